@@ -130,7 +130,7 @@ func (d *Decoder) addChain(b *treePass, p tandem.Pass) {
 func (d *Decoder) runTree(ctx context.Context, b *treePass) error {
 	batch := make([]model.Input, len(d.contexts))
 	for i, c := range d.contexts {
-		batch[i] = model.Input{Seq: c.seq, Tokens: b.tokens, Parents: b.parents, All: true}
+		batch[i] = model.Input{Seq: c.seq, Tokens: b.tokens, Parents: b.parents, All: true, PerPass: d.perPass}
 	}
 	out, err := d.forward(ctx, batch)
 	if err != nil {

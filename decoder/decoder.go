@@ -130,7 +130,8 @@ type Decoder struct {
 	next   int             // index of the older of passes, which the next pass overwrites
 
 	guesses *guesser
-	tree    *treePass // in the KV caches; nil if they hold no more than the answer
+	perPass func(rows int) float64 // that guesses are expected to give (model.Input); nil without drafters
+	tree    *treePass              // in the KV caches; nil if they hold no more than the answer
 
 	grounds []*ground.Context // what each context may write; nil without Config.Grounded
 
@@ -399,7 +400,7 @@ func (d *Decoder) advance(ctx context.Context) (fed int, err error) {
 		}
 		batch := make([]model.Input, len(d.contexts))
 		for i, c := range d.contexts {
-			batch[i] = model.Input{Seq: c.seq, Tokens: piece, All: all}
+			batch[i] = model.Input{Seq: c.seq, Tokens: piece, All: all, PerPass: d.perPass}
 		}
 		out, err := d.forward(ctx, batch)
 		if err != nil {

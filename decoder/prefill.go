@@ -58,6 +58,12 @@ func (d *Decoder) beginGuesses(prompts []prompt, batch []model.Input) error {
 	}
 	g, calibration := newGuesser(d.cfg.Draft, d.cfg.History, texts, d.cfg.Model.Tokenizer().IsControl)
 	d.guesses, g.rate = g, d.cfg.Past.Begin()
+	if d.perPass = nil; len(g.drafters) > 0 {
+		d.perPass = g.rate.PerPass
+	}
+	for i := range batch {
+		batch[i].PerPass = d.perPass
+	}
 	if calibration != nil {
 		head, err := d.cfg.Model.PartialHead(calibration.Begin(g.prompts))
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"tandem"
 	"tandem/netem"
+	"tandem/node"
 	"tandem/pair"
 	"tandem/specdec"
 )
@@ -19,6 +20,7 @@ type Drafting struct {
 	RTT      time.Duration
 	Decode   [2]time.Duration // least time of a pass, whatever its rows
 	Variants []Drafters
+	Rounds   int // how often each variant answers a question in turns, at least 1; a question counts with its median time
 }
 
 // Drafters are what a variant guesses with, and the most rows of a pass.
@@ -39,6 +41,8 @@ type DraftingResult struct {
 	TokenMs  float64    `json:"token_ms"` // from the first token of an answer to its last
 	Ratio    float64    `json:"ratio"`    // the first variant's time divided by this one's
 	Worst    float64    `json:"worst"`    // the same for the question with the least
+	Slowest  float64    `json:"slowest"`  // the least of single rounds, each compared with the first variant's in the same round
+	Rounds   int        `json:"rounds"`
 	Question string     `json:"worst_question"`
 	Shares   Shares     `json:"shares"`
 }
@@ -63,41 +67,21 @@ func (x Drafting) Run(ctx context.Context, progress Progress) (results []Draftin
 		if _, err := sides[i].ask(ctx, 0, Strategy{Label: "warming up", Place: tandem.PlaceMirror}, x.Settings.Lookahead); err != nil {
 			return nil, err
 		}
-		results = append(results, DraftingResult{Drafters: v.Name, Rows: cmp.Or(v.Rows, tandem.MaxRows), RTT: x.RTT.Seconds() * 1e3,
+		results = append(results, DraftingResult{Drafters: v.Name, Rows: cmp.Or(v.Rows, tandem.MaxRows), RTT: x.RTT.Seconds() * 1e3, Rounds: max(1, x.Rounds),
 			Decode: [2]float64{x.Decode[0].Seconds() * 1e3, x.Decode[1].Seconds() * 1e3}})
 	}
 	stats, took, gaps := make([][]pair.Stats, len(sides)), make([]time.Duration, len(sides)), make([]int, len(sides))
 	for q := range x.Questions {
-		text, first := "", time.Duration(0)
-		order := make([]int, len(sides))
-		for i := range order {
-			order[i] = (i + q) % len(sides) // each begins as often
+		spans, answers, err := x.rounds(ctx, sides, q)
+		if err != nil {
+			return nil, err
 		}
-		spans := make([]time.Duration, len(sides))
-		for _, i := range order {
-			a, err := sides[i].ask(ctx, q, Strategy{Label: x.Variants[i].Name, Place: tandem.PlaceMirror}, x.Settings.Lookahead)
-			if err != nil {
-				return nil, err
-			}
-			if text == "" {
-				text = a.Text
-			}
-			if a.Text != text || a.Pair.Together == 0 {
-				return nil, fmt.Errorf("question %q, %s: %q, %d tokens with the cloud; others say %q", x.Questions[q], x.Variants[i].Name, a.Text, a.Pair.Together, text)
-			}
-			n := len(a.Tokens)
-			results[i].Answers, results[i].Tokens = results[i].Answers+1, results[i].Tokens+n
-			stats[i] = append(stats[i], a.Pair)
-			if n > 1 {
-				spans[i] = a.Tokens[n-1].At - a.Tokens[0].At
-				took[i], gaps[i] = took[i]+spans[i], gaps[i]+n-1
-			}
-		}
-		first = spans[0]
 		for i := range results {
-			if ratio := first.Seconds() / spans[i].Seconds(); spans[i] > 0 && first > 0 && (results[i].Question == "" || ratio < results[i].Worst) {
-				results[i].Worst, results[i].Question = ratio, x.Questions[q]
-			}
+			results[i].count(x.Questions[q], spans[0], spans[i])
+			n := len(answers[i].Tokens)
+			results[i].Answers, results[i].Tokens = results[i].Answers+1, results[i].Tokens+n
+			stats[i] = append(stats[i], answers[i].Pair)
+			took[i], gaps[i] = took[i]+median(spans[i]), gaps[i]+max(0, n-1)
 		}
 		if progress != nil {
 			progress(q+1, len(x.Questions))
@@ -109,4 +93,56 @@ func (x Drafting) Run(ctx context.Context, progress Progress) (results []Draftin
 		r.Ratio, r.Shares = results[0].TokenMs/r.TokenMs, sharesOf(stats[i])
 	}
 	return slices.Clip(results), nil
+}
+
+// rounds lets all variants answer a question in turns. For each variant it returns the times from the first token to the last,
+// one for each round, and the last answer.
+func (x Drafting) rounds(ctx context.Context, sides []*live, q int) (spans [][]time.Duration, answers []node.Answer, err error) {
+	text := ""
+	spans, answers = make([][]time.Duration, len(sides)), make([]node.Answer, len(sides))
+	for round := range max(1, x.Rounds) {
+		for k := range sides {
+			i := (k + q + round) % len(sides) // each begins as often
+			a, err := sides[i].ask(ctx, q, Strategy{Label: x.Variants[i].Name, Place: tandem.PlaceMirror}, x.Settings.Lookahead)
+			if err != nil {
+				return nil, nil, err
+			}
+			if text == "" {
+				text = a.Text
+			}
+			if a.Text != text || a.Pair.Together == 0 {
+				return nil, nil, fmt.Errorf("question %q, %s: %q, %d tokens with the cloud; others say %q", x.Questions[q], x.Variants[i].Name, a.Text, a.Pair.Together, text)
+			}
+			span := time.Duration(0)
+			if n := len(a.Tokens); n > 1 {
+				span = a.Tokens[n-1].At - a.Tokens[0].At
+			}
+			spans[i], answers[i] = append(spans[i], span), a
+		}
+	}
+	return spans, answers, nil
+}
+
+// count compares a question's times with those of the first variant.
+func (r *DraftingResult) count(question string, first, own []time.Duration) {
+	if median(own) <= 0 || median(first) <= 0 {
+		return
+	}
+	if ratio := median(first).Seconds() / median(own).Seconds(); r.Question == "" || ratio < r.Worst {
+		r.Worst, r.Question = ratio, question
+	}
+	for i := range own {
+		if own[i] <= 0 {
+			continue
+		}
+		if ratio := first[i].Seconds() / own[i].Seconds(); r.Slowest == 0 || ratio < r.Slowest {
+			r.Slowest = ratio
+		}
+	}
+}
+
+// median is the lower median of times, which it leaves in their order.
+func median(times []time.Duration) time.Duration {
+	sorted := slices.Sorted(slices.Values(times))
+	return sorted[(len(sorted)-1)/2]
 }

@@ -21,7 +21,10 @@ import (
 type SpecResult struct {
 	Task   string `json:"task"`
 	Method string `json:"method"`
-	Model  string `json:"model"` // that wrote the answers
+	Model  string `json:"model"` // that gives acceptance: it wrote the answers, or reads those of Words
+	Words  string `json:"words"` // whose the answers are: see Words
+	// Others is the share of a reference's tokens that the model would have said differently.
+	Others Number `json:"disagreement,omitzero"`
 	Inputs int    `json:"inputs"`
 	Tokens int    `json:"tokens"` // of all answers
 	// AcceptLength, the shares and the drafter's time are those of passes of 32 rows: sd.npu's decoding graph.
@@ -56,7 +59,8 @@ const eagleLength = 5.5
 // SpecInput is a prompt.
 type SpecInput struct {
 	Tokens []tandem.Token
-	Cut    bool // it was longer than the context allows
+	Cut    bool           // it was longer than the context allows
+	Said   []tandem.Token // the answer, if its words are not the model's own (see Words)
 }
 
 // Spec measures ways of drafting on the inputs of a task.
@@ -72,6 +76,31 @@ type Spec struct {
 	MaxTokens int
 	Rows      int // of a pass [32]
 	Sampling  sample.Params
+	Words     Words // of the answers; a reference must be there
+}
+
+// replayed returns the inputs with the words that their answers are to have, and the share of a reference's tokens that the model
+// would have said differently.
+func (s Spec) replayed(ctx context.Context, inputs []SpecInput) (out []SpecInput, share Number, err error) {
+	others, all := 0, 0
+	for i, in := range inputs {
+		in.Said = in.Said[:min(len(in.Said), s.MaxTokens)]
+		if s.Words.Reference && len(in.Said) == 0 {
+			continue // nobody wrote one
+		}
+		in, n, err := s.Words.Replay(ctx, s.Model, in, uint64(i))
+		if err != nil {
+			return nil, share, err
+		}
+		out, others, all = append(out, in), others+n, all+len(in.Said)
+	}
+	if len(out) == 0 {
+		return nil, share, errors.New("no input has a reference: leave out --words")
+	}
+	if s.Words.Reference {
+		share = Is(float64(others) / float64(all))
+	}
+	return out, share, nil
 }
 
 // checkDenoiser reports whether the denoiser's blocks can be drafts.
@@ -170,6 +199,10 @@ func (s Spec) Run(ctx context.Context, task string, inputs []SpecInput, methods 
 		}
 		runs[i] = r
 	}
+	inputs, others, err := s.replayed(ctx, inputs)
+	if err != nil {
+		return nil, err
+	}
 	var plainPrefill time.Duration
 	tokens := 0
 	for i, in := range inputs {
@@ -196,7 +229,7 @@ func (s Spec) Run(ctx context.Context, task string, inputs []SpecInput, methods 
 	var results []SpecResult
 	for _, r := range runs {
 		fixed, chosen := r.runs[fixedRows].stats, r.runs[byCosts]
-		result := SpecResult{Task: task, Method: r.name, Model: s.Name, Inputs: len(inputs), Tokens: tokens, AcceptLength: fixed.AcceptLength(),
+		result := SpecResult{Task: task, Method: r.name, Model: s.Name, Words: s.Words.String(), Others: others, Inputs: len(inputs), Tokens: tokens, AcceptLength: fixed.AcceptLength(),
 			DrafterMs: fixed.DraftingPerStep().Seconds() * 1e3, Ratio: chosen.ratio(), MinRatio: chosen.worst, Chosen: chosen.stats.AcceptLength(),
 			CostsOf: s.CostsOf, Prefill: r.prefill.Seconds() / plainPrefill.Seconds(), Cases: fixed.Cases, Simulated: strings.Contains(r.name, "simulated")}
 		if s.Own != nil {
@@ -209,7 +242,11 @@ func (s Spec) Run(ctx context.Context, task string, inputs []SpecInput, methods 
 }
 
 func (s Spec) generate(ctx context.Context, in SpecInput, spec sample.Speculator) (out []tandem.Token, stats sample.Stats, err error) {
-	stats, err = sample.GenerateWith(ctx, s.Model, in.Tokens, s.Sampling, s.MaxTokens, spec, func(t tandem.Token) error {
+	params, most := s.Sampling, s.MaxTokens
+	if len(in.Said) > 0 {
+		params.Replay, most = in.Said, min(most, len(in.Said))
+	}
+	stats, err = sample.GenerateWith(ctx, s.Model, in.Tokens, params, most, spec, func(t tandem.Token) error {
 		out = append(out, t)
 		return nil
 	})

@@ -27,6 +27,7 @@ type SpecPrompt struct {
 	Context string
 	Request string
 	Cut     CutRule
+	Answer  string // a reference that someone wrote, or empty
 }
 
 // CutRule says how to cut a text that is too long.
@@ -180,11 +181,11 @@ func ReadSpecPrompts(r io.Reader) ([]SpecPrompt, error) {
 		if strings.TrimSpace(lines.Text()) == "" {
 			continue
 		}
-		var in struct{ Prompt, Context string }
+		var in struct{ Prompt, Context, Answer string }
 		if err := json.Unmarshal(lines.Bytes(), &in); err != nil || in.Prompt == "" {
 			return nil, fmt.Errorf(`line %d: want {"prompt": "…"}, and "context" if it is about a text`, n)
 		}
-		out = append(out, SpecPrompt{Context: in.Context, Request: in.Prompt})
+		out = append(out, SpecPrompt{Context: in.Context, Request: in.Prompt, Answer: in.Answer})
 	}
 	return out, lines.Err()
 }
@@ -201,17 +202,41 @@ func specBench(path, category string, prompt func(string) SpecPrompt) ([]SpecPro
 	lines.Buffer(nil, 4<<20)
 	for lines.Scan() {
 		var q struct {
-			Category string
-			Turns    []string
+			Category  string
+			Turns     []string
+			Reference []json.RawMessage // texts, or lists of texts that are each right
 		}
 		if err := json.Unmarshal(lines.Bytes(), &q); err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 		if q.Category == category && len(q.Turns) > 0 {
-			out = append(out, prompt(q.Turns[0]))
+			p := prompt(q.Turns[0])
+			p.Answer = reference(q.Reference)
+			out = append(out, p)
 		}
 	}
 	return out, lines.Err()
+}
+
+// reference is the first of a question's references; empty if there is none.
+func reference(list []json.RawMessage) (text string) {
+	if len(list) == 0 {
+		return ""
+	}
+	var several []string
+	if json.Unmarshal(list[0], &several) == nil && len(several) > 0 {
+		return trimmed(several[0])
+	}
+	if json.Unmarshal(list[0], &text) != nil {
+		return ""
+	}
+	return trimmed(text)
+}
+
+// lastStep returns the last line of a history of steps.
+func lastStep(history string) string {
+	lines := strings.Split(trimmed(history), "\n")
+	return strings.TrimPrefix(lines[len(lines)-1], "- ")
 }
 
 // screensOf reads AutoDroid's tasks: a prompt for every step of each.
@@ -246,8 +271,13 @@ func screensOf(path string) ([]SpecPrompt, error) {
 		}
 		slices.Sort(ids)
 		for _, id := range ids {
-			for _, s := range tasks[id].Profile {
-				out = append(out, screenPrompt(tasks[id].Task, s.History, s.State))
+			steps := tasks[id].Profile
+			for i, s := range steps {
+				p := screenPrompt(tasks[id].Task, s.History, s.State)
+				if i+1 < len(steps) { // the step that was taken
+					p.Answer = lastStep(steps[i+1].History)
+				}
+				out = append(out, p)
 			}
 		}
 	}

@@ -34,7 +34,9 @@ func (m *Model) PartialHead(tokens []tandem.Token) (*PartialHead, error) {
 		}
 		some.Data = append(some.Data, w.Row(int(t))...)
 	}
-	p, err := m.device.Compile(m.config.head(m.tensors, "some logits", partialChunk, &some))
+	g := m.config.head(m.tensors, "some logits", partialChunk, &some)
+	g.Once = true
+	p, err := m.device.Compile(g)
 	if err != nil {
 		return nil, fmt.Errorf("score some tokens: %w", err)
 	}

@@ -20,10 +20,16 @@ func (m *Model) schedule(ctx context.Context, s *adapted, inputs []Input, tokens
 	}
 	p := npu.Pass{Tokens: tokens}
 	for _, in := range inputs {
+		if p.PerPass == nil {
+			p.PerPass = in.PerPass
+		}
 		p.Longest = max(p.Longest, in.Seq.n+len(in.Tokens))
 	}
 	if decoding && !slices.ContainsFunc(inputs, func(in Input) bool { return in.Parents != nil }) {
 		p.Decodes = len(inputs)
+	}
+	if all := p.PerPass; all != nil { // of each sequence
+		p.PerPass = func(rows int) float64 { return all(max(1, rows/len(inputs))) }
 	}
 	return m.scheduler.Schedule(ctx, s.programs, p)
 }

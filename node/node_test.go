@@ -83,6 +83,7 @@ type cable struct {
 	record func(Line)    // of the device
 	takes  time.Duration // the cloud's decode time
 	spans  [2]producer   // what the sides answer with; nil for toys
+	past   [2]*Past      // of their earlier answers; nil for none
 	dead   bool          // the cloud does not answer dials
 	mu     sync.Mutex
 	last   time.Time // when something last reached the device
@@ -215,7 +216,12 @@ func (c *cable) serve(link *end, cut context.CancelCauseFunc) {
 	defer cut(errors.New("cloud done"))
 	a := &cloudSession{conn: c, link: link, log: slog.New(slog.DiscardHandler), inbox: make(chan any, inboxSize), ctx: ctx}
 	go a.listen()
-	a.machine = pair.New(c.cfg)
+	cfg := c.cfg
+	if c.past[tandem.Cloud] != nil {
+		cfg.Past = c.past[tandem.Cloud].of()
+	}
+	a.machine = pair.New(cfg)
+	defer c.past[tandem.Cloud].learn(a.machine)
 	a.leaves = func() bool { c.mu.Lock(); defer c.mu.Unlock(); return c.leaves }
 	for before := time.Until(c.full); before > 0; before = time.Until(c.full) {
 		link.Send(transport.Busy{Before: 1, About: before})
@@ -332,6 +338,7 @@ func converse(t *testing.T, cfg pair.Config, c *cable, deviceTakes time.Duration
 	if err := a.run(c.producer(tandem.Device, deviceTakes)); err != nil {
 		t.Errorf("device: %v", err)
 	}
+	c.past[tandem.Device].learn(a.machine)
 	answer = a.finish()
 	c.hangUp()
 	return tokens, answer

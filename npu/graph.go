@@ -253,6 +253,7 @@ type Graph struct {
 	Name  string
 	Chunk int
 	Nodes []Node
+	Once  bool // made for one text: a device that loads compiled graphs computes it on its host
 }
 
 // NewGraph returns an empty graph for chunk rows.

@@ -14,6 +14,53 @@ type Acceptance struct {
 
 	worth [mostDrafters]worth // of a Speculator's drafters
 	steps int                 // drafts so far
+
+	passes [len(passRows)]struct{ tokens, seen float64 } // what passes of so many rows would have given
+}
+
+// passRows are the numbers of rows for which an Acceptance keeps how many tokens a pass gives.
+var passRows = [...]int{1, 2, 4, 8, 16, 32}
+
+// passPrior is assumed of tokens a pass before any was seen: about what prompt lookup gives (sd.npu Table 4).
+var passPrior = [len(passRows)]float64{1, 1.5, 2, 2.4, 2.7, 3}
+
+// PerPass returns how many tokens a pass of that many rows, the first included, is expected to give. It grows with the rows.
+func (a *Acceptance) PerPass(rows int) float64 {
+	tokens := 1.0
+	for i, n := range passRows {
+		if n <= rows {
+			p := a.passes[i]
+			tokens = max(tokens, (p.tokens+prior*passPrior[i])/(p.seen+prior))
+		}
+	}
+	return tokens
+}
+
+// learnPasses compares a tree with the tokens that the model generated: of a pass that verifies the likeliest nodes, as many as
+// there are rows. Where the tokens end before the tree does, it counts those.
+func (a *Acceptance) learnPasses(t *Tree, emitted []tandem.Token) {
+	rank := make([]int, len(t.Nodes)) // of a node among the likeliest
+	for i, node := range t.byChance() {
+		rank[node] = i
+	}
+	var given [len(passRows)]int
+	for at, n := -1, 0; n < len(emitted); n++ {
+		if at = t.Child(at, emitted[n]); at < 0 {
+			break
+		}
+		for i, rows := range passRows {
+			if given[i] == n && rank[at] < rows-1 {
+				given[i] = n + 1
+			}
+		}
+	}
+	for i := range passRows {
+		p := &a.passes[i]
+		if p.seen >= memory {
+			p.tokens, p.seen = p.tokens*(memory-1)/memory, p.seen*(memory-1)/memory
+		}
+		p.tokens, p.seen = p.tokens+float64(min(given[i]+1, len(emitted))), p.seen+1
+	}
 }
 
 // An Experience is an Acceptance that outlives a text. Texts may be drafted at the same time: each begins with what is
@@ -90,6 +137,9 @@ func (a *Acceptance) learn(n *Node, right bool) {
 
 // Learn compares a tree with the tokens that the model generated. It counts every guess whose ancestors were right.
 func (a *Acceptance) Learn(t *Tree, emitted []tandem.Token) {
+	if len(emitted) > 0 {
+		a.learnPasses(t, emitted)
+	}
 	at := -1
 	for _, token := range emitted {
 		next := -1

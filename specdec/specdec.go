@@ -173,6 +173,17 @@ func (t *Tree) Chain(parent int, tokens []tandem.Token, s Source, match int) int
 // Best returns the indices of the n likeliest nodes in ascending order, and their probabilities in
 // descending order. The result holds every ancestor of each node.
 func (t *Tree) Best(n int) (nodes []int, chances []float64) {
+	nodes = t.byChance()
+	nodes = nodes[:min(n, len(nodes))]
+	for _, i := range nodes {
+		chances = append(chances, t.Nodes[i].P)
+	}
+	slices.Sort(nodes)
+	return nodes, chances
+}
+
+// byChance returns the indices of all nodes, the likeliest first.
+func (t *Tree) byChance() (nodes []int) {
 	for i := range t.Nodes { // a parent's probability may have risen since
 		x := &t.Nodes[i]
 		x.P = min(t.P(x.Parent)*x.step, t.P(x.Parent))
@@ -187,12 +198,7 @@ func (t *Tree) Best(n int) (nodes []int, chances []float64) {
 		}
 		return a - b
 	})
-	nodes = nodes[:min(n, len(nodes))]
-	for _, i := range nodes {
-		chances = append(chances, t.Nodes[i].P)
-	}
-	slices.Sort(nodes)
-	return nodes, chances
+	return nodes
 }
 
 // A Verdict is the result of verifying a tree.

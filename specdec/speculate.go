@@ -22,6 +22,8 @@ type Speculator struct {
 	Chooser     *Chooser     // chooses how many rows to verify; nil means as many as Rows allows
 	Rows        int          // the most rows of a pass, the first included; 0 means 32, as in sd.npu
 	Acceptance  *Acceptance  // nil means to trust the drafters' own probabilities
+	// PerPass is what devices choose their graph for decoding by (model.Input.PerPass); nil for what Acceptance has measured.
+	PerPass func(rows int) float64
 
 	stats    Stats
 	tree     *Tree
@@ -96,6 +98,9 @@ func (s *Speculator) Begin(m *model.Model, prompt *model.Input) error {
 			return fmt.Errorf("calibrate drafts: %w", err)
 		}
 		prompt.Head, prompt.OnScores = head, s.Calibration.Observe
+	}
+	if prompt.PerPass = s.PerPass; s.PerPass == nil && len(s.Drafters) > 0 {
+		prompt.PerPass = s.known().PerPass
 	}
 	s.text, s.read = slices.Clone(prompt.Tokens), make([]int, len(s.Drafters))
 	for i, d := range s.Drafters {

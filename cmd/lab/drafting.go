@@ -21,6 +21,7 @@ type draftsCmd struct {
 	RTT    time.Duration `name:"rtt" help:"Round-trip time." default:"100ms"`
 	Decode []string      `help:"Least times of a pass on device and cloud." default:"30ms/30ms,150ms/30ms"`
 	Worlds int           `help:"Instead of questions about the sample documents, ask this many generated questions of each kind about documents of their own."`
+	Rounds int           `help:"How often each question is asked with each of the drafters, in turns. It counts with its median time." default:"1"`
 	answerFlags
 	File string `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default: standard output."`
 }
@@ -28,12 +29,12 @@ type draftsCmd struct {
 func (c *draftsCmd) Help() string {
 	return `Examples:
   lab drafts --questions 20
-  lab drafts --worlds 40 --json rows.json
+  lab drafts --worlds 40 --rounds 5 --json rows.json
   lab drafts --drafts "off/1;pld/4;pld,sam/32;all/32" --decode native
 
 A device and a cloud in this process answer questions over an emulated network, with the built-in decoder, at temperature 0, as edge ask does. All variants answer a question before the next one is asked, and all must say the same. With up to 8 rows a pass decodes one chain of guesses, as long as the pair expects to pay, and each answer learns that again. With more, the drafters' own estimates and the measured times of passes decide, guesses branch, and both are kept from one answer to the next.
 
-The time is from an answer's first token to its last. worst is the ratio of the question with the least.`
+The time is from an answer's first token to its last, the median of --rounds. worst is the ratio of the question with the least; slowest is that of the worst single round, which any pause of the machine makes worse.`
 }
 
 // variants parses --drafts.
@@ -58,7 +59,10 @@ func (c *draftsCmd) Run(a *cli.App) (err error) {
 		return err
 	}
 	decode, err := delays(c.Decode)
-	if err = errors.Join(err, trips([]time.Duration{c.RTT}), a.CheckJSONFile(c.File)); err != nil {
+	if err = errors.Join(err, trips([]time.Duration{c.RTT}), a.CheckJSONFile(c.File)); c.Rounds < 1 && err == nil {
+		err = errors.New("--rounds must be 1 or more")
+	}
+	if err != nil {
 		return err
 	}
 	b, closing, err := c.answerFlags.open(a)
@@ -75,7 +79,7 @@ func (c *draftsCmd) Run(a *cli.App) (err error) {
 	}
 	var rows []lab.DraftingResult
 	for _, d := range decode {
-		more, err := lab.Drafting{Setup: b, RTT: c.RTT, Decode: d, Variants: variants}.Run(a, progress(a, "drafts"))
+		more, err := lab.Drafting{Setup: b, RTT: c.RTT, Decode: d, Variants: variants, Rounds: c.Rounds}.Run(a, progress(a, "drafts"))
 		if err != nil {
 			return err
 		}
@@ -85,11 +89,11 @@ func (c *draftsCmd) Run(a *cli.App) (err error) {
 	if a.Globals.JSON {
 		return a.JSONTo(c.File, map[string]any{"rows": rows})
 	}
-	fmt.Fprintf(a.Out, "live, mirror, RTT %v, %d questions, paced; the text is always the same\n\n%-14s %-20s %4s %7s %9s %6s %6s %7s %6s %7s\n",
-		c.RTT, len(b.Questions), "decode (ms)", "drafters", "rows", "tokens", "ms/token", "ratio", "worst", "passes", "rows", "guesses")
+	fmt.Fprintf(a.Out, "live, mirror, RTT %v, %d questions, paced; the text is always the same\n\n%-14s %-20s %4s %7s %9s %6s %6s %8s %7s %6s %7s\n",
+		c.RTT, len(b.Questions), "decode (ms)", "drafters", "rows", "tokens", "ms/token", "ratio", "worst", "slowest", "passes", "rows", "guesses")
 	for _, r := range rows {
-		fmt.Fprintf(a.Out, "%-14s %-20s %4d %7d %9.1f %6.2f %6.2f %7.2f %6.1f %5.0f %%\n", fmt.Sprintf("%.0f/%.0f", r.Decode[0], r.Decode[1]), r.Drafters, r.Rows,
-			r.Tokens, r.TokenMs, r.Ratio, r.Worst, r.Shares.Passes, r.Shares.Contexts, 100*r.Shares.Guesses)
+		fmt.Fprintf(a.Out, "%-14s %-20s %4d %7d %9.1f %6.2f %6.2f %8.2f %7.2f %6.1f %5.0f %%\n", fmt.Sprintf("%.0f/%.0f", r.Decode[0], r.Decode[1]), r.Drafters, r.Rows,
+			r.Tokens, r.TokenMs, r.Ratio, r.Worst, r.Slowest, r.Shares.Passes, r.Shares.Contexts, 100*r.Shares.Guesses)
 	}
 	return nil
 }

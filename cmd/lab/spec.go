@@ -11,12 +11,14 @@ import (
 	"strings"
 	"time"
 
+	"tandem"
 	"tandem/cmd/internal/cli"
 	"tandem/decoder"
 	"tandem/lab"
 	"tandem/model"
 	"tandem/model/chat"
 	"tandem/model/sample"
+	"tandem/model/tokenizer"
 	"tandem/npu/native"
 	"tandem/specdec"
 )
@@ -32,6 +34,7 @@ type specCmd struct {
 	Data           string   `help:"Folder with specbench/questions.jsonl and ui/tasks.json, for summary, rag and ui. Default: sample documents and invented screens. Replies are always to invented conversations." type:"existingdir" placeholder:"DIR"`
 	Limit          int      `help:"At most this many inputs of each task, evenly spread over all of them; 0 for all." default:"10"`
 	MaxTokens      int      `help:"Most tokens of an answer." default:"96"`
+	Words          []string `help:"Whose words the answers have: own (the model's), reference (what people wrote about the same texts, read to the model token by token), or reference:SHARE, with a share of tokens where the model says another." default:"own" placeholder:"WORDS"`
 	Rows           int      `help:"Rows of a pass, as in the decoding graph: 2 to 64." default:"32"`
 	Costs          string   `help:"Measure the passes of another model file on this machine for the ratios. Default: the model's own." type:"existingfile" placeholder:"FILE"`
 	Denoiser       string   `help:"Draft also with the blocks of this diffusion model, which must have the same vocabulary (method blocks)." type:"existingfile" placeholder:"FILE"`
@@ -75,6 +78,9 @@ func (c *specCmd) check(a *cli.App) error {
 		if !slices.Contains(known, m) {
 			return fmt.Errorf("--methods %s: unknown, use one or more of %s", m, strings.Join(known, ", "))
 		}
+	}
+	if _, err := parseWords(c.Words); err != nil {
+		return err
 	}
 	switch {
 	case c.Rows < 2 || c.Rows > 64:
@@ -124,6 +130,10 @@ func (c *specCmd) Run(a *cli.App) error {
 	if c.Inputs != "" && len(tasks) != 1 {
 		tasks = []string{"own"}
 	}
+	words, err := parseWords(c.Words)
+	if err != nil {
+		return err
+	}
 	var rows []lab.SpecResult
 	cut := 0
 	for i, task := range tasks {
@@ -136,13 +146,16 @@ func (c *specCmd) Run(a *cli.App) error {
 				cut++
 			}
 		}
-		got, err := spec.Run(a, task, inputs, methods, func(done, total int) {
-			a.Progress("task %d of %d, %s: run %d of %d", i+1, len(tasks), task, done, total)
-		})
-		if err != nil {
-			return err
+		for _, w := range words {
+			spec.Words = w
+			got, err := spec.Run(a, task, inputs, methods, func(done, total int) {
+				a.Progress("task %d of %d, %s (%s): run %d of %d", i+1, len(tasks), task, w, done, total)
+			})
+			if err != nil {
+				return err
+			}
+			rows = append(rows, got...)
 		}
-		rows = append(rows, got...)
 	}
 	a.Clear()
 	if c.SVG != "" {
@@ -180,6 +193,18 @@ func (c *specCmd) ablate(rows []lab.SpecResult) ([]lab.Ablated, error) {
 		return nil, err
 	}
 	return l.Ablate()
+}
+
+// parseWords parses --words.
+func parseWords(list []string) (out []lab.Words, err error) {
+	for _, text := range list {
+		w, err := lab.ParseWords(text)
+		if err != nil {
+			return nil, fmt.Errorf("--words: %w", err)
+		}
+		out = append(out, w)
+	}
+	return out, nil
 }
 
 func printAblation(w io.Writer, rows []lab.Ablated) {
@@ -272,12 +297,23 @@ func (c *specCmd) inputs(task string, m *model.Model) ([]lab.SpecInput, error) {
 		if ok, err := fits(p); err != nil || !ok {
 			return nil, errors.Join(err, fmt.Errorf("prompt %d needs %d tokens, and an answer of %d leaves %d of a context of %d: lower --max-tokens", i+1, len(in.Tokens), c.MaxTokens, room, m.Config().Context))
 		}
+		if p.Answer != "" {
+			in.Said = answerTokens(m, p.Answer)
+		}
 		out = append(out, in)
 	}
 	if len(out) == 0 {
 		return nil, fmt.Errorf("no inputs for task %s", task)
 	}
 	return out, nil
+}
+
+// answerTokens returns an answer's tokens. After a label, a text begins with a space.
+func answerTokens(m *model.Model, text string) []tandem.Token {
+	if decoder.Labelled(m.Template()) {
+		text = " " + text
+	}
+	return m.Tokenizer().Encode(text, tokenizer.Options{})
 }
 
 // spread returns n of a list, evenly spread over it, or all of it for 0.
@@ -304,14 +340,14 @@ func printSpec(w io.Writer, rows []lab.SpecResult, spec lab.Spec, whose string, 
 	if cut > 0 {
 		fmt.Fprintf(w, "%d prompts were cut to the context\n", cut)
 	}
-	fmt.Fprintf(w, "\n%-8s %-25s %6s %7s %7s %6s %7s %13s %6s %6s %6s %8s %7s\n", "task", "method", "inputs", "tokens", "accept", "valid", "wasted", "underutilised", "ratio", "worst", "own", "draft ms", "prefill")
+	fmt.Fprintf(w, "\n%-8s %-20s %-25s %6s %7s %7s %6s %7s %13s %6s %6s %6s %8s %7s\n", "task", "words", "method", "inputs", "tokens", "accept", "valid", "wasted", "underutilised", "ratio", "worst", "own", "draft ms", "prefill")
 	for _, r := range rows {
 		own := "-"
 		if r.OwnRatio.Known {
 			own = fmt.Sprintf("%.2f", r.OwnRatio.Value)
 		}
-		fmt.Fprintf(w, "%-8s %-25s %6d %7d %7.2f %5.0f%% %6.0f%% %12.0f%% %6.2f %6.2f %6s %8.3f %7.2f\n",
-			r.Task, r.Method, r.Inputs, r.Tokens, r.AcceptLength, 100*r.Valid, 100*r.Wasted, 100*r.Underutilised, r.Ratio, r.MinRatio, own, r.DrafterMs, r.Prefill)
+		fmt.Fprintf(w, "%-8s %-20s %-25s %6d %7d %7.2f %5.0f%% %6.0f%% %12.0f%% %6.2f %6.2f %6s %8.3f %7.2f\n",
+			r.Task, r.Words, r.Method, r.Inputs, r.Tokens, r.AcceptLength, 100*r.Valid, 100*r.Wasted, 100*r.Underutilised, r.Ratio, r.MinRatio, own, r.DrafterMs, r.Prefill)
 	}
 	for i, f := range lab.SpecFindings(rows) {
 		if i == 0 {

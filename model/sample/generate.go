@@ -144,7 +144,7 @@ func Continue(ctx context.Context, seq *model.Seq, prompt []tandem.Token, s Para
 		if err != nil || stats.Reason != "" {
 			return stats, err
 		}
-		in = g.next(in.Seq)
+		in = g.next(in)
 	}
 }
 
@@ -214,12 +214,12 @@ func (g *generation) draw(logits []float32) error {
 }
 
 // next returns the input of the next pass: the last token, and a draft tree after it.
-func (g *generation) next(seq *model.Seq) model.Input {
-	in := model.Input{Seq: seq, Tokens: []tandem.Token{g.last}}
+func (g *generation) next(before model.Input) model.Input {
+	in := model.Input{Seq: before.Seq, Tokens: []tandem.Token{g.last}, PerPass: before.PerPass}
 	if g.spec == nil {
 		return in
 	}
-	limit := min(npu.MaxTree, g.m.Config().Context-seq.Len()) - 1
+	limit := min(npu.MaxTree, g.m.Config().Context-in.Seq.Len()) - 1
 	if g.max > 0 {
 		limit = min(limit, g.max-g.Tokens-1) // the last token of all needs no draft
 	}

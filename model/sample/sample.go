@@ -21,6 +21,8 @@ type Params struct {
 	RepeatPenalty float64 // divide positive and multiply negative logits of recent tokens by it, 0.01 to 100; 0 or 1: none
 	RepeatLast    int     // how many recent tokens RepeatPenalty looks at; 0: 64; -1: all
 	Seed          uint64  // of the random draws
+	// Replay is said first, token by token, whatever the logits: a text of another writer that the model reads as its own.
+	Replay []tandem.Token
 }
 
 // DefaultRepeatLast is the default number of tokens that the repetition penalty looks at.
@@ -261,6 +263,7 @@ func (r *ranking) order(a, b int32) int {
 // machine.
 type Sampler struct {
 	s       Params
+	said    int // tokens of Params.Replay
 	rng     *rand.Rand
 	recent  []tandem.Token // empty without a repetition penalty
 	p       []float64
@@ -281,8 +284,14 @@ func New(s Params, prompt []tandem.Token) (*Sampler, error) {
 
 // Next draws a token and remembers it for the repetition penalty.
 func (s *Sampler) Next(logits []float32) tandem.Token {
-	s.p = s.s.probabilities(s.p, logits, s.recent, &s.ranking)
-	t := s.draw()
+	var t tandem.Token
+	if s.said < len(s.s.Replay) {
+		t = s.s.Replay[s.said]
+		s.said++
+	} else {
+		s.p = s.s.probabilities(s.p, logits, s.recent, &s.ranking)
+		t = s.draw()
+	}
 	if s.s.penalises() {
 		s.recent = append(s.recent, t)
 	}

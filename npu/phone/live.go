@@ -80,7 +80,11 @@ func (c *choice) time(d *Device, p *npu.Programs, rows, context int) time.Durati
 	if !c.heads {
 		runs = 2*runs - 1
 	}
-	return d.sim.Costs().Graphs(c.graphs(p), context).Time() * time.Duration(runs)
+	var sum time.Duration
+	for _, g := range c.graphs(p) {
+		sum += d.sim.Cost(g, context).Time()
+	}
+	return sum * time.Duration(runs)
 }
 
 // loaded reports whether the graphs are loaded.
@@ -97,7 +101,7 @@ func (c *choice) loaded(d *Device, p *npu.Programs) bool {
 func (c *choice) load(d *Device, p *npu.Programs) (sum time.Duration) {
 	costs := d.sim.Costs()
 	for _, g := range c.graphs(p) {
-		sum += costs.LoadTime(1, costs.Bytes(g))
+		sum += costs.LoadTime(1, d.sim.Bytes(g))
 	}
 	return sum
 }

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"sync"
 
 	"tandem/npu"
 	"tandem/npu/ggml"
@@ -26,11 +27,18 @@ type Options struct {
 	// Device computes: "native", or empty; "ggml:cpu", "ggml:cuda0" and the like, as ggml.Probe lists them; "auto",
 	// the first GPU or NPU of ggml that has room for Weights, or else native.
 	Device  string
-	Threads int    // of a processor; 0 for one on each core
-	Weights uint64 // bytes of the model's weights, for "auto"
+	On      npu.Device // computes instead of Device, if not nil
+	Threads int        // of a processor; 0 for one on each core
+	Weights uint64     // bytes of the model's weights, for "auto"
 
 	// Chip is the phone's chip whose NPU is simulated, such as "sm8750" (see sim.Find); empty for none.
 	Chip string
+	// As is the model whose costs the phone charges instead of those of the model that runs; nil for its own.
+	As *sim.Stand
+	// Chunk is the number of rows of the graph for prompts, if that is more than models have by themselves.
+	Chunk int
+	// Counted says that the phone's time is only counted (see Stats) and not waited for.
+	Counted bool
 	// Switching is the strategy by which the simulated NPU changes from graphs for prompts to those for decoding
 	// (see plan.Strategies); empty for progressive.
 	Switching string
@@ -48,8 +56,12 @@ type Device struct {
 	sim      *sim.Device    // nil without a chip
 	memory   *memory.Device // nil without a bound
 	strategy plan.Strategy
+	chunk    int // rows of the graph for prompts; 0 for the model's choice
 
 	layers, heads choice // of passes that denoise
+
+	mu       sync.Mutex
+	decoding *npu.Programs // that passes with drafts use, since the last prompt; nil for none
 }
 
 // Open opens a device. The model that is opened on it closes it.
@@ -58,11 +70,13 @@ func Open(opt Options) (*Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	inner, err := open(opt.Device, opt.Threads, opt.Weights)
-	if err != nil {
-		return nil, err
+	inner := opt.On
+	if inner == nil {
+		if inner, err = open(opt.Device, opt.Threads, opt.Weights); err != nil {
+			return nil, err
+		}
 	}
-	d := &Device{Device: inner, strategy: strategy, heads: choice{heads: true}}
+	d := &Device{Device: inner, strategy: strategy, heads: choice{heads: true}, chunk: opt.Chunk}
 	if opt.Chip != "" {
 		costs, err := sim.Find(opt.Chip)
 		if err != nil {
@@ -72,7 +86,7 @@ func Open(opt Options) (*Device, error) {
 		if strategy == plan.Resident {
 			costs.Resident = math.MaxInt
 		}
-		d.sim = sim.Wrap(d.Device, costs, sim.Options{Paced: true})
+		d.sim = sim.Wrap(d.Device, costs, sim.Options{Paced: !opt.Counted, As: opt.As})
 		d.Device = d.sim
 	}
 	if opt.Memory != 0 {
@@ -143,7 +157,7 @@ func automatic(threads int, weights uint64) npu.Device {
 func (d *Device) Traits() npu.Traits {
 	t := d.Device.Traits()
 	if d.sim != nil {
-		t.Scheduler = d
+		t.Scheduler, t.RowsAtOnce = d, d.chunk
 	}
 	return t
 }

@@ -13,10 +13,9 @@ import (
 // computes whole tiles, and every chunk size in use is one more graph to load.
 func (d *Device) Keep(all []*npu.Programs) []*npu.Programs {
 	const context = 128 // positions, of short prompts
-	costs := d.sim.Costs()
 	cost := func(p *npu.Programs) (sum time.Duration) {
 		for _, l := range p.Layers {
-			sum += costs.Graph(l.Graph(), context).Time()
+			sum += d.sim.Cost(l.Graph(), context).Time()
 		}
 		return sum
 	}
@@ -37,27 +36,87 @@ func (d *Device) Schedule(ctx context.Context, programs []*npu.Programs, p npu.P
 	if d.switches() && p.Live {
 		return &live{d, programs, d.layers.choose(d, programs, p.Tokens, max(p.Longest, p.Tokens))}, nil
 	}
-	if d.switches() && p.Decodes > 0 {
+	if !d.switches() {
+		return &loaded{d: d, programs: programs}, nil
+	}
+	var drafts *npu.Programs
+	if p.Decodes > 0 {
 		c := &change{d: d, all: programs, large: npu.Fitting(programs, p.Tokens), small: npu.Fitting(programs, p.Decodes)}
-		if c.large != c.small {
+		if p.PerPass != nil {
+			c.small = d.verifying(programs, p)
+			drafts = c.small
+		}
+		d.setDecoding(drafts)
+		if c.large.Chunk > c.small.Chunk {
 			return c, c.begin(ctx, p)
 		}
+	} else if p.PerPass != nil {
+		drafts = d.decodingOn()
 	}
-	return &loaded{d, programs}, nil
+	return &loaded{d, programs, drafts}, nil
+}
+
+// mostVerified is the most rows of a graph that verifies drafts: as many as fill the matrix unit (sd.npu §5.1).
+const mostVerified = 32
+
+// verifying returns the programs to decode with drafts on: those that take the least time for each token expected. All passes of
+// the answer use them, with few rows or many, since one load takes as long as many passes (sd.npu §3.1).
+func (d *Device) verifying(programs []*npu.Programs, p npu.Pass) (best *npu.Programs) {
+	var least float64
+	for _, q := range programs {
+		if q.Chunk < p.Decodes && q != programs[len(programs)-1] || q.Chunk > mostVerified && best != nil {
+			continue
+		}
+		took := 0.0
+		for _, l := range append(slices.Clone(q.Layers), q.Head) {
+			took += d.sim.Cost(l.Graph(), p.Longest).Time().Seconds()
+		}
+		if took /= max(1, p.PerPass(q.Chunk)); best == nil || took < least {
+			best, least = q, took
+		}
+	}
+	return best
+}
+
+// setDecoding remembers the programs that passes with drafts use.
+func (d *Device) setDecoding(p *npu.Programs) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.decoding = p
+}
+
+// decodingOn returns the programs that passes with drafts use; nil if a prompt without drafts came last.
+func (d *Device) decodingOn() *npu.Programs {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.decoding
+}
+
+// Verifies returns how many rows the graph has on which passes with drafts run since the last prompt, 1 without drafts.
+func (d *Device) Verifies() int {
+	if p := d.decodingOn(); p != nil {
+		return p.Chunk
+	}
+	return 1
 }
 
 // loaded schedules a pass without a change of graphs.
 type loaded struct {
 	d        *Device
 	programs []*npu.Programs
+	drafts   *npu.Programs // those that decode with drafts; nil for a pass without
 }
 
 // Next implements npu.Schedule. It returns the programs that fit, or else programs for fewer rows that are loaded, if
-// running those several times takes less time than loading the ones that fit.
+// running those several times takes less time than loading the ones that fit. With drafts on it stays with one graph for all
+// passes that this holds.
 func (s *loaded) Next(tokens int) *npu.Programs {
 	p := npu.Fitting(s.programs, tokens)
-	if !s.d.switches() {
+	switch {
+	case !s.d.switches():
 		return p
+	case s.drafts != nil && tokens <= s.drafts.Chunk:
+		return s.drafts
 	}
 	for _, small := range s.programs {
 		if small.Chunk >= p.Chunk {
@@ -74,7 +133,12 @@ func (s *loaded) Next(tokens int) *npu.Programs {
 }
 
 // Head implements npu.Schedule.
-func (s *loaded) Head(rows int) npu.Program { return npu.Fitting(s.programs, rows).Head }
+func (s *loaded) Head(rows int) npu.Program {
+	if s.drafts != nil && rows <= s.drafts.Chunk {
+		return s.drafts.Head
+	}
+	return npu.Fitting(s.programs, rows).Head
+}
 
 // End implements npu.Schedule.
 func (s *loaded) End(context.Context) error { return nil }
@@ -105,6 +169,7 @@ func (c *change) begin(ctx context.Context, p npu.Pass) error {
 	}
 	c.programs = &planned
 
+	began := c.d.sim.Now()
 	head := c.small.Head.Graph().Name
 	c.d.sim.Preload(head, c.small.Chunk)
 	c.d.sim.AwaitGraph(head)
@@ -117,6 +182,7 @@ func (c *change) begin(ctx context.Context, p npu.Pass) error {
 			return err
 		}
 	}
+	c.d.sim.Opened(c.d.sim.Now() - began)
 	return nil
 }
 
@@ -126,8 +192,8 @@ func (c *change) problem(tokens, context int) (p plan.Problem) {
 	costs := c.d.sim.Costs()
 	for j, l := range c.small.Layers {
 		g := l.Graph()
-		p.Blocks = append(p.Blocks, plan.Block{Load: costs.LoadTime(1, costs.Bytes(g)),
-			Large: costs.Graph(c.large.Layers[j].Graph(), context/2).Time(), Small: costs.Graph(g, context/2).Time()})
+		p.Blocks = append(p.Blocks, plan.Block{Load: costs.LoadTime(1, c.d.sim.Bytes(g)),
+			Large: c.d.sim.Cost(c.large.Layers[j].Graph(), context/2).Time(), Small: c.d.sim.Cost(g, context/2).Time()})
 	}
 	p.Runs = runs(tokens, c.large.Chunk, c.small.Chunk)
 	return p

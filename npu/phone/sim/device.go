@@ -18,6 +18,9 @@ type Options struct {
 	Sleep func(time.Duration)
 	// Sessions is the number of the NPU's sessions to spread weights over; 0 for all that the chip has.
 	Sessions int
+	// As is the model whose costs are charged instead of those of the model that runs; nil for its own. Its weights cannot
+	// be staged.
+	As *Stand
 }
 
 // Stats is what the simulated NPU did.
@@ -28,6 +31,7 @@ type Stats struct {
 	NPU, CPU time.Duration // computing
 	Loading  time.Duration // of graphs, also while something computes
 	Waiting  time.Duration // for graphs, while nothing computed
+	Opening  time.Duration // of Waiting: for the graphs that a prompt begins with, which decoding before it had replaced
 	Staging  time.Duration // waiting for weights that are mapped and moved (see npu.Clock)
 	Late     time.Duration // if paced: how far behind the phone, because the inner device is slower
 	Mapped   int64         // bytes of weights in the address space
@@ -60,6 +64,7 @@ func (s Stats) Sub(d Stats) Stats {
 	s.CPU -= d.CPU
 	s.Loading -= d.Loading
 	s.Waiting -= d.Waiting
+	s.Opening -= d.Opening
 	s.Staging -= d.Staging
 	s.Joules -= d.Joules
 	s.Graphs = slices.Clone(s.Graphs)
@@ -78,7 +83,7 @@ func (s Stats) Sub(d Stats) Stats {
 //   - Of each block (graphs of one name) Costs.Resident chunk sizes are loaded at a time. Another one is loaded when it
 //     runs, or earlier by Preload, in place of the least recently used one.
 //   - Loads go one after the other, while something else computes. A run waits for its graph.
-//   - Graphs without products run on the host. Nothing is loaded for them.
+//   - Graphs without products, and those that are made for one text, run on the host. Nothing is loaded for them.
 //   - Weights that do not fit into the sessions' address windows are refused: when they are compiled, or when they are
 //     mapped if they are staged (package memory).
 //   - One core maps and moves staged weights while the NPU computes. The NPU waits for what it reads.
@@ -209,6 +214,12 @@ func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
 
 // weights returns the bytes of a graph's products that the device keeps. Code that stages the others maps them.
 func (d *Device) weights(g *npu.Graph) (bytes int64) {
+	switch {
+	case g.Once:
+		return 0
+	case d.opt.As != nil:
+		return d.Bytes(g)
+	}
 	for i := range g.Nodes {
 		if n := &g.Nodes[i]; n.Weight == nil || !n.Weight.Staged {
 			_, b := d.costs.matrix(n)
@@ -218,9 +229,9 @@ func (d *Device) weights(g *npu.Graph) (bytes int64) {
 	return bytes
 }
 
-// onHost reports whether a graph has no products, staged or not.
+// onHost reports whether a graph has no products, staged or not, or is made for one text.
 func (d *Device) onHost(g *npu.Graph) bool {
-	return !slices.ContainsFunc(g.Nodes, func(n npu.Node) bool { _, bytes := d.costs.matrix(&n); return bytes > 0 })
+	return g.Once || !slices.ContainsFunc(g.Nodes, func(n npu.Node) bool { _, bytes := d.costs.matrix(&n); return bytes > 0 })
 }
 
 // hold takes bytes out of the address windows.
@@ -287,7 +298,9 @@ func (d *Device) begin(p *program, a *npu.Args) *running {
 			d.await(p.block.loaded[0].ready)
 		}
 	}
-	d.pass(Cost{NPU: d.costs.calls(r.graph)})
+	if d.opt.As == nil && !r.graph.Once {
+		d.pass(Cost{NPU: d.costs.calls(r.graph)})
+	}
 	if a.Stage != nil {
 		a.Stage = r
 	}
@@ -335,6 +348,13 @@ func (d *Device) Loaded(name string, chunk int) bool {
 	defer d.mu.Unlock()
 	b := d.blocks[name]
 	return b != nil && (b.host || slices.ContainsFunc(b.loaded, func(g graph) bool { return g.chunk == chunk }))
+}
+
+// Opened counts waiting as that for the graphs that a prompt begins with.
+func (d *Device) Opened(waited time.Duration) {
+	d.statsMu.Lock()
+	defer d.statsMu.Unlock()
+	d.stats.Opening += waited
 }
 
 // AwaitGraph waits until the graph of that name that was used or preloaded last is loaded.
@@ -385,6 +405,13 @@ func (r *running) Leave(node int) {
 
 // upTo charges the nodes before the given one.
 func (r *running) upTo(node int) {
+	if r.dev.opt.As != nil || r.graph.Once {
+		if r.next < len(r.graph.Nodes) && node > 0 {
+			r.next = len(r.graph.Nodes)
+			r.dev.pass(r.dev.Cost(r.graph, r.context))
+		}
+		return
+	}
 	for ; r.next < node; r.next++ {
 		n := &r.graph.Nodes[r.next]
 		c := r.dev.costs.node(r.graph, n, r.context)

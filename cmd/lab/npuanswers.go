@@ -1,0 +1,139 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"tandem/cmd/internal/cli"
+	"tandem/lab"
+	"tandem/model"
+	"tandem/models"
+	"tandem/npu/phone"
+)
+
+// npuAnswers lets a simulated phone answer by its whole path.
+type npuAnswers struct {
+	SoC       []string `name:"soc" help:"Chips and stacks, several with commas." default:"sm8550/mllm"`
+	Costs     []string `help:"Shapes whose costs the phone charges, in 8 bits." default:"Qwen2.5-1.5B,Qwen2.5-0.5B,Llama-3.2-3B" placeholder:"SHAPE"`
+	Task      []string `help:"Tasks: summary, rag, ui, reply." default:"summary"`
+	Words     []string `help:"Whose words the answers have: own (the model's), reference, or reference:SHARE (see lab spec)." default:"own,reference" placeholder:"WORDS"`
+	Variants  []string `help:"Ways to answer. Default: all." placeholder:"VARIANT"`
+	Data      string   `help:"Folder with specbench/questions.jsonl and ui/tasks.json. Default: sample documents and invented screens. Replies are always to invented conversations." type:"existingdir" placeholder:"DIR"`
+	Limit     int      `help:"At most this many inputs of each task, evenly spread over all of them; 0 for all." default:"6"`
+	MaxTokens int      `help:"Most tokens of an answer." default:"96"`
+	cli.ModelFlags
+	File string `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default: standard output."`
+}
+
+func (c *npuAnswers) Help() string {
+	return `Examples:
+  lab npu answers
+  lab npu answers --data ../shared/data --limit 12 --json table3.json
+  lab npu answers --soc sm8550/mllm,sm8650/mllm,sm8750/mllm --task summary,rag,ui,reply --variants CPU,NPU,+SD,EAGLE,all,ours
+
+Each row is a run of the path that edge run --soc takes: a model that runs here gives the tokens, and with them the acceptance; the simulated phone charges the costs of a larger shape for each chunk, pass, load and wait. With reference words, the model reads what people wrote as if it had said it.
+
+NPU, +G, +SD, +G+SD and all are the rows of sd.npu's Table 3: graphs change after the prompt or progressively, and a graph of 32 rows verifies the drafts of a suffix automaton, or of all drafters. ours chooses the graph by the tokens that earlier passes gave, of the same task. PLD is prompt lookup. CPU decodes on the processor and EAGLE drafts with a model that is not there: both are predicted by formulas. fitted: a parameter of the chip was fitted to the published number.
+
+val, was, und: the shares of the rows of passes that decode that were valid, wasted or underutilised (sd.npu §3.2). opening: the time to bring back the graphs for prompts after the answer before; it counts for no token, as in the papers. ms/token: of decoding, drafting, calibration and what the change of graphs adds to the prompt. gain and worst: NPU's time divided by this, over all inputs and for the worst one. Drafting, and the part of calibration that is not a product, take as long as on this machine.`
+}
+
+func (c *npuAnswers) Run(a *cli.App) error {
+	words, err := parseWords(c.Words)
+	if err != nil {
+		return err
+	}
+	variants := lab.ExecutedVariants
+	if len(c.Variants) > 0 {
+		variants = c.Variants
+	}
+	for _, v := range variants {
+		if !slices.Contains(lab.ExecutedVariants, v) {
+			return fmt.Errorf("--variants %s: unknown, use one or more of %s", v, strings.Join(lab.ExecutedVariants, ", "))
+		}
+	}
+	if c.Limit < 0 || c.MaxTokens < 2 {
+		return errors.New("--limit must be 0 or more, --max-tokens 2 or more")
+	}
+	if err := a.CheckJSONFile(c.File); err != nil {
+		return err
+	}
+	x, remove, err := c.executed(a, words, variants)
+	if err != nil {
+		return err
+	}
+	defer remove()
+	rows, err := x.Run(a, progress(a, "answers"))
+	if err != nil {
+		return err
+	}
+	a.Clear()
+	if a.Globals.JSON {
+		return a.JSONTo(c.File, map[string]any{"simulated": true, "rows": rows})
+	}
+	printExecuted(a.Out, rows)
+	return nil
+}
+
+// executed prepares the runs. remove removes what they leave.
+func (c *npuAnswers) executed(a *cli.App, words []lab.Words, variants []string) (x lab.Executed, remove func(), err error) {
+	m, err := c.ModelFlags.Open(a)
+	if err != nil {
+		return x, nil, err
+	}
+	defer m.Close()
+	x = lab.Executed{Of: (&specCmd{ModelFlags: c.ModelFlags}).modelName(m), SoCs: c.SoC, Shapes: c.Costs, Variants: variants, MaxTokens: c.MaxTokens}
+	for _, task := range c.Task {
+		if !slices.Contains(lab.SpecTasks, task) {
+			return x, nil, fmt.Errorf("--task %s: unknown, use one or more of %s", task, strings.Join(lab.SpecTasks, ", "))
+		}
+		inputs, err := (&specCmd{Data: c.Data, Limit: c.Limit, MaxTokens: c.MaxTokens}).inputs(task, m)
+		if err != nil {
+			return x, nil, err
+		}
+		for _, w := range words {
+			x.Tasks = append(x.Tasks, lab.ExecutedTask{Task: task, Words: w, Inputs: inputs})
+		}
+	}
+	path, err := a.FindModel(c.Model)
+	if err != nil {
+		return x, nil, err
+	}
+	x.Open = func(opt phone.Options) (*model.Model, *phone.Device, error) {
+		opt.Threads = c.Threads
+		d, err := phone.Open(opt)
+		if err != nil {
+			return nil, nil, err
+		}
+		var m *model.Model
+		if path == "" {
+			m, err = model.OpenBytes(cli.BuiltIn, models.Reader, d)
+		} else {
+			m, err = model.Open(path, d)
+		}
+		return m, d, err
+	}
+	x.History, err = os.MkdirTemp("", "tandem-history-")
+	return x, func() { os.RemoveAll(x.History) }, err
+}
+
+func printExecuted(w io.Writer, rows []lab.ExecutedRow) {
+	if len(rows) > 0 {
+		fmt.Fprintf(w, "acceptance by %s; times simulated\n\n", rows[0].Acceptance)
+	}
+	fmt.Fprintf(w, "%-9s %-12s %-13s %-8s %-20s %-6s %6s %6s %5s %4s %4s %4s %7s %7s %7s %7s %7s %8s %7s %6s %6s %6s %9s\n", "kind", "soc", "costs of", "task", "words", "row", "tokens", "accept",
+		"graph", "val", "was", "und", "opening", "prefill", "switch", "calibr.", "draft.", "decoding", "J", "ms/tok", "gain", "worst", "published")
+	for _, r := range rows {
+		published := "-"
+		if r.Published.Known {
+			published = fmt.Sprintf("%.2f", r.Published.Value)
+		}
+		fmt.Fprintf(w, "%-9s %-12s %-13s %-8s %-20s %-6s %6d %6.2f %5d %3.0f%% %3.0f%% %3.0f%% %7.0f %7.0f %7.0f %7.1f %7.1f %8.0f %7.1f %6.1f %6.2f %6.2f %9s\n", r.Kind, r.SoC, r.CostsOf, r.Task, r.Words, r.Variant,
+			r.Tokens, r.Accept, r.Graph, 100*r.Valid, 100*r.Wasted, 100*r.Underutilised, r.Opening, r.Prefill, r.Switch, r.Calibration, r.Drafting, r.Decoding, r.Joules, r.TokenMs, r.Gain, r.Worst, published)
+	}
+}
+

@@ -1,0 +1,115 @@
+package node
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"tandem"
+	"tandem/model"
+	"tandem/models"
+	"tandem/npu/native"
+	"tandem/retrieval/passages"
+	"tandem/retrieval/search"
+	"tandem/specdec"
+)
+
+var draftQuestions = flag.Int("questions", 4, "how many questions TestDraftsInVirtualTime asks, evenly spread over models.Eval")
+
+// Guesses change the time of an answer and not its text. In virtual time a paced pass takes as long as it should and computing
+// takes nothing, so the ratios are those of the passes, whatever else this machine does: run it with -v -questions 200 for the
+// figures. Both sides decode over generated documents, 100 ms apart.
+func TestDraftsInVirtualTime(t *testing.T) {
+	m, err := model.OpenBytes("reader", models.Reader, native.New(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	questions := evalQuestions(t, *draftQuestions)
+	for _, pace := range [][2]time.Duration{{30 * time.Millisecond, 30 * time.Millisecond}, {150 * time.Millisecond, 30 * time.Millisecond}} {
+		chains, trees := &drafting{rows: 4, set: specdec.WithLookup}, &drafting{rows: tandem.MaxRows, past: [2]*Past{{}, {}}}
+		var sum [2]time.Duration
+		worst, at, slower := 9.0, "", 0
+		for i, q := range questions {
+			before, was := chains.ask(t, m, q, pace, i)
+			after, is := trees.ask(t, m, q, pace, i)
+			if !slices.Equal(was, is) {
+				t.Fatalf("%s: %v with chains, %v with trees", q.Question, was, is)
+			}
+			sum[0], sum[1] = sum[0]+before, sum[1]+after
+			if ratio := before.Seconds() / max(after, time.Millisecond).Seconds(); before > 0 {
+				if ratio < worst {
+					worst, at = ratio, q.Question
+				}
+				if ratio < .98 {
+					slower++
+					t.Logf("%.2f: %s (%v, %v, %d tokens)", ratio, q.Question, before, after, len(is))
+				}
+			}
+		}
+		t.Logf("%v: %d questions, pld/4 %v, auto/32 %v, ratio %.2f, worst %.2f (%s), %d below .98", pace, len(questions), sum[0], sum[1], sum[0].Seconds()/sum[1].Seconds(), worst, at, slower)
+	}
+}
+
+// drafting is what both sides draft with, and what answers have taught them.
+type drafting struct {
+	rows int
+	set  specdec.Set
+	past [2]*Past
+}
+
+// evalQuestion is a question with both sides' passages.
+type evalQuestion struct {
+	Question      string
+	Device, Cloud []passages.Passage
+}
+
+func evalQuestions(t *testing.T, n int) (out []evalQuestion) {
+	t.Helper()
+	lines := bytes.Split(bytes.TrimSpace(models.Eval), []byte("\n"))
+	n = min(n, len(lines))
+	for i := range n {
+		var q evalQuestion
+		if err := json.Unmarshal(lines[i*len(lines)/n], &q); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, q)
+	}
+	return out
+}
+
+// ask returns the time from the answer's first token to its last, and its tokens.
+func (d *drafting) ask(t *testing.T, m *model.Model, q evalQuestion, pace [2]time.Duration, seed int) (took time.Duration, tokens []tandem.Token) {
+	t.Helper()
+	cfg := toyConfig(tandem.PlaceMirror, tandem.CouplingShared, uint64(seed), true)
+	cfg.Ahead, cfg.Grounded, cfg.Documents, cfg.Nucleus, cfg.Support = 4, true, 4, .9, 16
+	c := &cable{delay: 50 * time.Millisecond, orders: true, past: d.past}
+	for side, list := range [][]passages.Passage{q.Device, q.Cloud} {
+		local := Local{Model: m, Scorer: search.Lexical(), Draft: d.set, Rows: d.rows, Past: d.past[side], Pace: pace[side]}
+		if cfg.Settings.MaxTokens = 48; side == 0 {
+			own := local.machine(cfg.Settings, tandem.Device)
+			own.Greedy = true
+			cfg = own
+		}
+		r, err := local.prefill(t.Context(), Question{Text: q.Question}, cfg.Settings, list, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		c.spans[side] = r
+	}
+	synctest.Test(t, func(t *testing.T) {
+		var first, last time.Time
+		tokens, _ = converse(t, cfg, c, 0, func(n int) {
+			if last = time.Now(); n == 1 {
+				first = last
+			}
+		})
+		took = last.Sub(first)
+	})
+	return took, tokens
+}

@@ -124,7 +124,7 @@ func (x Executed) Run(ctx context.Context, progress Progress) (rows []ExecutedRo
 	return rows, nil
 }
 
-// cell lets one phone with a shape's costs repeat a task's answers. NPU, +G and +G+SD always run: others are compared with them.
+// cell lets one phone with a shape's costs repeat a task's answers. NPU and +G always run: others are compared with them.
 func (x Executed) cell(ctx context.Context, soc, name string, task ExecutedTask, w written) (rows []ExecutedRow, err error) {
 	shape, err := sim.FindShape(name)
 	if err != nil {
@@ -135,15 +135,21 @@ func (x Executed) cell(ctx context.Context, soc, name string, task ExecutedTask,
 	if sum.costs, err = sim.Find(soc); err != nil {
 		return nil, err
 	}
-	for _, strategy := range []string{"synchronous", "progressive"} {
+	for _, strategy := range []string{"resident", "synchronous", "progressive"} {
 		m, d, err := x.Open(phone.Options{On: hollow{}, Chip: soc, Switching: strategy, Counted: true, Chunk: prefillChunk, As: &sim.Stand{Shape: shape, Layers: w.layers}})
 		if err != nil {
 			return nil, err
 		}
 		defer func() { err = errors.Join(err, m.Close()) }()
+		if strategy == "resident" {
+			if sum.pure, err = pure(ctx, m, d, w); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		for _, variant := range ExecutedVariants {
 			synchronous := variant == "NPU" || variant == "+SD"
-			needed := slices.Contains(x.Variants, variant) || variant == "NPU" || variant == "+G" || variant == "+G+SD"
+			needed := slices.Contains(x.Variants, variant) || variant == "NPU" || variant == "+G"
 			if variant == "CPU" || !needed || synchronous != (strategy == "synchronous") {
 				continue
 			}
@@ -163,6 +169,18 @@ func (x Executed) cell(ctx context.Context, soc, name string, task ExecutedTask,
 		rows = append(rows, row)
 	}
 	return rows, nil
+}
+
+// pure returns the time of each prompt on a phone that has room for all graphs and changes none.
+func pure(ctx context.Context, m *model.Model, d *phone.Device, w written) (times []time.Duration, err error) {
+	for _, ways := range w.answers {
+		r, err := repeatOn(ctx, m, d, ways, "NPU")
+		if err != nil {
+			return nil, err
+		}
+		times = append(times, r.prefill.Busy-r.prefill.Waiting)
+	}
+	return times, nil
 }
 
 // kind says what the row's number is.
@@ -188,6 +206,7 @@ type account struct {
 	costs sim.Costs
 	shape sim.Shape
 	runs  map[string][]executedRun
+	pure  []time.Duration // of the prompts, on their graphs alone
 }
 
 // row fills a row from its answers.
@@ -200,10 +219,9 @@ func (a account) row(row *ExecutedRow) {
 	var valid, all, decoded int
 	for i, r := range runs {
 		n := len(r.prompt)
-		pure := r.pure(a.runs["NPU"][i])
 		t := a.times(row.Variant, i)
 		row.Prompt, row.Tokens, row.Passes, row.Graph = row.Prompt+n, row.Tokens+len(r.said), row.Passes+r.stats.Passes, r.graph
-		row.Prefill += msOf(pure)
+		row.Prefill += msOf(a.pure[i])
 		row.Switch, row.Calibration, row.Decoding, row.Drafting = row.Switch+t.change, row.Calibration+t.calibration, row.Decoding+t.decoding, row.Drafting+t.drafting
 		row.Opening, row.Loads, row.Waiting = row.Opening+msOf(r.prefill.Opening), row.Loads+float64(r.prefill.Switches+r.decoding.Switches), row.Waiting+msOf(r.prefill.Waiting+r.decoding.Waiting)
 		row.Joules += t.joules
@@ -256,11 +274,6 @@ func (row *ExecutedRow) countDrafts(trees []draftTree) {
 	}
 }
 
-// pure is the time of the prompt on its graphs alone: where all graphs change afterwards, what is neither opening nor waiting.
-func (executedRun) pure(synchronous executedRun) time.Duration {
-	return synchronous.prefill.Busy - synchronous.prefill.Waiting
-}
-
 // requestTimes are those of one answer, in ms.
 type requestTimes struct{ change, calibration, decoding, drafting, joules float64 }
 
@@ -273,13 +286,8 @@ func (a account) times(variant string, input int) (t requestTimes) {
 		return a.onCPU(input)
 	}
 	r := a.runs[variant][input]
-	pure := r.pure(a.runs["NPU"][input])
-	t.change = msOf(r.prefill.Busy - r.prefill.Opening - pure)
-	if r.calibrating > 0 {
-		same := a.runs["+G+SD"][input]
-		t.calibration = msOf(r.prefill.Busy-r.prefill.Opening-(same.prefill.Busy-same.prefill.Opening)) + msOf(r.calibrating)
-		t.change -= t.calibration - msOf(r.calibrating)
-	}
+	t.calibration = msOf(r.prefill.Once + r.calibrating)
+	t.change = msOf(r.prefill.Busy - r.prefill.Opening - r.prefill.Once - a.pure[input])
 	t.decoding, t.drafting = msOf(r.decoding.Busy), msOf(r.stats.Drafting)
 	t.joules = r.prefill.Joules + r.decoding.Joules + (r.stats.Drafting+r.calibrating).Seconds()*a.costs.CPUWatts
 	if variant == "EAGLE" { // ten tokens a pass by a layer and the head (CoordGen §4.1)

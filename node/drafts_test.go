@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -31,28 +32,33 @@ func TestDraftsInVirtualTime(t *testing.T) {
 	defer m.Close()
 	questions := evalQuestions(t, *draftQuestions)
 	for _, pace := range [][2]time.Duration{{30 * time.Millisecond, 30 * time.Millisecond}, {150 * time.Millisecond, 30 * time.Millisecond}} {
-		chains, trees := &drafting{rows: 4, set: specdec.WithLookup}, &drafting{rows: tandem.MaxRows, past: [2]*Past{{}, {}}}
-		var sum [2]time.Duration
-		worst, at, slower := 9.0, "", 0
-		for i, q := range questions {
-			before, was := chains.ask(t, m, q, pace, i)
-			after, is := trees.ask(t, m, q, pace, i)
-			if !slices.Equal(was, is) {
-				t.Fatalf("%s: %v with chains, %v with trees", q.Question, was, is)
+		t.Run(fmt.Sprint(pace), func(t *testing.T) { compareDrafts(t, m, questions, pace) })
+	}
+}
+
+// compareDrafts asks all questions with chains of prompt lookup and with trees of the default drafters.
+func compareDrafts(t *testing.T, m *model.Model, questions []evalQuestion, pace [2]time.Duration) {
+	chains, trees := &drafting{rows: 4, set: specdec.WithLookup}, &drafting{rows: tandem.MaxRows, past: [2]*Past{{}, {}}}
+	var sum [2]time.Duration
+	worst, at, slower := 9.0, "", 0
+	for i, q := range questions {
+		before, was := chains.ask(t, m, q, pace, i)
+		after, is := trees.ask(t, m, q, pace, i)
+		if !slices.Equal(was, is) {
+			t.Fatalf("%s: %v with chains, %v with trees", q.Question, was, is)
+		}
+		sum[0], sum[1] = sum[0]+before, sum[1]+after
+		if ratio := before.Seconds() / max(after, time.Millisecond).Seconds(); before > 0 {
+			if ratio < worst {
+				worst, at = ratio, q.Question
 			}
-			sum[0], sum[1] = sum[0]+before, sum[1]+after
-			if ratio := before.Seconds() / max(after, time.Millisecond).Seconds(); before > 0 {
-				if ratio < worst {
-					worst, at = ratio, q.Question
-				}
-				if ratio < .98 {
-					slower++
-					t.Logf("%.2f: %s (%v, %v, %d tokens)", ratio, q.Question, before, after, len(is))
-				}
+			if ratio < .98 {
+				slower++
+				t.Logf("%.2f: %s (%v, %v, %d tokens)", ratio, q.Question, before, after, len(is))
 			}
 		}
-		t.Logf("%v: %d questions, pld/4 %v, auto/32 %v, ratio %.2f, worst %.2f (%s), %d below .98", pace, len(questions), sum[0], sum[1], sum[0].Seconds()/sum[1].Seconds(), worst, at, slower)
 	}
+	t.Logf("%v: %d questions, pld/4 %v, auto/32 %v, ratio %.2f, worst %.2f (%s), %d below .98", pace, len(questions), sum[0], sum[1], sum[0].Seconds()/sum[1].Seconds(), worst, at, slower)
 }
 
 // drafting is what both sides draft with, and what answers have taught them.

@@ -96,11 +96,16 @@ type Tree struct {
 	rate *Acceptance
 	by   uint8 // the drafter at work
 	root int   // the first node without a parent, as an index plus one
+
+	order []int // see byChance; valid while it has all nodes and nothing was added since
+	dirty bool
 }
 
 // NewTree returns an empty tree of at most limit nodes. The probabilities of nodes come from a, or from the
 // drafters if a is nil.
-func NewTree(limit int, a *Acceptance) *Tree { return &Tree{Limit: limit, rate: a} }
+func NewTree(limit int, a *Acceptance) *Tree {
+	return &Tree{Nodes: make([]Node, 0, max(0, min(limit, poolSize))), Limit: limit, rate: a}
+}
 
 // Full reports whether no node can be added.
 func (t *Tree) Full() bool { return len(t.Nodes) >= t.Limit }
@@ -140,7 +145,7 @@ func (t *Tree) Add(parent int, token tandem.Token, share float64, c Class) int {
 	}
 	if i := t.Child(parent, token); i >= 0 {
 		if n := &t.Nodes[i]; step > n.step {
-			n.Share, n.Class, n.step = share, c, step
+			n.Share, n.Class, n.step, t.dirty = share, c, step, true
 			n.P = t.P(parent) * step
 		}
 		return i
@@ -173,8 +178,8 @@ func (t *Tree) Chain(parent int, tokens []tandem.Token, s Source, match int) int
 // Best returns the indices of the n likeliest nodes in ascending order, and their probabilities in
 // descending order. The result holds every ancestor of each node.
 func (t *Tree) Best(n int) (nodes []int, chances []float64) {
-	nodes = t.byChance()
-	nodes = nodes[:min(n, len(nodes))]
+	order := t.byChance()
+	nodes = slices.Clone(order[:min(n, len(order))])
 	for _, i := range nodes {
 		chances = append(chances, t.Nodes[i].P)
 	}
@@ -183,13 +188,17 @@ func (t *Tree) Best(n int) (nodes []int, chances []float64) {
 }
 
 // byChance returns the indices of all nodes, the likeliest first.
-func (t *Tree) byChance() (nodes []int) {
+func (t *Tree) byChance() []int {
+	if len(t.order) == len(t.Nodes) && !t.dirty {
+		return t.order
+	}
+	t.order, t.dirty = slices.Grow(t.order[:0], len(t.Nodes)), false
 	for i := range t.Nodes { // a parent's probability may have risen since
 		x := &t.Nodes[i]
 		x.P = min(t.P(x.Parent)*x.step, t.P(x.Parent))
-		nodes = append(nodes, i)
+		t.order = append(t.order, i)
 	}
-	slices.SortStableFunc(nodes, func(a, b int) int {
+	slices.SortFunc(t.order, func(a, b int) int {
 		switch x, y := t.Nodes[a].P, t.Nodes[b].P; {
 		case x > y:
 			return -1
@@ -198,7 +207,7 @@ func (t *Tree) byChance() (nodes []int) {
 		}
 		return a - b
 	})
-	return nodes
+	return t.order
 }
 
 // A Verdict is the result of verifying a tree.

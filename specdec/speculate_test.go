@@ -220,3 +220,38 @@ func TestEagleAcceptLength(t *testing.T) {
 		}
 	}
 }
+
+// What passes give by their rows is learnt from trees, verified or not: a right chain of three tokens gives more the more of
+// it a pass can hold, and wrong guesses bring it down to the token that any pass gives.
+func TestPerPass(t *testing.T) {
+	var a Acceptance
+	last := 0.0
+	for _, rows := range []int{1, 2, 4, 8, 16, 32} {
+		if p := a.PerPass(rows); p < last || p < 1 {
+			t.Fatalf("%v tokens by %d rows before anything was seen, %v by fewer", p, rows, last)
+		} else {
+			last = p
+		}
+	}
+	learn := func(right bool) {
+		for range 300 {
+			tree := NewTree(8, &a)
+			tree.Chain(-1, []tandem.Token{1, 2, 3}, FromPrompt, 3)
+			emitted := []tandem.Token{1, 2, 3, 4}
+			if !right {
+				emitted = []tandem.Token{9}
+			}
+			a.Learn(tree, emitted)
+		}
+	}
+	learn(true)
+	for rows, want := range map[int]float64{1: 1, 2: 2, 3: 2, 4: 4, 32: 4} {
+		if p := a.PerPass(rows); math.Abs(p-want) > .1 {
+			t.Errorf("%.2f tokens by %d rows, want %v", p, rows, want)
+		}
+	}
+	learn(false)
+	if p := a.PerPass(32); p > 1.4 {
+		t.Errorf("%.2f tokens by 32 rows though no guess is right", p)
+	}
+}

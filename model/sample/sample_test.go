@@ -372,3 +372,16 @@ func BenchmarkProbabilities(b *testing.B) {
 		})
 	}
 }
+
+// A replayed text is said whatever the logits, and what follows it is drawn from them.
+func TestReplay(t *testing.T) {
+	s, err := New(Params{Replay: []tandem.Token{3, 1}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []tandem.Token{3, 1, 2} {
+		if got := s.Next([]float32{0, 0, 5, 0}); got != want {
+			t.Errorf("token %d is %d, want %d", i, got, want)
+		}
+	}
+}

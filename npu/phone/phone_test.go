@@ -328,3 +328,45 @@ func TestAdaptersOnAPhone(t *testing.T) {
 		}
 	}
 }
+
+// With drafts on, the prompt's change of graphs ends at the graph that verifies them, and all passes of the answer stay on it:
+// those of one row, too. It has as many rows as the expected tokens pay for. The logits are those of native.
+func TestDraftsStayOnOneGraph(t *testing.T) {
+	m, d := openReader(t, Options{Chip: "sm8650/mllm", Counted: true})
+	native, _ := openReader(t, Options{})
+	for _, c := range []struct {
+		what    string
+		perPass func(rows int) float64
+		rows    int
+	}{
+		{"every row right", func(rows int) float64 { return float64(rows) }, 32},
+		{"none right", func(int) float64 { return 1 }, 1},
+	} {
+		seq, want := m.NewSeq(), native.NewSeq()
+		prompt := make([]tandem.Token, 200)
+		if _, err := m.Prefill(t.Context(), []model.Input{{Seq: seq, Tokens: prompt, PerPass: c.perPass}}, new(model.Logits)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := native.Forward(t.Context(), []model.Input{{Seq: want, Tokens: prompt}}); err != nil {
+			t.Fatal(err)
+		}
+		if d.Verifies() != c.rows {
+			t.Errorf("%s: the graph for decoding has %d rows, want %d", c.what, d.Verifies(), c.rows)
+		}
+		before, _ := d.Stats()
+		for range 3 {
+			got, err := m.Forward(t.Context(), []model.Input{{Seq: seq, Tokens: []tandem.Token{7}, PerPass: c.perPass}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			same, err := native.Forward(t.Context(), []model.Input{{Seq: want, Tokens: []tandem.Token{7}}})
+			if err != nil || !slices.Equal(got[0], same[0]) {
+				t.Fatalf("%s: other logits than native's (%v)", c.what, err)
+			}
+		}
+		after, _ := d.Stats()
+		if s := after.Sub(before); s.Switches != 0 || len(s.Graphs) != 1 || s.Graphs[0].Size != c.rows {
+			t.Errorf("%s: %d loads, graphs %+v; want none, and %d rows", c.what, s.Switches, s.Graphs, c.rows)
+		}
+	}
+}

@@ -29,6 +29,7 @@ type Stats struct {
 	Switches int           // loads of graphs
 	Busy     time.Duration // computing, NPU and CPU in turns, and waiting
 	NPU, CPU time.Duration // computing
+	Once     time.Duration // of CPU: graphs that are made for one text
 	Loading  time.Duration // of graphs, also while something computes
 	Waiting  time.Duration // for graphs, while nothing computed
 	Opening  time.Duration // of Waiting: for the graphs that a prompt begins with, which decoding before it had replaced
@@ -62,6 +63,7 @@ func (s Stats) Sub(d Stats) Stats {
 	s.Busy -= d.Busy
 	s.NPU -= d.NPU
 	s.CPU -= d.CPU
+	s.Once -= d.Once
 	s.Loading -= d.Loading
 	s.Waiting -= d.Waiting
 	s.Opening -= d.Opening
@@ -408,7 +410,12 @@ func (r *running) upTo(node int) {
 	if r.dev.opt.As != nil || r.graph.Once {
 		if r.next < len(r.graph.Nodes) && node > 0 {
 			r.next = len(r.graph.Nodes)
-			r.dev.pass(r.dev.Cost(r.graph, r.context))
+			c := r.dev.Cost(r.graph, r.context)
+			if r.dev.pass(c); r.graph.Once {
+				r.dev.statsMu.Lock()
+				r.dev.stats.Once += c.CPU
+				r.dev.statsMu.Unlock()
+			}
 		}
 		return
 	}

@@ -1,0 +1,92 @@
+package lab
+
+import (
+	"math"
+	"testing"
+
+	"tandem/model"
+	"tandem/model/tokenizer"
+	"tandem/models"
+	"tandem/npu/phone"
+)
+
+// Every row of a simulated phone's answers adds up, says what it is, and has the same tokens as the others. A phone
+// repeats a record exactly: one answer on it has the passes that were recorded.
+func TestExecuted(t *testing.T) {
+	x := Executed{Of: "reader", SoCs: []string{"sm8550/mllm", "sm8750/qnn"}, Shapes: []string{"Qwen2.5-1.5B"}, Variants: ExecutedVariants, MaxTokens: 24, History: t.TempDir()}
+	x.Open = func(opt phone.Options) (*model.Model, *phone.Device, error) {
+		opt.Threads = 1
+		d, err := phone.Open(opt)
+		if err != nil {
+			return nil, nil, err
+		}
+		m, err := model.OpenBytes("reader", models.Reader, d)
+		return m, d, err
+	}
+	m, _, err := x.Open(phone.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	prompts, err := SpecPrompts("reply", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	encode := func(text string) SpecInput {
+		return SpecInput{Tokens: m.Tokenizer().Encode(text, tokenizer.Options{AddSpecial: true})}
+	}
+	in := encode(prompts[0].Context + "\nReply:")
+	in.Said = m.Tokenizer().Encode(" "+prompts[0].Answer, tokenizer.Options{})
+	for _, words := range []Words{{}, {Reference: true, Disagree: .3}} {
+		x.Tasks = append(x.Tasks, ExecutedTask{Task: "summary", Words: words, Inputs: []SpecInput{in}})
+	}
+	rows, err := x.Run(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := 2 * 2 * len(ExecutedVariants); len(rows) != want {
+		t.Fatalf("%d rows, want %d", len(rows), want)
+	}
+	fitted := 0
+	for _, r := range rows {
+		sum := r.Switch + r.Calibration + r.Decoding + r.Drafting
+		if r.Tokens < 2 || math.Abs(sum-r.TokenMs*float64(r.Tokens)) > 1e-6*sum || r.Joules <= 0 || r.Prefill <= 0 || r.Calibration < 0 || r.Switch < 0 || r.Worst != r.Gain {
+			t.Errorf("%+v", r)
+		}
+		if r.Variant != "CPU" && math.Abs(r.Valid+r.Wasted+r.Underutilised-1) > 1e-9 || r.Valid < 0 || r.Wasted < 0 || r.Underutilised < 0 {
+			t.Errorf("%s: shares %v, %v, %v", r.Variant, r.Valid, r.Wasted, r.Underutilised)
+		}
+		if predicted := r.Variant == "CPU" || r.Variant == "EAGLE"; predicted != (r.Kind == KindPredicted) || r.Acceptance != "reader" || r.CostsOf != "Qwen2.5-1.5B" {
+			t.Errorf("%s is %s of %s and %s", r.Variant, r.Kind, r.Acceptance, r.CostsOf)
+		}
+		if r.Kind == KindFitted {
+			fitted++
+		}
+		passes := 0
+		for _, n := range r.Drafts {
+			passes += n
+		}
+		if len(r.Drafts) > 0 && passes != r.Passes {
+			t.Errorf("%s: %d passes with drafts counted, %d in all", r.Variant, passes, r.Passes)
+		}
+		if r.Disagreement.Known != (r.Words != "own") {
+			t.Errorf("%s words: disagreement %v", r.Words, r.Disagreement)
+		}
+	}
+	if fitted != 4 { // NPU and +G of Qwen2.5-1.5B on sm8550/mllm, in each words
+		t.Errorf("%d fitted rows, want 4", fitted)
+	}
+}
+
+func TestParseWords(t *testing.T) {
+	for text, want := range map[string]Words{"own": {}, "reference": {Reference: true}, "reference:.25": {Reference: true, Disagree: .25}} {
+		if got, err := ParseWords(text); err != nil || got != want {
+			t.Errorf("%q: %v, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"", "mine", "own:.5", "reference:2", "reference:x", "reference:NaN"} {
+		if _, err := ParseWords(text); err == nil {
+			t.Errorf("%q is taken", text)
+		}
+	}
+}

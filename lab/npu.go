@@ -20,7 +20,7 @@ type NPU struct {
 	// Native runs a prompt on this machine with a share of the weights in memory, 0 for no bound, staged or paged. If it is
 	// nil, Run leaves that out.
 	Native func(ctx context.Context, share float64, paging bool) (NativeRun, error)
-	// Accept measures accept lengths for sd.npu's Table 3. If it is nil, Run leaves that out.
+	// Accept measures accept lengths, to compare them with sd.npu's Table 4. If it is nil, Run leaves that out.
 	Accept func(ctx context.Context) (AcceptLengths, error)
 
 	files sim.Files // parameters; nil for those of package sim
@@ -40,7 +40,6 @@ type NPUData struct {
 	Switching  []Switching       `json:"switching"`
 	Memory     []Memory          `json:"memory"`
 	Boundaries []Boundary        `json:"boundaries"`
-	Ablation   []Ablated         `json:"ablation,omitempty"` // of sd.npu's Table 3, with accept lengths measured here
 	Accept     *AcceptLengths    `json:"accept_lengths,omitempty"`
 	Validation []PublishedFigure `json:"validation"`
 	Summary    []SourceErrors    `json:"validation_summary"` // the last is for all sources

@@ -273,7 +273,7 @@ func TestNPU(t *testing.T) {
 	if err := r.Save(dir); err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range []string{"npu-switching.csv", "npu-memory.csv", "npu-validation.csv", "npu-validation-summary.csv", "npu-parameters.csv", "npu-gantt.svg", "npu-ablation.svg", "npu-ablation.csv", "npu.result.json"} {
+	for _, f := range []string{"npu-switching.csv", "npu-memory.csv", "npu-validation.csv", "npu-validation-summary.csv", "npu-parameters.csv", "npu-gantt.svg", "npu-ablation.svg", "npu.result.json"} {
 		if _, err := os.Stat(filepath.Join(dir, f)); err != nil {
 			t.Error(err)
 		}
@@ -297,7 +297,6 @@ func TestNPU(t *testing.T) {
 		"validation":         {"figure", "kind", "published", "predicted", "fitted", "holds"},
 		"validation_summary": {"source", "compared", "within_10_percent", "within_25_percent", "median_error", "worst_error"},
 		"parameters":         {"soc", "sourced", "fitted", "carried"},
-		"ablation":           {"model", "row", "published_ms", "accept_length", "simulated_ms"},
 	} {
 		var list []map[string]any
 		if err := json.Unmarshal(all[key], &list); err != nil {
@@ -318,40 +317,28 @@ func TestSdnpu_Table3(t *testing.T) {
 	if len(Table3) != 15 {
 		t.Fatalf("%d cells", len(Table3))
 	}
-	lengths := AcceptLengths{Task: "summary", Of: "test", Inputs: 1, SAM: 4, All: 5}
-	rows, err := lengths.Ablate()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := 0; i < len(rows); i += len(ablationVariants) {
-		by := map[string]Ablated{}
-		for j, r := range rows[i:][:len(ablationVariants)] {
-			by[r.Variant] = r
-			if r.Published.Value != Table3[i+j].Ms || r.Model != Table3[i+j].Model {
-				t.Errorf("%+v is not %+v", r, Table3[i+j])
+	for i := 0; i < len(Table3); i += len(ablationVariants) {
+		ms := map[string]float64{}
+		for _, a := range Table3[i:][:len(ablationVariants)] {
+			var err error
+			if ms[a.Variant], err = a.Simulate(acceptPair{4, 5}.by(a.Variant)); err != nil {
+				t.Fatal(err)
+			}
+			if (a.fitted() != "") != (a.Model == "Qwen2.5-1.5B" && (a.Variant == "NPU" || a.Variant == "+G")) {
+				t.Errorf("%s, %s: fitted to it: %q", a.Model, a.Variant, a.fitted())
+			}
+			// 2 ms for each of 1500 tokens read, over 100 written.
+			if c := a.calibration(); (c == 30) != (a.Variant == "all") {
+				t.Errorf("%s, %s: calibration takes %v ms a token", a.Model, a.Variant, c)
+			}
+			if _, err := a.Simulate(.5); err == nil {
+				t.Error("half a token a pass is taken")
 			}
 		}
-		ms := func(row string) float64 { return by[row].Simulated.Value }
-		hidden, hiddenWithDrafts := ms("NPU")-ms("+G"), ms("+SD")-ms("+G+SD")
-		drafting := ms("all") - by["all"].Calibration.Value
-		if !(ms("+G") < ms("NPU") && ms("+SD") < ms("NPU") && ms("+G+SD") < ms("+G") && drafting < ms("+G+SD")) || math.Abs(hidden-hiddenWithDrafts) > 1e-9 {
-			t.Errorf("%s: %+v", rows[i].Model, by)
+		hidden, hiddenWithDrafts := ms["NPU"]-ms["+G"], ms["+SD"]-ms["+G+SD"]
+		if !(ms["+G"] < ms["NPU"] && ms["+SD"] < ms["NPU"] && ms["+G+SD"] < ms["+G"] && ms["all"]-30 < ms["+G+SD"]) || math.Abs(hidden-hiddenWithDrafts) > 1e-9 {
+			t.Errorf("%s: %v", Table3[i].Model, ms)
 		}
-		for name, r := range by {
-			if r.Fitted != (r.Model == "Qwen2.5-1.5B" && (name == "NPU" || name == "+G")) {
-				t.Errorf("%s, %s: fitted %v", r.Model, name, r.Fitted)
-			}
-		}
-		// 2 ms for each of 1500 tokens read, over 100 written.
-		if c := by["all"].Calibration.Value; c != 30 || by["+G+SD"].Calibration.Value != 0 {
-			t.Errorf("%s: calibration takes %v ms a token", rows[i].Model, c)
-		}
-		if r := by["all"]; r.Accept.Value != 5 || math.Abs(r.Gain.Value-ms("NPU")/ms("all")) > 1e-9 {
-			t.Errorf("%+v", r)
-		}
-	}
-	if _, err := Table3[2].Simulate(0.5); err == nil {
-		t.Error("Simulate accepts half a token a pass")
 	}
 }
 

@@ -82,7 +82,9 @@ type ExecutedRow struct {
 	Memory      float64 `json:"memory_mb"`       // weights in 8 bits and KV cache in 16, at the end of the longest request
 
 	TokenMs   float64 `json:"token_ms"`           // of Switch, Calibration, Decoding and Drafting together
-	Gain      float64 `json:"gain"`               // over NPU
+	Gain      float64 `json:"gain"`               // over NPU, by TokenMs
+	Request   float64 `json:"request_ms"`         // all of an answer, Opening and Prefill included
+	Whole     float64 `json:"request_gain"`       // over NPU, by Request
 	Worst     float64 `json:"worst"`              // the least gain of an input
 	Drafts    []int   `json:"drafts,omitempty"`   // how many passes verified 0, 1, 2, … drafts
 	Published Number  `json:"published,omitzero"` // ms a token
@@ -236,6 +238,11 @@ func (a account) row(row *ExecutedRow) {
 		ownMs, plainMs = ownMs+t.sum(), plainMs+plain.sum()
 		row.Worst = min(row.Worst, plain.sum()/t.sum())
 	}
+	var plainWhole float64
+	for i := range runs {
+		row.Request, plainWhole = row.Request+a.whole(row.Variant, i), plainWhole+a.whole("NPU", i)
+	}
+	row.Whole = plainWhole / row.Request
 	row.Accept = float64(decoded) / float64(max(1, row.Passes))
 	row.TokenMs, row.Gain = ownMs/float64(max(1, row.Tokens)), plainMs/ownMs
 	used := 0
@@ -244,13 +251,13 @@ func (a account) row(row *ExecutedRow) {
 			used += g.Rows
 		}
 	}
-	if row.Variant == "CPU" {
-		row.Graph, all = 1, 0
+	if row.Variant == "CPU" { // the NPU keeps its graphs for prompts
+		row.Graph, row.Opening, row.Loads, row.Waiting, all = 1, 0, 0, 0, 0
 	}
 	if all > 0 {
 		row.Valid, row.Wasted, row.Underutilised = float64(valid)/float64(all), float64(used-valid)/float64(all), 1-float64(used)/float64(all)
 	}
-	for _, v := range []*float64{&row.Prefill, &row.Switch, &row.Calibration, &row.Decoding, &row.Drafting, &row.Opening, &row.Loads, &row.Waiting, &row.Joules} {
+	for _, v := range []*float64{&row.Prefill, &row.Switch, &row.Calibration, &row.Decoding, &row.Drafting, &row.Opening, &row.Request, &row.Loads, &row.Waiting, &row.Joules} {
 		*v /= float64(len(runs))
 	}
 }
@@ -279,6 +286,15 @@ type requestTimes struct{ change, calibration, decoding, drafting, joules float6
 
 // sum is the time that counts for the tokens.
 func (t requestTimes) sum() float64 { return t.change + t.calibration + t.decoding + t.drafting }
+
+// whole is the time of a variant's answer to an input from the question to the last token, in ms.
+func (a account) whole(variant string, input int) float64 {
+	sum := a.times(variant, input).sum() + msOf(a.pure[input])
+	if variant != "CPU" { // whose NPU has only the graphs for prompts
+		sum += msOf(a.runs[variant][input].prefill.Opening)
+	}
+	return sum
+}
 
 // times returns a variant's times of an input.
 func (a account) times(variant string, input int) (t requestTimes) {

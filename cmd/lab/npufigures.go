@@ -34,7 +34,7 @@ type npuFigures struct {
 	Nodes     int      `help:"Most nodes to search for the optimum; 0 for no limit." default:"2000000"`
 	NoNative  bool     `help:"Leave out the runs on this machine with part of the weights in memory."`
 
-	Summaries int    `help:"Summaries to write in order to measure accept lengths for sd.npu's ablation; 0 leaves the ablation out." default:"6"`
+	Summaries int    `help:"Summaries to write in order to measure accept lengths; 0 leaves them out." default:"6"`
 	Data      string `help:"Folder with specbench/questions.jsonl to take the texts from. Default: sample documents." type:"existingdir" placeholder:"DIR"`
 	Spec      string `help:"Instead take accept lengths from a file that \"lab spec --json FILE\" wrote." type:"existingfile" placeholder:"FILE"`
 

@@ -164,35 +164,11 @@ func (c *specCmd) Run(a *cli.App) error {
 		}
 	}
 	whole := map[string]any{"rows": rows, "costs_ms": inMs(spec.Costs[:32]), "costs_of": whose, "cut": cut, "model": cmp.Or(c.Model, cli.BuiltIn)}
-	ablated, err := c.ablate(rows)
-	if err != nil {
-		return err
-	}
-	if ablated != nil {
-		whole["ablation"] = ablated
-	}
 	if a.Globals.JSON {
 		return a.JSONTo(c.File, whole)
 	}
 	printSpec(a.Out, rows, spec, whose, cut)
-	printAblation(a.Out, ablated)
 	return nil
-}
-
-// ablate returns sd.npu's Table 3 as the simulator has it, or nil if summaries were not measured with the methods and the
-// rows that it needs.
-func (c *specCmd) ablate(rows []lab.SpecResult) ([]lab.Ablated, error) {
-	if c.Rows != ablationGraph {
-		return nil, nil
-	}
-	l, err := lab.AcceptLengthsOf(rows, "summary", cmp.Or(c.Model, cli.BuiltIn))
-	if errors.Is(err, lab.ErrNotMeasured) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return l.Ablate()
 }
 
 // parseWords parses --words.
@@ -205,22 +181,6 @@ func parseWords(list []string) (out []lab.Words, err error) {
 		out = append(out, w)
 	}
 	return out, nil
-}
-
-func printAblation(w io.Writer, rows []lab.Ablated) {
-	if len(rows) == 0 {
-		return
-	}
-	fmt.Fprintf(w, "\nsd.npu Table 3, ms a token, with the accept lengths of summaries above on a simulated Redmi K60 Pro:\n%-14s %-7s %9s %9s %11s %11s %6s %9s\n",
-		"model", "row", "published", "accept", "simulated", "calibration", "gain", "published")
-	for _, r := range rows {
-		fitted := ""
-		if r.Fitted {
-			fitted = "  fitted, not predicted"
-		}
-		fmt.Fprintf(w, "%-14s %-7s %9.2f %9.2f %11.2f %11.2f %5.2f× %8.2f×%s\n", r.Model, r.Variant, r.Published.Value, r.Accept.Value, r.Simulated.Value, r.Calibration.Value, r.Gain.Value, r.Paper.Value, fitted)
-	}
-	fmt.Fprintln(w, "calibration: part of the simulated time, by the paper's 2 ms for each token of a prompt of 1500, over an answer of 100.")
 }
 
 func inMs(c specdec.Costs) []float64 {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,12 +15,11 @@ import (
 
 // specResult is what lab spec --json writes.
 type specResult struct {
-	Rows     []lab.SpecResult
-	Costs    []float64 `json:"costs_ms"`
-	Whose    string    `json:"costs_of"`
-	Cut      int
-	Model    string
-	Ablation []lab.Ablated
+	Rows  []lab.SpecResult
+	Costs []float64 `json:"costs_ms"`
+	Whose string    `json:"costs_of"`
+	Cut   int
+	Model string
 }
 
 // A user's own prompts are measured, with a table, a picture or a JSON file as the result.
@@ -52,7 +50,7 @@ func TestBenchSpec(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got specResult
-	if err := json.Unmarshal(data, &got); err != nil || len(got.Rows) != 3 || len(got.Costs) != 32 || got.Cut != 0 || got.Whose != "the model" || got.Model != cli.BuiltIn || got.Ablation != nil {
+	if err := json.Unmarshal(data, &got); err != nil || len(got.Rows) != 3 || len(got.Costs) != 32 || got.Cut != 0 || got.Whose != "the model" || got.Model != cli.BuiltIn {
 		t.Fatalf("%v: %s", err, data)
 	}
 	for i, r := range got.Rows {
@@ -60,11 +58,17 @@ func TestBenchSpec(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	}
-	// The ablation uses summaries.
-	stdout, stderr, err = h.Run("spec", "--task", "summary,reply", "--limit", "1", "--methods", "sam,all", "--max-tokens", "8", "--threads", "1", "--json")
+	// References are what people wrote, here made up; whose words a row has stands in it.
+	clitest.Write(t, h.Dir, "answers.jsonl", `{"prompt": "When does it open?", "context": "The harbour museum opens at 9:30.", "answer": "The harbour museum opens at 9:30 every day."}`+"\n")
+	stdout, stderr, err = h.Run("spec", "--inputs", "answers.jsonl", "--words", "own,reference,reference:.5", "--methods", "pld", "--max-tokens", "8", "--threads", "1", "--json")
 	got = specResult{}
-	if err != nil || json.Unmarshal([]byte(stdout), &got) != nil || len(got.Rows) != 4 || len(got.Ablation) != len(lab.Table3) {
-		t.Errorf("%v: %s%s", err, stdout, stderr)
+	if err != nil || json.Unmarshal([]byte(stdout), &got) != nil || len(got.Rows) != 3 {
+		t.Fatalf("%v: %s%s", err, stdout, stderr)
+	}
+	for i, want := range []string{"own", "reference", "reference, 50 % other"} {
+		if r := got.Rows[i]; r.Words != want || r.Others.Known != (i > 0) || i > 0 && r.Tokens != 8 {
+			t.Errorf("%+v, want words %s", r, want)
+		}
 	}
 }
 
@@ -72,12 +76,15 @@ func TestBenchSpec(t *testing.T) {
 func TestBenchSpecErrors(t *testing.T) {
 	h := clitest.NewHome(t)
 	clitest.Write(t, h.Dir, "bad.jsonl", `{"prompt": "fine"}`+"\n"+`{"question": "not a prompt"}`+"\n")
+	clitest.Write(t, h.Dir, "good.jsonl", `{"prompt": "fine"}`+"\n")
 	clitest.Write(t, h.Dir, "empty.jsonl", "\n")
 	clitest.Write(t, h.Dir, "broken.gguf", "GGUF but no more")
 	clitest.Write(t, filepath.Join(h.Dir, "data"), "other", "")
 	for _, c := range []struct{ args, want string }{
 		{"--task poem", "summary, rag, ui, reply"},
 		{"--methods magic", "pld+both"},
+		{"--words hers", "own, reference"},
+		{"--inputs good.jsonl --words reference", "no input has a reference"},
 		{"--rows 1", "2 to 64"},
 		{"--max-tokens 0", "1 or more"},
 		{"--limit=-1", "0 or more"},
@@ -95,26 +102,6 @@ func TestBenchSpecErrors(t *testing.T) {
 		if err == nil || !strings.Contains(stderr, c.want) || stdout != "" {
 			t.Errorf("spec %s: %v, %q, %q; want %q", c.args, err, stdout, stderr, c.want)
 		}
-	}
-}
-
-// The ablation is left out if its methods were not measured. Impossible values are an error.
-func TestBenchSpecAblates(t *testing.T) {
-	rows := []lab.SpecResult{{Task: "summary", Method: "sam", AcceptLength: 3}, {Task: "summary", Method: "all", AcceptLength: 4}}
-	c := &specCmd{Rows: ablationGraph}
-	if got, err := c.ablate(rows); err != nil || len(got) != len(lab.Table3) {
-		t.Errorf("%d rows, %v", len(got), err)
-	}
-	if got, err := c.ablate(rows[:1]); err != nil || got != nil {
-		t.Errorf("without a method: %v, %v", got, err)
-	}
-	if got, err := (&specCmd{Rows: 16}).ablate(rows); err != nil || got != nil {
-		t.Errorf("with another graph: %v, %v", got, err)
-	}
-	wrong := slices.Clone(rows)
-	wrong[1].AcceptLength = 0.5
-	if got, err := c.ablate(wrong); err == nil || errors.Is(err, lab.ErrNotMeasured) || !strings.Contains(err.Error(), "0.5 tokens a pass") {
-		t.Errorf("half a token a pass: %v, %v", got, err)
 	}
 }
 

@@ -85,7 +85,7 @@ type ExecutedRow struct {
 	Gain      float64 `json:"gain"`               // over NPU, by TokenMs
 	Request   float64 `json:"request_ms"`         // all of an answer, Opening and Prefill included
 	Whole     float64 `json:"request_gain"`       // over NPU, by Request
-	Worst     float64 `json:"worst"`              // the least gain of an input
+	Worst     float64 `json:"worst"`              // the same for the input with the least
 	Drafts    []int   `json:"drafts,omitempty"`   // how many passes verified 0, 1, 2, … drafts
 	Published Number  `json:"published,omitzero"` // ms a token
 }
@@ -217,7 +217,7 @@ func (a account) row(row *ExecutedRow) {
 	if row.Variant == "CPU" {
 		runs = a.runs["NPU"]
 	}
-	var ownMs, plainMs float64
+	var ownMs, plainMs, plainWhole float64
 	var valid, all, decoded int
 	for i, r := range runs {
 		n := len(r.prompt)
@@ -234,13 +234,10 @@ func (a account) row(row *ExecutedRow) {
 		valid += r.stats.Tokens * a.layers(r) // the token before the drafts counts for the one after them
 		decoded += r.stats.Tokens
 		row.countDrafts(r.trees)
-		plain := a.times("NPU", i)
-		ownMs, plainMs = ownMs+t.sum(), plainMs+plain.sum()
-		row.Worst = min(row.Worst, plain.sum()/t.sum())
-	}
-	var plainWhole float64
-	for i := range runs {
-		row.Request, plainWhole = row.Request+a.whole(row.Variant, i), plainWhole+a.whole("NPU", i)
+		ownMs, plainMs = ownMs+t.sum(), plainMs+a.times("NPU", i).sum()
+		own, plain := a.whole(row.Variant, i), a.whole("NPU", i)
+		row.Request, plainWhole = row.Request+own, plainWhole+plain
+		row.Worst = min(row.Worst, plain/own)
 	}
 	row.Whole = plainWhole / row.Request
 	row.Accept = float64(decoded) / float64(max(1, row.Passes))

@@ -50,7 +50,7 @@ func TestExecuted(t *testing.T) {
 	fitted := 0
 	for _, r := range rows {
 		sum := r.Switch + r.Calibration + r.Decoding + r.Drafting
-		if r.Tokens < 2 || math.Abs(sum-r.TokenMs*float64(r.Tokens)) > 1e-6*sum || r.Joules <= 0 || r.Prefill <= 0 || r.Calibration < 0 || r.Switch < 0 || r.Worst != r.Gain {
+		if r.Tokens < 2 || math.Abs(sum-r.TokenMs*float64(r.Tokens)) > 1e-6*sum || r.Joules <= 0 || r.Prefill <= 0 || r.Calibration < 0 || r.Worst != r.Whole {
 			t.Errorf("%+v", r)
 		}
 		if r.Variant != "CPU" && math.Abs(r.Valid+r.Wasted+r.Underutilised-1) > 1e-9 || r.Valid < 0 || r.Wasted < 0 || r.Underutilised < 0 {

@@ -34,7 +34,7 @@ func TestBenchSpec(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, stderr)
 	}
-	for _, want := range []string{"(the model)", "1 prompts were cut", "underutilised", "own      plain", "own      sam", "own      all"} {
+	for _, want := range []string{"(the model)", "1 prompts were cut", "underutilised", "own      own                  plain", "own      own                  sam", "own      own                  all"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("no %q in\n%s", want, stdout)
 		}

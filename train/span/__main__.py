@@ -38,12 +38,14 @@ torch.manual_seed(o.seed)
 random.seed(o.seed)
 np.random.seed(o.seed)
 W = o.work + "/"
-if o.start.endswith(".gguf"):
-    v, start = export.restored(o.start)
+start = None
+if o.start:
+    start = export.restored(o.start)[1] if o.start.endswith(".gguf") else dict(torch.load(o.start))
+    v = Vocabulary(*start["vocabulary"])
     vectors = [start["model"][k + ".weight"].numpy() for k in ("words", "parts")]
     model = Reader(**start["shape"], drop=o.drop)
 else:
-    v, start = Vocabulary(*pickle.load(open(W + "vocabulary.pkl", "rb"))), o.start and dict(torch.load(o.start))
+    v = Vocabulary(*pickle.load(open(W + "vocabulary.pkl", "rb")))
     raw = np.fromfile(W + "vec.bin", np.float32).reshape(-1, 128)
     known = len(v.words) + 1
     vectors = raw[:known], raw[known:known + BUCKETS]

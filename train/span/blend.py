@@ -48,7 +48,8 @@ def blend(checkpoint, v, often, large, vectors, kappa):
     keep = ((often + 1) / (often + 1 + kappa * np.minimum(1, large / 150)))[:, None]
     out = m["words.weight"].float().numpy().copy()
     out[1:n] = keep * (rows + parts) + (1 - keep) * new - parts
-    return dict(model=dict(m, **{"words.weight": torch.from_numpy(out.astype(np.float32))}), shape=checkpoint["shape"])
+    return dict(model=dict(m, **{"words.weight": torch.from_numpy(out.astype(np.float32))}), shape=checkpoint["shape"], related=checkpoint.get("related", False),
+                vocabulary=checkpoint.get("vocabulary", (v.words, v.idfs, v.relations)))
 
 
 if __name__ == "__main__":

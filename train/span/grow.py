@@ -40,7 +40,8 @@ def grow(checkpoint, old, new, vectors):
     for w, i in old.id.items():
         if w in new.id:
             out[new.id[w]] = rows[i]
-    return dict(model=dict(m, **{"words.weight": torch.from_numpy(out)}), shape=checkpoint["shape"])
+    return dict(model=dict(m, **{"words.weight": torch.from_numpy(out)}), shape=checkpoint["shape"], related=checkpoint.get("related", False),
+                vocabulary=(new.words, new.idfs, checkpoint["vocabulary"][2] if "vocabulary" in checkpoint else {}))
 
 
 if __name__ == "__main__":

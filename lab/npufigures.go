@@ -48,9 +48,6 @@ const (
 	summaryTokens  = 100
 )
 
-// eightBits is the type of weights that the papers' figures have.
-const eightBits = npu.Q8_0
-
 // validator collects figures. It keeps the first error.
 type validator struct {
 	files   sim.Files

@@ -29,7 +29,6 @@ type trap struct {
 // victim is what a trap knows of the device.
 type victim struct {
 	vocab int
-	asked transport.Begin
 }
 
 func send(s *quic.Stream, seq uint64, code byte, m any) {

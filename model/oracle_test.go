@@ -165,7 +165,7 @@ func compareLogits(t *testing.T, lib *llamacpp.Lib, spec tinymodel.Spec) {
 		bound = max(bound, 5e-3)
 	}
 	if spec.Arch == "lfm2" { // it keeps the inputs of convolutions as F16, llama.cpp as F32
-		bound = max(bound, 6e-3)
+		bound = max(bound, 2e-2) // three times the largest measured, of 24 layers
 	}
 	for pos := range want {
 		scale := deviation(want[pos])

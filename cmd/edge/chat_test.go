@@ -51,13 +51,13 @@ func TestChatGoesOn(t *testing.T) {
 func TestChatCommands(t *testing.T) {
 	h := newHome(t)
 	cmd := h.Command(t.Context(), "chat", "--local-only", "--stats")
-	cmd.Stdin = strings.NewReader("\"\"\"What is the wifi password\nof the lake cabin?\"\"\"\n/seed 7\nWho is Pepper?\n/sources\n/save said.md\n/save said.md\n/frob\n/placement device\n/clear\n/etc/hosts, what is it?\n/exit\nunread\n")
+	cmd.Stdin = strings.NewReader("\"\"\"What is the wifi password\nof the lake cabin?\"\"\"\n/seed 70707\nWho is Pepper?\n/sources\n/save said.md\n/save said.md\n/frob\n/placement device\n/clear\n/etc/hosts, what is it?\n/exit\nunread\n")
 	out, err := cmd.CombinedOutput()
 	if err == nil || cmd.ProcessState.ExitCode() != 1 {
 		t.Errorf("two wrong commands: %v", err)
 	}
 	for want, n := range map[string]int{
-		deviceKnows + "\n": 1, "no command /frob": 1, "said.md exists": 1, "seed 7": 4, "placement device": 1,
+		deviceKnows + "\n": 1, "no command /frob": 1, "said.md exists": 1, "seed 70707": 4, "placement device": 1,
 		"asked: this device (sample documents) alone": 4, "A new conversation": 1, "2 answers in said.md": 1, "2 of the questions": 1,
 	} {
 		if got := strings.Count(string(out), want); got != n {

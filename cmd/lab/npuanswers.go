@@ -21,7 +21,7 @@ type npuAnswers struct {
 	Costs     []string `help:"Shapes whose costs the phone charges, in 8 bits." default:"Qwen2.5-1.5B,Qwen2.5-0.5B,Llama-3.2-3B" placeholder:"SHAPE"`
 	Task      []string `help:"Tasks: summary, rag, ui, reply." default:"summary"`
 	Words     []string `help:"Whose words the answers have: own (the model's), reference, or reference:SHARE (see lab spec)." default:"own,reference" placeholder:"WORDS"`
-	Variants  []string `help:"Ways to answer. Default: all." placeholder:"VARIANT"`
+	Methods   []string `help:"Ways to answer. Default: all." placeholder:"METHOD"`
 	Data      string   `help:"Folder with specbench/questions.jsonl and ui/tasks.json. Default: sample documents and invented screens. Replies are always to invented conversations." type:"existingdir" placeholder:"DIR"`
 	Limit     int      `help:"At most this many inputs of each task, evenly spread over all of them; 0 for all." default:"6"`
 	MaxTokens int      `help:"Most tokens of an answer." default:"96"`
@@ -33,7 +33,7 @@ func (c *npuAnswers) Help() string {
 	return `Examples:
   lab npu answers
   lab npu answers --data ../shared/data --limit 12 --json table3.json
-  lab npu answers --soc sm8550/mllm,sm8650/mllm,sm8750/mllm --task summary,rag,ui,reply --variants CPU,NPU,+SD,EAGLE,all,ours
+  lab npu answers --soc sm8550/mllm,sm8650/mllm,sm8750/mllm --task summary,rag,ui,reply --methods CPU,NPU,+SD,EAGLE,all,ours
 
 Each row is a run of the path that edge run --soc takes: a model that runs here gives the tokens, and with them the acceptance; the simulated phone charges the costs of a larger shape for each chunk, pass, load and wait. With reference words, the model reads what people wrote as if it had said it.
 
@@ -48,12 +48,12 @@ func (c *npuAnswers) Run(a *cli.App) error {
 		return err
 	}
 	variants := lab.ExecutedVariants
-	if len(c.Variants) > 0 {
-		variants = c.Variants
+	if len(c.Methods) > 0 {
+		variants = c.Methods
 	}
 	for _, v := range variants {
 		if !slices.Contains(lab.ExecutedVariants, v) {
-			return fmt.Errorf("--variants %s: unknown, use one or more of %s", v, strings.Join(lab.ExecutedVariants, ", "))
+			return fmt.Errorf("--methods %s: unknown, use one or more of %s", v, strings.Join(lab.ExecutedVariants, ", "))
 		}
 	}
 	if c.Limit < 0 || c.MaxTokens < 2 {

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,8 +20,10 @@ import (
 // town is a cloud of several replicas, each at the end of a cable of its own.
 type town struct {
 	clouds map[string]*cable
-	set    *replicas.Set
-	began  map[string]int // questions, by replica
+
+	mu    sync.Mutex // guards the fields below: dials run beside the answer
+	set   *replicas.Set
+	began map[string]int // questions, by replica
 }
 
 func newTown(t *testing.T, cfg pair.Config, clouds ...*cable) *town {
@@ -42,7 +45,10 @@ func newTown(t *testing.T, cfg pair.Config, clouds ...*cable) *town {
 
 func (w *town) open(ctx context.Context, except ...string) (linked, error) {
 	err := errNoReplica
-	for _, name := range w.set.Order(time.Now(), except...) {
+	w.mu.Lock()
+	order := w.set.Order(time.Now(), except...)
+	w.mu.Unlock()
+	for _, name := range order {
 		c := w.clouds[name]
 		c.mu.Lock()
 		silent := c.lost
@@ -55,7 +61,9 @@ func (w *town) open(ctx context.Context, except ...string) (linked, error) {
 		}
 		up, e := c.open(ctx)
 		if e == nil {
+			w.mu.Lock()
 			w.began[name]++
+			w.mu.Unlock()
 			up.at = name
 			return up, nil
 		}
@@ -65,9 +73,17 @@ func (w *town) open(ctx context.Context, except ...string) (linked, error) {
 	return linked{}, err
 }
 
-func (w *town) others(here ...string) bool { return w.set.Others(time.Now(), here...) }
+func (w *town) others(here ...string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.set.Others(time.Now(), here...)
+}
 
-func (w *town) note(at string, e replicas.Event, d time.Duration) { w.set.Step(time.Now(), at, e, d) }
+func (w *town) note(at string, e replicas.Event, d time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.set.Step(time.Now(), at, e, d)
+}
 
 // ask answers in a bubble of virtual time. It calls happen with the number of tokens so far and the replica in use.
 func (w *town) ask(t *testing.T, cfg pair.Config, takes time.Duration, happen func(n int, at string)) Answer {

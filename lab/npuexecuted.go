@@ -98,7 +98,7 @@ type executedRun struct {
 }
 
 // Run writes every answer once on this machine, in each way to draft, and lets every phone repeat it: the same prompt, the
-// same trees in the same passes. On the phone nothing is computed but what its runtime decides, so many phones cost little.
+// same trees in the same passes. On the phone nothing is computed but what its runtime decides, and many phones cost little.
 func (x Executed) Run(ctx context.Context, progress Progress) (rows []ExecutedRow, err error) {
 	if progress == nil {
 		progress = func(int, int) {}

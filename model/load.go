@@ -143,7 +143,7 @@ func (m *Model) compile() error {
 	return nil
 }
 
-// Beside returns the model on a group of threads of its own (see npu.Traits), for passes that run beside m's, with sequences of
+// Beside returns the model on a group of threads of its own (see npu.Traits), for passes that run at the same time as m's, with sequences of
 // their own; CopyFrom takes positions from one to the other. It returns m if the device has no such group. m owns what it
 // returns.
 func (m *Model) Beside() (*Model, error) { return m.beside() }

@@ -21,13 +21,12 @@ import (
 type town struct {
 	clouds map[string]*cable
 
-	mu    sync.Mutex // guards the fields below: dials run beside the answer
-	set   *replicas.Set
-	began map[string]int // questions, by replica
+	mu  sync.Mutex // guards the fields below: dials run during the answer
+	set *replicas.Set
 }
 
 func newTown(t *testing.T, cfg pair.Config, clouds ...*cable) *town {
-	w := &town{clouds: map[string]*cable{}, began: map[string]int{}}
+	w := &town{clouds: map[string]*cable{}}
 	var names []string
 	for i, c := range clouds {
 		name := fmt.Sprint("replica-", i)
@@ -61,9 +60,6 @@ func (w *town) open(ctx context.Context, except ...string) (linked, error) {
 		}
 		up, e := c.open(ctx)
 		if e == nil {
-			w.mu.Lock()
-			w.began[name]++
-			w.mu.Unlock()
 			up.at = name
 			return up, nil
 		}

@@ -43,7 +43,7 @@ var errNoReplica = errors.New("no other replica")
 const (
 	surveyEvery  = time.Minute
 	surveyWithin = 2 * time.Second
-	surveyMargin = 10 * time.Millisecond // for the second answer, beside the time that the first took
+	surveyMargin = 10 * time.Millisecond // for the second answer, added to the time that the first took
 )
 
 // Know tells the service of distances that were measured before.

@@ -15,7 +15,7 @@ type Acceptance struct {
 	worth [mostDrafters]worth // of a Speculator's drafters
 	steps int                 // drafts so far
 
-	passes [len(passRows)]struct{ tokens, seen float64 } // what passes of so many rows would have given
+	passes [len(passRows)]struct{ tokens, seen float64 } // what passes of that many rows would have given
 }
 
 // passRows are the numbers of rows for which an Acceptance keeps how many tokens a pass gives.

@@ -52,7 +52,7 @@ which are read as sums of products. Where rounding changes which expert a row go
 - Experts are computed on native and the reference, once for all rows that go through them; simulated phones, --npu-memory and
   ggml's devices refuse them. MXFP4 takes twice the file in memory, so gpt-oss-20b needs about 26 GB. Other mixtures (with shared
   experts, or scores by sigmoids) are refused by name.
-- Short convolutions (lfm2) keep their inputs of all positions beside keys and values, so that a sequence can be cut, forked and saved
+- Short convolutions (lfm2) keep their inputs of all positions next to keys and values, so that a sequence can be cut, forked and saved
   anywhere: 52 kB a position for LFM2-1.2B. Models with Mamba, DeltaNet or RWKV layers are refused by name, before a download too
   (` + "`models pull`" + `).
 - Chat templates are Jinja, run by a bounded interpreter with Python's values (package model/chat/jinja). Tests hold it to Python's

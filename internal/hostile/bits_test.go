@@ -92,7 +92,7 @@ func newDisk(t *testing.T, g *target) disk {
 	return d
 }
 
-// ask opens everything anew, as a program does when it starts, and asks.
+// ask opens everything again, as a program does when it starts, and asks.
 func (d disk) ask(t *testing.T) (ids []tandem.Token, err error) {
 	t.Helper()
 	x, err := search.Open(filepath.Join(d.dir, "index"), search.Options{ReadOnly: true})

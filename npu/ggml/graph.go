@@ -41,7 +41,7 @@ type graph struct {
 // leaves holds the tensors that a graph reads and that outlive it: see inputs and cache.
 type leaves struct {
 	positions, slots, written ptr
-	mask                      func(window int) ptr // of attention to so many of the last positions; 0 for all
+	mask                      func(window int) ptr // of attention to that many of the last positions; 0 for all
 	layer                     func(node int) *cacheLayer
 	slot                      func(slot int, f factorKey) ptr
 }

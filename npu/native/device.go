@@ -33,7 +33,7 @@ type Device struct {
 	*kept
 }
 
-// kept is what devices beside each other share.
+// kept is what devices of one process share.
 type kept struct {
 	mu     sync.Mutex
 	ropes  map[*npu.Rope]*ropeTable // shared between layers

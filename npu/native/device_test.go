@@ -53,7 +53,7 @@ func TestPoolParksAndEnds(t *testing.T) {
 	})
 }
 
-// A device beside another has threads of its own, reads the same packed weights, and gives the same bits at the same time.
+// A device that Beside returns has threads of its own, reads the same packed weights, and gives the same bits at the same time.
 func TestDevicesBesideEachOther(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 9))
 	const rows, in, out = 5, 64, 96

@@ -43,7 +43,7 @@ type Finder interface {
 	// those are more.
 	Count(ctx context.Context, terms []string) (passages uint64, with []uint64, err error)
 	// Find returns up to n passages that have one of the terms in title or text, best first by BM25, where an occurrence in the
-	// title counts titleCount times. Where an engine can, it also takes terms with so many typing errors.
+	// title counts titleCount times. Where an engine can, it also takes terms with that many typing errors.
 	Find(ctx context.Context, terms []Wanted, n int) ([]passages.Passage, error)
 }
 

@@ -103,8 +103,8 @@ func FuzzAnalyse(f *testing.F) {
 	f.Add("The harbour museum opens at 9:40.", "when does the museum open")
 	f.Add("| a | b |\n|--|\n| 1,5 | 2 |\n\n# x\nkey = v", "b of a")
 	f.Add("\xff\xfe- [ ] 1.\t\t;;,,:/", "١٢,٣")
+	l := tiny()
 	f.Fuzz(func(t *testing.T, passage, question string) {
-		l := tiny()
 		p, q := l.analyse(passage, 420), l.analyse(question, 40)
 		end := 0
 		for _, w := range p.words {

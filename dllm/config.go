@@ -104,12 +104,11 @@ type Config struct {
 	Shifted bool
 	// CausalPrompt says that rows of the prompt see only themselves and those before.
 	CausalPrompt bool
-	// Costs holds the measured times of passes: entry i is that of i+1 rows. Without it the window does not grow.
+	// Costs holds the measured times of passes: entry i is that of i+1 rows. The window grows no further than they go, and
+	// without them not at all.
 	Costs []float64
 	// Slack is the share by which a pass may take longer for the rows of future blocks; 0 counts as .1.
 	Slack float64
-	// MaxRows is the most rows of a pass that grows, as memory permits; 0 for no bound.
-	MaxRows int
 }
 
 // check reports settings that no generation can have.
@@ -127,7 +126,7 @@ func (c *Config) check() error {
 		return fmt.Errorf("denoise with suffix %d: not known", c.Suffix)
 	case c.Suffix != NoSuffix && (c.Sliding || c.Trigger > 0 || c.Refresh > 0):
 		return fmt.Errorf("denoise: a window, lookahead and refresh need a prefix that is reused: leave out the suffix")
-	case c.AtLeast < 0 || c.Trigger < 0 || c.Refresh < 0 || c.MaxRows < 0 || !(c.Slack >= 0):
+	case c.AtLeast < 0 || c.Trigger < 0 || c.Refresh < 0 || !(c.Slack >= 0):
 		return fmt.Errorf("denoise: negative settings")
 	case slices.Contains(c.Prompt, c.Mask):
 		return fmt.Errorf("denoise: the prompt contains the mask token %d", c.Mask)

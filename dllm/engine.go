@@ -16,7 +16,6 @@ type Options struct {
 	MaxTokens int  // positions of the answer; 0 for as many as the context holds
 	IgnoreEnd bool // fill all positions, whatever the model says about the end
 	Costs     []float64
-	MaxRows   int
 	// Temperature 0 takes the likeliest token. Else it is drawn, by one random number for each position, so that a position
 	// keeps its token as long as the distribution stays. The confidence is the token's probability at temperature 1.
 	Temperature float64
@@ -32,7 +31,7 @@ func Generate(ctx context.Context, m *model.Model, prompt []tandem.Token, o Opti
 		return Stats{}, fmt.Errorf("denoise: the architecture %s is autoregressive", c.Arch)
 	}
 	room := c.Context - len(prompt)
-	cfg := Config{Method: o.Method, Prompt: prompt, Length: o.MaxTokens, Mask: c.Mask, Shifted: c.Shifted, CausalPrompt: c.CausalPrompt, Costs: o.Costs, MaxRows: o.MaxRows}
+	cfg := Config{Method: o.Method, Prompt: prompt, Length: o.MaxTokens, Mask: c.Mask, Shifted: c.Shifted, CausalPrompt: c.CausalPrompt, Costs: o.Costs}
 	if cfg.Length == 0 {
 		cfg.Length = room
 	}

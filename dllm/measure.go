@@ -2,17 +2,19 @@ package dllm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"tandem/model"
+	"tandem/npu"
 )
 
 // Measure measures the times of passes of up to most rows, all with logits, for Config.Costs: the staircase of the device
 // that computes (llada.cpp §3.2). It times passes of several numbers of rows in turns, for about as long as budget but at
 // least once, and takes the fastest of each: other work on the machine only makes passes slower. Between two numbers it
-// interpolates, and more rows never cost less.
+// interpolates, and more rows never cost less. Where the device has no memory for more rows (npu.ErrMemory) the times end.
 func Measure(ctx context.Context, m *model.Model, most int, budget time.Duration) ([]float64, error) {
 	begun := time.Now()
 	most = min(most, m.Config().Context)
@@ -32,7 +34,12 @@ func Measure(ctx context.Context, m *model.Model, most int, budget time.Duration
 				rows[p] = Row{Position: p, Token: m.Config().Mask, Sees: n, Logits: true}
 			}
 			at := time.Now()
-			if _, err := e.Compute(ctx, rows); err != nil {
+			_, err := e.Compute(ctx, rows)
+			if errors.Is(err, npu.ErrMemory) && i > 0 {
+				sizes, best = sizes[:i], best[:i]
+				break
+			}
+			if err != nil {
 				return nil, fmt.Errorf("measure passes: %w", err)
 			}
 			if took := time.Since(at).Seconds(); best[i] == 0 || took < best[i] {

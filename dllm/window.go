@@ -53,14 +53,10 @@ func (m *Machine) slide(from int) int {
 	return min(end, len(m.cells))
 }
 
-// lookAhead returns the end of a window that grows by future positions as long as a pass takes hardly longer and memory
-// permits.
+// lookAhead returns the end of a window that grows by future positions as long as a pass takes hardly longer and its time is
+// known: Measure knows those of passes for which there is memory.
 func (m *Machine) lookAhead(from, end int) int {
-	limit := len(m.cells) - from
-	if m.cfg.MaxRows > 0 {
-		limit = min(limit, m.cfg.MaxRows)
-	}
-	return max(end, from+Grow(m.cfg.Costs, end-from, limit, m.cfg.Slack))
+	return max(end, from+Grow(m.cfg.Costs, end-from, len(m.cells)-from, m.cfg.Slack))
 }
 
 // sees returns the end of what the row of a position attends to, in a pass whose rows end at end: its block. In a

@@ -259,7 +259,6 @@ func anyConfig(r *rand.Rand, size int) Config {
 			for i := range 4 * size {
 				cfg.Costs = append(cfg.Costs, float64(i/tile+1))
 			}
-			cfg.MaxRows = r.IntN(3 * size)
 		}
 	}
 	if r.IntN(3) == 0 {

@@ -15,3 +15,7 @@ type Stage interface {
 // ErrLost is wrapped by a run's error if the device has lost what was loaded onto it, as a phone's NPU does when its
 // session restarts. The run can be repeated once everything is loaded again.
 var ErrLost = errors.New("the device was lost")
+
+// ErrMemory is the cause of an error of Program.Run when weights, KV caches and activations need more memory than the device may use.
+// Shorter sequences may need less.
+var ErrMemory = errors.New("not enough memory on the device")

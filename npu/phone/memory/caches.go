@@ -82,25 +82,56 @@ func (c *caches) explain(err error) error {
 // the division changes the weights are placed again and loaded again.
 const reserveSteps = 16
 
+// step is the granularity of that division, in bytes.
+func (d *Device) step() int64 { return max(1, d.opt.Budget/reserveSteps) }
+
+// needs returns what activations and caches need, in whole steps.
+func (c *caches) needs(step int64) int64 { return (c.bytes() + step - 1) / step * step }
+
+// cachesError says that a budget holds not even the caches and activations.
+type cachesError struct{ need, budget int64 }
+
+func (e *cachesError) Error() string {
+	return fmt.Sprintf("KV caches and activations need %d bytes, and the memory budget is %d: use a larger budget or shorter sequences", e.need, e.budget)
+}
+
+// Is makes it an npu.ErrMemory.
+func (e *cachesError) Is(target error) bool { return target == npu.ErrMemory }
+
+// tighten keeps no more of the budget than caches in use and activations need, and reports whether that leaves more for weights.
+func (d *Device) tighten() bool {
+	c := &d.caches
+	if c.held == 0 {
+		return false
+	}
+	runtime.GC()
+	need := c.needs(d.step())
+	if need >= c.held {
+		return false
+	}
+	d.stager.hold(need - c.held) // releasing never fails
+	c.held = need
+	return true
+}
+
 // reserve keeps enough of the budget for activations and caches. It gives the arena up if weights have to make room, or if
 // they may have much more.
 func (d *Device) reserve(a *npu.Args) error {
 	if !d.opt.Caches || len(a.KV) == 0 && d.caches.held > 0 {
 		return nil
 	}
-	c, step := &d.caches, max(1, d.opt.Budget/reserveSteps)
+	c, step := &d.caches, d.step()
 	c.use(a)
-	needs := func() int64 { return (c.bytes() + step - 1) / step * step }
-	need := needs()
+	need := c.needs(step)
 	if need > c.held {
 		runtime.GC() // caches that nothing refers to make room first
-		need = needs()
+		need = c.needs(step)
 	}
 	if need <= c.held && need > c.held-3*step {
 		return nil
 	}
 	if need >= d.opt.Budget {
-		return fmt.Errorf("KV caches and activations need %d bytes, and the memory budget is %d: use a larger budget or shorter sequences", c.bytes(), d.opt.Budget)
+		return &cachesError{c.bytes(), d.opt.Budget}
 	}
 	d.giveUp()
 	if err := d.stager.hold(need - c.held); err != nil {

@@ -146,7 +146,11 @@ func (p *program) Run(a npu.Args) error {
 		return fmt.Errorf("program %s: %w", p.graph.Name, err)
 	}
 	d.adapt()
-	if err := d.layOut(); err != nil {
+	err := d.layOut()
+	if err != nil && d.tighten() {
+		err = d.layOut()
+	}
+	if err != nil {
 		return fmt.Errorf("program %s: %w", p.graph.Name, d.caches.explain(err))
 	}
 	d.stager.begin()
@@ -154,7 +158,7 @@ func (p *program) Run(a npu.Args) error {
 	if len(a.X) > 0 && len(a.Out) > 0 && &a.X[0] == &a.Out[0] {
 		d.keepX = append(d.keepX[:0], a.X...) // the result may overwrite it before the device is lost
 	}
-	err := p.inner.Run(a)
+	err = p.inner.Run(a)
 	if errors.Is(err, npu.ErrLost) {
 		if e := d.restart(); e != nil {
 			return fmt.Errorf("program %s: %w; then: %w", p.graph.Name, err, e)

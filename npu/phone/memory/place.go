@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"tandem/npu"
 )
 
 // Placement says which objects stay in the arena and which pass through the staging slots.
@@ -61,6 +63,9 @@ type BudgetError struct{ Budget, Least int64 }
 func (e *BudgetError) Error() string {
 	return fmt.Sprintf("a budget of %d bytes for weights is too small: it must be at least %d, two slots for the largest piece", e.Budget, e.Least)
 }
+
+// Is makes it an npu.ErrMemory.
+func (e *BudgetError) Is(target error) bool { return target == npu.ErrMemory }
 
 // Place divides objects of the given sizes, used in the order of uses, between resident mappings and the slots, within
 // budget bytes (llada.cpp §3.4). It keeps as many bytes resident as fit, and spreads the temporary objects evenly so that

@@ -51,7 +51,7 @@ func Generate(ctx context.Context, m *model.Model, prompt []tandem.Token, o Opti
 // weights (llada.cpp §3.3).
 type Engine struct {
 	m            *model.Model
-	beside       *model.Model // computes the sparse path
+	sparse       *model.Model // computes the sparse path
 	err          error        // why there is none
 	main, second *model.Seq
 	twice        bool // the second cache is in use
@@ -65,16 +65,16 @@ type Engine struct {
 
 // NewEngine returns an engine. Without refresh it has one cache.
 func NewEngine(m *model.Model, temperature float64, seed uint64, refresh bool) *Engine {
-	e := &Engine{m: m, beside: m, main: m.NewSeq(), twice: refresh, temperature: temperature, seed: seed, banned: []tandem.Token{m.Config().Mask}}
+	e := &Engine{m: m, sparse: m, main: m.NewSeq(), twice: refresh, temperature: temperature, seed: seed, banned: []tandem.Token{m.Config().Mask}}
 	if t, ok := m.Tokenizer().Unsupported(); ok {
 		e.banned = append(e.banned, t)
 	}
 	if refresh {
-		if e.beside, e.err = m.Beside(); e.err != nil {
-			e.beside = m
+		if e.sparse, e.err = m.Second(); e.err != nil {
+			e.sparse = m
 		}
 	}
-	e.second = e.beside.NewSeq()
+	e.second = e.sparse.NewSeq()
 	return e
 }
 
@@ -94,7 +94,7 @@ func (e *Engine) Refresh(ctx context.Context, rows []Row) ([]Guess, error) {
 	for _, r := range rows {
 		e.refreshed = append(e.refreshed, r.Position)
 	}
-	return e.pass(ctx, e.beside, 1, e.second, rows)
+	return e.pass(ctx, e.sparse, 1, e.second, rows)
 }
 
 // Merge implements Denoiser.
@@ -107,6 +107,7 @@ func (e *Engine) Merge(settled, end int) error {
 		e.second.Grow(end)
 		e.second.CopyFrom(e.main, settled, end)
 	}
+	e.sparse.Meet()
 	return nil
 }
 

@@ -112,11 +112,11 @@ func TestPathsOnAModel(t *testing.T) {
 		for i, sparseFirst := range []bool{false, true, false} {
 			var text []tandem.Token
 			d := &inTurn{Engine: NewEngine(m, 0, 0, true), first: sparseFirst}
-			if d.beside == m {
+			if d.sparse == m {
 				t.Fatalf("%s: the second path has no threads of its own", arch)
 			}
 			if i == 2 { // both on the same
-				d.beside, d.second = m, m.NewSeq()
+				d.sparse, d.second = m, m.NewSeq()
 			}
 			machine, err := New(cfg)
 			if err != nil {

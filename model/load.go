@@ -33,8 +33,8 @@ type Model struct {
 
 	fingerprint func() [32]byte
 	singly      func() (*npu.Programs, error) // for Denoise: layers one by one, for the largest chunk
-	beside      func() (*Model, error)
-	second      *Model // what beside made; nil if nothing
+	secondOnce  func() (*Model, error)
+	second      *Model // what that made; nil if nothing
 }
 
 // Programs are compiled for these chunk sizes.
@@ -101,7 +101,7 @@ func load(f *gguf.File, device npu.Device, chunks []int, opts ...Option) (m *Mod
 	m = &Model{file: f, device: device, chunks: chunks, base: &adapted{}, sets: map[string]*adapted{}}
 	m.workspaces.New = func() any { return new(workspace) }
 	m.fingerprint = sync.OnceValue(m.computeFingerprint)
-	m.beside = sync.OnceValues(m.makeBeside)
+	m.secondOnce = sync.OnceValues(m.makeSecond)
 	if m.config, m.tensors, err = readTransformer(f); err != nil {
 		return nil, err
 	}
@@ -143,20 +143,28 @@ func (m *Model) compile() error {
 	return nil
 }
 
-// Beside returns the model on a group of threads of its own (see npu.Traits), for passes that run at the same time as m's, with sequences of
+// Second returns the model on a group of threads of its own (see npu.Traits), for passes that run at the same time as m's, with sequences of
 // their own; CopyFrom takes positions from one to the other. It returns m if the device has no such group. m owns what it
 // returns.
-func (m *Model) Beside() (*Model, error) { return m.beside() }
+func (m *Model) Second() (*Model, error) { return m.secondOnce() }
 
-func (m *Model) makeBeside() (*Model, error) {
-	beside := m.device.Traits().Beside
-	if beside == nil {
+// Meet ends a stretch in which a model and its Second, which m is, computed at the same time: if their device is simulated, both go
+// on at the later of their times.
+func (m *Model) Meet() {
+	if meet := m.device.Traits().Meet; meet != nil {
+		meet()
+	}
+}
+
+func (m *Model) makeSecond() (*Model, error) {
+	second := m.device.Traits().Second
+	if second == nil {
 		return m, nil
 	}
-	o := &Model{config: m.config, tensors: m.tensors, tokenizer: m.tokenizer, template: m.template, device: beside(), chunks: m.chunks,
+	o := &Model{config: m.config, tensors: m.tensors, tokenizer: m.tokenizer, template: m.template, device: second(), chunks: m.chunks,
 		base: &adapted{}, sets: map[string]*adapted{}, fingerprint: m.fingerprint}
 	o.workspaces.New = m.workspaces.New
-	o.beside = func() (*Model, error) { return o, nil }
+	o.secondOnce = func() (*Model, error) { return o, nil }
 	if err := o.compile(); err != nil {
 		o.device.Close()
 		return nil, err

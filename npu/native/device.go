@@ -72,11 +72,11 @@ func (d *Device) Name() string {
 
 // Traits implements npu.Device.
 func (d *Device) Traits() npu.Traits {
-	return npu.Traits{Processor: true, Packer: d, Beside: func() npu.Device { return d.beside() }}
+	return npu.Traits{Processor: true, Packer: d, Second: func() npu.Device { return d.second() }}
 }
 
-// beside returns a device with half as many threads, that reads the same packed weights.
-func (d *Device) beside() *Device {
+// second returns a device with half as many threads, that reads the same packed weights.
+func (d *Device) second() *Device {
 	o := newDevice(max(1, (d.pool.helpers+1)/2), d.k)
 	o.kept = d.kept
 	return o

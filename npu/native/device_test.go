@@ -53,8 +53,8 @@ func TestPoolParksAndEnds(t *testing.T) {
 	})
 }
 
-// A device that Beside returns has threads of its own, reads the same packed weights, and gives the same bits at the same time.
-func TestDevicesBesideEachOther(t *testing.T) {
+// A device that Second returns has threads of its own, reads the same packed weights, and gives the same bits at the same time.
+func TestSecondDevice(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 9))
 	const rows, in, out = 5, 64, 96
 	g := npu.NewGraph("g", rows)
@@ -62,7 +62,7 @@ func TestDevicesBesideEachOther(t *testing.T) {
 	g.MatMul(g.Input(in), w, nil)
 	one := New(3)
 	defer one.Close()
-	two := one.Traits().Beside().(*Device)
+	two := one.Traits().Second().(*Device)
 	defer two.Close()
 	if two.pool == one.pool || two.pool.helpers != 0 {
 		t.Errorf("the second group has %d helpers", two.pool.helpers)

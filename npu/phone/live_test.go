@@ -12,6 +12,7 @@ import (
 	"tandem/internal/tinymodel"
 	"tandem/model"
 	"tandem/npu"
+	"tandem/npu/phone/sim"
 )
 
 // liveRows returns n rows from a position on that see each other and all before.
@@ -136,5 +137,56 @@ func TestCachesShareTheBudget(t *testing.T) {
 	m, _ = openFile(t, path, Options{Threads: 1, Memory: int64(len(data)) / 6, Caches: true})
 	if _, err := m.Denoise(t.Context(), m.NewSeq(), liveRows(rand.New(rand.NewPCG(1, 1)), 0, 400), new(model.Logits)); err == nil || !strings.Contains(err.Error(), "KV caches and activations") {
 		t.Errorf("a budget too small for the caches: %v", err)
+	}
+}
+
+// On a simulated phone the second path is the processor's: its passes take none of the NPU's time, and go on while the NPU
+// computes until both meet.
+func TestSecondPathIsALane(t *testing.T) {
+	data := tinymodel.GGUF(tinymodel.Spec{Arch: "llada", Type: npu.Q8_0, Dim: 256, FF: 512, Layers: 2})
+	d, err := Open(Options{Threads: 1, Chip: "sm8750", Counted: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := model.OpenBytes("m", data, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	second, err := m.Second()
+	if err != nil || second == m {
+		t.Fatalf("no second path: %v", err)
+	}
+	// pass computes rows of a sequence and returns what that took.
+	pass := func(m *model.Model, s *model.Seq, rows []model.Live) sim.Stats {
+		t.Helper()
+		before, _ := d.Stats()
+		if _, err := m.Denoise(t.Context(), s, rows, new(model.Logits)); err != nil {
+			t.Fatal(err)
+		}
+		after, _ := d.Stats()
+		return after.Sub(before)
+	}
+	rows := liveRows(rand.New(rand.NewPCG(1, 1)), 0, 40)
+	first, other := m.NewSeq(), second.NewSeq()
+	pass(m, first, rows)
+	second.Meet()
+	dense, sparse := pass(m, first, rows), pass(second, other, rows)
+	if dense.NPU <= 0 || sparse.NPU != 0 || sparse.Busy != 0 || sparse.CPU <= 0 || sparse.Joules <= 0 || sparse.Runs != 0 {
+		t.Errorf("the first path %+v, the second %+v", dense, sparse)
+	}
+	more := pass(second, second.NewSeq(), append(rows, liveRows(rand.New(rand.NewPCG(1, 2)), 40, 80)...))
+	if more.CPU <= sparse.CPU {
+		t.Errorf("%v for three times as many rows, %v", more.CPU, sparse.CPU)
+	}
+	before, _ := d.Stats()
+	second.Meet()
+	after, _ := d.Stats()
+	if wait, want := after.Busy-before.Busy, max(0, sparse.CPU+more.CPU-dense.Busy); wait != want {
+		t.Errorf("the NPU waits %v for the second path, want %v", wait, want)
+	}
+	second.Meet()
+	if again, _ := d.Stats(); again.Busy != after.Busy {
+		t.Errorf("meeting twice takes %v", again.Busy-after.Busy)
 	}
 }

@@ -83,7 +83,7 @@ func (d *Device) Name() string {
 // Traits implements npu.Device. Each layer is a program. Device packs weights and tells the clock itself.
 func (d *Device) Traits() npu.Traits {
 	t := d.inner.Traits()
-	t.LayersAtOnce, t.RowsAtOnce, t.Packer, t.Clock, t.Beside = 1, 0, nil, nil, nil // staged weights are in place for one run
+	t.LayersAtOnce, t.RowsAtOnce, t.Packer, t.Clock, t.Second = 1, 0, nil, nil, nil // staged weights are in place for one run
 	return t
 }
 

@@ -28,7 +28,7 @@ type Stats struct {
 	Runs     int
 	Switches int           // loads of graphs
 	Busy     time.Duration // computing, NPU and CPU in turns, and waiting
-	NPU, CPU time.Duration // computing
+	NPU, CPU time.Duration // computing; CPU holds what the second path takes, at the same time as the NPU (see npu.Traits)
 	Once     time.Duration // of CPU: graphs that are made for one text
 	Loading  time.Duration // of graphs, also while something computes
 	Waiting  time.Duration // for graphs, while nothing computed
@@ -90,7 +90,7 @@ func (s Stats) Sub(d Stats) Stats {
 //     mapped if they are staged (package memory).
 //   - One core maps and moves staged weights while the NPU computes. The NPU waits for what it reads.
 //   - Factors of adapters take a product for each adapter among a run's rows.
-//   - One run goes on at a time.
+//   - One run goes on at a time, and one of the second path on the phone's processor.
 //
 // Device is its own npu.Clock.
 type Device struct {
@@ -100,7 +100,7 @@ type Device struct {
 
 	mu     sync.Mutex // held while the NPU is busy
 	blocks map[string]*block
-	behind time.Duration // how far paced time lags behind the phone's
+	pace   pace
 
 	statsMu sync.Mutex    // guards what follows, which others change while the NPU is busy
 	stats   Stats         // Busy is the device's clock
@@ -147,7 +147,7 @@ func (d *Device) Stats() Stats {
 	d.statsMu.Lock()
 	defer d.statsMu.Unlock()
 	s := d.stats
-	s.Late = max(0, d.behind)
+	s.Late = max(0, d.pace.behind)
 	s.Graphs = slices.Clone(d.stats.Graphs)
 	return s
 }
@@ -184,10 +184,14 @@ func (e *WindowError) Error() string {
 		e.SoC, e.Limit/mb, (e.Need+mb-1)/mb)
 }
 
-// Traits implements npu.Device. A simulated NPU loads each layer as a graph, and has no preference for rows.
+// Traits implements npu.Device. A simulated NPU loads each layer as a graph, and has no preference for rows. The second device is
+// the phone's processor.
 func (d *Device) Traits() npu.Traits {
 	t := d.inner.Traits()
-	t.LayersAtOnce, t.RowsAtOnce, t.Clock, t.Beside = 1, 0, d, nil // a second path is a lane, in the phone's time
+	t.LayersAtOnce, t.RowsAtOnce, t.Clock = 1, 0, d
+	if second := t.Second; second != nil {
+		t.Second = func() npu.Device { return &lane{Device: second(), phone: d} }
+	}
 	return t
 }
 
@@ -282,7 +286,7 @@ func (p *program) Run(a npu.Args) error {
 	}
 	d.statsMu.Unlock()
 	if d.opt.Paced {
-		d.wait(d.Now()-before, time.Since(start))
+		d.pace.wait(d.opt.Sleep, d.Now()-before, time.Since(start))
 	}
 	return nil
 }
@@ -368,7 +372,7 @@ func (d *Device) AwaitGraph(name string) {
 		return
 	}
 	if took := d.await(b.loaded[0].ready); took > 0 && d.opt.Paced {
-		d.wait(took, 0)
+		d.pace.wait(d.opt.Sleep, took, 0)
 	}
 }
 
@@ -453,12 +457,17 @@ func (b *block) use(chunk, resident int) (loads bool) {
 	return true
 }
 
+// pace makes runs take as long as on the phone.
+type pace struct {
+	behind time.Duration // how far this machine lags behind the phone
+}
+
 // wait sleeps for the rest of took, of which spent has passed. If a run takes too long, because sleeps are inexact or
 // the inner device is slow, the next runs take less.
-func (d *Device) wait(took, spent time.Duration) {
-	if d.behind += spent - took; d.behind < 0 {
+func (p *pace) wait(sleep func(time.Duration), took, spent time.Duration) {
+	if p.behind += spent - took; p.behind < 0 {
 		before := time.Now()
-		d.opt.Sleep(-d.behind)
-		d.behind += time.Since(before)
+		sleep(-p.behind)
+		p.behind += time.Since(before)
 	}
 }

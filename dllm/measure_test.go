@@ -17,7 +17,7 @@ func TestMeasure(t *testing.T) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	m := peaked(t, "llada", 1)
-	costs, err := Measure(t.Context(), m, 50, 0)
+	costs, err := Measure(t.Context(), m, 50, 0, nil)
 	if err != nil || len(costs) != 50 || !slices.IsSorted(costs) || costs[0] <= 0 {
 		t.Errorf("%v, %v", costs, err)
 	}
@@ -39,7 +39,7 @@ func TestMeasureWithinMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer m.Close()
-	costs, err := Measure(t.Context(), m, 400, 0)
+	costs, err := Measure(t.Context(), m, 400, 0, nil)
 	if err != nil || len(costs) < 32 || len(costs) == 400 {
 		t.Fatalf("%d times, %v", len(costs), err)
 	}

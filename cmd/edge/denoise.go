@@ -167,13 +167,19 @@ func (c *runCmd) denoise(a *cli.App, m *model.Model, device *phone.Device, promp
 // mostMeasured is the most rows of a pass whose time is measured.
 const mostMeasured = 128
 
-// passes measures how long passes take, by which the window looks ahead. On a processor the time grows with every row, so
-// there is nothing to gain, and it returns nil.
+// passes measures how long passes take, by which the window looks ahead; on a simulated phone by its clock, so that a seed's text
+// is the same each time. On a processor the time grows with every row, so there is nothing to gain, and it returns nil.
 func passes(a *cli.App, m *model.Model, device *phone.Device) ([]float64, error) {
-	if _, simulated := device.Stats(); !simulated && m.Processor() {
+	var clock func() time.Duration
+	if _, simulated := device.Stats(); simulated {
+		clock = func() time.Duration {
+			s, _ := device.Stats()
+			return s.Busy
+		}
+	} else if m.Processor() {
 		return nil, nil
 	}
-	return dllm.Measure(a, m, mostMeasured, 0)
+	return dllm.Measure(a, m, mostMeasured, 0, clock)
 }
 
 // finish says why the answer ended, in the words of sample.Reason.

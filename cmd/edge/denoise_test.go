@@ -62,6 +62,13 @@ func TestRunDenoises(t *testing.T) {
 		if again, _ := run("--soc", "sm8750", "--denoise", "prefix-kv"); again.Text == "" {
 			t.Errorf("%s: on a simulated phone %+v", arch, again)
 		}
+		// What the window looks ahead by is the phone's time, not this machine's: a seed has one text.
+		once, _ := run("--soc", "sm8750/llada", "--visible", ".3", "--stable", ".99")
+		for range 2 {
+			if again, _ := run("--soc", "sm8750/llada", "--visible", ".3", "--stable", ".99"); again != once {
+				t.Errorf("%s: on a simulated phone %+v, then %+v", arch, once, again)
+			}
+		}
 		// With half of the weights in memory, staged in every pass, the text is the same.
 		size, err := os.Stat(file)
 		if err != nil {

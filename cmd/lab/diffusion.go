@@ -100,7 +100,7 @@ func (c *diffusionCmd) Run(a *cli.App) (err error) {
 	if c.CostsOf != "" {
 		d.Costs, err = lab.DiffusionCosts(c.CostsOf, 128)
 	} else {
-		d.Costs, err = dllm.Measure(a, d.Model, 128, 2*time.Second)
+		d.Costs, err = dllm.Measure(a, d.Model, 128, 2*time.Second, nil)
 	}
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package dllm
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -231,5 +232,76 @@ func TestGenerateRefuses(t *testing.T) {
 	o.Step = func(Pass, []Cell) { cancel() }
 	if _, err := Generate(ctx, m, prompt(4), o); err == nil {
 		t.Error("a cancelled generation succeeds")
+	}
+}
+
+// stopping is an engine whose device fails after a number of passes.
+type stopping struct {
+	*Engine
+	left, end int // passes; of the prefix
+}
+
+func (s *stopping) Compute(ctx context.Context, rows []Row) ([]Guess, error) {
+	if s.left == 0 {
+		return nil, errBroken
+	}
+	s.left--
+	return s.Engine.Compute(ctx, rows)
+}
+
+func (s *stopping) Merge(settled, end int) error {
+	s.end = end
+	return s.Engine.Merge(settled, end)
+}
+
+// After an interrupt the cache of the prefix is what its tokens give when they are computed from nothing: one can go on.
+func TestInterruptLeavesTheCacheWhole(t *testing.T) {
+	const block = 8
+	for _, arch := range []string{"llada", "dream"} {
+		m := peaked(t, arch, 1)
+		cfg := Config{Method: Method{Block: block, Visible: .6, Stable: .6}, Prompt: prompt(19), Length: 5 * block, Mask: m.Config().Mask, Shifted: m.Config().Shifted}
+		blocks := 0
+		for passes := 1; passes < 10; passes++ {
+			d := &stopping{Engine: NewEngine(m, 0, 0, false), left: passes}
+			var answer []Cell
+			if _, err := Run(t.Context(), cfg, d, Observer{Step: func(_ Pass, a []Cell) { answer = a }}); !errors.Is(err, errBroken) {
+				t.Fatalf("%s: %v after %d passes", arch, err, passes)
+			}
+			// The answer's decided blocks from nothing, then a block of masks on both caches.
+			done := (d.end + 1 - len(cfg.Prompt)) / block
+			blocks = max(blocks, done)
+			tokens := slices.Clone(cfg.Prompt)
+			for _, c := range answer[:done*block] {
+				tokens = append(tokens, c.Token)
+			}
+			var rows, next []Row
+			for p, token := range tokens {
+				end := len(cfg.Prompt)
+				if p >= end {
+					end += ((p-end)/block + 1) * block
+				}
+				rows = append(rows, Row{Position: p, Token: token, Sees: end})
+			}
+			total := len(tokens) + block
+			for p := d.end; p < total; p++ {
+				next = append(next, Row{Position: p, Token: cfg.Mask, Sees: total, Logits: true})
+			}
+			fresh := m.NewSeq()
+			if _, err := d.pass(t.Context(), m, 1, fresh, rows); err != nil {
+				t.Fatal(err)
+			}
+			fresh.Truncate(d.end)
+			d.main.Truncate(d.end)
+			want, err := d.pass(t.Context(), m, 1, fresh, next)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := d.pass(t.Context(), m, 0, d.main, next); err != nil || !slices.Equal(got, want) {
+				t.Errorf("%s: after %d passes and %d blocks: %v, %v, want %v", arch, passes, done, got, err, want)
+			}
+		}
+		if blocks == 0 {
+			t.Errorf("%s: no interrupt came after a block", arch)
+		}
 	}
 }

@@ -15,7 +15,6 @@ import (
 	"tandem/npu/phone/sim"
 )
 
-// All lines are measured; techniques that cannot change a text do not; staging waits no longer than paging.
 // A model that writes token by token takes a pass for each, and is judged as the others are.
 func TestDiffusionNextToTokenByToken(t *testing.T) {
 	m := tinyOf(t, "llama")
@@ -35,6 +34,7 @@ func TestDiffusionNextToTokenByToken(t *testing.T) {
 	}
 }
 
+// All lines are measured; techniques that cannot change a text do not; staging waits no longer than paging.
 func TestDiffusion(t *testing.T) {
 	m, err := model.OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{Arch: "llada", Seed: 3, Gain: 3}), native.New(1))
 	if err != nil {

@@ -236,6 +236,9 @@ func adapters(b []byte) string {
 		return "no"
 	}
 	defer m.Close()
+	if m.Config().Diffusion || m.Config().Pooling != model.NoPooling {
+		return "no"
+	}
 	var parts []string // matrices that are read in parts, by the end of their names
 	for _, g := range m.Graphs(1) {
 		for _, n := range g.Nodes {

@@ -67,7 +67,7 @@ type treePass struct {
 
 // planTree plans a pass. It returns nil if there is nothing to decode but the answer, or no place for it.
 func (d *Decoder) planTree(p tandem.Pass) *treePass {
-	if d.cfg.Model.Config().Diffusion {
+	if !d.cfg.caches() {
 		return nil
 	}
 	also := slices.DeleteFunc(slices.Clone(p.Also), d.unknown)

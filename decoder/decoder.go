@@ -229,10 +229,19 @@ func (c Config) defaults() (Config, error) {
 	if c.Passes == nil {
 		c.Passes = c.Model
 	}
-	if c.Model.Config().Diffusion { // what a passage's tokens mean may depend on what follows, and there are no draft trees
-		c.Passes, c.KV, c.Shared, c.Draft = dllm.NewPasses(c.Model), nil, nil, specdec.Off
+	if c.Model.Config().Diffusion { // what a passage's tokens mean may depend on what follows
+		c.Passes = dllm.NewPasses(c.Model)
+	}
+	if !c.caches() {
+		c.KV, c.Shared, c.Draft = nil, nil, specdec.Off
 	}
 	return c, c.Sampling.Validate()
+}
+
+// caches reports whether the KV cache of a passage is here and depends on that passage alone. Else there are no draft trees, either.
+func (c Config) caches() bool {
+	m := c.Model.Config()
+	return !m.Diffusion && !m.Elsewhere
 }
 
 // context returns the most tokens of a prompt and an answer that something can still follow. A diffusion model needs a

@@ -17,8 +17,8 @@ func Prefixes(ctx context.Context, cfg Config, req Request) ([][]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("decoder: %w", err)
 	}
-	if cfg.Model.Config().Diffusion {
-		return nil, fmt.Errorf("decoder: %s is a diffusion model: its passages have no keys and values without the question", cfg.Model.Config().Name)
+	if !cfg.caches() {
+		return nil, fmt.Errorf("decoder: %s has no keys and values of passages here: it is a diffusion model, or another program computes it", cfg.Model.Config().Name)
 	}
 	if len(req.Passages) == 0 {
 		return nil, nil
@@ -58,7 +58,7 @@ func Prefixes(ctx context.Context, cfg Config, req Request) ([][]byte, error) {
 // saved returns the KV cache that came with the request for the only passage of context i. It returns nil if there is none
 // or if it does not match the prefix.
 func (d *Decoder) saved(req Request, i int, prefix []tandem.Token) *model.Seq {
-	if d.cfg.Model.Config().Diffusion || len(req.Saved) != len(req.Passages) || d.prefill.Contexts != len(req.Passages) || i >= len(req.Saved) || len(req.Saved[i]) == 0 {
+	if !d.cfg.caches() || len(req.Saved) != len(req.Passages) || d.prefill.Contexts != len(req.Passages) || i >= len(req.Saved) || len(req.Saved[i]) == 0 {
 		return nil
 	}
 	seq, err := d.cfg.Model.ReadSeqWith(bytes.NewReader(req.Saved[i]), d.cfg.Adapter)

@@ -44,6 +44,8 @@ type Config struct {
 	windowed   func(layer int) bool // which do
 	localRope  npu.Rope             // of these layers, if it differs; zero if not
 
+	Elsewhere bool // another program computes the model, and only its vocabulary is here (OpenVocabulary)
+
 	// For diffusion models, whose rows attend both ways (Model.Denoise); else zero.
 	Diffusion bool
 	Shifted   bool         // the row of a token gives the logits of the next position, instead of its own

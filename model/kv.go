@@ -9,6 +9,7 @@ import (
 	"io"
 	"slices"
 
+	"tandem"
 	"tandem/npu"
 )
 
@@ -16,12 +17,13 @@ import (
 // makes it grow. It is not safe for concurrent use, but forks of one sequence may be used by different goroutines.
 type Seq struct {
 	m       *Model
-	n       int      // positions
-	kv      npu.KV   // spans whose Len add up to n and the nodes of tree, except during a pass
-	owned   []bool   // for each span, whether only this sequence refers to it and may write to it
-	tree    []int    // the parents of a draft tree in the slots from n on, until Keep or another call
-	adapter *Adapter // of all positions; nil for none
-	input   int      // the last input of the last pass that named this sequence
+	n       int            // positions
+	kv      npu.KV         // spans whose Len add up to n and the nodes of tree, except during a pass
+	owned   []bool         // for each span, whether only this sequence refers to it and may write to it
+	tree    []int          // the parents of a draft tree in the slots from n on, until Keep or another call
+	adapter *Adapter       // of all positions; nil for none
+	input   int            // the last input of the last pass that named this sequence
+	text    []tandem.Token // the positions' tokens, if the model is computed elsewhere; then there are no spans
 }
 
 // NewSeq returns an empty sequence.
@@ -50,7 +52,7 @@ func (s *Seq) Bytes() int64 {
 func (s *Seq) Fork() *Seq {
 	s.dropTree()
 	clear(s.owned)
-	return &Seq{m: s.m, n: s.n, adapter: s.adapter, kv: npu.KV{Spans: slices.Clone(s.kv.Spans)}, owned: make([]bool, len(s.owned))}
+	return &Seq{m: s.m, n: s.n, adapter: s.adapter, kv: npu.KV{Spans: slices.Clone(s.kv.Spans)}, owned: make([]bool, len(s.owned)), text: slices.Clone(s.text)}
 }
 
 // Truncate drops the positions from n on. If there are none, it does nothing. Decoding the same tokens again gives the
@@ -73,6 +75,7 @@ func (s *Seq) dropTree() {
 // cut shortens the spans to n positions.
 func (s *Seq) cut(n int) {
 	s.n = n
+	s.text = s.text[:min(n, len(s.text))]
 	for i := range s.kv.Spans {
 		span := &s.kv.Spans[i]
 		if n > span.Len {

@@ -21,6 +21,9 @@ const partialChunk = 32
 // PartialHead makes a head for the given tokens. Their scores are their logits, the same to the bit as Forward's. It
 // serves one pass at a time.
 func (m *Model) PartialHead(tokens []tandem.Token) (*PartialHead, error) {
+	if m.config.Elsewhere {
+		return nil, errElsewhere
+	}
 	w := m.tensors.output(&m.config)
 	if len(tokens) == 0 || w.Staged {
 		return nil, fmt.Errorf("score %d tokens: none, or the output matrix is not resident", len(tokens))

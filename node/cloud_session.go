@@ -33,11 +33,14 @@ func (a *cloudSession) refuse(err error) error {
 	text := err.Error()
 	var fault *Fault
 	var away interface{ Unreachable() bool }
+	var discreet interface{ Public() string }
 	switch {
 	case errors.As(err, &fault):
 		text = "it failed at this question"
 	case errors.As(err, &away) && away.Unreachable(): // they are there, so nothing may be called unknown
 		text = "the cloud's documents cannot be reached"
+	case errors.As(err, &discreet):
+		text = discreet.Public()
 	case errors.Is(err, errSearch):
 		text = "it cannot search its documents" // why names its files, which is for its operator
 	}

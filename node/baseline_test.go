@@ -43,7 +43,12 @@ func small(t *testing.T, give bool) (*Device, *Cloud) {
 // neighboursWith are neighbours with a model each.
 func neighboursWith(t *testing.T, give bool, models ...*model.Model) (*Device, *Cloud) {
 	t.Helper()
-	var readers [2]Local
+	return neighboursOf(t, give, [2]Local{{Model: models[0]}, {Model: models[1]}})
+}
+
+// neighboursOf are neighbours that answer with the readers, and documents and a scorer of their own.
+func neighboursOf(t *testing.T, give bool, readers [2]Local) (*Device, *Cloud) {
+	t.Helper()
 	for side, texts := range [][]string{{"The cabin is at the harbour.", "The wifi of the cabin is new."}, {"The museum opens at nine.", "The harbour museum is large."}} {
 		x, err := search.Memory(search.Options{Words: passages.SentenceWords})
 		if err != nil {
@@ -59,7 +64,7 @@ func neighboursWith(t *testing.T, give bool, models ...*model.Model) (*Device, *
 		if _, err := x.Add(t.Context(), dir, nil); err != nil {
 			t.Fatal(err)
 		}
-		readers[side] = Local{Model: models[side], Scorer: search.Lexical(), Documents: x}
+		readers[side].Scorer, readers[side].Documents = search.Lexical(), x
 	}
 	ids := [2]transport.Identity{}
 	for i := range ids {

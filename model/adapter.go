@@ -100,7 +100,7 @@ var buckets = []int{16, 64, 256, MaxRank}
 // Mount makes adapters of deltas, by one approach. All of one call share their graphs, whatever their ranks, if the approach
 // has one graph for all. It is an error that names the tensor if a delta does not fit the model; then nothing is mounted.
 func (m *Model) Mount(how Approach, deltas ...Delta) ([]*Adapter, error) {
-	if m.config.Elsewhere {
+	if m.config.Elsewhere && len(deltas) > 0 {
 		return nil, errElsewhere
 	}
 	list := make([]*Adapter, len(deltas))

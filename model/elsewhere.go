@@ -29,7 +29,7 @@ func OpenVocabulary(path string) (*Model, error) {
 }
 
 func vocabulary(f *gguf.File) (m *Model, err error) {
-	m = &Model{file: f, device: elsewhere{}, base: &adapted{}, sets: map[string]*adapted{}}
+	m = &Model{file: f, device: nowhere{}, base: &adapted{}, sets: map[string]*adapted{}}
 	m.fingerprint = sync.OnceValue(m.computeFingerprint)
 	m.beside = func() (*Model, error) { return m, nil }
 	if m.tokenizer, err = tokenizer.New(f); err != nil {
@@ -79,10 +79,10 @@ func (m *Model) CheckAppend(in Input) error {
 // errElsewhere says that the model's weights are not here.
 var errElsewhere = errors.New("another program computes this model: only its vocabulary is here")
 
-// elsewhere is the device of a model that is computed elsewhere. It takes no memory here, and it computes nothing.
-type elsewhere struct{}
+// nowhere is the device of a model that is computed elsewhere. It takes no memory here, and it computes nothing.
+type nowhere struct{}
 
-func (elsewhere) Name() string                            { return "another program" }
-func (elsewhere) Compile(*npu.Graph) (npu.Program, error) { return nil, errElsewhere }
-func (elsewhere) Close() error                            { return nil }
-func (elsewhere) Traits() npu.Traits                      { return npu.Traits{Processor: true} } // so that nobody warms it up
+func (nowhere) Name() string                            { return "another program" }
+func (nowhere) Compile(*npu.Graph) (npu.Program, error) { return nil, errElsewhere }
+func (nowhere) Close() error                            { return nil }
+func (nowhere) Traits() npu.Traits                      { return npu.Traits{Processor: true} } // so that nobody warms it up

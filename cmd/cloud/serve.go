@@ -13,6 +13,7 @@ import (
 	"tandem/cmd/internal/cli"
 	"tandem/decoder"
 	"tandem/examples"
+	"tandem/model/remote"
 	"tandem/node"
 	"tandem/node/batch"
 	"tandem/specdec"
@@ -26,6 +27,7 @@ type serveCmd struct {
 	cli.PassageFlags `group:"Documents:"`
 	cli.EngineFlag   `group:"Documents:"`
 	cli.ModelFlags   `group:"Model:"`
+	engineFlags      `group:"Model:"`
 	cli.LoraFlags    `group:"Model:"`
 	cli.ReaderFlags  `group:"Model:"`
 	cli.CacheFlags   `group:"Model:"`
@@ -59,6 +61,7 @@ func (c *serveCmd) Help() string {
   cloud serve --listen 0.0.0.0:4433 --model qwen2.5-1.5b-instruct-q4_k_m.gguf
   cloud serve --public ./handbook --metrics 127.0.0.1:9090
   cloud serve --index weaviate://h1,h2,h3
+  cloud serve --engine llama-server://gpu.example.net:8080 --model qwen2.5-7b-instruct-q4_k_m.gguf
   cloud serve --service /srv/tandem --advertise cloud-b.example.net:4433
 
 Only paired devices can connect: "cloud pair" prints a code. Ctrl-C ends.
@@ -72,7 +75,8 @@ Metrics, under /metrics:
   tandem_spared_passes_total                       by kind: hedge, check, guess
   tandem_device_hedges_used_total
   tandem_devices, tandem_answering, tandem_waiting, tandem_kv_reserved_bytes
-  tandem_batch_passes_total, _rows_total, _jobs_total, _seconds_total, tandem_batch_waiting`
+  tandem_batch_passes_total, _rows_total, _jobs_total, _seconds_total, tandem_batch_waiting
+  tandem_engine_requests_total, _retries_total, _failures_total, _rows_total, _kept_rows_total, _covered_total, _seconds_total`
 }
 
 func (c *serveCmd) Run(a *cli.App) (err error) {
@@ -92,11 +96,11 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 	if err != nil {
 		return err
 	}
-	m, err := c.Open(a)
+	m, server, done, err := c.open(a)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, m.Close()) }()
+	defer func() { err = errors.Join(err, done()) }()
 	if !m.Processor() {
 		a.Progress("warming up %s", m.Device())
 		if err := m.Warm(a); err != nil {
@@ -135,6 +139,9 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 	}
 	reader := cli.Local(m, pointing, docs, kv)
 	reader.Adapter = adapter
+	if server != nil {
+		reader.Passes = server
+	}
 	if reader.Draft, err = specdec.ParseSet(c.Draft); err != nil {
 		return fmt.Errorf("--draft: %w", err)
 	}
@@ -226,9 +233,9 @@ func priorityOf(peers *transport.Peers) func(transport.ID) node.Priority {
 	}
 }
 
-// join lets answers share passes and passages. A span reader has nothing to share.
+// join lets answers share passes and passages. A span reader has nothing to share, and a server joins them itself.
 func (c *serveCmd) join(cloud *node.Cloud) {
-	if cloud.Local.Reader != nil {
+	if cloud.Local.Reader != nil || c.Engine != "" {
 		return
 	}
 	if c.Batch {
@@ -315,6 +322,9 @@ func (c *serveCmd) observe(a *cli.App, cloud *node.Cloud) (metrics http.Handler,
 	more := cli.LoadMetrics(cloud.Load)
 	if cloud.Batch != nil {
 		more = append(more, cli.BatchMetrics(cloud.Batch)...)
+	}
+	if server, ok := cloud.Local.Passes.(*remote.Server); ok {
+		more = append(more, cli.EngineMetrics(server.Stats)...)
 	}
 	m, metrics := cli.NewMetrics(more...)
 	cloud.Observe = m.Observe

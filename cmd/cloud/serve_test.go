@@ -10,12 +10,14 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"tandem/cmd/internal/cli"
 	"tandem/cmd/internal/clitest"
+	"tandem/model/remote"
 	"tandem/node"
 	"tandem/node/batch"
 	"tandem/pair"
@@ -64,8 +66,9 @@ func TestServeSaysWhatItServes(t *testing.T) {
 
 // /metrics has a series for each count of an answer, summed over answers.
 func TestMetrics(t *testing.T) {
+	engine := remote.Stats{Requests: 5, Retries: 1, Failures: 2, Rows: 8, Kept: 9, Covered: 7.5, Took: time.Second}
 	load := node.Load{Devices: 3, Answers: 2, Waiting: 1, KVReserved: 1 << 20}
-	m, handler := cli.NewMetrics(append(cli.LoadMetrics(func() node.Load { return load }), cli.BatchMetrics(batch.New(nil, batch.Config{}))...)...)
+	m, handler := cli.NewMetrics(append(cli.LoadMetrics(func() node.Load { return load }), slices.Concat(cli.BatchMetrics(batch.New(nil, batch.Config{})), cli.EngineMetrics(func() remote.Stats { return engine }))...)...)
 	server := httptest.NewServer(handler)
 	defer server.Close()
 	stats := pair.Stats{
@@ -89,6 +92,8 @@ func TestMetrics(t *testing.T) {
 		`tandem_tokens_total 40`,
 		`tandem_drafts_total{fate="accepted",side="device"} 34`,
 		`tandem_drafts_total{fate="rejected",side="cloud"} 14`,
+		`tandem_engine_requests_total 5`, `tandem_engine_retries_total 1`, `tandem_engine_failures_total 2`, `tandem_engine_rows_total 8`,
+		`tandem_engine_kept_rows_total 9`, `tandem_engine_covered_total 7.5`, `tandem_engine_seconds_total 1`,
 		`tandem_divergences_total 2`,
 		`tandem_passes_total 20`,
 		`tandem_rows_total{fate="valid"} 40`,

@@ -137,6 +137,9 @@ func (s *Server) Model() *model.Model { return s.model }
 // String names the server.
 func (s *Server) String() string { return s.dialect.name() + " at " + s.client.base }
 
+// Base returns the server's URL.
+func (s *Server) Base() string { return s.client.base }
+
 // Top returns how many tokens of each row the server tells.
 func (s *Server) Top() int { return s.top }
 

@@ -513,6 +513,35 @@ func TestWaitsForALoadingServer(t *testing.T) {
 	})
 }
 
+// What the servers' sources say that they answer, with all that is not asked for. None of it comes from a server that ran.
+func TestAnswersAsTheSourcesSay(t *testing.T) {
+	for name, c := range map[string]struct {
+		dialect dialect
+		want    []row
+	}{
+		"llama-server.json": {&llamaServer{}, []row{
+			{[]tandem.Token{220, 11627}, []float32{-math.MaxFloat32, -0.5}, 0.6065}, {[]tandem.Token{11, 13}, []float32{-0.25, -2.5}, 0.8609}}},
+		"vllm.json": {&vllm{}, []row{
+			{[]tandem.Token{220, 279, 3198, 11627}, []float32{-1.4023, -9999, -3.2773, -0.6523}, 0.8046},
+			{[]tandem.Token{11, 13, 151645}, []float32{-3.3, -0.05, -5.1}, 0.9942}}},
+	} {
+		data, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := parseRows(c.dialect, data, 2, 4, 151_936)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		for i, r := range got {
+			if w := c.want[i]; !slices.Equal(r.ids, w.ids) || !slices.Equal(r.logs, w.logs) || math.Abs(r.covered-w.covered) > 1e-4 {
+				t.Errorf("%s: row %d is %v, want %v", name, i, r, w)
+			}
+		}
+	}
+}
+
 // A server's answer becomes rows of the vocabulary, or an error; whatever it says.
 func FuzzRows(f *testing.F) {
 	for _, name := range []string{"vllm.json", "llama-server.json"} {

@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"tandem"
+	"tandem/model/remote"
 	"tandem/node"
 	"tandem/node/batch"
 	"tandem/pair"
@@ -38,6 +39,22 @@ func BatchMetrics(b *batch.Batch) []prometheus.Collector {
 		counter("tandem_batch_jobs_total", "Answers in these passes: divided by the passes, how many share one.", func(s batch.Stats) float64 { return float64(s.Jobs) }),
 		counter("tandem_batch_seconds_total", "Time of these passes.", func(s batch.Stats) float64 { return s.Took.Seconds() }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "tandem_batch_waiting", Help: "Jobs that wait for a pass."}, func() float64 { return float64(b.Stats().Waiting) }),
+	}
+}
+
+// EngineMetrics returns metrics that read the counts of a server that computes the model when they are asked for.
+func EngineMetrics(stats func() remote.Stats) []prometheus.Collector {
+	counter := func(name, help string, value func(remote.Stats) float64) prometheus.Collector {
+		return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, func() float64 { return value(stats()) })
+	}
+	return []prometheus.Collector{
+		counter("tandem_engine_requests_total", "Requests for rows to the server that computes the model.", func(s remote.Stats) float64 { return float64(s.Requests) }),
+		counter("tandem_engine_retries_total", "Requests that were sent again.", func(s remote.Stats) float64 { return float64(s.Retries) }),
+		counter("tandem_engine_failures_total", "Requests that gave no rows.", func(s remote.Stats) float64 { return float64(s.Failures) }),
+		counter("tandem_engine_rows_total", "Rows that the server computed.", func(s remote.Stats) float64 { return float64(s.Rows) }),
+		counter("tandem_engine_kept_rows_total", "Rows that were needed again and not asked for.", func(s remote.Stats) float64 { return float64(s.Kept) }),
+		counter("tandem_engine_covered_total", "Probability mass that the server told of: divided by the rows, the mean share of a row.", func(s remote.Stats) float64 { return s.Covered }),
+		counter("tandem_engine_seconds_total", "Time of the requests for rows.", func(s remote.Stats) float64 { return s.Took.Seconds() }),
 	}
 }
 

@@ -31,7 +31,7 @@ func OpenVocabulary(path string) (*Model, error) {
 func vocabulary(f *gguf.File) (m *Model, err error) {
 	m = &Model{file: f, device: nowhere{}, base: &adapted{}, sets: map[string]*adapted{}}
 	m.fingerprint = sync.OnceValue(m.computeFingerprint)
-	m.beside = func() (*Model, error) { return m, nil }
+	m.secondOnce = func() (*Model, error) { return m, nil }
 	if m.tokenizer, err = tokenizer.New(f); err != nil {
 		return nil, err
 	}

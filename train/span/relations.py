@@ -133,10 +133,23 @@ def lemma(low, heads):
     return ""
 
 
+OURS, DICTIONARY = ("near", "related1", "related2"), ("same1", "same2", "derived", "kind1", "kind2")
+
+
+def _words(classes, names):
+    return {w for name in names for p in classes.get(name, ()) for w in p}
+
+
+def left_out(classes):
+    """Our own words that are no form of any of the dictionary's, so that table ignores their pairs; sorted."""
+    heads = _words(classes, DICTIONARY)
+    return sorted(w for w in _words(classes, OURS) if not lemma(w, heads))
+
+
 def table(classes, known):
-    """{word: {word: grade from 1 to STEPS}} of the dictionary's words that are known or ours. Two classes that agree make a pair likelier."""
-    allowed = set(known) | {w for name in ("near", "related1", "related2") for p in classes.get(name, ()) for w in p}
-    heads = {w for name in ("same1", "same2", "derived", "kind1", "kind2") for p in classes.get(name, ()) for w in p if w in allowed}
+    """{word: {word: grade from 1 to STEPS}} of the dictionary's words that are known or ours. Two classes that agree make a pair likelier.
+    Pairs of words that the dictionary lacks are ignored: see left_out."""
+    heads = _words(classes, DICTIONARY) & (set(known) | _words(classes, OURS))
     doubt = {}
     for name, pairs in classes.items():
         for p in both(pairs, lambda w: lemma(w, heads)):
@@ -166,5 +179,8 @@ if __name__ == "__main__":
     from . import export
     t = table(classes, export.restored(reader)[0].words)
     pickle.dump(t, open(work + "/relations.pkl", "wb"))
+    if out := left_out(classes):
+        print(f"warning: {len(out)} of the {len(_words(classes, OURS))} words of relations.txt are not in the dictionary, and their pairs are ignored:",
+              " ".join(out), file=sys.stderr)
     print({name: len(pairs) for name, pairs in sorted(classes.items())})
     print(len(t), "words", sum(map(len, t.values())) // 2, "pairs", sum(len(x) + 1 for x in lines(t)), "bytes")

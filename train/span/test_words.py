@@ -95,6 +95,11 @@ class RelationsTest(unittest.TestCase):
         self.assertEqual(t, {"rat": {"mouse": 8}, "mouse": {"rat": 8}})  # nothing that we wrote adds a head that the dictionary lacks
         self.assertEqual(relations.parsed(relations.lines(t)), t)
 
+    def test_words_that_the_dictionary_lacks_are_named(self):
+        classes = {"same1": {("rat", "mouse")}, "near": {("rats", "vermin"), ("mouse", "geese")}, "related2": {("mouse", "trap")}}
+        self.assertEqual(relations.left_out(classes), ["geese", "trap", "vermin"])
+        self.assertEqual(relations.table(classes, ["rat"]), {"rat": {"mouse": 6}, "mouse": {"rat": 6}})
+
     def test_our_own_lines(self):
         with open(relations.OWN, encoding="utf-8") as f:
             for line in f:

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"tandem"
@@ -100,11 +101,7 @@ func setup(t *testing.T) Setup {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { x.Close() })
-		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, "note.txt"), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := x.Add(t.Context(), dir, nil); err != nil {
+		if _, err := x.AddFS(t.Context(), fstest.MapFS{"note.txt": {Data: []byte(text)}}, "."); err != nil {
 			t.Fatal(err)
 		}
 		b.Documents[side] = x

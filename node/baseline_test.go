@@ -5,11 +5,10 @@ import (
 	"errors"
 	"log/slog"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"tandem"
@@ -55,13 +54,11 @@ func neighboursOf(t *testing.T, give bool, readers [2]Local) (*Device, *Cloud) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { x.Close() })
-		dir := t.TempDir()
+		files := fstest.MapFS{}
 		for i, text := range texts {
-			if err := os.WriteFile(filepath.Join(dir, string(rune('a'+i))+".txt"), []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			files[string(rune('a'+i))+".txt"] = &fstest.MapFile{Data: []byte(text)}
 		}
-		if _, err := x.Add(t.Context(), dir, nil); err != nil {
+		if _, err := x.AddFS(t.Context(), files, "."); err != nil {
 			t.Fatal(err)
 		}
 		readers[side].Scorer, readers[side].Documents = search.Lexical(), x

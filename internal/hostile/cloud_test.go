@@ -22,154 +22,163 @@ import (
 // asked when it springs. A trap may end at any time: the connection stays until the device has its answer.
 type trap struct {
 	name   string
-	before func(qc *quic.Conn) bool // instead of the hello; reports whether to go on
-	spring func(ctx context.Context, v victim, qc *quic.Conn, s *quic.Stream, r *rand.Rand)
+	before func(qc *quic.Conn) bool // instead of the hello; reports whether it came to pass
+	spring func(c caught)
 }
 
-// victim is what a trap knows of the device.
-type victim struct {
-	vocab int
+// caught is a device's connection and the stream of its question.
+type caught struct {
+	ctx context.Context
+	qc  *quic.Conn
+	s   *quic.Stream
+	r   *rand.Rand
 }
 
-func send(s *quic.Stream, seq uint64, code byte, m any) {
-	s.Write(onStream(seq, message(code, body(m))))
+// send sends a control message on the stream.
+func (c caught) send(seq uint64, code byte, m any) {
+	c.s.Write(onStream(seq, message(code, body(m))))
 }
 
-// datagram is a datagram of the exchange of a stream.
-func datagram(s *quic.Stream, rest ...byte) []byte {
-	return append(binary.AppendUvarint(nil, uint64(s.StreamID())), rest...)
+// datagram sends a datagram of the exchange.
+func (c caught) datagram(rest ...byte) {
+	c.qc.SendDatagram(append(binary.AppendUvarint(nil, uint64(c.s.StreamID())), rest...))
 }
 
 var ready = transport.Ready{Documents: 2, H: tandem.FixedOf(5)}
 
 // traps are by hostile clouds that do not keep to the form. Those that do are in deceits.
 var traps = []trap{
-	{name: "it hangs up", before: func(qc *quic.Conn) bool { qc.CloseWithError(7, "\x1b[31mboo\x1b[0m\u202e"); return false }},
-	{name: "it says nothing", before: func(*quic.Conn) bool { return false }},
+	{name: "it hangs up", before: func(qc *quic.Conn) bool { return qc.CloseWithError(7, "\x1b[31mboo\x1b[0m\u202e") == nil }},
+	{name: "it says nothing", before: func(*quic.Conn) bool { return true }},
 	{name: "its hello is noise", before: func(qc *quic.Conn) bool {
-		if s, err := qc.AcceptStream(qc.Context()); err == nil {
+		s, err := qc.AcceptStream(qc.Context())
+		if err == nil {
 			s.Write(onStream(0, message(codeHello, slices.Repeat([]byte{0xdd}, 300))))
 		}
-		return false
+		return err == nil
 	}},
 	{name: "its hello never ends", before: func(qc *quic.Conn) bool {
-		if s, err := qc.AcceptStream(qc.Context()); err == nil {
-			s.Write(binary.AppendUvarint(nil, 1<<40))
-			for s.SetWriteDeadline(time.Now().Add(5 * time.Second)); ; {
-				if _, err := s.Write(make([]byte, 1<<16)); err != nil {
-					break
-				}
-			}
+		s, err := qc.AcceptStream(qc.Context())
+		if err != nil {
+			return false
 		}
-		return false
+		s.Write(binary.AppendUvarint(nil, 1<<40))
+		s.SetWriteDeadline(time.Now().Add(5 * time.Second))
+		for err == nil {
+			_, err = s.Write(make([]byte, 1<<16))
+		}
+		return true
 	}},
-	{name: "it takes the question and is silent", spring: func(context.Context, victim, *quic.Conn, *quic.Stream, *rand.Rand) {}},
-	{name: "it is ready and silent", spring: func(_ context.Context, _ victim, _ *quic.Conn, s *quic.Stream, _ *rand.Rand) {
-		send(s, 0, codeReady, ready)
+	{name: "it takes the question and is silent", spring: func(caught) {}},
+	{name: "it is ready and silent", spring: func(c caught) {
+		c.send(0, codeReady, ready)
 	}},
-	{name: "it ends the exchange", spring: func(_ context.Context, _ victim, _ *quic.Conn, s *quic.Stream, _ *rand.Rand) { s.Close() }},
-	{name: "it resets the exchange", spring: func(_ context.Context, _ victim, _ *quic.Conn, s *quic.Stream, _ *rand.Rand) {
-		send(s, 0, codeReady, ready)
-		s.CancelWrite(9)
-		s.CancelRead(9)
+	{name: "it ends the exchange", spring: func(c caught) { c.s.Close() }},
+	{name: "it resets the exchange", spring: func(c caught) {
+		c.send(0, codeReady, ready)
+		c.s.CancelWrite(9)
+		c.s.CancelRead(9)
 	}},
-	{name: "it fails with escapes for a terminal", spring: func(_ context.Context, _ victim, _ *quic.Conn, s *quic.Stream, _ *rand.Rand) {
-		send(s, 0, codeFail, transport.Fail{Text: "\x1b]52;c;cm0gLXJmIC8=\a\x9b31m\u202eboo\r\n"})
+	{name: "it fails with escapes for a terminal", spring: func(c caught) {
+		c.send(0, codeFail, transport.Fail{Text: "\x1b]52;c;cm0gLXJmIC8=\a\x9b31m\u202eboo\r\n"})
 	}},
-	{name: "it sends noise on the stream", spring: func(_ context.Context, _ victim, _ *quic.Conn, s *quic.Stream, r *rand.Rand) {
-		s.Write(random(r, 5000))
+	{name: "it sends noise on the stream", spring: func(c caught) {
+		c.s.Write(random(c.r, 5000))
 	}},
-	{name: "it sends frames of noise", spring: func(_ context.Context, _ victim, _ *quic.Conn, s *quic.Stream, r *rand.Rand) {
-		send(s, 0, codeReady, ready)
+	{name: "it sends frames of noise", spring: func(c caught) {
+		c.send(0, codeReady, ready)
 		for i := range 50 {
-			s.Write(onStream(uint64(i+1), random(r, 1+r.IntN(60))))
+			c.s.Write(onStream(uint64(i+1), random(c.r, 1+c.r.IntN(60))))
 		}
 	}},
-	{name: "it sends datagrams of noise", spring: func(_ context.Context, _ victim, qc *quic.Conn, s *quic.Stream, r *rand.Rand) {
-		send(s, 0, codeReady, ready)
+	{name: "it sends datagrams of noise", spring: func(c caught) {
+		c.send(0, codeReady, ready)
 		for range 50 {
-			qc.SendDatagram(datagram(s, random(r, 1+r.IntN(200))...))
+			c.datagram(random(c.r, 1+c.r.IntN(200))...)
 		}
 	}},
-	{name: "it says what only a device may say", spring: func(_ context.Context, _ victim, _ *quic.Conn, s *quic.Stream, _ *rand.Rand) {
-		send(s, 0, codeReady, ready)
-		send(s, 1, codeSync, transport.Sync{Epoch: 9, Tokens: make([]tandem.Token, 1000)})
+	{name: "it says what only a device may say", spring: func(c caught) {
+		c.send(0, codeReady, ready)
+		c.send(1, codeSync, transport.Sync{Epoch: 9, Tokens: make([]tandem.Token, 1000)})
 	}},
-	{name: "it unpacks to much", spring: func(_ context.Context, _ victim, _ *quic.Conn, s *quic.Stream, _ *rand.Rand) {
+	{name: "it unpacks to a lot", spring: func(c caught) {
 		for i := range 200 {
-			s.Write(onStream(uint64(i), bomb(codeSources)))
+			c.s.Write(onStream(uint64(i), bomb(codeSources)))
 		}
 	}},
-	{name: "it nests deeply", spring: func(_ context.Context, _ victim, _ *quic.Conn, s *quic.Stream, _ *rand.Rand) {
-		s.Write(onStream(0, deep(codeSources, 100_000)))
+	{name: "it nests deeply", spring: func(c caught) {
+		c.s.Write(onStream(0, deep(codeSources, 100_000)))
 	}},
-	{name: "it says for ever that it is busy", spring: func(ctx context.Context, _ victim, qc *quic.Conn, s *quic.Stream, _ *rand.Rand) {
-		for ctx.Err() == nil && qc.Context().Err() == nil {
-			b := binary.AppendUvarint([]byte{0, 2}, uint64(s.StreamID()))
-			qc.SendDatagram(binary.AppendUvarint(binary.AppendUvarint(b, 1<<16), 36000))
-			wait(ctx, 10*time.Millisecond)
+	{name: "it says for ever that it is busy", spring: func(c caught) {
+		for c.ctx.Err() == nil && c.qc.Context().Err() == nil {
+			b := binary.AppendUvarint([]byte{0, 2}, uint64(c.s.StreamID()))
+			c.qc.SendDatagram(binary.AppendUvarint(binary.AppendUvarint(b, 1<<16), 36000))
+			wait(c.ctx, 10*time.Millisecond)
 		}
 	}},
-	{name: "it answers echoes that nobody sent", spring: func(ctx context.Context, _ victim, qc *quic.Conn, s *quic.Stream, _ *rand.Rand) {
+	{name: "it answers echoes that nobody sent", spring: func(c caught) {
 		for i := range 2000 {
-			qc.SendDatagram(binary.AppendUvarint([]byte{0, 1}, uint64(i)<<40))
+			c.qc.SendDatagram(binary.AppendUvarint([]byte{0, 1}, uint64(i)<<40))
 		}
 	}},
-	{name: "it opens streams to the device", spring: func(ctx context.Context, _ victim, qc *quic.Conn, _ *quic.Stream, r *rand.Rand) {
+	{name: "it opens streams to the device", spring: func(c caught) {
 		for range 100 {
-			if s, err := qc.OpenStream(); err == nil {
+			if s, err := c.qc.OpenStream(); err == nil {
 				s.Write(onStream(0, begin(settings(1))))
 			}
 		}
 	}},
-	{name: "it needs the beginning again and again", spring: func(ctx context.Context, _ victim, _ *quic.Conn, s *quic.Stream, _ *rand.Rand) {
-		send(s, 0, codeReady, ready)
+	{name: "it needs the beginning again and again", spring: func(c caught) {
+		c.send(0, codeReady, ready)
 		for i := range 500 {
-			s.Write(onStream(uint64(i+1), message(codeNeedSync, []byte{0x90})))
+			c.s.Write(onStream(uint64(i+1), message(codeNeedSync, []byte{0x90})))
 		}
 	}},
-	{name: "it sends sources and pieces that nobody wants", spring: func(ctx context.Context, _ victim, _ *quic.Conn, s *quic.Stream, r *rand.Rand) {
-		send(s, 0, codeReady, ready)
-		send(s, 1, codeSources, transport.Sources{Parts: []transport.Part{{H: 1e300, Quotes: []transport.Quote{{Text: "x", From: 5, To: -5}}}}})
-		send(s, 2, codePiece, transport.Piece{})
-		send(s, 3, codePassages, transport.Passages{})
+	{name: "it sends sources and pieces that nobody wants", spring: func(c caught) {
+		c.send(0, codeReady, ready)
+		c.send(1, codeSources, transport.Sources{Parts: []transport.Part{{H: 1e300, Quotes: []transport.Quote{{Text: "x", From: 5, To: -5}}}}})
+		c.send(2, codePiece, transport.Piece{})
+		c.send(3, codePassages, transport.Passages{})
 	}},
 }
 
-// listenRaw starts a cloud that springs a trap on each device.
-func listenRaw(t *testing.T, k key, s sides, x trap, r *rand.Rand) (address string, stop func()) {
+// listenRaw starts a cloud that springs a trap on each device. stop reports how often.
+func listenRaw(t *testing.T, k key, s sides, x trap, r *rand.Rand) (address string, stop func() int) {
 	t.Helper()
 	l, err := quic.ListenAddr("127.0.0.1:0", k.tls(talk), config())
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan struct{})
+	sprung := make(chan int, 1)
 	go func() {
-		defer close(done)
+		n := 0
 		for {
 			qc, err := l.Accept(ctx)
 			if err != nil {
+				sprung <- n
 				return
 			}
-			x.take(ctx, s, qc, r)
+			if x.take(ctx, s, qc, r) {
+				n++
+			}
 		}
 	}()
-	return l.Addr().String(), func() {
+	return l.Addr().String(), func() int {
 		cancel()
 		l.Close()
-		<-done
+		return <-sprung
 	}
 }
 
-// take plays a cloud until the question has come, and springs the trap.
-func (x trap) take(ctx context.Context, s sides, qc *quic.Conn, r *rand.Rand) {
-	if x.before != nil && !x.before(qc) {
-		return
+// take plays a cloud until the question has come, and springs the trap. It reports whether that came to pass.
+func (x trap) take(ctx context.Context, s sides, qc *quic.Conn, r *rand.Rand) bool {
+	if x.before != nil {
+		return x.before(qc)
 	}
 	hello, err := qc.AcceptStream(ctx)
 	if err != nil {
-		return
+		return false
 	}
 	h := s.hello(tandem.Cloud)
 	h.Version = transport.ProtocolVersion
@@ -177,12 +186,13 @@ func (x trap) take(ctx context.Context, s sides, qc *quic.Conn, r *rand.Rand) {
 	hello.Close()
 	asked, err := qc.AcceptStream(ctx)
 	if err != nil {
-		return
+		return false
 	}
 	asked.SetReadDeadline(time.Now().Add(5 * time.Second))
 	asked.Read(make([]byte, 64<<10))
 	asked.SetReadDeadline(time.Time{})
-	x.spring(ctx, victim{vocab: s[tandem.Cloud].Model.Tokenizer().Size()}, qc, asked, r)
+	x.spring(caught{ctx, qc, asked, r})
+	return true
 }
 
 // hasty gives a cloud up soon, so that the tests are short.
@@ -236,12 +246,14 @@ func TestClouds(t *testing.T) {
 		for _, x := range traps {
 			address, stop := listenRaw(t, k, s, x, fork(r))
 			all.Go(func() {
-				defer stop()
 				start := time.Now()
 				if got := s.falls(t, x.name, tandem.PlaceMirror, hasty, id, k.id, address); !slices.Equal(got, alone) {
 					t.Errorf("%s: the device answers %v, alone %v", x.name, got, alone)
 				}
 				t.Logf("%s: answered after %v", x.name, time.Since(start).Round(time.Millisecond))
+				if stop() == 0 {
+					t.Errorf("%s: no device was caught, so this is no test", x.name)
+				}
 			})
 		}
 		all.Wait()
@@ -316,7 +328,7 @@ var deceits = []deceit{
 			l.Send(tandem.Target{Epoch: l.epoch, Step: tandem.Step(l.Uint32()), Prefix: tandem.Prefix(l.Uint32()), Token: l.token(), By: tandem.ByBoth})
 		}
 	}},
-	{name: "hand-overs to and fro", place: tandem.PlaceGreedy, do: func(ctx context.Context, l lie) {
+	{name: "hand-overs back and forth", place: tandem.PlaceGreedy, do: func(ctx context.Context, l lie) {
 		for i := range 200 {
 			l.Send(transport.Handover{Epoch: l.epoch, Step: l.step + tandem.Step(i%3), Prefix: l.prefix, Accept: [2]float64{0, 1}})
 		}

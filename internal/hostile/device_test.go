@@ -1,6 +1,7 @@
 package hostile
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"math"
@@ -411,6 +412,26 @@ func (g *target) under(t *testing.T, a attack, r *rand.Rand) {
 		t.Fatalf("under attack: %s", a.name)
 	}
 	t.Logf("%s: %d answers in peace's words, the slowest after %v", a.name, asked, longest.Round(time.Millisecond))
+}
+
+// What an attacker writes without package transport is what a cloud reads: a question by the rules is taken.
+func TestRawQuestionIsTaken(t *testing.T) {
+	g := newTarget(t, newSides(t), 1)
+	defer g.stop()
+	ctx, end := context.WithTimeout(t.Context(), 10*time.Second)
+	defer end()
+	exchange(ctx, g, settings(1), func(qc *quic.Conn, s *quic.Stream) {
+		defer qc.CloseWithError(0, "")
+		for {
+			answer, err := qc.ReceiveDatagram(ctx)
+			if err != nil {
+				t.Errorf("a question is not taken: %v", err)
+			}
+			if err != nil || bytes.Contains(answer, []byte{control, codeReady}) {
+				return
+			}
+		}
+	})
 }
 
 // While a device attacks, an honest one gets the answer of peace; afterwards nothing of the attack is left.

@@ -3,12 +3,11 @@ package hostile
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"testing/fstest"
 
 	"tandem"
 	"tandem/node"
@@ -77,12 +76,8 @@ func TestWhatCrosses(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer x.Close()
-	dir := t.TempDir()
 	text := "# The " + canary + "\n\nThe cabin is at the harbour. The " + canary + " opens the museum."
-	if err := os.WriteFile(filepath.Join(dir, canary+".md"), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := x.Add(t.Context(), dir, nil); err != nil {
+	if _, err := x.AddFS(t.Context(), fstest.MapFS{canary + ".md": {Data: []byte(text)}}, "."); err != nil {
 		t.Fatal(err)
 	}
 	s[tandem.Device].Documents = x

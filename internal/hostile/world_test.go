@@ -3,16 +3,14 @@ package hostile
 import (
 	"context"
 	"flag"
-	"io"
 	"log/slog"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"tandem"
@@ -26,7 +24,7 @@ import (
 	"tandem/transport"
 )
 
-var long = flag.Duration("hostile", 0, "how long each test attacks, with ever new random bytes; 0 for once")
+var long = flag.Duration("hostile", 0, "how long each test attacks, with other random bytes each time; 0 for once")
 
 const question = "When does the museum open, and where is the cabin?"
 
@@ -58,11 +56,7 @@ func newSides(t *testing.T) (s sides) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { x.Close() })
-		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, "note.txt"), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := x.Add(t.Context(), dir, nil); err != nil {
+		if _, err := x.AddFS(t.Context(), fstest.MapFS{"note.txt": {Data: []byte(text)}}, "."); err != nil {
 			t.Fatal(err)
 		}
 		s[side] = node.Local{Model: m, Scorer: search.Lexical(), Documents: x}
@@ -222,7 +216,7 @@ func leftovers(t *testing.T) (check func()) {
 	}
 }
 
-func quiet() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
+func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
 // printable reports whether a text can do nothing to a terminal.
 func printable(text string) bool {

@@ -30,6 +30,18 @@ func echo(t *testing.T) (addr string, from chan string) {
 	return conn.LocalAddr().String(), from
 }
 
+// through returns a client of the relay, for some seconds.
+func through(t *testing.T, r *Relay) net.Conn {
+	t.Helper()
+	client, err := net.Dial("udp", r.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { client.Close() })
+	client.SetDeadline(time.Now().Add(20 * time.Second))
+	return client
+}
+
 func TestRelay(t *testing.T) {
 	target, from := echo(t)
 	r, err := Listen(target, Config{Delay: 20 * ms})
@@ -37,12 +49,7 @@ func TestRelay(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	client, err := net.Dial("udp", r.Addr())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer client.Close()
-	client.SetDeadline(time.Now().Add(10 * time.Second))
+	client := through(t, r)
 	ask := func(text string) (string, time.Duration) {
 		start := time.Now()
 		client.Write([]byte(text))
@@ -95,14 +102,9 @@ func TestRelayEmulate(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	client, err := net.Dial("udp", r.Addr())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer client.Close()
+	client := through(t, r)
 	trip := func() time.Duration {
 		begun := time.Now()
-		client.SetDeadline(begun.Add(10 * time.Second))
 		client.Write([]byte("hello"))
 		if _, err := client.Read(make([]byte, 100)); err != nil {
 			t.Fatal(err)
@@ -156,12 +158,7 @@ func TestRelayCorrupts(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer r.Close()
-		client, err := net.Dial("udp", r.Addr())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer client.Close()
-		client.SetDeadline(time.Now().Add(10 * time.Second))
+		client := through(t, r)
 		sent, got := make([]byte, 100), make([]byte, 200)
 		if _, err := client.Write(sent); err != nil {
 			t.Fatal(err)

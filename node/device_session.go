@@ -206,7 +206,7 @@ func (a *deviceSession) take(in any) {
 		a.step(in.event())
 	case linked:
 		if in.spare {
-			a.spared(in)
+			a.asksOther(in)
 			return
 		}
 		a.use(in)

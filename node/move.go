@@ -34,8 +34,8 @@ func (a *deviceSession) lookAround() {
 	a.stepPresence(event)
 }
 
-// spared takes a link to another replica.
-func (a *deviceSession) spared(l linked) {
+// asksOther takes a link to another replica, which has the question now, too.
+func (a *deviceSession) asksOther(l linked) {
 	if !a.presence.Seeking() || a.other.link != nil || a.done {
 		l.link.Close()
 		return

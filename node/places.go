@@ -151,7 +151,7 @@ func (p *places) enter(ctx, within context.Context, device visitor, priority Pri
 		defer close(looked)
 		p.look(waiting, device.Peer(), &shared, ticket, link)
 	}()
-	entered := take(waiting, own)
+	entered := acquire(waiting, own)
 	shared.Store(true)
 	if entered && !p.take(waiting, ticket) {
 		<-own
@@ -326,8 +326,8 @@ func (p *places) release(l *lease) {
 	}
 }
 
-// take takes one of the places and reports whether it got one before ctx ended.
-func take(ctx context.Context, places chan struct{}) bool {
+// acquire takes one of a device's places and reports whether it got one before ctx ended.
+func acquire(ctx context.Context, places chan struct{}) bool {
 	select {
 	case places <- struct{}{}:
 		return true

@@ -120,8 +120,8 @@ func reachedLast(t *testing.T, h home) string {
 	return kept.Address
 }
 
-// askMeanwhile asks, lets something happen after some characters of the answer, and returns the answer and what was said
-// beside it. A token takes a round trip.
+// askMeanwhile asks, lets something happen after some characters of the answer, and returns the answer and what the program
+// remarked. A token takes a round trip.
 func askMeanwhile(t *testing.T, h home, characters int, happen func()) (answer, said string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

@@ -128,7 +128,7 @@ func (d *device) life(r *rand.Rand) {
 		q := d.world.asks[r.IntN(len(d.world.asks))]
 		switch n := r.IntN(20); {
 		case n < 3:
-			d.path(r)
+			d.disturbPath(r)
 			d.ask(q, nil)
 		case n < 5:
 			d.diesOf(r, q)
@@ -147,29 +147,32 @@ func (d *device) life(r *rand.Rand) {
 	}
 }
 
-// path makes the path stall, lose or flip bits for a while.
-func (d *device) path(r *rand.Rand) {
-	worse := calm
+// disturbPath makes the path stall, flip bits for a while, or change its port.
+func (d *device) disturbPath(r *rand.Rand) {
 	switch r.IntN(3) {
 	case 0:
 		stall := between(r, 6*time.Second)
 		d.world.fault("path stalled", "%s, for %v", d.name, stall.Round(time.Millisecond))
 		d.relay.Interrupt(stall, r.IntN(2) == 0)
-		return
 	case 1:
 		d.world.fault("bits flipped on the path", "%s", d.name)
-		worse.Corrupt = .2
+		d.corruptPath(r, 5*time.Second)
 	case 2:
 		d.world.fault("port changed", "%s", d.name)
 		d.relay.Rebind()
-		return
 	}
-	back := worse
-	worse.Seed, back.Seed = r.Uint64(), r.Uint64()
-	if err := d.relay.Emulate(worse, back); err != nil {
+}
+
+// corruptPath flips bits in a fifth of the packets for a while.
+func (d *device) corruptPath(r *rand.Rand, while time.Duration) {
+	there := calm
+	there.Corrupt = .2
+	back := there
+	there.Seed, back.Seed = r.Uint64(), r.Uint64()
+	if err := d.relay.Emulate(there, back); err != nil {
 		d.world.lose("%s: the path: %v", d.name, err)
 	}
-	time.AfterFunc(5*time.Second, func() { d.relay.Emulate(calm, calm) })
+	time.AfterFunc(while, func() { d.relay.Emulate(calm, calm) })
 }
 
 // calm is a path with nothing in the way.
@@ -215,12 +218,12 @@ func (d *device) isDamaged(r *rand.Rand, q ask) {
 }
 
 // ask asks, with nothing but the cloud and the path to it in the way.
-func (d *device) ask(q ask, between func(*os.Process), flags ...string) {
+func (d *device) ask(q ask, meanwhile func(*os.Process), flags ...string) {
 	var causes []string
 	if slices.Contains(flags, "--require-cloud") {
 		causes = []string{"the cloud"}
 	}
-	d.judge(q, d.run(d.world.whole, false, between, q.args(flags...)...), "the cloud and the path were disturbed", causes...)
+	d.judge(q, d.run(d.world.whole, false, meanwhile, q.args(flags...)...), "the cloud and the path were disturbed", causes...)
 }
 
 // tries is how often a device asks at the end before it counts as cut off: a machine with other work may take long for a

@@ -56,8 +56,8 @@ func (h home) command(ctx context.Context, full bool, args ...string) *exec.Cmd 
 	return cmd
 }
 
-// run runs a command. between is called when it has begun; it may be nil.
-func (h home) run(ctx context.Context, full bool, between func(*os.Process), args ...string) said {
+// run runs a command. meanwhile is called when it has begun; it may be nil.
+func (h home) run(ctx context.Context, full bool, meanwhile func(*os.Process), args ...string) said {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, errHung)
 	defer cancel()
 	var out, errs bytes.Buffer
@@ -65,8 +65,8 @@ func (h home) run(ctx context.Context, full bool, between func(*os.Process), arg
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	err := cmd.Start()
 	if err == nil {
-		if between != nil {
-			between(cmd.Process)
+		if meanwhile != nil {
+			meanwhile(cmd.Process)
 		}
 		err = cmd.Wait()
 	}

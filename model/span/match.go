@@ -2,7 +2,7 @@ package span
 
 // What a passage's words share with a question's. These features carry a small reader.
 
-// close is how near two sums count as equal.
+// near is how close two sums count as equal.
 const near = 1e-6
 
 // matching says which words of a passage match which content words of a question.

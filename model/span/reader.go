@@ -3,7 +3,6 @@ package span
 import (
 	"cmp"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -227,14 +226,14 @@ func (r *Reader) posterior(t *text, spans rows, none float32) *Posterior {
 type loader struct {
 	f      *gguf.File
 	device npu.Device
-	errs   []error
+	first  error
 }
 
-func (l *loader) err() error { return errors.Join(l.errs...) }
+func (l *loader) err() error { return l.first }
 
 func (l *loader) fail(format string, args ...any) {
-	if len(l.errs) == 0 {
-		l.errs = append(l.errs, fmt.Errorf("%s: %w", l.f.Name, fmt.Errorf(format, args...)))
+	if l.first == nil {
+		l.first = fmt.Errorf("%s: %w", l.f.Name, fmt.Errorf(format, args...))
 	}
 }
 

@@ -6,48 +6,54 @@ import (
 	"time"
 )
 
-// A script of events with their times and the actions that each must cause.
-type presenceCase struct {
+// A script is a list of events with their times and the actions that each must cause.
+type script []struct {
 	at   time.Duration
 	e    Event
 	want []Action
 }
 
+// How many scripts begin: the question was sent, and the cloud has taken part from the beginning.
+var (
+	asked  = script{{0, Tick, []Action{Dial}}, {0, Connected, nil}}
+	joined = append(slices.Clone(asked), script{{0, Ready, []Action{Join}}}...)
+)
+
 func TestPresence(t *testing.T) {
 	const s = time.Second
 	patience := Patience{Join: 5 * s, Silent: 3 * s, Slow: 15 * s, Busy: 2 * s, Pace: 8 * s}
-	for name, script := range map[string][]presenceCase{
-		"joins": {
+	for name, c := range map[string]struct{ begins, goesOn script }{
+		"joins": {nil, script{
 			{0, Tick, []Action{Dial}},
 			{s, Connected, nil},
 			{2 * s, Ready, []Action{Join}},
 			{3 * s, Heard, nil},
 			{4 * s, Tick, nil},
-		},
-		"refused connection parts at once and dials again": {
+		}},
+		"refused connection parts at once and dials again": {nil, script{
 			{0, Tick, []Action{Dial}},
 			{s, Failed, []Action{Part}},
 			{s, Tick, nil},
 			{s + firstBackoff, Tick, []Action{Dial}},
 			{2 * s, Connected, nil},
 			{3 * s, Ready, []Action{Join}},
-		},
-		"slow to join": {
+		}},
+		"slow to join": {nil, script{
 			{0, Tick, []Action{Dial}},
 			{s, Connected, nil},
 			{5 * s, Tick, []Action{Move, Part}},
 			{6 * s, Tick, nil},
 			{7 * s, Ready, []Action{Join}},
-		},
-		"a stall after a dial that took long": {
+		}},
+		"a stall after a dial that took long": {nil, script{
 			{0, Tick, []Action{Dial}},
 			{s, Listening, nil},
 			{5900 * time.Millisecond, Connected, nil},
 			{7300 * time.Millisecond, Tick, nil},
 			{7400 * time.Millisecond, Tick, []Action{Move, Part}},
 			{20 * s, Ready, []Action{Join}},
-		},
-		"slow to read but alive": {
+		}},
+		"slow to read but alive": {nil, script{
 			{0, Tick, []Action{Dial}},
 			{4 * s, Listening, nil},
 			{4 * s, Connected, nil},
@@ -55,11 +61,8 @@ func TestPresence(t *testing.T) {
 			{14 * s, Tick, nil},
 			{16 * s, Tick, []Action{Move, Part}},
 			{17 * s, Ready, []Action{Join}},
-		},
-		"silence parts, a word joins": {
-			{0, Tick, []Action{Dial}},
-			{0, Connected, nil},
-			{0, Ready, []Action{Join}},
+		}},
+		"silence parts, a word joins": {joined, script{
 			{s, Tick, nil},
 			{2 * s, Tick, []Action{Move}},
 			{3 * s, Tick, []Action{Part}},
@@ -68,29 +71,22 @@ func TestPresence(t *testing.T) {
 			{9 * s, Tick, []Action{Move}},
 			{10 * s, Heard, []Action{Join}},
 			{11 * s, Tick, nil},
-		},
-		"busy: goes on alone soon, joins late": {
-			{0, Tick, []Action{Dial}},
-			{0, Connected, nil},
+		}},
+		"busy: goes on alone soon, joins late": {asked, script{
 			{s / 2, Busy, nil},
 			{s, Tick, nil},
 			{2 * s, Busy, []Action{Part}},
 			{3 * s, Busy, nil},
 			{9 * s, Heard, nil},
 			{30 * s, Ready, []Action{Join}},
-		},
-		"full for long: goes on alone at once, joins late": {
-			{0, Tick, []Action{Dial}},
-			{0, Connected, nil},
+		}},
+		"full for long: goes on alone at once, joins late": {asked, script{
 			{s / 4, Full, []Action{Part}},
 			{s / 2, Full, nil},
 			{30 * s, Ready, []Action{Join}},
 			{31 * s, Full, nil},
-		},
-		"one token in ten seconds is too slow": {
-			{0, Tick, []Action{Dial}},
-			{0, Connected, nil},
-			{0, Ready, []Action{Join}},
+		}},
+		"one token in ten seconds is too slow": {joined, script{
 			{6 * s, Heard, nil},
 			{6 * s, Own, nil},
 			{9 * s, Heard, nil},
@@ -104,11 +100,8 @@ func TestPresence(t *testing.T) {
 			{43 * s, Heard, []Action{Part}},
 			{72 * s, Heard, nil},
 			{73 * s, Heard, []Action{Join}},
-		},
-		"alive but slow": {
-			{0, Tick, []Action{Dial}},
-			{0, Connected, nil},
-			{0, Ready, []Action{Join}},
+		}},
+		"alive but slow": {joined, script{
 			{7 * s, Heard, nil},
 			{7 * s, Own, nil},
 			{14 * s, Heard, nil},
@@ -116,11 +109,8 @@ func TestPresence(t *testing.T) {
 			{15 * s, Heard, nil},
 			{16 * s, Heard, nil},
 			{30 * s, Heard, []Action{Join}},
-		},
-		"alive but contradicts itself": {
-			{0, Tick, []Action{Dial}},
-			{0, Connected, nil},
-			{0, Ready, []Action{Join}},
+		}},
+		"alive but contradicts itself": {joined, script{
 			{s, Moved, nil},
 			{2 * s, Distrusted, []Action{Part}},
 			{3 * s, Heard, nil},
@@ -129,11 +119,8 @@ func TestPresence(t *testing.T) {
 			{18 * s, Distrusted, []Action{Part}},
 			{19 * s, Broken, nil},
 			{20 * s, Distrusted, []Action{Dial}},
-		},
-		"death mid-answer": {
-			{0, Tick, []Action{Dial}},
-			{0, Connected, nil},
-			{0, Ready, []Action{Join}},
+		}},
+		"death mid-answer": {joined, script{
 			{s, Moved, nil},
 			{2 * s, Broken, []Action{Part}},
 			{3 * s, Tick, []Action{Dial}},
@@ -141,35 +128,25 @@ func TestPresence(t *testing.T) {
 			{9 * s, Tick, []Action{Dial}},
 			{9 * s, Connected, nil},
 			{9 * s, Ready, []Action{Join}},
-		},
-		"a kept connection was dead": {
-			{0, Tick, []Action{Dial}},
-			{0, Connected, nil},
+		}},
+		"a kept connection was dead": {asked, script{
 			{s, Broken, []Action{Dial}},
 			{s, Connected, nil},
 			{2 * s, Ready, []Action{Join}},
-		},
-		"and so is the cloud": {
-			{0, Tick, []Action{Dial}},
-			{0, Connected, nil},
+		}},
+		"and so is the cloud": {asked, script{
 			{s, Broken, []Action{Dial}},
 			{s, Connected, nil},
 			{2 * s, Broken, []Action{Part}},
-		},
-		"the replica in use dies: another takes over": {
-			{0, Tick, []Action{Dial}},
-			{0, Connected, nil},
-			{0, Ready, []Action{Join}},
+		}},
+		"the replica in use dies: another takes over": {joined, script{
 			{s, Others, nil},
 			{2 * s, Broken, []Action{Dial}},
 			{3 * s, Connected, nil},
 			{3 * s, Ready, []Action{Join}},
 			{4 * s, Tick, nil},
-		},
-		"and so does that, before the device gets impatient": {
-			{0, Tick, []Action{Dial}},
-			{0, Connected, nil},
-			{0, Ready, []Action{Join}},
+		}},
+		"and so does that, before the device gets impatient": {joined, script{
 			{s, Others, nil},
 			{2 * s, Broken, []Action{Dial}},
 			{3 * s, Connected, nil},
@@ -178,131 +155,97 @@ func TestPresence(t *testing.T) {
 			{7 * s, Tick, []Action{Part}},
 			{8 * s, Connected, nil},
 			{8 * s, Ready, []Action{Join}},
-		},
-		"the one in use dies while another is asked": {
-			{0, Tick, []Action{Dial}},
-			{0, Connected, nil},
-			{0, Ready, []Action{Join}},
+		}},
+		"the one in use dies while another is asked": {joined, script{
 			{s, Others, nil},
 			{s, Leaving, []Action{Seek}},
 			{2 * s, Broken, nil},
 			{3 * s, OtherReady, []Action{Switch, Join}},
-		},
-		"and that fails": {
-			{0, Tick, []Action{Dial}},
-			{0, Connected, nil},
-			{0, Ready, []Action{Join}},
+		}},
+		"and that fails": {joined, script{
 			{s, Others, nil},
 			{s, Leaving, []Action{Seek}},
 			{2 * s, Broken, nil},
 			{3 * s, OtherFailed, []Action{Dial}},
-		},
-		"none is left": {
-			{0, Tick, []Action{Dial}},
-			{0, Connected, nil},
-			{0, Ready, []Action{Join}},
+		}},
+		"none is left": {joined, script{
 			{s, Others, nil},
 			{2 * s, Heard, nil},
 			{2 * s, NoOthers, nil},
 			{2 * s, Broken, []Action{Part}},
 			{3 * s, Tick, []Action{Dial}},
-		},
-		"a full replica keeps its place in the queue until another is ready": {
-			{0, Tick, []Action{Dial}},
-			{0, Connected, nil},
+		}},
+		"a full replica keeps its place in the queue until another is ready": {asked, script{
 			{0, Others, nil},
 			{s / 4, Full, []Action{Seek}},
 			{s / 2, Full, nil},
 			{s, OtherReady, []Action{Switch, Join}},
-		},
-		"or until it has one itself": {
-			{0, Tick, []Action{Dial}},
-			{0, Connected, nil},
+		}},
+		"or until it has one itself": {asked, script{
 			{0, Others, nil},
 			{s / 4, Busy, []Action{Seek}},
 			{s, Ready, []Action{Drop, Join}},
 			{2 * s, OtherReady, nil},
-		},
-		"all are full": {
-			{0, Tick, []Action{Dial}},
-			{0, Connected, nil},
+		}},
+		"all are full": {asked, script{
 			{0, Others, nil},
 			{s / 4, Full, []Action{Seek}},
 			{s / 2, NoOthers, nil},
 			{s / 2, OtherFailed, nil},
 			{s, Full, []Action{Part}},
 			{20 * s, Ready, []Action{Join}},
-		},
-		"one that ends hands over while it still works": {
-			{0, Tick, []Action{Dial}},
-			{0, Connected, nil},
-			{0, Ready, []Action{Join}},
+		}},
+		"one that ends hands over while it still works": {joined, script{
 			{s, Others, nil},
 			{2 * s, Leaving, []Action{Seek}},
 			{2 * s, Heard, nil},
 			{3 * s, Moved, nil},
 			{4 * s, OtherReady, []Action{Switch, Join}},
 			{5 * s, Heard, nil},
-		},
-		"one that ends refuses a question": {
-			{0, Tick, []Action{Dial}},
-			{0, Connected, nil},
+		}},
+		"one that ends refuses a question": {asked, script{
 			{0, Others, nil},
 			{s, TurnedAway, []Action{Dial}},
 			{2 * s, Connected, nil},
 			{3 * s, Ready, []Action{Join}},
-		},
-		"and its successor takes it": {
-			{0, Tick, []Action{Dial}},
-			{0, Connected, nil},
+		}},
+		"and its successor takes it": {asked, script{
 			{s, TurnedAway, []Action{Part}},
 			{2 * s, Tick, []Action{Dial}},
 			{2 * s, Connected, nil},
 			{3 * s, Ready, []Action{Join}},
-		},
-		"a silent one speaks before the other is ready": {
-			{0, Tick, []Action{Dial}},
-			{0, Connected, nil},
-			{0, Ready, []Action{Join}},
+		}},
+		"a silent one speaks before the other is ready": {joined, script{
 			{s, Others, nil},
 			{2500 * time.Millisecond, Tick, []Action{Seek, Move}},
 			{2600 * time.Millisecond, Heard, []Action{Drop}},
 			{3 * s, OtherReady, nil},
-		},
-		"the other takes long to read": {
-			{0, Tick, []Action{Dial}},
-			{0, Connected, nil},
-			{0, Ready, []Action{Join}},
+		}},
+		"the other takes long to read": {joined, script{
 			{s, Others, nil},
 			{2 * s, Tick, []Action{Seek, Move}},
 			{3 * s, OtherAsked, nil},
 			{4 * s, Tick, nil},
 			{9 * s, Tick, []Action{Move}},
 			{10 * s, OtherReady, []Action{Switch, Join}},
-		},
-		"the other is not there either": {
-			{0, Tick, []Action{Dial}},
-			{0, Connected, nil},
-			{0, Ready, []Action{Join}},
+		}},
+		"the other is not there either": {joined, script{
 			{s, Others, nil},
 			{2 * s, Tick, []Action{Seek, Move}},
 			{6 * s, Tick, []Action{Move}},
 			{7 * s, Tick, []Action{Part}},
-		},
-		"a silent one is left": {
-			{0, Tick, []Action{Dial}},
-			{0, Connected, nil},
-			{0, Ready, []Action{Join}},
+		}},
+		"a silent one is left": {joined, script{
 			{s, Others, nil},
 			{2 * s, Tick, []Action{Seek, Move}},
 			{2500 * time.Millisecond, OtherReady, []Action{Switch, Join}},
-		},
-		"a cloud that does not fit is not asked again": {
+		}},
+		"a cloud that does not fit is not asked again": {nil, script{
 			{0, Tick, []Action{Dial}},
 			{s, Mismatch, []Action{Part}},
 			{99 * s, Tick, nil},
-		},
-		"nor when it hangs up after its refusal, or takes that back": {
+		}},
+		"nor when it hangs up after its refusal, or takes that back": {nil, script{
 			{0, Tick, []Action{Dial}},
 			{s, Connected, nil},
 			{2 * s, Mismatch, []Action{Part}},
@@ -315,13 +258,13 @@ func TestPresence(t *testing.T) {
 			{21 * s, Heard, nil},
 			{22 * s, Mismatch, nil},
 			{99 * s, Tick, nil},
-		},
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := New(patience, 0)
-			for i, c := range script {
-				if got := p.Step(c.at, c.e); !slices.Equal(got, c.want) {
-					t.Fatalf("line %d at %v: event %d gave %v, want %v", i, c.at, c.e, got, c.want)
+			for i, line := range slices.Concat(c.begins, c.goesOn) {
+				if got := p.Step(line.at, line.e); !slices.Equal(got, line.want) {
+					t.Fatalf("line %d at %v: event %d gave %v, want %v", i, line.at, line.e, got, line.want)
 				}
 			}
 		})

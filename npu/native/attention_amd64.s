@@ -23,14 +23,8 @@
 	LEAQ (BX)(SI*2), BX; \
 	MOVQ n+32(FP), CX
 
-// QUAD reads sixteen elements of each of four keys at R8. ui gets elements i, 4+i, 8+i and 12+i:
-// element i of the four keys, then element 4+i of the four keys, and so on. R8 advances by four keys.
-#define QUAD(u0, u1, u2, u3) \
-	VCVTPH2PS (R8), Z0; \
-	VCVTPH2PS (R8)(R9*1), Z1; \
-	VCVTPH2PS (R8)(R9*2), Z2; \
-	VCVTPH2PS (R8)(R10*1), Z3; \
-	LEAQ (R8)(R9*4), R8; \
+// ACROSS gives ui elements i, 4+i, 8+i and 12+i of the four keys in Z0 to Z3: element i of each, then element 4+i of each, and so on.
+#define ACROSS(u0, u1, u2, u3) \
 	VUNPCKLPS Z1, Z0, Z4; \
 	VUNPCKHPS Z1, Z0, Z5; \
 	VUNPCKLPS Z3, Z2, Z6; \
@@ -39,6 +33,15 @@
 	VUNPCKHPD Z6, Z4, u1; \
 	VUNPCKLPD Z7, Z5, u2; \
 	VUNPCKHPD Z7, Z5, u3
+
+// QUAD reads sixteen elements of each of four keys at R8, for ACROSS. R8 advances by four keys.
+#define QUAD(u0, u1, u2, u3) \
+	VCVTPH2PS (R8), Z0; \
+	VCVTPH2PS (R8)(R9*1), Z1; \
+	VCVTPH2PS (R8)(R9*2), Z2; \
+	VCVTPH2PS (R8)(R10*1), Z3; \
+	LEAQ (R8)(R9*4), R8; \
+	ACROSS(u0, u1, u2, u3)
 
 // COLUMNS stores elements c, 4+c, 8+c and 12+c of sixteen keys.
 #define COLUMNS(c, u, v, w, x) \
@@ -55,6 +58,14 @@
 	VMOVUPS Z6, (64*c+512)(DI); \
 	VMOVUPS Z7, (64*c+768)(DI)
 
+// SIXTEEN stores all sixteen elements of sixteen keys.
+#define SIXTEEN \
+	COLUMNS(0, Z16, Z20, Z24, Z28); \
+	COLUMNS(1, Z17, Z21, Z25, Z29); \
+	COLUMNS(2, Z18, Z22, Z26, Z30); \
+	COLUMNS(3, Z19, Z23, Z27, Z31); \
+	ADDQ $1024, DI
+
 // func turnAVX512(dst *float32, k *uint16, stride, dim int)
 // dim is a multiple of 16.
 TEXT ·turnAVX512(SB), NOSPLIT, $0-32
@@ -69,16 +80,25 @@ elements:
 	QUAD(Z20, Z21, Z22, Z23)
 	QUAD(Z24, Z25, Z26, Z27)
 	QUAD(Z28, Z29, Z30, Z31)
-	COLUMNS(0, Z16, Z20, Z24, Z28)
-	COLUMNS(1, Z17, Z21, Z25, Z29)
-	COLUMNS(2, Z18, Z22, Z26, Z30)
-	COLUMNS(3, Z19, Z23, Z27, Z31)
-	ADDQ $1024, DI
+	SIXTEEN
 	ADDQ $32, SI
 	SUBQ $16, CX
 	JNZ  elements
 	VZEROUPPER
 	RET
+
+// SCATTER stores the eight numbers in Y0 sixteen apart.
+#define SCATTER \
+	VEXTRACTF128 $1, Y0, X1; \
+	VMOVSS X0, (R10); \
+	VEXTRACTPS $1, X0, 64(R10); \
+	VEXTRACTPS $2, X0, 128(R10); \
+	VEXTRACTPS $3, X0, 192(R10); \
+	VMOVSS X1, 256(R10); \
+	VEXTRACTPS $1, X1, 320(R10); \
+	VEXTRACTPS $2, X1, 384(R10); \
+	VEXTRACTPS $3, X1, 448(R10); \
+	ADDQ $512, R10
 
 // func turnAVX2(dst *float32, k *uint16, stride, dim int)
 // dim is a multiple of 8.
@@ -93,16 +113,7 @@ key:
 	MOVQ dim+24(FP), CX
 elements:
 	VCVTPH2PS (R8), Y0
-	VEXTRACTF128 $1, Y0, X1
-	VMOVSS X0, (R10)
-	VEXTRACTPS $1, X0, 64(R10)
-	VEXTRACTPS $2, X0, 128(R10)
-	VEXTRACTPS $3, X0, 192(R10)
-	VMOVSS X1, 256(R10)
-	VEXTRACTPS $1, X1, 320(R10)
-	VEXTRACTPS $2, X1, 384(R10)
-	VEXTRACTPS $3, X1, 448(R10)
-	ADDQ $512, R10
+	SCATTER
 	ADDQ $16, R8
 	SUBQ $8, CX
 	JNZ  elements
@@ -129,14 +140,7 @@ elements:
 	SCALED((R8)(R9*2), off(R8)(R9*2), Z2, Y8, Z8); \
 	SCALED((R8)(R10*1), off(R8)(R10*1), Z3, Y9, Z9); \
 	LEAQ (R8)(R9*4), R8; \
-	VUNPCKLPS Z1, Z0, Z4; \
-	VUNPCKHPS Z1, Z0, Z5; \
-	VUNPCKLPS Z3, Z2, Z6; \
-	VUNPCKHPS Z3, Z2, Z7; \
-	VUNPCKLPD Z6, Z4, u0; \
-	VUNPCKHPD Z6, Z4, u1; \
-	VUNPCKLPD Z7, Z5, u2; \
-	VUNPCKHPD Z7, Z5, u3
+	ACROSS(u0, u1, u2, u3)
 
 #define HALF80(off) \
 	MOVQ SI, R8; \
@@ -144,11 +148,7 @@ elements:
 	QUAD80(off, Z20, Z21, Z22, Z23); \
 	QUAD80(off, Z24, Z25, Z26, Z27); \
 	QUAD80(off, Z28, Z29, Z30, Z31); \
-	COLUMNS(0, Z16, Z20, Z24, Z28); \
-	COLUMNS(1, Z17, Z21, Z25, Z29); \
-	COLUMNS(2, Z18, Z22, Z26, Z30); \
-	COLUMNS(3, Z19, Z23, Z27, Z31); \
-	ADDQ $1024, DI
+	SIXTEEN
 
 // func turnQ80AVX512(dst *float32, k *uint16, stride, dim int)
 // dim is a multiple of 32.
@@ -167,21 +167,12 @@ block:
 	VZEROUPPER
 	RET
 
-// SCATTER80 stores eight numbers of a key, from off on, sixteen apart. Y8 is the scale.
+// SCATTER80 does so with eight numbers of a key, from off on. Y8 is the scale.
 #define SCATTER80(off) \
 	VPMOVSXBD off(R8), Y0; \
 	VCVTDQ2PS Y0, Y0; \
 	VMULPS Y8, Y0, Y0; \
-	VEXTRACTF128 $1, Y0, X1; \
-	VMOVSS X0, (R10); \
-	VEXTRACTPS $1, X0, 64(R10); \
-	VEXTRACTPS $2, X0, 128(R10); \
-	VEXTRACTPS $3, X0, 192(R10); \
-	VMOVSS X1, 256(R10); \
-	VEXTRACTPS $1, X1, 320(R10); \
-	VEXTRACTPS $2, X1, 384(R10); \
-	VEXTRACTPS $3, X1, 448(R10); \
-	ADDQ $512, R10
+	SCATTER
 
 // func turnQ80AVX2(dst *float32, k *uint16, stride, dim int)
 // dim is a multiple of 32.
@@ -391,6 +382,22 @@ element:
 	VADDPS Z7, c, c; \
 	VADDPS Z8, d, d
 
+// MIXES does so for the four sums, and goes on to the next position.
+#define MIXES \
+	MIX((R8), Z16, Z17, Z18, Z19); \
+	MIX((R8)(R12*1), Z20, Z21, Z22, Z23); \
+	MIX((R8)(R12*2), Z24, Z25, Z26, Z27); \
+	MIX((R8)(R13*1), Z28, Z29, Z30, Z31); \
+	ADDQ AX, BX; \
+	ADDQ $4, R8
+
+// ADVANCE moves the sums' pointers on.
+#define ADVANCE(bytes) \
+	ADDQ $bytes, DI; \
+	ADDQ $bytes, R9; \
+	ADDQ $bytes, R10; \
+	ADDQ $bytes, R11
+
 #define SUMS(op4) \
 	op4(DI, Z16, Z17, Z18, Z19); \
 	op4(R9, Z20, Z21, Z22, Z23); \
@@ -432,19 +439,11 @@ position64:
 	VCVTPH2PS 32(BX), Z1
 	VCVTPH2PS 64(BX), Z2
 	VCVTPH2PS 96(BX), Z3
-	MIX((R8), Z16, Z17, Z18, Z19)
-	MIX((R8)(R12*1), Z20, Z21, Z22, Z23)
-	MIX((R8)(R12*2), Z24, Z25, Z26, Z27)
-	MIX((R8)(R13*1), Z28, Z29, Z30, Z31)
-	ADDQ AX, BX
-	ADDQ $4, R8
+	MIXES
 	DECQ CX
 	JNZ  position64
 	SUMS(STORE4)
-	ADDQ $256, DI
-	ADDQ $256, R9
-	ADDQ $256, R10
-	ADDQ $256, R11
+	ADVANCE(256)
 	ADDQ $64, SI
 	SUBQ $64, DX
 	JGE  by64
@@ -475,10 +474,7 @@ position16:
 	VMOVUPS Z20, (R9)
 	VMOVUPS Z24, (R10)
 	VMOVUPS Z28, (R11)
-	ADDQ $64, DI
-	ADDQ $64, R9
-	ADDQ $64, R10
-	ADDQ $64, R11
+	ADVANCE(64)
 	ADDQ $16, SI
 	SUBQ $16, DX
 	JGE  more16
@@ -538,19 +534,11 @@ position64:
 	VMULPS Z8, Z1, Z1
 	VMULPS Z9, Z2, Z2
 	VMULPS Z9, Z3, Z3
-	MIX((R8), Z16, Z17, Z18, Z19)
-	MIX((R8)(R12*1), Z20, Z21, Z22, Z23)
-	MIX((R8)(R12*2), Z24, Z25, Z26, Z27)
-	MIX((R8)(R13*1), Z28, Z29, Z30, Z31)
-	ADDQ AX, BX
-	ADDQ $4, R8
+	MIXES
 	DECQ CX
 	JNZ  position64
 	SUMS(STORE4)
-	ADDQ $256, DI
-	ADDQ $256, R9
-	ADDQ $256, R10
-	ADDQ $256, R11
+	ADVANCE(256)
 	ADDQ $68, SI
 	SUBQ $64, DX
 	JGE  by64

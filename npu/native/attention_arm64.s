@@ -11,6 +11,12 @@
 #define FCVTN(d, n) WORD $(0x0E216800 | (n)<<5 | (d))
 #define FCVTN2(d, n) WORD $(0x4E216800 | (n)<<5 | (d))
 
+#define SCATTER4(v) \
+	VST1.P v.S[0], (R6)(R8); \
+	VST1.P v.S[1], (R6)(R8); \
+	VST1.P v.S[2], (R6)(R8); \
+	VST1.P v.S[3], (R6)(R8)
+
 // func turnNEON(dst *float32, k *uint16, stride, dim int)
 // dim is a multiple of 8.
 TEXT ·turnNEON(SB), NOSPLIT, $0-32
@@ -27,14 +33,8 @@ elements:
 	VLD1.P 16(R5), [V0.B16]
 	FCVTL(1, 0)
 	FCVTL2(2, 0)
-	VST1.P V1.S[0], (R6)(R8)
-	VST1.P V1.S[1], (R6)(R8)
-	VST1.P V1.S[2], (R6)(R8)
-	VST1.P V1.S[3], (R6)(R8)
-	VST1.P V2.S[0], (R6)(R8)
-	VST1.P V2.S[1], (R6)(R8)
-	VST1.P V2.S[2], (R6)(R8)
-	VST1.P V2.S[3], (R6)(R8)
+	SCATTER4(V1)
+	SCATTER4(V2)
 	SUBS $8, R7, R7
 	BNE elements
 	ADD R2, R1
@@ -72,12 +72,6 @@ elements:
 #define SCALE80(p) \
 	VLD1R (p), [V7.H8]; \
 	FCVTL(7, 7)
-
-#define SCATTER4(v) \
-	VST1.P v.S[0], (R6)(R8); \
-	VST1.P v.S[1], (R6)(R8); \
-	VST1.P v.S[2], (R6)(R8); \
-	VST1.P v.S[3], (R6)(R8)
 
 // func turnQ80NEON(dst *float32, k *uint16, stride, dim int)
 // dim is a multiple of 32.

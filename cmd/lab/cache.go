@@ -56,8 +56,8 @@ type cacheReport struct {
 const lastRead = 128
 
 func (c *cacheCmd) Run(a *cli.App) error {
-	if c.Steps < 1 || c.Runs < 1 || len(c.Contexts) == 0 {
-		return errors.New("--steps and --runs must be at least 1, and --contexts must have a number")
+	if c.Steps < 1 || c.Runs < 1 || c.Tokens < 2 || c.Window < 2 || len(c.Contexts) == 0 {
+		return errors.New("--steps and --runs must be at least 1, --tokens and --window 2, and --contexts must have a number")
 	}
 	path, err := a.FindModel(c.Model)
 	if err != nil {
@@ -66,7 +66,7 @@ func (c *cacheCmd) Run(a *cli.App) error {
 	types := []npu.CacheType{npu.CacheF16, npu.CacheQ8_0}
 	var opened []*model.Model
 	for _, t := range types {
-		m, err := openCached(path, c.Threads, t)
+		m, err := openOn(native.New(c.Threads), path, model.KVCache(t))
 		if err != nil {
 			return err
 		}
@@ -98,12 +98,12 @@ func (c *cacheCmd) Run(a *cli.App) error {
 	return nil
 }
 
-// openCached opens a model, or the built-in reader if path is empty, with a type of cache.
-func openCached(path string, threads int, t npu.CacheType) (*model.Model, error) {
+// openOn opens a model, or the built-in reader if path is empty, on a device.
+func openOn(d npu.Device, path string, opts ...model.Option) (*model.Model, error) {
 	if path == "" {
-		return model.OpenBytes(cli.BuiltIn, models.Reader, native.New(threads), model.KVCache(t))
+		return model.OpenBytes(cli.BuiltIn, models.Reader, d, opts...)
 	}
-	return model.Open(path, native.New(threads), model.KVCache(t))
+	return model.Open(path, d, opts...)
 }
 
 // measure reads n positions with each model, then reads the last again and decodes behind them, in turns.

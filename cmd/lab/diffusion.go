@@ -18,7 +18,6 @@ import (
 	"tandem/lab"
 	"tandem/model"
 	"tandem/model/tokenizer"
-	"tandem/models"
 	"tandem/npu/native"
 )
 
@@ -137,7 +136,7 @@ func (c *diffusionCmd) Run(a *cli.App) (err error) {
 
 // compared adds what the built-in decoder says to the same inputs, if it reads the same tokens.
 func (c *diffusionCmd) compared(a *cli.App, d lab.Diffusion, rows []lab.DiffusionResult) ([]lab.DiffusionResult, error) {
-	m, err := model.OpenBytes(cli.BuiltIn, models.Reader, native.New(c.Threads))
+	m, err := openOn(native.New(c.Threads), "")
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,6 @@ import (
 	"tandem/cmd/internal/cli"
 	"tandem/lab"
 	"tandem/model"
-	"tandem/models"
 	"tandem/npu/phone"
 )
 
@@ -109,12 +108,7 @@ func (c *npuAnswers) executed(a *cli.App, words []lab.Words, variants []string) 
 		if err != nil {
 			return nil, nil, err
 		}
-		var m *model.Model
-		if path == "" {
-			m, err = model.OpenBytes(cli.BuiltIn, models.Reader, d)
-		} else {
-			m, err = model.Open(path, d)
-		}
+		m, err := openOn(d, path)
 		return m, d, err
 	}
 	x.History, err = os.MkdirTemp("", "tandem-history-")

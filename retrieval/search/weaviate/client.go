@@ -101,13 +101,11 @@ func (c *client) ask(ctx context.Context, node, method, path string, body []byte
 	case out == nil:
 		return nil
 	}
-	if err := decode(data, out); err != nil {
+	if err := json.Unmarshal(data, out); err != nil {
 		return fmt.Errorf("%s: %s answers something else than JSON: %w", node, path, err)
 	}
 	return nil
 }
-
-func decode(data []byte, out any) error { return json.Unmarshal(data, out) }
 
 // least is the oldest version that is safe: earlier ones miss fresh passages for a while, and after a restart a node serves stale
 // ones.

@@ -2,6 +2,7 @@ package weaviate
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -305,7 +306,7 @@ func (k *class) bm25(query, title, body string, limit int, fields []string) []ma
 			hits = append(hits, hit{id, score})
 		}
 	}
-	slices.SortFunc(hits, func(a, b hit) int { return int(math.Copysign(1, b.score-a.score)) })
+	slices.SortFunc(hits, func(a, b hit) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.id, b.id)) })
 	out := []map[string]any{}
 	for _, h := range hits[:min(len(hits), limit)] {
 		o := map[string]any{"_additional": map[string]any{"score": fmt.Sprintf("%.6f", h.score)}}

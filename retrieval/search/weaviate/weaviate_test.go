@@ -2,6 +2,7 @@ package weaviate
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -245,7 +246,7 @@ func FuzzAnswer(f *testing.F) {
 	f.Add([]byte(`{"data":{"Get":null}}`), "Get", "P")
 	f.Fuzz(func(t *testing.T, data []byte, verb, class string) {
 		var a answer
-		if err := decode(data, &a); err != nil {
+		if err := json.Unmarshal(data, &a); err != nil {
 			return
 		}
 		var out []struct{ Meta struct{ Count uint64 } }

@@ -138,30 +138,9 @@ func (x Executed) cell(ctx context.Context, soc, name string, task ExecutedTask,
 		return nil, err
 	}
 	for _, strategy := range []string{"resident", "synchronous", "progressive"} {
-		m, d, err := x.Open(phone.Options{On: hollow{}, Chip: soc, Switching: strategy, Counted: true, Chunk: prefillChunk, As: &sim.Stand{Shape: shape, Layers: w.layers}})
-		if err != nil {
+		opt := phone.Options{On: hollow{}, Chip: soc, Switching: strategy, Counted: true, Chunk: prefillChunk, As: &sim.Stand{Shape: shape, Layers: w.layers}}
+		if err := x.repeat(ctx, opt, w, &sum); err != nil {
 			return nil, err
-		}
-		defer func() { err = errors.Join(err, m.Close()) }()
-		if strategy == "resident" {
-			if sum.pure, err = pure(ctx, m, d, w); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		for _, variant := range ExecutedVariants {
-			synchronous := variant == "NPU" || variant == "+SD"
-			needed := slices.Contains(x.Variants, variant) || variant == "NPU" || variant == "+G"
-			if variant == "CPU" || !needed || synchronous != (strategy == "synchronous") {
-				continue
-			}
-			for i := range w.answers {
-				r, err := repeatOn(ctx, m, d, w.answers[i], variant)
-				if err != nil {
-					return nil, fmt.Errorf("%s, input %d: %w", variant, i+1, err)
-				}
-				sum.runs[variant] = append(sum.runs[variant], r)
-			}
 		}
 	}
 	for _, variant := range x.Variants {
@@ -171,6 +150,35 @@ func (x Executed) cell(ctx context.Context, soc, name string, task ExecutedTask,
 		rows = append(rows, row)
 	}
 	return rows, nil
+}
+
+// repeat lets a phone with one strategy repeat the answers of the variants that have it. The one with room for all graphs gives
+// the prompts' own times.
+func (x Executed) repeat(ctx context.Context, opt phone.Options, w written, sum *account) (err error) {
+	m, d, err := x.Open(opt)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, m.Close()) }()
+	if opt.Switching == "resident" {
+		sum.pure, err = pure(ctx, m, d, w)
+		return err
+	}
+	for _, variant := range ExecutedVariants {
+		synchronous := variant == "NPU" || variant == "+SD"
+		needed := slices.Contains(x.Variants, variant) || variant == "NPU" || variant == "+G"
+		if variant == "CPU" || !needed || synchronous != (opt.Switching == "synchronous") {
+			continue
+		}
+		for i := range w.answers {
+			r, err := repeatOn(ctx, m, d, w.answers[i], variant)
+			if err != nil {
+				return fmt.Errorf("%s, input %d: %w", variant, i+1, err)
+			}
+			sum.runs[variant] = append(sum.runs[variant], r)
+		}
+	}
+	return nil
 }
 
 // pure returns the time of each prompt on a phone that has room for all graphs and changes none.
@@ -218,7 +226,7 @@ func (a account) row(row *ExecutedRow) {
 		runs = a.runs["NPU"]
 	}
 	var ownMs, plainMs, plainWhole float64
-	var valid, all, decoded int
+	decoded := 0
 	for i, r := range runs {
 		n := len(r.prompt)
 		t := a.times(row.Variant, i)
@@ -228,10 +236,6 @@ func (a account) row(row *ExecutedRow) {
 		row.Opening, row.Loads, row.Waiting = row.Opening+msOf(r.prefill.Opening), row.Loads+float64(r.prefill.Switches+r.decoding.Switches), row.Waiting+msOf(r.prefill.Waiting+r.decoding.Waiting)
 		row.Joules += t.joules
 		row.Memory = max(row.Memory, (a.shape.Parameters()+4*float64(n+len(r.said))*float64(a.shape.Layers*a.shape.KVHeads*a.shape.HeadDim))/1e6)
-		for _, g := range r.decoding.Graphs {
-			all += g.Size * g.Runs
-		}
-		valid += r.stats.Tokens * a.layers(r) // the token before the drafts counts for the one after them
 		decoded += r.stats.Tokens
 		row.countDrafts(r.trees)
 		ownMs, plainMs = ownMs+t.sum(), plainMs+a.times("NPU", i).sum()
@@ -242,25 +246,32 @@ func (a account) row(row *ExecutedRow) {
 	row.Whole = plainWhole / row.Request
 	row.Accept = float64(decoded) / float64(max(1, row.Passes))
 	row.TokenMs, row.Gain = ownMs/float64(max(1, row.Tokens)), plainMs/ownMs
-	used := 0
-	for _, r := range runs {
-		for _, g := range r.decoding.Graphs {
-			used += g.Rows
-		}
-	}
 	if row.Variant == "CPU" { // the NPU keeps its graphs for prompts
-		row.Graph, row.Opening, row.Loads, row.Waiting, all = 1, 0, 0, 0, 0
-	}
-	if all > 0 {
-		row.Valid, row.Wasted, row.Underutilised = float64(valid)/float64(all), float64(used-valid)/float64(all), 1-float64(used)/float64(all)
+		row.Graph, row.Opening, row.Loads, row.Waiting = 1, 0, 0, 0
+	} else {
+		row.shares(runs)
 	}
 	for _, v := range []*float64{&row.Prefill, &row.Switch, &row.Calibration, &row.Decoding, &row.Drafting, &row.Opening, &row.Request, &row.Loads, &row.Waiting, &row.Joules} {
 		*v /= float64(len(runs))
 	}
 }
 
+// shares fills in how full the passes that decode were.
+func (row *ExecutedRow) shares(runs []executedRun) {
+	var valid, used, all int
+	for _, r := range runs {
+		for _, g := range r.decoding.Graphs {
+			used, all = used+g.Rows, all+g.Size*g.Runs
+		}
+		valid += r.stats.Tokens * r.layers() // the token before the drafts counts for the one after them
+	}
+	if all > 0 {
+		row.Valid, row.Wasted, row.Underutilised = float64(valid)/float64(all), float64(used-valid)/float64(all), 1-float64(used)/float64(all)
+	}
+}
+
 // layers is how many runs of layers a pass has.
-func (a account) layers(r executedRun) int {
+func (r executedRun) layers() int {
 	runs := 0
 	for _, g := range r.decoding.Graphs {
 		runs += g.Runs

@@ -19,7 +19,7 @@ type npuAnswers struct {
 	SoC       []string `name:"soc" help:"Chips and stacks, several with commas." default:"sm8550/mllm"`
 	Costs     []string `help:"Shapes whose costs the phone charges, in 8 bits." default:"Qwen2.5-1.5B,Qwen2.5-0.5B,Llama-3.2-3B" placeholder:"SHAPE"`
 	Task      []string `help:"Tasks: summary, rag, ui, reply." default:"summary"`
-	Words     []string `help:"Whose words the answers have: own (the model's), reference, or reference:SHARE (see lab spec)." default:"own,reference" placeholder:"WORDS"`
+	Words     []string `help:"Whose words the answers have: own (the model's), reference, or reference:SHARE (see lab spec). Default: own, and reference where inputs have one." placeholder:"WORDS"`
 	Methods   []string `help:"Ways to answer. Default: all." placeholder:"METHOD"`
 	Data      string   `help:"Folder with specbench/questions.jsonl and ui/tasks.json. Default: sample documents and invented screens. Replies are always to invented conversations." type:"existingdir" placeholder:"DIR"`
 	Limit     int      `help:"At most this many inputs of each task, evenly spread over all of them; 0 for all." default:"6"`
@@ -94,7 +94,14 @@ func (c *npuAnswers) executed(a *cli.App, words []lab.Words, variants []string) 
 		if err != nil {
 			return x, nil, err
 		}
-		for _, w := range words {
+		of := words
+		if len(of) == 0 {
+			of = []lab.Words{{}, {Reference: true}}
+			if !slices.ContainsFunc(inputs, func(in lab.SpecInput) bool { return len(in.Said) > 0 }) {
+				of = of[:1]
+			}
+		}
+		for _, w := range of {
 			x.Tasks = append(x.Tasks, lab.ExecutedTask{Task: task, Words: w, Inputs: inputs})
 		}
 	}

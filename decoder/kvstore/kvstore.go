@@ -31,6 +31,8 @@ type Store struct {
 	mu    sync.Mutex
 	size  int64 // of all files, as this process knows them
 	since int64 // bytes put by this process since it last counted all files
+
+	shared *shared // with other machines; nil if with none
 }
 
 // The file of a blob has a header, a payload and a trailer. The last byte of the magic is the version of this layout.
@@ -57,8 +59,13 @@ func Open(dir string, budget int64) (*Store, error) {
 	return s, nil
 }
 
-// Close does nothing: a Store holds nothing open between calls.
-func (s *Store) Close() error { return nil }
+// Close waits a moment for what is being sent to a bucket. Without one it does nothing: a Store holds nothing open between calls.
+func (s *Store) Close() error {
+	if s.shared != nil {
+		s.shared.close()
+	}
+	return nil
+}
 
 func (s *Store) path(key [32]byte) string {
 	name := hex.EncodeToString(key[:])
@@ -67,6 +74,14 @@ func (s *Store) path(key [32]byte) string {
 
 // Get returns the checked blob under key and marks it as used. The caller closes it.
 func (s *Store) Get(key [32]byte) (io.ReadCloser, bool) {
+	blob, ok := s.get(key)
+	if !ok && s.shared != nil && s.fetch(key) {
+		blob, ok = s.get(key)
+	}
+	return blob, ok
+}
+
+func (s *Store) get(key [32]byte) (io.ReadCloser, bool) {
 	path := s.path(key)
 	f, err := os.Open(path)
 	if err != nil {
@@ -124,23 +139,35 @@ func checkBlob(f *os.File, key [32]byte) (*io.SectionReader, error) {
 var ErrTooLarge = errors.New("larger than the budget of the KV store")
 
 // Put stores what write writes under key, in place of an earlier blob. If the files then exceed the budget, it evicts those
-// used longest ago. After an error, such as a full disk, the store is unchanged.
-func (s *Store) Put(key [32]byte, write func(io.Writer) error) (err error) {
+// used longest ago. After an error, such as a full disk, the store is unchanged. What is stored is also sent to the bucket, if there
+// is one.
+func (s *Store) Put(key [32]byte, write func(io.Writer) error) error {
+	err := s.place(key, func(f *os.File) (int64, error) { return writeBlob(f, key, write, s.budget) })
+	if err != nil {
+		return fmt.Errorf("store kv: %w", err)
+	}
+	if s.shared != nil {
+		s.shared.offer(key)
+	}
+	return nil
+}
+
+// place makes a blob's file of what fill writes, whose size it returns.
+func (s *Store) place(key [32]byte, fill func(*os.File) (int64, error)) (err error) {
 	path := s.path(key)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return fmt.Errorf("store kv: %w", err)
+		return err
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), kvTemp)
 	if err != nil {
-		return fmt.Errorf("store kv: %w", err)
+		return err
 	}
 	defer func() {
 		if err != nil {
 			os.Remove(f.Name())
-			err = fmt.Errorf("store kv: %w", err)
 		}
 	}()
-	size, err := writeBlob(f, key, write, s.budget)
+	size, err := fill(f)
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err
 	}

@@ -1,0 +1,157 @@
+package kvstore
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+)
+
+// shared is what a Store exchanges with a bucket. A failure is a miss, and keeps the Store from asking for some time, so that a
+// bucket that is away costs little.
+type shared struct {
+	bucket *Bucket
+	path   func(key [32]byte) string
+	log    *slog.Logger
+	ctx    context.Context
+	stop   context.CancelFunc
+	sender sync.WaitGroup
+
+	mu     sync.Mutex
+	queue  chan [32]byte // nil once closed
+	until  time.Time     // nothing is asked of the bucket before
+	shares Shares
+}
+
+// Shares counts what a Store exchanged with its bucket.
+type Shares struct {
+	Fetched int // blobs that came from it
+	Missed  int // blobs that it does not have, or has damaged
+	Sent    int
+	Failed  int // requests
+	Left    int // blobs that were not asked for or not sent, because requests have failed or many wait
+}
+
+const (
+	sendQueue   = 64
+	sendAtOnce  = 2
+	restAfter   = 30 * time.Second // a failure
+	sendAtClose = 5 * time.Second  // how long Close waits
+)
+
+// Share makes the store exchange blobs with a bucket: it asks for those that it lacks, and sends those that are put. It must be
+// called before the store is used. log is told of failures.
+func (s *Store) Share(b *Bucket, log *slog.Logger) {
+	queue := make(chan [32]byte, sendQueue)
+	h := &shared{bucket: b, path: s.path, log: log, queue: queue}
+	h.ctx, h.stop = context.WithCancel(context.Background())
+	for range sendAtOnce {
+		h.sender.Go(func() { h.send(queue) })
+	}
+	s.shared = h
+}
+
+// Shares returns what the store has exchanged with its bucket so far.
+func (s *Store) Shares() Shares {
+	if s.shared == nil {
+		return Shares{}
+	}
+	s.shared.mu.Lock()
+	defer s.shared.mu.Unlock()
+	return s.shared.shares
+}
+
+// nameOf returns a blob's name in a bucket.
+func nameOf(key [32]byte) string { return hex.EncodeToString(key[:]) + kvSuffix }
+
+// fetch takes a blob from the bucket into the store, and reports whether it is there now.
+func (s *Store) fetch(key [32]byte) bool {
+	h := s.shared
+	if h.rests() {
+		return false
+	}
+	err := s.place(key, func(f *os.File) (int64, error) {
+		n, err := h.bucket.get(h.ctx, nameOf(key), f, s.budget)
+		if err != nil {
+			return 0, err
+		}
+		if _, err := f.Seek(0, io.SeekStart); err != nil {
+			return 0, err
+		}
+		_, err = checkBlob(f, key)
+		return n, err
+	})
+	return h.ended(err, func(c *Shares) { c.Fetched++ })
+}
+
+// rests reports whether nothing is asked of the bucket now.
+func (h *shared) rests() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	rests := time.Now().Before(h.until)
+	if rests {
+		h.shares.Left++
+	}
+	return rests
+}
+
+// ended counts a request, and reports whether it did what it should.
+func (h *shared) ended(err error, fine func(*Shares)) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case err == nil:
+		fine(&h.shares)
+		return true
+	case errors.Is(err, errNone), errors.Is(err, errCorrupt), errors.Is(err, ErrTooLarge): // computed again, it is sent again
+		h.shares.Missed++
+	case h.ctx.Err() == nil:
+		h.shares.Failed++
+		h.until = time.Now().Add(restAfter)
+		h.log.Warn("the bucket of computed passages fails and is left alone for a while", "for", restAfter, "error", err)
+	}
+	return false
+}
+
+// offer sends a blob in the background, or leaves it if many wait.
+func (h *shared) offer(key [32]byte) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	select {
+	case h.queue <- key: // never, once it is nil
+	default:
+		h.shares.Left++
+	}
+}
+
+// send sends blobs until the queue is closed.
+func (h *shared) send(queue <-chan [32]byte) {
+	for key := range queue {
+		if h.rests() {
+			continue
+		}
+		err := h.bucket.put(h.ctx, nameOf(key), h.path(key))
+		if errors.Is(err, os.ErrNotExist) {
+			continue // it was evicted
+		}
+		h.ended(err, func(c *Shares) { c.Sent++ })
+	}
+}
+
+// close waits until the queue is sent, for a moment.
+func (h *shared) close() {
+	h.mu.Lock()
+	if h.queue != nil {
+		close(h.queue)
+		h.queue = nil
+	}
+	h.mu.Unlock()
+	defer time.AfterFunc(sendAtClose, h.stop).Stop()
+	h.sender.Wait()
+	h.stop()
+	h.bucket.http.CloseIdleConnections()
+}

@@ -33,8 +33,8 @@ func (c *serveCmd) open(a *cli.App) (m *model.Model, server *remote.Server, done
 		return nil, nil, nil, err
 	case path == "":
 		return nil, nil, nil, errors.New("--engine: give the GGUF file that the server runs with --model, for its vocabulary")
-	case len(c.Lora) > 0 || c.Compute != "native":
-		return nil, nil, nil, errors.New("--engine: the server computes the model, so --lora and --device have no use: give them to the server")
+	case len(c.Lora) > 0 || c.Compute != "native" || c.Bucket != "":
+		return nil, nil, nil, errors.New("--engine: the server computes the model, so --lora, --device and --kv-bucket have no use here")
 	}
 	key, err := c.key()
 	if err != nil {

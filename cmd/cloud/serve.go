@@ -31,6 +31,7 @@ type serveCmd struct {
 	cli.LoraFlags    `group:"Model:"`
 	cli.ReaderFlags  `group:"Model:"`
 	cli.CacheFlags   `group:"Model:"`
+	cli.BucketFlag   `group:"Model:"`
 
 	Listen         string        `help:"UDP address to listen on. Default: port 4433 of all addresses." default:":4433" placeholder:"HOST:PORT"`
 	Public         string        `help:"Serve this folder instead of the index." type:"existingdir" placeholder:"DIR"`
@@ -76,7 +77,8 @@ Metrics, under /metrics:
   tandem_device_hedges_used_total
   tandem_devices, tandem_answering, tandem_waiting, tandem_kv_reserved_bytes
   tandem_batch_passes_total, _rows_total, _jobs_total, _seconds_total, tandem_batch_waiting
-  tandem_engine_requests_total, _retries_total, _failures_total, _rows_total, _kept_rows_total, _covered_total, _seconds_total`
+  tandem_engine_requests_total, _retries_total, _failures_total, _rows_total, _kept_rows_total, _covered_total, _seconds_total
+  tandem_bucket_fetched_total, _missed_total, _sent_total, _failed_total, _left_total`
 }
 
 func (c *serveCmd) Run(a *cli.App) (err error) {
@@ -136,6 +138,9 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 	kv := c.KV(a)
 	if kv != nil {
 		defer func() { err = errors.Join(err, kv.Close()) }()
+	}
+	if err := c.Share(a, kv); err != nil {
+		return err
 	}
 	reader := cli.Local(m, pointing, docs, kv)
 	reader.Adapter = adapter
@@ -325,6 +330,9 @@ func (c *serveCmd) observe(a *cli.App, cloud *node.Cloud) (metrics http.Handler,
 	}
 	if server, ok := cloud.Local.Passes.(*remote.Server); ok {
 		more = append(more, cli.EngineMetrics(server.Stats)...)
+	}
+	if c.Bucket != "" {
+		more = append(more, cli.BucketMetrics(cloud.Local.KV.Shares)...)
 	}
 	m, metrics := cli.NewMetrics(more...)
 	cloud.Observe = m.Observe

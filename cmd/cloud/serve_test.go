@@ -17,6 +17,7 @@ import (
 
 	"tandem/cmd/internal/cli"
 	"tandem/cmd/internal/clitest"
+	"tandem/decoder/kvstore"
 	"tandem/model/remote"
 	"tandem/node"
 	"tandem/node/batch"
@@ -68,7 +69,8 @@ func TestServeSaysWhatItServes(t *testing.T) {
 func TestMetrics(t *testing.T) {
 	engine := remote.Stats{Requests: 5, Retries: 1, Failures: 2, Rows: 8, Kept: 9, Covered: 7.5, Took: time.Second}
 	load := node.Load{Devices: 3, Answers: 2, Waiting: 1, KVReserved: 1 << 20}
-	m, handler := cli.NewMetrics(append(cli.LoadMetrics(func() node.Load { return load }), slices.Concat(cli.BatchMetrics(batch.New(nil, batch.Config{})), cli.EngineMetrics(func() remote.Stats { return engine }))...)...)
+	m, handler := cli.NewMetrics(append(cli.LoadMetrics(func() node.Load { return load }), slices.Concat(cli.BatchMetrics(batch.New(nil, batch.Config{})), cli.EngineMetrics(func() remote.Stats { return engine }),
+		cli.BucketMetrics(func() kvstore.Shares { return kvstore.Shares{Fetched: 1, Missed: 2, Sent: 3, Failed: 4, Left: 5} }))...)...)
 	server := httptest.NewServer(handler)
 	defer server.Close()
 	stats := pair.Stats{
@@ -94,6 +96,7 @@ func TestMetrics(t *testing.T) {
 		`tandem_drafts_total{fate="rejected",side="cloud"} 14`,
 		`tandem_engine_requests_total 5`, `tandem_engine_retries_total 1`, `tandem_engine_failures_total 2`, `tandem_engine_rows_total 8`,
 		`tandem_engine_kept_rows_total 9`, `tandem_engine_covered_total 7.5`, `tandem_engine_seconds_total 1`,
+		`tandem_bucket_fetched_total 1`, `tandem_bucket_missed_total 2`, `tandem_bucket_sent_total 3`, `tandem_bucket_failed_total 4`, `tandem_bucket_left_total 5`,
 		`tandem_divergences_total 2`,
 		`tandem_passes_total 20`,
 		`tandem_rows_total{fate="valid"} 40`,

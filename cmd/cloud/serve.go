@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"time"
 
 	"tandem"
@@ -13,6 +14,7 @@ import (
 	"tandem/cmd/internal/cli"
 	"tandem/decoder"
 	"tandem/examples"
+	"tandem/model"
 	"tandem/model/remote"
 	"tandem/node"
 	"tandem/node/batch"
@@ -82,13 +84,8 @@ Metrics, under /metrics:
 }
 
 func (c *serveCmd) Run(a *cli.App) (err error) {
-	switch {
-	case c.Answers < 1:
-		return fmt.Errorf("--answers %d: want 1 or more", c.Answers)
-	case c.MaxDocuments < 1 || c.MaxTokens < 1 || c.Connections < 1 || c.KeyConnections < 1:
-		return errors.New("--max-documents, --max-tokens, --connections, --key-connections: want 1 or more")
-	case c.Shared < 0 || c.KVMemory < 0:
-		return errors.New("--shared, --kv-memory: want 0 or more")
+	if err := c.check(); err != nil {
+		return err
 	}
 	dirs, err := a.Dirs()
 	if err != nil {
@@ -103,63 +100,19 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	if !m.Processor() {
-		a.Progress("warming up %s", m.Device())
-		if err := m.Warm(a); err != nil {
-			return err
-		}
-		a.Clear()
-	}
-	adapter, err := c.Adapter(a, m)
+	s, err := c.side(a, m, server)
+	defer func() { err = errors.Join(err, s.close()) }()
 	if err != nil {
 		return err
 	}
-	if adapter != nil {
-		c.By = "decoder" // a span reader has no adapters
-	}
-	pointing, err := c.OpenSpan(c.ModelFlags)
-	if err != nil {
-		return err
-	}
-	if pointing != nil {
-		c.Related = pointing.Related
-	} else if c.Model == "" {
-		c.PassageFlags = c.PassageFlags.Sentences()
-	}
-	docs, from, err := c.documents(a)
-	if err != nil {
-		return err
-	}
-	public := from == fromFolder || from == fromSamples
-	defer func() { err = errors.Join(err, docs.Close()) }()
-	if c.AllowDocuments && from != fromSamples {
-		return errors.New("--allow-documents: only the sample documents may be fetched, and this cloud serves others: serve the samples with --sample")
-	}
-	kv := c.KV(a)
-	if kv != nil {
-		defer func() { err = errors.Join(err, kv.Close()) }()
-	}
-	if err := c.Share(a, kv); err != nil {
-		return err
-	}
-	reader := cli.Local(m, pointing, docs, kv)
-	reader.Adapter = adapter
-	if server != nil {
-		reader.Passes = server
-	}
-	if reader.Draft, err = specdec.ParseSet(c.Draft); err != nil {
-		return fmt.Errorf("--draft: %w", err)
-	}
-	if from == fromSamples {
-		reader.Mark = cli.SampleMark
-	}
-	hello := reader.Hello(tandem.Cloud, cli.Version(), cli.HostName("cloud"))
+	hello := s.Hello(tandem.Cloud, cli.Version(), cli.HostName("cloud"))
 	if hello.Replica, err = c.name(c.Listen); err != nil {
 		return err
 	}
+	peers := transport.OpenPeers(c.Service.Peers(dirs))
 	listener, err := transport.Listen(c.Listen, transport.ServerConfig{
 		Identity: id,
-		Peers:    transport.OpenPeers(c.Service.Peers(dirs)),
+		Peers:    peers,
 		Invites:  transport.OpenInvites(c.Service.Invites(dirs)),
 		Hello:    hello,
 		Addrs:    c.addrs(a),
@@ -177,10 +130,8 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, leave()) }()
-	shown := func(flag string) bool { return flag == "yes" || flag == "auto" && public }
-	cloud := &node.Cloud{Local: reader, Titles: shown(c.Titles), Quotes: shown(c.Quotes), Limit: c.Answers, Documents: c.MaxDocuments, Tokens: c.MaxTokens, KVMemory: int64(c.KVMemory) << 20, GiveDocuments: c.AllowDocuments, Log: a.Log}
-	cloud.Priority = priorityOf(transport.OpenPeers(c.Service.Peers(dirs)))
-	c.join(cloud)
+	cloud := c.cloud(a, s)
+	cloud.Priority = priorityOf(peers)
 	metrics, stop, err := c.observe(a, cloud)
 	if err != nil {
 		return err
@@ -190,9 +141,106 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 	if err != nil {
 		return err
 	}
-	name := cli.Answering(m, pointing)
-	defer a.Register(cli.Process{Command: "serve", Model: name, Documents: string(from), Address: listener.Addr().String()})()
-	c.announce(a, name, docs, from, listener.Addr(), cloud.Titles)
+	defer a.Register(cli.Process{Command: "serve", Model: s.model, Documents: string(s.from), Address: listener.Addr().String()})()
+	c.announce(a, s, listener.Addr(), cloud.Titles)
+	return c.serve(a, cloud, listener, http, leave)
+}
+
+// check refuses numbers that no cloud can have.
+func (c *serveCmd) check() error {
+	switch {
+	case c.Answers < 1:
+		return fmt.Errorf("--answers %d: want 1 or more", c.Answers)
+	case c.MaxDocuments < 1 || c.MaxTokens < 1 || c.Connections < 1 || c.KeyConnections < 1:
+		return errors.New("--max-documents, --max-tokens, --connections, --key-connections: want 1 or more")
+	case c.Shared < 0 || c.KVMemory < 0:
+		return errors.New("--shared, --kv-memory: want 0 or more")
+	}
+	return nil
+}
+
+// side is what the cloud answers with.
+type side struct {
+	node.Local
+	docs    library
+	from    origin
+	model   string // its name
+	closers []func() error
+}
+
+// close closes everything that the side has opened, last first.
+func (s side) close() error {
+	var errs []error
+	for _, c := range slices.Backward(s.closers) {
+		errs = append(errs, c())
+	}
+	return errors.Join(errs...)
+}
+
+// side opens what the cloud answers with. The side is to be closed, whatever the error.
+func (c *serveCmd) side(a *cli.App, m *model.Model, server *remote.Server) (s side, err error) {
+	if !m.Processor() {
+		a.Progress("warming up %s", m.Device())
+		if err := m.Warm(a); err != nil {
+			return s, err
+		}
+		a.Clear()
+	}
+	adapter, err := c.Adapter(a, m)
+	if err != nil {
+		return s, err
+	}
+	if adapter != nil {
+		c.By = "decoder" // a span reader has no adapters
+	}
+	pointing, err := c.OpenSpan(c.ModelFlags)
+	if err != nil {
+		return s, err
+	}
+	if pointing != nil {
+		c.Related = pointing.Related
+	} else if c.Model == "" {
+		c.PassageFlags = c.PassageFlags.Sentences()
+	}
+	if s.docs, s.from, err = c.documents(a); err != nil {
+		return s, err
+	}
+	s.closers = append(s.closers, s.docs.Close)
+	if c.AllowDocuments && s.from != fromSamples {
+		return s, errors.New("--allow-documents: only the sample documents may be fetched, and this cloud serves others: serve the samples with --sample")
+	}
+	kv := c.KV(a)
+	if kv != nil {
+		s.closers = append(s.closers, kv.Close)
+	}
+	if err := c.Share(a, kv); err != nil {
+		return s, err
+	}
+	s.Local, s.model = cli.Local(m, pointing, s.docs, kv), cli.Answering(m, pointing)
+	s.Adapter = adapter
+	if server != nil {
+		s.Passes = server
+	}
+	if s.Draft, err = specdec.ParseSet(c.Draft); err != nil {
+		return s, fmt.Errorf("--draft: %w", err)
+	}
+	if s.from == fromSamples {
+		s.Mark = cli.SampleMark
+	}
+	return s, nil
+}
+
+// cloud makes the node.
+func (c *serveCmd) cloud(a *cli.App, s side) *node.Cloud {
+	public := s.from == fromFolder || s.from == fromSamples
+	shown := func(flag string) bool { return flag == "yes" || flag == "auto" && public }
+	cloud := &node.Cloud{Local: s.Local, Titles: shown(c.Titles), Quotes: shown(c.Quotes), Limit: c.Answers, Documents: c.MaxDocuments, Tokens: c.MaxTokens, KVMemory: int64(c.KVMemory) << 20, GiveDocuments: c.AllowDocuments, Log: a.Log}
+	c.join(cloud)
+	return cloud
+}
+
+// serve answers until the program is to end, or a server fails.
+func (c *serveCmd) serve(a *cli.App, cloud *node.Cloud, listener *transport.Listener, http <-chan error, leave func() error) error {
 	served := make(chan error, 1)
 	ctx, end := context.WithCancel(context.WithoutCancel(a))
 	defer end()
@@ -291,10 +339,10 @@ func (c *serveCmd) documents(a *cli.App) (x library, from origin, err error) {
 	return x, fromSamples, err
 }
 
-func (c *serveCmd) announce(a *cli.App, model string, docs library, from origin, at net.Addr, titles bool) {
-	files := cli.CountFiles(a, docs)
+func (c *serveCmd) announce(a *cli.App, s side, at net.Addr, titles bool) {
+	files, from := cli.CountFiles(a, s.docs), s.from
 	if a.Globals.JSON {
-		a.JSON(map[string]any{"listening": at.String(), "model": model, "documents": files, "from": from, "titles": titles})
+		a.JSON(map[string]any{"listening": at.String(), "model": s.model, "documents": files, "from": from, "titles": titles})
 		return
 	}
 	what := fmt.Sprintf("%d documents", files)
@@ -310,7 +358,7 @@ func (c *serveCmd) announce(a *cli.App, model string, docs library, from origin,
 	if titles {
 		shown = "titles are shown to devices"
 	}
-	fmt.Fprintf(a.Out, "Serving %s with %s on %s; %s.\n", what, model, at, shown)
+	fmt.Fprintf(a.Out, "Serving %s with %s on %s; %s.\n", what, s.model, at, shown)
 	switch {
 	case from == fromSamples && !c.Sample:
 		fmt.Fprintln(a.Out, "Serve your own: cloud index add FOLDER, then start cloud serve again.")

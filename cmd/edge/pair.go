@@ -65,22 +65,8 @@ func (c *pairCmd) Run(a *cli.App) error {
 		return cli.KeepPrivate(a, peers, c.OpenFor, false)
 	case c.Wait != nil && *c.Wait < 0:
 		return fmt.Errorf("--wait %v: want 0s or more", *c.Wait)
-	case c.From != "" && len(c.Code) > 0:
-		return fmt.Errorf("a code and --from: give only one of them")
-	case c.From != "":
-		text, err := readCode(c.From)
-		if err != nil {
-			return err
-		}
-		c.Code = []string{text}
-	case len(c.Code) == 0:
-		line, err := typedCode(a)
-		if err != nil {
-			return err
-		}
-		c.Code = []string{line}
 	}
-	code, err := transport.ParseCode(strings.Join(c.Code, ""))
+	code, err := c.code(a)
 	if err != nil {
 		return err
 	}
@@ -101,6 +87,28 @@ func (c *pairCmd) Run(a *cli.App) error {
 	if err != nil {
 		return err
 	}
+	return c.keep(a, peers, peer)
+}
+
+// code reads the code from where it was given.
+func (c *pairCmd) code(a *cli.App) (code transport.Code, err error) {
+	text := strings.Join(c.Code, "")
+	switch {
+	case c.From != "" && text != "":
+		return code, errors.New("a code and --from: give only one of them")
+	case c.From != "":
+		text, err = readCode(c.From)
+	case text == "":
+		text, err = typedCode(a)
+	}
+	if err != nil {
+		return code, err
+	}
+	return transport.ParseCode(text)
+}
+
+// keep remembers a cloud that was paired just now, under the name asked for, and says so.
+func (c *pairCmd) keep(a *cli.App, peers *transport.Peers, peer transport.Peer) error {
 	if c.Name != "" {
 		named, err := cli.NamePeer(peers, peer, c.Name)
 		if err != nil { // the code is used up, so keep the pairing

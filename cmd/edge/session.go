@@ -77,37 +77,7 @@ func (f answerFlags) open(a *cli.App) (s *session, err error) {
 			err = errors.Join(err, s.Close())
 		}
 	}()
-	if f.decodes() {
-		f.By = "decoder"
-	}
-	if s.reader, err = f.OpenSpan(f.ModelFlags); err != nil {
-		return s, err
-	}
-	switch {
-	case s.reader != nil:
-		f.Documents = cmp.Or(f.Documents, cli.SpanDocuments)
-		f.Related = s.reader.Related
-	case f.Model == "":
-		f.PassageFlags = f.PassageFlags.Sentences()
-	}
-	f.Documents = cmp.Or(f.Documents, cli.DecoderDocuments)
-	if s.settings, err = f.settings(); err != nil {
-		return s, err
-	}
-	f.Chip, f.ModelFlags.Switching = f.SoC, f.phoneFlags.Switching
-	if s.model, s.phone, err = f.OpenOn(a); err != nil {
-		return s, err
-	}
-	s.closers = append(s.closers, s.model.Close)
-	if s.model.Config().Diffusion {
-		if err = f.checkDiffusion(s.model); err != nil {
-			return s, err
-		}
-		s.method, err = f.technique()
-	} else {
-		err = f.unused(s.model.Config().Arch)
-	}
-	if err != nil {
+	if err := f.openModels(a, s); err != nil {
 		return s, err
 	}
 	adapter, err := f.Adapter(a, s.model)
@@ -122,21 +92,7 @@ func (f answerFlags) open(a *cli.App) (s *session, err error) {
 	if err != nil {
 		return s, err
 	}
-	s.device = &node.Device{
-		Local:    cli.Local(s.model, s.reader, own, kv),
-		Patience: node.DefaultPatience,
-		Mute:     f.Side == "cloud",
-		Require:  f.Side == "cloud" || f.RequireCloud,
-		Private:  f.Private,
-		Log:      a.Log,
-	}
-	s.device.Hurry = node.DefaultHurry
-	if s.device.Require {
-		s.device.Patience.Busy = time.Minute
-	}
-	if f.Wait != nil {
-		s.device.Patience.Join, s.device.Patience.Busy, s.device.Hurry = *f.Wait, *f.Wait, 0
-	}
+	s.device = f.newDevice(a, s, own, kv)
 	s.device.Local.Adapter = adapter
 	if err := s.guess(f.guessFlags); err != nil {
 		return s, err
@@ -161,6 +117,59 @@ func (f answerFlags) open(a *cli.App) (s *session, err error) {
 	s.closers = append(s.closers, s.device.Close)
 	s.recall()
 	return s, nil
+}
+
+// openModels opens the span reader and the model, and settles what depends on them.
+func (f *answerFlags) openModels(a *cli.App, s *session) (err error) {
+	if f.decodes() {
+		f.By = "decoder"
+	}
+	if s.reader, err = f.OpenSpan(f.ModelFlags); err != nil {
+		return err
+	}
+	switch {
+	case s.reader != nil:
+		f.Documents = cmp.Or(f.Documents, cli.SpanDocuments)
+		f.Related = s.reader.Related
+	case f.Model == "":
+		f.PassageFlags = f.PassageFlags.Sentences()
+	}
+	f.Documents = cmp.Or(f.Documents, cli.DecoderDocuments)
+	if s.settings, err = f.settings(); err != nil {
+		return err
+	}
+	f.Chip, f.ModelFlags.Switching = f.SoC, f.phoneFlags.Switching
+	if s.model, s.phone, err = f.OpenOn(a); err != nil {
+		return err
+	}
+	s.closers = append(s.closers, s.model.Close)
+	if !s.model.Config().Diffusion {
+		return f.unused(s.model.Config().Arch)
+	}
+	if err = f.checkDiffusion(s.model); err == nil {
+		s.method, err = f.technique()
+	}
+	return err
+}
+
+// newDevice makes the node.
+func (f answerFlags) newDevice(a *cli.App, s *session, own node.Searcher, kv *kvstore.Store) *node.Device {
+	d := &node.Device{
+		Local:    cli.Local(s.model, s.reader, own, kv),
+		Patience: node.DefaultPatience,
+		Hurry:    node.DefaultHurry,
+		Mute:     f.Side == "cloud",
+		Require:  f.Side == "cloud" || f.RequireCloud,
+		Private:  f.Private,
+		Log:      a.Log,
+	}
+	if d.Require {
+		d.Patience.Busy = time.Minute
+	}
+	if f.Wait != nil {
+		d.Patience.Join, d.Patience.Busy, d.Hurry = *f.Wait, *f.Wait, 0
+	}
+	return d
 }
 
 // decodes reports whether the flags ask for what only a decoder does: grouped contexts, KV caches that cross, the times of a

@@ -19,6 +19,7 @@ import (
 	"tandem/lab"
 	"tandem/lab/answers"
 	"tandem/lab/quality"
+	"tandem/model"
 	"tandem/model/gguf"
 	"tandem/model/span"
 	"tandem/npu/native"
@@ -72,27 +73,10 @@ type recallRow struct {
 
 // runSets asks the questions of sets that others wrote.
 func (c *qualityCmd) runSets(a *cli.App) error {
-	if err := a.CheckJSONFile(c.File); err != nil {
+	if err := c.checkSets(a); err != nil {
 		return err
-	}
-	if c.points() {
-		c.Documents = cmp.Or(c.Documents, cli.SpanDocuments)
-	}
-	c.Documents = cmp.Or(c.Documents, cli.DecoderDocuments)
-	if c.N < 0 || c.Documents < 1 || c.Tokens < 1 || c.Misspell < 0 {
-		return fmt.Errorf("--n %d, --misspell %d, --documents %d, --tokens %d: want 0 or more questions and words, 1 passage and 1 token or more", c.N, c.Misspell, c.Documents, c.Tokens)
-	}
-	if i := slices.IndexFunc(c.Sets, func(s string) bool { return !ofOthers(s) }); i >= 0 {
-		return fmt.Errorf("--sets %s: it cannot be asked together with %s", c.Sets[i], strings.Join(c.Sets, ","))
-	}
-	if len(c.Show) > 0 && slices.Contains(c.Sets, "people/judge") {
-		return errors.New("--show: the misses of people/judge stay unread, so that nothing is fitted to them; look at people/tune")
 	}
 	sets, err := c.openSets(a)
-	if err != nil {
-		return err
-	}
-	weights, err := c.weights()
 	if err != nil {
 		return err
 	}
@@ -101,29 +85,18 @@ func (c *qualityCmd) runSets(a *cli.App) error {
 		return err
 	}
 	defer m.Close()
-	product := answers.Product{
-		Config:    decoder.Config{Model: m, Scorer: search.Lexical(), Weights: weights[0], MaxTokens: c.Tokens, Grounded: c.Grounded},
-		Documents: c.Documents,
-	}
 	reader, err := c.reader()
 	if err != nil {
 		return err
 	}
-	available := product.Methods()
-	if c.Withhold && slices.Contains(c.Methods, "quote") {
-		return errors.New("--withhold: quote cannot refuse, so there is nothing to measure: use other --methods")
-	}
-	if c.points() {
-		constants, err := c.constants()
-		if err != nil {
-			return err
-		}
-		product.Extract = &extract.Config{Reader: reader, Tokenizer: m.Tokenizer(), Scorer: search.Lexical(), Constants: constants, MaxTokens: c.Tokens}
-		available = product.Methods()
+	product, err := c.product(m, reader)
+	if err != nil {
+		return err
 	}
 	if c.Fit {
 		return c.fitSets(a, product, sets)
 	}
+	available := product.Methods()
 	if reader != nil {
 		available = append(available, answers.Span(reader))
 	}
@@ -158,6 +131,50 @@ func (c *qualityCmd) runSets(a *cli.App) error {
 	printRecalls(a.Out, recalls)
 	printInvented(a.Out, results)
 	return nil
+}
+
+// checkSets refuses flags that make no sense for sets, and fills in what depends on others.
+func (c *qualityCmd) checkSets(a *cli.App) error {
+	if err := a.CheckJSONFile(c.File); err != nil {
+		return err
+	}
+	if c.points() {
+		c.Documents = cmp.Or(c.Documents, cli.SpanDocuments)
+	}
+	c.Documents = cmp.Or(c.Documents, cli.DecoderDocuments)
+	if c.N < 0 || c.Documents < 1 || c.Tokens < 1 || c.Misspell < 0 {
+		return fmt.Errorf("--n %d, --misspell %d, --documents %d, --tokens %d: want 0 or more questions and words, 1 passage and 1 token or more", c.N, c.Misspell, c.Documents, c.Tokens)
+	}
+	if i := slices.IndexFunc(c.Sets, func(s string) bool { return !ofOthers(s) }); i >= 0 {
+		return fmt.Errorf("--sets %s: it cannot be asked together with %s", c.Sets[i], strings.Join(c.Sets, ","))
+	}
+	if len(c.Show) > 0 && slices.Contains(c.Sets, "people/judge") {
+		return errors.New("--show: the misses of people/judge stay unread, so that nothing is fitted to them; look at people/tune")
+	}
+	if c.Withhold && slices.Contains(c.Methods, "quote") {
+		return errors.New("--withhold: quote cannot refuse, so there is nothing to measure: use other --methods")
+	}
+	return nil
+}
+
+// product returns what answers as the product does.
+func (c *qualityCmd) product(m *model.Model, reader *span.Reader) (p answers.Product, err error) {
+	weights, err := c.weights()
+	if err != nil {
+		return p, err
+	}
+	p = answers.Product{
+		Config:    decoder.Config{Model: m, Scorer: search.Lexical(), Weights: weights[0], MaxTokens: c.Tokens, Grounded: c.Grounded},
+		Documents: c.Documents,
+	}
+	if c.points() {
+		constants, err := c.constants()
+		if err != nil {
+			return p, err
+		}
+		p.Extract = &extract.Config{Reader: reader, Tokenizer: m.Tokenizer(), Scorer: search.Lexical(), Constants: constants, MaxTokens: c.Tokens}
+	}
+	return p, nil
 }
 
 // points reports whether the span reader answers as the product.

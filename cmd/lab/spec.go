@@ -122,40 +122,9 @@ func (c *specCmd) Run(a *cli.App) error {
 	}
 	defer os.RemoveAll(dir)
 	spec.History = dir
-	methods := c.known()
-	if len(c.Methods) > 0 {
-		methods = c.Methods
-	}
-	tasks := c.Task
-	if c.Inputs != "" && len(tasks) != 1 {
-		tasks = []string{"own"}
-	}
-	words, err := parseWords(c.Words)
+	rows, cut, err := c.runTasks(a, m, spec)
 	if err != nil {
 		return err
-	}
-	var rows []lab.SpecResult
-	cut := 0
-	for i, task := range tasks {
-		inputs, err := c.inputs(task, m)
-		if err != nil {
-			return err
-		}
-		for _, in := range inputs {
-			if in.Cut {
-				cut++
-			}
-		}
-		for _, w := range words {
-			spec.Words = w
-			got, err := spec.Run(a, task, inputs, methods, func(done, total int) {
-				a.Progress("task %d of %d, %s (%s): run %d of %d", i+1, len(tasks), task, w, done, total)
-			})
-			if err != nil {
-				return err
-			}
-			rows = append(rows, got...)
-		}
 	}
 	a.Clear()
 	if c.SVG != "" {
@@ -169,6 +138,44 @@ func (c *specCmd) Run(a *cli.App) error {
 	}
 	printSpec(a.Out, rows, spec, whose, cut)
 	return nil
+}
+
+// runTasks measures the methods on each task, in each of the words, and counts the inputs that were cut.
+func (c *specCmd) runTasks(a *cli.App, m *model.Model, spec lab.Spec) (rows []lab.SpecResult, cut int, err error) {
+	methods := c.known()
+	if len(c.Methods) > 0 {
+		methods = c.Methods
+	}
+	tasks := c.Task
+	if c.Inputs != "" && len(tasks) != 1 {
+		tasks = []string{"own"}
+	}
+	words, err := parseWords(c.Words)
+	if err != nil {
+		return nil, 0, err
+	}
+	for i, task := range tasks {
+		inputs, err := c.inputs(task, m)
+		if err != nil {
+			return nil, 0, err
+		}
+		for _, in := range inputs {
+			if in.Cut {
+				cut++
+			}
+		}
+		for _, w := range words {
+			spec.Words = w
+			got, err := spec.Run(a, task, inputs, methods, func(done, total int) {
+				a.Progress("task %d of %d, %s (%s): run %d of %d", i+1, len(tasks), task, w, done, total)
+			})
+			if err != nil {
+				return nil, 0, err
+			}
+			rows = append(rows, got...)
+		}
+	}
+	return rows, cut, nil
 }
 
 // parseWords parses --words.

@@ -154,7 +154,8 @@ func (c *qualityCmd) checkSets(a *cli.App) error {
 	if c.Withhold && slices.Contains(c.Methods, "quote") {
 		return errors.New("--withhold: quote cannot refuse, so there is nothing to measure: use other --methods")
 	}
-	return nil
+	_, err := c.weights()
+	return err
 }
 
 // product returns what answers as the product does.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -314,9 +315,7 @@ func (x *Index) Empty() (empty bool, err error) {
 		if n, err := b.DocCount(); err != nil || n <= some {
 			return err
 		}
-		records, err := loadRecords(context.Background(), b)
-		empty = records.passages() == 0
-		return err
+		return eachRecord(context.Background(), b, func(r record) { empty = empty && len(r.Passages) == 0 })
 	})
 	if err != nil {
 		return false, fmt.Errorf("search index: %w", err)
@@ -328,19 +327,15 @@ func (x *Index) Empty() (empty bool, err error) {
 func (x *Index) List() ([]SourceInfo, error) {
 	var out []SourceInfo
 	err := x.view(func(b bleve.Index) error {
-		records, err := loadRecords(context.Background(), b)
-		if err != nil {
-			return err
-		}
-		for _, r := range records.sorted() {
+		return eachRecord(context.Background(), b, func(r record) {
 			if len(r.Passages) > 0 {
 				out = append(out, SourceInfo{r.Path, r.Title, r.Size, r.Modified, len(r.Passages)})
 			}
-		}
-		return nil
+		})
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list index: %w", err)
 	}
+	slices.SortFunc(out, func(a, b SourceInfo) int { return strings.Compare(a.Path, b.Path) })
 	return out, nil
 }

@@ -1,14 +1,17 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/blevesearch/bleve/v2"
+	api "github.com/blevesearch/bleve_index_api"
 )
 
 // record is what the index remembers of a file, to tell whether the file changed and what to delete. It is stored as JSON.
@@ -88,28 +91,57 @@ func loadRecords(ctx context.Context, b bleve.Index) (records, error) {
 			return out, fmt.Errorf("roots of the index: %w", err)
 		}
 	}
-	n, err := b.DocCount()
-	if err != nil || n == 0 {
-		return out, err
-	}
-	head := bleve.NewTermQuery("1")
-	head.SetField(fieldHead)
-	request := bleve.NewSearchRequestOptions(head, int(n), 0, false)
-	request.Fields = []string{fieldRecord}
-	request.Score = "none"
-	result, err := b.SearchInContext(ctx, request)
+	return out, eachRecord(ctx, b, func(r record) { out.files[r.Path] = r })
+}
+
+// eachRecord passes the records to f, one after the other: it takes no memory for all of them at once.
+func eachRecord(ctx context.Context, b bleve.Index, f func(record)) (err error) {
+	advanced, err := b.Advanced()
 	if err != nil {
-		return out, err
+		return err
 	}
-	for _, h := range result.Hits {
-		var r record
-		text, _ := h.Fields[fieldRecord].(string)
-		if err := json.Unmarshal([]byte(text), &r); err != nil {
-			return out, fmt.Errorf("record %s of the index: %w", h.ID, err)
+	reader, err := advanced.Reader()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, reader.Close()) }()
+	heads, err := reader.TermFieldReader(ctx, []byte("1"), fieldHead, false, false, false)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, heads.Close()) }()
+	for at := new(api.TermFieldDoc); ; {
+		if at, err = heads.Next(at); at == nil || err != nil {
+			return err
 		}
-		out.files[r.Path] = r
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		id, err := reader.ExternalID(at.ID)
+		if err != nil {
+			return err
+		}
+		r, err := recordOf(reader, id)
+		if err != nil {
+			return fmt.Errorf("record %s of the index: %w", id, err)
+		}
+		f(r)
 	}
-	return out, nil
+}
+
+// recordOf returns the record that a document carries.
+func recordOf(reader api.IndexReader, id string) (r record, err error) {
+	doc, err := reader.Document(id)
+	if err != nil || doc == nil {
+		return r, cmp.Or(err, errors.New("there is no such document"))
+	}
+	var text []byte
+	doc.VisitFields(func(f api.Field) {
+		if f.Name() == fieldRecord {
+			text = f.Value()
+		}
+	})
+	return r, json.Unmarshal(text, &r)
 }
 
 // add adds a root. A root below another one is left out; a root above others replaces them.

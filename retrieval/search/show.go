@@ -21,12 +21,15 @@ func (x *Index) Show(ctx context.Context, path string) (file SourceInfo, list []
 		abs = real
 	}
 	err = x.view(func(b bleve.Index) error {
-		records, err := loadRecords(ctx, b)
-		if err != nil {
-			return err
-		}
-		r := records.files[abs]
+		var r record
+		err := eachRecord(ctx, b, func(one record) {
+			if one.Path == abs {
+				r = one
+			}
+		})
 		switch {
+		case err != nil:
+			return err
 		case r.Skip != "":
 			return fmt.Errorf("%w: %s: %s", ErrNotIndexed, path, r.Skip)
 		case len(r.Passages) == 0:

@@ -26,6 +26,7 @@ type grammar struct {
 	Quality qualityCmd `cmd:"" group:"What is answered:" help:"Exact match and F1 over indexed documents: each side, the pair, and other ways to answer."`
 	Reader  readerCmd  `cmd:"" group:"What is answered:" help:"Exact match where the passages are given: each side alone, and the pair."`
 	Samples samplesCmd `cmd:"" group:"What is answered:" help:"The same on the sample documents, with retrieval."`
+	Library libraryCmd `cmd:"" group:"What is answered:" help:"The index over many passages: speed, disk, memory, searches."`
 
 	Engine    engineCmd    `cmd:"" group:"Models and machines:" help:"Speed of a model on this machine: prefill, decoding, several rows at once."`
 	Lora      loraCmd      `cmd:"" group:"Models and machines:" help:"What adapters cost: a token, a switch, memory by the paper's three approaches (Samsung Tables 1 and 2)."`

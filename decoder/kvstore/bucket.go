@@ -38,7 +38,8 @@ const (
 func ParseBucket(address string, getenv func(string) string) (*Bucket, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.Trim(u.Path, "/") == "" {
-		return nil, fmt.Errorf("bucket %q: want https://HOST/BUCKET or https://HOST/BUCKET/PREFIX", address)
+		// The address is not repeated: it may hold a key.
+		return nil, errors.New("bucket: want https://HOST/BUCKET or https://HOST/BUCKET/PREFIX; keys are no part of it")
 	}
 	b := &Bucket{url: *u, region: getenv("AWS_REGION"), id: getenv("AWS_ACCESS_KEY_ID"), secret: getenv("AWS_SECRET_ACCESS_KEY"), token: getenv("AWS_SESSION_TOKEN")}
 	if (b.id == "") != (b.secret == "") {

@@ -109,7 +109,8 @@ func Open(ctx context.Context, address, path string, opt Options) (*Server, erro
 func parse(address string) (d dialect, base string, err error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return nil, "", fmt.Errorf("engine %q: want llama-server://HOST:PORT or vllm://HOST:PORT, or llama-servers:// and vllms:// for TLS", address)
+		// The address is not repeated: it may hold a password.
+		return nil, "", errors.New("engine: want llama-server://HOST:PORT or vllm://HOST:PORT, or llama-servers:// and vllms:// for TLS; a key is not part of the address")
 	}
 	scheme, port := "http", ""
 	switch u.Scheme {
@@ -122,7 +123,7 @@ func parse(address string) (d dialect, base string, err error) {
 	case "vllm", "vllms":
 		d, port = &vllm{}, "8000"
 	default:
-		return nil, "", fmt.Errorf("engine %q: %q is neither llama-server nor vllm (or llama-servers, vllms for TLS)", address, u.Scheme)
+		return nil, "", fmt.Errorf("engine: %q is neither llama-server nor vllm (or llama-servers, vllms for TLS)", u.Scheme)
 	}
 	if u.Port() == "" {
 		u.Host += ":" + port

@@ -2,9 +2,12 @@ package remote
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"log/slog"
 	"math"
 	"net/http"
@@ -296,7 +299,7 @@ func TestRefusals(t *testing.T) {
 		t.Errorf("with one token more: %v", err)
 	}
 	for _, address := range []string{"", "vllm", "vllm://", "ollama://h", "http://h:1", "vllm://u:p@h", "vllm://h?x=1", "llama-server://:80"} {
-		if _, err := Open(t.Context(), address, path, Options{}); err == nil || !strings.Contains(err.Error(), "vllm") {
+		if _, err := Open(t.Context(), address, path, Options{}); err == nil || !strings.Contains(err.Error(), "vllm") || strings.Contains(err.Error(), "u:p") {
 			t.Errorf("%q: %v", address, err)
 		}
 	}
@@ -321,6 +324,32 @@ func TestRefusals(t *testing.T) {
 	}
 	if _, err := s.Model().Forward(t.Context(), []model.Input{{Seq: seq, Tokens: []tandem.Token{1}}}); err == nil {
 		t.Error("a model that is not here computes")
+	}
+}
+
+// With TLS the server must be who it says, and rows come as without.
+func TestTLS(t *testing.T) {
+	path, m := open(t, tiny())
+	h := httptest.NewUnstartedServer((&remotetest.Server{Model: m}).LlamaServer())
+	h.Config.ErrorLog = log.New(io.Discard, "", 0)
+	h.StartTLS()
+	defer h.Close()
+	address := "llama-servers" + strings.TrimPrefix(h.URL, "https")
+	if _, err := Open(t.Context(), address, path, Options{}); err == nil || !strings.Contains(err.Error(), "certificate") {
+		t.Errorf("an unknown certificate: %v", err)
+	}
+	known := http.DefaultTransport.(*http.Transport) // whose settings clients take over
+	before := known.TLSClientConfig
+	known.TLSClientConfig = &tls.Config{RootCAs: x509.NewCertPool()}
+	known.TLSClientConfig.RootCAs.AddCert(h.Certificate())
+	defer func() { known.TLSClientConfig = before }()
+	s, err := Open(t.Context(), address, path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if got := logitsOf(t, s, []tandem.Token{65}); len(got) != m.Config().Vocab {
+		t.Errorf("%d logits", len(got))
 	}
 }
 

@@ -21,10 +21,11 @@ const (
 	MeanPooling                 // their mean
 	FirstPooling                // the first, of the token that begins a text (CLS)
 	LastPooling                 // the last
+	RankPooling                 // none: the model scores a pair of texts (Model.Score)
 )
 
 func (p Pooling) String() string {
-	return [...]string{"none", "mean", "first", "last"}[min(p, LastPooling)]
+	return [...]string{"none", "mean", "first", "last", "rank"}[min(p, RankPooling)]
 }
 
 // EmbedText returns the embedding of a text [Dim], scaled to length 1, and the number of its tokens. A text that exceeds the
@@ -42,8 +43,32 @@ func (m *Model) Embed(ctx context.Context, tokens []tandem.Token) ([]float32, er
 	switch {
 	case c.Pooling == NoPooling:
 		return nil, fmt.Errorf("%s is no encoder: use a model of architecture bert, nomic-bert or modern-bert for embeddings", c.Arch)
+	case c.Pooling == RankPooling:
+		return nil, errors.New("a cross-encoder has no embeddings, but scores pairs of texts: use an encoder without a classification head")
+	}
+	x, err := m.encode(ctx, tokens)
+	if err != nil {
+		return nil, err
+	}
+	sums, square := pool(x, c.Dim, c.Pooling), 0.0
+	for _, v := range sums {
+		square += float64(v * v)
+	}
+	out, length := make([]float32, c.Dim), math.Sqrt(square)
+	for i, v := range sums {
+		if length > 0 {
+			out[i] = float32(v / length)
+		}
+	}
+	return out, nil
+}
+
+// encode returns the vectors of an encoder's tokens [tokens × Dim].
+func (m *Model) encode(ctx context.Context, tokens []tandem.Token) ([]float32, error) {
+	c := &m.config
+	switch {
 	case len(tokens) == 0:
-		return nil, errors.New("a text without tokens has no embedding")
+		return nil, errors.New("a text without tokens cannot be encoded")
 	case len(tokens) > c.Context:
 		return nil, &ContextError{Add: len(tokens), Limit: c.Context}
 	}
@@ -73,34 +98,22 @@ func (m *Model) Embed(ctx context.Context, tokens []tandem.Token) ([]float32, er
 		}
 		at += n
 	}
-	if err := schedule.End(ctx); err != nil {
-		return nil, err
-	}
-	return pool(x, c.Dim, c.Pooling), nil
+	return x, schedule.End(ctx)
 }
 
-// pool makes one vector of length 1 of vectors [rows × dim].
-func pool(x []float32, dim int, how Pooling) []float32 {
+// pool makes one vector of vectors [rows × dim]: one of them, or their sum.
+func pool(x []float32, dim int, how Pooling) []float64 {
 	switch how {
 	case FirstPooling:
 		x = x[:dim]
 	case LastPooling:
 		x = x[len(x)-dim:]
 	}
-	sums, square := make([]float64, dim), 0.0
+	sums := make([]float64, dim)
 	for i, v := range x {
 		sums[i%dim] += float64(v)
 	}
-	for _, v := range sums {
-		square += float64(v * v)
-	}
-	out, length := make([]float32, dim), math.Sqrt(square)
-	for i, v := range sums {
-		if length > 0 {
-			out[i] = float32(v / length)
-		}
-	}
-	return out
+	return sums
 }
 
 // encoder reads what an encoder's file says of its use.
@@ -113,12 +126,15 @@ func (r *metaReader) encoder(c *Config) {
 		kind = r.size("pooling_type", 0, 4, 0)
 	}
 	switch kind {
+	case 4:
+		c.Pooling = RankPooling
+		if c.Arch == "nomic-bert" {
+			r.fail("%spooling_type is %d: classification heads of this architecture are not defined, in llama.cpp either", r.arch, kind)
+		}
 	case 1, 2, 3:
 		c.Pooling = Pooling(kind)
 	case 0:
 		c.Pooling = MeanPooling // the file leaves it to its user
-	default:
-		r.fail("%spooling_type is %d: rerankers are not supported", r.arch, kind)
 	}
 }
 

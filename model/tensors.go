@@ -20,6 +20,7 @@ type tensors struct {
 	parts  map[string]*npu.Tensor // rows of others
 	split  map[string]*foreign    // weights of foreign types by name, nil for others
 	groups map[[3]int]*npu.Tensor // see groupMatrix
+	rank   *rankHead              // of a cross-encoder
 }
 
 // readTransformer reads the hyper-parameters and tensors of a file. It refuses a tensor that the architecture does
@@ -50,6 +51,9 @@ func readTransformer(f *gguf.File) (Config, *tensors, error) {
 		}
 	}
 	c.blocks(t, 1) // it stops at the first error: a file need not have as many layers as it claims
+	if c.Pooling == RankPooling {
+		t.rank = t.rankHead(&c)
+	}
 	if t.err != nil {
 		return c, nil, t.err
 	}

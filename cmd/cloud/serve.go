@@ -28,6 +28,7 @@ const defaultPort = "4433"
 type serveCmd struct {
 	cli.PassageFlags `group:"Documents:"`
 	cli.EngineFlag   `group:"Documents:"`
+	cli.ScorerFlag   `group:"Documents:"`
 	cli.ModelFlags   `group:"Model:"`
 	engineFlags      `group:"Model:"`
 	cli.LoraFlags    `group:"Model:"`
@@ -202,6 +203,11 @@ func (c *serveCmd) side(a *cli.App, m *model.Model, server *remote.Server) (s si
 	} else if c.Model == "" {
 		c.PassageFlags = c.PassageFlags.Sentences()
 	}
+	rerank, done, err := c.OpenScorer(a, c.ModelFlags)
+	if err != nil {
+		return s, err
+	}
+	c.Rerank, s.closers = rerank, append(s.closers, done)
 	if s.docs, s.from, err = c.documents(a); err != nil {
 		return s, err
 	}

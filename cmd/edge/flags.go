@@ -85,6 +85,7 @@ type documentFlags struct {
 	Contexts  int    `help:"Contexts to group a side's passages into; 0 for one per passage." default:"0" hidden:""`
 	Weights   string `help:"How document weights follow the answer: reader (sentence weights and, if the model gives it, how well each passage supports the answer), sentence, static, rescore[:N[,M]], likelihood[:L[,keep]] or sentence+likelihood." default:"reader" hidden:""`
 	cli.PassageFlags
+	cli.ScorerFlag
 }
 
 // Validate refuses documents of two kinds at once.

@@ -88,6 +88,11 @@ func (f answerFlags) open(a *cli.App) (s *session, err error) {
 	if kv != nil {
 		s.closers = append(s.closers, kv.Close)
 	}
+	var done func() error
+	if f.Rerank, done, err = f.OpenScorer(a, f.ModelFlags); err != nil {
+		return s, err
+	}
+	s.closers = append(s.closers, done)
 	own, err := f.documents(a, s)
 	if err != nil {
 		return s, err

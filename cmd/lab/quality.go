@@ -27,6 +27,7 @@ type qualityCmd struct {
 	N              int      `help:"Questions of each set; 0 for all." aliases:"limit" default:"100"`
 	Documents      int      `help:"Passages that each side retrieves; 0 for 4, or 8 where the span reader answers." default:"0"`
 	cli.PassageFlags
+	cli.ScorerFlag
 	setFlags
 	Fit    bool   `help:"Instead fit the constants of the reader weights on the questions." env:"-"`
 	Wrong  bool   `help:"Print the pair's wrong answers."`
@@ -112,6 +113,9 @@ func (c *qualityCmd) check(a *cli.App) error {
 	c.Documents = cmp.Or(c.Documents, cli.DecoderDocuments)
 	if c.N < 0 || c.Documents < 0 || c.Tokens < 1 {
 		return fmt.Errorf("--n %d, --documents %d, --tokens %d: want 0 or more, and 1 token or more", c.N, c.Documents, c.Tokens)
+	}
+	if c.Scorer != "" {
+		return errors.New("--scorer: it is measured on sets that others wrote, and with --sets generated")
 	}
 	possible, usual := quality.Methods, quality.Methods[:len(quality.Methods)-1]
 	if c.Wikitext {

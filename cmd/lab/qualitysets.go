@@ -85,6 +85,12 @@ func (c *qualityCmd) runSets(a *cli.App) error {
 		return err
 	}
 	defer m.Close()
+	rerank, done, err := c.OpenScorer(a, c.ModelFlags)
+	if err != nil {
+		return err
+	}
+	defer done()
+	c.Rerank = rerank
 	reader, err := c.reader()
 	if err != nil {
 		return err
@@ -191,7 +197,7 @@ func (c *qualityCmd) passageWords() int {
 
 // indexing returns how documents are cut and searched: as in the programs, where the span reader answers.
 func (c *qualityCmd) indexing(r *span.Reader) search.Options {
-	o := search.Options{Words: c.passageWords()}
+	o := search.Options{Words: c.passageWords(), Rerank: c.Rerank}
 	if c.points() {
 		o.Related = r.Related
 	}

@@ -63,6 +63,11 @@ type functions struct {
 	getEmbeddingsSeq     func(uintptr, int32) unsafe.Pointer
 	modelGetVocab        func(uintptr) uintptr
 	vocabNTokens         func(uintptr) int32
+	vocabBOS, vocabEOS   func(uintptr) int32
+	vocabSEP             func(uintptr) int32
+	vocabGetAddBOS       func(uintptr) bool
+	vocabGetAddEOS       func(uintptr) bool
+	vocabGetAddSEP       func(uintptr) bool
 	vocabIsEOG           func(uintptr, int32) bool
 	tokenize             func(vocab uintptr, text *byte, n int32, tokens *int32, max int32, addSpecial, parseSpecial bool) int32
 	tokenToPiece         func(vocab uintptr, token int32, buf *byte, n, lstrip int32, special bool) int32
@@ -121,6 +126,8 @@ func load() (*Lib, error) {
 		"init_from_model": &c.initFromModel, "free": &c.free, "decode": &c.decode, "get_logits_ith": &c.getLogitsIth,
 		"encode": &c.encode, "get_embeddings_seq": &c.getEmbeddingsSeq,
 		"model_get_vocab": &c.modelGetVocab, "vocab_n_tokens": &c.vocabNTokens, "vocab_is_eog": &c.vocabIsEOG,
+		"vocab_bos": &c.vocabBOS, "vocab_eos": &c.vocabEOS, "vocab_sep": &c.vocabSEP,
+		"vocab_get_add_bos": &c.vocabGetAddBOS, "vocab_get_add_eos": &c.vocabGetAddEOS, "vocab_get_add_sep": &c.vocabGetAddSEP,
 		"tokenize": &c.tokenize, "token_to_piece": &c.tokenToPiece, "chat_apply_template": &c.chatApplyTemplate,
 	} {
 		if _, err := purego.Dlsym(handle, "llama_"+name); err != nil {
@@ -243,6 +250,32 @@ func (m *Model) Tokenize(text string, addSpecial, parseSpecial bool) ([]int32, e
 	return ids[:n], nil
 }
 
+// Pair returns the ids of two texts for a cross-encoder, framed as llama.cpp's server does.
+func (m *Model) Pair(first, second string) ([]int32, error) {
+	c, v := &m.lib.c, m.vocab
+	var ids []int32
+	if c.vocabGetAddBOS(v) {
+		ids = append(ids, c.vocabBOS(v))
+	}
+	end := c.vocabEOS(v)
+	if end < 0 {
+		end = c.vocabSEP(v)
+	}
+	for i, text := range []string{first, second} {
+		if i == 1 && c.vocabGetAddSEP(v) {
+			ids = append(ids, c.vocabSEP(v))
+		}
+		of, err := m.Tokenize(text, false, false)
+		if err != nil {
+			return nil, err
+		}
+		if ids = append(ids, of...); c.vocabGetAddEOS(v) {
+			ids = append(ids, end)
+		}
+	}
+	return ids, nil
+}
+
 // Piece returns the bytes of a token, special tokens included.
 func (m *Model) Piece(token int32) ([]byte, error) {
 	b := make([]byte, 1024)
@@ -277,7 +310,8 @@ func (l *Lib) ApplyTemplate(template string, messages []Message, addGeneration b
 	return strings.Clone(string(buf[:n])), nil
 }
 
-// Embedding returns the embedding of tokens [n], as the file's pooling makes it, of any length.
+// Embedding returns the embedding of tokens [n], as the file's pooling makes it, of any length. Of a cross-encoder it has a
+// number for each label; the first is the score.
 func (m *Model) Embedding(tokens []int32, n int) ([]float32, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -39,6 +39,9 @@ func (*Model) Size() int { return 0 }
 // Tokenize always fails on this platform.
 func (*Model) Tokenize(string, bool, bool) ([]int32, error) { return nil, errUnsupported }
 
+// Pair always fails on this platform.
+func (*Model) Pair(first, second string) ([]int32, error) { return nil, errUnsupported }
+
 // Piece always fails on this platform.
 func (*Model) Piece(int32) ([]byte, error) { return nil, errUnsupported }
 

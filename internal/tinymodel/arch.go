@@ -21,11 +21,12 @@ type architecture struct {
 
 	convolves func(layer int) bool // layers without attention; may be nil
 
-	title     string // general.name, if it is not tiny- and the architecture
-	longRope  bool   // frequency factors are two sets, for long contexts and for short ones
-	encoder   bool   // it has no output matrix, and types of tokens
-	diffusion bool   // it has a mask token
-	shifted   bool   // its rows guess the next position
+	title     string        // general.name, if it is not tiny- and the architecture
+	longRope  bool          // frequency factors are two sets, for long contexts and for short ones
+	dense     func(l *list) // the layer of a classification head before its output; may be nil
+	encoder   bool          // it has no output matrix, and types of tokens
+	diffusion bool          // it has a mask token
+	shifted   bool          // its rows guess the next position
 }
 
 var architectures = map[string]architecture{}
@@ -70,10 +71,22 @@ func (s Spec) weights(vocab int) []weights {
 		arch.layer(&l, fmt.Sprintf("blk.%d.", i))
 	}
 	arch.norm(&l, "output_norm")
+	if len(s.Labels) > 0 {
+		l.classifier(arch.dense)
+	}
 	if s.Untied {
 		l.matrix("output.weight", vocab, s.Dim)
 	}
 	return l.all
+}
+
+// classifier adds the head of a cross-encoder.
+func (l *list) classifier(dense func(l *list)) {
+	if dense != nil {
+		dense(l)
+	}
+	l.matrix("cls.output.weight", len(l.Labels), l.Dim)
+	l.vector("cls.output.bias", len(l.Labels), 0, 0.1)
 }
 
 func (l *list) matrix(name string, rows, cols int) {

@@ -5,10 +5,18 @@ import (
 	"tandem/npu"
 )
 
+// pooling is that of a mean or, with a classification head, of a rank.
+func pooling(s Spec) uint32 {
+	if len(s.Labels) > 0 {
+		return 4
+	}
+	return 1
+}
+
 func init() {
 	meta := func(s Spec) []gguf.KV {
 		return []gguf.KV{{Key: "attention.layer_norm_epsilon", Value: float32(1e-5)}, {Key: "attention.causal", Value: false},
-			{Key: "pooling_type", Value: uint32(1)}, {Key: "rope.freq_base", Value: float32(s.RopeBase)}}
+			{Key: "pooling_type", Value: pooling(s)}, {Key: "rope.freq_base", Value: float32(s.RopeBase)}}
 	}
 	norm := func(l *list, name string) {
 		l.rmsNorm(name)
@@ -22,6 +30,10 @@ func init() {
 	}
 	architectures["bert"] = architecture{
 		defaults: whole, meta: meta, norm: none, encoder: true,
+		dense: func(l *list) {
+			l.matrix("cls.weight", l.Dim, l.Dim)
+			l.vector("cls.bias", l.Dim, 0, 0.1)
+		},
 		embed: func(l *list) {
 			l.all = append(l.all, weights{"position_embd.weight", npu.F32, l.Context, l.Dim, 0, 0.3})
 			l.all = append(l.all, weights{"token_types.weight", npu.F32, 2, l.Dim, 0, 0.3})
@@ -49,6 +61,10 @@ func init() {
 			return append(meta(s), gguf.KV{Key: "attention.sliding_window", Value: uint32(s.Window)}, gguf.KV{Key: "rope.freq_base_swa", Value: float32(1000)})
 		},
 		norm: (*list).rmsNorm, encoder: true,
+		dense: func(l *list) {
+			l.matrix("cls.weight", l.Dim, l.Dim)
+			l.rmsNorm("cls.norm")
+		},
 		embed: func(l *list) { l.rmsNorm("token_embd_norm") },
 		layer: func(l *list, prefix string) {
 			if l.index > 0 {

@@ -39,6 +39,7 @@ type Spec struct {
 	Gain     float64  // of the random matrices; a larger one makes distributions less uniform [1]
 	Words    []string // tokens besides the 256 bytes, of ASCII letters
 	Template string   // chat template
+	Labels   []string // of a classification head, which makes an encoder a cross-encoder; none for no head
 }
 
 // EOS returns the id of the end-of-text token, the first after the 256 bytes and the words. The vocabulary is byte-level
@@ -181,6 +182,11 @@ func (s Spec) meta() (meta []gguf.KV, vocab int) {
 	}
 	if architectures[s.Arch].encoder {
 		add("tokenizer.ggml.token_type_count", uint32(2))
+	}
+	if len(s.Labels) > 0 {
+		add(p+"classifier.output_labels", s.Labels)
+		add("tokenizer.ggml.add_eos_token", true)
+		add("tokenizer.ggml.seperator_token_id", uint32(eos))
 	}
 	add("tokenizer.ggml.model", "gpt2")
 	add("tokenizer.ggml.pre", "gpt-2")

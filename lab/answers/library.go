@@ -56,7 +56,7 @@ func Open(ctx context.Context, w World, o search.Options) (l *Library, err error
 			l.Windows = l.All
 			break
 		}
-		x, err := search.Memory(search.Options{Words: of.words, Related: o.Related})
+		x, err := search.Memory(search.Options{Words: of.words, Related: o.Related, Rerank: o.Rerank})
 		if err != nil {
 			return l, err
 		}

@@ -30,6 +30,8 @@ type specials struct {
 	bos, eos, unk  tandem.Token
 	unsupported    tandem.Token // see Unsupported
 	addBOS, addEOS bool         // what AddSpecial adds; for WordPiece, BOS is [CLS] and EOS [SEP]
+	sep            tandem.Token // between two texts
+	closed, parted bool         // a pair's texts end with EOS, or sep if there is none; sep stands between them (see Pair)
 	eog            []tandem.Token
 }
 
@@ -89,6 +91,7 @@ func (t *Tokenizer) adds(m gguf.Meta, key string, fallback bool, id tandem.Token
 // defaults are the values of a kind of tokenizer for what the file does not tell.
 type defaults struct {
 	bos, eos, unk tandem.Token
+	sep           tandem.Token // 0 for none
 	addBOS        bool
 }
 
@@ -98,6 +101,10 @@ func (t *Tokenizer) readSpecials(m gguf.Meta, d defaults) (err error) {
 	s.bos = t.id(m, "bos_token_id", d.bos)
 	s.eos = t.id(m, "eos_token_id", d.eos)
 	s.unk = t.id(m, "unknown_token_id", d.unk)
+	s.sep = none
+	if _, ok := m.Value("tokenizer.ggml.seperator_token_id"); ok || d.sep != 0 {
+		s.sep = t.id(m, "seperator_token_id", d.sep)
+	}
 	s.unsupported = none
 	if v, ok := m.Uint("tandem.none_token_id"); ok && v < uint64(len(t.texts)) {
 		s.unsupported = tandem.Token(v)
@@ -105,7 +112,15 @@ func (t *Tokenizer) readSpecials(m gguf.Meta, d defaults) (err error) {
 	if s.addBOS, err = t.adds(m, "add_bos_token", d.addBOS, s.bos); err != nil {
 		return err
 	}
-	if s.addEOS, err = t.adds(m, "add_eos_token", false, s.eos); err != nil {
+	end := s.eos
+	if end == none {
+		end = s.sep
+	}
+	if s.closed, err = t.adds(m, "add_eos_token", false, end); err != nil {
+		return err
+	}
+	s.addEOS = s.closed && s.eos != none
+	if s.parted, err = t.adds(m, "add_sep_token", d.sep != 0, s.sep); err != nil {
 		return err
 	}
 	t.findEOG(m)

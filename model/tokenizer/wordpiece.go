@@ -24,11 +24,11 @@ type wordPiece struct {
 
 func (t *Tokenizer) newWordPiece(m gguf.Meta) error {
 	cls := t.id(m, "cls_token_id", 101)
-	if err := t.readSpecials(m, defaults{bos: cls, eos: none, unk: 100, addBOS: true}); err != nil {
+	if err := t.readSpecials(m, defaults{bos: cls, eos: none, unk: 100, sep: 102, addBOS: true}); err != nil {
 		return err
 	}
 	// BERT always frames its input, with [CLS] as BOS and [SEP] as EOS.
-	if sep := t.id(m, "seperator_token_id", 102); sep != none {
+	if sep := t.special.sep; sep != none {
 		t.special.eos, t.special.addEOS = sep, true
 	}
 	w := &wordPiece{unk: t.special.unk, lowercase: true}

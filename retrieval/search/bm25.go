@@ -29,10 +29,12 @@ func (x *Index) Search(ctx context.Context, question string, k int) ([]passages.
 		}
 		defer func() { err = errors.Join(err, done()) }()
 		found, err = Compound(ctx, question, k, func(ctx context.Context, text string, n int) ([]passages.Passage, error) {
-			if x.words <= passages.SentenceWords {
-				return rankedSentences(ctx, b, text, n)
-			}
-			return Ranked(ctx, f, text, n, x.related)
+			return x.rerank.Best(ctx, text, n, func(n int) ([]passages.Passage, error) {
+				if x.words <= passages.SentenceWords {
+					return rankedSentences(ctx, b, text, n)
+				}
+				return Ranked(ctx, f, text, n, x.related)
+			})
 		})
 		return err
 	})

@@ -42,6 +42,7 @@ type Index struct {
 
 	words             int // length of passages
 	related           Related
+	rerank            Rerank
 	batch, checkpoint int // bytes of text; tests make them small
 	// failpoint, if a test sets it, is called between the steps of a write. Its error stops the write at once, as if
 	// the process were killed.
@@ -82,6 +83,8 @@ type Options struct {
 	Words int
 	// Related, if not nil, says which words may stand for those of a question in a passage.
 	Related Related
+	// Rerank, if not nil, orders what was found.
+	Rerank Rerank
 }
 
 // length returns the length of passages.
@@ -104,7 +107,7 @@ func Open(dir string, opt Options) (*Index, error) {
 			return nil, fmt.Errorf("open index: %w", err)
 		}
 	}
-	x := &Index{dir: dir, readOnly: opt.ReadOnly, words: words, related: opt.Related, batch: defaultBatch, checkpoint: defaultCheckpoint}
+	x := &Index{dir: dir, readOnly: opt.ReadOnly, words: words, related: opt.Related, rerank: opt.Rerank, batch: defaultBatch, checkpoint: defaultCheckpoint}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if err := x.reopen(); err != nil {
@@ -129,7 +132,7 @@ func Memory(opt Options) (*Index, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open index in memory: %w", err)
 	}
-	return &Index{bleve: b, words: words, related: opt.Related, batch: defaultBatch}, nil
+	return &Index{bleve: b, words: words, related: opt.Related, rerank: opt.Rerank, batch: defaultBatch}, nil
 }
 
 // Close closes the index after running searches have finished.

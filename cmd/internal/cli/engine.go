@@ -28,7 +28,7 @@ func (f EngineFlag) Cluster(ctx context.Context, cut PassageFlags) (*weaviate.In
 	if err != nil {
 		return nil, err
 	}
-	x.Related = cut.Related
+	x.Related, x.Rerank = cut.Related, cut.Rerank
 	return x, nil
 }
 

@@ -59,6 +59,9 @@ func (f HTTPFlags) OpenEncoder(a *App, compute ModelFlags, cfg *api.Config) (don
 	if err != nil {
 		return nil, fmt.Errorf("--encoder: %w", err)
 	}
+	if m.Config().Pooling == model.RankPooling {
+		return nil, errors.Join(fmt.Errorf("--encoder: %s is a cross-encoder, which scores pairs of texts and makes no vectors: use it with --scorer", f.Encoder), m.Close())
+	}
 	if m.Config().Pooling == model.NoPooling {
 		err := fmt.Errorf("--encoder: %s is no encoder, but a model of architecture %s: use one of bert, nomic-bert or modern-bert", f.Encoder, m.Config().Arch)
 		return nil, errors.Join(err, m.Close())

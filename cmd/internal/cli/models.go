@@ -45,6 +45,7 @@ type modelRow struct {
 	Name         string    `json:"name"`
 	Path         string    `json:"path,omitempty"` // empty for the built-in model
 	Architecture string    `json:"architecture"`
+	Encodes      string    `json:"encodes,omitempty"` // of encoders: embeddings or scores
 	Parameters   uint64    `json:"parameters"`
 	Size         int64     `json:"size"`
 	Types        string    `json:"types"` // tensor types, those with most bytes first
@@ -79,7 +80,11 @@ func (c *modelsList) Run(a *App) error {
 			t.Add(r.Name, "", "", Bytes(r.Size), modified, r.Error)
 			continue
 		}
-		t.Add(r.Name, r.Architecture, count(r.Parameters), Bytes(r.Size), modified, r.Types)
+		architecture := r.Architecture
+		if r.Encodes != "" {
+			architecture += " (" + r.Encodes + ")"
+		}
+		t.Add(r.Name, architecture, count(r.Parameters), Bytes(r.Size), modified, r.Types)
 	}
 	a.Table(t)
 	if len(rows) == 2 && err == nil {
@@ -143,9 +148,20 @@ func describe(f *gguf.File, path string, size int64) modelRow {
 		name = BuiltIn
 	}
 	return modelRow{
-		Name: name, Path: path, Architecture: d.Architecture, Parameters: d.Parameters,
+		Name: name, Path: path, Architecture: d.Architecture, Encodes: encodes(model.PoolingOf(f)), Parameters: d.Parameters,
 		Size: size, Types: strings.Join(types, " "),
 	}
+}
+
+// encodes says what an encoder makes of texts; nothing for a model that is none.
+func encodes(p model.Pooling) string {
+	switch p {
+	case model.NoPooling:
+		return ""
+	case model.RankPooling:
+		return "scores"
+	}
+	return "embeddings"
 }
 
 func count(n uint64) string {
@@ -277,6 +293,13 @@ func printModel(a *App, row modelRow, cfg model.Config, m *model.Model) {
 		line("file", "%s", row.Path)
 	}
 	line("architecture", "%s, %s parameters", row.Architecture, count(row.Parameters))
+	switch cfg.Pooling {
+	case model.NoPooling:
+	case model.RankPooling:
+		line("encoder", "scores of pairs of texts (a cross-encoder), for --scorer")
+	default:
+		line("encoder", "embeddings of texts (%s pooling), for --scorer and --encoder", cfg.Pooling)
+	}
 	line("size", "%s (%s)", Bytes(row.Size), row.Types)
 	line("layers", "%d of width %d, feed-forward %d", cfg.Layers, cfg.Dim, cfg.FF)
 	line("heads", "%d queries, %d keys, of %d", cfg.Heads, cfg.KVHeads, cfg.HeadDim)

@@ -106,7 +106,10 @@ func (c *modelsPull) Run(a *App) error {
 		return err
 	}
 	name := names[0]
-	unfit := c.check(paths[0])
+	what, unfit := c.check(paths[0])
+	if encodes := encodes(what); encodes != "" {
+		result["encodes"] = encodes
+	}
 	result["name"], result["path"] = name, filepath.Join(dir, name)
 	if unfit != nil {
 		result["error"] = unfit.Error()
@@ -114,7 +117,11 @@ func (c *modelsPull) Run(a *App) error {
 	if a.Globals.JSON {
 		return a.JSON(result)
 	}
-	fmt.Fprintf(a.Out, "%s: %s, verified; use it with --model %s\n", c.Model, Bytes(size), strings.TrimSuffix(gguf.SplitBase(name), ".gguf"))
+	flag := "--model"
+	if what != model.NoPooling {
+		flag = "--scorer"
+	}
+	fmt.Fprintf(a.Out, "%s: %s, verified; use it with %s %s\n", c.Model, Bytes(size), flag, strings.TrimSuffix(gguf.SplitBase(name), ".gguf"))
 	if unfit != nil {
 		a.Remark("It is downloaded, but this program cannot compute it: %v", unfit)
 	}
@@ -195,13 +202,13 @@ func (c *modelsPull) checkHeader(a *App, client *hub.Client, repo *hub.Repo, fil
 	return nil
 }
 
-// check returns an error if the engine cannot compute the model.
-func (c *modelsPull) check(path string) error {
+// check returns how a model pools, if it is an encoder, and an error if the engine cannot compute it.
+func (c *modelsPull) check(path string) (model.Pooling, error) {
 	f, err := gguf.Open(path)
 	if err != nil {
-		return err
+		return model.NoPooling, err
 	}
-	return errors.Join(model.Check(f), f.Close())
+	return model.PoolingOf(f), errors.Join(model.Check(f), f.Close())
 }
 
 // progressBar draws downloads: name, bar, bytes, speed and remaining time.

@@ -146,6 +146,7 @@ type PassageFlags struct {
 	PassageWords int `help:"Cut files into passages of about this many words; 0 for 64, or for one sentence each if the built-in decoder reads them." default:"0"`
 
 	Related search.Related `kong:"-"` // of search.Options
+	Rerank  search.Rerank  `kong:"-"` // likewise
 }
 
 // Validate is called by kong.
@@ -163,7 +164,7 @@ func (f PassageFlags) Sentences() PassageFlags {
 }
 
 func (f PassageFlags) options() search.Options {
-	return search.Options{Words: f.PassageWords, Related: f.Related}
+	return search.Options{Words: f.PassageWords, Related: f.Related, Rerank: f.Rerank}
 }
 
 // CacheFlags bound the store of computed passages (their KV caches).
@@ -201,7 +202,7 @@ func (a *App) IndexDir() (string, error) {
 }
 
 // OwnIndex opens the index that "index add" made, for reading. It returns nil if nothing was ever indexed. The index may be
-// empty, if everything was removed from it. Of cut it takes the related words alone.
+// empty, if everything was removed from it. Of cut it takes what concerns searching alone.
 func (a *App) OwnIndex(cut PassageFlags) (*search.Index, error) {
 	dir, err := a.IndexDir()
 	if err != nil {
@@ -210,7 +211,7 @@ func (a *App) OwnIndex(cut PassageFlags) (*search.Index, error) {
 	if !search.Exists(dir) {
 		return nil, nil
 	}
-	return search.Open(dir, search.Options{ReadOnly: true, Related: cut.Related})
+	return search.Open(dir, search.Options{ReadOnly: true, Related: cut.Related, Rerank: cut.Rerank})
 }
 
 // SampleMark is what citations add to the titles of sample documents.

@@ -24,6 +24,7 @@ type Index struct {
 	search.Corpus
 	store   *store
 	Related search.Related // of search.Options; set it before the first search
+	Rerank  search.Rerank  // likewise
 }
 
 // Replicas and Shards are those of a class that Open makes.
@@ -58,7 +59,9 @@ func (x *Index) Close() error {
 // Search implements node.Searcher.
 func (x *Index) Search(ctx context.Context, question string, k int) ([]passages.Passage, error) {
 	found, err := search.Compound(ctx, question, k, func(ctx context.Context, text string, n int) ([]passages.Passage, error) {
-		return search.Ranked(ctx, x, text, n, x.Related)
+		return x.Rerank.Best(ctx, text, n, func(n int) ([]passages.Passage, error) {
+			return search.Ranked(ctx, x, text, n, x.Related)
+		})
 	})
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", err)

@@ -1,11 +1,11 @@
 package decoder
 
 import (
+	"math"
 	"slices"
 	"time"
 
 	"tandem"
-	"tandem/profiler"
 	"tandem/specdec"
 )
 
@@ -13,9 +13,9 @@ import (
 // follow the answer: they take tokens as it grows, and take them back where it is rolled back.
 type guesser struct {
 	drafters []specdec.Drafter
+	panel    specdec.Panel // of the drafters, which have the prompts and then the answer
 	rate     specdec.Acceptance
 	prompts  []tandem.Token // all of them, with separators
-	text     []tandem.Token // that the drafters have, after the prompts
 
 	// The last guesses, until the answer shows whether they were right.
 	tree    *specdec.Tree
@@ -45,35 +45,24 @@ func newGuesser(set specdec.Set, h *specdec.History, prompts [][]tandem.Token, c
 }
 
 // read gives the drafters the prompts.
-func (g *guesser) read() {
-	for _, d := range g.drafters {
-		d.Committed(g.prompts)
-	}
-}
+func (g *guesser) read() { g.panel.Begin(g.drafters, &g.rate, g.prompts) }
 
-// follow makes text what the drafters have after the prompts.
+// follow makes text what comes after the prompts.
 func (g *guesser) follow(text []tandem.Token) {
-	n := 0
-	for n < len(text) && n < len(g.text) && text[n] == g.text[n] {
+	n, had := 0, g.panel.Text()[len(g.prompts):]
+	for n < len(text) && n < len(had) && text[n] == had[n] {
 		n++
 	}
-	for _, d := range g.drafters {
-		if n < len(g.text) {
-			d.Rewind(len(g.prompts) + n)
-		}
-		if n < len(text) {
-			d.Committed(text[n:])
-		}
-	}
-	g.text = append(g.text[:n], text[n:]...)
+	g.panel.Rewind(len(g.prompts) + n)
+	g.panel.Append(text[n:])
 }
 
 // leastChance is the least probability of a guess that is worth decoding where the costs of passes are unknown.
 const leastChance = 0.1
 
 // guess returns up to n tokens that may follow text, and the index of the one that each follows, -1 for the text. Of the
-// likeliest it takes as many as are worth their rows in a pass that has base rows already (profiler.Guesses). The
-// probabilities depend on how often similar guesses were right so far in this answer.
+// likeliest it takes as many as are worth their rows in a pass that has base rows already. The probabilities depend on how often
+// similar guesses were right so far.
 func (g *guesser) guess(text []tandem.Token, n, base int, p tandem.Pass) (tokens []tandem.Token, parents []int) {
 	g.tree = nil
 	if n <= 0 || len(g.drafters) == 0 {
@@ -81,32 +70,23 @@ func (g *guesser) guess(text []tandem.Token, n, base int, p tandem.Pass) (tokens
 	}
 	began := time.Now()
 	defer func() { g.took += time.Since(began) }()
+	var c *specdec.Chooser // nil where the costs are unknown
+	if len(p.Costs) > 0 {
+		if n = min(n, len(p.Costs)-base); n <= 0 {
+			return nil, nil
+		}
+		c = &specdec.Chooser{Costs: p.Costs[base-1:], Loss: math.Inf(1), Chance: p.Chance}
+	}
 	g.follow(text)
-	tree := specdec.NewTree(4*n, &g.rate)
-	for _, d := range g.drafters {
-		d.Propose(tree)
-	}
-	_, chances := tree.Best(n)
-	if rows := len(p.Costs); rows > 0 {
-		for i := range chances {
-			if p.Chance > 0 {
-				chances[i] *= p.Chance
-			}
+	tree, rows := g.panel.Draft(4*n, n, &g.rate, c)
+	if _, chances := tree.Best(rows); c == nil {
+		if i := slices.IndexFunc(chances, func(x float64) bool { return x < leastChance }); i >= 0 {
+			rows = i
 		}
-		chances = chances[:profiler.Guesses(chances, p.Costs, base)]
-	} else if i := slices.IndexFunc(chances, func(x float64) bool { return x < leastChance }); i >= 0 {
-		chances = chances[:i]
 	}
-	decoded, _ := tree.Best(len(chances))
+	decoded, _ := tree.Best(rows)
 	g.tree, g.after, g.decoded, g.likely = tree, slices.Clone(text), decoded, nil
-	for _, i := range decoded {
-		parent := -1
-		if up := tree.Nodes[i].Parent; up >= 0 {
-			parent, _ = slices.BinarySearch(decoded, up)
-		}
-		tokens, parents = append(tokens, tree.Nodes[i].Token), append(parents, parent)
-	}
-	return tokens, parents
+	return tree.Draft(decoded)
 }
 
 // say records what the side's distributions say: after the text, then after each token that was guessed.
@@ -164,7 +144,5 @@ func (g *guesser) learn(answer []tandem.Token) {
 		i, _ := slices.BinarySearch(g.decoded, node)
 		return g.likely[1+i]
 	}
-	for _, d := range g.drafters {
-		d.Settle(v)
-	}
+	g.panel.Settle(v)
 }

@@ -80,26 +80,6 @@ func (a *Ahead) Costs(n int) []float64 {
 // Right returns the probability that n drafts of the other side are all right.
 func (a *Ahead) Right(n int) float64 { return math.Pow(or(a.peer, peerPrior), float64(n)) }
 
-// Guesses returns how many guesses to add to a pass of base rows, given their probabilities in descending order and the
-// costs of passes. It maximises the expected number of tokens for the time.
-func Guesses(chances, costs []float64, base int) int {
-	if len(costs) < base || base < 1 {
-		return 0
-	}
-	tokens, best := 1.0, 0
-	rate := 1.01 / costs[base-1] // a smaller gain is noise
-	for i, p := range chances {
-		if base+i >= len(costs) {
-			break
-		}
-		tokens += p
-		if r := tokens / costs[base+i]; r > rate {
-			best, rate = i+1, r
-		}
-	}
-	return best
-}
-
 // Target takes the place that a target had in this side's race: 0 for the draft, 1 for the runner-up, Ranks for none of
 // the first.
 func (a *Ahead) Target(rank int) {

@@ -98,28 +98,3 @@ func TestCosts(t *testing.T) {
 		t.Errorf("%d costs, want 3", n)
 	}
 }
-
-// Guesses are as many as raise the tokens for the time.
-func TestGuesses(t *testing.T) {
-	flat, dear := []float64{1, 1, 1, 1}, []float64{1, 1.5, 2, 2.5}
-	stairs := []float64{1, 2, 2, 2, 2, 2, 2, 2}
-	sure := []float64{.9, .9, .9, .9, .9, .9, .9}
-	for _, c := range []struct {
-		what           string
-		chances, costs []float64
-		base, want     int
-	}{
-		{"free rows", []float64{.9, .1, .01}, flat, 1, 3},
-		{"no more than there are rows", sure, flat, 2, 2},
-		{"rows that cost half a pass", []float64{.9, .4, .1}, dear, 1, 1},
-		{"unlikely", []float64{.2, .1}, dear, 1, 0},
-		{"a stair that many guesses pay", sure, stairs, 1, 7},
-		{"a stair that one guess does not pay", sure[:1], stairs, 1, 0},
-		{"costs unknown", sure, nil, 1, 0},
-		{"no base", sure, flat, 0, 0},
-	} {
-		if got := Guesses(c.chances, c.costs, c.base); got != c.want {
-			t.Errorf("%s: %d guesses, want %d", c.what, got, c.want)
-		}
-	}
-}

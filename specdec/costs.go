@@ -1,7 +1,9 @@
 package specdec
 
 import (
+	"cmp"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -58,7 +60,9 @@ func Interpolate(times map[int]time.Duration, n int) Costs {
 // generates, so verification resumes once the guesses are good enough.
 type Chooser struct {
 	Costs Costs
-	Loss  float64 // as a share of plain decoding's time; 0 means 0.02
+	Loss  float64 // as a share of plain decoding's time; 0 means 0.02, +Inf that nothing bounds it
+	// Chance is the probability that the text before a draft stays as it is; 0 means 1.
+	Chance float64
 
 	// Learn derives Costs from the passes themselves (see Observe), so they need not be measured first. The first
 	// pass has one row.
@@ -99,8 +103,8 @@ func (c *Chooser) Observe(rows int, took time.Duration) {
 	c.Costs = Interpolate(times, npu.MaxTree)
 }
 
-// credit is how many future steps of plain decoding the account may borrow from. An answer is at least that long.
-const credit = 40
+// credit is how many future steps of plain decoding the account may borrow from: few, since an answer may be short.
+const credit = 10
 
 // budget returns how much time may be lost.
 func (c *Chooser) budget() float64 {
@@ -125,19 +129,55 @@ func (c *Chooser) perToken() float64 {
 	return c.Costs.At(1) * (c.plain - c.account) / c.plain
 }
 
+// saved reports whether drafts have saved this long, or nothing bounds what they may lose.
+func (c *Chooser) saved(seconds float64) bool { return c.account > seconds || math.IsInf(c.Loss, 1) }
+
+// least returns the probability below which a node pays for no row: the share of a token that a row costs, of the number of rows
+// that is cheapest for each. Estimates may be off, so it is half of that.
+func (c *Chooser) least() float64 {
+	row := math.Inf(1)
+	for n := 1; n < len(c.Costs); n++ {
+		row = min(row, (c.Costs.At(n+1)-c.Costs.At(1))/float64(n))
+	}
+	if math.IsInf(row, 1) {
+		return 0
+	}
+	return row / c.perToken() / 2
+}
+
+// An offer is a pass with its drafting: how many tokens it is expected to give, and its time in seconds.
+type offer struct{ tokens, seconds float64 }
+
+// over returns how much time an offer saves over another.
+func (o offer) over(p offer) float64 { return o.tokens*p.seconds/p.tokens - o.seconds }
+
+// pass returns what a pass over these nodes of a tree offers.
+func (c *Chooser) pass(t *Tree, nodes []int, drafting float64) offer {
+	o := offer{1, c.Costs.At(1+len(nodes)) + drafting}
+	for _, i := range nodes {
+		o.tokens += t.Nodes[i].P * cmp.Or(c.Chance, 1)
+	}
+	return o
+}
+
 // Rows returns how many nodes to verify, given the nodes' probabilities in descending order and the time of a
 // draft. It maximises the expected number of tokens per second within the budget.
 func (c *Chooser) Rows(chances []float64, drafting float64) int {
 	one, budget := c.Costs.At(1), c.budget()
-	best, rate := 0, 1/one
-	tokens := 1.0
+	n := 0
+	for n < len(chances) && c.Costs.At(n+2)-one+drafting <= budget && (!c.Learn || n+2 <= 2*c.most) {
+		n++ // not too dear, nor too far beyond what is known
+	}
+	return c.best(chances[:n], drafting)
+}
+
+// best is Rows without a budget.
+func (c *Chooser) best(chances []float64, drafting float64) int {
+	one := c.Costs.At(1)
+	best, rate, tokens := 0, 1/one, 1.0
 	for i, p := range chances {
-		tokens += p
-		t := c.Costs.At(i + 2)
-		if t+drafting-one > budget || c.Learn && i+2 > 2*c.most {
-			break // too dear, or too far beyond what is known
-		}
-		if r := tokens / (t + drafting); r > rate {
+		tokens += p * cmp.Or(c.Chance, 1)
+		if r := tokens / (c.Costs.At(i+2) + drafting); r > rate {
 			best, rate = i+1, r
 		}
 	}

@@ -219,13 +219,13 @@ func endings(t *Tree, nodes []int) []ending {
 	return list
 }
 
-// attach appends the forecasts after these nodes to a draft of the given nodes. It returns how many rows it added.
-func (f *Forecast) attach(tokens []tandem.Token, parents []int, index map[int]int, after []int) ([]tandem.Token, []int) {
+// attach appends the forecasts after some of a draft's nodes to the draft.
+func (f *Forecast) attach(tokens []tandem.Token, parents []int, nodes, after []int) ([]tandem.Token, []int) {
 	f.drafted, f.rows = after, f.rows[:0]
 	for _, node := range after {
 		parent := -1
 		if node >= 0 {
-			parent = index[node]
+			parent, _ = slices.BinarySearch(nodes, node)
 		}
 		for _, row := range f.Embeddings[:f.depth()] {
 			tokens, parents = append(tokens, model.NoToken), append(parents, parent)

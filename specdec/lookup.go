@@ -61,7 +61,7 @@ func (l *Lookup) Propose(t *Tree) {
 // Ngrams counts what follows each run of up to Most tokens of the text. It proposes a tree of the likeliest
 // continuations and prefers those of longer runs.
 type Ngrams struct {
-	Most int // tokens of a run; 0 means 4
+	Most int // tokens of a run, at most 8; 0 means 4
 	text []tandem.Token
 	next map[uint64][]follower // by a hash of the run
 	firm int                   // tokens of the prompt, which stay
@@ -91,7 +91,7 @@ func (g *Ngrams) Committed(tokens []tandem.Token) {
 	for _, token := range tokens {
 		var old []counted
 		h := uint64(0)
-		for n := 1; n <= min(cmp.Or(g.Most, 4), len(g.text)); n++ {
+		for n := 1; n <= min(g.most(), len(g.text)); n++ {
 			h = hash(h, g.text[len(g.text)-n])
 			if token == Separator || g.text[len(g.text)-n] == Separator {
 				break
@@ -151,12 +151,23 @@ func count(list []follower, t tandem.Token) []follower {
 // Settle implements Drafter.
 func (g *Ngrams) Settle(*Verdict) {}
 
+// pathEnd is the end of a path, the last token last.
+type pathEnd struct {
+	tokens [mostRun]tandem.Token
+	n      int
+}
+
+// mostRun is the most tokens of a run of Ngrams.
+const mostRun = 8
+
 // Propose implements Drafter.
 func (g *Ngrams) Propose(t *Tree) {
-	grow(t, 48, -1, tail(g.text, cmp.Or(g.Most, 4)), func(before []tandem.Token, emit func(tandem.Token, float64, Class, []tandem.Token)) {
+	var end pathEnd
+	end.n = copy(end.tokens[:], tail(g.text, g.most()))
+	grow(t, 48, -1, end, func(before pathEnd, emit func(tandem.Token, float64, Class, pathEnd)) {
 		h, found, match := uint64(0), []follower(nil), 0
-		for n := 1; n <= min(cmp.Or(g.Most, 4), len(before)); n++ {
-			h = hash(h, before[len(before)-n])
+		for n := 1; n <= before.n; n++ {
+			h = hash(h, before.tokens[before.n-n])
 			list, ok := g.next[h]
 			if !ok {
 				break
@@ -168,11 +179,19 @@ func (g *Ngrams) Propose(t *Tree) {
 			sum += int(f.count)
 		}
 		for _, f := range found[:min(3, len(found))] {
-			after := append(append([]tandem.Token(nil), tail(before, cmp.Or(g.Most, 4)-1)...), f.token)
+			after := before
+			if after.n == g.most() {
+				after.n = copy(after.tokens[:], before.tokens[1:before.n])
+			}
+			after.tokens[after.n] = f.token
+			after.n++
 			emit(f.token, float64(f.count)/float64(sum), ClassOf(FromNgrams, match), after)
 		}
 	})
 }
+
+// most returns the most tokens of a run.
+func (g *Ngrams) most() int { return min(cmp.Or(g.Most, 4), mostRun) }
 
 func tail[T any](s []T, n int) []T { return s[max(0, len(s)-n):] }
 
@@ -194,7 +213,7 @@ func grow[S any](t *Tree, budget, parent int, from S, expand func(s S, emit func
 		l := front[best]
 		front[best] = front[len(front)-1]
 		front = front[:len(front)-1]
-		if t.P(l.node) < leastChance {
+		if t.P(l.node) < max(t.Least, leastChance) {
 			return
 		}
 		expand(l.state, func(token tandem.Token, share float64, c Class, after S) {

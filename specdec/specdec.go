@@ -82,8 +82,6 @@ type Node struct {
 	Class  Class
 	P      float64 // the measured probability that the whole path down to it is right
 
-	by uint8 // which drafter proposed it first
-
 	step        float64 // the measured probability given its parent
 	first, next int     // child and sibling, as indices plus one; 0 for none
 }
@@ -92,10 +90,10 @@ type Node struct {
 type Tree struct {
 	Nodes []Node
 	Limit int
+	Least float64 // paths of less probability do not pay: no node is added below them
 
 	rate *Acceptance
-	by   uint8 // the drafter at work
-	root int   // the first node without a parent, as an index plus one
+	root int // the first node without a parent, as an index plus one
 
 	order []int // see byChance; valid while it has all nodes and nothing was added since
 	dirty bool
@@ -104,7 +102,17 @@ type Tree struct {
 // NewTree returns an empty tree of at most limit nodes. The probabilities of nodes come from a, or from the
 // drafters if a is nil.
 func NewTree(limit int, a *Acceptance) *Tree {
-	return &Tree{Nodes: make([]Node, 0, max(0, min(limit, poolSize))), Limit: limit, rate: a}
+	t := &Tree{}
+	t.reset(limit, a)
+	return t
+}
+
+// reset empties the tree and keeps its memory.
+func (t *Tree) reset(limit int, a *Acceptance) {
+	if t.Nodes == nil {
+		t.Nodes = make([]Node, 0, max(0, min(limit, poolSize)))
+	}
+	*t = Tree{Nodes: t.Nodes[:0], Limit: limit, rate: a, order: t.order[:0]}
 }
 
 // Full reports whether no node can be added.
@@ -153,7 +161,7 @@ func (t *Tree) Add(parent int, token tandem.Token, share float64, c Class) int {
 	if t.Full() {
 		return -1
 	}
-	n := Node{Token: token, Parent: parent, Share: share, Class: c, P: t.P(parent) * step, by: t.by, step: step, next: t.firstChild(parent)}
+	n := Node{Token: token, Parent: parent, Share: share, Class: c, P: t.P(parent) * step, step: step, next: t.firstChild(parent)}
 	t.Nodes = append(t.Nodes, n)
 	if parent < 0 {
 		t.root = len(t.Nodes)
@@ -166,6 +174,9 @@ func (t *Tree) Add(parent int, token tandem.Token, share float64, c Class) int {
 // Chain adds a path of tokens below parent and returns its last node.
 func (t *Tree) Chain(parent int, tokens []tandem.Token, s Source, match int) int {
 	for i, token := range tokens {
+		if i > 0 && t.Nodes[parent].P < t.Least {
+			break
+		}
 		next := t.Add(parent, token, 1, ClassOf(s, match+i))
 		if next < 0 {
 			break
@@ -185,6 +196,18 @@ func (t *Tree) Best(n int) (nodes []int, chances []float64) {
 	}
 	slices.Sort(nodes)
 	return nodes, chances
+}
+
+// Draft returns the tokens of nodes (ascending, with their ancestors), and for each the index of the one it follows, -1 for the text.
+func (t *Tree) Draft(nodes []int) (tokens []tandem.Token, parents []int) {
+	for _, n := range nodes {
+		parent := -1
+		if p := t.Nodes[n].Parent; p >= 0 {
+			parent, _ = slices.BinarySearch(nodes, p)
+		}
+		tokens, parents = append(tokens, t.Nodes[n].Token), append(parents, parent)
+	}
+	return tokens, parents
 }
 
 // byChance returns the indices of all nodes, the likeliest first.

@@ -349,6 +349,31 @@ func TestChooserUsesWhatPays(t *testing.T) {
 	}
 }
 
+// Rows are as many as raise the tokens for the time.
+func TestRowsRaiseTheRate(t *testing.T) {
+	flat, dear := Costs{1, 1, 1, 1}, Costs{1, 1.5, 2, 2.5}
+	stair := Costs{1, 2, 2, 2, 2, 2, 2, 2}
+	sure := []float64{.9, .9, .9, .9, .9, .9, .9}
+	for _, c := range []struct {
+		what    string
+		chances []float64
+		costs   Costs
+		before  float64
+		want    int
+	}{
+		{"free rows", []float64{.9, .1, .01}, flat, 1, 3},
+		{"rows that cost half a pass", []float64{.9, .4, .1}, dear, 1, 1},
+		{"what comes before them is unlikely", []float64{.9, .4, .1}, dear, .3, 0},
+		{"unlikely", []float64{.2, .1}, dear, 1, 0},
+		{"a stair that many guesses pay", sure, stair, 1, 7},
+		{"a stair that one guess does not pay", sure[:1], stair, 1, 0},
+	} {
+		if got := (&Chooser{Costs: c.costs, Loss: math.Inf(1), Chance: c.before}).Rows(c.chances, 0); got != c.want {
+			t.Errorf("%s: %d rows, want %d", c.what, got, c.want)
+		}
+	}
+}
+
 // Measured acceptance replaces the starting value, even if no guess was verified.
 func TestAcceptanceIsMeasured(t *testing.T) {
 	a := &Acceptance{}
@@ -456,14 +481,15 @@ func TestDrafterGivesWay(t *testing.T) {
 	}
 }
 
-// What a drafter brings is what it adds to those before it.
+// What a drafter saves is what it adds to those before it. A node that pays for no row saves nothing.
 func TestWorthIsWhatADrafterAdds(t *testing.T) {
 	text := ids("the cat sat on the mat and the cat sat on the hat and the cat sat")
-	a := &Acceptance{}
-	s := &Speculator{Drafters: []Drafter{&Lookup{}, &SAM{}}, Acceptance: a, text: text, read: make([]int, 2)}
-	s.propose()
-	s.learn(append(ids(" on the"), 0))
-	if a.worth[0].gain < 1 || a.worth[1].gain != 0 {
-		t.Errorf("the first brings %v, the second, which says the same, %v", a.worth[0].gain, a.worth[1].gain)
+	for _, costs := range []Costs{stairs(32), {1, 2, 3, 4}} {
+		a, p := &Acceptance{}, Panel{}
+		p.Begin([]Drafter{&Lookup{Length: 31}, &SAM{}}, a, text)
+		p.Draft(poolSize, 31, a, &Chooser{Costs: costs, account: 1e6, plain: 1e6})
+		if first, second := a.worth[0].gain, a.worth[1].gain; (first > 1) != (costs.At(2) == 1) || first < 0 || second != 0 {
+			t.Errorf("passes of 1, 2 rows take %v, %v: the first saves %v passes, the second, which says the same, %v", costs.At(1), costs.At(2), first, second)
+		}
 	}
 }

@@ -26,13 +26,12 @@ type Speculator struct {
 	PerPass func(rows int) float64
 
 	stats    Stats
-	tree     *Tree
+	panel    Panel
+	tree     *Tree // the panel's, once it has drafted
 	verified []int
 	foreseen int        // rows of forecasts in the last draft
 	took     float64    // seconds that the last draft took
 	learnt   Acceptance // if Acceptance is nil
-	text     []tandem.Token
-	read     []int // how much of it each drafter has: one that gives way reads nothing meanwhile
 }
 
 // Stats counts the rows of all passes by their outcome (sd.npu §3.2). The shape of a graph is fixed, so a pass computes a
@@ -102,11 +101,7 @@ func (s *Speculator) Begin(m *model.Model, prompt *model.Input) error {
 	if prompt.PerPass = s.PerPass; s.PerPass == nil && len(s.Drafters) > 0 {
 		prompt.PerPass = s.known().PerPass
 	}
-	s.text, s.read = slices.Clone(prompt.Tokens), make([]int, len(s.Drafters))
-	for i, d := range s.Drafters {
-		d.Committed(prompt.Tokens)
-		s.read[i] = len(s.text)
-	}
+	s.panel.Begin(s.Drafters, s.known(), prompt.Tokens)
 	return nil
 }
 
@@ -118,37 +113,38 @@ func commonTokens(vocabulary int) (tokens []tandem.Token) {
 	return tokens
 }
 
-// poolSize is how many guesses compete for the rows of a pass.
-const poolSize = 160
-
-// worth is what a drafter costs and brings.
-type worth struct {
-	took  float64 // smoothed seconds of a proposal
-	gain  float64 // smoothed tokens that a pass gives more because of it and the drafters before it, than because of those alone
-	seen  float64 // how many proposals gain is the mean of, at most worthWindow
-	tried int     // the step of the last proposal
-	fails int     // how often it has been tried again in vain
+// Draft implements sample.Speculator.
+func (s *Speculator) Draft(emitted []tandem.Token, limit int) (tokens []tandem.Token, parents []int) {
+	start := time.Now()
+	if s.tree != nil && s.Acceptance != nil {
+		s.Acceptance.Learn(s.tree, emitted)
+	}
+	s.panel.Append(emitted)
+	limit = max(0, min(limit, cmp.Or(s.Rows, 32)-1))
+	var after []int // nodes with forecasts
+	s.verified, after = s.choose(limit)
+	tokens, parents = s.tree.Draft(s.verified)
+	if s.foreseen = 0; s.Forecast != nil {
+		s.foreseen = len(after) * s.Forecast.depth()
+		tokens, parents = s.Forecast.attach(tokens, parents, s.verified, after)
+	}
+	took := time.Since(start)
+	s.stats.Drafting += took
+	s.took = took.Seconds()
+	return tokens, parents
 }
 
-const (
-	mostDrafters = 8
-	firstDraft   = 2e-5 // assumed seconds of a proposal before one is measured
-	worthWindow  = 24
-	worthFirst   = 4  // proposals before a drafter is judged
-	worthAgain   = 32 // steps after which a drafter that gave way is tried again; they double each time, up to 32 times as many
-)
-
-// pays reports whether a drafter that would bring the drafting of a pass to spent seconds is to draft: it brings more than it
-// costs and the budget covers it; or that is not known, and drafts have already saved some times what it takes. The first
-// drafter is tried without savings.
-func (w *worth) pays(c *Chooser, first bool, step int, spent float64) bool {
-	switch {
-	case c == nil:
-		return true
-	case first || w.seen >= worthFirst && w.gain*c.perToken() > w.took:
-		return c.Afford(spent)
+// choose lets the drafters draft. It returns the nodes to verify, at most limit rows with the forecasts after some of them.
+func (s *Speculator) choose(limit int) (nodes, after []int) {
+	tree, rows := s.panel.Draft(poolSize, limit, s.Acceptance, s.Chooser)
+	s.tree = tree
+	if s.Forecast != nil && s.Chooser == nil {
+		return s.Forecast.plan(tree, limit+1)
 	}
-	return (w.seen < worthFirst || step-w.tried >= worthAgain<<min(w.fails, 5)) && c.account > 4*spent
+	if nodes, _ = tree.Best(rows); s.Forecast == nil {
+		return nodes, nil
+	}
+	return nodes, s.Forecast.paying(tree, nodes, limit, s.Chooser)
 }
 
 // known is where the drafters' worth is kept.
@@ -157,113 +153,6 @@ func (s *Speculator) known() *Acceptance {
 		return s.Acceptance
 	}
 	return &s.learnt
-}
-
-// learn takes how many tokens of a draft were right thanks to the drafters up to one, for each drafter that proposed.
-func (s *Speculator) learn(emitted []tandem.Token) {
-	depth, at, by, n := make([]float64, len(s.Drafters)), -1, uint8(0), 0
-	for _, token := range emitted {
-		if at = s.tree.Child(at, token); at < 0 {
-			break
-		}
-		by, n = max(by, s.tree.Nodes[at].by), n+1
-		for i := int(by); i < len(depth); i++ {
-			depth[i] = float64(n)
-		}
-	}
-	before := 0.0
-	a := s.known()
-	for i := range s.Drafters {
-		if w := &a.worth[i]; w.tried == a.steps {
-			w.seen = min(w.seen+1, worthWindow)
-			w.gain += (depth[i] - before - w.gain) / w.seen
-			if before = depth[i]; s.Chooser != nil && w.seen >= worthFirst && w.gain*s.Chooser.perToken() <= w.took {
-				w.fails++
-			} else {
-				w.fails = 0
-			}
-		}
-	}
-}
-
-// propose lets the drafters draft, the cheapest first. With a Chooser, one that costs more than it brings gives way, and
-// one that the budget does not cover waits.
-func (s *Speculator) propose() {
-	s.tree = NewTree(poolSize, s.Acceptance)
-	a, spent := s.known(), 0.0
-	a.steps++
-	for i, d := range s.Drafters {
-		w := &a.worth[i]
-		if !w.pays(s.Chooser, i == 0, a.steps, spent+cmp.Or(w.took, firstDraft)) {
-			continue
-		}
-		began, nodes := time.Now(), len(s.tree.Nodes)
-		s.tree.by = uint8(i)
-		if s.read[i] < len(s.text) {
-			d.Committed(s.text[s.read[i]:])
-			s.read[i] = len(s.text)
-		}
-		d.Propose(s.tree)
-		took := time.Since(began).Seconds()
-		switch w.tried = a.steps; {
-		case w.took == 0:
-			w.took = took
-		case len(s.tree.Nodes) > nodes || took > w.took:
-			w.took += (min(took, 4*w.took+1e-6) - w.took) / 8 // limits the effect of a pause of the process
-		}
-		spent += w.took
-	}
-}
-
-// Draft implements sample.Speculator.
-func (s *Speculator) Draft(emitted []tandem.Token, limit int) (tokens []tandem.Token, parents []int) {
-	start := time.Now()
-	if s.tree != nil && s.Acceptance != nil {
-		s.Acceptance.Learn(s.tree, emitted)
-	}
-	if s.tree != nil {
-		s.learn(emitted)
-	}
-	s.text = append(s.text, emitted...)
-	s.propose()
-	limit = min(limit, cmp.Or(s.Rows, 32)-1)
-	var after []int // nodes with forecasts
-	s.verified, after = s.choose(limit, time.Since(start).Seconds())
-	index := make(map[int]int, len(s.verified))
-	for i, n := range s.verified {
-		index[n] = i
-		tokens = append(tokens, s.tree.Nodes[n].Token)
-		parent := -1
-		if p := s.tree.Nodes[n].Parent; p >= 0 {
-			parent = index[p]
-		}
-		parents = append(parents, parent)
-	}
-	if s.foreseen = 0; s.Forecast != nil {
-		s.foreseen = len(after) * s.Forecast.depth()
-		tokens, parents = s.Forecast.attach(tokens, parents, index, after)
-	}
-	took := time.Since(start)
-	s.stats.Drafting += took
-	s.took = took.Seconds()
-	return tokens, parents
-}
-
-// choose returns the nodes to verify, at most limit rows with the forecasts after some of them.
-func (s *Speculator) choose(limit int, drafting float64) (nodes, after []int) {
-	if s.Forecast != nil && s.Chooser == nil {
-		return s.Forecast.plan(s.tree, max(limit, 0)+1)
-	}
-	_, chances := s.tree.Best(limit)
-	rows := len(chances)
-	if s.Chooser != nil {
-		rows = s.Chooser.Rows(chances, drafting)
-	}
-	nodes, _ = s.tree.Best(rows)
-	if s.Forecast == nil {
-		return nodes, nil
-	}
-	return nodes, s.Forecast.paying(s.tree, nodes, limit, s.Chooser)
 }
 
 // Embeddings implements sample.Embedder.
@@ -303,9 +192,7 @@ func (s *Speculator) Settle(v sample.Verdict) {
 		verdict.Emitted = append(verdict.Emitted, s.tree.Nodes[s.verified[i]].Token)
 	}
 	verdict.Emitted = append(verdict.Emitted, v.Next)
-	for _, d := range s.Drafters {
-		d.Settle(verdict)
-	}
+	s.panel.Settle(verdict)
 }
 
 func likeliest(logits []float32) tandem.Token {

@@ -98,7 +98,8 @@ func BenchmarkDraft(b *testing.B) {
 		}
 		spec.Calibration.Observe(i, scores)
 	}
-	spec.Draft(prompt, 31)
+	spec.panel.Begin(spec.Drafters, spec.Acceptance, prompt)
+	spec.Draft(nil, 31)
 	b.ResetTimer()
 	next := words(b.N+1, -2)
 	for i := range b.N {

@@ -135,8 +135,8 @@ func (c *rewriteCmd) version(a *cli.App, w *writer, sentence, short, long string
 
 var numberPattern = regexp.MustCompile(`\d+(?:[.,:]\d+)*`)
 
-// keeps reports whether a version has the numbers of a sentence, as often, and the names in it: words with a capital that do not
-// begin the sentence.
+// keeps reports whether a version has the numbers of a sentence, as often, and the names in it, as whole words: words of three
+// letters or more with a capital that do not begin the sentence.
 func keeps(sentence, version string) bool {
 	before, after := numberPattern.FindAllString(sentence, -1), numberPattern.FindAllString(version, -1)
 	slices.Sort(before)
@@ -144,9 +144,13 @@ func keeps(sentence, version string) bool {
 	if !slices.Equal(before, after) {
 		return false
 	}
-	for i, w := range strings.Fields(sentence) {
-		w = strings.TrimSuffix(strings.TrimFunc(w, func(r rune) bool { return !unicode.IsLetter(r) }), "'s")
-		if r, _ := utf8.DecodeRuneInString(w); i > 0 && unicode.IsUpper(r) && utf8.RuneCountInString(w) > 2 && w != "I'll" && w != "I'm" && w != "I've" && !strings.Contains(version, w) {
+	words := func(text string) []string {
+		return strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) })
+	}
+	there := words(version)
+	for i, w := range words(sentence) {
+		r, _ := utf8.DecodeRuneInString(w)
+		if i > 0 && unicode.IsUpper(r) && utf8.RuneCountInString(w) > 2 && !slices.Contains(there, w) {
 			return false
 		}
 	}

@@ -11,12 +11,13 @@ import (
 func TestKeeps(t *testing.T) {
 	const sentence = "Send Ada's report to Mr Ruddle by 10:30, not 11."
 	for version, want := range map[string]bool{
-		"Could you please send Ada's report to Mr Ruddle by 10:30, not 11?": true,
-		"Please send the report of Ada to Mr Ruddle by 10:30, not 11.":      true,
-		"Could you please send Ada's report to Mr Ruddle by 10:30?":         false,
-		"Could you please send Ida's report to Mr Ruddle by 10:30, not 11?": false,
-		"Send Ada's report to Mr Ruddle by 11, not 10:30.":                  true, // what numbers say is not checked, only that they are there
-		"Send Ada's report to Mr Ruddle by 10:30, not 11, at 11.":           false,
+		"Could you please send Ada's report to Mr Ruddle by 10:30, not 11?":     true,
+		"Please send the report of Ada to Mr Ruddle by 10:30, not 11.":          true,
+		"Could you please send Ada's report to Mr Ruddle by 10:30?":             false,
+		"Could you please send Ida's report to Mr Ruddle by 10:30, not 11?":     false,
+		"Send Ada's report to Mr Ruddle by 11, not 10:30.":                      true, // what numbers say is not checked, only that they are there
+		"Send Ada's report to Mr Ruddle by 10:30, not 11, at 11.":               false,
+		"Could you please send Adaline's report to Mr Ruddle by 10:30, not 11?": false, // another name that begins like hers
 	} {
 		if keeps(sentence, version) != want {
 			t.Errorf("%q: want %v", version, want)

@@ -106,7 +106,7 @@ func (w *town) ask(t *testing.T, cfg pair.Config, takes time.Duration, happen fu
 	return answer
 }
 
-// end is what may happen to the replica in use.
+// ending is what may happen to the replica in use.
 type ending uint8
 
 const (

@@ -235,6 +235,15 @@ func TestPresence(t *testing.T) {
 			{6 * s, Tick, []Action{Move}},
 			{7 * s, Tick, []Action{Part}},
 		}},
+		"the other is never ready: it is given up, and asked again after a while": {joined, script{
+			{s, Others, nil},
+			{2 * s, Tick, []Action{Seek, Move}},
+			{3 * s, OtherAsked, nil},
+			{16 * s, Tick, []Action{Move}},
+			{17 * s, Tick, []Action{Drop, Part}},
+			{17*s + firstBackoff - 1, Tick, nil},
+			{17*s + firstBackoff, Tick, []Action{Seek}},
+		}},
 		"a silent one is left": {joined, script{
 			{s, Others, nil},
 			{2 * s, Tick, []Action{Seek, Move}},

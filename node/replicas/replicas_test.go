@@ -63,6 +63,59 @@ func TestOneReplicaSeveralAddresses(t *testing.T) {
 	}
 }
 
+// A connection fits if it leads about as near as another would.
+func TestFits(t *testing.T) {
+	s := New(1, []string{"near", "close", "far"})
+	for addr, d := range map[string]time.Duration{"near": 20 * ms, "close": 40 * ms, "far": 41 * ms} {
+		s.Step(start, addr, Measured, d)
+	}
+	fits := func(at time.Time, want ...string) {
+		t.Helper()
+		var got []string
+		for _, a := range s.Addrs() {
+			if s.Fits(at, a) {
+				got = append(got, a)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%v fit, want %v", got, want)
+		}
+	}
+	fits(start, "near", "close")
+	s.Step(start, "near", Full, 2*time.Second)
+	fits(start, "close", "far")
+	fits(start.Add(2*time.Second), "near", "close")
+}
+
+// A replica is left alone for longer with each loss in a row, and for as long as it says that it is full, within bounds. To
+// answer a probe or to take a question ends that.
+func TestHowLongAReplicaIsOfNoUse(t *testing.T) {
+	s := New(1, []string{"a", "b"})
+	s.Name("a", "one")
+	s.Name("b", "one")
+	expect := func(what, addr string, want time.Duration) {
+		t.Helper()
+		if got := max(0, s.at(addr).until.Sub(start)); got != want {
+			t.Errorf("%s: %s is of no use for %v, want %v", what, addr, got, want)
+		}
+	}
+	for _, want := range []time.Duration{1, 2, 4, 8, 16, 30, 30} {
+		s.Step(start, "a", Lost, 0)
+		expect("lost", "a", want*time.Second)
+	}
+	expect("the other address was not tried", "b", 0)
+	s.Step(start, "a", Measured, ms)
+	expect("it answers again", "a", 0)
+	s.Step(start, "a", Lost, 0)
+	expect("lost for the first time since", "a", time.Second)
+	for says, want := range map[time.Duration]time.Duration{0: time.Second, 7 * time.Second: 7 * time.Second, time.Hour: 30 * time.Second} {
+		s.Step(start, "a", Full, says)
+		expect("full", "b", want)
+	}
+	s.Step(start, "b", Served, 0)
+	expect("it took a question", "a", 0)
+}
+
 // Replicas at the same distance share the devices evenly.
 func TestSpread(t *testing.T) {
 	first := map[string]int{}

@@ -268,7 +268,7 @@ func text(quoted string) (s string) {
 	return s
 }
 
-// bm25 ranks by BM25F over two fields, the first of which counts twice.
+// bm25 ranks by BM25F over two fields, the first of which counts twice. Equal scores are in an order of its own.
 func (k *class) bm25(query, title, body string, limit int, fields []string) []map[string]any {
 	terms, average := strings.Fields(query), 0.0
 	type hit struct {
@@ -306,7 +306,7 @@ func (k *class) bm25(query, title, body string, limit int, fields []string) []ma
 			hits = append(hits, hit{id, score})
 		}
 	}
-	slices.SortFunc(hits, func(a, b hit) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.id, b.id)) })
+	slices.SortFunc(hits, func(a, b hit) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.id, a.id)) })
 	out := []map[string]any{}
 	for _, h := range hits[:min(len(hits), limit)] {
 		o := map[string]any{"_additional": map[string]any{"score": fmt.Sprintf("%.6f", h.score)}}

@@ -6,10 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"tandem/retrieval/passages"
@@ -148,6 +151,66 @@ func TestUpdates(t *testing.T) {
 	c.broken = false
 	report, err = open(t, c.address()).Add(t.Context(), dir, nil)
 	check("+2 ~0 -0 =1, 3", report, err, "bin day", "Friday") // to add the folder takes back what was removed by hand
+}
+
+// Of passages that stay in a file, none is removed. Those of one score come in the order of their IDs.
+func TestPut(t *testing.T) {
+	c := newCluster(t, 1)
+	x := open(t, c.address())
+	some := func(ids ...string) (list []passages.Passage) {
+		for _, id := range ids {
+			list = append(list, passages.Passage{ID: id, Source: "a.txt", Text: "The locker."})
+		}
+		return list
+	}
+	ids := func() (out []string) {
+		t.Helper()
+		found, err := x.Find(t.Context(), []search.Wanted{{Term: "locker"}}, 9)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range found {
+			out = append(out, p.ID)
+		}
+		return out
+	}
+	for _, step := range []struct{ old, now []string }{{nil, []string{"a", "b", "c", "d"}}, {[]string{"a", "b", "c", "d"}, []string{"b", "d", "e"}}} {
+		err := x.store.Put(t.Context(), "a.txt", []byte("{}"), step.old, some(step.now...))
+		if err = errors.Join(err, x.store.Flush(t.Context())); err != nil {
+			t.Fatal(err)
+		}
+		if got := ids(); !slices.Equal(got, step.now) {
+			t.Errorf("after %v: %v, want %v", step.old, got, step.now)
+		}
+	}
+}
+
+// The node that answered last is asked first, and no node's word sends the key elsewhere.
+func TestClient(t *testing.T) {
+	var asked, elsewhere atomic.Int32
+	busy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked.Add(1)
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}))
+	defer busy.Close()
+	well := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("{}")) }))
+	defer well.Close()
+	c := newClient([]string{busy.URL, well.URL}, "secret")
+	for range 3 {
+		if err := c.do(t.Context(), http.MethodGet, "/", nil, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := asked.Load(); n != 1 {
+		t.Errorf("a node that cannot answer was asked %d times", n)
+	}
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { elsewhere.Add(1) }))
+	defer other.Close()
+	moved := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusTemporaryRedirect))
+	defer moved.Close()
+	if err := newClient([]string{moved.URL}, "secret").do(t.Context(), http.MethodGet, "/", nil, nil); err == nil || elsewhere.Load() != 0 {
+		t.Errorf("a node that points elsewhere: %v, asked there %d times", err, elsewhere.Load())
+	}
 }
 
 // A page of records is read at a time, however many there are.

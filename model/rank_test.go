@@ -15,6 +15,7 @@ import (
 	"tandem/internal/llamacpp"
 	"tandem/internal/tinymodel"
 	"tandem/model/gguf"
+	"tandem/model/tokenizer"
 	"tandem/npu"
 	"tandem/npu/native"
 )
@@ -135,8 +136,15 @@ func TestScore(t *testing.T) {
 		}
 		last = a
 	}
-	if got := one.tokenizer.Pair(long, long, 64); len(got) != 64 || got[63] != got[len(got)-1] {
-		t.Errorf("%d tokens of two long texts", len(got))
+	end, _ := one.tokenizer.EOS()
+	if got := one.tokenizer.Pair(long, long, 64); len(got) != 64 || got[63] != end {
+		t.Errorf("%d tokens of two long texts, the last %d, want 64 and %d", len(got), got[len(got)-1], end)
+	}
+	for n, want := range map[int]int{1: 1, 64: 64, 1000: 201} {
+		ids := one.tokenizer.Encode(strings.Repeat("x", 200), tokenizer.Options{AddSpecial: true})
+		if got := one.tokenizer.Fit(ids, n); len(got) != want || got[len(got)-1] != end {
+			t.Errorf("cut to %d tokens: %d, the last %d, want %d and %d", n, len(got), got[len(got)-1], want, end)
+		}
 	}
 	if _, err := one.Score(t.Context(), long, long); err != nil {
 		t.Error(err)

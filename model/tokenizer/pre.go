@@ -2,6 +2,7 @@ package tokenizer
 
 import (
 	"fmt"
+	"regexp/syntax"
 	"slices"
 	"strings"
 	"unicode"
@@ -36,6 +37,9 @@ var (
 	preTekken = preTokenizer{name: "tekken", stages: []scanner{scanCased(1, false)}, wholeWords: true, addBOS: true}
 	preCoder  = preTokenizer{name: "deepseek-coder", stages: []scanner{isolate(isLineEnd, 1), cutOut(unicode.IsLetter),
 		cutOut(unicode.IsPunct), isolate(isEastAsian, 0), isolate(isNumber, 1)}}
+	preSeekLM = preTokenizer{name: "deepseek-llm", stages: []scanner{isolate(isLineEnd, 1), cutOut(isSeekLetter), cutOut(isSeekPunct),
+		scanTrailingSpace, isolate(isEastAsian, 0), isolate(isNumber, 0)}}
+	preKimi    = preTokenizer{name: "kimi-k2", stages: []scanner{isolate(isHan, 0), scanKimi}}
 	preDefault = preTokenizer{name: "default", stages: []scanner{isolate(isDefaultPunct, 0), scanGPT2, isolate(isNumber, 0), scanThreeDigits}}
 )
 
@@ -60,6 +64,7 @@ var preTokenizers = map[string]preTokenizer{
 	"dbrx": preThrees, "smaug-bpe": preThrees, "glm4": preThrees, "chatglm-bpe": preThrees,
 
 	"gpt-4o": preGPT4o, "llama4": preGPT4o, "tekken": preTekken, "deepseek-coder": preCoder,
+	"deepseek-llm": preSeekLM, "kimi-k2": preKimi,
 
 	"falcon": preFalcon, "default": preDefault,
 }
@@ -307,6 +312,40 @@ func runOf(text string, in func(rune) bool) int {
 	return len(text)
 }
 
+// scanKimi is scanModern(3), but ideographs are words apart, and contractions end a word instead of being one:
+//
+//	[H]+|[^\r\n\p{L}\p{N}]?[\p{L}--H]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
+//
+// (The model's own pattern starts a new word at a capital letter. This is what llama.cpp does for this name.)
+func scanKimi(text string) int {
+	if n := runOf(text, isHan); n > 0 {
+		return n
+	}
+	first, width := classAt(text, 0)
+	at := width
+	if first == letter {
+		at = 0
+	}
+	if next, _ := classAt(text, at); next != letter || first == number || first == newline {
+		return scanThrees(text)
+	}
+	end := at + runOf(text[at:], func(r rune) bool { return unicode.IsLetter(r) && !isHan(r) })
+	if end == at { // an ideograph follows
+		return width
+	}
+	return end + contraction(text[end:], true)
+}
+
+var scanThrees = scanModern(3, true)
+
+// scanTrailingSpace isolates \s+$.
+func scanTrailingSpace(text string) int {
+	if n := len(strings.TrimRightFunc(text, unicode.IsSpace)); n > 0 {
+		return n
+	}
+	return len(text)
+}
+
 // scanSeek3 is the last stage of DeepSeek V3's pattern. Characters that nothing matches, such as digits, stay together:
 //
 //	[!-/:-@\[-`{-~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
@@ -511,3 +550,31 @@ func isHanOrKana(r rune) bool { return r >= 0x4E00 && r <= 0x9FA5 || r >= 0x3040
 // isDefaultPunct is [\p{P}\$\+<=>\^~\|], isFalconPunct the same with the backtick.
 func isDefaultPunct(r rune) bool { return unicode.IsPunct(r) || strings.ContainsRune("$+<=>^~|", r) }
 func isFalconPunct(r rune) bool  { return isDefaultPunct(r) || r == '`' }
+
+// Classes of characters, as text between the brackets of a regular expression.
+const (
+	ideographs = `㐀-䶿一-鿿豈-﫿𠀀-𪛟𪜀-𮯯丽-𯨟` // what llama.cpp takes for \p{Han}
+
+	// Those of DeepSeek LLM. Its letters are those of scripts with capitals. An ideographic space is not among its punctuation,
+	// because llama.cpp takes it for white space first.
+	seekLetters = `A-Za-zµÀ-ÖØ-öø-ƺƼ-ƿǄ-ʓʕ-ʯͰ-ͳͶͷͻ-ͽͿΆΈ-ΊΌΎ-ΡΣ-ϵϷ-ҁҊ-ԯԱ-ՖႠ-ჅᎠ-Ᏽᏸ-ᏽᲐ-ᲺᲽ-Ჿᴀ-ᴫᵫ-ᵷᵹ-ᶚḀ-ἕἘ-Ἕἠ-ὅὈ-Ὅὐ-ὗὙὛὝὟ-ώᾀ-ᾴᾶ-ᾼιῂ-ῄῆ-ῌῐ-ΐῖ-Ίῠ-Ῥῲ-ῴῶ-ῼℂℇℊ-ℓℕℙ-ℝℤΩℨK-ℭℯ-ℴℹℼ-ℿⅅ-ⅉⅎↃↄⰀ-ⱻⱾ-ⳤⳫ-ⳮⳲⳳꙀ-ꙭꚀ-ꚛꜢ-ꝯꝱ-ꞇꞋ-ꞎꭰ-ꮿﬀ-ﬆﬓ-ﬗＡ-Ｚａ-ｚ𐐀-𐑏𐒰-𐓓𐓘-𐓻𐲀-𐲲𐳀-𐳲𑢠-𑣟𞤀-𞥃`
+	seekPunct   = `!-/:-~！-／：-～‘-‟、-。`
+)
+
+var isHan, isSeekLetter, isSeekPunct = oneOf(ideographs), oneOf(seekLetters), oneOf(seekPunct)
+
+// oneOf returns the set of a class's characters.
+func oneOf(class string) func(rune) bool {
+	set, err := syntax.Parse("["+class+"]", 0)
+	if err != nil {
+		panic(err)
+	}
+	return func(r rune) bool {
+		for i := 0; i < len(set.Rune) && set.Rune[i] <= r; i += 2 { // pairs of the first and last of ascending ranges
+			if r <= set.Rune[i+1] {
+				return true
+			}
+		}
+		return false
+	}
+}

@@ -30,6 +30,9 @@ var patterns = map[string][]string{
 	"gpt-4o":         {strings.NewReplacer("CONTRACTION", contractionPattern, "DIGITS", "{1,3}").Replace(casedPattern)},
 	"tekken":         {strings.NewReplacer("CONTRACTION", "", "DIGITS", "").Replace(casedPattern)},
 	"deepseek-coder": {`[\r\n]`, `\s?\p{L}+`, `\s?\p{P}+`, `[一-龥ࠀ-一가-퟿]+`, `\p{N}`},
+	"deepseek-llm":   {`[\r\n]`, `\s?[` + seekLetters + `]+`, `\s?[` + seekPunct + `]+`, `\s+$`, `[一-龥ࠀ-一가-퟿]+`, `\p{N}+`},
+	"kimi-k2": {`[` + ideographs + `]+|[^\r\n\p{L}\p{N}]?(?:(?![` + ideographs + `])\p{L})+` + contractionPattern +
+		`|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`},
 	"qwen35": {`(?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}|` +
 		` ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`},
 	"deepseek-v3": {`\p{N}{1,3}`, `[一-龥぀-ゟ゠-ヿ]+`, "[!-/:-@\\[-`{-~][A-Za-z]+|" + `[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+|` +
@@ -71,7 +74,7 @@ func TestScannersEqualTheirPatterns(t *testing.T) {
 			for _, p := range list {
 				stages = append(stages, regexp2.MustCompile(p, regexp2.None))
 			}
-			runes := []rune(" \t\n\r\v\u0085\u00a0\u2003\u3000'sStTrReEvVmMlLdD0123456789٣½²abcéÜßſKİ我想ก็e\u0301!?.,-_$+<=>^~|`/XYZ\"🦙\u200d\u0000\ufffd")
+			runes := []rune(" \t\n\r\v\u0085\u00a0\u2003\u3000'sStTrReEvVmMlLdD0123456789٣½²abcéÜßſKİ我想ǅʔა。\u3000ก็e\u0301!?.,-_$+<=>^~|`/XYZ\"🦙\u200d\u0000\ufffd")
 			rapid.Check(t, func(t *rapid.T) {
 				text := rapid.StringOfN(rapid.OneOf(rapid.SampledFrom(runes), rapid.SampledFrom(runes[:24]), rapid.Rune()), 0, 24, -1).Draw(t, "text")
 				if !utf8.ValidString(text) {

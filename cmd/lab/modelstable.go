@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,8 +13,11 @@ import (
 	"tandem"
 	"tandem/cmd/internal/cli"
 	"tandem/internal/llamacpp"
+	"tandem/internal/scripts"
 	"tandem/internal/tinymodel"
+	"tandem/lab/engine"
 	"tandem/model"
+	"tandem/model/tokenizer"
 	"tandem/npu"
 	"tandem/npu/ggml"
 	"tandem/npu/native"
@@ -34,10 +38,14 @@ Made by ` + "`lab models table`" + ` with models of random weights, one for each
 layers. *off* is the largest difference of a logit from llama.cpp's over 64 positions, relative to the spread of the position's
 logits, in F32, Q8_0 and Q4_K (of fewer than 64 rows llama.cpp rounds the queries to F16, and is off by more). ggml looks the GELU of Gemma up in a table of F16, and rounds differently where it multiplies by 8-bit
 inputs; tests hold each cell to a bound. Of encoders, off is the distance of two embeddings of length 1. *8-bit keys* is the
-same difference, of F32 weights, between ` + "`--kv-type q8_0`" + ` and f16.
+same difference, of F32 weights, between ` + "`--kv-type q8_0`" + ` and f16. *tokens* says of how many of 500 random texts in many scripts the
+model's ids are llama.cpp's and give the text back; all these models have one vocabulary, of bytes, and tests hold the others to
+llama.cpp's. *speed* is ours by llama.cpp's in prefill of 128 tokens and in decoding after them, in Q8_0 with one thread, the median of
+five alternating runs: of models this small it says what a pass costs apart from its products. llama.cpp cannot
+cut sequences of LFM2 as the measurement does.
 
-| architecture | models | types | off F32 | off Q8_0 | off Q4_K | 8-bit keys | ggml | adapters | drafts in trees |
-|---|---|---|---|---|---|---|---|---|---|
+| architecture | models | types | off F32 | off Q8_0 | off Q4_K | 8-bit keys | ggml | adapters | drafts in trees | tokens | speed |
+|---|---|---|---|---|---|---|---|---|---|---|---|
 `
 
 const tableTail = `
@@ -91,11 +99,7 @@ func (c *modelsTable) Run(a *cli.App) error {
 		off := map[npu.DType]string{}
 		for _, typ := range npu.DTypes {
 			a.Progress("%s in %v", arch, typ)
-			spec := tinymodel.Spec{Arch: arch, Type: typ, Dim: 256, FF: 512, Seed: 1}
-			if arch == "opt" || arch == "llada" || strings.Contains(arch, "bert") {
-				spec.KVHeads = 4
-			}
-			difference, err := c.try(a, lib, filepath.Join(dir, "m.gguf"), spec)
+			difference, err := c.try(a, lib, filepath.Join(dir, "m.gguf"), tableSpec(arch, typ))
 			if err != nil {
 				return fmt.Errorf("%s in %v: %w", arch, typ, err)
 			}
@@ -111,11 +115,75 @@ func (c *modelsTable) Run(a *cli.App) error {
 		if err != nil {
 			return fmt.Errorf("%s with keys in 8 bits: %w", arch, err)
 		}
-		fmt.Fprintf(a.Out, "| `%s` | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", arch, modelNames[arch], all, off[npu.F32], off[npu.Q8_0], off[npu.Q4_K],
-			eight, onGGML(b), adapters(b), trees(a, b))
+		tokens, speed, err := compare(a, lib, filepath.Join(dir, "q8.gguf"), arch)
+		if err != nil {
+			return fmt.Errorf("%s next to llama.cpp: %w", arch, err)
+		}
+		fmt.Fprintf(a.Out, "| `%s` | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", arch, modelNames[arch], all, off[npu.F32], off[npu.Q8_0], off[npu.Q4_K],
+			eight, onGGML(b), adapters(b), trees(a, b), tokens, speed)
 	}
 	fmt.Fprint(a.Out, tableTail)
 	return nil
+}
+
+// tableSpec is a model of an architecture and type.
+func tableSpec(arch string, typ npu.DType) tinymodel.Spec {
+	spec := tinymodel.Spec{Arch: arch, Type: typ, Dim: 256, FF: 512, Seed: 1}
+	if arch == "opt" || arch == "llada" || strings.Contains(arch, "bert") {
+		spec.KVHeads = 4
+	}
+	return spec
+}
+
+// compare says how an architecture's tokens and speed compare with llama.cpp's. It writes its model to path.
+func compare(ctx context.Context, lib *llamacpp.Lib, path, arch string) (tokens, speed string, err error) {
+	if lib == nil {
+		return "not measured", "not measured", nil
+	}
+	if err := os.WriteFile(path, tinymodel.GGUF(tableSpec(arch, npu.Q8_0)), 0o600); err != nil {
+		return "", "", err
+	}
+	m, err := model.Open(path, native.New(1))
+	if err != nil {
+		return "", "", err
+	}
+	defer m.Close()
+	theirs, err := lib.Open(path, false)
+	if err != nil {
+		return "not in llama.cpp", "not in llama.cpp", nil
+	}
+	defer theirs.Close()
+	if tokens, err = sameTokens(m, theirs); err != nil {
+		return "", "", err
+	}
+	if c := m.Config(); c.Pooling != model.NoPooling || c.Diffusion {
+		return tokens, "not compared: it writes no text token by token", nil
+	}
+	silent := func(string, ...any) {}
+	r, err := engine.Measure(ctx, m, engine.Options{Rows: []int{1}, Runs: 5, Prompt: 128, Steps: 32, Threads: 1, Against: path, Progress: silent, Remark: silent})
+	if err != nil {
+		return tokens, fmt.Sprintf("not compared: %v", err), ctx.Err()
+	}
+	last := len(r.Results) - 1 // the tests are the prefill, decoding from nothing, and decoding after the prompt
+	return tokens, fmt.Sprintf("%.2f, %.2f", r.Results[0].Ratio, r.Results[last].Ratio), nil
+}
+
+// sameTokens says of how many random texts a model's ids are llama.cpp's and give the text back.
+func sameTokens(m *model.Model, theirs *llamacpp.Model) (string, error) {
+	const texts = 500
+	random, same := rand.New(rand.NewPCG(1, 1)), 0
+	for range texts {
+		text := scripts.Text(random)
+		want, err := theirs.Tokenize(text, false, false)
+		if err != nil {
+			return "", err
+		}
+		got := m.Tokenizer().Encode(text, tokenizer.Options{})
+		if slices.EqualFunc(got, want, func(a tandem.Token, b int32) bool { return int32(a) == b }) && m.Tokenizer().Decode(got) == text {
+			same++
+		}
+	}
+	return fmt.Sprintf("%d of %d", same, texts), nil
 }
 
 // try opens a model and returns the difference of its logits from llama.cpp's.

@@ -19,13 +19,14 @@ import (
 // phone counts rows, loads, waiting and energy. A model that runs here gives the tokens and so the acceptance, and the
 // phone charges the costs of a larger shape (sim.Stand).
 type Executed struct {
-	Open      func(phone.Options) (*model.Model, *phone.Device, error) // the model that gives acceptance
-	Of        string                                                   // its name
+	Open      func(phone.Options, ...model.Option) (*model.Model, *phone.Device, error) // the model that gives acceptance
+	Of        string                                                                    // its name
 	Tasks     []ExecutedTask
 	SoCs      []string // chips with stacks
 	Shapes    []string // whose costs are charged
 	Variants  []string // see ExecutedVariants
 	MaxTokens int
+	Prompt    int    // tokens of a shorter prompt on the phones, however few the model reads; 0 for as many as it reads
 	History   string // folder for histories of earlier answers
 }
 
@@ -59,7 +60,8 @@ type ExecutedRow struct {
 	Variant      string `json:"variant"`
 
 	Inputs int     `json:"inputs"`
-	Prompt int     `json:"prompt_tokens"` // of all inputs
+	Prompt int     `json:"prompt_tokens"` // of all inputs, on the phone
+	Read   int     `json:"read_tokens"`   // of them, those that the model read
 	Tokens int     `json:"tokens"`        // of all answers
 	Passes int     `json:"passes"`        // that decode
 	Accept float64 `json:"accept_length"` // tokens of a pass that decodes
@@ -155,7 +157,10 @@ func (x Executed) cell(ctx context.Context, soc, name string, task ExecutedTask,
 // repeat lets a phone with one strategy repeat the answers of the variants that have it. The one with room for all graphs gives
 // the prompts' own times.
 func (x Executed) repeat(ctx context.Context, opt phone.Options, w written, sum *account) (err error) {
-	m, d, err := x.Open(opt)
+	longer := func(c *model.Config) { // nothing is computed, so positions that the model was not trained on do no harm
+		c.Context = max(c.Context, x.Prompt+x.MaxTokens+decodeChunk)
+	}
+	m, d, err := x.Open(opt, longer)
 	if err != nil {
 		return err
 	}
@@ -230,7 +235,7 @@ func (a account) row(row *ExecutedRow) {
 	for i, r := range runs {
 		n := len(r.prompt)
 		t := a.times(row.Variant, i)
-		row.Prompt, row.Tokens, row.Passes, row.Graph = row.Prompt+n, row.Tokens+len(r.said), row.Passes+r.stats.Passes, r.graph
+		row.Prompt, row.Read, row.Tokens, row.Passes, row.Graph = row.Prompt+n, row.Read+r.read, row.Tokens+len(r.said), row.Passes+r.stats.Passes, r.graph
 		row.Prefill += msOf(a.pure[i])
 		row.Switch, row.Calibration, row.Decoding, row.Drafting = row.Switch+t.change, row.Calibration+t.calibration, row.Decoding+t.decoding, row.Drafting+t.drafting
 		row.Opening, row.Loads, row.Waiting = row.Opening+msOf(r.prefill.Opening), row.Loads+float64(r.prefill.Switches+r.decoding.Switches), row.Waiting+msOf(r.prefill.Waiting+r.decoding.Waiting)

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"tandem/model"
@@ -14,13 +15,13 @@ import (
 // repeats a record exactly: one answer on it has the passes that were recorded.
 func TestExecuted(t *testing.T) {
 	x := Executed{Of: "reader", SoCs: []string{"sm8550/mllm", "sm8750/qnn"}, Shapes: []string{"Qwen2.5-1.5B"}, Variants: ExecutedVariants, MaxTokens: 24, History: t.TempDir()}
-	x.Open = func(opt phone.Options) (*model.Model, *phone.Device, error) {
+	x.Open = func(opt phone.Options, more ...model.Option) (*model.Model, *phone.Device, error) {
 		opt.Threads = 1
 		d, err := phone.Open(opt)
 		if err != nil {
 			return nil, nil, err
 		}
-		m, err := model.OpenBytes("reader", models.Reader, d)
+		m, err := model.OpenBytes("reader", models.Reader, d, more...)
 		return m, d, err
 	}
 	m, _, err := x.Open(phone.Options{})
@@ -72,6 +73,16 @@ func TestExecuted(t *testing.T) {
 		if r.Disagreement.Known != (r.Words != "own") {
 			t.Errorf("%s words: disagreement %v", r.Words, r.Disagreement)
 		}
+	}
+	x.History = t.TempDir() // nobody has answered before
+	x.Prompt, x.Tasks, x.Variants, x.SoCs = 900, x.Tasks[1:], []string{"+SD"}, x.SoCs[:1] // more than the reader's context holds
+	long, err := x.Run(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(rows, func(r ExecutedRow) bool { return r.Variant == "+SD" && r.Words != "own" })
+	if short, r := rows[i], long[0]; r.Prompt != 900 || r.Read != len(in.Tokens) || short.Prompt != short.Read || r.Passes != short.Passes || r.Accept != short.Accept || r.Prefill < 2*short.Prefill {
+		t.Errorf("with a longer prompt %+v, without %+v", r, short)
 	}
 	if fitted != 4 { // NPU and +G of Qwen2.5-1.5B on sm8550/mllm, in each words
 		t.Errorf("%d fitted rows, want 4", fitted)

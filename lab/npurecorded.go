@@ -24,7 +24,8 @@ type written struct {
 
 // recordedAnswer is an answer with the trees that its passes verified.
 type recordedAnswer struct {
-	prompt      []tandem.Token
+	prompt      []tandem.Token // on a phone
+	read        int            // tokens of it that the model read
 	said        []tandem.Token // with the token that ends the text, if the model ended it
 	most        int            // tokens that it could have had
 	trees       []draftTree
@@ -87,6 +88,7 @@ func (x Executed) write(ctx context.Context, task ExecutedTask) (w written, err 
 				if err := h.Add("answer", a.said, time.Now()); err != nil {
 					return w, err
 				}
+				a.lengthen(inputs, i, x.Prompt)
 				w.answers[i][key] = a
 			}
 		}
@@ -120,7 +122,7 @@ func recordAnswer(ctx context.Context, m *model.Model, in SpecInput, s *specdec.
 	if len(in.Said) > 0 {
 		most = min(most, len(in.Said))
 	}
-	a, params := &recordedAnswer{prompt: in.Tokens, most: most}, sample.Params{Replay: in.Said}
+	a, params := &recordedAnswer{prompt: in.Tokens, read: len(in.Tokens), most: most}, sample.Params{Replay: in.Said}
 	var spec sample.Speculator
 	if s != nil {
 		spec = &recordingDrafter{s, a}
@@ -146,6 +148,20 @@ func recordAnswer(ctx context.Context, m *model.Model, in SpecInput, s *specdec.
 		a.stats = s.Stats()
 	}
 	return a, nil
+}
+
+// lengthen makes the prompt of input i at least n tokens long with the inputs after it, and then those from the first on. The
+// part of calibration that was measured grows with it.
+func (a *recordedAnswer) lengthen(inputs []SpecInput, i, n int) {
+	if len(a.prompt) >= n {
+		return
+	}
+	a.prompt = slices.Clone(a.prompt)
+	for next := i + 1; len(a.prompt) < n; next++ {
+		more := inputs[next%len(inputs)].Tokens
+		a.prompt = append(a.prompt, more[:min(len(more), n-len(a.prompt))]...)
+	}
+	a.calibrating = a.calibrating * time.Duration(n) / time.Duration(a.read)
 }
 
 // recordingDrafter records what a Speculator drafts.

@@ -24,6 +24,7 @@ type npuAnswers struct {
 	Data      string   `help:"Folder with specbench/questions.jsonl and ui/tasks.json. Default: sample documents and invented screens. Replies are always to invented conversations." type:"existingdir" placeholder:"DIR"`
 	Limit     int      `help:"At most this many inputs of each task, evenly spread over all of them; 0 for all." default:"6"`
 	MaxTokens int      `help:"Most tokens of an answer." default:"96"`
+	Prompt    int      `help:"Lengthen shorter prompts on the phone to this many tokens, with the task's other inputs. The model reads its own as before, so acceptance does not change." placeholder:"TOKENS"`
 	cli.ModelFlags
 	File string `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default: standard output."`
 }
@@ -32,6 +33,7 @@ func (c *npuAnswers) Help() string {
 	return `Examples:
   lab npu answers
   lab npu answers --data ../shared/data --limit 12 --json table3.json
+  lab npu answers --prompt 1500 --task rag
   lab npu answers --soc sm8550/mllm,sm8650/mllm,sm8750/mllm --task summary,rag,ui,reply --methods CPU,NPU,+SD,EAGLE,all,ours
 
 Each row is a run of the path that edge run --soc takes: a model that runs here gives the tokens, and with them the acceptance; the simulated phone charges the costs of a larger shape for each chunk, pass, load and wait. With reference words, the model reads what people wrote as if it had said it.
@@ -57,6 +59,9 @@ func (c *npuAnswers) Run(a *cli.App) error {
 	}
 	if c.Limit < 0 || c.MaxTokens < 2 {
 		return errors.New("--limit must be 0 or more, --max-tokens 2 or more")
+	}
+	if c.Prompt < 0 || c.Prompt > 1<<16 {
+		return fmt.Errorf("--prompt %d: want 0 to %d", c.Prompt, 1<<16)
 	}
 	if err := a.CheckJSONFile(c.File); err != nil {
 		return err
@@ -85,7 +90,7 @@ func (c *npuAnswers) executed(a *cli.App, words []lab.Words, variants []string) 
 		return x, nil, err
 	}
 	defer m.Close()
-	x = lab.Executed{Of: (&specCmd{ModelFlags: c.ModelFlags}).modelName(m), SoCs: c.SoC, Shapes: c.Costs, Variants: variants, MaxTokens: c.MaxTokens}
+	x = lab.Executed{Of: (&specCmd{ModelFlags: c.ModelFlags}).modelName(m), SoCs: c.SoC, Shapes: c.Costs, Variants: variants, MaxTokens: c.MaxTokens, Prompt: c.Prompt}
 	for _, task := range c.Task {
 		if !slices.Contains(lab.SpecTasks, task) {
 			return x, nil, fmt.Errorf("--task %s: unknown, use one or more of %s", task, strings.Join(lab.SpecTasks, ", "))
@@ -109,13 +114,13 @@ func (c *npuAnswers) executed(a *cli.App, words []lab.Words, variants []string) 
 	if err != nil {
 		return x, nil, err
 	}
-	x.Open = func(opt phone.Options) (*model.Model, *phone.Device, error) {
+	x.Open = func(opt phone.Options, more ...model.Option) (*model.Model, *phone.Device, error) {
 		opt.Threads = c.Threads
 		d, err := phone.Open(opt)
 		if err != nil {
 			return nil, nil, err
 		}
-		m, err := openOn(d, path)
+		m, err := openOn(d, path, more...)
 		return m, d, err
 	}
 	x.History, err = os.MkdirTemp("", "tandem-history-")

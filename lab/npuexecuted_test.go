@@ -74,7 +74,7 @@ func TestExecuted(t *testing.T) {
 			t.Errorf("%s words: disagreement %v", r.Words, r.Disagreement)
 		}
 	}
-	x.History = t.TempDir() // nobody has answered before
+	x.History = t.TempDir()                                                               // nobody has answered before
 	x.Prompt, x.Tasks, x.Variants, x.SoCs = 900, x.Tasks[1:], []string{"+SD"}, x.SoCs[:1] // more than the reader's context holds
 	long, err := x.Run(t.Context(), nil)
 	if err != nil {

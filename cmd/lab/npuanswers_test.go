@@ -31,7 +31,7 @@ func TestAnswersCommand(t *testing.T) {
 	if want := "summary own NPU, summary own ours, reply own NPU, reply own ours, reply reference NPU, reply reference ours"; strings.Join(got, ", ") != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	for _, c := range [][2]string{{"--methods=fast", "EAGLE"}, {"--task=poem", "summary"}, {"--words=mine", "reference:SHARE"}, {"--max-tokens=1", "--max-tokens"}} {
+	for _, c := range [][2]string{{"--methods=fast", "EAGLE"}, {"--task=poem", "summary"}, {"--words=mine", "reference:SHARE"}, {"--max-tokens=1", "--max-tokens"}, {"--prompt=-1", "--prompt"}} {
 		if _, stderr, err := h.Run(append(flags, c[0])...); err == nil || !strings.Contains(stderr, c[1]) {
 			t.Errorf("%s: %v: %s", c[0], err, stderr)
 		}

@@ -111,3 +111,13 @@ func TestModelsTableIsOfToday(t *testing.T) {
 		t.Error("docs/models.md is not what lab models table prints: lab models table > docs/models.md")
 	}
 }
+
+// Models with windows, experts and short convolutions answer in a pair like any other: one seed gives one text, wherever the
+// sides decide.
+func TestPairsOfArchitectures(t *testing.T) {
+	for _, arch := range []string{"gemma3", "gpt-oss", "lfm2"} {
+		if got, err := pairTexts(t.Context(), arch); err != nil || got != "1 of 10 answers" {
+			t.Errorf("%s: %s, %v", arch, got, err)
+		}
+	}
+}

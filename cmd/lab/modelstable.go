@@ -9,18 +9,24 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"testing/fstest"
+	"time"
 
 	"tandem"
 	"tandem/cmd/internal/cli"
+	"tandem/decoder"
 	"tandem/internal/llamacpp"
 	"tandem/internal/scripts"
 	"tandem/internal/tinymodel"
+	"tandem/lab"
 	"tandem/lab/engine"
 	"tandem/model"
 	"tandem/model/tokenizer"
 	"tandem/npu"
 	"tandem/npu/ggml"
 	"tandem/npu/native"
+	"tandem/retrieval/passages"
+	"tandem/retrieval/search"
 )
 
 // modelsTable says what this program computes of each architecture, by trying.
@@ -40,12 +46,13 @@ logits, in F32, Q8_0 and Q4_K (of fewer than 64 rows llama.cpp rounds the querie
 inputs; tests hold each cell to a bound. Of encoders, off is the distance of two embeddings of length 1. *8-bit keys* is the
 same difference, of F32 weights, between ` + "`--kv-type q8_0`" + ` and f16. *tokens* says of how many of 500 random texts in many scripts the
 model's ids are llama.cpp's and give the text back; all these models have one vocabulary, of bytes, and tests hold the others to
-llama.cpp's. *speed* is ours by llama.cpp's in prefill of 128 tokens and in decoding after them, in Q8_0 with one thread, the median of
+llama.cpp's. *pair* says how many different texts a device and a cloud with the model give of one seed, answering live over QUIC, as
+the one or the other or both decide, in lock step or ahead, with no delay and with 20 ms: it must be one. *speed* is ours by llama.cpp's in prefill of 128 tokens and in decoding after them, in Q8_0 with one thread, the median of
 five alternating runs: of models this small it says what a pass costs apart from its products. llama.cpp cannot
 cut sequences of LFM2 as the measurement does.
 
-| architecture | models | types | off F32 | off Q8_0 | off Q4_K | 8-bit keys | ggml | adapters | drafts in trees | tokens | speed |
-|---|---|---|---|---|---|---|---|---|---|---|---|
+| architecture | models | types | off F32 | off Q8_0 | off Q4_K | 8-bit keys | ggml | adapters | drafts in trees | tokens | pair | speed |
+|---|---|---|---|---|---|---|---|---|---|---|---|---|
 `
 
 const tableTail = `
@@ -119,8 +126,12 @@ func (c *modelsTable) Run(a *cli.App) error {
 		if err != nil {
 			return fmt.Errorf("%s next to llama.cpp: %w", arch, err)
 		}
-		fmt.Fprintf(a.Out, "| `%s` | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", arch, modelNames[arch], all, off[npu.F32], off[npu.Q8_0], off[npu.Q4_K],
-			eight, onGGML(b), adapters(b), trees(a, b), tokens, speed)
+		texts, err := pairTexts(a, arch)
+		if err != nil {
+			return fmt.Errorf("a pair with %s: %w", arch, err)
+		}
+		fmt.Fprintf(a.Out, "| `%s` | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", arch, modelNames[arch], all, off[npu.F32], off[npu.Q8_0], off[npu.Q4_K],
+			eight, onGGML(b), adapters(b), trees(a, b), tokens, texts, speed)
 	}
 	fmt.Fprint(a.Out, tableTail)
 	return nil
@@ -361,4 +372,46 @@ func trees(ctx context.Context, b []byte) string {
 		}
 	}
 	return "to the bit"
+}
+
+// pairTexts says how many texts two sides with a model of an architecture give of one seed, over all placements and two networks.
+func pairTexts(ctx context.Context, arch string) (string, error) {
+	m, err := model.OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{Arch: arch, Gain: 3, Seed: 3}), native.New(1))
+	if err != nil {
+		return "", err
+	}
+	defer m.Close()
+	if m.Config().Pooling != model.NoPooling {
+		return "no: it writes no text", nil
+	}
+	x := lab.Latency{Delays: [][2]time.Duration{{2 * time.Millisecond, time.Millisecond}}, RTTs: []time.Duration{0, 20 * time.Millisecond}}
+	x.Model, x.Questions = m, []string{"When does the museum open?"}
+	x.Settings = tandem.Settings{Nucleus: decoder.DefaultTopP, Support: 64, Lookahead: 12, MaxTokens: 12, Documents: 1, Seed: 5,
+		Sampling: tandem.Sampling{Temperature: 1, TopP: 1, RepeatPenalty: 1}}
+	for side, text := range []string{"The cabin is at the harbour.", "The museum opens at nine."} {
+		documents, err := search.Memory(search.Options{Words: passages.SentenceWords})
+		if err != nil {
+			return "", err
+		}
+		defer documents.Close()
+		if _, err := documents.AddFS(ctx, fstest.MapFS{"note.txt": {Data: []byte(text)}}, "."); err != nil {
+			return "", err
+		}
+		x.Documents[side] = documents
+	}
+	if x.Methods, err = lab.Methods([]string{"drdg-tw", "tandem/device", "tandem/cloud", "tandem/greedy", "tandem/mirror"}); err != nil {
+		return "", err
+	}
+	report, err := x.Run(ctx, func(int, int) {})
+	if err != nil {
+		return "", err
+	}
+	texts := map[string]bool{}
+	for _, r := range report.Results {
+		if r.Text == "" {
+			return "", fmt.Errorf("%s %s gives no text", r.Method, r.Placement)
+		}
+		texts[r.Text] = true
+	}
+	return fmt.Sprintf("%d of %d answers", len(texts), len(report.Results)), nil
 }

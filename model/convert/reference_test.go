@@ -30,7 +30,7 @@ const (
 	tinyDim   = 64
 )
 
-// newHF returns a model of the given kind: "llama", "qwen2" or "opt".
+// newHF returns a model of the given kind: "llama", "qwen2", "qwen3", "smollm3" or "opt".
 func newHF(kind, typ string, bend map[string]any) *hfModel {
 	m := &hfModel{dim: tinyDim, layers: 2, heads: 4, kv: 2, size: 16, ff: 96, vocab: tinyVocab, positions: 64, typ: typ,
 		shapes: map[string][]int{}, w: map[string][]float64{}}
@@ -41,7 +41,15 @@ func newHF(kind, typ string, bend map[string]any) *hfModel {
 		m.config["ffn_dim"], m.config["activation_function"], m.config["word_embed_proj_dim"] = m.ff, "relu", m.dim
 	} else {
 		m.config["num_key_value_heads"], m.config["intermediate_size"], m.config["hidden_act"] = m.kv, m.ff, "silu"
-		m.config["rms_norm_eps"], m.config["rope_theta"], m.config["tie_word_embeddings"] = 1e-5, 5000.0, kind == "qwen2"
+		m.config["rms_norm_eps"], m.config["rope_theta"], m.config["tie_word_embeddings"] = 1e-5, 5000.0, kind != "llama"
+	}
+	switch kind {
+	case "qwen3":
+		m.size = 32 // not the width over the heads
+		m.config["head_dim"] = m.size
+	case "smollm3":
+		m.layers = 4 // the last does not rotate
+		m.config["num_hidden_layers"] = m.layers
 	}
 	for k, v := range bend {
 		m.config[k] = v
@@ -98,6 +106,10 @@ func newHF(kind, typ string, bend map[string]any) *hfModel {
 		linear(b+"self_attn.k_proj", kv, m.dim, bias)
 		linear(b+"self_attn.v_proj", kv, m.dim, bias)
 		linear(b+"self_attn.o_proj", m.dim, q, bend["attention_bias"] == true)
+		if kind == "qwen3" {
+			add(b+"self_attn.q_norm.weight", 1, 0.3, m.size)
+			add(b+"self_attn.k_norm.weight", 1, 0.3, m.size)
+		}
 		norm(b+"post_attention_layernorm", false)
 		linear(b+"mlp.gate_proj", m.ff, m.dim, false)
 		linear(b+"mlp.up_proj", m.ff, m.dim, false)
@@ -295,7 +307,13 @@ func (m *hfModel) logits(tokens []int) [][]float64 {
 		for i := range x {
 			h := m.norm(x[i], b+names[0])
 			q, k := m.linear(h, b+"self_attn.q_proj"), m.linear(h, b+"self_attn.k_proj")
-			if !opt {
+			for at := 0; at < len(q) && m.w[b+"self_attn.q_norm.weight"] != nil; at += m.size {
+				copy(q[at:], m.norm(q[at:at+m.size], b+"self_attn.q_norm"))
+				if at < len(k) {
+					copy(k[at:], m.norm(k[at:at+m.size], b+"self_attn.k_norm"))
+				}
+			}
+			if !opt && (m.config["model_type"] != "smollm3" || l%4 != 3) {
 				m.rotate(q, i)
 				m.rotate(k, i)
 			}

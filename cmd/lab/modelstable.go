@@ -48,7 +48,8 @@ same difference, of F32 weights, between ` + "`--kv-type q8_0`" + ` and f16. *to
 model's ids are llama.cpp's and give the text back; all these models have one vocabulary, of bytes, and tests hold the others to
 llama.cpp's. *pair* says how many different texts a device and a cloud with the model give of one seed, answering live over QUIC, as
 the one or the other or both decide, in lock step or ahead, with no delay and with 20 ms: it must be one. *speed* is ours by llama.cpp's in prefill of 128 tokens and in decoding after them, in Q8_0 with one thread, the median of
-five alternating runs: of models this small it says what a pass costs apart from its products. llama.cpp cannot
+five alternating runs: of models this small it says what a pass costs apart from its products, and on a
+busy machine, as here, it varies by a factor of two. llama.cpp cannot
 cut sequences of LFM2 as the measurement does.
 
 | architecture | models | types | off F32 | off Q8_0 | off Q4_K | 8-bit keys | ggml | adapters | drafts in trees | tokens | pair | speed |

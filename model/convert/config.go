@@ -32,7 +32,8 @@ type hfConfig struct {
 	Window    *uint32      `json:"sliding_window"`
 	UseWindow *bool        `json:"use_sliding_window"`
 
-	family *family
+	family  *family
+	granite graniteFactors
 }
 
 type ropeScaling struct {

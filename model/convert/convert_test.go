@@ -92,6 +92,7 @@ func TestConvertedModelsMatchTheirDefinition(t *testing.T) {
 		{"qwen2 to f16", "qwen2", "F32", "f16", 2, nil, 2e-2},
 		{"qwen3", "qwen3", "BF16", "", 1, nil, 3e-3},
 		{"smollm3", "smollm3", "BF16", "", 1, nil, 3e-3},
+		{"granite", "granite", "BF16", "", 1, nil, 3e-3},
 		{"opt", "opt", "F16", "", 1, nil, 3e-3},
 		{"opt to q8_0", "opt", "F32", "q8_0", 2, nil, 0.15},
 	} {
@@ -197,6 +198,7 @@ func TestConvertRefuses(t *testing.T) {
 		{"SmolLM3 with other layers", "smollm3", map[string]any{"no_rope_layers": []int{1, 0, 1, 0}}, nil, "no_rope_layers: layer 1"},
 		{"SmolLM3 with another interval", "smollm3", map[string]any{"no_rope_layer_interval": 3}, nil, "no_rope_layer_interval 3"},
 		{"Qwen3 without its norms", "qwen2", map[string]any{"model_type": "qwen3", "head_dim": 16}, nil, `"model.layers.0.self_attn.q_norm.weight" is missing`},
+		{"Granite with no residual", "granite", map[string]any{"residual_multiplier": 0.0}, nil, "must be positive"},
 		{"gelu", "llama", map[string]any{"hidden_act": "gelu"}, nil, `hidden_act "gelu"`},
 		{"OPT-350M", "opt", map[string]any{"word_embed_proj_dim": 32}, nil, "OPT-350M"},
 		{"post-norm", "opt", map[string]any{"do_layer_norm_before": false}, nil, "do_layer_norm_before"},

@@ -1,6 +1,6 @@
 // Package convert makes GGUF files from other files. Quantize stores the tensors of a GGUF file as other
 // types. Convert reads the folder of a Hugging Face model (config.json, safetensors, tokenizer.json) of
-// the Llama, Qwen2, Qwen3, SmolLM3 or OPT architecture. Llama2C reads a llama2.c checkpoint. All of them stream tensors
+// the Llama, Qwen2, Qwen3, SmolLM3, Granite or OPT architecture. Llama2C reads a llama2.c checkpoint. All of them stream tensors
 // in pieces, so that memory use does not grow with the model.
 //
 // The package knows the names, layouts and row orders of both formats. It must not compute a model

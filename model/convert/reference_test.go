@@ -30,7 +30,7 @@ const (
 	tinyDim   = 64
 )
 
-// newHF returns a model of the given kind: "llama", "qwen2", "qwen3", "smollm3" or "opt".
+// newHF returns a model of the given kind: "llama", "qwen2", "qwen3", "smollm3", "granite" or "opt".
 func newHF(kind, typ string, bend map[string]any) *hfModel {
 	m := &hfModel{dim: tinyDim, layers: 2, heads: 4, kv: 2, size: 16, ff: 96, vocab: tinyVocab, positions: 64, typ: typ,
 		shapes: map[string][]int{}, w: map[string][]float64{}}
@@ -47,6 +47,9 @@ func newHF(kind, typ string, bend map[string]any) *hfModel {
 	case "qwen3":
 		m.size = 32 // not the width over the heads
 		m.config["head_dim"] = m.size
+	case "granite":
+		m.config["embedding_multiplier"], m.config["residual_multiplier"] = 3.0, 0.4
+		m.config["attention_multiplier"], m.config["logits_scaling"] = 0.1, 5.0
 	case "smollm3":
 		m.layers = 4 // the last does not rotate
 		m.config["num_hidden_layers"] = m.layers
@@ -296,7 +299,7 @@ func (m *hfModel) logits(tokens []int) [][]float64 {
 	embedding := m.w[root+"embed_tokens.weight"]
 	x := make([][]float64, len(tokens))
 	for i, id := range tokens {
-		x[i] = slices.Clone(embedding[id*m.dim:][:m.dim])
+		x[i] = scaled(slices.Clone(embedding[id*m.dim:][:m.dim]), m.factor("embedding_multiplier", 1))
 		if opt {
 			sum(x[i], m.w[root+"embed_positions.weight"][(i+2)*m.dim:][:m.dim])
 		}
@@ -318,7 +321,7 @@ func (m *hfModel) logits(tokens []int) [][]float64 {
 				m.rotate(k, i)
 			}
 			keys, values = append(keys, k), append(values, m.linear(h, b+"self_attn.v_proj"))
-			sum(x[i], m.linear(m.attend(q, keys, values), b+names[1]))
+			sum(x[i], scaled(m.linear(m.attend(q, keys, values), b+names[1]), m.factor("residual_multiplier", 1)))
 			h = m.norm(x[i], b+names[2])
 			if opt {
 				h = m.linear(h, b+"fc1")
@@ -332,11 +335,11 @@ func (m *hfModel) logits(tokens []int) [][]float64 {
 			for j, g := range gate {
 				up[j] *= g / (1 + math.Exp(-g))
 			}
-			sum(x[i], m.linear(up, b+"mlp.down_proj"))
+			sum(x[i], scaled(m.linear(up, b+"mlp.down_proj"), m.factor("residual_multiplier", 1)))
 		}
 	}
 	for i := range x {
-		h := m.norm(x[i], root+names[3])
+		h := scaled(m.norm(x[i], root+names[3]), 1/m.factor("logits_scaling", 1))
 		if m.w["lm_head.weight"] != nil {
 			x[i] = m.linear(h, "lm_head")
 		} else {
@@ -357,7 +360,7 @@ func (m *hfModel) attend(q []float64, keys, values [][]float64) []float64 {
 			for k := range m.size {
 				scores[j] += q[head*m.size+k] * keys[j][from+k]
 			}
-			scores[j] = math.Exp(scores[j] / math.Sqrt(float64(m.size)))
+			scores[j] = math.Exp(scores[j] * m.factor("attention_multiplier", 1/math.Sqrt(float64(m.size))))
 			total += scores[j]
 		}
 		for j := range scores {
@@ -367,6 +370,21 @@ func (m *hfModel) attend(q []float64, keys, values [][]float64) []float64 {
 		}
 	}
 	return out
+}
+
+// factor returns a number of the configuration, or another one if it has none.
+func (m *hfModel) factor(key string, otherwise float64) float64 {
+	if f, ok := m.config[key].(float64); ok {
+		return f
+	}
+	return otherwise
+}
+
+func scaled(x []float64, by float64) []float64 {
+	for i := range x {
+		x[i] *= by
+	}
+	return x
 }
 
 func sum(x, y []float64) {

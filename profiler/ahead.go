@@ -38,8 +38,12 @@ func (a *Ahead) Passed(rows int, took time.Duration) {
 	}
 }
 
-// unseenRow is the least cost that a row is assumed to have beyond the most rows seen, as a share of a pass of one row.
-const unseenRow = 0.15
+// The least cost that a row is assumed to have beyond the most rows seen, as a share of a pass of one row: little up to twice
+// as many, so that passes that cost no more for more rows grow quickly, and more beyond.
+const (
+	nearRow = 0.02
+	farRow  = 0.15
+)
 
 // Costs returns the times of passes over 1 to n rows, in seconds, or nil if none was seen. Between numbers of rows that
 // were seen it interpolates; more rows never cost less. Beyond them it assumes that each row costs something, so that
@@ -67,12 +71,16 @@ func (a *Ahead) Costs(n int) []float64 {
 	if last == 0 {
 		return nil
 	}
-	row := unseenRow * out[0]
+	seen := 0.0 // a row's cost so far
 	if last > 1 {
-		row = max(row, (out[last-1]-out[0])/float64(last-1))
+		seen = (out[last-1] - out[0]) / float64(last-1)
 	}
 	for len(out) < n {
-		out = append(out, out[len(out)-1]+row)
+		least := farRow * out[0]
+		if len(out) < 2*last {
+			least = nearRow * out[0]
+		}
+		out = append(out, out[len(out)-1]+max(seen, least))
 	}
 	return out[:n]
 }

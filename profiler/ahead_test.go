@@ -97,4 +97,10 @@ func TestCosts(t *testing.T) {
 	if n := len(a.Costs(3)); n != 3 {
 		t.Errorf("%d costs, want 3", n)
 	}
+	var flat Ahead // up to twice the rows seen, more of them are hoped to cost as little
+	flat.Passed(1, 10*ms)
+	flat.Passed(4, 10*ms)
+	if got = flat.Costs(16); got[7] > 1.1*got[3] || got[15] < 2*got[7] {
+		t.Errorf("costs %v: want hardly more for 8 rows than for 4, and much more for 16", got)
+	}
 }

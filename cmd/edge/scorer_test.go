@@ -1,19 +1,16 @@
 package main
 
 import (
-	"cmp"
-	"math"
 	"slices"
 	"strings"
 	"testing"
 
 	"tandem/cmd/internal/clitest"
 	"tandem/internal/tinymodel"
-	"tandem/node"
 )
 
-// With a scorer the pair answers from the passages that the scorer chooses. Relevances do not depend on it: where both sides keep
-// all that is found, the answer is the one without a scorer, weights included.
+// With a scorer the pair answers from the passages that the scorer chooses. Where both sides keep all that is found, even a
+// scorer with random weights hides nothing.
 func TestScorer(t *testing.T) {
 	h := newHome(t)
 	for name, spec := range map[string]tinymodel.Spec{
@@ -21,11 +18,10 @@ func TestScorer(t *testing.T) {
 	} {
 		clitest.Write(t, h.Dir, name+".gguf", string(tinymodel.GGUF(spec)))
 	}
-	b := h.ask("--seed", "1", "--documents", "64", question)
 	for _, name := range []string{"encoder", "cross"} {
 		a := h.ask("--seed", "1", "--documents", "64", "--scorer", name+".gguf", question)
-		if a.Answer != b.Answer || !holds(a.Answer, deviceKnows, cloudKnows) || !slices.Equal(byWeight(a.Documents.Device), byWeight(b.Documents.Device)) || !slices.Equal(byWeight(a.Documents.Cloud), byWeight(b.Documents.Cloud)) {
-			t.Errorf("%s: %q from %v, without a scorer %q from %v", name, a.Answer, a.Documents, b.Answer, b.Documents)
+		if !holds(a.Answer, deviceKnows, cloudKnows) {
+			t.Errorf("%s: %q from %v", name, a.Answer, a.Documents)
 		}
 	}
 	one, other := h.ask("--documents", "1", question), h.ask("--documents", "1", "--scorer", "cross.gguf", question)
@@ -46,15 +42,4 @@ func TestScorer(t *testing.T) {
 	if _, stderr, err := h.Run("serve", "--http", "127.0.0.1:0", "--encoder", "cross.gguf"); err == nil || !strings.Contains(stderr, "use it with --scorer") {
 		t.Errorf("a cross-encoder for vectors: %v, %s", err, stderr)
 	}
-}
-
-// byWeight returns sources in an order that does not depend on that of the passages, with rounded weights: sums over
-// passages in another order differ in their last bits.
-func byWeight(list []node.Source) []node.Source {
-	for i := range list {
-		list[i].Weight = math.Round(1e6*list[i].Weight) / 1e6
-	}
-	return slices.SortedFunc(slices.Values(list), func(a, b node.Source) int {
-		return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.Title, b.Title))
-	})
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -37,9 +38,9 @@ type setFlags struct {
 	Withhold bool `help:"With such sets: ask each answerable question without the documents that answer it, so that to refuse is right."`
 	Misspell int  `help:"With such sets: misspell up to this many words of each question." placeholder:"WORDS"`
 
-	Grounded  bool      `help:"With such sets: the decoder writes only words of the question, function words and spans of its passages, as in the programs." default:"true" negatable:""`
-	By        string    `name:"reader" help:"With such sets: what answers: ${enum}." enum:"span,decoder" default:"span"`
-	Constants []float64 `help:"With such sets: the span reader's constants READER,LEXICAL,COVERAGE,NOTHING,SURE, after --constants=."`
+	Grounded  bool   `help:"With such sets: the decoder writes only words of the question, function words and spans of its passages, as in the programs." default:"true" negatable:""`
+	By        string `name:"reader" help:"With such sets: what answers: ${enum}." enum:"span,decoder" default:"span"`
+	Constants string `help:"With such sets: a file with the span reader's constants, as --fit prints them." placeholder:"FILE"`
 }
 
 const setsHelp = `Sets that others wrote: people/tune and people/judge (hand-written documents of a household; judge is for reporting only), xquad/open, xquad/gold, reading,
@@ -50,9 +51,9 @@ documents together; models/span.gguf is one).
   lab quality --sets people/tune --n 0 --span models/span.gguf --methods pair,quote,span
   lab quality --sets xquad/open,reading --n 60 --methods pair,quote --json figures.json
   lab quality --sets people/tune --n 0 --methods pair --withhold
-  lab quality --sets people/tune,xquad/open,generated --n 300 --fit
+  lab quality --sets xquad/open,generated,reading --n 200 --fit
 
-With --fit: the span reader's constants for which right answers less 1.5 times the wrong ones are most, on the mean of the sets, and what they make of each set's questions of one part.
+With --fit: the curves that say how likely a passage's text is right, fitted to the passages found for the questions of one part, each set with the same weight, and what they make of each set. --constants FILE measures with what --fit printed.
 
 right: it contains an accepted answer as whole words. exact, F1: after SQuAD's normalisation. sentence: the sentence that says it is in the answer or in a cited
 passage. invented: a word that is neither in the question, nor in a closed list of function words, nor in a passage that was read. wrong: words of a document,
@@ -216,19 +217,25 @@ func (c *qualityCmd) reader() (*span.Reader, error) {
 	return span.New(f, native.New(c.Threads)) // both stay open until the program ends
 }
 
-// constants returns the span reader's constants.
-func (c *qualityCmd) constants() (extract.Constants, error) {
-	k := c.Constants
-	switch len(k) {
-	case 0:
+// constants returns the span reader's constants: the program's, or those of a file.
+func (c *qualityCmd) constants() (k extract.Constants, err error) {
+	if c.Constants == "" {
 		return extract.DefaultConstants, nil
-	case 5:
-		return extract.Constants{Reader: k[0], Lexical: k[1], Coverage: k[2], Nothing: k[3], Sure: k[4]}, nil
 	}
-	return extract.Constants{}, fmt.Errorf("--constants: %d numbers, want 5: READER,LEXICAL,COVERAGE,NOTHING,SURE", len(k))
+	data, err := os.ReadFile(c.Constants)
+	if err != nil {
+		return k, fmt.Errorf("--constants: %w", err)
+	}
+	fitted := struct {
+		After *extract.Constants `json:"after"`
+	}{&k}
+	if err := json.Unmarshal(data, &fitted); err != nil || fitted.After == nil || k == (extract.Constants{}) {
+		return k, errors.Join(fmt.Errorf("--constants %s: want {\"after\": …} as --fit prints it", c.Constants), err)
+	}
+	return k, nil
 }
 
-// fitSets fits the span reader's constants to the questions of one part, and prints what they make of each set before and after.
+// fitSets fits the span reader's curves to the questions of one part, and prints what they make of each set before and after.
 func (c *qualityCmd) fitSets(a *cli.App, p answers.Product, sets []answers.Set) error {
 	if p.Extract == nil || slices.Contains(c.Sets, "people/judge") {
 		return errors.New("--fit: only the span reader's constants can be fitted to such sets, and none to people/judge")

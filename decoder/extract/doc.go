@@ -11,8 +11,8 @@
 //
 //	R_t(d) = R_0(d) + log Σ P(text) over texts that begin with the prefix
 //
-// where R_0 is made of the odds that the passage answers, which mean the same on both sides. One more context, without
-// a passage, says that it does not know; it leads where no passage answers.
+// where R_0 is the log-odds that the passage's likeliest text is right (Constants), which mean the same on both sides. One
+// more context, without a passage, says that it does not know; it leads where no passage answers.
 //
 // Everything is a function of the question, the passages and the answer so far, so a rollback costs nothing. The package
 // knows nothing of the other side, of sockets or of placements.

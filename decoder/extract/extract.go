@@ -30,26 +30,17 @@ type Config struct {
 	Temperature float64 // of the posterior over passages and their texts; 0 keeps the likeliest text of the likeliest passage
 }
 
-// Constants weigh the evidence for a passage:
-//
-//	R_0(d) = Reader · logit(1 − P(no answer)) + Lexical · (s(d) − s(q)) + Coverage · (s(d) / s(q) − 1)
-//
-// where s is the scorer's relevance and q the question itself, so the last terms are what the passage lacks of the
-// question's words. Misspelt words are read as a passage of the side spells them (span.Reader.Spelled), at a small cost. The
-// context without a passage has the relevance Nothing. Where a passage's likeliest text has less than Sure of the
-// probability that the passage gives to all answers, it answers with whole sentences.
-type Constants struct{ Reader, Lexical, Coverage, Nothing, Sure float64 }
-
-// DefaultConstants are what "lab quality --sets people/tune,xquad/open,generated --n 400 --fit" ends with; Sure is not fitted.
-var DefaultConstants = Constants{Reader: 1, Lexical: 0.5, Coverage: 3, Nothing: -1.5, Sure: 0.7}
+// DefaultConstants have the curves of "lab quality --sets xquad/open,generated,reading --n 200 --fit". Nothing stands for a
+// probability of .43, so a wrong answer costs three quarters of what a right one is worth.
+var DefaultConstants = Constants{
+	Value:    Curve{Bias: -3.1, Reader: 0.358, Lead: 0.224, Coverage: 0.763, Rank: -0.912, Share: 0.197, Length: 0.165, Whole: 1.22},
+	Sentence: Curve{Bias: -2.624, Reader: 0.395, Lead: 0.268, Coverage: 1.463, Rank: -0.841, Share: 0.03, Length: 0.393, Whole: -0.235},
+	Nothing:  -0.3, Bare: 0.2,
+}
 
 // Confidence returns the probability that an answer is right which draws on a passage of this relevance, in nats. It is a
-// logistic curve, fitted to the pair's answers on lab/testdata/people/tune and, with the same weight, to those on XQuAD, where
-// fewer of the relevant passages are right.
-func Confidence(relevance float64) float64 { return 1 / (1 + math.Exp(-(0.45 + 0.33*relevance))) }
-
-// maxLogOdds bounds the odds that a passage answers, in nats.
-const maxLogOdds = 5
+// logistic curve between the pair's answers on lab/testdata/people/tune and those on XQuAD, where fewer are right.
+func Confidence(relevance float64) float64 { return logistic(0.75 + 0.5*relevance) }
 
 // Decoder computes one side's distributions for one answer. It is not safe for concurrent use.
 type Decoder struct {

@@ -109,10 +109,10 @@ func TestPairAnswers(t *testing.T) {
 	for _, c := range []struct{ question, want string }{
 		{"What is the wifi password?", "harbour-7421"},
 		{"When does the harbour museum open?", "9:40"},
-		{"Who owns the marina?", "Jürgen Müller"},
-		{"What is the wifi password, and who owns the marina?", "harbour-7421\nJürgen Müller"},
+		{"Who owns the marina?", "The marina belongs to Jürgen Müller."},
+		{"What is the wifi password, and who owns the marina?", "harbour-7421\nThe marina belongs to Jürgen Müller."},
 		{"what is the wifi pasword", "harbour-7421"},
-		{"who owns the marnia, and what is the wifi passwrod?", "Jürgen Müller\nharbour-7421"},
+		{"who owns the marnia, and what is the wifi passwrod?", "The marina belongs to Jürgen Müller.\nharbour-7421"},
 	} {
 		device, cloud := open(t, config(0), c.question, deviceNotes), open(t, config(0), c.question, cloudNotes)
 		if got := answer(t, aggregator.Rule{Greedy: true}, device, cloud); !strings.HasPrefix(got, c.want) {

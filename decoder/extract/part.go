@@ -127,10 +127,6 @@ func goesOn(tokens, prefix []tandem.Token) bool {
 	return len(tokens) > len(prefix) && slices.Equal(tokens[:len(prefix)], prefix)
 }
 
-// slipCost is what each word of the question that this side reads in another spelling costs its passages, in nats: the
-// question may mean something else.
-const slipCost = 0.5
-
 // readPart asks one part of the question of each passage. ends are the tokens that end its answer. Misspelt words are read
 // as this side's passages spell them, so a passage's relevance depends on its neighbours here.
 func (d *Decoder) readPart(ctx context.Context, clause string, ps []passages.Passage, known []passage, ends []tandem.Token) (part, error) {
@@ -144,9 +140,14 @@ func (d *Decoder) readPart(ctx context.Context, clause string, ps []passages.Pas
 	form := formOf(clause)
 	s := part{temperature: d.cfg.Temperature}
 	for i, f := range found {
-		c := docContext{r: d.cfg.Constants.Relevance(evidence[i])}
+		form := form
+		whole, r := d.cfg.Constants.Judge(evidence[i])
+		if whole {
+			form = sentence
+		}
+		c := docContext{r: r}
 		best := f.Best(mostTexts)
-		c.texts = d.spell(d.cfg.candidates(known[i], best, form, f.None), ends)
+		c.texts = d.spell(d.cfg.candidates(known[i], best, form), ends)
 		c.near = known[i].nearest(best)
 		d.words += known[i].read.Len()
 		s.contexts = append(s.contexts, c)
@@ -156,81 +157,6 @@ func (d *Decoder) readPart(ctx context.Context, clause string, ps []passages.Pas
 	return s, nil
 }
 
-// Evidence is what speaks for a passage as the answer to one part of a question.
-type Evidence struct {
-	None    float64 // the reader's P(no answer)
-	Lexical float64 // the scorer's relevance of the passage
-	Echo    float64 // and of the question itself
-	Slips   int     // words of the question that are read in another spelling
-}
-
-// evidence asks one part of the question of each passage.
-func (c Config) evidence(clause string, ps []passages.Passage, known []passage) ([]Evidence, []*span.Posterior, error) {
-	var read []*span.Passage
-	for _, p := range known {
-		read = append(read, p.read)
-	}
-	clause, slips := c.Reader.Spelled(clause, read)
-	found, err := c.Reader.Read(clause, read)
-	if err != nil {
-		return nil, nil, err
-	}
-	lexical := c.Scorer.Prepare(slices.Concat(ps, []passages.Passage{{Text: clause}}))(nil, clause)
-	out := make([]Evidence, len(found))
-	for i, f := range found {
-		out[i] = Evidence{f.None, lexical[i], lexical[len(ps)], slips}
-	}
-	return out, found, nil
-}
-
-// Relevance returns R_0 of a passage.
-func (k Constants) Relevance(e Evidence) float64 {
-	r := k.Reader*logOdds(1-e.None) + k.Lexical*(e.Lexical-e.Echo)
-	if e.Echo > 0 {
-		r += k.Coverage * (e.Lexical/e.Echo - 1)
-	}
-	return r - slipCost*float64(e.Slips)
-}
-
-// Choice is what a passage would answer to a question of one part, and what speaks for it.
-type Choice struct {
-	Evidence
-	Value, Sentence string  // the likeliest span, as the question's form wants it, and the sentence around it
-	Share           float64 // of the likeliest span in all spans
-	Form            bool    // the question wants a sentence or a list in any case: Value is that
-}
-
-// Choices returns what each passage would answer to a question, to fit Constants to.
-func (c Config) Choices(question string, ps []passages.Passage) ([]Choice, error) {
-	known := make([]passage, len(ps))
-	for i, p := range ps {
-		var err error
-		if known[i], err = c.passage(p); err != nil {
-			return nil, err
-		}
-	}
-	evidence, found, err := c.evidence(question, ps, known)
-	if err != nil {
-		return nil, err
-	}
-	form := formOf(question)
-	out := make([]Choice, len(ps))
-	for i, f := range found {
-		out[i] = Choice{Evidence: evidence[i], Form: form != value}
-		if best := f.Best(1); len(best) > 0 {
-			out[i].Value, _ = known[i].say(best[0], form)
-			out[i].Sentence, _ = known[i].say(best[0], sentence)
-			out[i].Share = best[0].P / (1 - f.None)
-		}
-	}
-	return out, nil
-}
-
-// logOdds returns the log-odds of a probability, bounded.
-func logOdds(p float64) float64 {
-	return max(-maxLogOdds, min(maxLogOdds, math.Log(p)-math.Log1p(-p)))
-}
-
 // weighed is a text with its probability and its place.
 type weighed struct {
 	text  string
@@ -238,15 +164,8 @@ type weighed struct {
 	quote decoder.Quote
 }
 
-// candidates turns the likeliest spans into texts: the likeliest first, their probabilities summing to 1. none is the
-// probability of no answer.
-func (c Config) candidates(p passage, best []span.Span, form form, none float64) []weighed {
-	if len(best) == 0 {
-		return nil
-	}
-	if form == value && best[0].P < c.Constants.Sure*(1-none) {
-		form = sentence
-	}
+// candidates turns the likeliest spans into texts: the likeliest first, their probabilities summing to 1.
+func (c Config) candidates(p passage, best []span.Span, form form) []weighed {
 	var all []weighed
 	at := map[string]int{}
 	for _, s := range best {

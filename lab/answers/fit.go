@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"tandem/decoder"
 	"tandem/decoder/extract"
@@ -75,9 +76,6 @@ type Fitted struct {
 	unanswerable int
 }
 
-// Worth is what a fit maximises: a wrong answer costs more than a right one brings.
-func (f Fitted) Worth() float64 { return f.Right - 1.5*f.Wrong + .3*f.Refused }
-
 // Apply returns what constants make of the cases, by set.
 func Apply(k extract.Constants, cases []Case) (out []Fitted) {
 	at := map[string]int{}
@@ -112,45 +110,97 @@ func Apply(k extract.Constants, cases []Case) (out []Fitted) {
 
 // outcome reports whether the most relevant choice is right, and whether there is one above Nothing.
 func (c Case) outcome(k extract.Constants) (right, answered bool) {
-	best, top := -1, k.Nothing
+	top := k.Nothing
 	for i, choice := range c.Choices {
-		if r := k.Relevance(choice.Evidence); r > top && choice.Value != "" {
-			best, top = i, r
+		whole, r := k.Judge(choice.Evidence)
+		if choice.Value == "" || r <= top {
+			continue
+		}
+		top, answered, right = r, true, c.Value[i]
+		if whole {
+			right = c.Sentence[i]
 		}
 	}
-	if best < 0 {
-		return false, false
-	}
-	if choice := c.Choices[best]; !choice.Form && choice.Share < k.Sure {
-		return c.Sentence[best], true
-	}
-	return c.Value[best], true
+	return right, answered
 }
 
-// Fit returns the constants that are worth most on the mean of the sets, by coordinate descent from k in steps that halve.
+// Fit returns the constants with the curves that the cases' choices make likeliest, each set having the same weight. Nothing
+// and Bare stay as they are: they say what a wrong answer costs.
 func Fit(k extract.Constants, cases []Case) extract.Constants {
-	worth := func(k extract.Constants) (sum float64) {
-		all := Apply(k, cases)
-		for _, f := range all {
-			sum += f.Worth() / float64(len(all))
-		}
-		return sum
+	k.Value = logistic(cases, func(c Case, i int) bool { return c.Value[i] })
+	k.Sentence = logistic(cases, func(c Case, i int) bool { return c.Sentence[i] })
+	return k
+}
+
+// factors is how many weights a curve has.
+const factors = 8
+
+// ridge is what keeps a fit's weights small, where few choices tell: the square of each costs as much as this many choices.
+const ridge = 1
+
+// logistic fits a curve to the choices by Newton's method; its weights are rounded to three places. A choice weighs as much
+// as its set has few.
+func logistic(cases []Case, right func(Case, int) bool) extract.Curve {
+	count := map[string]int{}
+	for _, c := range cases {
+		count[c.Set] += len(c.Choices)
 	}
-	most := worth(k)
-	for step := 1.0; step > 0.04; step /= 2 {
-		for better := true; better; {
-			better = false
-			for i := range 4 {
-				for _, by := range []float64{-step, step} {
-					n := k
-					x := []*float64{&n.Reader, &n.Lexical, &n.Coverage, &n.Nothing}[i]
-					*x += by
-					if w := worth(n); (i == 3 || *x >= 0) && w > most+1e-9 {
-						k, most, better = n, w, true
+	all := 0
+	for _, n := range count {
+		all += n
+	}
+	w := [factors]float64{}
+	for range 30 {
+		gradient, curvature := [factors]float64{}, [factors][factors]float64{}
+		for i := range factors {
+			gradient[i], curvature[i][i] = -ridge*w[i], ridge
+		}
+		for _, c := range cases {
+			weight := float64(all) / float64(len(count)*max(1, count[c.Set]))
+			for i, choice := range c.Choices {
+				x, z := choice.Numbers(), 0.0
+				for j := range factors {
+					z += w[j] * x[j]
+				}
+				p, y := 1/(1+math.Exp(-z)), 0.0
+				if right(c, i) {
+					y = 1
+				}
+				for j := range factors {
+					gradient[j] += weight * (y - p) * x[j]
+					for l := range factors {
+						curvature[j][l] += weight * p * (1 - p) * x[j] * x[l]
 					}
 				}
 			}
 		}
+		for i, step := range solved(curvature, gradient) {
+			w[i] += step
+		}
 	}
-	return k
+	for i := range w {
+		w[i] = math.Round(1000*w[i]) / 1000
+	}
+	return extract.Curve{Bias: w[0], Reader: w[1], Lead: w[2], Coverage: w[3], Rank: w[4], Share: w[5], Length: w[6], Whole: w[7]}
+}
+
+// solved returns x with a·x = b, for a positive definite a, by elimination.
+func solved(a [factors][factors]float64, b [factors]float64) (x [factors]float64) {
+	for i := range factors {
+		for j := i + 1; j < factors; j++ {
+			by := a[j][i] / a[i][i]
+			for l := i; l < factors; l++ {
+				a[j][l] -= by * a[i][l]
+			}
+			b[j] -= by * b[i]
+		}
+	}
+	for i := factors - 1; i >= 0; i-- {
+		x[i] = b[i]
+		for j := i + 1; j < factors; j++ {
+			x[i] -= a[i][j] * x[j]
+		}
+		x[i] /= a[i][i]
+	}
+	return x
 }

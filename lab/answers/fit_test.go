@@ -20,7 +20,7 @@ func drawn(n int) (out []Case) {
 				none = .2 * r.Float64()
 			}
 			c.Choices = append(c.Choices, extract.Choice{
-				Evidence: extract.Evidence{None: none, Lexical: 4 * r.Float64(), Echo: 4}, Value: "x", Sentence: "x", Share: 1,
+				Evidence: extract.Evidence{None: none, Lexical: 4 * r.Float64(), Echo: 4, Share: 1}, Value: "x", Sentence: "x",
 			})
 			c.Value, c.Sentence = append(c.Value, is), append(c.Sentence, is)
 		}
@@ -31,22 +31,24 @@ func drawn(n int) (out []Case) {
 
 func TestFitFindsWhatTells(t *testing.T) {
 	cases := drawn(400)
-	bad := extract.Constants{Reader: .1, Lexical: 3, Nothing: -5, Sure: .5}
+	noise := extract.Curve{Reader: .1, Coverage: 3}
+	bad := extract.Constants{Value: noise, Sentence: noise, Nothing: -0.6}
 	before, k := Apply(bad, cases)[0], Fit(bad, cases)
 	after := Apply(k, cases)[0]
-	if after.Worth() <= before.Worth() || after.Right < .95 || after.Refused < .95 || after.Wrong > .03 {
+	if after.Right <= before.Right || after.Right < .95 || after.Refused < .95 || after.Wrong > .03 {
 		t.Errorf("before %+v, after %+v with %+v", before, after, k)
 	}
 }
 
 func TestApplyCounts(t *testing.T) {
 	cases := []Case{
-		{Set: "a", Answerable: true, Choices: []extract.Choice{{Evidence: extract.Evidence{None: .01}, Value: "v", Share: .9}}, Value: []bool{true}, Sentence: []bool{false}},
-		{Set: "a", Answerable: true, Choices: []extract.Choice{{Evidence: extract.Evidence{None: .01}, Value: "v", Share: .1}}, Value: []bool{true}, Sentence: []bool{false}},
-		{Set: "a", Answerable: false, Choices: []extract.Choice{{Evidence: extract.Evidence{None: .99}, Value: "v"}}, Value: []bool{false}, Sentence: []bool{false}},
-		{Set: "b", Answerable: false, Choices: []extract.Choice{{Evidence: extract.Evidence{None: .01}, Value: "v", Share: 1}}, Value: []bool{false}, Sentence: []bool{false}},
+		{Set: "a", Answerable: true, Choices: []extract.Choice{{Evidence: extract.Evidence{None: .01, Share: .9}, Value: "v"}}, Value: []bool{true}, Sentence: []bool{false}},
+		{Set: "a", Answerable: true, Choices: []extract.Choice{{Evidence: extract.Evidence{None: .01, Share: .1}, Value: "v"}}, Value: []bool{true}, Sentence: []bool{false}},
+		{Set: "a", Answerable: false, Choices: []extract.Choice{{Evidence: extract.Evidence{None: .99, Share: .9}, Value: "v"}}, Value: []bool{false}, Sentence: []bool{false}},
+		{Set: "b", Answerable: false, Choices: []extract.Choice{{Evidence: extract.Evidence{None: .01, Share: 1}, Value: "v"}}, Value: []bool{false}, Sentence: []bool{false}},
 	}
-	got := Apply(extract.Constants{Reader: 1, Sure: .5}, cases)
+	k := extract.Constants{Value: extract.Curve{Reader: 1, Share: 1}, Sentence: extract.Curve{Reader: 1}, Bare: .05}
+	got := Apply(k, cases)
 	if len(got) != 2 || got[0].Right != .5 || got[0].Refused != 1 || got[1].Wrong != 1 || got[1].Refused != 0 {
 		t.Errorf("made %+v", got)
 	}

@@ -1,0 +1,164 @@
+package extract
+
+import (
+	"math"
+	"slices"
+
+	"tandem/model/span"
+	"tandem/retrieval/passages"
+)
+
+// Evidence is what speaks for a passage as the answer to one part of a question.
+type Evidence struct {
+	None    float64 // the reader's P(no answer)
+	Lead    float64 // the odds of an answer against the best other passage of this side, in nats
+	Lexical float64 // the scorer's relevance of the passage
+	Echo    float64 // and of the question itself
+	Rank    int     // how many passages retrieval put before it
+	Share   float64 // of the likeliest span in all spans
+	Length  int     // of the sentence around that span, in bytes
+	Whole   bool    // the question wants a sentence or a list in any case
+	Slips   int     // words of the question that are read in another spelling
+}
+
+// Curve is a logistic curve: the probability that a text is right, by the evidence for it. With each odds within maxLogOdds,
+//
+//	logit P = Bias + Reader · logit(1 − None) + Lead · Lead + Coverage · (Lexical / Echo − 1) + Rank · ln(1 + Rank)
+//	          + Share · logit(Share) + Length · ln(Length) + Whole · [Whole] − slipCost · Slips
+type Curve struct {
+	Bias     float64 `json:"bias"`
+	Reader   float64 `json:"reader"`
+	Lead     float64 `json:"lead"`
+	Coverage float64 `json:"coverage"`
+	Rank     float64 `json:"rank"`
+	Share    float64 `json:"share"`
+	Length   float64 `json:"length"`
+	Whole    float64 `json:"whole"`
+}
+
+// Constants say what evidence is worth. A passage answers with the likeliest span or with the sentence around it, and its
+// relevance R_0 is the log-odds that this text is right. It is the span unless the sentence is surer by more than Bare, a
+// probability. The context without a passage has the relevance Nothing.
+//
+// The same odds mean the same on both sides, so the sides' relevances can be compared.
+type Constants struct {
+	Value    Curve   `json:"value"`
+	Sentence Curve   `json:"sentence"`
+	Nothing  float64 `json:"nothing"`
+	Bare     float64 `json:"bare"`
+}
+
+// Curves' bounds and the cost of a misspelt word, in nats.
+const (
+	maxLogOdds = 5
+	slipCost   = 0.5 // for each word of the question that this side reads in another spelling: it may mean something else
+)
+
+// Numbers returns what the curve's factors weigh, in the order of Curve's fields; the first is 1 for Bias.
+func (e Evidence) Numbers() [8]float64 {
+	n := [...]float64{
+		1, logOdds(1 - e.None), max(-maxLogOdds, min(maxLogOdds, e.Lead)), 0, math.Log1p(float64(e.Rank)), logOdds(e.Share),
+		math.Log(float64(max(1, e.Length))), 0,
+	}
+	if e.Echo > 0 {
+		n[3] = e.Lexical/e.Echo - 1
+	}
+	if e.Whole {
+		n[7] = 1
+	}
+	return n
+}
+
+// LogOdds returns logit P.
+func (c Curve) LogOdds(e Evidence) (sum float64) {
+	n := e.Numbers()
+	for i, by := range [...]float64{c.Bias, c.Reader, c.Lead, c.Coverage, c.Rank, c.Share, c.Length, c.Whole} {
+		sum += by * n[i]
+	}
+	return sum - slipCost*float64(e.Slips)
+}
+
+// Judge returns whether a passage answers with the sentence around its likeliest span, and R_0.
+func (k Constants) Judge(e Evidence) (sentence bool, r float64) {
+	value, whole := k.Value.LogOdds(e), k.Sentence.LogOdds(e)
+	if !e.Whole && logistic(whole)-logistic(value) > k.Bare {
+		return true, whole
+	}
+	return false, value
+}
+
+func logistic(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
+
+// logOdds returns the log-odds of a probability, bounded.
+func logOdds(p float64) float64 {
+	return max(-maxLogOdds, min(maxLogOdds, math.Log(p)-math.Log1p(-p)))
+}
+
+// evidence asks one part of the question of each passage.
+func (c Config) evidence(clause string, ps []passages.Passage, known []passage) ([]Evidence, []*span.Posterior, error) {
+	var read []*span.Passage
+	for _, p := range known {
+		read = append(read, p.read)
+	}
+	whole := formOf(clause) != value
+	clause, slips := c.Reader.Spelled(clause, read)
+	found, err := c.Reader.Read(clause, read)
+	if err != nil {
+		return nil, nil, err
+	}
+	lexical := c.Scorer.Prepare(slices.Concat(ps, []passages.Passage{{Text: clause}}))(nil, clause)
+	out := make([]Evidence, len(found))
+	for i, f := range found {
+		out[i] = Evidence{None: f.None, Lexical: lexical[i], Echo: lexical[len(ps)], Rank: i, Whole: whole, Slips: slips}
+		if best := f.Best(1); len(best) > 0 {
+			out[i].Share = best[0].P / (1 - f.None)
+			out[i].Length = len(known[i].quote(known[i].widen(best[0].Begin, best[0].End)).Text)
+		}
+	}
+	lead(out)
+	return out, found, nil
+}
+
+// lead fills in how far each passage is ahead of the best other one.
+func lead(all []Evidence) {
+	for i := range all {
+		other := -float64(maxLogOdds)
+		for j := range all {
+			if j != i {
+				other = max(other, logOdds(1-all[j].None))
+			}
+		}
+		all[i].Lead = logOdds(1-all[i].None) - other
+	}
+}
+
+// Choice is what a passage would answer to a question of one part, and what speaks for it.
+type Choice struct {
+	Evidence
+	Value, Sentence string // the likeliest span, as the question's form wants it, and the sentence around it
+}
+
+// Choices returns what each passage would answer to a question, to fit Constants to.
+func (c Config) Choices(question string, ps []passages.Passage) ([]Choice, error) {
+	known := make([]passage, len(ps))
+	for i, p := range ps {
+		var err error
+		if known[i], err = c.passage(p); err != nil {
+			return nil, err
+		}
+	}
+	evidence, found, err := c.evidence(question, ps, known)
+	if err != nil {
+		return nil, err
+	}
+	form := formOf(question)
+	out := make([]Choice, len(ps))
+	for i, f := range found {
+		out[i].Evidence = evidence[i]
+		if best := f.Best(1); len(best) > 0 {
+			out[i].Value, _ = known[i].say(best[0], form)
+			out[i].Sentence, _ = known[i].say(best[0], sentence)
+		}
+	}
+	return out, nil
+}

@@ -3,6 +3,7 @@ package dllm
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -163,5 +164,43 @@ func TestPassesRefuse(t *testing.T) {
 	}
 	if err := forward(model.Input{Seq: seq, Tokens: prompt(7)}); err != nil || seq.Len() != 15 {
 		t.Errorf("the last token: %v, %d positions", err, seq.Len())
+	}
+}
+
+// BenchmarkPasses measures what it costs to check a chain of tokens: 1, 2, 4 and 8 of them after a prompt of 128, each with what
+// follows it. An autoregressive model computes a chain in one pass, a diffusion model a block for each token.
+func BenchmarkPasses(b *testing.B) {
+	for _, arch := range []string{"llama", "llada", "dream"} {
+		m, err := model.OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{Arch: arch, Layers: 6, Dim: 256, FF: 512}), native.New(1))
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Cleanup(func() { m.Close() })
+		for _, n := range []int{1, 2, 4, 8} {
+			b.Run(fmt.Sprintf("%s/%d", arch, n), func(b *testing.B) { benchmarkChain(b, m, n) })
+		}
+	}
+}
+
+// benchmarkChain appends n tokens to a prompt and takes them back.
+func benchmarkChain(b *testing.B, m *model.Model, n int) {
+	prompt := make([]tandem.Token, 128)
+	for i := range prompt {
+		prompt[i] = tandem.Token(40 + i%60)
+	}
+	seq, forward, logits := m.NewSeq(), m.ForwardInto, new(model.Logits)
+	begin := forward
+	if m.Config().Diffusion {
+		p := NewPasses(m)
+		begin, forward = p.Prefill, p.ForwardInto
+	}
+	if _, err := begin(b.Context(), []model.Input{{Seq: seq, Tokens: prompt}}, logits); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, err := forward(b.Context(), []model.Input{{Seq: seq, Tokens: prompt[:n], All: true}}, logits); err != nil {
+			b.Fatal(err)
+		}
+		seq.Truncate(len(prompt))
 	}
 }

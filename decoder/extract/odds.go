@@ -51,7 +51,7 @@ type Constants struct {
 // Curves' bounds and the cost of a misspelt word, in nats.
 const (
 	maxLogOdds = 5
-	slipCost   = 0.5 // for each word of the question that this side reads in another spelling: it may mean something else
+	slipCost   = 0.2 // for each word of the question that this side reads in another spelling: it may mean something else
 )
 
 // Numbers returns what the curve's factors weigh, in the order of Curve's fields; the first is 1 for Bias.

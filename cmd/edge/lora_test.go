@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -102,6 +103,20 @@ func TestLora(t *testing.T) {
 		if got := text(append(command, "--lora", "shout=0.5", "--lora", "shout=0.5")...); got != with {
 			t.Errorf("edge %s: two halves say %q, the whole %q", command[0], got, with)
 		}
+	}
+	chat := func(args ...string) string {
+		t.Helper()
+		cmd := home.Command(t.Context(), append([]string{"chat", "--json", "--reader", "decoder", "--no-grounded", "--local-only", "--seed", "1", "--max-tokens", "12"}, args...)...)
+		cmd.Stdin = strings.NewReader("When does the harbour museum open?\n")
+		out, err := cmd.Output()
+		var v struct{ Answer string }
+		if err := errors.Join(err, json.Unmarshal(out, &v)); err != nil {
+			t.Fatalf("edge chat %q: %v, %s", args, err, out)
+		}
+		return v.Answer
+	}
+	if base, with, zero := chat(), chat("--lora", "shout"), chat("--lora", "shout=0"); base == "" || base == with || zero != base {
+		t.Errorf("edge chat: %q, with the adapter %q, with scale 0 %q", base, with, zero)
 	}
 	if _, aside, err := home.Run("run", "--lora", "shuot", "x"); err == nil || !strings.Contains(aside, "adapt list") {
 		t.Errorf("an unknown adapter: %q", aside)

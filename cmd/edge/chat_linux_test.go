@@ -179,8 +179,8 @@ func TestChatOnATerminal(t *testing.T) {
 	c.ready()
 	c.send("/seed 6\r", "seed 6")
 	c.ready()
-	c.send("\x12seed 5", "/seed 5") // Ctrl-R
-	c.send("\r", "seed 5")
+	c.send("\x12seed 5", "/seed 5")                  // Ctrl-R
+	c.send("\r", "\x1b[?2004lseed 5\r\n\x1b[?2004h") // the answer, not the search, and the editor after it
 	c.ready()
 	c.send("\x1b[A\x1b[A\r", "seed 6") // arrows
 	c.ready()

@@ -7,10 +7,11 @@ import (
 
 	"tandem/cmd/internal/clitest"
 	"tandem/internal/tinymodel"
+	"tandem/node"
 )
 
-// With a scorer the pair answers from the passages that the scorer chooses. Where both sides keep all that is found, even a
-// scorer with random weights hides nothing.
+// With a scorer the pair answers from the passages that the scorer chooses. Where both sides keep all that is found, the
+// documents read are those without a scorer, though it has random weights, and the answer holds the same.
 func TestScorer(t *testing.T) {
 	h := newHome(t)
 	for name, spec := range map[string]tinymodel.Spec{
@@ -18,10 +19,11 @@ func TestScorer(t *testing.T) {
 	} {
 		clitest.Write(t, h.Dir, name+".gguf", string(tinymodel.GGUF(spec)))
 	}
+	b := h.ask("--seed", "1", "--documents", "64", question)
 	for _, name := range []string{"encoder", "cross"} {
 		a := h.ask("--seed", "1", "--documents", "64", "--scorer", name+".gguf", question)
-		if !holds(a.Answer, deviceKnows, cloudKnows) {
-			t.Errorf("%s: %q from %v", name, a.Answer, a.Documents)
+		if !holds(a.Answer, deviceKnows, cloudKnows) || !slices.Equal(titles(a.Documents.Device), titles(b.Documents.Device)) || !slices.Equal(titles(a.Documents.Cloud), titles(b.Documents.Cloud)) {
+			t.Errorf("%s: %q from %v, without a scorer from %v", name, a.Answer, a.Documents, b.Documents)
 		}
 	}
 	one, other := h.ask("--documents", "1", question), h.ask("--documents", "1", "--scorer", "cross.gguf", question)
@@ -42,4 +44,12 @@ func TestScorer(t *testing.T) {
 	if _, stderr, err := h.Run("serve", "--http", "127.0.0.1:0", "--encoder", "cross.gguf"); err == nil || !strings.Contains(stderr, "use it with --scorer") {
 		t.Errorf("a cross-encoder for vectors: %v, %s", err, stderr)
 	}
+}
+
+func titles(of []node.Source) (out []string) {
+	for _, s := range of {
+		out = append(out, s.Title)
+	}
+	slices.Sort(out)
+	return out
 }

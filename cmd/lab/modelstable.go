@@ -76,7 +76,7 @@ which are read as sums of products. Where rounding changes which expert a row go
   two embeddings (with the words that the makers of nomic-embed, E5, BGE, mxbai-embed and Arctic want before questions and texts), a
   cross-encoder (` + "`bert` or `modern-bert`" + ` with a classification head) by its score of question and passage; both cut what exceeds their
   context. Four candidates are scored for each passage that is kept. The scorer is a side's own affair: it decides which passages are
-  read, and the relevances that both sides compare do not depend on it, so the sides may have different scorers, or none. Cross-encoders
+  read, and in which order, which the span reader's relevances take account of. The sides may have different scorers, or none. Cross-encoders
   with a SentencePiece unigram vocabulary (bge-reranker-v2-m3) are refused.
 - Chat templates are Jinja, run by a bounded interpreter with Python's values (package model/chat/jinja). Tests hold it to Python's
   jinja2 where that is installed, also over templates of your own: ` + "`TANDEM_TEMPLATES=folder go test ./model/chat/jinja`" + `.

@@ -140,14 +140,14 @@ func (d *Decoder) readPart(ctx context.Context, clause string, ps []passages.Pas
 	form := formOf(clause)
 	s := part{temperature: d.cfg.Temperature}
 	for i, f := range found {
-		form := form
+		said := form
 		whole, r := d.cfg.Constants.Judge(evidence[i])
 		if whole {
-			form = sentence
+			said = sentence
 		}
 		c := docContext{r: r}
 		best := f.Best(mostTexts)
-		c.texts = d.spell(d.cfg.candidates(known[i], best, form), ends)
+		c.texts = d.spell(d.cfg.candidates(known[i], best, said), ends)
 		c.near = known[i].nearest(best)
 		d.words += known[i].read.Len()
 		s.contexts = append(s.contexts, c)

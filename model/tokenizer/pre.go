@@ -39,7 +39,7 @@ var (
 		cutOut(unicode.IsPunct), isolate(isEastAsian, 0), isolate(isNumber, 1)}}
 	preSeekLM = preTokenizer{name: "deepseek-llm", stages: []scanner{isolate(isLineEnd, 1), cutOut(isSeekLetter), cutOut(isSeekPunct),
 		scanTrailingSpace, isolate(isEastAsian, 0), isolate(isNumber, 0)}}
-	preKimi    = preTokenizer{name: "kimi-k2", stages: []scanner{isolate(isHan, 0), scanKimi}}
+	preKimi    = preTokenizer{name: "kimi-k2", stages: []scanner{scanKimi}}
 	preDefault = preTokenizer{name: "default", stages: []scanner{isolate(isDefaultPunct, 0), scanGPT2, isolate(isNumber, 0), scanThreeDigits}}
 )
 
@@ -553,7 +553,8 @@ func isFalconPunct(r rune) bool  { return isDefaultPunct(r) || r == '`' }
 
 // Classes of characters, as text between the brackets of a regular expression.
 const (
-	ideographs = `㐀-䶿一-鿿豈-﫿𠀀-𪛟𪜀-𮯯丽-𯨟` // what llama.cpp takes for \p{Han}
+	// What llama.cpp takes for \p{Han}. Escaped, because editors turn the last two ranges' bounds into other characters.
+	ideographs = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002a6df\U0002a700-\U0002ebef\U0002f800-\U0002fa1f"
 
 	// Those of DeepSeek LLM. Its letters are those of scripts with capitals. An ideographic space is not among its punctuation,
 	// because llama.cpp takes it for white space first.

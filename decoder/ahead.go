@@ -3,6 +3,7 @@ package decoder
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -16,10 +17,11 @@ import (
 // results, or none, if a pass cannot hold them (a long p.Append, a full context) or if no guess is likely.
 func (d *Decoder) NextAhead(ctx context.Context, p tandem.Pass) (out Output, also, chain []tandem.Further, err error) {
 	began := time.Now()
+	last := d.tree // nil unless the last pass was that of this tree, whose logits are still there
 	if err := d.edit(p.Keep, p.Append); err != nil {
 		return Output{}, nil, nil, fmt.Errorf("decoder: %w", err)
 	}
-	d.guesses.learn(d.answer)
+	d.guesses.learn(d.answer, d.foreseen(last))
 	b := d.planTree(p)
 	if b == nil {
 		out, err := d.Next(ctx, len(d.answer), nil)
@@ -33,7 +35,7 @@ func (d *Decoder) NextAhead(ctx context.Context, p tandem.Pass) (out Output, als
 		return Output{}, nil, nil, err
 	}
 	first := b.own + b.also // of the chain
-	for i, t := range b.tokens[b.own:] {
+	for i, t := range b.texted()[b.own:] {
 		out, err := d.outputAt(b, b.own+i)
 		if err != nil {
 			return Output{}, nil, nil, err
@@ -47,23 +49,29 @@ func (d *Decoder) NextAhead(ctx context.Context, p tandem.Pass) (out Output, als
 		chain = append(chain, further)
 	}
 	d.guesses.say(out.Dist, chain, b.drafts)
-	out.Took, out.Fed, out.Length = time.Since(began), b.own, d.length()
+	b.said = true
+	out.Took, out.Fed, out.Length, out.Forecasts = time.Since(began), b.own, d.length(), len(b.forecasts)
 	return out, also, chain, nil
 }
 
 // treePass is a pass over a draft tree: the answer's tokens that are not yet in the KV caches, then alternatives to the last
-// of them, then a chain of drafts after it, and guesses after those.
+// of them, then a chain of drafts after it, guesses after those, and rows of forecasts.
 type treePass struct {
-	tokens  []tandem.Token
-	parents []int
-	own     int           // how many of the tokens are the answer's
-	also    int           // how many of those after them are alternatives
-	drafts  int           // and how many of the others are drafts
-	before  [][]float32   // each context's logits before the tree
-	out     [][][]float32 // each context's logits after each token
-	states  []state       // after each token
-	texts   [][]byte      // the answer's text after each token
+	tokens    []tandem.Token
+	parents   []int
+	own       int           // how many of the tokens are the answer's
+	also      int           // how many of those after them are alternatives
+	drafts    int           // and how many of the others are drafts
+	forecasts [][]float32   // embeddings of the last rows, which are no tokens
+	said      bool          // states holds one for each token
+	before    [][]float32   // each context's logits before the tree
+	out       [][][]float32 // each context's logits after each row
+	states    []state       // after each token
+	texts     [][]byte      // the answer's text after each token
 }
+
+// texted returns the rows that are tokens.
+func (b *treePass) texted() []tandem.Token { return b.tokens[:len(b.tokens)-len(b.forecasts)] }
 
 // planTree plans a pass. It returns nil if there is nothing to decode but the answer, or no place for it.
 func (d *Decoder) planTree(p tandem.Pass) *treePass {
@@ -114,14 +122,19 @@ func (d *Decoder) addChain(b *treePass, p tandem.Pass) {
 	if b.drafts = len(drafts); !guess {
 		return
 	}
-	at := len(b.tokens)
-	most := min(p.Guess, room-len(drafts), npu.MaxTree-at)
-	tokens, parents := d.guesses.guess(slices.Concat(d.answer, drafts), most, at, p)
+	at, most := len(b.tokens), npu.MaxTree
+	for _, c := range d.contexts {
+		most = min(most, d.cfg.Model.Config().Context-c.seq.Len())
+	}
+	tokens, parents := d.guesses.guess(slices.Concat(d.answer, drafts), min(p.Guess, room-len(drafts), most-at), at, most, p)
 	for i, t := range tokens {
 		if parents[i] < 0 {
 			parents[i] = last - at
 		}
 		b.tokens, b.parents = append(b.tokens, t), append(b.parents, at+parents[i])
+		if t == model.NoToken {
+			b.forecasts = d.guesses.forecast.Embeds()
+		}
 	}
 }
 
@@ -131,6 +144,10 @@ func (d *Decoder) runTree(ctx context.Context, b *treePass) error {
 	batch := make([]model.Input, len(d.contexts))
 	for i, c := range d.contexts {
 		batch[i] = model.Input{Seq: c.seq, Tokens: b.tokens, Parents: b.parents, All: true, PerPass: d.perPass}
+		if len(b.forecasts) > 0 {
+			batch[i].Embeds = append(make([][]float32, len(b.texted())), b.forecasts...)
+			batch[i].EmbedsAdapter = d.guesses.forecast.Adapter
+		}
 	}
 	out, err := d.forward(ctx, batch)
 	if err != nil {
@@ -151,6 +168,28 @@ func (d *Decoder) runTree(ctx context.Context, b *treePass) error {
 		b.texts[i] = d.text[:b.states[i].end]
 	}
 	return nil
+}
+
+// foreseen returns what gives the side's logits of a tree's forecasts: those of its mixture as it was after the token before them.
+// It returns nil if there are none.
+func (d *Decoder) foreseen(b *treePass) func(i int) []float32 {
+	if b == nil || !b.said || len(b.forecasts) == 0 {
+		return nil
+	}
+	return func(i int) []float32 {
+		i += len(b.texted())
+		token := b.parents[i]
+		for token >= len(b.texted()) {
+			token = b.parents[token]
+		}
+		weights, _ := d.shares(b.states[token])
+		p := mixture(b.at(i), weights, d.unsupported)
+		logs := make([]float32, len(p))
+		for x, v := range p {
+			logs[x] = float32(math.Log(v))
+		}
+		return logs
+	}
 }
 
 // settle keeps of the last tree in the KV caches the answer's part and what has become part of the answer since: the tokens

@@ -5,8 +5,10 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+	"time"
 
 	"tandem"
+	"tandem/model"
 	"tandem/specdec"
 )
 
@@ -125,10 +127,10 @@ func TestGuess(t *testing.T) {
 		if err := d.edit(0, answer); err != nil {
 			t.Fatal(err)
 		}
-		d.guesses.learn(d.answer)
+		d.guesses.learn(d.answer, nil)
 	}
 	guess := func(text []tandem.Token, n int, p tandem.Pass) (path []tandem.Token) {
-		tokens, parents := d.guesses.guess(text, n, 1, p)
+		tokens, parents := d.guesses.guess(text, n, 1, 32, p)
 		for i, up := range parents {
 			if up == len(path)-1 && tokens[i] == prompt[at+len(path)] {
 				path = append(path, tokens[i])
@@ -158,13 +160,18 @@ func TestGuess(t *testing.T) {
 	}
 }
 
-// Whatever the drafters, guesses or none, each distribution is Next's.
+// Whatever the drafters, guesses or none, each distribution is Next's. Forecasts, here of random embeddings, give guesses.
 func TestDraftersChangeNothing(t *testing.T) {
 	m := openToy(t, 3, 512)
 	req := Request{Question: bothQuestion, Passages: samplePassages[:3]}
-	for _, set := range []specdec.Set{specdec.Off, specdec.All, specdec.WithLookup, specdec.WithSAM, specdec.WithReuse | specdec.WithNgrams} {
+	past := specdec.NewHistory(1 << 16)
+	for _, set := range []specdec.Set{
+		specdec.Off, specdec.All, specdec.WithLookup, specdec.WithSAM, specdec.WithReuse | specdec.WithNgrams, specdec.WithForecast, specdec.WithSAM | specdec.WithHistory,
+		specdec.All | specdec.WithHistory | specdec.WithForecast,
+	} {
 		cfg := toyConfig(m, allWeights[0])
-		cfg.Draft = set
+		cfg.Draft, cfg.Resources = set, specdec.Resources{History: past, Embeddings: embeddings(m, 3)}
+		foreseen, guessed := 0, 0
 		ahead, plain := newDecoder(t, cfg, req), newDecoder(t, toyConfig(m, allWeights[0]), req)
 		next(t, ahead, 0)
 		next(t, plain, 0)
@@ -181,11 +188,31 @@ func TestDraftersChangeNothing(t *testing.T) {
 			if want := next(t, plain, n, token); !reflect.DeepEqual(got.Dist, want.Dist) || got.H != want.H {
 				t.Fatalf("drafters %b, step %d: another distribution", set, n)
 			}
-			if set == specdec.Off && len(chain) > 0 {
-				t.Fatalf("%d guesses without drafters", len(chain))
-			}
+			foreseen, guessed = foreseen+got.Forecasts, guessed+len(chain)
+		}
+		if drafts := guessed > 0; drafts == set.None() {
+			t.Errorf("drafters %b: %d guesses", set, guessed)
+		}
+		if (foreseen > 0) != set.Has(specdec.WithForecast) {
+			t.Errorf("drafters %b: %d rows of forecasts", set, foreseen)
+		}
+		if err := past.Add("answer", ahead.answer, time.Unix(1, 0)); err != nil {
+			t.Fatal(err)
 		}
 	}
+}
+
+// embeddings returns n rows for forecasts.
+func embeddings(m *model.Model, n int) (rows [][]float32) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for range n {
+		row := make([]float32, m.Config().Dim)
+		for i := range row {
+			row[i] = float32(r.NormFloat64())
+		}
+		rows = append(rows, row)
+	}
+	return rows
 }
 
 // samplePrompt returns a prompt's tokens without separators.

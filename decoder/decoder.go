@@ -70,7 +70,7 @@ type Config struct {
 	Sampling   sample.Params  // applied to the side's mixture p^s; the caller draws
 	Weights    Weights
 	Draft      specdec.Set         // the drafters of guesses
-	History    *specdec.History    // earlier texts to guess from; nil for none
+	Resources  specdec.Resources   // what some of them need
 	Past       *specdec.Experience // with guesses in earlier answers; nil for none
 	Grounded   bool                // each context writes only words of the question, function words and spans of its passages (package ground)
 }
@@ -100,8 +100,9 @@ type Output struct {
 	Took time.Duration // from the call of Next
 
 	// What Took depends on (DRAGON §5.2).
-	Fed    int // tokens computed in every context; usually 1, except at first and after a rollback
-	Length int // tokens in all contexts together
+	Fed       int // tokens computed in every context; usually 1, except at first and after a rollback
+	Forecasts int // rows beside these that forecast later tokens
+	Length    int // tokens in all contexts together
 }
 
 // Prefill describes what New computed.
@@ -323,7 +324,7 @@ func (d *Decoder) MeanWeights() []float64 {
 // Close keeps what the guesses have taught, and waits until the KV caches of the passages are stored.
 func (d *Decoder) Close() error {
 	if d.guesses != nil && d.guesses.drafters != nil {
-		d.cfg.Past.End(&d.guesses.rate)
+		d.cfg.Past.End(d.cfg.Draft, &d.guesses.rate)
 	}
 	d.storing.Wait()
 	return nil

@@ -13,7 +13,8 @@ import (
 // follow the answer: they take tokens as it grows, and take them back where it is rolled back.
 type guesser struct {
 	drafters []specdec.Drafter
-	panel    specdec.Panel // of the drafters, which have the prompts and then the answer
+	forecast *specdec.Forecast // the one among them, whose rows join the passes; nil for none
+	panel    specdec.Panel     // of the drafters, which have the prompts and then the answer
 	rate     specdec.Acceptance
 	prompts  []tandem.Token // all of them, with separators
 
@@ -27,9 +28,9 @@ type guesser struct {
 
 // newGuesser makes the drafters of a set. prompts are one text to them: no match crosses from one to the next, or a control
 // token, which no answer holds.
-func newGuesser(set specdec.Set, h *specdec.History, prompts [][]tandem.Token, control func(tandem.Token) bool) (g *guesser, c *specdec.Calibration) {
+func newGuesser(set specdec.Set, r specdec.Resources, prompts [][]tandem.Token, control func(tandem.Token) bool) (g *guesser, c *specdec.Calibration) {
 	g = &guesser{}
-	if g.drafters, c = set.Drafters(h); g.drafters == nil {
+	if g.drafters, c, g.forecast = set.Drafters(r); g.drafters == nil {
 		return g, nil
 	}
 	for _, p := range prompts {
@@ -61,9 +62,9 @@ func (g *guesser) follow(text []tandem.Token) {
 const leastChance = 0.1
 
 // guess returns up to n tokens that may follow text, and the index of the one that each follows, -1 for the text. Of the
-// likeliest it takes as many as are worth their rows in a pass that has base rows already. The probabilities depend on how often
-// similar guesses were right so far.
-func (g *guesser) guess(text []tandem.Token, n, base int, p tandem.Pass) (tokens []tandem.Token, parents []int) {
+// likeliest it takes as many as are worth their rows in a pass that has base rows already, of most. The probabilities depend on
+// how often similar guesses were right so far. After the tokens come rows of forecasts (model.NoToken), if any are worth theirs.
+func (g *guesser) guess(text []tandem.Token, n, base, most int, p tandem.Pass) (tokens []tandem.Token, parents []int) {
 	g.tree = nil
 	if n <= 0 || len(g.drafters) == 0 {
 		return nil, nil
@@ -72,7 +73,8 @@ func (g *guesser) guess(text []tandem.Token, n, base int, p tandem.Pass) (tokens
 	defer func() { g.took += time.Since(began) }()
 	var c *specdec.Chooser // nil where the costs are unknown
 	if len(p.Costs) > 0 {
-		if n = min(n, len(p.Costs)-base); n <= 0 {
+		most = min(most, len(p.Costs))
+		if n = min(n, most-base); n <= 0 {
 			return nil, nil
 		}
 		c = &specdec.Chooser{Costs: p.Costs[base-1:], Loss: math.Inf(1), Chance: p.Chance}
@@ -86,7 +88,11 @@ func (g *guesser) guess(text []tandem.Token, n, base int, p tandem.Pass) (tokens
 	}
 	decoded, _ := tree.Best(rows)
 	g.tree, g.after, g.decoded, g.likely = tree, slices.Clone(text), decoded, nil
-	return tree.Draft(decoded)
+	tokens, parents = tree.Draft(decoded)
+	if g.forecast != nil && c != nil {
+		tokens, parents = g.forecast.Attach(tokens, parents, decoded, g.forecast.Paying(tree, decoded, most-base, c))
+	}
+	return tokens, parents
 }
 
 // say records what the side's distributions say: after the text, then after each token that was guessed.
@@ -114,8 +120,8 @@ func mode(d tandem.Dist) tandem.Token {
 	return d.IDs[best]
 }
 
-// learn compares the last guesses with the answer.
-func (g *guesser) learn(answer []tandem.Token) {
+// learn compares the last guesses with the answer. forecasts returns the logits of the last pass's forecasts, nil if they are not known.
+func (g *guesser) learn(answer []tandem.Token, forecasts func(i int) []float32) {
 	at := len(g.after)
 	if g.tree == nil || len(answer) <= at {
 		return
@@ -126,7 +132,7 @@ func (g *guesser) learn(answer []tandem.Token) {
 	}
 	said := answer[at:]
 	g.rate.Learn(tree, said)
-	v := &specdec.Verdict{Tree: tree, Verified: g.decoded}
+	v := &specdec.Verdict{Tree: tree, Verified: g.decoded, Forecasts: forecasts}
 	for node := -1; len(v.Path) < len(said); {
 		if node = tree.Child(node, said[len(v.Path)]); node < 0 || !slices.Contains(g.decoded, node) {
 			break

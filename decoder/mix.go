@@ -11,6 +11,15 @@ import (
 
 // mix returns p^s over the vocabulary and h^s, given the logits of each context and a state.
 func (d *Decoder) mix(logits [][]float32, s state) (p []float64, h float64) {
+	weights, h := d.shares(s)
+	if d.grounds != nil {
+		logits, weights = d.mask(logits, weights, s)
+	}
+	return mixture(logits, weights, d.unsupported), h
+}
+
+// shares returns each context's share of p^s, and h^s.
+func (d *Decoder) shares(s state) (weights []float64, h float64) {
 	byContext := make([]float64, len(d.contexts))
 	r := d.rel.at(s)
 	if len(r) > 0 {
@@ -24,11 +33,7 @@ func (d *Decoder) mix(logits [][]float32, s state) (p []float64, h float64) {
 			byContext[len(byContext)-1] = r[len(r)-1]
 		}
 	}
-	weights := softmax(byContext)
-	if d.grounds != nil {
-		logits, weights = d.mask(logits, weights, s)
-	}
-	return mixture(logits, weights, d.unsupported), d.weight(r)
+	return softmax(byContext), d.weight(r)
 }
 
 // manyTokens is the vocabulary size from which each context is worth a goroutine.

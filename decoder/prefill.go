@@ -56,8 +56,13 @@ func (d *Decoder) beginGuesses(prompts []prompt, batch []model.Input) error {
 	for i, p := range prompts {
 		texts[i] = slices.Concat(p.prefix, p.rest)
 	}
-	g, calibration := newGuesser(d.cfg.Draft, d.cfg.History, texts, d.cfg.Model.Tokenizer().IsControl)
-	d.guesses, g.rate = g, d.cfg.Past.Begin()
+	g, calibration := newGuesser(d.cfg.Draft, d.cfg.Resources, texts, d.cfg.Model.Tokenizer().IsControl)
+	if g.forecast != nil {
+		if err := g.forecast.Check(d.cfg.Model); err != nil {
+			return err
+		}
+	}
+	d.guesses, g.rate = g, d.cfg.Past.Begin(d.cfg.Draft)
 	if d.perPass = nil; len(g.drafters) > 0 {
 		d.perPass = g.rate.PerPass
 	}

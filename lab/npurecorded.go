@@ -110,9 +110,9 @@ func drafter(name string, rows int, h *specdec.History, plain *recordedAnswer, r
 	case "eagle":
 		s.Drafters = []specdec.Drafter{specdec.NewEagle(plain.said, eagleLength)}
 	case "all":
-		s.Drafters, s.Calibration = specdec.All.Drafters(h)
+		s.Drafters, s.Calibration, _ = (specdec.All | specdec.WithHistory).Drafters(specdec.Resources{History: h})
 	case "auto":
-		s.Drafters, s.Calibration = specdec.Default.Drafters(h)
+		s.Drafters, s.Calibration, _ = (specdec.Default | specdec.WithHistory).Drafters(specdec.Resources{History: h})
 	}
 	return s
 }

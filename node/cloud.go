@@ -12,6 +12,7 @@ import (
 	"tandem"
 	"tandem/node/batch"
 	"tandem/pair"
+	"tandem/specdec"
 	"tandem/transport"
 )
 
@@ -38,6 +39,7 @@ type Cloud struct {
 	Observe func(Served)
 
 	memory                        budget
+	histories                     histories // if Local.Draft reads one
 	connected, waiting, answering atomic.Int64
 	draining                      atomic.Bool
 	ends                          sync.Once
@@ -247,6 +249,9 @@ func (c *Cloud) take(ctx context.Context, a *cloudSession, begin transport.Begin
 	if err := a.run(own); err != nil {
 		return err
 	}
+	if err := a.local.remember(a.machine.Answer()); err != nil {
+		a.log.Warn("the answer is not kept for drafts", "error", err)
+	}
 	return a.link.Send(sourcesMessage(own.sources(), own.parts(), c.Titles && begin.ShareTitles, c.Quotes && begin.ShareTitles))
 }
 
@@ -266,6 +271,9 @@ func (c *Cloud) allows(s tandem.Settings) error {
 // local returns what the cloud answers a device with.
 func (c *Cloud) local(device transport.ID) Local {
 	own := c.Local
+	if own.Draft.Has(specdec.WithHistory) {
+		own.Resources.History = c.histories.of(device)
+	}
 	if c.Batch != nil {
 		own.Passes = c.Batch.Of(device.String(), c.priority(device).share())
 	}

@@ -93,7 +93,11 @@ func (d *Device) AskRecorded(ctx context.Context, q Question, s tandem.Settings,
 	if record != nil {
 		s.Ahead = 1 // a recording has a pass for every draft
 	}
-	a := d.newSession(ctx, q, s, emit, record)
+	local, err := d.Local.asked(q)
+	if err != nil {
+		return Answer{}, err
+	}
+	a := d.newSession(ctx, local, q, s, emit, record)
 	defer a.stop()
 	defer func() { d.learn(*a.profile, a.found) }()
 	if s.Want != tandem.WantDrafts {
@@ -106,7 +110,7 @@ func (d *Device) AskRecorded(ctx context.Context, q Question, s tandem.Settings,
 		err := a.run(newMuted(d.Local.Model.Tokenizer()))
 		return a.finish(), err
 	}
-	own, err := d.Local.read(ctx, q, s)
+	own, err := local.read(ctx, q, s)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -118,12 +122,17 @@ func (d *Device) AskRecorded(ctx context.Context, q Question, s tandem.Settings,
 	a.answer.Read[tandem.Device] = len(own.passages)
 	err = a.run(own)
 	a.answer.Documents[tandem.Device], a.parts[tandem.Device] = own.sources(), own.parts()
+	if err == nil {
+		if err := local.remember(a.machine.Answer()); err != nil {
+			a.remark("the answer is not kept for drafts: %v", err)
+		}
+	}
 	return a.finish(), err
 }
 
 // newSession prepares to answer.
-func (d *Device) newSession(ctx context.Context, q Question, s tandem.Settings, emit func(Token), record func(Line)) *deviceSession {
-	a := newDeviceSession(ctx, d.Local.machine(s, tandem.Device), d.Local.Model.Tokenizer().Stream(), emit)
+func (d *Device) newSession(ctx context.Context, local Local, q Question, s tandem.Settings, emit func(Token), record func(Line)) *deviceSession {
+	a := newDeviceSession(ctx, local.machine(s, tandem.Device), local.Model.Tokenizer().Stream(), emit)
 	profile := d.known()
 	a.answer.Lookahead, a.profile, a.past = s.Lookahead, &profile, d.Local.Past
 	if record != nil {

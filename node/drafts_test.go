@@ -110,6 +110,11 @@ type evalQuestion struct {
 	Device, Cloud []passages.Passage
 }
 
+// sides returns the passages by side.
+func (q evalQuestion) sides() [2][]passages.Passage {
+	return [2][]passages.Passage{q.Device, q.Cloud}
+}
+
 func evalQuestions(t *testing.T, n int) (out []evalQuestion) {
 	t.Helper()
 	lines := bytes.Split(bytes.TrimSpace(models.Eval), []byte("\n"))
@@ -131,7 +136,7 @@ func (d *drafting) ask(t *testing.T, m *model.Model, q evalQuestion, pace [2]tim
 	cfg.Ahead, cfg.Grounded, cfg.Documents, cfg.Nucleus, cfg.Support = min(4, d.rows), true, 4, .9, 16
 	cfg.Gamma = tandem.AutoGamma // of the paper's coupling
 	c := &cable{delay: d.delay, orders: true, past: d.past}
-	for side, list := range [][]passages.Passage{q.Device, q.Cloud} {
+	for side, list := range q.sides() {
 		local := Local{Model: m, Scorer: search.Lexical(), Draft: d.set, Rows: d.rows, Past: d.past[side], Pace: pace[side]}
 		if cfg.Settings.MaxTokens = 48; side == 0 {
 			own := local.machine(cfg.Settings, tandem.Device)

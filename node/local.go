@@ -32,17 +32,17 @@ type Local struct {
 	Adapter   *model.Adapter // of what the model decodes; nil for none
 	Reader    *span.Reader   // answers with words of the passages; nil for the model's own words
 	Scorer    decoder.Scorer
-	Documents Searcher        // nil if the side has no documents
-	Mark      string          // what citations add to the titles of Documents, such as " (sample document)"; "" for nothing
-	KV        *kvstore.Store  // nil if KV caches of passages are not kept
-	Shared    *decoder.Shared // KV caches of passages that answers share in memory; nil for none
-	Passes    decoder.Passes  // computes the passes of Model; nil for Model itself
-	Draft     specdec.Set     // what guesses the next tokens, so that a pass decodes several
-	History   *specdec.History
-	Past      *Past         // of earlier answers; nil to begin each without
-	Rows      int           // most rows of a pass; 0 for tandem.MaxRows, up to Settings.Ahead for chains of guesses as long as the pair chooses
-	Pace      time.Duration // shortest time for a token, to answer like slower hardware; 0 for none
-	Read      time.Duration // shortest time for a token of a prompt, for the same purpose
+	Documents Searcher          // nil if the side has no documents
+	Mark      string            // what citations add to the titles of Documents, such as " (sample document)"; "" for nothing
+	KV        *kvstore.Store    // nil if KV caches of passages are not kept
+	Shared    *decoder.Shared   // KV caches of passages that answers share in memory; nil for none
+	Passes    decoder.Passes    // computes the passes of Model; nil for Model itself
+	Draft     specdec.Set       // what guesses the next tokens, so that a pass decodes several
+	Resources specdec.Resources // what some of these need; answers are added to the history
+	Past      *Past             // of earlier answers; nil to begin each without
+	Rows      int               // most rows of a pass; 0 for tandem.MaxRows, up to Settings.Ahead for chains of guesses as long as the pair chooses
+	Pace      time.Duration     // shortest time for a token, to answer like slower hardware; 0 for none
+	Read      time.Duration     // shortest time for a token of a prompt, for the same purpose
 }
 
 // Hello describes r to the other side.
@@ -83,6 +83,7 @@ type Question struct {
 	ID      string // names the answer in logs
 	Text    string
 	History []chat.Message
+	Draft   specdec.Set // the drafters of this side; 0 for those of its Local
 }
 
 // Search returns the query for passages: the question on one line. For a follow-up, the line of the question before it
@@ -224,7 +225,7 @@ func (r Local) DecoderConfig(s tandem.Settings) (decoder.Config, error) {
 		Sampling:   SamplingOf(s),
 		Weights:    w,
 		Draft:      r.Draft,
-		History:    r.History,
+		Resources:  r.Resources,
 		Past:       r.Past.experience(),
 		Grounded:   s.Grounded,
 	}, err

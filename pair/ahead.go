@@ -145,7 +145,7 @@ func (m *Machine) keep(run decode, e Decoded) {
 		m.ahead.Guessed(right) // a guess that was asked for but not made counts as wrong
 	}
 	if fed := cmp.Or(e.Fed, len(run.Append)); e.Fed > 0 || fed == 1 {
-		m.ahead.Passed(fed+len(e.Also)+len(e.Guessed), e.Took)
+		m.ahead.Passed(fed+len(e.Also)+len(e.Guessed)+e.Forecasts, e.Took)
 	}
 }
 

@@ -127,9 +127,10 @@ func (m *Machine) draw() (any bool) {
 
 // countPass counts what a pass decoded.
 func (m *Machine) countPass(run decode, e Decoded) {
-	s, all, checked := &m.stats, 1+len(e.Also)+len(e.Guessed), min(len(run.Drafts), len(e.Guessed))
+	s, all, checked := &m.stats, 1+len(e.Also)+len(e.Guessed)+e.Forecasts, min(len(run.Drafts), len(e.Guessed))
 	s.Passes, s.Contexts, s.Room = s.Passes+1, s.Contexts+all, s.Room+max(all, m.cfg.Ahead, m.cfg.Rows)
 	s.Hedged, s.Checked, s.Guessed = s.Hedged+len(e.Also), s.Checked+checked, s.Guessed+len(e.Guessed)-checked
+	s.Forecasts += e.Forecasts
 }
 
 // countKind counts the front step by why the distribution of its own draft was decoded.

@@ -112,6 +112,9 @@ func (m *Machine) Stats() Stats {
 	return s
 }
 
+// Answer returns the tokens agreed so far.
+func (m *Machine) Answer() []tandem.Token { return slices.Clone(m.answer) }
+
 // Learned returns what a later answer may begin with (Config.Past).
 func (m *Machine) Learned() profiler.Ahead { return m.ahead.Ahead }
 

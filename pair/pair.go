@@ -71,6 +71,8 @@ type (
 		Also    []tandem.Further // for tokens of Decode.Also; the decoder may leave some out
 		Guessed []tandem.Further // for Decode.Drafts in order, and then for what the decoder guessed
 		Fed     int              // tokens of the answer that the pass computed; 0 if unknown
+		// Forecasts is how many rows more the pass had, which are no contexts: they foresee tokens for later guesses.
+		Forecasts int
 	}
 
 	// PeerDraft is a draft of the other side. It may come twice, late or early.
@@ -250,6 +252,7 @@ type Stats struct {
 	Hedged      int    // of Contexts, those after runners-up
 	Checked     int    // of Contexts, those after drafts of the other side
 	Guessed     int    // of Contexts, those after guesses
+	Forecasts   int    // of Contexts, rows that foresee tokens for later guesses
 	Hedges      int    // hedges of the other side that became its draft
 	Handovers   int    // by this side
 	Takeovers   int    // hand-overs of the other side that took effect here

@@ -63,29 +63,32 @@ func (a *Acceptance) learnPasses(t *Tree, emitted []tandem.Token) {
 	}
 }
 
-// An Experience is an Acceptance that outlives a text. Texts may be drafted at the same time: each begins with what is
-// known then, and the one that ends last is remembered.
+// An Experience keeps the Acceptance of each set of drafters beyond a text. Texts may be drafted at the same time: each begins
+// with what is known then, and the one that ends last is remembered.
 type Experience struct {
-	mu   sync.Mutex
-	rate Acceptance
+	mu    sync.Mutex
+	rates map[Set]Acceptance
 }
 
-// Begin returns what is known; e may be nil.
-func (e *Experience) Begin() (a Acceptance) {
+// Begin returns what is known of a set; e may be nil.
+func (e *Experience) Begin(s Set) (a Acceptance) {
 	if e != nil {
 		e.mu.Lock()
 		defer e.mu.Unlock()
-		a = e.rate
+		a = e.rates[s]
 	}
 	return a
 }
 
-// End remembers what a text has taught.
-func (e *Experience) End(a *Acceptance) {
+// End remembers what a text has taught about a set.
+func (e *Experience) End(s Set, a *Acceptance) {
 	if e != nil {
 		e.mu.Lock()
 		defer e.mu.Unlock()
-		e.rate = *a
+		if e.rates == nil {
+			e.rates = map[Set]Acceptance{}
+		}
+		e.rates[s] = *a
 	}
 }
 

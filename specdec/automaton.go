@@ -255,8 +255,8 @@ type SAM struct {
 	Length  int      // tokens of a draft without Tree; 0 means 31
 	History *History // may be nil
 	own     *automaton
-	past    *automaton // the history's automaton when the text began
-	old     []match    // the match in past, after each token
+	past    *index  // the history's when the text began; it may grow meanwhile, or be replaced by another
+	old     []match // the match in past, after each token
 }
 
 // Committed implements Drafter.
@@ -264,8 +264,12 @@ func (s *SAM) Committed(tokens []tandem.Token) {
 	if s.own == nil {
 		s.own = newAutomaton()
 		if s.History != nil {
-			s.past = s.History.index // the history may replace it meanwhile
+			s.past = s.History.current()
 		}
+	}
+	if s.past != nil {
+		s.past.mu.RLock()
+		defer s.past.mu.RUnlock()
 	}
 	for _, t := range tokens {
 		s.own.extend(t)
@@ -303,6 +307,10 @@ func (s *SAM) Settle(*Verdict) {}
 func (s *SAM) Propose(t *Tree) {
 	if s.own == nil {
 		return
+	}
+	if s.past != nil {
+		s.past.mu.RLock()
+		defer s.past.mu.RUnlock()
 	}
 	state, length := s.own.suffix()
 	old := s.matched()

@@ -99,14 +99,14 @@ func (f *Forecast) Rewind(n int) {
 	}
 }
 
-// Propose implements Drafter. It adds what the last pass forecast, if nothing else came since.
+// Propose implements Drafter. It adds what the last pass forecast, as far as it is still ahead of the text.
 func (f *Forecast) Propose(t *Tree) {
-	if f.next == nil || f.after != f.length {
+	if f.next == nil || f.length < f.after || f.length-f.after >= len(f.next) {
 		return
 	}
-	frontier := []int{-1}
-	for depth, list := range f.next {
-		n := len(list)
+	frontier, said := []int{-1}, f.length-f.after
+	for i, list := range f.next[said:] {
+		depth, n := said+i, len(list)
 		if f.Branches != nil {
 			if depth == len(f.Branches) {
 				return
@@ -115,6 +115,9 @@ func (f *Forecast) Propose(t *Tree) {
 		}
 		var below []int
 		for _, at := range frontier {
+			if t.P(at) < t.Least {
+				continue
+			}
 			for rank, c := range list[:n] {
 				if i := t.Add(at, c.token, f.chance(depth, rank, c.p), Class{FromForecast, uint8(min(depth, 4))}); i >= 0 {
 					below = append(below, i)
@@ -184,26 +187,14 @@ func (f *Forecast) plan(t *Tree, rows int) (nodes []int, after []int) {
 	return nodes, after
 }
 
-// paying returns the nodes after which forecasts pay: what they bring is worth more than their rows take.
-func (f *Forecast) paying(t *Tree, nodes []int, limit int, c *Chooser) (after []int) {
-	m, gain := f.depth(), f.Gain()
-	rows := 1 + len(nodes)
-	for _, e := range endings(t, nodes) {
-		dearer := c.Costs.At(rows+m) - c.Costs.At(rows)
-		if rows+m > limit+1 || gain*e.p*c.perToken() <= dearer || c.Costs.At(rows+m)-c.Costs.At(1) > c.budget() {
-			break
-		}
-		after, rows = append(after, e.node), rows+m
-	}
-	slices.Sort(after)
-	return after
-}
-
 // An ending is a node (-1: the text) with the probability that the right path ends there.
 type ending struct {
 	node int
 	p    float64
 }
+
+// Embeds returns the embeddings of the rows that Attach appended last, in order.
+func (f *Forecast) Embeds() [][]float32 { return f.rows }
 
 // endings returns where the right path through these nodes of a tree may end, the likeliest first.
 func endings(t *Tree, nodes []int) []ending {
@@ -219,8 +210,24 @@ func endings(t *Tree, nodes []int) []ending {
 	return list
 }
 
-// attach appends the forecasts after some of a draft's nodes to the draft.
-func (f *Forecast) attach(tokens []tandem.Token, parents []int, nodes, after []int) ([]tandem.Token, []int) {
+// Paying returns the nodes (ascending, -1 for the text) of a draft after which forecasts pay: what they bring is worth more than
+// their rows cost. The draft verifies these nodes of a tree, and the pass has at most limit rows after its first.
+func (f *Forecast) Paying(t *Tree, nodes []int, limit int, c *Chooser) (after []int) {
+	m, gain := f.depth(), f.Gain()
+	rows := 1 + len(nodes)
+	for _, e := range endings(t, nodes) {
+		dearer := c.Costs.At(rows+m) - c.Costs.At(rows)
+		if rows+m > limit+1 || gain*e.p*c.perToken() <= dearer || c.Costs.At(rows+m)-c.Costs.At(1) > c.budget() {
+			break
+		}
+		after, rows = append(after, e.node), rows+m
+	}
+	slices.Sort(after)
+	return after
+}
+
+// Attach appends the forecasts after some of a draft's nodes to the draft.
+func (f *Forecast) Attach(tokens []tandem.Token, parents []int, nodes, after []int) ([]tandem.Token, []int) {
 	f.drafted, f.rows = after, f.rows[:0]
 	for _, node := range after {
 		parent := -1
@@ -238,7 +245,7 @@ func (f *Forecast) attach(tokens []tandem.Token, parents []int, nodes, after []i
 
 // Settle implements Drafter.
 func (f *Forecast) Settle(v *Verdict) {
-	f.learn(v.Emitted)
+	f.learn(v)
 	f.next = nil
 	last := -1
 	if len(v.Path) > 0 {
@@ -250,17 +257,19 @@ func (f *Forecast) Settle(v *Verdict) {
 	}
 	m := f.depth()
 	for k := range m {
-		f.next = append(f.next, likeliestOf(v.Forecasts[at*m+k], forecastTop))
+		f.next = append(f.next, likeliestOf(v.Forecasts(at*m+k), forecastTop))
 	}
-	f.after = f.length + len(v.Emitted)
+	f.after = v.After + len(v.Emitted)
 }
 
 // learn compares the last forecasts with the tokens that came.
-func (f *Forecast) learn(emitted []tandem.Token) {
-	if f.next == nil || f.after != f.length {
+func (f *Forecast) learn(v *Verdict) {
+	said := v.After - f.after
+	if f.next == nil || said < 0 {
 		return
 	}
-	for depth, token := range emitted {
+	for i, token := range v.Emitted {
+		depth := said + i
 		if depth >= len(f.next) {
 			return
 		}

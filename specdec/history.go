@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"tandem"
@@ -25,15 +26,25 @@ import (
 // replaces it atomically. A writer holds a lock and reads the file again first, so processes may share a history:
 // only the limit removes records, and cleared records stay cleared. Records of other processes are used for drafts
 // after the history is next opened or shortened.
+//
+// A History may be used by several goroutines at once.
 type History struct {
-	path    string
-	limit   int64
-	index   *automaton
+	path  string // empty if it is kept in memory only
+	limit int64
+
+	mu      sync.Mutex
+	index   *index
 	entries []Entry
 	size    int64 // of the file, up to the end of the last good record
 
 	// failpoint, if a test sets it, is called before each step of a write. The step fails with its error.
 	failpoint func(step string) error
+}
+
+// An index is the automaton of a history, which grows while drafters read it.
+type index struct {
+	mu sync.RWMutex
+	automaton
 }
 
 // An Entry is one remembered text.
@@ -54,6 +65,14 @@ const (
 )
 
 var kinds = []string{"answer", "context"}
+
+// NewHistory returns an empty history that is kept in memory only. Its records would take at most limit bytes of a file, or 4096
+// if limit is less.
+func NewHistory(limit int64) *History {
+	h := &History{limit: max(limit, 4096)}
+	h.reindex()
+	return h
+}
 
 // OpenHistory opens or creates the history of a vocabulary in dir. The vocabulary's name consists of letters,
 // digits, "-" and "_". The file holds at most limit bytes, or 4096 if limit is less.
@@ -114,6 +133,9 @@ func removeMatching(dir, pattern string) (int, error) {
 
 // read returns the entries of the file and the offset at which its last valid record ends: 0 if there is no file.
 func (h *History) read() (entries []Entry, good int64, err error) {
+	if h.path == "" {
+		return h.entries, h.size, nil
+	}
 	data, err := readBounded(h.path, 64<<20)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, 0, fmt.Errorf("history: %w: remove %s to start over", err, h.path)
@@ -138,13 +160,22 @@ func readBounded(path string, most int64) ([]byte, error) {
 
 // reindex builds a new index. Drafters that started with the old one keep it.
 func (h *History) reindex() {
-	h.index = newAutomaton()
+	h.index = &index{automaton: *newAutomaton()}
 	for _, e := range h.entries {
 		h.indexEntry(e)
 	}
 }
 
+// current returns the index as it is now.
+func (h *History) current() *index {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.index
+}
+
 func (h *History) indexEntry(e Entry) {
+	h.index.mu.Lock()
+	defer h.index.mu.Unlock()
 	for _, t := range e.Tokens {
 		h.index.extend(t)
 	}
@@ -152,10 +183,18 @@ func (h *History) indexEntry(e Entry) {
 }
 
 // Entries returns the entries of the file when it was last read or written, the oldest first.
-func (h *History) Entries() []Entry { return h.entries }
+func (h *History) Entries() []Entry {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.entries
+}
 
 // Size returns the size of the file in bytes at that time.
-func (h *History) Size() int64 { return h.size }
+func (h *History) Size() int64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.size
+}
 
 // Add appends a text, "answer" or "context". A text that exceeds half of the limit is ignored. Drafts in progress
 // may still use the old entries.
@@ -171,11 +210,15 @@ func (h *History) Add(kind string, tokens []tandem.Token, now time.Time) error {
 	if len(record) > maxEntry || int64(len(record)) > h.limit/2 {
 		return nil // it would displace everything else
 	}
-	unlock, err := lockHistories(filepath.Dir(h.path))
-	if err != nil {
-		return err
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.path != "" {
+		unlock, err := lockHistories(filepath.Dir(h.path))
+		if err != nil {
+			return err
+		}
+		defer unlock()
 	}
-	defer unlock()
 	entries, size, err := h.read() // others may have added, shortened or cleared
 	if err != nil {
 		return err
@@ -208,6 +251,9 @@ func (h *History) fail(step string) error {
 
 // write writes a record at the end of the last valid one, over what a crash left there.
 func (h *History) write(record []byte, at int64) error {
+	if h.path == "" {
+		return nil
+	}
 	f, err := os.OpenFile(h.path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
@@ -245,6 +291,9 @@ func (h *History) shorten(entries []Entry) error {
 
 // replace replaces the file atomically with one that holds data.
 func (h *History) replace(data []byte) error {
+	if h.path == "" {
+		return nil
+	}
 	f, err := os.CreateTemp(filepath.Dir(h.path), unfinished+"*")
 	if err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -425,4 +426,38 @@ func FuzzParseHistory(f *testing.F) {
 			t.Fatalf("%d entries, want %d", len(again), len(entries))
 		}
 	})
+}
+
+// Texts draft from a history while answers are added to it.
+func TestHistoryGrowsWhileRead(t *testing.T) {
+	h := NewHistory(8 << 10) // shortened on the way
+	answer := ids("the museum opens at nine and closes at five. ")
+	var all sync.WaitGroup
+	for range 3 {
+		all.Go(func() {
+			for i := range 40 {
+				if err := h.Add("answer", append(slices.Clone(answer), tandem.Token(i)), time.Unix(1, 0)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		all.Go(func() {
+			for range 40 {
+				s := &SAM{Tree: true, History: h}
+				for _, token := range answer {
+					s.Committed([]tandem.Token{token})
+					s.Propose(NewTree(32, nil))
+				}
+			}
+		})
+	}
+	all.Wait()
+	s, tree := &SAM{History: h}, NewTree(32, nil)
+	s.Committed(answer[:8])
+	if s.Propose(tree); len(tree.Nodes) == 0 || tree.Nodes[0].Token != answer[8] {
+		t.Errorf("after %q it drafts %v", "the muse", tree.Nodes)
+	}
+	if h.Size() > 8<<10 || len(h.Entries()) == 0 {
+		t.Errorf("%d answers of %d bytes are kept", len(h.Entries()), h.Size())
+	}
 }

@@ -101,6 +101,7 @@ func (p *Panel) likeliest(n int) []float64 {
 
 // Settle reports the result of a verification to all drafters.
 func (p *Panel) Settle(v *Verdict) {
+	v.After = len(p.text)
 	for _, d := range p.drafters {
 		d.Settle(v)
 	}

@@ -236,11 +236,13 @@ func (t *Tree) byChance() []int {
 // A Verdict is the result of verifying a tree.
 type Verdict struct {
 	Tree     *Tree
+	After    int            // tokens of the text that the tree follows; Panel.Settle sets it
 	Verified []int          // the nodes that were in the pass, ascending
 	Path     []int          // the nodes that were right, in order
 	Emitted  []tandem.Token // the tokens that the pass generated: those of the path and the one after it
 	// Likeliest returns the model's likeliest token after a verified node (-1: after the text).
 	Likeliest func(node int) tandem.Token
-	// Forecasts holds the logits of the rows of a Forecast, in their order, valid only during the call.
-	Forecasts [][]float32
+	// Forecasts returns the logits of row i of a Forecast, which may lack a constant; nil if the pass had none. It is valid only
+	// during the call.
+	Forecasts func(i int) []float32
 }

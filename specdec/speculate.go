@@ -126,7 +126,7 @@ func (s *Speculator) Draft(emitted []tandem.Token, limit int) (tokens []tandem.T
 	tokens, parents = s.tree.Draft(s.verified)
 	if s.foreseen = 0; s.Forecast != nil {
 		s.foreseen = len(after) * s.Forecast.depth()
-		tokens, parents = s.Forecast.attach(tokens, parents, s.verified, after)
+		tokens, parents = s.Forecast.Attach(tokens, parents, s.verified, after)
 	}
 	took := time.Since(start)
 	s.stats.Drafting += took
@@ -144,7 +144,7 @@ func (s *Speculator) choose(limit int) (nodes, after []int) {
 	if nodes, _ = tree.Best(rows); s.Forecast == nil {
 		return nodes, nil
 	}
-	return nodes, s.Forecast.paying(tree, nodes, limit, s.Chooser)
+	return nodes, s.Forecast.Paying(tree, nodes, limit, s.Chooser)
 }
 
 // known is where the drafters' worth is kept.
@@ -160,7 +160,7 @@ func (s *Speculator) Embeddings() ([][]float32, *model.Adapter) {
 	if s.Forecast == nil {
 		return nil, nil
 	}
-	return s.Forecast.rows, s.Forecast.Adapter
+	return s.Forecast.Embeds(), s.Forecast.Adapter
 }
 
 // Settle implements sample.Speculator.
@@ -185,7 +185,7 @@ func (s *Speculator) Settle(v sample.Verdict) {
 		return likeliest(v.Logits[i+1])
 	}}
 	if s.foreseen > 0 {
-		verdict.Forecasts = v.Logits[1+len(s.verified):]
+		verdict.Forecasts = func(i int) []float32 { return v.Logits[1+len(s.verified)+i] }
 	}
 	for _, i := range v.Path {
 		verdict.Path = append(verdict.Path, s.verified[i])

@@ -32,6 +32,7 @@ type serveCmd struct {
 	cli.ModelFlags   `group:"Model:"`
 	engineFlags      `group:"Model:"`
 	cli.LoraFlags    `group:"Model:"`
+	cli.DraftFlags   `group:"Model:"`
 	cli.ReaderFlags  `group:"Model:"`
 	cli.CacheFlags   `group:"Model:"`
 	cli.BucketFlag   `group:"Model:"`
@@ -50,7 +51,6 @@ type serveCmd struct {
 	Batch          bool          `help:"Compute the passes of all answers together. Each answer is the same as without." default:"true" negatable:""`
 	Shared         int           `help:"Memory for passages that several answers read, in MB; they are computed once. 0 for none." default:"256" placeholder:"MB"`
 	Drain          time.Duration `help:"How long answers may go on after Ctrl-C or SIGTERM, while new questions are refused." default:"25s"`
-	Draft          string        `help:"What guesses the next tokens of a model that decodes, so that one pass decodes several; the text is the same: auto, off, all, or some of pld, sam, ngrams, calibration and reuse, separated by commas." default:"auto" placeholder:"DRAFTERS"`
 	Metrics        string        `help:"Serve Prometheus metrics over HTTP on this address. Default: none." placeholder:"HOST:PORT"`
 
 	replicaFlags `group:"Replicas:"`
@@ -227,8 +227,14 @@ func (c *serveCmd) side(a *cli.App, m *model.Model, server *remote.Server) (s si
 	if server != nil {
 		s.Passes = server
 	}
-	if s.Draft, err = specdec.ParseSet(c.Draft); err != nil {
-		return s, fmt.Errorf("--draft: %w", err)
+	if s.Draft, err = c.DraftFlags.Set(); err != nil {
+		return s, err
+	}
+	if pointing != nil && s.Draft.Has(specdec.WithHistory|specdec.WithForecast) {
+		return s, errors.New("--draft: history and forecast are for a model that decodes, and the built-in reader points at words: add --reader decoder, or leave them out")
+	}
+	if s.Resources, err = c.DraftFlags.Resources(a, m); err != nil {
+		return s, err
 	}
 	if s.from == fromSamples {
 		s.Mark = cli.SampleMark

@@ -60,6 +60,12 @@ func TestServeSaysWhatItServes(t *testing.T) {
 	if said := serves(); said.Documents != 0 || said.From != "index" {
 		t.Errorf("after everything was removed it serves %+v", said)
 	}
+	if said := serves("--reader", "decoder", "--draft", "auto,history,forecast"); said.From != "index" {
+		t.Errorf("with other drafters it serves %+v", said)
+	}
+	if _, aside, err := h.Run("serve", "--listen", "127.0.0.1:0", "--draft", "auto,history"); err == nil || !strings.Contains(aside, "--reader decoder") {
+		t.Errorf("a reader of words with drafters for a decoder: %v, %q", err, aside)
+	}
 	if said := serves("--sample"); said.Documents == 0 || said.From != "samples" {
 		t.Errorf("with --sample it serves %+v", said)
 	}

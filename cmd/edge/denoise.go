@@ -107,8 +107,8 @@ func (c *runCmd) checkDenoising(m *model.Model) error {
 	if c.Draft != "auto" {
 		given = append(given, "--draft")
 	}
-	if c.History {
-		given = append(given, "--history")
+	if c.Forecast != "" {
+		given = append(given, "--forecast")
 	}
 	if len(c.Lora) > 0 {
 		given = append(given, "--lora")
@@ -303,6 +303,9 @@ func (f answerFlags) checkDiffusion(m *model.Model) error {
 	var given []string
 	if f.Draft != "auto" {
 		given = append(given, "--draft")
+	}
+	if f.Forecast != "" {
+		given = append(given, "--forecast")
 	}
 	if len(f.Lora) > 0 {
 		given = append(given, "--lora")

@@ -96,7 +96,7 @@ func TestRunRefusesFlagsOfOtherModels(t *testing.T) {
 		want  []string
 	}{
 		{[]string{"--model", file, "--draft", "sam", "--top-k", "4"}, []string{"--top-k", "--draft", "diffusion model"}},
-		{[]string{"--model", file, "--history"}, []string{"--history", "diffusion model"}},
+		{[]string{"--model", file, "--forecast", "forecast"}, []string{"--forecast", "diffusion model"}},
 		{[]string{"--model", file, "--repeat-penalty", "1.2", "--min-p", ".1", "--top-p", ".5", "--repeat-last", "3"}, []string{"--repeat-penalty", "--min-p", "--top-p", "--repeat-last"}},
 		{[]string{"--model", file, "--denoise", "slow"}, []string{"--denoise", "fast-dllm"}},
 		{[]string{"--model", file, "--visible", ".95"}, []string{"--visible"}},

@@ -8,75 +8,54 @@ import (
 	"tandem"
 	"tandem/cmd/internal/cli"
 	"tandem/model"
-	"tandem/node"
 	"tandem/specdec"
 )
 
-// guessFlags choose what guesses the next tokens of an answer.
+// guessFlags are cli.DraftFlags of commands whose help leaves them out.
 type guessFlags struct {
-	Draft        string `help:"What guesses the next tokens, so that one pass decodes several; the text is the same. auto (the drafters that cost nothing before the answer), off, all (also calibration on the prompts), or some of pld, sam, ngrams, calibration and reuse, separated by commas. Measured costs of passes limit the guesses." default:"auto" placeholder:"DRAFTERS" hidden:""`
-	DraftHistory bool   `help:"Keep the answers on this machine, and guess from those kept before (see history list)." hidden:""`
+	Draft    string `help:"What guesses the next tokens, so that one pass decodes several; the text is the same. auto (the drafters that cost nothing before the answer), off, all (also calibration on the prompts), or some of pld, sam, ngrams, calibration, reuse, history (answers given before, which are then kept: see history list) and forecast, separated by commas: auto,history. Measured costs of passes limit the guesses." default:"auto" placeholder:"DRAFTERS" hidden:""`
+	Forecast string `help:"Also draft with forecast embeddings, which train.forecast makes for a model: a name or path as with --lora." placeholder:"NAME" hidden:""`
+}
+
+func (f guessFlags) drafts() cli.DraftFlags {
+	return cli.DraftFlags{Draft: f.Draft, ForecastFlags: cli.ForecastFlags{Forecast: f.Forecast}}
+}
+
+// drafting returns the drafters of flags with what they need. If they read a history, it is opened.
+func drafting(a *cli.App, m *model.Model, f cli.DraftFlags) (s specdec.Set, r specdec.Resources, err error) {
+	if s, err = f.Set(); err != nil {
+		return s, r, err
+	}
+	if r, err = f.Resources(a, m); err == nil && s.Has(specdec.WithHistory) {
+		r.History, err = openHistory(a, m)
+	}
+	return s, r, err
 }
 
 // guess makes the device guess as the flags say.
-func (s *session) guess(f guessFlags) (err error) {
+func (s *session) guess(f guessFlags) error {
+	set, err := f.drafts().Set()
+	if err != nil {
+		return err
+	}
 	r := &s.device.Local
-	if r.Draft, err = specdec.ParseSet(f.Draft); err != nil {
-		return fmt.Errorf("--draft: %w", err)
+	if s.reader != nil && set.Has(specdec.WithHistory|specdec.WithForecast) {
+		return errors.New("--draft: history and forecast are for a model that decodes, and the built-in reader points at words: add --reader decoder, or leave them out")
 	}
-	switch {
-	case !f.DraftHistory:
-	case !r.Draft.Has(specdec.WithSAM):
-		return fmt.Errorf("--draft-history: drafters %s do not read it: add sam", f.Draft)
-	default:
-		r.History, err = openHistory(s.app, s.model)
-	}
+	r.Draft, r.Resources, err = drafting(s.app, s.model, f.drafts())
 	return err
 }
 
-// remember adds an answer to the history, if one is open.
-func (s *session) remember(answer node.Answer) error {
-	h := s.device.Local.History
-	if h == nil || len(answer.Tokens) == 0 {
-		return nil
-	}
-	var tokens []tandem.Token
-	for _, t := range answer.Tokens {
-		tokens = append(tokens, t.ID)
-	}
-	return h.Add("answer", tokens, time.Now())
-}
-
 // speculator returns what drafts as --draft says; nil means ordinary decoding.
-func (c *runCmd) speculator(a *cli.App, m *model.Model) (*specdec.Speculator, error) {
-	set, err := specdec.ParseSet(c.Draft)
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("--draft: %w", err)
-	case set.None() && c.History:
-		return nil, errors.New("--history is for drafting: leave out --draft off")
-	case c.History && !set.Has(specdec.WithSAM):
-		return nil, fmt.Errorf("--history: drafters %s do not read it: use --draft sam or all", c.Draft)
-	case set.None() && c.Forecast != "":
-		return nil, errors.New("--forecast is for drafting: leave out --draft off")
-	case set.None():
-		return nil, nil
+func (c *runCmd) speculator(a *cli.App, m *model.Model) (s *specdec.Speculator, err error) {
+	set, resources, err := drafting(a, m, c.DraftFlags)
+	if err != nil || set.None() {
+		return nil, err
 	}
-	if c.History {
-		h, err := openHistory(a, m)
-		if err != nil {
-			return nil, err
-		}
-		c.history = h
-	}
-	s := &specdec.Speculator{Chooser: &specdec.Chooser{Learn: true}, Acceptance: &specdec.Acceptance{}}
-	s.Drafters, s.Calibration = set.Drafters(c.history)
-	rows, adapter, err := c.Embeddings(a, m)
-	if err == nil && rows != nil {
-		s.Forecast = &specdec.Forecast{Embeddings: rows, Adapter: adapter}
-		s.Drafters = append([]specdec.Drafter{s.Forecast}, s.Drafters...)
-	}
-	return s, err
+	c.history = resources.History
+	s = &specdec.Speculator{Chooser: &specdec.Chooser{Learn: true}, Acceptance: &specdec.Acceptance{}}
+	s.Drafters, s.Calibration, s.Forecast = set.Drafters(resources)
+	return s, nil
 }
 
 // remember adds the prompt and the answer to the history, if one is open.

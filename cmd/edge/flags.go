@@ -16,7 +16,6 @@ import (
 	"tandem/decoder"
 	"tandem/model/sample"
 	"tandem/node"
-	"tandem/specdec"
 )
 
 // textFlags give a text in other ways than by arguments.
@@ -157,8 +156,8 @@ func (f answerFlags) settings() (tandem.Settings, error) {
 	if f.Method == "crcg" {
 		s.Contexts = 1 // context aggregation
 	}
-	if _, err := specdec.ParseSet(f.Draft); err != nil {
-		return s, fmt.Errorf("--draft: %w", err)
+	if _, err := f.drafts().Set(); err != nil {
+		return s, err
 	}
 	switch {
 	case f.RTT < 0 || f.RTT > time.Minute:

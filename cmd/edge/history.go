@@ -41,7 +41,7 @@ func (c *historyList) Help() string {
   edge history list
   edge --json history list
 
-"edge run --history" keeps prompts and answers, as tokens, in at most 1 MB per vocabulary, and drafts from them. "edge ask" and "edge chat" keep answers there with --draft-history. No other command does. "edge chat" keeps questions, for its arrow keys and Ctrl-R, unless --no-history forbids it.`
+With history among the drafters (--draft auto,history), "edge ask", "edge chat" and "edge serve" keep answers, and "edge run" also prompts, as tokens, in at most 1 MB per vocabulary, and draft from them. Without it nothing is kept. "edge chat" keeps questions, for its arrow keys and Ctrl-R, unless --no-history forbids it.`
 }
 
 func (c *historyList) Run(a *cli.App) error {

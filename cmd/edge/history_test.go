@@ -18,7 +18,7 @@ const saidTwice = "Summarize: The harbour museum opens at 9:30. The harbour muse
 func TestRunDrafts(t *testing.T) {
 	h := newHome(t)
 	text := ""
-	for _, draft := range []string{"off", "auto", "pld", "sam", "all"} {
+	for _, draft := range []string{"off", "auto", "pld", "sam", "all", "auto,history", "forecast,pld"} {
 		stdout, stderr, err := h.Run("run", "--draft", draft, "--stats", "--max-tokens", "24", "--threads", "1", saidTwice)
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", draft, err, stderr)
@@ -58,8 +58,8 @@ func TestRunDrafts(t *testing.T) {
 func TestRunDraftErrors(t *testing.T) {
 	h := newHome(t)
 	for _, c := range []struct{ args, want string }{
-		{"--draft off --history", "leave out --draft off"},
-		{"--draft pld --history", "use --draft sam or all"},
+		{"--draft off,history", "off"},
+		{"--draft off --forecast forecast", "off"},
 		{"--draft magic", "auto"},
 	} {
 		stdout, stderr, err := h.Run(append(append([]string{"run"}, strings.Fields(c.args)...), "hello")...)
@@ -72,7 +72,7 @@ func TestRunDraftErrors(t *testing.T) {
 	}
 }
 
-// Only run --history keeps texts, which can be listed and cleared.
+// Only the drafter history keeps texts, which can be listed and cleared.
 func TestHistoryLife(t *testing.T) {
 	h := newHome(t)
 	list := func() (got struct {
@@ -99,10 +99,10 @@ func TestHistoryLife(t *testing.T) {
 	}
 	first := run("--draft", "all")
 	if got := list(); len(got.Histories) != 0 {
-		t.Errorf("without --history it remembers %+v", got)
+		t.Errorf("without the drafter history it remembers %+v", got)
 	}
 	for range 2 {
-		if again := run("--draft", "all", "--history"); again != first {
+		if again := run("--draft", "all,history"); again != first {
 			t.Errorf("%q, without a history %q", again, first)
 		}
 	}
@@ -136,7 +136,7 @@ func TestHistoryLife(t *testing.T) {
 // An error about a damaged history names the file and what to do; clearing helps.
 func TestHistoryErrors(t *testing.T) {
 	h := newHome(t)
-	remember := []string{"run", "--draft", "sam", "--history", "--max-tokens", "4", "--threads", "1", saidTwice}
+	remember := []string{"run", "--draft", "history", "--max-tokens", "4", "--threads", "1", saidTwice}
 	if _, stderr, err := h.Run(remember...); err != nil {
 		t.Fatalf("%v\n%s", err, stderr)
 	}

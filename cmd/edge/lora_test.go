@@ -145,12 +145,14 @@ func TestForecast(t *testing.T) {
 		}
 		return v
 	}
-	plain, forecast := text("--draft", "off"), text("--forecast", "forecast")
-	if plain.Text == "" || plain.Text != forecast.Text || forecast.Accept < 1 {
-		t.Errorf("%+v, with forecasts %+v", plain, forecast)
+	plain := text("--draft", "off")
+	for _, flags := range [][]string{{"--forecast", "forecast"}, {"--draft", "forecast"}} {
+		if forecast := text(flags...); plain.Text == "" || plain.Text != forecast.Text || forecast.Accept < 1 {
+			t.Errorf("%+v, with forecasts %+v", plain, forecast)
+		}
 	}
 	for _, c := range []struct{ args, want string }{
-		{"--lora forecast", "--forecast"}, {"--forecast reply", "--lora"}, {"--forecast nobody", "adapt list"}, {"--forecast forecast --draft off", "--draft off"},
+		{"--lora forecast", "--forecast"}, {"--forecast reply", "--lora"}, {"--forecast nobody", "adapt list"}, {"--forecast forecast --draft off", "off"},
 	} {
 		if _, aside, err := home.Run(append([]string{"run"}, append(strings.Fields(c.args), "x")...)...); err == nil || !strings.Contains(aside, c.want) {
 			t.Errorf("%s: %q, want %q", c.args, aside, c.want)

@@ -22,7 +22,7 @@ type grammar struct {
 	Pair    pairCmd       `cmd:"" help:"Pair with a cloud, by the code that \"cloud pair\" printed."`
 	Ps      cli.PsCmd     `cmd:"" help:"List running programs that answer questions."`
 	Models  cli.ModelsCmd `cmd:"" help:"List, fetch, convert and remove models."`
-	History historyCmd    `cmd:"" help:"List or clear what \"edge run --history\" and \"edge chat\" keep."`
+	History historyCmd    `cmd:"" help:"List or clear what \"--draft history\" and \"edge chat\" keep."`
 	Netem   netemCmd      `cmd:"" help:"Relay UDP over an emulated network path."`
 	Doctor  doctorCmd     `cmd:"" help:"Check this machine, the model, the index and the cloud."`
 

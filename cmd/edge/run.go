@@ -19,18 +19,16 @@ import (
 type runCmd struct {
 	Words []string `arg:"" name:"prompt" optional:"" help:"The prompt; without it, standard input."`
 	textFlags
-	showFlags         `group:"Output:"`
-	cli.ModelFlags    `group:"Model:"`
-	cli.LoraFlags     `group:"Model:"`
-	cli.ForecastFlags `group:"Model:"`
-	samplingFlags     `group:"Sampling:"`
-	Raw               bool     `help:"Continue the prompt as it is, without the chat template."`
-	System            string   `help:"System message."`
-	Stop              []string `help:"Stop before this text; may be repeated." sep:"none"`
-	Draft             string   `help:"Draft tokens and verify several per pass; the text is the same. auto (the drafters that cost nothing before the answer), off, all (also calibration on the prompt), or some of pld, sam, ngrams, calibration and reuse, separated by commas. The measured cost of a pass limits the number of drafts." default:"auto" placeholder:"DRAFTERS"`
-	History           bool     `help:"Keep the prompt and the answer on this machine, and draft from those kept before (see history list)."`
-	SoC               string   `name:"soc" help:"Write at the simulated pace of a phone's NPU, as with ask." placeholder:"CHIP"`
-	denoiseFlags      `group:"Diffusion models:"`
+	showFlags      `group:"Output:"`
+	cli.ModelFlags `group:"Model:"`
+	cli.LoraFlags  `group:"Model:"`
+	cli.DraftFlags `group:"Model:"`
+	samplingFlags  `group:"Sampling:"`
+	Raw            bool     `help:"Continue the prompt as it is, without the chat template."`
+	System         string   `help:"System message."`
+	Stop           []string `help:"Stop before this text; may be repeated." sep:"none"`
+	SoC            string   `name:"soc" help:"Write at the simulated pace of a phone's NPU, as with ask." placeholder:"CHIP"`
+	denoiseFlags   `group:"Diffusion models:"`
 
 	history *specdec.History
 }

@@ -25,7 +25,6 @@ import (
 	"tandem/node"
 	"tandem/npu/phone"
 	"tandem/retrieval/search"
-	"tandem/specdec"
 	"tandem/transport"
 )
 
@@ -372,8 +371,11 @@ func (f answerFlags) embed(a *cli.App, s *session, kv *kvstore.Store) error {
 		return err
 	}
 	reader := cli.Local(m, s.reader, docs, kv)
-	if reader.Draft, err = specdec.ParseSet(f.Draft); err != nil {
-		return fmt.Errorf("--draft: %w", err)
+	if reader.Draft, err = f.drafts().Set(); err != nil {
+		return err
+	}
+	if reader.Resources, err = f.drafts().Resources(a, m); err != nil {
+		return err
 	}
 	s.cloud = "the cloud in this process"
 	if s.invented = f.Public == "" || cli.Copies(f.Public, examples.Public, "public"); s.invented {
@@ -499,9 +501,6 @@ func (s *session) ask(ctx context.Context, q node.Question, show bool) (node.Ans
 	}
 	cost.pair = answer.Pair
 	s.cost = cost.end()
-	if err == nil {
-		err = s.remember(answer)
-	}
 	s.noteAbsence()
 	if show && begun {
 		fmt.Fprintln(a.Out)

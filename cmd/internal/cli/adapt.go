@@ -16,6 +16,7 @@ import (
 	"tandem/lora"
 	"tandem/model"
 	"tandem/models"
+	"tandem/specdec"
 )
 
 // LoraFlags choose adapters of the model.
@@ -70,6 +71,45 @@ func (f ForecastFlags) Embeddings(a *App, m *model.Model) ([][]float32, *model.A
 	}
 	return one.Forecast, list[0], nil
 }
+
+// DraftFlags choose what guesses the next tokens.
+type DraftFlags struct {
+	Draft string `help:"What guesses the next tokens, so that one pass decodes several; the text is the same. auto (the drafters that cost nothing before the answer), off, all (also calibration on the prompts), or some of pld, sam, ngrams, calibration, reuse, history (answers given before) and forecast, separated by commas: auto,history. Measured costs of passes limit the guesses." default:"auto" placeholder:"DRAFTERS"`
+	ForecastFlags
+}
+
+// Set returns the drafters. Naming embeddings adds forecasts.
+func (f DraftFlags) Set() (specdec.Set, error) {
+	text := f.Draft
+	if f.Forecast != "" {
+		text += ",forecast"
+	}
+	s, err := specdec.ParseSet(text)
+	switch {
+	case err != nil && f.Forecast != "":
+		return s, fmt.Errorf("--draft with --forecast: %w", err)
+	case err != nil:
+		return s, fmt.Errorf("--draft: %w", err)
+	}
+	return s, nil
+}
+
+// Resources opens what the drafters need of a model: forecast embeddings, those of the built-in model unless others are named.
+func (f DraftFlags) Resources(a *App, m *model.Model) (r specdec.Resources, err error) {
+	s, err := f.Set()
+	if err != nil || !s.Has(specdec.WithForecast) {
+		return r, err
+	}
+	if f.Forecast != "" {
+		r.Embeddings, r.Adapter, err = f.Embeddings(a, m)
+	} else if r.Embeddings, r.Adapter, err = (ForecastFlags{builtInForecast}).Embeddings(a, m); err != nil {
+		err = fmt.Errorf("--draft forecast: %w; name embeddings of this model with --forecast", err)
+	}
+	return r, err
+}
+
+// builtInForecast is the name of the built-in model's forecast embeddings.
+const builtInForecast = "forecast"
 
 // splitScale parses NAME[=SCALE].
 func splitScale(text string) (name string, scale float64, err error) {

@@ -1,0 +1,75 @@
+package node
+
+import (
+	"errors"
+	"sync"
+	"time"
+
+	"tandem"
+	"tandem/specdec"
+	"tandem/transport"
+)
+
+// asked returns r with the drafters that a question asks for.
+func (r Local) asked(q Question) (Local, error) {
+	if q.Draft == 0 {
+		return r, nil
+	}
+	if err := r.CanDraft(q.Draft); err != nil {
+		return r, err
+	}
+	r.Draft = q.Draft
+	return r, nil
+}
+
+// CanDraft returns an error that names a drafter of a set for which the side lacks what it needs.
+func (r Local) CanDraft(s specdec.Set) error {
+	if needs := s.Has(specdec.WithHistory | specdec.WithForecast); needs && r.Reader != nil {
+		return errors.New("drafters history and forecast are for a model that decodes, and here a reader points at words")
+	}
+	return r.Resources.Check(s)
+}
+
+// remember adds an answer to the side's history, if its drafters read one.
+func (r Local) remember(answer []tandem.Token) error {
+	if r.Resources.History == nil || !r.Draft.Has(specdec.WithHistory) || len(answer) == 0 {
+		return nil
+	}
+	return r.Resources.History.Add("answer", answer, time.Now())
+}
+
+// histories keeps what a cloud answered each device, in memory and apart from each other, so that no device's answers can show
+// in the times of another's. It forgets a device for which it has no room. The zero value is ready for use.
+type histories struct {
+	mu   sync.Mutex
+	kept map[transport.ID]*specdec.History
+	used []transport.ID // the latest last
+}
+
+// Bounds of histories.
+const (
+	mostHistories = 64
+	historyBytes  = 32 << 10 // of a device: about 16,000 tokens
+)
+
+// of returns a device's history.
+func (h *histories) of(device transport.ID) *specdec.History {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for i, id := range h.used {
+		if id == device {
+			h.used = append(append(h.used[:i:i], h.used[i+1:]...), device)
+			return h.kept[device]
+		}
+	}
+	if len(h.used) == mostHistories {
+		delete(h.kept, h.used[0])
+		h.used = h.used[1:]
+	}
+	if h.kept == nil {
+		h.kept = map[transport.ID]*specdec.History{}
+	}
+	h.kept[device] = specdec.NewHistory(historyBytes)
+	h.used = append(h.used, device)
+	return h.kept[device]
+}

@@ -28,6 +28,7 @@ import (
 	"tandem/npu/native"
 	"tandem/pair"
 	"tandem/retrieval/passages"
+	"tandem/specdec"
 )
 
 // echo answers with the question, a token at a time, as both sides' draft.
@@ -155,6 +156,43 @@ func TestPrivate(t *testing.T) {
 			t.Errorf("%s: %d, %+v", body, w.Code, e.asked)
 		}
 	}
+}
+
+// A request names the drafters of its answer, in all APIs. What they lack is said.
+func TestDraftOfARequest(t *testing.T) {
+	e := &echo{}
+	cfg := config(e)
+	cfg.CanDraft = func(s specdec.Set) error {
+		if s.Has(specdec.WithHistory) {
+			return errors.New("nothing is kept")
+		}
+		return nil
+	}
+	s := New(cfg)
+	for path, body := range map[string]string{
+		chatPath: ask("x", `,"tandem":{"draft":"sam,pld"}`), "/v1/completions": `{"prompt":"x","tandem":{"draft":"sam,pld"}}`,
+		"/api/chat": ask("x", `,"tandem":{"draft":"sam,pld"}`), "/api/generate": `{"prompt":"x","tandem":{"draft":"sam,pld"}}`,
+	} {
+		e.asked = nil
+		if w := send(t, s, "POST", path, body); w.Code != 200 || len(e.asked) != 1 || e.asked[0].Draft != specdec.WithSAM|specdec.WithLookup|specdec.Branching {
+			t.Errorf("%s: %d, %+v", path, w.Code, e.asked)
+		}
+	}
+	e.asked = nil
+	if w := send(t, s, "POST", chatPath, ask("x", "")); w.Code != 200 || len(e.asked) != 1 || e.asked[0].Draft != 0 {
+		t.Errorf("without drafters: %d, %+v", w.Code, e.asked)
+	}
+	refused := func(s *Server, draft, want string) {
+		t.Helper()
+		w := send(t, s, "POST", chatPath, ask("x", `,"tandem":{"draft":"`+draft+`"}`))
+		v := object(t, w)
+		if text, _ := at(v, "error", "message").(string); w.Code != 400 || !strings.Contains(text, draft) || !strings.Contains(text, want) || at(v, "error", "param") != "tandem.draft" {
+			t.Errorf("%s: %d %s", draft, w.Code, w.Body)
+		}
+	}
+	refused(s, "auto,history", "nothing is kept")
+	cfg.Denoises = true
+	refused(New(cfg), "pld", "diffusion")
 }
 
 // send sends a request to a server and returns its response.
@@ -343,6 +381,9 @@ func TestRefusals(t *testing.T) {
 		ask("x", `,"tandem":{"placement":"moon"}`):                    "placement",
 		ask("x", `,"tandem":{"rtt_ms":-1}`):                           "rtt_ms",
 		ask("x", `,"tandem":{"loss":1}`):                              "loss",
+		ask("x", `,"tandem":{"draft":"sam,magic"}`):                   "tandem.draft: drafter \"magic\"",
+		ask("x", `,"tandem":{"draft":"off,sam"}`):                     "tandem.draft: \"off\"",
+		ask("x", `,"tandem":{"draft":5}`):                             "tandem.draft: want a",
 		`{"messages":[{"role":"tool","content":"x"}]}`:                "role",
 		`{"messages":[{"role":"user","content":[{"type":"image"}]}]}`: "only text",
 	} {

@@ -13,6 +13,7 @@ import (
 	"tandem"
 	"tandem/model/chat"
 	"tandem/node"
+	"tandem/specdec"
 )
 
 // options are what a request may say about how it is answered. Pointers tell what is missing from what is 0.
@@ -50,6 +51,7 @@ type ownOptions struct {
 	Loss      float64 `json:"loss"`       // share of packets that it loses
 	LocalOnly bool    `json:"local_only"` // ask no cloud
 	Private   bool    `json:"private"`    // send the cloud no draft of the device
+	Draft     string  `json:"draft"`      // drafters of this side, as specdec.ParseSet reads them; empty for the server's
 	Record    bool    `json:"record"`     // stream what happens, as events named "record"
 }
 
@@ -144,6 +146,10 @@ func (s *Server) query(o options, question string, history []chat.Message, i int
 		}
 		q.Settings.Placement = p
 	}
+	var err error
+	if q.Draft, err = s.drafters(o.Tandem.Draft); err != nil {
+		return q, err
+	}
 	if o.Tandem.Private {
 		if o.Tandem.Placement != "" {
 			return q, refused("tandem.private", "tandem.private sets the placement itself: leave tandem.placement out")
@@ -151,6 +157,26 @@ func (s *Server) query(o options, question string, history []chat.Message, i int
 		q.Settings.MakePrivate()
 	}
 	return q, nil
+}
+
+// drafters returns the drafters that a request names, 0 for none.
+func (s *Server) drafters(text string) (specdec.Set, error) {
+	if text == "" {
+		return 0, nil
+	}
+	set, err := specdec.ParseSet(text)
+	switch {
+	case err != nil:
+		return 0, refused("tandem.draft", "tandem.draft: %v", err)
+	case s.cfg.Denoises:
+		return 0, refused("tandem.draft", "tandem.draft is %q: a diffusion model answers here, and nothing drafts for it", text)
+	case s.cfg.CanDraft == nil:
+		return set, nil
+	}
+	if err := s.cfg.CanDraft(set); err != nil {
+		return 0, refused("tandem.draft", "tandem.draft is %q: %v", text, err)
+	}
+	return set, nil
 }
 
 // newID returns a random identifier of an answer.

@@ -18,6 +18,7 @@ import (
 	"tandem"
 	"tandem/model/tokenizer"
 	"tandem/node"
+	"tandem/specdec"
 )
 
 // An Answerer answers questions: a device with or without a cloud, or a cloud from its own documents. It is safe for
@@ -60,21 +61,22 @@ type SideInfo struct {
 // Config describes a server.
 type Config struct {
 	Answers     Answerer
-	Library     Library              // the documents; nil if they cannot be listed
-	Model       ModelInfo            // what answers
-	Tokens      *tokenizer.Tokenizer // of the answers
-	Defaults    tandem.Settings      // of questions that do not say otherwise
-	Private     bool                 // the device sends no drafts, whatever a request says
-	Encoder     Encoder              // makes embeddings; nil for none
-	EncoderName string               // as requests name it
-	Pointing    bool                 // a span reader answers: answers claim a confidence
-	Key         string               // that requests must carry; empty for none
-	Hosts       []string             // names that requests may address, besides those of the loopback interface
-	Origins     []string             // of pages that may call, besides the server's own
-	AtOnce      int                  // most answers at the same time, 0 for DefaultAtOnce
-	Waiting     int                  // most requests that wait for their turn, 0 for DefaultWaiting
-	Denoises    bool                 // answers are denoised in blocks, without likelihoods of tokens
-	Together    bool                 // the choices of a request (n) are answered at the same time, as far as AtOnce leaves room
+	Library     Library                 // the documents; nil if they cannot be listed
+	Model       ModelInfo               // what answers
+	Tokens      *tokenizer.Tokenizer    // of the answers
+	Defaults    tandem.Settings         // of questions that do not say otherwise
+	Private     bool                    // the device sends no drafts, whatever a request says
+	Encoder     Encoder                 // makes embeddings; nil for none
+	EncoderName string                  // as requests name it
+	Pointing    bool                    // a span reader answers: answers claim a confidence
+	Key         string                  // that requests must carry; empty for none
+	Hosts       []string                // names that requests may address, besides those of the loopback interface
+	Origins     []string                // of pages that may call, besides the server's own
+	AtOnce      int                     // most answers at the same time, 0 for DefaultAtOnce
+	Waiting     int                     // most requests that wait for their turn, 0 for DefaultWaiting
+	CanDraft    func(specdec.Set) error // says what the drafters that a request names lack; nil if they lack nothing
+	Denoises    bool                    // answers are denoised in blocks, without likelihoods of tokens
+	Together    bool                    // the choices of a request (n) are answered at the same time, as far as AtOnce leaves room
 	Version     string
 	Metrics     http.Handler // under /metrics; nil for none
 	Page        http.Handler // under /; nil for none

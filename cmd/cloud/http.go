@@ -50,7 +50,7 @@ func (f httpFlags) serveHTTP(a *cli.App, cloud *node.Cloud, m cli.ModelFlags, me
 			Sampling: tandem.Sampling{TopP: 1, RepeatPenalty: 1}, Nucleus: decoder.DefaultTopP, Support: decoder.DefaultMaxSupport,
 			Gamma: tandem.HalfGamma, MaxTokens: decoder.DefaultMaxTokens, Documents: documents, Weights: weights.String(), Grounded: true,
 		},
-		Page: page.Handler(), Metrics: metrics,
+		Page: page.Handler(), Metrics: metrics, CanDraft: local.CanDraft,
 	}
 	if err := f.Guard(a, f.HTTP, &cfg); err != nil {
 		return nil, err

@@ -19,6 +19,7 @@ import (
 	"tandem/decoder"
 	"tandem/node"
 	"tandem/node/batch"
+	"tandem/specdec"
 	"tandem/transport"
 )
 
@@ -167,6 +168,11 @@ func (s *serving) config() api.Config {
 	return api.Config{
 		Answers: s, Library: &shelf{s}, Model: s.model(), Tokens: s.session.model.Tokenizer(), Defaults: s.session.settings, Private: s.session.device.Private,
 		Pointing: s.session.reader != nil, Files: true, Together: s.session.writesAlone(), Denoises: s.session.denoises(), Metrics: s.counts,
+		CanDraft: func(set specdec.Set) error {
+			s.mu.RLock()
+			defer s.mu.RUnlock()
+			return s.session.device.Local.CanDraft(set)
+		},
 		Greeting: func(q string) (string, bool) { return whatToAsk, greets(q) },
 	}
 }

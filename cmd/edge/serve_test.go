@@ -127,6 +127,23 @@ func TestServe(t *testing.T) {
 	}
 }
 
+// A request's drafters do not change its answer, and must be there.
+func TestServeDrafts(t *testing.T) {
+	s := serve(newHome(t), "--side", "device", "--reader", "decoder", "--draft", "auto,history")
+	text := ""
+	for _, draft := range []string{"off", "all", "history", "pld,reuse"} {
+		_, body := s.do("POST", "/v1/completions", fmt.Sprintf(`{"seed":5,"temperature":1,"max_tokens":16,"prompt":"What is the door code of the boat house?","tandem":{"draft":%q}}`, draft))
+		var v struct{ Choices []struct{ Text string } }
+		if err := json.Unmarshal([]byte(body), &v); err != nil || len(v.Choices) != 1 || v.Choices[0].Text == "" || text != "" && v.Choices[0].Text != text {
+			t.Fatalf("drafters %s: %v in %s, want %q", draft, err, body, text)
+		}
+		text = v.Choices[0].Text
+	}
+	if code, body := s.do("POST", "/v1/completions", `{"prompt":"Who?","tandem":{"draft":"forecast"}}`); code != http.StatusBadRequest || !strings.Contains(body, "forecast") || !strings.Contains(body, `"tandem.draft"`) {
+		t.Errorf("drafters that are not there: %d %s", code, body)
+	}
+}
+
 // The choices of a request are those of their seeds alone, though they are decoded together.
 func TestServeChoices(t *testing.T) {
 	s := serve(newHome(t), "--side", "device", "--reader", "decoder")

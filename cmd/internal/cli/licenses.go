@@ -18,7 +18,7 @@ func (c *licensesCmd) Help() string {
   ${program} licenses go github.com/alecthomas/kong
   ${program} licenses --all >LICENSES.txt
 
-The list has this program, Go, and every module that is built in. The module go-pdfium holds PDFium, whose own licence is with its sources; models/README.md names the data that the built-in models learnt from.`
+The list has this program, Go, every module that is built in, and PDFium with the libraries inside it, which reads PDFs. This software is based in part on the work of the Independent JPEG Group. models/README.md names the data that the built-in models learnt from.`
 }
 
 func (c *licensesCmd) Run(a *App) error {

@@ -1,6 +1,6 @@
-// Package licenses holds the licences of everything that the programs contain: their own, Go's, and each module's. The
-// file is made by "go generate ./cmd/internal/licenses" after a change of go.mod, and a test compares it with the modules
-// that are built in.
+// Package licenses holds the licences of everything that the programs contain: their own, Go's, each module's, and those of the
+// libraries inside PDFium. The file is made by "go generate ./cmd/internal/licenses" after a change of go.mod, and tests compare
+// it with the modules that are built in and with PDFium's code.
 package licenses
 
 import (
@@ -12,14 +12,14 @@ import (
 	"strings"
 )
 
-//go:generate go run ./gather licenses.json.gz
+//go:generate go run ./gather licenses.json.gz pdfium
 
 //go:embed licenses.json.gz
 var packed []byte
 
 // Module is a part of the programs.
 type Module struct {
-	Path    string `json:"module"` // "go" for the language's own library, "tandem" for these programs
+	Path    string `json:"module"` // "go" for the language's own library, "tandem" for these programs, "pdfium/…" for a part of PDFium
 	Version string `json:"version,omitempty"`
 	Kind    string `json:"license"` // as SPDX names it; several are joined by " AND "
 	Files   []File `json:"files"`   // never empty

@@ -1,7 +1,10 @@
 package licenses
 
 import (
+	"bytes"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -34,6 +37,47 @@ func TestEveryModuleHasItsLicence(t *testing.T) {
 	for _, path := range []string{"go", "tandem"} {
 		if _, ok := have[path]; !ok {
 			t.Errorf("no licence of %s", path)
+		}
+	}
+}
+
+// The parts of PDFium that leave a mark in its WebAssembly have their licences here, and no others leave one.
+func TestPDFium(t *testing.T) {
+	all, err := All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	have := map[string]string{}
+	for _, m := range all {
+		if name, ok := strings.CutPrefix(m.Path, "pdfium/"); ok {
+			have[name] = m.Version
+		}
+	}
+	out, err := exec.Command("go", "list", "-m", "-f", "{{.Version}} {{.Dir}}", "github.com/klippa-app/go-pdfium").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	version, dir, _ := strings.Cut(strings.TrimSpace(string(out)), " ")
+	if have["pdfium"] != "in go-pdfium "+version {
+		t.Errorf("PDFium's licence is that %q; the module is %s", have["pdfium"], version)
+	}
+	code, err := os.ReadFile(filepath.Join(dir, "webassembly", "pdfium.wasm"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for mark, part := range map[string]string{
+		"FPDF_LoadMemDocument": "pdfium", "third_party/abseil-cpp": "abseil", "emscripten_": "emscripten", "FREETYPE_PROPERTIES": "freetype",
+		"N6icu_": "icu", "The libjpeg-turbo Project": "libjpeg_turbo", "set in openjpeg.h": "libopenjpeg", "NSt3__2": "llvm",
+		"libpng version": "libpng", "LIBTIFF": "libtiff", "simdutf": "simdutf", "N2v8": "v8",
+	} {
+		_, listed := have[part]
+		if in := bytes.Contains(code, []byte(mark)); in != listed {
+			t.Errorf("%s: %q is in PDFium's code: %v; its licence is listed: %v", part, mark, in, listed)
+		}
+	}
+	for _, part := range []string{"agg23", "fast_float", "lcms", "musl", "zlib"} { // these leave no mark
+		if _, ok := have[part]; !ok {
+			t.Errorf("no licence of %s", part)
 		}
 	}
 }

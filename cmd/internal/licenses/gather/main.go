@@ -1,6 +1,7 @@
-// Command gather writes the licences of the modules that edge and cloud contain on any of their platforms:
+// Command gather writes the licences of the modules that edge and cloud contain on any of their platforms, and of what PDFium
+// holds, whose texts are in a folder:
 //
-//	go run ./cmd/internal/licenses/gather FILE
+//	go run ./cmd/internal/licenses/gather FILE FOLDER
 package main
 
 import (
@@ -27,8 +28,8 @@ func main() {
 }
 
 func run() error {
-	if len(os.Args) != 2 {
-		return fmt.Errorf("want one argument, the file to write")
+	if len(os.Args) != 3 {
+		return fmt.Errorf("want two arguments: the file to write, and the folder with the licences of PDFium's parts")
 	}
 	dirs := map[string]string{} // by module and version
 	for _, p := range platforms {
@@ -56,6 +57,11 @@ func run() error {
 		}
 		all = append(all, m)
 	}
+	parts, err := pdfium(os.Args[2], all)
+	if err != nil {
+		return err
+	}
+	all = append(all, parts...)
 	slices.SortFunc(all, func(a, b licenses.Module) int { return strings.Compare(a.Path, b.Path) })
 	var out bytes.Buffer
 	z, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
@@ -69,6 +75,44 @@ func run() error {
 		return err
 	}
 	return os.WriteFile(os.Args[1], out.Bytes(), 0o644)
+}
+
+// kinds are the licences of PDFium's parts, as SPDX names them, by the names of their files.
+var kinds = map[string]string{
+	"pdfium": "BSD-3-Clause AND Apache-2.0", "abseil": "Apache-2.0", "agg23": "AGG-2.3", "emscripten": "MIT", "fast_float": "MIT", "freetype": "FTL",
+	"icu": "Unicode-3.0", "lcms": "MIT", "libjpeg_turbo": "IJG AND BSD-3-Clause AND Zlib", "libopenjpeg": "BSD-2-Clause",
+	"llvm": "Apache-2.0 WITH LLVM-exception", "musl": "MIT", "zlib": "Zlib",
+}
+
+// pdfium collects the licences of PDFium and of the parts that its build in module go-pdfium holds.
+func pdfium(dir string, all []licenses.Module) (parts []licenses.Module, err error) {
+	version := ""
+	for _, m := range all {
+		if m.Path == "github.com/klippa-app/go-pdfium" {
+			version = "in go-pdfium " + m.Version
+		}
+	}
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range files {
+		text, err := os.ReadFile(filepath.Join(dir, f.Name()))
+		if err != nil {
+			return nil, err
+		}
+		name := strings.TrimSuffix(f.Name(), filepath.Ext(f.Name()))
+		kind, ok := kinds[name]
+		if !ok {
+			return nil, fmt.Errorf("%s: no licence is named for it", f.Name())
+		}
+		if path := "pdfium/" + name; len(parts) == 0 || parts[len(parts)-1].Path != path {
+			parts = append(parts, licenses.Module{Path: path, Version: version, Kind: kind})
+		}
+		last := &parts[len(parts)-1]
+		last.Files = append(last.Files, licenses.File{Name: f.Name(), Text: string(text)})
+	}
+	return parts, nil
 }
 
 // list adds the modules of the programs on one platform, with the folders where they lie.

@@ -22,6 +22,7 @@ type engineFlags struct {
 // computed here.
 func (c *serveCmd) open(a *cli.App) (m *model.Model, server *remote.Server, done func() error, err error) {
 	if c.Engine == "" {
+		c.Verify = true
 		if m, err = c.Open(a); err != nil {
 			return nil, nil, nil, err
 		}

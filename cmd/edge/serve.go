@@ -114,7 +114,10 @@ const mostPaths = 8
 func newServing(a *cli.App, f answerFlags) (*serving, error) {
 	s := &serving{app: a, flags: f, denoising: make(chan struct{}, 1)}
 	s.metrics, s.counts = cli.NewMetrics()
-	return s, s.open()
+	s.flags.Verify = true
+	err := s.open()
+	s.flags.Verify = false // not again when documents change
+	return s, err
 }
 
 // open opens a session in place of the one before.

@@ -2,8 +2,11 @@ package convert
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"os"
 	"path/filepath"
@@ -46,8 +49,9 @@ type Progress struct {
 type Report struct {
 	Tensors int               `json:"tensors"`
 	Values  uint64            `json:"values"`
-	Bytes   int64             `json:"bytes"` // of the file
-	Types   map[string]uint64 `json:"types"` // values by type
+	Bytes   int64             `json:"bytes"`  // of the file
+	Types   map[string]uint64 `json:"types"`  // values by type
+	Sum     string            `json:"sha256"` // of the file
 }
 
 // pieceValues is about how many values a worker converts at a time.
@@ -86,7 +90,7 @@ func writeFile(ctx context.Context, path string, meta []gguf.KV, tensors []tenso
 			infos[i] = gguf.TensorInfo{Name: t.name, Type: t.to, Shape: t.shape}
 			p.Total += infos[i].Elements()
 		}
-		out := &counter{w: w}
+		out := &counter{w: w, sum: sha256.New()}
 		gw, err := gguf.NewWriter(out, meta, infos)
 		if err != nil {
 			return err
@@ -106,7 +110,7 @@ func writeFile(ctx context.Context, path string, meta []gguf.KV, tensors []tenso
 			r.Types[t.to.String()] += infos[i].Elements()
 		}
 		err = gw.Close()
-		r.Bytes = out.n
+		r.Bytes, r.Sum = out.n, hex.EncodeToString(out.sum.Sum(nil))
 		return err
 	})
 	if err != nil {
@@ -116,12 +120,14 @@ func writeFile(ctx context.Context, path string, meta []gguf.KV, tensors []tenso
 }
 
 type counter struct {
-	w io.Writer
-	n int64
+	w   io.Writer
+	n   int64
+	sum hash.Hash
 }
 
 func (c *counter) Write(b []byte) (int, error) {
 	n, err := c.w.Write(b)
+	c.sum.Write(b[:n])
 	c.n += int64(n)
 	return n, err
 }

@@ -151,7 +151,7 @@ type transfer struct {
 
 // begin hashes the part that is there.
 func (d *transfer) begin() error {
-	d.sum, d.done = d.newHash(), 0
+	d.sum, d.done = newHash(len(d.file.Sum), d.file.Size), 0
 	info, err := d.out.Stat()
 	if err != nil || info.Size() > d.file.Size {
 		return d.restart(err)
@@ -161,19 +161,19 @@ func (d *transfer) begin() error {
 	return err
 }
 
-// newHash returns the hash of the file's checksum.
-func (d *transfer) newHash() hash.Hash {
-	if len(d.file.Sum) == 2*sha256.Size {
+// newHash returns the hash that makes a checksum of so many hex digits, for a file of size bytes.
+func newHash(digits int, size int64) hash.Hash {
+	if digits == 2*sha256.Size {
 		return sha256.New()
 	}
 	h := sha1.New() // git's name of a blob
-	fmt.Fprintf(h, "blob %d\x00", d.file.Size)
+	fmt.Fprintf(h, "blob %d\x00", size)
 	return h
 }
 
 // restart drops the part that is there.
 func (d *transfer) restart(err error) error {
-	d.sum, d.done, d.resumed = d.newHash(), 0, 0
+	d.sum, d.done, d.resumed = newHash(len(d.file.Sum), d.file.Size), 0, 0
 	if err == nil {
 		err = d.out.Truncate(0)
 	}

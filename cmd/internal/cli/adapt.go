@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"cmp"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,6 +16,7 @@ import (
 
 	"tandem/lora"
 	"tandem/model"
+	"tandem/model/hub"
 	"tandem/models"
 	"tandem/specdec"
 )
@@ -136,6 +138,9 @@ func (a *App) openAdapter(name string) (*lora.Adapter, error) {
 		return lora.ReadGGUF(name, b)
 	}
 	if err != nil {
+		return nil, err
+	}
+	if err := a.intact(path, math.MaxInt64); err != nil {
 		return nil, err
 	}
 	one, err := lora.Open(path)
@@ -283,7 +288,7 @@ func (c *adaptAdd) Run(a *App) error {
 	if err := one.Write(&b, m); err != nil {
 		return err
 	}
-	if err := WriteFile(path, b.Bytes()); err != nil {
+	if err := errors.Join(WriteFile(path, b.Bytes()), hub.Record(a, path, fmt.Sprintf("%x", sha256.Sum256(b.Bytes())))); err != nil {
 		return err
 	}
 	row := rowOf(path)
@@ -399,7 +404,7 @@ func (c *adaptRm) Run(a *App) error {
 		if _, err := os.Lstat(path); err != nil || filepath.Base(name) != name {
 			return fmt.Errorf("no adapter %q in %s; see: %s models adapt list", name, dir, a.Program)
 		}
-		if err := os.Remove(path); err != nil {
+		if err := errors.Join(os.Remove(path), hub.Forget(path)); err != nil {
 			return err
 		}
 		if !a.Globals.JSON {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"tandem/model/convert"
+	"tandem/model/hub"
 )
 
 // modelsQuantize stores a model's weights in fewer bits.
@@ -27,7 +28,7 @@ func (c *modelsQuantize) Help() string {
   ${program} models quantize model-f16.gguf model-q4_k_m.gguf
   ${program} models quantize model-f16.gguf model-q8_0.gguf --type q8_0
 
-Norms and biases stay F32. The output matrix gets at least 6 bits, and q4_k_s, q4_k_m and q5_k_m give some other matrices more bits, as llama.cpp's quantiser does. Matrices whose rows are not whole blocks of 256 become Q8_0. The file appears when it is complete.`
+Norms and biases stay F32. The output matrix gets at least 6 bits, and q4_k_s, q4_k_m and q5_k_m give some other matrices more bits, as llama.cpp's quantiser does. Matrices whose rows are not whole blocks of 256 become Q8_0. The file appears when it is complete, and its SHA-256 beside it, for models check.`
 }
 
 func (c *modelsQuantize) Run(a *App) error {
@@ -106,6 +107,9 @@ func convertProgress(a *App) func(convert.Progress) {
 
 func reportConversion(a *App, out string, r *convert.Report, err error) error {
 	a.Clear()
+	if err == nil {
+		err = hub.Record(a, out, r.Sum)
+	}
 	if err != nil {
 		return err
 	}

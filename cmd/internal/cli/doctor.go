@@ -12,6 +12,7 @@ import (
 
 	"tandem"
 	"tandem/model"
+	"tandem/model/hub"
 	"tandem/npu/ggml"
 	"tandem/npu/native"
 	"tandem/retrieval/search"
@@ -177,13 +178,14 @@ func writable(dir string) error {
 // checkModel opens the model and decodes a few tokens.
 func (a *App) checkModel(f ModelFlags) []Check {
 	start := time.Now()
+	f.Verify = true
 	m, err := f.Open(a)
 	if err != nil {
 		return []Check{{Name: "model", State: Broken, Detail: err.Error(), Hint: "see models list, or leave out --model for the built-in one"}}
 	}
 	defer m.Close()
 	cfg := m.Config()
-	checks := []Check{{Name: "model", State: OK, Detail: fmt.Sprintf("%s, %s, %d layers, %d tokens of context, on %s, opened in %v",
+	checks := []Check{a.checkFile(f), {Name: "model", State: OK, Detail: fmt.Sprintf("%s, %s, %d layers, %d tokens of context, on %s, opened in %v",
 		cfg.Name, cfg.Arch, cfg.Layers, cfg.Context, m.Device(), time.Since(start).Round(time.Millisecond))}}
 	rate, err := decodeRate(a, m)
 	if err != nil {
@@ -194,6 +196,24 @@ func (a *App) checkModel(f ModelFlags) []Check {
 		c.State, c.Hint = Noted, "slow: take a smaller model or a smaller quantisation (Q4_0)"
 	}
 	return append(checks, c)
+}
+
+// checkFile says what the file of a model that was opened was compared with.
+func (a *App) checkFile(f ModelFlags) Check {
+	c := Check{Name: "checksum", State: OK, Detail: "the model is built in"}
+	path, err := a.FindModel(f.Model)
+	if err != nil || path == "" {
+		return c
+	}
+	list := parts(path)
+	for _, part := range list {
+		if !hub.HasSum(part) {
+			return Check{Name: "checksum", State: Noted, Detail: "none is on record for " + part + ", so damage to it would not be noticed",
+				Hint: a.Program + " models check --record " + f.Model}
+		}
+	}
+	c.Detail = fmt.Sprintf("the model's %d files are those that were fetched or made", len(list))
+	return c
 }
 
 // decodeRate returns the tokens per second of one sequence, measured for half a second or 32 tokens.

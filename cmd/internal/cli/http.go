@@ -55,7 +55,7 @@ func (f HTTPFlags) OpenEncoder(a *App, compute ModelFlags, cfg *api.Config) (don
 	if f.Encoder == "" {
 		return func() error { return nil }, nil
 	}
-	m, err := ModelFlags{Model: f.Encoder, Compute: compute.Compute, Threads: compute.Threads}.Open(a)
+	m, err := ModelFlags{Model: f.Encoder, Compute: compute.Compute, Threads: compute.Threads, Verify: true}.Open(a)
 	if err != nil {
 		return nil, fmt.Errorf("--encoder: %w", err)
 	}

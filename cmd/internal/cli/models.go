@@ -20,6 +20,7 @@ type ModelsCmd struct {
 	List     modelsList     `cmd:"" aliases:"ls" help:"List the built-in models and the GGUF files in the models folder."`
 	Show     modelsShow     `cmd:"" help:"Describe a model: shape, tensor types, vocabulary, template."`
 	Pull     modelsPull     `cmd:"" help:"Fetch a model from the Hugging Face hub: resumable, verified."`
+	Check    modelsCheck    `cmd:"" help:"Compare the files of models and adapters with their checksums."`
 	Rm       modelsRm       `cmd:"" aliases:"remove,delete" help:"Remove models from the models folder."`
 	Quantize modelsQuantize `cmd:"" help:"Store a model's weights in fewer bits."`
 	Convert  modelsConvert  `cmd:"" help:"Make a GGUF file from safetensors and tokenizer.json."`
@@ -272,11 +273,7 @@ func openFile(path string) (*gguf.File, int64, error) {
 
 // sizeOf returns the size of a model's file, or of all its parts together.
 func sizeOf(path string) (size int64) {
-	paths := gguf.SplitPaths(path)
-	if paths == nil {
-		paths = []string{path}
-	}
-	for _, p := range paths {
+	for _, p := range parts(path) {
 		if info, err := os.Stat(p); err == nil {
 			size += info.Size()
 		}

@@ -93,7 +93,7 @@ func (c *modelsRm) file(path string, others []string) (freed int64, err error) {
 		return 0, err
 	}
 	if info.Mode()&fs.ModeSymlink == 0 {
-		return info.Size(), os.Remove(path)
+		return info.Size(), errors.Join(os.Remove(path), hub.Forget(path))
 	}
 	shared := false
 	if target, err := os.Stat(path); err == nil {
@@ -106,5 +106,5 @@ func (c *modelsRm) file(path string, others []string) (freed int64, err error) {
 	if !c.Keep && !shared {
 		freed, err = hub.Discard(path)
 	}
-	return freed, errors.Join(err, os.Remove(path))
+	return freed, errors.Join(err, os.Remove(path), hub.Forget(path))
 }

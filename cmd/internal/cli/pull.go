@@ -102,7 +102,7 @@ func (c *modelsPull) Run(a *App) error {
 		}
 		return nil
 	}
-	if err := link(dir, names, paths); err != nil {
+	if err := link(a, dir, names, paths); err != nil {
 		return err
 	}
 	name := names[0]
@@ -165,14 +165,21 @@ func notTaken(link, folder string) error {
 	return fmt.Errorf("%s already leads to %s: choose another name for this model with --name", link, target)
 }
 
-// link links the files into the models folder, under names.
-func link(dir string, names, paths []string) error {
+// link links the files into the models folder, under names. Where the system has no such links, it writes their checksums beside
+// them.
+func link(a *App, dir string, names, paths []string) error {
 	if err := Make(dir); err != nil {
 		return err
 	}
 	for i, p := range paths {
-		if err := hub.Link(p, filepath.Join(dir, names[i])); err != nil {
+		to := filepath.Join(dir, names[i])
+		if err := hub.Link(p, to); err != nil {
 			return fmt.Errorf("%w; the file itself is %s", err, p)
+		}
+		if hub.Recordable(to) {
+			if err := hub.Record(a, to, ""); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

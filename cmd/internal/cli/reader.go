@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -37,6 +38,9 @@ type ModelFlags struct {
 	// For commands that have flags for them: see phone.Options.
 	Chip      string `kong:"-"`
 	Switching string `kong:"-"`
+
+	// For programs that go on for long: compare the file with its checksum, however large it is. See App.intact.
+	Verify bool `kong:"-"`
 }
 
 // BuiltIn is the name of the embedded model.
@@ -64,6 +68,15 @@ func (f ModelFlags) OpenOn(a *App) (*model.Model, *phone.Device, error) {
 	path, err := a.FindModel(f.Model)
 	if err != nil {
 		return nil, nil, err
+	}
+	most := int64(quickCheck)
+	if f.Verify {
+		most = math.MaxInt64
+	}
+	if path != "" {
+		if err := a.intact(path, most); err != nil {
+			return nil, nil, err
+		}
 	}
 	return f.open(path)
 }

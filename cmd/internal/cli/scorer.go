@@ -21,7 +21,7 @@ func (f ScorerFlag) OpenScorer(a *App, compute ModelFlags) (by search.Rerank, do
 	if f.Scorer == "" {
 		return nil, func() error { return nil }, nil
 	}
-	m, err := ModelFlags{Model: f.Scorer, Compute: compute.Compute, Threads: compute.Threads}.Open(a)
+	m, err := ModelFlags{Model: f.Scorer, Compute: compute.Compute, Threads: compute.Threads, Verify: compute.Verify}.Open(a)
 	if err != nil {
 		return nil, nil, fmt.Errorf("--scorer: %w", err)
 	}

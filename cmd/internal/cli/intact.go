@@ -1,0 +1,170 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"tandem/model/gguf"
+	"tandem/model/hub"
+)
+
+// quickCheck is how large a model's file may be, in bytes, to be compared with its checksum each time that it is opened. That
+// takes about a tenth of a second.
+const quickCheck = 128 << 20
+
+// intact compares the files of the model at path, of at most that many bytes each, with their checksums on record. A file that
+// has none passes.
+func (a *App) intact(path string, most int64) error {
+	for _, part := range parts(path) {
+		info, err := os.Stat(part)
+		if err != nil || info.Size() > most {
+			continue // opening it says what is wrong
+		}
+		if info.Size() > quickCheck {
+			a.Progress("comparing %s with its checksum", filepath.Base(part))
+			defer a.Clear()
+		}
+		if err := hub.Verify(a, part); err != nil && !errors.Is(err, hub.ErrNoSum) {
+			return damaged(err)
+		}
+	}
+	return nil
+}
+
+// damaged adds the way out to an error of hub.Verify.
+func damaged(err error) error {
+	if errors.Is(err, hub.ErrDamaged) {
+		return fmt.Errorf("%w: fetch or make it again; if you changed it on purpose, record its new checksum: models check --record", err)
+	}
+	return err
+}
+
+// parts returns the files of the model at path, of which there is more than one if it is a part of a split one.
+func parts(path string) []string {
+	if list := gguf.SplitPaths(path); list != nil {
+		return list
+	}
+	return []string{path}
+}
+
+// modelsCheck compares the files of models with their checksums.
+type modelsCheck struct {
+	Names  []string `arg:"" optional:"" name:"name" help:"Names, as models list and models adapt list show them, or files. Default: all models and adapters." placeholder:"NAME"`
+	Record bool     `help:"Write down the checksums of files as they are now, where none is on record or it differs."`
+}
+
+func (c *modelsCheck) Help() string {
+	return `Examples:
+  ${program} models check
+  ${program} models check qwen2.5-0.5b-instruct-q4_k_m
+  ${program} models check --record ~/Downloads/model.gguf
+
+A file that was pulled has its SHA-256 from the hub. For a file that this program makes it is in the file of the same name with .sha256 added, which sha256sum -c reads, too. Files of up to 128 MB are also checked each time that they are opened; larger ones when a program that serves starts, and by doctor. It finds damage, not forgery.`
+}
+
+// checkedFile is what modelsCheck says of a file.
+type checkedFile struct {
+	Path  string `json:"path"`
+	State string `json:"state"` // ok, damaged, unknown, recorded, unreadable
+	Error string `json:"error,omitempty"`
+}
+
+func (c *modelsCheck) Run(a *App) error {
+	files, err := c.files(a)
+	if err != nil {
+		return err
+	}
+	list, bad := []checkedFile{}, 0
+	for _, path := range files {
+		a.Progress("reading %s", filepath.Base(path))
+		f := c.check(a, path)
+		if err := a.Err(); err != nil {
+			return err
+		}
+		if f.Error != "" {
+			bad++
+		}
+		list = append(list, f)
+	}
+	a.Clear()
+	if err := c.print(a, list); err != nil {
+		return err
+	}
+	if bad > 0 {
+		return fmt.Errorf("%d of %d files are damaged or cannot be read: fetch or make them again", bad, len(list))
+	}
+	return nil
+}
+
+func (c *modelsCheck) print(a *App, list []checkedFile) error {
+	if a.Globals.JSON {
+		return a.JSON(map[string]any{"files": list})
+	}
+	unknown := false
+	t := Table{Header: []string{"STATE", "FILE", ""}}
+	for _, f := range list {
+		t.Add(f.State, Plain(f.Path), Plain(f.Error))
+		unknown = unknown || f.State == "unknown"
+	}
+	a.Table(t)
+	if unknown {
+		fmt.Fprintf(a.Out, "Of files marked unknown no checksum is on record. To write down what they are now: %s models check --record\n", a.Program)
+	}
+	return nil
+}
+
+// check compares a file with its checksum, or records that.
+func (c *modelsCheck) check(a *App, path string) checkedFile {
+	f := checkedFile{Path: path, State: "ok"}
+	err := hub.Verify(a, path)
+	if err != nil && c.Record && (errors.Is(err, hub.ErrNoSum) || errors.Is(err, hub.ErrDamaged)) && hub.Recordable(path) {
+		f.State, err = "recorded", hub.Record(a, path, "")
+	}
+	switch {
+	case errors.Is(err, hub.ErrNoSum):
+		f.State = "unknown"
+	case errors.Is(err, hub.ErrDamaged):
+		f.State, f.Error = "damaged", err.Error()
+	case err != nil:
+		f.State, f.Error = "unreadable", err.Error()
+	}
+	return f
+}
+
+// files returns the files that are to be checked.
+func (c *modelsCheck) files(a *App) (files []string, err error) {
+	if len(c.Names) == 0 {
+		for _, folder := range []func() (string, error){a.modelsDir, a.adaptersDir} {
+			dir, err := folder()
+			if err != nil {
+				return nil, err
+			}
+			found, _ := filepath.Glob(filepath.Join(dir, "*.gguf"))
+			sort.Strings(found)
+			files = append(files, found...)
+		}
+		return files, nil
+	}
+	for _, name := range c.Names {
+		path, err := a.FindModel(name)
+		if err != nil {
+			if dir, e := a.adaptersDir(); e == nil && filepath.Base(name) == name {
+				if adapter := filepath.Join(dir, strings.TrimSuffix(name, ".gguf")+".gguf"); sizeOf(adapter) > 0 {
+					path, err = adapter, nil
+				}
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+		if path == "" {
+			return nil, fmt.Errorf("%s is built into the program, and has no file", name)
+		}
+		files = append(files, parts(path)...)
+	}
+	return files, nil
+}

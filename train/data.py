@@ -10,6 +10,7 @@ from . import documents
 from .documents import Cutter
 from .examples import END, LOSS_WEIGHT, NONE, PREFIX, PROMPT, START, UNSUPPORTED, indented
 from .examples import example as written
+from .examples import plain
 from .names import Source
 from .tasks import task
 
@@ -86,13 +87,16 @@ def make_row(s, tokenizer, draw):
 class Feed:
     """Endless batches: passages cut out of documents, passages written as one, tasks."""
 
-    def __init__(self, seed, tokenizer, tokens, pool=320):
-        """tokens: padded positions in a batch; pool: how many rows to choose rows of similar length from."""
-        self.s, self.tokenizer, self.tokens, self.pool = Source(seed), tokenizer, tokens, pool
+    def __init__(self, seed, tokenizer, tokens, pool=320, facts=0):
+        """tokens: padded positions in a batch; pool: how many rows to choose rows of similar length from; facts: if above 0, all rows are
+        questions of one part about passages of at most so many facts, which state the answer."""
+        self.s, self.tokenizer, self.tokens, self.pool, self.facts = Source(seed), tokenizer, tokens, pool, facts
         self.cutter, self.cuts = Cutter(), []
 
     def row(self):
         s, x = self.s, self.s.rng.random()
+        if self.facts:
+            return make_row(s, self.tokenizer, lambda: plain(s, self.facts))
         if x < TASK_SHARE:
             return task_row(s, self.tokenizer)
         if x < TASK_SHARE + WRITTEN_SHARE:

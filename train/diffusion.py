@@ -21,10 +21,11 @@ import torch.nn.functional as F
 
 from . import gguf, kernels
 from .data import Feed, grouped
-from .evaluate import make_items
+from .evaluate import make_item, make_items
 from .examples import END, PREFIX, VALUE, indented
 from .export import export, load, metadata
 from .model import Config, Optimizer, logits, working
+from .names import Source
 
 BLOCK = 32
 WHOLE = 0.2  # share of the answers that are shown with blocks of masks behind them, as when the whole sequence is computed
@@ -161,13 +162,13 @@ def batches(feed, rng, mask):
             yield Batch(group)
 
 
-def train(out, start, minutes, tokens=3072, rate=0.002, seed=1, log=print):
-    """Train for `minutes` of wall-clock time; the learning rate falls linearly to 0. Leaves reader.gguf in out."""
+def train(out, start, minutes, tokens=3072, rate=0.002, seed=1, facts=0, log=print):
+    """Train for `minutes` of wall-clock time; the learning rate falls linearly to 0. Leaves reader.gguf in out. facts: see data.Feed."""
     kernels.keep_memory()
     c, p, tokenizer = load(start)
     c, p = with_mask(c, p)
     optimizer, rng = Optimizer(p, rate, rate / 2), random.Random(seed)
-    feed = Feed("diffusion-%d" % seed, tokenizer, tokens)
+    feed = Feed("diffusion-%d" % seed, tokenizer, tokens, facts=facts)
     stopping = []
     signal.signal(signal.SIGTERM, lambda *_: stopping.append(1))
     begin, step, seen, recent, at = time.monotonic(), 0, 0, [], 0.0
@@ -195,10 +196,12 @@ def write(path, c, p, tokenizer):
     os.replace(path + ".new", path)
 
 
-def write_items(path, n):
-    """Write n questions about fresh names and their answers, for lab diffusion."""
+def write_items(path, n, facts):
+    """Write n questions about fresh names and their answers, for lab diffusion. facts: the most of a passage, if above 0."""
+    s = Source("denoise-plain", held_out=True)
+    items = [make_item(s, "one", 1, facts) for _ in range(n)] if facts else make_items(n, seed="denoise", kinds=("one",))
     with open(path, "w", encoding="utf-8") as f:
-        for x in make_items(n, seed="denoise", kinds=("one",)):
+        for x in items:
             text = "".join(t for t, _ in x.branch.pieces)
             f.write(json.dumps({"prompt": indented("Context: " + x.context) + x.branch.prompt, "answer": text.strip()}, ensure_ascii=False) + "\n")
 
@@ -210,13 +213,14 @@ def main():
     parser.add_argument("--minutes", type=float, default=25)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--facts", type=int, default=0, help="train on nothing but questions of one part about passages of at most so many facts")
     parser.add_argument("--items", metavar="FILE", help="only write held-out questions and answers to FILE")
     a = parser.parse_args()
     if a.items:
-        return write_items(a.items, 60)
+        return write_items(a.items, 60, a.facts)
     os.makedirs(a.out, exist_ok=True)
     torch.set_num_threads(a.threads)
-    train(a.out, a.start, a.minutes, seed=a.seed, log=lambda s: print(s, flush=True))
+    train(a.out, a.start, a.minutes, seed=a.seed, facts=a.facts, log=lambda s: print(s, flush=True))
 
 
 if __name__ == "__main__":

@@ -169,6 +169,12 @@ def context(s, low, high):
     return p.context() + s.pick(["\n", "\n\n"]) + q.context(), p.facts + q.facts
 
 
+def plain(s, high):
+    """-> (context text, [Branch]): a passage of at most `high` facts, and a question of one part about each."""
+    p = new_passage(s, new_world(s, 1, high))
+    return "Context: " + p.context(), [one_part(s, f, True) for f in p.facts]
+
+
 def example(s, low=1, high=6, branches=7):
     """-> (context text or '', [Branch])."""
     text, facts = context(s, low, high)

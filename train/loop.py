@@ -76,9 +76,10 @@ class Threads:
             torch.set_num_threads(choice)
 
 
-def train(out, tokenizer, minutes, c, device="cpu", threads=2, tokens=6144, rate=0.006, seed=1, snapshot_minutes=15.0, log=print, start=None):
+def train(out, tokenizer, minutes, c, device="cpu", threads=2, tokens=6144, rate=0.006, seed=1, snapshot_minutes=15.0, log=print, start=None,
+          facts=0):
     """Train a model of shape c for `minutes` of computing time (earlier parts of a resumed run included) and leave reader.gguf, log.csv
-    and curve.svg in `out`. A resumed model with fewer layers grows. A new run begins with the weights start, if given."""
+    and curve.svg in `out`. A resumed model with fewer layers grows. A new run begins with the weights start, if given. facts: see Feed."""
     torch.set_num_threads(threads)
     kernels.keep_memory()
     checkpoint, csv_path, dev = os.path.join(out, "checkpoint.pt"), os.path.join(out, "log.csv"), torch.device(device)
@@ -92,7 +93,7 @@ def train(out, tokenizer, minutes, c, device="cpu", threads=2, tokens=6144, rate
         signal.signal(s, lambda *_: stopping.append(1))
     total = minutes * 60
     torch.manual_seed(seed + at["step"])
-    feed = Feed("train-%d-%d" % (seed, at["step"]), tokenizer, tokens)
+    feed = Feed("train-%d-%d" % (seed, at["step"]), tokenizer, tokens, facts=facts)
     batches = iter(feed)
     items = make_items(80, seed="quick", kinds=("one", "two-first", "two-second", "two-both", "one-unseen-wording")) + make_tasks(40, seed="quick") + make_cuts(300, seed="quick")
     pool = Threads(threads)

@@ -104,6 +104,24 @@ func answer(t *testing.T, rule aggregator.Rule, sides ...*Decoder) string {
 	return tok.Decode(ids)
 }
 
+// A sentence that answers two parts of a question is said once; the second part gets its value.
+func TestSentenceSaidOnce(t *testing.T) {
+	cfg := config(0)
+	cfg.Constants = DefaultConstants
+	cfg.Constants.Bare = -1 // any passage answers with the sentence
+	sides := [2]*Decoder{
+		open(t, cfg, "When does the harbour museum open, and when does the harbour museum close?", notes(
+			"Harbour museum\nThe harbour museum opens at 9:40 on weekdays and closes at 17:20.")),
+		open(t, cfg, "When does the harbour museum open, and when does the harbour museum close?", deviceNotes),
+	}
+	for _, s := range [][]*Decoder{{sides[0], sides[1]}, {sides[1], sides[0]}} {
+		const want = "The harbour museum opens at 9:40 on weekdays and closes at 17:20.\n17:20"
+		if got := answer(t, aggregator.Rule{Greedy: true}, s...); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 // The pair answers each part from the side that knows it, and says so where none does.
 func TestPairAnswers(t *testing.T) {
 	for _, c := range []struct{ question, want string }{

@@ -36,7 +36,8 @@ type near struct {
 
 // candidate is a text that a context may answer.
 type candidate struct {
-	tokens []tandem.Token // with those that end the part
+	text   string
+	tokens []tandem.Token // of the text, with those that end the part
 	p      float64
 	quote  decoder.Quote // where the text stands, without Passage, Weight and Relevance
 }
@@ -140,14 +141,16 @@ func (d *Decoder) readPart(ctx context.Context, clause string, ps []passages.Pas
 	form := formOf(clause)
 	s := part{temperature: d.cfg.Temperature}
 	for i, f := range found {
-		said := form
 		whole, r := d.cfg.Constants.Judge(evidence[i])
-		if whole {
-			said = sentence
-		}
 		c := docContext{r: r}
 		best := f.Best(mostTexts)
-		c.texts = d.spell(d.cfg.candidates(known[i], best, said), ends)
+		texts := d.cfg.candidates(known[i], best, form)
+		if whole {
+			if sentences := d.cfg.candidates(known[i], best, sentence); !d.said(sentences) {
+				texts = sentences
+			}
+		}
+		c.texts = d.spell(texts, ends)
 		c.near = known[i].nearest(best)
 		d.words += known[i].read.Len()
 		s.contexts = append(s.contexts, c)
@@ -155,6 +158,15 @@ func (d *Decoder) readPart(ctx context.Context, clause string, ps []passages.Pas
 	nothing := docContext{r: d.cfg.Constants.Nothing, texts: d.spell([]weighed{{text: Unknown, p: 1}}, ends)}
 	s.contexts = append(s.contexts, nothing)
 	return s, nil
+}
+
+// said reports whether this side answers an earlier part of the question with the likeliest of these texts. Of a sentence
+// that answers two parts, the second is told the value only.
+func (d *Decoder) said(texts []weighed) bool {
+	return slices.ContainsFunc(d.parts, func(s part) bool {
+		best := slices.MaxFunc(s.contexts, func(a, b docContext) int { return cmp.Compare(a.r, b.r) })
+		return len(texts) > 0 && len(best.texts) > 0 && best.texts[0].text == texts[0].text
+	})
 }
 
 // weighed is a text with its probability and its place.
@@ -265,7 +277,7 @@ func (d *Decoder) spell(texts []weighed, ends []tandem.Token) []candidate {
 		if len(tokens) > room {
 			tokens = d.shortened(t.text, room)
 		}
-		out = append(out, candidate{slices.Concat(tokens, ends), t.p, t.quote})
+		out = append(out, candidate{t.text, slices.Concat(tokens, ends), t.p, t.quote})
 	}
 	return out
 }

@@ -2,6 +2,7 @@ package documents
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -38,7 +39,7 @@ func parseMail(ctx context.Context, data []byte) (Document, error) {
 	case m.encrypted && len(msg.text.Blocks) == 0:
 		return Document{}, errors.New("encrypted mail (open it in your mail program and save its text)")
 	}
-	return Document{msg.subject, msg.blocks()}, nil
+	return Document{msg.title(), msg.blocks()}, nil
 }
 
 // mailReader reads messages within bounds.
@@ -53,6 +54,7 @@ type mailReader struct {
 // mailText is what a message, or a part of one, says.
 type mailText struct {
 	subject string
+	sender  string   // the name
 	lines   Document // the header
 	text    Document
 	rank    int      // how well it serves among alternatives
@@ -66,6 +68,17 @@ const (
 	rankHTML
 	rankPlain
 )
+
+// title returns the subject and who wrote: the text says "I" and "our".
+func (m mailText) title() string {
+	switch {
+	case m.sender == "":
+		return m.subject
+	case m.subject == "":
+		return "Mail from " + m.sender
+	}
+	return m.subject + ", from " + m.sender
+}
 
 // blocks returns the header, the attachments' names and the text.
 func (m mailText) blocks() []Block {
@@ -88,12 +101,22 @@ func (m *mailReader) message(data []byte, depth int) (mailText, error) {
 		return mailText{}, err
 	}
 	out.subject = headerText(msg.Header, "Subject")
+	out.sender = senderOf(msg.Header)
 	for _, name := range []string{"Subject", "From", "To", "Cc", "Date"} {
 		if value := headerText(msg.Header, name); value != "" {
 			out.lines.Add(Line, name+": "+value)
 		}
 	}
 	return out, nil
+}
+
+// senderOf returns the name of who wrote a message, or the address.
+func senderOf(h mail.Header) string {
+	if list, err := h.AddressList("From"); err == nil && len(list) > 0 {
+		return english.Collapse(strings.ToValidUTF8(cmp.Or(list[0].Name, list[0].Address), "\ufffd"))
+	}
+	name, _, _ := strings.Cut(headerText(h, "From"), " <")
+	return strings.Trim(name, `"`)
 }
 
 // splitHeader divides a message at the blank line after its header. It drops lines that belong to no field: some programs
@@ -270,7 +293,7 @@ func (m *mailReader) forwarded(h textproto.MIMEHeader, body io.Reader, depth int
 		return mailText{}, err
 	}
 	out := mailText{rank: rankMixed}
-	out.text.AddHeading(m.level+1, msg.subject)
+	out.text.AddHeading(m.level+1, msg.title())
 	out.text.Blocks = append(out.text.Blocks, msg.blocks()...)
 	return out, nil
 }

@@ -17,7 +17,7 @@ Subject: =?utf-8?b?RmVyaWVuIMO8YmVy?=
 MIME-Version: 1.0
 `
 
-const mailLines = `title Ferien überall
+const mailLines = `title Ferien überall, from Zeynep Aydın
 l Subject: Ferien überall
 l From: Zeynep Aydın <zeynep@posta.example>
 l To: "Nora Hallam" <nora@hallam.example>, Jürgen <j@hallam.example>
@@ -40,7 +40,7 @@ func TestMail(t *testing.T) {
 		{"plain before rich", "Content-Type: multipart/alternative; boundary=b\n\n--b\nContent-Type: text/plain\n\nplain\n--b\nContent-Type: text/html\n\n<p>rich\n--b--\n", "p plain"},
 		{"empty alternative", "Content-Type: multipart/alternative; boundary=b\n\n--b\nContent-Type: text/plain\n\n \n--b\nContent-Type: text/html\n\n<p>rich\n--b--\n", "p rich"},
 		{"attachments", "Content-Type: multipart/mixed; boundary=\"b\"\n\n--b\nContent-Type: text/plain\n\nSee the bill.\n--b\nContent-Type: application/pdf; name=\"bill.pdf\"\nContent-Disposition: attachment; filename*=utf-8''Rechnung%20f%C3%BCr%20Nora.pdf\nContent-Transfer-Encoding: base64\n\nJVBERi0=\n--b\nContent-Type: image/png; name=logo.png\nContent-Id: <x>\n\nPNG\n--b\nContent-Type: message/rfc822\n\nSubject: Inner\nFrom: Ben <b@x>\n\nOld text.\n--b--\n",
-			"l Attachment: Rechnung für Nora.pdf\np See the bill.\n# Inner\nl Subject: Inner\nl From: Ben <b@x>\np Old text."},
+			"l Attachment: Rechnung für Nora.pdf\np See the bill.\n# Inner, from Ben\nl Subject: Inner\nl From: Ben <b@x>\np Old text."},
 		{"cut off", "Content-Type: multipart/mixed; boundary=b\n\n--b\n\nStill here", "p Still here"},
 	} {
 		data := strings.ReplaceAll(mailHead+c.data, "\n", "\r\n")
@@ -76,7 +76,7 @@ func TestMailErrors(t *testing.T) {
 
 func TestMailbox(t *testing.T) {
 	data := "From ada@x Mon May  6 10:00:00 2024\nSubject: One\nFrom: Ada\nbroken header line\nDate: Monday\n\nFirst.\nFrom here on it rains.\nNote: all day\n\n>From the mill.\n\nFrom ben@x Tue May  7 10:00:00 2024\nFrom: Ben\n\nSecond.\n"
-	want := "title Inbox\n# One\nl Subject: One\nl From: Ada\nl Date: Monday\np First.\np From here on it rains.\np Note: all day\np From the mill.\n# From: Ben\nl From: Ben\np Second."
+	want := "title Inbox\n# One, from Ada\nl Subject: One\nl From: Ada\nl Date: Monday\np First.\np From here on it rains.\np Note: all day\np From the mill.\n# Mail from Ben\nl From: Ben\np Second."
 	for _, name := range []string{"inbox.mbox", "Inbox"} {
 		doc, err := Parse(t.Context(), name, []byte(data))
 		if got := show(doc); got != want || err != nil {
@@ -84,7 +84,7 @@ func TestMailbox(t *testing.T) {
 		}
 	}
 	one, _, _ := strings.Cut(data, "\nFrom ben")
-	if doc, err := Parse(t.Context(), "a.mbox", []byte(one)); doc.Title != "One" || err != nil {
+	if doc, err := Parse(t.Context(), "a.mbox", []byte(one)); doc.Title != "One, from Ada" || err != nil {
 		t.Errorf("title %q of a single message (%v)", doc.Title, err)
 	}
 }
@@ -99,4 +99,16 @@ func FuzzMail(f *testing.F) {
 func FuzzMailbox(f *testing.F) {
 	f.Add([]byte("From a Mon May 6 10:00:00 2024\nSubject: x\n\ny\n\nFrom b\nTo: c\n\n>From d\n"))
 	f.Fuzz(func(t *testing.T, data []byte) { check(t, "a.mbox", data) })
+}
+
+func TestSender(t *testing.T) {
+	for from, want := range map[string]string{
+		`"Kim, Ada" <ada@hallam.example>`: "Reply, from Kim, Ada", "ada@hallam.example": "Reply, from ada@hallam.example",
+		"Ada Kim <broken": "Reply, from Ada Kim", "": "Reply",
+	} {
+		doc, err := Parse(t.Context(), "a.eml", []byte("Subject: Reply\nFrom: "+from+"\n\nYes.\n"))
+		if err != nil || doc.Title != want {
+			t.Errorf("title %q of a mail from %q, want %q (%v)", doc.Title, from, want, err)
+		}
+	}
 }

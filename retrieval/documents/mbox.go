@@ -30,11 +30,12 @@ func parseMailbox(ctx context.Context, data []byte) (Document, error) {
 			continue
 		}
 		messages++
-		title = cmp.Or(title, msg.subject)
-		if msg.subject == "" && len(msg.lines.Blocks) > 0 {
-			msg.subject = msg.lines.Blocks[0].Text
+		title = cmp.Or(title, msg.title())
+		heading := msg.title()
+		if heading == "" && len(msg.lines.Blocks) > 0 {
+			heading = msg.lines.Blocks[0].Text
 		}
-		doc.AddHeading(1, msg.subject)
+		doc.AddHeading(1, heading)
 		doc.Blocks = append(doc.Blocks, msg.blocks()...)
 	}
 	if messages == 1 {

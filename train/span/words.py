@@ -27,6 +27,7 @@ largest:large biggest:big oldest:old highest:high ate:eat drove:drive flew:fly d
 called:name""".split()]
 ABBREVIATIONS = """mr mrs ms dr st no vs etc inc ltd jr sr co prof gen col lt capt rev fig eg ie al u s e g i tel ext approx min max str nr
 bzw ca art dept est mt ft ave jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun""".split()
+SHORT = 4  # the longest word in letters that a full stop before a number abbreviates
 _stop, _irregular, _abbreviations = set(STOP), dict(IRREGULAR), set(ABBREVIATIONS)
 
 SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
@@ -155,14 +156,16 @@ class Text:
         return len(self.words)
 
 
-def _sentence_ends(t, i, j):
-    """Whether a sentence ends between words i-1 and i; j: the word before closing quotes and brackets."""
+def _sentence_ends(t, i, j, sentence):
+    """Whether a sentence ends between words i-1 and i; j: the word before closing quotes and brackets; sentence: the numbers of those before i."""
     w, p = t.words[i], t.words[j]
     if p in "!?":
         return not w[0].islower()
     if p != "." or not (w[0].isupper() or w[0].isdecimal() or w[0] in "\"'([\u201c*"):
         return False
     before = t.words[j - 1] if j else ""
+    if len(before) <= SHORT and w[0].isdecimal() and before[:1].isupper() and j > 1 and sentence[j - 2] == sentence[j - 1]:
+        return False  # "Yali Cad. 48"
     return not (before and before[0].isalpha() and (t.low[j - 1] in _abbreviations or len(before) == 1))
 
 
@@ -175,7 +178,7 @@ def _sentences(t, text):
             j = i - 1
             while j > 0 and t.words[j] in "\"')]\u201d\u2019":
                 j -= 1
-            n += _sentence_ends(t, i, j)
+            n += _sentence_ends(t, i, j, out)
         out.append(n)
     return np.array(out, np.int64)
 

@@ -17,7 +17,7 @@ type Part struct {
 	Sure    float64 `json:"confidence,omitempty"` // the span reader's probability that it is right
 	Nothing float64 `json:"nothing"`              // weight of the contexts without a document
 	Sources []Cited `json:"sources"`
-	// Citations are the sentences that say it, then those that come near.
+	// Citations are the sentences that say it, then those that come near; if it is unknown, passages that come near.
 	Citations []Citation `json:"citations"`
 }
 
@@ -28,13 +28,13 @@ type Cited struct {
 	Weight float64 `json:"weight"`          // share over both sides
 }
 
-// Citation is a sentence of a document.
+// Citation is a sentence or a passage of a document.
 type Citation struct {
 	Side   string  `json:"side"`
 	Title  string  `json:"title,omitempty"` // empty if the cloud does not show titles
 	File   string  `json:"file,omitempty"`  // on the device
 	Text   string  `json:"text"`            // byte for byte
-	From   int     `json:"from"`            // the bytes of text that answer; from equals to if that is not known
+	From   int     `json:"from"`            // the bytes of text that answer, or the likeliest sentence of a passage; from equals to if that is not known
 	To     int     `json:"to"`
 	Weight float64 `json:"weight"` // share over both sides; 0 if it is only near
 }

@@ -12,11 +12,12 @@ func Worth(share, relevance, best float64) bool {
 	return share >= LeastShare || relevance > best-NearQuotes
 }
 
-// Quote is a sentence of a passage that an answer draws on, or that comes nearest to the question.
+// Quote is a sentence of a passage that an answer draws on or that comes near it or, of an answer that says that it does not know,
+// the passage.
 type Quote struct {
 	Passage   int     // its index in the request
-	Text      string  // the sentence or line, byte for byte
-	From, To  int     // the bytes of Text that answer; equal if that is not known
+	Text      string  // byte for byte
+	From, To  int     // the bytes of Text that answer, or a passage's likeliest sentence; equal if that is not known
 	Weight    float64 // the passage's share of this side's distribution for the answer
 	Relevance float64 // of the passage to the question, in nats; comparable between sides
 }

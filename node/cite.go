@@ -15,7 +15,7 @@ import (
 type Part struct {
 	Text    string
 	Sources []Cited
-	Quotes  []Quote // the sentences that say it, the heaviest first; if nobody knows it, those nearest to the question
+	Quotes  []Quote // the sentences that say it, the heaviest first; if nobody knows it, the passages nearest to the question
 	Unknown float64 // share of the contexts without a document: how likely it is that no document says it
 
 	// Overruled says that the device's documents seemed to know, and that what the cloud made of it has nothing to do with
@@ -30,13 +30,13 @@ type Cited struct {
 	Weight float64
 }
 
-// Quote is a sentence of a document.
+// Quote is a sentence or a passage of a document.
 type Quote struct {
 	Side      tandem.Side
 	Title     string  // of the document; empty if the cloud does not show titles
 	Source    string  // the file on the device; empty for the cloud's
 	Text      string  // byte for byte
-	From, To  int     // the bytes of Text that answer; equal if that is not known
+	From, To  int     // the bytes of Text that answer, or a passage's likeliest sentence; equal if that is not known
 	Weight    float64 // share of the part, 0 to 1 over both sides
 	Relevance float64 // to the question, in nats
 }

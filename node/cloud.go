@@ -20,7 +20,7 @@ import (
 type Cloud struct {
 	Local  Local
 	Titles bool         // send devices the titles of the documents that were used
-	Quotes bool         // send devices the sentences that say the answer
+	Quotes bool         // send devices the sentences that say the answer, and passages that come near if nobody knows
 	Batch  *batch.Batch // computes the passes of all answers together; nil to compute those of each alone
 	Limit  int          // most answers at once, 0 for DefaultLimit; others wait for their turn
 	// Documents and Tokens bound what a device may ask for: passages to read, and the length of the answer. Memory for keys

@@ -287,11 +287,11 @@ type Part struct {
 	Quotes  []Quote // what the cloud's documents say, only if its operator allows it
 }
 
-// Quote is a sentence of a document that says a part of the answer or, if the answer is not known, that comes nearest.
+// Quote is a sentence of a document that says a part of the answer or, if the answer is not known, a passage that comes near.
 type Quote struct {
 	Title     string
 	Text      string
-	From, To  int     // the bytes of Text that answer; equal if that is not known
+	From, To  int     // the bytes of Text that answer, or a passage's likeliest sentence; equal if that is not known
 	Weight    float64 // its document's share of the cloud's distribution, 0 to 1
 	Relevance float64 // to the question, in nats
 }

@@ -41,7 +41,7 @@ type serveCmd struct {
 	Public         string        `help:"Serve this folder instead of the index." type:"existingdir" placeholder:"DIR"`
 	Sample         bool          `help:"Serve the sample documents, whatever is indexed. Without it, they are served until something was indexed."`
 	Titles         string        `help:"Show devices the titles of the documents used: ${enum}. auto: those of the samples and of --public, not those of the index." enum:"auto,yes,no" default:"auto"`
-	Quotes         string        `help:"Send devices the sentences that say the answer: ${enum}. auto: those of the samples and of --public, not those of the index." enum:"auto,yes,no" default:"auto"`
+	Quotes         string        `help:"Send devices the sentences that say the answer and, where nobody knows, the passages that come near: ${enum}. auto: those of the samples and of --public, not those of the index." enum:"auto,yes,no" default:"auto"`
 	Answers        int           `help:"Most answers at the same time; more wait. One device gets at most all but one." default:"32"`
 	MaxDocuments   int           `help:"Most passages that a device may have read for a question." default:"16" placeholder:"N"`
 	MaxTokens      int           `help:"Most tokens of an answer." default:"4096" placeholder:"N"`

@@ -172,7 +172,7 @@ func (t *conversation) save(path string) error {
 		}
 		fmt.Fprintf(&text, "## %s\n\n%s\n", strings.Join(strings.Fields(e.question), " "), e.answer.Answer)
 		for _, p := range e.answer.Parts {
-			say, _ := quotesOf(p)
+			say, _ := quotesOf(p, oneLine)
 			for _, line := range say {
 				fmt.Fprintf(&text, "\n> %s\n", line)
 			}

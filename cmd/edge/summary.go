@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"tandem"
@@ -173,7 +174,7 @@ func (s *session) cite(r askJSON) {
 // citation returns the lines below a part of the answer.
 func (s *session) citation(r askJSON, p partJSON) (lines []string) {
 	unknown := refusal.Unsupported(p.Text, p.Nothing)
-	quotes, near := quotesOf(p)
+	quotes, near := quotesOf(p, s.app.Stress)
 	switch {
 	case unknown:
 		lines = append(lines, "not known: "+s.nobody(r))
@@ -235,15 +236,15 @@ func where(title, side string) string {
 	return title + ", " + side
 }
 
-// quotesOf returns the sentences that say a part, and those that come near, as lines.
-func quotesOf(p partJSON) (say, near []string) {
+// quotesOf returns the sentences that say a part, and the texts that come near, as lines. stress marks what answers.
+func quotesOf(p partJSON, stress func(string) string) (say, near []string) {
 	before := ""
 	for _, c := range p.Citations {
-		text := strings.Join(strings.Fields(cli.Plain(c.Text)), " ")
-		if text == before {
+		if c.Text == before {
 			continue
 		}
-		before = text
+		before = c.Text
+		text := oneLine(c.Text[:c.From]) + stress(oneLine(c.Text[c.From:c.To])) + oneLine(c.Text[c.To:])
 		line := fmt.Sprintf("“%s” – %s", text, cli.Plain(where(c.Title, c.Side)))
 		if c.Weight >= decoder.LeastShare {
 			say = append(say, line)
@@ -252,6 +253,16 @@ func quotesOf(p partJSON) (say, near []string) {
 		}
 	}
 	return say, near
+}
+
+var (
+	lineEnds = regexp.MustCompile(`\s*\n\s*`)
+	spaces   = regexp.MustCompile(`\s+`)
+)
+
+// oneLine returns a document's text on one line. Slashes stand between its lines, as between those of a poem.
+func oneLine(text string) string {
+	return cli.Plain(spaces.ReplaceAllString(lineEnds.ReplaceAllString(text, " / "), " "))
 }
 
 // sources prints the documents of a side on one line, heaviest first.

@@ -62,8 +62,14 @@ func (s *part) cite(text []tandem.Token) decoder.Part {
 		}
 		p.Nothing = math.Exp(weights[last] - p.H)
 	}
+	_, refused := s.contexts[last].said(text)
 	for i, c := range s.contexts[:last] {
 		said, ok := c.said(text)
+		if refused && !ok && len(c.near) > 0 { // a reader of this answer looks for herself, and needs what stands around it
+			c.whole.Passage, c.whole.Relevance = i, c.r
+			p.Quotes = append(p.Quotes, c.whole)
+			continue
+		}
 		if ok {
 			said.Passage, said.Weight, said.Relevance = i, p.Weights[i], c.r
 			p.Quotes = append(p.Quotes, said)

@@ -459,3 +459,30 @@ func TestRefusesConfig(t *testing.T) {
 		}
 	}
 }
+
+// Under an answer that nobody knows stand the passages that come near, whole and each once; under others the sentences.
+func TestNearPassages(t *testing.T) {
+	long := "The ferry needs 40 minutes. " + strings.Repeat("A gull sat on the rail and looked at the water. ", 30) + "Bikes cost 3 euros."
+	ps := notes("Ferry\n"+long, "Harbour museum\nThe harbour museum opens at 9:40. It closes at 17:20. Children pay nothing.")
+	for question, want := range map[string]string{
+		"When does the harbour museum close?":                 "It closes at 17:20.",
+		"Who was the architect of the museum at the harbour?": "The harbour museum opens at 9:40. It closes at 17:20. Children pay nothing.",
+		"How heavy may a passenger's dog be on the ferry?":    "",
+	} {
+		d := open(t, config(0), question, ps)
+		said := answer(t, aggregator.Rule{Greedy: true}, d, open(t, config(0), question, nil))
+		seen := map[int]bool{}
+		for _, q := range d.Parts()[0].Quotes {
+			if q.Passage == 1 && want != "" && q.Text != want {
+				t.Errorf("%s: %s: quoted %q", question, said, q.Text)
+			}
+			if said == Unknown && (seen[q.Passage] || q.From >= q.To || len(q.Text) > mostAround || !strings.Contains(ps[q.Passage].Text, q.Text)) {
+				t.Errorf("%s: quoted %q, %d to %d", question, q.Text, q.From, q.To)
+			}
+			seen[q.Passage] = true
+			if q.Weight > 0 {
+				break
+			}
+		}
+	}
+}

@@ -23,14 +23,16 @@ type part struct {
 
 // docContext is what one context makes of one part of the question.
 type docContext struct {
-	r     float64     // R_0, in nats
-	texts []candidate // the likeliest first; their probabilities sum to 1
-	near  []near      // the sentences that hold the likeliest spans, the likeliest first
+	r     float64       // R_0, in nats
+	texts []candidate   // the likeliest first; their probabilities sum to 1
+	near  []near        // the sentences that hold the likeliest spans, the likeliest first
+	whole decoder.Quote // the likeliest of them within the text around it, for an answer that nobody knows
 }
 
 // near is a sentence that may answer.
 type near struct {
 	quote decoder.Quote // without Passage, Weight and Relevance
+	at    int           // where the sentence begins in the passage's text
 	odds  float64       // against the passage's likeliest sentence, in nats
 }
 
@@ -151,7 +153,9 @@ func (d *Decoder) readPart(ctx context.Context, clause string, ps []passages.Pas
 			}
 		}
 		c.texts = d.spell(texts, ends)
-		c.near = known[i].nearest(best)
+		if c.near = known[i].nearest(best); len(c.near) > 0 {
+			c.whole = known[i].around(c.near[0].at, c.near[0].at+len(c.near[0].quote.Text))
+		}
 		d.words += known[i].read.Len()
 		s.contexts = append(s.contexts, c)
 	}
@@ -209,11 +213,12 @@ func (p passage) nearest(spans []span.Span) []near {
 	var sums []float64
 	at := map[string]int{}
 	for _, s := range spans {
-		q := p.quote(p.widen(s.Begin, s.End))
+		from, to := p.widen(s.Begin, s.End)
+		q := p.quote(from, to)
 		i, ok := at[q.Text]
 		if !ok {
 			i = len(all)
-			at[q.Text], all, sums = i, append(all, near{quote: q}), append(sums, 0)
+			at[q.Text], all, sums = i, append(all, near{quote: q, at: from - q.From}), append(sums, 0)
 		}
 		sums[i] += s.P
 	}
@@ -222,6 +227,15 @@ func (p passage) nearest(spans []span.Span) []near {
 	}
 	slices.SortStableFunc(all, func(x, y near) int { return cmp.Compare(y.odds, x.odds) })
 	return all[:min(mostNear, len(all))]
+}
+
+// mostAround is how many bytes a text around a sentence may have. A window of a document is seldom longer.
+const mostAround = 800
+
+// around returns the text of a passage without its title, or as many of its sentences around one as fit.
+func (p passage) around(from, to int) decoder.Quote {
+	begin, end := p.widen(p.read.Around(from, to, p.body, mostAround))
+	return decoder.Quote{Text: p.text[begin:end], From: from - begin, To: to - begin}
 }
 
 // quote returns the sentence around a range.

@@ -10,6 +10,7 @@ import (
 type passage struct {
 	text   string // the title as a heading, then the text
 	start  int    // where the document's own bytes begin
+	body   int    // where the text begins
 	inside []bool // where text must not be cut
 	read   *span.Passage
 }
@@ -22,6 +23,7 @@ func (c Config) passage(p passages.Passage) (out passage, err error) {
 	out.text = p.Text
 	if p.Title != "" {
 		out.text, out.start = heading+p.Title+"\n"+p.Text, len(heading)
+		out.body = len(out.text) - len(p.Text)
 	}
 	out.inside = ground.Inside(out.text)
 	out.read, err = c.Reader.Passage(out.text)

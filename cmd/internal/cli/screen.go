@@ -70,6 +70,14 @@ func (s *Screen) Faint(text string) string {
 	return "\x1b[2m" + text + reset
 }
 
+// Stress makes a part of a faint text stand out.
+func (s *Screen) Stress(text string) string {
+	if !s.color || text == "" {
+		return text
+	}
+	return "\x1b[22m" + text + "\x1b[2m"
+}
+
 // Legend explains the tints. It is empty without colours.
 func (s *Screen) Legend() string {
 	if !s.color {

@@ -21,7 +21,7 @@ import torch.nn.functional as F
 
 from . import gguf, kernels
 from .data import Feed, grouped
-from .evaluate import make_item, make_items
+from .evaluate import make_item, make_items, told_item
 from .examples import END, PREFIX, VALUE, indented
 from .export import export, load, metadata
 from .model import Config, Optimizer, logits, working
@@ -196,10 +196,13 @@ def write(path, c, p, tokenizer):
     os.replace(path + ".new", path)
 
 
-def write_items(path, n, facts):
-    """Write n questions about fresh names and their answers, for lab diffusion. facts: the most of a passage, if above 0."""
+def write_items(path, n, facts, tell):
+    """Write n questions about fresh names and their answers, for lab diffusion. facts and tell: see examples.plain."""
     s = Source("denoise-plain", held_out=True)
-    items = [make_item(s, "one", 1, facts) for _ in range(n)] if facts else make_items(n, seed="denoise", kinds=("one",))
+    if tell:
+        items = [told_item(s, 2 * facts, 3 * facts) for _ in range(n)]
+    else:
+        items = [make_item(s, "one", 1, facts) for _ in range(n)] if facts else make_items(n, seed="denoise", kinds=("one",))
     with open(path, "w", encoding="utf-8") as f:
         for x in items:
             text = "".join(t for t, _ in x.branch.pieces)
@@ -213,11 +216,12 @@ def main():
     parser.add_argument("--minutes", type=float, default=25)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--facts", type=int, default=0, help="train on nothing but questions of one part about passages of at most so many facts")
+    parser.add_argument("--facts", type=int, default=0, help="train on nothing but plain questions about passages of at most so many facts (examples.plain)")
+    parser.add_argument("--tell", action="store_true", help="with --items and --facts: requests to tell all of a passage, whose answers are long")
     parser.add_argument("--items", metavar="FILE", help="only write held-out questions and answers to FILE")
     a = parser.parse_args()
     if a.items:
-        return write_items(a.items, 60, a.facts)
+        return write_items(a.items, 60, a.facts, a.tell)
     os.makedirs(a.out, exist_ok=True)
     torch.set_num_threads(a.threads)
     train(a.out, a.start, a.minutes, seed=a.seed, facts=a.facts, log=lambda s: print(s, flush=True))

@@ -48,6 +48,12 @@ def make_item(s, kind, low=2, high=6):
         return Item(kind, p.context(), branch, p.facts)
 
 
+def told_item(s, low, high):
+    """A request to tell all facts of a passage."""
+    p = new_passage(s, new_world(s, low, high))
+    return Item("told", p.context(), examples.told(s, p.facts), p.facts) if len(p.facts) >= low else told_item(s, low, high)
+
+
 def make_items(n, seed, kinds=KINDS):
     """n items of each kind from the evaluation's part of the name space."""
     return [make_item(s, kind) for kind in kinds for s in [Source("%s-%s" % (seed, kind), held_out=True)] for _ in range(n)]

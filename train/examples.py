@@ -169,10 +169,22 @@ def context(s, low, high):
     return p.context() + s.pick(["\n", "\n\n"]) + q.context(), p.facts + q.facts
 
 
+TELL = "What does the note say?"
+
+
 def plain(s, high):
-    """-> (context text, [Branch]): a passage of at most `high` facts, and a question of one part about each."""
-    p = new_passage(s, new_world(s, 1, high))
-    return "Context: " + p.context(), [one_part(s, f, True) for f in p.facts]
+    """-> (context text, [Branch]): a passage of at most `high` facts and a question of one part about each, or one of up to four times as
+    many, and the request to tell them all, one sentence each."""
+    if s.chance(0.5):
+        p = new_passage(s, new_world(s, 1, high))
+        return "Context: " + p.context(), [one_part(s, f, True) for f in p.facts]
+    p = new_passage(s, new_world(s, high, 4 * high))
+    return "Context: " + p.context(), [told(s, p.facts)] if p.facts else []
+
+
+def told(s, facts):
+    pieces = [x for f in facts for x in sentence(noun_asked(s, f, f.attribute.noun), f.value, VALUE)]
+    return Branch(turn(TELL), pieces)
 
 
 def example(s, low=1, high=6, branches=7):

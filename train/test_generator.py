@@ -29,6 +29,25 @@ class Determinism(unittest.TestCase):
         self.assertNotEqual(draw("a"), draw("b"))
 
 
+class Plain(unittest.TestCase):
+    def test_a_note_holds_what_is_asked_of_it(self):
+        """Every value stands in the context; requests to tell all are answered by a sentence for each fact."""
+        s, told, asked = Source("plain"), 0, 0
+        for _ in range(400):
+            context, branches = examples.plain(s, 2)
+            for b in branches:
+                values = [t.strip() for t, kind in b.pieces if kind == VALUE]
+                self.assertTrue(all(v.lower() in context.lower() for v in values), (context, values))
+                if examples.TELL in b.prompt:
+                    told += len(values) > 1
+                    self.assertEqual(len(branches), 1)
+                else:
+                    asked += 1
+                    self.assertEqual(len(values), 1)
+            self.assertFalse(any(kind in (SOFT, UNSUPPORTED) for b in branches for _, kind in b.pieces))
+        self.assertTrue(told > 100 and asked > 100, (told, asked))
+
+
 class Worlds(unittest.TestCase):
     def test_no_question_is_ambiguous(self):
         for _, facts in fact_worlds(1500):

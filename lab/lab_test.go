@@ -117,7 +117,7 @@ func setup(t *testing.T) Setup {
 func TestSameTextSimulatedAndLive(t *testing.T) {
 	b := setup(t)
 	for _, coupling := range [][]string{
-		{"drdg-tw", "tandem/device", "tandem/cloud", "tandem/greedy", "tandem/mirror", "device-alone"}, {"tandem/leader"}, {"tandem/private"},
+		{"drdg-tw", "tandem/device", "tandem/cloud", "tandem/greedy", "tandem/mirror", "device-alone"}, {"tandem/leader"}, {"tandem/private"}, {"tandem/support-1"},
 	} {
 		x := Latency{Setup: b, Delays: [][2]time.Duration{{2 * ms, ms}}, RTTs: []time.Duration{0, 20 * ms}}
 		var err error

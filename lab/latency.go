@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,16 +58,26 @@ func (x Latency) Run(ctx context.Context, progress Progress) (Report, error) {
 
 // play simulates all cells.
 func (x Latency) play(ctx context.Context, progress Progress) (results []Result, err error) {
-	sources, err := x.sources(ctx, nil)
-	if err != nil {
-		return nil, err
+	sources := map[int][]*answers{} // by the support of drafts
+	defer func() {
+		for _, s := range sources {
+			err = errors.Join(err, closeAll(s))
+		}
+	}()
+	for _, s := range x.Methods {
+		if sources[s.Support] == nil {
+			setup := x.Setup
+			setup.Settings.Support = cmp.Or(s.Support, setup.Settings.Support)
+			if sources[s.Support], err = setup.sources(ctx, nil); err != nil {
+				return nil, err
+			}
+		}
 	}
-	defer func() { err = errors.Join(err, closeAll(sources)) }()
 	n := len(x.Delays) * len(x.RTTs) * len(x.Methods)
 	results = make([]Result, n)
 	err = inParallel(ctx, n, progress, func(ctx context.Context, i int) error {
 		s, rtt, d := x.at(i)
-		result, err := x.simulate(ctx, sources, s, rtt, d)
+		result, err := x.simulate(ctx, sources[s.Support], s, rtt, d)
 		results[i] = label(result, "latency", s, rtt, d)
 		return err
 	})

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -112,6 +113,7 @@ func (l *live) ask(ctx context.Context, i int, s Strategy, lookahead int) (node.
 	settings.Placement, settings.Coupling, settings.Gamma = s.Place, s.Coupling, s.Gamma
 	settings.Lookahead, settings.Want = lookahead, s.Want
 	settings.Seed += uint64(i)
+	settings.Support = cmp.Or(s.Support, settings.Support)
 	if s.Context {
 		settings.Contexts = 1
 	}

@@ -40,7 +40,7 @@ type Result struct {
 // shared reports whether the seed fixes the text: in a pair with the shared coupling, where the device decided nothing
 // alone.
 func (r Result) shared() bool {
-	other := r.Placement == "leader" || r.Placement == "private" // they have other couplings
+	other := r.Placement == "leader" || r.Placement == "private" || r.Placement == "support-1" // they have other couplings or distributions
 	return (strings.HasPrefix(r.Method, "tandem") || r.Method == "drdg-tw") && !other && r.Text != ""
 }
 

@@ -21,6 +21,7 @@ type Strategy struct {
 	Coupling  tandem.Coupling
 	Switch    pair.Switch // placement greedy: who aggregates next; nil for the paper's rule
 	Gamma     uint32      // speculative coupling
+	Support   int         // most tokens that a draft's distribution carries; 0 for as many as the settings say
 	Alone     bool        // one side answers without the other
 	Context   bool        // that side reads its passages in one context
 	Side      tandem.Side // the side that answers alone
@@ -64,6 +65,7 @@ var methods = []Strategy{
 	{Method: "tandem", Placement: "cloud", Label: "shared, cloud", Place: tandem.PlaceCloud, Color: 4},
 	{Method: "tandem", Placement: "greedy", Label: "shared, greedy", Place: tandem.PlaceGreedy, Switch: payingSwitch, Color: 3},
 	{Method: "tandem", Placement: "mirror", Label: "shared, mirror", Place: tandem.PlaceMirror, Color: 2},
+	{Method: "tandem", Placement: "support-1", Label: "mirror, drafts of one token", Place: tandem.PlaceMirror, Support: 1, Color: 5, Dashed: true},
 	{Method: "tandem", Placement: "private", Label: "private", Place: tandem.PlaceDevice, Coupling: tandem.CouplingSpeculative, Color: 0},
 	{Method: "tandem", Placement: "leader", Label: "leader, mirror", Place: tandem.PlaceMirror, Coupling: tandem.CouplingLeader, Color: 2, Dashed: true},
 }

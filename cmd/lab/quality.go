@@ -29,10 +29,11 @@ type qualityCmd struct {
 	cli.PassageFlags
 	cli.ScorerFlag
 	setFlags
-	Fit    bool   `help:"Instead fit the constants of the reader weights on the questions." env:"-"`
-	Wrong  bool   `help:"Print the pair's wrong answers."`
-	Tokens int    `help:"Most tokens of an answer." default:"96"`
-	File   string `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default: standard output."`
+	Fit     bool   `help:"Instead fit the constants of the reader weights on the questions." env:"-"`
+	Wrong   bool   `help:"Print the pair's wrong answers."`
+	Tokens  int    `help:"Most tokens of an answer." default:"96"`
+	Support int    `help:"Most tokens that a draft's distribution carries, as edge ask --support." default:"256"`
+	File    string `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default: standard output."`
 }
 
 func (c *qualityCmd) Help() string {
@@ -88,7 +89,7 @@ func (c *qualityCmd) Run(a *cli.App) error {
 		return err
 	}
 	defer m.Close()
-	by := quality.Answerer{Config: decoder.Config{Model: m, Scorer: search.Lexical(), MaxTokens: c.Tokens}}
+	by := quality.Answerer{Config: decoder.Config{Model: m, Scorer: search.Lexical(), MaxTokens: c.Tokens, MaxSupport: c.Support}}
 	if c.Fit {
 		constants, err := by.Fit(a, trials, progress(a, "questions"))
 		a.Clear()

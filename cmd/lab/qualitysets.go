@@ -172,7 +172,7 @@ func (c *qualityCmd) product(m *model.Model, reader *span.Reader) (p answers.Pro
 		return p, err
 	}
 	p = answers.Product{
-		Config:    decoder.Config{Model: m, Scorer: search.Lexical(), Weights: weights[0], MaxTokens: c.Tokens, Grounded: c.Grounded},
+		Config:    decoder.Config{Model: m, Scorer: search.Lexical(), Weights: weights[0], MaxTokens: c.Tokens, MaxSupport: c.Support, Grounded: c.Grounded},
 		Documents: c.Documents,
 	}
 	if c.points() {
@@ -180,7 +180,7 @@ func (c *qualityCmd) product(m *model.Model, reader *span.Reader) (p answers.Pro
 		if err != nil {
 			return p, err
 		}
-		p.Extract = &extract.Config{Reader: reader, Tokenizer: m.Tokenizer(), Scorer: search.Lexical(), Constants: constants, MaxTokens: c.Tokens}
+		p.Extract = &extract.Config{Reader: reader, Tokenizer: m.Tokenizer(), Scorer: search.Lexical(), Constants: constants, MaxTokens: c.Tokens, MaxSupport: c.Support}
 	}
 	return p, nil
 }

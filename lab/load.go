@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,7 +41,8 @@ type LoadResult struct {
 	Places    int     `json:"places"` // answers at once
 	Answers   int     `json:"answers"`
 	Failed    int     `json:"failed"`
-	Degraded  int     `json:"degraded"` // answers with tokens that the device decided alone
+	Cause     string  `json:"cause,omitempty"` // why one failed
+	Degraded  int     `json:"degraded"`        // answers with tokens that the device decided alone
 	Seconds   float64 `json:"seconds"`
 	PerSecond float64 `json:"answers_per_second"`
 	Tokens    float64 `json:"tokens_per_second"`
@@ -130,6 +132,7 @@ func (x Load) measure(ctx context.Context, method string, n int) (r LoadResult, 
 // loadSum is what the answers of a device were like.
 type loadSum struct {
 	answers, failed, degraded, tokens int
+	cause                             string    // why one failed
 	first, gaps                       []float64 // ms
 	texts                             []string
 }
@@ -140,7 +143,7 @@ func (r *LoadResult) add(sums []loadSum) {
 	tokens := 0
 	for _, s := range sums {
 		r.Answers, r.Failed, r.Degraded = r.Answers+s.answers, r.Failed+s.failed, r.Degraded+s.degraded
-		tokens += s.tokens
+		tokens, r.Cause = tokens+s.tokens, cmp.Or(r.Cause, s.cause)
 		first, gaps = append(first, s.first...), append(gaps, s.gaps...)
 	}
 	r.PerSecond, r.Tokens = float64(r.Answers)/r.Seconds, float64(tokens)/r.Seconds
@@ -152,7 +155,7 @@ func (r *LoadResult) add(sums []loadSum) {
 // device asks the i-th device's questions.
 func (x Load) device(ctx context.Context, id transport.Identity, c *loadCloud, i int) (s loadSum) {
 	d := &node.Device{Local: x.reader(tandem.Device, 0), Mute: true, Require: true, Patience: node.DefaultPatience}
-	d.Patience = node.Patience{Join: time.Hour, Silent: d.Patience.Silent, Slow: time.Hour} // waiting is what is measured
+	d.Patience = node.Patience{Join: time.Hour, Silent: d.Patience.Silent, Slow: time.Hour, Busy: time.Hour} // waiting is what is measured
 	d.Service = node.NewService(func(ctx context.Context, _ string) (*transport.Conn, error) {
 		return transport.Dial(ctx, c.address, transport.ClientConfig{
 			Identity: id, Peer: c.id, Hello: d.Local.Hello(tandem.Device, "lab", fmt.Sprintf("device %d", i)),
@@ -165,7 +168,7 @@ func (x Load) device(ctx context.Context, id transport.Identity, c *loadCloud, i
 		q := x.Questions[(i+k)%len(x.Questions)]
 		a, err := d.Ask(ctx, node.Question{ID: fmt.Sprintf("load-%d-%d", i, k), Text: q}, settings, func(node.Token) {})
 		if err != nil {
-			s.failed++
+			s.failed, s.cause = s.failed+1, err.Error()
 			continue
 		}
 		var one cell

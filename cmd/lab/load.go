@@ -59,6 +59,9 @@ func (c *loadCmd) Run(a *cli.App) (err error) {
 		}
 		fmt.Fprintf(a.Out, "%8d %6s %7d %8d %7d %9d %9.1f %9.0f %18s %18s %6.1f %8.0f %6d %7.7s\n", r.Devices, on, r.Places, r.Answers, r.Failed, r.Degraded, r.PerSecond, r.Tokens,
 			fmt.Sprintf("%.0f (%.0f)", r.First, r.First99), fmt.Sprintf("%.1f (%.1f)", r.Gap, r.Gap99), r.Rows, r.Memory, r.Left, r.Text)
+		if r.Failed > 0 {
+			fmt.Fprintf(a.Out, "         one failed with: %s\n", cli.Plain(r.Cause))
+		}
 	}
 	return nil
 }

@@ -28,7 +28,7 @@ var rules = []struct{ packages, imports string }{
 	{"cmd/edge", "tandem api/... cmd/internal/cli lora/streams node node/batch decoder/... retrieval/... transport model/... npu/... specdec dllm pair profiler netem examples internal/meter internal/refusal internal/sentences"},
 	{"cmd/cloud", "tandem api/... cmd/internal/cli node node/batch decoder retrieval/... transport model/... specdec pair examples"},
 	{"cmd/lab", "tandem cmd/internal/cli lab/... node decoder/... retrieval/... transport model/... npu/... specdec dllm pair aggregator scheduler examples models internal/..."},
-	{"cmd/internal/cli", "cmd/internal/licenses tandem api pair node node/batch decoder/kvstore retrieval/... transport lora model/... npu/... profiler models internal/filelock"},
+	{"cmd/internal/cli", "cmd/internal/licenses tandem api pair specdec node node/batch decoder/kvstore retrieval/... transport lora model/... npu/... profiler models internal/filelock"},
 	{"cmd/internal/clitest", ""},
 	{"cmd/internal/licenses", ""},
 	{"cmd/internal/licenses/gather", "cmd/internal/licenses"},
@@ -36,7 +36,7 @@ var rules = []struct{ packages, imports string }{
 	// What clients speak to.
 	{"api/page", ""},       // not even the API: the page speaks to it over HTTP
 	{"api/clients/go", ""}, // a separate module
-	{"api", "tandem node aggregator pair decoder decoder/extract model model/chat model/tokenizer retrieval/passages internal/refusal"},
+	{"api", "tandem node specdec aggregator pair decoder decoder/extract model model/chat model/tokenizer retrieval/passages internal/refusal"},
 
 	// Experiments. Nothing below imports them.
 	{"lab", "tandem lab/... node node/batch decoder/... retrieval/... transport/... netem pair/... scheduler aggregator specdec dllm model/... npu/... models examples"},

@@ -117,6 +117,7 @@ type Prefill struct {
 // Decoder computes one side's distributions for one answer. It is not safe for concurrent use.
 type Decoder struct {
 	cfg      Config
+	passages []passages.Passage
 	rel      relevance
 	contexts []docContext
 	prefill  Prefill
@@ -174,6 +175,7 @@ func New(ctx context.Context, cfg Config, req Request) (*Decoder, error) {
 	}
 	d := &Decoder{
 		cfg:         cfg,
+		passages:    req.Passages,
 		unsupported: unsupported,
 		ends:        tok.EOGs(),
 		rel: relevance{

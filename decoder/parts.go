@@ -1,5 +1,7 @@
 package decoder
 
+import "strings"
+
 // Part is a sentence of the answer and the weights of its sources.
 type Part struct {
 	From, To int       // range of its tokens, half-open
@@ -7,7 +9,7 @@ type Part struct {
 	Nothing  float64   // mean share of the context without a document
 	H        float64   // mean h
 
-	Quotes []Quote // what the passages say, by weight, then by relevance; nil if the decoder does not know
+	Quotes []Quote // what the passages say, by weight, then by relevance
 }
 
 // Parts returns the sentences of the answer so far, in order.
@@ -38,6 +40,9 @@ func (d *Decoder) Parts() []Part {
 		for j := range s.Weights {
 			s.Weights[j] /= n
 		}
+		begins := d.states[s.From]
+		said := d.text[begins.end:d.states[s.To].end]
+		s.Quotes = d.quotes(*s, strings.TrimSpace(string(said)), begins.base)
 	}
 	return out
 }

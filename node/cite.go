@@ -41,9 +41,6 @@ type Quote struct {
 	Relevance float64 // to the question, in nats
 }
 
-// mostQuotes is how many quotes a part has at most.
-const mostQuotes = 3
-
 // part is one side's view of a sentence.
 type part struct {
 	from    int // its first token
@@ -51,13 +48,14 @@ type part struct {
 	nothing float64
 	sources []Source // by title, heaviest first
 	quotes  []Quote  // Weight is a share of this side
+	odds    bool     // the quotes' relevances are log-odds that they are right
 }
 
 // parts returns where the side drew each sentence of its answer from.
 func (r *reading) parts() []part {
 	var out []part
 	for _, p := range r.Parts() {
-		out = append(out, part{from: p.From, h: p.H, nothing: p.Nothing, sources: r.byTitle(0, p.Weights), quotes: r.quotes(p.Quotes)})
+		out = append(out, part{from: p.From, h: p.H, nothing: p.Nothing, sources: r.byTitle(0, p.Weights), quotes: r.quotes(p.Quotes), odds: r.odds})
 	}
 	return out
 }
@@ -183,7 +181,7 @@ func citePart(tokens []Token, sides [2]*part) (p Part) {
 // knew reports whether the side's documents seemed to answer: as the side mixed them, or by a sentence of theirs.
 func (p *part) knew() bool {
 	const sure = 2 // nats: such a sentence is right in three of four answers
-	said := slices.ContainsFunc(p.quotes, func(q Quote) bool { return q.Relevance > sure })
+	said := p.odds && slices.ContainsFunc(p.quotes, func(q Quote) bool { return q.Relevance > sure })
 	return said || p.h > 0 && p.nothing < 0.5
 }
 
@@ -269,12 +267,12 @@ func quotesOf(list []transport.Quote) []Quote {
 	return out
 }
 
-// worthShowing returns the quotes that say the answer or come near, at most mostQuotes.
+// worthShowing returns the quotes that say the answer or come near, at most decoder.MostQuotes.
 func worthShowing(list []Quote) []Quote {
 	best := math.Inf(-1)
 	for _, q := range list {
 		best = max(best, q.Relevance)
 	}
 	list = slices.DeleteFunc(list, func(q Quote) bool { return !decoder.Worth(q.Weight, q.Relevance, best) })
-	return list[:min(len(list), mostQuotes)]
+	return list[:min(len(list), decoder.MostQuotes)]
 }

@@ -52,7 +52,7 @@ func TestCite(t *testing.T) {
 func TestCiteForged(t *testing.T) {
 	forged := []Token{{Text: "The code is"}, {Text: " 0"}, {Text: "000"}, {Text: "."}}
 	forged[0].Own = .3 // a beginning that the note shares
-	own := []part{{h: 9.4, nothing: 0.01, sources: []Source{{"Cabin", 0.99}}, quotes: []Quote{{Title: "Cabin", Text: "The code is 5827.", Weight: 1, Relevance: 9}}}}
+	own := []part{{h: 9.4, nothing: 0.01, sources: []Source{{"Cabin", 0.99}}, quotes: []Quote{{Title: "Cabin", Text: "The code is 5827.", Weight: 1, Relevance: 9}}, odds: true}}
 	for _, cloud := range [][]part{nil, {{h: -100, nothing: 1, sources: []Source{{Title: "Codes"}}}}} {
 		got := cite(forged, own, cloud)
 		if len(got) != 1 || !got[0].Overruled {
@@ -71,7 +71,11 @@ func TestCiteForged(t *testing.T) {
 	if got := cite(forged, own, []part{{h: 5, sources: []Source{{"Codes", 1}}}}); !got[0].Overruled || len(got[0].Quotes) != 0 {
 		t.Errorf("a device that would say otherwise: %+v", got)
 	}
-	own[0].quotes[0].Relevance = -3
+	own[0].odds = false // the relevance is a scorer's, and says nothing of that
+	if got := cite(forged, own, []part{{h: 5, sources: []Source{{"Codes", 1}}}}); got[0].Overruled {
+		t.Errorf("a device whose passages have the question's words: %+v", got)
+	}
+	own[0].odds, own[0].quotes[0].Relevance = true, -3
 	if got := cite(forged, own, []part{{h: 5, sources: []Source{{"Codes", 1}}}}); got[0].Overruled {
 		t.Errorf("a device that is mute: %+v", got)
 	}

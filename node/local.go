@@ -118,6 +118,7 @@ type answerer interface {
 type reading struct {
 	answerer
 	passages []passages.Passage
+	odds     bool          // a span reader answers, whose relevances are log-odds
 	mark     string        // of the titles in citations
 	took     time.Duration // retrieval and prefill
 	pace     time.Duration // shortest time of a Next
@@ -179,7 +180,7 @@ func (r Local) prefill(ctx context.Context, q Question, s tandem.Settings, passa
 	if err := rest(ctx, start, r.Read*time.Duration(d.Prefill().Tokens)); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
-	return &reading{answerer: d, passages: passages, mark: r.Mark, took: time.Since(start), pace: r.Pace}, nil
+	return &reading{answerer: d, passages: passages, odds: r.Reader != nil, mark: r.Mark, took: time.Since(start), pace: r.Pace}, nil
 }
 
 // answerer opens what computes the side's distributions.

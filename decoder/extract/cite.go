@@ -9,9 +9,6 @@ import (
 	"tandem/decoder"
 )
 
-// mostQuotes is how many quotes a part has at most.
-const mostQuotes = 3
-
 // Parts returns the parts of the answer so far, with the passages that say them and the quotes nearest to the question.
 func (d *Decoder) Parts() []decoder.Part {
 	var out []decoder.Part
@@ -84,7 +81,7 @@ func (s *part) cite(text []tandem.Token) decoder.Part {
 	slices.SortStableFunc(p.Quotes, func(x, y decoder.Quote) int {
 		return cmp.Or(cmp.Compare(y.Weight, x.Weight), cmp.Compare(y.Relevance, x.Relevance))
 	})
-	p.Quotes = p.Quotes[:min(mostQuotes, len(p.Quotes))]
+	p.Quotes = p.Quotes[:min(decoder.MostQuotes, len(p.Quotes))]
 	return p
 }
 

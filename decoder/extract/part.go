@@ -229,12 +229,9 @@ func (p passage) nearest(spans []span.Span) []near {
 	return all[:min(mostNear, len(all))]
 }
 
-// mostAround is how many bytes a text around a sentence may have. A window of a document is seldom longer.
-const mostAround = 800
-
 // around returns the text of a passage without its title, or as many of its sentences around one as fit.
 func (p passage) around(from, to int) decoder.Quote {
-	begin, end := p.widen(p.read.Around(from, to, p.body, mostAround))
+	begin, end := p.widen(p.read.Around(from, to, p.body, decoder.MostAround))
 	return decoder.Quote{Text: p.text[begin:end], From: from - begin, To: to - begin}
 }
 

@@ -125,9 +125,6 @@ func (p Product) answer(ctx context.Context, q Question, documents int, from ...
 	return a, nil
 }
 
-// mostCited is how many documents are cited for a sentence at most.
-const mostCited = 3
-
 // cited returns the passages that the programs cite below the answer, by their documents, the relevance of what supports the
 // answer's weakest part, and whether every sentence is one that no document supports.
 func cited(sides []side, decode func([]tandem.Token) string, ids []tandem.Token) (texts []string, weakest float64, unknown bool) {
@@ -154,11 +151,6 @@ func cited(sides []side, decode func([]tandem.Token) string, ids []tandem.Token)
 			for _, q := range part.Quotes {
 				shares = append(shares, share{q.Text, eta * q.Weight, q.Relevance})
 			}
-			if part.Quotes == nil {
-				for i, w := range part.Weights { // the documents of a decoder have no relevance of their own here
-					shares = append(shares, share{s.passages[i].Title + "\n" + s.passages[i].Text, eta * w, math.Inf(-1)})
-				}
-			}
 		}
 		slices.SortStableFunc(shares, func(x, y share) int {
 			return cmp.Or(cmp.Compare(y.weight, x.weight), cmp.Compare(y.relevance, x.relevance))
@@ -170,7 +162,7 @@ func cited(sides []side, decode func([]tandem.Token) string, ids []tandem.Token)
 		for _, s := range shares {
 			best = max(best, s.relevance)
 		}
-		for _, s := range shares[:min(mostCited, len(shares))] {
+		for _, s := range shares[:min(decoder.MostQuotes, len(shares))] {
 			if decoder.Worth(s.weight, s.relevance, best) {
 				texts = append(texts, s.text)
 			}

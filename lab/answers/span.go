@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"tandem/decoder"
 	"tandem/model/span"
 )
 
@@ -57,7 +58,7 @@ func pointed(found []*span.Posterior, windows []string, threshold float64) (answ
 		}
 	}
 	slices.SortStableFunc(all, func(x, y best) int { return cmp.Compare(y.P, x.P) })
-	for _, b := range all[:min(mostCited, len(all))] {
+	for _, b := range all[:min(decoder.MostQuotes, len(all))] {
 		shown = append(shown, sentenceAt(windows[b.window], b.Begin))
 	}
 	if i := slices.IndexFunc(all, func(b best) bool { return b.none <= threshold }); i >= 0 {

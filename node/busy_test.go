@@ -24,6 +24,7 @@ type full struct {
 func (f *full) open(context.Context) (linked, error) { return linked{conn: f, link: f}, nil }
 
 func (f *full) Send(...transport.Message) error { return nil }
+func (f *full) More() bool                      { return false }
 func (f *full) Close() error                    { return nil }
 
 func (f *full) Receive(ctx context.Context) (transport.Message, error) {

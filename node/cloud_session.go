@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"time"
 
-	"tandem"
 	"tandem/pair"
 	"tandem/transport"
 )
@@ -21,7 +20,7 @@ type cloudSession struct {
 	ctx     context.Context
 	machine *pair.Machine
 	worker  *worker
-	inbox   chan any    // decoded, or a transport.Message
+	inbox   chan any    // decoded, or messages that arrived together
 	place   *lease      // nil in tests
 	leaves  func() bool // reports whether this replica is about to end; nil if it never is
 	ticks   int
@@ -75,8 +74,8 @@ func (a *cloudSession) run(read producer) error {
 					return a.refuse(fmt.Errorf("decode: %w", in.err))
 				}
 				a.step(in.event())
-			case transport.Message:
-				if end := a.message(in); end {
+			case []transport.Message:
+				if end := a.messages(in); end {
 					return nil
 				}
 			}
@@ -95,32 +94,26 @@ func (a *cloudSession) sayLeaving() {
 	}
 }
 
-// message handles a message of the device and reports whether it ended the answer.
-func (a *cloudSession) message(m transport.Message) (end bool) {
-	switch m := m.(type) {
-	case tandem.Draft:
-		a.step(pair.PeerDraft{Draft: m})
-	case tandem.Target:
-		a.step(pair.PeerTarget{Target: m})
-	case transport.Handover:
-		a.step(handoverOf(m))
-	case transport.Sync:
-		e := pair.PeerSync{Epoch: m.Epoch, Tokens: m.Tokens, Lead: tandem.Cloud}
-		if m.DeviceLeads {
-			e.Lead = tandem.Device
+// messages handles messages of the device that arrived together, and reports whether one ended the answer.
+func (a *cloudSession) messages(all []transport.Message) (end bool) {
+	var events []pair.Event
+	for _, m := range all {
+		if e := pairEvent(m); e != nil {
+			events = append(events, e)
+		} else if last, ok := m.(transport.End); ok {
+			a.step(events...)
+			a.log.Info("answered", "reason", last.Reason, "steps", a.machine.Stats().Steps)
+			return true
+		} else {
+			a.log.Warn("unexpected message", "type", fmt.Sprintf("%T", m))
 		}
-		a.step(e)
-	case transport.End:
-		a.log.Info("answered", "reason", m.Reason, "steps", a.machine.Stats().Steps)
-		return true
-	default:
-		a.log.Warn("unexpected message", "type", fmt.Sprintf("%T", m))
 	}
+	a.step(events...)
 	return false
 }
 
-// step passes e to the machine and carries out its actions.
-func (a *cloudSession) step(e pair.Event) {
+// step passes events to the machine and carries out its actions.
+func (a *cloudSession) step(events ...pair.Event) {
 	var out []transport.Message // together: the drafts of one pass share a datagram
 	agreed := a.machine.Stats().Steps
 	defer func() {
@@ -128,7 +121,7 @@ func (a *cloudSession) step(e pair.Event) {
 			a.place.progress()
 		}
 	}()
-	for _, action := range a.machine.Step(e) {
+	for _, action := range a.machine.Step(events...) {
 		switch act := action.(type) {
 		case pair.Decode:
 			a.worker.do(act)
@@ -159,7 +152,7 @@ func (a *cloudSession) listen() error {
 		if err != nil {
 			return err
 		}
-		a.post(m)
+		a.post(together(a.ctx, a.link, m))
 	}
 }
 

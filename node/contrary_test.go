@@ -27,14 +27,14 @@ type contrary struct {
 func (c *contrary) open(context.Context) (linked, error) {
 	c.opened++
 	live, hangUp := context.WithCancelCause(context.Background())
-	down := make(chan transport.Message, len(c.words))
+	down := make(chan []transport.Message, len(c.words))
 	for _, m := range c.words {
-		down <- m
+		down <- []transport.Message{m}
 	}
 	if c.hangsUp {
 		time.AfterFunc(10*time.Millisecond, func() { hangUp(errCut) })
 	}
-	return linked{conn: c, link: &closing{end{cable: &c.cable, ctx: live, out: make(chan transport.Message, 1<<10), in: down}, c, hangUp}}, nil
+	return linked{conn: c, link: &closing{end{cable: &c.cable, ctx: live, out: make(chan []transport.Message, 1<<10), in: down}, c, hangUp}}, nil
 }
 
 func (c *contrary) LastHeard() time.Time { return time.Now() }

@@ -87,15 +87,15 @@ func (d *Device) AskRecorded(ctx context.Context, q Question, s tandem.Settings,
 		}
 		s.MakePrivate()
 	}
-	if s.Lookahead == 0 {
-		s.Lookahead = d.known().lookahead()
-	}
 	if record != nil {
 		s.Ahead = 1 // a recording has a pass for every draft
 	}
 	local, err := d.Local.asked(q)
 	if err != nil {
 		return Answer{}, err
+	}
+	if s.Lookahead == 0 {
+		s.Lookahead = d.known().lookahead(local.perPass(s))
 	}
 	a := d.newSession(ctx, local, q, s, emit, record)
 	defer a.stop()

@@ -71,6 +71,7 @@ const (
 type exchange interface {
 	Send(...transport.Message) error // those of one call together
 	Receive(context.Context) (transport.Message, error)
+	More() bool // the next Receive does not wait
 	Close() error
 }
 
@@ -113,8 +114,8 @@ type (
 		err   error
 	}
 	received struct {
-		link    exchange
-		message transport.Message
+		link     exchange
+		messages []transport.Message // that arrived together
 	}
 )
 
@@ -217,9 +218,13 @@ func (a *deviceSession) take(in any) {
 		switch in.link { // otherwise it came from a link that was given up
 		case a.link:
 			a.stepPresence(presence.Heard)
-			a.message(in.message)
+			a.messages(in.messages)
 		case a.other.link:
-			a.otherMessage(in.message)
+			for _, m := range in.messages {
+				if a.other.link == in.link {
+					a.otherMessage(m)
+				}
+			}
 		}
 	}
 }
@@ -249,7 +254,49 @@ func busy(m transport.Busy) string {
 	return fmt.Sprintf("the cloud is busy (%d questions before this one%s)", m.Before, about)
 }
 
-// message handles a message of the cloud.
+// messages handles messages of the cloud that arrived together.
+func (a *deviceSession) messages(all []transport.Message) {
+	link := a.link
+	var events []pair.Event
+	for _, m := range all {
+		if e := pairEvent(m); e != nil {
+			if d, ok := m.(tandem.Draft); ok {
+				a.record.draft(tandem.Cloud, d)
+			}
+			events = append(events, e)
+			continue
+		}
+		a.step(events...)
+		if events = nil; a.link != link {
+			return
+		}
+		a.message(m)
+	}
+	a.step(events...)
+}
+
+// pairEvent returns what a message tells the pair's machine on either side, nil for other messages.
+func pairEvent(m transport.Message) pair.Event {
+	switch m := m.(type) {
+	case tandem.Draft:
+		return pair.PeerDraft{Draft: m}
+	case tandem.Target:
+		return pair.PeerTarget{Target: m}
+	case transport.Handover:
+		return handoverOf(m)
+	case transport.NeedSync:
+		return pair.PeerNeedSync{}
+	case transport.Sync:
+		e := pair.PeerSync{Epoch: m.Epoch, Tokens: m.Tokens, Lead: tandem.Cloud}
+		if m.DeviceLeads {
+			e.Lead = tandem.Device
+		}
+		return e
+	}
+	return nil
+}
+
+// message handles another message of the cloud.
 func (a *deviceSession) message(m transport.Message) {
 	switch m := m.(type) {
 	case transport.Busy:
@@ -289,23 +336,17 @@ func (a *deviceSession) message(m transport.Message) {
 		a.why = why // only if the device goes on alone
 		a.stepPresence(presence.TurnedAway)
 		a.why = ""
-	case tandem.Draft:
-		a.record.draft(tandem.Cloud, m)
-		a.step(pair.PeerDraft{Draft: m})
-	case tandem.Target:
-		a.step(pair.PeerTarget{Target: m})
-	case transport.Handover:
-		a.step(handoverOf(m))
-	case transport.NeedSync:
-		a.step(pair.PeerNeedSync{})
 	default:
 		a.log.Warn("unexpected message", "type", fmt.Sprintf("%T", m))
 	}
 }
 
-// step passes e to the machine and carries out its actions.
-func (a *deviceSession) step(e pair.Event) {
-	for _, action := range a.machine.Step(e) {
+// step passes events to the machine and carries out its actions.
+func (a *deviceSession) step(events ...pair.Event) {
+	if len(events) == 0 {
+		return
+	}
+	for _, action := range a.machine.Step(events...) {
 		if a.done {
 			break // an action before this one ended the answer
 		}
@@ -487,7 +528,7 @@ func (a *deviceSession) dial(spare bool, except ...string) {
 			a.post(unlinked{link: up.link, spare: spare, err: err})
 			return
 		case m != nil:
-			a.post(received{up.link, m})
+			a.post(received{up.link, together(a.ctx, up.link, m)})
 		}
 	}
 }
@@ -503,6 +544,19 @@ func (a *deviceSession) hear(link exchange) (transport.Message, error) {
 		return nil, link.Send(transport.Sync{})
 	}
 	return m, err
+}
+
+// together returns a message with those that have arrived behind it.
+func together(ctx context.Context, link exchange, m transport.Message) []transport.Message {
+	all := []transport.Message{m}
+	for link.More() && len(all) < inboxSize {
+		m, err := link.Receive(ctx)
+		if err != nil {
+			break // the next Receive says so again
+		}
+		all = append(all, m)
+	}
+	return all
 }
 
 // post puts something into the inbox, unless the answer is over.
@@ -628,9 +682,11 @@ func (a *deviceSession) lastWords() {
 		case in := <-a.inbox:
 			switch in := in.(type) {
 			case received:
-				if m, ok := in.message.(transport.Sources); ok && in.link == a.link {
-					a.sources(m)
-					return
+				for _, m := range in.messages {
+					if m, ok := m.(transport.Sources); ok && in.link == a.link {
+						a.sources(m)
+						return
+					}
 				}
 			case unlinked:
 				return

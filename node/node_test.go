@@ -111,24 +111,31 @@ func (c *cable) Migrate(ctx context.Context, _ net.PacketConn) error { <-ctx.Don
 type end struct {
 	cable *cable
 	ctx   context.Context
-	out   chan<- transport.Message
-	in    <-chan transport.Message
-	own   bool      // the device's end
-	after time.Time // when the message before arrives
+	out   chan<- []transport.Message
+	in    <-chan []transport.Message
+	rest  []transport.Message // that arrived with the last one received
+	own   bool                // the device's end
+	after time.Time           // when the message before arrives
 }
 
 func (e *end) Send(messages ...transport.Message) error {
+	if e.cable.orders { // as of one datagram
+		e.send(messages...)
+		return nil
+	}
 	for _, m := range messages {
 		e.send(m)
 	}
 	return nil
 }
 
-func (e *end) send(m transport.Message) {
+func (e *end) send(messages ...transport.Message) {
 	e.cable.mu.Lock()
 	delay, lost := e.cable.passage(), e.cable.lost
-	if e.own && e.cable.heard != nil {
-		e.cable.heard(m)
+	for _, m := range messages {
+		if e.own && e.cable.heard != nil {
+			e.cable.heard(m)
+		}
 	}
 	if now := time.Now(); e.cable.orders {
 		e.after = latest(now.Add(delay), e.after.Add(time.Nanosecond))
@@ -140,7 +147,7 @@ func (e *end) send(m transport.Message) {
 	}
 	time.AfterFunc(delay, func() {
 		select {
-		case e.out <- m:
+		case e.out <- messages:
 		case <-e.ctx.Done():
 		}
 	})
@@ -166,14 +173,20 @@ func latest(a, b time.Time) time.Time {
 }
 
 func (e *end) Receive(ctx context.Context) (transport.Message, error) {
+	if e.More() {
+		m := e.rest[0]
+		e.rest = e.rest[1:]
+		return m, nil
+	}
 	select {
-	case m := <-e.in:
+	case all := <-e.in:
 		if e.own {
 			e.cable.mu.Lock()
 			e.cable.last = time.Now()
 			e.cable.mu.Unlock()
 		}
-		return m, nil
+		e.rest = all[1:]
+		return all[0], nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	case <-e.ctx.Done():
@@ -181,6 +194,7 @@ func (e *end) Receive(ctx context.Context) (transport.Message, error) {
 	}
 }
 
+func (e *end) More() bool   { return len(e.rest) > 0 }
 func (e *end) Close() error { return nil }
 func (e *end) Leaves()      { e.send(transport.Leaving{}) }
 
@@ -197,7 +211,7 @@ func (c *cable) open(ctx context.Context) (linked, error) {
 	c.opened++
 	live, cut := context.WithCancelCause(context.Background())
 	c.cut = cut
-	up, down := make(chan transport.Message, 1024), make(chan transport.Message, 1024)
+	up, down := make(chan []transport.Message, 1024), make(chan []transport.Message, 1024)
 	c.wg.Go(func() { c.serve(&end{cable: c, ctx: live, out: down, in: up}, cut) })
 	c.last = time.Now()
 	return linked{conn: c, link: &end{cable: c, ctx: live, out: up, in: down, own: true}}, nil
@@ -601,6 +615,26 @@ func TestSilence(t *testing.T) {
 		}
 		if waited := ended.Sub(began); waited > 10*time.Second {
 			t.Errorf("took %v of virtual time", waited)
+		}
+	})
+}
+
+// A question that is asked during a stall is answered alone from the time on that a device waits for any cloud to join.
+func TestAskedDuringAStall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := toyConfig(tandem.PlaceMirror, tandem.CouplingShared, 3, false)
+		c := &cable{delay: 10 * time.Millisecond, takes: 20 * time.Millisecond, held: time.Hour}
+		asked, first := time.Now(), time.Duration(0)
+		got, answer := converse(t, cfg, c, 20*time.Millisecond, func(n int) {
+			if n == 1 {
+				first = time.Since(asked)
+			}
+		})
+		if len(got) == 0 || answer.Pair.Alone < len(got) {
+			t.Errorf("%d tokens, %d alone", len(got), answer.Pair.Alone)
+		}
+		if least := 2 * time.Second; first < least || first > least+200*time.Millisecond {
+			t.Errorf("the first token after %v, want about %v", first, least)
 		}
 	})
 }

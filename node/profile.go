@@ -53,18 +53,30 @@ func (p *Profile) settle() {
 	}
 }
 
-// leastLookahead lets a side go on while the other is a few tokens late.
+// leastLookahead is how many passes let a side go on while the other is a little late.
 const leastLookahead = 8
 
-// lookahead returns how many drafts keep a side busy while a target is on its way: those of a round trip, the one being
-// decoded and the one being judged. The pair is at most as fast as this side, so more are not needed. While the round
-// trip or the delay is unknown, lookahead returns pair.DefaultLookahead.
-func (p Profile) lookahead() int {
-	step := p.Decode.At(p.Length)
-	if p.RTT <= 0 || step <= 0 {
-		return pair.DefaultLookahead
+// lookahead returns how many drafts keep a side busy while a target is on its way: those of the passes of a round trip, of the
+// pass under way and of the one being judged, each of which may give some tokens. The pair is at most as fast as this side, so
+// more are not needed. While the round trip or the delay is unknown, there are pair.DefaultLookahead passes.
+func (p Profile) lookahead(tokens int) int {
+	passes := time.Duration(pair.DefaultLookahead)
+	if step := p.Decode.At(p.Length); p.RTT > 0 && step > 0 {
+		passes = max(p.RTT/step+2, leastLookahead)
 	}
-	return int(min(max(p.RTT/step+2, leastLookahead), tandem.MaxLookahead))
+	return min(int(min(passes, tandem.MaxLookahead))*tokens, tandem.MaxLookahead)
+}
+
+// guessedTokens is how many tokens passes with guesses give where the guesses are right. With fewer drafts ahead, a side that
+// foresees well waits for the other.
+const guessedTokens = 4
+
+// perPass returns how many tokens a pass may give.
+func (r Local) perPass(s tandem.Settings) int {
+	if r.Reader != nil || r.Draft.None() || s.Ahead < 2 {
+		return 1
+	}
+	return guessedTokens
 }
 
 // Lengths of the dummy documents that a decoder is profiled with, in words, and tokens decoded after each.

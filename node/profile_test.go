@@ -35,7 +35,7 @@ func TestLookahead(t *testing.T) {
 		{Profile{Decode: per(1), RTT: time.Hour}, tandem.MaxLookahead},
 		{Profile{Decode: profiler.Decode{A: 0.1, B: 10}, Length: 2, RTT: 300 * ms}, 17}, // 10 ms a token of context
 	} {
-		if got := c.p.lookahead(); got != c.want {
+		if got, several := c.p.lookahead(1), c.p.lookahead(4); got != c.want || several != min(4*c.want, tandem.MaxLookahead) {
 			t.Errorf("%+v: %d, want %d", c.p, got, c.want)
 		}
 	}
@@ -68,7 +68,7 @@ func TestProfileObserves(t *testing.T) {
 func TestProfileSettles(t *testing.T) {
 	var p Profile
 	p.settle()
-	if p.lookahead() != pair.DefaultLookahead || p.Decode != (profiler.Decode{}) {
+	if p.lookahead(1) != pair.DefaultLookahead || p.Decode != (profiler.Decode{}) {
 		t.Errorf("nothing made %+v", p)
 	}
 	for n := range 30 {

@@ -59,3 +59,42 @@ func TestDraftsToCheck(t *testing.T) {
 		}
 	}
 }
+
+// A pass that begins when several drafts of the other side arrive together checks all of them; one by one, they come too late for
+// the pass that the first one starts.
+func TestDraftsThatArriveTogether(t *testing.T) {
+	one := func(x tandem.Token) tandem.Dist {
+		return tandem.Dist{IDs: []tandem.Token{x}, Weights: []uint32{tandem.Mass}}
+	}
+	for _, together := range []bool{false, true} {
+		m := New(Config{Settings: tandem.Settings{Placement: tandem.PlaceMirror, Ahead: 8}, Self: tandem.Device, Vocab: 24, Greedy: true})
+		var d Decode
+		step := func(events ...Event) {
+			for _, a := range m.Step(events...) {
+				if a, ok := a.(Decode); ok {
+					d = a
+				}
+			}
+		}
+		step(PeerReady{})
+		step(Start{})
+		step(Decoded{ID: d.ID, Dist: one(3), H: -tandem.FixedOf(9), Took: time.Millisecond})
+		step(Decoded{ID: d.ID, Dist: one(3), Took: time.Millisecond})
+		var drafts []Event
+		prefix := tandem.NoPrefix
+		for i, x := range []tandem.Token{4, 5, 6, 7} { // the first of them is the target
+			drafts = append(drafts, PeerDraft{tandem.Draft{Epoch: 1, Step: tandem.Step(i), Prefix: prefix, Token: x, Dist: one(x)}})
+			prefix = prefix.Then(x)
+		}
+		if together {
+			step(drafts...)
+		} else {
+			for _, e := range drafts {
+				step(e)
+			}
+		}
+		if want := map[bool][]tandem.Token{true: {5, 6, 7}}[together]; !slices.Equal(d.Append, []tandem.Token{4}) || !slices.Equal(d.Drafts, want) {
+			t.Errorf("together %v: decode %+v, want %v behind 4", together, d, want)
+		}
+	}
+}

@@ -118,12 +118,23 @@ func (m *Machine) Answer() []tandem.Token { return slices.Clone(m.answer) }
 // Learned returns what a later answer may begin with (Config.Past).
 func (m *Machine) Learned() profiler.Ahead { return m.ahead.Ahead }
 
-// Step tells the machine what happened and returns what to do about it, in order.
-func (m *Machine) Step(e Event) []Action {
-	if m.state == done && !m.revives(e) {
-		return nil
-	}
+// Step tells the machine what happened, several events if they happened together, and returns what to do about it, in order. A
+// Decode comes after the last event, so that its pass has all that is known.
+func (m *Machine) Step(events ...Event) []Action {
 	m.out = nil
+	for _, e := range events {
+		if m.state != done || m.revives(e) {
+			m.take(e)
+			for m.advance(); m.draw(); m.advance() {
+			}
+		}
+	}
+	m.plan()
+	return m.out
+}
+
+// take handles an event.
+func (m *Machine) take(e Event) {
 	switch e := e.(type) {
 	case Start:
 		m.start(e)
@@ -150,10 +161,6 @@ func (m *Machine) Step(e Event) []Action {
 	case Cancel:
 		m.finish(ReasonCancelled)
 	}
-	for m.advance(); m.draw(); m.advance() {
-	}
-	m.plan()
-	return m.out
 }
 
 // revives reports whether a finished machine still handles e. The device may have missed what ended the answer in the

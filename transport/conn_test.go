@@ -259,7 +259,7 @@ func TestHedgeFlood(t *testing.T) {
 	})
 }
 
-// The drafts of one Send leave in one datagram if they fit, whatever else wakes the sender.
+// The drafts of one Send leave in one datagram if they fit, whatever else wakes the sender, and arrive together.
 func TestSentTogetherShareADatagram(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newTestNet(t, 5*time.Millisecond)
@@ -289,6 +289,9 @@ func TestSentTogetherShareADatagram(t *testing.T) {
 			for i := range drafts {
 				if d, ok := receive(t, b).(tandem.Draft); !ok || d.Step != tandem.Step(4*round+i) {
 					t.Fatalf("draft %d of round %d is %+v", i, round, d)
+				}
+				if more := i < len(drafts)-1; b.More() != more {
+					t.Fatalf("after draft %d of round %d more have arrived: %v, want %v", i, round, !more, more)
 				}
 			}
 		}

@@ -261,6 +261,13 @@ func (x *Exchange) Receive(ctx context.Context) (Message, error) {
 	}
 }
 
+// More reports whether another message has arrived: those of one datagram arrive together.
+func (x *Exchange) More() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return len(x.inbox) > 0
+}
+
 // Close ends the exchange. What this side sent before still arrives; what the peer sends from now on does not.
 func (x *Exchange) Close() error {
 	x.mu.Lock()

@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"encoding/xml"
+	"fmt"
 	"io"
 	"math"
 	"os"
@@ -186,6 +187,30 @@ func TestSameTextOverBadNetworks(t *testing.T) {
 	}
 	if got := r.Findings[len(r.Findings)-1]; !strings.Contains(got, "same in all 6 cells") {
 		t.Error(got)
+	}
+}
+
+// Live answers that end before the worst of a network say so.
+func TestAnswersMissTheWorst(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "stall.txt")
+	var ping strings.Builder
+	for i := range 60 {
+		fmt.Fprintf(&ping, "64 bytes from x: icmp_seq=%d ttl=57 time=%d ms\n", i+1, 8+2*(i/59))
+	}
+	if err := os.WriteFile(file, []byte(ping.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	x := Traces{Setup: setup(t), Files: []string{file}, Delays: [2]time.Duration{2 * ms, ms}}
+	var err error
+	if x.Methods, err = Methods([]string{"tandem/mirror", "device-alone"}); err != nil {
+		t.Fatal(err)
+	}
+	r, err := x.Run(t.Context(), quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all := strings.Join(r.Findings, "\n"); strings.Count(all, "before the worst at 5s") != 1 {
+		t.Errorf("findings: %s", all)
 	}
 }
 

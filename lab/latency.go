@@ -184,6 +184,7 @@ func (x Latency) measure(ctx context.Context, p Path, rtt time.Duration, d [2]ti
 	if err := l.begin(p); err != nil {
 		return nil, err
 	}
+	began := time.Now()
 	solo := [2]*live{x.solo(tandem.Device, d[tandem.Device]), x.solo(tandem.Cloud, d[tandem.Cloud])}
 	cells := make([]cell, len(x.Methods))
 	for q := range x.Questions {
@@ -201,6 +202,7 @@ func (x Latency) measure(ctx context.Context, p Path, rtt time.Duration, d [2]ti
 			} else {
 				cells[i].add(a)
 			}
+			cells[i].until = time.Since(began)
 			step()
 		}
 	}

@@ -159,7 +159,8 @@ type cell struct {
 	together    float64
 	handovers   []float64
 	texts       []string
-	alone       int // tokens that the device decided alone
+	alone       int           // tokens that the device decided alone
+	until       time.Duration // when the last live answer ended, from the beginning of a recorded network
 }
 
 // add counts a live answer.

@@ -34,9 +34,10 @@ const beforeWorst = 5 * time.Second
 
 // window is a part of a trace.
 type window struct {
-	name string
-	path Path
-	rtt  time.Duration // the least
+	name  string
+	path  Path
+	rtt   time.Duration // the least
+	worst time.Duration // when the trace is at its worst, from the window's beginning; 0 if that is elsewhere
 }
 
 // TraceFiles lists the traces of a folder. The .up file stands for both files of a trace with two directions.
@@ -98,6 +99,9 @@ func (x Traces) Run(ctx context.Context, progress Progress) (r Report, err error
 			if !s.Pairs() {
 				continue
 			}
+			if !x.Simulated && cells[m].until < w.worst {
+				r.Findings = append(r.Findings, fmt.Sprintf("%s, %s: the answers ended after %v, before the worst at %v: ask more questions.", w.name, s.Label, cells[m].until.Round(time.Millisecond), w.worst))
+			}
 			if cells[m].alone > 0 { // timing decided which
 				r.Results[len(r.Results)-1].Text = ""
 				r.Findings = append(r.Findings, fmt.Sprintf("%s, %s: %d tokens alone while the cloud was out of reach; the texts are not compared.", w.name, s.Label, cells[m].alone))
@@ -141,11 +145,15 @@ func (x Traces) windows(lead time.Duration) (out []window, err error) {
 		for i := range x.Windows {
 			starts = append(starts, up.Period*time.Duration(i)/time.Duration(x.Windows))
 		}
-		if worst, ok := worstOf(up, down); ok {
+		worst, ok := worstOf(up, down)
+		if ok {
 			starts = append(starts, max(worst-lead, 0))
 		}
-		for _, at := range starts {
+		for i, at := range starts {
 			w := window{name: fmt.Sprintf("%s@%.0fs", strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)), at.Seconds())}
+			if i == x.Windows {
+				w.worst = worst - at
+			}
 			for i, t := range []*netem.Trace{up, down} {
 				part := cut(t, at, windowLength)
 				w.path.Link[i] = netem.Config{Trace: part, Seed: uint64(i)}

@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
 
 	"tandem"
+	"tandem/internal/meter"
 	"tandem/lab/chart"
 	"tandem/model"
 	"tandem/model/sample"
@@ -162,6 +164,14 @@ const (
 	byOwnCosts        // Spec.Own, if there are any
 )
 
+// threadTime returns the clock of this goroutine's thread, so that other programs do not count as drafting; nil if there is none.
+func threadTime() func() time.Duration {
+	if _, ok := meter.ThreadTime(); !ok {
+		return nil
+	}
+	return func() time.Duration { t, _ := meter.ThreadTime(); return t }
+}
+
 // newRun prepares a method.
 func (s Spec) newRun(task, name string) (*methodRun, error) {
 	m := &methodRun{name: name}
@@ -203,6 +213,8 @@ func (s Spec) Run(ctx context.Context, task string, inputs []SpecInput, methods 
 	if err != nil {
 		return nil, err
 	}
+	runtime.LockOSThread() // for threadTime
+	defer runtime.UnlockOSThread()
 	var plainPrefill time.Duration
 	tokens := 0
 	for i, in := range inputs {
@@ -288,7 +300,7 @@ func (r *methodRun) drafters(s Spec, history *specdec.History, truth []tandem.To
 func (r *methodRun) input(ctx context.Context, s Spec, in SpecInput, want []tandem.Token) error {
 	for i, run := range r.runs {
 		drafters, calibration := r.drafters(s, run.history, want)
-		spec := &specdec.Speculator{Drafters: drafters, Calibration: calibration, Acceptance: &run.acceptance, Rows: s.Rows}
+		spec := &specdec.Speculator{Drafters: drafters, Calibration: calibration, Acceptance: &run.acceptance, Rows: s.Rows, Clock: threadTime()}
 		account := &passes{Speculator: spec, costs: run.costs}
 		if run.costs != nil {
 			spec.Chooser = &specdec.Chooser{Costs: run.costs}

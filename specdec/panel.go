@@ -17,11 +17,20 @@ type Panel struct {
 	read     []int // how much of the text each drafter has: one that gives way reads nothing meanwhile
 	tree     Tree
 	chances  []float64
+	now      func() time.Duration // times proposals; nil for wallTime
 }
+
+// wallTime is the time since the program began.
+func wallTime() time.Duration { return time.Since(programStart) }
+
+var programStart = time.Now()
 
 // Begin starts a text with at most mostDrafters drafters, which read it. known keeps what they cost and save.
 func (p *Panel) Begin(drafters []Drafter, known *Acceptance, text []tandem.Token) {
-	*p = Panel{drafters: drafters, known: known, text: slices.Clone(text), read: make([]int, len(drafters))}
+	*p = Panel{drafters: drafters, known: known, text: slices.Clone(text), read: make([]int, len(drafters)), now: p.now}
+	if p.now == nil {
+		p.now = wallTime
+	}
 	for i, d := range drafters {
 		d.Committed(text)
 		p.read[i] = len(text)
@@ -80,13 +89,13 @@ func (p *Panel) Draft(limit, rows int, rate *Acceptance, c *Chooser) (t *Tree, c
 
 // propose lets a drafter read what it has not and add to the tree. It returns how many seconds that took.
 func (p *Panel) propose(i int) float64 {
-	began, d := time.Now(), p.drafters[i]
+	began, d := p.now(), p.drafters[i]
 	if p.read[i] < len(p.text) {
 		d.Committed(p.text[p.read[i]:])
 		p.read[i] = len(p.text)
 	}
 	d.Propose(&p.tree)
-	return time.Since(began).Seconds()
+	return (p.now() - began).Seconds()
 }
 
 // likeliest returns the probabilities of the likeliest nodes, descending, at most n.

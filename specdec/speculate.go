@@ -24,6 +24,8 @@ type Speculator struct {
 	Acceptance  *Acceptance  // nil means to trust the drafters' own probabilities
 	// PerPass is what devices choose their graph for decoding by (model.Input.PerPass); nil for what Acceptance has measured.
 	PerPass func(rows int) float64
+	// Clock times drafting; nil for the wall clock.
+	Clock func() time.Duration
 
 	stats    Stats
 	panel    Panel
@@ -101,6 +103,7 @@ func (s *Speculator) Begin(m *model.Model, prompt *model.Input) error {
 	if prompt.PerPass = s.PerPass; s.PerPass == nil && len(s.Drafters) > 0 {
 		prompt.PerPass = s.known().PerPass
 	}
+	s.panel.now = s.Clock
 	s.panel.Begin(s.Drafters, s.known(), prompt.Tokens)
 	return nil
 }
@@ -115,7 +118,7 @@ func commonTokens(vocabulary int) (tokens []tandem.Token) {
 
 // Draft implements sample.Speculator.
 func (s *Speculator) Draft(emitted []tandem.Token, limit int) (tokens []tandem.Token, parents []int) {
-	start := time.Now()
+	start := s.panel.now()
 	if s.tree != nil && s.Acceptance != nil {
 		s.Acceptance.Learn(s.tree, emitted)
 	}
@@ -128,7 +131,7 @@ func (s *Speculator) Draft(emitted []tandem.Token, limit int) (tokens []tandem.T
 		s.foreseen = len(after) * s.Forecast.depth()
 		tokens, parents = s.Forecast.Attach(tokens, parents, s.verified, after)
 	}
-	took := time.Since(start)
+	took := s.panel.now() - start
 	s.stats.Drafting += took
 	s.took = took.Seconds()
 	return tokens, parents

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 	"tandem/model/chat"
 	"tandem/model/sample"
 	"tandem/model/tokenizer"
+	"tandem/npu"
 	"tandem/npu/native"
 	"tandem/specdec"
 )
@@ -37,6 +39,7 @@ type specCmd struct {
 	Words          []string `help:"Whose words the answers have: own (the model's), reference (what people wrote about the same texts, read to the model token by token), or reference:SHARE, with a share of tokens where the model says another." default:"own" placeholder:"WORDS"`
 	Rows           int      `help:"Rows of a pass, as in the decoding graph: 2 to 64." default:"32"`
 	Costs          string   `help:"Measure the passes of another model file on this machine for the ratios. Default: the model's own." type:"existingfile" placeholder:"FILE"`
+	Passes         []string `help:"Times of passes by their rows, instead of measured ones, as in 1=370us,8=910us,16=1.8ms,32=3.76ms." placeholder:"ROWS=TIME"`
 	Denoiser       string   `help:"Draft also with the blocks of this diffusion model, which must have the same vocabulary (method blocks)." type:"existingfile" placeholder:"FILE"`
 	Temperature    float64  `help:"0 for the likeliest token, 1 for the model's own distribution." default:"0"`
 	Seed           uint64   `help:"Seed of the randomness." default:"1"`
@@ -52,7 +55,7 @@ func (c *specCmd) Help() string {
 
 All methods draft the same answers, and each answer is compared with that of plain decoding, token by token.
 
-Columns. accept: tokens per pass of --rows rows. valid, wasted, underutilised: shares of those rows (sd.npu §3.2). ratio and worst: the time of plain decoding divided by the time with drafts, over all inputs and for the worst one. Costs decide the length of these drafts: a pass counts as long as a pass of as many rows took when measured before, and drafting as long as it took. With --costs these passes are another model's, and own is the ratio with the passes of the model that answers. prefill: the time of the prompt divided by that of plain decoding.
+Columns. accept: tokens per pass of --rows rows. valid, wasted, underutilised: shares of those rows (sd.npu §3.2). ratio and worst: the time of plain decoding divided by the time with drafts, over all inputs and for the worst one. Costs decide the length of these drafts: a pass counts as long as a pass of as many rows took when measured before, and drafting as long as it took of the processor. With --costs these passes are another model's, and own is the ratio with the passes of the model that answers. prefill: the time of the prompt divided by that of plain decoding.
 
 The methods of llama.cpp draft by its rules with its defaults; the costs choose how many rows are verified, as for all others.
 
@@ -83,6 +86,8 @@ func (c *specCmd) check(a *cli.App) error {
 		return err
 	}
 	switch {
+	case len(c.Passes) > 0 && c.Costs != "":
+		return errors.New("--passes and --costs both say what passes cost: give one of them")
 	case c.Rows < 2 || c.Rows > 64:
 		return fmt.Errorf("--rows %d: want 2 to 64", c.Rows)
 	case c.MaxTokens < 1 || c.Limit < 0:
@@ -211,6 +216,12 @@ func (c *specCmd) modelName(m *model.Model) string {
 func (c *specCmd) measureCosts(a *cli.App, spec *lab.Spec) (whose string, err error) {
 	const atMost = 2 * time.Second
 	m := spec.Model
+	spec.Eagle = lab.EagleShare(m.Config())
+	if len(c.Passes) > 0 {
+		spec.Costs, err = parsePasses(c.Passes)
+		spec.CostsOf = "given times"
+		return spec.CostsOf, err
+	}
 	whose, spec.CostsOf = "the model", spec.Name
 	if c.Costs != "" {
 		if spec.Own, err = specdec.Measure(a, m, atMost); err != nil {
@@ -227,6 +238,21 @@ func (c *specCmd) measureCosts(a *cli.App, spec *lab.Spec) (whose string, err er
 	spec.Eagle = lab.EagleShare(m.Config())
 	spec.Costs, err = specdec.Measure(a, m, atMost)
 	return whose, err
+}
+
+// parsePasses parses --passes.
+func parsePasses(list []string) (specdec.Costs, error) {
+	times := map[int]time.Duration{}
+	for _, text := range list {
+		rows, took, _ := strings.Cut(text, "=")
+		n, err := strconv.Atoi(rows)
+		d, timeErr := time.ParseDuration(took)
+		if err != nil || timeErr != nil || n < 1 || n > npu.MaxTree || d <= 0 || d > time.Minute {
+			return nil, fmt.Errorf("--passes %q: want rows (1 to %d) and the time of their pass, as in 8=910us", text, npu.MaxTree)
+		}
+		times[n] = d
+	}
+	return specdec.Interpolate(times, npu.MaxTree), nil
 }
 
 // inputs returns the prompts of a task in the model's template, cut to its context.

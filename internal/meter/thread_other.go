@@ -1,0 +1,8 @@
+//go:build !linux
+
+package meter
+
+import "time"
+
+// ThreadTime returns false: this system does not tell the processor time of a thread.
+func ThreadTime() (time.Duration, bool) { return 0, false }

@@ -209,7 +209,7 @@ func (a *App) checkFile(f ModelFlags) Check {
 	for _, part := range list {
 		if !hub.HasSum(part) {
 			return Check{Name: "checksum", State: Noted, Detail: "none is on record for " + part + ", so damage to it would not be noticed",
-				Hint: a.Program + " models check --accept " + f.Model}
+				Hint: a.Program + " models check --trust " + f.Model}
 		}
 	}
 	c.Detail = fmt.Sprintf("the model's %d files are those that were fetched or made", len(list))

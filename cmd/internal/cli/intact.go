@@ -38,7 +38,7 @@ func (a *App) intact(path string, most int64) error {
 // damaged adds the way out to an error of hub.Verify.
 func damaged(err error) error {
 	if errors.Is(err, hub.ErrDamaged) {
-		return fmt.Errorf("%w: fetch or make it again; if you changed it on purpose, record its new checksum: models check --accept", err)
+		return fmt.Errorf("%w: fetch or make it again; if you changed it on purpose, record its new checksum: models check --trust", err)
 	}
 	return err
 }
@@ -53,15 +53,15 @@ func parts(path string) []string {
 
 // modelsCheck compares the files of models with their checksums.
 type modelsCheck struct {
-	Names  []string `arg:"" optional:"" name:"name" help:"Names, as models list and models adapt list show them, or files. Default: all models and adapters." placeholder:"NAME"`
-	Accept bool     `help:"Write down the checksums of files as they are now, where none is on record or it differs."`
+	Names []string `arg:"" optional:"" name:"name" help:"Names, as models list and models adapt list show them, or files. Default: all models and adapters." placeholder:"NAME"`
+	Trust bool     `help:"Write down the checksums of files as they are now, where none is on record or it differs."`
 }
 
 func (c *modelsCheck) Help() string {
 	return `Examples:
   ${program} models check
   ${program} models check qwen2.5-0.5b-instruct-q4_k_m
-  ${program} models check --accept ~/Downloads/model.gguf
+  ${program} models check --trust ~/Downloads/model.gguf
 
 A file that was pulled has its SHA-256 from the hub. For a file that this program makes it is in the file of the same name with .sha256 added, which sha256sum -c reads, too. Files of up to 128 MB are also checked each time that they are opened; larger ones when a program that serves starts, and by doctor. It finds damage, not forgery.`
 }
@@ -112,7 +112,7 @@ func (c *modelsCheck) print(a *App, list []checkedFile) error {
 	}
 	a.Table(t)
 	if unknown {
-		fmt.Fprintf(a.Out, "Of files marked unknown no checksum is on record. To write down what they are now: %s models check --accept\n", a.Program)
+		fmt.Fprintf(a.Out, "Of files marked unknown no checksum is on record. To write down what they are now: %s models check --trust\n", a.Program)
 	}
 	return nil
 }
@@ -121,7 +121,7 @@ func (c *modelsCheck) print(a *App, list []checkedFile) error {
 func (c *modelsCheck) check(a *App, path string) checkedFile {
 	f := checkedFile{Path: path, State: "ok"}
 	err := hub.Verify(a, path)
-	if err != nil && c.Accept && (errors.Is(err, hub.ErrNoSum) || errors.Is(err, hub.ErrDamaged)) && hub.Recordable(path) {
+	if err != nil && c.Trust && (errors.Is(err, hub.ErrNoSum) || errors.Is(err, hub.ErrDamaged)) && hub.Recordable(path) {
 		f.State, err = "recorded", hub.Record(a, path, "")
 	}
 	switch {

@@ -54,7 +54,7 @@ func TestDamagedModels(t *testing.T) {
 			}
 		}
 	}
-	check(modelsCheck{}, false, "ok "+made, "unknown "+mine, "models check --accept")
+	check(modelsCheck{}, false, "ok "+made, "unknown "+mine, "models check --trust")
 	info, err := os.Stat(made)
 	if err != nil {
 		t.Fatal(err)
@@ -71,7 +71,7 @@ func TestDamagedModels(t *testing.T) {
 		check(modelsCheck{Names: []string{"made"}}, true, "damaged "+made)
 		flipBit(t, made, bit)
 	}
-	check(modelsCheck{Names: []string{"made", mine}, Accept: true}, false, "ok "+made, "recorded "+mine)
+	check(modelsCheck{Names: []string{"made", mine}, Trust: true}, false, "ok "+made, "recorded "+mine)
 	check(modelsCheck{}, false, "ok "+made, "ok "+mine)
 	for _, name := range []string{"none", SpanReader, BuiltIn} {
 		check(modelsCheck{Names: []string{name}}, true)

@@ -78,6 +78,10 @@ which are read as sums of products. Where rounding changes which expert a row go
   context. Four candidates are scored for each passage that is kept. The scorer is a side's own affair: it decides which passages are
   read, and in which order, which the span reader's relevances take account of. The sides may have different scorers, or none. Cross-encoders
   with a SentencePiece unigram vocabulary (bge-reranker-v2-m3) are refused.
+- ` + "`" + `models check` + "`" + ` compares files of models and adapters with their SHA-256: that of the hub for what was pulled, and for what this program
+  made that in ` + "`" + `NAME.gguf.sha256` + "`" + ` beside the file, in the form of ` + "`" + `sha256sum` + "`" + ` (` + "`" + `--trust` + "`" + ` writes it for other files). Files of up to 128 MB
+  are compared each time that they are opened, larger ones when ` + "`" + `edge serve` + "`" + ` or ` + "`" + `cloud serve` + "`" + ` starts and by ` + "`" + `doctor` + "`" + `. A difference is an error
+  that names the file. ` + "`" + `doctor` + "`" + ` says when no checksum is on record.
 - Chat templates are Jinja, run by a bounded interpreter with Python's values (package model/chat/jinja). Tests hold it to Python's
   jinja2 where that is installed, also over templates of your own: ` + "`TANDEM_TEMPLATES=folder go test ./model/chat/jinja`" + `.
 `

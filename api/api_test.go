@@ -405,6 +405,9 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("GET %s with a page: %d %s", path, w.Code, w.Body)
 		}
 	}
+	if w := send(t, s, "POST", chatPath, ask(strings.Repeat("x", node.MaxQuestion+1), "")); w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "want at most 65536") {
+		t.Errorf("a long question: %d %s", w.Code, w.Body)
+	}
 	if w := send(t, s, "POST", chatPath, `{"messages":"`+strings.Repeat("x", maxBody)+`"}`); w.Code != http.StatusRequestEntityTooLarge {
 		t.Errorf("a large body: %d", w.Code)
 	}
@@ -414,6 +417,24 @@ func TestRefusals(t *testing.T) {
 	}
 	if body := send(t, s, "POST", chatPath, ask("x", `,"stream":true`)).Body.String(); !strings.Contains(body, `"no_cloud"`) {
 		t.Errorf("without the cloud, in a stream: %s", body)
+	}
+}
+
+// Of a long conversation the latest turns go on, as many as a cloud can be told.
+func TestRecentTurns(t *testing.T) {
+	turn := `{"role":"user","content":"` + strings.Repeat("x", 14_000) + `"},{"role":"assistant","content":"ok"},`
+	for turns, want := range map[int]int{1: 2, 10: 20, 30: 37} { // 19 of the long turns exceed the bound, 18 and an answer do not
+		e := &echo{}
+		if w := send(t, New(config(e)), "POST", chatPath, `{"messages":[`+strings.Repeat(turn, turns)+`{"role":"user","content":"one"}]}`); w.Code != http.StatusOK {
+			t.Fatalf("%d %s", w.Code, w.Body)
+		}
+		bytes := 0
+		for _, m := range e.asked[0].History {
+			bytes += len(m.Content)
+		}
+		if len(e.asked[0].History) != want || bytes > node.MaxHistory {
+			t.Errorf("of %d turns %d are asked with, %d bytes", 2*turns, len(e.asked[0].History), bytes)
+		}
 	}
 }
 

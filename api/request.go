@@ -240,5 +240,20 @@ func conversation(messages []message) (question string, history []chat.Message, 
 	if n < 0 || history[n].Role != "user" || history[n].Content == "" {
 		return "", nil, false, refused("messages", "the last message must be the user's question")
 	}
-	return history[n].Content, history[max(0, n-maxTurns):n], system, nil
+	if len(history[n].Content) > node.MaxQuestion {
+		return "", nil, false, refused("messages", "the question has %d bytes: want at most %d", len(history[n].Content), node.MaxQuestion)
+	}
+	return history[n].Content, recent(history[:n]), system, nil
+}
+
+// recent returns the latest turns that a cloud can be told.
+func recent(history []chat.Message) []chat.Message {
+	from, bytes := len(history), 0
+	for from > max(0, len(history)-maxTurns) {
+		if bytes += len(history[from-1].Content); bytes > node.MaxHistory {
+			break
+		}
+		from--
+	}
+	return history[from:]
 }

@@ -31,11 +31,12 @@ func Clauses(req Request) []string {
 // askedParts cuts a question where another one begins: after a question mark, a semicolon or a line, after a full stop
 // and before a comma or "and" if the part before it asks and what follows asks too, or is short: "and of Ben?", "and the
 // door code?". It cuts less readily than parseQuestion, whose parts only shift weights between passages: here each part is
-// answered by itself, so a wrong cut costs the answer.
+// answered by itself, so a wrong cut costs the answer. A question that is longer than people ask is not cut: looking for its
+// parts would take a time that grows with the square of its length.
 func askedParts(question string) []string {
 	var out []string
 	rest := strings.TrimSpace(question)
-	for rest != "" && len(out) < maxClauses-1 {
+	for len(question) <= maxAsked && rest != "" && len(out) < maxClauses-1 {
 		at := partEnd(rest, len(out) > 0)
 		if at == 0 {
 			break

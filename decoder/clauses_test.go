@@ -2,6 +2,7 @@ package decoder
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"tandem/model/chat"
@@ -85,5 +86,17 @@ func TestClauses(t *testing.T) {
 		if got := Clauses(req); !slices.Equal(got, c.want) {
 			t.Errorf("%q after %q: got %q, want %q", c.question, c.before, got, c.want)
 		}
+	}
+}
+
+// A question that is longer than people ask is not cut into parts, since that takes ever longer.
+func TestLongQuestion(t *testing.T) {
+	asked := "Who feeds the cat, and when does the vet open?"
+	if got := Clauses(Request{Question: asked}); len(got) != 2 {
+		t.Errorf("%q", got)
+	}
+	long := strings.Repeat("museum, ", maxAsked/8) + asked
+	if got := Clauses(Request{Question: long}); !slices.Equal(got, []string{long}) {
+		t.Errorf("%d parts", len(got))
 	}
 }

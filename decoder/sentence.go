@@ -22,6 +22,7 @@ type clause struct {
 // Limits of a question, which may come from the other side.
 const (
 	maxClauses     = 8
+	maxAsked       = 4096 // bytes of a question that is cut into parts
 	maxClauseWords = 64
 )
 

@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -80,6 +81,9 @@ func (d *Device) Ask(ctx context.Context, q Question, s tandem.Settings, emit fu
 func (d *Device) AskRecorded(ctx context.Context, q Question, s tandem.Settings, emit func(Token), record func(Line)) (Answer, error) {
 	if err := checkSettings(s); err != nil {
 		return Answer{}, err
+	}
+	if len(q.Text) > MaxQuestion {
+		return Answer{}, fmt.Errorf("the question has %d bytes: want at most %d", len(q.Text), MaxQuestion)
 	}
 	if d.Private {
 		if s.Want != tandem.WantDrafts {

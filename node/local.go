@@ -86,6 +86,12 @@ type Question struct {
 	Draft   specdec.Set // the drafters of this side; 0 for those of its Local
 }
 
+// Bounds of a question, in bytes: its text, and all earlier turns together. A question within them can be asked of a cloud.
+const (
+	MaxQuestion = transport.MaxQuestion
+	MaxHistory  = transport.MaxHistory
+)
+
 // Search returns the query for passages: the question on one line. For a follow-up, the line of the question before it
 // comes first, because a follow-up leaves out what that one named.
 func (q Question) Search() string {

@@ -255,6 +255,14 @@ var attacks = []attack{
 		}
 		streams(ctx, g, onStream(0, message(codeBegin, body(b))))
 	}},
+	{name: "questions that take long to read", do: func(ctx context.Context, g *target, r *rand.Rand) {
+		var all [][]byte
+		for _, text := range []string{"a", "a, ", "museum, ", "and ", "\"", "? ", ".", "Is it and ", "ß", "\u0301", "museum\n", "What's ", "xq" + string(rune('a'+r.IntN(26)))} {
+			b := transport.Begin{ID: "x", Question: strings.Repeat(text, (transport.MaxQuestion-100)/len(text)), Settings: settings(1)}
+			all = append(all, onStream(0, message(codeBegin, body(b))))
+		}
+		streams(ctx, g, all...)
+	}},
 	{name: "questions whose sender is gone", do: func(ctx context.Context, g *target, r *rand.Rand) {
 		for range 4 {
 			pc, err := net.ListenPacket("udp", "127.0.0.1:0")

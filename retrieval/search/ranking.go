@@ -32,9 +32,10 @@ const (
 
 // Lengths in characters.
 const (
-	leastPart = 4 // of a term that may be part of another
-	leastTypo = 4 // of a term that may be misspelt
-	twoTypos  = 8 // of a term that may be misspelt twice
+	leastPart = 4  // of a term that may be part of another
+	leastTypo = 4  // of a term that may be misspelt
+	twoTypos  = 8  // of a term that may be misspelt twice
+	mostTypo  = 40 // of a term that may be misspelt: an engine needs memory for each
 )
 
 // Finder finds passages by their terms (Terms). An engine has one.
@@ -316,7 +317,7 @@ func isPart(part, term string) bool {
 func mostTypos(term string) int {
 	n := utf8.RuneCountInString(term)
 	switch {
-	case n < leastTypo || strings.ContainsFunc(term, func(r rune) bool { return !unicode.IsLetter(r) }):
+	case n < leastTypo || n > mostTypo || strings.ContainsFunc(term, func(r rune) bool { return !unicode.IsLetter(r) }):
 		return 0
 	case n < twoTypos:
 		return 1

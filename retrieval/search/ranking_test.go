@@ -94,3 +94,13 @@ func TestDistance(t *testing.T) {
 		}
 	}
 }
+
+// A word that is longer than words are is looked for as it is: an engine would need much memory to look for its misspellings.
+func TestLongWord(t *testing.T) {
+	x := memoryOf(t, fstest.MapFS{"a.txt": {Data: []byte("The museum opens at nine.")}})
+	for _, q := range []string{"museun", "museum", "When does the museum " + strings.Repeat("ab", 2000) + " open?"} {
+		if found, err := x.Search(t.Context(), q, 4); err != nil || len(found) != 1 {
+			t.Errorf("%.40q: %d passages, %v", q, len(found), err)
+		}
+	}
+}

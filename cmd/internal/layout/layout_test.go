@@ -39,7 +39,7 @@ var rules = []struct{ packages, imports string }{
 	{"api", "tandem node specdec aggregator pair decoder decoder/extract model model/chat model/tokenizer retrieval/passages internal/refusal"},
 
 	// Experiments. Nothing below imports them.
-	{"lab", "tandem lab/... node node/batch decoder/... retrieval/... transport/... netem pair/... scheduler aggregator specdec dllm model/... npu/... models examples"},
+	{"lab", "tandem lab/... node node/batch decoder/... retrieval/... transport/... netem pair/... scheduler aggregator specdec dllm model/... npu/... models examples internal/meter"},
 	{"lab/sim", "tandem pair/... aggregator transport/... node/presence netem"},
 	{"lab/quality", "tandem lab/answers node decoder/... retrieval/... aggregator model/... models internal/refusal"},
 	{"lab/answers", "tandem node decoder/... retrieval/... aggregator model/... models internal/refusal"},
@@ -68,7 +68,7 @@ var rules = []struct{ packages, imports string }{
 	{"netem", ""},
 
 	// A side's distributions.
-	{"decoder", "tandem aggregator profiler retrieval/passages decoder/ground decoder/kvstore specdec dllm model/... npu"},
+	{"decoder", "tandem aggregator profiler retrieval/passages decoder/ground decoder/kvstore specdec dllm model/... npu internal/refusal"},
 	{"decoder/extract", "tandem aggregator decoder decoder/ground model/span model/tokenizer retrieval/passages"},
 	{"decoder/ground", "tandem model/tokenizer"},
 	{"decoder/kvstore", "internal/filelock"},

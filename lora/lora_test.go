@@ -414,6 +414,8 @@ func TestRefusals(t *testing.T) {
 		"tokens":          {`"trainable_token_indices":[1]`, "trainable_token_indices", good},
 		"rank":            {`"r":8`, "rank 4", good},
 		"pattern":         {`"rank_pattern":{"(":4}`, "pattern", good},
+		"long pattern":    {`"rank_pattern":{"` + strings.Repeat("a", 257) + `":4}`, "more than 256 bytes", good},
+		"much repeated":   {`"rank_pattern":{` + strings.Repeat(`"`+strings.Repeat(".{1000}", 30)+`":4,`, 5) + `"a":4}`, "repeat too much", good},
 		"NaN":             {``, first, with(first, bad, 4, c.Dim)},
 		"rank 0":          {``, first, with(first, []float32{}, 0, c.Dim)},
 		"no partner":      {``, "lora_B", with(first, nil)},

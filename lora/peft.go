@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math"
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strings"
 
@@ -33,7 +34,13 @@ type peftConfig struct {
 	Base          string            `json:"base_model_name_or_path"`
 }
 
-const maxPatterns = 4096
+// Bounds of patterns: how many, the bytes of one, and the instructions of all. A pattern of a few bytes, "(.{1000}){1000}", may
+// have many instructions.
+const (
+	maxPatterns     = 4096
+	maxPattern      = 256
+	maxInstructions = 1 << 17
+)
 
 // check refuses what the arithmetic of LoRA does not cover, by its name.
 func (c *peftConfig) check() error {
@@ -71,6 +78,7 @@ func (p *patterns[T]) UnmarshalJSON(b []byte) error {
 	} else if t != json.Delim('{') {
 		return errors.New("patterns are not an object")
 	}
+	left := maxInstructions
 	for d.More() {
 		key, err := d.Token()
 		if err != nil {
@@ -80,15 +88,36 @@ func (p *patterns[T]) UnmarshalJSON(b []byte) error {
 		if err := d.Decode(&v); err != nil {
 			return err
 		}
-		r, err := regexp.Compile(fmt.Sprintf(`^(?:.*\.)?(?:%s)$`, key))
-		if text := fmt.Sprint(key); err != nil || len(text) > 1000 {
-			return fmt.Errorf("%.80q is no pattern", text)
+		r, n, err := compile(fmt.Sprint(key))
+		if err != nil {
+			return err
 		}
-		if p.list, p.of = append(p.list, r), append(p.of, v); len(p.list) > maxPatterns {
-			return fmt.Errorf("more than %d patterns", maxPatterns)
+		if left -= n; left < 0 || len(p.list) == maxPatterns {
+			return errors.New("there are too many patterns, or they repeat too much")
 		}
+		p.list, p.of = append(p.list, r), append(p.of, v)
 	}
 	return nil
+}
+
+// compile compiles a pattern, and counts its instructions.
+func compile(pattern string) (r *regexp.Regexp, instructions int, err error) {
+	if len(pattern) > maxPattern {
+		return nil, 0, fmt.Errorf("the pattern %.80q… has more than %d bytes", pattern, maxPattern)
+	}
+	text := fmt.Sprintf(`^(?:.*\.)?(?:%s)$`, pattern)
+	tree, err := syntax.Parse(text, syntax.Perl)
+	if err != nil {
+		return nil, 0, fmt.Errorf("%.80q is no pattern", pattern)
+	}
+	program, err := syntax.Compile(tree.Simplify())
+	if err == nil {
+		r, err = regexp.Compile(text)
+	}
+	if err != nil {
+		return nil, 0, fmt.Errorf("%.80q is no pattern", pattern)
+	}
+	return r, len(program.Inst), nil
 }
 
 // find returns what stands for a module, or else the default.

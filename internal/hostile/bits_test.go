@@ -14,7 +14,10 @@ import (
 
 	"tandem"
 	"tandem/decoder/kvstore"
+	"tandem/internal/tinymodel"
+	"tandem/model"
 	"tandem/node"
+	"tandem/npu/native"
 	"tandem/retrieval/passages"
 	"tandem/retrieval/search"
 	"tandem/transport"
@@ -152,5 +155,41 @@ func (d disk) restore(t *testing.T, saved map[string][]byte) {
 		if err := os.WriteFile(path, b, 0o600); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// A bit flips in a model of which no checksum is on record. The file is refused, or answers with it end: its weights may be
+// infinite or no numbers. (With a checksum the file is refused wherever the bit is: see package model/hub.)
+func TestFlippedModel(t *testing.T) {
+	s := newSides(t)
+	file := tinymodel.GGUF(tinymodel.Spec{Layers: 1, Dim: 64, FF: 64, Heads: 2, KVHeads: 1, Context: 256})
+	head := 8 * 4096 // most of what can go wrong is in the header
+	refused := 0
+	rounds(t, func(r *rand.Rand) {
+		for i := range 120 {
+			bit := r.IntN(8 * len(file))
+			if i%2 == 0 {
+				bit = r.IntN(head)
+			}
+			damaged := slices.Clone(file)
+			damaged[bit/8] ^= 1 << (bit % 8)
+			m, err := model.OpenBytes("damaged", damaged, native.New(1))
+			if err != nil {
+				refused++
+				continue
+			}
+			own := s[tandem.Device]
+			own.Model = m
+			ids, _, err := ask(t.Context(), &node.Device{Local: own}, 1)
+			if err == nil && len(ids) > settings(1).MaxTokens {
+				t.Errorf("bit %d: %d tokens", bit, len(ids))
+			}
+			if err := m.Close(); err != nil {
+				t.Errorf("bit %d: %v", bit, err)
+			}
+		}
+	})
+	if refused == 0 {
+		t.Error("no damaged model was refused")
 	}
 }

@@ -244,14 +244,22 @@ func TestClouds(t *testing.T) {
 	rounds(t, func(r *rand.Rand) {
 		var all sync.WaitGroup // most of the time they wait
 		for _, x := range traps {
-			address, stop := listenRaw(t, k, s, x, fork(r))
+			dice := fork(r)
 			all.Go(func() {
-				start := time.Now()
-				if got := s.falls(t, x.name, tandem.PlaceMirror, hasty, id, k.id, address); !slices.Equal(got, alone) {
-					t.Errorf("%s: the device answers %v, alone %v", x.name, got, alone)
+				patience, caught := hasty, 0
+				for range 3 { // on a busy machine it may take long to be caught
+					start := time.Now()
+					address, stop := listenRaw(t, k, s, x, dice)
+					if got := s.falls(t, x.name, tandem.PlaceMirror, patience, id, k.id, address); !slices.Equal(got, alone) {
+						t.Errorf("%s: the device answers %v, alone %v", x.name, got, alone)
+					}
+					t.Logf("%s: answered after %v", x.name, time.Since(start).Round(time.Millisecond))
+					if caught = stop(); caught > 0 {
+						break
+					}
+					patience = node.Patience{Join: 5 * patience.Join, Silent: 5 * patience.Silent, Slow: 5 * patience.Slow, Busy: 5 * patience.Busy}
 				}
-				t.Logf("%s: answered after %v", x.name, time.Since(start).Round(time.Millisecond))
-				if stop() == 0 {
+				if caught == 0 {
 					t.Errorf("%s: no device was caught, so this is no test", x.name)
 				}
 			})

@@ -2,6 +2,8 @@ package lab
 
 import (
 	"bytes"
+	"encoding/json"
+	"os"
 	"strings"
 	"testing"
 
@@ -70,6 +72,58 @@ func TestDiffusion(t *testing.T) {
 	if _, err := (Diffusion{Model: m}).Run(t.Context(), DiffusionMethods(), 4, nil); err == nil {
 		t.Error("without inputs it succeeds")
 	}
+}
+
+// The model that the recipe makes for tests answers, one token a pass, and all of llada.cpp's techniques together bring its
+// answers in fewer passes than Fast-dLLM, of which each computes fewer rows.
+func TestDenoisingReader(t *testing.T) {
+	m, err := model.Open("../models/testdata/denoise.gguf", native.New(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	d := Diffusion{Model: m, Name: "test", Inputs: denoised(t, m, "../models/testdata/denoise.jsonl", 20)}
+	var methods []DiffusionMethod
+	for _, name := range []string{"prefix-kv", "fast-dllm", "+mbsd", "+scr"} {
+		method, err := dllm.FindMethod(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		methods = append(methods, DiffusionMethod{Name: name, Method: method})
+	}
+	rows, err := d.Run(t.Context(), methods, 32, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range rows {
+		t.Logf("%s: %.1f passes, %.0f rows, %.2f right", r.Method, r.Forwards, r.Rows, r.Exact.Value)
+	}
+	slow, fast, all := rows[0], rows[1], rows[3]
+	if slow.Exact.Value < .5 || fast.Exact.Value < .4 || all.Exact.Value < .3 {
+		t.Errorf("the answers are worse than they were")
+	}
+	if all.Forwards > .75*fast.Forwards || all.Rows >= fast.Rows || slow.Forwards != 32 {
+		t.Errorf("too many passes or rows")
+	}
+}
+
+// denoised reads questions and answers.
+func denoised(t *testing.T, m *model.Model, path string, most int) (all []DiffusionInput) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(data)) {
+		var in struct{ Prompt, Answer string }
+		if err := json.Unmarshal([]byte(line), &in); err != nil {
+			t.Fatal(err)
+		}
+		if all = append(all, DiffusionInput{m.Tokenizer().Encode(in.Prompt, tokenizer.Options{AddSpecial: true}), in.Answer}); len(all) == most {
+			break
+		}
+	}
+	return all
 }
 
 // A step takes as long as the longer path. The second path reads the weights, too: with one row it takes about as long as the

@@ -47,13 +47,14 @@ inputs; tests hold each cell to a bound. Of encoders, off is the distance of two
 same difference, of F32 weights, between ` + "`--kv-type q8_0`" + ` and f16. *tokens* says of how many of 500 random texts in many scripts the
 model's ids are llama.cpp's and give the text back; all these models have one vocabulary, of bytes, and tests hold the others to
 llama.cpp's. *pair* says how many different texts a device and a cloud with the model give of one seed, answering live over QUIC, as
-the one or the other or both decide, in lock step or ahead, with no delay and with 20 ms: it must be one. *speed* is ours by llama.cpp's in prefill of 128 tokens and in decoding after them, in Q8_0 with one thread, the median of
+the one or the other or both decide, in lock step or ahead, with no delay and with 20 ms: it must be one. *template* says of how many of 60 random conversations, with texts in many scripts, the usual form of such models, as a Jinja template, gives
+what llama.cpp writes for the form of that name. *speed* is ours by llama.cpp's in prefill of 128 tokens / in decoding after them / in decoding 8 rows, in Q8_0 and then in Q4_K, with one thread, the median of
 five alternating runs: of models this small it says what a pass costs apart from its products, and on a
 busy machine, as here, it varies by a factor of two. llama.cpp cannot
 cut sequences of LFM2 as the measurement does.
 
-| architecture | models | types | off F32 | off Q8_0 | off Q4_K | 8-bit keys | ggml | adapters | drafts in trees | tokens | pair | speed |
-|---|---|---|---|---|---|---|---|---|---|---|---|---|
+| architecture | models | types | off F32 | off Q8_0 | off Q4_K | 8-bit keys | ggml | adapters | drafts in trees | tokens | template | pair | speed |
+|---|---|---|---|---|---|---|---|---|---|---|---|---|---|
 `
 
 const tableTail = `
@@ -131,12 +132,16 @@ func (c *modelsTable) Run(a *cli.App) error {
 		if err != nil {
 			return fmt.Errorf("%s next to llama.cpp: %w", arch, err)
 		}
+		template, err := sameTemplates(lib, arch)
+		if err != nil {
+			return err
+		}
 		texts, err := pairTexts(a, arch)
 		if err != nil {
 			return fmt.Errorf("a pair with %s: %w", arch, err)
 		}
-		fmt.Fprintf(a.Out, "| `%s` | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", arch, modelNames[arch], all, off[npu.F32], off[npu.Q8_0], off[npu.Q4_K],
-			eight, onGGML(b), adapters(b), trees(a, b), tokens, texts, speed)
+		fmt.Fprintf(a.Out, "| `%s` | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", arch, modelNames[arch], all, off[npu.F32], off[npu.Q8_0], off[npu.Q4_K],
+			eight, onGGML(b), adapters(b), trees(a, b), tokens, template, texts, speed)
 	}
 	fmt.Fprint(a.Out, tableTail)
 	return nil
@@ -151,37 +156,60 @@ func tableSpec(arch string, typ npu.DType) tinymodel.Spec {
 	return spec
 }
 
-// compare says how an architecture's tokens and speed compare with llama.cpp's. It writes its model to path.
+// compare says how an architecture's tokens and speed compare with llama.cpp's. It writes its models to path.
 func compare(ctx context.Context, lib *llamacpp.Lib, path, arch string) (tokens, speed string, err error) {
 	if lib == nil {
 		return "not measured", "not measured", nil
 	}
-	if err := os.WriteFile(path, tinymodel.GGUF(tableSpec(arch, npu.Q8_0)), 0o600); err != nil {
-		return "", "", err
+	var speeds []string
+	for _, typ := range []npu.DType{npu.Q8_0, npu.Q4_K} {
+		one, err := compareOne(ctx, lib, path, tableSpec(arch, typ), &tokens)
+		if err != nil {
+			return "", "", err
+		}
+		if speeds = append(speeds, one); !strings.Contains(one, "/") { // the reason holds for all types
+			break
+		}
+	}
+	return tokens, strings.Join(speeds, ", "), nil
+}
+
+// compareOne compares one type's model. It sets tokens.
+func compareOne(ctx context.Context, lib *llamacpp.Lib, path string, spec tinymodel.Spec, tokens *string) (speed string, err error) {
+	if err := os.WriteFile(path, tinymodel.GGUF(spec), 0o600); err != nil {
+		return "", err
 	}
 	m, err := model.Open(path, native.New(1))
 	if err != nil {
-		return "", "", err
+		return "", err
 	}
 	defer m.Close()
 	theirs, err := lib.Open(path, false)
 	if err != nil {
-		return "not in llama.cpp", "not in llama.cpp", nil
+		*tokens = "not in llama.cpp"
+		return *tokens, nil
 	}
 	defer theirs.Close()
-	if tokens, err = sameTokens(m, theirs); err != nil {
-		return "", "", err
+	if *tokens, err = sameTokens(m, theirs); err != nil {
+		return "", err
 	}
 	if c := m.Config(); c.Pooling != model.NoPooling || c.Diffusion {
-		return tokens, "not compared: it writes no text token by token", nil
+		return "not compared: it writes no text token by token", nil
 	}
 	silent := func(string, ...any) {}
-	r, err := engine.Measure(ctx, m, engine.Options{Rows: []int{1}, Runs: 5, Prompt: 128, Steps: 32, Threads: 1, Against: path, Progress: silent, Remark: silent})
+	r, err := engine.Measure(ctx, m, engine.Options{Rows: []int{1, speedRows}, Runs: 5, Prompt: 128, Steps: 32, Threads: 1, Against: path, Progress: silent, Remark: silent})
 	if err != nil {
-		return tokens, fmt.Sprintf("not compared: %v", err), ctx.Err()
+		return fmt.Sprintf("not compared: %v", err), ctx.Err()
 	}
-	last := len(r.Results) - 1 // the tests are the prefill, decoding from nothing, and decoding after the prompt
-	return tokens, fmt.Sprintf("%.2f, %.2f", r.Results[0].Ratio, r.Results[last].Ratio), nil
+	return speeds(r.Results), nil
+}
+
+// speedRows is the batch that the table measures beside single rows.
+const speedRows = 8
+
+// speeds returns the ratios of prefill, of decoding after the prompt and of decoding several rows after it.
+func speeds(r []engine.Result) string { // prefill, then for 1 and for speedRows rows: from nothing, after the prompt
+	return fmt.Sprintf("%.2f / %.2f / %.2f", r[0].Ratio, r[2].Ratio, r[4].Ratio)
 }
 
 // sameTokens says of how many random texts a model's ids are llama.cpp's and give the text back.

@@ -38,6 +38,18 @@ var Worlds []byte
 //go:embed testdata/replies.jsonl
 var Replies []byte
 
+// Corrections, Tones and Messages hold sentences and messages as people write them, by hand and not by the generator, as JSON lines.
+// "lab rewrite" corrects, rewrites and shortens them; its help describes a line.
+//
+//go:embed testdata/corrections.jsonl
+var Corrections []byte
+
+//go:embed testdata/tones.jsonl
+var Tones []byte
+
+//go:embed testdata/messages.jsonl
+var Messages []byte
+
 //go:embed adapters
 var adapters embed.FS
 
@@ -50,7 +62,7 @@ func Adapters() (names []string) {
 	return names
 }
 
-// Adapter returns the GGUF file of a built-in adapter of the reader. The recipe in train/adapters.py makes them.
+// Adapter returns the GGUF file of a built-in adapter of the reader. The recipe in train makes them.
 func Adapter(name string) (file []byte, ok bool) {
 	b, err := adapters.ReadFile("adapters/" + name + ".gguf")
 	return b, err == nil

@@ -1,12 +1,11 @@
 """python3 -m train.adapters TASK --base models/reader.gguf --out FILE: trains a LoRA adapter of a decoder that export.py wrote.
 
-TASK is tone, correct or reply (messages.py). The factors are added to the weights before each step, so the decoder's own training code
-computes with them. python3 -m train.adapters TASK --base ... --out FILE --minutes 0 measures FILE again.
+TASK is reply: short replies to conversations (messages.py); or brief: answers to questions that say "It is" and the value, where the reader repeats
+the question ("The gate code of the storage unit is"). To questions of two parts it answers as the reader does.
+The factors are added to the weights before each step, so the decoder's own training code computes with them. --minutes 0 measures FILE again.
 """
 import argparse
-import glob
 import os
-import re
 import time
 
 os.environ.setdefault("GOMP_SPINCOUNT", "2000")  # before torch loads OpenMP: threads that wait long should sleep
@@ -16,10 +15,12 @@ import torch
 import torch.nn.functional as F
 
 from . import gguf, kernels
-from .data import Batch, Row, grouped
-from .examples import TASK, Branch, indented, turn
+from .data import Batch, Row, grouped, lengths, make_row
+from .examples import END, PREFIX, TASK, VALUE, Branch, indented, turn
+from .examples import example as written
 from .export import NAMES, adjacent_pairs, load
-from .messages import CORRECT_REQUEST, REPLY_REQUEST, TONE_REQUEST, TONES, Corrections, conversation, message
+from .loop import losses_of
+from .messages import REPLY_REQUEST, conversation
 from .model import logits
 from .names import Source
 
@@ -27,43 +28,30 @@ PRODUCTS = ("wq", "wk", "wv", "wo", "gate", "up", "down")
 LONGEST = 80  # tokens of an answer in the evaluation
 
 
-def sentences(folder, most=60000):
-    """Plain sentences of the text files in a folder."""
-    out = []
-    for path in sorted(glob.glob(os.path.join(folder, "*.txt"))):
-        with open(path, encoding="utf-8") as f:
-            for text in re.split(r"(?<=[.!?])\s+", f.read()):
-                if 20 < len(text) < 140 and text.isascii() and re.fullmatch(r"[A-Z][A-Za-z0-9 ,;:'\-]*[.!?]", text):
-                    out.append(text)
-    rng = np.random.default_rng(1)
-    return [out[i] for i in rng.permutation(len(out))[:most]]
-
-
-class Task:
-    """Items of a task: (context, request, answers that are right)."""
-
-    def __init__(self, name, prose):
-        self.name = name
-        if name == "correct":
-            self.corrections = Corrections(Source("known"), prose)
-
-    def item(self, s):
-        if self.name == "tone":
-            tone = s.pick(TONES)
-            given, wanted = message(s, tone)
-            return given, TONE_REQUEST[tone], [wanted]
-        if self.name == "correct":
-            given, wanted = self.corrections.item(s)
-            return given, CORRECT_REQUEST, [wanted]
+def row(s, tokenizer):
+    """A conversation and one of its replies."""
+    while True:
         text, who, replies = conversation(s)
-        return text, REPLY_REQUEST % who, replies
+        made = Row(tokenizer, "Context: " + text, [Branch(turn(REPLY_REQUEST % who), [(" " + s.pick(replies), TASK)])], joined=True)
+        if len(made) <= 320:
+            return made
 
-    def row(self, s, tokenizer):
-        while True:
-            given, request, answers = self.item(s)
-            row = Row(tokenizer, "Context: " + given, [Branch(turn(request), [(" " + s.pick(answers), TASK)])], joined=True)
-            if len(row) <= 320:
-                return row
+
+def brief(s):
+    """An example of examples.py whose sentences are short, if they stand alone."""
+    context, branches = written(s, *lengths(s))
+    for b in branches:
+        if 2 <= len(b.pieces) <= 3 and b.prompt.count("Question:") == 1:
+            b.pieces[0] = (" It is", b.pieces[0][1])
+    return context, branches
+
+
+def loss_of(adapter, weights, batch, task):
+    w = adapter.merged(weights)
+    if task == "brief":
+        return losses_of(adapter.c, w, batch, "cpu")[0]
+    keep = ((batch.kinds == TASK) | (batch.kinds == END)).nonzero()[:, 0]  # the answer and its end
+    return F.cross_entropy(logits(adapter.c, w, batch.ids, batch.positions, batch.segments, keep).float(), batch.targets[keep])
 
 
 class Adapter:
@@ -121,24 +109,23 @@ class Adapter:
 
 def batches(task, tokenizer, seed, tokens):
     s = Source(seed)
+    draw = (lambda: row(s, tokenizer)) if task == "reply" else (lambda: make_row(s, tokenizer, lambda: brief(s)))
     while True:
-        for group in grouped([task.row(s, tokenizer) for _ in range(400)], tokens, s):
+        for group in grouped([draw() for _ in range(400)], tokens, s):
             yield Batch(group)
 
 
 def train(task, adapter, weights, tokenizer, minutes, tokens, rate, seed):
     optimizer = torch.optim.Adam([{"params": list(adapter.a.values()), "lr": rate}, {"params": list(adapter.b.values()), "lr": rate}], betas=(0.9, 0.98))
     start, steps, seen, mean, said = time.process_time(), 0, 0, None, 0
-    for batch in batches(task, tokenizer, "adapter-%s-%d" % (task.name, seed), tokens):
+    for batch in batches(task, tokenizer, "adapter-%s-%d" % (task, seed), tokens):
         done = (time.process_time() - start) / (60 * minutes)
         if done >= 1:
             return
         factor = min(1, (steps + 1) / 30, 1.02 - done)
         for group in optimizer.param_groups:
             group["lr"] = rate * factor
-        keep = ((batch.kinds == TASK) | (batch.kinds == 4)).nonzero()[:, 0]  # the answer and its end
-        out = logits(adapter.c, adapter.merged(weights), batch.ids, batch.positions, batch.segments, keep).float()
-        loss = F.cross_entropy(out, batch.targets[keep])
+        loss = loss_of(adapter, weights, batch, task)
         optimizer.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(adapter.parameters(), 1.0)
@@ -172,40 +159,36 @@ def answers(c, w, tokenizer, prompts):
     return [tokenizer.decode(r[n:]).strip() for r, n in zip(rows, starts)]
 
 
-def kept(given, answer):
-    """Whether the numbers and the names in the middle of sentences are unchanged."""
-    def marks(text):
-        words = re.findall(r"[A-Za-z']+", text)
-        numbers = re.findall(r"\d+", text)
-        return sorted(numbers), {w.removesuffix("'s") for w, before in zip(words[1:], re.findall(r"[A-Za-z']+([^A-Za-z']+)", text)) if w[0].isupper() and before == " " and len(w) > 2}
-    numbers, proper = marks(given)
-    return numbers == marks(answer)[0] and all(w in answer for w in proper)
+def item(task, s):
+    """-> (a context, what is asked, answers that are right)."""
+    if task == "reply":
+        text, who, replies = conversation(s)
+        return "Context: " + text, turn(REPLY_REQUEST % who), replies
+    while True:
+        context, branches = brief(s)
+        for b in branches:
+            if context and all(kind in (PREFIX, VALUE, END) for _, kind in b.pieces):
+                return context, b.prompt, ["".join(x for x, _ in b.pieces).strip()]
 
 
 def measure(task, adapter, weights, tokenizer, n=200, show=8):
-    """Prints how often the greedy answer to held-out items is right, and, for what rewrites, whether names and numbers stay."""
-    s = Source("adapter-eval", held_out=True)
+    """Prints how often the greedy answer to held-out items is right."""
+    s, right = Source("adapter-eval", held_out=True), 0
     w = adapter.merged(weights)
-    right, safe, already, parts = 0, 0, 0, {}
-    items = [task.item(s) for _ in range(n)]
+    items = [item(task, s) for _ in range(n)]
     for i in range(0, n, 25):
         part = items[i:i + 25]
-        for (given, request, wanted), got in zip(part, answers(adapter.c, w, tokenizer, [indented("Context: " + g) + turn(r) for g, r, _ in part])):
-            ok = got in wanted
-            right, safe, already = right + ok, safe + kept(wanted[0], got), already + (given in wanted)
-            of = parts.setdefault(request if task.name == "tone" else task.name, [0, 0])
-            of[0], of[1] = of[0] + ok, of[1] + 1
-            if not ok and show > 0:
+        for (given, asked, wanted), got in zip(part, answers(adapter.c, w, tokenizer, [indented(g) + q for g, q, _ in part])):
+            right += got in wanted
+            if got not in wanted and show > 0:
                 show -= 1
                 print("given: %s\n  want: %s\n   got: %s" % (given.replace("\n", " / "), wanted[0], got))
-    print("%s: %.3f of %d right (unchanged would be %.3f), names and numbers kept in %.3f" % (task.name, right / n, n, already / n, safe / n))
-    for request, (a, b) in sorted(parts.items()):
-        print("   %s %.3f of %d" % (request, a / b, b))
+    print("%.3f of %d right" % (right / n, n))
 
 
 def main():
     a = argparse.ArgumentParser(description=__doc__)
-    a.add_argument("task", choices=("tone", "correct", "reply"))
+    a.add_argument("task", choices=("reply", "brief"))
     a.add_argument("--start", metavar="FILE", help="go on from an adapter of this rank")
     a.add_argument("--base", default="models/reader.gguf")
     a.add_argument("--out", required=True, help="the adapter, a GGUF file")
@@ -216,22 +199,20 @@ def main():
     a.add_argument("--threads", type=int, default=1)
     a.add_argument("--seed", type=int, default=1)
     a.add_argument("--items", type=int, default=200, help="of the evaluation")
-    a.add_argument("--prose", help="folder of text files, whose sentences are corrected too")
     args = a.parse_args()
     torch.set_num_threads(args.threads)
     kernels.keep_memory()
     c, weights, tokenizer = load(args.base)
     adapter = Adapter(c, weights, args.rank, args.seed)
-    task = Task(args.task, sentences(args.prose) if args.prose else ())
     if args.start:
         adapter.restore(args.start)
         for x in adapter.parameters():
             x.requires_grad_(True)
     if args.minutes > 0:
-        train(task, adapter, weights, tokenizer, args.minutes, args.tokens, args.rate, args.seed)
+        train(args.task, adapter, weights, tokenizer, args.minutes, args.tokens, args.rate, args.seed)
         adapter.save(args.out, "tandem-" + args.task)
     adapter.restore(args.out)
-    measure(task, adapter, weights, tokenizer, args.items)
+    measure(args.task, adapter, weights, tokenizer, args.items)
 
 
 if __name__ == "__main__":

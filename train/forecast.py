@@ -1,4 +1,4 @@
-"""python3 -m train.forecast --base models/reader.gguf --task correct --with models/adapters/correct.gguf --out FILE
+"""python3 -m train.forecast --base models/reader.gguf --task reply --with models/adapters/reply.gguf --out FILE
 
 Trains m forecast embeddings of a decoder (Samsung §3.5, A.2): rows without a token that stand after a row of the text and predict the
 tokens after next. The decoder is frozen, and so is the adapter of its rows, if any. The forecast rows have another adapter,
@@ -21,7 +21,7 @@ import torch
 import torch.nn.functional as F
 
 from . import gguf, kernels
-from .adapters import Adapter, Task, sentences
+from .adapters import Adapter, row
 from .data import Row, grouped, make_row
 from .examples import example as written
 from .export import load
@@ -142,7 +142,7 @@ def text_adapter(own):
 def rows_of(task, tokenizer, s):
     if task is None:
         return make_row(s, tokenizer, lambda: written(s, 1, 4))
-    return task.row(s, tokenizer)
+    return task(s, tokenizer)
 
 
 def batches(task, tokenizer, seed, tokens, m, places, held_out=False):
@@ -199,7 +199,7 @@ def measure(c, weights, forecast, own, feed, batches=24):
 def main():
     a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     a.add_argument("--base", default="models/reader.gguf")
-    a.add_argument("--task", choices=("answers", "tone", "correct", "reply"), default="answers", help="what the decoder writes")
+    a.add_argument("--task", choices=("answers", "reply"), default="answers", help="what the decoder writes")
     a.add_argument("--with", dest="own", metavar="FILE", help="adapter of the text's rows")
     a.add_argument("--out", required=True)
     a.add_argument("--m", type=int, default=3, help="number of forecast embeddings")
@@ -213,12 +213,11 @@ def main():
     a.add_argument("--places", type=int, default=8, help="places of a text to forecast from at once")
     a.add_argument("--threads", type=int, default=1)
     a.add_argument("--seed", type=int, default=1)
-    a.add_argument("--prose", help="as with train.adapters")
     args = a.parse_args()
     torch.set_num_threads(args.threads)
     kernels.keep_memory()
     c, weights, tokenizer = load(args.base)
-    task = None if args.task == "answers" else Task(args.task, sentences(args.prose) if args.prose else ())
+    task = None if args.task == "answers" else row
     own = None
     if args.own:
         own = Adapter(c, weights, args.rank, 0)

@@ -15,10 +15,8 @@ import (
 
 	"tandem"
 	"tandem/cmd/internal/cli"
-	"tandem/decoder"
 	"tandem/lora/streams"
 	"tandem/model"
-	"tandem/model/chat"
 )
 
 type replyCmd struct {
@@ -53,8 +51,7 @@ type replyJSON struct {
 	Finish  string  `json:"finish"`
 }
 
-// leastFirst is the least share of the likeliest first token's probability that another one may have to begin a stream.
-const leastFirst = 0.003
+// cli.LeastFirst is the least share of the likeliest first token's probability that another one may have to begin a stream.
 
 func (c *replyCmd) Run(a *cli.App) (err error) {
 	if c.Quiet {
@@ -78,7 +75,7 @@ func (c *replyCmd) Run(a *cli.App) (err error) {
 		return err
 	}
 	c.Chip = c.SoC
-	m, err := openWriter(a, c.ModelFlags, c.LoraFlags, "reply")
+	m, err := cli.OpenWriter(a, c.ModelFlags, c.LoraFlags, "reply")
 	if err != nil {
 		return err
 	}
@@ -92,8 +89,8 @@ func (c *replyCmd) Run(a *cli.App) (err error) {
 	if err != nil {
 		return err
 	}
-	list, stats, err := streams.Generate(a, m.NewSeqWith(m.adapter), tokens, c.Streams,
-		streams.Options{Params: sampling, Tokens: c.MaxTokens, Stop: []string{"\n"}, Min: leastFirst})
+	list, stats, err := streams.Generate(a, m.Seq(), tokens, c.Streams,
+		streams.Options{Params: sampling, Tokens: c.MaxTokens, Stop: []string{"\n"}, Min: cli.LeastFirst})
 	if err != nil {
 		return err
 	}
@@ -101,7 +98,7 @@ func (c *replyCmd) Run(a *cli.App) (err error) {
 		list[i].Text = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(list[i].Text), as+":"))
 	}
 	written := len(list)
-	if m.builtIn {
+	if m.BuiltIn {
 		list = slices.DeleteFunc(list, func(s streams.Stream) bool { return inventsName(s.Text, text) })
 	}
 	ranked := streams.Rank(list)
@@ -128,37 +125,6 @@ func (c *replyCmd) Run(a *cli.App) (err error) {
 		fmt.Fprintln(a.Aside, a.Faint(line))
 	}
 	return nil
-}
-
-// writer is a model that writes with an adapter.
-type writer struct {
-	*model.Model
-	adapter *model.Adapter
-	builtIn bool // model and adapter
-}
-
-// openWriter opens the chosen model with the chosen adapters. Without any, the built-in model takes its own for the task.
-func openWriter(a *cli.App, f cli.ModelFlags, l cli.LoraFlags, task string) (*writer, error) {
-	m, err := f.Open(a)
-	if err != nil {
-		return nil, err
-	}
-	if m.Config().Diffusion {
-		return nil, errors.Join(fmt.Errorf("%s denoises: choose a model that writes token by token", m.Config().Name), m.Close())
-	}
-	path, _ := a.FindModel(f.Model)
-	builtIn := len(l.Lora) == 0 && path == ""
-	if builtIn && !cli.BuiltInAdapter(task) {
-		return nil, errors.Join(errors.New("the built-in model cannot do this: choose one that follows instructions with --model, or an adapter with --lora"), m.Close())
-	}
-	if builtIn {
-		l.Lora = []string{task}
-	}
-	adapter, err := l.Adapter(a, m)
-	if err != nil {
-		return nil, errors.Join(err, m.Close())
-	}
-	return &writer{m, adapter, builtIn}, nil
 }
 
 // inventsName reports whether a reply has a word with a capital, not at the beginning of a sentence, that the conversation lacks:
@@ -223,26 +189,11 @@ func (t talk) String() string {
 // prompt returns the prompt for a reply. It leaves out the oldest messages if they and the reply exceed the model's context.
 func (t talk) prompt(m *model.Model, as string, reply int) ([]tandem.Token, error) {
 	for {
-		tokens, err := task(m, t.String(), "Write a short reply of "+as+".",
+		tokens, err := cli.TaskPrompt(m, t.String(), "Write a short reply of "+as+".",
 			"Write the next message of "+as+" in this conversation. Write only that message, and keep it short.")
 		if err != nil || len(tokens)+min(reply, m.Config().Context/2) <= m.Config().Context || len(t) < 2 {
 			return tokens, err
 		}
 		t = t[1:]
 	}
-}
-
-// task returns the prompt for something to do with a text. The built-in reader's template has a place for the text and
-// knows the short request; other models get the long one before the text.
-func task(m *model.Model, text, short, long string) ([]tandem.Token, error) {
-	text = decoder.AsText(m, text)
-	messages := []chat.Message{{Role: "user", Content: decoder.AsText(m, long) + "\n\n" + text}}
-	if decoder.Labelled(m.Template()) {
-		messages = []chat.Message{{Role: "system", Content: text}, {Role: "user", Content: decoder.AsText(m, short)}}
-	}
-	prompt, err := m.Template().Render(messages, true)
-	if err != nil {
-		return nil, err
-	}
-	return chat.Encode(m.Tokenizer(), prompt), nil
 }

@@ -4,17 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"regexp"
-	"slices"
-	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"golang.org/x/term"
 
 	"tandem/cmd/internal/cli"
-	"tandem/internal/sentences"
-	"tandem/lora/streams"
 )
 
 type rewriteCmd struct {
@@ -23,6 +16,7 @@ type rewriteCmd struct {
 	showFlags      `group:"Output:"`
 	Tone           string `help:"Rewrite in this tone: ${enum}." enum:",neutral,polite,formal,jovial" default:"" placeholder:"TONE"`
 	Correct        bool   `help:"Correct spelling and grammar, before --tone if both are given."`
+	Short          bool   `help:"Only the sentence that says what the text is about; before --correct and --tone."`
 	MaxTokens      int    `short:"n" help:"Most tokens that a sentence becomes." default:"120"`
 	cli.ModelFlags `group:"Model:"`
 	cli.LoraFlags  `group:"Model:"`
@@ -30,22 +24,20 @@ type rewriteCmd struct {
 
 func (c *rewriteCmd) Help() string {
 	return `Examples:
-  edge rewrite --model qwen2.5-0.5b-instruct-q4_k_m --tone polite "Send me the report by Friday!"
-  edge rewrite --model qwen2.5-0.5b-instruct-q4_k_m --correct < letter.txt
-  edge rewrite --lora mine --tone formal --file mail.txt
+  edge rewrite --tone polite "Send me the report by Friday!"
+  edge rewrite --correct < letter.txt
+  edge rewrite --short --file mail.txt
+  edge rewrite --correct --tone formal --model qwen2.5-0.5b-instruct-q4_k_m --json < letter.txt
 
-Rewrites a text sentence by sentence; line breaks stay. Several versions of a sentence are written at once, and the likeliest that keeps its numbers and names is taken. If none does, the sentence stays as it is and a note says so. It needs a model that follows instructions, or an adapter: the built-in model cannot rewrite.`
+Rewrites a text sentence by sentence; line breaks stay. The built-in model knows English only and writes nothing of its own: its adapters choose among the ways to spell a word, among what a sentence may become in a tone, and which sentence says what a message is about. Other models, and adapters of yours (--lora), write several versions of a sentence at once, and the likeliest that keeps its numbers and names is taken. If there is none, the sentence stays as it is and a note says so.`
 }
-
-// versions of a sentence are written at once.
-const versions = 4
 
 func (c *rewriteCmd) Run(a *cli.App) (err error) {
 	if c.Quiet {
 		a.Hush()
 	}
-	if c.Tone == "" && !c.Correct {
-		return errors.New("say what to do: --tone polite (or neutral, formal, jovial), --correct, or both")
+	if c.Tone == "" && !c.Correct && !c.Short {
+		return errors.New("say what to do: --tone polite (or neutral, formal, jovial), --correct, --short, or several")
 	}
 	if c.MaxTokens < 1 {
 		return fmt.Errorf("--max-tokens %d: want 1 or more", c.MaxTokens)
@@ -58,101 +50,51 @@ func (c *rewriteCmd) Run(a *cli.App) (err error) {
 		return err
 	}
 	kept := 0
-	if c.Correct {
-		n := 0
-		if text, n, err = c.pass(a, "correct", text, "Correct the text.", "Correct spelling and grammar of this text. Write only the corrected text."); err != nil {
-			return err
+	if c.Short {
+		text, kept, err = c.with(a, "short", func(w *cli.Writer) (string, int, error) {
+			v, err := w.Short(a, text, c.MaxTokens)
+			if v == "" {
+				return text, 1, err
+			}
+			return v, 0, err
+		})
+	}
+	each := func(name string, version func(w *cli.Writer, sentence string) (string, error)) {
+		if err != nil {
+			return
 		}
+		n := 0
+		text, n, err = c.with(a, name, func(w *cli.Writer) (string, int, error) {
+			return cli.EachSentence(text, func(s string) (string, error) { return version(w, s) })
+		})
 		kept += n
+	}
+	if c.Correct {
+		each("correct", func(w *cli.Writer, s string) (string, error) { return w.Correct(a, s, c.MaxTokens) })
 	}
 	if c.Tone != "" {
-		n := 0
-		short := "Rewrite the text in a " + c.Tone + " tone."
-		if text, n, err = c.pass(a, "tone", text, short, short+" Keep its meaning. Write only the new text."); err != nil {
-			return err
-		}
-		kept += n
+		each("tone", func(w *cli.Writer, s string) (string, error) { return w.Tone(a, s, c.Tone, c.MaxTokens) })
+	}
+	if err != nil {
+		return err
 	}
 	if a.Globals.JSON {
-		return a.JSON(map[string]any{"text": text, "tone": c.Tone, "corrected": c.Correct, "sentences_left_as_they_were": kept})
+		return a.JSON(map[string]any{"text": text, "tone": c.Tone, "corrected": c.Correct, "short": c.Short, "sentences_left_as_they_were": kept})
 	}
 	fmt.Fprintln(a.Out, cli.Said(text))
 	if kept > 0 {
-		fmt.Fprintln(a.Aside, a.Faint(fmt.Sprintf("%d left as they were: no version kept their names and numbers", kept)))
+		fmt.Fprintln(a.Aside, a.Faint(fmt.Sprintf("%d left as they were: not in English, or no version keeps their names and numbers", kept)))
 	}
 	return nil
 }
 
-// pass rewrites every sentence of a text. It returns how many it left as they were because no version was good.
-func (c *rewriteCmd) pass(a *cli.App, name, text, short, long string) (out string, kept int, err error) {
-	w, err := openWriter(a, c.ModelFlags, c.LoraFlags, name)
+// with opens the model for a task and does it. It returns the new text, and how many sentences stay as they were because no version was
+// good.
+func (c *rewriteCmd) with(a *cli.App, task string, do func(w *cli.Writer) (string, int, error)) (text string, kept int, err error) {
+	w, err := cli.OpenWriter(a, c.ModelFlags, c.LoraFlags, task)
 	if err != nil {
 		return "", 0, err
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
-	from := 0
-	for _, end := range append(sentences.Ends(text), len(text)) {
-		piece := text[from:end]
-		from = end
-		sentence := strings.TrimSpace(piece)
-		if sentence == "" {
-			out += piece
-			continue
-		}
-		version, err := c.version(a, w, sentence, short, long)
-		if err != nil {
-			return "", 0, err
-		}
-		if version == "" {
-			version, kept = sentence, kept+1
-		}
-		at := strings.Index(piece, sentence)
-		out += piece[:at] + version + piece[at+len(sentence):]
-	}
-	return out, kept, nil
-}
-
-// version returns the likeliest version of a sentence that keeps its names and numbers, or "".
-func (c *rewriteCmd) version(a *cli.App, w *writer, sentence, short, long string) (string, error) {
-	tokens, err := task(w.Model, sentence, short, long)
-	if err != nil {
-		return "", err
-	}
-	list, _, err := streams.Generate(a, w.NewSeqWith(w.adapter), tokens, versions, streams.Options{Tokens: c.MaxTokens, Stop: []string{"\n"}, Min: leastFirst})
-	if err != nil {
-		return "", err
-	}
-	slices.SortStableFunc(list, func(x, y streams.Stream) int {
-		return int(max(-1, min(1, 1e6*(y.PerToken()-x.PerToken()))))
-	})
-	for _, s := range list {
-		if version := strings.TrimSpace(s.Text); version != "" && len(s.Tokens) < c.MaxTokens && keeps(sentence, version) {
-			return version, nil
-		}
-	}
-	return "", nil
-}
-
-var numberPattern = regexp.MustCompile(`\d+(?:[.,:]\d+)*`)
-
-// keeps reports whether a version has the numbers of a sentence, as often, and the names in it, as whole words: words of three
-// letters or more with a capital that do not begin the sentence.
-func keeps(sentence, version string) bool {
-	before, after := numberPattern.FindAllString(sentence, -1), numberPattern.FindAllString(version, -1)
-	slices.Sort(before)
-	slices.Sort(after)
-	if !slices.Equal(before, after) {
-		return false
-	}
-	words := func(text string) []string {
-		return strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) })
-	}
-	there := words(version)
-	for i, w := range words(sentence) {
-		r, _ := utf8.DecodeRuneInString(w)
-		if i > 0 && unicode.IsUpper(r) && utf8.RuneCountInString(w) > 2 && !slices.Contains(there, w) {
-			return false
-		}
-	}
-	return true
+	return do(w)
 }

@@ -24,6 +24,7 @@ type grammar struct {
 	Soak     soakCmd     `cmd:"" group:"Two sides and the network between them:" help:"The programs under kills, stalls, flipped bits and full disks: what is lost."`
 
 	Quality qualityCmd `cmd:"" group:"What is answered:" help:"Exact match and F1 over indexed documents: each side, the pair, and other ways to answer."`
+	Rewrite rewriteCmd `cmd:"" group:"What is answered:" help:"What becomes of sentences that are corrected, or rewritten in a tone."`
 	Reader  readerCmd  `cmd:"" group:"What is answered:" help:"Exact match where the passages are given: each side alone, and the pair."`
 	Samples samplesCmd `cmd:"" group:"What is answered:" help:"The same on the sample documents, with retrieval."`
 	Library libraryCmd `cmd:"" group:"What is answered:" help:"The index over many passages: speed, disk, memory, searches."`

@@ -1,0 +1,214 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"tandem"
+	"tandem/decoder"
+	"tandem/internal/sentences"
+	"tandem/lora/rewrite"
+	"tandem/lora/streams"
+	"tandem/model"
+	"tandem/model/chat"
+	"tandem/model/gguf"
+	"tandem/model/span"
+	"tandem/model/tokenizer"
+	"tandem/models"
+)
+
+// A Writer is a model that does something to a text, with an adapter for that.
+type Writer struct {
+	*model.Model
+	BuiltIn bool // model and adapter
+	adapter *model.Adapter
+}
+
+// OpenWriter opens the chosen model with the chosen adapters. Without any, the built-in model takes its own for the task.
+func OpenWriter(a *App, f ModelFlags, l LoraFlags, task string) (*Writer, error) {
+	m, err := f.Open(a)
+	if err != nil {
+		return nil, err
+	}
+	if m.Config().Diffusion {
+		return nil, errors.Join(fmt.Errorf("%s denoises: choose a model that writes token by token", m.Config().Name), m.Close())
+	}
+	path, _ := a.FindModel(f.Model)
+	builtIn := len(l.Lora) == 0 && path == ""
+	if builtIn && !BuiltInAdapter(task) {
+		return nil, errors.Join(errors.New("the built-in model cannot do this: choose one that follows instructions with --model, or an adapter with --lora"), m.Close())
+	}
+	if builtIn {
+		l.Lora = []string{task}
+	}
+	adapter, err := l.Adapter(a, m)
+	if err != nil {
+		return nil, errors.Join(err, m.Close())
+	}
+	return &Writer{m, builtIn, adapter}, nil
+}
+
+// Seq returns an empty sequence with the adapter.
+func (w *Writer) Seq() *model.Seq { return w.NewSeqWith(w.adapter) }
+
+// TaskPrompt returns the prompt for something to do with a text. The built-in reader's template has a place for the text and
+// knows the short request; other models get the long one before the text.
+func TaskPrompt(m *model.Model, text, short, long string) ([]tandem.Token, error) {
+	text = decoder.AsText(m, text)
+	messages := []chat.Message{{Role: "user", Content: decoder.AsText(m, long) + "\n\n" + text}}
+	if decoder.Labelled(m.Template()) {
+		messages = []chat.Message{{Role: "system", Content: text}, {Role: "user", Content: decoder.AsText(m, short)}}
+	}
+	prompt, err := m.Template().Render(messages, true)
+	if err != nil {
+		return nil, err
+	}
+	return chat.Encode(m.Tokenizer(), prompt), nil
+}
+
+// vocabulary returns the words that the built-in span reader knows.
+var vocabulary = sync.OnceValues(func() (*span.Vocabulary, error) {
+	file, err := gguf.Parse("tandem-span", models.Span)
+	if err != nil {
+		return nil, err
+	}
+	return span.VocabularyOf(file)
+})
+
+// LeastFirst is the least share of the likeliest first token's probability that another one may have to begin a stream.
+const LeastFirst = 0.003
+
+// versions of a sentence are written at once.
+const versions = 4
+
+// Correct returns a sentence without its errors in spelling and grammar, or "" if there is no version that keeps its names and
+// numbers. The built-in adapter chooses among the ways to write each word; other models write most tokens or fewer.
+func (w *Writer) Correct(ctx context.Context, sentence string, most int) (string, error) {
+	if !w.BuiltIn {
+		prompt, err := TaskPrompt(w.Model, sentence, "Correct the text.", "Correct spelling and grammar of this text. Write only the corrected text.")
+		if err != nil {
+			return "", err
+		}
+		return w.version(ctx, prompt, sentence, most)
+	}
+	if ok, err := w.readable(sentence); !ok || err != nil {
+		return "", err
+	}
+	v, err := vocabulary()
+	if err != nil {
+		return "", err
+	}
+	return rewrite.Choose(ctx, w.Seq(), rewrite.Slots(sentence, v))
+}
+
+// readable reports whether the built-in adapters can do something with a sentence: it is English, and it fits into the model's context
+// together with a way to write it.
+func (w *Writer) readable(sentence string) (bool, error) {
+	v, err := vocabulary()
+	if err != nil {
+		return false, err
+	}
+	return !rewrite.Foreign(sentence, v) && 2*len(w.Tokenizer().Encode(sentence, tokenizer.Options{})) <= w.Config().Context, nil
+}
+
+// Tone returns a sentence in a tone, or "" if there is no version that keeps its names and numbers. The built-in adapter chooses among
+// what the sentence may become; other models write most tokens or fewer.
+func (w *Writer) Tone(ctx context.Context, sentence, tone string, most int) (string, error) {
+	if !w.BuiltIn {
+		short := "Rewrite the text in a " + tone + " tone."
+		prompt, err := TaskPrompt(w.Model, sentence, short, short+" Keep its meaning. Write only the new text.")
+		if err != nil {
+			return "", err
+		}
+		return w.version(ctx, prompt, sentence, most)
+	}
+	if ok, err := w.readable(sentence); !ok || err != nil {
+		return "", err
+	}
+	keeping := slices.DeleteFunc(rewrite.Versions(sentence, tone), func(v string) bool { return !rewrite.Keeps(sentence, v) })
+	return rewrite.Likeliest(ctx, w.Seq(), keeping)
+}
+
+// Short returns the sentence that says what a message is about. The built-in adapter chooses it; other models write one, of most tokens or
+// fewer, and "" stands for none that has no other names and numbers than the message.
+func (w *Writer) Short(ctx context.Context, text string, most int) (string, error) {
+	if !w.BuiltIn {
+		prompt, err := TaskPrompt(w.Model, text, "Give a short summary.", "Say in one short sentence what this message is about. Write only that sentence.")
+		if err != nil {
+			return "", err
+		}
+		list, err := w.written(ctx, prompt, most)
+		for _, s := range list {
+			if rewrite.Adds(text, s) {
+				continue
+			}
+			return s, nil
+		}
+		return "", err
+	}
+	list := sentences.Split(text)
+	if len(list) < 2 {
+		return strings.TrimSpace(text), nil
+	}
+	i, err := rewrite.Matter(ctx, w.Seq, list)
+	if err != nil {
+		return "", err
+	}
+	return rewrite.WithoutGreeting(list[i]), nil
+}
+
+// EachSentence returns a text with what version returns in the place of each sentence, and how many sentences stay as they were because it
+// returned nothing. White space stays.
+func EachSentence(text string, version func(sentence string) (string, error)) (out string, kept int, err error) {
+	from := 0
+	for _, end := range append(sentences.Ends(text), len(text)) {
+		piece := text[from:end]
+		from = end
+		sentence := strings.TrimSpace(piece)
+		if sentence == "" {
+			out += piece
+			continue
+		}
+		v, err := version(sentence)
+		if err != nil {
+			return "", 0, err
+		}
+		if v == "" {
+			v, kept = sentence, kept+1
+		}
+		at := strings.Index(piece, sentence)
+		out += piece[:at] + v + piece[at+len(sentence):]
+	}
+	return out, kept, nil
+}
+
+// version returns the likeliest version of a sentence that keeps its names and numbers, or "".
+func (w *Writer) version(ctx context.Context, prompt []tandem.Token, sentence string, most int) (string, error) {
+	list, err := w.written(ctx, prompt, most)
+	for _, v := range list {
+		if rewrite.Keeps(sentence, v) {
+			return v, nil
+		}
+	}
+	return "", err
+}
+
+// written returns several lines that the model writes, the likeliest first. All have ended.
+func (w *Writer) written(ctx context.Context, prompt []tandem.Token, most int) (lines []string, err error) {
+	list, _, err := streams.Generate(ctx, w.Seq(), prompt, versions, streams.Options{Tokens: most, Stop: []string{"\n"}, Min: LeastFirst})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(list, func(x, y streams.Stream) int { return cmp.Compare(y.PerToken(), x.PerToken()) })
+	for _, s := range list {
+		if line := strings.TrimSpace(s.Text); line != "" && len(s.Tokens) < most {
+			lines = append(lines, line)
+		}
+	}
+	return lines, nil
+}

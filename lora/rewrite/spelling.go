@@ -1,0 +1,343 @@
+package rewrite
+
+import (
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"tandem/model/span"
+)
+
+// What a text as it is is worth beside its rivals, as a logarithm of odds, by how sure a reader is without context that it is right.
+const (
+	known      = 4.0  // a word of the vocabulary
+	unknown    = -4.0 // another one, which is not a name
+	wrong      = -8.0 // one that is never right
+	nameLike   = 2.0  // another one with a capital
+	initial    = 0.0  // another one with a capital, at the beginning of the sentence
+	endless    = -3.0 // a sentence without a mark at its end
+	small      = -4.0 // a sentence that begins with a small letter
+	doubled    = -2.0 // the same word twice
+	suspicious = -4.0 // a word that is probably wrong between its neighbours
+	article    = -4.0 // a before a vowel, or an before a consonant
+	listed     = 2.0  // what a misspelling of the list stands for
+	strange    = -4.0 // another word that is seldom written for this one
+	ending     = -1.0 // a verb's other form, which is often a noun, too
+)
+
+// Words near an unknown one: how many, and how far away by its length.
+const (
+	nearest = 8
+	twoOff  = 6
+)
+
+// rare is the rank from which a known word may be a misspelling of a word that is so many times as frequent.
+const (
+	rare    = 15000
+	oftener = 8
+)
+
+// Slots lists the ways to write each word of a sentence.
+func Slots(sentence string, v *span.Vocabulary) []Slot {
+	var list []Slot
+	pieces := split(sentence)
+	for i := 0; i < len(pieces); i++ {
+		p := pieces[i]
+		before := neighbour(pieces, i, -1)
+		if i+1 < len(pieces) && p.after == "" && pieces[i+1].before == "" {
+			if ways := paired(p, pieces[i+1]); ways != nil {
+				list = append(list, Slot{p.space, ways})
+				i++
+				continue
+			}
+		}
+		of := spaced(ways(p, i == 0, before, v), p, v)
+		for k, w := range of {
+			if suspect(neighbour(pieces, i, -2), before, strings.ToLower(strings.Trim(w.Text, marks)), neighbour(pieces, i, 1)) {
+				of[k].Prior = min(w.Prior, 0) + suspicious
+			}
+		}
+		if low := strings.ToLower(p.core); (low == "a" || low == "an") && i+1 < len(pieces) && p.after == "" {
+			of = articles(p, pieces[i+1].core)
+		}
+		list = append(list, Slot{p.space, ended(of, i+1 == len(pieces) && i > 1)})
+	}
+	return list
+}
+
+// Foreign reports whether a sentence is in another language than the vocabulary: fewer than half of five words or more are known.
+func Foreign(sentence string, v *span.Vocabulary) bool {
+	all, there := 0, 0
+	for _, p := range split(sentence) {
+		if low := strings.ToLower(p.core); letters(low) {
+			all++
+			if v.Rank(low) > 0 {
+				there++
+			}
+		}
+	}
+	return all >= leastWords && 2*there < all
+}
+
+// leastWords is how many words of a sentence tell its language.
+const leastWords = 5
+
+// neighbour returns the word n pieces from the i-th, in lower case, or "" if there is none, or a mark stands between.
+func neighbour(list []piece, i, n int) string {
+	if i+n < 0 || i+n >= len(list) {
+		return ""
+	}
+	for k := min(i, i+n); k < max(i, i+n); k++ {
+		if list[k].after != "" || list[k+1].before != "" {
+			return ""
+		}
+	}
+	return strings.ToLower(list[i+n].core)
+}
+
+// marks are what may stand around a word.
+const marks = ".,;:!?\"()“”‘’…"
+
+// piece is what stands between white space: a word with the marks around it.
+type piece struct{ space, before, core, after string }
+
+func (p piece) text() string { return p.before + p.core + p.after }
+
+func split(text string) (list []piece) {
+	for rest := text; ; {
+		body := strings.TrimLeftFunc(rest, unicode.IsSpace)
+		if body == "" {
+			return list
+		}
+		space := rest[:len(rest)-len(body)]
+		end := strings.IndexFunc(body, unicode.IsSpace)
+		if end < 0 {
+			end = len(body)
+		}
+		word := strings.ReplaceAll(body[:end], "’", "'")
+		core := strings.TrimLeftFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+		before := word[:len(word)-len(core)]
+		trimmed := strings.TrimRightFunc(core, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+		list = append(list, piece{space, before, trimmed, core[len(trimmed):]})
+		rest = body[end:]
+	}
+}
+
+// paired returns the ways to write two words that belong together, or nil.
+func paired(a, b piece) []Way {
+	low := strings.ToLower(a.core + " " + b.core)
+	now := a.text() + " " + b.text()
+	switch {
+	case a.core == "" || b.core == "":
+	case strings.EqualFold(a.core, b.core) && letters(a.core):
+		if low == "had had" || low == "that that" {
+			return nil
+		}
+		return []Way{{now, doubled}, {a.before + a.core + b.after, 0}}
+	case strings.EqualFold(a.core, "more") && comparative[strings.ToLower(b.core)]:
+		return []Way{{now, doubled}, {like(a.core, b.core) + b.after, 0}}
+	case pairs[low] != nil:
+		ways := []Way{{now, 0}}
+		for _, w := range pairs[low] {
+			ways = append(ways, Way{a.before + like(a.core, w) + b.after, 0})
+		}
+		return ways
+	}
+	return nil
+}
+
+// ways returns the ways to write a word.
+func ways(p piece, begins bool, before string, v *span.Vocabulary) []Way {
+	low := strings.ToLower(p.core)
+	first, _ := utf8.DecodeRuneInString(p.core)
+	capital := unicode.IsUpper(first)
+	list := []Way{{p.text(), known}}
+	add := func(word string, prior float64) {
+		if begins || capital {
+			word = upper(word)
+		}
+		text := p.before + word + p.after
+		if !slices.ContainsFunc(list, func(w Way) bool { return w.Text == text }) {
+			list = append(list, Way{text, prior})
+		}
+	}
+	for _, w := range slices.Concat(rivals[low], toward[low], mends[low]) {
+		add(w, 0)
+	}
+	for _, w := range strangers[low] {
+		add(w, strange)
+	}
+	rank := v.Rank(low)
+	if rank == 0 || rank >= rare {
+		for _, w := range misspelt[low] {
+			add(w, listed)
+		}
+	}
+	size := utf8.RuneCountInString(low)
+	switch {
+	case strings.ContainsFunc(p.core[min(1, len(p.core)):], unicode.IsUpper):
+		return list[:1] // an abbreviation
+	case len(mends[low]) > 0 && alsoRight[low]:
+		list[0].Prior = 0
+	case len(mends[low]) > 0:
+		list[0].Prior = wrong
+	case !letters(low):
+		if bare := strings.ReplaceAll(low, "'", ""); bare != low && len(mends[bare]) > 0 && !slices.Contains(mends[bare], low) {
+			list[0].Prior = unknown
+			for _, w := range mends[bare] { // an apostrophe in the wrong place
+				add(w, 0)
+			}
+		}
+	case rank > 0 && rank < rare:
+		for _, w := range inflected(low, before) {
+			add(w, ending)
+		}
+	case capital && !begins && !capitals[low]:
+		list[0].Prior = nameLike
+	case rank == 0 && size > 2:
+		list[0].Prior = unknown
+		if capital {
+			list[0].Prior = initial
+		}
+		for _, w := range v.Near(low, 1+min(1, size/twoOff), nearest) {
+			add(w.Word, channel(low, w)-math.Log(float64(v.Rank(w.Word))/usual))
+		}
+		if !begins {
+			list = append(list, Way{p.before + upper(low) + p.after, unknown}) // a name without its capital
+		}
+	case rank >= rare:
+		for _, w := range v.Near(low, 1, nearest) {
+			if v.Rank(w.Word)*oftener < rank {
+				add(w.Word, 0)
+			}
+		}
+	}
+	switch {
+	case begins && !capital && letters(strings.ReplaceAll(low, "'", "")):
+		add(p.core, list[0].Prior-small)
+	case !capital && capitals[low]:
+		list = append(list, Way{p.before + upper(p.core) + p.after, list[0].Prior})
+	}
+	return list
+}
+
+// What a misspelling is worth by its kind, as a logarithm of odds: people lose one of two equal letters, or write a letter twice, more often
+// than they write another.
+const (
+	equalLetters = 1.5
+	tooMany      = -1.5
+	other        = -1.0
+	second       = -6.0 // a second letter that differs
+
+	usual = 1000 // the rank of a word whose frequency counts neither for nor against it (Zipf's law)
+)
+
+// channel returns what it is worth that somebody wrote low and meant a word near it.
+func channel(low string, meant span.Neighbour) float64 {
+	worth := second * float64(meant.Distance-1)
+	switch {
+	case single(low) == single(meant.Word):
+		worth += equalLetters
+	case len(low) > len(meant.Word):
+		worth += tooMany
+	case len(low) == len(meant.Word) && sorted(low) != sorted(meant.Word):
+		worth += other
+	}
+	return worth
+}
+
+// single returns a word with equal letters in a row once.
+func single(word string) string { return string(slices.Compact([]rune(word))) }
+
+func sorted(word string) string { return string(slices.Sorted(slices.Values([]rune(word)))) }
+
+// vowel matches words that begin with the sound of a vowel, and consonant some that begin with the letter of one.
+var (
+	vowel     = regexp.MustCompile(`^(?i:[aeiou]|hour|honest|honour|heir)`)
+	consonant = regexp.MustCompile(`^(?i:uni|use|usu|euro?|ewe|one\b|once\b|ubiq|util)`)
+)
+
+// articles returns the ways to write "a" or "an" before a word. Before a figure or an abbreviation it is as it is.
+func articles(p piece, next string) []Way {
+	now := []Way{{p.text(), known}}
+	if !letters(next) || strings.ToUpper(next) == next {
+		return now
+	}
+	right := "a"
+	if vowel.MatchString(next) && !consonant.MatchString(next) {
+		right = "an"
+	}
+	if strings.EqualFold(p.core, right) {
+		return now
+	}
+	return []Way{{p.text(), article}, {p.before + like(p.core, right) + p.after, 0}}
+}
+
+// inflected returns other forms of a verb that may be meant after a word.
+func inflected(low, before string) (out []string) {
+	for _, forms := range formsOf[low] {
+		base, third, past, done := forms[0], forms[1], forms[2], forms[3]
+		switch {
+		case bases[before] && low != base && (low == past || low == third):
+			out = append(out, base)
+		case participles[before] && low == past && past != done:
+			out = append(out, done)
+		case low == base && !bases[before]:
+			out = append(out, third)
+		case low == third:
+			out = append(out, base)
+		}
+	}
+	return out
+}
+
+// spaced adds a way with a space after a comma that lacks it.
+func spaced(list []Way, p piece, v *span.Vocabulary) []Way {
+	a, b, ok := strings.Cut(p.core, ",")
+	if ok && v.Rank(strings.ToLower(a)) > 0 && v.Rank(strings.ToLower(b)) > 0 && letters(a) && letters(b) {
+		return append(list, Way{p.before + a + ", " + b + p.after, -doubled})
+	}
+	return list
+}
+
+// ended adds marks to the last word of a sentence.
+func ended(list []Way, last bool) []Way {
+	if !last {
+		return list
+	}
+	now := list[0].Text
+	mark, _ := utf8.DecodeLastRuneInString(now)
+	switch {
+	case mark == '.':
+		for _, w := range slices.Clone(list) {
+			list = append(list, Way{strings.TrimSuffix(w.Text, ".") + "?", w.Prior - 2*known})
+		}
+	case unicode.IsLetter(mark) || unicode.IsDigit(mark):
+		var out []Way
+		for _, w := range list {
+			out = append(out, Way{w.Text + ".", w.Prior - endless}, Way{w.Text + "?", w.Prior - endless - known})
+		}
+		list = append(list, out...)
+	}
+	return list
+}
+
+func letters(word string) bool {
+	return word != "" && !strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) })
+}
+
+func upper(word string) string {
+	r, n := utf8.DecodeRuneInString(word)
+	return string(unicode.ToUpper(r)) + word[n:]
+}
+
+// like returns word with a capital if of has one.
+func like(of, word string) string {
+	if r, _ := utf8.DecodeRuneInString(of); unicode.IsUpper(r) {
+		return upper(word)
+	}
+	return word
+}

@@ -1,0 +1,64 @@
+package span
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"tandem/model/gguf"
+)
+
+// A Vocabulary is the words that a span reader knows, all in lower case. It is immutable.
+type Vocabulary struct {
+	words []string // the most frequent first
+	rank  map[string]int
+}
+
+// VocabularyOf reads the words of a span reader's file, without the network.
+func VocabularyOf(f *gguf.File) (*Vocabulary, error) {
+	l := &loader{f: f}
+	v := NewVocabulary(l.strings("words"))
+	if err := l.err(); err != nil {
+		return nil, fmt.Errorf("span: %w", err)
+	}
+	return v, nil
+}
+
+// NewVocabulary returns a vocabulary of words in lower case, the most frequent first.
+func NewVocabulary(words []string) *Vocabulary {
+	v := &Vocabulary{words: words, rank: make(map[string]int, len(words))}
+	for i, w := range words {
+		v.rank[w] = i + 1
+	}
+	return v
+}
+
+// Rank returns the place of a word by its frequency, from 1, or 0 for an unknown word.
+func (v *Vocabulary) Rank(low string) int { return v.rank[low] }
+
+// A Neighbour is a word near another one.
+type Neighbour struct {
+	Word     string
+	Distance int // letters left out, put in, replaced or swapped with the next (Damerau 1964)
+}
+
+// Near returns up to n words of at least two letters at a distance of 1 to most from a word in lower case: the nearest first, and of
+// these the most frequent. They begin with the same letter, or with the first two swapped.
+func (v *Vocabulary) Near(low string, most, n int) (list []Neighbour) {
+	of := []rune(low)
+	for _, w := range v.words {
+		if len(w)-len(low) > most*utf8.UTFMax || len(low)-len(w) > most*utf8.UTFMax || len(of) < 2 || !letters(w) {
+			continue
+		}
+		to := []rune(w)
+		if len(to) < 2 || of[0] != to[0] && (of[0] != to[1] || of[1] != to[0]) {
+			continue
+		}
+		if d := distance(of, to, most); d > 0 && d <= most {
+			list = append(list, Neighbour{w, d})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Neighbour) int { return cmp.Compare(a.Distance, b.Distance) })
+	return list[:min(n, len(list))]
+}

@@ -1,4 +1,4 @@
-"""python3 -m train.styles FILE: tells in which style the texts of FILE are, JSON lines with "tone" and "text", as lab rewrite tone --json --show prints.
+"""python3 -m train.styles FILE: tells in which style the texts of FILE are, JSON lines with "tone" and "text", as lab rewrite tone --json --sentences prints.
 
 The classifier is a logistic regression over words, pairs of words and marks. It learns from the sentences of styles.txt and knows nothing
 of the adapters. It prints how often it is right about sentences of styles.txt that it did not learn from, and about FILE.

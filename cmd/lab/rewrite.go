@@ -19,7 +19,7 @@ type rewriteCmd struct {
 	Task           string `arg:"" help:"${enum}." enum:"correct,tone,short"`
 	Set            string `help:"Only the sentences of this set. Those that ship with the program: judge, which nothing was tuned on, or tune." placeholder:"SET"`
 	Items          string `help:"Sentences, as JSON lines. Default: those that ship with the program, written by hand." type:"existingfile" placeholder:"FILE"`
-	Show           bool   `help:"Print every sentence and what became of it; with --json, tones as lines of tone, given and text."`
+	Sentences      bool   `help:"Print every sentence and what became of it; with --json, tones as lines of tone, given and text."`
 	MaxTokens      int    `help:"Most tokens that a sentence becomes." default:"120"`
 	cli.ModelFlags `group:"Model:"`
 	cli.LoraFlags  `group:"Model:"`
@@ -28,7 +28,7 @@ type rewriteCmd struct {
 func (c *rewriteCmd) Help() string {
 	return `Examples:
   lab rewrite correct
-  lab rewrite tone --show
+  lab rewrite tone --sentences
   lab rewrite correct --items my.jsonl --model qwen2.5-0.5b-instruct-q4_k_m.gguf
 
 A line of FILE: {"set", "given", "want": ["…"]} for correct and short, any of which is right; {"set", "given", "keep": ["…"]} for tone, all of which a version must hold.
@@ -90,7 +90,7 @@ func (c *rewriteCmd) short(a *cli.App, w *cli.Writer, items []rewriteItem) error
 			return slices.ContainsFunc(it.Want, func(w string) bool { return text == rewrite.WithoutGreeting(w) })
 		}
 		right, first = right+count(is(got)), first+count(is(rewrite.WithoutGreeting(sentences.Split(it.Given)[0])))
-		if c.Show {
+		if c.Sentences {
 			fmt.Fprintf(a.Out, "%s %s\n   %s\n", map[bool]string{true: "+", false: "-"}[is(got)], it.Given, got)
 		}
 	}
@@ -113,7 +113,7 @@ func (c *rewriteCmd) correct(a *cli.App, w *cli.Writer, items []rewriteItem) err
 		right, already, spoilt = right+count(is), already+count(was), spoilt+count(was && !is)
 		wrong, mended = wrong+count(!was), mended+count(!was && is)
 		kept += count(slices.ContainsFunc(it.Want, func(w string) bool { return rewrite.Keeps(w, got) }))
-		if c.Show {
+		if c.Sentences {
 			fmt.Fprintf(a.Out, "%s %s\n   %s\n", map[bool]string{true: "+", false: "-"}[is], it.Given, got)
 		}
 	}
@@ -146,18 +146,18 @@ func (c *rewriteCmd) tone(a *cli.App, w *cli.Writer, items []rewriteItem) error 
 			}
 			r.Versions, r.Keeping = r.Versions+count(left == 0), r.Keeping+count(keeps)
 			switch {
-			case c.Show && a.Globals.JSON:
+			case c.Sentences && a.Globals.JSON:
 				if err := json.NewEncoder(a.Out).Encode(map[string]string{"tone": tone, "given": it.Given, "text": got}); err != nil {
 					return err
 				}
-			case c.Show:
+			case c.Sentences:
 				fmt.Fprintf(a.Out, "%s %-8s %s\n   %s\n", map[bool]string{true: "+", false: "-"}[keeps], tone, it.Given, got)
 			}
 		}
 		rows = append(rows, r)
 	}
 	if a.Globals.JSON {
-		if c.Show {
+		if c.Sentences {
 			return nil
 		}
 		return a.JSON(rows)

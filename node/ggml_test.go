@@ -3,6 +3,7 @@ package node
 import (
 	"os"
 	"testing"
+	"time"
 
 	"tandem"
 	"tandem/internal/tinymodel"
@@ -47,7 +48,9 @@ func testNativeAgreesWith(t *testing.T, other string) {
 	if device.Local.Model.Device() == cloud.Local.Model.Device() {
 		t.Fatalf("both sides compute on %s", cloud.Local.Model.Device())
 	}
-	// A GPU makes its programs when they are first needed. The device goes on alone meanwhile, after its patience.
+	// A GPU makes its programs when they are first needed, which takes a software driver long. A device goes on alone meanwhile,
+	// after its patience; this one has much of it, so that it is the answers that are compared and not the time.
+	device.Patience = Patience{Join: time.Minute, Silent: time.Minute, Slow: 2 * time.Minute}
 	for range 40 {
 		got, err := device.Ask(t.Context(), baselineQuestion, baselineSettings(tandem.WantDrafts), func(Token) {})
 		if err != nil {

@@ -37,8 +37,8 @@ type diffusionCmd struct {
 func (c *diffusionCmd) Help() string {
 	return `Examples:
   lab diffusion
-  lab diffusion --model build/diffusion/reader.gguf --inputs models/testdata/denoise.jsonl --json rows.json
-  lab diffusion --model reader.gguf --tokens 128 --variants --svg pictures
+  lab diffusion --model models/testdata/denoise.gguf --inputs models/testdata/denoise.jsonl --json rows.json
+  lab diffusion --model models/testdata/denoise.gguf --inputs models/testdata/denoise-long.jsonl --tokens 128 --variants --svg pictures
 
 Without --model it measures a tiny model of random weights, whose confidences mean nothing: that shows that everything runs, and no more.
 

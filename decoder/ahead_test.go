@@ -166,7 +166,7 @@ func TestDraftersChangeNothing(t *testing.T) {
 	req := Request{Question: bothQuestion, Passages: samplePassages[:3]}
 	past := specdec.NewHistory(1 << 16)
 	for _, set := range []specdec.Set{
-		specdec.Off, specdec.All, specdec.WithLookup, specdec.WithSAM, specdec.WithReuse | specdec.WithNgrams, specdec.WithForecast, specdec.WithSAM | specdec.WithHistory,
+		specdec.Off, specdec.All, specdec.WithLookup, specdec.WithSAM, specdec.WithReuse | specdec.WithNgrams, specdec.WithRecycle, specdec.WithForecast, specdec.WithSAM | specdec.WithHistory,
 		specdec.All | specdec.WithHistory | specdec.WithForecast,
 	} {
 		cfg := toyConfig(m, allWeights[0])

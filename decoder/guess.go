@@ -1,6 +1,7 @@
 package decoder
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -22,7 +23,7 @@ type guesser struct {
 	tree    *specdec.Tree
 	after   []tandem.Token // the tokens before them
 	decoded []int          // the nodes that a pass decoded, ascending
-	likely  []tandem.Token // what the side itself says: after the text, then after each decoded node; nil if unknown
+	said    []tandem.Dist  // what the side itself says: after the text, then after each decoded node; nil if unknown
 	took    time.Duration  // all drafting so far
 }
 
@@ -87,7 +88,7 @@ func (g *guesser) guess(text []tandem.Token, n, base, most int, p tandem.Pass) (
 		}
 	}
 	decoded, _ := tree.Best(rows)
-	g.tree, g.after, g.decoded, g.likely = tree, slices.Clone(text), decoded, nil
+	g.tree, g.after, g.decoded, g.said = tree, slices.Clone(text), decoded, nil
 	tokens, parents = tree.Draft(decoded)
 	if g.forecast != nil && c != nil {
 		tokens, parents = g.forecast.Attach(tokens, parents, decoded, g.forecast.Paying(tree, decoded, most-base, c))
@@ -103,9 +104,9 @@ func (g *guesser) say(out tandem.Dist, chain []tandem.Further, drafts int) {
 	if drafts > 0 {
 		out = chain[drafts-1].Dist
 	}
-	g.likely = append(g.likely[:0], mode(out))
+	g.said = append(g.said[:0], out)
 	for _, f := range chain[drafts:] {
-		g.likely = append(g.likely, mode(f.Dist))
+		g.said = append(g.said, f.Dist)
 	}
 }
 
@@ -139,16 +140,37 @@ func (g *guesser) learn(answer []tandem.Token, forecasts func(i int) []float32) 
 		}
 		v.Path = append(v.Path, node)
 	}
-	if len(v.Path) == len(said) || g.likely == nil {
+	if len(v.Path) == len(said) || g.said == nil {
 		return // nothing shows where the guesses end to be right
 	}
 	v.Emitted = said[:len(v.Path)+1]
-	v.Likeliest = func(node int) tandem.Token {
-		if node < 0 {
-			return g.likely[0]
-		}
-		i, _ := slices.BinarySearch(g.decoded, node)
-		return g.likely[1+i]
-	}
+	v.Likeliest = func(node int) tandem.Token { return mode(g.saidAfter(node)) }
+	v.Next = func(node, n int) []specdec.Likely { return likeliest(g.saidAfter(node), n) }
 	g.panel.Settle(v)
+}
+
+// saidAfter returns what the side says after the text before the last guesses (-1), or after one of them.
+func (g *guesser) saidAfter(node int) tandem.Dist {
+	if node < 0 {
+		return g.said[0]
+	}
+	i, _ := slices.BinarySearch(g.decoded, node)
+	return g.said[1+i]
+}
+
+// likeliest returns the n likeliest tokens of a distribution, with their probabilities among these.
+func likeliest(d tandem.Dist, n int) (top []specdec.Likely) {
+	for i, t := range d.IDs {
+		top = append(top, specdec.Likely{Token: t, P: float64(d.Weights[i])})
+	}
+	slices.SortStableFunc(top, func(a, b specdec.Likely) int { return cmp.Compare(b.P, a.P) })
+	top = top[:min(n, len(top))]
+	sum := 0.0
+	for _, l := range top {
+		sum += l.P
+	}
+	for i := range top {
+		top[i].P /= sum
+	}
+	return top
 }

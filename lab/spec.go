@@ -276,7 +276,7 @@ func (r *methodRun) drafters(s Spec, history *specdec.History, truth []tandem.To
 	case "sam":
 		d = append(d, &specdec.SAM{})
 	case "all":
-		d, extra = append(d, &specdec.Lookup{}, &specdec.SAM{Tree: true, History: history}, &specdec.Ngrams{}), "both"
+		d, extra = append(d, &specdec.Lookup{}, &specdec.SAM{Tree: true, History: history}, &specdec.Ngrams{}, &specdec.Recycle{}), "both"
 	case "ngram-simple (llama.cpp)":
 		d = append(d, &ngramSimple{})
 	case "ngram-map-k (llama.cpp)":

@@ -14,7 +14,8 @@ type Panel struct {
 	drafters []Drafter
 	known    *Acceptance // where the drafters' worth is kept
 	text     []tandem.Token
-	read     []int // how much of the text each drafter has: one that gives way reads nothing meanwhile
+	read     []int                 // how much of the text each drafter has: one that gives way reads nothing meanwhile
+	settled  [mostDrafters]float64 // seconds that the last verdict took of each
 	tree     Tree
 	chances  []float64
 	now      func() time.Duration // times proposals; nil for wallTime
@@ -87,7 +88,8 @@ func (p *Panel) Draft(limit, rows int, rate *Acceptance, c *Chooser) (t *Tree, c
 	return t, min(rows, len(t.Nodes))
 }
 
-// propose lets a drafter read what it has not and add to the tree. It returns how many seconds that took.
+// propose lets a drafter read what it has not and add to the tree. It returns how many seconds that took, with what it took to
+// learn from the last verdict.
 func (p *Panel) propose(i int) float64 {
 	began, d := p.now(), p.drafters[i]
 	if p.read[i] < len(p.text) {
@@ -95,7 +97,9 @@ func (p *Panel) propose(i int) float64 {
 		p.read[i] = len(p.text)
 	}
 	d.Propose(&p.tree)
-	return (p.now() - began).Seconds()
+	took := (p.now() - began).Seconds() + p.settled[i]
+	p.settled[i] = 0
+	return took
 }
 
 // likeliest returns the probabilities of the likeliest nodes, descending, at most n.
@@ -111,8 +115,10 @@ func (p *Panel) likeliest(n int) []float64 {
 // Settle reports the result of a verification to all drafters.
 func (p *Panel) Settle(v *Verdict) {
 	v.After = len(p.text)
-	for _, d := range p.drafters {
+	for i, d := range p.drafters {
+		began := p.now()
 		d.Settle(v)
+		p.settled[i] = (p.now() - began).Seconds()
 	}
 }
 

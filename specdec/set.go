@@ -20,12 +20,13 @@ const (
 	WithNgrams                      // counts of n-grams
 	WithCalibration                 // calibration by the prefill's logits
 	WithReuse                       // rejected runs
+	WithRecycle                     // what the model said after the same tokens
 	WithHistory                     // the automaton of earlier texts, beside that of the text
 	WithForecast                    // forecast embeddings (DS2D)
 	Branching                       // the automaton drafts a tree, not a chain
 
 	// Default holds the drafters that cost nothing before the answer.
-	Default = WithLookup | WithSAM | WithNgrams | WithReuse | Branching
+	Default = WithLookup | WithSAM | WithNgrams | WithRecycle | WithReuse | Branching
 	// All also calibrates. The drafters that need something of the user's, history and forecasts, are named one by one.
 	All = Default | WithCalibration
 )
@@ -33,6 +34,7 @@ const (
 var setNames = []setName{
 	{"off", Off}, {"auto", Default}, {"all", All},
 	{"pld", WithLookup}, {"sam", WithSAM}, {"ngrams", WithNgrams}, {"calibration", WithCalibration}, {"reuse", WithReuse},
+	{"recycle", WithRecycle},
 	{"history", WithSAM | WithHistory}, {"forecast", WithForecast},
 }
 
@@ -120,6 +122,9 @@ func (s Set) Drafters(r Resources) (list []Drafter, c *Calibration, f *Forecast)
 	}
 	if s.Has(WithNgrams) {
 		list = append(list, &Ngrams{})
+	}
+	if s.Has(WithRecycle) {
+		list = append(list, &Recycle{})
 	}
 	if s.Has(WithCalibration) {
 		c = &Calibration{}

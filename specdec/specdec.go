@@ -1,7 +1,7 @@
 // Package specdec drafts the next tokens of a text for speculative decoding, so that one forward pass
 // verifies many tokens at once. The drafters use only the context: prompt lookup, suffix automata over the
-// request and over earlier answers, n-gram trees, calibration by the model's own prefill, and reuse of
-// rejected drafts (CoordGen §3.3, §3.4; sd.npu §4.3, §4.4).
+// request and over earlier answers, n-gram trees, calibration by the model's own prefill, what the model
+// said after the same tokens before, and reuse of rejected drafts (CoordGen §3.3, §3.4; sd.npu §4.3, §4.4).
 //
 // Drafters are pure: they read no clock and draw no random numbers. A draft affects how fast tokens come, never
 // which ones. The model verifies drafts (sample.GenerateWith). This package knows devices only by how
@@ -43,12 +43,13 @@ const (
 	FromPlaces                    // what follows a similar place, though the model did not expect it
 	FromAgreed                    // what follows a similar place, as the model expected
 	FromReuse                     // rejected before
+	FromRecycled                  // what the model said after the same tokens in another pass
 	FromForecast                  // foreseen by forecast embeddings
 	Simulated                     // a draft model that does not exist: see NewEagle
 	sources
 )
 
-var sourceNames = [sources]string{"prompt lookup", "automaton", "history", "n-grams", "calibration", "similar places", "similar places, expected", "reuse", "forecasts", "simulated"}
+var sourceNames = [sources]string{"prompt lookup", "automaton", "history", "n-grams", "calibration", "similar places", "similar places, expected", "reuse", "recycled", "forecasts", "simulated"}
 
 func (s Source) String() string { return sourceNames[s] }
 
@@ -233,6 +234,12 @@ func (t *Tree) byChance() []int {
 	return t.order
 }
 
+// Likely is a token and its probability.
+type Likely struct {
+	Token tandem.Token
+	P     float64
+}
+
 // A Verdict is the result of verifying a tree.
 type Verdict struct {
 	Tree     *Tree
@@ -242,6 +249,9 @@ type Verdict struct {
 	Emitted  []tandem.Token // the tokens that the pass generated: those of the path and the one after it
 	// Likeliest returns the model's likeliest token after a verified node (-1: after the text).
 	Likeliest func(node int) tandem.Token
+	// Next returns the model's n likeliest tokens after a verified node (-1: after the text), the likeliest first, with their
+	// probabilities among these. It is nil if they are not known.
+	Next func(node, n int) []Likely
 	// Forecasts returns the logits of row i of a Forecast, which may lack a constant; nil if the pass had none. It is valid only
 	// during the call.
 	Forecasts func(i int) []float32

@@ -493,3 +493,82 @@ func TestWorthIsWhatADrafterAdds(t *testing.T) {
 		}
 	}
 }
+
+// Recycle drafts what the model said after the same two tokens, also in rows that were rejected, or else after the same one; what
+// was said last counts.
+func TestRecycle(t *testing.T) {
+	said := map[tandem.Token]tandem.Token{'a': 'b', 'b': 'c', 'c': 'd', 'x': 'y', 'y': 'z'} // after each token
+	verdict := func(tree *Tree, after int) *Verdict {
+		v := &Verdict{Tree: tree, After: after}
+		for i := range tree.Nodes {
+			v.Verified = append(v.Verified, i)
+		}
+		v.Next = func(node, n int) []Likely {
+			last := tandem.Token('a')
+			if node >= 0 {
+				last = tree.Nodes[node].Token
+			}
+			return []Likely{{said[last], .75}, {'?', .24}, {'!', .01}}[:min(n, 3)]
+		}
+		return v
+	}
+	r := &Recycle{}
+	r.Committed(ids("-a"))
+	tree := NewTree(32, nil)
+	if r.Propose(tree); len(tree.Nodes) > 0 {
+		t.Fatalf("it drafts %v before the model said anything", tree.Nodes)
+	}
+	guess := NewTree(32, nil) // of another drafter: b is right, x and y are not
+	guess.Chain(-1, ids("b"), FromPrompt, 1)
+	guess.Chain(-1, ids("xy"), FromPrompt, 1)
+	r.Settle(verdict(guess, 2))
+	path := func(text string) (out []tandem.Token) {
+		t.Helper()
+		r.Rewind(2)
+		r.Committed(ids(text))
+		tree := NewTree(32, nil)
+		r.Propose(tree)
+		for at := -1; ; {
+			best := -1
+			for i, n := range tree.Nodes {
+				if n.Parent == at && (best < 0 || n.P > tree.Nodes[best].P) {
+					best = i
+				}
+				if n.Token == '!' {
+					t.Errorf("after %q it drafts what is not likely", text)
+				}
+			}
+			if at = best; at < 0 {
+				return out
+			}
+			out = append(out, tree.Nodes[at].Token)
+		}
+	}
+	for text, want := range map[string]string{"": "bc", "b": "c", "..x": "yz", "..a": "bc"} {
+		if got := path(text); !slices.Equal(got, ids(want)) {
+			t.Errorf("after %q: %v, want %q", "-a"+text, got, want)
+		}
+	}
+	said['x'] = 'w'
+	r.Settle(verdict(guess, 2))
+	if got := path("..x"); len(got) == 0 || got[0] != 'w' {
+		t.Errorf("after x it drafts %v, not what was said last", got)
+	}
+	r.Settle(verdict(guess, 2))
+	said['x'] = 'v'
+	r.Settle(verdict(guess, 2)) // nothing was proposed in between
+	if got := path("..x"); len(got) == 0 || got[0] != 'w' {
+		t.Errorf("after x it drafts %v: it learnt though it gave way", got)
+	}
+}
+
+// The likeliest of logits come in order, with their probabilities among themselves.
+func TestTopOf(t *testing.T) {
+	got := topOf([]float32{1, 3, float32(math.NaN()), 2, -1, 3}, 3)
+	if len(got) != 3 || got[0].Token != 1 || got[1].Token != 5 || got[2].Token != 3 || math.Abs(got[0].P-got[1].P) > 1e-9 || math.Abs(got[0].P+got[1].P+got[2].P-1) > 1e-9 || got[2].P >= got[1].P {
+		t.Errorf("%v", got)
+	}
+	if got := topOf([]float32{5}, 4); len(got) != 1 || got[0] != (Likely{0, 1}) {
+		t.Errorf("of one: %v", got)
+	}
+}

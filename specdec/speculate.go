@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -31,9 +32,10 @@ type Speculator struct {
 	panel    Panel
 	tree     *Tree // the panel's, once it has drafted
 	verified []int
-	foreseen int        // rows of forecasts in the last draft
-	took     float64    // seconds that the last draft took
-	learnt   Acceptance // if Acceptance is nil
+	foreseen int           // rows of forecasts in the last draft
+	took     float64       // seconds that the last draft took
+	settling time.Duration // what the drafters took of the last verdict, which counts as part of the next draft
+	learnt   Acceptance    // if Acceptance is nil
 }
 
 // Stats counts the rows of all passes by their outcome (sd.npu §3.2). The shape of a graph is fixed, so a pass computes a
@@ -81,7 +83,7 @@ func (s *Speculator) Stats() Stats {
 // Begin implements sample.Speculator. The drafters read the prompt here, so that the first draft costs no more than
 // the others.
 func (s *Speculator) Begin(m *model.Model, prompt *model.Input) error {
-	s.tree = nil
+	s.tree, s.settling = nil, 0
 	if s.Forecast != nil {
 		if err := s.Forecast.Check(m); err != nil {
 			return err
@@ -131,7 +133,7 @@ func (s *Speculator) Draft(emitted []tandem.Token, limit int) (tokens []tandem.T
 		s.foreseen = len(after) * s.Forecast.depth()
 		tokens, parents = s.Forecast.Attach(tokens, parents, s.verified, after)
 	}
-	took := s.panel.now() - start
+	took := s.panel.now() - start + s.settling
 	s.stats.Drafting += took
 	s.took = took.Seconds()
 	return tokens, parents
@@ -187,6 +189,13 @@ func (s *Speculator) Settle(v sample.Verdict) {
 		}
 		return likeliest(v.Logits[i+1])
 	}}
+	verdict.Next = func(node, n int) []Likely {
+		i, _ := slices.BinarySearch(s.verified, node)
+		if node < 0 {
+			i = -1
+		}
+		return topOf(v.Logits[i+1], n)
+	}
 	if s.foreseen > 0 {
 		verdict.Forecasts = func(i int) []float32 { return v.Logits[1+len(s.verified)+i] }
 	}
@@ -195,7 +204,40 @@ func (s *Speculator) Settle(v sample.Verdict) {
 		verdict.Emitted = append(verdict.Emitted, s.tree.Nodes[s.verified[i]].Token)
 	}
 	verdict.Emitted = append(verdict.Emitted, v.Next)
+	began := s.panel.now()
 	s.panel.Settle(verdict)
+	s.settling = s.panel.now() - began
+}
+
+// topOf returns the n likeliest tokens, with their probabilities among these.
+func topOf(logits []float32, n int) []Likely {
+	top, least := make([]Likely, 0, n+1), float32(math.Inf(-1))
+	for t, l := range logits {
+		if !(l > least) {
+			continue
+		}
+		i := len(top)
+		for ; i > 0 && float64(l) > top[i-1].P; i-- {
+		}
+		if top = slices.Insert(top, i, Likely{tandem.Token(t), float64(l)}); len(top) > n {
+			top = top[:n]
+		}
+		if len(top) == n {
+			least = float32(top[n-1].P)
+		}
+	}
+	sum, most := 0.0, 0.0
+	for i := range top {
+		if i == 0 {
+			most = top[0].P
+		}
+		top[i].P = math.Exp(top[i].P - most)
+		sum += top[i].P
+	}
+	for i := range top {
+		top[i].P /= sum
+	}
+	return top
 }
 
 func likeliest(logits []float32) tandem.Token {

@@ -13,7 +13,7 @@ import (
 
 // guessFlags are cli.DraftFlags of commands whose help leaves them out.
 type guessFlags struct {
-	Draft    string `help:"What guesses the next tokens, so that one pass decodes several; the text is the same. auto (the drafters that cost nothing before the answer), off, all (also calibration on the prompts), or some of pld, sam, ngrams, calibration, reuse, history (answers given before, which are then kept: see history list) and forecast, separated by commas: auto,history. Measured costs of passes limit the guesses." default:"auto" placeholder:"DRAFTERS" hidden:""`
+	Draft    string `help:"What guesses the next tokens, so that one pass decodes several; the text is the same. auto (the drafters that cost nothing before the answer), off, all (also calibration on the prompts), or some of pld, sam, ngrams, recycle, calibration, reuse, history (answers given before, which are then kept: see history list) and forecast, separated by commas: auto,history. Measured costs of passes limit the guesses." default:"auto" placeholder:"DRAFTERS" hidden:""`
 	Forecast string `help:"Also draft with forecast embeddings, which train.forecast makes for a model: a name or path as with --lora." placeholder:"NAME" hidden:""`
 }
 

@@ -76,7 +76,7 @@ func (f ForecastFlags) Embeddings(a *App, m *model.Model) ([][]float32, *model.A
 
 // DraftFlags choose what guesses the next tokens.
 type DraftFlags struct {
-	Draft string `help:"What guesses the next tokens, so that one pass decodes several; the text is the same. auto (the drafters that cost nothing before the answer), off, all (also calibration on the prompts), or some of pld, sam, ngrams, calibration, reuse, history (answers given before) and forecast, separated by commas: auto,history. Measured costs of passes limit the guesses." default:"auto" placeholder:"DRAFTERS"`
+	Draft string `help:"What guesses the next tokens, so that one pass decodes several; the text is the same. auto (the drafters that cost nothing before the answer), off, all (also calibration on the prompts), or some of pld, sam, ngrams, recycle, calibration, reuse, history (answers given before) and forecast, separated by commas: auto,history. Measured costs of passes limit the guesses." default:"auto" placeholder:"DRAFTERS"`
 	ForecastFlags
 }
 

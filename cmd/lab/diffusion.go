@@ -29,6 +29,7 @@ type diffusionCmd struct {
 	Methods        []string `help:"Ways of denoising. Default: all." placeholder:"METHOD"`
 	Variants       bool     `help:"Also measure the full method with other thresholds, triggers and blocks, at the last length."`
 	SoC            []string `name:"soc" help:"Chips and stacks to simulate." default:"sm8650/llada,sm8750/llada,sm8850/llada"`
+	Against        string   `help:"A model that writes token by token, to compare with; it needs the same vocabulary. Default: the built-in decoder, if it has that." type:"existingfile" placeholder:"FILE"`
 	CostsOf        string   `name:"costs-of" help:"Let windows look ahead by the latency of this simulated chip, such as sm8750/llada, instead of this machine's." placeholder:"CHIP"`
 	SVG            string   `help:"Write pictures of one answer to this folder: the states of its tokens, and the two paths." type:"path" placeholder:"DIR"`
 	File           string   `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default: standard output."`
@@ -136,15 +137,22 @@ func (c *diffusionCmd) Run(a *cli.App) (err error) {
 
 // compared adds what the built-in decoder says to the same inputs, if it reads the same tokens.
 func (c *diffusionCmd) compared(a *cli.App, d lab.Diffusion, rows []lab.DiffusionResult) ([]lab.DiffusionResult, error) {
-	m, err := openOn(native.New(c.Threads), "")
+	m, err := openOn(native.New(c.Threads), c.Against)
 	if err != nil {
 		return nil, err
 	}
 	defer m.Close()
 	if m.Tokenizer().Fingerprint() != d.Model.Tokenizer().Fingerprint() {
+		if c.Against != "" {
+			return nil, fmt.Errorf("--against %s: its vocabulary is not that of --model", c.Against)
+		}
 		return rows, nil
 	}
-	r, err := d.Autoregressive(a, m, cli.BuiltIn, slices.Max(c.Tokens))
+	name := cli.BuiltIn
+	if c.Against != "" {
+		name = filepath.Base(c.Against)
+	}
+	r, err := d.Autoregressive(a, m, name, slices.Max(c.Tokens))
 	return append(rows, r), err
 }
 

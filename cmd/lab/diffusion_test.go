@@ -9,6 +9,7 @@ import (
 
 	"tandem/cmd/internal/clitest"
 	"tandem/internal/tinymodel"
+	"tandem/models"
 )
 
 func TestDiffusionCommand(t *testing.T) {
@@ -46,12 +47,20 @@ func TestDiffusionCommand(t *testing.T) {
 		}
 	}
 	clitest.Write(t, dir, "plain.gguf", string(tinymodel.GGUF(tinymodel.Spec{})))
+	clitest.Write(t, dir, "reader.gguf", string(models.Reader))
+	words := []string{"mill"}
+	clitest.Write(t, dir, "blocks.gguf", string(tinymodel.GGUF(tinymodel.Spec{Arch: "llada", Words: words})))
+	clitest.Write(t, dir, "tokens.gguf", string(tinymodel.GGUF(tinymodel.Spec{Words: words})))
+	if stdout, stderr, err := h.Run("diffusion", "--tokens", "8", "--methods", "prefix-kv", "--model", filepath.Join(dir, "blocks.gguf"), "--against", filepath.Join(dir, "tokens.gguf")); err != nil || !strings.Contains(stdout, "token by token") {
+		t.Errorf("%v: %s%s", err, stdout, stderr)
+	}
 	for _, c := range []struct {
 		flags []string
 		want  string
 	}{
 		{[]string{"--tokens", "0"}, "--tokens 0"}, {[]string{"--methods", "slow"}, "fast-dllm"}, {[]string{"--soc", "sm9/llada"}, "sm9"},
 		{[]string{"--model", filepath.Join(dir, "plain.gguf")}, "autoregressive"}, {[]string{"--inputs", file}, "line 1"},
+		{[]string{"--tokens", "8", "--methods", "prefix-kv", "--against", filepath.Join(dir, "reader.gguf")}, "vocabulary"},
 	} {
 		if _, stderr, err := h.Run(append([]string{"diffusion"}, c.flags...)...); err == nil || !strings.Contains(stderr, c.want) {
 			t.Errorf("%v: %v: %s", c.flags, err, stderr)

@@ -159,3 +159,56 @@ func TestForecast(t *testing.T) {
 		}
 	}
 }
+
+// An adapter for answers changes how the pair's answer sounds, on one side or on both, and not what it says: the values stay, and the
+// documents that the sentences come from.
+func TestAdaptersChangeHowThePairSounds(t *testing.T) {
+	asked := []struct {
+		question string
+		values   []string
+	}{
+		{"What is the gate code of the storage unit?", []string{"8853"}},
+		{"What is the destination of bus 14?", []string{"Ebbel Bridge"}},
+		{"What is the phone number of Uncle Bela?", []string{"555-0142"}},
+		{question, []string{deviceKnows, cloudKnows}},
+	}
+	c, h := newCloud(t), newHome(t)
+	said, sources, changed := map[string]string{}, map[string]string{}, map[string]int{}
+	for _, sides := range [][2]string{{"", ""}, {"brief", ""}, {"", "brief"}, {"brief", "brief"}} {
+		device, cloud := []string{"--reader", "decoder"}, []string{"--reader", "decoder"}
+		if sides[0] != "" {
+			device = append(device, "--lora", sides[0])
+		}
+		if sides[1] != "" {
+			cloud = append(cloud, "--lora", sides[1])
+		}
+		c.serve(cloud...)
+		if said[question] == "" {
+			if out, stderr, err := h.Run("pair", c.code()); err != nil {
+				t.Fatalf("pair: %v, %s%s", err, out, stderr)
+			}
+		}
+		for _, q := range asked {
+			a := h.ask(append(device, q.question)...)
+			var from []string
+			for _, p := range a.Parts {
+				if len(p.Sources) > 0 {
+					from = append(from, p.Sources[0].Side+": "+p.Sources[0].Title)
+				}
+			}
+			if said[q.question] == "" {
+				said[q.question], sources[q.question] = a.Answer, fmt.Sprint(from)
+			}
+			if a.LocalOnly || !holds(a.Answer, q.values...) || fmt.Sprint(from) != sources[q.question] {
+				t.Errorf("with %q: %s %q from %q, without adapters %q from %s", sides, q.question, a.Answer, from, said[q.question], sources[q.question])
+			}
+			if a.Answer != said[q.question] {
+				changed[fmt.Sprint(sides)]++
+			}
+		}
+		c.kill()
+	}
+	if both := changed[fmt.Sprint([2]string{"brief", "brief"})]; both == 0 || len(changed) < 3 {
+		t.Errorf("answers that sound otherwise: %v", changed)
+	}
+}

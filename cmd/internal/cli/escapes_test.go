@@ -10,7 +10,7 @@ import (
 )
 
 // A model file cannot control the terminal of who looks at it.
-func TestModelsShowEscapes(t *testing.T) {
+func TestEscapesOfModels(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.gguf")
 	raw := tinymodel.GGUF(tinymodel.Spec{Seed: 3})
 	name := strings.Index(string(raw), "general.name")
@@ -28,5 +28,12 @@ func TestModelsShowEscapes(t *testing.T) {
 	}
 	if strings.ContainsRune(out.String(), 0x1b) {
 		t.Errorf("%q", out)
+	}
+	out.Reset()
+	if err := a.Doctor(DoctorFlags{ModelFlags: ModelFlags{Model: path, Threads: 1}}); err != nil || !strings.Contains(out.String(), "model") {
+		t.Errorf("doctor: %v\n%s", err, out)
+	}
+	if strings.ContainsRune(out.String(), 0x1b) {
+		t.Errorf("doctor: %q", out)
 	}
 }

@@ -11,7 +11,7 @@ import (
 var numberPattern = regexp.MustCompile(`\d+(?:[.,:]\d+)*`)
 
 // mayGo are words with which sentences begin and which a version need not have. Others may be names.
-var mayGo = set("sorry thanks thank hi hey hello dear yo fyi look listen well so and but honestly just tell give gimme want wanna let stop hurry shut can don won okay ok oops nope yeah cheers many make be hopefully bye hand remember")
+var mayGo = set("sorry thanks thank hi hey hello dear yo fyi look listen well so and but honestly just tell give gimme want wanna let stop hurry shut can don won okay ok oops nope yeah cheers many make be hopefully bye hand remember see")
 
 // Keeps reports whether a version has the numbers of a sentence, as often, and its names as whole words, and no other names. Names
 // are words with a capital within a sentence, and at its beginning all words but those of a list; there a version may write them

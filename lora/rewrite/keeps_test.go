@@ -29,6 +29,7 @@ func TestKeeps(t *testing.T) {
 		{"Where is plan B?", "Excuse me, where is plan B?", true},
 		{"Where is plan B?", "Excuse me, where is plan C?", false},
 		{"Thanks for the flowers.", "Thank you very much for the flowers.", true},
+		{"See you on Monday.", "I look forward to seeing you on Monday.", true},
 		{"He left.", "I would like to inform you that Tom left.", false},
 		{"The soup is cold.", "Excuse me, the soup is cold. You are the best!", true},
 	} {

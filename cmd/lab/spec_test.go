@@ -97,6 +97,7 @@ func TestBenchSpecErrors(t *testing.T) {
 		{"--task ui --data data", filepath.Join("ui", "tasks.json")},
 		{"--costs broken.gguf", "broken.gguf"},
 		{"--model missing.gguf", "missing.gguf"},
+		{"--passes 8=fast", "8=910us"}, {"--passes 65=1ms", "1 to 64"}, {"--passes 1=1ms --costs broken.gguf", "one of them"},
 	} {
 		stdout, stderr, err := h.Run(append([]string{"spec", "--threads", "1"}, strings.Fields(c.args)...)...)
 		if err == nil || !strings.Contains(stderr, c.want) || stdout != "" {

@@ -6,9 +6,12 @@ import (
 	"testing"
 )
 
-// A server on the loopback interface refuses requests for other names.
+// A server on the loopback interface refuses requests for other names, and drops clients that are idle.
 func TestMetricsHost(t *testing.T) {
 	served := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
+	if s := metricsServer("127.0.0.1:9090", served); s.IdleTimeout <= 0 || s.ReadHeaderTimeout <= 0 || s.ReadTimeout <= 0 || s.WriteTimeout <= 0 {
+		t.Error("clients may stay as long as they like")
+	}
 	for _, c := range []struct {
 		address, host string
 		want          int
@@ -24,7 +27,7 @@ func TestMetricsHost(t *testing.T) {
 		r := httptest.NewRequest(http.MethodGet, "/metrics", nil)
 		r.Host = c.host
 		w := httptest.NewRecorder()
-		ownHost(c.address, served).ServeHTTP(w, r)
+		metricsServer(c.address, served).Handler.ServeHTTP(w, r)
 		if w.Code != c.want {
 			t.Errorf("%s asked for %q: %d, want %d", c.address, c.host, w.Code, c.want)
 		}

@@ -405,7 +405,7 @@ func (c *serveCmd) observe(a *cli.App, cloud *node.Cloud) (metrics http.Handler,
 	if err != nil {
 		return nil, nil, fmt.Errorf("metrics: %w", err)
 	}
-	server := &http.Server{Handler: ownHost(c.Metrics, handler), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: time.Minute}
+	server := metricsServer(c.Metrics, handler)
 	go server.Serve(l)
 	a.Remark("metrics on http://%s/metrics", l.Addr())
 	return metrics, func() {
@@ -413,6 +413,13 @@ func (c *serveCmd) observe(a *cli.App, cloud *node.Cloud) (metrics http.Handler,
 		defer cancel()
 		server.Shutdown(ctx)
 	}, nil
+}
+
+// metricsServer is a server that drops clients that are slow or idle.
+func metricsServer(address string, h http.Handler) *http.Server {
+	return &http.Server{
+		Handler: ownHost(address, h), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: time.Minute,
+	}
 }
 
 // ownHost refuses requests for another host, if the server listens on this machine alone: a page in a browser can give a

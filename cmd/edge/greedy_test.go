@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -81,6 +82,9 @@ func TestGreedyLive(t *testing.T) {
 	before, err := os.ReadFile(record)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if info, err := os.Stat(record); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+		t.Errorf("others can read the recording: %v, %v", info.Mode(), err)
 	}
 	if _, _, err := h.Run("ask", "--local-only", "--record", record, "--energy", "--power-supply", t.TempDir(), question); err == nil {
 		t.Error("power was measured without a battery")

@@ -456,15 +456,20 @@ func TestDevices(t *testing.T) {
 	check()
 }
 
-// All devices of a crowd get the answer of peace, however many there are; most wait for a place.
+// All devices of a crowd get the answer of peace to each of their three questions, however many they are: most wait for a place,
+// and as they wait up to a minute, none begins without the cloud.
 func TestCrowd(t *testing.T) {
 	s := newSides(t)
 	check := leftovers(t)
-	g := newTarget(t, s, 32)
+	g := newTarget(t, s, 64)
 	rounds(t, func(*rand.Rand) {
 		var all sync.WaitGroup
 		for i := range g.honest {
-			all.Go(func() { g.same(t, i) })
+			all.Go(func() {
+				for range 3 {
+					g.same(t, i)
+				}
+			})
 		}
 		all.Wait()
 	})

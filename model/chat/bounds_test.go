@@ -163,6 +163,7 @@ func TestTemplatesMayNestALittle(t *testing.T) {
 		`{{ ` + nest(50, "[", "", "]") + `|length }}`:                                   "1",
 		nest(100, "{% if true %}", "1", "{% endif %}"):                                  "1",
 		`{{ 1` + strings.Repeat("+1", 150) + ` }}`:                                      "151",
+		strings.Repeat(`{{ 'a' + 'b' }}`, 400):                                          strings.Repeat("ab", 400),
 		strings.Repeat(`{{ (1) }}{% if true %}{% endif %}`, 1000):                       strings.Repeat("1", 1000),
 		`{% set x = [] %}{% set _ = x.append('a') %}{{ x }}`:                            "['a']",
 		`{{ ['a', 'b']|join(', ') }}{{ '%5d'|format(3) }}`:                              "a, b    3",

@@ -587,7 +587,7 @@ func TestDocuments(t *testing.T) {
 			t.Errorf("delete %q: %d %s", path, w.Code, w.Body)
 		}
 	}
-	for _, name := range []string{"", ".", "..", "a%00b", "x%3Fy", "%2F", "%20a", "a.", ".hidden.md", strings.Repeat("x", 200)} {
+	for _, name := range []string{"", ".", "..", "a%00b", "x%3Fy", "%2F", "%20a", "a.", ".hidden.md", "a%E2%80%AEdm.exe", strings.Repeat("x", 200)} {
 		if w := send(t, s, "POST", "/v1/documents?name="+name, "text", "Content-Type", "text/plain"); w.Code != 400 {
 			t.Errorf("name %q: %d %s", name, w.Code, w.Body)
 		}

@@ -134,7 +134,7 @@ const maxName = 128
 func fileName(name string) (string, error) {
 	name = path.Base(strings.ReplaceAll(name, `\`, "/"))
 	bad := strings.ContainsFunc(name, func(r rune) bool {
-		return unicode.IsControl(r) || r == unicode.ReplacementChar || strings.ContainsRune(`<>:"|?*`, r)
+		return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == unicode.ReplacementChar || strings.ContainsRune(`<>:"|?*`, r)
 	})
 	if bad || name == "" || name[0] == '.' || strings.Trim(name, ". ") != name || len(name) > maxName || name == "/" {
 		return "", refused("name", "%q is no name for a file: send the file's name, with its ending, such as notes.md", name)

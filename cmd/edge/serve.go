@@ -92,6 +92,7 @@ type serving struct {
 
 	denoising chan struct{} // holds one place
 
+	changes sync.Mutex   // held while documents change, so that requests wait for each other and not for nothing
 	mu      sync.RWMutex // held for reading by answers, and for writing while the session changes
 	session *session
 

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"tandem/internal/filelock"
 	"tandem/internal/tinymodel"
 )
 
@@ -297,5 +298,42 @@ func TestServeEncoder(t *testing.T) {
 	}
 	if _, stderr, err := h.Run("serve", "--http", "127.0.0.1:0", "--encoder", filepath.Join(dir, "llama.gguf")); err == nil || !strings.Contains(stderr, "is no encoder") {
 		t.Errorf("%v: %s", err, stderr)
+	}
+}
+
+// Documents that come at the same time wait for each other. One that is refused because another program writes the index does
+// not stay on the disk, and does not take the place of an earlier one.
+func TestServeKeepsNoRefusedDocument(t *testing.T) {
+	h := newHome(t)
+	s := serve(h)
+	var all sync.WaitGroup
+	for i := range 12 {
+		all.Go(func() {
+			if code, body := s.do("POST", fmt.Sprintf("/v1/documents?name=n%d.md", i), fmt.Sprintf("# Boat %d\n\nThe boat %d lies at pier 7.", i, i)); code != http.StatusOK {
+				t.Errorf("%d %s", code, body)
+			}
+		})
+	}
+	all.Wait()
+	data := filepath.Join(h.Dir, ".local", "share", "tandem", "edge")
+	f, err := os.OpenFile(filepath.Join(data, "index", "lock"), os.O_RDWR, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if ok, err := filelock.Try(f); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	for _, name := range []string{"n3.md", "other.md"} {
+		if code, body := s.do("POST", "/v1/documents?name="+name, "refused"); code != http.StatusConflict {
+			t.Errorf("%d %s", code, body)
+		}
+	}
+	kept, err := os.ReadDir(filepath.Join(data, "uploads"))
+	if err != nil || len(kept) != 12 {
+		t.Errorf("%d files, %v", len(kept), err)
+	}
+	if text, err := os.ReadFile(filepath.Join(data, "uploads", "n3.md")); err != nil || !strings.Contains(string(text), "pier 7") {
+		t.Errorf("%q, %v", text, err)
 	}
 }

@@ -66,12 +66,18 @@ func (s *shelf) Add(ctx context.Context, name string, r io.Reader) (skipped stri
 	if err != nil {
 		return "", err
 	}
+	s.changes.Lock()
+	defer s.changes.Unlock()
+	before, none := os.ReadFile(file)
 	if err := cli.WriteFile(file, b); err != nil {
 		return "", err
 	}
 	report, err := s.edit(func(x *search.Index) (search.Report, error) { return x.Add(ctx, file, func(search.Progress) {}) })
-	if err != nil {
-		return "", err
+	if err != nil { // what was refused does not stay
+		if none == nil {
+			return "", errors.Join(err, cli.WriteFile(file, before))
+		}
+		return "", errors.Join(err, os.Remove(file))
 	}
 	for _, k := range report.Skipped {
 		return k.Reason, os.Remove(file)
@@ -95,6 +101,8 @@ func (s *shelf) Remove(ctx context.Context, path string) error {
 	if !known {
 		return fmt.Errorf("%s: %w", path, api.ErrNoDocument)
 	}
+	s.changes.Lock()
+	defer s.changes.Unlock()
 	if _, err := s.edit(func(x *search.Index) (search.Report, error) { return x.Remove(ctx, path) }); err != nil {
 		return err
 	}

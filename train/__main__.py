@@ -39,7 +39,7 @@ def main():
     a.add_argument("--tokens", type=int, default=6144, help="padded positions per step")
     a.add_argument("--rate", type=float, default=0.006)
     a.add_argument("--seed", type=int, default=1)
-    a.add_argument("--facts", type=int, default=0, help="train on nothing but plain questions about passages of at most so many facts (examples.plain)")
+    a.add_argument("--facts", type=int, default=0, help="train on nothing but plain questions about passages of at most this many facts (examples.plain)")
     args = a.parse_args()
     if args.width % 64 or args.width <= 0 or args.kv_heads <= 0 or args.width // 64 % args.kv_heads or args.ff % 32:
         a.error("--width %d, --kv-heads %d, --ff %d: the width must be a multiple of 64 with a head for each, the KV heads divide the heads, "

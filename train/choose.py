@@ -67,7 +67,7 @@ def spelt(corrections, s, held=False):
 
 
 def sentences(folder, most=6000):
-    """Short plain sentences of the text files (.txt, .txt.xz) in a folder, at most so many of each file, in which every word is frequent."""
+    """Short plain sentences of the text files (.txt, .txt.xz) in a folder, at most MOST of each file, in which every word is frequent."""
     out, counts = [], {}
     for path in sorted(glob.glob(os.path.join(folder, "*.txt*"))):
         with (lzma.open if path.endswith(".xz") else open)(path, "rt", encoding="utf-8") as f:

@@ -89,7 +89,7 @@ class Feed:
 
     def __init__(self, seed, tokenizer, tokens, pool=320, facts=0):
         """tokens: padded positions in a batch; pool: how many rows to choose rows of similar length from; facts: if above 0, all rows are
-        plain questions about passages of at most so many facts (examples.plain)."""
+        plain questions about passages of at most this many facts (examples.plain)."""
         self.s, self.tokenizer, self.tokens, self.pool, self.facts = Source(seed), tokenizer, tokens, pool, facts
         self.cutter, self.cuts = Cutter(), []
 

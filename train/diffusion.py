@@ -216,7 +216,7 @@ def main():
     parser.add_argument("--minutes", type=float, default=25)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--facts", type=int, default=0, help="train on nothing but plain questions about passages of at most so many facts (examples.plain)")
+    parser.add_argument("--facts", type=int, default=0, help="train on nothing but plain questions about passages of at most this many facts (examples.plain)")
     parser.add_argument("--tell", action="store_true", help="with --items and --facts: requests to tell all of a passage, whose answers are long")
     parser.add_argument("--items", metavar="FILE", help="only write held-out questions and answers to FILE")
     a = parser.parse_args()

@@ -11,7 +11,7 @@ import (
 	"tandem/model/span"
 )
 
-// What a text as it is is worth beside its rivals, as a logarithm of odds, by how sure a reader is without context that it is right.
+// The log-odds of a text against its rivals: how sure a reader is, without context, that it is right as it stands.
 const (
 	known      = 4.0  // a word of the vocabulary
 	unknown    = -4.0 // another one, which is not a name
@@ -34,7 +34,7 @@ const (
 	twoOff  = 6
 )
 
-// rare is the rank from which a known word may be a misspelling of a word that is so many times as frequent.
+// rare is the rank from which a known word may be a misspelling of a word that is at least oftener times as frequent.
 const (
 	rare    = 15000
 	oftener = 8

@@ -161,7 +161,7 @@ func (d *transfer) begin() error {
 	return err
 }
 
-// newHash returns the hash that makes a checksum of so many hex digits, for a file of size bytes.
+// newHash returns the hash that makes a checksum with that number of hex digits, for a file of size bytes.
 func newHash(digits int, size int64) hash.Hash {
 	if digits == 2*sha256.Size {
 		return sha256.New()

@@ -47,7 +47,7 @@ func Verify(ctx context.Context, path string) error {
 	return err
 }
 
-// Record writes the checksum of a file beside it, for Verify. sum is its SHA-256 in hexadecimal, or "" to read the file. It does
+// Record writes the checksum of a file next to it, for Verify. sum is its SHA-256 in hexadecimal, or "" to read the file. It does
 // nothing for a file that leads into the cache.
 func Record(ctx context.Context, path, sum string) error {
 	if inCache(path) != "" {

@@ -50,7 +50,7 @@ func TestVerifyPulled(t *testing.T) {
 	}
 }
 
-// A file elsewhere has its checksum beside it, as sha256sum writes it.
+// A file elsewhere has its checksum next to it, as sha256sum writes it.
 func TestVerifyRecorded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.gguf")
 	if err := os.WriteFile(path, random(3000), 0o600); err != nil {

@@ -16,29 +16,36 @@ const MostQuotes = 3
 // MostAround is how many bytes of the text around a sentence are quoted at most. A window of a document is seldom longer.
 const MostAround = 800
 
+// A citer finds the sentences of passages that say what an answer says.
+type citer struct {
+	topic    string
+	passages []passages.Passage
+	scorer   Scorer
+}
+
 // quotes returns the sentences of the part's passages that say it best or, if it says that nobody knows, the passages
 // nearest to the question. base holds the scorer's relevance of the passages where the part begins.
-func (d *Decoder) quotes(p Part, said string, base []float64) []Quote {
-	question := join(d.rel.topic, said)
+func (c citer) quotes(p Part, said string, base []float64) []Quote {
+	question := join(c.topic, said)
 	unknown := refusal.Unknown(said, p.Nothing)
 	if unknown {
-		question = d.rel.topic
+		question = c.topic
 	}
 	var out []Quote
 	for i, w := range p.Weights {
-		if !unknown && w < LeastShare || strings.TrimSpace(d.passages[i].Text) == "" {
+		if !unknown && w < LeastShare || strings.TrimSpace(c.passages[i].Text) == "" {
 			continue
 		}
-		text := d.passages[i].Text
+		text := c.passages[i].Text
 		all := sentencesOf(text)
-		best := d.nearest(text, all, question)
+		best := c.nearest(text, all, question)
 		q := Quote{Passage: i, Relevance: base[i]}
 		if unknown {
 			from, to := around(all, best, MostAround)
 			q.Text, q.From, q.To = text[from:to], all[best].from-from, all[best].to-from
 		} else {
 			q.Text, q.Weight = text[all[best].from:all[best].to], w
-			q.From, q.To = repeated(q.Text, said, contentWords(d.rel.topic))
+			q.From, q.To = repeated(q.Text, said, contentWords(c.topic))
 		}
 		out = append(out, q)
 	}
@@ -52,12 +59,12 @@ func (d *Decoder) quotes(p Part, said string, base []float64) []Quote {
 type extent struct{ from, to int }
 
 // nearest returns the index of the sentence that has most to do with a query, by the scorer.
-func (d *Decoder) nearest(text string, all []extent, query string) (best int) {
+func (c citer) nearest(text string, all []extent, query string) (best int) {
 	var each []passages.Passage
 	for _, s := range all {
 		each = append(each, passages.Passage{Text: text[s.from:s.to]})
 	}
-	scores := d.cfg.Scorer.Prepare(each)(nil, query)
+	scores := c.scorer.Prepare(each)(nil, query)
 	return slices.Index(scores, slices.Max(scores))
 }
 

@@ -15,6 +15,7 @@ type Part struct {
 // Parts returns the sentences of the answer so far, in order.
 func (d *Decoder) Parts() []Part {
 	var out []Part
+	cite := citer{d.rel.topic, d.passages, d.cfg.Scorer}
 	begun := -1
 	for i := 1; i < len(d.states); i++ {
 		if m := d.states[i]; m.begun != begun {
@@ -42,7 +43,7 @@ func (d *Decoder) Parts() []Part {
 		}
 		begins := d.states[s.From]
 		said := d.text[begins.end:d.states[s.To].end]
-		s.Quotes = d.quotes(*s, strings.TrimSpace(string(said)), begins.base)
+		s.Quotes = cite.quotes(*s, strings.TrimSpace(string(said)), begins.base)
 	}
 	return out
 }

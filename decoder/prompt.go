@@ -57,17 +57,6 @@ func writePrompts(cfg Config, req Request, bare bool) (prompts []prompt, truncat
 	return prompts, truncated, err
 }
 
-// Prompt returns the prompt of one context with all passages, for a model that writes the whole answer from it. It shortens
-// passages and leaves out old turns like New.
-func Prompt(cfg Config, req Request) ([]tandem.Token, error) {
-	cfg.Contexts = 1
-	prompts, _, err := writePrompts(cfg, req, false)
-	if err != nil {
-		return nil, err
-	}
-	return append(slices.Clone(prompts[0].prefix), prompts[0].rest...), nil
-}
-
 // withoutThoughts returns a message without the thoughts before an answer. Templates would drop them by their tag, but AsText
 // breaks it up.
 func withoutThoughts(m chat.Message) string {

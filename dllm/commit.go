@@ -29,7 +29,18 @@ func (m *Machine) commit() {
 			m.reconsider(p, g)
 		}
 	}
-	// The most confident first; of equals, the first in the text.
+	if m.cfg.Ordered {
+		m.decideInOrder(open, guess)
+	} else {
+		m.decideBest(open, guess)
+	}
+	if len(open) == 0 { // the owner lost guesses: go on all the same
+		m.decide(m.firstOpen(), Guess{Token: m.cells[m.firstOpen()].Token}, true)
+	}
+}
+
+// decideBest decides the most confident positions first; of equals, the first in the text.
+func (m *Machine) decideBest(open []int, guess map[int]Guess) {
 	slices.SortStableFunc(open, func(a, b int) int {
 		switch x, y := guess[a].Confidence, guess[b].Confidence; {
 		case x > y:
@@ -42,8 +53,18 @@ func (m *Machine) commit() {
 	for i, p := range open {
 		m.decide(p, guess[p], i < m.cfg.AtLeast)
 	}
-	if len(open) == 0 { // the owner lost guesses: go on all the same
-		m.decide(m.firstOpen(), Guess{Token: m.cells[m.firstOpen()].Token}, true)
+}
+
+// decideInOrder decides positions in the text's order, up to and without the first that is not confident enough.
+func (m *Machine) decideInOrder(open []int, guess map[int]Guess) {
+	going := true
+	for i, p := range open {
+		g, must := guess[p], i < m.cfg.AtLeast
+		if !going || p != m.firstOpen() {
+			g.Confidence, must = -1, false
+		}
+		m.decide(p, g, must)
+		going = going && (g.Confidence >= m.cfg.Stable || i+1 < m.cfg.AtLeast)
 	}
 }
 

@@ -104,6 +104,9 @@ type Config struct {
 	Shifted bool
 	// CausalPrompt says that rows of the prompt see only themselves and those before.
 	CausalPrompt bool
+	// Ordered says that positions are decided in the order of the text, each for good, because what may stand at one depends
+	// on those before it. Visible and Stable must be equal then.
+	Ordered bool
 	// Costs holds the measured times of passes: entry i is that of i+1 rows. The window grows no further than they go, and
 	// without them not at all.
 	Costs []float64
@@ -126,6 +129,8 @@ func (c *Config) check() error {
 		return fmt.Errorf("denoise with suffix %d: not known", c.Suffix)
 	case c.Suffix != NoSuffix && (c.Sliding || c.Trigger > 0 || c.Refresh > 0):
 		return fmt.Errorf("denoise: a window, lookahead and refresh need a prefix that is reused: leave out the suffix")
+	case c.Ordered && c.Visible < c.Stable:
+		return fmt.Errorf("denoise in the text's order with thresholds %v and %v: they must be equal, since tokens are not revised", c.Visible, c.Stable)
 	case c.AtLeast < 0 || c.Trigger < 0 || c.Refresh < 0 || !(c.Slack >= 0):
 		return fmt.Errorf("denoise: negative settings")
 	case slices.Contains(c.Prompt, c.Mask):

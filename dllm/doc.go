@@ -9,6 +9,9 @@
 // So rows of future blocks in a pass cannot change what the current block becomes, and what enters the prefix never
 // depends on an undecided token. The vanilla method and those with a suffix see the whole sequence instead.
 //
+// Under a Limit (Options.Limit) the positions of a block are decided in the text's order: what a limit allows depends on all
+// that comes before.
+//
 // The package must not touch documents, sides or a phone's clock. It knows devices only by the time of a pass of n rows
 // (Config.Costs).
 package dllm

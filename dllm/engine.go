@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"tandem"
 	"tandem/model"
@@ -20,8 +21,14 @@ type Options struct {
 	// keeps its token as long as the distribution stays. The confidence is the token's probability at temperature 1.
 	Temperature float64
 	Seed        uint64
+	Limit       Limit // nil for none
 	Observer
 }
+
+// A Limit says what a text may hold: it sets the logits of the tokens that may not follow answer to −Inf, and leaves at least one.
+// With a limit the positions of a block are decided in the text's order, each for good, as soon as their confidence under
+// the limit reaches Stable; nothing is revised.
+type Limit func(answer []tandem.Token, logits []float32)
 
 // Generate denoises a continuation of a prompt with a diffusion model. Without IgnoreEnd the text ends before the first of
 // the tokenizer's end tokens. The Stats are valid in every case.
@@ -42,7 +49,14 @@ func Generate(ctx context.Context, m *model.Model, prompt []tandem.Token, o Opti
 	if !o.IgnoreEnd {
 		cfg.Stop = m.Tokenizer().EOGs()
 	}
-	return Run(ctx, cfg, NewEngine(m, o.Temperature, o.Seed, o.Refresh > 0), o.Observer)
+	if o.Limit != nil {
+		cfg.Ordered, cfg.Visible, cfg.Refresh = true, cfg.Stable, 0
+	}
+	e := NewEngine(m, o.Temperature, o.Seed, cfg.Refresh > 0)
+	if o.Limit == nil {
+		return Run(ctx, cfg, e, o.Observer)
+	}
+	return Run(ctx, cfg, e, e.limit(cfg, o.Limit, o.Observer))
 }
 
 // An Engine is a Denoiser on a model, for one generation. It keeps two caches: the dense path computes in the first; the
@@ -61,6 +75,56 @@ type Engine struct {
 	refreshed    []int          // positions that Refresh has computed since the last Merge
 	rows         [2][]model.Live
 	logits       [2]model.Logits
+	limited      *limited // nil without a limit
+}
+
+// limited is what an engine needs to keep to a limit.
+type limited struct {
+	Config
+	limit  Limit
+	answer []tandem.Token // decided
+}
+
+// limit makes the engine keep to a limit. It learns what is decided through the observer that it returns.
+func (e *Engine) limit(cfg Config, limit Limit, see Observer) Observer {
+	l := &limited{Config: cfg, limit: limit}
+	e.limited = l
+	write := see.Write
+	see.Write = func(tokens []tandem.Token) error {
+		l.answer = append(l.answer, tokens...)
+		if write == nil {
+			return nil
+		}
+		return write(tokens)
+	}
+	return see
+}
+
+// guesses guesses the next undecided positions one after the other, each as it may follow the ones before, as far as they can
+// be decided. What it says of others is a draft or is not looked at.
+func (l *limited) guesses(e *Engine, rows []Row, logits [][]float32) []Guess {
+	out := make([]Guess, 0, len(logits))
+	text, going := slices.Clone(l.answer), true
+	for _, r := range rows {
+		if !r.Logits {
+			continue
+		}
+		at := r.Position - len(l.Prompt)
+		if l.Shifted {
+			at++
+		}
+		next := going && at == len(text)
+		if next {
+			e.ban(logits[len(out)])
+			l.limit(text, logits[len(out)])
+		}
+		g := e.guess(logits[len(out)], r.Position)
+		if out = append(out, g); next {
+			text = append(text, g.Token)
+			going = (g.Confidence >= l.Stable || len(text)-len(l.answer) < l.AtLeast) && !slices.Contains(l.Stop, g.Token)
+		}
+	}
+	return out
 }
 
 // NewEngine returns an engine. Without refresh it has one cache.
@@ -122,6 +186,9 @@ func (e *Engine) pass(ctx context.Context, m *model.Model, path int, seq *model.
 	if err != nil {
 		return nil, fmt.Errorf("denoise: %w", err)
 	}
+	if e.limited != nil {
+		return e.limited.guesses(e, rows, logits), nil
+	}
 	guesses := make([]Guess, 0, len(logits))
 	for _, r := range rows {
 		if r.Logits {
@@ -131,11 +198,16 @@ func (e *Engine) pass(ctx context.Context, m *model.Model, path int, seq *model.
 	return guesses, nil
 }
 
-// guess makes a guess of a row's logits, which it changes.
-func (e *Engine) guess(logits []float32, position int) Guess {
+// ban takes the tokens away that no position may have.
+func (e *Engine) ban(logits []float32) {
 	for _, t := range e.banned {
 		logits[t] = float32(math.Inf(-1))
 	}
+}
+
+// guess makes a guess of a row's logits, which it changes.
+func (e *Engine) guess(logits []float32, position int) Guess {
+	e.ban(logits)
 	best := 0
 	for i, l := range logits {
 		if l > logits[best] {

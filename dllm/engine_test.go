@@ -134,6 +134,51 @@ func TestPathsOnAModel(t *testing.T) {
 	}
 }
 
+// Under a limit no token follows one that it may not, whatever the method, and a limit that allows everything decides in the
+// text's order as the machine does.
+func TestLimit(t *testing.T) {
+	may := func(answer []tandem.Token, next tandem.Token) bool {
+		before := tandem.Token(len(answer))
+		if len(answer) > 0 {
+			before += answer[len(answer)-1]
+		}
+		return (before+next)%7 == 0
+	}
+	for _, arch := range []string{"llada", "dream"} {
+		m := peaked(t, arch, 1)
+		for _, method := range Methods {
+			for _, temperature := range []float64{0, 1} {
+				o := Options{Method: method.Method, MaxTokens: 70, IgnoreEnd: true, Temperature: temperature, Seed: 5}
+				o.Visible, o.Stable, o.Costs = min(o.Visible, .3), min(o.Stable, .4), make([]float64, 64)
+				o.Limit = func(answer []tandem.Token, logits []float32) {
+					for i := range logits {
+						if !may(answer, tandem.Token(i)) {
+							logits[i] = float32(math.Inf(-1))
+						}
+					}
+				}
+				text, stats := generate(t, m, prompt(9), o)
+				for i, next := range text {
+					if !may(text[:i], next) {
+						t.Fatalf("%s %s: token %d of %d may not follow", arch, method.Name, i, text)
+					}
+				}
+				if len(text) != 70 || o.Suffix == NoSuffix && method.Name != "prefix-kv" && len(stats.Passes) >= 70 {
+					t.Errorf("%s %s: %d tokens in %d passes", arch, method.Name, len(text), len(stats.Passes))
+				}
+			}
+			o := Options{Method: method.Method, MaxTokens: 70, IgnoreEnd: true, Limit: func([]tandem.Token, []float32) {}}
+			free, _ := generate(t, m, prompt(9), o)
+			cfg := Config{Method: method.Method, Prompt: prompt(9), Length: 70, Mask: m.Config().Mask, Shifted: m.Config().Shifted, Ordered: true}
+			cfg.Visible, cfg.Refresh = cfg.Stable, 0
+			var want []tandem.Token
+			if _, err := Run(t.Context(), cfg, NewEngine(m, 0, 0, false), Observer{Write: func(tokens []tandem.Token) error { want = append(want, tokens...); return nil }}); err != nil || !slices.Equal(free, want) {
+				t.Errorf("%s %s: %d with a limit that allows all, %d without: %v", arch, method.Name, free, want, err)
+			}
+		}
+	}
+}
+
 // inTurn carries out the two paths one after the other.
 type inTurn struct {
 	*Engine

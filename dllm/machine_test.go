@@ -26,7 +26,7 @@ func cases(t *testing.T, n, size int, f func(t *testing.T, seed uint64, r *rand.
 }
 
 // A position is decided only when all blocks before its own are: the order of block-wise decoding, whatever the
-// confidences. What is decided stays decided, what is stable stays as it is, and the text is what the cells say.
+// confidences; in the text's order, when all positions before it are. What is decided stays decided, what is stable stays as it is, and the text is what the cells say.
 func TestBlocksAreDecidedInOrder(t *testing.T) {
 	cases(t, 2000, 24, func(t *testing.T, seed uint64, _ *rand.Rand, cfg Config) {
 		var before []Cell
@@ -40,7 +40,7 @@ func TestBlocksAreDecidedInOrder(t *testing.T) {
 			for i, c := range cells {
 				if c.Status == Invisible {
 					open = min(open, i)
-				} else if b := m.cfg.Block; open/b < i/b {
+				} else if b := m.cfg.Block; open/b < i/b || cfg.Ordered && open < i {
 					t.Errorf("position %d is %v before position %d", i, c.Status, open)
 				}
 				if before != nil {
@@ -102,12 +102,18 @@ func blockwise(t *testing.T, seed uint64, cfg Config) (text []tandem.Token) {
 				}
 			}
 			slices.SortStableFunc(order, func(a, b int) int {
+				if cfg.Ordered {
+					return a - b
+				}
 				return -int(math.Copysign(1, float64(guesses[a].Confidence-guesses[b].Confidence))) * min(1, int(1e9*math.Abs(float64(guesses[a].Confidence-guesses[b].Confidence))))
 			})
 			for k, i := range order {
 				if k < max(1, cfg.AtLeast) || guesses[i].Confidence >= cfg.Stable {
 					tokens[from+i] = guesses[i].Token
 					open--
+				}
+				if cfg.Ordered && k+1 >= cfg.AtLeast && guesses[i].Confidence < cfg.Stable {
+					break
 				}
 			}
 		}
@@ -147,7 +153,7 @@ func TestWithoutLookaheadItIsBlockwise(t *testing.T) {
 func TestVanilla(t *testing.T) {
 	cases(t, 200, 12, func(t *testing.T, seed uint64, _ *rand.Rand, cfg Config) {
 		cfg.Suffix, cfg.Sliding, cfg.Refresh, cfg.Trigger, cfg.Stop, cfg.Shifted = WholeSequence, false, 0, 0, nil, false
-		cfg.Block, cfg.Visible, cfg.Stable = 0, never, never
+		cfg.Block, cfg.Visible, cfg.Stable, cfg.Ordered = 0, never, never, false
 		w := newWorld(t, seed, cfg)
 		got := w.play(cfg, nil, nil)
 		// One block that sees itself and the prompt: block-wise decoding whose prompt sees the block too.
@@ -191,7 +197,7 @@ func TestPathsInAnyOrder(t *testing.T) {
 	refreshed := 0
 	cases(t, n, 12, func(t *testing.T, seed uint64, r *rand.Rand, cfg Config) {
 		cfg.Suffix, cfg.Refresh, cfg.Stop = NoSuffix, 1+r.IntN(4), nil
-		cfg.Stable = max(cfg.Stable, .9) // so that tokens stay visible
+		cfg.Stable, cfg.Ordered = max(cfg.Stable, .9), false // so that tokens stay visible
 		cfg.Block = 1 + r.IntN(4)
 		w := newWorld(t, seed, cfg)
 		want := w.play(cfg, nil, func(m *Machine) { refreshed += len(m.sparse) })

@@ -247,6 +247,7 @@ func anyConfig(r *rand.Rand, size int) Config {
 		cfg.Stable += float32(r.Float64()) * (1 - cfg.Visible)
 	}
 	cfg.AtLeast = r.IntN(3)
+	cfg.Ordered = cfg.Visible == cfg.Stable && r.IntN(2) == 0
 	cfg.SkipLogits = r.IntN(2) == 0
 	if cfg.Suffix = Suffix(r.IntN(8)); cfg.Suffix > CachedSuffix {
 		cfg.Suffix = NoSuffix

@@ -52,9 +52,12 @@ type part struct {
 }
 
 // parts returns where the side drew each sentence of its answer from.
-func (r *reading) parts() []part {
+func (r *reading) parts() []part { return r.partsOf(r.Parts()) }
+
+// partsOf names the documents of sentences.
+func (r *reading) partsOf(list []decoder.Part) []part {
 	var out []part
-	for _, p := range r.Parts() {
+	for _, p := range list {
 		out = append(out, part{from: p.From, h: p.H, nothing: p.Nothing, sources: r.byTitle(0, p.Weights), quotes: r.quotes(p.Quotes), odds: r.odds})
 	}
 	return out

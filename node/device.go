@@ -121,7 +121,7 @@ func (d *Device) AskRecorded(ctx context.Context, q Question, s tandem.Settings,
 	defer own.Close()
 	a.answer.Prefill[tandem.Device] = own.took
 	for _, title := range own.Prefill().Truncated {
-		a.remark("%q was shortened to fit into the model's context", title)
+		a.remark("%s", shortened(title))
 	}
 	a.answer.Read[tandem.Device] = len(own.passages)
 	err = a.run(own)
@@ -132,6 +132,11 @@ func (d *Device) AskRecorded(ctx context.Context, q Question, s tandem.Settings,
 		}
 	}
 	return a.finish(), err
+}
+
+// shortened is the remark about a passage that did not fit.
+func shortened(title string) string {
+	return fmt.Sprintf("%q was shortened to fit into the model's context", title)
 }
 
 // newSession prepares to answer.

@@ -145,21 +145,6 @@ func (r Local) read(ctx context.Context, q Question, s tandem.Settings) (*readin
 	return own, nil
 }
 
-// Prompt returns what a model reads that writes a whole answer at once, such as a diffusion model: the question after all
-// passages that are found for it.
-func (r Local) Prompt(ctx context.Context, q Question, s tandem.Settings) ([]tandem.Token, []passages.Passage, error) {
-	found, err := r.search(ctx, q, s)
-	if err != nil {
-		return nil, nil, err
-	}
-	cfg, err := r.DecoderConfig(s)
-	if err != nil {
-		return nil, nil, err
-	}
-	tokens, err := decoder.Prompt(cfg, decoder.Request{Question: q.Text, History: q.History, Passages: found})
-	return tokens, found, err
-}
-
 var errSearch = errors.New("search the documents")
 
 // search retrieves the passages for q.

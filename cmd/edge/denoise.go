@@ -13,6 +13,7 @@ import (
 
 	"tandem"
 	"tandem/cmd/internal/cli"
+	"tandem/decoder"
 	"tandem/dllm"
 	"tandem/model"
 	"tandem/model/sample"
@@ -323,43 +324,28 @@ func (f answerFlags) checkDiffusion(m *model.Model) error {
 }
 
 // denoise answers a question with a diffusion model from the device's passages, all in one prompt.
-func (s *session) denoise(ctx context.Context, q node.Question, settings tandem.Settings, emit func(node.Token)) (answer node.Answer, err error) {
-	begun := time.Now()
-	prompt, found, err := s.device.Local.Prompt(ctx, q, settings)
-	if err != nil {
-		return answer, err
-	}
-	answer.Prefill[tandem.Device], answer.Read[tandem.Device] = time.Since(begun), len(found)
-	for _, p := range found {
-		answer.Documents[tandem.Device] = append(answer.Documents[tandem.Device], node.Source{Title: p.Title + s.device.Local.Mark, Weight: 1 / float64(len(found))})
-	}
+func (s *session) denoise(ctx context.Context, q node.Question, settings tandem.Settings, emit func(node.Token)) (node.Answer, error) {
 	costs, err := s.passes()
 	if err != nil {
-		return answer, err
+		return node.Answer{}, err
 	}
-	o := dllm.Options{Method: s.method, Costs: costs, MaxTokens: settings.MaxTokens, Temperature: settings.Sampling.Temperature, Seed: settings.Seed}
-	var text strings.Builder
-	stream := s.model.Tokenizer().Stream()
-	o.Write = func(tokens []tandem.Token) error {
-		for _, id := range tokens {
-			t := node.Token{ID: id, Text: stream.Write(id), By: tandem.ByDevice, Alone: true, At: time.Since(begun)}
-			answer.Tokens = append(answer.Tokens, t)
-			text.WriteString(t.Text)
-			emit(t)
+	write := func(ctx context.Context, w *decoder.Whole, emit func([]tandem.Token) error) (pair.Reason, error) {
+		o := dllm.Options{Method: s.method, Costs: costs, MaxTokens: settings.MaxTokens, Temperature: settings.Sampling.Temperature, Seed: settings.Seed}
+		o.Write = emit
+		if w.Grounded() {
+			o.Limit = w.Limit
 		}
-		return ctx.Err()
+		if s.flags.ShowDenoising {
+			o.Step = (&denoised{app: s.app, m: s.model}).step
+			defer s.app.Clear()
+		}
+		stats, err := dllm.Generate(ctx, s.model, w.Prompt, o)
+		if stats.Ended == dllm.StopToken {
+			return pair.ReasonStop, err
+		}
+		return pair.ReasonLength, err
 	}
-	if s.flags.ShowDenoising {
-		o.Step = (&denoised{app: s.app, m: s.model}).step
-		defer s.app.Clear()
-	}
-	stats, err := dllm.Generate(ctx, s.model, prompt, o)
-	answer.Text, answer.Took, answer.Pair.Alone = strings.TrimSpace(text.String()), time.Since(begun), stats.Tokens
-	answer.Reason = pair.ReasonLength
-	if stats.Ended == dllm.StopToken {
-		answer.Reason = pair.ReasonStop
-	}
-	return answer, err
+	return s.device.Local.Write(ctx, q, settings, write, emit)
 }
 
 // passes measures the passes of the session's model once: see the function passes.

@@ -492,7 +492,6 @@ func (s *session) ask(ctx context.Context, q node.Question, show bool) (node.Ans
 	var answer node.Answer
 	if s.denoises() {
 		answer, err = s.denoise(ctx, q, s.settings, emit)
-		answer.Remarks = append(answer.Remarks, "a diffusion model that answers alone is not held to the documents' words: compare the answer with them")
 	} else {
 		answer, err = s.device.AskRecorded(ctx, q, s.settings, emit, s.recording)
 	}

@@ -1,0 +1,67 @@
+package node
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"tandem"
+	"tandem/decoder"
+	"tandem/pair"
+)
+
+// A Writer writes an answer all by itself. It passes final tokens to emit, in order, and returns why the answer ended.
+type Writer func(ctx context.Context, w *decoder.Whole, emit func([]tandem.Token) error) (pair.Reason, error)
+
+// Write answers q alone, from one prompt with all passages that are found, with a model that writes a whole answer, such as a
+// diffusion model. If it ends with an error, it returns the answer so far.
+func (r Local) Write(ctx context.Context, q Question, s tandem.Settings, write Writer, emit func(Token)) (Answer, error) {
+	begun := time.Now()
+	found, err := r.search(ctx, q, s)
+	if err != nil {
+		return Answer{}, err
+	}
+	cfg, err := r.DecoderConfig(s)
+	if err != nil {
+		return Answer{}, err
+	}
+	whole, err := decoder.NewWhole(cfg, decoder.Request{Question: q.Text, History: q.History, Passages: found})
+	if err != nil {
+		return Answer{}, err
+	}
+	var a Answer
+	a.Prefill[tandem.Device], a.Read[tandem.Device] = time.Since(begun), len(found)
+	if !whole.Grounded() {
+		a.Remarks = append(a.Remarks, "this answer is not held to the documents' words: compare it with them")
+	}
+	for _, title := range whole.Truncated {
+		a.Remarks = append(a.Remarks, shortened(title))
+	}
+	stream := r.Model.Tokenizer().Stream()
+	var text strings.Builder
+	var said []tandem.Token
+	a.Reason, err = write(ctx, whole, func(tokens []tandem.Token) error {
+		for _, id := range tokens {
+			t := Token{ID: id, Text: stream.Write(id), By: tandem.ByDevice, Alone: true, At: time.Since(begun)}
+			a.Tokens, said = append(a.Tokens, t), append(said, id)
+			text.WriteString(t.Text)
+			emit(t)
+		}
+		return ctx.Err()
+	})
+	a.Text, a.Took, a.Pair.Alone = strings.TrimSpace(text.String()), time.Since(begun), len(a.Tokens)
+	r.source(&a, whole.Parts(said), &reading{passages: found, mark: r.Mark})
+	return a, err
+}
+
+// source adds the documents that the parts of an answer draw on.
+func (r Local) source(a *Answer, parts []decoder.Part, own *reading) {
+	weights := make([]float64, len(own.passages))
+	for _, p := range parts {
+		for i, w := range p.Weights {
+			weights[i] += w * float64(p.To-p.From) / float64(len(a.Tokens))
+		}
+	}
+	a.Documents[tandem.Device] = own.byTitle(0, weights)
+	a.Parts = cite(a.Tokens, own.partsOf(parts), nil)
+}

@@ -63,11 +63,12 @@ func TestScoresAgreeWithLlamaCpp(t *testing.T) {
 	for i, spec := range []tinymodel.Spec{
 		{Type: npu.F32, Dim: 96, Heads: 3, FF: 160, Layers: 3}, {Type: npu.Q8_0, Dim: 160, Heads: 5, FF: 96}, {Type: npu.Q4_K, Dim: 256, Heads: 8, FF: 768, Layers: 5},
 	} {
-		for _, arch := range []string{"bert", "bert/wordpiece", "bert/wordpiece closed", "modern-bert"} {
+		for _, arch := range []string{"bert", "bert/wordpiece", "bert/wordpiece closed", "bert/unigrams", "modern-bert"} {
 			t.Run(fmt.Sprintf("%s/%v", arch, spec.Type), func(t *testing.T) {
 				spec := spec
 				spec.Arch, _, _ = strings.Cut(arch, "/")
 				spec.Seed, spec.Labels = uint64(i), []string{"yes", "no"}[:1+i%2]
+				spec.Unigrams = strings.HasSuffix(arch, "unigrams")
 				meta, tensors := tinymodel.Parts(spec)
 				if strings.Contains(arch, "wordpiece") {
 					meta = wordPieces(meta, strings.HasSuffix(arch, "closed"))

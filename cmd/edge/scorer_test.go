@@ -15,12 +15,13 @@ import (
 func TestScorer(t *testing.T) {
 	h := newHome(t)
 	for name, spec := range map[string]tinymodel.Spec{
-		"encoder": {Arch: "bert", Layers: 1, Dim: 32}, "cross": {Arch: "modern-bert", Layers: 1, Dim: 32, Labels: []string{"relevant"}}, "decoder": {},
+		"encoder": {Arch: "bert", Layers: 1, Dim: 32}, "cross": {Arch: "modern-bert", Layers: 1, Dim: 32, Labels: []string{"relevant"}},
+		"unigrams": {Arch: "bert", Layers: 1, Dim: 32, Labels: []string{"relevant"}, Unigrams: true}, "decoder": {},
 	} {
 		clitest.Write(t, h.Dir, name+".gguf", string(tinymodel.GGUF(spec)))
 	}
 	b := h.ask("--seed", "1", "--documents", "64", question)
-	for _, name := range []string{"encoder", "cross"} {
+	for _, name := range []string{"encoder", "cross", "unigrams"} {
 		a := h.ask("--seed", "1", "--documents", "64", "--scorer", name+".gguf", question)
 		if !holds(a.Answer, deviceKnows, cloudKnows) || !slices.Equal(titles(a.Documents.Device), titles(b.Documents.Device)) || !slices.Equal(titles(a.Documents.Cloud), titles(b.Documents.Cloud)) {
 			t.Errorf("%s: %q from %v, without a scorer from %v", name, a.Answer, a.Documents, b.Documents)

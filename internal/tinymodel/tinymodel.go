@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
+	"strings"
 
 	"tandem/model/gguf"
 	"tandem/npu"
@@ -39,6 +41,7 @@ type Spec struct {
 	Gain     float64  // of the random matrices; a larger one makes distributions less uniform [1]
 	Words    []string // tokens besides the 256 bytes, of ASCII letters
 	Template string   // chat template
+	Unigrams bool     // a vocabulary of SentencePiece's unigrams, in place of bytes; see Unigram
 	Labels   []string // of a classification head, which makes an encoder a cross-encoder; none for no head
 }
 
@@ -187,6 +190,13 @@ func (s Spec) meta() (meta []gguf.KV, vocab int) {
 		add(p+"classifier.output_labels", s.Labels)
 		add("tokenizer.ggml.add_eos_token", true)
 		add("tokenizer.ggml.seperator_token_id", uint32(eos))
+	}
+	if s.Unigrams {
+		n := max(300, len(tokens))
+		meta = slices.DeleteFunc(meta, func(kv gguf.KV) bool {
+			return strings.HasPrefix(kv.Key, "tokenizer.") && kv.Key != "tokenizer.ggml.token_type_count"
+		})
+		return append(meta, Unigram(n, s.Seed)...), n
 	}
 	add("tokenizer.ggml.model", "gpt2")
 	add("tokenizer.ggml.pre", "gpt-2")

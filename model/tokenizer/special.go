@@ -93,6 +93,7 @@ type defaults struct {
 	bos, eos, unk tandem.Token
 	sep           tandem.Token // 0 for none
 	addBOS        bool
+	addEOS        bool
 }
 
 // readSpecials sets the special tokens. It also turns tokens into control tokens if their names require it.
@@ -116,7 +117,7 @@ func (t *Tokenizer) readSpecials(m gguf.Meta, d defaults) (err error) {
 	if end == none {
 		end = s.sep
 	}
-	if s.closed, err = t.adds(m, "add_eos_token", false, end); err != nil {
+	if s.closed, err = t.adds(m, "add_eos_token", d.addEOS, end); err != nil {
 		return err
 	}
 	s.addEOS = s.closed && s.eos != none

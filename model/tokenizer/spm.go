@@ -40,6 +40,23 @@ func (t *Tokenizer) newSPM(m gguf.Meta) error {
 	for b := range s.bytes {
 		s.bytes[b] = t.special.unk
 	}
+	if err := t.setPieces(); err != nil {
+		return err
+	}
+	for id, ty := range t.types {
+		if ty == byteToken {
+			s.bytes[t.pieces[id][0]] = tandem.Token(id)
+		}
+	}
+	if s.ids, err = t.byText(); err != nil {
+		return err
+	}
+	t.words = s
+	return nil
+}
+
+// setPieces sets the bytes of tokens as SentencePiece spells them.
+func (t *Tokenizer) setPieces() error {
 	t.pieces = make([]string, len(t.texts))
 	for id, text := range t.texts {
 		switch t.types[id] {
@@ -51,15 +68,10 @@ func (t *Tokenizer) newSPM(m gguf.Meta) error {
 				return fmt.Errorf("tokenizer: token %d: %w", id, err)
 			}
 			t.pieces[id] = string([]byte{b})
-			s.bytes[b] = tandem.Token(id)
 		default:
 			t.pieces[id] = strings.ReplaceAll(text, spaceMark, " ")
 		}
 	}
-	if s.ids, err = t.byText(); err != nil {
-		return err
-	}
-	t.words = s
 	return nil
 }
 

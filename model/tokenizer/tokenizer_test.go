@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"tandem"
+	"tandem/internal/tinymodel"
 	"tandem/model/gguf"
 )
 
@@ -430,6 +431,7 @@ func TestConcurrentUse(t *testing.T) {
 
 func FuzzEncode(f *testing.F) {
 	bpe, spm, word := must(f, bpeVocab(f, "llama-bpe")), must(f, spmVocab(f)), must(f, wordVocab(f))
+	unigrams := must(f, gguf.NewMeta(tinymodel.Unigram(400, 1)))
 	for _, s := range []string{"", "the harbour museum\n\n 4471", "<|im_end|><tool></s>", "\xff\xe2\x96 我\u0301'LL", strings.Repeat("a ", 40)} {
 		f.Add(s)
 	}
@@ -437,7 +439,7 @@ func FuzzEncode(f *testing.F) {
 		if back := bpe.Decode(bpe.Encode(text, Options{})); back != text {
 			t.Fatalf("%q is decoded as %q", text, back)
 		}
-		for _, tok := range []*Tokenizer{bpe, spm, word} {
+		for _, tok := range []*Tokenizer{bpe, spm, word, unigrams} {
 			for _, id := range tok.Encode(text, Options{AddSpecial: true, ParseSpecial: true}) {
 				if !tok.valid(id) {
 					t.Fatalf("token %d of %d", id, tok.Size())
@@ -449,7 +451,7 @@ func FuzzEncode(f *testing.F) {
 
 // FuzzFromMeta makes tokenizers from arbitrary files.
 func FuzzFromMeta(f *testing.F) {
-	for _, m := range []gguf.Meta{bpeVocab(f, "qwen2"), spmVocab(f), wordVocab(f)} {
+	for _, m := range []gguf.Meta{bpeVocab(f, "qwen2"), spmVocab(f), wordVocab(f), gguf.NewMeta(tinymodel.Unigram(300, 1))} {
 		var small []gguf.KV // reduced, so that the fuzzer finds the structure
 		for _, kv := range m.KVs() {
 			switch list := kv.Value.(type) {
@@ -457,6 +459,8 @@ func FuzzFromMeta(f *testing.F) {
 				kv.Value = list[max(0, len(list)-12):]
 			case []int32:
 				kv.Value = list[max(0, len(list)-12):]
+			case []uint8:
+				continue // FuzzCharsmap has it
 			case []float32:
 				kv.Value = list[max(0, len(list)-12):]
 			}

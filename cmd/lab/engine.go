@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os/exec"
 	"runtime"
+	"strings"
 
 	"tandem/cmd/internal/cli"
 	"tandem/lab/engine"
@@ -16,8 +18,9 @@ type engineCmd struct {
 	Runs           int    `help:"Runs of each test." default:"5"`
 	Prompt         int    `help:"Tokens of the prompt; 0 for 512, or fewer if the model's context is small." default:"0"`
 	Steps          int    `help:"Tokens to decode of each sequence." default:"64"`
-	Against        string `help:"Also measure another engine, in turns, on the same file and threads: llama.cpp." placeholder:"ENGINE"`
+	Against        string `help:"Also measure another engine, in turns, on the same file and threads: llama.cpp, or ik_llama.cpp=PROGRAM with its llama-batched-bench." placeholder:"ENGINE"`
 	Busy           bool   `help:"Keep another process busy during the measurement."`
+	ProcessorTime  bool   `help:"Measure the processor's time, so that other programs disturb less. Needs --threads 1."`
 	File           string `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default: standard output."`
 }
 
@@ -27,15 +30,18 @@ func (c *engineCmd) Help() string {
   lab engine --rows 1,8 --runs 9 --json rows.json
   TANDEM_LLAMA_PATH=bins/linux-x64 lab engine --model random.gguf --threads 2 --against llama.cpp
   lab engine --model random.gguf --against llama.cpp --busy
+  GODEBUG=cpu.avx512vnni=off,cpu.avxvnni=off lab engine --model random.gguf --against llama.cpp
+  lab engine --model random.gguf --threads 1 --processor-time --against llama.cpp
+  lab engine --model random.gguf --against ik_llama.cpp=build/bin/llama-batched-bench
   TANDEM_GGML_PATH=bins/linux-x64-cuda TANDEM_LLAMA_PATH=bins/linux-x64-cuda lab engine --model random.gguf --device ggml:cuda0 --rows 1,8,64 --against llama.cpp
 
 Prefill computes one prompt. Decode computes token by token, after nothing and after the prompt; with several rows, that many sequences that share the prompt. Each figure is the median of the runs, with the least and the most. The engines take turns.
 
-Decoding reads all weights once per step. "of limit" is its speed as a share of the rate at which the device reads its memory, measured before and after each run; on a GPU, by products with a large F16 matrix. "ratio" is the median of our speed by theirs, run by run. Both engines compute on the device that --device names. Other running programs make all figures worse.`
+Decoding reads all weights once per step. "of limit" is its speed as a share of the rate at which the device reads its memory, measured before and after each run; on a GPU, by products with a large F16 matrix. "ratio" is the median of our speed by theirs, run by run. Both engines compute on the device that --device names. GODEBUG=cpu.avx512vnni=off holds ours to AVX2 (and AVX-VNNI, if that is not off too), and llama.cpp to its variant for such processors; the first line names our instructions and llama.cpp's variant. ik_llama.cpp runs on the processor only and is compiled for one: lab/peers/ik_llama.sh builds it from a checkout. It decodes "after 0" after one token. Other running programs make all figures worse.`
 }
 
 func (c *engineCmd) Run(a *cli.App) error {
-	o := engine.Options{Rows: c.Rows, Runs: c.Runs, Prompt: c.Prompt, Steps: c.Steps, Threads: c.Threads, Busy: c.Busy, Progress: a.Progress, Remark: a.Remark}
+	o := engine.Options{Rows: c.Rows, Runs: c.Runs, Prompt: c.Prompt, Steps: c.Steps, Threads: c.Threads, Busy: c.Busy, Processor: c.ProcessorTime, Progress: a.Progress, Remark: a.Remark}
 	if err := errors.Join(o.Check(), a.CheckJSONFile(c.File)); err != nil {
 		return err
 	}
@@ -43,9 +49,13 @@ func (c *engineCmd) Run(a *cli.App) error {
 		o.Threads = runtime.GOMAXPROCS(0)
 	}
 	var err error
-	switch c.Against {
-	case "":
-	case "llama.cpp":
+	peer, program, given := strings.Cut(c.Against, "=")
+	switch {
+	case c.Against == "":
+	case c.Against == "llama.cpp", peer == "ik_llama.cpp" && given:
+		if o.Program, err = theProgram(program, given); err != nil {
+			return err
+		}
 		if o.Against, err = a.FindModel(c.Model); err != nil {
 			return err
 		}
@@ -53,7 +63,7 @@ func (c *engineCmd) Run(a *cli.App) error {
 			return errors.New("--against needs --model FILE: another engine cannot open the built-in model")
 		}
 	default:
-		return fmt.Errorf("--against %s: unknown engine, use llama.cpp", c.Against)
+		return fmt.Errorf("--against %s: unknown engine, use llama.cpp or ik_llama.cpp=PROGRAM", c.Against)
 	}
 	m, err := c.Open(a)
 	if err != nil {
@@ -75,6 +85,18 @@ func (c *engineCmd) Run(a *cli.App) error {
 	return nil
 }
 
+// theProgram returns the path of another engine's program, or "" if none is given.
+func theProgram(name string, given bool) (string, error) {
+	if !given {
+		return "", nil
+	}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return "", fmt.Errorf("--against ik_llama.cpp=%s: %w: build it with lab/peers/ik_llama.sh", name, err)
+	}
+	return path, nil
+}
+
 // usualPrompt is the length of the prompt if --prompt leaves it open and the model's context is large enough.
 const usualPrompt = 512
 
@@ -94,7 +116,14 @@ func (c *engineCmd) prompt(a *cli.App, context int) (int, error) {
 }
 
 func printEngine(w io.Writer, r engine.Report) {
-	fmt.Fprintf(w, "%s, %s\n%.1f MB of weights a step", r.Device, r.Results[0].Type, float64(r.Bytes)/1e6)
+	device := r.Device
+	if r.Variant != "" {
+		device += fmt.Sprintf(" against %s (%s)", r.Against, r.Variant)
+	}
+	if r.Clock != "" {
+		device += ", by the " + r.Clock + "'s time"
+	}
+	fmt.Fprintf(w, "%s, %s\n%.1f MB of weights a step", device, r.Results[0].Type, float64(r.Bytes)/1e6)
 	if r.Rate > 0 {
 		fmt.Fprintf(w, "; the device reads %.1f GB/s (%.1f to %.1f)", r.Rate/1e9, r.RateLeast/1e9, r.RateMost/1e9)
 	}

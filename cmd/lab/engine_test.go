@@ -39,7 +39,9 @@ func TestEngine(t *testing.T) {
 		{"--prompt=100000", "exceed the model's context"},
 		{"--steps=512", "exceed the model's context"},
 		{"--against=vllm", "use llama.cpp"},
+		{"--against=ik_llama.cpp=no-such-program", "lab/peers/ik_llama.sh"},
 		{"--against=llama.cpp --prompt=9", "needs --model FILE"},
+		{"--processor-time --threads=2", "needs --threads 1"},
 		{"rows.json", "needs --json before it"},
 	} {
 		if _, stderr, err := h.Run(append([]string{"engine"}, strings.Fields(c[0])...)...); err == nil || !strings.Contains(stderr, c[1]) {
@@ -85,6 +87,14 @@ func TestEngineAgainst(t *testing.T) {
 		if want := r.Ours / r.Theirs; !(r.Theirs > 0 && r.Ratio > 0.99*want && r.Ratio < 1.01*want) {
 			t.Errorf("%+v", r)
 		}
+	}
+}
+
+// By the processor's time there is no limit, and the report says so.
+func TestEngineProcessorTime(t *testing.T) {
+	stdout, stderr, err := clitest.NewHome(t).Run("engine", "--rows", "1", "--runs", "1", "--prompt", "5", "--steps", "2", "--threads", "1", "--processor-time")
+	if err != nil || !strings.Contains(stdout, "by the processor's time") || strings.Contains(stdout, "limit") || strings.Contains(stdout, "Inf") {
+		t.Errorf("%v: %s %s", err, stdout, stderr)
 	}
 }
 

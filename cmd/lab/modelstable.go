@@ -2,10 +2,13 @@ package main
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -48,13 +51,12 @@ same difference, of F32 weights, between ` + "`--kv-type q8_0`" + ` and f16. *to
 model's ids are llama.cpp's and give the text back; all these models have one vocabulary, of bytes, and tests hold the others to
 llama.cpp's. *pair* says how many different texts a device and a cloud with the model give of one seed, answering live over QUIC, as
 the one or the other or both decide, in lock step or ahead, with no delay and with 20 ms: it must be one. *template* says of how many of 60 random conversations, with texts in many scripts, the usual form of such models, as a Jinja template, gives
-what llama.cpp writes for the form of that name. *speed* is ours by llama.cpp's in prefill of 128 tokens / in decoding after them / in decoding 8 rows, in Q8_0 and then in Q4_K, with one thread, the median of
-five alternating runs: of models this small it says what a pass costs apart from its products, and on a
-busy machine, as here, it varies by a factor of two. llama.cpp cannot
-cut sequences of LFM2 as the measurement does.
+what llama.cpp writes for the form of that name. *speed* is ours by llama.cpp's in prefill of 128 tokens / in decoding after them / in decoding 8 rows, in Q8_0 and then in Q4_K, with one thread, by the processor's time, the median of
+five alternating runs: with all that this processor has, and with both held to AVX2 (` + "`GODEBUG=cpu.avx512vnni=off,cpu.avxvnni=off`" + `). Of
+models this small it says what a pass costs apart from its products, and its memory is that of a busy machine, as here.
 
-| architecture | models | types | off F32 | off Q8_0 | off Q4_K | 8-bit keys | ggml | adapters | drafts in trees | tokens | template | pair | speed |
-|---|---|---|---|---|---|---|---|---|---|---|---|---|---|
+| architecture | models | types | off F32 | off Q8_0 | off Q4_K | 8-bit keys | ggml | adapters | drafts in trees | tokens | template | pair | speed | speed, AVX2 |
+|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|
 `
 
 const tableTail = `
@@ -66,8 +68,9 @@ which are read as sums of products. Where rounding changes which expert a row go
   "su" and dynamic scaling are refused by name.
 - Sliding windows are in the masks of all devices. Keys and values outside a window are kept. OLMo 3, an olmo2 with windows, is
   refused.
-- Experts are computed on native and the reference, once for all rows that go through them; simulated phones, --npu-memory and
-  ggml's devices refuse them. MXFP4 takes twice the file in memory, so gpt-oss-20b needs about 26 GB. Other mixtures (with shared
+- Experts are computed on native and the reference, once for all rows that go through them. A simulated phone (` + "`--soc`" + `) maps all
+  experts, and charges a run for as many as its rows can use, with an even share of the rows each; --npu-memory and ggml's devices
+  refuse them. MXFP4 takes twice the file in memory, so gpt-oss-20b needs about 26 GB. Other mixtures (with shared
   experts, or scores by sigmoids) are refused by name.
 - Short convolutions (lfm2) keep their inputs of all positions next to keys and values, so that a sequence can be cut, forked and saved
   anywhere: 52 kB a position for LFM2-1.2B. Models with Mamba, DeltaNet or RWKV layers are refused by name, before a download too
@@ -78,7 +81,7 @@ which are read as sums of products. Where rounding changes which expert a row go
   cross-encoder (` + "`bert` or `modern-bert`" + ` with a classification head) by its score of question and passage; both cut what exceeds their
   context. Four candidates are scored for each passage that is kept. The scorer is a side's own affair: it decides which passages are
   read, and in which order, which the span reader's relevances take account of. The sides may have different scorers, or none. Cross-encoders
-  with a SentencePiece unigram vocabulary (bge-reranker-v2-m3) are refused.
+  and encoders may have a SentencePiece unigram vocabulary (` + "`bert`" + ` as XLM-R: bge-reranker-v2-m3, bge-m3): tests hold its ids to llama.cpp's.
 - ` + "`" + `models check` + "`" + ` compares files of models and adapters with their SHA-256: that of the hub for what was pulled, and for what this program
   made that in ` + "`" + `NAME.gguf.sha256` + "`" + ` beside the file, in the form of ` + "`" + `sha256sum` + "`" + ` (` + "`" + `--trust` + "`" + ` writes it for other files). Files of up to 128 MB
   are compared each time that they are opened, larger ones when ` + "`" + `edge serve` + "`" + ` or ` + "`" + `cloud serve` + "`" + ` starts and by ` + "`" + `doctor` + "`" + `. A difference is an error
@@ -128,7 +131,7 @@ func (c *modelsTable) Run(a *cli.App) error {
 		if err != nil {
 			return fmt.Errorf("%s with keys in 8 bits: %w", arch, err)
 		}
-		tokens, speed, err := compare(a, lib, filepath.Join(dir, "q8.gguf"), arch)
+		tokens, speeds, err := compare(a, lib, filepath.Join(dir, "q8.gguf"), arch)
 		if err != nil {
 			return fmt.Errorf("%s next to llama.cpp: %w", arch, err)
 		}
@@ -140,8 +143,11 @@ func (c *modelsTable) Run(a *cli.App) error {
 		if err != nil {
 			return fmt.Errorf("a pair with %s: %w", arch, err)
 		}
-		fmt.Fprintf(a.Out, "| `%s` | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", arch, modelNames[arch], all, off[npu.F32], off[npu.Q8_0], off[npu.Q4_K],
-			eight, onGGML(b), adapters(b), trees(a, b), tokens, template, texts, speed)
+		fmt.Fprintf(a.Out, "| `%s` | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", arch, modelNames[arch], all, off[npu.F32], off[npu.Q8_0], off[npu.Q4_K],
+			eight, onGGML(b), adapters(b), trees(a, b), tokens, template, texts, speeds[0], speeds[1])
+	}
+	if speedLevels[0].used != "" {
+		fmt.Fprintf(a.Out, "\nThe speeds are of %s, and of %s.\n", speedLevels[0].used, speedLevels[1].used)
 	}
 	fmt.Fprint(a.Out, tableTail)
 	return nil
@@ -156,60 +162,98 @@ func tableSpec(arch string, typ npu.DType) tinymodel.Spec {
 	return spec
 }
 
-// compare says how an architecture's tokens and speed compare with llama.cpp's. It writes its models to path.
-func compare(ctx context.Context, lib *llamacpp.Lib, path, arch string) (tokens, speed string, err error) {
+// compare says how an architecture's tokens and its speeds, at each of the speedLevels, compare with llama.cpp's. It writes its
+// models to path.
+func compare(ctx context.Context, lib *llamacpp.Lib, path, arch string) (tokens string, speeds [len(speedLevels)]string, err error) {
 	if lib == nil {
-		return "not measured", "not measured", nil
+		return "not measured", [len(speedLevels)]string{"not measured", "not measured"}, nil
 	}
-	var speeds []string
-	for _, typ := range []npu.DType{npu.Q8_0, npu.Q4_K} {
-		one, err := compareOne(ctx, lib, path, tableSpec(arch, typ), &tokens)
-		if err != nil {
-			return "", "", err
+	for i, typ := range []npu.DType{npu.Q8_0, npu.Q4_K} {
+		if err := os.WriteFile(path, tinymodel.GGUF(tableSpec(arch, typ)), 0o600); err != nil {
+			return "", speeds, err
 		}
-		if speeds = append(speeds, one); !strings.Contains(one, "/") { // the reason holds for all types
-			break
+		if i == 0 {
+			why := ""
+			if tokens, why, err = compareTokens(lib, path); err != nil {
+				return "", speeds, err
+			}
+			if why != "" {
+				return tokens, [len(speedLevels)]string{why, why}, nil
+			}
+		}
+		for level, l := range speedLevels {
+			one, err := l.measure(ctx, path)
+			if err != nil {
+				return "", speeds, err
+			}
+			if i > 0 {
+				speeds[level] += ", "
+			}
+			speeds[level] += one
 		}
 	}
-	return tokens, strings.Join(speeds, ", "), nil
+	return tokens, speeds, nil
 }
 
-// compareOne compares one type's model. It sets tokens.
-func compareOne(ctx context.Context, lib *llamacpp.Lib, path string, spec tinymodel.Spec, tokens *string) (speed string, err error) {
-	if err := os.WriteFile(path, tinymodel.GGUF(spec), 0o600); err != nil {
-		return "", err
-	}
+// compareTokens says of how many texts a model's ids are llama.cpp's and, if its speed cannot be compared, why.
+func compareTokens(lib *llamacpp.Lib, path string) (tokens, why string, err error) {
 	m, err := model.Open(path, native.New(1))
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	defer m.Close()
 	theirs, err := lib.Open(path, false)
 	if err != nil {
-		*tokens = "not in llama.cpp"
-		return *tokens, nil
+		return "not in llama.cpp", "not in llama.cpp", nil
 	}
 	defer theirs.Close()
-	if *tokens, err = sameTokens(m, theirs); err != nil {
-		return "", err
+	if tokens, err = sameTokens(m, theirs); err != nil {
+		return "", "", err
 	}
 	if c := m.Config(); c.Pooling != model.NoPooling || c.Diffusion {
-		return "not compared: it writes no text token by token", nil
+		why = "not compared: it writes no text token by token"
 	}
-	silent := func(string, ...any) {}
-	r, err := engine.Measure(ctx, m, engine.Options{Rows: []int{1, speedRows}, Runs: 5, Prompt: 128, Steps: 32, Threads: 1, Against: path, Progress: silent, Remark: silent})
-	if err != nil {
-		return fmt.Sprintf("not compared: %v", err), ctx.Err()
-	}
-	return speeds(r.Results), nil
+	return tokens, why, nil
 }
 
 // speedRows is the batch that the table measures beside single rows.
 const speedRows = 8
 
-// speeds returns the ratios of prefill, of decoding after the prompt and of decoding several rows after it.
-func speeds(r []engine.Result) string { // prefill, then for 1 and for speedRows rows: from nothing, after the prompt
-	return fmt.Sprintf("%.2f / %.2f / %.2f", r[0].Ratio, r[2].Ratio, r[4].Ratio)
+// A speedLevel is a set of the processor's instructions.
+type speedLevel struct {
+	debug string // GODEBUG, which holds both engines to the instructions
+	used  string // what the two have used: set by measure
+}
+
+var speedLevels = [...]*speedLevel{{}, {debug: "cpu.avx512vnni=off,cpu.avxvnni=off"}}
+
+// measure returns the ratios of prefill, of decoding after the prompt and of decoding several rows after it. Each level needs a
+// process of its own: a process loads one variant of llama.cpp's libraries.
+func (l *speedLevel) measure(ctx context.Context, path string) (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	cmd := exec.CommandContext(ctx, self, "engine", "--model", path, "--against", "llama.cpp", "--json", "--threads", "1", "--processor-time", "--runs", "5",
+		"--rows", fmt.Sprintf("1,%d", speedRows), "--prompt", "128", "--steps", "32")
+	cmd.Env = append(os.Environ(), "GODEBUG="+l.debug)
+	out, err := cmd.Output()
+	if err != nil {
+		var exit *exec.ExitError
+		if errors.As(err, &exit) {
+			err = fmt.Errorf("%w: %s", err, exit.Stderr)
+		}
+		return "", fmt.Errorf("lab engine: %w", err)
+	}
+	var r engine.Report
+	if err := json.Unmarshal(out, &r); err != nil {
+		return "", fmt.Errorf("lab engine: %w", err)
+	}
+	if len(r.Results) != 5 { // prefill, then for 1 and for speedRows rows: from nothing, after the prompt
+		return "", fmt.Errorf("lab engine gives %d results", len(r.Results))
+	}
+	l.used = fmt.Sprintf("%s against llama.cpp's %q", r.Device, r.Variant)
+	return fmt.Sprintf("%.2f / %.2f / %.2f", r.Results[0].Ratio, r.Results[2].Ratio, r.Results[4].Ratio), nil
 }
 
 // sameTokens says of how many random texts a model's ids are llama.cpp's and give the text back.

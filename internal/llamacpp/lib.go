@@ -6,6 +6,7 @@ package llamacpp
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -106,6 +107,7 @@ func load() (*Lib, error) {
 		}
 	}
 	var loadBackends func(string)
+	var loadOne func(string) uintptr
 	var devices func() uintptr
 	purego.RegisterLibFunc(&loadBackends, ggml, "ggml_backend_load_all_from_path")
 	purego.RegisterLibFunc(&devices, ggml, "ggml_backend_dev_count")
@@ -137,7 +139,14 @@ func load() (*Lib, error) {
 	}
 	c.logSet(purego.NewCallback(func(level uintptr, text, data uintptr) uintptr { return 0 }), 0)
 	if devices() == 0 { // otherwise they are linked in, or package npu/ggml has loaded them
-		loadBackends(dir)
+		if v := held(os.Getenv("GODEBUG")); v != "" {
+			purego.RegisterLibFunc(&loadOne, ggml, "ggml_backend_load")
+			if path := filepath.Join(dir, libName("ggml-cpu-"+v)); loadOne(path) == 0 {
+				return nil, fmt.Errorf("llama.cpp's library for processors with AVX2 alone, %s, cannot be loaded: unset GODEBUG", path)
+			}
+		} else {
+			loadBackends(dir)
+		}
 	}
 	c.backendInit()
 
@@ -150,6 +159,10 @@ func load() (*Lib, error) {
 	}
 	return l, nil
 }
+
+// Variant returns the variant of ggml's library for processors that is loaded, such as "zen4" or "haswell", or "" if it cannot
+// be told: on Linux alone, and of libraries that have variants.
+func (*Lib) Variant() string { return loadedVariant("/proc/self/maps") }
 
 // Quantize quantises one row of values to a ggml type, given by its number.
 func (l *Lib) Quantize(ggmlType uint32, dst []byte, src []float32) error {

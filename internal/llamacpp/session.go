@@ -90,8 +90,8 @@ func (s *Session) Clear() { s.clear(s.memory, true) }
 // Copy copies the sequence from to the sequence to. The library may do so in the next Decode.
 func (s *Session) Copy(from, to int32) { s.copySeq(s.memory, from, to, -1, -1) }
 
-// Truncate drops the positions of a sequence from n on.
-func (s *Session) Truncate(seq, n int32) { s.remove(s.memory, seq, n, -1) }
+// Truncate drops the positions of a sequence from n on. It reports whether the model's memory can do so.
+func (s *Session) Truncate(seq, n int32) bool { return s.remove(s.memory, seq, n, -1) }
 
 // Decode puts token i at position pos[i] of sequence seq[i]. It computes the logits of tokens with want[i] = 1.
 func (s *Session) Decode(tokens, pos, seq []int32, want []int8) error {

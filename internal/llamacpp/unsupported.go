@@ -18,6 +18,9 @@ var errUnsupported = errors.New("this program was built without it: on Linux, bu
 // Load always fails on this platform.
 func Load() (*Lib, error) { return nil, errUnsupported }
 
+// Variant returns "".
+func (*Lib) Variant() string { return "" }
+
 // Quantize always fails on this platform.
 func (*Lib) Quantize(uint32, []byte, []float32) error { return errUnsupported }
 
@@ -86,7 +89,7 @@ func (*Session) Clear() {}
 func (*Session) Copy(from, to int32) {}
 
 // Truncate does nothing.
-func (*Session) Truncate(seq, n int32) {}
+func (*Session) Truncate(seq, n int32) bool { return false }
 
 // Decode always fails on this platform.
 func (*Session) Decode(tokens, pos, seq []int32, want []int8) error { return errUnsupported }

@@ -1,5 +1,5 @@
 // Package engine measures the speed of a model on this machine: prefill and decoding, one sequence or several at once, by
-// our engine and, in turns, by llama.cpp on the same file, device and threads. It also measures how fast the device reads
+// our engine and, in turns, by llama.cpp or ik_llama.cpp on the same file, device and threads. It also measures how fast the device reads
 // its memory, since decoding reads all weights once per step.
 package engine
 
@@ -28,7 +28,11 @@ type Options struct {
 	Threads int
 
 	Against string // a model file to open with llama.cpp too; "" measures our engine only
+	Program string // ik_llama.cpp's llama-batched-bench, to open the file with in place of llama.cpp; "" for none
 	Busy    bool   // keep another process busy meanwhile
+	// Processor measures the processor's time of this process in place of time: with one thread, other programs then
+	// disturb less. No share of a limit is measured.
+	Processor bool
 
 	Progress func(format string, args ...any)
 	Remark   func(format string, args ...any)
@@ -42,13 +46,27 @@ func (o Options) Check() error {
 	return nil
 }
 
+// clock returns a clock that runs from now on.
+func (o Options) clock() func() time.Duration {
+	if o.Processor {
+		return func() time.Duration {
+			t, _ := processorTime()
+			return t
+		}
+	}
+	start := time.Now()
+	return func() time.Duration { return time.Since(start) }
+}
+
 // Report is the result of a measurement.
 type Report struct {
 	Results []Result `json:"rows"`
 	Device  string   `json:"device"`
 	Against string   `json:"against"`
+	Variant string   `json:"against_variant,omitempty"` // of the peer's library for processors, such as "zen4"
 	Busy    bool     `json:"busy"`
-	Bytes   int      `json:"bytes_per_step"` // weights that a step of decoding reads
+	Clock   string   `json:"clock,omitempty"` // "processor" if the seconds are the processor's
+	Bytes   int      `json:"bytes_per_step"`  // weights that a step of decoding reads
 
 	// Rate is the bytes per second that the device reads, the median around our runs; 0 if it cannot be measured.
 	Rate      float64 `json:"bytes_per_second,omitempty"`
@@ -72,15 +90,29 @@ type Result struct {
 
 // Measure measures the model as the options say.
 func Measure(ctx context.Context, m *model.Model, o Options) (Report, error) {
-	engines := []engine{&ours{m: m}}
+	if _, ok := processorTime(); o.Processor && (o.Threads != 1 || o.Program != "" || !m.Processor() || !ok) {
+		return Report{}, errors.New("--processor-time needs --threads 1, this machine's processor, a Unix system, and no program that measures by itself")
+	}
+	now := o.clock()
+	engines := []engine{&ours{m: m, now: now}}
 	report := Report{Device: m.Device(), Busy: o.Busy}
-	if o.Against != "" {
+	if o.Processor {
+		report.Clock = "processor"
+	}
+	if o.Against != "" && o.Program == "" {
 		p, err := openPeer(o.Against, ggmlName(m), m.Config().Vocab, o.Threads)
 		if err != nil {
 			return report, err
 		}
 		defer p.Close()
+		p.now = now
 		engines, report.Against = append(engines, p), "llama.cpp"
+		if ggmlName(m) == "cpu" {
+			report.Variant = p.variant
+		}
+	}
+	if o.Program != "" {
+		engines, report.Against = append(engines, program{o.Program, o.Against, o.Threads}), "ik_llama.cpp"
 	}
 	limit := memoryOf(m, o)
 	defer limit.close()
@@ -109,7 +141,7 @@ func Measure(ctx context.Context, m *model.Model, o Options) (Report, error) {
 	return report, nil
 }
 
-// An engine is ours or llama.cpp.
+// An engine is ours, llama.cpp or ik_llama.cpp.
 type engine interface {
 	// measure runs a test once and returns tokens per second.
 	measure(ctx context.Context, t test, prompt, steps int) (float64, error)
@@ -210,6 +242,7 @@ func median(s []float64) (middle, least, most float64) {
 // ours is the engine of package model.
 type ours struct {
 	m      *model.Model
+	now    func() time.Duration
 	prompt *model.Seq // computed once; decoding forks it
 	logits model.Logits
 }
@@ -231,9 +264,9 @@ func (e *ours) measure(ctx context.Context, t test, prompt, steps int) (float64,
 	m := e.m
 	if t.rows == 0 {
 		e.prompt = nil
-		begun := time.Now()
+		begun := e.now()
 		_, err := e.after(ctx, prompt)
-		return float64(prompt) / time.Since(begun).Seconds(), err
+		return float64(prompt) / (e.now() - begun).Seconds(), err
 	}
 	base, err := e.after(ctx, t.after)
 	if err != nil {
@@ -243,7 +276,7 @@ func (e *ours) measure(ctx context.Context, t test, prompt, steps int) (float64,
 	for i := range batch {
 		batch[i].Seq = base.Fork()
 	}
-	return timeSteps(t, steps, func(step int) error {
+	return timeSteps(t, steps, e.now, func(step int) error {
 		for i := range batch {
 			batch[i].Tokens = anyTokens(m.Config().Vocab, step+i, 1)
 		}
@@ -253,17 +286,17 @@ func (e *ours) measure(ctx context.Context, t test, prompt, steps int) (float64,
 }
 
 // timeSteps returns the tokens per second of the steps, after one step that does not count.
-func timeSteps(t test, steps int, f func(step int) error) (float64, error) {
+func timeSteps(t test, steps int, now func() time.Duration, f func(step int) error) (float64, error) {
 	if err := f(0); err != nil {
 		return 0, err
 	}
-	begun := time.Now()
+	begun := now()
 	for step := 1; step <= steps; step++ {
 		if err := f(step); err != nil {
 			return 0, err
 		}
 	}
-	return float64(steps*t.rows) / time.Since(begun).Seconds(), nil
+	return float64(steps*t.rows) / (now() - begun).Seconds(), nil
 }
 
 // anyTokens returns n tokens that do not repeat for a while, different for each from.
@@ -275,20 +308,27 @@ func anyTokens(vocab, from, n int) []tandem.Token {
 	return t
 }
 
-// weightsPerStep returns the bytes of all matrices that a step of decoding reads, and their types.
+// weightsPerStep returns the bytes of all matrices that a step of decoding reads, and their types. Of a mixture it reads the
+// experts that a token goes through.
 func weightsPerStep(m *model.Model) (bytes int, types string) {
-	seen := map[npu.DType]bool{}
 	var names []string
-	for _, g := range m.Graphs(1) {
+	var count func(g *npu.Graph) int
+	count = func(g *npu.Graph) (bytes int) {
 		for _, n := range g.Nodes {
-			if n.Op == npu.OpMatMul {
+			switch n.Op {
+			case npu.OpMatMul:
 				bytes += len(n.Weight.Data)
-				if !seen[n.Weight.Type] {
-					seen[n.Weight.Type] = true
-					names = append(names, n.Weight.Type.String())
+				if name := n.Weight.Type.String(); !slices.Contains(names, name) {
+					names = append(names, name)
 				}
+			case npu.OpExperts:
+				bytes += n.Experts.Used * count(n.Experts.Graphs[0])
 			}
 		}
+		return bytes
+	}
+	for _, g := range m.Graphs(1) {
+		bytes += count(g)
 	}
 	return bytes, strings.Join(names, "+")
 }

@@ -25,7 +25,10 @@ type memory struct {
 // memoryOf returns the memory that holds the model's weights. If its rate cannot be measured, it says so and returns one
 // that measures nothing.
 func memoryOf(m *model.Model, o Options) *memory {
-	if m.Processor() {
+	switch {
+	case o.Processor: // what the memory gives in time says nothing about the processor's
+		return &memory{close: func() {}}
+	case m.Processor():
 		return processorMemory(o.Threads)
 	}
 	var err error

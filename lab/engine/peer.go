@@ -13,6 +13,8 @@ import (
 type peer struct {
 	model          *llamacpp.Model
 	vocab, threads int
+	now            func() time.Duration // for measure
+	variant        string               // of ggml's library for processors, or ""
 
 	session *llamacpp.Session // holds rows sequences of at most room positions
 	rows    int
@@ -30,7 +32,7 @@ func openPeer(path, device string, vocab, threads int) (*peer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--against llama.cpp: %w", err)
 	}
-	return &peer{model: m, vocab: vocab, threads: threads}, nil
+	return &peer{model: m, vocab: vocab, threads: threads, variant: lib.Variant()}, nil
 }
 
 func (p *peer) Close() {
@@ -54,10 +56,7 @@ func (p *peer) after(rows, n, room int) (*llamacpp.Session, error) {
 		}
 	}
 	s := p.session
-	if n > 0 && p.prompt == n {
-		for i := range rows {
-			s.Truncate(int32(i), int32(n))
-		}
+	if n > 0 && p.prompt == n && truncate(s, rows, n) {
 		return s, nil
 	}
 	s.Clear()
@@ -72,6 +71,16 @@ func (p *peer) after(rows, n, room int) (*llamacpp.Session, error) {
 	return s, err
 }
 
+// truncate cuts all sequences to n positions. Models with short convolutions keep no earlier state: they cannot.
+func truncate(s *llamacpp.Session, rows, n int) bool {
+	for i := range rows {
+		if !s.Truncate(int32(i), int32(n)) {
+			return false
+		}
+	}
+	return true
+}
+
 func (p *peer) measure(_ context.Context, t test, prompt, steps int) (float64, error) {
 	room := prompt + max(steps, 64) + 1
 	if t.rows == 0 {
@@ -79,9 +88,9 @@ func (p *peer) measure(_ context.Context, t test, prompt, steps int) (float64, e
 		if err != nil {
 			return 0, err
 		}
-		begun := time.Now()
+		begun := p.now()
 		err = p.prefill(s, prompt)
-		return float64(prompt) / time.Since(begun).Seconds(), err
+		return float64(prompt) / (p.now() - begun).Seconds(), err
 	}
 	s, err := p.after(t.rows, t.after, room)
 	if err != nil {
@@ -89,7 +98,7 @@ func (p *peer) measure(_ context.Context, t test, prompt, steps int) (float64, e
 	}
 	n := t.rows
 	tokens, pos, seqs, want := make([]int32, n), make([]int32, n), make([]int32, n), make([]int8, n)
-	return timeSteps(t, steps, func(step int) error {
+	return timeSteps(t, steps, p.now, func(step int) error {
 		for i := range n {
 			tokens[i], pos[i], seqs[i], want[i] = int32(anyTokens(p.vocab, step+i, 1)[0]), int32(t.after+step), int32(i), 1
 		}

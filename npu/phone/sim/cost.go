@@ -100,8 +100,28 @@ func (c Costs) node(g *npu.Graph, n *npu.Node, context int) Cost {
 		return c.attention(g, n, context).Plus(Cost{CPU: time.Duration(g.Chunk) * c.Row})
 	case npu.OpEmbed, npu.OpPosition:
 		return Cost{CPU: seconds(4 * float64(size) / c.CPUStream)}
+	case npu.OpExperts:
+		return c.experts(g, n, context)
 	}
 	return Cost{NPU: c.elementwise(size)}
+}
+
+// experts returns the cost of a mixture of experts. Which experts rows go through is not known before, so an NPU's graph has a
+// place for each row of each of them, and the host names the experts of a run. Charged is an even spread: as many experts as the
+// chunk's rows can use, each with an equal share of these rows. Their weights are read once. Rows are gathered before the experts
+// and summed behind them.
+func (c Costs) experts(g *npu.Graph, n *npu.Node, context int) (cost Cost) {
+	e := n.Experts
+	sent := g.Chunk * e.Used
+	busy := min(sent, len(e.Graphs))
+	one := *e.Graphs[0]
+	one.Chunk = (sent + busy - 1) / busy
+	for i := range one.Nodes {
+		cost = cost.Plus(c.node(&one, &one.Nodes[i], context))
+	}
+	cost.NPU, cost.Weights = cost.NPU*time.Duration(busy), cost.Weights*int64(busy)
+	in := g.Nodes[n.Args[0]].Width
+	return cost.Plus(Cost{NPU: c.elementwise(g.Chunk*len(e.Graphs)) + c.elementwise(sent*in) + c.elementwise(sent*n.Width)})
 }
 
 // attention returns the cost of reading the cache once for the chunk and computing scores and sums for every row. On the
@@ -150,11 +170,23 @@ func (c Costs) matrix(n *npu.Node) (cols int, bytes int64) {
 	return 0, 0
 }
 
+// bytes returns the memory that a node's matrices need on the device, those of all its experts included.
+func (c Costs) bytes(n *npu.Node) int64 {
+	if n.Op != npu.OpExperts {
+		_, b := c.matrix(n)
+		return b
+	}
+	sum := int64(0)
+	for _, e := range n.Experts.Graphs {
+		sum += c.Bytes(e)
+	}
+	return sum
+}
+
 // Bytes returns the memory that the weights of a graph's products need on the device. Embeddings stay on the host.
 func (c Costs) Bytes(g *npu.Graph) (sum int64) {
 	for i := range g.Nodes {
-		_, b := c.matrix(&g.Nodes[i])
-		sum += b
+		sum += c.bytes(&g.Nodes[i])
 	}
 	return sum
 }

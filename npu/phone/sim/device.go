@@ -89,6 +89,7 @@ func (s Stats) Sub(d Stats) Stats {
 //   - Weights that do not fit into the sessions' address windows are refused: when they are compiled, or when they are
 //     mapped if they are staged (package memory).
 //   - One core maps and moves staged weights while the NPU computes. The NPU waits for what it reads.
+//   - All experts of a mixture are mapped. A run computes and reads those that its rows can use, spread evenly over them.
 //   - Factors of adapters take a product for each adapter among a run's rows.
 //   - One run goes on at a time, and one of the second path on the phone's processor.
 //
@@ -198,9 +199,6 @@ func (d *Device) Traits() npu.Traits {
 // Compile implements npu.Device. It refuses weights that cannot be mapped. Graphs of one name share their weights, which
 // are counted once.
 func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
-	if g.Sends() {
-		return nil, fmt.Errorf("graph %s: a phone's NPU has no static graph for a mixture of experts: leave out --soc, or use a dense model", g.Name)
-	}
 	p, err := d.inner.Compile(g)
 	if err != nil {
 		return nil, err
@@ -228,8 +226,7 @@ func (d *Device) weights(g *npu.Graph) (bytes int64) {
 	}
 	for i := range g.Nodes {
 		if n := &g.Nodes[i]; n.Weight == nil || !n.Weight.Staged {
-			_, b := d.costs.matrix(n)
-			bytes += b
+			bytes += d.costs.bytes(n)
 		}
 	}
 	return bytes
@@ -237,7 +234,7 @@ func (d *Device) weights(g *npu.Graph) (bytes int64) {
 
 // onHost reports whether a graph has no products, staged or not, or is made for one text.
 func (d *Device) onHost(g *npu.Graph) bool {
-	return g.Once || !slices.ContainsFunc(g.Nodes, func(n npu.Node) bool { _, bytes := d.costs.matrix(&n); return bytes > 0 })
+	return g.Once || !slices.ContainsFunc(g.Nodes, func(n npu.Node) bool { return d.costs.bytes(&n) > 0 })
 }
 
 // hold takes bytes out of the address windows.

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"fmt"
 	"sync"
 	"time"
 
@@ -36,6 +37,9 @@ func (l *lane) meet() {
 
 // Compile implements npu.Device. The phone keeps the weights once for both paths.
 func (l *lane) Compile(g *npu.Graph) (npu.Program, error) {
+	if g.Sends() {
+		return nil, fmt.Errorf("graph %s: a phone's second path has no costs for a mixture of experts: use a dense model", g.Name)
+	}
 	p, err := l.Device.Compile(g)
 	return &laneProgram{p, l}, err
 }

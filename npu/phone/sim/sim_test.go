@@ -215,6 +215,54 @@ func TestCostOfProductForms(t *testing.T) {
 }
 
 // Shapes have as many parameters as their names say, embedding included.
+// A mixture keeps all its experts mapped, and a run takes those that its rows can use: one row two of eight, which cost as much as
+// two dense layers of that size; a chunk of 64 all, each with a share of the rows.
+func TestExperts(t *testing.T) {
+	c, err := Find("sm8750")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const dim, ff, count, used = 512, 256, 8, 2
+	feed := func(g *npu.Graph, x npu.Value) npu.Value {
+		m := func(rows, cols int) *npu.Tensor { return &npu.Tensor{Type: npu.Q4_0, Rows: rows, Cols: cols} }
+		return g.MatMul(g.SwiGLU(g.MatMul(x, m(ff, dim), nil), g.MatMul(x, m(ff, dim), nil)), m(dim, ff), nil)
+	}
+	mixture := func(rows int) *npu.Graph {
+		g := npu.NewGraph("mixture", rows)
+		e := &npu.Experts{Used: used}
+		for range count {
+			one := npu.NewGraph("expert", rows)
+			feed(one, one.Input(dim))
+			e.Graphs = append(e.Graphs, one)
+		}
+		x := g.Input(dim)
+		g.Experts(x, g.MatMul(x, &npu.Tensor{Type: npu.F32, Rows: count, Cols: dim}, nil), e)
+		return g
+	}
+	dense := func(rows int) (time.Duration, int64) {
+		g := npu.NewGraph("dense", rows)
+		feed(g, g.Input(dim))
+		cost := c.Graph(g, 0)
+		return cost.NPU - c.calls(g), cost.Weights
+	}
+	router := int64(4 * count * dim)
+	for rows, want := range map[int]struct{ busy, each int }{1: {2, 1}, 3: {6, 1}, 64: {8, 16}} {
+		took, weights := dense(want.each)
+		got := c.node(mixture(rows), mixture(rows).Result(), 0)
+		around := c.elementwise(rows*count) + 2*c.elementwise(rows*used*dim)
+		if got.NPU != took*time.Duration(want.busy)+around || got.Weights != weights*int64(want.busy) {
+			t.Errorf("%d rows: %v, want %d times %v and %d bytes, and %v", rows, got, want.busy, took, weights, around)
+		}
+		if c.WeightBits == 0 && c.Bytes(mixture(rows)) != count*weights+router {
+			t.Errorf("%d rows: %d bytes, want %d", rows, c.Bytes(mixture(rows)), count*weights+router)
+		}
+	}
+	_, weights := dense(1)
+	if got, want := c.Bytes(mixture(1)), count*weights; got < want || got > want+router {
+		t.Errorf("%d bytes mapped, want at least %d", got, want)
+	}
+}
+
 func TestShapes(t *testing.T) {
 	for name, want := range map[string]float64{
 		"Qwen2.5-0.5B": .494e9, "Qwen2.5-1.5B": 1.54e9, "Llama-3.2-1B": 1.24e9, "Llama-3.2-3B": 3.21e9,

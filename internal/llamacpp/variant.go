@@ -1,0 +1,45 @@
+package llamacpp
+
+import (
+	"bufio"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/cpu"
+)
+
+// held returns the variant of ggml's library for processors that has the instructions to which GODEBUG holds this program, or
+// "" if it has them all. So one setting holds both engines of a comparison.
+func held(debug string) string {
+	switch {
+	case !strings.Contains(debug, "cpu.avx512vnni=off"):
+		return ""
+	case cpu.X86.HasAVXVNNI:
+		return "alderlake"
+	}
+	return "haswell"
+}
+
+const cpuPrefix = "libggml-cpu"
+
+// loadedVariant returns the variant of ggml's library for processors in this process, such as "zen4", or "" if it cannot be
+// told. maps is Linux's list of mapped files.
+func loadedVariant(maps string) string {
+	f, err := os.Open(maps)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	for s := bufio.NewScanner(f); s.Scan(); {
+		i := strings.IndexByte(s.Text(), '/')
+		if i < 0 {
+			continue
+		}
+		if name, ok := strings.CutPrefix(filepath.Base(s.Text()[i:]), cpuPrefix); ok {
+			name, _, _ = strings.Cut(name, ".so")
+			return strings.TrimPrefix(name, "-")
+		}
+	}
+	return ""
+}

@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -41,15 +42,12 @@ func llamaMeta(c *hfConfig) []gguf.KV {
 	list := []gguf.KV{
 		{Key: "attention.layer_norm_rms_epsilon", Value: float32(eps)},
 		{Key: "rope.freq_base", Value: float32(c.theta())},
-		{Key: "rope.dimension_count", Value: c.HeadDim},
+		{Key: "rope.dimension_count", Value: cmp.Or(c.rotary, c.HeadDim)},
 	}
 	if c.HeadDim*c.Heads != c.Hidden {
 		list = append(list, gguf.KV{Key: "attention.key_length", Value: c.HeadDim}, gguf.KV{Key: "attention.value_length", Value: c.HeadDim})
 	}
-	if c.Scaling.kind() == "linear" {
-		list = append(list, gguf.KV{Key: "rope.scaling.type", Value: "linear"}, gguf.KV{Key: "rope.scaling.factor", Value: float32(c.Scaling.Factor)})
-	}
-	return list
+	return append(list, c.scalingMeta()...)
 }
 
 // llama takes the tensors of Llama and its relatives. In the hub's files all of them rotate element i of a head
@@ -76,25 +74,42 @@ func (p *plan) llama(adjacent bool) {
 		p.pair(to+"attn_v", from+"self_attn.v_proj", false, kv, c.Hidden)
 		p.pair(to+"attn_output", from+"self_attn.o_proj", false, c.Hidden, q)
 		p.take(to+"ffn_norm.weight", from+"post_attention_layernorm.weight", c.Hidden)
-		p.take(to+"ffn_gate.weight", from+"mlp.gate_proj.weight", c.FF, c.Hidden)
-		p.take(to+"ffn_up.weight", from+"mlp.up_proj.weight", c.FF, c.Hidden)
-		p.take(to+"ffn_down.weight", from+"mlp.down_proj.weight", c.Hidden, c.FF)
+		p.feed(to, from)
 	}
 	p.take("output_norm.weight", "model.norm.weight", c.Hidden)
 	p.output()
 }
 
+// attention takes the matrices of a layer's attention, q and kv elements wide, whose rows stay in the order of the hub's files.
+func (p *plan) attention(to, from, output string, q, kv uint32) {
+	p.pair(to+"attn_q", from+"q_proj", false, q, p.config.Hidden)
+	p.pair(to+"attn_k", from+"k_proj", false, kv, p.config.Hidden)
+	p.pair(to+"attn_v", from+"v_proj", false, kv, p.config.Hidden)
+	p.pair(to+"attn_output", from+output, false, p.config.Hidden, q)
+}
+
+// feed takes the matrices of a layer's feed-forward part.
+func (p *plan) feed(to, from string) {
+	c := p.config
+	p.take(to+"ffn_gate.weight", from+"mlp.gate_proj.weight", c.FF, c.Hidden)
+	p.take(to+"ffn_up.weight", from+"mlp.up_proj.weight", c.FF, c.Hidden)
+	p.take(to+"ffn_down.weight", from+"mlp.down_proj.weight", c.Hidden, c.FF)
+}
+
 // ropeFactors adds what the frequencies of Llama 3's scaling are divided by, if the model has it.
 func (p *plan) ropeFactors() {
-	factors := p.config.ropeFactors()
-	if factors == nil {
-		return
+	if factors := p.config.ropeFactors(); factors != nil {
+		p.factors("rope_freqs.weight", factors)
 	}
+}
+
+// factors adds what frequencies are divided by.
+func (p *plan) factors(name string, factors []float32) {
 	b := make([]byte, 4*len(factors))
 	for i, f := range factors {
 		binary.LittleEndian.PutUint32(b[4*i:], math.Float32bits(f))
 	}
-	p.list = append(p.list, tensor{name: "rope_freqs.weight", shape: []uint64{uint64(len(factors))}, typ: npu.F32, data: b})
+	p.list = append(p.list, tensor{name: name, shape: []uint64{uint64(len(factors))}, typ: npu.F32, data: b})
 }
 
 // adjacent reorders the rows of half-split heads to adjacent ones.

@@ -33,7 +33,15 @@ type hfConfig struct {
 	UseWindow *bool        `json:"use_sliding_window"`
 
 	family  *family
+	nested  bool // the file describes more than text: text_config holds the rest
 	granite graniteFactors
+	gemma   gemmaConfig
+	phi3    phi3Config
+	lfm2    lfm2Config
+	oss     gptOSSConfig
+
+	rotary    uint32 // elements of a head that are rotated; 0 for all
+	convolved []bool // layers with a convolution in place of attention; nil for none
 }
 
 type ropeScaling struct {
@@ -44,6 +52,14 @@ type ropeScaling struct {
 	Low      float64  `json:"low_freq_factor"`
 	High     float64  `json:"high_freq_factor"`
 	Original float64  `json:"original_max_position_embeddings"`
+
+	// Of YaRN.
+	Fast        *float64 `json:"beta_fast"`
+	Slow        *float64 `json:"beta_slow"`
+	Magnitude   *float64 `json:"attention_factor"`
+	Scale       *float64 `json:"mscale"`
+	ScaleAll    *float64 `json:"mscale_all_dim"`
+	Temperature float64  `json:"llama_4_scaling_beta"`
 }
 
 func (s *ropeScaling) kind() string {
@@ -84,6 +100,18 @@ func parseHFConfig(b []byte) (*hfConfig, error) {
 	var err error
 	if c.family, err = familyOf(c.Type); err != nil {
 		return nil, err
+	}
+	var outer struct {
+		Text json.RawMessage `json:"text_config"`
+	}
+	if err := json.Unmarshal(b, &outer); err != nil {
+		return nil, err
+	}
+	if c.nested = len(outer.Text) > 0 && string(outer.Text) != "null"; c.nested {
+		if err := json.Unmarshal(outer.Text, c); err != nil {
+			return nil, fmt.Errorf("text_config: %w", err)
+		}
+		b = outer.Text
 	}
 	if err := c.family.config(c, b); err != nil {
 		return nil, err
@@ -126,14 +154,62 @@ func (c *hfConfig) checkRope() error {
 		if !positive(s.Factor) {
 			return fmt.Errorf("rope_scaling: invalid factor %v", s.Factor)
 		}
+	case "yarn":
+		return c.checkYaRN()
 	case "llama3":
 		if !positive(s.Factor) || !positive(s.Low) || !positive(s.High) || !positive(s.Original) || s.High <= s.Low {
 			return fmt.Errorf("rope_scaling: invalid llama3 parameters: factor %v, low %v, high %v, original %v", s.Factor, s.Low, s.High, s.Original)
 		}
 	default:
-		return fmt.Errorf("rope_scaling of type %.100q is not supported: only default, linear and llama3 are", kind)
+		return fmt.Errorf("rope_scaling of type %.100q is not supported: only default, linear, llama3 and yarn are", kind)
 	}
 	return nil
+}
+
+// checkYaRN checks YaRN's parameters. A file that does not say how long the context of the first training was means that of the
+// configuration.
+func (c *hfConfig) checkYaRN() error {
+	s := c.Scaling
+	if s.Original == 0 {
+		s.Original = float64(c.Positions)
+	}
+	in := func(v *float64, low, high float64) bool { return v == nil || *v > low && *v < high }
+	switch {
+	case !(s.Factor >= 1 && s.Factor < 1e6) || !(s.Original >= 1 && s.Original <= 1<<24):
+		return fmt.Errorf("rope_scaling: yarn with factor %v from a context of %v is out of range", s.Factor, s.Original)
+	case !in(s.Fast, 0, 1e6) || !in(s.Slow, 0, 1e6) || !in(s.Magnitude, 0, 1e6) || !in(s.ScaleAll, 0, 1e6):
+		return fmt.Errorf("rope_scaling: invalid parameters of yarn")
+	case s.Scale != nil && *s.Scale != 1:
+		return fmt.Errorf("rope_scaling: mscale %v is not supported: 1 is", *s.Scale)
+	}
+	return nil
+}
+
+// scalingMeta returns the keys that say how positions are scaled; none for Llama 3's scaling, which is a tensor.
+func (c *hfConfig) scalingMeta() (list []gguf.KV) {
+	s := c.Scaling
+	add := func(key string, value any) { list = append(list, gguf.KV{Key: "rope.scaling." + key, Value: value}) }
+	optional := func(key string, v *float64) {
+		if v != nil {
+			add(key, float32(*v))
+		}
+	}
+	switch kind := s.kind(); kind {
+	case "linear":
+		add("type", kind)
+		add("factor", float32(s.Factor))
+	case "yarn":
+		add("type", kind)
+		add("factor", float32(s.Factor))
+		add("original_context_length", uint32(s.Original))
+		optional("yarn_beta_fast", s.Fast)
+		optional("yarn_beta_slow", s.Slow)
+		optional("yarn_log_multiplier", s.ScaleAll)
+		if s.Magnitude != nil { // of which the usual one is part
+			add("attn_factor", float32(*s.Magnitude/(1+0.1*math.Log(s.Factor))))
+		}
+	}
+	return list
 }
 
 func (c *hfConfig) tied() bool {
@@ -150,8 +226,16 @@ func (c *hfConfig) theta() float64 {
 	return 10000
 }
 
-// context returns the length of the context in tokens. Sliding windows are not supported, but within one window the model
-// computes the same without, so the window limits the context.
+// window returns how many positions a layer with a window attends to; 4096 if the file does not say.
+func (c *hfConfig) window() uint32 {
+	if c.Window == nil {
+		return 4096
+	}
+	return *c.Window
+}
+
+// context returns the length of the context in tokens. Windows that a GGUF file of the architecture cannot describe limit it,
+// because within one window the model computes the same without.
 func (c *hfConfig) context() uint32 {
 	if c.Window != nil && *c.Window > 0 && (c.family.windowed || c.UseWindow != nil && *c.UseWindow) {
 		return min(c.Positions, *c.Window)
@@ -167,10 +251,24 @@ func (c *hfConfig) meta(name string) []gguf.KV {
 		{Key: "general.architecture", Value: arch}, {Key: "general.name", Value: name},
 		{Key: p + "block_count", Value: c.Layers}, {Key: p + "context_length", Value: c.context()},
 		{Key: p + "embedding_length", Value: c.Hidden}, {Key: p + "feed_forward_length", Value: c.FF},
-		{Key: p + "attention.head_count", Value: c.Heads}, {Key: p + "attention.head_count_kv", Value: c.KVHeads},
+		{Key: p + "attention.head_count", Value: c.Heads}, {Key: p + "attention.head_count_kv", Value: c.keyHeads()},
 	}
 	for _, kv := range c.family.meta(c) {
 		list = append(list, gguf.KV{Key: p + kv.Key, Value: kv.Value})
+	}
+	return list
+}
+
+// keyHeads returns the number of key-value heads or, if layers differ, that of each layer.
+func (c *hfConfig) keyHeads() any {
+	if c.convolved == nil {
+		return c.KVHeads
+	}
+	list := make([]int32, len(c.convolved))
+	for i, convolved := range c.convolved {
+		if !convolved {
+			list[i] = int32(c.KVHeads)
+		}
 	}
 	return list
 }

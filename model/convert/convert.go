@@ -33,6 +33,9 @@ func Convert(ctx context.Context, dir, out string, opt Options) (*Report, error)
 }
 
 func convert(ctx context.Context, dir, out string, c *hfConfig, vocabulary []gguf.KV, s *shards, opt Options) (*Report, error) {
+	if c.nested {
+		s.text()
+	}
 	p := plan{config: c, shards: s, used: map[string]bool{}}
 	tensors, err := p.tensors()
 	if err != nil {

@@ -2,6 +2,7 @@ package convert
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math"
 	"os"
@@ -194,7 +195,8 @@ func TestConvertRefuses(t *testing.T) {
 		want       string
 	}{
 		{"another architecture", "llama", map[string]any{"model_type": "mamba"}, nil, `model_type "mamba" is not supported`},
-		{"yarn", "qwen2", map[string]any{"rope_scaling": map[string]any{"rope_type": "yarn", "factor": 4.0}}, nil, `type "yarn" is not supported`},
+		{"dynamic scaling", "qwen2", map[string]any{"rope_scaling": map[string]any{"rope_type": "dynamic", "factor": 4.0}}, nil, `type "dynamic" is not supported`},
+		{"yarn without a factor", "qwen2", map[string]any{"rope_scaling": map[string]any{"rope_type": "yarn"}}, nil, "yarn with factor 0"},
 		{"SmolLM3 with other layers", "smollm3", map[string]any{"no_rope_layers": []int{1, 0, 1, 0}}, nil, "no_rope_layers: layer 1"},
 		{"SmolLM3 with another interval", "smollm3", map[string]any{"no_rope_layer_interval": 3}, nil, "no_rope_layer_interval 3"},
 		{"Qwen3 without its norms", "qwen2", map[string]any{"model_type": "qwen3", "head_dim": 16}, nil, `"model.layers.0.self_attn.q_norm.weight" is missing`},
@@ -299,6 +301,13 @@ func FuzzConfig(f *testing.F) {
 	f.Add([]byte(`{"model_type":"llama","hidden_size":64,"num_hidden_layers":2,"num_attention_heads":4,"intermediate_size":96,"vocab_size":300,"max_position_embeddings":64,
 		"rope_scaling":{"rope_type":"llama3","factor":4,"low_freq_factor":1,"high_freq_factor":4,"original_max_position_embeddings":512}}`))
 	f.Add([]byte(`{"model_type":"opt","hidden_size":64,"num_hidden_layers":2,"num_attention_heads":4,"ffn_dim":96,"vocab_size":300,"max_position_embeddings":64,"activation_function":"relu"}`))
+	for kind := range familyConfigs {
+		b, err := json.Marshal(newFamily(kind, "F32", nil).config)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		c, err := parseHFConfig(b)
 		if err != nil {

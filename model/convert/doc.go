@@ -1,7 +1,7 @@
 // Package convert makes GGUF files from other files. Quantize stores the tensors of a GGUF file as other
-// types. Convert reads the folder of a Hugging Face model (config.json, safetensors, tokenizer.json) of
-// the Llama, Qwen2, Qwen3, SmolLM3, Granite or OPT architecture. Llama2C reads a llama2.c checkpoint. All of them stream tensors
-// in pieces, so that memory use does not grow with the model.
+// types. Convert reads the folder of a Hugging Face model (config.json, safetensors, tokenizer.json) of one of the
+// families that the files arch_*.go hold. Llama2C reads a llama2.c checkpoint. All of them stream tensors in pieces, so that memory
+// use does not grow with the model.
 //
 // The package knows the names, layouts and row orders of both formats. It must not compute a model
 // (package model does) nor download one (package model/hub does). It does not trust its input: it checks

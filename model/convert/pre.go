@@ -15,7 +15,9 @@ const (
 	restStage     = `| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
 	upperStage    = `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]`
 	lowerStage    = `[\p{Ll}\p{Lm}\p{Lo}\p{M}]`
-	qwenStages    = "re:" + contractionsI + wordsStage + `\p{N}` + restStage
+	casedStages   = `re:[^\r\n\p{L}\p{N}]?` + upperStage + "*" + lowerStage + "+" + contractionsI + `?|[^\r\n\p{L}\p{N}]?` + upperStage + "+" + lowerStage +
+		"*" + contractionsI + `?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+`
+	qwenStages = "re:" + contractionsI + wordsStage + `\p{N}` + restStage
 )
 
 // patterns maps the pre-tokenizers that tokenizer.json spells out to their names in GGUF.
@@ -31,6 +33,8 @@ var patterns = []struct {
 	{"digits:1\n" + gpt2Stage, "smollm", false},
 	{`re:[^\r\n\p{L}\p{N}]?` + upperStage + "*" + lowerStage + `+|[^\r\n\p{L}\p{N}]?` + upperStage + "+" + lowerStage +
 		`*|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+`, "tekken", true},
+	{casedStages, "gpt-4o", false},
+	{casedStages, "gpt-4o", true},
 	{"re:[\\r\\n]\nre:\\s?\\p{L}+\nre:\\s?\\p{P}+\nre:[一-龥ࠀ-一가-퟿]+\ndigits:1", "deepseek-coder", false},
 	{"punctuation\n" + gpt2Stage + "\ndigits\nre:[0-9][0-9][0-9]", "falcon", false},
 }

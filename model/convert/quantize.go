@@ -10,6 +10,7 @@ import (
 
 	"tandem/model/gguf"
 	"tandem/npu"
+	"tandem/npu/quant"
 )
 
 // A Scheme assigns types to tensors.
@@ -66,7 +67,7 @@ func (s Scheme) floats() bool { return s.matrix.BlockSize() == 1 }
 // choose sets the output type of every tensor. It chooses as llama.cpp does without an importance matrix, except for rows
 // that do not fit a block and for 70B models, whose attention values llama.cpp stores as Q5_K or better:
 //
-//   - vectors (norms, biases, frequency factors) become F32; learned positions keep their type, or become F16 if quantised;
+//   - vectors (norms, biases, frequency factors), the scores of experts and short convolutions become F32; MXFP4 stays; learned positions keep their type, or become F16 if quantised;
 //   - the output matrix, or the embedding if it serves as both, becomes Q6_K in quantised schemes other than Q8_0;
 //   - the _M schemes store attn_v and ffn_down as Q6_K in the first and last eighth of the layers and in every third
 //     layer between;
@@ -86,7 +87,10 @@ func (s Scheme) choose(tensors []tensor) {
 		layer, part, inLayer := layerOf(t.name)
 		t.to = s.matrix
 		switch {
-		case len(t.shape) == 1 || strings.HasSuffix(t.name, ".bias") || strings.HasSuffix(t.name, "norm.weight"):
+		case t.typ == quant.MXFP4: // what its makers trained
+			t.to = t.typ
+			continue
+		case len(t.shape) == 1 || part == "ffn_gate_inp.weight" || part == "shortconv.conv.weight" || strings.HasSuffix(t.name, ".bias") || strings.HasSuffix(t.name, "norm.weight"):
 			t.to = npu.F32
 			continue
 		case t.name == "position_embd.weight":
@@ -148,7 +152,7 @@ func Quantize(ctx context.Context, in, out string, opt Options) (*Report, error)
 func quantize(ctx context.Context, f *gguf.File, out string, opt Options) (*Report, error) {
 	var tensors []tensor
 	for _, info := range f.Tensors {
-		t, err := f.Tensor(info.Name)
+		t, err := f.Raw(info.Name) // of any type that can be read
 		if err != nil {
 			return nil, err
 		}
@@ -159,9 +163,9 @@ func quantize(ctx context.Context, f *gguf.File, out string, opt Options) (*Repo
 	}
 	opt.Scheme.choose(tensors)
 	for _, t := range tensors {
-		if lossy := t.typ.BlockSize() > 1 && t.typ != npu.Q8_0; lossy && t.typ != t.to && !opt.Requantize {
+		if lossy := t.typ.BlockSize() != 1 && t.typ != npu.Q8_0; lossy && t.typ != t.to && !opt.Requantize {
 			return nil, fmt.Errorf("%s: tensor %q is already %v, and converting it to %v adds rounding errors: start from an F16 or Q8_0 file, or allow it (--requantize)",
-				f.Name, t.name, t.typ, t.to)
+				f.Name, t.name, gguf.DTypeName(t.typ), t.to)
 		}
 	}
 	return writeFile(ctx, out, setScheme(f.KVs(), opt.Scheme), tensors, opt.Progress)

@@ -22,6 +22,9 @@ type hfModel struct {
 	w      map[string][]float64
 	typ    string // safetensors' dtype
 
+	raw     map[string][]byte    // tensors of bytes
+	experts map[string][]float64 // rows of all experts' matrices, where the files store them otherwise
+
 	dim, layers, heads, kv, size, ff, vocab, positions int
 }
 
@@ -174,6 +177,9 @@ func (m *hfModel) write(t testing.TB, files int) string {
 	for name := range m.w {
 		names = append(names, name)
 	}
+	for name := range m.raw {
+		names = append(names, name)
+	}
 	slices.Sort(names)
 	where := map[string]string{}
 	for i := range files {
@@ -185,7 +191,10 @@ func (m *hfModel) write(t testing.TB, files int) string {
 		for j := i; j < len(names); j += files {
 			name := names[j]
 			where[name] = file
-			from := len(data)
+			from, typ := len(data), m.typ
+			if b := m.raw[name]; b != nil {
+				data, typ = append(data, b...), "U8"
+			}
 			for _, v := range m.w[name] {
 				switch m.typ {
 				case "F16":
@@ -196,7 +205,7 @@ func (m *hfModel) write(t testing.TB, files int) string {
 					data = binary.LittleEndian.AppendUint32(data, math.Float32bits(float32(v)))
 				}
 			}
-			header[name] = map[string]any{"dtype": m.typ, "shape": m.shapes[name], "data_offsets": []int{from, len(data)}}
+			header[name] = map[string]any{"dtype": typ, "shape": m.shapes[name], "data_offsets": []int{from, len(data)}}
 		}
 		if err := os.WriteFile(filepath.Join(dir, file), safetensors(t, header, data), 0o644); err != nil {
 			t.Fatal(err)

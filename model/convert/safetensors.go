@@ -143,6 +143,23 @@ func (s *shards) close() error {
 	return errors.Join(errs...)
 }
 
+// text keeps the tensors of a language model that is part of a larger one, under the names that they have alone.
+func (s *shards) text() {
+	all := s.tensors
+	s.tensors = make(map[string]stored, len(all))
+	for name, t := range all {
+		switch {
+		case strings.HasPrefix(name, "language_model."): // and model. or lm_head.
+			s.tensors[strings.TrimPrefix(name, "language_model.")] = t
+		case strings.HasPrefix(name, "model.language_model."):
+			s.tensors["model."+strings.TrimPrefix(name, "model.language_model.")] = t
+		case strings.Contains(name, "vision_tower.") || strings.Contains(name, "multi_modal_projector."):
+		default:
+			s.tensors[name] = t
+		}
+	}
+}
+
 // openShards maps the files that the index names; without an index, model.safetensors or the only .safetensors file.
 func openShards(dir string) (_ *shards, err error) {
 	s := &shards{tensors: map[string]stored{}}

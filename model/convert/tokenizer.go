@@ -330,17 +330,21 @@ func (t *tokenizerJSON) byteLevel(v *vocabulary, merges []string) ([]gguf.KV, er
 // sentencePiece returns the metadata of a SentencePiece tokenizer, like Llama 2's. GGUF joins tokens by score, not by
 // merges. The merges were derived from the scores, so the rank of the first merge that gives a token determines its score.
 func (t *tokenizerJSON) sentencePiece(v *vocabulary, merges []string) ([]gguf.KV, error) {
-	prefix := false
+	prefix, spaces := false, false
 	for _, n := range t.Normalizer.flat() {
 		switch {
 		case n.Type == "Prepend" && n.Prepend == "▁":
 			prefix = true
 		case n.Type == "Replace" && n.Pattern.String != nil && *n.Pattern.String == " " && n.Content == "▁":
+			spaces = true
 		default:
 			return nil, fmt.Errorf("normalizer %.100q is not supported with SentencePiece BPE", n.Type)
 		}
 	}
 	for _, p := range t.PreTokenizer.flat() {
+		if p.Type == "Split" && p.Pattern.String != nil && *p.Pattern.String == " " && spaces {
+			continue // there are no spaces any more
+		}
 		if p.Type != "Metaspace" || p.Split != nil && *p.Split {
 			return nil, fmt.Errorf("pre-tokenizer %.100q is not supported with SentencePiece BPE", p.Type)
 		}

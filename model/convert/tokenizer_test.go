@@ -240,6 +240,40 @@ func TestPublishedSentencePieceTokenizer(t *testing.T) {
 	checkTexts(t, mustParse(t, j, tokenizerConfig{}, 32000), "llama-spm")
 }
 
+// Gemma's tokenizer replaces spaces and then splits at spaces, of which there are none; no space is added before the text.
+func TestTokenizerOfGemma(t *testing.T) {
+	j := object{
+		"added_tokens":  []object{{"id": 0, "content": "<unk>", "special": true}},
+		"normalizer":    object{"type": "Replace", "pattern": object{"String": " "}, "content": "▁"},
+		"pre_tokenizer": object{"type": "Split", "pattern": object{"String": " "}, "behavior": "MergedWithPrevious", "invert": false},
+		"model": object{"type": "BPE", "unk_token": "<unk>", "byte_fallback": true, "merges": []string{"a b", "▁ ab"},
+			"vocab": object{"a": 1, "b": 2, "ab": 3, "▁": 4, "▁ab": 5}},
+	}
+	tok, err := tokenizer.FromMeta(gguf.NewMeta(mustParse(t, j, tokenizerConfig{}, 6)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := tok.Encode("ab ab b", tokenizer.Options{}); !slices.Equal(got, []tandem.Token{3, 5, 4, 2}) {
+		t.Errorf("%v", got)
+	}
+	j["normalizer"] = nil
+	b, _ := json.Marshal(j)
+	if _, _, err := parseTokenizer(b, tokenizerConfig{}, 6); err == nil || !strings.Contains(err.Error(), `"Split" is not supported`) {
+		t.Errorf("spaces that stay: %v", err)
+	}
+}
+
+// The pattern of GPT-4o, of gpt-oss and Phi-4-mini, as their tokenizer.json spells it.
+func TestPatternOfGPT4o(t *testing.T) {
+	const words = `[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?`
+	const upper = `|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?`
+	j := tinyTokenizer()
+	j["pre_tokenizer"] = splitAndBytes(words + upper + `|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+`)
+	if got := lookup(mustParse(t, j, tokenizerConfig{}, tinyVocab), "tokenizer.ggml.pre"); got != "gpt-4o" {
+		t.Errorf("%v", got)
+	}
+}
+
 func TestTokenizersThatAreRefused(t *testing.T) {
 	for _, c := range []struct {
 		name string

@@ -27,6 +27,10 @@ type tensor struct {
 	data  []byte        // rows of typ
 	row   func(int) int // if not nil, output row i is row(i) of the source
 	to    npu.DType     // of the output
+
+	// At most one of these gives the rows in place of data.
+	values func(dst []float32, row int) error // as numbers
+	blocks func(out []byte, row int)          // as blocks of the output's type
 }
 
 func (t *tensor) cols() int { return int(t.shape[0]) }
@@ -107,7 +111,7 @@ func writeFile(ctx context.Context, path string, meta []gguf.KV, tensors []tenso
 				return fmt.Errorf("tensor %q: %w", t.name, err)
 			}
 			r.Values += infos[i].Elements()
-			r.Types[t.to.String()] += infos[i].Elements()
+			r.Types[gguf.DTypeName(t.to)] += infos[i].Elements()
 		}
 		err = gw.Close()
 		r.Bytes, r.Sum = out.n, hex.EncodeToString(out.sum.Sum(nil))
@@ -135,12 +139,12 @@ func (c *counter) Write(b []byte) (int, error) {
 // stream writes the tensor's rows as type t.to. It converts pieces in parallel and calls done after each write.
 func (t *tensor) stream(ctx context.Context, w io.Writer, done func(values int)) error {
 	cols, rows := t.cols(), t.rows()
-	if len(t.data) != t.typ.RowBytes(cols)*rows && t.row == nil {
+	if len(t.data) != rowBytes(t.typ, cols)*rows && t.row == nil && t.values == nil && t.blocks == nil {
 		return fmt.Errorf("%d bytes do not match %d rows of %d %v values", len(t.data), rows, cols, t.typ)
 	}
 	workers := runtime.GOMAXPROCS(0)
 	each := max(1, pieceValues/cols)
-	size := t.to.RowBytes(cols)
+	size := rowBytes(t.to, cols)
 	out := make([]byte, min(rows, workers*each)*size)
 	for at := 0; at < rows; at += workers * each {
 		if err := ctx.Err(); err != nil {
@@ -170,19 +174,23 @@ func (t *tensor) stream(ctx context.Context, w io.Writer, done func(values int))
 // piece converts rows rows, the first of which is row from, into out.
 func (t *tensor) piece(out []byte, from, rows int) error {
 	cols := t.cols()
-	size, to := t.typ.RowBytes(cols), t.to.RowBytes(cols)
+	to := rowBytes(t.to, cols)
 	values := make([]float32, cols)
 	for i := range rows {
 		row := from + i
 		if t.row != nil {
 			row = t.row(row)
 		}
-		in, out := t.data[row*size:(row+1)*size], out[i*to:(i+1)*to]
-		if t.typ == t.to {
-			copy(out, in)
+		out := out[i*to : (i+1)*to]
+		if t.blocks != nil {
+			t.blocks(out, row)
 			continue
 		}
-		if err := quant.Dequantize(t.typ, values, in); err != nil {
+		if t.values == nil && t.typ == t.to {
+			copy(out, t.data[row*to:])
+			continue
+		}
+		if err := t.read(values, row); err != nil {
 			return err
 		}
 		if err := quant.Quantize(t.to, out, values); err != nil {
@@ -190,4 +198,25 @@ func (t *tensor) piece(out []byte, from, rows int) error {
 		}
 	}
 	return nil
+}
+
+// read reads a row of the source.
+func (t *tensor) read(dst []float32, row int) error {
+	if t.values != nil {
+		return t.values(dst, row)
+	}
+	size := rowBytes(t.typ, len(dst))
+	in := t.data[row*size:][:size]
+	if !t.typ.Known() {
+		return quant.Widen(t.typ, dst, in)
+	}
+	return quant.Dequantize(t.typ, dst, in)
+}
+
+// rowBytes returns the size of a row, also of types that devices do not know.
+func rowBytes(t npu.DType, cols int) int {
+	if values, bytes := quant.ForeignBlock(t); !t.Known() && bytes != 0 {
+		return cols / values * bytes
+	}
+	return t.RowBytes(cols)
 }

@@ -246,7 +246,7 @@ func (f *File) Describe() Description {
 		if !ok {
 			i = len(d.Types)
 			at[t.Type] = i
-			d.Types = append(d.Types, TypeShare{Type: t.Type, Name: dtypeName(t.Type)})
+			d.Types = append(d.Types, TypeShare{Type: t.Type, Name: DTypeName(t.Type)})
 		}
 		n := t.Elements()
 		d.Types[i].Tensors++

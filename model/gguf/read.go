@@ -407,7 +407,7 @@ type TypeError struct{ Type npu.DType }
 
 func (e *TypeError) Error() string {
 	return fmt.Sprintf("type %s is not supported: use a file in F32, F16, BF16, Q8_0, Q4_0, Q4_K, Q5_K, Q6_K, Q4_1, Q5_0, Q5_1, Q2_K, Q3_K, IQ4_NL, IQ4_XS or MXFP4",
-		dtypeName(e.Type))
+		DTypeName(e.Type))
 }
 
 // tensorBytes returns the size of a tensor's data. The error is a *TypeError if the size of the type is not known.
@@ -424,7 +424,7 @@ func tensorBytes(t TensorInfo) (uint64, error) {
 	}
 	if t.Shape[0]%block != 0 {
 		return 0, fmt.Errorf("%d columns are not a multiple of the %d elements of a %s block",
-			t.Shape[0], block, dtypeName(t.Type))
+			t.Shape[0], block, DTypeName(t.Type))
 	}
 	return t.Elements() / block * size, nil
 }
@@ -457,7 +457,8 @@ var foreignBlocks = map[npu.DType][2]uint64{
 	3: {32, 20}, 6: {32, 22}, 7: {32, 24}, 10: {256, 84}, 11: {256, 110}, 20: {32, 18}, 23: {256, 136}, 39: {32, 17},
 }
 
-func dtypeName(t npu.DType) string {
+// DTypeName returns the name of a type of tensors, also of those that devices cannot compute with.
+func DTypeName(t npu.DType) string {
 	if name, ok := foreignTypes[t]; ok {
 		return name
 	}

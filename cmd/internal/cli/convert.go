@@ -62,7 +62,7 @@ func (c *modelsConvert) Help() string {
   ${program} models convert ~/models/opt-1.3b opt.gguf --type q8_0
   ${program} models convert stories260K.bin stories260K.gguf --tokenizer tok512.bin
 
-It converts Llama (and Mistral), Qwen2, Qwen3, SmolLM3, Granite and OPT from safetensors, in one file or several. The tokenizer comes from tokenizer.json, or from vocab.json and merges.txt: byte-level BPE with the patterns of GPT-2, Qwen2, Llama 3, SmolLM, Falcon, DeepSeek-Coder and Mistral's Tekken, or SentencePiece's BPE; others are refused. A llama2.c checkpoint must have the first layout (version 0), in float32.`
+It converts Llama (and Mistral), Qwen2, Qwen3, SmolLM3, Granite, Gemma 1 to 3, Phi-3 and Phi-4-mini, OLMo 2, LFM2, Mistral 3, gpt-oss and OPT from safetensors, in one file or several; of models with vision (Gemma 3, Mistral 3) the text part. gpt-oss's experts stay MXFP4. The tokenizer comes from tokenizer.json, or from vocab.json and merges.txt: byte-level BPE with the patterns of GPT-2, Qwen2, Llama 3, SmolLM, Falcon, DeepSeek-Coder, GPT-4o and Mistral's Tekken, or SentencePiece's BPE; others are refused. A llama2.c checkpoint must have the first layout (version 0), in float32.`
 }
 
 func (c *modelsConvert) Run(a *App) error {

@@ -54,10 +54,11 @@ func Interpolate(times map[int]time.Duration, n int) Costs {
 	return c
 }
 
-// A Chooser decides how many rows of a draft to verify. An answer never takes longer than (1 + Loss) times what plain
-// decoding takes. The Chooser keeps an account of the time that drafts saved and cost, and never spends more than
-// the account holds. While it cannot afford a row, Acceptance keeps learning from the tokens that the model
-// generates, so verification resumes once the guesses are good enough.
+// A Chooser decides how many rows of a draft to verify. It keeps an account of the time that drafts saved and cost, and risks no
+// more of an answer's time than that, the share Loss of what plain decoding takes, and half of what drafts have proven in this and
+// earlier answers: what they saved, or would have saved where none was verified. A guess teaches either way, so drafts that are not
+// known yet, or have become worse, are followed without being verified until they would pay. An answer that is unlike those before
+// it can lose some of what they have proven: about mostProof/3 passes of one row.
 type Chooser struct {
 	Costs Costs
 	Loss  float64 // as a share of plain decoding's time; 0 means 0.02, +Inf that nothing bounds it
@@ -70,6 +71,8 @@ type Chooser struct {
 	times map[int]time.Duration // the fastest pass of each number of rows
 	most  int                   // rows among them
 
+	held    bool    // the last draft seemed to pay, and the budget did not allow it
+	proven  float64 // see Proven
 	account float64 // time saved against plain decoding
 	plain   float64 // time that plain decoding would have taken
 }
@@ -112,14 +115,16 @@ func (c *Chooser) budget() float64 {
 	if loss == 0 {
 		loss = 0.02
 	}
-	return c.account + loss*(c.plain+credit*c.Costs.At(1))
+	return c.account + max(0, c.proven)/2*c.Costs.At(1) + loss*(c.plain+credit*c.Costs.At(1))
 }
 
-// Afford reports whether the budget covers a draft that takes this long, together with one more row in the pass. A
-// draft that could not be verified would only cost time.
+// Afford reports whether the budget covers a draft that takes this long, together with one more row in the pass.
 func (c *Chooser) Afford(drafting float64) bool {
-	return drafting+c.Costs.At(2)-c.Costs.At(1) <= c.budget()
+	return c.AffordDraft(drafting + c.Costs.At(2) - c.Costs.At(1))
 }
+
+// AffordDraft reports whether the budget covers a draft, which teaches even if no row of it is verified.
+func (c *Chooser) AffordDraft(drafting float64) bool { return drafting <= c.budget() }
 
 // perToken returns what a token has taken so far, in seconds.
 func (c *Chooser) perToken() float64 {
@@ -129,8 +134,10 @@ func (c *Chooser) perToken() float64 {
 	return c.Costs.At(1) * (c.plain - c.account) / c.plain
 }
 
-// saved reports whether drafts have saved this long, or nothing bounds what they may lose.
-func (c *Chooser) saved(seconds float64) bool { return c.account > seconds || math.IsInf(c.Loss, 1) }
+// saved reports whether drafts have proven to save this long, or nothing bounds what they may lose.
+func (c *Chooser) saved(seconds float64) bool {
+	return c.proven*c.Costs.At(1) > seconds || math.IsInf(c.Loss, 1)
+}
 
 // least returns the probability below which a node pays for no row: the share of a token that a row costs, of the number of rows
 // that is cheapest for each. Estimates may be off, so it is half of that.
@@ -168,7 +175,9 @@ func (c *Chooser) Rows(chances []float64, drafting float64) int {
 	for n < len(chances) && c.Costs.At(n+2)-one+drafting <= budget && (!c.Learn || n+2 <= 2*c.most) {
 		n++ // not too dear, nor too far beyond what is known
 	}
-	return c.best(chances[:n], drafting)
+	rows := c.best(chances[:n], drafting)
+	c.held = rows == 0 && c.best(chances, drafting) > 0
+	return rows
 }
 
 // best is Rows without a budget.
@@ -181,7 +190,7 @@ func (c *Chooser) best(chances []float64, drafting float64) int {
 			best, rate = i+1, r
 		}
 	}
-	if rate*one < 1.01 { // a gain below the noise of the estimate
+	if rate*one < 1.02 { // a gain below the noise of the estimate
 		return 0
 	}
 	return best
@@ -190,9 +199,35 @@ func (c *Chooser) best(chances []float64, drafting float64) int {
 // Settle adds a pass to the account: its rows beyond the first, the tokens that it generated, and the time of drafting.
 func (c *Chooser) Settle(rows, tokens int, drafting float64) {
 	one := c.Costs.At(1)
+	saved := float64(tokens)*one - c.Costs.At(rows+1) - drafting
 	c.plain += float64(tokens) * one
-	c.account += float64(tokens)*one - c.Costs.At(rows+1) - drafting
+	c.account += saved
+	c.prove(saved / one)
 }
 
-// Reset empties the account, for a new answer.
-func (c *Chooser) Reset() { c.account, c.plain = 0, 0 }
+// Held reports whether the last draft seemed to pay for rows, and the budget allowed none.
+func (c *Chooser) Held() bool { return c.held }
+
+// Missed tells whether the likeliest first token of a draft that was held was right.
+func (c *Chooser) Missed(right bool) {
+	saved := 1 - c.Costs.At(2)/c.Costs.At(1)
+	if right {
+		saved++
+	}
+	c.prove(saved)
+}
+
+// prove adds what a draft saved or would have saved, in passes of one row.
+func (c *Chooser) prove(passes float64) { c.proven = max(leastProof, min(mostProof, c.proven+passes)) }
+
+// Begin empties the account, for a new answer. proven is what Proven returned after the answer before; 0 if there was none.
+func (c *Chooser) Begin(proven float64) { c.account, c.plain, c.proven, c.held = 0, 0, proven, false }
+
+// Bounds of Proven.
+const (
+	leastProof = -1
+	mostProof  = 16
+)
+
+// Proven returns what drafts have saved and would have saved lately, in passes of one row: from leastProof to mostProof.
+func (c *Chooser) Proven() float64 { return c.proven }

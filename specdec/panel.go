@@ -8,13 +8,17 @@ import (
 	"tandem"
 )
 
-// A Panel lets the drafters of one text draft in turns, the cheapest first. One that costs more time than it saves gives way,
-// and is tried again later. What it costs is measured; whether it pays is decided from those numbers alone (worth, Chooser).
+// A Panel lets the drafters of one text draft in turns, the cheapest first. One that costs more time than it saves gives way:
+// it neither drafts nor reads the text nor learns from verdicts, until it is tried again. What it costs is measured; whether it
+// pays is decided from those numbers alone (worth, Chooser).
 type Panel struct {
 	drafters []Drafter
 	known    *Acceptance // where the drafters' worth is kept
 	text     []tandem.Token
-	read     []int                 // how much of the text each drafter has: one that gives way reads nothing meanwhile
+	began    int                   // tokens of the text when it began
+	read     []int                 // how much of the text each drafter has
+	drafted  []bool                // which of them were asked for the last draft
+	before   int                   // tokens of the text at the draft before it
 	settled  [mostDrafters]float64 // seconds that the last verdict took of each
 	tree     Tree
 	chances  []float64
@@ -26,15 +30,31 @@ func wallTime() time.Duration { return time.Since(programStart) }
 
 var programStart = time.Now()
 
-// Begin starts a text with at most mostDrafters drafters, which read it. known keeps what they cost and save.
+// Begin starts a text with at most mostDrafters drafters. Those that have not given way read it. known keeps what they cost and
+// save.
 func (p *Panel) Begin(drafters []Drafter, known *Acceptance, text []tandem.Token) {
-	*p = Panel{drafters: drafters, known: known, text: slices.Clone(text), read: make([]int, len(drafters)), now: p.now}
+	*p = Panel{drafters: drafters, known: known, text: slices.Clone(text), began: len(text), read: make([]int, len(drafters)),
+		drafted: make([]bool, len(drafters)), now: p.now}
 	if p.now == nil {
 		p.now = wallTime
 	}
-	for i, d := range drafters {
-		d.Committed(text)
-		p.read[i] = len(text)
+	for i := range drafters {
+		if i == 0 || !known.worth[i].gaveWay() {
+			p.catchUp(i)
+		}
+	}
+}
+
+// catchUp lets a drafter read what it has not: first, by itself, the text as it began.
+func (p *Panel) catchUp(i int) {
+	d := p.drafters[i]
+	if p.read[i] < p.began {
+		d.Committed(p.text[:p.began])
+		p.read[i] = p.began
+	}
+	if p.read[i] < len(p.text) {
+		d.Committed(p.text[p.read[i]:])
+		p.read[i] = len(p.text)
 	}
 }
 
@@ -65,14 +85,17 @@ func (p *Panel) Draft(limit, rows int, rate *Acceptance, c *Chooser) (t *Tree, c
 	}
 	spent := 0.0
 	var have []int // the nodes that a pass would verify so far
+	step := len(p.text) - min(p.before, len(p.text))
+	p.before = len(p.text)
 	p.known.steps++
 	for i := range p.drafters {
 		w := &p.known.worth[i]
-		if !w.pays(c, i == 0, p.known.steps, spent+cmp.Or(w.took, firstDraft)) {
+		p.drafted[i] = w.pays(c, i == 0, p.known.steps, spent+w.expected(len(p.text)-p.read[i]-step))
+		if !p.drafted[i] {
 			continue
 		}
 		nodes := len(t.Nodes)
-		took := p.propose(i)
+		took := p.propose(i, step)
 		w.cost(took, len(t.Nodes) > nodes)
 		if c != nil && len(c.Costs) > 0 {
 			rows := c.best(p.likeliest(rows), spent)
@@ -88,16 +111,15 @@ func (p *Panel) Draft(limit, rows int, rate *Acceptance, c *Chooser) (t *Tree, c
 	return t, min(rows, len(t.Nodes))
 }
 
-// propose lets a drafter read what it has not and add to the tree. It returns how many seconds that took, with what it took to
-// learn from the last verdict.
-func (p *Panel) propose(i int) float64 {
-	began, d := p.now(), p.drafters[i]
-	if p.read[i] < len(p.text) {
-		d.Committed(p.text[p.read[i]:])
-		p.read[i] = len(p.text)
-	}
-	d.Propose(&p.tree)
-	took := (p.now() - began).Seconds() + p.settled[i]
+// propose lets a drafter read what it has not and add to the tree. It returns how many seconds that takes where a step adds so
+// many tokens, with what it took to learn from the last verdict. What the drafter had left unread before does not count.
+func (p *Panel) propose(i, step int) float64 {
+	w, began, unread := &p.known.worth[i], p.now(), len(p.text)-p.read[i]
+	p.catchUp(i)
+	read := p.now()
+	w.read((read - began).Seconds(), unread)
+	p.drafters[i].Propose(&p.tree)
+	took := (p.now() - read).Seconds() + p.settled[i] + float64(step)*w.reading
 	p.settled[i] = 0
 	return took
 }
@@ -112,14 +134,19 @@ func (p *Panel) likeliest(n int) []float64 {
 	return p.chances
 }
 
-// Settle reports the result of a verification to all drafters.
-func (p *Panel) Settle(v *Verdict) {
+// Settle reports the result of verifying the last draft to the drafters that were asked for it, and returns how long that took.
+func (p *Panel) Settle(v *Verdict) time.Duration {
 	v.After = len(p.text)
+	first := p.now()
+	began := first
 	for i, d := range p.drafters {
-		began := p.now()
-		d.Settle(v)
-		p.settled[i] = (p.now() - began).Seconds()
+		if p.drafted[i] {
+			d.Settle(v)
+			now := p.now()
+			p.settled[i], began = (now - began).Seconds(), now
+		}
 	}
+	return began - first
 }
 
 // poolSize is how many guesses compete for the rows of a pass.
@@ -127,19 +154,22 @@ const poolSize = 160
 
 // worth is what a drafter costs and saves, in seconds.
 type worth struct {
-	took  float64 // smoothed, of a proposal
-	gain  float64 // smoothed, what a pass with its nodes saves over one with those of the drafters before it
-	seen  float64 // how many proposals gain is the mean of, at most worthWindow
-	tried int     // the step of the last proposal
-	fails int     // how often it has been tried again in vain
+	took    float64 // smoothed, of a proposal
+	reading float64 // of a token of a text left unread
+	gain    float64 // smoothed, what a pass with its nodes saves over one with those of the drafters before it
+	seen    float64 // how many proposals gain is the mean of, at most worthWindow
+	tried   int     // the step of the last proposal
+	fails   int     // how often it has been tried again in vain
 }
 
 const (
 	mostDrafters = 8
 	firstDraft   = 2e-5 // assumed seconds of a proposal before one is measured
 	worthWindow  = 24
-	worthFirst   = 4  // proposals before a drafter is judged
-	worthAgain   = 32 // steps after which a drafter that gave way is tried again; they double each time, up to 32 times as many
+	worthFirst   = 4    // proposals before a drafter is judged
+	firstRead    = 1e-6 // assumed seconds to read a token before that is measured
+	aStep        = 32   // tokens: no step adds more
+	worthAgain   = 32   // steps after which a drafter that gave way is tried again; they double each time, up to 32 times as many
 )
 
 // pays reports whether a drafter that would bring the drafting of a pass to spent seconds is to draft: it saves more than it
@@ -149,28 +179,45 @@ func (w *worth) pays(c *Chooser, first bool, step int, spent float64) bool {
 	switch {
 	case c == nil:
 		return true
-	case first || w.seen >= worthFirst && w.gain > w.took:
+	case first:
+		return c.AffordDraft(spent)
+	case w.seen >= worthFirst && !w.gaveWay():
 		return c.Afford(spent)
 	}
 	return (w.seen < worthFirst || step-w.tried >= worthAgain<<min(w.fails, 5)) && c.saved(4*spent)
 }
 
-// cost takes the time of a proposal. One that found nothing tells only that a proposal takes at least as long.
-func (w *worth) cost(took float64, found bool) {
-	switch {
-	case w.took == 0:
-		w.took = took
-	case found || took > w.took:
-		w.took += (min(took, 4*w.took+1e-6) - w.took) / 8 // limits the effect of a pause of the process
+// gaveWay reports whether the drafter costs more than it saves.
+func (w *worth) gaveWay() bool { return w.seen >= worthFirst && w.gain <= w.took }
+
+// expected returns how many seconds the next proposal will take if the drafter left so many tokens unread before.
+func (w *worth) expected(unread int) float64 {
+	return cmp.Or(w.took, firstDraft) + float64(max(0, unread))*cmp.Or(w.reading, firstRead)
+}
+
+// read takes the time of reading n tokens.
+func (w *worth) read(took float64, n int) {
+	if n > 0 {
+		w.reading = smoothed(cmp.Or(w.reading, firstRead), took/float64(n), 8)
 	}
 }
+
+// cost takes the time of a proposal. One that found nothing tells only that a proposal takes at least as long.
+func (w *worth) cost(took float64, found bool) {
+	if w.took == 0 || found || took > w.took {
+		w.took = smoothed(cmp.Or(w.took, firstDraft), took, min(w.seen+1, 8))
+	}
+}
+
+// smoothed returns the mean of n times, the last of which is took. A pause of the process counts as a few times.
+func smoothed(mean, took, n float64) float64 { return mean + (min(took, 4*mean)-mean)/n }
 
 // learn takes what a proposal saved.
 func (w *worth) learn(step int, saved float64) {
 	w.tried = step
 	w.seen = min(w.seen+1, worthWindow)
 	w.gain += (saved - w.gain) / w.seen
-	if w.seen >= worthFirst && w.gain <= w.took {
+	if w.gaveWay() {
 		w.fails++
 	} else {
 		w.fails = 0

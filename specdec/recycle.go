@@ -6,9 +6,8 @@ import "tandem"
 // says what is likeliest after it, rows of rejected drafts too. What was said last after the same two tokens counts, or else after
 // the same one.
 type Recycle struct {
-	text     []tandem.Token
-	said     map[[2]tandem.Token][]Likely // after two tokens, the first of which may be Separator for any
-	proposed bool                         // since the last Settle
+	text []tandem.Token
+	said map[[2]tandem.Token][]Likely // after two tokens, the first of which may be Separator for any
 }
 
 // recycled is how many tokens are kept after each.
@@ -20,10 +19,9 @@ func (r *Recycle) Committed(tokens []tandem.Token) { r.text = append(r.text, tok
 // Rewind implements Drafter.
 func (r *Recycle) Rewind(n int) { r.text = r.text[:min(n, len(r.text))] }
 
-// Settle implements Drafter. Where it has not drafted, it learns nothing, so that it costs nothing when it gives way.
+// Settle implements Drafter.
 func (r *Recycle) Settle(v *Verdict) {
-	learns := r.proposed && v.Next != nil && v.After >= 2 && v.After <= len(r.text)
-	if r.proposed = false; !learns {
+	if v.Next == nil || v.After < 2 || v.After > len(r.text) {
 		return
 	}
 	if r.said == nil {
@@ -47,7 +45,7 @@ func (r *Recycle) learn(after [2]tandem.Token, said []Likely) {
 
 // Propose implements Drafter.
 func (r *Recycle) Propose(t *Tree) {
-	if r.proposed = true; len(r.text) < 2 || r.said == nil {
+	if len(r.text) < 2 || r.said == nil {
 		return
 	}
 	end := [2]tandem.Token(r.text[len(r.text)-2:])

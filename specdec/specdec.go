@@ -187,6 +187,14 @@ func (t *Tree) Chain(parent int, tokens []tandem.Token, s Source, match int) int
 	return parent
 }
 
+// first returns the likeliest token after the text, or Separator if there is none.
+func (t *Tree) first() tandem.Token {
+	if order := t.byChance(); len(order) > 0 { // a node is not likelier than its parent
+		return t.Nodes[order[0]].Token
+	}
+	return Separator
+}
+
 // Best returns the indices of the n likeliest nodes in ascending order, and their probabilities in
 // descending order. The result holds every ancestor of each node.
 func (t *Tree) Best(n int) (nodes []int, chances []float64) {

@@ -93,7 +93,7 @@ func (s *Speculator) Begin(m *model.Model, prompt *model.Input) error {
 		return fmt.Errorf("%d drafters: want at most %d", len(s.Drafters), mostDrafters)
 	}
 	if s.Chooser != nil {
-		s.Chooser.Reset()
+		s.Chooser.Begin(s.known().proven)
 	}
 	if s.Calibration != nil {
 		head, err := m.PartialHead(s.Calibration.Begin(prompt.Tokens, commonTokens(m.Config().Vocab)...))
@@ -146,7 +146,7 @@ func (s *Speculator) choose(limit int) (nodes, after []int) {
 	if s.Forecast != nil && s.Chooser == nil {
 		return s.Forecast.plan(tree, limit+1)
 	}
-	if nodes, _ = tree.Best(rows); s.Forecast == nil {
+	if nodes, _ = tree.Best(rows); s.Forecast == nil || !s.panel.drafted[0] {
 		return nodes, nil
 	}
 	return nodes, s.Forecast.Paying(tree, nodes, limit, s.Chooser)
@@ -181,6 +181,10 @@ func (s *Speculator) Settle(v sample.Verdict) {
 	if s.Chooser != nil {
 		s.Chooser.Observe(rows, v.Took)
 		s.Chooser.Settle(rows-1, len(v.Path)+1, s.took)
+		if s.Chooser.Held() {
+			s.Chooser.Missed(s.tree.first() == v.Next)
+		}
+		s.known().proven = s.Chooser.Proven()
 	}
 	verdict := &Verdict{Tree: s.tree, Verified: s.verified, Likeliest: func(node int) tandem.Token {
 		i, _ := slices.BinarySearch(s.verified, node) // row i+1; row 0 is the token before the tree
@@ -204,9 +208,7 @@ func (s *Speculator) Settle(v sample.Verdict) {
 		verdict.Emitted = append(verdict.Emitted, s.tree.Nodes[s.verified[i]].Token)
 	}
 	verdict.Emitted = append(verdict.Emitted, v.Next)
-	began := s.panel.now()
-	s.panel.Settle(verdict)
-	s.settling = s.panel.now() - began
+	s.settling = s.panel.Settle(verdict)
 }
 
 // topOf returns the n likeliest tokens, with their probabilities among these.

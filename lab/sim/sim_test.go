@@ -226,6 +226,21 @@ func TestLossRepair(t *testing.T) {
 	}
 }
 
+// Drafts of one datagram reach a side together, as in the live node: the pass that follows checks all of them, not the first alone.
+func TestDraftsArriveTogether(t *testing.T) {
+	checked := 0
+	for seed := range uint64(10) {
+		o := run(t, Setting{
+			Pair:   pair.Config{Settings: tandem.Settings{Placement: tandem.PlaceMirror, Seed: seed, MaxTokens: 100, Lookahead: 32, Ahead: 4}},
+			Source: pairtest.Sharing(seed, 0.8), Decode: [2]Delay{Every(30 * ms), Every(30 * ms)}, Link: symmetric(0), Warm: true, Guess: 1,
+		})
+		checked += o.Pair[tandem.Device].OfChecks
+	}
+	if checked < 120 { // 61 if the first of them starts a pass
+		t.Errorf("%d of 1000 drafts came of checks, want 120", checked)
+	}
+}
+
 // During a stall of the path a device with patience continues alone, as a live one does, and the pair joins again
 // afterwards: no token is lost, and tokens agreed before do not change. A device without patience waits.
 func TestStall(t *testing.T) {

@@ -151,11 +151,12 @@ func (s *stream) arrive(d packet) {
 			s.early[n] = true
 		}
 	}
+	first := s.expect
 	for s.early[s.expect] {
 		delete(s.early, s.expect)
 		s.expect++
-		s.receive(s.expect - 1)
 	}
+	s.receive(first, s.expect-first)
 	if s.owed && s.unacked >= 2 {
 		s.send()
 	}

@@ -142,14 +142,26 @@ func (p *port) travelled(fresh []int, at time.Duration) {
 	}
 }
 
-// receive tells this side the message of that number, from the other side.
-func (p *port) receive(number int) {
-	e := p.peer().sent[number]
-	if _, ok := e.(pair.PeerReady); ok {
-		p.w.ready()
-		return
+// receive tells this side n messages of the other side that arrived together, from the one of that number on.
+func (p *port) receive(number, n int) {
+	var events []pair.Event
+	for _, e := range p.peer().sent[number : number+n] {
+		if _, ok := e.(pair.PeerReady); ok {
+			p.step(events)
+			events = nil
+			p.w.ready()
+			continue
+		}
+		events = append(events, e)
 	}
-	p.w.Step(p.end, e)
+	p.step(events)
+}
+
+// step passes events, if there are any, to this side's machine.
+func (p *port) step(events []pair.Event) {
+	if len(events) > 0 {
+		p.w.Step(p.end, events...)
+	}
 }
 
 // measured takes a round-trip time.
@@ -240,9 +252,10 @@ func (r *repeater) arrive(b []byte) {
 		r.w.Err = fmt.Errorf("sim: %v: %w", r.end.Side, err)
 		return
 	}
+	first := r.taken
 	for _, ok := r.flow.Take(); ok; _, ok = r.flow.Take() {
 		r.taken++
-		r.receive(r.taken - 1)
 	}
+	r.receive(first, r.taken-first)
 	r.flush()
 }

@@ -92,12 +92,12 @@ func (e *End) Tokens() []tandem.Token {
 	return out
 }
 
-// Step tells a machine what happened and carries out its actions.
-func (w *World) Step(to *End, e pair.Event) {
+// Step tells a machine what happened, all of it at once, and carries out its actions.
+func (w *World) Step(to *End, events ...pair.Event) {
 	if to.Dead {
 		return
 	}
-	for _, a := range to.Machine.Step(e) {
+	for _, a := range to.Machine.Step(events...) {
 		switch a := a.(type) {
 		case pair.Decode:
 			w.decode(to, a)

@@ -45,6 +45,7 @@ func TestSlots(t *testing.T) {
 		{"Send the letter on friday.", 4, "friday.|Friday.", ""},
 		{"You did opened the door.", 2, "opened|open", ""},
 		{"You did open the door.", 2, "open", "opens"},
+		{"You didnt open the door.", 2, "open", "opens"},
 		{"I have a hour of water.", 2, "a|an", ""},
 		{"I have an hour of water.", 2, "an", "a"},
 		{"I have an unit.", 2, "an|a", ""},

@@ -278,14 +278,16 @@ func articles(p piece, next string) []Way {
 
 // inflected returns other forms of a verb that may be meant after a word.
 func inflected(low, before string) (out []string) {
+	// The word before may be misspelt: "cant come".
+	plain := bases[before] || slices.ContainsFunc(mends[before], func(w string) bool { return bases[w] })
 	for _, forms := range formsOf[low] {
 		base, third, past, done := forms[0], forms[1], forms[2], forms[3]
 		switch {
-		case bases[before] && low != base && (low == past || low == third):
+		case plain && low != base && (low == past || low == third):
 			out = append(out, base)
 		case participles[before] && low == past && past != done:
 			out = append(out, done)
-		case low == base && !bases[before]:
+		case low == base && !plain:
 			out = append(out, third)
 		case low == third:
 			out = append(out, base)

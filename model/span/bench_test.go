@@ -18,7 +18,7 @@ func BenchmarkRead(b *testing.B) {
 	passage := strings.Repeat(museum, 4)
 	b.Run("passage", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := r.Passage(passage); err != nil {
+			if _, err := r.passage(passage); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -55,6 +55,7 @@ type Reader struct {
 	noneBias, temperature, most float32
 
 	passes sync.Pool // of *pass
+	kept   kept
 }
 
 // New makes a reader of a GGUF file whose products run on a device. The file and the device must stay open while the
@@ -136,8 +137,19 @@ type Passage struct {
 	known known
 }
 
-// Passage reads a passage, of which it takes the first words up to the reader's limit.
+// Passage reads a passage, of which it takes the first words up to the reader's limit. It keeps those that it read last.
 func (r *Reader) Passage(s string) (*Passage, error) {
+	if p := r.kept.find(s); p != nil {
+		return p, nil
+	}
+	p, err := r.passage(s)
+	if err == nil {
+		r.kept.add(s, p)
+	}
+	return p, err
+}
+
+func (r *Reader) passage(s string) (*Passage, error) {
 	p := &Passage{text: r.lexicon.analyse(s, r.maxPassage)}
 	if len(p.text.words) == 0 {
 		return p, nil

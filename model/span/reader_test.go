@@ -2,6 +2,7 @@ package span
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -74,5 +75,35 @@ func TestPosteriorIsIndependentOfOthers(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// A passage is read once for the questions that follow, and the passages that a reader keeps are bounded.
+func TestKeptPassages(t *testing.T) {
+	r, err := New(shipped(t), native.New(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := func(text string) *Passage {
+		t.Helper()
+		p, err := r.Passage(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	first := read(museum)
+	if read(museum) != first {
+		t.Error("the same passage is read twice")
+	}
+	for i := range 2 * mostKept {
+		read(fmt.Sprint("Room ", i))
+	}
+	read(strings.Repeat(museum, 40)) // too long to keep
+	if n := len(r.kept.passages); n != mostKept || len(r.kept.order) != n {
+		t.Errorf("%d passages are kept, want %d", n, mostKept)
+	}
+	if read(museum) == first {
+		t.Error("the oldest passage is still kept")
 	}
 }

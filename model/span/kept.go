@@ -1,0 +1,40 @@
+package span
+
+import "sync"
+
+// Limits of what a reader keeps: the passages of the last few questions, of the lengths that documents are cut to.
+const (
+	mostKept    = 64
+	longestKept = 4096 // bytes
+)
+
+// kept holds the passages that a reader has read last, so that the next question about them need not read them again.
+type kept struct {
+	mu       sync.Mutex
+	passages map[string]*Passage
+	order    []string // the oldest first
+}
+
+// find returns a passage's reading, or nil.
+func (k *kept) find(text string) *Passage {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.passages[text]
+}
+
+// add keeps a passage's reading, and forgets the oldest if there are too many.
+func (k *kept) add(text string, p *Passage) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(text) > longestKept || k.passages[text] != nil {
+		return
+	}
+	if k.passages == nil {
+		k.passages = map[string]*Passage{}
+	}
+	if len(k.order) == mostKept {
+		delete(k.passages, k.order[0])
+		k.order = k.order[1:]
+	}
+	k.passages[text], k.order = p, append(k.order, text)
+}

@@ -101,14 +101,8 @@ func (c *loraCmd) measure(a *cli.App) (r engine.AdapterReport, err error) {
 	if o.Threads == 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
 	}
-	switch c.Against {
-	case "":
-	case "llama.cpp":
-		if o.Against, err = a.FindModel(c.Model); err != nil {
-			return r, err
-		}
-	default:
-		return r, fmt.Errorf("--against %s: unknown engine, use llama.cpp", c.Against)
+	if o.Against, err = peerModel(a, c.Against, c.Model); err != nil {
+		return r, err
 	}
 	m, err := c.Open(a)
 	if err != nil {
@@ -116,6 +110,17 @@ func (c *loraCmd) measure(a *cli.App) (r engine.AdapterReport, err error) {
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
 	return engine.MeasureAdapters(a, m, o)
+}
+
+// peerModel returns the file of the model that a peer measures with, or "" without one.
+func peerModel(a *cli.App, against, model string) (string, error) {
+	switch against {
+	case "":
+		return "", nil
+	case "llama.cpp":
+		return a.FindModel(model)
+	}
+	return "", fmt.Errorf("--against %s: unknown engine, use llama.cpp", against)
 }
 
 // randomModel makes a model with Qwen2.5-0.5B's shape.

@@ -88,14 +88,8 @@ func (c *streamsCmd) measure(a *cli.App) (r engine.StreamReport, err error) {
 	if o.Threads == 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
 	}
-	switch c.Against {
-	case "":
-	case "llama.cpp":
-		if o.Against, err = a.FindModel(c.Model); err != nil {
-			return r, err
-		}
-	default:
-		return r, fmt.Errorf("--against %s: unknown engine, use llama.cpp", c.Against)
+	if o.Against, err = peerModel(a, c.Against, c.Model); err != nil {
+		return r, err
 	}
 	m, err := c.Open(a)
 	if err != nil {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"tandem/decoder/ground"
 )
 
 // Normal is SQuAD's normalisation of an answer, as words: lower case, without punctuation and articles. Punctuation and
@@ -127,21 +129,11 @@ func containsPiece(text, sentence, answer []string) bool {
 	return false
 }
 
-// functionWords are the words that an answer may add of its own: English function words, and those in which a program says
-// that it does not know. The list is closed; no name, number or other content word belongs in it.
+// functionWords are the words of the closed list that an answer may add of its own, in lower case.
 var functionWords = func() map[string]bool {
 	out := map[string]bool{}
-	for w := range strings.FieldsSeq(`a an the this that these those there here it its he him his she her hers they them their theirs
-		we us our ours you your yours i me my mine itself himself herself themselves one ones
-		is are was were be been being am isn't aren't wasn't weren't has have had having hasn't haven't hadn't
-		do does did doing done doesn't don't didn't can can't cannot could couldn't may might must shall should shouldn't will won't would wouldn't
-		and or but nor so yet if then than because since as while when where which who whom whose what why how
-		of in on at by for from to into onto out off over under up down with without within between among through during before after until till
-		about above below against along across around behind beside beyond near per via
-		not no yes none neither either both each every any some all such same other another also too only just very more most less least much many few
-		again ever never always now still already
-		unknown known know mentioned stated said says say documents document passage passages text information found nothing answer question`) {
-		out[w] = true
+	for _, w := range ground.Words() {
+		out[strings.ToLower(w)] = true
 	}
 	return out
 }()

@@ -69,8 +69,8 @@ func exact(q Question, text string) (equal bool, f1 float64) {
 	return equal, f1
 }
 
-// holds reports whether a text contains an accepted answer to each part. A yes or no must come first; why and how are
-// answered by the whole sentence too.
+// holds reports whether a text contains an accepted answer to each part. A yes or no must come first. Why, how, yes or no are
+// answered by the whole sentence, too.
 func holds(q Question, text string) bool {
 	for _, p := range q.Parts {
 		has := slices.ContainsFunc(p.Answers, func(a string) bool {
@@ -80,7 +80,7 @@ func holds(q Question, text string) bool {
 			}
 			return Contains(text, a)
 		})
-		quoted := (q.Kind == "why" || q.Kind == "how") && p.Sentence != "" && Contains(text, p.Sentence)
+		quoted := (q.Kind == "why" || q.Kind == "how" || q.YesNo) && p.Sentence != "" && Contains(text, p.Sentence)
 		if !has && !quoted {
 			return false
 		}

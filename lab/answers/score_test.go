@@ -31,6 +31,7 @@ func TestJudge(t *testing.T) {
 		{two, Answer{Text: "9:30 17:00", Read: read}, Score{Exact: true, Holds: true, F1: 1}},
 		{why, Answer{Text: "As it rains, it is closed.", Read: []string{"As it rains, it is closed."}}, Score{Holds: true, F1: 2. * 2 / (6 + 3), Sentence: true, Read: true}},
 		{yes, Answer{Text: "No, it is closed.", Read: []string{"It is closed."}}, Score{Holds: true, F1: 2. / 5, Sentence: true, Read: true}},
+		{yes, Answer{Text: "It is closed.", Read: []string{"It is closed."}}, Score{Holds: true, Sentence: true, Read: true}},
 		{yes, Answer{Text: "It is no museum."}, Score{F1: 2. / 5, Outcome: WrongWords, Invented: []string{"museum"}}},
 		{nobody, Answer{Text: "The owner is unknown.", Unknown: true}, Score{Invented: []string{"owner"}}},
 		{Question{Text: "And now?", Earlier: []Turn{{"Who is the owner?", "Unknown."}}}, Answer{Text: "The owner is unknown.", Unknown: true}, Score{}},

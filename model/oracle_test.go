@@ -30,7 +30,7 @@ var oracleBound = map[npu.DType]float64{
 // positions where no value rounded the other way, such as the first ones, logits agree almost to float32's precision,
 // which shows that the arithmetic is the same.
 var sameArithmetic = map[npu.DType]float64{
-	npu.F32: 2e-5, npu.Q8_0: 2e-5, npu.Q4_0: 2e-5, npu.Q4_K: 2e-5, npu.Q5_K: 2e-5, npu.Q6_K: 2e-5,
+	npu.F32: 5e-5, npu.Q8_0: 2e-5, npu.Q4_0: 2e-5, npu.Q4_K: 2e-5, npu.Q5_K: 2e-5, npu.Q6_K: 2e-5,
 }
 
 func TestLogitsAgreeWithLlamaCpp(t *testing.T) {

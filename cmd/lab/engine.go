@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strings"
 
@@ -59,6 +60,11 @@ func (c *engineCmd) Run(a *cli.App) error {
 		if o.Against, err = a.FindModel(c.Model); err != nil {
 			return err
 		}
+		if o.Against != "" {
+			if o.Against, err = filepath.Abs(o.Against); err != nil {
+				return err
+			}
+		}
 		if o.Against == "" {
 			return errors.New("--against needs --model FILE: another engine cannot open the built-in model")
 		}
@@ -94,7 +100,7 @@ func theProgram(name string, given bool) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("--against ik_llama.cpp=%s: %w: build it with lab/peers/ik_llama.sh", name, err)
 	}
-	return path, nil
+	return filepath.Abs(path)
 }
 
 // usualPrompt is the length of the prompt if --prompt leaves it open and the model's context is large enough.

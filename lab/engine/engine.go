@@ -90,8 +90,8 @@ type Result struct {
 
 // Measure measures the model as the options say.
 func Measure(ctx context.Context, m *model.Model, o Options) (Report, error) {
-	if _, ok := processorTime(); o.Processor && (o.Threads != 1 || o.Program != "" || !m.Processor() || !ok) {
-		return Report{}, errors.New("--processor-time needs --threads 1, this machine's processor, a Unix system, and no program that measures by itself")
+	if _, ok := processorTime(); o.Processor && (o.Threads != 1 || !m.Processor() || !ok) {
+		return Report{}, errors.New("--processor-time needs --threads 1, this machine's processor and a Unix system")
 	}
 	now := o.clock()
 	engines := []engine{&ours{m: m, now: now}}
@@ -112,7 +112,7 @@ func Measure(ctx context.Context, m *model.Model, o Options) (Report, error) {
 		}
 	}
 	if o.Program != "" {
-		engines, report.Against = append(engines, program{o.Program, o.Against, o.Threads}), "ik_llama.cpp"
+		engines, report.Against = append(engines, program{o.Program, o.Against, o.Threads, o.Processor}), "ik_llama.cpp"
 	}
 	limit := memoryOf(m, o)
 	defer limit.close()
@@ -184,6 +184,9 @@ func (o Options) run(ctx context.Context, t test, engines []engine, limit *memor
 	for run := -1; run < o.Runs; run++ {
 		for i, e := range engines {
 			progress(run)
+			if _, fresh := e.(program); fresh && run < 0 {
+				continue // it starts anew for each run
+			}
 			steps := o.Steps
 			if run < 0 {
 				steps = 1

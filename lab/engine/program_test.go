@@ -35,9 +35,28 @@ func TestProgram(t *testing.T) {
 		if err := os.WriteFile(path, []byte("#!/bin/sh\n"+c.script), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		got, err := program{path, "m.gguf", 1}.measure(t.Context(), c.test, 128, 32)
+		got, err := program{path, "m.gguf", 1, false}.measure(t.Context(), c.test, 128, 32)
 		if got != c.want || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
 			t.Errorf("%s: %v, %v", c.script, got, err)
 		}
+	}
+}
+
+// By the processor's time, the speeds are those of what further steps add, and of what is left for the prompt.
+func TestParts(t *testing.T) {
+	if got, err := parts([2]float64{2.5, 10.5}, 100, 16, 4); err != nil || got != [2]float64{50, 8} {
+		t.Errorf("%v, %v", got, err)
+	}
+	for _, took := range [][2]float64{{1, 1}, {1, 0.5}, {0.5, 10}} {
+		if _, err := parts(took, 100, 16, 4); err == nil {
+			t.Errorf("%v is accepted", took)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "bench")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\nexit 3"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := (program{path, "m.gguf", 1, true}).measure(t.Context(), test{rows: 1}, 1, 1); err == nil || !strings.Contains(err.Error(), "exit status 3") {
+		t.Errorf("%v", err)
 	}
 }

@@ -29,6 +29,8 @@ type kernels struct {
 	// and mulK. Both give the same sums as mulKPlain.
 	dotsK  func(t npu.DType, dst []float32, w []byte, x []kInput)
 	panels *kPanels
+	// turned, if not nil, replaces unpackK and mulK where it can.
+	turned *kTurned
 	// dotsF32, dotsF16 and dotsBF16 compute dst[j] = x·w[j]. The vectors w[j] hold values of the named type, are as long
 	// as x and lie stride bytes apart.
 	dotsF32, dotsF16, dotsBF16 dots

@@ -107,6 +107,7 @@ var avx2Kernels = kernels{
 	quantizeK: quantizeKVector,
 	unpackK:   unpackKVector,
 	mulK:      mulKAVX2,
+	turned:    turnedAVX2,
 	dotsK:     dotsK(dotQ4KAVX2, dotQ5KAVX2, dotQ6KAVX2),
 	dotsF32: func(dst, x []float32, w unsafe.Pointer, stride int) {
 		dotsF32AVX2(&dst[0], len(dst), &x[0], len(x), w, stride)

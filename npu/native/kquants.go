@@ -127,6 +127,7 @@ func (r *run) mulK(out []float32, w *npu.Tensor, x []kInput, lo, hi int) {
 // kScratch is a thread's scratch memory for unpacked weights.
 type kScratch struct {
 	rows   []kBlock
+	inputs []kInput // in the order of kTurned
 	panels [nearPanels]kPanel
 	bytes  []byte    // weights of a partial group, padded
 	sums   []float32 // sums of that group
@@ -160,16 +161,31 @@ func (k *kernels) mulDots(dst []float32, stride int, t npu.DType, w []byte, rowB
 	}
 }
 
+// kTurned holds kernels for blocks of Q4_K and Q5_K whose bytes, and those of the inputs, are in another order: parts of 32 values,
+// which share a scale, lie side by side in groups of four. Products of up to four such vectors fit 16 bits, and only their sum is
+// multiplied by the scales. The sums are those of mulKPlain.
+type kTurned struct {
+	inputs func(dst, src []kInput)
+	unpack func(t npu.DType, dst []kBlock, src []byte)
+	mul    func(dst []float32, stride int, w []kBlock, rows int, x []kInput, m int) // of at least four inputs
+}
+
 // mulUnpacked is mulRows on rows that are unpacked a few at a time.
 func (k *kernels) mulUnpacked(s *kScratch, dst []float32, stride int, t npu.DType, w []byte, rowBytes int, x []kInput, m int) {
 	const near = 16 << 10 // bytes of unpacked rows
 	blocks := len(x) / m
+	unpack, mul := k.unpackK, k.mulK
+	if k.turned != nil && t != npu.Q6_K && m >= 4 {
+		s.inputs = grow(s.inputs, len(x))
+		k.turned.inputs(s.inputs, x)
+		x, unpack, mul = s.inputs, k.turned.unpack, k.turned.mul
+	}
 	step := max(1, near/int(unsafe.Sizeof(kBlock{}))/blocks)
 	for len(w) > 0 {
 		rows := min(step, len(w)/rowBytes)
 		s.rows = grow(s.rows, rows*blocks)
-		k.unpackK(t, s.rows, w[:rows*rowBytes])
-		k.mulK(dst, stride, s.rows, rows, x, m)
+		unpack(t, s.rows, w[:rows*rowBytes])
+		mul(dst, stride, s.rows, rows, x, m)
 		dst, w = dst[rows:], w[rows*rowBytes:]
 	}
 }

@@ -23,6 +23,36 @@ func mulKAVX2(dst []float32, stride int, w []kBlock, rows int, x []kInput, m int
 }
 
 //go:noescape
+func turnedQ4K(dst *kBlock, src *byte, n int)
+
+//go:noescape
+func turnedQ5K(dst *kBlock, src *byte, n int)
+
+//go:noescape
+func turnInputs(dst, src *kInput, n int)
+
+//go:noescape
+func mulTurned4(dst *float32, stride int, w *kBlock, rows, blocks int, x *kInput)
+
+var turnedAVX2 = &kTurned{
+	inputs: func(dst, src []kInput) { turnInputs(&dst[0], &src[0], len(src)) },
+	unpack: func(t npu.DType, dst []kBlock, src []byte) {
+		if t == npu.Q4_K {
+			turnedQ4K(&dst[0], &src[0], len(dst))
+		} else {
+			turnedQ5K(&dst[0], &src[0], len(dst))
+		}
+	},
+	mul: func(dst []float32, stride int, w []kBlock, rows int, x []kInput, m int) {
+		blocks := len(w) / rows
+		for i := 0; i < m; i += 4 {
+			i := min(i, m-4) // the last four may be computed twice
+			mulTurned4(&dst[i*stride], stride, &w[0], rows, blocks, &x[i*blocks])
+		}
+	},
+}
+
+//go:noescape
 func dotQ4KAVX2(dst *float32, w *byte, rows, blocks int, x *kInput)
 
 //go:noescape

@@ -362,6 +362,42 @@ block:
 	VEXTRACTI128 $1, a, t; \
 	VPADDD t, x, x
 
+// FINISH4 is FINISH1 for four inputs, whose products are in Y4 to Y7. It adds the differences to the lanes of X8.
+#define FINISH4 \
+	VMOVDQU 288(SI), Y15; \
+	VPMADDWD 256(R10), Y15, Y0; \
+	VPMADDWD 256(R10)(AX*1), Y15, Y1; \
+	VPMADDWD 256(R10)(AX*2), Y15, Y2; \
+	VPMADDWD 256(R10)(R13*1), Y15, Y3; \
+	ADD4(Y4, Y5, Y6, Y7, X4, X5); \
+	ADD4(Y0, Y1, Y2, Y3, X0, X1); \
+	VMOVSS 288(R10), X6; \
+	VINSERTPS $0x10, 288(R10)(AX*1), X6, X6; \
+	VINSERTPS $0x20, 288(R10)(AX*2), X6, X6; \
+	VINSERTPS $0x30, 288(R10)(R13*1), X6, X6; \
+	VBROADCASTSS 320(SI), X13; \
+	VBROADCASTSS 324(SI), X14; \
+	VMULPS X6, X13, X13; \
+	VMULPS X6, X14, X14; \
+	VCVTDQ2PS X4, X4; \
+	VCVTDQ2PS X0, X0; \
+	VMULPS X13, X4, X4; \
+	VMULPS X14, X0, X0; \
+	VSUBPS X0, X4, X4; \
+	VADDPS X4, X8, X8
+
+// STORE4 stores the lanes of X8 in the rows of four inputs.
+#define STORE4 \
+	MOVQ DI, BX; \
+	VMOVSS X8, (BX); \
+	ADDQ R12, BX; \
+	VEXTRACTPS $1, X8, (BX); \
+	ADDQ R12, BX; \
+	VEXTRACTPS $2, X8, (BX); \
+	ADDQ R12, BX; \
+	VEXTRACTPS $3, X8, (BX); \
+	ADDQ $4, DI
+
 // func mulKx1AVX2(dst *float32, w *kBlock, rows, blocks int, x *kInput)
 TEXT ·mulKx1AVX2(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), DI
@@ -438,40 +474,182 @@ block:
 	PART4(5)
 	PART4(6)
 	PART4(7)
-	VMOVDQU 288(SI), Y15
-	VPMADDWD 256(R10), Y15, Y0
-	VPMADDWD 256(R10)(AX*1), Y15, Y1
-	VPMADDWD 256(R10)(AX*2), Y15, Y2
-	VPMADDWD 256(R10)(R13*1), Y15, Y3
-	ADD4(Y4, Y5, Y6, Y7, X4, X5)
-	ADD4(Y0, Y1, Y2, Y3, X0, X1)
-	VMOVSS 288(R10), X6
-	VINSERTPS $0x10, 288(R10)(AX*1), X6, X6
-	VINSERTPS $0x20, 288(R10)(AX*2), X6, X6
-	VINSERTPS $0x30, 288(R10)(R13*1), X6, X6
-	VBROADCASTSS 320(SI), X13
-	VBROADCASTSS 324(SI), X14
-	VMULPS X6, X13, X13
-	VMULPS X6, X14, X14
-	VCVTDQ2PS X4, X4
-	VCVTDQ2PS X0, X0
-	VMULPS X13, X4, X4
-	VMULPS X14, X0, X0
-	VSUBPS X0, X4, X4
-	VADDPS X4, X8, X8
+	FINISH4
 	ADDQ $384, SI
 	ADDQ $320, R10
 	DECQ BX
 	JNZ  block
-	MOVQ DI, BX
-	VMOVSS X8, (BX)
-	ADDQ R12, BX
-	VEXTRACTPS $1, X8, (BX)
-	ADDQ R12, BX
-	VEXTRACTPS $2, X8, (BX)
-	ADDQ R12, BX
-	VEXTRACTPS $3, X8, (BX)
-	ADDQ $4, DI
+	STORE4
+	DECQ CX
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// Turned blocks of Q4_K and Q5_K, and of inputs: see kquants.go.
+
+// TURN4 stores parts a to d as four vectors at off(DI). Vector v has number v of the groups of four bytes of each part in its lower
+// half, and number v+4 in its upper half.
+#define TURN4(a, b, c, d, off) \
+	VPUNPCKLDQ b, a, Y8; \
+	VPUNPCKHDQ b, a, Y9; \
+	VPUNPCKLDQ d, c, Y10; \
+	VPUNPCKHDQ d, c, Y12; \
+	VPUNPCKLQDQ Y10, Y8, a; \
+	VPUNPCKHQDQ Y10, Y8, b; \
+	VPUNPCKLQDQ Y12, Y9, c; \
+	VPUNPCKHQDQ Y12, Y9, d; \
+	VMOVDQU a, (off)(DI); \
+	VMOVDQU b, (off+32)(DI); \
+	VMOVDQU c, (off+64)(DI); \
+	VMOVDQU d, (off+96)(DI)
+
+// TURNEDSCALES is SCALES with each scale twice.
+#define TURNEDSCALES \
+	SIXBITS; \
+	VPERMQ $0x50, Y1, Y2; \
+	VPUNPCKLWD Y2, Y2, Y2; \
+	VMOVDQU Y2, 256(DI); \
+	VMOVDQU Y3, 288(DI); \
+	VMOVQ X6, 320(DI)
+
+// func turnedQ4K(dst *kBlock, src *byte, n int)
+TEXT ·turnedQ4K(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ n+16(FP), CX
+	MASKS
+block:
+	TURNEDSCALES
+	READ4(0)
+	VMOVDQA Y1, Y4
+	VMOVDQA Y2, Y5
+	READ4(2)
+	TURN4(Y4, Y5, Y1, Y2, 0)
+	READ4(4)
+	VMOVDQA Y1, Y4
+	VMOVDQA Y2, Y5
+	READ4(6)
+	TURN4(Y4, Y5, Y1, Y2, 128)
+	AHEAD
+	ADDQ $144, SI
+	ADDQ $384, DI
+	DECQ CX
+	JNZ  block
+	VZEROUPPER
+	RET
+
+// func turnedQ5K(dst *kBlock, src *byte, n int)
+TEXT ·turnedQ5K(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ n+16(FP), CX
+	MASKS
+	FILL($0x10101010, X11, Y11)
+block:
+	TURNEDSCALES
+	VMOVDQU 16(SI), Y7
+	READ5(0, VPSLLW, $4, VPSLLW, $3)
+	VMOVDQA Y1, Y4
+	VMOVDQA Y2, Y5
+	READ5(2, VPSLLW, $2, VPSLLW, $1)
+	TURN4(Y4, Y5, Y1, Y2, 0)
+	READ5(4, VPSLLW, $0, VPSRLW, $1)
+	VMOVDQA Y1, Y4
+	VMOVDQA Y2, Y5
+	READ5(6, VPSRLW, $2, VPSRLW, $3)
+	TURN4(Y4, Y5, Y1, Y2, 128)
+	AHEAD
+	ADDQ $176, SI
+	ADDQ $384, DI
+	DECQ CX
+	JNZ  block
+	VZEROUPPER
+	RET
+
+// func turnInputs(dst, src *kInput, n int)
+TEXT ·turnInputs(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ n+16(FP), CX
+block:
+	VMOVDQU (SI), Y0
+	VMOVDQU 32(SI), Y1
+	VMOVDQU 64(SI), Y2
+	VMOVDQU 96(SI), Y3
+	TURN4(Y0, Y1, Y2, Y3, 0)
+	VMOVDQU 128(SI), Y0
+	VMOVDQU 160(SI), Y1
+	VMOVDQU 192(SI), Y2
+	VMOVDQU 224(SI), Y3
+	TURN4(Y0, Y1, Y2, Y3, 128)
+	VMOVDQU 256(SI), Y0
+	VMOVDQU 288(SI), Y1
+	VMOVDQU Y0, 256(DI)
+	VMOVDQU Y1, 288(DI)
+	ADDQ $320, SI
+	ADDQ $320, DI
+	DECQ CX
+	JNZ  block
+	VZEROUPPER
+	RET
+
+// HALFTURNED multiplies four vectors at off by those of four inputs and adds the products up, as 16 bits, in a to d. The largest sum
+// of Q5_K is 4·2·31·127. Then it multiplies the sums by the scales in Y12.
+#define HALFTURNED(off, a, b, c, d) \
+	VMOVDQU (off)(SI), Y0; \
+	VPMADDUBSW (off)(R10), Y0, a; \
+	VPMADDUBSW (off)(R10)(AX*1), Y0, b; \
+	VPMADDUBSW (off)(R10)(AX*2), Y0, c; \
+	VPMADDUBSW (off)(R10)(R13*1), Y0, d; \
+	MORETURNED((off+32), a, b, c, d); \
+	MORETURNED((off+64), a, b, c, d); \
+	MORETURNED((off+96), a, b, c, d); \
+	VPMADDWD Y12, a, a; \
+	VPMADDWD Y12, b, b; \
+	VPMADDWD Y12, c, c; \
+	VPMADDWD Y12, d, d
+
+#define MORETURNED(off, a, b, c, d) \
+	VMOVDQU (off)(SI), Y0; \
+	VPMADDUBSW (off)(R10), Y0, Y1; \
+	VPMADDUBSW (off)(R10)(AX*1), Y0, Y2; \
+	VPMADDUBSW (off)(R10)(AX*2), Y0, Y3; \
+	VPMADDUBSW (off)(R10)(R13*1), Y0, Y14; \
+	VPADDW Y1, a, a; \
+	VPADDW Y2, b, b; \
+	VPADDW Y3, c, c; \
+	VPADDW Y14, d, d
+
+// func mulTurned4(dst *float32, stride int, w *kBlock, rows, blocks int, x *kInput)
+TEXT ·mulTurned4(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ stride+8(FP), R12
+	SHLQ $2, R12
+	MOVQ w+16(FP), SI
+	MOVQ rows+24(FP), CX
+	MOVQ blocks+32(FP), AX
+	MOVQ x+40(FP), R8
+	IMULQ $320, AX          // bytes of one input
+	LEAQ (AX)(AX*2), R13    // of three
+row:
+	MOVQ R8, R10
+	MOVQ blocks+32(FP), BX
+	VXORPS X8, X8, X8       // the sums of four inputs
+block:
+	VBROADCASTI128 256(SI), Y12
+	HALFTURNED(0, Y4, Y5, Y6, Y7)
+	VBROADCASTI128 272(SI), Y12
+	HALFTURNED(128, Y9, Y10, Y11, Y13)
+	VPADDD Y9, Y4, Y4
+	VPADDD Y10, Y5, Y5
+	VPADDD Y11, Y6, Y6
+	VPADDD Y13, Y7, Y7
+	FINISH4
+	ADDQ $384, SI
+	ADDQ $320, R10
+	DECQ BX
+	JNZ  block
+	STORE4
 	DECQ CX
 	JNZ  row
 	VZEROUPPER

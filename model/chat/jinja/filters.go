@@ -15,7 +15,7 @@ func init() {
 	filters = map[string]builtin{
 		"abs": filterAbs, "attr": filterAttr, "batch": filterBatch, "capitalize": textFilter("capitalize"),
 		"center": filterCenter, "count": filterLength, "d": filterDefault, "default": filterDefault, "dictsort": filterDictsort,
-		"e": filterEscape, "escape": filterEscape, "first": filterFirst, "float": filterFloat, "format": filterFormat,
+		"e": filterEscape, "escape": filterEscape, "from_json": filterFromJSON, "first": filterFirst, "float": filterFloat, "format": filterFormat,
 		"groupby": filterGroupby, "indent": filterIndent, "int": filterInt, "items": filterItems, "join": filterJoin,
 		"last": filterLast, "length": filterLength, "list": filterList, "lower": textFilter("lower"), "map": filterMap,
 		"max": filterExtreme(1), "min": filterExtreme(-1), "pprint": filterPprint, "reject": filterSelect(false, false),
@@ -345,7 +345,7 @@ func (m *machine) pathOr(x, attr, fallback any) any {
 }
 
 func filterMap(m *machine, x any, a *arguments) any {
-	items := slices.Clone(m.iterate(x))
+	items := slices.Clone(m.some(x))
 	var each func(any) any
 	if attr, ok := a.get(-1, "attribute"); ok {
 		fallback := a.or(-1, "default", nil)
@@ -360,6 +360,14 @@ func filterMap(m *machine, x any, a *arguments) any {
 		items[i] = each(items[i])
 	}
 	return out
+}
+
+// some is iterate for filters that take what is false, such as none, for no items.
+func (m *machine) some(x any) []any {
+	if !truth(x) {
+		return nil
+	}
+	return m.iterate(x)
 }
 
 // named finds a filter or test by the first argument, and returns the others.
@@ -387,7 +395,7 @@ func filterSelect(attr, keep bool) builtin {
 			run, rest = m.named(tests, "test", a)
 		}
 		out := m.list(nil, lazyKind)
-		for _, item := range m.iterate(x) {
+		for _, item := range m.some(x) {
 			v := item
 			if attr {
 				v = m.path(item, name)

@@ -1,7 +1,9 @@
 package jinja
 
 import (
+	"encoding/json"
 	"fmt"
+	"io"
 	"sort"
 	"strings"
 	"unicode/utf16"
@@ -40,6 +42,71 @@ func filterJSON(m *machine, x any, a *arguments) any {
 	}
 	w.write(x, 0)
 	return w.b.String()
+}
+
+// mostNested bounds the nesting of a text in JSON.
+const mostNested = 64
+
+// filterFromJSON reads a text in JSON, which Jinja does not know and templates of llama.cpp use.
+func filterFromJSON(m *machine, x any, _ *arguments) any {
+	text := m.textArg(x)
+	m.work(len(text))
+	dec := json.NewDecoder(strings.NewReader(text))
+	dec.UseNumber()
+	v := m.readJSON(dec, 0)
+	if _, err := dec.Token(); err != io.EOF {
+		m.fail("from_json: more than one value")
+	}
+	return v
+}
+
+func (m *machine) readJSON(dec *json.Decoder, depth int) any {
+	m.step()
+	if depth > mostNested {
+		m.fail("from_json: nested more than %d times", mostNested)
+	}
+	tok, err := dec.Token()
+	if err != nil {
+		m.fail("from_json: %.100v", err)
+	}
+	switch v := tok.(type) {
+	case json.Delim:
+		if v == '{' {
+			d := &Dict{}
+			for m.alloc(64); dec.More(); m.alloc(96) {
+				key := m.readJSON(dec, depth+1)
+				d.set(key, m.readJSON(dec, depth+1))
+			}
+			m.endJSON(dec)
+			return d
+		}
+		l := m.list(nil, listKind)
+		for dec.More() {
+			m.alloc(32)
+			l.items = append(l.items, m.readJSON(dec, depth+1))
+		}
+		m.endJSON(dec)
+		return l
+	case json.Number:
+		if i, err := v.Int64(); err == nil {
+			return i
+		}
+		f, err := v.Float64()
+		if err != nil {
+			m.fail("from_json: %.100s is out of range", v)
+		}
+		return f
+	case string:
+		m.alloc(len(v))
+	}
+	return tok
+}
+
+// endJSON reads the end of an object or a list.
+func (m *machine) endJSON(dec *json.Decoder) {
+	if _, err := dec.Token(); err != nil {
+		m.fail("from_json: %.100v", err)
+	}
 }
 
 func (w *jsonWriter) put(s string) {

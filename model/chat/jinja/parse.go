@@ -633,8 +633,11 @@ func (p *parser) filters(x expr) expr {
 func (p *parser) filter(x expr) expr {
 	f := &filterExpr{x: x, name: p.name()}
 	var ok bool
-	if f.run, ok = filters[f.name]; !ok {
-		p.fail("filter %q is unknown", f.name)
+	if f.run, ok = filters[f.name]; !ok { // as in Python, an error only where it is applied
+		f.run = func(m *machine, _ any, _ *arguments) any {
+			m.fail("filter %q is unknown", f.name)
+			return nil
+		}
 	}
 	if p.tok.is("(") {
 		f.args = p.arguments()

@@ -1,5 +1,6 @@
 // Package tokenizer converts text to tokens and back with the vocabulary of a GGUF file: byte-level BPE ("gpt2": GPT-2,
-// Llama 3, Qwen2), SentencePiece merging ("llama": Llama 2, Mistral) and unigrams ("t5": T5, XLM-R), and WordPiece ("bert").
+// Llama 3, Qwen2), SentencePiece merging ("llama": Llama 2, Mistral) and unigrams ("t5": T5, XLM-R),
+// BPE of characters ("gemma4") and WordPiece ("bert").
 //
 // The package does not know weights, prompts or sampling. For the same file, its ids are those of llama.cpp, with two
 // deliberate differences. Bytes that are not UTF-8 are kept (llama.cpp replaces them), so decoding returns byte-level
@@ -22,7 +23,7 @@ import (
 
 // A Tokenizer encodes and decodes text with one vocabulary. It is safe for concurrent use.
 type Tokenizer struct {
-	model   string // "gpt2", "llama", "bert" or "t5"
+	model   string // "gpt2", "llama", "bert", "t5" or "gemma4"
 	pre     string // the pre-tokenizer's name, for byte-level BPE
 	texts   []string
 	types   []tokenType
@@ -84,8 +85,10 @@ func FromMeta(m gguf.Meta) (*Tokenizer, error) {
 		err = t.newWordPiece(m)
 	case "t5":
 		err = t.newUnigram(m)
+	case "gemma4":
+		err = t.newCharMerges(m)
 	default:
-		err = fmt.Errorf("tokenizer: model %q is not supported: only gpt2, llama, bert and t5 are", t.model)
+		err = fmt.Errorf("tokenizer: model %q is not supported: only gpt2, llama, bert, t5 and gemma4 are", t.model)
 	}
 	if err != nil {
 		return nil, err

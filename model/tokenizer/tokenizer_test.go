@@ -432,6 +432,7 @@ func TestConcurrentUse(t *testing.T) {
 func FuzzEncode(f *testing.F) {
 	bpe, spm, word := must(f, bpeVocab(f, "llama-bpe")), must(f, spmVocab(f)), must(f, wordVocab(f))
 	unigrams := must(f, gguf.NewMeta(tinymodel.Unigram(400, 1)))
+	gemma4 := must(f, gguf.NewMeta(gemma4Vocab(1, 200)))
 	for _, s := range []string{"", "the harbour museum\n\n 4471", "<|im_end|><tool></s>", "\xff\xe2\x96 我\u0301'LL", strings.Repeat("a ", 40)} {
 		f.Add(s)
 	}
@@ -439,7 +440,7 @@ func FuzzEncode(f *testing.F) {
 		if back := bpe.Decode(bpe.Encode(text, Options{})); back != text {
 			t.Fatalf("%q is decoded as %q", text, back)
 		}
-		for _, tok := range []*Tokenizer{bpe, spm, word, unigrams} {
+		for _, tok := range []*Tokenizer{bpe, spm, word, unigrams, gemma4} {
 			for _, id := range tok.Encode(text, Options{AddSpecial: true, ParseSpecial: true}) {
 				if !tok.valid(id) {
 					t.Fatalf("token %d of %d", id, tok.Size())
@@ -451,7 +452,7 @@ func FuzzEncode(f *testing.F) {
 
 // FuzzFromMeta makes tokenizers from arbitrary files.
 func FuzzFromMeta(f *testing.F) {
-	for _, m := range []gguf.Meta{bpeVocab(f, "qwen2"), spmVocab(f), wordVocab(f), gguf.NewMeta(tinymodel.Unigram(300, 1))} {
+	for _, m := range []gguf.Meta{bpeVocab(f, "qwen2"), spmVocab(f), wordVocab(f), gguf.NewMeta(tinymodel.Unigram(300, 1)), gguf.NewMeta(gemma4Vocab(1, 20))} {
 		var small []gguf.KV // reduced, so that the fuzzer finds the structure
 		for _, kv := range m.KVs() {
 			switch list := kv.Value.(type) {

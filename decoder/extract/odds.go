@@ -111,13 +111,16 @@ func (c Config) evidence(clause string, ps []passages.Passage, known []passage) 
 	for i, f := range found {
 		out[i] = Evidence{None: f.None, Lexical: lexical[i], Echo: lexical[len(ps)], Rank: i, Whole: whole, Slips: slips}
 		if best := f.Best(1); len(best) > 0 {
-			out[i].Share = best[0].P / (1 - f.None)
+			out[i].Share = shareOf(best[0].P, f.None)
 			out[i].Length = len(known[i].quote(known[i].widen(best[0].Begin, best[0].End)).Text)
 		}
 	}
 	lead(out)
 	return out, found, nil
 }
+
+// shareOf returns a span's share of all spans. Where they are next to nothing, 1 − none rounds to 0.
+func shareOf(p, none float64) float64 { return p / max(p, 1-none) }
 
 // lead fills in how far each passage is ahead of the best other one.
 func lead(all []Evidence) {

@@ -41,3 +41,12 @@ func TestLead(t *testing.T) {
 		t.Errorf("alone: lead %v", alone[0].Lead)
 	}
 }
+
+// A passage that hardly answers has odds like any other.
+func TestShareOfNextToNothing(t *testing.T) {
+	for _, c := range []struct{ p, none, want float64 }{{.2, .5, .4}, {1e-20, 1, 1}, {1e-300, 1, 1}} {
+		if got := shareOf(c.p, c.none); math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("a span of %v where none has %v: share %v, want %v", c.p, c.none, got, c.want)
+		}
+	}
+}

@@ -102,7 +102,7 @@ var rules = []struct{ packages, imports string }{
 	{"internal/scripts", ""},
 	{"internal/hostile", ""}, // tests alone
 	{"internal/llamacpp", ""},
-	{"internal/tinymodel", "model/gguf npu npu/quant"},
+	{"internal/tinymodel", "internal/scripts model/gguf npu npu/quant"},
 }
 
 // matches reports whether a pattern matches a package.

@@ -50,7 +50,7 @@ type SpecResult struct {
 }
 
 // SpecMethods are the ways of drafting that Spec knows, in the order of its results.
-var SpecMethods = []string{"plain", "pld", "pld+calibration", "pld+reuse", "pld+both", "sam", "sam+calibration", "sam+reuse", "sam+both", "all", "ngram-simple (llama.cpp)", "ngram-map-k (llama.cpp)", "ngram-cache (llama.cpp)", "eagle (simulated)"}
+var SpecMethods = []string{"plain", "pld", "pld+calibration", "pld+reuse", "pld+both", "sam", "sam+calibration", "sam+reuse", "sam+both", "auto", "all", "ngram-simple (llama.cpp)", "ngram-map-k (llama.cpp)", "ngram-cache (llama.cpp)", "eagle (simulated)"}
 
 // Blocks is the method that drafts with Spec.Denoiser.
 const Blocks = "blocks"
@@ -74,7 +74,7 @@ type Spec struct {
 	Own       specdec.Costs // of the model's own passes, where Costs are another's; nil for none
 	Eagle     float64       // what a token of the simulated EAGLE takes, as a share of a pass of one row (EagleShare)
 	Denoiser  *model.Model  // a diffusion model of the same vocabulary, for Blocks; nil for none
-	History   string        // folder for histories of earlier answers, which "all" uses
+	History   string        // folder for histories of earlier answers, which "auto" and "all" use
 	MaxTokens int
 	Rows      int // of a pass [32]
 	Sampling  sample.Params
@@ -194,8 +194,8 @@ func (s Spec) newRun(task, name string) (*methodRun, error) {
 	}
 	for i, costs := range choosers {
 		r := &costedRun{costs: costs, worst: math.Inf(1)}
-		if name == "all" {
-			h, err := specdec.OpenHistory(s.History, fmt.Sprintf("%s-%d", task, i), specdec.DefaultHistory)
+		if sets[name] != 0 {
+			h, err := specdec.OpenHistory(s.History, fmt.Sprintf("%s-%s-%d", task, name, i), specdec.DefaultHistory)
 			if err != nil {
 				return nil, err
 			}
@@ -278,8 +278,15 @@ func (s Spec) generate(ctx context.Context, in SpecInput, spec sample.Speculator
 	return out, stats, err
 }
 
+// sets are the methods that are sets of drafters, as edge names them. They also read a history of earlier answers.
+var sets = map[string]specdec.Set{"auto": specdec.Default | specdec.WithHistory, "all": specdec.All | specdec.WithHistory}
+
 // drafters makes a method's drafters for one answer.
 func (r *methodRun) drafters(s Spec, history *specdec.History, truth []tandem.Token) (d []specdec.Drafter, c *specdec.Calibration) {
+	if set := sets[r.name]; set != 0 {
+		d, c, _ = set.Drafters(specdec.Resources{History: history})
+		return d, c
+	}
 	base, extra, _ := strings.Cut(r.name, "+")
 	switch base {
 	case Blocks:
@@ -288,8 +295,6 @@ func (r *methodRun) drafters(s Spec, history *specdec.History, truth []tandem.To
 		d = append(d, &specdec.Lookup{})
 	case "sam":
 		d = append(d, &specdec.SAM{})
-	case "all":
-		d, extra = append(d, &specdec.Lookup{}, &specdec.SAM{Tree: true, History: history}, &specdec.Ngrams{}, &specdec.Recycle{}), "both"
 	case "ngram-simple (llama.cpp)":
 		d = append(d, &ngramSimple{})
 	case "ngram-map-k (llama.cpp)":

@@ -190,7 +190,7 @@ func (c *Chooser) best(chances []float64, drafting float64) int {
 			best, rate = i+1, r
 		}
 	}
-	if rate*one < 1.02 { // a gain below the noise of the estimate
+	if rate*one < 1.01 { // a gain below the noise of the estimate
 		return 0
 	}
 	return best

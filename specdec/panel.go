@@ -198,19 +198,25 @@ func (w *worth) expected(unread int) float64 {
 // read takes the time of reading n tokens.
 func (w *worth) read(took float64, n int) {
 	if n > 0 {
-		w.reading = smoothed(cmp.Or(w.reading, firstRead), took/float64(n), 8)
+		w.reading = smoothed(w.reading, took/float64(n), 8, firstRead)
 	}
 }
 
 // cost takes the time of a proposal. One that found nothing tells only that a proposal takes at least as long.
 func (w *worth) cost(took float64, found bool) {
 	if w.took == 0 || found || took > w.took {
-		w.took = smoothed(cmp.Or(w.took, firstDraft), took, min(w.seen+1, 8))
+		w.took = smoothed(w.took, took, min(w.seen+1, 8), firstDraft)
 	}
 }
 
-// smoothed returns the mean of n times, the last of which is took. A pause of the process counts as a few times.
-func smoothed(mean, took, n float64) float64 { return mean + (min(took, 4*mean)-mean)/n }
+// smoothed returns the mean of n times, the last of which is took. A pause of the process counts as a few times: of the mean so far
+// or, if it is not known (0), of first.
+func smoothed(mean, took, n, first float64) float64 {
+	if mean == 0 {
+		return min(took, 4*first)
+	}
+	return mean + (min(took, 4*mean)-mean)/n
+}
 
 // learn takes what a proposal saved.
 func (w *worth) learn(step int, saved float64) {

@@ -127,8 +127,8 @@ func TestPairAnswers(t *testing.T) {
 	for _, c := range []struct{ question, want string }{
 		{"What is the wifi password?", "harbour-7421"},
 		{"When does the harbour museum open?", "9:40"},
-		{"Who owns the marina?", "The marina belongs to Jürgen Müller."},
-		{"What is the wifi password, and who owns the marina?", "harbour-7421\nThe marina belongs to Jürgen Müller."},
+		{"Who owns the marina?", "Jürgen Müller"},
+		{"What is the wifi password, and who owns the marina?", "harbour-7421\nJürgen Müller"},
 		{"what is the wifi pasword", "harbour-7421"},
 		{"who owns the marnia, and what is the wifi passwrod?", "The marina belongs to Jürgen Müller.\nharbour-7421"},
 	} {

@@ -23,6 +23,7 @@ a.add_argument("--tokens", type=int, default=5000)
 a.add_argument("--layers", type=int, default=2)
 a.add_argument("--rate", type=float, default=.001)
 a.add_argument("--mix", default="cloze=1")
+a.add_argument("--races", type=float, default=0, help="the share of the batches that are races (race.py)")
 a.add_argument("--decay", type=float, default=0, help="the last share of the time in which the rates fall to 0")
 a.add_argument("--steps", type=int, default=0)
 a.add_argument("--seed", type=int, default=1)
@@ -86,6 +87,16 @@ def sources():
     return out
 
 
+def batches():
+    from . import race
+    found = sources()
+    plain = data.stream(v, found, o.tokens)
+    sets = [x.__self__ for _, x in found if isinstance(getattr(x, "__self__", None), data.Questions)]
+    races = [(.45, race.Sets(x).race) for x in sets] + [(.37, lambda: race.of_pages(v)), (.18, lambda: race.of_notes(v))]
+    while True:
+        yield race.batch(v, races, o.tokens) if random.random() < o.races else next(plain)
+
+
 def schedule(share):
     return 1 if share < 1 - o.decay or not o.decay else max(.02, (1 - share) / o.decay)
 
@@ -105,7 +116,7 @@ def work(me, mean):
     torch.set_num_threads(o.threads)
     torch.manual_seed(o.seed * 100 + me)
     nothing = lambda *_: None
-    loop.run(model, lambda: data.stream(v, sources(), o.tokens), o.minutes, schedule, optimizer, nothing if me else log, nothing if me else checkpoint,
+    loop.run(model, batches, o.minutes, schedule, optimizer, nothing if me else log, nothing if me else checkpoint,
              name=o.out + (f".{me}" if me else ""), max_steps=o.steps, seed=o.seed * 100 + me, mean=mean, me=me)
 
 

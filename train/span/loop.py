@@ -5,10 +5,11 @@ import time
 import numpy as np
 import torch
 
-from .model import WORST, loss
+from .model import WORST, loss, race_loss
 
 
 MEET = 15  # steps between two means
+ALONE = .5  # what the loss of each passage by itself counts in a race
 
 
 class Optimizer:
@@ -91,6 +92,7 @@ def run(model, batches, minutes, schedule, optimizer, log, checkpoint, every=5, 
     """Train for a time; schedule: what the rates are multiplied by at a share of it. log(dict) every `every` minutes."""
     begun, step, tokens, questions, average, last = time.time(), 0, 0, 0, None, time.time()
     right = count = lost = 0
+    races = won = 0
     for b in produced(batches, seed=seed):
         share = (time.time() - begun) / (60 * minutes)
         if share >= 1 or (max_steps and step >= max_steps):
@@ -101,6 +103,10 @@ def run(model, batches, minutes, schedule, optimizer, log, checkpoint, every=5, 
         if each.max() >= WORST:
             lost += int((each >= WORST).sum())
         l = each.mean()
+        if "group" in b:
+            race = race_loss(s, none, b["gold"], b["answerable"], b["group"])
+            races, won = races + len(race), won + float(race.sum())
+            l = ALONE * l + race.clamp(max=WORST).mean()
         l.backward()
         optimizer.step(schedule(share) * min(1, (step + 1) / warm))
         with torch.no_grad():
@@ -116,8 +122,8 @@ def run(model, batches, minutes, schedule, optimizer, log, checkpoint, every=5, 
         tokens += int(b["pn"][b["of"]].sum() + b["qn"].sum())
         if step % 100 == 0:
             t = time.time() - begun
-            print(f"{name} {t / 60:.1f} min step {step} questions {questions} loss {average:.3f} right {right / count:.3f} words/s {tokens / t:.0f} lost {lost}", flush=True)
-            right = count = 0
+            print(f"{name} {t / 60:.1f} min step {step} questions {questions} loss {average:.3f} right {right / count:.3f} words/s {tokens / t:.0f} lost {lost} races {won / max(1, races):.3f}", flush=True)
+            right = count = races = won = 0
         if time.time() - last > 60 * every:
             last = time.time()
             checkpoint()

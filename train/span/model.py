@@ -183,3 +183,15 @@ def loss(scores, none, gold, answerable):
     g = f.masked_fill(~gold.flatten(1), -1e4).logsumexp(1)
     each = z - torch.where(answerable, g, none)
     return each.clamp(max=WORST) + .05 * (each - WORST).clamp(min=0)
+
+
+def race_loss(scores, none, gold, answerable, group):
+    """-log P of the right spans of each group of questions among all its spans and "no answer", each span by its odds against its own passage's."""
+    f = scores.flatten(1)
+    all_ = (f.logsumexp(1) - none).clamp(-30, 30)
+    right = (f.masked_fill(~gold.flatten(1), -1e4).logsumexp(1) - none).clamp(-30, 30)
+    n = int(group.max()) + 1
+    total = torch.ones(n).index_add(0, group, all_.exp())
+    found = torch.zeros(n).index_add(0, group, right.exp() * answerable)
+    some = torch.zeros(n).index_add(0, group, answerable.float()) > 0
+    return total.log() - torch.where(some, found.clamp(min=1e-13).log(), torch.zeros(n))

@@ -190,7 +190,7 @@ func (w *worth) pays(c *Chooser, first bool, step int, spent float64) bool {
 // gaveWay reports whether the drafter costs more than it saves.
 func (w *worth) gaveWay() bool { return w.seen >= worthFirst && w.gain <= w.took }
 
-// expected returns how many seconds the next proposal will take if the drafter left so many tokens unread before.
+// expected returns how many seconds the next proposal will take if the drafter left that many tokens unread before.
 func (w *worth) expected(unread int) float64 {
 	return cmp.Or(w.took, firstDraft) + float64(max(0, unread))*cmp.Or(w.reading, firstRead)
 }

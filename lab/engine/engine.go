@@ -185,7 +185,7 @@ func (o Options) run(ctx context.Context, t test, engines []engine, limit *memor
 		for i, e := range engines {
 			progress(run)
 			if _, fresh := e.(program); fresh && run < 0 {
-				continue // it starts anew for each run
+				continue // it is started for each run
 			}
 			steps := o.Steps
 			if run < 0 {

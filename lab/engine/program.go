@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// program is ik_llama.cpp as an engine: its llama-batched-bench, started anew for each run, with weights repacked as it loads
+// program is ik_llama.cpp as an engine: its llama-batched-bench, started again for each run, with weights repacked as it loads
 // them, flash attention and F16 caches. lab/peers/ik_llama.sh builds it.
 type program struct {
 	path, model string // absolute

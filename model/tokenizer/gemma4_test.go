@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -76,19 +74,7 @@ func TestGemma4MatchesLlamaCpp(t *testing.T) {
 	for i, merges := range []int{50, 3000} {
 		meta := gemma4Vocab(uint64(i), merges)
 		tok := must(t, gguf.NewMeta(meta))
-		path := filepath.Join(t.TempDir(), "m.gguf")
-		var buf bytes.Buffer
-		if err := gguf.Write(&buf, append(slices.Clone(meta), vocabularyOnly...), nil); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, buf.Bytes(), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		peer, err := lib.Open(path, true)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer peer.Close()
+		peer := peerOf(t, lib, meta)
 		differ := 0
 		for _, text := range texts {
 			for _, opt := range []Options{{}, {AddSpecial: true, ParseSpecial: true}} {

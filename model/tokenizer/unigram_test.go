@@ -51,19 +51,7 @@ func TestUnigramMatchesLlamaCpp(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			tok := must(t, gguf.NewMeta(meta))
-			path := filepath.Join(t.TempDir(), "m.gguf")
-			var buf bytes.Buffer
-			if err := gguf.Write(&buf, append(slices.Clone(meta), vocabularyOnly...), nil); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(path, buf.Bytes(), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			peer, err := lib.Open(path, true)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer peer.Close()
+			peer := peerOf(t, lib, meta)
 			differ := 0
 			for _, text := range texts {
 				for _, opt := range []Options{{}, {AddSpecial: true, ParseSpecial: true}} {
@@ -170,4 +158,23 @@ func FuzzCharsmap(f *testing.F) {
 			text = text[n:]
 		}
 	})
+}
+
+// peerOf returns llama.cpp's model of a vocabulary alone.
+func peerOf(t *testing.T, lib *llamacpp.Lib, meta []gguf.KV) *llamacpp.Model {
+	t.Helper()
+	var buf bytes.Buffer
+	if err := gguf.Write(&buf, append(slices.Clone(meta), vocabularyOnly...), nil); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "m.gguf")
+	if err := os.WriteFile(path, buf.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	peer, err := lib.Open(path, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { peer.Close() })
+	return peer
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"time"
 
@@ -46,7 +47,8 @@ type ClientConfig struct {
 var ErrOtherKey = errors.New("another key answers")
 
 // Dial connects to a listener and exchanges hellos. That takes two round trips, or one when it is eager or has a ticket of
-// an earlier connection. The error may be a *MismatchError, *NotPairedError or *RefusedError.
+// an earlier connection. A listener that has its hands full is tried again a few times. The error may be a *MismatchError,
+// *NotPairedError or *RefusedError.
 func Dial(ctx context.Context, addr string, cfg ClientConfig) (*Conn, error) {
 	cfg.Hello.Version = ProtocolVersion
 	if err := cfg.Hello.limits(); err != nil {
@@ -67,6 +69,10 @@ func Dial(ctx context.Context, addr string, cfg ClientConfig) (*Conn, error) {
 	if cfg.Sessions != nil {
 		conf.ClientSessionCache = cfg.Sessions.of(cfg.Peer)
 	}
+	return whileFull(ctx, func() (*Conn, error) { return dialOnce(ctx, addr, cfg, conf, limits) })
+}
+
+func dialOnce(ctx context.Context, addr string, cfg ClientConfig, conf *tls.Config, limits Limits) (*Conn, error) {
 	qc, release, err := dial(ctx, addr, cfg.PacketConn, conf, limits)
 	if err != nil {
 		return nil, fmt.Errorf("transport: dial %s: %w", addr, err)
@@ -86,6 +92,27 @@ func Dial(ctx context.Context, addr string, cfg ClientConfig) (*Conn, error) {
 		return nil, fmt.Errorf("transport: dial %s: %w", addr, err)
 	}
 	return newConn(qc, cfg.Peer, cfg.Hello, hello, limits, cfg.Log, nil, release), nil
+}
+
+// fullWaits are the pauses, on average, before another try where a listener had no seat for a connection (RFC 9000, section 20.1:
+// CONNECTION_REFUSED). Seats are taken for as long as its machine needs to look at a connection.
+var fullWaits = []time.Duration{25 * time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond, 200 * time.Millisecond}
+
+// whileFull dials until the listener has a seat, another error comes, or it has been tried often enough.
+func whileFull[C any](ctx context.Context, dial func() (C, error)) (C, error) {
+	for _, wait := range fullWaits {
+		conn, err := dial()
+		full := (*quic.TransportError)(nil)
+		if !errors.As(err, &full) || full.ErrorCode != quic.ConnectionRefused || !full.Remote {
+			return conn, err
+		}
+		select {
+		case <-time.After(wait/2 + rand.N(wait)): // a crowd that was refused together must not come back together
+		case <-ctx.Done():
+			return conn, err
+		}
+	}
+	return dial()
 }
 
 // DialAny dials the addresses of one peer in turn: each a moment after the one before, or at once if that one fails. It

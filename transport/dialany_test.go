@@ -2,6 +2,7 @@ package transport
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"net"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/quic-go/quic-go"
 	"github.com/quic-go/quic-go/testutils/simnet"
 
 	"tandem"
@@ -163,4 +165,45 @@ func TestDialAnyFails(t *testing.T) {
 			t.Error("no error without an address")
 		}
 	})
+}
+
+// A listener whose seats are all taken refuses for a moment. The device tries again, and says so only if that lasts.
+func TestDialWhileFull(t *testing.T) {
+	for _, full := range []time.Duration{0, 30 * time.Millisecond, 200 * time.Millisecond, time.Minute} {
+		synctest.Test(t, func(t *testing.T) {
+			n := newTestNet(t, 10*time.Millisecond)
+			device, cloud := ephemeral(t), ephemeral(t)
+			tr, start := &quic.Transport{Conn: n.cloud}, time.Now()
+			defer tr.Close()
+			conf := &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{cloud.cert}, NextProtos: []string{protoTalk}}
+			l, err := tr.Listen(conf, &quic.Config{EnableDatagrams: true, GetConfigForClient: func(*quic.ClientInfo) (*quic.Config, error) {
+				if time.Since(start) < full {
+					return nil, errors.New("no seat")
+				}
+				return nil, nil
+			}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			go func() {
+				qc, err := l.Accept(t.Context())
+				if err != nil {
+					return
+				}
+				if stream, err := qc.AcceptStream(t.Context()); err == nil {
+					swapHellos(stream, Hello{Version: ProtocolVersion, Side: tandem.Cloud, Vocab: [32]byte{1}, VocabSize: testVocab, Template: [32]byte{2}, Scorer: "lexical/1"})
+				}
+			}()
+			conn, err := Dial(t.Context(), cloudAddr.String(), ClientConfig{Identity: device, Peer: cloud.ID, Hello: testHello(tandem.Device), PacketConn: n.device, Log: quiet()})
+			if never := full == time.Minute; never != (err != nil) || never && !errors.Is(err, ErrLost) {
+				t.Errorf("full for %v: %v", full, err)
+			}
+			if took := time.Since(start); took > time.Second {
+				t.Errorf("full for %v: dialling took %v", full, took)
+			}
+			if conn != nil {
+				conn.Close("")
+			}
+		})
+	}
 }

@@ -179,7 +179,9 @@ func Pair(ctx context.Context, code Code, id Identity, name string, pc net.Packe
 		return err
 	}
 	qc, addr, err := firstOf(ctx, code.Addrs, func(ctx context.Context, addr string) (*quic.Conn, error) {
-		qc, err := dialFrom(ctx, tr, addr, clientTLS(id, protoPair, pin), Limits{}.withDefaults())
+		qc, err := whileFull(ctx, func() (*quic.Conn, error) {
+			return dialFrom(ctx, tr, addr, clientTLS(id, protoPair, pin), Limits{}.withDefaults())
+		})
 		if err != nil {
 			return nil, fmt.Errorf("pair with %s: %w", addr, err)
 		}

@@ -22,7 +22,18 @@ import (
 // elsewhere are neighbours whose cloud has its passes from a server, and neighbours with the same model here.
 func elsewhere(t *testing.T, around func(http.ResponseWriter, *http.Request, http.Handler)) (device, plain *Device, server *remote.Server) {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "tiny.gguf")
+	path, m := tiny(t)
+	h := httptest.NewServer((&remotetest.Server{Model: m, Around: around}).LlamaServer())
+	t.Cleanup(h.Close)
+	device, server = served(t, path, m, strings.TrimPrefix(h.URL, "http://"))
+	plain, _ = neighboursWith(t, false, m, m)
+	return device, plain, server
+}
+
+// tiny opens a small model whose file is at path.
+func tiny(t *testing.T) (path string, m *model.Model) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "tiny.gguf")
 	file := tinymodel.GGUF(tinymodel.Spec{Words: []string{"cabin", "museum", "harbour", "opens", "wifi"}, Gain: 3, Seed: 3, Context: 1024})
 	if err := os.WriteFile(path, file, 0o600); err != nil {
 		t.Fatal(err)
@@ -32,15 +43,19 @@ func elsewhere(t *testing.T, around func(http.ResponseWriter, *http.Request, htt
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { m.Close() })
-	h := httptest.NewServer((&remotetest.Server{Model: m, Around: around}).LlamaServer())
-	t.Cleanup(h.Close)
-	if server, err = remote.Open(t.Context(), "llama-server"+strings.TrimPrefix(h.URL, "http"), path, remote.Options{}); err != nil {
+	return path, m
+}
+
+// served is a device with m whose cloud has its passes from the llama-server at an address.
+func served(t *testing.T, path string, m *model.Model, address string) (*Device, *remote.Server) {
+	t.Helper()
+	server, err := remote.Open(t.Context(), "llama-server://"+address, path, remote.Options{})
+	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { server.Close() })
-	device, _ = neighboursOf(t, false, [2]Local{{Model: m}, {Model: server.Model(), Passes: server}})
-	plain, _ = neighboursWith(t, false, m, m)
-	return device, plain, server
+	device, _ := neighboursOf(t, false, [2]Local{{Model: m}, {Model: server.Model(), Passes: server}})
+	return device, server
 }
 
 // A pair whose cloud is computed on a server says, for a seed, what the pair says that computes itself, in every placement; no
@@ -110,6 +125,36 @@ func TestServerDiesInMidAnswer(t *testing.T) {
 	}
 	if st := server.Stats(); st.Failures == 0 || st.Retries == 0 {
 		t.Errorf("%+v", st)
+	}
+}
+
+// A real llama-server computes the cloud's part of an answer. Killed in mid-answer, it takes the cloud out of it.
+func TestRealLlamaServerDiesInMidAnswer(t *testing.T) {
+	path, m := tiny(t)
+	process := remotetest.StartLlamaServer(t, path)
+	device, server := served(t, path, m, process.Address)
+	s := baselineSettings(tandem.WantDrafts)
+	s.Placement = tandem.PlaceSync
+	whole, err := device.Ask(t.Context(), baselineQuestion, s, func(Token) {})
+	if err != nil || whole.Pair.Together != s.MaxTokens || whole.Pair.Alone != 0 || server.Stats().Failures != 0 {
+		t.Fatalf("%+v, %v, %+v", whole.Pair, err, server.Stats())
+	}
+	const after = 6
+	shown := 0
+	s.Seed++ // other tokens: none is kept
+	cut, err := device.Ask(t.Context(), baselineQuestion, s, func(Token) {
+		if shown++; shown == after {
+			process.Kill()
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := cut.Pair; p.Together < after || p.Alone == 0 || shown != s.MaxTokens || len(cut.Tokens) != s.MaxTokens {
+		t.Errorf("%d tokens shown, %d in the answer, %+v", shown, len(cut.Tokens), p)
+	}
+	if why := strings.Join(cut.Remarks, "\n"); !strings.Contains(why, "does not answer as it should") || strings.Contains(why, "127.0.0.1") {
+		t.Errorf("remarks: %q", why)
 	}
 }
 

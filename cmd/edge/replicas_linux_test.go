@@ -122,11 +122,11 @@ func reachedLast(t *testing.T, h home) string {
 
 // askMeanwhile asks, lets something happen after some characters of the answer, and returns the answer and what the program
 // remarked. A token takes a round trip.
-func askMeanwhile(t *testing.T, h home, characters int, happen func()) (answer, said string) {
+func askMeanwhile(t *testing.T, h home, characters int, happen func(), flags ...string) (answer, said string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	cmd := h.Command(ctx, "ask", "--seed", "1", "--placement", "sync", "--rtt", "120ms", "--wait", "60s", question)
+	cmd := h.Command(ctx, append([]string{"ask", "--seed", "1", "--placement", "sync", "--rtt", "120ms", "--wait", "60s", question}, flags...)...)
 	var errs strings.Builder
 	cmd.Stderr = &errs
 	out, err := cmd.StdoutPipe()

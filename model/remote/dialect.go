@@ -14,8 +14,8 @@ import (
 // A dialect is what a kind of server understands.
 type dialect interface {
 	name() string
-	// describe asks the server for its vocabulary's size and the most tokens of a prompt and an answer; 0 for what it does not say.
-	describe(ctx context.Context, c *client) (vocab, context int, err error)
+	// describe asks the server for its vocabulary's size and the most tokens of a prompt; 0 or less for what it does not say.
+	describe(ctx context.Context, c *client) (vocab, most int, err error)
 	// tokenize returns the server's tokens of a text, without those that begin or end a prompt.
 	tokenize(ctx context.Context, c *client, text string) ([]int64, error)
 	// detokenize returns the server's text of a token.
@@ -62,7 +62,7 @@ type llamaServer struct {
 
 func (*llamaServer) name() string { return "llama-server" }
 
-func (*llamaServer) describe(ctx context.Context, c *client) (vocab, context int, err error) {
+func (*llamaServer) describe(ctx context.Context, c *client) (vocab, most int, err error) {
 	var models struct {
 		Data []struct {
 			Meta struct {
@@ -81,7 +81,8 @@ func (*llamaServer) describe(ctx context.Context, c *client) (vocab, context int
 	if len(models.Data) > 0 {
 		vocab = models.Data[0].Meta.Vocab
 	}
-	return vocab, props.Settings.Context, err
+	// A slot that the prompt and the token that is drawn fill counts as cut.
+	return vocab, props.Settings.Context - 2, err
 }
 
 func (*llamaServer) tokenize(ctx context.Context, c *client, text string) ([]int64, error) {
@@ -158,7 +159,7 @@ type vllm struct {
 
 func (*vllm) name() string { return "vLLM" }
 
-func (v *vllm) describe(ctx context.Context, c *client) (vocab, context int, err error) {
+func (v *vllm) describe(ctx context.Context, c *client) (vocab, most int, err error) {
 	var models struct {
 		Data []struct {
 			ID      string `json:"id"`
@@ -171,8 +172,8 @@ func (v *vllm) describe(ctx context.Context, c *client) (vocab, context int, err
 	if len(models.Data) == 0 {
 		return 0, 0, errors.New("it serves no model")
 	}
-	v.model = models.Data[0].ID // adapters come after it
-	return 0, models.Data[0].Context, nil
+	v.model = models.Data[0].ID               // adapters come after it
+	return 0, models.Data[0].Context - 1, nil // it has room for the token that is drawn
 }
 
 func (v *vllm) tokenize(ctx context.Context, c *client, text string) ([]int64, error) {

@@ -32,8 +32,8 @@ func (s *Server) probe(ctx context.Context) error {
 	if vocab > 0 && vocab != tok.Size() {
 		return fmt.Errorf("its model has a vocabulary of %d tokens, and the file of --model one of %d: give the file that the server runs", vocab, tok.Size())
 	}
-	if most > 1 {
-		s.model.Limit(most - 1) // a prompt leaves room for the token that the server draws
+	if most > 0 {
+		s.model.Limit(most)
 	}
 	for _, text := range probes {
 		theirs, err := s.dialect.tokenize(ctx, s.client, text)

@@ -121,7 +121,8 @@ func TestRemoteAnswersAreTheLocalOnes(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			fake := &remotetest.Server{Model: m, Key: "sesame"}
 			s := mustDial(t, kind, path, fake, Options{Key: "sesame"})
-			if s.Top() != Top || s.Model().Config().Context != m.Config().Context-1 {
+			room := map[string]int{"llama-server": 2, "vllm": 1}[kind]
+			if s.Top() != Top || s.Model().Config().Context != m.Config().Context-room {
 				t.Fatalf("%d tokens of a row, context of %d", s.Top(), s.Model().Config().Context)
 			}
 			for _, c := range []struct {
@@ -542,12 +543,16 @@ func TestWaitsForALoadingServer(t *testing.T) {
 	})
 }
 
-// What the servers' sources say that they answer, with all that is not asked for. None of it comes from a server that ran.
-func TestAnswersAsTheSourcesSay(t *testing.T) {
+// What llama.cpp 0.7.0 answered for the built-in decoder, and what the servers' sources say that they answer, with all that is not
+// asked for.
+func TestRecordedAnswers(t *testing.T) {
 	for name, c := range map[string]struct {
 		dialect dialect
 		want    []row
 	}{
+		"llama-server-0.7.0.json": {&llamaServer{}, []row{
+			{[]tandem.Token{33, 295, 307, 462}, []float32{-0.0430847704410553, -5.142331600189209, -5.237065315246582, -3.7805087566375732}, 0.9918},
+			{[]tandem.Token{11, 59, 264, 728}, []float32{-1.205741047859192, -1.8586530685424805, -2.0005650520324707, -2.8466696739196777}, 0.6487}}},
 		"llama-server.json": {&llamaServer{}, []row{
 			{[]tandem.Token{220, 11627}, []float32{-math.MaxFloat32, -0.5}, 0.6065}, {[]tandem.Token{11, 13}, []float32{-0.25, -2.5}, 0.8609}}},
 		"vllm.json": {&vllm{}, []row{
@@ -573,7 +578,7 @@ func TestAnswersAsTheSourcesSay(t *testing.T) {
 
 // A server's answer becomes rows of the vocabulary, or an error; whatever it says.
 func FuzzRows(f *testing.F) {
-	for _, name := range []string{"vllm.json", "llama-server.json"} {
+	for _, name := range []string{"vllm.json", "llama-server.json", "llama-server-0.7.0.json"} {
 		b, err := os.ReadFile(filepath.Join("testdata", name))
 		if err != nil {
 			f.Fatal(err)

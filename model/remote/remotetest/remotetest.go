@@ -93,7 +93,7 @@ func (s *Server) llamaCompletion(w http.ResponseWriter, r *http.Request) {
 			top = append(top, object{"id": t.id, "token": string(piece), "bytes": slices.Collect(numbers(piece)), "logprob": t.log})
 		}
 		first := object{"id": row[0].id, "token": "", "bytes": []int{}, "logprob": row[0].log, "top_logprobs": top}
-		out = append(out, object{"index": i, "truncated": false, "completion_probabilities": []object{first}})
+		out = append(out, object{"index": i, "truncated": len(prompt)+1 >= s.Model.Config().Context, "completion_probabilities": []object{first}})
 	}
 	if len(out) == 1 {
 		write(w, out[0])

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"tandem"
+	"tandem/internal/testfile"
 	"tandem/internal/tinymodel"
 	"tandem/model/tokenizer"
 	"tandem/npu/native"
@@ -77,7 +78,7 @@ func TestSamsung_INT4OfStories(t *testing.T) {
 	}
 	defer plain.Close()
 	read := func(name string) []tandem.Token {
-		text, err := os.ReadFile(sharedFile(t, "wikitext2", name))
+		text, err := os.ReadFile(testfile.Shared(t, "data", "wikitext2", name))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,40 +10,17 @@ import (
 	"testing"
 
 	"tandem"
+	"tandem/internal/testfile"
 	"tandem/model/convert"
 	"tandem/model/tokenizer"
 	"tandem/npu/native"
 )
 
-// sharedFile returns a path in the shared data folder, or skips the test.
-func sharedFile(t testing.TB, path ...string) string {
-	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			break
-		}
-		up := filepath.Dir(dir)
-		if up == dir {
-			t.Skip("no go.mod above the test")
-		}
-		dir = up
-	}
-	file := filepath.Join(append([]string{dir, "..", "shared", "data"}, path...)...)
-	if _, err := os.Stat(file); err != nil {
-		t.Skipf("no data set: %v", err)
-	}
-	return file
-}
-
 // storiesGGUF converts llama2.c's checkpoint and tokenizer to a GGUF file.
 func storiesGGUF(t testing.TB) []byte {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "stories260K.gguf")
-	if _, err := convert.Llama2C(context.Background(), sharedFile(t, "stories260k", "stories260K.bin"), sharedFile(t, "stories260k", "tok512.bin"), out, convert.Options{}); err != nil {
+	if _, err := convert.Llama2C(context.Background(), testfile.Shared(t, "data", "stories260k", "stories260K.bin"), testfile.Shared(t, "data", "stories260k", "tok512.bin"), out, convert.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	b, err := os.ReadFile(out)
@@ -61,12 +38,12 @@ func TestStories260K(t *testing.T) {
 		IDs  []tandem.Token
 		Text string
 	}
-	if raw, err := os.ReadFile(sharedFile(t, "stories260k", "derived-greedy-ids.json")); err != nil {
+	if raw, err := os.ReadFile(testfile.Shared(t, "data", "stories260k", "derived-greedy-ids.json")); err != nil {
 		t.Fatal(err)
 	} else if err := json.Unmarshal(raw, &want); err != nil {
 		t.Fatal(err)
 	}
-	page, err := os.ReadFile(sharedFile(t, "stories260k", "expected-output-stories260K.md"))
+	page, err := os.ReadFile(testfile.Shared(t, "data", "stories260k", "expected-output-stories260K.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

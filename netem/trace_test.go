@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"tandem/internal/testfile"
 )
 
 // Some systems count pings from 0.
@@ -104,7 +106,7 @@ func TestReadCSV(t *testing.T) {
 
 // The recorded networks can be loaded, and the stall in one of them lasts ten seconds.
 func TestRecordedTraces(t *testing.T) {
-	dir := recorded(t)
+	dir := testfile.Shared(t, "data", "traces")
 	files, err := os.ReadDir(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -135,25 +137,6 @@ func TestRecordedTraces(t *testing.T) {
 			t.Errorf("packet of %v arrives at %v, but the stall ends at %v", now, at, end)
 		}
 	}
-}
-
-// recorded returns the folder of recorded traces next to the repository. It skips the test if there is none.
-func recorded(t *testing.T) string {
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			traces := filepath.Join(dir, "..", "shared", "data", "traces")
-			if _, err := os.Stat(traces); err != nil {
-				t.Skipf("no recorded traces at %s", traces)
-			}
-			return traces
-		}
-	}
-	t.Skip("not inside the repository")
-	return ""
 }
 
 func FuzzTraces(f *testing.F) {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,6 +13,7 @@ import (
 
 	"tandem"
 	"tandem/internal/scripts"
+	"tandem/internal/testfile"
 	"tandem/internal/tinymodel"
 	"tandem/model/gguf"
 	"tandem/model/tokenizer"
@@ -41,24 +41,17 @@ func allVocabularies(t testing.TB) map[string]*tokenizer.Tokenizer {
 	_, out["reader"] = vocabularyOf(t, "reader", models.Reader)
 	_, out["tiny"] = vocabularyOf(t, "tiny", tinymodel.GGUF(tinymodel.Spec{Seed: 1, Context: 64, Dim: 32, FF: 48}))
 	for _, name := range []string{"llama-spm", "gpt-2"} {
-		data, err := os.ReadFile(filepath.Join(sharedFolder(), name+".vocab.gguf"))
-		if err == nil {
-			_, out[name] = vocabularyOf(t, name, data)
+		path, err := testfile.Find("data", "tokenizers", name+".vocab.gguf")
+		if err != nil {
+			continue
 		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, out[name] = vocabularyOf(t, name, data)
 	}
 	return out
-}
-
-// sharedFolder returns the folder of real vocabularies, which may not exist.
-func sharedFolder() string {
-	dir, _ := os.Getwd()
-	for dir != filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			break
-		}
-		dir = filepath.Dir(dir)
-	}
-	return filepath.Join(dir, "..", "shared", "data", "tokenizers")
 }
 
 // The words of texts are as the package says.

@@ -12,36 +12,14 @@ import (
 	"testing"
 
 	"tandem"
+	"tandem/internal/testfile"
 	"tandem/model/gguf"
 	"tandem/model/tokenizer"
 )
 
-// shared returns a path in the shared data folder, or skips the test.
-func shared(t testing.TB, name string) string {
-	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			break
-		}
-		if dir == filepath.Dir(dir) {
-			t.Skip("no go.mod above the test")
-		}
-		dir = filepath.Dir(dir)
-	}
-	path := filepath.Join(dir, "..", "shared", "data", "tokenizers", name)
-	if _, err := os.Stat(path); err != nil {
-		t.Skipf("no shared test data: %v", err)
-	}
-	return path
-}
-
 func readShared(t testing.TB, name string) string {
 	t.Helper()
-	b, err := os.ReadFile(shared(t, name))
+	b, err := os.ReadFile(testfile.Shared(t, "data", "tokenizers", name))
 	if err != nil {
 		t.Fatal(err)
 	}

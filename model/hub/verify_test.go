@@ -7,20 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-)
 
-// flip flips one bit of a file.
-func flip(t *testing.T, path string, bit int) {
-	t.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b[bit/8] ^= 1 << (bit % 8)
-	if err := os.WriteFile(path, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
+	"tandem/internal/testfile"
+)
 
 // Each flipped bit of a file in the cache is found, of a large file by its SHA-256 and of a small one by git's name; through
 // links, too.
@@ -41,11 +30,11 @@ func TestVerifyPulled(t *testing.T) {
 			t.Errorf("%s: the cache knows its checksum", name)
 		}
 		for bit := 0; bit < 60; bit += 7 {
-			flip(t, link, bit)
+			testfile.Flip(t, link, int64(bit))
 			if err := Verify(t.Context(), link); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), link) {
 				t.Errorf("%s, bit %d: %v", name, bit, err)
 			}
-			flip(t, link, bit)
+			testfile.Flip(t, link, int64(bit))
 		}
 	}
 }
@@ -66,11 +55,11 @@ func TestVerifyRecorded(t *testing.T) {
 		t.Error(err)
 	}
 	for bit := 0; bit < 8*3000; bit += 999 {
-		flip(t, path, bit)
+		testfile.Flip(t, path, int64(bit))
 		if err := Verify(t.Context(), path); !errors.Is(err, ErrDamaged) {
 			t.Errorf("bit %d: %v", bit, err)
 		}
-		flip(t, path, bit)
+		testfile.Flip(t, path, int64(bit))
 	}
 	ended, end := context.WithCancel(t.Context())
 	end()

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"tandem"
+	"tandem/internal/testfile"
 	"tandem/internal/tinymodel"
 	"tandem/model/gguf"
 )
@@ -24,19 +25,19 @@ func TestPublishedCases(t *testing.T) {
 			if publishedMetas[name] != nil {
 				tok = published(t, name)
 			} else { // the others are there as model files without weights
-				f, err := gguf.Open(shared(t, name+".vocab.gguf"))
+				f, err := gguf.Open(testfile.Shared(t, "data", "tokenizers", name+".vocab.gguf"))
 				if err != nil {
 					t.Fatal(err)
 				}
 				tok = must(t, f.Meta)
 				f.Close()
 			}
-			in, err := os.ReadFile(shared(t, name+".inp"))
+			in, err := os.ReadFile(testfile.Shared(t, "data", "tokenizers", name+".inp"))
 			if err != nil {
 				t.Fatal(err)
 			}
 			texts := strings.Split(strings.TrimSuffix(string(in), "\n__ggml_vocab_test__\n"), "\n__ggml_vocab_test__\n")
-			lines := readLines(t, shared(t, name+".out"))
+			lines := readLines(t, testfile.Shared(t, "data", "tokenizers", name+".out"))
 			if len(texts) != 46 || len(lines) != 46 {
 				t.Fatalf("%d texts and %d lines of ids, want 46", len(texts), len(lines))
 			}
@@ -501,7 +502,7 @@ func BenchmarkLoadQwen2(b *testing.B) {
 
 func BenchmarkEncodeQwen2(b *testing.B) {
 	tok := must(b, gguf.NewMeta(qwenMeta(b)))
-	text, err := os.ReadFile(shared(b, "../wikitext2/wiki.valid.raw"))
+	text, err := os.ReadFile(testfile.Shared(b, "data", "wikitext2", "wiki.valid.raw"))
 	if err != nil {
 		b.Skip(err)
 	}

@@ -6,32 +6,12 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
+	"tandem/internal/testfile"
 	"tandem/model/gguf"
 )
-
-// shared returns a path in the shared data folder, or skips the test.
-func shared(t testing.TB, name string) string {
-	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			break
-		}
-		dir = filepath.Dir(dir)
-	}
-	path := filepath.Join(dir, "..", "shared", "data", "tokenizers", name)
-	if _, err := os.Stat(path); err != nil {
-		t.Skipf("no shared test data: %v", err)
-	}
-	return path
-}
 
 func readLines(t testing.TB, path string) []string {
 	t.Helper()
@@ -141,7 +121,7 @@ func must(t testing.TB, m gguf.Meta) *Tokenizer {
 // fromJSON reads a vocabulary and merges from two files in the Hugging Face format.
 func fromJSON(t testing.TB, pre, vocab, merges string, specials map[string]int) []gguf.KV {
 	t.Helper()
-	b, err := os.ReadFile(shared(t, vocab))
+	b, err := os.ReadFile(testfile.Shared(t, "data", "tokenizers", vocab))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +143,7 @@ func fromJSON(t testing.TB, pre, vocab, merges string, specials map[string]int) 
 		tokens[id], types[id] = text, int32(control)
 	}
 	var lines []string
-	for _, line := range readLines(t, shared(t, merges)) {
+	for _, line := range readLines(t, testfile.Shared(t, "data", "tokenizers", merges)) {
 		if line != "" && !strings.HasPrefix(line, "#version") {
 			lines = append(lines, line)
 		}
@@ -180,7 +160,7 @@ func fromJSON(t testing.TB, pre, vocab, merges string, specials map[string]int) 
 
 func qwenMeta(t testing.TB) []gguf.KV {
 	t.Helper()
-	b, err := os.ReadFile(shared(t, "qwen2.5-special-tokens.json"))
+	b, err := os.ReadFile(testfile.Shared(t, "data", "tokenizers", "qwen2.5-special-tokens.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +196,7 @@ func gpt2Meta(t testing.TB) []gguf.KV {
 }
 
 func bertMeta(t testing.TB) []gguf.KV {
-	tokens := readLines(t, shared(t, "bert-base-uncased-vocab.txt"))
+	tokens := readLines(t, testfile.Shared(t, "data", "tokenizers", "bert-base-uncased-vocab.txt"))
 	types := make([]int32, len(tokens))
 	for i, text := range tokens {
 		types[i] = int32(normal)
@@ -248,7 +228,7 @@ func bertMeta(t testing.TB) []gguf.KV {
 // llama2Meta reads a SentencePiece model: a protocol buffer whose field 1 repeats {1: piece, 2: score
 // (float), 3: type}, with the same type numbers as GGUF.
 func llama2Meta(t testing.TB) []gguf.KV {
-	b, err := os.ReadFile(shared(t, "llama2-tokenizer.model"))
+	b, err := os.ReadFile(testfile.Shared(t, "data", "tokenizers", "llama2-tokenizer.model"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"tandem/examples"
+	"tandem/internal/testfile"
 	"tandem/retrieval/internal/english"
 	"tandem/retrieval/passages"
 )
@@ -115,10 +116,14 @@ func sampleTrials(t *testing.T) map[string][]trial {
 // xquadTrials returns trials of XQuAD's questions, with the articles dealt to the two sides.
 func xquadTrials(t *testing.T) []trial {
 	t.Helper()
-	raw, err := os.ReadFile(sharedFile(t, "data/qa/xquad.en.half.json"))
+	path, err := testfile.Find("data", "qa", "xquad.en.half.json")
 	if err != nil {
 		t.Logf("no XQuAD: %v", err)
 		return nil
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
 	}
 	var set struct {
 		Data []struct {
@@ -215,25 +220,6 @@ func memoryOf(t *testing.T, files fs.FS) *Index {
 		t.Fatal(err)
 	}
 	return x
-}
-
-// sharedFile returns the path of a file in the folder of test data next to the repository.
-func sharedFile(t *testing.T, name string) string {
-	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return filepath.Join(dir, "..", "shared", filepath.FromSlash(name))
-		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			t.Fatal("no go.mod above the test")
-		}
-		dir = parent
-	}
 }
 
 // TestCalibration prints how accuracy, log-loss and gap depend on the scale, relative to the shipped one, and checks that

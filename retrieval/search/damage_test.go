@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/blevesearch/bleve/v2"
+
+	"tandem/internal/testfile"
 )
 
 // grown returns the directory of an index of several segments, and what it holds.
@@ -26,18 +28,6 @@ func grown(t *testing.T) (dir, held string) {
 		t.Fatal(err)
 	}
 	return dir, held
-}
-
-func flip(t *testing.T, path string, bit int64) {
-	t.Helper()
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	raw[bit/8] ^= 1 << (bit % 8)
-	if err := os.WriteFile(path, raw, 0o600); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // Any bit of a generation that flips is found when the index is opened, the error names the file and the way out, and
@@ -60,7 +50,7 @@ func TestFlippedBits(t *testing.T) {
 			t.Fatal(err)
 		}
 		bit := random.Int64N(8 * info.Size())
-		flip(t, path, bit)
+		testfile.Flip(t, path, bit)
 		x, err := Open(dir, Options{ReadOnly: i%2 == 0})
 		var damaged *DamagedError
 		if !errors.As(err, &damaged) || damaged.File != path || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "index rebuild") {
@@ -69,9 +59,9 @@ func TestFlippedBits(t *testing.T) {
 				x.Close()
 			}
 		}
-		flip(t, path, bit)
+		testfile.Flip(t, path, bit)
 	}
-	flip(t, filepath.Join(dir, gen, names[len(names)-1]), 100)
+	testfile.Flip(t, filepath.Join(dir, gen, names[len(names)-1]), 100)
 	report, err := Rebuild(t.Context(), dir, Options{}, nil)
 	if err != nil || report.Passages != 3 {
 		t.Fatalf("rebuild: %+v, %v", report, err)
@@ -95,7 +85,7 @@ func TestDamageIsNotSealed(t *testing.T) {
 	if len(segments) == 0 {
 		t.Fatal("no segments")
 	}
-	flip(t, segments[0], 800)
+	testfile.Flip(t, segments[0], 800)
 	x.Add(t.Context(), docs, nil)
 	x.Close()
 	if y, err := Open(dir, Options{ReadOnly: true}); err == nil {
@@ -123,7 +113,7 @@ func TestUnsealedIndex(t *testing.T) {
 	}
 	gen, _ = readCurrent(dir)
 	os.Remove(filepath.Join(dir, sourcesName))
-	flip(t, filepath.Join(dir, gen, sumsName), 3)
+	testfile.Flip(t, filepath.Join(dir, gen, sumsName), 3)
 	if _, err := Rebuild(t.Context(), dir, Options{}, nil); err == nil || !strings.Contains(err.Error(), "delete the directory") {
 		t.Errorf("without index and sources: %v", err)
 	}

@@ -6,22 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"tandem/internal/testfile"
 	"tandem/internal/tinymodel"
 	"tandem/npu"
 )
-
-// flipBit flips one bit of a file.
-func flipBit(t *testing.T, path string, bit int) {
-	t.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b[bit/8] ^= 1 << (bit % 8)
-	if err := os.WriteFile(path, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
 
 // A flipped bit in a model that this program made, or whose checksum was recorded, keeps it from being opened, wherever the bit
 // is. models check finds it, and says of which files nothing is known.
@@ -60,7 +48,7 @@ func TestDamagedModels(t *testing.T) {
 		t.Fatal(err)
 	}
 	for bit := 0; bit < int(8*info.Size()); bit += int(info.Size()) / 2 {
-		flipBit(t, made, bit)
+		testfile.Flip(t, made, int64(bit))
 		m, err := ModelFlags{Model: "made", Threads: 1}.Open(a)
 		if err == nil {
 			m.Close()
@@ -69,7 +57,7 @@ func TestDamagedModels(t *testing.T) {
 			t.Errorf("bit %d: %v", bit, err)
 		}
 		check(modelsCheck{Names: []string{"made"}}, true, "damaged "+made)
-		flipBit(t, made, bit)
+		testfile.Flip(t, made, int64(bit))
 	}
 	check(modelsCheck{Names: []string{"made", mine}, Trust: true}, false, "ok "+made, "recorded "+mine)
 	check(modelsCheck{}, false, "ok "+made, "ok "+mine)

@@ -115,8 +115,8 @@ func (c *qualityCmd) check(a *cli.App) error {
 	if c.N < 0 || c.Documents < 0 || c.Tokens < 1 {
 		return fmt.Errorf("--n %d, --documents %d, --tokens %d: want 0 or more, and 1 token or more", c.N, c.Documents, c.Tokens)
 	}
-	if c.Scorer != "" {
-		return errors.New("--scorer: it is measured on sets that others wrote, and with --sets generated")
+	if c.Scorer != "" || c.Index != "" {
+		return errors.New("--scorer, --index: they are measured on sets that others wrote, and with --sets generated")
 	}
 	possible, usual := quality.Methods, quality.Methods[:len(quality.Methods)-1]
 	if c.Wikitext {

@@ -2,12 +2,14 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -26,6 +28,7 @@ import (
 	"tandem/npu/native"
 	"tandem/retrieval/passages"
 	"tandem/retrieval/search"
+	"tandem/retrieval/search/weaviate"
 )
 
 // setFlags are those of quality for sets of documents with questions that others wrote.
@@ -34,6 +37,8 @@ type setFlags struct {
 	Seed uint64   `help:"With such sets: draws the questions of --n and deals the documents to the two sides." default:"1"`
 	Show []string `help:"With such sets: wrong prints each answer that is not right, with what was read." enum:"wrong" placeholder:"wrong"`
 	Span string   `help:"With such sets: a span reader's file instead of the built-in one." type:"existingfile" placeholder:"FILE"`
+
+	Index string `help:"With such sets: keep all documents but the device's in a Weaviate cluster, as cloud serve --index: weaviate://HOST[:PORT],…[/CLASS]. The classes, whose names begin with CLASS, are removed in the end." placeholder:"ADDRESS"`
 
 	Withhold bool `help:"With such sets: ask each answerable question without the documents that answer it, so that to refuse is right."`
 	Misspell int  `help:"With such sets: misspell up to this many words of each question." placeholder:"WORDS"`
@@ -161,6 +166,11 @@ func (c *qualityCmd) checkSets(a *cli.App) error {
 	if c.Withhold && slices.Contains(c.Methods, "quote") {
 		return errors.New("--withhold: quote cannot refuse, so there is nothing to measure: use other --methods")
 	}
+	if c.Index != "" {
+		if _, _, err := weaviate.Parse(c.Index); err != nil {
+			return fmt.Errorf("--index: %w", err)
+		}
+	}
 	_, err := c.weights()
 	return err
 }
@@ -197,12 +207,35 @@ func (c *qualityCmd) passageWords() int {
 }
 
 // indexing returns how documents are cut and searched: as in the programs, where the span reader answers.
-func (c *qualityCmd) indexing(r *span.Reader) search.Options {
-	o := search.Options{Words: c.passageWords(), Rerank: c.Rerank}
+func (c *qualityCmd) indexing(r *span.Reader) answers.Options {
+	o := answers.Options{Options: search.Options{Words: c.passageWords(), Rerank: c.Rerank}}
 	if c.points() {
 		o.Related = r.Related
 	}
+	if c.Index != "" {
+		o.Cluster = c.cluster
+	}
 	return o
+}
+
+// cluster makes an empty index in a class of its own.
+func (c *qualityCmd) cluster(ctx context.Context, o search.Options) (answers.Index, error) {
+	_, class, err := weaviate.Parse(c.Index)
+	if err != nil {
+		return nil, err
+	}
+	scheme, hosts, _ := strings.Cut(c.Index, "://")
+	hosts, _, _ = strings.Cut(hosts, "/")
+	own := cli.EngineFlag{Index: fmt.Sprintf("%s://%s/%sLab%x", scheme, hosts, class, rand.Uint64())}
+	x, err := own.Cluster(ctx, cli.PassageFlags{PassageWords: o.Words, Related: o.Related, Rerank: o.Rerank})
+	return inCluster{x}, err
+}
+
+// inCluster is documents in a cluster that go with it.
+type inCluster struct{ *weaviate.Index }
+
+func (x inCluster) Close() error {
+	return errors.Join(x.Erase(context.Background()), x.Index.Close())
 }
 
 // reader opens the span reader, unless the decoder answers.

@@ -101,6 +101,8 @@ func TestQualitySetsErrors(t *testing.T) {
 		{"--sets people/tune --n=-1", "--n -1"},
 		{"--sets people/tune rows.json", "needs --json before it"},
 		{"--sets people/tune --weights magic", "magic"},
+		{"--sets people/tune --index bleve://x", "weaviate://"},
+		{"--index weaviate://x", "sets that others wrote"},
 	} {
 		stdout, stderr, err := h.Run(append([]string{"quality", "--model", "none.gguf"}, strings.Fields(c.args)...)...)
 		if err == nil || !strings.Contains(stderr, c.want) || stdout != "" {

@@ -8,7 +8,6 @@ import (
 
 	"tandem/decoder"
 	"tandem/decoder/extract"
-	"tandem/retrieval/search"
 )
 
 // Case is a question of one part with what each retrieved passage of both sides would answer, to fit constants to.
@@ -21,7 +20,7 @@ type Case struct {
 }
 
 // Cases reads the questions of a set. Those of several parts are left out.
-func Cases(ctx context.Context, c extract.Config, s Set, documents int, o search.Options) (out []Case, err error) {
+func Cases(ctx context.Context, c extract.Config, s Set, documents int, o Options) (out []Case, err error) {
 	for _, w := range s.Worlds {
 		l, err := Open(ctx, w, o)
 		if err != nil {
@@ -47,7 +46,7 @@ func Cases(ctx context.Context, c extract.Config, s Set, documents int, o search
 
 func (l *Library) newCase(ctx context.Context, c extract.Config, q Question, documents int) (k Case, err error) {
 	k.Answerable = q.Answerable()
-	for _, x := range []*search.Index{l.Device, l.Cloud} {
+	for _, x := range []Index{l.Device, l.Cloud} {
 		found, err := q.search(ctx, x, documents)
 		if err != nil {
 			return k, err

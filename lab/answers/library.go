@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io/fs"
 	"slices"
 	"strings"
 	"testing/fstest"
@@ -15,10 +16,24 @@ import (
 	"tandem/retrieval/search"
 )
 
+// Index is where documents are searched.
+type Index interface {
+	node.Searcher
+	AddFS(ctx context.Context, fsys fs.FS, root string) (search.Report, error)
+	Close() error
+}
+
+// Options say how documents are indexed.
+type Options struct {
+	search.Options
+	// Cluster, if not nil, makes an empty index, in place of one in memory, for all documents but the device's.
+	Cluster func(ctx context.Context, o search.Options) (Index, error)
+}
+
 // Library is a world's documents, indexed as a user's are: those of each side, and all together.
 type Library struct {
-	Device, Cloud, All *search.Index
-	Windows            *search.Index // all documents, in passages of several sentences, for Span
+	Device, Cloud, All Index
+	Windows            Index // all documents, in passages of several sentences, for Span
 	Sentences          *BM25
 	WindowsByBM25      *BM25 // the passages of Windows with their titles
 
@@ -28,7 +43,7 @@ type Library struct {
 
 // Open indexes a world. Without a length of passages, they are a sentence each, and Windows has the default length. Documents
 // of a type that is not read are left out, as a user's are.
-func Open(ctx context.Context, w World, o search.Options) (l *Library, err error) {
+func Open(ctx context.Context, w World, o Options) (l *Library, err error) {
 	words := cmp.Or(o.Words, passages.SentenceWords)
 	l = &Library{Sentences: &BM25{}, WindowsByBM25: &BM25{}, parsed: map[string]string{}, cut: map[string][]passages.Passage{}}
 	defer func() {
@@ -48,7 +63,7 @@ func Open(ctx context.Context, w World, o search.Options) (l *Library, err error
 		l.add(doc, d.Name, words)
 	}
 	for _, of := range []struct {
-		to    **search.Index
+		to    *Index
 		docs  []Document
 		words int
 	}{{&l.Device, w.Sides[0], words}, {&l.Cloud, w.Sides[1], words}, {&l.All, both, words}, {&l.Windows, both, windowWords(words)}} {
@@ -56,7 +71,7 @@ func Open(ctx context.Context, w World, o search.Options) (l *Library, err error
 			l.Windows = l.All
 			break
 		}
-		x, err := search.Memory(search.Options{Words: of.words, Related: o.Related, Rerank: o.Rerank})
+		x, err := o.open(ctx, of.words, of.to != &l.Device)
 		if err != nil {
 			return l, err
 		}
@@ -73,6 +88,15 @@ func Open(ctx context.Context, w World, o search.Options) (l *Library, err error
 		}
 	}
 	return l, nil
+}
+
+// open makes an empty index for passages of some number of words.
+func (o Options) open(ctx context.Context, words int, shared bool) (Index, error) {
+	o.Words = words
+	if shared && o.Cluster != nil {
+		return o.Cluster(ctx, o.Options)
+	}
+	return search.Memory(o.Options)
 }
 
 // add keeps what the parser and the cutting make of a document.
@@ -105,7 +129,7 @@ func windowWords(words int) int {
 
 // Close releases the indexes.
 func (l *Library) Close() (err error) {
-	open := []*search.Index{l.Device, l.Cloud, l.All}
+	open := []Index{l.Device, l.Cloud, l.All}
 	if l.Windows != l.All {
 		open = append(open, l.Windows)
 	}
@@ -138,7 +162,7 @@ var Retrievals = []string{"product", "windows", "bm25", "bm25-windows"}
 func (l *Library) Recall(ctx context.Context, q Question) ([][]bool, error) {
 	query := q.node().Search()
 	out := make([][]bool, len(Retrievals))
-	for i, x := range []*search.Index{l.All, l.Windows} {
+	for i, x := range []Index{l.All, l.Windows} {
 		for _, k := range Depths {
 			found, err := x.Search(ctx, query, k)
 			if err != nil {

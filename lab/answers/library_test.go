@@ -1,6 +1,7 @@
 package answers
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"tandem/model"
 	"tandem/models"
 	"tandem/npu/native"
+	"tandem/retrieval/passages"
 	"tandem/retrieval/search"
 )
 
@@ -30,8 +32,26 @@ var (
 	plan = ask("What colour is the plan?", "blue", "The plan is blue.", "plan.xyz")
 )
 
+// A cluster holds all documents but the device's.
+func TestLibraryInCluster(t *testing.T) {
+	made := 0
+	o := Options{Cluster: func(_ context.Context, o search.Options) (Index, error) {
+		made++
+		return search.Memory(o)
+	}}
+	o.Words = passages.DefaultWords
+	l, err := Open(t.Context(), cabin(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if made != 2 || l.Windows != l.All {
+		t.Errorf("%d indexes in the cluster, want those of the cloud and of all", made)
+	}
+}
+
 func TestLibrary(t *testing.T) {
-	l, err := Open(t.Context(), cabin(), search.Options{})
+	l, err := Open(t.Context(), cabin(), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +112,7 @@ func TestMethods(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer m.Close()
-	l, err := Open(t.Context(), cabin(), search.Options{})
+	l, err := Open(t.Context(), cabin(), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

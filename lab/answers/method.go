@@ -16,7 +16,6 @@ import (
 	"tandem/decoder/extract"
 	"tandem/internal/refusal"
 	"tandem/retrieval/passages"
-	"tandem/retrieval/search"
 )
 
 // Method is a way to answer questions from a world's documents.
@@ -87,7 +86,7 @@ func (p Product) open(ctx context.Context, req decoder.Request) (sideDecoder, er
 }
 
 // answer answers with one side or two, each from its own index.
-func (p Product) answer(ctx context.Context, q Question, documents int, from ...*search.Index) (a Answer, err error) {
+func (p Product) answer(ctx context.Context, q Question, documents int, from ...Index) (a Answer, err error) {
 	begun := time.Now()
 	var sides []side
 	var ds [2]decoder.Producer

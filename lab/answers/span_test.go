@@ -7,7 +7,6 @@ import (
 	"tandem/model/gguf"
 	"tandem/model/span"
 	"tandem/npu/native"
-	"tandem/retrieval/search"
 )
 
 // A span reader finds both answers, in words of the documents only, and refuses what nobody says.
@@ -21,7 +20,7 @@ func TestSpan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := Open(t.Context(), cabin(), search.Options{})
+	l, err := Open(t.Context(), cabin(), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

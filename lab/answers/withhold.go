@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"tandem/retrieval/passages"
-	"tandem/retrieval/search"
 )
 
 // Withheld returns the set with the answerable questions whose documents are known, each to be asked without these
@@ -31,7 +30,7 @@ func (s Set) Withheld() Set {
 const withheldDepth = 4
 
 // search retrieves n passages for a question from an index, none of a document that it is asked without.
-func (q Question) search(ctx context.Context, x *search.Index, n int) ([]passages.Passage, error) {
+func (q Question) search(ctx context.Context, x Index, n int) ([]passages.Passage, error) {
 	if len(q.Without) == 0 {
 		return x.Search(ctx, q.node().Search(), n)
 	}

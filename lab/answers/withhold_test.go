@@ -27,7 +27,7 @@ func TestWithheld(t *testing.T) {
 	if got.Answerable() || !slices.Equal(got.Without, q.Names) || Judge(got, Answer{Unknown: true}).Outcome != Right || Judge(got, Answer{Text: "9:40"}).Outcome == Right {
 		t.Errorf("%+v", got)
 	}
-	l, err := Open(t.Context(), set.Worlds[0], search.Options{Words: passages.DefaultWords})
+	l, err := Open(t.Context(), set.Worlds[0], Options{Options: search.Options{Words: passages.DefaultWords}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -83,10 +83,12 @@ func (u *update) add(ctx context.Context, path string, progress func(Progress)) 
 // AddFS indexes the file or folder called root in fsys. The passages' sources are names in fsys. It is for corpora that
 // ship with the program; Refresh does not visit them.
 func (x *Index) AddFS(ctx context.Context, fsys fs.FS, root string) (Report, error) {
+	return x.write(ctx, func(u *update) error { return u.addFS(ctx, fsys, root) })
+}
+
+func (u *update) addFS(ctx context.Context, fsys fs.FS, root string) error {
 	root = path.Clean(root)
-	return x.write(ctx, func(u *update) error {
-		return u.addTree(ctx, tree{fsys, root, func(name string) string { return name }}, root, "/", nil)
-	})
+	return u.addTree(ctx, tree{fsys, root, func(name string) string { return name }}, root, "/", nil)
 }
 
 // Refresh visits again everything that was added. It reports a file or folder that is gone but keeps its passages, since

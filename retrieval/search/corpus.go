@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"time"
 
 	"tandem/retrieval/passages"
@@ -35,6 +36,11 @@ type Corpus struct {
 // Add is Index.Add for a corpus. What was written stays if ctx ends or the write fails; the same Add goes on from there.
 func (c Corpus) Add(ctx context.Context, path string, progress func(Progress)) (Report, error) {
 	return c.write(ctx, func(u *update) error { return u.add(ctx, path, progress) })
+}
+
+// AddFS is Index.AddFS for a corpus.
+func (c Corpus) AddFS(ctx context.Context, fsys fs.FS, root string) (Report, error) {
+	return c.write(ctx, func(u *update) error { return u.addFS(ctx, fsys, root) })
 }
 
 // Refresh is Index.Refresh for a corpus.

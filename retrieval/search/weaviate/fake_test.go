@@ -112,6 +112,8 @@ func (c *cluster) serve(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		json.NewEncoder(w).Encode(c.classes[name])
+	case ofClass && r.Method == http.MethodDelete:
+		delete(c.classes, name)
 	case r.URL.Path == "/v1/schema" && r.Method == http.MethodPost:
 		var k class
 		if !read(&k) {

@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -54,6 +55,15 @@ func Open(ctx context.Context, address, key string, words int) (*Index, error) {
 func (x *Index) Close() error {
 	x.store.client.http.CloseIdleConnections()
 	return nil
+}
+
+// Erase removes all passages and what is remembered of their files, with their classes. The Index is of no use after it.
+func (x *Index) Erase(ctx context.Context) error {
+	var errs []error
+	for _, class := range []string{x.store.class, x.store.files()} {
+		errs = append(errs, x.store.client.do(ctx, http.MethodDelete, "/v1/schema/"+class, nil, nil))
+	}
+	return errors.Join(errs...)
 }
 
 // Search implements node.Searcher.

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/fstest"
 
 	"tandem/retrieval/passages"
 	"tandem/retrieval/search"
@@ -259,6 +260,24 @@ func TestNodesDie(t *testing.T) {
 	x2 := open(t, c.address()) // three of four are dead
 	if found, err := x2.Search(t.Context(), "wifi password", 4); err != nil || len(found) != 1 {
 		t.Errorf("a new node: %v, %v", found, err)
+	}
+}
+
+// What is erased is gone, and a new index is empty.
+func TestErase(t *testing.T) {
+	c := newCluster(t, 1)
+	x := open(t, c.address())
+	if _, err := x.AddFS(t.Context(), fstest.MapFS{"a.txt": {Data: []byte("The wifi password is tumbral-5827.")}}, "."); err != nil {
+		t.Fatal(err)
+	}
+	if found, err := x.Search(t.Context(), "wifi password", 4); err != nil || len(found) != 1 || found[0].Source != "a.txt" {
+		t.Errorf("%v, %v", found, err)
+	}
+	if err := x.Erase(t.Context()); err != nil || len(c.classes) != 0 {
+		t.Errorf("%v, %d classes", err, len(c.classes))
+	}
+	if n, err := open(t, c.address()).Files(t.Context()); err != nil || n != 0 {
+		t.Errorf("%d files, %v", n, err)
 	}
 }
 

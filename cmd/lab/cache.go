@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"time"
 
 	"tandem"
 	"tandem/cmd/internal/cli"
+	"tandem/internal/meter"
 	"tandem/model"
 	"tandem/model/tokenizer"
 	"tandem/models"
@@ -20,6 +22,7 @@ import (
 type cacheCmd struct {
 	Model    string `short:"m" help:"GGUF file, or its name in the models folder. Default: the built-in reader." placeholder:"FILE"`
 	Threads  int    `help:"Threads to compute with; 0 for all cores." default:"0"`
+	KVType   string `name:"kv-type" help:"Measure one type only, f16 or q8_0, so that the peak of the memory is of that type alone. Default: both." enum:",f16,q8_0" default:"" placeholder:"TYPE"`
 	Contexts []int  `help:"Positions to decode after." default:"512,2048"`
 	Steps    int    `help:"Tokens to decode in each run." default:"32"`
 	Runs     int    `help:"Runs of each test." default:"5"`
@@ -32,8 +35,9 @@ func (c *cacheCmd) Help() string {
 	return `Examples:
   lab cache --text wiki.test.raw
   lab models random random.gguf && lab cache --model random.gguf --contexts 512,4096,16384
+  lab cache --model random.gguf --kv-type q8_0 --contexts 32000 --runs 1
 
-It opens the model twice on the native device, with keys and values as F16 and as Q8_0 (--kv-type). For each number of positions it prints the megabytes of a sequence, and the speed of reading the last 128 positions and of decoding behind them; the two take turns, and a figure is the median of the runs. With --text it prints the perplexity of each.`
+It opens the model twice on the native device, with keys and values as F16 and as Q8_0 (--kv-type). For each number of positions it prints the megabytes of a sequence, and the speed of reading the last 128 positions and of decoding behind them; the two take turns, and a figure is the median of the runs. The peak is the most memory that the program had, weights included. With --text it prints the perplexity of each.`
 }
 
 // cacheRow is what was measured of one type after one number of positions.
@@ -50,6 +54,7 @@ type cacheReport struct {
 	Device     string             `json:"device"`
 	Rows       []cacheRow         `json:"rows"`
 	Perplexity map[string]float64 `json:"perplexity,omitempty"`
+	Peak       int64              `json:"peak"` // bytes
 }
 
 // lastRead is how many positions are read with a cache behind them.
@@ -64,6 +69,9 @@ func (c *cacheCmd) Run(a *cli.App) error {
 		return err
 	}
 	types := []npu.CacheType{npu.CacheF16, npu.CacheQ8_0}
+	if c.KVType != "" {
+		types = slices.DeleteFunc(types, func(t npu.CacheType) bool { return t.String() != c.KVType })
+	}
 	var opened []*model.Model
 	for _, t := range types {
 		m, err := openOn(native.New(c.Threads), path, model.KVCache(t))
@@ -90,6 +98,7 @@ func (c *cacheCmd) Run(a *cli.App) error {
 			return err
 		}
 	}
+	report.Peak, _ = meter.PeakMemory()
 	a.Clear()
 	if a.Globals.JSON {
 		return a.JSON(report)
@@ -174,7 +183,8 @@ func printCache(a *cli.App, r cacheReport) {
 	for _, row := range r.Rows {
 		fmt.Fprintf(a.Out, "%10d %6s %10.2f %18.1f %18.1f\n", row.Positions, row.Type, float64(row.Bytes)/1e6, row.Prefill, row.Decode)
 	}
-	if r.Perplexity != nil {
-		fmt.Fprintf(a.Out, "\nperplexity: f16 %.4f, q8_0 %.4f\n", r.Perplexity["f16"], r.Perplexity["q8_0"])
+	fmt.Fprintf(a.Out, "\npeak: %.1f MB\n", float64(r.Peak)/1e6)
+	for _, t := range slices.Sorted(maps.Keys(r.Perplexity)) {
+		fmt.Fprintf(a.Out, "perplexity with %s: %.4f\n", t, r.Perplexity[t])
 	}
 }

@@ -6,8 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,6 +19,16 @@ import (
 	"tandem/internal/tinymodel"
 	"tandem/model"
 )
+
+// The help names the shapes that there are.
+func TestShapesInHelp(t *testing.T) {
+	f, _ := reflect.TypeFor[modelsRandom]().FieldByName("Like")
+	list := strings.NewReplacer("Shape: ", "", " or ", ", ").Replace(f.Tag.Get("help"))
+	named := strings.Split(strings.TrimSuffix(list, "."), ", ")
+	if want := slices.Collect(maps.Keys(shapes)); len(named) != len(want) || slices.ContainsFunc(want, func(s string) bool { return !slices.Contains(named, s) }) {
+		t.Errorf("help names %q, shapes are %q", named, want)
+	}
+}
 
 // A random model opens, has the shape that was asked for, and is the same file for the same seed. Its dimensions are small
 // here, but its vocabulary is the real one.

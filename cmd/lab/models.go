@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -29,6 +30,7 @@ type modelsRandom struct {
 	Out       string `arg:"" help:"File to make; it must not exist." placeholder:"OUT.gguf"`
 	Like      string `help:"Shape: qwen2.5-0.5b, qwen2.5-1.5b, qwen3-0.6b, qwen3-1.7b, gemma2-2b, gemma3-1b, phi4-mini, smollm3-3b, olmo2-1b, granite3.3-2b, llama3.1-8b, llada-8b or dream-7b." default:"qwen2.5-0.5b"`
 	Arch      string `help:"Architecture, such as qwen2 or gemma3. Default: that of the shape." placeholder:"NAME"`
+	Layers    int    `help:"Layers; 0 for those of the shape." default:"0"`
 	Type      string `help:"Type of the matrices: f32, f16, bf16, q8_0, q4_0, q4_k, q5_k or q6_k." default:"q4_0"`
 	Embedding string `help:"Type of the embedding, which in qwen2.5 is also the output matrix. Default: that of the matrices." placeholder:"TYPE"`
 	Seed      uint64 `help:"Seed of the random numbers." default:"1"`
@@ -104,6 +106,10 @@ func (c *modelsRandom) Run(a *cli.App) error {
 		spec.Embed = &t
 	}
 	spec.Seed = c.Seed
+	if c.Layers < 0 {
+		return fmt.Errorf("--layers %d: want at least 1, or 0 for those of the shape", c.Layers)
+	}
+	spec.Layers = cmp.Or(c.Layers, spec.Layers)
 	if c.Arch != "" {
 		if !slices.Contains(tinymodel.Architectures(), c.Arch) {
 			return fmt.Errorf("--arch %s: unknown, use one of %s", c.Arch, strings.Join(tinymodel.Architectures(), ", "))

@@ -16,7 +16,7 @@ func BenchmarkProduct(b *testing.B) {
 	const rows, cols = 64, 1536
 	r := rand.New(rand.NewPCG(1, 1))
 	for _, typ := range []npu.DType{npu.Q8_0, npu.Q4_0, npu.Q4_K, npu.Q5_K, npu.Q6_K} {
-		w := randomBlocks(r, typ, rows*cols)
+		w := randomBlocks(r, typ, (rows+groupRows)*cols) // packed ones may be larger
 		for _, m := range []int{1, 4, 8, 16, 32} {
 			x, out := make([]float32, m*cols), make([]float32, m*rows)
 			for i := range x {
@@ -38,10 +38,15 @@ func BenchmarkProduct(b *testing.B) {
 
 // product rounds m inputs and returns a function that multiplies rows of weights by them.
 func (k *kernels) product(typ npu.DType, out []float32, rows, cols int, x []float32, m int) func(w []byte) {
+	if typ == npu.Q4_K && k.mulQ4K != nil {
+		in := make([]kInput, len(x)/256)
+		k.quantizeK(in, x)
+		return func(w []byte) { k.mulQ4K(out, rows, w, rows/groupRows, cols/256, in, m) }
+	}
 	if quant.LayoutOf(typ) != nil {
 		in, s := make([]kInput, len(x)/256), new(kScratch)
 		k.quantizeK(in, x)
-		return func(w []byte) { k.mulRows(s, out, rows, typ, w, typ.RowBytes(cols), in, m) }
+		return func(w []byte) { k.mulRows(s, out, rows, typ, w[:typ.RowBytes(rows*cols)], typ.RowBytes(cols), in, m) }
 	}
 	if d := map[npu.DType]dots{npu.F32: k.dotsF32, npu.F16: k.dotsF16, npu.BF16: k.dotsBF16}[typ]; d != nil { // for one input
 		return func(w []byte) { d(out, x, unsafe.Pointer(&w[0]), typ.RowBytes(cols)) }
@@ -155,8 +160,8 @@ func BenchmarkStream(b *testing.B) {
 	}
 	for _, typ := range []npu.DType{npu.F32, npu.F16, npu.BF16, npu.Q8_0, npu.Q4_0, npu.Q4_K, npu.Q5_K, npu.Q6_K} {
 		size := typ.RowBytes(rows * cols)
-		few, all := randomBlocks(r, typ, rows*cols), make([]byte, calls*size)
-		for i := range calls {
+		few, all := randomBlocks(r, typ, rows*cols), make([]byte, (calls+1)*size)
+		for i := range calls + 1 {
 			copy(all[i*size:], few)
 		}
 		for _, k := range available()[1:] {
@@ -165,10 +170,10 @@ func BenchmarkStream(b *testing.B) {
 				b.ResetTimer()
 				for range b.N {
 					for i := range calls {
-						product(all[i*size : (i+1)*size])
+						product(all[i*size:])
 					}
 				}
-				b.ReportMetric(float64(b.N*len(all))/float64(b.Elapsed().Nanoseconds()), "GB/s")
+				b.ReportMetric(float64(b.N*calls*size)/float64(b.Elapsed().Nanoseconds()), "GB/s")
 			})
 		}
 	}
@@ -203,5 +208,19 @@ func BenchmarkWide(b *testing.B) {
 				}
 			}
 		}
+	}
+}
+
+// BenchmarkPack packs a matrix, as happens when a model is opened. MB/s is of the file's bytes.
+func BenchmarkPack(b *testing.B) {
+	const rows, cols = 256, 1536
+	for _, typ := range []npu.DType{npu.Q8_0, npu.Q4_0, npu.Q4_K} {
+		w := &npu.Tensor{Type: typ, Rows: rows, Cols: cols, Data: randomBlocks(rand.New(rand.NewPCG(1, 1)), typ, rows*cols)}
+		b.Run(typ.String(), func(b *testing.B) {
+			b.SetBytes(int64(len(w.Data)))
+			for range b.N {
+				packAll(w)
+			}
+		})
 	}
 }

@@ -38,6 +38,7 @@ type kept struct {
 	mu     sync.Mutex
 	ropes  map[*npu.Rope]*ropeTable // shared between layers
 	packed map[tensorKey]weak.Pointer[packed]
+	room   func(bytes int64) bool // see roomFor
 }
 
 // New returns a device that uses the given number of threads, including the caller's. If threads is 0 or less, it uses
@@ -48,7 +49,7 @@ func newDevice(threads int, k *kernels) *Device {
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)
 	}
-	d := &Device{k: k, pool: newPool(threads - 1), kept: &kept{ropes: map[*npu.Rope]*ropeTable{}, packed: map[tensorKey]weak.Pointer[packed]{}}}
+	d := &Device{k: k, pool: newPool(threads - 1), kept: &kept{ropes: map[*npu.Rope]*ropeTable{}, packed: map[tensorKey]weak.Pointer[packed]{}, room: roomFor}}
 	d.runs.New = func() any {
 		r := &run{}
 		r.part = r.compute
@@ -153,7 +154,7 @@ func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
 		}
 	}
 	for i, n := range g.Nodes {
-		if n.Op == npu.OpMatMul && packs(n.Weight.Type) && !n.Weight.Staged {
+		if n.Op == npu.OpMatMul && !n.Weight.Staged && (packs(n.Weight.Type) || n.Weight.Type == npu.Q4_K && d.k.mulQ4K != nil) {
 			p.packed[i] = d.pack(n.Weight)
 		}
 	}

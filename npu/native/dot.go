@@ -19,7 +19,9 @@ type kernels struct {
 	quantize func(dst []input, x []float32)
 	// mulQ80 and mulQ40 multiply groups of weights (see pack.go) by m rows of inputs with the same number of blocks:
 	// dst[i·stride + r] = w[r]·x[i].
-	mulQ80, mulQ40 mulPacked
+	mulQ80, mulQ40 mulPacked[input]
+	// mulQ4K, if not nil, does the same with packed Q4_K (see kpacked.go) and gives the sums of mulKPlain.
+	mulQ4K mulPacked[kInput]
 	// quantizeK, unpackK and mulK multiply K-quants (see kquants.go): dst[i·stride + r] = w[r]·x[i]. The rows of w and
 	// the m inputs x have the same length.
 	quantizeK func(dst []kInput, x []float32)
@@ -78,7 +80,7 @@ func bestKernels() *kernels {
 }
 
 // mulPacked multiplies packed weights; see kernels.
-type mulPacked func(dst []float32, stride int, w []byte, groups, blocks int, x []input, m int)
+type mulPacked[T any] func(dst []float32, stride int, w []byte, groups, blocks int, x []T, m int)
 
 // dots computes many dot products with one vector; see kernels.
 type dots func(dst, x []float32, w unsafe.Pointer, stride int)

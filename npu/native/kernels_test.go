@@ -312,7 +312,7 @@ func compareProducts(t fataler, k *kernels, r *rand.Rand, blocks, rows, m int) {
 
 // packAll packs a matrix.
 func packAll(w *npu.Tensor) []byte {
-	size := groupBytes(w.Type, w.Cols/32)
+	size := groupBytes(w.Type, w.Cols/w.Type.BlockSize())
 	groups := (w.Rows + groupRows - 1) / groupRows
 	b := align64(nil, groups*size)
 	for g := range groups {

@@ -18,7 +18,8 @@ type kInput struct {
 	q    [256]int8
 	sums [16]int16 // of 16 q each
 	d    float32
-	_    [28]byte // padding to whole cache lines
+	wide [8]int16 // the sums of 32 q each
+	_    [12]byte // padding to whole cache lines
 }
 
 // kBlock is an unpacked block of 256 weights: value = d·scale·q − m·minimum, with one scale and one minimum for each group
@@ -47,9 +48,11 @@ func quantizeKPlain(dst []kInput, x []float32) {
 			dst.d = 1 / inv
 		}
 		clear(dst.sums[:])
+		clear(dst.wide[:])
 		for i, v := range x {
 			dst.q[i] = int8(int32(float32(v*inv) + magic - magic))
 			dst.sums[i/16] += int16(dst.q[i])
+			dst.wide[i/32] += int16(dst.q[i])
 		}
 	}
 }

@@ -53,6 +53,26 @@ var turnedAVX2 = &kTurned{
 }
 
 //go:noescape
+func mulQ4Kx1AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+
+//go:noescape
+func mulQ4Kx4AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+
+//go:noescape
+func mulQ4Kx1VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+
+//go:noescape
+func mulQ4Kx4VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+
+//go:noescape
+func mulQ4Kx8VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+
+var (
+	q4kAVX2 = tiles[kInput]{{4, mulQ4Kx4AVX2}, {1, mulQ4Kx1AVX2}}
+	q4kVNNI = tiles[kInput]{{8, mulQ4Kx8VNNI}, {4, mulQ4Kx4VNNI}, {1, mulQ4Kx1VNNI}}
+)
+
+//go:noescape
 func dotQ4KAVX2(dst *float32, w *byte, rows, blocks int, x *kInput)
 
 //go:noescape

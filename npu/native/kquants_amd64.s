@@ -111,6 +111,7 @@ largest:
 	VANDPS X2, X1, X1
 	VMOVSS X1, 288(DI)
 	LEAQ 256(DI), R8
+	LEAQ 292(DI), R9
 	MOVQ $8, BX
 round:
 	VMULPS (SI), Y8, Y0
@@ -137,6 +138,11 @@ round:
 	ADDQ $32, DI
 	MOVL AX, (R8)
 	ADDQ $4, R8
+	MOVL AX, DX
+	SHRL $16, DX
+	ADDL DX, AX
+	MOVW AX, (R9)
+	ADDQ $2, R9
 	DECQ BX
 	JNZ  round
 	ADDQ $64, DI
@@ -153,7 +159,7 @@ round:
 	PREFETCHT0 4224(SI); \
 	PREFETCHT0 4288(SI)
 
-// SIXBITS unpacks the eight 6-bit scales and minima of the block at SI: see scalesMinima in package
+// SIXBITS unpacks the eight 6-bit scales and minima of the block at SI: see ScalesMinima in package
 // quant. The twelve bytes are four with scales, four with minima and four with the low bits of the
 // upper four scales and minima. The high bits of those are in the top two bits of the first eight
 // bytes. SIXBITS leaves the scales in X1, each minimum twice in Y3, and d and m in X6. X13 to X15

@@ -78,7 +78,7 @@ block: \
 	BNE row; \
 	RET
 
-// SIXBITS unpacks the eight 6-bit scales and minima of the block at R1: see scalesMinima in package
+// SIXBITS unpacks the eight 6-bit scales and minima of the block at R1: see ScalesMinima in package
 // quant. The twelve bytes are four with scales, four with minima and four with the low bits of the
 // upper four scales and minima. The high bits of those are in the top two bits of the first eight
 // bytes. SIXBITS leaves the scales in V5, the minima in V15, and d and m in V10. V28 holds 63 in

@@ -64,6 +64,16 @@ func compareK(t fataler, k *kernels, r *rand.Rand, blocks, rows, m int) {
 			}
 			k.mulRows(s, got, rows, typ, b, typ.RowBytes(256*blocks), in[:m*blocks], m)
 			same(t, fmt.Sprintf("%v of %d×%d by %d, in the file's format", typ, rows, 256*blocks, m), got, want)
+			if typ != npu.Q4_K || k.mulQ4K == nil {
+				continue
+			}
+			groups := (rows + groupRows - 1) / groupRows
+			stride := groups*groupRows + r.IntN(3)
+			got = make([]float32, m*stride)
+			k.mulQ4K(got, stride, packAll(&npu.Tensor{Type: typ, Rows: rows, Cols: 256 * blocks, Data: b}), groups, blocks, in, m)
+			for i := range m {
+				same(t, fmt.Sprintf("%v of %d×%d, packed, by input %d of %d", typ, rows, 256*blocks, i, m), got[i*stride:][:rows], want[i*rows:][:rows])
+			}
 		}
 	}
 }

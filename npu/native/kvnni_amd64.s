@@ -61,7 +61,7 @@ GLOBL oneAnd32<>(SB), RODATA|NOPTR, $8
 	MOVL bits, AX; \
 	VPBROADCASTD AX, z
 
-// SIXBITS unpacks the eight scales and minima of the block at SI: see scalesMinima in package
+// SIXBITS unpacks the eight scales and minima of the block at SI: see ScalesMinima in package
 // quant. It leaves the scales in Y4, one per 32 bits, the minima in Y5, one per group of sixteen,
 // and d and m in X12. The vector units are the bottleneck, so most of the work is done in general
 // registers.

@@ -81,8 +81,12 @@ func (r *run) mulUnits(lo, hi int) {
 func (r *run) mulGroups(p *product, lo, hi int) {
 	w, first, end := p.node.Weight, lo*groupRows, min(hi*groupRows, p.node.Weight.Rows)
 	switch {
-	case packs(w.Type):
-		r.mulPacked(p, lo, hi)
+	case w.Type == npu.Q4_0:
+		mulPackedGroups(r, p, lo, hi, r.dev.k.mulQ40, r.acts.blocks)
+	case w.Type == npu.Q8_0:
+		mulPackedGroups(r, p, lo, hi, r.dev.k.mulQ80, r.acts.blocks)
+	case p.packed.groups != nil:
+		mulPackedGroups(r, p, lo, hi, r.dev.k.mulQ4K, r.acts.k)
 	case quant.LayoutOf(w.Type) != nil:
 		r.mulK(p.out, w, r.acts.k, first, end)
 	default:
@@ -101,15 +105,12 @@ func (r *run) mulGroups(p *product, lo, hi int) {
 	r.dev.giveBack(scratch)
 }
 
-// mulPacked multiplies groups of packed weights. With several inputs it processes as many groups at a time as fit in a near
-// cache. Staged weights (see npu.Stage) that are not packed yet are packed in every run, just before use.
-func (r *run) mulPacked(p *product, lo, hi int) {
+// mulPackedGroups multiplies groups of packed weights. With several inputs it processes as many groups at a time as fit in a
+// near cache. Staged weights (see npu.Stage) that are not packed yet are packed in every run, just before use.
+func mulPackedGroups[T any](r *run, p *product, lo, hi int, mul mulPacked[T], x []T) {
 	const near = 64 << 10 // bytes
-	w, blocks, inputs := p.node.Weight, p.node.Weight.Cols/32, r.acts.blocks
-	mul, size := r.dev.k.mulQ80, groupBytes(w.Type, blocks)
-	if w.Type == npu.Q4_0 {
-		mul = r.dev.k.mulQ40
-	}
+	w, blocks := p.node.Weight, p.node.Weight.Cols/p.node.Weight.Type.BlockSize()
+	size := groupBytes(w.Type, blocks)
 	step := hi - lo
 	if r.Rows > 1 || p.packed.groups == nil {
 		step = max(1, near/size)
@@ -132,19 +133,19 @@ func (r *run) mulPacked(p *product, lo, hi int) {
 		}
 		if (lo+n)*groupRows > w.Rows {
 			n--
-			r.mulLast(p, groups[n*size:], s, mul)
+			mulLast(r, p, groups[n*size:], s, mul, x)
 		}
 		if n > 0 {
-			mul(p.out[lo*groupRows:], w.Rows, groups, n, blocks, inputs, r.Rows)
+			mul(p.out[lo*groupRows:], w.Rows, groups, n, blocks, x, r.Rows)
 		}
 	}
 }
 
 // mulLast multiplies a partial last group.
-func (r *run) mulLast(p *product, group []byte, s *scratch, mul mulPacked) {
+func mulLast[T any](r *run, p *product, group []byte, s *scratch, mul mulPacked[T], x []T) {
 	w := p.node.Weight
 	sums := s.floats(r.Rows * groupRows)
-	mul(sums, groupRows, group, 1, w.Cols/32, r.acts.blocks, r.Rows)
+	mul(sums, groupRows, group, 1, w.Cols/w.Type.BlockSize(), x, r.Rows)
 	from := w.Rows &^ (groupRows - 1)
 	for i := range r.Rows {
 		copy(p.out[i*w.Rows+from:(i+1)*w.Rows], sums[i*groupRows:])

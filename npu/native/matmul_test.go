@@ -42,6 +42,45 @@ func TestProductsDependOnlyOnTheirOperands(t *testing.T) {
 	}
 }
 
+// Q4_K is packed where there is memory for it, and else read in the file's format, with the same bits.
+func TestQ4KWithoutRoom(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 8))
+	const rows, cols, most = 37, 512, 9
+	w := &npu.Tensor{Name: "w", Type: npu.Q4_K, Rows: rows, Cols: cols, Data: randomBlocks(r, npu.Q4_K, rows*cols)}
+	g := npu.NewGraph("product", most)
+	g.MatMul(g.Input(cols), w, nil)
+	x := awkward(r, most*cols)
+	for _, k := range available() {
+		var results [2][]float32
+		for i, room := range []bool{true, false} {
+			d := newDevice(1, k)
+			asked := int64(0)
+			d.room = func(bytes int64) bool { asked += bytes; return room }
+			results[i] = make([]float32, most*rows)
+			runProduct(t, d, g, x, results[i], most)
+			d.Close()
+			if packs := k.mulQ4K != nil; (asked > 0) != packs || (len(d.packed) > 0) != (packs && room) {
+				t.Errorf("%s, room %v: asked for %d bytes, %d matrices are packed", k.name, room, asked, len(d.packed))
+			}
+		}
+		same(t, k.name, results[1], results[0])
+	}
+}
+
+// A copy may take what leaves an eighth of the memory.
+func TestRoom(t *testing.T) {
+	left, all, known := memoryLeft()
+	if !known {
+		t.Skip("this system does not say how much memory is left")
+	}
+	if left <= 0 || left > all {
+		t.Errorf("%d of %d bytes left", left, all)
+	}
+	if roomFor(all) || left > all/4 && !roomFor(1<<20) {
+		t.Errorf("of %d bytes, %d left, room for a copy of all of them: %v, of 1 MiB: %v", all, left, roomFor(all), roomFor(1<<20))
+	}
+}
+
 func runProduct(t *testing.T, d *Device, g *npu.Graph, x, out []float32, rows int) {
 	t.Helper()
 	p, err := d.Compile(g)

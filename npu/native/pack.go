@@ -29,13 +29,22 @@ func groupScales(blocks int) int { return (2*groupRows*blocks + 63) &^ 63 }
 func groupWords(t npu.DType) int { return groupRows * (t.BlockBytes() - 2) }
 
 // groupBytes returns the size of a group in bytes.
-func groupBytes(t npu.DType, blocks int) int { return groupScales(blocks) + blocks*groupWords(t) }
+func groupBytes(t npu.DType, blocks int) int {
+	if t == npu.Q4_K {
+		return blocks * kPackedBytes
+	}
+	return groupScales(blocks) + blocks*groupWords(t)
+}
 
-// packs reports whether weights of type t are packed.
+// packs reports whether weights of type t are always packed.
 func packs(t npu.DType) bool { return t == npu.Q4_0 || t == npu.Q8_0 }
 
 // packGroup packs up to sixteen rows, starting at row.
 func packGroup(dst []byte, w *npu.Tensor, row int) {
+	if w.Type == npu.Q4_K {
+		packGroupK(dst, w, row)
+		return
+	}
 	rows, blocks := min(groupRows, w.Rows-row), w.Cols/w.Type.BlockSize()
 	if rows < groupRows {
 		clear(dst)
@@ -96,7 +105,7 @@ type tensorKey struct {
 }
 
 // pack returns the matrix in groups. A matrix is packed once for all programs that use it and kept until the last of them
-// is garbage collected.
+// is garbage collected. Without memory for a copy that is not necessary, pack returns nil.
 func (d *Device) pack(w *npu.Tensor) *packed {
 	key := tensorKey{&w.Data[0], w.Type, w.Rows, w.Cols}
 	d.mu.Lock()
@@ -106,6 +115,9 @@ func (d *Device) pack(w *npu.Tensor) *packed {
 	}
 	n := (w.Rows + groupRows - 1) / groupRows
 	p := &packed{size: groupBytes(w.Type, w.Cols/w.Type.BlockSize())}
+	if !packs(w.Type) && !d.room(int64(n*p.size)) {
+		return nil
+	}
 	memory, free := allocate(n * p.size)
 	p.groups = memory
 	d.pool.each(n, 4*groupRows*w.Cols, func(lo, hi int) {

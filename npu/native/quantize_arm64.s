@@ -102,7 +102,7 @@ block:
 	RET
 
 // func quantizeKBlocks(dst *kInput, x *float32, blocks int)
-// A block takes 320 bytes: 256 integers, their sums at 256, its scale at 288.
+// A block takes 320 bytes: 256 integers, their sums at 256, its scale at 288, wider sums at 292.
 TEXT ·quantizeKBlocks(SB), NOSPLIT, $0-24
 	MOVD dst+0(FP), R0
 	MOVD x+8(FP), R1
@@ -128,6 +128,7 @@ largest:
 	FCSELS GT, F1, F28, F1
 	FMOVS F1, 288(R0)
 	ADD $256, R0, R4
+	ADD $292, R0, R5
 	MOVD $8, R3
 round:
 	VLD1.P 64(R1), [V16.S4, V17.S4, V18.S4, V19.S4]
@@ -139,6 +140,8 @@ round:
 	FSTPQ.P (F16, F20), 32(R0)
 	VST1.P V0.H[0], 2(R4)
 	VST1.P V1.H[0], 2(R4)
+	VADD V0.H8, V1.H8, V0.H8
+	VST1.P V0.H[0], 2(R5)
 	SUBS $1, R3, R3
 	BNE round
 	ADD $64, R0

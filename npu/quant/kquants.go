@@ -68,7 +68,7 @@ func KScales(t npu.DType, block []byte, scales *[16]float32, minima *[8]float32)
 		return
 	}
 	d, m := f16At(block, 0), f16At(block, 2)
-	s, n := scalesMinima(block[4:16])
+	s, n := ScalesMinima(block[4:16])
 	for j := range 8 {
 		scale := d * float32(s>>(8*j)&63)
 		scales[2*j], scales[2*j+1], minima[j] = scale, scale, m*float32(n>>(8*j)&63)
@@ -85,7 +85,7 @@ func KIntegers(t npu.DType, block []byte, scales, minima *[16]int16) (d, m float
 		d = f16At(block, 208)
 		return d, 32 * d
 	}
-	s, n := scalesMinima(block[4:16])
+	s, n := ScalesMinima(block[4:16])
 	for j := range scales {
 		scales[j], minima[j] = int16(s>>(j/2*8)&63), int16(n>>(j/2*8)&63)
 	}
@@ -118,9 +118,9 @@ func (l *KLayout) put(b []byte, i, q int) {
 	}
 }
 
-// scalesMinima unpacks eight 6-bit scales and minima into the bytes of two words. The first four pairs are the low six
-// bits of bytes j and j+4. The others have their low four bits in byte j+4 and their top two bits above the first ones.
-func scalesMinima(b []byte) (scales, minima uint64) {
+// ScalesMinima unpacks the twelve bytes b of eight 6-bit scales and minima (Q4_K, Q5_K) into the bytes of two words. The first
+// four pairs are the low six bits of bytes j and j+4. The others have their low four bits in byte j+4 and their top two bits above the first ones.
+func ScalesMinima(b []byte) (scales, minima uint64) {
 	const six, four, two = 0x3f3f3f3f, 0x0f0f0f0f, 0x03030303
 	u, v, w := binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint32(b[4:]), binary.LittleEndian.Uint32(b[8:])
 	return uint64(u&six) | uint64(w&four|u>>6&two<<4)<<32, uint64(v&six) | uint64(w>>4&four|v>>6&two<<4)<<32

@@ -1,0 +1,552 @@
+#include "textflag.h"
+
+// Products of inputs with packed Q4_K for AVX2: see kPacked in kquants.go. A block of sixteen rows takes 2368 bytes: integers,
+// scales at 2048, minima at 2176, d at 2304 and m at 2336. Of what is per row, the second eight rows follow the first. An input
+// block takes 320 bytes: 256 integers, its scale at 288, and at 292 the sums of 32 integers each.
+
+DATA nibbles<>+0(SB)/8, $0x0f0f0f0f0f0f0f0f
+DATA nibbles<>+8(SB)/8, $0x0f0f0f0f0f0f0f0f
+DATA nibbles<>+16(SB)/8, $0x0f0f0f0f0f0f0f0f
+DATA nibbles<>+24(SB)/8, $0x0f0f0f0f0f0f0f0f
+GLOBL nibbles<>(SB), RODATA|NOPTR, $32
+
+// twice shuffles eight bytes, which each half of a vector holds, to sixteen words: each byte twice.
+DATA twice<>+0(SB)/8, $0x8001800180008000
+DATA twice<>+8(SB)/8, $0x8003800380028002
+DATA twice<>+16(SB)/8, $0x8005800580048004
+DATA twice<>+24(SB)/8, $0x8007800780068006
+GLOBL twice<>(SB), RODATA|NOPTR, $32
+
+#define BLOCK 2368
+
+// PAIRWORDS applies WORD to the eight words of parts p and p+1. Its parameters are the offsets of the word, and of the four
+// elements of the input that each of the two parts multiplies.
+#define PAIRWORDS(FIRST, WORD, p) \
+	FIRST((256*p), (32*p), (32*p+32)); \
+	WORD((256*p+64), (32*p+4), (32*p+36)); \
+	WORD((256*p+128), (32*p+8), (32*p+40)); \
+	WORD((256*p+192), (32*p+12), (32*p+44)); \
+	WORD((256*p+256), (32*p+16), (32*p+48)); \
+	WORD((256*p+320), (32*p+20), (32*p+52)); \
+	WORD((256*p+384), (32*p+24), (32*p+56)); \
+	WORD((256*p+448), (32*p+28), (32*p+60))
+
+// PRODUCTS1 multiplies a word of sixteen rows by two times four elements of the input. It leaves the products with the lower
+// nibbles in Y0 and Y1, with the upper ones in Y2 and Y3. Y6 is the nibble mask.
+#define PRODUCTS1(at, low, high) \
+	PREFETCHT0 (at+8192)(CX); \
+	VMOVDQU at(CX), Y0; \
+	VMOVDQU (at+32)(CX), Y1; \
+	VPBROADCASTD low(R8), Y4; \
+	VPBROADCASTD high(R8), Y5; \
+	VPSRLW $4, Y0, Y2; \
+	VPSRLW $4, Y1, Y3; \
+	VPAND Y6, Y0, Y0; \
+	VPAND Y6, Y1, Y1; \
+	VPAND Y6, Y2, Y2; \
+	VPAND Y6, Y3, Y3
+
+#define FIRST1(at, low, high) \
+	PRODUCTS1(at, low, high); \
+	VPMADDUBSW Y4, Y0, Y12; \
+	VPMADDUBSW Y4, Y1, Y13; \
+	VPMADDUBSW Y5, Y2, Y14; \
+	VPMADDUBSW Y5, Y3, Y15
+
+#define WORD1(at, low, high) \
+	PRODUCTS1(at, low, high); \
+	VPMADDUBSW Y4, Y0, Y0; \
+	VPMADDUBSW Y4, Y1, Y1; \
+	VPMADDUBSW Y5, Y2, Y2; \
+	VPMADDUBSW Y5, Y3, Y3; \
+	VPADDW Y0, Y12, Y12; \
+	VPADDW Y1, Y13, Y13; \
+	VPADDW Y2, Y14, Y14; \
+	VPADDW Y3, Y15, Y15
+
+// SCALED1 multiplies the sums of part p, of at most 16·15·127, by the scales, and adds the products to Y10 and Y11. Y7 is twice.
+#define SCALED1(p, a, b) \
+	VPBROADCASTQ (2048+16*p)(CX), Y0; \
+	VPBROADCASTQ (2056+16*p)(CX), Y1; \
+	VPSHUFB Y7, Y0, Y0; \
+	VPSHUFB Y7, Y1, Y1; \
+	VPMADDWD Y0, a, a; \
+	VPMADDWD Y1, b, b; \
+	VPADDD a, Y10, Y10; \
+	VPADDD b, Y11, Y11
+
+#define PAIR1(p) \
+	PAIRWORDS(FIRST1, WORD1, p); \
+	SCALED1(p, Y12, Y13); \
+	SCALED1((p+1), Y14, Y15)
+
+// MINIMA1 multiplies the minima of parts p and p+1 by the sums of the input's.
+#define MINIMA1(p, a, b) \
+	VPMOVZXBW (2176+16*p)(CX), a; \
+	VPMOVZXBW (2192+16*p)(CX), b; \
+	VPBROADCASTD (292+2*p)(R8), Y4; \
+	VPMADDWD Y4, a, a; \
+	VPMADDWD Y4, b, b
+
+// func mulQ4Kx1AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+TEXT ·mulQ4Kx1AVX2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ w+16(FP), CX
+	MOVQ groups+24(FP), DX
+	MOVQ x+40(FP), R12
+	VMOVDQU nibbles<>(SB), Y6
+	VMOVDQU twice<>(SB), Y7
+group:
+	MOVQ R12, R8
+	MOVQ blocks+32(FP), BX
+	VXORPS Y8, Y8, Y8
+	VXORPS Y9, Y9, Y9
+block:
+	VPXOR Y10, Y10, Y10
+	VPXOR Y11, Y11, Y11
+	PAIR1(0)
+	PAIR1(2)
+	PAIR1(4)
+	PAIR1(6)
+	PREFETCHT0 (2048+8192)(CX)
+	PREFETCHT0 (2112+8192)(CX)
+	PREFETCHT0 (2176+8192)(CX)
+	PREFETCHT0 (2240+8192)(CX)
+	PREFETCHT0 (2304+8192)(CX)
+	MINIMA1(0, Y2, Y3)
+	MINIMA1(2, Y12, Y13)
+	VPADDD Y12, Y2, Y2
+	VPADDD Y13, Y3, Y3
+	MINIMA1(4, Y12, Y13)
+	VPADDD Y12, Y2, Y2
+	VPADDD Y13, Y3, Y3
+	MINIMA1(6, Y12, Y13)
+	VPADDD Y12, Y2, Y2
+	VPADDD Y13, Y3, Y3
+	VBROADCASTSS 288(R8), Y4
+	VCVTPH2PS 2304(CX), Y0
+	VCVTPH2PS 2320(CX), Y1
+	VCVTPH2PS 2336(CX), Y12
+	VCVTPH2PS 2352(CX), Y13
+	VMULPS Y4, Y0, Y0
+	VMULPS Y4, Y1, Y1
+	VMULPS Y4, Y12, Y12
+	VMULPS Y4, Y13, Y13
+	VCVTDQ2PS Y10, Y10
+	VCVTDQ2PS Y11, Y11
+	VCVTDQ2PS Y2, Y2
+	VCVTDQ2PS Y3, Y3
+	VMULPS Y0, Y10, Y10
+	VMULPS Y1, Y11, Y11
+	VMULPS Y12, Y2, Y2
+	VMULPS Y13, Y3, Y3
+	VSUBPS Y2, Y10, Y10
+	VSUBPS Y3, Y11, Y11
+	VADDPS Y10, Y8, Y8
+	VADDPS Y11, Y9, Y9
+	ADDQ $BLOCK, CX
+	ADDQ $320, R8
+	DECQ BX
+	JNZ  block
+	VMOVUPS Y8, (DI)
+	VMOVUPS Y9, 32(DI)
+	ADDQ $64, DI
+	DECQ DX
+	JNZ  group
+	VZEROUPPER
+	RET
+
+// PARTS4 reads a word of eight rows: the lower nibbles to Y12, the upper ones to Y13. Y15 is the nibble mask.
+#define PARTS4(at) \
+	VMOVDQU at(CX), Y12; \
+	VPSRLW $4, Y12, Y13; \
+	VPAND Y15, Y12, Y12; \
+	VPAND Y15, Y13, Y13
+
+#define FIRST4(at, low, high) \
+	PARTS4(at); \
+	VPBROADCASTD low(R8), Y14; \
+	VPMADDUBSW Y14, Y12, Y0; \
+	VPBROADCASTD high(R8), Y14; \
+	VPMADDUBSW Y14, Y13, Y4; \
+	VPBROADCASTD low(R8)(AX*1), Y14; \
+	VPMADDUBSW Y14, Y12, Y1; \
+	VPBROADCASTD high(R8)(AX*1), Y14; \
+	VPMADDUBSW Y14, Y13, Y5; \
+	VPBROADCASTD low(R8)(AX*2), Y14; \
+	VPMADDUBSW Y14, Y12, Y2; \
+	VPBROADCASTD high(R8)(AX*2), Y14; \
+	VPMADDUBSW Y14, Y13, Y6; \
+	VPBROADCASTD low(R8)(R13*1), Y14; \
+	VPMADDUBSW Y14, Y12, Y3; \
+	VPBROADCASTD high(R8)(R13*1), Y14; \
+	VPMADDUBSW Y14, Y13, Y7
+
+#define ADD4(p, w, sum) \
+	VPBROADCASTD p, Y14; \
+	VPMADDUBSW Y14, w, Y14; \
+	VPADDW Y14, sum, sum
+
+#define WORD4(at, low, high) \
+	PARTS4(at); \
+	ADD4(low(R8), Y12, Y0); \
+	ADD4(high(R8), Y13, Y4); \
+	ADD4(low(R8)(AX*1), Y12, Y1); \
+	ADD4(high(R8)(AX*1), Y13, Y5); \
+	ADD4(low(R8)(AX*2), Y12, Y2); \
+	ADD4(high(R8)(AX*2), Y13, Y6); \
+	ADD4(low(R8)(R13*1), Y12, Y3); \
+	ADD4(high(R8)(R13*1), Y13, Y7)
+
+// SCALED4 multiplies the sums of part p by the scales and adds the products to Y8 to Y11. R9 points to the scales.
+#define SCALED4(p, a, b, c, d) \
+	VPBROADCASTQ (16*p)(R9), Y12; \
+	VPSHUFB twice<>(SB), Y12, Y12; \
+	VPMADDWD Y12, a, a; \
+	VPMADDWD Y12, b, b; \
+	VPMADDWD Y12, c, c; \
+	VPMADDWD Y12, d, d; \
+	VPADDD a, Y8, Y8; \
+	VPADDD b, Y9, Y9; \
+	VPADDD c, Y10, Y10; \
+	VPADDD d, Y11, Y11
+
+#define PAIR4(p) \
+	PAIRWORDS(FIRST4, WORD4, p); \
+	SCALED4(p, Y0, Y1, Y2, Y3); \
+	SCALED4((p+1), Y4, Y5, Y6, Y7)
+
+#define MINIMUM4(p, sum) \
+	VPBROADCASTD p, Y14; \
+	VPMADDWD Y14, Y12, Y14; \
+	VPADDD Y14, sum, sum
+
+// MINIMA4 adds the products of the minima of parts p and p+1 to Y0 to Y3. R10 points to the minima.
+#define MINIMA4(p) \
+	VPMOVZXBW (16*p)(R10), Y12; \
+	MINIMUM4((292+2*p)(R8), Y0); \
+	MINIMUM4((292+2*p)(R8)(AX*1), Y1); \
+	MINIMUM4((292+2*p)(R8)(AX*2), Y2); \
+	MINIMUM4((292+2*p)(R8)(R13*1), Y3)
+
+// DONE4 adds the scaled sums of a block to dst. Y12 is d, Y13 is m.
+#define DONE4(p, sum, least, dst) \
+	VBROADCASTSS 288 p, Y14; \
+	VCVTDQ2PS sum, sum; \
+	VCVTDQ2PS least, least; \
+	VMULPS Y12, Y14, Y4; \
+	VMULPS Y13, Y14, Y14; \
+	VMULPS Y4, sum, sum; \
+	VMULPS Y14, least, least; \
+	VSUBPS least, sum, sum; \
+	VADDPS dst, sum, sum; \
+	VMOVUPS sum, dst
+
+// func mulQ4Kx4AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+//
+// It reads a group twice, eight rows at a time. R11 is 2, then 1.
+TEXT ·mulQ4Kx4AVX2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ stride+8(FP), R14
+	SHLQ $2, R14
+	LEAQ (R14)(R14*2), R15
+	MOVQ w+16(FP), SI
+	MOVQ groups+24(FP), DX
+	MOVQ blocks+32(FP), AX
+	MOVQ x+40(FP), R12
+	IMULQ $320, AX          // bytes of one input
+	LEAQ (AX)(AX*2), R13    // of three
+	VMOVDQU nibbles<>(SB), Y15
+group:
+	MOVQ $2, R11
+half:
+	MOVQ SI, CX
+	LEAQ 2048(SI), R9
+	LEAQ 2176(SI), R10
+	CMPQ R11, $2
+	JEQ  first
+	ADDQ $32, CX            // the second eight rows
+	ADDQ $8, R9
+	ADDQ $16, R10
+first:
+	MOVQ R12, R8
+	MOVQ blocks+32(FP), BX
+	VXORPS Y0, Y0, Y0
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y0, (DI)(R14*1)
+	VMOVUPS Y0, (DI)(R14*2)
+	VMOVUPS Y0, (DI)(R15*1)
+block:
+	VPXOR Y8, Y8, Y8
+	VPXOR Y9, Y9, Y9
+	VPXOR Y10, Y10, Y10
+	VPXOR Y11, Y11, Y11
+	PAIR4(0)
+	PAIR4(2)
+	PAIR4(4)
+	PAIR4(6)
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+	MINIMA4(0)
+	MINIMA4(2)
+	MINIMA4(4)
+	MINIMA4(6)
+	VCVTPH2PS 128(R10), Y12
+	VCVTPH2PS 160(R10), Y13
+	DONE4((R8), Y8, Y0, (DI))
+	DONE4((R8)(AX*1), Y9, Y1, (DI)(R14*1))
+	DONE4((R8)(AX*2), Y10, Y2, (DI)(R14*2))
+	DONE4((R8)(R13*1), Y11, Y3, (DI)(R15*1))
+	ADDQ $BLOCK, CX
+	ADDQ $BLOCK, R9
+	ADDQ $BLOCK, R10
+	ADDQ $320, R8
+	DECQ BX
+	JNZ  block
+	ADDQ $32, DI
+	DECQ R11
+	JNZ  half
+	LEAQ -32(CX), SI        // the end of the group
+	DECQ DX
+	JNZ  group
+	VZEROUPPER
+	RET
+
+// The same for AVX-512 with VNNI, sixteen rows at a time.
+
+// PARTS reads a word: the lower nibbles to Z24, the upper ones to Z25. Z26 is the nibble mask.
+#define PARTS(at) \
+	PREFETCHT0 (at+8192)(CX); \
+	VMOVDQU64 at(CX), Z24; \
+	VPSRLW $4, Z24, Z25; \
+	VPANDD Z26, Z24, Z24; \
+	VPANDD Z26, Z25, Z25
+
+// DOT multiplies both by two times four elements of the input at p.
+#define DOT(low, high, p, a, b) \
+	VPDPBUSD.BCST low p, Z24, a; \
+	VPDPBUSD.BCST high p, Z25, b
+
+#define DOTS(low, high, r, a, b, c, d, e, f, g, h) \
+	DOT(low, high, (r), a, e); \
+	DOT(low, high, (r)(AX*1), b, f); \
+	DOT(low, high, (r)(AX*2), c, g); \
+	DOT(low, high, (r)(R13*1), d, h)
+
+#define CLEAR4(a, b, c, d) \
+	VPXORD a, a, a; \
+	VPXORD b, b, b; \
+	VPXORD c, c, c; \
+	VPXORD d, d, d
+
+// TOTAL multiplies the sum of a part by its scales, in Z27, and adds the product to total.
+#define TOTAL(sum, total) \
+	VPMULLD Z27, sum, sum; \
+	VPADDD sum, total, total
+
+#define SCALESOF(p) \
+	VPMOVZXBD (2048+16*p)(CX), Z27
+
+#define MINIMAOF(p) \
+	VPMOVZXBW (2176+16*p)(CX), Z27
+
+#define MINIMA(p, r, a, b, c, d) \
+	VPDPWSSD.BCST (292+2*p)(r), Z27, a; \
+	VPDPWSSD.BCST (292+2*p)(r)(AX*1), Z27, b; \
+	VPDPWSSD.BCST (292+2*p)(r)(AX*2), Z27, c; \
+	VPDPWSSD.BCST (292+2*p)(r)(R13*1), Z27, d
+
+// DONE adds the scaled sums of a block to dst. Z24 is d, Z25 is m.
+#define DONE(p, sum, least, dst) \
+	VCVTDQ2PS sum, sum; \
+	VCVTDQ2PS least, least; \
+	VMULPS.BCST 288 p, Z24, Z27; \
+	VMULPS Z27, sum, sum; \
+	VMULPS.BCST 288 p, Z25, Z27; \
+	VMULPS Z27, least, least; \
+	VSUBPS least, sum, sum; \
+	VADDPS dst, sum, sum; \
+	VMOVUPS sum, dst
+
+// GROUPS is a kernel. CLEAR clears dst, BLOCKOF multiplies a block and adds to dst. R8 and R9 point to four inputs each, DI and
+// R10 to their results.
+#define GROUPS(CLEAR, BLOCKOF) \
+	MOVQ dst+0(FP), DI; \
+	MOVQ stride+8(FP), R14; \
+	SHLQ $2, R14; \
+	LEAQ (R14)(R14*2), R15; \
+	LEAQ (DI)(R14*4), R10; \
+	MOVQ w+16(FP), CX; \
+	MOVQ groups+24(FP), DX; \
+	MOVQ blocks+32(FP), AX; \
+	MOVQ x+40(FP), R12; \
+	IMULQ $320, AX; \
+	LEAQ (AX)(AX*2), R13; \
+	MOVL $0x0f0f0f0f, BX; \
+	VPBROADCASTD BX, Z26; \
+group: \
+	MOVQ R12, R8; \
+	LEAQ (R8)(AX*4), R9; \
+	MOVQ blocks+32(FP), BX; \
+	VPXORD Z0, Z0, Z0; \
+	CLEAR; \
+block: \
+	BLOCKOF; \
+	PREFETCHT0 (2048+8192)(CX); \
+	PREFETCHT0 (2112+8192)(CX); \
+	PREFETCHT0 (2176+8192)(CX); \
+	PREFETCHT0 (2240+8192)(CX); \
+	PREFETCHT0 (2304+8192)(CX); \
+	ADDQ $BLOCK, CX; \
+	ADDQ $320, R8; \
+	ADDQ $320, R9; \
+	DECQ BX; \
+	JNZ  block; \
+	ADDQ $64, DI; \
+	ADDQ $64, R10; \
+	DECQ DX; \
+	JNZ  group; \
+	VZEROUPPER; \
+	RET
+
+#define CLEARED1 \
+	VMOVUPS Z0, (DI)
+
+#define CLEARED4(dst) \
+	VMOVUPS Z0, (dst); \
+	VMOVUPS Z0, (dst)(R14*1); \
+	VMOVUPS Z0, (dst)(R14*2); \
+	VMOVUPS Z0, (dst)(R15*1)
+
+#define CLEARED8 \
+	CLEARED4(DI); \
+	CLEARED4(R10)
+
+#define ONE(at, low, high) \
+	PARTS(at); \
+	DOT(low, high, (R8), Z0, Z8)
+
+#define PAIROF1(p) \
+	VPXORD Z0, Z0, Z0; \
+	VPXORD Z8, Z8, Z8; \
+	PAIRWORDS(ONE, ONE, p); \
+	SCALESOF(p); \
+	TOTAL(Z0, Z16); \
+	SCALESOF((p+1)); \
+	TOTAL(Z8, Z16)
+
+#define LEAST1(p) \
+	MINIMAOF(p); \
+	VPDPWSSD.BCST (292+2*p)(R8), Z27, Z0
+
+#define BLOCKOF1 \
+	VPXORD Z16, Z16, Z16; \
+	PAIROF1(0); \
+	PAIROF1(2); \
+	PAIROF1(4); \
+	PAIROF1(6); \
+	VPXORD Z0, Z0, Z0; \
+	LEAST1(0); \
+	LEAST1(2); \
+	LEAST1(4); \
+	LEAST1(6); \
+	VCVTPH2PS 2304(CX), Z24; \
+	VCVTPH2PS 2336(CX), Z25; \
+	DONE((R8), Z16, Z0, (DI))
+
+// func mulQ4Kx1VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+TEXT ·mulQ4Kx1VNNI(SB), NOSPLIT, $0-48
+	GROUPS(CLEARED1, BLOCKOF1)
+
+#define FOUR(at, low, high) \
+	PARTS(at); \
+	DOTS(low, high, R8, Z0, Z1, Z2, Z3, Z8, Z9, Z10, Z11)
+
+#define TOTALS(a, b, c, d, ta, tb, tc, td) \
+	TOTAL(a, ta); \
+	TOTAL(b, tb); \
+	TOTAL(c, tc); \
+	TOTAL(d, td)
+
+#define PAIROF4(p) \
+	CLEAR4(Z0, Z1, Z2, Z3); \
+	CLEAR4(Z8, Z9, Z10, Z11); \
+	PAIRWORDS(FOUR, FOUR, p); \
+	SCALESOF(p); \
+	TOTALS(Z0, Z1, Z2, Z3, Z16, Z17, Z18, Z19); \
+	SCALESOF((p+1)); \
+	TOTALS(Z8, Z9, Z10, Z11, Z16, Z17, Z18, Z19)
+
+#define LEAST4(p) \
+	MINIMAOF(p); \
+	MINIMA(p, R8, Z0, Z1, Z2, Z3)
+
+#define DONES(r, a, b, c, d, la, lb, lc, ld, dst) \
+	DONE((r), a, la, (dst)); \
+	DONE((r)(AX*1), b, lb, (dst)(R14*1)); \
+	DONE((r)(AX*2), c, lc, (dst)(R14*2)); \
+	DONE((r)(R13*1), d, ld, (dst)(R15*1))
+
+#define BLOCKOF4 \
+	CLEAR4(Z16, Z17, Z18, Z19); \
+	PAIROF4(0); \
+	PAIROF4(2); \
+	PAIROF4(4); \
+	PAIROF4(6); \
+	CLEAR4(Z0, Z1, Z2, Z3); \
+	LEAST4(0); \
+	LEAST4(2); \
+	LEAST4(4); \
+	LEAST4(6); \
+	VCVTPH2PS 2304(CX), Z24; \
+	VCVTPH2PS 2336(CX), Z25; \
+	DONES(R8, Z16, Z17, Z18, Z19, Z0, Z1, Z2, Z3, DI)
+
+// func mulQ4Kx4VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+TEXT ·mulQ4Kx4VNNI(SB), NOSPLIT, $0-48
+	GROUPS(CLEARED4(DI), BLOCKOF4)
+
+#define EIGHT(at, low, high) \
+	FOUR(at, low, high); \
+	DOTS(low, high, R9, Z4, Z5, Z6, Z7, Z12, Z13, Z14, Z15)
+
+#define PAIROF8(p) \
+	CLEAR4(Z0, Z1, Z2, Z3); \
+	CLEAR4(Z4, Z5, Z6, Z7); \
+	CLEAR4(Z8, Z9, Z10, Z11); \
+	CLEAR4(Z12, Z13, Z14, Z15); \
+	PAIRWORDS(EIGHT, EIGHT, p); \
+	SCALESOF(p); \
+	TOTALS(Z0, Z1, Z2, Z3, Z16, Z17, Z18, Z19); \
+	TOTALS(Z4, Z5, Z6, Z7, Z20, Z21, Z22, Z23); \
+	SCALESOF((p+1)); \
+	TOTALS(Z8, Z9, Z10, Z11, Z16, Z17, Z18, Z19); \
+	TOTALS(Z12, Z13, Z14, Z15, Z20, Z21, Z22, Z23)
+
+#define LEAST8(p) \
+	LEAST4(p); \
+	MINIMA(p, R9, Z4, Z5, Z6, Z7)
+
+#define BLOCKOF8 \
+	CLEAR4(Z16, Z17, Z18, Z19); \
+	CLEAR4(Z20, Z21, Z22, Z23); \
+	PAIROF8(0); \
+	PAIROF8(2); \
+	PAIROF8(4); \
+	PAIROF8(6); \
+	CLEAR4(Z0, Z1, Z2, Z3); \
+	CLEAR4(Z4, Z5, Z6, Z7); \
+	LEAST8(0); \
+	LEAST8(2); \
+	LEAST8(4); \
+	LEAST8(6); \
+	VCVTPH2PS 2304(CX), Z24; \
+	VCVTPH2PS 2336(CX), Z25; \
+	DONES(R8, Z16, Z17, Z18, Z19, Z0, Z1, Z2, Z3, DI); \
+	DONES(R9, Z20, Z21, Z22, Z23, Z4, Z5, Z6, Z7, R10)
+
+// func mulQ4Kx8VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+TEXT ·mulQ4Kx8VNNI(SB), NOSPLIT, $0-48
+	GROUPS(CLEARED8, BLOCKOF8)

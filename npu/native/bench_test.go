@@ -38,10 +38,10 @@ func BenchmarkProduct(b *testing.B) {
 
 // product rounds m inputs and returns a function that multiplies rows of weights by them.
 func (k *kernels) product(typ npu.DType, out []float32, rows, cols int, x []float32, m int) func(w []byte) {
-	if typ == npu.Q4_K && k.mulQ4K != nil {
+	if mul := k.mulPackedK(typ); mul != nil {
 		in := make([]kInput, len(x)/256)
 		k.quantizeK(in, x)
-		return func(w []byte) { k.mulQ4K(out, rows, w, rows/groupRows, cols/256, in, m) }
+		return func(w []byte) { mul(out, rows, w, rows/groupRows, cols/256, in, m) }
 	}
 	if quant.LayoutOf(typ) != nil {
 		in, s := make([]kInput, len(x)/256), new(kScratch)
@@ -214,7 +214,7 @@ func BenchmarkWide(b *testing.B) {
 // BenchmarkPack packs a matrix, as happens when a model is opened. MB/s is of the file's bytes.
 func BenchmarkPack(b *testing.B) {
 	const rows, cols = 256, 1536
-	for _, typ := range []npu.DType{npu.Q8_0, npu.Q4_0, npu.Q4_K} {
+	for _, typ := range []npu.DType{npu.Q8_0, npu.Q4_0, npu.Q4_K, npu.Q6_K} {
 		w := &npu.Tensor{Type: typ, Rows: rows, Cols: cols, Data: randomBlocks(rand.New(rand.NewPCG(1, 1)), typ, rows*cols)}
 		b.Run(typ.String(), func(b *testing.B) {
 			b.SetBytes(int64(len(w.Data)))

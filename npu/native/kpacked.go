@@ -8,16 +8,23 @@ import (
 	"tandem/npu/quant"
 )
 
-// kPacked is one block of sixteen rows of Q4_K, packed at load like weights in blocks of 32 (see pack.go): a lane of a vector is
+// packedQ4K is one block of sixteen rows of Q4_K, packed at load like weights in blocks of 32 (see pack.go): a lane of a vector is
 // a row, and no sum runs across lanes. It takes 3 % more than the rows in the file, because scales and minima have whole bytes.
-type kPacked struct {
+type packedQ4K struct {
 	q      [32][groupRows][4]uint8 // the file's words of four bytes: two parts of 32 values each, one in the lower nibbles
 	scales [8][groupRows]uint8     // one for each part
 	minima [4][groupRows][2]uint8  // one for each part, in pairs
 	d, m   [groupRows]uint16       // F16
 }
 
-const kPackedBytes = int(unsafe.Sizeof(kPacked{}))
+// packedQ6K is the same of Q6_K, 1 % more than in the file.
+type packedQ6K struct {
+	low    [32][groupRows][4]uint8 // the file's words with lower four bits
+	high   [16][groupRows][4]uint8 // and with upper two
+	scales [8][groupRows][2]int8   // two for each part of 32 values
+	d      [groupRows]uint16       // F16
+	_      [32]byte                // padding to whole cache lines
+}
 
 // roomFor reports whether a copy of weights in memory, in addition to the file's pages, leaves the machine an eighth of its
 // memory. Without room for it, products read the file's format in place, with the same results.
@@ -26,22 +33,49 @@ func roomFor(bytes int64) bool {
 	return !known || left-bytes > all/8
 }
 
-// packGroupK packs up to sixteen rows of Q4_K, starting at row.
+// packedKBytes returns the size of a block of sixteen packed rows, 0 for types that are not packed.
+func packedKBytes(t npu.DType) int {
+	switch t {
+	case npu.Q4_K:
+		return int(unsafe.Sizeof(packedQ4K{}))
+	case npu.Q6_K:
+		return int(unsafe.Sizeof(packedQ6K{}))
+	}
+	return 0
+}
+
+// mulPackedK returns the kernel for packed weights of a K-quant, nil if there is none.
+func (k *kernels) mulPackedK(t npu.DType) mulPacked[kInput] {
+	switch t {
+	case npu.Q4_K:
+		return k.mulQ4K
+	case npu.Q6_K:
+		return k.mulQ6K
+	}
+	return nil
+}
+
+// packGroupK packs up to sixteen rows of a K-quant, starting at row.
 func packGroupK(dst []byte, w *npu.Tensor, row int) {
-	rows, size := min(groupRows, w.Rows-row), w.Type.BlockBytes()
+	rows, size, packed := min(groupRows, w.Rows-row), w.Type.BlockBytes(), packedKBytes(w.Type)
 	if rows < groupRows {
 		clear(dst)
 	}
 	for r := range rows {
 		from := w.Row(row + r)
 		for b := range w.Cols / w.Type.BlockSize() {
-			(*kPacked)(unsafe.Pointer(&dst[b*kPackedBytes])).put(r, from[b*size:][:size])
+			block, to := from[b*size:][:size], unsafe.Pointer(&dst[b*packed])
+			if w.Type == npu.Q4_K {
+				(*packedQ4K)(to).put(r, block)
+			} else {
+				(*packedQ6K)(to).put(r, block)
+			}
 		}
 	}
 }
 
 // put makes a block of the file row r of a packed one.
-func (p *kPacked) put(r int, block []byte) {
+func (p *packedQ4K) put(r int, block []byte) {
 	p.d[r], p.m[r] = binary.LittleEndian.Uint16(block), binary.LittleEndian.Uint16(block[2:])
 	scales, minima := quant.ScalesMinima(block[4:16])
 	for j := range p.scales {
@@ -50,4 +84,17 @@ func (p *kPacked) put(r int, block []byte) {
 	for j := range p.q {
 		p.q[j][r] = [4]uint8(block[16+4*j:])
 	}
+}
+
+func (p *packedQ6K) put(r int, block []byte) {
+	for j := range p.low {
+		p.low[j][r] = [4]uint8(block[4*j:])
+	}
+	for j := range p.high {
+		p.high[j][r] = [4]uint8(block[128+4*j:])
+	}
+	for j := range 16 {
+		p.scales[j/2][r][j%2] = int8(block[192+j])
+	}
+	p.d[r] = binary.LittleEndian.Uint16(block[208:])
 }

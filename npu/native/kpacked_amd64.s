@@ -1,6 +1,6 @@
 #include "textflag.h"
 
-// Products of inputs with packed Q4_K for AVX2: see kPacked in kquants.go. A block of sixteen rows takes 2368 bytes: integers,
+// Products of inputs with packed Q4_K for AVX2: see packedQ4K in kpacked.go. A block of sixteen rows takes 2368 bytes: integers,
 // scales at 2048, minima at 2176, d at 2304 and m at 2336. Of what is per row, the second eight rows follow the first. An input
 // block takes 320 bytes: 256 integers, its scale at 288, and at 292 the sums of 32 integers each.
 
@@ -313,6 +313,222 @@ block:
 	JNZ  group
 	VZEROUPPER
 	RET
+
+// Packed Q6_K: see packedQ6K in kpacked.go. A block of sixteen rows takes 3392 bytes: lower bits, upper bits at 2048, scales at
+// 3072 and d at 3328. Values have 6 bits, so only two products of two fit 16 bits before the scales multiply them.
+
+#define BLOCK6 3392
+
+// even and odd shuffle eight pairs of bytes, four in each half of a vector, to the upper bytes of sixteen words: the first or the
+// second of each pair, twice.
+DATA even<>+0(SB)/8, $0x0280028000800080
+DATA even<>+8(SB)/8, $0x0680068004800480
+DATA even<>+16(SB)/8, $0x0a800a8008800880
+DATA even<>+24(SB)/8, $0x0e800e800c800c80
+GLOBL even<>(SB), RODATA|NOPTR, $32
+DATA odd<>+0(SB)/8, $0x0380038001800180
+DATA odd<>+8(SB)/8, $0x0780078005800580
+DATA odd<>+16(SB)/8, $0x0b800b8009800980
+DATA odd<>+24(SB)/8, $0x0f800f800d800d80
+GLOBL odd<>(SB), RODATA|NOPTR, $32
+
+DATA upper<>+0(SB)/8, $0x3030303030303030
+DATA upper<>+8(SB)/8, $0x3030303030303030
+DATA upper<>+16(SB)/8, $0x3030303030303030
+DATA upper<>+24(SB)/8, $0x3030303030303030
+GLOBL upper<>(SB), RODATA|NOPTR, $32
+
+DATA thirtyTwo<>+0(SB)/8, $0x4200000042000000
+DATA thirtyTwo<>+8(SB)/8, $0x4200000042000000
+DATA thirtyTwo<>+16(SB)/8, $0x4200000042000000
+DATA thirtyTwo<>+24(SB)/8, $0x4200000042000000
+GLOBL thirtyTwo<>(SB), RODATA|NOPTR, $32
+
+// TABLE6 stores the two scales of part p at (R10), each as sixteen words. R9 points to the scales.
+#define TABLE6(p) \
+	VBROADCASTI128 (32*p)(R9), Y0; \
+	VPSHUFB even<>(SB), Y0, Y1; \
+	VPSHUFB odd<>(SB), Y0, Y2; \
+	VPSRAW $8, Y1, Y1; \
+	VPSRAW $8, Y2, Y2; \
+	VMOVDQA Y1, (64*p)(R10); \
+	VMOVDQA Y2, (64*p+32)(R10)
+
+// VALUES6 reads a word of eight rows and its upper bits, which it shifts into place: one part to low, another to high. Y14 and
+// Y15 are masks.
+#define VALUES6(at, upper0, by0, upper1, by1, bits, low, high) \
+	PREFETCHT0 (at+8192)(CX); \
+	VMOVDQU at(CX), low; \
+	VPSRLW $4, low, high; \
+	VPAND Y14, low, low; \
+	VPAND Y14, high, high; \
+	upper0 by0, bits, Y4; \
+	upper1 by1, bits, Y5; \
+	VPAND Y15, Y4, Y4; \
+	VPAND Y15, Y5, Y5; \
+	VPOR Y4, low, low; \
+	VPOR Y5, high, high
+
+// MUL6 multiplies two words of a part by two times four elements of the input at p, and their sum by the scales.
+#define MUL6(at, p, a, b, scales, acc) \
+	VPBROADCASTD at p, Y4; \
+	VPBROADCASTD (at+4) p, Y5; \
+	VPMADDUBSW Y4, a, Y4; \
+	VPMADDUBSW Y5, b, Y5; \
+	VPADDW Y5, Y4, Y4; \
+	VPMADDWD (scales)(R10), Y4, Y4; \
+	VPADDD Y4, acc, acc
+
+#define INPUT6(low, high, s, p, acc) \
+	MUL6(low, p, Y0, Y2, s, acc); \
+	MUL6(high, p, Y1, Y3, (s+128), acc)
+
+#define ONE6(low, high, s) \
+	INPUT6(low, high, s, (R8), Y8)
+
+#define FOUR6(low, high, s) \
+	INPUT6(low, high, s, (R8), Y8); \
+	INPUT6(low, high, s, (R8)(AX*1), Y9); \
+	INPUT6(low, high, s, (R8)(AX*2), Y10); \
+	INPUT6(low, high, s, (R8)(R13*1), Y11)
+
+// WORDS6 multiplies words k and k+1 of the four parts of half h. s is 32 for the parts' second scales.
+#define WORDS6(INPUTS, h, k, s) \
+	VMOVDQU (2048+512*h+64*k)(CX), Y12; \
+	VMOVDQU (2112+512*h+64*k)(CX), Y13; \
+	VALUES6((1024*h+64*k), VPSLLW, $4, VPSLLW, $0, Y12, Y0, Y1); \
+	VALUES6((1024*h+64*k+64), VPSLLW, $4, VPSLLW, $0, Y13, Y2, Y3); \
+	INPUTS((128*h+4*k), (128*h+4*k+64), (256*h+s)); \
+	VALUES6((1024*h+64*k+512), VPSLLW, $2, VPSRLW, $2, Y12, Y0, Y1); \
+	VALUES6((1024*h+64*k+576), VPSLLW, $2, VPSRLW, $2, Y13, Y2, Y3); \
+	INPUTS((128*h+4*k+32), (128*h+4*k+96), (256*h+64+s))
+
+#define LEAST6(p, sum) \
+	VPBROADCASTD p, Y4; \
+	VPMADDWD Y4, Y12, Y4; \
+	VPADDD Y4, sum, sum
+
+// FULL6 is a block of eight rows: the sums of the products, then the minima's in Y0 to Y3, d in Y12 and 32·d in Y13.
+#define FULL6(INPUTS, LEAST) \
+	VMOVDQU nibbles<>(SB), Y14; \
+	TABLE6(0); \
+	TABLE6(1); \
+	TABLE6(2); \
+	TABLE6(3); \
+	TABLE6(4); \
+	TABLE6(5); \
+	TABLE6(6); \
+	TABLE6(7); \
+	VPXOR Y8, Y8, Y8; \
+	VPXOR Y9, Y9, Y9; \
+	VPXOR Y10, Y10, Y10; \
+	VPXOR Y11, Y11, Y11; \
+	WORDS6(INPUTS, 0, 0, 0); \
+	WORDS6(INPUTS, 0, 2, 0); \
+	WORDS6(INPUTS, 0, 4, 32); \
+	WORDS6(INPUTS, 0, 6, 32); \
+	WORDS6(INPUTS, 1, 0, 0); \
+	WORDS6(INPUTS, 1, 2, 0); \
+	WORDS6(INPUTS, 1, 4, 32); \
+	WORDS6(INPUTS, 1, 6, 32); \
+	VPXOR Y0, Y0, Y0; \
+	VPXOR Y1, Y1, Y1; \
+	VPXOR Y2, Y2, Y2; \
+	VPXOR Y3, Y3, Y3; \
+	LEAST(0); \
+	LEAST(1); \
+	LEAST(2); \
+	LEAST(3); \
+	LEAST(4); \
+	LEAST(5); \
+	LEAST(6); \
+	LEAST(7); \
+	VCVTPH2PS 256(R9), Y12; \
+	VMULPS thirtyTwo<>(SB), Y12, Y13
+
+// GROUPS6 is a kernel, which reads a group twice, eight rows at a time. CLEAR clears dst, BLOCKOF multiplies a block and adds to dst.
+#define GROUPS6(CLEAR, BLOCKOF) \
+	MOVQ dst+0(FP), DI; \
+	MOVQ stride+8(FP), R14; \
+	SHLQ $2, R14; \
+	LEAQ (R14)(R14*2), R15; \
+	MOVQ w+16(FP), SI; \
+	MOVQ groups+24(FP), DX; \
+	MOVQ blocks+32(FP), AX; \
+	MOVQ x+40(FP), R12; \
+	IMULQ $320, AX; \
+	LEAQ (AX)(AX*2), R13; \
+	VMOVDQU upper<>(SB), Y15; \
+group: \
+	MOVQ $2, R11; \
+	MOVQ SI, CX; \
+	LEAQ 3072(SI), R9; \
+half: \
+	MOVQ R12, R8; \
+	MOVQ blocks+32(FP), BX; \
+	VXORPS Y0, Y0, Y0; \
+	CLEAR; \
+block: \
+	BLOCKOF; \
+	ADDQ $BLOCK6, CX; \
+	ADDQ $BLOCK6, R9; \
+	ADDQ $320, R8; \
+	DECQ BX; \
+	JNZ  block; \
+	ADDQ $32, DI; \
+	LEAQ -3072(R9), BX; \
+	LEAQ 32(SI), CX; \
+	LEAQ 3088(SI), R9; \
+	DECQ R11; \
+	JNZ  half; \
+	LEAQ -16(BX), SI; \
+	DECQ DX; \
+	JNZ  group; \
+	VZEROUPPER; \
+	RET
+
+#define CLEAR61 \
+	VMOVUPS Y0, (DI)
+
+#define LEAST61(p) \
+	VPMOVSXBW (32*p)(R9), Y12; \
+	LEAST6((256+4*p)(R8), Y0)
+
+#define BLOCK61 \
+	FULL6(ONE6, LEAST61); \
+	DONE4((R8), Y8, Y0, (DI))
+
+// func mulQ6Kx1AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+TEXT ·mulQ6Kx1AVX2(SB), NOSPLIT, $544-48
+	LEAQ 31(SP), R10
+	ANDQ $-32, R10
+	GROUPS6(CLEAR61, BLOCK61)
+
+#define CLEAR64 \
+	VMOVUPS Y0, (DI); \
+	VMOVUPS Y0, (DI)(R14*1); \
+	VMOVUPS Y0, (DI)(R14*2); \
+	VMOVUPS Y0, (DI)(R15*1)
+
+#define LEAST64(p) \
+	VPMOVSXBW (32*p)(R9), Y12; \
+	LEAST6((256+4*p)(R8), Y0); \
+	LEAST6((256+4*p)(R8)(AX*1), Y1); \
+	LEAST6((256+4*p)(R8)(AX*2), Y2); \
+	LEAST6((256+4*p)(R8)(R13*1), Y3)
+
+#define BLOCK64 \
+	FULL6(FOUR6, LEAST64); \
+	DONE4((R8), Y8, Y0, (DI)); \
+	DONE4((R8)(AX*1), Y9, Y1, (DI)(R14*1)); \
+	DONE4((R8)(AX*2), Y10, Y2, (DI)(R14*2)); \
+	DONE4((R8)(R13*1), Y11, Y3, (DI)(R15*1))
+
+// func mulQ6Kx4AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+TEXT ·mulQ6Kx4AVX2(SB), NOSPLIT, $544-48
+	LEAQ 31(SP), R10
+	ANDQ $-32, R10
+	GROUPS6(CLEAR64, BLOCK64)
 
 // The same for AVX-512 with VNNI, sixteen rows at a time.
 

@@ -1,6 +1,7 @@
 package native
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -64,13 +65,14 @@ func compareK(t fataler, k *kernels, r *rand.Rand, blocks, rows, m int) {
 			}
 			k.mulRows(s, got, rows, typ, b, typ.RowBytes(256*blocks), in[:m*blocks], m)
 			same(t, fmt.Sprintf("%v of %d×%d by %d, in the file's format", typ, rows, 256*blocks, m), got, want)
-			if typ != npu.Q4_K || k.mulQ4K == nil {
+			mul := k.mulPackedK(typ)
+			if mul == nil {
 				continue
 			}
 			groups := (rows + groupRows - 1) / groupRows
 			stride := groups*groupRows + r.IntN(3)
 			got = make([]float32, m*stride)
-			k.mulQ4K(got, stride, packAll(&npu.Tensor{Type: typ, Rows: rows, Cols: 256 * blocks, Data: b}), groups, blocks, in, m)
+			mul(got, stride, packAll(&npu.Tensor{Type: typ, Rows: rows, Cols: 256 * blocks, Data: b}), groups, blocks, in, m)
 			for i := range m {
 				same(t, fmt.Sprintf("%v of %d×%d, packed, by input %d of %d", typ, rows, 256*blocks, i, m), got[i*stride:][:rows], want[i*rows:][:rows])
 			}
@@ -107,6 +109,50 @@ func TestKExtremes(t *testing.T) {
 							if g != want {
 								t.Errorf("%s: %d·(%d−32)·%d, 256 times, is %v, want %v", k.name, s, q, a, g, want)
 							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// The same for packed weights: the largest integers, scales of either sign and minima.
+func TestPackedKExtremes(t *testing.T) {
+	for _, k := range available() {
+		for _, typ := range kTypes {
+			mul := k.mulPackedK(typ)
+			if mul == nil {
+				continue
+			}
+			for _, scale := range []byte{0xFF, 0x7F, 0x80} {
+				for _, a := range []int8{-127, 127} {
+					b := bytes.Repeat([]byte{0xFF}, typ.BlockBytes())
+					if typ == npu.Q6_K {
+						copy(b[192:], bytes.Repeat([]byte{scale}, 16))
+						copy(b[208:], []byte{0, 0x3C}) // d is 1
+					} else {
+						copy(b, []byte{0, 0x3C, 0, 0x3C})
+					}
+					x := make([]kInput, 8)
+					for i := range x {
+						x[i].d = 1
+						for j := range x[i].q {
+							x[i].q[j] = a
+							x[i].sums[j/16] += int16(a)
+							x[i].wide[j/32] += int16(a)
+						}
+					}
+					var w [1]kBlock
+					var want [1]float32
+					unpackKPlain(typ, w[:], b)
+					mulKPlain(want[:], 1, w[:], 1, x[:1], 1)
+					packed := packAll(&npu.Tensor{Type: typ, Rows: 1, Cols: 256, Data: b})
+					for _, m := range []int{1, 4, 8} {
+						got := make([]float32, m*groupRows)
+						mul(got, groupRows, packed, 1, 1, x, m)
+						for i := range m {
+							same(t, fmt.Sprintf("%s, %v with scales %x by %d", k.name, typ, scale, a), got[i*groupRows:][:1], want[:])
 						}
 					}
 				}

@@ -86,7 +86,7 @@ func (r *run) mulGroups(p *product, lo, hi int) {
 	case w.Type == npu.Q8_0:
 		mulPackedGroups(r, p, lo, hi, r.dev.k.mulQ80, r.acts.blocks)
 	case p.packed.groups != nil:
-		mulPackedGroups(r, p, lo, hi, r.dev.k.mulQ4K, r.acts.k)
+		mulPackedGroups(r, p, lo, hi, r.dev.k.mulPackedK(w.Type), r.acts.k)
 	case quant.LayoutOf(w.Type) != nil:
 		r.mulK(p.out, w, r.acts.k, first, end)
 	default:

@@ -42,28 +42,30 @@ func TestProductsDependOnlyOnTheirOperands(t *testing.T) {
 	}
 }
 
-// Q4_K is packed where there is memory for it, and else read in the file's format, with the same bits.
-func TestQ4KWithoutRoom(t *testing.T) {
+// K-quants are packed where there is memory for it, and else read in the file's format, with the same bits.
+func TestKWithoutRoom(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 8))
 	const rows, cols, most = 37, 512, 9
-	w := &npu.Tensor{Name: "w", Type: npu.Q4_K, Rows: rows, Cols: cols, Data: randomBlocks(r, npu.Q4_K, rows*cols)}
-	g := npu.NewGraph("product", most)
-	g.MatMul(g.Input(cols), w, nil)
-	x := awkward(r, most*cols)
-	for _, k := range available() {
-		var results [2][]float32
-		for i, room := range []bool{true, false} {
-			d := newDevice(1, k)
-			asked := int64(0)
-			d.room = func(bytes int64) bool { asked += bytes; return room }
-			results[i] = make([]float32, most*rows)
-			runProduct(t, d, g, x, results[i], most)
-			d.Close()
-			if packs := k.mulQ4K != nil; (asked > 0) != packs || (len(d.packed) > 0) != (packs && room) {
-				t.Errorf("%s, room %v: asked for %d bytes, %d matrices are packed", k.name, room, asked, len(d.packed))
+	for _, typ := range kTypes {
+		w := &npu.Tensor{Name: "w", Type: typ, Rows: rows, Cols: cols, Data: randomBlocks(r, typ, rows*cols)}
+		g := npu.NewGraph("product", most)
+		g.MatMul(g.Input(cols), w, nil)
+		x := awkward(r, most*cols)
+		for _, k := range available() {
+			var results [2][]float32
+			for i, room := range []bool{true, false} {
+				d := newDevice(1, k)
+				asked := int64(0)
+				d.room = func(bytes int64) bool { asked += bytes; return room }
+				results[i] = make([]float32, most*rows)
+				runProduct(t, d, g, x, results[i], most)
+				d.Close()
+				if packs := k.mulPackedK(typ) != nil; (asked > 0) != packs || (len(d.packed) > 0) != (packs && room) {
+					t.Errorf("%s, %v, room %v: asked for %d bytes, %d matrices are packed", k.name, typ, room, asked, len(d.packed))
+				}
 			}
+			same(t, k.name, results[1], results[0])
 		}
-		same(t, k.name, results[1], results[0])
 	}
 }
 

@@ -30,8 +30,8 @@ func groupWords(t npu.DType) int { return groupRows * (t.BlockBytes() - 2) }
 
 // groupBytes returns the size of a group in bytes.
 func groupBytes(t npu.DType, blocks int) int {
-	if t == npu.Q4_K {
-		return blocks * kPackedBytes
+	if n := packedKBytes(t); n > 0 {
+		return blocks * n
 	}
 	return groupScales(blocks) + blocks*groupWords(t)
 }
@@ -41,7 +41,7 @@ func packs(t npu.DType) bool { return t == npu.Q4_0 || t == npu.Q8_0 }
 
 // packGroup packs up to sixteen rows, starting at row.
 func packGroup(dst []byte, w *npu.Tensor, row int) {
-	if w.Type == npu.Q4_K {
+	if packedKBytes(w.Type) > 0 {
 		packGroupK(dst, w, row)
 		return
 	}

@@ -56,15 +56,15 @@ func (c *askCmd) Run(a *cli.App) (err error) {
 	if err != nil {
 		return err
 	}
-	if greets(question) {
-		return welcome(a)
-	}
 	c.show = c.showFlags
 	s, err := c.open(a)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
+	if greets(question) {
+		return s.welcome()
+	}
 	if c.Record != "" {
 		record, e := s.record(c.Record)
 		if e != nil {

@@ -86,6 +86,24 @@ func TestPairAnswersWhatNeitherSideCan(t *testing.T) {
 	}
 }
 
+// The sample says both times of the harbour museum in one sentence, and its closing day in the next.
+func TestSampleTimes(t *testing.T) {
+	h := newHome(t)
+	for q, want := range map[string]string{
+		"When does the harbour museum open?":            "9:30",
+		"When does the harbour museum close?":           "17:00",
+		"When does the harbour museum open and close?":  "9:30\n17:00",
+		"On which day is the harbour museum closed?":    "Mondays",
+		"What is the current exhibition of the museum?": "Salt and Rope",
+		"What is the entry fee of the harbour museum?":  "8 euros",
+		"Who is the director of the harbour museum?":    "Ines Calder",
+	} {
+		if a := h.ask(q); a.Answer != want {
+			t.Errorf("%s: %q, want %q", q, a.Answer, want)
+		}
+	}
+}
+
 // The same seed gives the same sampled text in every placement; another seed gives another text at some point.
 func TestSeedFixesSampledText(t *testing.T) {
 	h := newHome(t)

@@ -2,41 +2,54 @@ package main
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode"
 
 	"tandem/cmd/internal/cli"
 )
 
-// whatToAsk is the reply to a greeting.
-const whatToAsk = `Ask about your documents, as in: When does the harbour museum open?`
-
-// welcome replies to a greeting.
-func welcome(a *cli.App) error {
-	if a.Globals.JSON {
-		return a.JSON(askJSON{Answer: whatToAsk, Tokens: []tokenJSON{}, Parts: []partJSON{}})
+// welcome replies to a greeting, or to an order that no document can answer.
+func (s *session) welcome() error {
+	text := s.whatToAsk()
+	if s.app.Globals.JSON {
+		return s.app.JSON(askJSON{Answer: text, Tokens: []tokenJSON{}, Parts: []partJSON{}})
 	}
-	_, err := fmt.Fprintln(a.Out, whatToAsk)
+	_, err := fmt.Fprintln(s.app.Out, text)
 	return err
 }
 
-// greets reports whether a text only greets, thanks or tries out the program, so that no document can answer it.
-func greets(text string) bool {
-	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
-	for _, w := range words {
-		if !greetings[w] {
-			return false
-		}
+// whatToAsk says in one line what can be asked. It names a question that the sample documents answer, or a document of the
+// user's own.
+func (s *session) whatToAsk() string {
+	if s.sample && (s.invented || s.docs == nil) {
+		return "Ask about the sample documents, as in: When does the harbour museum open?"
 	}
-	return true
+	const ask = "Ask a question that your documents answer"
+	if s.docs == nil {
+		return ask + "."
+	}
+	list, err := s.docs.List()
+	if err != nil || len(list) == 0 {
+		return ask + "."
+	}
+	return ask + ", such as one about: " + cli.Plain(list[0].Title)
 }
 
-var greetings = func() map[string]bool {
-	words := map[string]bool{}
-	for w := range strings.FieldsSeq(`hello hi hey hallo good morning afternoon evening night bye goodbye thanks thank you thx so
-		much very many please ok okay yes no test testing help start stop exit quit how are u nice great cool well done
-		what can do there`) {
-		words[w] = true
-	}
-	return words
-}()
+// greets reports whether a text only greets, thanks, tries out the program or orders what it cannot do, so that no document
+// can answer it.
+func greets(text string) bool {
+	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
+	return greeting.MatchString(strings.Join(words, " "))
+}
+
+// greeting matches a text that consists of greetings and the like, in lower case and without marks.
+var greeting = regexp.MustCompile(`^(?:(?:` + strings.Join([]string{
+	`hello|hi|hey|hallo|bye|goodbye|good (?:day|morning|afternoon|evening|night)|guten (?:tag|morgen|abend)|gute nacht|bonjour|hola|ciao|there`,
+	`thanks|thank you|thx|danke|merci|gracias|(?:so|very) much|a lot|please|no|yes|ok|okay|nice|great|cool|perfect|well done`,
+	`(?:that|this|it) (?:was|is|s) (?:very |really |so )?(?:helpful|useful|great|good|nice|cool|perfect)`,
+	`how are (?:you|u)|who are you|what are you|what (?:can|do) you do|help(?: me)?|test(?:ing)?|start|stop|exit|quit`,
+	`(?:what|which) (?:documents|files|notes) (?:do you (?:have|know|read)|are there)`,
+	`(?:tell|sing|write)(?: me| us)? (?:a|another) (?:joke|story|poem|song)`,
+	`(?:delete|erase|remove) (?:all )?(?:my|your|the) (?:files|documents|notes|data)`,
+}, `|`) + `)(?: |$))*$`)

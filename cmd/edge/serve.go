@@ -177,8 +177,18 @@ func (s *serving) config() api.Config {
 			defer s.mu.RUnlock()
 			return s.session.device.Local.CanDraft(set)
 		},
-		Greeting: func(q string) (string, bool) { return whatToAsk, greets(q) },
+		Greeting: s.greeting,
 	}
+}
+
+// greeting returns the reply to a question that no document can answer.
+func (s *serving) greeting(question string) (reply string, ok bool) {
+	if !greets(question) {
+		return "", false
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.session.whatToAsk(), true
 }
 
 func (s *serving) model() api.ModelInfo {

@@ -26,7 +26,7 @@ func decodeText(data []byte) (string, error) {
 	}
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	if bytes.IndexByte(data, 0) >= 0 {
-		return "", errors.New("binary (it holds zero bytes)")
+		return "", errors.New("binary (it holds NUL bytes)")
 	}
 	if utf8.Valid(data) {
 		return string(data), nil

@@ -174,10 +174,18 @@ func filled() (options []kong.Option) {
 	for kind, refusal := range map[string]string{"path": path, "existingdir": path, "existingfile": path, "name": "the name is empty"} {
 		plain := r.ForNamedType(kind, reflect.TypeFor[string]())
 		filled := kong.MapperFunc(func(ctx *kong.DecodeContext, target reflect.Value) error {
-			if ctx.Scan.Peek().Value == "" {
+			given, _ := ctx.Scan.Peek().Value.(string)
+			if given == "" {
 				return errors.New(refusal)
 			}
-			return plain.Decode(ctx, target)
+			err := plain.Decode(ctx, target)
+			if info, e := os.Stat(kong.ExpandPath(given)); err != nil && kind == "existingdir" && e == nil && !info.IsDir() {
+				err = fmt.Errorf("%s is a file: give the folder that it is in", Plain(given))
+				if name := ctx.Value.Name; name == "notes" || name == "public" {
+					err = fmt.Errorf("%w, or add the file to your index (index add FILE)", err)
+				}
+			}
+			return err
 		})
 		r.RegisterName(kind, filled) // the mapper of lists looks here
 		options = append(options, kong.NamedMapper(kind, filled))

@@ -81,12 +81,16 @@ func (c *indexAdd) Run(a *App) (err error) {
 		report, err = x.Refresh(a, show)
 		sum.add(report)
 	}
+	var unread []string
 	for _, path := range c.Paths {
 		var report search.Report
 		if report, err = x.Add(a, path, show); err != nil {
 			err = naming(path, err)
 		}
 		sum.add(report)
+		if len(report.Skipped) > 0 && report.Added+report.Updated+report.Unchanged == 0 {
+			unread = append(unread, Plain(path))
+		}
 		if err != nil {
 			break
 		}
@@ -97,7 +101,11 @@ func (c *indexAdd) Run(a *App) (err error) {
 	if err != nil {
 		a.Remark("the files that were finished stay in the index; the same command goes on from there")
 	}
-	return errors.Join(a.report(sum, c.Skipped), err)
+	err = errors.Join(a.report(sum, c.Skipped), err)
+	if err == nil && len(unread) > 0 {
+		err = fmt.Errorf("nothing of %s was indexed: every file was skipped", strings.Join(unread, ", "))
+	}
+	return err
 }
 
 // indexProgress returns what draws the progress of reading files, once that takes more than a moment.

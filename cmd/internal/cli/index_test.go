@@ -38,6 +38,31 @@ func TestIndexErrors(t *testing.T) {
 	}
 }
 
+// Adding what does not exist, or what is skipped entirely, is an error that says so.
+func TestIndexAddNothing(t *testing.T) {
+	a, out, _ := testApp(t)
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	binary, text := write("a.txt", "a\x00b"), write("b.txt", "The key is in the tin.")
+	err := (&indexAdd{Paths: []string{binary, text}}).Run(a)
+	if err == nil || !strings.Contains(err.Error(), binary) || strings.Contains(err.Error(), text) || !strings.Contains(out.String(), "NUL bytes") || !strings.Contains(out.String(), "1 added") {
+		t.Errorf("a binary file and a text: %v, %s", err, out)
+	}
+	if err := (&indexAdd{Paths: []string{text}}).Run(a); err != nil {
+		t.Errorf("a text that is indexed: %v", err)
+	}
+	nope := filepath.Join(dir, "nope")
+	if err := (&indexAdd{Paths: []string{nope}}).Run(a); err == nil || !strings.HasPrefix(err.Error(), nope+": no such file or folder") {
+		t.Errorf("nothing there: %v", err)
+	}
+}
+
 func TestIndexLine(t *testing.T) {
 	for want, c := range map[string]struct {
 		p     search.Progress

@@ -262,8 +262,14 @@ func (a *App) Folder(dir string, cut PassageFlags) (*search.Index, error) {
 	return x, nil
 }
 
-// naming adds path to a permission error that does not name it, and says who must be able to read it.
+// naming says that there is nothing at path, or adds path to a permission error that does not name it and says who must be
+// able to read it.
 func naming(path string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, e := os.Stat(path); errors.Is(e, fs.ErrNotExist) {
+			return fmt.Errorf("%s: no such file or folder: give the path of one that exists, or none to update what is indexed", Plain(path))
+		}
+	}
 	if !errors.Is(err, fs.ErrPermission) {
 		return err
 	}

@@ -18,7 +18,7 @@ func parseMarkdown(_ context.Context, data []byte) (Document, error) {
 	}
 	m := markdown{}
 	lines := m.frontMatter(splitLines(text))
-	m.wraps = isWrapped(lines)
+	m.width = wrapWidth(lines)
 	for i := 0; i < len(lines); i++ {
 		if m.fence != "" || m.comment {
 			m.line(lines[i], "")
@@ -38,7 +38,7 @@ func parseMarkdown(_ context.Context, data []byte) (Document, error) {
 			m.doc.Add(Line, lines[i])
 			continue
 		}
-		if line := strings.TrimSpace(lines[i]); (len(m.para) == 0 || endsBefore(m.para[len(m.para)-1], line, m.wraps)) && isPlainHeading(lines, i) {
+		if line := strings.TrimSpace(lines[i]); (len(m.para) == 0 || endsBefore(m.para[len(m.para)-1], line, m.width)) && isPlainHeading(lines, i) {
 			m.heading(LowestLevel, strings.TrimSuffix(line, ":"))
 			continue
 		}
@@ -85,7 +85,7 @@ type markdown struct {
 	fence   string  // the marker that closes a code block, "" outside
 	comment bool    // inside <!-- -->
 	level   int     // of the first heading
-	wraps   bool    // a program wrapped the text
+	width   int     // at which a program wrapped the text; 0 if none did
 	front   []Block // the front matter without the title
 }
 
@@ -165,7 +165,7 @@ func (m *markdown) line(line, next string) {
 		m.doc.Add(Line, plain(trimmed))
 	default:
 		indented := line != strings.TrimLeft(line, " \t")
-		if n := len(m.para); n > 0 && !(m.item && indented) && breaksBefore(m.para[n-1], trimmed, m.wraps) {
+		if n := len(m.para); n > 0 && !(m.item && indented) && breaksBefore(m.para[n-1], trimmed, m.width) {
 			m.end()
 		}
 		broken := strings.TrimSuffix(trimmed, "\\")

@@ -43,7 +43,7 @@ func TestParse(t *testing.T) {
 		{"a.md", "![the map](m.png) see [ref][1] and <https://x.org/a_b> [[Page|text]] a < b, 3 * 4, snake_case_name\n", "title A\np the map see ref and https://x.org/a_b text a < b, 3 * 4, snake_case_name"},
 		{"a.md", "```go\nx := 1\n```\n~~~\ny_2\n~~~\nafter", "title A\nl x := 1\nl y_2\np after"},
 		{"a.md", "| Name | Time |\n|---|:--|\n| Museum | 9:30 |\n| a | b | c |\n", "title A\nh Name | Time |\nr Museum | 9:30 |\nr a | b | c"},
-		{"a.md", "a <!-- secret\nstill secret --> b &amp; c\\*\n> quoted\n", "title A\np a b & c* quoted"},
+		{"a.md", "a <!-- secret\nstill secret --> b &amp; c\\*\n> quoted\n", "title A\np a b & c*\np quoted"},
 		{"a.md", "---\ntags:\n  - a\n  - 'b'\nauthor: Ada\n---\ntext", "title A\nl tags: a\nl tags: b\nl author: Ada\np text"},
 		{"a.md", "---\nNo front matter. It has: a colon.\n\n---\ntext", "title A\np No front matter. It has: a colon.\np text"},
 		{"a.md", "1. one\n2. two\n- [x] three\n", "title A\nl 1. one\nl 2. two\nl - [x] three"},

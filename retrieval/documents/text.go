@@ -36,7 +36,7 @@ func textDocument(lines []string, titled bool) Document {
 		doc.Add(Paragraph, strings.Join(para, " "))
 		para = nil
 	}
-	wraps := isWrapped(lines)
+	width := wrapWidth(lines)
 	for i := 0; i < len(lines); i++ {
 		line := lines[i]
 		trimmed := strings.TrimSpace(line)
@@ -68,7 +68,7 @@ func textDocument(lines []string, titled bool) Document {
 			end()
 			doc.AddHeading(2, trimmed)
 		case level > 0 && looksLikeTitle(trimmed), isLead(trimmed) && hasText(lines[i+1:]),
-			(len(para) == 0 || endsBefore(para[len(para)-1], trimmed, wraps)) && isPlainHeading(lines, i):
+			(len(para) == 0 || endsBefore(para[len(para)-1], trimmed, width)) && isPlainHeading(lines, i):
 			end()
 			if level == 0 {
 				level, head = LowestLevel, trimmed
@@ -84,7 +84,7 @@ func textDocument(lines []string, titled bool) Document {
 		case isLabel(trimmed) && len(para) == 0 && !standsAlone(lines, i):
 			doc.Add(Line, trimmed)
 		default:
-			if len(para) > 0 && breaksBefore(para[len(para)-1], trimmed, wraps) {
+			if len(para) > 0 && breaksBefore(para[len(para)-1], trimmed, width) {
 				end()
 			}
 			para = append(para, trimmed)
@@ -159,37 +159,94 @@ func isPlainHeading(lines []string, i int) bool {
 var textKinds = english.Set("overview details information guide notes history facts plan profile contact summary handbook list introduction")
 
 // endsBefore reports whether a line ends a paragraph or a sentence before the next.
-func endsBefore(line, next string, wrapped bool) bool {
-	return breaksBefore(line, next, wrapped) || strings.ContainsAny(line[len(line)-1:], ".!?")
+func endsBefore(line, next string, width int) bool {
+	return breaksBefore(line, next, width) || strings.ContainsAny(line[len(line)-1:], ".!?")
 }
 
-// fullWidth is the least width, in bytes, at which a program may wrap a line.
-const fullWidth = 60
-
-// breaksBefore reports whether someone broke a line on purpose, rather than because it was full: another speaker begins
-// in the next line, or the next line begins like a sentence and either the text is not wrapped or the first word would
-// still have fitted.
-func breaksBefore(line, next string, wrapped bool) bool {
+// breaksBefore reports whether someone broke a line on purpose, rather than because it was full at the width of the text, which is
+// 0 for one that no program wrapped: another speaker begins in the next line, or the next line begins like a sentence and
+// either the text is not wrapped or the first word would still have fitted. In a text that is not wrapped, a line in lower
+// case goes on only with a sentence that is not whole.
+func breaksBefore(line, next string, width int) bool {
 	r, _ := utf8.DecodeRuneInString(next)
-	word, _, _ := strings.Cut(next, " ")
-	if stamp.MatchString(next) {
+	switch {
+	case stamp.MatchString(next), english.Message.MatchString(next):
 		return true
-	}
-	if !unicode.IsUpper(r) && !unicode.IsDigit(r) && !unicode.Is(unicode.Sc, r) {
-		return english.Message.MatchString(next)
-	}
-	return !wrapped && !unicode.IsDigit(r) || len(line)+1+len(word) <= fullWidth || english.Message.MatchString(next)
-}
-
-// isWrapped reports whether a program broke the lines: a line without a full stop continues in lower case.
-func isWrapped(lines []string) bool {
-	for i := 1; i < len(lines); i++ {
-		r, _ := utf8.DecodeRuneInString(strings.TrimSpace(lines[i]))
-		if before := strings.TrimSpace(lines[i-1]); unicode.IsLower(r) && before != "" && !strings.ContainsAny(before[len(before)-1:], ".!?:") {
-			return true
-		}
+	case unicode.IsUpper(r), unicode.Is(unicode.Sc, r):
+		return width == 0 || fits(line, next, width*5/6)
+	case unicode.IsDigit(r):
+		return fits(line, next, max(leastWidth, width*5/6))
+	case unicode.IsLower(r):
+		return (width == 0 || namesOnly(line)) && !goesOn(line, next)
+	case unicode.IsLetter(r): // of a script without capitals
+		return width == 0
 	}
 	return false
+}
+
+// fits reports whether the first word of the next line would still have fitted in a line of some width.
+func fits(line, next string, width int) bool {
+	word, _, _ := strings.Cut(next, " ")
+	return utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) <= width
+}
+
+// goesOn reports whether a sentence goes on in the next line, which begins in lower case.
+func goesOn(line, next string) bool {
+	words := strings.Fields(line)
+	first, _, _ := strings.Cut(next, " ")
+	last := words[len(words)-1]
+	return strings.HasSuffix(last, ",") || strings.ContainsAny(next[len(next)-1:], ".!?") || linking[english.TrimWord(strings.ToLower(last))] || linking[english.TrimWord(first)] || english.IsVerb(last) || english.IsVerb(first)
+}
+
+// linking are words that do not end a sentence, and with which no statement in lower case begins.
+var linking = english.Set(`a an the my your his her its our their this that these those and or but nor than as of in on at to for from by with
+	without under over near behind before after until about into through between not no very too if when where who which whose because so
+	der die das den dem des ein eine einen einem einer und oder aber von in im am an auf aus bei mit nach zu zum zur für über unter vor dass ist
+	le la les un une des du de et ou à au aux dans sur pour par avec que qui el los las y o del con`)
+
+// namesOnly reports whether a line is a name: "Zoé Picard".
+func namesOnly(line string) bool {
+	words := strings.Fields(line)
+	return len(words) < 4 && !strings.ContainsAny(line, ".,;:!?") && !slices.ContainsFunc(words, func(w string) bool { return !english.IsName(w) })
+}
+
+// The widths, in characters, at which programs wrap lines.
+const (
+	leastWidth = 60
+	mostWidth  = 100
+)
+
+// wrapWidth returns the width at which a program wrapped the lines of a text, or 0 if none did. Wrapped lines have about one width:
+// of those that text follows, more are full than not, and a line goes on in lower case. A line of less than half the
+// width, such as "Dear Ada,", was broken on purpose in any text.
+func wrapWidth(lines []string) int {
+	var full, broken [mostWidth + 1]int // by width
+	goesOn := false
+	for i := 1; i < len(lines); i++ {
+		line, next := strings.TrimSpace(lines[i-1]), strings.TrimSpace(lines[i])
+		if line == "" || next == "" || isItem(next) || isRule(next) {
+			continue
+		}
+		length := utf8.RuneCountInString(line)
+		r, _ := utf8.DecodeRuneInString(next)
+		goesOn = goesOn || unicode.IsLower(r) && !strings.ContainsAny(line[len(line)-1:], ".!?:")
+		for width := leastWidth; width <= mostWidth; width++ {
+			switch {
+			case 2*length < width:
+			case length > width, fits(line, next, width):
+				broken[width]++
+			default:
+				full[width]++
+			}
+		}
+	}
+	best := 0
+	for width := leastWidth; width <= mostWidth; width++ {
+		if more := full[width] - broken[width]; goesOn && more > 0 && (best == 0 || more > full[best]-broken[best]) {
+			best = width
+		}
+	}
+	return best
 }
 
 // splitLines splits s at line ends of any kind.

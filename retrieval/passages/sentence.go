@@ -45,6 +45,7 @@ func cutSentences(doc documents.Document, source string, words int) []Passage {
 // unit is a sentence or a line. Packing does not divide it.
 type unit struct {
 	text       string
+	gap        string // what stands before it in its block: a blank, or nothing
 	words      int
 	section    string // the heading above it
 	kind       documents.Kind
@@ -58,27 +59,32 @@ type unit struct {
 func units(d documents.Document, limits sizes) []unit {
 	var out []unit
 	section, named, speakers := "", newEntities(), speakersOf(d)
-	add := func(kind documents.Kind, sentence string, opens bool) {
+	add := func(kind documents.Kind, sentence string, opens bool, gap string) {
+		rest := sentence
 		on := named.resolve(spoken(sentence, speakers), d.Title+" "+section, len(out))
 		for i, part := range english.SplitWords(sentence, limits.unit) {
 			if i > 0 {
-				on = noMention
+				on, gap = noMention, ""
 			}
-			out = append(out, unit{part, english.CountWords(part), section, kind, opens && i == 0, on, "", namesTopic(spoken(part, speakers))})
+			var within string
+			within, rest = english.Gap(rest, part)
+			out = append(out, unit{part, gap + within, english.CountWords(part), section, kind, opens && i == 0, on, "", namesTopic(spoken(part, speakers))})
 		}
 	}
 	for _, b := range d.Blocks {
 		switch b.Kind {
 		case documents.Heading:
 			section, named = b.Text, newEntities()
-			out = append(out, unit{b.Text, english.CountWords(b.Text), section, documents.Heading, true, noMention, "", false})
+			out = append(out, unit{b.Text, "", english.CountWords(b.Text), section, documents.Heading, true, noMention, "", false})
 		case documents.Line:
-			add(documents.Line, b.Text, true)
+			add(documents.Line, b.Text, true, "")
 		case documents.TableHead, documents.TableRow:
-			add(documents.Line, rowLine(b.Text), true)
+			add(documents.Line, rowLine(b.Text), true, "")
 		default:
+			gap, rest := "", b.Text
 			for i, s := range english.Sentences(b.Text) {
-				add(documents.Paragraph, s, i == 0)
+				gap, rest = english.Gap(rest, s)
+				add(documents.Paragraph, s, i == 0, gap)
 			}
 		}
 	}
@@ -219,7 +225,7 @@ func assemble(title, source string, group []unit) Passage {
 		case u.opens || len(lines) == 0:
 			lines = append(lines, u.text)
 		default:
-			lines[len(lines)-1] += " " + u.text
+			lines[len(lines)-1] += u.gap + u.text
 		}
 	}
 	p := Passage{Source: source, Title: title, Text: strings.Join(lines, "\n")}

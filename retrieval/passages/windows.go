@@ -13,6 +13,7 @@ import (
 // piece is what a window has whole or not at all: a sentence, a line, a row of a table or a heading.
 type piece struct {
 	text    string
+	gap     string // what stands between the piece before it in its block and this one: a blank, or nothing
 	words   int
 	kind    documents.Kind
 	opens   bool     // it is the first of its block
@@ -63,10 +64,11 @@ func pieces(doc documents.Document, most int) []piece {
 			block = sentences.Split(b.Text)
 		}
 		introduces := i+1 < len(doc.Blocks) && continues(doc.Blocks, i+1) && b.Kind != documents.TableRow && b.Kind != documents.Line
-		opens := true
+		opens, gap, rest := true, "", b.Text
 		for _, s := range block {
 			for _, part := range english.SplitWords(s, most) {
-				out = append(out, piece{text: part, words: english.CountWords(part), kind: b.Kind, opens: opens, path: above.texts, lead: lead})
+				gap, rest = english.Gap(rest, part)
+				out = append(out, piece{text: part, gap: gap, words: english.CountWords(part), kind: b.Kind, opens: opens, path: above.texts, lead: lead})
 				opens = false
 			}
 		}
@@ -207,7 +209,7 @@ func window(title, source string, ps []piece, from, to int) Passage {
 		case p.opens || i == 0:
 			add(p, "\n")
 		default:
-			add(p, " ")
+			add(p, p.gap)
 		}
 	}
 	for _, h := range path {

@@ -111,7 +111,8 @@ func firstRunes(s string, n int) string {
 	return s
 }
 
-// SplitWords cuts s into pieces of at most limit words and of about the same length.
+// SplitWords cuts s into pieces of at most limit words and of about the same length. Each piece is a part of s, without the
+// white space around it.
 func SplitWords(s string, limit int) []string {
 	total := CountWords(s)
 	if total <= limit {
@@ -120,17 +121,23 @@ func SplitWords(s string, limit int) []string {
 	pieces := (total + limit - 1) / limit
 	even := (total + pieces - 1) / pieces
 	var out []string
-	var piece []string
-	size := 0
+	size, from, at := 0, 0, 0 // words and bounds of the current piece
 	for field := range strings.FieldsSeq(s) {
+		at += strings.Index(s[at:], field)
 		for field != "" {
 			part := firstRunes(field, even*LongWord)
 			field = field[len(part):]
 			if n := CountWords(part); size+n > even && size > 0 {
-				out, piece, size = append(out, strings.Join(piece, " ")), nil, 0
+				out, size, from = append(out, strings.TrimSpace(s[from:at])), 0, at
 			}
-			piece, size = append(piece, part), size+CountWords(part)
+			size, at = size+CountWords(part), at+len(part)
 		}
 	}
-	return append(out, strings.Join(piece, " "))
+	return append(out, strings.TrimSpace(s[from:]))
+}
+
+// Gap returns what stands in text before its part, and text after that part.
+func Gap(text, part string) (gap, rest string) {
+	at := max(0, strings.Index(text, part))
+	return text[:at], text[at+len(part):]
 }

@@ -1,0 +1,70 @@
+package extract
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"tandem/decoder"
+	"tandem/internal/scripts"
+	"tandem/retrieval/passages"
+)
+
+// Whatever the script, what is cited stands in the file byte for byte, except that white space of any length is a blank. The
+// title above a passage joins those of its document and section.
+func TestCitationsAreOfTheFile(t *testing.T) {
+	files := 2000
+	if testing.Short() {
+		files = 200
+	}
+	r := rand.New(rand.NewPCG(22, 11))
+	ends := []string{". ", "。", "！", "? ", "؟ ", "। ", "… ", " ", "\n", "\n\n", ".\n"}
+	plain := strings.NewReplacer("#", "x", "|", "x", ";", "x", "*", "x", "=", "x", "~", "x", "_", "x", "\u00ad", "x") // what marks headings, tables and rules, and what is dropped
+	cited, gapless := 0, 0
+	check := func(file, title, quote string) {
+		for line := range strings.Lines(quote) {
+			line = strings.TrimSpace(line)
+			if !strings.Contains(file, line) && !strings.Contains(title, line) {
+				t.Fatalf("%q is cited from %q", line, file)
+			}
+			cited++
+			if strings.Contains(line, "。") {
+				gapless++
+			}
+		}
+	}
+	for n := range files {
+		var b strings.Builder
+		for range 1 + r.IntN(9) {
+			if text := strings.Join(strings.Fields(plain.Replace(scripts.Text(r))), " "); text != "" {
+				b.WriteString(text + ends[r.IntN(len(ends))])
+			}
+		}
+		words := []int{passages.SentenceWords, 12, passages.DefaultWords}[n%3]
+		_, ps, err := passages.FromFile(t.Context(), "a.txt", []byte(b.String()), words)
+		if err != nil {
+			t.Fatalf("%q: %v", b.String(), err)
+		}
+		file := strings.Join(strings.Fields(b.String()), " ")
+		asked := strings.Fields(file)
+		d, err := New(t.Context(), config(1), decoder.Request{Question: "What is " + asked[r.IntN(len(asked))] + "?", Passages: ps[:min(2, len(ps))]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range d.parts {
+			for i, c := range p.contexts[:len(p.contexts)-1] {
+				heading := ps[i].Title
+				for _, text := range c.texts {
+					check(file, heading, text.quote.Text)
+				}
+				for _, near := range c.near {
+					check(file, heading, near.quote.Text)
+				}
+				check(file, heading, c.whole.Text)
+			}
+		}
+	}
+	if cited < 2*files || gapless < files/20 {
+		t.Errorf("%d lines were cited, %d of them with a mark that no blank follows", cited, gapless)
+	}
+}

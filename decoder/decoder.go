@@ -274,6 +274,29 @@ func (d *Decoder) Next(ctx context.Context, keep int, app []tandem.Token) (Outpu
 	return out, err
 }
 
+// Finish sets the answer as both sides agreed on it, of which the last tokens may have been checked ahead, for Parts and
+// MeanWeights. It computes a pass only where the weights need logits.
+func (d *Decoder) Finish(ctx context.Context, answer []tandem.Token) error {
+	keep := 0
+	for keep < min(len(answer), len(d.answer)) && answer[keep] == d.answer[keep] {
+		keep++
+	}
+	if keep == len(answer) && keep == len(d.answer) {
+		return nil
+	}
+	if d.needsAll() {
+		_, err := d.Next(ctx, keep, answer[keep:])
+		return err
+	}
+	if err := d.edit(keep, answer[keep:]); err != nil {
+		return fmt.Errorf("decoder: %w", err)
+	}
+	for n := len(d.states) - 1; n < len(answer); n++ {
+		d.follow(answer[n], nil, nil)
+	}
+	return nil
+}
+
 // output returns the distribution after an answer, given each context's logits there.
 func (d *Decoder) output(logits [][]float32, s state, answer []tandem.Token) (Output, error) {
 	if s.muted {
@@ -424,6 +447,15 @@ func (d *Decoder) advance(ctx context.Context) (fed int, err error) {
 	return fed, nil
 }
 
+// follow appends the state after one more token. logp is its log-probability in each context, if the weights need that.
+func (d *Decoder) follow(t tandem.Token, logp []float64, verdicts func() []float64) {
+	if tok := d.cfg.Model.Tokenizer(); !tok.IsControl(t) {
+		d.text = append(d.text, tok.Piece(t)...)
+	}
+	last := d.states[len(d.states)-1]
+	d.states = append(d.states, d.following(last, d.text, len(d.states), logp, verdicts))
+}
+
 // forward computes a batch. Its logits stay valid during the next pass, which writes elsewhere.
 func (d *Decoder) forward(ctx context.Context, batch []model.Input) ([][]float32, error) {
 	out, err := d.cfg.Passes.ForwardInto(ctx, batch, &d.passes[d.next])
@@ -457,10 +489,7 @@ func (d *Decoder) accept(piece []tandem.Token, out [][]float32, all bool) {
 				logp[i] = logProbability(before[i], t)
 			}
 		}
-		if tok := d.cfg.Model.Tokenizer(); !tok.IsControl(t) {
-			d.text = append(d.text, tok.Piece(t)...)
-		}
-		d.states = append(d.states, d.following(d.states[len(d.states)-1], d.text, d.done+j+1, logp, func() []float64 { return d.verdicts(before) }))
+		d.follow(t, logp, func() []float64 { return d.verdicts(before) })
 	}
 	d.done += len(piece)
 	d.logits = make([][]float32, len(d.contexts))

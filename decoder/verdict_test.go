@@ -70,6 +70,11 @@ func TestReaderWeightsRollBack(t *testing.T) {
 		if !reflect.DeepEqual(d.Parts(), fresh.Parts()) {
 			t.Fatalf("parts %v, fresh %v", d.Parts(), fresh.Parts())
 		}
+		behind := newDecoder(t, cfg, req)
+		next(t, behind, 0, answer[:r.IntN(len(answer)+1)]...)
+		if err := behind.Finish(t.Context(), answer); err != nil || !reflect.DeepEqual(behind.Parts(), fresh.Parts()) {
+			t.Fatalf("parts of what was finished %v, fresh %v, %v", behind.Parts(), fresh.Parts(), err)
+		}
 		mark, _ := m.Tokenizer().Unsupported()
 		if slices.Contains(got.Dist.IDs, mark) {
 			t.Fatal("the mark of unsupported sentences may be drawn")

@@ -252,6 +252,9 @@ func (c *Cloud) take(ctx context.Context, a *cloudSession, begin transport.Begin
 	if err := a.local.remember(a.machine.Answer()); err != nil {
 		a.log.Warn("the answer is not kept for drafts", "error", err)
 	}
+	if err := own.Finish(ctx, a.machine.Answer()); err != nil {
+		a.log.Warn("the answer's end is not cited", "error", err)
+	}
 	return a.link.Send(sourcesMessage(own.sources(), own.parts(), c.Titles && begin.ShareTitles, c.Quotes && begin.ShareTitles))
 }
 

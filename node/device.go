@@ -125,6 +125,9 @@ func (d *Device) AskRecorded(ctx context.Context, q Question, s tandem.Settings,
 	}
 	a.answer.Read[tandem.Device] = len(own.passages)
 	err = a.run(own)
+	if err := own.Finish(ctx, a.machine.Answer()); err != nil {
+		a.log.Debug("cite the end of the answer", "error", err)
+	}
 	a.answer.Documents[tandem.Device], a.parts[tandem.Device] = own.sources(), own.parts()
 	if err == nil {
 		if err := local.remember(a.machine.Answer()); err != nil {

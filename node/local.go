@@ -115,6 +115,7 @@ type answerer interface {
 	producer
 	aheadProducer
 	Prefill() decoder.Prefill
+	Finish(ctx context.Context, answer []tandem.Token) error
 	Parts() []decoder.Part
 	MeanWeights() []float64
 	Close() error

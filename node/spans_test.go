@@ -1,6 +1,7 @@
 package node
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"tandem"
 	"tandem/decoder"
 	"tandem/decoder/extract"
+	"tandem/model"
 	"tandem/model/gguf"
 	"tandem/model/span"
 	"tandem/model/tokenizer"
@@ -53,23 +55,51 @@ func TestSameSeedSameSpans(t *testing.T) {
 	}
 }
 
+// found is documents of which every question finds all.
+type found []passages.Passage
+
+func (f found) Search(context.Context, string, int) ([]passages.Passage, error) { return f, nil }
+
+// A citation holds what it is cited for, however many tokens of the answer are agreed on in a pass: the last of them count, too.
+func TestCitesTheWholeAnswer(t *testing.T) {
+	r, m := spanReader(t), builtin(t)
+	for _, c := range []struct {
+		question string
+		texts    []string
+		parts    int
+	}{
+		{"When was the museum in Kassel opened?", []string{"The museum in Kassel was opened in 1981 by the mayor.", "The museum in Kassel was opened in 1983 by the mayor."}, 1},
+		{"How much flour and how many eggs?", []string{"- 400 g flour\n- 5 eggs"}, 2},
+	} {
+		var docs found
+		for _, text := range c.texts {
+			docs = append(docs, passages.Passage{Title: "Notes", Text: text})
+		}
+		d := &Device{Local: Local{Model: m, Reader: r, Scorer: search.Lexical(), Documents: docs}}
+		for _, ahead := range []int{1, 4, 8} {
+			s := tandem.Settings{Nucleus: .95, Support: 64, Lookahead: 8, Ahead: ahead, Documents: 8, MaxTokens: 40}
+			got, err := d.Ask(t.Context(), Question{Text: c.question}, s, func(Token) {})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(got.Parts) != c.parts {
+				t.Errorf("%d ahead: %q in %d parts, want %d", ahead, got.Text, len(got.Parts), c.parts)
+			}
+			for _, p := range got.Parts {
+				holds := func(q Quote) bool { return strings.Contains(q.Text, p.Text) }
+				if len(p.Quotes) == 0 || !holds(p.Quotes[0]) || slices.ContainsFunc(p.Quotes, func(q Quote) bool { return q.Weight > 0 && !holds(q) }) {
+					t.Errorf("%d ahead: %q is cited by %+v", ahead, p.Text, p.Quotes)
+				}
+			}
+		}
+	}
+}
+
 // spanSides returns the built-in span reader with a question over two sides' documents.
 func spanSides(t *testing.T, question string, temperature float64) (sides [2]producer, tok *tokenizer.Tokenizer) {
 	t.Helper()
-	parse := func(b []byte) *gguf.File {
-		f, err := gguf.Parse("built-in", b)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return f
-	}
-	r, err := span.New(parse(models.Span), native.New(0))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if tok, err = tokenizer.New(parse(models.Reader)); err != nil {
-		t.Fatal(err)
-	}
+	r := spanReader(t)
+	tok = builtin(t).Tokenizer()
 	cfg := extract.Config{Reader: r, Tokenizer: tok, Scorer: search.Lexical(), Temperature: temperature}
 	for side, text := range []string{
 		"Lake cabin\nThe wifi password is harbour-7421. The key hangs behind the blue door.",
@@ -83,4 +113,29 @@ func spanSides(t *testing.T, question string, temperature float64) (sides [2]pro
 		sides[side] = d
 	}
 	return sides, tok
+}
+
+// spanReader opens the built-in span reader.
+func spanReader(t *testing.T) *span.Reader {
+	t.Helper()
+	f, err := gguf.Parse("built-in", models.Span)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := span.New(f, native.New(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// builtin opens the built-in decoder, which spells the span reader's answers.
+func builtin(t *testing.T) *model.Model {
+	t.Helper()
+	m, err := model.OpenBytes("built-in", models.Reader, native.New(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { m.Close() })
+	return m
 }

@@ -114,6 +114,9 @@ func (d *Decoder) Next(_ context.Context, keep int, app []tandem.Token) (decoder
 	return out, nil
 }
 
+// Finish sets the answer as both sides agreed on it, of which the last tokens may have been checked ahead, for Parts and MeanWeights.
+func (d *Decoder) Finish(_ context.Context, answer []tandem.Token) error { return d.edit(0, answer) }
+
 // NextAhead is Next, and returns also what follows other answers: the answer with another last token (p.Also), and the
 // answer continued by drafts and then by the tokens that this side thinks likeliest. All of it costs no pass.
 func (d *Decoder) NextAhead(ctx context.Context, p tandem.Pass) (out decoder.Output, also, chain []tandem.Further, err error) {

@@ -1,10 +1,10 @@
 package api
 
 import (
+	"math"
 	"time"
 
 	"tandem"
-	"tandem/decoder"
 	"tandem/decoder/extract"
 	"tandem/internal/refusal"
 	"tandem/node"
@@ -47,8 +47,8 @@ func Parts(answer node.Answer, pointing bool) (parts []Part, unknown bool) {
 		for _, d := range p.Sources {
 			part.Sources = append(part.Sources, Cited{d.Side.String(), d.Title, d.Weight})
 		}
-		if pointing && !part.Unknown && len(p.Quotes) > 0 && p.Quotes[0].Weight >= decoder.LeastShare {
-			part.Sure = extract.Confidence(p.Quotes[0].Relevance)
+		if pointing && !part.Unknown && !math.IsInf(p.Relevance, -1) {
+			part.Sure = extract.Confidence(p.Relevance)
 		}
 		for _, q := range p.Quotes {
 			part.Citations = append(part.Citations, Citation{q.Side.String(), q.Title, q.Source, q.Text, q.From, q.To, q.Weight})

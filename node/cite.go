@@ -17,6 +17,9 @@ type Part struct {
 	Sources []Cited
 	Quotes  []Quote // the sentences that say it, the heaviest first; if nobody knows it, the passages nearest to the question
 	Unknown float64 // share of the contexts without a document: how likely it is that no document says it
+	// Relevance is that of what supports it most, in nats: of a quote or, where the cloud shows none, of all its documents that say
+	// it. -Inf if nothing does.
+	Relevance float64
 
 	// Overruled says that the device's documents seemed to know, and that what the cloud made of it has nothing to do with
 	// them.
@@ -125,6 +128,7 @@ func cite(tokens []Token, own, cloud []part) []Part {
 
 // citePart combines the sides' views of one sentence.
 func citePart(tokens []Token, sides [2]*part) (p Part) {
+	p.Relevance = math.Inf(-1)
 	together, cloudAlone, foreign := 0, 0, 0
 	for _, t := range tokens {
 		p.Text += t.Text
@@ -150,6 +154,7 @@ func citePart(tokens []Token, sides [2]*part) (p Part) {
 			p.Sources = append(p.Sources, Cited{Side: tandem.Cloud, Weight: 1})
 		}
 	}
+	most := 0.0
 	for k, of := range sides {
 		if of == nil {
 			continue
@@ -162,6 +167,9 @@ func citePart(tokens []Token, sides [2]*part) (p Part) {
 			p.Sources = append(p.Sources, Cited{Side: tandem.Cloud, Weight: 1 - eta})
 		}
 		p.Unknown += eta * of.nothing
+		if supports := eta * (1 - of.nothing); supports > most {
+			most, p.Relevance = supports, of.support()
+		}
 		for _, d := range of.sources {
 			p.Sources = append(p.Sources, Cited{tandem.Side(k), d.Title, eta * d.Weight})
 		}
@@ -179,6 +187,17 @@ func citePart(tokens []Token, sides [2]*part) (p Part) {
 	})
 	p.Quotes = worthShowing(p.Quotes)
 	return p
+}
+
+// support returns the relevance of the side's heaviest quote or, where it shows none, of its documents together.
+func (p *part) support() float64 {
+	best, relevance := 0.0, p.h
+	for _, q := range p.quotes {
+		if q.Weight > best {
+			best, relevance = q.Weight, q.Relevance
+		}
+	}
+	return relevance
 }
 
 // knew reports whether the side's documents seemed to answer: as the side mixed them, or by a sentence of theirs.

@@ -44,6 +44,13 @@ func TestCite(t *testing.T) {
 		if title := got[1].Sources[0].Title; title != c.first {
 			t.Errorf("%s: the second sentence comes from %q", c.name, title)
 		}
+		if got[0].Relevance != 3 || (got[1].Relevance == 3) != (c.cloud != nil) {
+			t.Errorf("%s: relevances %v and %v", c.name, got[0].Relevance, got[1].Relevance)
+		}
+	}
+	own[0].quotes = []Quote{{Weight: .2, Relevance: 7}, {Weight: .6, Relevance: 2}, {Relevance: 9}}
+	if got := cite(together, own, cloud); got[0].Relevance != 2 {
+		t.Errorf("the heaviest sentence has 2, not %v", got[0].Relevance)
 	}
 }
 

@@ -23,8 +23,8 @@ type citer struct {
 	scorer   Scorer
 }
 
-// quotes returns the sentences of the part's passages that say it best or, if it says that nobody knows, the passages
-// nearest to the question. base holds the scorer's relevance of the passages where the part begins.
+// quotes returns the sentences of the part's passages that say it best and share a word with it or, if it says that nobody knows,
+// the passages nearest to the question. base holds the scorer's relevance of the passages where the part begins.
 func (c citer) quotes(p Part, said string, base []float64) []Quote {
 	question := join(c.topic, said)
 	unknown := refusal.Unknown(said, p.Nothing)
@@ -45,6 +45,9 @@ func (c citer) quotes(p Part, said string, base []float64) []Quote {
 			q.Text, q.From, q.To = text[from:to], all[best].from-from, all[best].to-from
 		} else {
 			q.Text, q.Weight = text[all[best].from:all[best].to], w
+			if shared(contentWords(said), contentWords(q.Text)) == 0 {
+				continue // an answer without any of its words is not cited for it
+			}
 			q.From, q.To = repeated(q.Text, said, contentWords(c.topic))
 		}
 		out = append(out, q)

@@ -49,6 +49,16 @@ func TestQuotes(t *testing.T) {
 	}
 }
 
+// A sentence that shares no word with an answer is not cited for it.
+func TestQuotesShareWords(t *testing.T) {
+	c := citer{topic: "How do I get in?", passages: []passages.Passage{{Title: "House", Text: "The alarm code is 7731."}}, scorer: search.Lexical()}
+	for said, cited := range map[string]bool{"』』』": false, "every": false, "the is": false, "It is 7731.": true, "codes": true} {
+		if got := c.quotes(Part{Weights: []float64{1}}, said, []float64{1}); (len(got) > 0) != cited {
+			t.Errorf("%q is cited by %+v", said, got)
+		}
+	}
+}
+
 // Sentences are in order and hold all of a text but space. The text around one is whole sentences within the bound, unless
 // the sentence alone exceeds it.
 func TestSentencesOf(t *testing.T) {

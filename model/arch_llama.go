@@ -9,7 +9,9 @@ func init() {
 		name: "llama", moe: true, // Mixtral
 		config: func(r *metaReader, c *Config) {
 			c.Eps = r.epsilon("attention.layer_norm_rms_epsilon")
-			c.Rope = r.rope(npu.Adjacent, c.HeadDim)
+			if c.Rope = r.rope(npu.Adjacent, c.HeadDim); c.Rope.Dims != c.HeadDim { // as in llama.cpp
+				r.fail("%srope.dimension_count is %d: this architecture rotates whole heads, of %d", r.arch, c.Rope.Dims, c.HeadDim)
+			}
 		},
 		embed: (*block).tokens,
 		layer: llamaLayer,

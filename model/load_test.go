@@ -81,6 +81,7 @@ func TestOpenRefuses(t *testing.T) {
 		{"epsilon", set("llama.attention.layer_norm_rms_epsilon", float32(0)), []string{"layer_norm_rms_epsilon is 0"}},
 		{"odd rope", set("llama.rope.dimension_count", uint32(3)), []string{"rope.dimension_count is 3"}},
 		{"wide rope", set("llama.rope.dimension_count", uint32(32)), []string{"rope.dimension_count is 32", "at most the head's 16"}},
+		{"rope of half a head", set("llama.rope.dimension_count", uint32(8)), []string{"rope.dimension_count is 8", "whole heads, of 16"}},
 		{"unknown scaling", set("llama.rope.scaling.type", "su"), []string{`"su" is not supported`}},
 		{"experts", set("llama.expert_count", uint32(8)), []string{"expert_used_count is missing"}},
 		{"value length", set("llama.attention.value_length", uint32(8)), []string{"value_length is 8 and key_length 16"}},

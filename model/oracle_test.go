@@ -223,3 +223,25 @@ func allLogits(m *Model, tokens []tandem.Token) ([][]float32, error) {
 	}
 	return m.Denoise(context.Background(), m.NewSeq(), rows, new(Logits))
 }
+
+// Llama models that rotate parts of heads are refused, here and there.
+func TestPartialRotaryIsRefused(t *testing.T) {
+	meta, tensors := tinymodel.Parts(tinymodel.Spec{HeadDim: 96, Dim: 256, FF: 512})
+	for i := range meta {
+		if strings.HasSuffix(meta[i].Key, "rope.dimension_count") {
+			meta[i].Value = uint32(48)
+		}
+	}
+	file := encode(t, meta, tensors)
+	if _, err := OpenBytes("tiny", file, native.New(1)); err == nil || !strings.Contains(err.Error(), "rope.dimension_count is 48") {
+		t.Errorf("opened, with error %v", err)
+	}
+	path := filepath.Join(t.TempDir(), "model.gguf")
+	if err := os.WriteFile(path, file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if m, err := llamacpp.Need(t).Open(path, false); err == nil {
+		m.Close()
+		t.Error("llama.cpp opens it")
+	}
+}

@@ -20,8 +20,8 @@ type kernels struct {
 	// mulQ80 and mulQ40 multiply groups of weights (see pack.go) by m rows of inputs with the same number of blocks:
 	// dst[i·stride + r] = w[r]·x[i].
 	mulQ80, mulQ40 mulPacked[input]
-	// mulQ4K and mulQ6K, if not nil, do the same with packed K-quants (see kpacked.go) and give the sums of mulKPlain.
-	mulQ4K, mulQ6K mulPacked[kInput]
+	// mulQ4K to mulQ6K, if not nil, do the same with packed K-quants (see kpacked.go) and give the sums of mulKPlain.
+	mulQ4K, mulQ5K, mulQ6K mulPacked[kInput]
 	// quantizeK, unpackK and mulK multiply K-quants (see kquants.go): dst[i·stride + r] = w[r]·x[i]. The rows of w and
 	// the m inputs x have the same length.
 	quantizeK func(dst []kInput, x []float32)

@@ -105,6 +105,7 @@ var avx2Kernels = kernels{
 	mulQ80:    q80AVX2.mul,
 	mulQ40:    q40AVX2.mul,
 	mulQ4K:    q4kAVX2.mul,
+	mulQ5K:    q5kAVX2.mul,
 	mulQ6K:    q6kAVX2.mul,
 	quantizeK: quantizeKVector,
 	unpackK:   unpackKVector,
@@ -274,7 +275,7 @@ var vnniKernels = func() kernels {
 	k := avx2Kernels
 	k.name = "AVX-512 VNNI"
 	k.mulQ80, k.mulQ40 = q80VNNI.mul, q40VNNI.mul
-	k.mulQ4K, k.mulQ6K = q4kVNNI.mul, nil
+	k.mulQ4K, k.mulQ5K, k.mulQ6K = q4kVNNI.mul, nil, nil
 	k.dotsK, k.panels = dotsK(dotQ4KVNNI, dotQ5KVNNI, dotQ6KVNNI), vnniPanels
 	k.tile, k.mixBlocks, k.mixFactor = tileAVX512, mixBlocks512, mixFactor512
 	k.scores = scores512

@@ -17,6 +17,15 @@ type packedQ4K struct {
 	d, m   [groupRows]uint16       // F16
 }
 
+// packedQ5K is the same of Q5_K, 2 % more than in the file.
+type packedQ5K struct {
+	q      [32][groupRows][4]uint8
+	fifth  [8][groupRows][4]uint8 // bit p of each byte belongs to part p
+	scales [8][groupRows]uint8
+	minima [4][groupRows][2]uint8
+	d, m   [groupRows]uint16
+}
+
 // packedQ6K is the same of Q6_K, 1 % more than in the file.
 type packedQ6K struct {
 	low    [32][groupRows][4]uint8 // the file's words with lower four bits
@@ -38,6 +47,8 @@ func packedKBytes(t npu.DType) int {
 	switch t {
 	case npu.Q4_K:
 		return int(unsafe.Sizeof(packedQ4K{}))
+	case npu.Q5_K:
+		return int(unsafe.Sizeof(packedQ5K{}))
 	case npu.Q6_K:
 		return int(unsafe.Sizeof(packedQ6K{}))
 	}
@@ -49,6 +60,8 @@ func (k *kernels) mulPackedK(t npu.DType) mulPacked[kInput] {
 	switch t {
 	case npu.Q4_K:
 		return k.mulQ4K
+	case npu.Q5_K:
+		return k.mulQ5K
 	case npu.Q6_K:
 		return k.mulQ6K
 	}
@@ -65,9 +78,12 @@ func packGroupK(dst []byte, w *npu.Tensor, row int) {
 		from := w.Row(row + r)
 		for b := range w.Cols / w.Type.BlockSize() {
 			block, to := from[b*size:][:size], unsafe.Pointer(&dst[b*packed])
-			if w.Type == npu.Q4_K {
+			switch w.Type {
+			case npu.Q4_K:
 				(*packedQ4K)(to).put(r, block)
-			} else {
+			case npu.Q5_K:
+				(*packedQ5K)(to).put(r, block)
+			default:
 				(*packedQ6K)(to).put(r, block)
 			}
 		}
@@ -83,6 +99,20 @@ func (p *packedQ4K) put(r int, block []byte) {
 	}
 	for j := range p.q {
 		p.q[j][r] = [4]uint8(block[16+4*j:])
+	}
+}
+
+func (p *packedQ5K) put(r int, block []byte) {
+	p.d[r], p.m[r] = binary.LittleEndian.Uint16(block), binary.LittleEndian.Uint16(block[2:])
+	scales, minima := quant.ScalesMinima(block[4:16])
+	for j := range p.scales {
+		p.scales[j][r], p.minima[j/2][r][j%2] = uint8(scales>>(8*j)), uint8(minima>>(8*j))
+	}
+	for j := range p.fifth {
+		p.fifth[j][r] = [4]uint8(block[16+4*j:])
+	}
+	for j := range p.q {
+		p.q[j][r] = [4]uint8(block[48+4*j:])
 	}
 }
 

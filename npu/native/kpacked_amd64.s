@@ -64,12 +64,13 @@ GLOBL twice<>(SB), RODATA|NOPTR, $32
 	VPADDW Y2, Y14, Y14; \
 	VPADDW Y3, Y15, Y15
 
-// SCALED1 multiplies the sums of part p, of at most 16·15·127, by the scales, and adds the products to Y10 and Y11. Y7 is twice.
-#define SCALED1(p, a, b) \
-	VPBROADCASTQ (2048+16*p)(CX), Y0; \
-	VPBROADCASTQ (2056+16*p)(CX), Y1; \
-	VPSHUFB Y7, Y0, Y0; \
-	VPSHUFB Y7, Y1, Y1; \
+// SCALED1 multiplies the sums of part p, of at most 16·15·127, by the scales, and adds the products to Y10 and Y11. more is how many
+// bytes of a block come before the scales, beside the words: those of fifth bits.
+#define SCALED1(more, p, a, b) \
+	VPBROADCASTQ (2048+more+16*p)(CX), Y0; \
+	VPBROADCASTQ (2056+more+16*p)(CX), Y1; \
+	VPSHUFB twice<>(SB), Y0, Y0; \
+	VPSHUFB twice<>(SB), Y1, Y1; \
 	VPMADDWD Y0, a, a; \
 	VPMADDWD Y1, b, b; \
 	VPADDD a, Y10, Y10; \
@@ -77,84 +78,90 @@ GLOBL twice<>(SB), RODATA|NOPTR, $32
 
 #define PAIR1(p) \
 	PAIRWORDS(FIRST1, WORD1, p); \
-	SCALED1(p, Y12, Y13); \
-	SCALED1((p+1), Y14, Y15)
+	SCALED1(0, p, Y12, Y13); \
+	SCALED1(0, (p+1), Y14, Y15)
 
 // MINIMA1 multiplies the minima of parts p and p+1 by the sums of the input's.
-#define MINIMA1(p, a, b) \
-	VPMOVZXBW (2176+16*p)(CX), a; \
-	VPMOVZXBW (2192+16*p)(CX), b; \
+#define MINIMA1(more, p, a, b) \
+	VPMOVZXBW (2176+more+16*p)(CX), a; \
+	VPMOVZXBW (2192+more+16*p)(CX), b; \
 	VPBROADCASTD (292+2*p)(R8), Y4; \
 	VPMADDWD Y4, a, a; \
 	VPMADDWD Y4, b, b
 
+// GROUPS1 is a kernel. PAIRS multiplies all parts, more as for SCALED1.
+#define GROUPS1(more, PAIRS) \
+	MOVQ dst+0(FP), DI; \
+	MOVQ w+16(FP), CX; \
+	MOVQ groups+24(FP), DX; \
+	MOVQ x+40(FP), R12; \
+	VMOVDQU nibbles<>(SB), Y6; \
+group: \
+	MOVQ R12, R8; \
+	MOVQ blocks+32(FP), BX; \
+	VXORPS Y8, Y8, Y8; \
+	VXORPS Y9, Y9, Y9; \
+block: \
+	VPXOR Y10, Y10, Y10; \
+	VPXOR Y11, Y11, Y11; \
+	PAIRS; \
+	PREFETCHT0 (2048+more+8192)(CX); \
+	PREFETCHT0 (2112+more+8192)(CX); \
+	PREFETCHT0 (2176+more+8192)(CX); \
+	PREFETCHT0 (2240+more+8192)(CX); \
+	PREFETCHT0 (2304+more+8192)(CX); \
+	MINIMA1(more, 0, Y2, Y3); \
+	MINIMA1(more, 2, Y12, Y13); \
+	VPADDD Y12, Y2, Y2; \
+	VPADDD Y13, Y3, Y3; \
+	MINIMA1(more, 4, Y12, Y13); \
+	VPADDD Y12, Y2, Y2; \
+	VPADDD Y13, Y3, Y3; \
+	MINIMA1(more, 6, Y12, Y13); \
+	VPADDD Y12, Y2, Y2; \
+	VPADDD Y13, Y3, Y3; \
+	VBROADCASTSS 288(R8), Y4; \
+	VCVTPH2PS (2304+more)(CX), Y0; \
+	VCVTPH2PS (2320+more)(CX), Y1; \
+	VCVTPH2PS (2336+more)(CX), Y12; \
+	VCVTPH2PS (2352+more)(CX), Y13; \
+	VMULPS Y4, Y0, Y0; \
+	VMULPS Y4, Y1, Y1; \
+	VMULPS Y4, Y12, Y12; \
+	VMULPS Y4, Y13, Y13; \
+	VCVTDQ2PS Y10, Y10; \
+	VCVTDQ2PS Y11, Y11; \
+	VCVTDQ2PS Y2, Y2; \
+	VCVTDQ2PS Y3, Y3; \
+	VMULPS Y0, Y10, Y10; \
+	VMULPS Y1, Y11, Y11; \
+	VMULPS Y12, Y2, Y2; \
+	VMULPS Y13, Y3, Y3; \
+	VSUBPS Y2, Y10, Y10; \
+	VSUBPS Y3, Y11, Y11; \
+	VADDPS Y10, Y8, Y8; \
+	VADDPS Y11, Y9, Y9; \
+	ADDQ $(BLOCK+more), CX; \
+	ADDQ $320, R8; \
+	DECQ BX; \
+	JNZ  block; \
+	VMOVUPS Y8, (DI); \
+	VMOVUPS Y9, 32(DI); \
+	ADDQ $64, DI; \
+	DECQ DX; \
+	JNZ  group; \
+	VZEROUPPER; \
+	RET
+
+#define ALL1 \
+	PAIR1(0); \
+	PAIR1(2); \
+	PAIR1(4); \
+	PAIR1(6)
+
 // func mulQ4Kx1AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
 TEXT ·mulQ4Kx1AVX2(SB), NOSPLIT, $0-48
-	MOVQ dst+0(FP), DI
-	MOVQ w+16(FP), CX
-	MOVQ groups+24(FP), DX
-	MOVQ x+40(FP), R12
-	VMOVDQU nibbles<>(SB), Y6
-	VMOVDQU twice<>(SB), Y7
-group:
-	MOVQ R12, R8
-	MOVQ blocks+32(FP), BX
-	VXORPS Y8, Y8, Y8
-	VXORPS Y9, Y9, Y9
-block:
-	VPXOR Y10, Y10, Y10
-	VPXOR Y11, Y11, Y11
-	PAIR1(0)
-	PAIR1(2)
-	PAIR1(4)
-	PAIR1(6)
-	PREFETCHT0 (2048+8192)(CX)
-	PREFETCHT0 (2112+8192)(CX)
-	PREFETCHT0 (2176+8192)(CX)
-	PREFETCHT0 (2240+8192)(CX)
-	PREFETCHT0 (2304+8192)(CX)
-	MINIMA1(0, Y2, Y3)
-	MINIMA1(2, Y12, Y13)
-	VPADDD Y12, Y2, Y2
-	VPADDD Y13, Y3, Y3
-	MINIMA1(4, Y12, Y13)
-	VPADDD Y12, Y2, Y2
-	VPADDD Y13, Y3, Y3
-	MINIMA1(6, Y12, Y13)
-	VPADDD Y12, Y2, Y2
-	VPADDD Y13, Y3, Y3
-	VBROADCASTSS 288(R8), Y4
-	VCVTPH2PS 2304(CX), Y0
-	VCVTPH2PS 2320(CX), Y1
-	VCVTPH2PS 2336(CX), Y12
-	VCVTPH2PS 2352(CX), Y13
-	VMULPS Y4, Y0, Y0
-	VMULPS Y4, Y1, Y1
-	VMULPS Y4, Y12, Y12
-	VMULPS Y4, Y13, Y13
-	VCVTDQ2PS Y10, Y10
-	VCVTDQ2PS Y11, Y11
-	VCVTDQ2PS Y2, Y2
-	VCVTDQ2PS Y3, Y3
-	VMULPS Y0, Y10, Y10
-	VMULPS Y1, Y11, Y11
-	VMULPS Y12, Y2, Y2
-	VMULPS Y13, Y3, Y3
-	VSUBPS Y2, Y10, Y10
-	VSUBPS Y3, Y11, Y11
-	VADDPS Y10, Y8, Y8
-	VADDPS Y11, Y9, Y9
-	ADDQ $BLOCK, CX
-	ADDQ $320, R8
-	DECQ BX
-	JNZ  block
-	VMOVUPS Y8, (DI)
-	VMOVUPS Y9, 32(DI)
-	ADDQ $64, DI
-	DECQ DX
-	JNZ  group
-	VZEROUPPER
-	RET
+	GROUPS1(0, ALL1)
 
 // PARTS4 reads a word of eight rows: the lower nibbles to Y12, the upper ones to Y13. Y15 is the nibble mask.
 #define PARTS4(at) \
@@ -163,8 +170,7 @@ block:
 	VPAND Y15, Y12, Y12; \
 	VPAND Y15, Y13, Y13
 
-#define FIRST4(at, low, high) \
-	PARTS4(at); \
+#define FIRSTS4(low, high) \
 	VPBROADCASTD low(R8), Y14; \
 	VPMADDUBSW Y14, Y12, Y0; \
 	VPBROADCASTD high(R8), Y14; \
@@ -187,8 +193,7 @@ block:
 	VPMADDUBSW Y14, w, Y14; \
 	VPADDW Y14, sum, sum
 
-#define WORD4(at, low, high) \
-	PARTS4(at); \
+#define ADDS4(low, high) \
 	ADD4(low(R8), Y12, Y0); \
 	ADD4(high(R8), Y13, Y4); \
 	ADD4(low(R8)(AX*1), Y12, Y1); \
@@ -197,6 +202,14 @@ block:
 	ADD4(high(R8)(AX*2), Y13, Y6); \
 	ADD4(low(R8)(R13*1), Y12, Y3); \
 	ADD4(high(R8)(R13*1), Y13, Y7)
+
+#define FIRST4(at, low, high) \
+	PARTS4(at); \
+	FIRSTS4(low, high)
+
+#define WORD4(at, low, high) \
+	PARTS4(at); \
+	ADDS4(low, high)
 
 // SCALED4 multiplies the sums of part p by the scales and adds the products to Y8 to Y11. R9 points to the scales.
 #define SCALED4(p, a, b, c, d) \
@@ -242,77 +255,192 @@ block:
 	VADDPS dst, sum, sum; \
 	VMOVUPS sum, dst
 
-// func mulQ4Kx4AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
-//
-// It reads a group twice, eight rows at a time. R11 is 2, then 1.
-TEXT ·mulQ4Kx4AVX2(SB), NOSPLIT, $0-48
-	MOVQ dst+0(FP), DI
-	MOVQ stride+8(FP), R14
-	SHLQ $2, R14
-	LEAQ (R14)(R14*2), R15
-	MOVQ w+16(FP), SI
-	MOVQ groups+24(FP), DX
-	MOVQ blocks+32(FP), AX
-	MOVQ x+40(FP), R12
-	IMULQ $320, AX          // bytes of one input
-	LEAQ (AX)(AX*2), R13    // of three
-	VMOVDQU nibbles<>(SB), Y15
-group:
-	MOVQ $2, R11
-half:
-	MOVQ SI, CX
-	LEAQ 2048(SI), R9
-	LEAQ 2176(SI), R10
-	CMPQ R11, $2
-	JEQ  first
-	ADDQ $32, CX            // the second eight rows
-	ADDQ $8, R9
-	ADDQ $16, R10
-first:
-	MOVQ R12, R8
-	MOVQ blocks+32(FP), BX
-	VXORPS Y0, Y0, Y0
-	VMOVUPS Y0, (DI)
-	VMOVUPS Y0, (DI)(R14*1)
-	VMOVUPS Y0, (DI)(R14*2)
-	VMOVUPS Y0, (DI)(R15*1)
-block:
-	VPXOR Y8, Y8, Y8
-	VPXOR Y9, Y9, Y9
-	VPXOR Y10, Y10, Y10
-	VPXOR Y11, Y11, Y11
-	PAIR4(0)
-	PAIR4(2)
-	PAIR4(4)
-	PAIR4(6)
-	VPXOR Y0, Y0, Y0
-	VPXOR Y1, Y1, Y1
-	VPXOR Y2, Y2, Y2
-	VPXOR Y3, Y3, Y3
-	MINIMA4(0)
-	MINIMA4(2)
-	MINIMA4(4)
-	MINIMA4(6)
-	VCVTPH2PS 128(R10), Y12
-	VCVTPH2PS 160(R10), Y13
-	DONE4((R8), Y8, Y0, (DI))
-	DONE4((R8)(AX*1), Y9, Y1, (DI)(R14*1))
-	DONE4((R8)(AX*2), Y10, Y2, (DI)(R14*2))
-	DONE4((R8)(R13*1), Y11, Y3, (DI)(R15*1))
-	ADDQ $BLOCK, CX
-	ADDQ $BLOCK, R9
-	ADDQ $BLOCK, R10
-	ADDQ $320, R8
-	DECQ BX
-	JNZ  block
-	ADDQ $32, DI
-	DECQ R11
-	JNZ  half
-	LEAQ -32(CX), SI        // the end of the group
-	DECQ DX
-	JNZ  group
-	VZEROUPPER
+// GROUPS4 is a kernel, which reads a group twice, eight rows at a time: R11 is 2, then 1. PAIRS and more are as for GROUPS1.
+#define GROUPS4(more, PAIRS) \
+	MOVQ dst+0(FP), DI; \
+	MOVQ stride+8(FP), R14; \
+	SHLQ $2, R14; \
+	LEAQ (R14)(R14*2), R15; \
+	MOVQ w+16(FP), SI; \
+	MOVQ groups+24(FP), DX; \
+	MOVQ blocks+32(FP), AX; \
+	MOVQ x+40(FP), R12; \
+	IMULQ $320, AX; \
+	LEAQ (AX)(AX*2), R13; \
+	VMOVDQU nibbles<>(SB), Y15; \
+group: \
+	MOVQ $2, R11; \
+half: \
+	MOVQ SI, CX; \
+	LEAQ (2048+more)(SI), R9; \
+	LEAQ (2176+more)(SI), R10; \
+	CMPQ R11, $2; \
+	JEQ  first; \
+	ADDQ $32, CX; \
+	ADDQ $8, R9; \
+	ADDQ $16, R10; \
+first: \
+	MOVQ R12, R8; \
+	MOVQ blocks+32(FP), BX; \
+	VXORPS Y0, Y0, Y0; \
+	VMOVUPS Y0, (DI); \
+	VMOVUPS Y0, (DI)(R14*1); \
+	VMOVUPS Y0, (DI)(R14*2); \
+	VMOVUPS Y0, (DI)(R15*1); \
+block: \
+	VPXOR Y8, Y8, Y8; \
+	VPXOR Y9, Y9, Y9; \
+	VPXOR Y10, Y10, Y10; \
+	VPXOR Y11, Y11, Y11; \
+	PAIRS; \
+	VPXOR Y0, Y0, Y0; \
+	VPXOR Y1, Y1, Y1; \
+	VPXOR Y2, Y2, Y2; \
+	VPXOR Y3, Y3, Y3; \
+	MINIMA4(0); \
+	MINIMA4(2); \
+	MINIMA4(4); \
+	MINIMA4(6); \
+	VCVTPH2PS 128(R10), Y12; \
+	VCVTPH2PS 160(R10), Y13; \
+	DONE4((R8), Y8, Y0, (DI)); \
+	DONE4((R8)(AX*1), Y9, Y1, (DI)(R14*1)); \
+	DONE4((R8)(AX*2), Y10, Y2, (DI)(R14*2)); \
+	DONE4((R8)(R13*1), Y11, Y3, (DI)(R15*1)); \
+	ADDQ $(BLOCK+more), CX; \
+	ADDQ $(BLOCK+more), R9; \
+	ADDQ $(BLOCK+more), R10; \
+	ADDQ $320, R8; \
+	DECQ BX; \
+	JNZ  block; \
+	ADDQ $32, DI; \
+	DECQ R11; \
+	JNZ  half; \
+	LEAQ -32(CX), SI; \
+	DECQ DX; \
+	JNZ  group; \
+	VZEROUPPER; \
 	RET
+
+#define ALL4 \
+	PAIR4(0); \
+	PAIR4(2); \
+	PAIR4(4); \
+	PAIR4(6)
+
+// func mulQ4Kx4AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+TEXT ·mulQ4Kx4AVX2(SB), NOSPLIT, $0-48
+	GROUPS4(0, ALL4)
+
+// Packed Q5_K: see packedQ5K in kpacked.go. Words with the fifth bits of all parts, at 2048, come before the scales. Sums of four
+// products of two, at most 8·31·127, fit 16 bits.
+
+#define FIFTHS 512
+
+DATA fifth<>+0(SB)/8, $0x1010101010101010
+DATA fifth<>+8(SB)/8, $0x1010101010101010
+DATA fifth<>+16(SB)/8, $0x1010101010101010
+DATA fifth<>+24(SB)/8, $0x1010101010101010
+GLOBL fifth<>(SB), RODATA|NOPTR, $32
+
+// FIFTH1 adds the fifth bits at at(CX), which it shifts into place, to two parts.
+#define FIFTH1(at, op0, by0, op1, by1, low, high) \
+	VMOVDQU at(CX), Y4; \
+	op0 by0, Y4, Y5; \
+	op1 by1, Y4, Y4; \
+	VPAND Y7, Y5, Y5; \
+	VPAND Y7, Y4, Y4; \
+	VPOR Y5, low, low; \
+	VPOR Y4, high, high
+
+#define VALUES51(at, bits, low, high, op0, by0, op1, by1) \
+	PREFETCHT0 (at+8192)(CX); \
+	VMOVDQU at(CX), Y0; \
+	VMOVDQU (at+32)(CX), Y1; \
+	VPSRLW $4, Y0, Y2; \
+	VPSRLW $4, Y1, Y3; \
+	VPAND Y6, Y0, Y0; \
+	VPAND Y6, Y1, Y1; \
+	VPAND Y6, Y2, Y2; \
+	VPAND Y6, Y3, Y3; \
+	FIFTH1(bits, op0, by0, op1, by1, Y0, Y2); \
+	FIFTH1((bits+32), op0, by0, op1, by1, Y1, Y3); \
+	VPBROADCASTD low(R8), Y4; \
+	VPBROADCASTD high(R8), Y5
+
+#define FIRST51(at, bits, low, high, op0, by0, op1, by1) \
+	VALUES51(at, bits, low, high, op0, by0, op1, by1); \
+	VPMADDUBSW Y4, Y0, Y12; \
+	VPMADDUBSW Y4, Y1, Y13; \
+	VPMADDUBSW Y5, Y2, Y14; \
+	VPMADDUBSW Y5, Y3, Y15
+
+#define WORD51(at, bits, low, high, op0, by0, op1, by1) \
+	VALUES51(at, bits, low, high, op0, by0, op1, by1); \
+	VPMADDUBSW Y4, Y0, Y0; \
+	VPMADDUBSW Y4, Y1, Y1; \
+	VPMADDUBSW Y5, Y2, Y2; \
+	VPMADDUBSW Y5, Y3, Y3; \
+	VPADDW Y0, Y12, Y12; \
+	VPADDW Y1, Y13, Y13; \
+	VPADDW Y2, Y14, Y14; \
+	VPADDW Y3, Y15, Y15
+
+// WORDS5 applies FIRST and WORD to words k to k+3 of parts p and p+1.
+#define WORDS5(FIRST, WORD, p, k, op0, by0, op1, by1) \
+	FIRST((256*p+64*k), (2048+64*k), (32*p+4*k), (32*p+4*k+32), op0, by0, op1, by1); \
+	WORD((256*p+64*k+64), (2112+64*k), (32*p+4*k+4), (32*p+4*k+36), op0, by0, op1, by1); \
+	WORD((256*p+64*k+128), (2176+64*k), (32*p+4*k+8), (32*p+4*k+40), op0, by0, op1, by1); \
+	WORD((256*p+64*k+192), (2240+64*k), (32*p+4*k+12), (32*p+4*k+44), op0, by0, op1, by1)
+
+#define HALF51(p, k, op0, by0, op1, by1) \
+	WORDS5(FIRST51, WORD51, p, k, op0, by0, op1, by1); \
+	SCALED1(FIFTHS, p, Y12, Y13); \
+	SCALED1(FIFTHS, (p+1), Y14, Y15)
+
+// ALL5 applies HALF to all words. Bit p of a byte of the fifth bits belongs to part p.
+#define ALL5(HALF) \
+	HALF(0, 0, VPSLLW, $4, VPSLLW, $3); \
+	HALF(0, 4, VPSLLW, $4, VPSLLW, $3); \
+	HALF(2, 0, VPSLLW, $2, VPSLLW, $1); \
+	HALF(2, 4, VPSLLW, $2, VPSLLW, $1); \
+	HALF(4, 0, VPSLLW, $0, VPSRLW, $1); \
+	HALF(4, 4, VPSLLW, $0, VPSRLW, $1); \
+	HALF(6, 0, VPSRLW, $2, VPSRLW, $3); \
+	HALF(6, 4, VPSRLW, $2, VPSRLW, $3)
+
+// func mulQ5Kx1AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+TEXT ·mulQ5Kx1AVX2(SB), NOSPLIT, $0-48
+	VMOVDQU fifth<>(SB), Y7
+	GROUPS1(FIFTHS, ALL5(HALF51))
+
+#define PARTS54(at, bits, op0, by0, op1, by1) \
+	PARTS4(at); \
+	VMOVDQU bits(CX), Y14; \
+	op0 by0, Y14, Y14; \
+	VPAND fifth<>(SB), Y14, Y14; \
+	VPOR Y14, Y12, Y12; \
+	VMOVDQU bits(CX), Y14; \
+	op1 by1, Y14, Y14; \
+	VPAND fifth<>(SB), Y14, Y14; \
+	VPOR Y14, Y13, Y13
+
+#define FIRST54(at, bits, low, high, op0, by0, op1, by1) \
+	PARTS54(at, bits, op0, by0, op1, by1); \
+	FIRSTS4(low, high)
+
+#define WORD54(at, bits, low, high, op0, by0, op1, by1) \
+	PARTS54(at, bits, op0, by0, op1, by1); \
+	ADDS4(low, high)
+
+#define HALF54(p, k, op0, by0, op1, by1) \
+	WORDS5(FIRST54, WORD54, p, k, op0, by0, op1, by1); \
+	SCALED4(p, Y0, Y1, Y2, Y3); \
+	SCALED4((p+1), Y4, Y5, Y6, Y7)
+
+// func mulQ5Kx4AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+TEXT ·mulQ5Kx4AVX2(SB), NOSPLIT, $0-48
+	GROUPS4(FIFTHS, ALL5(HALF54))
 
 // Packed Q6_K: see packedQ6K in kpacked.go. A block of sixteen rows takes 3392 bytes: lower bits, upper bits at 2048, scales at
 // 3072 and d at 3328. Values have 6 bits, so only two products of two fit 16 bits before the scales multiply them.

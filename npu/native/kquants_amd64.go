@@ -68,12 +68,19 @@ func mulQ4Kx4VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *kInp
 func mulQ4Kx8VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
 
 //go:noescape
+func mulQ5Kx1AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+
+//go:noescape
+func mulQ5Kx4AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+
+//go:noescape
 func mulQ6Kx1AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
 
 //go:noescape
 func mulQ6Kx4AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
 
 var (
+	q5kAVX2 = tiles[kInput]{{4, mulQ5Kx4AVX2}, {1, mulQ5Kx1AVX2}}
 	q6kAVX2 = tiles[kInput]{{4, mulQ6Kx4AVX2}, {1, mulQ6Kx1AVX2}}
 	q4kAVX2 = tiles[kInput]{{4, mulQ4Kx4AVX2}, {1, mulQ4Kx1AVX2}}
 	q4kVNNI = tiles[kInput]{{8, mulQ4Kx8VNNI}, {4, mulQ4Kx4VNNI}, {1, mulQ4Kx1VNNI}}

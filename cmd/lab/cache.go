@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"runtime"
 	"slices"
 	"time"
 
@@ -26,6 +27,7 @@ type cacheCmd struct {
 	Contexts []int  `help:"Positions to decode after." default:"512,2048"`
 	Steps    int    `help:"Tokens to decode in each run." default:"32"`
 	Runs     int    `help:"Runs of each test." default:"5"`
+	OfThread bool   `name:"processor-time" help:"Measure the processor's time instead of the clock's, for a machine that is busy with other programs. Needs --threads 1."`
 	Text     string `help:"Text to measure perplexity on." type:"existingfile" placeholder:"FILE"`
 	Tokens   int    `help:"Tokens of the text." default:"8192"`
 	Window   int    `help:"Tokens of a window, which is read at once." default:"512"`
@@ -64,6 +66,16 @@ func (c *cacheCmd) Run(a *cli.App) error {
 	if c.Steps < 1 || c.Runs < 1 || c.Tokens < 2 || c.Window < 2 || len(c.Contexts) == 0 {
 		return errors.New("--steps and --runs must be at least 1, --tokens and --window 2, and --contexts must have a number")
 	}
+	begun := time.Now()
+	now := func() int64 { return int64(time.Since(begun)) }
+	if c.OfThread {
+		if _, ok := meter.ThreadTime(); c.Threads != 1 || !ok {
+			return errors.New("--processor-time needs --threads 1, and a system that tells a thread's processor time")
+		}
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		now = func() int64 { t, _ := meter.ThreadTime(); return int64(t) }
+	}
 	path, err := a.FindModel(c.Model)
 	if err != nil {
 		return err
@@ -87,7 +99,7 @@ func (c *cacheCmd) Run(a *cli.App) error {
 			return fmt.Errorf("--contexts %d: use more than %d, and with --steps %d at most the model's context of %d", n, lastRead, c.Steps, opened[0].Config().Context)
 		}
 		a.Progress("%d positions", n)
-		rows, err := c.measure(a, opened, n)
+		rows, err := c.measure(a, opened, n, now)
 		if err != nil {
 			return err
 		}
@@ -115,8 +127,8 @@ func openOn(d npu.Device, path string, opts ...model.Option) (*model.Model, erro
 	return model.Open(path, d, opts...)
 }
 
-// measure reads n positions with each model, then reads the last again and decodes behind them, in turns.
-func (c *cacheCmd) measure(ctx context.Context, opened []*model.Model, n int) ([]cacheRow, error) {
+// measure reads n positions with each model, then reads the last again and decodes behind them, in turns. now tells nanoseconds.
+func (c *cacheCmd) measure(ctx context.Context, opened []*model.Model, n int, now func() int64) ([]cacheRow, error) {
 	tokens := make([]tandem.Token, n)
 	for i := range tokens {
 		tokens[i] = tandem.Token((i*89 + 17) % 256)
@@ -136,18 +148,18 @@ func (c *cacheCmd) measure(ctx context.Context, opened []*model.Model, n int) ([
 		for i, m := range opened {
 			s := seqs[i]
 			s.Truncate(n - lastRead)
-			begun := time.Now()
+			begun := now()
 			if _, err := m.ForwardInto(ctx, []model.Input{{Seq: s, Tokens: tokens[n-lastRead:]}}, &into); err != nil {
 				return nil, err
 			}
-			prefills[i] = append(prefills[i], lastRead/time.Since(begun).Seconds())
-			begun = time.Now()
+			prefills[i] = append(prefills[i], lastRead/(float64(now()-begun)/1e9))
+			begun = now()
 			for j := range c.Steps {
 				if _, err := m.ForwardInto(ctx, []model.Input{{Seq: s, Tokens: tokens[j : j+1]}}, &into); err != nil {
 					return nil, err
 				}
 			}
-			decodes[i] = append(decodes[i], float64(c.Steps)/time.Since(begun).Seconds())
+			decodes[i] = append(decodes[i], float64(c.Steps)/(float64(now()-begun)/1e9))
 		}
 	}
 	for i := range rows {

@@ -32,11 +32,11 @@ func TestCacheCommand(t *testing.T) {
 	if r.Peak < whole.Bytes+eight.Bytes {
 		t.Errorf("a peak of %d bytes with caches of %d and %d", r.Peak, whole.Bytes, eight.Bytes)
 	}
-	if out, stderr, err := h.Run(append(flags, "--kv-type=q8_0")...); err != nil || !strings.Contains(out, "q8_0") || strings.Contains(out, "f16") {
+	if out, stderr, err := h.Run(append(flags, "--kv-type=q8_0", "--processor-time")...); err != nil || !strings.Contains(out, "q8_0") || strings.Contains(out, "f16") {
 		t.Errorf("--kv-type q8_0: %v: %s%s", err, out, stderr)
 	}
-	for _, c := range [][2]string{{"--tokens=-1", "--tokens"}, {"--contexts=100", "more than 128"}, {"--steps=0", "--steps"}, {"--contexts=100000", "context of 512"}} {
-		if _, stderr, err := h.Run(append(flags, c[0])...); err == nil || !strings.Contains(stderr, c[1]) {
+	for _, c := range [][2]string{{"--tokens=-1", "--tokens"}, {"--contexts=100", "more than 128"}, {"--steps=0", "--steps"}, {"--processor-time --threads=2", "needs --threads 1"}, {"--contexts=100000", "context of 512"}} {
+		if _, stderr, err := h.Run(append(flags, strings.Fields(c[0])...)...); err == nil || !strings.Contains(stderr, c[1]) {
 			t.Errorf("%s: %v: %s", c[0], err, stderr)
 		}
 	}

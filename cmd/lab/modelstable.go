@@ -66,7 +66,7 @@ which are read as sums of products. Where rounding changes which expert a row go
 - Positions: rotations of whole heads or parts, linear scaling, Llama 3's factors, YaRN, Llama 4's temperature, and LongRoPE: with its
   factors for the context of the first training, which then is the model's context, or with ` + "`--long-context`" + ` those for longer ones.
   "su" and dynamic scaling are refused by name.
-- Sliding windows are in the masks of all devices. Keys and values outside a window are kept. OLMo 3, an olmo2 with windows, is
+- Sliding windows are in the masks of all devices. Keys and values outside a window are kept ([engine.md](engine.md#keys-and-values-in-8-bits) says why). OLMo 3, an olmo2 with windows, is
   refused.
 - Experts are computed on native and the reference, once for all rows that go through them. A simulated phone (` + "`--soc`" + `) maps all
   experts, and charges a run for as many as its rows can use, with an even share of the rows each. ggml's devices refuse them, and so

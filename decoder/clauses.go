@@ -80,7 +80,9 @@ func partEnd(s string, further bool) int {
 			switch {
 			case and && (opens(rest) || short(before, rest) || names(rest)) && (further || requested(before)),
 				and && opens(rest) && named(before),
+				and && (asksAlone(rest) || isThing(rest) && subjectAndVerb.MatchString(before)) && requested(before),
 				!and && inverted(rest) && requested(before),
+				!and && opens(rest) && anotherFollows(rest) && requested(before),
 				further && prepositions[firstWord(rest)] && !opens(rest): // a complement of both
 				return i + 1
 			}
@@ -88,6 +90,8 @@ func partEnd(s string, further bool) int {
 			switch {
 			case !and:
 			case questionWords[strings.ToLower(before)]: // "how and when"
+			case asksAlone(rest) && requested(before):
+				return i
 			case opens(rest) && (further || requested(before)),
 				opens(rest) && named(before),
 				names(rest) && names(before) && (thingAsked(before) || named(before)):
@@ -96,6 +100,34 @@ func partEnd(s string, further bool) int {
 		}
 	}
 	return 0
+}
+
+// asksAlone reports whether s is a question word alone: the rest is that of the question before it, as in "and when?"
+func asksAlone(s string) bool {
+	return questionWords[strings.ToLower(trimQuestion(s))]
+}
+
+// isThing reports whether s, all of it, is a thing in few words: "coffee?"
+func isThing(s string) bool {
+	w := lowerWords(s)
+	return len(w) > 0 && len(w) <= mostSaid && !slices.ContainsFunc(w, func(s string) bool {
+		return asks[s] || auxiliaries[s] || prepositions[s] || pronouns[s] || subordinate[s] || politeness[s]
+	})
+}
+
+// anotherFollows reports whether, after the question with which s begins, "and" and another one follow. "Who" and "which" after a
+// comma may begin a relative clause otherwise.
+func anotherFollows(s string) bool {
+	for {
+		_, after, ok := strings.Cut(s, " and ")
+		if !ok {
+			return false
+		}
+		if opens(after) || asksAlone(after) {
+			return true
+		}
+		s = after
+	}
 }
 
 // withoutAnd returns s without an "and" or "also" before it, and whether there was one.

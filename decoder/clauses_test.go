@@ -61,6 +61,25 @@ func TestClauses(t *testing.T) {
 			[]string{"What are Anna's job?", "What are Anna's phone number?", "What are Anna's address?"}},
 		{"", "phone number and address of the clinic", []string{"phone number of the clinic?", "address of the clinic?"}},
 		{"", "What are the phone numbers of Anna and Ben?", []string{"What are the phone numbers of Anna?", "What are the phone numbers of Ben?"}},
+		{"", "What is the wifi password and the alarm code?", []string{"What is the wifi password?", "What is the alarm code?"}},
+		{"", "Where was the Frøya built and when?", []string{"Where was the Frøya built", "when was the Frøya built?"}},
+		{"", "When is the concert and where?", []string{"When is the concert", "where is the concert?"}},
+		{"", "When was the mill sold, and where?", []string{"When was the mill sold", "where was the mill sold?"}},
+		{"", "When was the bridge opened, who designed it and when was it blown up?",
+			[]string{"When was the bridge opened", "who designed the bridge", "when was the bridge blown up?"}},
+		{"", "What do socks and the gas stove cost?", []string{"What do socks cost?", "What do the gas stove cost?"}},
+		{"", "What does tea cost, and coffee?", []string{"What does tea cost", "What does coffee cost?"}},
+		{"", "wifi password and alarm code", []string{"wifi password?", "alarm code?"}},
+		{"", "Tell me the rent and the deposit", []string{"Tell me the rent?", "Tell me the deposit?"}},
+		{"", "Anna's and Ben's phone number", []string{"Anna's phone number?", "Ben's phone number?"}},
+		{"", "Who is the mayor of Kassel and of Fulda?", []string{"Who is the mayor of Kassel?", "Who is the mayor of Fulda?"}},
+		// Things whose own name has an "and", and relative clauses.
+		{"", "Where is the Lion and the Crown?", []string{"Where is the Lion and the Crown?"}},
+		{"", "When does Salt and Rope end?", []string{"When does Salt and Rope end?"}},
+		{"", "What do black and white photos cost?", []string{"What do black and white photos cost?"}},
+		{"", "What is the black and white photo?", []string{"What is the black and white photo?"}},
+		{"", "What is the distance between the mill and the bridge?", []string{"What is the distance between the mill and the bridge?"}},
+		{"", "Who is Ben, who lives in Kassel and works in Fulda?", []string{"Who is Ben, who lives in Kassel and works in Fulda?"}},
 		{"", "What does the cheese and onion pie cost?", []string{"What does the cheese and onion pie cost?"}},
 		{"", "What are the terms and conditions of the lease?", []string{"What are the terms and conditions of the lease?"}},
 		{"", "What is the distance between Kassel and Leeds?", []string{"What is the distance between Kassel and Leeds?"}},
@@ -98,5 +117,25 @@ func TestLongQuestion(t *testing.T) {
 	long := strings.Repeat("museum, ", maxAsked/8) + asked
 	if got := Clauses(Request{Question: long}); !slices.Equal(got, []string{long}) {
 		t.Errorf("%d parts", len(got))
+	}
+}
+
+// A question that may ask for two things but is not divided is known, and no other.
+func TestUndivided(t *testing.T) {
+	for question, want := range map[string]bool{
+		"What is the colour of the lion and the crown?":   true,
+		"Where is the Lion and the Crown?":                true,
+		"What is the name of Anna's cat and Ben's?":       true,
+		"What is the wifi password and the alarm code?":   false,
+		"When does Salt and Rope end?":                    false,
+		"What do black and white photos cost?":            false,
+		"How far is it between the mill and the bridge?":  false,
+		"Who owns the marina, and when does it open?":     false,
+		"When did Anna and Ben marry?":                    false,
+		"What are the terms and conditions of the lease?": false,
+	} {
+		if got := Undivided(Request{Question: question}); got != want {
+			t.Errorf("%q: %v", question, got)
+		}
 	}
 }

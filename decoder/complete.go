@@ -20,6 +20,11 @@ func completed(before, clause string) string {
 	switch {
 	case before == "":
 		return clause
+	case asksAlone(c): // "and when?"
+		if w := strings.Fields(before); questionWords[bare(w[0])] && len(w) > 1 {
+			return c[:len(first)] + " " + strings.Join(w[1:], " ") + "?"
+		}
+		return c + " " + before
 	case opens(c) || asks[first]:
 		if refersBack(c) {
 			return resolved(c, before)
@@ -31,12 +36,18 @@ func completed(before, clause string) string {
 		}
 		return before + " " + c
 	}
+	if m := subjectAndVerb.FindStringSubmatch(before); m != nil && isThing(c) {
+		return m[1] + " " + trimQuestion(c) + " " + m[3] + "?"
+	}
 	head := head(before)
 	if tail, ok := complement(before); ok && !hasComplement(c) {
 		return head + trimQuestion(c) + " " + tail + "?"
 	}
 	return head + c
 }
+
+// subjectAndVerb matches a question whose subject stands between an auxiliary and its verb: "what does tea cost".
+var subjectAndVerb = regexp.MustCompile(`(?i)^((?:what|how (?:much|long|high|far|often)|when|where|what time) (?:does|do|did)) (.+) (\pL+)$`)
 
 // head returns the words of a question before the thing that it asks for: "what is ".
 func head(question string) string {

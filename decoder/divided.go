@@ -9,7 +9,7 @@ import (
 // divided returns the questions in a clause whose parts share words: "when does the museum open and close" asks when it opens
 // and when it closes. A clause that asks one thing is returned alone.
 func divided(clause string) []string {
-	for _, divide := range []func(string) []string{sharedRest, sharedSubject, sharedOwner, sharedThing} {
+	for _, divide := range []func(string) []string{sharedRest, sharedSubject, sharedOwner, sharedThing, sharedHead, sharedVerb, sharedName, sharedRequest} {
 		if parts := divide(clause); len(parts) > 1 {
 			return parts
 		}
@@ -127,4 +127,105 @@ func sharedThing(clause string) []string {
 		return nil
 	}
 	return []string{strings.Join(w[:k], " ") + "?", strings.Join(slices.Concat(w[:of+1], w[k+1:]), " ") + "?"}
+}
+
+// sharedHead divides "who is the mayor of Kassel and of Fulda".
+func sharedHead(clause string) []string {
+	w := strings.Fields(trimQuestion(clause))
+	k := slices.Index(w, "and")
+	if k < 2 || k+2 >= len(w) || !prepositions[w[k+1]] || len(w) > k+2+mostSaid {
+		return nil
+	}
+	p := slices.Index(w, w[k+1])
+	if p < 1 || p > k-2 || k > p+1+mostSaid || !requested(clause) && !named(clause) {
+		return nil
+	}
+	return []string{strings.Join(w[:k], " ") + "?", strings.Join(slices.Concat(w[:p], w[k+1:]), " ") + "?"}
+}
+
+// sharedVerb divides "what do socks and the gas stove cost": the second thing has its article.
+func sharedVerb(clause string) []string {
+	m := subjectAndVerb.FindStringSubmatch(trimQuestion(clause))
+	if m == nil {
+		return nil
+	}
+	one, other, ok := strings.Cut(m[2], " and ")
+	if !ok || !apart(one, other) {
+		return nil
+	}
+	return []string{m[1] + " " + one + " " + m[3] + "?", m[1] + " " + other + " " + m[3] + "?"}
+}
+
+// apart reports whether two texts around an "and" are two things and not one thing's name: the second has its article, and
+// neither has a capital or a preposition.
+func apart(one, other string) bool {
+	return articles[firstWord(other)] && oneThing(one) && oneThing(other)
+}
+
+// oneThing reports whether a text is a thing in few words that is no name and has no complement.
+func oneThing(text string) bool {
+	w := strings.Fields(text)
+	return len(w) > 0 && len(w) <= mostSaid+1 && !slices.ContainsFunc(w, func(s string) bool {
+		return capital(s) || prepositions[s] || s == "between" || ends[s] || auxiliaries[s] || strings.ContainsAny(s, ",.?!;:")
+	})
+}
+
+// sharedName divides "what is Anna's and Ben's phone number".
+func sharedName(clause string) []string {
+	w := strings.Fields(trimQuestion(clause))
+	k := slices.Index(w, "and")
+	if k < 1 || k+2 >= len(w) || !possessive(w[k-1]) || !possessive(w[k+1]) {
+		return nil
+	}
+	from := k - 1
+	for from > 0 && articles[bare(w[from-1])] {
+		from--
+	}
+	return []string{strings.Join(slices.Concat(w[:k], w[k+2:]), " ") + "?", strings.Join(slices.Concat(w[:from], w[k+1:]), " ") + "?"}
+}
+
+// thingRequested matches what comes before a thing that is asked for by its name.
+var thingRequested = regexp.MustCompile(`(?i)^(?:(?:what|where|who)(?:'s|’s| is| are| was| were) |(?:please )?(?:tell|give|show) (?:me|us) )?`)
+
+// sharedRequest divides "what is the wifi password and the alarm code" and "wifi password and alarm code": two things with an
+// article each, or of two words each.
+func sharedRequest(clause string) []string {
+	clause = trimQuestion(clause)
+	lead := thingRequested.FindString(clause)
+	one, other, ok := strings.Cut(clause[len(lead):], " and ")
+	if !ok || questionWords[firstWord(one)] || requests[firstWord(one)] {
+		return nil
+	}
+	pairs := oneThing(one) && oneThing(other) && wordsOfThing(one) == 2 && wordsOfThing(other) == 2
+	if !pairs && !(articles[firstWord(one)] && apart(one, other)) {
+		return nil
+	}
+	if articles[firstWord(one)] && !articles[firstWord(other)] {
+		other = firstWord(one) + " " + other
+	}
+	return []string{lead + one + "?", lead + other + "?"}
+}
+
+// wordsOfThing returns the number of words of a thing without its article.
+func wordsOfThing(text string) int {
+	w := strings.Fields(text)
+	if len(w) > 0 && articles[strings.ToLower(w[0])] {
+		return len(w) - 1
+	}
+	return len(w)
+}
+
+// Undivided reports whether a request's question may ask for two things that Clauses takes for one: after an "and", an article, a
+// preposition or someone's name begins another thing.
+func Undivided(req Request) bool {
+	return slices.ContainsFunc(Clauses(req), func(clause string) bool {
+		w := strings.Fields(clause)
+		for k := 2; k+1 < len(w); k++ {
+			next := strings.ToLower(w[k+1])
+			if w[k] == "and" && (articles[next] || prepositions[next] || possessive(trimQuestion(w[k+1]))) && !slices.Contains(w[:k], "between") && requested(clause) {
+				return true
+			}
+		}
+		return false
+	})
 }

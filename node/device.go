@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tandem"
+	"tandem/decoder"
 	"tandem/pair"
 )
 
@@ -122,6 +123,9 @@ func (d *Device) AskRecorded(ctx context.Context, q Question, s tandem.Settings,
 	a.answer.Prefill[tandem.Device] = own.took
 	for _, title := range own.Prefill().Truncated {
 		a.remark("%s", shortened(title))
+	}
+	if local.Reader != nil && decoder.Undivided(decoder.Request{Question: q.Text, History: q.History}) {
+		a.remark("only one of two things may have been answered: ask for each by itself")
 	}
 	a.answer.Read[tandem.Device] = len(own.passages)
 	err = a.run(own)

@@ -104,6 +104,16 @@ func TestSampleTimes(t *testing.T) {
 	}
 }
 
+// Of a question that may ask for two things and is not divided, the answer says that one may be missing.
+func TestUndividedQuestion(t *testing.T) {
+	h := newHome(t)
+	for q, want := range map[string]bool{"What is the colour of the cat and the dog?": true, question: false} {
+		if said := strings.Join(h.ask(q).Remarks, "; "); strings.Contains(said, "one of two things") != want {
+			t.Errorf("%s: remarks %q", q, said)
+		}
+	}
+}
+
 // The same seed gives the same sampled text in every placement; another seed gives another text at some point.
 func TestSeedFixesSampledText(t *testing.T) {
 	h := newHome(t)

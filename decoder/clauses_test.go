@@ -73,6 +73,8 @@ func TestClauses(t *testing.T) {
 		{"", "Tell me the rent and the deposit", []string{"Tell me the rent?", "Tell me the deposit?"}},
 		{"", "Anna's and Ben's phone number", []string{"Anna's phone number?", "Ben's phone number?"}},
 		{"", "Who is the mayor of Kassel and of Fulda?", []string{"Who is the mayor of Kassel?", "Who is the mayor of Fulda?"}},
+		{"", "When was he born, where did he grow up and who taught him?",
+			[]string{"When was he born", "where did he grow up When was he born", "who taught him? where did he grow up When was he born"}},
 		// Things whose own name has an "and", and relative clauses.
 		{"", "Where is the Lion and the Crown?", []string{"Where is the Lion and the Crown?"}},
 		{"", "When does Salt and Rope end?", []string{"When does Salt and Rope end?"}},

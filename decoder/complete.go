@@ -142,7 +142,7 @@ func resolved(clause, before string) string {
 func person(question string) string {
 	words := strings.Fields(question)
 	for i := 1; i < len(words); i++ {
-		if !capital(words[i]) || bare(words[i]) == "i" || prepositions[bare(words[i-1])] && bare(words[i-1]) != "of" {
+		if !capital(words[i]) || bare(words[i]) == "i" || questionWords[bare(words[i])] || prepositions[bare(words[i-1])] && bare(words[i-1]) != "of" {
 			continue
 		}
 		to := i + 1

@@ -8,11 +8,13 @@ type form uint8
 const (
 	value    form = iota // the span itself
 	sentence             // the sentence around it
+	reason               // that sentence, but no heading
+	steps                // all steps of the numbered list around it, or that sentence
 	list                 // the whole list around it
 )
 
-// formOf chooses the form by the question's first words: "why", "how does" and questions for yes or no are answered by a
-// sentence, "what are all" by a list, others by a value. Where there is no list, the sentence stands for it.
+// formOf chooses the form by the question's first words: "why" and questions for yes or no are answered by a sentence, "how
+// does" by steps, "what are all" by a list, others by a value. Where there is no list, the sentence stands for it.
 func formOf(question string) form {
 	w := strings.FieldsFunc(strings.ToLower(question), func(r rune) bool { return strings.ContainsRune(" \t\n,.?!", r) })
 	for len(w) > 1 && opening[w[0]] || len(w) > 2 && before[w[0]] && (w[1] == "which" || w[1] == "what") {
@@ -22,9 +24,11 @@ func formOf(question string) form {
 		return value
 	}
 	switch first, second := w[0], w[1]; {
-	case first == "why", yesNo[first], first == "explain", first == "describe", first == "instructions":
-		return sentence
-	case first == "how" && !measures[second]:
+	case first == "why", first == "explain", first == "describe":
+		return reason
+	case first == "how" && !measures[second], first == "instructions":
+		return steps
+	case yesNo[first]:
 		return sentence
 	case first == "what" && (second == "happens" || second == "happened" || second == "if" || second == "should" || second == "about"):
 		return sentence
@@ -36,13 +40,14 @@ func formOf(question string) form {
 
 // plural reports whether a word looks like several things.
 func plural(word string) bool {
-	return len(word) > 3 && strings.HasSuffix(word, "s") && !strings.HasSuffix(word, "ss") && !strings.HasSuffix(word, "us") && !strings.HasSuffix(word, "is")
+	return len(word) > 3 && !verbs[word] && strings.HasSuffix(word, "s") && !strings.HasSuffix(word, "ss") && !strings.HasSuffix(word, "us") && !strings.HasSuffix(word, "is")
 }
 
 var (
 	before   = set("on at in for from to by with of until since till after during under through about against")
 	opening  = set("and so ok okay please hi hello hey also but then")
 	yesNo    = set("is are was were do does did can could will would has have had may must should am")
+	verbs    = set("does costs means needs takes comes goes makes opens closes belongs")
 	measures = set("many much long far old often tall high big large deep wide heavy fast late early soon hot cold warm expensive")
 )
 

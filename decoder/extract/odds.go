@@ -100,7 +100,7 @@ func (c Config) evidence(clause string, ps []passages.Passage, known []passage) 
 	for _, p := range known {
 		read = append(read, p.read)
 	}
-	whole := formOf(clause) != value
+	form := formOf(clause)
 	clause, slips := c.Reader.Spelled(clause, read)
 	found, err := c.Reader.Read(clause, read)
 	if err != nil {
@@ -109,8 +109,8 @@ func (c Config) evidence(clause string, ps []passages.Passage, known []passage) 
 	lexical := c.Scorer.Prepare(slices.Concat(ps, []passages.Passage{{Text: clause}}))(nil, clause)
 	out := make([]Evidence, len(found))
 	for i, f := range found {
-		out[i] = Evidence{None: f.None, Lexical: lexical[i], Echo: lexical[len(ps)], Rank: i, Whole: whole, Slips: slips}
-		if best := f.Best(1); len(best) > 0 {
+		out[i] = Evidence{None: f.None, Lexical: lexical[i], Echo: lexical[len(ps)], Rank: i, Whole: form != value, Slips: slips}
+		if best := known[i].answers(f, form, 1); len(best) > 0 {
 			out[i].Share = shareOf(best[0].P, f.None)
 			out[i].Length = len(known[i].quote(known[i].widen(best[0].Begin, best[0].End)).Text)
 		}
@@ -158,7 +158,7 @@ func (c Config) Choices(question string, ps []passages.Passage) ([]Choice, error
 	out := make([]Choice, len(ps))
 	for i, f := range found {
 		out[i].Evidence = evidence[i]
-		if best := f.Best(1); len(best) > 0 {
+		if best := known[i].answers(f, form, 1); len(best) > 0 {
 			out[i].Value, _ = known[i].say(best[0], form)
 			out[i].Sentence, _ = known[i].say(best[0], sentence)
 		}

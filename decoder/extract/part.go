@@ -10,6 +10,7 @@ import (
 
 	"tandem"
 	"tandem/decoder"
+	"tandem/internal/sentences"
 	"tandem/model/span"
 	"tandem/model/tokenizer"
 	"tandem/retrieval/passages"
@@ -145,7 +146,7 @@ func (d *Decoder) readPart(ctx context.Context, clause string, ps []passages.Pas
 	for i, f := range found {
 		whole, r := d.cfg.Constants.Judge(evidence[i])
 		c := docContext{r: r}
-		best := f.Best(mostTexts)
+		best := known[i].answers(f, form, mostTexts)
 		texts := d.cfg.candidates(known[i], best, form)
 		if whole {
 			if sentences := d.cfg.candidates(known[i], best, sentence); !d.said(sentences) {
@@ -232,12 +233,15 @@ func (p passage) nearest(spans []span.Span) []near {
 // around returns the text of a passage without its title, or as many of its sentences around one as fit.
 func (p passage) around(from, to int) decoder.Quote {
 	begin, end := p.widen(p.read.Around(from, to, p.body, decoder.MostAround))
+	if b, e := p.agreed(begin, end); e-b <= decoder.MostAround {
+		begin, end = b, e
+	}
 	return decoder.Quote{Text: p.text[begin:end], From: from - begin, To: to - begin}
 }
 
 // quote returns the sentence around a range.
 func (p passage) quote(from, to int) decoder.Quote {
-	begin, end := p.widen(p.read.Sentence(from, to))
+	begin, end := p.sentence(from, to)
 	return decoder.Quote{Text: p.text[begin:end], From: from - begin, To: to - begin}
 }
 
@@ -245,11 +249,11 @@ func (p passage) quote(from, to int) decoder.Quote {
 func (p passage) say(s span.Span, form form) (string, decoder.Quote) {
 	from, to := p.widen(s.Begin, s.End)
 	quote := p.quote(from, to)
-	switch form {
-	case sentence:
-		return flat(quote.Text), quote
-	case list:
+	switch {
+	case form == list, form == steps && itemMark.MatchString(p.text[p.lineStart(from):]):
 		from, to = p.widen(p.read.Items(from, to))
+	case form != value, sentences.BreaksOff(p.text, to):
+		return flat(quote.Text), quote
 	}
 	return flat(p.text[from:to]), quote
 }

@@ -2,6 +2,7 @@ package extract
 
 import (
 	"tandem/decoder/ground"
+	"tandem/internal/sentences"
 	"tandem/model/span"
 	"tandem/retrieval/passages"
 )
@@ -12,6 +13,7 @@ type passage struct {
 	start  int    // where the document's own bytes begin
 	body   int    // where the text begins
 	inside []bool // where text must not be cut
+	ends   []int  // of the text's sentences, as package sentences finds them
 	read   *span.Passage
 }
 
@@ -26,6 +28,7 @@ func (c Config) passage(p passages.Passage) (out passage, err error) {
 		out.body = len(out.text) - len(p.Text)
 	}
 	out.inside = ground.Inside(out.text)
+	out.ends = sentences.Ends(out.text)
 	out.read, err = c.Reader.Passage(out.text)
 	return out, err
 }

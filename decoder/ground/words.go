@@ -59,7 +59,7 @@ func charsOf(text string) []char {
 }
 
 // joins reports whether the characters between two characters of words make one word of both. With amounts, so does white
-// space between a number and its sign.
+// space between a number and its sign on one line.
 func joins(before char, between []char, after char, amounts bool) bool {
 	numbers := before.class == digit && after.class == digit
 	switch {
@@ -81,16 +81,51 @@ func joins(before char, between []char, after char, amounts bool) bool {
 		return false
 	}
 	for _, c := range between {
-		if c.class != space {
+		if c.class != space || c.r == '\n' {
 			return false
 		}
 	}
 	return true
 }
 
-// Inside returns, for each offset in a text and its end, whether the text must not be cut there: within a character, a word or
-// a number, or between a number and its sign.
-func Inside(text string) []bool { return within(charsOf(text), len(text), true) }
+// Inside returns, for each offset in a text and its end, whether the text must not be cut there: within a character, a word, a
+// number or a telephone number, between a number and its sign, or between a name or code and the @ or * that it begins or ends
+// with.
+func Inside(text string) []bool {
+	chars := charsOf(text)
+	inside := within(chars, len(text), true)
+	for i, c := range chars {
+		if prefixes(chars, i) {
+			inside[chars[i+1].at] = true
+		}
+		if suffixes(chars, i) {
+			inside[c.at] = true
+		}
+	}
+	for _, r := range telephones(text) {
+		for at := r[0] + 1; at < r[1]; at++ {
+			inside[at] = true
+		}
+	}
+	return inside
+}
+
+// prefixes reports whether chars[i] is the @ before a name, or a single star before a code of digits.
+func prefixes(chars []char, i int) bool {
+	if i+1 == len(chars) || i > 0 && (chars[i-1].class.inWord() || chars[i-1].r == chars[i].r) {
+		return false
+	}
+	next := chars[i+1]
+	return chars[i].r == '@' && next.class.inWord() || chars[i].r == '*' && (next.class == digit || next.r == '#')
+}
+
+// suffixes reports whether chars[i] is a single star after a code of digits.
+func suffixes(chars []char, i int) bool {
+	if i == 0 || chars[i].r != '*' || i+1 < len(chars) && (chars[i+1].class.inWord() || chars[i+1].r == '*') {
+		return false
+	}
+	return chars[i-1].class == digit || chars[i-1].r == '#'
+}
 
 // within returns, for each offset in a text of the given characters, whether the text must not be cut there. With amounts, a
 // number and its sign are not parted either.

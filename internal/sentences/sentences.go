@@ -134,6 +134,37 @@ func keepsOn(word, before, rest string) bool {
 	return !starts && (isDotted(lower) || beforeWords[lower] || isClipped(word))
 }
 
+// BreaksOff reports whether a text up to an offset breaks off at an abbreviation, an initial or an ordinal that the words
+// after it complete, as after "Hr" or "Hr." in "Hr. Weber" and after "3" in "3. Mai". The number of an item is none of these.
+func BreaksOff(text string, at int) bool {
+	dot := at
+	if !strings.HasPrefix(text[at:], ".") {
+		dot--
+	}
+	if dot < 0 || text[dot] != '.' {
+		return false
+	}
+	before := strings.TrimLeftFunc(text[strings.LastIndexByte(text[:dot], '\n')+1:dot], unicode.IsSpace)
+	rest, _, _ := strings.Cut(text[dot+1:], "\n")
+	word := lastWord(before)
+	lower := strings.ToLower(word)
+	after := strings.TrimLeftFunc(rest, unicode.IsSpace)
+	switch {
+	case after == "" || lower == "":
+		return false
+	case rest[0] == '-': // Dipl.-Ing.
+		return beforeNames[lower]
+	case rest[0] == ',': // Di., 5. März
+		return beforeNumbers[lower]
+	case after == rest, isDotted(lower), afterTimes[lower]:
+		return false
+	case isNumber(word) && len(before) == len(word):
+		next, _, _ := strings.Cut(after, " ")
+		return months[strings.ToLower(next)]
+	}
+	return keepsOn(word, before, strings.TrimLeftFunc(after, opening))
+}
+
 // isNumber reports whether a word is a number of at most four digits.
 func isNumber(word string) bool {
 	return len(word) > 0 && len(word) <= 4 && strings.Trim(word, "0123456789") == ""

@@ -23,7 +23,9 @@ func TestSplit(t *testing.T) {
 		"1. From 1 July the rent is 1.234,50 €.|Please pay.", "\"Stop!\" she said.|\"Why?\"|He went.", "He said \"no.\"|She said yes (twice).|Then they left.",
 		"Last time (Oct. 2023) with a remark.|Believe Yıldız.", "The bill is from the 14. Juni.|Pay it.",
 		"Version 1.4.2 fixes it.|See example.com for more.", "Wait... what?|No…|Yes.", "今日は晴れです。|明日は雨です。", "Line one\n|Line two", "Hr. Wieczorek comes on Tue. and Fri. mornings.",
-		"Wohnung im 2. Obergeschoss links.|Es gibt 3 Zimmer.", "The lease ends on 31 Dec. 2024.|No renewal.", "", "Use the VPN.|HTML works.", "She is 9.|Leo is 12.",
+		"Wohnung im 2. Obergeschoss links.|Es gibt 3 Zimmer.", "The lease ends on 31 Dec. 2024.|No renewal.", "", "Use the VPN.|HTML works.",
+		"The vet is Dra. Pilar Echeverría.|Write to Mme. Curie and to Mlle. Roux.|Ask Frau Dr. med. Anna Roth.",
+		"The birthday is Di., 5. März 1968.|It sits at Bd. Voltaire 7.", "She is 9.|Leo is 12.",
 	} {
 		var want []string
 		for _, s := range strings.Split(text, "|") {
@@ -37,6 +39,21 @@ func TestSplit(t *testing.T) {
 	}
 	if got := Split("今日は晴れです。明日は雨です。"); len(got) != 2 {
 		t.Errorf("%q", got)
+	}
+}
+
+// A vertical bar marks the offset.
+func TestBreaksOff(t *testing.T) {
+	for marked, want := range map[string]bool{
+		"Hr|. Weber": true, "Hr.| Weber": true, "3|. Mai 1950": true, "on 3.| Mai": true, "im 2|. Stock": true, "Frau Dr. med|. Anna": true,
+		"by Dipl|.-Ing. Weber": true, "by Dipl.-Ing.| Weber": true, "at Bd|. Voltaire": true, "is Di|., 5. März": true, "J|. K. Rowling": true,
+		"at Gärtnerstr|. 11": true, "Hr|.": false, "Hr|.\nWeber": false, "Hr| Weber": false, "at 6 p.m|. and": false, "glue etc|. The": false,
+		"1|. Hold it": false, "1.| Hold it": false, "the shed|. Nails": false, "version 1|.4": false, "|": false, "|. a": false,
+	} {
+		at := strings.IndexByte(marked, '|')
+		if got := BreaksOff(marked[:at]+marked[at+1:], at); got != want {
+			t.Errorf("%q: %v", marked, got)
+		}
 	}
 }
 

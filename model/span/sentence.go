@@ -59,6 +59,12 @@ func (p *Passage) Items(begin, end int) (from, to int) {
 	return w[a].begin, w[b-1].end
 }
 
+// Heading reports whether a span begins in a line that says what follows it.
+func (p *Passage) Heading(begin, end int) bool {
+	a, b := p.words(begin, end)
+	return a < b && p.text.words[a].base[9] > 0
+}
+
 // words returns the range of the words that lie in a span.
 func (p *Passage) words(begin, end int) (a, b int) {
 	for b = range p.text.words {

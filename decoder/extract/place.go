@@ -1,0 +1,180 @@
+package extract
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+
+	"tandem/decoder"
+	"tandem/internal/sentences"
+	"tandem/model/span"
+)
+
+var itemMark = regexp.MustCompile(`^[ \t]*\d{1,3}[.)][ \t]`)
+
+const (
+	longestHeading = 10   // in words, of one that is not marked
+	mostTried      = 1024 // spans of a passage
+)
+
+// answers returns the n likeliest spans that may answer a question of some form, the likeliest first. An item's number is no
+// answer, nor is a heading to "how" and "why". A question is none either: the text below it is.
+func (p passage) answers(f *span.Posterior, form form, n int) []span.Span {
+	var out []span.Span
+	for _, s := range f.Best(mostTried) {
+		if len(out) == n {
+			break
+		}
+		if s.Begin, s.End = p.place(s.Begin, s.End, form); s.Begin < s.End {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// place returns the range that answers where the reader points at another one. It is empty if nothing there does.
+func (p passage) place(from, to int, form form) (int, int) {
+	from, to = p.widen(from, to)
+	if form != list {
+		from, to = p.row(from, to)
+	}
+	if p.asks(from) {
+		if form == value || form == list {
+			return from, from
+		}
+		from, to = p.below(from)
+	}
+	switch {
+	case from >= to, form != steps && p.onlyMark(from, to):
+		return from, from
+	case (form == reason || form == steps) && p.heading(from, to):
+		return from, from
+	}
+	return p.completed(from, to), to
+}
+
+// row returns the row of a table in which a range begins if the range has several.
+func (p passage) row(from, to int) (int, int) {
+	begin, end := p.lineStart(from), p.lineEnd(from)
+	if to > end && strings.Contains(p.text[begin:end], "|") {
+		return p.widen(begin, end)
+	}
+	return from, to
+}
+
+// asks reports whether the sentence at an offset is a question.
+func (p passage) asks(at int) bool {
+	begin, end := p.sentence(at, at+1)
+	said := strings.TrimRightFunc(p.text[begin:end], func(r rune) bool { return strings.ContainsRune("\"'”’»)]*_ ", r) })
+	return strings.HasSuffix(said, "?") || strings.HasSuffix(said, "？")
+}
+
+// below returns the answer to the question at an offset: the line below, or in the question's line the sentence after it.
+// The range is empty if that is a question or a heading, or if there is none.
+func (p passage) below(at int) (from, to int) {
+	_, end := p.sentence(at, at+1)
+	rest := strings.TrimLeftFunc(p.text[end:], unicode.IsSpace)
+	begin := len(p.text) - len(rest)
+	if rest == "" {
+		return begin, begin
+	}
+	last := p.lineEnd(begin)
+	if begin < p.lineEnd(end) || last-begin > decoder.MostAround {
+		_, last = p.sentence(begin, begin+1)
+	}
+	if p.heading(begin, last) || p.asks(begin) {
+		return begin, begin
+	}
+	return p.widen(begin, last)
+}
+
+// heading reports whether a range begins in the title or in a heading. The reader sees headings below an empty line; where a
+// passage has any, its first line is one, too, if it ends as one does.
+func (p passage) heading(from, to int) bool {
+	if from < p.body || p.read.Heading(from, to) {
+		return true
+	}
+	line := p.text[p.body:p.lineEnd(p.body)]
+	return from < p.body+len(line) && strings.Contains(p.text[p.body:], "\n\n") &&
+		len(strings.Fields(line)) <= longestHeading && !strings.ContainsAny(line[len(line)-1:], ".!?;,") && !itemMark.MatchString(line)
+}
+
+// onlyMark reports whether a range is the number of an item and no more.
+func (p passage) onlyMark(from, to int) bool {
+	begin := p.lineStart(from)
+	return to <= begin+len(itemMark.FindString(p.text[begin:]))
+}
+
+// completed returns where a value begins with the abbreviations and the ordinal in front of it that the reader took for the
+// end of a sentence.
+func (p passage) completed(from, to int) int {
+	if begin, _ := p.read.Sentence(from, to); begin != from {
+		return from
+	}
+	for {
+		before := strings.TrimRight(p.text[p.lineStart(from):from], " \t")
+		at := p.lineStart(from) + len(before)
+		if !strings.HasSuffix(before, ".") || !sentences.BreaksOff(p.text, at) {
+			return from
+		}
+		word := p.lineStart(from) + strings.LastIndexAny(before, " \t") + 1
+		if from, _ = p.widen(word, at); from > word {
+			return from
+		}
+	}
+}
+
+// sentence returns the range of the sentences around a range.
+func (p passage) sentence(from, to int) (int, int) {
+	return p.agreed(p.widen(p.read.Sentence(from, to)))
+}
+
+// agreed widens a range until a sentence begins and ends there for the reader and for package sentences, which knows more
+// abbreviations and ordinals.
+func (p passage) agreed(from, to int) (int, int) {
+	for {
+		begin, end := p.read.Sentence(p.begun(from), p.ended(to))
+		if begin, end = p.widen(min(begin, from), max(end, to)); begin == from && end == to {
+			return from, to
+		}
+		from, to = begin, end
+	}
+}
+
+// begun returns where the sentence begins that holds offset at.
+func (p passage) begun(at int) int {
+	begin := 0
+	for _, end := range p.ends {
+		if end > at {
+			break
+		}
+		begin = end
+	}
+	for begin < at && unicode.IsSpace(rune(p.text[begin])) {
+		begin++
+	}
+	return min(begin, at)
+}
+
+// ended returns where the sentence ends that ends at offset at or after it.
+func (p passage) ended(at int) int {
+	end := len(p.text)
+	for _, e := range p.ends {
+		if e >= at {
+			end = e
+			break
+		}
+	}
+	return max(at, len(strings.TrimRightFunc(p.text[:end], unicode.IsSpace)))
+}
+
+// lineStart returns where the line begins that holds offset at.
+func (p passage) lineStart(at int) int { return strings.LastIndexByte(p.text[:at], '\n') + 1 }
+
+// lineEnd returns where the line ends that holds offset at.
+func (p passage) lineEnd(at int) int {
+	if n := strings.IndexByte(p.text[at:], '\n'); n >= 0 {
+		return at + n
+	}
+	return len(p.text)
+}

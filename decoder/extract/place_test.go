@@ -1,0 +1,101 @@
+package extract
+
+import (
+	"strings"
+	"testing"
+
+	"tandem/aggregator"
+	"tandem/retrieval/passages"
+)
+
+// What the reader points at becomes a whole answer: no abbreviation, number of an item, heading, question or part of a row.
+func TestWholeAnswers(t *testing.T) {
+	for _, c := range []struct{ title, text, question, want string }{
+		{"Contacts", "The electrician is Hr. Baumgärtner from Fulda.", "Who is the electrician?", "The electrician is Hr. Baumgärtner from Fulda."},
+		{"Pets", "The vet is Dra. Pilar Echeverría.", "Who is the vet?", "The vet is Dra. Pilar Echeverría."},
+		{"Family", "Grandma was born on 3. Mai 1950 in Ulm.", "When was grandma born?", "Grandma was born on 3. Mai 1950 in Ulm."},
+		{"Law", "The lawyer is Frau Dr. med. Anna Roth.", "Who is the lawyer?", "The lawyer is Frau Dr. med. Anna Roth."},
+		{"Bridge", "The bridge was checked by Dipl.-Ing. Weber.", "Who checked the bridge?", "The bridge was checked by Dipl.-Ing. Weber."},
+		{"Office", "The notary sits at Bd. Voltaire 7.", "Where does the notary sit?", "The notary sits at Bd. Voltaire 7."},
+		{"Friends", "The birthday of Fritz is Di., 5. März 1968.", "When is the birthday of Fritz?", "The birthday of Fritz is Di., 5. März 1968."},
+		{"Flat", "Write to Mme. Curie about the keys.", "Who should I write to about the keys?", "Mme. Curie"},
+		{"Tasks: How to reset the router", "1. Hold the red button for ten seconds.\n2. Wait until the lamp is green.\n3. Enter the code 4410.", "How do I reset the router?",
+			"1. Hold the red button for ten seconds. 2. Wait until the lamp is green. 3. Enter the code 4410."},
+		{"Tasks: How to change the filter", "1) Open the lid.\n2) Pull out the old filter.\n3) Push in the new one.", "How do I change the filter?",
+			"1) Open the lid. 2) Pull out the old filter. 3) Push in the new one."},
+		{"Café", "- Coffee: 2.40 €\n- Tea: 3.10 €", "What does tea cost?", "3.10 €"},
+		{"Dentist", "The number of the dentist is +49 (0)561/12 34-56 on weekdays.", "What is the number of the dentist?", "+49 (0)561/12 34-56"},
+		{"Alarm", "The PIN of the alarm is *4711#.", "What is the PIN of the alarm?", "The PIN of the alarm is *4711#."},
+		{"Swimming baths", "Q: Can I pay by card?\nA: Yes, from 5 euros on.\nQ: Are dogs allowed?\nA: No.", "Can I pay by card at the swimming baths?", "A: Yes, from 5 euros on."},
+		{"Ferry", "Departure | Adult | Bicycle\n6:50 | 5.00 € | 3.00 €\n9:20 | 6.00 € | 4.00 €\n14:10 | 6.50 € | 4.50 €", "What does a bicycle cost on the 6:50 ferry?", "3.00 €"},
+	} {
+		d := open(t, config(0), c.question, []passages.Passage{{Title: c.title, Text: c.text}})
+		if got := answer(t, aggregator.Rule{Greedy: true}, d); got != c.want {
+			t.Errorf("%s: %q, want %q", c.question, got, c.want)
+		}
+		if q := d.Parts()[0].Quotes[0]; q.Text == "1." {
+			t.Errorf("%s: quoted %q", c.question, q.Text)
+		}
+	}
+}
+
+// Neither a title nor a heading says how, nor does a question say anything.
+func TestNoAnswerFromHeadings(t *testing.T) {
+	const question = "How do I upgrade seedbox from 1.x?"
+	for _, p := range []passages.Passage{
+		{Title: "Upgrade from 1.x", Text: "Seedbox keeps logs."},
+		{Title: "Seedbox", Text: "Upgrade from 1.x\nStop the service and run the migration.\n\nOther\nLogs are in the folder logs."},
+		{Title: "Seedbox", Text: "Intro.\n\nUpgrade from 1.x\nStop the service and run the migration."},
+		{Title: "Seedbox", Text: "How do I upgrade seedbox from 1.x?"},
+	} {
+		d := open(t, config(0), question, []passages.Passage{p})
+		for _, c := range d.parts[0].contexts[:1] {
+			for _, x := range c.texts {
+				if x.text == p.Title || x.text == "Upgrade from 1.x" || x.text == question {
+					t.Errorf("%q answers with %q", p.Text, x.text)
+				}
+			}
+		}
+	}
+}
+
+// A range over several rows becomes the first of them; what touches a value, and a telephone number, stay whole.
+func TestPlace(t *testing.T) {
+	for _, c := range []struct{ text, span, want string }{
+		{"6:50 | 3.00 €\n9:20 | 4.00 €\n14:10 | 4.50 €", "3.00 €\n9:20 | 4.00 €\n14:10", "6:50 | 3.00 €"},
+		{"6:50 | 3.00 €\n9:20 | 4.00 €", "3.00", "3.00 €"},
+		{"The PIN is *4711#.", "4711", "*4711#"},
+		{"Call +49 (0)561/12 34-56 now.", "+49", "+49 (0)561/12 34-56"},
+		{"Ask Frau Dr. med. Anna Roth.", "Anna Roth", "Dr. med. Anna Roth"},
+		{"On 3. Mai 1950 it rained.", "Mai 1950", "3. Mai 1950"},
+		{"1. Hold it.\n2. Wait.", "1.", ""},
+		{"1. Hold it.\n2. Wait.", "Hold it", "Hold it"},
+		{"Is it open?\nYes.", "open", ""},
+	} {
+		p, err := config(0).passage(passages.Passage{Title: "Notes", Text: c.text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := p.body + strings.Index(c.text, c.span)
+		from, to := p.place(at, at+len(c.span), value)
+		if got := p.text[from:to]; got != c.want {
+			t.Errorf("%q in %q: %q, want %q", c.span, c.text, got, c.want)
+		}
+	}
+}
+
+// A sentence is cut at no abbreviation.
+func TestSentenceAgrees(t *testing.T) {
+	p, err := config(0).passage(passages.Passage{Title: "Contacts", Text: "Ask Frau Dr. med. Anna Roth. She lives at Bd. Voltaire 7. It is far."})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ from, to int }{{p.body, p.body + 3}, {p.body + 19, p.body + 23}} {
+		if q := p.quote(c.from, c.to); q.Text != "Ask Frau Dr. med. Anna Roth." {
+			t.Errorf("quoted %q", q.Text)
+		}
+	}
+	if from, to := p.below(p.body); p.text[from:to] != "She lives at Bd. Voltaire 7." {
+		t.Errorf("below is %q", p.text[from:to])
+	}
+}

@@ -72,7 +72,7 @@ func pieces(doc documents.Document, most int) []piece {
 				opens = false
 			}
 		}
-		out[len(out)-1].strands = introduces || b.Kind == documents.Heading || isCaption(b)
+		out[len(out)-1].strands = introduces || b.Kind == documents.Heading || isCaption(b) || isAnswered(doc.Blocks, i)
 		if introduces {
 			lead = len(out) - 1
 		}
@@ -116,6 +116,13 @@ func isCaption(b documents.Block) bool {
 	return b.Kind == documents.Paragraph && !strings.ContainsAny(b.Text[len(b.Text)-1:], ".!?;,") && english.CountWords(b.Text) <= longestCaption
 }
 
+// isAnswered reports whether block i is a paragraph or a line that ends with a question, and text that may answer it follows.
+func isAnswered(blocks []documents.Block, i int) bool {
+	b := blocks[i]
+	asks := (b.Kind == documents.Paragraph || b.Kind == documents.Line) && (strings.HasSuffix(b.Text, "?") || strings.HasSuffix(b.Text, "？"))
+	return asks && i+1 < len(blocks) && blocks[i+1].Kind != documents.Heading
+}
+
 // divide returns the ends of the windows whose costs have the smallest sum.
 func divide(ps []piece, target int) (ends []int) {
 	cost, from := make([]float64, len(ps)+1), make([]int, len(ps)+1)
@@ -150,7 +157,7 @@ const (
 	blockCost    = 0.02 // of a window that begins with a paragraph
 	lineCost     = 0.08 // of one that begins with a line or row
 	sentenceCost = 0.15 // of one that begins within a paragraph
-	strandCost   = 100  // of a heading or the like without what it introduces
+	strandCost   = 100  // of a heading, a question or the like without what comes after it
 )
 
 // lengthCost returns the cost of a window's length.

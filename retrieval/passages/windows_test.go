@@ -50,6 +50,25 @@ func TestHeadingPath(t *testing.T) {
 	}
 }
 
+// No window ends between a question and the answer below it.
+func TestQuestionsKeepAnswers(t *testing.T) {
+	for _, form := range []string{"Q: May I use %d?\n\nA: %s\n\n", "- May I use %d?\n- %s\n"} {
+		var b strings.Builder
+		for i := range 40 {
+			fmt.Fprintf(&b, form, i, strings.TrimSpace(prose(i%5+1)))
+		}
+		ps := cutText(t, "faq.md", b.String(), DefaultWords)
+		if len(ps) < 4 {
+			t.Errorf("%d windows", len(ps))
+		}
+		for _, p := range ps {
+			if strings.HasSuffix(p.Text, "?") {
+				t.Errorf("a window ends %q", p.Text[max(0, len(p.Text)-40):])
+			}
+		}
+	}
+}
+
 // Windows have about the target length, and none ends within a sentence.
 func TestWindowsOfProse(t *testing.T) {
 	text := strings.ReplaceAll(prose(60), "number", "of Prof. J. K. Lang, Gärtnerstr.")

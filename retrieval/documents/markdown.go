@@ -294,6 +294,7 @@ func plain(s string) string {
 func unmark(s string) (text string, searched int) {
 	var b strings.Builder
 	m := marks{s: s}
+	lone := strings.Count(s, "*") == 1
 	for i := 0; i < len(s); {
 		switch c := s[i]; {
 		case c == '\\' && i+1 < len(s) && strings.IndexByte("\\`*_{}[]()#+-.!~|<>$", s[i+1]) >= 0:
@@ -322,8 +323,9 @@ func unmark(s string) (text string, searched int) {
 		case c == '<':
 			i = m.tag(&b, i)
 		case c == '*', c == '~' && strings.HasPrefix(s[i:], "~~"):
-			// emphasis touches a word: "3 * 4" keeps its asterisk
-			if c == '*' && (i == 0 || s[i-1] == ' ') && (i+1 == len(s) || s[i+1] == ' ') {
+			// emphasis touches a word and has a second mark: "3 * 4" and "*4711#" keep their asterisks
+			apart := (i == 0 || s[i-1] == ' ') && (i+1 == len(s) || s[i+1] == ' ')
+			if c == '*' && (apart || lone) {
 				b.WriteByte(c)
 			}
 			i++

@@ -16,3 +16,12 @@ func TestMarksAreSearchedForOnce(t *testing.T) {
 		}
 	}
 }
+
+// An asterisk without another one is no emphasis.
+func TestLoneAsterisk(t *testing.T) {
+	for text, want := range map[string]string{"The PIN is *4711#.": "The PIN is *4711#.", "an *old* key": "an old key", "3 * 4 and *5*": "3 * 4 and 5"} {
+		if got := plain(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}

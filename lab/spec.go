@@ -50,7 +50,7 @@ type SpecResult struct {
 }
 
 // SpecMethods are the ways of drafting that Spec knows, in the order of its results.
-var SpecMethods = []string{"plain", "pld", "pld+calibration", "pld+reuse", "pld+both", "sam", "sam+calibration", "sam+reuse", "sam+both", "auto", "all", "ngram-simple (llama.cpp)", "ngram-map-k (llama.cpp)", "ngram-cache (llama.cpp)", "eagle (simulated)"}
+var SpecMethods = []string{"plain", "pld", "pld+calibration", "pld+reuse", "pld+both", "sam", "sam+calibration", "sam+reuse", "sam+both", "auto", "all", "auto+history", "all+history", "ngram-simple (llama.cpp)", "ngram-map-k (llama.cpp)", "ngram-cache (llama.cpp)", "eagle (simulated)"}
 
 // Blocks is the method that drafts with Spec.Denoiser.
 const Blocks = "blocks"
@@ -74,7 +74,7 @@ type Spec struct {
 	Own       specdec.Costs // of the model's own passes, where Costs are another's; nil for none
 	Eagle     float64       // what a token of the simulated EAGLE takes, as a share of a pass of one row (EagleShare)
 	Denoiser  *model.Model  // a diffusion model of the same vocabulary, for Blocks; nil for none
-	History   string        // folder for histories of earlier answers, which "auto" and "all" use
+	History   string        // folder for histories of earlier answers, which "auto+history" and "all+history" use
 	MaxTokens int
 	Rows      int // of a pass [32]
 	Sampling  sample.Params
@@ -194,8 +194,8 @@ func (s Spec) newRun(task, name string) (*methodRun, error) {
 	}
 	for i, costs := range choosers {
 		r := &costedRun{costs: costs, worst: math.Inf(1)}
-		if sets[name] != 0 {
-			h, err := specdec.OpenHistory(s.History, fmt.Sprintf("%s-%s-%d", task, name, i), specdec.DefaultHistory)
+		if sets[name]&specdec.WithHistory != 0 {
+			h, err := specdec.OpenHistory(s.History, fmt.Sprintf("%s-%s-%d", task, strings.ReplaceAll(name, "+", "-"), i), specdec.DefaultHistory)
 			if err != nil {
 				return nil, err
 			}
@@ -278,8 +278,8 @@ func (s Spec) generate(ctx context.Context, in SpecInput, spec sample.Speculator
 	return out, stats, err
 }
 
-// sets are the methods that are sets of drafters, as edge names them. They also read a history of earlier answers.
-var sets = map[string]specdec.Set{"auto": specdec.Default | specdec.WithHistory, "all": specdec.All | specdec.WithHistory}
+// sets are the methods that are sets of drafters, as edge names them, also with a history of earlier answers.
+var sets = map[string]specdec.Set{"auto": specdec.Default, "all": specdec.All, "auto+history": specdec.Default | specdec.WithHistory, "all+history": specdec.All | specdec.WithHistory}
 
 // drafters makes a method's drafters for one answer.
 func (r *methodRun) drafters(s Spec, history *specdec.History, truth []tandem.Token) (d []specdec.Drafter, c *specdec.Calibration) {

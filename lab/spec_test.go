@@ -113,7 +113,7 @@ func TestSpec(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	methods := []string{"plain", "pld+reuse", "all", "eagle (simulated)"}
+	methods := []string{"plain", "pld+reuse", "all+history", "eagle (simulated)"}
 	done := 0
 	rows, err := s.Run(t.Context(), "own", inputs, methods, func(n, total int) {
 		if done++; n != done || total != 8 {

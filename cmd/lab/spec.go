@@ -57,7 +57,7 @@ All methods draft the same answers, and each answer is compared with that of pla
 
 Columns. accept: tokens per pass of --rows rows. valid, wasted, underutilised: shares of those rows (sd.npu §3.2). ratio and worst: the time of plain decoding divided by the time with drafts, over all inputs and for the worst one. Costs decide the length of these drafts: a pass counts as long as a pass of as many rows took when measured before, and drafting as long as it took of the processor. With --costs these passes are another model's, and own is the ratio with the passes of the model that answers. prefill: the time of the prompt divided by that of plain decoding.
 
-auto and all are the sets of drafters that edge run --draft names, with a history of the answers before; they differ by calibration. The methods of llama.cpp draft by its rules with its defaults; the costs choose how many rows are verified, as for all others.
+auto and all are the sets of drafters that edge run --draft names, which differ by calibration; +history adds the answers before. The methods of llama.cpp draft by its rules with its defaults; the costs choose how many rows are verified, as for all others.
 
 EAGLE is simulated with the accept length that CoordGen §4.1 assumes, 5.5, and with the time of one layer and the head per drafted token; short answers end before its drafts do. If a prompt exceeds the model's context, its text is cut, but not the request.`
 }

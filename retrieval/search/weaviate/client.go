@@ -24,7 +24,8 @@ type client struct {
 }
 
 const (
-	within    = 10 * time.Second // for one node to answer
+	within    = 20 * time.Second // for one node to answer: it may wait long for another that has just died
+	patience  = 3 * time.Second  // with a node before a search is sent to the next one as well
 	maxAnswer = 64 << 20         // bytes
 	maxError  = 1 << 10          // bytes of an answer that an error repeats
 )
@@ -47,39 +48,87 @@ func (e *statusError) Error() string {
 }
 
 // do sends a request to the node that answered last, or to the next one if that does not answer, and decodes the answer into out,
-// which may be nil. All that is sent may be sent twice.
+// which may be nil. A node may wait for another that has just died, so what only reads is sent to the next one as well after a
+// while. All that is sent may be sent twice.
 func (c *client) do(ctx context.Context, method, path string, body, out any) error {
 	data, err := json.Marshal(body)
 	if err != nil {
 		return err
 	}
-	var errs []error
-	first := int(c.next.Load())
-	for i := range c.nodes {
-		at := (first + i) % len(c.nodes)
-		err := c.ask(ctx, c.nodes[at], method, path, data, out)
-		var refused *statusError
-		switch {
-		case ctx.Err() != nil:
-			return context.Cause(ctx)
-		case err == nil, errors.As(err, &refused) && refused.status < 500:
-			c.next.Store(uint32(at))
-			return err
-		}
-		errs = append(errs, err)
+	wait := within
+	if method == http.MethodGet || strings.HasPrefix(path, "/v1/graphql") {
+		wait = patience
 	}
-	return fmt.Errorf("%w: %w", ErrUnreachable, errors.Join(errs...))
+	answer, err := c.first(ctx, wait, func(ctx context.Context, node string) ([]byte, error) {
+		return c.ask(ctx, node, method, path, data)
+	})
+	if err != nil || out == nil {
+		return err
+	}
+	if err := json.Unmarshal(answer, out); err != nil {
+		return fmt.Errorf("the answer to %s: %w", path, err)
+	}
+	return nil
 }
 
-// ask sends a request to one node.
-func (c *client) ask(ctx context.Context, node, method, path string, body []byte, out any) error {
+// first asks one node after the other, each once the one before has failed or not answered in time, and returns what the first one
+// answers. That a request is wrong is an answer.
+func (c *client) first(ctx context.Context, wait time.Duration, ask func(context.Context, string) ([]byte, error)) ([]byte, error) {
+	type result struct {
+		at     int
+		answer []byte
+		err    error
+	}
+	asking, stop := context.WithCancel(ctx)
+	defer stop()
+	from, asked := int(c.next.Load()), 0
+	results := make(chan result, len(c.nodes))
+	next := func() {
+		if asked == len(c.nodes) {
+			return
+		}
+		at := (from + asked) % len(c.nodes)
+		asked++
+		go func() {
+			answer, err := ask(asking, c.nodes[at])
+			results <- result{at, answer, err}
+		}()
+	}
+	next()
+	slow := time.NewTicker(wait)
+	defer slow.Stop()
+	var errs []error
+	for len(errs) < len(c.nodes) {
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-slow.C:
+			next()
+		case r := <-results:
+			var refused *statusError
+			if r.err == nil || errors.As(r.err, &refused) && refused.status < 500 {
+				c.next.Store(uint32(r.at))
+				return r.answer, r.err
+			}
+			errs = append(errs, r.err)
+			next()
+		}
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return nil, fmt.Errorf("%w: %w", ErrUnreachable, errors.Join(errs...))
+}
+
+// ask sends a request to one node and returns its answer.
+func (c *client) ask(ctx context.Context, node, method, path string, body []byte) ([]byte, error) {
 	var in io.Reader
 	if method != http.MethodGet && method != http.MethodHead {
 		in = bytes.NewReader(body)
 	}
 	r, err := http.NewRequestWithContext(ctx, method, node+path, in)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	r.Header.Set("Content-Type", "application/json")
 	if c.key != "" {
@@ -87,28 +136,25 @@ func (c *client) ask(ctx context.Context, node, method, path string, body []byte
 	}
 	answer, err := c.http.Do(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer answer.Body.Close()
 	data, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer+1))
 	switch {
 	case err != nil:
-		return fmt.Errorf("%s: %w", node, err)
+		return nil, fmt.Errorf("%s: %w", node, err)
 	case len(data) > maxAnswer:
-		return fmt.Errorf("%s answers with more than %d bytes", node, maxAnswer)
+		return nil, fmt.Errorf("%s answers with more than %d bytes", node, maxAnswer)
 	case answer.StatusCode >= 300:
-		return &statusError{node, answer.StatusCode, strings.ToValidUTF8(string(data[:min(len(data), maxError)]), "?")}
-	case out == nil:
-		return nil
+		return nil, &statusError{node, answer.StatusCode, strings.ToValidUTF8(string(data[:min(len(data), maxError)]), "?")}
+	case len(data) > 0 && !json.Valid(data):
+		return nil, fmt.Errorf("%s: %s answers something else than JSON", node, path)
 	}
-	if err := json.Unmarshal(data, out); err != nil {
-		return fmt.Errorf("%s: %s answers something else than JSON: %w", node, path, err)
-	}
-	return nil
+	return data, nil
 }
 
-// least is the oldest version that is safe: earlier ones miss fresh passages for a while, and after a restart a node serves stale
-// ones.
+// least is the oldest version that is safe: earlier ones miss fresh passages for a while, and a node that was dead serves stale ones
+// for long.
 var least = [2]int{1, 39}
 
 // checkVersions asks all nodes for their versions. It is enough if one answers, but none may be too old.
@@ -118,7 +164,11 @@ func (c *client) checkVersions(ctx context.Context) error {
 	for i, node := range c.nodes {
 		asks.Go(func() {
 			var meta struct{ Version string }
-			if errs[i] = c.ask(ctx, node, http.MethodGet, "/v1/meta", nil, &meta); errs[i] == nil {
+			var answer []byte
+			if answer, errs[i] = c.ask(ctx, node, http.MethodGet, "/v1/meta", nil); errs[i] == nil {
+				errs[i] = json.Unmarshal(answer, &meta)
+			}
+			if errs[i] == nil {
 				errs[i] = checkVersion(node, meta.Version)
 			}
 		})

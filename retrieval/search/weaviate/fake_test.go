@@ -37,8 +37,8 @@ type class struct {
 	Properties          []property
 	InvertedIndexConfig struct{ Stopwords struct{ Preset string } }
 	ReplicationConfig   struct {
-		Factor       int
-		AsyncEnabled bool
+		Factor      int
+		AsyncConfig struct{ Frequency, FrequencyWhilePropagating, PropagationDelay int }
 	}
 	ShardingConfig struct{ DesiredCount int }
 

@@ -47,6 +47,9 @@ const (
 // rootsPath stands for what was added. No file has this path.
 const rootsPath = ""
 
+// catchUp makes replicas look soon for what they missed, in milliseconds: the least that a cluster takes for the first two.
+var catchUp = map[string]int{"frequency": 5000, "frequencyWhilePropagating": 1000, "propagationDelay": 5000}
+
 // prepare makes the classes that do not exist yet.
 func (s *store) prepare(ctx context.Context, replicas int) error {
 	stored := func(name, tokenization string, searchable, filterable bool) map[string]any {
@@ -66,7 +69,7 @@ func (s *store) prepare(ctx context.Context, replicas int) error {
 			err = s.client.do(ctx, http.MethodPost, "/v1/schema", map[string]any{
 				"class": class, "vectorizer": "none", "properties": properties,
 				"invertedIndexConfig": map[string]any{"stopwords": map[string]any{"preset": "none"}},
-				"replicationConfig":   map[string]any{"factor": replicas, "asyncEnabled": true},
+				"replicationConfig":   map[string]any{"factor": replicas, "asyncConfig": catchUp},
 				"shardingConfig":      map[string]any{"desiredCount": Shards},
 			}, nil)
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
@@ -12,9 +13,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/fstest"
+	"testing/synctest"
+	"time"
 
 	"tandem/retrieval/passages"
 	"tandem/retrieval/search"
@@ -212,6 +216,56 @@ func TestClient(t *testing.T) {
 	if err := newClient([]string{moved.URL}, "secret").do(t.Context(), http.MethodGet, "/", nil, nil); err == nil || elsewhere.Load() != 0 {
 		t.Errorf("a node that points elsewhere: %v, asked there %d times", err, elsewhere.Load())
 	}
+}
+
+// tripper answers requests without a network.
+type tripper func(*http.Request) (*http.Response, error)
+
+func (f tripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// A search does not wait long for a node that is slow, and what is written is not sent twice for that.
+func TestSlowNode(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newClient([]string{"http://slow", "http://well"}, "")
+		asked := map[string]int{}
+		var mu sync.Mutex
+		c.http.Transport = tripper(func(r *http.Request) (*http.Response, error) {
+			mu.Lock()
+			asked[r.URL.Host]++
+			mu.Unlock()
+			if r.URL.Host == "slow" {
+				select {
+				case <-r.Context().Done():
+					return nil, r.Context().Err()
+				case <-time.After(2 * patience):
+				}
+			}
+			return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(`{"from":"` + r.URL.Host + `"}`))}, nil
+		})
+		for _, want := range []struct {
+			method, path, from string
+			after              time.Duration
+			well               int
+		}{
+			{http.MethodPost, "/v1/batch/objects", "slow", 2 * patience, 0},
+			{http.MethodPost, "/v1/graphql", "well", patience, 1},
+			{http.MethodPost, "/v1/graphql", "well", 0, 2}, // it is asked first now
+		} {
+			var out struct{ From string }
+			start := time.Now()
+			err := c.do(t.Context(), want.method, want.path, nil, &out)
+			if took := time.Since(start); err != nil || out.From != want.from || took != want.after || asked["well"] != want.well {
+				t.Errorf("%s: %v, %q after %v, %v", want.path, err, out.From, took, asked)
+			}
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		c.next.Store(0)
+		if err := c.do(ctx, http.MethodGet, "/", nil, nil); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("no time is left: %v", err)
+		}
+		synctest.Wait()
+	})
 }
 
 // A page of records is read at a time, however many there are.

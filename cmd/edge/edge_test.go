@@ -48,6 +48,10 @@ const (
 	question    = "What is the wifi password of the lake cabin, and when does the harbour museum open?"
 	deviceKnows = "tumbral-5827"
 	cloudKnows  = "9:30"
+
+	// The built-in decoder mixes up the two times of the museum's sentence, so it is asked for a name.
+	decoderQuestion   = "What is the wifi password of the lake cabin, and who is the director of the harbour museum?"
+	decoderCloudKnows = "Ines Calder"
 )
 
 // Both sides together answer the README's question, and neither side alone does. The text does not depend on the placement

@@ -170,7 +170,7 @@ func TestAdaptersChangeHowThePairSounds(t *testing.T) {
 		{"What is the gate code of the storage unit?", []string{"8853"}},
 		{"What is the destination of bus 14?", []string{"Ebbel Bridge"}},
 		{"What is the phone number of Uncle Bela?", []string{"555-0142"}},
-		{question, []string{deviceKnows, cloudKnows}},
+		{decoderQuestion, []string{deviceKnows, decoderCloudKnows}},
 	}
 	c, h := newCloud(t), newHome(t)
 	said, sources, changed := map[string]string{}, map[string]string{}, map[string]int{}
@@ -183,7 +183,7 @@ func TestAdaptersChangeHowThePairSounds(t *testing.T) {
 			cloud = append(cloud, "--lora", sides[1])
 		}
 		c.serve(cloud...)
-		if said[question] == "" {
+		if said[decoderQuestion] == "" {
 			if out, stderr, err := h.Run("pair", c.code()); err != nil {
 				t.Fatalf("pair: %v, %s%s", err, out, stderr)
 			}

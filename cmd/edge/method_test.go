@@ -18,15 +18,15 @@ func TestMethods(t *testing.T) {
 		placement string
 		local     bool
 	}{
-		"tandem":    {nil, cloudKnows, "mirror", false},
-		"dragon":    {[]string{"--gamma", "0.5"}, cloudKnows, "greedy", false},
+		"tandem":    {nil, decoderCloudKnows, "mirror", false},
+		"dragon":    {[]string{"--gamma", "0.5"}, decoderCloudKnows, "greedy", false},
 		"crcg":      {nil, "", "mirror", true},
 		"drcg-text": {[]string{"--send-documents"}, "", "mirror", false},
-		"drcg-kv":   {[]string{"--send-documents"}, cloudKnows, "mirror", false},
-		"drdg-tw":   {nil, cloudKnows, "sync", false},
+		"drcg-kv":   {[]string{"--send-documents"}, decoderCloudKnows, "mirror", false},
+		"drdg-tw":   {nil, decoderCloudKnows, "sync", false},
 		"drdg-sw":   {nil, "", "mirror", false},
 	} {
-		args := append([]string{"--method", method, "--seed", "4", question}, c.flags...)
+		args := append([]string{"--method", method, "--seed", "4", decoderQuestion}, c.flags...)
 		a := h.ask(args...)
 		if a.Method != method || a.Placement != c.placement || a.LocalOnly != c.local || len(a.Tokens) == 0 || !holds(a.Answer, c.knows) {
 			t.Errorf("%s: %+v", method, a)

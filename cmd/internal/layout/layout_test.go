@@ -69,7 +69,7 @@ var rules = []struct{ packages, imports string }{
 
 	// A side's distributions.
 	{"decoder", "tandem aggregator profiler retrieval/passages decoder/ground decoder/kvstore specdec dllm model/... npu internal/refusal"},
-	{"decoder/extract", "tandem aggregator decoder decoder/ground model/span model/tokenizer retrieval/passages"},
+	{"decoder/extract", "tandem aggregator decoder decoder/ground internal/sentences model/span model/tokenizer retrieval/passages"},
 	{"decoder/ground", "tandem model/tokenizer"},
 	{"decoder/kvstore", "internal/filelock"},
 	{"specdec", "tandem model/... npu internal/filelock"},
@@ -102,6 +102,7 @@ var rules = []struct{ packages, imports string }{
 	{"internal/scripts", ""},
 	{"internal/hostile", ""}, // tests alone
 	{"internal/llamacpp", ""},
+	{"internal/testfile", ""},
 	{"internal/tinymodel", "internal/scripts model/gguf npu npu/quant"},
 }
 

@@ -58,6 +58,9 @@ func (p *Panel) catchUp(i int) {
 	}
 }
 
+// Drafted reports whether any drafter was asked for the last draft.
+func (p *Panel) Drafted() bool { return slices.Contains(p.drafted, true) }
+
 // Text returns the text so far, valid until the next call.
 func (p *Panel) Text() []tandem.Token { return p.text }
 
@@ -169,23 +172,26 @@ const (
 	worthFirst   = 4    // proposals before a drafter is judged
 	firstRead    = 1e-6 // assumed seconds to read a token before that is measured
 	aStep        = 32   // tokens: no step adds more
-	worthAgain   = 32   // steps after which a drafter that gave way is tried again; they double each time, up to 32 times as many
+	worthAgain   = 32   // steps after which a drafter that gave way or is too dear is tried again; they double each time in vain, up to 32 times as many
 )
 
 // pays reports whether a drafter that would bring the drafting of a pass to spent seconds is to draft: it saves more than it
 // costs and the budget covers it; or that is not known, and drafts have already saved some times what it takes. The first
-// drafter is tried without savings.
+// drafter is tried without savings, and again now and then where the budget does not cover it: its drafts teach.
 func (w *worth) pays(c *Chooser, first bool, step int, spent float64) bool {
 	switch {
 	case c == nil:
 		return true
 	case first:
-		return c.AffordDraft(spent)
+		return c.AffordDraft(spent) || w.due(step)
 	case w.seen >= worthFirst && !w.gaveWay():
 		return c.Afford(spent)
 	}
-	return (w.seen < worthFirst || step-w.tried >= worthAgain<<min(w.fails, 5)) && c.saved(4*spent)
+	return (w.seen < worthFirst || w.due(step)) && c.saved(4*spent)
 }
+
+// due reports whether a drafter has not been tried for long.
+func (w *worth) due(step int) bool { return step-w.tried >= worthAgain<<min(w.fails, 5) }
 
 // gaveWay reports whether the drafter costs more than it saves.
 func (w *worth) gaveWay() bool { return w.seen >= worthFirst && w.gain <= w.took }

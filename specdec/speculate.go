@@ -135,7 +135,9 @@ func (s *Speculator) Draft(emitted []tandem.Token, limit int) (tokens []tandem.T
 	}
 	took := s.panel.now() - start + s.settling
 	s.stats.Drafting += took
-	s.took = took.Seconds()
+	if s.took = took.Seconds(); !s.panel.Drafted() {
+		s.took = 0 // what it takes not to draft is lost either way, and must not keep drafts from being tried
+	}
 	return tokens, parents
 }
 

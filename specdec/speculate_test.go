@@ -256,3 +256,75 @@ func TestPerPass(t *testing.T) {
 		t.Errorf("%.2f tokens by 32 rows though no guess is right", p)
 	}
 }
+
+// A drafter whose first draft takes four passes, or whose drafts cannot be afforded often, is tried again: it drafts where it is
+// right, and where it is not next to nothing is drafted.
+func TestDearDraftersAreTriedAgain(t *testing.T) {
+	const one = 230 * time.Microsecond
+	for _, c := range []struct {
+		copies       bool
+		first, later time.Duration
+	}{{true, one / 3, one / 3}, {false, one / 3, one / 3}, {true, 4 * one, one / 20}, {false, 4 * one, one / 20}} {
+		var now time.Duration
+		costs := Costs{1, 1.29, 1.6, 1.9, 2.2, 2.5, 2.8, 3.1}
+		for i := range costs {
+			costs[i] *= one.Seconds()
+		}
+		s := &Speculator{Drafters: []Drafter{&slow{Drafter: &Lookup{}, now: &now, takes: []time.Duration{c.first, c.later}}}, Acceptance: &Acceptance{},
+			Chooser: &Chooser{Costs: costs}, Clock: func() time.Duration { now += one / 50; return now }}
+		r := rand.New(rand.NewPCG(1, 1))
+		prompt := []tandem.Token{}
+		for range 60 {
+			prompt = append(prompt, tandem.Token(r.IntN(1000)))
+		}
+		passes, tokens := 0, 0
+		for range 12 {
+			answer := slices.Clone(prompt[5:50])
+			for i := 2; i < len(answer) && !c.copies; i += 3 {
+				answer[i] = tandem.Token(1000 + r.IntN(1000))
+			}
+			passes, tokens = answered(t, s, prompt, answer), len(answer)
+		}
+		if drafts := 2*passes < tokens; drafts != c.copies {
+			t.Errorf("%+v: %d passes for %d tokens", c, passes, tokens)
+		}
+	}
+}
+
+// answered returns how many passes a speculator needs for an answer.
+func answered(t *testing.T, s *Speculator, prompt, answer []tandem.Token) (passes int) {
+	t.Helper()
+	if err := s.Begin(nil, &model.Input{Tokens: slices.Clone(prompt)}); err != nil {
+		t.Fatal(err)
+	}
+	n := 1 // tokens that are said
+	for said := answer[:1]; n < len(answer); passes++ {
+		tokens, parents := s.Draft(said, 7)
+		v, at := sample.Verdict{}, -1
+		for i := range tokens {
+			if k := n + len(v.Path); parents[i] == at && k+1 < len(answer) && tokens[i] == answer[k] {
+				v.Path, at = append(v.Path, i), i
+			}
+		}
+		v.Next = answer[n+len(v.Path)]
+		s.Settle(v)
+		said = answer[n : n+len(v.Path)+1]
+		n += len(said)
+	}
+	return passes
+}
+
+// slow is a drafter whose proposals take time: the first, and each after it.
+type slow struct {
+	Drafter
+	now   *time.Duration
+	takes []time.Duration
+}
+
+func (d *slow) Propose(t *Tree) {
+	*d.now += d.takes[0]
+	if len(d.takes) > 1 {
+		d.takes = d.takes[1:]
+	}
+	d.Drafter.Propose(t)
+}

@@ -250,7 +250,7 @@ func unmarshalCode(b []byte) (Code, error) {
 		name := string(host)
 		if head[1]>>(2*i)&3 != addrHost {
 			ip, _ := netip.AddrFromSlice(host)
-			name = ip.String()
+			name = ip.Unmap().String()
 		}
 		c.Addrs = append(c.Addrs, net.JoinHostPort(name, strconv.Itoa(int(binary.BigEndian.Uint16(port)))))
 	}

@@ -51,10 +51,14 @@ func ParseRef(s string) (Ref, error) {
 		}
 	}
 	if !ok {
-		if r, ok := alias(s); ok {
-			return r, nil
+		r, ok := alias(s)
+		switch {
+		case !ok:
+			return bad("not a known name")
+		case leadsOut(r.What):
+			return bad("no quantization is called that")
 		}
-		return bad("not a known name")
+		return r, nil
 	}
 	r := Ref{Revision: "main"}
 	r.Repo, r.What, _ = strings.Cut(rest, ":")
@@ -68,13 +72,18 @@ func ParseRef(s string) (Ref, error) {
 	if !repoName.MatchString(r.Repo) || strings.Contains(r.Repo, "..") {
 		return bad("the repository is malformed")
 	}
-	if strings.Contains(r.What, "/") && !filepath.IsLocal(r.What) || strings.Contains(r.What, "..") || strings.ContainsAny(r.What, "\\\x00") {
+	if leadsOut(r.What) {
 		return bad("the file's name leads out of the repository")
 	}
 	if strings.HasSuffix(rest, ":") {
 		return bad("nothing follows the colon")
 	}
 	return r, nil
+}
+
+// leadsOut reports whether a file's name is one of no file in a repository.
+func leadsOut(name string) bool {
+	return strings.Contains(name, "/") && !filepath.IsLocal(name) || strings.Contains(name, "..") || strings.ContainsAny(name, "\\\x00")
 }
 
 // short is the table of short names. The first size of each is its default.

@@ -224,9 +224,7 @@ func (c *qualityCmd) cluster(ctx context.Context, o search.Options) (answers.Ind
 	if err != nil {
 		return nil, err
 	}
-	scheme, hosts, _ := strings.Cut(c.Index, "://")
-	hosts, _, _ = strings.Cut(hosts, "/")
-	own := cli.EngineFlag{Index: fmt.Sprintf("%s://%s/%sLab%x", scheme, hosts, class, rand.Uint64())}
+	own := cli.EngineFlag{Index: fmt.Sprintf("%s/%sLab%x", strings.TrimSuffix(c.Index, "/"+class), class, rand.Uint64())}
 	x, err := own.Cluster(ctx, cli.PassageFlags{PassageWords: o.Words, Related: o.Related, Rerank: o.Rerank})
 	return inCluster{x}, err
 }

@@ -94,8 +94,8 @@ func logOdds(p float64) float64 {
 	return max(-maxLogOdds, min(maxLogOdds, math.Log(p)-math.Log1p(-p)))
 }
 
-// evidence asks one part of the question of each passage.
-func (c Config) evidence(clause string, ps []passages.Passage, known []passage) ([]Evidence, []*span.Posterior, error) {
+// evidence asks one part of the question of each passage. It returns what speaks for each, and the likeliest spans that may answer.
+func (c Config) evidence(clause string, ps []passages.Passage, known []passage) ([]Evidence, [][]span.Span, error) {
 	var read []*span.Passage
 	for _, p := range known {
 		read = append(read, p.read)
@@ -107,16 +107,17 @@ func (c Config) evidence(clause string, ps []passages.Passage, known []passage) 
 		return nil, nil, err
 	}
 	lexical := c.Scorer.Prepare(slices.Concat(ps, []passages.Passage{{Text: clause}}))(nil, clause)
-	out := make([]Evidence, len(found))
+	out, spans := make([]Evidence, len(found)), make([][]span.Span, len(found))
 	for i, f := range found {
 		out[i] = Evidence{None: f.None, Lexical: lexical[i], Echo: lexical[len(ps)], Rank: i, Whole: form != value, Slips: slips}
-		if best := known[i].answers(f, form, 1); len(best) > 0 {
+		spans[i] = known[i].answers(f, form, mostTexts)
+		if best := spans[i]; len(best) > 0 {
 			out[i].Share = shareOf(best[0].P, f.None)
 			out[i].Length = len(known[i].quote(known[i].widen(best[0].Begin, best[0].End)).Text)
 		}
 	}
 	lead(out)
-	return out, found, nil
+	return out, spans, nil
 }
 
 // shareOf returns a span's share of all spans. Where they are next to nothing, 1 − none rounds to 0.
@@ -150,15 +151,15 @@ func (c Config) Choices(question string, ps []passages.Passage) ([]Choice, error
 			return nil, err
 		}
 	}
-	evidence, found, err := c.evidence(question, ps, known)
+	evidence, spans, err := c.evidence(question, ps, known)
 	if err != nil {
 		return nil, err
 	}
 	form := formOf(question)
 	out := make([]Choice, len(ps))
-	for i, f := range found {
+	for i, best := range spans {
 		out[i].Evidence = evidence[i]
-		if best := known[i].answers(f, form, 1); len(best) > 0 {
+		if len(best) > 0 {
 			out[i].Value, _ = known[i].say(best[0], form)
 			out[i].Sentence, _ = known[i].say(best[0], sentence)
 		}

@@ -137,16 +137,15 @@ func (d *Decoder) readPart(ctx context.Context, clause string, ps []passages.Pas
 	if err := ctx.Err(); err != nil {
 		return part{}, err
 	}
-	evidence, found, err := d.cfg.evidence(clause, ps, known)
+	evidence, spans, err := d.cfg.evidence(clause, ps, known)
 	if err != nil {
 		return part{}, err
 	}
 	form := formOf(clause)
 	s := part{temperature: d.cfg.Temperature}
-	for i, f := range found {
+	for i, best := range spans {
 		whole, r := d.cfg.Constants.Judge(evidence[i])
 		c := docContext{r: r}
-		best := known[i].answers(f, form, mostTexts)
 		texts := d.cfg.candidates(known[i], best, form)
 		if whole {
 			if sentences := d.cfg.candidates(known[i], best, sentence); !d.said(sentences) {

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Bounds of a telephone number's digits: shorter runs may be several numbers, and E.164 has no longer ones.
@@ -22,7 +23,7 @@ var (
 func telephones(text string) (out [][2]int) {
 	for _, at := range dialled.FindAllStringIndex(text, -1) {
 		from, to := at[0], at[1]
-		if strings.IndexFunc(lastRune(text[:from]), inNumber) >= 0 || startsNumber(text[to:]) {
+		if before, _ := utf8.DecodeLastRuneInString(text[:from]); inNumber(before) || startsNumber(text[to:]) {
 			continue
 		}
 		from, to = trimmed(text, from, to)
@@ -68,27 +69,16 @@ func trimmed(text string, from, to int) (int, int) {
 	return from, to
 }
 
-// inNumber reports whether a character before or after a run says that the run is part of something else.
+// inNumber reports whether a character before a run says that the run is part of something else.
 func inNumber(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune(":,.-/", r)
 }
 
 // startsNumber reports whether a text goes on with the number before it, as in "06:00" and "0,5".
 func startsNumber(after string) bool {
-	if after == "" {
-		return false
+	r, size := utf8.DecodeRuneInString(after)
+	if r == ':' || r == ',' {
+		return after[size:] != "" && unicode.IsDigit(rune(after[size]))
 	}
-	if after[0] == ':' || after[0] == ',' {
-		return len(after) > 1 && unicode.IsDigit(rune(after[1]))
-	}
-	return strings.IndexFunc(after[:1], unicode.IsLetter) == 0
-}
-
-// lastRune returns the last character of a text, or "".
-func lastRune(text string) string {
-	if text == "" {
-		return ""
-	}
-	chars := []rune(text[max(0, len(text)-4):])
-	return string(chars[len(chars)-1])
+	return unicode.IsLetter(r)
 }

@@ -22,6 +22,7 @@ func TestTelephones(t *testing.T) {
 		"0561 123456: the desk":             "0561 123456",
 		"0 1 2 3 4 5 6 7":                   "",
 		"é0561 123456":                      "",
+		"0561 123456é":                      "",
 	} {
 		var got []string
 		for _, r := range telephones(text) {

@@ -122,7 +122,7 @@ func spanReader(t *testing.T) *span.Reader {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := span.New(f, native.New(0))
+	r, err := span.New(f, native.New(1), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -245,7 +245,7 @@ func (c *qualityCmd) reader() (*span.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return span.New(f, native.New(c.Threads)) // both stay open until the program ends
+	return span.New(f, native.New(1), c.Threads) // both stay open until the program ends
 }
 
 // constants returns the span reader's constants: the program's, or those of a file.

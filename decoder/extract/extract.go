@@ -13,6 +13,7 @@ import (
 	"tandem/decoder"
 	"tandem/model/span"
 	"tandem/model/tokenizer"
+	"tandem/retrieval/passages"
 )
 
 // Unknown is what the context without a passage answers.
@@ -45,11 +46,13 @@ func Confidence(relevance float64) float64 { return logistic(0.75 + 0.5*relevanc
 // Decoder computes one side's distributions for one answer. It is not safe for concurrent use.
 type Decoder struct {
 	cfg     Config
-	parts   []part
+	parts   []part // of the question, as far as an answer came; the first is always there
 	prefill decoder.Prefill
 	words   int // read, in all contexts together
 
-	clauses  int            // parts that the question has
+	passages []passages.Passage
+	known    []passage      // what of them does not depend on the question
+	clauses  []string       // the parts of the question
 	newline  []tandem.Token // between two parts of an answer
 	ellipsis []tandem.Token // ends a part that this side cannot finish
 	end      tandem.Token   // after the last part
@@ -57,7 +60,8 @@ type Decoder struct {
 	answer []tandem.Token
 }
 
-// New reads the question's parts in each passage. ctx stops it between passages.
+// New reads the first part of the question in each passage. The others are read when an answer comes to them, so that its
+// first word need not wait for them. ctx stops it between passages.
 func New(ctx context.Context, cfg Config, req decoder.Request) (*Decoder, error) {
 	began := time.Now()
 	cfg, err := cfg.defaults()
@@ -67,7 +71,7 @@ func New(ctx context.Context, cfg Config, req decoder.Request) (*Decoder, error)
 	spell := func(s string) []tandem.Token { return cfg.Tokenizer.Encode(s, tokenizer.Options{}) }
 	d := &Decoder{cfg: cfg, newline: spell("\n"), ellipsis: spell(" …"), end: cfg.Tokenizer.EOGs()[0]}
 	if err := d.read(ctx, req); err != nil {
-		return nil, fmt.Errorf("extract: read %d passages: %w", len(req.Passages), err)
+		return nil, fmt.Errorf("extract: %d passages: %w", len(req.Passages), err)
 	}
 	d.prefill = decoder.Prefill{Contexts: len(req.Passages), Tokens: d.words, Took: time.Since(began)}
 	return d, nil
@@ -104,18 +108,26 @@ func (c Config) defaults() (Config, error) {
 
 // Next sets the answer to its first keep tokens followed by app, and returns the distribution of the token after it. The
 // same answer gives the same Output to the bit.
-func (d *Decoder) Next(_ context.Context, keep int, app []tandem.Token) (decoder.Output, error) {
-	began := time.Now()
+func (d *Decoder) Next(ctx context.Context, keep int, app []tandem.Token) (decoder.Output, error) {
 	if err := d.edit(keep, app); err != nil {
 		return decoder.Output{}, err
 	}
+	if err := d.reach(ctx, d.answer); err != nil {
+		return decoder.Output{}, err
+	}
+	began := time.Now() // to read a part of the question is no part of a pass
 	out := d.output(d.answer)
 	out.Took, out.Fed, out.Length = time.Since(began), max(1, len(app)), d.words
 	return out, nil
 }
 
 // Finish sets the answer as both sides agreed on it, of which the last tokens may have been checked ahead, for Parts and MeanWeights.
-func (d *Decoder) Finish(_ context.Context, answer []tandem.Token) error { return d.edit(0, answer) }
+func (d *Decoder) Finish(ctx context.Context, answer []tandem.Token) error {
+	if err := d.edit(0, answer); err != nil {
+		return err
+	}
+	return d.reach(ctx, answer)
+}
 
 // NextAhead is Next, and returns also what follows other answers: the answer with another last token (p.Also), and the
 // answer continued by drafts and then by the tokens that this side thinks likeliest. All of it costs no pass.
@@ -123,14 +135,18 @@ func (d *Decoder) NextAhead(ctx context.Context, p tandem.Pass) (out decoder.Out
 	if out, err = d.Next(ctx, p.Keep, p.Append); err != nil {
 		return out, nil, nil, err
 	}
-	further := func(answer []tandem.Token, t tandem.Token) tandem.Further {
-		o := d.output(append(slices.Clip(answer), t))
-		return tandem.Further{Token: t, Dist: o.Dist, H: o.H}
+	further := func(answer []tandem.Token, t tandem.Token) (tandem.Further, bool) {
+		answer = append(slices.Clip(answer), t)
+		if d.unknown(t) || !d.reached(answer) {
+			return tandem.Further{}, false
+		}
+		o := d.output(answer)
+		return tandem.Further{Token: t, Dist: o.Dist, H: o.H}, true
 	}
 	if n := len(d.answer); n > 0 {
 		for _, t := range p.Also {
-			if !d.unknown(t) {
-				also = append(also, further(d.answer[:n-1], t))
+			if f, ok := further(d.answer[:n-1], t); ok {
+				also = append(also, f)
 			}
 		}
 	}
@@ -140,10 +156,10 @@ func (d *Decoder) NextAhead(ctx context.Context, p tandem.Pass) (out decoder.Out
 		if i < len(p.Drafts) {
 			t = p.Drafts[i]
 		}
-		if d.unknown(t) || d.cfg.Tokenizer.EOG(t) {
+		f, ok := further(answer, t)
+		if !ok || d.cfg.Tokenizer.EOG(t) {
 			break
 		}
-		f := further(answer, t)
 		f.After = i
 		answer, next = append(slices.Clip(answer), t), f.Dist
 		chain = append(chain, f)
@@ -181,7 +197,7 @@ func (d *Decoder) edit(keep int, app []tandem.Token) error {
 // it: its weight is decoder.Mute. Should it have to go on alone, it marks the part as cut off and goes on with the next.
 func (d *Decoder) output(answer []tandem.Token) decoder.Output {
 	n, prefix := d.progress(answer)
-	if n == len(d.parts) {
+	if n == len(d.clauses) {
 		return muted(d.end)
 	}
 	p := make([]float64, d.cfg.Tokenizer.Size())
@@ -210,7 +226,7 @@ func (d *Decoder) cutOff(part int, prefix []tandem.Token) tandem.Token {
 
 // ends returns the tokens after a part of the answer.
 func (d *Decoder) ends(part int) []tandem.Token {
-	if part == d.clauses-1 {
+	if part == len(d.clauses)-1 {
 		return []tandem.Token{d.end}
 	}
 	return d.newline
@@ -221,10 +237,10 @@ func (d *Decoder) ends(part int) []tandem.Token {
 func (d *Decoder) progress(answer []tandem.Token) (part int, prefix []tandem.Token) {
 	from := 0
 	for i, t := range answer {
-		if part < len(d.parts)-1 && slices.Contains(d.cfg.Tokenizer.Piece(t), '\n') {
+		if part < len(d.clauses)-1 && slices.Contains(d.cfg.Tokenizer.Piece(t), '\n') {
 			part, from = part+1, i+1
 		} else if d.cfg.Tokenizer.EOG(t) {
-			return len(d.parts), nil
+			return len(d.clauses), nil
 		}
 	}
 	return part, answer[from:]
@@ -236,28 +252,38 @@ func (d *Decoder) Prefill() decoder.Prefill { return d.prefill }
 // Close does nothing.
 func (d *Decoder) Close() error { return nil }
 
-// read reads each part of the question in each passage.
+// read reads the passages, and the first part of the question in them.
 func (d *Decoder) read(ctx context.Context, req decoder.Request) error {
-	known := make([]passage, len(req.Passages))
+	d.passages, d.clauses = req.Passages, decoder.Clauses(req)
+	d.known = make([]passage, len(req.Passages))
 	for i, p := range req.Passages {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		var err error
-		if known[i], err = d.cfg.passage(p); err != nil {
+		if d.known[i], err = d.cfg.passage(p); err != nil {
 			return err
 		}
 	}
-	clauses := decoder.Clauses(req)
-	d.clauses = len(clauses)
-	for i, clause := range clauses {
-		p, err := d.readPart(ctx, clause, req.Passages, known, d.ends(i))
+	return d.reach(ctx, nil)
+}
+
+// reach reads the parts of the question up to the one that an answer has come to.
+func (d *Decoder) reach(ctx context.Context, answer []tandem.Token) error {
+	for !d.reached(answer) {
+		p, err := d.readPart(ctx, len(d.parts))
 		if err != nil {
-			return err
+			return fmt.Errorf("extract: read part %d of the question: %w", len(d.parts)+1, err)
 		}
 		d.parts = append(d.parts, p)
 	}
 	return nil
+}
+
+// reached reports whether the part of the question that an answer has come to was read.
+func (d *Decoder) reached(answer []tandem.Token) bool {
+	n, _ := d.progress(answer)
+	return n < len(d.parts) || n == len(d.clauses)
 }
 
 // flat returns a text on one line: the lines of a list are parted by semicolons.

@@ -30,7 +30,7 @@ var opened = sync.OnceValues(func() (*span.Reader, *tokenizer.Tokenizer) {
 	if err != nil {
 		panic(err)
 	}
-	r, err := span.New(pointing, native.New(0))
+	r, err := span.New(pointing, native.New(1), 0)
 	if err != nil {
 		panic(err)
 	}

@@ -13,7 +13,6 @@ import (
 	"tandem/internal/sentences"
 	"tandem/model/span"
 	"tandem/model/tokenizer"
-	"tandem/retrieval/passages"
 )
 
 // part is one part of the question with what each context would answer to it.
@@ -131,13 +130,14 @@ func goesOn(tokens, prefix []tandem.Token) bool {
 	return len(tokens) > len(prefix) && slices.Equal(tokens[:len(prefix)], prefix)
 }
 
-// readPart asks one part of the question of each passage. ends are the tokens that end its answer. Misspelt words are read
-// as this side's passages spell them, so a passage's relevance depends on its neighbours here.
-func (d *Decoder) readPart(ctx context.Context, clause string, ps []passages.Passage, known []passage, ends []tandem.Token) (part, error) {
+// readPart asks the nth part of the question of each passage. Misspelt words are read as this side's passages spell them,
+// so a passage's relevance depends on its neighbours here.
+func (d *Decoder) readPart(ctx context.Context, n int) (part, error) {
 	if err := ctx.Err(); err != nil {
 		return part{}, err
 	}
-	evidence, spans, err := d.cfg.evidence(clause, ps, known)
+	clause, known, ends := d.clauses[n], d.known, d.ends(n)
+	evidence, spans, err := d.cfg.evidence(clause, d.passages, known)
 	if err != nil {
 		return part{}, err
 	}
@@ -280,7 +280,7 @@ func (c Config) temper(all []weighed) []weighed {
 // spell turns texts into candidates. Where a sentence is too long for its part of the answer, the span stands for it. A
 // span that is too long loses words at its end, and says so with an ellipsis.
 func (d *Decoder) spell(texts []weighed, ends []tandem.Token) []candidate {
-	room := max(1, d.cfg.MaxTokens/max(1, d.clauses)-len(ends))
+	room := max(1, d.cfg.MaxTokens/max(1, len(d.clauses))-len(ends))
 	var out []candidate
 	for _, t := range texts {
 		tokens := d.cfg.Tokenizer.Encode(t.text, tokenizer.Options{})

@@ -16,7 +16,7 @@ func TestSpan(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	r, err := span.New(f, native.New(1))
+	r, err := span.New(f, native.New(1), 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package rewrite
 import (
 	_ "embed"
 	"strings"
+	"sync"
 )
 
 // rivals are words that are often written for each other: by sound or by agreement. A word may be in several groups.
@@ -27,7 +28,7 @@ ofcourse of-course; atleast at-least; incase in-case; abit a-bit; upto up-to; go
 var misspellingsFile string
 
 // misspelt holds what the misspellings of the list stand for.
-var misspelt = func() map[string][]string {
+var misspelt = sync.OnceValue(func() map[string][]string {
 	out := map[string][]string{}
 	for line := range strings.Lines(misspellingsFile) {
 		words := strings.Fields(line)
@@ -39,7 +40,7 @@ var misspelt = func() map[string][]string {
 		}
 	}
 	return out
-}()
+})
 
 // within returns a word of the list as it stands within a sentence.
 func within(word string) string {

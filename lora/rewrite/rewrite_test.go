@@ -127,7 +127,7 @@ func TestVersions(t *testing.T) {
 
 // Every act has four tones, and each of its ways leads back to it.
 func TestActs(t *testing.T) {
-	for _, a := range acts {
+	for _, a := range acts() {
 		for _, p := range a.patterns {
 			if !slices.ContainsFunc(p.re.SubexpNames(), func(n string) bool { return n != "" && n != "i" }) {
 				t.Errorf("%s: %v has no slot", a.name, p.re)

@@ -172,7 +172,7 @@ func ways(p piece, begins bool, before string, v *span.Vocabulary) []Way {
 	}
 	rank := v.Rank(low)
 	if rank == 0 || rank >= rare {
-		for _, w := range misspelt[low] {
+		for _, w := range misspelt()[low] {
 			add(w, listed)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -29,7 +30,8 @@ type pattern struct {
 //go:embed tones.txt
 var tonesFile string
 
-var acts = parseActs(tonesFile)
+// acts holds the list of tones.txt. Its patterns take 20 ms, which commands that rewrite nothing do not spend.
+var acts = sync.OnceValue(func() []act { return parseActs(tonesFile) })
 
 var slotPattern = regexp.MustCompile(`\{(\w+)\}`)
 
@@ -88,7 +90,7 @@ func Versions(sentence, tone string) (list []string) {
 	if !strings.ContainsFunc(body, unicode.IsLetter) {
 		return nil
 	}
-	for _, a := range acts {
+	for _, a := range acts() {
 		for _, p := range a.patterns {
 			m := p.re.FindStringSubmatch(body)
 			if m == nil || p.asks != asks && !(p.asks && p.words > 1) {
@@ -203,18 +205,18 @@ var fullForms = func() [][2]string {
 	return out
 }()
 
-var fullPatterns = func() (out []*regexp.Regexp) {
+var fullPatterns = sync.OnceValue(func() (out []*regexp.Regexp) {
 	for _, f := range fullForms {
 		out = append(out, regexp.MustCompile(`(?i)(^|[^\p{L}'])`+regexp.QuoteMeta(f[0])+`($|[^\p{L}'])`))
 	}
 	return out
-}()
+})
 
 // full returns a text with its short forms written out: "Why don't you" becomes "Why do you not".
 func full(text string) string {
 	text = strings.ReplaceAll(text, "’", "'")
 	text = swappedNot.ReplaceAllString(text, "$1 $3 not")
-	for i, p := range fullPatterns {
+	for i, p := range fullPatterns() {
 		text = p.ReplaceAllStringFunc(text, func(m string) string {
 			at := strings.Index(strings.ToLower(m), strings.ToLower(fullForms[i][0]))
 			return m[:at] + like(m[at:], fullForms[i][1]) + m[at+len(fullForms[i][0]):]

@@ -11,7 +11,7 @@ const museum = "The harbour museum opens at 9:40 on weekdays and closes at 17:20
 
 // BenchmarkRead times a question about a passage of about 100 words on one core.
 func BenchmarkRead(b *testing.B) {
-	r, err := New(shipped(b), native.New(1))
+	r, err := New(shipped(b), native.New(1), 1)
 	if err != nil {
 		b.Fatal(err)
 	}

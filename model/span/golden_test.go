@@ -89,7 +89,7 @@ func TestGolden(t *testing.T) {
 		file  *gguf.File
 		bound float64
 	}{{"weights as floats", widened(t, file), 2e-4}, {"as shipped", file, .15}} {
-		r, err := New(c.file, d)
+		r, err := New(c.file, d, 1)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,10 +3,13 @@ package span
 import (
 	"cmp"
 	"crypto/sha256"
+	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"tandem/model/gguf"
@@ -38,6 +41,7 @@ const (
 type Reader struct {
 	name    func() string
 	device  npu.Device
+	threads int
 	lexicon lexicon
 
 	words, parts           table
@@ -58,10 +62,14 @@ type Reader struct {
 	kept   kept
 }
 
-// New makes a reader of a GGUF file whose products run on a device. The file and the device must stay open while the
-// reader is in use.
-func New(f *gguf.File, d npu.Device) (*Reader, error) {
-	r := &Reader{device: d}
+// New makes a reader of a GGUF file whose products run on a device. It reads as many passages at once as it is given
+// threads, or as there are processors for 0: products of one passage are too small to share, so the device itself needs one
+// thread. The file and the device must stay open while the reader is in use.
+func New(f *gguf.File, d npu.Device, threads int) (*Reader, error) {
+	if threads <= 0 {
+		threads = runtime.GOMAXPROCS(0)
+	}
+	r := &Reader{device: d, threads: threads}
 	r.passes.New = func() any { return &pass{Reader: r} }
 	r.name = sync.OnceValue(func() string { return nameOf(f) })
 	l := loader{f: f, device: d}
@@ -177,7 +185,9 @@ type Posterior struct {
 // Best returns the n likeliest spans, the likeliest first.
 func (p *Posterior) Best(n int) []Span {
 	s := slices.Clone(p.Spans)
-	slices.SortStableFunc(s, func(a, b Span) int { return cmp.Compare(b.P, a.P) })
+	slices.SortFunc(s, func(a, b Span) int {
+		return cmp.Or(cmp.Compare(b.P, a.P), cmp.Compare(a.Begin, b.Begin), cmp.Compare(a.End, b.End))
+	})
 	return s[:min(n, len(s))]
 }
 
@@ -191,24 +201,50 @@ func (r *Reader) Read(question string, passages []*Passage) ([]*Posterior, error
 			return nil, err
 		}
 	}
-	out := make([]*Posterior, len(passages))
-	c := r.passes.Get().(*pass)
-	defer r.passes.Put(c)
-	c.room.release(place{})
-	for i, p := range passages {
-		if len(q.words) == 0 || len(p.text.words) == 0 {
-			out[i] = &Posterior{None: 1}
-			continue
-		}
-		f, g := features(q, p.text, r.fuzzy, r.lexicon.relations)
-		spans, none, err := c.scores(flat(f), flat(g), kq, p.known)
-		if err != nil {
-			return nil, err
-		}
-		out[i] = r.posterior(p.text, spans, none)
-		c.room.release(place{})
+	out, failed := make([]*Posterior, len(passages)), make([]error, len(passages))
+	each(len(passages), r.threads, func(i int) {
+		c := r.passes.Get().(*pass)
+		defer r.passes.Put(c)
+		out[i], failed[i] = c.read(q, kq, passages[i])
+	})
+	return out, errors.Join(failed...)
+}
+
+// each calls f with 0 to n−1, on as many goroutines as there are threads. If a call panics, so does each, when all have ended.
+func each(n, threads int, f func(i int)) {
+	var next atomic.Int64
+	var wait sync.WaitGroup
+	var panicked atomic.Pointer[any]
+	for range min(n, threads) {
+		wait.Go(func() {
+			defer func() {
+				if p := recover(); p != nil {
+					panicked.Store(&p)
+				}
+			}()
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				f(i)
+			}
+		})
 	}
-	return out, nil
+	wait.Wait()
+	if p := panicked.Load(); p != nil {
+		panic(*p)
+	}
+}
+
+// read asks a question, of which kq is known, of a passage.
+func (c *pass) read(q *text, kq known, p *Passage) (*Posterior, error) {
+	if len(q.words) == 0 || len(p.text.words) == 0 {
+		return &Posterior{None: 1}, nil
+	}
+	c.room.release(place{})
+	f, g := features(q, p.text, c.fuzzy, c.lexicon.relations)
+	spans, none, err := c.scores(flat(f), flat(g), kq, p.known)
+	if err != nil {
+		return nil, err
+	}
+	return c.posterior(p.text, spans, none), nil
 }
 
 // posterior turns scores into probabilities.
@@ -323,7 +359,7 @@ func (l *loader) relations() relations {
 	out := make(relations, len(lines))
 	for _, line := range lines {
 		head, others, _ := strings.Cut(line, " ")
-		for _, other := range strings.Fields(others) {
+		for other := range strings.FieldsSeq(others) {
 			if grade := other[len(other)-1]; grade < '1' || grade > '9' {
 				l.fail("%s.relations holds %q after %q: want a word and a digit from 1 to 9", Architecture, other, head)
 			}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"tandem/model/gguf"
@@ -29,7 +30,7 @@ func TestOtherFilesAreRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := New(f, native.New(1)); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := New(f, native.New(1), 1); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want an error with %q", name, err, c.want)
 		}
 	}
@@ -41,7 +42,7 @@ func TestPosteriorIsIndependentOfOthers(t *testing.T) {
 	passages := []string{museum, "Bring the kayak back by 18:00. Ask Jürgen Müller for the key.", ""}
 	var first []*Posterior
 	for _, threads := range []int{1, 2} {
-		r, err := New(f, native.New(threads))
+		r, err := New(f, native.New(1), threads)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +81,7 @@ func TestPosteriorIsIndependentOfOthers(t *testing.T) {
 
 // A passage is read once for the questions that follow, and the passages that a reader keeps are bounded.
 func TestKeptPassages(t *testing.T) {
-	r, err := New(shipped(t), native.New(1))
+	r, err := New(shipped(t), native.New(1), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,4 +107,20 @@ func TestKeptPassages(t *testing.T) {
 	if read(museum) == first {
 		t.Error("the oldest passage is still kept")
 	}
+}
+
+// A panic is the caller's, who may contain it.
+func TestEachPanicsForItsCaller(t *testing.T) {
+	var did atomic.Int64
+	defer func() {
+		if p := recover(); p != "third" || did.Load() < 2 {
+			t.Errorf("panic %v after %d calls", p, did.Load())
+		}
+	}()
+	each(8, 2, func(i int) {
+		if i == 3 {
+			panic("third")
+		}
+		did.Add(1)
+	})
 }

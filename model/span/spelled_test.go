@@ -9,7 +9,7 @@ import (
 // A misspelt word is read as the passages or the language spell it. Words that either has, names with another letter,
 // numbers and words that might be several others stay.
 func TestSpelled(t *testing.T) {
-	r, err := New(shipped(t), native.New(1))
+	r, err := New(shipped(t), native.New(1), 1)
 	if err != nil {
 		t.Fatal(err)
 	}

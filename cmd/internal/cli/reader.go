@@ -151,7 +151,7 @@ func (f ReaderFlags) OpenSpan(m ModelFlags) (*span.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return span.New(file, native.New(m.Threads))
+	return span.New(file, native.New(1), m.Threads)
 }
 
 // PassageFlags say how files are cut into passages.

@@ -26,13 +26,13 @@ type packedQ5K struct {
 	d, m   [groupRows]uint16
 }
 
-// packedQ6K is the same of Q6_K, 1 % more than in the file.
+// packedQ6K is the same of Q6_K, 1 % more than in the file. Three words hold four: each has six bits of one, and above them two of
+// the fourth, whose upper bits are in the first.
 type packedQ6K struct {
-	low    [32][groupRows][4]uint8 // the file's words with lower four bits
-	high   [16][groupRows][4]uint8 // and with upper two
-	scales [8][groupRows][2]int8   // two for each part of 32 values
-	d      [groupRows]uint16       // F16
-	_      [32]byte                // padding to whole cache lines
+	q      [16][3][groupRows][4]uint8 // one for each 16 values
+	scales [8][groupRows][2]int8      // two for each part of 32 values
+	d      [groupRows]uint16          // F16
+	_      [32]byte                   // padding to whole cache lines
 }
 
 // roomFor reports whether a copy of weights in memory, in addition to the file's pages, leaves the machine an eighth of its
@@ -117,14 +117,20 @@ func (p *packedQ5K) put(r int, block []byte) {
 }
 
 func (p *packedQ6K) put(r int, block []byte) {
-	for j := range p.low {
-		p.low[j][r] = [4]uint8(block[4*j:])
-	}
-	for j := range p.high {
-		p.high[j][r] = [4]uint8(block[128+4*j:])
-	}
-	for j := range 16 {
-		p.scales[j/2][r][j%2] = int8(block[192+j])
+	const low, high = 0x0f0f0f0f, 0x03030303
+	word := func(i int) uint32 { return binary.LittleEndian.Uint32(block[i:]) }
+	for part, l := range quant.LayoutOf(npu.Q6_K).Parts {
+		var q [8]uint32
+		for k := range q {
+			q[k] = word(int(l.Low)+4*k)>>l.LowShift&low | word(int(l.High)+4*k)>>l.HighShift&high<<4
+		}
+		for half := range 2 {
+			q, to := q[4*half:], &p.q[2*part+half]
+			for i := range to {
+				binary.LittleEndian.PutUint32(to[i][r][:], q[i]|q[3]>>(4-2*i)&high<<6)
+			}
+			p.scales[part][r][half] = int8(block[192+2*part+half])
+		}
 	}
 	p.d[r] = binary.LittleEndian.Uint16(block[208:])
 }

@@ -442,8 +442,8 @@ TEXT ·mulQ5Kx1AVX2(SB), NOSPLIT, $0-48
 TEXT ·mulQ5Kx4AVX2(SB), NOSPLIT, $0-48
 	GROUPS4(FIFTHS, ALL5(HALF54))
 
-// Packed Q6_K: see packedQ6K in kpacked.go. A block of sixteen rows takes 3392 bytes: lower bits, upper bits at 2048, scales at
-// 3072 and d at 3328. Values have 6 bits, so only two products of two fit 16 bits before the scales multiply them.
+// Packed Q6_K: see packedQ6K in kpacked.go. A block of sixteen rows takes 3392 bytes: integers, scales at 3072 and d at 3328. Values
+// have 6 bits, so only two products of two fit 16 bits before the scales multiply them.
 
 #define BLOCK6 3392
 
@@ -460,11 +460,24 @@ DATA odd<>+16(SB)/8, $0x0b800b8009800980
 DATA odd<>+24(SB)/8, $0x0f800f800d800d80
 GLOBL odd<>(SB), RODATA|NOPTR, $32
 
-DATA upper<>+0(SB)/8, $0x3030303030303030
-DATA upper<>+8(SB)/8, $0x3030303030303030
-DATA upper<>+16(SB)/8, $0x3030303030303030
-DATA upper<>+24(SB)/8, $0x3030303030303030
-GLOBL upper<>(SB), RODATA|NOPTR, $32
+// sixes are masks: of six bits, and of the two bits of a fourth value that three words hold each.
+DATA sixes<>+0(SB)/8, $0x3f3f3f3f3f3f3f3f
+DATA sixes<>+8(SB)/8, $0x3f3f3f3f3f3f3f3f
+DATA sixes<>+16(SB)/8, $0x3f3f3f3f3f3f3f3f
+DATA sixes<>+24(SB)/8, $0x3f3f3f3f3f3f3f3f
+DATA sixes<>+32(SB)/8, $0x3030303030303030
+DATA sixes<>+40(SB)/8, $0x3030303030303030
+DATA sixes<>+48(SB)/8, $0x3030303030303030
+DATA sixes<>+56(SB)/8, $0x3030303030303030
+DATA sixes<>+64(SB)/8, $0x0c0c0c0c0c0c0c0c
+DATA sixes<>+72(SB)/8, $0x0c0c0c0c0c0c0c0c
+DATA sixes<>+80(SB)/8, $0x0c0c0c0c0c0c0c0c
+DATA sixes<>+88(SB)/8, $0x0c0c0c0c0c0c0c0c
+DATA sixes<>+96(SB)/8, $0x0303030303030303
+DATA sixes<>+104(SB)/8, $0x0303030303030303
+DATA sixes<>+112(SB)/8, $0x0303030303030303
+DATA sixes<>+120(SB)/8, $0x0303030303030303
+GLOBL sixes<>(SB), RODATA|NOPTR, $128
 
 DATA thirtyTwo<>+0(SB)/8, $0x4200000042000000
 DATA thirtyTwo<>+8(SB)/8, $0x4200000042000000
@@ -472,191 +485,259 @@ DATA thirtyTwo<>+16(SB)/8, $0x4200000042000000
 DATA thirtyTwo<>+24(SB)/8, $0x4200000042000000
 GLOBL thirtyTwo<>(SB), RODATA|NOPTR, $32
 
-// TABLE6 stores the two scales of part p at (R10), each as sixteen words. R9 points to the scales.
-#define TABLE6(p) \
-	VBROADCASTI128 (32*p)(R9), Y0; \
-	VPSHUFB even<>(SB), Y0, Y1; \
-	VPSHUFB odd<>(SB), Y0, Y2; \
-	VPSRAW $8, Y1, Y1; \
-	VPSRAW $8, Y2, Y2; \
-	VMOVDQA Y1, (64*p)(R10); \
-	VMOVDQA Y2, (64*p+32)(R10)
+// MASKS6 sets Y6, Y14 and Y15 to the first three masks.
+#define MASKS6 \
+	VMOVDQU sixes<>(SB), Y6; \
+	VMOVDQU sixes<>+32(SB), Y14; \
+	VMOVDQU sixes<>+64(SB), Y15
 
-// VALUES6 reads a word of eight rows and its upper bits, which it shifts into place: one part to low, another to high. Y14 and
-// Y15 are masks.
-#define VALUES6(at, upper0, by0, upper1, by1, bits, low, high) \
-	PREFETCHT0 (at+8192)(CX); \
-	VMOVDQU at(CX), low; \
-	VPSRLW $4, low, high; \
-	VPAND Y14, low, low; \
-	VPAND Y14, high, high; \
-	upper0 by0, bits, Y4; \
-	upper1 by1, bits, Y5; \
+// VALUES6 unpacks sixteen values of each of eight rows, three words at at(CX), to Y0 to Y3.
+#define VALUES6(at) \
+	VMOVDQU at(CX), Y0; \
+	VMOVDQU (at+64)(CX), Y1; \
+	VMOVDQU (at+128)(CX), Y2; \
+	VPSRLW $2, Y0, Y3; \
+	VPSRLW $4, Y1, Y4; \
+	VPSRLW $6, Y2, Y5; \
+	VPAND Y14, Y3, Y3; \
 	VPAND Y15, Y4, Y4; \
-	VPAND Y15, Y5, Y5; \
-	VPOR Y4, low, low; \
-	VPOR Y5, high, high
+	VPAND sixes<>+96(SB), Y5, Y5; \
+	VPAND Y6, Y0, Y0; \
+	VPAND Y6, Y1, Y1; \
+	VPAND Y6, Y2, Y2; \
+	VPOR Y4, Y3, Y3; \
+	VPOR Y5, Y3, Y3
 
-// MUL6 multiplies two words of a part by two times four elements of the input at p, and their sum by the scales.
-#define MUL6(at, p, a, b, scales, acc) \
-	VPBROADCASTD at p, Y4; \
-	VPBROADCASTD (at+4) p, Y5; \
-	VPMADDUBSW Y4, a, Y4; \
-	VPMADDUBSW Y5, b, Y5; \
+// SCALE6 spreads the scales of eight rows at at(R9), the first or the second of each pair, over the words of Y7.
+#define SCALE6(at, which) \
+	VBROADCASTI128 at(R9), Y7; \
+	VPSHUFB which<>(SB), Y7, Y7; \
+	VPSRAW $8, Y7, Y7
+
+// HALF61 multiplies sixteen values of eight rows by the input's in Y8, Y9, Y12 and Y13.
+#define HALF61(at, scale, which, acc) \
+	VALUES6(at); \
+	VPMADDUBSW Y8, Y0, Y0; \
+	VPMADDUBSW Y9, Y1, Y1; \
+	VPMADDUBSW Y12, Y2, Y2; \
+	VPMADDUBSW Y13, Y3, Y3; \
+	SCALE6(scale, which); \
+	VPADDW Y1, Y0, Y0; \
+	VPADDW Y3, Y2, Y2; \
+	VPMADDWD Y7, Y0, Y0; \
+	VPMADDWD Y7, Y2, Y2; \
+	VPADDD Y0, acc, acc; \
+	VPADDD Y2, acc, acc
+
+#define SIXTEEN61(g, scale, which) \
+	PREFETCHT0 (192*g+8192)(CX); \
+	PREFETCHT0 (192*g+8256)(CX); \
+	PREFETCHT0 (192*g+8320)(CX); \
+	VPBROADCASTD (16*g)(R8), Y8; \
+	VPBROADCASTD (16*g+4)(R8), Y9; \
+	VPBROADCASTD (16*g+8)(R8), Y12; \
+	VPBROADCASTD (16*g+12)(R8), Y13; \
+	HALF61((192*g), scale, which, Y10); \
+	HALF61((192*g+32), (scale+16), which, Y11)
+
+#define PART61(p) \
+	SIXTEEN61((2*p), (32*p), even); \
+	SIXTEEN61((2*p+1), (32*p), odd)
+
+// LEAST61 adds the products of a part's scales and the input's sums of sixteen to Y2 and Y3.
+#define LEAST61(p) \
+	VPMOVSXBW (32*p)(R9), Y0; \
+	VPMOVSXBW (32*p+16)(R9), Y1; \
+	VPBROADCASTD (256+4*p)(R8), Y4; \
+	VPMADDWD Y4, Y0, Y0; \
+	VPMADDWD Y4, Y1, Y1; \
+	VPADDD Y0, Y2, Y2; \
+	VPADDD Y1, Y3, Y3
+
+// DONE61 adds the scaled sums of a block to dst.
+#define DONE61(at, sum, least, dst) \
+	VCVTPH2PS at(R9), Y12; \
+	VMULPS thirtyTwo<>(SB), Y12, Y13; \
+	VMULPS Y12, Y5, Y12; \
+	VMULPS Y13, Y5, Y13; \
+	VCVTDQ2PS sum, sum; \
+	VCVTDQ2PS least, least; \
+	VMULPS Y12, sum, sum; \
+	VMULPS Y13, least, least; \
+	VSUBPS least, sum, sum; \
+	VADDPS dst, sum, sum; \
+	VMOVUPS sum, dst
+
+// func mulQ6Kx1AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+TEXT ·mulQ6Kx1AVX2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ w+16(FP), CX
+	MOVQ groups+24(FP), DX
+	MOVQ x+40(FP), R12
+	LEAQ 3072(CX), R9
+	MASKS6
+group:
+	MOVQ R12, R8
+	MOVQ blocks+32(FP), BX
+	VXORPS Y0, Y0, Y0
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y0, 32(DI)
+block:
+	VPXOR Y10, Y10, Y10
+	VPXOR Y11, Y11, Y11
+	PART61(0)
+	PART61(1)
+	PART61(2)
+	PART61(3)
+	PART61(4)
+	PART61(5)
+	PART61(6)
+	PART61(7)
+	PREFETCHT0 (3072+8192)(CX)
+	PREFETCHT0 (3136+8192)(CX)
+	PREFETCHT0 (3200+8192)(CX)
+	PREFETCHT0 (3264+8192)(CX)
+	PREFETCHT0 (3328+8192)(CX)
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+	LEAST61(0)
+	LEAST61(1)
+	LEAST61(2)
+	LEAST61(3)
+	LEAST61(4)
+	LEAST61(5)
+	LEAST61(6)
+	LEAST61(7)
+	VBROADCASTSS 288(R8), Y5
+	DONE61(256, Y10, Y2, (DI))
+	DONE61(272, Y11, Y3, 32(DI))
+	ADDQ $BLOCK6, CX
+	ADDQ $BLOCK6, R9
+	ADDQ $320, R8
+	DECQ BX
+	JNZ  block
+	ADDQ $64, DI
+	DECQ DX
+	JNZ  group
+	VZEROUPPER
+	RET
+
+// INPUT64 multiplies sixteen values by those of the input at p.
+#define INPUT64(g, p, acc) \
+	VPBROADCASTD (16*g) p, Y4; \
+	VPBROADCASTD (16*g+4) p, Y5; \
+	VPBROADCASTD (16*g+8) p, Y12; \
+	VPBROADCASTD (16*g+12) p, Y13; \
+	VPMADDUBSW Y4, Y0, Y4; \
+	VPMADDUBSW Y5, Y1, Y5; \
+	VPMADDUBSW Y12, Y2, Y12; \
+	VPMADDUBSW Y13, Y3, Y13; \
 	VPADDW Y5, Y4, Y4; \
-	VPMADDWD (scales)(R10), Y4, Y4; \
-	VPADDD Y4, acc, acc
+	VPADDW Y13, Y12, Y12; \
+	VPMADDWD Y7, Y4, Y4; \
+	VPMADDWD Y7, Y12, Y12; \
+	VPADDD Y4, acc, acc; \
+	VPADDD Y12, acc, acc
 
-#define INPUT6(low, high, s, p, acc) \
-	MUL6(low, p, Y0, Y2, s, acc); \
-	MUL6(high, p, Y1, Y3, (s+128), acc)
+#define SIXTEEN64(g, scale, which) \
+	VALUES6((192*g)); \
+	SCALE6(scale, which); \
+	INPUT64(g, (R8), Y8); \
+	INPUT64(g, (R8)(AX*1), Y9); \
+	INPUT64(g, (R8)(AX*2), Y10); \
+	INPUT64(g, (R8)(R13*1), Y11)
 
-#define ONE6(low, high, s) \
-	INPUT6(low, high, s, (R8), Y8)
+#define PART64(p) \
+	SIXTEEN64((2*p), (32*p), even); \
+	SIXTEEN64((2*p+1), (32*p), odd)
 
-#define FOUR6(low, high, s) \
-	INPUT6(low, high, s, (R8), Y8); \
-	INPUT6(low, high, s, (R8)(AX*1), Y9); \
-	INPUT6(low, high, s, (R8)(AX*2), Y10); \
-	INPUT6(low, high, s, (R8)(R13*1), Y11)
-
-// WORDS6 multiplies words k and k+1 of the four parts of half h. s is 32 for the parts' second scales.
-#define WORDS6(INPUTS, h, k, s) \
-	VMOVDQU (2048+512*h+64*k)(CX), Y12; \
-	VMOVDQU (2112+512*h+64*k)(CX), Y13; \
-	VALUES6((1024*h+64*k), VPSLLW, $4, VPSLLW, $0, Y12, Y0, Y1); \
-	VALUES6((1024*h+64*k+64), VPSLLW, $4, VPSLLW, $0, Y13, Y2, Y3); \
-	INPUTS((128*h+4*k), (128*h+4*k+64), (256*h+s)); \
-	VALUES6((1024*h+64*k+512), VPSLLW, $2, VPSRLW, $2, Y12, Y0, Y1); \
-	VALUES6((1024*h+64*k+576), VPSLLW, $2, VPSRLW, $2, Y13, Y2, Y3); \
-	INPUTS((128*h+4*k+32), (128*h+4*k+96), (256*h+64+s))
-
-#define LEAST6(p, sum) \
+#define MINIMUM64(p, sum) \
 	VPBROADCASTD p, Y4; \
 	VPMADDWD Y4, Y12, Y4; \
 	VPADDD Y4, sum, sum
 
-// FULL6 is a block of eight rows: the sums of the products, then the minima's in Y0 to Y3, d in Y12 and 32·d in Y13.
-#define FULL6(INPUTS, LEAST) \
-	VMOVDQU nibbles<>(SB), Y14; \
-	TABLE6(0); \
-	TABLE6(1); \
-	TABLE6(2); \
-	TABLE6(3); \
-	TABLE6(4); \
-	TABLE6(5); \
-	TABLE6(6); \
-	TABLE6(7); \
-	VPXOR Y8, Y8, Y8; \
-	VPXOR Y9, Y9, Y9; \
-	VPXOR Y10, Y10, Y10; \
-	VPXOR Y11, Y11, Y11; \
-	WORDS6(INPUTS, 0, 0, 0); \
-	WORDS6(INPUTS, 0, 2, 0); \
-	WORDS6(INPUTS, 0, 4, 32); \
-	WORDS6(INPUTS, 0, 6, 32); \
-	WORDS6(INPUTS, 1, 0, 0); \
-	WORDS6(INPUTS, 1, 2, 0); \
-	WORDS6(INPUTS, 1, 4, 32); \
-	WORDS6(INPUTS, 1, 6, 32); \
-	VPXOR Y0, Y0, Y0; \
-	VPXOR Y1, Y1, Y1; \
-	VPXOR Y2, Y2, Y2; \
-	VPXOR Y3, Y3, Y3; \
-	LEAST(0); \
-	LEAST(1); \
-	LEAST(2); \
-	LEAST(3); \
-	LEAST(4); \
-	LEAST(5); \
-	LEAST(6); \
-	LEAST(7); \
-	VCVTPH2PS 256(R9), Y12; \
-	VMULPS thirtyTwo<>(SB), Y12, Y13
-
-// GROUPS6 is a kernel, which reads a group twice, eight rows at a time. CLEAR clears dst, BLOCKOF multiplies a block and adds to dst.
-#define GROUPS6(CLEAR, BLOCKOF) \
-	MOVQ dst+0(FP), DI; \
-	MOVQ stride+8(FP), R14; \
-	SHLQ $2, R14; \
-	LEAQ (R14)(R14*2), R15; \
-	MOVQ w+16(FP), SI; \
-	MOVQ groups+24(FP), DX; \
-	MOVQ blocks+32(FP), AX; \
-	MOVQ x+40(FP), R12; \
-	IMULQ $320, AX; \
-	LEAQ (AX)(AX*2), R13; \
-	VMOVDQU upper<>(SB), Y15; \
-group: \
-	MOVQ $2, R11; \
-	MOVQ SI, CX; \
-	LEAQ 3072(SI), R9; \
-half: \
-	MOVQ R12, R8; \
-	MOVQ blocks+32(FP), BX; \
-	VXORPS Y0, Y0, Y0; \
-	CLEAR; \
-block: \
-	BLOCKOF; \
-	ADDQ $BLOCK6, CX; \
-	ADDQ $BLOCK6, R9; \
-	ADDQ $320, R8; \
-	DECQ BX; \
-	JNZ  block; \
-	ADDQ $32, DI; \
-	LEAQ -3072(R9), BX; \
-	LEAQ 32(SI), CX; \
-	LEAQ 3088(SI), R9; \
-	DECQ R11; \
-	JNZ  half; \
-	LEAQ -16(BX), SI; \
-	DECQ DX; \
-	JNZ  group; \
-	VZEROUPPER; \
-	RET
-
-#define CLEAR61 \
-	VMOVUPS Y0, (DI)
-
-#define LEAST61(p) \
-	VPMOVSXBW (32*p)(R9), Y12; \
-	LEAST6((256+4*p)(R8), Y0)
-
-#define BLOCK61 \
-	FULL6(ONE6, LEAST61); \
-	DONE4((R8), Y8, Y0, (DI))
-
-// func mulQ6Kx1AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
-TEXT ·mulQ6Kx1AVX2(SB), NOSPLIT, $544-48
-	LEAQ 31(SP), R10
-	ANDQ $-32, R10
-	GROUPS6(CLEAR61, BLOCK61)
-
-#define CLEAR64 \
-	VMOVUPS Y0, (DI); \
-	VMOVUPS Y0, (DI)(R14*1); \
-	VMOVUPS Y0, (DI)(R14*2); \
-	VMOVUPS Y0, (DI)(R15*1)
-
+// LEAST64 adds the products of a part's scales and the inputs' sums of sixteen to Y0 to Y3.
 #define LEAST64(p) \
 	VPMOVSXBW (32*p)(R9), Y12; \
-	LEAST6((256+4*p)(R8), Y0); \
-	LEAST6((256+4*p)(R8)(AX*1), Y1); \
-	LEAST6((256+4*p)(R8)(AX*2), Y2); \
-	LEAST6((256+4*p)(R8)(R13*1), Y3)
-
-#define BLOCK64 \
-	FULL6(FOUR6, LEAST64); \
-	DONE4((R8), Y8, Y0, (DI)); \
-	DONE4((R8)(AX*1), Y9, Y1, (DI)(R14*1)); \
-	DONE4((R8)(AX*2), Y10, Y2, (DI)(R14*2)); \
-	DONE4((R8)(R13*1), Y11, Y3, (DI)(R15*1))
+	MINIMUM64((256+4*p)(R8), Y0); \
+	MINIMUM64((256+4*p)(R8)(AX*1), Y1); \
+	MINIMUM64((256+4*p)(R8)(AX*2), Y2); \
+	MINIMUM64((256+4*p)(R8)(R13*1), Y3)
 
 // func mulQ6Kx4AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
-TEXT ·mulQ6Kx4AVX2(SB), NOSPLIT, $544-48
-	LEAQ 31(SP), R10
-	ANDQ $-32, R10
-	GROUPS6(CLEAR64, BLOCK64)
+//
+// It reads a group twice, eight rows at a time: R11 is 2, then 1.
+TEXT ·mulQ6Kx4AVX2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ stride+8(FP), R14
+	SHLQ $2, R14
+	LEAQ (R14)(R14*2), R15
+	MOVQ w+16(FP), SI
+	MOVQ groups+24(FP), DX
+	MOVQ blocks+32(FP), AX
+	MOVQ x+40(FP), R12
+	IMULQ $320, AX
+	LEAQ (AX)(AX*2), R13
+group:
+	MOVQ $2, R11
+	MOVQ SI, CX
+	LEAQ 3072(SI), R9
+half:
+	MOVQ R12, R8
+	MOVQ blocks+32(FP), BX
+	VXORPS Y0, Y0, Y0
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y0, (DI)(R14*1)
+	VMOVUPS Y0, (DI)(R14*2)
+	VMOVUPS Y0, (DI)(R15*1)
+block:
+	MASKS6
+	VPXOR Y8, Y8, Y8
+	VPXOR Y9, Y9, Y9
+	VPXOR Y10, Y10, Y10
+	VPXOR Y11, Y11, Y11
+	PART64(0)
+	PART64(1)
+	PART64(2)
+	PART64(3)
+	PART64(4)
+	PART64(5)
+	PART64(6)
+	PART64(7)
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+	LEAST64(0)
+	LEAST64(1)
+	LEAST64(2)
+	LEAST64(3)
+	LEAST64(4)
+	LEAST64(5)
+	LEAST64(6)
+	LEAST64(7)
+	VCVTPH2PS 256(R9), Y12
+	VMULPS thirtyTwo<>(SB), Y12, Y13
+	DONE4((R8), Y8, Y0, (DI))
+	DONE4((R8)(AX*1), Y9, Y1, (DI)(R14*1))
+	DONE4((R8)(AX*2), Y10, Y2, (DI)(R14*2))
+	DONE4((R8)(R13*1), Y11, Y3, (DI)(R15*1))
+	ADDQ $BLOCK6, CX
+	ADDQ $BLOCK6, R9
+	ADDQ $320, R8
+	DECQ BX
+	JNZ  block
+	ADDQ $32, DI
+	LEAQ -3072(R9), BX
+	LEAQ 32(SI), CX
+	LEAQ 3088(SI), R9
+	DECQ R11
+	JNZ  half
+	LEAQ -16(BX), SI
+	DECQ DX
+	JNZ  group
+	VZEROUPPER
+	RET
 
 // The same for AVX-512 with VNNI, sixteen rows at a time.
 

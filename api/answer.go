@@ -19,6 +19,9 @@ type Part struct {
 	Sources []Cited `json:"sources"`
 	// Citations are the sentences that say it, then those that come near; if it is unknown, passages that come near.
 	Citations []Citation `json:"citations"`
+	// Otherwise has the sentence that says something else and is likeliest to be right, if it might as well have been the answer; at
+	// most one. Its text is empty if the cloud shows none.
+	Otherwise []Citation `json:"otherwise,omitempty"`
 }
 
 // Cited is a document and its share of a part.
@@ -43,19 +46,29 @@ type Citation struct {
 func Parts(answer node.Answer, pointing bool) (parts []Part, unknown bool) {
 	parts = []Part{}
 	for _, p := range answer.Parts {
-		part := Part{Text: p.Text, Nothing: p.Unknown, Unknown: refusal.Unknown(p.Text, p.Unknown), Sources: []Cited{}, Citations: []Citation{}}
+		part := Part{Text: p.Text, Nothing: p.Unknown, Unknown: refusal.Unknown(p.Text, p.Unknown), Sources: []Cited{}}
 		for _, d := range p.Sources {
 			part.Sources = append(part.Sources, Cited{d.Side.String(), d.Title, d.Weight})
 		}
 		if pointing && !part.Unknown && !math.IsInf(p.Relevance, -1) {
-			part.Sure = extract.Confidence(p.Relevance)
+			other := math.Inf(-1)
+			for _, q := range p.Otherwise {
+				other = q.Relevance
+			}
+			part.Sure = extract.Confidence(p.Relevance, other)
 		}
-		for _, q := range p.Quotes {
-			part.Citations = append(part.Citations, Citation{q.Side.String(), q.Title, q.Source, q.Text, q.From, q.To, q.Weight})
-		}
+		part.Citations, part.Otherwise = citations(p.Quotes), citations(p.Otherwise)
 		parts, unknown = append(parts, part), unknown || part.Unknown
 	}
 	return parts, unknown
+}
+
+func citations(quotes []node.Quote) []Citation {
+	out := []Citation{}
+	for _, q := range quotes {
+		out = append(out, Citation{q.Side.String(), q.Title, q.Source, q.Text, q.From, q.To, q.Weight})
+	}
+	return out
 }
 
 // Extra is what Tandem says of an answer, under "tandem".
@@ -92,8 +105,10 @@ func (s *Server) extra(q Query, a node.Answer) Extra {
 	e.Parts, e.Unknown = Parts(a, s.cfg.Pointing)
 	if !s.cfg.Files {
 		for i := range e.Parts {
-			for j := range e.Parts[i].Citations {
-				e.Parts[i].Citations[j].File = ""
+			for _, list := range [][]Citation{e.Parts[i].Citations, e.Parts[i].Otherwise} {
+				for j := range list {
+					list[j].File = ""
+				}
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -64,15 +65,22 @@ func cited(answer string, parts []Part) string {
 	var b strings.Builder
 	b.WriteString(answer)
 	for _, p := range parts {
-		for _, c := range p.Citations {
-			where := c.Title
-			if where == "" {
-				where = "a document"
-			}
-			fmt.Fprintf(&b, "\n> %s (%s, on the %s)", strings.Join(strings.Fields(c.Text), " "), where, c.Side)
+		quote(&b, p.Citations)
+		if len(p.Otherwise) > 0 {
+			fmt.Fprintf(&b, "\nA document of the %s says something else:", p.Otherwise[0].Side)
+			quote(&b, p.Otherwise)
 		}
 	}
 	return b.String()
+}
+
+// quote writes sentences and where they stand, each on a line.
+func quote(b *strings.Builder, list []Citation) {
+	for _, c := range list {
+		if c.Text != "" {
+			fmt.Fprintf(b, "\n> %s (%s, on the %s)", strings.Join(strings.Fields(c.Text), " "), cmp.Or(c.Title, "a document"), c.Side)
+		}
+	}
 }
 
 func text(t string) *mcp.CallToolResult {

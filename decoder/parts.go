@@ -10,6 +10,10 @@ type Part struct {
 	H        float64   // mean h
 
 	Quotes []Quote // what the passages say, by weight, then by relevance
+
+	// Otherwise has the sentence that says something else and is likeliest to be right, if it would have been the answer had
+	// nobody said more; at most one. Only the span reader finds one.
+	Otherwise []Quote
 }
 
 // Parts returns the sentences of the answer so far, in order.

@@ -20,6 +20,9 @@ type Part struct {
 	// Relevance is that of what supports it most, in nats: of a quote or, where the cloud shows none, of all its documents that say
 	// it. -Inf if nothing does.
 	Relevance float64
+	// Otherwise has the sentence that says something else and is likeliest to be right, if it might as well have been the answer; at
+	// most one. Its text is empty if the cloud shows none.
+	Otherwise []Quote
 
 	// Overruled says that the device's documents seemed to know, and that what the cloud made of it has nothing to do with
 	// them.
@@ -52,6 +55,8 @@ type part struct {
 	sources []Source // by title, heaviest first
 	quotes  []Quote  // Weight is a share of this side
 	odds    bool     // the quotes' relevances are log-odds that they are right
+
+	otherwise []Quote // says something else
 }
 
 // parts returns where the side drew each sentence of its answer from.
@@ -61,7 +66,7 @@ func (r *reading) parts() []part { return r.partsOf(r.Parts()) }
 func (r *reading) partsOf(list []decoder.Part) []part {
 	var out []part
 	for _, p := range list {
-		out = append(out, part{from: p.From, h: p.H, nothing: p.Nothing, sources: r.byTitle(0, p.Weights), quotes: r.quotes(p.Quotes), odds: r.odds})
+		out = append(out, part{from: p.From, h: p.H, nothing: p.Nothing, sources: r.byTitle(0, p.Weights), quotes: r.quotes(p.Quotes), odds: r.odds, otherwise: r.quotes(p.Otherwise)})
 	}
 	return out
 }
@@ -129,6 +134,7 @@ func cite(tokens []Token, own, cloud []part) []Part {
 // citePart combines the sides' views of one sentence.
 func citePart(tokens []Token, sides [2]*part) (p Part) {
 	p.Relevance = math.Inf(-1)
+	p.Otherwise = otherwise(sides)
 	together, cloudAlone, foreign := 0, 0, 0
 	for _, t := range tokens {
 		p.Text += t.Text
@@ -189,6 +195,20 @@ func citePart(tokens []Token, sides [2]*part) (p Part) {
 	return p
 }
 
+// otherwise returns what the sides have that says something else, the likelier of both.
+func otherwise(sides [2]*part) (best []Quote) {
+	for k, of := range sides {
+		if of == nil || len(of.otherwise) == 0 {
+			continue
+		}
+		q := of.otherwise[0]
+		if q.Side, q.Weight = tandem.Side(k), 0; best == nil || q.Relevance > best[0].Relevance {
+			best = []Quote{q}
+		}
+	}
+	return best
+}
+
 // support returns the relevance of the side's heaviest quote or, where it shows none, of its documents together.
 func (p *part) support() float64 {
 	best, relevance := 0.0, p.h
@@ -228,7 +248,9 @@ func sourcesMessage(sources []Source, parts []part, titles, quotes bool) transpo
 			w.Sources = wireSources(p.sources, transport.MaxPartSources)
 		}
 		if quotes {
-			w.Quotes = wireQuotes(p.quotes, titles)
+			w.Quotes, w.Otherwise = wireQuotes(p.quotes, titles), wireQuotes(p.otherwise, titles)
+		} else if len(p.otherwise) > 0 {
+			w.Otherwise = []transport.Quote{{Relevance: p.otherwise[0].Relevance}}
 		}
 		m.Parts = append(m.Parts, w)
 	}
@@ -273,7 +295,7 @@ func sourcesOf(list []transport.Source) []Source {
 func partsOf(m transport.Sources) []part {
 	var out []part
 	for _, p := range m.Parts {
-		out = append(out, part{from: int(p.From), h: p.H, nothing: p.Nothing, sources: sourcesOf(p.Sources), quotes: quotesOf(p.Quotes)})
+		out = append(out, part{from: int(p.From), h: p.H, nothing: p.Nothing, sources: sourcesOf(p.Sources), quotes: quotesOf(p.Quotes), otherwise: quotesOf(p.Otherwise)})
 		if len(p.Sources) == 0 {
 			out[len(out)-1].sources = []Source{{Weight: 1 - p.Nothing}}
 		}

@@ -645,7 +645,7 @@ func (a *deviceSession) finish() Answer {
 	a.answer.Link = a.usage()
 	a.answer.Text = a.whole()
 	a.answer.Parts = cite(a.answer.Tokens, a.parts[tandem.Device], a.parts[tandem.Cloud])
-	if slices.ContainsFunc(a.answer.Parts, func(p Part) bool { return p.Overruled }) {
+	if slices.ContainsFunc(a.answer.Parts, func(p Part) bool { return p.Overruled && len(p.Otherwise) == 0 }) {
 		a.remark("the cloud says this against what your own documents seem to say; --local-only shows their answer")
 	}
 	a.stop()

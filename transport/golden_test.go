@@ -59,7 +59,7 @@ func goldenMessages() []struct {
 		{"handover", Handover{Epoch: 1, Step: 9, Prefix: 0xdeadbeef, Versions: [2]uint32{1, 2}, Accept: [2]float64{0.25, 1}}},
 		{"sources", Sources{
 			Sources: []Source{{Title: "Notes", Weight: 0.75}},
-			Parts:   []Part{{From: 3, H: -0.5, Nothing: 0.125, Sources: []Source{{Title: "Notes", Weight: 1}}}},
+			Parts:   []Part{{From: 3, H: -0.5, Nothing: 0.125, Sources: []Source{{Title: "Notes", Weight: 1}}, Otherwise: []Quote{{Relevance: 0.5}}}},
 		}},
 		{"passages", Passages{Passages: []Passage{{Title: "Notes", Text: "The key is under the mat."}}, Saved: []int{4096}}},
 		{"piece", Piece{Data: []byte{0, 1, 2, 255}}},

@@ -3,6 +3,7 @@ package transport
 import (
 	"fmt"
 	"math"
+	"slices"
 	"reflect"
 	"time"
 
@@ -285,6 +286,10 @@ type Part struct {
 	Nothing float64     // share of the context without a document, 0 to 1
 	Sources []Source
 	Quotes  []Quote // what the cloud's documents say, only if its operator allows it
+
+	// Otherwise has the likeliest sentence that says something else, if it might as well have been the answer; at most one.
+	// Unless the operator allows quotes, it has a relevance and nothing more.
+	Otherwise []Quote
 }
 
 // Quote is a sentence of a document that says a part of the answer or, if the answer is not known, a passage that comes near.
@@ -334,10 +339,10 @@ func (m Sources) limits() error {
 		if err := limitSources(p.Sources, MaxPartSources); err != nil {
 			return err
 		}
-		if err := atMost(bound{"quotes", len(p.Quotes), MaxPartQuotes}); err != nil {
+		if err := atMost(bound{"quotes", len(p.Quotes), MaxPartQuotes}, bound{"quotes that say something else", len(p.Otherwise), 1}); err != nil {
 			return err
 		}
-		for _, q := range p.Quotes {
+		for _, q := range slices.Concat(p.Quotes, p.Otherwise) {
 			if err := q.limits(); err != nil {
 				return err
 			}
@@ -370,8 +375,10 @@ func (m *Sources) clean() {
 	titles(m.Sources)
 	for _, p := range m.Parts {
 		titles(p.Sources)
-		for i := range p.Quotes {
-			p.Quotes[i].Title = clean(p.Quotes[i].Title)
+		for _, list := range [][]Quote{p.Quotes, p.Otherwise} {
+			for i := range list {
+				list[i].Title = clean(list[i].Title)
+			}
 		}
 	}
 }

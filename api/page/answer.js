@@ -91,10 +91,15 @@ export class Answer {
   // cite lists the sentences that say the answer.
   cite(parts) {
     const list = el("ul", { class: "cites" });
-    for (const c of parts.flatMap((p) => p.citations)) {
+    const others = parts.flatMap((p) => p.otherwise || []).map((c) => ({ ...c, otherwise: true }));
+    for (const c of parts.flatMap((p) => p.citations).concat(others)) {
+      if (!c.text) {
+        this.note(`A document of the ${c.side} says something else.`, "warn");
+        continue;
+      }
       const bytes = new TextEncoder().encode(c.text), cut = (a, b) => new TextDecoder().decode(bytes.slice(a, b));
       const quote = el("q", {}, cut(0, c.from), c.to > c.from ? el("mark", {}, cut(c.from, c.to)) : "", cut(c.to));
-      const item = el("li", { class: c.side }, quote, el("small", {}, `${c.title || "a document"}, ${c.side}${c.weight > 0 ? "" : ", near"} `));
+      const item = el("li", { class: c.side }, quote, el("small", {}, `${c.title || "a document"}, ${c.side}${c.otherwise ? ", says something else" : c.weight > 0 ? "" : ", near"} `));
       if (c.side === "device") item.append(this.opener(c, item));
       list.append(item);
     }

@@ -103,8 +103,10 @@ func ofCloud(a node.Answer) node.Answer {
 		for i := range p.Sources {
 			p.Sources[i].Side = tandem.Cloud
 		}
-		for i := range p.Quotes {
-			p.Quotes[i].Side = tandem.Cloud
+		for _, quotes := range [][]node.Quote{p.Quotes, p.Otherwise} {
+			for i := range quotes {
+				quotes[i].Side = tandem.Cloud
+			}
 		}
 	}
 	return a

@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"tandem"
+	"tandem/api"
 	"tandem/cmd/internal/cli"
 	"tandem/decoder"
 	"tandem/internal/refusal"
@@ -187,6 +189,7 @@ func (s *session) citation(r askJSON, p partJSON) (lines []string) {
 	}
 	if !unknown && !p.Unknown {
 		lines = append(lines, quotes...)
+		lines = append(lines, otherwise(p, s.app.Stress)...)
 		quotes = nil
 	}
 	doubtful := p.Sure > 0 && p.Sure < unsure
@@ -240,12 +243,11 @@ func where(title, side string) string {
 func quotesOf(p partJSON, stress func(string) string) (say, near []string) {
 	before := ""
 	for _, c := range p.Citations {
-		if c.Text == before {
+		if c.Text == before || c.Weight < decoder.LeastShare && slices.ContainsFunc(p.Otherwise, func(o api.Citation) bool { return o.Text == c.Text }) {
 			continue
 		}
 		before = c.Text
-		text := oneLine(c.Text[:c.From]) + stress(oneLine(c.Text[c.From:c.To])) + oneLine(c.Text[c.To:])
-		line := fmt.Sprintf("“%s” – %s", text, cli.Plain(where(c.Title, c.Side)))
+		line := quoted(c, stress)
 		if c.Weight >= decoder.LeastShare {
 			say = append(say, line)
 		} else {
@@ -253,6 +255,24 @@ func quotesOf(p partJSON, stress func(string) string) (say, near []string) {
 		}
 	}
 	return say, near
+}
+
+// otherwise says which document says something else than the answer, if one might as well be right.
+func otherwise(p partJSON, stress func(string) string) (lines []string) {
+	for _, c := range p.Otherwise {
+		if c.Text == "" {
+			lines = append(lines, "otherwise: a document of the "+c.Side+" says something else")
+		} else {
+			lines = append(lines, "otherwise: "+quoted(c, stress))
+		}
+	}
+	return lines
+}
+
+// quoted returns a sentence and where it stands, on one line. stress marks what of it answers.
+func quoted(c api.Citation, stress func(string) string) string {
+	text := oneLine(c.Text[:c.From]) + stress(oneLine(c.Text[c.From:c.To])) + oneLine(c.Text[c.To:])
+	return fmt.Sprintf("“%s” – %s", text, cli.Plain(where(c.Title, c.Side)))
 }
 
 var (

@@ -18,7 +18,11 @@ func (d *Decoder) Parts() []decoder.Part {
 		if from >= len(d.answer) {
 			break
 		}
-		p := d.parts[n].cite(d.trim(d.answer[from:to]))
+		text := d.trim(d.answer[from:to])
+		p := d.parts[n].cite(text)
+		if p.Otherwise = d.parts[n].otherwise(d.cfg.Tokenizer.Decode(text), p.Quotes, d.cfg.Constants.Nothing); len(p.Quotes) > decoder.MostQuotes {
+			p.Quotes = p.Quotes[:decoder.MostQuotes]
+		}
 		p.From, p.To = from, to
 		out = append(out, p)
 		from = to
@@ -46,7 +50,7 @@ func (d *Decoder) trim(tokens []tandem.Token) []tandem.Token {
 	return tokens
 }
 
-// cite weighs the contexts by what they think of a part's text. A passage without that text has no share.
+// cite weighs the contexts by what they think of a part's text, and quotes all of them. A passage without that text has no share.
 func (s *part) cite(text []tandem.Token) decoder.Part {
 	weights := s.weights(text, 1)
 	last := len(weights) - 1
@@ -81,7 +85,6 @@ func (s *part) cite(text []tandem.Token) decoder.Part {
 	slices.SortStableFunc(p.Quotes, func(x, y decoder.Quote) int {
 		return cmp.Or(cmp.Compare(y.Weight, x.Weight), cmp.Compare(y.Relevance, x.Relevance))
 	})
-	p.Quotes = p.Quotes[:min(decoder.MostQuotes, len(p.Quotes))]
 	return p
 }
 

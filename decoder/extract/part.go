@@ -17,6 +17,8 @@ import (
 
 // part is one part of the question with what each context would answer to it.
 type part struct {
+	clause      string
+	form        form
 	contexts    []docContext // one for each passage, then the one without
 	temperature float64      // of the posterior over contexts; 0 keeps the likeliest
 }
@@ -142,7 +144,7 @@ func (d *Decoder) readPart(ctx context.Context, n int) (part, error) {
 		return part{}, err
 	}
 	form := formOf(clause)
-	s := part{temperature: d.cfg.Temperature}
+	s := part{clause: clause, form: form, temperature: d.cfg.Temperature}
 	for i, best := range spans {
 		whole, r := d.cfg.Constants.Judge(evidence[i])
 		c := docContext{r: r}

@@ -116,24 +116,24 @@ func (p Product) answer(ctx context.Context, q Question, documents int, from ...
 	a.Text = strings.TrimSpace(tok.Decode(ids))
 	a.Took = time.Since(begun)
 	var unknown bool
-	var relevance float64
-	a.Shown, relevance, unknown = cited(sides, tok.Decode, ids)
-	if a.Unknown = unknown || refusal.In(a.Text); !a.Unknown && p.Extract != nil {
-		a.Sure = extract.Confidence(relevance)
+	a.Shown, a.Sure, unknown = cited(sides, tok.Decode, ids)
+	if a.Unknown = unknown || refusal.In(a.Text); a.Unknown || p.Extract == nil {
+		a.Sure = 0
 	}
 	return a, nil
 }
 
-// cited returns the passages that the programs cite below the answer, by their documents, the relevance of what supports the
+// cited returns the passages that the programs cite below the answer, by their documents, how sure the span reader is of the
 // answer's weakest part, and whether every sentence is one that no document supports.
-func cited(sides []side, decode func([]tandem.Token) string, ids []tandem.Token) (texts []string, weakest float64, unknown bool) {
+func cited(sides []side, decode func([]tandem.Token) string, ids []tandem.Token) (texts []string, sure float64, unknown bool) {
 	type share struct {
 		text              string
 		weight, relevance float64
 	}
-	unknown, weakest = len(ids) > 0, math.Inf(1)
+	unknown, sure = len(ids) > 0, 1
 	for _, lead := range sides[0].Parts() {
 		var shares []share
+		other := math.Inf(-1)
 		nothing, total := 0.0, math.Inf(-1)
 		for _, s := range sides {
 			if part := partAt(s.Parts(), lead.From); part != nil {
@@ -150,12 +150,15 @@ func cited(sides []side, decode func([]tandem.Token) string, ids []tandem.Token)
 			for _, q := range part.Quotes {
 				shares = append(shares, share{q.Text, eta * q.Weight, q.Relevance})
 			}
+			for _, q := range part.Otherwise {
+				other = max(other, q.Relevance)
+			}
 		}
 		slices.SortStableFunc(shares, func(x, y share) int {
 			return cmp.Or(cmp.Compare(y.weight, x.weight), cmp.Compare(y.relevance, x.relevance))
 		})
 		if len(shares) > 0 {
-			weakest = min(weakest, shares[0].relevance)
+			sure = min(sure, extract.Confidence(shares[0].relevance, other))
 		}
 		best := math.Inf(-1)
 		for _, s := range shares {
@@ -170,7 +173,7 @@ func cited(sides []side, decode func([]tandem.Token) string, ids []tandem.Token)
 		sentence := strings.TrimSpace(decode(ids[from:max(from, min(lead.To, len(ids)))]))
 		unknown = unknown && (sentence == "" || refusal.Unknown(sentence, nothing))
 	}
-	return texts, weakest, unknown
+	return texts, sure, unknown
 }
 
 func partAt(parts []decoder.Part, from int) *decoder.Part {

@@ -1,0 +1,59 @@
+package extract
+
+import (
+	"strings"
+	"testing"
+
+	"tandem/decoder"
+	"tandem/model/tokenizer"
+)
+
+func TestDisagree(t *testing.T) {
+	for _, c := range []struct {
+		question, answer, sentence, value string
+		want                              bool
+	}{
+		{"When does the library open?", "9:00", "It opens at 10:15.", "10:15", true},
+		{"When does the library open?", "The library opens at 9:00 and closes at 18:00.", "It opens at 9:00.", "9:00", false},
+		{"When does the library open?", "9:00 on weekdays", "Monday: 10:15 on weekdays", "10:15 on weekdays", true},
+		{"Who runs the library?", "Ada Moor", "It is run by Ada Moor's aunt.", "Ada Moor's aunt", false},
+		{"Who runs the library?", "Ada Moor", "Library: Piet Holm.", "Piet Holm", true},
+		{"Who runs the library?", "Ada Moor", "The library has 3 rooms.", "3 rooms", false},    // answers another question
+		{"Who runs the library?", "Ada Moor", "The library is run by them.", "library", false}, // says nothing
+	} {
+		from := strings.Index(c.sentence, c.value)
+		q := decoder.Quote{Text: c.sentence, From: from, To: from + len(c.value)}
+		if got := disagree(c.question, c.answer, q); got != c.want {
+			t.Errorf("%q and %q: %v, want %v", c.answer, c.value, got, c.want)
+		}
+	}
+}
+
+// A side says what speaks against an answer, whoever gave it.
+func TestOtherwise(t *testing.T) {
+	const question = "When does the town library open?"
+	early, late := "Lib\nThe town library opens at 9:00 on weekdays and closes at 18:00.", "Library\nThe town library opens at 10:15 on weekdays."
+	for _, c := range []struct {
+		passages []string
+		answer   string
+		want     string
+	}{
+		{[]string{early, late}, "9:00", "10:15"},
+		{[]string{late}, "9:00", "10:15"},
+		{[]string{early}, "9:00", ""},
+		{[]string{late}, Unknown, ""},
+		{[]string{late, "Rowing\nThe rowing club has 214 members."}, "10:15", ""},
+	} {
+		d := open(t, config(0), question, notes(c.passages...))
+		if err := d.Finish(t.Context(), d.cfg.Tokenizer.Encode(c.answer, tokenizer.Options{})); err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, q := range d.Parts()[0].Otherwise {
+			got += q.Text[q.From:q.To]
+		}
+		if got != c.want && (c.want == "" || !strings.Contains(got, c.want)) {
+			t.Errorf("%q of %q: %q speaks against it, want %q", c.answer, c.passages, got, c.want)
+		}
+	}
+}

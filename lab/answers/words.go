@@ -65,14 +65,19 @@ var currencies = map[string]string{
 }
 
 // tokens divides text into words and numbers for comparison: without case, punctuation and articles, with a currency after its
-// amount ("EUR 14", "14 €" and "€14" are alike). A number keeps what joins its digits: 9:30 is no part of 19:30, nor of
+// amount ("EUR 14", "14 €" and "€14" are alike; in "room 12, €14" it belongs to the second). A number keeps what joins its digits: 9:30 is no part of 19:30, nor of
 // 9:305.
 func tokens(s string) []string {
-	out := token.FindAllString(strings.ToLower(s), -1)
+	s = strings.ToLower(s)
+	var out []string
+	places := token.FindAllStringIndex(s, -1)
+	for _, at := range places {
+		out = append(out, s[at[0]:at[1]])
+	}
 	for i, w := range out {
 		if c, ok := currencies[w]; ok {
 			out[i] = c
-			if i+1 < len(out) && isNumber(out[i+1]) && (i == 0 || !isNumber(out[i-1])) {
+			if i+1 < len(out) && isNumber(out[i+1]) && (i == 0 || !isNumber(out[i-1]) || places[i][1] == places[i+1][0] && places[i-1][1] < places[i][0]) {
 				out[i], out[i+1] = out[i+1], c
 			}
 		}

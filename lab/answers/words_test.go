@@ -45,6 +45,8 @@ func TestContains(t *testing.T) {
 		{"The balance is 3.412,77 €.", "412,77 €", false},
 		{"It costs EUR 14.", "14 €", true},
 		{"It costs €14 a month.", "EUR 14", true},
+		{"UB-64201\n$38.84", "$38.84", true},
+		{"12 € 14", "12 €", true},
 		{"It costs 14 dollars.", "14 €", false},
 		{"It costs 14\u00a0€.", "14 €", true},
 		{"Fri 18:30–19:30, 25 m pool", "18:30", true},

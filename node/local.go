@@ -70,10 +70,10 @@ func (r Local) adapter() string {
 	return fmt.Sprintf("%x", r.Adapter.Fingerprint())
 }
 
-// scorerName names how the side computes relevances.
+// scorerName names how the side divides questions and computes relevances.
 func (r Local) scorerName() string {
 	if r.Reader != nil {
-		return r.Scorer.Name() + "+" + r.Reader.Name()
+		return r.Scorer.Name() + "+" + r.Reader.Name() + "+" + extract.DefaultConstants.Rules()
 	}
 	return decoder.ScorerName(r.Model, r.Scorer)
 }

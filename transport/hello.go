@@ -51,7 +51,7 @@ func (e *MismatchError) remedy() string {
 	case "side":
 		return "one side must be the device and the other the cloud"
 	case "scorer":
-		return "choose the same scorer on both sides"
+		return "choose the same scorer and run the same release on both sides"
 	}
 	return "use models of the same family on both sides"
 }

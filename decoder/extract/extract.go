@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -288,6 +289,16 @@ func (d *Decoder) reached(answer []tandem.Token) bool {
 	n, _ := d.progress(answer)
 	return n < len(d.parts) || n == len(d.clauses)
 }
+
+// unmarked returns a line without the marks of a list or of an answer below a question: they say nothing by themselves.
+func unmarked(line string) string {
+	if rest := line[len(lineMark.FindString(line)):]; rest != "" {
+		return rest
+	}
+	return line
+}
+
+var lineMark = regexp.MustCompile(`^(?:(?:[-*•‣–+]|\[[ xX]\]|A:|Answer:|Antwort:|R ?:|Réponse ?:) +)+`)
 
 // flat returns a text on one line: the lines of a list are parted by semicolons.
 func flat(text string) string {

@@ -1,9 +1,12 @@
 package extract
 
 import (
+	"fmt"
+	"hash/crc32"
 	"math"
 	"slices"
 
+	"tandem/decoder"
 	"tandem/model/span"
 	"tandem/retrieval/passages"
 )
@@ -46,6 +49,12 @@ type Constants struct {
 	Sentence Curve   `json:"sentence"`
 	Nothing  float64 `json:"nothing"`
 	Bare     float64 `json:"bare"`
+}
+
+// Rules names what two sides must have in common besides a reader to answer together: how they divide a question, and what
+// evidence is worth.
+func (k Constants) Rules() string {
+	return fmt.Sprintf("rules-%d-%08x", decoder.Division, crc32.ChecksumIEEE(fmt.Append(nil, k)))
 }
 
 // Curves' bounds and the cost of a misspelt word, in nats.

@@ -50,3 +50,12 @@ func TestShareOfNextToNothing(t *testing.T) {
 		}
 	}
 }
+
+// Sides whose curves differ do not take each other for comparable.
+func TestRules(t *testing.T) {
+	k := DefaultConstants
+	k.Value.Share += 1e-6
+	if a, b := DefaultConstants.Rules(), k.Rules(); a == b || a != DefaultConstants.Rules() {
+		t.Errorf("%s and %s", a, b)
+	}
+}

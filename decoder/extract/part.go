@@ -254,7 +254,7 @@ func (p passage) say(s span.Span, form form) (string, decoder.Quote) {
 	case form == list, form == steps && itemMark.MatchString(p.text[p.lineStart(from):]):
 		from, to = p.widen(p.read.Items(from, to))
 	case form != value, sentences.BreaksOff(p.text, to):
-		return flat(quote.Text), quote
+		return unmarked(flat(quote.Text)), quote
 	}
 	return flat(p.text[from:to]), quote
 }

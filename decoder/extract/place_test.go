@@ -26,7 +26,7 @@ func TestWholeAnswers(t *testing.T) {
 		{"Café", "- Coffee: 2.40 €\n- Tea: 3.10 €", "What does tea cost?", "3.10 €"},
 		{"Dentist", "The number of the dentist is +49 (0)561/12 34-56 on weekdays.", "What is the number of the dentist?", "+49 (0)561/12 34-56"},
 		{"Alarm", "The PIN of the alarm is *4711#.", "What is the PIN of the alarm?", "The PIN of the alarm is *4711#."},
-		{"Swimming baths", "Q: Can I pay by card?\nA: Yes, from 5 euros on.\nQ: Are dogs allowed?\nA: No.", "Can I pay by card at the swimming baths?", "A: Yes, from 5 euros on."},
+		{"Swimming baths", "Q: Can I pay by card?\nA: Yes, from 5 euros on.\nQ: Are dogs allowed?\nA: No.", "Can I pay by card at the swimming baths?", "Yes, from 5 euros on."},
 		{"Ferry", "Departure | Adult | Bicycle\n6:50 | 5.00 € | 3.00 €\n9:20 | 6.00 € | 4.00 €\n14:10 | 6.50 € | 4.50 €", "What does a bicycle cost on the 6:50 ferry?", "3.00 €"},
 	} {
 		d := open(t, config(0), c.question, []passages.Passage{{Title: c.title, Text: c.text}})
@@ -97,5 +97,16 @@ func TestSentenceAgrees(t *testing.T) {
 	}
 	if from, to := p.below(p.body); p.text[from:to] != "She lives at Bd. Voltaire 7." {
 		t.Errorf("below is %q", p.text[from:to])
+	}
+}
+
+func TestUnmarked(t *testing.T) {
+	for line, want := range map[string]string{
+		"- Its phone number is 490-4484.": "Its phone number is 490-4484.", "A: The fee is 45 euros.": "The fee is 45 euros.", "- [x] Buy milk": "Buy milk",
+		"A. Miller runs it.": "A. Miller runs it.", "-5 degrees": "-5 degrees", "- ": "- ", "": "", "3. Stir.": "3. Stir.",
+	} {
+		if got := unmarked(line); got != want {
+			t.Errorf("%q: %q, want %q", line, got, want)
+		}
 	}
 }

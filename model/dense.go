@@ -146,17 +146,6 @@ func (b *block) scaled(x npu.Value, by float32) npu.Value {
 func (b *block) linearRows(x npu.Value, name string, all, from, n int) npu.Value {
 	name = b.prefix + name
 	bias := b.biasRows(name+".bias", all, from, n)
-	if f := b.foreignWeight(name+".weight", all, b.Nodes[x].Width); f != nil {
-		some := *f
-		some.main = b.part(f.main, from, n)
-		if f.rest != nil {
-			some.rest = b.part(f.rest, from, n)
-		}
-		if f.shifts != nil {
-			some.shifts = b.part(f.shifts, from, n)
-		}
-		return b.sum(x, &some, bias)
-	}
 	return b.MatMul(x, b.part(b.matrix(name+".weight", all, b.Nodes[x].Width), from, n), bias)
 }
 
@@ -166,7 +155,7 @@ func (t *tensors) biasRows(name string, all, from, n int) *npu.Tensor {
 		return nil
 	}
 	rows := 1
-	if m, err := t.read(name); err == nil && m.Cols > 0 && m.Cols*m.Rows == all {
+	if m, err := t.file.Tensor(name); err == nil && m.Cols > 0 && m.Cols*m.Rows == all {
 		rows = m.Rows
 	}
 	m := t.wide(name, rows, all/rows)

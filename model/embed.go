@@ -158,7 +158,7 @@ func (t *block) places(learned bool) *npu.Tensor {
 		t.floats(t.matrix("position_embd.weight", c.Context, c.Dim), table)
 	}
 	if t.file.Has("token_types.weight") {
-		all, err := t.read("token_types.weight")
+		all, err := t.file.Tensor("token_types.weight")
 		if err != nil {
 			t.fail(err)
 			return &npu.Tensor{Name: name, Type: npu.F32, Rows: c.Context, Cols: c.Dim}

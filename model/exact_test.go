@@ -12,57 +12,54 @@ import (
 	"tandem/npu/quant"
 )
 
-// Files with tensors of types that devices do not multiply by give the same logits as in llama.cpp.
-func TestForeignTypesAgreeWithLlamaCpp(t *testing.T) {
+// Files with tensors of types that are only read give the same logits as in llama.cpp.
+func TestReadOnlyTypesAgreeWithLlamaCpp(t *testing.T) {
 	lib := llamacpp.Need(t)
-	for name, typ := range map[string]npu.DType{"Q4_1": quant.Q4_1, "Q5_0": quant.Q5_0, "Q5_1": quant.Q5_1, "Q2_K": quant.Q2_K,
-		"Q3_K": quant.Q3_K, "IQ4_NL": quant.IQ4_NL, "IQ4_XS": quant.IQ4_XS, "MXFP4": quant.MXFP4} {
+	for _, typ := range npu.ReadOnly {
 		for _, embedding := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s/%v", name, embedding), func(t *testing.T) {
-				compareForeign(t, lib, typ, embedding)
+			t.Run(fmt.Sprintf("%v/%v", typ, embedding), func(t *testing.T) {
+				compareReadOnly(t, lib, typ, embedding)
 			})
 		}
 	}
 }
 
 // So do experts of such a type, as those of gpt-oss are.
-func TestForeignExpertsAgreeWithLlamaCpp(t *testing.T) {
+func TestReadOnlyExpertsAgreeWithLlamaCpp(t *testing.T) {
 	lib := llamacpp.Need(t)
-	for name, typ := range map[string]npu.DType{"MXFP4": quant.MXFP4, "Q5_1": quant.Q5_1} {
-		t.Run(name, func(t *testing.T) {
+	for _, typ := range []npu.DType{npu.MXFP4, npu.Q5_1} {
+		t.Run(typ.String(), func(t *testing.T) {
 			meta, tensors := tinymodel.Parts(tinymodel.Spec{Arch: "gpt-oss", Dim: 96, FF: 160, Seed: 7})
 			for i, old := range tensors {
 				if !strings.HasSuffix(old.Name, "_exps.weight") {
 					continue
 				}
-				tensors[i].Type, tensors[i].Data = typ, foreignData(t, lib, typ, old)
+				tensors[i].Type, tensors[i].Data = typ, readOnlyData(t, lib, typ, old)
 			}
 			compareFile(t, lib, encode(t, meta, tensors))
 		})
 	}
 }
 
-// foreignData returns a tensor's values in a type, as llama.cpp rounds them.
-func foreignData(t *testing.T, lib *llamacpp.Lib, typ npu.DType, old npu.Tensor) []byte {
+// readOnlyData returns a tensor's values in a type, as llama.cpp rounds them.
+func readOnlyData(t *testing.T, lib *llamacpp.Lib, typ npu.DType, old npu.Tensor) []byte {
 	t.Helper()
 	x := make([]float32, old.Rows*old.Cols)
 	if err := quant.Dequantize(old.Type, x, old.Data); err != nil {
 		t.Fatal(err)
 	}
-	values, size := quant.ForeignBlock(typ)
-	b := make([]byte, len(x)/values*size)
+	b := make([]byte, typ.RowBytes(len(x)))
 	if err := lib.Quantize(uint32(typ), b, x); err != nil {
 		t.Fatal(err)
 	}
 	return b
 }
 
-// compareForeign compares a model whose matrices have a type, all of them or all but the embedding, which is also the
+// compareReadOnly compares a model whose matrices have a type, all of them or all but the embedding, which is also the
 // output. The latter is F32, so positions at which no input was rounded the other way show that the arithmetic is the same.
-func compareForeign(t *testing.T, lib *llamacpp.Lib, typ npu.DType, embedding bool) {
-	values, _ := quant.ForeignBlock(typ)
+func compareReadOnly(t *testing.T, lib *llamacpp.Lib, typ npu.DType, embedding bool) {
 	spec := tinymodel.Spec{Arch: "qwen2", Dim: 96, FF: 160, Seed: 5}
-	if values == 256 {
+	if typ.BlockSize() == 256 {
 		spec.Dim, spec.FF = 256, 512
 	}
 	meta, tensors := tinymodel.Parts(spec)
@@ -70,10 +67,10 @@ func compareForeign(t *testing.T, lib *llamacpp.Lib, typ npu.DType, embedding bo
 		if old.Rows == 1 || old.Name == "token_embd.weight" && !embedding {
 			continue
 		}
-		tensors[i].Type, tensors[i].Data = typ, foreignData(t, lib, typ, old)
+		tensors[i].Type, tensors[i].Data = typ, readOnlyData(t, lib, typ, old)
 	}
 	nearest := compareFile(t, lib, encode(t, meta, tensors))
-	if typ == quant.Q4_1 || typ == quant.Q5_1 {
+	if typ == npu.Q4_1 || typ == npu.Q5_1 {
 		return // llama.cpp rounds the sum of each block of inputs to F16 (Q8_1), so later inputs always differ a little
 	}
 	if !embedding && nearest > sameArithmetic[npu.Q8_0] {

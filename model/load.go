@@ -11,7 +11,6 @@ import (
 	"tandem/model/gguf"
 	"tandem/model/tokenizer"
 	"tandem/npu"
-	"tandem/npu/quant"
 )
 
 // A Model is a transformer compiled for a device, with its tokenizer and chat template. It is safe for concurrent use,
@@ -255,9 +254,6 @@ func (m *Model) computeFingerprint() (sum [32]byte) {
 	}
 	for _, info := range m.file.Tensors {
 		t, err := m.file.Tensor(info.Name)
-		if _, size := quant.ForeignBlock(info.Type); size != 0 {
-			t, err = m.file.Raw(info.Name) // it is converted on opening
-		}
 		if err != nil {
 			continue // of a type that no model uses
 		}

@@ -48,7 +48,7 @@ func (t *tensors) rankHead(c *Config) *rankHead {
 	if !t.file.Has("cls.output.weight") && t.file.Has("cls.weight") {
 		return h
 	}
-	all, err := t.read("cls.output.weight")
+	all, err := t.file.Tensor("cls.output.weight")
 	if err != nil {
 		t.fail(err)
 		return h

@@ -2,7 +2,6 @@ package model
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 
 	"tandem/model/gguf"
@@ -17,10 +16,8 @@ type tensors struct {
 	found map[string]*npu.Tensor
 	err   error
 
-	parts  map[string]*npu.Tensor // rows of others
-	split  map[string]*foreign    // weights of foreign types by name, nil for others
-	groups map[[3]int]*npu.Tensor // see groupMatrix
-	rank   *rankHead              // of a cross-encoder
+	parts map[string]*npu.Tensor // rows of others
+	rank  *rankHead              // of a cross-encoder
 }
 
 // readTransformer reads the hyper-parameters and tensors of a file. It refuses a tensor that the architecture does
@@ -30,8 +27,8 @@ func readTransformer(f *gguf.File) (Config, *tensors, error) {
 	if err != nil {
 		return c, nil, err
 	}
-	t := &tensors{file: f, found: map[string]*npu.Tensor{}, parts: map[string]*npu.Tensor{}, split: map[string]*foreign{}, groups: map[[3]int]*npu.Tensor{}}
-	embedding, err := t.read("token_embd.weight")
+	t := &tensors{file: f, found: map[string]*npu.Tensor{}, parts: map[string]*npu.Tensor{}}
+	embedding, err := f.Tensor("token_embd.weight")
 	if err != nil {
 		return c, nil, err
 	}
@@ -155,7 +152,7 @@ func (t *tensors) find(name string, rows, cols int, convert func(npu.Tensor) (np
 	if m := t.found[name]; m != nil && m.Rows == rows && m.Cols == cols {
 		return m
 	}
-	m, err := t.read(name)
+	m, err := t.file.Tensor(name)
 	switch {
 	case err != nil: // it names the file and the tensor
 	case m.Rows != rows || m.Cols != cols:
@@ -175,38 +172,4 @@ func (t *tensors) find(name string, rows, cols int, convert func(npu.Tensor) (np
 	}
 	t.found[name] = &m
 	return &m
-}
-
-// read returns a tensor as it lies in the file. One of a type that devices cannot compute with becomes, in memory, one of
-// a type that holds the same values: Q8_0 or Q6_K, else F32. All others are mapped.
-func (t *tensors) read(name string) (npu.Tensor, error) {
-	m, foreign, err := t.raw(name)
-	if err != nil || !foreign || t.file.HeaderOnly() {
-		return m, err
-	}
-	if sum, ok := quant.Split(m.Type, m.Data); ok && sum.Rest == nil && sum.Shifts == nil {
-		m.Type, m.Data = sum.Type, sum.Main
-		return m, nil
-	}
-	x := make([]float32, m.Rows*m.Cols)
-	if err := quant.Widen(m.Type, x, m.Data); err != nil {
-		return m, fmt.Errorf("%s: tensor %q: %w", t.file.Name, name, err)
-	}
-	m.Type, m.Data = npu.F32, make([]byte, 4*len(x))
-	return m, quant.Quantize(npu.F32, m.Data, x)
-}
-
-// raw returns a tensor with the file's own type, and whether package quant must convert that.
-func (t *tensors) raw(name string) (m npu.Tensor, foreign bool, err error) {
-	m, err = t.file.Tensor(name)
-	var other *gguf.TypeError
-	if !errors.As(err, &other) {
-		return m, false, err
-	}
-	if _, size := quant.ForeignBlock(other.Type); size == 0 {
-		return m, false, err
-	}
-	m, err = t.file.Raw(name)
-	m.File, m.Offset = "", 0 // it will be in memory
-	return m, true, err
 }

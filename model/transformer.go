@@ -61,11 +61,10 @@ type block struct {
 	prefix string // of the layer's tensors: "blk.7."
 	index  int    // of the layer
 	adapt  adapt  // nil for none
-	sums   map[groupSums]npu.Value
 }
 
 func (c *Config) block(t *tensors, name string, chunk int) *block {
-	return &block{Graph: npu.NewGraph(name, chunk), config: c, tensors: t, sums: map[groupSums]npu.Value{}}
+	return &block{Graph: npu.NewGraph(name, chunk), config: c, tensors: t}
 }
 
 // tokens looks up the rows' tokens in the embedding.
@@ -75,7 +74,7 @@ func (b *block) tokens() npu.Value { return b.Embed(b.embedding(b.config)) }
 // file has one.
 func (b *block) linear(x npu.Value, name string, rows int) npu.Value {
 	name = b.prefix + name
-	y := b.product(x, name+".weight", rows, b.optional(name+".bias", rows))
+	y := b.MatMul(x, b.matrix(name+".weight", rows, b.Nodes[x].Width), b.optional(name+".bias", rows))
 	if b.adapt != nil {
 		y = b.adapt(b, y, x, name+".weight")
 	}

@@ -7,33 +7,52 @@ type DType uint32
 
 // The element types that devices can compute with.
 const (
-	F32  DType = 0
-	F16  DType = 1
-	Q4_0 DType = 2
-	Q8_0 DType = 8
-	Q4_K DType = 12
-	Q5_K DType = 13
-	Q6_K DType = 14
-	BF16 DType = 30
+	F32    DType = 0
+	F16    DType = 1
+	Q4_0   DType = 2
+	Q4_1   DType = 3
+	Q5_0   DType = 6
+	Q5_1   DType = 7
+	Q8_0   DType = 8
+	Q2_K   DType = 10
+	Q3_K   DType = 11
+	Q4_K   DType = 12
+	Q5_K   DType = 13
+	Q6_K   DType = 14
+	IQ4_NL DType = 20
+	IQ4_XS DType = 23
+	BF16   DType = 30
+	MXFP4  DType = 39
 )
 
-// DTypes lists the known types in ascending order.
+// DTypes lists the types that weights can be written in, in ascending order.
 var DTypes = []DType{F32, F16, Q4_0, Q8_0, Q4_K, Q5_K, Q6_K, BF16}
+
+// ReadOnly lists the types that are only read, from files that others made.
+var ReadOnly = []DType{Q4_1, Q5_0, Q5_1, Q2_K, Q3_K, IQ4_NL, IQ4_XS, MXFP4}
 
 type layout struct {
 	name         string
 	size, nbytes int
 }
 
-var layouts = [BF16 + 1]layout{
-	F32:  {"F32", 1, 4},
-	F16:  {"F16", 1, 2},
-	BF16: {"BF16", 1, 2},
-	Q4_0: {"Q4_0", 32, 2 + 16},
-	Q8_0: {"Q8_0", 32, 2 + 32},
-	Q4_K: {"Q4_K", 256, 2 + 2 + 12 + 128},
-	Q5_K: {"Q5_K", 256, 2 + 2 + 12 + 32 + 128},
-	Q6_K: {"Q6_K", 256, 128 + 64 + 16 + 2},
+var layouts = [MXFP4 + 1]layout{
+	F32:    {"F32", 1, 4},
+	F16:    {"F16", 1, 2},
+	BF16:   {"BF16", 1, 2},
+	Q4_0:   {"Q4_0", 32, 2 + 16},
+	Q4_1:   {"Q4_1", 32, 2 + 2 + 16},
+	Q5_0:   {"Q5_0", 32, 2 + 4 + 16},
+	Q5_1:   {"Q5_1", 32, 2 + 2 + 4 + 16},
+	Q8_0:   {"Q8_0", 32, 2 + 32},
+	Q2_K:   {"Q2_K", 256, 16 + 64 + 2 + 2},
+	Q3_K:   {"Q3_K", 256, 32 + 64 + 12 + 2},
+	Q4_K:   {"Q4_K", 256, 2 + 2 + 12 + 128},
+	Q5_K:   {"Q5_K", 256, 2 + 2 + 12 + 32 + 128},
+	Q6_K:   {"Q6_K", 256, 128 + 64 + 16 + 2},
+	IQ4_NL: {"IQ4_NL", 32, 2 + 16},
+	IQ4_XS: {"IQ4_XS", 256, 2 + 2 + 4 + 128},
+	MXFP4:  {"MXFP4", 32, 1 + 16},
 }
 
 func (t DType) layout() layout {
@@ -43,7 +62,7 @@ func (t DType) layout() layout {
 	return layout{}
 }
 
-// Known reports whether t is one of DTypes.
+// Known reports whether t is one of DTypes or ReadOnly.
 func (t DType) Known() bool { return t.layout().size != 0 }
 
 // BlockSize returns the number of elements in a block, which are stored together; 0 for an unknown type.
@@ -90,7 +109,7 @@ type Tensor struct {
 func (t Tensor) Check() error {
 	switch {
 	case !t.Type.Known():
-		return fmt.Errorf("tensor %q: %v is not a supported type: use one of %v", t.Name, t.Type, DTypes)
+		return fmt.Errorf("tensor %q: %v is not a supported type: use one of %v or %v", t.Name, t.Type, DTypes, ReadOnly)
 	case t.Cols <= 0 || t.Rows <= 0:
 		return fmt.Errorf("tensor %q: empty shape %d×%d", t.Name, t.Rows, t.Cols)
 	case t.Cols%t.Type.BlockSize() != 0:

@@ -31,7 +31,7 @@ type modelsRandom struct {
 	Like      string `help:"Shape: qwen2.5-0.5b, qwen2.5-1.5b, qwen3-0.6b, qwen3-1.7b, gemma2-2b, gemma3-1b, phi4-mini, smollm3-3b, olmo2-1b, granite3.3-2b, llama3.1-8b, llada-8b or dream-7b." default:"qwen2.5-0.5b"`
 	Arch      string `help:"Architecture, such as qwen2 or gemma3. Default: that of the shape." placeholder:"NAME"`
 	Layers    int    `help:"Layers; 0 for those of the shape." default:"0"`
-	Type      string `help:"Type of the matrices: f32, f16, bf16, q8_0, q4_0, q4_k, q5_k or q6_k." default:"q4_0"`
+	Type      string `help:"Type of the matrices: f32, f16, bf16, q8_0, q4_0, q4_1, q5_0, q5_1, q2_k, q3_k, q4_k, q5_k, q6_k, iq4_nl, iq4_xs or mxfp4." default:"q4_0"`
 	Embedding string `help:"Type of the embedding, which in qwen2.5 is also the output matrix. Default: that of the matrices." placeholder:"TYPE"`
 	Seed      uint64 `help:"Seed of the random numbers." default:"1"`
 }
@@ -81,11 +81,11 @@ func words(n int) []string {
 
 // parseType parses the type that a flag names.
 func parseType(flag, name string) (npu.DType, error) {
-	i := slices.IndexFunc(npu.DTypes, func(t npu.DType) bool { return strings.EqualFold(t.String(), name) })
+	i := slices.IndexFunc(allTypes, func(t npu.DType) bool { return strings.EqualFold(t.String(), name) })
 	if i < 0 {
-		return 0, fmt.Errorf("%s %s: unknown, use one of %v", flag, name, npu.DTypes)
+		return 0, fmt.Errorf("%s %s: unknown, use one of %v", flag, name, allTypes)
 	}
-	return npu.DTypes[i], nil
+	return allTypes[i], nil
 }
 
 func (c *modelsRandom) Run(a *cli.App) error {

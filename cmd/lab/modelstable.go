@@ -60,8 +60,9 @@ models this small it says what a pass costs apart from its products, and its mem
 `
 
 const tableTail = `
-All types are F32, F16, BF16, Q8_0, Q4_0, Q5_0, IQ4_NL, Q4_K, Q5_K and Q6_K; files may also hold Q4_1, Q5_1, Q2_K, Q3_K, IQ4_XS and MXFP4,
-which are read as sums of products. Where rounding changes which expert a row goes through, its logits change by tenths.
+All types are F32, F16, BF16, Q8_0, Q4_0, Q4_K, Q5_K and Q6_K, and Q4_1, Q5_0, Q5_1, Q2_K, Q3_K, IQ4_NL, IQ4_XS and MXFP4, which are read and
+computed with, but not written (` + "`models quantize`" + `). All have kernels for AVX2, AVX-512 VNNI and NEON. Where rounding changes which expert a row goes
+through, its logits change by tenths.
 
 - Positions: rotations of whole heads or parts, linear scaling, Llama 3's factors, YaRN, Llama 4's temperature, and LongRoPE: with its
   factors for the context of the first training, which then is the model's context, or with ` + "`--long-context`" + ` those for longer ones.
@@ -72,7 +73,7 @@ which are read as sums of products. Where rounding changes which expert a row go
   experts, and charges a run for as many as its rows can use, with an even share of the rows each. ggml's devices refuse them, and so
   does ` + "`--npu-memory`" + `: it fixes before a run which weights are in place when, so that the next ones arrive while the device computes,
   and which experts a row goes through is known only when its scores are. Brought then, each layer would wait for its experts: a
-  token of Qwen3-30B-A3B in Q4_K reads 8 of 128 in each of 48 layers, 1 GB together. MXFP4 takes twice the file in memory, so gpt-oss-20b needs about 26 GB. Other mixtures (with shared
+  token of Qwen3-30B-A3B in Q4_K reads 8 of 128 in each of 48 layers, 1 GB together. MXFP4 takes a seventeenth more in memory than in the file, so gpt-oss-20b needs about 13 GB. Other mixtures (with shared
   experts, or scores by sigmoids) are refused by name.
 - gemma4 is refused. Its tokenizer is here, and its templates work; the architecture needs embeddings of each layer, layers that read
   another layer's keys and values, heads of two sizes, and, in the largest, a mixture beside the feed-forward.
@@ -124,7 +125,7 @@ func (c *modelsTable) Run(a *cli.App) error {
 	for _, arch := range model.Architectures() {
 		var types []string
 		off := map[npu.DType]string{}
-		for _, typ := range npu.DTypes {
+		for _, typ := range allTypes {
 			a.Progress("%s in %v", arch, typ)
 			difference, err := c.try(a, lib, filepath.Join(dir, "m.gguf"), tableSpec(arch, typ))
 			if err != nil {
@@ -133,7 +134,7 @@ func (c *modelsTable) Run(a *cli.App) error {
 			types, off[typ] = append(types, typ.String()), difference
 		}
 		all := "all"
-		if len(types) < len(npu.DTypes) {
+		if len(types) < len(allTypes) {
 			all = strings.Join(types, ", ")
 		}
 		b := tinymodel.GGUF(tinymodel.Spec{Arch: arch})
@@ -287,7 +288,7 @@ func sameTokens(m *model.Model, theirs *llamacpp.Model) (string, error) {
 
 // try opens a model and returns the difference of its logits from llama.cpp's.
 func (c *modelsTable) try(ctx context.Context, lib *llamacpp.Lib, path string, spec tinymodel.Spec) (string, error) {
-	if err := os.WriteFile(path, tinymodel.GGUF(spec), 0o600); err != nil {
+	if err := write(path, spec); err != nil {
 		return "", err
 	}
 	m, err := model.Open(path, native.New(0))
@@ -323,6 +324,21 @@ func (c *modelsTable) try(ctx context.Context, lib *llamacpp.Lib, path string, s
 		return "", err
 	}
 	return fmt.Sprintf("%.1g", farthest(got, want)), nil
+}
+
+// allTypes are all types of weights.
+var allTypes = slices.Concat(npu.DTypes, npu.ReadOnly)
+
+// write writes a model; one in a type that is only read with blocks of random bits.
+func write(path string, spec tinymodel.Spec) error {
+	if !slices.Contains(npu.ReadOnly, spec.Type) {
+		return os.WriteFile(path, tinymodel.GGUF(spec), 0o600)
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(tinymodel.Stream(f, spec, nil), f.Close())
 }
 
 // farthest returns the largest difference of a logit, relative to the spread of its position's logits.

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"math"
 
 	"tandem/model/gguf"
 	"tandem/npu"
@@ -86,6 +87,9 @@ func (w weights) filler(r *splitmix) (func(p []byte), error) {
 	case npu.F32, npu.F16, npu.BF16:
 		return w.floats(r)
 	}
+	if w.typ == npu.MXFP4 && w.mean == 0 {
+		return w.exponents(r), nil
+	}
 	b, ok := blocks[w.typ]
 	if !ok || w.mean != 0 {
 		return nil, fmt.Errorf("%s: cannot make random blocks of %v with a mean of %v", w.name, w.typ, w.mean)
@@ -140,6 +144,32 @@ var blocks = map[npu.DType]block{
 	npu.Q4_K: {min: 2, mean: 7.5, spread: 258.3},
 	npu.Q5_K: {min: 2, mean: 15.5, spread: 526.9},
 	npu.Q6_K: {scale: 208, spread: 1365.7}, // scales of sub-blocks from −128 to 127
+
+	npu.Q4_1:   {min: 2, mean: -7.5, spread: 4.61},
+	npu.Q5_0:   {spread: 9.247, signed: true},
+	npu.Q5_1:   {min: 2, mean: -15.5, spread: 9.233},
+	npu.Q2_K:   {scale: 80, min: 82, mean: 1.5, spread: 13.87},
+	npu.Q3_K:   {scale: 108, spread: 43.34, signed: true},
+	npu.IQ4_NL: {spread: 67.44, signed: true},
+	npu.IQ4_XS: {spread: 1246.3, signed: true},
+	npu.MXFP4:  {spread: 5.852}, // its scales are powers of two
+}
+
+// exponents fills blocks of MXFP4 with random indices and two neighbouring exponents, in a proportion that gives the spread.
+func (w weights) exponents(r *splitmix) func(p []byte) {
+	scale := w.spread / blocks[npu.MXFP4].spread
+	low := math.Floor(math.Log2(scale))
+	often := (math.Pow(scale/math.Exp2(low), 2) - 1) / 3 * 256 // of 256 blocks with the larger one
+	return func(p []byte) {
+		put(p, r.next)
+		for ; len(p) > 0; p = p[npu.MXFP4.BlockBytes():] {
+			e := byte(low + 128)
+			if float64(p[0]) < often {
+				e++
+			}
+			p[0] = e
+		}
+	}
 }
 
 // blocks fills blocks with random integers and with scales that vary by a quarter.

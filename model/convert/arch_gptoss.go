@@ -130,7 +130,7 @@ func (p *plan) mxfp4(name, from string, rows, cols uint32, at func(row int) (exp
 		p.err = fmt.Errorf("tensor %q: rows of %d are not whole blocks of %d", from, cols, block)
 	}
 	values, scales := p.bytes(from+"_blocks", n, rows, blocks, half), p.bytes(from+"_scales", n, rows, blocks)
-	p.list = append(p.list, tensor{name: name, typ: quant.MXFP4, blocks: func(out []byte, row int) {
+	p.list = append(p.list, tensor{name: name, typ: npu.MXFP4, blocks: func(out []byte, row int) {
 		expert, stored := at(row)
 		first := (expert*int(rows) + stored) * int(blocks)
 		for b := range int(blocks) {

@@ -12,7 +12,6 @@ import (
 
 	"tandem/model/gguf"
 	"tandem/npu"
-	"tandem/npu/quant"
 )
 
 // newFamily returns a model of a kind that newHF does not know: "gemma", "gemma2", "gemma3_text", "phi3", "gpt_oss", "olmo2", "lfm2"
@@ -560,11 +559,11 @@ func TestQuantizeKeepsMXFP4(t *testing.T) {
 	}
 	for _, info := range f.Tensors {
 		expert := strings.Contains(info.Name, "_exps.weight")
-		if expert != (info.Type == quant.MXFP4) || strings.HasSuffix(info.Name, "attn_q.weight") && info.Type != npu.Q8_0 {
+		if expert != (info.Type == npu.MXFP4) || strings.HasSuffix(info.Name, "attn_q.weight") && info.Type != npu.Q8_0 {
 			t.Errorf("%s is %v", info.Name, gguf.DTypeName(info.Type))
 		}
 	}
-	five := npu.Tensor{Name: "blk.0.ffn_up.weight", Type: quant.Q5_1, Rows: 2, Cols: 32, Data: make([]byte, 48)}
+	five := npu.Tensor{Name: "blk.0.ffn_up.weight", Type: npu.Q5_1, Rows: 2, Cols: 32, Data: make([]byte, 48)}
 	five.Data[2], five.Data[3] = 0, 0x3C // a shift of 1, and no scale
 	in = file(t, []gguf.KV{{Key: "general.architecture", Value: "llama"}}, []npu.Tensor{five})
 	if _, err := Quantize(t.Context(), in, filepath.Join(t.TempDir(), "out.gguf"), Options{Scheme: scheme(t, "q8_0")}); err == nil || !strings.Contains(err.Error(), "is already Q5_1") {

@@ -10,7 +10,6 @@ import (
 
 	"tandem/model/gguf"
 	"tandem/npu"
-	"tandem/npu/quant"
 )
 
 // A Scheme assigns types to tensors.
@@ -87,7 +86,7 @@ func (s Scheme) choose(tensors []tensor) {
 		layer, part, inLayer := layerOf(t.name)
 		t.to = s.matrix
 		switch {
-		case t.typ == quant.MXFP4: // what its makers trained
+		case t.typ == npu.MXFP4: // what its makers trained
 			t.to = t.typ
 			continue
 		case len(t.shape) == 1 || part == "ffn_gate_inp.weight" || part == "shortconv.conv.weight" || strings.HasSuffix(t.name, ".bias") || strings.HasSuffix(t.name, "norm.weight"):
@@ -152,7 +151,7 @@ func Quantize(ctx context.Context, in, out string, opt Options) (*Report, error)
 func quantize(ctx context.Context, f *gguf.File, out string, opt Options) (*Report, error) {
 	var tensors []tensor
 	for _, info := range f.Tensors {
-		t, err := f.Raw(info.Name) // of any type that can be read
+		t, err := f.Tensor(info.Name)
 		if err != nil {
 			return nil, err
 		}

@@ -139,12 +139,12 @@ func (c *counter) Write(b []byte) (int, error) {
 // stream writes the tensor's rows as type t.to. It converts pieces in parallel and calls done after each write.
 func (t *tensor) stream(ctx context.Context, w io.Writer, done func(values int)) error {
 	cols, rows := t.cols(), t.rows()
-	if len(t.data) != rowBytes(t.typ, cols)*rows && t.row == nil && t.values == nil && t.blocks == nil {
+	if len(t.data) != t.typ.RowBytes(cols)*rows && t.row == nil && t.values == nil && t.blocks == nil {
 		return fmt.Errorf("%d bytes do not match %d rows of %d %v values", len(t.data), rows, cols, t.typ)
 	}
 	workers := runtime.GOMAXPROCS(0)
 	each := max(1, pieceValues/cols)
-	size := rowBytes(t.to, cols)
+	size := t.to.RowBytes(cols)
 	out := make([]byte, min(rows, workers*each)*size)
 	for at := 0; at < rows; at += workers * each {
 		if err := ctx.Err(); err != nil {
@@ -174,7 +174,7 @@ func (t *tensor) stream(ctx context.Context, w io.Writer, done func(values int))
 // piece converts rows rows, the first of which is row from, into out.
 func (t *tensor) piece(out []byte, from, rows int) error {
 	cols := t.cols()
-	to := rowBytes(t.to, cols)
+	to := t.to.RowBytes(cols)
 	values := make([]float32, cols)
 	for i := range rows {
 		row := from + i
@@ -205,18 +205,7 @@ func (t *tensor) read(dst []float32, row int) error {
 	if t.values != nil {
 		return t.values(dst, row)
 	}
-	size := rowBytes(t.typ, len(dst))
+	size := t.typ.RowBytes(len(dst))
 	in := t.data[row*size:][:size]
-	if !t.typ.Known() {
-		return quant.Widen(t.typ, dst, in)
-	}
 	return quant.Dequantize(t.typ, dst, in)
-}
-
-// rowBytes returns the size of a row, also of types that devices do not know.
-func rowBytes(t npu.DType, cols int) int {
-	if values, bytes := quant.ForeignBlock(t); !t.Known() && bytes != 0 {
-		return cols / values * bytes
-	}
-	return t.RowBytes(cols)
 }

@@ -148,13 +148,7 @@ func (f *File) Close() error {
 
 // Tensor returns a tensor by name. Its data aliases the file. Rows is the product of all dimensions after the first,
 // so a vector has one row. It is an error if the tensor is missing or has a type that devices cannot compute with.
-func (f *File) Tensor(name string) (npu.Tensor, error) { return f.tensor(name, false) }
-
-// Raw is Tensor, but also returns tensors of types that devices cannot compute with and package quant can convert, such as
-// Q5_1 and Q3_K.
-func (f *File) Raw(name string) (npu.Tensor, error) { return f.tensor(name, true) }
-
-func (f *File) tensor(name string, raw bool) (npu.Tensor, error) {
+func (f *File) Tensor(name string) (npu.Tensor, error) {
 	i, ok := f.byName[name]
 	if !ok {
 		if parts, _ := f.Uint("split.count"); parts > 1 {
@@ -164,7 +158,7 @@ func (f *File) tensor(name string, raw bool) (npu.Tensor, error) {
 		return npu.Tensor{}, fmt.Errorf("%s: no tensor %q", f.Name, name)
 	}
 	if f.parts != nil {
-		return f.parts[f.owner[i]].tensor(name, raw)
+		return f.parts[f.owner[i]].Tensor(name)
 	}
 	info := f.Tensors[i]
 	size, err := tensorBytes(info)
@@ -173,9 +167,6 @@ func (f *File) tensor(name string, raw bool) (npu.Tensor, error) {
 	}
 	if !f.headerOnly && info.Offset+size > uint64(len(f.data)) {
 		return npu.Tensor{}, fmt.Errorf("%s: tensor %q: the file is closed", f.Name, name)
-	}
-	if !info.Type.Known() && !raw {
-		return npu.Tensor{}, fmt.Errorf("%s: tensor %q: %w", f.Name, name, &TypeError{info.Type})
 	}
 	cols := int(info.Shape[0])
 	t := npu.Tensor{

@@ -194,16 +194,16 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestForeignTypesAreListed(t *testing.T) {
-	f, err := Parse("test", file(1, 0).info("w", 10, 0, 256).data(84).b)
+	f, err := Parse("test", file(1, 0).info("w", 16, 0, 256).data(66).b)
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = f.Tensor("w")
 	var te *TypeError
-	if !errors.As(err, &te) || !strings.Contains(err.Error(), "Q2_K") {
+	if !errors.As(err, &te) || !strings.Contains(err.Error(), "IQ2_XXS") {
 		t.Fatalf("error is %v", err)
 	}
-	if d := f.Describe(); d.Parameters != 256 || d.Types[0].Name != "Q2_K" {
+	if d := f.Describe(); d.Parameters != 256 || d.Types[0].Name != "IQ2_XXS" {
 		t.Fatalf("described as %+v", d)
 	}
 	if _, err := f.Tensor("x"); err == nil || !strings.Contains(err.Error(), `no tensor "x"`) {

@@ -416,9 +416,6 @@ func tensorBytes(t TensorInfo) (uint64, error) {
 		return 0, fmt.Errorf("shape %d is empty or too large", t.Shape)
 	}
 	block, size := uint64(t.Type.BlockSize()), uint64(t.Type.BlockBytes())
-	if l, ok := foreignBlocks[t.Type]; ok {
-		block, size = l[0], l[1]
-	}
 	if block == 0 || size == 0 {
 		return 0, &TypeError{t.Type}
 	}
@@ -447,14 +444,8 @@ func roundUp(n, align uint64) uint64 { return (n + align - 1) &^ (align - 1) }
 
 // foreignTypes are the names of tensor types that devices cannot compute with.
 var foreignTypes = map[npu.DType]string{
-	3: "Q4_1", 6: "Q5_0", 7: "Q5_1", 9: "Q8_1", 10: "Q2_K", 11: "Q3_K", 15: "Q8_K", 16: "IQ2_XXS",
-	17: "IQ2_XS", 18: "IQ3_XXS", 19: "IQ1_S", 20: "IQ4_NL", 21: "IQ3_S", 22: "IQ2_S", 23: "IQ4_XS", 24: "I8",
-	25: "I16", 26: "I32", 27: "I64", 28: "F64", 29: "IQ1_M", 34: "TQ1_0", 35: "TQ2_0", 39: "MXFP4", 40: "NVFP4",
-}
-
-// foreignBlocks holds, for the foreign types that package quant can convert, the elements and bytes of a block.
-var foreignBlocks = map[npu.DType][2]uint64{
-	3: {32, 20}, 6: {32, 22}, 7: {32, 24}, 10: {256, 84}, 11: {256, 110}, 20: {32, 18}, 23: {256, 136}, 39: {32, 17},
+	9: "Q8_1", 15: "Q8_K", 16: "IQ2_XXS", 17: "IQ2_XS", 18: "IQ3_XXS", 19: "IQ1_S", 21: "IQ3_S", 22: "IQ2_S", 24: "I8",
+	25: "I16", 26: "I32", 27: "I64", 28: "F64", 29: "IQ1_M", 34: "TQ1_0", 35: "TQ2_0", 40: "NVFP4",
 }
 
 // DTypeName returns the name of a type of tensors, also of those that devices cannot compute with.

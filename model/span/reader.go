@@ -129,7 +129,7 @@ func (r *Reader) Name() string { return r.name() }
 func nameOf(f *gguf.File) string {
 	sum := sha256.New()
 	for _, t := range f.Tensors {
-		raw, err := f.Raw(t.Name)
+		raw, err := f.Tensor(t.Name)
 		if err != nil { // New has read them all
 			continue
 		}

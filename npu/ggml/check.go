@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"tandem/npu"
@@ -44,7 +45,7 @@ func (a *api) checkTypes(version string) error {
 	if got := a.MemSize(ctx); got != size || !a.NoAlloc(ctx) || a.UsedMem(ctx) != 0 {
 		return drift(version, "ggml_init makes a context of %d bytes, not %d, no_alloc %v", got, size, a.NoAlloc(ctx))
 	}
-	for _, t := range npu.DTypes {
+	for _, t := range slices.Concat(npu.DTypes, npu.ReadOnly) {
 		name, n, bytes := a.TypeName(int32(t)), a.BlckSize(int32(t)), a.TypeSize(int32(t))
 		if !strings.EqualFold(name, t.String()) || n != int64(t.BlockSize()) || bytes != uintptr(t.BlockBytes()) {
 			return drift(version, "type %d is %s in blocks of %d, %d bytes each, not %v", t, name, n, bytes, t)

@@ -2,6 +2,7 @@ package ggml
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,7 +23,7 @@ func fake() *api {
 		return next
 	}
 	known := func(t int32) npu.DType {
-		for _, d := range npu.DTypes {
+		for _, d := range slices.Concat(npu.DTypes, npu.ReadOnly) {
 			if int32(d) == t {
 				return d
 			}

@@ -133,11 +133,11 @@ func (r *run) dotsQ80(w *npu.Tensor, row, rows, from, to int) {
 	}
 	inputs := r.acts.blocks[row*blocks:]
 	if from+n*groupRows <= width { // what is padded is zero
-		r.dev.k.mulQ80(r.out[row*width+from:], width, data, n, blocks, inputs, rows)
+		r.dev.k.mul[npu.Q8_0](r.out[row*width+from:], width, data, n, blocks, inputs, rows)
 		return
 	}
 	sums := s.floats(rows * n * groupRows)
-	r.dev.k.mulQ80(sums, n*groupRows, data, n, blocks, inputs, rows)
+	r.dev.k.mul[npu.Q8_0](sums, n*groupRows, data, n, blocks, inputs, rows)
 	for i := range rows {
 		copy(r.out[(row+i)*width+from:][:to-from], sums[i*n*groupRows:])
 	}

@@ -15,7 +15,7 @@ import (
 func BenchmarkProduct(b *testing.B) {
 	const rows, cols = 64, 1536
 	r := rand.New(rand.NewPCG(1, 1))
-	for _, typ := range []npu.DType{npu.Q8_0, npu.Q4_0, npu.Q4_K, npu.Q5_K, npu.Q6_K} {
+	for _, typ := range blockTypes {
 		w := randomBlocks(r, typ, (rows+groupRows)*cols) // packed ones may be larger
 		for _, m := range []int{1, 4, 8, 16, 32} {
 			x, out := make([]float32, m*cols), make([]float32, m*rows)
@@ -38,7 +38,7 @@ func BenchmarkProduct(b *testing.B) {
 
 // product rounds m inputs and returns a function that multiplies rows of weights by them.
 func (k *kernels) product(typ npu.DType, out []float32, rows, cols int, x []float32, m int) func(w []byte) {
-	if mul := k.mulPackedK(typ); mul != nil {
+	if mul := k.mulK256[typ]; mul != nil {
 		in := make([]kInput, len(x)/256)
 		k.quantizeK(in, x)
 		return func(w []byte) { mul(out, rows, w, rows/groupRows, cols/256, in, m) }
@@ -53,11 +53,7 @@ func (k *kernels) product(typ npu.DType, out []float32, rows, cols int, x []floa
 	}
 	in := make([]input, len(x)/32)
 	k.quantize(in, x)
-	mul := k.mulQ80
-	if typ == npu.Q4_0 {
-		mul = k.mulQ40
-	}
-	return func(w []byte) { mul(out, rows, w, rows/groupRows, cols/32, in, m) } // w is not packed, but any bytes will do
+	return func(w []byte) { k.mul[typ](out, rows, w, rows/groupRows, cols/32, in, m) } // w is not packed, but any bytes will do
 }
 
 func BenchmarkDots(b *testing.B) {
@@ -158,7 +154,7 @@ func BenchmarkStream(b *testing.B) {
 	for i := range x {
 		x[i] = float32(r.NormFloat64())
 	}
-	for _, typ := range []npu.DType{npu.F32, npu.F16, npu.BF16, npu.Q8_0, npu.Q4_0, npu.Q4_K, npu.Q5_K, npu.Q6_K} {
+	for _, typ := range append([]npu.DType{npu.F32, npu.F16, npu.BF16}, blockTypes...) {
 		size := typ.RowBytes(rows * cols)
 		few, all := randomBlocks(r, typ, rows*cols), make([]byte, (calls+1)*size)
 		for i := range calls + 1 {

@@ -154,7 +154,7 @@ func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
 		}
 	}
 	for i, n := range g.Nodes {
-		if n.Op == npu.OpMatMul && !n.Weight.Staged && (packs(n.Weight.Type) || d.k.mulPackedK(n.Weight.Type) != nil) {
+		if n.Op == npu.OpMatMul && !n.Weight.Staged && (packs(n.Weight.Type) || d.k.mulK256[n.Weight.Type] != nil) {
 			p.packed[i] = d.pack(n.Weight)
 		}
 	}

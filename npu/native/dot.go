@@ -17,11 +17,12 @@ type kernels struct {
 	widen func(t npu.DType, dst []float32, src []byte)
 	// quantize rounds x to blocks of 32 int8.
 	quantize func(dst []input, x []float32)
-	// mulQ80 and mulQ40 multiply groups of weights (see pack.go) by m rows of inputs with the same number of blocks:
-	// dst[i·stride + r] = w[r]·x[i].
-	mulQ80, mulQ40 mulPacked[input]
-	// mulQ4K to mulQ6K, if not nil, do the same with packed K-quants (see kpacked.go) and give the sums of mulKPlain.
-	mulQ4K, mulQ5K, mulQ6K mulPacked[kInput]
+	// mul multiplies groups of weights in blocks of 32 (see pack.go), by their type, by m rows of inputs with the same number of
+	// blocks: dst[i·stride + r] = w[r]·x[i].
+	mul [types]mulPacked[input]
+	// mulK256 does the same with packed weights in blocks of 256 (see kpacked.go). Q4_K, Q5_K and Q6_K may be nil; their sums are
+	// those of mulKPlain.
+	mulK256 [types]mulPacked[kInput]
 	// quantizeK, unpackK and mulK multiply K-quants (see kquants.go): dst[i·stride + r] = w[r]·x[i]. The rows of w and
 	// the m inputs x have the same length.
 	quantizeK func(dst []kInput, x []float32)
@@ -74,6 +75,9 @@ type cacheKernels struct {
 	mix4     func(acc, p []float32, stride, n int, v []uint16, stepV int)
 }
 
+// types is the length of arrays by type of weights.
+const types = npu.MXFP4 + 1
+
 func bestKernels() *kernels {
 	k := available()
 	return k[len(k)-1]
@@ -86,14 +90,17 @@ type mulPacked[T any] func(dst []float32, stride int, w []byte, groups, blocks i
 type dots func(dst, x []float32, w unsafe.Pointer, stride int)
 
 var plainKernels = kernels{
-	name:      "plain Go",
-	widen:     widen,
-	quantize:  quantizePlain,
-	pair:      pairBy(widen),
-	tile:      tilePlain,
-	sumTile:   sumTilePlain,
-	mulQ80:    mulQ80Plain,
-	mulQ40:    mulQ40Plain,
+	name:     "plain Go",
+	widen:    widen,
+	quantize: quantizePlain,
+	pair:     pairBy(widen),
+	tile:     tilePlain,
+	sumTile:  sumTilePlain,
+	mul: [types]mulPacked[input]{
+		npu.Q8_0: mulQ80Plain, npu.Q4_0: mulQ40Plain, npu.Q5_0: mulQ50Plain, npu.IQ4_NL: mulTable(npu.IQ4_NL), npu.MXFP4: mulTable(npu.MXFP4),
+		npu.Q4_1: withMinima(npu.Q4_1, mulQ41Plain, minimaPlain), npu.Q5_1: withMinima(npu.Q5_1, mulQ51Plain, minimaPlain),
+	},
+	mulK256:   [types]mulPacked[kInput]{npu.Q2_K: mulReadOnly(npu.Q2_K), npu.Q3_K: mulReadOnly(npu.Q3_K), npu.IQ4_XS: mulReadOnly(npu.IQ4_XS)},
 	quantizeK: quantizeKPlain,
 	unpackK:   unpackKPlain,
 	mulK:      mulKPlain,
@@ -286,9 +293,9 @@ func swiGLUPlain(out, gate, up []float32) {
 type input struct {
 	q    [32]int8
 	d    float32
-	low  int32 // −8·Σq, which cancels an offset of 8 in the weights
-	high int32 // −128·Σq, likewise for an offset of 128
-	_    int32 // padding to a multiple of 16 bytes
+	low  int32   // −8·Σq, which cancels an offset of 8 in the weights
+	high int32   // −128·Σq, likewise for an offset of 128
+	sum  float32 // d·Σq, for weights with minima
 }
 
 // quantizePlain rounds each block of 32 to int8 with the scale max|x|/127, halves to even. As in ggml, products use the
@@ -311,7 +318,7 @@ func quantizePlain(dst []input, x []float32) {
 			in.q[i] = int8(int32(float32(v*inv) + magic - magic))
 			sum += int32(in.q[i])
 		}
-		in.low, in.high = -8*sum, -128*sum
+		in.low, in.high, in.sum = -8*sum, -128*sum, in.d*float32(sum)
 	}
 }
 
@@ -322,9 +329,69 @@ func mulQ80Plain(dst []float32, stride int, w []byte, groups, blocks int, x []in
 }
 
 func mulQ40Plain(dst []float32, stride int, w []byte, groups, blocks int, x []input, m int) {
-	mulGroups(dst, stride, w, groups, blocks, x, m, npu.Q4_0, func(words []byte, r, i int) int32 {
-		return int32(words[i%16/4*64+4*r+i%4]>>(i/16*4)&15) - 8
-	})
+	mulGroups(dst, stride, w, groups, blocks, x, m, npu.Q4_0, func(words []byte, r, i int) int32 { return nibble(words, r, i) - 8 })
+}
+
+func mulQ41Plain(dst []float32, stride int, w []byte, groups, blocks int, x []input, m int) {
+	mulGroups(dst, stride, w, groups, blocks, x, m, npu.Q4_1, nibble)
+}
+
+func mulQ50Plain(dst []float32, stride int, w []byte, groups, blocks int, x []input, m int) {
+	mulGroups(dst, stride, w, groups, blocks, x, m, npu.Q5_0, func(words []byte, r, i int) int32 { return five(words, r, i) - 16 })
+}
+
+func mulQ51Plain(dst []float32, stride int, w []byte, groups, blocks int, x []input, m int) {
+	mulGroups(dst, stride, w, groups, blocks, x, m, npu.Q5_1, five)
+}
+
+// mulTable is kernels.mul of IQ4_NL or MXFP4.
+func mulTable(t npu.DType) mulPacked[input] {
+	table := quant.Table(t)
+	return func(dst []float32, stride int, w []byte, groups, blocks int, x []input, m int) {
+		mulGroups(dst, stride, w, groups, blocks, x, m, t, func(words []byte, r, i int) int32 { return int32(table[nibble(words, r, i)]) })
+	}
+}
+
+// nibble returns integer i of row r of packed words of nibbles, five one with a fifth bit.
+func nibble(words []byte, r, i int) int32 {
+	return int32(words[i%16/4*64+4*r+i%4] >> (i / 16 * 4) & 15)
+}
+
+func five(words []byte, r, i int) int32 {
+	return nibble(words, r, i) | int32(words[256+4*r+i%4]>>(i/4)&1)<<4
+}
+
+// minimaPlain defines what minima add to sums: Σ over blocks of minimum·d·Σq, to one sum. w holds the minima of sixteen rows, block
+// by block, as F16.
+func minimaPlain(dst []float32, stride int, w []byte, blocks int, x []input, m int) {
+	for i := range m {
+		for r := range groupRows {
+			sum := float32(0)
+			for b := range blocks {
+				sum += float32(quant.F16ToF32(binary.LittleEndian.Uint16(w[2*(groupRows*b+r):])) * x[i*blocks+b].sum)
+			}
+			dst[i*stride+r] += sum
+		}
+	}
+}
+
+// withMinima is a kernel for a type with minima, of a kernel for all but the minima and one that adds those of a group.
+func withMinima(t npu.DType, mul mulPacked[input], add func(dst []float32, stride int, w []byte, blocks int, x []input, m int)) mulPacked[input] {
+	return func(dst []float32, stride int, w []byte, groups, blocks int, x []input, m int) {
+		mul(dst, stride, w, groups, blocks, x, m)
+		size, at := groupBytes(t, blocks), groupScales(blocks)+blocks*groupWords(t)
+		for g := range groups {
+			add(dst[g*groupRows:], stride, w[g*size+at:(g+1)*size], blocks, x, m)
+		}
+	}
+}
+
+// scaleOf returns a packed scale: F16, but BF16 in MXFP4.
+func scaleOf(t npu.DType, b uint16) float32 {
+	if t == npu.MXFP4 {
+		return quant.BF16ToF32(b)
+	}
+	return quant.F16ToF32(b)
 }
 
 // mulGroups defines the sums of block formats. The 32 products of a block are added exactly, as integers. Their sum is
@@ -352,7 +419,7 @@ func mulGroups(dst []float32, stride int, w []byte, groups, blocks int, x []inpu
 					for j, v := range block[r] {
 						sum += v * int32(in.q[j])
 					}
-					scale := float32(quant.F16ToF32(binary.LittleEndian.Uint16(scales[2*r:])) * in.d)
+					scale := float32(scaleOf(t, binary.LittleEndian.Uint16(scales[2*r:])) * in.d)
 					dst[i*stride+g*groupRows+r] += float32(float32(sum) * scale)
 				}
 			}

@@ -102,11 +102,13 @@ var avx2Kernels = kernels{
 	quantize: func(dst []input, x []float32) {
 		quantizeAVX2(&dst[0], &x[0], len(dst))
 	},
-	mulQ80:    q80AVX2.mul,
-	mulQ40:    q40AVX2.mul,
-	mulQ4K:    q4kAVX2.mul,
-	mulQ5K:    q5kAVX2.mul,
-	mulQ6K:    q6kAVX2.mul,
+	mul: [types]mulPacked[input]{
+		npu.Q8_0: q80AVX2.mul, npu.Q4_0: q40AVX2.mul, npu.Q5_0: q50AVX2.mul, npu.IQ4_NL: iq4nlAVX2.mul, npu.MXFP4: mxfp4AVX2.mul,
+		npu.Q4_1: withMinima(npu.Q4_1, q41AVX2.mul, minima), npu.Q5_1: withMinima(npu.Q5_1, q51AVX2.mul, minima),
+	},
+	mulK256: [types]mulPacked[kInput]{
+		npu.Q4_K: q4kAVX2.mul, npu.Q5_K: q5kAVX2.mul, npu.Q6_K: q6kAVX2.mul, npu.Q2_K: q2kAVX2.mul, npu.Q3_K: q3kAVX2.mul, npu.IQ4_XS: xsAVX2.mul,
+	},
 	quantizeK: quantizeKVector,
 	unpackK:   unpackKVector,
 	mulK:      mulKAVX2,
@@ -262,11 +264,11 @@ func widenAVX2(t npu.DType, dst []float32, src []byte) {
 	}
 }
 
-// avxVNNIKernels are the AVX2 kernels except for products with weights in blocks of 32.
+// avxVNNIKernels are the AVX2 kernels except for products with Q4_0 and Q8_0.
 var avxVNNIKernels = func() kernels {
 	k := avx2Kernels
 	k.name = "AVX-VNNI"
-	k.mulQ80, k.mulQ40 = q80AVXVNNI.mul, q40AVXVNNI.mul
+	k.mul[npu.Q8_0], k.mul[npu.Q4_0] = q80AVXVNNI.mul, q40AVXVNNI.mul
 	return k
 }()
 
@@ -274,8 +276,11 @@ var avxVNNIKernels = func() kernels {
 var vnniKernels = func() kernels {
 	k := avx2Kernels
 	k.name = "AVX-512 VNNI"
-	k.mulQ80, k.mulQ40 = q80VNNI.mul, q40VNNI.mul
-	k.mulQ4K, k.mulQ5K, k.mulQ6K = q4kVNNI.mul, nil, nil
+	k.mul = [types]mulPacked[input]{
+		npu.Q8_0: q80VNNI.mul, npu.Q4_0: q40VNNI.mul, npu.Q5_0: q50VNNI.mul, npu.IQ4_NL: iq4nlVNNI.mul, npu.MXFP4: mxfp4VNNI.mul,
+		npu.Q4_1: withMinima(npu.Q4_1, q41VNNI.mul, minima), npu.Q5_1: withMinima(npu.Q5_1, q51VNNI.mul, minima),
+	}
+	k.mulK256 = [types]mulPacked[kInput]{npu.Q4_K: q4kVNNI.mul, npu.Q2_K: q2kVNNI.mul, npu.Q3_K: q3kVNNI.mul, npu.IQ4_XS: xsVNNI.mul}
 	k.dotsK, k.panels = dotsK(dotQ4KVNNI, dotQ5KVNNI, dotQ6KVNNI), vnniPanels
 	k.tile, k.mixBlocks, k.mixFactor = tileAVX512, mixBlocks512, mixFactor512
 	k.scores = scores512

@@ -669,6 +669,9 @@ block:
 	VPXOR X2, X2, X2
 	VPSUBD X1, X2, X1
 	VMOVQ X1, 36(DI)     // -8 and -128 times the sum
+	VCVTDQ2PS X0, X0
+	VMULSS 32(DI), X0, X0
+	VMOVSS X0, 44(DI)    // the scale times the sum
 	ADDQ $128, SI
 	ADDQ $48, DI
 	DECQ CX

@@ -71,8 +71,11 @@ var neonKernels = kernels{
 	quantize: func(dst []input, x []float32) {
 		quantizeNEON(&dst[0], &x[0], len(dst))
 	},
-	mulQ80:    q80NEON.mul,
-	mulQ40:    q40NEON.mul,
+	mul: [types]mulPacked[input]{
+		npu.Q8_0: q80NEON.mul, npu.Q4_0: q40NEON.mul, npu.Q5_0: q50NEON.mul, npu.IQ4_NL: iq4nlNEON.mul, npu.MXFP4: mxfp4NEON.mul,
+		npu.Q4_1: withMinima(npu.Q4_1, q41NEON.mul, minima), npu.Q5_1: withMinima(npu.Q5_1, q51NEON.mul, minima),
+	},
+	mulK256:   [types]mulPacked[kInput]{npu.Q2_K: q2kNEON.mul, npu.Q3_K: q3kNEON.mul, npu.IQ4_XS: xsNEON.mul},
 	quantizeK: quantizeKVector,
 	unpackK:   unpackKVector,
 	mulK:      mulKNEON,
@@ -184,7 +187,7 @@ func mixQ80(acc, p []float32, v []uint16, stride int) {
 var i8mmKernels = func() kernels {
 	k := neonKernels
 	k.name = "NEON i8mm"
-	k.mulQ80, k.mulQ40 = q80I8MM.mul, q40I8MM.mul
+	k.mul[npu.Q8_0], k.mul[npu.Q4_0] = q80I8MM.mul, q40I8MM.mul
 	return k
 }()
 

@@ -284,7 +284,7 @@ func compareProducts(t fataler, k *kernels, r *rand.Rand, blocks, rows, m int) {
 			t.Fatalf("quantize(%v) = %+v, plain Go gives %+v", x[32*i:][:32], in[i], in2[i])
 		}
 	}
-	for _, typ := range npu.DTypes {
+	for _, typ := range slices.Concat(npu.DTypes, npu.ReadOnly) {
 		n := 256 * blocks
 		if typ.BlockSize() == 1 {
 			n -= r.IntN(256) // these types allow any length
@@ -295,20 +295,22 @@ func compareProducts(t fataler, k *kernels, r *rand.Rand, blocks, rows, m int) {
 		widen(typ, want, w)
 		same(t, fmt.Sprintf("widen %d of %v", n, typ), got, want)
 	}
-	for _, typ := range []npu.DType{npu.Q8_0, npu.Q4_0} {
+	for _, typ := range blockTypes {
+		if typ.BlockSize() != 32 {
+			continue
+		}
 		groups := (rows + groupRows - 1) / groupRows
 		w := packAll(&npu.Tensor{Type: typ, Rows: rows, Cols: cols, Data: randomBlocks(r, typ, rows*cols)})
 		stride := groups*groupRows + r.IntN(3)
 		got, want := make([]float32, m*stride), make([]float32, m*stride)
-		mul, plain := k.mulQ80, mulQ80Plain
-		if typ == npu.Q4_0 {
-			mul, plain = k.mulQ40, mulQ40Plain
-		}
-		mul(got, stride, w, groups, blocks, in, m)
-		plain(want, stride, w, groups, blocks, in, m)
+		k.mul[typ](got, stride, w, groups, blocks, in, m)
+		plainKernels.mul[typ](want, stride, w, groups, blocks, in, m)
 		same(t, fmt.Sprintf("mul%v of %d×%d by %d", typ, rows, cols, m), got, want)
 	}
 }
+
+// blockTypes are the types of weights in blocks.
+var blockTypes = slices.DeleteFunc(slices.Concat(npu.DTypes, npu.ReadOnly), func(t npu.DType) bool { return t.BlockSize() == 1 })
 
 // packAll packs a matrix.
 func packAll(w *npu.Tensor) []byte {
@@ -321,18 +323,24 @@ func packAll(w *npu.Tensor) []byte {
 	return b
 }
 
+// halvesOf says where F16 or BF16 numbers are in a block of a type.
+var halvesOf = map[npu.DType][]int{npu.Q8_0: {0}, npu.Q4_0: {0}, npu.Q4_K: {0, 2}, npu.Q5_K: {0, 2}, npu.Q6_K: {208}, npu.F16: {0}, npu.BF16: {0},
+	npu.Q4_1: {0, 2}, npu.Q5_0: {0}, npu.Q5_1: {0, 2}, npu.IQ4_NL: {0}, npu.Q2_K: {80, 82}, npu.Q3_K: {108}, npu.IQ4_XS: {0}}
+
 // randomBlocks returns blocks with random integers, including −128, and finite scales.
 func randomBlocks(r *rand.Rand, typ npu.DType, n int) []byte {
 	w := make([]byte, typ.RowBytes(n))
 	for i := range w {
 		w[i] = byte(r.Uint32())
 	}
-	scales := map[npu.DType][]int{npu.Q8_0: {0}, npu.Q4_0: {0}, npu.Q4_K: {0, 2}, npu.Q5_K: {0, 2}, npu.Q6_K: {208}, npu.F16: {0}, npu.BF16: {0}}[typ]
 	for i := 0; i < len(w); i += typ.BlockBytes() {
-		for _, at := range scales {
+		for _, at := range halvesOf[typ] {
 			h := quant.F32ToF16(float32(r.NormFloat64()))
 			w[i+at], w[i+at+1] = byte(h), byte(h>>8)
 		}
+	}
+	for i := 0; typ == npu.MXFP4 && i < len(w); i += typ.BlockBytes() {
+		w[i] = 108 + w[i]%40
 	}
 	if typ == npu.F32 {
 		for i := 3; i < len(w); i += 4 {
@@ -359,17 +367,16 @@ func TestProductsAgainstDefinition(t *testing.T) {
 			t.Errorf("input %d: %v is stored as %v·%d", i, x[i], b.d, b.q[i%32])
 		}
 	}
-	for _, typ := range []npu.DType{npu.Q8_0, npu.Q4_0} {
+	for _, typ := range blockTypes {
+		if typ.BlockSize() != 32 {
+			continue
+		}
 		w := &npu.Tensor{Type: typ, Rows: rows, Cols: cols, Data: randomBlocks(r, typ, rows*cols)}
 		wide, got := make([]float32, rows*cols), make([]float32, groupRows)
 		if err := quant.Dequantize(typ, wide, w.Data); err != nil {
 			t.Fatal(err)
 		}
-		if typ == npu.Q8_0 {
-			bestKernels().mulQ80(got, groupRows, packAll(w), 1, cols/32, in, 1)
-		} else {
-			bestKernels().mulQ40(got, groupRows, packAll(w), 1, cols/32, in, 1)
-		}
+		bestKernels().mul[typ](got, groupRows, packAll(w), 1, cols/32, in, 1)
 		for _, v := range got[rows:] {
 			if v != 0 {
 				t.Errorf("padding row gives %v, want 0", v)

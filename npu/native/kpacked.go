@@ -35,6 +35,30 @@ type packedQ6K struct {
 	_      [32]byte                   // padding to whole cache lines
 }
 
+// packedQ2K is the same of Q2_K, as large as in the file.
+type packedQ2K struct {
+	q      [2][8][groupRows][4]uint8 // words of each half, with two bits of each of its four parts
+	scales [8][groupRows][2]uint8    // two for each part: minimum<<4 | scale
+	d, m   [groupRows]uint16
+}
+
+// packedQ3K is the same of Q3_K, 5 % more than in the file.
+type packedQ3K struct {
+	q      [2][8][groupRows][4]uint8
+	third  [8][groupRows][4]uint8 // bit p of each byte belongs to part p
+	scales [8][groupRows][2]int8
+	d      [groupRows]uint16
+	_      [32]byte
+}
+
+// packedXS is the same of IQ4_XS, 3 % more than in the file.
+type packedXS struct {
+	q      [32][groupRows][4]uint8 // four words of indices for each part
+	scales [4][groupRows][2]int8   // one for each part, in pairs
+	d      [groupRows]uint16
+	_      [32]byte
+}
+
 // roomFor reports whether a copy of weights in memory, in addition to the file's pages, leaves the machine an eighth of its
 // memory. Without room for it, products read the file's format in place, with the same results.
 func roomFor(bytes int64) bool {
@@ -42,30 +66,23 @@ func roomFor(bytes int64) bool {
 	return !known || left-bytes > all/8
 }
 
-// packedKBytes returns the size of a block of sixteen packed rows, 0 for types that are not packed.
+// packedKBytes returns the size of a block of sixteen packed rows, 0 for types that are not packed so.
 func packedKBytes(t npu.DType) int {
 	switch t {
+	case npu.Q2_K:
+		return int(unsafe.Sizeof(packedQ2K{}))
+	case npu.Q3_K:
+		return int(unsafe.Sizeof(packedQ3K{}))
 	case npu.Q4_K:
 		return int(unsafe.Sizeof(packedQ4K{}))
 	case npu.Q5_K:
 		return int(unsafe.Sizeof(packedQ5K{}))
 	case npu.Q6_K:
 		return int(unsafe.Sizeof(packedQ6K{}))
+	case npu.IQ4_XS:
+		return int(unsafe.Sizeof(packedXS{}))
 	}
 	return 0
-}
-
-// mulPackedK returns the kernel for packed weights of a K-quant, nil if there is none.
-func (k *kernels) mulPackedK(t npu.DType) mulPacked[kInput] {
-	switch t {
-	case npu.Q4_K:
-		return k.mulQ4K
-	case npu.Q5_K:
-		return k.mulQ5K
-	case npu.Q6_K:
-		return k.mulQ6K
-	}
-	return nil
 }
 
 // packGroupK packs up to sixteen rows of a K-quant, starting at row.
@@ -79,6 +96,12 @@ func packGroupK(dst []byte, w *npu.Tensor, row int) {
 		for b := range w.Cols / w.Type.BlockSize() {
 			block, to := from[b*size:][:size], unsafe.Pointer(&dst[b*packed])
 			switch w.Type {
+			case npu.Q2_K:
+				(*packedQ2K)(to).put(r, block)
+			case npu.Q3_K:
+				(*packedQ3K)(to).put(r, block)
+			case npu.IQ4_XS:
+				(*packedXS)(to).put(r, block)
 			case npu.Q4_K:
 				(*packedQ4K)(to).put(r, block)
 			case npu.Q5_K:
@@ -133,4 +156,127 @@ func (p *packedQ6K) put(r int, block []byte) {
 		}
 	}
 	p.d[r] = binary.LittleEndian.Uint16(block[208:])
+}
+
+func (p *packedQ2K) put(r int, block []byte) {
+	for j, s := range block[:16] {
+		p.scales[j/2][r][j%2] = s
+	}
+	for j := range 16 {
+		p.q[j/8][j%8][r] = [4]uint8(block[16+4*j:])
+	}
+	p.d[r], p.m[r] = binary.LittleEndian.Uint16(block[80:]), binary.LittleEndian.Uint16(block[82:])
+}
+
+func (p *packedQ3K) put(r int, block []byte) {
+	g := quant.ReadGroups(npu.Q3_K, block)
+	for j, s := range g.Factor {
+		p.scales[j/2][r][j%2] = s
+	}
+	for j := range p.third {
+		p.third[j][r] = [4]uint8(block[4*j:])
+	}
+	for j := range 16 {
+		p.q[j/8][j%8][r] = [4]uint8(block[32+4*j:])
+	}
+	p.d[r] = binary.LittleEndian.Uint16(block[108:])
+}
+
+func (p *packedXS) put(r int, block []byte) {
+	g := quant.ReadGroups(npu.IQ4_XS, block)
+	for j := range 8 {
+		p.scales[j/2][r][j%2] = g.Factor[j]
+	}
+	for j := range p.q {
+		p.q[j][r] = [4]uint8(block[8+4*j:])
+	}
+	p.d[r] = binary.LittleEndian.Uint16(block)
+}
+
+// kRow is a row of a packed block: value = d·scale·q − m·minimum, with a scale and a minimum for each 16 values.
+type kRow struct {
+	q              [256]int32
+	scales, minima [16]int32
+	d, m           float32
+}
+
+// row reads row r of a packed block of a type that is read only. As in Q6_K, integers of Q3_K have an offset of 32: they are 28 to 35.
+func (p *packedQ2K) row(k *kRow, r int) {
+	for j := range 16 {
+		s := int32(p.scales[j/2][r][j%2])
+		k.scales[j], k.minima[j] = s&15, s>>4
+	}
+	for i := range k.q {
+		k.q[i] = int32(p.q[i/128][i%32/4][r][i%4] >> (i / 32 % 4 * 2) & 3)
+	}
+	k.d, k.m = quant.F16ToF32(p.d[r]), quant.F16ToF32(p.m[r])
+}
+
+func (p *packedQ3K) row(k *kRow, r int) {
+	for j := range 16 {
+		s := int32(p.scales[j/2][r][j%2])
+		k.scales[j], k.minima[j] = s, s
+	}
+	for i := range k.q {
+		q := p.q[i/128][i%32/4][r][i%4]>>(i/32%4*2)&3 | p.third[i%32/4][r][i%4]>>(i/32)&1<<2
+		k.q[i] = int32(q) + 28
+	}
+	k.d = quant.F16ToF32(p.d[r])
+	k.m = 32 * k.d
+}
+
+func (p *packedXS) row(k *kRow, r int) {
+	for j := range 16 {
+		k.scales[j], k.minima[j] = int32(p.scales[j/4][r][j/2%2]), 0
+	}
+	table := quant.Table(npu.IQ4_XS)
+	for i := range k.q {
+		k.q[i] = int32(table[p.q[i/32*4+i%16/4][r][i%4]>>(i%32/16*4)&15])
+	}
+	k.d, k.m = quant.F16ToF32(p.d[r]), 0
+}
+
+// mulReadOnly is kernels.mulK256 of a type that is read only. It defines the sums, which are formed as in mulKPlain.
+func mulReadOnly(t npu.DType) mulPacked[kInput] {
+	return func(dst []float32, stride int, w []byte, groups, blocks int, x []kInput, m int) {
+		var rows [groupRows]kRow
+		for g := range groups {
+			for i := range m {
+				clear(dst[i*stride+g*groupRows:][:groupRows])
+			}
+			for b := range blocks {
+				at := unsafe.Pointer(&w[(g*blocks+b)*packedKBytes(t)])
+				for r := range rows {
+					switch t {
+					case npu.Q2_K:
+						(*packedQ2K)(at).row(&rows[r], r)
+					case npu.Q3_K:
+						(*packedQ3K)(at).row(&rows[r], r)
+					default:
+						(*packedXS)(at).row(&rows[r], r)
+					}
+				}
+				for i := range m {
+					in := &x[i*blocks+b]
+					for r := range rows {
+						k := &rows[r]
+						sum, least := k.sums(in)
+						dst[i*stride+g*groupRows+r] += float32(float32(sum)*float32(k.d*in.d)) - float32(float32(least)*float32(k.m*in.d))
+					}
+				}
+			}
+		}
+	}
+}
+
+func (k *kRow) sums(x *kInput) (sum, least int32) {
+	for s := range 16 {
+		dot := int32(0)
+		for j, q := range k.q[16*s:][:16] {
+			dot += q * int32(x.q[16*s+j])
+		}
+		sum += k.scales[s] * dot
+		least += k.minima[s] * int32(x.sums[s])
+	}
+	return sum, least
 }

@@ -558,6 +558,10 @@ GLOBL thirtyTwo<>(SB), RODATA|NOPTR, $32
 #define DONE61(at, sum, least, dst) \
 	VCVTPH2PS at(R9), Y12; \
 	VMULPS thirtyTwo<>(SB), Y12, Y13; \
+	SCALED61(sum, least, dst)
+
+// SCALED61 is DONE61 with d in Y12 and the minima's scale in Y13.
+#define SCALED61(sum, least, dst) \
 	VMULPS Y12, Y5, Y12; \
 	VMULPS Y13, Y5, Y13; \
 	VCVTDQ2PS sum, sum; \
@@ -568,59 +572,76 @@ GLOBL thirtyTwo<>(SB), RODATA|NOPTR, $32
 	VADDPS dst, sum, sum; \
 	VMOVUPS sum, dst
 
+// GROUPS61 is a kernel for one input. A block has its scales at scales and takes size bytes. BLOCKOF multiplies it and adds to dst; R9
+// points to the scales.
+#define GROUPS61(scales, size, BLOCKOF) \
+	MOVQ dst+0(FP), DI; \
+	MOVQ w+16(FP), CX; \
+	MOVQ groups+24(FP), DX; \
+	MOVQ x+40(FP), R12; \
+	LEAQ scales(CX), R9; \
+group: \
+	MOVQ R12, R8; \
+	MOVQ blocks+32(FP), BX; \
+	VXORPS Y0, Y0, Y0; \
+	VMOVUPS Y0, (DI); \
+	VMOVUPS Y0, 32(DI); \
+block: \
+	VPXOR Y10, Y10, Y10; \
+	VPXOR Y11, Y11, Y11; \
+	BLOCKOF; \
+	ADDQ $size, CX; \
+	ADDQ $size, R9; \
+	ADDQ $320, R8; \
+	DECQ BX; \
+	JNZ  block; \
+	ADDQ $64, DI; \
+	DECQ DX; \
+	JNZ  group; \
+	VZEROUPPER; \
+	RET
+
+#define AHEAD5(at) \
+	PREFETCHT0 (at+8192)(CX); \
+	PREFETCHT0 (at+8256)(CX); \
+	PREFETCHT0 (at+8320)(CX); \
+	PREFETCHT0 (at+8384)(CX); \
+	PREFETCHT0 (at+8448)(CX)
+
+#define LEASTS61 \
+	VPXOR Y2, Y2, Y2; \
+	VPXOR Y3, Y3, Y3; \
+	LEAST61(0); \
+	LEAST61(1); \
+	LEAST61(2); \
+	LEAST61(3); \
+	LEAST61(4); \
+	LEAST61(5); \
+	LEAST61(6); \
+	LEAST61(7)
+
+#define DONES61 \
+	VBROADCASTSS 288(R8), Y5; \
+	DONE61(256, Y10, Y2, (DI)); \
+	DONE61(272, Y11, Y3, 32(DI))
+
+#define BLOCK61 \
+	PART61(0); \
+	PART61(1); \
+	PART61(2); \
+	PART61(3); \
+	PART61(4); \
+	PART61(5); \
+	PART61(6); \
+	PART61(7); \
+	AHEAD5(3072); \
+	LEASTS61; \
+	DONES61
+
 // func mulQ6Kx1AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
 TEXT ·mulQ6Kx1AVX2(SB), NOSPLIT, $0-48
-	MOVQ dst+0(FP), DI
-	MOVQ w+16(FP), CX
-	MOVQ groups+24(FP), DX
-	MOVQ x+40(FP), R12
-	LEAQ 3072(CX), R9
 	MASKS6
-group:
-	MOVQ R12, R8
-	MOVQ blocks+32(FP), BX
-	VXORPS Y0, Y0, Y0
-	VMOVUPS Y0, (DI)
-	VMOVUPS Y0, 32(DI)
-block:
-	VPXOR Y10, Y10, Y10
-	VPXOR Y11, Y11, Y11
-	PART61(0)
-	PART61(1)
-	PART61(2)
-	PART61(3)
-	PART61(4)
-	PART61(5)
-	PART61(6)
-	PART61(7)
-	PREFETCHT0 (3072+8192)(CX)
-	PREFETCHT0 (3136+8192)(CX)
-	PREFETCHT0 (3200+8192)(CX)
-	PREFETCHT0 (3264+8192)(CX)
-	PREFETCHT0 (3328+8192)(CX)
-	VPXOR Y2, Y2, Y2
-	VPXOR Y3, Y3, Y3
-	LEAST61(0)
-	LEAST61(1)
-	LEAST61(2)
-	LEAST61(3)
-	LEAST61(4)
-	LEAST61(5)
-	LEAST61(6)
-	LEAST61(7)
-	VBROADCASTSS 288(R8), Y5
-	DONE61(256, Y10, Y2, (DI))
-	DONE61(272, Y11, Y3, 32(DI))
-	ADDQ $BLOCK6, CX
-	ADDQ $BLOCK6, R9
-	ADDQ $320, R8
-	DECQ BX
-	JNZ  block
-	ADDQ $64, DI
-	DECQ DX
-	JNZ  group
-	VZEROUPPER
-	RET
+	GROUPS61(3072, BLOCK6, BLOCK61)
 
 // INPUT64 multiplies sixteen values by those of the input at p.
 #define INPUT64(g, p, acc) \
@@ -664,80 +685,545 @@ block:
 	MINIMUM64((256+4*p)(R8)(AX*2), Y2); \
 	MINIMUM64((256+4*p)(R8)(R13*1), Y3)
 
-// func mulQ6Kx4AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
-//
-// It reads a group twice, eight rows at a time: R11 is 2, then 1.
-TEXT ·mulQ6Kx4AVX2(SB), NOSPLIT, $0-48
-	MOVQ dst+0(FP), DI
-	MOVQ stride+8(FP), R14
-	SHLQ $2, R14
-	LEAQ (R14)(R14*2), R15
-	MOVQ w+16(FP), SI
-	MOVQ groups+24(FP), DX
-	MOVQ blocks+32(FP), AX
-	MOVQ x+40(FP), R12
-	IMULQ $320, AX
-	LEAQ (AX)(AX*2), R13
-group:
-	MOVQ $2, R11
-	MOVQ SI, CX
-	LEAQ 3072(SI), R9
-half:
-	MOVQ R12, R8
-	MOVQ blocks+32(FP), BX
-	VXORPS Y0, Y0, Y0
-	VMOVUPS Y0, (DI)
-	VMOVUPS Y0, (DI)(R14*1)
-	VMOVUPS Y0, (DI)(R14*2)
-	VMOVUPS Y0, (DI)(R15*1)
-block:
-	MASKS6
-	VPXOR Y8, Y8, Y8
-	VPXOR Y9, Y9, Y9
-	VPXOR Y10, Y10, Y10
-	VPXOR Y11, Y11, Y11
-	PART64(0)
-	PART64(1)
-	PART64(2)
-	PART64(3)
-	PART64(4)
-	PART64(5)
-	PART64(6)
-	PART64(7)
-	VPXOR Y0, Y0, Y0
-	VPXOR Y1, Y1, Y1
-	VPXOR Y2, Y2, Y2
-	VPXOR Y3, Y3, Y3
-	LEAST64(0)
-	LEAST64(1)
-	LEAST64(2)
-	LEAST64(3)
-	LEAST64(4)
-	LEAST64(5)
-	LEAST64(6)
-	LEAST64(7)
-	VCVTPH2PS 256(R9), Y12
-	VMULPS thirtyTwo<>(SB), Y12, Y13
-	DONE4((R8), Y8, Y0, (DI))
-	DONE4((R8)(AX*1), Y9, Y1, (DI)(R14*1))
-	DONE4((R8)(AX*2), Y10, Y2, (DI)(R14*2))
-	DONE4((R8)(R13*1), Y11, Y3, (DI)(R15*1))
-	ADDQ $BLOCK6, CX
-	ADDQ $BLOCK6, R9
-	ADDQ $320, R8
-	DECQ BX
-	JNZ  block
-	ADDQ $32, DI
-	LEAQ -3072(R9), BX
-	LEAQ 32(SI), CX
-	LEAQ 3088(SI), R9
-	DECQ R11
-	JNZ  half
-	LEAQ -16(BX), SI
-	DECQ DX
-	JNZ  group
-	VZEROUPPER
+// GROUPS64 is GROUPS61 for four inputs. It reads a group twice, eight rows at a time: R11 is 2, then 1.
+#define GROUPS64(scales, size, BLOCKOF) \
+	MOVQ dst+0(FP), DI; \
+	MOVQ stride+8(FP), R14; \
+	SHLQ $2, R14; \
+	LEAQ (R14)(R14*2), R15; \
+	MOVQ w+16(FP), SI; \
+	MOVQ groups+24(FP), DX; \
+	MOVQ blocks+32(FP), AX; \
+	MOVQ x+40(FP), R12; \
+	IMULQ $320, AX; \
+	LEAQ (AX)(AX*2), R13; \
+group: \
+	MOVQ $2, R11; \
+	MOVQ SI, CX; \
+	LEAQ scales(SI), R9; \
+half: \
+	MOVQ R12, R8; \
+	MOVQ blocks+32(FP), BX; \
+	VXORPS Y0, Y0, Y0; \
+	VMOVUPS Y0, (DI); \
+	VMOVUPS Y0, (DI)(R14*1); \
+	VMOVUPS Y0, (DI)(R14*2); \
+	VMOVUPS Y0, (DI)(R15*1); \
+block: \
+	VPXOR Y8, Y8, Y8; \
+	VPXOR Y9, Y9, Y9; \
+	VPXOR Y10, Y10, Y10; \
+	VPXOR Y11, Y11, Y11; \
+	BLOCKOF; \
+	ADDQ $size, CX; \
+	ADDQ $size, R9; \
+	ADDQ $320, R8; \
+	DECQ BX; \
+	JNZ  block; \
+	ADDQ $32, DI; \
+	LEAQ -scales(R9), BX; \
+	LEAQ 32(SI), CX; \
+	LEAQ (scales+16)(SI), R9; \
+	DECQ R11; \
+	JNZ  half; \
+	LEAQ -16(BX), SI; \
+	DECQ DX; \
+	JNZ  group; \
+	VZEROUPPER; \
 	RET
+
+#define LEASTS64 \
+	VPXOR Y0, Y0, Y0; \
+	VPXOR Y1, Y1, Y1; \
+	VPXOR Y2, Y2, Y2; \
+	VPXOR Y3, Y3, Y3; \
+	LEAST64(0); \
+	LEAST64(1); \
+	LEAST64(2); \
+	LEAST64(3); \
+	LEAST64(4); \
+	LEAST64(5); \
+	LEAST64(6); \
+	LEAST64(7)
+
+#define DONES4 \
+	DONE4((R8), Y8, Y0, (DI)); \
+	DONE4((R8)(AX*1), Y9, Y1, (DI)(R14*1)); \
+	DONE4((R8)(AX*2), Y10, Y2, (DI)(R14*2)); \
+	DONE4((R8)(R13*1), Y11, Y3, (DI)(R15*1))
+
+#define DONES64 \
+	VCVTPH2PS 256(R9), Y12; \
+	VMULPS thirtyTwo<>(SB), Y12, Y13; \
+	DONES4
+
+#define BLOCK64 \
+	MASKS6; \
+	PART64(0); \
+	PART64(1); \
+	PART64(2); \
+	PART64(3); \
+	PART64(4); \
+	PART64(5); \
+	PART64(6); \
+	PART64(7); \
+	LEASTS64; \
+	DONES64
+
+// func mulQ6Kx4AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+TEXT ·mulQ6Kx4AVX2(SB), NOSPLIT, $0-48
+	GROUPS64(3072, BLOCK6, BLOCK64)
+
+// Packed Q2_K and Q3_K: see packedQ2K and packedQ3K in kpacked.go. A word has two bits of each of the four parts of a half. Of Q2_K
+// the scales are at 1024, d at 1280 and m at 1312; of Q3_K third bits at 1024, scales at 1536, d at 1792.
+
+#define BLOCK2 1344
+#define BLOCK3 1856
+
+DATA fours<>+0(SB)/8, $0x0404040404040404
+DATA fours<>+8(SB)/8, $0x0404040404040404
+DATA fours<>+16(SB)/8, $0x0404040404040404
+DATA fours<>+24(SB)/8, $0x0404040404040404
+GLOBL fours<>(SB), RODATA|NOPTR, $32
+
+// FIRSTPARTS and LASTPARTS shift the bits of parts 0 and 1, or 2 and 3, of the words in a to the lowest bits of a and b.
+#define FIRSTPARTS(a, b) \
+	VPSRLW $2, a, b
+#define LASTPARTS(a, b) \
+	VPSRLW $6, a, b; \
+	VPSRLW $4, a, a
+
+// VALUES21 reads a word of sixteen rows: one part to Y0 and Y1, another to Y2 and Y3. Y6 is the mask.
+#define VALUES21(PARTS, at) \
+	VMOVDQU at(CX), Y0; \
+	VMOVDQU (at+32)(CX), Y1; \
+	PARTS(Y0, Y2); \
+	PARTS(Y1, Y3); \
+	VPAND Y6, Y0, Y0; \
+	VPAND Y6, Y1, Y1; \
+	VPAND Y6, Y2, Y2; \
+	VPAND Y6, Y3, Y3
+
+// THIRD adds the third bits in bits, shifted into place, to y.
+#define THIRD(op, by, bits, y) \
+	op by, bits, Y9; \
+	VPAND Y7, Y9, Y9; \
+	VPOR Y9, y, y
+
+#define VALUES31(PARTS, at, bits, op0, by0, op1, by1) \
+	VALUES21(PARTS, at); \
+	VMOVDQU bits(CX), Y8; \
+	THIRD(op0, by0, Y8, Y0); \
+	THIRD(op1, by1, Y8, Y2); \
+	VMOVDQU (bits+32)(CX), Y8; \
+	THIRD(op0, by0, Y8, Y1); \
+	THIRD(op1, by1, Y8, Y3)
+
+#define STARTS1(low, high) \
+	VPBROADCASTD low(R8), Y4; \
+	VPBROADCASTD high(R8), Y5; \
+	VPMADDUBSW Y4, Y0, Y12; \
+	VPMADDUBSW Y4, Y1, Y13; \
+	VPMADDUBSW Y5, Y2, Y14; \
+	VPMADDUBSW Y5, Y3, Y15
+
+#define ADDS1(low, high) \
+	VPBROADCASTD low(R8), Y4; \
+	VPBROADCASTD high(R8), Y5; \
+	VPMADDUBSW Y4, Y0, Y0; \
+	VPMADDUBSW Y4, Y1, Y1; \
+	VPMADDUBSW Y5, Y2, Y2; \
+	VPMADDUBSW Y5, Y3, Y3; \
+	VPADDW Y0, Y12, Y12; \
+	VPADDW Y1, Y13, Y13; \
+	VPADDW Y2, Y14, Y14; \
+	VPADDW Y3, Y15, Y15
+
+// SCALE2 spreads the scales of eight rows at at(R9), lower nibbles, over the words of y. SCALE3 does so for Q3_K.
+#define SCALE2(at, which, y) \
+	VBROADCASTI128 at(R9), y; \
+	VPAND nibbles<>(SB), y, y; \
+	VPSHUFB which<>(SB), y, y; \
+	VPSRAW $8, y, y
+#define SCALE3(at, which, y) \
+	VBROADCASTI128 at(R9), y; \
+	VPSHUFB which<>(SB), y, y; \
+	VPSRAW $8, y, y
+
+// TOTALS21 multiplies the sums of two parts by their scales, at(R9) and at+32(R9).
+#define TOTALS21(SCALE, at, which) \
+	SCALE(at, which, Y0); \
+	SCALE((at+16), which, Y1); \
+	SCALE((at+32), which, Y2); \
+	SCALE((at+48), which, Y3); \
+	VPMADDWD Y0, Y12, Y12; \
+	VPMADDWD Y1, Y13, Y13; \
+	VPMADDWD Y2, Y14, Y14; \
+	VPMADDWD Y3, Y15, Y15; \
+	VPADDD Y12, Y10, Y10; \
+	VPADDD Y13, Y11, Y11; \
+	VPADDD Y14, Y10, Y10; \
+	VPADDD Y15, Y11, Y11
+
+// SIXTEENS21 multiplies words k to k+3 of parts p and p+1 of half h.
+#define SIXTEENS21(PARTS, h, p, k, which) \
+	VALUES21(PARTS, (512*h+64*k)); \
+	STARTS1((128*h+32*p+4*k), (128*h+32*p+4*k+32)); \
+	VALUES21(PARTS, (512*h+64*k+64)); \
+	ADDS1((128*h+32*p+4*k+4), (128*h+32*p+4*k+36)); \
+	VALUES21(PARTS, (512*h+64*k+128)); \
+	ADDS1((128*h+32*p+4*k+8), (128*h+32*p+4*k+40)); \
+	VALUES21(PARTS, (512*h+64*k+192)); \
+	ADDS1((128*h+32*p+4*k+12), (128*h+32*p+4*k+44)); \
+	TOTALS21(SCALE2, (128*h+32*p), which)
+
+#define SIXTEENS31(PARTS, h, p, k, which, op0, by0, op1, by1) \
+	VALUES31(PARTS, (512*h+64*k), (1024+64*k), op0, by0, op1, by1); \
+	STARTS1((128*h+32*p+4*k), (128*h+32*p+4*k+32)); \
+	VALUES31(PARTS, (512*h+64*k+64), (1088+64*k), op0, by0, op1, by1); \
+	ADDS1((128*h+32*p+4*k+4), (128*h+32*p+4*k+36)); \
+	VALUES31(PARTS, (512*h+64*k+128), (1152+64*k), op0, by0, op1, by1); \
+	ADDS1((128*h+32*p+4*k+8), (128*h+32*p+4*k+40)); \
+	VALUES31(PARTS, (512*h+64*k+192), (1216+64*k), op0, by0, op1, by1); \
+	ADDS1((128*h+32*p+4*k+12), (128*h+32*p+4*k+44)); \
+	TOTALS21(SCALE3, (128*h+32*p), which)
+
+// ALL2 and ALL3 apply SIXTEENS to all values.
+#define ALL2(SIXTEENS) \
+	SIXTEENS(FIRSTPARTS, 0, 0, 0, even); \
+	SIXTEENS(FIRSTPARTS, 0, 0, 4, odd); \
+	SIXTEENS(LASTPARTS, 0, 2, 0, even); \
+	SIXTEENS(LASTPARTS, 0, 2, 4, odd); \
+	SIXTEENS(FIRSTPARTS, 1, 0, 0, even); \
+	SIXTEENS(FIRSTPARTS, 1, 0, 4, odd); \
+	SIXTEENS(LASTPARTS, 1, 2, 0, even); \
+	SIXTEENS(LASTPARTS, 1, 2, 4, odd)
+
+#define ALL3(SIXTEENS) \
+	SIXTEENS(FIRSTPARTS, 0, 0, 0, even, VPSLLW, $2, VPSLLW, $1); \
+	SIXTEENS(FIRSTPARTS, 0, 0, 4, odd, VPSLLW, $2, VPSLLW, $1); \
+	SIXTEENS(LASTPARTS, 0, 2, 0, even, VPSLLW, $0, VPSRLW, $1); \
+	SIXTEENS(LASTPARTS, 0, 2, 4, odd, VPSLLW, $0, VPSRLW, $1); \
+	SIXTEENS(FIRSTPARTS, 1, 0, 0, even, VPSRLW, $2, VPSRLW, $3); \
+	SIXTEENS(FIRSTPARTS, 1, 0, 4, odd, VPSRLW, $2, VPSRLW, $3); \
+	SIXTEENS(LASTPARTS, 1, 2, 0, even, VPSRLW, $4, VPSRLW, $5); \
+	SIXTEENS(LASTPARTS, 1, 2, 4, odd, VPSRLW, $4, VPSRLW, $5)
+
+// LEAST21 adds the products of a part's minima and the input's sums of sixteen to Y2 and Y3.
+#define LEAST21(p) \
+	VPMOVZXBW (32*p)(R9), Y0; \
+	VPMOVZXBW (32*p+16)(R9), Y1; \
+	VPBROADCASTD (256+4*p)(R8), Y4; \
+	VPSRLW $4, Y0, Y0; \
+	VPSRLW $4, Y1, Y1; \
+	VPMADDWD Y4, Y0, Y0; \
+	VPMADDWD Y4, Y1, Y1; \
+	VPADDD Y0, Y2, Y2; \
+	VPADDD Y1, Y3, Y3
+
+#define DONE21(at, sum, least, dst) \
+	VCVTPH2PS at(R9), Y12; \
+	VCVTPH2PS (at+32)(R9), Y13; \
+	SCALED61(sum, least, dst)
+
+#define BLOCK21 \
+	ALL2(SIXTEENS21); \
+	AHEAD5(0); \
+	AHEAD5(320); \
+	AHEAD5(640); \
+	AHEAD5(960); \
+	PREFETCHT0 (1280+8192)(CX); \
+	VPXOR Y2, Y2, Y2; \
+	VPXOR Y3, Y3, Y3; \
+	LEAST21(0); \
+	LEAST21(1); \
+	LEAST21(2); \
+	LEAST21(3); \
+	LEAST21(4); \
+	LEAST21(5); \
+	LEAST21(6); \
+	LEAST21(7); \
+	VBROADCASTSS 288(R8), Y5; \
+	DONE21(256, Y10, Y2, (DI)); \
+	DONE21(272, Y11, Y3, 32(DI))
+
+// func mulQ2Kx1AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+TEXT ·mulQ2Kx1AVX2(SB), NOSPLIT, $0-48
+	VMOVDQU sixes<>+96(SB), Y6
+	GROUPS61(1024, BLOCK2, BLOCK21)
+
+// OFFSET28 adds 28 times least to sum, since Q3_K's integers start at 28. It changes a and b.
+#define OFFSET28(sum, least, a, b) \
+	VPSLLD $5, least, a; \
+	VPSLLD $2, least, b; \
+	VPSUBD b, a, a; \
+	VPADDD a, sum, sum
+
+#define BLOCK31 \
+	ALL3(SIXTEENS31); \
+	AHEAD5(0); \
+	AHEAD5(320); \
+	AHEAD5(640); \
+	AHEAD5(960); \
+	AHEAD5(1280); \
+	PREFETCHT0 (1600+8192)(CX); \
+	PREFETCHT0 (1664+8192)(CX); \
+	PREFETCHT0 (1728+8192)(CX); \
+	PREFETCHT0 (1792+8192)(CX); \
+	LEASTS61; \
+	OFFSET28(Y10, Y2, Y0, Y1); \
+	OFFSET28(Y11, Y3, Y0, Y1); \
+	DONES61
+
+// func mulQ3Kx1AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+TEXT ·mulQ3Kx1AVX2(SB), NOSPLIT, $0-48
+	VMOVDQU sixes<>+96(SB), Y6
+	VMOVDQU fours<>(SB), Y7
+	GROUPS61(1536, BLOCK3, BLOCK31)
+
+// VALUES24 reads a word of eight rows: one part to Y12, another to Y13. Y15 is the mask.
+#define VALUES24(PARTS, at) \
+	VMOVDQU at(CX), Y12; \
+	PARTS(Y12, Y13); \
+	VPAND Y15, Y12, Y12; \
+	VPAND Y15, Y13, Y13
+
+#define THIRD4(op, by, bits, y) \
+	VMOVDQU bits(CX), Y14; \
+	op by, Y14, Y14; \
+	VPAND fours<>(SB), Y14, Y14; \
+	VPOR Y14, y, y
+
+#define VALUES34(PARTS, at, bits, op0, by0, op1, by1) \
+	VALUES24(PARTS, at); \
+	THIRD4(op0, by0, bits, Y12); \
+	THIRD4(op1, by1, bits, Y13)
+
+#define TOTALS24(SCALE, at, which) \
+	SCALE(at, which, Y12); \
+	SCALE((at+32), which, Y13); \
+	VPMADDWD Y12, Y0, Y0; \
+	VPMADDWD Y12, Y1, Y1; \
+	VPMADDWD Y12, Y2, Y2; \
+	VPMADDWD Y12, Y3, Y3; \
+	VPMADDWD Y13, Y4, Y4; \
+	VPMADDWD Y13, Y5, Y5; \
+	VPMADDWD Y13, Y6, Y6; \
+	VPMADDWD Y13, Y7, Y7; \
+	VPADDD Y0, Y8, Y8; \
+	VPADDD Y1, Y9, Y9; \
+	VPADDD Y2, Y10, Y10; \
+	VPADDD Y3, Y11, Y11; \
+	VPADDD Y4, Y8, Y8; \
+	VPADDD Y5, Y9, Y9; \
+	VPADDD Y6, Y10, Y10; \
+	VPADDD Y7, Y11, Y11
+
+#define SIXTEENS24(PARTS, h, p, k, which) \
+	VALUES24(PARTS, (512*h+64*k)); \
+	FIRSTS4((128*h+32*p+4*k), (128*h+32*p+4*k+32)); \
+	VALUES24(PARTS, (512*h+64*k+64)); \
+	ADDS4((128*h+32*p+4*k+4), (128*h+32*p+4*k+36)); \
+	VALUES24(PARTS, (512*h+64*k+128)); \
+	ADDS4((128*h+32*p+4*k+8), (128*h+32*p+4*k+40)); \
+	VALUES24(PARTS, (512*h+64*k+192)); \
+	ADDS4((128*h+32*p+4*k+12), (128*h+32*p+4*k+44)); \
+	TOTALS24(SCALE2, (128*h+32*p), which)
+
+#define SIXTEENS34(PARTS, h, p, k, which, op0, by0, op1, by1) \
+	VALUES34(PARTS, (512*h+64*k), (1024+64*k), op0, by0, op1, by1); \
+	FIRSTS4((128*h+32*p+4*k), (128*h+32*p+4*k+32)); \
+	VALUES34(PARTS, (512*h+64*k+64), (1088+64*k), op0, by0, op1, by1); \
+	ADDS4((128*h+32*p+4*k+4), (128*h+32*p+4*k+36)); \
+	VALUES34(PARTS, (512*h+64*k+128), (1152+64*k), op0, by0, op1, by1); \
+	ADDS4((128*h+32*p+4*k+8), (128*h+32*p+4*k+40)); \
+	VALUES34(PARTS, (512*h+64*k+192), (1216+64*k), op0, by0, op1, by1); \
+	ADDS4((128*h+32*p+4*k+12), (128*h+32*p+4*k+44)); \
+	TOTALS24(SCALE3, (128*h+32*p), which)
+
+#define LEAST24(p) \
+	VPMOVZXBW (32*p)(R9), Y12; \
+	VPSRLW $4, Y12, Y12; \
+	MINIMUM64((256+4*p)(R8), Y0); \
+	MINIMUM64((256+4*p)(R8)(AX*1), Y1); \
+	MINIMUM64((256+4*p)(R8)(AX*2), Y2); \
+	MINIMUM64((256+4*p)(R8)(R13*1), Y3)
+
+#define BLOCK24 \
+	VMOVDQU sixes<>+96(SB), Y15; \
+	ALL2(SIXTEENS24); \
+	VPXOR Y0, Y0, Y0; \
+	VPXOR Y1, Y1, Y1; \
+	VPXOR Y2, Y2, Y2; \
+	VPXOR Y3, Y3, Y3; \
+	LEAST24(0); \
+	LEAST24(1); \
+	LEAST24(2); \
+	LEAST24(3); \
+	LEAST24(4); \
+	LEAST24(5); \
+	LEAST24(6); \
+	LEAST24(7); \
+	VCVTPH2PS 256(R9), Y12; \
+	VCVTPH2PS 288(R9), Y13; \
+	DONES4
+
+// func mulQ2Kx4AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+TEXT ·mulQ2Kx4AVX2(SB), NOSPLIT, $0-48
+	GROUPS64(1024, BLOCK2, BLOCK24)
+
+#define BLOCK34 \
+	VMOVDQU sixes<>+96(SB), Y15; \
+	ALL3(SIXTEENS34); \
+	LEASTS64; \
+	OFFSET28(Y8, Y0, Y4, Y5); \
+	OFFSET28(Y9, Y1, Y4, Y5); \
+	OFFSET28(Y10, Y2, Y4, Y5); \
+	OFFSET28(Y11, Y3, Y4, Y5); \
+	DONES64
+
+// func mulQ3Kx4AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+TEXT ·mulQ3Kx4AVX2(SB), NOSPLIT, $0-48
+	GROUPS64(1536, BLOCK3, BLOCK34)
+
+// Packed IQ4_XS: see packedXS in kpacked.go. Scales are at 2048, d at 2176. The table's numbers have 8 bits, so the scales multiply
+// each product of two. As in tiles_amd64.s, the weights' signs move to the input.
+
+#define BLOCKX 2240
+
+DATA table<>+0(SB)/8, $0xf6eaddcfbfad9881
+DATA table<>+8(SB)/8, $0x7159453526190d01
+DATA table<>+16(SB)/8, $0x766a5d4f3f2d1801
+DATA table<>+24(SB)/8, $0xf1d9c5b5a6998d81
+GLOBL table<>(SB), RODATA|NOPTR, $32
+
+// SIGNED multiplies weights w by four elements of the input in x, and by the scales, and adds the products to sum.
+#define SIGNED(x, w, scales, sum) \
+	VPSIGNB w, x, Y12; \
+	VPABSB w, w; \
+	VPMADDUBSW Y12, w, w; \
+	VPMADDWD scales, w, w; \
+	VPADDD w, sum, sum
+
+#define WORDX1(at, low) \
+	PREFETCHT0 (at+8192)(CX); \
+	VMOVDQU at(CX), Y0; \
+	VMOVDQU (at+32)(CX), Y1; \
+	VPBROADCASTD low(R8), Y4; \
+	VPBROADCASTD (low+16)(R8), Y5; \
+	VPSRLW $4, Y0, Y2; \
+	VPSRLW $4, Y1, Y3; \
+	VPAND Y6, Y0, Y0; \
+	VPAND Y6, Y1, Y1; \
+	VPAND Y6, Y2, Y2; \
+	VPAND Y6, Y3, Y3; \
+	VPSHUFB Y0, Y14, Y0; \
+	VPSHUFB Y1, Y14, Y1; \
+	VPSHUFB Y2, Y14, Y2; \
+	VPSHUFB Y3, Y14, Y3; \
+	SIGNED(Y4, Y0, Y8, Y10); \
+	SIGNED(Y4, Y1, Y9, Y11); \
+	SIGNED(Y5, Y2, Y8, Y10); \
+	SIGNED(Y5, Y3, Y9, Y11)
+
+#define PARTX1(p, at, which) \
+	SCALE3(at, which, Y8); \
+	SCALE3((at+16), which, Y9); \
+	WORDX1((256*p), (32*p)); \
+	WORDX1((256*p+64), (32*p+4)); \
+	WORDX1((256*p+128), (32*p+8)); \
+	WORDX1((256*p+192), (32*p+12))
+
+#define DONEX1(at, sum, dst) \
+	VCVTPH2PS at(R9), Y12; \
+	VMULPS Y12, Y5, Y12; \
+	VCVTDQ2PS sum, sum; \
+	VMULPS Y12, sum, sum; \
+	VADDPS dst, sum, sum; \
+	VMOVUPS sum, dst
+
+#define BLOCKX1 \
+	PARTX1(0, 0, even); \
+	PARTX1(1, 0, odd); \
+	PARTX1(2, 32, even); \
+	PARTX1(3, 32, odd); \
+	PARTX1(4, 64, even); \
+	PARTX1(5, 64, odd); \
+	PARTX1(6, 96, even); \
+	PARTX1(7, 96, odd); \
+	PREFETCHT0 (2048+8192)(CX); \
+	PREFETCHT0 (2112+8192)(CX); \
+	PREFETCHT0 (2176+8192)(CX); \
+	VBROADCASTSS 288(R8), Y5; \
+	DONEX1(128, Y10, (DI)); \
+	DONEX1(144, Y11, 32(DI))
+
+// func mulXSx1AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+TEXT ·mulXSx1AVX2(SB), NOSPLIT, $0-48
+	VMOVDQU nibbles<>(SB), Y6
+	VBROADCASTI128 table<>(SB), Y14
+	GROUPS61(2048, BLOCKX, BLOCKX1)
+
+#define SIGNED4(at, p, w, size, acc) \
+	VPBROADCASTD at p, Y4; \
+	VPSIGNB w, Y4, Y4; \
+	VPMADDUBSW Y4, size, Y4; \
+	VPMADDWD Y7, Y4, Y4; \
+	VPADDD Y4, acc, acc
+
+#define WORDX4(at, low) \
+	VMOVDQU at(CX), Y0; \
+	VPSRLW $4, Y0, Y1; \
+	VPAND Y6, Y0, Y0; \
+	VPAND Y6, Y1, Y1; \
+	VPSHUFB Y0, Y14, Y0; \
+	VPSHUFB Y1, Y14, Y1; \
+	VPABSB Y0, Y2; \
+	VPABSB Y1, Y3; \
+	SIGNED4(low, (R8), Y0, Y2, Y8); \
+	SIGNED4(low, (R8)(AX*1), Y0, Y2, Y9); \
+	SIGNED4(low, (R8)(AX*2), Y0, Y2, Y10); \
+	SIGNED4(low, (R8)(R13*1), Y0, Y2, Y11); \
+	SIGNED4((low+16), (R8), Y1, Y3, Y8); \
+	SIGNED4((low+16), (R8)(AX*1), Y1, Y3, Y9); \
+	SIGNED4((low+16), (R8)(AX*2), Y1, Y3, Y10); \
+	SIGNED4((low+16), (R8)(R13*1), Y1, Y3, Y11)
+
+#define PARTX4(p, at, which) \
+	SCALE3(at, which, Y7); \
+	WORDX4((256*p), (32*p)); \
+	WORDX4((256*p+64), (32*p+4)); \
+	WORDX4((256*p+128), (32*p+8)); \
+	WORDX4((256*p+192), (32*p+12))
+
+#define DONEX4(p, sum, dst) \
+	VBROADCASTSS 288 p, Y4; \
+	VMULPS Y12, Y4, Y4; \
+	VCVTDQ2PS sum, sum; \
+	VMULPS Y4, sum, sum; \
+	VADDPS dst, sum, sum; \
+	VMOVUPS sum, dst
+
+#define BLOCKX4 \
+	PARTX4(0, 0, even); \
+	PARTX4(1, 0, odd); \
+	PARTX4(2, 32, even); \
+	PARTX4(3, 32, odd); \
+	PARTX4(4, 64, even); \
+	PARTX4(5, 64, odd); \
+	PARTX4(6, 96, even); \
+	PARTX4(7, 96, odd); \
+	VCVTPH2PS 128(R9), Y12; \
+	DONEX4((R8), Y8, (DI)); \
+	DONEX4((R8)(AX*1), Y9, (DI)(R14*1)); \
+	DONEX4((R8)(AX*2), Y10, (DI)(R14*2)); \
+	DONEX4((R8)(R13*1), Y11, (DI)(R15*1))
+
+// func mulXSx4AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+TEXT ·mulXSx4AVX2(SB), NOSPLIT, $0-48
+	VMOVDQU nibbles<>(SB), Y6
+	VBROADCASTI128 table<>(SB), Y14
+	GROUPS64(2048, BLOCKX, BLOCKX4)
 
 // The same for AVX-512 with VNNI, sixteen rows at a time.
 
@@ -798,6 +1284,15 @@ block:
 // GROUPS is a kernel. CLEAR clears dst, BLOCKOF multiplies a block and adds to dst. R8 and R9 point to four inputs each, DI and
 // R10 to their results.
 #define GROUPS(CLEAR, BLOCKOF) \
+	MASK($0x0f0f0f0f, Z26); \
+	GROUPSOF(BLOCK, CLEAR, BLOCKOF)
+
+#define MASK(bits, z) \
+	MOVL bits, BX; \
+	VPBROADCASTD BX, z
+
+// GROUPSOF is GROUPS with blocks of size bytes.
+#define GROUPSOF(size, CLEAR, BLOCKOF) \
 	MOVQ dst+0(FP), DI; \
 	MOVQ stride+8(FP), R14; \
 	SHLQ $2, R14; \
@@ -809,8 +1304,6 @@ block:
 	MOVQ x+40(FP), R12; \
 	IMULQ $320, AX; \
 	LEAQ (AX)(AX*2), R13; \
-	MOVL $0x0f0f0f0f, BX; \
-	VPBROADCASTD BX, Z26; \
 group: \
 	MOVQ R12, R8; \
 	LEAQ (R8)(AX*4), R9; \
@@ -819,12 +1312,7 @@ group: \
 	CLEAR; \
 block: \
 	BLOCKOF; \
-	PREFETCHT0 (2048+8192)(CX); \
-	PREFETCHT0 (2112+8192)(CX); \
-	PREFETCHT0 (2176+8192)(CX); \
-	PREFETCHT0 (2240+8192)(CX); \
-	PREFETCHT0 (2304+8192)(CX); \
-	ADDQ $BLOCK, CX; \
+	ADDQ $size, CX; \
 	ADDQ $320, R8; \
 	ADDQ $320, R9; \
 	DECQ BX; \
@@ -867,6 +1355,7 @@ block: \
 	VPDPWSSD.BCST (292+2*p)(R8), Z27, Z0
 
 #define BLOCKOF1 \
+	AHEAD5(2048); \
 	VPXORD Z16, Z16, Z16; \
 	PAIROF1(0); \
 	PAIROF1(2); \
@@ -915,6 +1404,7 @@ TEXT ·mulQ4Kx1VNNI(SB), NOSPLIT, $0-48
 	DONE((r)(R13*1), d, ld, (dst)(R15*1))
 
 #define BLOCKOF4 \
+	AHEAD5(2048); \
 	CLEAR4(Z16, Z17, Z18, Z19); \
 	PAIROF4(0); \
 	PAIROF4(2); \
@@ -955,6 +1445,7 @@ TEXT ·mulQ4Kx4VNNI(SB), NOSPLIT, $0-48
 	MINIMA(p, R9, Z4, Z5, Z6, Z7)
 
 #define BLOCKOF8 \
+	AHEAD5(2048); \
 	CLEAR4(Z16, Z17, Z18, Z19); \
 	CLEAR4(Z20, Z21, Z22, Z23); \
 	PAIROF8(0); \
@@ -975,3 +1466,379 @@ TEXT ·mulQ4Kx4VNNI(SB), NOSPLIT, $0-48
 // func mulQ4Kx8VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
 TEXT ·mulQ4Kx8VNNI(SB), NOSPLIT, $0-48
 	GROUPS(CLEARED8, BLOCKOF8)
+
+// Q2_K and Q3_K. Z26 is the mask of two bits, Z28 that of the third.
+
+#define PARTS2(PARTS, at) \
+	PREFETCHT0 (at+8192)(CX); \
+	VMOVDQU64 at(CX), Z24; \
+	PARTS(Z24, Z25); \
+	VPANDD Z26, Z24, Z24; \
+	VPANDD Z26, Z25, Z25
+
+#define THIRDS(op, by, z) \
+	op by, Z29, Z27; \
+	VPTERNLOGD $0xF8, Z28, Z27, z
+
+#define PARTS3(PARTS, at, bits, op0, by0, op1, by1) \
+	PARTS2(PARTS, at); \
+	VMOVDQU64 bits(CX), Z29; \
+	THIRDS(op0, by0, Z24); \
+	THIRDS(op1, by1, Z25)
+
+// SCALESEVEN2 and SCALESODD2 read the first or second of sixteen pairs of scales of Q2_K to Z27, SCALESEVEN3 and SCALESODD3 those of Q3_K
+// and IQ4_XS.
+#define SCALESEVEN2(at) \
+	VPMOVZXBW at(CX), Z27; \
+	VPSLLD $28, Z27, Z27; \
+	VPSRLD $28, Z27, Z27
+#define SCALESODD2(at) \
+	VPMOVZXBW at(CX), Z27; \
+	VPSLLD $12, Z27, Z27; \
+	VPSRLD $28, Z27, Z27
+#define SCALESEVEN3(at) \
+	VPMOVSXBW at(CX), Z27; \
+	VPSLLD $16, Z27, Z27; \
+	VPSRAD $16, Z27, Z27
+#define SCALESODD3(at) \
+	VPMOVSXBW at(CX), Z27; \
+	VPSRAD $16, Z27, Z27
+
+#define DOTS1(low, high) \
+	DOT(low, high, (R8), Z0, Z8)
+#define DOTS4(low, high) \
+	DOTS(low, high, R8, Z0, Z1, Z2, Z3, Z8, Z9, Z10, Z11)
+#define DOTS8(low, high) \
+	DOTS4(low, high); \
+	DOTS(low, high, R9, Z4, Z5, Z6, Z7, Z12, Z13, Z14, Z15)
+
+#define CLEARS1 \
+	VPXORD Z0, Z0, Z0; \
+	VPXORD Z8, Z8, Z8
+#define CLEARS4 \
+	CLEAR4(Z0, Z1, Z2, Z3); \
+	CLEAR4(Z8, Z9, Z10, Z11)
+#define CLEARS8 \
+	CLEARS4; \
+	CLEAR4(Z4, Z5, Z6, Z7); \
+	CLEAR4(Z12, Z13, Z14, Z15)
+
+// LOWER and UPPER add the scaled sums of the first and the second of two parts to the totals.
+#define LOWER1 \
+	TOTAL(Z0, Z16)
+#define LOWER4 \
+	TOTALS(Z0, Z1, Z2, Z3, Z16, Z17, Z18, Z19)
+#define LOWER8 \
+	LOWER4; \
+	TOTALS(Z4, Z5, Z6, Z7, Z20, Z21, Z22, Z23)
+#define UPPER1 \
+	TOTAL(Z8, Z16)
+#define UPPER4 \
+	TOTALS(Z8, Z9, Z10, Z11, Z16, Z17, Z18, Z19)
+#define UPPER8 \
+	UPPER4; \
+	TOTALS(Z12, Z13, Z14, Z15, Z20, Z21, Z22, Z23)
+
+#define TOTALS1 VPXORD Z16, Z16, Z16
+#define TOTALS4 CLEAR4(Z16, Z17, Z18, Z19)
+#define TOTALS8 \
+	TOTALS4; \
+	CLEAR4(Z20, Z21, Z22, Z23)
+
+#define SIXTEENS2(DOTSOF, CLEARS, LOWER, UPPER, PARTS, h, p, k, SCALES) \
+	CLEARS; \
+	PARTS2(PARTS, (512*h+64*k)); \
+	DOTSOF((128*h+32*p+4*k), (128*h+32*p+4*k+32)); \
+	PARTS2(PARTS, (512*h+64*k+64)); \
+	DOTSOF((128*h+32*p+4*k+4), (128*h+32*p+4*k+36)); \
+	PARTS2(PARTS, (512*h+64*k+128)); \
+	DOTSOF((128*h+32*p+4*k+8), (128*h+32*p+4*k+40)); \
+	PARTS2(PARTS, (512*h+64*k+192)); \
+	DOTSOF((128*h+32*p+4*k+12), (128*h+32*p+4*k+44)); \
+	SCALES((1024+128*h+32*p)); \
+	LOWER; \
+	SCALES((1056+128*h+32*p)); \
+	UPPER
+
+#define SIXTEENS3(DOTSOF, CLEARS, LOWER, UPPER, PARTS, h, p, k, SCALES, op0, by0, op1, by1) \
+	CLEARS; \
+	PARTS3(PARTS, (512*h+64*k), (1024+64*k), op0, by0, op1, by1); \
+	DOTSOF((128*h+32*p+4*k), (128*h+32*p+4*k+32)); \
+	PARTS3(PARTS, (512*h+64*k+64), (1088+64*k), op0, by0, op1, by1); \
+	DOTSOF((128*h+32*p+4*k+4), (128*h+32*p+4*k+36)); \
+	PARTS3(PARTS, (512*h+64*k+128), (1152+64*k), op0, by0, op1, by1); \
+	DOTSOF((128*h+32*p+4*k+8), (128*h+32*p+4*k+40)); \
+	PARTS3(PARTS, (512*h+64*k+192), (1216+64*k), op0, by0, op1, by1); \
+	DOTSOF((128*h+32*p+4*k+12), (128*h+32*p+4*k+44)); \
+	SCALES((1536+128*h+32*p)); \
+	LOWER; \
+	SCALES((1568+128*h+32*p)); \
+	UPPER
+
+#define HALF2(D, C, L, U, h) \
+	SIXTEENS2(D, C, L, U, FIRSTPARTS, h, 0, 0, SCALESEVEN2); \
+	SIXTEENS2(D, C, L, U, FIRSTPARTS, h, 0, 4, SCALESODD2); \
+	SIXTEENS2(D, C, L, U, LASTPARTS, h, 2, 0, SCALESEVEN2); \
+	SIXTEENS2(D, C, L, U, LASTPARTS, h, 2, 4, SCALESODD2)
+
+#define PAIR3(D, C, L, U, PARTS, h, p, op0, by0, op1, by1) \
+	SIXTEENS3(D, C, L, U, PARTS, h, p, 0, SCALESEVEN3, op0, by0, op1, by1); \
+	SIXTEENS3(D, C, L, U, PARTS, h, p, 4, SCALESODD3, op0, by0, op1, by1)
+
+#define WHOLE3(D, C, L, U) \
+	PAIR3(D, C, L, U, FIRSTPARTS, 0, 0, VPSLLW, $2, VPSLLW, $1); \
+	PAIR3(D, C, L, U, LASTPARTS, 0, 2, VPSLLW, $0, VPSRLW, $1); \
+	PAIR3(D, C, L, U, FIRSTPARTS, 1, 0, VPSRLW, $2, VPSRLW, $3); \
+	PAIR3(D, C, L, U, LASTPARTS, 1, 2, VPSRLW, $4, VPSRLW, $5)
+
+// LEASTSOF applies LEAST to the eight pairs of minima, which it reads by READ, and adds their products with the input's sums to Z0 and so on.
+#define MINIMA16(at) \
+	VPMOVZXBW at(CX), Z27; \
+	VPSRLW $4, Z27, Z27
+#define SIGNED16(at) \
+	VPMOVSXBW at(CX), Z27
+
+#define SUMS1(sums) \
+	VPDPWSSD.BCST sums(R8), Z27, Z0
+#define SUMS4(sums) \
+	SUMS1(sums); \
+	VPDPWSSD.BCST sums(R8)(AX*1), Z27, Z1; \
+	VPDPWSSD.BCST sums(R8)(AX*2), Z27, Z2; \
+	VPDPWSSD.BCST sums(R8)(R13*1), Z27, Z3
+#define SUMS8(sums) \
+	SUMS4(sums); \
+	VPDPWSSD.BCST sums(R9), Z27, Z4; \
+	VPDPWSSD.BCST sums(R9)(AX*1), Z27, Z5; \
+	VPDPWSSD.BCST sums(R9)(AX*2), Z27, Z6; \
+	VPDPWSSD.BCST sums(R9)(R13*1), Z27, Z7
+
+#define LEASTSOF(READ, SUMS, at) \
+	READ(at); \
+	SUMS(256); \
+	READ((at+32)); \
+	SUMS(260); \
+	READ((at+64)); \
+	SUMS(264); \
+	READ((at+96)); \
+	SUMS(268); \
+	READ((at+128)); \
+	SUMS(272); \
+	READ((at+160)); \
+	SUMS(276); \
+	READ((at+192)); \
+	SUMS(280); \
+	READ((at+224)); \
+	SUMS(284)
+
+#define ENDS1 \
+	DONE((R8), Z16, Z0, (DI))
+#define ENDS4 \
+	DONES(R8, Z16, Z17, Z18, Z19, Z0, Z1, Z2, Z3, DI)
+#define ENDS8 \
+	ENDS4; \
+	DONES(R9, Z20, Z21, Z22, Z23, Z4, Z5, Z6, Z7, R10)
+
+#define BLOCKOF2(D, C, L, U, T, SUMS, ENDS) \
+	T; \
+	HALF2(D, C, L, U, 0); \
+	HALF2(D, C, L, U, 1); \
+	AHEAD5(1024); \
+	C; \
+	LEASTSOF(MINIMA16, SUMS, 1024); \
+	VCVTPH2PS 1280(CX), Z24; \
+	VCVTPH2PS 1312(CX), Z25; \
+	ENDS
+
+// OFFSETS28 is OFFSET28 for all totals.
+#define OFFSETS1 \
+	OFFSET28(Z16, Z0, Z24, Z25)
+#define OFFSETS4 \
+	OFFSETS1; \
+	OFFSET28(Z17, Z1, Z24, Z25); \
+	OFFSET28(Z18, Z2, Z24, Z25); \
+	OFFSET28(Z19, Z3, Z24, Z25)
+#define OFFSETS8 \
+	OFFSETS4; \
+	OFFSET28(Z20, Z4, Z24, Z25); \
+	OFFSET28(Z21, Z5, Z24, Z25); \
+	OFFSET28(Z22, Z6, Z24, Z25); \
+	OFFSET28(Z23, Z7, Z24, Z25)
+
+#define BLOCKOF3(D, C, L, U, T, SUMS, OFFSETS, ENDS) \
+	T; \
+	WHOLE3(D, C, L, U); \
+	AHEAD5(1024); \
+	AHEAD5(1344); \
+	PREFETCHT0 (1664+8192)(CX); \
+	PREFETCHT0 (1728+8192)(CX); \
+	PREFETCHT0 (1792+8192)(CX); \
+	C; \
+	LEASTSOF(SIGNED16, SUMS, 1536); \
+	OFFSETS; \
+	VCVTPH2PS 1792(CX), Z24; \
+	VMULPS.BCST thirtyTwo<>(SB), Z24, Z25; \
+	ENDS
+
+#define BLOCKOF21 BLOCKOF2(DOTS1, CLEARS1, LOWER1, UPPER1, TOTALS1, SUMS1, ENDS1)
+#define BLOCKOF24 BLOCKOF2(DOTS4, CLEARS4, LOWER4, UPPER4, TOTALS4, SUMS4, ENDS4)
+#define BLOCKOF28 BLOCKOF2(DOTS8, CLEARS8, LOWER8, UPPER8, TOTALS8, SUMS8, ENDS8)
+#define BLOCKOF31 BLOCKOF3(DOTS1, CLEARS1, LOWER1, UPPER1, TOTALS1, SUMS1, OFFSETS1, ENDS1)
+#define BLOCKOF34 BLOCKOF3(DOTS4, CLEARS4, LOWER4, UPPER4, TOTALS4, SUMS4, OFFSETS4, ENDS4)
+#define BLOCKOF38 BLOCKOF3(DOTS8, CLEARS8, LOWER8, UPPER8, TOTALS8, SUMS8, OFFSETS8, ENDS8)
+
+// IQ4_XS. Z28 is the table, whose numbers have an offset of 128: LEASTSX cancels it.
+#define PARTSX(at) \
+	PARTS(at); \
+	VPSHUFB Z24, Z28, Z24; \
+	VPSHUFB Z25, Z28, Z25
+
+#define DOTX(low, p, sum) \
+	VPDPBUSD.BCST low p, Z24, sum; \
+	VPDPBUSD.BCST (low+16) p, Z25, sum
+
+#define DOTSX1(low) \
+	DOTX(low, (R8), Z0)
+#define DOTSX4(low) \
+	DOTSX1(low); \
+	DOTX(low, (R8)(AX*1), Z1); \
+	DOTX(low, (R8)(AX*2), Z2); \
+	DOTX(low, (R8)(R13*1), Z3)
+#define DOTSX8(low) \
+	DOTSX4(low); \
+	DOTX(low, (R9), Z4); \
+	DOTX(low, (R9)(AX*1), Z5); \
+	DOTX(low, (R9)(AX*2), Z6); \
+	DOTX(low, (R9)(R13*1), Z7)
+
+#define PARTOFX(DOTSOF, CLEARS, LOWER, p, at, SCALES) \
+	CLEARS; \
+	PARTSX((256*p)); \
+	DOTSOF((32*p)); \
+	PARTSX((256*p+64)); \
+	DOTSOF((32*p+4)); \
+	PARTSX((256*p+128)); \
+	DOTSOF((32*p+8)); \
+	PARTSX((256*p+192)); \
+	DOTSOF((32*p+12)); \
+	SCALES(at); \
+	LOWER
+
+// LEASTX subtracts 128 times least from sum, and ENDX adds the scaled sum to dst. Z24 is d.
+#define LEASTX(sum, least) \
+	VPSLLD $7, least, least; \
+	VPSUBD least, sum, sum
+
+#define ENDX(p, sum, dst) \
+	VCVTDQ2PS sum, sum; \
+	VMULPS.BCST 288 p, Z24, Z27; \
+	VMULPS Z27, sum, sum; \
+	VADDPS dst, sum, sum; \
+	VMOVUPS sum, dst
+
+#define ENDSX1 \
+	LEASTX(Z16, Z0); \
+	ENDX((R8), Z16, (DI))
+#define ENDSX4 \
+	ENDSX1; \
+	LEASTX(Z17, Z1); \
+	LEASTX(Z18, Z2); \
+	LEASTX(Z19, Z3); \
+	ENDX((R8)(AX*1), Z17, (DI)(R14*1)); \
+	ENDX((R8)(AX*2), Z18, (DI)(R14*2)); \
+	ENDX((R8)(R13*1), Z19, (DI)(R15*1))
+#define ENDSX8 \
+	ENDSX4; \
+	LEASTX(Z20, Z4); \
+	LEASTX(Z21, Z5); \
+	LEASTX(Z22, Z6); \
+	LEASTX(Z23, Z7); \
+	ENDX((R9), Z20, (R10)); \
+	ENDX((R9)(AX*1), Z21, (R10)(R14*1)); \
+	ENDX((R9)(AX*2), Z22, (R10)(R14*2)); \
+	ENDX((R9)(R13*1), Z23, (R10)(R15*1))
+
+#define BLOCKOFX(D, C, L, T, SUMS, ENDS) \
+	T; \
+	PARTOFX(D, C, L, 0, 2048, SCALESEVEN3); \
+	PARTOFX(D, C, L, 1, 2048, SCALESODD3); \
+	PARTOFX(D, C, L, 2, 2080, SCALESEVEN3); \
+	PARTOFX(D, C, L, 3, 2080, SCALESODD3); \
+	PARTOFX(D, C, L, 4, 2112, SCALESEVEN3); \
+	PARTOFX(D, C, L, 5, 2112, SCALESODD3); \
+	PARTOFX(D, C, L, 6, 2144, SCALESEVEN3); \
+	PARTOFX(D, C, L, 7, 2144, SCALESODD3); \
+	PREFETCHT0 (2048+8192)(CX); \
+	PREFETCHT0 (2112+8192)(CX); \
+	PREFETCHT0 (2176+8192)(CX); \
+	C; \
+	SIGNED16(2048); \
+	SUMS(292); \
+	SIGNED16(2080); \
+	SUMS(296); \
+	SIGNED16(2112); \
+	SUMS(300); \
+	SIGNED16(2144); \
+	SUMS(304); \
+	VCVTPH2PS 2176(CX), Z24; \
+	ENDS
+
+#define CLEARSX1 VPXORD Z0, Z0, Z0
+#define CLEARSX4 CLEAR4(Z0, Z1, Z2, Z3)
+#define CLEARSX8 \
+	CLEARSX4; \
+	CLEAR4(Z4, Z5, Z6, Z7)
+
+#define BLOCKOFX1 BLOCKOFX(DOTSX1, CLEARSX1, LOWER1, TOTALS1, SUMS1, ENDSX1)
+#define BLOCKOFX4 BLOCKOFX(DOTSX4, CLEARSX4, LOWER4, TOTALS4, SUMS4, ENDSX4)
+#define BLOCKOFX8 BLOCKOFX(DOTSX8, CLEARSX8, LOWER8, TOTALS8, SUMS8, ENDSX8)
+
+// func mulQ2Kx1VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+TEXT ·mulQ2Kx1VNNI(SB), NOSPLIT, $0-48
+	MASK($0x03030303, Z26)
+	GROUPSOF(BLOCK2, CLEARED1, BLOCKOF21)
+
+// func mulQ2Kx4VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+TEXT ·mulQ2Kx4VNNI(SB), NOSPLIT, $0-48
+	MASK($0x03030303, Z26)
+	GROUPSOF(BLOCK2, CLEARED4(DI), BLOCKOF24)
+
+// func mulQ2Kx8VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+TEXT ·mulQ2Kx8VNNI(SB), NOSPLIT, $0-48
+	MASK($0x03030303, Z26)
+	GROUPSOF(BLOCK2, CLEARED8, BLOCKOF28)
+
+// func mulQ3Kx1VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+TEXT ·mulQ3Kx1VNNI(SB), NOSPLIT, $0-48
+	MASK($0x03030303, Z26)
+	MASK($0x04040404, Z28)
+	GROUPSOF(BLOCK3, CLEARED1, BLOCKOF31)
+
+// func mulQ3Kx4VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+TEXT ·mulQ3Kx4VNNI(SB), NOSPLIT, $0-48
+	MASK($0x03030303, Z26)
+	MASK($0x04040404, Z28)
+	GROUPSOF(BLOCK3, CLEARED4(DI), BLOCKOF34)
+
+// func mulQ3Kx8VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+TEXT ·mulQ3Kx8VNNI(SB), NOSPLIT, $0-48
+	MASK($0x03030303, Z26)
+	MASK($0x04040404, Z28)
+	GROUPSOF(BLOCK3, CLEARED8, BLOCKOF38)
+
+// func mulXSx1VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+TEXT ·mulXSx1VNNI(SB), NOSPLIT, $0-48
+	MASK($0x0f0f0f0f, Z26)
+	VBROADCASTI32X4 table<>+16(SB), Z28
+	GROUPSOF(BLOCKX, CLEARED1, BLOCKOFX1)
+
+// func mulXSx4VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+TEXT ·mulXSx4VNNI(SB), NOSPLIT, $0-48
+	MASK($0x0f0f0f0f, Z26)
+	VBROADCASTI32X4 table<>+16(SB), Z28
+	GROUPSOF(BLOCKX, CLEARED4(DI), BLOCKOFX4)
+
+// func mulXSx8VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+TEXT ·mulXSx8VNNI(SB), NOSPLIT, $0-48
+	MASK($0x0f0f0f0f, Z26)
+	VBROADCASTI32X4 table<>+16(SB), Z28
+	GROUPSOF(BLOCKX, CLEARED8, BLOCKOFX8)

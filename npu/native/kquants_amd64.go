@@ -79,7 +79,58 @@ func mulQ6Kx1AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *kInp
 //go:noescape
 func mulQ6Kx4AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
 
+//go:noescape
+func mulQ2Kx1AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+
+//go:noescape
+func mulQ2Kx4AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+
+//go:noescape
+func mulQ2Kx1VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+
+//go:noescape
+func mulQ2Kx4VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+
+//go:noescape
+func mulQ2Kx8VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+
+//go:noescape
+func mulQ3Kx1AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+
+//go:noescape
+func mulQ3Kx4AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+
+//go:noescape
+func mulQ3Kx1VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+
+//go:noescape
+func mulQ3Kx4VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+
+//go:noescape
+func mulQ3Kx8VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+
+//go:noescape
+func mulXSx1AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+
+//go:noescape
+func mulXSx4AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+
+//go:noescape
+func mulXSx1VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+
+//go:noescape
+func mulXSx4VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+
+//go:noescape
+func mulXSx8VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+
 var (
+	q2kAVX2 = tiles[kInput]{{4, mulQ2Kx4AVX2}, {1, mulQ2Kx1AVX2}}
+	q2kVNNI = tiles[kInput]{{8, mulQ2Kx8VNNI}, {4, mulQ2Kx4VNNI}, {1, mulQ2Kx1VNNI}}
+	q3kAVX2 = tiles[kInput]{{4, mulQ3Kx4AVX2}, {1, mulQ3Kx1AVX2}}
+	q3kVNNI = tiles[kInput]{{8, mulQ3Kx8VNNI}, {4, mulQ3Kx4VNNI}, {1, mulQ3Kx1VNNI}}
+	xsAVX2  = tiles[kInput]{{4, mulXSx4AVX2}, {1, mulXSx1AVX2}}
+	xsVNNI  = tiles[kInput]{{8, mulXSx8VNNI}, {4, mulXSx4VNNI}, {1, mulXSx1VNNI}}
 	q5kAVX2 = tiles[kInput]{{4, mulQ5Kx4AVX2}, {1, mulQ5Kx1AVX2}}
 	q6kAVX2 = tiles[kInput]{{4, mulQ6Kx4AVX2}, {1, mulQ6Kx1AVX2}}
 	q4kAVX2 = tiles[kInput]{{4, mulQ4Kx4AVX2}, {1, mulQ4Kx1AVX2}}

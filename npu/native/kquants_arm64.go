@@ -24,3 +24,19 @@ func dotQ5KNEON(dst *float32, w *byte, rows, blocks int, x *kInput)
 
 //go:noescape
 func dotQ6KNEON(dst *float32, w *byte, rows, blocks int, x *kInput)
+
+//go:noescape
+func mulQ2Kx1NEON(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+
+//go:noescape
+func mulQ3Kx1NEON(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+
+//go:noescape
+func mulXSx1NEON(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+
+// Several inputs are multiplied one by one.
+var (
+	q2kNEON = tiles[kInput]{{1, mulQ2Kx1NEON}}
+	q3kNEON = tiles[kInput]{{1, mulQ3Kx1NEON}}
+	xsNEON  = tiles[kInput]{{1, mulXSx1NEON}}
+)

@@ -13,7 +13,10 @@ import (
 	"tandem/npu/quant"
 )
 
-var kTypes = []npu.DType{npu.Q4_K, npu.Q5_K, npu.Q6_K}
+var (
+	kTypes    = []npu.DType{npu.Q4_K, npu.Q5_K, npu.Q6_K}
+	readOnlyK = []npu.DType{npu.Q2_K, npu.Q3_K, npu.IQ4_XS}
+)
 
 // The K-quant kernels give the same bits as plain Go.
 func TestKKernelsEqualPlainGo(t *testing.T) {
@@ -44,6 +47,9 @@ func compareK(t fataler, k *kernels, r *rand.Rand, blocks, rows, m int) {
 			t.Fatalf("quantizeK(%v):\n%v, plain Go gives\n%v", x[256*i:][:256], in[i], in2[i])
 		}
 	}
+	for _, typ := range readOnlyK {
+		comparePackedK(t, k, r, typ, blocks, rows, in, m)
+	}
 	for _, typ := range kTypes {
 		b := randomBlocks(r, typ, rows*blocks*256)
 		w, w2 := make([]kBlock, rows*blocks), make([]kBlock, rows*blocks)
@@ -65,7 +71,7 @@ func compareK(t fataler, k *kernels, r *rand.Rand, blocks, rows, m int) {
 			}
 			k.mulRows(s, got, rows, typ, b, typ.RowBytes(256*blocks), in[:m*blocks], m)
 			same(t, fmt.Sprintf("%v of %d×%d by %d, in the file's format", typ, rows, 256*blocks, m), got, want)
-			mul := k.mulPackedK(typ)
+			mul := k.mulK256[typ]
 			if mul == nil {
 				continue
 			}
@@ -78,6 +84,17 @@ func compareK(t fataler, k *kernels, r *rand.Rand, blocks, rows, m int) {
 			}
 		}
 	}
+}
+
+// Kernels for packed types that are read only give the bits of plain Go.
+func comparePackedK(t fataler, k *kernels, r *rand.Rand, typ npu.DType, blocks, rows int, in []kInput, m int) {
+	groups := (rows + groupRows - 1) / groupRows
+	stride := groups*groupRows + r.IntN(3)
+	w := packAll(&npu.Tensor{Type: typ, Rows: rows, Cols: 256 * blocks, Data: randomBlocks(r, typ, rows*blocks*256)})
+	got, want := make([]float32, m*stride), make([]float32, m*stride)
+	k.mulK256[typ](got, stride, w, groups, blocks, in, m)
+	plainKernels.mulK256[typ](want, stride, w, groups, blocks, in, m)
+	same(t, fmt.Sprintf("%v of %d×%d by %d", typ, rows, 256*blocks, m), got, want)
 }
 
 // The largest possible integers do not overflow.
@@ -121,7 +138,7 @@ func TestKExtremes(t *testing.T) {
 func TestPackedKExtremes(t *testing.T) {
 	for _, k := range available() {
 		for _, typ := range kTypes {
-			mul := k.mulPackedK(typ)
+			mul := k.mulK256[typ]
 			if mul == nil {
 				continue
 			}
@@ -155,6 +172,76 @@ func TestPackedKExtremes(t *testing.T) {
 							same(t, fmt.Sprintf("%s, %v with scales %x by %d", k.name, typ, scale, a), got[i*groupRows:][:1], want[:])
 						}
 					}
+				}
+			}
+		}
+	}
+}
+
+// The same for types that are only read: all bits set or none, and scales of either sign.
+func TestReadOnlyExtremes(t *testing.T) {
+	for _, k := range available() {
+		for _, typ := range npu.ReadOnly {
+			for _, bits := range []byte{0xFF, 0x00, 0x0F, 0xF0} {
+				for _, a := range []float32{-127, 127} {
+					row := bytes.Repeat([]byte{bits}, typ.RowBytes(256))
+					for i := 0; i < len(row); i += typ.BlockBytes() {
+						for _, at := range halvesOf[typ] {
+							copy(row[i+at:], []byte{0, 0x3C}) // 1
+						}
+					}
+					w := packAll(&npu.Tensor{Type: typ, Rows: 1, Cols: 256, Data: row})
+					x := make([]float32, 8*256)
+					for i := range x {
+						x[i] = a
+					}
+					for _, m := range []int{1, 4, 8} {
+						got, want := make([]float32, m*groupRows), make([]float32, m*groupRows)
+						if typ.BlockSize() == 32 {
+							in := make([]input, m*8)
+							quantizePlain(in, x[:m*256])
+							k.mul[typ](got, groupRows, w, 1, 8, in, m)
+							plainKernels.mul[typ](want, groupRows, w, 1, 8, in, m)
+						} else {
+							in := make([]kInput, m)
+							quantizeKPlain(in, x[:m*256])
+							k.mulK256[typ](got, groupRows, w, 1, 1, in, m)
+							plainKernels.mulK256[typ](want, groupRows, w, 1, 1, in, m)
+						}
+						same(t, fmt.Sprintf("%s, %v of bytes %x by %v", k.name, typ, bits, a), got, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// Products with packed types that are only read agree with the values that package quant reads.
+func TestReadOnlyProductsAgainstDefinition(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 7))
+	const rows, blocks = 7, 3
+	x := make([]float32, 256*blocks)
+	for i := range x {
+		x[i] = float32(r.NormFloat64())
+	}
+	in := make([]kInput, blocks)
+	quantizeKPlain(in, x)
+	for _, typ := range readOnlyK {
+		w := &npu.Tensor{Type: typ, Rows: rows, Cols: 256 * blocks, Data: randomBlocks(r, typ, rows*blocks*256)}
+		wide, got := make([]float32, rows*w.Cols), make([]float32, groupRows)
+		if err := quant.Dequantize(typ, wide, w.Data); err != nil {
+			t.Fatal(err)
+		}
+		for _, k := range []*kernels{&plainKernels, bestKernels()} {
+			k.mulK256[typ](got, groupRows, packAll(w), 1, blocks, in, 1)
+			for j := range rows {
+				var want, size float64
+				for i := range x {
+					p := float64(wide[j*w.Cols+i]) * float64(in[i/256].d) * float64(in[i/256].q[i%256])
+					want, size = want+p, size+math.Abs(p)
+				}
+				if e := math.Abs(float64(got[j]) - want); e > 1e-5*size {
+					t.Errorf("%s: %v row %d: %v, want %v", k.name, typ, j, got[j], want)
 				}
 			}
 		}

@@ -4,16 +4,15 @@ import (
 	"unsafe"
 
 	"tandem/npu"
-	"tandem/npu/quant"
 )
 
 // activations holds the converted rows of a matrix product's input. Products of the same input share them.
 type activations struct {
 	of     npu.Value // the value that blocks was made from; −1 for none
-	blocks []input   // [rows × cols/32], for Q4_0 and Q8_0
+	blocks []input   // [rows × cols/32], for weights in blocks of 32
 
 	ofK npu.Value // the value that k was made from
-	k   []kInput  // [rows × cols/256], for K-quants
+	k   []kInput  // [rows × cols/256], for weights in blocks of 256
 
 	ofWide npu.Value // the value that wide was made from
 	wide   []float32 // [rows/4 × cols/32 × 4 × 32], for tiles of float weights
@@ -48,10 +47,10 @@ func (r *run) matMul(nodes []int) {
 	for _, i := range nodes {
 		n := &r.graph.Nodes[i]
 		w, each := n.Weight, n.Weight.Cols*r.Rows*groupRows
-		switch {
-		case packs(w.Type):
+		switch w.Type.BlockSize() {
+		case 32:
 			r.quantize()
-		case quant.LayoutOf(w.Type) != nil:
+		case 256:
 			r.quantizeK()
 		default:
 			if each *= 4; r.Rows > 1 && tiled(w) {
@@ -81,13 +80,11 @@ func (r *run) mulUnits(lo, hi int) {
 func (r *run) mulGroups(p *product, lo, hi int) {
 	w, first, end := p.node.Weight, lo*groupRows, min(hi*groupRows, p.node.Weight.Rows)
 	switch {
-	case w.Type == npu.Q4_0:
-		mulPackedGroups(r, p, lo, hi, r.dev.k.mulQ40, r.acts.blocks)
-	case w.Type == npu.Q8_0:
-		mulPackedGroups(r, p, lo, hi, r.dev.k.mulQ80, r.acts.blocks)
-	case p.packed.groups != nil:
-		mulPackedGroups(r, p, lo, hi, r.dev.k.mulPackedK(w.Type), r.acts.k)
-	case quant.LayoutOf(w.Type) != nil:
+	case w.Type.BlockSize() == 32:
+		mulPackedGroups(r, p, lo, hi, r.dev.k.mul[w.Type], r.acts.blocks)
+	case p.packed.groups != nil || packs(w.Type):
+		mulPackedGroups(r, p, lo, hi, r.dev.k.mulK256[w.Type], r.acts.k)
+	case w.Type.BlockSize() == 256:
 		r.mulK(p.out, w, r.acts.k, first, end)
 	default:
 		r.mulWide(p.out, w, r.x, first, end)

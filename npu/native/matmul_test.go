@@ -3,6 +3,7 @@ package native
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"tandem/npu"
@@ -13,7 +14,7 @@ import (
 func TestProductsDependOnlyOnTheirOperands(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	const most = 90
-	for _, typ := range npu.DTypes {
+	for _, typ := range slices.Concat(npu.DTypes, npu.ReadOnly) {
 		for _, cols := range []int{96, 256, 1280} {
 			if cols%typ.BlockSize() != 0 {
 				continue
@@ -60,7 +61,7 @@ func TestKWithoutRoom(t *testing.T) {
 				results[i] = make([]float32, most*rows)
 				runProduct(t, d, g, x, results[i], most)
 				d.Close()
-				if packs := k.mulPackedK(typ) != nil; (asked > 0) != packs || (len(d.packed) > 0) != (packs && room) {
+				if packs := k.mulK256[typ] != nil; (asked > 0) != packs || (len(d.packed) > 0) != (packs && room) {
 					t.Errorf("%s, %v, room %v: asked for %d bytes, %d matrices are packed", k.name, typ, room, asked, len(d.packed))
 				}
 			}

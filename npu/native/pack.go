@@ -2,6 +2,7 @@ package native
 
 import (
 	"encoding/binary"
+	"math"
 	"runtime"
 	"unsafe"
 	"weak"
@@ -9,15 +10,16 @@ import (
 	"tandem/npu"
 )
 
-// Weights in blocks of 32 (Q4_0, Q8_0) are packed before use, so that a vector holds the same four elements of sixteen
-// rows. Each lane then sums one row, and no sum runs across lanes. A group of sixteen rows holds
+// Weights in blocks of 32 are packed before use, so that a vector holds the same four elements of sixteen rows. Each lane then sums
+// one row, and no sum runs across lanes. A group of sixteen rows holds
 //
-//	their F16 scales, block by block: [blocks × 16], padded to a multiple of 64 bytes
+//	their scales of 16 bits, block by block: [blocks × 16], padded to a multiple of 64 bytes
 //	their integers, block by block: [blocks × words of 4 bytes × 16]
+//	if the type has them, their minima, as the scales
 //
-// where the words of a block are those of the file format. Packing only reorders the data, so apart from padding a packed
-// matrix is as large as in the file. It is a copy, so the system can drop the mapped pages of the file. The last group is
-// padded with rows of zeros.
+// The words of a block are those of the file format, in Q5_0 and Q5_1 with the fifth bits in other places. Packing only reorders the
+// data, so apart from padding a packed matrix is as large as in the file (of MXFP4 by a byte a block larger). It is a copy, so the
+// system can drop the mapped pages of the file. The last group is padded with rows of zeros.
 
 // groupRows is the number of rows in a group.
 const groupRows = 16
@@ -25,19 +27,39 @@ const groupRows = 16
 // groupScales returns the size in bytes of a group's scales.
 func groupScales(blocks int) int { return (2*groupRows*blocks + 63) &^ 63 }
 
+// blockForm says how blocks of 32 of a type are packed.
+type blockForm struct {
+	words  int // of integers, in the group
+	at     int // offset of the integers in a block of the file
+	fifths int // offset of 32 fifth bits, which are the last word; 0 for none
+	minima int // offset of an F16 minimum; 0 for none
+}
+
+var blockForms = [types]blockForm{
+	npu.Q8_0: {words: 8, at: 2}, npu.Q4_0: {words: 4, at: 2}, npu.Q4_1: {words: 4, at: 4, minima: 2},
+	npu.Q5_0: {words: 5, at: 6, fifths: 2}, npu.Q5_1: {words: 5, at: 8, fifths: 4, minima: 2},
+	npu.IQ4_NL: {words: 4, at: 2}, npu.MXFP4: {words: 4, at: 1},
+}
+
 // groupWords returns the size in bytes of the integers of one block of a group.
-func groupWords(t npu.DType) int { return groupRows * (t.BlockBytes() - 2) }
+func groupWords(t npu.DType) int { return groupRows * 4 * blockForms[t].words }
 
 // groupBytes returns the size of a group in bytes.
 func groupBytes(t npu.DType, blocks int) int {
 	if n := packedKBytes(t); n > 0 {
 		return blocks * n
 	}
-	return groupScales(blocks) + blocks*groupWords(t)
+	n := groupScales(blocks) + blocks*groupWords(t)
+	if blockForms[t].minima > 0 {
+		n += groupScales(blocks)
+	}
+	return n
 }
 
 // packs reports whether weights of type t are always packed.
-func packs(t npu.DType) bool { return t == npu.Q4_0 || t == npu.Q8_0 }
+func packs(t npu.DType) bool {
+	return t.BlockSize() > 1 && t != npu.Q4_K && t != npu.Q5_K && t != npu.Q6_K
+}
 
 // packGroup packs up to sixteen rows, starting at row.
 func packGroup(dst []byte, w *npu.Tensor, row int) {
@@ -49,18 +71,42 @@ func packGroup(dst []byte, w *npu.Tensor, row int) {
 	if rows < groupRows {
 		clear(dst)
 	}
-	size, words, each := w.Type.BlockBytes(), groupWords(w.Type), (w.Type.BlockBytes()-2)/4
+	form, size, words := &blockForms[w.Type], w.Type.BlockBytes(), groupWords(w.Type)
 	scales, integers := dst[:groupScales(blocks)], dst[groupScales(blocks):]
 	for r := range rows {
 		from := w.Row(row + r)
 		for b := range blocks {
 			block := from[b*size:][:size]
-			copy(scales[2*(groupRows*b+r):][:2], block)
-			to := integers[b*words:][:words]
-			for j := range each {
-				binary.LittleEndian.PutUint32(to[64*j+4*r:], binary.LittleEndian.Uint32(block[2+4*j:]))
+			binary.LittleEndian.PutUint16(scales[2*(groupRows*b+r):], packedScale(w.Type, block))
+			if form.minima > 0 {
+				copy(integers[blocks*words+2*(groupRows*b+r):][:2], block[form.minima:])
 			}
+			form.put(integers[b*words:][:words], r, block)
 		}
+	}
+}
+
+// packedScale returns the scale of a block, as scaleOf reads it.
+func packedScale(t npu.DType, block []byte) uint16 {
+	if t == npu.MXFP4 {
+		return uint16(math.Float32bits(float32(math.Ldexp(1, int(block[0])-128))) >> 16)
+	}
+	return binary.LittleEndian.Uint16(block)
+}
+
+// put makes the integers of a block of the file those of row r of a packed one.
+func (f *blockForm) put(words []byte, r int, block []byte) {
+	each := f.words
+	if f.fifths > 0 {
+		each--
+		high, spread := binary.LittleEndian.Uint32(block[f.fifths:]), uint32(0)
+		for k := range 8 { // bits 4k to 4k+3 become bits k of four bytes
+			spread |= (high >> (4 * k) & 15 * 0x00204081 & 0x01010101) << k
+		}
+		binary.LittleEndian.PutUint32(words[64*each+4*r:], spread)
+	}
+	for j := range each {
+		binary.LittleEndian.PutUint32(words[64*j+4*r:], binary.LittleEndian.Uint32(block[f.at+4*j:]))
 	}
 }
 

@@ -68,7 +68,7 @@
 	ZERO(V28)
 
 // func quantizeNEON(dst *input, x *float32, blocks int)
-// A block takes 48 bytes: 32 integers, d, low, high.
+// A block takes 48 bytes: 32 integers, d, low, high and sum.
 TEXT ·quantizeNEON(SB), NOSPLIT, $0-24
 	MOVD dst+0(FP), R0
 	MOVD x+8(FP), R1
@@ -96,6 +96,9 @@ block:
 	NEGW R3<<3, R4
 	NEGW R3<<7, R5
 	STPW (R4, R5), 36(R0)
+	SCVTFWS R3, F2
+	FMULS F1, F2, F2
+	FMOVS F2, 44(R0)
 	ADD $48, R0
 	SUBS $1, R2, R2
 	BNE block

@@ -1,6 +1,6 @@
 package native
 
-// tile multiplies n groups of packed weights by a fixed number of inputs. The arguments are those of kernels.mulQ80.
+// tile multiplies n groups of packed weights by a fixed number of inputs. The arguments are those of kernels.mul.
 type tile[T any] struct {
 	n   int
 	mul func(dst *float32, stride int, w *byte, groups, blocks int, x *T)
@@ -9,7 +9,7 @@ type tile[T any] struct {
 // tiles are the tiles for one type of weights, from the largest to the one for a single input.
 type tiles[T any] []tile[T]
 
-// mul has the arguments of kernels.mulQ80. If the tiles do not divide the inputs evenly, the last tile overlaps the one
+// mul has the arguments of kernels.mul. If the tiles do not divide the inputs evenly, the last tile overlaps the one
 // before and recomputes a few sums, with the same bits.
 func (ts tiles[T]) mul(dst []float32, stride int, w []byte, groups, blocks int, x []T, m int) {
 	for i := 0; i < m; {

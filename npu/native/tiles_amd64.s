@@ -10,10 +10,10 @@
 	MOVL bits, BX; \
 	VPBROADCASTD BX, z
 
-// START loads the arguments: DI is the destination, SI the group's scales, DX the number of groups
+// ARGS loads the arguments: DI is the destination, SI the group's scales, DX the number of groups
 // left and R12 the inputs. AX is the size of one input in bytes, R13 of three, R15 of a group's
 // scales.
-#define START \
+#define ARGS \
 	MOVQ dst+0(FP), DI; \
 	MOVQ w+16(FP), SI; \
 	MOVQ groups+24(FP), DX; \
@@ -49,6 +49,9 @@
 #define WEIGHTSQ40 \
 	AHEADQ40; \
 	VCVTPH2PS (SI), Z8; \
+	NIBBLES
+
+#define NIBBLES \
 	VMOVDQU64 (CX), Z0; \
 	VMOVDQU64 64(CX), Z1; \
 	VMOVDQU64 128(CX), Z2; \
@@ -89,6 +92,25 @@
 	PREFETCHT0 (AHEADBY+256)(R14); \
 	ADDQ $288, R14
 
+// AHEAD320, AHEAD352 and AHEAD384 do the same for blocks of so many bytes.
+#define AHEAD320 \
+	PREFETCHT0 AHEADBY(R14); \
+	PREFETCHT0 (AHEADBY+64)(R14); \
+	PREFETCHT0 (AHEADBY+128)(R14); \
+	PREFETCHT0 (AHEADBY+192)(R14); \
+	PREFETCHT0 (AHEADBY+256)(R14); \
+	ADDQ $320, R14
+
+#define AHEAD352 \
+	PREFETCHT0 (AHEADBY+320)(R14); \
+	AHEAD320; \
+	ADDQ $32, R14
+
+#define AHEAD384 \
+	PREFETCHT0 (AHEADBY+320)(R14); \
+	AHEAD320; \
+	ADDQ $64, R14
+
 #define AHEADQ80 \
 	PREFETCHT0 AHEADBY(R14); \
 	PREFETCHT0 (AHEADBY+64)(R14); \
@@ -101,10 +123,18 @@
 	PREFETCHT0 (AHEADBY+512)(R14); \
 	ADDQ $544, R14
 
-// INPUT multiplies the block by the input at p and adds the scaled sums to acc. start is the offset
-// of input.low or input.high.
-#define INPUT(start, p, acc) \
-	VPBROADCASTD start p, Z10; \
+// LOW, HIGH and ZERO set z to what the sums of the input at p start from: input.low, input.high or 0. TWICELOW is for an offset
+// of 16 in the weights.
+#define LOW(p, z) VPBROADCASTD 36 p, z
+#define HIGH(p, z) VPBROADCASTD 40 p, z
+#define ZERO(p, z) VPXORD z, z, z
+#define TWICELOW(p, z) \
+	VPBROADCASTD 36 p, z; \
+	VPADDD z, z, z
+
+// INPUT multiplies the block by the input at p and adds the scaled sums to acc. START is one of the above.
+#define INPUT(START, p, acc) \
+	START(p, Z10); \
 	VPDPBUSD.BCST 0 p, Z0, Z10; \
 	VPDPBUSD.BCST 4 p, Z1, Z10; \
 	VPDPBUSD.BCST 8 p, Z2, Z10; \
@@ -132,16 +162,16 @@
 	VPDPBUSD.BCST at p2, w, s2; \
 	VPDPBUSD.BCST at p3, w, s3
 
-#define BEGIN4(start, p0, p1, p2, p3, s0, s1, s2, s3) \
-	VPBROADCASTD start p0, s0; \
-	VPBROADCASTD start p1, s1; \
-	VPBROADCASTD start p2, s2; \
-	VPBROADCASTD start p3, s3
+#define BEGIN4(START, p0, p1, p2, p3, s0, s1, s2, s3) \
+	START(p0, s0); \
+	START(p1, s1); \
+	START(p2, s2); \
+	START(p3, s3)
 
 // INPUT4 does what INPUT does for four inputs by turns: the sums of one input wait for each other, and the processor looks
 // ahead only so far.
-#define INPUT4(start, p0, p1, p2, p3, a0, a1, a2, a3) \
-	BEGIN4(start, p0, p1, p2, p3, Z10, Z11, Z12, Z13); \
+#define INPUT4(START, p0, p1, p2, p3, a0, a1, a2, a3) \
+	BEGIN4(START, p0, p1, p2, p3, Z10, Z11, Z12, Z13); \
 	FOURTH(0, Z0, p0, p1, p2, p3, Z10, Z11, Z12, Z13); \
 	FOURTH(4, Z1, p0, p1, p2, p3, Z10, Z11, Z12, Z13); \
 	FOURTH(8, Z2, p0, p1, p2, p3, Z10, Z11, Z12, Z13); \
@@ -160,19 +190,19 @@
 	FOURTH(at, w, (R8), (R8)(AX*1), (R8)(AX*2), (R8)(R13*1), Z10, Z11, Z12, Z13); \
 	FOURTH(at, w, (R9), (R9)(AX*1), (R9)(AX*2), (R9)(R13*1), Z24, Z25, Z26, Z27)
 
-#define INPUTS1(start) \
-	INPUT(start, (R8), Z16)
+#define INPUTS1(START) \
+	INPUT(START, (R8), Z16)
 
-#define INPUTS2(start) \
-	INPUT(start, (R8), Z16); \
-	INPUT(start, (R8)(AX*1), Z17)
+#define INPUTS2(START) \
+	INPUT(START, (R8), Z16); \
+	INPUT(START, (R8)(AX*1), Z17)
 
-#define INPUTS4(start) \
-	INPUT4(start, (R8), (R8)(AX*1), (R8)(AX*2), (R8)(R13*1), Z16, Z17, Z18, Z19)
+#define INPUTS4(START) \
+	INPUT4(START, (R8), (R8)(AX*1), (R8)(AX*2), (R8)(R13*1), Z16, Z17, Z18, Z19)
 
-#define INPUTS8(start) \
-	BEGIN4(start, (R8), (R8)(AX*1), (R8)(AX*2), (R8)(R13*1), Z10, Z11, Z12, Z13); \
-	BEGIN4(start, (R9), (R9)(AX*1), (R9)(AX*2), (R9)(R13*1), Z24, Z25, Z26, Z27); \
+#define INPUTS8(START) \
+	BEGIN4(START, (R8), (R8)(AX*1), (R8)(AX*2), (R8)(R13*1), Z10, Z11, Z12, Z13); \
+	BEGIN4(START, (R9), (R9)(AX*1), (R9)(AX*2), (R9)(R13*1), Z24, Z25, Z26, Z27); \
 	EIGHTH(0, Z0); \
 	EIGHTH(4, Z1); \
 	EIGHTH(8, Z2); \
@@ -190,11 +220,11 @@
 	SCALED((R9)(AX*2), Z26, Z22); \
 	SCALED((R9)(R13*1), Z27, Z23)
 
-#define INPUTS16(start) \
-	INPUTS4(start); \
-	INPUT4(start, (R9), (R9)(AX*1), (R9)(AX*2), (R9)(R13*1), Z20, Z21, Z22, Z23); \
-	INPUT4(start, (R10), (R10)(AX*1), (R10)(AX*2), (R10)(R13*1), Z24, Z25, Z26, Z27); \
-	INPUT4(start, (R11), (R11)(AX*1), (R11)(AX*2), (R11)(R13*1), Z28, Z29, Z30, Z31)
+#define INPUTS16(START) \
+	INPUTS4(START); \
+	INPUT4(START, (R9), (R9)(AX*1), (R9)(AX*2), (R9)(R13*1), Z20, Z21, Z22, Z23); \
+	INPUT4(START, (R10), (R10)(AX*1), (R10)(AX*2), (R10)(R13*1), Z24, Z25, Z26, Z27); \
+	INPUT4(START, (R11), (R11)(AX*1), (R11)(AX*2), (R11)(R13*1), Z28, Z29, Z30, Z31)
 
 #define CLEAR4(a, b, c, d) \
 	VPXORD a, a, a; \
@@ -202,9 +232,12 @@
 	VPXORD c, c, c; \
 	VPXORD d, d, d
 
-#define CLEAR \
+#define CLEAR8 \
 	CLEAR4(Z16, Z17, Z18, Z19); \
-	CLEAR4(Z20, Z21, Z22, Z23); \
+	CLEAR4(Z20, Z21, Z22, Z23)
+
+#define CLEAR \
+	CLEAR8; \
 	CLEAR4(Z24, Z25, Z26, Z27); \
 	CLEAR4(Z28, Z29, Z30, Z31)
 
@@ -242,19 +275,29 @@
 	FOUR(Z24, Z25, Z26, Z27); \
 	FOUR(Z28, Z29, Z30, Z31)
 
+// After a group's integers come the next group's scales, or first the minima, which take as much as the scales.
+#define SCALESNEXT \
+	MOVQ CX, SI
+
+#define MINIMANEXT \
+	LEAQ (CX)(R15*1), SI
+
 #define TILE(WORDS, WEIGHTS, INPUTS, STORE) \
-	START; \
+	TILEOF(WORDS, WEIGHTS, INPUTS, STORE, CLEAR, SCALESNEXT)
+
+#define TILEOF(WORDS, WEIGHTS, INPUTS, STORE, CLEARSUMS, NEXTGROUP) \
+	ARGS; \
 	MOVQ SI, R14; \
 group: \
 	GROUP; \
-	CLEAR; \
+	CLEARSUMS; \
 block: \
 	WEIGHTS; \
 	INPUTS; \
 	NEXT(WORDS); \
 	JNZ block; \
 	STORE; \
-	MOVQ CX, SI; \
+	NEXTGROUP; \
 	ADDQ $64, DI; \
 	DECQ DX; \
 	JNZ group; \
@@ -264,52 +307,52 @@ block: \
 // func q40x1VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q40x1VNNI(SB), NOSPLIT, $0-48
 	FILL($0x0f0f0f0f, Z9)
-	TILE(256, WEIGHTSQ40, INPUTS1(36), STORE1)
+	TILE(256, WEIGHTSQ40, INPUTS1(LOW), STORE1)
 
 // func q40x2VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q40x2VNNI(SB), NOSPLIT, $0-48
 	FILL($0x0f0f0f0f, Z9)
-	TILE(256, WEIGHTSQ40, INPUTS2(36), STORE2)
+	TILE(256, WEIGHTSQ40, INPUTS2(LOW), STORE2)
 
 // func q40x4VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q40x4VNNI(SB), NOSPLIT, $0-48
 	FILL($0x0f0f0f0f, Z9)
-	TILE(256, WEIGHTSQ40, INPUTS4(36), STORE4)
+	TILE(256, WEIGHTSQ40, INPUTS4(LOW), STORE4)
 
 // func q40x8VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q40x8VNNI(SB), NOSPLIT, $0-48
 	FILL($0x0f0f0f0f, Z9)
-	TILE(256, WEIGHTSQ40, INPUTS8(36), STORE8)
+	TILE(256, WEIGHTSQ40, INPUTS8(LOW), STORE8)
 
 // func q40x16VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q40x16VNNI(SB), NOSPLIT, $0-48
 	FILL($0x0f0f0f0f, Z9)
-	TILE(256, WEIGHTSQ40, INPUTS16(36), STORE16)
+	TILE(256, WEIGHTSQ40, INPUTS16(LOW), STORE16)
 
 // func q80x1VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q80x1VNNI(SB), NOSPLIT, $0-48
 	FILL($0x80808080, Z9)
-	TILE(512, WEIGHTSQ80, INPUTS1(40), STORE1)
+	TILE(512, WEIGHTSQ80, INPUTS1(HIGH), STORE1)
 
 // func q80x2VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q80x2VNNI(SB), NOSPLIT, $0-48
 	FILL($0x80808080, Z9)
-	TILE(512, WEIGHTSQ80, INPUTS2(40), STORE2)
+	TILE(512, WEIGHTSQ80, INPUTS2(HIGH), STORE2)
 
 // func q80x4VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q80x4VNNI(SB), NOSPLIT, $0-48
 	FILL($0x80808080, Z9)
-	TILE(512, WEIGHTSQ80, INPUTS4(40), STORE4)
+	TILE(512, WEIGHTSQ80, INPUTS4(HIGH), STORE4)
 
 // func q80x8VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q80x8VNNI(SB), NOSPLIT, $0-48
 	FILL($0x80808080, Z9)
-	TILE(512, WEIGHTSQ80, INPUTS8(40), STORE8)
+	TILE(512, WEIGHTSQ80, INPUTS8(HIGH), STORE8)
 
 // func q80x16VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q80x16VNNI(SB), NOSPLIT, $0-48
 	FILL($0x80808080, Z9)
-	TILE(512, WEIGHTSQ80, INPUTS16(40), STORE16)
+	TILE(512, WEIGHTSQ80, INPUTS16(HIGH), STORE16)
 
 // For one input, the AVX2 kernels read a group once and keep the sums of sixteen rows. For four
 // inputs they read it twice, eight rows at a time: R14 is 2, then 1. The integers of the second
@@ -500,9 +543,18 @@ GLOBL nibbles<>(SB), RODATA|NOPTR, $32
 	VPXOR Y13, Y13, Y13; \
 	WORDSQ80(YONEQ80)
 
+// HALVES and BFLOATS read the scales of eight rows, of 16 bits each.
+#define HALVES(at, y) VCVTPH2PS at(SI), y
+#define BFLOATS(at, y) \
+	VPMOVZXWD at(SI), y; \
+	VPSLLD $16, y, y
+
 // YONE multiplies by one input. BLOCK leaves a block's sums in Y12 and Y13.
 #define YONE(WORDS, BLOCK) \
-	START; \
+	YONEOF(WORDS, BLOCK, HALVES, SCALESNEXT)
+
+#define YONEOF(WORDS, BLOCK, SCALESOF, NEXTGROUP) \
+	ARGS; \
 	MOVQ SI, R14; \
 group: \
 	LEAQ (SI)(R15*1), CX; \
@@ -514,8 +566,8 @@ block: \
 	BLOCK; \
 	VCVTDQ2PS Y12, Y12; \
 	VCVTDQ2PS Y13, Y13; \
-	VCVTPH2PS (SI), Y0; \
-	VCVTPH2PS 16(SI), Y1; \
+	SCALESOF(0, Y0); \
+	SCALESOF(16, Y1); \
 	VBROADCASTSS 32(R8), Y2; \
 	VMULPS Y0, Y2, Y0; \
 	VMULPS Y1, Y2, Y1; \
@@ -530,7 +582,7 @@ block: \
 	JNZ block; \
 	VMOVUPS Y8, (DI); \
 	VMOVUPS Y9, 32(DI); \
-	MOVQ CX, SI; \
+	NEXTGROUP; \
 	ADDQ $64, DI; \
 	DECQ DX; \
 	JNZ group; \
@@ -544,7 +596,10 @@ block: \
 
 // YFOUR multiplies by four inputs. BLOCK multiplies a block and adds the scaled sums to Y8 to Y11.
 #define YFOUR(WORDS, BLOCK) \
-	START; \
+	YFOUROF(WORDS, BLOCK, SCALESNEXT)
+
+#define YFOUROF(WORDS, BLOCK, NEXTGROUP) \
+	ARGS; \
 group: \
 	MOVQ $2, R14; \
 	LEAQ (SI)(R15*1), CX; \
@@ -575,7 +630,8 @@ block: \
 	ADDQ $16, SI; \
 	JMP half; \
 next: \
-	LEAQ -32(CX), SI; \
+	SUBQ $32, CX; \
+	NEXTGROUP; \
 	DECQ DX; \
 	JNZ group; \
 	VZEROUPPER; \
@@ -716,3 +772,542 @@ TEXT ·q80x1AVXVNNI(SB), NOSPLIT, $0-48
 TEXT ·q80x4AVXVNNI(SB), NOSPLIT, $0-48
 	YFILL($0x80808080, X15, Y15)
 	YFOUR(512, VFOURQ80)
+
+// Q4_1 and Q5_1 have minima, after the integers, which addMinima adds to the sums. Q5_0 and Q5_1 have a fifth word of each row, whose
+// bits 0 to 3 of each byte are the fifth bits of the words' lower nibbles, and bits 4 to 7 those of the upper ones. The nibbles of
+// IQ4_NL and MXFP4 are indices of a table. MXFP4's scales are BF16.
+
+// FIFTH adds the fifth bits in Z15, shifted into place, to z. Z28 is their mask.
+#define FIFTH(op, by, z) \
+	op by, Z15, Z14; \
+	VPTERNLOGD $0xF8, Z28, Z14, z
+
+#define WEIGHTSQ5(AHEAD) \
+	AHEAD; \
+	VCVTPH2PS (SI), Z8; \
+	NIBBLES; \
+	VMOVDQU64 256(CX), Z15; \
+	FIFTH(VPSLLW, $4, Z0); \
+	FIFTH(VPSLLW, $3, Z1); \
+	FIFTH(VPSLLW, $2, Z2); \
+	FIFTH(VPSLLW, $1, Z3); \
+	FIFTH(VPSRLW, $0, Z4); \
+	FIFTH(VPSRLW, $1, Z5); \
+	FIFTH(VPSRLW, $2, Z6); \
+	FIFTH(VPSRLW, $3, Z7)
+
+#define WEIGHTSQ41 \
+	AHEAD320; \
+	VCVTPH2PS (SI), Z8; \
+	NIBBLES
+
+// LOOKUP replaces the indices by the numbers of the table in Z28.
+#define LOOKUP \
+	VPSHUFB Z0, Z28, Z0; \
+	VPSHUFB Z1, Z28, Z1; \
+	VPSHUFB Z2, Z28, Z2; \
+	VPSHUFB Z3, Z28, Z3; \
+	VPSHUFB Z4, Z28, Z4; \
+	VPSHUFB Z5, Z28, Z5; \
+	VPSHUFB Z6, Z28, Z6; \
+	VPSHUFB Z7, Z28, Z7
+
+#define WEIGHTSNL \
+	WEIGHTSQ40; \
+	LOOKUP
+
+#define WEIGHTSMX \
+	AHEADQ40; \
+	VPMOVZXWD (SI), Z8; \
+	VPSLLD $16, Z8, Z8; \
+	NIBBLES; \
+	LOOKUP
+
+// Tables: the numbers of IQ4_NL plus 128, of MXFP4 plus 128, of IQ4_NL as they are, and of MXFP4 plus 12.
+DATA tables<>+0(SB)/8, $0x766a5d4f3f2d1801
+DATA tables<>+8(SB)/8, $0xf1d9c5b5a6998d81
+DATA tables<>+16(SB)/8, $0x8c88868483828180
+DATA tables<>+24(SB)/8, $0x74787a7c7d7e7f80
+DATA tables<>+32(SB)/8, $0xf6eaddcfbfad9881
+DATA tables<>+40(SB)/8, $0x7159453526190d01
+DATA tables<>+48(SB)/8, $0x181412100f0e0d0c
+DATA tables<>+56(SB)/8, $0x00040608090a0b0c
+GLOBL tables<>(SB), RODATA|NOPTR, $64
+
+#define TABLE(at) VBROADCASTI32X4 tables<>+at(SB), Z28
+
+// func q41x1VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
+TEXT ·q41x1VNNI(SB), NOSPLIT, $0-48
+	FILL($0x0f0f0f0f, Z9)
+	TILEOF(256, WEIGHTSQ41, INPUTS1(ZERO), STORE1, CLEAR8, MINIMANEXT)
+
+// func q41x4VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
+TEXT ·q41x4VNNI(SB), NOSPLIT, $0-48
+	FILL($0x0f0f0f0f, Z9)
+	TILEOF(256, WEIGHTSQ41, INPUTS4(ZERO), STORE4, CLEAR8, MINIMANEXT)
+
+// func q41x8VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
+TEXT ·q41x8VNNI(SB), NOSPLIT, $0-48
+	FILL($0x0f0f0f0f, Z9)
+	TILEOF(256, WEIGHTSQ41, INPUTS8(ZERO), STORE8, CLEAR8, MINIMANEXT)
+
+// func q50x1VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
+TEXT ·q50x1VNNI(SB), NOSPLIT, $0-48
+	FILL($0x0f0f0f0f, Z9)
+	FILL($0x10101010, Z28)
+	TILEOF(320, WEIGHTSQ5(AHEAD352), INPUTS1(TWICELOW), STORE1, CLEAR8, SCALESNEXT)
+
+// func q50x4VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
+TEXT ·q50x4VNNI(SB), NOSPLIT, $0-48
+	FILL($0x0f0f0f0f, Z9)
+	FILL($0x10101010, Z28)
+	TILEOF(320, WEIGHTSQ5(AHEAD352), INPUTS4(TWICELOW), STORE4, CLEAR8, SCALESNEXT)
+
+// func q50x8VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
+TEXT ·q50x8VNNI(SB), NOSPLIT, $0-48
+	FILL($0x0f0f0f0f, Z9)
+	FILL($0x10101010, Z28)
+	TILEOF(320, WEIGHTSQ5(AHEAD352), INPUTS8(TWICELOW), STORE8, CLEAR8, SCALESNEXT)
+
+// func q51x1VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
+TEXT ·q51x1VNNI(SB), NOSPLIT, $0-48
+	FILL($0x0f0f0f0f, Z9)
+	FILL($0x10101010, Z28)
+	TILEOF(320, WEIGHTSQ5(AHEAD384), INPUTS1(ZERO), STORE1, CLEAR8, MINIMANEXT)
+
+// func q51x4VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
+TEXT ·q51x4VNNI(SB), NOSPLIT, $0-48
+	FILL($0x0f0f0f0f, Z9)
+	FILL($0x10101010, Z28)
+	TILEOF(320, WEIGHTSQ5(AHEAD384), INPUTS4(ZERO), STORE4, CLEAR8, MINIMANEXT)
+
+// func q51x8VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
+TEXT ·q51x8VNNI(SB), NOSPLIT, $0-48
+	FILL($0x0f0f0f0f, Z9)
+	FILL($0x10101010, Z28)
+	TILEOF(320, WEIGHTSQ5(AHEAD384), INPUTS8(ZERO), STORE8, CLEAR8, MINIMANEXT)
+
+// func iq4nlx1VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
+TEXT ·iq4nlx1VNNI(SB), NOSPLIT, $0-48
+	FILL($0x0f0f0f0f, Z9)
+	TABLE(0)
+	TILEOF(256, WEIGHTSNL, INPUTS1(HIGH), STORE1, CLEAR8, SCALESNEXT)
+
+// func iq4nlx4VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
+TEXT ·iq4nlx4VNNI(SB), NOSPLIT, $0-48
+	FILL($0x0f0f0f0f, Z9)
+	TABLE(0)
+	TILEOF(256, WEIGHTSNL, INPUTS4(HIGH), STORE4, CLEAR8, SCALESNEXT)
+
+// func iq4nlx8VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
+TEXT ·iq4nlx8VNNI(SB), NOSPLIT, $0-48
+	FILL($0x0f0f0f0f, Z9)
+	TABLE(0)
+	TILEOF(256, WEIGHTSNL, INPUTS8(HIGH), STORE8, CLEAR8, SCALESNEXT)
+
+// func mxfp4x1VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
+TEXT ·mxfp4x1VNNI(SB), NOSPLIT, $0-48
+	FILL($0x0f0f0f0f, Z9)
+	TABLE(16)
+	TILEOF(256, WEIGHTSMX, INPUTS1(HIGH), STORE1, CLEAR8, SCALESNEXT)
+
+// func mxfp4x4VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
+TEXT ·mxfp4x4VNNI(SB), NOSPLIT, $0-48
+	FILL($0x0f0f0f0f, Z9)
+	TABLE(16)
+	TILEOF(256, WEIGHTSMX, INPUTS4(HIGH), STORE4, CLEAR8, SCALESNEXT)
+
+// func mxfp4x8VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
+TEXT ·mxfp4x8VNNI(SB), NOSPLIT, $0-48
+	FILL($0x0f0f0f0f, Z9)
+	TABLE(16)
+	TILEOF(256, WEIGHTSMX, INPUTS8(HIGH), STORE8, CLEAR8, SCALESNEXT)
+
+// The same for AVX2.
+
+DATA sixteens<>+0(SB)/8, $0x1010101010101010
+DATA sixteens<>+8(SB)/8, $0x1010101010101010
+DATA sixteens<>+16(SB)/8, $0x1010101010101010
+DATA sixteens<>+24(SB)/8, $0x1010101010101010
+GLOBL sixteens<>(SB), RODATA|NOPTR, $32
+
+// YZERO, YLOW2 and YLOW15 add to sum what sums start from, for offsets of 0, 16 and 12 in the weights. They change t.
+#define YZERO(p, sum, t)
+#define YLOW2(p, sum, t) \
+	VPBROADCASTD 36 p, t; \
+	VPADDD t, sum, sum; \
+	VPADDD t, sum, sum
+#define YLOW15(p, sum, t) \
+	VPBROADCASTD 36 p, t; \
+	VPADDD t, sum, sum; \
+	VPSRAD $1, t, t; \
+	VPADDD t, sum, sum
+
+#define YBLOCKQ41 \
+	AHEAD320; \
+	VPXOR Y12, Y12, Y12; \
+	VPXOR Y13, Y13, Y13; \
+	WORDSQ40(YONEQ40); \
+	VPMADDWD Y15, Y12, Y12; \
+	VPMADDWD Y15, Y13, Y13
+
+// YNIBBLES reads the nibbles of sixteen rows to Y0 to Y3.
+#define YNIBBLES(at) \
+	VMOVDQU at(CX), Y0; \
+	VMOVDQU (at+32)(CX), Y1; \
+	VPSRLW $4, Y0, Y2; \
+	VPSRLW $4, Y1, Y3; \
+	VPAND Y14, Y0, Y0; \
+	VPAND Y14, Y1, Y1; \
+	VPAND Y14, Y2, Y2; \
+	VPAND Y14, Y3, Y3
+
+// YSUMS multiplies by two times four elements of the input and adds the products to the sums in Y12, Y13, Y6 and Y7. Four of
+// them, at most 2·31·127 each, fit in 16 bits.
+#define YSUMS(low, high) \
+	VPBROADCASTD low(R8), Y4; \
+	VPBROADCASTD high(R8), Y5; \
+	VPMADDUBSW Y4, Y0, Y0; \
+	VPMADDUBSW Y4, Y1, Y1; \
+	VPMADDUBSW Y5, Y2, Y2; \
+	VPMADDUBSW Y5, Y3, Y3; \
+	VPADDW Y0, Y12, Y12; \
+	VPADDW Y1, Y13, Y13; \
+	VPADDW Y2, Y6, Y6; \
+	VPADDW Y3, Y7, Y7
+
+#define YFIFTH(op, by, bits, y) \
+	op by, bits, Y4; \
+	VPAND sixteens<>(SB), Y4, Y4; \
+	VPOR Y4, y, y
+
+#define YONEQ5(at, low, high, op, by, by2) \
+	YNIBBLES(at); \
+	YFIFTH(op, by, Y10, Y0); \
+	YFIFTH(op, by, Y11, Y1); \
+	YFIFTH(VPSRLW, by2, Y10, Y2); \
+	YFIFTH(VPSRLW, by2, Y11, Y3); \
+	YSUMS(low, high)
+
+#define YCLEARSUMS \
+	VPXOR Y12, Y12, Y12; \
+	VPXOR Y13, Y13, Y13; \
+	VPXOR Y6, Y6, Y6; \
+	VPXOR Y7, Y7, Y7
+
+#define YADDSUMS(START) \
+	VPMADDWD Y15, Y12, Y12; \
+	VPMADDWD Y15, Y13, Y13; \
+	VPMADDWD Y15, Y6, Y6; \
+	VPMADDWD Y15, Y7, Y7; \
+	VPADDD Y6, Y12, Y12; \
+	VPADDD Y7, Y13, Y13; \
+	START((R8), Y12, Y4); \
+	START((R8), Y13, Y4)
+
+#define YBLOCKQ5(AHEAD, START) \
+	AHEAD; \
+	VMOVDQU 256(CX), Y10; \
+	VMOVDQU 288(CX), Y11; \
+	YCLEARSUMS; \
+	YONEQ5(0, 0, 16, VPSLLW, $4, $0); \
+	YONEQ5(64, 4, 20, VPSLLW, $3, $1); \
+	YONEQ5(128, 8, 24, VPSLLW, $2, $2); \
+	YONEQ5(192, 12, 28, VPSLLW, $1, $3); \
+	YADDSUMS(START)
+
+// YONEMX looks numbers up in the table in Y11.
+#define YONEMX(at, low, high) \
+	YNIBBLES(at); \
+	VPSHUFB Y0, Y11, Y0; \
+	VPSHUFB Y1, Y11, Y1; \
+	VPSHUFB Y2, Y11, Y2; \
+	VPSHUFB Y3, Y11, Y3; \
+	YSUMS(low, high)
+
+#define YBLOCKMX \
+	AHEADQ40; \
+	YCLEARSUMS; \
+	WORDSQ40(YONEMX); \
+	YADDSUMS(YLOW15)
+
+// YSIGNED multiplies signed weights by the four elements of the input in x, as YQ80 does, and adds the products to sum.
+#define YSIGNED(x, w, sum) \
+	VPSIGNB w, x, Y7; \
+	VPABSB w, w; \
+	VPMADDUBSW Y7, w, w; \
+	VPMADDWD Y15, w, w; \
+	VPADDD w, sum, sum
+
+#define YONENL(at, low, high) \
+	YNIBBLES(at); \
+	VPBROADCASTD low(R8), Y4; \
+	VPBROADCASTD high(R8), Y5; \
+	VPSHUFB Y0, Y11, Y0; \
+	VPSHUFB Y1, Y11, Y1; \
+	VPSHUFB Y2, Y11, Y2; \
+	VPSHUFB Y3, Y11, Y3; \
+	YSIGNED(Y4, Y0, Y12); \
+	YSIGNED(Y4, Y1, Y13); \
+	YSIGNED(Y5, Y2, Y12); \
+	YSIGNED(Y5, Y3, Y13)
+
+#define YBLOCKNL \
+	AHEADQ40; \
+	VPXOR Y12, Y12, Y12; \
+	VPXOR Y13, Y13, Y13; \
+	WORDSQ40(YONENL)
+
+// YINPUT5 multiplies by the input at p, with two sums of 16 bits, and adds the scaled sums to acc.
+#define YINPUT5(START, p, acc) \
+	VPBROADCASTD 0 p, Y12; \
+	VPMADDUBSW Y12, Y0, Y13; \
+	YQ40(4, p, Y1); \
+	YQ40(8, p, Y2); \
+	YQ40(12, p, Y3); \
+	VPMADDWD ones16<>(SB), Y13, Y15; \
+	VPBROADCASTD 16 p, Y12; \
+	VPMADDUBSW Y12, Y4, Y13; \
+	YQ40(20, p, Y5); \
+	YQ40(24, p, Y6); \
+	YQ40(28, p, Y7); \
+	VPMADDWD ones16<>(SB), Y13, Y13; \
+	VPADDD Y15, Y13, Y13; \
+	START(p, Y13, Y12); \
+	SCALE(Y13, p, acc)
+
+DATA ones16<>+0(SB)/8, $0x0001000100010001
+DATA ones16<>+8(SB)/8, $0x0001000100010001
+DATA ones16<>+16(SB)/8, $0x0001000100010001
+DATA ones16<>+24(SB)/8, $0x0001000100010001
+GLOBL ones16<>(SB), RODATA|NOPTR, $32
+
+#define YINPUTS5(START) \
+	YINPUT5(START, (R8), Y8); \
+	YINPUT5(START, (R8)(AX*1), Y9); \
+	YINPUT5(START, (R8)(AX*2), Y10); \
+	YINPUT5(START, (R8)(R13*1), Y11)
+
+#define YFIFTH4(op, by, y) \
+	op by, Y13, Y14; \
+	VPAND Y12, Y14, Y14; \
+	VPOR Y14, y, y
+
+#define YFOURQ5(START) \
+	YWEIGHTSQ40; \
+	VMOVDQU 256(CX), Y13; \
+	VMOVDQU sixteens<>(SB), Y12; \
+	YFIFTH4(VPSLLW, $4, Y0); \
+	YFIFTH4(VPSLLW, $3, Y1); \
+	YFIFTH4(VPSLLW, $2, Y2); \
+	YFIFTH4(VPSLLW, $1, Y3); \
+	YFIFTH4(VPSRLW, $0, Y4); \
+	YFIFTH4(VPSRLW, $1, Y5); \
+	YFIFTH4(VPSRLW, $2, Y6); \
+	YFIFTH4(VPSRLW, $3, Y7); \
+	HALVES(0, Y14); \
+	YINPUTS5(START)
+
+#define YFOURMX \
+	YWEIGHTSQ40; \
+	VBROADCASTI128 tables<>+48(SB), Y12; \
+	VPSHUFB Y0, Y12, Y0; \
+	VPSHUFB Y1, Y12, Y1; \
+	VPSHUFB Y2, Y12, Y2; \
+	VPSHUFB Y3, Y12, Y3; \
+	VPSHUFB Y4, Y12, Y4; \
+	VPSHUFB Y5, Y12, Y5; \
+	VPSHUFB Y6, Y12, Y6; \
+	VPSHUFB Y7, Y12, Y7; \
+	BFLOATS(0, Y14); \
+	YINPUTS5(YLOW15)
+
+#define YINPUTQ41(p, acc) \
+	VPBROADCASTD 0 p, Y12; \
+	VPMADDUBSW Y12, Y0, Y13; \
+	YQ40(4, p, Y1); \
+	YQ40(8, p, Y2); \
+	YQ40(12, p, Y3); \
+	YQ40(16, p, Y4); \
+	YQ40(20, p, Y5); \
+	YQ40(24, p, Y6); \
+	YQ40(28, p, Y7); \
+	VPMADDWD Y15, Y13, Y13; \
+	SCALE(Y13, p, acc)
+
+#define YFOURQ41 \
+	YWEIGHTSQ40; \
+	HALVES(0, Y14); \
+	YINPUTQ41((R8), Y8); \
+	YINPUTQ41((R8)(AX*1), Y9); \
+	YINPUTQ41((R8)(AX*2), Y10); \
+	YINPUTQ41((R8)(R13*1), Y11)
+
+// YNL multiplies four signed weights, whose magnitudes are in size, by those of the input at p.
+#define YNL(at, p, w, size, sum) \
+	VPBROADCASTD at p, Y2; \
+	VPSIGNB w, Y2, Y2; \
+	VPMADDUBSW Y2, size, Y2; \
+	VPMADDWD Y15, Y2, Y2; \
+	VPADDD Y2, sum, sum
+
+#define YWORDNL(at, low, high) \
+	PREFETCHT0 (AHEADBY+at)(CX); \
+	VMOVDQU at(CX), Y0; \
+	VPSRLW $4, Y0, Y1; \
+	VPAND nibbles<>(SB), Y0, Y0; \
+	VPAND nibbles<>(SB), Y1, Y1; \
+	VPSHUFB Y0, Y13, Y0; \
+	VPSHUFB Y1, Y13, Y1; \
+	VPABSB Y0, Y3; \
+	VPABSB Y1, Y12; \
+	YNL(low, (R8), Y0, Y3, Y4); \
+	YNL(low, (R8)(AX*1), Y0, Y3, Y5); \
+	YNL(low, (R8)(AX*2), Y0, Y3, Y6); \
+	YNL(low, (R8)(R13*1), Y0, Y3, Y7); \
+	YNL(high, (R8), Y1, Y12, Y4); \
+	YNL(high, (R8)(AX*1), Y1, Y12, Y5); \
+	YNL(high, (R8)(AX*2), Y1, Y12, Y6); \
+	YNL(high, (R8)(R13*1), Y1, Y12, Y7)
+
+#define YFOURNL \
+	VPXOR Y4, Y4, Y4; \
+	VPXOR Y5, Y5, Y5; \
+	VPXOR Y6, Y6, Y6; \
+	VPXOR Y7, Y7, Y7; \
+	WORDSQ40(YWORDNL); \
+	SCALES
+
+// func q41x1AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *input)
+TEXT ·q41x1AVX2(SB), NOSPLIT, $0-48
+	YFILL($0x0f0f0f0f, X14, Y14)
+	YFILL($0x00010001, X15, Y15)
+	YONEOF(256, YBLOCKQ41, HALVES, MINIMANEXT)
+
+// func q41x4AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *input)
+TEXT ·q41x4AVX2(SB), NOSPLIT, $0-48
+	YFILL($0x00010001, X15, Y15)
+	YFOUROF(256, YFOURQ41, MINIMANEXT)
+
+// func q50x1AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *input)
+TEXT ·q50x1AVX2(SB), NOSPLIT, $0-48
+	YFILL($0x0f0f0f0f, X14, Y14)
+	YFILL($0x00010001, X15, Y15)
+	YONEOF(320, YBLOCKQ5(AHEAD352, YLOW2), HALVES, SCALESNEXT)
+
+// func q50x4AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *input)
+TEXT ·q50x4AVX2(SB), NOSPLIT, $0-48
+	YFILL($0x00010001, X15, Y15)
+	YFOUROF(320, YFOURQ5(YLOW2), SCALESNEXT)
+
+// func q51x1AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *input)
+TEXT ·q51x1AVX2(SB), NOSPLIT, $0-48
+	YFILL($0x0f0f0f0f, X14, Y14)
+	YFILL($0x00010001, X15, Y15)
+	YONEOF(320, YBLOCKQ5(AHEAD384, YZERO), HALVES, MINIMANEXT)
+
+// func q51x4AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *input)
+TEXT ·q51x4AVX2(SB), NOSPLIT, $0-48
+	YFILL($0x00010001, X15, Y15)
+	YFOUROF(320, YFOURQ5(YZERO), MINIMANEXT)
+
+// func iq4nlx1AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *input)
+TEXT ·iq4nlx1AVX2(SB), NOSPLIT, $0-48
+	YFILL($0x0f0f0f0f, X14, Y14)
+	YFILL($0x00010001, X15, Y15)
+	VBROADCASTI128 tables<>+32(SB), Y11
+	YONEOF(256, YBLOCKNL, HALVES, SCALESNEXT)
+
+// func iq4nlx4AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *input)
+TEXT ·iq4nlx4AVX2(SB), NOSPLIT, $0-48
+	YFILL($0x00010001, X15, Y15)
+	VBROADCASTI128 tables<>+32(SB), Y13
+	YFOUROF(256, YFOURNL, SCALESNEXT)
+
+// func mxfp4x1AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *input)
+TEXT ·mxfp4x1AVX2(SB), NOSPLIT, $0-48
+	YFILL($0x0f0f0f0f, X14, Y14)
+	YFILL($0x00010001, X15, Y15)
+	VBROADCASTI128 tables<>+48(SB), Y11
+	YONEOF(256, YBLOCKMX, BFLOATS, SCALESNEXT)
+
+// func mxfp4x4AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *input)
+TEXT ·mxfp4x4AVX2(SB), NOSPLIT, $0-48
+	YFILL($0x00010001, X15, Y15)
+	YFOUROF(256, YFOURMX, SCALESNEXT)
+
+// MINIMA adds the products of the minima of sixteen rows, in Y0 and Y1, and the input's sum at p to two sums.
+#define MINIMA(p, a, b) \
+	VBROADCASTSS 44 p, Y2; \
+	VMULPS Y2, Y0, Y3; \
+	VMULPS Y2, Y1, Y2; \
+	VADDPS Y3, a, a; \
+	VADDPS Y2, b, b
+
+#define MINIMAEND(dst, a) \
+	VADDPS dst, a, a; \
+	VMOVUPS a, dst
+
+// func minima1AVX2(dst *float32, w *byte, blocks int, x *input)
+TEXT ·minima1AVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), DI
+	MOVQ w+8(FP), SI
+	MOVQ blocks+16(FP), BX
+	MOVQ x+24(FP), R8
+	VXORPS Y8, Y8, Y8
+	VXORPS Y9, Y9, Y9
+block:
+	VCVTPH2PS (SI), Y0
+	VCVTPH2PS 16(SI), Y1
+	MINIMA((R8), Y8, Y9)
+	ADDQ $32, SI
+	ADDQ $48, R8
+	DECQ BX
+	JNZ block
+	VADDPS (DI), Y8, Y8
+	VADDPS 32(DI), Y9, Y9
+	VMOVUPS Y8, (DI)
+	VMOVUPS Y9, 32(DI)
+	VZEROUPPER
+	RET
+
+// func minima4AVX2(dst *float32, stride int, w *byte, blocks int, x *input)
+TEXT ·minima4AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), DI
+	MOVQ stride+8(FP), R14
+	SHLQ $2, R14
+	LEAQ (R14)(R14*2), R15
+	MOVQ w+16(FP), SI
+	MOVQ blocks+24(FP), BX
+	MOVQ x+32(FP), R8
+	IMUL3Q $48, BX, AX
+	LEAQ (AX)(AX*2), R13
+	VXORPS Y8, Y8, Y8
+	VXORPS Y9, Y9, Y9
+	VXORPS Y10, Y10, Y10
+	VXORPS Y11, Y11, Y11
+	VXORPS Y12, Y12, Y12
+	VXORPS Y13, Y13, Y13
+	VXORPS Y14, Y14, Y14
+	VXORPS Y15, Y15, Y15
+block:
+	VCVTPH2PS (SI), Y0
+	VCVTPH2PS 16(SI), Y1
+	MINIMA((R8), Y8, Y9)
+	MINIMA((R8)(AX*1), Y10, Y11)
+	MINIMA((R8)(AX*2), Y12, Y13)
+	MINIMA((R8)(R13*1), Y14, Y15)
+	ADDQ $32, SI
+	ADDQ $48, R8
+	DECQ BX
+	JNZ block
+	MINIMAEND((DI), Y8)
+	MINIMAEND(32(DI), Y9)
+	MINIMAEND((DI)(R14*1), Y10)
+	MINIMAEND(32(DI)(R14*1), Y11)
+	MINIMAEND((DI)(R14*2), Y12)
+	MINIMAEND(32(DI)(R14*2), Y13)
+	MINIMAEND((DI)(R15*1), Y14)
+	MINIMAEND(32(DI)(R15*1), Y15)
+	VZEROUPPER
+	RET

@@ -53,6 +53,9 @@
 
 #define WEIGHTSQ40 \
 	SCALES; \
+	NIBBLES
+
+#define NIBBLES \
 	FMOVQ (R7), F0; \
 	FMOVQ 64(R7), F1; \
 	FMOVQ 128(R7), F2; \
@@ -118,6 +121,10 @@
 // TILE multiplies by four inputs. AHEAD prefetches later integers during the pass over the first
 // four rows.
 #define TILE(WORDS, AHEAD, WEIGHTS, INPUTS) \
+	TILEOF(WORDS, AHEAD, WEIGHTS, INPUTS, ZR)
+
+// TILEOF is TILE with minima bytes, in a register, between two groups.
+#define TILEOF(WORDS, AHEAD, WEIGHTS, INPUTS, minima) \
 	START; \
 	VMOVI $15, V30.B16; \
 group: \
@@ -152,6 +159,7 @@ near: \
 	CMP $4, R9; \
 	BNE rows; \
 	SUB $48, R7, R1; \
+	ADD minima, R1, R1; \
 	SUBS $1, R2, R2; \
 	BNE group; \
 	RET
@@ -174,6 +182,10 @@ near: \
 // ONE multiplies by one input. BLOCK leaves a block's sums of sixteen rows in V20 to V23. R14
 // advances by the size of a block with its scales; BLOCK prefetches relative to it.
 #define ONE(BYTES, BLOCK) \
+	ONEOF(BYTES, BLOCK, FCVTL, FCVTL2, ZR)
+
+// ONEOF is ONE with WIDEN and WIDEN2 to read scales, and minima bytes, in a register, between two groups.
+#define ONEOF(BYTES, BLOCK, WIDEN, WIDEN2, minima) \
 	START; \
 	MOVD R1, R14; \
 	VMOVI $15, V30.B16; \
@@ -193,10 +205,10 @@ block: \
 	FMOVS 32(R13), F18; \
 	VDUP V18.S[0], V18.S4; \
 	VLD1.P 32(R6), [V0.B16, V1.B16]; \
-	FCVTL(2, 0); \
-	FCVTL2(3, 0); \
-	FCVTL(4, 1); \
-	FCVTL2(5, 1); \
+	WIDEN(2, 0); \
+	WIDEN2(3, 0); \
+	WIDEN(4, 1); \
+	WIDEN2(5, 1); \
 	SCALEROWS(20, 2, 24); \
 	SCALEROWS(21, 3, 25); \
 	SCALEROWS(22, 4, 26); \
@@ -205,7 +217,7 @@ block: \
 	SUBS $1, R8, R8; \
 	BNE block; \
 	VST1.P [V24.S4, V25.S4, V26.S4, V27.S4], 64(R0); \
-	MOVD R7, R1; \
+	ADD minima, R7, R1; \
 	SUBS $1, R2, R2; \
 	BNE group; \
 	RET
@@ -226,6 +238,10 @@ block: \
 	SDOTE(23, 3, m, i)
 
 #define WORD40(i) \
+	NIBBLES40; \
+	DOTS40(i)
+
+#define NIBBLES40 \
 	VLD1.P 64(R7), [V0.B16, V1.B16, V2.B16, V3.B16]; \
 	VUSHR $4, V0.B16, V4.B16; \
 	VUSHR $4, V1.B16, V5.B16; \
@@ -234,7 +250,9 @@ block: \
 	VAND V30.B16, V0.B16, V0.B16; \
 	VAND V30.B16, V1.B16, V1.B16; \
 	VAND V30.B16, V2.B16, V2.B16; \
-	VAND V30.B16, V3.B16, V3.B16; \
+	VAND V30.B16, V3.B16, V3.B16
+
+#define DOTS40(i) \
 	SDOTE(20, 0, 16, i); \
 	SDOTE(21, 1, 16, i); \
 	SDOTE(22, 2, 16, i); \
@@ -359,3 +377,226 @@ TEXT ·q80x4I8MM(SB), NOSPLIT, $0-48
 // func q40x4I8MM(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q40x4I8MM(SB), NOSPLIT, $0-48
 	TILE(256, LINES4(R7), MATRIX(WEIGHTSQ40), TWICE(TWOQ40))
+
+// Types that are read only: see tiles_amd64.s. SDOT takes signed weights, so tables need no offset.
+
+// SHLL widens BF16 numbers.
+#define SHLL(d, n) WORD $(0x2E613800 | (n)<<5 | (d))
+#define SHLL2(d, n) WORD $(0x6E613800 | (n)<<5 | (d))
+
+#define ZEROSUMS \
+	VEOR V20.B16, V20.B16, V20.B16; \
+	VEOR V21.B16, V21.B16, V21.B16; \
+	VEOR V22.B16, V22.B16, V22.B16; \
+	VEOR V23.B16, V23.B16, V23.B16
+
+#define BLOCKQ41 \
+	LINES4(R14); \
+	LINE(4, R14); \
+	ZEROSUMS; \
+	WORD40(0); \
+	WORD40(1); \
+	WORD40(2); \
+	WORD40(3)
+
+// LOOKUP replaces indices by the numbers of the table in V31.
+#define LOOKUP(v) VTBL v.B16, [V31.B16], v.B16
+#define LOOKUPS \
+	LOOKUP(V0); \
+	LOOKUP(V1); \
+	LOOKUP(V2); \
+	LOOKUP(V3); \
+	LOOKUP(V4); \
+	LOOKUP(V5); \
+	LOOKUP(V6); \
+	LOOKUP(V7)
+
+#define WORDTABLE(i) \
+	NIBBLES40; \
+	LOOKUPS; \
+	DOTS40(i)
+
+#define BLOCKTABLE \
+	LINES4(R14); \
+	LINE(4, R14); \
+	ZEROSUMS; \
+	WORDTABLE(0); \
+	WORDTABLE(1); \
+	WORDTABLE(2); \
+	WORDTABLE(3)
+
+// FIFTH adds the fifth bits in bits, shifted into place, to w. V31 is their mask.
+#define FIFTH(op, by, bits, w) \
+	op by, bits.B16, V12.B16; \
+	VAND V31.B16, V12.B16, V12.B16; \
+	VORR V12.B16, w.B16, w.B16
+
+#define FIFTH0(bits, w) \
+	VAND V31.B16, bits.B16, V12.B16; \
+	VORR V12.B16, w.B16, w.B16
+
+#define LOWFIFTHS(by) \
+	FIFTH(VSHL, by, V8, V0); \
+	FIFTH(VSHL, by, V9, V1); \
+	FIFTH(VSHL, by, V10, V2); \
+	FIFTH(VSHL, by, V11, V3)
+
+#define WORD5(i, by, by2) \
+	NIBBLES40; \
+	LOWFIFTHS(by); \
+	FIFTH(VUSHR, by2, V8, V4); \
+	FIFTH(VUSHR, by2, V9, V5); \
+	FIFTH(VUSHR, by2, V10, V6); \
+	FIFTH(VUSHR, by2, V11, V7); \
+	DOTS40(i)
+
+#define WORDS5 \
+	LINES4(R14); \
+	LINE(4, R14); \
+	LINE(5, R14); \
+	ADD $256, R7, R15; \
+	VLD1 (R15), [V8.B16, V9.B16, V10.B16, V11.B16]; \
+	NIBBLES40; \
+	LOWFIFTHS($4); \
+	FIFTH0(V8, V4); \
+	FIFTH0(V9, V5); \
+	FIFTH0(V10, V6); \
+	FIFTH0(V11, V7); \
+	DOTS40(0); \
+	WORD5(1, $3, $1); \
+	WORD5(2, $2, $2); \
+	WORD5(3, $1, $3); \
+	ADD $64, R7
+
+#define BLOCKQ51 \
+	ZEROSUMS; \
+	WORDS5
+
+#define BLOCKQ50 \
+	FMOVS 36(R13), F20; \
+	VDUP V20.S[0], V20.S4; \
+	VADD V20.S4, V20.S4, V20.S4; \
+	VMOV V20.B16, V21.B16; \
+	VMOV V20.B16, V22.B16; \
+	VMOV V20.B16, V23.B16; \
+	WORDS5
+
+#define WEIGHTSTABLE \
+	WEIGHTSQ40; \
+	LOOKUPS
+
+#define WEIGHTSMX \
+	FMOVD (R6), F8; \
+	SHLL(8, 8); \
+	NIBBLES; \
+	LOOKUPS
+
+#define WEIGHTSQ5 \
+	WEIGHTSQ40; \
+	FMOVQ 256(R7), F9; \
+	FIFTH(VSHL, $4, V9, V0); \
+	FIFTH(VSHL, $3, V9, V1); \
+	FIFTH(VSHL, $2, V9, V2); \
+	FIFTH(VSHL, $1, V9, V3); \
+	FIFTH0(V9, V4); \
+	FIFTH(VUSHR, $1, V9, V5); \
+	FIFTH(VUSHR, $2, V9, V6); \
+	FIFTH(VUSHR, $3, V9, V7)
+
+#define INPUTQ50(p, acc) \
+	FMOVS 36(p), F19; \
+	VDUP V19.S[0], V19.S4; \
+	VADD V19.S4, V19.S4, V19.S4; \
+	INPUT(p, acc)
+
+DATA tables<>+0(SB)/8, $0xf6eaddcfbfad9881
+DATA tables<>+8(SB)/8, $0x7159453526190d01
+DATA tables<>+16(SB)/8, $0x0c08060403020100
+DATA tables<>+24(SB)/8, $0xf4f8fafcfdfeff00
+GLOBL tables<>(SB), RODATA|NOPTR, $32
+
+#define TABLE(at) \
+	MOVD $tables<>+at(SB), R5; \
+	VLD1 (R5), [V31.B16]
+
+// func q41x1NEON(dst *float32, stride int, w *byte, groups, blocks int, x *input)
+TEXT ·q41x1NEON(SB), NOSPLIT, $0-48
+	ONEOF(320, BLOCKQ41, FCVTL, FCVTL2, R12)
+
+// func q41x4NEON(dst *float32, stride int, w *byte, groups, blocks int, x *input)
+TEXT ·q41x4NEON(SB), NOSPLIT, $0-48
+	TILEOF(256, LINES4(R7), WEIGHTSQ40, INPUTS4(INPUTQ80), R12)
+
+// func q50x1NEON(dst *float32, stride int, w *byte, groups, blocks int, x *input)
+TEXT ·q50x1NEON(SB), NOSPLIT, $0-48
+	VMOVI $16, V31.B16
+	ONEOF(352, BLOCKQ50, FCVTL, FCVTL2, ZR)
+
+// func q50x4NEON(dst *float32, stride int, w *byte, groups, blocks int, x *input)
+TEXT ·q50x4NEON(SB), NOSPLIT, $0-48
+	VMOVI $16, V31.B16
+	TILEOF(320, LINES4(R7), WEIGHTSQ5, INPUTS4(INPUTQ50), ZR)
+
+// func q51x1NEON(dst *float32, stride int, w *byte, groups, blocks int, x *input)
+TEXT ·q51x1NEON(SB), NOSPLIT, $0-48
+	VMOVI $16, V31.B16
+	ONEOF(384, BLOCKQ51, FCVTL, FCVTL2, R12)
+
+// func q51x4NEON(dst *float32, stride int, w *byte, groups, blocks int, x *input)
+TEXT ·q51x4NEON(SB), NOSPLIT, $0-48
+	VMOVI $16, V31.B16
+	TILEOF(320, LINES4(R7), WEIGHTSQ5, INPUTS4(INPUTQ80), R12)
+
+// func iq4nlx1NEON(dst *float32, stride int, w *byte, groups, blocks int, x *input)
+TEXT ·iq4nlx1NEON(SB), NOSPLIT, $0-48
+	TABLE(0)
+	ONEOF(288, BLOCKTABLE, FCVTL, FCVTL2, ZR)
+
+// func iq4nlx4NEON(dst *float32, stride int, w *byte, groups, blocks int, x *input)
+TEXT ·iq4nlx4NEON(SB), NOSPLIT, $0-48
+	TABLE(0)
+	TILEOF(256, LINES4(R7), WEIGHTSTABLE, INPUTS4(INPUTQ80), ZR)
+
+// func mxfp4x1NEON(dst *float32, stride int, w *byte, groups, blocks int, x *input)
+TEXT ·mxfp4x1NEON(SB), NOSPLIT, $0-48
+	TABLE(16)
+	ONEOF(288, BLOCKTABLE, SHLL, SHLL2, ZR)
+
+// func mxfp4x4NEON(dst *float32, stride int, w *byte, groups, blocks int, x *input)
+TEXT ·mxfp4x4NEON(SB), NOSPLIT, $0-48
+	TABLE(16)
+	TILEOF(256, LINES4(R7), WEIGHTSMX, INPUTS4(INPUTQ80), ZR)
+
+#define MINIMA(n, acc) \
+	FMUL4(8, n, 2); \
+	FADD4(acc, acc, 8)
+
+// func minima1NEON(dst *float32, w *byte, blocks int, x *input)
+TEXT ·minima1NEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD w+8(FP), R1
+	MOVD blocks+16(FP), R2
+	MOVD x+24(FP), R3
+	ZEROSUMS
+block:
+	VLD1.P 32(R1), [V0.B16, V1.B16]
+	FMOVS 44(R3), F2
+	VDUP V2.S[0], V2.S4
+	FCVTL(4, 0)
+	FCVTL2(5, 0)
+	FCVTL(6, 1)
+	FCVTL2(7, 1)
+	MINIMA(4, 20)
+	MINIMA(5, 21)
+	MINIMA(6, 22)
+	MINIMA(7, 23)
+	ADD $48, R3
+	SUBS $1, R2, R2
+	BNE block
+	VLD1 (R0), [V4.S4, V5.S4, V6.S4, V7.S4]
+	FADD4(4, 4, 20)
+	FADD4(5, 5, 21)
+	FADD4(6, 6, 22)
+	FADD4(7, 7, 23)
+	VST1 [V4.S4, V5.S4, V6.S4, V7.S4], (R0)
+	RET

@@ -17,7 +17,6 @@ import (
 	"tandem/model/gguf"
 	"tandem/npu"
 	"tandem/npu/native"
-	"tandem/npu/quant"
 )
 
 // A model that is larger than its memory budget gives the same logits bit for bit at every chunk
@@ -114,21 +113,21 @@ func TestTooLittleMemory(t *testing.T) {
 	}
 }
 
-// Q5_0 and Q5_1 are converted when they are read, so their weights are staged from memory, not from the file.
-func TestConvertedWeightsAreStaged(t *testing.T) {
-	for _, typ := range []npu.DType{quant.Q5_0, quant.Q5_1} {
-		stageConverted(t, typ)
+// Types that are only read are staged as all others are.
+func TestReadOnlyTypesAreStaged(t *testing.T) {
+	for _, typ := range []npu.DType{npu.Q5_0, npu.Q5_1} {
+		stageReadOnly(t, typ)
 	}
 }
 
-func stageConverted(t *testing.T, typ npu.DType) {
+func stageReadOnly(t *testing.T, typ npu.DType) {
 	meta, tensors := tinymodel.Parts(tinymodel.Spec{Type: npu.Q8_0, Layers: 2, Dim: 128, FF: 256})
 	for i := range tensors {
 		w := &tensors[i]
 		if w.Rows == 1 {
 			continue
 		}
-		_, size := quant.ForeignBlock(typ)
+		size := typ.BlockBytes()
 		w.Type, w.Data = typ, make([]byte, w.Rows*w.Cols/32*size)
 		for j := range w.Data {
 			switch j % size {

@@ -44,7 +44,7 @@ func Dequantize(t npu.DType, dst []float32, src []byte) error {
 
 // Quantize writes src as values of type t to dst. It rounds values to the nearest that a block can hold, and for K-quants
 // searches for the best scales. It returns an error if the lengths do not agree, the type is unknown, or a value is not
-// finite or too large for the type.
+// finite or too large for the type. Types that are read only are an error too.
 func Quantize(t npu.DType, dst []byte, src []float32) error {
 	if err := check(t, len(src), len(dst)); err != nil {
 		return err
@@ -67,6 +67,9 @@ func Quantize(t npu.DType, dst []byte, src []float32) error {
 		return nil
 	}
 	f, n, size := blockWriters[t], t.BlockSize(), t.BlockBytes()
+	if f == nil {
+		return fmt.Errorf("%v is only read, not written", t)
+	}
 	const limit = 65504 // keeps every block's scale within F16
 	for i, v := range src {
 		if !(v >= -limit && v <= limit) {
@@ -80,9 +83,15 @@ func Quantize(t npu.DType, dst []byte, src []float32) error {
 	return nil
 }
 
-var blockReaders = map[npu.DType]func(y []float32, b []byte){
-	npu.Q8_0: readQ80, npu.Q4_0: readQ40, npu.Q4_K: readK(npu.Q4_K), npu.Q5_K: readK(npu.Q5_K), npu.Q6_K: readK(npu.Q6_K),
-}
+var blockReaders = func() map[npu.DType]func(y []float32, b []byte) {
+	m := map[npu.DType]func(y []float32, b []byte){
+		npu.Q8_0: readQ80, npu.Q4_0: readQ40, npu.Q4_K: readK(npu.Q4_K), npu.Q5_K: readK(npu.Q5_K), npu.Q6_K: readK(npu.Q6_K),
+	}
+	for _, t := range npu.ReadOnly {
+		m[t] = readOnly(t)
+	}
+	return m
+}()
 
 var blockWriters = map[npu.DType]func(b []byte, x []float32){
 	npu.Q8_0: writeQ80, npu.Q4_0: writeQ40, npu.Q4_K: writeQ4K, npu.Q5_K: writeQ5K, npu.Q6_K: writeQ6K,

@@ -13,6 +13,9 @@ func (m *Model) Rounding() string { return m.device.Traits().Rounding }
 // Processor reports whether the machine's own processor computes the model.
 func (m *Model) Processor() bool { return m.device.Traits().Processor }
 
+// PassesAtOnce returns how many passes the device computes faster together than one after the other, at least 1.
+func (m *Model) PassesAtOnce() int { return max(1, m.device.Traits().PassesAtOnce) }
+
 // Warm runs passes of many sizes, so that a GPU compiles its kernels and allocates memory before the first request:
 // drivers compile a kernel when it is first used, which can take seconds. It leaves nothing behind.
 func (m *Model) Warm(ctx context.Context) error {

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"tandem/node/batch"
 	"tandem/pair"
 	"tandem/transport"
 )
@@ -124,6 +125,9 @@ func (a *cloudSession) step(events ...pair.Event) {
 	for _, action := range a.machine.Step(events...) {
 		switch act := action.(type) {
 		case pair.Decode:
+			if shared, ok := a.local.Passes.(*batch.Passes); ok {
+				shared.Spare(a.machine.Spare())
+			}
 			a.worker.do(act)
 		case pair.SendDraft:
 			out = append(out, act.Draft)

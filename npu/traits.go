@@ -16,6 +16,9 @@ type Traits struct {
 	LayersAtOnce int
 	// RowsAtOnce is the number of rows that one run should have if there are enough, or 0 for no preference.
 	RowsAtOnce int
+	// PassesAtOnce is how many runs of programs with many rows should go on at the same time, if there are enough, because one
+	// alone leaves the device idle in between. 0 counts as 1.
+	PassesAtOnce int
 	// Packer packs weights into the layout that the device reads; nil if it reads weights as files store them.
 	Packer Packer
 	// Second returns a device with a group of threads of its own, whose results are the same to the bit. It computes while this

@@ -2,6 +2,7 @@ package pair
 
 import (
 	"slices"
+	"time"
 
 	"tandem"
 )
@@ -58,6 +59,17 @@ func (m *Machine) plan() {
 	}
 	m.running = decode{d, step, prefix, before}
 	m.do(d)
+}
+
+// Spare returns how long it is, as far as is known, until the other side needs the draft of the Decode in progress. It needs it
+// when its own drafts get there. This side knows them half a round trip late, and its draft takes as long to arrive.
+func (m *Machine) Spare() time.Duration {
+	lead := m.own.Len() - m.peer.Len()
+	if m.state != together || lead <= 0 {
+		return 0
+	}
+	each := m.greedy.decode[m.cfg.Self.Other()].Value * float64(time.Second)
+	return max(0, time.Duration(float64(lead)*each)-m.greedy.rtt)
 }
 
 func commonPrefix(a, b []tandem.Token) int {

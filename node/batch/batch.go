@@ -13,7 +13,8 @@ import (
 // Batch computes the passes of several answers together. It is safe for concurrent use, and has a model's methods.
 type Batch struct {
 	model  *model.Model
-	logits model.Logits // of the pass that runs
+	logits sync.Pool // of *model.Logits: memory for those of a pass
+	began  time.Time
 
 	mu        sync.Mutex
 	scheduler *Scheduler
@@ -31,14 +32,21 @@ type Stats struct {
 	Waiting int           // jobs that wait now
 }
 
-// New returns a Batch over a model.
+// New returns a Batch over a model. Unless cfg says how many passes run at once, the model's device does.
 func New(m *model.Model, cfg Config) *Batch {
-	return &Batch{model: m, scheduler: NewScheduler(cfg), jobs: map[uint64]*job{}}
+	if cfg.AtOnce == 0 && m != nil {
+		cfg.AtOnce = m.PassesAtOnce()
+	}
+	b := &Batch{model: m, began: time.Now(), scheduler: NewScheduler(cfg), jobs: map[uint64]*job{}}
+	b.logits.New = func() any { return new(model.Logits) }
+	return b
 }
 
 // Of returns the passes of one owner. Where rows are scarce, owners get them in proportion to their
 // shares; EqualShare is usual.
-func (b *Batch) Of(owner string, share int) *Passes { return &Passes{b, owner, share} }
+func (b *Batch) Of(owner string, share int) *Passes {
+	return &Passes{batch: b, owner: owner, share: share}
+}
 
 // Stats returns what b computed so far.
 func (b *Batch) Stats() Stats {
@@ -54,7 +62,11 @@ type Passes struct {
 	batch *Batch
 	owner string
 	share int
+	spare atomic.Int64 // nanoseconds
 }
+
+// Spare says how long it is until somebody needs the outcome of the next call. It holds for all calls after it.
+func (p *Passes) Spare(d time.Duration) { p.spare.Store(int64(d)) }
 
 // ForwardInto is model.Model's, in a pass with others.
 func (p *Passes) ForwardInto(ctx context.Context, inputs []model.Input, into *model.Logits) ([][]float32, error) {
@@ -76,7 +88,7 @@ func (b *Batch) compute(ctx context.Context, of *Passes, inputs []model.Input, i
 	b.last++
 	id := b.last
 	b.jobs[id] = j
-	b.step(Arrived{Job{ID: id, Owner: of.owner, Share: of.share, Rows: j.rows, Prompt: prompt, Whole: j.whole}})
+	b.step(Arrived{Job{ID: id, Owner: of.owner, Share: of.share, Rows: j.rows, Prompt: prompt, Whole: j.whole, Spare: time.Duration(of.spare.Load())}})
 	b.mu.Unlock()
 	select {
 	case <-j.done:
@@ -112,23 +124,21 @@ func (b *Batch) finish(id uint64, err error) {
 	close(j.done)
 }
 
-// step passes e to the scheduler and begins the pass that follows, if any. It is called with the lock held.
+// step passes e to the scheduler and begins the passes that follow, if any. It is called with the lock held.
 func (b *Batch) step(e Event) {
-	grants := b.scheduler.Step(e)
-	if len(grants) == 0 {
-		return
+	for _, p := range b.scheduler.Step(time.Since(b.began), e) {
+		parts := make([]part, len(p.Grants))
+		for i, g := range p.Grants {
+			j := b.jobs[g.ID]
+			j.running = true
+			parts[i] = j.next(g)
+		}
+		go b.run(p.ID, parts)
 	}
-	parts := make([]part, len(grants))
-	for i, g := range grants {
-		j := b.jobs[g.ID]
-		j.running = true
-		parts[i] = j.next(g)
-	}
-	go b.run(parts)
 }
 
-// run computes a pass, gives the jobs their logits and begins the next pass.
-func (b *Batch) run(parts []part) {
+// run computes a pass, gives the jobs their logits and lets the next pass begin.
+func (b *Batch) run(id uint64, parts []part) {
 	start := time.Now()
 	errs := b.pass(parts)
 	took := time.Since(start)
@@ -151,7 +161,7 @@ func (b *Batch) run(parts []part) {
 			b.finish(p.id, context.Cause(p.job.ctx))
 		}
 	}
-	b.step(Passed{took})
+	b.step(Passed{id, took})
 }
 
 // pass computes parts in one pass, and returns the error of each. If the pass fails, it computes each part in a pass of
@@ -207,7 +217,9 @@ func (b *Batch) forward(ctx context.Context, parts []part) (err error) {
 	for _, p := range parts {
 		inputs = append(inputs, p.inputs...)
 	}
-	out, err := b.model.ForwardInto(ctx, inputs, &b.logits)
+	logits := b.logits.Get().(*model.Logits)
+	defer b.logits.Put(logits)
+	out, err := b.model.ForwardInto(ctx, inputs, logits)
 	if err != nil {
 		return err
 	}

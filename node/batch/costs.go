@@ -1,53 +1,56 @@
 package batch
 
-// costs estimates the time of a pass as a line over its rows, by least squares over the latest passes.
+import (
+	"math/bits"
+	"sort"
+	"time"
+
+	"tandem/specdec"
+)
+
+// costs measures the times of passes.
 type costs struct {
-	n, x, y, xx, xy float64 // sums over passes; older ones count less
+	most  int                   // rows that matter
+	times map[int]time.Duration // means, in which the latest count most, by rows rounded up
+	table specdec.Costs         // of up to most rows
+	usual time.Duration         // the mean of all passes; 0 before the first
 }
 
-// memory is the weight that a pass keeps with each pass after it: about the last hundred count.
-const memory = 0.99
+// recent is the weight that the latest pass has in a mean: about the last ten count.
+const recent = 8
 
-// observe records the time of a pass, in seconds.
-func (c *costs) observe(rows int, seconds float64) {
-	if rows < 1 || seconds < 0 {
+// observe records the time of a pass.
+func (c *costs) observe(rows int, took time.Duration) {
+	if rows < 1 || took < 0 {
 		return
 	}
-	x := float64(rows)
-	for _, sum := range []*float64{&c.n, &c.x, &c.y, &c.xx, &c.xy} {
-		*sum *= memory
+	if c.times == nil {
+		c.times = map[int]time.Duration{}
 	}
-	c.n, c.x, c.y, c.xx, c.xy = c.n+1, c.x+x, c.y+seconds, c.xx+x*x, c.xy+x*seconds
+	at := roundUp(rows)
+	mean, seen := c.times[at]
+	if !seen {
+		mean = took
+	}
+	c.times[at] = mean + (took-mean)/recent
+	if c.usual == 0 {
+		c.usual = took
+	}
+	c.usual += (took - c.usual) / recent
+	c.table = specdec.Interpolate(c.times, c.most)
 }
 
-// line returns the time of a pass without rows and what each row adds. Before passes of different sizes were seen, a pass
-// costs as much as eight of its rows.
-func (c *costs) line() (base, row float64) {
-	if c.n == 0 {
-		return 8, 1
-	}
-	if spread := c.n*c.xx - c.x*c.x; spread > 1e-3*c.xx {
-		row = (c.n*c.xy - c.x*c.y) / spread
-		base = (c.y - row*c.x) / c.n
-	}
-	if mean := c.y / (c.x + 8*c.n); row <= 0 || base < 0 {
-		return 8 * mean, mean
-	}
-	return base, row
+// roundUp rounds to numbers of rows that have one time: four to a power of two.
+func roundUp(rows int) int {
+	step := max(1, 1<<bits.Len(uint(rows-1))/8)
+	return (rows + step - 1) / step * step
 }
 
-// at returns the time of a pass of some rows.
-func (c *costs) at(rows int) float64 {
-	base, row := c.line()
-	return base + row*float64(rows)
-}
-
-// within returns how many rows a pass may have in some time.
+// within returns how many rows a pass may have in some time, in seconds.
 func (c *costs) within(seconds float64) int {
-	base, row := c.line()
-	if row <= 0 {
-		return 1 << 20
+	const rounding = 1 + 1e-9
+	if len(c.table) == 0 {
+		return int(min(seconds*rounding, float64(c.most))) // each row costs as much as it does for Costs.At
 	}
-	const rounding = 1e-6 // of a row
-	return int(min(max((seconds-base)/row+rounding, 0), 1<<20))
+	return sort.Search(len(c.table), func(i int) bool { return c.table[i] > seconds*rounding })
 }

@@ -10,9 +10,11 @@ import (
 type Config struct {
 	// MaxRows is the most rows of a pass, 128 by default. A job that cannot be cut may exceed it; then it is alone.
 	MaxRows int
+	// AtOnce is how many passes run at the same time, 1 by default.
+	AtOnce int
 	// Stretch is how much longer pieces of prompts may make a pass that also has next tokens, 2 by default: the time of
 	// the pass is at most Stretch times what it would be without them. It bounds the time between two tokens while other
-	// answers begin.
+	// answers begin. Next tokens that nobody needs yet have what room is left.
 	Stretch float64
 }
 
@@ -23,6 +25,7 @@ func (c Config) defaults() Config {
 	if c.MaxRows < 1 {
 		c.MaxRows = 128
 	}
+	c.AtOnce = max(c.AtOnce, 1)
 	if c.Stretch < 1 {
 		c.Stretch = 2
 	}
@@ -37,6 +40,8 @@ type Job struct {
 	Rows   int    // at least 1
 	Prompt bool   // part of a prompt, which may wait for next tokens
 	Whole  bool   // in one pass or not at all
+	// Spare is how long it is until somebody needs the outcome. Next tokens that have time for it wait for a later pass.
+	Spare time.Duration
 }
 
 // A Grant is a part of a job in a pass: its next Rows rows.
@@ -54,45 +59,108 @@ type Arrived struct{ Job Job }
 // Left withdraws a job. The rows of a pass that runs stay in it.
 type Left struct{ ID uint64 }
 
-// Passed ends the pass that runs, and says how long it took.
-type Passed struct{ Took time.Duration }
+// Passed ends a pass that runs, and says how long it took.
+type Passed struct {
+	ID   uint64
+	Took time.Duration
+}
 
 func (Arrived) event() {}
 func (Left) event()    {}
 func (Passed) event()  {}
 
-// Scheduler says which rows the next pass computes. One pass runs at a time.
+// A Pass is rows to compute together.
+type Pass struct {
+	ID     uint64
+	Grants []Grant
+}
+
+func (p Pass) rows() (n int) {
+	for _, g := range p.Grants {
+		n += g.Rows
+	}
+	return n
+}
+
+// Scheduler says which rows the next passes compute.
 type Scheduler struct {
 	cfg     Config
-	classes [2]ring // next tokens, prompts
-	running int     // rows of the pass that runs; 0 for none
+	classes [3]ring // next tokens, prompts, next tokens that can wait
+	running map[uint64]Pass
+	last    uint64 // pass
 	costs   costs
 }
 
 // NewScheduler returns a Scheduler without jobs.
-func NewScheduler(cfg Config) *Scheduler { return &Scheduler{cfg: cfg.defaults()} }
+func NewScheduler(cfg Config) *Scheduler {
+	cfg = cfg.defaults()
+	return &Scheduler{cfg: cfg, running: map[uint64]Pass{}, costs: costs{most: cfg.MaxRows}}
+}
 
-// Step returns the pass that begins with e, or nothing: while a pass runs, no other begins. Jobs of a pass are in it once.
-// The rows of a job come in order.
-func (s *Scheduler) Step(e Event) []Grant {
+// Step returns the passes that begin with e, which happens at a time since some moment. The rows of a job come in order: it is in
+// one pass at a time, once.
+func (s *Scheduler) Step(now time.Duration, e Event) (begin []Pass) {
 	switch e := e.(type) {
 	case Arrived:
-		s.class(e.Job.Prompt).add(e.Job)
+		s.add(now, e.Job)
 	case Left:
 		s.drop(e.ID)
 	case Passed:
-		s.costs.observe(s.running, e.Took.Seconds())
-		s.running = 0
+		s.costs.observe(s.running[e.ID].rows(), e.Took)
+		delete(s.running, e.ID)
 	}
-	if s.running > 0 {
-		return nil
+	for len(s.running) < s.cfg.AtOnce {
+		p := s.next(now)
+		if len(p.Grants) == 0 {
+			break
+		}
+		s.running[p.ID] = p
+		begin = append(begin, p)
 	}
-	grants, rows := s.class(false).grant(nil, 0, s.cfg.MaxRows)
-	if room := s.room(rows); room > 0 {
-		grants, rows = s.class(true).grant(grants, rows, rows+room)
+	return begin
+}
+
+// next returns a pass, which has no rows if none can begin.
+func (s *Scheduler) next(now time.Duration) Pass {
+	s.hurry(now)
+	p := filling{taken: map[uint64]bool{}}
+	for _, r := range s.running {
+		for _, g := range r.Grants {
+			p.taken[g.ID] = true
+		}
 	}
-	s.running = rows
-	return grants
+	s.classes[urgent].grant(&p, s.cfg.MaxRows)
+	limit := p.rows + s.room(p.rows)
+	s.classes[prompts].grant(&p, limit)
+	s.classes[later].grant(&p, limit)
+	s.last++
+	return Pass{s.last, p.grants}
+}
+
+// Classes of jobs.
+const (
+	urgent = iota
+	prompts
+	later
+)
+
+// add adds a job to its class.
+func (s *Scheduler) add(now time.Duration, j Job) {
+	class := urgent
+	switch {
+	case j.Prompt:
+		class = prompts
+	case j.Spare > 0:
+		class = later
+	}
+	s.classes[class].add(queued{j, now + j.Spare})
+}
+
+// hurry makes those urgent that would come too late if they missed two passes: the next, and the one that may begin just before.
+func (s *Scheduler) hurry(now time.Duration) {
+	for _, j := range s.classes[later].take(func(j queued) bool { return j.due <= now+2*s.costs.usual }) {
+		s.classes[urgent].add(j)
+	}
 }
 
 // Waiting returns how many jobs wait for rows, and how many rows they wait for.
@@ -110,22 +178,15 @@ func (s *Scheduler) Waiting() (jobs, rows int) {
 // drop withdraws a job, without beginning a pass.
 func (s *Scheduler) drop(id uint64) {
 	for i := range s.classes {
-		s.classes[i].drop(id)
+		s.classes[i].take(func(j queued) bool { return j.ID == id })
 	}
 }
 
-func (s *Scheduler) class(prompt bool) *ring {
-	if prompt {
-		return &s.classes[1]
-	}
-	return &s.classes[0]
-}
-
-// room returns how many rows of prompts fit a pass that has some rows of next tokens.
+// room returns how many rows fit a pass beside some rows of next tokens.
 func (s *Scheduler) room(rows int) int {
 	room := s.cfg.MaxRows - rows
 	if rows > 0 {
-		room = min(room, max(LeastPrompt, s.costs.within(s.cfg.Stretch*s.costs.at(rows))-rows))
+		room = min(room, max(LeastPrompt, s.costs.within(s.cfg.Stretch*s.costs.table.At(rows))-rows))
 	}
 	return room
 }
@@ -138,8 +199,8 @@ type ring struct {
 
 type owner struct {
 	name   string
-	jobs   []Job // first come, first served
-	credit int   // rows
+	jobs   []queued // first come, first served
+	credit int      // rows
 	share  int
 }
 
@@ -149,7 +210,13 @@ const quantum = 2
 // EqualShare is the share of an owner whom nobody prefers.
 const EqualShare = 4
 
-func (r *ring) add(j Job) {
+// queued is a job that waits.
+type queued struct {
+	Job
+	due time.Duration // when somebody needs it
+}
+
+func (r *ring) add(j queued) {
 	i := slices.IndexFunc(r.owners, func(o *owner) bool { return o.name == j.Owner })
 	if i < 0 {
 		i = len(r.owners)
@@ -158,57 +225,87 @@ func (r *ring) add(j Job) {
 	r.owners[i].jobs = append(r.owners[i].jobs, j)
 }
 
-func (r *ring) drop(id uint64) {
+// take removes jobs and returns them.
+func (r *ring) take(which func(queued) bool) (out []queued) {
 	for _, o := range r.owners {
-		o.jobs = slices.DeleteFunc(o.jobs, func(j Job) bool { return j.ID == id })
+		o.jobs = slices.DeleteFunc(o.jobs, func(j queued) bool {
+			is := which(j)
+			if is {
+				out = append(out, j)
+			}
+			return is
+		})
 	}
 	r.owners = slices.DeleteFunc(r.owners, func(o *owner) bool { return len(o.jobs) == 0 })
+	return out
 }
 
-// grant appends rows of waiting jobs to a pass until it has limit rows. It returns the pass and its rows.
-func (r *ring) grant(pass []Grant, rows, limit int) ([]Grant, int) {
-	full := map[uint64]bool{} // jobs that are in the pass with all that fits
-	for len(r.owners) > 0 && rows < limit {
+// filling is a pass to which rows are added.
+type filling struct {
+	grants []Grant
+	rows   int
+	taken  map[uint64]bool // jobs of which it takes no more: they are in another pass, or there is no room
+}
+
+// add adds rows of a job.
+func (p *filling) add(id uint64, rows int) {
+	p.rows += rows
+	for i := range p.grants {
+		if p.grants[i].ID == id {
+			p.grants[i].Rows += rows
+			return
+		}
+	}
+	p.grants = append(p.grants, Grant{id, rows})
+}
+
+// grant adds rows of waiting jobs to a pass until it has limit rows.
+func (r *ring) grant(p *filling, limit int) {
+	for len(r.owners) > 0 && p.rows < limit {
 		// One round of turns. It ends the pass if no owner can add anything, however much credit it has.
 		stuck := true
 		for range len(r.owners) {
 			o := r.owners[0]
 			o.credit += quantum * o.share
-			stuck = stuck && o.credit > 0
-			for rows < limit && o.credit > 0 {
-				i := slices.IndexFunc(o.jobs, func(j Job) bool { return !full[j.ID] })
-				if i < 0 {
-					break
-				}
-				n, waits := o.jobs[i].part(o.credit, limit-rows, rows == 0)
-				if waits {
-					stuck = false // for credit, which the next round brings
-					break
-				}
-				if n == 0 {
-					full[o.jobs[i].ID] = true // there is no room for it in this pass
-					continue
-				}
-				stuck = false
-				pass, rows = merge(pass, Grant{o.jobs[i].ID, n}), rows+n
-				o.credit -= n
-				if o.jobs[i].Rows -= n; o.jobs[i].Rows == 0 {
-					o.jobs = slices.Delete(o.jobs, i, i+1)
-				}
-			}
+			stuck = o.turn(p, limit) && stuck
 			r.owners = r.owners[1:]
 			if len(o.jobs) > 0 {
 				r.owners = append(r.owners, o)
 			}
-			if rows >= limit {
+			if p.rows >= limit {
 				break // the next pass goes on with the owner after this one
 			}
 		}
 		if stuck {
-			break
+			return
 		}
 	}
-	return pass, rows
+}
+
+// turn adds what an owner has credit for. It reports whether the owner can add nothing, with more credit either.
+func (o *owner) turn(p *filling, limit int) (stuck bool) {
+	stuck = o.credit > 0
+	for p.rows < limit && o.credit > 0 {
+		i := slices.IndexFunc(o.jobs, func(j queued) bool { return !p.taken[j.ID] })
+		if i < 0 {
+			break
+		}
+		n, waits := o.jobs[i].part(o.credit, limit-p.rows, p.rows == 0)
+		if waits {
+			return false // for credit, which the next round brings
+		}
+		if n == 0 {
+			p.taken[o.jobs[i].ID] = true
+			continue
+		}
+		stuck = false
+		p.add(o.jobs[i].ID, n)
+		o.credit -= n
+		if o.jobs[i].Rows -= n; o.jobs[i].Rows == 0 {
+			o.jobs = slices.Delete(o.jobs, i, i+1)
+		}
+	}
+	return stuck
 }
 
 // part returns how many rows of j fit a pass with so much room, bought with credit. A whole job that does not fit any
@@ -224,15 +321,4 @@ func (j Job) part(credit, room int, empty bool) (n int, waits bool) {
 		return 0, true
 	}
 	return j.Rows, false
-}
-
-// merge appends g to a pass, or adds it to the grant of the same job.
-func merge(pass []Grant, g Grant) []Grant {
-	for i := range pass {
-		if pass[i].ID == g.ID {
-			pass[i].Rows += g.Rows
-			return pass
-		}
-	}
-	return append(pass, g)
 }

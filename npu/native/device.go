@@ -73,7 +73,7 @@ func (d *Device) Name() string {
 
 // Traits implements npu.Device.
 func (d *Device) Traits() npu.Traits {
-	return npu.Traits{Processor: true, Packer: d, Second: func() npu.Device { return d.second() }}
+	return npu.Traits{Processor: true, PassesAtOnce: min(2, d.pool.helpers+1), Packer: d, Second: func() npu.Device { return d.second() }}
 }
 
 // second returns a device with half as many threads, that reads the same packed weights.
@@ -109,17 +109,25 @@ type program struct {
 	offset  []int
 	room    int
 	ropes   []*ropeTable
-	kernels [][]float32     // of convolutions [positions × width]
-	experts [][]npu.Program // of nodes that send rows through experts
-	packed  []*packed       // the weights of products that Compile packs
-	with    [][]int         // for each node, the nodes that are computed with it (see together)
-	adds    []npu.Value     // for each sum that adds an adapter's product, that product; else 0 (see fuse)
-	staged  bool            // whether any weights are staged
-	factors bool            // whether adapters are inputs
+	kernels [][]float32  // of convolutions [positions × width]
+	experts [][]*program // of nodes that send rows through experts
+	packed  []*packed    // the weights of products that Compile packs
+	with    [][]int      // for each node, the nodes that are computed with it (see together)
+	adds    []npu.Value  // for each sum that adds an adapter's product, that product; else 0 (see fuse)
+	staged  bool         // whether any weights are staged
+	factors bool         // whether adapters are inputs
 }
 
 // Compile implements npu.Device. It checks the graph and lays out its values.
 func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
+	p, err := d.compile(g)
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+func (d *Device) compile(g *npu.Graph) (*program, error) {
 	if err := g.Check(); err != nil {
 		return nil, err
 	}
@@ -127,7 +135,7 @@ func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
 		return nil, errors.New("native device requires a little-endian processor: it reads weights in place")
 	}
 	p := &program{dev: d, graph: g, ropes: make([]*ropeTable, len(g.Nodes)),
-		packed: make([]*packed, len(g.Nodes)), kernels: make([][]float32, len(g.Nodes)), experts: make([][]npu.Program, len(g.Nodes))}
+		packed: make([]*packed, len(g.Nodes)), kernels: make([][]float32, len(g.Nodes)), experts: make([][]*program, len(g.Nodes))}
 	for i, n := range g.Nodes {
 		p.staged = p.staged || n.Weight != nil && n.Weight.Staged
 		p.factors = p.factors || n.Op == npu.OpFactor || n.Op == npu.OpSelect
@@ -138,7 +146,7 @@ func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
 			p.kernels[i] = kernelOf(n.Weight)
 		case n.Op == npu.OpExperts:
 			for _, e := range n.Experts.Graphs {
-				compiled, err := d.Compile(e)
+				compiled, err := d.compile(e)
 				if err != nil {
 					return nil, err
 				}
@@ -252,6 +260,13 @@ func (p *program) Graph() *npu.Graph { return p.graph }
 
 // Run implements npu.Program. It computes only the rows in use.
 func (p *program) Run(a npu.Args) error {
+	p.dev.pool.enter()
+	defer p.dev.pool.leave()
+	return p.compute(a)
+}
+
+// compute is Run within another run, too.
+func (p *program) compute(a npu.Args) error {
 	if err := p.check(&a); err != nil {
 		return err
 	}

@@ -36,7 +36,7 @@ func (r *run) sendToExperts(i int) error {
 			continue
 		}
 		s.y = grow(s.y, len(s.rows)*n.Width)
-		if err := expert.Run(npu.Args{Rows: len(s.rows), X: s.x, Out: s.y}); err != nil {
+		if err := expert.compute(npu.Args{Rows: len(s.rows), X: s.x, Out: s.y}); err != nil {
 			return err
 		}
 		for k, at := range s.rows {

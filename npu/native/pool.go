@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // pool is a fixed set of helper goroutines that share loops. Idle helpers spin for about as long as it takes until the next
@@ -14,6 +15,7 @@ type pool struct {
 	jobs    chan *job
 	spare   sync.Pool // of *job
 	once    sync.Once
+	runs    atomic.Int32 // of programs, that go on now
 }
 
 // job is a loop over 0 to n−1 in steps of grain. Each goroutine first works through its own stretch of steps, because
@@ -35,9 +37,13 @@ type stretchOfSteps struct {
 	_    [48]byte // padding to a cache line
 }
 
-// looks is the number of times that an idle goroutine looks for work, yielding in between, before it sleeps. This takes
-// about 0.1 ms, longer than the parts of a layer that run on one thread. Waking up would take about as long.
-const looks = 1000
+// An idle goroutine looks for work a number of times, yielding in between, before it sleeps. This takes about 0.1 ms, longer than
+// the parts of a layer that run on one thread. Waking up would take about as long. Where others want the processor it takes that
+// long to look once or twice, and then it leaves the processor to them.
+const (
+	looks    = 1000
+	patience = 100 * time.Microsecond
+)
 
 func newPool(helpers int) *pool {
 	p := &pool{helpers: helpers, jobs: make(chan *job, helpers)}
@@ -59,7 +65,8 @@ func newPool(helpers int) *pool {
 
 // next receives from c. It spins for a while before it sleeps.
 func next[T any](c <-chan T) (T, bool) {
-	for range looks {
+	began := time.Now()
+	for n := 0; n < looks && time.Since(began) < patience; n++ {
 		select {
 		case v, ok := <-c:
 			return v, ok
@@ -115,13 +122,27 @@ func (p *pool) release(j *job) {
 	}
 }
 
+// enter begins a run. Where others go on, it lets those have the processor first that have waited for it: a run of many rows
+// takes milliseconds, and what they do with the rows of the last one takes little.
+func (p *pool) enter() {
+	if p.runs.Add(1) > 1 {
+		runtime.Gosched()
+	}
+}
+
+// leave ends a run.
+func (p *pool) leave() { p.runs.Add(-1) }
+
+// alone reports whether a run has to do with one thread, since there are as many runs as threads. Then it waits for no other.
+func (p *pool) alone() bool { return int(p.runs.Load()) > p.helpers }
+
 // shareFrom is the smallest amount of work, in multiplications, that is worth sharing with a helper.
 const shareFrom = 1 << 18
 
 // each calls f for ranges that together cover 0 to n−1, on several threads if n·cost multiplications are worth sharing. The
 // result of f for an index must not depend on the range.
 func (p *pool) each(n, cost int, f func(lo, hi int)) {
-	if p.helpers == 0 || n < 2 || n*cost < shareFrom {
+	if n < 2 || n*cost < shareFrom || p.alone() {
 		f(0, n)
 		return
 	}

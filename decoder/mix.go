@@ -41,10 +41,17 @@ const manyTokens = 1 << 14
 
 // mixture returns Σ weights[i]·softmax(logits[i]), each softmax without the token except if it is not negative.
 func mixture(logits [][]float32, weights []float64, except tandem.Token) []float64 {
-	parts := make([][]float64, len(logits))
+	p := make([]float64, len(logits[0]))
+	parts := [][]float64{p}
+	for range logits[1:] {
+		memory := spareParts.Get().(*[]float64)
+		defer spareParts.Put(memory)
+		*memory = slices.Grow((*memory)[:0], len(p))[:len(p)]
+		parts = append(parts, *memory)
+	}
 	var mixing sync.WaitGroup
 	for i, l := range logits {
-		part := func() { parts[i] = scaledSoftmax(l, weights[i], except) }
+		part := func() { scaledSoftmax(parts[i], l, weights[i], except) }
 		if len(l) < manyTokens {
 			part()
 		} else {
@@ -52,7 +59,6 @@ func mixture(logits [][]float32, weights []float64, except tandem.Token) []float
 		}
 	}
 	mixing.Wait()
-	p := parts[0]
 	for _, part := range parts[1:] { // in a fixed order, so that the sum has the same bits every time
 		for x, v := range part {
 			p[x] += v
@@ -61,9 +67,11 @@ func mixture(logits [][]float32, weights []float64, except tandem.Token) []float
 	return p
 }
 
-// scaledSoftmax returns weight·softmax(logits), without the token except if it is not negative.
-func scaledSoftmax(logits []float32, weight float64, except tandem.Token) []float64 {
-	e := make([]float64, len(logits))
+// spareParts is memory for contexts' shares of a mixture. With a large vocabulary they are most of what answers throw away.
+var spareParts = sync.Pool{New: func() any { return new([]float64) }}
+
+// scaledSoftmax writes weight·softmax(logits) to e, without the token except if it is not negative.
+func scaledSoftmax(e []float64, logits []float32, weight float64, except tandem.Token) {
 	top, sum := maximum(logits), 0.0
 	for x, l := range logits {
 		e[x] = math.Exp(float64(l) - top)
@@ -76,14 +84,14 @@ func scaledSoftmax(logits []float32, weight float64, except tandem.Token) []floa
 		if sum < all/1024 { // nearly all the mass was that token's, and the rest is mostly rounding error
 			rest := slices.Clone(logits)
 			rest[except] = float32(math.Inf(-1))
-			return scaledSoftmax(rest, weight, -1)
+			scaledSoftmax(e, rest, weight, -1)
+			return
 		}
 	}
 	scale := weight / sum
 	for x := range e {
 		e[x] *= scale
 	}
-	return e
 }
 
 // logProbability returns log softmax(logits)[t].

@@ -94,8 +94,9 @@ func (s *Seq) cut(n int) {
 	}
 }
 
-// The capacity of a new span in positions is at least minSpan. It grows with the sequence up to maxSpan.
-const minSpan, maxSpan = 64, 1024
+// The capacity of a new span in positions is at least minSpan. It grows with what the sequence shares with no other, up to
+// maxSpan: many answers that read the same long passages take little memory each.
+const minSpan, maxSpan = 16, 1024
 
 // extend adds n slots. cut(s.n) removes them again.
 func (s *Seq) extend(n int) {
@@ -105,7 +106,13 @@ func (s *Seq) extend(n int) {
 		n -= more
 	}
 	if n > 0 {
-		capacity := min(max(n, min(max(s.n/2, minSpan), maxSpan)), s.m.config.Context-s.n)
+		own := 0
+		for i, span := range s.kv.Spans {
+			if s.owned[i] {
+				own += span.Len
+			}
+		}
+		capacity := min(max(n, min(max(own/2, minSpan), maxSpan)), s.m.config.Context-s.n)
 		s.kv.Spans = append(s.kv.Spans, newSpan(&s.m.config, n, max(n, capacity)))
 		s.owned = append(s.owned, true)
 	}

@@ -54,7 +54,8 @@ type LoadResult struct {
 	Together  float64 `json:"answers_per_pass,omitempty"`
 	Memory    float64 `json:"memory_mb"` // most of the heap in use, devices included
 	Left      int     `json:"goroutines_left"`
-	Text      string  `json:"text_sha256"` // of the answers of the first device
+	Text      string  `json:"text_sha256"`         // of the answers of the first device
+	Simulated string  `json:"simulated,omitempty"` // the machine, in virtual time; empty for a live cloud
 }
 
 // Run measures each number of devices with each way to compute, alternating.

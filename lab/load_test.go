@@ -28,3 +28,24 @@ func TestLoad(t *testing.T) {
 		}
 	}
 }
+
+// In virtual time a batch brings more where rows are cheap, and the results say what was simulated.
+func TestVirtualLoad(t *testing.T) {
+	x := VirtualLoad{Machines: []string{"cores", "accelerator"}, Devices: []int{1, 16}, PerEach: 2, Tokens: 8, Places: map[string]int{LoadAlone: 8, LoadBatch: 64}}
+	rows, err := x.Run(t.Context())
+	if err != nil || len(rows) != 8 {
+		t.Fatalf("%d results, %v", len(rows), err)
+	}
+	for i, r := range rows {
+		if r.Simulated != x.Machines[i/4] || r.Answers != 2*r.Devices || r.Tokens <= 0 || r.Gap <= 0 {
+			t.Errorf("result %d: %+v", i, r)
+		}
+	}
+	if cores, accelerator := rows[3].Tokens/rows[2].Tokens, rows[7].Tokens/rows[6].Tokens; cores < 1 || accelerator < 2*cores {
+		t.Errorf("16 devices: a batch brings %.1f times the tokens on cores and %.1f on the accelerator", cores, accelerator)
+	}
+	x.Machines = []string{"quantum"}
+	if _, err := x.Run(t.Context()); err == nil {
+		t.Error("a machine that there is not")
+	}
+}

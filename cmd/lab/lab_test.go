@@ -64,6 +64,7 @@ func TestLabErrors(t *testing.T) {
 		{"load --devices 0", "1 to 4096"},
 		{"load --each 0", "1 or more"},
 		{"load --places 8", "two numbers"},
+		{"load --virtual quantum", "accelerator"},
 		{"hedge --contexts 0", "1 to 8"},
 		{"hedge --guess 2", "between 0 and 1"},
 		{"hedge rows.json", "needs --json"},

@@ -9,10 +9,11 @@ import (
 )
 
 type loadCmd struct {
-	Devices []int  `help:"Numbers of devices that ask at once." default:"1,8,64,200"`
-	Each    int    `help:"Questions of each device, one after the other." default:"3"`
-	Batch   string `help:"How the cloud computes: ${enum}. on: the passes of all answers together; off: those of each alone." enum:"on,off,both" default:"both"`
-	Places  []int  `help:"Most answers at once, for off and on." default:"8,64" placeholder:"OFF,ON"`
+	Devices []int    `help:"Numbers of devices that ask at once." default:"1,8,64,200"`
+	Each    int      `help:"Questions of each device, one after the other." default:"3"`
+	Batch   string   `help:"How the cloud computes: ${enum}. on: the passes of all answers together; off: those of each alone." enum:"on,off,both" default:"both"`
+	Places  []int    `help:"Most answers at once, for off and on." default:"8,64" placeholder:"OFF,ON"`
+	Virtual []string `help:"Simulated machines, in virtual time, instead of this one: cores (two of them, as measured) and accelerator (made up: 64 rows take 1.6 times as long as 8), both with Qwen2.5-0.5B's shape." enum:"cores,accelerator" placeholder:"MACHINE"`
 	answerFlags
 	File string `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default: standard output."`
 }
@@ -22,6 +23,7 @@ func (c *loadCmd) Help() string {
   lab load
   lab load --devices 1,16,256 --each 2 --batch on
   lab load --model qwen2.5-0.5b-instruct-q4_0.gguf --max-tokens 32 --json load.json
+  lab load --virtual cores,accelerator --devices 1,8,64,256 --max-tokens 24
 
 A cloud serves devices over loopback, in one process. The devices have no documents and decode nothing, so that the machine's time is the cloud's. The first token comes after waiting for a place, retrieval and the prompt. Left are goroutines that are still there when all have gone.`
 }
@@ -30,18 +32,15 @@ func (c *loadCmd) Run(a *cli.App) (err error) {
 	if err := c.check(a); err != nil {
 		return err
 	}
+	if len(c.Virtual) > 0 {
+		return c.virtual(a)
+	}
 	b, closing, err := c.answerFlags.open(a)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, closing()) }()
-	x := lab.Load{Setup: b, Devices: c.Devices, PerEach: c.Each, Places: map[string]int{}}
-	if c.Batch != "on" {
-		x.Places[lab.LoadAlone] = c.Places[0]
-	}
-	if c.Batch != "off" {
-		x.Places[lab.LoadBatch] = c.Places[1]
-	}
+	x := lab.Load{Setup: b, Devices: c.Devices, PerEach: c.Each, Places: c.places()}
 	rows, err := x.Run(a, progress(a, "load"))
 	a.Clear()
 	switch {
@@ -53,17 +52,50 @@ func (c *loadCmd) Run(a *cli.App) (err error) {
 	fmt.Fprintf(a.Out, "live over loopback, %s, answers of at most %d tokens\n\n%8s %6s %7s %8s %7s %9s %9s %9s %18s %18s %6s %8s %6s %7s\n",
 		b.Model.Config().Name, c.MaxTokens, "devices", "batch", "places", "answers", "failed", "degraded", "answers/s", "tokens/s", "first ms (p99)", "gap ms (p99)", "rows", "MB", "left", "text")
 	for _, r := range rows {
-		on := "off"
-		if r.Method == lab.LoadBatch {
-			on = "on"
-		}
-		fmt.Fprintf(a.Out, "%8d %6s %7d %8d %7d %9d %9.1f %9.0f %18s %18s %6.1f %8.0f %6d %7.7s\n", r.Devices, on, r.Places, r.Answers, r.Failed, r.Degraded, r.PerSecond, r.Tokens,
+		fmt.Fprintf(a.Out, "%8d %6s %7d %8d %7d %9d %9.1f %9.0f %18s %18s %6.1f %8.0f %6d %7.7s\n", r.Devices, onOff(r), r.Places, r.Answers, r.Failed, r.Degraded, r.PerSecond, r.Tokens,
 			fmt.Sprintf("%.0f (%.0f)", r.First, r.First99), fmt.Sprintf("%.1f (%.1f)", r.Gap, r.Gap99), r.Rows, r.Memory, r.Left, r.Text)
 		if r.Failed > 0 {
 			fmt.Fprintf(a.Out, "         one failed with: %s\n", cli.Plain(r.Cause))
 		}
 	}
 	return nil
+}
+
+// places returns how many answers the cloud has at once, by how it computes them.
+func (c *loadCmd) places() map[string]int {
+	p := map[string]int{}
+	if c.Batch != "on" {
+		p[lab.LoadAlone] = c.Places[0]
+	}
+	if c.Batch != "off" {
+		p[lab.LoadBatch] = c.Places[1]
+	}
+	return p
+}
+
+// virtual simulates.
+func (c *loadCmd) virtual(a *cli.App) error {
+	rows, err := lab.VirtualLoad{Machines: c.Virtual, Devices: c.Devices, PerEach: c.Each, Tokens: c.MaxTokens, Places: c.places()}.Run(a)
+	switch {
+	case err != nil:
+		return err
+	case a.Globals.JSON:
+		return a.JSONTo(c.File, map[string]any{"rows": rows})
+	}
+	fmt.Fprintf(a.Out, "simulated, in virtual time, Qwen2.5-0.5B's shape, answers of %d tokens\n\n%12s %8s %6s %7s %8s %9s %9s %18s %18s %6s\n",
+		c.MaxTokens, "machine", "devices", "batch", "places", "answers", "answers/s", "tokens/s", "first ms (p99)", "gap ms (p99)", "rows")
+	for _, r := range rows {
+		fmt.Fprintf(a.Out, "%12s %8d %6s %7d %8d %9.1f %9.0f %18s %18s %6.1f\n", r.Simulated, r.Devices, onOff(r), r.Places, r.Answers, r.PerSecond, r.Tokens,
+			fmt.Sprintf("%.0f (%.0f)", r.First, r.First99), fmt.Sprintf("%.1f (%.1f)", r.Gap, r.Gap99), r.Rows)
+	}
+	return nil
+}
+
+func onOff(r lab.LoadResult) string {
+	if r.Method == lab.LoadBatch {
+		return "on"
+	}
+	return "off"
 }
 
 // check checks the flags.

@@ -114,7 +114,7 @@ type world struct {
 
 // Run plays one answer.
 func Run(ctx context.Context, s Setting) (Outcome, error) {
-	w := &world{Setting: s, World: pairtest.World{Source: s.Source}}
+	w := &world{Setting: s, World: pairtest.World{Clock: new(pairtest.Clock), Source: s.Source}}
 	w.World.Send = func(from *pairtest.End, e pair.Event) { w.ports[from.Side].send(e) }
 	w.World.Flush = func(from *pairtest.End) { w.ports[from.Side].carrier.flush() }
 	if s.Guess > 0 {

@@ -33,7 +33,7 @@ type Links struct {
 // NewLinks returns a world of two sides whose passes take a millisecond, over links without delay. Two in three of its
 // decoders' guesses are right, and whatever a superseded decode may have done happens.
 func NewLinks(cfg pair.Config, source Source, seed uint64) *Links {
-	w := &Links{World: &World{Source: source}, Rand: rand.New(rand.NewPCG(seed, 99))}
+	w := &Links{World: &World{Clock: new(Clock), Source: source}, Rand: rand.New(rand.NewPCG(seed, 99))}
 	for s := range w.Ends {
 		w.Ends[s] = NewEnd(cfg, tandem.Side(s), Every(time.Millisecond))
 	}

@@ -16,7 +16,7 @@ import (
 // World plays a device and a cloud, each a machine of package pair with a simulated decoder. It is not safe for
 // concurrent use.
 type World struct {
-	Clock
+	*Clock // several worlds may share one
 	Source Source
 	Ends   [2]*End // indexed by tandem.Side
 	Err    error   // why the world came to an end: the source failed, or a machine asked for the impossible
@@ -61,6 +61,7 @@ type End struct {
 	Side   tandem.Side
 	Config pair.Config
 	Delay  func(step tandem.Step) time.Duration // how long a pass takes
+	Begin  func(job pair.Decode, end func())    // begins a pass, instead of Delay, and calls end when it has ended; nil for none
 	Dead   bool                                 // hears nothing
 	Emits  []pair.Emit
 	At     []time.Duration // when each was emitted
@@ -136,26 +137,32 @@ func (w *World) decode(e *End, job pair.Decode) {
 		w.preempt(e)
 	}
 	e.running, e.Since = job, w.Now
-	took := max(e.Delay(job.Step()), 0)
-	w.After(took, func() {
-		if e.running.ID != job.ID {
-			return
-		}
-		e.running = pair.Decode{}
-		w.apply(e, job.Pass, true)
-		if w.Err != nil {
-			return
-		}
-		done, err := w.result(e, job, took)
-		if err != nil {
-			w.Err = err
-			return
-		}
-		if w.Decoded != nil {
-			w.Decoded(e, job.Step())
-		}
-		w.Step(e, done)
-	})
+	if e.Begin != nil {
+		e.Begin(job, func() { w.decoded(e, job) })
+		return
+	}
+	w.After(max(e.Delay(job.Step()), 0), func() { w.decoded(e, job) })
+}
+
+// decoded ends a pass, unless it was superseded.
+func (w *World) decoded(e *End, job pair.Decode) {
+	if e.running.ID != job.ID {
+		return
+	}
+	e.running = pair.Decode{}
+	w.apply(e, job.Pass, true)
+	if w.Err != nil {
+		return
+	}
+	done, err := w.result(e, job, w.Now-e.Since)
+	if err != nil {
+		w.Err = err
+		return
+	}
+	if w.Decoded != nil {
+		w.Decoded(e, job.Step())
+	}
+	w.Step(e, done)
 }
 
 // preempt ends the running decode, with what effect it had.

@@ -26,8 +26,8 @@ type Cloud struct {
 	// Documents and Tokens bound what a device may ask for: passages to read, and the length of the answer. Memory for keys
 	// and values grows with both. 0 for the protocol's own bounds.
 	Documents, Tokens int
-	// KVMemory bounds the bytes of keys and values of all answers together, 0 for no bound. An answer takes its share before it
-	// reads; others wait.
+	// KVMemory bounds the bytes of keys and values of all answers together, 0 for no bound. An answer waits for its share as it
+	// waits for its turn.
 	KVMemory int64
 	// GiveDocuments lets devices fetch passages, as the baselines DRCG/Text and DRCG/KV do. Without it no document leaves
 	// the cloud.
@@ -42,7 +42,7 @@ type Cloud struct {
 	histories                     histories // if Local.Draft reads one
 	connected, waiting, answering atomic.Int64
 	draining                      atomic.Bool
-	ends                          sync.Once
+	begins, ends                  sync.Once
 	ending                        chan struct{} // closed when draining begins
 }
 
@@ -112,7 +112,8 @@ type Served struct {
 
 // Serve takes connections until ctx ends or the listener is closed.
 func (c *Cloud) Serve(ctx context.Context, l *transport.Listener) error {
-	places := newPlaces(c.limit())
+	c.begins.Do(func() { c.memory.total = c.KVMemory })
+	places := newPlaces(c.limit(), &c.memory)
 	var devices sync.WaitGroup
 	defer devices.Wait()
 	for {
@@ -153,6 +154,10 @@ func (c *Cloud) serve(ctx context.Context, conn *transport.Conn, places *places)
 func (c *Cloud) inTurn(ctx context.Context, conn *transport.Conn, places *places, link *transport.Exchange, begin transport.Begin) error {
 	entered := during(&c.waiting)
 	defer func() { entered() }()
+	need := c.needs(begin)
+	if err := c.memory.never(need); err != nil {
+		return (&cloudSession{link: link}).refuse(err)
+	}
 	if !c.draining.Load() {
 		waiting, stop := context.WithCancel(ctx)
 		defer stop()
@@ -163,7 +168,7 @@ func (c *Cloud) inTurn(ctx context.Context, conn *transport.Conn, places *places
 			case <-waiting.Done():
 			}
 		}()
-		place, leave, err := places.enter(ctx, waiting, conn, c.priority(conn.Peer()), link)
+		place, leave, err := places.enter(ctx, waiting, conn, c.priority(conn.Peer()), need, link)
 		switch {
 		case err != nil && c.draining.Load() && ctx.Err() == nil:
 			return (&cloudSession{link: link}).refuse(errDraining)
@@ -180,6 +185,15 @@ func (c *Cloud) inTurn(ctx context.Context, conn *transport.Conn, places *places
 		}
 	}
 	return (&cloudSession{link: link}).refuse(errDraining)
+}
+
+// needs returns how many bytes of keys and values an answer may need. What is to be refused needs none.
+func (c *Cloud) needs(begin transport.Begin) int64 {
+	q, s, err := questionOf(begin)
+	if err != nil || begin.Want != tandem.WantDrafts || c.KVMemory <= 0 || c.allows(begin.Settings) != nil {
+		return 0
+	}
+	return c.Local.keysAndValues(q, s)
 }
 
 // contained takes part in one answer. A fault of the program ends that answer only.
@@ -231,11 +245,6 @@ func (c *Cloud) take(ctx context.Context, a *cloudSession, begin transport.Begin
 	if err != nil {
 		return a.refuse(err)
 	}
-	back, err := c.memory.take(ctx, c.KVMemory, a.local.keysAndValues(q, s))
-	if err != nil {
-		return a.refuse(err)
-	}
-	defer back()
 	own, err := a.local.read(ctx, q, s)
 	if err != nil {
 		return a.refuse(err)

@@ -1,12 +1,8 @@
 package node
 
 import (
-	"context"
 	"fmt"
-	"sync"
 	"sync/atomic"
-
-	"golang.org/x/sync/semaphore"
 
 	"tandem"
 )
@@ -33,29 +29,19 @@ func (l *Local) keysAndValues(q Question, s tandem.Settings) int64 {
 	return int64(contexts+1) * int64(positions) * c.KVBytes() // and one without a passage
 }
 
-// budget shares memory among answers, in the order in which they ask. The zero budget has no bound.
+// budget is memory for the keys and values of answers, in bytes. A total of 0 has no bound.
 type budget struct {
-	once  sync.Once
 	total int64
-	free  *semaphore.Weighted
 	taken atomic.Int64
 }
 
-// take waits until n bytes are free and returns what gives them back. It fails if the budget never has as many.
-func (b *budget) take(ctx context.Context, total, n int64) (back func(), err error) {
-	b.once.Do(func() { b.total, b.free = total, semaphore.NewWeighted(total) })
-	switch {
-	case b.total <= 0:
-		return func() {}, nil
-	case n > b.total:
-		return nil, fmt.Errorf("this question may need %d MB for keys and values, and this cloud has %d MB for all: ask with fewer --documents or --max-tokens", n>>20, b.total>>20)
+// fits reports whether n bytes are free.
+func (b *budget) fits(n int64) bool { return b.total <= 0 || b.taken.Load()+n <= b.total }
+
+// never returns why n bytes are never free, or nil.
+func (b *budget) never(n int64) error {
+	if b.total <= 0 || n <= b.total {
+		return nil
 	}
-	if err := b.free.Acquire(ctx, n); err != nil {
-		return nil, err
-	}
-	b.taken.Add(n)
-	return func() {
-		b.taken.Add(-n)
-		b.free.Release(n)
-	}, nil
+	return fmt.Errorf("this question may need %d MB for keys and values, and this cloud has %d MB for all: ask with fewer --documents or --max-tokens", n>>20, b.total>>20)
 }

@@ -1,67 +1,71 @@
 package node
 
 import (
-	"context"
-	"errors"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"tandem/transport"
 )
 
-// Answers never hold more than the budget together, each gets its share in the end, and what can never fit is refused.
-func TestBudget(t *testing.T) {
+// Answers never have more memory than there is together, each gets its share in the end, in the order in which they came, and all
+// is given back.
+func TestMemoryOfPlaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var b budget
+		b := &budget{total: 10}
+		p := newPlaces(50, b)
 		var mu sync.Mutex
 		var all sync.WaitGroup
-		held, most, served := int64(0), int64(0), 0
+		held, most, order := int64(0), int64(0), []int{}
 		for i := range 50 {
+			n := int64(1 + i%7)
+			if i == 20 {
+				n = 10 // it is not passed over by those who need less
+			}
 			all.Go(func() {
-				n := int64(1 + i%7)
-				back, err := b.take(t.Context(), 10, n)
+				_, link := transport.Pipe(toyVocab)
+				_, leave, err := p.enter(t.Context(), t.Context(), &toyVisitor{id: transport.ID{byte(i)}}, Normal, n, link)
 				if err != nil {
 					t.Error(err)
 					return
 				}
 				mu.Lock()
 				held += n
-				most, served = max(most, held), served+1
+				most, order = max(most, held), append(order, i)
 				mu.Unlock()
 				time.Sleep(time.Second)
 				mu.Lock()
 				held -= n
 				mu.Unlock()
-				back()
+				leave()
 			})
+			time.Sleep(time.Millisecond)
 		}
 		all.Wait()
-		if most > 10 || most < 8 || served != 50 {
-			t.Errorf("%d served, at most %d of 10 held", served, most)
+		if most != 10 || len(order) != 50 || b.taken.Load() != 0 {
+			t.Errorf("%d served, at most %d of 10 held, %d in the end", len(order), most, b.taken.Load())
 		}
-		if _, err := b.take(t.Context(), 10, 11); err == nil || !strings.Contains(err.Error(), "--max-tokens") {
-			t.Errorf("more than there is: %v", err)
-		}
-		back, err := b.take(t.Context(), 10, 10)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		if _, err := b.take(ctx, 10, 1); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("while all is taken: %v", err)
-		}
-		if got := b.taken.Load(); got != 10 {
-			t.Errorf("%d bytes are counted, 10 are taken", got)
-		}
-		back()
-		if got := b.taken.Load(); got != 0 {
-			t.Errorf("%d bytes are counted, none is taken", got)
+		for at, i := range order {
+			if at-i > 8 || i-at > 8 { // some begin at the same instant
+				t.Errorf("number %d was served after %d others", i, at)
+			}
 		}
 	})
+}
+
+// What never fits is refused, with a hint; without a bound everything fits.
+func TestBudget(t *testing.T) {
+	b := budget{total: 10 << 20}
+	if err := b.never(11 << 20); err == nil || !strings.Contains(err.Error(), "--max-tokens") {
+		t.Errorf("more than there is: %v", err)
+	}
+	if err := b.never(10 << 20); err != nil || !b.fits(10<<20) || b.fits(11<<20) {
+		t.Errorf("all that there is: %v", err)
+	}
 	var none budget
-	if _, err := none.take(t.Context(), 0, 1<<60); err != nil {
-		t.Error(err)
+	if err := none.never(1 << 60); err != nil || !none.fits(1<<60) {
+		t.Error("no bound bounds")
 	}
 }

@@ -15,9 +15,13 @@ import (
 // places are the answers that a cloud drafts for at once. One device holds at most all but one of them, so that others
 // get their turn however many questions it keeps open. While somebody waits, a place that is not used well is given away
 // (lease.ends); while nobody does, a device may take its time.
+//
+// An answer also needs memory for keys and values. If there is not enough for the question that is next, all behind it wait with
+// it, so that one that needs much waits no longer than others.
 type places struct {
 	number int
 	share  int
+	memory *budget
 
 	mu      sync.Mutex
 	free    int
@@ -34,6 +38,7 @@ type ticket struct {
 	number   uint64
 	device   transport.ID
 	priority Priority
+	bytes    int64 // of memory
 	since    time.Time
 	turn     chan struct{} // closed when it has one of all places; nil while it waits for one of its device's
 }
@@ -113,9 +118,9 @@ func (l *lease) ends(now time.Time) error {
 	return nil
 }
 
-func newPlaces(n int) *places {
+func newPlaces(n int, memory *budget) *places {
 	return &places{
-		number: n, free: n, share: max(1, n-1), own: map[transport.ID]chan struct{}{},
+		memory: memory, number: n, free: n, share: max(1, n-1), own: map[transport.ID]chan struct{}{},
 		leases: map[*lease]struct{}{}, tickets: map[uint64]*ticket{},
 	}
 }
@@ -130,10 +135,10 @@ func (p *places) of(device transport.ID) chan struct{} {
 	return p.own[device]
 }
 
-// enter waits for a place, whose lease ends with ctx. It fails if the device goes away or the context within ends first. Before the cloud is ready, a device sends
+// enter waits for a place with some bytes of memory. Its lease ends with ctx. It fails if the device goes away or the context within ends first. Before the cloud is ready, a device sends
 // nothing but a sign that it is still there, or the end of its answer. Meanwhile it is told how many wait before it.
-func (p *places) enter(ctx, within context.Context, device visitor, priority Priority, link exchange) (l *lease, leave func(), err error) {
-	ticket, err := p.queue(device.Peer(), priority)
+func (p *places) enter(ctx, within context.Context, device visitor, priority Priority, bytes int64, link exchange) (l *lease, leave func(), err error) {
+	ticket, err := p.queue(device.Peer(), priority, bytes)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -162,7 +167,7 @@ func (p *places) enter(ctx, within context.Context, device visitor, priority Pri
 	p.unqueue(ticket)
 	err = <-left
 	gone := device.Silent(time.Now())
-	free := func() { p.giveBack(); <-own }
+	free := func() { p.giveBack(bytes); <-own }
 	switch {
 	case entered && !gone && errors.Is(err, context.Canceled):
 		l = p.lease(ctx, device)
@@ -180,7 +185,7 @@ func (p *places) enter(ctx, within context.Context, device visitor, priority Pri
 }
 
 // queue returns a ticket, which says who waits before whom.
-func (p *places) queue(device transport.ID, priority Priority) (*ticket, error) {
+func (p *places) queue(device transport.ID, priority Priority, bytes int64) (*ticket, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	n := 0
@@ -193,7 +198,7 @@ func (p *places) queue(device transport.ID, priority Priority) (*ticket, error) 
 		return nil, fmt.Errorf("%d questions of this device are waiting already, the most that may", n)
 	}
 	p.last++
-	t := &ticket{number: p.last, device: device, priority: priority, since: time.Now()}
+	t := &ticket{number: p.last, device: device, priority: priority, bytes: bytes, since: time.Now()}
 	p.tickets[t.number] = t
 	return t, nil
 }
@@ -226,15 +231,16 @@ func (p *places) take(ctx context.Context, t *ticket) bool {
 	}
 }
 
-// giveBack frees a place.
-func (p *places) giveBack() {
+// giveBack frees a place and its memory.
+func (p *places) giveBack(bytes int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.free++
+	p.memory.taken.Add(-bytes)
 	p.call(time.Now())
 }
 
-// call gives the free places to those whose turn it is. The caller holds mu.
+// call gives the free places and the free memory to those whose turn it is. The caller holds mu.
 func (p *places) call(now time.Time) {
 	for p.free > 0 {
 		var next *ticket
@@ -243,10 +249,11 @@ func (p *places) call(now time.Time) {
 				next = t
 			}
 		}
-		if next == nil {
+		if next == nil || !p.memory.fits(next.bytes) {
 			return
 		}
 		p.free--
+		p.memory.taken.Add(next.bytes)
 		delete(p.tickets, next.number)
 		close(next.turn)
 	}

@@ -336,10 +336,10 @@ func TestPlacesAreGivenAway(t *testing.T) {
 		"for ever": {true, false, errTooLong, longest + lookEvery},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			p := newPlaces(1)
+			p := newPlaces(1, new(budget))
 			enter := func(v *toyVisitor) (*lease, func()) {
 				_, link := transport.Pipe(toyVocab)
-				l, leave, err := p.enter(t.Context(), t.Context(), v, Normal, link)
+				l, leave, err := p.enter(t.Context(), t.Context(), v, Normal, 0, link)
 				if err != nil {
 					t.Fatalf("%s: %v", name, err)
 				}
@@ -386,11 +386,11 @@ func TestPlacesAreGivenAway(t *testing.T) {
 // waited for long goes before one that came just now.
 func TestPriority(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPlaces(1)
+		p := newPlaces(1, new(budget))
 		var order []string
 		holds := func(name byte, priority Priority, d time.Duration) {
 			_, link := transport.Pipe(toyVocab)
-			_, leave, err := p.enter(t.Context(), t.Context(), &toyVisitor{id: transport.ID{name}}, priority, link)
+			_, leave, err := p.enter(t.Context(), t.Context(), &toyVisitor{id: transport.ID{name}}, priority, 0, link)
 			if err != nil {
 				t.Error(err)
 				return
@@ -449,7 +449,7 @@ func TestBusy(t *testing.T) {
 // How long a question waits is estimated from how long places were held: nobody knows at first, and the latest count most.
 func TestExpectedWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPlaces(2)
+		p := newPlaces(2, new(budget))
 		if about := p.expected(5); about != 0 {
 			t.Errorf("before anybody has left: %v", about)
 		}
@@ -481,16 +481,16 @@ func (guest) Silent(time.Time) bool { return false }
 
 // The questions of one device that wait are bounded.
 func TestQueueOfADevice(t *testing.T) {
-	p := newPlaces(1)
+	p := newPlaces(1, new(budget))
 	for range maxWaiting {
-		if _, err := p.queue(transport.ID{1}, Normal); err != nil {
+		if _, err := p.queue(transport.ID{1}, Normal, 0); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := p.queue(transport.ID{1}, Normal); err == nil || !strings.Contains(err.Error(), "waiting") {
+	if _, err := p.queue(transport.ID{1}, Normal, 0); err == nil || !strings.Contains(err.Error(), "waiting") {
 		t.Errorf("one too many: %v", err)
 	}
-	if _, err := p.queue(transport.ID{2}, Normal); err != nil {
+	if _, err := p.queue(transport.ID{2}, Normal, 0); err != nil {
 		t.Error(err)
 	}
 }

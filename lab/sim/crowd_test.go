@@ -34,6 +34,9 @@ func TestCrowd(t *testing.T) {
 			if o.Rows < 48*4*(20+23) {
 				t.Errorf("%d rows are too few", o.Rows)
 			}
+			if least := time.Duration(o.Rows) * time.Millisecond; c.name == "steep" && (o.Took < least || o.Took > least*11/10) {
+				t.Errorf("%d rows of 1 ms took %v", o.Rows, o.Took)
+			}
 			return o
 		}
 		if ratio := float64(play(false).Took) / float64(play(true).Took); ratio < c.least || ratio > c.most {

@@ -40,7 +40,7 @@ var rules = []struct{ packages, imports string }{
 
 	// Experiments. Nothing below imports them.
 	{"lab", "tandem lab/... node node/batch decoder/... retrieval/... transport/... netem pair/... scheduler aggregator specdec dllm model/... npu/... models examples internal/meter"},
-	{"lab/sim", "tandem pair/... aggregator transport/... node/presence netem"},
+	{"lab/sim", "tandem pair/... aggregator transport/... node/presence node/batch specdec netem"},
 	{"lab/quality", "tandem lab/answers node decoder/... retrieval/... aggregator model/... models internal/refusal"},
 	{"lab/answers", "tandem node decoder/... retrieval/... aggregator model/... models internal/refusal"},
 	{"lab/soak", "netem examples"}, // it knows the programs by what they print
@@ -51,7 +51,7 @@ var rules = []struct{ packages, imports string }{
 	{"node", "tandem node/batch node/presence node/replicas decoder/... retrieval/documents retrieval/passages transport pair aggregator scheduler profiler specdec model/..."},
 	{"node/presence", ""},
 	{"node/replicas", ""},
-	{"node/batch", "model"},
+	{"node/batch", "model specdec"},
 
 	// The protocol: pure packages, see pure.
 	{"pair", "tandem aggregator queue scheduler profiler"},

@@ -2,16 +2,23 @@ package tandem
 
 // Pass is the work of one decoding pass: a context that must be decoded, and others that may be decoded with it.
 type Pass struct {
-	Keep   int     // tokens of the answer that stay; the rest is truncated
-	Append []Token // tokens that follow them; the pass gives the distribution after the last one
-	Also   []Token // alternatives to the last token of Append
-	Drafts []Token // behind Append, one after the other: what the other side has drafted
-	Guess  int     // behind Drafts, most tokens that the decoder may guess, in one chain or several
+	Keep   int      // tokens of the answer that stay; the rest is truncated
+	Append []Token  // tokens that follow them; the pass gives the distribution after the last one
+	Also   []Branch // other ways in which the answer may go on, each after the one that it continues
+	Drafts []Token  // behind Append, one after the other: what the other side has drafted
+	Guess  int      // behind Drafts, most tokens that the decoder may guess, in one chain or several
 
 	// What guesses are chosen by: the time of passes over 1, 2, … rows in any unit (nil if unknown), and the probability that
 	// all of Drafts are right (0 for 1).
 	Costs  []float64
 	Chance float64
+}
+
+// Branch is a token after a part of the answer, or after another branch.
+type Branch struct {
+	Token Token
+	After int // the place, counted from 1, of the branch that it continues; 0 if it continues a part of the answer
+	Back  int // then, how many of the answer's last tokens that part lacks: at least 1, and all of them among Append
 }
 
 // Step is the step whose distribution the pass must give.

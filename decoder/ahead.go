@@ -12,8 +12,8 @@ import (
 	"tandem/npu"
 )
 
-// NextAhead is Next, and also decodes after other answers in the same pass: the answer with another last token (p.Also), and
-// the answer continued by drafts and then by guesses, which may branch (chain). Each result equals that of Next to the bit. There are fewer
+// NextAhead is Next, and also decodes after other answers in the same pass: branches of it (p.Also), and the answer
+// continued by drafts and then by guesses, which may branch (chain). Each result equals that of Next to the bit. There are fewer
 // results, or none, if a pass cannot hold them (a long p.Append, a full context) or if no guess is likely.
 func (d *Decoder) NextAhead(ctx context.Context, p tandem.Pass) (out Output, also, chain []tandem.Further, err error) {
 	began := time.Now()
@@ -45,6 +45,7 @@ func (d *Decoder) NextAhead(ctx context.Context, p tandem.Pass) (out Output, als
 		}
 		further := tandem.Further{Token: t, Dist: out.Dist, H: out.H}
 		if i < b.also {
+			further.After = max(0, b.parents[b.own+i]+1-b.own)
 			also = append(also, further)
 			continue
 		}
@@ -57,13 +58,13 @@ func (d *Decoder) NextAhead(ctx context.Context, p tandem.Pass) (out Output, als
 	return out, also, chain, nil
 }
 
-// treePass is a pass over a draft tree: the answer's tokens that are not yet in the KV caches, then alternatives to the last
-// of them, then a chain of drafts after it, guesses after those, and rows of forecasts.
+// treePass is a pass over a draft tree: the answer's tokens that are not yet in the KV caches, then branches, then a
+// chain of drafts after it, guesses after those, and rows of forecasts.
 type treePass struct {
 	tokens    []tandem.Token
 	parents   []int
 	own       int           // how many of the tokens are the answer's
-	also      int           // how many of those after them are alternatives
+	also      int           // how many of those after them are branches
 	drafts    int           // and how many of the others are drafts
 	forecasts [][]float32   // embeddings of the last rows, which are no tokens
 	said      bool          // states holds one for each token
@@ -81,22 +82,16 @@ func (d *Decoder) planTree(p tandem.Pass) *treePass {
 	if !d.cfg.caches() {
 		return nil
 	}
-	also := slices.DeleteFunc(slices.Clone(p.Also), d.unknown)
 	d.rewind()
 	pending := d.answer[d.done:]
-	if len(pending) == 1 && d.logits == nil && d.needsAll() {
-		also = nil // the weights need the logits before the last token, and a rollback has dropped them
-	}
 	if len(pending) == 0 || len(pending) > scoredAtOnce {
 		return nil
 	}
-	b := &treePass{own: len(pending), also: len(also), before: d.logits}
+	b := &treePass{own: len(pending), before: d.logits}
 	for i, t := range pending {
 		b.tokens, b.parents = append(b.tokens, t), append(b.parents, i-1)
 	}
-	for _, t := range also {
-		b.tokens, b.parents = append(b.tokens, t), append(b.parents, b.own-2)
-	}
+	d.addBranches(b, p.Also)
 	d.addChain(b, p)
 	n := len(b.tokens)
 	if n == b.own || n > npu.MaxTree {
@@ -108,6 +103,25 @@ func (d *Decoder) planTree(p tandem.Pass) *treePass {
 		}
 	}
 	return b
+}
+
+// addBranches adds other ways in which the answer may go on, up to the first that the pass cannot hold.
+func (d *Decoder) addBranches(b *treePass, branches []tandem.Branch) {
+	first := 0 // the least parent
+	if d.logits != nil || !d.needsAll() {
+		first = -1 // unless the weights need the logits before it, and a rollback has dropped them
+	}
+	for _, x := range branches {
+		parent := b.own - 1 - x.Back
+		if x.After > 0 {
+			parent = b.own - 1 + x.After
+		}
+		if d.unknown(x.Token) || parent < first || parent >= len(b.tokens) || x.After < 0 || x.After == 0 && x.Back < 1 {
+			return
+		}
+		b.tokens, b.parents = append(b.tokens, x.Token), append(b.parents, parent)
+		b.also++
+	}
 }
 
 // addChain adds what a pass decodes after the answer: drafts, then guesses.
@@ -245,13 +259,13 @@ func (d *Decoder) outputAt(b *treePass, i int) (Output, error) {
 	answer := d.answer[:len(d.answer)-b.own]
 	if parent >= 0 {
 		before, last, text = b.at(parent), b.states[parent], b.texts[parent]
-		answer = d.answer[:len(d.answer)-b.own+min(parent, b.own-1)+1]
 		var path []tandem.Token // from the answer to the parent
-		for j := parent; j >= b.own; j = b.parents[j] {
+		j := parent
+		for ; j >= b.own; j = b.parents[j] {
 			path = append(path, b.tokens[j])
 		}
 		slices.Reverse(path)
-		answer = slices.Concat(answer, path)
+		answer = slices.Concat(d.answer[:len(answer)+j+1], path)
 	}
 	tok := d.cfg.Model.Tokenizer()
 	text = slices.Clip(text)

@@ -16,7 +16,7 @@ import (
 // decodes.
 func TestNextAheadIsNext(t *testing.T) {
 	m := openToy(t, 3, 512)
-	taken, branches, fed := 0, 0, 0
+	taken, branches, forked, fed := 0, 0, 0, 0
 	costs := profilerCosts(32)
 	for _, weights := range allWeights {
 		for _, penalty := range []float64{0, 1.3} {
@@ -50,10 +50,7 @@ func TestNextAheadIsNext(t *testing.T) {
 						app = append(app, tandem.Token(rng.IntN(m.Config().Vocab)))
 					}
 				}
-				var also []tandem.Token
-				for range rng.IntN(3) {
-					also = append(also, tandem.Token(rng.IntN(m.Config().Vocab)))
-				}
+				also := someBranches(rng, len(app), m.Config().Vocab)
 				var drafts []tandem.Token
 				for range rng.IntN(3) {
 					drafts = append(drafts, tandem.Token(rng.IntN(m.Config().Vocab)))
@@ -69,8 +66,18 @@ func TestNextAheadIsNext(t *testing.T) {
 				if want := next(t, plain, keep, app...); !reflect.DeepEqual(out.Dist, want.Dist) || out.H != want.H {
 					t.Fatalf("%s after %v: %v, want %v", weights, answer, out, want)
 				}
-				for _, f := range alternatives {
-					check("alternative", f, append(answer[:len(answer)-1:len(answer)-1], f.Token))
+				ways := [][]tandem.Token{nil}
+				for i, f := range alternatives {
+					if f.Token != also[i].Token || f.After != also[i].After {
+						t.Fatalf("branch %d is %+v, want %+v", i, f, also[i])
+					}
+					before := ways[f.After]
+					if f.After == 0 {
+						before = answer[:len(answer)-also[i].Back]
+					}
+					ways = append(ways, append(slices.Clone(before), f.Token))
+					check("branch", f, ways[i+1])
+					forked += min(1, also[i].Back-1+f.After)
 				}
 				if len(chain) < min(len(drafts), 1) || len(chain) > 0 && len(drafts) > 0 && chain[0].Token != drafts[0] {
 					t.Fatalf("%s after %v: drafts %v, decoded after them %v", weights, answer, drafts, chain)
@@ -99,12 +106,27 @@ func TestNextAheadIsNext(t *testing.T) {
 			}
 		}
 	}
+	if forked < 100 {
+		t.Errorf("%d branches begin before the last token or continue another one", forked)
+	}
 	if branches < 20 || fed < 1 {
 		t.Errorf("%d guesses branched, and at most %d tokens were not computed again", branches, fed)
 	}
 	if taken < 500 {
 		t.Errorf("only %d further tokens were decoded", taken)
 	}
+}
+
+// someBranches are branches of an answer whose last n tokens a pass appends.
+func someBranches(rng *rand.Rand, n, vocab int) (out []tandem.Branch) {
+	for i := range rng.IntN(3) {
+		b := tandem.Branch{Token: tandem.Token(rng.IntN(vocab)), After: rng.IntN(i + 1)}
+		if b.After == 0 {
+			b.Back = 1 + rng.IntN(n)
+		}
+		out = append(out, b)
+	}
+	return out
 }
 
 // profilerCosts are passes where a row costs a hundredth.
@@ -229,7 +251,7 @@ func TestNextAheadAfterRollback(t *testing.T) {
 		ahead, plain := newDecoder(t, cfg, req), newDecoder(t, cfg, req)
 		next(t, ahead, 0, 5, 6, 7, 8)
 		for keep := 3; keep >= 0; keep-- {
-			pass := tandem.Pass{Keep: keep, Also: []tandem.Token{9, 10}, Drafts: []tandem.Token{11}}
+			pass := tandem.Pass{Keep: keep, Also: []tandem.Branch{{Token: 9, Back: 1}, {Token: 10, Back: 1}}, Drafts: []tandem.Token{11}}
 			out, also, _, err := ahead.NextAhead(t.Context(), pass)
 			if err != nil {
 				t.Fatal(err)

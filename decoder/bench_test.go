@@ -5,11 +5,13 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"tandem/decoder/kvstore"
 	"tandem/model"
 	"tandem/model/chat"
 	"tandem/models"
 	"tandem/npu/native"
 	"tandem/retrieval/search"
+	"tandem/specdec"
 )
 
 // BenchmarkNext decodes one token of a two-part answer with the built-in reader over four passages.
@@ -48,5 +50,33 @@ func BenchmarkMixture(b *testing.B) {
 	weights := []float64{0.4, 0.3, 0.2, 0.1}
 	for b.Loop() {
 		mixture(logits, weights, -1)
+	}
+}
+
+// BenchmarkBegin begins answers of the built-in decoder about four passages whose KV caches are on disk, without drafters and with
+// the default ones, which read the prompts anew.
+func BenchmarkBegin(b *testing.B) {
+	m, err := model.OpenBytes("reader", models.Reader, native.New(1))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer m.Close()
+	kv, err := kvstore.Open(b.TempDir(), 64<<20)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer kv.Close()
+	for _, draft := range []specdec.Set{specdec.Off, specdec.Default} {
+		b.Run(map[specdec.Set]string{specdec.Off: "off", specdec.Default: "auto"}[draft], func(b *testing.B) {
+			cfg := toyConfig(m, "static")
+			cfg.Scorer, cfg.KV, cfg.Draft = search.Lexical(), kv, draft
+			for b.Loop() {
+				d, err := New(b.Context(), cfg, Request{Question: bothQuestion, Passages: samplePassages[:4]})
+				if err != nil {
+					b.Fatal(err)
+				}
+				d.Close()
+			}
+		})
 	}
 }

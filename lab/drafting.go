@@ -18,6 +18,7 @@ import (
 type Drafting struct {
 	Setup
 	RTT      time.Duration
+	Of       string           // the model that answers, for the results
 	Decode   [2]time.Duration // least time of a pass, whatever its rows
 	Variants []Drafters
 	Rounds   int // how often each variant answers a question in turns, at least 1; a question counts with its median time
@@ -32,6 +33,8 @@ type Drafters struct {
 
 // DraftingResult is what a variant gives, compared with the first.
 type DraftingResult struct {
+	Model    string     `json:"acceptance_of"` // the model that answers
+	CostsOf  string     `json:"costs_of"`      // whose passes take the time: paced ones, or the model's own
 	Drafters string     `json:"drafters"`
 	Rows     int        `json:"rows"`
 	RTT      float64    `json:"rtt_ms"`
@@ -67,7 +70,7 @@ func (x Drafting) Run(ctx context.Context, progress Progress) (results []Draftin
 		if _, err := sides[i].ask(ctx, 0, Strategy{Label: "warming up", Place: tandem.PlaceMirror}, x.Settings.Lookahead); err != nil {
 			return nil, err
 		}
-		results = append(results, DraftingResult{Drafters: v.Name, Rows: cmp.Or(v.Rows, tandem.MaxRows), RTT: x.RTT.Seconds() * 1e3, Rounds: max(1, x.Rounds),
+		results = append(results, DraftingResult{Model: x.Of, CostsOf: x.costsOf(), Drafters: v.Name, Rows: cmp.Or(v.Rows, tandem.MaxRows), RTT: x.RTT.Seconds() * 1e3, Rounds: max(1, x.Rounds),
 			Decode: [2]float64{x.Decode[0].Seconds() * 1e3, x.Decode[1].Seconds() * 1e3}})
 	}
 	stats, took, gaps := make([][]pair.Stats, len(sides)), make([]time.Duration, len(sides)), make([]int, len(sides))
@@ -93,6 +96,14 @@ func (x Drafting) Run(ctx context.Context, progress Progress) (results []Draftin
 		r.Ratio, r.Shares = results[0].TokenMs/r.TokenMs, sharesOf(stats[i])
 	}
 	return slices.Clip(results), nil
+}
+
+// costsOf says what the time of a pass is.
+func (x Drafting) costsOf() string {
+	if x.Decode == ([2]time.Duration{}) {
+		return x.Of
+	}
+	return fmt.Sprintf("%.0f/%.0f ms, paced", x.Decode[0].Seconds()*1e3, x.Decode[1].Seconds()*1e3)
 }
 
 // rounds lets all variants answer a question in turns. For each variant it returns the times from the first token to the last,

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"tandem"
@@ -45,12 +46,16 @@ type draftTree struct {
 var draftings = []struct {
 	name string
 	rows []int
-}{{"plain", []int{1}}, {"sam", []int{decodeChunk}}, {"pld", []int{decodeChunk}}, {"eagle", []int{decodeChunk}}, {"all", []int{decodeChunk}}, {"auto", []int{8, decodeChunk}}}
+}{{"plain", []int{1}}, {"sam", []int{decodeChunk}}, {"pld", []int{decodeChunk}}, {"eagle", []int{decodeChunk}}, {"all", []int{decodeChunk}},
+	{"all+history", []int{decodeChunk}}, {"auto", []int{8, decodeChunk}}, {"auto+history", []int{8, decodeChunk}}}
 
 func draftKey(name string, rows int) string { return fmt.Sprintf("%s/%d", name, rows) }
 
 // draftingOf is how a variant drafts.
-var draftingOf = map[string]string{"NPU": "plain/1", "+G": "plain/1", "+SD": "sam/32", "+G+SD": "sam/32", "PLD": "pld/32", "EAGLE": "eagle/32", "all": "all/32"}
+var draftingOf = map[string]string{"NPU": "plain/1", "+G": "plain/1", "+SD": "sam/32", "+G+SD": "sam/32", "PLD": "pld/32", "EAGLE": "eagle/32", "all": "all/32", "all+history": "all+history/32"}
+
+// choosing is how a variant drafts that chooses the graph.
+var choosing = map[string]string{"ours": "auto", "ours+history": "auto+history"}
 
 // write writes a task's answers in every way to draft.
 func (x Executed) write(ctx context.Context, task ExecutedTask) (w written, err error) {
@@ -72,7 +77,7 @@ func (x Executed) write(ctx context.Context, task ExecutedTask) (w written, err 
 	for _, d := range draftings {
 		for _, rows := range d.rows {
 			key := draftKey(d.name, rows)
-			h, err := specdec.OpenHistory(x.History, fmt.Sprintf("%s-%d-%s-%v-%.0f", d.name, rows, task.Task, task.Words.Reference, 100*task.Words.Disagree), specdec.DefaultHistory)
+			h, err := specdec.OpenHistory(x.History, fmt.Sprintf("%s-%d-%s-%v-%.0f", strings.ReplaceAll(d.name, "+", "-"), rows, task.Task, task.Words.Reference, 100*task.Words.Disagree), specdec.DefaultHistory)
 			if err != nil {
 				return w, err
 			}
@@ -96,8 +101,11 @@ func (x Executed) write(ctx context.Context, task ExecutedTask) (w written, err 
 	return w, nil
 }
 
-// drafter returns what drafts in one of the ways; nil for plain decoding. The suffix automaton also reads earlier answers, as
-// published.
+// staticPass is the time of a pass that a Chooser knows when drafts are recorded: the same for all rows, as of one graph.
+const staticPass = .02 // seconds
+
+// drafter returns what drafts in one of the ways; nil for plain decoding. The suffix automaton by itself also reads earlier
+// answers, as published. Our default set has a Chooser, as live answers have.
 func drafter(name string, rows int, h *specdec.History, plain *recordedAnswer, rate *specdec.Acceptance) *specdec.Speculator {
 	s := &specdec.Speculator{Acceptance: rate, Rows: rows}
 	switch name {
@@ -109,10 +117,16 @@ func drafter(name string, rows int, h *specdec.History, plain *recordedAnswer, r
 		s.Drafters = []specdec.Drafter{&specdec.Lookup{}}
 	case "eagle":
 		s.Drafters = []specdec.Drafter{specdec.NewEagle(plain.said, eagleLength)}
-	case "all":
-		s.Drafters, s.Calibration, _ = (specdec.All | specdec.WithHistory).Drafters(specdec.Resources{History: h})
-	case "auto":
-		s.Drafters, s.Calibration, _ = (specdec.Default | specdec.WithHistory).Drafters(specdec.Resources{History: h})
+	default:
+		set := specdec.All
+		if strings.HasPrefix(name, "auto") {
+			set = specdec.Default
+			s.Chooser = &specdec.Chooser{Costs: slices.Repeat(specdec.Costs{staticPass}, rows)}
+		}
+		if strings.HasSuffix(name, "+history") {
+			set |= specdec.WithHistory
+		}
+		s.Drafters, s.Calibration, _ = set.Drafters(specdec.Resources{History: h})
 	}
 	return s
 }
@@ -194,7 +208,7 @@ func (r *recordingDrafter) Draft(emitted []tandem.Token, limit int) ([]tandem.To
 // and takes the trees that were recorded for as many rows.
 func repeatOn(ctx context.Context, m *model.Model, d *phone.Device, ways map[string]*recordedAnswer, variant string) (r executedRun, err error) {
 	began, _ := d.Stats()
-	script := &scriptedDrafter{ways: ways, way: draftingOf[variant], device: d}
+	script := &scriptedDrafter{ways: ways, way: draftingOf[variant], chooses: choosing[variant], device: d}
 	plain := ways["plain/1"]
 	var spec sample.Speculator
 	if script.way != "plain/1" {
@@ -228,18 +242,19 @@ func repeatOn(ctx context.Context, m *model.Model, d *phone.Device, ways map[str
 
 // scriptedDrafter drafts what was recorded.
 type scriptedDrafter struct {
-	ways   map[string]*recordedAnswer
-	way    string // empty: chosen by the device's graph
-	device *phone.Device
-	answer *recordedAnswer
-	next   int
+	ways    map[string]*recordedAnswer
+	way     string // empty: chosen by the device's graph
+	chooses string // then, of which drafters
+	device  *phone.Device
+	answer  *recordedAnswer
+	next    int
 }
 
 // Begin implements sample.Speculator.
 func (s *scriptedDrafter) Begin(m *model.Model, prompt *model.Input) error {
 	a := s.ways[s.way]
 	if s.way == "" {
-		before := s.ways[draftKey("auto", decodeChunk)].perPass
+		before := s.ways[draftKey(s.chooses, decodeChunk)].perPass
 		prompt.PerPass = func(rows int) float64 { return before[min(rows, decodeChunk)] }
 		return nil
 	}
@@ -257,7 +272,7 @@ func (s *scriptedDrafter) Begin(m *model.Model, prompt *model.Input) error {
 // Draft implements sample.Speculator.
 func (s *scriptedDrafter) Draft([]tandem.Token, int) ([]tandem.Token, []int) {
 	if s.answer == nil {
-		if s.answer = s.ways[draftKey("auto", s.device.Verifies())]; s.answer == nil {
+		if s.answer = s.ways[draftKey(s.chooses, s.device.Verifies())]; s.answer == nil {
 			s.answer = s.ways["plain/1"]
 		}
 	}

@@ -67,18 +67,20 @@ type SpecInput struct {
 
 // Spec measures ways of drafting on the inputs of a task.
 type Spec struct {
-	Model     *model.Model
-	Name      string        // of the model, for the results
-	Costs     specdec.Costs // of a pass, in seconds
-	CostsOf   string        // the model that they were measured with
-	Own       specdec.Costs // of the model's own passes, where Costs are another's; nil for none
-	Eagle     float64       // what a token of the simulated EAGLE takes, as a share of a pass of one row (EagleShare)
-	Denoiser  *model.Model  // a diffusion model of the same vocabulary, for Blocks; nil for none
-	History   string        // folder for histories of earlier answers, which "auto+history" and "all+history" use
-	MaxTokens int
-	Rows      int // of a pass [32]
-	Sampling  sample.Params
-	Words     Words // of the answers; a reference must be there
+	Model           *model.Model
+	Name            string         // of the model, for the results
+	Costs           specdec.Costs  // of a pass, in seconds
+	CostsOf         string         // the model that they were measured with
+	Own             specdec.Costs  // of the model's own passes, where Costs are another's; nil for none
+	Eagle           float64        // what a token of the simulated EAGLE takes, as a share of a pass of one row (EagleShare)
+	Forecast        [][]float32    // embeddings, for ForecastMethods
+	ForecastAdapter *model.Adapter // of their rows
+	Denoiser        *model.Model   // a diffusion model of the same vocabulary, for Blocks; nil for none
+	History         string         // folder for histories of earlier answers, which "auto+history" and "all+history" use
+	MaxTokens       int
+	Rows            int // of a pass [32]
+	Sampling        sample.Params
+	Words           Words // of the answers; a reference must be there
 }
 
 // replayed returns the inputs with the words that their answers are to have, and the share of a reference's tokens that the model
@@ -279,13 +281,16 @@ func (s Spec) generate(ctx context.Context, in SpecInput, spec sample.Speculator
 }
 
 // sets are the methods that are sets of drafters, as edge names them, also with a history of earlier answers.
-var sets = map[string]specdec.Set{"auto": specdec.Default, "all": specdec.All, "auto+history": specdec.Default | specdec.WithHistory, "all+history": specdec.All | specdec.WithHistory}
+var sets = map[string]specdec.Set{"auto": specdec.Default, "all": specdec.All, "auto+history": specdec.Default | specdec.WithHistory, "all+history": specdec.All | specdec.WithHistory,
+	"forecast": specdec.WithForecast, "auto+forecast": specdec.Default | specdec.WithForecast}
+
+// ForecastMethods are those that need Spec.Forecast: forecast embeddings by themselves, and beside the default drafters.
+var ForecastMethods = []string{"forecast", "auto+forecast"}
 
 // drafters makes a method's drafters for one answer.
-func (r *methodRun) drafters(s Spec, history *specdec.History, truth []tandem.Token) (d []specdec.Drafter, c *specdec.Calibration) {
+func (r *methodRun) drafters(s Spec, history *specdec.History, truth []tandem.Token) (d []specdec.Drafter, c *specdec.Calibration, f *specdec.Forecast) {
 	if set := sets[r.name]; set != 0 {
-		d, c, _ = set.Drafters(specdec.Resources{History: history})
-		return d, c
+		return set.Drafters(specdec.Resources{History: history, Embeddings: s.Forecast, Adapter: s.ForecastAdapter})
 	}
 	base, extra, _ := strings.Cut(r.name, "+")
 	switch base {
@@ -311,14 +316,14 @@ func (r *methodRun) drafters(s Spec, history *specdec.History, truth []tandem.To
 	if extra == "reuse" || extra == "both" {
 		d = append(d, &specdec.Reuse{})
 	}
-	return d, c
+	return d, c, nil
 }
 
 // input runs the method on one input: with passes of all rows, then with lengths that costs choose.
 func (r *methodRun) input(ctx context.Context, s Spec, in SpecInput, want []tandem.Token) error {
 	for i, run := range r.runs {
-		drafters, calibration := r.drafters(s, run.history, want)
-		spec := &specdec.Speculator{Drafters: drafters, Calibration: calibration, Acceptance: &run.acceptance, Rows: s.Rows, Clock: threadTime()}
+		drafters, calibration, forecast := r.drafters(s, run.history, want)
+		spec := &specdec.Speculator{Drafters: drafters, Calibration: calibration, Forecast: forecast, Acceptance: &run.acceptance, Rows: s.Rows, Clock: threadTime()}
 		account := &passes{Speculator: spec, costs: run.costs}
 		if run.costs != nil {
 			spec.Chooser = &specdec.Chooser{Costs: run.costs}

@@ -30,7 +30,7 @@ type kind uint8
 
 const (
 	wanted kind = iota // for the next draft
-	hedge              // after a runner-up of this side's race
+	hedge              // on a branch behind a runner-up of this side's races
 	check              // after drafts of the other side
 	guess              // after tokens that the decoder guessed
 )
@@ -56,10 +56,8 @@ func (a *ahead) forget(front tandem.Step) {
 
 // covers reports whether a decode under way will yield the distribution for a step after prefix.
 func (d *decode) covers(step tandem.Step, prefix tandem.Prefix) bool {
-	if d.ID == 0 || d.step != step {
-		return false
-	}
-	return d.prefix == prefix || slices.ContainsFunc(d.Also, func(t tandem.Token) bool { return d.before.Then(t) == prefix })
+	return d.ID != 0 && (d.step == step && d.prefix == prefix ||
+		slices.ContainsFunc(d.branches, func(b branch) bool { return b.step == step && b.prefix == prefix }))
 }
 
 // race returns the first n tokens of this side's race for a step, its draft first.
@@ -74,30 +72,31 @@ func (m *Machine) race(step tandem.Step, d tandem.Dist, n int) (out []tandem.Tok
 	return out
 }
 
-// further chooses the additional contexts of a Decode for a step after prefix: hedges, after the runners-up of the draft
-// before it; checks, after the other side's drafts for this step and the following ones; and guesses after those.
-func (m *Machine) further(d *Decode, step tandem.Step, prefix tandem.Prefix) {
+// further chooses the additional contexts of a Decode for a step after prefix: hedges, on the branches that it returns;
+// checks, after the other side's drafts for this step and the following ones; and guesses after those.
+func (m *Machine) further(d *Decode, step tandem.Step, prefix tandem.Prefix) (hedged []branch) {
 	if m.cfg.Ahead < 2 {
-		return
+		return nil
 	}
-	last, drafted := m.own.Last()
 	room := m.cfg.Lookahead - m.own.Len() - 1
 	if m.cfg.MaxTokens > 0 {
 		room = min(room, m.cfg.MaxTokens-int(step)-1)
 	}
 	drafts := m.drafts(step, prefix)
-	hedges, checks, guesses := m.ahead.Choose(profiler.Offer{
-		Contexts: max(m.cfg.Ahead, m.cfg.Rows), Hedge: drafted && m.state == together, Drafts: len(drafts), Room: room,
-	})
-	if hedges > 0 {
-		if race := m.race(last.Step, last.Dist, hedges+1); len(race) > 1 {
-			d.Also = race[1:]
-		}
-		d.Also = slices.DeleteFunc(d.Also, func(t tandem.Token) bool { return slices.Contains(m.cfg.Stop, t) })
+	most := max(m.cfg.Ahead, m.cfg.Rows)
+	left := most
+	if m.cfg.Rows > m.cfg.Ahead { // guesses may need up to half of the rows, the more the more often they are right
+		left -= int(float64(most) * m.ahead.Guesses() / 2)
+	}
+	branches, offers := m.branches(left)
+	hedges, checks, guesses := m.ahead.Choose(profiler.Offer{Contexts: most, Hedges: offers, Drafts: len(drafts), Room: room})
+	hedged = branches.first(hedges)
+	for _, b := range hedged {
+		d.Also = append(d.Also, b.Branch)
 	}
 	d.Drafts = drafts[:checks]
 	if m.cfg.Rows > m.cfg.Ahead { // the decoder chooses, by what each guess is worth
-		guesses = m.cfg.Rows - 1 - len(d.Also) - checks
+		guesses = m.cfg.Rows - farthest(hedged) - len(d.Also) - checks
 		if m.cfg.MaxTokens > 0 {
 			guesses = min(guesses, m.cfg.MaxTokens-int(step)-1-checks)
 		}
@@ -107,6 +106,7 @@ func (m *Machine) further(d *Decode, step tandem.Step, prefix tandem.Prefix) {
 		}
 	}
 	d.Guess = max(0, guesses)
+	return hedged
 }
 
 // drafts returns the tokens that the other side has drafted from a step on, after prefix, up to the end of the answer.
@@ -130,14 +130,17 @@ func (m *Machine) keep(run decode, e Decoded) {
 		m.ahead.learn(p, known{step: step, dist: f.Dist, h: f.H, kind: k})
 		return true
 	}
-	for _, f := range e.Also {
-		p := run.before.Then(f.Token)
-		if !slices.Contains(run.Also, f.Token) || !store(run.step, p, f, hedge) || run.step < m.front() {
+	for i, f := range e.Also[:min(len(e.Also), len(run.branches))] {
+		b := run.branches[i]
+		if f.Token != b.Token || f.After != b.After {
+			break
+		}
+		if b.known || b.step < m.front() || !store(b.step, b.prefix, f, hedge) {
 			continue
 		}
 		if m.state == together && m.hears(m.cfg.Self.Other()) {
-			m.do(SendDraft{tandem.Draft{Epoch: m.epoch, Step: run.step, Version: tandem.AnyVersion, Prefix: p,
-				Token: m.rule.Draft(m.cfg.Self, run.step, f.Dist), Dist: f.Dist, H: f.H}})
+			m.do(SendDraft{tandem.Draft{Epoch: m.epoch, Step: b.step, Version: tandem.AnyVersion, Prefix: b.prefix,
+				Token: m.rule.Draft(m.cfg.Self, b.step, f.Dist), Dist: f.Dist, H: f.H}})
 		}
 	}
 	guessed, right := m.keepTree(run, e, store)

@@ -46,18 +46,16 @@ func (m *Machine) plan() {
 		keep-- // a pass must feed at least one token
 	}
 	m.lastID++
-	d := Decode{ID: m.lastID, Pass: tandem.Pass{Keep: keep, Append: want[keep:]}}
-	m.kv = m.kv[:keep] // the rest is uncertain until the result comes
-	before := tandem.NoPrefix
+	d, branches := Decode{ID: m.lastID}, []branch(nil)
 	if len(want) > 0 {
-		m.further(&d, step, prefix)
-		if before = m.prefix; m.own.Len() == 0 {
-			before = tandem.PrefixOf(m.answer[:len(m.answer)-1])
-		} else if last, ok := m.own.Last(); ok {
-			before = last.Prefix
-		}
+		branches = m.further(&d, step, prefix)
 	}
-	m.running = decode{d, step, prefix, before}
+	if len(branches) > 0 {
+		keep = min(keep, len(want)-farthest(branches)) // what a branch continues is in the same pass
+	}
+	d.Keep, d.Append = keep, want[keep:]
+	m.kv = m.kv[:keep] // the rest is uncertain until the result comes
+	m.running = decode{d, step, prefix, branches}
 	m.do(d)
 }
 
@@ -139,9 +137,13 @@ func (m *Machine) draw() (any bool) {
 
 // countPass counts what a pass decoded.
 func (m *Machine) countPass(run decode, e Decoded) {
-	s, all, checked := &m.stats, 1+len(e.Also)+len(e.Guessed)+e.Forecasts, min(len(run.Drafts), len(e.Guessed))
+	hedged, checked := len(e.Also), min(len(run.Drafts), len(e.Guessed))
+	if hedged > 0 {
+		hedged += farthest(run.branches) - 1
+	}
+	s, all := &m.stats, 1+hedged+len(e.Guessed)+e.Forecasts
 	s.Passes, s.Contexts, s.Room = s.Passes+1, s.Contexts+all, s.Room+max(all, m.cfg.Ahead, m.cfg.Rows)
-	s.Hedged, s.Checked, s.Guessed = s.Hedged+len(e.Also), s.Checked+checked, s.Guessed+len(e.Guessed)-checked
+	s.Hedged, s.Checked, s.Guessed = s.Hedged+hedged, s.Checked+checked, s.Guessed+len(e.Guessed)-checked
 	s.Forecasts += e.Forecasts
 }
 

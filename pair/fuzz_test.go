@@ -141,9 +141,9 @@ func (s *script) decoded(m *Machine) Event {
 	if s.byte()%8 == 0 {
 		d.Took = time.Duration(s.byte()) * time.Millisecond
 	}
-	for _, t := range m.running.Also {
-		if s.byte()%3 > 0 {
-			d.Also = append(d.Also, tandem.Further{Token: t + tandem.Token(s.byte()/250), Dist: s.dist(), H: tandem.Fixed(s.near(0))})
+	for _, b := range m.running.Also {
+		if s.byte()%8 > 0 {
+			d.Also = append(d.Also, tandem.Further{Token: b.Token + tandem.Token(s.byte()/250), After: b.After + int(s.byte()/250), Dist: s.dist(), H: tandem.Fixed(s.near(0))})
 		}
 	}
 	before := d.Dist
@@ -207,7 +207,13 @@ func (l *listen) step(t testing.TB, e Event) {
 			if a.Keep > l.kv || a.Keep > 0 && len(a.Append) == 0 || a.ID <= l.id {
 				t.Fatalf("decode %+v when %d tokens are certain", a, l.kv)
 			}
-			if n := 1 + len(a.Also) + len(a.Drafts) + a.Guess; n > max(1, l.m.cfg.Ahead, l.m.cfg.Rows) {
+			back := 1
+			for i, b := range a.Also {
+				if back = max(back, b.Back); b.After > i || (b.After == 0) != (b.Back > 0) || b.Back > len(a.Append) {
+					t.Fatalf("decode %+v: branch %d continues nothing", a, i)
+				}
+			}
+			if n := back + len(a.Also) + len(a.Drafts) + a.Guess; n > max(1, l.m.cfg.Ahead, l.m.cfg.Rows) {
 				t.Fatalf("decode %+v: %d contexts of %d", a, n, l.m.cfg.Ahead)
 			}
 			l.kv, l.next, l.id = a.Keep, a.Keep+len(a.Append), a.ID

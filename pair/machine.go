@@ -65,9 +65,9 @@ type Machine struct {
 // decode is a Decode action in progress.
 type decode struct {
 	Decode
-	step   tandem.Step
-	prefix tandem.Prefix
-	before tandem.Prefix // of all but the last token
+	step     tandem.Step
+	prefix   tandem.Prefix
+	branches []branch // of Also
 }
 
 // New returns a machine that waits for Start (or, in the cloud, PeerSync).

@@ -243,13 +243,13 @@ type Stats struct {
 	Wasted      int    // of Drafted, dropped unused after a rejection or a new epoch
 	Preempted   int    // decodes that were superseded
 	Ahead       int    // of Drafted, those that took no pass because their distribution was known already
-	OfHedges    int    // of Together and Alone, those whose own draft came from a context decoded after a runner-up
+	OfHedges    int    // of Together and Alone, those whose own draft came from a context on a branch
 	OfChecks    int    // the same, after drafts of the other side
 	OfGuesses   int    // the same, after guesses
 	Passes      int    // of the decoder, without superseded ones
 	Room        int    // contexts that the passes could have decoded
 	Contexts    int    // contexts that they decoded, including those asked for
-	Hedged      int    // of Contexts, those after runners-up
+	Hedged      int    // of Contexts, those on branches, and the answer's that were computed again for these
 	Checked     int    // of Contexts, those after drafts of the other side
 	Guessed     int    // of Contexts, those after guesses
 	Forecasts   int    // of Contexts, rows that foresee tokens for later guesses

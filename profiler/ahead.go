@@ -10,8 +10,8 @@ import (
 // Ranks is how many places of a side's own race count: its draft, the runner-up and the third.
 const Ranks = 3
 
-// Ahead decides how many contexts a side decodes in a pass in addition to the one it needs: hedges, after the runners-up
-// of its own race; checks, after the drafts that the other side has sent for the following steps; and guesses, after what
+// Ahead decides how many contexts a side decodes in a pass in addition to the one it needs: hedges, on branches behind the runners-up
+// of its own races; checks, after the drafts that the other side has sent for the following steps; and guesses, after what
 // it will probably draft next. It weighs the measured time that a context costs against the time that it saves if it
 // turns out to be needed. The zero value has seen nothing, and chooses none until it has seen a pass.
 type Ahead struct {
@@ -85,6 +85,21 @@ func (a *Ahead) Costs(n int) []float64 {
 	return out[:n]
 }
 
+// Guesses returns the share of guesses that were right.
+func (a *Ahead) Guesses() float64 { return or(a.guess, guessPrior) }
+
+// Rank returns the probability that a target has a place in this side's race: 0 for the draft, 1 for the runner-up.
+func (a *Ahead) Rank(place int) float64 { return or(a.ranks[place], ranksPrior[place]) }
+
+// Least returns the probability from which a context is worth a row of a pass with up to n, where a row costs least.
+func (a *Ahead) Least(n int) float64 {
+	least, costs := math.Inf(1), a.Costs(n)
+	for i := 1; i < len(costs); i++ {
+		least = min(least, (costs[i]-costs[0])/float64(i)/costs[0])
+	}
+	return least
+}
+
 // Right returns the probability that n drafts of the other side are all right.
 func (a *Ahead) Right(n int) float64 { return math.Pow(or(a.peer, peerPrior), float64(n)) }
 
@@ -134,23 +149,30 @@ func (a *Ahead) pass(n int) float64 {
 
 // Offer is what a pass could decode in addition to the context that is needed.
 type Offer struct {
-	Contexts int  // most contexts of the pass, including the one that is needed
-	Hedge    bool // there are runners-up to hedge
-	Drafts   int  // of the other side, for the following steps
-	Room     int  // following steps that may be decoded at all
+	Contexts int     // most contexts of the pass, including the one that is needed
+	Hedges   []Hedge // each after those that it needs
+	Drafts   int     // of the other side, for the following steps
+	Room     int     // following steps that may be decoded at all
+}
+
+// Hedge is a context on a branch of the answer.
+type Hedge struct {
+	Chance float64 // that its distribution will be needed
+	Rows   int     // that it adds to a pass which has the hedges before it
 }
 
 // Choose returns how many hedges, checks and guesses a pass takes. Each saves one pass if it turns out to be needed. A
-// hedge saves no more: after it both sides start over, and the round trip until their next drafts have crossed is lost
-// all the same. Checks come before guesses, and each of them is needed only if all before it are.
+// hedge saves no more: it lets the other side go on by one step while the news of a rejection and the next draft cross. Checks come
+// before guesses, and each of them is needed only if all before it are.
 func (a *Ahead) Choose(o Offer) (hedges, checks, guesses int) {
-	one, peer, guess := a.pass(1), or(a.peer, peerPrior), or(a.guess, guessPrior)
+	most := min(o.Contexts, tandem.MaxRows)
+	one, peer, guess, costs := a.pass(1), or(a.peer, peerPrior), or(a.guess, guessPrior), a.Costs(max(0, most))
+	if costs == nil {
+		return 0, 0, 0
+	}
 	chance := 1.0
-	for n := 1; n < min(o.Contexts, tandem.MaxRows); n++ {
-		hedge, next := 0.0, 0.0
-		if o.Hedge && hedges+1 < Ranks {
-			hedge = or(a.ranks[hedges+1], ranksPrior[hedges+1])
-		}
+	for n := 1; n < most; {
+		next := 0.0
 		check := checks < o.Drafts
 		switch {
 		case checks+guesses >= o.Room:
@@ -159,17 +181,35 @@ func (a *Ahead) Choose(o Offer) (hedges, checks, guesses int) {
 		default:
 			next = chance * guess
 		}
-		if one*max(hedge, next) <= a.pass(n+1)-a.pass(n) {
-			break
-		}
-		switch {
-		case hedge >= next:
-			hedges++
+		more, rows, each := hedging(o.Hedges[hedges:], one, costs[n-1:])
+		switch pays := one*next > a.pass(n+1)-a.pass(n); {
+		case more > 0 && (each >= next || !pays):
+			hedges, n = hedges+more, n+rows
+			continue
+		case !pays:
+			return hedges, checks, guesses
 		case check:
 			checks, chance = checks+1, next
 		default:
 			guesses, chance = guesses+1, next
 		}
+		n++
 	}
 	return hedges, checks, guesses
+}
+
+// hedging returns how many of the first hedges save the most time together, their rows, and the passes that each row saves. costs
+// are of passes with as many rows as there are already, and more.
+func hedging(hedges []Hedge, one float64, costs []float64) (n, rows int, each float64) {
+	most, saved, all := 0.0, 0.0, 0
+	for i, h := range hedges {
+		if all += h.Rows; all >= len(costs) {
+			break
+		}
+		saved += h.Chance
+		if gain := one*saved - (costs[all] - costs[0]); gain > most {
+			most, n, rows, each = gain, i+1, all, saved/float64(all)
+		}
+	}
+	return n, rows, each
 }

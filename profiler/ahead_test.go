@@ -18,7 +18,11 @@ func TestAheadPays(t *testing.T) {
 		dear.Passed(n, time.Duration(n)*30*ms)
 	}
 	choose := func(a *Ahead, contexts int, hedge bool, drafts, room int) [3]int {
-		h, c, g := a.Choose(Offer{Contexts: contexts, Hedge: hedge, Drafts: drafts, Room: room})
+		o := Offer{Contexts: contexts, Drafts: drafts, Room: room}
+		if hedge {
+			o.Hedges = []Hedge{{a.Rank(1), 1}, {a.Rank(2), 1}}
+		}
+		h, c, g := a.Choose(o)
 		return [3]int{h, c, g}
 	}
 	for _, c := range []struct {
@@ -51,14 +55,19 @@ func TestAheadLearns(t *testing.T) {
 	a.Passed(1, 30*ms)
 	a.Passed(2, 32*ms)
 	a.Passed(3, 34*ms)
-	before, _, _ := a.Choose(Offer{Contexts: 2, Hedge: true})
+	hedge := func(contexts int) Offer { return Offer{Contexts: contexts, Hedges: []Hedge{{a.Rank(1), 1}}} }
+	before, _, _ := a.Choose(hedge(2))
 	for range 200 {
 		a.Target(0)
 		a.Checked(false)
 		a.Guessed(false)
 	}
-	all := Offer{Contexts: 4, Hedge: true, Drafts: 1, Room: 9}
-	hedges, checks, guesses := a.Choose(all)
+	all := func() Offer {
+		o := hedge(4)
+		o.Drafts, o.Room = 1, 9
+		return o
+	}
+	hedges, checks, guesses := a.Choose(all())
 	if before != 1 || hedges+checks+guesses != 0 {
 		t.Errorf("%d hedges at first; %d, %d checks and %d guesses when none was ever wanted", before, hedges, checks, guesses)
 	}
@@ -67,13 +76,13 @@ func TestAheadLearns(t *testing.T) {
 		a.Checked(true)
 		a.Guessed(true)
 	}
-	if hedges, checks, guesses = a.Choose(all); hedges != 1 || checks != 1 || guesses != 1 {
+	if hedges, checks, guesses = a.Choose(all()); hedges != 1 || checks != 1 || guesses != 1 {
 		t.Errorf("%d hedges, %d checks and %d guesses when all are wanted", hedges, checks, guesses)
 	}
 	a.Passed(0, ms)
 	a.Passed(tandem.MaxRows+1, ms)
 	a.Passed(1, -ms)
-	if h, _, _ := a.Choose(Offer{Contexts: 2, Hedge: true}); h != 1 {
+	if h, _, _ := a.Choose(hedge(2)); h != 1 {
 		t.Error("passes that cannot be are counted")
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"tandem"
 	"tandem/cmd/internal/cli"
 	"tandem/internal/meter"
 	"tandem/model"
@@ -58,8 +57,8 @@ type phoneJSON struct {
 	Joules    float64     `json:"joules_estimate"` // power times time, above idle
 }
 
-// graphJSON says how full the graphs of a size were, as shares of their rows. Rows of a graph for decoding are valid if
-// their token came into the text, else wasted; those of a graph for prompts are valid. Underutilised rows held no token.
+// graphJSON says how full the graphs of a size were, as shares of their rows. Rows of prompts are valid, on whatever graph they
+// ran; decoded rows are valid if their token came into the text, else wasted. Underutilised rows held no token.
 type graphJSON struct {
 	Rows          int     `json:"rows"` // of the graph
 	Runs          int     `json:"runs"` // of layers
@@ -71,11 +70,8 @@ type graphJSON struct {
 // graphs returns how full the graphs were. right is the share of the decoded rows whose token came into the text.
 func graphs(list []sim.GraphRows, right float64) (out []graphJSON) {
 	for _, g := range list {
-		used := float64(g.Rows) / float64(g.Runs*g.Size)
-		valid := used
-		if g.Size <= tandem.MaxRows {
-			valid *= right
-		}
+		all := float64(g.Runs * g.Size)
+		used, valid := float64(g.Rows)/all, (float64(g.Prompt)+right*float64(g.Rows-g.Prompt))/all
 		out = append(out, graphJSON{g.Size, g.Runs, valid, used - valid, 1 - used})
 	}
 	return out

@@ -4,10 +4,12 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"tandem/cmd/internal/clitest"
+	"tandem/npu/phone/sim"
 )
 
 // A simulated phone gives the same text as this machine, reports that it is simulated, and takes at least as long as its
@@ -79,5 +81,14 @@ func TestEnergy(t *testing.T) {
 	e := h.ask("--energy", "--power-supply", root, question).Energy
 	if e == nil || e.Battery != "battery" || math.Abs(e.IdleWatts-2) > 0.1 || math.Abs(e.Watts-2) > 0.1 || e.Joules > 0.1 || e.Samples < 2 {
 		t.Errorf("a steady 2 W: %+v", e)
+	}
+}
+
+// Rows of a prompt are valid on whatever graph they ran, and of decoded ones as many as came into the text.
+func TestGraphs(t *testing.T) {
+	got := graphs([]sim.GraphRows{{Size: 32, Runs: 2, Rows: 48, Prompt: 32}, {Size: 256, Runs: 1, Rows: 128, Prompt: 128}}, .25)
+	want := []graphJSON{{32, 2, .5625, .1875, .25}, {256, 1, .5, 0, .5}}
+	if !slices.Equal(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
 	}
 }

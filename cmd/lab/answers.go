@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"tandem"
@@ -26,6 +27,14 @@ type answerFlags struct {
 	Temperature    float64 `help:"0 for the likeliest token, 1 for the model's own distribution." default:"1"`
 	MaxTokens      int     `help:"Most tokens of an answer." default:"64"`
 	cli.ModelFlags `group:"Model:"`
+}
+
+// modelFile names the model in tables.
+func (f answerFlags) modelFile() string {
+	if f.Model == "" {
+		return "built-in decoder"
+	}
+	return filepath.Base(f.Model)
 }
 
 // open opens the model and the sample documents. The returned function closes them.

@@ -79,7 +79,7 @@ func (c *draftsCmd) Run(a *cli.App) (err error) {
 	}
 	var rows []lab.DraftingResult
 	for _, d := range decode {
-		more, err := lab.Drafting{Setup: b, RTT: c.RTT, Decode: d, Variants: variants, Rounds: c.Rounds}.Run(a, progress(a, "drafts"))
+		more, err := lab.Drafting{Setup: b, Of: c.modelFile(), RTT: c.RTT, Decode: d, Variants: variants, Rounds: c.Rounds}.Run(a, progress(a, "drafts"))
 		if err != nil {
 			return err
 		}
@@ -89,10 +89,10 @@ func (c *draftsCmd) Run(a *cli.App) (err error) {
 	if a.Globals.JSON {
 		return a.JSONTo(c.File, map[string]any{"rows": rows})
 	}
-	fmt.Fprintf(a.Out, "live, mirror, RTT %v, %d questions, paced; the text is always the same\n\n%-14s %-20s %4s %7s %9s %6s %6s %8s %7s %6s %7s\n",
-		c.RTT, len(b.Questions), "decode (ms)", "drafters", "rows", "tokens", "ms/token", "ratio", "worst", "slowest", "passes", "rows", "guesses")
+	fmt.Fprintf(a.Out, "live, mirror, RTT %v, %d questions; the text is always the same\n\n%-16s %-16s %-20s %4s %7s %9s %6s %6s %8s %7s %6s %7s\n",
+		c.RTT, len(b.Questions), "acceptance of", "costs of", "drafters", "rows", "tokens", "ms/token", "ratio", "worst", "slowest", "passes", "rows", "guesses")
 	for _, r := range rows {
-		fmt.Fprintf(a.Out, "%-14s %-20s %4d %7d %9.1f %6.2f %6.2f %8.2f %7.2f %6.1f %5.0f %%\n", fmt.Sprintf("%.0f/%.0f", r.Decode[0], r.Decode[1]), r.Drafters, r.Rows,
+		fmt.Fprintf(a.Out, "%-16s %-16s %-20s %4d %7d %9.1f %6.2f %6.2f %8.2f %7.2f %6.1f %5.0f %%\n", r.Model, r.CostsOf, r.Drafters, r.Rows,
 			r.Tokens, r.TokenMs, r.Ratio, r.Worst, r.Slowest, r.Shares.Passes, r.Shares.Contexts, 100*r.Shares.Guesses)
 	}
 	return nil

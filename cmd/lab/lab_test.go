@@ -75,6 +75,12 @@ func TestLabErrors(t *testing.T) {
 		{"hedge --decode 30ms", "150ms/30ms"},
 		{"hedge --decode native", "150ms/30ms"},
 		{"hedge --contexts 9", "want 1 to 8"},
+		{"rivals --world mine", "own, common"},
+		{"rivals --rows 33", "1 to 32"},
+		{"rivals --decode native", "above 0"},
+		{"rivals --share 2", "between 0 and 1"},
+		{"rivals --answers 0", "above 0"},
+		{"rivals rows.json", "needs --json"},
 		{"pipeline --method tandem", "one method and placement"},
 		{"quality --n=-1", "--n -1"},
 		{"speedup --simulate --cloud-delay=-1s", "--cloud-delay -1s"},
@@ -100,7 +106,17 @@ func TestDraftsByDefault(t *testing.T) {
 	h := clitest.NewHome(t)
 	stdout, stderr, err := h.Run("drafts", "--questions", "1", "--rtt", "2ms", "--decode", "1ms/1ms", "--json")
 	var whole struct{ Rows []lab.DraftingResult }
-	if err != nil || json.Unmarshal([]byte(stdout), &whole) != nil || len(whole.Rows) != 2 || whole.Rows[0].Drafters != "pld" || whole.Rows[1].Drafters != "auto" {
+	if err != nil || json.Unmarshal([]byte(stdout), &whole) != nil || len(whole.Rows) != 2 || whole.Rows[0].Drafters != "pld" || whole.Rows[1].Drafters != "auto" ||
+		whole.Rows[0].Model != "built-in decoder" || whole.Rows[0].CostsOf != "1/1 ms, paced" {
+		t.Errorf("%v: %s %s", err, stdout, stderr)
+	}
+}
+
+// Rivals are printed with what they take and mirror's share of it.
+func TestRivals(t *testing.T) {
+	h := clitest.NewHome(t)
+	stdout, stderr, err := h.Run("rivals", "--world", "common", "--decode", "30ms/30ms", "--rtt", "300ms", "--rows", "1,4", "--answers", "1", "--tokens", "20")
+	if err != nil || !strings.Contains(stdout, "common      30/30   300   0.60 ") || !strings.Contains(stdout, "\n4 rows: mirror takes ") {
 		t.Errorf("%v: %s %s", err, stdout, stderr)
 	}
 }

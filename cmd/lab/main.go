@@ -20,6 +20,7 @@ type grammar struct {
 	Loss     lossCmd     `cmd:"" group:"Two sides and the network between them:" help:"Answers over paths that lose packets: repeated datagrams against a stream."`
 	Drafts   draftsCmd   `cmd:"" group:"Two sides and the network between them:" help:"Drafters of both sides, live: what guesses save."`
 	Hedge    hedgeCmd    `cmd:"" group:"Two sides and the network between them:" help:"Several contexts in a pass: hedges, checks and guesses."`
+	Rivals   rivalsCmd   `cmd:"" group:"Two sides and the network between them:" help:"Mirror against the paper's coupling at its best, simulated: couplings, branches, checks."`
 	Load     loadCmd     `cmd:"" group:"Two sides and the network between them:" help:"One cloud under many devices: answers per second, times, memory."`
 	Soak     soakCmd     `cmd:"" group:"Two sides and the network between them:" help:"The programs under kills, stalls, flipped bits and full disks: what is lost."`
 

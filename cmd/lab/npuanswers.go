@@ -38,7 +38,7 @@ func (c *npuAnswers) Help() string {
 
 Each row is a run of the path that edge run --soc takes: a model that runs here gives the tokens, and with them the acceptance; the simulated phone charges the costs of a larger shape for each chunk, pass, load and wait. With reference words, the model reads what people wrote as if it had said it.
 
-NPU, +G, +SD, +G+SD and all are the rows of sd.npu's Table 3: graphs change after the prompt or progressively, and a graph of 32 rows verifies the drafts of a suffix automaton, or of all drafters. ours chooses the graph by the tokens that earlier passes gave, of the same task. PLD is prompt lookup. CPU decodes on the processor and EAGLE drafts with a model that is not there: both are predicted by formulas. fitted: a parameter of the chip was fitted to the published number.
+NPU, +G, +SD, +G+SD and all are the rows of sd.npu's Table 3: graphs change after the prompt or progressively, and a graph of 32 rows verifies the drafts of a suffix automaton, or of all drafters. ours has the drafters that are on by default, and chooses the graph by the tokens that earlier passes gave, of the same task; with +history it and all also read the answers before. PLD is prompt lookup. CPU decodes on the processor and EAGLE drafts with a model that is not there: both are predicted by formulas. fitted: a parameter of the chip was fitted to the published number.
 
 val, was, und: the shares of the rows of passes that decode that were valid, wasted or underutilised (sd.npu §3.2). opening: the time to bring back the graphs for prompts after the answer before; it counts for no token, as in the papers. ms/token: of decoding, drafting, calibration and what the change of graphs adds to the prompt. gain: NPU's time divided by this. whole and worst: the same of an answer from its question to its last token, prompt and opening included, over all inputs and for the worst one. switch is below 0 where a graph of fewer rows reads the prompt faster than one of 256 that it does not fill. Drafting, and the part of calibration that is not a product, take as long as on this machine.`
 }
@@ -131,14 +131,14 @@ func printExecuted(w io.Writer, rows []lab.ExecutedRow) {
 	if len(rows) > 0 {
 		fmt.Fprintf(w, "acceptance by %s; times simulated\n\n", rows[0].Acceptance)
 	}
-	fmt.Fprintf(w, "%-9s %-12s %-13s %-8s %-20s %-6s %6s %6s %5s %4s %4s %4s %7s %7s %7s %7s %7s %8s %7s %6s %6s %6s %6s %9s\n", "kind", "soc", "costs of", "task", "words", "row", "tokens", "accept",
+	fmt.Fprintf(w, "%-9s %-12s %-13s %-8s %-20s %-12s %6s %6s %5s %4s %4s %4s %7s %7s %7s %7s %7s %8s %7s %6s %6s %6s %6s %9s\n", "kind", "soc", "costs of", "task", "words", "row", "tokens", "accept",
 		"graph", "val", "was", "und", "opening", "prefill", "switch", "calibr.", "draft.", "decoding", "J", "ms/tok", "gain", "whole", "worst", "published")
 	for _, r := range rows {
 		published := "-"
 		if r.Published.Known {
 			published = fmt.Sprintf("%.2f", r.Published.Value)
 		}
-		fmt.Fprintf(w, "%-9s %-12s %-13s %-8s %-20s %-6s %6d %6.2f %5d %3.0f%% %3.0f%% %3.0f%% %7.0f %7.0f %7.0f %7.1f %7.1f %8.0f %7.1f %6.1f %6.2f %6.2f %6.2f %9s\n", r.Kind, r.SoC, r.CostsOf, r.Task, r.Words, r.Variant,
+		fmt.Fprintf(w, "%-9s %-12s %-13s %-8s %-20s %-12s %6d %6.2f %5d %3.0f%% %3.0f%% %3.0f%% %7.0f %7.0f %7.0f %7.1f %7.1f %8.0f %7.1f %6.1f %6.2f %6.2f %6.2f %9s\n", r.Kind, r.SoC, r.CostsOf, r.Task, r.Words, r.Variant,
 			r.Tokens, r.Accept, r.Graph, 100*r.Valid, 100*r.Wasted, 100*r.Underutilised, r.Opening, r.Prefill, r.Switch, r.Calibration, r.Drafting, r.Decoding, r.Joules, r.TokenMs, r.Gain, r.Whole, r.Worst, published)
 	}
 }

@@ -29,22 +29,23 @@ import (
 const ablationGraph = 32
 
 type specCmd struct {
-	cli.ModelFlags `group:"Model:"`
-	Task           []string `help:"Tasks: summary, rag, ui, reply." default:"summary,rag,ui,reply"`
-	Methods        []string `help:"Ways of drafting. Default: all." placeholder:"METHOD"`
-	Inputs         string   `help:"Your own prompts, as JSON lines with \"prompt\" and, for a prompt about a text, \"context\". The task is then called own, or as --task says." type:"existingfile" placeholder:"FILE"`
-	Data           string   `help:"Folder with specbench/questions.jsonl and ui/tasks.json, for summary, rag and ui. Default: sample documents and invented screens. Replies are always to invented conversations." type:"existingdir" placeholder:"DIR"`
-	Limit          int      `help:"At most this many inputs of each task, evenly spread over all of them; 0 for all." default:"10"`
-	MaxTokens      int      `help:"Most tokens of an answer." default:"96"`
-	Words          []string `help:"Whose words the answers have: own (the model's), reference (what people wrote about the same texts, read to the model token by token), or reference:SHARE, with a share of tokens where the model says another." default:"own" placeholder:"WORDS"`
-	Rows           int      `help:"Rows of a pass, as in the decoding graph: 2 to 64." default:"32"`
-	Costs          string   `help:"Measure the passes of another model file on this machine for the ratios. Default: the model's own." type:"existingfile" placeholder:"FILE"`
-	Passes         []string `help:"Times of passes by their rows, instead of measured ones, as in 1=370us,8=910us,16=1.8ms,32=3.76ms." placeholder:"ROWS=TIME"`
-	Denoiser       string   `help:"Draft also with the blocks of this diffusion model, which must have the same vocabulary (method blocks)." type:"existingfile" placeholder:"FILE"`
-	Temperature    float64  `help:"0 for the likeliest token, 1 for the model's own distribution." default:"0"`
-	Seed           uint64   `help:"Seed of the randomness." default:"1"`
-	SVG            string   `help:"Write a picture of the accept lengths to this file." type:"path" placeholder:"FILE"`
-	File           string   `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default: standard output."`
+	cli.ModelFlags    `group:"Model:"`
+	cli.ForecastFlags `group:"Model:"`
+	Task              []string `help:"Tasks: summary, rag, ui, reply." default:"summary,rag,ui,reply"`
+	Methods           []string `help:"Ways of drafting. Default: all." placeholder:"METHOD"`
+	Inputs            string   `help:"Your own prompts, as JSON lines with \"prompt\" and, for a prompt about a text, \"context\". The task is then called own, or as --task says." type:"existingfile" placeholder:"FILE"`
+	Data              string   `help:"Folder with specbench/questions.jsonl and ui/tasks.json, for summary, rag and ui. Default: sample documents and invented screens. Replies are always to invented conversations." type:"existingdir" placeholder:"DIR"`
+	Limit             int      `help:"At most this many inputs of each task, evenly spread over all of them; 0 for all." default:"10"`
+	MaxTokens         int      `help:"Most tokens of an answer." default:"96"`
+	Words             []string `help:"Whose words the answers have: own (the model's), reference (what people wrote about the same texts, read to the model token by token), or reference:SHARE, with a share of tokens where the model says another." default:"own" placeholder:"WORDS"`
+	Rows              int      `help:"Rows of a pass, as in the decoding graph: 2 to 64." default:"32"`
+	Costs             string   `help:"Measure the passes of another model file on this machine for the ratios. Default: the model's own." type:"existingfile" placeholder:"FILE"`
+	Passes            []string `help:"Times of passes by their rows, instead of measured ones, as in 1=370us,8=910us,16=1.8ms,32=3.76ms." placeholder:"ROWS=TIME"`
+	Denoiser          string   `help:"Draft also with the blocks of this diffusion model, which must have the same vocabulary (method blocks)." type:"existingfile" placeholder:"FILE"`
+	Temperature       float64  `help:"0 for the likeliest token, 1 for the model's own distribution." default:"0"`
+	Seed              uint64   `help:"Seed of the randomness." default:"1"`
+	SVG               string   `help:"Write a picture of the accept lengths to this file." type:"path" placeholder:"FILE"`
+	File              string   `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default: standard output."`
 }
 
 func (c *specCmd) Help() string {
@@ -57,17 +58,21 @@ All methods draft the same answers, and each answer is compared with that of pla
 
 Columns. accept: tokens per pass of --rows rows. valid, wasted, underutilised: shares of those rows (sd.npu §3.2). ratio and worst: the time of plain decoding divided by the time with drafts, over all inputs and for the worst one. Costs decide the length of these drafts: a pass counts as long as a pass of as many rows took when measured before, and drafting as long as it took of the processor. With --costs these passes are another model's, and own is the ratio with the passes of the model that answers. prefill: the time of the prompt divided by that of plain decoding.
 
-auto and all are the sets of drafters that edge run --draft names, which differ by calibration; +history adds the answers before. The methods of llama.cpp draft by its rules with its defaults; the costs choose how many rows are verified, as for all others.
+auto and all are the sets of drafters that edge run --draft names, which differ by calibration; +history adds the answers before. --forecast adds the methods forecast and auto+forecast. The methods of llama.cpp draft by its rules with its defaults; the costs choose how many rows are verified, as for all others.
 
 EAGLE is simulated with the accept length that CoordGen §4.1 assumes, 5.5, and with the time of one layer and the head per drafted token; short answers end before its drafts do. If a prompt exceeds the model's context, its text is cut, but not the request.`
 }
 
 // known returns the methods that can be measured.
 func (c *specCmd) known() []string {
-	if c.Denoiser == "" {
-		return lab.SpecMethods
+	known := slices.Clip(lab.SpecMethods)
+	if c.Forecast != "" {
+		known = append(known, lab.ForecastMethods...)
 	}
-	return append(slices.Clip(lab.SpecMethods), lab.Blocks)
+	if c.Denoiser != "" {
+		known = append(known, lab.Blocks)
+	}
+	return known
 }
 
 func (c *specCmd) check(a *cli.App) error {
@@ -113,6 +118,9 @@ func (c *specCmd) Run(a *cli.App) error {
 	spec := lab.Spec{Model: m, Name: c.modelName(m), MaxTokens: c.MaxTokens, Rows: c.Rows, Sampling: sample.Params{Temperature: c.Temperature, Seed: c.Seed}}
 	whose, err := c.measureCosts(a, &spec)
 	if err != nil {
+		return err
+	}
+	if spec.Forecast, spec.ForecastAdapter, err = c.Embeddings(a, m); err != nil {
 		return err
 	}
 	if c.Denoiser != "" {
@@ -321,6 +329,14 @@ func spread[T any](list []T, n int) []T {
 	return out
 }
 
+// short is a model's name in a column: the built-in one has a long name.
+func short(name string) string {
+	if strings.HasPrefix(name, "the built-in") {
+		return "built-in decoder"
+	}
+	return name
+}
+
 func printSpec(w io.Writer, rows []lab.SpecResult, spec lab.Spec, whose string, cut int) {
 	fmt.Fprintf(w, "answers by %s\n", spec.Name)
 	print := func(whose string, costs specdec.Costs) {
@@ -333,14 +349,14 @@ func printSpec(w io.Writer, rows []lab.SpecResult, spec lab.Spec, whose string, 
 	if cut > 0 {
 		fmt.Fprintf(w, "%d prompts were cut to the context\n", cut)
 	}
-	fmt.Fprintf(w, "\n%-8s %-20s %-25s %6s %7s %7s %6s %7s %13s %6s %6s %6s %8s %7s\n", "task", "words", "method", "inputs", "tokens", "accept", "valid", "wasted", "underutilised", "ratio", "worst", "own", "draft ms", "prefill")
+	fmt.Fprintf(w, "\n%-16s %-16s %-8s %-20s %-25s %6s %7s %7s %6s %7s %13s %6s %6s %6s %8s %7s\n", "acceptance of", "costs of", "task", "words", "method", "inputs", "tokens", "accept", "valid", "wasted", "underutilised", "ratio", "worst", "own", "draft ms", "prefill")
 	for _, r := range rows {
 		own := "-"
 		if r.OwnRatio.Known {
 			own = fmt.Sprintf("%.2f", r.OwnRatio.Value)
 		}
-		fmt.Fprintf(w, "%-8s %-20s %-25s %6d %7d %7.2f %5.0f%% %6.0f%% %12.0f%% %6.2f %6.2f %6s %8.3f %7.2f\n",
-			r.Task, r.Words, r.Method, r.Inputs, r.Tokens, r.AcceptLength, 100*r.Valid, 100*r.Wasted, 100*r.Underutilised, r.Ratio, r.MinRatio, own, r.DrafterMs, r.Prefill)
+		fmt.Fprintf(w, "%-16s %-16s %-8s %-20s %-25s %6d %7d %7.2f %5.0f%% %6.0f%% %12.0f%% %6.2f %6.2f %6s %8.3f %7.2f\n",
+			short(r.Model), short(r.CostsOf), r.Task, r.Words, r.Method, r.Inputs, r.Tokens, r.AcceptLength, 100*r.Valid, 100*r.Wasted, 100*r.Underutilised, r.Ratio, r.MinRatio, own, r.DrafterMs, r.Prefill)
 	}
 	for i, f := range lab.SpecFindings(rows) {
 		if i == 0 {

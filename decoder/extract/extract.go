@@ -133,8 +133,8 @@ func (d *Decoder) Finish(ctx context.Context, answer []tandem.Token) error {
 	return d.reach(ctx, answer)
 }
 
-// NextAhead is Next, and returns also what follows other answers: the answer with another last token (p.Also), and the
-// answer continued by drafts and then by the tokens that this side thinks likeliest. All of it costs no pass.
+// NextAhead is Next, and returns also what follows other answers: branches of it (p.Also), and the answer
+// continued by drafts and then by the tokens that this side thinks likeliest. All of it costs no pass.
 func (d *Decoder) NextAhead(ctx context.Context, p tandem.Pass) (out decoder.Output, also, chain []tandem.Further, err error) {
 	if out, err = d.Next(ctx, p.Keep, p.Append); err != nil {
 		return out, nil, nil, err
@@ -147,12 +147,21 @@ func (d *Decoder) NextAhead(ctx context.Context, p tandem.Pass) (out decoder.Out
 		o := d.output(answer)
 		return tandem.Further{Token: t, Dist: o.Dist, H: o.H}, true
 	}
-	if n := len(d.answer); n > 0 {
-		for _, t := range p.Also {
-			if f, ok := further(d.answer[:n-1], t); ok {
-				also = append(also, f)
-			}
+	var branches [][]tandem.Token
+	for i, b := range p.Also {
+		if b.After < 0 || b.After > i || b.After == 0 && (b.Back < 1 || b.Back > len(d.answer)) {
+			break
 		}
+		before := d.answer[:len(d.answer)-b.Back]
+		if b.After > 0 {
+			before = branches[b.After-1]
+		}
+		f, ok := further(before, b.Token)
+		if !ok {
+			break
+		}
+		f.After = b.After
+		also, branches = append(also, f), append(branches, append(slices.Clone(before), b.Token))
 	}
 	answer, next := d.answer, out.Dist
 	for i := range len(p.Drafts) + p.Guess {

@@ -197,12 +197,12 @@ func TestAhead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pass := tandem.Pass{Keep: 0, Append: first.Dist.IDs[:1], Also: []tandem.Token{5, 7}, Guess: 4}
+	pass := tandem.Pass{Keep: 0, Append: first.Dist.IDs[:1], Also: []tandem.Branch{{Token: 5, Back: 1}, {Token: 7, Back: 1}, {Token: 5, After: 2}}, Guess: 4}
 	out, also, chain, err := d.NextAhead(t.Context(), pass)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(also) != 2 || len(chain) == 0 {
+	if len(also) != 3 || len(chain) == 0 {
 		t.Fatalf("%d alternatives, %d guesses", len(also), len(chain))
 	}
 	same := func(what string, answer []tandem.Token, dist tandem.Dist, h tandem.Fixed) {
@@ -211,8 +211,8 @@ func TestAhead(t *testing.T) {
 		}
 	}
 	same("answer", pass.Append, out.Dist, out.H)
-	for _, f := range also {
-		same("alternative", []tandem.Token{f.Token}, f.Dist, f.H)
+	for i, way := range [][]tandem.Token{{5}, {7}, {7, 5}} {
+		same("branch", way, also[i].Dist, also[i].H)
 	}
 	said := slices.Clone(pass.Append)
 	for _, f := range chain {

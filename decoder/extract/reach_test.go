@@ -16,9 +16,10 @@ func TestPartsAreReadWhenReached(t *testing.T) {
 		t.Fatalf("an answer of two parts was finished with %d read, %v", len(whole.parts), err)
 	}
 	d := open(t, config(0), question, own)
+	newline := []tandem.Branch{{Token: d.newline[0], Back: 1}}
 	var next []tandem.Token
 	for ended := false; !ended; ended = len(next) > 0 && d.cfg.Tokenizer.EOG(next[0]) {
-		out, _, _, err := d.NextAhead(t.Context(), tandem.Pass{Keep: len(d.answer), Append: next, Also: d.newline, Guess: 40})
+		out, _, _, err := d.NextAhead(t.Context(), tandem.Pass{Keep: len(d.answer), Append: next, Also: newline, Guess: 40})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -354,6 +354,11 @@ func TestDraftsStayOnOneGraph(t *testing.T) {
 			t.Errorf("%s: the graph for decoding has %d rows, want %d", c.what, d.Verifies(), c.rows)
 		}
 		before, _ := d.Stats()
+		for _, g := range before.Graphs {
+			if decoded := g.Rows - g.Prompt; c.rows == 32 && decoded != 0 {
+				t.Errorf("%s: %d rows of a prompt on graphs of %d count as decoded", c.what, decoded, g.Size)
+			}
+		}
 		for range 3 {
 			got, err := m.Forward(t.Context(), []model.Input{{Seq: seq, Tokens: []tandem.Token{7}, PerPass: c.perPass}})
 			if err != nil {
@@ -365,7 +370,7 @@ func TestDraftsStayOnOneGraph(t *testing.T) {
 			}
 		}
 		after, _ := d.Stats()
-		if s := after.Sub(before); s.Switches != 0 || len(s.Graphs) != 1 || s.Graphs[0].Size != c.rows {
+		if s := after.Sub(before); s.Switches != 0 || len(s.Graphs) != 1 || s.Graphs[0].Size != c.rows || s.Graphs[0].Prompt != 0 {
 			t.Errorf("%s: %d loads, graphs %+v; want none, and %d rows", c.what, s.Switches, s.Graphs, c.rows)
 		}
 	}

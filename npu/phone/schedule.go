@@ -33,6 +33,9 @@ func (d *Device) Keep(all []*npu.Programs) []*npu.Programs {
 // decoding (CoordGen §3.2): each graph is loaded while other blocks compute. Other passes run on the graphs that are
 // loaded, where that saves time.
 func (d *Device) Schedule(ctx context.Context, programs []*npu.Programs, p npu.Pass) (npu.Schedule, error) {
+	if d.sim != nil {
+		d.sim.Prompt(p.Decodes > 0)
+	}
 	if d.switches() && p.Live {
 		return &live{d, programs, d.layers.choose(d, programs, p.Tokens, max(p.Longest, p.Tokens))}, nil
 	}

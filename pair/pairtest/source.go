@@ -1,6 +1,7 @@
 package pairtest
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -155,4 +156,68 @@ func Tokens(targets []tandem.Target) []tandem.Token {
 		out[i] = t.Token
 	}
 	return out
+}
+
+// Common gives random distributions of both sides over the same 8 tokens, whose masses follow Dirichlet's law with parameter .3. The
+// two sides have about the given share of the mass in common: within a tenth of it at each step. The device weighs from .2 to .8, the same for a whole answer.
+func Common(seed uint64, share float64) SourceFunc {
+	eta := .2 + .6*rand.New(rand.NewPCG(seed, 1)).Float64()
+	return func(side tandem.Side, answer []tandem.Token) aggregator.Local {
+		rng := rand.New(rand.NewPCG(seed, uint64(tandem.PrefixOf(answer))))
+		var p [3][8]float64
+		for i := range p {
+			dirichlet(rng, p[i][:], .3)
+		}
+		want := share + .2*(rng.Float64()-.5)
+		at := func(own float64, s tandem.Side) (q [8]float64) {
+			for i := range q {
+				q[i] = (1-own)*p[2][i] + own*p[s][i]
+			}
+			return q
+		}
+		least, most := 0.0, 1.0
+		for range 20 {
+			own, common := (least+most)/2, 0.0
+			d, c := at(own, tandem.Device), at(own, tandem.Cloud)
+			for i := range d {
+				common += min(d[i], c[i])
+			}
+			if common > want {
+				least = own
+			} else {
+				most = own
+			}
+		}
+		q := at(least, side)
+		h := 0.0
+		if side == tandem.Device {
+			h = math.Log(eta / (1 - eta))
+		}
+		return aggregator.Local{Dist: aggregator.Nucleus(q[:], 1, 8), H: tandem.FixedOf(h)}
+	}
+}
+
+// dirichlet draws masses of Dirichlet's law with equal parameters a below 1: shares of gamma variates (Stuart 1962: that of a+1 times u^(1/a)).
+func dirichlet(rng *rand.Rand, dst []float64, a float64) {
+	sum := 0.0
+	for i := range dst {
+		dst[i] = gamma(rng, a+1) * math.Pow(rng.Float64(), 1/a)
+		sum += dst[i]
+	}
+	for i := range dst {
+		dst[i] /= sum
+	}
+}
+
+// gamma draws a gamma variate with a parameter of at least 1 (Marsaglia and Tsang 2000).
+func gamma(rng *rand.Rand, a float64) float64 {
+	d := a - 1./3
+	c := 1 / math.Sqrt(9*d)
+	for {
+		x := rng.NormFloat64()
+		v := 1 + c*x
+		if v = v * v * v; v > 0 && math.Log(1-rng.Float64()) < x*x/2+d-d*v+d*math.Log(v) {
+			return d * v
+		}
+	}
 }

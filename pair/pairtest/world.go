@@ -214,8 +214,16 @@ func (w *World) result(e *End, job pair.Decode, took time.Duration) (out pair.De
 	}
 	asked := behind(e.kv)
 	out = pair.Decoded{ID: job.ID, Dist: asked.Dist, H: asked.H, Took: took}
-	for _, t := range job.Also {
-		out.Also = append(out.Also, behind(append(slices.Clone(e.kv[:len(e.kv)-1]), t)))
+	branches := make([][]tandem.Token, len(job.Also))
+	for i, b := range job.Also {
+		before := e.kv[:len(e.kv)-b.Back]
+		if b.After > 0 {
+			before = branches[b.After-1]
+		}
+		branches[i] = append(slices.Clone(before), b.Token)
+		f := behind(branches[i])
+		f.After = b.After
+		out.Also = append(out.Also, f)
 	}
 	text := slices.Clone(e.kv)
 	for i := range len(job.Drafts) + job.Guess {

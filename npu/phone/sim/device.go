@@ -42,18 +42,22 @@ type Stats struct {
 
 // GraphRows says how full the graphs of one size were (sd.npu §3.2).
 type GraphRows struct {
-	Size int // rows of the graph
-	Runs int // of layers
-	Rows int // that held a token, of Runs × Size
+	Size   int // rows of the graph
+	Runs   int // of layers
+	Rows   int // that held a token, of Runs × Size
+	Prompt int // of Rows, those of prompts
 }
 
 // fill counts a run of a layer's graph.
-func (s *Stats) fill(size, rows int) {
+func (s *Stats) fill(size, rows int, prompt bool) {
 	i, ok := slices.BinarySearchFunc(s.Graphs, size, func(g GraphRows, size int) int { return g.Size - size })
 	if !ok {
 		s.Graphs = slices.Insert(s.Graphs, i, GraphRows{Size: size})
 	}
-	s.Graphs[i].Runs, s.Graphs[i].Rows = s.Graphs[i].Runs+1, s.Graphs[i].Rows+rows
+	g := &s.Graphs[i]
+	if g.Runs, g.Rows = g.Runs+1, g.Rows+rows; prompt {
+		g.Prompt += rows
+	}
 }
 
 // Sub returns what was done since an earlier reading. Mapped and Late stay as they are.
@@ -72,7 +76,8 @@ func (s Stats) Sub(d Stats) Stats {
 	s.Graphs = slices.Clone(s.Graphs)
 	for _, g := range d.Graphs {
 		if i := slices.IndexFunc(s.Graphs, func(x GraphRows) bool { return x.Size == g.Size }); i >= 0 {
-			s.Graphs[i].Runs, s.Graphs[i].Rows = s.Graphs[i].Runs-g.Runs, s.Graphs[i].Rows-g.Rows
+			x := &s.Graphs[i]
+			x.Runs, x.Rows, x.Prompt = x.Runs-g.Runs, x.Rows-g.Rows, x.Prompt-g.Prompt
 		}
 	}
 	s.Graphs = slices.DeleteFunc(s.Graphs, func(g GraphRows) bool { return g.Runs == 0 })
@@ -105,6 +110,7 @@ type Device struct {
 
 	statsMu sync.Mutex    // guards what follows, which others change while the NPU is busy
 	stats   Stats         // Busy is the device's clock
+	prompt  bool          // what runs is a prompt's
 	free    time.Duration // when the last load of a graph ends
 	copies  time.Duration // when the core that maps and copies is free
 }
@@ -151,6 +157,13 @@ func (d *Device) Stats() Stats {
 	s.Late = max(0, d.pace.behind)
 	s.Graphs = slices.Clone(d.stats.Graphs)
 	return s
+}
+
+// Prompt says whether the rows from now on are a prompt's (GraphRows.Prompt).
+func (d *Device) Prompt(on bool) {
+	d.statsMu.Lock()
+	defer d.statsMu.Unlock()
+	d.prompt = on
 }
 
 // LoadGraphs implements npu.Clock. Loads take time while the NPU computes other graphs.
@@ -279,7 +292,7 @@ func (p *program) Run(a npu.Args) error {
 	d.statsMu.Lock()
 	d.stats.Runs++
 	if p.heads {
-		d.stats.fill(r.graph.Chunk, a.Rows)
+		d.stats.fill(r.graph.Chunk, a.Rows, d.prompt)
 	}
 	d.statsMu.Unlock()
 	if d.opt.Paced {

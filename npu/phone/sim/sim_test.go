@@ -533,17 +533,18 @@ func TestTraitsOfTheInnerDevice(t *testing.T) {
 // Rows of graphs are counted by size, and an earlier count can be taken off.
 func TestGraphRows(t *testing.T) {
 	var s Stats
-	s.fill(128, 100)
-	s.fill(32, 5)
+	s.fill(128, 100, true)
+	s.fill(32, 5, true)
 	before := s
 	before.Graphs = slices.Clone(s.Graphs)
-	s.fill(32, 7)
-	s.fill(64, 64)
-	want := []GraphRows{{Size: 32, Runs: 1, Rows: 7}, {Size: 64, Runs: 1, Rows: 64}}
+	s.fill(32, 7, false)
+	s.fill(32, 9, true)
+	s.fill(64, 64, true)
+	want := []GraphRows{{Size: 32, Runs: 2, Rows: 16, Prompt: 9}, {Size: 64, Runs: 1, Rows: 64, Prompt: 64}}
 	if got := s.Sub(before).Graphs; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
-	if len(s.Graphs) != 3 || s.Graphs[0].Rows != 12 {
+	if len(s.Graphs) != 3 || s.Graphs[0].Rows != 21 {
 		t.Errorf("the count itself has changed: %v", s.Graphs)
 	}
 }

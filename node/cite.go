@@ -134,7 +134,7 @@ func cite(tokens []Token, own, cloud []part) []Part {
 // citePart combines the sides' views of one sentence.
 func citePart(tokens []Token, sides [2]*part) (p Part) {
 	p.Relevance = math.Inf(-1)
-	p.Otherwise = otherwise(sides)
+	others := otherwise(sides)
 	together, cloudAlone, foreign := 0, 0, 0
 	for _, t := range tokens {
 		p.Text += t.Text
@@ -190,6 +190,9 @@ func citePart(tokens []Token, sides [2]*part) (p Part) {
 	slices.SortStableFunc(p.Sources, func(a, b Cited) int { return cmp.Compare(b.Weight, a.Weight) })
 	slices.SortStableFunc(p.Quotes, func(a, b Quote) int {
 		return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(b.Relevance, a.Relevance))
+	})
+	p.Otherwise = slices.DeleteFunc(others, func(q Quote) bool {
+		return q.Text != "" && slices.ContainsFunc(p.Quotes, func(c Quote) bool { return c.Weight >= decoder.LeastShare && c.Text == q.Text })
 	})
 	p.Quotes = worthShowing(p.Quotes)
 	return p

@@ -243,7 +243,7 @@ func where(title, side string) string {
 func quotesOf(p partJSON, stress func(string) string) (say, near []string) {
 	before := ""
 	for _, c := range p.Citations {
-		if c.Text == before || c.Weight < decoder.LeastShare && slices.ContainsFunc(p.Otherwise, func(o api.Citation) bool { return o.Text == c.Text }) {
+		if c.Text == before || c.Weight < decoder.LeastShare && shown(p, c.Text) {
 			continue
 		}
 		before = c.Text
@@ -255,6 +255,15 @@ func quotesOf(p partJSON, stress func(string) string) (say, near []string) {
 		}
 	}
 	return say, near
+}
+
+// shown reports whether a text is among what says a part, or what says something else, or is a part or a longer copy of it.
+func shown(p partJSON, text string) bool {
+	same := func(c api.Citation) bool {
+		return c.Text != "" && (strings.Contains(c.Text, text) || strings.Contains(text, c.Text))
+	}
+	said := func(c api.Citation) bool { return c.Weight >= decoder.LeastShare && same(c) }
+	return slices.ContainsFunc(p.Citations, said) || slices.ContainsFunc(p.Otherwise, same)
 }
 
 // otherwise says which document says something else than the answer, if one might as well be right.

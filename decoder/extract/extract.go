@@ -307,7 +307,7 @@ func unmarked(line string) string {
 	return line
 }
 
-var lineMark = regexp.MustCompile(`^(?:(?:[-*•‣–+]|\[[ xX]\]|A:|Answer:|Antwort:|R ?:|Réponse ?:) +)+`)
+var lineMark = regexp.MustCompile(`^(?:(?:[-*•‣–+]|\[[ xX]\]|\(\d{1,3}\)|A:|Answer:|Antwort:|R ?:|Réponse ?:) +)+`)
 
 // flat returns a text on one line: the lines of a list are parted by semicolons.
 func flat(text string) string {

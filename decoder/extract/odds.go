@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"math"
+	"regexp"
 	"slices"
 
 	"tandem/decoder"
@@ -110,7 +111,7 @@ func (c Config) evidence(clause string, ps []passages.Passage, known []passage) 
 		read = append(read, p.read)
 	}
 	form := formOf(clause)
-	clause, slips := c.Reader.Spelled(clause, read)
+	clause, slips := c.Reader.Spelled(possessive.ReplaceAllString(clause, "${1}the"), read)
 	found, err := c.Reader.Read(clause, read)
 	if err != nil {
 		return nil, nil, err
@@ -128,6 +129,10 @@ func (c Config) evidence(clause string, ps []passages.Passage, known []passage) 
 	lead(out)
 	return out, spans, nil
 }
+
+// possessive matches what says whose a thing is. The person who asks owns the documents, which rarely say so: "my patient
+// number" is "the patient number".
+var possessive = regexp.MustCompile(`(?i)(^|[^\pL\pN'’])(?:my|our)\b`)
 
 // shareOf returns a span's share of all spans. Where they are next to nothing, 1 − none rounds to 0.
 func shareOf(p, none float64) float64 { return p / max(p, 1-none) }

@@ -18,6 +18,17 @@ func TestDisagree(t *testing.T) {
 		{"When does the library open?", "9:00 on weekdays", "Monday: 10:15 on weekdays", "10:15 on weekdays", true},
 		{"Who runs the library?", "Ada Moor", "It is run by Ada Moor's aunt.", "Ada Moor's aunt", false},
 		{"Who runs the library?", "Ada Moor", "Library: Piet Holm.", "Piet Holm", true},
+		{"Who runs the library?", "Ada Moor", "Library: Ben Moor.", "Ben Moor", true},
+		{"Who runs the library?", "Mr Holm", "Library: Piet Holm.", "Piet Holm", false},
+		{"What is the number?", "01632 960 811", "Call 01632 960 899.", "01632 960 899", true},
+		{"When is the party?", "Tuesday, 3 March 2027", "It is on Thursday, 5 March 2027.", "Thursday, 5 March 2027", true},
+		{"When is the party?", "3 March", "It is on 3 April.", "3 April", true},
+		{"When is the party?", "3 March", "It is on 03/03.", "03/03", false},
+		{"How much is it?", "£1,200.00", "It is £1,200.", "£1,200", false},
+		{"How much is it?", "1.200,50 €", "It is 1200.50 €.", "1200.50 €", false},
+		{"When does it open?", "9 a.m.", "It opens at 09:00.", "09:00", false},
+		{"When does it open?", "5 p.m.", "It opens at 17:00.", "17:00", false},
+		{"When does it open?", "5 p.m.", "It opens at 5:30 p.m.", "5:30 p.m.", true},
 		{"Who runs the library?", "Ada Moor", "The library has 3 rooms.", "3 rooms", false},    // answers another question
 		{"Who runs the library?", "Ada Moor", "The library is run by them.", "library", false}, // says nothing
 	} {
@@ -41,6 +52,7 @@ func TestOtherwise(t *testing.T) {
 		{[]string{early, late}, "9:00", "10:15"},
 		{[]string{late}, "9:00", "10:15"},
 		{[]string{early}, "9:00", ""},
+		{[]string{early, "Baths\nThe swimming baths open at 7:30 on weekdays."}, "9:00", ""}, // something else's
 		{[]string{late}, Unknown, ""},
 		{[]string{late, "Rowing\nThe rowing club has 214 members."}, "10:15", ""},
 	} {

@@ -19,6 +19,7 @@ import (
 type part struct {
 	clause      string
 	form        form
+	known       []passage
 	contexts    []docContext // one for each passage, then the one without
 	temperature float64      // of the posterior over contexts; 0 keeps the likeliest
 }
@@ -144,7 +145,7 @@ func (d *Decoder) readPart(ctx context.Context, n int) (part, error) {
 		return part{}, err
 	}
 	form := formOf(clause)
-	s := part{clause: clause, form: form, temperature: d.cfg.Temperature}
+	s := part{clause: clause, form: form, known: known, temperature: d.cfg.Temperature}
 	for i, best := range spans {
 		whole, r := d.cfg.Constants.Judge(evidence[i])
 		c := docContext{r: r}
@@ -234,7 +235,7 @@ func (p passage) nearest(spans []span.Span) []near {
 // around returns the text of a passage without its title, or as many of its sentences around one as fit.
 func (p passage) around(from, to int) decoder.Quote {
 	begin, end := p.widen(p.read.Around(from, to, p.body, decoder.MostAround))
-	if b, e := p.agreed(begin, end); e-b <= decoder.MostAround {
+	if b, e := p.sentence(begin, end); e-b <= decoder.MostAround {
 		begin, end = b, e
 	}
 	return decoder.Quote{Text: p.text[begin:end], From: from - begin, To: to - begin}
@@ -251,12 +252,19 @@ func (p passage) say(s span.Span, form form) (string, decoder.Quote) {
 	from, to := p.widen(s.Begin, s.End)
 	quote := p.quote(from, to)
 	switch {
-	case form == list, form == steps && itemMark.MatchString(p.text[p.lineStart(from):]):
+	case form == list && p.listed(from, to), form == steps && itemMark.MatchString(p.text[p.lineStart(from):]):
 		from, to = p.widen(p.read.Items(from, to))
 	case form != value, sentences.BreaksOff(p.text, to):
 		return unmarked(flat(quote.Text)), quote
 	}
 	return flat(p.text[from:to]), quote
+}
+
+// listed reports whether a range stands in a list.
+func (p passage) listed(from, to int) bool {
+	begin, end := p.read.Items(from, to)
+	a, b := p.read.Sentence(from, to)
+	return begin != a || end != b
 }
 
 // temper applies the temperature to probabilities in descending order, and makes them sum to 1.

@@ -47,7 +47,7 @@ func (p passage) place(from, to int, form form) (int, int) {
 	switch {
 	case from >= to, form != steps && p.onlyMark(from, to):
 		return from, from
-	case (form == reason || form == steps) && p.heading(from, to):
+	case (form == reason || form == steps) && p.heading(from, to), from < p.body: // a title finds passages and says nothing
 		return from, from
 	}
 	return p.completed(from, to), to
@@ -62,12 +62,40 @@ func (p passage) row(from, to int) (int, int) {
 	return from, to
 }
 
-// asks reports whether the sentence at an offset is a question.
+// asks reports whether the sentence at an offset is a question: it begins as one, or a line below answers it. "Locker: 17-04?"
+// tells what somebody is not sure of.
 func (p passage) asks(at int) bool {
 	begin, end := p.sentence(at, at+1)
 	said := strings.TrimRightFunc(p.text[begin:end], func(r rune) bool { return strings.ContainsRune("\"'”’»)]*_ ", r) })
-	return strings.HasSuffix(said, "?") || strings.HasSuffix(said, "？")
+	switch {
+	case strings.HasSuffix(said, "？"):
+		return true
+	case !strings.HasSuffix(said, "?"):
+		return false
+	}
+	words := strings.FieldsFunc(strings.ToLower(said), func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' && r != '-' })
+	if line := p.text[p.lineStart(begin):begin]; questionMark.MatchString(line+said) || strings.HasPrefix(said, "¿") {
+		return true
+	}
+	for _, w := range words[:min(mostBefore, len(words))] {
+		if asking[strings.TrimSuffix(w, "'s")] {
+			return true
+		}
+	}
+	return false
 }
+
+// mostBefore is how many words a question may have before the one that asks: "And on Sundays, when does it open?"
+const mostBefore = 5
+
+var (
+	questionMark = regexp.MustCompile(`^[ \t#*_-]*(?:Q|F|Frage|Question|P)[ \t]?\d{0,3}[.:)]`)
+	asking       = set(`who whom whose what when where why how which is isn't are aren't was were do does don't doesn't did didn't can can't could couldn't
+ may might must shall should shouldn't will won't would wouldn't has hasn't have haven't had
+ wer wen wem was wann wo woher wohin wie warum wieso weshalb welche welcher welches welchen ist sind kann können darf dürfen muss müssen soll gibt hat haben wird werden
+ qui que quoi quand où comment pourquoi quel quelle quels quelles combien est-ce y-a-t-il peut-on faut-il
+ quién quiénes qué cuándo dónde cómo cuál cuáles cuánto cuánta cuántos`)
+)
 
 // below returns the answer to the question at an offset: the line below, or in the question's line the sentence after it.
 // The range is empty if that is a question or a heading, or if there is none.
@@ -124,22 +152,9 @@ func (p passage) completed(from, to int) int {
 	}
 }
 
-// sentence returns the range of the sentences around a range.
-func (p passage) sentence(from, to int) (int, int) {
-	return p.agreed(p.widen(p.read.Sentence(from, to)))
-}
-
-// agreed widens a range until a sentence begins and ends there for the reader and for package sentences, which knows more
-// abbreviations and ordinals.
-func (p passage) agreed(from, to int) (int, int) {
-	for {
-		begin, end := p.read.Sentence(p.begun(from), p.ended(to))
-		if begin, end = p.widen(min(begin, from), max(end, to)); begin == from && end == to {
-			return from, to
-		}
-		from, to = begin, end
-	}
-}
+// sentence returns the range of the sentences around a range, as package sentences finds them: it knows more abbreviations,
+// ordinals and units than the reader.
+func (p passage) sentence(from, to int) (int, int) { return p.widen(p.begun(from), p.ended(to)) }
 
 // begun returns where the sentence begins that holds offset at.
 func (p passage) begun(at int) int {

@@ -110,3 +110,56 @@ func TestUnmarked(t *testing.T) {
 		}
 	}
 }
+
+// Not every line with a question mark is a question.
+func TestAsks(t *testing.T) {
+	for line, want := range map[string]bool{
+		"When does it open?": true, "And on Sundays, when does it open?": true, "Q: Dogs?": true, "May my dog come along?": true, "¿Abre el lunes?": true,
+		"Was kostet das?": true, "几点开门？": true,
+		"- Locker combination: 17-04-33?": false, "- Dentist: Dr. Süß, Tuesday 8:20 (or 8:40?)": false, "The plumber comes at 9?": false, "It opens at 9.": false,
+	} {
+		p := read(t, "Notes\nFirst.\n"+line+"\nLast.")
+		if got := p.asks(strings.Index(p.text, line)); got != want {
+			t.Errorf("%q: %v", line, got)
+		}
+	}
+}
+
+// A sentence ends after a unit or a time of day, and not after an abbreviation that its number follows.
+func TestSentencesOfPassages(t *testing.T) {
+	for _, c := range []struct{ text, value, want string }{
+		{"The gate is locked at 9 p.m. Bonfires are allowed on Friday.", "Friday", "Bonfires are allowed on Friday."},
+		{"Open 8–18 h. The warranty is two years. Mix it.", "two years", "The warranty is two years."},
+		{"Spare filter: part no. AD-FL-0207. Call us.", "AD-FL-0207", "Spare filter: part no. AD-FL-0207."},
+	} {
+		p := read(t, "Notes\n"+c.text)
+		at := strings.Index(p.text, c.value)
+		if got := p.quote(at, at+len(c.value)).Text; got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
+// A password has the marks at its end.
+func TestSecrets(t *testing.T) {
+	for _, c := range []struct{ line, value, want string }{
+		{"The password is plómur-1949!", "plómur-1949", "plómur-1949!"}, {"wifi code: Ab12#, new since May", "Ab12", "Ab12#"},
+		{"The code is 4417! Keep it.", "4417", "4417"}, {"We met at gate B12! Great.", "B12", "B12"}, {"The password is a1? No.", "a1", "a1?"},
+	} {
+		p := read(t, "Notes\n"+c.line)
+		at := strings.Index(p.text, c.value)
+		from, to := p.widen(at, at+len(c.value))
+		if got := p.text[from:to]; got != c.want {
+			t.Errorf("%q: %q, want %q", c.line, got, c.want)
+		}
+	}
+}
+
+// read reads a passage with a title.
+func read(t *testing.T, text string) passage {
+	p, err := config(0).passage(notes(text)[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}

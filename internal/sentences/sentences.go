@@ -124,6 +124,8 @@ func keepsOn(word, before, rest string) bool {
 		return len(before) == len(word) || isOrdinal(word, before, next)
 	case beforeNames[lower]:
 		return true
+	case counting[lower] && strings.ContainsAny(strings.Fields(rest + " .")[0], "0123456789"): // part no. AD-07
+		return true
 	case unicode.IsDigit(first) && (beforeNumbers[lower] || beforeWords[lower] || strings.HasSuffix(lower, "str") || isDotted(lower) || isClipped(word)):
 		return true
 	case utf8.RuneCountInString(word) == 1: // an initial, or one letter of "z. B."

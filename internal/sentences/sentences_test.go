@@ -25,7 +25,8 @@ func TestSplit(t *testing.T) {
 		"Version 1.4.2 fixes it.|See example.com for more.", "Wait... what?|No…|Yes.", "今日は晴れです。|明日は雨です。", "Line one\n|Line two", "Hr. Wieczorek comes on Tue. and Fri. mornings.",
 		"Wohnung im 2. Obergeschoss links.|Es gibt 3 Zimmer.", "The lease ends on 31 Dec. 2024.|No renewal.", "", "Use the VPN.|HTML works.",
 		"The vet is Dra. Pilar Echeverría.|Write to Mme. Curie and to Mlle. Roux.|Ask Frau Dr. med. Anna Roth.",
-		"The birthday is Di., 5. März 1968.|It sits at Bd. Voltaire 7.", "She is 9.|Leo is 12.",
+		"The birthday is Di., 5. März 1968.|It sits at Bd. Voltaire 7.", "She is 9.|Leo is 12.", "Spare filter: part no. AD-FL-0207.|The answer is no.|We left.", "Open 8–18 h.|The warranty is new.",
+		"Call Mme Gagnebœuf, tél. 03 85 12 or tfno. 55.|Merci.",
 	} {
 		var want []string
 		for _, s := range strings.Split(text, "|") {

@@ -74,7 +74,7 @@ func textDocument(lines []string, titled bool) Document {
 				level, head = LowestLevel, trimmed
 			}
 			doc.AddHeading(level, strings.TrimSuffix(head, ":"))
-		case isItem(trimmed):
+		case isItem(trimmed) && (len(para) == 0 || !binds(para[len(para)-1])): // not "on the" and then "11. December"
 			end()
 			doc.Add(Line, trimmed)
 		case len(doc.Blocks) > 0 && len(para) == 0 && strings.HasPrefix(line, "  ") && doc.Blocks[len(doc.Blocks)-1].Kind == Line &&
@@ -173,15 +173,25 @@ func breaksBefore(line, next string, width int) bool {
 	case stamp.MatchString(next), english.Message.MatchString(next):
 		return true
 	case unicode.IsUpper(r), unicode.Is(unicode.Sc, r):
-		return width == 0 || fits(line, next, width*5/6)
+		return !binds(line) && (width == 0 || fits(line, next, width*5/6))
 	case unicode.IsDigit(r):
-		return fits(line, next, max(leastWidth, width*5/6))
+		return !binds(line) && fits(line, next, max(leastWidth, width*5/6))
 	case unicode.IsLower(r):
 		return (width == 0 || namesOnly(line)) && !goesOn(line, next)
 	case unicode.IsLetter(r): // of a script without capitals
 		return width == 0
 	}
 	return false
+}
+
+// leastBound is how long a line is, in characters, that a word such as "by" at its end leaves open. A shorter note may end so:
+// "Lights on".
+const leastBound = 32
+
+// binds reports whether a line ends with a word that the next line must complete: "… is kept by".
+func binds(line string) bool {
+	last := line[strings.LastIndexByte(line, ' ')+1:]
+	return utf8.RuneCountInString(line) >= leastBound && linking[strings.ToLower(last)]
 }
 
 // fits reports whether the first word of the next line would still have fitted in a line of some width.

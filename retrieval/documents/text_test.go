@@ -25,7 +25,7 @@ func TestWrappedLines(t *testing.T) {
 	const notes = "Cat Müsli gets 2 x 60 g a day, vet: Dra. Pilar Echeverría, 0171 555 0199\n" +
 		"electrician Hr. Baumgärtner, came on 4 Nov 2025, cost 186,40 €\nAunt Renate's birthday: 29 May\n" +
 		"bike: blue, frame number WG 39058, insured with the\nHarbour Mutual since 2021\nwifi of the cabin tumbral-5827\n会议在北京饭店\n地点是三楼\n"
-	want := "title \n" + "p " + strings.ReplaceAll(strings.TrimSuffix(notes, "\n"), "\n", "\np ")
+	want := "title \n" + "p " + strings.Replace(strings.ReplaceAll(strings.TrimSuffix(notes, "\n"), "\n", "\np "), "the\np Harbour", "the Harbour", 1)
 	if got := show(textDocument(splitLines(notes), true)); got != want {
 		t.Errorf("notes:\n%s\nwant\n%s", got, want)
 	}
@@ -46,4 +46,15 @@ func wrapped(text string, width int) string {
 		line = word
 	}
 	return strings.Join(append(out, line), "\n")
+}
+
+// A line that ends with a word such as "by" goes on in the next, whatever that begins with. A short note may end so.
+func TestLinesThatCannotEnd(t *testing.T) {
+	const text = "Rooms\n\nThe keys for the cellar are kept by the caretaker in\nRoom 12 of the annexe. The costs are put at\n£400 in total.\n\n" +
+		"Der nächste Termin zur Ablesung ist am Freitag, dem\n11. Dezember, um neun.\n\nSwitch the lights on\nClose the windows\n"
+	const want = "title Rooms\np The keys for the cellar are kept by the caretaker in Room 12 of the annexe. The costs are put at £400 in total.\n" +
+		"p Der nächste Termin zur Ablesung ist am Freitag, dem 11. Dezember, um neun.\np Switch the lights on\np Close the windows"
+	if got := show(textDocument(splitLines(text), true)); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"runtime/metrics"
 	"sync"
 	"time"
 
@@ -53,6 +54,7 @@ type LoadResult struct {
 	Rows      float64 `json:"rows_per_pass,omitempty"`
 	Together  float64 `json:"answers_per_pass,omitempty"`
 	Memory    float64 `json:"memory_mb"` // most of the heap in use, devices included
+	Live      float64 `json:"live_mb"`   // most of it that was still needed, as the garbage collector found
 	Left      int     `json:"goroutines_left"`
 	Text      string  `json:"text_sha256"`         // of the answers of the first device
 	Simulated string  `json:"simulated,omitempty"` // the machine, in virtual time; empty for a live cloud
@@ -115,7 +117,7 @@ func (x Load) measure(ctx context.Context, method string, n int) (r LoadResult, 
 	}
 	all.Wait()
 	r.Seconds = time.Since(start).Seconds()
-	r.Memory = memory()
+	r.Memory, r.Live = memory()
 	r.add(sums)
 	if c.batch != nil {
 		s := c.batch.Stats()
@@ -209,18 +211,21 @@ func (x Load) startCloud(method string, devices []transport.ID) (*loadCloud, err
 	return &loadCloud{address: address, id: id.ID, batch: cloud.Batch, close: stop}, nil
 }
 
-// watchMemory reads the heap in use now and then. The returned function ends that, and returns the most in MB.
-func watchMemory() (most func() float64) {
+// watchMemory reads now and then how much of the heap is in use, and how much the last garbage collection found to be needed. The
+// returned function ends that, and returns the most of each in MB.
+func watchMemory() (most func() (used, live float64)) {
 	runtime.GC()
-	stop, peak := make(chan struct{}), make(chan uint64)
+	stop, peak := make(chan struct{}), make(chan [2]uint64)
 	go func() {
 		tick := time.NewTicker(50 * time.Millisecond)
 		defer tick.Stop()
-		top := uint64(0)
+		live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+		var top [2]uint64
 		for {
 			var m runtime.MemStats
 			runtime.ReadMemStats(&m)
-			top = max(top, m.HeapInuse)
+			metrics.Read(live)
+			top = [2]uint64{max(top[0], m.HeapInuse), max(top[1], live[0].Value.Uint64())}
 			select {
 			case <-tick.C:
 			case <-stop:
@@ -229,8 +234,9 @@ func watchMemory() (most func() float64) {
 			}
 		}
 	}()
-	return func() float64 {
+	return func() (used, live float64) {
 		close(stop)
-		return float64(<-peak) / 1e6
+		top := <-peak
+		return float64(top[0]) / 1e6, float64(top[1]) / 1e6
 	}
 }

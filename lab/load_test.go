@@ -23,7 +23,7 @@ func TestLoad(t *testing.T) {
 		if r.Devices != x.Devices[i/2] || r.Answers != 2*r.Devices || r.Failed+r.Degraded > 0 || r.Text != rows[0].Text {
 			t.Errorf("result %d: %+v", i, r)
 		}
-		if r.PerSecond <= 0 || r.First <= 0 || r.Left > 0 || (r.Method == LoadBatch) != (r.Rows > 0) {
+		if r.PerSecond <= 0 || r.First <= 0 || r.Live <= 0 || r.Live > r.Memory || r.Left > 0 || (r.Method == LoadBatch) != (r.Rows > 0) {
 			t.Errorf("result %d: %+v", i, r)
 		}
 	}

@@ -25,7 +25,7 @@ func (c *loadCmd) Help() string {
   lab load --model qwen2.5-0.5b-instruct-q4_0.gguf --max-tokens 32 --json load.json
   lab load --virtual cores,accelerator --devices 1,8,64,256 --max-tokens 24
 
-A cloud serves devices over loopback, in one process. The devices have no documents and decode nothing, so that the machine's time is the cloud's. The first token comes after waiting for a place, retrieval and the prompt. Left are goroutines that are still there when all have gone.`
+A cloud serves devices over loopback, in one process. The devices have no documents and decode nothing, so that the machine's time is the cloud's. The first token comes after waiting for a place, retrieval and the prompt. Live is what of the heap was still needed, as the garbage collector found, devices included; with --places 1,1 it is little more than theirs. Left are goroutines that are still there when all have gone.`
 }
 
 func (c *loadCmd) Run(a *cli.App) (err error) {
@@ -49,11 +49,11 @@ func (c *loadCmd) Run(a *cli.App) (err error) {
 	case a.Globals.JSON:
 		return a.JSONTo(c.File, map[string]any{"rows": rows})
 	}
-	fmt.Fprintf(a.Out, "live over loopback, %s, answers of at most %d tokens\n\n%8s %6s %7s %8s %7s %9s %9s %9s %18s %18s %6s %8s %6s %7s\n",
-		b.Model.Config().Name, c.MaxTokens, "devices", "batch", "places", "answers", "failed", "degraded", "answers/s", "tokens/s", "first ms (p99)", "gap ms (p99)", "rows", "MB", "left", "text")
+	fmt.Fprintf(a.Out, "live over loopback, %s, answers of at most %d tokens\n\n%8s %6s %7s %8s %7s %9s %9s %9s %18s %18s %6s %12s %6s %7s\n",
+		b.Model.Config().Name, c.MaxTokens, "devices", "batch", "places", "answers", "failed", "degraded", "answers/s", "tokens/s", "first ms (p99)", "gap ms (p99)", "rows", "MB (live)", "left", "text")
 	for _, r := range rows {
-		fmt.Fprintf(a.Out, "%8d %6s %7d %8d %7d %9d %9.1f %9.0f %18s %18s %6.1f %8.0f %6d %7.7s\n", r.Devices, onOff(r), r.Places, r.Answers, r.Failed, r.Degraded, r.PerSecond, r.Tokens,
-			fmt.Sprintf("%.0f (%.0f)", r.First, r.First99), fmt.Sprintf("%.1f (%.1f)", r.Gap, r.Gap99), r.Rows, r.Memory, r.Left, r.Text)
+		fmt.Fprintf(a.Out, "%8d %6s %7d %8d %7d %9d %9.1f %9.0f %18s %18s %6.1f %12s %6d %7.7s\n", r.Devices, onOff(r), r.Places, r.Answers, r.Failed, r.Degraded, r.PerSecond, r.Tokens,
+			fmt.Sprintf("%.0f (%.0f)", r.First, r.First99), fmt.Sprintf("%.1f (%.1f)", r.Gap, r.Gap99), r.Rows, fmt.Sprintf("%.0f (%.0f)", r.Memory, r.Live), r.Left, r.Text)
 		if r.Failed > 0 {
 			fmt.Fprintf(a.Out, "         one failed with: %s\n", cli.Plain(r.Cause))
 		}

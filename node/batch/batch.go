@@ -217,6 +217,10 @@ func (b *Batch) forward(ctx context.Context, parts []part) (err error) {
 	for _, p := range parts {
 		inputs = append(inputs, p.inputs...)
 	}
+	if j := parts[0].job; len(parts) == 1 && parts[0].rows == j.rows { // there is nothing to pick out
+		j.logits, err = b.model.ForwardInto(ctx, j.inputs, j.into)
+		return err
+	}
 	logits := b.logits.Get().(*model.Logits)
 	defer b.logits.Put(logits)
 	out, err := b.model.ForwardInto(ctx, inputs, logits)

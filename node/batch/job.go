@@ -17,15 +17,16 @@ type job struct {
 	given  int  // rows that passes have had so far
 	done   chan struct{}
 
-	running bool        // a pass has rows of it
-	logits  [][]float32 // as requested, in the caller's memory
-	known   int         // how many of them passes have given
+	running bool          // a pass has rows of it
+	into    *model.Logits // the caller's memory
+	logits  [][]float32   // as requested, in it
+	known   int           // how many of them passes have given
 	err     error
 }
 
 // newJob returns a job without rows if the inputs are not fit for a pass.
 func newJob(ctx context.Context, inputs []model.Input, into *model.Logits, vocab int) *job {
-	j := &job{ctx: ctx, inputs: inputs, done: make(chan struct{})}
+	j := &job{ctx: ctx, inputs: inputs, into: into, done: make(chan struct{})}
 	wanted := 0
 	for _, in := range inputs {
 		if in.Seq == nil || len(in.Tokens) == 0 {

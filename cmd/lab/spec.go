@@ -216,7 +216,7 @@ func (c *specCmd) modelName(m *model.Model) string {
 	if c.Model != "" {
 		return filepath.Base(c.Model)
 	}
-	return fmt.Sprintf("the built-in reader (%.1f million parameters, trained to copy from passages)", float64(lab.ModelWeights(m.Config()))/1e6)
+	return fmt.Sprintf("the built-in decoder (%.1f million parameters, trained to copy from passages)", float64(lab.ModelWeights(m.Config()))/1e6)
 }
 
 // measureCosts measures the passes that the ratios count with: of the model, or of the one that --costs names and of the

@@ -23,6 +23,7 @@ type modelsCmd struct {
 	cli.ModelsCmd
 	Random modelsRandom `cmd:"" help:"Make a model of random weights, to measure speed with."`
 	Table  modelsTable  `cmd:"" help:"Print what is computed of each architecture, as docs/models.md."`
+	Depth  modelsDepth  `cmd:"" help:"Print how far logits are from llama.cpp's with 2 layers and with 24."`
 }
 
 // modelsRandom makes models with random weights, whose speed and memory are those of a real model.

@@ -92,14 +92,15 @@ through, its logits change by tenths.
   are compared each time that they are opened, larger ones when ` + "`" + `edge serve` + "`" + ` or ` + "`" + `cloud serve` + "`" + ` starts and by ` + "`" + `doctor` + "`" + `. A difference is an error
   that names the file. ` + "`" + `doctor` + "`" + ` says when no checksum is on record.
 - Chat templates are Jinja, run by a bounded interpreter with Python's values (package model/chat/jinja). Tests hold it to Python's
-  jinja2 where that is installed, also over templates of your own: ` + "`TANDEM_TEMPLATES=folder go test ./model/chat/jinja`" + `. Of the
-  55 that llama.cpp ships, 49 give Python's text of seven conversations, and six are right only here:
+  jinja2 where that is installed, also over templates of your own: ` + "`TANDEM_TEMPLATES=folder go test ./model/chat/jinja`" + `. Of 57
+  that llama.cpp ships (55 as ik_llama.cpp has them, LFM2.5-8B-A1B and StepFun3.7-Flash as llama.cpp does), 51 give Python's text of seven
+  conversations, and six are right only here; GigaChat3.5 and Kimi-K3, which came later, were not tried:
   - Kimi-K2-Instruct and Kimi-K2-Thinking append to a list, which the sandbox that transformers uses forbids;
   - DeepSeek-V3.2 and DeepSeek-V4 use a filter ` + "`from_json`" + `, which jinja2 lacks;
   - llama-cpp-deepseek-r1 writes a generator as JSON, which is an error in Python and a list here;
   - functionary-medium-v3.1 joins what it marks ` + "`safe`" + ` with other text, which Python then escapes as HTML; nothing is escaped here.
 
-  With these four rules added to Python, all 55 give its text.
+  With these four rules added to Python, all give its text.
 `
 
 // modelNames are models that people run.
@@ -162,7 +163,11 @@ func (c *modelsTable) Run(a *cli.App) error {
 		fmt.Fprintf(a.Out, "\nThe speeds are of %s, and of %s.\n", speedLevels[0].used, speedLevels[1].used)
 	}
 	fmt.Fprint(a.Out, tableTail)
-	return nil
+	if lib == nil {
+		return nil
+	}
+	fmt.Fprintln(a.Out)
+	return printDepths(a, lib, filepath.Join(dir, "m.gguf"))
 }
 
 // tableSpec is a model of an architecture and type.
@@ -296,21 +301,11 @@ func (c *modelsTable) try(ctx context.Context, lib *llamacpp.Lib, path string, s
 		return "", err
 	}
 	defer m.Close()
-	ids, tokens, rows := make([]int32, 64), []tandem.Token(nil), []model.Live(nil)
-	for i := range ids {
-		ids[i] = int32((i*89 + 17) % 256)
-		tokens = append(tokens, tandem.Token(ids[i]))
-		rows = append(rows, model.Live{Position: i, Token: tokens[i], Sees: len(ids), Logits: true})
-	}
-	var got [][]float32
+	ids, tokens := tableTokens()
 	if m.Config().Pooling != model.NoPooling {
 		return c.embedding(ctx, lib, m, path, ids, tokens)
 	}
-	if m.Config().Diffusion {
-		got, err = m.Denoise(ctx, m.NewSeq(), rows, new(model.Logits))
-	} else {
-		got, err = m.Forward(ctx, []model.Input{{Seq: m.NewSeq(), Tokens: tokens, All: true}})
-	}
+	got, err := logitsOf(ctx, m, tokens)
 	if err != nil || lib == nil {
 		return "not measured", err
 	}
@@ -324,6 +319,27 @@ func (c *modelsTable) try(ctx context.Context, lib *llamacpp.Lib, path string, s
 		return "", err
 	}
 	return fmt.Sprintf("%.1g", farthest(got, want)), nil
+}
+
+// tableTokens are 64 tokens, for llama.cpp and for this program.
+func tableTokens() (ids []int32, tokens []tandem.Token) {
+	for i := range int32(64) {
+		ids = append(ids, (i*89+17)%256)
+		tokens = append(tokens, tandem.Token(ids[i]))
+	}
+	return ids, tokens
+}
+
+// logitsOf returns the logits of each token.
+func logitsOf(ctx context.Context, m *model.Model, tokens []tandem.Token) ([][]float32, error) {
+	if !m.Config().Diffusion {
+		return m.Forward(ctx, []model.Input{{Seq: m.NewSeq(), Tokens: tokens, All: true}})
+	}
+	var rows []model.Live
+	for i, t := range tokens {
+		rows = append(rows, model.Live{Position: i, Token: t, Sees: len(tokens), Logits: true})
+	}
+	return m.Denoise(ctx, m.NewSeq(), rows, new(model.Logits))
 }
 
 // allTypes are all types of weights.

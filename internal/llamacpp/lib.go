@@ -374,15 +374,24 @@ func newBatch(tokens []int32) (b batch, unpin func()) {
 // float32) and one thread.
 func (m *Model) Logits(tokens []int32) ([][]float32, error) { return m.LogitsWith(tokens, nil, nil) }
 
+// PlainLogits is Logits without flash attention.
+func (m *Model) PlainLogits(tokens []int32) ([][]float32, error) {
+	return m.logits(tokens, nil, nil, 0)
+}
+
 // LogitsWith is Logits with adapters, each with its scale.
 func (m *Model) LogitsWith(tokens []int32, adapters []*Adapter, scales []float32) ([][]float32, error) {
+	return m.logits(tokens, adapters, scales, 1)
+}
+
+func (m *Model) logits(tokens []int32, adapters []*Adapter, scales []float32, flash int32) ([][]float32, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	p := m.lib.c.contextDefaultParams()
 	p.nCtx, p.nBatch, p.nUbatch = uint32(max(256, len(tokens))), uint32(len(tokens)), uint32(len(tokens))
 	p.nOutMax = uint32(len(tokens))
 	p.nThreads, p.nThreadsBatch = 1, 1
-	p.typeK, p.typeV, p.flashAttn = 1, 1, 1
+	p.typeK, p.typeV, p.flashAttn = 1, 1, flash
 	p.noPerf = true
 	ctx := m.lib.c.initFromModel(m.model, p)
 	if ctx == 0 {

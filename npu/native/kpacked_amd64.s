@@ -31,6 +31,9 @@ GLOBL twice<>(SB), RODATA|NOPTR, $32
 	WORD((256*p+384), (32*p+24), (32*p+56)); \
 	WORD((256*p+448), (32*p+28), (32*p+60))
 
+// LINE prefetches line i of a block a few kilobytes ahead. Prefetches must be spread: of many at once the processor drops some.
+#define LINE(i) PREFETCHT0 (64*(i)+8192)(CX)
+
 // PRODUCTS1 multiplies a word of sixteen rows by two times four elements of the input. It leaves the products with the lower
 // nibbles in Y0 and Y1, with the upper ones in Y2 and Y3. Y6 is the nibble mask.
 #define PRODUCTS1(at, low, high) \
@@ -394,6 +397,8 @@ GLOBL fifth<>(SB), RODATA|NOPTR, $32
 	WORD((256*p+64*k+192), (2240+64*k), (32*p+4*k+12), (32*p+4*k+44), op0, by0, op1, by1)
 
 #define HALF51(p, k, op0, by0, op1, by1) \
+	LINE((4*p+k)/2+32); \
+	LINE((4*p+k)/2+33); \
 	WORDS5(FIRST51, WORD51, p, k, op0, by0, op1, by1); \
 	SCALED1(FIFTHS, p, Y12, Y13); \
 	SCALED1(FIFTHS, (p+1), Y14, Y15)
@@ -867,23 +872,31 @@ GLOBL fours<>(SB), RODATA|NOPTR, $32
 
 // SIXTEENS21 multiplies words k to k+3 of parts p and p+1 of half h.
 #define SIXTEENS21(PARTS, h, p, k, which) \
+	LINE(16*h+4*p+k+0); \
 	VALUES21(PARTS, (512*h+64*k)); \
 	STARTS1((128*h+32*p+4*k), (128*h+32*p+4*k+32)); \
+	LINE(16*h+4*p+k+1); \
 	VALUES21(PARTS, (512*h+64*k+64)); \
 	ADDS1((128*h+32*p+4*k+4), (128*h+32*p+4*k+36)); \
+	LINE(16*h+4*p+k+2); \
 	VALUES21(PARTS, (512*h+64*k+128)); \
 	ADDS1((128*h+32*p+4*k+8), (128*h+32*p+4*k+40)); \
+	LINE(16*h+4*p+k+3); \
 	VALUES21(PARTS, (512*h+64*k+192)); \
 	ADDS1((128*h+32*p+4*k+12), (128*h+32*p+4*k+44)); \
 	TOTALS21(SCALE2, (128*h+32*p), which)
 
 #define SIXTEENS31(PARTS, h, p, k, which, op0, by0, op1, by1) \
+	LINE(16*h+4*p+k+0); \
 	VALUES31(PARTS, (512*h+64*k), (1024+64*k), op0, by0, op1, by1); \
 	STARTS1((128*h+32*p+4*k), (128*h+32*p+4*k+32)); \
+	LINE(16*h+4*p+k+1); \
 	VALUES31(PARTS, (512*h+64*k+64), (1088+64*k), op0, by0, op1, by1); \
 	ADDS1((128*h+32*p+4*k+4), (128*h+32*p+4*k+36)); \
+	LINE(16*h+4*p+k+2); \
 	VALUES31(PARTS, (512*h+64*k+128), (1152+64*k), op0, by0, op1, by1); \
 	ADDS1((128*h+32*p+4*k+8), (128*h+32*p+4*k+40)); \
+	LINE(16*h+4*p+k+3); \
 	VALUES31(PARTS, (512*h+64*k+192), (1216+64*k), op0, by0, op1, by1); \
 	ADDS1((128*h+32*p+4*k+12), (128*h+32*p+4*k+44)); \
 	TOTALS21(SCALE3, (128*h+32*p), which)
@@ -928,11 +941,6 @@ GLOBL fours<>(SB), RODATA|NOPTR, $32
 
 #define BLOCK21 \
 	ALL2(SIXTEENS21); \
-	AHEAD5(0); \
-	AHEAD5(320); \
-	AHEAD5(640); \
-	AHEAD5(960); \
-	PREFETCHT0 (1280+8192)(CX); \
 	VPXOR Y2, Y2, Y2; \
 	VPXOR Y3, Y3, Y3; \
 	LEAST21(0); \
@@ -961,15 +969,6 @@ TEXT ·mulQ2Kx1AVX2(SB), NOSPLIT, $0-48
 
 #define BLOCK31 \
 	ALL3(SIXTEENS31); \
-	AHEAD5(0); \
-	AHEAD5(320); \
-	AHEAD5(640); \
-	AHEAD5(960); \
-	AHEAD5(1280); \
-	PREFETCHT0 (1600+8192)(CX); \
-	PREFETCHT0 (1664+8192)(CX); \
-	PREFETCHT0 (1728+8192)(CX); \
-	PREFETCHT0 (1792+8192)(CX); \
 	LEASTS61; \
 	OFFSET28(Y10, Y2, Y0, Y1); \
 	OFFSET28(Y11, Y3, Y0, Y1); \
@@ -1470,7 +1469,6 @@ TEXT ·mulQ4Kx8VNNI(SB), NOSPLIT, $0-48
 // Q2_K and Q3_K. Z26 is the mask of two bits, Z28 that of the third.
 
 #define PARTS2(PARTS, at) \
-	PREFETCHT0 (at+8192)(CX); \
 	VMOVDQU64 at(CX), Z24; \
 	PARTS(Z24, Z25); \
 	VPANDD Z26, Z24, Z24; \
@@ -1547,12 +1545,16 @@ TEXT ·mulQ4Kx8VNNI(SB), NOSPLIT, $0-48
 
 #define SIXTEENS2(DOTSOF, CLEARS, LOWER, UPPER, PARTS, h, p, k, SCALES) \
 	CLEARS; \
+	LINE(16*h+4*p+k+0); \
 	PARTS2(PARTS, (512*h+64*k)); \
 	DOTSOF((128*h+32*p+4*k), (128*h+32*p+4*k+32)); \
+	LINE(16*h+4*p+k+1); \
 	PARTS2(PARTS, (512*h+64*k+64)); \
 	DOTSOF((128*h+32*p+4*k+4), (128*h+32*p+4*k+36)); \
+	LINE(16*h+4*p+k+2); \
 	PARTS2(PARTS, (512*h+64*k+128)); \
 	DOTSOF((128*h+32*p+4*k+8), (128*h+32*p+4*k+40)); \
+	LINE(16*h+4*p+k+3); \
 	PARTS2(PARTS, (512*h+64*k+192)); \
 	DOTSOF((128*h+32*p+4*k+12), (128*h+32*p+4*k+44)); \
 	SCALES((1024+128*h+32*p)); \
@@ -1562,12 +1564,16 @@ TEXT ·mulQ4Kx8VNNI(SB), NOSPLIT, $0-48
 
 #define SIXTEENS3(DOTSOF, CLEARS, LOWER, UPPER, PARTS, h, p, k, SCALES, op0, by0, op1, by1) \
 	CLEARS; \
+	LINE(16*h+4*p+k+0); \
 	PARTS3(PARTS, (512*h+64*k), (1024+64*k), op0, by0, op1, by1); \
 	DOTSOF((128*h+32*p+4*k), (128*h+32*p+4*k+32)); \
+	LINE(16*h+4*p+k+1); \
 	PARTS3(PARTS, (512*h+64*k+64), (1088+64*k), op0, by0, op1, by1); \
 	DOTSOF((128*h+32*p+4*k+4), (128*h+32*p+4*k+36)); \
+	LINE(16*h+4*p+k+2); \
 	PARTS3(PARTS, (512*h+64*k+128), (1152+64*k), op0, by0, op1, by1); \
 	DOTSOF((128*h+32*p+4*k+8), (128*h+32*p+4*k+40)); \
+	LINE(16*h+4*p+k+3); \
 	PARTS3(PARTS, (512*h+64*k+192), (1216+64*k), op0, by0, op1, by1); \
 	DOTSOF((128*h+32*p+4*k+12), (128*h+32*p+4*k+44)); \
 	SCALES((1536+128*h+32*p)); \
@@ -1642,7 +1648,6 @@ TEXT ·mulQ4Kx8VNNI(SB), NOSPLIT, $0-48
 	T; \
 	HALF2(D, C, L, U, 0); \
 	HALF2(D, C, L, U, 1); \
-	AHEAD5(1024); \
 	C; \
 	LEASTSOF(MINIMA16, SUMS, 1024); \
 	VCVTPH2PS 1280(CX), Z24; \
@@ -1667,11 +1672,6 @@ TEXT ·mulQ4Kx8VNNI(SB), NOSPLIT, $0-48
 #define BLOCKOF3(D, C, L, U, T, SUMS, OFFSETS, ENDS) \
 	T; \
 	WHOLE3(D, C, L, U); \
-	AHEAD5(1024); \
-	AHEAD5(1344); \
-	PREFETCHT0 (1664+8192)(CX); \
-	PREFETCHT0 (1728+8192)(CX); \
-	PREFETCHT0 (1792+8192)(CX); \
 	C; \
 	LEASTSOF(SIGNED16, SUMS, 1536); \
 	OFFSETS; \
@@ -1842,3 +1842,99 @@ TEXT ·mulXSx8VNNI(SB), NOSPLIT, $0-48
 	MASK($0x0f0f0f0f, Z26)
 	VBROADCASTI32X4 table<>+16(SB), Z28
 	GROUPSOF(BLOCKX, CLEARED8, BLOCKOFX8)
+
+// Q6_K. Z26 is the mask of six bits; Z30, Z31 and Z15 are those of the two bits of a fourth value that three words hold each.
+#define PARTS6(at) \
+	PREFETCHT0 (at+8192)(CX); \
+	PREFETCHT0 (at+8256)(CX); \
+	PREFETCHT0 (at+8320)(CX); \
+	VMOVDQU64 at(CX), Z24; \
+	VMOVDQU64 (at+64)(CX), Z25; \
+	VMOVDQU64 (at+128)(CX), Z28; \
+	VPSRLW $2, Z24, Z29; \
+	VPSRLW $4, Z25, Z27; \
+	VPSRLW $6, Z28, Z14; \
+	VPANDD Z30, Z29, Z29; \
+	VPTERNLOGD $0xF8, Z31, Z27, Z29; \
+	VPTERNLOGD $0xF8, Z15, Z14, Z29; \
+	VPANDD Z26, Z24, Z24; \
+	VPANDD Z26, Z25, Z25; \
+	VPANDD Z26, Z28, Z28
+
+// DOT6 multiplies sixteen values by the input's at p.
+#define DOT6(g, p, sum) \
+	VPDPBUSD.BCST (16*g) p, Z24, sum; \
+	VPDPBUSD.BCST (16*g+4) p, Z25, sum; \
+	VPDPBUSD.BCST (16*g+8) p, Z28, sum; \
+	VPDPBUSD.BCST (16*g+12) p, Z29, sum
+
+#define DOTS61(g) \
+	DOT6(g, (R8), Z0)
+#define DOTS64(g) \
+	DOTS61(g); \
+	DOT6(g, (R8)(AX*1), Z1); \
+	DOT6(g, (R8)(AX*2), Z2); \
+	DOT6(g, (R8)(R13*1), Z3)
+#define DOTS68(g) \
+	DOTS64(g); \
+	DOT6(g, (R9), Z4); \
+	DOT6(g, (R9)(AX*1), Z5); \
+	DOT6(g, (R9)(AX*2), Z6); \
+	DOT6(g, (R9)(R13*1), Z7)
+
+#define PARTOF6(DOTSOF, CLEARS, LOWER, p) \
+	CLEARS; \
+	PARTS6((384*p)); \
+	DOTSOF((2*p)); \
+	SCALESEVEN3((3072+32*p)); \
+	LOWER; \
+	CLEARS; \
+	PARTS6((384*p+192)); \
+	DOTSOF((2*p+1)); \
+	SCALESODD3((3072+32*p)); \
+	LOWER
+
+#define BLOCKOF6(D, C, L, T, SUMS, ENDS) \
+	T; \
+	PARTOF6(D, C, L, 0); \
+	PARTOF6(D, C, L, 1); \
+	PARTOF6(D, C, L, 2); \
+	PARTOF6(D, C, L, 3); \
+	PARTOF6(D, C, L, 4); \
+	PARTOF6(D, C, L, 5); \
+	PARTOF6(D, C, L, 6); \
+	PARTOF6(D, C, L, 7); \
+	AHEAD5(3072); \
+	C; \
+	LEASTSOF(SIGNED16, SUMS, 3072); \
+	VCVTPH2PS 3328(CX), Z24; \
+	VMULPS.BCST thirtyTwo<>(SB), Z24, Z25; \
+	ENDS
+
+#define BLOCKOF61 BLOCKOF6(DOTS61, CLEARSX1, LOWER1, TOTALS1, SUMS1, ENDS1)
+#define BLOCKOF64 BLOCKOF6(DOTS64, CLEARSX4, LOWER4, TOTALS4, SUMS4, ENDS4)
+#define BLOCKOF68 BLOCKOF6(DOTS68, CLEARSX8, LOWER8, TOTALS8, SUMS8, ENDS8)
+
+// func mulQ6Kx1VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+TEXT ·mulQ6Kx1VNNI(SB), NOSPLIT, $0-48
+	MASK($0x3f3f3f3f, Z26)
+	MASK($0x30303030, Z30)
+	MASK($0x0c0c0c0c, Z31)
+	MASK($0x03030303, Z15)
+	GROUPSOF(BLOCK6, CLEARED1, BLOCKOF61)
+
+// func mulQ6Kx4VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+TEXT ·mulQ6Kx4VNNI(SB), NOSPLIT, $0-48
+	MASK($0x3f3f3f3f, Z26)
+	MASK($0x30303030, Z30)
+	MASK($0x0c0c0c0c, Z31)
+	MASK($0x03030303, Z15)
+	GROUPSOF(BLOCK6, CLEARED4(DI), BLOCKOF64)
+
+// func mulQ6Kx8VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+TEXT ·mulQ6Kx8VNNI(SB), NOSPLIT, $0-48
+	MASK($0x3f3f3f3f, Z26)
+	MASK($0x30303030, Z30)
+	MASK($0x0c0c0c0c, Z31)
+	MASK($0x03030303, Z15)
+	GROUPSOF(BLOCK6, CLEARED8, BLOCKOF68)

@@ -124,7 +124,17 @@ func mulXSx4VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *kInpu
 //go:noescape
 func mulXSx8VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
 
+//go:noescape
+func mulQ6Kx1VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+
+//go:noescape
+func mulQ6Kx4VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+
+//go:noescape
+func mulQ6Kx8VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+
 var (
+	q6kVNNI = tiles[kInput]{{8, mulQ6Kx8VNNI}, {4, mulQ6Kx4VNNI}, {1, mulQ6Kx1VNNI}}
 	q2kAVX2 = tiles[kInput]{{4, mulQ2Kx4AVX2}, {1, mulQ2Kx1AVX2}}
 	q2kVNNI = tiles[kInput]{{8, mulQ2Kx8VNNI}, {4, mulQ2Kx4VNNI}, {1, mulQ2Kx1VNNI}}
 	q3kAVX2 = tiles[kInput]{{4, mulQ3Kx4AVX2}, {1, mulQ3Kx1AVX2}}

@@ -54,6 +54,9 @@ func (m *Machine) branches(rows int) (out branches, offers []profiler.Hedge) {
 	open, chance := []branch(nil), 1.0
 	for i := range m.own.Len() {
 		d, _ := m.own.At(i)
+		if i == m.own.Len()-1 {
+			chance = 1 // what its runners-up take now, a row, is never as little again
+		}
 		open = m.fork(open, branch{Branch: tandem.Branch{Back: m.own.Len() - i}, step: d.Step, prefix: d.Prefix, chance: chance}, d.Dist, 1, least)
 		chance *= m.ahead.Rank(0)
 	}

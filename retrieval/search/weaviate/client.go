@@ -26,6 +26,7 @@ type client struct {
 const (
 	within    = 20 * time.Second // for one node to answer: it may wait long for another that has just died
 	patience  = 3 * time.Second  // with a node before a search is sent to the next one as well
+	again     = 6                // searches that are sent once more, when all nodes were asked
 	maxAnswer = 64 << 20         // bytes
 	maxError  = 1 << 10          // bytes of an answer that an error repeats
 )
@@ -48,18 +49,18 @@ func (e *statusError) Error() string {
 }
 
 // do sends a request to the node that answered last, or to the next one if that does not answer, and decodes the answer into out,
-// which may be nil. A node may wait for another that has just died, so what only reads is sent to the next one as well after a
-// while. All that is sent may be sent twice.
+// which may be nil. A node may wait long for another that has just died, and does so until it has heard of that. So what only
+// reads is sent to the next one as well after a while, and then to all of them again. All that is sent may be sent twice.
 func (c *client) do(ctx context.Context, method, path string, body, out any) error {
 	data, err := json.Marshal(body)
 	if err != nil {
 		return err
 	}
-	wait := within
+	wait, most := within, len(c.nodes)
 	if method == http.MethodGet || strings.HasPrefix(path, "/v1/graphql") {
-		wait = patience
+		wait, most = patience, most+again
 	}
-	answer, err := c.first(ctx, wait, func(ctx context.Context, node string) ([]byte, error) {
+	answer, err := c.first(ctx, wait, most, func(ctx context.Context, node string) ([]byte, error) {
 		return c.ask(ctx, node, method, path, data)
 	})
 	if err != nil || out == nil {
@@ -71,9 +72,9 @@ func (c *client) do(ctx context.Context, method, path string, body, out any) err
 	return nil
 }
 
-// first asks one node after the other, each once the one before has failed or not answered in time, and returns what the first one
-// answers. That a request is wrong is an answer.
-func (c *client) first(ctx context.Context, wait time.Duration, ask func(context.Context, string) ([]byte, error)) ([]byte, error) {
+// first asks one node after the other, each once the one before has failed or not answered in time, until it has asked most times,
+// and returns what the first one answers. That a request is wrong is an answer.
+func (c *client) first(ctx context.Context, wait time.Duration, most int, ask func(context.Context, string) ([]byte, error)) ([]byte, error) {
 	type result struct {
 		at     int
 		answer []byte
@@ -82,9 +83,9 @@ func (c *client) first(ctx context.Context, wait time.Duration, ask func(context
 	asking, stop := context.WithCancel(ctx)
 	defer stop()
 	from, asked := int(c.next.Load()), 0
-	results := make(chan result, len(c.nodes))
+	results := make(chan result, most)
 	next := func() {
-		if asked == len(c.nodes) {
+		if asked == most {
 			return
 		}
 		at := (from + asked) % len(c.nodes)
@@ -98,7 +99,7 @@ func (c *client) first(ctx context.Context, wait time.Duration, ask func(context
 	slow := time.NewTicker(wait)
 	defer slow.Stop()
 	var errs []error
-	for len(errs) < len(c.nodes) {
+	for len(errs) < most {
 		select {
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)

@@ -97,6 +97,7 @@ func Parse(ctx context.Context, name string, data []byte) (Document, error) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
+		defer contain(&err)
 		doc, err = p.parse(ctx, data)
 	}()
 	select {
@@ -113,6 +114,20 @@ func Parse(ctx context.Context, name string, data []byte) (Document, error) {
 		return Document{}, fmt.Errorf("it has more than %d lines, list items, rows or paragraphs: divide it into several files", maxBlocks-1)
 	}
 	return finish(doc, name), nil
+}
+
+// fault is a panic of a parser. It refuses the file, and ends no program: files come from anywhere.
+type fault struct{ panicked any }
+
+func (f *fault) Error() string {
+	return fmt.Sprintf("the program made a mistake in reading it (%v); please report it with the file", f.panicked)
+}
+
+// contain, deferred, turns a panic into an error.
+func contain(err *error) {
+	if p := recover(); p != nil {
+		*err = &fault{p}
+	}
 }
 
 // finish gives a document its title, and turns headings that are too long into paragraphs.

@@ -94,7 +94,7 @@ func TestMain(m *testing.M) {
 func check(t *testing.T, name string, data []byte) {
 	doc, err := Parse(t.Context(), name, data)
 	if err != nil {
-		if len(doc.Blocks) > 0 || !utf8.ValidString(err.Error()) {
+		if errors.As(err, new(*fault)) || len(doc.Blocks) > 0 || !utf8.ValidString(err.Error()) {
 			t.Fatalf("%q and %d blocks", err, len(doc.Blocks))
 		}
 		return
@@ -133,6 +133,15 @@ func TestParseIsInterrupted(t *testing.T) {
 	}
 	close(stop)
 	<-left
+}
+
+// A parser's panic refuses its file and no more.
+func TestParserPanics(t *testing.T) {
+	parsers = append(parsers, &parser{[]string{".bad"}, textLimit, func(context.Context, []byte) (Document, error) { panic("no rows") }})
+	defer func() { parsers = parsers[:len(parsers)-1] }()
+	if _, err := Parse(t.Context(), "a.bad", nil); !errors.As(err, new(*fault)) || !strings.Contains(err.Error(), "no rows") {
+		t.Error(err)
+	}
 }
 
 func FuzzText(f *testing.F) {

@@ -36,7 +36,7 @@ func (d *Document) addTable(rows [][]string, head headed) {
 		width = max(width, len(row))
 	}
 	switch {
-	case head == hasHead && filled[0], len(rows) == 0:
+	case len(rows) == 0, head == hasHead && filled[0]:
 	case head == assumeHead && len(rows) > 1, head == guessHead && len(rows) > 1 && width > 2:
 		head = guess(rows)
 	default:

@@ -123,6 +123,9 @@ func TestModelsTableIsOfToday(t *testing.T) {
 	if !strings.HasPrefix(doc, tableHead) || !strings.HasSuffix(doc, tableTail) {
 		t.Error("docs/models.md is not what lab models table prints: lab models table > docs/models.md")
 	}
+	if b, err = os.ReadFile("../../docs/benchmarks.md"); err != nil || !strings.Contains(string(b), depthHead) || !strings.Contains(string(b), depthTail) {
+		t.Errorf("docs/benchmarks.md has not what lab models depth prints: %v", err)
+	}
 }
 
 // Models with windows, experts and short convolutions answer in a pair like any other: one seed gives one text, wherever the

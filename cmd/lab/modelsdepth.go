@@ -37,9 +37,9 @@ func (c *modelsDepth) Run(a *cli.App) error {
 	return printDepths(a, lib, filepath.Join(dir, "m.gguf"))
 }
 
-const depthHead = `## By depth
+const depthHead = `## Rounding by depth
 
-Rounding adds up from layer to layer. The same models in F32 with 2 layers and with 24, by ` + "`lab models depth`" + `: *ours* is the largest difference of a
+Rounding adds up from layer to layer. The models of [models.md](models.md) in F32 with 2 layers and with 24, by ` + "`lab models depth`" + `: *ours* is the largest difference of a
 logit from llama.cpp's, relative to the spread of the position's logits, and *its own* that of llama.cpp with flash attention from llama.cpp without.
 
 | architecture | 2 layers: ours | its own | 24 layers: ours | its own |

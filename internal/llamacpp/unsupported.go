@@ -57,6 +57,9 @@ func (*Model) Embedding([]int32, int) ([]float32, error) { return nil, errUnsupp
 // Logits always fails on this platform.
 func (*Model) Logits([]int32) ([][]float32, error) { return nil, errUnsupported }
 
+// PlainLogits always fails on this platform.
+func (*Model) PlainLogits([]int32) ([][]float32, error) { return nil, errUnsupported }
+
 // Adapter stands for an adapter's file.
 type Adapter struct{}
 

@@ -3,8 +3,8 @@ package transport
 import (
 	"fmt"
 	"math"
-	"slices"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/vmihailenco/msgpack/v5"

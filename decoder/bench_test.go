@@ -54,7 +54,7 @@ func BenchmarkMixture(b *testing.B) {
 }
 
 // BenchmarkBegin begins answers of the built-in decoder about four passages whose KV caches are on disk, without drafters and with
-// the default ones, which read the prompts anew.
+// the default ones, which read the prompts again for each answer.
 func BenchmarkBegin(b *testing.B) {
 	m, err := model.OpenBytes("reader", models.Reader, native.New(1))
 	if err != nil {

@@ -45,10 +45,10 @@ func (c citer) quotes(p Part, said string, base []float64) []Quote {
 			q.Text, q.From, q.To = text[from:to], all[best].from-from, all[best].to-from
 		} else {
 			q.Text, q.Weight = text[all[best].from:all[best].to], w
-			if shared(contentWords(said), contentWords(q.Text)) == 0 {
+			if SharedWords(ContentWords(said), ContentWords(q.Text)) == 0 {
 				continue // an answer without any of its words is not cited for it
 			}
-			q.From, q.To = repeated(q.Text, said, contentWords(c.topic))
+			q.From, q.To = repeated(q.Text, said, ContentWords(c.topic))
 		}
 		out = append(out, q)
 	}
@@ -110,7 +110,7 @@ func around(all []extent, i, most int) (from, to int) {
 // without function words at its ends; none if there is no such word.
 func repeated(text, answer string, asked []string) (from, to int) {
 	a, b := wordsOf(text), wordsOf(answer)
-	fresh := func(w string) bool { return !functionWords[w] && shared([]string{w}, asked) == 0 }
+	fresh := func(w string) bool { return !functionWords[w] && SharedWords([]string{w}, asked) == 0 }
 	longest := 0
 	for i := range a {
 		for j := range b {

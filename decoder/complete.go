@@ -97,7 +97,7 @@ func refersBack(clause string) bool {
 			return true
 		}
 	}
-	return len(contentWords(clause)) == 0
+	return len(ContentWords(clause)) == 0
 }
 
 // resolved returns a clause with what its pronouns stand for: a person or a thing of the clause before. If they stand for

@@ -40,9 +40,9 @@ func (o overlap) Prepare(ps []passages.Passage) func(dst []float64, query string
 }
 
 func (overlap) score(query string, p passages.Passage) float64 {
-	words := contentWords(query)
+	words := ContentWords(query)
 	slices.Sort(words)
-	return 1.5 * float64(shared(slices.Compact(words), contentWords(p.Title+" "+p.Text)))
+	return 1.5 * float64(SharedWords(slices.Compact(words), ContentWords(p.Title+" "+p.Text)))
 }
 
 const bothQuestion = "What is the wifi password of the lake cabin, and when does the harbour museum open?"

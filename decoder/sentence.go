@@ -39,7 +39,7 @@ func parseQuestion(text string) question {
 			rest = ""
 		}
 		c := clause{text: strings.Trim(part, " \t\r\n,;")}
-		c.words = contentWords(c.text)
+		c.words = ContentWords(c.text)
 		c.words = c.words[:min(len(c.words), maxClauseWords)]
 		if len(c.words) > 0 {
 			q.clauses = append(q.clauses, c)
@@ -100,14 +100,14 @@ func (q question) focus(answer []byte) (clause int, sentence string) {
 	if whole == 1 {
 		return whole, sentence
 	}
-	finished, said := contentWords(string(answer[:at])), contentWords(sentence)
+	finished, said := ContentWords(string(answer[:at])), ContentWords(sentence)
 	clause = whole
 	most := -1.0
 	for i, c := range q.clauses {
 		if q.answered(i, finished) {
 			continue
 		}
-		if part := float64(shared(c.words, said)) / float64(len(c.words)); part > most {
+		if part := float64(SharedWords(c.words, said)) / float64(len(c.words)); part > most {
 			clause, most = i, part
 		}
 	}
@@ -130,11 +130,11 @@ func (q question) answered(i int, finished []string) bool {
 	}
 	own := q.clauses[i].words
 	for _, earlier := range q.clauses[:i] {
-		if left := without(own, earlier.words); len(left) > 0 {
+		if left := WithoutWords(own, earlier.words); len(left) > 0 {
 			own = left
 		}
 	}
-	return 2*shared(own, finished) > len(own)
+	return 2*SharedWords(own, finished) > len(own)
 }
 
 // sentenceStart returns the offset of the last sentence in text. A sentence ends at a line end, and at '.', '!' or '?' before
@@ -191,8 +191,8 @@ func wholeWords(text []byte) string {
 	return strings.TrimSpace(string(text[:i]))
 }
 
-// contentWords returns the words of text in lower case, without function words.
-func contentWords(text string) []string {
+// ContentWords returns the words of text in lower case, without function words.
+func ContentWords(text string) []string {
 	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
 	})
@@ -210,8 +210,8 @@ var functionWords = set(`a an the and or but of in on at to for from by with as 
 	will would should may might must i you he she we they me him her us them my your his our their there
 	please tell give know need also not no yes if than then so s t re ve ll d m`)
 
-// shared counts the words of a that are also in b, perhaps with another ending ("open", "opens", "opening").
-func shared(a, b []string) int {
+// SharedWords counts the words of a that are also in b, perhaps with another ending ("open", "opens", "opening").
+func SharedWords(a, b []string) int {
 	n := 0
 	for _, x := range a {
 		for _, y := range b {
@@ -224,11 +224,11 @@ func shared(a, b []string) int {
 	return n
 }
 
-// without returns the words of a that are not in b.
-func without(a, b []string) []string {
+// WithoutWords returns the words of a that are not in b.
+func WithoutWords(a, b []string) []string {
 	var left []string
 	for _, x := range a {
-		if shared([]string{x}, b) == 0 {
+		if SharedWords([]string{x}, b) == 0 {
 			left = append(left, x)
 		}
 	}

@@ -122,7 +122,7 @@ func (w *Whole) Parts(answer []tandem.Token) []Part {
 
 // shares returns each passage's share of a sentence.
 func (c citer) shares(said string) []float64 {
-	asked := contentWords(c.topic)
+	asked := ContentWords(c.topic)
 	out := make([]float64, len(c.passages))
 	longest, n := 0, 0.0
 	for i, p := range c.passages {

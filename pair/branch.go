@@ -44,7 +44,7 @@ func farthest(branches []branch) int {
 	return back
 }
 
-// branches returns the likeliest branches that fit a pass of so many rows, and what they offer to the profiler: those whose
+// branches returns the likeliest branches that fit a pass with this many rows, and what they offer to the profiler: those whose
 // distribution is known count with the ones behind them. The tokens of the answer from the first branch on are rows too.
 func (m *Machine) branches(rows int) (out branches, offers []profiler.Hedge) {
 	least := m.ahead.Least(rows)

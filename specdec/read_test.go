@@ -8,7 +8,7 @@ import (
 	"tandem"
 )
 
-// What it takes the default drafters to read the prompts of an answer, which every answer does anew: text in which earlier runs come
+// What it takes the default drafters to read the prompts of an answer, which every answer does again: text in which earlier runs come
 // back, of as many tokens as the prompts have together.
 func BenchmarkRead(b *testing.B) {
 	for _, n := range []int{500, 1500, 6000} {

@@ -163,11 +163,7 @@ func (c *modelsTable) Run(a *cli.App) error {
 		fmt.Fprintf(a.Out, "\nThe speeds are of %s, and of %s.\n", speedLevels[0].used, speedLevels[1].used)
 	}
 	fmt.Fprint(a.Out, tableTail)
-	if lib == nil {
-		return nil
-	}
-	fmt.Fprintln(a.Out)
-	return printDepths(a, lib, filepath.Join(dir, "m.gguf"))
+	return nil
 }
 
 // tableSpec is a model of an architecture and type.

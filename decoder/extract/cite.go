@@ -20,9 +20,8 @@ func (d *Decoder) Parts() []decoder.Part {
 		}
 		text := d.trim(d.answer[from:to])
 		p := d.parts[n].cite(text)
-		if p.Otherwise = d.parts[n].otherwise(d.cfg.Tokenizer.Decode(text), p.Quotes, d.cfg.Constants.Nothing); len(p.Quotes) > decoder.MostQuotes {
-			p.Quotes = p.Quotes[:decoder.MostQuotes]
-		}
+		p.Otherwise = d.parts[n].otherwise(d.cfg.Tokenizer.Decode(text), p.Quotes, d.cfg.Constants.Nothing)
+		p.Quotes = p.Quotes[:min(decoder.MostQuotes, len(p.Quotes))]
 		p.From, p.To = from, to
 		out = append(out, p)
 		from = to

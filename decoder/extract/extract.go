@@ -134,7 +134,8 @@ func (d *Decoder) Finish(ctx context.Context, answer []tandem.Token) error {
 }
 
 // NextAhead is Next, and returns also what follows other answers: branches of it (p.Also), and the answer
-// continued by drafts and then by the tokens that this side thinks likeliest. All of it costs no pass.
+// continued by drafts and then by the tokens that this side thinks likeliest. All of it costs no pass, and it goes no further
+// than the parts of the question that were read.
 func (d *Decoder) NextAhead(ctx context.Context, p tandem.Pass) (out decoder.Output, also, chain []tandem.Further, err error) {
 	if out, err = d.Next(ctx, p.Keep, p.Append); err != nil {
 		return out, nil, nil, err

@@ -2,12 +2,11 @@ package extract
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"tandem/decoder"
-	"tandem/decoder/ground"
 )
 
 // otherwise returns the sentence that says something else than what was said and is likeliest to be right, if it would have
@@ -17,18 +16,19 @@ func (s *part) otherwise(said string, quotes []decoder.Quote, nothing float64) [
 	if s.form != value || said == Unknown {
 		return nil
 	}
-	topic := words(s.clause)
+	topic := decoder.ContentWords(s.clause)
 	least := about * float64(len(topic))
+	says := func(q decoder.Quote) bool { return q.Weight >= decoder.LeastShare }
+	shares := func(q decoder.Quote) float64 { return float64(decoder.SharedWords(topic, s.told(q))) }
 	for _, q := range quotes {
-		if q.Weight >= decoder.LeastShare {
-			least = max(least, float64(shared(topic, s.told(q))))
+		if says(q) {
+			least = max(least, shares(q))
 		}
 	}
 	var best []decoder.Quote
 	for _, q := range quotes {
-		switch {
-		case q.Weight >= decoder.LeastShare, q.Relevance < nothing, float64(shared(topic, s.told(q))) < least, !disagree(s.clause, said, q):
-		case best == nil || q.Relevance > best[0].Relevance:
+		likelier := q.Relevance >= nothing && (best == nil || q.Relevance > best[0].Relevance)
+		if likelier && !says(q) && shares(q) >= least && disagree(s.clause, said, q) {
 			best = []decoder.Quote{q}
 		}
 	}
@@ -39,7 +39,7 @@ func (s *part) otherwise(said string, quotes []decoder.Quote, nothing float64) [
 const about = 0.6
 
 // told returns the words of a quote with its passage's title, and with the question that it answers in the line above.
-func (s *part) told(q decoder.Quote) map[string]bool {
+func (s *part) told(q decoder.Quote) []string {
 	p := s.known[q.Passage]
 	text := p.text[:p.body] + q.Text
 	if at := strings.Index(p.text[p.body:], q.Text); at > 0 {
@@ -48,20 +48,7 @@ func (s *part) told(q decoder.Quote) map[string]bool {
 			text += " " + before
 		}
 	}
-	return words(text)
-}
-
-// shared returns how many words of a question are in a text, in whatever form: "opens" is in "opening".
-func shared(question, text map[string]bool) (n int) {
-	for a := range question {
-		for b := range text {
-			if a == b || len(a) > 3 && len(b) > 3 && a[:min(len(a), max(4, len(a)-3))] == b[:min(len(b), max(4, len(a)-3))] {
-				n++
-				break
-			}
-		}
-	}
-	return n
+	return decoder.ContentWords(text)
 }
 
 // Bounds of the values that are compared, in words.
@@ -81,13 +68,12 @@ func disagree(question, answer string, q decoder.Quote) bool {
 	a, b := numbers(answer), numbers(other)
 	switch {
 	case len(a)+len(b) == 0:
-		asked := words(question)
-		a, b = without(words(answer), asked), without(words(other), asked)
+		a, b = named(answer, question), named(other, question)
 		if len(a) == 0 || len(b) == 0 {
 			return false
 		}
 		if max(len(a), len(b)) > fewWords {
-			return !meet(a, b)
+			return !slices.ContainsFunc(b, func(x string) bool { return slices.Contains(a, x) })
 		}
 	case len(a) == 0 || len(b) == 0:
 		return false
@@ -96,24 +82,18 @@ func disagree(question, answer string, q decoder.Quote) bool {
 }
 
 // holds reports whether a has all of b.
-func holds(a, b map[string]bool) bool {
-	for x := range b {
-		if !a[x] {
-			return false
-		}
-	}
-	return true
+func holds(a, b []string) bool {
+	return !slices.ContainsFunc(b, func(x string) bool { return !slices.Contains(a, x) })
 }
 
-// meet reports whether a has any of b.
-func meet(a, b map[string]bool) bool {
-	for x := range b {
-		if a[x] {
-			return true
-		}
-	}
-	return false
+// named returns the words of a text that say who or what: those that the question does not have. A title says nothing: "Mr Holm"
+// and "Piet Holm" may be one.
+func named(text, question string) []string {
+	left := decoder.WithoutWords(decoder.ContentWords(text), decoder.ContentWords(question))
+	return slices.DeleteFunc(left, func(w string) bool { return titles[w] })
 }
+
+var titles = set("mr mrs ms miss dr prof herr frau hr fr mme sir madam")
 
 var (
 	number   = regexp.MustCompile(`(\d+(?:[.,:\x{00a0}\x{202f}]\d+)*)(\s?[ap]\.?m\b)?`)
@@ -123,8 +103,7 @@ var (
 
 // numbers returns the numbers of a text, written in one way: "1,200.00" is 1200, "09:00" and "9 a.m." are 9, "5 p.m." is 17.
 // Of a date they have the month's name, too.
-func numbers(text string) map[string]bool {
-	out := map[string]bool{}
+func numbers(text string) (out []string) {
 	for _, m := range number.FindAllStringSubmatch(strings.ToLower(text), -1) {
 		n := m[1]
 		if t := thousand.FindString(n); t != "" && !strings.Contains(n, ":") {
@@ -139,12 +118,12 @@ func numbers(text string) map[string]bool {
 				n = strings.TrimSuffix(strconv.Itoa(h+12)+":"+rest, ":")
 			}
 		}
-		out[n] = true
+		out = append(out, n)
 	}
 	if len(out) > 0 {
-		for w := range words(text) {
+		for _, w := range decoder.ContentWords(text) {
 			if months[w] {
-				out[w[:3]] = true
+				out = append(out, w[:3])
 			}
 		}
 	}
@@ -153,24 +132,3 @@ func numbers(text string) map[string]bool {
 
 var months = set(`january february march april may june july august september october november december
  januar februar märz mai juni juli oktober dezember`)
-
-// words returns the words of a text in lower case, without function words.
-func words(text string) map[string]bool {
-	out := map[string]bool{}
-	for _, w := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
-		if !functionWords[w] {
-			out[w] = true
-		}
-	}
-	return out
-}
-
-// functionWords include titles: "Mr Holm" and "Piet Holm" may be one.
-var functionWords = set(strings.Join(ground.Words(), " ") + " mr mrs ms miss dr prof herr frau hr fr mme m sir madam")
-
-func without(words, others map[string]bool) map[string]bool {
-	for w := range others {
-		delete(words, w)
-	}
-	return words
-}

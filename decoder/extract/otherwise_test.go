@@ -42,21 +42,24 @@ func TestDisagree(t *testing.T) {
 
 // A side says what speaks against an answer, whoever gave it.
 func TestOtherwise(t *testing.T) {
-	const question = "When does the town library open?"
+	const question, passport = "When does the town library open?", "When does my passport expire?"
 	early, late := "Lib\nThe town library opens at 9:00 on weekdays and closes at 18:00.", "Library\nThe town library opens at 10:15 on weekdays."
 	for _, c := range []struct {
+		question string
 		passages []string
 		answer   string
 		want     string
 	}{
-		{[]string{early, late}, "9:00", "10:15"},
-		{[]string{late}, "9:00", "10:15"},
-		{[]string{early}, "9:00", ""},
-		{[]string{early, "Baths\nThe swimming baths open at 7:30 on weekdays."}, "9:00", ""}, // something else's
-		{[]string{late}, Unknown, ""},
-		{[]string{late, "Rowing\nThe rowing club has 214 members."}, "10:15", ""},
+		{question, []string{early, late}, "9:00", "10:15"},
+		{question, []string{late}, "9:00", "10:15"},
+		{question, []string{early}, "9:00", ""},
+		{question, []string{early, "Baths\nThe swimming baths open at 7:30 on weekdays."}, "9:00", ""}, // something else's
+		{question, []string{late}, Unknown, ""},
+		{question, []string{late, "Rowing\nThe rowing club has 214 members."}, "10:15", ""},
+		{passport, []string{"Tour\nPassports must be valid until 15 July 2027 at least."}, "17 February 2027", ""}, // on something near
+		{passport, []string{"Tour\nThe passport expires on 15 July 2027."}, "17 February 2027", "15 July 2027"},
 	} {
-		d := open(t, config(0), question, notes(c.passages...))
+		d := open(t, config(0), c.question, notes(c.passages...))
 		if err := d.Finish(t.Context(), d.cfg.Tokenizer.Encode(c.answer, tokenizer.Options{})); err != nil {
 			t.Fatal(err)
 		}

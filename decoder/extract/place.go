@@ -62,7 +62,7 @@ func (p passage) row(from, to int) (int, int) {
 	return from, to
 }
 
-// asks reports whether the sentence at an offset is a question: it begins as one, or a line below answers it. "Locker: 17-04?"
+// asks reports whether the sentence at an offset is a question: it begins as one, or is marked as one ("Q:"). "Locker: 17-04?"
 // tells what somebody is not sure of.
 func (p passage) asks(at int) bool {
 	begin, end := p.sentence(at, at+1)

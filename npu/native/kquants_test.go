@@ -216,16 +216,21 @@ func TestReadOnlyExtremes(t *testing.T) {
 	}
 }
 
+// normalInputs returns normal random numbers, and as they are rounded.
+func normalInputs(r *rand.Rand, blocks int) (x []float32, in []kInput) {
+	x, in = make([]float32, 256*blocks), make([]kInput, blocks)
+	for i := range x {
+		x[i] = float32(r.NormFloat64())
+	}
+	quantizeKPlain(in, x)
+	return x, in
+}
+
 // Products with packed types that are only read agree with the values that package quant reads.
 func TestReadOnlyProductsAgainstDefinition(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 7))
 	const rows, blocks = 7, 3
-	x := make([]float32, 256*blocks)
-	for i := range x {
-		x[i] = float32(r.NormFloat64())
-	}
-	in := make([]kInput, blocks)
-	quantizeKPlain(in, x)
+	x, in := normalInputs(r, blocks)
 	for _, typ := range readOnlyK {
 		w := &npu.Tensor{Type: typ, Rows: rows, Cols: 256 * blocks, Data: randomBlocks(r, typ, rows*blocks*256)}
 		wide, got := make([]float32, rows*w.Cols), make([]float32, groupRows)
@@ -252,12 +257,7 @@ func TestReadOnlyProductsAgainstDefinition(t *testing.T) {
 func TestKProductsAgainstDefinition(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	const rows, blocks = 7, 3
-	x := make([]float32, 256*blocks)
-	for i := range x {
-		x[i] = float32(r.NormFloat64())
-	}
-	in := make([]kInput, blocks)
-	quantizeKPlain(in, x)
+	x, in := normalInputs(r, blocks)
 	rounded := func(i int) float64 { return float64(in[i/256].d) * float64(in[i/256].q[i%256]) }
 	for i := range x {
 		if e := math.Abs(float64(x[i]) - rounded(i)); e > float64(in[i/256].d)*0.5001 {

@@ -92,7 +92,7 @@
 	PREFETCHT0 (AHEADBY+256)(R14); \
 	ADDQ $288, R14
 
-// AHEAD320, AHEAD352 and AHEAD384 do the same for blocks of so many bytes.
+// AHEAD320, AHEAD352 and AHEAD384 do the same for blocks of 320, 352 and 384 bytes.
 #define AHEAD320 \
 	PREFETCHT0 AHEADBY(R14); \
 	PREFETCHT0 (AHEADBY+64)(R14); \

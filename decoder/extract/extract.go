@@ -269,6 +269,9 @@ func (d *Decoder) Close() error { return nil }
 // read reads the passages, and the first part of the question in them.
 func (d *Decoder) read(ctx context.Context, req decoder.Request) error {
 	d.passages, d.clauses = req.Passages, decoder.Clauses(req)
+	for i, c := range d.clauses {
+		d.clauses[i] = inEnglish(c)
+	}
 	d.known = make([]passage, len(req.Passages))
 	for i, p := range req.Passages {
 		if err := ctx.Err(); err != nil {

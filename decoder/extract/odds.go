@@ -165,6 +165,7 @@ func (c Config) Choices(question string, ps []passages.Passage) ([]Choice, error
 			return nil, err
 		}
 	}
+	question = inEnglish(question)
 	evidence, spans, err := c.evidence(question, ps, known)
 	if err != nil {
 		return nil, err

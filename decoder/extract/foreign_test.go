@@ -1,0 +1,55 @@
+package extract
+
+import (
+	"slices"
+	"testing"
+
+	"tandem/decoder"
+)
+
+// The words that any question is made of are read in English, with or without accents; what a question is about stays as it is.
+func TestInEnglish(t *testing.T) {
+	for _, c := range []struct{ question, want string }{
+		{"Wie viel kostet die Kurtaxe für Kinder?", "how much is the Kurtaxe for Kinder?"},
+		{"Und wie lange ist das Freibad geöffnet?", "how long is the Freibad geöffnet?"},
+		{"Darf man im See baden?", "may one in the See baden?"},
+		{"bis wann müssen wir die Schlüssel zurückgeben", "until when must we the Schlüssel zurückgeben?"},
+		{"Was ist die PIN von Ömer's Karte?", "what is the PIN of Ömer's Karte?"},
+		{"À quelle heure part le dernier bac ?", "at what time part the dernier bac?"},
+		{"Où est la clé de l’atelier ?", "where is the clé of the atelier?"},
+		{"Qu'est-ce que Léa apporte ?", "what Léa apporte?"},
+		{"Les chiens sont-ils admis sur la plage aujourd’hui ?", "is it true that the chiens are admis on the plage aujourd'hui?"},
+		{"Y a-t-il un médecin au village ?", "is there a médecin at the village?"},
+		{"¿Cuántos días tarda el envío a Cádiz?", "how many días tarda the envío to Cádiz?"},
+		{"donde esta la llave del garaje", "where is the llave of the garaje?"},
+		{"¿La biblioteca cierra a las 20:30?", "is it true that the biblioteca cierra to the 20:30?"},
+	} {
+		if got := inEnglish(c.question); got != c.want {
+			t.Errorf("%q: %q, want %q", c.question, got, c.want)
+		}
+	}
+}
+
+// English questions, and those of other languages, come back as they were.
+func TestInEnglishLeavesOthers(t *testing.T) {
+	for _, q := range []string{
+		"Was Peter in Berlin?", "Was the man in the hat an actor?", "Who wrote Das Kapital?", "What is the price of la carte?",
+		"When does Die Brücke open?", "die release date", "Comment on the draft", "hat size of Ole", "Do I need a tent?",
+		"Quanto costa la camera?", "Hur mycket kostar det?", "何時に開きますか", "", "¿?", "wifi password mum",
+	} {
+		if got := inEnglish(q); got != q {
+			t.Errorf("%q: %q", q, got)
+		}
+	}
+}
+
+// Each part of a question is read in English, and its form is that of the English question.
+func TestForeignQuestion(t *testing.T) {
+	d := open(t, config(0), "Warum ist der Steg gesperrt?", notes("Hafen\nDer Steg ist gesperrt, weil Bohlen fehlen."))
+	if want := []string{"why is the Steg gesperrt?"}; !slices.Equal(d.clauses, want) || d.parts[0].form != reason {
+		t.Errorf("%q, form %d", d.clauses, d.parts[0].form)
+	}
+	if d.Finish(t.Context(), d.cfg.Tokenizer.EOGs()[:1]) != nil || len(decoder.Clauses(decoder.Request{Question: "Warum?"})) != 1 {
+		t.Error("no single part")
+	}
+}

@@ -40,6 +40,8 @@ type setFlags struct {
 
 	Index string `help:"With such sets: keep all documents but the device's in a Weaviate cluster, as cloud serve --index: weaviate://HOST[:PORT],…[/CLASS]. The classes, whose names begin with CLASS, are removed in the end." placeholder:"ADDRESS"`
 
+	Replace string `help:"With such sets: read the files of this folder instead of the documents that have their names but for the extension, such as a PDF of each." type:"existingdir" placeholder:"DIR"`
+
 	Withhold bool `help:"With such sets: ask each answerable question without the documents that answer it, so that to refuse is right."`
 	Misspell int  `help:"With such sets: misspell up to this many words of each question." placeholder:"WORDS"`
 
@@ -319,6 +321,13 @@ func (c *qualityCmd) openSets(a *cli.App) ([]answers.Set, error) {
 			return nil, err
 		}
 		for _, s := range opened {
+			if c.Replace != "" {
+				n, err := s.Replace(os.DirFS(c.Replace))
+				if err != nil {
+					return nil, err
+				}
+				a.Remark("%s: %d documents of %s are read instead", s.Name, n, c.Replace)
+			}
 			if c.Withhold {
 				s = s.Withheld()
 			}

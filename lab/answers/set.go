@@ -2,7 +2,9 @@ package answers
 
 import (
 	"hash/fnv"
+	"io/fs"
 	"math/rand/v2"
+	"path"
 	"slices"
 	"strings"
 )
@@ -99,6 +101,41 @@ func (s Set) Sample(n int, seed uint64) Set {
 		}
 	}
 	return out
+}
+
+// Replace puts the files of a folder in the place of the documents that have their names but for the extension, such as a
+// PDF of each, and returns how many documents it replaced.
+func (s Set) Replace(dir fs.FS) (n int, err error) {
+	files, err := fs.ReadDir(dir, ".")
+	if err != nil {
+		return 0, err
+	}
+	stem := func(name string) string { return strings.TrimSuffix(name, path.Ext(name)) }
+	renamed := map[string]string{}
+	for _, w := range s.Worlds {
+		for _, side := range w.Sides {
+			for i, d := range side {
+				at := slices.IndexFunc(files, func(f fs.DirEntry) bool { return !f.IsDir() && stem(f.Name()) == stem(d.Name) })
+				if at < 0 {
+					continue
+				}
+				data, err := fs.ReadFile(dir, files[at].Name())
+				if err != nil {
+					return n, err
+				}
+				renamed[d.Name], side[i] = files[at].Name(), Document{files[at].Name(), data}
+				n++
+			}
+		}
+		for _, q := range w.Questions {
+			for i, name := range q.Names {
+				if to, ok := renamed[name]; ok {
+					q.Names[i] = to
+				}
+			}
+		}
+	}
+	return n, nil
 }
 
 // deal divides documents between the two sides at random, as evenly as can be. The same name and seed deal alike.

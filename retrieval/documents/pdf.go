@@ -51,7 +51,12 @@ func (h *pdfiumHost) parse(ctx context.Context, data []byte) (Document, error) {
 	var text pdfDocument
 	err := errCrashed
 	for try := 0; try < pdfCrashes && err == errCrashed; try++ { // goes on after the page at which PDFium crashed
-		err = h.use(ctx, func(lib pdfium.Pdfium, tick func()) error { return text.read(lib, data, tick) })
+		err = h.use(ctx, func(lib pdfium.Pdfium, tick func()) error {
+			before := text.objects
+			err := text.read(lib, data, tick)
+			h.running.objects += text.objects - before
+			return err
+		})
 	}
 	if err != nil {
 		return Document{}, err
@@ -65,11 +70,18 @@ func (h *pdfiumHost) parse(ctx context.Context, data []byte) (Document, error) {
 
 // pdfDocument is what PDFium knows of a file.
 type pdfDocument struct {
-	title string
-	pages [][]pdfRun
-	next  int   // the page to read next
-	bytes int   // of text
-	err   error // of the last page that could not be read
+	title   string
+	pages   []pdfPage
+	next    int   // the page to read next
+	bytes   int   // of text
+	objects int   // objects of pages and segments of paths that were looked at
+	err     error // of the last page that could not be read
+}
+
+// pdfPage is the text of a page, and the cells in which some of it stands.
+type pdfPage struct {
+	runs  []pdfRun
+	grids []pdfGrid
 }
 
 // read reads the title and the pages from d.next on. It calls tick before each page.
@@ -89,7 +101,7 @@ func (d *pdfDocument) read(lib pdfium.Pdfium, data []byte, tick func()) error {
 	for d.next < count.PageCount {
 		tick()
 		d.next++
-		runs, err := readPage(lib, opened.Document, d.next-1)
+		page, err := d.readPage(lib, opened.Document, d.next-1)
 		switch {
 		case errors.As(err, new(tooMuch)), crashed(err):
 			return err
@@ -97,13 +109,13 @@ func (d *pdfDocument) read(lib pdfium.Pdfium, data []byte, tick func()) error {
 			d.err = err
 			continue
 		}
-		for _, r := range runs {
+		for _, r := range page.runs {
 			d.bytes += len(r.text)
 		}
 		if d.bytes > pdfLength {
 			return errTooLong
 		}
-		d.pages = append(d.pages, runs)
+		d.pages = append(d.pages, page)
 	}
 	if d.bytes == 0 && d.err != nil {
 		return damagedPDF(d.err)
@@ -146,7 +158,7 @@ func pdfTitle(title string) string {
 
 // isFileName reports whether a title is a file name.
 func isFileName(title string) bool {
-	for _, ext := range []string{".doc", ".docx", ".odt", ".tex", ".dvi", ".pdf", ".indd", ".pages"} {
+	for _, ext := range []string{".doc", ".docx", ".odt", ".rtf", ".tex", ".dvi", ".pdf", ".indd", ".pages", ".xls", ".xlsx", ".ods", ".ppt", ".pptx", ".odp", ".html", ".htm", ".md", ".txt"} {
 		if strings.HasSuffix(title, ext) {
 			return true
 		}
@@ -155,24 +167,25 @@ func isFileName(title string) bool {
 }
 
 // readPage returns the text of page i of a document.
-func readPage(lib pdfium.Pdfium, doc references.FPDF_DOCUMENT, i int) ([]pdfRun, error) {
+func (d *pdfDocument) readPage(lib pdfium.Pdfium, doc references.FPDF_DOCUMENT, i int) (out pdfPage, err error) {
 	page := requests.Page{ByIndex: &requests.PageByIndex{Document: doc, Index: i}}
 	text, err := lib.FPDFText_LoadPage(&requests.FPDFText_LoadPage{Page: page})
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	defer lib.FPDFText_ClosePage(&requests.FPDFText_ClosePage{TextPage: text.TextPage})
 	n, err := lib.FPDFText_CountChars(&requests.FPDFText_CountChars{TextPage: text.TextPage})
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	if n.Count > pdfPageSize {
-		return nil, tooMuch(fmt.Sprintf("more than %d characters on page %d", pdfPageSize, i+1))
+		return out, tooMuch(fmt.Sprintf("more than %d characters on page %d", pdfPageSize, i+1))
 	}
 	chars, err := lib.GetPageTextStructured(&requests.GetPageTextStructured{Page: page, Mode: requests.GetPageTextStructuredModeChars})
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	t := pdfText{lib, text.TextPage, chars.Chars}
-	return t.runs(), nil
+	t := pdfText{lib: lib, page: text.TextPage, chars: chars.Chars}
+	t.findGrids(d.rules(lib, page))
+	return pdfPage{t.runs(), t.grids}, nil
 }

@@ -384,8 +384,8 @@ func TestPDFiumFolder(t *testing.T) {
 	}
 }
 
-// pdfPage writes lines of "x y size text" as the instructions of a page. F2 is bold.
-func pdfPage(lines ...string) string {
+// drawPage writes lines of "x y size text" as the instructions of a page. F2 is bold.
+func drawPage(lines ...string) string {
 	var b strings.Builder
 	for _, l := range lines {
 		var x, y, size float64
@@ -418,30 +418,30 @@ func TestPDFLayout(t *testing.T) {
 		for i := range 4 {
 			lines = append(lines, fmt.Sprintf("72 %d 11 Room %d%d shows one of the boats.", 700-40*i, n, i))
 		}
-		return pdfPage(lines...)
+		return drawPage(lines...)
 	}
 	for name, c := range map[string]struct {
 		pages []string
 		want  string
 	}{
-		"headings": {[]string{pdfPage("72 720 24 Guide of the museum", fmt.Sprintf(body, 680), "72 666 11 It is open.", "72 630 16 Prices", fmt.Sprintf(body, 600), "72 570 11 **For children", fmt.Sprintf(body, 556))},
+		"headings": {[]string{drawPage("72 720 24 Guide of the museum", fmt.Sprintf(body, 680), "72 666 11 It is open.", "72 630 16 Prices", fmt.Sprintf(body, 600), "72 570 11 **For children", fmt.Sprintf(body, 556))},
 			"title Guide of the museum\np " + body[9:] + " It is open.\n2 Prices\np " + body[9:] + "\n6 For children\np " + body[9:]},
-		"columns": {[]string{pdfPage(columns...)},
+		"columns": {[]string{drawPage(columns...)},
 			"title A\np left line 0 goes on in this column left line 1 goes on in this column left line 2 goes on in this column left line 3 goes on in this column left line 4 goes on in this column left line 5 goes on in this column " +
 				"right line 0 goes on in that column right line 1 goes on in that column right line 2 goes on in that column right line 3 goes on in that column right line 4 goes on in that column right line 5 goes on in that column"},
-		"table": {[]string{pdfPage("72 700 11 Day", "200 700 11 Opens", "300 700 11 Closes", "72 686 11 Monday", "200 686 11 9:40", "300 686 11 17:20", "72 672 11 Tuesday and", "200 672 11 10:00", "300 672 11 18:00", "72 660 11 the day after", "72 600 11 Fee:", "200 600 11 8 euros")},
+		"table": {[]string{drawPage("72 700 11 Day", "200 700 11 Opens", "300 700 11 Closes", "72 686 11 Monday", "200 686 11 9:40", "300 686 11 17:20", "72 672 11 Tuesday and", "200 672 11 10:00", "300 672 11 18:00", "72 660 11 the day after", "72 600 11 Fee:", "200 600 11 8 euros")},
 			"title A\nh Day | Opens | Closes\nr Monday | 9:40 | 17:20\nr Tuesday and the day after | 10:00 | 18:00\nl Fee: 8 euros"},
-		"cell after cell": {[]string{pdfPage("72 700 11 Small", "300 700 11 2.40", "400 700 11 24", "72 686 11 Van with a ramp", "72 673 11 for wheelchairs", "300 686 11 4.90", "400 686 11 49")},
+		"cell after cell": {[]string{drawPage("72 700 11 Small", "300 700 11 2.40", "400 700 11 24", "72 686 11 Van with a ramp", "72 673 11 for wheelchairs", "300 686 11 4.90", "400 686 11 49")},
 			"title A\nr Small | 2.40 | 24\nr Van with a ramp for wheelchairs | 4.90 | 49"},
-		"address": {[]string{pdfPage("72 740 11 Ines Calder", "72 726 11 Uferweg 3", "72 712 11 88131 Lindau", fmt.Sprintf(body, 660), "72 646 11 It is open.", "72 600 11 1 Introduction . . . . . . . . 3", "72 586 11 2 Boats . . . . . . . . . . . . 17")},
+		"address": {[]string{drawPage("72 740 11 Ines Calder", "72 726 11 Uferweg 3", "72 712 11 88131 Lindau", fmt.Sprintf(body, 660), "72 646 11 It is open.", "72 600 11 1 Introduction . . . . . . . . 3", "72 586 11 2 Boats . . . . . . . . . . . . 17")},
 			"title A\np Ines Calder\np Uferweg 3\np 88131 Lindau\np " + body[9:] + " It is open.\nl 1 Introduction .... 3\nl 2 Boats .... 17"},
 		"margins": {[]string{paged(1), paged(2), paged(3)},
 			"title A\np Harbour museum, guide for visitors\np Room 10 shows one of the boats.\np Room 11 shows one of the boats.\np Room 12 shows one of the boats.\np Room 13 shows one of the boats.\n" +
 				"p Room 20 shows one of the boats.\np Room 21 shows one of the boats.\np Room 22 shows one of the boats.\np Room 23 shows one of the boats.\n" +
 				"p Room 30 shows one of the boats.\np Room 31 shows one of the boats.\np Room 32 shows one of the boats.\np Room 33 shows one of the boats."},
-		"paragraphs": {[]string{pdfPage(fmt.Sprintf(body, 700), "72 686 11 The museum is open.", fmt.Sprintf(strings.Replace(body, "72", "84", 1), 672), "72 658 11 It closes late.", "72 644 11 \\225 one boat", "72 630 11 \\225 two boats")},
+		"paragraphs": {[]string{drawPage(fmt.Sprintf(body, 700), "72 686 11 The museum is open.", fmt.Sprintf(strings.Replace(body, "72", "84", 1), 672), "72 658 11 It closes late.", "72 644 11 \\225 one boat", "72 630 11 \\225 two boats")},
 			"title A\np " + body[9:] + " The museum is open.\np " + body[9:] + " It closes late.\nl • one boat\nl • two boats"},
-		"over pages": {[]string{pdfPage("72 700 11 The first line of text on this page is long,", "72 686 11 and so is the second which is not yet at its"), pdfPage("72 700 11 end here.")},
+		"over pages": {[]string{drawPage("72 700 11 The first line of text on this page is long,", "72 686 11 and so is the second which is not yet at its"), drawPage("72 700 11 end here.")},
 			"title A\np The first line of text on this page is long, and so is the second which is not yet at its end here."},
 		"kerned": {[]string{"BT /F1 12 Tf 72 700 Td [(Tw ) 270 (o columns of inter-)] TJ 0 -14 Td (est to all Anglo-) Tj 0 -14 Td (Saxon readers) Tj ET"},
 			"title A\np Two columns of interest to all Anglo-Saxon readers"},
@@ -474,7 +474,7 @@ func TestPDFLayoutIsBounded(t *testing.T) {
 			x, y, joined := place(i)
 			runs = append(runs, pdfRun{text: "ab", font: pdfFont{10, false}, base: y, joined: joined, box: pdfBox{x, y, x + 2, y + 8}})
 		}
-		d.pages = [][]pdfRun{runs}
+		d.pages = []pdfPage{{runs: runs}}
 		start := time.Now()
 		if doc := d.layout(); len(doc.Blocks) == 0 {
 			t.Errorf("%s: nothing", name)
@@ -514,18 +514,133 @@ func TestPDFEncrypted(t *testing.T) {
 	}
 }
 
-// FuzzPDFLayout lays out pieces of text at any places.
+// drawLines writes lines of "x0 y0 x1 y1" as the instructions of a page.
+func drawLines(lines ...string) string {
+	var b strings.Builder
+	for _, l := range lines {
+		var x0, y0, x1, y1 float64
+		fmt.Sscan(l, &x0, &y0, &x1, &y1)
+		fmt.Fprintf(&b, "%g %g m %g %g l S\n", x0, y0, x1, y1)
+	}
+	return b.String()
+}
+
+// drawGrid writes a grid of lines.
+func drawGrid(xs, ys []float64) string {
+	var lines []string
+	for _, y := range ys {
+		lines = append(lines, fmt.Sprint(xs[0], y, xs[len(xs)-1], y))
+	}
+	for _, x := range xs {
+		lines = append(lines, fmt.Sprint(x, ys[0], x, ys[len(ys)-1]))
+	}
+	return drawLines(lines...)
+}
+
+// Lines on the page make cells, however programs draw them.
+func TestPDFRuledTables(t *testing.T) {
+	var (
+		xs      = []float64{70, 150, 230}
+		ys      = []float64{712, 696, 668, 652}
+		trainer = drawPage("72 700 11 Trainer", "152 700 11 Since", "72 686 11 Gudrun", "152 686 11 3 May", "72 673 11 Pietsch", "72 656 11 Ayse Korkmaz", "152 656 11 1 June")
+		bold    = strings.NewReplacer("/F1 11 Tf 72 700", "/F2 11 Tf 72 700", "/F1 11 Tf 152 700", "/F2 11 Tf 152 700").Replace(trainer)
+		table   = "title A\nh Trainer | Since\nr Gudrun Pietsch | 3 May\nr Ayse Korkmaz | 1 June"
+		boxes   strings.Builder
+		thin    strings.Builder
+	)
+	for r := range 3 {
+		for c := range 2 {
+			x, y := xs[c]+1, ys[r+1]+1
+			fmt.Fprintf(&boxes, "%g %g %g %g re S\n", x, y, xs[c+1]-x-1, ys[r]-y-1)
+			for _, e := range [][4]float64{{x, y, xs[c+1] - x, 1}, {x, y, 1, ys[r] - y}, {xs[c+1] - 1, y, 1, ys[r] - y}, {x, ys[r] - 1, xs[c+1] - x, 1}} {
+				fmt.Fprintf(&thin, "%g %g %g %g re f\n", e[0], e[1], e[2], e[3])
+			}
+		}
+	}
+	for name, c := range map[string]struct {
+		pages []string
+		want  string
+	}{
+		"lines":              {[]string{drawGrid(xs, ys) + bold}, table},
+		"no head":            {[]string{drawGrid(xs, ys) + trainer}, "title A\nl Trainer: Since\nl Gudrun Pietsch: 3 May\nl Ayse Korkmaz: 1 June"},
+		"boxes":              {[]string{boxes.String() + bold}, table},
+		"thin rectangles":    {[]string{thin.String() + bold}, table},
+		"open sides":         {[]string{drawLines("70 712 230 712", "70 696 230 696", "70 668 230 668", "70 652 230 652", "150 712 150 652") + bold}, table},
+		"moved and enlarged": {[]string{"q 2 0 0 2 10 20 cm 30 346 m 110 346 l 30 338 m 110 338 l 30 324 m 110 324 l 30 316 m 110 316 l 30 346 m 30 316 l 70 346 m 70 316 l 110 346 m 110 316 l S Q " + bold}, table},
+		"lines across only":  {[]string{drawLines("70 712 260 712", "70 696 260 696", "70 668 260 668", "70 652 260 652") + bold}, table},
+		"a frame and lines":  {[]string{drawLines("70 696 260 696", "70 668 260 668") + "70 652 190 60 re S\n" + bold}, table},
+		"merged": {[]string{drawLines("70 720 310 720", "70 640 310 640", "70 720 70 640", "310 720 310 640", "150 720 150 640", "230 700 230 640", "150 700 310 700", "70 680 310 680", "150 660 310 660") +
+			drawPage("72 696 11 **Line", "152 706 11 **Monday to Friday", "152 686 11 **First", "232 686 11 **Last", "72 656 11 27", "152 666 11 5:48", "232 666 11 22:40", "152 646 11 6:18", "232 646 11 23:10")},
+			"title A\nh Line | Monday to Friday First | Last\nr 27 | 5:48 | 22:40\nr 27 | 6:18 | 23:10"},
+		"two tables": {[]string{drawGrid([]float64{70, 200, 300}, []float64{720, 700, 680}) + drawGrid([]float64{70, 120, 250, 300}, []float64{680, 660, 640}) +
+			drawPage("72 706 11 Small", "202 706 11 2.40", "72 686 11 Large", "202 686 11 4.80", "72 666 11 Day", "122 666 11 Opens", "252 666 11 Closes", "72 646 11 Monday", "122 646 11 9:40", "252 646 11 17:20")},
+			"title A\nl Small: 2.40\nl Large: 4.80\nh Day | Opens | Closes\nr Monday | 9:40 | 17:20"},
+		"over pages": {[]string{drawPage("72 740 11 Below are the trainers.") + drawGrid(xs, ys) + bold,
+			drawGrid(xs, ys) + bold + drawPage("72 600 11 That is all."),
+			drawGrid(xs, ys[:3]) + drawPage("72 700 11 Jo", "152 700 11 1 July", "72 676 11 Bo", "152 676 11 1 May")},
+			"title A\np Below are the trainers.\nh Trainer | Since\nr Gudrun Pietsch | 3 May\nr Ayse Korkmaz | 1 June\nr Gudrun Pietsch | 3 May\nr Ayse Korkmaz | 1 June\np That is all.\nl Jo: 1 July\nl Bo: 1 May"},
+		"paragraphs in cells": {[]string{drawGrid([]float64{70, 300, 560}, []float64{720, 500, 480}) + drawPage("72 486 9 left", "302 486 9 right") + drawPage(wordy(72, 706, 14)...) + drawPage(wordy(302, 706, 3)...)},
+			"title A\np " + strings.TrimSpace(strings.Repeat("The harbour museum shows the boats of the lake ", 14)) + "\np " + strings.TrimSpace(strings.Repeat("The harbour museum shows the boats of the lake ", 3)) + "\np left\np right"},
+		"a frame around the page": {[]string{"20 20 570 750 re S " + drawPage("72 700 11 The museum is open.", "72 600 11 It closes late.")}, "title A\np The museum is open.\np It closes late."},
+		"boxes around paragraphs": {[]string{"70 680 300 40 re S 70 590 300 40 re S " + drawPage("72 700 11 The museum is open.", "72 600 11 It closes late.")}, "title A\np The museum is open.\np It closes late."},
+		"underlined": {[]string{drawLines("72 698 200 698", "72 684 170 684", "72 670 180 670") + drawPage("72 700 11 The museum is open and", "72 686 11 the tower is not, as", "72 672 11 the stairs are old.")},
+			"title A\np The museum is open and the tower is not, as the stairs are old."},
+		"rules between sections": {[]string{drawLines("70 712 500 712", "70 650 500 650", "70 600 500 600") + drawPage("72 700 11 The museum is open all day long in", "72 686 11 summer, and in winter until noon.", "72 630 11 The tower is not, as its stairs are old.")},
+			"title A\np The museum is open all day long in summer, and in winter until noon.\np The tower is not, as its stairs are old."},
+		"a chart": {[]string{drawGrid([]float64{100, 150, 200, 250}, []float64{700, 650, 600}) + "110 600 20 80 re f 160 600 20 40 re f " + drawPage("80 698 11 20", "80 648 11 10", "80 598 11 0", "105 580 11 May", "160 580 11 June")},
+			"title A\np 20\np 10\np 0\nl May June"},
+		"rows between lines": {[]string{drawLines("70 712 260 712", "70 696 260 696", "70 640 260 640") + drawPage("72 700 11 **Day", "152 700 11 **Opens", "72 682 11 Monday", "152 682 11 9:40", "72 666 11 Tuesday", "152 666 11 10:00", "72 650 11 Friday", "152 650 11 8:15")},
+			"title A\nh Day | Opens\nr Monday | 9:40\nr Tuesday | 10:00\nr Friday | 8:15"},
+		"boxes side by side": {[]string{"70 670 105 50 re S 175 670 100 50 re S " + drawPage("72 700 11 Ines Calder", "177 700 11 Date", "72 686 11 Uferweg 3", "177 686 11 3 May")}, "title A\np Ines Calder Uferweg 3\np Date 3 May"},
+		"bars":               {[]string{"70 690 150 20 re f 70 670 90 20 re f " + drawPage("72 695 11 May", "150 695 11 12", "72 675 11 June", "150 675 11 8")}, "title A\nl May: 12\nl June: 8"},
+		"only drawn":         {[]string{strings.Repeat("10 10 m 100 10 l S\n", maxPageObjects) + drawGrid(xs, ys) + trainer}, "title A\nl Trainer: Since\nl Gudrun: 3 May\np Pietsch\np Ayse Korkmaz 1 June"},
+	} {
+		doc, err := Parse(t.Context(), "a.pdf", layoutPDF(c.pages...))
+		if got := show(doc); got != c.want || err != nil {
+			t.Errorf("%s:\n%s (%v)\nwant\n%s", name, got, err, c.want)
+		}
+	}
+}
+
+// wordy returns n full lines of text.
+func wordy(x, y float64, n int) (lines []string) {
+	for i := range n {
+		lines = append(lines, fmt.Sprintf("%g %g 9 The harbour museum shows the boats of the lake", x, y-11*float64(i)))
+	}
+	return lines
+}
+
+// FuzzPDFLayout lays out pieces of text at any places, with lines between them.
 func FuzzPDFLayout(f *testing.F) {
 	f.Add([]byte("\x10\x80\x20\x0aone two three four five\n\x90\x80\x20\x0asix\n\x10\x70\x20\x0aseven-\n\x90\x70\x20\x1aEight: 9"))
+	f.Add([]byte("\x10\x90\x40\x00\n\x10\x80\x40\x00\n\x10\x70\x40\x00\n\x10\x70\x00\x20\n\x30\x70\x00\x20\n\x50\x70\x00\x20\n\x12\x88\x20\x0aone two\n\x32\x88\x20\x0athree\n\x12\x78\x20\x0afour\n\x32\x78\x20\x0afive"))
+	f.Add([]byte("\x10\x90\x40\x00\n\x10\x80\x40\x00\n\x10\x70\x40\x00\n\x12\x88\x20\x0aone two\n\x32\x88\x20\x0athree\n\x12\x78\x20\x0afour\n\x32\x78\x20\x0afive"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if len(data) > 1<<14 {
 			return
 		}
 		var d pdfDocument
 		var runs []pdfRun
+		var lines []pdfBox
+		endPage := func() {
+			var ink []pdfBox
+			for _, r := range runs {
+				ink = append(ink, r.box)
+			}
+			text := pdfText{grids: gridsOf(lines, ink)}
+			for i, r := range runs {
+				runs[i].grid, runs[i].cell = text.cellAt(r.box, 0)
+			}
+			d.pages, runs, lines = append(d.pages, pdfPage{runs, text.grids}), nil, nil
+		}
 		for piece := range bytes.SplitSeq(data, []byte("\n")) {
-			if len(piece) < 5 {
-				d.pages, runs = append(d.pages, runs), nil
+			if len(piece) == 4 {
+				x, y := float64(piece[0])*3, float64(piece[1])*4
+				lines = append(lines, pdfBox{x, y, x + 3*float64(piece[2]), y + 4*float64(piece[3])})
+				continue
+			}
+			if len(piece) < 4 {
+				endPage()
 				continue
 			}
 			text := english.Collapse(string(piece[4:]))
@@ -535,7 +650,7 @@ func FuzzPDFLayout(f *testing.F) {
 			x, y, wide, size := float64(piece[0])*3, float64(piece[1])*4, float64(piece[2]), float64(piece[3]&31)+1
 			runs = append(runs, pdfRun{text: text, font: pdfFont{size, piece[3]&32 > 0}, base: y, joined: piece[3]&64 > 0, hyphen: piece[3]&128 > 0, box: pdfBox{x, y, x + wide, y + size}})
 		}
-		d.pages = append(d.pages, runs)
+		endPage()
 		letters := func(s string) (n int) {
 			for _, r := range s {
 				if unicode.IsLetter(r) {
@@ -545,8 +660,8 @@ func FuzzPDFLayout(f *testing.F) {
 			return n
 		}
 		doc, want, got := d.layout(), 0, 0
-		for _, runs := range d.pages { // without the margins
-			for _, r := range runs {
+		for _, page := range d.pages { // without the margins
+			for _, r := range page.runs {
 				want += letters(r.text)
 			}
 		}

@@ -55,10 +55,11 @@ type pdfiumHost struct {
 
 // pdfiumRun is PDFium with its memory.
 type pdfiumRun struct {
-	lib    pdfium.Pdfium
-	pool   pdfium.Pool
-	memory boundedMemory
-	stop   context.CancelFunc // ends any call at once
+	lib     pdfium.Pdfium
+	pool    pdfium.Pool
+	memory  boundedMemory
+	objects int                // that go-pdfium remembers: those of pages and paths, until it is closed
+	stop    context.CancelFunc // ends any call at once
 }
 
 func newPDFium(cache string, preparing func()) *pdfiumHost {
@@ -85,7 +86,7 @@ func (h *pdfiumHost) use(ctx context.Context, read func(lib pdfium.Pdfium, tick 
 	err = read(run.lib, func() { timer.Reset(h.pageTime) })
 	timer.Stop()
 	stopped := !unwatch() || late.Load()
-	if stopped || crashed(err) || run.memory.full || cap(run.memory.bytes) > pdfKeep {
+	if stopped || crashed(err) || run.memory.full || cap(run.memory.bytes) > pdfKeep || run.objects > maxFileObjects {
 		h.running = nil
 		run.close()
 	}

@@ -20,8 +20,8 @@ import (
 // pdfLine is a line of a column, or a table.
 type pdfLine struct {
 	pdfRun
-	alone bool       // it belongs to no paragraph
-	table [][]string // cells by rows; nil for a line
+	alone bool      // it belongs to no paragraph
+	table *pdfTable // nil for a line
 }
 
 // layout returns the document: headings, paragraphs, items, and the rows of tables.
@@ -29,9 +29,9 @@ func (d *pdfDocument) layout() Document {
 	d.dropMargins()
 	b := blockBuilder{doc: Document{Title: d.title}, headings: map[int]float64{}}
 	b.body, b.largest = d.fonts()
-	for i, runs := range d.pages {
+	for i, page := range d.pages {
 		b.first = i == 0
-		lines := linesOf(rowsOf(runs))
+		lines := page.lines()
 		for b.page = lines; len(lines) > 0; {
 			n := blockLength(lines)
 			b.add(lines[:n])
@@ -39,6 +39,7 @@ func (d *pdfDocument) layout() Document {
 		}
 	}
 	b.end()
+	b.endTable()
 	b.rank()
 	return b.doc
 }
@@ -46,8 +47,8 @@ func (d *pdfDocument) layout() Document {
 // fonts returns the most frequent font and the largest size.
 func (d *pdfDocument) fonts() (body pdfFont, largest float64) {
 	letters := map[pdfFont]int{}
-	for _, runs := range d.pages {
-		for _, r := range runs {
+	for _, page := range d.pages {
+		for _, r := range page.runs {
 			f := pdfFont{math.Round(2*r.font.size) / 2, r.font.bold}
 			largest = max(largest, r.font.size)
 			if letters[f] += len(r.text); letters[f] > letters[body] {
@@ -62,8 +63,8 @@ func (d *pdfDocument) fonts() (body pdfFont, largest float64) {
 func (d *pdfDocument) dropMargins() {
 	pages := map[margin]int{}
 	at := make([]map[int]margin, len(d.pages))
-	for p, runs := range d.pages {
-		at[p] = margins(runs, p)
+	for p, page := range d.pages {
+		at[p] = margins(page.runs, p)
 		once := map[margin]bool{}
 		for _, m := range at[p] {
 			if !once[m] {
@@ -73,16 +74,16 @@ func (d *pdfDocument) dropMargins() {
 		}
 	}
 	seen := map[margin]bool{}
-	for p, runs := range d.pages {
+	for p, page := range d.pages {
 		var kept []pdfRun
-		for i, r := range runs {
+		for i, r := range page.runs {
 			m, ok := at[p][i]
 			if !ok || !m.number && (pages[m] < 3 || !seen[m]) || m.number && pages[m] < 2 {
 				kept = append(kept, r)
 			}
 			seen[m] = true
 		}
-		d.pages[p] = kept
+		d.pages[p].runs = kept
 	}
 }
 
@@ -112,7 +113,7 @@ func margins(runs []pdfRun, p int) map[int]margin {
 			continue
 		}
 		out[i] = margin{math.Round(r.base), r.text, false}
-		if m := pageNumber.FindStringSubmatch(r.text); m != nil {
+		if m := pageNumber.FindStringSubmatch(r.text); m != nil && r.grid == 0 {
 			n, _ := strconv.Atoi(m[1])
 			out[i] = margin{math.Round(r.base), strconv.Itoa(n - p), true}
 		}
@@ -282,37 +283,37 @@ func tableLength(rows [][]pdfRun) (n, cells int) {
 	return n, cells
 }
 
-// tableOf returns the cells of a table. Each cell is in the column whose other cells it stands below.
-func tableOf(rows [][]pdfRun) (table [][]string) {
+// tableOf returns the table of rows. Each cell is in the column whose other cells it stands below.
+func tableOf(rows [][]pdfRun) *pdfTable {
 	columns := columnsOf(rows)
 	if len(columns) > maxCells { // no columns after all
-		for _, row := range rows {
-			var cells []string
-			for _, run := range row {
-				cells = append(cells, run.text)
-			}
-			table = append(table, cells)
-		}
-		return table
+		columns = nil
+	}
+	t := &pdfTable{}
+	for _, c := range columns {
+		t.lefts = append(t.lefts, c.left)
 	}
 	var above []pdfRun // the row before
 	for _, row := range rows {
-		if len(above) > 1 && continuesRow(above, row) {
-			cells := table[len(table)-1]
+		if columns == nil {
+			t.begin()
 			for _, run := range row {
-				c := columnAt(columns, run)
-				cells[c] += " " + run.text
+				t.cell(run.text, 1, 1)
 			}
 			continue
 		}
-		cells := make([]string, len(columns))
+		goesOn := len(above) > 1 && continuesRow(above, row)
+		if !goesOn {
+			t.rows, t.bold, above = append(t.rows, make([]string, len(columns))), append(t.bold, true), row
+		}
+		last := len(t.rows) - 1
 		for _, run := range row {
 			c := columnAt(columns, run)
-			cells[c] = strings.TrimSpace(cells[c] + " " + run.text)
+			t.rows[last][c] = strings.TrimSpace(t.rows[last][c] + " " + run.text)
+			t.bold[last] = t.bold[last] && run.font.bold
 		}
-		table, above = append(table, cells), row
 	}
-	return table
+	return t
 }
 
 // columnsOf returns the columns of a table from left to right: where cells of different rows overlap, they are of one column.
@@ -386,6 +387,8 @@ type blockBuilder struct {
 	page    []pdfLine
 	first   bool // the page is the first
 
+	table *pdfTable // the table at the end of what was added, which may go on on the next page
+
 	headings map[int]float64 // sizes of headings by the index of their block
 
 	text  []byte  // of the current block
@@ -400,13 +403,18 @@ func (b *blockBuilder) add(lines []pdfLine) {
 	switch {
 	case lines[0].table != nil:
 		b.end()
-		b.doc.addTable(lines[0].table, guessHead)
+		if b.table == nil || !b.table.goOn(lines[0].table) {
+			b.endTable()
+			b.table = lines[0].table
+		}
 		return
 	case lines[0].alone:
 		b.end()
+		b.endTable()
 		b.doc.Add(Line, lines[0].text)
 		return
 	}
+	b.endTable()
 	column := lines[0].box
 	var steps []float64
 	for i, l := range lines {
@@ -464,22 +472,30 @@ func (b *blockBuilder) breaks(l pdfLine, column pdfBox, step float64) bool {
 
 // append adds a line to the current block.
 func (b *blockBuilder) append(l pdfLine) {
-	n := len(b.text)
-	switch lower := beginsLower(l.text); {
-	case b.lines == 0:
+	if b.lines == 0 {
 		b.font = l.font
-	case b.last.hyphen && !lower:
-		b.text = append(b.text, '-')
-	case b.last.hyphen:
-	case n > 1 && b.text[n-1] == '-' && b.text[n-2] != ' ' && lower:
-		b.text = b.text[:n-1]
-	default:
-		b.text = append(b.text, ' ')
+	} else {
+		b.text = appendBetween(b.text, b.last.pdfRun, l.pdfRun)
 	}
 	b.text = append(b.text, l.text...)
 	b.font.bold = b.font.bold && l.font.bold
 	b.last, b.full = l, false
 	b.lines++
+}
+
+// appendBetween appends to a text that ends with a run what stands before the run after it: a space, a hyphen, or nothing
+// if a hyphen only divides a word between two lines.
+func appendBetween(text []byte, last, next pdfRun) []byte {
+	n, lower := len(text), beginsLower(next.text)
+	switch {
+	case last.hyphen && !lower:
+		return append(text, '-')
+	case last.hyphen:
+		return text
+	case n > 1 && text[n-1] == '-' && text[n-2] != ' ' && lower && !next.joined:
+		return text[:n-1]
+	}
+	return append(text, ' ')
 }
 
 // end ends the current block.

@@ -27,6 +27,8 @@ type pdfRun struct {
 	box    pdfBox
 	base   float64 // the y on which its letters stand
 	angle  float64 // counter-clockwise, in radians
+	grid   int     // the grid of the page in which it stands, counted from 1; 0 for none
+	cell   int     // the cell of that grid
 	joined bool    // it stands on the line of the run before it
 	hyphen bool    // its last word continues on the next line; the hyphen is not part of text
 }
@@ -45,6 +47,47 @@ type pdfText struct {
 	lib   pdfium.Pdfium
 	page  references.FPDF_TEXTPAGE
 	chars []*responses.GetPageTextStructuredChar
+	angle float64 // in which most of the text runs
+	grids []pdfGrid
+}
+
+// findGrids finds the grids that lines on the page make.
+func (t *pdfText) findGrids(lines []pdfBox) {
+	if len(lines) < 3 || len(t.chars) == 0 {
+		return
+	}
+	angles := map[float64]int{} // in degrees
+	most := 0.0
+	for i := range t.chars {
+		a := math.Round(t.angleOf(i) * 180 / math.Pi)
+		if angles[a]++; angles[a] > angles[most] {
+			most = a
+		}
+	}
+	t.angle = most * math.Pi / 180
+	var ink []pdfBox
+	for i, c := range t.chars {
+		if strings.TrimSpace(c.Text) != "" && !turned(t.angleOf(i), t.angle) {
+			ink = append(ink, t.box(i))
+		}
+	}
+	for i, l := range lines {
+		lines[i] = l.turn(t.angle)
+	}
+	t.grids = gridsOf(lines, ink)
+}
+
+// cellAt returns the grid, counted from 1, and the cell in which a character of an angle stands; 0 for no grid.
+func (t *pdfText) cellAt(box pdfBox, angle float64) (grid, cell int) {
+	if turned(angle, t.angle) {
+		return 0, 0
+	}
+	for i := range t.grids {
+		if c := t.grids[i].cellAt((box.left+box.right)/2, (box.bottom+box.top)/2); c >= 0 {
+			return i + 1, c
+		}
+	}
+	return 0, 0
 }
 
 // font returns the font of character i.
@@ -67,13 +110,13 @@ func (t *pdfText) font(i int) pdfFont {
 	return f
 }
 
-// angle returns the direction in which text with character i runs, counter-clockwise from the x axis. PDFium counts clockwise.
-func (t *pdfText) angle(i int) float64 { return -t.chars[i].Angle }
+// angleOf returns the direction in which text with character i runs, counter-clockwise from the x axis. PDFium counts clockwise.
+func (t *pdfText) angleOf(i int) float64 { return -t.chars[i].Angle }
 
 // box returns the box of the ink of character i.
 func (t *pdfText) box(i int) pdfBox {
 	p := t.chars[i].PointPosition
-	return pdfBox{p.Left, p.Bottom, p.Right, p.Top}.turn(t.angle(i))
+	return pdfBox{p.Left, p.Bottom, p.Right, p.Top}.turn(t.angleOf(i))
 }
 
 // space returns the space that the file leaves between two characters, whatever the ink of their letters.
@@ -85,7 +128,7 @@ func (t *pdfText) space(i, j int) float64 {
 			return 0
 		}
 		r := loose.Rect
-		boxes[n] = pdfBox{float64(r.Left), float64(r.Bottom), float64(r.Right), float64(r.Top)}.turn(t.angle(i))
+		boxes[n] = pdfBox{float64(r.Left), float64(r.Bottom), float64(r.Right), float64(r.Top)}.turn(t.angleOf(i))
 	}
 	return boxes[0].gap(boxes[1])
 }
@@ -164,15 +207,19 @@ func (t *pdfText) runs() []pdfRun {
 
 // add appends a letter.
 func (b *runBuilder) add(i int, text string) {
-	box, angle := b.box(i), b.angle(i)
+	box, angle := b.box(i), b.angleOf(i)
+	grid, cell := b.cellAt(box, angle)
 	if box.right-box.left > 1e5 || box.top-box.bottom > 1e5 || math.IsNaN(box.left+box.right+box.top+box.bottom) {
 		return // nowhere near a page
 	}
-	if b.out.Len() > 0 {
+	if b.out.Len() > 0 && (grid != b.run.grid || grid > 0 && cell != b.run.cell) {
+		b.end()
+	} else if b.out.Len() > 0 {
 		b.separate(i, box)
 	}
 	if b.out.Len() == 0 {
 		b.run.font, b.run.box, b.run.angle, b.from = b.font(i), box, angle, i
+		b.run.grid, b.run.cell = grid, cell
 	}
 	b.space, b.ended = false, false
 	b.out.WriteString(ligatures.Replace(text))
@@ -194,7 +241,7 @@ var leaders = regexp.MustCompile(`(?:\s*[.…·_]){4,}\s*`)
 func (b *runBuilder) separate(i int, box pdfBox) {
 	size := b.run.font.size
 	gap := b.last.gap(box)
-	turned := math.Abs(math.Remainder(b.angle(i)-b.run.angle, 2*math.Pi)) > 0.1
+	turned := turned(b.angleOf(i), b.run.angle)
 	below := max(box.bottom-b.run.box.top, b.run.box.bottom-box.top) > lineGap*size
 	aside := !turned && min(box.top, b.run.box.top)-max(box.bottom, b.run.box.bottom) > 0.5*min(box.top-box.bottom, b.run.box.top-b.run.box.bottom)
 	switch {
@@ -264,6 +311,9 @@ func (b *runBuilder) spaced() string {
 	}
 	return out.String() + text[from:]
 }
+
+// turned reports whether texts run in two directions.
+func turned(a, b float64) bool { return math.Abs(math.Remainder(a-b, 2*math.Pi)) > 0.1 }
 
 // turn returns the box in axes that are turned by an angle.
 func (a pdfBox) turn(angle float64) pdfBox {

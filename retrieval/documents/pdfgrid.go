@@ -1,0 +1,437 @@
+package documents
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sort"
+)
+
+// This file makes grids of the lines on a page, and says in which cell a character stands. Lines that cross or touch make
+// a grid. Where the lines between two fields are missing, the fields are one cell. Lines that only run below each other, or
+// a box that only such lines divide, make the rows of a grid; its columns are where all rows leave a gap.
+
+// pdfGrid is cells that lines on a page make.
+type pdfGrid struct {
+	xs, ys []float64 // of the lines, from left to right and from the top down
+	cells  []pdfCell // row by row
+	fields []int     // the cell of each field between lines, row by row
+}
+
+// pdfCell is a cell of a grid: the field in its upper left corner, and how many fields it has each way.
+type pdfCell struct{ row, column, rows, columns int }
+
+// pdfRule is a line: horizontal at a y, or vertical at an x.
+type pdfRule struct{ at, from, to float64 }
+
+const (
+	ruleJoin   = 4.0     // points: lines that are no further apart touch, or are one
+	maxCrosses = 1 << 22 // pairs of lines that are looked at on a page
+	maxFields  = 1 << 13 // fields of a grid
+)
+
+// gridsOf returns the grids of a page with text in several cells. ink has the boxes of the page's letters. Of
+// grids that lie in each other only the innermost are returned.
+func gridsOf(lines, ink []pdfBox) (grids []pdfGrid) {
+	across, down := rulesOf(lines)
+	if len(across)*len(down) > maxCrosses {
+		return nil
+	}
+	for _, part := range connected(across, down) {
+		g, ok := newGrid(part.across, part.down)
+		if !ok {
+			continue
+		}
+		if len(g.xs) == 2 && !g.split(g.letters(ink)) && len(part.down) == 0 {
+			continue
+		}
+		filled := 0
+		for _, letters := range g.letters(ink) {
+			filled += min(1, len(letters))
+		}
+		if filled > 1 {
+			grids = append(grids, g)
+		}
+	}
+	return innermost(grids)
+}
+
+// innermost returns the grids that hold no other grid, from the top of the page down.
+func innermost(grids []pdfGrid) (out []pdfGrid) {
+	for i, g := range grids {
+		if !slices.ContainsFunc(grids, func(o pdfGrid) bool {
+			x, y := (o.xs[0]+o.xs[len(o.xs)-1])/2, (o.ys[0]+o.ys[len(o.ys)-1])/2
+			return g.cellAt(x, y) >= 0 && o.width()*o.height() < g.width()*g.height()
+		}) && len(out) < maxPageGrids {
+			out = append(out, grids[i])
+		}
+	}
+	slices.SortStableFunc(out, func(a, b pdfGrid) int { return cmp.Compare(b.ys[0], a.ys[0]) })
+	return out
+}
+
+// maxPageGrids is the greatest number of grids of a page.
+const maxPageGrids = 64
+
+func (g *pdfGrid) width() float64  { return g.xs[len(g.xs)-1] - g.xs[0] }
+func (g *pdfGrid) height() float64 { return g.ys[0] - g.ys[len(g.ys)-1] }
+
+// rulesOf returns lines by their direction. Pieces of a line are joined.
+func rulesOf(lines []pdfBox) (across, down []pdfRule) {
+	for _, l := range lines {
+		if l.right-l.left > l.top-l.bottom {
+			across = append(across, pdfRule{(l.bottom + l.top) / 2, l.left, l.right})
+		} else {
+			down = append(down, pdfRule{(l.left + l.right) / 2, l.bottom, l.top})
+		}
+	}
+	return joinRules(across), joinRules(down)
+}
+
+// maxRules is the greatest number of lines of a page in one direction; a page with more is a drawing.
+const maxRules = 1 << 12
+
+// joinRules joins lines of one direction that go on from each other. It returns none if there are too many.
+func joinRules(rules []pdfRule) (out []pdfRule) {
+	if len(rules) > maxRules {
+		return nil
+	}
+	slices.SortFunc(rules, func(a, b pdfRule) int {
+		return cmp.Or(cmp.Compare(math.Round(a.at), math.Round(b.at)), cmp.Compare(a.from, b.from))
+	})
+	for _, r := range rules {
+		joined := false
+		for i := len(out) - 1; i >= 0 && r.at-out[i].at < 2 && !joined; i-- {
+			if o := &out[i]; math.Abs(r.at-o.at) <= 1 && r.from <= o.to+ruleJoin && r.to >= o.from-ruleJoin {
+				o.from, o.to, joined = min(o.from, r.from), max(o.to, r.to), true
+			}
+		}
+		if !joined {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// gridRules is the lines of a grid.
+type gridRules struct{ across, down []pdfRule }
+
+// connected returns the lines that cross or touch each other together, and so the horizontal ones without a vertical one
+// that begin and end alike.
+func connected(across, down []pdfRule) (parts []gridRules) {
+	sets := newSets(len(across) + len(down))
+	alone := make([]bool, len(across))
+	for i, a := range across {
+		alone[i] = true
+		for j, d := range down {
+			if d.at >= a.from-ruleJoin && d.at <= a.to+ruleJoin && a.at >= d.from-ruleJoin && a.at <= d.to+ruleJoin {
+				sets.join(i, len(across)+j)
+				alone[i] = false
+			}
+		}
+	}
+	last := map[[2]int]int{} // the index of a line that begins and ends there
+	for i, a := range across {
+		if !alone[i] {
+			continue
+		}
+		ends := [2]int{int(math.Round(a.from / ruleJoin)), int(math.Round(a.to / ruleJoin))}
+		if before, ok := last[ends]; ok {
+			sets.join(i, before)
+		}
+		last[ends] = i
+	}
+	byRoot := map[int]*gridRules{}
+	var roots []int
+	of := func(i int) *gridRules {
+		root := sets.root(i)
+		if byRoot[root] == nil {
+			byRoot[root] = &gridRules{}
+			roots = append(roots, root)
+		}
+		return byRoot[root]
+	}
+	for i, a := range across {
+		p := of(i)
+		p.across = append(p.across, a)
+	}
+	for j, d := range down {
+		p := of(len(across) + j)
+		p.down = append(p.down, d)
+	}
+	for _, root := range roots {
+		parts = append(parts, *byRoot[root])
+	}
+	return parts
+}
+
+// newGrid returns the grid that lines make. The ends of lines close it at sides where it is open. ok is false for what is
+// no grid: lines in one direction only, a single box, or cells that are no rectangles.
+func newGrid(across, down []pdfRule) (g pdfGrid, ok bool) {
+	if len(across) == 0 || len(across)+len(down) < 3 {
+		return g, false
+	}
+	g.xs, g.ys = places(down, across), places(across, down)
+	columns, rows := len(g.xs)-1, len(g.ys)-1
+	if columns < 1 || rows < 1 || rows*columns < 2 || rows*columns > maxFields {
+		return g, false
+	}
+	below := covered(across, g.ys, g.xs) // by line and column
+	beside := covered(down, g.xs, g.ys)  // by line and row
+	slices.Reverse(g.ys)
+	sets := newSets(rows * columns)
+	for r := range rows {
+		for c := range columns {
+			if up := rows - 1 - r; c+1 < columns && !beside[(c+1)*rows+up] {
+				sets.join(r*columns+c, r*columns+c+1)
+			}
+			if line := rows - 1 - r; r+1 < rows && !below[line*columns+c] {
+				sets.join(r*columns+c, (r+1)*columns+c)
+			}
+		}
+	}
+	return g, g.fill(sets)
+}
+
+// places returns where lines are, in ascending order, and the ends of the lines across them where these reach further.
+func places(rules, ends []pdfRule) (at []float64) {
+	var all []float64
+	for _, r := range rules {
+		all = append(all, r.at)
+	}
+	slices.Sort(all)
+	for i := 0; i < len(all); {
+		n, sum := i, 0.0
+		for ; n < len(all) && all[n]-all[i] <= ruleJoin; n++ {
+			sum += all[n]
+		}
+		at = append(at, sum/float64(n-i))
+		i = n
+	}
+	if len(ends) == 0 {
+		return at
+	}
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, e := range ends {
+		low, high = min(low, e.from), max(high, e.to)
+	}
+	if len(at) == 0 || low < at[0]-2*ruleJoin {
+		at = slices.Insert(at, 0, low)
+	}
+	if high > at[len(at)-1]+2*ruleJoin {
+		at = append(at, high)
+	}
+	return at
+}
+
+// covered reports for each place of lines and each stretch between the places across them whether lines run along most of it.
+func covered(rules []pdfRule, at, across []float64) []bool {
+	stretches := len(across) - 1
+	long := make([]float64, len(at)*stretches)
+	for _, r := range rules {
+		line := nearest(at, r.at)
+		for s := max(0, sort.SearchFloat64s(across, r.from)-1); s < stretches && across[s] < r.to; s++ {
+			long[line*stretches+s] += max(0, min(r.to, across[s+1])-max(r.from, across[s]))
+		}
+	}
+	out := make([]bool, len(long))
+	for i, l := range long {
+		s := i % stretches
+		out[i] = l > 0.5*(across[s+1]-across[s])
+	}
+	return out
+}
+
+// nearest returns the index of the number in ascending ones that is nearest to x.
+func nearest(ascending []float64, x float64) int {
+	i := min(sort.SearchFloat64s(ascending, x), len(ascending)-1)
+	if i > 0 && x-ascending[i-1] < ascending[i]-x {
+		i--
+	}
+	return i
+}
+
+// fill makes the cells of sets of fields. It reports whether all are rectangles.
+func (g *pdfGrid) fill(sets sets) bool {
+	columns, rows := len(g.xs)-1, len(g.ys)-1
+	g.fields = make([]int, rows*columns)
+	count := []int{} // fields by cell
+	at := map[int]int{}
+	for i := range g.fields {
+		root := sets.root(i)
+		n, known := at[root]
+		if !known {
+			n = len(g.cells)
+			at[root] = n
+			g.cells, count = append(g.cells, pdfCell{i / columns, i % columns, 1, 1}), append(count, 0)
+		}
+		c := &g.cells[n]
+		if i%columns < c.column {
+			return false
+		}
+		c.rows, c.columns = max(c.rows, i/columns-c.row+1), max(c.columns, i%columns-c.column+1)
+		count[n]++
+		g.fields[i] = n
+	}
+	for n, c := range g.cells {
+		if count[n] != c.rows*c.columns {
+			return false
+		}
+	}
+	return len(g.cells) > 1
+}
+
+// cellAt returns the index of the cell at a place, or -1 if the place is outside the grid.
+func (g *pdfGrid) cellAt(x, y float64) int {
+	columns, rows := len(g.xs)-1, len(g.ys)-1
+	c := sort.SearchFloat64s(g.xs, x) - 1
+	r := sort.Search(rows+1, func(i int) bool { return g.ys[i] <= y }) - 1
+	if c < 0 || c >= columns || r < 0 || r >= rows {
+		return -1
+	}
+	return g.fields[r*columns+c]
+}
+
+// letters returns the boxes of the letters in each cell.
+func (g *pdfGrid) letters(ink []pdfBox) [][]pdfBox {
+	out := make([][]pdfBox, len(g.cells))
+	for _, b := range ink {
+		if n := g.cellAt((b.left+b.right)/2, (b.bottom+b.top)/2); n >= 0 {
+			out[n] = append(out[n], b)
+		}
+	}
+	return out
+}
+
+// split divides the only column of a grid at the gaps that its rows share, and so makes it a table. It does nothing and
+// returns false if the rows are not those of a table but paragraphs between lines, or tables between headings.
+func (g *pdfGrid) split(letters [][]pdfBox) bool {
+	gaps := sharedGaps(letters)
+	if len(gaps) == 0 || len(gaps) >= maxColumns {
+		return false
+	}
+	rows := len(g.ys) - 1
+	if len(g.cells) != rows {
+		return false // a line is missing somewhere
+	}
+	xs := slices.Insert(slices.Clone(g.xs), 1, gaps...)
+	columns := len(xs) - 1
+	filled, high, single := 0, 0, 0 // rows with several cells; with a cell of several lines; of them those with one of a single line
+	for _, row := range letters {
+		cells := make([][]pdfBox, columns)
+		for _, b := range row {
+			c := sort.SearchFloat64s(xs, (b.left+b.right)/2) - 1
+			cells[c] = append(cells[c], b)
+		}
+		least, most, used := math.MaxInt, 0, 0
+		for _, cell := range cells {
+			if n := countLines(cell); n > 0 {
+				least, most, used = min(least, n), max(most, n), used+1
+			}
+		}
+		if used > 1 {
+			filled++
+		}
+		if used > 1 && most > 1 {
+			high++
+			if least == 1 {
+				single++
+			}
+		}
+	}
+	if filled < 2 || 2*filled < rows || 2*single < high {
+		return false
+	}
+	g.xs, g.cells, g.fields = xs, nil, make([]int, rows*columns)
+	for i := range g.fields {
+		g.fields[i] = i
+		g.cells = append(g.cells, pdfCell{i / columns, i % columns, 1, 1})
+	}
+	return true
+}
+
+// sharedGaps returns the middles of the gaps that the letters of all rows leave, but for rows of a single text without a
+// gap, if they are few.
+func sharedGaps(rows [][]pdfBox) []float64 {
+	var all, most []pdfBox
+	var heights []float64
+	for _, row := range rows {
+		all = append(all, row...)
+		for _, b := range row {
+			heights = append(heights, b.top-b.bottom)
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	slices.Sort(heights)
+	height := heights[len(heights)/2]
+	single, filled := 0, 0
+	for _, row := range rows {
+		switch {
+		case len(row) == 0:
+			continue
+		case countLines(row) == 1 && len(gapsOf(row, height)) == 0:
+			single++
+		default:
+			most = append(most, row...)
+		}
+		filled++
+	}
+	gaps := gapsOf(all, height)
+	if len(gaps) == 0 && 3*single <= filled {
+		gaps = gapsOf(most, height)
+	}
+	return gaps
+}
+
+// gapsOf returns the middles of the gaps between letters, seen from above, that are wider than most letters are high.
+func gapsOf(letters []pdfBox, height float64) (gaps []float64) {
+	letters = slices.Clone(letters)
+	slices.SortFunc(letters, func(a, b pdfBox) int { return cmp.Compare(a.left, b.left) })
+	for i, right := 0, math.Inf(1); i < len(letters); i++ {
+		if letters[i].left-right > height {
+			gaps = append(gaps, (letters[i].left+right)/2)
+		}
+		if i == 0 {
+			right = letters[0].right
+		}
+		right = max(right, letters[i].right)
+	}
+	return gaps
+}
+
+// countLines returns the number of lines that letters make.
+func countLines(letters []pdfBox) (n int) {
+	letters = slices.Clone(letters)
+	slices.SortFunc(letters, func(a, b pdfBox) int { return cmp.Compare(b.bottom+b.top, a.bottom+a.top) })
+	bottom := math.Inf(1)
+	for _, b := range letters {
+		if (b.bottom+b.top)/2 < bottom {
+			n++
+			bottom = b.bottom
+		}
+	}
+	return n
+}
+
+// sets are disjoint sets of numbers from 0 on: each number's parent, which is itself for the root of a set.
+type sets []int
+
+func newSets(n int) sets {
+	s := make(sets, n)
+	for i := range s {
+		s[i] = i
+	}
+	return s
+}
+
+func (s sets) root(i int) int {
+	for s[i] != i {
+		s[i] = s[s[i]]
+		i = s[i]
+	}
+	return i
+}
+
+func (s sets) join(i, j int) { s[s.root(i)] = s.root(j) }

@@ -1,0 +1,178 @@
+package documents
+
+import (
+	"math"
+
+	"github.com/klippa-app/go-pdfium"
+	"github.com/klippa-app/go-pdfium/enums"
+	"github.com/klippa-app/go-pdfium/references"
+	"github.com/klippa-app/go-pdfium/requests"
+	"github.com/klippa-app/go-pdfium/structs"
+)
+
+// This file finds the straight lines on a page: those that programs draw as lines, and those that they draw as thin
+// rectangles or as the edges of boxes.
+
+// Bounds of looking for lines. A page that exceeds one is a drawing: it is read as if it had no lines.
+const (
+	maxPageObjects  = 1 << 13 // objects of a page, those of its forms too
+	maxPageSegments = 1 << 13 // segments of the paths of a page
+	maxPathSegments = 1 << 9  // segments of a path; one with more is part of a drawing
+	maxFormDepth    = 3       // forms within forms
+	maxFileObjects  = 1 << 17 // objects and segments of a file: go-pdfium remembers each, in some 200 bytes
+)
+
+const (
+	ruleWidth  = 3.0 // points: a filled rectangle that is not wider is a line
+	ruleLength = 5.0 // points: a shorter line is none
+)
+
+// ruleReader reads the lines of a page.
+type ruleReader struct {
+	lib      pdfium.Pdfium
+	objects  int // still to read, of the page
+	segments int
+	rules    []pdfBox
+}
+
+// rules returns the lines of a page as boxes that are thin in one direction.
+func (d *pdfDocument) rules(lib pdfium.Pdfium, page requests.Page) []pdfBox {
+	count, err := lib.FPDFPage_CountObjects(&requests.FPDFPage_CountObjects{Page: page})
+	if err != nil || count.Count > maxPageObjects || d.objects > maxFileObjects {
+		return nil
+	}
+	r := ruleReader{lib: lib, objects: maxPageObjects, segments: maxPageSegments}
+	for i := range count.Count {
+		object, err := lib.FPDFPage_GetObject(&requests.FPDFPage_GetObject{Page: page, Index: i})
+		if err == nil {
+			r.object(object.PageObject, unturned, 0)
+		}
+		if r.objects--; r.objects < 0 || r.segments < 0 {
+			break
+		}
+	}
+	d.objects += maxPageObjects - r.objects + maxPageSegments - r.segments
+	if r.objects < 0 || r.segments < 0 {
+		return nil
+	}
+	return r.rules
+}
+
+// unturned is the matrix that changes nothing.
+var unturned = structs.FPDF_FS_MATRIX{A: 1, D: 1}
+
+// object reads the lines of an object whose points a matrix brings to their place on the page.
+func (r *ruleReader) object(o references.FPDF_PAGEOBJECT, place structs.FPDF_FS_MATRIX, depth int) {
+	kind, err := r.lib.FPDFPageObj_GetType(&requests.FPDFPageObj_GetType{PageObject: o})
+	if err != nil {
+		return
+	}
+	switch {
+	case kind.Type == enums.FPDF_PAGEOBJ_PATH:
+		r.path(o, place)
+	case kind.Type == enums.FPDF_PAGEOBJ_FORM && depth < maxFormDepth:
+		count, err := r.lib.FPDFFormObj_CountObjects(&requests.FPDFFormObj_CountObjects{PageObject: o})
+		if err != nil {
+			return
+		}
+		place = r.placed(o, place)
+		for i := 0; i < count.Count && r.objects >= 0 && r.segments >= 0; i++ {
+			r.objects--
+			if inner, err := r.lib.FPDFFormObj_GetObject(&requests.FPDFFormObj_GetObject{PageObject: o, Index: uint64(i)}); err == nil {
+				r.object(inner.PageObject, place, depth+1)
+			}
+		}
+	}
+}
+
+// placed returns the matrix of an object followed by another.
+func (r *ruleReader) placed(o references.FPDF_PAGEOBJECT, then structs.FPDF_FS_MATRIX) structs.FPDF_FS_MATRIX {
+	own, err := r.lib.FPDFPageObj_GetMatrix(&requests.FPDFPageObj_GetMatrix{PageObject: o})
+	if err != nil {
+		return then
+	}
+	m := own.Matrix
+	return structs.FPDF_FS_MATRIX{
+		A: m.A*then.A + m.B*then.C, B: m.A*then.B + m.B*then.D,
+		C: m.C*then.A + m.D*then.C, D: m.C*then.B + m.D*then.D,
+		E: m.E*then.A + m.F*then.C + then.E, F: m.E*then.B + m.F*then.D + then.F,
+	}
+}
+
+// path reads the lines of a path.
+func (r *ruleReader) path(o references.FPDF_PAGEOBJECT, place structs.FPDF_FS_MATRIX) {
+	count, err := r.lib.FPDFPath_CountSegments(&requests.FPDFPath_CountSegments{PageObject: o})
+	if err != nil || count.Count > maxPathSegments {
+		return
+	}
+	mode, err := r.lib.FPDFPath_GetDrawMode(&requests.FPDFPath_GetDrawMode{PageObject: o})
+	if err != nil {
+		return
+	}
+	var edges []pdfBox
+	var start, last [2]float64
+	place = r.placed(o, place)
+	for i := range count.Count {
+		if r.segments--; r.segments < 0 {
+			return
+		}
+		kind, at, ok := r.segment(o, i, place)
+		if !ok || kind == enums.FPDF_SEGMENT_BEZIERTO && !mode.Stroke {
+			return
+		}
+		switch kind {
+		case enums.FPDF_SEGMENT_MOVETO:
+			edges = appendEdge(edges, last, start)
+			start = at
+		case enums.FPDF_SEGMENT_LINETO:
+			edges = appendEdge(edges, last, at)
+		}
+		last = at
+	}
+	edges = appendEdge(edges, last, start)
+	if !mode.Stroke {
+		edges = thinEdges(edges)
+	}
+	r.rules = append(r.rules, edges...)
+}
+
+// segment returns the kind and the point of a path's segment i.
+func (r *ruleReader) segment(o references.FPDF_PAGEOBJECT, i int, place structs.FPDF_FS_MATRIX) (kind enums.FPDF_SEGMENT, at [2]float64, ok bool) {
+	s, err := r.lib.FPDFPath_GetPathSegment(&requests.FPDFPath_GetPathSegment{PageObject: o, Index: i})
+	if err != nil {
+		return 0, at, false
+	}
+	k, err := r.lib.FPDFPathSegment_GetType(&requests.FPDFPathSegment_GetType{PathSegment: s.PathSegment})
+	if err != nil {
+		return 0, at, false
+	}
+	p, err := r.lib.FPDFPathSegment_GetPoint(&requests.FPDFPathSegment_GetPoint{PathSegment: s.PathSegment})
+	if err != nil {
+		return 0, at, false
+	}
+	at = [2]float64{float64(p.X*place.A + p.Y*place.C + place.E), float64(p.X*place.B + p.Y*place.D + place.F)}
+	return k.Type, at, math.Abs(at[0]) < 1e5 && math.Abs(at[1]) < 1e5 // not for NaN
+}
+
+// appendEdge appends the line between two points if it is horizontal or vertical.
+func appendEdge(edges []pdfBox, a, b [2]float64) []pdfBox {
+	e := pdfBox{min(a[0], b[0]), min(a[1], b[1]), max(a[0], b[0]), max(a[1], b[1])}
+	if across, along := e.right-e.left, e.top-e.bottom; min(across, along) > 0.5 || max(across, along) < ruleLength {
+		return edges
+	}
+	return append(edges, e)
+}
+
+// thinEdges returns the edges of a filled shape that are those of a line: another edge runs close beside them.
+func thinEdges(edges []pdfBox) (thin []pdfBox) {
+	for i, a := range edges {
+		for j, b := range edges {
+			u := a.union(b)
+			if i != j && min(u.right-u.left, u.top-u.bottom) <= ruleWidth && max(u.right-u.left, u.top-u.bottom) < (a.right-a.left+a.top-a.bottom)+(b.right-b.left+b.top-b.bottom) {
+				thin = append(thin, a)
+				break
+			}
+		}
+	}
+	return thin
+}

@@ -1,0 +1,197 @@
+package documents
+
+import (
+	"math"
+	"strings"
+
+	"tandem/retrieval/internal/english"
+)
+
+// This file makes tables of the texts in the cells of grids.
+
+// pdfTable is a table of a PDF.
+type pdfTable struct {
+	grid
+	bold  []bool    // by row: all its text is bold
+	lefts []float64 // where its columns begin
+}
+
+// lines returns the lines and tables of a page, in the order in which the file draws them.
+func (p pdfPage) lines() (out []pdfLine) {
+	cells := p.cellRuns()
+	placed := make([]bool, len(p.grids)+1)
+	var plain []pdfRun
+	flush := func() {
+		out = append(out, linesOf(rowsOf(plain))...)
+		plain = nil
+	}
+	for _, r := range p.runs {
+		if r.grid == 0 {
+			plain = append(plain, r)
+		} else if !placed[r.grid] {
+			flush()
+			out = append(out, gridLines(p.grids[r.grid-1], cells[r.grid-1])...)
+			placed[r.grid] = true
+		}
+	}
+	flush()
+	return out
+}
+
+// cellRuns returns the runs of each cell of each grid.
+func (p pdfPage) cellRuns() [][][]pdfRun {
+	cells := make([][][]pdfRun, len(p.grids))
+	for i, g := range p.grids {
+		cells[i] = make([][]pdfRun, len(g.cells))
+	}
+	for _, r := range p.runs {
+		if r.grid > 0 {
+			cells[r.grid-1][r.cell] = append(cells[r.grid-1][r.cell], r)
+		}
+	}
+	return cells
+}
+
+// gridLines returns the tables of a grid, or the lines of cell after cell if the grid only places text on the page: it has
+// text in one row or column only, or a long cell.
+func gridLines(g pdfGrid, cells [][]pdfRun) (out []pdfLine) {
+	rows, columns, most := map[int]bool{}, map[int]bool{}, 0
+	for n, runs := range cells {
+		words := 0
+		for _, r := range runs {
+			words += english.CountWords(r.text)
+		}
+		if most = max(most, words); len(runs) > 0 {
+			rows[g.cells[n].row], columns[g.cells[n].column] = true, true
+		}
+	}
+	if len(rows) < 2 || len(columns) < 2 || most > layoutWords {
+		for _, runs := range cells {
+			out = append(out, linesOf(rowsOf(runs))...)
+		}
+		return out
+	}
+	for _, part := range g.parts() {
+		out = append(out, pdfLine{table: g.table(part, cells)})
+	}
+	return out
+}
+
+// parts returns the cells of each table of a grid, by their indices. Tables directly below each other share a grid. A row
+// begins another table if it and those above are divided at different places, rather than one at more places than the other.
+func (g *pdfGrid) parts() (parts [][]int) {
+	columns := len(g.xs) - 1
+	var above []bool // by column: a cell begins there in a row above
+	for n := 0; n < len(g.cells); {
+		row := g.cells[n].row
+		begins, fresh := make([]bool, columns), true
+		for c, field := range g.fields[row*columns:][:columns] {
+			cell := g.cells[field]
+			begins[c] = cell.column == c
+			fresh = fresh && cell.row == row
+		}
+		more, fewer := false, false
+		for c := range above {
+			more, fewer = more || begins[c] && !above[c], fewer || above[c] && !begins[c]
+		}
+		if above == nil || more && fewer && fresh {
+			parts, above = append(parts, nil), begins
+		}
+		for c := range above {
+			above[c] = above[c] || begins[c]
+		}
+		for ; n < len(g.cells) && g.cells[n].row == row; n++ {
+			parts[len(parts)-1] = append(parts[len(parts)-1], n)
+		}
+	}
+	return parts
+}
+
+// table returns the table of some cells of a grid, in order.
+func (g *pdfGrid) table(part []int, cells [][]pdfRun) *pdfTable {
+	column, row := make([]int, len(g.xs)), make([]int, len(g.ys)) // of the table, by those of the grid
+	for _, n := range part {
+		column[g.cells[n].column], row[g.cells[n].row] = 1, 1
+	}
+	t := &pdfTable{}
+	for c, begins := range column {
+		if begins > 0 {
+			t.lefts = append(t.lefts, g.xs[c])
+		}
+	}
+	number := func(begin []int) {
+		n := 0
+		for i, begins := range begin {
+			begin[i] = n
+			n += begins
+		}
+	}
+	number(column)
+	number(row)
+	last := -1
+	for _, n := range part {
+		c := g.cells[n]
+		if c.row != last {
+			t.begin()
+			t.bold, last = append(t.bold, true), c.row
+		}
+		text, bold := cellText(cells[n])
+		t.cell(text, column[c.column+c.columns]-column[c.column], row[c.row+c.rows]-row[c.row])
+		t.bold[len(t.bold)-1] = t.bold[len(t.bold)-1] && (bold || text == "")
+	}
+	return t
+}
+
+// cellText returns the text of a cell, and whether all of it is bold.
+func cellText(runs []pdfRun) (text string, bold bool) {
+	var out []byte
+	bold = true
+	for i, r := range runs {
+		if i > 0 {
+			out = appendBetween(out, runs[i-1], r)
+		}
+		out = append(out, r.text...)
+		bold = bold && r.font.bold
+	}
+	if n := len(runs); n > 0 && runs[n-1].hyphen {
+		out = append(out, '-')
+	}
+	return string(out), bold
+}
+
+// goOn appends a table that stands directly below, at the top of the next page, if its columns are the same. The names of
+// the columns may be repeated there.
+func (t *pdfTable) goOn(next *pdfTable) bool {
+	if len(t.lefts) != len(next.lefts) || len(t.lefts) < 2 {
+		return false
+	}
+	for i, left := range t.lefts {
+		if math.Abs(left-next.lefts[i]) > ruleJoin {
+			return false
+		}
+	}
+	rows, bold := next.rows, next.bold
+	if len(rows) > 0 && len(t.rows) > 0 && strings.Join(rows[0], "|") == strings.Join(t.rows[0], "|") {
+		rows, bold = rows[1:], bold[1:]
+	}
+	t.rows, t.bold = append(t.rows, rows...), append(t.bold, bold...)
+	return true
+}
+
+// endTable adds the table that was kept because it might go on.
+func (b *blockBuilder) endTable() {
+	if b.table == nil {
+		return
+	}
+	t := b.table
+	b.table = nil
+	heads := 0
+	for heads < len(t.bold) && t.bold[heads] {
+		heads++
+	}
+	if heads == 0 || heads == len(t.rows) {
+		b.doc.addTable(t.rows, guessHead)
+		return
+	}
+	b.doc.addTable(joinHeads(t.rows, heads))
+}

@@ -110,7 +110,7 @@ func (c Config) evidence(clause string, ps []passages.Passage, known []passage) 
 	for _, p := range known {
 		read = append(read, p.read)
 	}
-	form := formOf(clause)
+	form, asked := formOf(clause), clause
 	clause, slips := c.Reader.Spelled(possessive.ReplaceAllString(clause, "${1}the"), read)
 	found, err := c.Reader.Read(clause, read)
 	if err != nil {
@@ -121,6 +121,11 @@ func (c Config) evidence(clause string, ps []passages.Passage, known []passage) 
 	for i, f := range found {
 		out[i] = Evidence{None: f.None, Lexical: lexical[i], Echo: lexical[len(ps)], Rank: i, Whole: form != value, Slips: slips}
 		spans[i] = known[i].answers(f, form, mostTexts)
+		if from, to, asks := known[i].asked(asked); asks && from == to {
+			out[i].None = max(f.None, leftOpen)
+		} else if asks {
+			spans[i] = []span.Span{{Begin: from, End: to, P: 1 - f.None}}
+		}
 		if best := spans[i]; len(best) > 0 {
 			out[i].Share = shareOf(best[0].P, f.None)
 			out[i].Length = len(known[i].quote(known[i].widen(best[0].Begin, best[0].End)).Text)
@@ -129,6 +134,9 @@ func (c Config) evidence(clause string, ps []passages.Passage, known []passage) 
 	lead(out)
 	return out, spans, nil
 }
+
+// leftOpen is the least P(no answer) of a passage that asks the question itself and has nothing below it.
+const leftOpen = 0.99
 
 // possessive matches what says whose a thing is. The person who asks owns the documents, which rarely say so: "my patient
 // number" is "the patient number".

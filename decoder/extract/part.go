@@ -254,10 +254,10 @@ func (p passage) say(s span.Span, form form) (string, decoder.Quote) {
 	switch {
 	case form == list && p.listed(from, to), form == steps && itemMark.MatchString(p.text[p.lineStart(from):]):
 		from, to = p.widen(p.read.Items(from, to))
-	case form != value, sentences.BreaksOff(p.text, to):
-		return unmarked(flat(quote.Text)), quote
+	case form != value, sentences.BreaksOff(p.text, to), len(decoder.ContentWords(p.text[from:to])) == 0: // not "they"
+		return unmarked(p.cells(from-quote.From, from-quote.From+len(quote.Text))), quote
 	}
-	return flat(p.text[from:to]), quote
+	return p.cells(from, to), quote
 }
 
 // listed reports whether a range stands in a list.

@@ -2,6 +2,7 @@ package extract
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -50,8 +51,26 @@ func (p passage) place(from, to int, form form) (int, int) {
 	case (form == reason || form == steps) && p.heading(from, to), from < p.body: // a title finds passages and says nothing
 		return from, from
 	}
-	return p.completed(from, to), to
+	return p.completed(from, to), p.closed(from, to)
 }
+
+// closed returns where a range ends that does not end within brackets: after them or, if they are long, before them.
+func (p passage) closed(from, to int) int {
+	open := strings.LastIndexByte(p.text[from:to], '(')
+	if open < 0 || strings.Contains(p.text[from+open:to], ")") || strings.Contains(p.text[from:to], "\n") {
+		return to
+	}
+	if n := strings.IndexByte(p.text[to:p.lineEnd(to)], ')'); n >= 0 && n <= mostBracketed {
+		return to + n + 1
+	}
+	if before := strings.TrimRight(p.text[from:from+open], " "); before != "" {
+		return from + len(before)
+	}
+	return to
+}
+
+// mostBracketed is how many bytes a value grows by to end with a bracket.
+const mostBracketed = 40
 
 // row returns the row of a table in which a range begins if the range has several.
 func (p passage) row(from, to int) (int, int) {
@@ -110,11 +129,39 @@ func (p passage) below(at int) (from, to int) {
 	if begin < p.lineEnd(end) || last-begin > decoder.MostAround {
 		_, last = p.sentence(begin, begin+1)
 	}
-	if p.heading(begin, last) || p.asks(begin) {
+	if strings.HasSuffix(p.text[begin:last], ":") && !strings.Contains(p.text[end:begin], "\n\n") && last < len(p.text) && p.text[last] == '\n' {
+		last = p.lineEnd(last + 1) // it introduces what is said
+	} else if p.heading(begin, last) {
+		return begin, begin
+	}
+	if p.asks(begin) || p.isItem(at) && p.isItem(begin) { // one of a list's open questions
 		return begin, begin
 	}
 	return p.widen(begin, last)
 }
+
+// asked returns where a passage answers a question that it asks itself, in the same words but for those of its title: below that
+// question. The range is empty if the passage leaves it open, and asks is false if it does not ask it.
+func (p passage) asked(question string) (from, to int, asks bool) {
+	wanted := decoder.ContentWords(question)
+	titled := decoder.ContentWords(p.text[p.start:p.body])
+	for _, end := range p.ends {
+		begin := p.begun(end - 1)
+		if begin < p.body || !p.asks(begin) {
+			continue
+		}
+		words := decoder.ContentWords(p.text[begin:end])
+		if len(words) < fewestAsked || decoder.SharedWords(words, wanted) < len(words) || decoder.SharedWords(wanted, slices.Concat(words, titled)) < len(wanted) {
+			continue
+		}
+		from, to = p.below(begin)
+		return from, to, true
+	}
+	return 0, 0, false
+}
+
+// fewestAsked is the number of words that a question in a passage needs to be the one that was asked.
+const fewestAsked = 2
 
 // heading reports whether a range begins in the title or in a heading. The reader sees headings below an empty line; where a
 // passage has any, its first line is one, too, if it ends as one does.
@@ -126,6 +173,11 @@ func (p passage) heading(from, to int) bool {
 	return from < p.body+len(line) && strings.Contains(p.text[p.body:], "\n\n") &&
 		len(strings.Fields(line)) <= longestHeading && !strings.ContainsAny(line[len(line)-1:], ".!?;,") && !itemMark.MatchString(line)
 }
+
+// isItem reports whether the line around an offset is the item of a list.
+func (p passage) isItem(at int) bool { return item.MatchString(p.text[p.lineStart(at):]) }
+
+var item = regexp.MustCompile(`^[ \t]*(?:[-*•‣–+]|\[[ xX]\]|\d{1,3}[.)])[ \t]`)
 
 // onlyMark reports whether a range is the number of an item and no more.
 func (p passage) onlyMark(from, to int) bool {

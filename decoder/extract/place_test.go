@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"tandem/aggregator"
+	"tandem/model/span"
 	"tandem/retrieval/passages"
 )
 
@@ -69,6 +70,9 @@ func TestPlace(t *testing.T) {
 		{"Ask Frau Dr. med. Anna Roth.", "Anna Roth", "Dr. med. Anna Roth"},
 		{"On 3. Mai 1950 it rained.", "Mai 1950", "3. Mai 1950"},
 		{"1. Hold it.\n2. Wait.", "1.", ""},
+		{"The desk is at Quay 3 (behind the mill).", "Quay 3 (behind", "Quay 3 (behind the mill)"},
+		{"The desk is at Quay 3 (or, when the water is too high for all of the carts, at the mill).", "Quay 3 (or", "Quay 3"},
+		{"Ring 0172 555 018 (day", "0172 555 018 (day", "0172 555 018"},
 		{"1. Hold it.\n2. Wait.", "Hold it", "Hold it"},
 		{"Is it open?\nYes.", "open", ""},
 	} {
@@ -162,4 +166,52 @@ func read(t *testing.T, text string) passage {
 		t.Fatal(err)
 	}
 	return p
+}
+
+// A document that asks the question itself answers it with what is below; where it leaves it open, nothing is said.
+func TestAskedAndAnswered(t *testing.T) {
+	for _, c := range []struct{ title, text, question, want string }{
+		{"Kiln", "The kiln looks for its plan in plan.txt.\nHow do I stop the firing early?\nPress Hold twice:\nHOLD HOLD\nIs there a timer?\nNo.",
+			"How do I stop the firing of the kiln early?", "Press Hold twice: HOLD HOLD"},
+		{"Kiln", "Is there a timer in the lid?\nNo, see the plan.\nThe plan has a timer.", "Is there a timer in the lid of the kiln?", "No, see the plan."},
+		{"Fête", "Still open:\n- who brings the bench to the meadow?\n- lamps and cables\n- Ole pays the band", "Who brings the bench to the meadow?", ""},
+		{"Fête", "Who brings the bench to the meadow?\n\nMusic\nOle pays the band.", "Who brings the bench to the meadow?", ""},
+	} {
+		d := open(t, config(0), c.question, notes(c.title+"\n"+c.text))
+		want := c.want
+		if want == "" {
+			want = Unknown
+		}
+		if got := answer(t, aggregator.Rule{Greedy: true}, d); got != want {
+			t.Errorf("%s: %q, want %q", c.question, got, want)
+		}
+	}
+}
+
+// A question in other words than the document's is read, and so is one that asks for more.
+func TestAskedOtherwise(t *testing.T) {
+	p, err := config(0).passage(passages.Passage{Title: "Kiln", Text: "How do I stop the firing early?\nPress Hold twice."})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for question, want := range map[string]bool{
+		"How do I stop the firing early?": true, "How can I stop the firing of the kiln early?": true, "How do I stop the firing?": false,
+		"How do I stop the firing early on Sundays?": false, "Why?": false,
+	} {
+		if _, _, asks := p.asked(question); asks != want {
+			t.Errorf("%s: %v", question, asks)
+		}
+	}
+}
+
+// A word that stands for another says nothing by itself: the sentence does.
+func TestNoPronounAlone(t *testing.T) {
+	p, err := config(0).passage(passages.Passage{Title: "Fête", Text: "Ole and Ida ring; they pay the band."})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := p.body + strings.Index(p.text[p.body:], "they")
+	if got, _ := p.say(span.Span{Begin: at, End: at + 4}, value); got != "Ole and Ida ring; they pay the band." {
+		t.Errorf("%q", got)
+	}
 }

@@ -39,8 +39,51 @@ func parseCSV(ctx context.Context, data []byte) (Document, error) {
 		doc.Add(Line, strings.Join(rows[0], " "))
 		rows = rows[1:]
 	}
-	doc.addTable(rows, assumeHead)
+	tables := tablesOf(rows)
+	for _, t := range tables {
+		if len(tables) == 1 || widest(t) > 2 {
+			doc.addTable(t, assumeHead)
+			continue
+		}
+		for _, row := range t { // what a spreadsheet has above and below its table: names with their values
+			doc.Add(Line, joinCells(filledCells(row)))
+		}
+	}
 	return doc, nil
+}
+
+// tablesOf divides the rows of a spreadsheet at empty ones where those below have more or fewer cells: several tables may stand
+// below one another.
+func tablesOf(rows [][]string) (out [][][]string) {
+	from := 0
+	for i, row := range rows {
+		if len(filledCells(row)) > 0 && i+1 < len(rows) {
+			continue
+		}
+		part, last := rows[from:i+1], len(out)-1
+		from = i + 1
+		switch width := widest(part); {
+		case width == 0:
+		case last >= 0 && widest(out[last]) == width:
+			out[last] = slices.Concat(out[last], part)
+		default:
+			out = append(out, part)
+		}
+	}
+	return out
+}
+
+// widest returns the greatest number of filled cells of a row.
+func widest(rows [][]string) (most int) {
+	for _, row := range rows {
+		most = max(most, len(filledCells(row)))
+	}
+	return most
+}
+
+// filledCells returns the cells of a row that have text.
+func filledCells(row []string) []string {
+	return slices.DeleteFunc(slices.Clone(row), func(cell string) bool { return strings.TrimSpace(cell) == "" })
 }
 
 // findSeparator returns the separator by which most of the first records have the same number of fields, more than one.

@@ -38,7 +38,9 @@ func (d *Document) addTable(rows [][]string, head headed) {
 	switch {
 	case len(rows) == 0, head == hasHead && filled[0]:
 	case head == assumeHead && len(rows) > 1, head == guessHead && len(rows) > 1 && width > 2:
-		head = guess(rows)
+		if head = noHead; NamesColumns(rows[0]) {
+			head = hasHead
+		}
 	default:
 		head = noHead
 	}
@@ -133,22 +135,20 @@ func firstBytes(s string, n int) string {
 	return s[:n]
 }
 
-// guess reports whether the first row reads like names of columns: short texts without figures. A year may name a column.
-func guess(rows [][]string) headed {
+// NamesColumns reports whether the cells of a table's first row read like names of columns: short texts without figures. A year may
+// name a column.
+func NamesColumns(cells []string) bool {
 	named := 0
-	for c, cell := range rows[0] {
+	for c, cell := range cells {
 		switch {
 		case cell == "" && c == 0:
 		case cell == "", english.CountWords(cell) > 8, isFigure(cell) && !isYear.MatchString(cell):
-			return noHead
+			return false
 		default:
 			named++
 		}
 	}
-	if named < 2 || isYear.MatchString(rows[0][0]) {
-		return noHead
-	}
-	return hasHead
+	return named > 1 && !isYear.MatchString(cells[0])
 }
 
 var isYear = regexp.MustCompile(`^(19|20)\d\d$`)

@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"tandem/internal/sentences"
 	"tandem/retrieval/internal/english"
 )
 
@@ -36,12 +37,12 @@ func textDocument(lines []string, titled bool) Document {
 		doc.Add(Paragraph, strings.Join(para, " "))
 		para = nil
 	}
-	width := wrapWidth(lines)
+	width, dated, headed := wrapWidth(lines), letterDate(lines), numberedHeadings(lines)
 	for i := 0; i < len(lines); i++ {
 		line := lines[i]
 		trimmed := strings.TrimSpace(line)
 		if n, rows, head := textTable(lines[i:]); n > 0 {
-			if len(para) == 1 && looksLikeTitle(para[0]) {
+			if len(para) == 1 && looksLikeTitle(para[0]) && !continuesEntry(lines, i-1) {
 				doc.AddHeading(LowestLevel, para[0])
 				para = nil
 			}
@@ -56,7 +57,7 @@ func textDocument(lines []string, titled bool) Document {
 			if len(para) == 1 && looksLikeTitle(para[0]) && hasText(lines[i:]) {
 				if titled && len(doc.Blocks) == 0 && doc.Title == "" {
 					doc.Title, para = para[0], nil
-				} else if i < 2 || strings.TrimSpace(lines[i-2]) == "" || isRule(trimmed) {
+				} else if i-1 != dated && (i < 2 || strings.TrimSpace(lines[i-2]) == "" || isRule(trimmed)) {
 					doc.AddHeading(2, para[0])
 					para = nil
 				}
@@ -67,6 +68,12 @@ func textDocument(lines []string, titled bool) Document {
 		case isMarkedHeading(lines, i):
 			end()
 			doc.AddHeading(2, trimmed)
+		case headed[i]:
+			end()
+			doc.AddHeading(3, trimmed)
+		case isLead(trimmed) && i+1 < len(lines) && isItem(strings.TrimSpace(lines[i+1])): // no more than the list is below it
+			end()
+			doc.Add(Paragraph, trimmed)
 		case level > 0 && looksLikeTitle(trimmed), isLead(trimmed) && hasText(lines[i+1:]),
 			(len(para) == 0 || endsBefore(para[len(para)-1], trimmed, width)) && isPlainHeading(lines, i):
 			end()
@@ -96,6 +103,58 @@ func textDocument(lines []string, titled bool) Document {
 	}
 	doc.demoteTitle()
 	return doc
+}
+
+// letterDate returns the line that dates a letter: the only one that is a date, perhaps after a place. Where several are dates, they
+// are a diary's headings. It is -1 if there is none.
+func letterDate(lines []string) int {
+	at := -1
+	for i, line := range lines {
+		if dateline.MatchString(strings.TrimSpace(line)) {
+			if at >= 0 {
+				return -1
+			}
+			at = i
+		}
+	}
+	return at
+}
+
+// dateline matches a line that is a date, perhaps after a place: "Bremen, den 3. November 2026", "Lyon, le 4 mai 2026", "4 May 2026".
+var dateline = regexp.MustCompile(`^(\p{Lu}[\pL .'-]{1,40}, +)?(\pL{1,3} +)?(\d{1,2}(\.|st|nd|rd|th|er)? +(de +)?\pL{3,12}\.?,? +(de +)?|\pL{3,9} +\d{1,2}, +|\d{1,2}[./-]\d{1,2}[./-])\d{4}$`)
+
+// numbered is how a numbered heading begins.
+var numbered = regexp.MustCompile(`^(\d{1,2})[.)] +\p{Lu}`)
+
+// numberedHeadings returns the lines that are headings with a number, if there are several: each stands after an empty line and ends
+// as no sentence does, and text that is no item begins in the line below.
+func numberedHeadings(lines []string) map[int]bool {
+	out := map[int]bool{}
+	for i := range lines {
+		if headsText(lines, i) {
+			out[i] = true
+		}
+	}
+	if len(out) < 2 {
+		return nil
+	}
+	return out
+}
+
+func headsText(lines []string, i int) bool {
+	line := lines[i]
+	if !numbered.MatchString(line) || i+1 == len(lines) || i > 0 && strings.TrimSpace(lines[i-1]) != "" || !looksLikeTitle(strings.TrimSpace(line)) {
+		return false
+	}
+	r, _ := utf8.DecodeRuneInString(lines[i+1])
+	return unicode.IsUpper(r) || unicode.IsDigit(r) && !isItem(lines[i+1])
+}
+
+// continuesEntry reports whether line i, before a table, lists what belongs to an entry above it: it is indented more than the line
+// below it, and no heading.
+func continuesEntry(lines []string, i int) bool {
+	indent := func(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }
+	return strings.Contains(lines[i], ",") && indent(lines[i]) > indent(lines[i+1])
 }
 
 // hasText reports whether any line has text.
@@ -266,7 +325,7 @@ func splitLines(s string) []string {
 
 // looksLikeTitle reports whether a line between blank lines is a title rather than a sentence.
 func looksLikeTitle(line string) bool {
-	return english.CountWords(line) <= 10 && !strings.ContainsAny(line[len(line)-1:], ".,;!") && !isStatement(line)
+	return english.CountWords(line) <= 10 && !strings.ContainsAny(line[len(line)-1:], ".,;!") && !isStatement(line) && len(sentences.Split(line)) < 2
 }
 
 // isStatement reports whether a line makes a statement though it has no full stop: "Password: 3232", "The orchid is kept

@@ -58,3 +58,27 @@ func TestLinesThatCannotEnd(t *testing.T) {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
 }
+
+// A heading has below it what it is about: the date of a letter, the line above a list, the last line of an entry and a line of
+// several sentences head nothing.
+func TestHeadingsOfText(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"letter", "Osk Tiles Ltd\n12 Kiln Road\n\n            Leeds, 7 March 2025\n\nDear Mr Aydın,\nYour order is ready.\n",
+			"p Osk Tiles Ltd\np 12 Kiln Road\np Leeds, 7 March 2025\np Dear Mr Aydın,\np Your order is ready."},
+		{"diary", "My year\n\n3 May 2025\n\nIt rained.\n\n4 May 2025\n\nIt was dry.\n", "title My year\n# 3 May 2025\np It rained.\n# 4 May 2025\np It was dry."},
+		{"list", "Outing\n\nMeet at the mill.\nTake with you:\n- a torch\n- gloves\nThe boat costs 4 euros.\n\nWays home:\n\nThe last bus leaves at 9 p.m.\n",
+			"title Outing\np Meet at the mill.\np Take with you:\nl - a torch\nl - gloves\np The boat costs 4 euros.\n# Ways home\np The last bus leaves at 9 p.m."},
+		{"leaflet", "Saw S20\n\n1. Before the first use\nRead this leaflet.\n\n2) Safety\nWear gloves.\n- never saw alone\n\n3. Storing the saw\n9 months at most, in a dry place.\n",
+			"title Saw S20\n# 1. Before the first use\np Read this leaflet.\n# 2) Safety\np Wear gloves.\nl - never saw alone\n# 3. Storing the saw\np 9 months at most, in a dry place."},
+		{"steps", "To do\n\n1. Ring Ole\n\n2. Paint the fence\n\n3. Buy oil\nand a brush\n", "title To do\nl 1. Ring Ole\nl 2. Paint the fence\nl 3. Buy oil\np and a brush"},
+		{"entry", "Mon  Train 14   Ulm 7:05 - Wels 11:20\n          Pension Traun, 2 nights\nWed  Train 9    Wels 8:30 - Graz 11:40\nThu  Train 2    Graz 9:15 - Ulm 16:00\n", ""},
+		{"sentences", "Fair\n\nMany thanks. Here is the plan:\n\nFri  9:00  Stalls open\nSat  8:00  Market\nSun  7:30  Race\n", ""},
+	} {
+		doc := textDocument(splitLines(c.text), true)
+		if got := strings.TrimSpace(strings.TrimPrefix(show(doc), "title \n")); c.want != "" && got != c.want {
+			t.Errorf("%s:\n%s\nwant\n%s", c.name, got, c.want)
+		} else if c.want == "" && strings.Contains(got, "#") {
+			t.Errorf("%s: a heading\n%s", c.name, got)
+		}
+	}
+}

@@ -1,0 +1,33 @@
+package extract
+
+import (
+	"strings"
+
+	"tandem/retrieval/passages"
+)
+
+// cells returns a text on one line. Of a table's row, whole or in part, each cell has the name of its column before it: "Day: Monday;
+// Opens: 9:40". Without names the cells are parted by commas.
+func (p passage) cells(from, to int) string {
+	text := p.text[from:to]
+	if from < p.body || !strings.Contains(text, passages.CellMark) || strings.Contains(text, "\n") {
+		return flat(text)
+	}
+	names := passages.Columns(p.text[p.body:], from-p.body)
+	skipped := strings.Count(p.text[p.lineStart(from):from], passages.CellMark)
+	var said []string
+	for i, cell := range strings.Split(text, passages.CellMark) {
+		cell = strings.TrimSpace(cell)
+		switch {
+		case cell == "":
+			continue
+		case names != nil && names[skipped+i] != "":
+			cell = names[skipped+i] + ": " + cell
+		}
+		said = append(said, cell)
+	}
+	if names == nil {
+		return strings.Join(said, ", ")
+	}
+	return strings.Join(said, "; ")
+}

@@ -11,7 +11,7 @@ import (
 
 type doctorCmd struct {
 	cli.DoctorFlags
-	Listen string `help:"UDP address to check. Default: port 4433 of all addresses." default:":4433" placeholder:"HOST:PORT"`
+	Listen string `help:"UDP address to check. Default: port 4433 on all addresses." default:":4433" placeholder:"HOST:PORT"`
 	serviceFlag
 }
 

@@ -14,7 +14,7 @@ import (
 
 // engineFlags let a server that others run compute the model.
 type engineFlags struct {
-	Engine        string `help:"Let a server compute the model: llama-server://HOST:PORT or vllm://HOST:PORT, or llama-servers:// and vllms:// for TLS. --model names the GGUF file that it runs, of which only the vocabulary is read." placeholder:"ADDRESS"`
+	Engine        string `help:"Let a server compute the model: llama-server://HOST:PORT or vllm://HOST:PORT, or llama-servers:// and vllms:// for TLS. --model names the GGUF file that the server runs; only its vocabulary is read." placeholder:"ADDRESS"`
 	EngineKeyFile string `help:"File with the key for --engine. The variable ENGINE_API_KEY may hold it instead." type:"existingfile" placeholder:"FILE"`
 }
 

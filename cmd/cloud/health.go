@@ -10,7 +10,7 @@ import (
 )
 
 type healthCmd struct {
-	Listen string        `help:"UDP address of the server. Default: port 4433 of this machine." default:":4433" placeholder:"HOST:PORT"`
+	Listen string        `help:"UDP address of the server. Default: port 4433 on this machine." default:":4433" placeholder:"HOST:PORT"`
 	Wait   time.Duration `help:"How long to wait for its answer." default:"3s"`
 }
 

@@ -18,7 +18,7 @@ import (
 
 // httpFlags let a cloud answer without a device.
 type httpFlags struct {
-	HTTP string `name:"http" help:"Also answer over HTTP on this address, from the cloud's documents alone, with the sentences that say the answers. Default: not." placeholder:"HOST:PORT"`
+	HTTP string `name:"http" help:"Also answer over HTTP on this address, from the cloud's documents alone, with the sentences that support the answers. Default: off." placeholder:"HOST:PORT"`
 	cli.HTTPFlags
 }
 

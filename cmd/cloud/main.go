@@ -23,7 +23,7 @@ type grammar struct {
 	cli.ProgramCmds
 }
 
-const description = `The cloud's side of Tandem: it answers together with paired devices, from its own documents, which it does not show them.
+const description = `The cloud side of Tandem. It answers together with paired devices, from its own documents, which it does not show to them.
 
 Examples:
   cloud index add ~/handbook

@@ -14,14 +14,14 @@ import (
 
 type pairCmd struct {
 	serviceFlag
-	Address  []string      `help:"Where devices reach this cloud; several with commas. Default: this machine's own addresses, with the port of the running server, or those of the running replicas." placeholder:"HOST:PORT"`
+	Address  []string      `help:"Where devices reach this cloud; separate several with commas. Default: this machine's own addresses, with the port of the running server, or those of the running replicas." placeholder:"HOST:PORT"`
 	For      time.Duration `help:"How long the code is valid." default:"10m"`
-	QR       bool          `name:"qr" help:"Also draw the code as a QR picture." default:"true" negatable:""`
+	QR       bool          `name:"qr" help:"Also draw the code as a QR code." default:"true" negatable:""`
 	To       string        `help:"Write the code to this file, which only you can read, instead of printing it." type:"path" placeholder:"FILE"`
 	Name     string        `help:"With --rename: the new name." type:"name" env:"-" placeholder:"NAME"`
-	Rename   string        `help:"Call a paired device by the name of --name." type:"name" env:"-" placeholder:"WHICH"`
-	Prefer   string        `help:"Give a paired device the priority of --priority." type:"name" env:"-" placeholder:"WHICH"`
-	Priority string        `help:"With --prefer: whose questions go first where places are scarce: ${enum}." enum:"low,normal,high" default:"normal" env:"-"`
+	Rename   string        `help:"Rename a paired device to --name." type:"name" env:"-" placeholder:"WHICH"`
+	Prefer   string        `help:"Set the priority of a paired device to --priority." type:"name" env:"-" placeholder:"WHICH"`
+	Priority string        `help:"With --prefer: the priority of its questions when places are scarce: ${enum}." enum:"low,normal,high" default:"normal" env:"-"`
 	List     bool          `help:"List the paired devices." env:"-"`
 	Remove   string        `help:"Forget a paired device, given its name, its key or the beginning of its key." type:"name" env:"-" placeholder:"WHICH"`
 }

@@ -37,20 +37,20 @@ type serveCmd struct {
 	cli.CacheFlags   `group:"Model:"`
 	cli.BucketFlag   `group:"Model:"`
 
-	Listen         string        `help:"UDP address to listen on. Default: port 4433 of all addresses." default:":4433" placeholder:"HOST:PORT"`
+	Listen         string        `help:"UDP address to listen on. Default: port 4433 on all addresses." default:":4433" placeholder:"HOST:PORT"`
 	Public         string        `help:"Serve this folder instead of the index." type:"existingdir" placeholder:"DIR"`
-	Sample         bool          `help:"Serve the sample documents, whatever is indexed. Without it, they are served until something was indexed."`
+	Sample         bool          `help:"Serve the sample documents, even if others are indexed. Without this flag they are served until something is indexed."`
 	Titles         string        `help:"Show devices the titles of the documents used: ${enum}. auto: those of the samples and of --public, not those of the index." enum:"auto,yes,no" default:"auto"`
-	Quotes         string        `help:"Send devices the sentences that say the answer and, where nobody knows, the passages that come near: ${enum}. auto: those of the samples and of --public, not those of the index." enum:"auto,yes,no" default:"auto"`
-	Answers        int           `help:"Most answers at the same time; more wait. One device gets at most all but one." default:"32"`
-	MaxDocuments   int           `help:"Most passages that a device may have read for a question." default:"16" placeholder:"N"`
-	MaxTokens      int           `help:"Most tokens of an answer." default:"4096" placeholder:"N"`
-	KVMemory       int           `name:"kv-memory" help:"Memory for keys and values of all answers, in MB; answers that would exceed it wait. 0 for no bound." default:"4096" placeholder:"MB"`
-	Connections    int           `help:"Most connections at the same time." default:"64" placeholder:"N"`
-	KeyConnections int           `help:"Most connections of one device." default:"8" placeholder:"N"`
-	Batch          bool          `help:"Compute the passes of all answers together. Each answer is the same as without." default:"true" negatable:""`
+	Quotes         string        `help:"Send devices the sentences that support the answer and, when nobody knows, the passages that come close: ${enum}. auto: those of the samples and of --public, not those of the index." enum:"auto,yes,no" default:"auto"`
+	Answers        int           `help:"Maximum number of answers at the same time; others wait. A single device gets at most one fewer." default:"32"`
+	MaxDocuments   int           `help:"Maximum number of passages that a device may have read for a question." default:"16" placeholder:"N"`
+	MaxTokens      int           `help:"Maximum number of tokens in an answer." default:"4096" placeholder:"N"`
+	KVMemory       int           `name:"kv-memory" help:"Memory for the KV caches of all answers, in MB; answers that would exceed it wait. 0 for no limit." default:"4096" placeholder:"MB"`
+	Connections    int           `help:"Maximum number of connections at the same time." default:"64" placeholder:"N"`
+	KeyConnections int           `help:"Maximum number of connections from one device." default:"8" placeholder:"N"`
+	Batch          bool          `help:"Compute the passes of all answers together. The answers stay the same." default:"true" negatable:""`
 	Shared         int           `help:"Memory for passages that several answers read, in MB; they are computed once. 0 for none." default:"256" placeholder:"MB"`
-	Drain          time.Duration `help:"How long answers may go on after Ctrl-C or SIGTERM, while new questions are refused." default:"25s"`
+	Drain          time.Duration `help:"How long answers may continue after Ctrl-C or SIGTERM, while new questions are refused." default:"25s"`
 	Metrics        string        `help:"Serve Prometheus metrics over HTTP on this address. Default: none." placeholder:"HOST:PORT"`
 
 	replicaFlags `group:"Replicas:"`
@@ -68,7 +68,7 @@ func (c *serveCmd) Help() string {
   cloud serve --engine llama-server://gpu.example.net:8080 --model qwen2.5-7b-instruct-q4_k_m.gguf
   cloud serve --service /srv/tandem --advertise cloud-b.example.net:4433
 
-Only paired devices can connect: "cloud pair" prints a code. Ctrl-C ends.
+Only paired devices can connect; "cloud pair" prints a code for pairing. Ctrl-C ends the server.
 
 Metrics, under /metrics:
   tandem_answers_total, tandem_answer_seconds, tandem_tokens_total

@@ -11,7 +11,7 @@ import (
 
 // serviceFlag names the folder that makes a cloud one of several.
 type serviceFlag struct {
-	Service cli.Service `help:"Be one of several replicas, which share this folder: their key, pairings, codes and addresses." type:"path" placeholder:"DIR"`
+	Service cli.Service `help:"Run as one of several replicas that share this folder, with their key, pairings, codes and addresses." type:"path" placeholder:"DIR"`
 }
 
 // replicaFlags are for a cloud that serves as one of several.

@@ -14,7 +14,7 @@ import (
 )
 
 type askCmd struct {
-	Question []string `arg:"" optional:"" help:"The question; without it, standard input."`
+	Question []string `arg:"" optional:"" help:"The question. Default: standard input."`
 	textFlags
 	showFlags `group:"Output:"`
 	answerFlags

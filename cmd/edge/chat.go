@@ -18,7 +18,7 @@ import (
 type chatCmd struct {
 	showFlags `group:"Output:"`
 	answerFlags
-	Turns     int  `help:"Earlier turns that a question sees." default:"4"`
+	Turns     int  `help:"Number of earlier turns that each question sees." default:"4"`
 	NoHistory bool `help:"Do not keep the questions on this machine, for the arrow keys and Ctrl-R of later chats."`
 }
 
@@ -33,11 +33,11 @@ func (c *chatCmd) Help() string {
   edge chat --notes ~/notes --local-only
   printf 'Who owns the marina?\nWhen does the harbour museum open?\n' | edge chat --json
 
-Type a question and press Enter. A question of several lines begins and ends with """. On a terminal, the arrow keys and Ctrl-R bring back earlier questions, which are kept in a file that only you can read. Ctrl-C ends an answer, Ctrl-D the chat.
+Type a question and press Enter. A question of several lines begins and ends with """. On a terminal, the arrow keys and Ctrl-R bring back earlier questions, which are kept in a file that only you can read. Ctrl-C stops an answer, and Ctrl-D ends the chat.
 
 ` + chatHelp() + `
 
-If a question cannot be answered, the chat prints why (with --json as {"error": "…"}) and goes on. If the questions come from a file or another program, the exit code is then 1. If the conversation does not fit in the model's context, its oldest turns are left out.`
+If a question cannot be answered, the chat prints why (with --json as {"error": "…"}) and continues. If the questions come from a file or another program, the exit code is then 1. If the conversation does not fit in the model's context, its oldest turns are left out.`
 }
 
 func (c *chatCmd) Run(a *cli.App) (err error) {

@@ -26,9 +26,9 @@ type textFlags struct {
 
 // samplingFlags say how tokens are chosen.
 type samplingFlags struct {
-	Seed          int64   `help:"Seed of the randomness; the same seed gives the same text. -1 for a new one each time." default:"-1"`
+	Seed          int64   `help:"Random seed; the same seed gives the same text. -1 draws a new one each time." default:"-1"`
 	Temperature   float64 `help:"0 for the likeliest token, 1 for the model's own distribution." default:"0"`
-	MaxTokens     int     `short:"n" help:"Most tokens of an answer." default:"${maxTokens=256}"`
+	MaxTokens     int     `short:"n" help:"Maximum number of tokens in an answer." default:"${maxTokens=256}"`
 	TopK          int     `help:"Keep the K likeliest tokens; 0 for all." default:"0" hidden:""`
 	TopP          float64 `help:"Keep the likeliest tokens with this share of the probability; 1 for all." default:"1" hidden:""`
 	MinP          float64 `help:"Keep tokens with at least this share of the likeliest token's probability." default:"0" hidden:""`
@@ -77,9 +77,9 @@ func (f answerFlags) Validate() error {
 type documentFlags struct {
 	Notes     string `help:"Answer from this folder instead of the indexed documents, for this question only." type:"existingdir" placeholder:"DIR"`
 	Public    string `help:"Give the cloud inside this process this folder to answer from." type:"existingdir" placeholder:"DIR" hidden:""`
-	Sample    bool   `help:"Answer from the sample documents, whatever is indexed or paired."`
+	Sample    bool   `help:"Answer from the sample documents, even if others are indexed or a cloud is paired."`
 	Side      string `help:"Whose documents answer: ${enum}." enum:"both,device,cloud" default:"both"`
-	Grounded  bool   `help:"Write only words of the question and whole words of the passages that are read, and function words." default:"true" negatable:"" hidden:""`
+	Grounded  bool   `help:"Write only function words, words of the question and whole words of the passages that are read." default:"true" negatable:"" hidden:""`
 	Documents int    `help:"Passages that each side retrieves; 0 for 8, or 4 if a decoder reads them." default:"0" hidden:""`
 	Contexts  int    `help:"Contexts to group a side's passages into; 0 for one per passage." default:"0" hidden:""`
 	Weights   string `help:"How document weights follow the answer: reader (sentence weights and, if the model gives it, how well each passage supports the answer), sentence, static, rescore[:N[,M]], likelihood[:L[,keep]] or sentence+likelihood." default:"reader" hidden:""`
@@ -103,15 +103,15 @@ type pairFlags struct {
 	Wait         *time.Duration `help:"How long to wait for the cloud before answering alone. Default: 2s, or 300ms for a minute after it was missing." placeholder:"DURATION"`
 	RTT          time.Duration  `name:"rtt" help:"Emulate a network with this round-trip time, such as 100ms." default:"0s"`
 	Loss         float64        `help:"Emulate a network that loses this share of the packets (0 to 1)." default:"0" hidden:""`
-	Private      bool           `help:"Send the cloud the question and the words of the answer, and no draft of this device, which could show what else your documents say. At a distance it takes a little longer." hidden:""`
+	Private      bool           `help:"Send the cloud the question and the words of the answer, but no drafts from this device, which could show what else your documents say. Over a long distance this takes a little longer." hidden:""`
 	Method       string         `help:"How the sides share the work: ${enum}. All but tandem come from the DRAGON paper, as a baseline." enum:"tandem,dragon,crcg,drcg-text,drcg-kv,drdg-tw,drdg-sw" default:"tandem" hidden:""`
 	Placement    string         `help:"Where drafts become tokens: ${enum}. auto is mirror, or greedy with the speculative coupling." enum:"auto,mirror,device,cloud,greedy,sync" default:"auto" hidden:""`
 	Coupling     string         `help:"How two drafts become one token: ${enum}. shared draws both and the target from one race, leader also favours the side that is ahead, speculative is the DRAGON paper's." enum:"shared,leader,speculative" default:"shared" hidden:""`
 	Gamma        string         `help:"With the speculative coupling: how often the device's draft decides instead of the cloud's, 0 to 1, or auto for the fastest choice at each token." default:"auto" placeholder:"auto|0..1" hidden:""`
 	Nucleus      float64        `help:"Share of the probability that a draft carries." default:"0.8" hidden:""`
-	Support      int            `help:"Most tokens that a draft's distribution carries." default:"256" hidden:""`
-	Lookahead    int            `help:"Most tokens that a side drafts ahead of the agreed text; 0 for as many as a round trip needs." default:"0" hidden:""`
-	Ahead        int            `help:"1 decodes only the next draft in a pass. More also decodes what follows drafts of the other side, guesses (see --draft), and runners-up (sent to the other side), as long as they are measured to save time: up to 32 rows, or with --draft off and a span reader as many as this. The text is the same." default:"4" placeholder:"N" hidden:""`
+	Support      int            `help:"Maximum number of tokens in a draft's distribution." default:"256" hidden:""`
+	Lookahead    int            `help:"Maximum number of tokens that a side drafts ahead of the agreed text; 0 for as many as a round trip needs." default:"0" hidden:""`
+	Ahead        int            `help:"Rows in a pass: 1 decodes only the next draft. More also decode what follows the other side's drafts, guesses (see --draft) and runners-up (sent to the other side), as long as measurements show that this saves time: up to 32 rows, or with --draft off and a span reader as many as this. The text is the same." default:"4" placeholder:"N" hidden:""`
 
 	SendDocuments bool `help:"With --method drcg-text and drcg-kv: let the cloud send its sample documents here. A paired cloud must allow it too." hidden:""`
 }

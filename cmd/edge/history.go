@@ -41,7 +41,7 @@ func (c *historyList) Help() string {
   edge history list
   edge --json history list
 
-With history among the drafters (--draft auto,history), "edge ask", "edge chat" and "edge serve" keep answers, and "edge run" also prompts, as tokens, in at most 1 MB per vocabulary, and draft from them. Without it nothing is kept. "edge chat" keeps questions, for its arrow keys and Ctrl-R, unless --no-history forbids it.`
+With the drafter history (--draft auto,history), "edge ask", "edge chat" and "edge serve" keep answers and draft from them; "edge run" also keeps prompts. Both are kept as tokens, in at most 1 MB per vocabulary. Without that drafter nothing is kept. "edge chat" keeps questions, for its arrow keys and Ctrl-R, except with --no-history.`
 }
 
 func (c *historyList) Run(a *cli.App) error {

@@ -13,13 +13,13 @@ type grammar struct {
 
 	Ask     askCmd        `cmd:"" help:"Answer a question from your documents and the cloud's."`
 	Chat    chatCmd       `cmd:"" help:"Ask several questions in a row; each sees what was said before."`
-	Serve   serveCmd      `cmd:"" help:"Answer questions over HTTP, for programs that speak OpenAI's or Ollama's API."`
+	Serve   serveCmd      `cmd:"" help:"Answer questions over HTTP, for programs that use OpenAI's or Ollama's API."`
 	MCP     mcpCmd        `cmd:"" name:"mcp" help:"Answer questions for programs that speak the Model Context Protocol, over standard input and output."`
 	Run     runCmd        `cmd:"" help:"Generate text from a prompt, without documents and without a cloud."`
 	Reply   replyCmd      `cmd:"" help:"Suggest short replies to a conversation."`
 	Rewrite rewriteCmd    `cmd:"" help:"Rewrite a text in another tone, or correct it."`
 	Index   cli.IndexCmd  `cmd:"" help:"Add, list and remove the documents that questions are answered from."`
-	Pair    pairCmd       `cmd:"" help:"Pair with a cloud, by the code that \"cloud pair\" printed."`
+	Pair    pairCmd       `cmd:"" help:"Pair with a cloud, using the code that \"cloud pair\" printed."`
 	Ps      cli.PsCmd     `cmd:"" help:"List running programs that answer questions."`
 	Models  cli.ModelsCmd `cmd:"" help:"List, fetch, convert and remove models."`
 	History historyCmd    `cmd:"" help:"List or clear what \"--draft history\" and \"edge chat\" keep."`
@@ -30,14 +30,14 @@ type grammar struct {
 	cli.ProgramCmds
 }
 
-const description = `A phone and a cloud answer one question together: each decodes over its own documents, and neither shows them to the other.
+const description = `A phone and a cloud answer one question together: each reads its own documents, and neither shows them to the other.
 
 Examples:
   edge ask "What is the wifi password of the lake cabin, and when does the harbour museum open?"
   edge index add ~/Documents/notes
   edge pair CODE
 
-With nothing set up, "edge ask" answers from sample documents, with a cloud inside this process. "edge index add" adds your own documents, "edge pair" pairs with a real cloud, and --model FILE decodes with another model (GGUF).`
+With nothing set up, "edge ask" answers from sample documents, with a cloud inside this process. "edge index add" adds your own documents, "edge pair" pairs with a real cloud, and --model FILE uses another model (GGUF).`
 
 func main() {
 	var g grammar

@@ -14,7 +14,7 @@ import (
 
 type netemCmd struct {
 	Target       string        `arg:"" optional:"" help:"Where packets go: HOST:PORT of a cloud."`
-	Listen       string        `help:"Local UDP address that stands in for it. Default: 127.0.0.1:4434." default:"127.0.0.1:4434" placeholder:"HOST:PORT"`
+	Listen       string        `help:"Local UDP address that stands in for the target. Default: 127.0.0.1:4434." default:"127.0.0.1:4434" placeholder:"HOST:PORT"`
 	Delay        time.Duration `help:"One-way delay." default:"0s"`
 	Jitter       time.Duration `help:"Spread of the delay." default:"0s"`
 	Distribution string        `help:"Shape of the jitter: ${enum}." enum:"normal,uniform,pareto" default:"normal"`
@@ -25,10 +25,10 @@ type netemCmd struct {
 	Duplicate    float64       `help:"Share of packets that arrive twice." default:"0"`
 	Reorder      float64       `help:"Share of packets that overtake others." default:"0"`
 	Corrupt      float64       `help:"Share of packets in which a bit is flipped." default:"0"`
-	Outage       []string      `help:"Let nothing pass: FROM+FOR, such as 10s+3s; several with commas." placeholder:"FROM+FOR"`
+	Outage       []string      `help:"Let nothing pass: FROM+FOR, such as 10s+3s; separate several with commas." placeholder:"FROM+FOR"`
 	Rebind       time.Duration `help:"Change the port that the target sees at this interval, as a moving phone does." default:"0s"`
 	Trace        string        `help:"Replay a trace for both directions: a ping log, a Mahimahi packet trace or a CSV." type:"existingfile" placeholder:"FILE"`
-	Seed         uint64        `help:"Seed of the randomness." default:"1"`
+	Seed         uint64        `help:"Random seed." default:"1"`
 	TC           string        `name:"tc" help:"Let the kernel delay and drop all packets that leave this network interface, from every program (Linux with sch_netem; needs root or CAP_NET_ADMIN)." placeholder:"IFACE"`
 	Clear        bool          `help:"With --tc: end the emulation." env:"-"`
 	Show         bool          `help:"With --tc: print the current emulation." env:"-"`
@@ -43,7 +43,7 @@ func (c *netemCmd) Help() string {
 
 Packets pass through this program until Ctrl-C; no root is needed. Pair with the local address: cloud pair --address 127.0.0.1:4434.
 
-With --tc the kernel emulates the path for everything that leaves the interface, in place of any netem that is there; --show prints the jitter of a Pareto path four times as large. With --tc and a target, packets also pass through this program until Ctrl-C, which removes the kernel's emulation. The kernel then emulates the way to a target beyond the interface, and the way back to clients beyond it. If --listen is a loopback address, as by default, the way back does not leave the interface, and this program emulates it. On lo, packets to the relay and from it both count, so each way is emulated twice. If the kernel has no netem, this program emulates both ways.`
+With --tc the kernel emulates the path for everything that leaves the interface, and replaces any netem there; --show prints the jitter of a Pareto path four times as large. With --tc and a target, packets also pass through this program until Ctrl-C, which removes the kernel's emulation. The kernel then emulates the way to a target beyond the interface, and the way back to clients beyond it. If --listen is a loopback address, as by default, the way back does not leave the interface, and this program emulates it. On lo, the kernel sees packets both to and from the relay, so each way is emulated twice. If the kernel has no netem, this program emulates both ways.`
 }
 
 func (c *netemCmd) Run(a *cli.App) (err error) {

@@ -18,13 +18,13 @@ import (
 )
 
 type pairCmd struct {
-	Code       []string       `arg:"" optional:"" help:"The code that \"cloud pair\" printed, or the text of its QR picture. Without it, a line of standard input, which no list of processes shows."`
+	Code       []string       `arg:"" optional:"" help:"The code that \"cloud pair\" printed, or the text in its QR code. Default: a line of standard input, which keeps the code out of process lists."`
 	From       string         `help:"Read the code from this file, which \"cloud pair --to\" wrote." type:"path" placeholder:"FILE"`
-	Wait       *time.Duration `help:"Keep trying for this long while nobody answers. Default: 0s." placeholder:"DURATION"`
-	Name       string         `help:"Call the cloud so on this device. Default: the name of its machine." type:"name" env:"-" placeholder:"NAME"`
-	Rename     string         `help:"Call a paired cloud by the name of --name." type:"name" env:"-" placeholder:"WHICH"`
-	Private    bool           `help:"Send this cloud no draft of this device, as with edge ask --private." env:"-"`
-	PrivateFor string         `help:"The same from now on for a paired cloud, given as for --remove." type:"name" env:"-" placeholder:"WHICH"`
+	Wait       *time.Duration `help:"How long to keep trying while no cloud answers. Default: 0s." placeholder:"DURATION"`
+	Name       string         `help:"Name of the cloud on this device. Default: the name of its machine." type:"name" env:"-" placeholder:"NAME"`
+	Rename     string         `help:"Rename a paired cloud to --name." type:"name" env:"-" placeholder:"WHICH"`
+	Private    bool           `help:"Send this cloud no drafts from this device, as with edge ask --private." env:"-"`
+	PrivateFor string         `help:"From now on, treat a paired cloud as with --private; name it as for --remove." type:"name" env:"-" placeholder:"WHICH"`
 	OpenFor    string         `help:"The opposite of --private-for." type:"name" env:"-" placeholder:"WHICH"`
 	List       bool           `help:"List the paired clouds." env:"-"`
 	Remove     string         `help:"Forget a paired cloud, given its name, address, key or the beginning of its key." type:"name" env:"-" placeholder:"WHICH"`
@@ -43,7 +43,7 @@ func (c *pairCmd) Help() string {
   edge pair --rename homeserver --name home
   edge pair --remove home
 
-A code works once, within ten minutes. It carries the cloud's address and key. Afterwards each end knows the other's key, and no code is needed.`
+A code works once, within ten minutes. It contains the cloud's address and key. After pairing, each end knows the other's key, and no code is needed.`
 }
 
 func (c *pairCmd) Run(a *cli.App) error {

@@ -20,14 +20,14 @@ import (
 )
 
 type replyCmd struct {
-	Words []string `arg:"" name:"conversation" optional:"" help:"The conversation, a line NAME: TEXT for each message; without it, standard input."`
+	Words []string `arg:"" name:"conversation" optional:"" help:"The conversation, with a line NAME: TEXT for each message. Default: standard input."`
 	textFlags
 	showFlags      `group:"Output:"`
 	Streams        int     `help:"How many replies to write at once, 1 to 16. Near-duplicates are left out." default:"8"`
-	As             string  `help:"Whose reply. Default: the one who is not the last to speak." placeholder:"NAME"`
-	Seed           int64   `help:"With --temperature: seed of the randomness; -1 for a new one each time." default:"-1"`
+	As             string  `help:"Who replies. Default: the one who did not speak last." placeholder:"NAME"`
+	Seed           int64   `help:"With --temperature: random seed; -1 draws a new one each time." default:"-1"`
 	Temperature    float64 `help:"0 to begin with the likeliest words, 1 to draw from the model's own distribution." default:"0"`
-	MaxTokens      int     `short:"n" help:"Most tokens of a reply." default:"40"`
+	MaxTokens      int     `short:"n" help:"Maximum number of tokens in a reply." default:"40"`
 	cli.ModelFlags `group:"Model:"`
 	cli.LoraFlags  `group:"Model:"`
 	SoC            string `name:"soc" help:"Write at the simulated pace of a phone's NPU, as with ask." placeholder:"CHIP"`
@@ -39,7 +39,7 @@ func (c *replyCmd) Help() string {
   edge reply --streams 4 --as Tom < chat.txt
   edge reply --json --model qwen2.5-0.5b-instruct-q4_k_m --temperature 0.8 --file chat.txt
 
-Suggests short replies to a conversation, the best first. All are written at once: each pass of the model computes the next token of every reply that has not ended, over one copy of the conversation. The built-in model uses its adapter for replies; with --lora, yours.`
+Suggests short replies to a conversation, the best first. All are written at once: each pass of the model computes the next token of every reply that has not ended, over one copy of the conversation. The built-in model uses its own adapter for replies, or yours with --lora.`
 }
 
 // replyJSON is a reply as --json prints it.

@@ -11,13 +11,13 @@ import (
 )
 
 type rewriteCmd struct {
-	Words []string `arg:"" name:"text" optional:"" help:"The text; without it, standard input."`
+	Words []string `arg:"" name:"text" optional:"" help:"The text. Default: standard input."`
 	textFlags
 	showFlags      `group:"Output:"`
 	Tone           string `help:"Rewrite in this tone: ${enum}." enum:",neutral,polite,formal,jovial" default:"" placeholder:"TONE"`
 	Correct        bool   `help:"Correct spelling and grammar, before --tone if both are given."`
-	Short          bool   `help:"Only the sentence that says what the text is about; before --correct and --tone."`
-	MaxTokens      int    `short:"n" help:"Most tokens that a sentence becomes." default:"120"`
+	Short          bool   `help:"Keep only the sentence that says what the text is about, before --correct and --tone."`
+	MaxTokens      int    `short:"n" help:"Maximum number of tokens in a rewritten sentence." default:"120"`
 	cli.ModelFlags `group:"Model:"`
 	cli.LoraFlags  `group:"Model:"`
 }
@@ -29,7 +29,7 @@ func (c *rewriteCmd) Help() string {
   edge rewrite --short --file mail.txt
   edge rewrite --correct --tone formal --model qwen2.5-0.5b-instruct-q4_k_m --json < letter.txt
 
-Rewrites a text sentence by sentence; line breaks stay. The built-in model knows English only and writes nothing of its own: its adapters choose among the ways to spell a word, among what a sentence may become in a tone, and which sentence says what a message is about. Other models, and adapters of yours (--lora), write several versions of a sentence at once, and the likeliest that keeps its numbers and names is taken. If there is none, the sentence stays as it is and a note says so.`
+Rewrites a text sentence by sentence; line breaks stay. The built-in model knows only English and writes nothing of its own. Its adapters choose among the spellings of a word, among the versions of a sentence in a tone, and the sentence that says what a message is about. Other models, and your own adapters (--lora), write several versions of a sentence at once; the likeliest one that keeps the numbers and names is used. If there is none, the sentence stays as it is, and a note says so.`
 }
 
 func (c *rewriteCmd) Run(a *cli.App) (err error) {

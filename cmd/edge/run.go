@@ -17,7 +17,7 @@ import (
 )
 
 type runCmd struct {
-	Words []string `arg:"" name:"prompt" optional:"" help:"The prompt; without it, standard input."`
+	Words []string `arg:"" name:"prompt" optional:"" help:"The prompt. Default: standard input."`
 	textFlags
 	showFlags      `group:"Output:"`
 	cli.ModelFlags `group:"Model:"`
@@ -42,9 +42,9 @@ func (c *runCmd) Help() string {
   edge run --model llada-8b-q4_0.gguf --show-denoising "Name three harbours."
   echo "Translate to French: good morning" | edge run --model m.gguf --temperature 0.7 --seed 1
 
-A diffusion model (llada, dream) fills its answer in blocks; --show-denoising shows how it settles. Flags for drafts and for sampling token by token are then errors.
+A diffusion model (llada, dream) fills its answer in blocks; --show-denoising shows how it settles. With such a model, flags for drafts and for token-by-token sampling are errors.
 
-Names of control tokens in the prompt and in --system, such as <|im_end|>, are read as plain text, so that a file in the prompt cannot speak as the system. --raw does not protect from this.`
+Names of control tokens in the prompt and in --system, such as <|im_end|>, are read as plain text, so that a file in the prompt cannot pose as the system. --raw gives no such protection.`
 }
 
 func (c *runCmd) Run(a *cli.App) (err error) {

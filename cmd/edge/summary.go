@@ -17,8 +17,8 @@ import (
 
 // showFlags say what is printed besides the answer.
 type showFlags struct {
-	Stats bool `help:"Print also how the text came about: speed, drafts, network, shares of the documents."`
-	Quiet bool `short:"q" help:"Print the text alone."`
+	Stats bool `help:"Also print how the text came about: speed, drafts, network, shares of the documents."`
+	Quiet bool `short:"q" help:"Print only the text."`
 }
 
 // Validate is called by kong.

@@ -25,7 +25,7 @@ type answerFlags struct {
 	Questions      int     `help:"Number of questions about the sample documents; those that need both sides come first." default:"5"`
 	Seed           uint64  `help:"Seed of the first answer; each answer adds one." default:"1"`
 	Temperature    float64 `help:"0 for the likeliest token, 1 for the model's own distribution." default:"1"`
-	MaxTokens      int     `help:"Most tokens of an answer." default:"64"`
+	MaxTokens      int     `help:"Maximum number of tokens in an answer." default:"64"`
 	cli.ModelFlags `group:"Model:"`
 }
 

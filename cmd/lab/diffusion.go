@@ -41,9 +41,9 @@ func (c *diffusionCmd) Help() string {
   lab diffusion --model models/testdata/denoise.gguf --inputs models/testdata/denoise.jsonl --json rows.json
   lab diffusion --model models/testdata/denoise.gguf --inputs models/testdata/denoise-long.jsonl --tokens 128 --variants --svg pictures
 
-Without --model it measures a tiny model of random weights, whose confidences mean nothing: that shows that everything runs, and no more.
+Without --model it measures a tiny model of random weights, whose confidences mean nothing. That only shows that everything runs.
 
-Each answer has exactly the given number of tokens; it is judged up to its end token. forwards: dense passes. rows, logits: of both paths. wall: on this machine. The other columns are simulated: the same passes with LLaDA-8B's shape in Q4_0 on a phone's NPU, and on its processor alone (-cpu). Weights beyond the NPU's address window are paged until +somr, and staged from there on.`
+Each answer has exactly the given number of tokens; it is judged up to its end token. forwards: dense passes. rows, logits: of both paths. wall: on this machine. The other columns are simulated: the same passes with LLaDA-8B's shape in Q4_0 on a phone's NPU, and on its processor alone (-cpu). Weights beyond the NPU's address window are paged in the methods before +somr, and staged from that method on.`
 }
 
 func (c *diffusionCmd) check(a *cli.App) error {

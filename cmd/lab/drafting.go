@@ -19,9 +19,9 @@ import (
 type draftsCmd struct {
 	Drafts []string      `help:"Drafters of both sides and the most rows of a pass, as in auto/32 or pld/4. The others are compared with the first." default:"pld/4;auto/32" sep:";" placeholder:"SET/ROWS;…"`
 	RTT    time.Duration `name:"rtt" help:"Round-trip time." default:"100ms"`
-	Decode []string      `help:"Least times of a pass on device and cloud." default:"30ms/30ms,150ms/30ms"`
+	Decode []string      `help:"Minimum times of a pass on device and cloud." default:"30ms/30ms,150ms/30ms"`
 	Worlds int           `help:"Instead of questions about the sample documents, ask this many generated questions of each kind about documents of their own."`
-	Rounds int           `help:"How often each question is asked with each of the drafters, in turns. It counts with its median time." default:"1"`
+	Rounds int           `help:"How often each question is asked with each of the drafters, in turns. Its median time counts." default:"1"`
 	answerFlags
 	File string `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default: standard output."`
 }
@@ -32,9 +32,9 @@ func (c *draftsCmd) Help() string {
   lab drafts --worlds 40 --rounds 5 --json rows.json
   lab drafts --drafts "off/1;pld/4;pld,sam/32;all/32" --decode native
 
-A device and a cloud in this process answer questions over an emulated network, with the built-in decoder, at temperature 0, as edge ask does. All variants answer a question before the next one is asked, and all must say the same. With up to 8 rows a pass decodes one chain of guesses, as long as the pair expects to pay, and each answer learns that again. With more, the drafters' own estimates and the measured times of passes decide, guesses branch, and both are kept from one answer to the next.
+A device and a cloud in this process answer questions over an emulated network, with the built-in decoder, at temperature 0, as edge ask does. All variants answer a question before the next one is asked, and all must say the same. With up to 8 rows, a pass decodes one chain of guesses, as long as the pair expects to pay off, and each answer learns that again. With more rows, the drafters' own estimates and the measured times of passes decide. Guesses then branch, and estimates and times are kept from one answer to the next.
 
-The time is from an answer's first token to its last, the median of --rounds. worst is the ratio of the question with the least; slowest is that of the worst single round, which any pause of the machine makes worse.`
+The time is from an answer's first token to its last, the median of --rounds. worst is the lowest ratio of a question; slowest is that of the worst single round, which any pause of the machine makes worse.`
 }
 
 // variants parses --drafts.

@@ -17,9 +17,9 @@ type forecastCmd struct {
 	Task              string  `help:"What to write: answers (to the held-out questions of the built-in reader), reply, or own with --inputs." default:"answers" enum:"answers,reply,own"`
 	Inputs            string  `help:"Your own prompts, as JSON lines as with lab spec." type:"existingfile" placeholder:"FILE"`
 	Limit             int     `help:"At most this many prompts; 0 for all." default:"60"`
-	MaxTokens         int     `help:"Most tokens of a text." default:"96"`
+	MaxTokens         int     `help:"Maximum number of tokens in a text." default:"96"`
 	Temperature       float64 `help:"0 for the likeliest token, 1 for the model's own distribution." default:"0"`
-	Seed              uint64  `help:"Seed of the randomness." default:"1"`
+	Seed              uint64  `help:"Random seed." default:"1"`
 	File              string  `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default: standard output."`
 }
 

@@ -12,7 +12,7 @@ import (
 
 type hedgeCmd struct {
 	RTT      []time.Duration `name:"rtt" help:"Round-trip times." default:"0s,100ms,300ms"`
-	Contexts []int           `help:"Most contexts that a pass decodes; 1 is plain mirror." default:"1,2,4,8"`
+	Contexts []int           `help:"Maximum number of contexts in a pass; 1 is plain mirror." default:"1,2,4,8"`
 	Guess    float64         `help:"Also simulate a drafter that guesses a side's own next draft right with this probability; 0 for no drafter." default:"0.7"`
 	Decode   string          `help:"Time of a pass on device and cloud." default:"30ms/30ms"`
 	Share    float64         `help:"Share of the probability that the two sides' distributions have in common." default:"0.8"`
@@ -30,7 +30,7 @@ func (c *hedgeCmd) Help() string {
   lab hedge --rtt 300ms --contexts 1,2,3 --guess 0 --json rows.json
   lab hedge --live --contexts 1,4 --questions 10 --json live.json
 
-Simulated are two sides in mirror (the machine of package pair in virtual time) whose passes decode several contexts. Next to the next draft, a pass decodes what would follow the runners-up of a side's own race (hedges), what follows drafts of the other side for earlier steps (checks: several steps in one pass), and, with a drafter, what would follow its guesses. The text is always the same. A pass is assumed to take equally long whatever its contexts, as on a device that waits for its memory.
+It simulates two sides in mirror (the machine of package pair in virtual time) whose passes decode several contexts. Besides the next draft, a pass decodes what would follow the runners-up of a side's own race (hedges), what follows drafts of the other side for earlier steps (checks: several steps in one pass), and, with a drafter, what would follow its guesses. The text is always the same. A pass is assumed to take the same time with any number of contexts, as on a device whose memory is the bottleneck.
 
 Passes and contexts are the device's, per token of the answer. Hedges, checks and guesses: the share of tokens whose draft needed no pass on the device, by the kind of context that gave it. Cloud's: the number of hedges of the cloud that replaced a draft still on its way.
 

@@ -12,7 +12,7 @@ type loadCmd struct {
 	Devices []int    `help:"Numbers of devices that ask at once." default:"1,8,64,200"`
 	Each    int      `help:"Questions of each device, one after the other." default:"3"`
 	Batch   string   `help:"How the cloud computes: ${enum}. on: the passes of all answers together; off: those of each alone." enum:"on,off,both" default:"both"`
-	Places  []int    `help:"Most answers at once, for off and on." default:"8,64" placeholder:"OFF,ON"`
+	Places  []int    `help:"Maximum number of answers at once, for off and on." default:"8,64" placeholder:"OFF,ON"`
 	Virtual []string `help:"Simulated machines, in virtual time, instead of this one: cores (two of them, as measured) and accelerator (made up: 64 rows take 1.6 times as long as 8), both with Qwen2.5-0.5B's shape." enum:"cores,accelerator" placeholder:"MACHINE"`
 	answerFlags
 	File string `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default: standard output."`
@@ -25,7 +25,7 @@ func (c *loadCmd) Help() string {
   lab load --model qwen2.5-0.5b-instruct-q4_0.gguf --max-tokens 32 --json load.json
   lab load --virtual cores,accelerator --devices 1,8,64,256 --max-tokens 24
 
-A cloud serves devices over loopback, in one process. The devices have no documents and decode nothing, so that the machine's time is the cloud's. The first token comes after waiting for a place, retrieval and the prompt. Live is what of the heap was still needed, as the garbage collector found, devices included; with --places 1,1 it is little more than theirs. Left are goroutines that are still there when all have gone.`
+A cloud serves devices over loopback, in one process. The devices have no documents and decode nothing, so that the machine works for the cloud. The first token comes after waiting for a place, retrieval and the prompt. live: the part of the heap still in use after a garbage collection, devices included; with --places 1,1 it is little more than theirs. left: goroutines that remain when all devices have gone.`
 }
 
 func (c *loadCmd) Run(a *cli.App) (err error) {

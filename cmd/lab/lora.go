@@ -20,7 +20,7 @@ type loraCmd struct {
 	Tasks          []int  `help:"Numbers of adapters to hold." default:"1,4,8"`
 	Runs           int    `help:"Runs of each test." default:"5"`
 	Steps          int    `help:"Tokens of a run." default:"16"`
-	Prompt         int    `help:"Tokens before." default:"64"`
+	Prompt         int    `help:"Tokens of the prompt." default:"64"`
 	Against        string `help:"Also measure another engine with the same adapter: llama.cpp." placeholder:"ENGINE"`
 	Simulate       bool   `help:"Only the simulated phones; measure nothing."`
 	File           string `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default: standard output."`
@@ -32,9 +32,9 @@ func (c *loraCmd) Help() string {
   lab lora --model random.gguf --threads 2 --against llama.cpp
   lab lora --simulate
 
-What adapters cost (Samsung Tables 1 and 2): a step with an adapter against one without, 8 rows with 8 adapters against 8 without, switching, and 1, 4 and 8 adapters by the three approaches. Steps with and without alternate, so that what else the machine does meets both alike. Ratios are medians, with the least and greatest run. With --threads 1 the clock is the processor's, which other programs disturb less.
+What adapters cost (Samsung Tables 1 and 2): a step with an adapter against one without, 8 rows with 8 adapters against 8 without, switching, and 1, 4 and 8 adapters by the three approaches. Steps with and without alternate, so that other load on the machine affects both alike. Ratios are medians, with the least and greatest run. With --threads 1 the clock is the processor's, which other programs disturb less.
 
-Without --model, it measures a model of random weights with Qwen2.5-0.5B's shape in q8_0, which it makes in a temporary folder. The second table is of simulated phones, and the third has the paper's Tables 1, 2, 3, 6, 7 and 10 next to what they give; those that the simulator was fitted to say so.`
+Without --model, it measures a model of random weights with Qwen2.5-0.5B's shape in q8_0, which it makes in a temporary folder. The second table is of simulated phones, and the third has the paper's Tables 1, 2, 3, 6, 7 and 10 beside what they give here; figures that the simulator was fitted to say so.`
 }
 
 func (c *loraCmd) Run(a *cli.App) (err error) {

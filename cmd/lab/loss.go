@@ -25,7 +25,7 @@ func (c *lossCmd) Help() string {
   lab loss --simulate --loss 0,0.05 --decode 150ms/30ms
   lab loss --rtt 200ms --at-once 4
 
-Datagrams repeat every draft that is not acknowledged yet; a stream sends a lost packet again after a timeout. The report shows how much later the tokens come.`
+Datagrams repeat every draft that is not acknowledged yet; a stream resends a lost packet after a timeout. The report shows how much later the tokens arrive.`
 }
 
 func (c *lossCmd) Run(a *cli.App) error {

@@ -25,17 +25,17 @@ type grammar struct {
 	Soak     soakCmd     `cmd:"" group:"Two sides and the network between them:" help:"The programs under kills, stalls, flipped bits and full disks: what is lost."`
 
 	Quality qualityCmd `cmd:"" group:"What is answered:" help:"Exact match and F1 over indexed documents: each side, the pair, and other ways to answer."`
-	Rewrite rewriteCmd `cmd:"" group:"What is answered:" help:"What becomes of sentences that are corrected, or rewritten in a tone."`
+	Rewrite rewriteCmd `cmd:"" group:"What is answered:" help:"How well sentences are corrected or rewritten in a tone."`
 	Reader  readerCmd  `cmd:"" group:"What is answered:" help:"Exact match where the passages are given: each side alone, and the pair."`
-	Samples samplesCmd `cmd:"" group:"What is answered:" help:"The same on the sample documents, with retrieval."`
+	Samples samplesCmd `cmd:"" group:"What is answered:" help:"Exact match on the sample documents, with retrieval."`
 	Library libraryCmd `cmd:"" group:"What is answered:" help:"The index over many passages: speed, disk, memory, searches."`
 
 	Engine    engineCmd    `cmd:"" group:"Models and machines:" help:"Speed of a model on this machine: prefill, decoding, several rows at once."`
-	Lora      loraCmd      `cmd:"" group:"Models and machines:" help:"What adapters cost: a token, a switch, memory by the paper's three approaches (Samsung Tables 1 and 2)."`
-	Streams   streamsCmd   `cmd:"" group:"Models and machines:" help:"Several texts over one prompt, at once and one after the other (Samsung Table 3)."`
+	Lora      loraCmd      `cmd:"" group:"Models and machines:" help:"What adapters cost: per token, per switch, and in memory by the paper's three approaches (Samsung Tables 1 and 2)."`
+	Streams   streamsCmd   `cmd:"" group:"Models and machines:" help:"Several texts from one prompt, at once and one after the other (Samsung Table 3)."`
 	Forecast  forecastCmd  `cmd:"" group:"Models and machines:" help:"Drafts by forecast embeddings, by branch configuration (Samsung Tables 6 and 7)."`
 	Cache     cacheCmd     `cmd:"" group:"Models and machines:" help:"Keys and values as f16 and as q8_0: memory, speed, perplexity."`
-	Spec      specCmd      `cmd:"" group:"Models and machines:" help:"Speculative decoding: accept lengths, speed, what became of the rows."`
+	Spec      specCmd      `cmd:"" group:"Models and machines:" help:"Speculative decoding: accept lengths, speed, use of the rows."`
 	Diffusion diffusionCmd `cmd:"" group:"Models and machines:" help:"Diffusion models: passes, rows, time and exact match by method (llada.cpp Table 6)."`
 	NPU       npuCmd       `cmd:"" group:"Models and machines:" name:"npu" help:"A phone's NPU: plans for switching graphs, programs, rounding, published figures."`
 	Models    modelsCmd    `cmd:"" group:"Models and machines:" help:"Models to measure with."`

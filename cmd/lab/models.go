@@ -28,7 +28,7 @@ type modelsCmd struct {
 
 // modelsRandom makes models with random weights, whose speed and memory are those of a real model.
 type modelsRandom struct {
-	Out       string `arg:"" help:"File to make; it must not exist." placeholder:"OUT.gguf"`
+	Out       string `arg:"" help:"File to write; it must not exist." placeholder:"OUT.gguf"`
 	Like      string `help:"Shape: qwen2.5-0.5b, qwen2.5-1.5b, qwen3-0.6b, qwen3-1.7b, gemma2-2b, gemma3-1b, phi4-mini, smollm3-3b, olmo2-1b, granite3.3-2b, llama3.1-8b, llada-8b or dream-7b." default:"qwen2.5-0.5b"`
 	Arch      string `help:"Architecture, such as qwen2 or gemma3. Default: that of the shape." placeholder:"NAME"`
 	Layers    int    `help:"Layers; 0 for those of the shape." default:"0"`

@@ -23,7 +23,7 @@ type npuAnswers struct {
 	Methods   []string `help:"Ways to answer. Default: all." placeholder:"METHOD"`
 	Data      string   `help:"Folder with specbench/questions.jsonl and ui/tasks.json. Default: sample documents and invented screens. Replies are always to invented conversations." type:"existingdir" placeholder:"DIR"`
 	Limit     int      `help:"At most this many inputs of each task, evenly spread over all of them; 0 for all." default:"6"`
-	MaxTokens int      `help:"Most tokens of an answer." default:"96"`
+	MaxTokens int      `help:"Maximum number of tokens in an answer." default:"96"`
 	Prompt    int      `help:"Lengthen shorter prompts on the phone to this many tokens, with the task's other inputs. The model reads its own as before, so acceptance does not change." placeholder:"TOKENS"`
 	cli.ModelFlags
 	File string `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default: standard output."`
@@ -38,9 +38,9 @@ func (c *npuAnswers) Help() string {
 
 Each row is a run of the path that edge run --soc takes: a model that runs here gives the tokens, and with them the acceptance; the simulated phone charges the costs of a larger shape for each chunk, pass, load and wait. With reference words, the model reads what people wrote as if it had said it.
 
-NPU, +G, +SD, +G+SD and all are the rows of sd.npu's Table 3: graphs change after the prompt or progressively, and a graph of 32 rows verifies the drafts of a suffix automaton, or of all drafters. ours has the drafters that are on by default, and chooses the graph by the tokens that earlier passes gave, of the same task; with +history it and all also read the answers before. PLD is prompt lookup. CPU decodes on the processor and EAGLE drafts with a model that is not there: both are predicted by formulas. fitted: a parameter of the chip was fitted to the published number.
+NPU, +G, +SD, +G+SD and all are the rows of sd.npu's Table 3: graphs change after the prompt or progressively, and a graph of 32 rows verifies the drafts of a suffix automaton, or of all drafters. ours has the drafters that are on by default, and chooses the graph by the tokens that earlier passes of the same task gave; with +history it and all also read the answers before. PLD is prompt lookup. CPU decodes on the processor and EAGLE drafts with a model that is not there: both are predicted by formulas. fitted: a parameter of the chip was fitted to the published number.
 
-val, was, und: the shares of the rows of passes that decode that were valid, wasted or underutilised (sd.npu §3.2). opening: the time to bring back the graphs for prompts after the answer before; it counts for no token, as in the papers. ms/token: of decoding, drafting, calibration and what the change of graphs adds to the prompt. gain: NPU's time divided by this. whole and worst: the same of an answer from its question to its last token, prompt and opening included, over all inputs and for the worst one. switch is below 0 where a graph of fewer rows reads the prompt faster than one of 256 that it does not fill. Drafting, and the part of calibration that is not a product, take as long as on this machine.`
+val, was, und: the shares of the rows of passes that decode that were valid, wasted or underutilised (sd.npu §3.2). opening: the time to bring back the graphs for prompts after the answer before; it counts for no token, as in the papers. ms/token: of decoding, drafting, calibration and what the change of graphs adds to the prompt. gain: NPU's time divided by this time. whole and worst: the same ratio for an answer from its question to its last token, prompt and opening included, over all inputs and for the worst one. switch is below 0 where a graph of fewer rows reads the prompt faster than one of 256 that it does not fill. Drafting, and the part of calibration that is not a product, take as long as on this machine.`
 }
 
 func (c *npuAnswers) Run(a *cli.App) error {

@@ -31,7 +31,7 @@ type npuFigures struct {
 	Chunks    int      `help:"Prompts have 1 to this many chunks." default:"8"`
 	Chunk     int      `help:"Rows of the graph for prompts." default:"256"`
 	Small     int      `name:"decode-chunk" help:"Rows of the graph for decoding." default:"32"`
-	Nodes     int      `help:"Most nodes to search for the optimum; 0 for no limit." default:"2000000"`
+	Nodes     int      `help:"Maximum number of nodes to search for the optimum; 0 for no limit." default:"2000000"`
 	NoNative  bool     `help:"Leave out the runs on this machine with part of the weights in memory."`
 
 	Summaries int    `help:"Summaries to write in order to measure accept lengths; 0 leaves them out." default:"6"`

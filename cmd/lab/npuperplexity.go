@@ -29,7 +29,7 @@ func (c *npuPerplexity) Help() string {
   lab npu perplexity --calibration wiki.valid.raw --text wiki.test.raw
   lab npu perplexity --model stories260K.gguf --calibration wiki.valid.raw --text wiki.test.raw --tokens 4096 --json
 
-It shows what rounding to a phone NPU's integers costs: the perplexity with the weights as stored, on the native device and on the reference, and with 4-bit weights (scaled per channel) and 8-bit activations (scaled per tensor). The reference is plain Go and slow, so use small models.`
+It measures what rounding to a phone NPU's integers costs: the perplexity with the weights as stored, on the native device and on the reference, and with 4-bit weights (scaled per channel) and 8-bit activations (scaled per tensor). The reference is plain Go and slow, so use small models.`
 }
 
 func (c *npuPerplexity) Run(a *cli.App) error {

@@ -33,7 +33,7 @@ func (c *npuPlan) Help() string {
   lab npu plan --soc sm8750 --blocks 2 --chunks 4 --json
   lab npu plan --blocks 3 --large 64 --small 8      # this machine, really executed
 
-"hidden" is the share of the loading time during which something computes. No plan that switches graphs can beat the bound: all computation on the faster graph, or all loading, whichever is longer. The strategy resident keeps both graphs loaded, which takes twice the memory, and can be faster. The optimum is shown if the search for it ends in time.`
+"hidden" is the share of the loading time during which something computes. No plan that switches graphs can beat the bound, which is the time of all computation on the faster graph or of all loading, whichever is longer. The strategy resident keeps both graphs loaded, which takes twice the memory, and can be faster. The optimum is shown if the search for it ends in time.`
 }
 
 // planned is a strategy's plan with its times.

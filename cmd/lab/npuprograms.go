@@ -17,7 +17,7 @@ import (
 type npuPrograms struct {
 	Model   string `help:"GGUF file, or its name in the models folder. Default: the built-in reader." placeholder:"FILE"`
 	Threads int    `help:"Threads to compute with; 0 for all cores." default:"0"`
-	Compute string `name:"device" help:"What computes: native, auto (a GPU or NPU that ggml can use, else native), or a device of ggml, such as ggml:cpu or ggml:cuda0; edge doctor lists them." default:"native" placeholder:"NAME"`
+	Compute string `name:"device" help:"Device to compute on: native, auto (a GPU or NPU that ggml can use, else native), or a ggml device, such as ggml:cpu or ggml:cuda0; edge doctor lists them." default:"native" placeholder:"NAME"`
 	SoC     string `name:"soc" help:"Also show simulated times on a chip, such as sm8650." placeholder:"NAME"`
 }
 

@@ -31,8 +31,8 @@ type qualityCmd struct {
 	setFlags
 	Fit     bool   `help:"Instead fit the constants of the reader weights on the questions." env:"-"`
 	Wrong   bool   `help:"Print the pair's wrong answers."`
-	Tokens  int    `help:"Most tokens of an answer." default:"96"`
-	Support int    `help:"Most tokens that a draft's distribution carries, as edge ask --support." default:"256"`
+	Tokens  int    `help:"Maximum number of tokens in an answer." default:"96"`
+	Support int    `help:"Maximum number of tokens in a draft's distribution, as edge ask --support." default:"256"`
 	File    string `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default: standard output."`
 }
 
@@ -45,9 +45,9 @@ func (c *qualityCmd) Help() string {
   lab quality --sets xquad --model qwen2.5-1.5b-instruct-q4_k_m.gguf --passage-words 64
   python3 -m train.heldout --worlds 60 --seed mine mine.jsonl.gz && lab quality --set mine.jsonl.gz --fit
 
-Documents are cut, indexed and searched as a user's are. All answers are greedy.
+Documents are cut, indexed and searched as a user's would be. All answers are greedy.
 
-Methods. device, cloud: that side alone. pair: both, in lock step. one-side: the passages of both sides on one side, each in a context (output aggregation). device-context, cloud-context: one side alone, its passages in one context (CRCG). one-context: the passages of both sides in one context (DRCG). sequence-thorough, sequence-fast: each side writes a whole answer alone, and one of the two is taken (DRDG/SW; RAG-Sequence has both rules). Thorough takes the answer to which both sides together give more probability. In fast, each answer is judged by the side that wrote it, which costs one message; "edge ask --method drdg-sw" does this. given: the pair, with only those retrieved passages that hold the answer; it shows what better retrieval and weights could gain.
+Methods. device, cloud: that side alone. pair: both, in lock step. one-side: the passages of both sides on one side, each in a context (output aggregation). device-context, cloud-context: one side alone, its passages in one context (CRCG). one-context: the passages of both sides in one context (DRCG). sequence-thorough, sequence-fast: each side writes a whole answer alone, and one of the two is taken (DRDG/SW; RAG-Sequence has both rules). Thorough takes the answer to which both sides together give more probability. Fast lets the side that wrote an answer judge it, which costs one message; "edge ask --method drdg-sw" does this. given: the pair, with only those retrieved passages that hold the answer; it shows what better retrieval and weights could gain.
 
 The built-in reader was trained on contexts of one passage, and some of two. The methods with one context show it longer ones.
 

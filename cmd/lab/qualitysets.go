@@ -38,11 +38,11 @@ type setFlags struct {
 	Show []string `help:"With such sets: wrong prints each answer that is not right, with what was read." enum:"wrong" placeholder:"wrong"`
 	Span string   `help:"With such sets: a span reader's file instead of the built-in one." type:"existingfile" placeholder:"FILE"`
 
-	Index string `help:"With such sets: keep all documents but the device's in a Weaviate cluster, as cloud serve --index: weaviate://HOST[:PORT],…[/CLASS]. The classes, whose names begin with CLASS, are removed in the end." placeholder:"ADDRESS"`
+	Index string `help:"With such sets: keep all documents but the device's in a Weaviate cluster, as cloud serve --index: weaviate://HOST[:PORT],…[/CLASS]. The classes, whose names begin with CLASS, are removed at the end." placeholder:"ADDRESS"`
 
-	Replace string `help:"With such sets: read the files of this folder instead of the documents that have their names but for the extension, such as a PDF of each." type:"existingdir" placeholder:"DIR"`
+	Replace string `help:"With such sets: read the files in this folder instead of the documents with the same names apart from the extension, such as a PDF of each." type:"existingdir" placeholder:"DIR"`
 
-	Withhold bool `help:"With such sets: ask each answerable question without the documents that answer it, so that to refuse is right."`
+	Withhold bool `help:"With such sets: ask each answerable question without the documents that answer it, so that refusing is right."`
 	Misspell int  `help:"With such sets: misspell up to this many words of each question." placeholder:"WORDS"`
 
 	Grounded  bool   `help:"With such sets: the decoder writes only words of the question, function words and spans of its passages, as in the programs." default:"true" negatable:""`
@@ -50,7 +50,7 @@ type setFlags struct {
 	Constants string `help:"With such sets: a file with the span reader's constants, as --fit prints them." placeholder:"FILE"`
 }
 
-const setsHelp = `Sets that others wrote: people/tune and people/judge (hand-written documents of a household; judge is for reporting only), xquad/open, xquad/gold, reading,
+const setsHelp = `Sets that others wrote: people/tune and people/judge (documents of two invented households, written by a language model; judge is for reporting only), xquad/open, xquad/gold, reading,
 reading/SOURCE, reading/SOURCE/gold, and generated (the generated worlds, judged the same way). Documents are dealt to the two sides at random; gold asks each question of
 its own paragraph alone. Methods: pair, device, cloud, one-side (all documents in one index), quote (BM25's best sentence, no model), span (with --span: a reader that points at words of the 8 best windows by BM25, all
 documents together; models/span.gguf is one).

@@ -18,7 +18,7 @@ func (c *reportCmd) Help() string {
   lab schedule && lab latency --simulate && lab report
   lab report --from results --to ~/results.html
 
-Experiments save their tables (CSV) and pictures (SVG) in a folder. The report shows all of them on one page, each with the command that made it.`
+Experiments save their tables (CSV) and pictures (SVG) in a folder. The report shows them all on one page, each with the command that made it.`
 }
 
 func (c *reportCmd) Run(a *cli.App) error {

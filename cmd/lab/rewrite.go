@@ -17,10 +17,10 @@ import (
 
 type rewriteCmd struct {
 	Task           string `arg:"" help:"${enum}." enum:"correct,tone,short"`
-	Set            string `help:"Only the sentences of this set. Those that ship with the program: judge, which nothing was tuned on, or tune." placeholder:"SET"`
+	Set            string `help:"Use only the sentences of this set. The program ships with judge, on which nothing was tuned, and tune." placeholder:"SET"`
 	Items          string `help:"Sentences, as JSON lines. Default: those that ship with the program, written by hand." type:"existingfile" placeholder:"FILE"`
-	Sentences      bool   `help:"Print every sentence and what became of it; with --json, tones as lines of tone, given and text."`
-	MaxTokens      int    `help:"Most tokens that a sentence becomes." default:"120"`
+	Sentences      bool   `help:"Print every sentence and its result; with --json, tones as lines of tone, given and text."`
+	MaxTokens      int    `help:"Maximum number of tokens in a rewritten sentence." default:"120"`
 	cli.ModelFlags `group:"Model:"`
 	cli.LoraFlags  `group:"Model:"`
 }
@@ -33,7 +33,7 @@ func (c *rewriteCmd) Help() string {
 
 A line of FILE: {"set", "given", "want": ["…"]} for correct and short, any of which is right; {"set", "given", "keep": ["…"]} for tone, all of which a version must hold.
 
-Does what edge rewrite does and counts: sentences that come out right, and those that were right and no longer are; versions that keep what they must, and sentences that stay as they were because no version keeps its names and numbers; messages of which a right sentence is taken, beside their first ones.`
+It does what edge rewrite does. correct counts sentences that come out right, and those that were right before and no longer are. tone counts versions that keep what they must, and sentences that stay as they were because no version keeps the names and numbers. short counts messages for which a right sentence is chosen, and those for which the first sentence would be right.`
 }
 
 // rewriteItem is a sentence to rewrite.

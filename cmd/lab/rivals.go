@@ -15,7 +15,7 @@ type rivalsCmd struct {
 	World   []string        `help:"Where sides differ: own (tokens that the other side does not know) or common (other masses over the same tokens)." default:"own,common"`
 	Decode  []string        `help:"Times of a pass on device and cloud." default:"30ms/30ms,60ms/30ms,150ms/30ms,30ms/150ms"`
 	RTT     []time.Duration `name:"rtt" help:"Round-trip times." default:"0s,50ms,100ms,300ms"`
-	Rows    []int           `help:"Most rows of mirror's passes; 1 for a token a pass." default:"1,4,8,32"`
+	Rows    []int           `help:"Maximum number of rows in mirror's passes; 1 for a token a pass." default:"1,4,8,32"`
 	Share   float64         `help:"Share of the probability that the two sides' distributions have in common." default:"0.8"`
 	Tokens  int             `help:"Tokens of an answer." default:"100"`
 	Answers int             `help:"Answers per figure." default:"20"`
@@ -27,9 +27,9 @@ func (c *rivalsCmd) Help() string {
   lab rivals
   lab rivals --world common --decode 30ms/30ms --rtt 300ms --rows 1,2,3,4 --answers 100
 
-Simulated, in virtual time: seconds of an answer. The sides' distributions are random. Nobody guesses from documents, so a side's passes hold, beside the next draft, only branches behind runners-up of its own races (hedges) and drafts of the other side (checks). A pass takes equally long whatever its rows.
+Simulated, in virtual time: seconds of an answer. The sides' distributions are random. Nobody guesses from documents, so besides the next draft, a side's passes hold only branches behind runners-up of its own races (hedges) and drafts of the other side (checks). A pass takes the same time with any number of rows.
 
-floor: a pass for each token on the slower side. half: the paper's coupling with γ = 1/2, greedy placement by the paper's rule. fixed: all weight on the cloud's drafts, targets on the device. chosen: γ chosen by its Theorem 4.2, greedy by its rule; paying: the same with our rule for switching, which counts what a switch costs. Then mirror by coupling and rows, and the best of them divided by the paper's best without our rule, and by that with it. Mirror says the same text whatever the rows.`
+floor: a pass for each token on the slower side. half: the paper's coupling with γ = 1/2, greedy placement by the paper's rule. fixed: all weight on the cloud's drafts, targets on the device. chosen: γ chosen by its Theorem 4.2, greedy by its rule; paying: the same with our rule for switching, which counts what a switch costs. Then follow mirror by coupling and rows, and the best of them divided by the paper's best without our rule and with it. Mirror gives the same text with any number of rows.`
 }
 
 func (c *rivalsCmd) Run(a *cli.App) error {

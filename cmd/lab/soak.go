@@ -16,13 +16,13 @@ import (
 )
 
 type soakCmd struct {
-	Minutes float64 `help:"How long it goes on, besides setting up and looking at the end." default:"5"`
+	Minutes float64 `help:"How long to run, not counting the setup and the final checks." default:"5"`
 	Devices int     `help:"Devices that ask; one more adds documents." default:"3"`
-	Seed    uint64  `help:"Seed of what is disturbed, and when." default:"1"`
+	Seed    uint64  `help:"Seed that decides what is disturbed, and when." default:"1"`
 	Edge    string  `help:"The program edge. Default: next to this program, or in PATH." type:"existingfile" placeholder:"FILE"`
 	Cloud   string  `help:"The program cloud. Default: next to this program, or in PATH." type:"existingfile" placeholder:"FILE"`
-	Dir     string  `help:"An empty folder to work in, which is kept. Default: one that is removed." type:"path" placeholder:"DIR"`
-	Verbose bool    `short:"v" help:"Print every fault as it comes, to standard error."`
+	Dir     string  `help:"An empty folder to work in, which is kept. Default: a temporary one." type:"path" placeholder:"DIR"`
+	Verbose bool    `short:"v" help:"Print every fault to standard error when it occurs."`
 	File    string  `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default: standard output."`
 }
 
@@ -32,7 +32,7 @@ func (c *soakCmd) Help() string {
   lab soak --minutes 30 --verbose
   lab soak --minutes 30 --json soak.json
 
-The programs run as processes on this machine, over loopback, in homes of their own. Clouds and devices are killed and stopped; paths stall, change their ports and flip bits; bits flip in files; disks take no more bytes. A loss is: an answer with another text than that of an undisturbed pair that does not say so, a command that fails without a cause or hangs, documents, keys or pairings that are gone, a panic. With any, the exit status is 1.`
+The programs run as processes on this machine, over loopback, each in its own home folder. Clouds and devices are killed and stopped; paths stall, change their ports and flip bits; bits flip in files; disks fill up. These are losses: an answer that differs from that of an undisturbed pair and does not say so; a command that hangs, or fails without a cause; missing documents, keys or pairings; a panic. After any loss, the exit status is 1.`
 }
 
 func (c *soakCmd) Run(a *cli.App) (err error) {

@@ -36,14 +36,14 @@ type specCmd struct {
 	Inputs            string   `help:"Your own prompts, as JSON lines with \"prompt\" and, for a prompt about a text, \"context\". The task is then called own, or as --task says." type:"existingfile" placeholder:"FILE"`
 	Data              string   `help:"Folder with specbench/questions.jsonl and ui/tasks.json, for summary, rag and ui. Default: sample documents and invented screens. Replies are always to invented conversations." type:"existingdir" placeholder:"DIR"`
 	Limit             int      `help:"At most this many inputs of each task, evenly spread over all of them; 0 for all." default:"10"`
-	MaxTokens         int      `help:"Most tokens of an answer." default:"96"`
+	MaxTokens         int      `help:"Maximum number of tokens in an answer." default:"96"`
 	Words             []string `help:"Whose words the answers have: own (the model's), reference (what people wrote about the same texts, read to the model token by token), or reference:SHARE, with a share of tokens where the model says another." default:"own" placeholder:"WORDS"`
 	Rows              int      `help:"Rows of a pass, as in the decoding graph: 2 to 64." default:"32"`
 	Costs             string   `help:"Measure the passes of another model file on this machine for the ratios. Default: the model's own." type:"existingfile" placeholder:"FILE"`
 	Passes            []string `help:"Times of passes by their rows, instead of measured ones, as in 1=370us,8=910us,16=1.8ms,32=3.76ms." placeholder:"ROWS=TIME"`
 	Denoiser          string   `help:"Draft also with the blocks of this diffusion model, which must have the same vocabulary (method blocks)." type:"existingfile" placeholder:"FILE"`
 	Temperature       float64  `help:"0 for the likeliest token, 1 for the model's own distribution." default:"0"`
-	Seed              uint64   `help:"Seed of the randomness." default:"1"`
+	Seed              uint64   `help:"Random seed." default:"1"`
 	SVG               string   `help:"Write a picture of the accept lengths to this file." type:"path" placeholder:"FILE"`
 	File              string   `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default: standard output."`
 }
@@ -60,7 +60,7 @@ Columns. accept: tokens per pass of --rows rows. valid, wasted, underutilised: s
 
 auto and all are the sets of drafters that edge run --draft names, which differ by calibration; +history adds the answers before. --forecast adds the methods forecast and auto+forecast. The methods of llama.cpp draft by its rules with its defaults; the costs choose how many rows are verified, as for all others.
 
-EAGLE is simulated with the accept length that CoordGen §4.1 assumes, 5.5, and with the time of one layer and the head per drafted token; short answers end before its drafts do. If a prompt exceeds the model's context, its text is cut, but not the request.`
+EAGLE is simulated with the accept length that CoordGen §4.1 assumes, 5.5, and with the time of one layer and the head for each drafted token; short answers end before its drafts do. If a prompt exceeds the model's context, its text is cut, but not the request.`
 }
 
 // known returns the methods that can be measured.

@@ -16,7 +16,7 @@ type streamsCmd struct {
 	Streams        int    `help:"Texts to write at once." default:"8"`
 	Runs           int    `help:"Runs." default:"5"`
 	Steps          int    `help:"Tokens of each text." default:"16"`
-	Prompt         int    `help:"Tokens before." default:"64"`
+	Prompt         int    `help:"Tokens of the prompt." default:"64"`
 	Against        string `help:"Also measure another engine's parallel sequences: llama.cpp." placeholder:"ENGINE"`
 	Simulate       bool   `help:"Only the simulated phones; measure nothing."`
 	File           string `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default: standard output."`
@@ -28,7 +28,7 @@ func (c *streamsCmd) Help() string {
   lab streams --model random.gguf --threads 2 --against llama.cpp
   lab streams --simulate
 
-Several texts over one prompt, written at once and one after the other (Samsung §3.4, Table 3), in turns. It also checks that each text is the same both ways. With --threads 1 the clock is the processor's, which other programs disturb less.
+Several texts from one prompt, written at once and one after the other (Samsung §3.4, Table 3), in turns. It also checks that each text is the same both ways. With --threads 1 the clock is the processor's, which other programs disturb less.
 
 Without --model, it measures a model of random weights with Qwen2.5-0.5B's shape in q8_0, which it makes in a temporary folder. The second table is of simulated phones.`
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // Withheld returns the set with the answerable questions whose documents are known, each to be asked without these
-// documents: what the rest says about similar things is no answer, so that to refuse is right.
+// documents: what the rest says about similar things is no answer, so that refusing is right.
 func (s Set) Withheld() Set {
 	out := Set{Name: s.Name + " withheld"}
 	for _, w := range s.Worlds {

@@ -206,7 +206,7 @@ func (r *rows) run(ctx context.Context) (time.Duration, error) {
 // stepper decodes a step and returns how long it took.
 type stepper func() (time.Duration, error)
 
-// alternate runs two steppers in turns, step by step, so that what else the machine does meets both alike. Of each run it
+// alternate runs two steppers in turns, step by step, so that other load on the machine affects both alike. Of each run it
 // takes the medians. It returns the medians over all runs, and the median, least and greatest ratio of a run.
 func (b *adapterBench) alternate(what string, one, two stepper) (c AdapterCost, err error) {
 	var bases, withs, ratios []float64

@@ -23,7 +23,7 @@ import (
 
 // LoraFlags choose adapters of the model.
 type LoraFlags struct {
-	Lora []string `name:"lora" help:"Adapt the model: an adapter of models adapt list, or a GGUF file or PEFT folder, with =SCALE if not all of it. May be repeated: adapters add up." sep:"none" placeholder:"NAME[=SCALE]"`
+	Lora []string `name:"lora" help:"Adapt the model with an adapter that models adapt list shows, or with a GGUF file or PEFT folder; =SCALE scales it. May be repeated: adapters add up." sep:"none" placeholder:"NAME[=SCALE]"`
 }
 
 // Adapter mounts the sum of the chosen adapters on a model. It returns nil for none.
@@ -168,7 +168,7 @@ func (a *App) findAdapter(name string) (string, error) {
 
 // adaptCmd adds, lists, describes and removes adapters.
 type adaptCmd struct {
-	Add  adaptAdd  `cmd:"" help:"Check an adapter against its model and add it by a name."`
+	Add  adaptAdd  `cmd:"" help:"Check an adapter against its model and add it under a name."`
 	List adaptList `cmd:"" help:"List the adapters."`
 	Show adaptShow `cmd:"" help:"Describe an adapter."`
 	Rm   adaptRm   `cmd:"" aliases:"remove,delete" help:"Remove adapters."`
@@ -241,8 +241,8 @@ func (r adapterRow) ranks() string {
 }
 
 type adaptAdd struct {
-	Path       string `arg:"" help:"GGUF adapter of llama.cpp, or a folder of PEFT." placeholder:"PATH"`
-	Name       string `help:"Name to use it by. Default: that of the file or folder."`
+	Path       string `arg:"" help:"Adapter in llama.cpp's GGUF format, or a PEFT folder." placeholder:"PATH"`
+	Name       string `help:"Name of the adapter. Default: that of the file or folder."`
 	ModelFlags `group:"Model:"`
 }
 
@@ -252,7 +252,7 @@ func (c *adaptAdd) Help() string {
   ${program} models adapt add ~/train/checkpoint-900 --name summary --model qwen2.5-0.5b-instruct-q4_k_m
   ${program} run --model qwen2.5-0.5b-instruct-q4_k_m --lora polite --lora summary=0.5 "…"
 
---model is the model that the adapter was trained on. Its fingerprint is kept with the adapter, and another model is refused.`
+--model is the model that the adapter was trained on. Its fingerprint is kept with the adapter, and other models are refused.`
 }
 
 func (c *adaptAdd) Run(a *App) error {
@@ -343,7 +343,7 @@ func (c *adaptShow) Help() string {
   ${program} models adapt show polite
   ${program} models adapt show polite --model qwen2.5-0.5b-instruct-q4_k_m
 
-With --model it also checks the adapter against that model, and shows the fingerprint that caches are kept by.`
+With --model it also checks the adapter against that model, and shows the fingerprint under which caches are kept.`
 }
 
 func (c *adaptShow) Run(a *App) error {

@@ -25,8 +25,8 @@ import (
 type Globals struct {
 	HelpAll  helpAll          `help:"Show help with all flags, also those for experiments." env:"-"`
 	JSON     bool             `name:"json" help:"Print one JSON object instead of text; an error is {\"error\": \"…\"}."`
-	Config   configFlag       `help:"Configuration file: a JSON object of flag names and values. A variable TANDEM_<FLAG> wins over it, a flag over both (default: ${config})." placeholder:"FILE" type:"path" program:""`
-	LogLevel string           `help:"Log to standard error from this level on: ${enum}." enum:"debug,info,warn,error" default:"error" program:""`
+	Config   configFlag       `help:"Configuration file: a JSON object of flag names and values. An environment variable TANDEM_<FLAG> overrides it, and a flag overrides both (default: ${config})." placeholder:"FILE" type:"path" program:""`
+	LogLevel string           `help:"Log messages of this level and above to standard error: ${enum}." enum:"debug,info,warn,error" default:"error" program:""`
 	Version  kong.VersionFlag `help:"Print the version and exit." env:"-" program:""`
 }
 

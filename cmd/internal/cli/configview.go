@@ -13,11 +13,11 @@ import (
 )
 
 type configCmd struct {
-	View configView `cmd:"" help:"List the settings that are set, and where."`
+	View configView `cmd:"" help:"List the settings that are set, and where each is set."`
 }
 
 type configView struct {
-	All bool `help:"List also the settings that have their default." env:"-"`
+	All bool `help:"Also list the settings that have their default value." env:"-"`
 }
 
 func (c *configView) Help() string {

@@ -17,8 +17,8 @@ import (
 
 // modelsQuantize stores a model's weights in fewer bits.
 type modelsQuantize struct {
-	In         string `arg:"" help:"GGUF file (any part of one in several files), or its name in the models folder." placeholder:"IN"`
-	Out        string `arg:"" help:"File to make; it must not exist." placeholder:"OUT.gguf"`
+	In         string `arg:"" help:"GGUF file (any part of a split one), or its name in the models folder." placeholder:"IN"`
+	Out        string `arg:"" help:"File to write; it must not exist." placeholder:"OUT.gguf"`
 	Type       string `help:"Format of the weights: q4_0, q8_0, q4_k_s, q4_k_m, q5_k_s, q5_k_m, q6_k, f16, bf16 or f32." default:"q4_k_m"`
 	Requantize bool   `help:"Accept a source that already has fewer than 8 bits; the errors add up."`
 }
@@ -28,7 +28,7 @@ func (c *modelsQuantize) Help() string {
   ${program} models quantize model-f16.gguf model-q4_k_m.gguf
   ${program} models quantize model-f16.gguf model-q8_0.gguf --type q8_0
 
-Norms and biases stay F32. The output matrix gets at least 6 bits, and q4_k_s, q4_k_m and q5_k_m give some other matrices more bits, as llama.cpp's quantiser does. Matrices whose rows are not whole blocks of 256 become Q8_0. The file appears when it is complete, and its SHA-256 beside it, for models check.`
+Norms and biases stay F32. The output matrix gets at least 6 bits, and q4_k_s, q4_k_m and q5_k_m give some other matrices more bits, as llama.cpp's quantiser does. Matrices whose rows are not whole blocks of 256 become Q8_0. The file appears when it is complete, with its SHA-256 in a file beside it, for models check.`
 }
 
 func (c *modelsQuantize) Run(a *App) error {
@@ -50,8 +50,8 @@ func (c *modelsQuantize) Run(a *App) error {
 
 // modelsConvert makes a GGUF file from a Hugging Face model or from a llama2.c checkpoint.
 type modelsConvert struct {
-	In        string `arg:"" help:"Folder with config.json, tokenizer.json and safetensors, as models pull hf:OWNER/REPO:safetensors makes it, or a llama2.c checkpoint." placeholder:"IN"`
-	Out       string `arg:"" help:"File to make; it must not exist." placeholder:"OUT.gguf"`
+	In        string `arg:"" help:"Folder with config.json, tokenizer.json and safetensors, as models pull hf:OWNER/REPO:safetensors creates it, or a llama2.c checkpoint." placeholder:"IN"`
+	Out       string `arg:"" help:"File to write; it must not exist." placeholder:"OUT.gguf"`
 	Type      string `help:"Format of the weights (see models quantize). Default: as they are." placeholder:"TYPE"`
 	Tokenizer string `help:"The tokenizer.bin of a llama2.c checkpoint. Default: the one in the checkpoint's folder." placeholder:"FILE"`
 }
@@ -62,7 +62,7 @@ func (c *modelsConvert) Help() string {
   ${program} models convert ~/models/opt-1.3b opt.gguf --type q8_0
   ${program} models convert stories260K.bin stories260K.gguf --tokenizer tok512.bin
 
-It converts Llama (and Mistral), Qwen2, Qwen3, SmolLM3, Granite, Gemma 1 to 3, Phi-3 and Phi-4-mini, OLMo 2, LFM2, Mistral 3, gpt-oss and OPT from safetensors, in one file or several; of models with vision (Gemma 3, Mistral 3) the text part. gpt-oss's experts stay MXFP4. The tokenizer comes from tokenizer.json, or from vocab.json and merges.txt: byte-level BPE with the patterns of GPT-2, Qwen2, Llama 3, SmolLM, Falcon, DeepSeek-Coder, GPT-4o and Mistral's Tekken, or SentencePiece's BPE; others are refused. A llama2.c checkpoint must have the first layout (version 0), in float32.`
+It converts Llama (and Mistral), Qwen2, Qwen3, SmolLM3, Granite, Gemma 1 to 3, Phi-3 and Phi-4-mini, OLMo 2, LFM2, Mistral 3, gpt-oss and OPT from safetensors, in one file or several. Of models with vision (Gemma 3, Mistral 3) it converts the text part. gpt-oss's experts stay MXFP4. The tokenizer comes from tokenizer.json, or from vocab.json and merges.txt: byte-level BPE with the patterns of GPT-2, Qwen2, Llama 3, SmolLM, Falcon, DeepSeek-Coder, GPT-4o and Mistral's Tekken, or SentencePiece's BPE; others are refused. A llama2.c checkpoint must have the first layout (version 0), in float32.`
 }
 
 func (c *modelsConvert) Run(a *App) error {

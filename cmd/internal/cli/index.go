@@ -20,27 +20,27 @@ type IndexCmd struct {
 	Add    indexAdd    `cmd:"" help:"Index files and folders, or update what is indexed."`
 	List   indexList   `cmd:"" aliases:"ls" help:"List the indexed files."`
 	Show   indexShow   `cmd:"" help:"Show what was read from a file: its passages."`
-	Remove indexRemove `cmd:"" aliases:"rm" help:"Forget files or folders. The files themselves stay."`
+	Remove indexRemove `cmd:"" aliases:"rm" help:"Remove files or folders from the index. The files themselves stay."`
 
-	Rebuild indexRebuild `cmd:"" help:"Make a damaged index again from the files that were added."`
+	Rebuild indexRebuild `cmd:"" help:"Rebuild a damaged index from the files that were added."`
 }
 
 type indexAdd struct {
-	Paths []string `arg:"" optional:"" help:"Files or folders (text, Markdown, HTML, PDF, DOCX, ODT, EPUB, CSV, mail). Without any, update what is indexed." type:"path"`
+	Paths []string `arg:"" optional:"" help:"Files or folders (text, Markdown, HTML, PDF, DOCX, ODT, EPUB, CSV, mail). Default: update what is indexed." type:"path"`
 	PassageFlags
 	EngineFlag
-	Skipped bool `help:"List every file that is skipped. Without it, many are summed up by kind."`
+	Skipped bool `help:"List every skipped file. By default, many are summed up by kind."`
 }
 
 func (c *indexAdd) Help() string {
 	return `Examples:
   ${program} index add ~/Documents/notes           add a folder and everything below it
   ${program} index add report.pdf minutes.md       add files
-  ${program} index add                             follow changes and deletions
+  ${program} index add                             pick up changes and deletions
   ${program} index add --passage-words 128 ~/book  longer passages, for a larger model
   ${program} index add --index weaviate://h1,h2,h3 ~/library  into a cluster
 
-Only files that changed are read again, and those that were cut into passages of another length. If it is interrupted, the files that were finished stay in the index; the same command goes on from there.`
+Only files that changed, or that were cut into passages of another length, are read again. If the command is interrupted, the finished files stay in the index; run it again to continue from there.`
 }
 
 // indexReport is the output of index add and index remove with --json.
@@ -286,7 +286,7 @@ func (c *indexShow) Help() string {
   ${program} index show ~/Documents/notes/cabin.md
   ${program} index show --json report.pdf | jq -r '.list[].text'
 
-The passages stand as they are searched and read: each with the headings above it.`
+The passages are shown as they are searched and read, each with the headings above it.`
 }
 
 func (c *indexShow) Run(a *App) error {
@@ -361,14 +361,14 @@ func (c *indexRemove) Run(a *App) (err error) {
 
 type indexRebuild struct {
 	PassageFlags
-	Skipped bool `help:"List every file that is skipped. Without it, many are summed up by kind."`
+	Skipped bool `help:"List every skipped file. By default, many are summed up by kind."`
 }
 
 func (c *indexRebuild) Help() string {
 	return `Examples:
   ${program} index rebuild
 
-Every file that was added is read again. Until that is complete, the index stays as it was. Files that are gone lose their passages.`
+Every added file is read again. Until that is complete, the index stays as it was. Files that no longer exist lose their passages.`
 }
 
 func (c *indexRebuild) Run(a *App) (err error) {

@@ -54,7 +54,7 @@ func parts(path string) []string {
 // modelsCheck compares the files of models with their checksums.
 type modelsCheck struct {
 	Names []string `arg:"" optional:"" name:"name" help:"Names, as models list and models adapt list show them, or files. Default: all models and adapters." placeholder:"NAME"`
-	Trust bool     `help:"Write down the checksums of files as they are now, where none is on record or it differs."`
+	Trust bool     `help:"Record the checksums of files as they are now, where none is recorded or it differs."`
 }
 
 func (c *modelsCheck) Help() string {
@@ -63,7 +63,7 @@ func (c *modelsCheck) Help() string {
   ${program} models check qwen2.5-0.5b-instruct-q4_k_m
   ${program} models check --trust ~/Downloads/model.gguf
 
-A file that was pulled has its SHA-256 from the hub. For a file that this program makes it is in the file of the same name with .sha256 added, which sha256sum -c reads, too. Files of up to 128 MB are also checked each time that they are opened; larger ones when a program that serves starts, and by doctor. It finds damage, not forgery.`
+The SHA-256 of a pulled file comes from the hub. That of a file that this program made is in a file of the same name with .sha256 added, which sha256sum -c can read. Files of up to 128 MB are also checked each time they are opened; larger ones are checked when a server starts, and by doctor. The check finds damage, not forgery.`
 }
 
 // checkedFile is what modelsCheck says of a file.

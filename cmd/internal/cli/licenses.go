@@ -8,8 +8,8 @@ import (
 )
 
 type licensesCmd struct {
-	Module []string `arg:"" optional:"" help:"Print the whole texts of these modules."`
-	All    bool     `help:"Print the whole texts of all."`
+	Module []string `arg:"" optional:"" help:"Print the full licence texts of these modules."`
+	All    bool     `help:"Print all licence texts in full."`
 }
 
 func (c *licensesCmd) Help() string {
@@ -18,7 +18,7 @@ func (c *licensesCmd) Help() string {
   ${program} licenses go github.com/alecthomas/kong
   ${program} licenses --all >LICENSES.txt
 
-The list has this program, Go, every module that is built in, and PDFium with the libraries inside it, which reads PDFs. This software is based in part on the work of the Independent JPEG Group. models/README.md names the data that the built-in models learnt from.`
+The list contains this program, Go, every module built in, and PDFium, which reads PDFs, with the libraries inside it. This software is based in part on the work of the Independent JPEG Group. models/README.md names the data that the built-in models learnt from.`
 }
 
 func (c *licensesCmd) Run(a *App) error {

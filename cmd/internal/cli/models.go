@@ -29,10 +29,10 @@ type ModelsCmd struct {
 
 // ModelAliases are short names of the most used commands of ModelsCmd.
 type ModelAliases struct {
-	List modelsList `cmd:"" group:"Short for models:" help:"Short for \"models list\"."`
-	Show modelsShow `cmd:"" group:"Short for models:" help:"Short for \"models show\"."`
-	Pull modelsPull `cmd:"" group:"Short for models:" help:"Short for \"models pull\"."`
-	Rm   modelsRm   `cmd:"" group:"Short for models:" help:"Short for \"models rm\"."`
+	List modelsList `cmd:"" group:"Shortcuts for models:" help:"Short for \"models list\"."`
+	Show modelsShow `cmd:"" group:"Shortcuts for models:" help:"Short for \"models show\"."`
+	Pull modelsPull `cmd:"" group:"Shortcuts for models:" help:"Short for \"models pull\"."`
+	Rm   modelsRm   `cmd:"" group:"Shortcuts for models:" help:"Short for \"models rm\"."`
 }
 
 // modelsDir returns the folder whose GGUF files can be named without a path. All programs share it.

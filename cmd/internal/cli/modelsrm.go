@@ -23,7 +23,7 @@ func (c *modelsRm) Help() string {
   ${program} models rm qwen2.5-0.5b-instruct-q4_k_m
   ${program} models rm mine --keep
 
-A model that was pulled is also removed from the hub's cache, unless another name leads to it.`
+A model that was pulled is also removed from the hub's cache, unless another name refers to it.`
 }
 
 // removed describes a removed model.

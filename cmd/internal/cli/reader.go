@@ -28,12 +28,12 @@ import (
 // ModelFlags choose the model and what computes it.
 type ModelFlags struct {
 	Model   string  `short:"m" help:"GGUF file, or its name in the models folder. Default: the built-in reader." placeholder:"FILE"`
-	Compute string  `name:"device" help:"What computes: native, auto (a GPU or NPU that ggml can use, else native), or a device of ggml, such as ggml:cpu or ggml:cuda0; doctor lists them." default:"native" placeholder:"NAME"`
+	Compute string  `name:"device" help:"Device to compute on: native, auto (a GPU or NPU that ggml can use, else native), or a ggml device, such as ggml:cpu or ggml:cuda0; doctor lists them." default:"native" placeholder:"NAME"`
 	Threads int     `help:"Threads to compute with; 0 for all cores." default:"0"`
-	Long    bool    `name:"long-context" help:"Read with the frequencies of models with LongRoPE (Phi-3, Phi-4-mini) for contexts longer than that of their first training." hidden:""`
-	KVType  string  `name:"kv-type" help:"How keys and values of read text are kept: ${enum}. q8_0 takes about half the memory of f16." enum:"f16,q8_0" default:"f16" hidden:""`
+	Long    bool    `name:"long-context" help:"Read models with LongRoPE (Phi-3, Phi-4-mini) with the frequencies for contexts longer than those of their first training." hidden:""`
+	KVType  string  `name:"kv-type" help:"Format of the KV cache: ${enum}. q8_0 takes about half the memory of f16." enum:"f16,q8_0" default:"f16" hidden:""`
 	Memory  float64 `name:"npu-memory" help:"Megabytes of weights that the device may hold, as on a phone's NPU; the rest is staged from the file during the computation. 0 for all." default:"0" placeholder:"MB" hidden:""`
-	All     bool    `name:"npu-memory-all" help:"The megabytes of --npu-memory also hold the KV cache and the activations." hidden:""`
+	All     bool    `name:"npu-memory-all" help:"Count the KV cache and the activations in the megabytes of --npu-memory, too." hidden:""`
 
 	// For commands that have flags for them: see phone.Options.
 	Chip      string `kong:"-"`

@@ -12,7 +12,7 @@ import (
 
 // ScorerFlag names a model that orders what one side's retrieval finds.
 type ScorerFlag struct {
-	Scorer string `help:"Let this encoder or cross-encoder (a GGUF of bert, nomic-bert or modern-bert, or its name in the models folder) choose among the passages that are found." placeholder:"FILE" hidden:""`
+	Scorer string `help:"Let this encoder or cross-encoder (a GGUF of bert, nomic-bert or modern-bert, or its name in the models folder) choose among the passages found." placeholder:"FILE" hidden:""`
 }
 
 // OpenScorer opens the model that the flag names, on the device that compute names. It returns nil without the flag. The

@@ -15,7 +15,7 @@ type ProgramCmds struct {
 	Completion completionCmd `cmd:"" group:"This program:" help:"Print a script that completes commands in a shell."`
 	Man        manCmd        `cmd:"" group:"This program:" help:"Print the manual page of a command, or write all pages."`
 	Version    versionCmd    `cmd:"" group:"This program:" help:"Print the version and what it was built with."`
-	Licenses   licensesCmd   `cmd:"" group:"This program:" help:"Print the licences of the program and of all that is built in."`
+	Licenses   licensesCmd   `cmd:"" group:"This program:" help:"Print the licences of the program and of everything built into it."`
 	Help       helpCmd       `cmd:"" group:"This program:" help:"Show the help of a command."`
 }
 

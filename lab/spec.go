@@ -113,7 +113,7 @@ func (s Spec) checkDenoiser() error {
 	case d == nil:
 		return fmt.Errorf("method %s: no diffusion model is given", Blocks)
 	case !d.Config().Diffusion:
-		return fmt.Errorf("method %s: %s is no diffusion model", Blocks, d.Config().Name)
+		return fmt.Errorf("method %s: %s is not a diffusion model", Blocks, d.Config().Name)
 	case d.Tokenizer().Fingerprint() != s.Model.Tokenizer().Fingerprint():
 		return fmt.Errorf("method %s: %s has another vocabulary than %s", Blocks, d.Config().Name, s.Model.Config().Name)
 	}

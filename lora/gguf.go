@@ -71,7 +71,7 @@ func ReadGGUF(name string, b []byte) (*Adapter, error) {
 		if !isA {
 			var isB bool
 			if weight, isB = strings.CutSuffix(info.Name, ".lora_b"); !isB {
-				return nil, fmt.Errorf("%s: tensor %.200q is no factor (lora_a, lora_b)", name, info.Name)
+				return nil, fmt.Errorf("%s: tensor %.200q is not a factor (lora_a, lora_b)", name, info.Name)
 			}
 			which = 1
 		}

@@ -193,7 +193,7 @@ func (a *Adapter) changes(m *model.Model, scale float32) ([]model.Change, error)
 	for i, f := range a.List {
 		adjacent := a.hub && c.Rope.Dims > 0 && c.Rope.Pairing == npu.Adjacent && turns(f.Weight)
 		if adjacent && f.Out%c.HeadDim != 0 {
-			return nil, fmt.Errorf("adapter %s: tensor %q has %d rows, which are no heads of %d: it is for another model", a.Name, f.from, f.Out, c.HeadDim)
+			return nil, fmt.Errorf("adapter %s: tensor %q has %d rows, which are not heads of %d: it is for another model", a.Name, f.from, f.Out, c.HeadDim)
 		}
 		out := model.Change{Weight: f.Weight, Rank: f.Rank, A: f.A, B: make([]float32, len(f.B))}
 		for row := range f.Out {

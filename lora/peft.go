@@ -48,7 +48,7 @@ func (c *peftConfig) check() error {
 	case !strings.EqualFold(c.Type, "LORA"):
 		return fmt.Errorf("peft_type %.80q: only LORA is supported", c.Type)
 	case len(c.ModulesToSave) > 0:
-		return fmt.Errorf("modules_to_save holds whole matrices of %.200q, which are no adapter: train without modules_to_save, or merge it into the model", c.ModulesToSave)
+		return fmt.Errorf("modules_to_save holds whole matrices of %.200q, which are not an adapter: train without modules_to_save, or merge it into the model", c.ModulesToSave)
 	case c.DoRA:
 		return errors.New("use_dora: DoRA rescales the base's weights and is not supported: merge it into the model")
 	case c.Bias != "" && c.Bias != "none", c.LoRABias:
@@ -108,14 +108,14 @@ func compile(pattern string) (r *regexp.Regexp, instructions int, err error) {
 	text := fmt.Sprintf(`^(?:.*\.)?(?:%s)$`, pattern)
 	tree, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {
-		return nil, 0, fmt.Errorf("%.80q is no pattern", pattern)
+		return nil, 0, fmt.Errorf("%.80q is not a pattern", pattern)
 	}
 	program, err := syntax.Compile(tree.Simplify())
 	if err == nil {
 		r, err = regexp.Compile(text)
 	}
 	if err != nil {
-		return nil, 0, fmt.Errorf("%.80q is no pattern", pattern)
+		return nil, 0, fmt.Errorf("%.80q is not a pattern", pattern)
 	}
 	return r, len(program.Inst), nil
 }
@@ -189,7 +189,7 @@ func modulesOf(stored map[string]convert.Stored) (map[string]*[2]string, error) 
 	for _, name := range slices.Sorted(maps.Keys(stored)) {
 		m := factorName.FindStringSubmatch(name)
 		if m == nil {
-			return nil, fmt.Errorf("tensor %.200q is no factor (lora_A, lora_B): embeddings, biases and whole matrices are not supported", name)
+			return nil, fmt.Errorf("tensor %.200q is not a factor (lora_A, lora_B): embeddings, biases and whole matrices are not supported", name)
 		}
 		pair := modules[m[1]]
 		if pair == nil {
@@ -222,7 +222,7 @@ func readModule(module string, names *[2]string, stored map[string]convert.Store
 	a, b := stored[names[0]], stored[names[1]]
 	switch {
 	case len(a.Shape) != 2 || len(b.Shape) != 2 || a.Shape[0] != b.Shape[1]:
-		return f, fmt.Errorf("tensors %q of shape %d and %q of shape %d are no factors of one product", names[0], a.Shape, names[1], b.Shape)
+		return f, fmt.Errorf("tensors %q of shape %d and %q of shape %d are not factors of one product", names[0], a.Shape, names[1], b.Shape)
 	case a.Shape[0] < 1 || a.Shape[0] > model.MaxRank:
 		return f, fmt.Errorf("tensor %q: rank %d, want 1 to %d", names[0], a.Shape[0], model.MaxRank)
 	case a.Shape[1] < 1 || a.Shape[1] > maxWidth || b.Shape[0] < 1 || b.Shape[0] > maxWidth:

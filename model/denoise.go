@@ -58,7 +58,7 @@ func (m *Model) Denoise(ctx context.Context, seq *Seq, rows []Live, into *Logits
 func (m *Model) checkLive(seq *Seq, rows []Live) (end, wanted int, err error) {
 	switch {
 	case !m.config.Diffusion:
-		return 0, 0, fmt.Errorf("%s is no diffusion model: generate with Forward", m.config.Arch)
+		return 0, 0, fmt.Errorf("%s is not a diffusion model: generate with Forward", m.config.Arch)
 	case seq == nil || seq.m != m:
 		return 0, 0, errors.New("the sequence belongs to another model")
 	case seq.adapter != nil:

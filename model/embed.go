@@ -42,7 +42,7 @@ func (m *Model) Embed(ctx context.Context, tokens []tandem.Token) ([]float32, er
 	c := &m.config
 	switch {
 	case c.Pooling == NoPooling:
-		return nil, fmt.Errorf("%s is no encoder: use a model of architecture bert, nomic-bert or modern-bert for embeddings", c.Arch)
+		return nil, fmt.Errorf("%s is not an encoder: use a model of architecture bert, nomic-bert or modern-bert for embeddings", c.Arch)
 	case c.Pooling == RankPooling:
 		return nil, errors.New("a cross-encoder has no embeddings, but scores pairs of texts: use an encoder without a classification head")
 	}

@@ -124,7 +124,7 @@ func product(w []float32, x []float64) (sum float64) {
 // exceed the context are cut. It is safe for concurrent use.
 func (m *Model) Score(ctx context.Context, first, second string) (float64, error) {
 	if m.config.Pooling != RankPooling {
-		return 0, fmt.Errorf("%s is no cross-encoder: use a model of architecture bert, nomic-bert or modern-bert with a classification head", m.config.Arch)
+		return 0, fmt.Errorf("%s is not a cross-encoder: use a model of architecture bert, nomic-bert or modern-bert with a classification head", m.config.Arch)
 	}
 	x, err := m.encode(ctx, m.tokenizer.Pair(first, second, m.config.Context))
 	if err != nil {
@@ -169,7 +169,7 @@ var prefixes = []struct{ name, question, texts string }{
 // NewRanker makes a ranker of an encoder, which it does not close.
 func NewRanker(m *Model) (*Ranker, error) {
 	if m.config.Pooling == NoPooling {
-		return nil, fmt.Errorf("it is no encoder, but a model of architecture %s: use one of bert, nomic-bert or modern-bert", m.config.Arch)
+		return nil, fmt.Errorf("it is not an encoder but a model of architecture %s: use one of bert, nomic-bert or modern-bert", m.config.Arch)
 	}
 	r := &Ranker{model: m, seed: maphash.MakeSeed(), seen: map[uint64][]float32{}}
 	name := strings.ReplaceAll(strings.ToLower(m.config.Name), " ", "-")

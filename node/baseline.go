@@ -114,9 +114,9 @@ func receive[M transport.Message](ctx context.Context, link exchange) (M, error)
 	case M:
 		return m, nil
 	case transport.Fail:
-		return want, errors.New("the cloud refuses: " + m.Text)
+		return want, errors.New("the cloud refused: " + m.Text)
 	}
-	return want, fmt.Errorf("the cloud answers with %T: it does not know this method", m)
+	return want, fmt.Errorf("the cloud answered with %T: it does not know this method", m)
 }
 
 // sequence answers by DRDG/SW: both sides write a whole answer, alone and at once; the cloud's crosses, and
@@ -203,11 +203,11 @@ func receiveAnswer(ctx context.Context, link exchange, cfg pair.Config, answer *
 		case transport.Sources:
 			answer.Documents[tandem.Cloud] = sourcesOf(m.Sources)
 		case transport.Fail:
-			return nil, errors.New("the cloud refuses: " + m.Text)
+			return nil, errors.New("the cloud refused: " + m.Text)
 		case transport.End:
 			return drafts, link.Send(transport.End{Reason: "taken"})
 		default:
-			return nil, fmt.Errorf("the cloud sends %T amid its answer", m)
+			return nil, fmt.Errorf("the cloud sent %T during its answer", m)
 		}
 	}
 }
@@ -285,7 +285,7 @@ func (c *Cloud) baseline(ctx context.Context, a *cloudSession, begin transport.B
 		return c.write(ctx, a, q, s, begin.ShareTitles)
 	}
 	if !c.GiveDocuments {
-		return a.refuse(errors.New("it gives no documents away; for a comparison over sample documents, its operator can start it with --allow-documents"))
+		return a.refuse(errors.New("it does not give away documents; for a comparison over sample documents, its operator can start it with --allow-documents"))
 	}
 	passages, err := a.local.search(ctx, q, s)
 	if err != nil {

@@ -120,7 +120,7 @@ func TestDistrust(t *testing.T) {
 			if err != nil || answer.Pair.Alone != 60 || !strings.Contains(said, "answers alone") || c.opened != 1 {
 				t.Errorf("error %v, %d tokens alone, %d links, remarks %q", err, answer.Pair.Alone, c.opened, said)
 			}
-			if n := strings.Count(said, "takes part"); n < 1 || n > 4 {
+			if n := strings.Count(said, "joined in"); n < 1 || n > 4 {
 				t.Errorf("taken back %d times in a minute, want each time after %v: %q", n, DefaultPatience.Slow, said)
 			}
 		})

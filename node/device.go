@@ -67,7 +67,7 @@ type LinkStats struct {
 }
 
 // ErrNoCloud is wrapped by the error of an answer that needed the cloud and lost it.
-var ErrNoCloud = errors.New("the cloud is not there")
+var ErrNoCloud = errors.New("the cloud is not available")
 
 // ErrDistrusted is wrapped together with ErrNoCloud if the cloud was left out because of what it sent.
 var ErrDistrusted = errors.New("it keeps contradicting what was agreed")
@@ -88,7 +88,7 @@ func (d *Device) AskRecorded(ctx context.Context, q Question, s tandem.Settings,
 	}
 	if d.Private {
 		if s.Want != tandem.WantDrafts {
-			return Answer{}, errors.New("the device is private with this cloud: it answers by drafts of the cloud alone")
+			return Answer{}, errors.New("the device is private with this cloud: it answers only with drafts of the cloud")
 		}
 		s.MakePrivate()
 	}

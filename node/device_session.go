@@ -409,7 +409,7 @@ func (a *deviceSession) stepPresenceAt(when time.Duration, e presence.Event) {
 			a.switchOver()
 		case presence.Join:
 			if a.alone && len(a.answer.Tokens) > 0 {
-				a.remark("the cloud takes part from token %d on", len(a.answer.Tokens))
+				a.remark("the cloud joined in at token %d", len(a.answer.Tokens))
 			}
 			a.alone = false
 			a.step(pair.PeerReady{})
@@ -449,7 +449,7 @@ func (a *deviceSession) part() {
 	case n > 0 && why != "":
 		a.remark("%s: after %d tokens the device answers alone", why, n)
 	case n > 0:
-		a.remark("the cloud went away after %d tokens: the device goes on alone", n)
+		a.remark("the cloud went away after %d tokens: the device continues alone", n)
 	default:
 		why = cmp.Or(why, strings.NewReplacer("\n", "; ", "transport: ", "").Replace(a.absent().Error()))
 		a.remark("%s: the device answers alone", why)
@@ -646,7 +646,7 @@ func (a *deviceSession) finish() Answer {
 	a.answer.Text = a.whole()
 	a.answer.Parts = cite(a.answer.Tokens, a.parts[tandem.Device], a.parts[tandem.Cloud])
 	if slices.ContainsFunc(a.answer.Parts, func(p Part) bool { return p.Overruled && len(p.Otherwise) == 0 }) {
-		a.remark("the cloud says this against what your own documents seem to say; --local-only shows their answer")
+		a.remark("the cloud's answer contradicts what your own documents seem to say; --local-only shows their answer")
 	}
 	a.stop()
 	return a.answer

@@ -25,7 +25,7 @@ func (r Local) asked(q Question) (Local, error) {
 // CanDraft returns an error that names a drafter of a set for which the side lacks what it needs.
 func (r Local) CanDraft(s specdec.Set) error {
 	if needs := s.Has(specdec.WithHistory | specdec.WithForecast); needs && r.Reader != nil {
-		return errors.New("drafters history and forecast are for a model that decodes, and here a reader points at words")
+		return errors.New("the drafters history and forecast need a model that decodes, and this reader points at words")
 	}
 	return r.Resources.Check(s)
 }

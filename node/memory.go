@@ -43,5 +43,5 @@ func (b *budget) never(n int64) error {
 	if b.total <= 0 || n <= b.total {
 		return nil
 	}
-	return fmt.Errorf("this question may need %d MB for keys and values, and this cloud has %d MB for all: ask with fewer --documents or --max-tokens", n>>20, b.total>>20)
+	return fmt.Errorf("this question may need %d MB for keys and values, and this cloud has %d MB for all questions: ask with fewer --documents or --max-tokens", n>>20, b.total>>20)
 }

@@ -241,7 +241,7 @@ func TestPhoneMoves(t *testing.T) {
 			}
 			if first < 0 {
 				first = length
-			} else if said := strings.Join(got.Remarks, "; "); !strings.Contains(said, "went away") || !strings.Contains(said, "takes part from") {
+			} else if said := strings.Join(got.Remarks, "; "); !strings.Contains(said, "went away") || !strings.Contains(said, "joined in") {
 				t.Errorf("remarks %q", said)
 			}
 			if len(got.Tokens) < first || !slices.Equal(ids(got.Tokens[:first]), want[:first]) {

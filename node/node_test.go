@@ -496,7 +496,7 @@ func TestCloudDiesAndReturns(t *testing.T) {
 						t.Errorf("token %d alone but by %v", i, tok.By)
 					}
 				}
-				if said := strings.Join(answer.Remarks, "; "); !strings.Contains(said, "went away") || !strings.Contains(said, "takes part") {
+				if said := strings.Join(answer.Remarks, "; "); !strings.Contains(said, "went away") || !strings.Contains(said, "joined in") {
 					t.Errorf("remarks %q", said)
 				}
 			})

@@ -195,7 +195,7 @@ func (p *places) queue(device transport.ID, priority Priority, bytes int64) (*ti
 		}
 	}
 	if n >= maxWaiting {
-		return nil, fmt.Errorf("%d questions of this device are waiting already, the most that may", n)
+		return nil, fmt.Errorf("%d questions of this device are already waiting, the maximum", n)
 	}
 	p.last++
 	t := &ticket{number: p.last, device: device, priority: priority, bytes: bytes, since: time.Now()}

@@ -85,7 +85,7 @@ func (h Hello) limits() error {
 		return fmt.Errorf("hello: vocabulary of %d tokens", h.VocabSize)
 	}
 	if b, err := hex.DecodeString(h.Adapter); err != nil || len(b) != 0 && len(b) != 32 {
-		return fmt.Errorf("hello: %.80q is no fingerprint of an adapter", h.Adapter)
+		return fmt.Errorf("hello: %.80q is not a fingerprint of an adapter", h.Adapter)
 	}
 	for _, addr := range append([]string{h.Replica}, h.Addrs...) {
 		if err := checkAddr(addr); addr != "" && err != nil {

@@ -90,7 +90,7 @@ func fieldsOf(m Message) (int, error) {
 	body, err := marshal(m)
 	n, _, ok := arrayLen(body)
 	if err == nil && !ok {
-		err = fmt.Errorf("%T is no array", m)
+		err = fmt.Errorf("%T is not an array", m)
 	}
 	return n, err
 }

@@ -22,9 +22,9 @@ const who = { device: "the device's draft", cloud: "the cloud's draft", both: "b
 
 // unknown says whose documents do not say it.
 function unknown(own) {
-  if (site.alone) return "Not known: no document of this cloud was found to say it.";
-  if (own.local_only) return "Not known: no document of this device was found to say it; no cloud was asked.";
-  return "Not known: no document of either side was found to say it. Nearest:";
+  if (site.alone) return "Not known: nothing found in the documents of this cloud.";
+  if (own.local_only) return "Not known: nothing found in the documents of this device; no cloud was asked.";
+  return "Not known: nothing found in the documents of either side. Nearest:";
 }
 
 // Answer fills an article while the answer comes.

@@ -391,7 +391,7 @@ func TestCloudAlone(t *testing.T) {
 		t.Errorf("%d of the device's controls are shown", n)
 	}
 	w.ask("An unknown one?", 1)
-	if got := w.text("article .note"); got != "Not known: no document of this cloud was found to say it." {
+	if got := w.text("article .note"); got != "Not known: nothing found in the documents of this cloud." {
 		t.Errorf("%q", got)
 	}
 	w.unhurt()

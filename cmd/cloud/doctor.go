@@ -65,7 +65,7 @@ func replicas(service cli.Service) []cli.Check {
 	case err != nil:
 		return []cli.Check{{Name: "replicas", State: cli.Broken, Detail: err.Error()}}
 	case len(list) == 0:
-		return []cli.Check{{Name: "replicas", State: cli.Noted, Detail: "none runs", Hint: "cloud serve --service " + string(service)}}
+		return []cli.Check{{Name: "replicas", State: cli.Noted, Detail: "none is running", Hint: "cloud serve --service " + string(service)}}
 	}
 	return []cli.Check{{Name: "replicas", State: cli.OK, Detail: fmt.Sprintf("%d run: %s", len(list), strings.Join(list, ", ")), Data: list}}
 }

@@ -35,7 +35,7 @@ func (c *serveCmd) open(a *cli.App) (m *model.Model, server *remote.Server, done
 	case path == "":
 		return nil, nil, nil, errors.New("--engine: give the GGUF file that the server runs with --model, for its vocabulary")
 	case len(c.Lora) > 0 || c.Compute != "native" || c.Bucket != "":
-		return nil, nil, nil, errors.New("--engine: the server computes the model, so --lora, --device and --kv-bucket have no use here")
+		return nil, nil, nil, errors.New("--engine: the server computes the model, so --lora, --device and --kv-bucket do not apply here")
 	}
 	key, err := c.key()
 	if err != nil {
@@ -44,9 +44,9 @@ func (c *serveCmd) open(a *cli.App) (m *model.Model, server *remote.Server, done
 	if server, err = remote.Open(a, c.Engine, path, remote.Options{Key: key, Log: a.Log}); err != nil {
 		return nil, nil, nil, fmt.Errorf("--engine: %w", err)
 	}
-	a.Remark("%s computes the model and tells the likeliest %d tokens of each row", server, server.Top())
+	a.Remark("%s computes the model and returns the likeliest %d tokens of each row", server, server.Top())
 	if host, ok := strings.CutPrefix(server.Base(), "http://"); ok && !api.OnLoopback(strings.Split(host, "/")[0]) {
-		a.Remark("passages, questions and the key cross the network to %s as they are: use TLS, or a network of your own", host)
+		a.Remark("passages, questions and the key cross the network to %s unencrypted: use TLS, or a network of your own", host)
 	}
 	return server.Model(), server, server.Close, nil
 }

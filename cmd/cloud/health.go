@@ -26,7 +26,7 @@ func (c *healthCmd) Run(a *cli.App) error {
 	ctx, cancel := context.WithTimeout(a, c.Wait)
 	defer cancel()
 	if _, err := transport.Probe(ctx, c.Listen); err != nil {
-		return fmt.Errorf("%w: is \"cloud serve\" running, and may UDP pass?", err)
+		return fmt.Errorf("%w: is \"cloud serve\" running, and does the network let UDP through?", err)
 	}
 	if a.Globals.JSON {
 		return a.JSON(map[string]any{"address": c.Listen, "healthy": true})

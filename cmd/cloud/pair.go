@@ -55,9 +55,9 @@ func (c *pairCmd) Run(a *cli.App) error {
 	case c.Prefer != "":
 		return cli.PreferPeer(a, peers, c.Prefer, c.Priority)
 	case c.Priority != "normal":
-		return errors.New("--priority is for --prefer: give it to a device that is paired")
+		return errors.New("--priority needs --prefer, which names a paired device")
 	case c.Name != "":
-		return errors.New("--name is for --rename: a device brings its own name")
+		return errors.New("--name needs --rename: a new device brings its own name")
 	case c.For < time.Second || c.For > 24*time.Hour:
 		return fmt.Errorf("--for %v: want 1s to 24h", c.For)
 	}

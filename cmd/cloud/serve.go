@@ -231,7 +231,7 @@ func (c *serveCmd) side(a *cli.App, m *model.Model, server *remote.Server) (s si
 		return s, err
 	}
 	if pointing != nil && s.Draft.Has(specdec.WithHistory|specdec.WithForecast) {
-		return s, errors.New("--draft: history and forecast are for a model that decodes, and the built-in reader points at words: add --reader decoder, or leave them out")
+		return s, errors.New("--draft: history and forecast need a model that decodes, and the built-in reader points at words: add --reader decoder, or leave them out")
 	}
 	if s.Resources, err = c.DraftFlags.Resources(a, m); err != nil {
 		return s, err
@@ -275,12 +275,12 @@ func (c *serveCmd) serve(a *cli.App, cloud *node.Cloud, listener *transport.List
 // drain lets the answers end that the cloud takes part in, for some time. A second signal ends the program.
 func (c *serveCmd) drain(a *cli.App, cloud *node.Cloud) {
 	if load := cloud.Load(); load.Answers > 0 {
-		a.Remark("answers in progress: %d; they have %v to end, and Ctrl-C again stops now", load.Answers, c.Drain)
+		a.Remark("answers in progress: %d; they have %v to finish, and another Ctrl-C stops now", load.Answers, c.Drain)
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(a), c.Drain)
 	defer cancel()
 	if err := cloud.Drain(ctx); err != nil {
-		a.Remark("answers left unfinished: %d; their devices go on alone", cloud.Load().Answers)
+		a.Remark("answers left unfinished: %d; their devices continue alone", cloud.Load().Answers)
 	}
 }
 

@@ -29,7 +29,7 @@ func (f replicaFlags) name(listen string) (string, error) {
 		return f.Advertise, nil
 	}
 	if _, port, err := net.SplitHostPort(listen); err != nil || port == "0" {
-		return "", fmt.Errorf("--listen %s: a replica needs a port that its devices know; or give --advertise", listen)
+		return "", fmt.Errorf("--listen %s: a replica needs a port that its devices know: set one, or give --advertise", listen)
 	}
 	own, err := ownAddresses(listen)
 	if err != nil {
@@ -69,7 +69,7 @@ func (f serviceFlag) codeAddresses(a *cli.App) ([]string, error) {
 	}
 	list, err := all.List()
 	if err == nil && len(list) == 0 {
-		err = fmt.Errorf("no replica of %s runs: start one with cloud serve --service, or name an address with --address", f.Service)
+		err = fmt.Errorf("no replica of %s is running: start one with cloud serve --service, or name an address with --address", f.Service)
 	}
 	return list[:min(len(list), transport.MaxCodeAddrs)], err
 }

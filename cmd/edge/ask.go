@@ -104,7 +104,7 @@ func (f textFlags) text(args []string) (string, error) {
 	text := strings.Join(args, " ") + f.Prompt
 	switch {
 	case given > 1:
-		return "", errors.New("arguments, --prompt and --file: give only one of them")
+		return "", errors.New("arguments, --prompt and --file: give only one of these")
 	case f.File != "":
 		file, err := os.Open(f.File)
 		if err != nil {

@@ -165,7 +165,7 @@ func (t *conversation) answer(q node.Question) error {
 	answer, err := t.ask(ctx, q, !a.Globals.JSON)
 	if err != nil {
 		if ctx.Err() != nil && a.Err() == nil {
-			a.Remark("\n%s", a.Faint("(the answer was ended)"))
+			a.Remark("\n%s", a.Faint("(the answer was stopped)"))
 			return nil
 		}
 		return err

@@ -169,7 +169,7 @@ func TestChatOnATerminal(t *testing.T) {
 	c.ready()
 	c.send("When does the harbour museum open?\r", "open?")
 	time.Sleep(100 * time.Millisecond) // the answer takes two seconds at least
-	c.send("\x03", "the answer was ended")
+	c.send("\x03", "the answer was stopped")
 	c.ready()
 	c.send("नमस्ते 漢字\x01/\r", "no command /नमस्ते")
 	c.ready()

@@ -54,7 +54,7 @@ func (t *conversation) command(name, argument string) error {
 				continue
 			}
 			if argument != "" && c.argument == "" {
-				return fmt.Errorf("/%s takes nothing after it", name)
+				return fmt.Errorf("/%s takes no argument", name)
 			}
 			return c.run(t, argument)
 		}
@@ -163,7 +163,7 @@ func (t *conversation) save(path string) error {
 	case info != nil && info.Mode().IsRegular():
 		return fmt.Errorf("%s exists: name another file", path)
 	case len(t.said) == 0:
-		return fmt.Errorf("nothing was said yet")
+		return fmt.Errorf("there is nothing to save yet")
 	}
 	var text strings.Builder
 	for i, e := range t.said {

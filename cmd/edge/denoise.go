@@ -53,7 +53,7 @@ func (f denoiseFlags) unused(arch string) error {
 	if len(given) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s: for diffusion models (llada, dream) only, and this one is %s: leave it out", strings.Join(given, ", "), arch)
+	return fmt.Errorf("%s: only for diffusion models (llada, dream), and this one is %s: leave it out", strings.Join(given, ", "), arch)
 }
 
 // technique returns the method that the flags ask for.

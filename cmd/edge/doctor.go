@@ -61,7 +61,7 @@ func (c *doctorCmd) profile(a *cli.App) []cli.Check {
 		return []cli.Check{profileCheck(fresh, samples)}
 	}
 	if !known {
-		return []cli.Check{{Name: "profile", State: cli.Noted, Detail: "the model's delays are not measured yet: the first answer does it", Hint: "or edge doctor --profile"}}
+		return []cli.Check{{Name: "profile", State: cli.Noted, Detail: "the model's delays are not measured yet: the first answer measures them", Hint: "or edge doctor --profile"}}
 	}
 	return []cli.Check{profileCheck(p, nil)}
 }
@@ -228,5 +228,5 @@ func wayBack(err error) string {
 	case errors.As(err, &refused):
 		return "see what \"cloud serve\" says there"
 	}
-	return "is \"cloud serve\" running there, and UDP let through?"
+	return "is \"cloud serve\" running there, and does the network let UDP through?"
 }

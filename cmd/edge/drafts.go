@@ -40,7 +40,7 @@ func (s *session) guess(f guessFlags) error {
 	}
 	r := &s.device.Local
 	if s.reader != nil && set.Has(specdec.WithHistory|specdec.WithForecast) {
-		return errors.New("--draft: history and forecast are for a model that decodes, and the built-in reader points at words: add --reader decoder, or leave them out")
+		return errors.New("--draft: history and forecast need a model that decodes, and the built-in reader points at words: add --reader decoder, or leave them out")
 	}
 	r.Draft, r.Resources, err = drafting(s.app, s.model, f.drafts())
 	return err

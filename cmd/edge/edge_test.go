@@ -288,7 +288,7 @@ func TestNoHome(t *testing.T) {
 func TestActionsAreNoSettings(t *testing.T) {
 	h := newHome(t)
 	env := []string{"TANDEM_VERSION=1.2", "TANDEM_LIST=1", "TANDEM_REMOVE=nobody", "TANDEM_CLEAR=1", "TANDEM_SHOW=1", "TANDEM_PROFILE=1", "TANDEM_HELP=1"}
-	if out, stderr, err := h.RunWith(env, "index", "list"); err != nil || !strings.Contains(out, "Nothing was ever indexed") {
+	if out, stderr, err := h.RunWith(env, "index", "list"); err != nil || !strings.Contains(out, "Nothing has been indexed yet") {
 		t.Errorf("index list: %v, %s%s", err, out, stderr)
 	}
 	if _, stderr, err := h.RunWith(env, "pair"); err == nil || !strings.Contains(stderr, "no code") {

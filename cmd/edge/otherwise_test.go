@@ -30,7 +30,7 @@ func TestSidesThatDisagree(t *testing.T) {
 			t.Errorf("%s: %q, otherwise %v, sure by %v", c.question, got.Answer, p.Otherwise, p.Sure)
 		}
 		_, stderr, err := h.Run("ask", "--notes", c.own, "--public", c.public, c.question)
-		if err != nil || strings.Contains(stderr, "otherwise: “"+c.otherwise) != (c.otherwise != "") {
+		if err != nil || strings.Contains(stderr, "says otherwise: “"+c.otherwise) != (c.otherwise != "") {
 			t.Errorf("%s: %v, %s", c.question, err, stderr)
 		}
 	}

@@ -66,7 +66,7 @@ func (c *runCmd) Run(a *cli.App) (err error) {
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
 	if m.Config().Diffusion && len(c.Lora) > 0 {
-		return fmt.Errorf("--lora: %s denoises, and adapters are only for models that write token by token: leave it out", m.Config().Name)
+		return fmt.Errorf("--lora: %s is a diffusion model, and adapters are only for models that write token by token: leave it out", m.Config().Name)
 	}
 	if m.Config().Diffusion {
 		return c.denoise(a, m, device, prompt, sampling)

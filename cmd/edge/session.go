@@ -298,7 +298,7 @@ func (f answerFlags) remote(a *cli.App, s *session, peer transport.Peer) error {
 	}
 	if peer.Private {
 		if !f.canBePrivate() {
-			return fmt.Errorf("%s is a private cloud, and that sets --placement, --coupling and --method: leave them out (edge pair --open-for %s lets it have drafts)", cli.Plain(peer.Name), peer.ID.Short())
+			return fmt.Errorf("%s is a private cloud, and that sets --placement, --coupling and --method: leave them out (edge pair --open-for %s allows drafts again)", cli.Plain(peer.Name), peer.ID.Short())
 		}
 		s.device.Private = true
 		s.settings.MakePrivate()

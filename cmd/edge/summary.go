@@ -206,13 +206,13 @@ func (s *session) citation(r askJSON, p partJSON) (lines []string) {
 func (s *session) nobody(r askJSON) string {
 	switch {
 	case s.flags.Side == "cloud":
-		return "no document of " + s.cloudName() + " was found to say it; this device was not asked"
+		return "nothing found in the documents of " + s.cloudName() + "; this device was not asked"
 	case s.cloudTookPart(r):
-		return "no document of this device or of " + s.cloudName() + " was found to say it"
+		return "nothing found in the documents of this device or of " + s.cloudName()
 	case s.device.Service != nil:
-		return "no document of this device was found to say it; " + s.cloudName() + " could not be asked"
+		return "nothing found in the documents of this device; " + s.cloudName() + " could not be asked"
 	}
-	return "no document of this device was found to say it; no cloud was asked"
+	return "nothing found in the documents of this device; no cloud was asked"
 }
 
 // shares lists the documents that a part was drawn from, heaviest first.
@@ -270,9 +270,9 @@ func shown(p partJSON, text string) bool {
 func otherwise(p partJSON, stress func(string) string) (lines []string) {
 	for _, c := range p.Otherwise {
 		if c.Text == "" {
-			lines = append(lines, "otherwise: a document of the "+c.Side+" says something else")
+			lines = append(lines, "says otherwise: a document of the "+c.Side)
 		} else {
-			lines = append(lines, "otherwise: "+quoted(c, stress))
+			lines = append(lines, "says otherwise: "+quoted(c, stress))
 		}
 	}
 	return lines

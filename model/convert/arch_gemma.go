@@ -80,7 +80,7 @@ func readGemma(c *hfConfig, raw []byte, version int) error {
 	}
 	// The first Gemma's files say gelu and mean its approximation by tanh.
 	if g.Act != "" && g.Act != "gelu_pytorch_tanh" && (version > 1 || g.Act != "gelu") {
-		return fmt.Errorf("hidden_activation %.100q is not supported: gelu_pytorch_tanh is", g.Act)
+		return fmt.Errorf("hidden_activation %.100q is not supported: want gelu_pytorch_tanh", g.Act)
 	}
 	if version > 1 {
 		if err := g.check(c, version, raw); err != nil {
@@ -116,7 +116,7 @@ func (g *gemmaConfig) check(c *hfConfig, version int, raw []byte) error {
 	if version == 3 {
 		windowed, most = func(layer int) bool { return layer%6 < 5 }, 62
 		if g.Pattern != 6 {
-			return fmt.Errorf("sliding_window_pattern %d is not supported: 6 is", g.Pattern)
+			return fmt.Errorf("sliding_window_pattern %d is not supported: want 6", g.Pattern)
 		}
 	}
 	if err := checkLayers(g.Layers, "sliding_attention", windowed); err != nil {

@@ -53,7 +53,7 @@ func readGPTOSS(c *hfConfig, raw []byte) error {
 	case uint64(f.Experts)*uint64(c.FF) > 1<<30 || uint64(f.Experts)*uint64(c.Hidden) > 1<<30:
 		return fmt.Errorf("%d experts of width %d are too many", f.Experts, c.FF)
 	case f.Limit != nil && *f.Limit != 7:
-		return fmt.Errorf("swiglu_limit %v is not supported: 7 is", *f.Limit)
+		return fmt.Errorf("swiglu_limit %v is not supported: want 7", *f.Limit)
 	case c.Window == nil || *c.Window == 0:
 		return fmt.Errorf("sliding_window is missing")
 	}

@@ -29,7 +29,7 @@ func init() {
 // readLlama reads what Llama and its relatives share.
 func readLlama(c *hfConfig, _ []byte) error {
 	if c.Act != "silu" && c.Act != "" {
-		return fmt.Errorf("hidden_act %.100q is not supported: silu is", c.Act)
+		return fmt.Errorf("hidden_act %.100q is not supported: want silu", c.Act)
 	}
 	return c.checkRope()
 }

@@ -35,7 +35,7 @@ func readOPT(c *hfConfig, raw []byte) error {
 	c.FF = own.FF
 	switch {
 	case own.Act != "relu":
-		return fmt.Errorf("activation_function %.100q is not supported: relu is", own.Act)
+		return fmt.Errorf("activation_function %.100q is not supported: want relu", own.Act)
 	case own.WordDim != 0 && own.WordDim != c.Hidden:
 		return fmt.Errorf("word_embed_proj_dim %d differs from hidden_size %d: OPT-350M is built that way, and not supported: use another size", own.WordDim, c.Hidden)
 	case own.NormBefore != nil && !*own.NormBefore, own.NoFinalNorm:

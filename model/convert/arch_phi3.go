@@ -52,7 +52,7 @@ func readPhi3(c *hfConfig, raw []byte) error {
 	switch kind := f.Scaling.kind(); kind {
 	case "longrope", "su": // two names of one
 	default:
-		return fmt.Errorf("rope_scaling of type %.100q is not supported with Phi-3: longrope is", kind)
+		return fmt.Errorf("rope_scaling of type %.100q is not supported with Phi-3: want longrope", kind)
 	}
 	if f.Scaling.Original != 0 {
 		f.Original = f.Scaling.Original

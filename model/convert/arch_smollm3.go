@@ -25,7 +25,7 @@ func readSmolLM3(c *hfConfig, raw []byte) error {
 		return err
 	}
 	if n := positions.Interval; n != nil && *n != 4 && positions.Layers == nil {
-		return fmt.Errorf("no_rope_layer_interval %d is not supported: 4 is", *n)
+		return fmt.Errorf("no_rope_layer_interval %d is not supported: want 4", *n)
 	}
 	for i, rotates := range positions.Layers {
 		if (rotates == 0) != (i%4 == 3) {

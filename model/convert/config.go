@@ -180,7 +180,7 @@ func (c *hfConfig) checkYaRN() error {
 	case !in(s.Fast, 0, 1e6) || !in(s.Slow, 0, 1e6) || !in(s.Magnitude, 0, 1e6) || !in(s.ScaleAll, 0, 1e6):
 		return fmt.Errorf("rope_scaling: invalid parameters of yarn")
 	case s.Scale != nil && *s.Scale != 1:
-		return fmt.Errorf("rope_scaling: mscale %v is not supported: 1 is", *s.Scale)
+		return fmt.Errorf("rope_scaling: mscale %v is not supported: want 1", *s.Scale)
 	}
 	return nil
 }

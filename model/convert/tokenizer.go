@@ -215,7 +215,7 @@ func parseTokenizer(b []byte, config tokenizerConfig, size int) ([]gguf.KV, *voc
 		return nil, nil, err
 	}
 	if t.Model.Type != "BPE" && (t.Model.Type != "" || t.Model.Merges == nil) {
-		return nil, nil, fmt.Errorf("tokenizer model %.100q is not supported: only BPE is", t.Model.Type)
+		return nil, nil, fmt.Errorf("tokenizer model %.100q is not supported: want BPE", t.Model.Type)
 	}
 	v, err := t.vocabulary(size)
 	if err != nil {

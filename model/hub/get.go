@@ -210,7 +210,7 @@ func (d *transfer) fetchAll(ctx context.Context) error {
 				return err
 			})
 			if err != nil && d.done > 0 && ctx.Err() == nil {
-				return fmt.Errorf("%w; %d of %d bytes are kept: run the command again to go on", err, d.done, d.file.Size)
+				return fmt.Errorf("%w; %d of %d bytes are kept: run the command again to continue", err, d.done, d.file.Size)
 			}
 			if err != nil {
 				return err
@@ -225,7 +225,7 @@ func (d *transfer) fetchAll(ctx context.Context) error {
 			return err
 		}
 		if !again {
-			return fmt.Errorf("its checksum is %s, the hub says %s: the data is damaged and was removed; try again", got, d.file.Sum)
+			return fmt.Errorf("its checksum is %s, but the hub says %s: the data is damaged and was removed; try again", got, d.file.Sum)
 		}
 	}
 }
@@ -239,7 +239,7 @@ func isTemporary(err error) bool {
 func (d *transfer) fetch(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	watch := time.AfterFunc(stall, func() { cancel(fmt.Errorf("nothing came for %v", stall)) })
+	watch := time.AfterFunc(stall, func() { cancel(fmt.Errorf("no data arrived for %v", stall)) })
 	defer watch.Stop()
 
 	address := d.c.Endpoint.JoinPath(d.repo.Name, "resolve", d.repo.Commit, d.file.Name)
@@ -256,7 +256,7 @@ func (d *transfer) fetch(ctx context.Context) error {
 			}
 		}
 		if res.ContentLength >= 0 && res.ContentLength != d.file.Size {
-			return fmt.Errorf("%s sends %d bytes, the hub says %d: try again later", res.Request.URL.Host, res.ContentLength, d.file.Size)
+			return fmt.Errorf("%s sends %d bytes, but the hub says %d: try again later", res.Request.URL.Host, res.ContentLength, d.file.Size)
 		}
 	case http.StatusPartialContent:
 		want := fmt.Sprintf("bytes %d-%d/%d", d.done, d.file.Size-1, d.file.Size)

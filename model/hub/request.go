@@ -188,7 +188,7 @@ func (c *Client) statusError(res *http.Response, repo, what string) error {
 	case res.StatusCode == http.StatusTooManyRequests:
 		return &temporaryError{fmt.Errorf("%s asks to come back later (HTTP 429): wait, or set HF_TOKEN for higher limits", c.Endpoint.Host), retryAfter(res)}
 	case res.StatusCode >= 500 || res.StatusCode == http.StatusRequestTimeout:
-		return &temporaryError{fmt.Errorf("%s is out of order (HTTP %d)", res.Request.URL.Host, res.StatusCode), retryAfter(res)}
+		return &temporaryError{fmt.Errorf("%s is not working (HTTP %d)", res.Request.URL.Host, res.StatusCode), retryAfter(res)}
 	}
 	message := res.Header.Get("X-Error-Message")
 	if message == "" {

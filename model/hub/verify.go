@@ -15,7 +15,7 @@ import (
 )
 
 // ErrNoSum says that nothing tells what a file's checksum should be.
-var ErrNoSum = errors.New("no checksum is on record")
+var ErrNoSum = errors.New("no checksum is recorded")
 
 // ErrDamaged says that a file has another checksum than the one on record.
 var ErrDamaged = errors.New("it is damaged, or another file was put in its place")
@@ -42,7 +42,7 @@ func Verify(ctx context.Context, path string) error {
 	}
 	got, err := sumFile(ctx, f, newHash(len(want), info.Size()))
 	if err == nil && got != want {
-		err = fmt.Errorf("%s: %w: its checksum is %s, on record is %s", path, ErrDamaged, got, want)
+		err = fmt.Errorf("%s: %w: its checksum is %s, but the recorded one is %s", path, ErrDamaged, got, want)
 	}
 	return err
 }

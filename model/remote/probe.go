@@ -105,7 +105,7 @@ func (s *Server) probeRows(ctx context.Context) error {
 		return err
 	}
 	if l, ok := s.dialect.(*llamaServer); ok && rows[0].certain(l.drawn) && rows[1].certain(l.drawn) {
-		return errors.New("it applies logit_bias to the probabilities that it tells: this is not llama.cpp's llama-server")
+		return errors.New("it applies logit_bias to the probabilities that it returns: this is not llama.cpp's llama-server")
 	}
 	s.sayPoor(min(rows[0].covered, rows[1].covered))
 	s.log.Info("rows are computed elsewhere", "server", s.String(), "tokens", s.top, "context", s.model.Config().Context,

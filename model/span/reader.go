@@ -74,7 +74,7 @@ func New(f *gguf.File, d npu.Device, threads int) (*Reader, error) {
 	r.name = sync.OnceValue(func() string { return nameOf(f) })
 	l := loader{f: f, device: d}
 	if a, _ := f.String("general.architecture"); a != Architecture {
-		return nil, fmt.Errorf("%s: architecture %q is no span reader: want %q", f.Name, a, Architecture)
+		return nil, fmt.Errorf("%s: architecture %q is not a span reader: want %q", f.Name, a, Architecture)
 	}
 	if v := l.number("rules", 1<<30); l.err() == nil && v != rules {
 		return nil, fmt.Errorf("%s: made for version %d of the word rules; this program has version %d", f.Name, v, rules)

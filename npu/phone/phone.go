@@ -113,7 +113,7 @@ func (o Options) strategy() (plan.Strategy, error) {
 	case s == plan.Optimal:
 		return s, fmt.Errorf("strategy %v may search for hours: use one of %v", s, plan.Strategies)
 	case o.Chip == "" || o.Memory > 0:
-		return s, fmt.Errorf("strategy %v needs a simulated phone without a bound of the memory for weights", s)
+		return s, fmt.Errorf("strategy %v needs a simulated phone without a memory limit for weights", s)
 	}
 	return s, nil
 }

@@ -220,7 +220,7 @@ func Rebuild(ctx context.Context, dir string, opt Options, progress func(Progres
 		return report, fmt.Errorf("rebuild index: %w", err)
 	}
 	if !Exists(dir) {
-		return report, fmt.Errorf("rebuild index: nothing was ever indexed in %s", dir)
+		return report, fmt.Errorf("rebuild index: nothing has been indexed in %s", dir)
 	}
 	x := &Index{dir: dir, batch: defaultBatch, checkpoint: math.MaxInt}
 	defer x.Close()

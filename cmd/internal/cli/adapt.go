@@ -62,7 +62,7 @@ func (f ForecastFlags) Embeddings(a *App, m *model.Model) ([][]float32, *model.A
 	}
 	one, err := a.openAdapter(f.Forecast)
 	if err == nil && one.Forecast == nil {
-		err = errors.New("it holds no forecast embeddings: use it with --lora")
+		err = errors.New("it contains no forecast embeddings: use it with --lora")
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("--forecast %s: %w", f.Forecast, err)
@@ -120,7 +120,7 @@ func splitScale(text string) (name string, scale float64, err error) {
 		return text, 1, nil
 	}
 	if scale, err = strconv.ParseFloat(text[at+1:], 64); err != nil || !(math.Abs(scale) <= 1000) {
-		return "", 0, fmt.Errorf("--lora %s: %q is no scale from −1000 to 1000", text, text[at+1:])
+		return "", 0, fmt.Errorf("--lora %s: %q is not a scale from −1000 to 1000", text, text[at+1:])
 	}
 	return text[:at], scale, nil
 }

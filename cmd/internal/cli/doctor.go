@@ -208,7 +208,7 @@ func (a *App) checkFile(f ModelFlags) Check {
 	list := parts(path)
 	for _, part := range list {
 		if !hub.HasSum(part) {
-			return Check{Name: "checksum", State: Noted, Detail: "none is on record for " + part + ", so damage to it would not be noticed",
+			return Check{Name: "checksum", State: Noted, Detail: "none is recorded for " + part + ", so damage to it would not be noticed",
 				Hint: a.Program + " models check --trust " + f.Model}
 		}
 	}
@@ -235,7 +235,7 @@ func (a *App) checkIndex() Check {
 	case err != nil:
 		return Check{Name: "index", State: Broken, Detail: err.Error(), Hint: a.Program + " index rebuild"}
 	case x == nil:
-		return Check{Name: "index", State: Noted, Detail: "nothing was ever indexed: the sample documents answer", Hint: a.Program + " index add FOLDER"}
+		return Check{Name: "index", State: Noted, Detail: "nothing has been indexed yet: questions are answered from the sample documents", Hint: a.Program + " index add FOLDER"}
 	}
 	defer x.Close()
 	list, err := x.List()

@@ -63,7 +63,7 @@ func (f HTTPFlags) OpenEncoder(a *App, compute ModelFlags, cfg *api.Config) (don
 		return nil, errors.Join(fmt.Errorf("--encoder: %s is a cross-encoder, which scores pairs of texts and makes no vectors: use it with --scorer", f.Encoder), m.Close())
 	}
 	if m.Config().Pooling == model.NoPooling {
-		err := fmt.Errorf("--encoder: %s is no encoder, but a model of architecture %s: use one of bert, nomic-bert or modern-bert", f.Encoder, m.Config().Arch)
+		err := fmt.Errorf("--encoder: %s is not an encoder but a model of architecture %s: use one of bert, nomic-bert or modern-bert", f.Encoder, m.Config().Arch)
 		return nil, errors.Join(err, m.Close())
 	}
 	cfg.Encoder, cfg.EncoderName = m, ModelInfo(m, nil, f.Encoder).Name
@@ -99,7 +99,7 @@ func apiKey(path string) (string, error) {
 	}
 	key := strings.TrimSpace(string(b))
 	if len(key) < shortestKey || strings.ContainsAny(key, " \n\t") {
-		return "", fmt.Errorf("--api-key: %s must hold one key of %d characters or more; leave the file out to have one made", path, shortestKey)
+		return "", fmt.Errorf("--api-key: %s must hold one key of %d characters or more; remove the file to have one created", path, shortestKey)
 	}
 	return key, err
 }

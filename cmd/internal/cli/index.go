@@ -99,11 +99,11 @@ func (c *indexAdd) Run(a *App) (err error) {
 		return err
 	}
 	if err != nil {
-		a.Remark("the files that were finished stay in the index; the same command goes on from there")
+		a.Remark("the finished files stay in the index; run the command again to continue from there")
 	}
 	err = errors.Join(a.report(sum, c.Skipped), err)
 	if err == nil && len(unread) > 0 {
-		err = fmt.Errorf("nothing of %s was indexed: every file was skipped", strings.Join(unread, ", "))
+		err = fmt.Errorf("nothing in %s was indexed: every file was skipped", strings.Join(unread, ", "))
 	}
 	return err
 }
@@ -260,7 +260,7 @@ func (c *indexList) Run(a *App) error {
 	}
 	switch {
 	case x == nil:
-		fmt.Fprintf(a.Out, "Nothing was ever indexed: questions are answered from the sample documents.\nAdd your own with: %s index add FOLDER\n", a.Program)
+		fmt.Fprintf(a.Out, "Nothing has been indexed yet: questions are answered from the sample documents.\nAdd your own with: %s index add FOLDER\n", a.Program)
 		return nil
 	case len(files) == 0:
 		fmt.Fprintf(a.Out, "The index is empty: everything was removed from it.\nAdd documents with: %s index add FOLDER\n", a.Program)
@@ -295,7 +295,7 @@ func (c *indexShow) Run(a *App) error {
 		return err
 	}
 	if x == nil {
-		return fmt.Errorf("%s is not in the index: nothing was ever indexed", c.Path)
+		return fmt.Errorf("%s is not in the index: nothing has been indexed yet", c.Path)
 	}
 	defer x.Close()
 	file, list, err := x.Show(a, c.Path)

@@ -112,7 +112,7 @@ func (c *modelsCheck) print(a *App, list []checkedFile) error {
 	}
 	a.Table(t)
 	if unknown {
-		fmt.Fprintf(a.Out, "Of files marked unknown no checksum is on record. To write down what they are now: %s models check --trust\n", a.Program)
+		fmt.Fprintf(a.Out, "No checksum is recorded for files marked unknown. To record what they are now: %s models check --trust\n", a.Program)
 	}
 	return nil
 }

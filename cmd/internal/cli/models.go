@@ -182,7 +182,7 @@ func (a *App) FindModel(name string) (string, error) {
 		return "", nil
 	}
 	if name == SpanReader {
-		return "", fmt.Errorf("%s points at words and writes none: it answers where no model is named, so leave the name out", name)
+		return "", fmt.Errorf("%s points at words and writes none: it answers when no model is named, so leave out the name", name)
 	}
 	if _, err := os.Stat(name); err == nil {
 		return name, nil

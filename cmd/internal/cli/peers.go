@@ -178,7 +178,7 @@ func NamePeer(peers *transport.Peers, p transport.Peer, name string) (transport.
 	}
 	for _, other := range list {
 		if other.ID != p.ID && IsPeer(other, name) {
-			return p, fmt.Errorf("--name %s: another paired side is called so", name)
+			return p, fmt.Errorf("--name %s: another paired side has that name", name)
 		}
 	}
 	p.Name = name

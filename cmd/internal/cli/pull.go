@@ -20,7 +20,7 @@ import (
 // modelsPull fetches a model from the hub.
 type modelsPull struct {
 	Model  string `arg:"" help:"hf:OWNER/REPO, hf:OWNER/REPO:QUANT, hf:OWNER/REPO:FILE, or a short name." placeholder:"MODEL"`
-	Anyway bool   `help:"Download the model even if this program cannot compute it."`
+	Anyway bool   `help:"Download the model even if this program cannot run it."`
 	Name   string `help:"Name in the models folder. Default: the file's own name." placeholder:"NAME"`
 }
 
@@ -123,7 +123,7 @@ func (c *modelsPull) Run(a *App) error {
 	}
 	fmt.Fprintf(a.Out, "%s: %s, verified; use it with %s %s\n", c.Model, Bytes(size), flag, strings.TrimSuffix(gguf.SplitBase(name), ".gguf"))
 	if unfit != nil {
-		a.Remark("It is downloaded, but this program cannot compute it: %v", unfit)
+		a.Remark("It is downloaded, but this program cannot run it: %v", unfit)
 	}
 	return nil
 }
@@ -162,7 +162,7 @@ func notTaken(link, folder string) error {
 	if err != nil || slices.Contains(strings.Split(filepath.ToSlash(target), "/"), filepath.Base(folder)) {
 		return nil
 	}
-	return fmt.Errorf("%s already leads to %s: choose another name for this model with --name", link, target)
+	return fmt.Errorf("%s already points to %s: choose another name for this model with --name", link, target)
 }
 
 // link links the files into the models folder, under names. Where the system has no such links, it writes their checksums beside
@@ -202,7 +202,7 @@ func (c *modelsPull) checkHeader(a *App, client *hub.Client, repo *hub.Repo, fil
 			err = model.Check(f)
 		}
 		if err != nil {
-			return fmt.Errorf("this program cannot compute it, so it was not downloaded: %w; --anyway downloads it all the same", err)
+			return fmt.Errorf("this program cannot run it, so it was not downloaded: %w; --anyway downloads it all the same", err)
 		}
 		return nil
 	}

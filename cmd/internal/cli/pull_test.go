@@ -107,7 +107,7 @@ func TestPullMakesAModelUsableByName(t *testing.T) {
 	if _, there := os.Stat(filepath.Join(dir, "odd-q4_0.gguf")); err == nil || !strings.Contains(err.Error(), "was not downloaded") || there == nil {
 		t.Errorf("error %v", err)
 	}
-	if err := (&modelsPull{Model: "hf:o/m:q4_0", Anyway: true}).Run(a); err != nil || !strings.Contains(aside.String(), "cannot compute it") {
+	if err := (&modelsPull{Model: "hf:o/m:q4_0", Anyway: true}).Run(a); err != nil || !strings.Contains(aside.String(), "cannot run it") {
 		t.Errorf("%v, %s", err, aside)
 	}
 	// A name outside the folder, and one that another file has.

@@ -112,7 +112,7 @@ func (f ModelFlags) device(path string) (*phone.Device, error) {
 		return nil, fmt.Errorf("--threads %d: want 0 (all cores) to 1024", f.Threads)
 	}
 	if !(f.Memory >= 0 && f.Memory <= 1<<20) {
-		return nil, fmt.Errorf("--npu-memory %v: want megabytes, or 0 for no bound", f.Memory)
+		return nil, fmt.Errorf("--npu-memory %v: want megabytes, or 0 for no limit", f.Memory)
 	}
 	if f.All && f.Memory == 0 {
 		return nil, errors.New("--npu-memory-all: needs --npu-memory with a number of megabytes")

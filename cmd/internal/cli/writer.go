@@ -36,7 +36,7 @@ func OpenWriter(a *App, f ModelFlags, l LoraFlags, task string) (*Writer, error)
 		return nil, err
 	}
 	if m.Config().Diffusion {
-		return nil, errors.Join(fmt.Errorf("%s denoises: choose a model that writes token by token", m.Config().Name), m.Close())
+		return nil, errors.Join(fmt.Errorf("%s is a diffusion model: choose a model that writes token by token", m.Config().Name), m.Close())
 	}
 	path, _ := a.FindModel(f.Model)
 	builtIn := len(l.Lora) == 0 && path == ""

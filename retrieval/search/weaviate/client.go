@@ -149,7 +149,7 @@ func (c *client) ask(ctx context.Context, node, method, path string, body []byte
 	case answer.StatusCode >= 300:
 		return nil, &statusError{node, answer.StatusCode, strings.ToValidUTF8(string(data[:min(len(data), maxError)]), "?")}
 	case len(data) > 0 && !json.Valid(data):
-		return nil, fmt.Errorf("%s: %s answers something else than JSON", node, path)
+		return nil, fmt.Errorf("%s: %s answers with something other than JSON", node, path)
 	}
 	return data, nil
 }

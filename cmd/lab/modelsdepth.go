@@ -39,17 +39,20 @@ func (c *modelsDepth) Run(a *cli.App) error {
 
 const depthHead = `## Rounding by depth
 
-Rounding adds up from layer to layer. The models of [models.md](models.md) in F32 with 2 layers and with 24, by ` + "`lab models depth`" + `: *ours* is the largest difference of a
-logit from llama.cpp's, relative to the spread of the position's logits, and *its own* that of llama.cpp with flash attention from llama.cpp without.
+Rounding errors add up from layer to layer. The table has the models of [models.md](models.md) in
+F32 with 2 layers and with 24, measured by ` + "`" + `lab models depth` + "`" + `. *ours* is the largest difference of a
+logit from llama.cpp's, relative to the spread of the position's logits. *its own* is that of
+llama.cpp with flash attention from llama.cpp without.
 
 | architecture | 2 layers: ours | its own | 24 layers: ours | its own |
 |---|---|---|---|---|
 `
 
 const depthTail = `
-Tests hold each logit, with 2 layers and with 24, in several shapes: to 5e-4 in llama, qwen2, llada and dream with 2 layers; to 1.7e-3 with 24 and
-in the others; to 5e-3 in gemma, gemma2 and gemma3, whose GELU ggml looks up in a table of F16; and to 2e-2 in lfm2, which keeps the
-inputs of its convolutions as F16, llama.cpp as F32.
+Tests limit the difference of each logit, with 2 layers and with 24, in several shapes: to 5e-4 in
+llama, qwen2, llada and dream with 2 layers; to 1.7e-3 with 24 layers and in the others; to 5e-3 in
+gemma, gemma2 and gemma3, whose GELU ggml looks up in a table of F16; and to 2e-2 in lfm2, because
+llama.cpp keeps the inputs of its convolutions as F32 and Tandem as F16.
 `
 
 // printDepths prints the table, with models that it writes to path.

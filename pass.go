@@ -4,12 +4,12 @@ package tandem
 type Pass struct {
 	Keep   int      // tokens of the answer that stay; the rest is truncated
 	Append []Token  // tokens that follow them; the pass gives the distribution after the last one
-	Also   []Branch // other ways in which the answer may go on, each after the one that it continues
-	Drafts []Token  // behind Append, one after the other: what the other side has drafted
-	Guess  int      // behind Drafts, most tokens that the decoder may guess, in one chain or several
+	Also   []Branch // other ways in which the answer may continue; a branch comes after the one that it continues
+	Drafts []Token  // after Append: what the other side has drafted, one after the other
+	Guess  int      // after Drafts: how many tokens the decoder may guess at most, in one chain or several
 
-	// What guesses are chosen by: the time of passes over 1, 2, … rows in any unit (nil if unknown), and the probability that
-	// all of Drafts are right (0 for 1).
+	// Guesses are chosen by the time of passes over 1, 2, … rows in any unit (nil if unknown), and by the probability that all
+	// of Drafts are right (0 means 1).
 	Costs  []float64
 	Chance float64
 }

@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// Settings are what both sides must hold in common to answer a question. They travel with it (transport.Begin), in the
-// order of the fields: that order is part of the wire format, so new fields go to the end.
+// Settings are what both sides must share to answer a question. They travel with the question (transport.Begin). The order
+// of the fields is part of the wire format, so new fields go to the end.
 type Settings struct {
 	Seed        uint64 // of all randomness of the answer
 	Sampling    Sampling
@@ -21,20 +21,20 @@ type Settings struct {
 	Contexts    int     // contexts that they are dealt to; 0 for one each
 	Weights     string  // how document weights follow the answer, as decoder.ParseWeights reads it; "" for static
 	ShareTitles bool    // the device asks for the titles of the cloud's documents
-	Want        Want    // what the device wants of the cloud
+	Want        Want    // what the device asks of the cloud
 	Ahead       int     // most places of the answer that a pass decodes; below 2 for one
 	Grounded    bool    // contexts write only words of the question, function words and spans of their passages (decoder/ground)
 }
 
-// MakePrivate keeps the device's drafts at home: the device alone makes targets, so the cloud is sent the question, the tokens
-// that are agreed and nothing else. All weight is on the cloud's drafts, which costs fewer of them than a race: a rejected
-// one costs a round trip here.
+// MakePrivate keeps the device's drafts on the device: only the device makes targets, so it sends the cloud the question, the
+// agreed tokens and nothing else. All weight is on the cloud's drafts. That rejects fewer of them than a race, and each
+// rejected draft costs a round trip here.
 func (s *Settings) MakePrivate() {
 	s.Placement, s.Coupling, s.Gamma = PlaceDevice, CouplingSpeculative, 0
 }
 
-// Sampling says how a side turns logits into probabilities before its nucleus is cut. The fields are those of
-// model.Sampling.
+// Sampling says how a side turns logits into probabilities before it cuts the nucleus. The fields are those of
+// sample.Params.
 type Sampling struct {
 	Temperature   float64
 	TopK          int
@@ -44,7 +44,7 @@ type Sampling struct {
 	RepeatLast    int
 }
 
-// Want is what a device wants of the cloud. All but the first are baselines (DRAGON §7.1).
+// Want is what a device asks of the cloud. All but the first are baselines (DRAGON §7.1).
 type Want uint8
 
 const (
@@ -59,9 +59,9 @@ const HalfGamma = Mass / 2
 
 // AutoGamma lets the side that aggregates choose γ for each step by what it knows of the link
 // (scheduler.Gamma; DRAGON Theorem 4.2). The targets still follow the pair's distribution, but which of its
-// samples they are depends on measurements, so a seed no longer fixes the text. Where both sides aggregate
-// (mirror), neither can choose alone. There it means 0: all weight on the cloud's draft. Then one side's drafts
-// nearly always flow on, and the other side holds them when its own are rejected.
+// samples they are depends on measurements, so a seed no longer fixes the text. If both sides aggregate
+// (mirror), neither can choose alone, and AutoGamma means 0: all weight on the cloud's draft. Then one side's
+// drafts are nearly always accepted, and the other side already holds them when its own are rejected.
 const AutoGamma = math.MaxUint32
 
 // Limits of Settings.

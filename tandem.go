@@ -1,6 +1,6 @@
-// Package tandem holds the words that every package shares: tokens, sides, steps, distributions, drafts,
-// targets and settings. It decides nothing and does no I/O. It says what these things are, so that one
-// page explains what crosses between the device and the cloud (DRAGON §2–§4).
+// Package tandem defines the terms that every package shares: tokens, sides, steps, distributions, drafts,
+// targets and settings. It makes no decisions and does no I/O, so that one page explains what crosses
+// between the device and the cloud (DRAGON §2–§4).
 package tandem
 
 import (
@@ -50,9 +50,9 @@ const (
 	PlaceDevice
 	// PlaceCloud aggregates in the cloud, which sends targets to the device.
 	PlaceCloud
-	// PlaceSync aggregates on the device with no drafting ahead: DRAGON's DRDG/TW baseline.
+	// PlaceSync aggregates on the device, without drafting ahead: DRAGON's DRDG/TW baseline.
 	PlaceSync
-	// PlaceGreedy aggregates on either side and hands over when that is expected to gain time (DRAGON §5.1).
+	// PlaceGreedy aggregates on one side and hands over to the other when that should save time (DRAGON §5.1).
 	PlaceGreedy
 )
 
@@ -83,11 +83,11 @@ const (
 	CouplingShared Coupling = iota
 	// CouplingSpeculative is DRAGON's Algorithm 1, with the weights that its proof needs.
 	CouplingSpeculative
-	// CouplingLeader draws drafts from one race, too, and favours those of the side that leads.
+	// CouplingLeader also draws drafts from one race, and favours those of the side that leads.
 	CouplingLeader
 )
 
-// FirstLead is the side that leads until a draft of it is rejected (CouplingLeader).
+// FirstLead is the side that leads until one of its drafts is rejected (CouplingLeader).
 const FirstLead = Cloud
 
 var couplingNames = [...]string{"shared", "speculative", "leader"}
@@ -118,7 +118,7 @@ func oneOf(names []string) string {
 // Mass is the sum of every Dist's weights: probabilities are integers out of 65,536.
 const Mass = 1 << 16
 
-// MaxSupport bounds the number of tokens in a Dist, and so the size of a draft on the wire.
+// MaxSupport limits the number of tokens in a Dist, and so the size of a draft on the wire.
 const MaxSupport = 1024
 
 // Dist is a next-token distribution cut to its nucleus and rounded to integers that sum to Mass. It is
@@ -170,7 +170,7 @@ func (d Dist) Weight(t Token) uint32 {
 }
 
 // Fixed is a real number in units of 2^-16. Aggregation weights h cross the wire in it, so that both
-// sides derive the same η to the bit.
+// sides derive the same η bit for bit.
 type Fixed int32
 
 // FixedOf rounds x to the nearest Fixed, saturating.
@@ -192,7 +192,7 @@ func FixedOf(x float64) Fixed {
 func (f Fixed) Float() float64 { return float64(f) / Mass }
 
 // Prefix identifies the tokens that come before a step: a 32-bit hash, so that a draft on the wire carries
-// all of it. Two sides that hold the same Prefix for a step have, but for one chance in 2^32, agreed on
+// all of it. Two sides that hold the same Prefix for a step have, except for one chance in 2^32, agreed on
 // the same answer so far.
 type Prefix uint32
 
@@ -215,8 +215,8 @@ func PrefixOf(tokens []Token) Prefix {
 	return p
 }
 
-// AnyVersion is the Version of a hedge: a draft for the case that the answer goes on differently than its side
-// expects. Its Prefix says how. It is valid there whatever was rejected before.
+// AnyVersion is the Version of a hedge: a draft in case the answer continues differently than its side
+// expects. Its Prefix says how. It is valid after that Prefix, whatever was rejected before.
 const AnyVersion = math.MaxUint32
 
 // Draft is the token that one side proposes for a step, with the distribution it came from (DRAGON §4.1).

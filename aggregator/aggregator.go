@@ -1,12 +1,13 @@
 // Package aggregator turns two next-token distributions into one token (output aggregation, DRAGON §2 and §4.2).
 //
 // A side cuts its distribution to integers that sum to tandem.Mass (Nucleus), draws its draft from them and sends them.
-// From then on everything here is integer arithmetic on what both sides hold, and all randomness comes from a
-// counter-based generator keyed by the answer's seed. So a draft is a function of (seed, step, distribution) and a target
-// one of (seed, step, both distributions): the same to the bit on every processor, whenever and wherever it is computed.
+// After that everything here is integer arithmetic on what both sides hold, and all randomness comes from a counter-based
+// generator keyed by the answer's seed. So a draft is a function of (seed, step, distribution), and a target is a function of
+// (seed, step, both distributions). Both are the same, bit for bit, on every processor, whenever and wherever they are computed.
 //
 // A coupling says how the two drafts of a step come to agree. Each has a file: shared.go draws drafts and target from one
-// race, leader.go favours one side's draft, speculative.go is the paper's, and likeliest.go is what both become at temperature 0.
+// race, leader.go favours one side's draft, and speculative.go is the paper's. At temperature 0, each of them becomes
+// likeliest.go.
 //
 // The package keeps no state, reads no clock and does no I/O.
 package aggregator
@@ -36,7 +37,7 @@ type coupling interface {
 	// acceptance is the probability that each side's draft equals the target, indexed by tandem.Side.
 	acceptance(r Rule, device, cloud Local) [2]float64
 
-	// gamma is the γ to aggregate with where nobody has fixed it: best suits the side that aggregates, and both
+	// gamma is the γ to aggregate with if it is not fixed: best suits the side that aggregates, and both
 	// tells that the other side aggregates too and must take the same.
 	gamma(best uint32, both bool) uint32
 }
@@ -83,7 +84,7 @@ func (r Rule) Acceptance(device, cloud Local) [2]float64 {
 	return r.coupling().acceptance(r, device, cloud)
 }
 
-// ChooseGamma returns the γ to aggregate with where nobody has fixed it: best suits the side that aggregates, and both
+// ChooseGamma returns the γ to aggregate with if it is not fixed: best suits the side that aggregates, and both
 // tells that the other side aggregates too, so that both must choose the same without asking each other.
 func (r Rule) ChooseGamma(best uint32, both bool) uint32 { return r.coupling().gamma(best, both) }
 

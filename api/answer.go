@@ -17,7 +17,7 @@ type Part struct {
 	Sure    float64 `json:"confidence,omitempty"` // the span reader's probability that it is right
 	Nothing float64 `json:"nothing"`              // weight of the contexts without a document
 	Sources []Cited `json:"sources"`
-	// Citations are the sentences that say it, then those that come near; if it is unknown, passages that come near.
+	// Citations are the sentences that say it, then those that come close; if it is unknown, passages that come close.
 	Citations []Citation `json:"citations"`
 	// Otherwise has the sentence that says something else and is likeliest to be right, if it might as well have been the answer; at
 	// most one. Its text is empty if the cloud shows none.

@@ -19,7 +19,7 @@ import (
 type Library interface {
 	// List returns the documents.
 	List(ctx context.Context) ([]Document, error)
-	// Add reads a document of that name, in place of an earlier one. It returns why a document was skipped, "" if it was not.
+	// Add reads a document of that name, replacing an earlier one. It returns why a document was skipped, "" if it was not.
 	Add(ctx context.Context, name string, r io.Reader) (skipped string, err error)
 	// Remove forgets a document. What was added by Add is deleted; other files stay.
 	Remove(ctx context.Context, path string) error

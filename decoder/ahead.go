@@ -13,7 +13,7 @@ import (
 )
 
 // NextAhead is Next, and also decodes after other answers in the same pass: branches of it (p.Also), and the answer
-// continued by drafts and then by guesses, which may branch (chain). Each result equals that of Next to the bit. There are fewer
+// continued by drafts and then by guesses, which may branch (chain). Each result equals that of Next bit for bit. There are fewer
 // results, or none, if a pass cannot hold them (a long p.Append, a full context) or if no guess is likely.
 func (d *Decoder) NextAhead(ctx context.Context, p tandem.Pass) (out Output, also, chain []tandem.Further, err error) {
 	began := time.Now()
@@ -105,7 +105,7 @@ func (d *Decoder) planTree(p tandem.Pass) *treePass {
 	return b
 }
 
-// addBranches adds other ways in which the answer may go on, up to the first that the pass cannot hold.
+// addBranches adds other ways in which the answer may continue, up to the first that the pass cannot hold.
 func (d *Decoder) addBranches(b *treePass, branches []tandem.Branch) {
 	first := 0 // the least parent
 	if d.logits != nil || !d.needsAll() {

@@ -259,7 +259,7 @@ func (c Config) context() int {
 // Next sets the answer to its first keep tokens followed by app, and returns the distribution of the token after it. keep is
 // at most the length of the answer that the call before set, even if that call failed: Next first takes over the answer,
 // then computes. ctx preempts it between layers. After an error the next call computes what is missing. The same answer
-// gives the same Output to the bit, whatever calls led to it.
+// gives the same Output bit for bit, whatever calls led to it.
 func (d *Decoder) Next(ctx context.Context, keep int, app []tandem.Token) (Output, error) {
 	began := time.Now()
 	if err := d.edit(keep, app); err != nil {

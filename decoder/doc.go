@@ -12,7 +12,7 @@
 // rollback restores it exactly.
 //
 // The package takes no part in the agreement between sides: its caller gives it the answer so far and gets the distribution
-// of the next token. It knows nothing of the other side, of sockets or of placements. The beginning of a context depends
-// on its passages alone, so its KV cache is kept in a store (package kvstore) and read back instead of being computed
-// again (DRAGON §3).
+// of the next token. It knows nothing of the other side, of sockets or of placements. The beginning of a context depends only
+// on its passages, so its KV cache is kept in a store (package kvstore) and read back instead of being computed again (DRAGON
+// §3).
 package decoder

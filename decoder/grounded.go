@@ -52,7 +52,7 @@ func (s state) excludes(context int) bool {
 }
 
 // muted is the output where no context of this side could have written the end of the answer: the other side has written a
-// word that no passage here holds. This side has no say then. If it must go on alone, it ends the answer.
+// word that no passage here holds. This side has no say then. If it must continue alone, it ends the answer.
 func (d *Decoder) muted() Output {
 	return Output{Dist: tandem.Dist{IDs: d.ends[:1], Weights: []uint32{tandem.Mass}}, H: tandem.FixedOf(Mute)}
 }

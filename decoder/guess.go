@@ -10,7 +10,7 @@ import (
 	"tandem/specdec"
 )
 
-// guesser guesses how an answer goes on, with the drafters of package specdec. They read the prompts once. Afterwards they only
+// guesser guesses how an answer continues, with the drafters of package specdec. They read the prompts once. Afterwards they only
 // follow the answer: they take tokens as it grows, and take them back where it is rolled back.
 type guesser struct {
 	drafters []specdec.Drafter

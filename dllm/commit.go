@@ -34,7 +34,7 @@ func (m *Machine) commit() {
 	} else {
 		m.decideBest(open, guess)
 	}
-	if len(open) == 0 { // the owner lost guesses: go on all the same
+	if len(open) == 0 { // the owner lost guesses: continue anyway
 		m.decide(m.firstOpen(), Guess{Token: m.cells[m.firstOpen()].Token}, true)
 	}
 }

@@ -1,6 +1,6 @@
-// Package examples holds the sample documents, so that the program answers questions before anything is set up: a person's
-// private notes for the device, and a town's public information for the cloud. questions.jsonl asks about them. All of it
-// is invented.
+// Package examples holds the sample documents, so that the programs answer questions before anything is set up: a person's
+// private notes for the device, and a town's public information for the cloud. questions.jsonl asks about them. All of them
+// are invented.
 package examples
 
 import "embed"

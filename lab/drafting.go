@@ -19,7 +19,7 @@ type Drafting struct {
 	Setup
 	RTT      time.Duration
 	Of       string           // the model that answers, for the results
-	Decode   [2]time.Duration // least time of a pass, whatever its rows
+	Decode   [2]time.Duration // least time of a pass, for any number of rows
 	Variants []Drafters
 	Rounds   int // how often each variant answers a question in turns, at least 1; a question counts with its median time
 }

@@ -200,7 +200,7 @@ func leastDelay(c netem.Config) time.Duration {
 	return least
 }
 
-// cut returns a part of a trace as a trace. Where the part passes the trace's end it goes on at its beginning.
+// cut returns a part of a trace as a trace. Where the part passes the trace's end it continues at its beginning.
 func cut(t *netem.Trace, from, length time.Duration) *netem.Trace {
 	out := &netem.Trace{Period: length}
 	for round := time.Duration(0); round <= from+length; round += t.Period {

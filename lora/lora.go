@@ -1,9 +1,9 @@
-// Package lora reads low-rank adapters, checks them against a model and adds them up, so that one model answers for many
-// tasks (Samsung §3.1, §3.2; LoRA: Hu et al. 2022). An adapter is a GGUF file as llama.cpp's converter writes it, or a
-// folder of PEFT with adapter_config.json and safetensors.
+// Package lora reads low-rank adapters, checks them against a model and adds them up, so that one model can do many tasks
+// (Samsung §3.1, §3.2; LoRA: Hu et al. 2022). An adapter is a GGUF file as llama.cpp's converter writes it, or a PEFT folder
+// with adapter_config.json and safetensors.
 //
-// Package model computes with adapters, by the three approaches of the paper (model.Approach). This package knows no
-// device, no prompts and no documents.
+// Package model computes with adapters, by the three approaches of the paper (model.Approach). This package knows nothing of
+// devices, prompts or documents.
 package lora
 
 import (

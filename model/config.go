@@ -38,7 +38,7 @@ type Config struct {
 	experts    experts
 	plainNorms bool                 // LayerNorms have no bias
 	long       *longRope            // what LongRoPE does beyond the context of the first training; nil for none
-	convolved  []bool               // layers with a short convolution in place of attention; nil for none
+	convolved  []bool               // layers with a short convolution instead of attention; nil for none
 	conv       int                  // positions of such a convolution
 	window     int                  // of layers that attend to the last positions only; 0 for none
 	windowed   func(layer int) bool // which do
@@ -55,7 +55,7 @@ type Config struct {
 }
 
 // kvRows returns how many elements of a span's K and V a position takes in a layer. Short convolutions keep their inputs, as
-// F16, in place of keys, so that a sequence can be cut anywhere.
+// F16, instead of keys, so that a sequence can be cut anywhere.
 func (c *Config) kvRows(layer int) (k, v int) {
 	if c.convolved != nil && c.convolved[layer] {
 		return c.Dim, 0

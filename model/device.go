@@ -7,7 +7,7 @@ import (
 )
 
 // Rounding names the device's arithmetic if its results agree with those of the native device only up to rounding. It is
-// empty if they agree to the bit.
+// empty if they agree bit for bit.
 func (m *Model) Rounding() string { return m.device.Traits().Rounding }
 
 // Processor reports whether the machine's own processor computes the model.

@@ -37,7 +37,7 @@ func (m *Model) EmbedText(ctx context.Context, text string) (vector []float32, t
 }
 
 // Embed returns the embedding of tokens [Dim], scaled to length 1: rows attend both ways, and Config's Pooling makes one
-// vector of theirs. It is safe for concurrent use. On native it depends on the tokens alone, to the bit.
+// vector of theirs. It is safe for concurrent use. On native it depends on the tokens alone, bit for bit.
 func (m *Model) Embed(ctx context.Context, tokens []tandem.Token) ([]float32, error) {
 	c := &m.config
 	switch {

@@ -18,7 +18,7 @@ type PartialHead struct {
 // partialChunk is how many positions one run scores.
 const partialChunk = 32
 
-// PartialHead makes a head for the given tokens. Their scores are their logits, the same to the bit as Forward's. It
+// PartialHead makes a head for the given tokens. Their scores are their logits, the same bit for bit as Forward's. It
 // serves one pass at a time.
 func (m *Model) PartialHead(tokens []tandem.Token) (*PartialHead, error) {
 	if m.config.Elsewhere {

@@ -21,7 +21,7 @@ type rankHead struct {
 	norm             []float32 // [Dim]; nil for none
 	out              []float32 // [Dim]: the row of the first label; nil for the first element itself
 	bias             float32
-	mean, gelu       bool // of all vectors, not of the first; a GELU in place of the tanh
+	mean, gelu       bool // of all vectors, not of the first; a GELU instead of the tanh
 	eps              float64
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 // Prefill is ForwardInto for prompts whose continuations are decoded next, token by token. A device with a Scheduler
-// prepares for that during the pass. The results are the same to the bit.
+// prepares for that during the pass. The results are the same bit for bit.
 func (m *Model) Prefill(ctx context.Context, inputs []Input, into *Logits) ([][]float32, error) {
 	return m.forward(ctx, inputs, into, true)
 }

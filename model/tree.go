@@ -50,7 +50,7 @@ func (ws *workspace) place(in *Input, at int, ancestors *[npu.MaxTree]uint64) {
 const unkept = -2
 
 // Keep appends a path of the draft tree that the last pass computed: indices of nodes, each the parent of the next. It
-// moves their keys and values together and drops the rest of the tree. The sequence is then the same to the bit as
+// moves their keys and values together and drops the rest of the tree. The sequence is then the same bit for bit as
 // after plain decoding of these tokens. An empty path drops the whole tree.
 func (s *Seq) Keep(path ...int) error {
 	before := -1

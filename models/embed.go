@@ -1,7 +1,7 @@
 // Package models holds the built-in models as bytes of the program. Reader is a small decoder (llama architecture, GGUF
-// version 3, byte-level BPE) that answers in full sentences from the passage in its context. The recipe in train/ makes it;
-// README.md in this folder says how, and what the reader can and cannot do. The package only embeds files; package model
-// reads them.
+// version 3, byte-level BPE) that answers in full sentences from the passage in its context. Span is the span reader, which
+// answers by default. The recipe in train/ makes them; README.md in this folder says how, and what they can and cannot do. The
+// package only embeds files; packages model and model/span read them.
 package models
 
 import (

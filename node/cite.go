@@ -314,7 +314,7 @@ func quotesOf(list []transport.Quote) []Quote {
 	return out
 }
 
-// worthShowing returns the quotes that say the answer or come near, at most decoder.MostQuotes.
+// worthShowing returns the quotes that say the answer or come close, at most decoder.MostQuotes.
 func worthShowing(list []Quote) []Quote {
 	best := math.Inf(-1)
 	for _, q := range list {

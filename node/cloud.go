@@ -20,7 +20,7 @@ import (
 type Cloud struct {
 	Local  Local
 	Titles bool         // send devices the titles of the documents that were used
-	Quotes bool         // send devices the sentences that say the answer, and passages that come near if nobody knows
+	Quotes bool         // send devices the sentences that say the answer, and passages that come close if nobody knows
 	Batch  *batch.Batch // computes the passes of all answers together; nil to compute those of each alone
 	Limit  int          // most answers at once, 0 for DefaultLimit; others wait for their turn
 	// Documents and Tokens bound what a device may ask for: passages to read, and the length of the answer. Memory for keys
@@ -49,7 +49,7 @@ type Cloud struct {
 var errDraining = errors.New("it is shutting down: ask again in a moment")
 
 // Drain refuses new questions and those that wait from now on, tells the devices of the others to move to another replica, and
-// returns when no answer is left or ctx has ended, with its error. Serve goes on until its own context ends.
+// returns when no answer is left or ctx has ended, with its error. Serve continues until its own context ends.
 func (c *Cloud) Drain(ctx context.Context) error {
 	if c.draining.CompareAndSwap(false, true) {
 		close(c.drains())

@@ -51,7 +51,7 @@ type deviceSession struct {
 	stop   context.CancelFunc
 	linked           // to the replica in use; its link is nil when there is none
 	other  candidate // another replica that is being asked, too
-	alone  bool      // the device goes on alone
+	alone  bool      // the device continues alone
 	outbox []transport.Message
 	before LinkStats // of the replicas that were in use before
 	text   speller
@@ -229,7 +229,7 @@ func (a *deviceSession) take(in any) {
 	}
 }
 
-// use goes on with a replica.
+// use continues with a replica.
 func (a *deviceSession) use(l linked) {
 	a.before = a.usage()
 	a.linked, a.queued = l, ""
@@ -333,7 +333,7 @@ func (a *deviceSession) message(m transport.Message) {
 		}
 		a.cloud.note(a.at, replicas.Leaves, 0)
 		a.lookAround()
-		a.why = why // only if the device goes on alone
+		a.why = why // only if the device continues alone
 		a.stepPresence(presence.TurnedAway)
 		a.why = ""
 	default:
@@ -433,7 +433,7 @@ func (a *deviceSession) move(conn carrier, within time.Duration) {
 	a.log.Info("moved to another local address")
 }
 
-// part goes on without the cloud, or ends the answer if it requires the cloud.
+// part continues without the cloud, or ends the answer if it requires the cloud.
 func (a *deviceSession) part() {
 	if a.why == "" && a.queued == "" && a.found == unasked {
 		a.found = missing

@@ -68,7 +68,7 @@ func (p Profile) lookahead(tokens int) int {
 }
 
 // guessedTokens is how many tokens passes with guesses give where the guesses are right. With fewer drafts ahead, a side that
-// foresees well waits for the other.
+// predicts well waits for the other.
 const guessedTokens = 4
 
 // perPass returns how many tokens a pass may give.

@@ -229,7 +229,7 @@ func (s *Service) candidates(except []string) (better []string, at string, stand
 	return better, "", nil
 }
 
-// keep keeps a connection in place of one that has ended.
+// keep keeps a connection that replaces one that has ended.
 func (s *Service) keep(at string, conn *transport.Conn) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -21,7 +21,7 @@ type Traits struct {
 	PassesAtOnce int
 	// Packer packs weights into the layout that the device reads; nil if it reads weights as files store them.
 	Packer Packer
-	// Second returns a device with a group of threads of its own, whose results are the same to the bit. It computes while this
+	// Second returns a device with a group of threads of its own, whose results are the same bit for bit. It computes while this
 	// one does and reads weights where this one keeps them, in its layout. Nil if there is no such device.
 	Second func() Device
 	// Meet, of a simulated device that Second returned, ends a stretch in which both computed at the same time: both clocks go on

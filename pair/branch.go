@@ -7,7 +7,7 @@ import (
 	"tandem/profiler"
 )
 
-// A branch is another way in which the answer may go on: a token instead of a draft of this side that has no target yet, or what
+// A branch is another way in which the answer may continue: a token instead of a draft of this side that has no target yet, or what
 // this side would draft after such a token. A side that runs ahead learns of a rejection only a trip later. If the other side has
 // this side's distributions on the branch by then, it goes on along it, and does not wait for the news and the next draft to cross.
 type branch struct {

@@ -23,7 +23,7 @@ const (
 	done
 )
 
-// maxStrikes is how often the pair may diverge at one step before the device goes on without the cloud.
+// maxStrikes is how often the pair may diverge at one step before the device continues without the cloud.
 const maxStrikes = 3
 
 // firstEpoch is an epoch that the cloud begins by itself, from the empty answer, so that its first drafts need not wait

@@ -71,7 +71,7 @@ type (
 		Also    []tandem.Further // for tokens of Decode.Also; the decoder may leave some out
 		Guessed []tandem.Further // for Decode.Drafts in order, and then for what the decoder guessed
 		Fed     int              // tokens of the answer that the pass computed; 0 if unknown
-		// Forecasts is how many rows more the pass had, which are no contexts: they foresee tokens for later guesses.
+		// Forecasts is how many rows more the pass had, which are no contexts: they predict tokens for later guesses.
 		Forecasts int
 	}
 
@@ -101,7 +101,7 @@ type (
 	// PeerReady tells the device that the cloud can join, for the first time or again.
 	PeerReady struct{}
 
-	// PeerLost says that the link is gone. The device goes on alone. The cloud stops and keeps its state for a later
+	// PeerLost says that the link is gone. The device continues alone. The cloud stops and keeps its state for a later
 	// PeerSync. PeerLost must come before anything that arrives over a new link.
 	PeerLost struct{}
 
@@ -214,11 +214,11 @@ type NoteKind uint8
 
 const (
 	NoteRejected NoteKind = iota // a draft of Side for Step was not the target; with it, all its drafts after Step
-	NoteJoined                   // an epoch began; the two sides go on together from Step
-	NoteAlone                    // the device goes on without the cloud from Step
+	NoteJoined                   // an epoch began; the two sides continue together from Step
+	NoteAlone                    // the device continues without the cloud from Step
 	NoteStopped                  // the cloud stopped drafting at Step, until the next PeerSync
 	NoteDiverged                 // a message of Side contradicts what was agreed before Step: the pair starts a new epoch
-	NoteDistrust                 // the cloud diverged again and again at Step: the device goes on without it
+	NoteDistrust                 // the cloud diverged again and again at Step: the device continues without it
 	NoteDropped                  // a message of Side for Step was malformed or out of bounds
 	NoteHandover                 // Side aggregates from Step on (placement greedy)
 )
@@ -252,7 +252,7 @@ type Stats struct {
 	Hedged      int    // of Contexts, those on branches, and the answer's that were computed again for these
 	Checked     int    // of Contexts, those after drafts of the other side
 	Guessed     int    // of Contexts, those after guesses
-	Forecasts   int    // of Contexts, rows that foresee tokens for later guesses
+	Forecasts   int    // of Contexts, rows that predict tokens for later guesses
 	Hedges      int    // hedges of the other side that became its draft
 	Handovers   int    // by this side
 	Takeovers   int    // hand-overs of the other side that took effect here

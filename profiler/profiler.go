@@ -3,13 +3,13 @@
 //
 //   - Decode fits a side's decoding delay to the length of its context. Before an answer, it says how many drafts a
 //     round trip holds, and so how far a side drafts ahead (package node).
-//   - Average follows what changes within an answer: the decoding delays that ride on drafts, and the acceptance
-//     rates. Package pair gives both to the scheduler. It uses no fit there, since a context grows by one token a step
-//     and the last few delays say more.
+//   - Average follows what changes during an answer: the decoding delays that travel with drafts, and the acceptance
+//     rates. Package pair gives both to the scheduler. It uses no fit there, since a context grows by only one token a
+//     step and the last few delays say more.
 //   - Ahead decides what a pass decodes besides the next draft (package pair).
 //
 // The paper also models transmission, from ping and iperf3. Here the connection measures its round trip itself
-// (package transport), and a draft is a few dozen bytes, so that bandwidth does not matter.
+// (package transport), and a draft is a few dozen bytes, so bandwidth does not matter.
 package profiler
 
 import (

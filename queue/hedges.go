@@ -2,7 +2,7 @@ package queue
 
 import "tandem"
 
-// Hedges keeps one side's drafts for other ways in which the answer may go on (tandem.AnyVersion), by their prefix.
+// Hedges keeps one side's drafts for other ways in which the answer may continue (tandem.AnyVersion), by their prefix.
 type Hedges struct {
 	limit  int
 	drafts map[tandem.Prefix]tandem.Draft

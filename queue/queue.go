@@ -1,8 +1,8 @@
 // Package queue holds the drafts and targets that a side cannot use yet (DRAGON §4.1, §4.2): the Draft Queues with their
-// versions and rollback, a queue that puts targets in order, and drafts that arrive ahead of their epoch. Every queue is
-// bounded, so that no peer can make one grow.
+// versions and rollback, a queue that puts targets in order, and drafts that arrive before their epoch begins. Every queue is
+// bounded, so that no peer can make one grow without limit.
 //
-// The queues decide nothing about tokens. They know what is old, a copy, or too far ahead.
+// The queues decide nothing about tokens. They only recognise what is old, a copy, or too far ahead.
 package queue
 
 import "tandem"

@@ -1,7 +1,7 @@
 // Package scheduler decides which side aggregates next, and with which γ (greedy scheduling, DRAGON §5.1). It holds the
-// paper's model of the time between two targets as plain functions of estimates. Package pair estimates: it averages the
-// decoding delays that ride on drafts and the acceptance rates of the last steps (profiler.Average), and takes the round
-// trip from the connection.
+// paper's model of the time between two targets, as plain functions of estimates. Package pair provides the estimates: it
+// averages the decoding delays that travel with drafts and the acceptance rates of the last steps (profiler.Average), and takes
+// the round-trip time from the connection.
 //
 // The package keeps no state, reads no clock and does no I/O.
 package scheduler
@@ -42,7 +42,7 @@ type Moment struct {
 	Ready [2]bool     // a side's next draft is here already
 }
 
-// Waits returns how long the next target takes when side l goes on aggregating, and when it hands over: the cases of
+// Waits returns how long the next target takes when side l continues to aggregate, and when it hands over: the cases of
 // DRAGON Table 1 for this one step, with φ = 0 for a draft that is here. A side whose draft was rejected decodes from the
 // target. A rejected remote draft costs a round trip here, but only half of one there, because the target travels in any
 // case. Then a hand-over is nearly free.

@@ -10,7 +10,7 @@ import (
 	"tandem/model"
 )
 
-// Forecast drafts what the model itself foresees: dynamic self-speculative decoding (DS2D, Samsung §3.5, A.2; after BiTA, Lin et
+// Forecast drafts what the model itself predicts: dynamic self-speculative decoding (DS2D, Samsung §3.5, A.2; after BiTA, Lin et
 // al. 2025). Trained embeddings stand as rows after the rows of the text and of its draft. The logits of the k-th row say which
 // token comes k after the next. One pass so verifies the draft and forecasts the next one. Rows of the text never see the embeddings,
 // so what they generate does not change.

@@ -1,11 +1,10 @@
-// Package specdec drafts the next tokens of a text for speculative decoding, so that one forward pass
-// verifies many tokens at once. The drafters use only the context: prompt lookup, suffix automata over the
-// request and over earlier answers, n-gram trees, calibration by the model's own prefill, what the model
-// said after the same tokens before, and reuse of rejected drafts (CoordGen §3.3, §3.4; sd.npu §4.3, §4.4).
+// Package specdec drafts the next tokens of a text for speculative decoding, so that one forward pass verifies many tokens at
+// once. The drafters use only the context: prompt lookup, suffix automata over the request and over earlier answers, n-gram
+// trees, calibration by the model's own prefill, what the model said after the same tokens before, and reuse of rejected drafts
+// (CoordGen §3.3, §3.4; sd.npu §4.3, §4.4).
 //
-// Drafters are pure: they read no clock and draw no random numbers. A draft affects how fast tokens come, never
-// which ones. The model verifies drafts (sample.GenerateWith). This package knows devices only by how
-// long a pass of n rows takes (Costs).
+// Drafters are pure: they read no clock and draw no random numbers. A draft affects how fast tokens come, but never which ones:
+// the model verifies drafts (sample.GenerateWith). The package knows devices only by how long a pass of n rows takes (Costs).
 package specdec
 
 import (
@@ -44,7 +43,7 @@ const (
 	FromAgreed                    // what follows a similar place, as the model expected
 	FromReuse                     // rejected before
 	FromRecycled                  // what the model said after the same tokens in another pass
-	FromForecast                  // foreseen by forecast embeddings
+	FromForecast                  // predicted by forecast embeddings
 	Simulated                     // a draft model that does not exist: see NewEagle
 	sources
 )

@@ -2,11 +2,11 @@
 // pairing, and the wire format of everything that crosses (DRAGON §3, its transmission module).
 //
 // A Conn carries Exchanges, one for each answer. The messages of an Exchange arrive once each and in the order in which
-// they were sent, whichever way they travel. Drafts, targets and other short messages ride in datagrams that repeat what
-// is not yet acknowledged (package reliable), so that the next message repairs a lost packet, not a retransmission timer.
-// Long messages take the exchange's stream, and so does everything where datagrams are refused.
+// they were sent, however they travel. Drafts, targets and other short messages travel in datagrams that repeat what
+// is not yet acknowledged (package reliable). So the next message repairs a lost packet, without waiting for a retransmission
+// timer. Long messages use the exchange's stream. If datagrams are refused, everything does.
 //
-// The file message.go lists what crosses: the question, drafts, tokens, measurements, and titles where the operator
-// allows it. A new message is a type and a line of the table there. The package knows nothing about models, documents or
+// The file message.go lists what crosses: the question, drafts, tokens, measurements, and titles if the operator
+// allows it. A new message is a type and a line in the table there. The package knows nothing about models, documents or
 // how a draft becomes a target.
 package transport

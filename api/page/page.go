@@ -1,5 +1,5 @@
 // Package page is the web page of package api: plain HTML, style sheets and modules, embedded as they are. It loads nothing
-// from elsewhere, so it works without a network.
+// from other servers, so it works without a network.
 package page
 
 import (

@@ -1,5 +1,5 @@
-// Command cloud is the cloud's side of Tandem. It drafts the answers of paired devices from its own documents, which it does
-// not show them.
+// Command cloud is the cloud side of Tandem. It drafts the answers of paired devices from its own documents, which it does
+// not show to them.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command edge is the device's side of Tandem. It answers questions from the documents on this machine together with a
-// cloud that answers from its own, and shows which side contributed what.
+// Command edge is the device side of Tandem. It answers questions from the documents on this machine, together with a cloud
+// that answers from its own documents, and shows which side contributed what.
 package main
 
 import (

@@ -121,7 +121,7 @@ func newServing(a *cli.App, f answerFlags) (*serving, error) {
 	return s, err
 }
 
-// open opens a session in place of the one before.
+// open opens a session that replaces the one before.
 func (s *serving) open() error {
 	next, err := s.flags.open(s.app)
 	switch {
@@ -255,7 +255,7 @@ func (s *serving) device(p route) (*node.Device, error) {
 	if s.order = append(s.order, p); len(s.order) > mostPaths {
 		oldest := s.order[0]
 		s.order = s.order[1:]
-		go s.devices[oldest].Close() // an answer on it goes on alone
+		go s.devices[oldest].Close() // an answer on it continues alone
 		delete(s.devices, oldest)
 	}
 	return d, nil

@@ -158,7 +158,7 @@ func (s *session) how() string {
 // unsure is the confidence below which an answer is marked.
 const unsure = 0.75
 
-// cite prints the sentences of documents that say each part of the answer or, if nobody knows it, those that come near.
+// cite prints the sentences of documents that say each part of the answer or, if nobody knows it, those that come close.
 func (s *session) cite(r askJSON) {
 	for i, p := range r.Parts {
 		first, later := "", ""
@@ -239,7 +239,7 @@ func where(title, side string) string {
 	return title + ", " + side
 }
 
-// quotesOf returns the sentences that say a part, and the texts that come near, as lines. stress marks what answers.
+// quotesOf returns the sentences that say a part, and the texts that come close, as lines. stress marks what answers.
 func quotesOf(p partJSON, stress func(string) string) (say, near []string) {
 	before := ""
 	for _, c := range p.Citations {

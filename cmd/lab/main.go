@@ -1,5 +1,5 @@
 // Command lab measures Tandem: it draws the figures and tables of the papers, times the engine, and counts right answers.
-// Nothing here is needed to answer a question; that is what the program edge does.
+// Nothing here is needed to answer a question; the program edge does that.
 package main
 
 import (

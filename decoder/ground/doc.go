@@ -33,5 +33,5 @@
 //
 // Other contexts, here and on the other side, may write what this one cannot. Then this one is lost: it has no say until
 // the next white space, because it does not know where the word ends. The word began with a token of some context that is
-// not lost, so at least one context on one side always goes on.
+// not lost, so at least one context on one side always continues.
 package ground

@@ -1,5 +1,5 @@
-// Package kvstore keeps the KV caches of passages on disk, so that a passage is read once and not for every question (DRAGON
-// §2.1).
+// Package kvstore keeps the KV caches of passages on disk, so that a passage is read only once and not for every question
+// (DRAGON §2.1).
 package kvstore
 
 import (
@@ -138,7 +138,7 @@ func checkBlob(f *os.File, key [32]byte) (*io.SectionReader, error) {
 // ErrTooLarge is wrapped by the error of a Put that alone would exceed the budget.
 var ErrTooLarge = errors.New("larger than the budget of the KV store")
 
-// Put stores what write writes under key, in place of an earlier blob. If the files then exceed the budget, it evicts those
+// Put stores what write writes under key, replacing an earlier blob. If the files then exceed the budget, it evicts those
 // used longest ago. After an error, such as a full disk, the store is unchanged. What is stored is also sent to the bucket, if there
 // is one.
 func (s *Store) Put(key [32]byte, write func(io.Writer) error) error {

@@ -4,8 +4,9 @@
 // The library is found through TANDEM_LLAMA_PATH (a folder with libllama and the ggml libraries) or in the npm package
 // that ships it. Without it, the tests that need it are skipped, and the comparison reports an error. The C structs are
 // those of llama.cpp v0.5.0. Other versions, identified by the file name, are refused, because their layouts may differ.
-// Like package npu/ggml, the binding is built on Linux with cgo enabled or with the build tag ggml. Other programs are
-// static, so that they run in an empty container, and tests for arm64 run under qemu.
+//
+// Like package npu/ggml, the binding is built on Linux with cgo enabled or with the build tag ggml. Other builds are
+// static, so that they run in an empty container and the tests for arm64 run under qemu.
 package llamacpp
 
 import (

@@ -1,5 +1,5 @@
-// Package meter measures the energy that a command takes, if a battery reports its power, and its peak memory. It estimates
-// nothing: energy that cannot be measured is an error.
+// Package meter measures the energy that a command uses, if a battery reports its power, and the command's peak memory. It
+// estimates nothing: if energy cannot be measured, that is an error.
 //
 // Android and Linux show batteries in /sys/class/power_supply, where sd.npu §5.1 and llada.cpp §5.1 measure too. The power
 // is that of the whole machine, including screen and radio, so callers subtract the power measured before the work.

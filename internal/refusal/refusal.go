@@ -1,4 +1,4 @@
-// Package refusal recognises answers that say that they do not know something.
+// Package refusal recognises answers that refuse: those that say that they do not know something.
 package refusal
 
 import (

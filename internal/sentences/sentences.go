@@ -1,5 +1,5 @@
 // Package sentences finds where sentences end, in text as people write it: with abbreviations, initials, ordinals, amounts
-// and times, mostly in English and in German. It knows no grammar.
+// and times, mostly in English and German. It uses no grammar.
 package sentences
 
 import (

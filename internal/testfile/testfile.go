@@ -1,5 +1,5 @@
-// Package testfile is what tests of several packages do with files: they find data that is kept beside the repository, and damage
-// what the program wrote. No program imports it.
+// Package testfile helps the tests of several packages with files. It finds data that is kept beside the repository, and
+// damages files that the program wrote. No program imports it.
 package testfile
 
 import (

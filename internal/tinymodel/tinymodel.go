@@ -1,4 +1,4 @@
-// Package tinymodel makes GGUF files of transformers with random weights, for tests that need a model but no sensible text.
+// Package tinymodel makes GGUF files of transformers with random weights, for tests that need a model but no meaningful text.
 // Stream writes large files, for measurements.
 package tinymodel
 
@@ -41,7 +41,7 @@ type Spec struct {
 	Gain     float64  // of the random matrices; a larger one makes distributions less uniform [1]
 	Words    []string // tokens besides the 256 bytes, of ASCII letters
 	Template string   // chat template
-	Unigrams bool     // a vocabulary of SentencePiece's unigrams, in place of bytes; see Unigram
+	Unigrams bool     // a vocabulary of SentencePiece's unigrams, instead of bytes; see Unigram
 	Labels   []string // of a classification head, which makes an encoder a cross-encoder; none for no head
 }
 

@@ -26,7 +26,7 @@ type Index interface {
 // Options say how documents are indexed.
 type Options struct {
 	search.Options
-	// Cluster, if not nil, makes an empty index, in place of one in memory, for all documents but the device's.
+	// Cluster, if not nil, makes an empty index, instead of one in memory, for all documents but the device's.
 	Cluster func(ctx context.Context, o search.Options) (Index, error)
 }
 

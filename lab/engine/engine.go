@@ -1,6 +1,6 @@
-// Package engine measures the speed of a model on this machine: prefill and decoding, one sequence or several at once, by
-// our engine and, in turns, by llama.cpp or ik_llama.cpp on the same file, device and threads. It also measures how fast the device reads
-// its memory, since decoding reads all weights once per step.
+// Package engine measures the speed of a model on this machine: prefill and decoding, of one sequence or several at once, by
+// our engine and, in turns, by llama.cpp or ik_llama.cpp on the same file, device and threads. It also measures how fast the
+// device reads its memory, since decoding reads all weights once per step.
 package engine
 
 import (
@@ -28,9 +28,9 @@ type Options struct {
 	Threads int
 
 	Against string // a model file to open with llama.cpp too; "" measures our engine only
-	Program string // ik_llama.cpp's llama-batched-bench, to open the file with in place of llama.cpp; "" for none
+	Program string // ik_llama.cpp's llama-batched-bench, to open the file with instead of llama.cpp; "" for none
 	Busy    bool   // keep another process busy meanwhile
-	// Processor measures the processor's time of this process in place of time: with one thread, other programs then
+	// Processor measures the processor's time of this process instead of time: with one thread, other programs then
 	// disturb less. No share of a limit is measured.
 	Processor bool
 

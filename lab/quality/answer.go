@@ -1,5 +1,5 @@
 // Package quality counts right answers: of each side, of the pair, and of other ways to answer from documents on two sides.
-// Documents are indexed, searched and read as a user's are; the answers are greedy.
+// Documents are indexed, searched and read as a user's would be. The answers are greedy.
 package quality
 
 import (

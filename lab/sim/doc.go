@@ -2,8 +2,8 @@
 // decoders that take given delays, and a wire over two netem.Links, played as discrete events. An answer of 100 tokens
 // takes about a millisecond.
 //
-// The protocol is not written here: pair decides what to do, transport/reliable repairs losses, and node/presence notices
-// when the cloud is gone, as in the live node. What is modelled is the world around them: how long decoding takes, how
-// packets travel, and, to compare with, how a QUIC stream repairs losses (stream.go). The package reads no clock, and the
+// The package does not implement the protocol. As in the live node, pair decides what to do, transport/reliable repairs
+// losses, and node/presence notices when the cloud is gone. Only the world around them is modelled: how long decoding takes,
+// how packets travel, and, for comparison, how a QUIC stream repairs losses (stream.go). The package reads no clock, and the
 // same Setting always gives the same Outcome.
 package sim

@@ -24,7 +24,7 @@ type Setting struct {
 	Warm   bool               // the device knows that the cloud has begun: no Ready travels
 	Guess  float64            // share of the decoders' guesses that are right; 0 for no guesses
 	Trace  func(at Happening) // called with what happens, in order; nil for none
-	// Patience, if it is not zero, makes the device go on alone while it hears nothing of the cloud, and take the cloud
+	// Patience, if it is not zero, makes the device continue alone while it hears nothing of the cloud, and take the cloud
 	// back afterwards, as a live one does. Without it the device waits forever.
 	Patience presence.Patience
 }

@@ -1,7 +1,6 @@
-// Package soak runs the programs for a while under what goes wrong in the world: processes that are killed or stopped, paths
-// that stall or flip bits, files in which a bit flips, disks that take no more bytes. It knows the programs by what they print,
-// and looks for what was lost: an answer that is wrong and does not say so, one that fails or never comes without a cause, and
-// documents, keys or pairings that are gone afterwards.
+// Package soak runs the programs for a while under faults: processes are killed or stopped, paths stall or flip bits, bits flip
+// in files, and disks fill up. It knows the programs only by what they print, and looks for losses: an answer that is wrong and
+// does not say so, one that fails or never comes without a cause, and documents, keys or pairings that are missing afterwards.
 package soak
 
 import (
@@ -167,7 +166,7 @@ func (w *world) count(change func(*Result)) {
 	change(&w.result)
 }
 
-// pause waits for a random time up to most, and reports whether the soak goes on.
+// pause waits for a random time up to most, and reports whether the soak continues.
 func (w *world) pause(r *rand.Rand, most time.Duration) bool {
 	select {
 	case <-time.After(between(r, most)):

@@ -1,12 +1,12 @@
-// Package rewrite corrects sentences and changes their tone. It lists what a text may become, and lets a model with an adapter choose. So
-// a small model, whose own sentences lose words, changes nothing but what it is meant to: a name, a number or a word that is spelt
-// well and has no rival stays.
+// Package rewrite corrects sentences and changes their tone. It lists what a text may become, and a model with an adapter
+// chooses. So even a small model, whose own sentences lose words, changes only what it is meant to change: a name, a number or
+// a well-spelt word without a rival stays.
 //
-//   - Slots lists the ways to write each word of a sentence, Choose corrects it with them (a noisy channel: Kernighan, Church and Gale, "A
-//     spelling correction program based on a noisy channel model", 1990).
-//   - Versions lists what a sentence may become in a tone, Likeliest chooses.
+//   - Slots lists the ways to write each word of a sentence, and Choose corrects the sentence with them (a noisy channel:
+//     Kernighan, Church and Gale, "A spelling correction program based on a noisy channel model", 1990).
+//   - Versions lists what a sentence may become in a tone, and Likeliest chooses.
 //   - Matter chooses the sentence that says what a message is about.
-//   - Keeps tells whether a version has the names and numbers of a sentence: for what a larger model wrote.
+//   - Keeps reports whether a version has the names and numbers of a sentence, for what a larger model wrote.
 //
 // The lists are English. The recipe in train/choose.py trains the adapters.
 package rewrite

@@ -1,8 +1,8 @@
-// Package streams generates several texts at once over one prompt (concurrent token generation: Samsung §3.4, appendix A.1).
-// The streams share the keys and values of the prompt and have their own after it, with their own mask, sampler and end. One
+// Package streams generates several texts at once from one prompt (concurrent token generation: Samsung §3.4, appendix A.1).
+// The streams share the keys and values of the prompt. After it, each has its own, with its own mask, sampler and end. One
 // forward pass a step serves all of them.
 //
-// This package knows no device, no prompts' contents and no documents.
+// The package knows nothing of devices, documents or what a prompt says.
 package streams
 
 import (

@@ -1,6 +1,6 @@
-// Package chat renders conversations as the prompts that models were trained on. Model files bring their own
-// templates, which are programs in Jinja from an untrusted source: package jinja runs them without access to files and
-// within bounds of time and memory.
+// Package chat renders conversations as the prompts that models were trained on. Model files contain their own templates,
+// which are Jinja programs from an untrusted source. Package jinja runs them without access to files and with limits on time
+// and memory.
 package chat
 
 import (

@@ -29,7 +29,7 @@ type lfm2Config struct {
 	Bias       bool     `json:"conv_bias"`
 	Eps        *float64 `json:"norm_eps"`
 	Layers     []string `json:"layer_types"`
-	Attends    []int    `json:"full_attn_idxs"` // in older files, in place of layer_types
+	Attends    []int    `json:"full_attn_idxs"` // in older files, instead of layer_types
 }
 
 func readLFM2(c *hfConfig, raw []byte) error {

@@ -41,7 +41,7 @@ type hfConfig struct {
 	oss     gptOSSConfig
 
 	rotary    uint32 // elements of a head that are rotated; 0 for all
-	convolved []bool // layers with a convolution in place of attention; nil for none
+	convolved []bool // layers with a convolution instead of attention; nil for none
 }
 
 type ropeScaling struct {

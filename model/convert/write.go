@@ -28,7 +28,7 @@ type tensor struct {
 	row   func(int) int // if not nil, output row i is row(i) of the source
 	to    npu.DType     // of the output
 
-	// At most one of these gives the rows in place of data.
+	// At most one of these gives the rows instead of data.
 	values func(dst []float32, row int) error // as numbers
 	blocks func(out []byte, row int)          // as blocks of the output's type
 }

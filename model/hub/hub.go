@@ -6,9 +6,9 @@
 //	                                snapshots/COMMIT/FILE      links to blobs, under the names of the repository
 //	                                refs/main                  the commit of a revision
 //
-// A file in the cache is complete and verified, and can be verified again. The package knows HTTP, repositories and files, but not what is in them
-// (see packages model/gguf and model/convert). It treats a server as hostile: sizes are bounded, names cannot leave the
-// folder, and the access token is sent to the endpoint only, never to a host that it redirects to.
+// A file in the cache is complete and verified, and can be verified again. The package knows HTTP, repositories and files, but
+// not what is in the files (see packages model/gguf and model/convert). It treats a server as hostile: sizes are bounded, names
+// cannot leave the folder, and the access token is sent only to the endpoint, never to a host that the endpoint redirects to.
 package hub
 
 import (

@@ -1,11 +1,12 @@
 // Package remote computes a model's passes on a server that others run: llama.cpp's llama-server, or vLLM. The server gets
-// prompts of token ids and returns the likeliest next tokens with their log-probabilities. What is done with them stays here:
-// mixing, cutting to integers, agreeing with the other side.
+// prompts of token ids and returns the likeliest next tokens with their log-probabilities. Everything else stays here: mixing,
+// cutting to integers, agreeing with the other side.
 //
-// A server's arithmetic may round the same prompt differently from one request to the next. A side that computes a step again,
-// after a rollback or to check a draft, must get what it got before. So each prompt's result is kept, within a bound.
+// A server's arithmetic may round the same prompt differently from one request to the next. But a side that computes a step
+// again, after a rollback or to check a draft, must get the same result as before. So each prompt's result is kept, within a
+// limit.
 //
-// The package knows neither decoders nor documents. A Server is a decoder's Passes for a model of model.OpenVocabulary.
+// The package knows nothing of decoders or documents. A Server is a decoder's Passes for a model of model.OpenVocabulary.
 package remote
 
 import (

@@ -86,7 +86,7 @@ func Generate(ctx context.Context, m *model.Model, prompt []tandem.Token, s Para
 	return GenerateWith(ctx, m, prompt, s, max, nil, emit)
 }
 
-// GenerateWith is Generate with drafts. They do not change the text: the logits are the same to the bit, and token t
+// GenerateWith is Generate with drafts. They do not change the text: the logits are the same bit for bit, and token t
 // of the answer takes the sampler's t-th draw whether or not it was drafted. spec may be nil.
 func GenerateWith(ctx context.Context, m *model.Model, prompt []tandem.Token, s Params, max int, spec Speculator, emit func(tandem.Token) error) (Stats, error) {
 	return Continue(ctx, m.NewSeq(), prompt, s, max, spec, emit)

@@ -1,6 +1,6 @@
-// Package presence decides, for a device, whether the cloud takes part in an answer: when to dial, wait, go on alone and
-// take the cloud back. It is pure, so that the live node and the simulator share it: time is an argument, and actions are
-// returned. It knows nothing of tokens.
+// Package presence decides, for a device, whether the cloud takes part in an answer: when to dial, wait, continue alone and
+// take the cloud back. It is pure, so that the live node and the simulator share it: time is an argument, and it returns
+// actions. It knows nothing of tokens.
 package presence
 
 import "time"
@@ -14,13 +14,13 @@ import "time"
 // A mismatch leads to refused from any state, and nothing leads out of refused.
 //
 // Where the cloud has several replicas, the machine seeks another one while it keeps the one in use, when that has no place, is about to
-// end, is silent or does not keep up. It switches to whichever is ready first, and the device goes on alone only if that takes
+// end, is silent or does not keep up. It switches to whichever is ready first, and the device continues alone only if that takes
 // too long. So a replica that ends, or dies, costs a pause and no token.
 type Machine struct {
 	patience Patience
 
 	state   state
-	alone   bool          // the device goes on alone
+	alone   bool          // the device continues alone
 	waiting time.Duration // since when the device has been waiting for the cloud to join
 	retry   time.Duration // when to dial, or to trust a slow cloud, again
 	backoff time.Duration
@@ -42,7 +42,7 @@ type Machine struct {
 // Patience says how long the device waits for the cloud.
 type Patience struct {
 	Join   time.Duration // for the cloud to take the question, once the device has read its own documents
-	Silent time.Duration // silence after which the device goes on alone
+	Silent time.Duration // silence after which the device continues alone
 	Slow   time.Duration // for a cloud that is alive: to be ready, or for the next token
 	Busy   time.Duration // for a cloud that has no place yet; it may join later. 0 for Join
 	Pace   time.Duration // for the next token, while the device itself waits; 0 for Slow
@@ -105,7 +105,7 @@ type Action uint8
 const (
 	Dial   Action = iota // connect to the cloud and send it the question
 	Join                 // agree with it from here on
-	Part                 // go on alone
+	Part                 // continue alone
 	Move                 // try to reach the cloud from another local address
 	Seek                 // send the question to another replica, too
 	Switch               // use that one instead of the one in use
@@ -247,7 +247,7 @@ func (p *Machine) seek(now time.Duration) []Action {
 	return nil
 }
 
-// hoping reports whether another replica is being asked that may well be ready soon, so that it is too early to go on alone.
+// hoping reports whether another replica is being asked that may well be ready soon, so that it is too early to continue alone.
 func (p *Machine) hoping(now time.Duration) bool {
 	patience := p.patience.Join
 	if p.asked {

@@ -1,5 +1,5 @@
 // Package replicas decides which replica of a cloud a device asks: the nearest that has a place and is not about to leave.
-// It is pure: time and distances are arguments, and nothing is dialled here.
+// It is pure: time and distances are arguments, and it dials nothing.
 package replicas
 
 import (

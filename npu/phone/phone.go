@@ -1,11 +1,11 @@
-// Package phone runs models as a phone does: on an NPU that has little memory and must load graphs before it runs
-// them. The NPU is simulated by another device, at the phone's pace (package sim), and its memory for weights may be
-// bounded (package memory).
+// Package phone runs models as a phone does: on an NPU that has little memory and must load graphs before it runs them.
+// Another device simulates the NPU, at the phone's speed (package sim), and its memory for weights may be limited (package
+// memory).
 //
-// The packages below it are the parts. Package plan decides when graphs for prompts make room for those for decoding
-// (CoordGen §3.2) and executor carries a plan out. Package memory brings weights that do not fit (llada.cpp §3.4).
-// Package pass rewrites graphs for NPUs (Samsung §3.3), and package tile stores weights as matrix units read them.
-// Package programs measures compiled programs.
+// The packages below this one are its parts. Package plan decides when graphs for decoding replace those for prompts (CoordGen
+// §3.2), and executor carries out the plan. Package memory stages weights that do not fit (llada.cpp §3.4). Package pass
+// rewrites graphs for NPUs (Samsung §3.3), and package tile stores weights as matrix units read them. Package programs measures
+// compiled programs.
 package phone
 
 import (

@@ -1,6 +1,6 @@
-// Package pairtest simulates the surroundings of the two machines of a pair: decoders and links in
-// virtual time. It is used by the tests of package pair and by the simulator (package lab/sim), which
-// has its own wire. Links, Random and Answer are for tests only.
+// Package pairtest simulates the surroundings of the two machines of a pair: decoders and links in virtual time. The tests of
+// package pair use it, and so does the simulator (package lab/sim), which has its own wire. Links, Random and Answer are for
+// tests only.
 package pairtest
 
 import (

@@ -60,7 +60,7 @@ type Progress struct {
 
 // Add indexes a file, or a folder with everything below it, and remembers it for Refresh. It does not read files that have
 // not changed since they were indexed, and removes the passages of files that are gone. The passages of a file that cannot
-// be read stay. If ctx ends, the index keeps the files that were finished, and another Add goes on from there. If a write
+// be read stay. If ctx ends, the index keeps the files that were finished, and another Add continues from there. If a write
 // fails, the index stays as it was, or as it was at the last checkpoint of a long Add. progress may be nil.
 func (x *Index) Add(ctx context.Context, path string, progress func(Progress)) (Report, error) {
 	return x.write(ctx, func(u *update) error { return u.add(ctx, path, progress) })

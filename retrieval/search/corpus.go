@@ -33,7 +33,7 @@ type Corpus struct {
 	Words int // length of passages; 0 for passages.DefaultWords
 }
 
-// Add is Index.Add for a corpus. What was written stays if ctx ends or the write fails; the same Add goes on from there.
+// Add is Index.Add for a corpus. What was written stays if ctx ends or the write fails; the same Add continues from there.
 func (c Corpus) Add(ctx context.Context, path string, progress func(Progress)) (Report, error) {
 	return c.write(ctx, func(u *update) error { return u.add(ctx, path, progress) })
 }

@@ -108,7 +108,7 @@ func (g *generation) clone(from string) (err error) {
 	return nil
 }
 
-// cloneTree copies a published generation but for its checksums. Segments (*.zap) never change, so it links them if the file system can; it
+// cloneTree copies a published generation except its checksums. Segments (*.zap) never change, so it links them if the file system can; it
 // copies everything else.
 func cloneTree(from, to string) error {
 	return filepath.WalkDir(from, func(path string, d os.DirEntry, err error) error {

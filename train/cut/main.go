@@ -1,5 +1,5 @@
-// Command cut cuts documents into passages as the programs do, so that the built-in reader is trained on what it will be
-// shown. It reads a line of JSON for each document, {"name", "text"}, and writes one, [{"title", "text"}].
+// Command cut cuts documents into passages as the programs do, so that the built-in reader is trained on the same kind of
+// passages that it will read. It reads a line of JSON for each document, {"name", "text"}, and writes one, [{"title", "text"}].
 package main
 
 import (

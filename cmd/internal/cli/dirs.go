@@ -1,5 +1,5 @@
-// Package cli is what the programs edge, cloud and lab share: where files are kept, how flags and configuration are read,
-// how text and progress are printed, and the commands that more than one program has (index, models, doctor).
+// Package cli is what the programs edge, cloud and lab share: where they keep files, how they read flags and configuration,
+// how they print text and progress, and the commands that more than one of them has (index, models, doctor).
 package cli
 
 import (

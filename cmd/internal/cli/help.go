@@ -43,7 +43,7 @@ func (helpAll) BeforeReset(ctx *kong.Context) error {
 	return nil
 }
 
-// nameProgram puts the program's name into the help of a command that several programs have, in place of ${program}.
+// nameProgram puts the program's name into the help of a command that several programs have, instead of ${program}.
 func nameProgram(ctx *kong.Context, command *kong.Node) {
 	command.Detail = strings.ReplaceAll(command.Detail, "${program}", ctx.Model.Name)
 }

@@ -1,9 +1,9 @@
-// Package jinja renders templates in Jinja, or what of it the chat templates of models use: everything but
-// files, inheritance, translation and escapes for HTML. Values, operators and texts are Python's, so that a prompt is to
-// the byte what a model was trained on. White space is trimmed as with trim_blocks and lstrip_blocks.
+// Package jinja renders the part of Jinja that the chat templates of models use: everything except files, inheritance,
+// translation and escapes for HTML. Values, operators and texts behave as in Python, so that a prompt equals, byte for byte,
+// what a model was trained on. White space is trimmed as with trim_blocks and lstrip_blocks.
 //
-// A template comes from an untrusted source. It cannot reach anything but the values that it is given, and its steps, its
-// nesting and the memory of all its values are counted before they are spent: see Limits.
+// A template comes from an untrusted source. It can reach only the values that it is given, and its steps, its nesting and the
+// memory of all its values are counted before they are spent: see Limits.
 package jinja
 
 import (

@@ -1,5 +1,5 @@
-// Package remotetest has servers for tests that speak like llama.cpp's llama-server and like vLLM, as far as package remote asks,
-// and compute with a model of this program.
+// Package remotetest has servers for tests. They speak like llama.cpp's llama-server and like vLLM, as far as package remote
+// needs it, and compute with one of this program's models.
 package remotetest
 
 import (
@@ -22,7 +22,7 @@ type Server struct {
 	Model *model.Model
 	Most  int    // most tokens of a row, as vLLM's --max-logprobs; 0 for any number
 	Key   string // that requests must have; empty for none
-	// Around, if not nil, answers in place of the server, which it may call.
+	// Around, if not nil, answers instead of the server, which it may call.
 	Around func(w http.ResponseWriter, r *http.Request, server http.Handler)
 
 	Requests, Rows atomic.Int64 // for rows

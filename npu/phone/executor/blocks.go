@@ -102,7 +102,7 @@ func (b *Blocks) Len() int { return len(b.blocks) }
 // Bytes returns the size of a block's arena.
 func (b *Blocks) Bytes(j int) int { return len(b.blocks[j].arena) }
 
-// Load loads the block's graph for prefill, or for decoding if smallGraph, in place of the loaded one.
+// Load loads the block's graph for prefill, or for decoding if smallGraph, replacing the loaded one.
 func (b *Blocks) Load(j int, smallGraph bool) error {
 	bl := b.blocks[j]
 	if bl.state.Swap(changing) == changing {

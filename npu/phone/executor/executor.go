@@ -1,8 +1,8 @@
-// Package executor carries out the plans of package plan. One goroutine computes the blocks of a prefill, chunk by chunk;
-// another loads the graphs for decoding in place of those for prefill (CoordGen §3.2, Figure 8).
+// Package executor carries out the plans of package plan. One goroutine computes the blocks of a prefill, chunk by chunk.
+// Another replaces the graphs for prefill by those for decoding (CoordGen §3.2, Figure 8).
 //
-// The plan alone decides the order, however long things take: a load begins after the steps that the plan names, and a
-// block waits for its load. Blocks keeps the weights of blocks in arenas and refuses to run graphs that are not loaded.
+// Only the plan decides the order, however long things take: a load begins after the steps that the plan names, and a block
+// waits for its load. Blocks keeps the weights of blocks in arenas and refuses to run graphs that are not loaded.
 package executor
 
 import (
@@ -18,7 +18,7 @@ import (
 type Machine interface {
 	// Compute computes the block for the chunk, on G² if small.
 	Compute(ctx context.Context, block, chunk int, small bool) error
-	// Load loads the block's G² in place of its G¹.
+	// Load loads the block's G², replacing its G¹.
 	Load(ctx context.Context, block int) error
 }
 

@@ -51,7 +51,7 @@ func (c Counters) Sub(d Counters) Counters {
 	return c
 }
 
-// Replay runs a Pager for the given number of steps in virtual time. One transfer goes on at a time, while the device
+// Replay runs a Pager for the given number of steps in virtual time. One transfer is active at a time, while the device
 // computes. fixed counts what is mapped at the start: Placement.Fixed, or nothing for paging.
 func Replay(p Pager, sizes []int64, uses []Use, costs Costs, steps int, fixed Counters) Counters {
 	r := replay{pager: p, sizes: sizes, costs: costs, Counters: fixed}

@@ -146,7 +146,7 @@ func (s *stager) step(e Event) {
 		case Load:
 			s.idle.Add(1)
 			s.weights.objects[a.Object].begins = s.begins(a)
-			s.work <- a // never blocks: one load goes on at a time
+			s.work <- a // never blocks: one load is active at a time
 		}
 	}
 }

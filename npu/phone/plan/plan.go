@@ -16,7 +16,7 @@ import (
 
 // Block holds the durations of one block of layers.
 type Block struct {
-	Load  time.Duration // loading its G² in place of its G¹
+	Load  time.Duration // loading its G², which replaces its G¹
 	Large time.Duration // one chunk on G¹
 	Small time.Duration // one run of G²
 }

@@ -88,7 +88,7 @@ func (s Stats) Sub(d Stats) Stats {
 //
 //   - It computes all rows of a graph's chunk, in use or not.
 //   - Of each block (graphs of one name) Costs.Resident chunk sizes are loaded at a time. Another one is loaded when it
-//     runs, or earlier by Preload, in place of the least recently used one.
+//     runs, or earlier by Preload, replacing the least recently used one.
 //   - Loads go one after the other, while something else computes. A run waits for its graph.
 //   - Graphs without products, and those that are made for one text, run on the host. Nothing is loaded for them.
 //   - Weights that do not fit into the sessions' address windows are refused: when they are compiled, or when they are
@@ -96,7 +96,7 @@ func (s Stats) Sub(d Stats) Stats {
 //   - One core maps and moves staged weights while the NPU computes. The NPU waits for what it reads.
 //   - All experts of a mixture are mapped. A run computes and reads those that its rows can use, spread evenly over them.
 //   - Factors of adapters take a product for each adapter among a run's rows.
-//   - One run goes on at a time, and one of the second path on the phone's processor.
+//   - One run is active at a time, and one of the second path on the phone's processor.
 //
 // Device is its own npu.Clock.
 type Device struct {

@@ -1,5 +1,5 @@
-// Package english recognises words and sentences of English text with word lists and simple rules. Parsing files and cutting
-// passages need it; it knows no grammar.
+// Package english recognises words and sentences of English text with word lists and simple rules. Packages that parse files
+// or cut passages need it. It uses no grammar.
 package english
 
 import (

@@ -1,5 +1,4 @@
-// Package searchtest is the contract of a search engine: what node needs of anything that finds passages. An engine's
-// package calls Run from a test.
+// Package searchtest tests what node needs of a search engine. An engine's package calls Run from a test.
 package searchtest
 
 import (

@@ -1,9 +1,9 @@
-// Package weaviate keeps a side's passages in a Weaviate cluster, where they outgrow one machine.
+// Package weaviate keeps a side's passages in a Weaviate cluster, for documents that outgrow one machine.
 //
-// Weaviate finds candidates by BM25; package search divides questions, ranks and interleaves as it does over its own index.
-// There is no stemmer there, so passages are stored with the terms of search.Terms, in fields that are cut at white space only.
-// The package speaks HTTP and GraphQL by itself. It writes with the consistency level QUORUM and reads with ONE, tries the next
-// node when one does not answer, and refuses versions that can miss passages just written.
+// Weaviate finds candidates by BM25. Package search divides questions, ranks and interleaves as it does over its own index.
+// Weaviate has no stemmer, so passages are stored with the terms of search.Terms, in fields that are split only at white space.
+// The package speaks HTTP and GraphQL itself. It writes with the consistency level QUORUM and reads with ONE. If a node does not
+// answer, it tries the next one. It refuses versions that can miss passages just written.
 package weaviate
 
 import (

@@ -79,7 +79,7 @@ func TestSpecBlocks(t *testing.T) {
 	if err != nil || len(rows) != 1 || rows[0].DrafterMs <= 0 {
 		t.Errorf("%+v, %v", rows, err)
 	}
-	for want, d := range map[string]*model.Model{"no diffusion model is given": nil, "is no diffusion model": s.Model, "another vocabulary": tinyOf(t, "llada", "on")} {
+	for want, d := range map[string]*model.Model{"no diffusion model is given": nil, "is not a diffusion model": s.Model, "another vocabulary": tinyOf(t, "llada", "on")} {
 		s.Denoiser = d
 		if _, err := s.Run(t.Context(), "own", inputs, []string{Blocks}, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)

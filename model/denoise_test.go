@@ -199,7 +199,7 @@ func TestDenoiseChecksRows(t *testing.T) {
 		t.Errorf("without a mask token: %v", err)
 	}
 	plain := diffusionModel(t, tinymodel.Spec{}, native.New(1))
-	if _, err := plain.Denoise(t.Context(), plain.NewSeq(), live(r, 0, 1, 1), new(Logits)); err == nil || !strings.Contains(err.Error(), "no diffusion model") {
+	if _, err := plain.Denoise(t.Context(), plain.NewSeq(), live(r, 0, 1, 1), new(Logits)); err == nil || !strings.Contains(err.Error(), "not a diffusion model") {
 		t.Errorf("an autoregressive model: %v", err)
 	}
 }

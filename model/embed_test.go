@@ -102,7 +102,7 @@ func TestEmbed(t *testing.T) {
 			t.Errorf("%s: error %v", arch, err)
 		}
 	}
-	if _, err := variant(t, tinymodel.Spec{}, 1, 8).Embed(t.Context(), []tandem.Token{1}); err == nil || !strings.Contains(err.Error(), "no encoder") {
+	if _, err := variant(t, tinymodel.Spec{}, 1, 8).Embed(t.Context(), []tandem.Token{1}); err == nil || !strings.Contains(err.Error(), "not an encoder") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -512,7 +512,7 @@ func TestNobodyThere(t *testing.T) {
 		if len(got) == 0 || answer.Pair.Together != 0 || answer.Pair.Alone < len(got) {
 			t.Errorf("%d tokens, %+v", len(got), answer.Pair)
 		}
-		if len(answer.Remarks) != 1 || !strings.Contains(answer.Remarks[0], "not there") {
+		if len(answer.Remarks) != 1 || !strings.Contains(answer.Remarks[0], "not available") {
 			t.Errorf("remarks %q", answer.Remarks)
 		}
 	})

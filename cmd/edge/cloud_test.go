@@ -284,7 +284,7 @@ func (h home) wantsPairing(c *cloud, reason string) {
 		}
 	}
 	stdout, _, err := h.Run("doctor")
-	if err == nil || !strings.Contains(stdout, reason) || !strings.Contains(stdout, again) || strings.Contains(stdout, "UDP let through") {
+	if err == nil || !strings.Contains(stdout, reason) || !strings.Contains(stdout, again) || strings.Contains(stdout, "let UDP through") {
 		h.T.Errorf("doctor: %v, %s", err, stdout)
 	}
 }

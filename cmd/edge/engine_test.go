@@ -38,7 +38,7 @@ func TestCloudWithAnEngine(t *testing.T) {
 	for want, flags := range map[string][]string{
 		"give the GGUF file": {"--engine", address},
 		"401":                {"--engine", address, "--model", file},
-		"have no use":        {"--engine", address, "--model", file, "--engine-key-file", key, "--lora", "x"},
+		"do not apply":       {"--engine", address, "--model", file, "--engine-key-file", key, "--lora", "x"},
 		"neither":            {"--engine", "ollama://127.0.0.1", "--model", file},
 		"want one line":      {"--engine", address, "--model", file, "--engine-key-file", os.DevNull},
 	} {

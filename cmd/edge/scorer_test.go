@@ -34,7 +34,7 @@ func TestScorer(t *testing.T) {
 		t.Errorf("a random scorer chose what the search would have: %v", one.Documents)
 	}
 	for scorer, want := range map[string]string{
-		"decoder.gguf": "no encoder, but a model of architecture llama", "none.gguf": "no model", "tandem-span-reader": "points at words",
+		"decoder.gguf": "not an encoder but a model of architecture llama", "none.gguf": "no model", "tandem-span-reader": "points at words",
 	} {
 		if _, stderr, err := h.Run("ask", "--scorer", scorer, question); err == nil || !strings.Contains(stderr, "--scorer") || !strings.Contains(stderr, want) {
 			t.Errorf("--scorer %s: %v, %s", scorer, err, stderr)

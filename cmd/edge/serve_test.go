@@ -296,7 +296,7 @@ func TestServeEncoder(t *testing.T) {
 	if err := json.Unmarshal([]byte(body), &v); err != nil || code != http.StatusOK || len(v.Data) != 2 || len(v.Data[0].Embedding) != 64 || slices.Equal(v.Data[0].Embedding, v.Data[1].Embedding) {
 		t.Errorf("%d %.300s", code, body)
 	}
-	if _, stderr, err := h.Run("serve", "--http", "127.0.0.1:0", "--encoder", filepath.Join(dir, "llama.gguf")); err == nil || !strings.Contains(stderr, "is no encoder") {
+	if _, stderr, err := h.Run("serve", "--http", "127.0.0.1:0", "--encoder", filepath.Join(dir, "llama.gguf")); err == nil || !strings.Contains(stderr, "is not an encoder") {
 		t.Errorf("%v: %s", err, stderr)
 	}
 }

@@ -18,7 +18,7 @@ func TestOtherFilesAreRefused(t *testing.T) {
 		want string
 	}{
 		"another architecture": {[]gguf.KV{{Key: "general.architecture", Value: "llama"}}, `architecture "llama"`},
-		"nothing":              {nil, "no span reader"},
+		"nothing":              {nil, "not a span reader"},
 		"other rules":          {[]gguf.KV{{Key: "general.architecture", Value: Architecture}, {Key: Architecture + ".rules", Value: uint32(7)}}, "version 7"},
 		"no numbers":           {[]gguf.KV{{Key: "general.architecture", Value: Architecture}, {Key: Architecture + ".rules", Value: uint32(rules)}}, "head_count"},
 	} {

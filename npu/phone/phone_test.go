@@ -263,7 +263,7 @@ func TestSwitchingOptions(t *testing.T) {
 		{Options{Chip: "sm8750", Switching: "sometimes"}, "use one of"},
 		{Options{Chip: "sm8750", Switching: "optimal"}, "use one of"},
 		{Options{Switching: "greedy"}, "simulated phone"},
-		{Options{Chip: "sm8750", Memory: 3 << 20, Switching: "greedy"}, "without a bound"},
+		{Options{Chip: "sm8750", Memory: 3 << 20, Switching: "greedy"}, "without a memory limit"},
 	} {
 		if _, err := Open(c.opt); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v", c.opt, err)

@@ -274,8 +274,8 @@ func (d *Decoder) Next(ctx context.Context, keep int, app []tandem.Token) (Outpu
 	return out, err
 }
 
-// Finish sets the answer as both sides agreed on it, of which the last tokens may have been checked ahead, for Parts and
-// MeanWeights. It computes a pass only where the weights need logits.
+// Finish sets the answer as both sides agreed on it, for Parts and MeanWeights. Its last tokens may have been checked ahead.
+// It computes a pass only where the weights need logits.
 func (d *Decoder) Finish(ctx context.Context, answer []tandem.Token) error {
 	keep := 0
 	for keep < min(len(answer), len(d.answer)) && answer[keep] == d.answer[keep] {

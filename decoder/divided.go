@@ -215,8 +215,8 @@ func wordsOfThing(text string) int {
 	return len(w)
 }
 
-// Undivided reports whether a request's question may ask for two things that Clauses takes for one: after an "and", an article, a
-// preposition or someone's name begins another thing.
+// Undivided reports whether a request's question may ask for two things that Clauses takes for one, because an article, a
+// preposition or someone's name after an "and" begins another thing.
 func Undivided(req Request) bool {
 	return slices.ContainsFunc(Clauses(req), func(clause string) bool {
 		w := strings.Fields(clause)

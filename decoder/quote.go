@@ -12,8 +12,8 @@ func Worth(share, relevance, best float64) bool {
 	return share >= LeastShare || relevance > best-NearQuotes
 }
 
-// Quote is a sentence of a passage that an answer draws on or that comes near it or, of an answer that says that it does not know,
-// the passage.
+// Quote is a sentence of a passage that an answer draws on or comes close to. For an answer that says that it does not know,
+// it is the passage.
 type Quote struct {
 	Passage   int     // its index in the request
 	Text      string  // byte for byte

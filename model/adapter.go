@@ -97,8 +97,9 @@ type inputsOf struct {
 // 64 can share one graph.
 var buckets = []int{16, 64, 256, MaxRank}
 
-// Mount makes adapters of deltas, by one approach. All of one call share their graphs, whatever their ranks, if the approach
-// has one graph for all. It is an error that names the tensor if a delta does not fit the model; then nothing is mounted.
+// Mount turns deltas into adapters, by one approach. All adapters of one call share their graphs, whatever their ranks, if
+// the approach has one graph for all. It is an error that names the tensor if a delta does not fit the model; then nothing
+// is mounted.
 func (m *Model) Mount(how Approach, deltas ...Delta) ([]*Adapter, error) {
 	if m.config.Elsewhere && len(deltas) > 0 {
 		return nil, errElsewhere

@@ -22,8 +22,8 @@ type Live struct {
 // that order. All rows write their keys and values before any attends. Rows from seq.Len() on leave no gap; the sequence
 // grows by them. The keys and values of other positions stay as they are.
 //
-// A row's logits and what it writes depend only on its token, position, and the slots that it sees: they are the same to
-// the bit whatever other rows come with it, for any number of threads, and however rows are divided into chunks.
+// A row's logits and what it writes depend only on its token, position, and the slots that it sees: they are the same bit
+// for bit whatever other rows are in the pass, for any number of threads, and however rows are divided into chunks.
 //
 // On an error the sequence has its old length, but the rows' own slots may have changed.
 func (m *Model) Denoise(ctx context.Context, seq *Seq, rows []Live, into *Logits) ([][]float32, error) {

@@ -13,9 +13,9 @@ import (
 	"tandem/npu"
 )
 
-// OpenVocabulary opens the tokenizer and the chat template of the GGUF file at path, for a model that another program computes
-// (Config.Elsewhere). The architecture may be any, and the file need not have tensors. Its sequences hold tokens instead of
-// keys and values, so that who computes them elsewhere knows what a text is.
+// OpenVocabulary opens the tokenizer and the chat template of the GGUF file at path, for a model that another program
+// computes (Config.Elsewhere). The architecture may be any, and the file need not have tensors. Its sequences hold tokens
+// instead of keys and values, so that the program that computes them knows the text.
 func OpenVocabulary(path string) (*Model, error) {
 	f, err := gguf.Open(path)
 	if err != nil {

@@ -41,7 +41,7 @@ const NoToken = tandem.Token(-1)
 // order of inputs and their tokens. They are slices of one new array; requesting All positions of a long input takes
 // 4·Vocab bytes for each.
 //
-// The logits of an input are the same bit for bit whatever other inputs come with it, however its tokens are divided
+// The logits of an input are the same bit for bit whatever other inputs are in the pass, however its tokens are divided
 // among calls, and for any number of threads. If Rounding is not empty, they are the same up to rounding.
 //
 // ctx is checked before every layer, or every few layers if the device computes several at once (see npu.Traits). On an

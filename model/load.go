@@ -147,8 +147,8 @@ func (m *Model) compile() error {
 // returns.
 func (m *Model) Second() (*Model, error) { return m.secondOnce() }
 
-// Meet ends a stretch in which a model and its Second, which m is, computed at the same time: if their device is simulated, both go
-// on at the later of their times.
+// Meet ends a stretch in which a model and its Second, which m is, computed at the same time: if their device is simulated,
+// both continue at the later of their times.
 func (m *Model) Meet() {
 	if meet := m.device.Traits().Meet; meet != nil {
 		meet()
@@ -196,8 +196,8 @@ func compileFor(device npu.Device, blocks []*npu.Graph, chunk, atOnce int) (*npu
 	return p, err
 }
 
-// Check reports whether a file can be opened as a model. It computes nothing. Of a file of which only the header is there, it
-// checks names, types and shapes; of the first of several parts, only the metadata.
+// Check reports whether a file can be opened as a model. It computes nothing. If only the header of a file is there, it
+// checks names, types and shapes. Of the first of several parts it checks only the metadata.
 func Check(f *gguf.File) error {
 	var err error
 	if parts, _ := f.Uint("split.count"); f.HeaderOnly() && parts > 1 {

@@ -72,7 +72,7 @@ func (c *Cloud) drains() chan struct{} {
 	return c.ending
 }
 
-// Load is what a cloud is busy with at a moment.
+// Load is what a cloud is doing at a moment.
 type Load struct {
 	Devices    int   // connections
 	Answers    int   // that it takes part in

@@ -5,7 +5,7 @@ import (
 	"runtime/debug"
 )
 
-// Fault is a panic while an answer was made, in whatever package. It ends that answer and no other.
+// Fault is a panic during an answer, in any package. It ends that answer and no other.
 type Fault struct {
 	What  string // what was being done
 	Panic any

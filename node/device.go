@@ -181,7 +181,7 @@ func (d *Device) missing() bool {
 
 const rememberMissing = time.Minute
 
-// DefaultHurry is enough to reach most clouds, and too short to keep a person waiting.
+// DefaultHurry is long enough to reach most clouds, and too short to keep a person waiting.
 const DefaultHurry = 300 * time.Millisecond
 
 // known returns the profile with the round-trip time of the kept connection, if there is one.

@@ -8,8 +8,8 @@ import (
 	"tandem/specdec"
 )
 
-// Past is what a side's answers so far have taught it: what passes cost, and which guesses are right. An answer begins with
-// it. It decides how fast tokens come, never which ones. The zero value has seen nothing.
+// Past is what a side has learnt from its answers so far: what passes cost, and which guesses are right. Each answer begins
+// with it. It affects how fast tokens come, but never which ones. The zero value has learnt nothing.
 type Past struct {
 	guesses specdec.Experience
 

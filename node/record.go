@@ -11,8 +11,8 @@ import (
 	"tandem/pair"
 )
 
-// Line is one line of a recorded answer, as the device saw it. A recording holds what the simulator needs to play the
-// answer again over another network. It has one JSON object a line; a field that is left out is 0.
+// Line is one line of a recorded answer, as the device saw it. A recording holds what the simulator needs to replay the
+// answer over another network. It has one JSON object per line; a missing field is 0.
 //
 //	event    fields besides ms
 //	begin    placement, coupling, seed, gamma (-1: chosen by the scheduler), lookahead, max_tokens, model, adapter

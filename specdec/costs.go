@@ -54,11 +54,12 @@ func Interpolate(times map[int]time.Duration, n int) Costs {
 	return c
 }
 
-// A Chooser decides how many rows of a draft to verify. It keeps an account of the time that drafts saved and cost, and risks no
-// more of an answer's time than that, the share Loss of what plain decoding takes, and half of what drafts have proven in this and
-// earlier answers: what they saved, or would have saved where none was verified. A guess teaches either way, so drafts that are not
-// known yet, or have become worse, are followed without being verified until they would pay. An answer that is unlike those before
-// it can lose some of what they have proven: about mostProof/3 passes of one row.
+// A Chooser decides how many rows of a draft to verify. It keeps an account of the time that drafts saved and cost. It risks
+// no more of an answer's time than that, plus the share Loss of what plain decoding takes, plus half of what drafts have
+// proved in this and earlier answers: what they saved, or would have saved if they had been verified. A guess is scored
+// whether or not it is verified. So drafts that are not known yet, or have become worse, are followed without being verified
+// until they would pay off. An answer that is unlike those before it can lose some of what they have proved: about
+// mostProof/3 passes of one row.
 type Chooser struct {
 	Costs Costs
 	Loss  float64 // as a share of plain decoding's time; 0 means 0.02, +Inf that nothing bounds it

@@ -47,8 +47,8 @@ type ClientConfig struct {
 var ErrOtherKey = errors.New("another key answers")
 
 // Dial connects to a listener and exchanges hellos. That takes two round trips, or one when it is eager or has a ticket of
-// an earlier connection. A listener that has its hands full is tried again a few times. The error may be a *MismatchError,
-// *NotPairedError or *RefusedError.
+// an earlier connection. A busy listener is tried again a few times. The error may be a *MismatchError, *NotPairedError or
+// *RefusedError.
 func Dial(ctx context.Context, addr string, cfg ClientConfig) (*Conn, error) {
 	cfg.Hello.Version = ProtocolVersion
 	if err := cfg.Hello.limits(); err != nil {

@@ -64,10 +64,10 @@ func Terms(text string) (out []string) {
 
 var analyzer = sync.OnceValue(func() analysis.Analyzer { return indexMapping().AnalyzerNamed(en.AnalyzerName) })
 
-// Ranked returns up to n passages for a query, best first. Of the candidates that f finds, those come first that have the
-// greatest sum of BM25 over title and text (Robertson and Zaragoza 2009, Eq. 3.15) and of the query's terms in one sentence
-// with the title. A misspelt term finds what looks like it. Words that are related to those of the question count in part;
-// related may be nil.
+// Ranked returns up to n passages for a query, best first. It ranks the candidates that f finds by the sum of BM25 over
+// title and text (Robertson and Zaragoza 2009, Eq. 3.15) and a score for the query's terms that are in one sentence with the
+// title. A misspelt term finds similar terms. Words that are related to those of the question count in part; related may be
+// nil.
 func Ranked(ctx context.Context, f Finder, text string, n int, related Related) ([]passages.Passage, error) {
 	question := slices.DeleteFunc(Terms(text), isFunctionWord)
 	question = slices.Compact(slices.Sorted(slices.Values(question[:min(len(question), maxQueryWords)])))

@@ -12,9 +12,9 @@ import (
 // perScored is how many candidates a Rerank scores for each passage that is returned.
 const perScored = 4
 
-// A Rerank gives a score to each passage that was found for a query, such as by a model that reads them. The scores order the
-// passages of one side and choose among them. They are no part of the relevances R(d), which both sides compare; of the order a span
-// reader takes account.
+// A Rerank scores the passages that were found for a query, for example with a model that reads them. The scores order the
+// passages of one side and choose among them. They are not part of the relevances R(d), which both sides compare. A span
+// reader takes the order into account.
 type Rerank func(ctx context.Context, query string, found []passages.Passage) ([]float64, error)
 
 // Best returns the n best of the passages that find finds, best first; of equal scores, in find's order. A nil Rerank keeps

@@ -258,7 +258,7 @@ func TestTokenizersThatAreRefused(t *testing.T) {
 		bend func(object)
 		want string
 	}{
-		{"unigram", func(j object) { j["model"].(object)["type"] = "Unigram" }, `"Unigram" is not supported: only BPE is`},
+		{"unigram", func(j object) { j["model"].(object)["type"] = "Unigram" }, `"Unigram" is not supported: want BPE`},
 		{"another pattern", func(j object) { j["pre_tokenizer"] = splitAndBytes(`\w+`) }, `the pattern "re:\\w+"`},
 		{"merges ignored", func(j object) { j["model"].(object)["ignore_merges"] = true }, "ignore_merges true"},
 		{"a leading space", func(j object) { j["pre_tokenizer"] = object{"type": "ByteLevel", "add_prefix_space": true} }, "add_prefix_space"},

@@ -16,7 +16,7 @@ func (s *Server) MCP() *mcp.Server {
 	m := mcp.NewServer(&mcp.Implementation{Name: "tandem", Title: "Tandem", Version: s.cfg.Version}, &mcp.ServerOptions{
 		Instructions: "Answers questions from the user's own documents and those of a paired cloud, with the sentences that say the answer. It knows nothing else.",
 	})
-	mcp.AddTool(m, &mcp.Tool{Name: "ask", Description: "Answer a question from the user's documents and the paired cloud's. The answer names the sentences that say it, or says that no document does.",
+	mcp.AddTool(m, &mcp.Tool{Name: "ask", Description: "Answer a question from the user's documents and the paired cloud's. The answer shows the sentences that support it, or says that no document has it.",
 		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}}, s.mcpAsk)
 	if s.cfg.Library != nil {
 		mcp.AddTool(m, &mcp.Tool{Name: "search_notes", Description: "Find passages of the user's documents on this machine, best first.",

@@ -117,7 +117,7 @@ export class Answer {
       const p = found.find((p) => p.text.includes(c.text)) || found[0];
       const box = el("div", { class: "passage", tabindex: "0" });
       const at = p ? p.text.indexOf(c.text) : -1;
-      if (at < 0) box.append(p ? p.text : "The passage is not there any more.");
+      if (at < 0) box.append(p ? p.text : "The passage is no longer there.");
       else box.append(p.text.slice(0, at), el("mark", {}, c.text), p.text.slice(at + c.text.length));
       item.append(box);
     });

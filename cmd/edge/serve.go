@@ -80,7 +80,7 @@ func (s *serving) announce(a *cli.App, address string) {
 			with = "with " + cli.Plain(c.Name)
 		}
 	}
-	fmt.Fprintf(a.Out, "Answering from %s, %s, on http://%s\nOpen that address in a browser, or give it to a program that speaks OpenAI's or Ollama's API.\n", from, with, address)
+	fmt.Fprintf(a.Out, "Answering from %s, %s, on http://%s\nOpen that address in a browser, or give it to a program that uses OpenAI's or Ollama's API.\n", from, with, address)
 }
 
 // serving answers the questions of an API. When the first documents arrive, it leaves the samples.

@@ -212,7 +212,7 @@ func (a *App) checkFile(f ModelFlags) Check {
 				Hint: a.Program + " models check --trust " + f.Model}
 		}
 	}
-	c.Detail = fmt.Sprintf("the model's %d files are those that were fetched or made", len(list))
+	c.Detail = fmt.Sprintf("the model's %d files match their checksums", len(list))
 	return c
 }
 

@@ -133,9 +133,9 @@ func KeepPrivate(a *App, peers *transport.Peers, which string, private bool) err
 	case a.Globals.JSON:
 		return a.JSON(PeerJSON(p))
 	case private:
-		fmt.Fprintf(a.Out, "%s (%s) gets no draft of this device from now on.\n", Plain(p.Name), p.ID.Short())
+		fmt.Fprintf(a.Out, "%s (%s) gets no drafts from this device from now on.\n", Plain(p.Name), p.ID.Short())
 	default:
-		fmt.Fprintf(a.Out, "%s (%s) gets drafts of this device from now on.\n", Plain(p.Name), p.ID.Short())
+		fmt.Fprintf(a.Out, "%s (%s) gets drafts from this device from now on.\n", Plain(p.Name), p.ID.Short())
 	}
 	return nil
 }

@@ -59,7 +59,7 @@ llama.cpp keeps the inputs of its convolutions as F32 and Tandem as F16.
 func printDepths(a *cli.App, lib *llamacpp.Lib, path string) error {
 	fmt.Fprint(a.Out, depthHead)
 	for _, arch := range model.Architectures() {
-		if strings.Contains(arch, "bert") || arch == "opt" { // they write no text, or llama.cpp has them not
+		if strings.Contains(arch, "bert") || arch == "opt" { // they write no text, or llama.cpp does not support them
 			continue
 		}
 		fmt.Fprintf(a.Out, "| `%s` |", arch)

@@ -69,13 +69,16 @@ func (d *Document) add(b Block) {
 // demoteTitle makes the title a heading if it is only the first of several of its kind, as in a diary: "Monday 3 June",
 // "Tuesday 4 June".
 func (d *Document) demoteTitle() {
-	kind := shape(english.Collapse(d.Title))
+	title := english.Collapse(d.Title)
+	kind := shape(title)
 	if !strings.Contains(kind, "0") {
 		return
 	}
 	for _, b := range d.Blocks {
-		if b.Kind == Heading && shape(b.Text) == kind {
-			d.Blocks = slices.Insert(d.Blocks, 0, Block{Heading, b.Level, english.Collapse(d.Title)})
+		if b.Kind == Heading && b.Text != title && shape(b.Text) == kind {
+			if first := d.Blocks[0]; first.Kind != Heading || first.Text != title {
+				d.Blocks = slices.Insert(d.Blocks, 0, Block{Heading, b.Level, title})
+			}
 			d.Title = ""
 			return
 		}

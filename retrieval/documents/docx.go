@@ -125,6 +125,7 @@ type docxParagraph struct {
 	level       int
 	list, depth string
 	hidden      bool     // the current run
+	raised      bool     // the current run is a superscript
 	inRun       bool     // a run is open
 	numbered    bool     // the text has the page's number
 	notes       []string // the notes it refers to
@@ -244,9 +245,13 @@ func (d *docx) startIn(p *docxParagraph, name string, attrs attributes) {
 	}
 	switch name {
 	case "r":
-		p.inRun, p.hidden = true, false
+		p.inRun, p.hidden, p.raised = true, false, false
 	case "vanish":
 		p.hidden = isOn(attrs)
+	case "vertAlign":
+		p.raised = attrs.get("val") == "superscript"
+	case "position": // LibreOffice writes it instead
+		p.raised = attrs.get("val") > "0"
 	case "t":
 		d.inText = true
 	case "instrText":
@@ -277,6 +282,9 @@ func (d *docx) text(s string) {
 	switch {
 	case d.skip > 0 || n == 0:
 	case d.inText && !d.open[n-1].hidden:
+		if d.open[n-1].raised {
+			s = raised(s)
+		}
 		d.open[n-1].text.WriteString(s)
 	case !d.inText && isPageField(s):
 		d.open[n-1].numbered = true

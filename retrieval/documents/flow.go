@@ -174,7 +174,8 @@ func (f *flow) endTable() {
 		f.flush()
 		return
 	}
-	rows, head := joinHeads(t.texts(), t.heads)
+	t.texts()
+	rows, head := t.joinHeads(t.heads)
 	if t.heads == 0 {
 		head = guessHead
 	}
@@ -199,8 +200,8 @@ func (t *flowTable) isLayout() bool {
 	return width < 2
 }
 
-// texts returns the cells' texts. A cell that belongs to the one above has its text, too.
-func (t *flowTable) texts() [][]string {
+// texts makes the rows of the cells' texts. A cell that belongs to the one above has its text, too.
+func (t *flowTable) texts() {
 	for _, row := range t.cells {
 		t.begin()
 		above := []string(nil)
@@ -219,7 +220,6 @@ func (t *flowTable) texts() [][]string {
 			t.cell(text, cell.columns, 1)
 		}
 	}
-	return t.rows
 }
 
 // document returns the document at the end of the file. Its title is the paragraph with the style of one, or the heading at

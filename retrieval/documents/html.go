@@ -140,7 +140,7 @@ var inlineElements = map[atom.Atom]bool{
 func (p *page) walk(n *html.Node) {
 	switch n.Type {
 	case html.TextNode:
-		p.inline.WriteString(n.Data)
+		p.inline.WriteString(textIn(n))
 		return
 	case html.CommentNode, html.DoctypeNode:
 		return
@@ -253,10 +253,18 @@ func find(n *html.Node, a atom.Atom) *html.Node {
 	return nil
 }
 
+// textIn returns the text of a text node. Raised figures stay so: "m²".
+func textIn(n *html.Node) string {
+	if n.Parent != nil && n.Parent.DataAtom == atom.Sup {
+		return raised(n.Data)
+	}
+	return n.Data
+}
+
 // textOf returns the text below n, without skipped elements.
 func textOf(n *html.Node) string {
 	if n.Type == html.TextNode {
-		return n.Data
+		return textIn(n)
 	}
 	var b strings.Builder
 	for c := n.FirstChild; c != nil; c = c.NextSibling {

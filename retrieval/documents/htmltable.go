@@ -58,30 +58,11 @@ func (p *page) table(table *html.Node) {
 			sides = sides || names > 0 && names < cells
 		}
 	}
-	rows, head := joinHeads(g.rows, heads)
+	rows, head := g.joinHeads(heads)
 	if heads == 0 && !sides {
 		head = guessHead
 	}
 	p.doc.addTable(rows, head)
-}
-
-// joinHeads makes one row of the first rows of a table, which all name columns.
-func joinHeads(rows [][]string, heads int) ([][]string, headed) {
-	if heads == 0 || heads == len(rows) {
-		return rows, noHead
-	}
-	joined := rows[0]
-	for _, row := range rows[1:heads] {
-		for c, cell := range row {
-			if c == len(joined) {
-				joined = append(joined, "")
-			}
-			if cell != joined[c] {
-				joined[c] = strings.TrimSpace(joined[c] + " " + cell)
-			}
-		}
-	}
-	return append([][]string{joined}, rows[heads:]...), hasHead
 }
 
 // menuNodes bounds the nodes that isMenu looks at: elements nest, and each would be looked at again for each around it.

@@ -393,6 +393,17 @@ func fuzzArchive(f *testing.F, name string, pack func(inner string) []byte, elem
 	})
 }
 
+// Raised figures stay so, in Word's way and LibreOffice's.
+func TestDOCXRaised(t *testing.T) {
+	run := func(properties, text string) string {
+		return "<w:r><w:rPr>" + properties + "</w:rPr><w:t>" + text + "</w:t></w:r>"
+	}
+	data := makeDOCX("<w:p>"+run("", "45 m")+run(`<w:vertAlign w:val="superscript"/>`, "2")+run("", " for 298")+run(`<w:position w:val="7"/>`, "1")+run(`<w:position w:val="-4"/>`, "3")+run("", " on the 3")+run(`<w:vertAlign w:val="superscript"/>`, "rd")+"</w:p>", nil)
+	if doc, err := Parse(t.Context(), "a.docx", data); err != nil || show(doc) != "title A\np 45 m² for 298¹3 on the 3rd" {
+		t.Errorf("%s, %v", show(doc), err)
+	}
+}
+
 func FuzzDOCX(f *testing.F) {
 	fuzzArchive(f, "a.docx", func(inner string) []byte {
 		return makeDOCX(inner, map[string]string{"word/footnotes.xml": `<w:footnotes xmlns:w="w"><w:footnote w:id="2">` + para("", "note") + `</w:footnote></w:footnotes>`})

@@ -186,6 +186,7 @@ func (d *pdfDocument) readPage(lib pdfium.Pdfium, doc references.FPDF_DOCUMENT, 
 		return out, err
 	}
 	t := pdfText{lib: lib, page: text.TextPage, chars: chars.Chars}
-	t.findGrids(d.rules(lib, page))
-	return pdfPage{t.runs(), t.grids}, nil
+	drawn := d.drawing(lib, page)
+	t.findGrids(drawn.rules)
+	return pdfPage{t.bulleted(t.runs(), drawn.dots), t.grids}, nil
 }

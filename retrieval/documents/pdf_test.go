@@ -204,6 +204,9 @@ func TestPDFText(t *testing.T) {
 				"/Resources << /Font << /F1 5 0 R >> /XObject << /X1 6 0 R /X2 8 0 R >> /ExtGState << /G1 << /Font [5 0 R 12] >> >> >> /Contents [null 7 0 R] >>", "<< >>",
 			c.font, stream("/Subtype /Form", c.form), stream("", "BT /F1 12 Tf 72 700 Td "+c.text+" ET"), c.toUnicode))
 		var got []string
+		if doc.Title != "A" { // which is the file's name
+			got = append(got, doc.Title)
+		}
 		for _, b := range doc.Blocks {
 			got = append(got, b.Text)
 		}
@@ -347,6 +350,13 @@ func TestPDFiumStarts(t *testing.T) {
 			t.Errorf("after %v: %v, %v", c.want, doc, err)
 		}
 	}
+	func() {
+		defer func() { recover() }()
+		h.use(t.Context(), func(pdfium.Pdfium, func()) error { panic("a mistake") })
+	}()
+	if doc, err := h.parse(t.Context(), data); err != nil || len(doc.Blocks) != 1 {
+		t.Errorf("after a panic: %v, %v", doc, err)
+	}
 	if begun != 1 {
 		t.Errorf("PDFium was prepared %d times", begun)
 	}
@@ -436,7 +446,7 @@ func TestPDFLayout(t *testing.T) {
 		"address": {[]string{drawPage("72 740 11 Ines Calder", "72 726 11 Uferweg 3", "72 712 11 88131 Lindau", fmt.Sprintf(body, 660), "72 646 11 It is open.", "72 600 11 1 Introduction . . . . . . . . 3", "72 586 11 2 Boats . . . . . . . . . . . . 17")},
 			"title A\np Ines Calder\np Uferweg 3\np 88131 Lindau\np " + body[9:] + " It is open.\nl 1 Introduction .... 3\nl 2 Boats .... 17"},
 		"margins": {[]string{paged(1), paged(2), paged(3)},
-			"title A\np Harbour museum, guide for visitors\np Room 10 shows one of the boats.\np Room 11 shows one of the boats.\np Room 12 shows one of the boats.\np Room 13 shows one of the boats.\n" +
+			"title Harbour museum, guide for visitors\np Room 10 shows one of the boats.\np Room 11 shows one of the boats.\np Room 12 shows one of the boats.\np Room 13 shows one of the boats.\n" +
 				"p Room 20 shows one of the boats.\np Room 21 shows one of the boats.\np Room 22 shows one of the boats.\np Room 23 shows one of the boats.\n" +
 				"p Room 30 shows one of the boats.\np Room 31 shows one of the boats.\np Room 32 shows one of the boats.\np Room 33 shows one of the boats."},
 		"paragraphs": {[]string{drawPage(fmt.Sprintf(body, 700), "72 686 11 The museum is open.", fmt.Sprintf(strings.Replace(body, "72", "84", 1), 672), "72 658 11 It closes late.", "72 644 11 \\225 one boat", "72 630 11 \\225 two boats")},
@@ -568,10 +578,13 @@ func TestPDFRuledTables(t *testing.T) {
 		"open sides":         {[]string{drawLines("70 712 230 712", "70 696 230 696", "70 668 230 668", "70 652 230 652", "150 712 150 652") + bold}, table},
 		"moved and enlarged": {[]string{"q 2 0 0 2 10 20 cm 30 346 m 110 346 l 30 338 m 110 338 l 30 324 m 110 324 l 30 316 m 110 316 l 30 346 m 30 316 l 70 346 m 70 316 l 110 346 m 110 316 l S Q " + bold}, table},
 		"lines across only":  {[]string{drawLines("70 712 260 712", "70 696 260 696", "70 668 260 668", "70 652 260 652") + bold}, table},
-		"a frame and lines":  {[]string{drawLines("70 696 260 696", "70 668 260 668") + "70 652 190 60 re S\n" + bold}, table},
+		"head above the lines": {[]string{drawLines("70 696 260 696", "70 668 260 668", "70 640 260 640") + drawPage("72 716 11 **Trainer of", "72 703 11 **all", "152 709 11 **Since", "72 686 11 Gudrun", "152 686 11 3 May", "72 673 11 Pietsch", "72 656 11 Ayse", "152 656 11 1 June", "72 626 11 Bo", "152 626 11 9 June", "72 580 11 Those are the trainers.")},
+			"title A\nh Trainer of all | Since\nr Gudrun Pietsch | 3 May\nr Ayse | 1 June\nr Bo | 9 June\np Those are the trainers."},
+		"shaded rows":       {[]string{"70 696 190 16 re f 70 652 190 16 re f " + bold}, table},
+		"a frame and lines": {[]string{drawLines("70 696 260 696", "70 668 260 668") + "70 652 190 60 re S\n" + bold}, table},
 		"merged": {[]string{drawLines("70 720 310 720", "70 640 310 640", "70 720 70 640", "310 720 310 640", "150 720 150 640", "230 700 230 640", "150 700 310 700", "70 680 310 680", "150 660 310 660") +
 			drawPage("72 696 11 **Line", "152 706 11 **Monday to Friday", "152 686 11 **First", "232 686 11 **Last", "72 656 11 27", "152 666 11 5:48", "232 666 11 22:40", "152 646 11 6:18", "232 646 11 23:10")},
-			"title A\nh Line | Monday to Friday First | Last\nr 27 | 5:48 | 22:40\nr 27 | 6:18 | 23:10"},
+			"title A\nh Line | Monday to Friday First | Monday to Friday Last\nr 27 | 5:48 | 22:40\nr 27 | 6:18 | 23:10"},
 		"two tables": {[]string{drawGrid([]float64{70, 200, 300}, []float64{720, 700, 680}) + drawGrid([]float64{70, 120, 250, 300}, []float64{680, 660, 640}) +
 			drawPage("72 706 11 Small", "202 706 11 2.40", "72 686 11 Large", "202 686 11 4.80", "72 666 11 Day", "122 666 11 Opens", "252 666 11 Closes", "72 646 11 Monday", "122 646 11 9:40", "252 646 11 17:20")},
 			"title A\nl Small: 2.40\nl Large: 4.80\nh Day | Opens | Closes\nr Monday | 9:40 | 17:20"},
@@ -579,8 +592,8 @@ func TestPDFRuledTables(t *testing.T) {
 			drawGrid(xs, ys) + bold + drawPage("72 600 11 That is all."),
 			drawGrid(xs, ys[:3]) + drawPage("72 700 11 Jo", "152 700 11 1 July", "72 676 11 Bo", "152 676 11 1 May")},
 			"title A\np Below are the trainers.\nh Trainer | Since\nr Gudrun Pietsch | 3 May\nr Ayse Korkmaz | 1 June\nr Gudrun Pietsch | 3 May\nr Ayse Korkmaz | 1 June\np That is all.\nl Jo: 1 July\nl Bo: 1 May"},
-		"paragraphs in cells": {[]string{drawGrid([]float64{70, 300, 560}, []float64{720, 500, 480}) + drawPage("72 486 9 left", "302 486 9 right") + drawPage(wordy(72, 706, 14)...) + drawPage(wordy(302, 706, 3)...)},
-			"title A\np " + strings.TrimSpace(strings.Repeat("The harbour museum shows the boats of the lake ", 14)) + "\np " + strings.TrimSpace(strings.Repeat("The harbour museum shows the boats of the lake ", 3)) + "\np left\np right"},
+		"paragraphs in cells": {[]string{drawGrid([]float64{70, 300, 560}, []float64{720, 500, 480}) + drawPage("72 486 9 left.", "302 486 9 right.") + drawPage(wordy(72, 706, 14)...) + drawPage(wordy(302, 706, 3)...)},
+			"title A\np " + strings.TrimSpace(strings.Repeat("The harbour museum shows the boats of the lake ", 14)) + "\np " + strings.TrimSpace(strings.Repeat("The harbour museum shows the boats of the lake ", 3)) + "\np left.\np right."},
 		"a frame around the page": {[]string{"20 20 570 750 re S " + drawPage("72 700 11 The museum is open.", "72 600 11 It closes late.")}, "title A\np The museum is open.\np It closes late."},
 		"boxes around paragraphs": {[]string{"70 680 300 40 re S 70 590 300 40 re S " + drawPage("72 700 11 The museum is open.", "72 600 11 It closes late.")}, "title A\np The museum is open.\np It closes late."},
 		"underlined": {[]string{drawLines("72 698 200 698", "72 684 170 684", "72 670 180 670") + drawPage("72 700 11 The museum is open and", "72 686 11 the tower is not, as", "72 672 11 the stairs are old.")},
@@ -591,12 +604,31 @@ func TestPDFRuledTables(t *testing.T) {
 			"title A\np 20\np 10\np 0\nl May June"},
 		"rows between lines": {[]string{drawLines("70 712 260 712", "70 696 260 696", "70 640 260 640") + drawPage("72 700 11 **Day", "152 700 11 **Opens", "72 682 11 Monday", "152 682 11 9:40", "72 666 11 Tuesday", "152 666 11 10:00", "72 650 11 Friday", "152 650 11 8:15")},
 			"title A\nh Day | Opens\nr Monday | 9:40\nr Tuesday | 10:00\nr Friday | 8:15"},
-		"boxes side by side": {[]string{"70 670 105 50 re S 175 670 100 50 re S " + drawPage("72 700 11 Ines Calder", "177 700 11 Date", "72 686 11 Uferweg 3", "177 686 11 3 May")}, "title A\np Ines Calder Uferweg 3\np Date 3 May"},
-		"bars":               {[]string{"70 690 150 20 re f 70 670 90 20 re f " + drawPage("72 695 11 May", "150 695 11 12", "72 675 11 June", "150 675 11 8")}, "title A\nl May: 12\nl June: 8"},
-		"only drawn":         {[]string{strings.Repeat("10 10 m 100 10 l S\n", maxPageObjects) + drawGrid(xs, ys) + trainer}, "title A\nl Trainer: Since\nl Gudrun: 3 May\np Pietsch\np Ayse Korkmaz 1 June"},
+		"boxes side by side":      {[]string{"70 670 105 50 re S 175 670 100 50 re S " + drawPage("72 700 11 Ines Calder", "177 700 11 Date", "72 686 11 Uferweg 3", "177 686 11 3 May")}, "title A\np Ines Calder Uferweg 3\np Date 3 May"},
+		"a drawing within a cell": {[]string{drawGrid(xs, ys) + drawGrid([]float64{205, 213, 220}, []float64{663, 660, 657}) + bold}, table},
+		"bars":                    {[]string{"70 690 150 20 re f 70 670 90 20 re f " + drawPage("72 695 11 May", "150 695 11 12", "72 675 11 June", "150 675 11 8")}, "title A\nl May: 12\nl June: 8"},
+		"only drawn":              {[]string{strings.Repeat("10 10 m 100 10 l S\n", maxPageObjects) + drawGrid(xs, ys) + trainer}, "title A\nl Trainer: Since\nl Gudrun: 3 May\np Pietsch\np Ayse Korkmaz 1 June"},
 	} {
 		doc, err := Parse(t.Context(), "a.pdf", layoutPDF(c.pages...))
 		if got := show(doc); got != c.want || err != nil {
+			t.Errorf("%s:\n%s (%v)\nwant\n%s", name, got, err, c.want)
+		}
+	}
+}
+
+// Bullets may be drawn, and spaces of justified lines wide.
+func TestPDFDrawn(t *testing.T) {
+	disc := func(x, y float64) string {
+		return fmt.Sprintf("%g %g m %g %g %g %g %g %g c %g %g %g %g %g %g c f\n", x, y, x, y+2, x+4, y+2, x+4, y, x+4, y-2, x, y-2, x, y)
+	}
+	for name, c := range map[string]struct{ page, want string }{
+		"bullets": {disc(72, 704) + disc(72, 678) + "80 661 4 4 re f " + drawPage("84 700 11 Juniors on Tuesday and Thursday with a coach of the club, all of them", "84 687 11 in boats", "84 674 11 Masters", "92 660 11 on Sunday"),
+			"l • Juniors on Tuesday and Thursday with a coach of the club, all of them in boats\nl • Masters\nl • on Sunday"},
+		"justified": {drawPage("72 700 11 and all of the lakes, as") + "BT /F1 11 Tf 20.2 Tw 72 687 Td (boats of many) Tj 0 Tw 0 -13 Td (and all of the lakes, as) Tj ET",
+			"p and all of the lakes, as boats of many and all of the lakes, as"},
+	} {
+		doc, err := Parse(t.Context(), "a.pdf", layoutPDF(c.page))
+		if got := strings.TrimPrefix(show(doc), "title A\n"); got != c.want || err != nil {
 			t.Errorf("%s:\n%s (%v)\nwant\n%s", name, got, err, c.want)
 		}
 	}
@@ -608,6 +640,46 @@ func wordy(x, y float64, n int) (lines []string) {
 		lines = append(lines, fmt.Sprintf("%g %g 9 The harbour museum shows the boats of the lake", x, y-11*float64(i)))
 	}
 	return lines
+}
+
+// What belongs together in lines below each other, and what does not.
+func TestPDFLines(t *testing.T) {
+	below := func(lines ...string) string { // lines of 11 points from the top of the page
+		for i, l := range lines {
+			lines[i] = fmt.Sprintf("72 %d 11 %s", 700-13*i, l)
+		}
+		return drawPage(lines...)
+	}
+	const full = "The harbour museum shows the boats of the lake, and how they were built, "
+	for name, c := range map[string]struct{ page, want string }{
+		"hyphens": {below(full+"in the G\\344rtner-", "stra\\337e and by e-", "mail to bib-", "west@lindau.example, on A-", "roads, in lunch-", "and dinnertime, with a well-known, well-", "known boat of 3-", "litre engines."),
+			"p " + full + "in the Gärtnerstraße and by e-mail to bib-west@lindau.example, on A-roads, in lunch- and dinnertime, with a well-known, well-known boat of 3-litre engines."},
+		"dashes": {below(full+"from 15:30\\226", "16:15, for all the visitors of the town, in winter until noon, and again in the whole of May/", "June, \\226", "if it rains \\226 later."), "p " + full + "from 15:30–16:15, for all the visitors of the town, in winter until noon, and again in the whole of May/June, – if it rains – later."},
+		"figures": {below(full+"in length", "and for them paid 2.400,00 to one of the yards at the southern shore in the year", "2023. That was much. Four are of wood and older. The hotline for all is 0800 555", "7655. Call it."),
+			"p " + full + "in length and for them paid 2.400,00 to one of the yards at the southern shore in the year 2023. That was much. Four are of wood and older. The hotline for all is 0800 555 7655. Call it."},
+		"raised": {"BT /F1 11 Tf 72 700 Td (The cellar has 45 m) Tj /F1 6 Tf 4 Ts (2) Tj 0 Ts /F1 11 Tf ( and costs 298) Tj /F1 6 Tf 4 Ts (1) Tj 0 Ts /F1 11 Tf ( euros.) Tj ET", "p The cellar has 45 m² and costs 298¹ euros."},
+		"items": {drawPage("72 700 11 \\225", "84 700 11 Changed: the file moved from one folder of the program to", "84 687 11 Another-folder-with-a-name-that-is-much-too-long-for-the-line-above. Again.", "72 674 11 \\225", "84 674 11 Removed: it", "72 661 11 Text."),
+			"l • Changed: the file moved from one folder of the program to Another-folder-with-a-name-that-is-much-too-long-for-the-line-above. Again.\nl • Removed: it\np Text."},
+		"chat": {below("[03.03.24, 18:02] Sven: the water comes back on 30 March, close the taps", "[03.03.24, 18:05] Ada: at last", "\\(1\\) Any person may become a member of the club, and many have done so.", "\\(2\\) Minors need a form."),
+			"p [03.03.24, 18:02] Sven: the water comes back on 30 March, close the taps\np [03.03.24, 18:05] Ada: at last\np (1) Any person may become a member of the club, and many have done so.\np (2) Minors need a form."},
+		"labels": {below("Discussed: Lutherkirche or Orangerie. The concert takes place in the", "Lutherkirche on 15 June at 18:00, and the emergency numbers are 110 for", "food: 95 euros.", "Policy number ........ 4711", "Name: Ada"),
+			"p Discussed: Lutherkirche or Orangerie. The concert takes place in the Lutherkirche on 15 June at 18:00, and the emergency numbers are 110 for food: 95 euros.\nl Policy number .... 4711\nl Name: Ada"},
+		"plain headings": {drawPage("72 700 11 House rules", "72 670 11 \\247 3 Membership", "72 640 11 Any person may become a member.", "72 610 11 FEES", "72 597 11 The fee is 20 euros.", "72 567 11 Boats of the club", "72 537 11 There are four."),
+			"title House rules\n# § 3 Membership\np Any person may become a member.\n# FEES\np The fee is 20 euros.\n# Boats of the club\np There are four."},
+		"days":     {drawPage("72 700 11 Monday 3 June", "72 670 11 It rained.", "72 640 11 Tuesday 4 June", "72 610 11 It rained."), "# Monday 3 June\np It rained.\n# Tuesday 4 June\np It rained."},
+		"versions": {drawPage("72 730 18 Changes", "72 700 16 1.4.2 \\(2024-03-18\\)", "72 670 11 Fixed: the chart.", "72 640 16 12", "72 610 11 "+full+"in all the years."), "title Changes\n# 1.4.2 (2024-03-18)\nl Fixed: the chart.\np 12\np " + full + "in all the years."},
+		"one line": {below("Harbour museum"), "p Harbour museum"},
+	} {
+		doc, err := Parse(t.Context(), "a.pdf", layoutPDF(c.page))
+		if got := strings.TrimPrefix(show(doc), "title A\n"); got != c.want || err != nil {
+			t.Errorf("%s:\n%s (%v)\nwant\n%s", name, got, err, c.want)
+		}
+	}
+	for _, title := range []string{"letter.md.html", "Microsoft Word - x", "Budget 2024.xlsx"} {
+		if doc, _ := Parse(t.Context(), "a.pdf", makePDF("/Title ("+title+")", "BT /F1 12 Tf 72 700 Td (Text.) Tj ET")); doc.Title != "A" {
+			t.Errorf("%q is a title", title)
+		}
+	}
 }
 
 // FuzzPDFLayout lays out pieces of text at any places, with lines between them.
@@ -659,7 +731,8 @@ func FuzzPDFLayout(f *testing.F) {
 			}
 			return n
 		}
-		doc, want, got := d.layout(), 0, 0
+		doc, want := d.layout(), 0
+		got := letters(doc.Title)
 		for _, page := range d.pages { // without the margins
 			for _, r := range page.runs {
 				want += letters(r.text)

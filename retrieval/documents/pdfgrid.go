@@ -42,7 +42,7 @@ func gridsOf(lines, ink []pdfBox) (grids []pdfGrid) {
 		if !ok {
 			continue
 		}
-		if len(g.xs) == 2 && !g.split(g.letters(ink)) && len(part.down) == 0 {
+		if len(g.xs) == 2 && !g.split(ink, len(part.down) == 0) && len(part.down) == 0 {
 			continue
 		}
 		filled := 0
@@ -304,45 +304,35 @@ func (g *pdfGrid) letters(ink []pdfBox) [][]pdfBox {
 }
 
 // split divides the only column of a grid at the gaps that its rows share, and so makes it a table. It does nothing and
-// returns false if the rows are not those of a table but paragraphs between lines, or tables between headings.
-func (g *pdfGrid) split(letters [][]pdfBox) bool {
-	gaps := sharedGaps(letters)
-	if len(gaps) == 0 || len(gaps) >= maxColumns {
+// returns false if the rows are not those of a table but paragraphs between lines, or tables between headings. An open grid
+// may have another row above its first line or below its last.
+func (g *pdfGrid) split(ink []pdfBox, open bool) bool {
+	rows := g.letters(ink)
+	gaps := sharedGaps(rows)
+	if len(gaps) == 0 || len(gaps) >= maxColumns || len(rows) != len(g.ys)-1 { // a line is missing somewhere
 		return false
 	}
-	rows := len(g.ys) - 1
-	if len(g.cells) != rows {
-		return false // a line is missing somewhere
-	}
-	xs := slices.Insert(slices.Clone(g.xs), 1, gaps...)
-	columns := len(xs) - 1
-	filled, high, single := 0, 0, 0 // rows with several cells; with a cell of several lines; of them those with one of a single line
-	for _, row := range letters {
-		cells := make([][]pdfBox, columns)
-		for _, b := range row {
-			c := sort.SearchFloat64s(xs, (b.left+b.right)/2) - 1
-			cells[c] = append(cells[c], b)
-		}
-		least, most, used := math.MaxInt, 0, 0
-		for _, cell := range cells {
-			if n := countLines(cell); n > 0 {
-				least, most, used = min(least, n), max(most, n), used+1
-			}
-		}
+	xs := slices.Concat(g.xs[:1], gaps, g.xs[1:])
+	high, single := 0, 0 // rows with a cell of several lines; of them those with one of a single line
+	var filled [][]pdfBox
+	for _, row := range rows {
+		used, least, most := countCells(row, xs)
 		if used > 1 {
-			filled++
+			filled = append(filled, row)
 		}
 		if used > 1 && most > 1 {
 			high++
-			if least == 1 {
-				single++
-			}
+			single += min(1, max(0, 2-least))
 		}
 	}
-	if filled < 2 || 2*filled < rows || 2*single < high {
+	if len(filled) < 2 || 2*len(filled) < len(rows) || 2*single < high {
 		return false
 	}
-	g.xs, g.cells, g.fields = xs, nil, make([]int, rows*columns)
+	if g.xs = xs; open {
+		g.extend(ink, slices.Concat(filled...))
+	}
+	columns := len(g.xs) - 1
+	g.cells, g.fields = nil, make([]int, (len(g.ys)-1)*columns)
 	for i := range g.fields {
 		g.fields[i] = i
 		g.cells = append(g.cells, pdfCell{i / columns, i % columns, 1, 1})
@@ -350,22 +340,133 @@ func (g *pdfGrid) split(letters [][]pdfBox) bool {
 	return true
 }
 
+// countCells returns how many cells of a row have letters, and the least and the greatest number of lines in these.
+func countCells(row []pdfBox, xs []float64) (used, least, most int) {
+	cells := make([][]pdfBox, len(xs)-1)
+	for _, b := range row {
+		if c := sort.SearchFloat64s(xs, (b.left+b.right)/2) - 1; c >= 0 && c < len(cells) {
+			cells[c] = append(cells[c], b)
+		}
+	}
+	for _, cell := range cells {
+		if n := countLines(cell); n > 0 {
+			if used++; used == 1 {
+				least = n
+			}
+			least, most = min(least, n), max(most, n)
+		}
+	}
+	return used, least, most
+}
+
+// extend adds the row above the first line and that below the last if its letters leave the gaps between those of the other
+// rows: the names of the columns often stand above all lines, and the last row below.
+func (g *pdfGrid) extend(ink, letters []pdfBox) {
+	for _, above := range []bool{true, false} {
+		row := g.rowBeyond(ink, letters, above)
+		if row == nil {
+			continue
+		}
+		xs := g.between(letters, row)
+		if used, least, _ := countCells(row, xs); used < 2 || least > 1 {
+			continue
+		}
+		letters = append(letters, row...)
+		if g.xs = xs; above {
+			top := slices.MaxFunc(row, func(a, b pdfBox) int { return cmp.Compare(a.top, b.top) }).top
+			g.ys = slices.Insert(g.ys, 0, top+1)
+		} else {
+			bottom := slices.MinFunc(row, func(a, b pdfBox) int { return cmp.Compare(a.bottom, b.bottom) }).bottom
+			g.ys = append(g.ys, bottom-1)
+		}
+	}
+}
+
+// between returns where the columns divide letters and those of another row: at the widest gap of that row within each gap
+// between the others. It returns only the ends if there is none.
+func (g *pdfGrid) between(letters, row []pdfBox) []float64 {
+	last := len(g.xs) - 1
+	xs := slices.Clone(g.xs)
+	row = slices.SortedFunc(slices.Values(row), func(a, b pdfBox) int { return cmp.Compare(a.left, b.left) })
+	for i := 1; i < last; i++ {
+		low, high, widest := g.xs[0], g.xs[last], 1.0
+		for _, b := range letters {
+			if b.left+b.right < 2*g.xs[i] {
+				low = max(low, b.right)
+			} else {
+				high = min(high, b.left)
+			}
+		}
+		for _, b := range append(row, pdfBox{left: high, right: high}) {
+			if wide := min(b.left, high) - low; wide > widest {
+				xs[i], widest = low+wide/2, wide
+			}
+			low = max(low, b.right)
+		}
+		if widest == 1 {
+			return []float64{xs[0], xs[last]}
+		}
+	}
+	return xs
+}
+
+// maxHeadLines is the greatest number of lines of a row above or below all lines.
+const maxHeadLines = 4
+
+// rowBeyond returns the letters that stand close above the first line or below the last, if none is outside the table.
+func (g *pdfGrid) rowBeyond(ink, letters []pdfBox, above bool) []pdfBox {
+	away := func(b pdfBox) (from, to float64) { return b.bottom - g.ys[0], b.top - g.ys[0] }
+	if last := g.ys[len(g.ys)-1]; !above {
+		away = func(b pdfBox) (from, to float64) { return last - b.top, last - b.bottom }
+	}
+	tall := 0.0
+	for _, b := range letters {
+		tall = max(tall, b.top-b.bottom)
+	}
+	var near []pdfBox
+	for _, b := range ink {
+		if from, to := away(b); from > -1 && to < 2*maxHeadLines*tall && b.right > g.xs[0] && b.left < g.xs[len(g.xs)-1] {
+			near = append(near, b)
+		}
+	}
+	slices.SortFunc(near, func(a, b pdfBox) int {
+		x, _ := away(a)
+		y, _ := away(b)
+		return cmp.Compare(x, y)
+	})
+	reach := 0.8 * tall
+	for n, b := range near {
+		from, to := away(b)
+		if from > reach+0.7*tall {
+			return near[:n]
+		}
+		if b.left < g.xs[0]-ruleJoin || b.right > g.xs[len(g.xs)-1]+ruleJoin {
+			return nil
+		}
+		reach = max(reach, to)
+	}
+	return near
+}
+
+// usualHeight returns the middle one of the heights of letters.
+func usualHeight(letters []pdfBox) float64 {
+	var heights []float64
+	for _, b := range letters {
+		heights = append(heights, b.top-b.bottom)
+	}
+	slices.Sort(heights)
+	return heights[len(heights)/2]
+}
+
 // sharedGaps returns the middles of the gaps that the letters of all rows leave, but for rows of a single text without a
 // gap, if they are few.
 func sharedGaps(rows [][]pdfBox) []float64 {
-	var all, most []pdfBox
-	var heights []float64
-	for _, row := range rows {
-		all = append(all, row...)
-		for _, b := range row {
-			heights = append(heights, b.top-b.bottom)
-		}
-	}
+	all := slices.Concat(rows...)
 	if len(all) == 0 {
 		return nil
 	}
-	slices.Sort(heights)
-	height := heights[len(heights)/2]
+	height := usualHeight(all)
+	var most []pdfBox
 	single, filled := 0, 0
 	for _, row := range rows {
 		switch {

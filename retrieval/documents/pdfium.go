@@ -83,7 +83,16 @@ func (h *pdfiumHost) use(ctx context.Context, read func(lib pdfium.Pdfium, tick 
 	unwatch := context.AfterFunc(bounded, run.stop)
 	var late atomic.Bool
 	timer := time.AfterFunc(h.pageTime, func() { late.Store(true); run.stop() })
+	sound := false
+	defer func() {
+		if !sound { // read panicked: cancel stops PDFium
+			timer.Stop()
+			h.running = nil
+			run.close()
+		}
+	}()
 	err = read(run.lib, func() { timer.Reset(h.pageTime) })
+	sound = true
 	timer.Stop()
 	stopped := !unwatch() || late.Load()
 	if stopped || crashed(err) || run.memory.full || cap(run.memory.bytes) > pdfKeep || run.objects > maxFileObjects {

@@ -27,20 +27,26 @@ type pdfLine struct {
 // layout returns the document: headings, paragraphs, items, and the rows of tables.
 func (d *pdfDocument) layout() Document {
 	d.dropMargins()
-	b := blockBuilder{doc: Document{Title: d.title}, headings: map[int]float64{}}
+	b := blockBuilder{doc: Document{Title: d.title}, words: d.compounds(), headings: map[int]float64{}}
 	b.body, b.largest = d.fonts()
 	for i, page := range d.pages {
 		b.first = i == 0
-		lines := page.lines()
+		lines := page.lines(b.words)
 		for b.page = lines; len(lines) > 0; {
 			n := blockLength(lines)
 			b.add(lines[:n])
 			lines = lines[n:]
 		}
 	}
+	b.below = true
 	b.end()
 	b.endTable()
 	b.rank()
+	if len(b.doc.Blocks) == 0 && b.doc.Title != d.title { // the title is all the text
+		b.doc.Add(Paragraph, b.doc.Title)
+		b.doc.Title = d.title
+	}
+	b.doc.demoteTitle()
 	return b.doc
 }
 
@@ -162,6 +168,7 @@ const maxCells = 16
 
 // linesOf puts the lines of columns that stand side by side in order, column after column, and joins the cells of tables.
 func linesOf(rows [][]pdfRun) (out []pdfLine) {
+	rows = joinJustified(rows)
 	for len(rows) > 0 {
 		n, left, right := divide(rows)
 		if n > 0 && isText(left) && isText(right) {
@@ -257,12 +264,36 @@ func tableLines(rows [][]pdfRun) (out []pdfLine) {
 	for len(rows) > 0 {
 		n, cells := tableLength(rows)
 		if cells > 1 {
-			out = append(out, pdfLine{table: tableOf(rows[:n])})
+			out = append(out, pdfLine{pdfRun: rows[n-1][0], table: tableOf(rows[:n])})
 		} else {
 			n = 1
 			out = append(out, joinRow(rows[0]))
 		}
 		rows = rows[n:]
+	}
+	return out
+}
+
+// joinJustified joins the runs of rows whose gaps are only wide spaces: they begin and end where a whole line near them does.
+func joinJustified(rows [][]pdfRun) [][]pdfRun {
+	alike := func(a, b []pdfRun, lines int) bool {
+		size, last := a[0].font.size, len(a)-1
+		for i := range last {
+			if a[i].box.gap(a[i+1].box) > 1.5*cellGap*size {
+				return false
+			}
+		}
+		return math.Abs(a[0].box.left-b[0].box.left) < 0.2*size && math.Abs(a[last].box.right-b[0].box.right) < 0.2*size &&
+			math.Abs(a[0].base-b[0].base) < 2*size*float64(lines)
+	}
+	out := slices.Clone(rows)
+	for i, row := range rows {
+		for j := max(0, i-3); len(row) > 1 && j < min(len(rows), i+4); j++ {
+			if len(rows[j]) == 1 && alike(row, rows[j], max(i-j, j-i)) {
+				out[i] = []pdfRun{joinRow(row).pdfRun}
+				break
+			}
+		}
 	}
 	return out
 }
@@ -387,19 +418,27 @@ type blockBuilder struct {
 	page    []pdfLine
 	first   bool // the page is the first
 
+	words compounds
 	table *pdfTable // the table at the end of what was added, which may go on on the next page
 
 	headings map[int]float64 // sizes of headings by the index of their block
 
 	text  []byte  // of the current block
 	lines int     // in text
+	left  float64 // of the first of them
+	item  bool    // the first of them begins an item
 	font  pdfFont // of the first of them; bold if all are
 	last  pdfLine
-	full  bool // last reaches the right edge of its column: the block may continue elsewhere
+	seen  pdfLine // the last of all that was added
+	apart bool    // there is a gap above the block
+	below bool    // there is a gap below last
+	full  bool    // last reaches the right edge of its column: the block may continue elsewhere
 }
 
 // add adds lines that stand below each other.
 func (b *blockBuilder) add(lines []pdfLine) {
+	gap := b.gapAbove(lines[0])
+	b.below, b.seen = gap, lines[len(lines)-1]
 	switch {
 	case lines[0].table != nil:
 		b.end()
@@ -434,12 +473,23 @@ func (b *blockBuilder) add(lines []pdfLine) {
 		step = steps[(len(steps)-1)/2]
 	}
 	for i, l := range lines {
-		if i == 0 && !b.carries(l) || i > 0 && b.breaks(l, column, step) {
+		if i > 0 {
+			gap = b.last.base-l.base > step+0.3*l.font.size
+		}
+		if i == 0 && !b.carries(l) || i > 0 && (gap || b.breaks(l, column)) {
+			b.below = gap
 			b.end()
+			b.apart = gap
 		}
 		b.append(l)
 	}
 	b.full = len(lines) > 1 && b.last.box.right > column.right-0.1*(column.right-column.left)
+}
+
+// gapAbove reports whether a line stands apart from what was added before.
+func (b *blockBuilder) gapAbove(l pdfLine) bool {
+	up := b.seen.base - l.base
+	return l.table != nil || b.seen.text == "" || up > 1.8*l.font.size || up < 0
 }
 
 // carries reports whether the current block continues with a line in another column or on another page.
@@ -448,54 +498,47 @@ func (b *blockBuilder) carries(l pdfLine) bool {
 		l.base > b.last.base && beginsLower(l.text) && (b.last.hyphen || !endsSentence(b.last.text))
 }
 
-// breaks reports whether a new block begins with a line below the last. step is the usual distance of lines.
-func (b *blockBuilder) breaks(l pdfLine, column pdfBox, step float64) bool {
+// breaks reports whether a new block begins with a line close below the last.
+func (b *blockBuilder) breaks(l pdfLine, column pdfBox) bool {
 	last, size := b.last, l.font.size
 	word, _, _ := strings.Cut(l.text, " ")
 	wide := (l.box.right - l.box.left) * float64(len(word)) / float64(len(l.text))
 	early := last.box.right+wide < column.right-0.5*size // the word would have fitted into the last line
 	indented := l.box.left > last.box.left+0.8*size && l.box.left > column.left+0.8*size
+	lower := beginsLower(l.text)
 	switch {
-	case last.base-l.base > step+0.3*size, isItem(l.text):
+	case !early && (binds(last.text) || longNumber.MatchString(l.text) && !endsSentence(last.text)): // no item "2023."
+		return false
+	case isItem(l.text), stamp.MatchString(l.text):
 		return true
 	case last.hyphen:
 		return false
 	case b.largeFont(): // a heading goes on
 		return false
-	case isLabel(l.text) && (early || isLabel(last.text)), b.lines == 1 && isLabel(last.text) && !beginsLower(l.text):
+	case b.item && l.box.left > b.left+0.3*size && l.box.left >= last.box.left-0.3*size: // below the item's text
+		return false
+	case isLabel(l.text) && (early || isLabel(last.text)) && (early || !lower), b.lines == 1 && isLabel(last.text) && !lower:
 		return true
 	case b.font.bold && !l.font.bold && (early || b.lines < 3), l.font.bold && !b.font.bold && early:
 		return true
 	}
-	return !beginsLower(l.text) && (early || indented && endsSentence(last.text))
+	return !lower && (early || indented && endsSentence(last.text))
 }
+
+// longNumber is a number that ends a sentence rather than begins an item.
+var longNumber = regexp.MustCompile(`^\d{3,}[.)] `)
 
 // append adds a line to the current block.
 func (b *blockBuilder) append(l pdfLine) {
 	if b.lines == 0 {
-		b.font = l.font
+		b.font, b.left, b.item = l.font, l.box.left, isItem(l.text)
 	} else {
-		b.text = appendBetween(b.text, b.last.pdfRun, l.pdfRun)
+		b.text = b.words.between(b.text, b.last.pdfRun, l.pdfRun)
 	}
 	b.text = append(b.text, l.text...)
 	b.font.bold = b.font.bold && l.font.bold
-	b.last, b.full = l, false
+	b.last, b.full, b.below = l, false, false
 	b.lines++
-}
-
-// appendBetween appends to a text that ends with a run what stands before the run after it: a space, a hyphen, or nothing
-// if a hyphen only divides a word between two lines.
-func appendBetween(text []byte, last, next pdfRun) []byte {
-	n, lower := len(text), beginsLower(next.text)
-	switch {
-	case last.hyphen && !lower:
-		return append(text, '-')
-	case last.hyphen:
-		return text
-	case n > 1 && text[n-1] == '-' && text[n-2] != ' ' && lower && !next.joined:
-		return text[:n-1]
-	}
-	return append(text, ' ')
 }
 
 // end ends the current block.
@@ -509,13 +552,17 @@ func (b *blockBuilder) end() {
 	text := string(b.text)
 	kind := Paragraph
 	switch {
+	case b.isTitle(text):
+		b.doc.Title = text
+		b.text, b.lines, b.full = b.text[:0], 0, false
+		return
 	case b.isHeading(text):
 		kind = Heading
 		b.headings[len(b.doc.Blocks)] = b.font.size
 		if b.doc.Title == "" && b.first && b.font.size >= b.largest-0.5 && b.largeFont() {
 			b.doc.Title = text
 		}
-	case isItem(text), b.lines == 1 && isLabel(text):
+	case b.item, b.lines == 1 && isLabel(text):
 		kind = Line
 	}
 	b.doc.Add(kind, text)
@@ -542,11 +589,25 @@ func (b *blockBuilder) rank() {
 // largeFont reports whether the current block is in larger letters than most of the text.
 func (b *blockBuilder) largeFont() bool { return b.font.size > 1.15*b.body.size }
 
+// isTitle reports whether the current block, the first, is the title of a document in letters of one size.
+func (b *blockBuilder) isTitle(text string) bool {
+	return b.doc.Title == "" && b.first && len(b.doc.Blocks) == 0 && b.standsAlone(text)
+}
+
+// standsAlone reports whether the current block reads like a title and is a line with gaps above and below, in a document in
+// letters of one size, where nothing else tells titles from text.
+func (b *blockBuilder) standsAlone(text string) bool {
+	return b.lines == 1 && b.apart && b.below && b.largest < 1.15*b.body.size && looksLikeTitle(text) && !isLabel(text) && !b.item && strings.ContainsFunc(text, unicode.IsLetter)
+}
+
 // isHeading reports whether the current block is a heading: short, without the end of a sentence, and in larger or bolder
 // letters than most of the text.
 func (b *blockBuilder) isHeading(text string) bool {
-	if b.lines > 3 || english.CountWords(text) > MaxHeading || strings.ContainsAny(text[len(text)-1:], ".,;:") || !strings.ContainsFunc(text, unicode.IsLetter) {
+	if b.lines > 3 || english.CountWords(text) > MaxHeading || strings.ContainsAny(text[len(text)-1:], ".,;:") || !strings.ContainsFunc(text, unicode.IsLetter) && english.CountWords(text) < 2 {
 		return false
+	}
+	if b.lines == 1 && b.apart && isMarked(text) || b.standsAlone(text) {
+		return true
 	}
 	bold := b.font.bold && !b.body.bold && b.lines < 3 && english.CountWords(text) <= MaxHeading/2 && !isLabel(text)
 	return b.largeFont() || bold && b.font.size > 0.9*b.body.size

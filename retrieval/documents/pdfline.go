@@ -53,9 +53,6 @@ type pdfText struct {
 
 // findGrids finds the grids that lines on the page make.
 func (t *pdfText) findGrids(lines []pdfBox) {
-	if len(lines) < 3 || len(t.chars) == 0 {
-		return
-	}
 	angles := map[float64]int{} // in degrees
 	most := 0.0
 	for i := range t.chars {
@@ -65,6 +62,9 @@ func (t *pdfText) findGrids(lines []pdfBox) {
 		}
 	}
 	t.angle = most * math.Pi / 180
+	if len(lines) < 3 {
+		return
+	}
 	var ink []pdfBox
 	for i, c := range t.chars {
 		if strings.TrimSpace(c.Text) != "" && !turned(t.angleOf(i), t.angle) {
@@ -75,6 +75,22 @@ func (t *pdfText) findGrids(lines []pdfBox) {
 		lines[i] = l.turn(t.angle)
 	}
 	t.grids = gridsOf(lines, ink)
+}
+
+// bulleted returns the runs with the bullets that the page has as drawings.
+func (t *pdfText) bulleted(runs []pdfRun, dots []pdfBox) []pdfRun {
+	for _, d := range dots {
+		d = d.turn(t.angle)
+		for i := range runs {
+			r := &runs[i]
+			gap, middle := r.box.left-d.right, (d.top+d.bottom)/2
+			if !r.joined && gap > -1 && gap < 2*r.font.size && middle > r.base-0.1*r.font.size && middle < r.base+0.8*r.font.size && !turned(r.angle, t.angle) && !isItem(r.text) {
+				r.text, r.box.left = "• "+r.text, d.left
+				break
+			}
+		}
+	}
+	return runs
 }
 
 // cellAt returns the grid, counted from 1, and the cell in which a character of an angle stands; 0 for no grid.
@@ -222,9 +238,13 @@ func (b *runBuilder) add(i int, text string) {
 		b.run.grid, b.run.cell = grid, cell
 	}
 	b.space, b.ended = false, false
+	if size := b.run.font.size; text >= "0" && text <= "9" && len(b.bases) > 0 && box.bottom > b.bases[0]+0.2*size && box.top-box.bottom < 0.63*size {
+		text = superscripts[text[0]-'0']
+	} else {
+		b.bases = append(b.bases, box.bottom)
+	}
 	b.out.WriteString(ligatures.Replace(text))
 	b.run.box = b.run.box.union(box)
-	b.bases = append(b.bases, box.bottom)
 	b.last, b.at = box, i
 }
 
@@ -277,11 +297,11 @@ func (b *runBuilder) end() {
 	if b.out.Len() == 0 {
 		return
 	}
-	b.run.text, b.run.hyphen = english.Collapse(leaders.ReplaceAllString(b.spaced(), leader)), b.dash
+	b.run.text, b.run.hyphen = plainBullet(english.Collapse(leaders.ReplaceAllString(b.spaced(), leader))), b.dash
 	first, middle := b.run.font, b.font((b.from+b.at)/2) // the first letter may be a bullet, or larger
 	b.run.font = pdfFont{middle.size, first.bold && middle.bold && b.font(b.at).bold}
 	slices.Sort(b.bases)
-	b.run.base = b.bases[len(b.bases)/2]
+	b.run.base = b.bases[len(b.bases)/2] // there is one: a run does not begin with a raised figure
 	if b.run.text != "" {
 		b.done = append(b.done, b.run)
 	}

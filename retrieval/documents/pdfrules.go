@@ -11,7 +11,8 @@ import (
 )
 
 // This file finds the straight lines on a page: those that programs draw as lines, and those that they draw as thin
-// rectangles or as the edges of boxes.
+// rectangles or as the edges of boxes. The upper and lower edges of shaded rectangles are lines, too. And it finds the dots
+// that browsers draw as bullets.
 
 // Bounds of looking for lines. A page that exceeds one is a drawing: it is read as if it had no lines.
 const (
@@ -27,19 +28,25 @@ const (
 	ruleLength = 5.0 // points: a shorter line is none
 )
 
-// ruleReader reads the lines of a page.
+// pdfDrawing is what is drawn on a page.
+type pdfDrawing struct {
+	rules []pdfBox // lines: boxes that are thin in one direction
+	dots  []pdfBox // small discs, rings and squares, which may be bullets
+}
+
+// ruleReader reads what is drawn on a page.
 type ruleReader struct {
 	lib      pdfium.Pdfium
 	objects  int // still to read, of the page
 	segments int
-	rules    []pdfBox
+	pdfDrawing
 }
 
-// rules returns the lines of a page as boxes that are thin in one direction.
-func (d *pdfDocument) rules(lib pdfium.Pdfium, page requests.Page) []pdfBox {
+// drawing returns what is drawn on a page.
+func (d *pdfDocument) drawing(lib pdfium.Pdfium, page requests.Page) (none pdfDrawing) {
 	count, err := lib.FPDFPage_CountObjects(&requests.FPDFPage_CountObjects{Page: page})
 	if err != nil || count.Count > maxPageObjects || d.objects > maxFileObjects {
-		return nil
+		return none
 	}
 	r := ruleReader{lib: lib, objects: maxPageObjects, segments: maxPageSegments}
 	for i := range count.Count {
@@ -53,9 +60,9 @@ func (d *pdfDocument) rules(lib pdfium.Pdfium, page requests.Page) []pdfBox {
 	}
 	d.objects += maxPageObjects - r.objects + maxPageSegments - r.segments
 	if r.objects < 0 || r.segments < 0 {
-		return nil
+		return none
 	}
-	return r.rules
+	return r.pdfDrawing
 }
 
 // unturned is the matrix that changes nothing.
@@ -111,16 +118,25 @@ func (r *ruleReader) path(o references.FPDF_PAGEOBJECT, place structs.FPDF_FS_MA
 	}
 	var edges []pdfBox
 	var start, last [2]float64
+	var box pdfBox
+	curved := false
 	place = r.placed(o, place)
 	for i := range count.Count {
 		if r.segments--; r.segments < 0 {
 			return
 		}
 		kind, at, ok := r.segment(o, i, place)
-		if !ok || kind == enums.FPDF_SEGMENT_BEZIERTO && !mode.Stroke {
+		if !ok {
 			return
 		}
+		if here := (pdfBox{at[0], at[1], at[0], at[1]}); i == 0 {
+			box = here
+		} else {
+			box = box.union(here)
+		}
 		switch kind {
+		case enums.FPDF_SEGMENT_BEZIERTO:
+			curved = true
 		case enums.FPDF_SEGMENT_MOVETO:
 			edges = appendEdge(edges, last, start)
 			start = at
@@ -130,10 +146,29 @@ func (r *ruleReader) path(o references.FPDF_PAGEOBJECT, place structs.FPDF_FS_MA
 		last = at
 	}
 	edges = appendEdge(edges, last, start)
-	if !mode.Stroke {
-		edges = thinEdges(edges)
+	switch {
+	case isDot(box) && len(r.dots) < maxDots:
+		r.dots = append(r.dots, box)
+	case mode.Stroke:
+		r.rules = append(r.rules, edges...)
+	case len(edges) == 4 && !curved && box.top-box.bottom > ruleWidth && box.right-box.left > ruleWidth: // the shade of a row or cell
+		for _, e := range edges {
+			if e.top-e.bottom < 0.5 {
+				r.rules = append(r.rules, e)
+			}
+		}
+	default:
+		r.rules = append(r.rules, thinEdges(edges)...)
 	}
-	r.rules = append(r.rules, edges...)
+}
+
+// maxDots is the greatest number of dots of a page.
+const maxDots = 1 << 9
+
+// isDot reports whether a shape may be a bullet: 1.5 to 8 points wide, and as high.
+func isDot(box pdfBox) bool {
+	wide, high := box.right-box.left, box.top-box.bottom
+	return min(wide, high) >= 1.5 && max(wide, high) <= 8 && math.Abs(wide-high) < 0.2*high
 }
 
 // segment returns the kind and the point of a path's segment i.

@@ -17,7 +17,7 @@ type pdfTable struct {
 }
 
 // lines returns the lines and tables of a page, in the order in which the file draws them.
-func (p pdfPage) lines() (out []pdfLine) {
+func (p pdfPage) lines(words compounds) (out []pdfLine) {
 	cells := p.cellRuns()
 	placed := make([]bool, len(p.grids)+1)
 	var plain []pdfRun
@@ -30,7 +30,7 @@ func (p pdfPage) lines() (out []pdfLine) {
 			plain = append(plain, r)
 		} else if !placed[r.grid] {
 			flush()
-			out = append(out, gridLines(p.grids[r.grid-1], cells[r.grid-1])...)
+			out = append(out, gridLines(p.grids[r.grid-1], cells[r.grid-1], words)...)
 			placed[r.grid] = true
 		}
 	}
@@ -54,14 +54,14 @@ func (p pdfPage) cellRuns() [][][]pdfRun {
 
 // gridLines returns the tables of a grid, or the lines of cell after cell if the grid only places text on the page: it has
 // text in one row or column only, or a long cell.
-func gridLines(g pdfGrid, cells [][]pdfRun) (out []pdfLine) {
+func gridLines(g pdfGrid, cells [][]pdfRun, words compounds) (out []pdfLine) {
 	rows, columns, most := map[int]bool{}, map[int]bool{}, 0
 	for n, runs := range cells {
-		words := 0
+		long := 0
 		for _, r := range runs {
-			words += english.CountWords(r.text)
+			long += english.CountWords(r.text)
 		}
-		if most = max(most, words); len(runs) > 0 {
+		if most = max(most, long); len(runs) > 0 {
 			rows[g.cells[n].row], columns[g.cells[n].column] = true, true
 		}
 	}
@@ -72,7 +72,7 @@ func gridLines(g pdfGrid, cells [][]pdfRun) (out []pdfLine) {
 		return out
 	}
 	for _, part := range g.parts() {
-		out = append(out, pdfLine{table: g.table(part, cells)})
+		out = append(out, pdfLine{table: g.table(part, cells, words)})
 	}
 	return out
 }
@@ -108,7 +108,7 @@ func (g *pdfGrid) parts() (parts [][]int) {
 }
 
 // table returns the table of some cells of a grid, in order.
-func (g *pdfGrid) table(part []int, cells [][]pdfRun) *pdfTable {
+func (g *pdfGrid) table(part []int, cells [][]pdfRun, words compounds) *pdfTable {
 	column, row := make([]int, len(g.xs)), make([]int, len(g.ys)) // of the table, by those of the grid
 	for _, n := range part {
 		column[g.cells[n].column], row[g.cells[n].row] = 1, 1
@@ -135,28 +135,11 @@ func (g *pdfGrid) table(part []int, cells [][]pdfRun) *pdfTable {
 			t.begin()
 			t.bold, last = append(t.bold, true), c.row
 		}
-		text, bold := cellText(cells[n])
+		text, bold := words.cell(cells[n])
 		t.cell(text, column[c.column+c.columns]-column[c.column], row[c.row+c.rows]-row[c.row])
 		t.bold[len(t.bold)-1] = t.bold[len(t.bold)-1] && (bold || text == "")
 	}
 	return t
-}
-
-// cellText returns the text of a cell, and whether all of it is bold.
-func cellText(runs []pdfRun) (text string, bold bool) {
-	var out []byte
-	bold = true
-	for i, r := range runs {
-		if i > 0 {
-			out = appendBetween(out, runs[i-1], r)
-		}
-		out = append(out, r.text...)
-		bold = bold && r.font.bold
-	}
-	if n := len(runs); n > 0 && runs[n-1].hyphen {
-		out = append(out, '-')
-	}
-	return string(out), bold
 }
 
 // goOn appends a table that stands directly below, at the top of the next page, if its columns are the same. The names of
@@ -193,5 +176,5 @@ func (b *blockBuilder) endTable() {
 		b.doc.addTable(t.rows, guessHead)
 		return
 	}
-	b.doc.addTable(joinHeads(t.rows, heads))
+	b.doc.addTable(t.joinHeads(heads))
 }

@@ -178,6 +178,7 @@ func joinCells(cells []string) string {
 // grid collects the rows of a table with merged cells.
 type grid struct {
 	rows  [][]string
+	wide  [][]bool   // by row and column: the cell belongs to the one to its left
 	spans []vertical // by column: the cell above that reaches down
 	own   int        // bytes of text in the table's own cells
 	added int        // bytes of repeated text
@@ -190,19 +191,19 @@ type vertical struct {
 }
 
 // begin starts a row.
-func (g *grid) begin() { g.rows = append(g.rows, nil) }
+func (g *grid) begin() { g.rows, g.wide = append(g.rows, nil), append(g.wide, nil) }
 
 // cell appends a cell to the current row, which is as many columns wide and rows high. A short text is repeated in each of
 // the rows, so that a row can be read alone. Columns below a high cell are filled before.
 func (g *grid) cell(text string, columns, rows int) {
 	g.fill()
-	row := &g.rows[len(g.rows)-1]
+	row, wide := &g.rows[len(g.rows)-1], &g.wide[len(g.wide)-1]
 	g.own += len(text)
 	for i := range max(1, min(columns, maxColumns)) {
 		if i > 0 {
 			text = ""
 		}
-		*row = append(*row, text)
+		*row, *wide = append(*row, text), append(*wide, i > 0)
 		for len(g.spans) < len(*row) && rows > 1 {
 			g.spans = append(g.spans, vertical{})
 		}
@@ -218,8 +219,31 @@ func (g *grid) fill() {
 	for len(*row) < len(g.spans) && g.spans[len(*row)].rows > 0 {
 		s := &g.spans[len(*row)]
 		s.rows--
-		*row = append(*row, g.repeated(s.text))
+		*row, g.wide[len(g.wide)-1] = append(*row, g.repeated(s.text)), append(g.wide[len(g.wide)-1], false)
 	}
+}
+
+// joinHeads makes one row of the first rows, which all name columns. A name above several columns is that of each.
+func (g *grid) joinHeads(heads int) ([][]string, headed) {
+	if heads == 0 || heads == len(g.rows) {
+		return g.rows, noHead
+	}
+	joined := g.rows[0]
+	for r, row := range g.rows[:heads] {
+		for c, cell := range row {
+			if r < len(g.wide) && c < len(g.wide[r]) && g.wide[r][c] {
+				cell = g.repeated(row[c-1])
+				row[c] = cell
+			}
+			if c == len(joined) {
+				joined = append(joined, "")
+			}
+			if r > 0 && cell != joined[c] {
+				joined[c] = strings.TrimSpace(joined[c] + " " + cell)
+			}
+		}
+	}
+	return append([][]string{joined}, g.rows[heads:]...), hasHead
 }
 
 // repeated returns the text to write again for a merged cell: none if it is long, or if the table has repeated much.

@@ -172,21 +172,32 @@ func isLead(line string) bool {
 // capitals, or by its sign: "§ 3 Membership".
 func isMarkedHeading(lines []string, i int) bool {
 	line := strings.TrimSpace(lines[i])
-	if i+1 == len(lines) || i > 0 && strings.TrimSpace(lines[i-1]) != "" || english.CountWords(line) > 8 || strings.ContainsAny(line[len(line)-1:], ".,;!") || isItem(line) {
+	if i+1 == len(lines) || i > 0 && strings.TrimSpace(lines[i-1]) != "" {
 		return false
 	}
 	if strings.TrimSpace(lines[i+1]) == "" && !hasText(lines[i+1:min(i+4, len(lines))]) {
 		return false
 	}
-	capitals := 0
+	return isMarked(line)
+}
+
+// isMarked reports whether a line that stands apart is a heading by its letters or its sign.
+func isMarked(line string) bool {
+	if english.CountWords(line) > 8 || strings.ContainsAny(line[len(line)-1:], ".,;!") || isItem(line) {
+		return false
+	}
+	capitals, digits := 0, 0
 	for _, r := range line {
-		if unicode.IsUpper(r) {
+		switch {
+		case unicode.IsUpper(r):
 			capitals++
-		} else if unicode.IsLetter(r) {
+		case unicode.IsLetter(r):
 			return section.MatchString(line)
+		case unicode.IsDigit(r):
+			digits++
 		}
 	}
-	return capitals > 3
+	return capitals > 3 && capitals > digits // not "IBAN DE12 5205 …"
 }
 
 // section is how a section of a contract or of statutes begins.
@@ -366,4 +377,23 @@ const (
 func isLabel(line string) bool {
 	label, value, ok := strings.Cut(line, ": ")
 	return ok && english.CountWords(label) <= labelWords && english.CountWords(value) <= valueWords && !strings.ContainsAny(label, ".!?")
+}
+
+// superscripts are the raised figures.
+var superscripts = []string{"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"}
+
+// raised returns a raised text, in raised figures if it is a number: "m²", "298 €¹".
+func raised(text string) string {
+	if number := strings.TrimSpace(text); number == "" || strings.Trim(number, "0123456789") != "" {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text {
+		if unicode.IsDigit(r) {
+			b.WriteString(superscripts[r-'0'])
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
 }

@@ -164,6 +164,7 @@ func (d *Decoder) readPart(ctx context.Context, n int) (part, error) {
 	}
 	nothing := docContext{r: d.cfg.Constants.Nothing, texts: d.spell([]weighed{{text: Unknown, p: 1}}, ends)}
 	s.contexts = append(s.contexts, nothing)
+	d.replace(&s)
 	return s, nil
 }
 

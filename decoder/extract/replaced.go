@@ -1,0 +1,97 @@
+package extract
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"tandem/decoder"
+)
+
+// replace lets a sentence answer that says what has become of the likeliest value of this side: "moved from 3 May to 10 May" after
+// "3 May". It is about the same thing, it is right if the value was, and the value is out of date.
+func (d *Decoder) replace(s *part) {
+	best := 0
+	for i, c := range s.contexts {
+		if c.r > s.contexts[best].r {
+			best = i
+		}
+	}
+	was := &s.contexts[best]
+	if s.form != value || best == len(s.contexts)-1 || len(was.texts) == 0 {
+		return
+	}
+	said := was.texts[0].quote
+	old := said.Text[said.From:said.To]
+	if replaces(said.Text, old, s.clause) {
+		return
+	}
+	topic := decoder.ContentWords(s.clause)
+	least := about * float64(len(topic))
+	for i := range s.contexts[:len(s.contexts)-1] {
+		for _, n := range s.contexts[i].near {
+			q := n.quote
+			q.Passage = i
+			if strings.Contains(q.Text, "\n") || !replaces(q.Text, old, s.clause) || float64(decoder.SharedWords(topic, s.told(q))) < least {
+				continue
+			}
+			now := &s.contexts[i]
+			now.texts = d.spell([]weighed{{text: unmarked(flat(q.Text)), p: 1, quote: n.quote}}, d.ends(len(d.parts)))
+			if r := was.r; i != best {
+				was.r, now.r = min(r, now.r), r
+			}
+			return
+		}
+	}
+}
+
+// replaces reports whether a sentence says that a value is no longer so: it names the value where it names what was.
+func replaces(sentence, value, question string) bool {
+	for _, m := range outdated.FindAllStringSubmatch(sentence, -1) {
+		if sameValue(m[1]+m[2], value, question) {
+			return true
+		}
+	}
+	before, after, ok := cutInstead(sentence)
+	return ok && mentions(before, value, question) && !mentions(after, value, question)
+}
+
+// outdated matches what names a value of before: "instead of 9:40", "moved from 3 to 10 May", "no longer on Fridays".
+var outdated = regexp.MustCompile(`(?i)\b(?:instead of|rather than|no longer|not any more|formerly|previously|until now|up to now|used to be|an?statt|bisher|nicht mehr|au lieu d[eu']|jusqu'ici|en lugar del?|en vez del?|antes) +([^,;()]{1,40})` +
+	`|\b(?:moved|changed|postponed|shifted|rescheduled|brought forward|verlegt|verschoben|geändert|reportée?|déplacée?|aplazad[oa]|cambiad[oa])[^,;:.]{0,40}? (?:from|von|vom|de|du|del) +([^,;()]{1,40}?) (?:to|until|auf|au|à|al?)\b`)
+
+// instead matches the word for what comes in the place of something, without what that is.
+var instead = regexp.MustCompile(`(?i)\b(?:instead|stattdessen|à la place|en su lugar)\b(?: *[.,;!)]| *$)`)
+
+// cutInstead divides a sentence that ends with "instead" into what was and what is.
+func cutInstead(sentence string) (before, after string, ok bool) {
+	at := instead.FindStringIndex(sentence)
+	if at == nil {
+		return "", "", false
+	}
+	comma := strings.LastIndexAny(sentence[:at[0]], ",;")
+	if comma < 0 {
+		return "", "", false
+	}
+	return sentence[:comma], sentence[comma:], true
+}
+
+// sameValue reports whether two phrases name one value, though one may say less.
+func sameValue(a, b, question string) bool {
+	x, y := valueWords(a, question), valueWords(b, question)
+	return len(x) > 0 && len(y) > 0 && (holds(x, y) || holds(y, x))
+}
+
+// mentions reports whether a text names a value.
+func mentions(text, value, question string) bool {
+	v := valueWords(value, question)
+	return len(v) > 0 && holds(slices.Concat(numbers(text), decoder.ContentWords(text)), v)
+}
+
+// valueWords returns the numbers of a phrase or, where it has none, the words that the question does not have.
+func valueWords(phrase, question string) []string {
+	if n := numbers(phrase); len(n) > 0 {
+		return n
+	}
+	return named(phrase, question)
+}

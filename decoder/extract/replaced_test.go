@@ -1,0 +1,53 @@
+package extract
+
+import (
+	"testing"
+
+	"tandem/aggregator"
+)
+
+func TestReplaces(t *testing.T) {
+	for _, c := range []struct {
+		sentence, value, question string
+		want                      bool
+	}{
+		{"The regatta has been moved from 9 June to 16 June.", "Sunday, 9 June", "When is the regatta?", true},
+		{"The regatta has been moved from 9 June to 16 June.", "16 June", "When is the regatta?", false},
+		{"The quiz starts at 7:30 p.m. instead of 8 p.m. this time.", "20:00", "When does the quiz start?", true},
+		{"The quiz starts at 7:30 p.m. instead of 8 p.m. this time.", "7:30 p.m.", "When does the quiz start?", false},
+		{"The barn is let, so we dance in the town hall instead.", "the barn", "Where do we dance?", true},
+		{"The barn is let, so we dance in the town hall instead.", "town hall", "Where do we dance?", false},
+		{"We dance in the barn instead.", "barn", "Where do we dance?", false},
+		{"Ask Ada Moor rather than Piet Holm.", "Piet Holm", "Who has the key?", true},
+		{"Die Probe wird vom 3. auf den 5. Mai verlegt.", "3. Mai", "When is the Probe?", false}, // the verb comes last
+		{"Die Probe wurde verlegt vom 3. Mai auf den 5. Mai.", "3. Mai", "When is the Probe?", true},
+		{"Le cours aura lieu à 18 h au lieu de 17 h.", "17 h", "At what time is the cours?", true},
+		{"The shop is open from 9 to 17:30.", "9", "When does the shop open?", false},
+		{"The club moved to Quay 4 in 1987.", "Quay 4", "Where is the club?", false},
+		{"The fee is 30 euros.", "30 euros", "What is the fee?", false},
+	} {
+		if got := replaces(c.sentence, c.value, c.question); got != c.want {
+			t.Errorf("%q of %q: %v", c.value, c.sentence, got)
+		}
+	}
+}
+
+// What was changed is not the answer, though the reader finds it likelier; of other things a change says nothing.
+func TestReplacedValue(t *testing.T) {
+	const news = "Choir, newsletter\nThe choir sings at the mill on 9 June. Summer concert: Saturday 24 June, Castle yard. The barbecue of the choir is on 30 June at Ole's. The keys of the choir are with Ole Holm."
+	const board = "Choir, board\n- Summer concert: the Castle yard is closed, so we sing in the Corn hall instead.\n- Barbecue postponed from 30 June to 7 July.\n- Keys: ask Mina Roth rather than Ole Holm."
+	for _, c := range []struct{ question, notes, want string }{
+		{"Where is the summer concert of the choir?", board, "Summer concert: the Castle yard is closed, so we sing in the Corn hall instead."},
+		{"When is the barbecue of the choir?", board, "Barbecue postponed from 30 June to 7 July."},
+		{"Who has the keys of the choir?", board, "Keys: ask Mina Roth rather than Ole Holm."},
+		{"When is the barbecue of the choir?", "Band, board\nThe barbecue in Ulm was postponed from 30 June to 7 July.", "30 June"},
+	} {
+		d := open(t, config(0), c.question, notes(news, c.notes))
+		if got := answer(t, aggregator.Rule{Greedy: true}, d); got != c.want {
+			t.Errorf("%s: %q, want %q", c.question, got, c.want)
+		}
+		if c.notes == board && d.Parts()[0].Quotes[0].Passage != 1 {
+			t.Errorf("%s: quoted passage %d", c.question, d.Parts()[0].Quotes[0].Passage)
+		}
+	}
+}

@@ -424,7 +424,7 @@ func TestPDFLayout(t *testing.T) {
 		columns = append(columns, fmt.Sprintf("72 %d 10 left line %d goes on in this column", 700-12*i, i), fmt.Sprintf("320 %d 10 right line %d goes on in that column", 700-12*i, i))
 	}
 	paged := func(n int) string {
-		lines := []string{"72 760 9 Harbour museum, guide for visitors", fmt.Sprintf("300 40 9 Page %d of 3", n)}
+		lines := []string{"72 760 9 Harbour museum, guide for visitors", fmt.Sprintf("300 40 9 Page %d of 3", n), fmt.Sprintf("72 54 9 Season 2024 - page %d of 3", n)}
 		for i := range 4 {
 			lines = append(lines, fmt.Sprintf("72 %d 11 Room %d%d shows one of the boats.", 700-40*i, n, i))
 		}
@@ -446,7 +446,7 @@ func TestPDFLayout(t *testing.T) {
 		"address": {[]string{drawPage("72 740 11 Ines Calder", "72 726 11 Uferweg 3", "72 712 11 88131 Lindau", fmt.Sprintf(body, 660), "72 646 11 It is open.", "72 600 11 1 Introduction . . . . . . . . 3", "72 586 11 2 Boats . . . . . . . . . . . . 17")},
 			"title A\np Ines Calder\np Uferweg 3\np 88131 Lindau\np " + body[9:] + " It is open.\nl 1 Introduction .... 3\nl 2 Boats .... 17"},
 		"margins": {[]string{paged(1), paged(2), paged(3)},
-			"title Harbour museum, guide for visitors\np Room 10 shows one of the boats.\np Room 11 shows one of the boats.\np Room 12 shows one of the boats.\np Room 13 shows one of the boats.\n" +
+			"title Harbour museum, guide for visitors\n6 Season 2024 - page 1 of 3\np Room 10 shows one of the boats.\np Room 11 shows one of the boats.\np Room 12 shows one of the boats.\np Room 13 shows one of the boats.\n" +
 				"p Room 20 shows one of the boats.\np Room 21 shows one of the boats.\np Room 22 shows one of the boats.\np Room 23 shows one of the boats.\n" +
 				"p Room 30 shows one of the boats.\np Room 31 shows one of the boats.\np Room 32 shows one of the boats.\np Room 33 shows one of the boats."},
 		"paragraphs": {[]string{drawPage(fmt.Sprintf(body, 700), "72 686 11 The museum is open.", fmt.Sprintf(strings.Replace(body, "72", "84", 1), 672), "72 658 11 It closes late.", "72 644 11 \\225 one boat", "72 630 11 \\225 two boats")},
@@ -606,6 +606,7 @@ func TestPDFRuledTables(t *testing.T) {
 			"title A\nh Day | Opens\nr Monday | 9:40\nr Tuesday | 10:00\nr Friday | 8:15"},
 		"boxes side by side":      {[]string{"70 670 105 50 re S 175 670 100 50 re S " + drawPage("72 700 11 Ines Calder", "177 700 11 Date", "72 686 11 Uferweg 3", "177 686 11 3 May")}, "title A\np Ines Calder Uferweg 3\np Date 3 May"},
 		"a drawing within a cell": {[]string{drawGrid(xs, ys) + drawGrid([]float64{205, 213, 220}, []float64{663, 660, 657}) + bold}, table},
+		"a chart with words":      {[]string{drawGrid([]float64{70, 90, 110, 130, 150, 170, 190, 210}, []float64{720, 690, 660}) + drawPage("75 700 11 scaled for visualization", "75 670 11 users and target")}, "title scaled for visualization\n# users and target"},
 		"bars":                    {[]string{"70 690 150 20 re f 70 670 90 20 re f " + drawPage("72 695 11 May", "150 695 11 12", "72 675 11 June", "150 675 11 8")}, "title A\nl May: 12\nl June: 8"},
 		"only drawn":              {[]string{strings.Repeat("10 10 m 100 10 l S\n", maxPageObjects) + drawGrid(xs, ys) + trainer}, "title A\nl Trainer: Since\nl Gudrun: 3 May\np Pietsch\np Ayse Korkmaz 1 June"},
 	} {

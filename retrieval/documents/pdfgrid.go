@@ -49,11 +49,27 @@ func gridsOf(lines, ink []pdfBox) (grids []pdfGrid) {
 		for _, letters := range g.letters(ink) {
 			filled += min(1, len(letters))
 		}
-		if filled > 1 {
+		if filled > 1 && !g.cutsWords(ink) {
 			grids = append(grids, g)
 		}
 	}
 	return innermost(grids)
+}
+
+// cutsWords reports whether lines run through many words, as those of a chart do. ink has letters in the order of reading.
+func (g *pdfGrid) cutsWords(ink []pdfBox) bool {
+	pairs, cut := 0, 0
+	last := -1
+	for i, b := range ink {
+		cell := g.cellAt((b.left+b.right)/2, (b.bottom+b.top)/2)
+		if height := b.top - b.bottom; i > 0 && cell >= 0 && last >= 0 && min(b.top, ink[i-1].top)-max(b.bottom, ink[i-1].bottom) > 0.3*height && math.Abs(ink[i-1].gap(b)) < 0.3*height {
+			if pairs++; cell != last {
+				cut++
+			}
+		}
+		last = cell
+	}
+	return cut > 2 && 12*cut > pairs
 }
 
 // innermost returns the grids that hold no other grid, from the top of the page down.

@@ -68,14 +68,16 @@ func (d *pdfDocument) fonts() (body pdfFont, largest float64) {
 // dropMargins removes page numbers, and headers and footers that return on other pages, but for the first of each.
 func (d *pdfDocument) dropMargins() {
 	pages := map[margin]int{}
-	at := make([]map[int]margin, len(d.pages))
+	at := make([]map[int][]margin, len(d.pages))
 	for p, page := range d.pages {
 		at[p] = margins(page.runs, p)
 		once := map[margin]bool{}
-		for _, m := range at[p] {
-			if !once[m] {
-				once[m] = true
-				pages[m]++
+		for _, all := range at[p] {
+			for _, m := range all {
+				if !once[m] {
+					once[m] = true
+					pages[m]++
+				}
 			}
 		}
 	}
@@ -83,11 +85,14 @@ func (d *pdfDocument) dropMargins() {
 	for p, page := range d.pages {
 		var kept []pdfRun
 		for i, r := range page.runs {
-			m, ok := at[p][i]
-			if !ok || !m.number && (pages[m] < 3 || !seen[m]) || m.number && pages[m] < 2 {
+			returns := false
+			for _, m := range at[p][i] {
+				returns = returns || m.number && pages[m] > 1 || !m.number && pages[m] > 2 && seen[m]
+				seen[m] = true
+			}
+			if !returns {
 				kept = append(kept, r)
 			}
-			seen[m] = true
 		}
 		d.pages[p].runs = kept
 	}
@@ -102,8 +107,12 @@ type margin struct {
 
 var pageNumber = regexp.MustCompile(`(?i)^[^\pL\d]*(?:page|p\.|seite|página|pagina)?[^\pL\d]*(\d{1,5})[^\pL\d]*(?:(?:of|von|de|di|sur|van)?[^\pL\d]*\d+)?[^\pL\d]*$`)
 
-// margins returns what stands in the upper two and lower two lines of page p, by the indices of the runs.
-func margins(runs []pdfRun, p int) map[int]margin {
+// numberedMargin is a header or footer with the number of its page.
+var numberedMargin = regexp.MustCompile(`^(\d{1,5})[^\pL\d]+(\pL.*)$|^(.*?\pL.*?)(\d{1,5})(?: ?(?:of|von|de|di|sur|van|/) ?\d+)?[^\pL\d]*$`)
+
+// margins returns what stands in the upper two and lower two lines of page p, by the indices of the runs: as it is, and without
+// what may be the page's number.
+func margins(runs []pdfRun, p int) map[int][]margin {
 	var ys []float64
 	for _, r := range runs {
 		ys = append(ys, r.base)
@@ -113,15 +122,21 @@ func margins(runs []pdfRun, p int) map[int]margin {
 	if len(ys) < 5 {
 		return nil
 	}
-	out := map[int]margin{}
+	out := map[int][]margin{}
 	for i, r := range runs {
 		if r.base > ys[1]+1 && r.base < ys[len(ys)-2] {
 			continue
 		}
-		out[i] = margin{math.Round(r.base), r.text, false}
+		y := math.Round(r.base)
 		if m := pageNumber.FindStringSubmatch(r.text); m != nil && r.grid == 0 {
 			n, _ := strconv.Atoi(m[1])
-			out[i] = margin{math.Round(r.base), strconv.Itoa(n - p), true}
+			out[i] = []margin{{y, strconv.Itoa(n - p), true}}
+			continue
+		}
+		out[i] = []margin{{y, r.text, false}}
+		if m := numberedMargin.FindStringSubmatch(r.text); m != nil && r.grid == 0 {
+			n, _ := strconv.Atoi(m[1] + m[4])
+			out[i] = append(out[i], margin{y, strconv.Itoa(n-p) + " " + m[2] + m[3], false})
 		}
 	}
 	return out

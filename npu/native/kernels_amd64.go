@@ -280,7 +280,7 @@ var vnniKernels = func() kernels {
 		npu.Q8_0: q80VNNI.mul, npu.Q4_0: q40VNNI.mul, npu.Q5_0: q50VNNI.mul, npu.IQ4_NL: iq4nlVNNI.mul, npu.MXFP4: mxfp4VNNI.mul,
 		npu.Q4_1: withMinima(npu.Q4_1, q41VNNI.mul, minima), npu.Q5_1: withMinima(npu.Q5_1, q51VNNI.mul, minima),
 	}
-	k.mulK256 = [types]mulPacked[kInput]{npu.Q4_K: q4kVNNI.mul, npu.Q6_K: q6kVNNI.mul, npu.Q2_K: q2kVNNI.mul, npu.Q3_K: q3kVNNI.mul, npu.IQ4_XS: xsVNNI.mul}
+	k.mulK256 = [types]mulPacked[kInput]{npu.Q4_K: q4kVNNI.mul, npu.Q5_K: q5kVNNI.mul, npu.Q6_K: q6kVNNI.mul, npu.Q2_K: q2kVNNI.mul, npu.Q3_K: q3kVNNI.mul, npu.IQ4_XS: xsVNNI.mul}
 	k.dotsK, k.panels = dotsK(dotQ4KVNNI, dotQ5KVNNI, dotQ6KVNNI), vnniPanels
 	k.tile, k.mixBlocks, k.mixFactor = tileAVX512, mixBlocks512, mixFactor512
 	k.scores = scores512

@@ -17,10 +17,11 @@ type packedQ4K struct {
 	d, m   [groupRows]uint16       // F16
 }
 
-// packedQ5K is the same of Q5_K, 2 % more than in the file.
+// packedQ5K is the same of Q5_K, 2 % more than in the file. A word of fifth bits precedes the four words to which they belong, so that
+// a product reads a block from its first byte to its last: bits k and 4+k of a byte are those of the lower and the upper nibble of
+// word k.
 type packedQ5K struct {
-	q      [32][groupRows][4]uint8
-	fifth  [8][groupRows][4]uint8 // bit p of each byte belongs to part p
+	q      [4][2][5][groupRows][4]uint8 // for each two parts, and each half of their words
 	scales [8][groupRows]uint8
 	minima [4][groupRows][2]uint8
 	d, m   [groupRows]uint16
@@ -131,11 +132,14 @@ func (p *packedQ5K) put(r int, block []byte) {
 	for j := range p.scales {
 		p.scales[j][r], p.minima[j/2][r][j%2] = uint8(scales>>(8*j)), uint8(minima>>(8*j))
 	}
-	for j := range p.fifth {
-		p.fifth[j][r] = [4]uint8(block[16+4*j:])
-	}
-	for j := range p.q {
-		p.q[j][r] = [4]uint8(block[48+4*j:])
+	for j := range 32 {
+		pair, word := j/8, j%8
+		to := &p.q[pair][word/4]
+		to[1+word%4][r] = [4]uint8(block[48+4*j:])
+		for i, bits := range block[16+4*word:][:4] {
+			two := bits >> (2 * pair)
+			to[0][r][i] |= (two&1 | two>>1&1<<4) << (word % 4)
+		}
 	}
 }
 

@@ -335,7 +335,7 @@ block: \
 TEXT ·mulQ4Kx4AVX2(SB), NOSPLIT, $0-48
 	GROUPS4(0, ALL4)
 
-// Packed Q5_K: see packedQ5K in kpacked.go. Words with the fifth bits of all parts, at 2048, come before the scales. Sums of four
+// Packed Q5_K: see packedQ5K in kpacked.go. Each four words follow one with their fifth bits, and scales begin at 2560. Sums of four
 // products of two, at most 8·31·127, fit 16 bits.
 
 #define FIFTHS 512
@@ -372,6 +372,7 @@ GLOBL fifth<>(SB), RODATA|NOPTR, $32
 	VPBROADCASTD high(R8), Y5
 
 #define FIRST51(at, bits, low, high, op0, by0, op1, by1) \
+	PREFETCHT0 (bits+8192)(CX); \
 	VALUES51(at, bits, low, high, op0, by0, op1, by1); \
 	VPMADDUBSW Y4, Y0, Y12; \
 	VPMADDUBSW Y4, Y1, Y13; \
@@ -390,29 +391,27 @@ GLOBL fifth<>(SB), RODATA|NOPTR, $32
 	VPADDW Y3, Y15, Y15
 
 // WORDS5 applies FIRST and WORD to words k to k+3 of parts p and p+1.
-#define WORDS5(FIRST, WORD, p, k, op0, by0, op1, by1) \
-	FIRST((256*p+64*k), (2048+64*k), (32*p+4*k), (32*p+4*k+32), op0, by0, op1, by1); \
-	WORD((256*p+64*k+64), (2112+64*k), (32*p+4*k+4), (32*p+4*k+36), op0, by0, op1, by1); \
-	WORD((256*p+64*k+128), (2176+64*k), (32*p+4*k+8), (32*p+4*k+40), op0, by0, op1, by1); \
-	WORD((256*p+64*k+192), (2240+64*k), (32*p+4*k+12), (32*p+4*k+44), op0, by0, op1, by1)
+#define WORDS5(FIRST, WORD, p, k) \
+	FIRST((320*p+80*k+64), (320*p+80*k), (32*p+4*k), (32*p+4*k+32), VPSLLW, $4, VPSRLW, $0); \
+	WORD((320*p+80*k+128), (320*p+80*k), (32*p+4*k+4), (32*p+4*k+36), VPSLLW, $3, VPSRLW, $1); \
+	WORD((320*p+80*k+192), (320*p+80*k), (32*p+4*k+8), (32*p+4*k+40), VPSLLW, $2, VPSRLW, $2); \
+	WORD((320*p+80*k+256), (320*p+80*k), (32*p+4*k+12), (32*p+4*k+44), VPSLLW, $1, VPSRLW, $3)
 
-#define HALF51(p, k, op0, by0, op1, by1) \
-	LINE((4*p+k)/2+32); \
-	LINE((4*p+k)/2+33); \
-	WORDS5(FIRST51, WORD51, p, k, op0, by0, op1, by1); \
+#define HALF51(p, k) \
+	WORDS5(FIRST51, WORD51, p, k); \
 	SCALED1(FIFTHS, p, Y12, Y13); \
 	SCALED1(FIFTHS, (p+1), Y14, Y15)
 
-// ALL5 applies HALF to all words. Bit p of a byte of the fifth bits belongs to part p.
+// ALL5 applies HALF to all words.
 #define ALL5(HALF) \
-	HALF(0, 0, VPSLLW, $4, VPSLLW, $3); \
-	HALF(0, 4, VPSLLW, $4, VPSLLW, $3); \
-	HALF(2, 0, VPSLLW, $2, VPSLLW, $1); \
-	HALF(2, 4, VPSLLW, $2, VPSLLW, $1); \
-	HALF(4, 0, VPSLLW, $0, VPSRLW, $1); \
-	HALF(4, 4, VPSLLW, $0, VPSRLW, $1); \
-	HALF(6, 0, VPSRLW, $2, VPSRLW, $3); \
-	HALF(6, 4, VPSRLW, $2, VPSRLW, $3)
+	HALF(0, 0); \
+	HALF(0, 4); \
+	HALF(2, 0); \
+	HALF(2, 4); \
+	HALF(4, 0); \
+	HALF(4, 4); \
+	HALF(6, 0); \
+	HALF(6, 4)
 
 // func mulQ5Kx1AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
 TEXT ·mulQ5Kx1AVX2(SB), NOSPLIT, $0-48
@@ -438,8 +437,8 @@ TEXT ·mulQ5Kx1AVX2(SB), NOSPLIT, $0-48
 	PARTS54(at, bits, op0, by0, op1, by1); \
 	ADDS4(low, high)
 
-#define HALF54(p, k, op0, by0, op1, by1) \
-	WORDS5(FIRST54, WORD54, p, k, op0, by0, op1, by1); \
+#define HALF54(p, k) \
+	WORDS5(FIRST54, WORD54, p, k); \
 	SCALED4(p, Y0, Y1, Y2, Y3); \
 	SCALED4((p+1), Y4, Y5, Y6, Y7)
 
@@ -1686,6 +1685,58 @@ TEXT ·mulQ4Kx8VNNI(SB), NOSPLIT, $0-48
 #define BLOCKOF34 BLOCKOF3(DOTS4, CLEARS4, LOWER4, UPPER4, TOTALS4, SUMS4, OFFSETS4, ENDS4)
 #define BLOCKOF38 BLOCKOF3(DOTS8, CLEARS8, LOWER8, UPPER8, TOTALS8, SUMS8, OFFSETS8, ENDS8)
 
+// Q5_K. Z26 is the mask of nibbles, Z28 that of the fifth bits.
+
+#define PARTS5(at, op0, by0, op1, by1) \
+	PARTS(at); \
+	THIRDS(op0, by0, Z24); \
+	THIRDS(op1, by1, Z25)
+
+#define WORDSOF5(DOTSOF, p, k) \
+	PREFETCHT0 (320*p+80*k+8192)(CX); \
+	VMOVDQU64 (320*p+80*k)(CX), Z29; \
+	PARTS5((320*p+80*k+64), VPSLLW, $4, VPSRLW, $0); \
+	DOTSOF((32*p+4*k), (32*p+4*k+32)); \
+	PARTS5((320*p+80*k+128), VPSLLW, $3, VPSRLW, $1); \
+	DOTSOF((32*p+4*k+4), (32*p+4*k+36)); \
+	PARTS5((320*p+80*k+192), VPSLLW, $2, VPSRLW, $2); \
+	DOTSOF((32*p+4*k+8), (32*p+4*k+40)); \
+	PARTS5((320*p+80*k+256), VPSLLW, $1, VPSRLW, $3); \
+	DOTSOF((32*p+4*k+12), (32*p+4*k+44))
+
+#define PAIR5(D, C, L, U, p) \
+	C; \
+	WORDSOF5(D, p, 0); \
+	WORDSOF5(D, p, 4); \
+	VPMOVZXBD (2560+16*p)(CX), Z27; \
+	L; \
+	VPMOVZXBD (2576+16*p)(CX), Z27; \
+	U
+
+#define LEAST5(SUMS, p) \
+	VPMOVZXBW (2688+16*p)(CX), Z27; \
+	SUMS((292+2*p))
+
+#define BLOCKOF5(D, C, L, U, T, SUMS, ENDS) \
+	AHEAD5(2560); \
+	T; \
+	PAIR5(D, C, L, U, 0); \
+	PAIR5(D, C, L, U, 2); \
+	PAIR5(D, C, L, U, 4); \
+	PAIR5(D, C, L, U, 6); \
+	C; \
+	LEAST5(SUMS, 0); \
+	LEAST5(SUMS, 2); \
+	LEAST5(SUMS, 4); \
+	LEAST5(SUMS, 6); \
+	VCVTPH2PS 2816(CX), Z24; \
+	VCVTPH2PS 2848(CX), Z25; \
+	ENDS
+
+#define BLOCKOF51 BLOCKOF5(DOTS1, CLEARS1, LOWER1, UPPER1, TOTALS1, SUMS1, ENDS1)
+#define BLOCKOF54 BLOCKOF5(DOTS4, CLEARS4, LOWER4, UPPER4, TOTALS4, SUMS4, ENDS4)
+#define BLOCKOF58 BLOCKOF5(DOTS8, CLEARS8, LOWER8, UPPER8, TOTALS8, SUMS8, ENDS8)
+
 // IQ4_XS. Z28 is the table, whose numbers have an offset of 128: LEASTSX cancels it.
 #define PARTSX(at) \
 	PARTS(at); \
@@ -1824,6 +1875,24 @@ TEXT ·mulQ3Kx8VNNI(SB), NOSPLIT, $0-48
 	MASK($0x03030303, Z26)
 	MASK($0x04040404, Z28)
 	GROUPSOF(BLOCK3, CLEARED8, BLOCKOF38)
+
+// func mulQ5Kx1VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+TEXT ·mulQ5Kx1VNNI(SB), NOSPLIT, $0-48
+	MASK($0x0f0f0f0f, Z26)
+	MASK($0x10101010, Z28)
+	GROUPSOF((BLOCK+FIFTHS), CLEARED1, BLOCKOF51)
+
+// func mulQ5Kx4VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+TEXT ·mulQ5Kx4VNNI(SB), NOSPLIT, $0-48
+	MASK($0x0f0f0f0f, Z26)
+	MASK($0x10101010, Z28)
+	GROUPSOF((BLOCK+FIFTHS), CLEARED4(DI), BLOCKOF54)
+
+// func mulQ5Kx8VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+TEXT ·mulQ5Kx8VNNI(SB), NOSPLIT, $0-48
+	MASK($0x0f0f0f0f, Z26)
+	MASK($0x10101010, Z28)
+	GROUPSOF((BLOCK+FIFTHS), CLEARED8, BLOCKOF58)
 
 // func mulXSx1VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
 TEXT ·mulXSx1VNNI(SB), NOSPLIT, $0-48

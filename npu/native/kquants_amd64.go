@@ -74,6 +74,15 @@ func mulQ5Kx1AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *kInp
 func mulQ5Kx4AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
 
 //go:noescape
+func mulQ5Kx1VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+
+//go:noescape
+func mulQ5Kx4VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+
+//go:noescape
+func mulQ5Kx8VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+
+//go:noescape
 func mulQ6Kx1AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
 
 //go:noescape
@@ -141,6 +150,7 @@ var (
 	q3kVNNI = tiles[kInput]{{8, mulQ3Kx8VNNI}, {4, mulQ3Kx4VNNI}, {1, mulQ3Kx1VNNI}}
 	xsAVX2  = tiles[kInput]{{4, mulXSx4AVX2}, {1, mulXSx1AVX2}}
 	xsVNNI  = tiles[kInput]{{8, mulXSx8VNNI}, {4, mulXSx4VNNI}, {1, mulXSx1VNNI}}
+	q5kVNNI = tiles[kInput]{{8, mulQ5Kx8VNNI}, {4, mulQ5Kx4VNNI}, {1, mulQ5Kx1VNNI}}
 	q5kAVX2 = tiles[kInput]{{4, mulQ5Kx4AVX2}, {1, mulQ5Kx1AVX2}}
 	q6kAVX2 = tiles[kInput]{{4, mulQ6Kx4AVX2}, {1, mulQ6Kx1AVX2}}
 	q4kAVX2 = tiles[kInput]{{4, mulQ4Kx4AVX2}, {1, mulQ4Kx1AVX2}}

@@ -44,10 +44,8 @@ func (*modelsTable) Help() string {
 const tableHead = `# Models
 
 Made by ` + "`lab models table`" + ` with models of random weights, one for each architecture and type: 4 heads of 64, two to six
-layers. *off* is the largest difference of a logit from llama.cpp's over 64 positions, relative to the spread of the position's
-logits, in F32, Q8_0 and Q4_K (of fewer than 64 rows llama.cpp rounds the queries to F16, and is off by more). ggml looks the GELU of Gemma up in a table of F16, and rounds differently where it multiplies by 8-bit
-inputs; tests hold each cell to a bound. Of encoders, off is the distance of two embeddings of length 1. *8-bit keys* is the
-same difference, of F32 weights, between ` + "`--kv-type q8_0`" + ` and f16. *tokens* says of how many of 500 random texts in many scripts the
+layers. *8-bit keys* is the largest difference of a logit, of F32 weights, between ` + "`--kv-type q8_0`" + ` and f16, relative to the spread
+of the position's logits. *tokens* says of how many of 500 random texts in many scripts the
 model's ids are llama.cpp's and give the text back; all these models have one vocabulary, of bytes, and tests hold the others to
 llama.cpp's. *pair* says how many different texts a device and a cloud with the model give of one seed, answering live over QUIC, as
 the one or the other or both decide, in lock step or ahead, with no delay and with 20 ms: it must be one. *template* says of how many of 60 random conversations, with texts in many scripts, the usual form of such models, as a Jinja template, gives
@@ -55,14 +53,30 @@ what llama.cpp writes for the form of that name. *speed* is ours by llama.cpp's 
 five alternating runs: with all that this processor has, and with both held to AVX2 (` + "`GODEBUG=cpu.avx512vnni=off,cpu.avxvnni=off`" + `). Of
 models this small it says what a pass costs apart from its products, and its memory is that of a busy machine, as here.
 
-| architecture | models | types | off F32 | off Q8_0 | off Q4_K | 8-bit keys | ggml | adapters | drafts in trees | tokens | template | pair | speed | speed, AVX2 |
-|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|
+| architecture | models | 8-bit keys | ggml | adapters | drafts in trees | tokens | template | pair | speed | speed, AVX2 |
+|---|---|---|---|---|---|---|---|---|---|---|
+`
+
+const offHead = `
+## Types
+
+The largest difference of a logit from llama.cpp's over 64 positions, relative to the spread of the position's logits (of fewer than 64
+rows llama.cpp rounds the queries to F16, and is off by more). ggml looks the GELU of Gemma up in a table of F16, and rounds differently
+where it multiplies by 8-bit inputs; tests hold each cell to a bound. Of encoders it is the distance of two embeddings of length 1. Where rounding
+changes which expert a row goes through, its logits change by tenths.
+
+`
+
+const speedHead = `
+The speed of each type in a model of the architecture ` + "`llama`" + `, as in the first table; [benchmarks.md](benchmarks.md) has the shapes of real ones.
+
+| type | speed | speed, AVX2 |
+|---|---|---|
 `
 
 const tableTail = `
-All types are F32, F16, BF16, Q8_0, Q4_0, Q4_K, Q5_K and Q6_K, and Q4_1, Q5_0, Q5_1, Q2_K, Q3_K, IQ4_NL, IQ4_XS and MXFP4, which are read and
-computed with, but not written (` + "`models quantize`" + `). All have kernels for AVX2, AVX-512 VNNI and NEON. Where rounding changes which expert a row goes
-through, its logits change by tenths.
+Q4_1, Q5_0, Q5_1, Q2_K, Q3_K, IQ4_NL, IQ4_XS and MXFP4 are read and computed with, but not written (` + "`models quantize`" + `). All types have
+kernels for AVX2, AVX-512 VNNI and NEON.
 
 - Positions: rotations of whole heads or parts, linear scaling, Llama 3's factors, YaRN, Llama 4's temperature, and LongRoPE: with its
   factors for the context of the first training, which then is the model's context, or with ` + "`--long-context`" + ` those for longer ones.
@@ -101,6 +115,9 @@ through, its logits change by tenths.
   - functionary-medium-v3.1 joins what it marks ` + "`safe`" + ` with other text, which Python then escapes as HTML; nothing is escaped here.
 
   With these four rules added to Python, all give its text.
+
+  Of 76 templates that would fill the memory or never end, the slowest is refused after 50 ms, and the largest takes 24 MB
+  (` + "`go test ./model/chat -run - -bench Ruinous`" + `, 26 November 2026, a busy machine).
 `
 
 // modelNames are models that people run.
@@ -123,46 +140,91 @@ func (c *modelsTable) Run(a *cli.App) error {
 	}
 	defer os.RemoveAll(dir)
 	fmt.Fprint(a.Out, tableHead)
+	var off strings.Builder
 	for _, arch := range model.Architectures() {
-		var types []string
-		off := map[npu.DType]string{}
+		if err := c.architecture(a, lib, dir, arch); err != nil {
+			return err
+		}
+		fmt.Fprintf(&off, "| `%s` |", arch)
 		for _, typ := range allTypes {
 			a.Progress("%s in %v", arch, typ)
 			difference, err := c.try(a, lib, filepath.Join(dir, "m.gguf"), tableSpec(arch, typ))
 			if err != nil {
 				return fmt.Errorf("%s in %v: %w", arch, typ, err)
 			}
-			types, off[typ] = append(types, typ.String()), difference
+			fmt.Fprintf(&off, " %s |", difference)
 		}
-		all := "all"
-		if len(types) < len(allTypes) {
-			all = strings.Join(types, ", ")
-		}
-		b := tinymodel.GGUF(tinymodel.Spec{Arch: arch})
-		a.Clear()
-		eight, err := eightBits(a, arch)
-		if err != nil {
-			return fmt.Errorf("%s with keys in 8 bits: %w", arch, err)
-		}
-		tokens, speeds, err := compare(a, lib, filepath.Join(dir, "q8.gguf"), arch)
-		if err != nil {
-			return fmt.Errorf("%s next to llama.cpp: %w", arch, err)
-		}
-		template, err := sameTemplates(lib, arch)
-		if err != nil {
-			return err
-		}
-		texts, err := pairTexts(a, arch)
-		if err != nil {
-			return fmt.Errorf("a pair with %s: %w", arch, err)
-		}
-		fmt.Fprintf(a.Out, "| `%s` | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", arch, modelNames[arch], all, off[npu.F32], off[npu.Q8_0], off[npu.Q4_K],
-			eight, onGGML(b), adapters(b), trees(a, b), tokens, template, texts, speeds[0], speeds[1])
+		off.WriteString("\n")
 	}
-	if speedLevels[0].used != "" {
-		fmt.Fprintf(a.Out, "\nThe speeds are of %s, and of %s.\n", speedLevels[0].used, speedLevels[1].used)
+	a.Clear()
+	fmt.Fprint(a.Out, offHead, offColumns(), off.String())
+	if err := c.speeds(a, lib, filepath.Join(dir, "m.gguf")); err != nil {
+		return err
 	}
 	fmt.Fprint(a.Out, tableTail)
+	return nil
+}
+
+// architecture prints the line of an architecture.
+func (c *modelsTable) architecture(a *cli.App, lib *llamacpp.Lib, dir, arch string) error {
+	a.Progress("%s", arch)
+	b := tinymodel.GGUF(tinymodel.Spec{Arch: arch})
+	eight, err := eightBits(a, arch)
+	if err != nil {
+		return fmt.Errorf("%s with keys in 8 bits: %w", arch, err)
+	}
+	tokens, speeds, err := compare(a, lib, filepath.Join(dir, "q8.gguf"), arch)
+	if err != nil {
+		return fmt.Errorf("%s next to llama.cpp: %w", arch, err)
+	}
+	template, err := sameTemplates(lib, arch)
+	if err != nil {
+		return err
+	}
+	texts, err := pairTexts(a, arch)
+	if err != nil {
+		return fmt.Errorf("a pair with %s: %w", arch, err)
+	}
+	a.Clear()
+	fmt.Fprintf(a.Out, "| `%s` | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", arch, modelNames[arch],
+		eight, onGGML(b), adapters(b), trees(a, b), tokens, template, texts, speeds[0], speeds[1])
+	return nil
+}
+
+// offColumns is the head of the table with a column for each type.
+func offColumns() string {
+	head, line := "| architecture |", "|---|"
+	for _, typ := range allTypes {
+		head, line = head+fmt.Sprintf(" %v |", typ), line+"---|"
+	}
+	return head + "\n" + line + "\n"
+}
+
+// speeds prints a line for each type. It writes its models to path.
+func (c *modelsTable) speeds(a *cli.App, lib *llamacpp.Lib, path string) error {
+	fmt.Fprint(a.Out, speedHead)
+	for _, typ := range allTypes {
+		a.Progress("speed of %v", typ)
+		if err := write(path, tableSpec("llama", typ)); err != nil {
+			return err
+		}
+		line := fmt.Sprintf("| %v |", typ)
+		for _, l := range speedLevels {
+			speed := "not measured"
+			if lib != nil {
+				var err error
+				if speed, err = l.measure(a, path); err != nil {
+					return err
+				}
+			}
+			line += " " + speed + " |"
+		}
+		a.Clear()
+		fmt.Fprintln(a.Out, line)
+	}
+	if lib != nil {
+		fmt.Fprintf(a.Out, "\nThe speeds are of %s, and of %s.\n", speedLevels[0].used, speedLevels[1].used)
+	}
 	return nil
 }
 

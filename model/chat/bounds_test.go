@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 )
 
 // A full stack or memory ends the process: if one of these templates were not refused, the test would crash. On a
@@ -185,4 +186,31 @@ func TestTemplatesMayNestALittle(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "line 1: nothing is not callable") {
 		t.Errorf("error is %q", err)
 	}
+}
+
+// BenchmarkRuinousTemplates reports how long the slowest of the templates takes to be refused, and how much memory the largest takes.
+func BenchmarkRuinousTemplates(b *testing.B) {
+	var slowest time.Duration
+	var largest uint64
+	var name string
+	for b.Loop() {
+		for n, source := range ruinous {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			start := time.Now()
+			if tpl, err := NewTemplate(source, "", ""); err == nil {
+				tpl.Render(conversation, true)
+			}
+			took := time.Since(start)
+			runtime.ReadMemStats(&after)
+			if took > slowest {
+				slowest, name = took, n
+			}
+			largest = max(largest, after.TotalAlloc-before.TotalAlloc)
+		}
+	}
+	b.Logf("the slowest is %q", name)
+	b.ReportMetric(float64(slowest.Microseconds())/1000, "ms-slowest")
+	b.ReportMetric(float64(largest)/(1<<20), "MB-largest")
+	b.ReportMetric(0, "ns/op")
 }

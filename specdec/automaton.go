@@ -12,8 +12,8 @@ type automaton struct {
 	text   []tandem.Token
 	states []state
 	edges  []edge
-	far    map[uint64]int32 // edge index by state and token, for states with many edges
-	last   int32            // the state of the whole text
+	far    table // edge index by state and token, for states with many edges
+	last   int32 // the state of the whole text
 
 	// What takes back the tokens after the first firm ones.
 	logs bool
@@ -67,8 +67,10 @@ func (a *automaton) rewind(n int) {
 			a.states[c.index] = c.state
 		}
 	}
-	for e := int(m.edges); e < len(a.edges) && len(a.far) > 0; e++ {
-		delete(a.far, key(a.edges[e].from, a.edges[e].token))
+	for e := int(m.edges); e < len(a.edges) && a.far.used > 0; e++ {
+		if k := key(a.edges[e].from, a.edges[e].token); a.far.get(k) >= 0 {
+			a.far.set(k, -1)
+		}
 	}
 	a.text, a.states, a.edges = a.text[:n], a.states[:m.states], a.edges[:m.edges]
 	a.log, a.at, a.last = a.log[:m.log], a.at[:n-a.firm], m.last
@@ -81,8 +83,13 @@ func (a *automaton) changing(s int32) {
 	}
 }
 
-func newAutomaton() *automaton {
-	return &automaton{states: []state{{link: -1, first: -1, latest: -1}}, far: map[uint64]int32{}}
+// newAutomaton returns an empty automaton with room for a text of n tokens and an answer.
+func newAutomaton(n int) *automaton {
+	n += 256
+	a := &automaton{text: make([]tandem.Token, 0, n), states: make([]state, 1, 1+3*n/2), edges: make([]edge, 0, 3*n)}
+	a.far.room(n)
+	a.states[0] = state{link: -1, first: -1, latest: -1}
+	return a
 }
 
 func key(s int32, t tandem.Token) uint64 { return uint64(s)<<32 | uint64(uint32(t)) }
@@ -90,10 +97,7 @@ func key(s int32, t tandem.Token) uint64 { return uint64(s)<<32 | uint64(uint32(
 // edge returns the index of a state's edge, or -1.
 func (a *automaton) edge(s int32, t tandem.Token) int32 {
 	if a.states[s].degree > manyEdges {
-		if e, ok := a.far[key(s, t)]; ok {
-			return e
-		}
-		return -1
+		return a.far.get(key(s, t))
 	}
 	for e := a.states[s].edges; e > 0; e = a.edges[e-1].next {
 		if a.edges[e-1].token == t {
@@ -111,10 +115,10 @@ func (a *automaton) connect(s int32, t tandem.Token, to int32) {
 	switch d := a.states[s].degree; {
 	case d == manyEdges+1:
 		for e := a.states[s].edges; e > 0; e = a.edges[e-1].next {
-			a.far[key(s, a.edges[e-1].token)] = e - 1
+			a.far.set(key(s, a.edges[e-1].token), e-1)
 		}
 	case d > manyEdges:
-		a.far[key(s, t)] = int32(len(a.edges) - 1)
+		a.far.set(key(s, t), int32(len(a.edges)-1))
 	}
 }
 
@@ -262,7 +266,7 @@ type SAM struct {
 // Committed implements Drafter.
 func (s *SAM) Committed(tokens []tandem.Token) {
 	if s.own == nil {
-		s.own = newAutomaton()
+		s.own = newAutomaton(len(tokens))
 		if s.History != nil {
 			s.past = s.History.current()
 		}

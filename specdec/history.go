@@ -160,7 +160,7 @@ func readBounded(path string, most int64) ([]byte, error) {
 
 // reindex builds a new index. Drafters that started with the old one keep it.
 func (h *History) reindex() {
-	h.index = &index{automaton: *newAutomaton()}
+	h.index = &index{automaton: *newAutomaton(0)}
 	for _, e := range h.entries {
 		h.indexEntry(e)
 	}

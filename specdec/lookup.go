@@ -61,17 +61,21 @@ func (l *Lookup) Propose(t *Tree) {
 // Ngrams counts what follows each run of up to Most tokens of the text. It proposes a tree of the likeliest
 // continuations and prefers those of longer runs.
 type Ngrams struct {
-	Most int // tokens of a run, at most 8; 0 means 4
-	text []tandem.Token
-	next map[uint64][]follower // by a hash of the run
-	firm int                   // tokens of the prompt, which stay
-	log  [][]counted           // what the counts of each later token replaced
+	Most  int // tokens of a run, at most 8; 0 means 4
+	text  []tandem.Token
+	where table // of each run in runs, by a hash of it
+	runs  []ngram
+	rest  [][followers - 1]follower
+	firm  int       // tokens of the prompt, which stay
+	log   []counted // what later tokens changed
+	marks []int     // the length of log before each of them
 }
 
-// counted is what followed a run before.
-type counted struct {
-	run  uint64
-	list []follower
+// ngram says what follows a run of tokens, the most frequent first. Most runs have one continuation.
+type ngram struct {
+	first follower
+	n     int32 // continuations
+	rest  int32 // where the others are in Ngrams.rest, plus one; 0 if there were never any
 }
 
 type follower struct {
@@ -79,51 +83,114 @@ type follower struct {
 	count int32
 }
 
+// counted is what followed a run before.
+type counted struct {
+	at   int32
+	was  ngram
+	rest [followers - 1]follower
+}
+
 // followers is how many continuations of a run are kept. A new one replaces the rarest.
 const followers = 8
 
 // Committed implements Drafter.
 func (g *Ngrams) Committed(tokens []tandem.Token) {
-	if g.next == nil {
-		g.next = map[uint64][]follower{}
-	}
 	first := len(g.text) == 0
+	if first {
+		g.where.room(g.most() * len(tokens))
+		g.runs = slices.Grow(g.runs, g.most()*len(tokens))
+		g.text = slices.Grow(g.text, len(tokens))
+	}
 	for _, token := range tokens {
-		var old []counted
+		if !first {
+			g.marks = append(g.marks, len(g.log))
+		}
 		h := uint64(0)
 		for n := 1; n <= min(g.most(), len(g.text)); n++ {
 			h = hash(h, g.text[len(g.text)-n])
 			if token == Separator || g.text[len(g.text)-n] == Separator {
 				break
 			}
-			list := g.next[h]
+			at := g.runOf(h)
 			if !first {
-				old = append(old, counted{h, list})
-				list = slices.Clone(list)
+				g.note(at)
 			}
-			g.next[h] = count(list, token)
+			g.count(&g.runs[at], token)
 		}
 		g.text = append(g.text, token)
-		if !first {
-			g.log = append(g.log, old)
-		}
 	}
 	if first {
 		g.firm = len(g.text)
 	}
 }
 
+// runOf returns the index of a run, which may be new.
+func (g *Ngrams) runOf(h uint64) int32 {
+	at := g.where.get(h)
+	if at < 0 {
+		at = int32(len(g.runs))
+		g.runs = append(g.runs, ngram{})
+		g.where.set(h, at)
+	}
+	return at
+}
+
+// note notes a run that will change.
+func (g *Ngrams) note(at int32) {
+	c := counted{at: at, was: g.runs[at]}
+	if c.was.rest > 0 {
+		c.rest = g.rest[c.was.rest-1]
+	}
+	g.log = append(g.log, c)
+}
+
 // Rewind implements Drafter.
 func (g *Ngrams) Rewind(n int) {
-	for n = max(n, g.firm); len(g.text) > n; g.text = g.text[:len(g.text)-1] {
-		last := len(g.log) - 1
-		for _, c := range slices.Backward(g.log[last]) {
-			if g.next[c.run] = c.list; c.list == nil {
-				delete(g.next, c.run)
-			}
-		}
-		g.log = g.log[:last]
+	n = max(n, g.firm)
+	if n >= len(g.text) {
+		return
 	}
+	mark := g.marks[n-g.firm]
+	for _, c := range slices.Backward(g.log[mark:]) {
+		r := &g.runs[c.at]
+		switch {
+		case c.was.rest > 0:
+			g.rest[c.was.rest-1] = c.rest
+		case r.rest > 0: // the last that was added
+			g.rest = g.rest[:r.rest-1]
+		}
+		*r = c.was
+	}
+	g.text, g.log, g.marks = g.text[:n], g.log[:mark], g.marks[:n-g.firm]
+}
+
+// list returns the continuations of a run, in memory of the caller's.
+func (g *Ngrams) list(r ngram, memory *[followers]follower) []follower {
+	memory[0] = r.first
+	if r.rest > 0 {
+		copy(memory[1:], g.rest[r.rest-1][:])
+	}
+	return memory[:r.n]
+}
+
+// count counts a token behind a run.
+func (g *Ngrams) count(r *ngram, t tandem.Token) {
+	switch {
+	case r.n > 0 && r.first.token == t:
+		r.first.count++
+		return
+	case r.n == 0:
+		r.first, r.n = follower{t, 1}, 1
+		return
+	}
+	var memory [followers]follower
+	list := count(g.list(*r, &memory), t)
+	if r.rest == 0 {
+		g.rest = append(g.rest, [followers - 1]follower{})
+		r.rest = int32(len(g.rest))
+	}
+	r.first, r.n = list[0], int32(len(list))
+	copy(g.rest[r.rest-1][:], list[1:])
 }
 
 func hash(h uint64, t tandem.Token) uint64 {
@@ -165,16 +232,20 @@ func (g *Ngrams) Propose(t *Tree) {
 	var end pathEnd
 	end.n = copy(end.tokens[:], tail(g.text, g.most()))
 	grow(t, 48, -1, end, func(before pathEnd, emit func(tandem.Token, float64, Class, pathEnd)) {
-		h, found, match := uint64(0), []follower(nil), 0
+		h, last, match := uint64(0), int32(-1), 0
 		for n := 1; n <= before.n; n++ {
 			h = hash(h, before.tokens[before.n-n])
-			list, ok := g.next[h]
-			if !ok {
+			at := g.where.get(h)
+			if at < 0 || g.runs[at].n == 0 {
 				break
 			}
-			found, match = list, n
+			last, match = at, n
 		}
-		sum := 0
+		if last < 0 {
+			return
+		}
+		var memory [followers]follower
+		found, sum := g.list(g.runs[last], &memory), 0
 		for _, f := range found {
 			sum += int(f.count)
 		}

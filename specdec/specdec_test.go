@@ -21,7 +21,7 @@ func tokens(t *rapid.T, most int, vocabulary int, label string) []tandem.Token {
 func TestAutomatonIsASearch(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := tokens(t, 60, rapid.SampledFrom([]int{1, 2, 3, 20}).Draw(t, "vocabulary"), "text")
-		a := newAutomaton()
+		a := newAutomaton(0)
 		for i, token := range text {
 			a.extend(token)
 			s, length := a.suffix()
@@ -94,7 +94,7 @@ func longestSuffix(text []tandem.Token) (n int, ends []int) {
 // The automaton of a text of 200,000 tokens has at most two states and three edges per token.
 func TestAutomatonIsLinear(t *testing.T) {
 	for _, vocabulary := range []int{1, 2, 1000} {
-		a, r := newAutomaton(), rand.New(rand.NewPCG(1, 2))
+		a, r := newAutomaton(0), rand.New(rand.NewPCG(1, 2))
 		for range 200_000 {
 			a.extend(tandem.Token(r.IntN(vocabulary)))
 		}

@@ -54,6 +54,14 @@ type Config struct {
 	CausalPrompt bool
 }
 
+// near returns how many of the last positions a layer attends to; 0 for all.
+func (c *Config) near(layer int) int {
+	if c.window > 0 && c.window < c.Context && c.windowed(layer) {
+		return c.window
+	}
+	return 0
+}
+
 // kvRows returns how many elements of a span's K and V a position takes in a layer. Short convolutions keep their inputs, as
 // F16, instead of keys, so that a sequence can be cut anywhere.
 func (c *Config) kvRows(layer int) (k, v int) {
@@ -69,6 +77,17 @@ func (c *Config) kvElements() (n int) {
 	for l := range c.Layers {
 		k, v := c.kvRows(l)
 		n += k + v
+	}
+	return n
+}
+
+// nearBytes returns the size of the keys and values of a position in the layers with windows.
+func (c *Config) nearBytes() (n int64) {
+	for l := range c.Layers {
+		if c.near(l) > 0 {
+			k, v := c.kvRows(l)
+			n += 2 * int64(k+v)
+		}
 	}
 	return n
 }

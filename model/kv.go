@@ -22,6 +22,7 @@ type Seq struct {
 	owned   []bool         // for each span, whether only this sequence refers to it and may write to it
 	tree    []int          // the parents of a draft tree in the slots from n on, until Keep or another call
 	adapter *Adapter       // of all positions; nil for none
+	from    int            // layers with windows have forgotten the positions before this one (Forget)
 	input   int            // the last input of the last pass that named this sequence
 	text    []tandem.Token // the positions' tokens, if the model is computed elsewhere; then there are no spans
 }
@@ -42,9 +43,40 @@ func (s *Seq) Model() *Model { return s.m }
 // Len returns the number of positions.
 func (s *Seq) Len() int { return s.n }
 
-// Bytes returns the size of the keys and values of all positions.
+// Bytes returns the size of the keys and values of all positions that the sequence has.
 func (s *Seq) Bytes() int64 {
-	return int64(s.n) * s.m.config.KVBytes()
+	return int64(s.n)*s.m.config.KVBytes() - int64(s.from)*s.m.config.nearBytes()
+}
+
+// Forgets reports whether Forget can give memory back: the model has layers with windows, and its device reads the cache in
+// place.
+func (m *Model) Forgets() bool { return m.config.nearBytes() > 0 && m.Rounding() == "" }
+
+// Forget gives back the memory of keys and values that no later position sees: those of layers with windows, in spans that
+// lie before the next position's window. Forks keep theirs. The sequence can then not be saved, and Truncate drops all of it
+// where a window would reach what is forgotten. If the model does not Forgets, it does nothing.
+func (s *Seq) Forget() {
+	if !s.m.Forgets() {
+		return
+	}
+	s.dropTree()
+	end := 0
+	for i := range s.kv.Spans {
+		span := &s.kv.Spans[i]
+		if end += span.Len; end > s.n-s.m.config.window {
+			return
+		}
+		if end <= s.from {
+			continue
+		}
+		span.K, span.V = slices.Clone(span.K), slices.Clone(span.V) // forks share the slices
+		for l := range span.K {
+			if s.m.config.near(l) > 0 {
+				span.K[l], span.V[l] = nil, nil
+			}
+		}
+		s.from = end
+	}
 }
 
 // Fork returns a second sequence with the same positions. It copies nothing: the sequences share the memory of these
@@ -52,14 +84,18 @@ func (s *Seq) Bytes() int64 {
 func (s *Seq) Fork() *Seq {
 	s.dropTree()
 	clear(s.owned)
-	return &Seq{m: s.m, n: s.n, adapter: s.adapter, kv: npu.KV{Spans: slices.Clone(s.kv.Spans)}, owned: make([]bool, len(s.owned)), text: slices.Clone(s.text)}
+	return &Seq{m: s.m, n: s.n, from: s.from, adapter: s.adapter, kv: npu.KV{Spans: slices.Clone(s.kv.Spans)}, owned: make([]bool, len(s.owned)), text: slices.Clone(s.text)}
 }
 
 // Truncate drops the positions from n on. If there are none, it does nothing. Decoding the same tokens again gives the
-// same bits.
+// same bits. After Forget, look at Len: it may have dropped all.
 func (s *Seq) Truncate(n int) {
 	s.dropTree()
-	if n = max(n, 0); n < s.n {
+	switch n = max(n, 0); {
+	case n >= s.n:
+	case n < s.from+s.m.config.window && s.from > 0:
+		*s = Seq{m: s.m, adapter: s.adapter}
+	default:
 		s.cut(n)
 	}
 }
@@ -125,17 +161,19 @@ func (s *Seq) free(i int) int {
 	}
 	span := &s.kv.Spans[i]
 	row, _ := s.m.config.kvRows(0)
-	return len(span.K[0])/row - span.Len
+	return len(span.K[0])/row - span.Len // the last span has forgotten nothing
 }
 
-// newSpan returns a span of n positions.
+// newSpan returns a span of n positions. Layers with windows have memory of their own, which Forget can give back.
 func newSpan(c *Config, n, capacity int) npu.Span {
 	span := npu.Span{Len: n, K: make([][]uint16, c.Layers), V: make([][]uint16, c.Layers)}
-	all := make([]uint16, capacity*c.kvElements())
+	near := int(c.nearBytes() / 2)
+	memory := [2][]uint16{make([]uint16, capacity*(c.kvElements()-near)), make([]uint16, capacity*near)}
 	for l := range c.Layers {
 		k, v := c.kvRows(l)
-		span.K[l], all = all[:capacity*k:capacity*k], all[capacity*k:]
-		span.V[l], all = all[:capacity*v:capacity*v], all[capacity*v:]
+		from := &memory[min(c.near(l), 1)]
+		span.K[l], *from = (*from)[:capacity*k:capacity*k], (*from)[capacity*k:]
+		span.V[l], *from = (*from)[:capacity*v:capacity*v], (*from)[capacity*v:]
 	}
 	return span
 }
@@ -174,6 +212,9 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // WriteTo saves the sequence. It implements io.WriterTo.
 func (s *Seq) WriteTo(w io.Writer) (int64, error) {
+	if s.from > 0 {
+		return 0, fmt.Errorf("layers with windows have forgotten the first %d positions, so the sequence cannot be saved", s.from)
+	}
 	s.dropTree()
 	c := &s.m.config
 	out := savedWriter{w: w, sum: crc32.New(castagnoli)}

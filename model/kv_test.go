@@ -230,3 +230,70 @@ func TestForksDoNotDisturbEachOther(t *testing.T) {
 		t.Errorf("%d spans for 5 positions, want 1", len(c.kv.Spans))
 	}
 }
+
+// A sequence that forgets what its windows have passed computes the same bits, and takes less memory. What would need the
+// forgotten is dropped or refused.
+func TestForget(t *testing.T) {
+	for _, arch := range []string{"gemma2", "gemma3", "gpt-oss"} {
+		m := openTiny(t, tinymodel.Spec{Arch: arch, Window: 12, Context: 400})
+		whole, s := m.NewSeq(), m.NewSeq()
+		for i := range 60 {
+			in := Input{Tokens: pattern(1 + i%9), All: true}
+			if i%3 == 2 { // a draft tree
+				in.Tokens, in.Parents = pattern(4), []int{-1, 0, 0, 2}
+			}
+			var got [2][][]float32
+			for j, s := range []*Seq{whole, s} {
+				in.Seq = s
+				got[j] = forward(t, m, in)
+				if in.Parents != nil {
+					if err := s.Keep(0, 2); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			s.Forget()
+			for k := range got[0] {
+				if !bitEqual(got[0][k], got[1][k]) {
+					t.Fatalf("%s after %d positions: other bits", arch, s.Len())
+				}
+			}
+		}
+		if s.Bytes() >= whole.Bytes() || s.from < s.Len()-400/4 {
+			t.Errorf("%s: %d bytes of %d, forgotten up to %d of %d", arch, s.Bytes(), whole.Bytes(), s.from, s.Len())
+		}
+		checkForgotten(t, m, s)
+	}
+}
+
+// checkForgotten forks, saves and truncates a sequence that has forgotten positions.
+func checkForgotten(t *testing.T, m *Model, s *Seq) {
+	t.Helper()
+	n := s.Len()
+	f := s.Fork()
+	if !bitEqual(forward(t, m, Input{Seq: f, Tokens: pattern(2)})[0], forward(t, m, Input{Seq: s.Fork(), Tokens: pattern(2)})[0]) {
+		t.Error("forks differ")
+	}
+	if _, err := s.WriteTo(io.Discard); err == nil || !strings.Contains(err.Error(), "forgotten") {
+		t.Errorf("saving: %v", err)
+	}
+	if s.Truncate(n - 1); s.Len() != n-1 {
+		t.Errorf("%d positions are left of %d", s.Len(), n-1)
+	}
+	if s.Truncate(s.from + 2); s.Len() != 0 {
+		t.Errorf("%d positions are left whose windows have forgotten some", s.Len())
+	}
+	if got, want := forward(t, m, Input{Seq: s, Tokens: pattern(30)})[0], forward(t, m, Input{Seq: m.NewSeq(), Tokens: pattern(30)})[0]; !bitEqual(got, want) {
+		t.Error("an emptied sequence computes other bits than a new one")
+	}
+}
+
+// A model without windows forgets nothing.
+func TestForgetWithoutWindows(t *testing.T) {
+	m := openTiny(t, tinymodel.Spec{})
+	s := m.NewSeq()
+	forward(t, m, Input{Seq: s, Tokens: pattern(60)})
+	if s.Forget(); m.Forgets() || s.from != 0 {
+		t.Errorf("forgets %v, up to %d", m.Forgets(), s.from)
+	}
+}

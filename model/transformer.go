@@ -95,12 +95,7 @@ func (b *block) layerNorm(x npu.Value, name string) npu.Value {
 }
 
 // window is the number of positions that the layer attends to; 0 for all.
-func (b *block) window() int {
-	if c := b.config; c.window > 0 && c.window < c.Context && c.windowed(b.index) {
-		return c.window
-	}
-	return 0
-}
+func (b *block) window() int { return b.config.near(b.index) }
 
 // attention is causal attention of grouped queries over the layer's KV caches.
 func (b *block) attention(q, k, v npu.Value) npu.Value {

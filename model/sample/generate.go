@@ -92,7 +92,8 @@ func GenerateWith(ctx context.Context, m *model.Model, prompt []tandem.Token, s 
 	return Continue(ctx, m.NewSeq(), prompt, s, max, spec, emit)
 }
 
-// Continue is GenerateWith on a sequence, which may have an adapter and tokens before the prompt.
+// Continue is GenerateWith on a sequence, which may have an adapter and tokens before the prompt. The sequence forgets what no
+// later token needs (model.Seq.Forget).
 func Continue(ctx context.Context, seq *model.Seq, prompt []tandem.Token, s Params, max int, spec Speculator, emit func(tandem.Token) error) (Stats, error) {
 	m := seq.Model()
 	stats := Stats{PromptTokens: len(prompt)}
@@ -112,6 +113,9 @@ func Continue(ctx context.Context, seq *model.Seq, prompt []tandem.Token, s Para
 		}
 	}
 	var memory model.Logits
+	if in, err = readAhead(ctx, in, &memory); err != nil {
+		return stats, fmt.Errorf("generate: %w", err)
+	}
 	for pass := m.Prefill; ; pass = m.ForwardInto {
 		began := time.Now()
 		logits, err := pass(ctx, []model.Input{in}, &memory)
@@ -144,8 +148,35 @@ func Continue(ctx context.Context, seq *model.Seq, prompt []tandem.Token, s Para
 		if err != nil || stats.Reason != "" {
 			return stats, err
 		}
+		in.Seq.Forget()
 		in = g.next(in)
 	}
+}
+
+// piece is how many tokens of a prompt readAhead reads at once.
+const piece = 1024
+
+// readAhead reads all but the last piece of a prompt that fits the context, if the model forgets what its windows have passed:
+// so a long prompt never takes the memory of all its keys and values. It returns the rest.
+func readAhead(ctx context.Context, in model.Input, memory *model.Logits) (model.Input, error) {
+	m := in.Seq.Model()
+	if !m.Forgets() || in.Seq.Len()+len(in.Tokens) > m.Config().Context {
+		return in, nil
+	}
+	scores, read := in.OnScores, 0
+	if scores != nil {
+		in.OnScores = func(i int, s []float32) { scores(read+i, s) }
+	}
+	for len(in.Tokens) > piece {
+		part := in
+		part.Tokens = in.Tokens[:piece]
+		if _, err := m.Prefill(ctx, []model.Input{part}, memory); err != nil {
+			return in, err
+		}
+		in.Seq.Forget()
+		in.Tokens, read = in.Tokens[piece:], read+piece
+	}
+	return in, nil
 }
 
 // A generation is the state of GenerateWith.

@@ -211,3 +211,66 @@ func TestDraftsChangeNothing(t *testing.T) {
 		t.Errorf("%d tokens in %d passes, %d drafts were right", tokens, passes, hits)
 	}
 }
+
+// A long prompt of a model with windows is read in pieces, which change neither the text nor what a Speculator learns of the
+// prompt.
+func TestLongPromptsAreReadInPieces(t *testing.T) {
+	m := tiny(t, tinymodel.Spec{Arch: "gemma3", Window: 16, Context: 3000, Dim: 32, Heads: 2, FF: 32, Gain: 3})
+	prompt := make([]tandem.Token, 2*piece+100)
+	for i := range prompt {
+		prompt[i] = tandem.Token(i * 37 % 250)
+	}
+	generate := func(spec Speculator) (out []tandem.Token, s *model.Seq) {
+		s = m.NewSeq()
+		if _, err := Continue(t.Context(), s, prompt, Params{}, 12, spec, func(id tandem.Token) error { out = append(out, id); return nil }); err != nil {
+			t.Fatal(err)
+		}
+		return out, s
+	}
+	want, whole := []tandem.Token(nil), m.NewSeq()
+	for in := prompt; len(want) < 12; {
+		logits, err := m.Forward(t.Context(), []model.Input{{Seq: whole, Tokens: in}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		best := 0
+		for i, l := range logits[0] {
+			if l > logits[0][best] {
+				best = i
+			}
+		}
+		want = append(want, tandem.Token(best))
+		in = want[len(want)-1:]
+	}
+	listener := &listener{}
+	for _, spec := range []Speculator{nil, listener} {
+		got, s := generate(spec)
+		if !slices.Equal(got, want) {
+			t.Errorf("%d, want %d", got, want)
+		}
+		if s.Bytes() > whole.Bytes()/2 {
+			t.Errorf("%d bytes are left of %d", s.Bytes(), whole.Bytes())
+		}
+	}
+	for i, at := range listener.heard {
+		if at != i {
+			t.Fatalf("scores after token %d came as those after %d", i, at)
+		}
+	}
+	if len(listener.heard) != len(prompt) {
+		t.Errorf("scores of %d tokens of %d", len(listener.heard), len(prompt))
+	}
+}
+
+// listener asks for scores along the prompt and drafts nothing.
+type listener struct{ heard []int }
+
+func (l *listener) Begin(m *model.Model, prompt *model.Input) (err error) {
+	prompt.OnScores = func(i int, _ []float32) { l.heard = append(l.heard, i) }
+	prompt.Head, err = m.PartialHead([]tandem.Token{1, 2, 3})
+	return err
+}
+
+func (l *listener) Draft([]tandem.Token, int) ([]tandem.Token, []int) { return nil, nil }
+
+func (l *listener) Settle(Verdict) {}

@@ -153,7 +153,7 @@ func TestScore(t *testing.T) {
 	if _, _, err := one.EmbedText(t.Context(), "a"); err == nil || !strings.Contains(err.Error(), "cross-encoder") {
 		t.Errorf("embeddings of a cross-encoder: %v", err)
 	}
-	if _, err := variant(t, tinymodel.Spec{Arch: "bert"}, 1, 8).Score(t.Context(), "a", "b"); err == nil || !strings.Contains(err.Error(), "no cross-encoder") {
+	if _, err := variant(t, tinymodel.Spec{Arch: "bert"}, 1, 8).Score(t.Context(), "a", "b"); err == nil || !strings.Contains(err.Error(), "not a cross-encoder") {
 		t.Errorf("a score of an encoder: %v", err)
 	}
 	for arch, want := range map[string]string{"nomic-bert": "classification heads", "bert": `"cls.output.weight"`} {

@@ -625,8 +625,8 @@ func TestPDFDrawn(t *testing.T) {
 	for name, c := range map[string]struct{ page, want string }{
 		"bullets": {disc(72, 704) + disc(72, 678) + "80 661 4 4 re f " + drawPage("84 700 11 Juniors on Tuesday and Thursday with a coach of the club, all of them", "84 687 11 in boats", "84 674 11 Masters", "92 660 11 on Sunday"),
 			"l • Juniors on Tuesday and Thursday with a coach of the club, all of them in boats\nl • Masters\nl • on Sunday"},
-		"justified": {drawPage("72 700 11 and all of the lakes, as") + "BT /F1 11 Tf 20.2 Tw 72 687 Td (boats of many) Tj 0 Tw 0 -13 Td (and all of the lakes, as) Tj ET",
-			"p and all of the lakes, as boats of many and all of the lakes, as"},
+		"justified": {drawPage("72 700 11 and all of the lakes, as") + "BT /F1 11 Tf 20.2 Tw 72 687 Td (boats of many) Tj 0 -13 Td (boats of many) Tj 0 Tw 0 -13 Td (and all of the lakes, as) Tj ET",
+			"p and all of the lakes, as boats of many boats of many and all of the lakes, as"},
 	} {
 		doc, err := Parse(t.Context(), "a.pdf", layoutPDF(c.page))
 		if got := strings.TrimPrefix(show(doc), "title A\n"); got != c.want || err != nil {
@@ -659,12 +659,13 @@ func TestPDFLines(t *testing.T) {
 		"figures": {below(full+"in length", "and for them paid 2.400,00 to one of the yards at the southern shore in the year", "2023. That was much. Four are of wood and older. The hotline for all is 0800 555", "7655. Call it."),
 			"p " + full + "in length and for them paid 2.400,00 to one of the yards at the southern shore in the year 2023. That was much. Four are of wood and older. The hotline for all is 0800 555 7655. Call it."},
 		"raised": {"BT /F1 11 Tf 72 700 Td (The cellar has 45 m) Tj /F1 6 Tf 4 Ts (2) Tj 0 Ts /F1 11 Tf ( and costs 298) Tj /F1 6 Tf 4 Ts (1) Tj 0 Ts /F1 11 Tf ( euros.) Tj ET", "p The cellar has 45 m² and costs 298¹ euros."},
-		"items": {drawPage("72 700 11 \\225", "84 700 11 Changed: the file moved from one folder of the program to", "84 687 11 Another-folder-with-a-name-that-is-much-too-long-for-the-line-above. Again.", "72 674 11 \\225", "84 674 11 Removed: it", "72 661 11 Text."),
-			"l • Changed: the file moved from one folder of the program to Another-folder-with-a-name-that-is-much-too-long-for-the-line-above. Again.\nl • Removed: it\np Text."},
+		"items": {drawPage("72 700 11 \\225", "84 700 11 Changed: the file moved from one folder to", "84 687 11 Another folder, whose name is so long that this line is the widest of all the lines here.", "72 674 11 \\225", "84 674 11 Removed: it", "72 661 11 Text."),
+			"l • Changed: the file moved from one folder to Another folder, whose name is so long that this line is the widest of all the lines here.\nl • Removed: it\np Text."},
 		"chat": {below("[03.03.24, 18:02] Sven: the water comes back on 30 March, close the taps", "[03.03.24, 18:05] Ada: at last", "\\(1\\) Any person may become a member of the club, and many have done so.", "\\(2\\) Minors need a form."),
 			"p [03.03.24, 18:02] Sven: the water comes back on 30 March, close the taps\np [03.03.24, 18:05] Ada: at last\np (1) Any person may become a member of the club, and many have done so.\np (2) Minors need a form."},
 		"labels": {below("Discussed: Lutherkirche or Orangerie. The concert takes place in the", "Lutherkirche on 15 June at 18:00, and the emergency numbers are 110 for", "food: 95 euros.", "Policy number ........ 4711", "Name: Ada"),
 			"p Discussed: Lutherkirche or Orangerie. The concert takes place in the Lutherkirche on 15 June at 18:00, and the emergency numbers are 110 for food: 95 euros.\nl Policy number .... 4711\nl Name: Ada"},
+		"a label goes on": {below("Numbers: fire 110, police 112, ambulance 113 in the whole country, plus", "food: 95 euros.", "Text."), "p Numbers: fire 110, police 112, ambulance 113 in the whole country, plus food: 95 euros.\np Text."},
 		"plain headings": {drawPage("72 700 11 House rules", "72 670 11 \\247 3 Membership", "72 640 11 Any person may become a member.", "72 610 11 FEES", "72 597 11 The fee is 20 euros.", "72 567 11 Boats of the club", "72 537 11 There are four."),
 			"title House rules\n# § 3 Membership\np Any person may become a member.\n# FEES\np The fee is 20 euros.\n# Boats of the club\np There are four."},
 		"days":     {drawPage("72 700 11 Monday 3 June", "72 670 11 It rained.", "72 640 11 Tuesday 4 June", "72 610 11 It rained."), "# Monday 3 June\np It rained.\n# Tuesday 4 June\np It rained."},

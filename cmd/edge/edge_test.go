@@ -170,6 +170,18 @@ func TestFoldersForOneQuestion(t *testing.T) {
 	}
 }
 
+// A sentence that says two parts of an answer stands below it once.
+func TestSentenceCitedOnce(t *testing.T) {
+	h := newHome(t)
+	const sentence = "The stall of the fair is run by Ida Roth and costs 30 euros a day."
+	notes := filepath.Join(h.Dir, "notes")
+	clitest.Write(t, notes, "stall.txt", sentence+"\n")
+	answer, below, err := h.Run("ask", "--notes", notes, "Who runs the stall of the fair, and what does the stall of the fair cost?")
+	if err != nil || !holds(answer, "Ida Roth", "30 euros") || strings.Count(below, sentence) != 1 || !strings.Contains(below, "1, 2. “") {
+		t.Errorf("%v: %s\n%s", err, answer, below)
+	}
+}
+
 // --local-only opens no socket. The test counts the program's sockets while it answers.
 func TestLocalOnlyOpensNoSocket(t *testing.T) {
 	if runtime.GOOS != "linux" {

@@ -158,15 +158,20 @@ func (s *session) how() string {
 // unsure is the confidence below which an answer is marked.
 const unsure = 0.75
 
-// cite prints the sentences of documents that say each part of the answer or, if nobody knows it, those that come close.
+// cite prints the sentences of documents that say each part of the answer or, if nobody knows it, those that come close. Parts in a row
+// with the same sentences have them once.
 func (s *session) cite(r askJSON) {
-	for i, p := range r.Parts {
+	for i := 0; i < len(r.Parts); {
+		lines, label := s.citation(r, r.Parts[i]), fmt.Sprint(i+1)
+		for i++; i < len(r.Parts) && slices.Equal(s.citation(r, r.Parts[i]), lines); i++ {
+			label += fmt.Sprintf(", %d", i+1)
+		}
 		first, later := "", ""
 		if len(r.Parts) > 1 {
-			first = fmt.Sprintf("%d. ", i+1)
+			first = label + ". "
 			later = strings.Repeat(" ", len(first))
 		}
-		for _, line := range s.citation(r, p) {
+		for _, line := range lines {
 			fmt.Fprintln(s.app.Aside, s.app.Faint(s.app.Fold(first+line)))
 			first = later
 		}

@@ -354,6 +354,9 @@ func TestPDFiumStarts(t *testing.T) {
 		defer func() { recover() }()
 		h.use(t.Context(), func(pdfium.Pdfium, func()) error { panic("a mistake") })
 	}()
+	if h.running != nil {
+		t.Error("PDFium goes on after a panic, though it is being stopped")
+	}
 	if doc, err := h.parse(t.Context(), data); err != nil || len(doc.Blocks) != 1 {
 		t.Errorf("after a panic: %v, %v", doc, err)
 	}
@@ -643,6 +646,21 @@ func wordy(x, y float64, n int) (lines []string) {
 	return lines
 }
 
+// Lines may be drawn in a form.
+func TestPDFRuledForm(t *testing.T) {
+	stream := func(dict, s string) string {
+		return fmt.Sprintf("<< /Length %d %s >>\nstream\n%s\nendstream", len(s), dict, s)
+	}
+	form := drawGrid([]float64{70, 150, 230}, []float64{756, 728, 712})
+	doc, err := Parse(t.Context(), "a.pdf", writePDF("<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+		"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /Font << /F1 5 0 R >> /XObject << /X1 6 0 R >> >> /Contents 7 0 R >>", "<< >>",
+		"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>", stream("/Subtype /Form /BBox [0 0 612 792]", form),
+		stream("", "q 1 0 0 1 0 -60 cm /X1 Do Q "+drawPage("72 686 11 Gudrun", "152 686 11 3 May", "72 673 11 Pietsch", "72 656 11 Ayse", "152 656 11 1 June"))))
+	if got, want := show(doc), "title A\nl Gudrun Pietsch: 3 May\nl Ayse: 1 June"; got != want || err != nil {
+		t.Errorf("%s (%v)\nwant\n%s", got, err, want)
+	}
+}
+
 // What belongs together in lines below each other, and what does not.
 func TestPDFLines(t *testing.T) {
 	below := func(lines ...string) string { // lines of 11 points from the top of the page
@@ -668,9 +686,10 @@ func TestPDFLines(t *testing.T) {
 		"a label goes on": {below("Numbers: fire 110, police 112, ambulance 113 in the whole country, plus", "food: 95 euros.", "Text."), "p Numbers: fire 110, police 112, ambulance 113 in the whole country, plus food: 95 euros.\np Text."},
 		"plain headings": {drawPage("72 700 11 House rules", "72 670 11 \\247 3 Membership", "72 640 11 Any person may become a member.", "72 610 11 FEES", "72 597 11 The fee is 20 euros.", "72 567 11 Boats of the club", "72 537 11 There are four."),
 			"title House rules\n# § 3 Membership\np Any person may become a member.\n# FEES\np The fee is 20 euros.\n# Boats of the club\np There are four."},
-		"days":     {drawPage("72 700 11 Monday 3 June", "72 670 11 It rained.", "72 640 11 Tuesday 4 June", "72 610 11 It rained."), "# Monday 3 June\np It rained.\n# Tuesday 4 June\np It rained."},
-		"versions": {drawPage("72 730 18 Changes", "72 700 16 1.4.2 \\(2024-03-18\\)", "72 670 11 Fixed: the chart.", "72 640 16 12", "72 610 11 "+full+"in all the years."), "title Changes\n# 1.4.2 (2024-03-18)\nl Fixed: the chart.\np 12\np " + full + "in all the years."},
-		"one line": {below("Harbour museum"), "p Harbour museum"},
+		"days":                 {drawPage("72 700 11 Monday 3 June", "72 670 11 It rained.", "72 640 11 Tuesday 4 June", "72 610 11 It rained."), "# Monday 3 June\np It rained.\n# Tuesday 4 June\np It rained."},
+		"a title with figures": {drawPage("72 740 18 Statement 3/2024", "72 700 11 "+full+"in one year."), "title Statement 3/2024\np " + full + "in one year."},
+		"versions":             {drawPage("72 730 18 Changes", "72 700 16 1.4.2 \\(2024-03-18\\)", "72 670 11 Fixed: the chart.", "72 640 16 12", "72 610 11 "+full+"in all the years."), "title Changes\n# 1.4.2 (2024-03-18)\nl Fixed: the chart.\np 12\np " + full + "in all the years."},
+		"one line":             {below("Harbour museum"), "p Harbour museum"},
 	} {
 		doc, err := Parse(t.Context(), "a.pdf", layoutPDF(c.page))
 		if got := strings.TrimPrefix(show(doc), "title A\n"); got != c.want || err != nil {

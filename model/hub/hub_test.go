@@ -471,7 +471,7 @@ func TestServersThatLie(t *testing.T) {
 		want string
 	}{
 		{"other bytes", func(w http.ResponseWriter, r *http.Request) { w.Write(random(10_000)[1:]); w.Write([]byte{0}) }, "its checksum is"},
-		{"another length", func(w http.ResponseWriter, r *http.Request) { w.Write(data[:99]) }, "sends 99 bytes, the hub says 10000"},
+		{"another length", func(w http.ResponseWriter, r *http.Request) { w.Write(data[:99]) }, "sends 99 bytes, but the hub says 10000"},
 		{"another range", func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Range", "bytes 1-9999/10000")
 			w.WriteHeader(206)

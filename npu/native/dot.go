@@ -375,13 +375,19 @@ func minimaPlain(dst []float32, stride int, w []byte, blocks int, x []input, m i
 	}
 }
 
-// withMinima is a kernel for a type with minima, of a kernel for all but the minima and one that adds those of a group.
+// withMinima is a kernel for a type with minima, of a kernel for all but the minima and one that adds those of a group: after a
+// few groups, while their minima, which come last in a group, are still in the nearest caches.
 func withMinima(t npu.DType, mul mulPacked[input], add func(dst []float32, stride int, w []byte, blocks int, x []input, m int)) mulPacked[input] {
+	const few = 1 << 15 // bytes
 	return func(dst []float32, stride int, w []byte, groups, blocks int, x []input, m int) {
-		mul(dst, stride, w, groups, blocks, x, m)
 		size, at := groupBytes(t, blocks), groupScales(blocks)+blocks*groupWords(t)
-		for g := range groups {
-			add(dst[g*groupRows:], stride, w[g*size+at:(g+1)*size], blocks, x, m)
+		for from := 0; from < groups; {
+			n := min(max(1, few/size), groups-from)
+			mul(dst[from*groupRows:], stride, w[from*size:], n, blocks, x, m)
+			for g := from; g < from+n; g++ {
+				add(dst[g*groupRows:], stride, w[g*size+at:(g+1)*size], blocks, x, m)
+			}
+			from += n
 		}
 	}
 }

@@ -49,7 +49,7 @@ func parseMarkdown(_ context.Context, data []byte) (Document, error) {
 		m.line(lines[i], next)
 	}
 	m.end()
-	m.doc.demoteTitle()
+	m.doc.demoteTitle(false)
 	m.doc.Blocks = append(m.front, m.doc.Blocks...)
 	return m.doc, nil
 }

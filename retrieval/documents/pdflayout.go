@@ -46,7 +46,7 @@ func (d *pdfDocument) layout() Document {
 		b.doc.Add(Paragraph, b.doc.Title)
 		b.doc.Title = d.title
 	}
-	b.doc.demoteTitle()
+	b.doc.demoteTitle(b.doc.Title != d.title)
 	return b.doc
 }
 

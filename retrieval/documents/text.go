@@ -101,7 +101,7 @@ func textDocument(lines []string, titled bool) Document {
 	for i, lines := range rest {
 		doc.Blocks[i].Text = english.Collapse(doc.Blocks[i].Text + " " + strings.Join(lines, " "))
 	}
-	doc.demoteTitle()
+	doc.demoteTitle(false)
 	return doc
 }
 

@@ -1,4 +1,4 @@
-// Package testfile helps the tests of several packages with files. It finds data that is kept beside the repository, and
+// Package testfile helps the tests of several packages with files. It finds data that is kept next to the repository, and
 // damages files that the program wrote. No program imports it.
 package testfile
 

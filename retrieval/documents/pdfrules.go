@@ -198,7 +198,7 @@ func appendEdge(edges []pdfBox, a, b [2]float64) []pdfBox {
 	return append(edges, e)
 }
 
-// thinEdges returns the edges of a filled shape that are those of a line: another edge runs close beside them.
+// thinEdges returns the edges of a filled shape that are those of a line: another edge runs close to them.
 func thinEdges(edges []pdfBox) (thin []pdfBox) {
 	for i, a := range edges {
 		for j, b := range edges {

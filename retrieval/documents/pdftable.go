@@ -142,7 +142,7 @@ func (g *pdfGrid) table(part []int, cells [][]pdfRun, words compounds) *pdfTable
 	return t
 }
 
-// goOn appends a table that stands directly below, at the top of the next page, if its columns are the same. The names of
+// goOn appends a table that stands directly below, mostly at the top of the next page, if its columns are the same. The names of
 // the columns may be repeated there.
 func (t *pdfTable) goOn(next *pdfTable) bool {
 	if len(t.lefts) != len(next.lefts) || len(t.lefts) < 2 {

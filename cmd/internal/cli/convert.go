@@ -28,7 +28,7 @@ func (c *modelsQuantize) Help() string {
   ${program} models quantize model-f16.gguf model-q4_k_m.gguf
   ${program} models quantize model-f16.gguf model-q8_0.gguf --type q8_0
 
-Norms and biases stay F32. The output matrix gets at least 6 bits, and q4_k_s, q4_k_m and q5_k_m give some other matrices more bits, as llama.cpp's quantiser does. Matrices whose rows are not whole blocks of 256 become Q8_0. The file appears when it is complete, with its SHA-256 in a file beside it, for models check.`
+Norms and biases stay F32. The output matrix gets at least 6 bits, and q4_k_s, q4_k_m and q5_k_m give some other matrices more bits, as llama.cpp's quantiser does. Matrices whose rows are not whole blocks of 256 become Q8_0. The file appears when it is complete, with its SHA-256 in a file next to it, for models check.`
 }
 
 func (c *modelsQuantize) Run(a *App) error {

@@ -2,11 +2,11 @@ package decoder
 
 import (
 	"math"
-	"slices"
 	"sync"
 
 	"tandem"
 	"tandem/model/sample"
+	"tandem/npu/native"
 )
 
 // mix returns p^s over the vocabulary and h^s, given the logits of each context and a state.
@@ -41,56 +41,54 @@ const manyTokens = 1 << 14
 
 // mixture returns Σ weights[i]·softmax(logits[i]), each softmax without the token except if it is not negative.
 func mixture(logits [][]float32, weights []float64, except tandem.Token) []float64 {
-	p := make([]float64, len(logits[0]))
-	parts := [][]float64{p}
-	for range logits[1:] {
-		memory := spareParts.Get().(*[]float64)
-		defer spareParts.Put(memory)
-		*memory = slices.Grow((*memory)[:0], len(p))[:len(p)]
-		parts = append(parts, *memory)
-	}
+	parts := make([]*part, len(logits))
 	var mixing sync.WaitGroup
 	for i, l := range logits {
-		part := func() { scaledSoftmax(parts[i], l, weights[i], except) }
+		parts[i] = spareParts.Get().(*part)
+		defer spareParts.Put(parts[i])
+		set := func() { parts[i].set(l, weights[i], except) }
 		if len(l) < manyTokens {
-			part()
+			set()
 		} else {
-			mixing.Go(part)
+			mixing.Go(set)
 		}
 	}
 	mixing.Wait()
-	for _, part := range parts[1:] { // in a fixed order, so that the sum has the same bits every time
-		for x, v := range part {
-			p[x] += v
+	p := make([]float64, len(logits[0]))
+	for from := 0; from < len(p); from += near {
+		for _, part := range parts { // in a fixed order, so that the sum has the same bits every time
+			part.addTo(p, from, min(from+near, len(p)))
 		}
 	}
 	return p
 }
 
-// spareParts is memory for contexts' shares of a mixture. With a large vocabulary they are most of what answers throw away.
-var spareParts = sync.Pool{New: func() any { return new([]float64) }}
+// near is the number of tokens that parts are added to at a time, so that they stay in the near caches.
+const near = 2048
 
-// scaledSoftmax writes weight·softmax(logits) to e, without the token except if it is not negative.
-func scaledSoftmax(e []float64, logits []float32, weight float64, except tandem.Token) {
-	top, sum := maximum(logits), 0.0
-	for x, l := range logits {
-		e[x] = math.Exp(float64(l) - top)
-		sum += e[x]
-	}
+// part is a context's part of a mixture: exponentials of its logits, and what to multiply them by.
+type part struct {
+	exps  []float32
+	scale float64
+}
+
+// spareParts is memory for parts. With a large vocabulary it would be most of what answers throw away.
+var spareParts = sync.Pool{New: func() any { return new(part) }}
+
+// set makes the part weight·softmax(logits), without the token except if it is not negative.
+func (p *part) set(logits []float32, weight float64, except tandem.Token) {
+	p.exps = append(p.exps[:0], logits...)
 	if except >= 0 {
-		all := sum
-		sum -= e[except]
-		e[except] = 0
-		if sum < all/1024 { // nearly all the mass was that token's, and the rest is mostly rounding error
-			rest := slices.Clone(logits)
-			rest[except] = float32(math.Inf(-1))
-			scaledSoftmax(e, rest, weight, -1)
-			return
-		}
+		p.exps[except] = float32(math.Inf(-1))
 	}
-	scale := weight / sum
-	for x := range e {
-		e[x] *= scale
+	p.scale = weight / native.Exps(p.exps)
+}
+
+// addTo adds the part's probabilities of the tokens from from to to.
+func (p *part) addTo(sum []float64, from, to int) {
+	exps, sum := p.exps[from:to], sum[from:to]
+	for x, e := range exps {
+		sum[x] += float64(float64(e) * p.scale) // the conversion keeps a compiler from fusing
 	}
 }
 

@@ -57,8 +57,9 @@ type kernels struct {
 	fetch func(p *uint16, stride, n int)
 	// narrow rounds to F16.
 	narrow func(dst []uint16, src []float32)
-	// softmax replaces the scores in s by e^(scale·s − max) / Σ.
-	softmax func(s []float32, scale float32)
+	// scaleMax and exps are the two halves of a softmax: see scaleMaxPlain and expsPlain.
+	scaleMax func(s []float32, scale float32) (top float32)
+	exps     func(s []float32, top float32) (sum float32)
 	// swiGLU computes out = silu(gate)·up.
 	swiGLU func(out, gate, up []float32)
 	// scale computes out = x·by·w. add computes out = x + y.
@@ -115,13 +116,14 @@ var plainKernels = kernels{
 		npu.CacheF16:  {turnPlain, mixF16Plain, mix4By(mixF16Plain)},
 		npu.CacheQ8_0: {turnQ80Plain, mixQ80Plain, mix4By(mixQ80Plain)},
 	},
-	fetch:   func(*uint16, int, int) {},
-	narrow:  narrowPlain,
-	softmax: softmaxPlain,
-	swiGLU:  swiGLUPlain,
-	scale:   scalePlain,
-	add:     addPlain,
-	rotate:  rotatePlain,
+	fetch:    func(*uint16, int, int) {},
+	narrow:   narrowPlain,
+	scaleMax: scaleMaxPlain,
+	exps:     expsPlain,
+	swiGLU:   swiGLUPlain,
+	scale:    scalePlain,
+	add:      addPlain,
+	rotate:   rotatePlain,
 }
 
 // lanes is the accumulator of a vector sum: element i goes to lane i mod 8.
@@ -231,35 +233,6 @@ func mixF16Plain(acc, p []float32, v []uint16, stride int) {
 		for i := range acc {
 			acc[i] += float32(w * quant.F16ToF32(row[i]))
 		}
-	}
-}
-
-// softmaxPlain sums like dot with one accumulator: element i goes to lane i mod 8, and the remaining elements follow.
-func softmaxPlain(s []float32, scale float32) {
-	top := s[0]
-	for i, v := range s {
-		s[i] = v * scale
-		if i == 0 || s[i] > top {
-			top = s[i]
-		}
-	}
-	var acc lanes
-	i := 0
-	for ; i+8 <= len(s); i += 8 {
-		x := (*lanes)(s[i:])
-		for l, v := range x {
-			x[l] = exp(v - top)
-			acc[l] += x[l]
-		}
-	}
-	sum := acc.sum()
-	for ; i < len(s); i++ {
-		s[i] = exp(s[i] - top)
-		sum += s[i]
-	}
-	inv := 1 / sum
-	for i := range s {
-		s[i] *= inv
 	}
 }
 

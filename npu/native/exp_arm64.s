@@ -130,9 +130,9 @@ loop:
 	BNE loop
 	RET
 
-// func scaleMax(s *float32, n int, scale float32, top *[8]float32)
+// func scaleMaxVector(s *float32, n int, scale float32, top *[8]float32)
 // It multiplies s[i] by scale and sets top[i mod 8] to the maximum of that lane.
-TEXT ·scaleMax(SB), NOSPLIT, $0-32
+TEXT ·scaleMaxVector(SB), NOSPLIT, $0-32
 	MOVD s+0(FP), R0
 	MOVD n+8(FP), R1
 	FMOVS scale+16(FP), F2

@@ -563,9 +563,9 @@ loop:
 	VZEROUPPER
 	RET
 
-// func scaleMax(s *float32, n int, scale float32, top *[8]float32)
+// func scaleMaxVector(s *float32, n int, scale float32, top *[8]float32)
 // It multiplies s[i] by scale and sets top[i mod 8] to the maximum of that lane. n is a nonzero multiple of 8.
-TEXT ·scaleMax(SB), NOSPLIT, $0-32
+TEXT ·scaleMaxVector(SB), NOSPLIT, $0-32
 	MOVQ s+0(FP), DI
 	MOVQ n+8(FP), CX
 	VBROADCASTSS scale+16(FP), Y6

@@ -111,7 +111,8 @@ var neonKernels = kernels{
 		}
 		narrowPlain(dst[whole:], src[whole:])
 	},
-	softmax: softmax,
+	scaleMax: scaleMax,
+	exps:     exps,
 	swiGLU: func(out, gate, up []float32) {
 		whole := len(out) / 8 * 8
 		if whole > 0 {

@@ -252,7 +252,7 @@ func compareElementwise(t fataler, k *kernels, r *rand.Rand, n int) {
 	}
 	got, want := append([]float32(nil), x...), append([]float32(nil), x...)
 	k.softmax(got, scale)
-	softmaxPlain(want, scale)
+	plainKernels.softmax(want, scale)
 	same(t, fmt.Sprintf("softmax of %d", n), got, want)
 	k.swiGLU(got, x, up)
 	swiGLUPlain(want, x, up)

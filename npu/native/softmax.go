@@ -1,38 +1,47 @@
-//go:build amd64 || arm64
-
 package native
 
-//go:noescape
-func scaleMax(s *float32, n int, scale float32, top *[8]float32)
-
-//go:noescape
-func expSum(s *float32, n int, top float32, sum *[8]float32)
-
-// softmax is softmaxPlain with vectors of eight elements.
-func softmax(s []float32, scale float32) {
-	whole := len(s) / 8 * 8
-	if whole == 0 {
-		softmaxPlain(s, scale)
-		return
-	}
-	var tops, sums lanes
-	scaleMax(&s[0], whole, scale, (*[8]float32)(&tops))
-	top := tops[0]
-	for _, v := range tops[1:] {
-		top = max(top, v)
-	}
-	for i := whole; i < len(s); i++ {
-		s[i] *= scale
-		top = max(top, s[i])
-	}
-	expSum(&s[0], whole, top, (*[8]float32)(&sums))
-	sum := sums.sum()
-	for i := whole; i < len(s); i++ {
-		s[i] = exp(s[i] - top)
-		sum += s[i]
-	}
+// softmax replaces the scores in s by e^(scale·s − max) / Σ.
+func (k *kernels) softmax(s []float32, scale float32) {
+	sum := k.exps(s, k.scaleMax(s, scale))
 	inv := 1 / sum
 	for i := range s {
 		s[i] *= inv
 	}
+}
+
+// scaleMaxPlain multiplies s by scale and returns its largest element. s must not be empty.
+func scaleMaxPlain(s []float32, scale float32) float32 {
+	s[0] *= scale
+	top := s[0]
+	for i, v := range s[1:] {
+		s[1+i] = v * scale
+		if s[1+i] > top {
+			top = s[1+i]
+		}
+	}
+	return top
+}
+
+// expsPlain replaces each x in s by e^(x − top) and returns their sum. It sums like dot with one accumulator: element i goes to
+// lane i mod 8, and the remaining elements follow.
+func expsPlain(s []float32, top float32) float32 {
+	var acc lanes
+	i := 0
+	for ; i+8 <= len(s); i += 8 {
+		x := (*lanes)(s[i:])
+		for l, v := range x {
+			x[l] = exp(v - top)
+			acc[l] += x[l]
+		}
+	}
+	return expsRest(s[i:], top, acc.sum())
+}
+
+// expsRest is the part of expsPlain for the elements that fill no vector: it adds them to sum.
+func expsRest(s []float32, top, sum float32) float32 {
+	for i, v := range s {
+		s[i] = exp(v - top)
+		sum += s[i]
+	}
+	return sum
 }

@@ -1,6 +1,7 @@
 package native
 
 import (
+	"slices"
 	"sync"
 	"unsafe"
 )
@@ -19,6 +20,22 @@ func Dots(dst, x, w []float32, stride int) {
 	}
 	_ = w[(len(dst)-1)*stride+len(x)-1] // the kernel does not check
 	kernelsHere().dotsF32(dst, x, unsafe.Pointer(&w[0]), 4*stride)
+}
+
+// expBlock is how many exponentials Exps sums in float32 before it adds them in float64.
+const expBlock = 1024
+
+// Exps replaces each x in s by e^(x − max), within 3 units in the last place and 0 below e^−87, and returns their sum. The
+// results have the same bits on every processor. s must not be empty.
+func Exps(s []float32) (sum float64) { return kernelsHere().expsInBlocks(s) }
+
+// expsInBlocks is Exps with these kernels.
+func (k *kernels) expsInBlocks(s []float32) (sum float64) {
+	top := k.scaleMax(s, 1)
+	for block := range slices.Chunk(s, expBlock) {
+		sum += float64(k.exps(block, top))
+	}
+	return sum
 }
 
 // Softmax replaces the scores in s by e^(scale·s − max) / Σ, with the same bits on every processor. s must not be empty.

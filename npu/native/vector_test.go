@@ -1,12 +1,14 @@
 package native
 
 import (
+	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"unsafe"
 )
 
-// Dots and Softmax give the same bits as plain Go, and Dots panics if w is too short.
+// Dots, Exps and Softmax give the same bits as plain Go, and Dots panics if w is too short.
 func TestVectorsEqualPlainGo(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, n := range []int{1, 7, 32, 33, 105} {
@@ -23,7 +25,7 @@ func TestVectorsEqualPlainGo(t *testing.T) {
 		same(t, "dots", got, want)
 		y := append([]float32(nil), x...)
 		Softmax(x, .3)
-		softmaxPlain(y, .3)
+		plainKernels.softmax(y, .3)
 		same(t, "softmax", x, y)
 	}
 	defer func() {
@@ -32,4 +34,39 @@ func TestVectorsEqualPlainGo(t *testing.T) {
 		}
 	}()
 	Dots(make([]float32, 2), make([]float32, 4), make([]float32, 7), 4)
+}
+
+// Exps gives the same bits with every kernel, nothing for −Inf, and a sum as exact as its exponentials over a large vocabulary.
+func TestExps(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, n := range []int{1, 7, 8, expBlock - 1, expBlock, expBlock + 9, 150001} {
+		x := make([]float32, n)
+		for i := range x {
+			x[i] = float32(3 * r.NormFloat64())
+		}
+		x[n/2] = 4
+		x[n/3] = float32(math.Inf(-1))
+		if n == 1 {
+			x[0] = 4
+		}
+		var top, want float64
+		for _, v := range x {
+			top = max(top, float64(v))
+		}
+		for _, v := range x {
+			want += math.Exp(float64(v) - top)
+		}
+		got, plain := slices.Clone(x), slices.Clone(x)
+		sum := Exps(got)
+		if plainSum := plainKernels.expsInBlocks(plain); sum != plainSum {
+			t.Errorf("%d: the sum is %v, in plain Go %v", n, sum, plainSum)
+		}
+		same(t, "exps", got, plain)
+		if math.Abs(sum-want) > 1e-6*want || n > 1 && got[n/3] != 0 {
+			t.Errorf("%d: the sum is %v, want %v; e^−∞ is %v", n, sum, want, got[n/3])
+		}
+	}
+	if sum := Exps([]float32{1, float32(math.NaN()), 2}); !math.IsNaN(sum) {
+		t.Errorf("with a NaN the sum is %v", sum)
+	}
 }

@@ -68,7 +68,7 @@ var rules = []struct{ packages, imports string }{
 	{"netem", ""},
 
 	// A side's distributions.
-	{"decoder", "tandem aggregator profiler retrieval/passages decoder/ground decoder/kvstore specdec dllm model/... npu internal/refusal"},
+	{"decoder", "tandem aggregator profiler retrieval/passages decoder/ground decoder/kvstore specdec dllm model/... npu npu/native internal/refusal"}, // native for its exponentials
 	{"decoder/extract", "tandem aggregator decoder decoder/ground internal/sentences model/span model/tokenizer retrieval/passages"},
 	{"decoder/ground", "tandem model/tokenizer"},
 	{"decoder/kvstore", "internal/filelock"},

@@ -1,0 +1,38 @@
+//go:build amd64 || arm64
+
+package native
+
+//go:noescape
+func scaleMaxVector(s *float32, n int, scale float32, top *[8]float32)
+
+//go:noescape
+func expSum(s *float32, n int, top float32, sum *[8]float32)
+
+// scaleMax is scaleMaxPlain with vectors of eight elements.
+func scaleMax(s []float32, scale float32) float32 {
+	whole := len(s) / 8 * 8
+	if whole == 0 {
+		return scaleMaxPlain(s, scale)
+	}
+	var tops lanes
+	scaleMaxVector(&s[0], whole, scale, (*[8]float32)(&tops))
+	top := tops[0]
+	for _, v := range tops[1:] {
+		top = max(top, v)
+	}
+	for i, v := range s[whole:] {
+		s[whole+i] = v * scale
+		top = max(top, s[whole+i])
+	}
+	return top
+}
+
+// exps is expsPlain with vectors of eight elements.
+func exps(s []float32, top float32) float32 {
+	whole := len(s) / 8 * 8
+	var sums lanes
+	if whole > 0 {
+		expSum(&s[0], whole, top, (*[8]float32)(&sums))
+	}
+	return expsRest(s[whole:], top, sums.sum())
+}

@@ -6,8 +6,15 @@ import "tandem"
 // says what is likeliest after it, rows of rejected drafts too. What was said last after the same two tokens counts, or else after
 // the same one.
 type Recycle struct {
-	text []tandem.Token
-	said map[[2]tandem.Token][]Likely // after two tokens, the first of which may be Separator for any
+	text  []tandem.Token
+	where table // of what was said after two tokens, the first of which may be Separator for any
+	said  []saying
+}
+
+// saying is what the model said, the likeliest first.
+type saying struct {
+	likely [recycled]Likely
+	n      int
 }
 
 // recycled is how many tokens are kept after each.
@@ -24,9 +31,6 @@ func (r *Recycle) Settle(v *Verdict) {
 	if v.Next == nil || v.After < 2 || v.After > len(r.text) {
 		return
 	}
-	if r.said == nil {
-		r.said = map[[2]tandem.Token][]Likely{}
-	}
 	end := [2]tandem.Token(r.text[v.After-2:])
 	r.learn(end, v.Next(-1, recycled))
 	for _, i := range v.Verified {
@@ -40,20 +44,38 @@ func (r *Recycle) Settle(v *Verdict) {
 }
 
 func (r *Recycle) learn(after [2]tandem.Token, said []Likely) {
-	r.said[after], r.said[[2]tandem.Token{Separator, after[1]}] = said, said
+	for _, first := range [...]tandem.Token{after[0], Separator} {
+		k := key(int32(first), after[1])
+		at := r.where.get(k)
+		if at < 0 {
+			at = int32(len(r.said))
+			r.said = append(r.said, saying{})
+			r.where.set(k, at)
+		}
+		r.said[at].n = copy(r.said[at].likely[:], said)
+	}
+}
+
+// after returns what was said last after two tokens, and how many of them it was said after. It may be nothing.
+func (r *Recycle) after(last [2]tandem.Token) (said []Likely, match int) {
+	at, match := r.where.get(key(int32(last[0]), last[1])), 2
+	if at < 0 {
+		at, match = r.where.get(key(int32(Separator), last[1])), 1
+	}
+	if at < 0 {
+		return nil, 0
+	}
+	return r.said[at].likely[:r.said[at].n], match
 }
 
 // Propose implements Drafter.
 func (r *Recycle) Propose(t *Tree) {
-	if len(r.text) < 2 || r.said == nil {
+	if len(r.text) < 2 {
 		return
 	}
 	end := [2]tandem.Token(r.text[len(r.text)-2:])
 	grow(t, 48, -1, end, func(at [2]tandem.Token, emit func(tandem.Token, float64, Class, [2]tandem.Token)) {
-		list, match := r.said[at], 2
-		if list == nil {
-			list, match = r.said[[2]tandem.Token{Separator, at[1]}], 1
-		}
+		list, match := r.after(at)
 		for _, l := range list {
 			if l.P >= leastRecycled {
 				emit(l.Token, l.P, ClassOf(FromRecycled, match), [2]tandem.Token{at[1], l.Token})

@@ -11,6 +11,7 @@ import (
 	"tandem"
 	"tandem/model"
 	"tandem/model/sample"
+	"tandem/npu/native"
 	"tandem/npu"
 )
 
@@ -215,27 +216,10 @@ func (s *Speculator) Settle(v sample.Verdict) {
 
 // topOf returns the n likeliest tokens, with their probabilities among these.
 func topOf(logits []float32, n int) []Likely {
-	top, least := make([]Likely, 0, n+1), float32(math.Inf(-1))
-	for t, l := range logits {
-		if !(l > least) {
-			continue
-		}
-		i := len(top)
-		for ; i > 0 && float64(l) > top[i-1].P; i-- {
-		}
-		if top = slices.Insert(top, i, Likely{tandem.Token(t), float64(l)}); len(top) > n {
-			top = top[:n]
-		}
-		if len(top) == n {
-			least = float32(top[n-1].P)
-		}
-	}
-	sum, most := 0.0, 0.0
-	for i := range top {
-		if i == 0 {
-			most = top[0].P
-		}
-		top[i].P = math.Exp(top[i].P - most)
+	best := native.Top(logits, n)
+	top, sum := make([]Likely, len(best)), 0.0
+	for i, t := range best {
+		top[i] = Likely{tandem.Token(t), math.Exp(float64(logits[t]) - float64(logits[best[0]]))}
 		sum += top[i].P
 	}
 	for i := range top {
@@ -245,13 +229,10 @@ func topOf(logits []float32, n int) []Likely {
 }
 
 func likeliest(logits []float32) tandem.Token {
-	best := 0
-	for i, l := range logits {
-		if l > logits[best] {
-			best = i
-		}
+	if top := native.Top(logits, 1); len(top) > 0 {
+		return tandem.Token(top[0])
 	}
-	return tandem.Token(best)
+	return 0
 }
 
 // Measure measures the Costs of a model, for about as long as budget. It times passes of several numbers of rows in

@@ -91,6 +91,7 @@ func BenchmarkElementwise(b *testing.B) {
 			{"quantize", func() { k.quantize(blocks, x) }},
 			{"quantizeK", func() { k.quantizeK(in, x) }},
 			{"softmax", func() { copy(out, x); k.softmax(out, 0.1) }},
+			{"maxima", func() { k.maxima(out[:n/maximaBlock], x) }},
 			{"swiGLU", func() { k.swiGLU(out, x, y) }},
 			{"scale", func() { k.scale(out, x, y, 0.1) }},
 			{"add", func() { k.add(out, x, y) }},

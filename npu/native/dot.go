@@ -60,6 +60,8 @@ type kernels struct {
 	// scaleMax and exps are the two halves of a softmax: see scaleMaxPlain and expsPlain.
 	scaleMax func(s []float32, scale float32) (top float32)
 	exps     func(s []float32, top float32) (sum float32)
+	// maxima sets dst[i] to the largest of x[64·i:][:64] that is not NaN, −Inf if there is none.
+	maxima func(dst, x []float32)
 	// swiGLU computes out = silu(gate)·up.
 	swiGLU func(out, gate, up []float32)
 	// scale computes out = x·by·w. add computes out = x + y.
@@ -120,6 +122,7 @@ var plainKernels = kernels{
 	narrow:   narrowPlain,
 	scaleMax: scaleMaxPlain,
 	exps:     expsPlain,
+	maxima:   maximaPlain,
 	swiGLU:   swiGLUPlain,
 	scale:    scalePlain,
 	add:      addPlain,

@@ -58,3 +58,44 @@ loop:
 	VMOVUPS Y0, (R8)
 	ADDQ $32, R8
 	NEXT8(loop)
+
+DATA minusInf<>+0(SB)/4, $0xFF800000
+GLOBL minusInf<>(SB), RODATA|NOPTR, $4
+
+// LARGER makes max the larger of itself and x, and keeps it where x is NaN: the second operand wins then.
+#define LARGER(max, x, at) \
+	VMOVUPS at(SI), x; \
+	VMAXPS max, x, max
+
+// func maximaAVX2(dst, x *float32, blocks int)
+// It sets dst[i] to the largest of x[64·i:][:64] that is not NaN, −Inf if there is none. blocks is not zero.
+TEXT ·maximaAVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ blocks+16(FP), CX
+	VBROADCASTSS minusInf<>(SB), Y7
+loop:
+	VMOVAPS Y7, Y0
+	VMOVAPS Y7, Y1
+	LARGER(Y0, Y2, 0)
+	LARGER(Y1, Y3, 32)
+	LARGER(Y0, Y4, 64)
+	LARGER(Y1, Y5, 96)
+	LARGER(Y0, Y2, 128)
+	LARGER(Y1, Y3, 160)
+	LARGER(Y0, Y4, 192)
+	LARGER(Y1, Y5, 224)
+	VMAXPS Y1, Y0, Y0
+	VEXTRACTF128 $1, Y0, X1
+	VMAXPS X1, X0, X0
+	VSHUFPS $0x4E, X0, X0, X1
+	VMAXPS X1, X0, X0
+	VSHUFPS $0xB1, X0, X0, X1
+	VMAXPS X1, X0, X0
+	VMOVSS X0, (DI)
+	ADDQ $256, SI
+	ADDQ $4, DI
+	DECQ CX
+	JNZ  loop
+	VZEROUPPER
+	RET

@@ -70,3 +70,34 @@ loop:
 	SUBS $8, R4, R4
 	BNE loop
 	RET
+
+// FMAXNM4 and FMAXNMV keep the number where the other one is NaN.
+#define FMAXNM4(d, n, m) WORD $(0x4E20C400 | (m)<<16 | (n)<<5 | (d))
+#define FMAXNMV(d, n) WORD $(0x6E30C800 | (n)<<5 | (d))
+
+// func maximaNEON(dst, x *float32, blocks int)
+// It sets dst[i] to the largest of x[64·i:][:64] that is not NaN, −Inf if there is none.
+TEXT ·maximaNEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD x+8(FP), R1
+	MOVD blocks+16(FP), R2
+	MOVW $0xFF800000, R4
+	VDUP R4, V16.S4
+loop:
+	VMOV V16.B16, V17.B16
+	VMOV V16.B16, V18.B16
+	MOVD $4, R3
+quarter:
+	VLD1.P 64(R1), [V0.S4, V1.S4, V2.S4, V3.S4]
+	FMAXNM4(17, 17, 0)
+	FMAXNM4(18, 18, 1)
+	FMAXNM4(17, 17, 2)
+	FMAXNM4(18, 18, 3)
+	SUBS $1, R3, R3
+	BNE quarter
+	FMAXNM4(17, 17, 18)
+	FMAXNMV(17, 17)
+	FMOVS.P F17, 4(R0)
+	SUBS $1, R2, R2
+	BNE loop
+	RET

@@ -85,6 +85,9 @@ func narrowAVX2(dst *uint16, src *float32, n int)
 func scaleAVX2(out, x, w *float32, n int, by float32)
 
 //go:noescape
+func maximaAVX2(dst, x *float32, blocks int)
+
+//go:noescape
 func addAVX2(out, x, y *float32, n int)
 
 //go:noescape
@@ -156,6 +159,7 @@ var avx2Kernels = kernels{
 	},
 	scaleMax: scaleMax,
 	exps:     exps,
+	maxima:   func(dst, x []float32) { maximaAVX2(&dst[0], &x[0], len(dst)) },
 	swiGLU: func(out, gate, up []float32) {
 		whole := len(out) / 8 * 8
 		if whole > 0 {

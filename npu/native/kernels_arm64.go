@@ -57,6 +57,9 @@ func narrowNEON(dst *uint16, src *float32, n int)
 func scaleNEON(out, x, w *float32, n int, by float32)
 
 //go:noescape
+func maximaNEON(dst, x *float32, blocks int)
+
+//go:noescape
 func addNEON(out, x, y *float32, n int)
 
 //go:noescape
@@ -113,6 +116,7 @@ var neonKernels = kernels{
 	},
 	scaleMax: scaleMax,
 	exps:     exps,
+	maxima:   func(dst, x []float32) { maximaNEON(&dst[0], &x[0], len(dst)) },
 	swiGLU: func(out, gate, up []float32) {
 		whole := len(out) / 8 * 8
 		if whole > 0 {

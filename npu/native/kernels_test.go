@@ -254,6 +254,16 @@ func compareElementwise(t fataler, k *kernels, r *rand.Rand, n int) {
 	k.softmax(got, scale)
 	plainKernels.softmax(want, scale)
 	same(t, fmt.Sprintf("softmax of %d", n), got, want)
+	if blocks := n / maximaBlock; blocks > 0 {
+		x := slices.Clone(x)
+		for range n / 8 {
+			x[r.IntN(n)] = float32([]float64{math.NaN(), math.Inf(-1), math.Inf(1)}[r.IntN(3)])
+		}
+		got, want := make([]float32, blocks), make([]float32, blocks)
+		k.maxima(got, x)
+		maximaPlain(want, x)
+		same(t, fmt.Sprintf("maxima of %d", n), got, want)
+	}
 	k.swiGLU(got, x, up)
 	swiGLUPlain(want, x, up)
 	same(t, fmt.Sprintf("swiGLU of %d", n), got, want)

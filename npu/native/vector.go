@@ -1,6 +1,7 @@
 package native
 
 import (
+	"math"
 	"slices"
 	"sync"
 	"unsafe"
@@ -36,6 +37,78 @@ func (k *kernels) expsInBlocks(s []float32) (sum float64) {
 		sum += float64(k.exps(block, top))
 	}
 	return sum
+}
+
+// maximaBlock is the number of elements that maxima looks at for each of its results.
+const maximaBlock = 64
+
+// maximaPlain is maxima in plain Go.
+func maximaPlain(dst, x []float32) {
+	for i := range dst {
+		dst[i] = float32(math.Inf(-1))
+		for _, v := range x[maximaBlock*i:][:maximaBlock] {
+			if v > dst[i] {
+				dst[i] = v
+			}
+		}
+	}
+}
+
+// Top returns the indices of the n largest elements of x, the largest first and equal ones by index. It leaves out NaN and −Inf.
+func Top(x []float32, n int) []int {
+	t := newTopList(n)
+	var memory [64]float32
+	from, k := 0, kernelsHere()
+	for from+maximaBlock <= len(x) {
+		maxima := memory[:min(len(memory), (len(x)-from)/maximaBlock)]
+		k.maxima(maxima, x[from:])
+		bound := t.least
+		if from == 0 { // n elements are at least the nth of the maxima
+			first := newTopList(n)
+			first.look(maxima, 0, len(maxima))
+			bound = first.least
+		}
+		for i, top := range maxima {
+			if top >= bound && top > t.least {
+				t.look(x, from+maximaBlock*i, from+maximaBlock*(i+1))
+			}
+		}
+		from += maximaBlock * len(maxima)
+	}
+	t.look(x, from, len(x))
+	return t.at
+}
+
+// topList is where the n largest elements that were looked at stand, the largest first.
+type topList struct {
+	at    []int
+	n     int
+	least float32 // what an element must exceed to be among them
+}
+
+func newTopList(n int) *topList {
+	return &topList{at: make([]int, 0, n+1), n: n, least: float32(math.Inf(-1))}
+}
+
+// look takes the elements of x from from to to into account.
+func (t *topList) look(x []float32, from, to int) {
+	for i := from; i < to; i++ {
+		v := x[i]
+		if !(v > t.least) {
+			continue
+		}
+		at := len(t.at)
+		t.at = append(t.at, i)
+		for ; at > 0 && v > x[t.at[at-1]]; at-- {
+			t.at[at] = t.at[at-1]
+		}
+		if t.at[at] = i; len(t.at) > t.n {
+			t.at = t.at[:t.n]
+		}
+		if len(t.at) == t.n {
+			t.least = x[t.at[t.n-1]]
+		}
+	}
 }
 
 // Softmax replaces the scores in s by e^(scale·s − max) / Σ, with the same bits on every processor. s must not be empty.

@@ -1,9 +1,11 @@
 package native
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"testing"
 	"unsafe"
 )
@@ -68,5 +70,45 @@ func TestExps(t *testing.T) {
 	}
 	if sum := Exps([]float32{1, float32(math.NaN()), 2}); !math.IsNaN(sum) {
 		t.Errorf("with a NaN the sum is %v", sum)
+	}
+}
+
+// Top gives what sorting gives, with ties, NaN and infinities among the elements.
+func TestTop(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for range 2000 {
+		x, n := make([]float32, r.IntN(400)), 1+r.IntN(6)
+		for i := range x {
+			x[i] = float32(r.IntN(1 + r.IntN(50)))
+			if r.IntN(20) == 0 {
+				x[i] = float32([]float64{math.NaN(), math.Inf(-1), math.Inf(1)}[r.IntN(3)])
+			}
+		}
+		var want []int
+		for i, v := range x {
+			if v > float32(math.Inf(-1)) {
+				want = append(want, i)
+			}
+		}
+		slices.SortStableFunc(want, func(a, b int) int { return cmp.Compare(x[b], x[a]) })
+		if got := Top(x, n); !slices.Equal(got, want[:min(n, len(want))]) {
+			t.Fatalf("the %d largest of %v are at %v, want %v", n, x, got, want[:min(n, len(want))])
+		}
+	}
+}
+
+// BenchmarkTop finds the four likeliest tokens of vocabularies.
+func BenchmarkTop(b *testing.B) {
+	r := rand.New(rand.NewPCG(7, 8))
+	for _, n := range []int{2048, 151936} {
+		x := make([]float32, n)
+		for i := range x {
+			x[i] = float32(3 * r.NormFloat64())
+		}
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			for b.Loop() {
+				Top(x, 4)
+			}
+		})
 	}
 }

@@ -68,11 +68,11 @@ var rules = []struct{ packages, imports string }{
 	{"netem", ""},
 
 	// A side's distributions.
-	{"decoder", "tandem aggregator profiler retrieval/passages decoder/ground decoder/kvstore specdec dllm model/... npu npu/native internal/refusal"}, // native for its exponentials
+	{"decoder", "tandem aggregator profiler retrieval/passages decoder/ground decoder/kvstore specdec dllm model/... npu npu/native internal/refusal"}, // native for exponentials
 	{"decoder/extract", "tandem aggregator decoder decoder/ground internal/sentences model/span model/tokenizer retrieval/passages"},
 	{"decoder/ground", "tandem model/tokenizer"},
 	{"decoder/kvstore", "internal/filelock"},
-	{"specdec", "tandem model/... npu internal/filelock"},
+	{"specdec", "tandem model/... npu npu/native internal/filelock"}, // native to find the largest of a row
 	{"lora", "model/... npu npu/quant"},
 	{"lora/streams", "tandem model/..."},
 	{"lora/rewrite", "tandem model/... models npu/native"},

@@ -11,8 +11,8 @@ import (
 	"tandem"
 	"tandem/model"
 	"tandem/model/sample"
-	"tandem/npu/native"
 	"tandem/npu"
+	"tandem/npu/native"
 )
 
 // A Speculator implements sample.Speculator with a list of drafters. It serves one generation at a time. Acceptance

@@ -84,16 +84,33 @@ func (s Params) probabilities(dst []float64, logits []float32, recent []tandem.T
 		p[best] = 1
 		return p
 	}
-	s.cut(p, p[best], r)
-	sum, top := 0.0, p[best]
-	for i, l := range p {
-		p[i] = math.Exp((l - top) / s.Temperature)
-		sum += p[i]
+	kept := s.cut(p, p[best], r)
+	if kept == nil {
+		s.softmax(p, p[best])
+		return p
 	}
-	for i := range p {
-		p[i] /= sum
+	r.kept = r.kept[:0]
+	for _, t := range kept {
+		r.kept = append(r.kept, p[t])
+	}
+	s.softmax(r.kept, p[best])
+	clear(p)
+	for i, t := range kept {
+		p[t] = r.kept[i]
 	}
 	return p
+}
+
+// softmax makes logits, of which top is the largest, probabilities at the temperature.
+func (s Params) softmax(logits []float64, top float64) {
+	sum := 0.0
+	for i, l := range logits {
+		logits[i] = math.Exp((l - top) / s.Temperature)
+		sum += logits[i]
+	}
+	for i := range logits {
+		logits[i] /= sum
+	}
 }
 
 // number returns a logit to compute with: −Inf for NaN, the largest float32 for +Inf.
@@ -142,56 +159,51 @@ func (s Params) penalise(p []float64, logits []float32, recent []tandem.Token) {
 	}
 }
 
-// cut sets the logits of tokens that top-k, top-p and min-p remove to -Inf. top is the largest logit.
-func (s Params) cut(logits []float64, top float64, r *ranking) {
-	n := len(logits)
-	if s.TopK > 0 && s.TopK < n || s.TopP > 0 && s.TopP < 1 {
-		r.deal(logits, top)
-		for _, t := range r.ids[s.nucleus(r):] {
-			logits[t] = math.Inf(-1)
-		}
+// cut returns the tokens that top-k, top-p and min-p keep, ascending, or nil if that is all. top is the largest logit.
+func (s Params) cut(logits []float64, top float64, r *ranking) (kept []int32) {
+	least := math.Inf(-1)
+	if s.MinP > 0 {
+		least = top + math.Log(s.MinP)
+	}
+	if s.TopK > 0 && s.TopK < len(logits) || s.TopP > 0 && s.TopP < 1 {
+		kept = slices.DeleteFunc(s.nucleus(logits, top, r), func(t int32) bool { return logits[t] < least })
+		return r.ascending(kept)
 	}
 	if s.MinP > 0 {
-		least := top + math.Log(s.MinP)
+		r.ids = r.ids[:0]
 		for i, l := range logits {
-			if l < least {
-				logits[i] = math.Inf(-1)
+			if l >= least {
+				r.ids = append(r.ids, int32(i))
 			}
 		}
+		return r.ids
 	}
+	return nil
 }
 
-// nucleus returns how many tokens top-k and then top-p keep: the first of r.ids. Top-p's share is of the mass that
-// top-k keeps.
-func (s Params) nucleus(r *ranking) int {
-	n := len(r.ids)
-	limit := n
-	if s.TopK > 0 {
-		limit = min(limit, s.TopK)
-	}
-	if s.TopP == 0 || s.TopP == 1 {
-		r.sort(limit)
-		return limit
-	}
-	mass := 0.0
-	if limit < n {
-		r.sort(limit)
-		for _, t := range r.ids[:limit] {
-			mass += math.Exp(r.logits[t] - r.top)
+// nucleus returns the tokens that top-k and then top-p keep, the likeliest first. Top-p's share is of the mass that top-k keeps.
+func (s Params) nucleus(logits []float64, top float64, r *ranking) []int32 {
+	mass, all := 0.0, s.TopP == 0 || s.TopP == 1
+	if s.TopK > 0 && s.TopK < len(logits) {
+		r.rank(logits, top, s.TopK)
+		for _, t := range r.ids {
+			mass += math.Exp(logits[t] - top)
 		}
 	} else {
-		for _, l := range r.logits {
-			mass += math.Exp(l - r.top)
+		for _, l := range logits {
+			mass += math.Exp(l - top)
 		}
+		// Even if all tokens were below this logit, they would not have the mass that top-p cuts.
+		r.deal(logits, top, top+math.Log((1-s.TopP)*mass/float64(len(logits))))
 	}
 	sum := 0.0
-	for i := range limit {
+	for i := range r.ids {
 		r.sort(i + 1)
-		if sum += math.Exp(r.logits[r.ids[i]] - r.top); sum >= s.TopP*mass {
-			return i + 1
+		if sum += math.Exp(logits[r.ids[i]] - top); !all && sum >= s.TopP*mass {
+			return r.ids[:i+1]
 		}
 	}
-	return limit
+	return r.ids
 }
 
 // A ranking orders tokens by descending logit, ties by ascending id. It puts them into buckets by their distance from
@@ -200,10 +212,11 @@ func (s Params) nucleus(r *ranking) int {
 type ranking struct {
 	logits []float64
 	top    float64
-	ids    []int32               // all tokens, bucket by bucket
+	ids    []int32               // the tokens, bucket by bucket
 	ends   [rankingBuckets]int32 // of the buckets in ids
 	bucket int                   // the first unsorted bucket
 	sorted int                   // how many ids come before it
+	kept   []float64             // the logits that cut keeps
 }
 
 // Each bucket spans 1/128 of a binade of distance, from 2⁻²⁰ to 2¹² nats, which suits flat and steep logits. The first
@@ -219,23 +232,77 @@ func (r *ranking) bucketOf(logit float64) int {
 	return min(max(int(math.Float64bits(far)>>rankingShift)-rankingFirst, 0), rankingBuckets-1)
 }
 
-// deal starts a ranking of logits, of which top is the largest.
-func (r *ranking) deal(logits []float64, top float64) {
-	r.logits, r.top, r.bucket, r.sorted = logits, top, 0, 0
-	r.ids = slices.Grow(r.ids[:0], len(logits))[:len(logits)]
-	clear(r.ends[:])
-	for _, l := range logits {
-		r.ends[r.bucketOf(l)]++
+// fewTokens is the largest number of tokens that are chosen by insertion and sorted.
+const fewTokens = 256
+
+// rank makes r.ids the n likeliest tokens in order, without those that are impossible.
+func (r *ranking) rank(logits []float64, top float64, n int) {
+	if n > fewTokens {
+		r.deal(logits, top, -math.MaxFloat64)
+		n = min(n, len(r.ids))
+		r.sort(n)
+		r.ids, r.sorted = r.ids[:n], n
+		return
 	}
+	r.logits, r.ids = logits, r.ids[:0]
+	least := math.Inf(-1)
+	for i, l := range logits {
+		if l <= least {
+			continue
+		}
+		at := len(r.ids)
+		r.ids = append(r.ids, int32(i))
+		for ; at > 0 && l > logits[r.ids[at-1]]; at-- {
+			r.ids[at] = r.ids[at-1]
+		}
+		r.ids[at] = int32(i)
+		if r.ids = r.ids[:min(n, len(r.ids))]; len(r.ids) == n {
+			least = logits[r.ids[n-1]]
+		}
+	}
+	r.sorted = len(r.ids)
+}
+
+// ascending sorts the likeliest tokens, which are in order, by id.
+func (r *ranking) ascending(likeliest []int32) []int32 {
+	if len(likeliest) <= fewTokens {
+		slices.Sort(likeliest)
+		return likeliest
+	}
+	last := likeliest[len(likeliest)-1]
+	least := r.logits[last]
+	likeliest = likeliest[:0]
+	for i, l := range r.logits {
+		if l > least || l == least && int32(i) <= last {
+			likeliest = append(likeliest, int32(i))
+		}
+	}
+	return likeliest
+}
+
+// deal starts a ranking of the tokens whose logits are at least least. top is the largest logit.
+func (r *ranking) deal(logits []float64, top, least float64) {
+	r.logits, r.top, r.bucket, r.sorted = logits, top, 0, 0
+	clear(r.ends[:])
+	n := int32(0)
+	for _, l := range logits {
+		if l >= least {
+			r.ends[r.bucketOf(l)]++
+			n++
+		}
+	}
+	r.ids = slices.Grow(r.ids[:0], int(n))[:n]
 	at := int32(0)
 	for b, count := range r.ends {
 		r.ends[b] = at // the bucket's start, which moves to its end as it is filled
 		at += count
 	}
 	for i, l := range logits {
-		end := &r.ends[r.bucketOf(l)]
-		r.ids[*end] = int32(i)
-		*end++
+		if l >= least {
+			end := &r.ends[r.bucketOf(l)]
+			r.ids[*end] = int32(i)
+			*end++
+		}
 	}
 }
 

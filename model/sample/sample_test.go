@@ -87,7 +87,7 @@ func plainProbabilities(s Params, logits []float32, recent []tandem.Token) []flo
 func drawParams(t *rapid.T) Params {
 	return Params{
 		Temperature:   rapid.SampledFrom([]float64{0, 0.3, 0.7, 1, 1.5}).Draw(t, "temperature"),
-		TopK:          rapid.SampledFrom([]int{0, 1, 3, 10, 100}).Draw(t, "k"),
+		TopK:          rapid.SampledFrom([]int{0, 1, 3, 10, 100, 600}).Draw(t, "k"),
 		TopP:          rapid.SampledFrom([]float64{0, 0.1, 0.5, 0.8, 0.95, 1}).Draw(t, "p"),
 		MinP:          rapid.SampledFrom([]float64{0, 0.01, 0.1, 0.5, 1}).Draw(t, "minp"),
 		RepeatPenalty: rapid.SampledFrom([]float64{0, 1, 1.1, 2, 0.5}).Draw(t, "penalty"),
@@ -361,7 +361,7 @@ func TestParamsValidate(t *testing.T) {
 func BenchmarkProbabilities(b *testing.B) {
 	logits, r := make([]float32, 151936), rand.New(rand.NewPCG(1, 2))
 	for i := range logits {
-		logits[i] = float32(2 * r.NormFloat64())
+		logits[i] = float32(5 * r.NormFloat64())
 	}
 	var p []float64
 	for _, s := range []Params{{Temperature: .7}, {Temperature: .7, TopP: .8}, {Temperature: .7, TopK: 40, TopP: .9}} {

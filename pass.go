@@ -2,11 +2,11 @@ package tandem
 
 // Pass is the work of one decoding pass: a context that must be decoded, and others that may be decoded with it.
 type Pass struct {
-	Keep   int      // tokens of the answer that stay; the rest is truncated
-	Append []Token  // tokens that follow them; the pass gives the distribution after the last one
-	Also   []Branch // other ways in which the answer may continue; a branch comes after the one that it continues
-	Drafts []Token  // after Append: what the other side has drafted, one after the other
-	Guess  int      // after Drafts: how many tokens the decoder may guess at most, in one chain or several
+	Keep     int      // tokens of the answer that stay; the rest is truncated
+	Append   []Token  // tokens that follow them; the pass gives the distribution after the last one
+	Branches []Branch // other ways in which the answer may continue; a branch comes after the one that it continues
+	Drafts   []Token  // after Append: what the other side has drafted, one after the other
+	Guess    int      // after Drafts: how many tokens the decoder may guess at most, in one chain or several
 
 	// Guesses are chosen by the time of passes over 1, 2, … rows in any unit (nil if unknown), and by the probability that all
 	// of Drafts are right (0 means 1).
@@ -25,10 +25,10 @@ type Branch struct {
 func (p Pass) Step() Step { return Step(p.Keep + len(p.Append)) }
 
 // More reports whether the pass may decode more than the one context.
-func (p Pass) More() bool { return len(p.Also)+len(p.Drafts)+p.Guess > 0 }
+func (p Pass) More() bool { return len(p.Branches)+len(p.Drafts)+p.Guess > 0 }
 
-// Further is a context that a pass decoded in addition to the one asked for.
-type Further struct {
+// Extra is a context that a pass decoded in addition to the one asked for.
+type Extra struct {
 	Token Token // its last
 	After int   // the place, counted from 1, of the one that it continues; 0 if it continues the answer
 	Dist  Dist

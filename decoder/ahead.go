@@ -12,10 +12,10 @@ import (
 	"tandem/npu"
 )
 
-// NextAhead is Next, and also decodes after other answers in the same pass: branches of it (p.Also), and the answer
+// NextAhead is Next, and also decodes after other answers in the same pass: branches of it (p.Branches), and the answer
 // continued by drafts and then by guesses, which may branch (chain). Each result equals that of Next bit for bit. There are fewer
 // results, or none, if a pass cannot hold them (a long p.Append, a full context) or if no guess is likely.
-func (d *Decoder) NextAhead(ctx context.Context, p tandem.Pass) (out Output, also, chain []tandem.Further, err error) {
+func (d *Decoder) NextAhead(ctx context.Context, p tandem.Pass) (out Output, branches, chain []tandem.Extra, err error) {
 	began := time.Now()
 	last := d.tree // nil unless the last pass was that of this tree, whose logits are still there
 	if err := d.edit(p.Keep, p.Append); err != nil {
@@ -37,25 +37,25 @@ func (d *Decoder) NextAhead(ctx context.Context, p tandem.Pass) (out Output, als
 	if out, err = d.output(d.logits, d.states[len(d.states)-1], d.answer); err != nil {
 		return Output{}, nil, nil, err
 	}
-	first := b.own + b.also // of the chain
+	first := b.own + b.branches // of the chain
 	for i, t := range b.texted()[b.own:] {
 		out, err := d.outputAt(b, b.own+i)
 		if err != nil {
 			return Output{}, nil, nil, err
 		}
-		further := tandem.Further{Token: t, Dist: out.Dist, H: out.H}
-		if i < b.also {
-			further.After = max(0, b.parents[b.own+i]+1-b.own)
-			also = append(also, further)
+		extra := tandem.Extra{Token: t, Dist: out.Dist, H: out.H}
+		if i < b.branches {
+			extra.After = max(0, b.parents[b.own+i]+1-b.own)
+			branches = append(branches, extra)
 			continue
 		}
-		further.After = max(0, b.parents[b.own+i]+1-first)
-		chain = append(chain, further)
+		extra.After = max(0, b.parents[b.own+i]+1-first)
+		chain = append(chain, extra)
 	}
 	d.guesses.say(out.Dist, chain, b.drafts)
 	b.said = true
 	out.Took, out.Fed, out.Length, out.Forecasts = time.Since(began), b.own, d.length(), len(b.forecasts)
-	return out, also, chain, nil
+	return out, branches, chain, nil
 }
 
 // treePass is a pass over a draft tree: the answer's tokens that are not yet in the KV caches, then branches, then a
@@ -64,7 +64,7 @@ type treePass struct {
 	tokens    []tandem.Token
 	parents   []int
 	own       int           // how many of the tokens are the answer's
-	also      int           // how many of those after them are branches
+	branches  int           // how many of those after them are branches
 	drafts    int           // and how many of the others are drafts
 	forecasts [][]float32   // embeddings of the last rows, which are no tokens
 	said      bool          // states holds one for each token
@@ -91,7 +91,7 @@ func (d *Decoder) planTree(p tandem.Pass) *treePass {
 	for i, t := range pending {
 		b.tokens, b.parents = append(b.tokens, t), append(b.parents, i-1)
 	}
-	d.addBranches(b, p.Also)
+	d.addBranches(b, p.Branches)
 	d.addChain(b, p)
 	n := len(b.tokens)
 	if n == b.own || n > npu.MaxTree {
@@ -120,7 +120,7 @@ func (d *Decoder) addBranches(b *treePass, branches []tandem.Branch) {
 			return
 		}
 		b.tokens, b.parents = append(b.tokens, x.Token), append(b.parents, parent)
-		b.also++
+		b.branches++
 	}
 }
 
@@ -220,7 +220,7 @@ func (d *Decoder) settle(follow []tandem.Token) (b *treePass, path []int, err er
 	}
 	at := b.own - 1
 	for _, t := range follow {
-		next := b.own + b.also
+		next := b.own + b.branches
 		for next < len(b.tokens) && (b.tokens[next] != t || b.parents[next] != at) {
 			next++
 		}

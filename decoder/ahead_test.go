@@ -26,7 +26,7 @@ func TestNextAheadIsNext(t *testing.T) {
 			ahead, plain, other := newDecoder(t, cfg, req), newDecoder(t, cfg, req), newDecoder(t, cfg, req)
 			rng := rand.New(rand.NewPCG(1, 2))
 			var answer, said []tandem.Token
-			check := func(what string, got tandem.Further, answer []tandem.Token) {
+			check := func(what string, got tandem.Extra, answer []tandem.Token) {
 				t.Helper()
 				n := 0
 				for n < len(said) && n < len(answer) && said[n] == answer[n] {
@@ -59,7 +59,7 @@ func TestNextAheadIsNext(t *testing.T) {
 				if len(answer) > 40 {
 					answer, keep = app, 0
 				}
-				out, alternatives, chain, err := ahead.NextAhead(t.Context(), tandem.Pass{Keep: keep, Append: app, Also: also, Drafts: drafts, Guess: rng.IntN(12), Costs: costs})
+				out, alternatives, chain, err := ahead.NextAhead(t.Context(), tandem.Pass{Keep: keep, Append: app, Branches: also, Drafts: drafts, Guess: rng.IntN(12), Costs: costs})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -96,7 +96,7 @@ func TestNextAheadIsNext(t *testing.T) {
 						t.Fatal(err)
 					}
 					answer = append(answer, app[len(app)-1])
-					check("after a guess", tandem.Further{Dist: out.Dist, H: out.H}, answer)
+					check("after a guess", tandem.Extra{Dist: out.Dist, H: out.H}, answer)
 					if want := next(t, plain, len(texts[0]), app...); out.H != want.H {
 						t.Fatal("another answer")
 					}
@@ -251,7 +251,7 @@ func TestNextAheadAfterRollback(t *testing.T) {
 		ahead, plain := newDecoder(t, cfg, req), newDecoder(t, cfg, req)
 		next(t, ahead, 0, 5, 6, 7, 8)
 		for keep := 3; keep >= 0; keep-- {
-			pass := tandem.Pass{Keep: keep, Also: []tandem.Branch{{Token: 9, Back: 1}, {Token: 10, Back: 1}}, Drafts: []tandem.Token{11}}
+			pass := tandem.Pass{Keep: keep, Branches: []tandem.Branch{{Token: 9, Back: 1}, {Token: 10, Back: 1}}, Drafts: []tandem.Token{11}}
 			out, also, _, err := ahead.NextAhead(t.Context(), pass)
 			if err != nil {
 				t.Fatal(err)

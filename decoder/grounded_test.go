@@ -141,7 +141,7 @@ func TestGroundedRollback(t *testing.T) {
 				keep := r.IntN(len(answer) + 1)
 				n := min(keep+r.IntN(5), len(letters))
 				app := slices.Clone(letters[min(keep, n):n])
-				pass := tandem.Pass{Keep: keep, Append: app, Guess: r.IntN(4), Also: []tandem.Branch{{Token: letters[0], Back: 1}}[:r.IntN(1+min(1, len(app)))]}
+				pass := tandem.Pass{Keep: keep, Append: app, Guess: r.IntN(4), Branches: []tandem.Branch{{Token: letters[0], Back: 1}}[:r.IntN(1+min(1, len(app)))]}
 				out, _, _, err := d.NextAhead(context.Background(), pass)
 				if err != nil {
 					t.Fatal(err)
@@ -166,7 +166,7 @@ func TestGroundedAhead(t *testing.T) {
 	answer := tok.Encode("The wifi", tokenizer.Options{})
 	drafts := tok.Encode(" password", tokenizer.Options{})
 	other := tok.Encode("Q", tokenizer.Options{})[:1]
-	out, also, chain, err := d.NextAhead(t.Context(), tandem.Pass{Append: answer, Also: []tandem.Branch{{Token: other[0], Back: 1}}, Drafts: drafts})
+	out, also, chain, err := d.NextAhead(t.Context(), tandem.Pass{Append: answer, Branches: []tandem.Branch{{Token: other[0], Back: 1}}, Drafts: drafts})
 	if err != nil || len(also) != 1 || len(chain) == 0 {
 		t.Fatalf("%d alternatives, %d drafts, %v", len(also), len(chain), err)
 	}

@@ -97,7 +97,7 @@ func (g *guesser) guess(text []tandem.Token, n, base, most int, p tandem.Pass) (
 }
 
 // say records what the side's distributions say: after the text, then after each token that was guessed.
-func (g *guesser) say(out tandem.Dist, chain []tandem.Further, drafts int) {
+func (g *guesser) say(out tandem.Dist, chain []tandem.Extra, drafts int) {
 	if g.tree == nil || len(chain) != drafts+len(g.decoded) {
 		return
 	}

@@ -171,7 +171,7 @@ func (e *Engine) Merge(settled, end int) error {
 		e.second.Grow(end)
 		e.second.CopyFrom(e.main, settled, end)
 	}
-	e.sparse.Meet()
+	e.sparse.SyncClocks()
 	return nil
 }
 

@@ -147,11 +147,11 @@ func (m *Model) compile() error {
 // returns.
 func (m *Model) Second() (*Model, error) { return m.secondOnce() }
 
-// Meet ends a stretch in which a model and its Second, which m is, computed at the same time: if their device is simulated,
+// SyncClocks ends a stretch in which a model and its Second, which m is, computed at the same time: if their device is simulated,
 // both continue at the later of their times.
-func (m *Model) Meet() {
-	if meet := m.device.Traits().Meet; meet != nil {
-		meet()
+func (m *Model) SyncClocks() {
+	if sync := m.device.Traits().SyncClocks; sync != nil {
+		sync()
 	}
 }
 

@@ -16,16 +16,16 @@ import (
 // Device answers questions from its own documents and, if Service is set, together with a cloud. It may answer several
 // questions at once, which share the connection. Its fields must not change meanwhile.
 type Device struct {
-	Local    Local
-	Service  *Service // the cloud; nil for none: then no socket is ever opened
-	Patience Patience
-	Hurry    time.Duration // takes the place of Patience.Join for a minute after the cloud was missing; 0 for no change
-	Require  bool          // fail instead of answering without the cloud
-	Private  bool          // send the cloud no draft, whatever the settings of a question say (Settings.MakePrivate)
-	Mute     bool          // read and decode nothing here: the answer is the cloud's alone
-	Profile  Profile       // what is known about delays; each answer updates it
-	Missed   time.Time     // when the cloud was found missing, or zero; each answer updates it
-	Log      *slog.Logger
+	Local     Local
+	Service   *Service // the cloud; nil for none: then no socket is ever opened
+	Patience  Patience
+	RetryWait time.Duration // takes the place of Patience.Join for a minute after the cloud was missing; 0 for no change
+	Require   bool          // fail instead of answering without the cloud
+	Private   bool          // send the cloud no draft, whatever the settings of a question say (Settings.MakePrivate)
+	Mute      bool          // read and decode nothing here: the answer is the cloud's alone
+	Profile   Profile       // what is known about delays; each answer updates it
+	Missed    time.Time     // when the cloud was found missing, or zero; each answer updates it
+	Log       *slog.Logger
 
 	mu sync.Mutex // guards Profile and Missed
 }
@@ -181,8 +181,8 @@ func (d *Device) missing() bool {
 
 const rememberMissing = time.Minute
 
-// DefaultHurry is long enough to reach most clouds, and too short to keep a person waiting.
-const DefaultHurry = 300 * time.Millisecond
+// DefaultRetryWait is long enough to reach most clouds, and too short to keep a person waiting.
+const DefaultRetryWait = 300 * time.Millisecond
 
 // known returns the profile with the round-trip time of the kept connection, if there is one.
 func (d *Device) known() Profile {
@@ -219,8 +219,8 @@ func (d *Device) patience() Patience {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.Hurry > 0 && !d.Require && d.missing() {
-		p.Join = min(p.Join, max(d.Hurry, 4*d.Profile.RTT))
+	if d.RetryWait > 0 && !d.Require && d.missing() {
+		p.Join = min(p.Join, max(d.RetryWait, 4*d.Profile.RTT))
 	}
 	return p
 }

@@ -200,7 +200,7 @@ func (a *deviceSession) take(in any) {
 			a.fail(fmt.Errorf("decode: %w", in.err))
 			return
 		}
-		if len(in.also)+len(in.chain) == 0 {
+		if len(in.branches)+len(in.chain) == 0 {
 			a.profile.observe(in.out)
 		}
 		a.record.decode(in)

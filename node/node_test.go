@@ -562,7 +562,7 @@ func TestWhyTheCloudIsMissing(t *testing.T) {
 // For a minute after the cloud was missing, answers wait less for it, unless they need it.
 func TestMissingCloudIsNotWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := &Device{Patience: DefaultPatience, Hurry: DefaultHurry}
+		d := &Device{Patience: DefaultPatience, RetryWait: DefaultRetryWait}
 		waits := func(want time.Duration) {
 			t.Helper()
 			if got := d.patience().Join; got != want {
@@ -572,7 +572,7 @@ func TestMissingCloudIsNotWaitedFor(t *testing.T) {
 		waits(DefaultPatience.Join)
 		d.learn(Profile{}, missing)
 		first := d.Missed
-		waits(DefaultHurry)
+		waits(DefaultRetryWait)
 		d.learn(Profile{RTT: 200 * time.Millisecond}, unasked)
 		waits(800 * time.Millisecond) // a distant cloud
 		d.Require = true
@@ -586,10 +586,10 @@ func TestMissingCloudIsNotWaitedFor(t *testing.T) {
 		time.Sleep(20 * time.Second)
 		waits(DefaultPatience.Join)
 		d.learn(Profile{}, missing)
-		waits(DefaultHurry)
+		waits(DefaultRetryWait)
 		d.learn(Profile{}, there)
 		waits(DefaultPatience.Join)
-		if d.Hurry = 0; !d.Missed.IsZero() {
+		if d.RetryWait = 0; !d.Missed.IsZero() {
 			t.Errorf("missed %v", d.Missed)
 		}
 		d.learn(Profile{}, missing)

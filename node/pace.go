@@ -20,13 +20,13 @@ func (r *reading) Next(ctx context.Context, keep int, app []tandem.Token) (decod
 }
 
 // NextAhead is the decoder's, at the same pace for any number of contexts: a device that slow waits for its weights.
-func (r *reading) NextAhead(ctx context.Context, p tandem.Pass) (decoder.Output, []tandem.Further, []tandem.Further, error) {
+func (r *reading) NextAhead(ctx context.Context, p tandem.Pass) (decoder.Output, []tandem.Extra, []tandem.Extra, error) {
 	start := time.Now()
-	out, also, chain, err := r.answerer.NextAhead(ctx, p)
+	out, branches, chain, err := r.answerer.NextAhead(ctx, p)
 	if err == nil {
 		err = r.paced(ctx, start, &out)
 	}
-	return out, also, chain, err
+	return out, branches, chain, err
 }
 
 // paced waits until a pass that began at start has taken as long as the pace.

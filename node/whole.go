@@ -11,7 +11,7 @@ import (
 )
 
 // A Writer writes an answer all by itself. It passes final tokens to emit, in order, and returns why the answer ended.
-type Writer func(ctx context.Context, w *decoder.Whole, emit func([]tandem.Token) error) (pair.Reason, error)
+type Writer func(ctx context.Context, w *decoder.OnePrompt, emit func([]tandem.Token) error) (pair.Reason, error)
 
 // Write answers q alone, from one prompt with all passages that are found, with a model that writes a whole answer, such as a
 // diffusion model. If it ends with an error, it returns the answer so far.
@@ -25,7 +25,7 @@ func (r Local) Write(ctx context.Context, q Question, s tandem.Settings, write W
 	if err != nil {
 		return Answer{}, err
 	}
-	whole, err := decoder.NewWhole(cfg, decoder.Request{Question: q.Text, History: q.History, Passages: found})
+	whole, err := decoder.NewOnePrompt(cfg, decoder.Request{Question: q.Text, History: q.History, Passages: found})
 	if err != nil {
 		return Answer{}, err
 	}

@@ -14,7 +14,7 @@ type producer = decoder.Producer
 
 // aheadProducer also decodes further contexts in the same pass (decoder.Decoder.NextAhead).
 type aheadProducer interface {
-	NextAhead(ctx context.Context, p tandem.Pass) (out decoder.Output, also, chain []tandem.Further, err error)
+	NextAhead(ctx context.Context, p tandem.Pass) (out decoder.Output, branches, chain []tandem.Extra, err error)
 }
 
 // worker decodes on its own goroutine, one job at a time. A new job preempts the old one.
@@ -35,12 +35,12 @@ type decoded struct {
 	out  decoder.Output
 	err  error
 
-	also, chain []tandem.Further
+	branches, chain []tandem.Extra
 }
 
 // event returns the event for the machine.
 func (d decoded) event() pair.Decoded {
-	return pair.Decoded{ID: d.id, Dist: d.out.Dist, H: d.out.H, Took: d.out.Took, Also: d.also, Guessed: d.chain, Fed: d.out.Fed, Forecasts: d.out.Forecasts}
+	return pair.Decoded{ID: d.id, Dist: d.out.Dist, H: d.out.H, Took: d.out.Took, Branches: d.branches, Guessed: d.chain, Fed: d.out.Fed, Forecasts: d.out.Forecasts}
 }
 
 // startWorker starts a worker. stop preempts its job and returns when the producer is at rest. The end of ctx preempts,
@@ -100,7 +100,7 @@ func (w *worker) work(ctx context.Context, job pair.Decode) (d decoded) {
 	d = decoded{id: job.ID, step: job.Step()}
 	defer contain("decode", &d.err)
 	if p, ok := w.produce.(aheadProducer); ok && job.More() {
-		d.out, d.also, d.chain, d.err = p.NextAhead(ctx, job.Pass)
+		d.out, d.branches, d.chain, d.err = p.NextAhead(ctx, job.Pass)
 	} else {
 		d.out, d.err = w.produce.Next(ctx, job.Keep, job.Append)
 	}

@@ -24,9 +24,9 @@ type Traits struct {
 	// Second returns a device with a group of threads of its own, whose results are the same bit for bit. It computes while this
 	// one does and reads weights where this one keeps them, in its layout. Nil if there is no such device.
 	Second func() Device
-	// Meet, of a simulated device that Second returned, ends a stretch in which both computed at the same time: both clocks go on
+	// SyncClocks, of a simulated device that Second returned, ends a stretch in which both computed at the same time: both clocks go on
 	// from the later one. Nil for devices that take real time.
-	Meet func()
+	SyncClocks func()
 	// Clock is the clock of a simulated device; nil for a device that takes real time.
 	Clock Clock
 	// Scheduler chooses the programs that compute a model's passes; nil if the smallest that fit will do.

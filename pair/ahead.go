@@ -92,11 +92,11 @@ func (m *Machine) further(d *Decode, step tandem.Step, prefix tandem.Prefix) (he
 	hedges, checks, guesses := m.ahead.Choose(profiler.Offer{Contexts: most, Hedges: offers, Drafts: len(drafts), Room: room})
 	hedged = branches.first(hedges)
 	for _, b := range hedged {
-		d.Also = append(d.Also, b.Branch)
+		d.Branches = append(d.Branches, b.Branch)
 	}
 	d.Drafts = drafts[:checks]
 	if m.cfg.Rows > m.cfg.Ahead { // the decoder chooses, by what each guess is worth
-		guesses = m.cfg.Rows - farthest(hedged) - len(d.Also) - checks
+		guesses = m.cfg.Rows - farthest(hedged) - len(d.Branches) - checks
 		if m.cfg.MaxTokens > 0 {
 			guesses = min(guesses, m.cfg.MaxTokens-int(step)-1-checks)
 		}
@@ -123,14 +123,14 @@ func (m *Machine) drafts(step tandem.Step, prefix tandem.Prefix) (tokens []tande
 // keep stores the additional distributions of a pass. Hedges are sent at once, so that the other side has them when it
 // needs them.
 func (m *Machine) keep(run decode, e Decoded) {
-	store := func(step tandem.Step, p tandem.Prefix, f tandem.Further, k kind) bool {
+	store := func(step tandem.Step, p tandem.Prefix, f tandem.Extra, k kind) bool {
 		if f.Dist.Check(m.cfg.Vocab) != nil {
 			return false
 		}
 		m.ahead.learn(p, known{step: step, dist: f.Dist, h: f.H, kind: k})
 		return true
 	}
-	for i, f := range e.Also[:min(len(e.Also), len(run.branches))] {
+	for i, f := range e.Branches[:min(len(e.Branches), len(run.branches))] {
 		b := run.branches[i]
 		if f.Token != b.Token || f.After != b.After {
 			break
@@ -148,13 +148,13 @@ func (m *Machine) keep(run decode, e Decoded) {
 		m.ahead.Guessed(right) // a guess that was asked for but not made counts as wrong
 	}
 	if fed := cmp.Or(e.Fed, len(run.Append)); e.Fed > 0 || fed == 1 {
-		m.ahead.Passed(fed+len(e.Also)+len(e.Guessed)+e.Forecasts, e.Took)
+		m.ahead.Passed(fed+len(e.Branches)+len(e.Guessed)+e.Forecasts, e.Took)
 	}
 }
 
 // keepTree stores what a pass decoded after drafts and guesses, each after the one that it continues. It reports whether
 // the decoder guessed, and whether a first guess was this side's draft.
-func (m *Machine) keepTree(run decode, e Decoded, store func(tandem.Step, tandem.Prefix, tandem.Further, kind) bool) (guessed, right bool) {
+func (m *Machine) keepTree(run decode, e Decoded, store func(tandem.Step, tandem.Prefix, tandem.Extra, kind) bool) (guessed, right bool) {
 	type place struct {
 		step   tandem.Step
 		prefix tandem.Prefix

@@ -35,17 +35,17 @@ func TestBranches(t *testing.T) {
 	}
 	// Three drafts have no target. The first one's runner-up is the likeliest to be needed, and the last one's takes the least.
 	want := []tandem.Branch{{Token: 31, Back: 3}, {Token: 33, Back: 1}, {Token: 32, Back: 2}}
-	if d.Keep != 0 || len(d.Append) != 3 || len(d.Also) < 3 {
+	if d.Keep != 0 || len(d.Append) != 3 || len(d.Branches) < 3 {
 		t.Fatalf("%+v", d)
 	}
 	for i, b := range want {
-		if d.Also[i] != b {
-			t.Errorf("branch %d: %+v, want %+v", i, d.Also[i], b)
+		if d.Branches[i] != b {
+			t.Errorf("branch %d: %+v, want %+v", i, d.Branches[i], b)
 		}
 	}
 	// The pass gives what follows the first branch: the next pass goes on behind it.
-	d = decode(Decoded{ID: d.ID, Dist: two(4), Took: time.Millisecond, Also: []tandem.Further{{Token: 31, Dist: two(9)}}})
-	if len(d.Append) != 4 || len(d.Also) < 2 || d.Also[0] != (tandem.Branch{Token: 31, Back: 4}) || !slices.Contains(d.Also, tandem.Branch{Token: 9, After: 1}) {
+	d = decode(Decoded{ID: d.ID, Dist: two(4), Took: time.Millisecond, Branches: []tandem.Extra{{Token: 31, Dist: two(9)}}})
+	if len(d.Append) != 4 || len(d.Branches) < 2 || d.Branches[0] != (tandem.Branch{Token: 31, Back: 4}) || !slices.Contains(d.Branches, tandem.Branch{Token: 9, After: 1}) {
 		t.Errorf("%+v", d)
 	}
 	for _, rows := range []int{1, 2, 4, 5, 8, 32} {

@@ -137,7 +137,7 @@ func (m *Machine) draw() (any bool) {
 
 // countPass counts what a pass decoded.
 func (m *Machine) countPass(run decode, e Decoded) {
-	hedged, checked := len(e.Also), min(len(run.Drafts), len(e.Guessed))
+	hedged, checked := len(e.Branches), min(len(run.Drafts), len(e.Guessed))
 	if hedged > 0 {
 		hedged += farthest(run.branches) - 1
 	}

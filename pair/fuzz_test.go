@@ -141,9 +141,9 @@ func (s *script) decoded(m *Machine) Event {
 	if s.byte()%8 == 0 {
 		d.Took = time.Duration(s.byte()) * time.Millisecond
 	}
-	for _, b := range m.running.Also {
+	for _, b := range m.running.Branches {
 		if s.byte()%8 > 0 {
-			d.Also = append(d.Also, tandem.Further{Token: b.Token + tandem.Token(s.byte()/250), After: b.After + int(s.byte()/250), Dist: s.dist(), H: tandem.Fixed(s.near(0))})
+			d.Branches = append(d.Branches, tandem.Extra{Token: b.Token + tandem.Token(s.byte()/250), After: b.After + int(s.byte()/250), Dist: s.dist(), H: tandem.Fixed(s.near(0))})
 		}
 	}
 	before := d.Dist
@@ -157,7 +157,7 @@ func (s *script) decoded(m *Machine) Event {
 			t = m.rule.Draft(m.cfg.Self, m.running.step+tandem.Step(i), before)
 		}
 		before = s.dist()
-		d.Guessed = append(d.Guessed, tandem.Further{Token: t, After: int(int32(s.near(uint32(len(d.Guessed))))), Dist: before, H: tandem.Fixed(s.near(0))})
+		d.Guessed = append(d.Guessed, tandem.Extra{Token: t, After: int(int32(s.near(uint32(len(d.Guessed))))), Dist: before, H: tandem.Fixed(s.near(0))})
 	}
 	return d
 }
@@ -208,12 +208,12 @@ func (l *listen) step(t testing.TB, e Event) {
 				t.Fatalf("decode %+v when %d tokens are certain", a, l.kv)
 			}
 			back := 1
-			for i, b := range a.Also {
+			for i, b := range a.Branches {
 				if back = max(back, b.Back); b.After > i || (b.After == 0) != (b.Back > 0) || b.Back > len(a.Append) {
 					t.Fatalf("decode %+v: branch %d continues nothing", a, i)
 				}
 			}
-			if n := back + len(a.Also) + len(a.Drafts) + a.Guess; n > max(1, l.m.cfg.Ahead, l.m.cfg.Rows) {
+			if n := back + len(a.Branches) + len(a.Drafts) + a.Guess; n > max(1, l.m.cfg.Ahead, l.m.cfg.Rows) {
 				t.Fatalf("decode %+v: %d contexts of %d", a, n, l.m.cfg.Ahead)
 			}
 			l.kv, l.next, l.id = a.Keep, a.Keep+len(a.Append), a.ID

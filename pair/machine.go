@@ -67,7 +67,7 @@ type decode struct {
 	Decode
 	step     tandem.Step
 	prefix   tandem.Prefix
-	branches []branch // of Also
+	branches []branch // of Pass.Branches
 }
 
 // New returns a machine that waits for Start (or, in the cloud, PeerSync).

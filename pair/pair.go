@@ -64,13 +64,13 @@ type (
 
 	// Decoded is the result of the Decode action with that ID. Results of superseded actions are ignored.
 	Decoded struct {
-		ID      uint64
-		Dist    tandem.Dist
-		H       tandem.Fixed
-		Took    time.Duration
-		Also    []tandem.Further // for tokens of Decode.Also; the decoder may leave some out
-		Guessed []tandem.Further // for Decode.Drafts in order, and then for what the decoder guessed
-		Fed     int              // tokens of the answer that the pass computed; 0 if unknown
+		ID       uint64
+		Dist     tandem.Dist
+		H        tandem.Fixed
+		Took     time.Duration
+		Branches []tandem.Extra // for those of Decode; the decoder may leave some out
+		Guessed  []tandem.Extra // for Decode.Drafts in order, and then for what the decoder guessed
+		Fed      int            // tokens of the answer that the pass computed; 0 if unknown
 		// Forecasts is how many rows more the pass had, which are no contexts: they predict tokens for later guesses.
 		Forecasts int
 	}

@@ -329,7 +329,7 @@ func (s *session) denoise(ctx context.Context, q node.Question, settings tandem.
 	if err != nil {
 		return node.Answer{}, err
 	}
-	write := func(ctx context.Context, w *decoder.Whole, emit func([]tandem.Token) error) (pair.Reason, error) {
+	write := func(ctx context.Context, w *decoder.OnePrompt, emit func([]tandem.Token) error) (pair.Reason, error) {
 		o := dllm.Options{Method: s.method, Costs: costs, MaxTokens: settings.MaxTokens, Temperature: settings.Sampling.Temperature, Seed: settings.Seed}
 		o.Write = emit
 		if w.Grounded() {

@@ -242,7 +242,7 @@ func (s *serving) device(p route) (*node.Device, error) {
 	if d := s.devices[p]; d != nil {
 		return d, nil
 	}
-	d := &node.Device{Local: own.Local, Patience: own.Patience, Hurry: own.Hurry, Mute: own.Mute, Require: own.Require, Private: own.Private, Log: own.Log}
+	d := &node.Device{Local: own.Local, Patience: own.Patience, RetryWait: own.RetryWait, Mute: own.Mute, Require: own.Require, Private: own.Private, Log: own.Log}
 	if p.alone && own.Require {
 		return nil, errors.New("this server answers from the cloud's documents only, so no question can leave out the cloud")
 	}

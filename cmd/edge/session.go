@@ -159,19 +159,19 @@ func (f *answerFlags) openModels(a *cli.App, s *session) (err error) {
 // newDevice makes the node.
 func (f answerFlags) newDevice(a *cli.App, s *session, own node.Searcher, kv *kvstore.Store) *node.Device {
 	d := &node.Device{
-		Local:    cli.Local(s.model, s.reader, own, kv),
-		Patience: node.DefaultPatience,
-		Hurry:    node.DefaultHurry,
-		Mute:     f.Side == "cloud",
-		Require:  f.Side == "cloud" || f.RequireCloud,
-		Private:  f.Private,
-		Log:      a.Log,
+		Local:     cli.Local(s.model, s.reader, own, kv),
+		Patience:  node.DefaultPatience,
+		RetryWait: node.DefaultRetryWait,
+		Mute:      f.Side == "cloud",
+		Require:   f.Side == "cloud" || f.RequireCloud,
+		Private:   f.Private,
+		Log:       a.Log,
 	}
 	if d.Require {
 		d.Patience.Busy = time.Minute
 	}
 	if f.Wait != nil {
-		d.Patience.Join, d.Patience.Busy, d.Hurry = *f.Wait, *f.Wait, 0
+		d.Patience.Join, d.Patience.Busy, d.RetryWait = *f.Wait, *f.Wait, 0
 	}
 	return d
 }

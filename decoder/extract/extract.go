@@ -133,36 +133,36 @@ func (d *Decoder) Finish(ctx context.Context, answer []tandem.Token) error {
 	return d.reach(ctx, answer)
 }
 
-// NextAhead is Next, and returns also what follows other answers: branches of it (p.Also), and the answer
+// NextAhead is Next, and returns also what follows other answers: branches of it (p.Branches), and the answer
 // continued by drafts and then by the tokens that this side thinks likeliest. All of it costs no pass, and it goes no further
 // than the parts of the question that were read.
-func (d *Decoder) NextAhead(ctx context.Context, p tandem.Pass) (out decoder.Output, also, chain []tandem.Further, err error) {
+func (d *Decoder) NextAhead(ctx context.Context, p tandem.Pass) (out decoder.Output, branches, chain []tandem.Extra, err error) {
 	if out, err = d.Next(ctx, p.Keep, p.Append); err != nil {
 		return out, nil, nil, err
 	}
-	further := func(answer []tandem.Token, t tandem.Token) (tandem.Further, bool) {
+	extra := func(answer []tandem.Token, t tandem.Token) (tandem.Extra, bool) {
 		answer = append(slices.Clip(answer), t)
 		if d.unknown(t) || !d.reached(answer) {
-			return tandem.Further{}, false
+			return tandem.Extra{}, false
 		}
 		o := d.output(answer)
-		return tandem.Further{Token: t, Dist: o.Dist, H: o.H}, true
+		return tandem.Extra{Token: t, Dist: o.Dist, H: o.H}, true
 	}
-	var branches [][]tandem.Token
-	for i, b := range p.Also {
+	var answers [][]tandem.Token
+	for i, b := range p.Branches {
 		if b.After < 0 || b.After > i || b.After == 0 && (b.Back < 1 || b.Back > len(d.answer)) {
 			break
 		}
 		before := d.answer[:len(d.answer)-b.Back]
 		if b.After > 0 {
-			before = branches[b.After-1]
+			before = answers[b.After-1]
 		}
-		f, ok := further(before, b.Token)
+		f, ok := extra(before, b.Token)
 		if !ok {
 			break
 		}
 		f.After = b.After
-		also, branches = append(also, f), append(branches, append(slices.Clone(before), b.Token))
+		branches, answers = append(branches, f), append(answers, append(slices.Clone(before), b.Token))
 	}
 	answer, next := d.answer, out.Dist
 	for i := range len(p.Drafts) + p.Guess {
@@ -170,7 +170,7 @@ func (d *Decoder) NextAhead(ctx context.Context, p tandem.Pass) (out decoder.Out
 		if i < len(p.Drafts) {
 			t = p.Drafts[i]
 		}
-		f, ok := further(answer, t)
+		f, ok := extra(answer, t)
 		if !ok || d.cfg.Tokenizer.EOG(t) {
 			break
 		}
@@ -178,7 +178,7 @@ func (d *Decoder) NextAhead(ctx context.Context, p tandem.Pass) (out decoder.Out
 		answer, next = append(slices.Clip(answer), t), f.Dist
 		chain = append(chain, f)
 	}
-	return out, also, chain, nil
+	return out, branches, chain, nil
 }
 
 // likeliest returns a distribution's mode, the lower token of equal ones.

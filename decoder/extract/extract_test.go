@@ -197,7 +197,7 @@ func TestAhead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pass := tandem.Pass{Keep: 0, Append: first.Dist.IDs[:1], Also: []tandem.Branch{{Token: 5, Back: 1}, {Token: 7, Back: 1}, {Token: 5, After: 2}}, Guess: 4}
+	pass := tandem.Pass{Keep: 0, Append: first.Dist.IDs[:1], Branches: []tandem.Branch{{Token: 5, Back: 1}, {Token: 7, Back: 1}, {Token: 5, After: 2}}, Guess: 4}
 	out, also, chain, err := d.NextAhead(t.Context(), pass)
 	if err != nil {
 		t.Fatal(err)

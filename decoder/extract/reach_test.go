@@ -19,7 +19,7 @@ func TestPartsAreReadWhenReached(t *testing.T) {
 	newline := []tandem.Branch{{Token: d.newline[0], Back: 1}}
 	var next []tandem.Token
 	for ended := false; !ended; ended = len(next) > 0 && d.cfg.Tokenizer.EOG(next[0]) {
-		out, _, _, err := d.NextAhead(t.Context(), tandem.Pass{Keep: len(d.answer), Append: next, Also: newline, Guess: 40})
+		out, _, _, err := d.NextAhead(t.Context(), tandem.Pass{Keep: len(d.answer), Append: next, Branches: newline, Guess: 40})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -107,10 +107,10 @@ func Likeliest(ctx context.Context, seq *model.Seq, texts []string) (string, err
 	return texts[slices.Index(sums, slices.Max(sums))], nil
 }
 
-// Matter returns which of a message's sentences says what the message is about: the one after which the adapter finds it likeliest that
+// MainSentence returns which of a message's sentences says what the message is about: the one after which the adapter finds it likeliest that
 // the text ends, beside that it has no support. What exceeds the model's context is read without what is before it. newSeq returns an
 // empty sequence.
-func Matter(ctx context.Context, newSeq func() *model.Seq, sentences []string) (int, error) {
+func MainSentence(ctx context.Context, newSeq func() *model.Seq, sentences []string) (int, error) {
 	seq := newSeq()
 	m := seq.Model()
 	tok := m.Tokenizer()

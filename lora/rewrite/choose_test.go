@@ -79,7 +79,7 @@ func TestMatter(t *testing.T) {
 	m := reader(t)
 	long := strings.Repeat("key ", m.Config().Context)
 	for _, list := range [][]string{{"Hello.", "The museum opens at nine.", "Bye!"}, {"One."}, {long, "One.", long, long}} {
-		if i, err := Matter(t.Context(), m.NewSeq, list); err != nil || i < 0 || i >= len(list) {
+		if i, err := MainSentence(t.Context(), m.NewSeq, list); err != nil || i < 0 || i >= len(list) {
 			t.Errorf("%d sentences: %d, %v", len(list), i, err)
 		}
 	}

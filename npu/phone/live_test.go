@@ -170,7 +170,7 @@ func TestSecondPathIsALane(t *testing.T) {
 	rows := liveRows(rand.New(rand.NewPCG(1, 1)), 0, 40)
 	first, other := m.NewSeq(), second.NewSeq()
 	pass(m, first, rows)
-	second.Meet()
+	second.SyncClocks()
 	dense, sparse := pass(m, first, rows), pass(second, other, rows)
 	if dense.NPU <= 0 || sparse.NPU != 0 || sparse.Busy != 0 || sparse.CPU <= 0 || sparse.Joules <= 0 || sparse.Runs != 0 {
 		t.Errorf("the first path %+v, the second %+v", dense, sparse)
@@ -180,12 +180,12 @@ func TestSecondPathIsALane(t *testing.T) {
 		t.Errorf("%v for three times as many rows, %v", more.CPU, sparse.CPU)
 	}
 	before, _ := d.Stats()
-	second.Meet()
+	second.SyncClocks()
 	after, _ := d.Stats()
 	if wait, want := after.Busy-before.Busy, max(0, sparse.CPU+more.CPU-dense.Busy); wait != want {
 		t.Errorf("the NPU waits %v for the second path, want %v", wait, want)
 	}
-	second.Meet()
+	second.SyncClocks()
 	if again, _ := d.Stats(); again.Busy != after.Busy {
 		t.Errorf("meeting twice takes %v", again.Busy-after.Busy)
 	}

@@ -201,12 +201,12 @@ func (w *World) apply(e *End, p tandem.Pass, all bool) {
 // result is what the decoder answers once it holds the tokens of job. Further contexts take no further time, as on a
 // device that waits for its weights.
 func (w *World) result(e *End, job pair.Decode, took time.Duration) (out pair.Decoded, err error) {
-	behind := func(answer []tandem.Token) tandem.Further {
+	behind := func(answer []tandem.Token) tandem.Extra {
 		l, failed := w.Source.After(e.Side, answer)
 		if failed != nil && err == nil {
 			err = failed
 		}
-		f := tandem.Further{Dist: l.Dist, H: l.H}
+		f := tandem.Extra{Dist: l.Dist, H: l.H}
 		if len(answer) > 0 {
 			f.Token = answer[len(answer)-1]
 		}
@@ -214,8 +214,8 @@ func (w *World) result(e *End, job pair.Decode, took time.Duration) (out pair.De
 	}
 	asked := behind(e.kv)
 	out = pair.Decoded{ID: job.ID, Dist: asked.Dist, H: asked.H, Took: took}
-	branches := make([][]tandem.Token, len(job.Also))
-	for i, b := range job.Also {
+	branches := make([][]tandem.Token, len(job.Branches))
+	for i, b := range job.Branches {
 		before := e.kv[:len(e.kv)-b.Back]
 		if b.After > 0 {
 			before = branches[b.After-1]
@@ -223,7 +223,7 @@ func (w *World) result(e *End, job pair.Decode, took time.Duration) (out pair.De
 		branches[i] = append(slices.Clone(before), b.Token)
 		f := behind(branches[i])
 		f.After = b.After
-		out.Also = append(out.Also, f)
+		out.Branches = append(out.Branches, f)
 	}
 	text := slices.Clone(e.kv)
 	for i := range len(job.Drafts) + job.Guess {

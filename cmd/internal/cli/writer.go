@@ -155,7 +155,7 @@ func (w *Writer) Short(ctx context.Context, text string, most int) (string, erro
 	if len(list) < 2 {
 		return strings.TrimSpace(text), nil
 	}
-	i, err := rewrite.Matter(ctx, w.Seq, list)
+	i, err := rewrite.MainSentence(ctx, w.Seq, list)
 	if err != nil {
 		return "", err
 	}

@@ -22,12 +22,12 @@ type lane struct {
 // Traits implements npu.Device.
 func (l *lane) Traits() npu.Traits {
 	t := l.Device.Traits()
-	t.Second, t.Meet = nil, l.meet
+	t.Second, t.SyncClocks = nil, l.syncClocks
 	return t
 }
 
-// meet lets the NPU and the processor go on from the later of their times.
-func (l *lane) meet() {
+// syncClocks lets the NPU and the processor go on from the later of their times.
+func (l *lane) syncClocks() {
 	d := l.phone
 	d.statsMu.Lock()
 	defer d.statsMu.Unlock()

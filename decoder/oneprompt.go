@@ -10,9 +10,9 @@ import (
 	"tandem/model/tokenizer"
 )
 
-// A Whole is an answer that a model writes by itself from one prompt with all passages, such as a diffusion model. It is not
+// A OnePrompt is an answer that a model writes by itself from one prompt with all passages, such as a diffusion model. It is not
 // safe for concurrent use.
-type Whole struct {
+type OnePrompt struct {
 	Prompt    []tandem.Token
 	Truncated []string // titles of the passages that were shortened to fit
 
@@ -27,8 +27,8 @@ type Whole struct {
 	scratch []float32
 }
 
-// NewWhole prepares to answer from all passages at once. It shortens passages and leaves out old turns like New.
-func NewWhole(cfg Config, req Request) (*Whole, error) {
+// NewOnePrompt prepares to answer from all passages at once. It shortens passages and leaves out old turns like New.
+func NewOnePrompt(cfg Config, req Request) (*OnePrompt, error) {
 	cfg, err := cfg.defaults()
 	if err != nil {
 		return nil, fmt.Errorf("decoder: %w", err)
@@ -38,7 +38,7 @@ func NewWhole(cfg Config, req Request) (*Whole, error) {
 	if err != nil {
 		return nil, fmt.Errorf("decoder: %w", err)
 	}
-	w := &Whole{
+	w := &OnePrompt{
 		Prompt:    slices.Concat(prompts[0].prefix, prompts[0].rest),
 		Truncated: truncated,
 		cite:      citer{req.topic(), req.Passages, cfg.Scorer},
@@ -53,11 +53,11 @@ func NewWhole(cfg Config, req Request) (*Whole, error) {
 }
 
 // Grounded reports whether the answer is limited to the question's words, function words and spans of the passages.
-func (w *Whole) Grounded() bool { return w.grounds != nil }
+func (w *OnePrompt) Grounded() bool { return w.grounds != nil }
 
 // Limit sets the logits of the tokens that may not follow an answer to −Inf. It is fastest for answers that have much in
 // common with the last one. Without grounding it does nothing.
-func (w *Whole) Limit(answer []tandem.Token, logits []float32) {
+func (w *OnePrompt) Limit(answer []tandem.Token, logits []float32) {
 	if w.grounds == nil {
 		return
 	}
@@ -71,7 +71,7 @@ func (w *Whole) Limit(answer []tandem.Token, logits []float32) {
 }
 
 // follow makes states those of an answer.
-func (w *Whole) follow(answer []tandem.Token) {
+func (w *OnePrompt) follow(answer []tandem.Token) {
 	same := 0
 	for same < min(len(answer), len(w.answer)) && answer[same] == w.answer[same] {
 		same++
@@ -89,7 +89,7 @@ func (w *Whole) follow(answer []tandem.Token) {
 
 // Parts returns the sentences of an answer, in order. A sentence draws on the passages that hold the longest run of its
 // words that the question does not have, in equal shares.
-func (w *Whole) Parts(answer []tandem.Token) []Part {
+func (w *OnePrompt) Parts(answer []tandem.Token) []Part {
 	base := w.cite.scorer.Prepare(w.cite.passages)(nil, w.cite.topic)
 	var out []Part
 	var text []byte

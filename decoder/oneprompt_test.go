@@ -27,7 +27,7 @@ func denoiser(t testing.TB) *model.Model {
 }
 
 // denoise writes an answer under the limit of its passages.
-func denoise(t testing.TB, m *model.Model, w *Whole, seed uint64, temperature float64) (answer []tandem.Token) {
+func denoise(t testing.TB, m *model.Model, w *OnePrompt, seed uint64, temperature float64) (answer []tandem.Token) {
 	t.Helper()
 	o := dllm.Options{Method: dllm.Full(), MaxTokens: w.maxTokens, Temperature: temperature, Seed: seed, Limit: w.Limit}
 	o.Write = func(tokens []tandem.Token) error { answer = append(answer, tokens...); return nil }
@@ -50,7 +50,7 @@ func TestWholeInventsNothing(t *testing.T) {
 		cfg := groundedConfig(m, "static")
 		for seed := range uint64(8) {
 			cfg.MaxTokens = 8 + 7*int(seed)
-			w, err := NewWhole(cfg, Request{Question: bothQuestion, Passages: samplePassages})
+			w, err := NewOnePrompt(cfg, Request{Question: bothQuestion, Passages: samplePassages})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -71,14 +71,14 @@ func TestWholeLimit(t *testing.T) {
 	m := openToy(t, 1, 512)
 	cfg := groundedConfig(m, "static")
 	req := Request{Question: bothQuestion, Passages: samplePassages}
-	open := func() *Whole {
-		w, err := NewWhole(cfg, req)
+	open := func() *OnePrompt {
+		w, err := NewOnePrompt(cfg, req)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return w
 	}
-	limited := func(w *Whole, answer []tandem.Token) []float32 {
+	limited := func(w *OnePrompt, answer []tandem.Token) []float32 {
 		logits := make([]float32, m.Config().Vocab)
 		w.Limit(answer, logits)
 		return logits
@@ -101,7 +101,7 @@ func TestWholeParts(t *testing.T) {
 		{Title: "Bakery", Text: "The mountain bakery is run by Malte Bergson. It closes at noon."},
 		{Title: "Harbour museum", Text: "Children pay nothing. The harbour museum opens at 9:40. The shop sells maps."},
 	}
-	w, err := NewWhole(cfg, Request{Question: "When does the harbour museum open, and who runs the mountain bakery?", Passages: ps})
+	w, err := NewOnePrompt(cfg, Request{Question: "When does the harbour museum open, and who runs the mountain bakery?", Passages: ps})
 	if err != nil {
 		t.Fatal(err)
 	}

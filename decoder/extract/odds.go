@@ -121,10 +121,14 @@ func (c Config) evidence(clause string, ps []passages.Passage, known []passage) 
 	for i, f := range found {
 		out[i] = Evidence{None: f.None, Lexical: lexical[i], Echo: lexical[len(ps)], Rank: i, Whole: form != value, Slips: slips}
 		spans[i] = known[i].answers(f, form, mostTexts)
+		known[i].favour(clause, spans[i])
 		if from, to, asks := known[i].asked(asked); asks && from == to {
 			out[i].None = max(f.None, leftOpen)
 		} else if asks {
 			spans[i] = []span.Span{{Begin: from, End: to, P: 1 - f.None}}
+		} else if from, to, ok := known[i].looked(asked); ok {
+			out[i].None = min(f.None, sureNone)
+			spans[i] = []span.Span{{Begin: from, End: to, P: 1 - out[i].None}}
 		}
 		if best := spans[i]; len(best) > 0 {
 			out[i].Share = shareOf(best[0].P, f.None)
@@ -134,6 +138,9 @@ func (c Config) evidence(clause string, ps []passages.Passage, known []passage) 
 	lead(out)
 	return out, spans, nil
 }
+
+// sureNone is P(no answer) of a passage in which the question names where to look.
+const sureNone = 0.005
 
 // leftOpen is the least P(no answer) of a passage that asks the question itself and has nothing below it.
 const leftOpen = 0.99

@@ -32,7 +32,9 @@ func (c Config) passage(p passages.Passage) (out passage, err error) {
 		out.body = len(out.text) - len(p.Text)
 	}
 	out.inside = ground.Inside(out.text)
-	out.ends = sentences.Ends(out.text)
+	if out.ends = sentences.Ends(out.text); len(out.ends) == 0 || out.ends[len(out.ends)-1] < len(out.text) {
+		out.ends = append(out.ends, len(out.text)) // a sentence without a mark
+	}
 	out.read, err = c.Reader.Passage(out.text)
 	return out, err
 }

@@ -1,0 +1,98 @@
+package extract
+
+import (
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+
+	"tandem/decoder"
+	"tandem/model/span"
+)
+
+// favour makes spans likelier whose sentences have words of the question that other sentences of the passage lack: a small reader
+// often points at the right kind of thing in a sentence about something else. A sentence has the words of the heading and of the
+// question above it, too. The probabilities keep their sum.
+func (p passage) favour(question string, spans []span.Span) {
+	told := p.told(decoder.WithoutWords(decoder.ContentWords(question), decoder.ContentWords(p.text[p.start:p.body])))
+	total, sum := 0.0, 0.0
+	for i := range spans {
+		total += spans[i].P
+		spans[i].P *= math.Exp(favoured * told[p.nth(spans[i].Begin)])
+		sum += spans[i].P
+	}
+	for i := range spans {
+		spans[i].P *= total / sum
+	}
+	slices.SortStableFunc(spans, func(a, b span.Span) int {
+		switch {
+		case a.P > b.P:
+			return -1
+		case a.P < b.P:
+			return 1
+		}
+		return 0
+	})
+}
+
+// favoured is what a word of the question is worth in a sentence, in nats times the logarithm of how rare it is in the passage; one
+// with a digit is worth twice that.
+const favoured = 1.0
+
+// refers matches a sentence that begins with a pronoun for what the one before is about.
+var refers = regexp.MustCompile(`(?i)^(?:he|she|it|they|his|her|its|their|this|these|er|sie|es|il|elle|ils|elles|él|ella)\b`)
+
+// nth returns which sentence of the passage holds an offset.
+func (p passage) nth(at int) int {
+	n, _ := slices.BinarySearch(p.ends, at+1)
+	return min(n, len(p.ends)-1)
+}
+
+// told returns for each sentence how much of the wanted words it has: of each word, the more the fewer sentences have it.
+func (p passage) told(wanted []string) []float64 {
+	has := make([][]bool, len(wanted))
+	for i := range has {
+		has[i] = make([]bool, len(p.ends))
+	}
+	begin, above, before := 0, []string(nil), []string(nil)
+	for n, end := range p.ends {
+		words := decoder.ContentWords(p.text[begin:end])
+		all := words
+		if begin >= p.body {
+			all = slices.Concat(words, above)
+		}
+		if refers.MatchString(strings.TrimSpace(p.text[begin:end])) {
+			all = slices.Concat(all, before)
+		}
+		before = all
+		if begin >= p.body && (p.heading(p.begun(end-1), end) || p.asks(p.begun(end-1))) {
+			above = words
+		}
+		for i, w := range wanted {
+			has[i][n] = decoder.SharedWords([]string{w}, all) > 0
+		}
+		begin = end
+	}
+	out := make([]float64, len(p.ends))
+	for i := range wanted {
+		n := 0
+		for _, h := range has[i] {
+			if h {
+				n++
+			}
+		}
+		if n == 0 {
+			continue
+		}
+		weight := math.Log(float64(len(p.ends)+1) / (float64(n) + 0.5))
+		if strings.ContainsAny(wanted[i], "0123456789") {
+			weight *= 2
+		}
+		for k, h := range has[i] {
+			if h {
+				out[k] += weight
+			}
+		}
+	}
+	return out
+}

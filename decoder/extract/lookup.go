@@ -1,0 +1,208 @@
+package extract
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"tandem/decoder"
+	"tandem/retrieval/passages"
+)
+
+// tableRow is a row of a table whose columns have names.
+type tableRow struct {
+	cells [][2]int // their bytes
+	names []string // of their columns
+	words []string // of all cells
+}
+
+// looked returns the part of a passage that a question names as one does who looks something up: the cell of a row and a column of a
+// table, or what stands behind a code ("E11", "- 3: …"). The reader alone, which takes a row for a sentence, is seldom sure of these.
+func (p passage) looked(question string) (from, to int, ok bool) {
+	if formOf(question) != value {
+		return 0, 0, false
+	}
+	wanted := decoder.ContentWords(question)
+	if defines.MatchString(question) {
+		if from, to, ok = p.meaning(wanted); ok {
+			return from, to, true
+		}
+	}
+	rows := p.rows()
+	if len(rows) == 0 {
+		return 0, 0, false
+	}
+	column, asked := columnOf(rows[0].names, question, wanted)
+	if column < 0 && which.MatchString(question) { // "which has a red lid?": the row's name
+		column, asked = 0, decoder.ContentWords(rows[0].names[0])
+	}
+	if column < 0 {
+		return 0, 0, false
+	}
+	rest := decoder.WithoutWords(decoder.WithoutWords(wanted, asked), decoder.ContentWords(p.text[p.start:p.body]))
+	rest = slices.DeleteFunc(rest, func(w string) bool { return asksOnly[w] })
+	best, most, tie := -1, 0, false
+	for i, r := range rows {
+		if !slices.Equal(r.names, rows[0].names) {
+			return 0, 0, false // two tables
+		}
+		n := decoder.SharedWords(rest, r.words)
+		if n > most {
+			best, most, tie = i, n, false
+		} else if n == most {
+			tie = true
+		}
+	}
+	if best < 0 || tie {
+		return 0, 0, false
+	}
+	r := rows[best]
+	label := decoder.ContentWords(p.text[r.cells[0][0]:r.cells[0][1]])
+	missing := len(rest) - most
+	if missing > 1 || missing == 1 && (column == 0 || len(label) == 0 || decoder.SharedWords(label, wanted) < len(label)) {
+		return 0, 0, false
+	}
+	cell := r.cells[column]
+	said := decoder.ContentWords(p.text[cell[0]:cell[1]])
+	return cell[0], cell[1], len(said) > 0 && decoder.SharedWords(said, rest) == 0
+}
+
+var (
+	defines = regexp.MustCompile(`(?i)^\W*(?:and )?(?:what (?:does|do|did|is|are)\b.*\b(?:mean|stand for|signify|meaning)\b|what(?:'s| is)\b|meaning of\b)`)
+	which   = regexp.MustCompile(`(?i)^\W*(?:and )?(?:which|who|whose)\b`)
+	unit    = regexp.MustCompile(`\([^()]*\)`)
+)
+
+// rows returns the rows of the passage's tables that name their columns.
+func (p passage) rows() (out []tableRow) {
+	for begin := p.body; begin < len(p.text); {
+		end := p.lineEnd(begin)
+		if line := p.text[begin:end]; strings.Contains(line, passages.CellMark) {
+			if names := passages.Columns(p.text[p.body:], begin-p.body); names != nil {
+				r := tableRow{names: names, words: decoder.ContentWords(line + " " + names[0])}
+				at := begin
+				for _, c := range strings.Split(line, passages.CellMark) {
+					inner := strings.TrimSpace(c)
+					from := at + strings.Index(c, inner)
+					r.cells = append(r.cells, [2]int{from, from + len(inner)})
+					at += len(c) + len(passages.CellMark)
+				}
+				out = append(out, r)
+			}
+		}
+		begin = end + 1
+	}
+	return out
+}
+
+// columnOf returns the column that a question asks for, and the words by which it does: the column's name or, where it has none of
+// the names, what such a question asks for ("how much does … cost" for a price). It is -1 if it asks for none or for several.
+func columnOf(names []string, question string, wanted []string) (column int, asked []string) {
+	column, most := -1, 0
+	tie := false
+	for i, n := range names[1:] {
+		words := decoder.ContentWords(unit.ReplaceAllString(n, ""))
+		if len(words) == 0 || decoder.SharedWords(words, wanted) < len(words) {
+			continue
+		}
+		if len(words) > most {
+			column, most, asked, tie = i+1, len(words), words, false
+		} else if len(words) == most {
+			tie = true
+		}
+	}
+	if column >= 0 || tie {
+		if tie {
+			return -1, nil
+		}
+		return column, asked
+	}
+	for _, k := range kinds {
+		if !k.asks.MatchString(question) {
+			continue
+		}
+		for i, n := range names[1:] {
+			if decoder.SharedWords(decoder.ContentWords(n), k.columns) == 0 {
+				continue
+			}
+			if column >= 0 {
+				return -1, nil
+			}
+			column = i + 1
+		}
+		if column >= 0 {
+			return column, nil
+		}
+	}
+	return -1, nil
+}
+
+// asksOnly has the words of a question that say what is asked for and not of what.
+var asksOnly = set(`much many long far old often high tall big large heavy weigh weighs cost costs price expensive pay last lasts take takes time start starts
+	begin begins mean means called name value`)
+
+// kinds are what questions ask for without the name of a column that has it.
+var kinds = []struct {
+	asks    *regexp.Regexp
+	columns []string
+}{
+	{regexp.MustCompile(`(?i)\b(?:how expensive|how much (?:is|are)|costs?|price)\b`), []string{"price", "cost", "fee", "fare", "charge", "rate", "amount"}},
+	{regexp.MustCompile(`(?i)\b(?:what time|when)\b`), []string{"time", "date", "when", "starts", "begins"}},
+	{regexp.MustCompile(`(?i)\bhow (?:heavy|much\b.*\bweighs?)\b`), []string{"weight"}},
+	{regexp.MustCompile(`(?i)\bhow (?:big|large)\b`), []string{"size", "area"}},
+	{regexp.MustCompile(`(?i)\bhow long\b`), []string{"duration", "length"}},
+	{regexp.MustCompile(`(?i)\bhow far\b`), []string{"distance"}},
+	{regexp.MustCompile(`(?i)\bhow old\b`), []string{"age"}},
+	{regexp.MustCompile(`(?i)\bhow many\b`), []string{"number", "quantity", "qty", "count"}},
+	{regexp.MustCompile(`(?i)\bwhere\b`), []string{"place", "location", "room", "where", "venue"}},
+}
+
+// meaning returns what a code that the question names stands for: the second cell of its row, or what stands behind the colon in
+// its line. A bare number needs more: the rest of the question must stand in the title or in the heading above it.
+func (p passage) meaning(wanted []string) (from, to int, ok bool) {
+	for _, r := range p.rows() {
+		label := p.text[r.cells[0][0]:r.cells[0][1]]
+		if code(label) && len(r.cells) > 1 && slices.Contains(wanted, strings.ToLower(label)) {
+			if ok {
+				return 0, 0, false
+			}
+			from, to, ok = r.cells[1][0], r.cells[1][1], true
+		}
+	}
+	if ok {
+		return from, to, from < to
+	}
+	above := decoder.ContentWords(p.text[p.start:p.body])
+	for begin := p.body; begin < len(p.text); {
+		end := p.lineEnd(begin)
+		line := p.text[begin:end]
+		mark := len(lineMark.FindString(line))
+		label, rest, colon := strings.Cut(line[mark:], ": ")
+		switch bare := strings.Trim(label, "`*_ "); {
+		case !colon && p.heading(begin, end) || !strings.ContainsAny(line, ".:;,!?"):
+			above = slices.Concat(decoder.ContentWords(p.text[p.start:p.body]), decoder.ContentWords(line))
+		case !colon || strings.Contains(bare, " ") || !slices.Contains(wanted, strings.ToLower(bare)):
+		case code(bare) || number.FindString(bare) == bare && len(unnamed(wanted, bare, above)) == 0:
+			if ok {
+				return 0, 0, false
+			}
+			from, to, ok = end-len(rest), end, true
+		}
+		begin = end + 1
+	}
+	return from, to, ok && from < to
+}
+
+// unnamed returns the words of a question about a number that neither stand above its line nor say that it is a code.
+func unnamed(wanted []string, number string, above []string) []string {
+	left := decoder.WithoutWords(wanted, above)
+	return slices.DeleteFunc(left, func(w string) bool { return w == number || codeWords[w] })
+}
+
+var codeWords = set("mean means meaning stand stands code error status number exit message signify display displays")
+
+// code reports whether a label is a code: it has letters and digits and no blank.
+func code(label string) bool {
+	return !strings.ContainsAny(label, " \t") && strings.ContainsFunc(label, unicode.IsDigit) && strings.ContainsFunc(label, unicode.IsLetter)
+}

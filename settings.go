@@ -22,7 +22,7 @@ type Settings struct {
 	Weights     string  // how document weights follow the answer, as decoder.ParseWeights reads it; "" for static
 	ShareTitles bool    // the device asks for the titles of the cloud's documents
 	Want        Want    // what the device asks of the cloud
-	Ahead       int     // most places of the answer that a pass decodes; below 2 for one
+	PassPlaces  int     // most places of the answer that a pass decodes; below 2 for one
 	Grounded    bool    // contexts write only words of the question, function words and spans of their passages (decoder/ground)
 }
 
@@ -66,12 +66,12 @@ const AutoGamma = math.MaxUint32
 
 // Limits of Settings.
 const (
-	MaxLookahead = 64
-	MaxAhead     = 8
-	MaxRows      = 32      // of a pass: one graph of a phone (sd.npu §3.2)
-	MaxAnswer    = 1 << 16 // tokens
-	MaxDocuments = 64
-	MaxContexts  = 256
+	MaxLookahead  = 64
+	MaxPassPlaces = 8
+	MaxRows       = 32      // of a pass: one graph of a phone (sd.npu §3.2)
+	MaxAnswer     = 1 << 16 // tokens
+	MaxDocuments  = 64
+	MaxContexts   = 256
 )
 
 // Check reports the first setting that is out of range. Sampling and Weights are checked by the packages that apply
@@ -90,8 +90,8 @@ func (s Settings) Check() error {
 		return fmt.Errorf("documents %d: want 0 to %d passages a side", s.Documents, MaxDocuments)
 	case s.Contexts < 0 || s.Contexts > MaxContexts:
 		return fmt.Errorf("contexts %d: want 1 to %d, or 0 for one for each passage", s.Contexts, MaxContexts)
-	case s.Ahead < 0 || s.Ahead > MaxAhead:
-		return fmt.Errorf("ahead %d: want 1 to %d places in a pass", s.Ahead, MaxAhead)
+	case s.PassPlaces < 0 || s.PassPlaces > MaxPassPlaces:
+		return fmt.Errorf("ahead %d: want 1 to %d places in a pass", s.PassPlaces, MaxPassPlaces)
 	case s.Gamma > Mass && s.Gamma != AutoGamma:
 		return fmt.Errorf("gamma %d: want at most %d", s.Gamma, Mass)
 	case s.Want > WantAnswer:

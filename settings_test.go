@@ -17,14 +17,14 @@ func TestSettingsCheck(t *testing.T) {
 		"max-tokens 0": func(s *Settings) { s.MaxTokens = 0 },
 		"documents -1": func(s *Settings) { s.Documents = -1 },
 		"contexts 257": func(s *Settings) { s.Contexts = MaxContexts + 1 },
-		"ahead 9":      func(s *Settings) { s.Ahead = MaxAhead + 1 },
+		"ahead 9":      func(s *Settings) { s.PassPlaces = MaxPassPlaces + 1 },
 		"gamma 65537":  func(s *Settings) { s.Gamma = Mass + 1 },
 		"method 4":     func(s *Settings) { s.Want = WantAnswer + 1 },
 		"placement(5)": func(s *Settings) { s.Placement = PlaceGreedy + 1 },
 		"coupling(3)":  func(s *Settings) { s.Coupling = CouplingLeader + 1 },
 		"":             func(*Settings) {},
 		" (largest)": func(s *Settings) {
-			s.Gamma, s.Ahead, s.Contexts, s.Documents = AutoGamma, MaxAhead, MaxContexts, MaxDocuments
+			s.Gamma, s.PassPlaces, s.Contexts, s.Documents = AutoGamma, MaxPassPlaces, MaxContexts, MaxDocuments
 		},
 		" (all the mass)": func(s *Settings) { s.Nucleus, s.Gamma, s.Lookahead, s.MaxTokens = 1, Mass, MaxLookahead, MaxAnswer },
 	} {

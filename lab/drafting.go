@@ -28,7 +28,7 @@ type Drafting struct {
 type Drafters struct {
 	Name string
 	Set  specdec.Set
-	Rows int // 0 for tandem.MaxRows; at most tandem.MaxAhead: chains of as many as the pair itself chooses
+	Rows int // 0 for tandem.MaxRows; at most tandem.MaxPassPlaces: chains of as many as the pair itself chooses
 }
 
 // DraftingResult is what a variant gives, compared with the first.

@@ -108,7 +108,7 @@ func (h HedgeSimulated) result(ctx context.Context, rtt time.Duration, contexts 
 	for i := range texts {
 		seed := uint64(i)
 		o, err := sim.Run(ctx, sim.Setting{
-			Pair:   pair.Config{Settings: tandem.Settings{Placement: tandem.PlaceMirror, Seed: seed, MaxTokens: h.Tokens, Lookahead: tandem.MaxLookahead, Ahead: contexts}},
+			Pair:   pair.Config{Settings: tandem.Settings{Placement: tandem.PlaceMirror, Seed: seed, MaxTokens: h.Tokens, Lookahead: tandem.MaxLookahead, PassPlaces: contexts}},
 			Source: pairtest.Sharing(seed, h.Share), Decode: [2]sim.Delay{sim.Every(h.Decode[0]), sim.Every(h.Decode[1])},
 			Link: [2]netem.Config{link, link}, Warm: true, Guess: guess,
 		})
@@ -141,7 +141,7 @@ func (h Hedge) Run(ctx context.Context, progress Progress) ([]HedgeResult, error
 		}
 		texts := make([]string, len(h.Questions))
 		for _, contexts := range h.Contexts {
-			l.setup.Settings.Ahead = contexts
+			l.setup.Settings.PassPlaces = contexts
 			result, err := h.result(ctx, l, texts)
 			if err != nil {
 				l.close()

@@ -98,7 +98,7 @@ func (x Rivals) cell(ctx context.Context, d [2]time.Duration, rtt time.Duration)
 	for _, c := range []tandem.Coupling{tandem.CouplingShared, tandem.CouplingLeader} {
 		texts := make([][]tandem.Token, x.Answers)
 		for _, rows := range x.Rows {
-			cfg := pair.Config{Settings: tandem.Settings{Placement: tandem.PlaceMirror, Coupling: c, Ahead: min(rows, tandem.MaxAhead)}, Rows: rows}
+			cfg := pair.Config{Settings: tandem.Settings{Placement: tandem.PlaceMirror, Coupling: c, PassPlaces: min(rows, tandem.MaxPassPlaces)}, PassRows: rows}
 			seconds, err := x.play(ctx, cfg, d, rtt, texts)
 			if err != nil {
 				return r, err
@@ -133,7 +133,7 @@ func (x Rivals) play(ctx context.Context, cfg pair.Config, d [2]time.Duration, r
 		case texts[i] == nil:
 			texts[i] = o.IDs()
 		case !slices.Equal(texts[i], o.IDs()):
-			return 0, fmt.Errorf("answer %d, coupling %v, passes of up to %d rows: another text", i, cfg.Coupling, cfg.Rows)
+			return 0, fmt.Errorf("answer %d, coupling %v, passes of up to %d rows: another text", i, cfg.Coupling, cfg.PassRows)
 		}
 	}
 	return seconds, nil

@@ -34,7 +34,7 @@ type Setup struct {
 // reader returns what a side reads its documents with, at most one token in each pace.
 func (b Setup) reader(side tandem.Side, pace time.Duration) node.Local {
 	r := node.Local{Model: b.Model, Scorer: search.Lexical(), Documents: b.Documents[side], KV: b.KV[side], Pace: pace, Read: b.Read[side], Draft: b.Draft, Rows: b.Rows}
-	if b.Rows == 0 || b.Rows > tandem.MaxAhead { // chains begin each answer without knowing anything
+	if b.Rows == 0 || b.Rows > tandem.MaxPassPlaces { // chains begin each answer without knowing anything
 		r.Past = new(node.Past)
 	}
 	return r

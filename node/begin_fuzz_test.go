@@ -36,7 +36,7 @@ func FuzzBegin(f *testing.F) {
 		begin := transport.Begin{
 			ID: "fuzz", Question: question, History: []transport.Turn{{Role: role, Content: said}},
 			Settings: tandem.Settings{
-				Seed: 1, Nucleus: nucleus, Support: support, Lookahead: lookahead, MaxTokens: tokens, Documents: documents, Contexts: contexts, Ahead: ahead,
+				Seed: 1, Nucleus: nucleus, Support: support, Lookahead: lookahead, MaxTokens: tokens, Documents: documents, Contexts: contexts, PassPlaces: ahead,
 				Weights: weights, Grounded: grounded,
 				Sampling: tandem.Sampling{Temperature: temperature, TopK: topK, TopP: topP, MinP: minP, RepeatPenalty: penalty, RepeatLast: last},
 			},

@@ -93,7 +93,7 @@ func (d *Device) AskRecorded(ctx context.Context, q Question, s tandem.Settings,
 		s.MakePrivate()
 	}
 	if record != nil {
-		s.Ahead = 1 // a recording has a pass for every draft
+		s.PassPlaces = 1 // a recording has a pass for every draft
 	}
 	local, err := d.Local.asked(q)
 	if err != nil {

@@ -76,7 +76,7 @@ type draftingPair struct {
 func (p *draftingPair) ask(t *testing.T, sets [2]specdec.Set) (tokens []tandem.Token, answer Answer) {
 	t.Helper()
 	cfg := toyConfig(tandem.PlaceMirror, tandem.CouplingShared, p.seed, p.temperature == 0)
-	cfg.Ahead, cfg.Grounded, cfg.Documents, cfg.Nucleus, cfg.Support, cfg.MaxTokens = 4, true, 4, .9, 16, 32
+	cfg.PassPlaces, cfg.Grounded, cfg.Documents, cfg.Nucleus, cfg.Support, cfg.MaxTokens = 4, true, 4, .9, 16, 32
 	cfg.Sampling.Temperature = p.temperature
 	c := &cable{delay: 20 * time.Millisecond}
 	own := cfg
@@ -90,7 +90,7 @@ func (p *draftingPair) ask(t *testing.T, sets [2]specdec.Set) (tokens []tandem.T
 		defer r.Close()
 		c.spans[side] = r
 	}
-	own.Rows = tandem.MaxRows // of both, so that a side without drafters is asked for guesses, too
+	own.PassRows = tandem.MaxRows // of both, so that a side without drafters is asked for guesses, too
 	synctest.Test(t, func(t *testing.T) { tokens, answer = converse(t, own, c, 0, nil) })
 	return tokens, answer
 }

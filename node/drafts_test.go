@@ -134,7 +134,7 @@ func evalQuestions(t *testing.T, n int) (out []evalQuestion) {
 func (d *drafting) ask(t *testing.T, m *model.Model, q evalQuestion, pace [2]time.Duration, seed int) (took time.Duration, tokens []tandem.Token) {
 	t.Helper()
 	cfg := toyConfig(d.placement, d.coupling, uint64(seed), true)
-	cfg.Ahead, cfg.Grounded, cfg.Documents, cfg.Nucleus, cfg.Support = min(4, d.rows), true, 4, .9, 16
+	cfg.PassPlaces, cfg.Grounded, cfg.Documents, cfg.Nucleus, cfg.Support = min(4, d.rows), true, 4, .9, 16
 	cfg.Gamma = tandem.AutoGamma // of the paper's coupling
 	c := &cable{delay: d.delay, orders: true, past: d.past}
 	for side, list := range q.sides() {

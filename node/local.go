@@ -40,7 +40,7 @@ type Local struct {
 	Draft     specdec.Set       // what guesses the next tokens, so that a pass decodes several
 	Resources specdec.Resources // what some of these need; answers are added to the history
 	Past      *Past             // of earlier answers; nil to begin each without
-	Rows      int               // most rows of a pass; 0 for tandem.MaxRows, up to Settings.Ahead for chains of guesses as long as the pair chooses
+	Rows      int               // most rows of a pass; 0 for tandem.MaxRows, up to Settings.PassPlaces for chains of guesses as long as the pair chooses
 	Pace      time.Duration     // shortest time for a token, to answer like slower hardware; 0 for none
 	Read      time.Duration     // shortest time for a token of a prompt, for the same purpose
 }

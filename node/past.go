@@ -14,11 +14,11 @@ type Past struct {
 	guesses specdec.Experience
 
 	mu    sync.Mutex
-	ahead profiler.Ahead
+	ahead profiler.PassPlanner
 }
 
 // of returns what a machine begins with.
-func (p *Past) of() (a profiler.Ahead) {
+func (p *Past) of() (a profiler.PassPlanner) {
 	if p != nil {
 		p.mu.Lock()
 		defer p.mu.Unlock()

@@ -73,7 +73,7 @@ const guessedTokens = 4
 
 // perPass returns how many tokens a pass may give.
 func (r Local) perPass(s tandem.Settings) int {
-	if r.Reader != nil || r.Draft.None() || s.Ahead < 2 {
+	if r.Reader != nil || r.Draft.None() || s.PassPlaces < 2 {
 		return 1
 	}
 	return guessedTokens

@@ -64,7 +64,7 @@ func TestCloudComputedElsewhere(t *testing.T) {
 	device, plain, server := elsewhere(t, nil)
 	for _, placement := range []tandem.Placement{tandem.PlaceMirror, tandem.PlaceDevice, tandem.PlaceCloud, tandem.PlaceGreedy} {
 		s := baselineSettings(tandem.WantDrafts)
-		s.Placement, s.Ahead = placement, 4
+		s.Placement, s.PassPlaces = placement, 4
 		got, err := device.Ask(t.Context(), baselineQuestion, s, func(Token) {})
 		if err != nil {
 			t.Fatal(err)

@@ -89,7 +89,7 @@ func (r Local) machine(s tandem.Settings, self tandem.Side) pair.Config {
 	cfg := machineConfig(s, self, r.Model)
 	cfg.Past = r.Past.of()
 	if r.Reader == nil && !r.Draft.None() {
-		cfg.Rows = cmp.Or(r.Rows, tandem.MaxRows)
+		cfg.PassRows = cmp.Or(r.Rows, tandem.MaxRows)
 	}
 	return cfg
 }

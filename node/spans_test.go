@@ -77,7 +77,7 @@ func TestCitesTheWholeAnswer(t *testing.T) {
 		}
 		d := &Device{Local: Local{Model: m, Reader: r, Scorer: search.Lexical(), Documents: docs}}
 		for _, ahead := range []int{1, 4, 8} {
-			s := tandem.Settings{Nucleus: .95, Support: 64, Lookahead: 8, Ahead: ahead, Documents: 8, MaxTokens: 40}
+			s := tandem.Settings{Nucleus: .95, Support: 64, Lookahead: 8, PassPlaces: ahead, Documents: 8, MaxTokens: 40}
 			got, err := d.Ask(t.Context(), Question{Text: c.question}, s, func(Token) {})
 			if err != nil {
 				t.Fatal(err)

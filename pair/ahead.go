@@ -12,7 +12,7 @@ import (
 // ahead holds what a machine knows beyond the next draft. It affects when a draft is ready, never which token it holds,
 // because a distribution depends only on the tokens before it.
 type ahead struct {
-	profiler.Ahead
+	profiler.PassPlanner
 	known map[tandem.Prefix]known   // this side's distributions
 	kinds [tandem.MaxLookahead]kind // of this side's drafts from the front on, by step
 }
@@ -75,7 +75,7 @@ func (m *Machine) race(step tandem.Step, d tandem.Dist, n int) (out []tandem.Tok
 // further chooses the additional contexts of a Decode for a step after prefix: hedges, on the branches that it returns;
 // checks, after the other side's drafts for this step and the following ones; and guesses after those.
 func (m *Machine) further(d *Decode, step tandem.Step, prefix tandem.Prefix) (hedged []branch) {
-	if m.cfg.Ahead < 2 {
+	if m.cfg.PassPlaces < 2 {
 		return nil
 	}
 	room := m.cfg.Lookahead - m.own.Len() - 1
@@ -83,9 +83,9 @@ func (m *Machine) further(d *Decode, step tandem.Step, prefix tandem.Prefix) (he
 		room = min(room, m.cfg.MaxTokens-int(step)-1)
 	}
 	drafts := m.drafts(step, prefix)
-	most := max(m.cfg.Ahead, m.cfg.Rows)
+	most := max(m.cfg.PassPlaces, m.cfg.PassRows)
 	left := most
-	if m.cfg.Rows > m.cfg.Ahead { // guesses may need up to half of the rows, the more the more often they are right
+	if m.cfg.PassRows > m.cfg.PassPlaces { // guesses may need up to half of the rows, the more the more often they are right
 		left -= int(float64(most) * m.ahead.Guesses() / 2)
 	}
 	branches, offers := m.branches(left)
@@ -95,12 +95,12 @@ func (m *Machine) further(d *Decode, step tandem.Step, prefix tandem.Prefix) (he
 		d.Branches = append(d.Branches, b.Branch)
 	}
 	d.Drafts = drafts[:checks]
-	if m.cfg.Rows > m.cfg.Ahead { // the decoder chooses, by what each guess is worth
-		guesses = m.cfg.Rows - farthest(hedged) - len(d.Branches) - checks
+	if m.cfg.PassRows > m.cfg.PassPlaces { // the decoder chooses, by what each guess is worth
+		guesses = m.cfg.PassRows - farthest(hedged) - len(d.Branches) - checks
 		if m.cfg.MaxTokens > 0 {
 			guesses = min(guesses, m.cfg.MaxTokens-int(step)-1-checks)
 		}
-		d.Costs, d.Chance = m.ahead.Costs(m.cfg.Rows), m.ahead.Right(checks)
+		d.Costs, d.Chance = m.ahead.Costs(m.cfg.PassRows), m.ahead.Right(checks)
 		if d.Costs == nil {
 			guesses = 0
 		}
@@ -209,7 +209,7 @@ func (m *Machine) hedged() bool {
 
 // rank reports to the profiler a target's place in this side's race, and whether it was the other side's draft.
 func (m *Machine) rank(own tandem.Draft, t tandem.Target) {
-	if m.cfg.Ahead < 2 {
+	if m.cfg.PassPlaces < 2 {
 		return
 	}
 	m.ahead.Checked(t.By.Has(m.cfg.Self.Other()))

@@ -17,11 +17,11 @@ func TestSameTextWithHedgesAndGuesses(t *testing.T) {
 	var sum pair.Stats
 	for seed := range uint64(10_000) {
 		c := newTrial(seed)
-		c.cfg.Ahead, c.cfg.MaxTokens = 2+int(seed%(tandem.MaxAhead-1)), 1+c.cfg.MaxTokens/3
-		c.cfg.Rows = int(seed%3) * 16
+		c.cfg.PassPlaces, c.cfg.MaxTokens = 2+int(seed%(tandem.MaxPassPlaces-1)), 1+c.cfg.MaxTokens/3
+		c.cfg.PassRows = int(seed%3) * 16
 		want := reference(t, c.cfg, c.model)
 		p := placements[seed%uint64(len(placements))]
-		name := fmt.Sprintf("seed %d, %v, %v, %d contexts", seed, c.cfg.Coupling, p, c.cfg.Ahead)
+		name := fmt.Sprintf("seed %d, %v, %v, %d contexts", seed, c.cfg.Coupling, p, c.cfg.PassPlaces)
 		w := c.world(p)
 		for _, e := range w.Ends {
 			w.Step(e, pair.Measured{RTT: 2 * w.Links[0].Delay})
@@ -63,9 +63,9 @@ func TestHedgesOverLinkCuts(t *testing.T) {
 	checks, rejoined := 0, 0
 	for seed := range uint64(1000) {
 		c := newTrial(seed)
-		c.cfg.Ahead, c.cfg.Placement = 2+int(seed%(tandem.MaxAhead-1)), placements[seed%uint64(len(placements))]
+		c.cfg.PassPlaces, c.cfg.Placement = 2+int(seed%(tandem.MaxPassPlaces-1)), placements[seed%uint64(len(placements))]
 		c.cfg.MaxTokens, c.cfg.Stop = 20+c.rng.IntN(60), nil
-		name := fmt.Sprintf("seed %d, %v, %d contexts", seed, c.cfg.Placement, c.cfg.Ahead)
+		name := fmt.Sprintf("seed %d, %v, %d contexts", seed, c.cfg.Placement, c.cfg.PassPlaces)
 		w := c.world(c.cfg.Placement)
 		w.Open(false, time.Duration(c.rng.IntN(300))*time.Millisecond)
 		c.cuts(w, c.cfg, 1+c.rng.IntN(5))
@@ -86,7 +86,7 @@ func TestHedgesOverLinkCuts(t *testing.T) {
 // are contexts, and the text is the same.
 func TestOnePassChecksManyDrafts(t *testing.T) {
 	play := func(contexts int) (pair.Stats, []tandem.Token) {
-		w := pairtest.NewLinks(pair.Config{Settings: tandem.Settings{Placement: tandem.PlaceMirror, MaxTokens: 100, Lookahead: 32, Ahead: contexts}}, pairtest.Sharing(1, 1), 1)
+		w := pairtest.NewLinks(pair.Config{Settings: tandem.Settings{Placement: tandem.PlaceMirror, MaxTokens: 100, Lookahead: 32, PassPlaces: contexts}}, pairtest.Sharing(1, 1), 1)
 		w.Guess = nil
 		w.Ends[0].Delay = pairtest.Every(300 * time.Millisecond)
 		w.Ends[1].Delay = pairtest.Every(30 * time.Millisecond)
@@ -117,7 +117,7 @@ func TestHedgesAndGuessesSaveTime(t *testing.T) {
 	const ms = time.Millisecond
 	for _, rtt := range []time.Duration{0, 100 * ms, 300 * ms} {
 		of := func(contexts int) float64 {
-			return seconds(t, pair.Config{Settings: tandem.Settings{Placement: tandem.PlaceMirror, Lookahead: 64, Ahead: contexts}}, 30*ms, 30*ms, rtt)
+			return seconds(t, pair.Config{Settings: tandem.Settings{Placement: tandem.PlaceMirror, Lookahead: 64, PassPlaces: contexts}}, 30*ms, 30*ms, rtt)
 		}
 		plain, two, three, four, eight := of(1), of(2), of(3), of(4), of(8)
 		t.Logf("100 tokens, RTT %v: plain %.2f s; 2 contexts %.2f, 3: %.2f, 4: %.2f, 8: %.2f", rtt, plain, two, three, four, eight)

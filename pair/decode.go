@@ -90,7 +90,7 @@ func (m *Machine) decoded(e Decoded) {
 	m.kv = append(m.kv[:run.Keep], run.Append...)
 	m.countPass(run, e)
 	// If next returns a step, plan has made sure that this Decode was for it.
-	if _, _, ok := m.next(); !ok && m.cfg.Ahead < 2 {
+	if _, _, ok := m.next(); !ok && m.cfg.PassPlaces < 2 {
 		return
 	}
 	if e.Dist.Check(m.cfg.Vocab) != nil {
@@ -142,7 +142,7 @@ func (m *Machine) countPass(run decode, e Decoded) {
 		hedged += farthest(run.branches) - 1
 	}
 	s, all := &m.stats, 1+hedged+len(e.Guessed)+e.Forecasts
-	s.Passes, s.Contexts, s.Room = s.Passes+1, s.Contexts+all, s.Room+max(all, m.cfg.Ahead, m.cfg.Rows)
+	s.Passes, s.Contexts, s.Room = s.Passes+1, s.Contexts+all, s.Room+max(all, m.cfg.PassPlaces, m.cfg.PassRows)
 	s.Hedged, s.Checked, s.Guessed = s.Hedged+hedged, s.Checked+checked, s.Guessed+len(e.Guessed)-checked
 	s.Forecasts += e.Forecasts
 }

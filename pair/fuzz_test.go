@@ -213,8 +213,8 @@ func (l *listen) step(t testing.TB, e Event) {
 					t.Fatalf("decode %+v: branch %d continues nothing", a, i)
 				}
 			}
-			if n := back + len(a.Branches) + len(a.Drafts) + a.Guess; n > max(1, l.m.cfg.Ahead, l.m.cfg.Rows) {
-				t.Fatalf("decode %+v: %d contexts of %d", a, n, l.m.cfg.Ahead)
+			if n := back + len(a.Branches) + len(a.Drafts) + a.Guess; n > max(1, l.m.cfg.PassPlaces, l.m.cfg.PassRows) {
+				t.Fatalf("decode %+v: %d contexts of %d", a, n, l.m.cfg.PassPlaces)
 			}
 			l.kv, l.next, l.id = a.Keep, a.Keep+len(a.Append), a.ID
 		case SendSync:
@@ -241,13 +241,13 @@ func playBytes(t testing.TB, b []byte) Stats {
 		Self: tandem.Side(s.byte() % 2),
 		Settings: tandem.Settings{
 			Placement: tandem.Placement(s.byte() % 5), Coupling: tandem.Coupling(s.byte() % 3), MaxTokens: 12,
-			Lookahead: int(s.byte() % 9), Gamma: tandem.HalfGamma, Ahead: int(s.byte() % (tandem.MaxAhead + 2)),
+			Lookahead: int(s.byte() % 9), Gamma: tandem.HalfGamma, PassPlaces: int(s.byte() % (tandem.MaxPassPlaces + 2)),
 		},
-		Rows:   int(s.byte()%4) * 11,
-		Greedy: s.byte()%2 == 0,
-		Stop:   []tandem.Token{7},
-		Vocab:  24,
-		Switch: scheduler.Policy{Horizon: int(s.byte()%2) * scheduler.DefaultHorizon},
+		PassRows: int(s.byte()%4) * 11,
+		Greedy:   s.byte()%2 == 0,
+		Stop:     []tandem.Token{7},
+		Vocab:    24,
+		Switch:   scheduler.Policy{Horizon: int(s.byte()%2) * scheduler.DefaultHorizon},
 	}
 	if s.byte()%8 == 0 {
 		cfg.Switch = toAndFro{}

@@ -204,7 +204,7 @@ func TestHedgeFlood(t *testing.T) {
 	dropped, diverged := 0, 0
 	for seed := range uint64(100) {
 		c := newTrial(seed + 4e6)
-		c.cfg.Ahead = 2 + int(seed%(tandem.MaxAhead-1))
+		c.cfg.PassPlaces = 2 + int(seed%(tandem.MaxPassPlaces-1))
 		want := pairtest.Tokens(reference(t, c.cfg, c.model))
 		for _, p := range placements {
 			name := fmt.Sprintf("seed %d, %v", seed, p)
@@ -267,7 +267,7 @@ func falseHedge(rng *rand.Rand, e pair.PeerDraft, to *pairtest.End) pair.Event {
 // A side without room for further contexts refuses hedges.
 func TestHedgesUnasked(t *testing.T) {
 	c := newTrial(12)
-	c.cfg.Ahead, c.cfg.Stop = 1, nil
+	c.cfg.PassPlaces, c.cfg.Stop = 1, nil
 	for _, p := range []tandem.Placement{tandem.PlaceMirror, tandem.PlaceDevice} {
 		w := c.world(p)
 		w.Tamper = func(from tandem.Side, e pair.Event) pair.Event {
@@ -288,8 +288,8 @@ func TestHedgesUnasked(t *testing.T) {
 
 // Hedging adds at most two drafts for each pass to what crosses, and none where there is no room for further contexts.
 func TestHedgesSentAreBounded(t *testing.T) {
-	for _, contexts := range []int{1, 2, 3, tandem.MaxAhead} {
-		w := pairtest.NewLinks(pair.Config{Settings: tandem.Settings{Placement: tandem.PlaceMirror, MaxTokens: 200, Ahead: contexts}}, pairtest.Sharing(3, 0.8), 3)
+	for _, contexts := range []int{1, 2, 3, tandem.MaxPassPlaces} {
+		w := pairtest.NewLinks(pair.Config{Settings: tandem.Settings{Placement: tandem.PlaceMirror, MaxTokens: 200, PassPlaces: contexts}}, pairtest.Sharing(3, 0.8), 3)
 		w.Guess = nil
 		for s := range w.Ends {
 			w.Ends[s].Delay = pairtest.Every(30 * time.Millisecond)

@@ -76,9 +76,9 @@ func New(cfg Config) *Machine {
 		cfg.Lookahead = DefaultLookahead
 	}
 	cfg.Lookahead = min(cfg.Lookahead, tandem.MaxLookahead)
-	cfg.Ahead = min(cfg.Ahead, tandem.MaxAhead)
-	if cfg.Rows = min(cfg.Rows, tandem.MaxRows); cfg.Ahead < 2 {
-		cfg.Rows = 0
+	cfg.PassPlaces = min(cfg.PassPlaces, tandem.MaxPassPlaces)
+	if cfg.PassRows = min(cfg.PassRows, tandem.MaxRows); cfg.PassPlaces < 2 {
+		cfg.PassRows = 0
 	}
 	if cfg.Switch == nil {
 		cfg.Switch = scheduler.Policy{}
@@ -87,7 +87,7 @@ func New(cfg Config) *Machine {
 		cfg.Vocab = math.MaxInt32
 	}
 	if placements[cfg.Placement].lockstep {
-		cfg.Lookahead, cfg.Ahead, cfg.Rows = 1, 1, 0
+		cfg.Lookahead, cfg.PassPlaces, cfg.PassRows = 1, 1, 0
 	}
 	// The other side's targets reach at most as far as our drafts, and its drafts reach one lookahead further.
 	window := 2 * cfg.Lookahead
@@ -99,8 +99,8 @@ func New(cfg Config) *Machine {
 		peer:    queue.NewDrafts(window),
 		targets: queue.NewTargets(window),
 		early:   queue.NewEarly(window),
-		hedges:  queue.NewHedges(window * tandem.MaxAhead),
-		ahead:   ahead{Ahead: cfg.Past},
+		hedges:  queue.NewHedges(window * tandem.MaxPassPlaces),
+		ahead:   ahead{PassPlanner: cfg.Past},
 		greedy:  greedy{accept: [2]profiler.Average{prior, prior}},
 	}
 }
@@ -116,7 +116,7 @@ func (m *Machine) Stats() Stats {
 func (m *Machine) Answer() []tandem.Token { return slices.Clone(m.answer) }
 
 // Learned returns what a later answer may begin with (Config.Past).
-func (m *Machine) Learned() profiler.Ahead { return m.ahead.Ahead }
+func (m *Machine) Learned() profiler.PassPlanner { return m.ahead.PassPlanner }
 
 // Step tells the machine what happened, several events if they happened together, and returns what to do about it, in order. A
 // Decode comes after the last event, so that its pass has all that is known.
@@ -325,7 +325,7 @@ func (m *Machine) peerDraft(d tandem.Draft) {
 	case d.Epoch < m.epoch:
 	case !m.hears(m.cfg.Self), ahead && m.device() && d.Epoch != firstEpoch, d.Dist.Check(m.cfg.Vocab) != nil:
 		m.drop(d.Step)
-	case d.Version == tandem.AnyVersion && m.cfg.Ahead > 1:
+	case d.Version == tandem.AnyVersion && m.cfg.PassPlaces > 1:
 		m.peerHedge(d)
 	case ahead:
 		if m.early.Put(d) == queue.Far {
@@ -437,7 +437,7 @@ func (m *Machine) follow() bool {
 		return false
 	}
 	own, ok := m.own.Front()
-	if !ok && m.cfg.Ahead > 1 {
+	if !ok && m.cfg.PassPlaces > 1 {
 		// It used a hedge of ours as our draft. The hedge's distribution is known here or being decoded.
 		m.draw()
 		if own, ok = m.own.Front(); !ok {

@@ -35,11 +35,11 @@ type Config struct {
 	Vocab  int            // size of the vocabulary, against which drafts are checked; 0 for no check of ids
 	Switch Switch         // placement greedy: who aggregates next; nil for the paper's rule
 
-	// Rows is the most rows of a pass on this side, if it is more than Ahead: guesses have the places that the answer,
+	// PassRows is the most rows of a pass on this side, if it is more than PassPlaces: guesses have the places that the answer,
 	// hedges and checks leave, and the decoder chooses among them by Pass.Costs. The other side need not know it.
-	Rows int
+	PassRows int
 	// Past is what earlier answers have taught this side about its passes and drafts.
-	Past profiler.Ahead
+	Past profiler.PassPlanner
 }
 
 // Switch decides after each target which side aggregates next (placement greedy). Only the side that aggregates asks it.

@@ -6,7 +6,7 @@
 //   - Average follows what changes during an answer: the decoding delays that travel with drafts, and the acceptance
 //     rates. Package pair gives both to the scheduler. It uses no fit there, since a context grows by only one token a
 //     step and the last few delays say more.
-//   - Ahead decides what a pass decodes besides the next draft (package pair).
+//   - PassPlanner decides what a pass decodes besides the next draft (package pair).
 //
 // The paper also models transmission, from ping and iperf3. Here the connection measures its round trip itself
 // (package transport), and a draft is a few dozen bytes, so bandwidth does not matter.

@@ -29,7 +29,7 @@ func drawControl(t *rapid.T) Message {
 				Placement: tandem.PlaceCloud, Coupling: tandem.CouplingSpeculative, Gamma: 7, Nucleus: 0.8,
 				Support: number.Draw(t, "support"), Lookahead: number.Draw(t, "lookahead"), MaxTokens: number.Draw(t, "tokens"),
 				Documents: number.Draw(t, "documents"), Contexts: number.Draw(t, "contexts"), Weights: text.Draw(t, "weights"),
-				ShareTitles: rapid.Bool().Draw(t, "titles"), Want: tandem.Want(number.Draw(t, "want") % 4), Ahead: number.Draw(t, "ahead"),
+				ShareTitles: rapid.Bool().Draw(t, "titles"), Want: tandem.Want(number.Draw(t, "want") % 4), PassPlaces: number.Draw(t, "ahead"),
 				Grounded: rapid.Bool().Draw(t, "grounded"),
 			},
 		}

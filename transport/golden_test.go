@@ -41,7 +41,7 @@ func goldenMessages() []struct {
 		Settings: tandem.Settings{
 			Seed: 1<<63 + 5, Sampling: tandem.Sampling{Temperature: 0.7, TopK: 40, TopP: 0.95, MinP: 0.05, RepeatPenalty: 1.1, RepeatLast: 64},
 			Placement: tandem.PlaceGreedy, Coupling: tandem.CouplingSpeculative, Gamma: 1 << 15, Nucleus: 0.8, Support: 64, Lookahead: 12,
-			MaxTokens: 200, Documents: 4, Contexts: 2, Weights: "sentence", ShareTitles: true, Want: tandem.WantKV, Ahead: 4,
+			MaxTokens: 200, Documents: 4, Contexts: 2, Weights: "sentence", ShareTitles: true, Want: tandem.WantKV, PassPlaces: 4,
 		},
 	}
 	long := begin

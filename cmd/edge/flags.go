@@ -148,10 +148,10 @@ func (f answerFlags) settings() (tandem.Settings, error) {
 	}
 	s.Weights = weights.String()
 	s.Nucleus, s.Support, s.Lookahead = f.Nucleus, f.Support, f.Lookahead
-	s.MaxTokens, s.Documents, s.Contexts, s.Ahead = f.MaxTokens, f.Documents, f.Contexts, f.Ahead
+	s.MaxTokens, s.Documents, s.Contexts, s.PassPlaces = f.MaxTokens, f.Documents, f.Contexts, f.Ahead
 	s.Grounded = f.Grounded
 	if f.Method != "tandem" {
-		s.Ahead = 1 // the baselines decode only the next draft
+		s.PassPlaces = 1 // the baselines decode only the next draft
 	}
 	if f.Method == "crcg" {
 		s.Contexts = 1 // context aggregation
@@ -166,8 +166,8 @@ func (f answerFlags) settings() (tandem.Settings, error) {
 		return s, fmt.Errorf("--loss %v: want 0 or more and less than 1", f.Loss)
 	case f.Wait != nil && *f.Wait < 0:
 		return s, fmt.Errorf("--wait %v: want 0s or more", *f.Wait)
-	case f.Ahead < 1 || f.Ahead > tandem.MaxAhead:
-		return s, fmt.Errorf("--ahead %d: want 1 (none) to %d", f.Ahead, tandem.MaxAhead)
+	case f.Ahead < 1 || f.Ahead > tandem.MaxPassPlaces:
+		return s, fmt.Errorf("--ahead %d: want 1 (none) to %d", f.Ahead, tandem.MaxPassPlaces)
 	case f.phoneFlags.Switching != "" && !slices.Contains(strategies(), f.phoneFlags.Switching):
 		return s, fmt.Errorf("--switching %s: not known, use one of %s", f.phoneFlags.Switching, strings.Join(strategies(), ", "))
 	case f.RequireCloud && (f.LocalOnly || f.Side == "device"):

@@ -70,7 +70,7 @@ func (c *draftsCmd) Run(a *cli.App) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, closing()) }()
-	b.Settings.Lookahead, b.Settings.Grounded, b.Settings.Ahead = 0, true, 4
+	b.Settings.Lookahead, b.Settings.Grounded, b.Settings.PassPlaces = 0, true, 4
 	b.Settings.Sampling.Temperature = 0
 	if c.Worlds > 0 {
 		if err := generated(a, &b, c.Worlds); err != nil {

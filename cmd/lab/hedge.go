@@ -79,8 +79,8 @@ func (c *hedgeCmd) check(a *cli.App) error {
 		return fmt.Errorf("--guess and --share must be between 0 and 1")
 	}
 	for _, n := range c.Contexts {
-		if n < 1 || n > tandem.MaxAhead {
-			return fmt.Errorf("--contexts %d: want 1 to %d", n, tandem.MaxAhead)
+		if n < 1 || n > tandem.MaxPassPlaces {
+			return fmt.Errorf("--contexts %d: want 1 to %d", n, tandem.MaxPassPlaces)
 		}
 	}
 	return a.CheckJSONFile(c.File)

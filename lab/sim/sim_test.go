@@ -231,7 +231,7 @@ func TestDraftsArriveTogether(t *testing.T) {
 	checked := 0
 	for seed := range uint64(10) {
 		o := run(t, Setting{
-			Pair:   pair.Config{Settings: tandem.Settings{Placement: tandem.PlaceMirror, Seed: seed, MaxTokens: 100, Lookahead: 32, Ahead: 4}},
+			Pair:   pair.Config{Settings: tandem.Settings{Placement: tandem.PlaceMirror, Seed: seed, MaxTokens: 100, Lookahead: 32, PassPlaces: 4}},
 			Source: pairtest.Sharing(seed, 0.8), Decode: [2]Delay{Every(30 * ms), Every(30 * ms)}, Link: symmetric(0), Warm: true, Guess: 1,
 		})
 		checked += o.Pair[tandem.Device].OfChecks

@@ -10,11 +10,11 @@ import (
 // Ranks is how many places of a side's own race count: its draft, the runner-up and the third.
 const Ranks = 3
 
-// Ahead decides how many contexts a side decodes in a pass in addition to the one it needs: hedges, on branches behind the runners-up
+// PassPlanner decides how many contexts a side decodes in a pass in addition to the one it needs: hedges, on branches behind the runners-up
 // of its own races; checks, after the drafts that the other side has sent for the following steps; and guesses, after what
 // it will probably draft next. It weighs the measured time that a context costs against the time that it saves if it
 // turns out to be needed. The zero value has seen nothing, and chooses none until it has seen a pass.
-type Ahead struct {
+type PassPlanner struct {
 	passes [tandem.MaxRows + 1]Average // seconds, by rows
 	ranks  [Ranks + 1]Average          // share of targets that were the draft, the runner-up, the third, none of these
 	peer   Average                     // share of targets that were the other side's draft
@@ -32,7 +32,7 @@ const (
 )
 
 // Passed takes the time of a pass that computed some rows.
-func (a *Ahead) Passed(rows int, took time.Duration) {
+func (a *PassPlanner) Passed(rows int, took time.Duration) {
 	if rows >= 1 && rows <= tandem.MaxRows && took > 0 {
 		a.passes[rows].Observe(took.Seconds(), aheadWindow)
 	}
@@ -48,7 +48,7 @@ const (
 // Costs returns the times of passes over 1 to n rows, in seconds, or nil if none was seen. Between numbers of rows that
 // were seen it interpolates; more rows never cost less. Beyond them it assumes that each row costs something, so that
 // a pass grows only with guesses that are likely.
-func (a *Ahead) Costs(n int) []float64 {
+func (a *PassPlanner) Costs(n int) []float64 {
 	var out []float64
 	last := 0
 	for rows := 1; rows <= tandem.MaxRows; rows++ {
@@ -86,13 +86,13 @@ func (a *Ahead) Costs(n int) []float64 {
 }
 
 // Guesses returns the share of guesses that were right.
-func (a *Ahead) Guesses() float64 { return or(a.guess, guessPrior) }
+func (a *PassPlanner) Guesses() float64 { return or(a.guess, guessPrior) }
 
 // Rank returns the probability that a target has a place in this side's race: 0 for the draft, 1 for the runner-up.
-func (a *Ahead) Rank(place int) float64 { return or(a.ranks[place], ranksPrior[place]) }
+func (a *PassPlanner) Rank(place int) float64 { return or(a.ranks[place], ranksPrior[place]) }
 
 // Least returns the probability from which a context is worth a row of a pass with up to n, where a row costs least.
-func (a *Ahead) Least(n int) float64 {
+func (a *PassPlanner) Least(n int) float64 {
 	least, costs := math.Inf(1), a.Costs(n)
 	for i := 1; i < len(costs); i++ {
 		least = min(least, (costs[i]-costs[0])/float64(i)/costs[0])
@@ -101,21 +101,21 @@ func (a *Ahead) Least(n int) float64 {
 }
 
 // Right returns the probability that n drafts of the other side are all right.
-func (a *Ahead) Right(n int) float64 { return math.Pow(or(a.peer, peerPrior), float64(n)) }
+func (a *PassPlanner) Right(n int) float64 { return math.Pow(or(a.peer, peerPrior), float64(n)) }
 
 // Target takes the place that a target had in this side's race: 0 for the draft, 1 for the runner-up, Ranks for none of
 // the first.
-func (a *Ahead) Target(rank int) {
+func (a *PassPlanner) Target(rank int) {
 	for i := range a.ranks {
 		observe(&a.ranks[i], ranksPrior[i], i == rank)
 	}
 }
 
 // Checked takes whether a target was the other side's draft.
-func (a *Ahead) Checked(right bool) { observe(&a.peer, peerPrior, right) }
+func (a *PassPlanner) Checked(right bool) { observe(&a.peer, peerPrior, right) }
 
 // Guessed takes whether a guess that was asked for came, and was right.
-func (a *Ahead) Guessed(right bool) { observe(&a.guess, guessPrior, right) }
+func (a *PassPlanner) Guessed(right bool) { observe(&a.guess, guessPrior, right) }
 
 func observe(a *Average, prior float64, right bool) {
 	if a.Count == 0 {
@@ -137,7 +137,7 @@ func or(a Average, prior float64) float64 {
 }
 
 // pass is the time of a pass of n contexts: the longest that is known of up to n.
-func (a *Ahead) pass(n int) float64 {
+func (a *PassPlanner) pass(n int) float64 {
 	most := 0.0
 	for i := 1; i <= n; i++ {
 		if a.passes[i].Seen() {
@@ -164,7 +164,7 @@ type Hedge struct {
 // Choose returns how many hedges, checks and guesses a pass takes. Each saves one pass if it turns out to be needed. A
 // hedge saves no more: it lets the other side go on by one step while the news of a rejection and the next draft cross. Checks come
 // before guesses, and each of them is needed only if all before it are.
-func (a *Ahead) Choose(o Offer) (hedges, checks, guesses int) {
+func (a *PassPlanner) Choose(o Offer) (hedges, checks, guesses int) {
 	most := min(o.Contexts, tandem.MaxRows)
 	one, peer, guess, costs := a.pass(1), or(a.peer, peerPrior), or(a.guess, guessPrior), a.Costs(max(0, most))
 	if costs == nil {

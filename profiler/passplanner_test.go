@@ -11,13 +11,13 @@ const ms = time.Millisecond
 
 // Further contexts are decoded where they cost less than they save: all of them where they cost nothing, none where each
 // costs a pass. Checks come before guesses.
-func TestAheadPays(t *testing.T) {
-	var free, dear Ahead
+func TestPassPlannerPays(t *testing.T) {
+	var free, dear PassPlanner
 	for n := 1; n <= tandem.MaxRows; n++ {
 		free.Passed(n, 30*ms)
 		dear.Passed(n, time.Duration(n)*30*ms)
 	}
-	choose := func(a *Ahead, contexts int, hedge bool, drafts, room int) [3]int {
+	choose := func(a *PassPlanner, contexts int, hedge bool, drafts, room int) [3]int {
 		o := Offer{Contexts: contexts, Drafts: drafts, Room: room}
 		if hedge {
 			o.Hedges = []Hedge{{a.Rank(1), 1}, {a.Rank(2), 1}}
@@ -50,8 +50,8 @@ func TestAheadPays(t *testing.T) {
 }
 
 // Targets that are never the runner-up end hedging, and wrong guesses end guessing.
-func TestAheadLearns(t *testing.T) {
-	var a Ahead
+func TestPassPlannerLearns(t *testing.T) {
+	var a PassPlanner
 	a.Passed(1, 30*ms)
 	a.Passed(2, 32*ms)
 	a.Passed(3, 34*ms)
@@ -89,7 +89,7 @@ func TestAheadLearns(t *testing.T) {
 
 // Costs are the times that were seen, with lines between them. They never fall, and rows beyond those seen cost something.
 func TestCosts(t *testing.T) {
-	var a Ahead
+	var a PassPlanner
 	if a.Costs(8) != nil {
 		t.Error("costs before any pass")
 	}
@@ -106,7 +106,7 @@ func TestCosts(t *testing.T) {
 	if n := len(a.Costs(3)); n != 3 {
 		t.Errorf("%d costs, want 3", n)
 	}
-	var flat Ahead // up to twice the rows seen, more of them are hoped to cost as little
+	var flat PassPlanner // up to twice the rows seen, more of them are hoped to cost as little
 	flat.Passed(1, 10*ms)
 	flat.Passed(4, 10*ms)
 	if got = flat.Costs(16); got[7] > 1.1*got[3] || got[15] < 2*got[7] {

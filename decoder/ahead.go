@@ -17,6 +17,7 @@ import (
 // results, or none, if a pass cannot hold them (a long p.Append, a full context) or if no guess is likely.
 func (d *Decoder) NextAhead(ctx context.Context, p tandem.Pass) (out Output, branches, chain []tandem.Extra, err error) {
 	began := time.Now()
+	defer d.spare(&d.before)
 	last := d.tree // nil unless the last pass was that of this tree, whose logits are still there
 	if err := d.edit(p.Keep, p.Append); err != nil {
 		return Output{}, nil, nil, fmt.Errorf("decoder: %w", err)
@@ -201,6 +202,7 @@ func (d *Decoder) foreseen(b *treePass) func(i int) []float32 {
 		}
 		weights, _ := d.shares(b.states[token])
 		p := mixture(b.at(i), weights, d.unsupported)
+		defer spareMixtures.Put(&p)
 		logs := make([]float32, len(p))
 		for x, v := range p {
 			logs[x] = float32(math.Log(v))

@@ -122,14 +122,14 @@ type Decoder struct {
 	contexts []docContext
 	prefill  Prefill
 
-	answer []tandem.Token  // as the caller last gave it
-	done   int             // how many of its tokens are in the KV caches
-	states []state         // states[i] follows i tokens; done+1 to len(answer)+1 of them
-	text   []byte          // of the tokens that states covers
-	prompt [][]float32     // each context's logits after the question
-	logits [][]float32     // each context's logits after done tokens; nil if unknown after a rollback
-	passes [2]model.Logits // of the last two passes
-	next   int             // index of the older of passes, which the next pass overwrites
+	answer []tandem.Token // as the caller last gave it
+	done   int            // how many of its tokens are in the KV caches
+	states []state        // states[i] follows i tokens; done+1 to len(answer)+1 of them
+	text   []byte         // of the tokens that states covers
+	prompt [][]float32    // each context's logits after the question
+	logits [][]float32    // each context's logits after done tokens; nil if unknown after a rollback
+	pass   *model.Logits  // memory of the last pass, where logits and the tree's are
+	before *model.Logits  // and of the pass before, as long as Next or NextAhead computes
 
 	guesses *guesser
 	perPass func(rows int) float64 // that guesses are expected to give (model.Input); nil without drafters
@@ -262,6 +262,7 @@ func (c Config) context() int {
 // gives the same Output bit for bit, whatever calls led to it.
 func (d *Decoder) Next(ctx context.Context, keep int, app []tandem.Token) (Output, error) {
 	began := time.Now()
+	defer d.spare(&d.before)
 	if err := d.edit(keep, app); err != nil {
 		return Output{}, fmt.Errorf("decoder: %w", err)
 	}
@@ -303,6 +304,7 @@ func (d *Decoder) output(logits [][]float32, s state, answer []tandem.Token) (Ou
 		return d.muted(), nil
 	}
 	p, h := d.mix(logits, s)
+	defer spareMixtures.Put(&p)
 	if math.IsNaN(p[0]) { // then all are NaN, since each is divided by their sum
 		return Output{}, fmt.Errorf("decoder: the model gives no token a probability after %d tokens of answer: its weights are damaged", len(answer))
 	}
@@ -351,6 +353,8 @@ func (d *Decoder) Close() error {
 	if d.guesses != nil && d.guesses.drafters != nil {
 		d.cfg.Past.End(d.cfg.Draft, &d.guesses.rate)
 	}
+	d.spare(&d.pass)
+	d.logits, d.tree = nil, nil
 	d.storing.Wait()
 	return nil
 }
@@ -456,13 +460,28 @@ func (d *Decoder) follow(t tandem.Token, logp []float64, verdicts func() []float
 	d.states = append(d.states, d.following(last, d.text, len(d.states), logp, verdicts))
 }
 
+// spareLogits is memory for passes. A decoder has that of its last pass, and of two only while it computes.
+var spareLogits = sync.Pool{New: func() any { return new(model.Logits) }}
+
 // forward computes a batch. Its logits stay valid during the next pass, which writes elsewhere.
 func (d *Decoder) forward(ctx context.Context, batch []model.Input) ([][]float32, error) {
-	out, err := d.cfg.Passes.ForwardInto(ctx, batch, &d.passes[d.next])
-	if err == nil {
-		d.next = 1 - d.next
+	into := spareLogits.Get().(*model.Logits)
+	out, err := d.cfg.Passes.ForwardInto(ctx, batch, into)
+	if err != nil {
+		spareLogits.Put(into)
+		return nil, err
 	}
-	return out, err
+	d.spare(&d.before)
+	d.before, d.pass = d.pass, into
+	return out, nil
+}
+
+// spare gives memory of a pass back.
+func (d *Decoder) spare(memory **model.Logits) {
+	if *memory != nil {
+		spareLogits.Put(*memory)
+		*memory = nil
+	}
 }
 
 // accept records that the contexts now hold piece, and the logits that Forward returned for it.

@@ -2,6 +2,7 @@ package decoder
 
 import (
 	"math"
+	"slices"
 	"sync"
 
 	"tandem"
@@ -39,7 +40,8 @@ func (d *Decoder) shares(s state) (weights []float64, h float64) {
 // manyTokens is the vocabulary size from which each context is worth a goroutine.
 const manyTokens = 1 << 14
 
-// mixture returns Σ weights[i]·softmax(logits[i]), each softmax without the token except if it is not negative.
+// mixture returns Σ weights[i]·softmax(logits[i]), each softmax without the token except if it is not negative. The caller may
+// put it into spareMixtures.
 func mixture(logits [][]float32, weights []float64, except tandem.Token) []float64 {
 	parts := make([]*part, len(logits))
 	var mixing sync.WaitGroup
@@ -54,7 +56,9 @@ func mixture(logits [][]float32, weights []float64, except tandem.Token) []float
 		}
 	}
 	mixing.Wait()
-	p := make([]float64, len(logits[0]))
+	p := *spareMixtures.Get().(*[]float64)
+	p = slices.Grow(p[:0], len(logits[0]))[:len(logits[0])]
+	clear(p)
 	for from := 0; from < len(p); from += near {
 		for _, part := range parts { // in a fixed order, so that the sum has the same bits every time
 			part.addTo(p, from, min(from+near, len(p)))
@@ -62,6 +66,9 @@ func mixture(logits [][]float32, weights []float64, except tandem.Token) []float
 	}
 	return p
 }
+
+// spareMixtures is memory for mixtures.
+var spareMixtures = sync.Pool{New: func() any { return new([]float64) }}
 
 // near is the number of tokens that parts are added to at a time, so that they stay in the near caches.
 const near = 2048

@@ -42,27 +42,47 @@ func byMass(a, b share) int {
 	return cmp.Compare(a.id, b.id)
 }
 
-// possible reports whether x can be a probability, give or take rounding.
-func possible(x float64) bool { return x > 0 && x <= 2 }
-
 // Buckets of head: an eighth of a binade each, from 1 downwards over 128 binades.
 const (
 	bucketShift = 49
 	buckets     = 1024
 )
 
+// oneBucket is the number that the bits of 1 begin with.
+const oneBucket = 1023 << (52 - bucketShift)
+
 func bucketOf(x float64) int {
-	const one = 1023 << (52 - bucketShift)
-	return min(max(one-int(math.Float64bits(x)>>bucketShift), 0), buckets-1)
+	return min(max(oneBucket-int(math.Float64bits(x)>>bucketShift), 0), buckets-1)
 }
 
+// leastOf returns the least number in a bucket, or before it. The last one also has all that are smaller.
+func leastOf(bucket int) float64 {
+	if bucket == buckets-1 {
+		return math.SmallestNonzeroFloat64
+	}
+	return math.Float64frombits(uint64(oneBucket-bucket) << bucketShift)
+}
+
+// usual is a bucket that few nuclei reach: that of 2⁻¹³. Nearly all of a large vocabulary is below it.
+const usual = 13 * 8
+
 // head returns the nucleus of p, likeliest first. It sorts only the tokens above a threshold that a histogram of the
-// masses gives: a few dozen of a vocabulary of 150,000.
+// masses gives: a few dozen of a large vocabulary.
 func head(p []float64, topP float64, limit int) []share {
+	if kept, whole := headFrom(p, topP, limit, usual); whole {
+		return kept
+	}
+	kept, _ := headFrom(p, topP, limit, buckets-1)
+	return kept
+}
+
+// headFrom returns the part of the nucleus of p in the buckets up to most, and whether that is all of it.
+func headFrom(p []float64, topP float64, limit, most int) (kept []share, whole bool) {
 	var mass [buckets]float64
 	var count [buckets]int
+	least := leastOf(most)
 	for _, x := range p {
-		if possible(x) {
+		if x >= least && x <= 2 {
 			b := bucketOf(x)
 			mass[b] += x
 			count[b]++
@@ -74,13 +94,13 @@ func head(p []float64, topP float64, limit int) []share {
 		for {
 			last++
 			sum, n = sum+mass[last], n+count[last]
-			if more = last+1 < buckets; !more || sum >= topP || n >= limit {
+			if more = last < most; !more || sum >= topP || n >= limit {
 				break
 			}
 		}
-		kept := make([]share, 0, n)
+		kept, least = make([]share, 0, n), leastOf(last)
 		for i, x := range p {
-			if possible(x) && bucketOf(x) <= last {
+			if x >= least && x <= 2 {
 				kept = append(kept, share{id: tandem.Token(i), p: x})
 			}
 		}
@@ -88,14 +108,11 @@ func head(p []float64, topP float64, limit int) []share {
 		cum := 0.0
 		for i := range kept {
 			if cum += kept[i].p; cum >= topP || i+1 == limit {
-				return kept[:i+1]
+				return kept[:i+1], true
 			}
 		}
-		if !more {
-			return kept
-		}
 	}
-	return nil
+	return kept, most == buckets-1
 }
 
 // round gives the shares, likeliest first, integer weights in proportion to their mass by the method of

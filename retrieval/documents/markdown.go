@@ -3,7 +3,10 @@ package documents
 import (
 	"context"
 	"html"
+	"regexp"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"tandem/retrieval/internal/english"
 )
@@ -17,8 +20,8 @@ func parseMarkdown(_ context.Context, data []byte) (Document, error) {
 		return Document{}, err
 	}
 	m := markdown{}
-	lines := m.frontMatter(splitLines(text))
-	m.width = wrapWidth(lines)
+	lines := withoutDefinitions(m.frontMatter(splitLines(text)))
+	m.width = wrapWidth(proseOf(lines))
 	for i := 0; i < len(lines); i++ {
 		if m.fence != "" || m.comment {
 			m.line(lines[i], "")
@@ -52,6 +55,69 @@ func parseMarkdown(_ context.Context, data []byte) (Document, error) {
 	m.doc.demoteTitle(false)
 	m.doc.Blocks = append(m.front, m.doc.Blocks...)
 	return m.doc, nil
+}
+
+// definition is a line that says where links lead to: "[label]: https://…".
+var definition = regexp.MustCompile(`^ {0,3}\[([^\]^][^\]]*)\]:\s+<?(?:[a-z]+://|mailto:|[/#.])\S*(?:\s+["'(].*)?$`)
+
+// shortcut is a link with nothing but a label.
+var shortcut = regexp.MustCompile(`\[([^\[\]]+)\](?:$|[^\[(:])`)
+
+// withoutDefinitions removes the lines that say where links lead to, and marks the links that are nothing but such a label as links.
+func withoutDefinitions(lines []string) []string {
+	labels, fence := map[string]bool{}, ""
+	kept := make([]string, 0, len(lines))
+	for _, line := range lines {
+		fence = fenceAfter(fence, line)
+		if d := definition.FindStringSubmatch(line); d != nil && fence == "" {
+			labels[strings.ToLower(d[1])] = true
+			continue
+		}
+		kept = append(kept, line)
+	}
+	if len(labels) == 0 {
+		return kept
+	}
+	for i, line := range kept {
+		if fence = fenceAfter(fence, line); fence != "" {
+			continue
+		}
+		var b strings.Builder
+		from := 0
+		for _, at := range shortcut.FindAllStringSubmatchIndex(line, -1) {
+			if labels[strings.ToLower(line[at[2]:at[3]])] && (at[0] == 0 || line[at[0]-1] != ']') {
+				b.WriteString(line[from:at[3]] + "][]")
+				from = at[3] + 1
+			}
+		}
+		kept[i] = b.String() + line[from:]
+	}
+	return kept
+}
+
+// fenceAfter returns the marker that closes the code block in which the line after this one stands, "" outside.
+func fenceAfter(fence, line string) string {
+	line = strings.TrimSpace(line)
+	switch {
+	case fence == "":
+		return codeFence(line)
+	case strings.HasPrefix(line, fence) && strings.Trim(line, fence[:1]) == "":
+		return ""
+	}
+	return fence
+}
+
+// proseOf returns the lines that a program may have wrapped: not code, tables and headings. Blank lines take their places.
+func proseOf(lines []string) []string {
+	prose, fence := make([]string, len(lines)), ""
+	for i, line := range lines {
+		inside := fence != ""
+		fence = fenceAfter(fence, line)
+		if trimmed := strings.TrimSpace(line); !inside && fence == "" && !strings.HasPrefix(trimmed, "|") && !strings.HasPrefix(trimmed, "#") {
+			prose[i] = line
+		}
+	}
+	return prose
 }
 
 // boldLine returns the text of line i if all of it is bold, as some people write headings: alone, and before text.
@@ -160,7 +226,7 @@ func (m *markdown) line(line, next string) {
 		m.para = append(m.para, mark+item)
 	case len(m.para) == 0 && isUnderline(under):
 		m.heading(map[bool]int{true: 1, false: 2}[under[0] == '='], trimmed)
-	case isLabel(plain(trimmed)) && !m.item:
+	case isLabel(plain(trimmed)) && !m.item && !m.goesOn(trimmed):
 		m.end()
 		m.doc.Add(Line, plain(trimmed))
 	default:
@@ -174,6 +240,17 @@ func (m *markdown) line(line, next string) {
 			m.end()
 		}
 	}
+}
+
+// goesOn reports whether a line in lower case goes on with the sentence of a full line before it, or of one with an open parenthesis.
+func (m *markdown) goesOn(line string) bool {
+	if len(m.para) == 0 {
+		return false
+	}
+	last := m.para[len(m.para)-1]
+	r, _ := utf8.DecodeRuneInString(line)
+	open := strings.LastIndexByte(last, '(') > strings.LastIndexByte(last, ')')
+	return unicode.IsLower(r) && !strings.ContainsAny(last[len(last)-1:], ".!?:") && (open || utf8.RuneCountInString(last) >= leastWidth)
 }
 
 // uncomment drops text between <!-- and -->, which may be lines apart.
@@ -196,9 +273,12 @@ func (m *markdown) uncomment(s string) string {
 	}
 }
 
+// headingMarks are what some programs read after a heading: "{#name .class}".
+var headingMarks = regexp.MustCompile(`\s*\{[#.:][^{}]*\}\s*$`)
+
 func (m *markdown) heading(level int, text string) {
 	m.end()
-	text = strings.TrimSuffix(english.Collapse(plain(text)), ":")
+	text = strings.TrimSuffix(english.Collapse(plain(headingMarks.ReplaceAllString(text, ""))), ":")
 	if text == "" {
 		return
 	}
@@ -312,6 +392,8 @@ func unmark(s string) (text string, searched int) {
 			}
 		case c == '!' && strings.HasPrefix(s[i:], "!["):
 			i++
+		case c == '[' && strings.HasPrefix(s[i:], "[![") && m.badge(i) > 0:
+			i = m.badge(i)
 		case c == '[':
 			if text, end := m.link(i); end > 0 {
 				b.WriteString(text)
@@ -403,6 +485,23 @@ func (m *marks) link(at int) (text string, end int) {
 		return "", 0
 	}
 	return strings.NewReplacer("*", "", "`", "").Replace(m.s[at+1 : end]), stop + 1
+}
+
+// badge returns the offset after an image that is a link, "[![text](image)](target)", at an offset; 0 if there is none.
+// Such images say how a project fares, and their texts nothing.
+func (m *marks) badge(at int) int {
+	_, end := m.link(at + 2)
+	if end == 0 || end+1 >= len(m.s) || m.s[end] != ']' {
+		return 0
+	}
+	closing := map[byte]string{'(': ")", '[': "]"}[m.s[end+1]]
+	if closing == "" {
+		return 0
+	}
+	if stop := m.nextAs("badge"+closing, closing, end+2); stop < len(m.s) {
+		return stop + 1
+	}
+	return 0
 }
 
 // tag reads an HTML tag or an <autolink> at an offset and returns the offset after it. A "<" that starts neither is kept.

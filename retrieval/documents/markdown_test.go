@@ -1,6 +1,7 @@
 package documents
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -23,5 +24,46 @@ func TestLoneAsterisk(t *testing.T) {
 		if got := plain(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
+	}
+}
+
+// READMEs have badges in their headings, marks for links, lines that say where links lead to, and sentences that a program wrapped.
+func TestMarkdownOfReadmes(t *testing.T) {
+	const text = `Ferry Tool [![Build Status](https://ci.example/b.svg)](https://ci.example/b) [![Docs][img]][docs] ![a map](map.png)
+====
+It plans crossings for small harbours. See the [Guide] and [issue tracker][tracker], or ask [the crew](mailto:a@b.example).
+
+## Timetables {#times .wide}
+Does it know the tides? Yes, for all harbours on the list (a
+harbour outside is on the wish list: [#18]).
+The tables come from the harbour office, which sends them each spring, and the
+default is: the last one that was sent.
+
+[guide]: https://ferry.example/guide "The guide"
+[#18]: https://ferry.example/issues/18
+[img]: https://ci.example/d.svg
+[18:30]: Ada came late.
+[^1]: A note at the end.
+
+` + "```\n[guide]: https://kept.example/as-code\n```\n"
+	doc, err := parseMarkdown(t.Context(), []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, b := range doc.Blocks {
+		got = append(got, b.Text)
+	}
+	want := []string{
+		"It plans crossings for small harbours. See the Guide and issue tracker, or ask the crew.",
+		"Timetables",
+		"Does it know the tides? Yes, for all harbours on the list (a harbour outside is on the wish list: #18).",
+		"The tables come from the harbour office, which sends them each spring, and the default is: the last one that was sent.",
+		"[18:30]: Ada came late.",
+		"[^1]: A note at the end.",
+		"[guide]: https://kept.example/as-code",
+	}
+	if doc.Title != "Ferry Tool a map" || !slices.Equal(got, want) {
+		t.Errorf("%q:\n%s", doc.Title, strings.Join(got, "\n"))
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"tandem/decoder/ground"
 	"tandem/decoder/kvstore"
 	"tandem/model"
 	"tandem/model/chat"
@@ -37,19 +38,34 @@ func BenchmarkNext(b *testing.B) {
 	}
 }
 
-// BenchmarkMixture mixes four contexts over the vocabulary of Qwen2.5.
+// BenchmarkMixture mixes four contexts over the vocabulary of Qwen2.5: all of it, and 5,000 tokens that may follow in grounded
+// decoding.
 func BenchmarkMixture(b *testing.B) {
+	const vocab = 151936
 	r := rand.New(rand.NewPCG(1, 1))
-	logits := make([][]float32, 4)
+	logits, weights := make([][]float32, 4), []float64{0.4, 0.3, 0.2, 0.1}
 	for i := range logits {
-		logits[i] = make([]float32, 151936)
+		logits[i] = make([]float32, vocab)
 		for x := range logits[i] {
 			logits[i][x] = float32(3 * r.NormFloat64())
 		}
 	}
-	weights := []float64{0.4, 0.3, 0.2, 0.1}
-	for b.Loop() {
-		mixture(logits, weights, -1)
+	few := make(ground.Mask, (vocab+63)/64)
+	for range 5000 {
+		t := r.IntN(vocab)
+		few[t>>6] |= 1 << (t & 63)
+	}
+	for name, allowed := range map[string]func() ground.Mask{"all": nil, "grounded": func() ground.Mask { return few }} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				var m mixing
+				for i, l := range logits {
+					m.add(l, weights[i], -1, allowed)
+				}
+				p := m.sum(vocab)
+				spareMixtures.Put(&p)
+			}
+		})
 	}
 }
 

@@ -1,8 +1,6 @@
 package decoder
 
 import (
-	"sync"
-
 	"tandem"
 	"tandem/decoder/ground"
 	"tandem/model/tokenizer"
@@ -55,19 +53,4 @@ func (s state) excludes(context int) bool {
 // word that no passage here holds. This side has no say then. If it must continue alone, it ends the answer.
 func (d *Decoder) muted() Output {
 	return Output{Dist: tandem.Dist{IDs: d.ends[:1], Weights: []uint32{tandem.Mass}}, H: tandem.FixedOf(Mute)}
-}
-
-// mask returns the logits of the contexts that have a say, −Inf for the tokens that they may not write, and their weights.
-func (d *Decoder) mask(logits [][]float32, weights []float64, s state) (masked [][]float32, left []float64) {
-	var masking sync.WaitGroup
-	for i, l := range logits {
-		if s.excludes(i) {
-			continue
-		}
-		out := make([]float32, len(l))
-		masked, left = append(masked, out), append(left, weights[i])
-		masking.Go(func() { d.grounds[i].Allowed(s.grounds[i], s.left).Apply(out, l) })
-	}
-	masking.Wait()
-	return masked, left
 }

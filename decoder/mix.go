@@ -6,17 +6,25 @@ import (
 	"sync"
 
 	"tandem"
+	"tandem/decoder/ground"
 	"tandem/model/sample"
 	"tandem/npu/native"
 )
 
-// mix returns p^s over the vocabulary and h^s, given the logits of each context and a state.
+// mix returns p^s over the vocabulary and h^s, given the logits of each context and a state. The caller may put p^s into
+// spareMixtures.
 func (d *Decoder) mix(logits [][]float32, s state) (p []float64, h float64) {
 	weights, h := d.shares(s)
-	if d.grounds != nil {
-		logits, weights = d.mask(logits, weights, s)
+	var m mixing
+	for i, l := range logits {
+		switch {
+		case d.grounds == nil:
+			m.add(l, weights[i], d.unsupported, nil)
+		case !s.excludes(i):
+			m.add(l, weights[i], d.unsupported, func() ground.Mask { return d.grounds[i].Allowed(s.grounds[i], s.left) })
+		}
 	}
-	return mixture(logits, weights, d.unsupported), h
+	return m.sum(len(logits[0])), h
 }
 
 // shares returns each context's share of p^s, and h^s.
@@ -37,65 +45,117 @@ func (d *Decoder) shares(s state) (weights []float64, h float64) {
 	return softmax(byContext), d.weight(r)
 }
 
-// manyTokens is the vocabulary size from which each context is worth a goroutine.
-const manyTokens = 1 << 14
-
 // mixture returns Σ weights[i]·softmax(logits[i]), each softmax without the token except if it is not negative. The caller may
 // put it into spareMixtures.
 func mixture(logits [][]float32, weights []float64, except tandem.Token) []float64 {
-	parts := make([]*part, len(logits))
-	var mixing sync.WaitGroup
+	var m mixing
 	for i, l := range logits {
-		parts[i] = spareParts.Get().(*part)
-		defer spareParts.Put(parts[i])
-		set := func() { parts[i].set(l, weights[i], except) }
-		if len(l) < manyTokens {
-			set()
+		m.add(l, weights[i], except, nil)
+	}
+	return m.sum(len(logits[0]))
+}
+
+// mixing is a mixture in the making.
+type mixing struct {
+	parts []*part
+	wait  sync.WaitGroup
+}
+
+// manyTokens is the vocabulary size from which each context is worth a goroutine.
+const manyTokens = 1 << 14
+
+// add adds weight·softmax(logits), without the token except if it is not negative, and of the tokens that allowed returns if
+// it is not nil.
+func (m *mixing) add(logits []float32, weight float64, except tandem.Token, allowed func() ground.Mask) {
+	p := spareParts.Get().(*part)
+	m.parts = append(m.parts, p)
+	set := func() {
+		if p.sparse = allowed != nil; p.sparse {
+			p.choose(logits, except, allowed())
 		} else {
-			mixing.Go(set)
+			p.take(logits, except)
+		}
+		p.scale = weight / native.Exps(p.exps)
+	}
+	if allowed == nil && len(logits) < manyTokens {
+		set()
+	} else {
+		m.wait.Go(set)
+	}
+}
+
+// sum returns the mixture over a vocabulary. It is NaN for token 0 if it is for any.
+func (m *mixing) sum(vocab int) []float64 {
+	m.wait.Wait()
+	p := *spareMixtures.Get().(*[]float64)
+	p = slices.Grow(p[:0], vocab)[:vocab]
+	clear(p)
+	for from := 0; from < vocab; from += near {
+		for _, part := range m.parts { // in a fixed order, so that the sum has the same bits every time
+			part.addTo(p, from, min(from+near, vocab))
 		}
 	}
-	mixing.Wait()
-	p := *spareMixtures.Get().(*[]float64)
-	p = slices.Grow(p[:0], len(logits[0]))[:len(logits[0])]
-	clear(p)
-	for from := 0; from < len(p); from += near {
-		for _, part := range parts { // in a fixed order, so that the sum has the same bits every time
-			part.addTo(p, from, min(from+near, len(p)))
+	for _, part := range m.parts {
+		if math.IsNaN(part.scale) {
+			p[0] = math.NaN()
 		}
+		spareParts.Put(part)
 	}
 	return p
 }
 
-// spareMixtures is memory for mixtures.
-var spareMixtures = sync.Pool{New: func() any { return new([]float64) }}
+// spareMixtures and spareParts are memory for mixtures and their parts. With a large vocabulary they would be most of what answers
+// throw away.
+var (
+	spareMixtures = sync.Pool{New: func() any { return new([]float64) }}
+	spareParts    = sync.Pool{New: func() any { return new(part) }}
+)
 
 // near is the number of tokens that parts are added to at a time, so that they stay in the near caches.
 const near = 2048
 
 // part is a context's part of a mixture: exponentials of its logits, and what to multiply them by.
 type part struct {
-	exps  []float32
-	scale float64
+	exps   []float32
+	tokens []tandem.Token // those that exps are of, if it is sparse, ascending
+	sparse bool
+	next   int // the first of tokens that was not added
+	scale  float64
 }
 
-// spareParts is memory for parts. With a large vocabulary it would be most of what answers throw away.
-var spareParts = sync.Pool{New: func() any { return new(part) }}
-
-// set makes the part weight·softmax(logits), without the token except if it is not negative.
-func (p *part) set(logits []float32, weight float64, except tandem.Token) {
+// take makes the part's exps all logits, −Inf for the token except.
+func (p *part) take(logits []float32, except tandem.Token) {
 	p.exps = append(p.exps[:0], logits...)
 	if except >= 0 {
 		p.exps[except] = float32(math.Inf(-1))
 	}
-	p.scale = weight / native.Exps(p.exps)
 }
 
-// addTo adds the part's probabilities of the tokens from from to to.
+// choose makes the part's exps the logits of the tokens of a set, without the token except. If there are none, it is NaN.
+func (p *part) choose(logits []float32, except tandem.Token, set ground.Mask) {
+	p.exps, p.tokens, p.next = p.exps[:0], p.tokens[:0], 0
+	for t := range set.All() {
+		if int(t) < len(logits) && t != except {
+			p.exps, p.tokens = append(p.exps, logits[t]), append(p.tokens, t)
+		}
+	}
+	if len(p.tokens) == 0 {
+		p.exps = append(p.exps, float32(math.NaN()))
+	}
+}
+
+// addTo adds the part's probabilities of the tokens from from to to. If it is sparse, calls come in order.
 func (p *part) addTo(sum []float64, from, to int) {
+	// The conversions keep a compiler from fusing a product and a sum.
+	if p.sparse {
+		for ; p.next < len(p.tokens) && int(p.tokens[p.next]) < to; p.next++ {
+			sum[p.tokens[p.next]] += float64(float64(p.exps[p.next]) * p.scale)
+		}
+		return
+	}
 	exps, sum := p.exps[from:to], sum[from:to]
 	for x, e := range exps {
-		sum[x] += float64(float64(e) * p.scale) // the conversion keeps a compiler from fusing
+		sum[x] += float64(float64(e) * p.scale)
 	}
 }
 

@@ -1,6 +1,7 @@
 package ground
 
 import (
+	"iter"
 	"math"
 	"math/bits"
 
@@ -23,17 +24,28 @@ func (m Mask) Len() (n int) {
 	return n
 }
 
+// All returns the tokens of the set, ascending.
+func (m Mask) All() iter.Seq[tandem.Token] {
+	return func(yield func(tandem.Token) bool) {
+		for i, w := range m {
+			for ; w != 0; w &= w - 1 {
+				if !yield(tandem.Token(i<<6 + bits.TrailingZeros64(w))) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // Apply sets dst to logits, −Inf for tokens outside the set. A model may have more or fewer logits than the vocabulary tokens.
 func (m Mask) Apply(dst, logits []float32) {
 	none := float32(math.Inf(-1))
 	for i := range dst {
 		dst[i] = none
 	}
-	for i, w := range m {
-		for ; w != 0; w &= w - 1 {
-			if at := i<<6 + bits.TrailingZeros64(w); at < len(dst) {
-				dst[at] = logits[at]
-			}
+	for t := range m.All() {
+		if int(t) < len(dst) {
+			dst[t] = logits[t]
 		}
 	}
 }

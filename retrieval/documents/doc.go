@@ -2,7 +2,8 @@
 // and OpenDocument text, EPUB, comma-separated values and mail.
 //
 // A PDF has no paragraphs, lists or tables, only letters and lines at places. Lines and shades make the cells of tables; where
-// there are none, only wide gaps do. Paragraphs follow from where lines end and begin, headings from size, weight and space.
+// there are none, strips that all rows leave free do, and the order in which the file draws them. Paragraphs follow from where
+// lines end and begin, headings from size, weight and space.
 //
 // Parsing knows nothing of passages, indexes or models. PDFs are read by PDFium, which runs as WebAssembly with bounds on
 // memory and time; programs say with SetPDFium where its compiled code is kept. The other parsers bound what they unpack,

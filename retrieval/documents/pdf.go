@@ -146,11 +146,11 @@ func damagedPDF(err error) error {
 	return fmt.Errorf("damaged PDF (%s)", english.Collapse(strings.ToValidUTF8(reason, "\ufffd")))
 }
 
-// pdfTitle returns the title in the file's information, unless a word processor put it there.
+// pdfTitle returns the title in the file's information, unless a program put it there for want of one.
 func pdfTitle(title string) string {
 	title = english.Collapse(title)
 	low := strings.ToLower(title)
-	if strings.HasPrefix(low, "microsoft word") || strings.HasPrefix(low, "untitled") || isFileName(low) {
+	if strings.HasPrefix(low, "microsoft word") || strings.HasPrefix(low, "untitled") || low == "(anonymous)" || isFileName(low) {
 		return ""
 	}
 	return title
@@ -188,5 +188,6 @@ func (d *pdfDocument) readPage(lib pdfium.Pdfium, doc references.FPDF_DOCUMENT, 
 	t := pdfText{lib: lib, page: text.TextPage, chars: chars.Chars}
 	drawn := d.drawing(lib, page)
 	t.findGrids(drawn.rules)
-	return pdfPage{t.bulleted(t.runs(), drawn.dots), t.grids}, nil
+	runs := t.runs()
+	return pdfPage{t.bulleted(runs, drawn.dots), t.grids}, nil
 }

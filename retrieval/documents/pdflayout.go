@@ -1,7 +1,6 @@
 package documents
 
 import (
-	"cmp"
 	"math"
 	"regexp"
 	"slices"
@@ -32,7 +31,8 @@ func (d *pdfDocument) layout() Document {
 	for i, page := range d.pages {
 		b.first = i == 0
 		lines := page.lines(b.words)
-		for b.page = lines; len(lines) > 0; {
+		b.setPage(lines)
+		for len(lines) > 0 {
 			n := blockLength(lines)
 			b.add(lines[:n])
 			lines = lines[n:]
@@ -42,6 +42,10 @@ func (d *pdfDocument) layout() Document {
 	b.end()
 	b.endTable()
 	b.rank()
+	for ; b.plain > 0; b.plain-- { // nothing is below them
+		last := len(b.doc.Blocks) - b.plain
+		b.doc.Blocks[last] = Block{Paragraph, 0, b.doc.Blocks[last].Text}
+	}
 	if len(b.doc.Blocks) == 0 && b.doc.Title != d.title { // the title is all the text
 		b.doc.Add(Paragraph, b.doc.Title)
 		b.doc.Title = d.title
@@ -144,55 +148,35 @@ func margins(runs []pdfRun, p int) map[int][]margin {
 
 // rowsOf groups runs that stand on one line.
 func rowsOf(runs []pdfRun) (rows [][]pdfRun) {
-	at := 0 // the row of the run before
 	for i, r := range runs {
 		if i == 0 || !r.joined {
-			at = rowBeside(rows, r)
-		}
-		if at == len(rows) {
 			rows = append(rows, nil)
 		}
-		rows[at] = append(rows[at], r)
+		rows[len(rows)-1] = append(rows[len(rows)-1], r)
 	}
 	return rows
-}
-
-// maxCellLines is the greatest number of lines of a cell to whose first line the next cells are joined.
-const maxCellLines = 4
-
-// rowBeside returns the index of the row to which a run belongs that begins a line: a new row, unless the run is the next
-// cell of a table next to a cell of several lines.
-func rowBeside(rows [][]pdfRun, r pdfRun) int {
-	for k := len(rows) - 1; k > 0 && k >= len(rows)-maxCellLines; k-- {
-		last := rows[k][len(rows[k])-1]
-		if last.box.right > r.box.left || last.angle != r.angle {
-			break
-		}
-		aligned := func(c pdfRun) bool {
-			return min(math.Abs(c.box.left-r.box.left), math.Abs(c.box.right-r.box.right)) < 0.5*r.font.size
-		}
-		if math.Abs(last.base-r.base) < 0.6*r.font.size && len(rows[k-1]) > 1 && slices.ContainsFunc(rows[k-1], aligned) {
-			return k
-		}
-	}
-	return len(rows)
 }
 
 // maxCells is the greatest number of runs in a row in which columns are looked for.
 const maxCells = 16
 
-// linesOf puts the lines of columns that stand side by side in order, column after column, and joins the cells of tables.
+// linesOf puts the lines of columns that stand side by side in order, column after column.
 func linesOf(rows [][]pdfRun) (out []pdfLine) {
 	rows = joinJustified(rows)
-	for len(rows) > 0 {
-		n, left, right := divide(rows)
+	for at := 0; at < len(rows); {
+		n, left, right := divide(rows[at:])
 		if n > 0 && isText(left) && isText(right) {
 			out = append(append(out, linesOf(left)...), linesOf(right)...)
-		} else {
-			n = max(n, 1)
-			out = append(out, tableLines(rows[:n])...)
+			at += n
+			continue
 		}
-		rows = rows[n:]
+		for end := at + max(n, 1); at < end; at++ {
+			l := joinRow(rows[at])
+			if isPair(rows, at) {
+				l.text, l.alone = joinCells([]string{rows[at][0].text, rows[at][1].text}), true
+			}
+			out = append(out, l)
+		}
 	}
 	return out
 }
@@ -274,21 +258,6 @@ func isText(rows [][]pdfRun) bool {
 	return len(rows) >= 3 && words >= 4*len(rows) && 2*long > len(rows)
 }
 
-// tableLines makes tables of rows, and lines of the rows among them that are none.
-func tableLines(rows [][]pdfRun) (out []pdfLine) {
-	for len(rows) > 0 {
-		n, cells := tableLength(rows)
-		if cells > 1 {
-			out = append(out, pdfLine{pdfRun: rows[n-1][0], table: tableOf(rows[:n])})
-		} else {
-			n = 1
-			out = append(out, joinRow(rows[0]))
-		}
-		rows = rows[n:]
-	}
-	return out
-}
-
 // joinJustified joins the runs of rows whose gaps are only wide spaces: they begin and end where a whole line near them does.
 func joinJustified(rows [][]pdfRun) [][]pdfRun {
 	alike := func(a, b []pdfRun, lines int) bool {
@@ -313,99 +282,28 @@ func joinJustified(rows [][]pdfRun) [][]pdfRun {
 	return out
 }
 
-// tableLength returns the number of rows of the table that begins with the first row, and how many of them have several
-// cells. Two rows of one cell in succession end it.
-func tableLength(rows [][]pdfRun) (n, cells int) {
-	for i, row := range rows {
-		switch {
-		case len(row) > 1:
-			n, cells = i+1, cells+1
-		case i == n && i > 0 && continuesRow(rows[i-1], row):
-			n = i + 1
-		case i > n:
-			return n, cells
+// isPair reports whether row i is a name and its value: it has two runs, and so has the row above or below.
+func isPair(rows [][]pdfRun, i int) bool {
+	if len(rows[i]) != 2 || listMark.MatchString(rows[i][0].text) {
+		return false
+	}
+	for _, j := range []int{i - 1, i + 1} {
+		if j >= 0 && j < len(rows) && len(rows[j]) == 2 && math.Abs(rows[i][0].base-rows[j][0].base) < rowDistance*rows[i][0].font.size {
+			return true
 		}
 	}
-	return n, cells
-}
-
-// tableOf returns the table of rows. Each cell is in the column whose other cells it stands below.
-func tableOf(rows [][]pdfRun) *pdfTable {
-	columns := columnsOf(rows)
-	if len(columns) > maxCells { // no columns after all
-		columns = nil
-	}
-	t := &pdfTable{}
-	for _, c := range columns {
-		t.lefts = append(t.lefts, c.left)
-	}
-	var above []pdfRun // the row before
-	for _, row := range rows {
-		if columns == nil {
-			t.begin()
-			for _, run := range row {
-				t.cell(run.text, 1, 1)
-			}
-			continue
-		}
-		goesOn := len(above) > 1 && continuesRow(above, row)
-		if !goesOn {
-			t.rows, t.bold, above = append(t.rows, make([]string, len(columns))), append(t.bold, true), row
-		}
-		last := len(t.rows) - 1
-		for _, run := range row {
-			c := columnAt(columns, run)
-			t.rows[last][c] = strings.TrimSpace(t.rows[last][c] + " " + run.text)
-			t.bold[last] = t.bold[last] && run.font.bold
-		}
-	}
-	return t
-}
-
-// columnsOf returns the columns of a table from left to right: where cells of different rows overlap, they are of one column.
-func columnsOf(rows [][]pdfRun) (columns []pdfBox) {
-	var cells []pdfBox
-	for _, row := range rows {
-		for _, run := range row {
-			cells = append(cells, run.box)
-		}
-	}
-	slices.SortFunc(cells, func(a, b pdfBox) int { return cmp.Compare(a.left, b.left) })
-	for _, c := range cells {
-		if n := len(columns); n > 0 && c.left <= columns[n-1].right {
-			columns[n-1] = columns[n-1].union(c)
-		} else {
-			columns = append(columns, c)
-		}
-	}
-	return columns
-}
-
-// columnAt returns the index of the column in which a cell stands.
-func columnAt(columns []pdfBox, cell pdfRun) int {
-	return max(0, sort.Search(len(columns), func(i int) bool { return columns[i].left > cell.box.left })-1)
-}
-
-// continuesRow reports whether all cells of a row go on with a sentence of the cell above them.
-func continuesRow(above, row []pdfRun) bool {
-	for _, run := range row {
-		if !beginsLower(run.text) || !slices.ContainsFunc(above, func(c pdfRun) bool {
-			return math.Abs(c.box.left-run.box.left) < 0.5*run.font.size && c.base-run.base < 3*run.font.size
-		}) {
-			return false
-		}
-	}
-	return true
+	return false
 }
 
 // joinRow makes a line of the runs of a row. With a wide gap or a leader it belongs to no paragraph.
 func joinRow(row []pdfRun) pdfLine {
 	l := pdfLine{pdfRun: row[0], alone: strings.Contains(row[0].text, leader)}
 	texts := []string{l.text}
+	marked := listMark.MatchString(l.text)
 	for i, run := range row[1:] {
 		texts = append(texts, run.text)
 		l.box = l.box.union(run.box)
-		l.alone = l.alone || run.box.left-row[i].box.right > 2*cellGap*run.font.size
+		l.alone = l.alone || run.box.left-row[i].box.right > 2*cellGap*run.font.size && !(marked && i == 0)
 		l.font.bold, l.hyphen = l.font.bold && run.font.bold, run.hyphen
 	}
 	l.text = strings.Join(texts, " ")
@@ -431,12 +329,14 @@ type blockBuilder struct {
 	body    pdfFont // of most of the text
 	largest float64 // size of all fonts
 	page    []pdfLine
-	first   bool // the page is the first
+	wide    float64 // how wide the text of the page is
+	first   bool    // the page is the first
 
 	words compounds
 	table *pdfTable // the table at the end of what was added, which may go on on the next page
 
 	headings map[int]float64 // sizes of headings by the index of their block
+	plain    int             // the last blocks that only their place makes headings
 
 	text  []byte  // of the current block
 	lines int     // in text
@@ -448,6 +348,17 @@ type blockBuilder struct {
 	apart bool    // there is a gap above the block
 	below bool    // there is a gap below last
 	full  bool    // last reaches the right edge of its column: the block may continue elsewhere
+}
+
+// setPage begins a page with the given lines.
+func (b *blockBuilder) setPage(lines []pdfLine) {
+	left, right := math.Inf(1), math.Inf(-1)
+	for _, l := range lines {
+		if l.table == nil {
+			left, right = min(left, l.box.left), max(right, l.box.right)
+		}
+	}
+	b.page, b.wide = lines, right-left
 }
 
 // add adds lines that stand below each other.
@@ -466,6 +377,20 @@ func (b *blockBuilder) add(lines []pdfLine) {
 		b.end()
 		b.endTable()
 		b.doc.Add(Line, lines[0].text)
+		b.plain = 0
+		return
+	case b.areEntries(lines):
+		b.end()
+		b.endTable()
+		for i, l := range lines {
+			if i > 0 {
+				gap = b.last.base-l.base > 1.8*l.font.size
+				b.below = gap
+				b.end()
+			}
+			b.apart = gap
+			b.append(l)
+		}
 		return
 	}
 	b.endTable()
@@ -483,10 +408,7 @@ func (b *blockBuilder) add(lines []pdfLine) {
 			}
 		}
 	}
-	step := 1.5 * lines[0].font.size
-	if slices.Sort(steps); len(steps) > 1 {
-		step = steps[(len(steps)-1)/2]
-	}
+	step := usualStep(steps, lines[0].font.size)
 	for i, l := range lines {
 		if i > 0 {
 			gap = b.last.base-l.base > step+0.3*l.font.size
@@ -499,6 +421,41 @@ func (b *blockBuilder) add(lines []pdfLine) {
 		b.append(l)
 	}
 	b.full = len(lines) > 1 && b.last.box.right > column.right-0.1*(column.right-column.left)
+}
+
+// usualStep returns the distance of lines in a paragraph, given those of lines below each other: the middle one, or the least if
+// most of the others have an empty line between them.
+func usualStep(steps []float64, size float64) float64 {
+	slices.Sort(steps)
+	if len(steps) < 2 {
+		return 1.5 * size
+	}
+	middle := steps[(len(steps)-1)/2]
+	for _, s := range steps {
+		if s > 0.95*size && s < middle/1.6 {
+			return s
+		}
+	}
+	return middle
+}
+
+// areEntries reports whether lines are no running text but entries, as those of an address or beside one: few and short, each
+// begins as a sentence does and none ends as one, and in half of them are figures or labels.
+func (b *blockBuilder) areEntries(lines []pdfLine) bool {
+	if len(lines) < 2 || len(lines) > 6 || b.lines > 0 && b.full {
+		return false
+	}
+	column, marked := lines[0].box, 0
+	for _, l := range lines {
+		column = column.union(l.box)
+		if l.grid > 0 || l.hyphen || l.font.size > 1.15*b.body.size || isItem(l.text) || beginsLower(l.text) || strings.ContainsAny(l.text[len(l.text)-1:], ".,;-?!") || english.CountWords(l.text) > 7 {
+			return false
+		}
+		if isLabel(l.text) || strings.ContainsAny(l.text, "0123456789") {
+			marked++
+		}
+	}
+	return column.right-column.left < 0.45*b.wide && 2*marked >= len(lines)
 }
 
 // gapAbove reports whether a line stands apart from what was added before.
@@ -565,7 +522,7 @@ func (b *blockBuilder) end() {
 		b.text = append(b.text, '-')
 	}
 	text := string(b.text)
-	kind := Paragraph
+	kind, plain := Paragraph, 0
 	switch {
 	case b.isTitle(text):
 		b.doc.Title = text
@@ -573,6 +530,9 @@ func (b *blockBuilder) end() {
 		return
 	case b.isHeading(text):
 		kind = Heading
+		if b.standsAlone(text) && !b.font.bold {
+			plain = b.plain + 1
+		}
 		b.headings[len(b.doc.Blocks)] = b.font.size
 		if b.doc.Title == "" && b.first && b.font.size >= b.largest-0.5 && b.largeFont() {
 			b.doc.Title = text
@@ -581,7 +541,7 @@ func (b *blockBuilder) end() {
 		kind = Line
 	}
 	b.doc.Add(kind, text)
-	b.text, b.lines, b.full = b.text[:0], 0, false
+	b.text, b.lines, b.full, b.plain = b.text[:0], 0, false, plain
 }
 
 // rank gives headings their levels by size. Those in letters of the usual size have the lowest.

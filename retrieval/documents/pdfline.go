@@ -29,7 +29,8 @@ type pdfRun struct {
 	angle  float64 // counter-clockwise, in radians
 	grid   int     // the grid of the page in which it stands, counted from 1; 0 for none
 	cell   int     // the cell of that grid
-	joined bool    // it stands on the line of the run before it
+	joined bool    // it stands on the line of the run before it,
+	apart  bool    // without a space in the file between them, though the file has others
 	hyphen bool    // its last word continues on the next line; the hyphen is not part of text
 }
 
@@ -188,6 +189,8 @@ type runBuilder struct {
 	gaps  []letterGap     // where a space may be missing
 	from  int             // the index of its first letter
 	at    int             // the index of its last letter
+	wide  float64         // a wider gap ends the run, in units of the font's size,
+	made  float64         // and so does one wider than this with a space that PDFium made
 	last  pdfBox          // the box of that letter
 	space bool            // a space follows
 	ended bool            // PDFium ended the line
@@ -201,9 +204,71 @@ type letterGap struct {
 	before, after int // the indices of the letters
 }
 
-// runs joins the characters of a page to runs.
+// runs joins the characters of a page to runs, and finds the grids that they make without lines.
 func (t *pdfText) runs() []pdfRun {
-	b := runBuilder{pdfText: *t}
+	made := math.Inf(1)
+	if t.drawsSpaces() {
+		made = madeGap
+	}
+	pieces := t.pieces(max(pieceGap, t.usualSpace()+spaceGap), made)
+	grids := gapGrids(pieces, t.angle)
+	if len(grids) == 0 && !slices.ContainsFunc(pieces, func(p pdfRun) bool { return p.joined }) {
+		return pieces
+	}
+	t.grids = append(t.grids, grids...)
+	return t.pieces(cellGap, math.Inf(1))
+}
+
+// usualSpace returns the middle one of some of the spaces between words, in units of the font's size; 0 if there are few.
+func (t *pdfText) usualSpace() float64 {
+	var at []int
+	for i := 1; i+1 < len(t.chars); i++ {
+		if t.chars[i].Text == " " && strings.TrimSpace(t.chars[i-1].Text) != "" && strings.TrimSpace(t.chars[i+1].Text) != "" {
+			at = append(at, i)
+		}
+	}
+	var gaps []float64
+	for n := range min(len(at), maxSpaces) {
+		i := at[n*len(at)/min(len(at), maxSpaces)]
+		if gap := t.box(i-1).gap(t.box(i+1)) / t.font(i-1).size; gap < cellGap { // else between cells
+			gaps = append(gaps, gap)
+		}
+	}
+	if len(gaps) < maxSpaces/4 {
+		return 0
+	}
+	slices.Sort(gaps)
+	return gaps[len(gaps)/2]
+}
+
+// maxSpaces is the greatest number of spaces of a page that are measured.
+const maxSpaces = 32
+
+// drawsSpaces reports whether most spaces of the page are in the file, rather than made by PDFium where it found gaps.
+func (t *pdfText) drawsSpaces() bool {
+	drawn, made := 0, 0
+	for i, c := range t.chars {
+		switch {
+		case c.Text != " ":
+		case t.isMade(i):
+			made++
+		default:
+			drawn++
+		}
+	}
+	return drawn > made
+}
+
+// isMade reports whether PDFium made a space: such a one has no width.
+func (t *pdfText) isMade(i int) bool {
+	p := t.chars[i].PointPosition
+	return p.Right-p.Left < 1e-3 && p.Top-p.Bottom < 1e-3
+}
+
+// pieces joins the characters of a page to runs that wider gaps end, in units of the font's size, and so do gaps with a space
+// that PDFium made.
+func (t *pdfText) pieces(wide, made float64) []pdfRun {
+	b := runBuilder{pdfText: *t, wide: wide, made: made}
 	for i := range t.chars {
 		switch text := t.text(i); text {
 		case "":
@@ -267,9 +332,9 @@ func (b *runBuilder) separate(i int, box pdfBox) {
 	switch {
 	case turned, below, (b.ended || b.dash) && !(aside && gap > -lineGap*size):
 		b.end()
-	case gap > cellGap*size && (b.space || b.ended):
+	case gap > b.wide*size && (b.space || b.ended), gap > b.made*size && b.space && b.isMade(i-1):
 		b.end()
-		b.run.joined = true
+		b.run.joined, b.run.apart = true, b.made < math.Inf(1) && b.space && b.isMade(i-1)
 	default:
 		if b.dash {
 			b.out.WriteByte('-')
@@ -298,7 +363,11 @@ func (b *runBuilder) end() {
 		return
 	}
 	b.run.text, b.run.hyphen = plainBullet(english.Collapse(leaders.ReplaceAllString(b.spaced(), leader))), b.dash
-	first, middle := b.run.font, b.font((b.from+b.at)/2) // the first letter may be a bullet, or larger
+	letter := (b.from + b.at) / 2 // the first may be a bullet, or larger
+	for letter < b.at && strings.TrimSpace(b.chars[letter].Text) == "" {
+		letter++ // PDFium's own spaces have no font
+	}
+	first, middle := b.run.font, b.font(letter)
 	b.run.font = pdfFont{middle.size, first.bold && middle.bold && b.font(b.at).bold}
 	slices.Sort(b.bases)
 	b.run.base = b.bases[len(b.bases)/2] // there is one: a run does not begin with a raised figure

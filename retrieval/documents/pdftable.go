@@ -22,7 +22,7 @@ func (p pdfPage) lines(words compounds) (out []pdfLine) {
 	placed := make([]bool, len(p.grids)+1)
 	var plain []pdfRun
 	flush := func() {
-		out = append(out, linesOf(rowsOf(plain))...)
+		out = append(out, pairLabels(linesOf(rowsOf(plain)))...)
 		plain = nil
 	}
 	for _, r := range p.runs {
@@ -72,9 +72,25 @@ func gridLines(g pdfGrid, cells [][]pdfRun, words compounds) (out []pdfLine) {
 		return out
 	}
 	for _, part := range g.parts() {
-		out = append(out, pdfLine{table: g.table(part, cells, words)})
+		if form := g.formLines(part, cells, words); form != nil {
+			out = append(out, form...)
+		} else {
+			out = append(out, pdfLine{pdfRun: lowest(part, cells), table: g.table(part, cells, words)})
+		}
 	}
 	return out
+}
+
+// lowest returns the lowest run in some cells.
+func lowest(part []int, cells [][]pdfRun) (low pdfRun) {
+	for _, n := range part {
+		for _, r := range cells[n] {
+			if low.text == "" || r.base < low.base {
+				low = r
+			}
+		}
+	}
+	return low
 }
 
 // parts returns the cells of each table of a grid, by their indices. Tables directly below each other share a grid. A row
@@ -167,7 +183,7 @@ func (b *blockBuilder) endTable() {
 		return
 	}
 	t := b.table
-	b.table = nil
+	b.table, b.plain = nil, 0
 	heads := 0
 	for heads < len(t.bold) && t.bold[heads] {
 		heads++

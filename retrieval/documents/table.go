@@ -44,6 +44,7 @@ func (d *Document) addTable(rows [][]string, head headed) {
 	default:
 		head = noHead
 	}
+	moveTotals(rows, width)
 	switch {
 	case width > maxColumns:
 		d.addWide(rows, head)
@@ -92,6 +93,41 @@ func trimTable(rows [][]string) (out [][]string, filled []bool) {
 		out = append(out, cells)
 	}
 	return out, filled
+}
+
+// maxTotals is the greatest number of rows below a table that are sums.
+const maxTotals = 8
+
+// moveTotals moves the names of sums in the last rows to the first column: they stand beside the sums, below the figures of
+// another column.
+func moveTotals(rows [][]string, width int) {
+	for r := len(rows) - 1; r > max(0, len(rows)-1-maxTotals) && width > 2; r-- {
+		var filled []int
+		for c, cell := range rows[r] {
+			if cell != "" {
+				filled = append(filled, c)
+			}
+		}
+		if len(filled) != 2 || filled[0] == 0 || !isFigure(rows[r][filled[1]]) || isFigure(rows[r][filled[0]]) && !strings.ContainsAny(rows[r][filled[0]], "%") || !hasFigures(rows[1:r], filled[0]) {
+			return
+		}
+		rows[r][0], rows[r][filled[0]] = rows[r][filled[0]], ""
+	}
+}
+
+// hasFigures reports whether the cells of a column are figures, but for empty ones and those in rows of sums.
+func hasFigures(rows [][]string, column int) bool {
+	figures, others := 0, 0
+	for _, row := range rows {
+		switch {
+		case column >= len(row) || row[column] == "" || row[0] == "":
+		case isFigure(row[column]):
+			figures++
+		default:
+			others++
+		}
+	}
+	return figures > others
 }
 
 // addWide appends a table with many columns: for each row lines of "column: value", which begin with the row's first cell.

@@ -1,4 +1,4 @@
-"""What a passage's words share with a question's: the features that carry a small reader. README.md specifies them."""
+"""What a passage's words share with a question's: the features that carry a small reader. SPEC.md specifies them."""
 import numpy as np
 
 from .relations import STEPS, lemma

@@ -1,4 +1,4 @@
-"""The span reader: a question and a passage to scores of spans and of "no answer". README.md has the formulas."""
+"""The span reader: a question and a passage to scores of spans and of "no answer". SPEC.md has the formulas."""
 import math
 
 import torch

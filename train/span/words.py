@@ -1,4 +1,4 @@
-"""Words of a text, their parts, stems and places: lines, sentences, headings, keys, table cells. README.md specifies all of it."""
+"""Words of a text, their parts, stems and places: lines, sentences, headings, keys, table cells. SPEC.md specifies all of it."""
 import math
 import re
 import unicodedata

@@ -13,12 +13,16 @@ import (
 // favour makes spans likelier whose sentences have words of the question that other sentences of the passage lack: a small reader
 // often points at the right kind of thing in a sentence about something else. A sentence has the words of the heading and of the
 // question above it, too. The probabilities keep their sum.
-func (p passage) favour(question string, spans []span.Span) {
-	told := p.told(decoder.WithoutWords(decoder.ContentWords(question), decoder.ContentWords(p.text[p.start:p.body])))
-	total, sum := 0.0, 0.0
+func (p passage) favour(w wants, spans []span.Span) (lacks bool) {
+	told := p.told(decoder.WithoutWords(w.words, decoder.ContentWords(p.text[p.start:p.body])))
+	total, sum, weight := 0.0, 0.0, favoured
+	if w.yesNo {
+		weight *= 2
+	}
 	for i := range spans {
 		total += spans[i].P
-		spans[i].P *= math.Exp(favoured * told[p.nth(spans[i].Begin)])
+		against, _ := w.misfit(p, spans[i])
+		spans[i].P *= math.Exp(weight*told[p.nth(spans[i].Begin)] - against)
 		sum += spans[i].P
 	}
 	for i := range spans {
@@ -33,10 +37,14 @@ func (p passage) favour(question string, spans []span.Span) {
 		}
 		return 0
 	})
+	if len(spans) > 0 {
+		_, lacks = w.misfit(p, spans[0])
+	}
+	return lacks
 }
 
 // favoured is what a word of the question is worth in a sentence, in nats times the logarithm of how rare it is in the passage; one
-// with a digit is worth twice that.
+// with a digit is worth twice that, and so are all in a question for yes or no, which is about just these words.
 const favoured = 1.0
 
 // refers matches a sentence that begins with a pronoun for what the one before is about.

@@ -48,7 +48,7 @@ var (
 	opening  = set("and so ok okay please hi hello hey also but then")
 	yesNo    = set("is are was were do does did can could will would has have had may must should am")
 	verbs    = set("does costs means needs takes comes goes makes opens closes belongs")
-	measures = set("many much long far old often tall high big large deep wide heavy fast late early soon hot cold warm expensive")
+	measures = set("many much long far old often tall high big large deep wide heavy fast late early soon hot cold warm expensive loud bright thick strong small low short quick quickly slow slowly close near")
 )
 
 func set(words string) map[string]bool {

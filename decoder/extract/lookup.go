@@ -17,6 +17,14 @@ type tableRow struct {
 	words []string // of all cells
 }
 
+// named returns what the question says where to find: a cell, what a code stands for, or a date behind a name.
+func (p passage) named(question string, w wants) (from, to int, ok bool) {
+	if from, to, ok = p.looked(question); ok {
+		return from, to, true
+	}
+	return p.lived(w)
+}
+
 // looked returns the part of a passage that a question names as one does who looks something up: the cell of a row and a column of a
 // table, or what stands behind a code ("E11", "- 3: …"). The reader alone, which takes a row for a sentence, is seldom sure of these.
 func (p passage) looked(question string) (from, to int, ok bool) {

@@ -22,6 +22,7 @@ type Evidence struct {
 	Share   float64 // of the likeliest span in all spans
 	Length  int     // of the sentence around that span, in bytes
 	Whole   bool    // the question wants a sentence or a list in any case
+	Named   bool    // the question names where to look: the value found there answers
 	Slips   int     // words of the question that are read in another spelling
 }
 
@@ -91,6 +92,9 @@ func (c Curve) LogOdds(e Evidence) (sum float64) {
 // Judge returns whether a passage answers with the sentence around its likeliest span, and R_0.
 func (k Constants) Judge(e Evidence) (sentence bool, r float64) {
 	value, whole := k.Value.LogOdds(e), k.Sentence.LogOdds(e)
+	if e.Named {
+		return false, max(value, namedOdds)
+	}
 	if !e.Whole && logistic(whole)-logistic(value) > k.Bare {
 		return true, whole
 	}
@@ -117,17 +121,20 @@ func (c Config) evidence(clause string, ps []passages.Passage, known []passage) 
 		return nil, nil, err
 	}
 	lexical := c.Scorer.Prepare(slices.Concat(ps, []passages.Passage{{Text: clause}}))(nil, clause)
+	wanted := wantsOf(clause)
 	out, spans := make([]Evidence, len(found)), make([][]span.Span, len(found))
 	for i, f := range found {
 		out[i] = Evidence{None: f.None, Lexical: lexical[i], Echo: lexical[len(ps)], Rank: i, Whole: form != value, Slips: slips}
 		spans[i] = known[i].answers(f, form, mostTexts)
-		known[i].favour(clause, spans[i])
+		if known[i].favour(wanted, spans[i]) || wanted.uncounted(known[i], c.Reader.Related) {
+			out[i].None = max(f.None, otherKind)
+		}
 		if from, to, asks := known[i].asked(asked); asks && from == to {
 			out[i].None = max(f.None, leftOpen)
 		} else if asks {
 			spans[i] = []span.Span{{Begin: from, End: to, P: 1 - f.None}}
-		} else if from, to, ok := known[i].looked(asked); ok {
-			out[i].None = min(f.None, sureNone)
+		} else if from, to, ok := known[i].named(asked, wanted); ok {
+			out[i].None, out[i].Named = min(f.None, sureNone), true
 			spans[i] = []span.Span{{Begin: from, End: to, P: 1 - out[i].None}}
 		}
 		if best := spans[i]; len(best) > 0 {
@@ -139,8 +146,14 @@ func (c Config) evidence(clause string, ps []passages.Passage, known []passage) 
 	return out, spans, nil
 }
 
-// sureNone is P(no answer) of a passage in which the question names where to look.
-const sureNone = 0.005
+// Of a passage in which the question names where to look: P(no answer), and the least log-odds that what stands there is right.
+const (
+	sureNone  = 0.005
+	namedOdds = 1.5
+)
+
+// otherKind is the least P(no answer) of a passage that has nothing of the kind that the question wants.
+const otherKind = 0.97
 
 // leftOpen is the least P(no answer) of a passage that asks the question itself and has nothing below it.
 const leftOpen = 0.99

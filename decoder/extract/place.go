@@ -125,6 +125,9 @@ func (p passage) below(at int) (from, to int) {
 	if rest == "" {
 		return begin, begin
 	}
+	if next := p.lineEnd(begin); begin < p.lineEnd(end) && next < len(p.text) && p.speaks(begin) && p.speaks(next+1) {
+		begin = next + 1 // who asks goes on, and another answers
+	}
 	last := p.lineEnd(begin)
 	if begin < p.lineEnd(end) || last-begin > decoder.MostAround {
 		_, last = p.sentence(begin, begin+1)
@@ -140,17 +143,41 @@ func (p passage) below(at int) (from, to int) {
 	return p.widen(begin, last)
 }
 
+// firstSaid returns the line at an offset or, if it is long, its first sentence. The range is empty if it is a question.
+func (p passage) firstSaid(at int) (from, to int) {
+	from, to = at, p.lineEnd(at)
+	if to-from > decoder.MostAround {
+		_, to = p.sentence(from, from+1)
+	}
+	if from >= to || p.asks(from) {
+		return from, from
+	}
+	return p.widen(from, to)
+}
+
+// speaks reports whether the line around an offset is what somebody says in a chat or a transcript: "Ann: …", "[9:02] Ann: …".
+func (p passage) speaks(at int) bool { return speaker.MatchString(p.text[p.lineStart(at):]) }
+
+var speaker = regexp.MustCompile(`^(?:\[[^\]\n]{4,25}\] ?|\(?\d{1,2}[:.]\d{2}\)? )?\p{Lu}[\pL'’.-]{0,20}(?: \p{Lu}[\pL'’.-]{0,20})?: `)
+
 // asked returns where a passage answers a question that it asks itself, in the same words but for those of its title: below that
 // question. The range is empty if the passage leaves it open, and asks is false if it does not ask it.
 func (p passage) asked(question string) (from, to int, asks bool) {
 	wanted := decoder.ContentWords(question)
 	titled := decoder.ContentWords(p.text[p.start:p.body])
+	if last := p.text[p.start:p.body]; strings.HasSuffix(strings.TrimSpace(last), "?") { // the heading asks
+		words := decoder.ContentWords(last[strings.LastIndex(last, ": ")+1:])
+		if len(words) >= fewestAsked && decoder.SharedWords(words, wanted) == len(words) && decoder.SharedWords(wanted, titled) == len(wanted) {
+			from, to = p.firstSaid(p.body)
+			return from, to, true
+		}
+	}
 	for _, end := range p.ends {
 		begin := p.begun(end - 1)
 		if begin < p.body || !p.asks(begin) {
 			continue
 		}
-		words := decoder.ContentWords(p.text[begin:end])
+		words := decoder.ContentWords(p.text[begin+len(speaker.FindString(p.text[begin:end])) : end])
 		if len(words) < fewestAsked || decoder.SharedWords(words, wanted) < len(words) || decoder.SharedWords(wanted, slices.Concat(words, titled)) < len(wanted) {
 			continue
 		}

@@ -215,3 +215,28 @@ func TestNoPronounAlone(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// Where the heading above a passage asks the question, its first line answers. In a chat or a transcript another answers, in the next
+// line, and not who asks.
+func TestAskedAbove(t *testing.T) {
+	for _, c := range []struct{ title, text, question, want string }{
+		{"Hostel: How do I get a towel?", "Ask at the desk before nine.\nTowels are 2 €.", "How do I get a towel?", "Ask at the desk before nine."},
+		{"Hostel: How do I get a towel?", "Ask at the desk before nine.", "How do I get a key?", "-"},
+		{"Hostel: How do I get a towel?", "Where is the desk?\nUpstairs.", "How do I get a towel at the hostel?", ""},
+		{"Crew", "[2025-03-04 08:11] Ida: who brings the mast? I can't\n[2025-03-04 08:15] Bo Ek: me", "Who brings the mast?", "[2025-03-04 08:15] Bo Ek: me"},
+		{"Crew", "LARS: And who brings the mast? Not me.\nANN: I do, on Friday.", "Who brings the mast?", "ANN: I do, on Friday."},
+		{"Crew", "Who brings the mast? Ida does.\nNote: the mast is long.", "Who brings the mast?", "Ida does."},
+	} {
+		p, err := config(0).passage(passages.Passage{Title: c.title, Text: c.text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := "-"
+		if from, to, asks := p.asked(c.question); asks {
+			got = p.text[from:to]
+		}
+		if got != c.want {
+			t.Errorf("%s in %q: %q, want %q", c.question, c.text, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,38 @@
+package extract
+
+import (
+	"testing"
+
+	"tandem/aggregator"
+	"tandem/retrieval/passages"
+)
+
+// The brackets behind a name say when a person was born and died; it must be the person of the question.
+func TestLived(t *testing.T) {
+	const text = "Agnes Oldenhuis (9 May 1799 – 21 March 1858) was a clockmaker. Her rival Tom Rae (1801–1866) lived in Leith.\nThe works (1820 – 1857) were hers."
+	for _, c := range []struct{ question, want string }{
+		{"When was Agnes Oldenhuis born?", "9 May 1799"},
+		{"When did Oldenhuis die?", "21 March 1858"},
+		{"What year was Tom Rae born?", "1801"},
+		{"When did Tom Oldenhuis die?", ""},
+		{"When did she die?", ""},
+		{"Where was Agnes Oldenhuis born?", ""},
+		{"When was Agnes Oldenhuis born and when did she die?", ""},
+	} {
+		p, err := config(0).passage(passages.Passage{Title: "Clocks", Text: text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if from, to, ok := p.lived(wantsOf(c.question)); ok {
+			got = p.text[from:to]
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", c.question, got, c.want)
+		}
+	}
+	d := open(t, config(0), "When did Agnes Oldenhuis die?", []passages.Passage{{Title: "Clocks", Text: text}})
+	if got := answer(t, aggregator.Rule{Greedy: true}, d); got != "21 March 1858" {
+		t.Errorf("%q, want 21 March 1858", got)
+	}
+}

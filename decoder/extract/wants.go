@@ -1,0 +1,176 @@
+package extract
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"tandem/decoder"
+	"tandem/model/span"
+)
+
+// wants is what a question says of its answer.
+type wants struct {
+	question  string
+	words     []string // of the question
+	time      bool     // it is a time
+	number    bool     // it has a number
+	counted   []string // what is counted: "how many red boats"
+	condition []string // the words after "if"
+	to, from  string   // where a journey ends and begins
+	choice    bool     // the question names the answers: "tea or coffee"
+	bare      bool     // a value answers
+	yesNo     bool     // the sentence that confirms or denies it
+}
+
+var (
+	asksTime   = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:(?:at|on|by|from|until|till|since|in|for) )?(?:when\b|what (?:time|date|day|year|month)\b|which (?:date|day|year|month|weekday)\b|(?:until|since|by) when\b)`)
+	asksNumber = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:(?:at|by|for|to|with|up to|after|in) )?how (?:many|much|long|far|old|tall|high|big|large|deep|wide|heavy|loud|bright|thick|fast)\b`)
+	counts     = regexp.MustCompile(`(?i)\bhow many ((?:[\pL'’-]+ ?){1,3})`)
+	conditions = regexp.MustCompile(`(?i)(?:^|[ ,(])(?:if|wenn|falls|si) ([^,;.?!]*)`)
+	goesTo     = regexp.MustCompile(`\bto (\p{Lu}[\pL'’-]+)`)
+	comesFrom  = regexp.MustCompile(`\bfrom (\p{Lu}[\pL'’-]+)`)
+
+	// aTime and aNumber match what texts without any time or number lack.
+	aTime = regexp.MustCompile(`(?i)\d|\b(?:january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|` +
+		`(?:mon|tues?|wednes|thurs?|fri|satur|sun)(?:day)?s?|(?:mid)?night|noon|midday|mornings?|afternoons?|evenings?|days?|daily|weeks?|weekdays?|weekends?|weekly|months?|monthly|years?|yearly|annual(?:ly)?|` +
+		`hours?|hourly|minutes?|moment|centur(?:y|ies)|decades?|spring|summer|autumn|winter|easter|christmas|holidays?|today|tonight|tomorrow|yesterday|now|soon|always|never|once|twice|every|before|after|until|till|since|` +
+		`while|when|whenever|during|as soon|as long|first|last|next|ago|later|earlier|early|late|immediately|anytime|any time|clock|dawn|dusk|sunrise|sunset|end|start|beginning)\b|` +
+		`tag|woche|monat|jahr|uhr|stunde|abend|nacht|mittag|januar|februar|märz|mai|juni|juli|oktober|dezember|jour|semaine|mois|ann[ée]e|heure|midi|matin|soir|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|` +
+		`d[ií]a|semana|mes|año|hora|mañana|tarde|noche|lunes|martes|miércoles|jueves|viernes|sábado|domingo|janvier|février|mars|avril|juin|juillet|août|enero|febrero|marzo|abril|junio|julio|agosto|octubre`)
+	aNumber = regexp.MustCompile(`(?i)\d|\b(?:no|none|nothing|free|zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\pL+teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:-\pL+)?|hundreds?|thousands?|millions?|billions?|` +
+		`dozens?|half|quarters?|thirds?|both|pair|couple|several|few|many|much|all|most|unlimited|once|twice|single|double|triple|an?|every|each|until|till|up to|as long|always|forever|indefinite(?:ly)?|` +
+		`years?|months?|weeks?|days?|hours?|minutes?|nights?)\b|` +
+		`ein|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|hundert|tausend|kostenlos|kein|bis|lang|un|une|deux|trois|quatre|cinq|sept|huit|neuf|dix|gratuit|jusqu|uno|una|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|gratis|hasta`)
+)
+
+// wantsOf reads a question in English.
+func wantsOf(question string) wants {
+	w := wants{
+		question: question, words: decoder.ContentWords(question), time: asksTime.MatchString(question), number: asksNumber.MatchString(question),
+		choice: strings.Contains(strings.ToLower(question), " or "), bare: formOf(question) == value, yesNo: formOf(question) == sentence,
+	}
+	if m := counts.FindStringSubmatch(question); m != nil {
+		for s := range strings.FieldsSeq(strings.ToLower(m[1])) {
+			if uncertain[s] {
+				w.counted = nil
+				break
+			}
+			if !countable(s) {
+				break
+			}
+			w.counted = append(w.counted, s)
+		}
+	}
+	if m := conditions.FindStringSubmatch(question); m != nil {
+		w.condition = decoder.ContentWords(m[1])
+	}
+	if m := goesTo.FindStringSubmatch(question); m != nil {
+		w.to = m[1]
+	}
+	if m := comesFrom.FindStringSubmatch(question); m != nil {
+		w.from = m[1]
+	}
+	return w
+}
+
+// uncertain has what is counted under many names: people are guests and members, and a week is seven days.
+var uncertain = set(`people persons men women times things seconds minutes hours days nights weeks months years metres meters kilometres kilometers miles feet inches
+	grams kilos kilograms pounds euros dollars litres liters degrees percent points`)
+
+// countable reports whether a word may belong to the name of what is counted.
+func countable(word string) bool { return len(decoder.ContentWords(word)) > 0 }
+
+// What speaks against a span, in nats.
+const (
+	wrongKind = 3
+	echoed    = 2
+	wrongPart = 3
+)
+
+// misfit returns what speaks against a span, and whether its sentence, with the heading above it, cannot answer: it has
+// nothing of the wanted kind, or the journey the other way round.
+func (w wants) misfit(p passage, s span.Span) (against float64, lacks bool) {
+	begin, end := p.sentence(s.Begin, s.End)
+	text := p.text[begin:end]
+	dated := strings.ContainsAny(p.above(begin), "0123456789")
+	if w.time && !dated && !aTime.MatchString(text) || w.number && !dated && !aNumber.MatchString(text) {
+		against, lacks = against+wrongKind, true
+	}
+	if said := decoder.ContentWords(p.text[s.Begin:s.End]); w.bare && !w.choice && len(said) > 0 && decoder.SharedWords(said, w.words) == len(said) {
+		against += echoed
+	}
+	if w.bare && w.conditional(text, s.Begin-begin) {
+		against += wrongPart
+	}
+	if w.otherWay(text) {
+		against, lacks = against+wrongPart, true
+	}
+	return against, lacks
+}
+
+// conditional reports whether a place in a sentence lies in a condition that repeats the question's.
+func (w wants) conditional(sentence string, at int) bool {
+	if len(w.condition) == 0 {
+		return false
+	}
+	for _, m := range conditions.FindAllStringSubmatchIndex(sentence, -1) {
+		if at >= m[2] && at < m[3] && decoder.SharedWords(w.condition, decoder.ContentWords(sentence[m[2]:m[3]])) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// otherWay reports whether a sentence has the journey the other way round: "Lund – Kiel" for one to Lund.
+func (w wants) otherWay(sentence string) bool {
+	begins := func(place string) bool { return journey(sentence, place+" ", "") }
+	ends := func(place string) bool { return journey(sentence, "", " "+place) }
+	return w.to != "" && begins(w.to) && !ends(w.to) || w.from != "" && ends(w.from) && !begins(w.from)
+}
+
+// journey reports whether a sentence has a mark between two places, with some text before it and after it.
+func journey(sentence, before, after string) bool {
+	return slices.ContainsFunc([]string{"–", "—", "-", "→", "->"}, func(mark string) bool {
+		return strings.Contains(sentence, before+mark+after)
+	})
+}
+
+// uncounted reports whether a question counts things of which a passage does not speak.
+func (w wants) uncounted(p passage, related func(word string) map[string]float64) bool {
+	if len(w.counted) == 0 {
+		return false
+	}
+	words := decoder.ContentWords(p.text)
+	for _, c := range w.counted {
+		if names(words, c) {
+			return false
+		}
+		for r := range related(c) {
+			if names(words, r) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// names reports whether words have one in the singular or in the plural.
+func names(words []string, word string) bool {
+	if stem, ok := strings.CutSuffix(word, "ies"); ok {
+		word = stem
+	}
+	return decoder.SharedWords([]string{word}, words) > 0
+}
+
+// above returns the heading or the question above an offset, or nothing.
+func (p passage) above(at int) string {
+	for at = p.lineStart(at); at > p.body; {
+		begin := p.lineStart(at - 1)
+		if line := p.text[begin : at-1]; line != "" && (p.heading(begin, at-1) || p.asks(begin)) {
+			return line
+		}
+		at = begin
+	}
+	return p.text[p.start:p.body]
+}

@@ -1,0 +1,73 @@
+package extract
+
+import (
+	"testing"
+
+	"tandem/retrieval/passages"
+)
+
+// A span loses if nothing in its sentence is a time or a number though the question asks for one, if it stands in the condition that the
+// question repeats, if the journey goes the other way, and if it says no more than the question.
+func TestMisfit(t *testing.T) {
+	for _, c := range []struct {
+		text, span, question string
+		against              float64
+		lacks                bool
+	}{
+		{"The mill was built by monks.", "monks", "When was the mill built?", wrongKind, true},
+		{"The mill was built in 1604.", "1604", "When was the mill built?", 0, false},
+		{"The mill was built while the king was away.", "while the king was away", "When was the mill built?", 0, false},
+		{"Die Mühle öffnet montags.", "montags", "When does the mill open?", 0, false},
+		{"News.\n\n4 March 2025\nThe mill was sold.", "The mill was sold", "When was the mill sold?", echoed, false},
+		{"The weir needs patience.", "patience", "How high is the weir?", wrongKind, true},
+		{"The weir is waist-high, a metre.", "a metre", "How high is the weir?", 0, false},
+		{"If you pay within 14 days, the lease runs for three years.", "14 days", "How long does the lease run if you pay at once?", wrongPart, false},
+		{"If you pay within 14 days, the lease runs for three years.", "three years", "How long does the lease run if you pay at once?", 0, false},
+		{"If you pay within 14 days, the lease runs for three years.", "14 days", "How long do I have to pay?", 0, false},
+		{"Boat 7: Vaasa – Umeå, 9:00", "9:00", "When does the boat to Vaasa sail?", wrongPart, true},
+		{"Boat 7: Vaasa – Umeå, 9:00", "9:00", "When does the boat to Umeå sail?", 0, false},
+		{"Boat 7: Vaasa – Umeå, 9:00", "9:00", "When does the boat from Umeå sail?", wrongPart, true},
+		{"Boat 7: Vaasa – Umeå – Vaasa, 9:00", "9:00", "When does the boat to Vaasa sail?", 0, false},
+		{"The guide likes tea.", "tea", "Does the guide like tea?", 0, false},
+		{"The guide likes tea.", "tea", "What tea does the guide like?", echoed, false},
+		{"The guide likes tea.", "tea", "What does the guide like, tea or coffee?", 0, false},
+	} {
+		p, err := config(0).passage(passages.Passage{Title: "Notes", Text: c.text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		against, lacks := wantsOf(c.question).misfit(p, find(p, c.span))
+		if against != c.against || lacks != c.lacks {
+			t.Errorf("%s %q: %v against, lacks %v, want %v and %v", c.question, c.span, against, lacks, c.against, c.lacks)
+		}
+	}
+}
+
+// What is counted must be spoken of, under one of its names; people, and measures, have too many.
+func TestUncounted(t *testing.T) {
+	for _, c := range []struct {
+		question string
+		want     bool
+	}{
+		{"How many bicycles are in the shed?", true},
+		{"How many canoes are in the shed?", false},
+		{"How many heavy canoes are there?", false},
+		{"How many berries grow by the shed?", false},
+		{"How many people sleep in the shed?", false},
+		{"How many days is the shed closed?", false},
+		{"What is in the shed?", false},
+	} {
+		p, err := config(0).passage(passages.Passage{Title: "Shed", Text: "Three canoes and 40 paddles. A berry bush hides the door."})
+		if err != nil {
+			t.Fatal(err)
+		}
+		none := func(string) map[string]float64 { return nil }
+		if got := wantsOf(c.question).uncounted(p, none); got != c.want {
+			t.Errorf("%s %v, want %v", c.question, got, c.want)
+		}
+		also := func(string) map[string]float64 { return map[string]float64{"paddle": 0.5} }
+		if wantsOf(c.question).uncounted(p, also) {
+			t.Errorf("%s: a related word does not count", c.question)
+		}
+	}
+}

@@ -101,7 +101,7 @@ var plainKernels = kernels{
 	sumTile:  sumTilePlain,
 	mul: [types]mulPacked[input]{
 		npu.Q8_0: mulQ80Plain, npu.Q4_0: mulQ40Plain, npu.Q5_0: mulQ50Plain, npu.IQ4_NL: mulTable(npu.IQ4_NL), npu.MXFP4: mulTable(npu.MXFP4),
-		npu.Q4_1: withMinima(npu.Q4_1, mulQ41Plain, minimaPlain), npu.Q5_1: withMinima(npu.Q5_1, mulQ51Plain, minimaPlain),
+		npu.Q4_1: mulQ41Plain, npu.Q5_1: mulQ51Plain,
 	},
 	mulK256:   [types]mulPacked[kInput]{npu.Q2_K: mulReadOnly(npu.Q2_K), npu.Q3_K: mulReadOnly(npu.Q3_K), npu.IQ4_XS: mulReadOnly(npu.IQ4_XS)},
 	quantizeK: quantizeKPlain,
@@ -337,37 +337,6 @@ func five(words []byte, r, i int) int32 {
 	return nibble(words, r, i) | int32(words[256+4*r+i%4]>>(i/4)&1)<<4
 }
 
-// minimaPlain defines what minima add to sums: Σ over blocks of minimum·d·Σq, to one sum. w holds the minima of sixteen rows, block
-// by block, as F16.
-func minimaPlain(dst []float32, stride int, w []byte, blocks int, x []input, m int) {
-	for i := range m {
-		for r := range groupRows {
-			sum := float32(0)
-			for b := range blocks {
-				sum += float32(quant.F16ToF32(binary.LittleEndian.Uint16(w[2*(groupRows*b+r):])) * x[i*blocks+b].sum)
-			}
-			dst[i*stride+r] += sum
-		}
-	}
-}
-
-// withMinima is a kernel for a type with minima, of a kernel for all but the minima and one that adds those of a group: after a
-// few groups, while their minima, which come last in a group, are still in the nearest caches.
-func withMinima(t npu.DType, mul mulPacked[input], add func(dst []float32, stride int, w []byte, blocks int, x []input, m int)) mulPacked[input] {
-	const few = 1 << 15 // bytes
-	return func(dst []float32, stride int, w []byte, groups, blocks int, x []input, m int) {
-		size, at := groupBytes(t, blocks), groupScales(blocks)+blocks*groupWords(t)
-		for from := 0; from < groups; {
-			n := min(max(1, few/size), groups-from)
-			mul(dst[from*groupRows:], stride, w[from*size:], n, blocks, x, m)
-			for g := from; g < from+n; g++ {
-				add(dst[g*groupRows:], stride, w[g*size+at:(g+1)*size], blocks, x, m)
-			}
-			from += n
-		}
-	}
-}
-
 // scaleOf returns a packed scale: F16, but BF16 in MXFP4.
 func scaleOf(t npu.DType, b uint16) float32 {
 	if t == npu.MXFP4 {
@@ -377,10 +346,10 @@ func scaleOf(t npu.DType, b uint16) float32 {
 }
 
 // mulGroups defines the sums of block formats. The 32 products of a block are added exactly, as integers. Their sum is
-// converted to float32, multiplied by both scales and added to the sum of the previous blocks. at(words, r, i) is integer
-// i of row r.
+// converted to float32, multiplied by both scales and added to the sum of the previous blocks, and then the minimum, multiplied
+// by the sum of the inputs. at(words, r, i) is integer i of row r.
 func mulGroups(dst []float32, stride int, w []byte, groups, blocks int, x []input, m int, t npu.DType, at func(words []byte, r, i int) int32) {
-	size, words := groupBytes(t, blocks), groupWords(t)
+	size, form := groupBytes(t, blocks), &blockForms[t]
 	var block [groupRows][32]int32
 	for g := range groups {
 		w := w[g*size:][:size]
@@ -388,10 +357,10 @@ func mulGroups(dst []float32, stride int, w []byte, groups, blocks int, x []inpu
 			clear(dst[i*stride+g*groupRows:][:groupRows])
 		}
 		for b := range blocks {
-			scales := w[2*groupRows*b:][:2*groupRows]
+			scales, words := form.block(w, blocks, b)
 			for r := range block {
 				for i := range block[r] {
-					block[r][i] = at(w[groupScales(blocks)+b*words:][:words], r, i)
+					block[r][i] = at(words, r, i)
 				}
 			}
 			for i := range m {
@@ -401,8 +370,12 @@ func mulGroups(dst []float32, stride int, w []byte, groups, blocks int, x []inpu
 					for j, v := range block[r] {
 						sum += v * int32(in.q[j])
 					}
+					to := &dst[i*stride+g*groupRows+r]
 					scale := float32(scaleOf(t, binary.LittleEndian.Uint16(scales[2*r:])) * in.d)
-					dst[i*stride+g*groupRows+r] += float32(float32(sum) * scale)
+					*to += float32(float32(sum) * scale)
+					if form.minima > 0 {
+						*to += float32(quant.F16ToF32(binary.LittleEndian.Uint16(scales[2*(groupRows+r):])) * in.sum)
+					}
 				}
 			}
 		}

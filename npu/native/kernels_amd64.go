@@ -107,7 +107,7 @@ var avx2Kernels = kernels{
 	},
 	mul: [types]mulPacked[input]{
 		npu.Q8_0: q80AVX2.mul, npu.Q4_0: q40AVX2.mul, npu.Q5_0: q50AVX2.mul, npu.IQ4_NL: iq4nlAVX2.mul, npu.MXFP4: mxfp4AVX2.mul,
-		npu.Q4_1: withMinima(npu.Q4_1, q41AVX2.mul, minima), npu.Q5_1: withMinima(npu.Q5_1, q51AVX2.mul, minima),
+		npu.Q4_1: q41AVX2.mul, npu.Q5_1: q51AVX2.mul,
 	},
 	mulK256: [types]mulPacked[kInput]{
 		npu.Q4_K: q4kAVX2.mul, npu.Q5_K: q5kAVX2.mul, npu.Q6_K: q6kAVX2.mul, npu.Q2_K: q2kAVX2.mul, npu.Q3_K: q3kAVX2.mul, npu.IQ4_XS: xsAVX2.mul,
@@ -283,7 +283,7 @@ var vnniKernels = func() kernels {
 	k.name = "AVX-512 VNNI"
 	k.mul = [types]mulPacked[input]{
 		npu.Q8_0: q80VNNI.mul, npu.Q4_0: q40VNNI.mul, npu.Q5_0: q50VNNI.mul, npu.IQ4_NL: iq4nlVNNI.mul, npu.MXFP4: mxfp4VNNI.mul,
-		npu.Q4_1: withMinima(npu.Q4_1, q41VNNI.mul, minima), npu.Q5_1: withMinima(npu.Q5_1, q51VNNI.mul, minima),
+		npu.Q4_1: q41VNNI.mul, npu.Q5_1: q51VNNI.mul,
 	}
 	k.mulK256 = [types]mulPacked[kInput]{npu.Q4_K: q4kVNNI.mul, npu.Q5_K: q5kVNNI.mul, npu.Q6_K: q6kVNNI.mul, npu.Q2_K: q2kVNNI.mul, npu.Q3_K: q3kVNNI.mul, npu.IQ4_XS: xsVNNI.mul}
 	k.dotsK, k.panels = dotsK(dotQ4KVNNI, dotQ5KVNNI, dotQ6KVNNI), vnniPanels

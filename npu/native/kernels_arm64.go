@@ -76,7 +76,7 @@ var neonKernels = kernels{
 	},
 	mul: [types]mulPacked[input]{
 		npu.Q8_0: q80NEON.mul, npu.Q4_0: q40NEON.mul, npu.Q5_0: q50NEON.mul, npu.IQ4_NL: iq4nlNEON.mul, npu.MXFP4: mxfp4NEON.mul,
-		npu.Q4_1: withMinima(npu.Q4_1, q41NEON.mul, minima), npu.Q5_1: withMinima(npu.Q5_1, q51NEON.mul, minima),
+		npu.Q4_1: q41NEON.mul, npu.Q5_1: q51NEON.mul,
 	},
 	mulK256:   [types]mulPacked[kInput]{npu.Q2_K: q2kNEON.mul, npu.Q3_K: q3kNEON.mul, npu.IQ4_XS: xsNEON.mul},
 	quantizeK: quantizeKVector,

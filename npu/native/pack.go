@@ -15,7 +15,11 @@ import (
 //
 //	their scales of 16 bits, block by block: [blocks × 16], padded to a multiple of 64 bytes
 //	their integers, block by block: [blocks × words of 4 bytes × 16]
-//	if the type has them, their minima, as the scales
+//
+// or, if the type has minima, block by block
+//
+//	the scales and then the minima, of 16 bits each: [2 × 16]
+//	the integers: [words of 4 bytes × 16]
 //
 // The words of a block are those of the file format, in Q5_0 and Q5_1 with the fifth bits in other places. Packing only reorders the
 // data, so apart from padding a packed matrix is as large as in the file (of MXFP4 by a byte a block larger). It is a copy, so the
@@ -49,11 +53,23 @@ func groupBytes(t npu.DType, blocks int) int {
 	if n := packedKBytes(t); n > 0 {
 		return blocks * n
 	}
-	n := groupScales(blocks) + blocks*groupWords(t)
 	if blockForms[t].minima > 0 {
-		n += groupScales(blocks)
+		return blocks * (blockScales + groupWords(t))
 	}
-	return n
+	return groupScales(blocks) + blocks*groupWords(t)
+}
+
+// blockScales is the size in bytes of the scales and minima of one block of a group.
+const blockScales = 2 * 2 * groupRows
+
+// block returns where a group holds the scales of block b, with any minima after them, and its integers.
+func (f *blockForm) block(group []byte, blocks, b int) (scales, words []byte) {
+	n := groupRows * 4 * f.words
+	if f.minima > 0 {
+		block := group[b*(blockScales+n):][:blockScales+n]
+		return block[:blockScales], block[blockScales:]
+	}
+	return group[2*groupRows*b:][:2*groupRows], group[groupScales(blocks)+b*n:][:n]
 }
 
 // packs reports whether weights of type t are always packed.
@@ -71,17 +87,17 @@ func packGroup(dst []byte, w *npu.Tensor, row int) {
 	if rows < groupRows {
 		clear(dst)
 	}
-	form, size, words := &blockForms[w.Type], w.Type.BlockBytes(), groupWords(w.Type)
-	scales, integers := dst[:groupScales(blocks)], dst[groupScales(blocks):]
+	form, size := &blockForms[w.Type], w.Type.BlockBytes()
 	for r := range rows {
 		from := w.Row(row + r)
 		for b := range blocks {
 			block := from[b*size:][:size]
-			binary.LittleEndian.PutUint16(scales[2*(groupRows*b+r):], packedScale(w.Type, block))
+			scales, words := form.block(dst, blocks, b)
+			binary.LittleEndian.PutUint16(scales[2*r:], packedScale(w.Type, block))
 			if form.minima > 0 {
-				copy(integers[blocks*words+2*(groupRows*b+r):][:2], block[form.minima:])
+				copy(scales[2*(groupRows+r):][:2], block[form.minima:])
 			}
-			form.put(integers[b*words:][:words], r, block)
+			form.put(words, r, block)
 		}
 	}
 }

@@ -129,23 +129,6 @@ func mxfp4x4AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *input
 //go:noescape
 func mxfp4x1AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 
-//go:noescape
-func minima1AVX2(dst *float32, w *byte, blocks int, x *input)
-
-//go:noescape
-func minima4AVX2(dst *float32, stride int, w *byte, blocks int, x *input)
-
-// minima is minimaPlain by AVX2.
-func minima(dst []float32, stride int, w []byte, blocks int, x []input, m int) {
-	i := 0
-	for ; i+4 <= m; i += 4 {
-		minima4AVX2(&dst[i*stride], stride, &w[0], blocks, &x[i*blocks])
-	}
-	for ; i < m; i++ {
-		minima1AVX2(&dst[i*stride], &w[0], blocks, &x[i*blocks])
-	}
-}
-
 var (
 	q80VNNI    = tiles[input]{{16, q80x16VNNI}, {8, q80x8VNNI}, {4, q80x4VNNI}, {2, q80x2VNNI}, {1, q80x1VNNI}}
 	q40VNNI    = tiles[input]{{16, q40x16VNNI}, {8, q40x8VNNI}, {4, q40x4VNNI}, {2, q40x2VNNI}, {1, q40x1VNNI}}

@@ -35,8 +35,8 @@
 	LEAQ (R9)(AX*4), R10; \
 	LEAQ (R10)(AX*4), R11
 
-#define NEXT(WORDS) \
-	ADDQ $32, SI; \
+#define NEXT(SCALES, WORDS) \
+	ADDQ $SCALES, SI; \
 	ADDQ $WORDS, CX; \
 	ADDQ $48, R8; \
 	ADDQ $48, R9; \
@@ -275,18 +275,30 @@
 	FOUR(Z24, Z25, Z26, Z27); \
 	FOUR(Z28, Z29, Z30, Z31)
 
-// After a group's integers come the next group's scales, or first the minima, which take as much as the scales.
-#define SCALESNEXT \
-	MOVQ CX, SI
+// APART and TOGETHER say where a block's scales are: apart from its integers, with those of the
+// group's other blocks, or 64 bytes before them, where minima follow the scales. At the end of a
+// group SI has to point to the next.
+#define APART
+#define TOGETHER MOVQ $64, R15
 
-#define MINIMANEXT \
-	LEAQ (CX)(R15*1), SI
+#define APARTNEXT MOVQ CX, SI
+#define TOGETHERNEXT
+
+#define NOMINIMA
 
 #define TILE(WORDS, WEIGHTS, INPUTS, STORE) \
-	TILEOF(WORDS, WEIGHTS, INPUTS, STORE, CLEAR, SCALESNEXT)
+	TILEOF(32, WORDS, WEIGHTS, INPUTS, STORE, CLEAR, APART, APARTNEXT)
 
-#define TILEOF(WORDS, WEIGHTS, INPUTS, STORE, CLEARSUMS, NEXTGROUP) \
+#define TILE8(WORDS, WEIGHTS, INPUTS, STORE) \
+	TILEOF(32, WORDS, WEIGHTS, INPUTS, STORE, CLEAR8, APART, APARTNEXT)
+
+#define TILEMINIMA(BYTES, WEIGHTS, INPUTS, STORE) \
+	TILEOF(BYTES, BYTES, WEIGHTS, INPUTS, STORE, CLEAR8, TOGETHER, TOGETHERNEXT)
+
+// TILEOF advances SI by SCALES and CX by WORDS from one block to the next.
+#define TILEOF(SCALES, WORDS, WEIGHTS, INPUTS, STORE, CLEARSUMS, LAYOUT, NEXTGROUP) \
 	ARGS; \
+	LAYOUT; \
 	MOVQ SI, R14; \
 group: \
 	GROUP; \
@@ -294,7 +306,7 @@ group: \
 block: \
 	WEIGHTS; \
 	INPUTS; \
-	NEXT(WORDS); \
+	NEXT(SCALES, WORDS); \
 	JNZ block; \
 	STORE; \
 	NEXTGROUP; \
@@ -551,10 +563,11 @@ GLOBL nibbles<>(SB), RODATA|NOPTR, $32
 
 // YONE multiplies by one input. BLOCK leaves a block's sums in Y12 and Y13.
 #define YONE(WORDS, BLOCK) \
-	YONEOF(WORDS, BLOCK, HALVES, SCALESNEXT)
+	YONEOF(32, WORDS, BLOCK, HALVES, APART, APARTNEXT, NOMINIMA)
 
-#define YONEOF(WORDS, BLOCK, SCALESOF, NEXTGROUP) \
+#define YONEOF(SCALES, WORDS, BLOCK, SCALESOF, LAYOUT, NEXTGROUP, MINIMA) \
 	ARGS; \
+	LAYOUT; \
 	MOVQ SI, R14; \
 group: \
 	LEAQ (SI)(R15*1), CX; \
@@ -575,7 +588,8 @@ block: \
 	VMULPS Y1, Y13, Y13; \
 	VADDPS Y12, Y8, Y8; \
 	VADDPS Y13, Y9, Y9; \
-	ADDQ $32, SI; \
+	MINIMA; \
+	ADDQ $SCALES, SI; \
 	ADDQ $WORDS, CX; \
 	ADDQ $48, R8; \
 	DECQ BX; \
@@ -589,6 +603,19 @@ block: \
 	VZEROUPPER; \
 	RET
 
+// YMINIMA adds the products of the minima and the input's sum to Y8 and Y9.
+#define YMINIMA \
+	HALVES(32, Y0); \
+	HALVES(48, Y1); \
+	VBROADCASTSS 44(R8), Y2; \
+	VMULPS Y0, Y2, Y0; \
+	VMULPS Y1, Y2, Y1; \
+	VADDPS Y0, Y8, Y8; \
+	VADDPS Y1, Y9, Y9
+
+#define YONEMINIMA(BYTES, BLOCK) \
+	YONEOF(BYTES, BYTES, BLOCK, HALVES, TOGETHER, TOGETHERNEXT, YMINIMA)
+
 #define YFILL(bits, x, y) \
 	MOVL bits, BX; \
 	VMOVD BX, x; \
@@ -596,10 +623,11 @@ block: \
 
 // YFOUR multiplies by four inputs. BLOCK multiplies a block and adds the scaled sums to Y8 to Y11.
 #define YFOUR(WORDS, BLOCK) \
-	YFOUROF(WORDS, BLOCK, SCALESNEXT)
+	YFOUROF(32, WORDS, BLOCK, APART, APARTNEXT)
 
-#define YFOUROF(WORDS, BLOCK, NEXTGROUP) \
+#define YFOUROF(SCALES, WORDS, BLOCK, LAYOUT, NEXTGROUP) \
 	ARGS; \
+	LAYOUT; \
 group: \
 	MOVQ $2, R14; \
 	LEAQ (SI)(R15*1), CX; \
@@ -612,7 +640,7 @@ half: \
 	VXORPS Y11, Y11, Y11; \
 block: \
 	BLOCK; \
-	ADDQ $32, SI; \
+	ADDQ $SCALES, SI; \
 	ADDQ $WORDS, CX; \
 	ADDQ $48, R8; \
 	DECQ BX; \
@@ -625,17 +653,35 @@ block: \
 	IMUL3Q $WORDS, BX, R8; \
 	SUBQ R8, CX; \
 	ADDQ $32, CX; \
-	SHLQ $5, BX; \
+	IMUL3Q $SCALES, BX, BX; \
 	SUBQ BX, SI; \
 	ADDQ $16, SI; \
 	JMP half; \
 next: \
 	SUBQ $32, CX; \
+	SUBQ $16, SI; \
 	NEXTGROUP; \
 	DECQ DX; \
 	JNZ group; \
 	VZEROUPPER; \
 	RET
+
+// YLEAST adds the products of the minima in Y0 and the input's sum to acc.
+#define YLEAST(p, acc) \
+	VBROADCASTSS 44 p, Y1; \
+	VMULPS Y0, Y1, Y1; \
+	VADDPS Y1, acc, acc
+
+#define YMINIMA4(BLOCK) \
+	BLOCK; \
+	HALVES(32, Y0); \
+	YLEAST((R8), Y8); \
+	YLEAST((R8)(AX*1), Y9); \
+	YLEAST((R8)(AX*2), Y10); \
+	YLEAST((R8)(R13*1), Y11)
+
+#define YFOURMINIMA(BYTES, BLOCK) \
+	YFOUROF(BYTES, BYTES, YMINIMA4(BLOCK), TOGETHER, TOGETHERNEXT)
 
 // func q40x1AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q40x1AVX2(SB), NOSPLIT, $0-48
@@ -773,7 +819,7 @@ TEXT ·q80x4AVXVNNI(SB), NOSPLIT, $0-48
 	YFILL($0x80808080, X15, Y15)
 	YFOUR(512, VFOURQ80)
 
-// Q4_1 and Q5_1 have minima, after the integers, which addMinima adds to the sums. Q5_0 and Q5_1 have a fifth word of each row, whose
+// Q4_1 and Q5_1 have minima. Q5_0 and Q5_1 have a fifth word of each row, whose
 // bits 0 to 3 of each byte are the fifth bits of the words' lower nibbles, and bits 4 to 7 those of the upper ones. The nibbles of
 // IQ4_NL and MXFP4 are indices of a table. MXFP4's scales are BF16.
 
@@ -800,6 +846,37 @@ TEXT ·q80x4AVXVNNI(SB), NOSPLIT, $0-48
 	AHEAD320; \
 	VCVTPH2PS (SI), Z8; \
 	NIBBLES
+
+// LEAST adds the products of the minima in Z0 and the input's sum to acc.
+#define LEAST(p, acc) \
+	VMULPS.BCST 44 p, Z0, Z14; \
+	VADDPS Z14, acc, acc
+
+// MINIMA1 to MINIMA8 do what INPUTS1 to INPUTS8 do and then add the minima.
+#define MINIMA1 \
+	INPUTS1(ZERO); \
+	VCVTPH2PS 32(SI), Z0; \
+	LEAST((R8), Z16)
+
+#define MINIMA4 \
+	INPUTS4(ZERO); \
+	VCVTPH2PS 32(SI), Z0; \
+	LEAST((R8), Z16); \
+	LEAST((R8)(AX*1), Z17); \
+	LEAST((R8)(AX*2), Z18); \
+	LEAST((R8)(R13*1), Z19)
+
+#define MINIMA8 \
+	INPUTS8(ZERO); \
+	VCVTPH2PS 32(SI), Z0; \
+	LEAST((R8), Z16); \
+	LEAST((R8)(AX*1), Z17); \
+	LEAST((R8)(AX*2), Z18); \
+	LEAST((R8)(R13*1), Z19); \
+	LEAST((R9), Z20); \
+	LEAST((R9)(AX*1), Z21); \
+	LEAST((R9)(AX*2), Z22); \
+	LEAST((R9)(R13*1), Z23)
 
 // LOOKUP replaces the indices by the numbers of the table in Z28.
 #define LOOKUP \
@@ -839,89 +916,89 @@ GLOBL tables<>(SB), RODATA|NOPTR, $64
 // func q41x1VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q41x1VNNI(SB), NOSPLIT, $0-48
 	FILL($0x0f0f0f0f, Z9)
-	TILEOF(256, WEIGHTSQ41, INPUTS1(ZERO), STORE1, CLEAR8, MINIMANEXT)
+	TILEMINIMA(320, WEIGHTSQ41, MINIMA1, STORE1)
 
 // func q41x4VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q41x4VNNI(SB), NOSPLIT, $0-48
 	FILL($0x0f0f0f0f, Z9)
-	TILEOF(256, WEIGHTSQ41, INPUTS4(ZERO), STORE4, CLEAR8, MINIMANEXT)
+	TILEMINIMA(320, WEIGHTSQ41, MINIMA4, STORE4)
 
 // func q41x8VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q41x8VNNI(SB), NOSPLIT, $0-48
 	FILL($0x0f0f0f0f, Z9)
-	TILEOF(256, WEIGHTSQ41, INPUTS8(ZERO), STORE8, CLEAR8, MINIMANEXT)
+	TILEMINIMA(320, WEIGHTSQ41, MINIMA8, STORE8)
 
 // func q50x1VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q50x1VNNI(SB), NOSPLIT, $0-48
 	FILL($0x0f0f0f0f, Z9)
 	FILL($0x10101010, Z28)
-	TILEOF(320, WEIGHTSQ5(AHEAD352), INPUTS1(TWICELOW), STORE1, CLEAR8, SCALESNEXT)
+	TILE8(320, WEIGHTSQ5(AHEAD352), INPUTS1(TWICELOW), STORE1)
 
 // func q50x4VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q50x4VNNI(SB), NOSPLIT, $0-48
 	FILL($0x0f0f0f0f, Z9)
 	FILL($0x10101010, Z28)
-	TILEOF(320, WEIGHTSQ5(AHEAD352), INPUTS4(TWICELOW), STORE4, CLEAR8, SCALESNEXT)
+	TILE8(320, WEIGHTSQ5(AHEAD352), INPUTS4(TWICELOW), STORE4)
 
 // func q50x8VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q50x8VNNI(SB), NOSPLIT, $0-48
 	FILL($0x0f0f0f0f, Z9)
 	FILL($0x10101010, Z28)
-	TILEOF(320, WEIGHTSQ5(AHEAD352), INPUTS8(TWICELOW), STORE8, CLEAR8, SCALESNEXT)
+	TILE8(320, WEIGHTSQ5(AHEAD352), INPUTS8(TWICELOW), STORE8)
 
 // func q51x1VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q51x1VNNI(SB), NOSPLIT, $0-48
 	FILL($0x0f0f0f0f, Z9)
 	FILL($0x10101010, Z28)
-	TILEOF(320, WEIGHTSQ5(AHEAD384), INPUTS1(ZERO), STORE1, CLEAR8, MINIMANEXT)
+	TILEMINIMA(384, WEIGHTSQ5(AHEAD384), MINIMA1, STORE1)
 
 // func q51x4VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q51x4VNNI(SB), NOSPLIT, $0-48
 	FILL($0x0f0f0f0f, Z9)
 	FILL($0x10101010, Z28)
-	TILEOF(320, WEIGHTSQ5(AHEAD384), INPUTS4(ZERO), STORE4, CLEAR8, MINIMANEXT)
+	TILEMINIMA(384, WEIGHTSQ5(AHEAD384), MINIMA4, STORE4)
 
 // func q51x8VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q51x8VNNI(SB), NOSPLIT, $0-48
 	FILL($0x0f0f0f0f, Z9)
 	FILL($0x10101010, Z28)
-	TILEOF(320, WEIGHTSQ5(AHEAD384), INPUTS8(ZERO), STORE8, CLEAR8, MINIMANEXT)
+	TILEMINIMA(384, WEIGHTSQ5(AHEAD384), MINIMA8, STORE8)
 
 // func iq4nlx1VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·iq4nlx1VNNI(SB), NOSPLIT, $0-48
 	FILL($0x0f0f0f0f, Z9)
 	TABLE(0)
-	TILEOF(256, WEIGHTSNL, INPUTS1(HIGH), STORE1, CLEAR8, SCALESNEXT)
+	TILE8(256, WEIGHTSNL, INPUTS1(HIGH), STORE1)
 
 // func iq4nlx4VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·iq4nlx4VNNI(SB), NOSPLIT, $0-48
 	FILL($0x0f0f0f0f, Z9)
 	TABLE(0)
-	TILEOF(256, WEIGHTSNL, INPUTS4(HIGH), STORE4, CLEAR8, SCALESNEXT)
+	TILE8(256, WEIGHTSNL, INPUTS4(HIGH), STORE4)
 
 // func iq4nlx8VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·iq4nlx8VNNI(SB), NOSPLIT, $0-48
 	FILL($0x0f0f0f0f, Z9)
 	TABLE(0)
-	TILEOF(256, WEIGHTSNL, INPUTS8(HIGH), STORE8, CLEAR8, SCALESNEXT)
+	TILE8(256, WEIGHTSNL, INPUTS8(HIGH), STORE8)
 
 // func mxfp4x1VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·mxfp4x1VNNI(SB), NOSPLIT, $0-48
 	FILL($0x0f0f0f0f, Z9)
 	TABLE(16)
-	TILEOF(256, WEIGHTSMX, INPUTS1(HIGH), STORE1, CLEAR8, SCALESNEXT)
+	TILE8(256, WEIGHTSMX, INPUTS1(HIGH), STORE1)
 
 // func mxfp4x4VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·mxfp4x4VNNI(SB), NOSPLIT, $0-48
 	FILL($0x0f0f0f0f, Z9)
 	TABLE(16)
-	TILEOF(256, WEIGHTSMX, INPUTS4(HIGH), STORE4, CLEAR8, SCALESNEXT)
+	TILE8(256, WEIGHTSMX, INPUTS4(HIGH), STORE4)
 
 // func mxfp4x8VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·mxfp4x8VNNI(SB), NOSPLIT, $0-48
 	FILL($0x0f0f0f0f, Z9)
 	TABLE(16)
-	TILEOF(256, WEIGHTSMX, INPUTS8(HIGH), STORE8, CLEAR8, SCALESNEXT)
+	TILE8(256, WEIGHTSMX, INPUTS8(HIGH), STORE8)
 
 // The same for AVX2.
 
@@ -1182,132 +1259,56 @@ GLOBL ones16<>(SB), RODATA|NOPTR, $32
 TEXT ·q41x1AVX2(SB), NOSPLIT, $0-48
 	YFILL($0x0f0f0f0f, X14, Y14)
 	YFILL($0x00010001, X15, Y15)
-	YONEOF(256, YBLOCKQ41, HALVES, MINIMANEXT)
+	YONEMINIMA(320, YBLOCKQ41)
 
 // func q41x4AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q41x4AVX2(SB), NOSPLIT, $0-48
 	YFILL($0x00010001, X15, Y15)
-	YFOUROF(256, YFOURQ41, MINIMANEXT)
+	YFOURMINIMA(320, YFOURQ41)
 
 // func q50x1AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q50x1AVX2(SB), NOSPLIT, $0-48
 	YFILL($0x0f0f0f0f, X14, Y14)
 	YFILL($0x00010001, X15, Y15)
-	YONEOF(320, YBLOCKQ5(AHEAD352, YLOW2), HALVES, SCALESNEXT)
+	YONE(320, YBLOCKQ5(AHEAD352, YLOW2))
 
 // func q50x4AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q50x4AVX2(SB), NOSPLIT, $0-48
 	YFILL($0x00010001, X15, Y15)
-	YFOUROF(320, YFOURQ5(YLOW2), SCALESNEXT)
+	YFOUR(320, YFOURQ5(YLOW2))
 
 // func q51x1AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q51x1AVX2(SB), NOSPLIT, $0-48
 	YFILL($0x0f0f0f0f, X14, Y14)
 	YFILL($0x00010001, X15, Y15)
-	YONEOF(320, YBLOCKQ5(AHEAD384, YZERO), HALVES, MINIMANEXT)
+	YONEMINIMA(384, YBLOCKQ5(AHEAD384, YZERO))
 
 // func q51x4AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q51x4AVX2(SB), NOSPLIT, $0-48
 	YFILL($0x00010001, X15, Y15)
-	YFOUROF(320, YFOURQ5(YZERO), MINIMANEXT)
+	YFOURMINIMA(384, YFOURQ5(YZERO))
 
 // func iq4nlx1AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·iq4nlx1AVX2(SB), NOSPLIT, $0-48
 	YFILL($0x0f0f0f0f, X14, Y14)
 	YFILL($0x00010001, X15, Y15)
 	VBROADCASTI128 tables<>+32(SB), Y11
-	YONEOF(256, YBLOCKNL, HALVES, SCALESNEXT)
+	YONE(256, YBLOCKNL)
 
 // func iq4nlx4AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·iq4nlx4AVX2(SB), NOSPLIT, $0-48
 	YFILL($0x00010001, X15, Y15)
 	VBROADCASTI128 tables<>+32(SB), Y13
-	YFOUROF(256, YFOURNL, SCALESNEXT)
+	YFOUR(256, YFOURNL)
 
 // func mxfp4x1AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·mxfp4x1AVX2(SB), NOSPLIT, $0-48
 	YFILL($0x0f0f0f0f, X14, Y14)
 	YFILL($0x00010001, X15, Y15)
 	VBROADCASTI128 tables<>+48(SB), Y11
-	YONEOF(256, YBLOCKMX, BFLOATS, SCALESNEXT)
+	YONEOF(32, 256, YBLOCKMX, BFLOATS, APART, APARTNEXT, NOMINIMA)
 
 // func mxfp4x4AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·mxfp4x4AVX2(SB), NOSPLIT, $0-48
 	YFILL($0x00010001, X15, Y15)
-	YFOUROF(256, YFOURMX, SCALESNEXT)
-
-// MINIMA adds the products of the minima of sixteen rows, in Y0 and Y1, and the input's sum at p to two sums.
-#define MINIMA(p, a, b) \
-	VBROADCASTSS 44 p, Y2; \
-	VMULPS Y2, Y0, Y3; \
-	VMULPS Y2, Y1, Y2; \
-	VADDPS Y3, a, a; \
-	VADDPS Y2, b, b
-
-#define MINIMAEND(dst, a) \
-	VADDPS dst, a, a; \
-	VMOVUPS a, dst
-
-// func minima1AVX2(dst *float32, w *byte, blocks int, x *input)
-TEXT ·minima1AVX2(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), DI
-	MOVQ w+8(FP), SI
-	MOVQ blocks+16(FP), BX
-	MOVQ x+24(FP), R8
-	VXORPS Y8, Y8, Y8
-	VXORPS Y9, Y9, Y9
-block:
-	VCVTPH2PS (SI), Y0
-	VCVTPH2PS 16(SI), Y1
-	MINIMA((R8), Y8, Y9)
-	ADDQ $32, SI
-	ADDQ $48, R8
-	DECQ BX
-	JNZ block
-	VADDPS (DI), Y8, Y8
-	VADDPS 32(DI), Y9, Y9
-	VMOVUPS Y8, (DI)
-	VMOVUPS Y9, 32(DI)
-	VZEROUPPER
-	RET
-
-// func minima4AVX2(dst *float32, stride int, w *byte, blocks int, x *input)
-TEXT ·minima4AVX2(SB), NOSPLIT, $0-40
-	MOVQ dst+0(FP), DI
-	MOVQ stride+8(FP), R14
-	SHLQ $2, R14
-	LEAQ (R14)(R14*2), R15
-	MOVQ w+16(FP), SI
-	MOVQ blocks+24(FP), BX
-	MOVQ x+32(FP), R8
-	IMUL3Q $48, BX, AX
-	LEAQ (AX)(AX*2), R13
-	VXORPS Y8, Y8, Y8
-	VXORPS Y9, Y9, Y9
-	VXORPS Y10, Y10, Y10
-	VXORPS Y11, Y11, Y11
-	VXORPS Y12, Y12, Y12
-	VXORPS Y13, Y13, Y13
-	VXORPS Y14, Y14, Y14
-	VXORPS Y15, Y15, Y15
-block:
-	VCVTPH2PS (SI), Y0
-	VCVTPH2PS 16(SI), Y1
-	MINIMA((R8), Y8, Y9)
-	MINIMA((R8)(AX*1), Y10, Y11)
-	MINIMA((R8)(AX*2), Y12, Y13)
-	MINIMA((R8)(R13*1), Y14, Y15)
-	ADDQ $32, SI
-	ADDQ $48, R8
-	DECQ BX
-	JNZ block
-	MINIMAEND((DI), Y8)
-	MINIMAEND(32(DI), Y9)
-	MINIMAEND((DI)(R14*1), Y10)
-	MINIMAEND(32(DI)(R14*1), Y11)
-	MINIMAEND((DI)(R14*2), Y12)
-	MINIMAEND(32(DI)(R14*2), Y13)
-	MINIMAEND((DI)(R15*1), Y14)
-	MINIMAEND(32(DI)(R15*1), Y15)
-	VZEROUPPER
-	RET
+	YFOUR(256, YFOURMX)

@@ -48,16 +48,6 @@ func mxfp4x1NEON(dst *float32, stride int, w *byte, groups, blocks int, x *input
 //go:noescape
 func mxfp4x4NEON(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 
-//go:noescape
-func minima1NEON(dst *float32, w *byte, blocks int, x *input)
-
-// minima is minimaPlain by NEON.
-func minima(dst []float32, stride int, w []byte, blocks int, x []input, m int) {
-	for i := range m {
-		minima1NEON(&dst[i*stride], &w[0], blocks, &x[i*blocks])
-	}
-}
-
 var (
 	q41NEON   = tiles[input]{{4, q41x4NEON}, {1, q41x1NEON}}
 	q50NEON   = tiles[input]{{4, q50x4NEON}, {1, q50x1NEON}}

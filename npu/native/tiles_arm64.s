@@ -121,11 +121,23 @@
 // TILE multiplies by four inputs. AHEAD prefetches later integers during the pass over the first
 // four rows.
 #define TILE(WORDS, AHEAD, WEIGHTS, INPUTS) \
-	TILEOF(WORDS, AHEAD, WEIGHTS, INPUTS, ZR)
+	TILEOF(32, WORDS, AHEAD, WEIGHTS, INPUTS, APART, APARTNEXT)
 
-// TILEOF is TILE with minima bytes, in a register, between two groups.
-#define TILEOF(WORDS, AHEAD, WEIGHTS, INPUTS, minima) \
+// APART and TOGETHER say where a block's scales are: see tiles_amd64.s.
+#define APART
+#define TOGETHER MOVD $64, R12
+
+#define APARTNEXT
+#define NOMINIMA
+#define TOGETHERNEXT SUB $64, R1, R1
+
+#define TILEMINIMA(BYTES, WEIGHTS, INPUTS) \
+	TILEOF(BYTES, BYTES, LINES4(R7), WEIGHTS, INPUTS, TOGETHER, TOGETHERNEXT)
+
+// TILEOF advances R6 by SCALES and R7 by WORDS from one block to the next.
+#define TILEOF(SCALES, WORDS, AHEAD, WEIGHTS, INPUTS, LAYOUT, NEXTGROUP) \
 	START; \
+	LAYOUT; \
 	VMOVI $15, V30.B16; \
 group: \
 	MOVD $0, R9; \
@@ -148,7 +160,7 @@ block: \
 near: \
 	WEIGHTS; \
 	INPUTS; \
-	ADD $32, R6; \
+	ADD $SCALES, R6; \
 	ADD $WORDS, R7; \
 	SUBS $1, R8, R8; \
 	BNE block; \
@@ -159,7 +171,7 @@ near: \
 	CMP $4, R9; \
 	BNE rows; \
 	SUB $48, R7, R1; \
-	ADD minima, R1, R1; \
+	NEXTGROUP; \
 	SUBS $1, R2, R2; \
 	BNE group; \
 	RET
@@ -182,11 +194,15 @@ near: \
 // ONE multiplies by one input. BLOCK leaves a block's sums of sixteen rows in V20 to V23. R14
 // advances by the size of a block with its scales; BLOCK prefetches relative to it.
 #define ONE(BYTES, BLOCK) \
-	ONEOF(BYTES, BLOCK, FCVTL, FCVTL2, ZR)
+	ONEOF(BYTES, BLOCK, FCVTL, FCVTL2, APART, APARTNEXT, NOMINIMA)
 
-// ONEOF is ONE with WIDEN and WIDEN2 to read scales, and minima bytes, in a register, between two groups.
-#define ONEOF(BYTES, BLOCK, WIDEN, WIDEN2, minima) \
+#define ONEMINIMA(BYTES, BLOCK) \
+	ONEOF(BYTES, BLOCK, FCVTL, FCVTL2, TOGETHER, TOGETHERNEXT, MINIMA1(BYTES))
+
+// ONEOF is ONE with WIDEN and WIDEN2 to read scales. MINIMA adds the minima.
+#define ONEOF(BYTES, BLOCK, WIDEN, WIDEN2, LAYOUT, NEXTGROUP, MINIMA) \
 	START; \
+	LAYOUT; \
 	MOVD R1, R14; \
 	VMOVI $15, V30.B16; \
 group: \
@@ -213,11 +229,13 @@ block: \
 	SCALEROWS(21, 3, 25); \
 	SCALEROWS(22, 4, 26); \
 	SCALEROWS(23, 5, 27); \
+	MINIMA; \
 	ADD $48, R13; \
 	SUBS $1, R8, R8; \
 	BNE block; \
 	VST1.P [V24.S4, V25.S4, V26.S4, V27.S4], 64(R0); \
-	ADD minima, R7, R1; \
+	MOVD R7, R1; \
+	NEXTGROUP; \
 	SUBS $1, R2, R2; \
 	BNE group; \
 	RET
@@ -227,6 +245,43 @@ block: \
 	SCVTF4(sum, sum); \
 	FMUL4(sum, sum, scales); \
 	FADD4(acc, acc, sum)
+
+// LEAST adds the products of minima and the input's sum in V18 to acc.
+#define LEAST(minima, acc) \
+	FMUL4(minima, minima, 18); \
+	FADD4(acc, acc, minima)
+
+// MINIMA1 adds the minima of a block of BYTES, to which R6 points, and advances R6 and R7 to the next.
+#define MINIMA1(BYTES) \
+	FMOVS 44(R13), F18; \
+	VDUP V18.S[0], V18.S4; \
+	VLD1 (R6), [V0.B16, V1.B16]; \
+	FCVTL(2, 0); \
+	FCVTL2(3, 0); \
+	FCVTL(4, 1); \
+	FCVTL2(5, 1); \
+	LEAST(2, 24); \
+	LEAST(3, 25); \
+	LEAST(4, 26); \
+	LEAST(5, 27); \
+	ADD $(BYTES-32), R6; \
+	ADD $64, R7
+
+// LEAST4 adds the products of minima in V9 and the sum of the input before p to acc. MINIMA4 does so for four inputs.
+#define LEAST4(p, acc) \
+	FMOVS -4(p), F18; \
+	VDUP V18.S[0], V18.S4; \
+	FMUL4(18, 9, 18); \
+	FADD4(acc, acc, 18)
+
+#define MINIMA4 \
+	INPUTS4(INPUTQ80); \
+	FMOVD 32(R6), F9; \
+	FCVTL(9, 9); \
+	LEAST4(R13, 20); \
+	LEAST4(R14, 21); \
+	LEAST4(R15, 22); \
+	LEAST4(R16, 23)
 
 // WORD80 and WORD40 multiply four bytes of each of sixteen rows by element i of the input. m is the
 // vector with that half of the input.
@@ -521,82 +576,48 @@ GLOBL tables<>(SB), RODATA|NOPTR, $32
 
 // func q41x1NEON(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q41x1NEON(SB), NOSPLIT, $0-48
-	ONEOF(320, BLOCKQ41, FCVTL, FCVTL2, R12)
+	ONEMINIMA(320, BLOCKQ41)
 
 // func q41x4NEON(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q41x4NEON(SB), NOSPLIT, $0-48
-	TILEOF(256, LINES4(R7), WEIGHTSQ40, INPUTS4(INPUTQ80), R12)
+	TILEMINIMA(320, WEIGHTSQ40, MINIMA4)
 
 // func q50x1NEON(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q50x1NEON(SB), NOSPLIT, $0-48
 	VMOVI $16, V31.B16
-	ONEOF(352, BLOCKQ50, FCVTL, FCVTL2, ZR)
+	ONE(352, BLOCKQ50)
 
 // func q50x4NEON(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q50x4NEON(SB), NOSPLIT, $0-48
 	VMOVI $16, V31.B16
-	TILEOF(320, LINES4(R7), WEIGHTSQ5, INPUTS4(INPUTQ50), ZR)
+	TILE(320, LINES4(R7), WEIGHTSQ5, INPUTS4(INPUTQ50))
 
 // func q51x1NEON(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q51x1NEON(SB), NOSPLIT, $0-48
 	VMOVI $16, V31.B16
-	ONEOF(384, BLOCKQ51, FCVTL, FCVTL2, R12)
+	ONEMINIMA(384, BLOCKQ51)
 
 // func q51x4NEON(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q51x4NEON(SB), NOSPLIT, $0-48
 	VMOVI $16, V31.B16
-	TILEOF(320, LINES4(R7), WEIGHTSQ5, INPUTS4(INPUTQ80), R12)
+	TILEMINIMA(384, WEIGHTSQ5, MINIMA4)
 
 // func iq4nlx1NEON(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·iq4nlx1NEON(SB), NOSPLIT, $0-48
 	TABLE(0)
-	ONEOF(288, BLOCKTABLE, FCVTL, FCVTL2, ZR)
+	ONE(288, BLOCKTABLE)
 
 // func iq4nlx4NEON(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·iq4nlx4NEON(SB), NOSPLIT, $0-48
 	TABLE(0)
-	TILEOF(256, LINES4(R7), WEIGHTSTABLE, INPUTS4(INPUTQ80), ZR)
+	TILE(256, LINES4(R7), WEIGHTSTABLE, INPUTS4(INPUTQ80))
 
 // func mxfp4x1NEON(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·mxfp4x1NEON(SB), NOSPLIT, $0-48
 	TABLE(16)
-	ONEOF(288, BLOCKTABLE, SHLL, SHLL2, ZR)
+	ONEOF(288, BLOCKTABLE, SHLL, SHLL2, APART, APARTNEXT, NOMINIMA)
 
 // func mxfp4x4NEON(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·mxfp4x4NEON(SB), NOSPLIT, $0-48
 	TABLE(16)
-	TILEOF(256, LINES4(R7), WEIGHTSMX, INPUTS4(INPUTQ80), ZR)
-
-#define MINIMA(n, acc) \
-	FMUL4(8, n, 2); \
-	FADD4(acc, acc, 8)
-
-// func minima1NEON(dst *float32, w *byte, blocks int, x *input)
-TEXT ·minima1NEON(SB), NOSPLIT, $0-32
-	MOVD dst+0(FP), R0
-	MOVD w+8(FP), R1
-	MOVD blocks+16(FP), R2
-	MOVD x+24(FP), R3
-	ZEROSUMS
-block:
-	VLD1.P 32(R1), [V0.B16, V1.B16]
-	FMOVS 44(R3), F2
-	VDUP V2.S[0], V2.S4
-	FCVTL(4, 0)
-	FCVTL2(5, 0)
-	FCVTL(6, 1)
-	FCVTL2(7, 1)
-	MINIMA(4, 20)
-	MINIMA(5, 21)
-	MINIMA(6, 22)
-	MINIMA(7, 23)
-	ADD $48, R3
-	SUBS $1, R2, R2
-	BNE block
-	VLD1 (R0), [V4.S4, V5.S4, V6.S4, V7.S4]
-	FADD4(4, 4, 20)
-	FADD4(5, 5, 21)
-	FADD4(6, 6, 22)
-	FADD4(7, 7, 23)
-	VST1 [V4.S4, V5.S4, V6.S4, V7.S4], (R0)
-	RET
+	TILE(256, LINES4(R7), WEIGHTSMX, INPUTS4(INPUTQ80))

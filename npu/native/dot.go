@@ -357,7 +357,7 @@ func mulGroups(dst []float32, stride int, w []byte, groups, blocks int, x []inpu
 			clear(dst[i*stride+g*groupRows:][:groupRows])
 		}
 		for b := range blocks {
-			scales, words := form.block(w, blocks, b)
+			scales, words := form.block(w, b)
 			for r := range block {
 				for i := range block[r] {
 					block[r][i] = at(words, r, i)

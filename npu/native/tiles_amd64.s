@@ -11,33 +11,29 @@
 	VPBROADCASTD BX, z
 
 // ARGS loads the arguments: DI is the destination, SI the group's scales, DX the number of groups
-// left and R12 the inputs. AX is the size of one input in bytes, R13 of three, R15 of a group's
-// scales.
+// left and R12 the inputs. AX is the size of one input in bytes, R13 of three.
 #define ARGS \
 	MOVQ dst+0(FP), DI; \
 	MOVQ w+16(FP), SI; \
 	MOVQ groups+24(FP), DX; \
 	MOVQ blocks+32(FP), AX; \
 	MOVQ x+40(FP), R12; \
-	MOVQ AX, R15; \
-	SHLQ $5, R15; \
-	ADDQ $63, R15; \
-	ANDQ $-64, R15; \
 	IMUL3Q $48, AX, AX; \
 	LEAQ (AX)(AX*2), R13
 
-// GROUP sets CX to the group's integers, BX to the number of blocks and R8 to R11 to the inputs.
-#define GROUP \
-	LEAQ (SI)(R15*1), CX; \
+// GROUP sets CX to the integers of the group's first block, SCALES bytes after its scales, BX to the
+// number of blocks and R8 to R11 to the inputs.
+#define GROUP(SCALES) \
+	LEAQ SCALES(SI), CX; \
 	MOVQ blocks+32(FP), BX; \
 	MOVQ R12, R8; \
 	LEAQ (R8)(AX*4), R9; \
 	LEAQ (R9)(AX*4), R10; \
 	LEAQ (R10)(AX*4), R11
 
-#define NEXT(SCALES, WORDS) \
-	ADDQ $SCALES, SI; \
-	ADDQ $WORDS, CX; \
+#define NEXT(BYTES) \
+	ADDQ $BYTES, SI; \
+	ADDQ $BYTES, CX; \
 	ADDQ $48, R8; \
 	ADDQ $48, R9; \
 	ADDQ $48, R10; \
@@ -47,7 +43,7 @@
 // WEIGHTSQ40 and WEIGHTSQ80 read a block: its scales to Z8 and its integers, with their offset, to
 // Z0 to Z7. Z9 is the nibble mask or the offset of bytes.
 #define WEIGHTSQ40 \
-	AHEADQ40; \
+	AHEAD288; \
 	VCVTPH2PS (SI), Z8; \
 	NIBBLES
 
@@ -70,7 +66,7 @@
 	VPANDD Z9, Z7, Z7
 
 #define WEIGHTSQ80 \
-	AHEADQ80; \
+	AHEAD544; \
 	VCVTPH2PS (SI), Z8; \
 	VPXORD (CX), Z9, Z0; \
 	VPXORD 64(CX), Z9, Z1; \
@@ -81,47 +77,25 @@
 	VPXORD 384(CX), Z9, Z6; \
 	VPXORD 448(CX), Z9, Z7
 
-// AHEADQ40 and AHEADQ80 prefetch scales and integers a few kilobytes ahead. Without them, memory is
-// read at half the speed. They advance R14 by the size of a block.
+// AHEAD288 to AHEAD544 prefetch as many bytes, the size of a block, a few kilobytes ahead. Without
+// them, memory is read at half the speed.
 #define AHEADBY 8192
-#define AHEADQ40 \
-	PREFETCHT0 AHEADBY(R14); \
-	PREFETCHT0 (AHEADBY+64)(R14); \
-	PREFETCHT0 (AHEADBY+128)(R14); \
-	PREFETCHT0 (AHEADBY+192)(R14); \
-	PREFETCHT0 (AHEADBY+256)(R14); \
-	ADDQ $288, R14
-
-// AHEAD320, AHEAD352 and AHEAD384 do the same for blocks of 320, 352 and 384 bytes.
-#define AHEAD320 \
-	PREFETCHT0 AHEADBY(R14); \
-	PREFETCHT0 (AHEADBY+64)(R14); \
-	PREFETCHT0 (AHEADBY+128)(R14); \
-	PREFETCHT0 (AHEADBY+192)(R14); \
-	PREFETCHT0 (AHEADBY+256)(R14); \
-	ADDQ $320, R14
+#define AHEAD288 \
+	PREFETCHT0 AHEADBY(SI); \
+	PREFETCHT0 (AHEADBY+64)(SI); \
+	PREFETCHT0 (AHEADBY+128)(SI); \
+	PREFETCHT0 (AHEADBY+192)(SI); \
+	PREFETCHT0 (AHEADBY+256)(SI)
 
 #define AHEAD352 \
-	PREFETCHT0 (AHEADBY+320)(R14); \
-	AHEAD320; \
-	ADDQ $32, R14
+	AHEAD288; \
+	PREFETCHT0 (AHEADBY+320)(SI)
 
-#define AHEAD384 \
-	PREFETCHT0 (AHEADBY+320)(R14); \
-	AHEAD320; \
-	ADDQ $64, R14
-
-#define AHEADQ80 \
-	PREFETCHT0 AHEADBY(R14); \
-	PREFETCHT0 (AHEADBY+64)(R14); \
-	PREFETCHT0 (AHEADBY+128)(R14); \
-	PREFETCHT0 (AHEADBY+192)(R14); \
-	PREFETCHT0 (AHEADBY+256)(R14); \
-	PREFETCHT0 (AHEADBY+320)(R14); \
-	PREFETCHT0 (AHEADBY+384)(R14); \
-	PREFETCHT0 (AHEADBY+448)(R14); \
-	PREFETCHT0 (AHEADBY+512)(R14); \
-	ADDQ $544, R14
+#define AHEAD544 \
+	AHEAD352; \
+	PREFETCHT0 (AHEADBY+384)(SI); \
+	PREFETCHT0 (AHEADBY+448)(SI); \
+	PREFETCHT0 (AHEADBY+512)(SI)
 
 // LOW, HIGH and ZERO set z to what the sums of the input at p start from: input.low, input.high or 0. TWICELOW is for an offset
 // of 16 in the weights.
@@ -275,41 +249,28 @@
 	FOUR(Z24, Z25, Z26, Z27); \
 	FOUR(Z28, Z29, Z30, Z31)
 
-// APART and TOGETHER say where a block's scales are: apart from its integers, with those of the
-// group's other blocks, or 64 bytes before them, where minima follow the scales. At the end of a
-// group SI has to point to the next.
-#define APART
-#define TOGETHER MOVQ $64, R15
+// TILE8 is for blocks of BYTES, with 32 bytes of scales. TILE is the same for up to sixteen inputs.
+#define TILE8(BYTES, WEIGHTS, INPUTS, STORE) \
+	TILEOF(32, BYTES, WEIGHTS, INPUTS, STORE, CLEAR8)
 
-#define APARTNEXT MOVQ CX, SI
-#define TOGETHERNEXT
+#define TILE(BYTES, WEIGHTS, INPUTS, STORE) \
+	TILEOF(32, BYTES, WEIGHTS, INPUTS, STORE, CLEAR)
 
-#define NOMINIMA
-
-#define TILE(WORDS, WEIGHTS, INPUTS, STORE) \
-	TILEOF(32, WORDS, WEIGHTS, INPUTS, STORE, CLEAR, APART, APARTNEXT)
-
-#define TILE8(WORDS, WEIGHTS, INPUTS, STORE) \
-	TILEOF(32, WORDS, WEIGHTS, INPUTS, STORE, CLEAR8, APART, APARTNEXT)
-
+// TILEMINIMA is for blocks with minima after the scales.
 #define TILEMINIMA(BYTES, WEIGHTS, INPUTS, STORE) \
-	TILEOF(BYTES, BYTES, WEIGHTS, INPUTS, STORE, CLEAR8, TOGETHER, TOGETHERNEXT)
+	TILEOF(64, BYTES, WEIGHTS, INPUTS, STORE, CLEAR8)
 
-// TILEOF advances SI by SCALES and CX by WORDS from one block to the next.
-#define TILEOF(SCALES, WORDS, WEIGHTS, INPUTS, STORE, CLEARSUMS, LAYOUT, NEXTGROUP) \
+#define TILEOF(SCALES, BYTES, WEIGHTS, INPUTS, STORE, CLEARSUMS) \
 	ARGS; \
-	LAYOUT; \
-	MOVQ SI, R14; \
 group: \
-	GROUP; \
+	GROUP(SCALES); \
 	CLEARSUMS; \
 block: \
 	WEIGHTS; \
 	INPUTS; \
-	NEXT(SCALES, WORDS); \
+	NEXT(BYTES); \
 	JNZ block; \
 	STORE; \
-	NEXTGROUP; \
 	ADDQ $64, DI; \
 	DECQ DX; \
 	JNZ group; \
@@ -319,52 +280,52 @@ block: \
 // func q40x1VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q40x1VNNI(SB), NOSPLIT, $0-48
 	FILL($0x0f0f0f0f, Z9)
-	TILE(256, WEIGHTSQ40, INPUTS1(LOW), STORE1)
+	TILE(288, WEIGHTSQ40, INPUTS1(LOW), STORE1)
 
 // func q40x2VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q40x2VNNI(SB), NOSPLIT, $0-48
 	FILL($0x0f0f0f0f, Z9)
-	TILE(256, WEIGHTSQ40, INPUTS2(LOW), STORE2)
+	TILE(288, WEIGHTSQ40, INPUTS2(LOW), STORE2)
 
 // func q40x4VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q40x4VNNI(SB), NOSPLIT, $0-48
 	FILL($0x0f0f0f0f, Z9)
-	TILE(256, WEIGHTSQ40, INPUTS4(LOW), STORE4)
+	TILE(288, WEIGHTSQ40, INPUTS4(LOW), STORE4)
 
 // func q40x8VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q40x8VNNI(SB), NOSPLIT, $0-48
 	FILL($0x0f0f0f0f, Z9)
-	TILE(256, WEIGHTSQ40, INPUTS8(LOW), STORE8)
+	TILE(288, WEIGHTSQ40, INPUTS8(LOW), STORE8)
 
 // func q40x16VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q40x16VNNI(SB), NOSPLIT, $0-48
 	FILL($0x0f0f0f0f, Z9)
-	TILE(256, WEIGHTSQ40, INPUTS16(LOW), STORE16)
+	TILE(288, WEIGHTSQ40, INPUTS16(LOW), STORE16)
 
 // func q80x1VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q80x1VNNI(SB), NOSPLIT, $0-48
 	FILL($0x80808080, Z9)
-	TILE(512, WEIGHTSQ80, INPUTS1(HIGH), STORE1)
+	TILE(544, WEIGHTSQ80, INPUTS1(HIGH), STORE1)
 
 // func q80x2VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q80x2VNNI(SB), NOSPLIT, $0-48
 	FILL($0x80808080, Z9)
-	TILE(512, WEIGHTSQ80, INPUTS2(HIGH), STORE2)
+	TILE(544, WEIGHTSQ80, INPUTS2(HIGH), STORE2)
 
 // func q80x4VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q80x4VNNI(SB), NOSPLIT, $0-48
 	FILL($0x80808080, Z9)
-	TILE(512, WEIGHTSQ80, INPUTS4(HIGH), STORE4)
+	TILE(544, WEIGHTSQ80, INPUTS4(HIGH), STORE4)
 
 // func q80x8VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q80x8VNNI(SB), NOSPLIT, $0-48
 	FILL($0x80808080, Z9)
-	TILE(512, WEIGHTSQ80, INPUTS8(HIGH), STORE8)
+	TILE(544, WEIGHTSQ80, INPUTS8(HIGH), STORE8)
 
 // func q80x16VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q80x16VNNI(SB), NOSPLIT, $0-48
 	FILL($0x80808080, Z9)
-	TILE(512, WEIGHTSQ80, INPUTS16(HIGH), STORE16)
+	TILE(544, WEIGHTSQ80, INPUTS16(HIGH), STORE16)
 
 // For one input, the AVX2 kernels read a group once and keep the sums of sixteen rows. For four
 // inputs they read it twice, eight rows at a time: R14 is 2, then 1. The integers of the second
@@ -523,7 +484,7 @@ GLOBL nibbles<>(SB), RODATA|NOPTR, $32
 	VPADDW Y3, Y13, Y13
 
 #define YBLOCKQ40 \
-	AHEADQ40; \
+	AHEAD288; \
 	VPXOR Y12, Y12, Y12; \
 	VPXOR Y13, Y13, Y13; \
 	WORDSQ40(YONEQ40); \
@@ -550,7 +511,7 @@ GLOBL nibbles<>(SB), RODATA|NOPTR, $32
 	VPADDD Y1, Y13, Y13
 
 #define YBLOCKQ80 \
-	AHEADQ80; \
+	AHEAD544; \
 	VPXOR Y12, Y12, Y12; \
 	VPXOR Y13, Y13, Y13; \
 	WORDSQ80(YONEQ80)
@@ -562,15 +523,15 @@ GLOBL nibbles<>(SB), RODATA|NOPTR, $32
 	VPSLLD $16, y, y
 
 // YONE multiplies by one input. BLOCK leaves a block's sums in Y12 and Y13.
-#define YONE(WORDS, BLOCK) \
-	YONEOF(32, WORDS, BLOCK, HALVES, APART, APARTNEXT, NOMINIMA)
+#define YONE(BYTES, BLOCK) \
+	YONEOF(32, BYTES, BLOCK, HALVES, NOMINIMA)
 
-#define YONEOF(SCALES, WORDS, BLOCK, SCALESOF, LAYOUT, NEXTGROUP, MINIMA) \
+#define NOMINIMA
+
+#define YONEOF(SCALES, BYTES, BLOCK, SCALESOF, MINIMA) \
 	ARGS; \
-	LAYOUT; \
-	MOVQ SI, R14; \
 group: \
-	LEAQ (SI)(R15*1), CX; \
+	LEAQ SCALES(SI), CX; \
 	MOVQ blocks+32(FP), BX; \
 	MOVQ R12, R8; \
 	VXORPS Y8, Y8, Y8; \
@@ -589,14 +550,13 @@ block: \
 	VADDPS Y12, Y8, Y8; \
 	VADDPS Y13, Y9, Y9; \
 	MINIMA; \
-	ADDQ $SCALES, SI; \
-	ADDQ $WORDS, CX; \
+	ADDQ $BYTES, SI; \
+	ADDQ $BYTES, CX; \
 	ADDQ $48, R8; \
 	DECQ BX; \
 	JNZ block; \
 	VMOVUPS Y8, (DI); \
 	VMOVUPS Y9, 32(DI); \
-	NEXTGROUP; \
 	ADDQ $64, DI; \
 	DECQ DX; \
 	JNZ group; \
@@ -614,7 +574,7 @@ block: \
 	VADDPS Y1, Y9, Y9
 
 #define YONEMINIMA(BYTES, BLOCK) \
-	YONEOF(BYTES, BYTES, BLOCK, HALVES, TOGETHER, TOGETHERNEXT, YMINIMA)
+	YONEOF(64, BYTES, BLOCK, HALVES, YMINIMA)
 
 #define YFILL(bits, x, y) \
 	MOVL bits, BX; \
@@ -622,15 +582,14 @@ block: \
 	VPBROADCASTD x, y
 
 // YFOUR multiplies by four inputs. BLOCK multiplies a block and adds the scaled sums to Y8 to Y11.
-#define YFOUR(WORDS, BLOCK) \
-	YFOUROF(32, WORDS, BLOCK, APART, APARTNEXT)
+#define YFOUR(BYTES, BLOCK) \
+	YFOUROF(32, BYTES, BLOCK)
 
-#define YFOUROF(SCALES, WORDS, BLOCK, LAYOUT, NEXTGROUP) \
+#define YFOUROF(SCALES, BYTES, BLOCK) \
 	ARGS; \
-	LAYOUT; \
 group: \
 	MOVQ $2, R14; \
-	LEAQ (SI)(R15*1), CX; \
+	LEAQ SCALES(SI), CX; \
 half: \
 	MOVQ blocks+32(FP), BX; \
 	MOVQ R12, R8; \
@@ -640,8 +599,8 @@ half: \
 	VXORPS Y11, Y11, Y11; \
 block: \
 	BLOCK; \
-	ADDQ $SCALES, SI; \
-	ADDQ $WORDS, CX; \
+	ADDQ $BYTES, SI; \
+	ADDQ $BYTES, CX; \
 	ADDQ $48, R8; \
 	DECQ BX; \
 	JNZ block; \
@@ -650,17 +609,14 @@ block: \
 	DECQ R14; \
 	JEQ next; \
 	MOVQ blocks+32(FP), BX; \
-	IMUL3Q $WORDS, BX, R8; \
-	SUBQ R8, CX; \
+	IMUL3Q $BYTES, BX, BX; \
+	SUBQ BX, CX; \
 	ADDQ $32, CX; \
-	IMUL3Q $SCALES, BX, BX; \
 	SUBQ BX, SI; \
 	ADDQ $16, SI; \
 	JMP half; \
 next: \
-	SUBQ $32, CX; \
 	SUBQ $16, SI; \
-	NEXTGROUP; \
 	DECQ DX; \
 	JNZ group; \
 	VZEROUPPER; \
@@ -681,28 +637,28 @@ next: \
 	YLEAST((R8)(R13*1), Y11)
 
 #define YFOURMINIMA(BYTES, BLOCK) \
-	YFOUROF(BYTES, BYTES, YMINIMA4(BLOCK), TOGETHER, TOGETHERNEXT)
+	YFOUROF(64, BYTES, YMINIMA4(BLOCK))
 
 // func q40x1AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q40x1AVX2(SB), NOSPLIT, $0-48
 	YFILL($0x0f0f0f0f, X14, Y14)
 	YFILL($0x00010001, X15, Y15)
-	YONE(256, YBLOCKQ40)
+	YONE(288, YBLOCKQ40)
 
 // func q40x4AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q40x4AVX2(SB), NOSPLIT, $0-48
 	YFILL($0x00010001, X15, Y15)
-	YFOUR(256, YFOURQ40)
+	YFOUR(288, YFOURQ40)
 
 // func q80x1AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q80x1AVX2(SB), NOSPLIT, $0-48
 	YFILL($0x00010001, X15, Y15)
-	YONE(512, YBLOCKQ80)
+	YONE(544, YBLOCKQ80)
 
 // func q80x4AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q80x4AVX2(SB), NOSPLIT, $0-48
 	YFILL($0x00010001, X15, Y15)
-	YFOUR(512, YFOURQ80)
+	YFOUR(544, YFOURQ80)
 
 // AVX-VNNI provides VPDPBUSD for vectors of 32 bytes on processors without AVX-512. Sums start as in
 // the kernels for AVX-512.
@@ -734,7 +690,7 @@ TEXT ·q80x4AVX2(SB), NOSPLIT, $0-48
 	DPBUSD(5, 3, 13)
 
 #define VBLOCKQ40 \
-	AHEADQ40; \
+	AHEAD288; \
 	VPBROADCASTD 36(R8), Y12; \
 	VMOVDQU Y12, Y13; \
 	WORDSQ40(VONEQ40)
@@ -747,7 +703,7 @@ TEXT ·q80x4AVX2(SB), NOSPLIT, $0-48
 	DPBUSD(4, 1, 13)
 
 #define VBLOCKQ80 \
-	AHEADQ80; \
+	AHEAD544; \
 	VPBROADCASTD 40(R8), Y12; \
 	VMOVDQU Y12, Y13; \
 	WORDSQ80(VONEQ80)
@@ -802,22 +758,22 @@ TEXT ·q80x4AVX2(SB), NOSPLIT, $0-48
 // func q40x1AVXVNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q40x1AVXVNNI(SB), NOSPLIT, $0-48
 	YFILL($0x0f0f0f0f, X15, Y15)
-	YONE(256, VBLOCKQ40)
+	YONE(288, VBLOCKQ40)
 
 // func q40x4AVXVNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q40x4AVXVNNI(SB), NOSPLIT, $0-48
 	YFILL($0x0f0f0f0f, X15, Y15)
-	YFOUR(256, VFOURQ40)
+	YFOUR(288, VFOURQ40)
 
 // func q80x1AVXVNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q80x1AVXVNNI(SB), NOSPLIT, $0-48
 	YFILL($0x80808080, X15, Y15)
-	YONE(512, VBLOCKQ80)
+	YONE(544, VBLOCKQ80)
 
 // func q80x4AVXVNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q80x4AVXVNNI(SB), NOSPLIT, $0-48
 	YFILL($0x80808080, X15, Y15)
-	YFOUR(512, VFOURQ80)
+	YFOUR(544, VFOURQ80)
 
 // Q4_1 and Q5_1 have minima. Q5_0 and Q5_1 have a fifth word of each row, whose
 // bits 0 to 3 of each byte are the fifth bits of the words' lower nibbles, and bits 4 to 7 those of the upper ones. The nibbles of
@@ -843,7 +799,7 @@ TEXT ·q80x4AVXVNNI(SB), NOSPLIT, $0-48
 	FIFTH(VPSRLW, $3, Z7)
 
 #define WEIGHTSQ41 \
-	AHEAD320; \
+	AHEAD288; \
 	VCVTPH2PS (SI), Z8; \
 	NIBBLES
 
@@ -894,7 +850,7 @@ TEXT ·q80x4AVXVNNI(SB), NOSPLIT, $0-48
 	LOOKUP
 
 #define WEIGHTSMX \
-	AHEADQ40; \
+	AHEAD288; \
 	VPMOVZXWD (SI), Z8; \
 	VPSLLD $16, Z8, Z8; \
 	NIBBLES; \
@@ -932,73 +888,73 @@ TEXT ·q41x8VNNI(SB), NOSPLIT, $0-48
 TEXT ·q50x1VNNI(SB), NOSPLIT, $0-48
 	FILL($0x0f0f0f0f, Z9)
 	FILL($0x10101010, Z28)
-	TILE8(320, WEIGHTSQ5(AHEAD352), INPUTS1(TWICELOW), STORE1)
+	TILE8(352, WEIGHTSQ5(AHEAD352), INPUTS1(TWICELOW), STORE1)
 
 // func q50x4VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q50x4VNNI(SB), NOSPLIT, $0-48
 	FILL($0x0f0f0f0f, Z9)
 	FILL($0x10101010, Z28)
-	TILE8(320, WEIGHTSQ5(AHEAD352), INPUTS4(TWICELOW), STORE4)
+	TILE8(352, WEIGHTSQ5(AHEAD352), INPUTS4(TWICELOW), STORE4)
 
 // func q50x8VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q50x8VNNI(SB), NOSPLIT, $0-48
 	FILL($0x0f0f0f0f, Z9)
 	FILL($0x10101010, Z28)
-	TILE8(320, WEIGHTSQ5(AHEAD352), INPUTS8(TWICELOW), STORE8)
+	TILE8(352, WEIGHTSQ5(AHEAD352), INPUTS8(TWICELOW), STORE8)
 
 // func q51x1VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q51x1VNNI(SB), NOSPLIT, $0-48
 	FILL($0x0f0f0f0f, Z9)
 	FILL($0x10101010, Z28)
-	TILEMINIMA(384, WEIGHTSQ5(AHEAD384), MINIMA1, STORE1)
+	TILEMINIMA(384, WEIGHTSQ5(AHEAD352), MINIMA1, STORE1)
 
 // func q51x4VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q51x4VNNI(SB), NOSPLIT, $0-48
 	FILL($0x0f0f0f0f, Z9)
 	FILL($0x10101010, Z28)
-	TILEMINIMA(384, WEIGHTSQ5(AHEAD384), MINIMA4, STORE4)
+	TILEMINIMA(384, WEIGHTSQ5(AHEAD352), MINIMA4, STORE4)
 
 // func q51x8VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q51x8VNNI(SB), NOSPLIT, $0-48
 	FILL($0x0f0f0f0f, Z9)
 	FILL($0x10101010, Z28)
-	TILEMINIMA(384, WEIGHTSQ5(AHEAD384), MINIMA8, STORE8)
+	TILEMINIMA(384, WEIGHTSQ5(AHEAD352), MINIMA8, STORE8)
 
 // func iq4nlx1VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·iq4nlx1VNNI(SB), NOSPLIT, $0-48
 	FILL($0x0f0f0f0f, Z9)
 	TABLE(0)
-	TILE8(256, WEIGHTSNL, INPUTS1(HIGH), STORE1)
+	TILE8(288, WEIGHTSNL, INPUTS1(HIGH), STORE1)
 
 // func iq4nlx4VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·iq4nlx4VNNI(SB), NOSPLIT, $0-48
 	FILL($0x0f0f0f0f, Z9)
 	TABLE(0)
-	TILE8(256, WEIGHTSNL, INPUTS4(HIGH), STORE4)
+	TILE8(288, WEIGHTSNL, INPUTS4(HIGH), STORE4)
 
 // func iq4nlx8VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·iq4nlx8VNNI(SB), NOSPLIT, $0-48
 	FILL($0x0f0f0f0f, Z9)
 	TABLE(0)
-	TILE8(256, WEIGHTSNL, INPUTS8(HIGH), STORE8)
+	TILE8(288, WEIGHTSNL, INPUTS8(HIGH), STORE8)
 
 // func mxfp4x1VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·mxfp4x1VNNI(SB), NOSPLIT, $0-48
 	FILL($0x0f0f0f0f, Z9)
 	TABLE(16)
-	TILE8(256, WEIGHTSMX, INPUTS1(HIGH), STORE1)
+	TILE8(288, WEIGHTSMX, INPUTS1(HIGH), STORE1)
 
 // func mxfp4x4VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·mxfp4x4VNNI(SB), NOSPLIT, $0-48
 	FILL($0x0f0f0f0f, Z9)
 	TABLE(16)
-	TILE8(256, WEIGHTSMX, INPUTS4(HIGH), STORE4)
+	TILE8(288, WEIGHTSMX, INPUTS4(HIGH), STORE4)
 
 // func mxfp4x8VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·mxfp4x8VNNI(SB), NOSPLIT, $0-48
 	FILL($0x0f0f0f0f, Z9)
 	TABLE(16)
-	TILE8(256, WEIGHTSMX, INPUTS8(HIGH), STORE8)
+	TILE8(288, WEIGHTSMX, INPUTS8(HIGH), STORE8)
 
 // The same for AVX2.
 
@@ -1021,7 +977,7 @@ GLOBL sixteens<>(SB), RODATA|NOPTR, $32
 	VPADDD t, sum, sum
 
 #define YBLOCKQ41 \
-	AHEAD320; \
+	AHEAD288; \
 	VPXOR Y12, Y12, Y12; \
 	VPXOR Y13, Y13, Y13; \
 	WORDSQ40(YONEQ40); \
@@ -1103,7 +1059,7 @@ GLOBL sixteens<>(SB), RODATA|NOPTR, $32
 	YSUMS(low, high)
 
 #define YBLOCKMX \
-	AHEADQ40; \
+	AHEAD288; \
 	YCLEARSUMS; \
 	WORDSQ40(YONEMX); \
 	YADDSUMS(YLOW15)
@@ -1130,7 +1086,7 @@ GLOBL sixteens<>(SB), RODATA|NOPTR, $32
 	YSIGNED(Y5, Y3, Y13)
 
 #define YBLOCKNL \
-	AHEADQ40; \
+	AHEAD288; \
 	VPXOR Y12, Y12, Y12; \
 	VPXOR Y13, Y13, Y13; \
 	WORDSQ40(YONENL)
@@ -1270,18 +1226,18 @@ TEXT ·q41x4AVX2(SB), NOSPLIT, $0-48
 TEXT ·q50x1AVX2(SB), NOSPLIT, $0-48
 	YFILL($0x0f0f0f0f, X14, Y14)
 	YFILL($0x00010001, X15, Y15)
-	YONE(320, YBLOCKQ5(AHEAD352, YLOW2))
+	YONE(352, YBLOCKQ5(AHEAD352, YLOW2))
 
 // func q50x4AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q50x4AVX2(SB), NOSPLIT, $0-48
 	YFILL($0x00010001, X15, Y15)
-	YFOUR(320, YFOURQ5(YLOW2))
+	YFOUR(352, YFOURQ5(YLOW2))
 
 // func q51x1AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q51x1AVX2(SB), NOSPLIT, $0-48
 	YFILL($0x0f0f0f0f, X14, Y14)
 	YFILL($0x00010001, X15, Y15)
-	YONEMINIMA(384, YBLOCKQ5(AHEAD384, YZERO))
+	YONEMINIMA(384, YBLOCKQ5(AHEAD352, YZERO))
 
 // func q51x4AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q51x4AVX2(SB), NOSPLIT, $0-48
@@ -1293,22 +1249,22 @@ TEXT ·iq4nlx1AVX2(SB), NOSPLIT, $0-48
 	YFILL($0x0f0f0f0f, X14, Y14)
 	YFILL($0x00010001, X15, Y15)
 	VBROADCASTI128 tables<>+32(SB), Y11
-	YONE(256, YBLOCKNL)
+	YONE(288, YBLOCKNL)
 
 // func iq4nlx4AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·iq4nlx4AVX2(SB), NOSPLIT, $0-48
 	YFILL($0x00010001, X15, Y15)
 	VBROADCASTI128 tables<>+32(SB), Y13
-	YFOUR(256, YFOURNL)
+	YFOUR(288, YFOURNL)
 
 // func mxfp4x1AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·mxfp4x1AVX2(SB), NOSPLIT, $0-48
 	YFILL($0x0f0f0f0f, X14, Y14)
 	YFILL($0x00010001, X15, Y15)
 	VBROADCASTI128 tables<>+48(SB), Y11
-	YONEOF(32, 256, YBLOCKMX, BFLOATS, APART, APARTNEXT, NOMINIMA)
+	YONEOF(32, 288, YBLOCKMX, BFLOATS, NOMINIMA)
 
 // func mxfp4x4AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·mxfp4x4AVX2(SB), NOSPLIT, $0-48
 	YFILL($0x00010001, X15, Y15)
-	YFOUR(256, YFOURMX)
+	YFOUR(288, YFOURMX)

@@ -20,7 +20,7 @@
 
 // START loads the arguments: R0 is the destination, R10 its stride in bytes, R1 the group, R2 the
 // number of groups left, R3 the number of blocks and R4 the inputs. R11 is the size of one input in
-// bytes, R12 of a group's scales.
+// bytes.
 #define START \
 	MOVD dst+0(FP), R0; \
 	MOVD stride+8(FP), R10; \
@@ -30,10 +30,7 @@
 	MOVD blocks+32(FP), R3; \
 	MOVD x+40(FP), R4; \
 	MOVD $48, R11; \
-	MUL R3, R11, R11; \
-	LSL $5, R3, R12; \
-	ADD $63, R12, R12; \
-	AND $-64, R12, R12
+	MUL R3, R11, R11
 
 // WEIGHTSQ80 and WEIGHTSQ40 read the integers of a block to V0 to V7 and its scales to V8.
 #define SCALES \
@@ -120,30 +117,21 @@
 
 // TILE multiplies by four inputs. AHEAD prefetches later integers during the pass over the first
 // four rows.
-#define TILE(WORDS, AHEAD, WEIGHTS, INPUTS) \
-	TILEOF(32, WORDS, AHEAD, WEIGHTS, INPUTS, APART, APARTNEXT)
-
-// APART and TOGETHER say where a block's scales are: see tiles_amd64.s.
-#define APART
-#define TOGETHER MOVD $64, R12
-
-#define APARTNEXT
-#define NOMINIMA
-#define TOGETHERNEXT SUB $64, R1, R1
+#define TILE(BYTES, AHEAD, WEIGHTS, INPUTS) \
+	TILEOF(32, BYTES, AHEAD, WEIGHTS, INPUTS)
 
 #define TILEMINIMA(BYTES, WEIGHTS, INPUTS) \
-	TILEOF(BYTES, BYTES, LINES4(R7), WEIGHTS, INPUTS, TOGETHER, TOGETHERNEXT)
+	TILEOF(64, BYTES, LINES4(R7), WEIGHTS, INPUTS)
 
-// TILEOF advances R6 by SCALES and R7 by WORDS from one block to the next.
-#define TILEOF(SCALES, WORDS, AHEAD, WEIGHTS, INPUTS, LAYOUT, NEXTGROUP) \
+// TILEOF is for blocks of BYTES, which begin with SCALES bytes of scales.
+#define TILEOF(SCALES, BYTES, AHEAD, WEIGHTS, INPUTS) \
 	START; \
-	LAYOUT; \
 	VMOVI $15, V30.B16; \
 group: \
 	MOVD $0, R9; \
 rows: \
 	ADD R9<<3, R1, R6; \
-	ADD R12, R1, R7; \
+	ADD $SCALES, R1, R7; \
 	ADD R9<<4, R7, R7; \
 	MOVD R3, R8; \
 	MOVD R4, R13; \
@@ -160,8 +148,8 @@ block: \
 near: \
 	WEIGHTS; \
 	INPUTS; \
-	ADD $SCALES, R6; \
-	ADD $WORDS, R7; \
+	ADD $BYTES, R6; \
+	ADD $BYTES, R7; \
 	SUBS $1, R8, R8; \
 	BNE block; \
 	MOVD R0, R17; \
@@ -170,8 +158,7 @@ near: \
 	ADD $1, R9; \
 	CMP $4, R9; \
 	BNE rows; \
-	SUB $48, R7, R1; \
-	NEXTGROUP; \
+	SUB $(48+SCALES), R7, R1; \
 	SUBS $1, R2, R2; \
 	BNE group; \
 	RET
@@ -191,23 +178,23 @@ near: \
 	INPUT(R15, 22); \
 	INPUT(R16, 23)
 
-// ONE multiplies by one input. BLOCK leaves a block's sums of sixteen rows in V20 to V23. R14
-// advances by the size of a block with its scales; BLOCK prefetches relative to it.
+// ONE multiplies by one input. BLOCK leaves a block's sums of sixteen rows in V20 to V23 and
+// advances R7 over the integers. It prefetches relative to R6, which points to the block.
 #define ONE(BYTES, BLOCK) \
-	ONEOF(BYTES, BLOCK, FCVTL, FCVTL2, APART, APARTNEXT, NOMINIMA)
+	ONEOF(32, BYTES, BLOCK, FCVTL, FCVTL2, NOMINIMA)
 
 #define ONEMINIMA(BYTES, BLOCK) \
-	ONEOF(BYTES, BLOCK, FCVTL, FCVTL2, TOGETHER, TOGETHERNEXT, MINIMA1(BYTES))
+	ONEOF(64, BYTES, BLOCK, FCVTL, FCVTL2, MINIMA1)
+
+#define NOMINIMA
 
 // ONEOF is ONE with WIDEN and WIDEN2 to read scales. MINIMA adds the minima.
-#define ONEOF(BYTES, BLOCK, WIDEN, WIDEN2, LAYOUT, NEXTGROUP, MINIMA) \
+#define ONEOF(SCALES, BYTES, BLOCK, WIDEN, WIDEN2, MINIMA) \
 	START; \
-	LAYOUT; \
-	MOVD R1, R14; \
 	VMOVI $15, V30.B16; \
 group: \
 	MOVD R1, R6; \
-	ADD R12, R1, R7; \
+	ADD $SCALES, R1, R7; \
 	MOVD R3, R8; \
 	MOVD R4, R13; \
 	VEOR V24.B16, V24.B16, V24.B16; \
@@ -217,10 +204,9 @@ group: \
 block: \
 	VLD1 (R13), [V16.B16, V17.B16]; \
 	BLOCK; \
-	ADD $BYTES, R14; \
 	FMOVS 32(R13), F18; \
 	VDUP V18.S[0], V18.S4; \
-	VLD1.P 32(R6), [V0.B16, V1.B16]; \
+	VLD1 (R6), [V0.B16, V1.B16]; \
 	WIDEN(2, 0); \
 	WIDEN2(3, 0); \
 	WIDEN(4, 1); \
@@ -230,12 +216,13 @@ block: \
 	SCALEROWS(22, 4, 26); \
 	SCALEROWS(23, 5, 27); \
 	MINIMA; \
+	ADD $BYTES, R6; \
+	ADD $SCALES, R7; \
 	ADD $48, R13; \
 	SUBS $1, R8, R8; \
 	BNE block; \
 	VST1.P [V24.S4, V25.S4, V26.S4, V27.S4], 64(R0); \
-	MOVD R7, R1; \
-	NEXTGROUP; \
+	MOVD R6, R1; \
 	SUBS $1, R2, R2; \
 	BNE group; \
 	RET
@@ -251,11 +238,12 @@ block: \
 	FMUL4(minima, minima, 18); \
 	FADD4(acc, acc, minima)
 
-// MINIMA1 adds the minima of a block of BYTES, to which R6 points, and advances R6 and R7 to the next.
-#define MINIMA1(BYTES) \
+// MINIMA1 adds the minima of the block at R6.
+#define MINIMA1 \
 	FMOVS 44(R13), F18; \
 	VDUP V18.S[0], V18.S4; \
-	VLD1 (R6), [V0.B16, V1.B16]; \
+	ADD $32, R6, R15; \
+	VLD1 (R15), [V0.B16, V1.B16]; \
 	FCVTL(2, 0); \
 	FCVTL2(3, 0); \
 	FCVTL(4, 1); \
@@ -263,9 +251,7 @@ block: \
 	LEAST(2, 24); \
 	LEAST(3, 25); \
 	LEAST(4, 26); \
-	LEAST(5, 27); \
-	ADD $(BYTES-32), R6; \
-	ADD $64, R7
+	LEAST(5, 27)
 
 // LEAST4 adds the products of minima in V9 and the sum of the input before p to acc. MINIMA4 does so for four inputs.
 #define LEAST4(p, acc) \
@@ -318,8 +304,8 @@ block: \
 	SDOTE(23, 7, 17, i)
 
 #define BLOCKQ80 \
-	LINES8(R14); \
-	LINE(8, R14); \
+	LINES8(R6); \
+	LINE(8, R6); \
 	VEOR V20.B16, V20.B16, V20.B16; \
 	VEOR V21.B16, V21.B16, V21.B16; \
 	VEOR V22.B16, V22.B16, V22.B16; \
@@ -334,8 +320,8 @@ block: \
 	WORD80(17, 3)
 
 #define BLOCKQ40 \
-	LINES4(R14); \
-	LINE(4, R14); \
+	LINES4(R6); \
+	LINE(4, R6); \
 	FMOVS 36(R13), F20; \
 	VDUP V20.S[0], V20.S4; \
 	VMOV V20.B16, V21.B16; \
@@ -415,7 +401,7 @@ TEXT ·q80x1NEON(SB), NOSPLIT, $0-48
 
 // func q80x4NEON(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q80x4NEON(SB), NOSPLIT, $0-48
-	TILE(512, LINES8(R7), WEIGHTSQ80, INPUTS4(INPUTQ80))
+	TILE(544, LINES8(R7), WEIGHTSQ80, INPUTS4(INPUTQ80))
 
 // func q40x1NEON(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q40x1NEON(SB), NOSPLIT, $0-48
@@ -423,15 +409,15 @@ TEXT ·q40x1NEON(SB), NOSPLIT, $0-48
 
 // func q40x4NEON(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q40x4NEON(SB), NOSPLIT, $0-48
-	TILE(256, LINES4(R7), WEIGHTSQ40, INPUTS4(INPUTQ40))
+	TILE(288, LINES4(R7), WEIGHTSQ40, INPUTS4(INPUTQ40))
 
 // func q80x4I8MM(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q80x4I8MM(SB), NOSPLIT, $0-48
-	TILE(512, LINES8(R7), MATRIX(WEIGHTSQ80), TWICE(TWOQ80))
+	TILE(544, LINES8(R7), MATRIX(WEIGHTSQ80), TWICE(TWOQ80))
 
 // func q40x4I8MM(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q40x4I8MM(SB), NOSPLIT, $0-48
-	TILE(256, LINES4(R7), MATRIX(WEIGHTSQ40), TWICE(TWOQ40))
+	TILE(288, LINES4(R7), MATRIX(WEIGHTSQ40), TWICE(TWOQ40))
 
 // Types that are read only: see tiles_amd64.s. SDOT takes signed weights, so tables need no offset.
 
@@ -446,8 +432,8 @@ TEXT ·q40x4I8MM(SB), NOSPLIT, $0-48
 	VEOR V23.B16, V23.B16, V23.B16
 
 #define BLOCKQ41 \
-	LINES4(R14); \
-	LINE(4, R14); \
+	LINES4(R6); \
+	LINE(4, R6); \
 	ZEROSUMS; \
 	WORD40(0); \
 	WORD40(1); \
@@ -472,8 +458,8 @@ TEXT ·q40x4I8MM(SB), NOSPLIT, $0-48
 	DOTS40(i)
 
 #define BLOCKTABLE \
-	LINES4(R14); \
-	LINE(4, R14); \
+	LINES4(R6); \
+	LINE(4, R6); \
 	ZEROSUMS; \
 	WORDTABLE(0); \
 	WORDTABLE(1); \
@@ -506,9 +492,9 @@ TEXT ·q40x4I8MM(SB), NOSPLIT, $0-48
 	DOTS40(i)
 
 #define WORDS5 \
-	LINES4(R14); \
-	LINE(4, R14); \
-	LINE(5, R14); \
+	LINES4(R6); \
+	LINE(4, R6); \
+	LINE(5, R6); \
 	ADD $256, R7, R15; \
 	VLD1 (R15), [V8.B16, V9.B16, V10.B16, V11.B16]; \
 	NIBBLES40; \
@@ -590,7 +576,7 @@ TEXT ·q50x1NEON(SB), NOSPLIT, $0-48
 // func q50x4NEON(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q50x4NEON(SB), NOSPLIT, $0-48
 	VMOVI $16, V31.B16
-	TILE(320, LINES4(R7), WEIGHTSQ5, INPUTS4(INPUTQ50))
+	TILE(352, LINES4(R7), WEIGHTSQ5, INPUTS4(INPUTQ50))
 
 // func q51x1NEON(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·q51x1NEON(SB), NOSPLIT, $0-48
@@ -610,14 +596,14 @@ TEXT ·iq4nlx1NEON(SB), NOSPLIT, $0-48
 // func iq4nlx4NEON(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·iq4nlx4NEON(SB), NOSPLIT, $0-48
 	TABLE(0)
-	TILE(256, LINES4(R7), WEIGHTSTABLE, INPUTS4(INPUTQ80))
+	TILE(288, LINES4(R7), WEIGHTSTABLE, INPUTS4(INPUTQ80))
 
 // func mxfp4x1NEON(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·mxfp4x1NEON(SB), NOSPLIT, $0-48
 	TABLE(16)
-	ONEOF(288, BLOCKTABLE, SHLL, SHLL2, APART, APARTNEXT, NOMINIMA)
+	ONEOF(32, 288, BLOCKTABLE, SHLL, SHLL2, NOMINIMA)
 
 // func mxfp4x4NEON(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 TEXT ·mxfp4x4NEON(SB), NOSPLIT, $0-48
 	TABLE(16)
-	TILE(256, LINES4(R7), WEIGHTSMX, INPUTS4(INPUTQ80))
+	TILE(288, LINES4(R7), WEIGHTSMX, INPUTS4(INPUTQ80))

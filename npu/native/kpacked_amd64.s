@@ -691,6 +691,25 @@ TEXT ·mulQ6Kx1AVX2(SB), NOSPLIT, $0-48
 
 // GROUPS64 is GROUPS61 for four inputs. It reads a group twice, eight rows at a time: R11 is 2, then 1.
 #define GROUPS64(scales, size, BLOCKOF) \
+	GROUPSINTO(scales, size, BLOCKOF, ZEROS4)
+
+#define ZEROS4 \
+	VXORPS Y0, Y0, Y0; \
+	VMOVUPS Y0, (DI); \
+	VMOVUPS Y0, (DI)(R14*1); \
+	VMOVUPS Y0, (DI)(R14*2); \
+	VMOVUPS Y0, (DI)(R15*1)
+
+#define ZEROS8 \
+	ZEROS4; \
+	LEAQ (DI)(R14*4), R10; \
+	VMOVUPS Y0, (R10); \
+	VMOVUPS Y0, (R10)(R14*1); \
+	VMOVUPS Y0, (R10)(R14*2); \
+	VMOVUPS Y0, (R10)(R15*1)
+
+// GROUPSINTO clears the sums by CLEARSUMS.
+#define GROUPSINTO(scales, size, BLOCKOF, CLEARSUMS) \
 	MOVQ dst+0(FP), DI; \
 	MOVQ stride+8(FP), R14; \
 	SHLQ $2, R14; \
@@ -708,11 +727,7 @@ group: \
 half: \
 	MOVQ R12, R8; \
 	MOVQ blocks+32(FP), BX; \
-	VXORPS Y0, Y0, Y0; \
-	VMOVUPS Y0, (DI); \
-	VMOVUPS Y0, (DI)(R14*1); \
-	VMOVUPS Y0, (DI)(R14*2); \
-	VMOVUPS Y0, (DI)(R15*1); \
+	CLEARSUMS; \
 block: \
 	VPXOR Y8, Y8, Y8; \
 	VPXOR Y9, Y9, Y9; \
@@ -981,6 +996,7 @@ TEXT ·mulQ3Kx1AVX2(SB), NOSPLIT, $0-48
 
 // VALUES24 reads a word of eight rows: one part to Y12, another to Y13. Y15 is the mask.
 #define VALUES24(PARTS, at) \
+	PREFETCHT0 (at+8192)(CX); \
 	VMOVDQU at(CX), Y12; \
 	PARTS(Y12, Y13); \
 	VPAND Y15, Y12, Y12; \
@@ -1162,66 +1178,117 @@ TEXT ·mulXSx1AVX2(SB), NOSPLIT, $0-48
 	VBROADCASTI128 table<>(SB), Y14
 	GROUPS61(2048, BLOCKX, BLOCKX1)
 
-#define SIGNED4(at, p, w, size, acc) \
-	VPBROADCASTD at p, Y4; \
-	VPSIGNB w, Y4, Y4; \
-	VPMADDUBSW Y4, size, Y4; \
-	VPMADDWD Y7, Y4, Y4; \
-	VPADDD Y4, acc, acc
+// SIGNED4 multiplies weights, whose magnitudes are in Y13, by four elements of the input at p and by the scales in Y11.
+#define SIGNED4(at, p, acc) \
+	VPBROADCASTD at p, Y10; \
+	VPSIGNB Y12, Y10, Y10; \
+	VPMADDUBSW Y10, Y13, Y10; \
+	VPMADDWD Y11, Y10, Y10; \
+	VPADDD Y10, acc, acc
 
-#define WORDX4(at, low) \
-	VMOVDQU at(CX), Y0; \
-	VPSRLW $4, Y0, Y1; \
-	VPAND Y6, Y0, Y0; \
-	VPAND Y6, Y1, Y1; \
-	VPSHUFB Y0, Y14, Y0; \
-	VPSHUFB Y1, Y14, Y1; \
-	VPABSB Y0, Y2; \
-	VPABSB Y1, Y3; \
-	SIGNED4(low, (R8), Y0, Y2, Y8); \
-	SIGNED4(low, (R8)(AX*1), Y0, Y2, Y9); \
-	SIGNED4(low, (R8)(AX*2), Y0, Y2, Y10); \
-	SIGNED4(low, (R8)(R13*1), Y0, Y2, Y11); \
-	SIGNED4((low+16), (R8), Y1, Y3, Y8); \
-	SIGNED4((low+16), (R8)(AX*1), Y1, Y3, Y9); \
-	SIGNED4((low+16), (R8)(AX*2), Y1, Y3, Y10); \
-	SIGNED4((low+16), (R8)(R13*1), Y1, Y3, Y11)
+#define FOURX(at) \
+	SIGNED4(at, (R8), Y0); \
+	SIGNED4(at, (R8)(AX*1), Y1); \
+	SIGNED4(at, (R8)(AX*2), Y2); \
+	SIGNED4(at, (R8)(R13*1), Y3)
 
-#define PARTX4(p, at, which) \
-	SCALE3(at, which, Y7); \
-	WORDX4((256*p), (32*p)); \
-	WORDX4((256*p+64), (32*p+4)); \
-	WORDX4((256*p+128), (32*p+8)); \
-	WORDX4((256*p+192), (32*p+12))
+// EIGHTX is for eight inputs: R10 points to the last four.
+#define EIGHTX(at) \
+	FOURX(at); \
+	SIGNED4(at, (R10), Y4); \
+	SIGNED4(at, (R10)(AX*1), Y5); \
+	SIGNED4(at, (R10)(AX*2), Y6); \
+	SIGNED4(at, (R10)(R13*1), Y7)
 
-#define DONEX4(p, sum, dst) \
-	VBROADCASTSS 288 p, Y4; \
-	VMULPS Y12, Y4, Y4; \
+// WORDX looks up the numbers of a word of eight rows, first of the lower nibbles, and multiplies them by several inputs.
+#define WORDX(INPUTS, at, low) \
+	PREFETCHT0 (at+8192)(CX); \
+	VMOVDQU at(CX), Y15; \
+	VPAND nibbles<>(SB), Y15, Y12; \
+	VPSHUFB Y12, Y14, Y12; \
+	VPABSB Y12, Y13; \
+	INPUTS(low); \
+	VPSRLW $4, Y15, Y15; \
+	VPAND nibbles<>(SB), Y15, Y15; \
+	VPSHUFB Y15, Y14, Y12; \
+	VPABSB Y12, Y13; \
+	INPUTS((low+16))
+
+#define PARTX(INPUTS, part, which) \
+	SCALE3(0, which, Y11); \
+	WORDX(INPUTS, (256*part), (32*part)); \
+	WORDX(INPUTS, (256*part+64), (32*part+4)); \
+	WORDX(INPUTS, (256*part+128), (32*part+8)); \
+	WORDX(INPUTS, (256*part+192), (32*part+12))
+
+// PAIRSX multiplies the parts of a block, two at a time: all of them would take half of the nearest cache for instructions. It
+// leaves CX, R8 and R10 256 inputs and 2048 bytes on, and R9 at the end of the scales.
+#define PAIRSX(INPUTS) \
+	MOVQ $4, left-8(SP); \
+parts: \
+	PARTX(INPUTS, 0, even); \
+	PARTX(INPUTS, 1, odd); \
+	ADDQ $512, CX; \
+	ADDQ $64, R8; \
+	ADDQ $64, R10; \
+	ADDQ $32, R9; \
+	DECQ left-8(SP); \
+	JNZ parts
+
+#define DONEX(p, sum, dst) \
+	VBROADCASTSS 32 p, Y10; \
+	VMULPS Y12, Y10, Y10; \
 	VCVTDQ2PS sum, sum; \
-	VMULPS Y4, sum, sum; \
+	VMULPS Y10, sum, sum; \
 	VADDPS dst, sum, sum; \
 	VMOVUPS sum, dst
 
+#define DONEX4(p, dst, a, b, c, d) \
+	DONEX((p), a, (dst)); \
+	DONEX((p)(AX*1), b, (dst)(R14*1)); \
+	DONEX((p)(AX*2), c, (dst)(R14*2)); \
+	DONEX((p)(R13*1), d, (dst)(R15*1))
+
+#define CLEARX(a, b, c, d) \
+	VPXOR a, a, a; \
+	VPXOR b, b, b; \
+	VPXOR c, c, c; \
+	VPXOR d, d, d
+
 #define BLOCKX4 \
-	PARTX4(0, 0, even); \
-	PARTX4(1, 0, odd); \
-	PARTX4(2, 32, even); \
-	PARTX4(3, 32, odd); \
-	PARTX4(4, 64, even); \
-	PARTX4(5, 64, odd); \
-	PARTX4(6, 96, even); \
-	PARTX4(7, 96, odd); \
-	VCVTPH2PS 128(R9), Y12; \
-	DONEX4((R8), Y8, (DI)); \
-	DONEX4((R8)(AX*1), Y9, (DI)(R14*1)); \
-	DONEX4((R8)(AX*2), Y10, (DI)(R14*2)); \
-	DONEX4((R8)(R13*1), Y11, (DI)(R15*1))
+	CLEARX(Y0, Y1, Y2, Y3); \
+	PAIRSX(FOURX); \
+	VCVTPH2PS (R9), Y12; \
+	DONEX4(R8, DI, Y0, Y1, Y2, Y3); \
+	SUBQ $2048, CX; \
+	SUBQ $256, R8; \
+	SUBQ $128, R9
+
+#define BLOCKX8 \
+	CLEARX(Y0, Y1, Y2, Y3); \
+	CLEARX(Y4, Y5, Y6, Y7); \
+	LEAQ (R8)(AX*4), R10; \
+	PAIRSX(EIGHTX); \
+	VCVTPH2PS (R9), Y12; \
+	DONEX4(R8, DI, Y0, Y1, Y2, Y3); \
+	LEAQ (DI)(R14*4), R8; \
+	DONEX4(R10, R8, Y4, Y5, Y6, Y7); \
+	SUBQ $2048, CX; \
+	MOVQ R10, R8; \
+	SUBQ AX, R8; \
+	SUBQ R13, R8; \
+	SUBQ $256, R8; \
+	SUBQ $128, R9
 
 // func mulXSx4AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
-TEXT ·mulXSx4AVX2(SB), NOSPLIT, $0-48
-	VMOVDQU nibbles<>(SB), Y6
+TEXT ·mulXSx4AVX2(SB), NOSPLIT, $8-48
 	VBROADCASTI128 table<>(SB), Y14
 	GROUPS64(2048, BLOCKX, BLOCKX4)
+
+// func mulXSx8AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+TEXT ·mulXSx8AVX2(SB), NOSPLIT, $8-48
+	VBROADCASTI128 table<>(SB), Y14
+	GROUPSINTO(2048, BLOCKX, BLOCKX8, ZEROS8)
 
 // The same for AVX-512 with VNNI, sixteen rows at a time.
 

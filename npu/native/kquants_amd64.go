@@ -125,6 +125,9 @@ func mulXSx1AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *kInpu
 func mulXSx4AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
 
 //go:noescape
+func mulXSx8AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
+
+//go:noescape
 func mulXSx1VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
 
 //go:noescape
@@ -148,7 +151,7 @@ var (
 	q2kVNNI = tiles[kInput]{{8, mulQ2Kx8VNNI}, {4, mulQ2Kx4VNNI}, {1, mulQ2Kx1VNNI}}
 	q3kAVX2 = tiles[kInput]{{4, mulQ3Kx4AVX2}, {1, mulQ3Kx1AVX2}}
 	q3kVNNI = tiles[kInput]{{8, mulQ3Kx8VNNI}, {4, mulQ3Kx4VNNI}, {1, mulQ3Kx1VNNI}}
-	xsAVX2  = tiles[kInput]{{4, mulXSx4AVX2}, {1, mulXSx1AVX2}}
+	xsAVX2  = tiles[kInput]{{8, mulXSx8AVX2}, {4, mulXSx4AVX2}, {1, mulXSx1AVX2}}
 	xsVNNI  = tiles[kInput]{{8, mulXSx8VNNI}, {4, mulXSx4VNNI}, {1, mulXSx1VNNI}}
 	q5kVNNI = tiles[kInput]{{8, mulQ5Kx8VNNI}, {4, mulQ5Kx4VNNI}, {1, mulQ5Kx1VNNI}}
 	q5kAVX2 = tiles[kInput]{{4, mulQ5Kx4AVX2}, {1, mulQ5Kx1AVX2}}

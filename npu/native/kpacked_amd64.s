@@ -168,6 +168,7 @@ TEXT ·mulQ4Kx1AVX2(SB), NOSPLIT, $0-48
 
 // PARTS4 reads a word of eight rows: the lower nibbles to Y12, the upper ones to Y13. Y15 is the nibble mask.
 #define PARTS4(at) \
+	PREFETCHT0 (at+8192)(CX); \
 	VMOVDQU at(CX), Y12; \
 	VPSRLW $4, Y12, Y13; \
 	VPAND Y15, Y12, Y12; \
@@ -665,9 +666,12 @@ TEXT ·mulQ6Kx1AVX2(SB), NOSPLIT, $0-48
 	VPADDD Y12, acc, acc
 
 #define SIXTEEN64(g, scale, which) \
+	PREFETCHT0 (192*g+8192)(CX); \
 	VALUES6((192*g)); \
+	PREFETCHT0 (192*g+8256)(CX); \
 	SCALE6(scale, which); \
 	INPUT64(g, (R8), Y8); \
+	PREFETCHT0 (192*g+8320)(CX); \
 	INPUT64(g, (R8)(AX*1), Y9); \
 	INPUT64(g, (R8)(AX*2), Y10); \
 	INPUT64(g, (R8)(R13*1), Y11)

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing/fstest"
 	"time"
@@ -213,7 +214,7 @@ func (c *modelsTable) speeds(a *cli.App, lib *llamacpp.Lib, path string) error {
 			speed := "not measured"
 			if lib != nil {
 				var err error
-				if speed, err = l.measure(a, path); err != nil {
+				if speed, err = l.measure(a, path, 5, 32); err != nil {
 					return err
 				}
 			}
@@ -257,7 +258,7 @@ func compare(ctx context.Context, lib *llamacpp.Lib, path, arch string) (tokens 
 			}
 		}
 		for level, l := range speedLevels {
-			one, err := l.measure(ctx, path)
+			one, err := l.measure(ctx, path, 5, 32)
 			if err != nil {
 				return "", speeds, err
 			}
@@ -304,13 +305,13 @@ var speedLevels = [...]*speedLevel{{}, {debug: "cpu.avx512vnni=off,cpu.avxvnni=o
 
 // measure returns the ratios of prefill, of decoding after the prompt and of decoding several rows after it. Each level needs a
 // process of its own: a process loads one variant of llama.cpp's libraries.
-func (l *speedLevel) measure(ctx context.Context, path string) (string, error) {
+func (l *speedLevel) measure(ctx context.Context, path string, runs, steps int) (string, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return "", err
 	}
-	cmd := exec.CommandContext(ctx, self, "engine", "--model", path, "--against", "llama.cpp", "--json", "--threads", "1", "--processor-time", "--runs", "5",
-		"--rows", fmt.Sprintf("1,%d", speedRows), "--prompt", "128", "--steps", "32")
+	cmd := exec.CommandContext(ctx, self, "engine", "--model", path, "--against", "llama.cpp", "--json", "--threads", "1", "--processor-time", "--runs", strconv.Itoa(runs),
+		"--rows", fmt.Sprintf("1,%d", speedRows), "--prompt", "128", "--steps", strconv.Itoa(steps))
 	cmd.Env = append(os.Environ(), "GODEBUG="+l.debug)
 	out, err := cmd.Output()
 	if err != nil {

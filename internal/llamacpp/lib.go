@@ -47,6 +47,12 @@ type batch struct {
 
 type chatMessage struct{ role, content *byte }
 
+type quantizeParams struct {
+	threads, fileType, outputType, embeddingType                        int32
+	requantize, quantizeOutput, onlyCopy, pure, keepSplit, dryRun, _, _ bool
+	importance, metaOverrides, typeOverrides, prunedLayers              uintptr
+}
+
 // functions are the functions of llama.h. Their names are the C names without the prefix.
 type functions struct {
 	version              func() string
@@ -72,6 +78,8 @@ type functions struct {
 	vocabIsEOG           func(uintptr, int32) bool
 	tokenize             func(vocab uintptr, text *byte, n int32, tokens *int32, max int32, addSpecial, parseSpecial bool) int32
 	tokenToPiece         func(vocab uintptr, token int32, buf *byte, n, lstrip int32, special bool) int32
+	quantizeDefault      func() quantizeParams
+	modelQuantize        func(in, out string, p *quantizeParams) uint32
 	chatApplyTemplate    func(tmpl *byte, chat unsafe.Pointer, n uintptr, addAssistant bool, buf *byte, size int32) int32
 }
 
@@ -130,6 +138,7 @@ func load() (*Lib, error) {
 		"model_get_vocab": &c.modelGetVocab, "vocab_n_tokens": &c.vocabNTokens, "vocab_is_eog": &c.vocabIsEOG,
 		"vocab_bos": &c.vocabBOS, "vocab_eos": &c.vocabEOS, "vocab_sep": &c.vocabSEP,
 		"vocab_get_add_bos": &c.vocabGetAddBOS, "vocab_get_add_eos": &c.vocabGetAddEOS, "vocab_get_add_sep": &c.vocabGetAddSEP,
+		"model_quantize_default_params": &c.quantizeDefault, "model_quantize": &c.modelQuantize,
 		"tokenize": &c.tokenize, "token_to_piece": &c.tokenToPiece, "chat_apply_template": &c.chatApplyTemplate,
 	} {
 		if _, err := purego.Dlsym(handle, "llama_"+name); err != nil {
@@ -168,6 +177,19 @@ func (*Lib) Variant() string { return loadedVariant("/proc/self/maps") }
 func (l *Lib) Quantize(ggmlType uint32, dst []byte, src []float32) error {
 	if n := l.quantize(int32(ggmlType), &src[0], &dst[0], 0, 1, int64(len(src)), nil); n != uintptr(len(dst)) {
 		return fmt.Errorf("ggml_quantize_chunk wrote %d bytes, want %d", n, len(dst))
+	}
+	return nil
+}
+
+// QuantizeFile quantises a model as a file type, given by its number: 15 is Q4_K_M.
+func (l *Lib) QuantizeFile(in, out string, fileType uint32) error {
+	p := l.c.quantizeDefault()
+	if unsafe.Sizeof(p) != 56 || p.fileType != 7 || !p.quantizeOutput || p.outputType != p.embeddingType {
+		return fmt.Errorf("the library's parameters of quantisation do not match those of llama.h %s", version)
+	}
+	p.threads, p.fileType = 1, int32(fileType)
+	if code := l.c.modelQuantize(in, out, &p); code != 0 {
+		return fmt.Errorf("llama_model_quantize of %s failed with %d", in, code)
 	}
 	return nil
 }

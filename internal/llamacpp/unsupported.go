@@ -24,6 +24,9 @@ func (*Lib) Variant() string { return "" }
 // Quantize always fails on this platform.
 func (*Lib) Quantize(uint32, []byte, []float32) error { return errUnsupported }
 
+// QuantizeFile always fails on this platform.
+func (*Lib) QuantizeFile(string, string, uint32) error { return errUnsupported }
+
 // Dequantize always fails on this platform.
 func (*Lib) Dequantize(string, []float32, []byte) error { return errUnsupported }
 

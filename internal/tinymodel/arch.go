@@ -80,6 +80,23 @@ func (s Spec) weights(vocab int) []weights {
 	return l.all
 }
 
+// mixed lists the tensors with the types that Mix gives them.
+func (s Spec) mixed(meta []gguf.KV, vocab int) []weights {
+	list := s.weights(vocab)
+	if s.Mix == nil {
+		return list
+	}
+	infos := make([]gguf.TensorInfo, len(list))
+	for i, w := range list {
+		infos[i] = gguf.TensorInfo{Name: w.name, Type: w.typ, Shape: gguf.Shape(meta, w.name, w.cols, w.rows)}
+	}
+	s.Mix(infos)
+	for i := range list {
+		list[i].typ = infos[i].Type
+	}
+	return list
+}
+
 // classifier adds the head of a cross-encoder.
 func (l *list) classifier(dense func(l *list)) {
 	if dense != nil {

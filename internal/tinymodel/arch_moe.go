@@ -80,7 +80,7 @@ func (l *list) experts(prefix string, biases bool) {
 		name       string
 		rows, cols int
 	}{{"ffn_gate_exps", l.FF, l.Dim}, {"ffn_up_exps", l.FF, l.Dim}, {"ffn_down_exps", l.Dim, l.FF}} {
-		l.matrix(prefix+m.name+".weight", l.Experts*m.rows, m.cols)
+		l.all = append(l.all, weights{prefix + m.name + ".weight", *l.Expert, l.Experts * m.rows, m.cols, 0, l.Gain / math.Sqrt(float64(m.cols))})
 		if biases {
 			l.all = append(l.all, weights{prefix + m.name + ".bias", npu.F32, l.Experts, m.rows, 0, 0.5})
 		}

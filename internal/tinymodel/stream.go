@@ -22,7 +22,7 @@ const pieceBytes = 1 << 20
 func Stream(w io.Writer, s Spec, progress func(done, total int64) error) error {
 	s = s.withDefaults()
 	meta, vocab := s.meta()
-	list := s.weights(vocab)
+	list := s.mixed(meta, vocab)
 	infos, done, total := make([]gguf.TensorInfo, len(list)), int64(0), int64(0)
 	for i, t := range list {
 		infos[i] = gguf.TensorInfo{Name: t.name, Type: t.typ, Shape: gguf.Shape(meta, t.name, t.cols, t.rows)}

@@ -21,6 +21,7 @@ type Spec struct {
 	Arch     string     // one of Architectures [llama]
 	Type     npu.DType  // of all matrices [F32, which is 0]
 	Embed    *npu.DType // of the embedding, which is also the output matrix unless Untied [Type]
+	Expert   *npu.DType // of the matrices of experts, in architectures that have them [Type]
 	Layers   int        // [2]
 	Dim      int        // [64]
 	Heads    int        // [4]
@@ -38,11 +39,12 @@ type Spec struct {
 	Untied   bool       // a separate output matrix
 	Bias     bool       // q, k and v biases; qwen2 always has them
 	Seed     uint64
-	Gain     float64  // of the random matrices; a larger one makes distributions less uniform [1]
-	Words    []string // tokens besides the 256 bytes, of ASCII letters
-	Template string   // chat template
-	Unigrams bool     // a vocabulary of SentencePiece's unigrams, instead of bytes; see Unigram
-	Labels   []string // of a classification head, which makes an encoder a cross-encoder; none for no head
+	Gain     float64                         // of the random matrices; a larger one makes distributions less uniform [1]
+	Words    []string                        // tokens besides the 256 bytes, of ASCII letters
+	Template string                          // chat template
+	Unigrams bool                            // a vocabulary of SentencePiece's unigrams, instead of bytes; see Unigram
+	Mix      func(tensors []gguf.TensorInfo) // sets the types of tensors, of which Type and the like are the first choice; nil for none
+	Labels   []string                        // of a classification head, which makes an encoder a cross-encoder; none for no head
 }
 
 // EOS returns the id of the end-of-text token, the first after the 256 bytes and the words. The vocabulary is byte-level
@@ -79,6 +81,9 @@ func (s Spec) withDefaults() Spec {
 	if s.Embed == nil {
 		s.Embed = &s.Type
 	}
+	if s.Expert == nil {
+		s.Expert = &s.Type
+	}
 	if s.Gain == 0 {
 		s.Gain = 1
 	}
@@ -101,7 +106,7 @@ func Parts(s Spec) ([]gguf.KV, []npu.Tensor) {
 	meta, vocab := s.meta()
 	r := rand.New(rand.NewPCG(s.Seed, 0x7a))
 	var tensors []npu.Tensor
-	for _, w := range s.weights(vocab) {
+	for _, w := range s.mixed(meta, vocab) {
 		tensors = append(tensors, random(r, w))
 	}
 	return meta, tensors

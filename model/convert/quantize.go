@@ -63,59 +63,104 @@ func ParseScheme(name string) (Scheme, error) {
 // floats reports whether the scheme stores unquantised numbers.
 func (s Scheme) floats() bool { return s.matrix.BlockSize() == 1 }
 
-// choose sets the output type of every tensor. It chooses as llama.cpp does without an importance matrix, except for rows
-// that do not fit a block and for 70B models, whose attention values llama.cpp stores as Q5_K or better:
+// Choose sets the types of a model's tensors as llama.cpp's quantiser does without an importance matrix, except for mixtures of
+// eight experts and 70B models, some of whose matrices it gives more bits:
 //
 //   - vectors (norms, biases, frequency factors), the scores of experts and short convolutions become F32; MXFP4 stays; learned positions keep their type, or become F16 if quantised;
 //   - the output matrix, or the embedding if it serves as both, becomes Q6_K in quantised schemes other than Q8_0;
-//   - the _M schemes store attn_v and ffn_down as Q6_K in the first and last eighth of the layers and in every third
-//     layer between;
+//   - the _M schemes store ffn_down, and attn_v or what it is fused into, as Q6_K in the first and last eighth of the layers and
+//     in every third layer between; layers without attention do not count for attn_v;
 //   - Q4_K_S stores attn_v as Q5_K in the first four layers, and ffn_down in the first eighth of the layers;
-//   - a matrix whose rows are not whole blocks of its type becomes Q8_0, or F16 if they are not blocks of 32 either
-//     (llama.cpp uses Q5_0 and Q5_1, which this package does not write).
-func (s Scheme) choose(tensors []tensor) {
-	layers, tied := 0, true
+//   - a matrix whose rows are not whole blocks of 256 becomes Q5_0 instead of Q4_K, Q5_1 instead of Q5_K and Q8_0 instead of Q6_K,
+//     or F16 if they are not blocks of 32 either.
+func (s Scheme) Choose(tensors []gguf.TensorInfo) {
+	layers, attend, tied := 0, 0, true
 	for _, t := range tensors {
-		if layer, _, ok := layerOf(t.name); ok {
+		layer, part, ok := layerOf(t.Name)
+		if ok {
 			layers = max(layers, layer+1)
 		}
-		tied = tied && t.name != "output.weight"
+		if ok && holdsValues(part) {
+			attend++
+		}
+		tied = tied && t.Name != "output.weight"
 	}
+	attends := 0
 	for i := range tensors {
 		t := &tensors[i]
-		layer, part, inLayer := layerOf(t.name)
-		t.to = s.matrix
+		layer, part, inLayer := layerOf(t.Name)
+		if s.keeps(t, part) {
+			continue
+		}
+		t.Type = s.matrix
 		switch {
-		case t.typ == npu.MXFP4: // what its makers trained
-			t.to = t.typ
-			continue
-		case len(t.shape) == 1 || part == "ffn_gate_inp.weight" || part == "shortconv.conv.weight" || strings.HasSuffix(t.name, ".bias") || strings.HasSuffix(t.name, "norm.weight"):
-			t.to = npu.F32
-			continue
-		case t.name == "position_embd.weight":
-			t.to = npu.F16
-			if t.typ.BlockSize() == 1 {
-				t.to = t.typ
-			}
-			continue
 		case s.floats():
 			continue
-		case t.name == "output.weight", t.name == "token_embd.weight" && tied:
+		case t.Name == "output.weight", t.Name == "token_embd.weight" && tied:
 			if s.matrix != npu.Q8_0 {
-				t.to = npu.Q6_K
+				t.Type = npu.Q6_K
 			}
-		case s.mix == medium && inLayer && (part == "attn_v.weight" || part == "ffn_down.weight") &&
-			(layer < layers/8 || layer >= 7*layers/8 || (layer-layers/8)%3 == 2):
-			t.to = npu.Q6_K
-		case s.mix == small && inLayer && (part == "attn_v.weight" && layer < 4 || part == "ffn_down.weight" && layer < layers/8):
-			t.to = npu.Q5_K
+		case inLayer && holdsValues(part):
+			t.Type = s.more(attends, attend, attends < 4)
+			attends++
+		case inLayer && strings.HasPrefix(part, "ffn_down"):
+			t.Type = s.more(layer, layers, layer < layers/8)
 		}
-		if t.cols()%t.to.BlockSize() != 0 {
-			t.to = npu.Q8_0
+		if cols := int(t.Shape[0]); cols%t.Type.BlockSize() != 0 {
+			small, ok := smaller[t.Type]
+			if t.Type = npu.F16; ok && cols%small.BlockSize() == 0 {
+				t.Type = small
+			}
 		}
-		if t.cols()%t.to.BlockSize() != 0 {
-			t.to = npu.F16
+	}
+}
+
+// holdsValues reports whether a tensor computes the values of attention, alone or with queries and keys.
+func holdsValues(part string) bool { return part == "attn_v.weight" || part == "attn_qkv.weight" }
+
+// smaller are the types with blocks of 32 for rows that are not whole blocks of 256.
+var smaller = map[npu.DType]npu.DType{npu.Q4_K: npu.Q5_0, npu.Q5_K: npu.Q5_1, npu.Q6_K: npu.Q8_0}
+
+// keeps sets the type of a tensor that is no matrix of weights and reports whether it is one.
+func (s Scheme) keeps(t *gguf.TensorInfo, part string) bool {
+	switch {
+	case t.Type == npu.MXFP4: // what its makers trained
+	case len(t.Shape) == 1 || part == "ffn_gate_inp.weight" || part == "shortconv.conv.weight" || strings.HasSuffix(t.Name, ".bias") || strings.HasSuffix(t.Name, "norm.weight"):
+		t.Type = npu.F32
+	case t.Name == "position_embd.weight":
+		if t.Type.BlockSize() > 1 {
+			t.Type = npu.F16
 		}
+	default:
+		return false
+	}
+	return true
+}
+
+// more returns the type of matrix i of n that the mixes may give more bits; first says whether it is one of the first.
+func (s Scheme) more(i, n int, first bool) npu.DType {
+	switch {
+	case s.mix == medium && (i < n/8 || i >= 7*n/8 || (i-n/8)%3 == 2):
+		return npu.Q6_K
+	case s.mix == small && first:
+		return npu.Q5_K
+	}
+	return s.matrix
+}
+
+// choose sets the output type of every tensor: that of Choose, or Q8_0 for types that this package does not write.
+func (s Scheme) choose(tensors []tensor) {
+	infos := make([]gguf.TensorInfo, len(tensors))
+	for i, t := range tensors {
+		infos[i] = gguf.TensorInfo{Name: t.name, Type: t.typ, Shape: t.shape}
+	}
+	s.Choose(infos)
+	for i := range tensors {
+		to := infos[i].Type
+		if to == npu.Q5_0 || to == npu.Q5_1 {
+			to = npu.Q8_0
+		}
+		tensors[i].to = to
 	}
 }
 

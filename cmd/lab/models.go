@@ -30,7 +30,7 @@ type modelsCmd struct {
 // modelsRandom makes models with random weights, whose speed and memory are those of a real model.
 type modelsRandom struct {
 	Out       string `arg:"" help:"File to write; it must not exist." placeholder:"OUT.gguf"`
-	Like      string `help:"Shape of a published model: qwen2.5-0.5b, qwen2.5-1.5b, qwen3-0.6b, qwen3-1.7b, qwen3-30b-a3b, llama3.2-1b, llama3.1-8b, gemma-2b, gemma2-2b, gemma3-1b, phi4-mini, smollm3-3b, olmo2-1b, olmoe-1b-7b, granite3.3-2b, granite3.1-1b-a400m, ministral3-3b, lfm2-1.2b, gpt-oss-20b, llada-8b or dream-7b." default:"qwen2.5-0.5b"`
+	Like      string `help:"Shape: qwen2.5-0.5b, qwen2.5-1.5b, qwen3-0.6b, qwen3-1.7b, qwen3-30b-a3b, llama3.2-1b, llama3.1-8b, gemma-2b, gemma2-2b, gemma3-1b, phi4-mini, smollm3-3b, olmo2-1b, olmoe-1b-7b, granite3.3-2b, granite3.1-1b-a400m, ministral3-3b, lfm2-1.2b, gpt-oss-20b, llada-8b or dream-7b." default:"qwen2.5-0.5b"`
 	Arch      string `help:"Architecture, such as qwen2 or gemma3. Default: that of the shape." placeholder:"NAME"`
 	Layers    int    `help:"Layers; 0 for those of the shape." default:"0"`
 	Type      string `help:"Type of the matrices: f32, f16, bf16, q8_0, q4_0, q4_1, q5_0, q5_1, q2_k, q3_k, q4_k, q5_k, q6_k, iq4_nl, iq4_xs or mxfp4; or a mix of them, as llama.cpp's quantiser makes it: q4_k_s, q4_k_m, q5_k_s or q5_k_m." default:"q4_0"`

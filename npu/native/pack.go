@@ -17,7 +17,7 @@ import (
 //	if the type has them, their minima, as the scales: [16]
 //	their integers: [words of 4 bytes × 16]
 //
-// So a group is read in one stream. A processor reads two streams, of scales and of integers, at two thirds of the speed.
+// So a group is read in one stream. Two streams, of scales and of integers, take up to 1.4 times as long.
 //
 // The words of a block are those of the file format, in Q5_0 and Q5_1 with the fifth bits in other places. Packing only reorders the
 // data, so apart from padding a packed matrix is as large as in the file (of MXFP4 by a byte a block larger). It is a copy, so the

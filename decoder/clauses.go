@@ -6,22 +6,18 @@ import (
 )
 
 // Division is the version of the rules by which Clauses divides questions. Two sides that divide differently cannot answer together.
-const Division = 1
+const Division = 2
 
 // Clauses returns the parts of a request's question, each as a question that can be asked alone: "of Ben?" after "what is
 // the phone number of Anna" becomes "what is the phone number of Ben?". A follow-up takes what it leaves out from the
 // question before it. There is at least one clause and at most maxClauses.
 func Clauses(req Request) []string {
 	asked := shareTail(askedParts(req.Question))
-	before := ""
-	if earlier := strings.TrimSpace(strings.TrimSuffix(req.topic(), strings.TrimSpace(req.Question))); earlier != "" {
-		last := askedParts(earlier)
-		before = last[len(last)-1]
-	}
+	before, person := req.before()
 	var out []string
 	for i, c := range asked {
-		c = completed(before, c)
-		before = c
+		c = completedFor(before, person, c)
+		before, person = c, ""
 		if d := divided(c); len(out)+len(d)+len(asked)-i-1 <= maxClauses {
 			out = append(out, d...)
 		} else {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"tandem"
@@ -92,16 +91,14 @@ const (
 	MaxHistory  = transport.MaxHistory
 )
 
-// Search returns the query for passages: the question on one line. For a follow-up, the line of the question before it
-// comes first, because a follow-up leaves out what that one named.
+// Search returns the query for passages: the question on one line. In a conversation the line of the question before it comes first,
+// because a follow-up leaves out what that one named; both are completed as far as they can be.
 func (q Question) Search() string {
-	now := strings.Join(strings.Fields(q.Text), " ")
-	for i := len(q.History) - 1; i >= 0; i-- {
-		if q.History[i].Role == "user" {
-			return strings.Join(strings.Fields(q.History[i].Content), " ") + "\n" + now
-		}
+	before, now := decoder.Request{Question: q.Text, History: q.History}.FollowUp()
+	if before == "" {
+		return now
 	}
-	return now
+	return before + "\n" + now
 }
 
 // Source is the title of a document that took part in an answer.

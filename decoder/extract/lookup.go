@@ -19,6 +19,9 @@ type tableRow struct {
 
 // named returns what the question says where to find: a cell, what a code stands for, or a date behind a name.
 func (p passage) named(question string, w wants) (from, to int, ok bool) {
+	if strings.Contains(strings.TrimRight(question, "? "), "?") { // a follow-up with the question before it
+		return 0, 0, false
+	}
 	if from, to, ok = p.looked(question); ok {
 		return from, to, true
 	}

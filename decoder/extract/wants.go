@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"tandem/decoder"
 	"tandem/model/span"
@@ -15,6 +16,7 @@ type wants struct {
 	words     []string // of the question
 	time      bool     // it is a time
 	number    bool     // it has a number
+	person    bool     // it is somebody
 	counted   []string // what is counted: "how many red boats"
 	condition []string // the words after "if"
 	to, from  string   // where a journey ends and begins
@@ -26,6 +28,7 @@ type wants struct {
 var (
 	asksTime   = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:(?:at|on|by|from|until|till|since|in|for) )?(?:when\b|what (?:time|date|day|year|month)\b|which (?:date|day|year|month|weekday)\b|(?:until|since|by) when\b)`)
 	asksNumber = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:(?:at|by|for|to|with|up to|after|in) )?how (?:many|much|long|far|old|tall|high|big|large|deep|wide|heavy|loud|bright|thick|fast)\b`)
+	asksPerson = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:(?:to|by|from|with|for) )?(?:who|whom|whose)\b`)
 	counts     = regexp.MustCompile(`(?i)\bhow many ((?:[\pL'’-]+ ?){1,3})`)
 	conditions = regexp.MustCompile(`(?i)(?:^|[ ,(])(?:if|wenn|falls|si) ([^,;.?!]*)`)
 	goesTo     = regexp.MustCompile(`\bto (\p{Lu}[\pL'’-]+)`)
@@ -47,7 +50,7 @@ var (
 // wantsOf reads a question in English.
 func wantsOf(question string) wants {
 	w := wants{
-		question: question, words: decoder.ContentWords(question), time: asksTime.MatchString(question), number: asksNumber.MatchString(question),
+		question: question, words: decoder.ContentWords(question), time: asksTime.MatchString(question), number: asksNumber.MatchString(question), person: asksPerson.MatchString(question),
 		choice: strings.Contains(strings.ToLower(question), " or "), bare: formOf(question) == value, yesNo: formOf(question) == sentence,
 	}
 	if m := counts.FindStringSubmatch(question); m != nil {
@@ -89,12 +92,15 @@ const (
 )
 
 // misfit returns what speaks against a span, and whether its sentence, with the heading above it, cannot answer: it has
-// nothing of the wanted kind, or the journey the other way round.
+// nothing of the wanted kind, nobody but a number, or the journey the other way round.
 func (w wants) misfit(p passage, s span.Span) (against float64, lacks bool) {
 	begin, end := p.sentence(s.Begin, s.End)
 	text := p.text[begin:end]
 	dated := strings.ContainsAny(p.above(begin), "0123456789")
 	if w.time && !dated && !aTime.MatchString(text) || w.number && !dated && !aNumber.MatchString(text) {
+		against, lacks = against+wrongKind, true
+	}
+	if w.person && w.bare && !strings.ContainsFunc(p.text[s.Begin:s.End], unicode.IsLetter) {
 		against, lacks = against+wrongKind, true
 	}
 	if said := decoder.ContentWords(p.text[s.Begin:s.End]); w.bare && !w.choice && len(said) > 0 && decoder.SharedWords(said, w.words) == len(said) {

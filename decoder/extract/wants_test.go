@@ -28,6 +28,8 @@ func TestMisfit(t *testing.T) {
 		{"Boat 7: Vaasa – Umeå, 9:00", "9:00", "When does the boat to Umeå sail?", 0, false},
 		{"Boat 7: Vaasa – Umeå, 9:00", "9:00", "When does the boat from Umeå sail?", wrongPart, true},
 		{"Boat 7: Vaasa – Umeå – Vaasa, 9:00", "9:00", "When does the boat to Vaasa sail?", 0, false},
+		{"The prize went to number 14.", "14", "Who got the prize?", wrongKind, true},
+		{"The prize went to number 14.", "number 14", "Who got the prize?", 0, false},
 		{"The guide likes tea.", "tea", "Does the guide like tea?", 0, false},
 		{"The guide likes tea.", "tea", "What tea does the guide like?", echoed, false},
 		{"The guide likes tea.", "tea", "What does the guide like, tea or coffee?", 0, false},

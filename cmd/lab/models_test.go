@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"os"
@@ -125,6 +126,15 @@ func TestModelsTableIsOfToday(t *testing.T) {
 	}
 	if b, err = os.ReadFile("../../docs/benchmarks.md"); err != nil || !strings.Contains(string(b), depthHead) || !strings.Contains(string(b), depthTail) {
 		t.Errorf("docs/benchmarks.md has not what lab models depth prints: %v", err)
+	}
+	if !strings.Contains(string(b), realHead) {
+		t.Error("docs/benchmarks.md has not what lab models speed prints")
+	}
+	for name, s := range shapes {
+		line := fmt.Sprintf("\n| `%s` | %s | %d of %d | ", s.Arch, name, min(s.measured, s.Layers), s.Layers)
+		if s.measured > 0 && !strings.Contains(string(b), line) {
+			t.Errorf("docs/benchmarks.md has no line for %s: lab models speed %s", name, name)
+		}
 	}
 }
 

@@ -69,7 +69,7 @@ changes which expert a row goes through, its logits change by tenths.
 `
 
 const speedHead = `
-The speed of each type in a model of the architecture ` + "`llama`" + `, as in the first table; [benchmarks.md](benchmarks.md) has the shapes of real ones.
+The speed of each type in a model of the architecture ` + "`llama`" + `, as in the first table; [benchmarks.md](benchmarks.md) has models of real shapes.
 
 | type | speed | speed, AVX2 |
 |---|---|---|

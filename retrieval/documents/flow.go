@@ -175,6 +175,9 @@ func (f *flow) endTable() {
 		return
 	}
 	t.texts()
+	if t.heads == 0 {
+		t.heads = t.guessHeads()
+	}
 	rows, head := t.joinHeads(t.heads)
 	if t.heads == 0 {
 		head = guessHead

@@ -58,6 +58,9 @@ func (p *page) table(table *html.Node) {
 			sides = sides || names > 0 && names < cells
 		}
 	}
+	if heads == 0 && !sides {
+		heads = g.guessHeads()
+	}
 	rows, head := g.joinHeads(heads)
 	if heads == 0 && !sides {
 		head = guessHead

@@ -204,6 +204,9 @@ func (m *mailReader) body(kind string, params map[string]string, data []byte) (o
 		if out.text, err = htmlDocument([]byte(text)); err != nil {
 			return out, err
 		}
+		if endsQuoted(text) {
+			markQuotations(&out.text, m.level)
+		}
 	default:
 		if strings.EqualFold(params["format"], "flowed") {
 			text = unflow(text, strings.EqualFold(params["delsp"], "yes"))

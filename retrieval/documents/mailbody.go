@@ -1,6 +1,7 @@
 package documents
 
 import (
+	"html"
 	"regexp"
 	"strings"
 	"unicode"
@@ -22,7 +23,7 @@ type mailPart struct {
 func mailBody(lines []string, level int) Document {
 	parts := divideMail(lines)
 	own := len(parts) // from here on nothing but quotation follows
-	for own > 0 && (parts[own-1].depth > 0 || parts[own-1].signature || !hasText(parts[own-1].lines)) {
+	for own > 0 && (parts[own-1].depth > 0 || parts[own-1].signature || parts[own-1].heading != "" || !hasText(parts[own-1].lines)) {
 		own--
 	}
 	var doc Document
@@ -133,6 +134,33 @@ func introduces(lines []string) (heading string, rest []string) {
 func isIntroduction(text string) bool {
 	first, _ := utf8.DecodeRuneInString(text)
 	return !unicode.IsLower(first) && first != '<' && strings.HasSuffix(text, ":") && strings.ContainsAny(text, "0123456789@") && english.CountWords(text) <= MaxHeading
+}
+
+// wrote is what a mail program says of the writer of a mail that it quotes.
+var wrote = regexp.MustCompile(`(?i)(^|\PL)(wrote|schrieb|écrit|escribió|scrisse|schreef)(\PL|$)`)
+
+var tag = regexp.MustCompile(`<[^>]*>`)
+
+// endsQuoted reports whether a mail in HTML ends with what it quotes, but for a signature.
+func endsQuoted(text string) bool {
+	at := strings.LastIndex(strings.ToLower(text), "</blockquote>")
+	if at < 0 || at > len(text) {
+		return false
+	}
+	rest := strings.TrimSpace(html.UnescapeString(tag.ReplaceAllString(text[at:], " ")))
+	return rest == "" || strings.HasPrefix(rest, "--")
+}
+
+// markQuotations makes headings of the lines that introduce quotations in a mail that is written in HTML. level is the level of the
+// mail's own heading.
+func markQuotations(doc *Document, level int) {
+	depth := level
+	for i, b := range doc.Blocks {
+		if b.Kind != Heading && i+1 < len(doc.Blocks) && isIntroduction(b.Text) && wrote.MatchString(b.Text) {
+			depth = min(depth+1, LowestLevel)
+			doc.Blocks[i] = Block{Heading, uint8(depth), strings.TrimSuffix(b.Text, ":")}
+		}
+	}
 }
 
 // unflow joins the lines of a text in the "flowed" format (RFC 3676): a space at the end says that the line goes on. If

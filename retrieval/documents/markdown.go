@@ -33,6 +33,16 @@ func parseMarkdown(_ context.Context, data []byte) (Document, error) {
 			i += n - 1
 			continue
 		}
+		if text, n := defined(lines[i:]); n > 0 && len(m.para) == 0 {
+			m.doc.Add(Line, text)
+			i += n - 1
+			continue
+		}
+		if n, rows, head := columns(lines[i:]); n > 2 && len(m.para) == 0 {
+			m.doc.addTable(rows, head)
+			i += n - 1
+			continue
+		}
 		if text, ok := boldLine(lines, i); ok && len(m.para) == 0 {
 			m.heading(LowestLevel, text)
 			continue
@@ -55,6 +65,32 @@ func parseMarkdown(_ context.Context, data []byte) (Document, error) {
 	m.doc.demoteTitle(false)
 	m.doc.Blocks = append(m.front, m.doc.Blocks...)
 	return m.doc, nil
+}
+
+// meaning is a line that says what the term above it means: ":   A fruit".
+var meaning = regexp.MustCompile(`^ {0,3}: +(\S.*)$`)
+
+// defined returns the term at the start of lines with what it means, and how many lines that takes; 0 if there is none.
+func defined(lines []string) (text string, n int) {
+	term := strings.TrimSpace(lines[0])
+	if term == "" || isItem(term) || strings.HasPrefix(term, "#") || strings.HasPrefix(term, "|") || english.CountWords(term) > maxLabel {
+		return "", 0
+	}
+	var parts []string
+	for n = 1; n < len(lines); n++ {
+		line := strings.TrimSpace(lines[n])
+		if m := meaning.FindStringSubmatch(lines[n]); m != nil {
+			parts = append(parts, plain(strings.TrimSpace(m[1])))
+		} else if line != "" && len(parts) > 0 && strings.HasPrefix(lines[n], "  ") {
+			parts[len(parts)-1] += " " + plain(line)
+		} else if line != "" || n+1 == len(lines) || !meaning.MatchString(lines[n+1]) {
+			break
+		}
+	}
+	if len(parts) == 0 {
+		return "", 0
+	}
+	return strings.TrimSuffix(plain(term), ":") + ": " + strings.Join(parts, "; "), n
 }
 
 // definition is a line that says where links lead to: "[label]: https://…".
@@ -325,6 +361,14 @@ func isUnderline(line string) bool {
 // tableAt returns the table at the start of lines, and how many lines it takes; 0 if there is none. The rule below its
 // first line makes a table; a line that begins with a bar is one, too.
 func tableAt(lines []string) (n int, rows [][]string, head headed) {
+	if n, rows, head = boxedTable(lines); n > 0 {
+		for _, row := range rows {
+			for c := range row {
+				row[c] = plain(row[c])
+			}
+		}
+		return n, rows, head
+	}
 	barred := strings.HasPrefix(strings.TrimSpace(lines[0]), "|")
 	ruled := len(lines) > 1 && strings.Contains(lines[0], "|") && strings.Contains(lines[1], "|") && isTableRule(strings.TrimSpace(lines[1]))
 	if !barred && !ruled {

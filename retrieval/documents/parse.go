@@ -135,6 +135,9 @@ func finish(doc Document, name string) Document {
 	if doc.Title = english.Shorten(doc.Title, MaxTitle); doc.Title == "" {
 		doc.Title = titleFrom(name)
 	}
+	if from := doc.sender(); from != "" && !strings.Contains(strings.ToLower(doc.Title), strings.ToLower(from)) {
+		doc.Title += ", from " + from // all passages carry it
+	}
 	if len(doc.Blocks) > 0 && doc.Blocks[0].Kind == Heading && strings.EqualFold(doc.Blocks[0].Text, doc.Title) {
 		doc.Blocks = doc.Blocks[1:] // every passage carries the title anyway
 	}

@@ -71,7 +71,7 @@ func trimTable(rows [][]string) (out [][]string, filled []bool) {
 	filled = make([]bool, len(rows))
 	for i, row := range rows {
 		for c, cell := range row {
-			if row[c] = english.Collapse(cell); row[c] == "" {
+			if row[c] = barred.ReplaceAllString(english.Collapse(cell), "|"); row[c] == "" {
 				continue
 			}
 			for len(used) <= c {
@@ -129,6 +129,9 @@ func hasFigures(rows [][]string, column int) bool {
 	}
 	return figures > others
 }
+
+// barred is a bar within a cell. Without a blank before it, it does not end the cell.
+var barred = regexp.MustCompile(` *\| *`)
 
 // addWide appends a table with many columns: for each row lines of "column: value", which begin with the row's first cell.
 func (d *Document) addWide(rows [][]string, head headed) {
@@ -282,6 +285,23 @@ func (g *grid) joinHeads(heads int) ([][]string, headed) {
 	return append([][]string{joined}, g.rows[heads:]...), hasHead
 }
 
+// guessHeads returns how many of the first rows name columns where nothing marks them: two, if names in the first stand above
+// several columns, or reach down, and both rows have no figures.
+func (g *grid) guessHeads() int {
+	if len(g.rows) < 3 || len(g.wide[0]) == 0 || !slices.Contains(g.wide[0], true) {
+		return 0
+	}
+	for _, row := range g.rows[:2] {
+		if slices.ContainsFunc(row, func(cell string) bool { return isFigure(cell) || english.CountWords(cell) > 8 }) {
+			return 0
+		}
+	}
+	if !slices.ContainsFunc(g.rows[2], isFigure) {
+		return 0
+	}
+	return 2
+}
+
 // repeated returns the text to write again for a merged cell: none if it is long, or if the table has repeated much.
 func (g *grid) repeated(text string) string {
 	if len(text) > maxRepeat || g.added+len(text) > 8*g.own+512 {
@@ -297,6 +317,9 @@ var gap = regexp.MustCompile(` *\t[ \t]*| {2,}`)
 // textTable returns the table at the start of lines of plain text, and how many lines it takes: at least two, divided by bars
 // or semicolons in the same number, or into columns by tabs or spaces. It returns 0 if there is none.
 func textTable(lines []string) (n int, rows [][]string, head headed) {
+	if n, rows, head = boxedTable(lines); n > 0 {
+		return n, rows, head
+	}
 	for _, sep := range []string{"|", ";"} {
 		if n, rows, head = separated(lines, sep); n > 0 {
 			return n, rows, head
@@ -337,6 +360,53 @@ func separated(lines []string, sep string) (n int, rows [][]string, head headed)
 	return n, rows, head
 }
 
+// boxEdge is the line above, below or between the rows of a boxed table.
+var boxEdge = regexp.MustCompile(`^\+([-=:]+\+)+$`)
+
+// boxedTable returns the table at the start of lines whose rows stand between lines such as "+----+----+". Cells may have several
+// lines. If only the names of the columns and all the rest are divided, as in the output of a database, each line of the rest
+// is a row.
+func boxedTable(lines []string) (n int, rows [][]string, head headed) {
+	var parts [][][]string // lines of cells between edges
+	for ; n < len(lines); n++ {
+		line := strings.TrimSpace(lines[n])
+		if boxEdge.MatchString(line) {
+			if strings.Contains(line, "=") && len(parts) == 1 { // below the first row
+				head = hasHead
+			}
+			parts = append(parts, nil)
+			continue
+		}
+		if len(parts) == 0 || !strings.HasPrefix(line, "|") || !strings.HasSuffix(line, "|") || len(line) < 2 {
+			break
+		}
+		last := &parts[len(parts)-1]
+		*last = append(*last, strings.Split(line[1:len(line)-1], "|"))
+	}
+	if len(parts) < 3 || len(parts[0]) == 0 {
+		return 0, nil, noHead
+	}
+	if parts = parts[:len(parts)-1]; head == noHead {
+		head = guessHead
+	}
+	if len(parts) == 2 && len(parts[0]) == 1 && !slices.ContainsFunc(parts[1], func(cells []string) bool { return strings.TrimSpace(cells[0]) == "" }) {
+		return n, append(parts[0], parts[1]...), hasHead
+	}
+	for _, part := range parts {
+		var row []string
+		for _, cells := range part {
+			for c, cell := range cells {
+				if c == len(row) {
+					row = append(row, "")
+				}
+				row[c] += " " + cell
+			}
+		}
+		rows = append(rows, row)
+	}
+	return n, rows, head
+}
+
 // isTableRule reports whether a line draws a rule through a table.
 func isTableRule(line string) bool {
 	return strings.Contains(line, "--") && strings.Trim(line, "-|+:= ") == "" || len(line) >= 3 && strings.Trim(line, "= ") == ""
@@ -346,6 +416,7 @@ func isTableRule(line string) bool {
 func columns(lines []string) (n int, rows [][]string, head headed) {
 	head = guessHead
 	var above aligned
+	full := 0 // rows with a first cell
 	for n < len(lines) {
 		if trimmed := strings.TrimSpace(lines[n]); n > 0 && isTableRule(trimmed) {
 			if n == 1 {
@@ -354,23 +425,85 @@ func columns(lines []string) (n int, rows [][]string, head headed) {
 			n++
 			continue
 		}
+		if cells := above.below(lines[n]); n > 0 && cells != nil {
+			last := rows[len(rows)-1]
+			switch goes, filled := goOn(cells); {
+			case goes:
+				for c, cell := range cells {
+					last[c] += " " + cell
+				}
+			case filled > 1:
+				rows = append(rows, cells)
+			default: // a line below the table
+				return finished(n, rows, head, full)
+			}
+			n++
+			continue
+		}
 		row := align(lines[n])
 		if len(row.cells) < 2 || n > 0 && !row.under(above) {
 			break
 		}
-		rows, above = append(rows, row.cells), row
+		rows, above = append(rows, slices.Clone(row.cells)), row
+		full++
 		n++
 	}
-	if len(rows) < 2 {
+	return finished(n, rows, head, full)
+}
+
+// finished returns a table of n lines, or none if fewer than two of its rows have a first cell.
+func finished(n int, rows [][]string, head headed, full int) (int, [][]string, headed) {
+	if full < 2 {
 		return 0, nil, noHead
 	}
 	return n, rows, head
 }
 
+// below returns the cells of a line without a first cell, or with only some text below the first, in the columns of the row above.
+// It returns nil if the line has other cells.
+func (a aligned) below(line string) []string {
+	text := strings.TrimLeft(line, " ")
+	indent := len(line) - len(text)
+	if len(a.begins) < 2 || indent <= a.begins[0] || text == "" || a.tab || isItem(text) || strings.Contains(text, "\t") {
+		return nil
+	}
+	cells, last := make([]string, len(a.begins)), -1
+	for from := 0; from < len(text); {
+		end, next := len(text), len(text)
+		if at := gap.FindStringIndex(text[from:]); at != nil {
+			end, next = from+at[0], from+at[1]
+		}
+		begin := indent + utf8.RuneCountInString(text[:from])
+		c := slices.IndexFunc(a.begins, func(at int) bool { return max(at-begin, begin-at) < 2 })
+		if from == 0 && next == len(text) && begin < a.begins[0]+5 && len(a.begins) > 2 { // below the first cell, indented
+			c = 0
+		}
+		if c <= last {
+			return nil
+		}
+		cells[c], last, from = text[from:end], c, next
+	}
+	return cells
+}
+
+// goOn reports whether all cells of a line go on with those of the row above, as they begin in lower case or with a bracket, and
+// how many cells have text.
+func goOn(cells []string) (goes bool, filled int) {
+	goes = true
+	for _, cell := range cells {
+		if cell != "" {
+			filled++
+			goes = goes && (beginsLower(cell) || strings.HasPrefix(cell, "("))
+		}
+	}
+	return goes, filled
+}
+
 // aligned is a line of text in columns.
 type aligned struct {
 	cells      []string
-	begin, end int // where the second cell begins and ends, in characters
+	begins     []int // where the cells begin, in characters
+	begin, end int   // where the second cell begins and ends
 	tab        bool
 }
 
@@ -385,7 +518,9 @@ func align(line string) aligned {
 	}
 	var a aligned
 	from := 0
+	a.begins = []int{indented}
 	for _, g := range at {
+		a.begins = append(a.begins, indented+utf8.RuneCountInString(line[:g[1]]))
 		if cell := line[from:g[0]]; strings.ContainsAny(cell[len(cell)-1:], ".!?") && english.CountWords(cell) > 3 {
 			return aligned{}
 		}

@@ -66,7 +66,16 @@ func TestTableShapes(t *testing.T) {
 		{"a.html", "<table><tr><td><h2>Left</h2><p>One.<td><p>Two.</table>", "# Left\np One.\np Two."},
 		{"a.txt", "Monday       closed\nTuesday      9:40 - 17:20\n\nText  with two  spaces.\n", "l Monday: closed\nl Tuesday: 9:40 - 17:20\np Text with two spaces."},
 		{"a.txt", "One sentence ends here.  Two spaces follow.\nAnother one ends here.  And two again.\n", "p One sentence ends here. Two spaces follow.\np Another one ends here. And two again."},
-		{"a.md", "| a \\| b | `c` |\n|---|---|\n| 1 | 2 |\n", "h a | b | c\nr 1 | 2"},
+		{"a.txt", "Boat           Seats  Hour   Day\n                      (EUR)  (EUR)\nRowing boat    4      12     55\nCanoe, with    2      9      38\n  paddles\nBoard          1      10     40\n",
+			"h Boat | Seats | Hour (EUR) | Day (EUR)\nr Rowing boat | 4 | 12 | 55\nr Canoe, with paddles | 2 | 9 | 38\nr Board | 1 | 10 | 40"},
+		{"a.txt", "Monday    9:00   yoga for all\n          10:30  pilates\nTuesday   9:00   gymnastics\n                 for beginners\n", "r Monday | 9:00 | yoga for all\nr | 10:30 | pilates\nr Tuesday | 9:00 | gymnastics for beginners"},
+		{"a.txt", "Seehaus\n\n  Deposit:   20 EUR\n             (card or cash)\n  Phone:     08157 555 12\n", "title Seehaus\nl Deposit: 20 EUR (card or cash)\nl Phone: 08157 555 12"},
+		{"a.txt", "+-----+--------+\n| Day | Late   |\n+=====+========+\n| Mon | Sefa,  |\n|     | Malte  |\n+-----+--------+\n| Tue | Jonna  |\n+-----+--------+\n", "h Day | Late\nr Mon | Sefa, Malte\nr Tue | Jonna"},
+		{"a.md", "+----+-------+\n| id | name  |\n+----+-------+\n| 1  | *Ada* |\n| 2  | Bo    |\n+----+-------+\nText.\n", "h id | name\nr 1 | Ada\nr 2 | Bo\np Text."},
+		{"a.md", "Pear\n:   A fruit,\n    from Stade.\n:   A tree.\n\nPlum\n\n:   Another.\n\nText.\n", "l Pear: A fruit, from Stade.; A tree.\nl Plum: Another.\np Text."},
+		{"a.md", "Court     Tenant     Fee\n1         Ana        640\n2         Luc        655\n", "h Court | Tenant | Fee\nr 1 | Ana | 640\nr 2 | Luc | 655"},
+		{"a.html", "<table><tr><td rowspan=2>Animal<td colspan=2>Stay<tr><td>from<td>to<tr><td>Cat<td>1 June 2026<td>15.6.<tr><td>Dog<td>2.6.<td>9.6.</table>", "h Animal | Stay from | Stay to\nr Cat | 1 June 2026 | 15.6.\nr Dog | 2.6. | 9.6."},
+		{"a.md", "| a \\| b | `c` |\n|---|---|\n| 1 | 2 |\n", "h a|b | c\nr 1 | 2"},
 	} {
 		doc, err := Parse(t.Context(), c.name, []byte(c.data))
 		if got := strings.TrimPrefix(show(doc), "title A\n"); err != nil || got != c.want {

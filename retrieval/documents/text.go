@@ -84,11 +84,11 @@ func textDocument(lines []string, titled bool) Document {
 		case isItem(trimmed) && (len(para) == 0 || !binds(para[len(para)-1])): // not "on the" and then "11. December"
 			end()
 			doc.Add(Line, trimmed)
-		case len(doc.Blocks) > 0 && len(para) == 0 && strings.HasPrefix(line, "  ") && doc.Blocks[len(doc.Blocks)-1].Kind == Line &&
+		case len(doc.Blocks) > 0 && len(para) == 0 && strings.HasPrefix(line, "  ") && !isEntry(trimmed) && doc.Blocks[len(doc.Blocks)-1].Kind == Line &&
 			i > 0 && strings.TrimSpace(lines[i-1]) != "":
 			last := len(doc.Blocks) - 1 // the item continues
 			rest[last] = append(rest[last], trimmed)
-		case isLabel(trimmed) && len(para) == 0 && !standsAlone(lines, i):
+		case isLabel(english.Collapse(trimmed)) && len(para) == 0 && !standsAlone(lines, i):
 			doc.Add(Line, trimmed)
 		default:
 			if len(para) > 0 && breaksBefore(para[len(para)-1], trimmed, width) {
@@ -103,6 +103,12 @@ func textDocument(lines []string, titled bool) Document {
 	}
 	doc.demoteTitle(false)
 	return doc
+}
+
+// isEntry reports whether a line is a label whose value stands apart: "Phone:     08157 555 12".
+func isEntry(line string) bool {
+	at := gap.FindStringIndex(line)
+	return at != nil && line[at[0]-1] == ':' && isLabel(english.Collapse(line))
 }
 
 // letterDate returns the line that dates a letter: the only one that is a date, perhaps after a place. Where several are dates, they

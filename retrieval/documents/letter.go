@@ -1,0 +1,48 @@
+package documents
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"tandem/retrieval/internal/english"
+)
+
+// salutation is how a letter begins to speak to its reader.
+var salutation = regexp.MustCompile(`^(Dear|Sehr geehrte[rs]?|Liebe[rs]?|Guten Tag|Chère?s?|Madame|Monsieur|Estimad[oa]s?|Geachte|Beste) ?.{0,60},$`)
+
+// addressee is how the line begins that names a letter's reader.
+var addressee = regexp.MustCompile(`^(Mr|Mrs|Ms|Miss|Dr|Prof|Herrn?|Frau|Familie|Family|Mme|M|Sra?|To|An|An die|An den)\b`)
+
+// Where a letter's salutation and the name of its sender stand.
+const (
+	letterHead  = 24 // blocks before the salutation at most,
+	senderWords = 6  // and words of the name
+)
+
+// sender returns who a letter is from: the line at its start, if others and a salutation follow. It is empty for what is no letter.
+func (d *Document) sender() string {
+	for i, b := range d.Blocks[:min(len(d.Blocks), letterHead)] {
+		if !salutation.MatchString(b.Text) {
+			continue
+		}
+		first := d.Blocks[0]
+		r, _ := utf8.DecodeRuneInString(first.Text)
+		if i < 3 || first.Kind == TableHead || first.Kind == TableRow || !unicode.IsUpper(r) || english.CountWords(first.Text) > senderWords ||
+			strings.ContainsAny(first.Text, "0123456789:@") || addressee.MatchString(first.Text) || shareName(first.Text, b.Text) {
+			return ""
+		}
+		return first.Text
+	}
+	return ""
+}
+
+// shareName reports whether a line has a name that a salutation has, too: it is the reader's.
+func shareName(line, salutation string) bool {
+	names := strings.FieldsFunc(salutation, func(r rune) bool { return !unicode.IsLetter(r) && r != '-' })
+	return slices.ContainsFunc(strings.Fields(line), func(word string) bool {
+		return utf8.RuneCountInString(word) > 2 && slices.Contains(names, word)
+	})
+}

@@ -196,10 +196,16 @@ func (p passage) heading(from, to int) bool {
 	if from < p.body || p.read.Heading(from, to) {
 		return true
 	}
+	if begin := p.lineStart(from); numberedHeading.MatchString(p.text[begin:p.lineEnd(begin)]) {
+		return true
+	}
 	line := p.text[p.body:p.lineEnd(p.body)]
 	return from < p.body+len(line) && strings.Contains(p.text[p.body:], "\n\n") &&
 		len(strings.Fields(line)) <= longestHeading && !strings.ContainsAny(line[len(line)-1:], ".!?;,") && !itemMark.MatchString(line)
 }
+
+// numberedHeading is a line that says what a numbered part is about: "5. How to store the tablets". A step of a list does not begin so.
+var numberedHeading = regexp.MustCompile(`^[ \t]*\d{1,2}[.)][ \t]+(?i:how|what|when|where|why|who|which)\b.*[^.!?;,]$`)
 
 // isItem reports whether the line around an offset is the item of a list.
 func (p passage) isItem(at int) bool { return item.MatchString(p.text[p.lineStart(at):]) }

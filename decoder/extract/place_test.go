@@ -48,11 +48,12 @@ func TestNoAnswerFromHeadings(t *testing.T) {
 		{Title: "Seedbox", Text: "Upgrade from 1.x\nStop the service and run the migration.\n\nOther\nLogs are in the folder logs."},
 		{Title: "Seedbox", Text: "Intro.\n\nUpgrade from 1.x\nStop the service and run the migration."},
 		{Title: "Seedbox", Text: "How do I upgrade seedbox from 1.x?"},
+		{Title: "Seedbox", Text: "4. Logs\nThey are in the folder logs.\n\n5. How to upgrade seedbox from 1.x\nStop the service and run the migration."},
 	} {
 		d := open(t, config(0), question, []passages.Passage{p})
 		for _, c := range d.parts[0].contexts[:1] {
 			for _, x := range c.texts {
-				if x.text == p.Title || x.text == "Upgrade from 1.x" || x.text == question {
+				if x.text == p.Title || strings.Contains(x.text, "pgrade from 1.x") || strings.Contains(x.text, "How to upgrade") || x.text == question {
 					t.Errorf("%q answers with %q", p.Text, x.text)
 				}
 			}

@@ -34,6 +34,10 @@ var (
 	goesTo     = regexp.MustCompile(`\bto (\p{Lu}[\pL'’-]+)`)
 	comesFrom  = regexp.MustCompile(`\bfrom (\p{Lu}[\pL'’-]+)`)
 
+	// denies matches what says, behind a name, that somebody is not or no longer who was asked for; asksDenied a question for that.
+	denies     = regexp.MustCompile(`(?i)^,? (?:(?:did|does|do|has|have|had|is|was|are|were|will|would|could|can) not\b|(?:did|does|do|has|have|had|is|was|are|were|would|could|ca)n['’]t\b|won['’]t\b|no longer\b|never\b|(?:is |has |was )?(?:step(?:s|ped|ping) down|resign(?:s|ed|ing)|retir(?:es|ed|ing)|withdr(?:aws|ew)))`)
+	asksDenied = regexp.MustCompile(`(?i)\bnot\b|n['’]t\b|\bno longer\b|\bnever\b|step|resign|retir|withdr`)
+
 	// aTime and aNumber match what texts without any time or number lack.
 	aTime = regexp.MustCompile(`(?i)\d|\b(?:january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|` +
 		`(?:mon|tues?|wednes|thurs?|fri|satur|sun)(?:day)?s?|(?:mid)?night|noon|midday|mornings?|afternoons?|evenings?|days?|daily|weeks?|weekdays?|weekends?|weekly|months?|monthly|years?|yearly|annual(?:ly)?|` +
@@ -105,6 +109,9 @@ func (w wants) misfit(p passage, s span.Span) (against float64, lacks bool) {
 	}
 	if said := decoder.ContentWords(p.text[s.Begin:s.End]); w.bare && !w.choice && len(said) > 0 && decoder.SharedWords(said, w.words) == len(said) {
 		against += echoed
+	}
+	if w.person && w.bare && denies.MatchString(p.text[s.End:max(s.End, end)]) && !asksDenied.MatchString(w.question) {
+		against += wrongPart
 	}
 	if w.bare && w.conditional(text, s.Begin-begin) {
 		against += wrongPart

@@ -7,7 +7,7 @@ import (
 )
 
 // A span loses if nothing in its sentence is a time or a number though the question asks for one, if it stands in the condition that the
-// question repeats, if the journey goes the other way, and if it says no more than the question.
+// question repeats, if it is denied, if the journey goes the other way, and if it says no more than the question.
 func TestMisfit(t *testing.T) {
 	for _, c := range []struct {
 		text, span, question string
@@ -30,6 +30,10 @@ func TestMisfit(t *testing.T) {
 		{"Boat 7: Vaasa – Umeå – Vaasa, 9:00", "9:00", "When does the boat to Vaasa sail?", 0, false},
 		{"The prize went to number 14.", "14", "Who got the prize?", wrongKind, true},
 		{"The prize went to number 14.", "number 14", "Who got the prize?", 0, false},
+		{"Ada Lund did not want the keys again, so Per Holm has them.", "Ada Lund", "Who has the keys?", wrongPart, false},
+		{"Ada Lund did not want the keys again, so Per Holm has them.", "Per Holm", "Who has the keys?", 0, false},
+		{"Ada Lund did not want the keys again, so Per Holm has them.", "Ada Lund", "Who did not want the keys?", 0, false},
+		{"Ada Lund, resigned in May as keeper.", "Ada Lund", "Who is the keeper?", wrongPart, false},
 		{"The guide likes tea.", "tea", "Does the guide like tea?", 0, false},
 		{"The guide likes tea.", "tea", "What tea does the guide like?", echoed, false},
 		{"The guide likes tea.", "tea", "What does the guide like, tea or coffee?", 0, false},

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"cmp"
 	"math"
 	"regexp"
 	"slices"
@@ -28,15 +29,7 @@ func (p passage) favour(w wants, spans []span.Span) (lacks bool) {
 	for i := range spans {
 		spans[i].P *= total / sum
 	}
-	slices.SortStableFunc(spans, func(a, b span.Span) int {
-		switch {
-		case a.P > b.P:
-			return -1
-		case a.P < b.P:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(spans, func(a, b span.Span) int { return cmp.Compare(b.P, a.P) })
 	if len(spans) > 0 {
 		_, lacks = w.misfit(p, spans[0])
 	}

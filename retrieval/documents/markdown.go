@@ -226,9 +226,7 @@ func (m *markdown) frontMatter(lines []string) []string {
 func (m *markdown) line(line, next string) {
 	trimmed := strings.TrimSpace(line)
 	if m.fence != "" {
-		if strings.HasPrefix(trimmed, m.fence) && strings.Trim(trimmed, m.fence[:1]) == "" {
-			m.fence = ""
-		} else {
+		if m.fence = fenceAfter(m.fence, line); m.fence != "" {
 			m.doc.Add(Line, line) // code stays: a question may ask for just that
 		}
 		return
@@ -436,10 +434,10 @@ func unmark(s string) (text string, searched int) {
 			}
 		case c == '!' && strings.HasPrefix(s[i:], "!["):
 			i++
-		case c == '[' && strings.HasPrefix(s[i:], "[![") && m.badge(i) > 0:
-			i = m.badge(i)
 		case c == '[':
-			if text, end := m.link(i); end > 0 {
+			if end := m.badge(i); end > 0 {
+				i = end
+			} else if text, end := m.link(i); end > 0 {
 				b.WriteString(text)
 				i = end
 			} else {
@@ -516,36 +514,39 @@ func (m *marks) link(at int) (text string, end int) {
 			return inner, end + 2
 		}
 	}
-	end = m.next("]", at)
-	if end+1 >= len(m.s) {
+	closed := m.next("]", at)
+	if end = m.target("target", closed); end == 0 {
 		return "", 0
 	}
-	closing := map[byte]string{'(': ")", '[': "]"}[m.s[end+1]]
+	return strings.NewReplacer("*", "", "`", "").Replace(m.s[at+1 : closed]), end
+}
+
+// target returns the offset after the "(target)" or "[ref]" behind a "]" at an offset; 0 if there is none. use is as in nextAs.
+func (m *marks) target(use string, at int) int {
+	if at+1 >= len(m.s) {
+		return 0
+	}
+	closing := map[byte]string{'(': ")", '[': "]"}[m.s[at+1]]
 	if closing == "" {
-		return "", 0
+		return 0
 	}
-	stop := m.nextAs("target"+closing, closing, end+2)
-	if stop == len(m.s) {
-		return "", 0
+	if stop := m.nextAs(use+closing, closing, at+2); stop < len(m.s) {
+		return stop + 1
 	}
-	return strings.NewReplacer("*", "", "`", "").Replace(m.s[at+1 : end]), stop + 1
+	return 0
 }
 
 // badge returns the offset after an image that is a link, "[![text](image)](target)", at an offset; 0 if there is none.
 // Such images say how a project fares, and their texts nothing.
 func (m *marks) badge(at int) int {
+	if !strings.HasPrefix(m.s[at:], "[![") {
+		return 0
+	}
 	_, end := m.link(at + 2)
-	if end == 0 || end+1 >= len(m.s) || m.s[end] != ']' {
+	if end == 0 || end >= len(m.s) || m.s[end] != ']' {
 		return 0
 	}
-	closing := map[byte]string{'(': ")", '[': "]"}[m.s[end+1]]
-	if closing == "" {
-		return 0
-	}
-	if stop := m.nextAs("badge"+closing, closing, end+2); stop < len(m.s) {
-		return stop + 1
-	}
-	return 0
+	return m.target("badge", end)
 }
 
 // tag reads an HTML tag or an <autolink> at an offset and returns the offset after it. A "<" that starts neither is kept.

@@ -69,7 +69,7 @@ func gapGrids(pieces []pdfRun, angle float64) (grids []pdfGrid) {
 	return grids
 }
 
-// firstCell reports whether piece i ends the first cell of a row, as the next piece stands beside it, and returns where that
+// firstCell reports whether piece i ends the first cell of a row, as the next piece stands to its right, and returns where that
 // cell begins: at the line as high as the next piece, or as far above it as the cell reaches below it.
 func firstCell(pieces []pdfRun, from, i int, angle float64) (begin int, ok bool) {
 	a, b := pieces[i], pieces[i+1]

@@ -2,8 +2,6 @@ package native
 
 import (
 	"encoding/binary"
-	"runtime"
-	"sync/atomic"
 	"unsafe"
 
 	"tandem/npu"
@@ -280,41 +278,9 @@ func factorBytes(t *npu.Tensor, columns bool) int {
 	return (t.Rows + groupRows - 1) / groupRows * groupBytes(t.Type, t.Cols/32)
 }
 
-// slab is the memory of an adapter's factors, outside the heap and in huge pages where the kernel has them: a pass over rows of
-// many adapters would else wait for the addresses of thousands of small ones.
-type slab struct {
-	memory []byte
-	free   func([]byte)
-	users  atomic.Int32 // tensors
-}
-
-func newSlab(n int) (s *slab, aligned []byte) {
-	const page = 2 << 20
-	s = &slab{}
-	if n < 2*page { // a page for each small adapter would be too much
-		return s, align64(nil, n)
-	}
-	s.memory, s.free = allocate(n + page)
-	skip := int(-uintptr(unsafe.Pointer(unsafe.SliceData(s.memory))) & (page - 1))
-	return s, s.memory[skip : skip+n]
-}
-
-// use keeps the memory until the tensor is garbage.
-func (s *slab) use(t *npu.Tensor) {
-	if s.free == nil {
-		return
-	}
-	s.users.Add(1)
-	runtime.AddCleanup(t, func(s *slab) {
-		if s.users.Add(-1) == 0 {
-			s.free(s.memory)
-		}
-	}, s)
-}
-
-// PackFactors implements npu.Packer. The factors stand one after the other.
+// PackFactors implements npu.Packer. The factors stand one after the other, those of a large adapter in a slab: a pass over rows of
+// many adapters would else wait for the addresses of thousands of small pages.
 func (d *Device) PackFactors(a, b []*npu.Tensor) {
-	const line = 64
 	total := 0
 	each := func(f func(t *npu.Tensor, columns bool, bytes int)) {
 		for i := range a {
@@ -324,22 +290,23 @@ func (d *Device) PackFactors(a, b []*npu.Tensor) {
 		}
 	}
 	each(func(_ *npu.Tensor, _ bool, bytes int) { total += (bytes + line - 1) / line * line })
-	all, memory := newSlab(total)
-	all.users.Add(1)
+	var all *slab
+	if total < 2*hugePage { // a huge page for each small adapter would be too much
+		all = &slab{left: align64(nil, total)}
+	} else {
+		all = newSlab(total)
+	}
 	each(func(t *npu.Tensor, columns bool, bytes int) {
-		from := t.Data
-		to := memory[:bytes:bytes]
-		memory = memory[(bytes+line-1)/line*line:]
+		to := all.take(bytes)
 		if t.Type == npu.Q8_0 {
 			packFactor(to, t, columns)
 			t.Packed = true
 		} else {
-			copy(to, from)
+			copy(to, t.Data)
 		}
 		t.Data = to
-		all.use(t)
+		keepFor(t, all)
 	})
-	all.users.Add(-1) // while they are packed, none may be the last
 }
 
 // packFactor packs a factor in Q8_0.

@@ -35,10 +35,11 @@ type Device struct {
 
 // kept is what devices of one process share.
 type kept struct {
-	mu     sync.Mutex
-	ropes  map[*npu.Rope]*ropeTable // shared between layers
-	packed map[tensorKey]weak.Pointer[packed]
-	room   func(bytes int64) bool // see roomFor
+	mu      sync.Mutex
+	ropes   map[*npu.Rope]*ropeTable // shared between layers
+	packed  map[tensorKey]weak.Pointer[packed]
+	filling weak.Pointer[slab]     // the last slab, which may have memory left
+	room    func(bytes int64) bool // see roomFor
 }
 
 // New returns a device that uses the given number of threads, including the caller's. If threads is 0 or less, it uses

@@ -4,8 +4,8 @@ package native
 
 import "golang.org/x/sys/unix"
 
-// allocate returns memory for weights outside the heap, so that their size does not affect the pace of garbage collection.
-// free is nil if the garbage collector frees the memory.
+// allocate returns memory outside the heap, on huge pages if the kernel has them. free is nil if the garbage collector frees the
+// memory.
 func allocate(n int) (memory []byte, free func([]byte)) {
 	b, err := unix.Mmap(-1, 0, n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
 	if err != nil {

@@ -3,7 +3,6 @@ package native
 import (
 	"encoding/binary"
 	"math"
-	"runtime"
 	"unsafe"
 	"weak"
 
@@ -133,7 +132,8 @@ func (d *Device) PackGroup(dst []byte, w *npu.Tensor, row int) { packGroup(dst, 
 // packed is a matrix in groups.
 type packed struct {
 	groups []byte
-	size   int // of a group
+	size   int   // of a group
+	in     *slab // the memory of groups, if Compile has packed them
 }
 
 // loaded returns the groups of a product's weights if Compile or a Stage has packed them. It returns an empty packed for
@@ -173,18 +173,26 @@ func (d *Device) pack(w *npu.Tensor) *packed {
 	if !packs(w.Type) && !d.room(int64(n*p.size)) {
 		return nil
 	}
-	memory, free := allocate(n * p.size)
-	p.groups = memory
+	p.in, p.groups = d.memory(n * p.size)
 	d.pool.each(n, 4*groupRows*w.Cols, func(lo, hi int) {
 		for g := lo; g < hi; g++ {
 			packGroup(p.group(g, 1), w, g*groupRows)
 		}
 	})
-	if free != nil {
-		runtime.AddCleanup(p, func(memory []byte) { free(memory) }, memory)
-	}
 	d.packed[key] = weak.Make(p)
 	return p
+}
+
+// memory returns n bytes of a slab. Matrices that are packed one after the other stand so, in huge pages that they share.
+func (d *Device) memory(n int) (*slab, []byte) {
+	if s := d.filling.Value(); s != nil {
+		if memory := s.take(n); memory != nil {
+			return s, memory
+		}
+	}
+	s := newSlab(max(n, slabSize))
+	d.filling = weak.Make(s)
+	return s, s.take(n)
 }
 
 // align64 returns n bytes whose address is a multiple of 64, in b if it is large enough.

@@ -14,15 +14,15 @@ import (
 
 // checkedQuestion is a question as the set's file has it.
 type checkedQuestion struct {
-	ID, Question, Kind, Sentence    string
-	Documents, Near, Answers, Items []string
-	Parts                           []answers.Part
+	ID, Question, Kind, Sentence, After     string
+	Documents, Near, Answers, Items, Others []string
+	Parts                                   []answers.Part
 }
 
-// The set keeps what its README promises.
+// The sets keep what their README promises.
 func TestPeople(t *testing.T) {
 	seen := map[string]bool{}
-	for set, want := range map[string]struct{ documents, questions int }{"tune": {35, 161}, "judge": {35, 171}, "technical": {20, 188}} {
+	for set, want := range map[string]struct{ documents, questions int }{"tune": {35, 161}, "judge": {35, 171}, "technical": {20, 188}, "first": {17, 111}, "second": {21, 169}, "third": {20, 229}} {
 		texts := documentsOf(t, set)
 		if len(texts) != want.documents {
 			t.Errorf("%s: %d documents, want %d", set, len(texts), want.documents)
@@ -39,11 +39,14 @@ func TestPeople(t *testing.T) {
 				return err
 			}
 			n++
-			for _, key := range []string{q.ID, strings.ToLower(q.Question)} {
+			for _, key := range []string{q.ID, q.After + strings.ToLower(q.Question)} {
 				if seen[key] {
 					t.Errorf("%s %s: %q occurs twice", set, q.ID, key)
 				}
 				seen[key] = true
+			}
+			if (q.Kind == "followup") != (q.After != "") || q.After != "" && !seen[q.After] {
+				t.Errorf("%s: a %s after %q", q.ID, q.Kind, q.After)
 			}
 			q.check(t, texts)
 			return nil
@@ -71,7 +74,7 @@ func documentsOf(t *testing.T, set string) map[string]string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if words := len(strings.Fields(string(data))); !utf8.Valid(data) || words < 80 || words > 650 {
+		if words := len(strings.Fields(string(data))); !utf8.Valid(data) || words < 40 || words > 650 {
 			t.Errorf("%s/%s: %d words, UTF-8 %v", set, e.Name(), words, utf8.Valid(data))
 		}
 		texts[e.Name()] = string(data)
@@ -82,7 +85,7 @@ func documentsOf(t *testing.T, set string) map[string]string {
 	return texts
 }
 
-var valueKinds = []string{"fact", "keywords", "typo", "indirect", "pronoun", "changed", "table", "why", "how"}
+var valueKinds = []string{"fact", "keywords", "typo", "indirect", "pronoun", "changed", "table", "why", "how", "contradicted", "foreign", "followup"}
 
 // check checks a question against the documents of its set.
 func (q checkedQuestion) check(t *testing.T, texts map[string]string) {
@@ -103,11 +106,13 @@ func (q checkedQuestion) check(t *testing.T, texts map[string]string) {
 	}
 	parts := q.Parts
 	if len(parts) == 0 {
-		parts = []answers.Part{{Answers: q.Answers, Sentence: q.Sentence}}
+		parts = []answers.Part{{Answers: q.Answers, Sentence: q.Sentence, Others: q.Others}}
 	}
 	for _, p := range parts {
-		if p.Sentence == "" || strings.ContainsAny(p.Sentence, "\r\n") || !anywhere(p.Sentence) {
-			t.Errorf("%s: sentence not in its documents: %q", q.ID, p.Sentence)
+		for _, s := range append([]string{p.Sentence}, p.Others...) {
+			if s == "" || strings.ContainsAny(s, "\r\n") || !anywhere(s) {
+				t.Errorf("%s: sentence not in its documents: %q", q.ID, s)
+			}
 		}
 		if (q.Kind == "two" || slices.Contains(valueKinds, q.Kind)) && !anywhere(p.Answers[0]) {
 			t.Errorf("%s: answer not in its documents: %q", q.ID, p.Answers[0])

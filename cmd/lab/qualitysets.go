@@ -50,7 +50,7 @@ type setFlags struct {
 	Constants string `help:"With such sets: a file with the span reader's constants, as --fit prints them." placeholder:"FILE"`
 }
 
-const setsHelp = `Sets that others wrote: people/tune and people/judge (documents of two invented households, written by a language model; judge is for reporting only), people/technical (READMEs, references, runbooks and prose), xquad/open, xquad/gold, reading,
+const setsHelp = `Sets that others wrote: people/tune, people/first, people/second, people/third and people/judge (documents of invented households, written by a language model; judge is for reporting only), people/technical (READMEs, references, runbooks and prose), xquad/open, xquad/gold, reading,
 reading/SOURCE, reading/SOURCE/gold, and generated (the generated worlds, judged the same way). Documents are dealt to the two sides at random; gold asks each question of
 its own paragraph alone. Methods: pair, device, cloud, one-side (all documents in one index), quote (BM25's best sentence, no model), span (with --span: a reader that points at words of the 8 best windows by BM25, all
 documents together; models/span.gguf is one).
@@ -527,7 +527,12 @@ func (c *qualityCmd) askWorld(a *cli.App, w answers.World, r *span.Reader, each 
 
 // askOne asks a question by a method and counts the answer.
 func (c *qualityCmd) askOne(a *cli.App, l *answers.Library, q answers.Question, m answers.Method, t *answers.Tally) error {
-	answer, err := m.Answer(a, l, q)
+	ask := func(q answers.Question) (answers.Answer, error) { return m.Answer(a, l, q) }
+	q, err := q.Replay(ask)
+	if err != nil {
+		return err
+	}
+	answer, err := ask(q)
 	if err != nil {
 		return err
 	}

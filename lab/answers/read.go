@@ -85,7 +85,7 @@ func People(name string, dir fs.FS, seed uint64) (Set, error) {
 	defer f.Close()
 	w := World{Sides: deal(name, seed, documents)}
 	err = Lines(name+"/questions.jsonl", f, func(_ int, line []byte) error {
-		q, err := readPeople(line)
+		q, err := readPeople(line, w.Questions)
 		if err != nil {
 			return err
 		}
@@ -101,12 +101,12 @@ func People(name string, dir fs.FS, seed uint64) (Set, error) {
 	return Set{name, []World{w}}, err
 }
 
-// readPeople reads a question of the hand-written set.
-func readPeople(line []byte) (q Question, err error) {
+// readPeople reads a question of the hand-written set; earlier are those before it.
+func readPeople(line []byte, earlier []Question) (q Question, err error) {
 	var in struct {
-		ID, Question, Kind, Sentence string
-		Documents, Answers, Items    []string
-		Parts                        []Part
+		ID, Question, Kind, Sentence, After string
+		Documents, Answers, Items, Others   []string
+		Parts                               []Part
 	}
 	if err := json.Unmarshal(line, &in); err != nil {
 		return q, err
@@ -123,9 +123,22 @@ func readPeople(line []byte) (q Question, err error) {
 			q.Parts = append(q.Parts, Part{Answers: []string{item}, Sentence: in.Sentence})
 		}
 	default:
-		q.Parts = []Part{{Answers: in.Answers, Sentence: in.Sentence}}
+		q.Parts = []Part{{Answers: in.Answers, Sentence: in.Sentence, Others: in.Others}}
+	}
+	if in.After != "" {
+		i := slices.IndexFunc(earlier, func(e Question) bool { return e.ID == in.After })
+		if i < 0 {
+			return q, fmt.Errorf(`"after": there is no question %q before it`, in.After)
+		}
+		q.follow(&earlier[i])
 	}
 	return q, q.check()
+}
+
+// follow puts a question after another in a conversation. Until it is replayed, the turn before has the accepted answer.
+func (q *Question) follow(before *Question) {
+	q.Before = before
+	q.Earlier = append(slices.Clone(before.Earlier), Turn{before.Text, strings.Join(before.Answers[:min(1, len(before.Answers))], "")})
 }
 
 // check reports what a question lacks.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"fmt"
+	"io"
 	"reflect"
 	"slices"
 	"strings"
@@ -69,6 +70,7 @@ func TestReadBroken(t *testing.T) {
 		{people(`{"question": "Q?", "kind": "fact", "answers": [" "]}`), `lacks "answers"`},
 		{people(`{"question": "Q?", "kind": "unanswerable", "answers": ["a"]}`), "no part"},
 		{people(`{"question": "Q?", "kind": "fact", "answers": ["a"], "documents": ["b.md"]}`), `no document "b.md"`},
+		{people(`{"question": "Q?", "kind": "followup", "answers": ["a"], "after": "7"}`), `no question "7" before`},
 		{reading(""), "holds no questions"},
 		{reading("[]"), "reading, line 1"},
 		{reading(`{"question": "Q?", "answers": ["a"]}`), `lacks "passage"`},
@@ -89,10 +91,12 @@ func TestReadPeople(t *testing.T) {
 	lines := `{"id": "1", "question": "Q?", "kind": "list", "documents": ["a.md"], "answers": ["x, y"], "items": ["x", "y"], "sentence": "x and y"}
 {"id": "2", "question": "R?", "kind": "two", "answers": ["x; y"], "sentence": "s", "parts": [{"answers": ["x"], "sentence": "s"}, {"answers": ["y", "z"], "sentence": "t"}]}
 {"id": "3", "question": "S?", "kind": "unanswerable", "answers": []}
-{"id": "4", "question": "T?", "kind": "yesno", "answers": ["no"], "sentence": "s"}
+{"id": "4", "question": "T?", "kind": "yesno", "answers": ["no"], "sentence": "s", "others": ["t"]}
+{"id": "5", "question": "And?", "kind": "followup", "after": "4", "answers": ["u"], "sentence": "s"}
+{"id": "6", "question": "And then?", "kind": "followup", "after": "5", "answers": ["v"], "sentence": "s"}
 `
 	s, err := People("people", fstest.MapFS{"documents/a.md": {Data: []byte("A")}, "documents/sub/b.md": {}, "questions.jsonl": {Data: []byte(lines)}}, 1)
-	if err != nil || s.Count() != 4 {
+	if err != nil || s.Count() != 6 {
 		t.Fatalf("%v: %+v", err, s)
 	}
 	w := s.Worlds[0]
@@ -103,12 +107,25 @@ func TestReadPeople(t *testing.T) {
 		{{[]string{"x"}, "x and y", nil}, {[]string{"y"}, "x and y", nil}},
 		{{[]string{"x"}, "s", nil}, {[]string{"y", "z"}, "t", nil}},
 		nil,
-		{{[]string{"no"}, "s", nil}},
+		{{[]string{"no"}, "s", []string{"t"}}},
+		{{[]string{"u"}, "s", nil}},
+		{{[]string{"v"}, "s", nil}},
 	}
 	for i, q := range w.Questions {
 		if !reflect.DeepEqual(q.Parts, want[i]) || q.YesNo != (i == 3) || q.Answerable() != (i != 2) {
 			t.Errorf("question %s: %+v", q.ID, q)
 		}
+	}
+	last := w.Questions[5]
+	if want := []Turn{{"T?", "no"}, {"And?", "u"}}; !slices.Equal(last.Earlier, want) {
+		t.Errorf("before it is replayed: %v, want %v", last.Earlier, want)
+	}
+	asked, err := last.Replay(func(q Question) (Answer, error) { return Answer{Text: fmt.Sprint(len(q.Earlier)) + q.Text}, nil })
+	if want := []Turn{{"T?", "0T?"}, {"And?", "1And?"}}; err != nil || !slices.Equal(asked.Earlier, want) {
+		t.Errorf("replayed: %v, %v, want %v", asked.Earlier, err, want)
+	}
+	if _, err := last.Replay(func(Question) (Answer, error) { return Answer{}, io.EOF }); err != io.EOF {
+		t.Errorf("%v, want %v", err, io.EOF)
 	}
 }
 

@@ -33,11 +33,12 @@ type Question struct {
 	Kind    string // such as fact or table; empty if the set has none
 	Text    string
 	Earlier []Turn
-	Answers []string // accepted ones, whole; none if no document holds one
-	Parts   []Part   // what is asked for: one part, or more of lists and compound questions
-	YesNo   bool     // the answer is yes or no
-	Names   []string // of the documents that hold the answer, if the set says so
-	Without []string // documents that are withheld: see Set.Withheld
+	Before  *Question // the question before in its conversation; see Replay
+	Answers []string  // accepted ones, whole; none if no document holds one
+	Parts   []Part    // what is asked for: one part, or more of lists and compound questions
+	YesNo   bool      // the answer is yes or no
+	Names   []string  // of the documents that hold the answer, if the set says so
+	Without []string  // documents that are withheld: see Set.Withheld
 }
 
 // Turn is a question of the same conversation that was answered before.
@@ -48,6 +49,21 @@ type Part struct {
 	Answers  []string // accepted ones
 	Sentence string   // the sentence or line that holds it, as in the file; empty if the set does not say
 	Others   []string // further sentences, each of which holds it too
+}
+
+// Replay returns the question with the turns before it as ask answers them, each with those before it: a follow-up of a set
+// is asked in a conversation. Other questions come back as they are.
+func (q Question) Replay(ask func(Question) (Answer, error)) (Question, error) {
+	if q.Before == nil {
+		return q, nil
+	}
+	before, err := q.Before.Replay(ask)
+	if err != nil {
+		return q, err
+	}
+	said, err := ask(before)
+	q.Earlier = append(slices.Clone(before.Earlier), Turn{before.Text, said.Text})
+	return q, err
 }
 
 // conversation returns the question after the turns before it.

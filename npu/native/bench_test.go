@@ -3,6 +3,7 @@ package native
 import (
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"testing"
 	"unsafe"
 
@@ -157,7 +158,8 @@ func BenchmarkStream(b *testing.B) {
 	}
 	for _, typ := range append([]npu.DType{npu.F32, npu.F16, npu.BF16}, blockTypes...) {
 		size := typ.RowBytes(rows * cols)
-		few, all := randomBlocks(r, typ, rows*cols), make([]byte, (calls+1)*size)
+		few, memory := randomBlocks(r, typ, rows*cols), newSlab((calls+1)*size)
+		all := memory.take((calls + 1) * size)
 		for i := range calls + 1 {
 			copy(all[i*size:], few)
 		}
@@ -173,6 +175,7 @@ func BenchmarkStream(b *testing.B) {
 				b.ReportMetric(float64(b.N*calls*size)/float64(b.Elapsed().Nanoseconds()), "GB/s")
 			})
 		}
+		runtime.KeepAlive(memory)
 	}
 }
 

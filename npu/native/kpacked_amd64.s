@@ -2092,3 +2092,171 @@ TEXT ·mulQ6Kx8VNNI(SB), NOSPLIT, $0-48
 	MASK($0x0c0c0c0c, Z31)
 	MASK($0x03030303, Z15)
 	GROUPSOF(BLOCK6, CLEARED8, BLOCKOF68)
+
+// Many inputs by packed IQ4_XS with AVX2: a number of the table times its scale has 13 bits, so unpackXS multiplies them once for all inputs. Then one
+// VPMADDWD multiplies two of eight rows by two of an input, and no scale or sign is left to apply. An unpacked block holds, for each
+// word of a part, the products of its lower and then of its upper nibbles: of bytes 0 and 2 of sixteen rows, then of bytes 1 and 3.
+
+// WIDENX stores numbers w of eight rows times the scales.
+#define WIDENX(w, scales, at) \
+	VPSLLW $8, w, Y4; \
+	VPSRAW $8, Y4, Y4; \
+	VPSRAW $8, w, Y5; \
+	VPMULLW scales, Y4, Y4; \
+	VPMULLW scales, Y5, Y5; \
+	VMOVDQU Y4, at(DI); \
+	VMOVDQU Y5, (at+64)(DI)
+
+#define UNPACKX(at) \
+	PREFETCHT0 (at+8192)(CX); \
+	VMOVDQU at(CX), Y0; \
+	VMOVDQU (at+32)(CX), Y1; \
+	VPSRLW $4, Y0, Y2; \
+	VPSRLW $4, Y1, Y3; \
+	VPAND Y6, Y0, Y0; \
+	VPAND Y6, Y1, Y1; \
+	VPAND Y6, Y2, Y2; \
+	VPAND Y6, Y3, Y3; \
+	VPSHUFB Y0, Y14, Y0; \
+	VPSHUFB Y1, Y14, Y1; \
+	VPSHUFB Y2, Y14, Y2; \
+	VPSHUFB Y3, Y14, Y3; \
+	WIDENX(Y0, Y8, (4*at)); \
+	WIDENX(Y1, Y9, (4*at+32)); \
+	WIDENX(Y2, Y8, (4*at+128)); \
+	WIDENX(Y3, Y9, (4*at+160))
+
+#define UNPACKPARTX(p, which) \
+	SCALE3(0, which, Y8); \
+	SCALE3(16, which, Y9); \
+	UNPACKX((256*p)); \
+	UNPACKX((256*p+64)); \
+	UNPACKX((256*p+128)); \
+	UNPACKX((256*p+192))
+
+// func unpackXS(dst *wideXS, w *byte)
+TEXT ·unpackXS(SB), NOSPLIT, $0-16
+	MOVQ dst+0(FP), DI
+	MOVQ w+8(FP), CX
+	LEAQ 2048(CX), R9
+	MOVQ $4, BX
+	VMOVDQU nibbles<>(SB), Y6
+	VBROADCASTI128 table<>(SB), Y14
+parts:
+	UNPACKPARTX(0, even)
+	UNPACKPARTX(1, odd)
+	ADDQ $512, CX
+	ADDQ $2048, DI
+	ADDQ $32, R9
+	DECQ BX
+	JNZ  parts
+	VZEROUPPER
+	RET
+
+// EVENODD stores a part of an input as words: the even elements and then the odd ones.
+#define EVENODD(p, to) \
+	VMOVDQU p, Y8; \
+	VPSLLW $8, Y8, Y9; \
+	VPSRAW $8, Y9, Y9; \
+	VPSRAW $8, Y8, Y8; \
+	VMOVDQU Y9, to(R12); \
+	VMOVDQU Y8, (to+32)(R12)
+
+// EVENODD4 stores a part of the four inputs at R11, and leaves R11 and R12 at the next part.
+#define EVENODD4 \
+	EVENODD((R11), 0); \
+	EVENODD((R11)(AX*1), 512); \
+	EVENODD((R11)(AX*2), 1024); \
+	EVENODD((R11)(R13*1), 1536); \
+	ADDQ $32, R11; \
+	ADDQ $64, R12
+
+#define TWOX(at, a, b) \
+	VPBROADCASTD at(R10), Y10; \
+	VPMADDWD Y10, Y8, Y11; \
+	VPMADDWD Y10, Y9, Y12; \
+	VPADDD Y11, a, a; \
+	VPADDD Y12, b, b
+
+#define STEPX(w, at) \
+	VMOVDQU w(CX), Y8; \
+	VMOVDQU (w+32)(CX), Y9; \
+	TWOX(at, Y0, Y4); \
+	TWOX((at+512), Y1, Y5); \
+	TWOX((at+1024), Y2, Y6); \
+	TWOX((at+1536), Y3, Y7)
+
+#define STEPSX(k) \
+	STEPX((256*k), (4*k)); \
+	STEPX((256*k+64), (4*k+32)); \
+	STEPX((256*k+128), (4*k+16)); \
+	STEPX((256*k+192), (4*k+48))
+
+#define DONEWIDEX(p, a, b, dst) \
+	VBROADCASTSS 288 p, Y10; \
+	VMULPS Y8, Y10, Y11; \
+	VMULPS Y9, Y10, Y12; \
+	VCVTDQ2PS a, a; \
+	VCVTDQ2PS b, b; \
+	VMULPS Y11, a, a; \
+	VMULPS Y12, b, b; \
+	VADDPS dst, a, a; \
+	VADDPS 32 dst, b, b; \
+	VMOVUPS a, dst; \
+	VMOVUPS b, 32 dst
+
+// func mulWideXS(dst *float32, stride int, w *wideXS, d *byte, x *kInput, blocks, m int)
+// While four inputs are multiplied, the next four are stored.
+TEXT ·mulWideXS(SB), 0, $4096-56
+	MOVQ dst+0(FP), DI
+	MOVQ stride+8(FP), R14
+	SHLQ $2, R14
+	LEAQ (R14)(R14*2), R15
+	MOVQ d+24(FP), R9
+	MOVQ x+32(FP), R8
+	MOVQ blocks+40(FP), AX
+	MOVQ m+48(FP), DX
+	IMULQ $320, AX
+	LEAQ (AX)(AX*2), R13
+	MOVQ R8, R11
+	MOVQ SP, R12
+	MOVQ $8, BX
+first:
+	EVENODD4
+	DECQ BX
+	JNZ  first
+	MOVQ SP, R10
+	LEAQ 2048(SP), R12
+inputs:
+	LEAQ (R8)(AX*4), R11
+	CMPQ DX, $4
+	CMOVQEQ R8, R11 // no more inputs
+	CLEARX(Y0, Y1, Y2, Y3)
+	CLEARX(Y4, Y5, Y6, Y7)
+	MOVQ w+16(FP), CX
+	MOVQ $8, BX
+part:
+	STEPSX(0)
+	STEPSX(1)
+	STEPSX(2)
+	STEPSX(3)
+	EVENODD4
+	ADDQ $1024, CX
+	ADDQ $64, R10
+	DECQ BX
+	JNZ  part
+	LEAQ -512(R10), BX
+	LEAQ -512(R12), R10
+	MOVQ BX, R12
+	VCVTPH2PS (R9), Y8
+	VCVTPH2PS 16(R9), Y9
+	DONEWIDEX((R8), Y0, Y4, (DI))
+	DONEWIDEX((R8)(AX*1), Y1, Y5, (DI)(R14*1))
+	DONEWIDEX((R8)(AX*2), Y2, Y6, (DI)(R14*2))
+	DONEWIDEX((R8)(R13*1), Y3, Y7, (DI)(R15*1))
+	LEAQ (R8)(AX*4), R8
+	LEAQ (DI)(R14*4), DI
+	SUBQ $4, DX
+	JNZ  inputs
+	VZEROUPPER
+	RET

@@ -127,6 +127,45 @@ func mulXSx4AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *kInpu
 //go:noescape
 func mulXSx8AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
 
+// wideXS is a block of packed IQ4_XS whose numbers are multiplied by their scales: see unpackXS in kpacked_amd64.s.
+type wideXS [128][2 * groupRows]int16
+
+//go:noescape
+func unpackXS(dst *wideXS, w *byte)
+
+// mulWideXS multiplies m inputs, in fours, by a block and by d, sixteen scales in F16. It adds the products to dst.
+//
+//go:noescape
+func mulWideXS(dst *float32, stride int, w *wideXS, d *byte, x *kInput, blocks, m int)
+
+// mulXSAVX2 has the arguments of kernels.mulK256. For many inputs it unpacks each block once for all, in fours.
+func mulXSAVX2(dst []float32, stride int, w []byte, groups, blocks int, x []kInput, m int) {
+	const many = 16
+	wide := m &^ 3
+	if m < many {
+		wide = 0
+	}
+	if wide < m {
+		xsAVX2.mul(dst[wide*stride:], stride, w, groups, blocks, x[wide*blocks:], m-wide)
+	}
+	if wide == 0 {
+		return
+	}
+	var room [unsafe.Sizeof(wideXS{}) + line - 1]byte
+	words := (*wideXS)(unsafe.Pointer(&room[-uintptr(unsafe.Pointer(&room[0]))%line]))
+	for g := range groups {
+		for i := range wide {
+			clear(dst[i*stride+g*groupRows:][:groupRows])
+		}
+		for b := range blocks {
+			const size = int(unsafe.Sizeof(packedXS{}))
+			block := w[(g*blocks+b)*size:][:size]
+			unpackXS(words, &block[0])
+			mulWideXS(&dst[g*groupRows], stride, words, &block[unsafe.Offsetof(packedXS{}.d)], &x[b], blocks, wide)
+		}
+	}
+}
+
 //go:noescape
 func mulXSx1VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
 

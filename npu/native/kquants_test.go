@@ -92,6 +92,11 @@ func comparePackedK(t fataler, k *kernels, r *rand.Rand, typ npu.DType, blocks, 
 	stride := groups*groupRows + r.IntN(3)
 	w := packAll(&npu.Tensor{Type: typ, Rows: rows, Cols: 256 * blocks, Data: randomBlocks(r, typ, rows*blocks*256)})
 	got, want := make([]float32, m*stride), make([]float32, m*stride)
+	for i := range m * stride {
+		if i%stride < groups*groupRows {
+			got[i] = 5 // previous contents must not matter
+		}
+	}
 	k.mulK256[typ](got, stride, w, groups, blocks, in, m)
 	plainKernels.mulK256[typ](want, stride, w, groups, blocks, in, m)
 	same(t, fmt.Sprintf("%v of %d×%d by %d", typ, rows, 256*blocks, m), got, want)
@@ -191,11 +196,11 @@ func TestReadOnlyExtremes(t *testing.T) {
 						}
 					}
 					w := packAll(&npu.Tensor{Type: typ, Rows: 1, Cols: 256, Data: row})
-					x := make([]float32, 8*256)
+					x := make([]float32, 16*256)
 					for i := range x {
 						x[i] = a
 					}
-					for _, m := range []int{1, 4, 8} {
+					for _, m := range []int{1, 4, 8, 16} {
 						got, want := make([]float32, m*groupRows), make([]float32, m*groupRows)
 						if typ.BlockSize() == 32 {
 							in := make([]input, m*8)

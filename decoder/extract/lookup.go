@@ -22,6 +22,15 @@ func (p passage) named(question string, w wants) (from, to int, ok bool) {
 	if strings.Contains(strings.TrimRight(question, "? "), "?") { // a follow-up with the question before it
 		return 0, 0, false
 	}
+	if from, to, ok = p.command(question); ok {
+		return from, to, true
+	}
+	if from, to, ok = p.purpose(question); ok {
+		return from, to, true
+	}
+	if from, to, ok = p.preset(question); ok && from < to {
+		return from, to, true
+	}
 	if from, to, ok = p.looked(question); ok {
 		return from, to, true
 	}

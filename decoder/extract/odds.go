@@ -129,6 +129,9 @@ func (c Config) evidence(clause string, ps []passages.Passage, known []passage) 
 		if known[i].favour(wanted, spans[i]) || wanted.uncounted(known[i], c.Reader.Related) {
 			out[i].None = max(f.None, otherKind)
 		}
+		if from, to, found := known[i].preset(asked); found && from == to { // an option without a default
+			out[i].None = max(f.None, leftOpen)
+		}
 		if from, to, asks := known[i].asked(asked); asks && from == to {
 			out[i].None = max(f.None, leftOpen)
 		} else if asks {

@@ -253,6 +253,8 @@ func (p passage) say(s span.Span, form form) (string, decoder.Quote) {
 	from, to := p.widen(s.Begin, s.End)
 	quote := p.quote(from, to)
 	switch {
+	case p.isBlock(from, to):
+		return dedented(p.text[from:to]), quote
 	case form == list && p.listed(from, to), form == steps && itemMark.MatchString(p.text[p.lineStart(from):]):
 		from, to = p.widen(p.read.Items(from, to))
 	case form != value, sentences.BreaksOff(p.text, to), len(decoder.ContentWords(p.text[from:to])) == 0: // not "they"
@@ -294,6 +296,9 @@ func (d *Decoder) spell(texts []weighed, ends []tandem.Token) []candidate {
 	room := max(1, d.cfg.MaxTokens/max(1, len(d.clauses))-len(ends))
 	var out []candidate
 	for _, t := range texts {
+		if slices.Equal(ends, d.newline) {
+			t.text = flat(t.text)
+		}
 		tokens := d.cfg.Tokenizer.Encode(t.text, tokenizer.Options{})
 		if q := t.quote; len(tokens) > room && q.From < q.To { // the value alone
 			t.text = flat(q.Text[q.From:q.To])

@@ -3,6 +3,8 @@ package documents
 import (
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"tandem/retrieval/internal/english"
 )
@@ -19,7 +21,7 @@ type Document struct {
 	Blocks []Block
 }
 
-// Block is a piece of a document. Its text is on one line, with white space collapsed and markup removed.
+// Block is a piece of a document. Its text is on one line, with white space collapsed, but for code, and markup removed.
 type Block struct {
 	Kind  Kind
 	Level uint8 // of a heading: 1 is the highest, LowestLevel the lowest; 0 for other blocks
@@ -37,10 +39,11 @@ type Kind uint8
 // to each other, or one at an end. A row says little without the TableHead above it.
 const (
 	Paragraph Kind = iota
-	Line           // a list item, a label with its value or a line of code; never divided at sentences
+	Line           // a list item or a label with its value; never divided at sentences
 	Heading        // begins a section
 	TableHead      // the names of a table's columns
 	TableRow       // a row of a table; never divided at sentences
+	Code           // a line of code, with its indentation
 )
 
 // Add appends a block, unless its text is empty. A heading gets the lowest level.
@@ -61,8 +64,41 @@ func (d *Document) add(b Block) {
 	if len(d.Blocks) == maxBlocks {
 		return // Parse refuses the file
 	}
-	if b.Text = english.Collapse(b.Text); b.Text != "" {
+	if b.Kind == Code {
+		b.Text = codeLine(b.Text)
+	} else {
+		b.Text = english.Collapse(b.Text)
+	}
+	if b.Text != "" {
 		d.Blocks = append(d.Blocks, b)
+	}
+}
+
+// codeLine returns a line of code without what does not print; it is empty if nothing is left. A tab is four blanks.
+func codeLine(line string) string {
+	line = strings.Map(func(r rune) rune {
+		if r == utf8.RuneError || unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, strings.ReplaceAll(line, "\t", "    "))
+	return strings.TrimRightFunc(line, unicode.IsSpace)
+}
+
+// addCode appends the lines of a block of code without the indentation that they have in common.
+func (d *Document) addCode(lines []string) {
+	lines = slices.Clone(lines)
+	common := -1
+	for i, line := range lines {
+		lines[i] = codeLine(line)
+		if indent := len(lines[i]) - len(strings.TrimLeft(lines[i], " ")); lines[i] != "" && (common < 0 || indent < common) {
+			common = indent
+		}
+	}
+	for _, line := range lines {
+		if line != "" {
+			d.Add(Code, line[common:])
+		}
 	}
 }
 

@@ -176,9 +176,7 @@ func (p *page) walk(n *html.Node) {
 		p.table(n)
 	case atom.Pre:
 		p.end(Paragraph)
-		for _, line := range splitLines(textOf(n)) {
-			p.doc.Add(Line, line)
-		}
+		p.doc.addCode(splitLines(textOf(n)))
 	case atom.Footer, atom.Aside, atom.Form:
 		p.end(Paragraph)
 		if !isMenu(n) {

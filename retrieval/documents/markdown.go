@@ -23,6 +23,9 @@ func parseMarkdown(_ context.Context, data []byte) (Document, error) {
 	lines := withoutDefinitions(m.frontMatter(splitLines(text)))
 	m.width = wrapWidth(proseOf(lines))
 	for i := 0; i < len(lines); i++ {
+		if line := strings.TrimSpace(lines[i]); line != "" && !isIndented(lines[i]) {
+			m.listed = isItem(line)
+		}
 		if m.fence != "" || m.comment {
 			m.line(lines[i], "")
 			continue
@@ -47,8 +50,9 @@ func parseMarkdown(_ context.Context, data []byte) (Document, error) {
 			m.heading(LowestLevel, text)
 			continue
 		}
-		if isCode(lines, i) && len(m.para) == 0 {
-			m.doc.Add(Line, lines[i])
+		if n := codeAt(lines, i); n > 0 && len(m.para) == 0 {
+			m.indented(lines[i : i+n])
+			i += n - 1
 			continue
 		}
 		if line := strings.TrimSpace(lines[i]); (len(m.para) == 0 || endsBefore(m.para[len(m.para)-1], line, m.width)) && isPlainHeading(lines, i) {
@@ -62,6 +66,7 @@ func parseMarkdown(_ context.Context, data []byte) (Document, error) {
 		m.line(lines[i], next)
 	}
 	m.end()
+	m.endCode()
 	m.doc.demoteTitle(false)
 	m.doc.Blocks = append(m.front, m.doc.Blocks...)
 	return m.doc, nil
@@ -176,6 +181,16 @@ func isCode(lines []string, i int) bool {
 	return false
 }
 
+// codeAt returns how many lines a block of code takes that is indented and begins at line i; 0 if there is none.
+func codeAt(lines []string, i int) (n int) {
+	if !isCode(lines, i) {
+		return 0
+	}
+	for n = 1; i+n < len(lines) && isIndented(lines[i+n]); n++ {
+	}
+	return n
+}
+
 func isIndented(line string) bool {
 	return (strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t")) && strings.TrimSpace(line) != "" && !isItem(strings.TrimSpace(line))
 }
@@ -183,12 +198,14 @@ func isIndented(line string) bool {
 type markdown struct {
 	doc     Document
 	para    []string
-	item    bool    // para is a list item
-	fence   string  // the marker that closes a code block, "" outside
-	comment bool    // inside <!-- -->
-	level   int     // of the first heading
-	width   int     // at which a program wrapped the text; 0 if none did
-	front   []Block // the front matter without the title
+	item    bool     // para is a list item
+	fence   string   // the marker that closes a code block, "" outside
+	code    []string // the lines of the block so far
+	listed  bool     // the last line that was not indented is a list item
+	comment bool     // inside <!-- -->
+	level   int      // of the first heading
+	width   int      // at which a program wrapped the text; 0 if none did
+	front   []Block  // the front matter without the title
 }
 
 // frontMatter removes a leading "---" block of "key: value" lines. It takes the title from it and keeps the other lines.
@@ -227,7 +244,9 @@ func (m *markdown) line(line, next string) {
 	trimmed := strings.TrimSpace(line)
 	if m.fence != "" {
 		if m.fence = fenceAfter(m.fence, line); m.fence != "" {
-			m.doc.Add(Line, line) // code stays: a question may ask for just that
+			m.code = append(m.code, line) // code stays: a question may ask for just that
+		} else {
+			m.endCode()
 		}
 		return
 	}
@@ -321,6 +340,23 @@ func (m *markdown) heading(level int, text string) {
 		return
 	}
 	m.doc.AddHeading(level, text)
+}
+
+// indented adds lines that are indented as code is. Below the item of a list they belong to that item.
+func (m *markdown) indented(lines []string) {
+	if !m.listed {
+		m.doc.addCode(lines)
+		return
+	}
+	for _, line := range lines {
+		m.doc.Add(Line, line)
+	}
+}
+
+// endCode ends a block of code.
+func (m *markdown) endCode() {
+	m.doc.addCode(m.code)
+	m.code = nil
 }
 
 // end ends the current paragraph or item.

@@ -11,11 +11,11 @@ import (
 	"tandem/retrieval/internal/english"
 )
 
-// show writes a document, one block on each line: "# heading", "l line", "p paragraph", "h head of a table", "r row".
+// show writes a document, one block on each line: "# heading", "l line", "p paragraph", "h head of a table", "r row", "c code".
 func show(d Document) string {
 	lines := []string{"title " + d.Title}
 	for _, b := range d.Blocks {
-		lines = append(lines, map[Kind]string{Heading: "# ", Paragraph: "p ", Line: "l ", TableHead: "h ", TableRow: "r "}[b.Kind]+b.Text)
+		lines = append(lines, map[Kind]string{Heading: "# ", Paragraph: "p ", Line: "l ", TableHead: "h ", TableRow: "r ", Code: "c "}[b.Kind]+b.Text)
 	}
 	return strings.Join(lines, "\n")
 }
@@ -32,6 +32,8 @@ func TestParse(t *testing.T) {
 		{"a.txt", "PRICES\nBread 2,40\n\n§ 3 Fees\n(1) One.\n(2) Two.\n\n[03.03.24, 18:02] Ada de Wit: hi\n[03.03.24, 18:05] Ben: hm\n", "title A\n# PRICES\np Bread 2,40\n# § 3 Fees\np (1) One.\np (2) Two.\np [03.03.24, 18:02] Ada de Wit: hi\np [03.03.24, 18:05] Ben: hm"},
 		{"a.txt", "Monday 3 June\n\nRain.\n\n\nTuesday 4 June\n\nSun.\n", "title A\n# Monday 3 June\np Rain.\n# Tuesday 4 June\np Sun."},
 		{"a.txt", "Power ........ 340 W\nNoise ........ 39 dB", "title A\nl Power ........ 340 W\nl Noise ........ 39 dB"},
+		{"a.txt", "OPTIONS\n\n       -s size\n              Leave out files\n              below size.\n\n       -v     Say more.\n\nFILES\n\n       ~/.pail\n              Where it writes.\n\n   Note\n      No term hangs here.\n",
+			"title A\n# OPTIONS\nl -s size: Leave out files below size.\nl -v: Say more.\n# FILES\nl ~/.pail: Where it writes.\np Note\np No term hangs here."},
 		{"README", "Only this.", "title README\np Only this."},
 
 		{"a.md", "# Town\n\nA mill.\nOrla *rowing* club\nIt meets on Mondays.\n", "title Town\np A mill.\n# Orla rowing club\np It meets on Mondays."},
@@ -41,14 +43,15 @@ func TestParse(t *testing.T) {
 		{"a.md", "Intro first.\n# Later\nx\n", "title A\np Intro first.\n# Later\np x"},
 		{"a.md", "- [ ] buy [milk](http://x/y_z)\n* *two* items\n  and on\n+ three\n", "title A\nl - [ ] buy milk\nl - two items and on\nl - three"},
 		{"a.md", "![the map](m.png) see [ref][1] and <https://x.org/a_b> [[Page|text]] a < b, 3 * 4, snake_case_name\n", "title A\np the map see ref and https://x.org/a_b text a < b, 3 * 4, snake_case_name"},
-		{"a.md", "```go\nx := 1\n```\n~~~\ny_2\n~~~\nafter", "title A\nl x := 1\nl y_2\np after"},
+		{"a.md", "```go\nx := 1\n```\n~~~\ny_2\n~~~\nafter", "title A\nc x := 1\nc y_2\np after"},
 		{"a.md", "| Name | Time |\n|---|:--|\n| Museum | 9:30 |\n| a | b | c |\n", "title A\nh Name | Time |\nr Museum | 9:30 |\nr a | b | c"},
 		{"a.md", "a <!-- secret\nstill secret --> b &amp; c\\*\n> quoted\n", "title A\np a b & c*\np quoted"},
 		{"a.md", "---\ntags:\n  - a\n  - 'b'\nauthor: Ada\n---\ntext", "title A\nl tags: a\nl tags: b\nl author: Ada\np text"},
 		{"a.md", "---\nNo front matter. It has: a colon.\n\n---\ntext", "title A\np No front matter. It has: a colon.\np text"},
 		{"a.md", "1. one\n2. two\n- [x] three\n", "title A\nl 1. one\nl 2. two\nl - [x] three"},
-		{"a.md", "# A\n## B\n**How much?**\nTwo.\n\n    go run .\n    go test\n\nOne  \ntwo\\\nthree", "title A\n# B\n# How much?\np Two.\nl go run .\nl go test\np One\np two\np three"},
+		{"a.md", "# A\n## B\n**How much?**\nTwo.\n\n    go run .\n    go test\n\nOne  \ntwo\\\nthree", "title A\n# B\n# How much?\np Two.\nc go run .\nc go test\np One\np two\np three"},
 		{"a.md", "Wifi password: **x-1**\nDoor code: 12\n", "title A\nl Wifi password: x-1\nl Door code: 12"},
+		{"a.md", "Use:\n\n\tif ok {\n\t\tgo()\n\t}\n\n- item\n\n    goes on\n\n```\n    a\n\n  b  c\t\n```", "title Use\nc if ok {\nc     go()\nc }\nl - item\nl goes on\nc   a\nc b  c"},
 		{"a.md", "#hash is no heading\n####### nor this\n##\n", "title A\np #hash is no heading ####### nor this"},
 
 		{"a.html", "<title>T &amp; U</title><script>x</script><nav>menu</nav><h1>T & U</h1><p>One <b>two</b>.<p>Three<br>four", "title T & U\np One two.\np Three four"},
@@ -59,7 +62,7 @@ func TestParse(t *testing.T) {
 		{"a.html", strings.Repeat(" ", 1024) + "<p>The café is in Zürich.", "title A\np The café is in Zürich."},
 		{"a.html", strings.Repeat(" ", 1024) + "<p>The caf\xe9 is in Z\xfcrich.", "title A\np The café is in Zürich."},
 		{"a.html", "Wifi: x<br>Code: 1<br>", "title A\nl Wifi: x\nl Code: 1"},
-		{"a.html", "<ol start=3><li>c<li>d<ul><li>e</ul></ol><pre>x  y\nz</pre>", "title A\nl 3. c\nl 4. d\nl - e\nl x y\nl z"},
+		{"a.html", "<ol start=3><li>c<li>d<ul><li>e</ul></ol><pre>x  y\nz</pre>", "title A\nl 3. c\nl 4. d\nl - e\nc x  y\nc z"},
 		{"a.html", "<article><p>one</article><article><p>two</article><footer><p>Phone 555 <a href=/>x</a></footer><footer><a>Home</a></footer>", "title A\np one\np two\np Phone 555 x"},
 		{"a.html", "<form><p>All of it<input><select><option>a</select></form>", "title A\np All of it"},
 		{"a.html", "<html xmlns=\"http://www.w3.org/1999/xhtml\"><head><title/></head><body><p>in<a id='x'/>side</p>", "title A\np inside"},
@@ -90,6 +93,14 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
+// oneLine is a block's text as Document has it.
+func oneLine(b Block) string {
+	if b.Kind == Code {
+		return codeLine(b.Text)
+	}
+	return english.Collapse(b.Text)
+}
+
 // check fails on what no parser may return.
 func check(t *testing.T, name string, data []byte) {
 	doc, err := Parse(t.Context(), name, data)
@@ -104,7 +115,7 @@ func check(t *testing.T, name string, data []byte) {
 	}
 	total := len(doc.Title)
 	for _, b := range doc.Blocks {
-		if b.Text == "" || b.Text != english.Collapse(b.Text) || !utf8.ValidString(b.Text) || b.Kind > TableRow || (b.Level > 0) != (b.Kind == Heading) || b.Level > LowestLevel {
+		if b.Text == "" || b.Text != oneLine(b) || !utf8.ValidString(b.Text) || b.Kind > Code || (b.Level > 0) != (b.Kind == Heading) || b.Level > LowestLevel {
 			t.Fatalf("block %q of kind %d", b.Text, b.Kind)
 		}
 		if b.Kind == Heading && english.CountWords(b.Text) > MaxHeading {

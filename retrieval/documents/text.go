@@ -51,6 +51,11 @@ func textDocument(lines []string, titled bool) Document {
 			i += n - 1
 			continue
 		}
+		if text, n := hanging(lines[i:]); n > 0 && len(para) == 0 {
+			doc.Add(Line, text)
+			i += n - 1
+			continue
+		}
 		level, head := atxHeading(trimmed)
 		switch {
 		case trimmed == "", isRule(trimmed):
@@ -159,8 +164,7 @@ func headsText(lines []string, i int) bool {
 // continuesEntry reports whether line i, before a table, lists what belongs to an entry above it: it is indented more than the line
 // below it, and no heading.
 func continuesEntry(lines []string, i int) bool {
-	indent := func(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }
-	return strings.Contains(lines[i], ",") && indent(lines[i]) > indent(lines[i+1])
+	return strings.Contains(lines[i], ",") && indentation(lines[i]) > indentation(lines[i+1])
 }
 
 // hasText reports whether any line has text.

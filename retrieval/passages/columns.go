@@ -9,6 +9,9 @@ import (
 // CellMark stands between the cells of a table's row.
 const CellMark = " |"
 
+// CodeMark stands before each line of code in a window.
+const CodeMark = "    "
+
 // Columns returns the names of the columns of a table, one of whose rows has the byte at in a passage's text. It is nil if the
 // table, as far as it stands in the passage, names none.
 func Columns(text string, at int) []string {

@@ -76,7 +76,7 @@ func units(d documents.Document, limits sizes) []unit {
 		case documents.Heading:
 			section, named = b.Text, newEntities()
 			out = append(out, unit{b.Text, "", english.CountWords(b.Text), section, documents.Heading, true, noMention, "", false})
-		case documents.Line:
+		case documents.Line, documents.Code:
 			add(documents.Line, b.Text, true, "")
 		case documents.TableHead, documents.TableRow:
 			add(documents.Line, rowLine(b.Text), true, "")

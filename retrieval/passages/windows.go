@@ -63,7 +63,7 @@ func pieces(doc documents.Document, most int) []piece {
 		if b.Kind == documents.Paragraph {
 			block = sentences.Split(b.Text)
 		}
-		introduces := i+1 < len(doc.Blocks) && continues(doc.Blocks, i+1) && b.Kind != documents.TableRow && b.Kind != documents.Line
+		introduces := i+1 < len(doc.Blocks) && continues(doc.Blocks, i+1) && b.Kind != documents.TableRow && b.Kind != documents.Line && b.Kind != documents.Code
 		opens, gap, rest := true, "", b.Text
 		for _, s := range block {
 			for _, part := range english.SplitWords(s, most) {
@@ -105,8 +105,8 @@ func continues(blocks []documents.Block, i int) bool {
 	switch blocks[i].Kind {
 	case documents.TableRow:
 		return before.Kind == documents.TableHead || before.Kind == documents.TableRow
-	case documents.Line:
-		return before.Kind == documents.Line || before.Kind == documents.Paragraph && strings.HasSuffix(before.Text, ":") || isCaption(before)
+	case documents.Line, documents.Code:
+		return before.Kind == documents.Line || before.Kind == documents.Code || before.Kind == documents.Paragraph && strings.HasSuffix(before.Text, ":") || isCaption(before)
 	}
 	return false
 }
@@ -200,10 +200,15 @@ func window(title, source string, ps []piece, from, to int) Passage {
 		if b.Len() > 0 {
 			b.WriteString(separator)
 		}
+		if p.kind == documents.Code {
+			b.WriteString(CodeMark)
+		}
 		b.WriteString(p.text)
 	}
-	if first.kind != documents.Heading && len(first.path) > len(path) {
-		add(piece{text: first.path[len(first.path)-1]}, "") // the section goes on
+	for i, h := range first.path[min(len(path), len(first.path)):] { // the sections that go on
+		if first.kind != documents.Heading || i < len(first.path)-len(path)-1 {
+			add(piece{text: h, kind: documents.Heading}, "\n\n")
+		}
 	}
 	if first.lead >= 0 && ps[first.lead].words <= longestLead {
 		add(ps[first.lead], "\n")

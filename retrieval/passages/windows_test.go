@@ -128,6 +128,25 @@ func TestSectionIsNamedAgain(t *testing.T) {
 	}
 }
 
+// A window that goes on below several headings names all of them that its title does not.
+func TestSectionsAreNamedAgain(t *testing.T) {
+	doc := documents.Document{Title: "Changes"}
+	for _, version := range []string{"2.1", "2.0"} {
+		doc.AddHeading(2, version)
+		doc.AddHeading(3, "Added")
+		doc.Add(documents.Line, "- a lid")
+		doc.AddHeading(3, "Removed")
+		doc.Add(documents.Code, "    go()")
+	}
+	ps := pieces(doc, DefaultWords)
+	if p := window("Changes", "a", ps, 3, 7); p.Text != "2.1\n\nRemoved\n        go()\n\n2.0\n\nAdded" {
+		t.Errorf("%q", p.Text)
+	}
+	if p := window("Changes", "a", ps, 4, 7); p.Text != "2.1\n\nRemoved\n        go()\n\n2.0\n\nAdded" {
+		t.Errorf("%q", p.Text)
+	}
+}
+
 // Windows hold every sentence, line and row whole and in order, invent nothing, have a bounded size and strand no heading.
 func TestWindowProperties(t *testing.T) {
 	n := 0

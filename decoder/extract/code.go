@@ -1,0 +1,117 @@
+package extract
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"tandem/decoder"
+	"tandem/retrieval/passages"
+)
+
+// asksCommand matches a question for a command that does not begin with "how".
+var asksCommand = regexp.MustCompile(`(?i)^\W*(?:and )?(?:what(?:'s| is| are)?|which|with (?:what|which))\b.*\b(?:command|commands|code|snippet)\b`)
+
+// command returns the block of code that shows how to do what a question asks: what it is to do stands in the heading above the block,
+// in the line that introduces it or in the code, and the rest of the question somewhere in the passage.
+func (p passage) command(question string) (from, to int, ok bool) {
+	if formOf(question) != steps && !asksCommand.MatchString(question) {
+		return 0, 0, false
+	}
+	wanted := slices.DeleteFunc(decoder.ContentWords(question), func(w string) bool { return commandWords[w] })
+	if len(wanted) == 0 {
+		return 0, 0, false
+	}
+	titled := decoder.ContentWords(p.text[p.start:p.body])
+	missing := len(without(wanted, decoder.ContentWords(p.text)))
+	if missing > 1 || missing == 1 && len(wanted) < fewestMissing {
+		return 0, 0, false
+	}
+	most := 0
+	for begin := p.body; begin < len(p.text); {
+		end := p.codeEnd(begin)
+		if end == begin {
+			begin = p.lineEnd(begin) + 1
+			continue
+		}
+		near := decoder.ContentWords(p.above(begin) + " " + p.introduces(begin) + " " + p.text[begin:end])
+		n := len(wanted) - len(without(wanted, slices.Concat(near, titled)))
+		if does := len(without(wanted[:1], near)) == 0; does && n > most && 2*n >= len(wanted) {
+			most, from, to, ok = n, begin+len(passages.CodeMark), end, true
+		}
+		begin = end + 1
+	}
+	return from, to, ok
+}
+
+// fewestMissing is how many words a question needs before one of them may stand nowhere in the passage.
+const fewestMissing = 4
+
+// commandWords say that a question is for a command and not for what.
+var commandWords = set("command commands line code snippet way")
+
+// codeEnd returns where a block of code ends that begins with the line at an offset; that offset if there is none.
+func (p passage) codeEnd(begin int) int {
+	end := begin
+	for at := begin; at < len(p.text) && strings.HasPrefix(p.text[at:], passages.CodeMark); at = end + 1 {
+		end = p.lineEnd(at)
+	}
+	return end
+}
+
+// introduces returns the last sentence before a block of code, if that is no code.
+func (p passage) introduces(begin int) string {
+	if begin <= p.body {
+		return ""
+	}
+	from, to := p.sentence(begin-1, begin-1)
+	if strings.HasPrefix(p.text[p.lineStart(begin-1):], passages.CodeMark) || from >= to {
+		return ""
+	}
+	return p.text[from:to]
+}
+
+// isCode reports whether the line that holds an offset is code.
+func (p passage) isCode(at int) bool {
+	line := p.lineStart(at)
+	return line >= p.body && strings.HasPrefix(p.text[line:], passages.CodeMark)
+}
+
+// isBlock reports whether a range is a whole block of code.
+func (p passage) isBlock(from, to int) bool {
+	line := p.lineStart(from)
+	return from == line+len(passages.CodeMark) && p.isCode(from) && p.codeEnd(line) == to
+}
+
+// dedented returns the lines of a block of code without the mark of windows before them.
+func dedented(block string) string { return strings.ReplaceAll(block, "\n"+passages.CodeMark, "\n") }
+
+// without returns the words of a that are not in b, not even with another ending: "configuration" has "configure".
+func without(a, b []string) []string {
+	return slices.DeleteFunc(decoder.WithoutWords(a, b), func(x string) bool {
+		return slices.ContainsFunc(append([]string{x}, alike[x]...), func(x string) bool {
+			return decoder.SharedWords([]string{x}, b) > 0 || slices.ContainsFunc(b, func(y string) bool { return sameRoot(x, y) })
+		})
+	})
+}
+
+// sameRoot reports whether two words begin alike and differ in their endings.
+func sameRoot(a, b string) bool {
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+
+	return n >= leastRoot && n >= min(len(a), len(b))-2 || n >= 3 && n == len(a) && strings.HasSuffix(b, "ing") && len(b) <= n+4
+}
+
+// leastRoot is how many bytes two words with different endings have in common.
+const leastRoot = 5
+
+// alike has words for what people do with programs, and other words for the same in headings.
+var alike = map[string][]string{
+	"use": {"usage", "using", "example", "examples"}, "run": {"usage", "start", "running", "launch"}, "start": {"run", "launch", "starting"},
+	"launch": {"run", "start"}, "execute": {"run", "usage"}, "upgrade": {"update", "upgrading", "migrate"}, "update": {"upgrade", "upgrading"},
+	"migrate": {"upgrade", "upgrading"}, "delete": {"remove", "rm"}, "remove": {"delete", "rm"}, "compile": {"build"}, "build": {"compile"},
+	"setup": {"install", "configure"},
+}

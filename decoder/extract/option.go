@@ -1,0 +1,191 @@
+package extract
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"tandem/decoder"
+	"tandem/retrieval/passages"
+)
+
+var (
+	asksDefault = regexp.MustCompile(`(?i)\bdefaults?\b`)
+	asksPurpose = regexp.MustCompile(`(?i)^\W*(?:and )?what (?:does|do|is|are|did)\b.*\b(?:do|mean|set|sets|control|configure|change|for|specify|stand for)\W*$`)
+
+	// given matches a default value behind its name, with what ends it: "(default 30)", "defaults to 8080", "Default: 50M.".
+	given = regexp.MustCompile(`(?i)\bdefaults?(?: values?)?(?: ?[:=] ?| (?:is|are|to|of|being)\b:? ?| )([^\s,;()][^;()\n]*)`)
+	// before matches one in front of it: "Unlimited by default", "Number of pallets, 1 by default".
+	beforeDefault = regexp.MustCompile(`(?i)(?:^|[.,;:(|]) *([^.,;:(|\n]+?) by default\b`)
+	noDefault     = regexp.MustCompile(`(?i)\bno default(?: values?)?\b`)
+)
+
+// defaultWords say that a question is for a default and not of what.
+var defaultWords = set("default defaults value values option options setting settings parameter parameters flag flags key argument field property variable used set")
+
+// preset returns the default value that a question asks for, from the line or the sentence that is about just this option. It reports
+// whether there is such a line, and returns an empty range if that gives no default.
+func (p passage) preset(question string) (from, to int, found bool) {
+	if !asksDefault.MatchString(question) || formOf(question) != value {
+		return 0, 0, false
+	}
+	wanted := slices.DeleteFunc(decoder.ContentWords(question), func(w string) bool { return defaultWords[w] || asksOnly[w] })
+	wanted = decoder.WithoutWords(wanted, decoder.ContentWords(p.text[p.start:p.body]))
+	if len(wanted) == 0 {
+		return 0, 0, false
+	}
+	for begin := p.body; begin < len(p.text); {
+		end := p.lineEnd(begin)
+		for _, s := range p.entries(begin, end) {
+			line := p.text[s[0]:s[1]]
+			if decoder.SharedWords(wanted, decoder.ContentWords(line)) < len(wanted) {
+				continue
+			}
+			a, b, ok := defaultIn(line, wanted, identifiers(question))
+			if ok {
+				return s[0] + a, s[0] + b, true
+			}
+			if label := labelOf(line); label != "" && decoder.SharedWords(wanted, decoder.ContentWords(label)) == len(wanted) {
+				from, to, found = s[0], s[0], true
+			}
+		}
+		begin = end + 1
+	}
+	return from, to, found
+}
+
+// entries returns what says one thing in a line: the line if it is an entry with a label or a row, else its sentences.
+func (p passage) entries(begin, end int) (out [][2]int) {
+	line := p.text[begin:end]
+	if labelOf(line) != "" || strings.Contains(line, passages.CellMark) || p.isCode(begin) {
+		return [][2]int{{begin, end}}
+	}
+	for begin < end {
+		_, to := p.sentence(begin, begin+1)
+		if to = min(to, end); to <= begin {
+			break
+		}
+		out = append(out, [2]int{begin, to})
+		for begin = to; begin < end && p.text[begin] == ' '; begin++ {
+		}
+	}
+	return out
+}
+
+// defaultIn returns the default value in a line: the first behind one of the names or,
+// where the line has none, behind the last of the wanted words; or the only one.
+func defaultIn(line string, wanted, names []string) (from, to int, ok bool) {
+	last, after := -1, 0
+	for _, n := range names {
+		last = max(last, strings.LastIndex(line, n))
+	}
+	for _, at := range wordAt.FindAllStringIndex(line, -1) {
+		if decoder.SharedWords(decoder.ContentWords(line[at[0]:at[1]]), wanted) > 0 {
+			after = at[0]
+		}
+	}
+	if last < 0 {
+		last = after
+	}
+	var all [][2]int
+	for _, m := range noDefault.FindAllStringIndex(line, -1) {
+		all = append(all, [2]int{m[0], m[1]})
+	}
+	if len(all) == 0 {
+		for _, m := range given.FindAllStringSubmatchIndex(line, -1) {
+			if n := valueLength(line[m[2]:m[3]]); n > 0 {
+				all = append(all, [2]int{m[2], m[2] + n})
+			}
+		}
+		for _, m := range beforeDefault.FindAllStringSubmatchIndex(line, -1) {
+			all = append(all, [2]int{m[2], m[3]})
+		}
+	}
+	if len(all) == 0 {
+		return 0, 0, false
+	}
+	slices.SortFunc(all, func(a, b [2]int) int { return a[0] - b[0] })
+	if i := slices.IndexFunc(all, func(r [2]int) bool { return r[0] > last }); len(all) > 1 && i >= 0 {
+		return all[i][0], all[i][1], true
+	}
+	return all[0][0], all[0][1], len(all) == 1
+}
+
+var wordAt = regexp.MustCompile(`[\pL\pN]+`)
+
+// valueLength returns how long the value is that a text begins with: up to the end of its sentence or of its clause.
+func valueLength(text string) int {
+	n := len(text)
+	for i, r := range text {
+		ends := strings.ContainsRune(".,:!?", r)
+		if ends && (i+1 == len(text) || text[i+1] == ' ') {
+			n = i
+			break
+		}
+	}
+	return len(strings.TrimRightFunc(text[:n], unicode.IsSpace))
+}
+
+// labelOf returns what a line explains before its colon, without the marks of a list: "--min-size SIZE", "keepalive (integer)".
+func labelOf(line string) string {
+	label, rest, ok := strings.Cut(unmarked(line), ": ")
+	if !ok || rest == "" || len(strings.Fields(label)) > longestLabel || strings.ContainsAny(label, "!?;") {
+		return ""
+	}
+	return label
+}
+
+// longestLabel is the length of the longest label, in words.
+const longestLabel = 8
+
+// purpose returns what stands behind the name of an option, a setting or a state, if a question asks what that does.
+func (p passage) purpose(question string) (from, to int, ok bool) {
+	if !asksPurpose.MatchString(question) {
+		return 0, 0, false
+	}
+	names := identifiers(question)
+	if len(names) == 0 {
+		return 0, 0, false
+	}
+	for begin := p.body; begin < len(p.text); {
+		end := p.lineEnd(begin)
+		line := p.text[begin:end]
+		if label := labelOf(line); label != "" && explains(label, names) {
+			if ok {
+				return 0, 0, false
+			}
+			from, to, ok = begin+strings.Index(line, label)+len(label)+len(": "), end, true
+		}
+		begin = end + 1
+	}
+	return from, to, ok
+}
+
+// explains reports whether a label has one of some names.
+func explains(label string, names []string) bool {
+	if i := strings.IndexByte(label, '('); i > 0 {
+		label = label[:i]
+	}
+	return slices.ContainsFunc(strings.FieldsFunc(label, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",|=\"'`", r) }), func(s string) bool {
+		return slices.Contains(names, s)
+	})
+}
+
+// identifiers returns the words of a question that name something in a program: "-x", "--dry-run", "max_size", "rowHeight", or what is
+// quoted.
+func identifiers(question string) (out []string) {
+	for _, m := range quotedName.FindAllStringSubmatch(question, -1) {
+		out = append(out, m[1])
+	}
+	for w := range strings.FieldsSeq(question) {
+		w = strings.TrimRight(strings.Trim(w, "\"'`“”"), "?.,!:;\"'`“”")
+		inner := strings.IndexFunc(w, unicode.IsLower) >= 0 && strings.IndexFunc(w, unicode.IsLower) < strings.LastIndexFunc(w, unicode.IsUpper)
+		if len(w) > 1 && (w[0] == '-' || strings.ContainsAny(w, "_.=[]") || inner) {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+var quotedName = regexp.MustCompile("[\"`“]([^\\s\"`”]{2,40})[\"`”]")

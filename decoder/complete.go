@@ -2,6 +2,7 @@ package decoder
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -9,10 +10,10 @@ import (
 
 // completed returns a clause with what it leaves out of the clause before it.
 func completed(before, clause string) string {
-	c, _ := withoutAnd(clause)
+	c, goesOn := withoutAnd(clause)
 	for _, opener := range []string{"what about ", "how about "} {
 		if len(c) > len(opener) && strings.EqualFold(c[:len(opener)], opener) {
-			c = strings.TrimSpace(c[len(opener):])
+			c, goesOn = strings.TrimSpace(c[len(opener):]), true
 		}
 	}
 	before = trimQuestion(before)
@@ -20,30 +21,149 @@ func completed(before, clause string) string {
 	switch {
 	case before == "":
 		return clause
-	case asksAlone(c): // "and when?"
-		if w := strings.Fields(before); questionWords[bare(w[0])] && len(w) > 1 {
-			return c[:len(first)] + " " + strings.Join(w[1:], " ") + "?"
-		}
-		return c + " " + before
+	case topicFirst(c): // "the hut, what does it cost?"
+		topic, rest, _ := strings.Cut(c, ", ")
+		return resolved(rest, "what is "+topic)
+	case asksAlone(c), asksAlone(afterFirst(c)) && prepositions[first]: // "and when?", "from when?"
+		return trimQuestion(c) + " " + afterAsking(before) + "?"
 	case opens(c) || asks[first]:
 		if refersBack(c) {
 			return resolved(c, before)
 		}
 		return c
+	case times[first] && trimQuestion(strings.ToLower(c)) == first: // "and before?"
+		return before + " " + c
 	case prepositions[first]:
 		if at := strings.LastIndex(strings.ToLower(before), " "+first+" "); at > 0 {
 			return before[:at] + " " + c
 		}
 		return before + " " + c
+	case !goesOn && !articles[first] && strings.Contains(c, " ") || !goesOn && len(ContentWords(c)) >= enough: // "wifi password of the cabin"
+		return c
 	}
-	if m := subjectAndVerb.FindStringSubmatch(before); m != nil && isThing(c) {
+	return withThing(before, c)
+}
+
+// withThing returns a question with another thing instead of what it is about.
+func withThing(before, c string) string {
+	if m := subjectAndVerb.FindStringSubmatch(before); m != nil && isThing(c) && !subjects[firstWord(m[2])] {
 		return m[1] + " " + trimQuestion(c) + " " + m[3] + "?"
+	}
+	if hasPronoun(c) {
+		c = resolved(c, before)
+	}
+	if q, ok := inPlace(before, trimQuestion(c)); ok {
+		return q + "?"
 	}
 	head := head(before)
 	if tail, ok := complement(before); ok && !hasComplement(c) {
 		return head + trimQuestion(c) + " " + tail + "?"
 	}
+	if questionWords[strings.TrimSpace(strings.ToLower(head))] {
+		head = "What is "
+	}
 	return head + c
+}
+
+// topicFirst reports whether a clause names what it asks about before it asks.
+func topicFirst(clause string) bool {
+	topic, rest, ok := strings.Cut(clause, ", ")
+	return ok && !prepositions[firstWord(topic)] && !opens(topic) && opens(rest) && hasPronoun(rest)
+}
+
+// hasPronoun reports whether a pronoun is among the words of a text.
+func hasPronoun(text string) bool {
+	return slices.ContainsFunc(strings.Fields(text), func(w string) bool { return pronouns[bare(w)] })
+}
+
+// afterFirst returns what follows the first word.
+func afterFirst(s string) string {
+	_, rest, _ := strings.Cut(s, " ")
+	return rest
+}
+
+// enough is how many content words make a question that asks for something by itself, whatever its pronouns stand for.
+const enough = 4
+
+// times has the words that alone ask for another time: "and before?"
+var times = set("before then now later today yesterday tomorrow afterwards")
+
+// afterAsking returns a question without what it asks for: "does the ferry sail" of "when does the ferry sail", "does tea cost" of "how
+// much does tea cost".
+func afterAsking(question string) string {
+	w := strings.Fields(question)
+	for i := 1; i < len(w); i++ {
+		if auxiliaries[bare(w[i])] {
+			return strings.Join(w[i:], " ")
+		}
+	}
+	if len(w) > 1 && questionWords[bare(w[0])] {
+		return strings.Join(w[1:], " ")
+	}
+	return question
+}
+
+// inPlace returns a question with something else in place of what it is about: "what is Ben's number" for "Anna's" in "what is
+// Anna's number", "who feeds the dog" for "the dog" in "who feeds the cat", "how long can I keep films" for "films" in "how long can I
+// keep books". It reports whether it knows the place.
+func inPlace(question, other string) (string, bool) {
+	w := strings.Fields(question)
+	if possessive(other) || strings.HasSuffix(other, "s'") {
+		for i := len(w) - 1; i > 0; i-- {
+			if possessive(w[i]) {
+				from := i
+				for from > 1 && capital(w[from-1]) || from > 1 && articles[bare(w[from-1])] {
+					from--
+				}
+				return strings.Join(slices.Concat(w[:from], []string{other}, w[i+1:]), " "), true
+			}
+		}
+		if of := slices.Index(w, "of"); of > 0 { // "what is the password of the guests"
+			head := head(question)
+			named := strings.Fields(question[len(head):])
+			if len(named) > 0 && articles[bare(named[0])] {
+				named = named[1:]
+			}
+			if of = slices.Index(named, "of"); of > 0 {
+				return head + other + " " + strings.Join(named[:of], " "), true
+			}
+		}
+		return "", false
+	}
+	if len(w) < 3 || len(strings.Fields(other)) > mostSaid {
+		return "", false
+	}
+	if an := func(s string) bool { return s == "a" || s == "an" }; an(firstWord(other)) {
+		for i := 2; i+2 < len(w); i++ {
+			if auxiliaries[bare(w[i-1])] && an(bare(w[i])) { // "how many can an adult take"
+				return strings.Join(slices.Concat(w[:i], []string{other}, w[i+2:]), " "), true
+			}
+		}
+	}
+	verb := 0 // the subject's pronoun, or the question's verb
+	if questionWords[bare(w[0])] && !auxiliaries[bare(w[1])] && bare(w[0]) != "how" && bare(w[0]) != "which" && bare(w[0]) != "what" {
+		verb = 1 // "who feeds"
+	}
+	for i := 1; i+1 < len(w) && verb == 0; i++ {
+		if auxiliaries[bare(w[i-1])] && subjects[bare(w[i])] {
+			verb = i + 1
+		}
+	}
+	if verb == 0 || verb+1 >= len(w) {
+		return "", false
+	}
+	from := len(w) - 1
+	for i := verb + 1; i < len(w); i++ {
+		if articles[bare(w[i])] || capital(w[i]) {
+			from = i
+			break
+		}
+	}
+	to := from + 1
+	for to < len(w) && !prepositions[bare(w[to])] {
+		to++
+	}
+	return strings.Join(slices.Concat(w[:from], []string{other}, w[to:]), " "), true
 }
 
 // subjectAndVerb matches a question whose subject stands between an auxiliary and its verb: "what does tea cost".
@@ -51,9 +171,10 @@ var subjectAndVerb = regexp.MustCompile(`(?i)^((?:what|how (?:much|long|high|far
 
 // head returns the words of a question before the thing that it asks for: "what is ".
 func head(question string) string {
-	at := 0
-	for word := range strings.FieldsSeq(question) {
-		if !asks[strings.ToLower(word)] {
+	at, words := 0, strings.Fields(question)
+	for i, word := range words {
+		degree := i == 1 && strings.EqualFold(words[0], "how") && len(words) > 2 && auxiliaries[bare(words[2])] // "how much is"
+		if !asks[strings.ToLower(word)] && !degree {
 			return question[:at]
 		}
 		at += strings.Index(question[at:], word) + len(word)
@@ -87,6 +208,9 @@ func hasComplement(clause string) bool {
 // content at all.
 func refersBack(clause string) bool {
 	if prepositions[firstWord(clause)] && strings.Contains(clause, ", ") { // "for the mill, when does it open"
+		return false
+	}
+	if len(ContentWords(clause)) >= enough {
 		return false
 	}
 	for i, w := range strings.Fields(clause) {
@@ -127,8 +251,11 @@ func resolved(clause, before string) string {
 			out = append(out, w)
 			continue
 		}
-		if possessive {
+		if possessive || strings.Contains(strings.ToLower(w), "it's") || strings.Contains(strings.ToLower(w), "he's") { // "her fee", "it's late"
 			stands += "'s"
+			if strings.HasSuffix(stands, "s's") && !capital(stands) {
+				stands = strings.TrimSuffix(stands, "s")
+			}
 		}
 		out, changed = append(out, stands+w[len(strings.TrimRight(w, "?!.,;:")):]), true
 	}
@@ -140,18 +267,31 @@ func resolved(clause, before string) string {
 
 // person returns the person that a question is about: its first name, or else its thing, "the plumber".
 func person(question string) string {
+	if name := nameIn(question); name != "" {
+		return name
+	}
+	return thing(question)
+}
+
+// nameIn returns the first name in a question, or nothing.
+func nameIn(question string) string {
 	words := strings.Fields(question)
 	for i := 1; i < len(words); i++ {
 		if !capital(words[i]) || bare(words[i]) == "i" || questionWords[bare(words[i])] || prepositions[bare(words[i-1])] && bare(words[i-1]) != "of" {
 			continue
 		}
-		to := i + 1
-		for to < len(words) && !possessive(words[to-1]) && (capital(words[to]) || to+1 < len(words) && particles[words[to]] && capital(words[to+1])) {
-			to++
-		}
-		return withoutMarks(strings.Join(words[i:to], " "))
+		return capitals(words, i)
 	}
-	return thing(question)
+	return ""
+}
+
+// capitals returns the name that begins with word i.
+func capitals(words []string, i int) string {
+	to := i + 1
+	for to < len(words) && !possessive(words[to-1]) && (capital(words[to]) || to+1 < len(words) && particles[words[to]] && capital(words[to+1])) {
+		to++
+	}
+	return withoutMarks(strings.Join(words[i:to], " "))
 }
 
 // thing returns the thing that a question is about: "the lake cabin" of "what is the wifi password of the lake cabin", of
@@ -160,7 +300,7 @@ func thing(question string) string {
 	words := strings.Fields(question)
 	for i := len(words) - 2; i > 0; i-- {
 		if bare(words[i]) == "of" {
-			if p := phrase(words, i+1); p != "" {
+			if p := phrase(words, i+1); p != "" && !pronouns[p] {
 				return p
 			}
 		}
@@ -173,8 +313,19 @@ func thing(question string) string {
 		}
 	}
 	for i := 1; i < len(words); i++ {
-		if capital(words[i]) && bare(words[i]) != "i" {
-			return phrase(words, i)
+		if name := capitals(words, i); capital(words[i]) && bare(words[i]) != "i" && !questionWords[bare(words[i])] {
+			switch {
+			case possessive(words[i+strings.Count(name, " ")]):
+				return phrase(words, i)
+			case bare(words[0]) == "who" && forms[bare(words[1])]: // a person
+				return ""
+			}
+			return name
+		}
+	}
+	for i := 1; i+2 < len(words); i++ {
+		if last := len(words) - 1; auxiliaries[bare(words[i-1])] && !forms[bare(words[i-1])] && subjects[bare(words[i])] && !prepositions[bare(words[last])] && !participle.MatchString(words[last]) {
+			return withoutMarks(words[last]) // "how long can I keep books"
 		}
 	}
 	return ""
@@ -191,7 +342,7 @@ func phrase(words []string, i int) string {
 		}
 	}
 	atVerb := to < len(words) && (auxiliaries[bare(words[to])] || ends[bare(words[to])])
-	if before := bare(words[i-1]); auxiliaries[before] && to-i > 1 && !atVerb {
+	if before := bare(words[i-1]); auxiliaries[before] && to-i > 1 && !atVerb && (to-i > 2 || !articles[bare(words[i])]) {
 		if !forms[before] || to-i > 2 && participle.MatchString(bare(words[to-1])) {
 			to--
 		}
@@ -203,11 +354,11 @@ func phrase(words []string, i int) string {
 }
 
 // participle matches words that look like past participles.
-var participle = regexp.MustCompile(`(ed|wn|ld|lt|nt|ght|orn|ung|ken|ten|ven)$`)
+var participle = regexp.MustCompile(`(ed|wn|ld|lt|ght|orn|ung|ken|ten|ven)$`)
 
 var (
 	particles = set("de di da du la le van von der den of the el al bin")
-	ends      = set("be been and or that than if who whom whose which what when where how why not")
+	ends      = set("be been and or that than if who whom whose which what when where how why not now today again still due")
 	forms     = set("is are was were")
 )
 

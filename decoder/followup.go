@@ -4,7 +4,9 @@ import (
 	"slices"
 	"strings"
 
+	"tandem/internal/refusal"
 	"tandem/model/chat"
+	"tandem/retrieval/passages"
 )
 
 // FollowUp returns the question as it can be asked alone, and the one before it, each on one line. Follow-ups are completed from the
@@ -19,22 +21,71 @@ func (r Request) FollowUp() (before, now string) {
 	return oneLine(before), now
 }
 
-// before returns the last part of the question before, completed, and the person that the answer to it names, if it asks who.
+// before returns the last part of the question before, completed, and the person that "she" may be after it.
 func (r Request) before() (question, person string) {
+	t := r.talk()
+	return t.question, t.person
+}
+
+// Told returns the last answer of the conversation that says something, and the question that it answers, completed. Both are empty
+// if there is none.
+func (r Request) Told() (question, answer string) {
+	t := r.talk()
+	return oneLine(t.asked), t.said
+}
+
+// talk is what the turns of a conversation come to.
+type talk struct {
+	question string // the last, completed
+	person   string // whom the answer to it names, if it asks who, or else, if it names nobody, who was named last
+	asked    string // the last question that was answered, completed
+	said     string // the answer
+}
+
+// talk follows the turns.
+func (r Request) talk() (t talk) {
+	named := ""
 	for _, m := range r.History {
 		switch m.Role {
 		case "user":
 			for _, part := range askedParts(m.Content) {
-				if c := completedFor(question, person, part); question == "" || !strings.HasSuffix(c, " "+trimQuestion(question)) {
+				c := completedFor(t.question, t.person, part)
+				if t.question == "" || !strings.HasSuffix(c, " "+trimQuestion(t.question)) {
 					part = c // else both questions stand in it
 				}
-				question = part
+				t.question, t.person = part, ""
+				if name := nameIn(part); name != "" {
+					named = name
+				} else {
+					t.person = named
+				}
 			}
 		case "assistant":
-			person = personSaid(question, m)
+			if person := personSaid(t.question, m); person != "" {
+				t.person, named = person, person
+			}
+			for line := range strings.Lines(m.Content) {
+				if line = strings.TrimSpace(line); line != "" && !refusal.In(line) {
+					t.asked, t.said = t.question, line
+				}
+			}
 		}
 	}
-	return question, person
+	return t
+}
+
+// Teller returns which passage an answer came from, as far as words tell: the first of those that have all its words and the most of
+// the question's. It is -1 if none has all, or none of the question's.
+func Teller(question, answer string, ps []passages.Passage) int {
+	said, asked := ContentWords(answer), ContentWords(question)
+	best, most := -1, 0
+	for i, p := range ps {
+		words := ContentWords(p.Title + " " + p.Text)
+		if n := SharedWords(asked, words); n > most && len(WithoutWords(said, words)) == 0 {
+			best, most = i, n
+		}
+	}
+	return best
 }
 
 // completedFor is completed, where "he" and "she" may be the person of the answer before.

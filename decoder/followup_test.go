@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"tandem/model/chat"
+	"tandem/retrieval/passages"
 )
 
 // A follow-up takes what it leaves out from all that was asked before, and "she" from the answer to "who".
@@ -21,6 +22,23 @@ func TestFollowUp(t *testing.T) {
 		{[]string{"Who feeds the cat?", "Our neighbour does.", "Where does she live?"}, "Who feeds the cat?", "Where does the cat live?"},
 		{[]string{"What does tea cost?", "2 €", "Why is that?", "Rent.", "Who says so?"}, "Why is that?", "Who says so?"},
 		{[]string{"Who owns the inn?", "Bo", "Who owns the mill?", "Ann Lee", "When was he born?"}, "Who owns the mill?", "When was Ann Lee born?"},
+		{[]string{"When did Ada get her tablets?", "Monday", "What was the result?", "good", "When can she drive?"}, "What was the result?", "When can Ada drive?"},
+		{[]string{"How much is the brown loaf?", "3 €", "And the rolls?"}, "How much is the brown loaf?", "How much is the rolls?"},
+		{[]string{"How long can I keep novels?", "a month", "And comics?"}, "How long can I keep novels?", "How long can I keep comics?"},
+		{[]string{"When do we have to pay the fee?", "1 May", "And the deposit?"}, "When do we have to pay the fee?", "When do we have to pay the deposit?"},
+		{[]string{"Who trains the juniors?", "Bo", "And the veterans?"}, "Who trains the juniors?", "Who trains the veterans?"},
+		{[]string{"What is Anna's number?", "1", "And Dr. Lee's?"}, "What is Anna's number?", "What is Dr. Lee's number?"},
+		{[]string{"What is the code of the shed?", "1", "And Dad's?"}, "What is the code of the shed?", "What is Dad's code?"},
+		{[]string{"How many pills can an adult take a day?", "3", "And a child?"}, "How many pills can an adult take a day?", "How many pills can a child take a day?"},
+		{[]string{"What does the course cost?", "9 €", "And before?"}, "What does the course cost?", "What does the course cost before?"},
+		{[]string{"How much does the ticket cost?", "9 €", "From when?"}, "How much does the ticket cost?", "From when does the ticket cost?"},
+		{[]string{"When does the boat arrive?", "9:40", "And the bus, what does it cost?"}, "When does the boat arrive?", "what does the bus cost?"},
+		{[]string{"What is Ada's address?", "Elm Road 1", "And her phone number?"}, "What is Ada's address?", "What is Ada's phone number?"},
+		{[]string{"How much is the rent?", "9 €", "What if it's late?"}, "How much is the rent?", "What if the rent's late?"},
+		{[]string{"Who feeds the cat?", "Bo", "Who repairs the bridge?", "Ann", "When was it built?"}, "Who repairs the bridge?", "When was the bridge built?"},
+		// These ask by themselves.
+		{[]string{"Who feeds the cat?", "Bo", "spare key garage"}, "Who feeds the cat?", "spare key garage"},
+		{[]string{"Who feeds the cat?", "Bo", "Which setting makes the tool read only its cache?"}, "Who feeds the cat?", "Which setting makes the tool read only its cache?"},
 	} {
 		var r Request
 		for i, s := range c.turns[:len(c.turns)-1] {
@@ -29,6 +47,42 @@ func TestFollowUp(t *testing.T) {
 		r.Question = c.turns[len(c.turns)-1]
 		if before, now := r.FollowUp(); before != c.before || now != c.now {
 			t.Errorf("%q: %q, then %q; want %q, then %q", c.turns, before, now, c.before, c.now)
+		}
+	}
+}
+
+// The last answer that says something is kept, with its question.
+func TestTold(t *testing.T) {
+	r := Request{Question: "And Ben?", History: []chat.Message{
+		{Role: "user", Content: "Who feeds the cat, and who walks the dog?"}, {Role: "assistant", Content: "Ida Berg\nI don't know."},
+		{Role: "user", Content: "What does it eat?"}, {Role: "assistant", Content: "I don't know."},
+	}}
+	if asked, said := r.Told(); asked != "who walks the dog?" || said != "Ida Berg" {
+		t.Errorf("%q: %q", asked, said)
+	}
+	if asked, said := (Request{Question: "Who is Ben?"}).Told(); asked != "" || said != "" {
+		t.Errorf("%q: %q", asked, said)
+	}
+}
+
+// An answer came from the passage that has all its words and the most of the question's.
+func TestTeller(t *testing.T) {
+	ps := []passages.Passage{
+		{Title: "Inn", Text: "Breakfast is 9 €. The room is 80 €."},
+		{Title: "Boat", Text: "The crossing is 9 €, and for children 4 €."},
+		{Title: "Bus", Text: "Crossing the bridge takes 10 minutes."},
+	}
+	for _, c := range []struct {
+		question, answer string
+		want             int
+	}{
+		{"What does the crossing cost?", "9 €", 1},
+		{"What is breakfast?", "9 €", 0},
+		{"What does the crossing cost?", "80 €", -1}, // nothing of the question stands there
+		{"What does the crossing cost?", "7 €", -1},
+	} {
+		if got := Teller(c.question, c.answer, ps); got != c.want {
+			t.Errorf("%q, %q: %d, want %d", c.question, c.answer, got, c.want)
 		}
 	}
 }

@@ -56,6 +56,7 @@ type Decoder struct {
 
 	passages []passages.Passage
 	known    []passage      // what of them does not depend on the question
+	told     string         // the source of the passage that the last answer of the conversation came from; "" for none here
 	clauses  []string       // the parts of the question
 	newline  []tandem.Token // between two parts of an answer
 	ellipsis []tandem.Token // ends a part that this side cannot finish
@@ -271,6 +272,11 @@ func (d *Decoder) read(ctx context.Context, req decoder.Request) error {
 	d.passages, d.clauses = req.Passages, decoder.Clauses(req)
 	for i, c := range d.clauses {
 		d.clauses[i] = inEnglish(c)
+	}
+	if asked, said := req.Told(); said != "" {
+		if i := decoder.Teller(asked, said, req.Passages); i >= 0 {
+			d.told = req.Passages[i].Source
+		}
 	}
 	d.known = make([]passage, len(req.Passages))
 	for i, p := range req.Passages {

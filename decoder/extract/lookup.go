@@ -85,6 +85,9 @@ func (p passage) looked(question string) (from, to int, ok bool) {
 	}
 	cell := r.cells[column]
 	said := decoder.ContentWords(p.text[cell[0]:cell[1]])
+	if asksPerson.MatchString(question) && !strings.ContainsFunc(p.text[cell[0]:cell[1]], unicode.IsLetter) {
+		return 0, 0, false
+	}
 	return cell[0], cell[1], len(said) > 0 && decoder.SharedWords(said, rest) == 0
 }
 

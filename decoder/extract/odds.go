@@ -24,6 +24,7 @@ type Evidence struct {
 	Whole   bool    // the question wants a sentence or a list in any case
 	Named   bool    // the question names where to look: the value found there answers
 	Slips   int     // words of the question that are read in another spelling
+	Told    bool    // the last answer of the conversation came from the passage's document
 }
 
 // Curve is a logistic curve: the probability that a text is right, by the evidence for it. With each odds within maxLogOdds,
@@ -62,6 +63,7 @@ func (k Constants) Rules() string {
 // Curves' bounds and the cost of a misspelt word, in nats.
 const (
 	maxLogOdds = 5
+	toldOdds   = 2   // a conversation mostly goes on about the same document
 	slipCost   = 0.2 // for each word of the question that this side reads in another spelling: it may mean something else
 )
 
@@ -89,16 +91,21 @@ func (c Curve) LogOdds(e Evidence) (sum float64) {
 	return sum - slipCost*float64(e.Slips)
 }
 
-// Judge returns whether a passage answers with the sentence around its likeliest span, and R_0.
+// Judge returns whether a passage answers with the sentence around its likeliest span, and R_0: what its curve gives, and more if the
+// conversation is about its document.
 func (k Constants) Judge(e Evidence) (sentence bool, r float64) {
-	value, whole := k.Value.LogOdds(e), k.Sentence.LogOdds(e)
+	value, whole, told := k.Value.LogOdds(e), k.Sentence.LogOdds(e), 0.0
+	if e.Told {
+		told = toldOdds
+	}
 	if e.Named {
-		return false, max(value, namedOdds)
+		return false, max(value, namedOdds) + told
 	}
-	if !e.Whole && logistic(whole)-logistic(value) > k.Bare {
-		return true, whole
+	surer := max(logistic(whole)-logistic(value), logistic(whole+told)-logistic(value+told))
+	if !e.Whole && surer > k.Bare {
+		return true, whole + told
 	}
-	return false, value
+	return false, value + told
 }
 
 func logistic(x float64) float64 { return 1 / (1 + math.Exp(-x)) }

@@ -147,6 +147,7 @@ func (d *Decoder) readPart(ctx context.Context, n int) (part, error) {
 	form := formOf(clause)
 	s := part{clause: clause, form: form, known: known, temperature: d.cfg.Temperature}
 	for i, best := range spans {
+		evidence[i].Told = d.told != "" && d.passages[i].Source == d.told
 		whole, r := d.cfg.Constants.Judge(evidence[i])
 		c := docContext{r: r}
 		texts := d.cfg.candidates(known[i], best, form)

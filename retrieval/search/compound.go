@@ -32,7 +32,7 @@ func Compound(ctx context.Context, question string, k int, find func(ctx context
 			return nil, err
 		}
 	}
-	return interleave(found, k), nil
+	return passages.Interleave(k, found...), nil
 }
 
 // queriesOf returns the queries that answer a question.
@@ -49,27 +49,4 @@ func queriesOf(question string) []string {
 		parts = append(parts, question)
 	}
 	return parts
-}
-
-// interleave takes passages from the lists in turn, without repeats, until it has k.
-func interleave(lists [][]passages.Passage, k int) []passages.Passage {
-	taken := make(map[string]bool)
-	var out []passages.Passage
-	for rank := 0; len(out) < k; rank++ {
-		more := false
-		for _, list := range lists {
-			if rank >= len(list) {
-				continue
-			}
-			more = true
-			if h := list[rank]; !taken[h.ID] && len(out) < k {
-				taken[h.ID] = true
-				out = append(out, h)
-			}
-		}
-		if !more {
-			break
-		}
-	}
-	return out
 }

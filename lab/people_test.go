@@ -22,12 +22,13 @@ type checkedQuestion struct {
 // The sets keep what their README promises.
 func TestPeople(t *testing.T) {
 	seen := map[string]bool{}
-	for set, want := range map[string]struct{ documents, questions int }{"tune": {35, 161}, "judge": {35, 171}, "technical": {20, 188}, "first": {17, 111}, "second": {21, 169}, "third": {20, 229}} {
-		texts := documentsOf(t, set)
+	for set, want := range map[string]struct{ documents, questions int }{"tune": {35, 161}, "judge": {35, 171}, "technical": {20, 188}, "first": {17, 111}, "second": {21, 169}, "third": {20, 229}, "tune/talks": {35, 148}} {
+		at := lab.PeopleSets()["people/"+set]
+		texts := documentsOf(t, at.Folder)
 		if len(texts) != want.documents {
 			t.Errorf("%s: %d documents, want %d", set, len(texts), want.documents)
 		}
-		f, err := lab.People().Open(set + "/questions.jsonl")
+		f, err := lab.People().Open(at.Folder + "/" + at.File)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,7 +46,7 @@ func TestPeople(t *testing.T) {
 				}
 				seen[key] = true
 			}
-			if (q.Kind == "followup") != (q.After != "") || q.After != "" && !seen[q.After] {
+			if q.Kind == "followup" && q.After == "" || q.After != "" && (q.Kind != "followup" && q.Kind != "unanswerable" || !seen[q.After]) {
 				t.Errorf("%s: a %s after %q", q.ID, q.Kind, q.After)
 			}
 			q.check(t, texts)

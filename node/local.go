@@ -147,49 +147,49 @@ func (r Local) read(ctx context.Context, q Question, s tandem.Settings) (*readin
 var errSearch = errors.New("search the documents")
 
 // search retrieves the passages for q.
-func (r Local) search(ctx context.Context, q Question, s tandem.Settings) (all []passages.Passage, err error) {
+func (r Local) search(ctx context.Context, q Question, s tandem.Settings) (found []passages.Passage, err error) {
 	defer contain("search the documents", &err)
 	if r.Documents == nil || s.Documents == 0 {
 		return nil, nil
 	}
-	found, err := r.Documents.Search(ctx, q.Search(), s.Documents)
-	if err != nil {
+	if found, err = q.Find(ctx, r.Documents, s.Documents); err != nil {
 		return nil, fmt.Errorf("%w: %w", errSearch, err)
 	}
-	more, err := r.continued(ctx, q, s.Documents)
+	return found, nil
+}
+
+// Find retrieves up to n passages for the question. In a conversation every other one is of the document that its last answer came
+// from, if that is among these documents, beginning with the passage that gave the answer.
+func (q Question) Find(ctx context.Context, documents Searcher, n int) ([]passages.Passage, error) {
+	found, err := documents.Search(ctx, q.Search(), n)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errSearch, err)
+		return nil, err
 	}
-	return passages.Interleave(s.Documents, found, more), nil
+	req := decoder.Request{Question: q.Text, History: q.History}
+	asked, said := req.Told()
+	if said == "" {
+		return found, nil
+	}
+	before, err := documents.Search(ctx, asked, tellers)
+	if err != nil {
+		return nil, err
+	}
+	i := decoder.Teller(asked, said, before)
+	if i < 0 {
+		return found, nil
+	}
+	teller := before[i]
+	_, now := req.FollowUp()
+	others, err := documents.Search(ctx, now+" "+teller.Title, n)
+	if err != nil {
+		return nil, err
+	}
+	others = slices.DeleteFunc(others, func(p passages.Passage) bool { return p.Source != teller.Source || p.ID == teller.ID })
+	return passages.Interleave(n, found, append([]passages.Passage{teller}, others...)), nil
 }
 
 // tellers is how many passages are searched for the one that the last answer came from.
 const tellers = 4
-
-// continued returns passages of the document that the conversation is about: the one from which its last answer came, if that was of
-// this side. It begins with the passage that gave the answer.
-func (r Local) continued(ctx context.Context, q Question, n int) ([]passages.Passage, error) {
-	req := decoder.Request{Question: q.Text, History: q.History}
-	asked, said := req.Told()
-	if said == "" {
-		return nil, nil
-	}
-	found, err := r.Documents.Search(ctx, asked, tellers)
-	if err != nil {
-		return nil, err
-	}
-	i := decoder.Teller(asked, said, found)
-	if i < 0 {
-		return nil, nil
-	}
-	teller := found[i]
-	_, now := req.FollowUp()
-	if found, err = r.Documents.Search(ctx, now+" "+teller.Title, n); err != nil {
-		return nil, err
-	}
-	others := slices.DeleteFunc(found, func(p passages.Passage) bool { return p.Source != teller.Source || p.ID == teller.ID })
-	return append([]passages.Passage{teller}, others...), nil
-}
 
 // prefill reads the question after each passage. saved holds the KV caches that came with passages, or nil.
 func (r Local) prefill(ctx context.Context, q Question, s tandem.Settings, passages []passages.Passage, saved [][]byte) (own *reading, err error) {

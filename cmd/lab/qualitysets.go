@@ -50,7 +50,7 @@ type setFlags struct {
 	Constants string `help:"With such sets: a file with the span reader's constants, as --fit prints them." placeholder:"FILE"`
 }
 
-const setsHelp = `Sets that others wrote: people/tune, people/first, people/second, people/third and people/judge (documents of invented households, written by a language model; judge is for reporting only), people/technical (READMEs, references, runbooks and prose), xquad/open, xquad/gold, reading,
+const setsHelp = `Sets that others wrote: people/tune, people/tune/talks (conversations), people/first, people/second, people/third and people/judge (documents of invented households, written by a language model; judge is for reporting only), people/technical (READMEs, references, runbooks and prose), xquad/open, xquad/gold, reading,
 reading/SOURCE, reading/SOURCE/gold, and generated (the generated worlds, judged the same way). Documents are dealt to the two sides at random; gold asks each question of
 its own paragraph alone. Methods: pair, device, cloud, one-side (all documents in one index), quote (BM25's best sentence, no model), span (with --span: a reader that points at words of the 8 best windows by BM25, all
 documents together; models/span.gguf is one).
@@ -344,16 +344,17 @@ func (c *qualityCmd) openSets(a *cli.App) ([]answers.Set, error) {
 func (c *qualityCmd) openSet(name string) ([]answers.Set, error) {
 	parts := strings.Split(name, "/")
 	gold := len(parts) > 1 && parts[len(parts)-1] == "gold"
+	people := lab.PeopleSets()
 	switch {
 	case name == "generated":
 		s, err := c.generated()
 		return []answers.Set{s}, err
-	case parts[0] == "people" && slices.Contains(lab.PeopleSets(), name):
-		dir, err := fs.Sub(lab.People(), parts[1])
+	case people[name].File != "":
+		dir, err := fs.Sub(lab.People(), people[name].Folder)
 		if err != nil {
 			return nil, err
 		}
-		s, err := answers.People(name, dir, c.Seed)
+		s, err := answers.People(name, dir, people[name].File, c.Seed)
 		return []answers.Set{s}, err
 	case name == "xquad/open", name == "xquad/gold":
 		return c.readSet(name, "data/qa/xquad.en.half.json", func(in io.Reader) (answers.Set, error) { return answers.SQuAD(name, in, gold, c.Seed) })
@@ -363,7 +364,7 @@ func (c *qualityCmd) openSet(name string) ([]answers.Set, error) {
 		path := "reading/qa/judge/" + parts[1] + ".jsonl.gz"
 		return c.readSet(name, path, func(in io.Reader) (answers.Set, error) { return answers.Reading(name, in, gold, c.Seed) })
 	}
-	return nil, fmt.Errorf("--sets %s: there is no such set (%s, xquad/open, xquad/gold, reading/SOURCE, generated)", name, strings.Join(lab.PeopleSets(), ", "))
+	return nil, fmt.Errorf("--sets %s: there is no such set (%s, xquad/open, xquad/gold, reading/SOURCE, generated)", name, strings.Join(slices.Sorted(maps.Keys(people)), ", "))
 }
 
 // openReading reads the sets of all sources.

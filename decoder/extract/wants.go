@@ -23,6 +23,7 @@ type wants struct {
 	choice    bool     // the question names the answers: "tea or coffee"
 	bare      bool     // a value answers
 	yesNo     bool     // the sentence that confirms or denies it
+	compares  string   // the word by which the question compares several: "heavier", "cheapest"
 }
 
 var (
@@ -72,6 +73,9 @@ func wantsOf(question string) wants {
 	if m := conditions.FindStringSubmatch(question); m != nil {
 		w.condition = decoder.ContentWords(m[1])
 	}
+	if m := comparing.FindStringSubmatch(question); m != nil && strings.HasPrefix(strings.ToLower(strings.TrimLeft(question, " ")), "wh") {
+		w.compares = strings.ToLower(m[1])
+	}
 	if m := goesTo.FindStringSubmatch(question); m != nil {
 		w.to = m[1]
 	}
@@ -107,6 +111,9 @@ func (w wants) misfit(p passage, s span.Span) (against float64, lacks bool) {
 	if w.person && w.bare && !strings.ContainsFunc(p.text[s.Begin:s.End], unicode.IsLetter) {
 		against, lacks = against+wrongKind, true
 	}
+	if w.bare && w.mismeasured(p.text[s.Begin:s.End]) || w.compares != "" && !strings.Contains(strings.ToLower(p.text), w.compares) {
+		against, lacks = against+wrongKind, true
+	}
 	if said := decoder.ContentWords(p.text[s.Begin:s.End]); w.bare && !w.choice && len(said) > 0 && decoder.SharedWords(said, w.words) == len(said) {
 		against += echoed
 	}
@@ -120,6 +127,34 @@ func (w wants) misfit(p passage, s span.Span) (against float64, lacks bool) {
 		against, lacks = against+wrongPart, true
 	}
 	return against, lacks
+}
+
+// comparing matches words by which a question compares things: one passage seldom has them all, and a reader that points cannot weigh them.
+var comparing = regexp.MustCompile(`(?i)\b((?:cheap|heav[iy]|light|long|short|bigg|larg|small|old|young|fast|slow|high|low|tall|deep|wid|quick|loud)(?:i?er|est)|more expensive|most expensive|dearer|dearest)\b`)
+
+// kindsOfValue are kinds of values that do not answer questions for others, unless they have what answers.
+var kindsOfValue = []struct{ asks, not, unless *regexp.Regexp }{
+	{regexp.MustCompile(`(?i)\bhow heavy\b|\bweighs?\b`), regexp.MustCompile(`(?i)` + money + `|` + duration + `|` + calendar), regexp.MustCompile(`(?i)\d ?(?:kg|kilos?|g|grams?|t|tons?|tonnes?|lbs?|pounds?|oz|stone)\b`)},
+	{regexp.MustCompile(`(?i)\bhow (?:tall|high|deep|wide|thick|big|large)\b`), regexp.MustCompile(`(?i)` + money + `|` + duration + `|` + calendar), regexp.MustCompile(`(?i)\d ?(?:m|cm|mm|km|metres?|meters?|feet|ft|inch(?:es)?|miles?|m²|m2|l|litres?)\b|%`)},
+	{regexp.MustCompile(`(?i)\bcosts?\b|\bhow expensive\b|\bprice of\b`), regexp.MustCompile(`(?i)` + calendar + `|\d:\d\d`), regexp.MustCompile(`(?i)` + money)},
+	{regexp.MustCompile(`(?i)\bhow many\b`), regexp.MustCompile(`(?i)` + money), regexp.MustCompile(`(?i)\bhow many (?:euros?|dollars?|pounds?|cents?|francs?|kroner|kronor)\b`)},
+}
+
+// Parts of their patterns.
+const (
+	money    = `[€£$]|\b(?:eur|euros?|usd|dollars?|gbp|chf|francs?|sek|nok|dkk|kroner|kronor|cents?|pence)\b`
+	duration = `\d ?(?:min|mins|minutes?|hours?|h|days?|weeks?|months?|seconds?|sec)\b`
+	calendar = `\b(?:january|february|march|april|june|july|august|september|october|november|december)\b`
+)
+
+// mismeasured reports whether a value is of a kind that cannot be the answer: minutes for a weight.
+func (w wants) mismeasured(value string) bool {
+	for _, m := range kindsOfValue {
+		if m.asks.MatchString(w.question) && m.not.MatchString(value) && !m.unless.MatchString(value) && !m.unless.MatchString(w.question) {
+			return true
+		}
+	}
+	return false
 }
 
 // conditional reports whether a place in a sentence lies in a condition that repeats the question's.

@@ -60,8 +60,8 @@ func Lines(name string, in io.Reader, each func(n int, line []byte) error) error
 	return nil
 }
 
-// People reads a folder with documents/ and questions.jsonl, such as one half of the hand-written set.
-func People(name string, dir fs.FS, seed uint64) (Set, error) {
+// People reads questions about the documents/ of a folder from a file in it, such as the questions.jsonl of one half of the hand-written set.
+func People(name string, dir fs.FS, file string, seed uint64) (Set, error) {
 	entries, err := fs.ReadDir(dir, "documents")
 	if err != nil {
 		return Set{}, fmt.Errorf("%s: %w", name, err)
@@ -78,13 +78,13 @@ func People(name string, dir fs.FS, seed uint64) (Set, error) {
 		}
 		documents, known[e.Name()] = append(documents, Document{e.Name(), data}), true
 	}
-	f, err := dir.Open("questions.jsonl")
+	f, err := dir.Open(file)
 	if err != nil {
 		return Set{}, fmt.Errorf("%s: %w", name, err)
 	}
 	defer f.Close()
 	w := World{Sides: deal(name, seed, documents)}
-	err = Lines(name+"/questions.jsonl", f, func(_ int, line []byte) error {
+	err = Lines(name+"/"+file, f, func(_ int, line []byte) error {
 		q, err := readPeople(line, w.Questions)
 		if err != nil {
 			return err

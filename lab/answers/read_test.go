@@ -47,7 +47,7 @@ func TestLines(t *testing.T) {
 
 func TestReadBroken(t *testing.T) {
 	people := func(line string) error {
-		_, err := People("people", fstest.MapFS{"documents/a.md": {Data: []byte("A")}, "questions.jsonl": {Data: []byte(line)}}, 1)
+		_, err := People("people", fstest.MapFS{"documents/a.md": {Data: []byte("A")}, "questions.jsonl": {Data: []byte(line)}}, "questions.jsonl", 1)
 		return err
 	}
 	reading := func(line string) error {
@@ -95,7 +95,7 @@ func TestReadPeople(t *testing.T) {
 {"id": "5", "question": "And?", "kind": "followup", "after": "4", "answers": ["u"], "sentence": "s"}
 {"id": "6", "question": "And then?", "kind": "followup", "after": "5", "answers": ["v"], "sentence": "s"}
 `
-	s, err := People("people", fstest.MapFS{"documents/a.md": {Data: []byte("A")}, "documents/sub/b.md": {}, "questions.jsonl": {Data: []byte(lines)}}, 1)
+	s, err := People("people", fstest.MapFS{"documents/a.md": {Data: []byte("A")}, "documents/sub/b.md": {}, "questions.jsonl": {Data: []byte(lines)}}, "questions.jsonl", 1)
 	if err != nil || s.Count() != 6 {
 		t.Fatalf("%v: %+v", err, s)
 	}

@@ -32,9 +32,9 @@ const withheldDepth = 4
 // search retrieves n passages for a question from an index, none of a document that it is asked without.
 func (q Question) search(ctx context.Context, x Index, n int) ([]passages.Passage, error) {
 	if len(q.Without) == 0 {
-		return x.Search(ctx, q.node().Search(), n)
+		return q.node().Find(ctx, x, n)
 	}
-	found, err := x.Search(ctx, q.node().Search(), withheldDepth*n)
+	found, err := q.node().Find(ctx, x, withheldDepth*n)
 	found = slices.DeleteFunc(found, func(p passages.Passage) bool { return slices.Contains(q.Without, p.Source) })
 	return found[:min(n, len(found))], err
 }

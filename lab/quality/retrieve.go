@@ -57,7 +57,7 @@ func (s Selection) search(ctx context.Context, w World, questions []Question) (o
 	for _, q := range questions {
 		t := Trial{Question: q}
 		for i, x := range sides {
-			found, e := x.Search(ctx, q.node().Search(), s.Documents)
+			found, e := q.node().Find(ctx, x, s.Documents)
 			t.Sides[i], err = found, errors.Join(err, e)
 		}
 		if err != nil {

@@ -103,46 +103,74 @@ func afterAsking(question string) string {
 	return question
 }
 
-// inPlace returns a question with something else in place of what it is about: "what is Ben's number" for "Anna's" in "what is
-// Anna's number", "who feeds the dog" for "the dog" in "who feeds the cat", "how long can I keep films" for "films" in "how long can I
-// keep books". It reports whether it knows the place.
+// inPlace returns a question with something else in place of what it is about, and whether it knows the place.
 func inPlace(question, other string) (string, bool) {
 	w := strings.Fields(question)
+	from, to := -1, -1
 	if possessive(other) || strings.HasSuffix(other, "s'") {
-		for i := len(w) - 1; i > 0; i-- {
-			if possessive(w[i]) {
-				from := i
-				for from > 1 && capital(w[from-1]) || from > 1 && articles[bare(w[from-1])] {
-					from--
-				}
-				return strings.Join(slices.Concat(w[:from], []string{other}, w[i+1:]), " "), true
-			}
+		if from, to = owner(w); from < 0 {
+			return ofOwner(question, other)
 		}
-		if of := slices.Index(w, "of"); of > 0 { // "what is the password of the guests"
-			head := head(question)
-			named := strings.Fields(question[len(head):])
-			if len(named) > 0 && articles[bare(named[0])] {
-				named = named[1:]
-			}
-			if of = slices.Index(named, "of"); of > 0 {
-				return head + other + " " + strings.Join(named[:of], " "), true
-			}
+	} else if len(strings.Fields(other)) <= mostSaid {
+		if indefinite[firstWord(other)] {
+			from, to = indefiniteSubject(w)
 		}
+		if from < 0 {
+			from, to = object(w)
+		}
+	}
+	if from < 0 {
 		return "", false
 	}
-	if len(w) < 3 || len(strings.Fields(other)) > mostSaid {
+	return strings.Join(slices.Concat(w[:from], []string{other}, w[to:]), " "), true
+}
+
+var indefinite = set("a an")
+
+// owner returns where a question names an owner: "Dr. Lee's" in "what is Dr. Lee's number". from is -1 if it names none.
+func owner(w []string) (from, to int) {
+	for i := len(w) - 1; i > 0; i-- {
+		if !possessive(w[i]) {
+			continue
+		}
+		for from = i; from > 1 && (capital(w[from-1]) || articles[bare(w[from-1])]); {
+			from--
+		}
+		return from, i + 1
+	}
+	return -1, -1
+}
+
+// ofOwner returns a question for a thing of one with another's: "what is Dad's code" for "what is the code of the shed".
+func ofOwner(question, other string) (string, bool) {
+	head := head(question)
+	named := strings.Fields(question[len(head):])
+	if len(named) > 0 && articles[bare(named[0])] {
+		named = named[1:]
+	}
+	of := slices.Index(named, "of")
+	if of <= 0 {
 		return "", false
 	}
-	if an := func(s string) bool { return s == "a" || s == "an" }; an(firstWord(other)) {
-		for i := 2; i+2 < len(w); i++ {
-			if auxiliaries[bare(w[i-1])] && an(bare(w[i])) { // "how many can an adult take"
-				return strings.Join(slices.Concat(w[:i], []string{other}, w[i+2:]), " "), true
-			}
+	return head + other + " " + strings.Join(named[:of], " "), true
+}
+
+// indefiniteSubject returns where a question has a subject such as "an adult" in "how many can an adult take".
+func indefiniteSubject(w []string) (from, to int) {
+	for i := 2; i+2 < len(w); i++ {
+		if auxiliaries[bare(w[i-1])] && indefinite[bare(w[i])] {
+			return i, i + 2
 		}
 	}
-	verb := 0 // the subject's pronoun, or the question's verb
-	if questionWords[bare(w[0])] && !auxiliaries[bare(w[1])] && bare(w[0]) != "how" && bare(w[0]) != "which" && bare(w[0]) != "what" {
-		verb = 1 // "who feeds"
+	return -1, -1
+}
+
+// object returns where a question has its object, if it is clear where its verb is: "the cat" in "who feeds the cat", "novels" in "how
+// long can I keep novels".
+func object(w []string) (from, to int) {
+	verb := 0
+	if len(w) > 2 && (bare(w[0]) == "who" || bare(w[0]) == "whom") && !auxiliaries[bare(w[1])] {
+		verb = 1
 	}
 	for i := 1; i+1 < len(w) && verb == 0; i++ {
 		if auxiliaries[bare(w[i-1])] && subjects[bare(w[i])] {
@@ -150,20 +178,17 @@ func inPlace(question, other string) (string, bool) {
 		}
 	}
 	if verb == 0 || verb+1 >= len(w) {
-		return "", false
+		return -1, -1
 	}
-	from := len(w) - 1
-	for i := verb + 1; i < len(w); i++ {
-		if articles[bare(w[i])] || capital(w[i]) {
-			from = i
-			break
-		}
+	from = len(w) - 1
+	if i := slices.IndexFunc(w[verb+1:], func(s string) bool { return articles[bare(s)] || capital(s) }); i >= 0 {
+		from = verb + 1 + i
 	}
-	to := from + 1
+	to = from + 1
 	for to < len(w) && !prepositions[bare(w[to])] {
 		to++
 	}
-	return strings.Join(slices.Concat(w[:from], []string{other}, w[to:]), " "), true
+	return from, to
 }
 
 // subjectAndVerb matches a question whose subject stands between an auxiliary and its verb: "what does tea cost".

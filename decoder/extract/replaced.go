@@ -48,7 +48,7 @@ func (d *Decoder) replace(s *part) {
 // replaces reports whether a sentence says that a value is no longer so: it names the value where it names what was.
 func replaces(sentence, value, question string) bool {
 	for _, m := range outdated.FindAllStringSubmatch(sentence, -1) {
-		if sameValue(m[1]+m[2], value, question) {
+		if sameValue(m[1]+m[2]+m[3], value, question) {
 			return true
 		}
 	}
@@ -58,6 +58,7 @@ func replaces(sentence, value, question string) bool {
 
 // outdated matches what names a value of before: "instead of 9:40", "moved from 3 to 10 May", "no longer on Fridays".
 var outdated = regexp.MustCompile(`(?i)\b(?:instead of|rather than|no longer|not any more|formerly|previously|until now|up to now|used to be|an?statt|bisher|nicht mehr|au lieu d[eu']|jusqu'ici|en lugar del?|en vez del?|antes) +([^,;()]{1,40})` +
+	`|(?:\((?:was|before:?|formerly:?|previously:?|until now:?|up from|down from|bisher|statt) +|\buntil [^,;.()]{1,30} it was +)([^,;()]{1,40})` +
 	`|\b(?:moved|changed|postponed|shifted|rescheduled|brought forward|verlegt|verschoben|geändert|reportée?|déplacée?|aplazad[oa]|cambiad[oa])[^,;:.]{0,40}? (?:from|von|vom|de|du|del) +([^,;()]{1,40}?) (?:to|until|auf|au|à|al?)\b`)
 
 // instead matches the word for what comes in the place of something, without what that is.

@@ -24,6 +24,9 @@ func TestReplaces(t *testing.T) {
 		{"Le cours aura lieu à 18 h au lieu de 17 h.", "17 h", "At what time is the cours?", true},
 		{"The shop is open from 9 to 17:30.", "9", "When does the shop open?", false},
 		{"The club moved to Quay 4 in 1987.", "Quay 4", "Where is the club?", false},
+		{"The fee is 30 euros (was 25).", "25", "What is the fee?", true},
+		{"The fee is 30 euros (was 25).", "30 euros", "What is the fee?", false},
+		{"Ring 555 1204 (until May 2026 it was 555 1203).", "555 1203", "What number do I ring?", true},
 		{"The fee is 30 euros.", "30 euros", "What is the fee?", false},
 	} {
 		if got := replaces(c.sentence, c.value, c.question); got != c.want {

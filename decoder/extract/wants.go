@@ -13,17 +13,19 @@ import (
 // wants is what a question says of its answer.
 type wants struct {
 	question  string
-	words     []string // of the question
-	time      bool     // it is a time
-	number    bool     // it has a number
-	person    bool     // it is somebody
-	counted   []string // what is counted: "how many red boats"
-	condition []string // the words after "if"
-	to, from  string   // where a journey ends and begins
-	choice    bool     // the question names the answers: "tea or coffee"
-	bare      bool     // a value answers
-	yesNo     bool     // the sentence that confirms or denies it
-	compares  string   // the word by which the question compares several: "heavier", "cheapest"
+	words     []string         // of the question
+	time      bool             // it is a time
+	number    bool             // it has a number
+	person    bool             // it is somebody
+	name      bool             // it is a name
+	shapes    []*regexp.Regexp // what its sentence has
+	counted   []string         // what is counted: "how many red boats"
+	condition []string         // the words after "if"
+	to, from  string           // where a journey ends and begins
+	choice    bool             // the question names the answers: "tea or coffee"
+	bare      bool             // a value answers
+	yesNo     bool             // the sentence that confirms or denies it
+	compares  string           // the word by which the question compares several: "heavier", "cheapest"
 }
 
 var (
@@ -57,6 +59,7 @@ func wantsOf(question string) wants {
 	w := wants{
 		question: question, words: decoder.ContentWords(question), time: asksTime.MatchString(question), number: asksNumber.MatchString(question), person: asksPerson.MatchString(question),
 		choice: strings.Contains(strings.ToLower(question), " or "), bare: formOf(question) == value, yesNo: formOf(question) == sentence,
+		name: asksName.MatchString(question), shapes: shapesOf(question),
 	}
 	if m := counts.FindStringSubmatch(question); m != nil {
 		for s := range strings.FieldsSeq(strings.ToLower(m[1])) {
@@ -113,6 +116,20 @@ func (w wants) misfit(p passage, s span.Span) (against float64, lacks bool) {
 	}
 	if w.bare && w.mismeasured(p.text[s.Begin:s.End]) || w.compares != "" && !strings.Contains(strings.ToLower(p.text), w.compares) {
 		against, lacks = against+wrongKind, true
+	}
+	if w.name && w.bare && !strings.ContainsFunc(p.text[s.Begin:s.End], unicode.IsUpper) {
+		against, lacks = against+wrongKind, true
+	}
+	for _, has := range w.shapes {
+		if !has.MatchString(p.above(begin) + "\n" + p.cells(begin, end)) {
+			against, lacks = against+wrongKind, true
+		}
+	}
+	if w.bare && cancelled.MatchString(text) && !asksCancelled.MatchString(w.question) {
+		against += wrongPart
+	}
+	if w.bare && !asksPast.MatchString(w.question) && replaces(text, p.text[s.Begin:s.End], w.question) {
+		against += wrongPart
 	}
 	if said := decoder.ContentWords(p.text[s.Begin:s.End]); w.bare && !w.choice && len(said) > 0 && decoder.SharedWords(said, w.words) == len(said) {
 		against += echoed

@@ -7,7 +7,7 @@ import (
 )
 
 // A span loses if nothing in its sentence is a time or a number though the question asks for one, if it stands in the condition that the
-// question repeats, if it is denied, if the journey goes the other way, and if it says no more than the question.
+// question repeats, if it is denied, cancelled or no longer so, if the journey goes the other way, if it lacks the shape of what is asked for, and if it says no more than the question.
 func TestMisfit(t *testing.T) {
 	for _, c := range []struct {
 		text, span, question string
@@ -45,6 +45,21 @@ func TestMisfit(t *testing.T) {
 		{"The oak chair is 9 kg, the ash chair 7 kg.", "oak", "Which chair is heavier?", wrongKind, true},
 		{"The oak chair is heavier than the ash chair.", "The oak chair", "Which chair is heavier?", 0, false},
 		{"Older members may vote.", "Older members", "Who may vote if they are older?", 0, false},
+		{"Mina was eleven when she came.", "eleven", "What was the name of Mina's dog?", wrongKind, true},
+		{"Mina was eleven when Rex came.", "Rex", "What was the name of Mina's dog?", 0, false},
+		{"The barrow stands by the shed.", "the shed", "What colour is the barrow?", wrongKind, true},
+		{"The barrow is dark red.", "dark red", "What colour is the barrow?", 0, false},
+		{"Colours\n\n- barrow: RAL 3003", "RAL 3003", "What colour is the barrow?", 0, false},
+		{"Write to Ada Lund.", "Ada Lund", "What is Ada's e-mail address?", wrongKind, true},
+		{"Write to ada@mill.example.", "ada@mill.example", "What is Ada's e-mail address?", 0, false},
+		{"The pump has three lamps.", "three", "How loud is the pump?", wrongKind, true},
+		{"Ada Lund complained in March 1984.", "March 1984", "When was Ada Lund born?", wrongKind, true},
+		{"Ada Lund (1984–2020) complained.", "1984", "When was Ada Lund born?", 0, false},
+		{"Your walk with Ada on 3 May is cancelled.", "3 May", "When is the walk?", wrongPart, false},
+		{"Your walk with Ada on 3 May is cancelled.", "3 May", "Which walk was cancelled?", 0, false},
+		{"The walk was moved from 3 May to 10 May.", "3 May", "When is the walk?", wrongPart, false},
+		{"The walk was moved from 3 May to 10 May.", "10 May", "When is the walk?", 0, false},
+		{"The walk was moved from 3 May to 10 May.", "3 May", "When was the walk before?", 0, false},
 		{"The guide likes tea.", "tea", "Does the guide like tea?", 0, false},
 		{"The guide likes tea.", "tea", "What tea does the guide like?", echoed, false},
 		{"The guide likes tea.", "tea", "What does the guide like, tea or coffee?", 0, false},

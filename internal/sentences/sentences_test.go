@@ -18,7 +18,7 @@ func TestSplit(t *testing.T) {
 		"Cellar no. 6 is yours.|See No. 4 on p. 12, fig. 3.", "It opens at 6 p.m. and closes at 9 p.m.|The bar stays open.",
 		"At 6 p.m. 30 people come.|Then they go.", "Bring nails, glue etc.|Nails are in the shed.",
 		"The fee is 14 euros.|8 pounds is the deposit.|£3 more.", "The code is 4417.|Do not mix it up.", "The answer is 12.|It is not 13.",
-		"It weighs approx. 5 kg.|Tel. 0561 555 7310 is new.", "Mail to Ada.|ada@inn.example is new.",
+		"It weighs approx. 5 kg.|Tel. 0561 555 7310 is new.", "Lund → Kiel, dep. 11:55, arr. 14:05.|Bring a hat.", "Mail to Ada.|ada@inn.example is new.",
 		"So do I.|We go.", "J. K. Rowling wrote it.|She lives in the U.K. and in the U.S. Virgin Islands.",
 		"1. From 1 July the rent is 1.234,50 €.|Please pay.", "\"Stop!\" she said.|\"Why?\"|He went.", "He said \"no.\"|She said yes (twice).|Then they left.",
 		"Last time (Oct. 2023) with a remark.|Believe Yıldız.", "The bill is from the 14. Juni.|Pay it.",

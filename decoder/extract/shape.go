@@ -1,0 +1,39 @@
+package extract
+
+import "regexp"
+
+// shapes are what must stand in a sentence, or in the heading above it, that answers a question of some words: there is no e-mail address
+// without an "@". A reader that knows what is near the right words points there although the thing itself is missing.
+var shapes = []struct{ asks, has *regexp.Regexp }{
+	{regexp.MustCompile(`(?i)\b(?:what|which)(?: \pL+)? colou?rs?\b`), regexp.MustCompile(`(?i)colou?r|farb|couleur|\b(?:black|white|gr[ea]y|red|blue|green|yellow|orange|purple|violet|pink|brown|beige|silver|gold|turquoise|navy|cream|amber|teal|maroon|ivory|bronze|copper|` +
+		`transparent|dark|light|pale|bright|schwarz|wei(?:ß|ss)|grau|rot|blau|grün|gelb|braun|noire?|blanc(?:he)?|rouge|bleue?|verte?|jaune|grise?|roj[oa]|azul|verde|amarill[oa]|negr[oa]|blanc[oa])`)},
+	{regexp.MustCompile(`(?i)\be-?mail address\b|^\W*what(?:'s| is) \P{Po}*\be-?mail\b`), regexp.MustCompile(`@`)},
+	{regexp.MustCompile(`(?i)\b(?:tele)?(?:phone|mobile|fax) number\b|\b(?:call|ring|dial)\b.*\bnumber\b|\bnumber\b.*\b(?:call|ring|dial)\b`), regexp.MustCompile(`\d\D?\d\D?\d`)},
+	{regexp.MustCompile(`(?i)\b(?:web ?site|web address|url|homepage)\b`), regexp.MustCompile(`(?i)www\.|https?:|\PL?\pL[\pL\d-]*\.\pL{2,}`)},
+	{regexp.MustCompile(`(?i)\biban\b`), regexp.MustCompile(`\b[A-Z]{2}\d\d`)},
+	{regexp.MustCompile(`(?i)\bcalories\b`), regexp.MustCompile(`(?i)k?cal\b|calorie|\bkj\b`)},
+	{regexp.MustCompile(`(?i)\bhow (?:loud|noisy)\b`), regexp.MustCompile(`(?i)\bdb\b|\d ?db|decibel|loud|noise|noisy|quiet|silent`)},
+	{regexp.MustCompile(`(?i)^\W*(?:and )?(?:when|what (?:year|day|date)|in (?:what|which) year)\b.*\bborn\b|\b(?:birth ?day|birth ?date|date of birth)\b`), regexp.MustCompile(`(?i)born|birth|\bb\.|geb|\*|\bnée?\b|nac(?:i|e)|\bturn(?:s|ed|ing)?\b|\bold\b|\b1[5-9]\d\d ?[–—-]|\(\d`)},
+}
+
+// shapesOf returns what must stand in the sentence that answers a question.
+func shapesOf(question string) (all []*regexp.Regexp) {
+	for _, s := range shapes {
+		if s.asks.MatchString(question) {
+			all = append(all, s.has)
+		}
+	}
+	return all
+}
+
+var (
+	// asksName matches a question for the name of somebody or something; such a name has a capital.
+	asksName = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*what(?:'s| is| was| are| were) (?:the |an? |my |our |\pL+['’]s )*(?:(?:full|first|last|second|maiden|middle|given|family) )?(?:sur)?names?\b`)
+
+	// cancelled matches what says that something does not take place; asksCancelled a question about that.
+	cancelled     = regexp.MustCompile(`(?i)\b(?:cancell?ed|called off|abgesagt|entfällt|fällt aus|annulée?|supprimée?|canceladoa?|suspendid[oa])\b`)
+	asksCancelled = regexp.MustCompile(`(?i)cancel|called off|abgesagt|entfäll|ausgefallen|annul|supprim|suspend|postpone|move`)
+
+	// asksPast matches a question for what was before.
+	asksPast = regexp.MustCompile(`(?i)\b(?:was|were|did|had|before|previous(?:ly)?|former(?:ly)?|old|used to|earlier|original(?:ly)?|instead|until|last|from|change[ds]?|move[ds]?|bisher|früher|war|avant|ancien(?:ne)?|antes)\b`)
+)

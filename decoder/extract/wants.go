@@ -146,35 +146,6 @@ func (w wants) misfit(p passage, s span.Span) (against float64, lacks bool) {
 	return against, lacks
 }
 
-// comparing matches words by which a question compares things: one passage seldom has them all, and a reader that points cannot weigh them.
-var comparing = regexp.MustCompile(`(?i)\b((?:cheap|heav[iy]|light|long|short|bigg|larg|small|old|young|fast|slow|high|low|tall|deep|wid|quick|loud)(?:i?er|est)|more expensive|most expensive|dearer|dearest)\b`)
-
-// kindsOfValue are kinds of values that do not answer questions for others, unless they have what answers.
-var kindsOfValue = []struct{ asks, not, unless *regexp.Regexp }{
-	{regexp.MustCompile(`(?i)\bhow heavy\b|\bweighs?\b`), regexp.MustCompile(`(?i)` + money + `|` + duration + `|` + calendar), regexp.MustCompile(`(?i)\d ?(?:kg|kilos?|g|grams?|t|tons?|tonnes?|lbs?|pounds?|oz|stone)\b`)},
-	{regexp.MustCompile(`(?i)\bhow (?:tall|high|deep|wide|thick|big|large)\b`), regexp.MustCompile(`(?i)` + duration + `|` + calendar), // not money: "how high is the fee"
-		regexp.MustCompile(`(?i)\d ?(?:m|cm|mm|km|metres?|meters?|feet|ft|inch(?:es)?|miles?|m²|m2|l|litres?)\b|%`)},
-	{regexp.MustCompile(`(?i)\bcosts?\b|\bhow expensive\b|\bprice of\b`), regexp.MustCompile(`(?i)` + calendar + `|\d:\d\d`), regexp.MustCompile(`(?i)` + money)},
-	{regexp.MustCompile(`(?i)\bhow many\b`), regexp.MustCompile(`(?i)` + money), regexp.MustCompile(`(?i)\bhow many (?:euros?|dollars?|pounds?|cents?|francs?|kroner|kronor)\b`)},
-}
-
-// Parts of their patterns.
-const (
-	money    = `[€£$]|\b(?:eur|euros?|usd|dollars?|gbp|chf|francs?|sek|nok|dkk|kroner|kronor|cents?|pence)\b`
-	duration = `\d ?(?:min|mins|minutes?|hours?|h|days?|weeks?|months?|seconds?|sec)\b`
-	calendar = `\b(?:january|february|march|april|june|july|august|september|october|november|december)\b`
-)
-
-// mismeasured reports whether a value is of a kind that cannot be the answer: minutes for a weight.
-func (w wants) mismeasured(value string) bool {
-	for _, m := range kindsOfValue {
-		if m.asks.MatchString(w.question) && m.not.MatchString(value) && !m.unless.MatchString(value) && !m.unless.MatchString(w.question) {
-			return true
-		}
-	}
-	return false
-}
-
 // conditional reports whether a place in a sentence lies in a condition that repeats the question's.
 func (w wants) conditional(sentence string, at int) bool {
 	if len(w.condition) == 0 {

@@ -323,7 +323,7 @@ func simulate(r *rand.Rand, tok *tokenizer.Tokenizer, question string, ps []stri
 		states[i] = contexts[i].Start()
 	}
 	var text []byte
-	for n := range most {
+	for n := 0; ; n++ {
 		var may []int
 		for i, s := range states {
 			if !s.Lost() {
@@ -335,7 +335,7 @@ func simulate(r *rand.Rand, tok *tokenizer.Tokenizer, question string, ps []stri
 		}
 		i := may[r.IntN(len(may))]
 		var tokens []tandem.Token
-		m := contexts[i].Allowed(states[i], most-n)
+		m := contexts[i].Allowed(states[i], max(0, most-n))
 		ends := states[i].MayEnd()
 		for id := range tandem.Token(tok.Size()) {
 			if m.Has(id) && !tok.IsControl(id) {
@@ -354,7 +354,6 @@ func simulate(r *rand.Rand, tok *tokenizer.Tokenizer, question string, ps []stri
 			states[j] = c.Next(states[j], piece)
 		}
 	}
-	return string(text), nil
 }
 
 // Contexts that write an answer together invent nothing, whatever they choose.

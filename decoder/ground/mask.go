@@ -55,8 +55,23 @@ func (m Mask) Apply(dst, logits []float32) {
 // continuation, they are those that end the answer. For a lost context the set is empty.
 //
 // At most left tokens may follow. Tokens after which they would not suffice to finish a word, at one token a byte, are not
-// allowed. With left 0, only tokens that end the answer are where it may end; elsewhere it goes on to the next such place.
+// allowed. With left 0, only tokens that end the answer are where it may end; elsewhere it goes on to the next such place. So it does
+// where left does not suffice for a word that another context has begun.
 func (c *Context) Allowed(s State, left int) Mask {
+	out := c.fitting(s, left)
+	if left > 0 && !s.MayEnd() && out.Len() == 0 {
+		out = c.fitting(s, 0)
+	}
+	if s.MayEnd() || !s.Lost() && out.Len() == 0 {
+		for _, t := range c.vocabulary.ends {
+			out.add(t)
+		}
+	}
+	return out
+}
+
+// fitting returns the tokens of Allowed that continue an answer.
+func (c *Context) fitting(s State, left int) Mask {
 	out := make(Mask, (c.vocabulary.size+63)/64)
 	w := walk{c, c.vocabulary.tokens, out, map[gapAt]bool{}, left - 1}
 	if left <= 0 {
@@ -71,11 +86,6 @@ func (c *Context) Allowed(s State, left int) Mask {
 			for i, m := range c.afterGap(p.gap) {
 				out[i] |= m
 			}
-		}
-	}
-	if s.MayEnd() || !s.Lost() && out.Len() == 0 {
-		for _, t := range c.vocabulary.ends {
-			out.add(t)
 		}
 	}
 	return out

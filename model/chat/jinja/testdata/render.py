@@ -1,7 +1,8 @@
 # Renders templates with Python's jinja2 as transformers does, for python_test.go: reads a JSON list of [template,
-# variables] and prints a JSON list of [text, error].
-import json, sys
-from jinja2.sandbox import ImmutableSandboxedEnvironment
+# variables] and prints a JSON list of [text, error]. With "wide" as its argument it allows what package jinja allows besides: lists
+# may be appended to, from_json is a filter, a generator becomes JSON as a list, and nothing is escaped.
+import json, sys, types
+from jinja2.sandbox import ImmutableSandboxedEnvironment, SandboxedEnvironment
 import jinja2, jinja2.ext
 
 
@@ -14,6 +15,8 @@ class Generation(jinja2.ext.Extension):
 
 
 def tojson(x, ensure_ascii=False, indent=None, separators=None, sort_keys=False):
+    if wide and isinstance(x, types.GeneratorType):
+        x = list(x)
     return json.dumps(x, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys)
 
 
@@ -21,8 +24,12 @@ def refuse(message):
     raise jinja2.exceptions.TemplateError(message)
 
 
-env = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True, extensions=[jinja2.ext.loopcontrols, jinja2.ext.do, Generation])
+wide = sys.argv[1:] == ["wide"]
+env = (SandboxedEnvironment if wide else ImmutableSandboxedEnvironment)(trim_blocks=True, lstrip_blocks=True, extensions=[jinja2.ext.loopcontrols, jinja2.ext.do, Generation])
 env.filters["tojson"] = tojson
+if wide:
+    env.filters["from_json"] = json.loads
+    env.filters["safe"] = str
 env.globals["raise_exception"] = refuse
 env.globals["strftime_now"] = lambda f: "04 Mar 2026"
 out = []

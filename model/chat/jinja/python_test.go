@@ -179,7 +179,9 @@ func TestTemplatesAgreeWithPython(t *testing.T) {
 		t.Logf("%s: not with Python's own rules", names[bad.at])
 		wideNames, wide = append(wideNames, names[bad.at]), append(wide, cases[bad.at])
 	}
-	agree(t, wideNames, wide, "wide")
+	if len(wide) > 0 {
+		agree(t, wideNames, wide, "wide")
+	}
 }
 
 // Expressions and statements give what they give in Python.

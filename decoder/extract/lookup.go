@@ -17,7 +17,7 @@ type tableRow struct {
 	words []string // of all cells
 }
 
-// named returns what the question says where to find: a cell, what a code stands for, or a date behind a name.
+// named returns what the question says where to find: a command, an option, a cell, what a code stands for, or a date behind a name.
 func (p passage) named(question string, w wants) (from, to int, ok bool) {
 	if strings.Contains(strings.TrimRight(question, "? "), "?") { // a follow-up with the question before it
 		return 0, 0, false

@@ -60,7 +60,7 @@ func (k Constants) Rules() string {
 	return fmt.Sprintf("rules-%d-%08x", decoder.Division, crc32.ChecksumIEEE(fmt.Append(nil, k)))
 }
 
-// Curves' bounds and the cost of a misspelt word, in nats.
+// Curves' bounds, what the conversation's document is worth, and the cost of a misspelt word, in nats.
 const (
 	maxLogOdds = 5
 	toldOdds   = 2   // a conversation mostly goes on about the same document

@@ -1,6 +1,9 @@
 package extract
 
-import "regexp"
+import (
+	"regexp"
+	"slices"
+)
 
 // shapes are what must stand in a sentence, or in the heading above it, that answers a question of some words: there is no e-mail address
 // without an "@". A reader that knows what is near the right words points there although the thing itself is missing.
@@ -56,6 +59,11 @@ const (
 	duration = `\d ?(?:min|mins|minutes?|hours?|h|days?|weeks?|months?|seconds?|sec)\b`
 	calendar = `\b(?:january|february|march|april|june|july|august|september|october|november|december)\b`
 )
+
+// misshapen reports whether a text lacks what must stand in the answer.
+func (w wants) misshapen(text string) bool {
+	return slices.ContainsFunc(w.shapes, func(has *regexp.Regexp) bool { return !has.MatchString(text) })
+}
 
 // mismeasured reports whether a value is of a kind that cannot be the answer: minutes for a weight.
 func (w wants) mismeasured(value string) bool {

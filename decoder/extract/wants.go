@@ -2,12 +2,9 @@ package extract
 
 import (
 	"regexp"
-	"slices"
 	"strings"
-	"unicode"
 
 	"tandem/decoder"
-	"tandem/model/span"
 )
 
 // wants is what a question says of its answer.
@@ -94,84 +91,6 @@ var uncertain = set(`people persons men women times things seconds minutes hours
 
 // countable reports whether a word may belong to the name of what is counted.
 func countable(word string) bool { return len(decoder.ContentWords(word)) > 0 }
-
-// What speaks against a span, in nats.
-const (
-	wrongKind = 3
-	echoed    = 2
-	wrongPart = 3
-)
-
-// misfit returns what speaks against a span, and whether its sentence, with the heading above it, cannot answer: it has
-// nothing of the wanted kind, nobody but a number, or the journey the other way round.
-func (w wants) misfit(p passage, s span.Span) (against float64, lacks bool) {
-	begin, end := p.sentence(s.Begin, s.End)
-	text := p.text[begin:end]
-	dated := strings.ContainsAny(p.above(begin), "0123456789")
-	if w.time && !dated && !aTime.MatchString(text) || w.number && !dated && !aNumber.MatchString(text) {
-		against, lacks = against+wrongKind, true
-	}
-	if w.person && w.bare && !strings.ContainsFunc(p.text[s.Begin:s.End], unicode.IsLetter) {
-		against, lacks = against+wrongKind, true
-	}
-	if w.bare && w.mismeasured(p.text[s.Begin:s.End]) || w.compares != "" && !strings.Contains(strings.ToLower(p.text), w.compares) {
-		against, lacks = against+wrongKind, true
-	}
-	if w.name && w.bare && !strings.ContainsFunc(p.text[s.Begin:s.End], unicode.IsUpper) {
-		against, lacks = against+wrongKind, true
-	}
-	for _, has := range w.shapes {
-		if !has.MatchString(p.above(begin) + "\n" + p.cells(begin, end)) {
-			against, lacks = against+wrongKind, true
-		}
-	}
-	if w.bare && cancelled.MatchString(text) && !asksCancelled.MatchString(w.question) {
-		against += wrongPart
-	}
-	if w.bare && !asksPast.MatchString(w.question) && replaces(text, p.text[s.Begin:s.End], w.question) {
-		against += wrongPart
-	}
-	if said := decoder.ContentWords(p.text[s.Begin:s.End]); w.bare && !w.choice && len(said) > 0 && decoder.SharedWords(said, w.words) == len(said) {
-		against += echoed
-	}
-	if w.person && w.bare && denies.MatchString(p.text[s.End:max(s.End, end)]) && !asksDenied.MatchString(w.question) {
-		against += wrongPart
-	}
-	if w.bare && w.conditional(text, s.Begin-begin) {
-		against += wrongPart
-	}
-	if w.otherWay(text) {
-		against, lacks = against+wrongPart, true
-	}
-	return against, lacks
-}
-
-// conditional reports whether a place in a sentence lies in a condition that repeats the question's.
-func (w wants) conditional(sentence string, at int) bool {
-	if len(w.condition) == 0 {
-		return false
-	}
-	for _, m := range conditions.FindAllStringSubmatchIndex(sentence, -1) {
-		if at >= m[2] && at < m[3] && decoder.SharedWords(w.condition, decoder.ContentWords(sentence[m[2]:m[3]])) > 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// otherWay reports whether a sentence has the journey the other way round: "Lund – Kiel" for one to Lund.
-func (w wants) otherWay(sentence string) bool {
-	begins := func(place string) bool { return journey(sentence, place+" ", "") }
-	ends := func(place string) bool { return journey(sentence, "", " "+place) }
-	return w.to != "" && begins(w.to) && !ends(w.to) || w.from != "" && ends(w.from) && !begins(w.from)
-}
-
-// journey reports whether a sentence has a mark between two places, with some text before it and after it.
-func journey(sentence, before, after string) bool {
-	return slices.ContainsFunc([]string{"–", "—", "-", "→", "->"}, func(mark string) bool {
-		return strings.Contains(sentence, before+mark+after)
-	})
-}
 
 // uncounted reports whether a question counts things of which a passage does not speak.
 func (w wants) uncounted(p passage, related func(word string) map[string]float64) bool {

@@ -1,0 +1,136 @@
+package extract
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"tandem/decoder"
+	"tandem/model/span"
+)
+
+// misfit is a reason why a span is not what a question asks for. A small reader points next to the right words although the thing itself
+// is missing there.
+type misfit struct {
+	name    string
+	bare    bool    // only where a value answers
+	against float64 // what it costs the span, in nats
+	lacks   bool    // the sentence, with the heading above it, cannot answer either
+	is      func(w wants, at pointed) bool
+}
+
+// What speaks against a span, in nats.
+const (
+	wrongKind = 3
+	echoed    = 2
+	wrongPart = 3
+)
+
+var misfits = []misfit{
+	{name: "no time", against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {
+		return w.time && !at.dated && !aTime.MatchString(at.sentence)
+	}},
+	{name: "no number", against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {
+		return w.number && !at.dated && !aNumber.MatchString(at.sentence)
+	}},
+	{name: "nobody", bare: true, against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {
+		return w.person && !strings.ContainsFunc(at.value, unicode.IsLetter)
+	}},
+	{name: "no name", bare: true, against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {
+		return w.name && !strings.ContainsFunc(at.value, unicode.IsUpper)
+	}},
+	{name: "another measure", bare: true, against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {
+		return w.mismeasured(at.value)
+	}},
+	{name: "no comparison", against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {
+		return w.compares != "" && !strings.Contains(strings.ToLower(at.text), w.compares)
+	}},
+	{name: "another shape", against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {
+		return w.misshapen(at.above + "\n" + at.cells(at.begin, at.end))
+	}},
+	{name: "the way back", against: wrongPart, lacks: true, is: func(w wants, at pointed) bool {
+		return w.otherWay(at.sentence)
+	}},
+	{name: "cancelled", bare: true, against: wrongPart, is: func(w wants, at pointed) bool {
+		return cancelled.MatchString(at.sentence) && !asksCancelled.MatchString(w.question)
+	}},
+	{name: "out of date", bare: true, against: wrongPart, is: func(w wants, at pointed) bool {
+		return !asksPast.MatchString(w.question) && replaces(at.sentence, at.value, w.question)
+	}},
+	{name: "denied", bare: true, against: wrongPart, is: func(w wants, at pointed) bool {
+		return w.person && denies.MatchString(at.after) && !asksDenied.MatchString(w.question)
+	}},
+	{name: "the condition", bare: true, against: wrongPart, is: func(w wants, at pointed) bool {
+		return w.conditional(at.sentence, at.from-at.begin)
+	}},
+	{name: "the question again", bare: true, against: echoed, is: func(w wants, at pointed) bool {
+		said := decoder.ContentWords(at.value)
+		return !w.choice && len(said) > 0 && decoder.SharedWords(said, w.words) == len(said)
+	}},
+}
+
+// pointed is a span in its passage.
+type pointed struct {
+	passage
+	begin, from, end int    // offsets in the passage's text: of the sentence, of the span in it, and of the sentence's end
+	value            string // the span
+	sentence, after  string // the sentence around it, and what of it comes after the span
+	above            string // the heading or the question above
+	dated            bool   // the heading has a number
+}
+
+// pointed returns a span in the passage.
+func (p passage) pointed(s span.Span) pointed {
+	begin, end := p.sentence(s.Begin, s.End)
+	above := p.above(begin)
+	return pointed{
+		passage: p, begin: begin, from: s.Begin, end: end, value: p.text[s.Begin:s.End], sentence: p.text[begin:end], after: p.text[s.End:max(s.End, end)],
+		above: above, dated: strings.ContainsAny(above, "0123456789"),
+	}
+}
+
+// misfit returns what speaks against a span, in nats, and whether its sentence, with the heading above it, cannot answer.
+func (w wants) misfit(p passage, s span.Span) (against float64, lacks bool) {
+	for _, m := range w.misfits(p, s) {
+		against, lacks = against+m.against, lacks || m.lacks
+	}
+	return against, lacks
+}
+
+// misfits returns the reasons why a span is not what the question asks for.
+func (w wants) misfits(p passage, s span.Span) (all []misfit) {
+	at := p.pointed(s)
+	for _, m := range misfits {
+		if (w.bare || !m.bare) && m.is(w, at) {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// conditional reports whether a place in a sentence lies in a condition that repeats the question's.
+func (w wants) conditional(sentence string, at int) bool {
+	if len(w.condition) == 0 {
+		return false
+	}
+	for _, m := range conditions.FindAllStringSubmatchIndex(sentence, -1) {
+		if at >= m[2] && at < m[3] && decoder.SharedWords(w.condition, decoder.ContentWords(sentence[m[2]:m[3]])) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// otherWay reports whether a sentence has the journey the other way round: "Lund – Kiel" for one to Lund.
+func (w wants) otherWay(sentence string) bool {
+	begins := func(place string) bool { return journey(sentence, place+" ", "") }
+	ends := func(place string) bool { return journey(sentence, "", " "+place) }
+	return w.to != "" && begins(w.to) && !ends(w.to) || w.from != "" && ends(w.from) && !begins(w.from)
+}
+
+// journey reports whether a sentence has a mark between two places, with some text before it and after it.
+func journey(sentence, before, after string) bool {
+	return slices.ContainsFunc([]string{"–", "—", "-", "→", "->"}, func(mark string) bool {
+		return strings.Contains(sentence, before+mark+after)
+	})
+}

@@ -1,0 +1,85 @@
+package extract
+
+import (
+	"strings"
+	"testing"
+
+	"tandem/retrieval/passages"
+)
+
+// A span loses if nothing in its sentence is a time or a number though the question asks for one, if it stands in the condition that the
+// question repeats, if it is denied, cancelled or no longer so, if the journey goes the other way, if it lacks the shape of what is asked for, and if it says no more than the question.
+func TestMisfit(t *testing.T) {
+	tried := map[string]bool{}
+	for _, c := range []struct {
+		text, span, question string
+		why                  string // of misfits
+	}{
+		{"The mill was built by monks.", "monks", "When was the mill built?", "no time"},
+		{"The mill was built in 1604.", "1604", "When was the mill built?", ""},
+		{"The mill was built while the king was away.", "while the king was away", "When was the mill built?", ""},
+		{"Die Mühle öffnet montags.", "montags", "When does the mill open?", ""},
+		{"News.\n\n4 March 2025\nThe mill was sold.", "The mill was sold", "When was the mill sold?", "the question again"},
+		{"The weir needs patience.", "patience", "How high is the weir?", "no number"},
+		{"The weir is waist-high, a metre.", "a metre", "How high is the weir?", ""},
+		{"If you pay within 14 days, the lease runs for three years.", "14 days", "How long does the lease run if you pay at once?", "the condition"},
+		{"If you pay within 14 days, the lease runs for three years.", "three years", "How long does the lease run if you pay at once?", ""},
+		{"If you pay within 14 days, the lease runs for three years.", "14 days", "How long do I have to pay?", ""},
+		{"Boat 7: Vaasa – Umeå, 9:00", "9:00", "When does the boat to Vaasa sail?", "the way back"},
+		{"Boat 7: Vaasa – Umeå, 9:00", "9:00", "When does the boat to Umeå sail?", ""},
+		{"Boat 7: Vaasa – Umeå, 9:00", "9:00", "When does the boat from Umeå sail?", "the way back"},
+		{"Boat 7: Vaasa – Umeå – Vaasa, 9:00", "9:00", "When does the boat to Vaasa sail?", ""},
+		{"The prize went to number 14.", "14", "Who got the prize?", "nobody"},
+		{"The prize went to number 14.", "number 14", "Who got the prize?", ""},
+		{"Ada Lund did not want the keys again, so Per Holm has them.", "Ada Lund", "Who has the keys?", "denied"},
+		{"Ada Lund did not want the keys again, so Per Holm has them.", "Per Holm", "Who has the keys?", ""},
+		{"Ada Lund did not want the keys again, so Per Holm has them.", "Ada Lund", "Who did not want the keys?", ""},
+		{"Ada Lund, resigned in May as keeper.", "Ada Lund", "Who is the keeper?", "denied"},
+		{"The sack weighs 9 kg and lasts 3 weeks.", "3 weeks", "How heavy is the sack?", "another measure"},
+		{"The sack weighs 9 kg and lasts 3 weeks.", "9 kg", "How heavy is the sack?", ""},
+		{"The wall is 2 m high and took 9 days.", "9 days", "How high is the wall?", "another measure"},
+		{"The fee for a wall is 900 €.", "900 €", "How high is the fee for a wall?", ""},
+		{"The wall cost 900 € on 2 March.", "2 March", "What did the wall cost?", "another measure"},
+		{"The wall cost 900 € a day in March.", "900 € a day in March", "What did the wall cost?", ""},
+		{"The fee of 9 € had 14 votes.", "9 €", "How many voted for the fee?", "another measure"},
+		{"The fee is 9 euros.", "9 euros", "How many euros is the fee?", ""},
+		{"The oak chair is 9 kg, the ash chair 7 kg.", "oak", "Which chair is heavier?", "no comparison"},
+		{"The oak chair is heavier than the ash chair.", "The oak chair", "Which chair is heavier?", ""},
+		{"Older members may vote.", "Older members", "Who may vote if they are older?", ""},
+		{"Mina was eleven when she came.", "eleven", "What was the name of Mina's dog?", "no name"},
+		{"Mina was eleven when Rex came.", "Rex", "What was the name of Mina's dog?", ""},
+		{"The barrow stands by the shed.", "the shed", "What colour is the barrow?", "another shape"},
+		{"The barrow is dark red.", "dark red", "What colour is the barrow?", ""},
+		{"Colours\n\n- barrow: RAL 3003", "RAL 3003", "What colour is the barrow?", ""},
+		{"Write to Ada Lund.", "Ada Lund", "What is Ada's e-mail address?", "another shape"},
+		{"Write to ada@mill.example.", "ada@mill.example", "What is Ada's e-mail address?", ""},
+		{"The pump has three lamps.", "three", "How loud is the pump?", "another shape"},
+		{"Ada Lund complained in March 1984.", "March 1984", "When was Ada Lund born?", "another shape"},
+		{"Ada Lund (1984–2020) complained.", "1984", "When was Ada Lund born?", ""},
+		{"Your walk with Ada on 3 May is cancelled.", "3 May", "When is the walk?", "cancelled"},
+		{"Your walk with Ada on 3 May is cancelled.", "3 May", "Which walk was cancelled?", ""},
+		{"The walk was moved from 3 May to 10 May.", "3 May", "When is the walk?", "out of date"},
+		{"The walk was moved from 3 May to 10 May.", "10 May", "When is the walk?", ""},
+		{"The walk was moved from 3 May to 10 May.", "3 May", "When was the walk before?", ""},
+		{"The guide likes tea.", "tea", "Does the guide like tea?", ""},
+		{"The guide likes tea.", "tea", "What tea does the guide like?", "the question again"},
+		{"The guide likes tea.", "tea", "What does the guide like, tea or coffee?", ""},
+	} {
+		p, err := config(0).passage(passages.Passage{Title: "Notes", Text: c.text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var why []string
+		for _, m := range wantsOf(c.question).misfits(p, find(p, c.span)) {
+			why, tried[m.name] = append(why, m.name), true
+		}
+		if got := strings.Join(why, ", "); got != c.why {
+			t.Errorf("%s %q: %q against it, want %q", c.question, c.span, got, c.why)
+		}
+	}
+	for _, m := range misfits {
+		if !tried[m.name] {
+			t.Errorf("no case for %q", m.name)
+		}
+	}
+}

@@ -44,8 +44,6 @@ F32 with 2 layers and with 24, measured by ` + "`" + `lab models depth` + "`" + 
 logit from llama.cpp's, relative to the spread of the position's logits. *its own* is that of
 llama.cpp with flash attention from llama.cpp without.
 
-| architecture | 2 layers: ours | its own | 24 layers: ours | its own |
-|---|---|---|---|---|
 `
 
 const depthTail = `
@@ -57,12 +55,14 @@ llama.cpp keeps the inputs of its convolutions as F32 and Tandem as F16.
 
 // printDepths prints the table, with models that it writes to path.
 func printDepths(a *cli.App, lib *llamacpp.Lib, path string) error {
-	fmt.Fprint(a.Out, depthHead)
+	t := newTables(a)
+	t.text(depthHead)
+	t.begin("depths", "architecture", "2 layers: ours", "2 layers: its own", "24 layers: ours", "24 layers: its own")
 	for _, arch := range model.Architectures() {
 		if strings.Contains(arch, "bert") || arch == "opt" { // they write no text, or llama.cpp does not support them
 			continue
 		}
-		fmt.Fprintf(a.Out, "| `%s` |", arch)
+		row := []string{"`" + arch + "`"}
 		for _, layers := range []int{2, 24} {
 			a.Progress("%s with %d layers", arch, layers)
 			spec := tableSpec(arch, npu.F32)
@@ -71,13 +71,12 @@ func printDepths(a *cli.App, lib *llamacpp.Lib, path string) error {
 			if err != nil {
 				return fmt.Errorf("%s with %d layers: %w", arch, layers, err)
 			}
-			a.Clear()
-			fmt.Fprintf(a.Out, " %.1g | %.1g |", ours, own)
+			row = append(row, fmt.Sprintf("%.1g", ours), fmt.Sprintf("%.1g", own))
 		}
-		fmt.Fprintln(a.Out)
+		t.row(row...)
 	}
-	fmt.Fprint(a.Out, depthTail)
-	return nil
+	t.text(depthTail)
+	return t.end()
 }
 
 // depth returns how far our logits and llama.cpp's without flash attention are from its logits with it.

@@ -37,8 +37,6 @@ table: one thread, by the processor's time, medians of alternating runs. *layers
 a model's layers were measured, so that both engines' copies fit in memory; the output matrix then
 weighs more than in the whole. The experts of gpt-oss are in MXFP4, as published.
 
-| architecture | shape | layers | Q4_K_M | Q8_0 | AVX2: Q4_K_M | Q8_0 |
-|---|---|---|---|---|---|---|
 `
 
 func (c *modelsSpeed) Run(a *cli.App) error {
@@ -67,29 +65,31 @@ func (c *modelsSpeed) Run(a *cli.App) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	fmt.Fprint(a.Out, realHead)
+	t := newTables(a)
+	t.text(realHead)
+	t.begin("shapes", "architecture", "shape", "layers", "Q4_K_M", "Q8_0", "AVX2: Q4_K_M", "AVX2: Q8_0")
 	for _, name := range names {
-		if err := c.row(a, name, filepath.Join(dir, "m.gguf")); err != nil {
+		if err := c.row(t, name, filepath.Join(dir, "m.gguf")); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	_, err = fmt.Fprintf(a.Out, "\nThe speeds are of %s, and of %s.\n", speedLevels[0].used, speedLevels[1].used)
-	return err
+	t.engines()
+	return t.end()
 }
 
-// row prints the line of a shape. It writes its models to path.
-func (c *modelsSpeed) row(a *cli.App, name, path string) error {
+// row adds the row of a shape. It writes its models to path.
+func (c *modelsSpeed) row(t *tables, name, path string) error {
 	var speeds [2 * len(speedLevels)]string // Q4_K_M and Q8_0 at each level
 	s := shapes[name]
 	layers := min(max(s.measured, 1), s.Layers)
 	for i, typ := range []string{"q4_k_m", "q8_0"} {
 		random := modelsRandom{Out: path, Like: name, Type: typ, Layers: layers, Seed: 1}
-		if _, err := random.make(a); err != nil {
+		if _, err := random.make(t.app); err != nil {
 			return err
 		}
 		for level, l := range speedLevels {
-			a.Progress("%s as %s, level %d of %d", name, typ, level+1, len(speedLevels))
-			speed, err := l.measure(a, path, c.Runs, c.Steps)
+			t.app.Progress("%s as %s, level %d of %d", name, typ, level+1, len(speedLevels))
+			speed, err := l.measure(t.app, path, c.Runs, c.Steps)
 			if err != nil {
 				return err
 			}
@@ -99,9 +99,8 @@ func (c *modelsSpeed) row(a *cli.App, name, path string) error {
 			return err
 		}
 	}
-	a.Clear()
-	_, err := fmt.Fprintf(a.Out, "| `%s` | %s | %d of %d | %s |\n", s.Arch, name, layers, s.Layers, strings.Join(speeds[:], " | "))
-	return err
+	t.row(append([]string{"`" + s.Arch + "`", name, fmt.Sprintf("%d of %d", layers, s.Layers)}, speeds[:]...)...)
+	return nil
 }
 
 // parseMix returns the scheme that a flag names, if it names a mix of types that is not a type, such as q4_k_m.

@@ -54,8 +54,6 @@ what llama.cpp writes for the form of that name. *speed* is ours by llama.cpp's 
 five alternating runs: with all that this processor has, and with both held to AVX2 (` + "`GODEBUG=cpu.avx512vnni=off,cpu.avxvnni=off`" + `). Of
 models this small it says what a pass costs apart from its products, and its memory is that of a busy machine, as here.
 
-| architecture | models | 8-bit keys | ggml | adapters | drafts in trees | tokens | template | pair | speed | speed, AVX2 |
-|---|---|---|---|---|---|---|---|---|---|---|
 `
 
 const offHead = `
@@ -71,8 +69,6 @@ changes which expert a row goes through, its logits change by tenths.
 const speedHead = `
 The speed of each type in a model of the architecture ` + "`llama`" + `, as in the first table; [benchmarks.md](benchmarks.md) has models of real shapes.
 
-| type | speed | speed, AVX2 |
-|---|---|---|
 `
 
 const tableTail = `
@@ -140,41 +136,50 @@ func (c *modelsTable) Run(a *cli.App) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	fmt.Fprint(a.Out, tableHead)
-	var off strings.Builder
+	t := newTables(a)
+	t.text(tableHead)
+	t.begin("architectures", "architecture", "models", "8-bit keys", "ggml", "adapters", "drafts in trees", "tokens", "template", "pair", "speed", "speed, AVX2")
+	var off [][]string // of each architecture
 	for _, arch := range model.Architectures() {
-		if err := c.architecture(a, lib, dir, arch); err != nil {
+		if err := c.architecture(t, lib, dir, arch); err != nil {
 			return err
 		}
-		fmt.Fprintf(&off, "| `%s` |", arch)
+		row := []string{"`" + arch + "`"}
 		for _, typ := range allTypes {
 			a.Progress("%s in %v", arch, typ)
 			difference, err := c.try(a, lib, filepath.Join(dir, "m.gguf"), tableSpec(arch, typ))
 			if err != nil {
 				return fmt.Errorf("%s in %v: %w", arch, typ, err)
 			}
-			fmt.Fprintf(&off, " %s |", difference)
+			row = append(row, difference)
 		}
-		off.WriteString("\n")
+		off = append(off, row)
 	}
-	a.Clear()
-	fmt.Fprint(a.Out, offHead, offColumns(), off.String())
-	if err := c.speeds(a, lib, filepath.Join(dir, "m.gguf")); err != nil {
+	t.text(offHead)
+	columns := []string{"architecture"}
+	for _, typ := range allTypes {
+		columns = append(columns, typ.String())
+	}
+	t.begin("types", columns...)
+	for _, row := range off {
+		t.row(row...)
+	}
+	if err := c.speeds(t, lib, filepath.Join(dir, "m.gguf")); err != nil {
 		return err
 	}
-	fmt.Fprint(a.Out, tableTail)
-	return nil
+	t.text(tableTail)
+	return t.end()
 }
 
-// architecture prints the line of an architecture.
-func (c *modelsTable) architecture(a *cli.App, lib *llamacpp.Lib, dir, arch string) error {
-	a.Progress("%s", arch)
+// architecture adds the row of an architecture.
+func (c *modelsTable) architecture(t *tables, lib *llamacpp.Lib, dir, arch string) error {
+	t.app.Progress("%s", arch)
 	b := tinymodel.GGUF(tinymodel.Spec{Arch: arch})
-	eight, err := eightBits(a, arch)
+	eight, err := eightBits(t.app, arch)
 	if err != nil {
 		return fmt.Errorf("%s with keys in 8 bits: %w", arch, err)
 	}
-	tokens, speeds, err := compare(a, lib, filepath.Join(dir, "q8.gguf"), arch)
+	tokens, speeds, err := compare(t.app, lib, filepath.Join(dir, "q8.gguf"), arch)
 	if err != nil {
 		return fmt.Errorf("%s next to llama.cpp: %w", arch, err)
 	}
@@ -182,49 +187,38 @@ func (c *modelsTable) architecture(a *cli.App, lib *llamacpp.Lib, dir, arch stri
 	if err != nil {
 		return err
 	}
-	texts, err := pairTexts(a, arch)
+	texts, err := pairTexts(t.app, arch)
 	if err != nil {
 		return fmt.Errorf("a pair with %s: %w", arch, err)
 	}
-	a.Clear()
-	fmt.Fprintf(a.Out, "| `%s` | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", arch, modelNames[arch],
-		eight, onGGML(b), adapters(b), trees(a, b), tokens, template, texts, speeds[0], speeds[1])
+	t.row("`"+arch+"`", modelNames[arch], eight, onGGML(b), adapters(b), trees(t.app, b), tokens, template, texts, speeds[0], speeds[1])
 	return nil
 }
 
-// offColumns is the head of the table with a column for each type.
-func offColumns() string {
-	head, line := "| architecture |", "|---|"
+// speeds adds a row for each type. It writes its models to path.
+func (c *modelsTable) speeds(t *tables, lib *llamacpp.Lib, path string) error {
+	t.text(speedHead)
+	t.begin("speeds", "type", "speed", "speed, AVX2")
 	for _, typ := range allTypes {
-		head, line = head+fmt.Sprintf(" %v |", typ), line+"---|"
-	}
-	return head + "\n" + line + "\n"
-}
-
-// speeds prints a line for each type. It writes its models to path.
-func (c *modelsTable) speeds(a *cli.App, lib *llamacpp.Lib, path string) error {
-	fmt.Fprint(a.Out, speedHead)
-	for _, typ := range allTypes {
-		a.Progress("speed of %v", typ)
+		t.app.Progress("speed of %v", typ)
 		if err := write(path, tableSpec("llama", typ)); err != nil {
 			return err
 		}
-		line := fmt.Sprintf("| %v |", typ)
+		row := []string{typ.String()}
 		for _, l := range speedLevels {
 			speed := "not measured"
 			if lib != nil {
 				var err error
-				if speed, err = l.measure(a, path, 5, 32); err != nil {
+				if speed, err = l.measure(t.app, path, 5, 32); err != nil {
 					return err
 				}
 			}
-			line += " " + speed + " |"
+			row = append(row, speed)
 		}
-		a.Clear()
-		fmt.Fprintln(a.Out, line)
+		t.row(row...)
 	}
 	if lib != nil {
-		fmt.Fprintf(a.Out, "\nThe speeds are of %s, and of %s.\n", speedLevels[0].used, speedLevels[1].used)
+		t.engines()
 	}
 	return nil
 }

@@ -35,7 +35,7 @@ import (
 type setFlags struct {
 	Data string   `help:"Folder with the sets xquad/… (data/qa/xquad.en.half.json) and reading/… (reading/qa/judge/*.jsonl.gz); without it, shared in this folder or one above it." type:"existingdir" placeholder:"DIR"`
 	Seed uint64   `help:"With such sets: draws the questions of --n and deals the documents to the two sides." default:"1"`
-	Show []string `help:"With such sets: wrong prints each answer that is not right, with what was read." enum:"wrong" placeholder:"wrong"`
+	Show []string `help:"With such sets: wrong prints each answer that is not right, with what was read; doubted each below which something else is said." enum:"wrong,doubted" placeholder:"WHICH"`
 	Span string   `help:"With such sets: a span reader's file instead of the built-in one." type:"existingfile" placeholder:"FILE"`
 
 	Index string `help:"With such sets: keep all documents but the device's in a Weaviate cluster, as cloud serve --index: weaviate://HOST[:PORT],…[/CLASS]. The classes, whose names begin with CLASS, are removed at the end." placeholder:"ADDRESS"`
@@ -65,7 +65,7 @@ With --fit: the curves that say how likely a passage's text is right, fitted to 
 right: it contains an accepted answer as whole words. exact, F1: after SQuAD's normalisation. sentence: the sentence that says it is in the answer or in a cited
 passage. invented: a word that is neither in the question, nor in a closed list of function words, nor in a passage that was read. wrong: words of a document,
 but not the answer. unknown: it says that it does not know what a document says; refused: what none says. read: the sentence was among the passages
-that were read. In brackets, 95 % confidence intervals. invented and wrong are of all questions, refused of the unanswerable ones, the rest of the answerable ones.`
+that were read. doubted: a sentence that says something else is shown below a right answer; spared: below a wrong one, such a sentence holds the right one. In brackets, 95 % confidence intervals. invented and wrong are of all questions, refused of the unanswerable ones, doubted and spared of the right and the wrong answers, the rest of the answerable ones.`
 
 // ofOthers reports whether a set is one that others wrote, or is judged as they are.
 func ofOthers(set string) bool {
@@ -540,15 +540,15 @@ func (c *qualityCmd) askOne(a *cli.App, l *answers.Library, q answers.Question, 
 	score := answers.Judge(q, answer)
 	stage := l.Lost(q, score)
 	t.Add(q, answer, score, stage)
-	if slices.Contains(c.Show, "wrong") && (score.Outcome != answers.Right || len(score.Invented) > 0) {
+	if slices.Contains(c.Show, "wrong") && (score.Outcome != answers.Right || len(score.Invented) > 0) || slices.Contains(c.Show, "doubted") && score.Doubted {
 		a.Clear()
-		showWrong(a.Out, q, m.Name, answer, score, stage)
+		showAnswer(a.Out, q, m.Name, answer, score, stage)
 	}
 	return nil
 }
 
-// showWrong prints an answer that is not right with what a right one says and what was read.
-func showWrong(w io.Writer, q answers.Question, method string, a answers.Answer, s answers.Score, stage answers.Stage) {
+// showAnswer prints an answer with what a right one says and what was read.
+func showAnswer(w io.Writer, q answers.Question, method string, a answers.Answer, s answers.Score, stage answers.Stage) {
 	lost := ""
 	if stage != "" && s.Outcome != answers.Right {
 		lost = ", lost in " + string(stage)
@@ -556,6 +556,9 @@ func showWrong(w io.Writer, q answers.Question, method string, a answers.Answer,
 	fmt.Fprintf(w, "%s %s, %s: %v%s\n  question  %s\n  answer    %s\n", q.ID, q.Kind, method, s.Outcome, lost, q.Text, cli.Plain(a.Text))
 	if len(s.Invented) > 0 {
 		fmt.Fprintf(w, "  invented  %s\n", cli.Plain(strings.Join(s.Invented, ", ")))
+	}
+	for _, other := range a.Other {
+		fmt.Fprintf(w, "  otherwise %s\n", cli.Plain(other))
 	}
 	for _, p := range q.Parts {
 		fmt.Fprintf(w, "  expected  %s\n", strings.Join(p.Answers, " | "))
@@ -585,11 +588,11 @@ func interval(r answers.Rate) string {
 	return fmt.Sprintf("%.1f (%.0f–%.0f)", 100*r.Mean, 100*r.Low, 100*r.High)
 }
 
-var resultHeads = []any{"right", "exact", "F1", "sentence", "invented", "wrong", "unknown", "refused", "read"}
+var resultHeads = []any{"right", "exact", "F1", "sentence", "invented", "wrong", "unknown", "refused", "read", "doubted", "spared"}
 
 // rates are the columns of a result, in the order of resultHeads.
 func rates(r answers.Result) []answers.Rate {
-	return []answers.Rate{r.Holds, r.Exact, r.F1, r.Sentence, r.Invented, r.Wrong, r.WronglyUnknown, r.RightlyUnknown, r.Read}
+	return []answers.Rate{r.Holds, r.Exact, r.F1, r.Sentence, r.Invented, r.Wrong, r.WronglyUnknown, r.RightlyUnknown, r.Read, r.Doubted, r.Spared}
 }
 
 func printResults(w io.Writer, results []answers.Result) {

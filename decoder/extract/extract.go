@@ -56,6 +56,7 @@ type Decoder struct {
 
 	passages []passages.Passage
 	known    []passage      // what of them does not depend on the question
+	asked    []string       // the content words of the question of the conversation that was answered last
 	told     string         // the source of the passage that the last answer of the conversation came from; "" for none here
 	clauses  []string       // the parts of the question
 	newline  []tandem.Token // between two parts of an answer
@@ -274,6 +275,7 @@ func (d *Decoder) read(ctx context.Context, req decoder.Request) error {
 		d.clauses[i] = inEnglish(c)
 	}
 	if asked, said := req.Told(); said != "" {
+		d.asked = decoder.ContentWords(asked)
 		if i := decoder.Teller(asked, said, req.Passages); i >= 0 {
 			d.told = req.Passages[i].Source
 		}

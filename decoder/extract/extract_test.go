@@ -55,7 +55,7 @@ func notes(texts ...string) []passages.Passage {
 	var out []passages.Passage
 	for _, t := range texts {
 		title, text, _ := strings.Cut(t, "\n")
-		out = append(out, passages.Passage{Title: title, Text: text})
+		out = append(out, passages.Passage{Source: title + ".md", Title: title, Text: text})
 	}
 	return out
 }

@@ -11,24 +11,29 @@ import (
 
 // otherwise returns the sentence that says something else than what was said and is likeliest to be right, if it would have
 // been the answer had nobody said more; at most one. Only values are compared: sentences differ in too many ways. It must speak
-// of what the question speaks of, as far as the sentence does that says the answer here.
+// of what the question speaks of, as far as the sentence does that says the answer here. A document that says the answer seldom
+// contradicts itself: what else it says is about something else. In a conversation, another document than the one that it is about must
+// speak of what was asked before, too.
 func (s *part) otherwise(said string, quotes []decoder.Quote, nothing float64) []decoder.Quote {
 	if s.form != value || said == Unknown {
 		return nil
 	}
 	topic := decoder.ContentWords(s.clause)
+	before := decoder.WithoutWords(s.asked, topic)
 	least := about * float64(len(topic))
 	says := func(q decoder.Quote) bool { return q.Weight >= decoder.LeastShare }
 	shares := func(q decoder.Quote) float64 { return float64(decoder.SharedWords(topic, s.told(q))) }
+	var sayers []string // the documents that say the answer
 	for _, q := range quotes {
 		if says(q) {
-			least = max(least, shares(q))
+			least, sayers = max(least, shares(q)), append(sayers, s.known[q.Passage].source)
 		}
 	}
 	var best []decoder.Quote
 	for _, q := range quotes {
 		likelier := q.Relevance >= nothing && (best == nil || q.Relevance > best[0].Relevance)
-		if likelier && !says(q) && shares(q) >= least && disagree(s.clause, said, q) {
+		follows := len(before) == 0 || s.contexts[q.Passage].told || decoder.SharedWords(before, s.told(q)) > 0
+		if likelier && follows && !slices.Contains(sayers, s.known[q.Passage].source) && shares(q) >= least && disagree(s.clause, said, q) {
 			best = []decoder.Quote{q}
 		}
 	}

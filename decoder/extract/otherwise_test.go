@@ -55,6 +55,7 @@ func TestOtherwise(t *testing.T) {
 		{question, []string{early}, "9:00", ""},
 		{question, []string{early, "Baths\nThe swimming baths open at 7:30 on weekdays."}, "9:00", ""}, // something else's
 		{question, []string{late}, Unknown, ""},
+		{question, []string{early, "Lib\nOn the first day the town library opens at 10:15."}, "9:00", ""}, // a document seldom contradicts itself
 		{question, []string{late, "Rowing\nThe rowing club has 214 members."}, "10:15", ""},
 		{passport, []string{"Tour\nPassports must be valid until 15 July 2027 at least."}, "17 February 2027", ""}, // on something near
 		{passport, []string{"Tour\nThe passport expires on 15 July 2027."}, "17 February 2027", "15 July 2027"},

@@ -22,11 +22,13 @@ type part struct {
 	known       []passage
 	contexts    []docContext // one for each passage, then the one without
 	temperature float64      // of the posterior over contexts; 0 keeps the likeliest
+	asked       []string     // the content words of the question of the conversation that was answered last
 }
 
 // docContext is what one context makes of one part of the question.
 type docContext struct {
 	r     float64       // R_0, in nats
+	told  bool          // the last answer of the conversation came from its document
 	texts []candidate   // the likeliest first; their probabilities sum to 1
 	near  []near        // the sentences that hold the likeliest spans, the likeliest first
 	whole decoder.Quote // the likeliest of them within the text around it, for an answer that nobody knows
@@ -145,11 +147,11 @@ func (d *Decoder) readPart(ctx context.Context, n int) (part, error) {
 		return part{}, err
 	}
 	form := formOf(clause)
-	s := part{clause: clause, form: form, known: known, temperature: d.cfg.Temperature}
+	s := part{clause: clause, form: form, known: known, temperature: d.cfg.Temperature, asked: d.asked}
 	for i, best := range spans {
 		evidence[i].Told = d.told != "" && d.passages[i].Source == d.told
 		whole, r := d.cfg.Constants.Judge(evidence[i])
-		c := docContext{r: r}
+		c := docContext{r: r, told: evidence[i].Told}
 		texts := d.cfg.candidates(known[i], best, form)
 		if whole {
 			if sentences := d.cfg.candidates(known[i], best, sentence); !d.said(sentences) {

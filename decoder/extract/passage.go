@@ -13,6 +13,7 @@ import (
 
 // passage is a passage as the reader sees it.
 type passage struct {
+	source string // the document
 	text   string // the title as a heading, then the text
 	start  int    // where the document's own bytes begin
 	body   int    // where the text begins
@@ -26,7 +27,7 @@ const heading = "# "
 
 // passage reads what of a passage does not depend on a question.
 func (c Config) passage(p passages.Passage) (out passage, err error) {
-	out.text = p.Text
+	out.source, out.text = p.Source, p.Text
 	if p.Title != "" {
 		out.text, out.start = heading+p.Title+"\n"+p.Text, len(heading)
 		out.body = len(out.text) - len(p.Text)

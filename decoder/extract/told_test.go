@@ -7,6 +7,7 @@ import (
 	"tandem/aggregator"
 	"tandem/decoder"
 	"tandem/model/chat"
+	"tandem/model/tokenizer"
 	"tandem/retrieval/passages"
 )
 
@@ -44,6 +45,38 @@ func TestFollowUpStaysInTheDocument(t *testing.T) {
 			if got := talked(t, question, shops, c.asked, c.said); !strings.Contains(got, want) {
 				t.Errorf("%q after %q: %q, want %q", question, c.asked, got, want)
 			}
+		}
+	}
+}
+
+// What another document says of a thing of its own does not contradict a follow-up's answer, whichever side has that document; what it says
+// of the conversation's does.
+func TestOtherwiseInATalk(t *testing.T) {
+	later := passages.Passage{Source: "later.md", Title: "Bike", Text: "The bike rental has a new hotline: 0555 33 44."}
+	for _, c := range []struct {
+		ps   []passages.Passage
+		want string
+	}{
+		{shops, ""},
+		{shops[2:], ""},
+		{[]passages.Passage{later}, "0555 33 44"},
+	} {
+		req := decoder.Request{Question: "What is the hotline?", Passages: c.ps, History: []chat.Message{
+			{Role: "user", Content: "How much is the bike?"}, {Role: "assistant", Content: "12 €"},
+		}}
+		d, err := New(t.Context(), config(0), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Finish(t.Context(), d.cfg.Tokenizer.Encode("0555 11 22", tokenizer.Options{})); err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, q := range d.Parts()[0].Otherwise {
+			got += q.Text[q.From:q.To]
+		}
+		if got != c.want {
+			t.Errorf("%q: %q speaks against it, want %q", c.ps, got, c.want)
 		}
 	}
 }

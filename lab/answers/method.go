@@ -116,16 +116,16 @@ func (p Product) answer(ctx context.Context, q Question, documents int, from ...
 	a.Text = strings.TrimSpace(tok.Decode(ids))
 	a.Took = time.Since(begun)
 	var unknown bool
-	a.Shown, a.Sure, unknown = cited(sides, tok.Decode, ids)
+	a.Shown, a.Other, a.Sure, unknown = cited(sides, tok.Decode, ids)
 	if a.Unknown = unknown || refusal.In(a.Text); a.Unknown || p.Extract == nil {
 		a.Sure = 0
 	}
 	return a, nil
 }
 
-// cited returns the passages that the programs cite below the answer, by their documents, how sure the span reader is of the
-// answer's weakest part, and whether every sentence is one that no document supports.
-func cited(sides []side, decode func([]tandem.Token) string, ids []tandem.Token) (texts []string, sure float64, unknown bool) {
+// cited returns the passages that the programs cite below the answer, by their documents, the sentences that they show as saying something
+// else, how sure the span reader is of the answer's weakest part, and whether every sentence is one that no document supports.
+func cited(sides []side, decode func([]tandem.Token) string, ids []tandem.Token) (texts, others []string, sure float64, unknown bool) {
 	type share struct {
 		text              string
 		weight, relevance float64
@@ -133,7 +133,8 @@ func cited(sides []side, decode func([]tandem.Token) string, ids []tandem.Token)
 	unknown, sure = len(ids) > 0, 1
 	for _, lead := range sides[0].Parts() {
 		var shares []share
-		other := math.Inf(-1)
+		var other decoder.Quote
+		other.Relevance = math.Inf(-1)
 		nothing, total := 0.0, math.Inf(-1)
 		for _, s := range sides {
 			if part := partAt(s.Parts(), lead.From); part != nil {
@@ -151,14 +152,16 @@ func cited(sides []side, decode func([]tandem.Token) string, ids []tandem.Token)
 				shares = append(shares, share{q.Text, eta * q.Weight, q.Relevance})
 			}
 			for _, q := range part.Otherwise {
-				other = max(other, q.Relevance)
+				if q.Relevance > other.Relevance {
+					other = q
+				}
 			}
 		}
 		slices.SortStableFunc(shares, func(x, y share) int {
 			return cmp.Or(cmp.Compare(y.weight, x.weight), cmp.Compare(y.relevance, x.relevance))
 		})
 		if len(shares) > 0 {
-			sure = min(sure, extract.Confidence(shares[0].relevance, other))
+			sure = min(sure, extract.Confidence(shares[0].relevance, other.Relevance))
 		}
 		best := math.Inf(-1)
 		for _, s := range shares {
@@ -169,11 +172,14 @@ func cited(sides []side, decode func([]tandem.Token) string, ids []tandem.Token)
 				texts = append(texts, s.text)
 			}
 		}
+		if other.Text != "" && !slices.ContainsFunc(shares, func(s share) bool { return s.weight >= decoder.LeastShare && s.text == other.Text }) {
+			others = append(others, other.Text)
+		}
 		from := min(lead.From, len(ids))
 		sentence := strings.TrimSpace(decode(ids[from:max(from, min(lead.To, len(ids)))]))
 		unknown = unknown && (sentence == "" || refusal.Unknown(sentence, nothing))
 	}
-	return texts, sure, unknown
+	return texts, others, sure, unknown
 }
 
 func partAt(parts []decoder.Part, from int) *decoder.Part {

@@ -11,6 +11,7 @@ type Answer struct {
 	Text    string
 	Unknown bool          // the method says that it does not know
 	Shown   []string      // the texts that it shows or cites with the answer
+	Other   []string      // the sentences that it shows as saying something else, one for each part of the answer at most
 	Read    []string      // the passages that it read, with their titles
 	Sure    float64       // the probability of being right that it claims; 0 if it claims none
 	Took    time.Duration // from the question to the whole answer
@@ -24,6 +25,8 @@ type Score struct {
 	Sentence bool     // each sentence that holds the answer is in the answer or in what is shown with it
 	Read     bool     // each sentence that holds the answer was read
 	Invented []string // see Invented
+	Doubted  bool     // it shows a sentence that says something else
+	Spared   bool     // such a sentence holds an accepted answer to a part that the answer does not hold
 	Outcome  Outcome
 }
 
@@ -47,6 +50,13 @@ func Judge(q Question, a Answer) Score {
 		s.Sentence = holdsSentences(q, append([]string{a.Text}, a.Shown...))
 		s.Read = holdsSentences(q, a.Read)
 	}
+	s.Doubted = len(a.Other) > 0 && !a.Unknown
+	s.Spared = s.Doubted && !s.Holds && slices.ContainsFunc(q.Parts, func(p Part) bool {
+		says := func(text string) bool {
+			return slices.ContainsFunc(p.Answers, func(answer string) bool { return Contains(text, answer) })
+		}
+		return !says(a.Text) && slices.ContainsFunc(a.Other, says)
+	})
 	switch {
 	case q.Answerable() && s.Holds, !q.Answerable() && (a.Unknown || empty):
 		s.Outcome = Right

@@ -67,6 +67,8 @@ type Result struct {
 	Invented       Rate           `json:"invented"`       // answers with a word from nowhere, right or wrong
 	WrongInvented  Rate           `json:"wrong_invented"` // those of them that do not hold the answer
 	Wrong          Rate           `json:"wrong_span"`     // words of the documents that are not the answer
+	Doubted        Rate           `json:"doubted"`        // of the right answers: below it stands a sentence that says something else
+	Spared         Rate           `json:"spared"`         // of the wrong answers to answerable questions: that sentence holds the answer
 	Seconds        float64        `json:"seconds_mean"`
 	Median         float64        `json:"seconds_median"`
 	Lost           map[Stage]int  `json:"lost"` // where answerable questions were lost whose value is not right
@@ -127,7 +129,7 @@ func (t *Tally) Result(seed uint64) Result {
 
 func (t *Tally) result(of []tallied, seed uint64) Result {
 	out := Result{Set: t.set, Method: t.method, N: len(of), Lost: map[Stage]int{}, Words: map[string]int{}}
-	var answerable, known, exact, holds, sentence, read, unknown, refused, invented, wrongInvented, wrong int
+	var answerable, known, exact, holds, sentence, read, unknown, refused, invented, wrongInvented, wrong, missed, doubted, spared int
 	var f1, took []float64
 	for _, a := range of {
 		took = append(took, a.took.Seconds())
@@ -144,6 +146,8 @@ func (t *Tally) result(of []tallied, seed uint64) Result {
 		answerable++
 		exact, holds, unknown = exact+count(a.s.Exact), holds+count(a.s.Holds), unknown+count(a.s.Outcome == SaysUnknown)
 		f1 = append(f1, a.s.F1)
+		doubted, spared = doubted+count(a.s.Holds && a.s.Doubted), spared+count(a.s.Spared)
+		missed += count(a.s.Outcome == Wrong || a.s.Outcome == WrongWords)
 		if a.q.KnowsSentences() {
 			known, sentence, read = known+1, sentence+count(a.s.Sentence), read+count(a.s.Read)
 		}
@@ -155,6 +159,7 @@ func (t *Tally) result(of []tallied, seed uint64) Result {
 	out.Sentence, out.Read = Share(sentence, known), Share(read, known)
 	out.WronglyUnknown, out.RightlyUnknown = Share(unknown, answerable), Share(refused, len(of)-answerable)
 	out.Invented, out.WrongInvented, out.Wrong = Share(invented, len(of)), Share(wrongInvented, len(of)), Share(wrong, len(of))
+	out.Doubted, out.Spared = Share(doubted, holds), Share(spared, missed)
 	if len(took) > 0 {
 		sum := 0.0
 		for _, s := range took {

@@ -24,6 +24,7 @@ type Evidence struct {
 	Whole   bool    // the question wants a sentence or a list in any case
 	Named   bool    // the question names where to look: the value found there answers
 	Slips   int     // words of the question that are read in another spelling
+	Later   bool    // the sentence says of another value that this one took its place
 	Told    bool    // the last answer of the conversation came from the passage's document
 }
 
@@ -57,13 +58,14 @@ type Constants struct {
 // Rules names what two sides must have in common besides a reader to answer together: how they divide a question, and what
 // evidence is worth.
 func (k Constants) Rules() string {
-	return fmt.Sprintf("rules-%d-%08x", decoder.Division, crc32.ChecksumIEEE(fmt.Append(nil, k)))
+	return fmt.Sprintf("rules-%d-%08x", decoder.Division, crc32.ChecksumIEEE(fmt.Append(nil, k, namedOdds, toldOdds, laterOdds, slipCost)))
 }
 
-// Curves' bounds, what the conversation's document is worth, and the cost of a misspelt word, in nats.
+// Curves' bounds, what the conversation's document and a later value are worth, and the cost of a misspelt word, in nats.
 const (
 	maxLogOdds = 5
 	toldOdds   = 2   // a conversation mostly goes on about the same document
+	laterOdds  = 2   // what took the place of something is later, wherever that still stands
 	slipCost   = 0.2 // for each word of the question that this side reads in another spelling: it may mean something else
 )
 
@@ -92,20 +94,23 @@ func (c Curve) LogOdds(e Evidence) (sum float64) {
 }
 
 // Judge returns whether a passage answers with the sentence around its likeliest span, and R_0: what its curve gives, and more if the
-// conversation is about its document.
+// conversation is about its document, or if the sentence says what its value has replaced.
 func (k Constants) Judge(e Evidence) (sentence bool, r float64) {
-	value, whole, told := k.Value.LogOdds(e), k.Sentence.LogOdds(e), 0.0
+	value, whole, more := k.Value.LogOdds(e), k.Sentence.LogOdds(e), 0.0
 	if e.Told {
-		told = toldOdds
+		more += toldOdds
+	}
+	if e.Later {
+		more += laterOdds
 	}
 	if e.Named {
-		return false, max(value, namedOdds) + told
+		return false, max(value, namedOdds) + more
 	}
-	surer := max(logistic(whole)-logistic(value), logistic(whole+told)-logistic(value+told))
+	surer := max(logistic(whole)-logistic(value), logistic(whole+more)-logistic(value+more))
 	if !e.Whole && surer > k.Bare {
-		return true, whole + told
+		return true, whole + more
 	}
-	return false, value + told
+	return false, value + more
 }
 
 func logistic(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
@@ -149,7 +154,9 @@ func (c Config) evidence(clause string, ps []passages.Passage, known []passage) 
 		}
 		if best := spans[i]; len(best) > 0 {
 			out[i].Share = shareOf(best[0].P, f.None)
-			out[i].Length = len(known[i].quote(known[i].widen(best[0].Begin, best[0].End)).Text)
+			q := known[i].quote(known[i].widen(best[0].Begin, best[0].End))
+			out[i].Length = len(q.Text)
+			out[i].Later = form == value && !asksPast.MatchString(asked) && supersedes(q, asked)
 		}
 	}
 	lead(out)

@@ -56,6 +56,19 @@ func replaces(sentence, value, question string) bool {
 	return ok && mentions(before, value, question) && !mentions(after, value, question)
 }
 
+// supersedes reports whether a sentence says of another value of its value's kind that it is no longer so.
+func supersedes(q decoder.Quote, question string) bool {
+	value := q.Text[q.From:q.To]
+	for _, m := range outdated.FindAllStringSubmatch(q.Text, -1) {
+		old := m[1] + m[2] + m[3]
+		alike := (len(numbers(old)) > 0) == (len(numbers(value)) > 0)
+		if alike && len(valueWords(old, question)) > 0 && !sameValue(old, value, question) {
+			return true
+		}
+	}
+	return false
+}
+
 // outdated matches what names a value of before: "instead of 9:40", "moved from 3 to 10 May", "no longer on Fridays".
 var outdated = regexp.MustCompile(`(?i)\b(?:instead of|rather than|no longer|not any more|formerly|previously|until now|up to now|used to be|an?statt|bisher|nicht mehr|au lieu d[eu']|jusqu'ici|en lugar del?|en vez del?|antes) +([^,;()]{1,40})` +
 	`|(?:\((?:was|before:?|formerly:?|previously:?|until now:?|up from|down from|bisher|statt) +|\buntil [^,;.()]{1,30} it was +)([^,;()]{1,40})` +

@@ -1,9 +1,12 @@
 package extract
 
 import (
+	"strings"
 	"testing"
 
 	"tandem/aggregator"
+	"tandem/decoder"
+	"tandem/retrieval/passages"
 )
 
 func TestReplaces(t *testing.T) {
@@ -41,7 +44,7 @@ func TestReplacedValue(t *testing.T) {
 	const board = "Choir, board\n- Summer concert: the Castle yard is closed, so we sing in the Corn hall instead.\n- Barbecue postponed from 30 June to 7 July.\n- Keys: ask Mina Roth rather than Ole Holm."
 	for _, c := range []struct{ question, notes, want string }{
 		{"Where is the summer concert of the choir?", board, "Summer concert: the Castle yard is closed, so we sing in the Corn hall instead."},
-		{"When is the barbecue of the choir?", board, "Barbecue postponed from 30 June to 7 July."},
+		{"When is the barbecue of the choir?", board, "7 July"},
 		{"Who has the keys of the choir?", board, "Keys: ask Mina Roth rather than Ole Holm."},
 		{"When is the barbecue of the choir?", "Band, board\nThe barbecue in Ulm was postponed from 30 June to 7 July.", "30 June"},
 	} {
@@ -51,6 +54,38 @@ func TestReplacedValue(t *testing.T) {
 		}
 		if c.notes == board && d.Parts()[0].Quotes[0].Passage != 1 {
 			t.Errorf("%s: quoted passage %d", c.question, d.Parts()[0].Quotes[0].Passage)
+		}
+	}
+}
+
+func TestSupersedes(t *testing.T) {
+	for _, c := range []struct {
+		sentence, value string
+		want            bool
+	}{
+		{"The regatta has been moved from 9 June to 16 June.", "16 June", true},
+		{"The regatta has been moved from 9 June to 16 June.", "9 June", false},
+		{"The quiz starts at 7:30 p.m. instead of 8 p.m. this time.", "7:30 p.m.", true},
+		{"Ask Ada Moor rather than Piet Holm.", "Ada Moor", true},
+		{"The board has 7 members, and meets at the mill rather than the barn.", "7", false}, // another kind
+		{"The fee is 30 euros.", "30 euros", false},
+	} {
+		from := strings.Index(c.sentence, c.value)
+		if got := supersedes(decoder.Quote{Text: c.sentence, From: from, To: from + len(c.value)}, "When?"); got != c.want {
+			t.Errorf("%q of %q: %v", c.value, c.sentence, got)
+		}
+	}
+}
+
+// What was changed is not the answer either where one side has the value of before and the other the change.
+func TestReplacedOnTheOtherSide(t *testing.T) {
+	const question = "When is the barbecue of the choir?"
+	before := notes("Choir, newsletter\nThe choir sings at the mill on 9 June. The barbecue of the choir is on 30 June at Ole's.")
+	change := notes("Choir, board\n- The barbecue is postponed from 30 June to 7 July.")
+	for _, ps := range [][2][]passages.Passage{{before, change}, {change, before}} {
+		device, cloud := open(t, config(0), question, ps[0]), open(t, config(0), question, ps[1])
+		if got := answer(t, aggregator.Rule{Greedy: true}, device, cloud); !strings.Contains(got, "7 July") {
+			t.Errorf("%q", got)
 		}
 	}
 }

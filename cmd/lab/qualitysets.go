@@ -35,7 +35,7 @@ import (
 type setFlags struct {
 	Data string   `help:"Folder with the sets xquad/… (data/qa/xquad.en.half.json) and reading/… (reading/qa/judge/*.jsonl.gz); without it, shared in this folder or one above it." type:"existingdir" placeholder:"DIR"`
 	Seed uint64   `help:"With such sets: draws the questions of --n and deals the documents to the two sides." default:"1"`
-	Show []string `help:"With such sets: wrong prints each answer that is not right, with what was read; doubted each below which something else is said." enum:"wrong,doubted" placeholder:"WHICH"`
+	Show []string `help:"With such sets: wrong prints each answer that is not right, with what was read; doubted each below which something else is said; all prints every answer." enum:"wrong,doubted,all" placeholder:"WHICH"`
 	Span string   `help:"With such sets: a span reader's file instead of the built-in one." type:"existingfile" placeholder:"FILE"`
 
 	Index string `help:"With such sets: keep all documents but the device's in a Weaviate cluster, as cloud serve --index: weaviate://HOST[:PORT],…[/CLASS]. The classes, whose names begin with CLASS, are removed at the end." placeholder:"ADDRESS"`
@@ -51,14 +51,18 @@ type setFlags struct {
 }
 
 const setsHelp = `Sets that others wrote: people/tune, people/tune/talks (conversations), people/first, people/second, people/third and people/judge (documents of invented households, written by a language model; judge is for reporting only), people/technical (READMEs, references, runbooks and prose), xquad/open, xquad/gold, reading,
-reading/SOURCE, reading/SOURCE/gold, and generated (the generated worlds, judged the same way). Documents are dealt to the two sides at random; gold asks each question of
+reading/SOURCE, reading/SOURCE/gold, generated (the generated worlds, judged the same way), and any folder of yours, given by a path with a slash: its files in documents/ and its questions.jsonl (see below). Documents are dealt to the two sides at random; gold asks each question of
 its own paragraph alone. Methods: pair, device, cloud, one-side (all documents in one index), quote (BM25's best sentence, no model), span (with --span: a reader that points at words of the 8 best windows by BM25, all
 documents together; models/span.gguf is one).
   lab quality --sets people/tune --n 0 --show wrong
   lab quality --sets people/tune --n 0 --span models/span.gguf --methods pair,quote,span
   lab quality --sets xquad/open,reading --n 60 --methods pair,quote --json figures.json
   lab quality --sets people/tune --n 0 --methods pair --withhold
+  lab quality --sets ./mine --n 0 --methods pair --show all
   lab quality --sets xquad/open,generated,reading --n 200 --fit
+
+A line of questions.jsonl: {"id": "1", "question": "…", "kind": "fact", "documents": ["file.md"], "answers": ["as the document spells it", "another way"], "sentence": "the sentence or line that says it"}. Only question, kind and answers
+are needed. The kinds list (with "items": […], all wanted), yesno (its answer is yes or no), why and how (the sentence answers too) and unanswerable (no answers) are judged in their own ways; other names only group the figures. A follow-up names the question before it: "after": "1".
 
 With --fit: the curves that say how likely a passage's text is right, fitted to the passages found for the questions of one part, each set with the same weight, and what they make of each set. --constants FILE measures with what --fit printed.
 
@@ -69,7 +73,7 @@ that were read. doubted: a sentence that says something else is shown below a ri
 
 // ofOthers reports whether a set is one that others wrote, or is judged as they are.
 func ofOthers(set string) bool {
-	return strings.Contains(set, "/") || set == "reading" || set == "generated"
+	return strings.Contains(set, "/") || set == "reading" || set == "generated" || filepath.IsAbs(set) || strings.HasPrefix(set, ".")
 }
 
 // recallRow is how often retrieval finds the sentences that hold an answer.
@@ -364,7 +368,19 @@ func (c *qualityCmd) openSet(name string) ([]answers.Set, error) {
 		path := "reading/qa/judge/" + parts[1] + ".jsonl.gz"
 		return c.readSet(name, path, func(in io.Reader) (answers.Set, error) { return answers.Reading(name, in, gold, c.Seed) })
 	}
-	return nil, fmt.Errorf("--sets %s: there is no such set (%s, xquad/open, xquad/gold, reading/SOURCE, generated)", name, strings.Join(slices.Sorted(maps.Keys(people)), ", "))
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		return c.openFolder(name)
+	}
+	return nil, fmt.Errorf("--sets %s: there is no such set (%s, xquad/open, xquad/gold, reading/SOURCE, generated), nor is it a folder", name, strings.Join(slices.Sorted(maps.Keys(people)), ", "))
+}
+
+// openFolder reads a set of the user's own.
+func (c *qualityCmd) openFolder(dir string) ([]answers.Set, error) {
+	s, err := answers.People(dir, os.DirFS(dir), "questions.jsonl", c.Seed)
+	if errors.Is(err, fs.ErrNotExist) { // a set that is left out has nothing to do with files of the user's own
+		return nil, fmt.Errorf("--sets %s: want a folder with documents/ and questions.jsonl: %v", dir, err)
+	}
+	return []answers.Set{s}, err
 }
 
 // openReading reads the sets of all sources.
@@ -540,7 +556,7 @@ func (c *qualityCmd) askOne(a *cli.App, l *answers.Library, q answers.Question, 
 	score := answers.Judge(q, answer)
 	stage := l.Lost(q, score)
 	t.Add(q, answer, score, stage)
-	if slices.Contains(c.Show, "wrong") && (score.Outcome != answers.Right || len(score.Invented) > 0) || slices.Contains(c.Show, "doubted") && score.Doubted {
+	if slices.Contains(c.Show, "all") || slices.Contains(c.Show, "wrong") && (score.Outcome != answers.Right || len(score.Invented) > 0) || slices.Contains(c.Show, "doubted") && score.Doubted {
 		a.Clear()
 		showAnswer(a.Out, q, m.Name, answer, score, stage)
 	}

@@ -84,6 +84,27 @@ func TestQualitySetsShow(t *testing.T) {
 	}
 }
 
+// A folder of the user's own is a set; what is wrong in it is said with its file and line.
+func TestQualityOwnSet(t *testing.T) {
+	h := clitest.NewHome(t)
+	own := filepath.Join(h.Dir, "mine")
+	clitest.Write(t, filepath.Join(own, "documents"), "cabin.md", "# Lake cabin\n\nThe wifi password is tumbral-5827.\n")
+	ask := func(questions string) (stdout, stderr string, err error) {
+		clitest.Write(t, own, "questions.jsonl", questions)
+		return h.Run("quality", "--sets", own, "--methods", "quote", "--show", "all", "--n", "0")
+	}
+	stdout, stderr, err := ask(`{"question": "What is the wifi password?", "kind": "fact", "answers": ["tumbral-5827"]}`)
+	if err != nil || !strings.Contains(stdout, "fact, quote: right") {
+		t.Errorf("%v: %s%s", err, stdout, stderr)
+	}
+	if _, stderr, err = ask("\n{}"); err == nil || !strings.Contains(stderr, "mine/questions.jsonl, line 2") {
+		t.Errorf("a question without a text: %v, %s", err, stderr)
+	}
+	if _, stderr, err = h.Run("quality", "--sets", filepath.Join(own, "documents")); err == nil || !strings.Contains(stderr, "want a folder with documents/") {
+		t.Errorf("a folder without questions: %v, %s", err, stderr)
+	}
+}
+
 // What makes no sense is said, and named, before a model is opened.
 func TestQualitySetsErrors(t *testing.T) {
 	h := clitest.NewHome(t)
@@ -92,6 +113,7 @@ func TestQualitySetsErrors(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"--sets people/tune,one-part", "--sets one-part"},
 		{"--sets people/other", "there is no such set"},
+		{"--sets ./other", "nor is it a folder"},
 		{"--sets reading/../x", "there is no such set"},
 		{"--sets reading/none --data data", "nothing to ask of the sets reading/none"},
 		{"--sets reading/bad --data data", "reading/bad, line 1"},

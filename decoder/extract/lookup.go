@@ -17,24 +17,27 @@ type tableRow struct {
 	words []string // of all cells
 }
 
-// named returns what the question says where to find: a command, an option, a cell, what a code stands for, or a date behind a name.
-func (p passage) named(question string, w wants) (from, to int, ok bool) {
+// named returns what the question says where to find: a command, an option, a cell, what a code stands for, a release, or a date behind a
+// name. The first range answers, and the others say so.
+func (p passage) named(question string, w wants) [][2]int {
 	if strings.Contains(strings.TrimRight(question, "? "), "?") { // a follow-up with the question before it
-		return 0, 0, false
+		return nil
 	}
-	if from, to, ok = p.command(question); ok {
-		return from, to, true
+	if at := p.release(question); len(at) > 0 {
+		return at
 	}
-	if from, to, ok = p.purpose(question); ok {
-		return from, to, true
+	for _, find := range []func() (from, to int, ok bool){
+		func() (int, int, bool) { return p.command(question) },
+		func() (int, int, bool) { return p.purpose(question) },
+		func() (int, int, bool) { return p.preset(question) },
+		func() (int, int, bool) { return p.looked(question) },
+		func() (int, int, bool) { return p.lived(w) },
+	} {
+		if from, to, ok := find(); ok && from < to {
+			return [][2]int{{from, to}}
+		}
 	}
-	if from, to, ok = p.preset(question); ok && from < to {
-		return from, to, true
-	}
-	if from, to, ok = p.looked(question); ok {
-		return from, to, true
-	}
-	return p.lived(w)
+	return nil
 }
 
 // looked returns the part of a passage that a question names as one does who looks something up: the cell of a row and a column of a

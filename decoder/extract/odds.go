@@ -148,9 +148,12 @@ func (c Config) evidence(clause string, ps []passages.Passage, known []passage) 
 			out[i].None = max(f.None, leftOpen)
 		} else if asks {
 			spans[i] = []span.Span{{Begin: from, End: to, P: 1 - f.None}}
-		} else if from, to, ok := known[i].named(asked, wanted); ok {
+		} else if at := known[i].named(asked, wanted); len(at) > 0 {
 			out[i].None, out[i].Named = min(f.None, sureNone), true
-			spans[i] = []span.Span{{Begin: from, End: to, P: 1 - out[i].None}}
+			spans[i] = nil
+			for n, r := range at {
+				spans[i] = append(spans[i], span.Span{Begin: r[0], End: r[1], P: (1 - out[i].None) * math.Pow(evident, float64(n))})
+			}
 		}
 		if best := spans[i]; len(best) > 0 {
 			out[i].Share = shareOf(best[0].P, f.None)
@@ -163,9 +166,11 @@ func (c Config) evidence(clause string, ps []passages.Passage, known []passage) 
 	return out, spans, nil
 }
 
-// Of a passage in which the question names where to look: P(no answer), and the least log-odds that what stands there is right.
+// Of a passage in which the question names where to look: P(no answer), the least log-odds that what stands there is right, and how
+// likely what says so is the answer, relative to that.
 const (
 	sureNone  = 0.005
+	evident   = 0.3
 	namedOdds = 1.5
 )
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode"
 
+	"tandem/decoder"
 	"tandem/decoder/ground"
 	"tandem/internal/sentences"
 	"tandem/model/span"
@@ -13,12 +14,13 @@ import (
 
 // passage is a passage as the reader sees it.
 type passage struct {
-	source string // the document
-	text   string // the title as a heading, then the text
-	start  int    // where the document's own bytes begin
-	body   int    // where the text begins
-	inside []bool // where text must not be cut
-	ends   []int  // of the text's sentences, as package sentences finds them
+	source string   // the document
+	text   string   // the title as a heading, then the text
+	start  int      // where the document's own bytes begin
+	body   int      // where the text begins
+	inside []bool   // where text must not be cut
+	ends   []int    // of the text's sentences, as package sentences finds them
+	names  []string // words of the title and of the file's path
 	read   *span.Passage
 }
 
@@ -32,12 +34,21 @@ func (c Config) passage(p passages.Passage) (out passage, err error) {
 		out.text, out.start = heading+p.Title+"\n"+p.Text, len(heading)
 		out.body = len(out.text) - len(p.Text)
 	}
+	out.names = decoder.ContentWords(p.Title + " " + strings.Map(parting, p.Source))
 	out.inside = ground.Inside(out.text)
 	if out.ends = sentences.Ends(out.text); len(out.ends) == 0 || out.ends[len(out.ends)-1] < len(out.text) {
 		out.ends = append(out.ends, len(out.text)) // a sentence without a mark
 	}
 	out.read, err = c.Reader.Passage(out.text)
 	return out, err
+}
+
+// parting returns a rune of a file's name, and a blank for one that parts words there.
+func parting(r rune) rune {
+	if strings.ContainsRune("-_.+", r) {
+		return ' '
+	}
+	return r
 }
 
 // widen moves the ends of a range outwards until it cuts no word and no amount: "20" in "D20" becomes "D20", "9" in "9:40"

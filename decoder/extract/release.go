@@ -1,0 +1,239 @@
+package extract
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"tandem/decoder"
+	"tandem/retrieval/passages"
+)
+
+// release is what a passage of a changelog says of one release.
+type release struct {
+	version [2]int // in the heading
+	date    [2]int // behind it; empty if it has none
+	from    int    // of the lines below
+	to      int
+}
+
+var (
+	version = regexp.MustCompile(`(?i)\bv?\d+(?:\.\d+){1,3}(?:[-.]?(?:alpha|beta|rc|dev|pre|post|a|b)[-.]?\d*)?`)
+	// aDate matches what looks like a version: "12.05.2026".
+	aDate = regexp.MustCompile(`^\d{1,2}\.\d{1,2}\.(?:19|20)\d\d`)
+	// beforeVersion and behindVersion match the rest of a release's heading: "Release 2.1", "[2.1.0] - 2026-03-01", "v2.1.0 (1 March 2026)".
+	beforeVersion = regexp.MustCompile(`^(?:[\pL'’.+-]+ ){0,4}[\[(]?$`)
+	behindVersion = regexp.MustCompile(`(?i)^\]?:?(?:|[ ,:–—-]*\(.*\)|[ ,:–—(-]+(?:\pL+,? )?(\d.*|\pL+\.? (?:\d{1,2},? )?\d{4})|[ –—-]+unreleased)$`)
+	partOfText    = regexp.MustCompile(`(?i)^(?:section|chapter|part|step|figure|table|clause|article|appendix|question|page)\b`)
+	day           = regexp.MustCompile(`(?:\p{Lu}\pL{2,8}\.? )?\d[\pL\d ,./-]*\d`)
+
+	asksRelease  = regexp.MustCompile(`(?i)\b(?:which|what)(?: \S+){0,3}? (?:versions?|releases?)\b`)
+	asksReleased = regexp.MustCompile(`(?i)\b(?:releas|publish|appear)\w*\b|\b(?:come|came) out\b`)
+	// ofProduct matches the name of a program before its version or before the word for it: "parcelq 2.1", "which parcelq version".
+	ofProduct = regexp.MustCompile(`(?i)\b(?:which|what) (\S+) (?:versions?|releases?)\b|([\pL][^\s?!.]*) v?\d+\.\d`)
+)
+
+// changing has groups of words that changelogs use for the same; of each the beginning.
+var changing = [][]string{
+	{"add", "introduc", "new", "bring", "brought", "includ", "gain", "came", "come"},
+	{"drop", "remov", "delet", "end", "lost", "lose", "stop"},
+	{"fix", "repair", "correct", "resolv", "solv"},
+	{"chang", "switch", "mov", "replac", "migrat", "renam", "becom", "became", "bump", "updat", "upgrad", "rais"},
+	{"deprecat"},
+}
+
+// longestChange is how many bytes answer what changed; of a longer line its first sentence does.
+const longestChange = 300
+
+// releaseWords say that a question is about a release and not about what of it.
+var releaseWords = set("version versions release releases released changelog first since")
+
+// releases returns the releases that a passage tells of, by the last heading of its title and by those in the text.
+func (p passage) releases() (out []release) {
+	titles := p.text[p.start:p.body]
+	for at := 0; at < len(titles); {
+		part, rest, _ := strings.Cut(titles[at:], ": ")
+		if r, ok := p.headed(p.start+at, p.start+at+len(strings.TrimSpace(part))); ok {
+			r.from = p.body
+			out = []release{r}
+		}
+		at = len(titles) - len(rest)
+	}
+	for begin := p.body; begin < len(p.text); begin = p.lineEnd(begin) + 1 {
+		if end := p.lineEnd(begin); p.heading(begin, end) {
+			if r, ok := p.headed(begin, end); ok {
+				r.from = min(end+1, len(p.text))
+				out = append(out, r)
+			}
+		}
+	}
+	for i := range out {
+		out[i].to = len(p.text)
+		if i+1 < len(out) {
+			out[i].to = p.lineStart(out[i+1].version[0])
+		}
+	}
+	return out
+}
+
+// headed reads a heading as that of a release.
+func (p passage) headed(from, to int) (r release, ok bool) {
+	line := p.text[from:to]
+	at := version.FindStringIndex(line)
+	if at == nil || aDate.MatchString(line[at[0]:]) || !beforeVersion.MatchString(line[:at[0]]) || partOfText.MatchString(line) || !behindVersion.MatchString(line[at[1]:]) {
+		return r, false
+	}
+	r.version = [2]int{from + at[0], from + at[1]}
+	if d := day.FindStringIndex(line[at[1]:]); d != nil {
+		r.date = [2]int{from + at[1] + d[0], from + at[1] + d[1]}
+	}
+	return r, true
+}
+
+// release returns what a changelog answers: the release in which something changed, what changed in a release, or its date. The ranges
+// after the first are what says so.
+func (p passage) release(question string) (at [][2]int) {
+	if f := formOf(question); f != value && f != list {
+		return nil
+	}
+	all := p.releases()
+	for _, r := range all {
+		if namesVersion(question, p.text[r.version[0]:r.version[1]]) {
+			return p.changes(question, r)
+		}
+	}
+	verbs, things := p.changed(question)
+	if !asksRelease.MatchString(question) || len(things) == 0 || len(verbs) == 0 || p.namesOwn(question) {
+		return nil
+	}
+	of := p.versionOf(question)
+	for _, r := range all {
+		for _, line := range p.telling(r, verbs, things) {
+			if decoder.SharedWords(of, decoder.ContentWords(p.text[line[0]:line[1]])) > 0 { // "Python version" and "Require Python 3.9"
+				return nil
+			}
+			if len(at) > 0 && at[0] != r.version {
+				return nil
+			}
+			at = append(at, r.version, line)
+		}
+	}
+	return at[:min(2, len(at))]
+}
+
+// changes returns what a question about a release that it names asks for.
+func (p passage) changes(question string, r release) [][2]int {
+	if asksTime.MatchString(question) && asksReleased.MatchString(question) {
+		if r.date[0] < r.date[1] {
+			return [][2]int{r.date}
+		}
+		return nil
+	}
+	verbs, things := p.changed(question)
+	things = slices.DeleteFunc(things, func(t string) bool { return namesVersion(p.text[r.version[0]:r.version[1]], t) })
+	if len(verbs)+len(things) == 0 {
+		return nil
+	}
+	lines := p.telling(r, verbs, things)
+	if len(lines) == 0 && len(things) > 1 {
+		lines = p.telling(r, nil, things)
+	}
+	if len(lines) == 0 || len(lines) > 1 && len(things) > 0 || lines[len(lines)-1][1]-lines[0][0] > longestChange {
+		return nil
+	}
+	return [][2]int{{lines[0][0], lines[len(lines)-1][1]}}
+}
+
+// namesOwn reports whether a question names a version of what the document is about.
+func (p passage) namesOwn(question string) bool {
+	return slices.ContainsFunc(ofProduct.FindAllStringSubmatch(question, -1), func(m []string) bool {
+		return m[2] != "" && decoder.SharedWords(decoder.ContentWords(m[2]), p.names) > 0
+	})
+}
+
+// versionOf returns of what a question asks for the version, if that is not what the document is about.
+func (p passage) versionOf(question string) []string {
+	for _, m := range ofProduct.FindAllStringSubmatch(question, -1) {
+		if m[1] != "" {
+			return decoder.WithoutWords(decoder.ContentWords(m[1]), p.names)
+		}
+	}
+	return nil
+}
+
+// changed divides what a question asks of a changelog into words for changes and others.
+func (p passage) changed(question string) (verbs, things []string) {
+	words := decoder.WithoutWords(decoder.ContentWords(version.ReplaceAllString(question, " ")), p.names)
+	for _, m := range ofProduct.FindAllStringSubmatch(question, -1) {
+		if groupOf(strings.ToLower(m[2])) < 0 {
+			words = decoder.WithoutWords(words, decoder.ContentWords(m[1]+" "+m[2]))
+		}
+	}
+	for _, w := range words {
+		switch {
+		case releaseWords[w] || asksOnly[w]:
+		case groupOf(w) >= 0:
+			verbs = append(verbs, w)
+		default:
+			things = append(things, w)
+		}
+	}
+	for _, v := range version.FindAllString(question, -1) {
+		things = append(things, strings.ToLower(v))
+	}
+	return verbs, things
+}
+
+// groupOf returns the group of words for changes that has a word; -1 if none has.
+func groupOf(word string) int {
+	return slices.IndexFunc(changing, func(g []string) bool {
+		return slices.ContainsFunc(g, func(s string) bool { return strings.HasPrefix(word, s) && len(word) <= len(s)+4 })
+	})
+}
+
+// telling returns the lines of a release that have all of some words, those for changes perhaps by others of their group and in the
+// heading above.
+func (p passage) telling(r release, verbs, things []string) (lines [][2]int) {
+	for begin := r.from; begin < r.to; begin = p.lineEnd(begin) + 1 {
+		end := p.lineEnd(begin)
+		line := p.text[begin:end]
+		if line == "" || p.heading(begin, end) || strings.Contains(line, passages.CellMark) {
+			continue
+		}
+		words := decoder.ContentWords(line)
+		if slices.ContainsFunc(things, func(t string) bool { return !tells(line, words, t) }) {
+			continue
+		}
+		said := decoder.ContentWords(line + " " + p.above(begin))
+		if len(words) > 0 && strings.HasPrefix(words[0], "support") { // "Support Android"
+			said = append(said, "add")
+		}
+		if slices.ContainsFunc(verbs, func(v string) bool {
+			return !slices.ContainsFunc(said, func(w string) bool { return groupOf(w) == groupOf(v) })
+		}) {
+			continue
+		}
+		begin += len(lineMark.FindString(line))
+		if end-begin > longestChange {
+			begin, end = p.sentence(begin, begin+1)
+		}
+		lines = append(lines, [2]int{begin, end})
+	}
+	return lines
+}
+
+// tells reports whether a line has a word of the question, or the version that it is.
+func tells(line string, words []string, thing string) bool {
+	if strings.Contains(thing, ".") {
+		return namesVersion(line, thing)
+	}
+	return len(without([]string{thing}, words)) == 0
+}
+
+// namesVersion reports whether a text names just this version: not 1.4.1 for 1.4, nor for 1.4.1-rc1.
+func namesVersion(text, name string) bool {
+	same := func(s string) bool {
+		return strings.EqualFold(strings.TrimPrefix(strings.ToLower(s), "v"), strings.TrimPrefix(strings.ToLower(name), "v"))
+	}
+	return slices.ContainsFunc(version.FindAllString(text, -1), same)
+}

@@ -1,0 +1,56 @@
+package extract
+
+import (
+	"testing"
+
+	"tandem/aggregator"
+	"tandem/retrieval/passages"
+)
+
+const sluice = "v2.1.0 (2026-03-01)\n\nGates\n- Add a `--dry` option to `sluice open`\n- Fix the crash on an empty pond\n\nOther\n- Bump the Rust version to 1.80\n\n" +
+	"v2.0.1 (TBD)\n\nGates\n- Fix the crash when two gates open\n- Remove support for Rust 1.70"
+
+// A changelog says in which release something changed, what changed in a release, and when it came out.
+func TestRelease(t *testing.T) {
+	for _, c := range []struct{ title, text, question, want string }{
+		{"Changes", sluice, "Which sluice version added the --dry option?", "v2.1.0"},
+		{"Changes", sluice, "In which release was the crash on an empty pond fixed?", "v2.1.0"},
+		{"Changes", sluice, "Which version fixed the crash?", ""}, // two did
+		{"Changes", sluice, "which version dropped Rust 1.70", "v2.0.1"},
+		{"Changes", sluice, "Which version added Rust 1.70?", ""},
+		{"Changes", sluice, "Which Rust version was removed?", ""}, // no version of the program
+		{"Changes", sluice, "What was fixed in sluice 2.1.0?", "Fix the crash on an empty pond"},
+		{"Changes", sluice, "To which Rust version did sluice 2.1.0 move?", "Bump the Rust version to 1.80"},
+		{"Changes", sluice, "When was version 2.1.0 released?", "2026-03-01"},
+		{"Changes", sluice, "When was version 2.0.1 released?", ""},
+		{"Changes", sluice, "When was version 2.1 released?", ""},
+		{"Changes", sluice, "Is the crash fixed in 2.1.0?", ""},
+		{"History: Release v3.4", "- Add a lock by @ada", "Which release added the lock?", "v3.4"},
+		{"History: Section 3.4", "- Add a lock by @ada", "Which release added the lock?", ""},
+		{"Licence: 3.4 Grants", "Add a lock.", "Which release added the lock?", ""},
+		{"Diary: 12.05.2026", "We add a lock.", "Which release added the lock?", ""},
+	} {
+		p, err := config(0).passage(passages.Passage{Title: c.title, Text: c.text, Source: "sluice.md"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if at := p.release(c.question); len(at) > 0 {
+			got = p.text[at[0][0]:at[0][1]]
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", c.question, got, c.want)
+		}
+	}
+}
+
+// The release answers, and the line that names the change is shown with it.
+func TestReleaseAnswers(t *testing.T) {
+	d := open(t, config(0), "Which version dropped Rust 1.70?", []passages.Passage{{Title: "Changes", Text: sluice}})
+	if got := answer(t, aggregator.Rule{Greedy: true}, d); got != "v2.0.1" {
+		t.Errorf("%q, want v2.0.1", got)
+	}
+	if q := d.Parts()[0].Quotes; len(q) < 2 || q[1].Text != "- Remove support for Rust 1.70" {
+		t.Errorf("quotes %+v", q)
+	}
+}

@@ -50,7 +50,7 @@ type setFlags struct {
 	Constants string `help:"With such sets: a file with the span reader's constants, as --fit prints them." placeholder:"FILE"`
 }
 
-const setsHelp = `Sets that others wrote: people/tune, people/tune/talks (conversations), people/first, people/second, people/third and people/judge (documents of invented households, written by a language model; judge is for reporting only), people/technical (READMEs, references, runbooks and prose), xquad/open, xquad/gold, reading,
+const setsHelp = `Sets that others wrote: people/tune, people/tune/talks (conversations), people/first, people/second, people/third, people/fourth and people/judge (documents of invented households, written by a language model; judge is for reporting only), people/technical (READMEs, references, runbooks and prose), xquad/open, xquad/gold, reading,
 reading/SOURCE, reading/SOURCE/gold, generated (the generated worlds, judged the same way), and any folder of yours, given by a path with a slash: its files in documents/ and its questions.jsonl (see below). Documents are dealt to the two sides at random; gold asks each question of
 its own paragraph alone. Methods: pair, device, cloud, one-side (all documents in one index), quote (BM25's best sentence, no model), span (with --span: a reader that points at words of the 8 best windows by BM25, all
 documents together; models/span.gguf is one).
@@ -568,6 +568,9 @@ func showAnswer(w io.Writer, q answers.Question, method string, a answers.Answer
 	lost := ""
 	if stage != "" && s.Outcome != answers.Right {
 		lost = ", lost in " + string(stage)
+	}
+	if s.Sentence {
+		lost += ", sentence shown"
 	}
 	fmt.Fprintf(w, "%s %s, %s: %v%s\n  question  %s\n  answer    %s\n", q.ID, q.Kind, method, s.Outcome, lost, q.Text, cli.Plain(a.Text))
 	if len(s.Invented) > 0 {

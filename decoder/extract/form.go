@@ -1,6 +1,9 @@
 package extract
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // form is what of a passage answers a question.
 type form uint8
@@ -32,6 +35,8 @@ func formOf(question string) form {
 		return sentence
 	case first == "what" && (second == "happens" || second == "happened" || second == "if" || second == "should" || second == "about"):
 		return sentence
+	case first == "who" && gathered.MatchString(question):
+		return list
 	case first == "list", (first == "what" || first == "who") && (second == "are" || second == "were"), first == "which" && plural(second), first == "what" && plural(second):
 		return list
 	}
@@ -42,6 +47,9 @@ func formOf(question string) form {
 func plural(word string) bool {
 	return len(word) > 3 && !verbs[word] && strings.HasSuffix(word, "s") && !strings.HasSuffix(word, "ss") && !strings.HasSuffix(word, "us") && !strings.HasSuffix(word, "is")
 }
+
+// gathered matches a question for all who were somewhere.
+var gathered = regexp.MustCompile(`(?i)\b(?:was|were) (?:there|present|absent)\b|\b(?:attend(?:ed|s)?|took part|participated|apologi[sz]ed|sent (?:their )?apologies)\b`)
 
 var (
 	before   = set("on at in for from to by with of until since till after during under through about against")

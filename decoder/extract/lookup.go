@@ -30,6 +30,8 @@ func (p passage) named(question string, w wants) [][2]int {
 		func() (int, int, bool) { return p.command(question) },
 		func() (int, int, bool) { return p.purpose(question) },
 		func() (int, int, bool) { return p.preset(question) },
+		func() (int, int, bool) { return p.amount(question) },
+		func() (int, int, bool) { return p.listUnder(question) },
 		func() (int, int, bool) { return p.looked(question) },
 		func() (int, int, bool) { return p.lived(w) },
 	} {

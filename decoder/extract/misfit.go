@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -32,6 +33,28 @@ var misfits = []misfit{
 	}},
 	{name: "no number", against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {
 		return w.number && !at.dated && !aNumber.MatchString(at.sentence)
+	}},
+	{name: "no time in it", bare: true, against: echoed, is: func(w wants, at pointed) bool {
+		return w.time && !at.dated && aTime.MatchString(at.sentence) && !aTime.MatchString(at.value)
+	}},
+	{name: "no number in it", bare: true, against: echoed, is: func(w wants, at pointed) bool {
+		return w.number && !at.dated && aNumber.MatchString(at.sentence) && !aNumber.MatchString(at.value)
+	}},
+	{name: "no digit", bare: true, against: wrongKind, is: func(w wants, at pointed) bool {
+		return w.digits && !aNumber.MatchString(at.value)
+	}},
+	{name: "another number", against: wrongPart, lacks: true, is: func(w wants, at pointed) bool {
+		return w.otherNumber(at.above + "\n" + at.sentence)
+	}},
+	{name: "not what is counted", bare: true, against: wrongPart, is: func(w wants, at pointed) bool { return w.uncountedHere(at) }},
+	{name: "not a step", against: wrongPart, is: func(w wants, at pointed) bool {
+		return w.steps && !itemMark.MatchString(at.text[at.lineStart(at.from):]) && len(aStep.FindAllStringIndex(at.text, 2)) == 2
+	}},
+	{name: "no reason", against: echoed, is: func(w wants, at pointed) bool {
+		return w.reason && !aReason.MatchString(at.sentence) && decoder.SharedWords(w.words, decoder.ContentWords(at.sentence)) == len(w.words)
+	}},
+	{name: "of before", bare: true, against: wrongPart, is: func(w wants, at pointed) bool {
+		return !asksPast.MatchString(w.question) && at.before()
 	}},
 	{name: "nobody", bare: true, against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {
 		return w.person && !strings.ContainsFunc(at.value, unicode.IsLetter)
@@ -134,3 +157,76 @@ func journey(sentence, before, after string) bool {
 		return strings.Contains(sentence, before+mark+after)
 	})
 }
+
+// numbered matches a thing that is told from others by its number: "Year 3", "room 12b".
+var numbered = regexp.MustCompile(`(\pL{3,})s? (?:no\.? ?|nr\.? ?|number |#)?(\d{1,4}\pL?)\b`)
+
+// numberedThings returns the numbers of the numbered things in a text.
+func numberedThings(text string) map[string][]string {
+	all := map[string][]string{}
+	for _, m := range numbered.FindAllStringSubmatch(strings.ToLower(text), -1) {
+		if thing := strings.TrimSuffix(m[1], "s"); countable(thing) && !months[thing] {
+			all[thing] = append(all[thing], m[2])
+		}
+	}
+	return all
+}
+
+// otherNumber reports whether a text has a numbered thing of the question under other numbers only: "Year 5" for "Year 3".
+func (w wants) otherNumber(text string) bool {
+	if len(w.numbered) == 0 {
+		return false
+	}
+	here, all := numberedThings(text), numbers(text)
+	for thing, asked := range w.numbered {
+		if others := here[thing]; len(others) > 0 && !slices.ContainsFunc(asked, func(n string) bool { return slices.Contains(others, n) || slices.Contains(all, n) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// uncountedHere reports whether the passage has a number of what the question counts, "214 members", and the span is not a part of it.
+func (w wants) uncountedHere(at pointed) bool {
+	if w.countedAs == nil {
+		return false
+	}
+	found := w.countedAs.FindAllStringIndex(at.text, -1)
+	return len(found) > 0 && !slices.ContainsFunc(found, func(f []int) bool { return at.from < f[1] && at.from+len(at.value) > f[0] })
+}
+
+// aStep matches a line that begins with a number.
+var aStep = regexp.MustCompile(`(?m)^[ \t]*\d{1,3}[.)][ \t]`)
+
+// aReason matches what may say why. A sentence without it that only repeats the question does not.
+var aReason = regexp.MustCompile(`(?i)\b(?:because|since|as|due to|owing|thanks to|so that|in order|therefore|thus|hence|caus\pL*|reasons?|result\pL*|after|when|led|otherwise|else|avoid|prevent|protect|weil|da|denn|wegen|damit|parce|car|puisque|afin|porque|ya que|debido)\b|:`)
+
+// before reports whether a value is of before: its clause says "was", and a later one "now", with another value.
+func (at pointed) before() bool {
+	clause := at.sentence[:at.from-at.begin]
+	if i := strings.LastIndexAny(clause, ";.:"); i >= 0 {
+		clause = clause[i:]
+	}
+	if !wasSo.MatchString(clause) {
+		return false
+	}
+	next := at.after
+	if _, end := at.sentenceAfter(); end > at.end {
+		next += at.text[at.end:end]
+	}
+	m := isNow.FindString(next)
+	return m != "" && (len(numbers(at.value)) > 0) == (len(numbers(next)) > 0) && !holds(numbers(at.value), numbers(next))
+}
+
+// sentenceAfter returns where the sentence after the span's ends.
+func (at pointed) sentenceAfter() (from, to int) {
+	if at.end >= len(at.text) {
+		return at.end, at.end
+	}
+	return at.end, at.ended(min(len(at.text), at.end+2))
+}
+
+var (
+	wasSo = regexp.MustCompile(`(?i)\b(?:was|were|used to|had|cost|originally|at first|first|initially|war|waren|kostete|était|coûtait|era|costaba)\b`)
+	isNow = regexp.MustCompile(`(?i)\b(?:is now|now|since|as of|from now on|today|currently|jetzt|seit|désormais|depuis|ahora|desde)\b`)
+)

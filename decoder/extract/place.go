@@ -51,8 +51,18 @@ func (p passage) place(from, to int, form form) (int, int) {
 	case (form == reason || form == steps) && p.heading(from, to), from < p.body: // a title finds passages and says nothing
 		return from, from
 	}
-	return p.completed(from, to), p.closed(from, to)
+	return p.every(p.completed(from, to)), p.closed(from, to)
 }
+
+// every returns where a value begins with the "every" in front of it: "every 12 hours" is no span of 12 hours.
+func (p passage) every(from int) int {
+	if m := every.FindString(p.text[p.lineStart(from):from]); m != "" {
+		return from - len(m)
+	}
+	return from
+}
+
+var every = regexp.MustCompile(`(?i)\b(?:every|alle|toutes les|tous les|cada) $`)
 
 // closed returns where a range ends that does not end within brackets: after them or, if they are long, before them.
 func (p passage) closed(from, to int) int {

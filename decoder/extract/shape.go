@@ -46,10 +46,12 @@ var comparing = regexp.MustCompile(`(?i)\b((?:cheap|heav[iy]|light|long|short|bi
 
 // kindsOfValue are kinds of values that do not answer questions for others, unless they have what answers.
 var kindsOfValue = []struct{ asks, not, unless *regexp.Regexp }{
-	{regexp.MustCompile(`(?i)\bhow heavy\b|\bweighs?\b`), regexp.MustCompile(`(?i)` + money + `|` + duration + `|` + calendar), regexp.MustCompile(`(?i)\d ?(?:kg|kilos?|g|grams?|t|tons?|tonnes?|lbs?|pounds?|oz|stone)\b`)},
+	{regexp.MustCompile(`(?i)\bhow heavy\b|\bweighs?\b`), regexp.MustCompile(`(?i)` + money + `|` + duration + `|` + calendar + `|` + length), regexp.MustCompile(`(?i)\d ?(?:kg|kilos?|g|grams?|t|tons?|tonnes?|lbs?|pounds?|oz|stone)\b`)},
 	{regexp.MustCompile(`(?i)\bhow (?:tall|high|deep|wide|thick|big|large)\b`), regexp.MustCompile(`(?i)` + duration + `|` + calendar), // not money: "how high is the fee"
 		regexp.MustCompile(`(?i)\d ?(?:m|cm|mm|km|metres?|meters?|feet|ft|inch(?:es)?|miles?|m²|m2|l|litres?)\b|%`)},
-	{regexp.MustCompile(`(?i)\bcosts?\b|\bhow expensive\b|\bprice of\b`), regexp.MustCompile(`(?i)` + calendar + `|\d:\d\d`), regexp.MustCompile(`(?i)` + money)},
+	{regexp.MustCompile(`(?i)\bcosts?\b|\bhow expensive\b|\bprice of\b`), regexp.MustCompile(`(?i)` + calendar + `|\d:\d\d|` + length + `|` + mass), regexp.MustCompile(`(?i)` + money)},
+	{regexp.MustCompile(`(?i)\bhow old\b`), regexp.MustCompile(`(?i)` + money + `|` + length + `|` + mass), regexp.MustCompile(`(?i)\b(?:years?|months?|weeks?|days?)\b`)},
+	{regexp.MustCompile(`(?i)\bhow (?:far|long)\b`), regexp.MustCompile(`(?i)` + money + `|` + mass), regexp.MustCompile(`(?i)` + duration + `|` + length)},
 	{regexp.MustCompile(`(?i)\bhow many\b`), regexp.MustCompile(`(?i)` + money), regexp.MustCompile(`(?i)\bhow many (?:euros?|dollars?|pounds?|cents?|francs?|kroner|kronor)\b`)},
 }
 
@@ -57,6 +59,8 @@ var kindsOfValue = []struct{ asks, not, unless *regexp.Regexp }{
 const (
 	money    = `[€£$]|\b(?:eur|euros?|usd|dollars?|gbp|chf|francs?|sek|nok|dkk|kroner|kronor|cents?|pence)\b`
 	duration = `\d ?(?:min|mins|minutes?|hours?|h|days?|weeks?|months?|seconds?|sec)\b`
+	length   = `\d ?(?:mm|cm|metres?|meters?|km|kilomet(?:re|er)s?|miles?|feet|ft|inch(?:es)?)\b`
+	mass     = `\d ?(?:kg|g|mg|kilos?|grams?|tons?|tonnes?|lbs?|oz|ounces?)\b`
 	calendar = `\b(?:january|february|march|april|june|july|august|september|october|november|december)\b`
 )
 

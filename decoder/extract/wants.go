@@ -10,24 +10,30 @@ import (
 // wants is what a question says of its answer.
 type wants struct {
 	question  string
-	words     []string         // of the question
-	time      bool             // it is a time
-	number    bool             // it has a number
-	person    bool             // it is somebody
-	name      bool             // it is a name
-	shapes    []*regexp.Regexp // what its sentence has
-	counted   []string         // what is counted: "how many red boats"
-	condition []string         // the words after "if"
-	to, from  string           // where a journey ends and begins
-	choice    bool             // the question names the answers: "tea or coffee"
-	bare      bool             // a value answers
-	yesNo     bool             // the sentence that confirms or denies it
-	compares  string           // the word by which the question compares several: "heavier", "cheapest"
+	words     []string            // of the question
+	time      bool                // it is a time
+	number    bool                // it has a number
+	person    bool                // it is somebody
+	name      bool                // it is a name
+	shapes    []*regexp.Regexp    // what its sentence has
+	counted   []string            // what is counted: "how many red boats"
+	condition []string            // the words after "if"
+	to, from  string              // where a journey ends and begins
+	choice    bool                // the question names the answers: "tea or coffee"
+	bare      bool                // a value answers
+	digits    bool                // it is a number that somebody or something has
+	steps     bool                // it says how to do something
+	reason    bool                // it says why
+	countedAs *regexp.Regexp      // matches a number of what is counted
+	numbered  map[string][]string // the numbers of things that the question names by number: "year 3"
+	yesNo     bool                // the sentence that confirms or denies it
+	compares  string              // the word by which the question compares several: "heavier", "cheapest"
 }
 
 var (
 	asksTime   = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:(?:at|on|by|from|until|till|since|in|for) )?(?:when\b|what (?:time|date|day|year|month)\b|which (?:date|day|year|month|weekday)\b|(?:until|since|by) when\b)`)
 	asksNumber = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:(?:at|by|for|to|with|up to|after|in) )?how (?:many|much|long|far|old|tall|high|big|large|deep|wide|heavy|loud|bright|thick|fast)\b`)
+	asksDigits = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*what(?:'s| is| are) [^,?]*\b(?:number|num[ée]ro|\pL*nummer)\b`)
 	asksPerson = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:(?:to|by|from|with|for) )?(?:who|whom|whose)\b`)
 	counts     = regexp.MustCompile(`(?i)\bhow many ((?:[\pL'’-]+ ?){1,3})`)
 	conditions = regexp.MustCompile(`(?i)(?:^|[ ,(])(?:if|wenn|falls|si) ([^,;.?!]*)`)
@@ -56,7 +62,8 @@ func wantsOf(question string) wants {
 	w := wants{
 		question: question, words: decoder.ContentWords(question), time: asksTime.MatchString(question), number: asksNumber.MatchString(question), person: asksPerson.MatchString(question),
 		choice: strings.Contains(strings.ToLower(question), " or "), bare: formOf(question) == value, yesNo: formOf(question) == sentence,
-		name: asksName.MatchString(question), shapes: shapesOf(question),
+		name: asksName.MatchString(question), shapes: shapesOf(question), digits: asksDigits.MatchString(question), numbered: numberedThings(question),
+		steps: formOf(question) == steps, reason: formOf(question) == reason,
 	}
 	if m := counts.FindStringSubmatch(question); m != nil {
 		for s := range strings.FieldsSeq(strings.ToLower(m[1])) {
@@ -69,6 +76,7 @@ func wantsOf(question string) wants {
 			}
 			w.counted = append(w.counted, s)
 		}
+		w.countedAs = countedAs(w.counted)
 	}
 	if m := conditions.FindStringSubmatch(question); m != nil {
 		w.condition = decoder.ContentWords(m[1])
@@ -83,6 +91,15 @@ func wantsOf(question string) wants {
 		w.from = m[1]
 	}
 	return w
+}
+
+// countedAs returns what matches a number of things: "214 members", "3 small red boats".
+func countedAs(things []string) *regexp.Regexp {
+	if len(things) == 0 {
+		return nil
+	}
+	last := strings.TrimSuffix(strings.TrimSuffix(things[len(things)-1], "s"), "ie")
+	return regexp.MustCompile(`(?i)(?:\d[\d.,]*|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\pL+teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:-\pL+)?))(?: \pL+){0,2}? ` + regexp.QuoteMeta(last) + `\pL{0,3}\b`)
 }
 
 // uncertain has what is counted under many names: people are guests and members, and a week is seven days.

@@ -43,6 +43,9 @@ var misfits = []misfit{
 	{name: "no digit", bare: true, against: wrongKind, is: func(w wants, at pointed) bool {
 		return w.digits && !aNumber.MatchString(at.value)
 	}},
+	{name: "no price", bare: true, against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {
+		return w.price && !aPrice.MatchString(at.cells(at.from, at.from+len(at.value))) && !aPrice.MatchString(at.above)
+	}},
 	{name: "another number", against: wrongPart, lacks: true, is: func(w wants, at pointed) bool {
 		return w.otherNumber(at.above + "\n" + at.sentence)
 	}},
@@ -50,7 +53,7 @@ var misfits = []misfit{
 	{name: "not a step", against: wrongPart, is: func(w wants, at pointed) bool {
 		return w.steps && !itemMark.MatchString(at.text[at.lineStart(at.from):]) && len(aStep.FindAllStringIndex(at.text, 2)) == 2
 	}},
-	{name: "no reason", against: echoed, is: func(w wants, at pointed) bool {
+	{name: "no reason", against: echoed, lacks: true, is: func(w wants, at pointed) bool {
 		return w.reason && !aReason.MatchString(at.sentence) && decoder.SharedWords(w.words, decoder.ContentWords(at.sentence)) == len(w.words)
 	}},
 	{name: "of before", bare: true, against: wrongPart, is: func(w wants, at pointed) bool {

@@ -82,6 +82,8 @@ func TestMisfit(t *testing.T) {
 		{"A lesson was 28 €; since May it is 31 €.", "31 €", "What does a lesson cost?", ""},
 		{"A lesson was 28 €; since May it is 31 €.", "28 €", "What did a lesson cost?", ""},
 		{"The repair was to cost 2 million. It is now expected to cost 4 million.", "2 million", "What does the repair cost?", "of before"},
+		{"The invoice (no. 24-31) was paid. Lessons: 31 an hour.", "The invoice (no. 24-31) was paid", "What does a lesson cost?", "no price"},
+		{"The invoice (no. 24-31) was paid. Lessons: 31 an hour.", "31 an hour", "What does a lesson cost?", ""},
 		{"The mill was built in 1604. It is now a shop.", "1604", "When is the mill from?", ""},
 		{"The guide likes tea.", "tea", "Does the guide like tea?", ""},
 		{"The guide likes tea.", "tea", "What tea does the guide like?", "the question again"},

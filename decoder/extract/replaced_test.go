@@ -16,6 +16,8 @@ func TestReplaces(t *testing.T) {
 	}{
 		{"The regatta has been moved from 9 June to 16 June.", "Sunday, 9 June", "When is the regatta?", true},
 		{"The regatta has been moved from 9 June to 16 June.", "16 June", "When is the regatta?", false},
+		{"Moved from Saturday, 24 October to Sunday, 1 November.", "24 October", "When is the work day?", true},
+		{"Moved from Saturday, 24 October to Sunday, 1 November.", "Sunday, 1 November", "When is the work day?", false},
 		{"The quiz starts at 7:30 p.m. instead of 8 p.m. this time.", "20:00", "When does the quiz start?", true},
 		{"The quiz starts at 7:30 p.m. instead of 8 p.m. this time.", "7:30 p.m.", "When does the quiz start?", false},
 		{"The barn is let, so we dance in the town hall instead.", "the barn", "Where do we dance?", true},

@@ -69,6 +69,9 @@ func (w wants) misshapen(text string) bool {
 	return slices.ContainsFunc(w.shapes, func(has *regexp.Regexp) bool { return !has.MatchString(text) })
 }
 
+// aPrice matches what may be a price: an amount of money, a number that the text begins with, and that it costs nothing or something.
+var aPrice = regexp.MustCompile(`(?i)` + money + `|^[^\pL\d]*(?:(?:from|about|around|ca\.|approx\.|up to|at least|at most|under|over|only|just|between|an? (?:extra|additional)|[A-Z]{3}) )*\d|\b(?:free|nothing|no charge|no extra|included|inclusive|gratis|kostenlos|umsonst|gratuite?|offert|cost|price|hundred|thousand|million|billion)|: ?\d[\d.,]*$`)
+
 // mismeasured reports whether a value is of a kind that cannot be the answer: minutes for a weight.
 func (w wants) mismeasured(value string) bool {
 	for _, m := range kindsOfValue {

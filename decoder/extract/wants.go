@@ -21,6 +21,7 @@ type wants struct {
 	to, from  string              // where a journey ends and begins
 	choice    bool                // the question names the answers: "tea or coffee"
 	bare      bool                // a value answers
+	price     bool                // it is what something costs
 	digits    bool                // it is a number that somebody or something has
 	steps     bool                // it says how to do something
 	reason    bool                // it says why
@@ -33,6 +34,7 @@ type wants struct {
 var (
 	asksTime   = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:(?:at|on|by|from|until|till|since|in|for) )?(?:when\b|what (?:time|date|day|year|month)\b|which (?:date|day|year|month|weekday)\b|(?:until|since|by) when\b)`)
 	asksNumber = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:(?:at|by|for|to|with|up to|after|in) )?how (?:many|much|long|far|old|tall|high|big|large|deep|wide|heavy|loud|bright|thick|fast)\b`)
+	asksPrice  = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*what (?:do|does|did|will|would) .*\bcosts?\b|\bhow expensive\b|\bwhat(?:'s| is| was) the price\b`)
 	asksDigits = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*what(?:'s| is| are) [^,?]*\b(?:number|num[ée]ro|\pL*nummer)\b`)
 	asksPerson = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:(?:to|by|from|with|for) )?(?:who|whom|whose)\b`)
 	counts     = regexp.MustCompile(`(?i)\bhow many ((?:[\pL'’-]+ ?){1,3})`)
@@ -62,7 +64,7 @@ func wantsOf(question string) wants {
 	w := wants{
 		question: question, words: decoder.ContentWords(question), time: asksTime.MatchString(question), number: asksNumber.MatchString(question), person: asksPerson.MatchString(question),
 		choice: strings.Contains(strings.ToLower(question), " or "), bare: formOf(question) == value, yesNo: formOf(question) == sentence,
-		name: asksName.MatchString(question), shapes: shapesOf(question), digits: asksDigits.MatchString(question), numbered: numberedThings(question),
+		name: asksName.MatchString(question), shapes: shapesOf(question), price: asksPrice.MatchString(question), digits: asksDigits.MatchString(question), numbered: numberedThings(question),
 		steps: formOf(question) == steps, reason: formOf(question) == reason,
 	}
 	if m := counts.FindStringSubmatch(question); m != nil {

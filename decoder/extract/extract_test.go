@@ -350,6 +350,21 @@ func TestLikeliest(t *testing.T) {
 	}
 }
 
+// Of a sentence that is too long, a question why is told the clauses with what the reader points at, and never that alone.
+func TestLongReason(t *testing.T) {
+	const note = "Bridge\nThe old bridge in the valley, which had been closed to all traffic by the town, the county and the state, was taken down in May because its piers, of oak and larch, were rotten."
+	cfg := config(0)
+	cfg.MaxTokens = 24
+	d := open(t, cfg, "Why was the old bridge taken down?", notes(note))
+	sentence := note[len("Bridge\n"):]
+	at := strings.Index(sentence, "its piers")
+	d.parts = nil // the part that is being read
+	got := d.spell([]weighed{{text: sentence, p: 1, quote: decoder.Quote{Text: sentence, From: at, To: at + len("its piers")}}}, nil)[0].text
+	if !strings.HasPrefix(got, "… ") || !strings.Contains(got, "because its piers") {
+		t.Errorf("%q", got)
+	}
+}
+
 // Answers are spelled byte for byte, whatever the script.
 func TestAnyScript(t *testing.T) {
 	_, tok := opened()

@@ -41,7 +41,13 @@ var misfits = []misfit{
 		return w.number && !at.dated && aNumber.MatchString(at.sentence) && !aNumber.MatchString(at.value)
 	}},
 	{name: "no digit", bare: true, against: wrongKind, is: func(w wants, at pointed) bool {
-		return w.digits && !aNumber.MatchString(at.value)
+		return w.digits && (!aNumber.MatchString(at.value) || aMeasure.MatchString(at.value))
+	}},
+	{name: "no code", bare: true, against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {
+		return w.code && !aCode.MatchString(at.value)
+	}},
+	{name: "an address", against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {
+		return !w.address && anAddress.MatchString(at.value)
 	}},
 	{name: "no price", bare: true, against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {
 		return w.price && !aPrice.MatchString(at.cells(at.from, at.from+len(at.value))) && !aPrice.MatchString(at.above)

@@ -100,7 +100,7 @@ func (k Constants) Judge(e Evidence) (sentence bool, r float64) {
 	if e.Told {
 		more += toldOdds
 	}
-	if e.Later {
+	if e.Later && max(value, whole) > k.Nothing { // it is the answer, before or after
 		more += laterOdds
 	}
 	if e.Named {
@@ -138,6 +138,9 @@ func (c Config) evidence(clause string, ps []passages.Passage, known []passage) 
 	for i, f := range found {
 		out[i] = Evidence{None: f.None, Lexical: lexical[i], Echo: lexical[len(ps)], Rank: i, Whole: form != value, Slips: slips}
 		spans[i] = known[i].answers(f, form, mostTexts)
+		if wanted.stretch {
+			known[i].stretched(spans[i])
+		}
 		if known[i].favour(wanted, spans[i]) || wanted.uncounted(known[i], c.Reader.Related) {
 			out[i].None = max(f.None, otherKind)
 		}

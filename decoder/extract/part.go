@@ -303,8 +303,11 @@ func (d *Decoder) spell(texts []weighed, ends []tandem.Token) []candidate {
 			t.text = flat(t.text)
 		}
 		tokens := d.cfg.Tokenizer.Encode(t.text, tokenizer.Options{})
-		if q := t.quote; len(tokens) > room && q.From < q.To { // the value alone
-			t.text = flat(q.Text[q.From:q.To])
+		if q := t.quote; len(tokens) > room && q.From < q.To {
+			t.text = flat(q.Text[q.From:q.To]) // the value alone
+			if !d.valued(len(d.parts)) {
+				t.text = d.withClauses(q, room)
+			}
 			tokens = d.cfg.Tokenizer.Encode(t.text, tokenizer.Options{})
 		}
 		if len(tokens) > room {
@@ -313,6 +316,24 @@ func (d *Decoder) spell(texts []weighed, ends []tandem.Token) []candidate {
 		out = append(out, candidate{t.text, slices.Concat(tokens, ends), t.p, t.quote})
 	}
 	return out
+}
+
+// withClauses returns a sentence without so many of its first clauses that what the reader points at fits.
+func (d *Decoder) withClauses(q decoder.Quote, room int) string {
+	from, mark := 0, ""
+	for len(d.cfg.Tokenizer.Encode(mark+flat(q.Text[from:q.To])+" …", tokenizer.Options{})) > room {
+		next := strings.IndexAny(q.Text[from:q.From], ",;")
+		if next < 0 {
+			break
+		}
+		from, mark = from+next+1, "… "
+	}
+	return mark + flat(q.Text[from:])
+}
+
+// valued reports whether a value answers a part of the question.
+func (d *Decoder) valued(part int) bool {
+	return part < len(d.clauses) && formOf(d.clauses[part]) == value
 }
 
 // shortened returns the tokens of the most first words of text that fit with an ellipsis.

@@ -54,6 +54,32 @@ func (p passage) place(from, to int, form form) (int, int) {
 	return p.every(p.completed(from, to)), p.closed(from, to)
 }
 
+// ranged returns the stretch of time whose beginning or end a range is: "19 May" of "19 May to 23 May".
+func (p passage) ranged(from, to int) (int, int) {
+	begin, end := p.sentence(from, to)
+	if outdated.MatchString(p.text[begin:end]) { // "moved from 3 May to 10 May"
+		return from, to
+	}
+	for _, m := range stretch.FindAllStringIndex(p.text[begin:end], -1) {
+		if a, b := begin+m[0], begin+m[1]; a <= from && to <= b {
+			return p.widen(a, b)
+		}
+	}
+	return from, to
+}
+
+// stretched widens spans to the stretches of time that they begin or end.
+func (p passage) stretched(spans []span.Span) {
+	for i, s := range spans {
+		spans[i].Begin, spans[i].End = p.ranged(s.Begin, s.End)
+	}
+}
+
+// point is a day or a time, and stretch all from one to another.
+const point = `(?:(?:(?:mon|tues?|wednes|thurs?|fri|satur|sun)(?:day)?,? )?\d{1,2}(?:st|nd|rd|th)?(?:[:.]\d\d)?(?: ?[ap]\.?m\b\.?| o'clock| Uhr| h\b)?\.?(?: (?:january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b)?(?:,? (?:19|20)\d\d)?)`
+
+var stretch = regexp.MustCompile(`(?i)\b` + point + ` ?(?:to|until|till|–|—|-|bis|à|au) ?` + point)
+
 // every returns where a value begins with the "every" in front of it: "every 12 hours" is no span of 12 hours.
 func (p passage) every(from int) int {
 	if m := every.FindString(p.text[p.lineStart(from):from]); m != "" {

@@ -241,3 +241,32 @@ func TestAskedAbove(t *testing.T) {
 		}
 	}
 }
+
+// A time that begins or ends a longer one is said with it, unless the question is for one of its ends.
+func TestStretch(t *testing.T) {
+	for _, c := range []struct{ text, span, want string }{
+		{"The trip is from Monday 19 May to Friday 23 May 2025 at Ven.", "Friday 23 May 2025", "Monday 19 May to Friday 23 May 2025"},
+		{"The heating runs from 1 October to 30 April.", "1 October", "1 October to 30 April"},
+		{"Mill open 9:30–17:00 daily.", "9:30", "9:30–17:00"},
+		{"Mill open 9 a.m. until 5 p.m. daily.", "5 p.m.", "9 a.m. until 5 p.m."},
+		{"The mill is open on 3 May and on 5 May.", "3 May", "3 May"},
+		{"The trip was moved from 3 May to 5 May.", "5 May", "5 May"},
+	} {
+		p, err := config(0).passage(passages.Passage{Title: "Notes", Text: c.text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := find(p, c.span)
+		from, to := p.ranged(s.Begin, s.End)
+		if got := p.text[from:to]; got != c.want {
+			t.Errorf("%q of %q: %q, want %q", c.span, c.text, got, c.want)
+		}
+	}
+	for question, want := range map[string]bool{
+		"When is the trip?": true, "From when to when does the heating run?": true, "What time does the mill open?": false, "When does the trip end?": false, "Until when is the mill open?": false,
+	} {
+		if got := wantsOf(question).stretch; got != want {
+			t.Errorf("%s %v", question, got)
+		}
+	}
+}

@@ -48,7 +48,7 @@ func (d *Decoder) replace(s *part) {
 // replaces reports whether a sentence says that a value is no longer so: it names the value where it names what was.
 func replaces(sentence, value, question string) bool {
 	for _, m := range outdated.FindAllStringSubmatch(sentence, -1) {
-		if sameValue(m[1]+m[2]+m[3], value, question) {
+		if sameValue(strings.Join(m[1:], ""), value, question) {
 			return true
 		}
 	}
@@ -56,22 +56,39 @@ func replaces(sentence, value, question string) bool {
 	return ok && mentions(before, value, question) && !mentions(after, value, question)
 }
 
-// supersedes reports whether a sentence says of another value of its value's kind that it is no longer so.
+// supersedes reports whether a sentence says of another value of its value's kind that it is no longer so, or of its own that it is new.
 func supersedes(q decoder.Quote, question string) bool {
 	value := q.Text[q.From:q.To]
 	for _, m := range outdated.FindAllStringSubmatch(q.Text, -1) {
-		old := m[1] + m[2] + m[3]
+		old := strings.Join(m[1:], "")
 		alike := (len(numbers(old)) > 0) == (len(numbers(value)) > 0)
 		if alike && len(valueWords(old, question)) > 0 && !sameValue(old, value, question) {
 			return true
 		}
 	}
-	return false
+	if _, after, ok := cutInstead(q.Text); ok && mentions(after, value, question) {
+		return true
+	}
+	about := decoder.ContentWords(question)
+	if isNew.MatchString(q.Text) && !isNew.MatchString(question) && decoder.SharedWords(about, decoder.ContentWords(q.Text)) > 0 {
+		return true
+	}
+	return !newThing.MatchString(question) && slices.ContainsFunc(newThing.FindAllStringSubmatch(q.Text, -1), func(m []string) bool {
+		return decoder.SharedWords(decoder.ContentWords(m[1]), about) > 0
+	})
 }
+
+var (
+	// isNew matches a sentence that says what has changed, or put right; newThing a new one.
+	isNew = regexp.MustCompile(`(?i)\b(?:(?:costs?|lives?|works?|opens?|closes?|starts?|meets?) now|now (?:costs?|lives?|works?|opens?|closes?|starts?|meets?)|(?:goes|go|went|rises?|increases?|increased|raised|dropped|drops?|reduced|lowered) (?:up |down )?to|correction|corrected|korrektur|ab sofort)\b`)
+
+	newThing = regexp.MustCompile(`(?i)\b(?:new|neue[rnms]?|nouve(?:au|lle)|nuev[oa]) ([\pL-]+)`)
+)
 
 // outdated matches what names a value of before: "instead of 9:40", "moved from 3 to 10 May", "no longer on Fridays".
 var outdated = regexp.MustCompile(`(?i)\b(?:instead of|rather than|no longer|not any more|formerly|previously|until now|up to now|used to be|an?statt|bisher|nicht mehr|au lieu d[eu']|jusqu'ici|en lugar del?|en vez del?|antes) +([^,;()]{1,40})` +
 	`|(?:\((?:was|before:?|formerly:?|previously:?|until now:?|up from|down from|bisher|statt) +|\buntil [^,;.()]{1,30} it was +)([^,;()]{1,40})` +
+	`|, (?:and |but )?(?:not|nicht|pas) (?:the |at |on |in )?([£€$]?\d[^,;()]{0,40}|(?-i:\p{Lu})[^,;.()]{0,40})` +
 	`|\b(?:moved|changed|postponed|shifted|rescheduled|brought forward|verlegt|verschoben|geändert|reportée?|déplacée?|aplazad[oa]|cambiad[oa])[^,;:.]{0,40}? (?:from|von|vom|de|du|del) +((?:[^,;()]|, ){1,40}?) (?:to|until|auf|au|à|al?)\b`)
 
 // instead matches the word for what comes in the place of something, without what that is.

@@ -16,6 +16,9 @@ func TestReplaces(t *testing.T) {
 	}{
 		{"The regatta has been moved from 9 June to 16 June.", "Sunday, 9 June", "When is the regatta?", true},
 		{"The regatta has been moved from 9 June to 16 June.", "16 June", "When is the regatta?", false},
+		{"Correction: the rent is £31, not £29.", "£29", "What is the rent?", true},
+		{"Correction: the rent is £31, not £29.", "£31", "What is the rent?", false},
+		{"We pay repairs of 110 €, but not more than 8 % of the rent.", "8 %", "What do we pay?", false},
 		{"Moved from Saturday, 24 October to Sunday, 1 November.", "24 October", "When is the work day?", true},
 		{"Moved from Saturday, 24 October to Sunday, 1 November.", "Sunday, 1 November", "When is the work day?", false},
 		{"The quiz starts at 7:30 p.m. instead of 8 p.m. this time.", "20:00", "When does the quiz start?", true},
@@ -71,9 +74,15 @@ func TestSupersedes(t *testing.T) {
 		{"Ask Ada Moor rather than Piet Holm.", "Ada Moor", true},
 		{"The board has 7 members, and meets at the mill rather than the barn.", "7", false}, // another kind
 		{"The fee is 30 euros.", "30 euros", false},
+		{"The new keeper of the mill is Ada Holm.", "Ada Holm", true},
+		{"Ada Holm has a new bicycle.", "Ada Holm", false}, // nobody asks for it
+		{"The keeper now costs £4.", "£4", true},
+		{"A sack now costs £4.", "£4", false}, // nobody asks for sacks
+		{"The barn is let, so we dance in the hall instead.", "the hall", true},
+		{"The barn is let, so we dance in the hall instead.", "The barn", false},
 	} {
 		from := strings.Index(c.sentence, c.value)
-		if got := supersedes(decoder.Quote{Text: c.sentence, From: from, To: from + len(c.value)}, "When?"); got != c.want {
+		if got := supersedes(decoder.Quote{Text: c.sentence, From: from, To: from + len(c.value)}, "Who is the keeper, and what is it?"); got != c.want {
 			t.Errorf("%q of %q: %v", c.value, c.sentence, got)
 		}
 	}

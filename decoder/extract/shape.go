@@ -13,6 +13,9 @@ var shapes = []struct{ asks, has *regexp.Regexp }{
 	{regexp.MustCompile(`(?i)\be-?mail address\b|^\W*what(?:'s| is) \P{Po}*\be-?mail\b`), regexp.MustCompile(`@`)},
 	{regexp.MustCompile(`(?i)\b(?:tele)?(?:phone|mobile|fax) number\b|\b(?:call|ring|dial)\b.*\bnumber\b|\bnumber\b.*\b(?:call|ring|dial)\b`), regexp.MustCompile(`\d\D?\d\D?\d`)},
 	{regexp.MustCompile(`(?i)\b(?:web ?site|web address|url|homepage)\b`), regexp.MustCompile(`(?i)www\.|https?:|\PL?\pL[\pL\d-]*\.\pL{2,}`)},
+	{regexp.MustCompile(`(?i)\bpass(?:word|phrase)\b|\bkennwort\b`), regexp.MustCompile(`(?i)pass|\bpw\b|kennwort|\bcode|\bkey\b|schlüssel|login|credential|secret|contraseña|clave|wi-?fi|wlan`)},
+	{regexp.MustCompile(`(?i)\bhow (?:high|tall|deep|wide|thick)\b`), regexp.MustCompile(`(?i)\d|met(?:re|er)|feet|foot|inch|storey|stories|floor|knee|waist|head|half|third|quarter|hundred|thousand|rents?\b|per cent`)},
+	{regexp.MustCompile(`(?i)\bhow heavy\b`), regexp.MustCompile(`(?i)\d|kilo|gram|pound|ton|stone|ounce|heavy|light`)},
 	{regexp.MustCompile(`(?i)\biban\b`), regexp.MustCompile(`\b[A-Z]{2}\d\d`)},
 	{regexp.MustCompile(`(?i)\bcalories\b`), regexp.MustCompile(`(?i)k?cal\b|calorie|\bkj\b`)},
 	{regexp.MustCompile(`(?i)\bhow (?:loud|noisy)\b`), regexp.MustCompile(`(?i)\bdb\b|\d ?db|decibel|loud|noise|noisy|quiet|silent`)},
@@ -58,7 +61,7 @@ var kindsOfValue = []struct{ asks, not, unless *regexp.Regexp }{
 // Parts of their patterns.
 const (
 	money    = `[€£$]|\b(?:eur|euros?|usd|dollars?|gbp|chf|francs?|sek|nok|dkk|kroner|kronor|cents?|pence)\b`
-	duration = `\d ?(?:min|mins|minutes?|hours?|h|days?|weeks?|months?|seconds?|sec)\b`
+	duration = `\d ?(?:min|mins|minutes?|hours?|h|days?|weeks?|months?|years?|seconds?|sec)\b`
 	length   = `\d ?(?:mm|cm|metres?|meters?|km|kilomet(?:re|er)s?|miles?|feet|ft|inch(?:es)?)\b`
 	mass     = `\d ?(?:kg|g|mg|kilos?|grams?|tons?|tonnes?|lbs?|oz|ounces?)\b`
 	calendar = `\b(?:january|february|march|april|june|july|august|september|october|november|december)\b`
@@ -71,6 +74,18 @@ func (w wants) misshapen(text string) bool {
 
 // aPrice matches what may be a price: an amount of money, a number that the text begins with, and that it costs nothing or something.
 var aPrice = regexp.MustCompile(`(?i)` + money + `|^[^\pL\d]*(?:(?:from|about|around|ca\.|approx\.|up to|at least|at most|under|over|only|just|between|an? (?:extra|additional)|[A-Z]{3}) )*\d|\b(?:free|nothing|no charge|no extra|included|inclusive|gratis|kostenlos|umsonst|gratuite?|offert|cost|price|hundred|thousand|million|billion)|: ?\d[\d.,]*$`)
+
+var (
+	// aCode matches what may be a code: it has a digit, a sign, or capitals side by side. asksCode matches a question for one.
+	aCode    = regexp.MustCompile(`\d|[A-Z]{2}|[#*_@!/-]`)
+	asksCode = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*what(?:'s| is| was) [^,?]*\b(?:code|pin|combination)\b`)
+
+	// anAddress matches an address of a device, a person or a page, or of an account; asksAddress a question that one may answer.
+	anAddress   = regexp.MustCompile(`^\W*(?:\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?|[\w.+-]+@[\w-]+\.[\w.-]+|(?:https?://|www\.)\S+|[A-Z]{2}\d\d(?: ?[\dA-Z]{4}){2,}[ \dA-Z]*)\W*$`)
+	asksAddress = regexp.MustCompile(`(?i)\b(?:address|ip|url|uri|link|site|web\pL*|page|e-?mails?|mail|contact|reach|write|sen[dt]|where|wohin|host|server|router|gateway|account|iban|download|upload|domain|endpoint|regist\pL*|enrol\pL*|sign|book\pL*|order|appl\pL*|online|who|whom|report\pL*|find|log ?in|pay|transfer|dns|bind|listen\pL*|default|adresse|correo|courriel|konto)\b`)
+
+	aMeasure = regexp.MustCompile(`(?i)` + money + `|` + duration + `|` + length + `|` + mass)
+)
 
 // mismeasured reports whether a value is of a kind that cannot be the answer: minutes for a weight.
 func (w wants) mismeasured(value string) bool {

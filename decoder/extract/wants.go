@@ -21,6 +21,9 @@ type wants struct {
 	to, from  string              // where a journey ends and begins
 	choice    bool                // the question names the answers: "tea or coffee"
 	bare      bool                // a value answers
+	stretch   bool                // it is a time from beginning to end, if it has one
+	code      bool                // it is a code
+	address   bool                // it may be an address: of a device, a person, a page or an account
 	price     bool                // it is what something costs
 	digits    bool                // it is a number that somebody or something has
 	steps     bool                // it says how to do something
@@ -32,15 +35,17 @@ type wants struct {
 }
 
 var (
-	asksTime   = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:(?:at|on|by|from|until|till|since|in|for) )?(?:when\b|what (?:time|date|day|year|month)\b|which (?:date|day|year|month|weekday)\b|(?:until|since|by) when\b)`)
-	asksNumber = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:(?:at|by|for|to|with|up to|after|in) )?how (?:many|much|long|far|old|tall|high|big|large|deep|wide|heavy|loud|bright|thick|fast)\b`)
-	asksPrice  = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*what (?:do|does|did|will|would) .*\bcosts?\b|\bhow expensive\b|\bwhat(?:'s| is| was) the price\b`)
-	asksDigits = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*what(?:'s| is| are) [^,?]*\b(?:number|num[ée]ro|\pL*nummer)\b`)
-	asksPerson = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:(?:to|by|from|with|for) )?(?:who|whom|whose)\b`)
-	counts     = regexp.MustCompile(`(?i)\bhow many ((?:[\pL'’-]+ ?){1,3})`)
-	conditions = regexp.MustCompile(`(?i)(?:^|[ ,(])(?:if|wenn|falls|si) ([^,;.?!]*)`)
-	goesTo     = regexp.MustCompile(`\bto (\p{Lu}[\pL'’-]+)`)
-	comesFrom  = regexp.MustCompile(`\bfrom (\p{Lu}[\pL'’-]+)`)
+	asksTime    = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:(?:at|on|by|from|until|till|since|in|for) )?(?:when\b|what (?:time|date|day|year|month)\b|which (?:date|day|year|month|weekday)\b|(?:until|since|by) when\b)`)
+	asksNumber  = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:(?:at|by|for|to|with|up to|after|in) )?how (?:many|much|long|far|old|tall|high|big|large|deep|wide|heavy|loud|bright|thick|fast)\b`)
+	asksPrice   = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*what (?:do|does|did|will|would) .*\bcosts?\b|^\W*(?:and |but |so )*how much (?:is|are|was|were)\b|\bhow expensive\b|\bwhat(?:'s| is| was) the price\b`)
+	asksStretch = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:from when (?:to|until|till) when|when(?:'s| is| are| was| were| does | do | did )|what (?:dates|days|time|times|hours)|which (?:dates|days))`)
+	asksEnd     = regexp.MustCompile(`(?i)\b(?:begins?|began|starts?|started|opens?|opened|clos(?:es?|ed|ing)|ends?|ended|finish\pL*|until|till|leaves?|left|depart\pL*|arriv\pL*|back|first|last|latest|earliest|deadline|due|expire\pL*|return\pL*|born|die[ds]?|built|founded)\b`)
+	asksDigits  = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*what(?:'s| is| are) [^,?]*\b(?:number|num[ée]ro|\pL*nummer)\b`)
+	asksPerson  = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:(?:to|by|from|with|for) )?(?:who|whom|whose)\b`)
+	counts      = regexp.MustCompile(`(?i)\bhow many ((?:[\pL'’-]+ ?){1,3})`)
+	conditions  = regexp.MustCompile(`(?i)(?:^|[ ,(])(?:if|wenn|falls|si) ([^,;.?!]*)`)
+	goesTo      = regexp.MustCompile(`\bto (\p{Lu}[\pL'’-]+)`)
+	comesFrom   = regexp.MustCompile(`\bfrom (\p{Lu}[\pL'’-]+)`)
 
 	// denies matches what says, behind a name, that somebody is not or no longer who was asked for; asksDenied a question for that.
 	denies     = regexp.MustCompile(`(?i)^,? (?:(?:did|does|do|has|have|had|is|was|are|were|will|would|could|can) not\b|(?:did|does|do|has|have|had|is|was|are|were|would|could|ca)n['’]t\b|won['’]t\b|no longer\b|never\b|(?:is |has |was )?(?:step(?:s|ped|ping) down|resign(?:s|ed|ing)|retir(?:es|ed|ing)|withdr(?:aws|ew)))`)
@@ -64,7 +69,7 @@ func wantsOf(question string) wants {
 	w := wants{
 		question: question, words: decoder.ContentWords(question), time: asksTime.MatchString(question), number: asksNumber.MatchString(question), person: asksPerson.MatchString(question),
 		choice: strings.Contains(strings.ToLower(question), " or "), bare: formOf(question) == value, yesNo: formOf(question) == sentence,
-		name: asksName.MatchString(question), shapes: shapesOf(question), price: asksPrice.MatchString(question), digits: asksDigits.MatchString(question), numbered: numberedThings(question),
+		name: asksName.MatchString(question), shapes: shapesOf(question), stretch: asksStretch.MatchString(question) && !asksEnd.MatchString(question), code: asksCode.MatchString(question), address: asksAddress.MatchString(question), price: asksPrice.MatchString(question), digits: asksDigits.MatchString(question), numbered: numberedThings(question),
 		steps: formOf(question) == steps, reason: formOf(question) == reason,
 	}
 	if m := counts.FindStringSubmatch(question); m != nil {

@@ -212,27 +212,20 @@ var aReason = regexp.MustCompile(`(?i)\b(?:because|since|as|due to|owing|thanks 
 
 // before reports whether a value is of before: its clause says "was", and a later one "now", with another value.
 func (at pointed) before() bool {
-	clause := at.sentence[:at.from-at.begin]
+	clause := at.text[at.begin:max(at.begin, at.from)]
 	if i := strings.LastIndexAny(clause, ";.:"); i >= 0 {
 		clause = clause[i:]
 	}
 	if !wasSo.MatchString(clause) {
 		return false
 	}
-	next := at.after
-	if _, end := at.sentenceAfter(); end > at.end {
-		next += at.text[at.end:end]
-	}
-	m := isNow.FindString(next)
-	return m != "" && (len(numbers(at.value)) > 0) == (len(numbers(next)) > 0) && !holds(numbers(at.value), numbers(next))
+	next := at.after + at.next()
+	return isNow.MatchString(next) && (len(numbers(at.value)) > 0) == (len(numbers(next)) > 0) && !holds(numbers(at.value), numbers(next))
 }
 
-// sentenceAfter returns where the sentence after the span's ends.
-func (at pointed) sentenceAfter() (from, to int) {
-	if at.end >= len(at.text) {
-		return at.end, at.end
-	}
-	return at.end, at.ended(min(len(at.text), at.end+2))
+// next returns the sentence after the span's.
+func (at pointed) next() string {
+	return at.text[at.end:max(at.end, at.ended(min(len(at.text), at.end+2)))]
 }
 
 var (

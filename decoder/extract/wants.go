@@ -9,29 +9,35 @@ import (
 
 // wants is what a question says of its answer.
 type wants struct {
-	question  string
-	words     []string            // of the question
-	time      bool                // it is a time
-	number    bool                // it has a number
-	person    bool                // it is somebody
-	name      bool                // it is a name
-	shapes    []*regexp.Regexp    // what its sentence has
+	question string
+	words    []string // of the question
+
+	// The form of the answer.
+	bare   bool // a value
+	yesNo  bool // the sentence that confirms or denies it
+	steps  bool // how to do something
+	reason bool // why
+
+	// The kind of the value.
+	time    bool             // a time
+	stretch bool             // from beginning to end, if it has both
+	number  bool             // it has a number
+	digits  bool             // a number that somebody or something has
+	price   bool             // what something costs
+	code    bool             // a code
+	address bool             // perhaps an address: of a device, a person, a page or an account
+	person  bool             // somebody
+	name    bool             // a name
+	shapes  []*regexp.Regexp // what its sentence has
+
+	// What the question names.
 	counted   []string            // what is counted: "how many red boats"
+	countedAs *regexp.Regexp      // matches a number of that
+	numbered  map[string][]string // the numbers of things: "year 3"
 	condition []string            // the words after "if"
 	to, from  string              // where a journey ends and begins
-	choice    bool                // the question names the answers: "tea or coffee"
-	bare      bool                // a value answers
-	stretch   bool                // it is a time from beginning to end, if it has one
-	code      bool                // it is a code
-	address   bool                // it may be an address: of a device, a person, a page or an account
-	price     bool                // it is what something costs
-	digits    bool                // it is a number that somebody or something has
-	steps     bool                // it says how to do something
-	reason    bool                // it says why
-	countedAs *regexp.Regexp      // matches a number of what is counted
-	numbered  map[string][]string // the numbers of things that the question names by number: "year 3"
-	yesNo     bool                // the sentence that confirms or denies it
-	compares  string              // the word by which the question compares several: "heavier", "cheapest"
+	choice    bool                // the answers: "tea or coffee"
+	compares  string              // how several are compared: "heavier", "cheapest"
 }
 
 var (
@@ -66,11 +72,26 @@ var (
 
 // wantsOf reads a question in English.
 func wantsOf(question string) wants {
+	form := formOf(question)
 	w := wants{
-		question: question, words: decoder.ContentWords(question), time: asksTime.MatchString(question), number: asksNumber.MatchString(question), person: asksPerson.MatchString(question),
-		choice: strings.Contains(strings.ToLower(question), " or "), bare: formOf(question) == value, yesNo: formOf(question) == sentence,
-		name: asksName.MatchString(question), shapes: shapesOf(question), stretch: asksStretch.MatchString(question) && !asksEnd.MatchString(question), code: asksCode.MatchString(question), address: asksAddress.MatchString(question), price: asksPrice.MatchString(question), digits: asksDigits.MatchString(question), numbered: numberedThings(question),
-		steps: formOf(question) == steps, reason: formOf(question) == reason,
+		question: question,
+		words:    decoder.ContentWords(question),
+		bare:     form == value,
+		yesNo:    form == sentence,
+		steps:    form == steps,
+		reason:   form == reason,
+		time:     asksTime.MatchString(question),
+		stretch:  asksStretch.MatchString(question) && !asksEnd.MatchString(question),
+		number:   asksNumber.MatchString(question),
+		digits:   asksDigits.MatchString(question),
+		price:    asksPrice.MatchString(question),
+		code:     asksCode.MatchString(question),
+		address:  asksAddress.MatchString(question),
+		person:   asksPerson.MatchString(question),
+		name:     asksName.MatchString(question),
+		choice:   strings.Contains(strings.ToLower(question), " or "),
+		numbered: numberedThings(question),
+		shapes:   shapesOf(question),
 	}
 	if m := counts.FindStringSubmatch(question); m != nil {
 		for s := range strings.FieldsSeq(strings.ToLower(m[1])) {

@@ -284,7 +284,7 @@ func (m *markdown) line(line, next string) {
 		m.doc.Add(Line, plain(trimmed))
 	default:
 		indented := line != strings.TrimLeft(line, " \t")
-		if n := len(m.para); n > 0 && !(m.item && indented) && breaksBefore(m.para[n-1], trimmed, m.width) {
+		if n := len(m.para); n > 0 && !(m.item && indented) && (breaksBefore(m.para[n-1], trimmed, m.width) || boldLabel.MatchString(trimmed)) {
 			m.end()
 		}
 		broken := strings.TrimSuffix(trimmed, "\\")
@@ -294,6 +294,9 @@ func (m *markdown) line(line, next string) {
 		}
 	}
 }
+
+// boldLabel matches a line that begins with what it is about: "**Error E5** – Fan blocked."
+var boldLabel = regexp.MustCompile(`^(?:\*\*|__)[^*_]{1,60}(?::(?:\*\*|__)|(?:\*\*|__) ?[:–—-]) `)
 
 // goesOn reports whether a line in lower case goes on with the sentence of a full line before it, or of one with an open parenthesis.
 func (m *markdown) goesOn(line string) bool {

@@ -6,7 +6,7 @@ import (
 )
 
 // Division is the version of the rules by which Clauses divides questions. Two sides that divide differently cannot answer together.
-const Division = 3
+const Division = 4
 
 // Clauses returns the parts of a request's question, each as a question that can be asked alone: "of Ben?" after "what is
 // the phone number of Anna" becomes "what is the phone number of Ben?". A follow-up takes what it leaves out from the

@@ -26,6 +26,8 @@ func completed(before, clause string) string {
 		return resolved(rest, "what is "+topic)
 	case asksAlone(c), asksAlone(afterFirst(c)) && prepositions[first]: // "and when?", "from when?"
 		return trimQuestion(c) + " " + afterAsking(before) + "?"
+	case goesOn && asksMore(c): // "and from what age?"
+		return trimQuestion(c) + " " + afterAsking(before) + "?"
 	case opens(c) || asks[first]:
 		if refersBack(c) {
 			return resolved(c, before)
@@ -69,6 +71,16 @@ func withThing(before, c string) string {
 func topicFirst(clause string) bool {
 	topic, rest, ok := strings.Cut(clause, ", ")
 	return ok && !prepositions[firstWord(topic)] && !opens(topic) && opens(rest) && hasPronoun(rest)
+}
+
+// asksMore reports whether a clause only says what else it asks for, without a verb: "from what age", "how much", "which room".
+func asksMore(clause string) bool {
+	w := lowerWords(clause)
+	if len(w) > 1 && prepositions[w[0]] {
+		w = w[1:]
+	}
+	return len(w) > 1 && len(w) <= mostSaid && (w[0] == "what" || w[0] == "which" || w[0] == "how" && (w[1] == "much" || w[1] == "many" || w[1] == "long" || w[1] == "often")) &&
+		!slices.ContainsFunc(w, func(s string) bool { return auxiliaries[s] || pronouns[s] || prepositions[s] })
 }
 
 // hasPronoun reports whether a pronoun is among the words of a text.
@@ -269,7 +281,7 @@ func resolved(clause, before string) string {
 			stands, possessive = thing(before), true
 		case "they", "them", "their":
 			if stands, possessive = thing(before), p == "their"; !strings.HasSuffix(stands, "s") {
-				stands = "" // one thing
+				stands = nameIn(before) // not one thing, but perhaps a firm
 			}
 		}
 		if stands == "" {

@@ -281,7 +281,9 @@ func resolved(clause, before string) string {
 			stands, possessive = thing(before), true
 		case "they", "them", "their":
 			if stands, possessive = thing(before), p == "their"; !strings.HasSuffix(stands, "s") {
-				stands = nameIn(before) // not one thing, but perhaps a firm
+				if stands = nameIn(before); p == "them" { // not one thing, but perhaps a firm
+					stands = ""
+				}
 			}
 		}
 		if stands == "" {

@@ -34,6 +34,9 @@ func (p passage) named(question string, w wants) [][2]int {
 		func() (int, int, bool) { return p.listUnder(question) },
 		func() (int, int, bool) { return p.looked(question) },
 		func() (int, int, bool) { return p.lived(w) },
+		func() (int, int, bool) { return p.signed(question) },
+		func() (int, int, bool) { return p.compared(question) },
+		func() (int, int, bool) { return p.receipt(question) },
 	} {
 		if from, to, ok := find(); ok && from < to {
 			return [][2]int{{from, to}}
@@ -42,17 +45,28 @@ func (p passage) named(question string, w wants) [][2]int {
 	return nil
 }
 
-// looked returns the part of a passage that a question names as one does who looks something up: the cell of a row and a column of a
-// table, or what stands behind a code ("E11", "- 3: …"). The reader alone, which takes a row for a sentence, is seldom sure of these.
-func (p passage) looked(question string) (from, to int, ok bool) {
-	if formOf(question) != value {
-		return 0, 0, false
+// leavesOpen reports whether a passage has what a question names without a value: an option without a default, an empty cell.
+func (p passage) leavesOpen(question string) bool {
+	for _, find := range []func(string) (from, to int, ok bool){p.preset, p.looked} {
+		if from, to, ok := find(question); ok && from == to {
+			return true
+		}
 	}
+	return false
+}
+
+// looked returns the part of a passage that a question names as one does who looks something up: the cell of a row and a column of a
+// table, or what stands behind a code ("E11", "- 3: …"). The reader alone, which takes a row for a sentence, is seldom sure of these. The
+// range is empty if the cell is.
+func (p passage) looked(question string) (from, to int, ok bool) {
 	wanted := decoder.ContentWords(question)
-	if defines.MatchString(question) {
-		if from, to, ok = p.meaning(wanted); ok {
+	if defines.MatchString(question) || asksRemedy.MatchString(question) && slices.ContainsFunc(wanted, code) {
+		if from, to, ok = p.meaning(wanted, defines.MatchString(question)); ok {
 			return from, to, true
 		}
+	}
+	if formOf(question) != value {
+		return 0, 0, false
 	}
 	rows := p.rows()
 	if len(rows) == 0 {
@@ -67,12 +81,20 @@ func (p passage) looked(question string) (from, to int, ok bool) {
 	}
 	rest := decoder.WithoutWords(decoder.WithoutWords(wanted, asked), decoder.ContentWords(p.text[p.start:p.body]))
 	rest = slices.DeleteFunc(rest, func(w string) bool { return asksOnly[w] })
+	for _, n := range rows[0].names { // "by the garage Holm": in which column the row has it
+		if words := decoder.ContentWords(n); len(words) == 1 && len(rest) > 1 {
+			rest = decoder.WithoutWords(rest, words)
+		}
+	}
 	best, most, tie := -1, 0, false
 	for i, r := range rows {
 		if !slices.Equal(r.names, rows[0].names) {
 			return 0, 0, false // two tables
 		}
-		n := decoder.SharedWords(rest, r.words)
+		n := 2 * decoder.SharedWords(rest, r.words)
+		if decoder.SharedWords(rest, decoder.ContentWords(p.text[r.cells[0][0]:r.cells[0][1]])) > 0 { // of two rows, the one whose name says so
+			n++
+		}
 		if n > most {
 			best, most, tie = i, n, false
 		} else if n == most {
@@ -84,7 +106,7 @@ func (p passage) looked(question string) (from, to int, ok bool) {
 	}
 	r := rows[best]
 	label := decoder.ContentWords(p.text[r.cells[0][0]:r.cells[0][1]])
-	missing := len(rest) - most
+	missing := len(rest) - most/2
 	if missing > 1 || missing == 1 && (column == 0 || len(label) == 0 || decoder.SharedWords(label, wanted) < len(label)) {
 		return 0, 0, false
 	}
@@ -93,13 +115,19 @@ func (p passage) looked(question string) (from, to int, ok bool) {
 	if asksPerson.MatchString(question) && !strings.ContainsFunc(p.text[cell[0]:cell[1]], unicode.IsLetter) {
 		return 0, 0, false
 	}
-	return cell[0], cell[1], len(said) > 0 && decoder.SharedWords(said, rest) == 0
+	if len(said) == 0 { // the table leaves it open
+		return cell[0], cell[0], missing == 0
+	}
+	return cell[0], cell[1], decoder.SharedWords(said, rest) == 0
 }
 
 var (
 	defines = regexp.MustCompile(`(?i)^\W*(?:and )?(?:what (?:does|do|did|is|are)\b.*\b(?:mean|stand for|signify|meaning)\b|what(?:'s| is)\b|meaning of\b)`)
-	which   = regexp.MustCompile(`(?i)^\W*(?:and )?(?:which|who|whose)\b`)
-	unit    = regexp.MustCompile(`\([^()]*\)`)
+	// asksRemedy matches a question what to do about something that is displayed.
+	asksRemedy = regexp.MustCompile(`(?i)\b(?:what|how)\b.*\b(?:do|fix|solve|clear|wrong)\b|\b(?:shows?|says|displays?|error|fault|message)\b`)
+	which      = regexp.MustCompile(`(?i)^\W*(?:and )?(?:which|who|whose)\b`)
+	// unit matches what says in a column's name how its values are measured: "(kg)", "km" in "Mileage km".
+	unit = regexp.MustCompile(`\([^()]*\)|(?:[ /]+)(?:km|m|cm|mm|kg|g|l|ml|h|min|s|EUR|USD|GBP|CHF|[€£$%°]C?|m[²³23])$`)
 )
 
 // rows returns the rows of the passage's tables that name their columns.
@@ -109,12 +137,8 @@ func (p passage) rows() (out []tableRow) {
 		if line := p.text[begin:end]; strings.Contains(line, passages.CellMark) {
 			if names := passages.Columns(p.text[p.body:], begin-p.body); names != nil {
 				r := tableRow{names: names, words: decoder.ContentWords(line + " " + names[0])}
-				at := begin
-				for _, c := range strings.Split(line, passages.CellMark) {
-					inner := strings.TrimSpace(c)
-					from := at + strings.Index(c, inner)
-					r.cells = append(r.cells, [2]int{from, from + len(inner)})
-					at += len(c) + len(passages.CellMark)
+				for _, c := range passages.Cells(line) {
+					r.cells = append(r.cells, [2]int{begin + c[0], begin + c[1]})
 				}
 				out = append(out, r)
 			}
@@ -130,14 +154,16 @@ func columnOf(names []string, question string, wanted []string) (column int, ask
 	column, most := -1, 0
 	tie := false
 	for i, n := range names[1:] {
-		words := decoder.ContentWords(unit.ReplaceAllString(n, ""))
-		if len(words) == 0 || decoder.SharedWords(words, wanted) < len(words) {
-			continue
-		}
-		if len(words) > most {
-			column, most, asked, tie = i+1, len(words), words, false
-		} else if len(words) == most {
-			tie = true
+		for name := range strings.SplitSeq(unit.ReplaceAllString(n, ""), "/") { // "Student/Senior" is a column of either
+			words := decoder.ContentWords(name)
+			if len(words) == 0 || decoder.SharedWords(words, wanted) < len(words) {
+				continue
+			}
+			if len(words) > most {
+				column, most, asked, tie = i+1, len(words), words, false
+			} else if len(words) == most && column != i+1 {
+				tie = true
+			}
 		}
 	}
 	if column >= 0 || tie {
@@ -159,6 +185,9 @@ func columnOf(names []string, question string, wanted []string) (column int, ask
 			}
 			column = i + 1
 		}
+		if column < 0 && decoder.SharedWords(decoder.ContentWords(names[0]), k.columns) > 0 { // "when was the battery replaced?"
+			column = 0
+		}
 		if column >= 0 {
 			return column, nil
 		}
@@ -167,29 +196,36 @@ func columnOf(names []string, question string, wanted []string) (column int, ask
 }
 
 // asksOnly has the words of a question that say what is asked for and not of what.
-var asksOnly = set(`much many long far old often high tall big large heavy weigh weighs cost costs price expensive pay last lasts take takes time start starts
+var asksOnly = set(`much many long far old often high tall big large heavy loud noisy weigh weighs cost costs price expensive pay last lasts take takes time start starts
 	begin begins mean means called name value`)
 
-// kinds are what questions ask for without the name of a column that has it.
-var kinds = []struct {
+// kind is what questions ask for without the name of the column or the line that has it.
+type kind struct {
 	asks    *regexp.Regexp
 	columns []string
-}{
-	{regexp.MustCompile(`(?i)\b(?:how expensive|how much (?:is|are)|costs?|price)\b`), []string{"price", "cost", "fee", "fare", "charge", "rate", "amount"}},
+}
+
+var kinds = []kind{
+	{regexp.MustCompile(`(?i)\b(?:how expensive|how much (?:is|are)|costs?|price|cheaper|more expensive|dearer)\b`), []string{"price", "cost", "fee", "fare", "charge", "rate", "amount"}},
 	{regexp.MustCompile(`(?i)\b(?:what time|when)\b`), []string{"time", "date", "when", "starts", "begins"}},
 	{regexp.MustCompile(`(?i)\bhow (?:heavy|much\b.*\bweighs?)\b`), []string{"weight"}},
+	{regexp.MustCompile(`(?i)\bhow (?:loud|noisy)\b`), []string{"noise", "loudness", "sound", "volume"}},
 	{regexp.MustCompile(`(?i)\bhow (?:big|large)\b`), []string{"size", "area"}},
 	{regexp.MustCompile(`(?i)\bhow long\b`), []string{"duration", "length"}},
-	{regexp.MustCompile(`(?i)\bhow far\b`), []string{"distance"}},
+	{regexp.MustCompile(`(?i)\bhow far\b`), []string{"distance", "km", "miles"}},
 	{regexp.MustCompile(`(?i)\bhow old\b`), []string{"age"}},
 	{regexp.MustCompile(`(?i)\bhow many\b`), []string{"number", "quantity", "qty", "count"}},
 	{regexp.MustCompile(`(?i)\bwhere\b`), []string{"place", "location", "room", "where", "venue"}},
 }
 
 // meaning returns what a code that the question names stands for: the second cell of its row, or what stands behind the colon in
-// its line. A bare number needs more: the rest of the question must stand in the title or in the heading above it.
-func (p passage) meaning(wanted []string) (from, to int, ok bool) {
+// its line. A bare number needs more: the rest of the question must stand in the title or in the heading above it. A row may have several
+// cells, of which only the question what it means wants the second.
+func (p passage) meaning(wanted []string, defined bool) (from, to int, ok bool) {
 	for _, r := range p.rows() {
+		if !defined {
+			break
+		}
 		label := p.text[r.cells[0][0]:r.cells[0][1]]
 		if code(label) && len(r.cells) > 1 && slices.Contains(wanted, strings.ToLower(label)) {
 			if ok {
@@ -206,8 +242,8 @@ func (p passage) meaning(wanted []string) (from, to int, ok bool) {
 		end := p.lineEnd(begin)
 		line := p.text[begin:end]
 		mark := len(lineMark.FindString(line))
-		label, rest, colon := strings.Cut(line[mark:], ": ")
-		switch bare := strings.Trim(label, "`*_ "); {
+		label, rest, colon := cutLabel(line[mark:])
+		switch bare := bareCode(label); {
 		case !colon && p.heading(begin, end) || !strings.ContainsAny(line, ".:;,!?"):
 			above = slices.Concat(decoder.ContentWords(p.text[p.start:p.body]), decoder.ContentWords(line))
 		case !colon || strings.Contains(bare, " ") || !slices.Contains(wanted, strings.ToLower(bare)):
@@ -220,6 +256,33 @@ func (p passage) meaning(wanted []string) (from, to int, ok bool) {
 		begin = end + 1
 	}
 	return from, to, ok && from < to
+}
+
+// cutLabel divides a line behind its label, which a colon or a dash ends.
+func cutLabel(line string) (label, rest string, ok bool) {
+	if label, rest, ok = strings.Cut(line, ": "); ok {
+		return label, rest, true
+	}
+	for _, dash := range []string{" – ", " — ", " - "} {
+		if label, rest, ok = strings.Cut(line, dash); ok && len(strings.Fields(label)) <= longestCode {
+			return label, rest, true
+		}
+	}
+	return line, "", false
+}
+
+// longestCode is how many words a label has that a dash ends: "Error E5 –".
+const longestCode = 3
+
+// bareCode returns a label without marks around it, and without words that only say that it is a code: "E5" for "Error E5".
+func bareCode(label string) string {
+	label = strings.Trim(label, "`*_ ")
+	words := strings.Fields(label)
+	left := slices.DeleteFunc(words, func(w string) bool { return codeWords[strings.ToLower(w)] })
+	if len(left) != 1 {
+		return label
+	}
+	return left[0]
 }
 
 // unnamed returns the words of a question about a number that neither stand above its line nor say that it is a code.

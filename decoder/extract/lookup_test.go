@@ -8,9 +8,12 @@ import (
 )
 
 const (
-	hulls = "Boat | Length (m) | Fare (£) | Berths | Notes\nHeron 20 | 6.1 | 85 | 2 | leaks at the bow\nHeron 24 | 7.3 | 110 | 4 | new sails\nPlover | 5.2 | – | 2 | red hull"
-	lamps = "Lamp codes\n- 1: the tank is empty\n- 4: the pump is blocked\nD17: the cable is loose\nHours\n- 4: open late"
-	stops = "Run | Time | Mon | Tue\n1 | 6:10 | mill | pier\n2 | 7:25 | pier | farm"
+	hulls  = "Boat | Length (m) | Fare (£) | Berths | Notes\nHeron 20 | 6.1 | 85 | 2 | leaks at the bow\nHeron 24 | 7.3 | 110 | 4 | new sails\nPlover | 5.2 | – | 2 | red hull"
+	lamps  = "Lamp codes\n- 1: the tank is empty\n- 4: the pump is blocked\nD17: the cable is loose\nHours\n- 4: open late"
+	fees   = "Offer | Adult (over 16) | Child/Pupil | Best month\nRow boat | 9 | 4 | May\nSail boat | 30 | | July"
+	log    = "Date | Mileage km | Work\n12.4.2021 | 15 210 | oil, rope\n3.11.2022 | 22 480 | new sail, rope\n20.4.2023 | 43 900 | oil, new tiller\n2.5.2024 | 50 100 | oil as in 2023"
+	error5 = "Error E4 – Fan stuck. Unplug it.\nError E5 – Door open. Shut it."
+	stops  = "Run | Time | Mon | Tue\n1 | 6:10 | mill | pier\n2 | 7:25 | pier | farm"
 )
 
 // A question that names a row and a column is answered by the cell where they meet, and one for a code by what stands behind it. If it
@@ -34,6 +37,19 @@ func TestLooked(t *testing.T) {
 		{"Pump", lamps, "What does lamp code 1 of the pump mean?", "the tank is empty"},
 		{"Pump", lamps, "What does gate 1 mean?", ""},
 		{"Bus", "Run | Time\n1 | 6:10\nPrices\nFare | Price\nchild | 2 €", "What time is the child?", ""},
+		{"Fees", fees, "What does a row boat cost for a pupil?", "4"},
+		{"Fees", fees, "What is the price of a sail boat for adults?", "30"},
+		{"Fees", fees, "What does a sail boat cost for a child?", ""},
+		{"Log", log, "What was the mileage at the oil change in 2023?", ""}, // "change" and "oil" of another row
+		{"Log", log, "mileage oil 2023", "43 900"},
+		{"Log", log, "When did the work on the tiller happen?", ""},
+		{"Log", log, "When was the tiller new?", "20.4.2023"},
+		{"Log", log, "When was the rope new?", "3.11.2022"},
+		{"Inn", " | May | June\nMonday | 9–12 | 9–17\nSunday | – | 10–12", "What is Monday in June?", "9–17"},
+		{"Inn", "| May | June\nMonday | 9–12 | 9–17\nSunday | – | 10–12", "What is Monday in June?", "9–17"},
+		{"Heater", error5, "What do I do when the heater shows E5?", "Door open. Shut it."},
+		{"Heater", error5, "What does E4 mean?", "Fan stuck. Unplug it."},
+		{"Heater", error5, "What do I do when the heater shows E6?", ""},
 		{"Codes", "Code | Fault | Remedy\nK2 | no water | open the tap\nK3 | no power | plug it in", "What does K3 on the display mean?", "no power"},
 	} {
 		p, err := config(0).passage(passages.Passage{Title: c.title, Text: c.text})
@@ -55,5 +71,20 @@ func TestLookedAnswers(t *testing.T) {
 	d := open(t, config(0), "How much does the Heron 24 cost?", []passages.Passage{{Title: "Boats", Text: hulls}, {Title: "Inn", Text: "The Heron inn has 24 rooms, and a room costs 60 €."}})
 	if got := answer(t, aggregator.Rule{Greedy: true}, d); got != "110" {
 		t.Errorf("%q, want 110", got)
+	}
+}
+
+// An empty cell leaves open what is asked for.
+func TestLeavesOpen(t *testing.T) {
+	p, err := config(0).passage(passages.Passage{Title: "Fees", Text: fees})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for question, want := range map[string]bool{
+		"What does a sail boat cost for a child?": true, "What does a row boat cost for a child?": false, "What does a blue sail boat cost for a child?": false,
+	} {
+		if got := p.leavesOpen(question); got != want {
+			t.Errorf("%s: %v", question, got)
+		}
 	}
 }

@@ -32,7 +32,7 @@ var misfits = []misfit{
 		return w.time && !at.dated && !aTime.MatchString(at.sentence)
 	}},
 	{name: "no number", against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {
-		return w.number && !at.dated && !aNumber.MatchString(at.sentence)
+		return w.number && !(at.dated && !at.titled) && !aNumber.MatchString(at.sentence)
 	}},
 	{name: "no time in it", bare: true, against: echoed, is: func(w wants, at pointed) bool {
 		return w.time && !at.dated && aTime.MatchString(at.sentence) && !aTime.MatchString(at.value)
@@ -65,8 +65,20 @@ var misfits = []misfit{
 	{name: "of before", bare: true, against: wrongPart, is: func(w wants, at pointed) bool {
 		return !asksPast.MatchString(w.question) && at.before()
 	}},
+	{name: "no deadline", against: echoed, is: func(w wants, at pointed) bool {
+		return w.deadline && !aDeadline.MatchString(at.sentence) && !aDeadline.MatchString(at.above)
+	}},
+	{name: "another role", bare: true, against: wrongPart, lacks: true, is: func(w wants, at pointed) bool {
+		return len(w.role) > 0 && len(decoder.WithoutWords(w.role, decoder.ContentWords(at.text[:at.body]+" "+at.above+" "+at.sentence))) > 0
+	}},
+	{name: "another's", against: wrongPart, lacks: true, is: func(w wants, at pointed) bool {
+		return w.anothers(at.above, at.sentence)
+	}},
 	{name: "nobody", bare: true, against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {
 		return w.person && !strings.ContainsFunc(at.value, unicode.IsLetter)
+	}},
+	{name: "who wrote", bare: true, against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {
+		return w.person && mailHead.MatchString(at.sentence) && !asksWriter.MatchString(w.question)
 	}},
 	{name: "no name", bare: true, against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {
 		return w.name && !strings.ContainsFunc(at.value, unicode.IsUpper)
@@ -109,6 +121,7 @@ type pointed struct {
 	sentence, after  string // the sentence around it, and what of it comes after the span
 	above            string // the heading or the question above
 	dated            bool   // the heading has a number
+	titled           bool   // it is the document's title
 }
 
 // pointed returns a span in the passage.
@@ -118,6 +131,7 @@ func (p passage) pointed(s span.Span) pointed {
 	return pointed{
 		passage: p, begin: begin, from: s.Begin, end: end, value: p.text[s.Begin:s.End], sentence: p.text[begin:end], after: p.text[s.End:max(s.End, end)],
 		above: above, dated: strings.ContainsAny(above, "0123456789"),
+		titled: above == p.text[p.start:p.body],
 	}
 }
 

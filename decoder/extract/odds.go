@@ -23,6 +23,7 @@ type Evidence struct {
 	Length  int     // of the sentence around that span, in bytes
 	Whole   bool    // the question wants a sentence or a list in any case
 	Named   bool    // the question names where to look: the value found there answers
+	Line    bool    // the question names the line in which the reader points at something
 	Slips   int     // words of the question that are read in another spelling
 	Later   bool    // the sentence says of another value that this one took its place
 	Told    bool    // the last answer of the conversation came from the passage's document
@@ -106,11 +107,15 @@ func (k Constants) Judge(e Evidence) (sentence bool, r float64) {
 	if e.Named {
 		return false, max(value, namedOdds) + more
 	}
+	least := math.Inf(-1)
+	if e.Line {
+		least = namedOdds
+	}
 	surer := max(logistic(whole)-logistic(value), logistic(whole+more)-logistic(value+more))
 	if !e.Whole && surer > k.Bare {
-		return true, whole + more
+		return true, max(whole, least) + more
 	}
-	return false, value + more
+	return false, max(value, least) + more
 }
 
 func logistic(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
@@ -144,7 +149,7 @@ func (c Config) evidence(clause string, ps []passages.Passage, known []passage) 
 		if known[i].favour(wanted, spans[i]) || wanted.uncounted(known[i], c.Reader.Related) {
 			out[i].None = max(f.None, otherKind)
 		}
-		if from, to, found := known[i].preset(asked); found && from == to { // an option without a default
+		if known[i].leavesOpen(asked) {
 			out[i].None = max(f.None, leftOpen)
 		}
 		if from, to, asks := known[i].asked(asked); asks && from == to {
@@ -157,6 +162,10 @@ func (c Config) evidence(clause string, ps []passages.Passage, known []passage) 
 			for n, r := range at {
 				spans[i] = append(spans[i], span.Span{Begin: r[0], End: r[1], P: (1 - out[i].None) * math.Pow(evident, float64(n))})
 			}
+		} else if from, to, ok := known[i].labelled(asked, wanted); ok {
+			out[i].None = min(f.None, sureNone)
+			spans[i], out[i].Named = known[i].pointsAt(spans[i], from, to, 1-out[i].None)
+			out[i].Line = !out[i].Named
 		}
 		if best := spans[i]; len(best) > 0 {
 			out[i].Share = shareOf(best[0].P, f.None)
@@ -180,7 +189,8 @@ const (
 // otherKind is the least P(no answer) of a passage that has nothing of the kind that the question wants.
 const otherKind = 0.97
 
-// leftOpen is the least P(no answer) of a passage that asks the question itself and has nothing below it.
+// leftOpen is the least P(no answer) of a passage that asks the question itself and has nothing below it, or names what is asked for
+// without a value.
 const leftOpen = 0.99
 
 // possessive matches what says whose a thing is. The person who asks owns the documents, which rarely say so: "my patient

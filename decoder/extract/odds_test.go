@@ -24,6 +24,8 @@ func TestJudge(t *testing.T) {
 		{"a sentence surer only elsewhere", Evidence{None: 0.2, Share: 0.5, Told: true}, true, math.Log(4) + toldOdds},
 		{"a later value that is no answer", Evidence{None: 0.9, Share: 0.1, Later: true}, false, -math.Log(9)},
 		{"a later value", Evidence{None: 0.5, Share: 0.8, Later: true}, false, math.Log(4) + laterOdds},
+		{"a named line", Evidence{None: 0.5, Share: 0.5, Line: true}, false, namedOdds},
+		{"a named line, as a sentence", Evidence{None: 0.2, Share: 0.5, Line: true}, true, namedOdds},
 		{"bounded", Evidence{None: 0, Share: 0.5}, true, maxLogOdds},
 	} {
 		if sentence, r := k.Judge(c.e); sentence != c.sentence || math.Abs(r-c.r) > 1e-9 {

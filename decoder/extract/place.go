@@ -213,14 +213,21 @@ func (p passage) asked(question string) (from, to int, asks bool) {
 		if begin < p.body || !p.asks(begin) {
 			continue
 		}
-		words := decoder.ContentWords(p.text[begin+len(speaker.FindString(p.text[begin:end])) : end])
-		if len(words) < fewestAsked || decoder.SharedWords(words, wanted) < len(words) || decoder.SharedWords(wanted, slices.Concat(words, titled)) < len(wanted) {
+		words := decoder.ContentWords(lastSaid(p.text[begin+len(speaker.FindString(p.text[begin:end])) : end]))
+		owner := decoder.ContentWords(speaker.FindString(p.text[p.lineStart(begin):])) // "who has my towel?" is about the speaker's
+		if len(words) < fewestAsked || decoder.SharedWords(words, wanted) < len(words) || decoder.SharedWords(wanted, slices.Concat(words, titled, owner)) < len(wanted) {
 			continue
 		}
 		from, to = p.below(begin)
 		return from, to, true
 	}
 	return 0, 0, false
+}
+
+// lastSaid returns what stands behind the last mark within a text: in chats sentences begin with small letters.
+func lastSaid(text string) string {
+	inner := strings.TrimRight(text, ".!? \n")
+	return text[strings.LastIndexAny(inner, ".!?")+1:]
 }
 
 // fewestAsked is the number of words that a question in a passage needs to be the one that was asked.

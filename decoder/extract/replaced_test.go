@@ -35,6 +35,8 @@ func TestReplaces(t *testing.T) {
 		{"The fee is 30 euros (was 25).", "25", "What is the fee?", true},
 		{"The fee is 30 euros (was 25).", "30 euros", "What is the fee?", false},
 		{"Ring 555 1204 (until May 2026 it was 555 1203).", "555 1203", "What number do I ring?", true},
+		{"The rent is £31, not £29; we misheard.", "£29", "What is the rent?", true},
+		{"The rent is £31, not £29; we misheard.", "£31", "What is the rent?", false},
 		{"The fee is 30 euros.", "30 euros", "What is the fee?", false},
 	} {
 		if got := replaces(c.sentence, c.value, c.question); got != c.want {

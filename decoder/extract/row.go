@@ -14,15 +14,16 @@ func (p passage) cells(from, to int) string {
 		return flat(text)
 	}
 	names := passages.Columns(p.text[p.body:], from-p.body)
-	skipped := strings.Count(p.text[p.lineStart(from):from], passages.CellMark)
+	begin := p.lineStart(from)
 	var said []string
-	for i, cell := range strings.Split(text, passages.CellMark) {
-		cell = strings.TrimSpace(cell)
-		switch {
-		case cell == "":
+	for i, c := range passages.Cells(p.text[begin:p.lineEnd(from)]) {
+		a, b := max(begin+c[0], from), min(begin+c[1], to)
+		if a >= b {
 			continue
-		case names != nil && names[skipped+i] != "":
-			cell = names[skipped+i] + ": " + cell
+		}
+		cell := p.text[a:b]
+		if names != nil && names[i] != "" {
+			cell = names[i] + ": " + cell
 		}
 		said = append(said, cell)
 	}

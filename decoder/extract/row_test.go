@@ -15,6 +15,8 @@ func TestCells(t *testing.T) {
 		{"Pier | Departs | Fare\nNorth | 7:10 | 4.20 €\nSouth | 8:40 | 5.10 €", "8:40 | 5.10 €", "Departs: 8:40; Fare: 5.10 €"},
 		{"Ferries run daily.\nPier: | Departs: | Fare\nNorth | | 4.20 €", "North | | 4.20 €", "Pier: North; Fare: 4.20 €"},
 		{" | Small | Large\nTea | 2.10 € | 2.90 €", "Tea | 2.10 € | 2.90 €", "Tea; Small: 2.10 €; Large: 2.90 €"},
+		{"| Small | Large\nTea | 2.10 € | 2.90 €", "Tea | 2.10 € | 2.90 €", "Tea; Small: 2.10 €; Large: 2.90 €"},
+		{"Cup | Small | Large\nTea | 2.10 € | 2.90 €\n| 3.10 € | 3.90 €", "| 3.10 € | 3.90 €", "Small: 3.10 €; Large: 3.90 €"},
 		{"3 May | Ann Lee | 9 km\n4 May | Bo Ek | 7 km", "4 May | Bo Ek | 7 km", "4 May, Bo Ek, 7 km"},
 		{"Name | Town\nAnn | Ulm | 3\nBo | Kiel | 4", "Bo | Kiel | 4", "Bo, Kiel, 4"},
 		{"Pier | Departs | Fare\nNorth | 7:10 | 4.20 €", "7:10", "7:10"},

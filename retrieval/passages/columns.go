@@ -9,6 +9,22 @@ import (
 // CellMark stands between the cells of a table's row.
 const CellMark = " |"
 
+// Cells returns where the cells of a table's row begin and end in its line, without blanks around them. A line that begins with the mark
+// has an empty first cell: no line begins with a blank.
+func Cells(line string) (out [][2]int) {
+	at := 0
+	if strings.HasPrefix(line, strings.TrimSpace(CellMark)) {
+		out, at = append(out, [2]int{0, 0}), 1
+	}
+	for _, c := range strings.Split(line[at:], CellMark) {
+		inner := strings.TrimSpace(c)
+		from := at + strings.Index(c, inner)
+		out = append(out, [2]int{from, from + len(inner)})
+		at += len(c) + len(CellMark)
+	}
+	return out
+}
+
 // CodeMark stands before each line of code in a window.
 const CodeMark = "    "
 
@@ -22,11 +38,11 @@ func Columns(text string, at int) []string {
 		return len(text)
 	}
 	row := strings.LastIndexByte(text[:at], '\n') + 1
-	marks := strings.Count(text[row:end(row)], CellMark)
+	width := len(Cells(text[row:end(row)]))
 	head := row
 	for head > 0 {
 		above := strings.LastIndexByte(text[:head-1], '\n') + 1
-		if strings.Count(text[above:head-1], CellMark) != marks {
+		if len(Cells(text[above:head-1])) != width {
 			break
 		}
 		head = above
@@ -34,9 +50,9 @@ func Columns(text string, at int) []string {
 	if head == row {
 		return nil
 	}
-	names := strings.Split(text[head:end(head)], CellMark)
-	for i, n := range names {
-		names[i] = strings.TrimSuffix(strings.TrimSpace(n), ":")
+	var names []string
+	for _, c := range Cells(text[head:end(head)]) {
+		names = append(names, strings.TrimSuffix(text[head+c[0]:head+c[1]], ":"))
 	}
 	if !documents.NamesColumns(names) {
 		return nil

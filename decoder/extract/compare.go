@@ -1,0 +1,138 @@
+package extract
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tandem/decoder"
+	"tandem/retrieval/passages"
+)
+
+// asksCompared matches a question which of two things has more of something, and names both: "Which is cheaper for a child, the ferry or
+// the bus?"
+var asksCompared = regexp.MustCompile(`(?i)^\W*(?:and )?(?:which|what|who)\b(.*?)\b(cheaper|more expensive|dearer|heavier|lighter|longer|shorter|bigger|larger|smaller|higher|lower|taller|wider|deeper|more|less|fewer)\b(.*?)[,:] (.+?),? or ([^,?]+)\?*$`)
+
+// comparison is what the word means by which a question compares.
+type comparison struct {
+	less  bool           // the thing with less of it answers
+	value *regexp.Regexp // what stands behind a thing's name
+}
+
+var comparisons = map[string]comparison{
+	"cheaper": {true, amount}, "more expensive": {false, amount}, "dearer": {false, amount}, "heavier": {false, weight}, "lighter": {true, weight},
+	"longer": {false, quantity}, "shorter": {true, quantity}, "bigger": {false, quantity}, "larger": {false, quantity}, "smaller": {true, quantity},
+	"higher": {false, quantity}, "lower": {true, quantity}, "taller": {false, quantity}, "wider": {false, quantity}, "deeper": {false, quantity},
+	"more": {false, quantity}, "less": {true, quantity}, "fewer": {true, quantity},
+}
+
+var (
+	amount   = regexp.MustCompile(`(?i)^[^\d\n,;]{0,20}?([€£$] ?\d[\d.,]*\d|[€£$] ?\d|\d[\d.,]*(?: ?(?:€|eur|euros?|dollars?|pounds?|chf|francs?)))`)
+	weight   = regexp.MustCompile(`(?i)^[^\d\n,;]{0,20}?(\d[\d.,]* ?(?:kg|g|t|lbs?)\b)`)
+	quantity = regexp.MustCompile(`^[^\d\n,;]{0,20}?(\d[\d.,]*(?: ?[\pL%²³/]+)?)`)
+)
+
+// compared returns the name of the thing that has more, or less, where a question names two and asks which: their numbers stand in two rows of
+// a table, or behind their names. A reader that points cannot weigh them.
+func (p passage) compared(question string) (from, to int, ok bool) {
+	m := asksCompared.FindStringSubmatch(question)
+	if m == nil {
+		return 0, 0, false
+	}
+	k := comparisons[strings.ToLower(m[2])]
+	var found [2]quantified
+	for i, name := range m[4:6] {
+		if found[i], ok = p.inTable(question, decoder.ContentWords(name)); ok {
+			continue
+		}
+		if found[i], ok = p.behind(decoder.ContentWords(name), decoder.ContentWords(m[1]+" "+m[3]), k.value); !ok {
+			return 0, 0, false
+		}
+	}
+	a, b := found[0], found[1]
+	if a.unit != b.unit || a.value == b.value {
+		return 0, 0, false
+	}
+	if (a.value < b.value) != k.less {
+		a = b
+	}
+	return a.from, a.to, true
+}
+
+// quantified is the place of a thing's name, and its number.
+type quantified struct {
+	from, to int
+	value    float64
+	unit     string
+}
+
+// inTable returns the thing in whose row a question names a column with a number.
+func (p passage) inTable(question string, name []string) (out quantified, ok bool) {
+	rows := p.rows()
+	if len(rows) == 0 || len(name) == 0 {
+		return out, false
+	}
+	column, _ := columnOf(rows[0].names, question, decoder.ContentWords(question))
+	for _, r := range rows {
+		label := r.cells[0]
+		if column < 1 || column >= len(r.cells) || !slices.Equal(r.names, rows[0].names) {
+			return out, false
+		}
+		if decoder.SharedWords(name, decoder.ContentWords(p.text[label[0]:label[1]])) < len(name) {
+			continue
+		}
+		value, unit, number := numberIn(p.text[r.cells[column][0]:r.cells[column][1]])
+		if ok || !number {
+			return out, false
+		}
+		out, ok = quantified{label[0], label[1], value, unit}, true
+	}
+	return out, ok
+}
+
+// behind returns the thing whose name stands before a number, in the line that has most of the other words of the question.
+func (p passage) behind(name, others []string, value *regexp.Regexp) (out quantified, ok bool) {
+	if len(name) == 0 {
+		return out, false
+	}
+	quoted := make([]string, len(name))
+	for i, w := range name {
+		quoted[i] = regexp.QuoteMeta(w)
+	}
+	named := regexp.MustCompile(`(?i)\b` + strings.Join(quoted, `\P{L}{1,3}`) + `\b`)
+	most := -1
+	for begin := p.body; begin < len(p.text); {
+		end := p.lineEnd(begin)
+		line := p.text[begin:end]
+		if strings.Contains(line, passages.CellMark) {
+			line = "" // columns say more than the next number
+		}
+		for _, at := range named.FindAllStringIndex(line, -1) {
+			m := value.FindStringSubmatchIndex(line[at[1]:])
+			if m == nil {
+				continue
+			}
+			n, unit, number := numberIn(line[at[1]+m[2] : at[1]+m[3]])
+			switch shared := decoder.SharedWords(others, decoder.ContentWords(line)); {
+			case !number || shared < most:
+			case shared == most: // two numbers
+				return out, false
+			default:
+				out, ok, most = quantified{begin + at[0], begin + at[1], n, unit}, true, shared
+			}
+		}
+		begin = end + 1
+	}
+	return out, ok
+}
+
+// numberIn returns the only number of a text and the rest of it.
+func numberIn(text string) (value float64, unit string, ok bool) {
+	n := numbers(text)
+	if len(n) != 1 {
+		return 0, "", false
+	}
+	value, err := strconv.ParseFloat(n[0], 64)
+	return value, strings.ToLower(strings.Trim(number.ReplaceAllString(text, ""), " .,")), err == nil
+}

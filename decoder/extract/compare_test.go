@@ -1,0 +1,42 @@
+package extract
+
+import (
+	"testing"
+
+	"tandem/retrieval/passages"
+)
+
+// Which of two things has more is told by their numbers, in two rows of a table or behind their names.
+func TestCompared(t *testing.T) {
+	const (
+		offers = "Three offers came: Greenloo £1,950, Thronewell £2,480, and Fenwick & Son £1,780 (without delivery)."
+		honey  = "8.6. spring honey: Rosa 9 kg, Gudrun 14 kg\n15.7. lime honey: Rosa 22 kg, Gudrun 19.5 kg"
+		table  = "Tour | Price | Hours\nBoat tour | 14 € | 3\nRope garden | 17 € | 2\nRope garden at night | | 1"
+	)
+	for _, c := range []struct{ text, question, want string }{
+		{offers, "Which offer was cheaper, Thronewell or Fenwick & Son?", "Fenwick & Son"},
+		{offers, "Which offer was more expensive, Thronewell or Greenloo?", "Thronewell"},
+		{offers, "Which offer was cheaper, Thronewell or Holm?", ""},
+		{offers, "Which offer was heavier, Thronewell or Greenloo?", ""},
+		{offers, "Which offer was cheapest?", ""},
+		{honey, "Which hive gave more lime honey, Gudrun or Rosa?", "Rosa"},
+		{honey, "Which hive gave more spring honey, Gudrun or Rosa?", "Gudrun"},
+		{honey, "Which hive gave more honey, Gudrun or Rosa?", ""},
+		{table, "What is more expensive, the boat tour or the rope garden at night?", ""},
+		{table, "What is cheaper, the boat tour or the rope garden?", ""}, // two rows
+		{"Tour | Price\nBoat tour | 14 €\nRope garden | 17 €", "What is more expensive, the boat tour or the rope garden?", "Rope garden"},
+		{"Tour | Price\nBoat tour | 14 €\nRope garden | 17 £", "What is more expensive, the boat tour or the rope garden?", ""},
+	} {
+		p, err := config(0).passage(passages.Passage{Title: "Notes", Text: c.text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if from, to, ok := p.compared(c.question); ok {
+			got = p.text[from:to]
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", c.question, got, c.want)
+		}
+	}
+}

@@ -84,7 +84,7 @@ func endsSentence(before, after string, mark rune) bool {
 	}
 	rest = strings.TrimLeftFunc(rest, opening)
 	first, _ := utf8.DecodeRuneInString(rest)
-	if unicode.IsLower(first) && !isAddress(rest) {
+	if unicode.IsLower(first) && !isAddress(rest) && !isIdentifier(rest) {
 		return false
 	}
 	if mark != '.' || before == "" {
@@ -97,6 +97,14 @@ func endsSentence(before, after string, mark rune) bool {
 func isAddress(s string) bool {
 	word, _, _ := strings.Cut(s, " ")
 	return strings.Contains(word, "@") || strings.Contains(word, "://")
+}
+
+// isIdentifier reports whether a text begins with the name of something in a program, which is spelt alike everywhere: "max_size",
+// "parse()", "crypto/tls", "rowHeight".
+func isIdentifier(s string) bool {
+	word, _, _ := strings.Cut(s, " ")
+	inner := strings.IndexFunc(word, unicode.IsUpper) > 0
+	return inner || strings.Contains(word, "_") || strings.Contains(word, "(") || strings.Contains(word, "/") && !strings.HasPrefix(word, "and/") && len(word) > 4
 }
 
 // lastWord returns the end of s after the last white space, opening mark or dash.

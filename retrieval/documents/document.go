@@ -103,15 +103,16 @@ func (d *Document) addCode(lines []string) {
 }
 
 // demoteTitle makes the title a heading if it is only the first of several of its kind, as in a diary: "Monday 3 June",
-// "Tuesday 4 June". If it was not taken out of the text, a first heading like it is the title itself.
+// "Tuesday 4 June"; or of several questions. If it was not taken out of the text, a first heading like it is the title itself.
 func (d *Document) demoteTitle(taken bool) {
 	title := english.Collapse(d.Title)
 	kind := shape(title)
-	if !strings.Contains(kind, "0") {
+	asks := strings.HasSuffix(title, "?")
+	if !strings.Contains(kind, "0") && !asks {
 		return
 	}
 	for _, b := range d.Blocks {
-		if b.Kind == Heading && b.Text != title && shape(b.Text) == kind {
+		if b.Kind == Heading && b.Text != title && (shape(b.Text) == kind || asks && strings.HasSuffix(b.Text, "?")) {
 			if first := d.Blocks[0]; taken || first.Kind != Heading || first.Text != title {
 				d.Blocks = slices.Insert(d.Blocks, 0, Block{Heading, b.Level, title})
 			}

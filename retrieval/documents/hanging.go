@@ -7,30 +7,66 @@ import (
 )
 
 // An option at the start of a line as in manuals and in the help of programs: "-x pattern", "--dry-run, -n".
-var optionTerm = regexp.MustCompile(`^--?[\pL#?@][^ ]*(?:,? [^ ]+){0,5}$`)
+var optionTerm = regexp.MustCompile(`^(?:--?[\pL#?@][^ ]*|-\d,?)(?:,? [^ ]+){0,5}$`)
 
-// hanging returns the entry at the start of lines whose term hangs out of what it means, as in manuals, and how many lines that
+// hanging returns the entry at line i whose term hangs out of what it means, as in manuals, and how many lines that
 // takes; 0 if there is none. What it means begins behind the term or in the line below, and is indented more than the term.
-func hanging(lines []string) (text string, n int) {
+func hanging(all []string, i int) (text string, n int) {
+	lines := all[i:]
 	indent := indentation(lines[0])
 	term, rest := strings.TrimSpace(lines[0]), ""
 	if at := gap.FindStringIndex(term); at != nil {
 		term, rest = term[:at[0]], term[at[1]:]
 	}
-	if !optionTerm.MatchString(term) && !(rest == "" && indent > 0 && isConstant(term)) {
+	named := indent > 0 && isConstant(term) && (rest == "" || listed(all, i))
+	defined := indent > 0 && rest == "" && isWord.MatchString(term) // only where something below it is indented more
+	if !optionTerm.MatchString(term) && !named && !defined {
 		return "", 0
 	}
+	said := []string{rest}
 	for n = 1; n < len(lines) && strings.TrimSpace(lines[n]) != "" && indentation(lines[n]) > indent+1; n++ {
-		rest += " " + strings.TrimSpace(lines[n])
+		said = append(said, strings.TrimSpace(lines[n]))
 	}
-	if rest = strings.TrimSpace(rest); rest == "" {
+	if rest = strings.TrimSpace(joined(said)); rest == "" {
 		return "", 0
 	}
 	return strings.TrimSuffix(term, ":") + ": " + rest, n
 }
 
-// indentation returns how far a line is indented.
-func indentation(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }
+// isWord matches a term that is one word, perhaps with its kind behind it: "nofail", "max-depth (number)".
+var isWord = regexp.MustCompile(`^(?:\p{Ll}[\pL\pN._/-]*|[\pL][\pL\pN._/-]* \([^()]{1,30}\))$`)
+
+// listed reports whether the line with text before or after line i is an entry like it: a name or a number, and what it means behind
+// a gap.
+func listed(lines []string, i int) bool {
+	like := func(line string) bool {
+		at := gap.FindStringIndex(strings.TrimSpace(line))
+		return at != nil && indentation(line) == indentation(lines[i]) && isConstant(strings.TrimSpace(line)[:at[0]])
+	}
+	before, after := i-1, i+1
+	for before >= 0 && strings.TrimSpace(lines[before]) == "" {
+		before--
+	}
+	for after < len(lines) && strings.TrimSpace(lines[after]) == "" {
+		after++
+	}
+	return before >= 0 && like(lines[before]) || after < len(lines) && like(lines[after])
+}
+
+// indentation returns how many columns a line is indented; a tab goes to the next multiple of eight.
+func indentation(line string) (n int) {
+	for _, r := range line {
+		switch r {
+		case ' ':
+			n++
+		case '\t':
+			n += 8 - n%8
+		default:
+			return n
+		}
+	}
+	return n
+}
 
 // isConstant reports whether a term is the name of a variable, a file or a number: "TARN_REPO", "~/.cache", "2".
 func isConstant(term string) bool {

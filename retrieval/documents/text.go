@@ -34,14 +34,15 @@ func textDocument(lines []string, titled bool) Document {
 	var para []string
 	rest := map[int][]string{} // the further lines of list items, by block
 	end := func() {
-		doc.Add(Paragraph, strings.Join(para, " "))
+		doc.Add(Paragraph, joined(para))
 		para = nil
 	}
-	width, dated, headed := wrapWidth(lines), letterDate(lines), numberedHeadings(lines)
+	width, dated, headed, indents, full := wrapWidth(lines), letterDate(lines), numberedHeadings(lines), indentsOf(lines), justified(lines)
+	starts := func(line string) bool { return len(para) == 0 || endsBefore(para[len(para)-1], line, width) }
 	for i := 0; i < len(lines); i++ {
 		line := lines[i]
 		trimmed := strings.TrimSpace(line)
-		if n, rows, head := textTable(lines[i:]); n > 0 {
+		if n, rows, head := textTable(lines[i:]); n > 0 && !full[i] {
 			if len(para) == 1 && looksLikeTitle(para[0]) && !continuesEntry(lines, i-1) {
 				doc.AddHeading(LowestLevel, para[0])
 				para = nil
@@ -51,7 +52,12 @@ func textDocument(lines []string, titled bool) Document {
 			i += n - 1
 			continue
 		}
-		if text, n := hanging(lines[i:]); n > 0 && len(para) == 0 {
+		if n := indentedCode(lines, i); n > 0 && width > 0 && len(para) == 0 {
+			doc.addCode(lines[i : i+n])
+			i += n - 1
+			continue
+		}
+		if text, n := hanging(lines, i); n > 0 && len(para) == 0 {
 			doc.Add(Line, text)
 			i += n - 1
 			continue
@@ -62,7 +68,7 @@ func textDocument(lines []string, titled bool) Document {
 			if len(para) == 1 && looksLikeTitle(para[0]) && hasText(lines[i:]) {
 				if titled && len(doc.Blocks) == 0 && doc.Title == "" {
 					doc.Title, para = para[0], nil
-				} else if i-1 != dated && (i < 2 || strings.TrimSpace(lines[i-2]) == "" || isRule(trimmed)) {
+				} else if i-1 != dated && !indents.inBody(lines[i-1]) && (i < 2 || strings.TrimSpace(lines[i-2]) == "" || isRule(trimmed)) {
 					doc.AddHeading(2, para[0])
 					para = nil
 				}
@@ -73,14 +79,13 @@ func textDocument(lines []string, titled bool) Document {
 		case isMarkedHeading(lines, i):
 			end()
 			doc.AddHeading(2, trimmed)
-		case headed[i]:
+		case headed[i], len(para) == 0 && width > 0 && indents.hangs(lines, i):
 			end()
-			doc.AddHeading(3, trimmed)
-		case isLead(trimmed) && i+1 < len(lines) && isItem(strings.TrimSpace(lines[i+1])): // no more than the list is below it
+			doc.AddHeading(3, strings.TrimSuffix(trimmed, "."))
+		case isLead(trimmed) && i+1 < len(lines) && isItem(strings.TrimSpace(lines[i+1])) && starts(trimmed): // no more than the list is below it
 			end()
 			doc.Add(Paragraph, trimmed)
-		case level > 0 && looksLikeTitle(trimmed), isLead(trimmed) && hasText(lines[i+1:]),
-			(len(para) == 0 || endsBefore(para[len(para)-1], trimmed, width)) && isPlainHeading(lines, i):
+		case level > 0 && looksLikeTitle(trimmed), (isLead(trimmed) && hasText(lines[i+1:]) || isPlainHeading(lines, i)) && !(width > 0 && indents.inBody(line)) && starts(trimmed):
 			end()
 			if level == 0 {
 				level, head = LowestLevel, trimmed
@@ -93,7 +98,7 @@ func textDocument(lines []string, titled bool) Document {
 			i > 0 && strings.TrimSpace(lines[i-1]) != "":
 			last := len(doc.Blocks) - 1 // the item continues
 			rest[last] = append(rest[last], trimmed)
-		case isLabel(english.Collapse(trimmed)) && len(para) == 0 && !standsAlone(lines, i):
+		case isLabel(english.Collapse(trimmed)) && len(para) == 0 && !standsAlone(lines, i) && !runsOn(lines, i, width):
 			doc.Add(Line, trimmed)
 		default:
 			if len(para) > 0 && breaksBefore(para[len(para)-1], trimmed, width) {
@@ -104,10 +109,19 @@ func textDocument(lines []string, titled bool) Document {
 	}
 	end()
 	for i, lines := range rest {
-		doc.Blocks[i].Text = english.Collapse(doc.Blocks[i].Text + " " + strings.Join(lines, " "))
+		doc.Blocks[i].Text = english.Collapse(joined(append([]string{doc.Blocks[i].Text}, lines...)))
 	}
 	doc.demoteTitle(false)
 	return doc
+}
+
+// runsOn reports whether a line is full, and the next one goes on with its sentence.
+func runsOn(lines []string, i, width int) bool {
+	if width == 0 || i+1 == len(lines) {
+		return false
+	}
+	line, next := strings.TrimSpace(lines[i]), strings.TrimSpace(lines[i+1])
+	return next != "" && beginsLower(next) && !breaksBefore(line, next, width) && !fits(line, next, width*5/6)
 }
 
 // isEntry reports whether a line is a label whose value stands apart: "Phone:     08157 555 12".

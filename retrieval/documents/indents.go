@@ -1,0 +1,85 @@
+package documents
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"tandem/retrieval/internal/english"
+)
+
+// indents says how lines are indented.
+type indents struct {
+	left int // of the least indented line
+	text int // of the least indented of those that are at least a seventh of all that are no heading, as they have many words
+}
+
+// indentsOf returns how a text's lines are indented.
+func indentsOf(lines []string) (in indents) {
+	in.left = -1
+	count, all := map[int]int{}, 0
+	for _, line := range lines {
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		n := indentation(line)
+		if in.left < 0 || n < in.left {
+			in.left = n
+		}
+		if len(strings.Fields(line)) >= leastWords {
+			count[n]++
+			all++
+		}
+	}
+	in.text = max(0, in.left)
+	for _, n := range slices.Sorted(maps.Keys(count)) {
+		if 7*count[n] >= all {
+			in.text = n
+			break
+		}
+	}
+	return in
+}
+
+// inBody reports whether a line is indented at least like the text itself, where headings are not.
+func (in indents) inBody(line string) bool {
+	n := indentation(line)
+	return n > in.left && n >= in.text
+}
+
+// hangs reports whether line i is a heading that hangs out of the text below it, as in manuals: "   Special users".
+func (in indents) hangs(lines []string, i int) bool {
+	line, n := strings.TrimSpace(lines[i]), indentation(lines[i])
+	if n <= in.left || n >= in.text || i == 0 || i+1 == len(lines) || strings.TrimSpace(lines[i-1]) != "" || indentation(lines[i+1]) < n+2 || strings.TrimSpace(lines[i+1]) == "" {
+		return false
+	}
+	words := english.CountWords(line)
+	return words > 1 && words <= 8 && !strings.ContainsAny(line[len(line)-1:], ",;:!") && !isItem(line)
+}
+
+// indentedCode returns how many lines of code begin at line i: after an empty line below a text that ends with a colon, indented
+// more than that, and looking like code.
+func indentedCode(lines []string, i int) (n int) {
+	if i < 2 || strings.TrimSpace(lines[i-1]) != "" || !strings.HasSuffix(strings.TrimSpace(lines[i-2]), ":") {
+		return 0
+	}
+	like := 0
+	for i+n < len(lines) && strings.TrimSpace(lines[i+n]) != "" && indentation(lines[i+n]) > indentation(lines[i-2])+1 {
+		line := strings.TrimSpace(lines[i+n])
+		if strings.ContainsAny(line[len(line)-1:], ".!?") || isItem(line) {
+			return 0
+		}
+		if codeLike.MatchString(line) {
+			like++
+		}
+		n++
+	}
+	if 2*like < n {
+		return 0
+	}
+	return n
+}
+
+// codeLike matches a line that may be code: it begins with a small letter or a sign, or has signs that prose has not.
+var codeLike = regexp.MustCompile(`^[a-z./~$#-]|[_=$<>|{}\\]|(?:^| )--?\pL|\p{Ll}\p{Lu}`)

@@ -37,6 +37,8 @@ func formOf(question string) form {
 		return sentence
 	case first == "who" && gathered.MatchString(question):
 		return list
+	case len(w) > 2 && (first == "which" || first == "what") && several[second] && plural(w[2]):
+		return list
 	case first == "list", (first == "what" || first == "who") && (second == "are" || second == "were"), first == "which" && plural(second), first == "what" && plural(second):
 		return list
 	}
@@ -55,6 +57,7 @@ var (
 	before   = set("on at in for from to by with of until since till after during under through about against")
 	opening  = set("and so ok okay please hi hello hey also but then")
 	yesNo    = set("is are was were do does did can could will would has have had may must should am")
+	several  = set("two three four five six seven eight nine ten")
 	verbs    = set("does costs means needs takes comes goes makes opens closes belongs")
 	measures = set("many much long far old often tall high big large deep wide heavy fast late early soon hot cold warm expensive loud bright thick strong small low short quick quickly slow slowly close near")
 )

@@ -32,6 +32,9 @@ func (p passage) named(question string, w wants) [][2]int {
 		func() (int, int, bool) { return p.preset(question) },
 		func() (int, int, bool) { return p.amount(question) },
 		func() (int, int, bool) { return p.listUnder(question) },
+		func() (int, int, bool) { return p.property(question) },
+		func() (int, int, bool) { return p.option(question) },
+		func() (int, int, bool) { return p.doer(question) },
 		func() (int, int, bool) { return p.looked(question) },
 		func() (int, int, bool) { return p.lived(w) },
 		func() (int, int, bool) { return p.signed(question) },
@@ -87,9 +90,13 @@ func (p passage) looked(question string) (from, to int, ok bool) {
 		}
 	}
 	best, most, tie := -1, 0, false
+	named := p.called(rows, rest)
 	for i, r := range rows {
 		if !slices.Equal(r.names, rows[0].names) {
 			return 0, 0, false // two tables
+		}
+		if named >= 0 && i != named {
+			continue
 		}
 		n := 2 * decoder.SharedWords(rest, r.words)
 		if decoder.SharedWords(rest, decoder.ContentWords(p.text[r.cells[0][0]:r.cells[0][1]])) > 0 { // of two rows, the one whose name says so
@@ -107,6 +114,9 @@ func (p passage) looked(question string) (from, to int, ok bool) {
 	r := rows[best]
 	label := decoder.ContentWords(p.text[r.cells[0][0]:r.cells[0][1]])
 	missing := len(rest) - most/2
+	if missing > 0 && p.ofAnother(question) {
+		return 0, 0, false
+	}
 	if missing > 1 || missing == 1 && (column == 0 || len(label) == 0 || decoder.SharedWords(label, wanted) < len(label)) {
 		return 0, 0, false
 	}
@@ -120,6 +130,35 @@ func (p passage) looked(question string) (from, to int, ok bool) {
 	}
 	return cell[0], cell[1], decoder.SharedWords(said, rest) == 0
 }
+
+// called returns the only row whose name is words of a question, just as they are spelt; -1 if there is none.
+func (p passage) called(rows []tableRow, words []string) int {
+	at := -1
+	for i, r := range rows {
+		label := decoder.ContentWords(p.text[r.cells[0][0]:r.cells[0][1]])
+		if len(label) == 0 || slices.ContainsFunc(label, func(w string) bool { return !slices.Contains(words, w) }) {
+			continue
+		}
+		if at >= 0 {
+			return -1
+		}
+		at = i
+	}
+	return at
+}
+
+// ofAnother reports whether a question ends with what it asks about ("… of the limiter", "… in fstab"), and the passage speaks of
+// no such thing.
+func (p passage) ofAnother(question string) bool {
+	m := endsWith.FindStringSubmatch(question)
+	if m == nil {
+		return false
+	}
+	words := decoder.ContentWords(m[1])
+	return len(words) > 0 && decoder.SharedWords(words, slices.Concat(p.names, decoder.ContentWords(p.text))) == 0
+}
+
+var endsWith = regexp.MustCompile(`(?i)^.* (?:of|in|for|by|with) ((?:the |a |an |my |our )?[\pL\pN._ -]+?)\W*$`)
 
 var (
 	defines = regexp.MustCompile(`(?i)^\W*(?:and )?(?:what (?:does|do|did|is|are)\b.*\b(?:mean|stand for|signify|meaning)\b|what(?:'s| is)\b|meaning of\b)`)
@@ -227,7 +266,8 @@ func (p passage) meaning(wanted []string, defined bool) (from, to int, ok bool) 
 			break
 		}
 		label := p.text[r.cells[0][0]:r.cells[0][1]]
-		if code(label) && len(r.cells) > 1 && slices.Contains(wanted, strings.ToLower(label)) {
+		numbered := longNumber.MatchString(label) && len(unnamed(wanted, label, slices.Concat(decoder.ContentWords(r.names[0]), p.names))) == 0
+		if (code(label) || numbered) && len(r.cells) > 1 && slices.Contains(wanted, strings.ToLower(label)) {
 			if ok {
 				return 0, 0, false
 			}
@@ -284,6 +324,9 @@ func bareCode(label string) string {
 	}
 	return left[0]
 }
+
+// longNumber matches a number that is no count: a code, a port, an identifier.
+var longNumber = regexp.MustCompile(`^\d{3,}$`)
 
 // unnamed returns the words of a question about a number that neither stand above its line nor say that it is a code.
 func unnamed(wanted []string, number string, above []string) []string {

@@ -8,12 +8,14 @@ import (
 )
 
 const (
-	hulls  = "Boat | Length (m) | Fare (£) | Berths | Notes\nHeron 20 | 6.1 | 85 | 2 | leaks at the bow\nHeron 24 | 7.3 | 110 | 4 | new sails\nPlover | 5.2 | – | 2 | red hull"
-	lamps  = "Lamp codes\n- 1: the tank is empty\n- 4: the pump is blocked\nD17: the cable is loose\nHours\n- 4: open late"
-	fees   = "Offer | Adult (over 16) | Child/Pupil | Best month\nRow boat | 9 | 4 | May\nSail boat | 30 | | July"
-	log    = "Date | Mileage km | Work\n12.4.2021 | 15 210 | oil, rope\n3.11.2022 | 22 480 | new sail, rope\n20.4.2023 | 43 900 | oil, new tiller\n2.5.2024 | 50 100 | oil as in 2023"
-	error5 = "Error E4 – Fan stuck. Unplug it.\nError E5 – Door open. Shut it."
-	stops  = "Run | Time | Mon | Tue\n1 | 6:10 | mill | pier\n2 | 7:25 | pier | farm"
+	hulls   = "Boat | Length (m) | Fare (£) | Berths | Notes\nHeron 20 | 6.1 | 85 | 2 | leaks at the bow\nHeron 24 | 7.3 | 110 | 4 | new sails\nPlover | 5.2 | – | 2 | red hull"
+	lamps   = "Lamp codes\n- 1: the tank is empty\n- 4: the pump is blocked\nD17: the cable is loose\nHours\n- 4: open late"
+	fees    = "Offer | Adult (over 16) | Child/Pupil | Best month\nRow boat | 9 | 4 | May\nSail boat | 30 | | July"
+	log     = "Date | Mileage km | Work\n12.4.2021 | 15 210 | oil, rope\n3.11.2022 | 22 480 | new sail, rope\n20.4.2023 | 43 900 | oil, new tiller\n2.5.2024 | 50 100 | oil as in 2023"
+	error5  = "Error E4 – Fan stuck. Unplug it.\nError E5 – Door open. Shut it."
+	stops   = "Run | Time | Mon | Tue\n1 | 6:10 | mill | pier\n2 | 7:25 | pier | farm"
+	knobsOf = "Name | Kind | Default\nMax | int | 5\nMaxAge | int | 60\nNext | func | skips the pump"
+	ids     = "ID | Purpose\n1…999 | services\n65534 | nobody"
 )
 
 // A question that names a row and a column is answered by the cell where they meet, and one for a code by what stands behind it. If it
@@ -31,6 +33,11 @@ func TestLooked(t *testing.T) {
 		{"Boats", hulls, "What is the fare of the wooden blue Heron 24?", ""},
 		{"Boats", hulls, "Is the fare of the Heron 24 high?", ""},
 		{"Boats", hulls, "Who owns the Heron 24?", ""},
+		{"Limiter", knobsOf, "What is the default of Max in the limiter of the pump?", "5"},
+		{"Limiter", knobsOf, "What is the default of Max in the limiter?", "5"},
+		{"Limiter", knobsOf, "What is the default of MaxAge in the cache?", ""},
+		{"Users", ids, "What is ID 65534?", "nobody"},
+		{"Users", ids, "What is house 65534?", ""},
 		{"Bus", stops, "When does run 2 start?", "7:25"},
 		{"Bus", stops, "Where does run 1 go on Tue?", "pier"},
 		{"Pump", lamps, "What does D17 mean?", "the cable is loose"},

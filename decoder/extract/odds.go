@@ -22,6 +22,7 @@ type Evidence struct {
 	Share   float64 // of the likeliest span in all spans
 	Length  int     // of the sentence around that span, in bytes
 	Whole   bool    // the question wants a sentence or a list in any case
+	Own     bool    // the passage asks the question in other words: what is below answers
 	Named   bool    // the question names where to look: the value found there answers
 	Line    bool    // the question names the line in which the reader points at something
 	Slips   int     // words of the question that are read in another spelling
@@ -107,6 +108,9 @@ func (k Constants) Judge(e Evidence) (sentence bool, r float64) {
 	if e.Named {
 		return false, max(value, namedOdds) + more
 	}
+	if e.Own {
+		return false, max(value, ownOdds) + more
+	}
 	least := math.Inf(-1)
 	if e.Line {
 		least = namedOdds
@@ -156,6 +160,9 @@ func (c Config) evidence(clause string, ps []passages.Passage, known []passage) 
 			out[i].None = max(f.None, leftOpen)
 		} else if asks {
 			spans[i] = []span.Span{{Begin: from, End: to, P: 1 - f.None}}
+		} else if from, to, ok := known[i].askedAlike(asked, c.Reader.Related); ok {
+			out[i].None, out[i].Own = min(f.None, sureNone), true
+			spans[i] = []span.Span{{Begin: from, End: to, P: 1 - out[i].None}}
 		} else if at := known[i].named(asked, wanted); len(at) > 0 {
 			out[i].None, out[i].Named = min(f.None, sureNone), true
 			spans[i] = nil
@@ -184,6 +191,7 @@ const (
 	sureNone  = 0.005
 	evident   = 0.3
 	namedOdds = 1.5
+	ownOdds   = 2.5 // where the passage asks the question itself
 )
 
 // otherKind is the least P(no answer) of a passage that has nothing of the kind that the question wants.

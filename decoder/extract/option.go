@@ -12,7 +12,7 @@ import (
 
 var (
 	asksDefault = regexp.MustCompile(`(?i)\bdefaults?\b`)
-	asksPurpose = regexp.MustCompile(`(?i)^\W*(?:and )?what (?:does|do|is|are|did)\b.*\b(?:do|mean|set|sets|control|configure|change|for|specify|stand for)\W*$`)
+	asksPurpose = regexp.MustCompile(`(?i)^\W*(?:and )?(?:what|which \pL+) (?:does|do|is|are|did)\b.*\b(?:do|mean|set|sets|control|configure|change|for|specify|stand for)\W*$`)
 
 	// given matches a default value behind its name, with what ends it: "(default 30)", "defaults to 8080", "Default: 50M.".
 	given = regexp.MustCompile(`(?i)\bdefaults?(?: values?)?(?: ?[:=] ?| (?:is|are|to|of|being)\b:? ?| )([^\s,;()][^;()\n]*)`)
@@ -58,7 +58,7 @@ func (p passage) preset(question string) (from, to int, found bool) {
 // entries returns what says one thing in a line: the line if it is an entry with a label or a row, else its sentences.
 func (p passage) entries(begin, end int) (out [][2]int) {
 	line := p.text[begin:end]
-	if labelOf(line) != "" || strings.Contains(line, passages.CellMark) || p.isCode(begin) {
+	if labelOf(line) != "" || strings.Contains(line, passages.CellMark) || p.isCode(begin) || namedItem.MatchString(line) {
 		return [][2]int{{begin, end}}
 	}
 	for begin < end {
@@ -72,6 +72,9 @@ func (p passage) entries(begin, end int) (out [][2]int) {
 	}
 	return out
 }
+
+// namedItem matches an item of a list that begins with the name of a setting: "- MAX_QUEUE - how many wait".
+var namedItem = regexp.MustCompile("^[ \t]*[-*•+] `?(?:-|[\\pL\\pN]+[_.=]|\\p{Ll}+\\p{Lu})[^ ]* ")
 
 // defaultIn returns the default value in a line: the first behind one of the names or,
 // where the line has none, behind the last of the wanted words; or the only one.
@@ -145,9 +148,17 @@ func (p passage) purpose(question string) (from, to int, ok bool) {
 		return 0, 0, false
 	}
 	names := identifiers(question)
-	if len(names) == 0 {
-		return 0, 0, false
+	if from, to, ok = p.described(names); ok {
+		return from, to, true
 	}
+	if from, to, ok = p.explained(names); ok {
+		return from, to, true
+	}
+	return p.headedBy(question)
+}
+
+// explained returns what stands behind the only label that has one of some names.
+func (p passage) explained(names []string) (from, to int, ok bool) {
 	for begin := p.body; begin < len(p.text); {
 		end := p.lineEnd(begin)
 		line := p.text[begin:end]
@@ -161,6 +172,43 @@ func (p passage) purpose(question string) (from, to int, ok bool) {
 	}
 	return from, to, ok
 }
+
+// headedBy returns what is first said below the heading that has all words of a question what something is for.
+func (p passage) headedBy(question string) (from, to int, ok bool) {
+	wanted := p.besidesNames(decoder.ContentWords(question))
+	titled := decoder.ContentWords(p.text[p.start+max(0, strings.LastIndex(p.text[p.start:p.body], ": ")) : p.body])
+	if asked := decoder.ContentWords(question); len(titled) > 0 && len(wanted) == 0 && decoder.SharedWords(titled, asked) > 1 {
+		from, to = p.firstSaid(p.body)
+		return from, to, from < to && !p.heading(from, to)
+	}
+	for begin := p.body; len(wanted) > 1 && begin < len(p.text); begin = p.lineEnd(begin) + 1 {
+		end := p.lineEnd(begin)
+		if !p.heading(begin, end) || end+1 >= len(p.text) || decoder.SharedWords(wanted, decoder.ContentWords(p.text[begin:end])) < len(wanted) {
+			continue
+		}
+		if from, to = p.firstSaid(end + 1); from < to && !p.heading(from, to) {
+			return from, to, true
+		}
+	}
+	return 0, 0, false
+}
+
+// described returns the cell that says what something does whose name begins a row.
+func (p passage) described(names []string) (from, to int, ok bool) {
+	for _, r := range p.rows() {
+		column := slices.IndexFunc(r.names, func(n string) bool { return describes.MatchString(n) })
+		if column < 1 || column >= len(r.cells) || !explains(p.text[r.cells[0][0]:r.cells[0][1]], names) {
+			continue
+		}
+		if ok {
+			return 0, 0, false
+		}
+		from, to, ok = r.cells[column][0], r.cells[column][1], true
+	}
+	return from, to, ok && from < to
+}
+
+var describes = regexp.MustCompile(`(?i)^(?:description|meaning|purpose|effect|explanation|what it does|function)s?$`)
 
 // explains reports whether a label has one of some names.
 func explains(label string, names []string) bool {
@@ -178,6 +226,9 @@ func identifiers(question string) (out []string) {
 	for _, m := range quotedName.FindAllStringSubmatch(question, -1) {
 		out = append(out, m[1])
 	}
+	for _, m := range calledOption.FindAllStringSubmatch(question, -1) {
+		out = append(out, m[1])
+	}
 	for w := range strings.FieldsSeq(question) {
 		w = strings.TrimRight(strings.Trim(w, "\"'`“”"), "?.,!:;\"'`“”")
 		inner := strings.IndexFunc(w, unicode.IsLower) >= 0 && strings.IndexFunc(w, unicode.IsLower) < strings.LastIndexFunc(w, unicode.IsUpper)
@@ -188,4 +239,7 @@ func identifiers(question string) (out []string) {
 	return out
 }
 
-var quotedName = regexp.MustCompile("[\"`“]([^\\s\"`”]{2,40})[\"`”]")
+// calledOption matches a name before the word for what it is: "the nofail option".
+var calledOption = regexp.MustCompile(`\bthe ([\pL\pN._-]+) (?:option|flag|setting|parameter|key|property|field|variable|argument|directive)\b`)
+
+var quotedName = regexp.MustCompile("[\"`“']([^\\s\"`”']{2,40})[\"`”']")

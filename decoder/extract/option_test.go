@@ -9,6 +9,7 @@ import (
 
 const knobs = "Options\n- --depth N: how deep to look. Default: 12.\n- -k, --keep-days: days until a copy goes.\n- --cache DIR: where copies lie (default /tmp/kiln); made at the start.\n" +
 	"max_rows (integer, default 500): Rows of a page. More are cut off.\nnick (no default): Your name.\n" +
+	"- LANES_MAX - How many run at a time. The default is 3.\n" +
 	"The retry limit defaults to 3 attempts. Two sizes matter: block_size (default 4k), and page_size (default 64k)."
 
 // A question for a default is answered by the value that the option's own entry gives, and one for what an option does by what
@@ -31,6 +32,8 @@ func TestOptions(t *testing.T) {
 		{"What does --keep-days do?", "days until a copy goes."},
 		{"What does the option -k do?", "days until a copy goes."},
 		{"What does max_rows set?", "Rows of a page. More are cut off."},
+		{"What does the nick option do?", "Your name."},
+		{"What is the default of LANES_MAX?", "3"},
 		{"What does --colour do?", ""},
 		{"What does kiln do?", ""},
 	} {
@@ -50,6 +53,30 @@ func TestNoDefault(t *testing.T) {
 	for question, want := range map[string]string{"What is the default of --keep-days?": Unknown, "What is the default of --depth?": "12"} {
 		if got := answer(t, aggregator.Rule{Greedy: true}, open(t, config(0), question, ps)); got != want {
 			t.Errorf("%s: %q, want %q", question, got, want)
+		}
+	}
+}
+
+// What an option does may stand in a table, and what a part is for below its heading.
+func TestPurpose(t *testing.T) {
+	for _, c := range []struct{ title, text, question, want string }{
+		{"Pump", "Name | Type | Description\nidleTime | int | How long it rests.\nmaxLoad | int | What it bears.", "What does maxLoad do?", "What it bears."},
+		{"Pump", "Name | Type\nidleTime | int", "What does idleTime do?", ""},
+		{"Pump", "The left lever\nIt opens the lid.\n\nThe right lever\nIt turns the fan. It is red.", "What is the right lever of the pump for?", "It turns the fan. It is red."},
+		{"Pump", "The left lever\nIt opens the lid.\n\nThe right lever\nIt turns the fan.", "What is the third lever for?", ""},
+		{"Pump: The right lever", "It turns the fan.", "What is the right lever for?", "It turns the fan."},
+		{"Pump: The right lever", "It turns the fan.", "What is the third lever for?", ""},
+	} {
+		p, err := config(0).passage(passages.Passage{Title: c.title, Text: c.text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if from, to, ok := p.purpose(c.question); ok {
+			got = p.text[from:to]
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", c.question, got, c.want)
 		}
 	}
 }

@@ -261,7 +261,8 @@ func (p passage) say(s span.Span, form form) (string, decoder.Quote) {
 	case form == list && p.listed(from, to), form == steps && itemMark.MatchString(p.text[p.lineStart(from):]):
 		from, to = p.widen(p.read.Items(from, to))
 	case form != value, sentences.BreaksOff(p.text, to), len(decoder.ContentWords(p.text[from:to])) == 0: // not "they"
-		return unmarked(p.cells(from-quote.From, from-quote.From+len(quote.Text))), quote
+		begin := from - quote.From
+		return p.antecedent(begin) + unmarked(p.cells(begin, begin+len(quote.Text))) + p.introduced(begin+len(quote.Text), form), quote
 	}
 	return p.cells(from, to), quote
 }
@@ -303,6 +304,10 @@ func (d *Decoder) spell(texts []weighed, ends []tandem.Token) []candidate {
 			t.text = flat(t.text)
 		}
 		tokens := d.cfg.Tokenizer.Encode(t.text, tokenizer.Options{})
+		if alone := unmarked(t.quote.Text); len(tokens) > room && len(alone) < len(t.text) && strings.Contains(t.text, alone) { // without what stands around it
+			t.text = alone
+			tokens = d.cfg.Tokenizer.Encode(t.text, tokenizer.Options{})
+		}
 		if q := t.quote; len(tokens) > room && q.From < q.To {
 			t.text = flat(q.Text[q.From:q.To]) // the value alone
 			if !d.valued(len(d.parts)) {

@@ -2,6 +2,7 @@ package extract
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -41,6 +42,11 @@ func (c Config) passage(p passages.Passage) (out passage, err error) {
 	}
 	out.read, err = c.Reader.Passage(out.text)
 	return out, err
+}
+
+// besidesNames returns words without those of the title and of the file's path, just as they are spelt.
+func (p passage) besidesNames(words []string) []string {
+	return slices.DeleteFunc(slices.Clone(words), func(w string) bool { return slices.Contains(p.names, w) })
 }
 
 // parting returns a rune of a file's name, and a blank for one that parts words there.

@@ -48,6 +48,8 @@ func (p passage) place(from, to int, form form) (int, int) {
 	switch {
 	case from >= to, form != steps && p.onlyMark(from, to):
 		return from, from
+	case form == reason && p.isCode(from): // code gives no reason
+		return from, from
 	case (form == reason || form == steps) && p.heading(from, to), from < p.body: // a title finds passages and says nothing
 		return from, from
 	}

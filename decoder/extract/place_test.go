@@ -61,6 +61,20 @@ func TestNoAnswerFromHeadings(t *testing.T) {
 	}
 }
 
+// Code gives no reason.
+func TestPlaceOfReasons(t *testing.T) {
+	p, err := config(0).passage(passages.Passage{Title: "Notes", Text: "It hums, as it is on:\n" + passages.CodeMark + "lamp --on"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for form, want := range map[form]bool{reason: false, steps: true} {
+		at := strings.Index(p.text, "lamp")
+		if from, to := p.place(at, at+4, form); (from < to) != want {
+			t.Errorf("form %d: %q", form, p.text[from:to])
+		}
+	}
+}
+
 // A range over several rows becomes the first of them; what touches a value, and a telephone number, stay whole.
 func TestPlace(t *testing.T) {
 	for _, c := range []struct{ text, span, want string }{

@@ -155,7 +155,7 @@ func (p passage) namesOwn(question string) bool {
 func (p passage) versionOf(question string) []string {
 	for _, m := range ofProduct.FindAllStringSubmatch(question, -1) {
 		if m[1] != "" {
-			return decoder.WithoutWords(decoder.ContentWords(m[1]), p.names)
+			return p.besidesNames(decoder.ContentWords(m[1]))
 		}
 	}
 	return nil
@@ -163,7 +163,7 @@ func (p passage) versionOf(question string) []string {
 
 // changed divides what a question asks of a changelog into words for changes and others.
 func (p passage) changed(question string) (verbs, things []string) {
-	words := decoder.WithoutWords(decoder.ContentWords(version.ReplaceAllString(question, " ")), p.names)
+	words := p.besidesNames(decoder.ContentWords(version.ReplaceAllString(question, " ")))
 	for _, m := range ofProduct.FindAllStringSubmatch(question, -1) {
 		if groupOf(strings.ToLower(m[2])) < 0 {
 			words = decoder.WithoutWords(words, decoder.ContentWords(m[1]+" "+m[2]))

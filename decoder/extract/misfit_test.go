@@ -49,6 +49,7 @@ func TestMisfit(t *testing.T) {
 		{"Mina was eleven when she came.", "eleven", "What was the name of Mina's dog?", "no name"},
 		{"Mina was eleven when Rex came.", "Rex", "What was the name of Mina's dog?", ""},
 		{"The barrow stands by the shed.", "the shed", "What colour is the barrow?", "another shape"},
+		{"The barrow is “Chalk Mist”.", "Chalk Mist", "What colour is the barrow?", ""},
 		{"The barrow is dark red.", "dark red", "What colour is the barrow?", ""},
 		{"Colours\n\n- barrow: RAL 3003", "RAL 3003", "What colour is the barrow?", ""},
 		{"Write to Ada Lund.", "Ada Lund", "What is Ada's e-mail address?", "another shape"},

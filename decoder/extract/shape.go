@@ -8,7 +8,7 @@ import (
 // shapes are what must stand in a sentence, or in the heading above it, that answers a question of some words: there is no e-mail address
 // without an "@". A reader that knows what is near the right words points there although the thing itself is missing.
 var shapes = []struct{ asks, has *regexp.Regexp }{
-	{regexp.MustCompile(`(?i)\b(?:what|which)(?: \pL+)? colou?rs?\b`), regexp.MustCompile(`(?i)colou?r|farb|couleur|\b(?:black|white|gr[ea]y|red|blue|green|yellow|orange|purple|violet|pink|brown|beige|silver|gold|turquoise|navy|cream|amber|teal|maroon|ivory|bronze|copper|` +
+	{regexp.MustCompile(`(?i)\b(?:what|which)(?: \pL+)? colou?rs?\b`), regexp.MustCompile(`(?i)colou?r|farb|couleur|paint|\bRAL\b|["“„«]|\b(?:black|white|gr[ea]y|red|blue|green|yellow|orange|purple|violet|pink|brown|beige|silver|gold|turquoise|navy|cream|amber|teal|maroon|ivory|bronze|copper|` +
 		`transparent|dark|light|pale|bright|schwarz|wei(?:ß|ss)|grau|rot|blau|grün|gelb|braun|noire?|blanc(?:he)?|rouge|bleue?|verte?|jaune|grise?|roj[oa]|azul|verde|amarill[oa]|negr[oa]|blanc[oa])`)},
 	{regexp.MustCompile(`(?i)\be-?mail address\b|^\W*what(?:'s| is) \P{Po}*\be-?mail\b`), regexp.MustCompile(`@`)},
 	{regexp.MustCompile(`(?i)\b(?:tele)?(?:phone|mobile|fax) number\b|\b(?:call|ring|dial)\b.*\bnumber\b|\bnumber\b.*\b(?:call|ring|dial)\b`), regexp.MustCompile(`\d\D?\d\D?\d`)},

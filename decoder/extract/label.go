@@ -48,14 +48,18 @@ func (p passage) labels(begin, end int) (out []label) {
 }
 
 // labelled returns the value behind the name that a question asks for: "4.5 l" in "Tank: 4.5 l" for "how big is the tank of the
-// DryMate?" The question has all words of the name, and the passage all others of the question: else the value may be of another thing.
+// DryMate?" The question has all words of the name, and the passage all others of the question, up to that line: else the value may be of another
+// thing, that was named before.
 // Of several names the longest counts; two equally long ones leave open which is meant.
 func (p passage) labelled(question string, w wants) (from, to int, ok bool) {
 	if !w.bare || w.compares != "" || strings.Contains(strings.TrimRight(question, "? "), "?") { // or a follow-up with the question before it
 		return 0, 0, false
 	}
 	wanted := slices.DeleteFunc(decoder.ContentWords(question), func(s string) bool { return asksOnly[s] })
-	if len(decoder.WithoutWords(wanted, append(decoder.ContentWords(p.text[p.start:]), "number"))) > 0 {
+	speaks := func(end int) bool {
+		return len(decoder.WithoutWords(wanted, append(decoder.ContentWords(p.text[p.start:end]), "number"))) == 0
+	}
+	if !speaks(len(p.text)) {
 		return 0, 0, false
 	}
 	thing, most := asksFor(question), 0
@@ -63,6 +67,9 @@ func (p passage) labelled(question string, w wants) (from, to int, ok bool) {
 		end := p.lineEnd(begin)
 		for _, l := range p.labels(begin, end) {
 			if len(l.words) < most || !p.measured(question, wanted, l) && (decoder.SharedWords(l.words, wanted) < len(l.words) || decoder.SharedWords(l.words, thing) == 0) {
+				continue
+			}
+			if !speaks(end) {
 				continue
 			}
 			if len(l.words) == most && ok {

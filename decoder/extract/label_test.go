@@ -40,6 +40,19 @@ func TestLabelled(t *testing.T) {
 	}
 }
 
+// A value behind a name is not that of what is named below it.
+func TestLabelledAbove(t *testing.T) {
+	p, err := config(0).passage(passages.Passage{Title: "Soups", Text: "Red soup\n\n- Maker: Ada Lund\n\nViolet soup\n\n- Its maker is Ole Holm"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for question, want := range map[string]bool{"Who is the maker of the violet soup?": false, "Who is the maker of the red soup?": true} {
+		if _, _, ok := p.labelled(question, wantsOf(question)); ok != want {
+			t.Errorf("%s %v", question, ok)
+		}
+	}
+}
+
 // The lines above a mail are about the mail.
 func TestLabelledMail(t *testing.T) {
 	const question = "What time does the concert begin?"

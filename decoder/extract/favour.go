@@ -16,13 +16,13 @@ import (
 // question above it, too. The probabilities keep their sum.
 func (p passage) favour(w wants, spans []span.Span) (lacks bool) {
 	told := p.told(decoder.WithoutWords(w.words, decoder.ContentWords(p.text[p.start:p.body])))
-	total, sum, weight := 0.0, 0.0, favoured
+	total, sum, weight, seen := 0.0, 0.0, favoured, views{}
 	if w.yesNo {
 		weight *= 2
 	}
 	for i := range spans {
 		total += spans[i].P
-		against, _ := w.misfit(p, spans[i])
+		against, _ := w.misfit(p, spans[i], seen)
 		spans[i].P *= math.Exp(weight*told[p.nth(spans[i].Begin)] - against)
 		sum += spans[i].P
 	}
@@ -31,7 +31,7 @@ func (p passage) favour(w wants, spans []span.Span) (lacks bool) {
 	}
 	slices.SortStableFunc(spans, func(a, b span.Span) int { return cmp.Compare(b.P, a.P) })
 	if len(spans) > 0 {
-		_, lacks = w.misfit(p, spans[0])
+		_, lacks = w.misfit(p, spans[0], seen)
 	}
 	return lacks
 }

@@ -18,6 +18,8 @@ type misfit struct {
 	against float64 // what it costs the span, in nats
 	lacks   bool    // the sentence, with the heading above it, cannot answer either
 	is      func(w wants, at pointed) bool
+
+	sentence bool // it looks at the sentence, whatever the span in it
 }
 
 // What speaks against a span, in nats.
@@ -28,17 +30,17 @@ const (
 )
 
 var misfits = []misfit{
-	{name: "no time", against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {
-		return w.time && !at.dated && !aTime.MatchString(at.sentence)
+	{name: "no time", sentence: true, against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {
+		return w.time && !at.dated && !at.says(aTime)
 	}},
-	{name: "no number", against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {
-		return w.number && !(at.dated && !at.titled) && !aNumber.MatchString(at.sentence)
+	{name: "no number", sentence: true, against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {
+		return w.number && !(at.dated && !at.titled) && !at.says(aNumber)
 	}},
 	{name: "no time in it", bare: true, against: echoed, is: func(w wants, at pointed) bool {
-		return w.time && !at.dated && aTime.MatchString(at.sentence) && !aTime.MatchString(at.value)
+		return w.time && !at.dated && at.says(aTime) && !aTime.MatchString(at.value)
 	}},
 	{name: "no number in it", bare: true, against: echoed, is: func(w wants, at pointed) bool {
-		return w.number && !at.dated && aNumber.MatchString(at.sentence) && !aNumber.MatchString(at.value)
+		return w.number && !at.dated && at.says(aNumber) && !aNumber.MatchString(at.value)
 	}},
 	{name: "no digit", bare: true, against: wrongKind, is: func(w wants, at pointed) bool {
 		return w.digits && (!aNumber.MatchString(at.value) || aMeasure.MatchString(at.value))
@@ -50,35 +52,35 @@ var misfits = []misfit{
 		return !w.address && anAddress.MatchString(at.value)
 	}},
 	{name: "no price", bare: true, against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {
-		return w.price && !aPrice.MatchString(at.cells(at.from, at.from+len(at.value))) && !aPrice.MatchString(at.above)
+		return w.price && !aPrice.MatchString(at.cells(at.from, at.from+len(at.value))) && !aPrice.MatchString(at.head)
 	}},
-	{name: "another number", against: wrongPart, lacks: true, is: func(w wants, at pointed) bool {
-		return w.otherNumber(at.above + "\n" + at.sentence)
+	{name: "another number", sentence: true, against: wrongPart, lacks: true, is: func(w wants, at pointed) bool {
+		return w.otherNumber(at.head + "\n" + at.said)
 	}},
 	{name: "not what is counted", bare: true, against: wrongPart, is: func(w wants, at pointed) bool { return w.uncountedHere(at) }},
 	{name: "not a step", against: wrongPart, is: func(w wants, at pointed) bool {
 		return w.steps && !itemMark.MatchString(at.text[at.lineStart(at.from):]) && len(aStep.FindAllStringIndex(at.text, 2)) == 2
 	}},
-	{name: "no reason", against: echoed, lacks: true, is: func(w wants, at pointed) bool {
-		return w.reason && !aReason.MatchString(at.sentence) && decoder.SharedWords(w.words, decoder.ContentWords(at.sentence)) == len(w.words)
+	{name: "no reason", sentence: true, against: echoed, lacks: true, is: func(w wants, at pointed) bool {
+		return w.reason && !at.says(aReason) && decoder.SharedWords(w.words, decoder.ContentWords(at.said)) == len(w.words)
 	}},
 	{name: "of before", bare: true, against: wrongPart, is: func(w wants, at pointed) bool {
-		return !asksPast.MatchString(w.question) && at.before()
+		return !w.past && at.before()
 	}},
-	{name: "no deadline", against: echoed, is: func(w wants, at pointed) bool {
-		return w.deadline && !aDeadline.MatchString(at.sentence) && !aDeadline.MatchString(at.above)
+	{name: "no deadline", sentence: true, against: echoed, is: func(w wants, at pointed) bool {
+		return w.deadline && !at.says(aDeadline) && !aDeadline.MatchString(at.head)
 	}},
-	{name: "another role", bare: true, against: wrongPart, lacks: true, is: func(w wants, at pointed) bool {
-		return len(w.role) > 0 && len(decoder.WithoutWords(w.role, decoder.ContentWords(at.text[:at.body]+" "+at.above+" "+at.sentence))) > 0
+	{name: "another role", sentence: true, bare: true, against: wrongPart, lacks: true, is: func(w wants, at pointed) bool {
+		return len(w.role) > 0 && len(decoder.WithoutWords(w.role, decoder.ContentWords(at.text[:at.body]+" "+at.head+" "+at.said))) > 0
 	}},
-	{name: "another's", against: wrongPart, lacks: true, is: func(w wants, at pointed) bool {
-		return w.anothers(at.above, at.sentence)
+	{name: "another's", sentence: true, against: wrongPart, lacks: true, is: func(w wants, at pointed) bool {
+		return w.anothers(at.head, at.said)
 	}},
 	{name: "nobody", bare: true, against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {
 		return w.person && !strings.ContainsFunc(at.value, unicode.IsLetter)
 	}},
-	{name: "who wrote", bare: true, against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {
-		return w.person && mailHead.MatchString(at.sentence) && !asksWriter.MatchString(w.question)
+	{name: "who wrote", sentence: true, bare: true, against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {
+		return w.person && at.says(mailHead) && !asksWriter.MatchString(w.question)
 	}},
 	{name: "no name", bare: true, against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {
 		return w.name && !strings.ContainsFunc(at.value, unicode.IsUpper)
@@ -86,26 +88,26 @@ var misfits = []misfit{
 	{name: "another measure", bare: true, against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {
 		return w.mismeasured(at.value)
 	}},
-	{name: "no comparison", against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {
+	{name: "no comparison", sentence: true, against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {
 		return w.compares != "" && !strings.Contains(strings.ToLower(at.text), w.compares)
 	}},
-	{name: "another shape", against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {
-		return w.misshapen(at.above + "\n" + at.cells(at.begin, at.end))
+	{name: "another shape", sentence: true, against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {
+		return w.misshapen(at.head + "\n" + at.cells(at.begin, at.end))
 	}},
-	{name: "the way back", against: wrongPart, lacks: true, is: func(w wants, at pointed) bool {
-		return w.otherWay(at.sentence)
+	{name: "the way back", sentence: true, against: wrongPart, lacks: true, is: func(w wants, at pointed) bool {
+		return w.otherWay(at.said)
 	}},
-	{name: "cancelled", bare: true, against: wrongPart, is: func(w wants, at pointed) bool {
-		return cancelled.MatchString(at.sentence) && !asksCancelled.MatchString(w.question)
+	{name: "cancelled", sentence: true, bare: true, against: wrongPart, is: func(w wants, at pointed) bool {
+		return at.says(cancelled) && !asksCancelled.MatchString(w.question)
 	}},
 	{name: "out of date", bare: true, against: wrongPart, is: func(w wants, at pointed) bool {
-		return !asksPast.MatchString(w.question) && replaces(at.sentence, at.value, w.question)
+		return !w.past && at.outdates(w.question)
 	}},
 	{name: "denied", bare: true, against: wrongPart, is: func(w wants, at pointed) bool {
 		return w.person && denies.MatchString(at.after) && !asksDenied.MatchString(w.question)
 	}},
 	{name: "the condition", bare: true, against: wrongPart, is: func(w wants, at pointed) bool {
-		return w.conditional(at.sentence, at.from-at.begin)
+		return w.conditional(at.said, at.from-at.begin)
 	}},
 	{name: "the question again", bare: true, against: echoed, is: func(w wants, at pointed) bool {
 		said := decoder.ContentWords(at.value)
@@ -116,42 +118,92 @@ var misfits = []misfit{
 // pointed is a span in its passage.
 type pointed struct {
 	passage
-	begin, from, end int    // offsets in the passage's text: of the sentence, of the span in it, and of the sentence's end
-	value            string // the span
-	sentence, after  string // the sentence around it, and what of it comes after the span
-	above            string // the heading or the question above
-	dated            bool   // the heading has a number
-	titled           bool   // it is the document's title
+	*view
+	from  int    // offset in the passage's text of the span
+	value string // the span
+	after string // what of the sentence comes after it
 }
 
+// view is a sentence of a passage, and what was found out about it. Many spans share one.
+type view struct {
+	begin, end int    // offsets in the passage's text
+	said       string // the text
+	head       string // the heading or the question above
+	dated      bool   // the heading has a number
+	titled     bool   // it is the document's title
+
+	matches  map[*regexp.Regexp]bool
+	verdicts map[string]bool // by the name of a misfit of sentences
+	olds     []string        // values of before that it names
+	seen     bool            // olds are known
+}
+
+// views are the sentences of a passage by their offsets.
+type views map[[2]int]*view
+
 // pointed returns a span in the passage.
-func (p passage) pointed(s span.Span) pointed {
+func (p passage) pointed(s span.Span, all views) pointed {
 	begin, end := p.sentence(s.Begin, s.End)
-	above := p.above(begin)
-	return pointed{
-		passage: p, begin: begin, from: s.Begin, end: end, value: p.text[s.Begin:s.End], sentence: p.text[begin:end], after: p.text[s.End:max(s.End, end)],
-		above: above, dated: strings.ContainsAny(above, "0123456789"),
-		titled: above == p.text[p.start:p.body],
+	v := all[[2]int{begin, end}]
+	if v == nil {
+		above := p.above(begin)
+		v = &view{
+			begin: begin, end: end, said: p.text[begin:end], head: above, dated: strings.ContainsAny(above, "0123456789"), titled: above == p.text[p.start:p.body],
+			matches: map[*regexp.Regexp]bool{}, verdicts: map[string]bool{},
+		}
+		all[[2]int{begin, end}] = v
 	}
+	return pointed{passage: p, view: v, from: s.Begin, value: p.text[s.Begin:s.End], after: p.text[s.End:max(s.End, end)]}
+}
+
+// says reports whether a pattern matches the sentence.
+func (v *view) says(pattern *regexp.Regexp) bool {
+	ok, known := v.matches[pattern]
+	if !known {
+		ok = pattern.MatchString(v.said)
+		v.matches[pattern] = ok
+	}
+	return ok
+}
+
+// outdates reports whether the sentence says that the value is no longer so.
+func (at pointed) outdates(question string) bool {
+	if !at.seen {
+		at.olds, at.seen = oldValues(at.said), true
+	}
+	return (len(at.olds) > 0 || at.says(instead)) && replacesAny(at.olds, at.said, at.value, question)
 }
 
 // misfit returns what speaks against a span, in nats, and whether its sentence, with the heading above it, cannot answer.
-func (w wants) misfit(p passage, s span.Span) (against float64, lacks bool) {
-	for _, m := range w.misfits(p, s) {
+func (w wants) misfit(p passage, s span.Span, all views) (against float64, lacks bool) {
+	for _, m := range w.misfits(p, s, all) {
 		against, lacks = against+m.against, lacks || m.lacks
 	}
 	return against, lacks
 }
 
 // misfits returns the reasons why a span is not what the question asks for.
-func (w wants) misfits(p passage, s span.Span) (all []misfit) {
-	at := p.pointed(s)
+func (w wants) misfits(p passage, s span.Span, all views) (out []misfit) {
+	at := p.pointed(s, all)
 	for _, m := range misfits {
-		if (w.bare || !m.bare) && m.is(w, at) {
-			all = append(all, m)
+		if (w.bare || !m.bare) && m.of(w, at) {
+			out = append(out, m)
 		}
 	}
-	return all
+	return out
+}
+
+// of reports whether a misfit is one of a span.
+func (m misfit) of(w wants, at pointed) bool {
+	if !m.sentence {
+		return m.is(w, at)
+	}
+	is, known := at.verdicts[m.name]
+	if !known {
+		is = m.is(w, at)
+		at.verdicts[m.name] = is
+	}
+	return is
 }
 
 // conditional reports whether a place in a sentence lies in a condition that repeats the question's.

@@ -123,7 +123,7 @@ func TestMisfit(t *testing.T) {
 			t.Fatal(err)
 		}
 		var why []string
-		for _, m := range wantsOf(c.question).misfits(p, find(p, c.span)) {
+		for _, m := range wantsOf(c.question).misfits(p, find(p, c.span), views{}) {
 			why, tried[m.name] = append(why, m.name), true
 		}
 		if got := strings.Join(why, ", "); got != c.why {
@@ -144,7 +144,7 @@ func TestMisfitTitle(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, lacks := wantsOf("How loud is the DryMate?").misfit(p, find(p, "crooked floor")); lacks != want {
+		if _, lacks := wantsOf("How loud is the DryMate?").misfit(p, find(p, "crooked floor"), views{}); lacks != want {
 			t.Errorf("%q: %v", text, lacks)
 		}
 	}

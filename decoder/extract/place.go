@@ -56,24 +56,32 @@ func (p passage) place(from, to int, form form) (int, int) {
 	return p.every(p.completed(from, to)), p.closed(from, to)
 }
 
-// ranged returns the stretch of time whose beginning or end a range is: "19 May" of "19 May to 23 May".
-func (p passage) ranged(from, to int) (int, int) {
-	begin, end := p.sentence(from, to)
+// stretches returns the stretches of time that a sentence names: "19 May to 23 May".
+func (p passage) stretches(begin, end int) (all [][2]int) {
 	if outdated.MatchString(p.text[begin:end]) { // "moved from 3 May to 10 May"
-		return from, to
+		return nil
 	}
 	for _, m := range stretch.FindAllStringIndex(p.text[begin:end], -1) {
-		if a, b := begin+m[0], begin+m[1]; a <= from && to <= b {
-			return p.widen(a, b)
-		}
+		all = append(all, [2]int{begin + m[0], begin + m[1]})
 	}
-	return from, to
+	return all
 }
 
 // stretched widens spans to the stretches of time that they begin or end.
 func (p passage) stretched(spans []span.Span) {
+	known := map[[2]int][][2]int{} // by the offsets of sentences
 	for i, s := range spans {
-		spans[i].Begin, spans[i].End = p.ranged(s.Begin, s.End)
+		begin, end := p.sentence(s.Begin, s.End)
+		at := [2]int{begin, end}
+		if _, ok := known[at]; !ok {
+			known[at] = p.stretches(begin, end)
+		}
+		for _, m := range known[at] {
+			if m[0] <= s.Begin && s.End <= m[1] {
+				spans[i].Begin, spans[i].End = p.widen(m[0], m[1])
+				break
+			}
+		}
 	}
 }
 
@@ -84,7 +92,8 @@ var stretch = regexp.MustCompile(`(?i)\b` + point + ` ?(?:to|until|till|–|—|
 
 // every returns where a value begins with the "every" in front of it: "every 12 hours" is no span of 12 hours.
 func (p passage) every(from int) int {
-	if m := every.FindString(p.text[p.lineStart(from):from]); m != "" {
+	const longest = 16 // bytes that may matter
+	if m := every.FindString(p.text[max(p.lineStart(from), from-longest):from]); m != "" {
 		return from - len(m)
 	}
 	return from

@@ -270,9 +270,9 @@ func TestStretch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := find(p, c.span)
-		from, to := p.ranged(s.Begin, s.End)
-		if got := p.text[from:to]; got != c.want {
+		spans := []span.Span{find(p, c.span)}
+		p.stretched(spans)
+		if got := p.text[spans[0].Begin:spans[0].End]; got != c.want {
 			t.Errorf("%q of %q: %q, want %q", c.span, c.text, got, c.want)
 		}
 	}

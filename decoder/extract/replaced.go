@@ -47,10 +47,21 @@ func (d *Decoder) replace(s *part) {
 
 // replaces reports whether a sentence says that a value is no longer so: it names the value where it names what was.
 func replaces(sentence, value, question string) bool {
+	return replacesAny(oldValues(sentence), sentence, value, question)
+}
+
+// oldValues returns the values of before that a sentence names.
+func oldValues(sentence string) (all []string) {
 	for _, m := range outdated.FindAllStringSubmatch(sentence, -1) {
-		if sameValue(strings.Join(m[1:], ""), value, question) {
-			return true
-		}
+		all = append(all, strings.Join(m[1:], ""))
+	}
+	return all
+}
+
+// replacesAny is replaces for a sentence whose old values are known.
+func replacesAny(olds []string, sentence, value, question string) bool {
+	if slices.ContainsFunc(olds, func(old string) bool { return sameValue(old, value, question) }) {
+		return true
 	}
 	before, after, ok := cutInstead(sentence)
 	return ok && mentions(before, value, question) && !mentions(after, value, question)

@@ -19,6 +19,8 @@ type wants struct {
 	steps  bool // how to do something
 	reason bool // why
 
+	past bool // what was before
+
 	// The kind of the value.
 	time     bool             // a time
 	stretch  bool             // from beginning to end, if it has both
@@ -31,6 +33,7 @@ type wants struct {
 	person   bool             // somebody
 	name     bool             // a name
 	shapes   []*regexp.Regexp // what its sentence has
+	measures []kindOfValue    // what it is not
 
 	// What the question names.
 	counted   []string            // what is counted: "how many red boats"
@@ -93,9 +96,11 @@ func wantsOf(question string) wants {
 		address:  asksAddress.MatchString(question),
 		person:   asksPerson.MatchString(question),
 		name:     asksName.MatchString(question),
+		past:     asksPast.MatchString(question),
 		choice:   strings.Contains(strings.ToLower(question), " or "),
 		numbered: numberedThings(question),
 		shapes:   shapesOf(question),
+		measures: measuresOf(question),
 	}
 	if m := counts.FindStringSubmatch(question); m != nil {
 		for s := range strings.FieldsSeq(strings.ToLower(m[1])) {

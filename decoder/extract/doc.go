@@ -14,6 +14,10 @@
 // where R_0 is the log-odds that the passage's likeliest text is right (Constants), which mean the same on both sides. One
 // more context, without a passage, says that it does not know; it leads where no passage answers.
 //
+// A small reader is helped by rules about words. What a question wants of its answer lowers spans that cannot be it (misfits). What it
+// names as one does who looks something up, such as a cell, an option or a release, is found by its name (named). Of two values of one
+// thing, the one that is said to have replaced another counts more (supersedes).
+//
 // Everything is a function of the question, the passages and the answer so far, so a rollback costs nothing. The package
 // knows nothing of the other side, of sockets or of placements.
 package extract

@@ -18,7 +18,7 @@ func (p passage) command(question string) (from, to int, ok bool) {
 	if formOf(question) != steps && !asksCommand.MatchString(question) {
 		return 0, 0, false
 	}
-	wanted := slices.DeleteFunc(decoder.ContentWords(question), func(w string) bool { return commandWords[w] })
+	wanted := besides(decoder.ContentWords(question), commandWords)
 	if len(wanted) == 0 {
 		return 0, 0, false
 	}

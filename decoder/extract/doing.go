@@ -21,7 +21,7 @@ func (p passage) option(question string) (from, to int, ok bool) {
 	if !which && formOf(question) != steps {
 		return 0, 0, false
 	}
-	wanted := slices.DeleteFunc(p.besidesNames(decoder.ContentWords(question)), func(w string) bool { return optionWords[w] })
+	wanted := besides(p.besidesNames(decoder.ContentWords(question)), optionWords)
 	if len(wanted) < 2 {
 		return 0, 0, false
 	}

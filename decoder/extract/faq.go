@@ -18,7 +18,7 @@ var wh = regexp.MustCompile(`(?i)\b(?:how (?:much|many|long|far|often)|how|where
 // in what of it has the word that the passage's question lacks.
 func (p passage) askedAlike(question string, related func(word string) map[string]float64) (from, to int, ok bool) {
 	at := wh.FindStringIndex(question)
-	if at == nil || strings.Contains(strings.TrimRight(question, "? "), "?") { // a follow-up with the question before it
+	if at == nil {
 		return 0, 0, false
 	}
 	asked := decoder.ContentWords(question[at[1]:])

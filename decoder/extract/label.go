@@ -52,10 +52,10 @@ func (p passage) labels(begin, end int) (out []label) {
 // thing, that was named before.
 // Of several names the longest counts; two equally long ones leave open which is meant.
 func (p passage) labelled(question string, w wants) (from, to int, ok bool) {
-	if !w.bare || w.compares != "" || strings.Contains(strings.TrimRight(question, "? "), "?") { // or a follow-up with the question before it
+	if !w.bare || w.compares != "" {
 		return 0, 0, false
 	}
-	wanted := slices.DeleteFunc(decoder.ContentWords(question), func(s string) bool { return asksOnly[s] })
+	wanted := besides(decoder.ContentWords(question), asksOnly)
 	speaks := func(end int) bool {
 		return len(decoder.WithoutWords(wanted, append(decoder.ContentWords(p.text[p.start:end]), "number"))) == 0
 	}

@@ -2,7 +2,6 @@ package extract
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 	"unicode"
 
@@ -21,7 +20,7 @@ func (p passage) signed(question string) (from, to int, ok bool) {
 	if !asksSigner.MatchString(question) {
 		return 0, 0, false
 	}
-	about := slices.DeleteFunc(decoder.ContentWords(question), func(w string) bool { return signing[w] })
+	about := besides(decoder.ContentWords(question), signing)
 	if len(decoder.WithoutWords(about, decoder.ContentWords(p.text[p.start:]))) > 0 {
 		return 0, 0, false
 	}

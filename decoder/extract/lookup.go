@@ -20,9 +20,6 @@ type tableRow struct {
 // named returns what the question says where to find: a command, an option, a cell, what a code stands for, a release, or a date behind a
 // name. The first range answers, and the others say so.
 func (p passage) named(question string, w wants) [][2]int {
-	if strings.Contains(strings.TrimRight(question, "? "), "?") { // a follow-up with the question before it
-		return nil
-	}
 	if at := p.release(question); len(at) > 0 {
 		return at
 	}
@@ -83,7 +80,7 @@ func (p passage) looked(question string) (from, to int, ok bool) {
 		return 0, 0, false
 	}
 	rest := decoder.WithoutWords(decoder.WithoutWords(wanted, asked), decoder.ContentWords(p.text[p.start:p.body]))
-	rest = slices.DeleteFunc(rest, func(w string) bool { return asksOnly[w] })
+	rest = besides(rest, asksOnly)
 	for _, n := range rows[0].names { // "by the garage Holm": in which column the row has it
 		if words := decoder.ContentWords(n); len(words) == 1 && len(rest) > 1 {
 			rest = decoder.WithoutWords(rest, words)

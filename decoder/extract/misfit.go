@@ -296,5 +296,5 @@ func (at pointed) next() string {
 
 var (
 	wasSo = regexp.MustCompile(`(?i)\b(?:was|were|used to|had|cost|originally|at first|first|initially|war|waren|kostete|était|coûtait|era|costaba)\b`)
-	isNow = regexp.MustCompile(`(?i)\b(?:is now|now|since|as of|from now on|today|currently|jetzt|seit|désormais|depuis|ahora|desde)\b`)
+	isNow = regexp.MustCompile(`(?i)\b(?:now|since|as of|from now on|today|currently|jetzt|seit|désormais|depuis|ahora|desde)\b`)
 )

@@ -6,6 +6,7 @@ import (
 	"math"
 	"regexp"
 	"slices"
+	"strings"
 
 	"tandem/decoder"
 	"tandem/model/span"
@@ -60,7 +61,7 @@ type Constants struct {
 // Rules names what two sides must have in common besides a reader to answer together: how they divide a question, and what
 // evidence is worth.
 func (k Constants) Rules() string {
-	return fmt.Sprintf("rules-%d-%08x", decoder.Division, crc32.ChecksumIEEE(fmt.Append(nil, k, namedOdds, toldOdds, laterOdds, slipCost)))
+	return fmt.Sprintf("rules-%d-%08x", decoder.Division, crc32.ChecksumIEEE(fmt.Append(nil, k, namedOdds, ownOdds, toldOdds, laterOdds, slipCost)))
 }
 
 // Curves' bounds, what the conversation's document and a later value are worth, and the cost of a misspelt word, in nats.
@@ -156,33 +157,50 @@ func (c Config) evidence(clause string, ps []passages.Passage, known []passage) 
 		if known[i].leavesOpen(asked) {
 			out[i].None = max(f.None, leftOpen)
 		}
-		if from, to, asks := known[i].asked(asked); asks && from == to {
-			out[i].None = max(f.None, leftOpen)
-		} else if asks {
-			spans[i] = []span.Span{{Begin: from, End: to, P: 1 - f.None}}
-		} else if from, to, ok := known[i].askedAlike(asked, c.Reader.Related); ok {
-			out[i].None, out[i].Own = min(f.None, sureNone), true
-			spans[i] = []span.Span{{Begin: from, End: to, P: 1 - out[i].None}}
-		} else if at := known[i].named(asked, wanted); len(at) > 0 {
-			out[i].None, out[i].Named = min(f.None, sureNone), true
-			spans[i] = nil
-			for n, r := range at {
-				spans[i] = append(spans[i], span.Span{Begin: r[0], End: r[1], P: (1 - out[i].None) * math.Pow(evident, float64(n))})
-			}
-		} else if from, to, ok := known[i].labelled(asked, wanted); ok {
-			out[i].None = min(f.None, sureNone)
-			spans[i], out[i].Named = known[i].pointsAt(spans[i], from, to, 1-out[i].None)
-			out[i].Line = !out[i].Named
-		}
+		spans[i] = known[i].lookUp(asked, wanted, c.Reader.Related, f.None, &out[i], spans[i])
 		if best := spans[i]; len(best) > 0 {
 			out[i].Share = shareOf(best[0].P, f.None)
 			q := known[i].quote(known[i].widen(best[0].Begin, best[0].End))
 			out[i].Length = len(q.Text)
-			out[i].Later = form == value && !asksPast.MatchString(asked) && supersedes(q, asked)
+			out[i].Later = form == value && !wanted.past && supersedes(q, asked)
 		}
 	}
 	lead(out)
 	return out, spans, nil
+}
+
+// lookUp returns the spans that answer where the passage asks the question itself, or the question names where to look, and else those of the
+// reader, whose P(no answer) is none. It says in e which.
+func (p passage) lookUp(question string, w wants, related func(word string) map[string]float64, none float64, e *Evidence, spans []span.Span) []span.Span {
+	if from, to, asks := p.asked(question); asks && from == to {
+		e.None = max(none, leftOpen)
+		return spans
+	} else if asks {
+		return []span.Span{{Begin: from, End: to, P: 1 - none}}
+	}
+	if strings.Contains(strings.TrimRight(question, "? "), "?") { // a follow-up with the question before it
+		return spans
+	}
+	low := min(none, sureNone)
+	sure := 1 - low
+	if from, to, ok := p.askedAlike(question, related); ok {
+		e.None, e.Own = low, true
+		return []span.Span{{Begin: from, End: to, P: sure}}
+	}
+	if at := p.named(question, w); len(at) > 0 {
+		e.None, e.Named = low, true
+		spans = nil
+		for n, r := range at {
+			spans = append(spans, span.Span{Begin: r[0], End: r[1], P: sure * math.Pow(evident, float64(n))})
+		}
+		return spans
+	}
+	if from, to, ok := p.labelled(question, w); ok {
+		e.None = low
+		spans, e.Named = p.pointsAt(spans, from, to, sure)
+		e.Line = !e.Named
+	}
+	return spans
 }
 
 // Of a passage in which the question names where to look: P(no answer), the least log-odds that what stands there is right, and how

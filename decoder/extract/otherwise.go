@@ -95,7 +95,7 @@ func holds(a, b []string) bool {
 // and "Piet Holm" may be one.
 func named(text, question string) []string {
 	left := decoder.WithoutWords(decoder.ContentWords(text), decoder.ContentWords(question))
-	return slices.DeleteFunc(left, func(w string) bool { return titles[w] })
+	return besides(left, titles)
 }
 
 var titles = set("mr mrs ms miss dr prof herr frau hr fr mme sir madam")

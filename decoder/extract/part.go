@@ -323,7 +323,7 @@ func (d *Decoder) spell(texts []weighed, ends []tandem.Token) []candidate {
 	return out
 }
 
-// withClauses returns a sentence without so many of its first clauses that what the reader points at fits.
+// withClauses returns a sentence without its first clauses, as few of them as must go for what the reader points at to fit.
 func (d *Decoder) withClauses(q decoder.Quote, room int) string {
 	from, mark := 0, ""
 	for len(d.cfg.Tokenizer.Encode(mark+flat(q.Text[from:q.To])+" …", tokenizer.Options{})) > room {

@@ -116,7 +116,7 @@ func wantsOf(question string) wants {
 		w.countedAs = countedAs(w.counted)
 	}
 	if m := asksRole.FindStringSubmatch(question); m != nil {
-		w.role = slices.DeleteFunc(decoder.ContentWords(m[1]), func(s string) bool { return ofNow[s] })
+		w.role = besides(decoder.ContentWords(m[1]), ofNow)
 	}
 	if m := conditions.FindStringSubmatch(question); m != nil {
 		w.condition = decoder.ContentWords(m[1])

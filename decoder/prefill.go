@@ -46,6 +46,9 @@ func (d *Decoder) read(ctx context.Context, req Request, prompts []prompt) error
 		if fresh[i] && d.holds(i) {
 			d.store(keys[i], d.contexts[i].seq, len(p.prefix))
 		}
+		if d.cfg.Shared == nil { // which would keep the prefix
+			d.contexts[i].seq.Forget() // no edit of the answer goes back behind the prompt
+		}
 	}
 	return nil
 }

@@ -52,22 +52,29 @@ func (s *Seq) Bytes() int64 {
 // place.
 func (m *Model) Forgets() bool { return m.config.nearBytes() > 0 && m.Rounding() == "" }
 
-// Forget gives back the memory of keys and values that no later position sees: those of layers with windows, in spans that
-// lie before the next position's window. Forks keep theirs. The sequence can then not be saved, and Truncate drops all of it
-// where a window would reach what is forgotten. If the model does not Forgets, it does nothing.
+// Forget gives back the memory of keys and values that no later position sees: those of layers with windows, before the next
+// position's window. Forks keep theirs. The sequence can then not be saved, and Truncate drops all of it where a window would
+// reach what is forgotten. If the model does not Forgets, it does nothing.
 func (s *Seq) Forget() {
 	if !s.m.Forgets() {
 		return
 	}
 	s.dropTree()
-	end := 0
-	for i := range s.kv.Spans {
+	window := s.m.config.window
+	unseen, end := s.n-window, 0 // the positions that no window reaches
+	for i := 0; i < len(s.kv.Spans) && end < unseen; i++ {
 		span := &s.kv.Spans[i]
-		if end += span.Len; end > s.n-s.m.config.window {
-			return
-		}
+		start := end
+		end += span.Len
 		if end <= s.from {
 			continue
+		}
+		if end > unseen {
+			if unseen-start < max(minSpan, window/4) { // so that little is copied for what is given back
+				return
+			}
+			s.divide(i, unseen-start)
+			span, end = &s.kv.Spans[i], unseen
 		}
 		span.K, span.V = slices.Clone(span.K), slices.Clone(span.V) // forks share the slices
 		for l := range span.K {
@@ -77,6 +84,23 @@ func (s *Seq) Forget() {
 		}
 		s.from = end
 	}
+}
+
+// divide makes two spans of span i, the first with n positions. The second has memory of its own for layers with windows.
+func (s *Seq) divide(i, n int) {
+	c, whole := &s.m.config, s.kv.Spans[i]
+	first, second := npu.Span{Len: n}, npu.Span{Len: whole.Len - n}
+	for l := range whole.K {
+		k, v := c.kvRows(l)
+		first.K, first.V = append(first.K, whole.K[l][:n*k:n*k]), append(first.V, whole.V[l][:n*v:n*v])
+		restK, restV := whole.K[l][n*k:], whole.V[l][n*v:]
+		if c.near(l) > 0 {
+			restK, restV = slices.Clone(restK), slices.Clone(restV)
+		}
+		second.K, second.V = append(second.K, restK), append(second.V, restV)
+	}
+	s.kv.Spans = slices.Replace(s.kv.Spans, i, i+1, first, second)
+	s.owned = slices.Insert(s.owned, i, s.owned[i])
 }
 
 // Fork returns a second sequence with the same positions. It copies nothing: the sequences share the memory of these

@@ -266,6 +266,38 @@ func TestForget(t *testing.T) {
 	}
 }
 
+// A long prompt is forgotten up to the next position's window, even if it stands in one span that a fork shares.
+func TestForgetDividesSpans(t *testing.T) {
+	for _, arch := range []string{"gemma2", "gemma3", "gpt-oss"} {
+		m := openTiny(t, tinymodel.Spec{Arch: arch, Window: 40, Context: 400})
+		whole, s := m.NewSeq(), m.NewSeq()
+		for i, n := range []int{150, 3, 1, 90, 2, 5, 17} {
+			var got [2][][]float32
+			for j, s := range []*Seq{whole, s} {
+				got[j] = forward(t, m, Input{Seq: s, Tokens: pattern(n), All: true})
+			}
+			for k := range got[0] {
+				if !bitEqual(got[0][k], got[1][k]) {
+					t.Fatalf("%s, pass %d: other bits", arch, i)
+				}
+			}
+			fork := s.Fork()
+			s.Forget()
+			if fork.from > s.from || s.from < s.Len()-40-16 || s.from > s.Len()-40 {
+				t.Errorf("%s: of %d positions the first %d are forgotten, and %d by the fork", arch, s.Len(), s.from, fork.from)
+			}
+			if a, b := forward(t, m, Input{Seq: fork, Tokens: pattern(4)}), forward(t, m, Input{Seq: s.Fork(), Tokens: pattern(4)}); !bitEqual(a[0], b[0]) {
+				t.Errorf("%s: a fork changed when the sequence forgot", arch)
+			}
+			if s.Len() == 153 {
+				s.Truncate(151)
+				whole.Truncate(151)
+			}
+		}
+		checkForgotten(t, m, s)
+	}
+}
+
 // checkForgotten forks, saves and truncates a sequence that has forgotten positions.
 func checkForgotten(t *testing.T, m *Model, s *Seq) {
 	t.Helper()
@@ -277,8 +309,9 @@ func checkForgotten(t *testing.T, m *Model, s *Seq) {
 	if _, err := s.WriteTo(io.Discard); err == nil || !strings.Contains(err.Error(), "forgotten") {
 		t.Errorf("saving: %v", err)
 	}
-	if s.Truncate(n - 1); s.Len() != n-1 {
-		t.Errorf("%d positions are left of %d", s.Len(), n-1)
+	forward(t, m, Input{Seq: s, Tokens: pattern(3)})
+	if s.Truncate(n); s.Len() != n {
+		t.Errorf("%d positions are left, want %d", s.Len(), n)
 	}
 	if s.Truncate(s.from + 2); s.Len() != 0 {
 		t.Errorf("%d positions are left whose windows have forgotten some", s.Len())

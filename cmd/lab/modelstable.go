@@ -78,8 +78,8 @@ kernels for AVX2, AVX-512 VNNI and NEON.
 - Positions: rotations of whole heads or parts, linear scaling, Llama 3's factors, YaRN, Llama 4's temperature, and LongRoPE: with its
   factors for the context of the first training, which then is the model's context, or with ` + "`--long-context`" + ` those for longer ones.
   "su" and dynamic scaling are refused by name.
-- Sliding windows are in the masks of all devices. ` + "`edge run`" + ` forgets the keys and values that they have passed ([engine.md](engine.md#keys-and-values-in-8-bits)
-  says why answers keep them). OLMo 3, an olmo2 with windows, is refused.
+- Sliding windows are in the masks of all devices, and the keys and values that they have passed are given back
+  ([engine.md](engine.md#keys-and-values-in-8-bits) says when). OLMo 3, an olmo2 with windows, is refused.
 - Experts are computed on native and the reference, once for all rows that go through them. A simulated phone (` + "`--soc`" + `) maps all
   experts, and charges a run for as many as its rows can use, with an even share of the rows each. ggml's devices refuse them, and so
   does ` + "`--npu-memory`" + `: it fixes before a run which weights are in place when, so that the next ones arrive while the device computes,

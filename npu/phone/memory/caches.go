@@ -18,7 +18,7 @@ type caches struct {
 	held        int64 // bytes of the budget that are kept for both
 }
 
-// spanBytes is the memory of a span, which caches may share.
+// spanBytes is the memory of a layer's keys or values in a span, which caches may share.
 type spanBytes struct {
 	at    uintptr
 	bytes int64
@@ -36,17 +36,13 @@ func (c *caches) use(a *npu.Args) {
 		if i > 0 && kv == a.KV[i-1] {
 			continue
 		}
-		spans := make([]spanBytes, 0, len(kv.Spans))
+		var spans []spanBytes
 		for j := range kv.Spans {
-			s := &kv.Spans[j]
-			if len(s.K) == 0 {
-				continue
+			for l, k := range kv.Spans[j].K { // a layer that forgot its positions has none
+				for _, x := range [][]uint16{k, kv.Spans[j].V[l]} {
+					spans = append(spans, spanBytes{uintptr(unsafe.Pointer(unsafe.SliceData(x))), 2 * int64(len(x))}) // 16 bits
+				}
 			}
-			n := spanBytes{at: uintptr(unsafe.Pointer(unsafe.SliceData(s.K[0])))}
-			for l := range s.K {
-				n.bytes += 2 * int64(len(s.K[l])+len(s.V[l])) // 16 bits
-			}
-			spans = append(spans, n)
 		}
 		c.of[weak.Make(kv)] = spans
 	}

@@ -13,9 +13,13 @@ import (
 // "" if it has them all. So one setting holds both engines of a comparison.
 func held(debug string) string {
 	switch {
-	case !strings.Contains(debug, "cpu.avx512vnni=off"):
+	case strings.Contains(debug, "cpu.avx512vnni=off"):
+	case strings.Contains(debug, "cpu.amxint8=off"):
+		return "zen4"
+	default:
 		return ""
-	case cpu.X86.HasAVXVNNI:
+	}
+	if cpu.X86.HasAVXVNNI {
 		return "alderlake"
 	}
 	return "haswell"

@@ -33,7 +33,8 @@ func TestHeld(t *testing.T) {
 	if cpu.X86.HasAVXVNNI {
 		want = "alderlake"
 	}
-	for debug, want := range map[string]string{"": "", "gctrace=1": "", "cpu.avx512vnni=off": want, "cpu.avxvnni=off,cpu.avx512vnni=off": want} {
+	for debug, want := range map[string]string{"": "", "gctrace=1": "", "cpu.avx512vnni=off": want, "cpu.avxvnni=off,cpu.avx512vnni=off": want,
+		"cpu.amxint8=off": "zen4", "cpu.amxint8=off,cpu.avx512vnni=off": want} {
 		if got := held(debug); got != want {
 			t.Errorf("%q: %q, want %q", debug, got, want)
 		}

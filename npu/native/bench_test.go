@@ -18,7 +18,7 @@ func BenchmarkProduct(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for _, typ := range blockTypes {
 		w := randomBlocks(r, typ, (rows+groupRows)*cols) // packed ones may be larger
-		for _, m := range []int{1, 4, 8, 16, 32} {
+		for _, m := range []int{1, 4, 8, 16, 32, 128} {
 			x, out := make([]float32, m*cols), make([]float32, m*rows)
 			for i := range x {
 				x[i] = float32(r.NormFloat64())

@@ -1,5 +1,5 @@
 // Package native implements the device that is always available. It is written in Go, with assembly kernels for AVX2,
-// AVX-VNNI, AVX-512 with VNNI, and the arm64 dot product and i8mm instructions. It does not use cgo.
+// AVX-VNNI, AVX-512 with VNNI, AMX, and the arm64 dot product and i8mm instructions. It does not use cgo.
 //
 // Results are bit-identical for any batch, chunk size, number of threads and processor. Every output element is summed in
 // one fixed order, which the plain Go kernels in dot.go define. Products and sums are rounded separately, without fused

@@ -303,6 +303,9 @@ func available() []*kernels {
 		}
 		if x.HasAVX512F && x.HasAVX512BW && x.HasAVX512DQ && x.HasAVX512VL && x.HasAVX512VNNI {
 			k = append(k, &vnniKernels)
+			if hasAMX() {
+				k = append(k, &amxKernels)
+			}
 		}
 	}
 	return k

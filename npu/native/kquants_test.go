@@ -196,11 +196,11 @@ func TestReadOnlyExtremes(t *testing.T) {
 						}
 					}
 					w := packAll(&npu.Tensor{Type: typ, Rows: 1, Cols: 256, Data: row})
-					x := make([]float32, 16*256)
+					x := make([]float32, 40*256)
 					for i := range x {
 						x[i] = a
 					}
-					for _, m := range []int{1, 4, 8, 16} {
+					for _, m := range []int{1, 4, 8, 16, 40} {
 						got, want := make([]float32, m*groupRows), make([]float32, m*groupRows)
 						if typ.BlockSize() == 32 {
 							in := make([]input, m*8)

@@ -40,6 +40,7 @@ type SpecResult struct {
 	Ratio    float64 `json:"ratio"`
 	MinRatio float64 `json:"min_ratio"`
 	Chosen   float64 `json:"chosen_accept_length"` // with such lengths
+	ChosenMs float64 `json:"chosen_drafter_ms"`    // the drafter's time then
 	CostsOf  string  `json:"costs_of"`             // the model whose passes the costs are
 	// OwnRatio is Ratio by the passes of Model itself, where CostsOf is another; else it is missing.
 	OwnRatio Number `json:"own_ratio,omitzero"`
@@ -258,7 +259,8 @@ func (s Spec) Run(ctx context.Context, task string, inputs []SpecInput, methods 
 		fixed, chosen := r.runs[fixedRows].stats, r.runs[byCosts]
 		result := SpecResult{Task: task, Method: r.name, Model: s.Name, Words: s.Words.String(), Others: others, Inputs: len(inputs), Tokens: tokens, AcceptLength: fixed.AcceptLength(),
 			DrafterMs: fixed.DraftingPerStep().Seconds() * 1e3, Ratio: chosen.ratio(), MinRatio: chosen.worst, Chosen: chosen.stats.AcceptLength(),
-			CostsOf: s.CostsOf, Prefill: r.prefill.Seconds() / plainPrefill.Seconds(), Cases: fixed.Cases, Simulated: strings.Contains(r.name, "simulated")}
+			ChosenMs: chosen.stats.DraftingPerStep().Seconds() * 1e3,
+			CostsOf:  s.CostsOf, Prefill: r.prefill.Seconds() / plainPrefill.Seconds(), Cases: fixed.Cases, Simulated: strings.Contains(r.name, "simulated")}
 		if s.Own != nil {
 			result.OwnRatio = Is(r.runs[byOwnCosts].ratio())
 		}

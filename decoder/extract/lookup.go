@@ -162,6 +162,8 @@ var (
 	// asksRemedy matches a question what to do about something that is displayed.
 	asksRemedy = regexp.MustCompile(`(?i)\b(?:what|how)\b.*\b(?:do|fix|solve|clear|wrong)\b|\b(?:shows?|says|displays?|error|fault|message)\b`)
 	which      = regexp.MustCompile(`(?i)^\W*(?:and )?(?:which|who|whose)\b`)
+	// rate matches that, or of what its values are shares: "Guests per month".
+	rate = regexp.MustCompile(`(?i)` + unit.String() + `| (?:per|a|an|each|every|pro|par) \pL+$`)
 	// unit matches what says in a column's name how its values are measured: "(kg)", "km" in "Mileage km".
 	unit = regexp.MustCompile(`\([^()]*\)|(?:[ /]+)(?:km|m|cm|mm|kg|g|l|ml|h|min|s|EUR|USD|GBP|CHF|[€£$%°]C?|m[²³23])$`)
 )
@@ -187,27 +189,14 @@ func (p passage) rows() (out []tableRow) {
 // columnOf returns the column that a question asks for, and the words by which it does: the column's name or, where it has none of
 // the names, what such a question asks for ("how much does … cost" for a price). It is -1 if it asks for none or for several.
 func columnOf(names []string, question string, wanted []string) (column int, asked []string) {
-	column, most := -1, 0
-	tie := false
-	for i, n := range names[1:] {
-		for name := range strings.SplitSeq(unit.ReplaceAllString(n, ""), "/") { // "Student/Senior" is a column of either
-			words := decoder.ContentWords(name)
-			if len(words) == 0 || decoder.SharedWords(words, wanted) < len(words) {
-				continue
-			}
-			if len(words) > most {
-				column, most, asked, tie = i+1, len(words), words, false
-			} else if len(words) == most && column != i+1 {
-				tie = true
-			}
-		}
-	}
-	if column >= 0 || tie {
-		if tie {
+	for _, less := range []*regexp.Regexp{unit, rate} {
+		if column, asked, tie := columnNamed(names, less, wanted); tie {
 			return -1, nil
+		} else if column >= 0 {
+			return column, asked
 		}
-		return column, asked
 	}
+	column = -1
 	for _, k := range kinds {
 		if !k.asks.MatchString(question) {
 			continue
@@ -229,6 +218,26 @@ func columnOf(names []string, question string, wanted []string) (column int, ask
 		}
 	}
 	return -1, nil
+}
+
+// columnNamed returns the column after the first whose name, without what less matches, has most words that all are wanted. There may
+// be several such.
+func columnNamed(names []string, less *regexp.Regexp, wanted []string) (column int, asked []string, tie bool) {
+	column, most := -1, 0
+	for i, n := range names[1:] {
+		for name := range strings.SplitSeq(less.ReplaceAllString(n, ""), "/") { // "Student/Senior" is a column of either
+			words := decoder.ContentWords(name)
+			if len(words) == 0 || decoder.SharedWords(words, wanted) < len(words) {
+				continue
+			}
+			if len(words) > most {
+				column, most, asked, tie = i+1, len(words), words, false
+			} else if len(words) == most && column != i+1 {
+				tie = true
+			}
+		}
+	}
+	return column, asked, tie
 }
 
 // asksOnly has the words of a question that say what is asked for and not of what.

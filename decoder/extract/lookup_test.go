@@ -15,6 +15,7 @@ const (
 	error5  = "Error E4 – Fan stuck. Unplug it.\nError E5 – Door open. Shut it."
 	stops   = "Run | Time | Mon | Tue\n1 | 6:10 | mill | pier\n2 | 7:25 | pier | farm"
 	knobsOf = "Name | Kind | Default\nMax | int | 5\nMaxAge | int | 60\nNext | func | skips the pump"
+	passes  = "Pass | Bottles a day | Price per month | Price per year\nSilver | 2 | 20 | 200\nGold | 5 | 30 | 300"
 	ids     = "ID | Purpose\n1…999 | services\n65534 | nobody"
 )
 
@@ -47,6 +48,9 @@ func TestLooked(t *testing.T) {
 		{"Fees", fees, "What does a row boat cost for a pupil?", "4"},
 		{"Fees", fees, "What is the price of a sail boat for adults?", "30"},
 		{"Fees", fees, "What does a sail boat cost for a child?", ""},
+		{"Passes", passes, "How many bottles may I bring on the silver pass?", "2"},
+		{"Passes", passes, "What is the price per year of the gold pass?", "300"},
+		{"Passes", passes, "What is the price of the gold pass?", ""},
 		{"Log", log, "What was the mileage at the oil change in 2023?", ""}, // "change" and "oil" of another row
 		{"Log", log, "mileage oil 2023", "43 900"},
 		{"Log", log, "When did the work on the tiller happen?", ""},

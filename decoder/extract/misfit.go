@@ -109,6 +109,9 @@ var misfits = []misfit{
 	{name: "the condition", bare: true, against: wrongPart, is: func(w wants, at pointed) bool {
 		return w.conditional(at.said, at.from-at.begin)
 	}},
+	{name: "names of columns", sentence: true, against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {
+		return at.namesColumns(at.begin)
+	}},
 	{name: "the question again", bare: true, against: echoed, is: func(w wants, at pointed) bool {
 		said := decoder.ContentWords(at.value)
 		return !w.choice && len(said) > 0 && decoder.SharedWords(said, w.words) == len(said)

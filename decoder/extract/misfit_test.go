@@ -115,6 +115,8 @@ func TestMisfit(t *testing.T) {
 		{"Dad: a headlamp 2000", "a headlamp 2000", "What is Dad's password?", "another shape"},
 		{"wifi at Dad's: plum-44", "plum-44", "What is Dad's password?", ""},
 		{"The guide likes tea.", "tea", "Does the guide like tea?", ""},
+		{"Pass | Price | Lockers\nDay | 9 | none\nYear | 80 | all", "Lockers", "Which pass includes all lockers?", "names of columns, the question again"},
+		{"Pass | Price | Lockers\nDay | 9 | none\nYear | 80 | all", "Year", "Which pass includes all lockers?", ""},
 		{"The guide likes tea.", "tea", "What tea does the guide like?", "the question again"},
 		{"The guide likes tea.", "tea", "What does the guide like, tea or coffee?", ""},
 	} {

@@ -32,3 +32,10 @@ func (p passage) cells(from, to int) string {
 	}
 	return strings.Join(said, "; ")
 }
+
+// namesColumns reports whether the line at a byte is the first of a table, which names the columns of those below it.
+func (p passage) namesColumns(at int) bool {
+	begin, end := p.lineStart(at), p.lineEnd(at)
+	return at >= p.body && end+1 < len(p.text) && strings.Contains(p.text[begin:end], passages.CellMark) &&
+		passages.Columns(p.text[p.body:], begin-p.body) == nil && passages.Columns(p.text[p.body:], end+1-p.body) != nil
+}

@@ -104,15 +104,15 @@ kernels for AVX2, AVX-512 VNNI and NEON.
   are compared each time that they are opened, larger ones when ` + "`" + `edge serve` + "`" + ` or ` + "`" + `cloud serve` + "`" + ` starts and by ` + "`" + `doctor` + "`" + `. A difference is an error
   that names the file. ` + "`" + `doctor` + "`" + ` says when no checksum is on record.
 - Chat templates are Jinja, run by a bounded interpreter with Python's values (package model/chat/jinja). Tests hold it to Python's
-  jinja2 where that is installed, also over templates of your own: ` + "`TANDEM_TEMPLATES=folder go test ./model/chat/jinja`" + `. Of 57
-  that llama.cpp ships (55 as ik_llama.cpp has them, LFM2.5-8B-A1B and StepFun3.7-Flash as llama.cpp does), 51 give Python's text of seven
-  conversations, and six are right only here; GigaChat3.5 and Kimi-K3, which came later, were not tried:
+  jinja2 where that is installed, also over templates of your own: ` + "`TANDEM_TEMPLATES=folder go test ./model/chat/jinja`" + `. Of 58
+  that llama.cpp ships (55 as ik_llama.cpp has them, LFM2.5-8B-A1B, StepFun3.7-Flash and Kimi-K3 as llama.cpp does), 52 give Python's text
+  of seven conversations, and six are right only here; GigaChat3.5, which came later, was not tried:
   - Kimi-K2-Instruct and Kimi-K2-Thinking append to a list, which the sandbox that transformers uses forbids;
   - DeepSeek-V3.2 and DeepSeek-V4 use a filter ` + "`from_json`" + `, which jinja2 lacks;
   - llama-cpp-deepseek-r1 writes a generator as JSON, which is an error in Python and a list here;
   - functionary-medium-v3.1 joins what it marks ` + "`safe`" + ` with other text, which Python then escapes as HTML; nothing is escaped here.
 
-  With these four rules added to Python, as the test adds them where its own rules give something else, all 57 give its text.
+  With these four rules added to Python, as the test adds them where its own rules give something else, all 58 give its text.
 
   Of 76 templates that would fill the memory or never end, the slowest is refused after 50 ms, and the largest takes 24 MB
   (` + "`go test ./model/chat -run - -bench Ruinous`" + `, 26 November 2026, a busy machine).

@@ -104,6 +104,7 @@ block: \
 	VZEROUPPER; \
 	RET
 
+// MINIMATO is what WIDEN does with minima.
 #define MINIMATO \
 	VCVTPH2PS 32(SI), Z10; \
 	VMOVUPS Z10, 64(DI)

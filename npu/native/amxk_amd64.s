@@ -20,7 +20,7 @@ DATA shapes256<>+48(SB)/8, $0x0000101000101010
 DATA shapes256<>+56(SB)/8, $0
 GLOBL shapes256<>(SB), RODATA|NOPTR, $64
 
-// FOURTHS multiplies 64 values of a block, those of A's columns at byte at of the input. CX points to the tile of B.
+// FOURTHS multiplies 64 values of the inputs, which LOAD_A reads, by both int8 of those of the weights, from CX on.
 #define FOURTHS(LOAD_A) \
 	LOAD_A; \
 	LOAD_4_CX_R14; \

@@ -22,6 +22,22 @@
 #define MULTIPLY_2_4 BYTE $0xc4; BYTE $0xe2; BYTE $0x5b; BYTE $0x5e; BYTE $0xc2
 #define MULTIPLY_2_5 BYTE $0xc4; BYTE $0xe2; BYTE $0x53; BYTE $0x5e; BYTE $0xca
 
+// TILES keeps the old shapes at SP, sets new ones, and lets R15 point to the rest of the frame, where C goes. DONE puts the old ones back.
+#define TILES(SHAPES) \
+	MOVQ SP, CX; \
+	SAVE_SHAPES_CX; \
+	LEAQ SHAPES<>(SB), CX; \
+	SET_SHAPES_CX; \
+	MOVQ $64, R14; \
+	LEAQ 127(SP), R15; \
+	ANDQ $~63, R15
+
+#define DONE \
+	MOVQ SP, CX; \
+	SET_SHAPES_CX; \
+	VZEROUPPER; \
+	RET
+
 // EACHINPUT calls F for each of sixteen inputs: with the offset of its row of C, its place, and its sums.
 #define EACHINPUT(F) \
 	F(0, (R8), Z16); \

@@ -27,16 +27,10 @@ GLOBL shapes32<>(SB), RODATA|NOPTR, $64
 	VADDPS Z11, acc, acc
 
 // AMX multiplies groups of sixteen rows by sixteen inputs. A block is BYTES long and begins with SCALES bytes of scales, which
-// READ reads to Z8. MORE comes after the sums. The frame holds the old shapes and C.
+// READ reads to Z8. MORE comes after the sums.
 #define AMX(SCALES, BYTES, READ, MORE) \
-	MOVQ SP, CX; \
-	SAVE_SHAPES_CX; \
-	LEAQ shapes32<>(SB), CX; \
-	SET_SHAPES_CX; \
+	TILES(shapes32); \
 	ARGS; \
-	MOVQ $64, R14; \
-	LEAQ 127(SP), R15; \
-	ANDQ $~63, R15; \
 group: \
 	GROUP(SCALES); \
 	CLEAR; \
@@ -55,10 +49,7 @@ block: \
 	ADDQ $64, DI; \
 	DECQ DX; \
 	JNZ group; \
-	MOVQ SP, CX; \
-	SET_SHAPES_CX; \
-	VZEROUPPER; \
-	RET
+	DONE
 
 #define SCALESF16 \
 	AHEAD544; \

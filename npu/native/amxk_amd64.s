@@ -79,19 +79,13 @@ GLOBL shapes256<>(SB), RODATA|NOPTR, $64
 
 // AMXK multiplies groups of sixteen rows, in wide blocks, by sixteen inputs.
 #define AMXK(MINIMA, SUM) \
-	MOVQ SP, CX; \
-	SAVE_SHAPES_CX; \
-	LEAQ shapes256<>(SB), CX; \
-	SET_SHAPES_CX; \
+	TILES(shapes256); \
 	MOVQ dst+0(FP), DI; \
 	MOVQ w+16(FP), SI; \
 	MOVQ groups+24(FP), DX; \
 	MOVQ x+40(FP), R12; \
 	IMUL3Q $320, blocks+32(FP), AX; \
 	LEAQ (AX)(AX*2), R13; \
-	MOVQ $64, R14; \
-	LEAQ 127(SP), R15; \
-	ANDQ $~63, R15; \
 group: \
 	GROUP(0); \
 	CLEAR; \
@@ -120,10 +114,7 @@ block: \
 	ADDQ $64, DI; \
 	DECQ DX; \
 	JNZ group; \
-	MOVQ SP, CX; \
-	SET_SHAPES_CX; \
-	VZEROUPPER; \
-	RET
+	DONE
 
 // SPLIT multiplies the bytes of v by the words of scale, and writes both int8 of the products to tile word at. Z20 masks the even
 // bytes, and Z21 six bits of each.

@@ -36,7 +36,8 @@ func (c *caches) use(a *npu.Args) {
 		if i > 0 && kv == a.KV[i-1] {
 			continue
 		}
-		var spans []spanBytes
+		key := weak.Make(kv)
+		spans := c.of[key][:0]
 		for j := range kv.Spans {
 			for l, k := range kv.Spans[j].K { // a layer that forgot its positions has none
 				for _, x := range [][]uint16{k, kv.Spans[j].V[l]} {
@@ -44,7 +45,7 @@ func (c *caches) use(a *npu.Args) {
 				}
 			}
 		}
-		c.of[weak.Make(kv)] = spans
+		c.of[key] = spans
 	}
 }
 

@@ -29,7 +29,7 @@ func (d *Decoder) NextAhead(ctx context.Context, p tandem.Pass) (out Output, bra
 		if err == nil && slices.Equal(d.answer, d.guesses.after) {
 			d.guesses.say(out.Dist, nil, 0)
 		}
-		out.Took = time.Since(began)
+		out.Took, out.Costs = time.Since(began), d.costs()
 		return out, nil, nil, err
 	}
 	if err := d.runTree(ctx, b); err != nil {
@@ -56,7 +56,16 @@ func (d *Decoder) NextAhead(ctx context.Context, p tandem.Pass) (out Output, bra
 	d.guesses.say(out.Dist, chain, b.drafts)
 	b.said = true
 	out.Took, out.Fed, out.Length, out.Forecasts = time.Since(began), b.own, d.length(), len(b.forecasts)
+	out.Costs = d.costs()
 	return out, branches, chain, nil
+}
+
+// costs returns what passes cost where others share them, else nil.
+func (d *Decoder) costs() []float64 {
+	if s, ok := d.cfg.Passes.(Shares); ok {
+		return s.Costs(len(d.contexts), tandem.MaxRows)
+	}
+	return nil
 }
 
 // treePass is a pass over a draft tree: the answer's tokens that are not yet in the KV caches, then branches, then a

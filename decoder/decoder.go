@@ -55,6 +55,13 @@ type Passes interface {
 	Prefill(ctx context.Context, inputs []model.Input, into *model.Logits) ([][]float32, error)
 }
 
+// Shares is Passes that others share. What a pass takes then depends little on the rows of one answer, which has to pay for
+// those of its guesses nevertheless.
+type Shares interface {
+	// Costs returns the times of passes over 1 to n tokens of an answer that has so many contexts, in seconds; nil if unknown.
+	Costs(contexts, n int) []float64
+}
+
 // Config holds what all answers of a side have in common.
 type Config struct {
 	Model      *model.Model
@@ -103,6 +110,10 @@ type Output struct {
 	Fed       int // tokens computed in every context; usually 1, except at first and after a rollback
 	Forecasts int // rows beside these that forecast later tokens
 	Length    int // tokens in all contexts together
+
+	// Costs are the times of passes that decode 1, 2, … tokens of the answer, in seconds, where others share the passes (Shares).
+	// They are nil where Took says it.
+	Costs []float64
 }
 
 // Prefill describes what New computed.

@@ -18,20 +18,28 @@ func (d *Decoder) read(ctx context.Context, req Request, prompts []prompt) error
 	m := d.cfg.Model
 	batch := make([]model.Input, len(prompts))
 	keys := make([][32]byte, len(prompts))
-	fresh := make([]bool, len(prompts))
+	seqs, fresh := make([]*model.Seq, len(prompts)), make([]bool, len(prompts))
 	for i, p := range prompts {
-		keys[i] = storeKey(m, d.cfg.Adapter, p.prefix)
-		seq, tokens := d.saved(req, i, p.prefix), p.rest
-		if seq == nil && d.holds(i) {
-			seq = d.shared(keys[i], len(p.prefix))
+		keys[i], seqs[i] = storeKey(m, d.cfg.Adapter, p.prefix), d.saved(req, i, p.prefix)
+		if seqs[i] == nil && d.holds(i) && d.cfg.Shared == nil {
+			seqs[i] = d.load(keys[i], len(p.prefix))
 		}
-		if fresh[i] = seq == nil; fresh[i] {
-			seq, tokens = m.NewSeqWith(d.cfg.Adapter), append(append([]tandem.Token(nil), p.prefix...), p.rest...)
-		} else {
+		if seqs[i] != nil {
 			d.prefill.Cached++
 		}
-		d.contexts = append(d.contexts, docContext{seq: seq, prompt: len(p.prefix) + len(p.rest)})
-		batch[i] = model.Input{Seq: seq, Tokens: tokens}
+	}
+	if d.cfg.Shared != nil {
+		if err := d.readShared(ctx, seqs, keys, prompts); err != nil {
+			return err
+		}
+	}
+	for i, p := range prompts {
+		tokens := p.rest
+		if fresh[i] = seqs[i] == nil; fresh[i] {
+			seqs[i], tokens = m.NewSeqWith(d.cfg.Adapter), slices.Concat(p.prefix, p.rest)
+		}
+		d.contexts = append(d.contexts, docContext{seq: seqs[i], prompt: len(p.prefix) + len(p.rest)})
+		batch[i] = model.Input{Seq: seqs[i], Tokens: tokens}
 		d.prefill.Tokens += len(tokens)
 	}
 	if err := d.beginGuesses(prompts, batch); err != nil {

@@ -2,6 +2,8 @@ package decoder
 
 import (
 	"container/list"
+	"context"
+	"slices"
 	"sync"
 
 	"tandem/model"
@@ -15,7 +17,8 @@ type Shared struct {
 	mu    sync.Mutex
 	bytes int64
 	held  map[[32]byte]*list.Element
-	order list.List // of sharedPrefix, the latest used first
+	order list.List                  // of sharedPrefix, the latest used first
+	doing map[[32]byte]chan struct{} // prefixes that an answer computes; closed when it has, or has given up
 }
 
 type sharedPrefix struct {
@@ -26,7 +29,7 @@ type sharedPrefix struct {
 // NewShared returns a Shared that holds up to limit bytes. Beyond them it drops the prefixes that were not used for the
 // longest time; answers that read them keep them until they end.
 func NewShared(limit int64) *Shared {
-	return &Shared{limit: limit, held: map[[32]byte]*list.Element{}}
+	return &Shared{limit: limit, held: map[[32]byte]*list.Element{}, doing: map[[32]byte]chan struct{}{}}
 }
 
 // Bytes returns the size of the KV caches held.
@@ -67,4 +70,100 @@ func (s *Shared) put(key [32]byte, seq *model.Seq) {
 		delete(s.held, oldest.key)
 		s.bytes -= oldest.seq.Bytes()
 	}
+}
+
+// claim says who computes a prefix that is not held: the caller, which must release it; or another answer, until the channel is
+// closed. It is neither if the prefix is held by now.
+func (s *Shared) claim(key [32]byte) (mine bool, other <-chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.held[key] != nil {
+		return false, nil
+	}
+	if c := s.doing[key]; c != nil {
+		return false, c
+	}
+	s.doing[key] = make(chan struct{})
+	return true, nil
+}
+
+// release ends a claim.
+func (s *Shared) release(key [32]byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	close(s.doing[key])
+	delete(s.doing, key)
+}
+
+// readShared sets the KV caches that are nil to those of the prompts' prefixes in memory, and computes what is not there. Of the
+// answers that need one at the same time, one computes it and the others wait; if it gives up, another does. None waits before it
+// has computed what others may wait for, so they never wait for each other.
+func (d *Decoder) readShared(ctx context.Context, seqs []*model.Seq, keys [][32]byte, prompts []prompt) error {
+	for {
+		mine, others := d.claim(seqs, keys, prompts)
+		if err := d.compute(ctx, mine, seqs, keys, prompts); err != nil {
+			return err
+		}
+		if len(mine)+len(others) == 0 {
+			return nil
+		}
+		for _, other := range others {
+			select {
+			case <-other:
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		}
+	}
+}
+
+// claim sets the KV caches that are nil to those in memory. Of the others, it claims those that nobody computes, and returns their
+// contexts, and what those wait for that somebody does.
+func (d *Decoder) claim(seqs []*model.Seq, keys [][32]byte, prompts []prompt) (mine []int, others []<-chan struct{}) {
+	for i, p := range prompts {
+		own := slices.ContainsFunc(mine, func(j int) bool { return keys[j] == keys[i] })
+		if own || seqs[i] != nil || !d.holds(i) || len(p.prefix) == 0 {
+			continue
+		}
+		if seqs[i] = d.shared(keys[i], len(p.prefix)); seqs[i] != nil {
+			d.prefill.Cached++
+			continue
+		}
+		switch claimed, other := d.cfg.Shared.claim(keys[i]); {
+		case claimed:
+			mine = append(mine, i)
+		case other != nil:
+			others = append(others, other)
+		default: // it has come meanwhile
+			if seqs[i] = d.shared(keys[i], len(p.prefix)); seqs[i] != nil {
+				d.prefill.Cached++
+			}
+		}
+	}
+	return mine, others
+}
+
+// compute computes the prefixes that the decoder has claimed, and ends the claims.
+func (d *Decoder) compute(ctx context.Context, mine []int, seqs []*model.Seq, keys [][32]byte, prompts []prompt) error {
+	if len(mine) == 0 {
+		return nil
+	}
+	defer func() {
+		for _, i := range mine {
+			d.cfg.Shared.release(keys[i])
+		}
+	}()
+	var batch []model.Input
+	for _, i := range mine {
+		batch = append(batch, model.Input{Seq: d.cfg.Model.NewSeqWith(d.cfg.Adapter), Tokens: prompts[i].prefix})
+		d.prefill.Tokens += len(prompts[i].prefix)
+	}
+	if _, err := d.cfg.Passes.Prefill(ctx, batch, new(model.Logits)); err != nil {
+		return err
+	}
+	for n, i := range mine {
+		seqs[i] = batch[n].Seq
+		d.store(keys[i], seqs[i], len(prompts[i].prefix))
+	}
+	return nil
 }

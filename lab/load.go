@@ -52,6 +52,7 @@ type LoadResult struct {
 	Gap       float64 `json:"gap_ms"` // median time between tokens
 	Gap99     float64 `json:"gap_p99_ms"`
 	Rows      float64 `json:"rows_per_pass,omitempty"`
+	RowsEach  float64 `json:"rows_per_token,omitempty"` // of prompts too
 	Together  float64 `json:"answers_per_pass,omitempty"`
 	Memory    float64 `json:"memory_mb"` // most of the heap in use, devices included
 	Live      float64 `json:"live_mb"`   // most of it that was still needed, as the garbage collector found
@@ -122,6 +123,7 @@ func (x Load) measure(ctx context.Context, method string, n int) (r LoadResult, 
 	if c.batch != nil {
 		s := c.batch.Stats()
 		r.Rows, r.Together = float64(s.Rows)/float64(s.Passes), float64(s.Jobs)/float64(s.Passes)
+		r.RowsEach = float64(s.Rows) / (r.Tokens * r.Seconds)
 	}
 	closed = true
 	err = c.close()

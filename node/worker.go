@@ -40,7 +40,7 @@ type decoded struct {
 
 // event returns the event for the machine.
 func (d decoded) event() pair.Decoded {
-	return pair.Decoded{ID: d.id, Dist: d.out.Dist, H: d.out.H, Took: d.out.Took, Branches: d.branches, Guessed: d.chain, Fed: d.out.Fed, Forecasts: d.out.Forecasts}
+	return pair.Decoded{ID: d.id, Dist: d.out.Dist, H: d.out.H, Took: d.out.Took, Branches: d.branches, Guessed: d.chain, Fed: d.out.Fed, Forecasts: d.out.Forecasts, Costs: d.out.Costs}
 }
 
 // startWorker starts a worker. stop preempts its job and returns when the producer is at rest. The end of ctx preempts,

@@ -147,7 +147,9 @@ func (m *Machine) keep(run decode, e Decoded) {
 	if run.Guess > 0 && (guessed || len(run.Append) == 1) {
 		m.ahead.Guessed(right) // a guess that was asked for but not made counts as wrong
 	}
-	if fed := cmp.Or(e.Fed, len(run.Append)); e.Fed > 0 || fed == 1 {
+	if len(e.Costs) > 0 {
+		m.ahead.Told(e.Costs)
+	} else if fed := cmp.Or(e.Fed, len(run.Append)); e.Fed > 0 || fed == 1 {
 		m.ahead.Passed(fed+len(e.Branches)+len(e.Guessed)+e.Forecasts, e.Took)
 	}
 }

@@ -16,6 +16,7 @@ const Ranks = 3
 // turns out to be needed. The zero value has seen nothing, and chooses none until it has seen a pass.
 type PassPlanner struct {
 	passes [tandem.MaxRows + 1]Average // seconds, by rows
+	told   []float64                   // the same from 1 row on, instead of passes; nil if nobody knows
 	ranks  [Ranks + 1]Average          // share of targets that were the draft, the runner-up, the third, none of these
 	peer   Average                     // share of targets that were the other side's draft
 	guess  Average                     // share of guesses that were right
@@ -38,6 +39,9 @@ func (a *PassPlanner) Passed(rows int, took time.Duration) {
 	}
 }
 
+// Told takes the times of passes over 1, 2, … rows from somebody who knows them. They replace all before, in any unit.
+func (a *PassPlanner) Told(costs []float64) { a.told = costs }
+
 // The least cost that a row is assumed to have beyond the most rows seen, as a share of a pass of one row: little up to twice
 // as many, so that passes that cost no more for more rows grow quickly, and more beyond.
 const (
@@ -49,6 +53,9 @@ const (
 // were seen it interpolates; more rows never cost less. Beyond them it assumes that each row costs something, so that
 // a pass grows only with guesses that are likely.
 func (a *PassPlanner) Costs(n int) []float64 {
+	if a.told != nil {
+		return a.told[:min(n, len(a.told))]
+	}
 	var out []float64
 	last := 0
 	for rows := 1; rows <= tandem.MaxRows; rows++ {
@@ -138,6 +145,9 @@ func or(a Average, prior float64) float64 {
 
 // pass is the time of a pass of n contexts: the longest that is known of up to n.
 func (a *PassPlanner) pass(n int) float64 {
+	if a.told != nil {
+		return a.told[min(n, len(a.told))-1]
+	}
 	most := 0.0
 	for i := 1; i <= n; i++ {
 		if a.passes[i].Seen() {

@@ -1,6 +1,7 @@
 package profiler
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -111,5 +112,28 @@ func TestCosts(t *testing.T) {
 	flat.Passed(4, 10*ms)
 	if got = flat.Costs(16); got[7] > 1.1*got[3] || got[15] < 2*got[7] {
 		t.Errorf("costs %v: want hardly more for 8 rows than for 4, and much more for 16", got)
+	}
+}
+
+// What is told replaces what was seen, until it is told anew. So drafts and guesses that pay in a pass of one's own do not where
+// each row costs those who share the pass as much as it brings.
+func TestPassPlannerIsTold(t *testing.T) {
+	var a PassPlanner
+	for rows := 1; rows <= 8; rows++ {
+		a.Passed(rows, 100*ms)
+	}
+	offer := Offer{Contexts: 8, Drafts: 3, Room: 7}
+	_, checks, guesses := a.Choose(offer)
+	if checks != 3 || guesses == 0 {
+		t.Errorf("%d checks and %d guesses where rows cost nothing", checks, guesses)
+	}
+	dear := []float64{1, 1.9, 2.8, 3.7, 4.6, 5.5, 6.4, 7.3}
+	a.Told(dear)
+	if _, checks, guesses = a.Choose(offer); checks+guesses > 0 || !slices.Equal(a.Costs(4), dear[:4]) || a.Least(8) < .89 {
+		t.Errorf("%d checks and %d guesses where a row costs .9 of a pass; costs %v, least %.2f", checks, guesses, a.Costs(4), a.Least(8))
+	}
+	a.Told([]float64{1, 1, 1, 1, 1, 1, 1, 1})
+	if _, checks, _ = a.Choose(offer); checks != 3 {
+		t.Errorf("%d checks when rows are told to cost nothing again", checks)
 	}
 }

@@ -13,6 +13,7 @@ type loadCmd struct {
 	Each    int      `help:"Questions of each device, one after the other." default:"3"`
 	Batch   string   `help:"How the cloud computes: ${enum}. on: the passes of all answers together; off: those of each alone." enum:"on,off,both" default:"both"`
 	Places  []int    `help:"Maximum number of answers at once, for off and on." default:"8,64" placeholder:"OFF,ON"`
+	Draft   string   `help:"What the cloud guesses next tokens with, as for cloud serve; off for a pass of each token." default:"auto" placeholder:"DRAFTERS"`
 	Virtual []string `help:"Simulated machines, in virtual time, instead of this one: cores (two of them, as measured) and accelerator (made up: 64 rows take 1.6 times as long as 8), both with Qwen2.5-0.5B's shape." enum:"cores,accelerator" placeholder:"MACHINE"`
 	answerFlags
 	File string `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default: standard output."`
@@ -25,7 +26,7 @@ func (c *loadCmd) Help() string {
   lab load --model qwen2.5-0.5b-instruct-q4_0.gguf --max-tokens 32 --json load.json
   lab load --virtual cores,accelerator --devices 1,8,64,256 --max-tokens 24
 
-A cloud serves devices over loopback, in one process. The devices have no documents and decode nothing, so that the machine works for the cloud. The first token comes after waiting for a place, retrieval and the prompt. live: the part of the heap still in use after a garbage collection, devices included; with --places 1,1 it is little more than theirs. left: goroutines that remain when all devices have gone.`
+A cloud serves devices over loopback, in one process. The devices have no documents and decode nothing, so that the machine works for the cloud. The first token comes after waiting for a place, retrieval and the prompt. rows: of a pass, and in brackets all rows, those of prompts too, for each token of an answer. live: the part of the heap still in use after a garbage collection, devices included; with --places 1,1 it is little more than theirs. left: goroutines that remain when all devices have gone.`
 }
 
 func (c *loadCmd) Run(a *cli.App) (err error) {
@@ -40,6 +41,12 @@ func (c *loadCmd) Run(a *cli.App) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, closing()) }()
+	if b.Draft, err = (cli.DraftFlags{Draft: c.Draft}).Set(); err != nil {
+		return err
+	}
+	if !b.Draft.None() {
+		b.Settings.Lookahead, b.Settings.PassPlaces = 0, 4 // as ask has them
+	}
 	x := lab.Load{Setup: b, Devices: c.Devices, PerEach: c.Each, Places: c.places()}
 	rows, err := x.Run(a, progress(a, "load"))
 	a.Clear()
@@ -49,11 +56,11 @@ func (c *loadCmd) Run(a *cli.App) (err error) {
 	case a.Globals.JSON:
 		return a.JSONTo(c.File, map[string]any{"rows": rows})
 	}
-	fmt.Fprintf(a.Out, "live over loopback, %s, answers of at most %d tokens\n\n%8s %6s %7s %8s %7s %9s %9s %9s %18s %18s %6s %12s %6s %7s\n",
-		b.Model.Config().Name, c.MaxTokens, "devices", "batch", "places", "answers", "failed", "degraded", "answers/s", "tokens/s", "first ms (p99)", "gap ms (p99)", "rows", "MB (live)", "left", "text")
+	fmt.Fprintf(a.Out, "live over loopback, %s, answers of at most %d tokens\n\n%8s %6s %7s %8s %7s %9s %9s %9s %18s %18s %12s %12s %6s %7s\n",
+		b.Model.Config().Name, c.MaxTokens, "devices", "batch", "places", "answers", "failed", "degraded", "answers/s", "tokens/s", "first ms (p99)", "gap ms (p99)", "rows (token)", "MB (live)", "left", "text")
 	for _, r := range rows {
-		fmt.Fprintf(a.Out, "%8d %6s %7d %8d %7d %9d %9.1f %9.0f %18s %18s %6.1f %12s %6d %7.7s\n", r.Devices, onOff(r), r.Places, r.Answers, r.Failed, r.Degraded, r.PerSecond, r.Tokens,
-			fmt.Sprintf("%.0f (%.0f)", r.First, r.First99), fmt.Sprintf("%.1f (%.1f)", r.Gap, r.Gap99), r.Rows, fmt.Sprintf("%.0f (%.0f)", r.Memory, r.Live), r.Left, r.Text)
+		fmt.Fprintf(a.Out, "%8d %6s %7d %8d %7d %9d %9.1f %9.0f %18s %18s %12s %12s %6d %7.7s\n", r.Devices, onOff(r), r.Places, r.Answers, r.Failed, r.Degraded, r.PerSecond, r.Tokens,
+			fmt.Sprintf("%.0f (%.0f)", r.First, r.First99), fmt.Sprintf("%.1f (%.1f)", r.Gap, r.Gap99), fmt.Sprintf("%.0f (%.1f)", r.Rows, r.RowsEach), fmt.Sprintf("%.0f (%.0f)", r.Memory, r.Live), r.Left, r.Text)
 		if r.Failed > 0 {
 			fmt.Fprintf(a.Out, "         one failed with: %s\n", cli.Plain(r.Cause))
 		}

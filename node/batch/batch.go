@@ -78,6 +78,13 @@ func (p *Passes) Prefill(ctx context.Context, inputs []model.Input, into *model.
 	return p.batch.compute(ctx, p, inputs, into, true)
 }
 
+// Costs returns the times of passes over 1 to n tokens of an answer that has so many contexts (Scheduler.Costs).
+func (p *Passes) Costs(contexts, n int) []float64 {
+	p.batch.mu.Lock()
+	defer p.batch.mu.Unlock()
+	return p.batch.scheduler.Costs(contexts, n)
+}
+
 // compute waits until passes have computed all rows of the inputs. On an error the sequences are as before.
 func (b *Batch) compute(ctx context.Context, of *Passes, inputs []model.Input, into *model.Logits, prompt bool) ([][]float32, error) {
 	j := newJob(ctx, inputs, into, b.model.Config().Vocab)

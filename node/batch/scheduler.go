@@ -2,6 +2,7 @@ package batch
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"time"
 )
@@ -89,6 +90,7 @@ type Scheduler struct {
 	running map[uint64]Pass
 	last    uint64 // pass
 	costs   costs
+	sharing float64 // jobs that a pass is shared by, those that wait for the next one too: a mean in which the latest count most
 }
 
 // NewScheduler returns a Scheduler without jobs.
@@ -107,6 +109,7 @@ func (s *Scheduler) Step(now time.Duration, e Event) (begin []Pass) {
 		s.drop(e.ID)
 	case Passed:
 		s.costs.observe(s.running[e.ID].rows(), e.Took)
+		s.share()
 		delete(s.running, e.ID)
 	}
 	for len(s.running) < s.cfg.AtOnce {
@@ -118,6 +121,39 @@ func (s *Scheduler) Step(now time.Duration, e Event) (begin []Pass) {
 		begin = append(begin, p)
 	}
 	return begin
+}
+
+// share observes how many jobs share the passes, those of a pass that ends now too.
+func (s *Scheduler) share() {
+	jobs := map[uint64]bool{}
+	for _, p := range s.running {
+		for _, g := range p.Grants {
+			jobs[g.ID] = true
+		}
+	}
+	for i := range s.classes {
+		for _, o := range s.classes[i].owners {
+			for _, j := range o.jobs {
+				jobs[j.ID] = true
+			}
+		}
+	}
+	s.sharing += (float64(len(jobs))/float64(s.cfg.AtOnce) - s.sharing) / recent
+}
+
+// Costs returns the times of passes over 1 to n tokens of an answer that has so many contexts, in seconds; nil if no pass was
+// measured. Rows that join a pass of others seem to cost nothing, but all who share it wait for them. So an answer pays for
+// its rows as if each of the others took as many.
+func (s *Scheduler) Costs(contexts, n int) []float64 {
+	if len(s.costs.table) == 0 {
+		return nil
+	}
+	out := make([]float64, n)
+	for i := range out {
+		rows := float64((i+1)*contexts) * max(1, s.sharing)
+		out[i] = s.costs.table.At(int(math.Ceil(rows)))
+	}
+	return out
 }
 
 // next returns a pass, which has no rows if none can begin.

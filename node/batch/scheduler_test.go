@@ -217,3 +217,35 @@ func TestCosts(t *testing.T) {
 		}
 	}
 }
+
+// Rows that join the pass of others cost them time. The more answers share a pass, the more of a pass does one token more of
+// each cost: alone little where passes wait for weights, among many nearly as much as the token before.
+func TestSharedRowsHaveAPrice(t *testing.T) {
+	took := func(rows int) time.Duration { return 10*time.Millisecond + time.Duration(rows)*time.Millisecond/2 }
+	more := map[int]float64{} // what the second token costs, in passes with one
+	for _, answers := range []int{1, 4, 30} {
+		p := player{Scheduler: NewScheduler(Config{})}
+		if p.Costs(4, 8) != nil {
+			t.Error("costs before any pass")
+		}
+		for rows := 1; rows <= 128; rows++ {
+			p.costs.observe(rows, took(rows))
+		}
+		for range 60 {
+			for i := range answers {
+				p.add(Job{Owner: fmt.Sprint(i), Rows: 4})
+			}
+			for len(p.run) > 0 {
+				p.pass(took(min(4*answers, 128)))
+			}
+		}
+		costs := p.Costs(4, 8)
+		if len(costs) != 8 || !slices.IsSorted(costs) {
+			t.Fatalf("%d answers: costs %v", answers, costs)
+		}
+		more[answers] = (costs[1] - costs[0]) / costs[0]
+	}
+	if alone, some, many := more[1], more[4], more[30]; alone < .1 || alone > .25 || some < .3 || some > .55 || many < .8 || many > 1.01 {
+		t.Errorf("a second token costs %.2f of a pass alone, %.2f beside 3, %.2f beside 29: want 2/12, 8/18 and nearly 1", alone, some, many)
+	}
+}

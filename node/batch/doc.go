@@ -6,6 +6,9 @@
 // turns (deficit round robin; Shreedhar and Varghese, SIGCOMM 1995). Scheduler is a pure state machine: it has no clock, starts
 // no goroutine and knows no model. Batch runs it over a model.
 //
+// A row that joins the pass of others seems free to its answer, but all of them wait for it. So that answers do not fill passes
+// with guesses, Costs tells each what its rows would cost if every other took as many.
+//
 // On a processor two passes run at once if there are enough rows (npu.Traits.PassesAtOnce), because the threads of one pass
 // wait for each other some dozen times a layer, the longer the busier the machine is.
 //

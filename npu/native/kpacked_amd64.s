@@ -1072,9 +1072,7 @@ TEXT ·mulQ3Kx1AVX2(SB), NOSPLIT, $0-48
 	MINIMUM64((256+4*p)(R8)(AX*2), Y2); \
 	MINIMUM64((256+4*p)(R8)(R13*1), Y3)
 
-#define BLOCK24 \
-	VMOVDQU sixes<>+96(SB), Y15; \
-	ALL2(SIXTEENS24); \
+#define LEASTS24 \
 	VPXOR Y0, Y0, Y0; \
 	VPXOR Y1, Y1, Y1; \
 	VPXOR Y2, Y2, Y2; \
@@ -1091,13 +1089,16 @@ TEXT ·mulQ3Kx1AVX2(SB), NOSPLIT, $0-48
 	VCVTPH2PS 288(R9), Y13; \
 	DONES4
 
+#define BLOCK24 \
+	VMOVDQU sixes<>+96(SB), Y15; \
+	ALL2(SIXTEENS24); \
+	LEASTS24
+
 // func mulQ2Kx4AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
 TEXT ·mulQ2Kx4AVX2(SB), NOSPLIT, $0-48
 	GROUPS64(1024, BLOCK2, BLOCK24)
 
-#define BLOCK34 \
-	VMOVDQU sixes<>+96(SB), Y15; \
-	ALL3(SIXTEENS34); \
+#define LEASTS34 \
 	LEASTS64; \
 	OFFSET28(Y8, Y0, Y4, Y5); \
 	OFFSET28(Y9, Y1, Y4, Y5); \
@@ -1105,9 +1106,145 @@ TEXT ·mulQ2Kx4AVX2(SB), NOSPLIT, $0-48
 	OFFSET28(Y11, Y3, Y4, Y5); \
 	DONES64
 
+#define BLOCK34 \
+	VMOVDQU sixes<>+96(SB), Y15; \
+	ALL3(SIXTEENS34); \
+	LEASTS34
+
 // func mulQ3Kx4AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
 TEXT ·mulQ3Kx4AVX2(SB), NOSPLIT, $0-48
 	GROUPS64(1536, BLOCK3, BLOCK34)
+
+// For many inputs a block is unpacked once for all (unpackQ2K, unpackQ3K): for each half of the rows a part's eight words, 32 bytes
+// each, follow those of the part before.
+
+#define UNPACKED(h, p, k) \
+	VMOVDQU Y12, (1024*h+256*p+32*k)(DI); \
+	VMOVDQU Y13, (1024*h+256*p+256+32*k)(DI)
+
+#define UNPACKS2(PARTS, h, p, k, which) \
+	VALUES24(PARTS, (512*h+64*k)); \
+	UNPACKED(h, p, (k+0)); \
+	VALUES24(PARTS, (512*h+64*k+64)); \
+	UNPACKED(h, p, (k+1)); \
+	VALUES24(PARTS, (512*h+64*k+128)); \
+	UNPACKED(h, p, (k+2)); \
+	VALUES24(PARTS, (512*h+64*k+192)); \
+	UNPACKED(h, p, (k+3))
+
+#define UNPACKS3(PARTS, h, p, k, which, op0, by0, op1, by1) \
+	VALUES34(PARTS, (512*h+64*k), (1024+64*k), op0, by0, op1, by1); \
+	UNPACKED(h, p, (k+0)); \
+	VALUES34(PARTS, (512*h+64*k+64), (1088+64*k), op0, by0, op1, by1); \
+	UNPACKED(h, p, (k+1)); \
+	VALUES34(PARTS, (512*h+64*k+128), (1152+64*k), op0, by0, op1, by1); \
+	UNPACKED(h, p, (k+2)); \
+	VALUES34(PARTS, (512*h+64*k+192), (1216+64*k), op0, by0, op1, by1); \
+	UNPACKED(h, p, (k+3))
+
+// UNPACKK stores the block at CX at DI.
+#define UNPACKK(ALL) \
+	VMOVDQU sixes<>+96(SB), Y15; \
+	MOVQ $2, BX; \
+rows: \
+	ALL; \
+	ADDQ $32, CX; \
+	ADDQ $2048, DI; \
+	DECQ BX; \
+	JNZ  rows; \
+	VZEROUPPER; \
+	RET
+
+// func unpackQ2K(dst *unpackedK, w *byte)
+TEXT ·unpackQ2K(SB), NOSPLIT, $0-16
+	MOVQ dst+0(FP), DI
+	MOVQ w+8(FP), CX
+	UNPACKK(ALL2(UNPACKS2))
+
+// func unpackQ3K(dst *unpackedK, w *byte)
+TEXT ·unpackQ3K(SB), NOSPLIT, $0-16
+	MOVQ dst+0(FP), DI
+	MOVQ w+8(FP), CX
+	UNPACKK(ALL3(UNPACKS3))
+
+#define READU(p, k) \
+	VMOVDQU (256*p+32*k)(CX), Y12; \
+	VMOVDQU (256*p+256+32*k)(CX), Y13
+
+// SIXTEENSU multiplies words k to k+3 of parts p and p+1.
+#define SIXTEENSU(SCALE, p, k, which) \
+	READU(p, (k+0)); \
+	FIRSTS4((32*p+4*k), (32*p+4*k+32)); \
+	READU(p, (k+1)); \
+	ADDS4((32*p+4*k+4), (32*p+4*k+36)); \
+	READU(p, (k+2)); \
+	ADDS4((32*p+4*k+8), (32*p+4*k+40)); \
+	READU(p, (k+3)); \
+	ADDS4((32*p+4*k+12), (32*p+4*k+44)); \
+	TOTALS24(SCALE, (32*p), which)
+
+#define ALLU(SCALE) \
+	SIXTEENSU(SCALE, 0, 0, even); \
+	SIXTEENSU(SCALE, 0, 4, odd); \
+	SIXTEENSU(SCALE, 2, 0, even); \
+	SIXTEENSU(SCALE, 2, 4, odd); \
+	SIXTEENSU(SCALE, 4, 0, even); \
+	SIXTEENSU(SCALE, 4, 4, odd); \
+	SIXTEENSU(SCALE, 6, 0, even); \
+	SIXTEENSU(SCALE, 6, 4, odd)
+
+// MANYK multiplies the DX inputs at R12, in fours, by the unpacked block at CX, eight rows at a time. The scales are at R9, and
+// the sums at SI.
+#define MANYK(SCALE, REST) \
+	SHLQ $2, R14; \
+	LEAQ (R14)(R14*2), R15; \
+	IMULQ $320, AX; \
+	LEAQ (AX)(AX*2), R13; \
+	MOVQ $2, R11; \
+rows: \
+	MOVQ SI, DI; \
+	MOVQ R12, R8; \
+	MOVQ DX, BX; \
+inputs: \
+	VPXOR Y8, Y8, Y8; \
+	VPXOR Y9, Y9, Y9; \
+	VPXOR Y10, Y10, Y10; \
+	VPXOR Y11, Y11, Y11; \
+	ALLU(SCALE); \
+	REST; \
+	LEAQ (R8)(AX*4), R8; \
+	LEAQ (DI)(R14*4), DI; \
+	SUBQ $4, BX; \
+	JNZ  inputs; \
+	ADDQ $32, SI; \
+	ADDQ $2048, CX; \
+	ADDQ $16, R9; \
+	DECQ R11; \
+	JNZ  rows; \
+	VZEROUPPER; \
+	RET
+
+// func mulManyQ2K(dst *float32, stride int, w *unpackedK, scales *byte, x *kInput, blocks, m int)
+TEXT ·mulManyQ2K(SB), NOSPLIT, $0-56
+	MOVQ dst+0(FP), SI
+	MOVQ stride+8(FP), R14
+	MOVQ w+16(FP), CX
+	MOVQ scales+24(FP), R9
+	MOVQ x+32(FP), R12
+	MOVQ blocks+40(FP), AX
+	MOVQ m+48(FP), DX
+	MANYK(SCALE2, LEASTS24)
+
+// func mulManyQ3K(dst *float32, stride int, w *unpackedK, scales *byte, x *kInput, blocks, m int)
+TEXT ·mulManyQ3K(SB), NOSPLIT, $0-56
+	MOVQ dst+0(FP), SI
+	MOVQ stride+8(FP), R14
+	MOVQ w+16(FP), CX
+	MOVQ scales+24(FP), R9
+	MOVQ x+32(FP), R12
+	MOVQ blocks+40(FP), AX
+	MOVQ m+48(FP), DX
+	MANYK(SCALE3, LEASTS34)
 
 // Packed IQ4_XS: see packedXS in kpacked.go. Scales are at 2048, d at 2176. The table's numbers have 8 bits, so the scales multiply
 // each product of two. As in tiles_amd64.s, the weights' signs move to the input.

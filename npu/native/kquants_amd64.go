@@ -138,30 +138,60 @@ func unpackXS(dst *wideXS, w *byte)
 //go:noescape
 func mulWideXS(dst *float32, stride int, w *wideXS, d *byte, x *kInput, blocks, m int)
 
-// mulXSAVX2 has the arguments of kernels.mulK256. For many inputs it unpacks each block once for all, in fours.
-func mulXSAVX2(dst []float32, stride int, w []byte, groups, blocks int, x []kInput, m int) {
-	const many = 16
-	wide := m &^ 3
-	if m < many {
-		wide = 0
-	}
-	if wide < m {
-		xsAVX2.mul(dst[wide*stride:], stride, w, groups, blocks, x[wide*blocks:], m-wide)
-	}
-	if wide == 0 {
-		return
-	}
-	var room [unsafe.Sizeof(wideXS{}) + line - 1]byte
-	words := (*wideXS)(unsafe.Pointer(&room[-uintptr(unsafe.Pointer(&room[0]))%line]))
-	for g := range groups {
-		for i := range wide {
-			clear(dst[i*stride+g*groupRows:][:groupRows])
+// unpackedK is a block of packed Q2_K or Q3_K with a byte for each value: see unpackQ2K in kpacked_amd64.s.
+type unpackedK [2][64][groupRows / 2][4]uint8
+
+//go:noescape
+func unpackQ2K(dst *unpackedK, w *byte)
+
+//go:noescape
+func unpackQ3K(dst *unpackedK, w *byte)
+
+// mulManyQ2K multiplies m inputs, in fours, by a block with the scales and what follows them. It adds the products to dst.
+//
+//go:noescape
+func mulManyQ2K(dst *float32, stride int, w *unpackedK, scales *byte, x *kInput, blocks, m int)
+
+//go:noescape
+func mulManyQ3K(dst *float32, stride int, w *unpackedK, scales *byte, x *kInput, blocks, m int)
+
+// many is the number of inputs from which a block is unpacked once for all.
+const many = 16
+
+// mulOnce returns products of a type that unpack each block once for many inputs, in fours. few are for the others.
+func mulOnce(t npu.DType, few tiles[kInput]) mulPacked[kInput] {
+	size := packedKBytes(t)
+	return func(dst []float32, stride int, w []byte, groups, blocks int, x []kInput, m int) {
+		wide := m &^ 3
+		if m < many {
+			wide = 0
 		}
-		for b := range blocks {
-			const size = int(unsafe.Sizeof(packedXS{}))
-			block := w[(g*blocks+b)*size:][:size]
-			unpackXS(words, &block[0])
-			mulWideXS(&dst[g*groupRows], stride, words, &block[unsafe.Offsetof(packedXS{}.d)], &x[b], blocks, wide)
+		if wide < m {
+			few.mul(dst[wide*stride:], stride, w, groups, blocks, x[wide*blocks:], m-wide)
+		}
+		if wide == 0 {
+			return
+		}
+		var room [unsafe.Sizeof(wideXS{}) + line - 1]byte
+		words := unsafe.Pointer(&room[-uintptr(unsafe.Pointer(&room[0]))%line])
+		for g := range groups {
+			for i := range wide {
+				clear(dst[i*stride+g*groupRows:][:groupRows])
+			}
+			for b := range blocks {
+				block, to, in := w[(g*blocks+b)*size:][:size], &dst[g*groupRows], &x[b]
+				switch t {
+				case npu.Q2_K:
+					unpackQ2K((*unpackedK)(words), &block[0])
+					mulManyQ2K(to, stride, (*unpackedK)(words), &block[unsafe.Offsetof(packedQ2K{}.scales)], in, blocks, wide)
+				case npu.Q3_K:
+					unpackQ3K((*unpackedK)(words), &block[0])
+					mulManyQ3K(to, stride, (*unpackedK)(words), &block[unsafe.Offsetof(packedQ3K{}.scales)], in, blocks, wide)
+				default:
+					unpackXS((*wideXS)(words), &block[0])
+					mulWideXS(to, stride, (*wideXS)(words), &block[unsafe.Offsetof(packedXS{}.d)], in, blocks, wide)
+				}
+			}
 		}
 	}
 }

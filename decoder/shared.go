@@ -100,8 +100,8 @@ func (s *Shared) release(key [32]byte) {
 // has computed what others may wait for, so they never wait for each other.
 func (d *Decoder) readShared(ctx context.Context, seqs []*model.Seq, keys [][32]byte, prompts []prompt) error {
 	for {
-		mine, others := d.claim(seqs, keys, prompts)
-		if err := d.compute(ctx, mine, seqs, keys, prompts); err != nil {
+		mine, others := d.findShared(seqs, keys, prompts)
+		if err := d.computeShared(ctx, mine, seqs, keys, prompts); err != nil {
 			return err
 		}
 		if len(mine)+len(others) == 0 {
@@ -117,9 +117,9 @@ func (d *Decoder) readShared(ctx context.Context, seqs []*model.Seq, keys [][32]
 	}
 }
 
-// claim sets the KV caches that are nil to those in memory. Of the others, it claims those that nobody computes, and returns their
+// findShared sets the KV caches that are nil to those in memory. Of the others, it claims those that nobody computes, and returns their
 // contexts, and what those wait for that somebody does.
-func (d *Decoder) claim(seqs []*model.Seq, keys [][32]byte, prompts []prompt) (mine []int, others []<-chan struct{}) {
+func (d *Decoder) findShared(seqs []*model.Seq, keys [][32]byte, prompts []prompt) (mine []int, others []<-chan struct{}) {
 	for i, p := range prompts {
 		own := slices.ContainsFunc(mine, func(j int) bool { return keys[j] == keys[i] })
 		if own || seqs[i] != nil || !d.holds(i) || len(p.prefix) == 0 {
@@ -143,8 +143,8 @@ func (d *Decoder) claim(seqs []*model.Seq, keys [][32]byte, prompts []prompt) (m
 	return mine, others
 }
 
-// compute computes the prefixes that the decoder has claimed, and ends the claims.
-func (d *Decoder) compute(ctx context.Context, mine []int, seqs []*model.Seq, keys [][32]byte, prompts []prompt) error {
+// computeShared computes the prefixes that the decoder has claimed, and ends the claims.
+func (d *Decoder) computeShared(ctx context.Context, mine []int, seqs []*model.Seq, keys [][32]byte, prompts []prompt) error {
 	if len(mine) == 0 {
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"tandem"
 	"tandem/model"
 )
 
@@ -129,4 +130,38 @@ func questionTokens(t *testing.T, cfg Config, req Request) int {
 		t.Fatal(err)
 	}
 	return len(prompts[0].rest)
+}
+
+// Where others share the passes, the decoder reports what its own rows cost there, in all of its contexts.
+func TestSharedPassesHavePrices(t *testing.T) {
+	cfg := toyConfig(openToy(t, 3, 512), "static")
+	req := Request{Question: bothQuestion, Passages: samplePassages}
+	if costs := costsOf(t, newDecoder(t, cfg, req)); costs != nil {
+		t.Errorf("costs %v of passes that nobody shares", costs)
+	}
+	cfg.Passes = priced{cfg.Model}
+	d := newDecoder(t, cfg, req)
+	if costs := costsOf(t, d); !slices.Equal(costs[:3], []float64{float64(len(d.contexts)), 2 * float64(len(d.contexts)), 3 * float64(len(d.contexts))}) {
+		t.Errorf("costs %v in %d contexts", costs[:3], len(d.contexts))
+	}
+}
+
+// costsOf decodes a token, and returns what passes cost.
+func costsOf(t *testing.T, d *Decoder) []float64 {
+	t.Helper()
+	out, _, _, err := d.NextAhead(t.Context(), tandem.Pass{Append: []tandem.Token{7}, Guess: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.Costs
+}
+
+// priced is Passes in which each row costs a second.
+type priced struct{ Passes }
+
+func (priced) Costs(contexts, n int) (costs []float64) {
+	for i := range n {
+		costs = append(costs, float64((i+1)*contexts))
+	}
+	return costs
 }

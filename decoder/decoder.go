@@ -55,10 +55,10 @@ type Passes interface {
 	Prefill(ctx context.Context, inputs []model.Input, into *model.Logits) ([][]float32, error)
 }
 
-// Shares is Passes that others share. What a pass takes then depends little on the rows of one answer, which has to pay for
-// those of its guesses nevertheless.
+// Shares is implemented by Passes that several answers share. The time of such a pass says little about the rows of one answer.
 type Shares interface {
-	// Costs returns the times of passes over 1 to n tokens of an answer that has so many contexts, in seconds; nil if unknown.
+	// Costs returns the times of passes over 1 to n tokens of an answer with this number of contexts, in seconds, or nil if
+	// they are unknown.
 	Costs(contexts, n int) []float64
 }
 
@@ -111,8 +111,8 @@ type Output struct {
 	Forecasts int // rows beside these that forecast later tokens
 	Length    int // tokens in all contexts together
 
-	// Costs are the times of passes that decode 1, 2, … tokens of the answer, in seconds, where others share the passes (Shares).
-	// They are nil where Took says it.
+	// Costs are the times of passes over 1, 2, … tokens of the answer, in seconds, if others share the passes (Shares). Otherwise
+	// they are nil, and Took is what a pass costs.
 	Costs []float64
 }
 

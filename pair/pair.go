@@ -73,7 +73,7 @@ type (
 		Fed      int            // tokens of the answer that the pass computed; 0 if unknown
 		// Forecasts is how many rows more the pass had, which are no contexts: they predict tokens for later guesses.
 		Forecasts int
-		// Costs are the times of passes of 1, 2, … contexts in any unit, if more is known of them than Took (profiler.PassPlanner.Told).
+		// Costs are the times of passes over 1, 2, … contexts in seconds, if the decoder knows them; else Took counts.
 		Costs []float64
 	}
 

@@ -16,7 +16,7 @@ const Ranks = 3
 // turns out to be needed. The zero value has seen nothing, and chooses none until it has seen a pass.
 type PassPlanner struct {
 	passes [tandem.MaxRows + 1]Average // seconds, by rows
-	told   []float64                   // the same from 1 row on, instead of passes; nil if nobody knows
+	told   []float64                   // the same from 1 row on (Told), which count instead of passes; nil if there are none
 	ranks  [Ranks + 1]Average          // share of targets that were the draft, the runner-up, the third, none of these
 	peer   Average                     // share of targets that were the other side's draft
 	guess  Average                     // share of guesses that were right
@@ -39,7 +39,7 @@ func (a *PassPlanner) Passed(rows int, took time.Duration) {
 	}
 }
 
-// Told takes the times of passes over 1, 2, … rows from somebody who knows them. They replace all before, in any unit.
+// Told takes the times of passes over 1, 2, … rows, in seconds. From then on they count instead of what Passed takes.
 func (a *PassPlanner) Told(costs []float64) { a.told = costs }
 
 // The least cost that a row is assumed to have beyond the most rows seen, as a share of a pass of one row: little up to twice

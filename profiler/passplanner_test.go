@@ -115,8 +115,8 @@ func TestCosts(t *testing.T) {
 	}
 }
 
-// What is told replaces what was seen, until it is told anew. So drafts and guesses that pay in a pass of one's own do not where
-// each row costs those who share the pass as much as it brings.
+// What is told counts instead of what was seen, and the latest counts. So checks and guesses that pay where rows are free do not
+// pay where each costs most of a pass.
 func TestPassPlannerIsTold(t *testing.T) {
 	var a PassPlanner
 	for rows := 1; rows <= 8; rows++ {

@@ -6,6 +6,7 @@ import (
 
 	"tandem/cmd/internal/cli"
 	"tandem/lab"
+	"tandem/specdec"
 )
 
 type loadCmd struct {
@@ -43,6 +44,9 @@ func (c *loadCmd) Run(a *cli.App) (err error) {
 	defer func() { err = errors.Join(err, closing()) }()
 	if b.Draft, err = (cli.DraftFlags{Draft: c.Draft}).Set(); err != nil {
 		return err
+	}
+	if err := (specdec.Resources{}).Check(b.Draft); err != nil {
+		return fmt.Errorf("--draft: %w", err)
 	}
 	if !b.Draft.None() {
 		b.Settings.Lookahead, b.Settings.PassPlaces = 0, 4 // as ask has them

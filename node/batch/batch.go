@@ -78,7 +78,7 @@ func (p *Passes) Prefill(ctx context.Context, inputs []model.Input, into *model.
 	return p.batch.compute(ctx, p, inputs, into, true)
 }
 
-// Costs returns the times of passes over 1 to n tokens of an answer that has so many contexts (Scheduler.Costs).
+// Costs returns the times of passes over 1 to n tokens of an answer with this number of contexts, in seconds (Scheduler.Costs).
 func (p *Passes) Costs(contexts, n int) []float64 {
 	p.batch.mu.Lock()
 	defer p.batch.mu.Unlock()

@@ -90,7 +90,7 @@ type Scheduler struct {
 	running map[uint64]Pass
 	last    uint64 // pass
 	costs   costs
-	sharing float64 // jobs that a pass is shared by, those that wait for the next one too: a mean in which the latest count most
+	sharing float64 // jobs in a pass or waiting for one, for each pass at once: a mean in which the latest count most
 }
 
 // NewScheduler returns a Scheduler without jobs.
@@ -141,8 +141,8 @@ func (s *Scheduler) share() {
 	s.sharing += (float64(len(jobs))/float64(s.cfg.AtOnce) - s.sharing) / recent
 }
 
-// Costs returns the times of passes over 1 to n tokens of an answer that has so many contexts, in seconds; nil if no pass was
-// measured. Rows that join a pass of others seem to cost nothing, but all who share it wait for them. So an answer pays for
+// Costs returns the times of passes over 1 to n tokens of an answer with this number of contexts, in seconds, or nil if no pass
+// was measured. Rows that join a pass of others seem to cost nothing, but all who share it wait for them. So an answer pays for
 // its rows as if each of the others took as many.
 func (s *Scheduler) Costs(contexts, n int) []float64 {
 	if len(s.costs.table) == 0 {

@@ -127,16 +127,16 @@ func mulXSx4AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *kInpu
 //go:noescape
 func mulXSx8AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *kInput)
 
-// wideXS is a block of packed IQ4_XS whose numbers are multiplied by their scales: see unpackXS in kpacked_amd64.s.
-type wideXS [128][2 * groupRows]int16
+// words256 is a block of packed IQ4_XS whose numbers are words, multiplied by their scales: see words_amd64.s.
+type words256 [8]words32
 
 //go:noescape
-func unpackXS(dst *wideXS, w *byte)
+func widenXS(dst *words256, w *byte)
 
-// mulWideXS multiplies m inputs, in fours, by a block and by d, sixteen scales in F16. It adds the products to dst.
+// mulWords256 multiplies m inputs, in fours, by a block and by sixteen scales in F16. It adds the products to dst.
 //
 //go:noescape
-func mulWideXS(dst *float32, stride int, w *wideXS, d *byte, x *kInput, blocks, m int)
+func mulWords256(dst *float32, stride int, w *words256, scales *byte, x *kInput, blocks, m int)
 
 // unpackedK is a block of packed Q2_K or Q3_K with a byte for each value: see unpackQ2K in kpacked_amd64.s.
 type unpackedK [2][64][groupRows / 2][4]uint8
@@ -172,7 +172,7 @@ func mulOnce(t npu.DType, few tiles[kInput]) mulPacked[kInput] {
 		if wide == 0 {
 			return
 		}
-		var room [unsafe.Sizeof(wideXS{}) + line - 1]byte
+		var room [unsafe.Sizeof(words256{}) + line - 1]byte
 		words := unsafe.Pointer(&room[-uintptr(unsafe.Pointer(&room[0]))%line])
 		for g := range groups {
 			for i := range wide {
@@ -188,8 +188,8 @@ func mulOnce(t npu.DType, few tiles[kInput]) mulPacked[kInput] {
 					unpackQ3K((*unpackedK)(words), &block[0])
 					mulManyQ3K(to, stride, (*unpackedK)(words), &block[unsafe.Offsetof(packedQ3K{}.scales)], in, blocks, wide)
 				default:
-					unpackXS((*wideXS)(words), &block[0])
-					mulWideXS(to, stride, (*wideXS)(words), &block[unsafe.Offsetof(packedXS{}.d)], in, blocks, wide)
+					widenXS((*words256)(words), &block[0])
+					mulWords256(to, stride, (*words256)(words), &block[unsafe.Offsetof(packedXS{}.d)], in, blocks, wide)
 				}
 			}
 		}

@@ -1,5 +1,11 @@
 package native
 
+import (
+	"unsafe"
+
+	"tandem/npu"
+)
+
 //go:noescape
 func q80x1VNNI(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 
@@ -128,6 +134,95 @@ func mxfp4x4AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *input
 
 //go:noescape
 func mxfp4x1AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *input)
+
+// words32 is a block of packed Q8_0 or IQ4_NL whose numbers are words: see words_amd64.s.
+type words32 [16][groupRows][2]int16
+
+//go:noescape
+func widenQ80(dst *words32, w *byte)
+
+//go:noescape
+func widenNL(dst *words32, w *byte)
+
+// mulWords32 multiplies m inputs, in fours, by a block and by sixteen scales in F16. It adds the products to dst.
+//
+//go:noescape
+func mulWords32(dst *float32, stride int, w *words32, scales *byte, x *input, blocks, m int)
+
+// bytes32 is a block of packed Q5_0, Q5_1 or MXFP4 with a byte for each number: see tiles_amd64.s.
+type bytes32 [2][8][groupRows / 2][4]uint8
+
+//go:noescape
+func bytesQ5(dst *bytes32, w *byte)
+
+//go:noescape
+func bytesMX(dst *bytes32, w *byte)
+
+// mulBytesQ50 multiplies m inputs, in fours, by a block with the scales and any minima after them. It adds the products to dst.
+//
+//go:noescape
+func mulBytesQ50(dst *float32, stride int, w *bytes32, scales *byte, x *input, blocks, m int)
+
+//go:noescape
+func mulBytesQ51(dst *float32, stride int, w *bytes32, scales *byte, x *input, blocks, m int)
+
+//go:noescape
+func mulBytesMX(dst *float32, stride int, w *bytes32, scales *byte, x *input, blocks, m int)
+
+// manyBytes and manyWords are the numbers of inputs from which a block of 32 is unpacked once for all, to bytes or to words.
+const (
+	manyBytes = 32
+	manyWords = 64
+)
+
+// mulOnce32 is mulOnce for blocks of 32.
+func mulOnce32(t npu.DType, few tiles[input]) mulPacked[input] {
+	form, many := &blockForms[t], manyBytes
+	if t == npu.Q8_0 || t == npu.IQ4_NL {
+		many = manyWords
+	}
+	return func(dst []float32, stride int, w []byte, groups, blocks int, x []input, m int) {
+		once := m &^ 3
+		if m < many {
+			once = 0
+		}
+		if once < m {
+			few.mul(dst[once*stride:], stride, w, groups, blocks, x[once*blocks:], m-once)
+		}
+		if once == 0 {
+			return
+		}
+		var room [unsafe.Sizeof(words32{}) + line - 1]byte
+		unpacked := unsafe.Pointer(&room[-uintptr(unsafe.Pointer(&room[0]))%line])
+		words, bytes := (*words32)(unpacked), (*bytes32)(unpacked)
+		for g := range groups {
+			for i := range once {
+				clear(dst[i*stride+g*groupRows:][:groupRows])
+			}
+			for b := range blocks {
+				scales, block := form.block(w[g*groupBytes(t, blocks):], b)
+				to, in := &dst[g*groupRows], &x[b]
+				switch t {
+				case npu.Q8_0:
+					widenQ80(words, &block[0])
+					mulWords32(to, stride, words, &scales[0], in, blocks, once)
+				case npu.IQ4_NL:
+					widenNL(words, &block[0])
+					mulWords32(to, stride, words, &scales[0], in, blocks, once)
+				case npu.Q5_0:
+					bytesQ5(bytes, &block[0])
+					mulBytesQ50(to, stride, bytes, &scales[0], in, blocks, once)
+				case npu.Q5_1:
+					bytesQ5(bytes, &block[0])
+					mulBytesQ51(to, stride, bytes, &scales[0], in, blocks, once)
+				default:
+					bytesMX(bytes, &block[0])
+					mulBytesMX(to, stride, bytes, &scales[0], in, blocks, once)
+				}
+			}
+		}
+	}
+}
 
 var (
 	q80VNNI    = tiles[input]{{16, q80x16VNNI}, {8, q80x8VNNI}, {4, q80x4VNNI}, {2, q80x2VNNI}, {1, q80x1VNNI}}

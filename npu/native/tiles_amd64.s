@@ -791,7 +791,7 @@ GLOBL ones16<>(SB), RODATA|NOPTR, $32
 	VPAND Y12, Y14, Y14; \
 	VPOR Y14, y, y
 
-#define YFOURQ5(START) \
+#define YWEIGHTSQ5 \
 	YWEIGHTSQ40; \
 	VMOVDQU 256(CX), Y13; \
 	VMOVDQU sixteens<>(SB), Y12; \
@@ -802,11 +802,14 @@ GLOBL ones16<>(SB), RODATA|NOPTR, $32
 	YFIFTH4(VPSRLW, $0, Y4); \
 	YFIFTH4(VPSRLW, $1, Y5); \
 	YFIFTH4(VPSRLW, $2, Y6); \
-	YFIFTH4(VPSRLW, $3, Y7); \
+	YFIFTH4(VPSRLW, $3, Y7)
+
+#define YFOURQ5(START) \
+	YWEIGHTSQ5; \
 	HALVES(0, Y14); \
 	YINPUTS5(START)
 
-#define YFOURMX \
+#define YWEIGHTSMX \
 	YWEIGHTSQ40; \
 	VBROADCASTI128 tables<>+48(SB), Y12; \
 	VPSHUFB Y0, Y12, Y0; \
@@ -816,7 +819,10 @@ GLOBL ones16<>(SB), RODATA|NOPTR, $32
 	VPSHUFB Y4, Y12, Y4; \
 	VPSHUFB Y5, Y12, Y5; \
 	VPSHUFB Y6, Y12, Y6; \
-	VPSHUFB Y7, Y12, Y7; \
+	VPSHUFB Y7, Y12, Y7
+
+#define YFOURMX \
+	YWEIGHTSMX; \
 	BFLOATS(0, Y14); \
 	YINPUTS5(YLOW15)
 
@@ -933,3 +939,128 @@ TEXT ·mxfp4x1AVX2(SB), NOSPLIT, $0-48
 TEXT ·mxfp4x4AVX2(SB), NOSPLIT, $0-48
 	YFILL($0x00010001, X15, Y15)
 	YFOUR(288, YFOURMX)
+
+// Many inputs by packed Q5_0, Q5_1 and MXFP4 with AVX2. The integers of a block become bytes once for all inputs: those of eight rows
+// follow each other, word by word.
+
+// YUNPACK stores the bytes of the block at CX, which WEIGHTS reads, at DI.
+#define YUNPACK(WEIGHTS) \
+	MOVQ $2, DX; \
+rows: \
+	WEIGHTS; \
+	VMOVDQU Y0, (DI); \
+	VMOVDQU Y1, 32(DI); \
+	VMOVDQU Y2, 64(DI); \
+	VMOVDQU Y3, 96(DI); \
+	VMOVDQU Y4, 128(DI); \
+	VMOVDQU Y5, 160(DI); \
+	VMOVDQU Y6, 192(DI); \
+	VMOVDQU Y7, 224(DI); \
+	ADDQ $32, CX; \
+	ADDQ $256, DI; \
+	DECQ DX; \
+	JNZ rows; \
+	VZEROUPPER; \
+	RET
+
+// func bytesQ5(dst *bytes32, w *byte)
+TEXT ·bytesQ5(SB), NOSPLIT, $0-16
+	MOVQ dst+0(FP), DI
+	MOVQ w+8(FP), CX
+	YUNPACK(YWEIGHTSQ5)
+
+// func bytesMX(dst *bytes32, w *byte)
+TEXT ·bytesMX(SB), NOSPLIT, $0-16
+	MOVQ dst+0(FP), DI
+	MOVQ w+8(FP), CX
+	YUNPACK(YWEIGHTSMX)
+
+// YLEASTS adds the products of the minima and the inputs' sums to Y8 to Y11.
+#define YLEASTS \
+	HALVES(32, Y13); \
+	YLEASTOF((R8), Y8); \
+	YLEASTOF((R8)(AX*1), Y9); \
+	YLEASTOF((R8)(AX*2), Y10); \
+	YLEASTOF((R8)(R13*1), Y11)
+
+#define YLEASTOF(p, acc) \
+	VBROADCASTSS 44 p, Y12; \
+	VMULPS Y13, Y12, Y12; \
+	VADDPS Y12, acc, acc
+
+// YMANY multiplies the DX inputs at R12, in fours, by the bytes at CX and the scales at SI, eight rows at a time, and adds the products to
+// the sums at DI.
+#define YMANY(SCALESOF, START, MINIMA) \
+	SHLQ $2, R14; \
+	LEAQ (R14)(R14*2), R15; \
+	IMUL3Q $48, AX, AX; \
+	LEAQ (AX)(AX*2), R13; \
+	MOVQ $2, R11; \
+rows: \
+	VMOVDQU (CX), Y0; \
+	VMOVDQU 32(CX), Y1; \
+	VMOVDQU 64(CX), Y2; \
+	VMOVDQU 96(CX), Y3; \
+	VMOVDQU 128(CX), Y4; \
+	VMOVDQU 160(CX), Y5; \
+	VMOVDQU 192(CX), Y6; \
+	VMOVDQU 224(CX), Y7; \
+	SCALESOF(0, Y14); \
+	MOVQ R12, R8; \
+	MOVQ DI, R9; \
+	MOVQ DX, BX; \
+inputs: \
+	VMOVUPS (R9), Y8; \
+	VMOVUPS (R9)(R14*1), Y9; \
+	VMOVUPS (R9)(R14*2), Y10; \
+	VMOVUPS (R9)(R15*1), Y11; \
+	YINPUTS5(START); \
+	MINIMA; \
+	VMOVUPS Y8, (R9); \
+	VMOVUPS Y9, (R9)(R14*1); \
+	VMOVUPS Y10, (R9)(R14*2); \
+	VMOVUPS Y11, (R9)(R15*1); \
+	LEAQ (R8)(AX*4), R8; \
+	LEAQ (R9)(R14*4), R9; \
+	SUBQ $4, BX; \
+	JNZ inputs; \
+	ADDQ $256, CX; \
+	ADDQ $16, SI; \
+	ADDQ $32, DI; \
+	DECQ R11; \
+	JNZ rows; \
+	VZEROUPPER; \
+	RET
+
+// func mulBytesQ50(dst *float32, stride int, w *bytes32, scales *byte, x *input, blocks, m int)
+TEXT ·mulBytesQ50(SB), NOSPLIT, $0-56
+	MOVQ dst+0(FP), DI
+	MOVQ stride+8(FP), R14
+	MOVQ w+16(FP), CX
+	MOVQ scales+24(FP), SI
+	MOVQ x+32(FP), R12
+	MOVQ blocks+40(FP), AX
+	MOVQ m+48(FP), DX
+	YMANY(HALVES, YLOW2, NOMINIMA)
+
+// func mulBytesQ51(dst *float32, stride int, w *bytes32, scales *byte, x *input, blocks, m int)
+TEXT ·mulBytesQ51(SB), NOSPLIT, $0-56
+	MOVQ dst+0(FP), DI
+	MOVQ stride+8(FP), R14
+	MOVQ w+16(FP), CX
+	MOVQ scales+24(FP), SI
+	MOVQ x+32(FP), R12
+	MOVQ blocks+40(FP), AX
+	MOVQ m+48(FP), DX
+	YMANY(HALVES, YZERO, YLEASTS)
+
+// func mulBytesMX(dst *float32, stride int, w *bytes32, scales *byte, x *input, blocks, m int)
+TEXT ·mulBytesMX(SB), NOSPLIT, $0-56
+	MOVQ dst+0(FP), DI
+	MOVQ stride+8(FP), R14
+	MOVQ w+16(FP), CX
+	MOVQ scales+24(FP), SI
+	MOVQ x+32(FP), R12
+	MOVQ blocks+40(FP), AX
+	MOVQ m+48(FP), DX
+	YMANY(BFLOATS, YLOW15, NOMINIMA)

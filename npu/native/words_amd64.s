@@ -1,0 +1,296 @@
+#include "textflag.h"
+
+// Many inputs by packed Q8_0, IQ4_NL and IQ4_XS with AVX2. The weights of a block become words once for all inputs, IQ4_XS times
+// their scales, which gives 13 bits. The inputs become words once for sixteen rows. Then one VPMADDWD multiplies two weights of
+// eight rows by two of an input. As bytes, weights would have to move their signs to each input first. A part of 32 weights holds,
+// for each word of four bytes, the first two of sixteen rows and then the last two.
+
+DATA numbers<>+0(SB)/8, $0xf6eaddcfbfad9881
+DATA numbers<>+8(SB)/8, $0x7159453526190d01
+DATA numbers<>+16(SB)/8, $0x0f0f0f0f0f0f0f0f
+DATA numbers<>+24(SB)/8, $0x0f0f0f0f0f0f0f0f
+GLOBL numbers<>(SB), RODATA|NOPTR, $32
+
+// pairs moves the first two bytes of each four to the upper halves of words, or the last two.
+DATA pairs<>+0(SB)/8, $0x0580048001800080
+DATA pairs<>+8(SB)/8, $0x0d800c8009800880
+DATA pairs<>+16(SB)/8, $0x0780068003800280
+DATA pairs<>+24(SB)/8, $0x0f800e800b800a80
+GLOBL pairs<>(SB), RODATA|NOPTR, $32
+
+// WIDEN8 stores the bytes of eight rows in y as words, the first two of each four at at.
+#define WIDEN8(y, at) \
+	VPSHUFB Y12, y, Y8; \
+	VPSHUFB Y13, y, Y9; \
+	VPSRAW $8, Y8, Y8; \
+	VPSRAW $8, Y9, Y9; \
+	VMOVDQU Y8, at(DI); \
+	VMOVDQU Y9, (at+64)(DI)
+
+// scales moves the first of each two bytes to the upper halves of the two words of a row, or the second: see even in
+// kpacked_amd64.s.
+DATA scales<>+0(SB)/8, $0x0280028000800080
+DATA scales<>+8(SB)/8, $0x0680068004800480
+DATA scales<>+16(SB)/8, $0x0a800a8008800880
+DATA scales<>+24(SB)/8, $0x0e800e800c800c80
+DATA scales<>+32(SB)/8, $0x0380038001800180
+DATA scales<>+40(SB)/8, $0x0780078005800580
+DATA scales<>+48(SB)/8, $0x0b800b8009800980
+DATA scales<>+56(SB)/8, $0x0f800f800d800d80
+GLOBL scales<>(SB), RODATA|NOPTR, $64
+
+#define PAIRS \
+	VBROADCASTI128 pairs<>+0(SB), Y12; \
+	VBROADCASTI128 pairs<>+16(SB), Y13
+
+#define NUMBERS \
+	PAIRS; \
+	VBROADCASTI128 numbers<>+0(SB), Y14; \
+	VBROADCASTI128 numbers<>+16(SB), Y15
+
+// LOOKUP looks up the numbers of a word of sixteen rows: those of the lower nibbles, eight rows each, and those of the upper ones.
+#define LOOKUP(at) \
+	PREFETCHT0 (at+8192)(CX); \
+	VMOVDQU at(CX), Y0; \
+	VMOVDQU (at+32)(CX), Y1; \
+	VPSRLW $4, Y0, Y2; \
+	VPSRLW $4, Y1, Y3; \
+	VPAND Y15, Y0, Y0; \
+	VPAND Y15, Y1, Y1; \
+	VPAND Y15, Y2, Y2; \
+	VPAND Y15, Y3, Y3; \
+	VPSHUFB Y0, Y14, Y0; \
+	VPSHUFB Y1, Y14, Y1; \
+	VPSHUFB Y2, Y14, Y2; \
+	VPSHUFB Y3, Y14, Y3
+
+// func widenQ80(dst *words32, w *byte)
+TEXT ·widenQ80(SB), NOSPLIT, $0-16
+	MOVQ dst+0(FP), DI
+	MOVQ w+8(FP), CX
+	MOVQ $8, BX
+	PAIRS
+words:
+	PREFETCHT0 8192(CX)
+	VMOVDQU (CX), Y0
+	VMOVDQU 32(CX), Y1
+	WIDEN8(Y0, 0)
+	WIDEN8(Y1, 32)
+	ADDQ $64, CX
+	ADDQ $128, DI
+	DECQ BX
+	JNZ  words
+	VZEROUPPER
+	RET
+
+// func widenNL(dst *words32, w *byte)
+TEXT ·widenNL(SB), NOSPLIT, $0-16
+	MOVQ dst+0(FP), DI
+	MOVQ w+8(FP), CX
+	MOVQ $4, BX
+	NUMBERS
+words:
+	LOOKUP(0)
+	WIDEN8(Y0, 0)
+	WIDEN8(Y1, 32)
+	WIDEN8(Y2, 512)
+	WIDEN8(Y3, 544)
+	ADDQ $64, CX
+	ADDQ $128, DI
+	DECQ BX
+	JNZ  words
+	VZEROUPPER
+	RET
+
+// SCALEX reads the scales of eight rows for a part of IQ4_XS.
+#define SCALEX(at, which, y) \
+	VBROADCASTI128 at(R9), y; \
+	VPSHUFB which, y, y; \
+	VPSRAW $8, y, y
+
+// WIDENX does what WIDEN8 does, and multiplies by the scales.
+#define WIDENX(y, scales, at) \
+	VPSHUFB Y12, y, Y4; \
+	VPSHUFB Y13, y, Y5; \
+	VPSRAW $8, Y4, Y4; \
+	VPSRAW $8, Y5, Y5; \
+	VPMULLW scales, Y4, Y4; \
+	VPMULLW scales, Y5, Y5; \
+	VMOVDQU Y4, at(DI); \
+	VMOVDQU Y5, (at+64)(DI)
+
+#define WORDX(at) \
+	LOOKUP(at); \
+	WIDENX(Y0, Y8, (2*at)); \
+	WIDENX(Y1, Y9, (2*at+32)); \
+	WIDENX(Y2, Y8, (2*at+512)); \
+	WIDENX(Y3, Y9, (2*at+544))
+
+// PARTX takes the scales of even or odd parts.
+#define PARTX(which) \
+	SCALEX(0, which, Y8); \
+	SCALEX(16, which, Y9); \
+	WORDX(0); \
+	WORDX(64); \
+	WORDX(128); \
+	WORDX(192); \
+	ADDQ $256, CX; \
+	ADDQ $1024, DI
+
+// func widenXS(dst *words256, w *byte)
+TEXT ·widenXS(SB), NOSPLIT, $0-16
+	MOVQ dst+0(FP), DI
+	MOVQ w+8(FP), CX
+	LEAQ 2048(CX), R9
+	MOVQ $4, BX
+	NUMBERS
+parts:
+	PARTX(scales<>+0(SB))
+	PARTX(scales<>+32(SB))
+	ADDQ $32, R9
+	DECQ BX
+	JNZ  parts
+	VZEROUPPER
+	RET
+
+// WORDS stores 32 numbers of the input at p as words.
+#define WORDS(p, to) \
+	VPMOVSXBW p, Y10; \
+	VPMOVSXBW 16 p, Y11; \
+	VMOVDQU Y10, to(R12); \
+	VMOVDQU Y11, (to+32)(R12)
+
+#define WORDS4 \
+	WORDS((R11), 0); \
+	WORDS((R11)(AX*1), 64); \
+	WORDS((R11)(AX*2), 128); \
+	WORDS((R11)(R13*1), 192)
+
+// TWO multiplies two weights of sixteen rows, in Y8 and Y9, by two of an input, and adds the products to a and b.
+#define TWO(at, a, b) \
+	VPBROADCASTD at(R10), Y10; \
+	VPMADDWD Y10, Y8, Y11; \
+	VPMADDWD Y10, Y9, Y12; \
+	VPADDD Y11, a, a; \
+	VPADDD Y12, b, b
+
+#define STEP(k) \
+	VMOVDQU (64*k)(CX), Y8; \
+	VMOVDQU (64*k+32)(CX), Y9; \
+	TWO((4*k), Y0, Y4); \
+	TWO((4*k+64), Y1, Y5); \
+	TWO((4*k+128), Y2, Y6); \
+	TWO((4*k+192), Y3, Y7)
+
+// PART multiplies a part of the weights by that of four inputs at R10. Meanwhile it stores that at R11 for the next time.
+#define PART \
+	STEP(0); \
+	STEP(1); \
+	STEP(2); \
+	STEP(3); \
+	STEP(4); \
+	STEP(5); \
+	STEP(6); \
+	STEP(7); \
+	WORDS4; \
+	STEP(8); \
+	STEP(9); \
+	STEP(10); \
+	STEP(11); \
+	STEP(12); \
+	STEP(13); \
+	STEP(14); \
+	STEP(15); \
+	XCHGQ R10, R12
+
+#define CLEAR4(a, b, c, d) \
+	VPXOR a, a, a; \
+	VPXOR b, b, b; \
+	VPXOR c, c, c; \
+	VPXOR d, d, d
+
+// SCALED scales the sums of the input at p, whose scale is at at, and adds them to those at dst.
+#define SCALED(at, p, a, b, dst) \
+	VBROADCASTSS at p, Y10; \
+	VMULPS Y13, Y10, Y11; \
+	VMULPS Y14, Y10, Y12; \
+	VCVTDQ2PS a, a; \
+	VCVTDQ2PS b, b; \
+	VMULPS Y11, a, a; \
+	VMULPS Y12, b, b; \
+	VADDPS dst, a, a; \
+	VADDPS 32 dst, b, b; \
+	VMOVUPS a, dst; \
+	VMOVUPS b, 32 dst
+
+// MANY multiplies the DX inputs at R8, in fours, by the weights at CX, which PARTS reads, and by the scales at BX. Inputs have SIZE
+// bytes, and their scale is at at. R9 is where the next four are, or these if there are no more.
+#define MANY(SIZE, at, PARTS) \
+	VCVTPH2PS (BX), Y13; \
+	VCVTPH2PS 16(BX), Y14; \
+	SHLQ $2, R14; \
+	LEAQ (R14)(R14*2), R15; \
+	IMUL3Q $SIZE, AX, AX; \
+	LEAQ (AX)(AX*2), R13; \
+	MOVQ R8, R11; \
+	MOVQ SP, R12; \
+	WORDS4; \
+	MOVQ SP, R10; \
+	ADDQ $256, R12; \
+inputs: \
+	LEAQ (R8)(AX*4), R9; \
+	CMPQ DX, $4; \
+	CMOVQEQ R8, R9; \
+	CLEAR4(Y0, Y1, Y2, Y3); \
+	CLEAR4(Y4, Y5, Y6, Y7); \
+	PARTS; \
+	SCALED(at, (R8), Y0, Y4, (DI)); \
+	SCALED(at, (R8)(AX*1), Y1, Y5, (DI)(R14*1)); \
+	SCALED(at, (R8)(AX*2), Y2, Y6, (DI)(R14*2)); \
+	SCALED(at, (R8)(R13*1), Y3, Y7, (DI)(R15*1)); \
+	MOVQ R9, R8; \
+	LEAQ (DI)(R14*4), DI; \
+	SUBQ $4, DX; \
+	JNZ inputs; \
+	VZEROUPPER; \
+	RET
+
+#define PARTS1 \
+	MOVQ R9, R11; \
+	PART
+
+// func mulWords32(dst *float32, stride int, w *words32, scales *byte, x *input, blocks, m int)
+TEXT ·mulWords32(SB), 0, $512-56
+	MOVQ dst+0(FP), DI
+	MOVQ stride+8(FP), R14
+	MOVQ w+16(FP), CX
+	MOVQ scales+24(FP), BX
+	MOVQ x+32(FP), R8
+	MOVQ blocks+40(FP), AX
+	MOVQ m+48(FP), DX
+	MANY(48, 32, PARTS1)
+
+// PARTS8 reads R11 on within an input, and from the next inputs in the last part.
+#define PARTS8 \
+	MOVQ R8, R11; \
+	MOVQ $8, BX; \
+part: \
+	ADDQ $32, R11; \
+	CMPQ BX, $1; \
+	CMOVQEQ R9, R11; \
+	PART; \
+	ADDQ $1024, CX; \
+	DECQ BX; \
+	JNZ part; \
+	SUBQ $8192, CX
+
+// func mulWords256(dst *float32, stride int, w *words256, scales *byte, x *kInput, blocks, m int)
+TEXT ·mulWords256(SB), 0, $512-56
+	MOVQ dst+0(FP), DI
+	MOVQ stride+8(FP), R14
+	MOVQ w+16(FP), CX
+	MOVQ scales+24(FP), BX
+	MOVQ x+32(FP), R8
+	MOVQ blocks+40(FP), AX
+	MOVQ m+48(FP), DX
+	MANY(320, 288, PARTS8)

@@ -52,6 +52,7 @@ type Answer struct {
 	Pair      pair.Stats
 	Waited    int              // place in the queue of a cloud that was busy, from 1; 0 if it was not
 	Moves     int              // how often it went on with another replica of the cloud
+	Coupling  tandem.Coupling  // by which the sides agreed
 	Lookahead int              // most drafts beyond the last agreed token
 	Prefill   [2]time.Duration // retrieval and prefill, by side
 	Took      time.Duration    // the whole answer
@@ -102,6 +103,9 @@ func (d *Device) AskRecorded(ctx context.Context, q Question, s tandem.Settings,
 	if s.Lookahead == 0 {
 		s.Lookahead = d.known().lookahead(local.perPass(s))
 	}
+	if q.ChooseCoupling && s.Coupling != tandem.CouplingSpeculative {
+		s.Coupling = d.known().coupling()
+	}
 	a := d.newSession(ctx, local, q, s, emit, record)
 	defer a.stop()
 	defer func() { d.learn(*a.profile, a.found) }()
@@ -150,7 +154,7 @@ func shortened(title string) string {
 func (d *Device) newSession(ctx context.Context, local Local, q Question, s tandem.Settings, emit func(Token), record func(Line)) *deviceSession {
 	a := newDeviceSession(ctx, local.machine(s, tandem.Device), local.Model.Tokenizer().Stream(), emit)
 	profile := d.known()
-	a.answer.Lookahead, a.profile, a.past = s.Lookahead, &profile, d.Local.Past
+	a.answer.Lookahead, a.answer.Coupling, a.profile, a.past = s.Lookahead, s.Coupling, &profile, d.Local.Past
 	if record != nil {
 		a.record = &recorder{to: record, start: a.start}
 		a.record.begin(s, d.Local.Model.Config().Name, d.Local.adapter())

@@ -634,6 +634,10 @@ func (a *deviceSession) finish() Answer {
 	a.answer.Pair = a.machine.Stats()
 	a.past.learn(a.machine)
 	a.profile.settle()
+	learned := a.machine.Learned()
+	if costs := learned.Costs(4); len(costs) == 4 {
+		a.profile.FourRows = costs[3] / costs[0]
+	}
 	a.record.end(a.answer)
 	if a.link != nil {
 		a.send(transport.End{Reason: a.answer.Reason.String()})

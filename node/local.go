@@ -84,6 +84,10 @@ type Question struct {
 	Text    string
 	History []chat.Message
 	Draft   specdec.Set // the drafters of this side; 0 for those of its Local
+
+	// ChooseCoupling lets the device choose between the couplings of one race when the answer begins, by what rows and round
+	// trips cost (Profile). The text then depends on that too. With the speculative coupling it does nothing.
+	ChooseCoupling bool
 }
 
 // Bounds of a question, in bytes: its text, and all earlier turns together. A question within them can be asked of a cloud.

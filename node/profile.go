@@ -21,6 +21,8 @@ type Profile struct {
 	Length int             // of all contexts at the end of the last answer; 0 if there was none
 	RTT    time.Duration   // to the cloud, as last seen; 0 if unknown
 
+	FourRows float64 // what a pass of four rows takes, in passes of one; 0 if unknown
+
 	samples []profiler.Sample // of this answer, while Decode is unknown
 }
 
@@ -65,6 +67,19 @@ func (p Profile) lookahead(tokens int) int {
 		passes = max(p.RTT/step+2, leastLookahead)
 	}
 	return min(int(min(passes, tandem.MaxLookahead))*tokens, tandem.MaxLookahead)
+}
+
+// dearRows is how much longer four rows take than one where branches and checks are hardly worth their rows.
+const dearRows = 1.5
+
+// coupling returns the coupling of one race that is likely to be faster. Where a rejected draft costs a round trip and rows are dear,
+// that is the leader's, which rejects the fewest. Where rows are cheap, a side can also decode behind its runners-up, and they are
+// easier to foresee if both sides are treated alike (lab rivals). So it is where the costs are unknown.
+func (p Profile) coupling() tandem.Coupling {
+	if step := p.Decode.At(p.Length); p.FourRows >= dearRows && step > 0 && p.RTT >= step {
+		return tandem.CouplingLeader
+	}
+	return tandem.CouplingShared
 }
 
 // guessedTokens is how many tokens passes with guesses give where the guesses are right. With fewer drafts ahead, a side that

@@ -41,6 +41,27 @@ func TestLookahead(t *testing.T) {
 	}
 }
 
+// The coupling is chosen by what rows and round trips cost, and only where it is asked for.
+func TestCouplingIsChosen(t *testing.T) {
+	const ms = time.Millisecond
+	step := profiler.Decode{C: (30 * ms).Seconds()}
+	for _, c := range []struct {
+		p    Profile
+		want tandem.Coupling
+	}{
+		{Profile{}, tandem.CouplingShared},
+		{Profile{Decode: step, RTT: 100 * ms}, tandem.CouplingShared},
+		{Profile{Decode: step, RTT: 100 * ms, FourRows: 1.1}, tandem.CouplingShared},
+		{Profile{Decode: step, RTT: 10 * ms, FourRows: 3}, tandem.CouplingShared},
+		{Profile{RTT: 100 * ms, FourRows: 3}, tandem.CouplingShared},
+		{Profile{Decode: step, RTT: 100 * ms, FourRows: 3}, tandem.CouplingLeader},
+	} {
+		if got := c.p.coupling(); got != c.want {
+			t.Errorf("%+v: %v, want %v", c.p, got, c.want)
+		}
+	}
+}
+
 // A profile follows the measured delays of an answer (DRAGON §5.2), and only of steps that say something.
 func TestProfileObserves(t *testing.T) {
 	p := Profile{Decode: profiler.Decode{A: 0.001 * 200 * 200, B: 200 * 200, C: 0.01}} // 1 ms a token

@@ -106,7 +106,7 @@ type pairFlags struct {
 	Private      bool           `help:"Send the cloud the question and the words of the answer, but no drafts from this device, which could show what else your documents say. Over a long distance this takes a little longer." hidden:""`
 	Method       string         `help:"How the sides share the work: ${enum}. All but tandem come from the DRAGON paper, as a baseline." enum:"tandem,dragon,crcg,drcg-text,drcg-kv,drdg-tw,drdg-sw" default:"tandem" hidden:""`
 	Placement    string         `help:"Where drafts become tokens: ${enum}. auto is mirror, or greedy with the speculative coupling." enum:"auto,mirror,device,cloud,greedy,sync" default:"auto" hidden:""`
-	Coupling     string         `help:"How two drafts become one token: ${enum}. shared draws both and the target from one race, leader also favours the side that is ahead, speculative is the DRAGON paper's." enum:"shared,leader,speculative" default:"shared" hidden:""`
+	Coupling     string         `help:"How two drafts become one token: ${enum}. shared draws both and the target from one race, leader also favours the side that is ahead, auto is the one of these two that is likely to be faster here (the text depends on it), speculative is the DRAGON paper's." enum:"shared,leader,auto,speculative" default:"shared" hidden:""`
 	Gamma        string         `help:"With the speculative coupling: how often the device's draft decides instead of the cloud's, 0 to 1, or auto for the fastest choice at each token." default:"auto" placeholder:"auto|0..1" hidden:""`
 	Nucleus      float64        `help:"Share of the probability that a draft carries." default:"0.8" hidden:""`
 	Support      int            `help:"Maximum number of tokens in a draft's distribution." default:"256" hidden:""`
@@ -124,8 +124,10 @@ func (f answerFlags) settings() (tandem.Settings, error) {
 		return s, err
 	}
 	node.SetSampling(&s, sampling)
-	if s.Coupling, err = tandem.ParseCoupling(f.Coupling); err != nil {
-		return s, err
+	if !f.choosesCoupling() {
+		if s.Coupling, err = tandem.ParseCoupling(f.Coupling); err != nil {
+			return s, err
+		}
 	}
 	if s.Placement, err = placement(f.Placement, s.Coupling); err != nil {
 		return s, err
@@ -177,6 +179,9 @@ func (f answerFlags) settings() (tandem.Settings, error) {
 	}
 	return s, s.Check()
 }
+
+// choosesCoupling reports whether the coupling is chosen when an answer begins.
+func (f answerFlags) choosesCoupling() bool { return f.Coupling == "auto" }
 
 // canBePrivate reports whether the flags leave open what a private answer sets itself.
 func (f answerFlags) canBePrivate() bool {

@@ -177,3 +177,42 @@ func TestProfileIsKept(t *testing.T) {
 	}
 	t.Errorf("no profile in %s", stdout)
 }
+
+// auto takes the leader's coupling where earlier answers found rows dear and the cloud far, and says so. The text is that of the
+// coupling that it took.
+func TestCouplingAuto(t *testing.T) {
+	h := newHome(t)
+	ask := func(coupling string) askJSON {
+		return h.ask("--reader", "decoder", "--seed", "5", "--temperature", "1", "--coupling", coupling, "--rtt", "60ms", question)
+	}
+	first, shared := ask("auto"), ask("shared")
+	if first.Coupling != "shared" || first.Answer != shared.Answer {
+		t.Errorf("with unknown costs: %s says %q; shared says %q", first.Coupling, first.Answer, shared.Answer)
+	}
+	files, err := filepath.Glob(filepath.Join(h.Dir, ".local", "state", "tandem", "edge", "profiles", "*.json"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("profiles %v: %v", files, err)
+	}
+	text, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var p cli.DecodeProfile
+	if err := json.Unmarshal(text, &p); err != nil {
+		t.Fatal(err)
+	}
+	if p.FourRows <= 0 {
+		t.Errorf("a profile without the cost of rows: %s", text)
+	}
+	p.FourRows = 3
+	if text, err = json.Marshal(p); err == nil {
+		err = os.WriteFile(files[0], text, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	far, leader := ask("auto"), ask("leader")
+	if far.Coupling != "leader" || far.Answer != leader.Answer {
+		t.Errorf("with dear rows: %s says %q; leader says %q", far.Coupling, far.Answer, leader.Answer)
+	}
+}

@@ -16,7 +16,7 @@ const profileWithin = 400 * time.Millisecond
 // recall gives the device the delays and the round-trip time that earlier answers measured.
 func (s *session) recall() {
 	s.profile, s.profiled = s.app.LoadProfile(s.model, s.flags.Threads)
-	p := node.Profile{Decode: s.profile.Decode, Length: s.profile.Length}
+	p := node.Profile{Decode: s.profile.Decode, Length: s.profile.Length, FourRows: s.profile.FourRows}
 	switch {
 	case s.peer != (transport.ID{}):
 		link := s.app.LoadLink(s.peer)
@@ -54,7 +54,7 @@ func (s *session) learnDelays() {
 	} else {
 		s.profile = s.firstProfile()
 	}
-	s.profile.Length = p.Length
+	s.profile.Length, s.profile.FourRows = p.Length, p.FourRows
 	if err := a.SaveProfile(s.model, s.flags.Threads, s.profile); err != nil {
 		a.Log.Info("cannot save the model's delays", "error", err)
 	}

@@ -71,7 +71,7 @@ type statsJSON struct {
 func (s *session) report(answer node.Answer) askJSON {
 	r := askJSON{
 		Answer: answer.Text, Method: s.flags.Method, Tokens: []tokenJSON{},
-		Placement: s.settings.Placement.String(), Choice: s.flags.Placement, Coupling: s.settings.Coupling.String(),
+		Placement: s.settings.Placement.String(), Choice: s.flags.Placement, Coupling: answer.Coupling.String(),
 		Seed: s.settings.Seed, LocalOnly: answer.Pair.Together == 0 && s.settings.Want == tandem.WantDrafts,
 		Finish: answer.Reason.String(), Remarks: answer.Remarks,
 		Degraded: s.device.Service != nil && answer.Pair.Alone > 0, Queue: answer.Waited, Moves: answer.Moves,

@@ -473,6 +473,7 @@ func (s *session) relay(address string, cfg netem.Config) (string, error) {
 // ask answers q until ctx ends. If show is set, it prints the tokens as they come.
 func (s *session) ask(ctx context.Context, q node.Question, show bool) (node.Answer, error) {
 	a, begun := s.app, false
+	q.ChooseCoupling = s.flags.choosesCoupling()
 	cost, err := s.beginCost()
 	if err != nil {
 		return node.Answer{}, err

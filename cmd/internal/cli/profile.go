@@ -29,6 +29,8 @@ type DecodeProfile struct {
 	From   string          `json:"from"`
 	Decode profiler.Decode `json:"decode"` // delay over the tokens in all contexts together
 	Length int             `json:"length"` // tokens in all contexts at the end of the last answer
+	// FourRows is what a pass of four rows took, in passes of one; 0 if unknown.
+	FourRows float64 `json:"four_rows,omitempty"`
 }
 
 // The sources of a DecodeProfile.

@@ -106,7 +106,7 @@ var avx2Kernels = kernels{
 		quantizeAVX2(&dst[0], &x[0], len(dst))
 	},
 	mul: [types]mulPacked[input]{
-		npu.Q8_0: mulOnce32(npu.Q8_0, q80AVX2), npu.Q4_0: q40AVX2.mul, npu.Q5_0: mulOnce32(npu.Q5_0, q50AVX2), npu.IQ4_NL: mulOnce32(npu.IQ4_NL, iq4nlAVX2), npu.MXFP4: mulOnce32(npu.MXFP4, mxfp4AVX2),
+		npu.Q8_0: q80AVX2.mul, npu.Q4_0: q40AVX2.mul, npu.Q5_0: mulOnce32(npu.Q5_0, q50AVX2), npu.IQ4_NL: mulOnce32(npu.IQ4_NL, iq4nlAVX2), npu.MXFP4: mulOnce32(npu.MXFP4, mxfp4AVX2),
 		npu.Q4_1: q41AVX2.mul, npu.Q5_1: mulOnce32(npu.Q5_1, q51AVX2),
 	},
 	mulK256: [types]mulPacked[kInput]{

@@ -135,11 +135,8 @@ func mxfp4x4AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *input
 //go:noescape
 func mxfp4x1AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 
-// words32 is a block of packed Q8_0 or IQ4_NL whose numbers are words: see words_amd64.s.
+// words32 is a block of packed IQ4_NL whose numbers are words: see words_amd64.s.
 type words32 [16][groupRows][2]int16
-
-//go:noescape
-func widenQ80(dst *words32, w *byte)
 
 //go:noescape
 func widenNL(dst *words32, w *byte)
@@ -178,7 +175,7 @@ const (
 // mulOnce32 is mulOnce for blocks of 32.
 func mulOnce32(t npu.DType, few tiles[input]) mulPacked[input] {
 	form, many := &blockForms[t], manyBytes
-	if t == npu.Q8_0 || t == npu.IQ4_NL {
+	if t == npu.IQ4_NL {
 		many = manyWords
 	}
 	return func(dst []float32, stride int, w []byte, groups, blocks int, x []input, m int) {
@@ -203,9 +200,6 @@ func mulOnce32(t npu.DType, few tiles[input]) mulPacked[input] {
 				scales, block := form.block(w[g*groupBytes(t, blocks):], b)
 				to, in := &dst[g*groupRows], &x[b]
 				switch t {
-				case npu.Q8_0:
-					widenQ80(words, &block[0])
-					mulWords32(to, stride, words, &scales[0], in, blocks, once)
 				case npu.IQ4_NL:
 					widenNL(words, &block[0])
 					mulWords32(to, stride, words, &scales[0], in, blocks, once)

@@ -1,6 +1,6 @@
 #include "textflag.h"
 
-// Many inputs by packed Q8_0, IQ4_NL and IQ4_XS with AVX2. The weights of a block become words once for all inputs, IQ4_XS times
+// Many inputs by packed IQ4_NL and IQ4_XS with AVX2. The weights of a block become words once for all inputs, IQ4_XS times
 // their scales, which gives 13 bits. The inputs become words once for sixteen rows. Then one VPMADDWD multiplies two weights of
 // eight rows by two of an input. As bytes, weights would have to move their signs to each input first. A part of 32 weights holds,
 // for each word of four bytes, the first two of sixteen rows and then the last two.
@@ -63,25 +63,6 @@ GLOBL scales<>(SB), RODATA|NOPTR, $64
 	VPSHUFB Y1, Y14, Y1; \
 	VPSHUFB Y2, Y14, Y2; \
 	VPSHUFB Y3, Y14, Y3
-
-// func widenQ80(dst *words32, w *byte)
-TEXT ·widenQ80(SB), NOSPLIT, $0-16
-	MOVQ dst+0(FP), DI
-	MOVQ w+8(FP), CX
-	MOVQ $8, BX
-	PAIRS
-words:
-	PREFETCHT0 8192(CX)
-	VMOVDQU (CX), Y0
-	VMOVDQU 32(CX), Y1
-	WIDEN8(Y0, 0)
-	WIDEN8(Y1, 32)
-	ADDQ $64, CX
-	ADDQ $128, DI
-	DECQ BX
-	JNZ  words
-	VZEROUPPER
-	RET
 
 // func widenNL(dst *words32, w *byte)
 TEXT ·widenNL(SB), NOSPLIT, $0-16

@@ -141,33 +141,6 @@ GLOBL nibbles<>(SB), RODATA|NOPTR, $32
 	SCALE(Y6, (R8)(AX*2), Y10); \
 	SCALE(Y7, (R8)(R13*1), Y11)
 
-// YQ80 multiplies four elements of weights and of an input and adds the products to sum. It moves
-// the signs of the weights (Y0) to the input, so that the weights' magnitudes (Y1) are the unsigned
-// bytes.
-#define YQ80(at, p, sum) \
-	VPBROADCASTD at p, Y2; \
-	VPSIGNB Y0, Y2, Y2; \
-	VPMADDUBSW Y2, Y1, Y2; \
-	VPMADDWD Y15, Y2, Y2; \
-	VPADDD Y2, sum, sum
-
-#define YWORDQ80(at, four) \
-	PREFETCHT0 (AHEADBY+at)(CX); \
-	VMOVDQU at(CX), Y0; \
-	VPABSB Y0, Y1; \
-	YQ80(four, (R8), Y4); \
-	YQ80(four, (R8)(AX*1), Y5); \
-	YQ80(four, (R8)(AX*2), Y6); \
-	YQ80(four, (R8)(R13*1), Y7)
-
-#define YFOURQ80 \
-	VPXOR Y4, Y4, Y4; \
-	VPXOR Y5, Y5, Y5; \
-	VPXOR Y6, Y6, Y6; \
-	VPXOR Y7, Y7, Y7; \
-	WORDSQ80(YWORDQ80); \
-	SCALES
-
 #define YFOURQ40 \
 	YWEIGHTSQ40; \
 	VCVTPH2PS (SI), Y14; \
@@ -379,10 +352,103 @@ TEXT ·q80x1AVX2(SB), NOSPLIT, $0-48
 	YFILL($0x00010001, X15, Y15)
 	YONE(544, YBLOCKQ80)
 
+// Y16Q80 multiplies four weights of sixteen rows (Y8 and Y9, whose magnitudes are in Y10 and Y11) by those of the input at p, to which it
+// moves the signs of the weights. SUM puts the products into a and b, or adds them.
+#define Y16Q80(SUM, at, p, a, b) \
+	VPBROADCASTD at p, Y12; \
+	VPSIGNB Y8, Y12, Y13; \
+	VPSIGNB Y9, Y12, Y12; \
+	VPMADDUBSW Y13, Y10, Y13; \
+	VPMADDUBSW Y12, Y11, Y12; \
+	SUM(Y13, a); \
+	SUM(Y12, b)
+
+#define YFIRST(y, sum) VPMADDWD Y15, y, sum
+#define YMORE(y, sum) \
+	VPMADDWD Y15, y, y; \
+	VPADDD y, sum, sum
+
+#define Y16WORDQ80(SUM, at, four) \
+	PREFETCHT0 (AHEADBY+at)(CX); \
+	VMOVDQU at(CX), Y8; \
+	VMOVDQU (at+32)(CX), Y9; \
+	VPABSB Y8, Y10; \
+	VPABSB Y9, Y11; \
+	Y16Q80(SUM, four, (R8), Y0, Y4); \
+	Y16Q80(SUM, four, (R8)(AX*1), Y1, Y5); \
+	Y16Q80(SUM, four, (R8)(AX*2), Y2, Y6); \
+	Y16Q80(SUM, four, (R8)(R13*1), Y3, Y7)
+
+// Y16SCALED scales the sums of the input at p and adds them to those at at(SP).
+#define Y16SCALED(p, a, b, at) \
+	VBROADCASTSS 32 p, Y10; \
+	VMULPS Y8, Y10, Y11; \
+	VMULPS Y9, Y10, Y10; \
+	VCVTDQ2PS a, a; \
+	VCVTDQ2PS b, b; \
+	VMULPS Y11, a, a; \
+	VMULPS Y10, b, b; \
+	VADDPS at(SP), a, a; \
+	VADDPS (at+32)(SP), b, b; \
+	VMOVUPS a, at(SP); \
+	VMOVUPS b, (at+32)(SP)
+
+#define YMOVE(at, p) \
+	VMOVUPS at(SP), Y0; \
+	VMOVUPS (at+32)(SP), Y1; \
+	VMOVUPS Y0, p; \
+	VMOVUPS Y1, 32 p
+
 // func q80x4AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *input)
-TEXT ·q80x4AVX2(SB), NOSPLIT, $0-48
+// It reads a group once, and keeps the sums of sixteen rows on the stack.
+TEXT ·q80x4AVX2(SB), NOSPLIT, $256-48
 	YFILL($0x00010001, X15, Y15)
-	YFOUR(544, YFOURQ80)
+	MOVQ stride+8(FP), R14
+	SHLQ $2, R14
+	LEAQ (R14)(R14*2), R15
+	ARGS
+group:
+	LEAQ 32(SI), CX
+	MOVQ blocks+32(FP), BX
+	MOVQ R12, R8
+	VPXOR Y14, Y14, Y14
+	VMOVDQU Y14, (SP)
+	VMOVDQU Y14, 32(SP)
+	VMOVDQU Y14, 64(SP)
+	VMOVDQU Y14, 96(SP)
+	VMOVDQU Y14, 128(SP)
+	VMOVDQU Y14, 160(SP)
+	VMOVDQU Y14, 192(SP)
+	VMOVDQU Y14, 224(SP)
+block:
+	Y16WORDQ80(YFIRST, 0, 0)
+	Y16WORDQ80(YMORE, 64, 4)
+	Y16WORDQ80(YMORE, 128, 8)
+	Y16WORDQ80(YMORE, 192, 12)
+	Y16WORDQ80(YMORE, 256, 16)
+	Y16WORDQ80(YMORE, 320, 20)
+	Y16WORDQ80(YMORE, 384, 24)
+	Y16WORDQ80(YMORE, 448, 28)
+	VCVTPH2PS (SI), Y8
+	VCVTPH2PS 16(SI), Y9
+	Y16SCALED((R8), Y0, Y4, 0)
+	Y16SCALED((R8)(AX*1), Y1, Y5, 64)
+	Y16SCALED((R8)(AX*2), Y2, Y6, 128)
+	Y16SCALED((R8)(R13*1), Y3, Y7, 192)
+	ADDQ $544, SI
+	ADDQ $544, CX
+	ADDQ $48, R8
+	DECQ BX
+	JNZ  block
+	YMOVE(0, (DI))
+	YMOVE(64, (DI)(R14*1))
+	YMOVE(128, (DI)(R14*2))
+	YMOVE(192, (DI)(R15*1))
+	ADDQ $64, DI
+	DECQ DX
+	JNZ  group
+	VZEROUPPER
+	RET
 
 // AVX-VNNI provides VPDPBUSD for vectors of 32 bytes on processors without AVX-512. Sums start as in
 // the kernels for AVX-512.
@@ -729,7 +795,8 @@ GLOBL sixteens<>(SB), RODATA|NOPTR, $32
 	WORDSQ40(YONEMX); \
 	YADDSUMS(YLOW15)
 
-// YSIGNED multiplies signed weights by the four elements of the input in x, as YQ80 does, and adds the products to sum.
+// YSIGNED multiplies signed weights by the four elements of the input in x and adds the products to sum. It moves the signs of the
+// weights to the input, so that the unsigned bytes are the magnitudes of the weights.
 #define YSIGNED(x, w, sum) \
 	VPSIGNB w, x, Y7; \
 	VPABSB w, w; \

@@ -52,8 +52,8 @@ TEXT ·q80x16VNNI(SB), NOSPLIT, $0-48
 	TILE(544, WEIGHTSQ80, INPUTS16(HIGH), STORE16)
 
 // For one input, the AVX2 kernels read a group once and keep the sums of sixteen rows. For four
-// inputs they read it twice, eight rows at a time: R14 is 2, then 1. The integers of the second
-// half start 32 bytes later, its scales 16.
+// inputs they read it twice, except that of Q8_0, eight rows at a time: R14 is 2, then 1. The
+// integers of the second half start 32 bytes later, its scales 16.
 
 DATA nibbles<>+0(SB)/8, $0x0f0f0f0f0f0f0f0f
 DATA nibbles<>+8(SB)/8, $0x0f0f0f0f0f0f0f0f

@@ -273,7 +273,7 @@ func (p *program) compute(a npu.Args) error {
 	}
 	r := p.dev.runs.Get().(*run)
 	r.program, r.Args = p, a
-	r.acts.of, r.acts.ofK, r.acts.ofWide = -1, -1, -1
+	r.acts.of, r.acts.ofWords, r.acts.ofK, r.acts.ofWide = -1, -1, -1, -1
 	r.arena = grow(r.arena, a.Rows*p.room)
 	err := r.steps()
 	r.program, r.Args, r.node, r.out, r.x, r.y, r.turns = nil, npu.Args{}, nil, nil, nil, nil, nil
@@ -406,6 +406,7 @@ const (
 	loopQuantize
 	loopQuantizeK
 	loopInterleave
+	loopWords
 	loopMatMul
 	loopSwiGLU
 	loopAttention
@@ -431,6 +432,8 @@ func (r *run) compute(lo, hi int) {
 		r.quantizeRows(lo, hi)
 	case loopQuantizeK:
 		r.quantizeKRows(lo, hi)
+	case loopWords:
+		r.widenQuads(lo, hi)
 	case loopInterleave:
 		r.interleaveQuads(lo, hi)
 	case loopMatMul:

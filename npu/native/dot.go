@@ -20,6 +20,8 @@ type kernels struct {
 	// mul multiplies groups of weights in blocks of 32 (see pack.go), by their type, by m rows of inputs with the same number of
 	// blocks: dst[i·stride + r] = w[r]·x[i].
 	mul [types]mulPacked[input]
+	// words, if not nil, replaces mul for many inputs of some types. It gives the same sums.
+	words *wordKernels
 	// mulK256 does the same with packed weights in blocks of 256 (see kpacked.go). Q4_K, Q5_K and Q6_K may be nil; their sums are
 	// those of mulKPlain.
 	mulK256 [types]mulPacked[kInput]

@@ -106,9 +106,10 @@ var avx2Kernels = kernels{
 		quantizeAVX2(&dst[0], &x[0], len(dst))
 	},
 	mul: [types]mulPacked[input]{
-		npu.Q8_0: q80AVX2.mul, npu.Q4_0: q40AVX2.mul, npu.Q5_0: mulOnce32(npu.Q5_0, q50AVX2), npu.IQ4_NL: mulOnce32(npu.IQ4_NL, iq4nlAVX2), npu.MXFP4: mulOnce32(npu.MXFP4, mxfp4AVX2),
+		npu.Q8_0: q80AVX2.mul, npu.Q4_0: q40AVX2.mul, npu.Q5_0: mulOnce32(npu.Q5_0, q50AVX2), npu.IQ4_NL: iq4nlAVX2.mul, npu.MXFP4: mulOnce32(npu.MXFP4, mxfp4AVX2),
 		npu.Q4_1: q41AVX2.mul, npu.Q5_1: mulOnce32(npu.Q5_1, q51AVX2),
 	},
+	words: avx2Words,
 	mulK256: [types]mulPacked[kInput]{
 		npu.Q4_K: q4kAVX2.mul, npu.Q5_K: q5kAVX2.mul, npu.Q6_K: q6kAVX2.mul, npu.Q2_K: mulOnce(npu.Q2_K, q2kAVX2), npu.Q3_K: mulOnce(npu.Q3_K, q3kAVX2), npu.IQ4_XS: mulOnce(npu.IQ4_XS, xsAVX2),
 	},
@@ -273,6 +274,7 @@ func widenAVX2(t npu.DType, dst []float32, src []byte) {
 var avxVNNIKernels = func() kernels {
 	k := avx2Kernels
 	k.name = "AVX-VNNI"
+	k.words = &wordKernels{quad: avx2Words.quad, mul: [types]mulPacked[wordQuad]{npu.IQ4_NL: mulWords(npu.IQ4_NL)}}
 	k.mul[npu.Q8_0], k.mul[npu.Q4_0] = q80AVXVNNI.mul, q40AVXVNNI.mul
 	return k
 }()
@@ -280,7 +282,7 @@ var avxVNNIKernels = func() kernels {
 // vnniKernels are the AVX2 kernels except for products and attention.
 var vnniKernels = func() kernels {
 	k := avx2Kernels
-	k.name = "AVX-512 VNNI"
+	k.name, k.words = "AVX-512 VNNI", nil
 	k.mul = [types]mulPacked[input]{
 		npu.Q8_0: q80VNNI.mul, npu.Q4_0: q40VNNI.mul, npu.Q5_0: q50VNNI.mul, npu.IQ4_NL: iq4nlVNNI.mul, npu.MXFP4: mxfp4VNNI.mul,
 		npu.Q4_1: q41VNNI.mul, npu.Q5_1: q51VNNI.mul,

@@ -11,6 +11,9 @@ type activations struct {
 	of     npu.Value // the value that blocks was made from; −1 for none
 	blocks []input   // [rows × cols/32], for weights in blocks of 32
 
+	ofWords npu.Value  // the value that words was made from
+	words   []wordQuad // [rows/4 × cols/32], for many rows
+
 	ofK npu.Value // the value that k was made from
 	k   []kInput  // [rows × cols/256], for weights in blocks of 256
 
@@ -32,6 +35,52 @@ func (r *run) quantizeRows(lo, hi int) {
 	r.dev.k.quantize(r.acts.blocks[lo*cols/32:hi*cols/32], r.x[lo*cols:hi*cols])
 }
 
+// wordQuad is a block of four inputs as words, for processors that multiply words as fast as bytes.
+type wordQuad struct {
+	q [4][32]int16
+	d [4]float32
+}
+
+// wordKernels multiply inputs as words.
+type wordKernels struct {
+	quad func(dst []wordQuad, x []input) // of four rows of as many blocks
+	mul  [types]mulPacked[wordQuad]      // nil for types whose inputs stay bytes; m counts inputs
+}
+
+// leastWords is the number of inputs from which they are multiplied as words.
+const leastWords = 32
+
+// asWords returns the kernel for inputs as words, or nil if they stay bytes.
+func (r *run) asWords(t npu.DType) mulPacked[wordQuad] {
+	if k := r.dev.k.words; k != nil && r.Rows >= leastWords {
+		return k.mul[t]
+	}
+	return nil
+}
+
+// widenInputs fills r.acts.words from r.acts.blocks, unless it already holds them.
+func (r *run) widenInputs() {
+	a := &r.acts
+	if v := r.node.Args[0]; a.ofWords != v {
+		quads, blocks := (r.Rows+3)/4, len(a.blocks)/r.Rows
+		a.ofWords, a.words = v, grow(a.words, quads*blocks)
+		r.share(loopWords, quads, 4*32*blocks)
+	}
+}
+
+func (r *run) widenQuads(lo, hi int) {
+	a, blocks := &r.acts, len(r.acts.blocks)/r.Rows
+	for q := lo; q < hi; q++ {
+		from, to := a.blocks[4*q*blocks:], a.words[q*blocks:][:blocks]
+		if rest := r.Rows - 4*q; rest < 4 {
+			rows := make([]input, 4*blocks) // zeros after the last
+			copy(rows, from[:rest*blocks])
+			from = rows
+		}
+		r.dev.k.words.quad(to, from)
+	}
+}
+
 // product is one of the matrix products that the threads currently share.
 type product struct {
 	node   *npu.Node
@@ -49,7 +98,9 @@ func (r *run) matMul(nodes []int) {
 		w, each := n.Weight, n.Weight.Cols*r.Rows*groupRows
 		switch w.Type.BlockSize() {
 		case 32:
-			r.quantize()
+			if r.quantize(); r.asWords(w.Type) != nil {
+				r.widenInputs()
+			}
 		case 256:
 			r.quantizeK()
 		default:
@@ -80,6 +131,8 @@ func (r *run) mulUnits(lo, hi int) {
 func (r *run) mulGroups(p *product, lo, hi int) {
 	w, first, end := p.node.Weight, lo*groupRows, min(hi*groupRows, p.node.Weight.Rows)
 	switch {
+	case w.Type.BlockSize() == 32 && r.asWords(w.Type) != nil:
+		mulPackedGroups(r, p, lo, hi, r.asWords(w.Type), r.acts.words)
 	case w.Type.BlockSize() == 32:
 		mulPackedGroups(r, p, lo, hi, r.dev.k.mul[w.Type], r.acts.blocks)
 	case p.packed.groups != nil || packs(w.Type):

@@ -135,16 +135,60 @@ func mxfp4x4AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *input
 //go:noescape
 func mxfp4x1AVX2(dst *float32, stride int, w *byte, groups, blocks int, x *input)
 
-// words32 is a block of packed IQ4_NL whose numbers are words: see words_amd64.s.
+// words32 is a block of packed Q8_0 or IQ4_NL whose numbers are words: see words_amd64.s.
 type words32 [16][groupRows][2]int16
+
+//go:noescape
+func widenQ80(dst *words32, w *byte)
 
 //go:noescape
 func widenNL(dst *words32, w *byte)
 
-// mulWords32 multiplies m inputs, in fours, by a block and by sixteen scales in F16. It adds the products to dst.
+// mulWords32 multiplies quads of inputs by a block and by sixteen scales in F16. It adds the products to dst.
 //
 //go:noescape
-func mulWords32(dst *float32, stride int, w *words32, scales *byte, x *input, blocks, m int)
+func mulWords32(dst *float32, stride int, w *words32, scales *byte, x *wordQuad, blocks, quads int)
+
+// quadWords makes words of four rows of inputs.
+//
+//go:noescape
+func quadWords(dst *wordQuad, x *input, blocks int)
+
+var avx2Words = &wordKernels{
+	quad: func(dst []wordQuad, x []input) { quadWords(&dst[0], &x[0], len(dst)) },
+	mul:  [types]mulPacked[wordQuad]{npu.Q8_0: mulWords(npu.Q8_0), npu.IQ4_NL: mulWords(npu.IQ4_NL)},
+}
+
+// mulWords widens each block once for all inputs.
+func mulWords(t npu.DType) mulPacked[wordQuad] {
+	form := &blockForms[t]
+	return func(dst []float32, stride int, w []byte, groups, blocks int, x []wordQuad, m int) {
+		var room [unsafe.Sizeof(words32{}) + line - 1]byte
+		words := (*words32)(unsafe.Pointer(&room[-uintptr(unsafe.Pointer(&room[0]))%line]))
+		whole := m / 4
+		for g := range groups {
+			var rest [4][groupRows]float32 // of the last quad, if it is not full
+			for i := range 4 * whole {
+				clear(dst[i*stride+g*groupRows:][:groupRows])
+			}
+			for b := range blocks {
+				scales, block := form.block(w[g*groupBytes(t, blocks):], b)
+				if t == npu.Q8_0 {
+					widenQ80(words, &block[0])
+				} else {
+					widenNL(words, &block[0])
+				}
+				mulWords32(&dst[g*groupRows], stride, words, &scales[0], &x[b], blocks, whole)
+				if m > 4*whole {
+					mulWords32(&rest[0][0], groupRows, words, &scales[0], &x[whole*blocks+b], blocks, 1)
+				}
+			}
+			for i := range m - 4*whole {
+				copy(dst[(4*whole+i)*stride+g*groupRows:], rest[i][:])
+			}
+		}
+	}
+}
 
 // bytes32 is a block of packed Q5_0, Q5_1 or MXFP4 with a byte for each number: see tiles_amd64.s.
 type bytes32 [2][8][groupRows / 2][4]uint8
@@ -166,21 +210,15 @@ func mulBytesQ51(dst *float32, stride int, w *bytes32, scales *byte, x *input, b
 //go:noescape
 func mulBytesMX(dst *float32, stride int, w *bytes32, scales *byte, x *input, blocks, m int)
 
-// manyBytes and manyWords are the numbers of inputs from which a block of 32 is unpacked once for all, to bytes or to words.
-const (
-	manyBytes = 32
-	manyWords = 64
-)
+// many32 is what many is for blocks of 32.
+const many32 = 32
 
 // mulOnce32 is mulOnce for blocks of 32.
 func mulOnce32(t npu.DType, few tiles[input]) mulPacked[input] {
-	form, many := &blockForms[t], manyBytes
-	if t == npu.IQ4_NL {
-		many = manyWords
-	}
+	form := &blockForms[t]
 	return func(dst []float32, stride int, w []byte, groups, blocks int, x []input, m int) {
 		once := m &^ 3
-		if m < many {
+		if m < many32 {
 			once = 0
 		}
 		if once < m {
@@ -189,9 +227,8 @@ func mulOnce32(t npu.DType, few tiles[input]) mulPacked[input] {
 		if once == 0 {
 			return
 		}
-		var room [unsafe.Sizeof(words32{}) + line - 1]byte
-		unpacked := unsafe.Pointer(&room[-uintptr(unsafe.Pointer(&room[0]))%line])
-		words, bytes := (*words32)(unpacked), (*bytes32)(unpacked)
+		var room [unsafe.Sizeof(bytes32{}) + line - 1]byte
+		bytes := (*bytes32)(unsafe.Pointer(&room[-uintptr(unsafe.Pointer(&room[0]))%line]))
 		for g := range groups {
 			for i := range once {
 				clear(dst[i*stride+g*groupRows:][:groupRows])
@@ -200,9 +237,6 @@ func mulOnce32(t npu.DType, few tiles[input]) mulPacked[input] {
 				scales, block := form.block(w[g*groupBytes(t, blocks):], b)
 				to, in := &dst[g*groupRows], &x[b]
 				switch t {
-				case npu.IQ4_NL:
-					widenNL(words, &block[0])
-					mulWords32(to, stride, words, &scales[0], in, blocks, once)
 				case npu.Q5_0:
 					bytesQ5(bytes, &block[0])
 					mulBytesQ50(to, stride, bytes, &scales[0], in, blocks, once)

@@ -1,6 +1,6 @@
 #include "textflag.h"
 
-// Many inputs by packed IQ4_NL and IQ4_XS with AVX2. The weights of a block become words once for all inputs, IQ4_XS times
+// Many inputs by packed Q8_0, IQ4_NL and IQ4_XS with AVX2. The weights of a block become words once for all inputs, IQ4_XS times
 // their scales, which gives 13 bits. The inputs become words once for sixteen rows. Then one VPMADDWD multiplies two weights of
 // eight rows by two of an input. As bytes, weights would have to move their signs to each input first. A part of 32 weights holds,
 // for each word of four bytes, the first two of sixteen rows and then the last two.
@@ -63,6 +63,25 @@ GLOBL scales<>(SB), RODATA|NOPTR, $64
 	VPSHUFB Y1, Y14, Y1; \
 	VPSHUFB Y2, Y14, Y2; \
 	VPSHUFB Y3, Y14, Y3
+
+// func widenQ80(dst *words32, w *byte)
+TEXT ·widenQ80(SB), NOSPLIT, $0-16
+	MOVQ dst+0(FP), DI
+	MOVQ w+8(FP), CX
+	MOVQ $8, BX
+	PAIRS
+words:
+	PREFETCHT0 8192(CX)
+	VMOVDQU (CX), Y0
+	VMOVDQU 32(CX), Y1
+	WIDEN8(Y0, 0)
+	WIDEN8(Y1, 32)
+	ADDQ $64, CX
+	ADDQ $128, DI
+	DECQ BX
+	JNZ  words
+	VZEROUPPER
+	RET
 
 // func widenNL(dst *words32, w *byte)
 TEXT ·widenNL(SB), NOSPLIT, $0-16
@@ -163,8 +182,8 @@ parts:
 	TWO((4*k+128), Y2, Y6); \
 	TWO((4*k+192), Y3, Y7)
 
-// PART multiplies a part of the weights by that of four inputs at R10. Meanwhile it stores that at R11 for the next time.
-#define PART \
+// STEPS multiplies a part of the weights by that of four inputs at R10.
+#define STEPS \
 	STEP(0); \
 	STEP(1); \
 	STEP(2); \
@@ -173,7 +192,6 @@ parts:
 	STEP(5); \
 	STEP(6); \
 	STEP(7); \
-	WORDS4; \
 	STEP(8); \
 	STEP(9); \
 	STEP(10); \
@@ -181,7 +199,12 @@ parts:
 	STEP(12); \
 	STEP(13); \
 	STEP(14); \
-	STEP(15); \
+	STEP(15)
+
+// PART also stores the part at R11 as words for the next time.
+#define PART \
+	WORDS4; \
+	STEPS; \
 	XCHGQ R10, R12
 
 #define CLEAR4(a, b, c, d) \
@@ -204,68 +227,64 @@ parts:
 	VMOVUPS a, dst; \
 	VMOVUPS b, 32 dst
 
-// MANY multiplies the DX inputs at R8, in fours, by the weights at CX, which PARTS reads, and by the scales at BX. Inputs have SIZE
-// bytes, and their scale is at at. R9 is where the next four are, or these if there are no more.
-#define MANY(SIZE, at, PARTS) \
-	VCVTPH2PS (BX), Y13; \
-	VCVTPH2PS 16(BX), Y14; \
-	SHLQ $2, R14; \
-	LEAQ (R14)(R14*2), R15; \
-	IMUL3Q $SIZE, AX, AX; \
-	LEAQ (AX)(AX*2), R13; \
-	MOVQ R8, R11; \
-	MOVQ SP, R12; \
-	WORDS4; \
-	MOVQ SP, R10; \
-	ADDQ $256, R12; \
-inputs: \
-	LEAQ (R8)(AX*4), R9; \
-	CMPQ DX, $4; \
-	CMOVQEQ R8, R9; \
-	CLEAR4(Y0, Y1, Y2, Y3); \
-	CLEAR4(Y4, Y5, Y6, Y7); \
-	PARTS; \
-	SCALED(at, (R8), Y0, Y4, (DI)); \
-	SCALED(at, (R8)(AX*1), Y1, Y5, (DI)(R14*1)); \
-	SCALED(at, (R8)(AX*2), Y2, Y6, (DI)(R14*2)); \
-	SCALED(at, (R8)(R13*1), Y3, Y7, (DI)(R15*1)); \
-	MOVQ R9, R8; \
-	LEAQ (DI)(R14*4), DI; \
-	SUBQ $4, DX; \
-	JNZ inputs; \
-	VZEROUPPER; \
-	RET
-
-#define PARTS1 \
-	MOVQ R9, R11; \
-	PART
-
-// func mulWords32(dst *float32, stride int, w *words32, scales *byte, x *input, blocks, m int)
-TEXT ·mulWords32(SB), 0, $512-56
+// func mulWords32(dst *float32, stride int, w *words32, scales *byte, x *wordQuad, blocks, quads int)
+TEXT ·mulWords32(SB), NOSPLIT, $0-56
 	MOVQ dst+0(FP), DI
 	MOVQ stride+8(FP), R14
 	MOVQ w+16(FP), CX
 	MOVQ scales+24(FP), BX
-	MOVQ x+32(FP), R8
+	MOVQ x+32(FP), R10
 	MOVQ blocks+40(FP), AX
-	MOVQ m+48(FP), DX
-	MANY(48, 32, PARTS1)
+	MOVQ quads+48(FP), DX
+	VCVTPH2PS (BX), Y13
+	VCVTPH2PS 16(BX), Y14
+	SHLQ $2, R14
+	LEAQ (R14)(R14*2), R15
+	IMUL3Q $272, AX, AX
+quads:
+	CLEAR4(Y0, Y1, Y2, Y3)
+	CLEAR4(Y4, Y5, Y6, Y7)
+	STEPS
+	SCALED(256, (R10), Y0, Y4, (DI))
+	SCALED(260, (R10), Y1, Y5, (DI)(R14*1))
+	SCALED(264, (R10), Y2, Y6, (DI)(R14*2))
+	SCALED(268, (R10), Y3, Y7, (DI)(R15*1))
+	ADDQ AX, R10
+	LEAQ (DI)(R14*4), DI
+	DECQ DX
+	JNZ  quads
+	VZEROUPPER
+	RET
 
-// PARTS8 reads R11 on within an input, and from the next inputs in the last part.
-#define PARTS8 \
-	MOVQ R8, R11; \
-	MOVQ $8, BX; \
-part: \
-	ADDQ $32, R11; \
-	CMPQ BX, $1; \
-	CMOVQEQ R9, R11; \
-	PART; \
-	ADDQ $1024, CX; \
-	DECQ BX; \
-	JNZ part; \
-	SUBQ $8192, CX
+#define QUADROW(p, at) \
+	VPMOVSXBW p, Y0; \
+	VPMOVSXBW 16 p, Y1; \
+	VMOVSS 32 p, X2; \
+	VMOVDQU Y0, (64*at)(DI); \
+	VMOVDQU Y1, (64*at+32)(DI); \
+	VMOVSS X2, (256+4*at)(DI)
+
+// func quadWords(dst *wordQuad, x *input, blocks int)
+TEXT ·quadWords(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ blocks+16(FP), DX
+	IMUL3Q $48, DX, AX
+	LEAQ (AX)(AX*2), R13
+block:
+	QUADROW((SI), 0)
+	QUADROW((SI)(AX*1), 1)
+	QUADROW((SI)(AX*2), 2)
+	QUADROW((SI)(R13*1), 3)
+	ADDQ $48, SI
+	ADDQ $272, DI
+	DECQ DX
+	JNZ  block
+	VZEROUPPER
+	RET
 
 // func mulWords256(dst *float32, stride int, w *words256, scales *byte, x *kInput, blocks, m int)
+// While a part of four inputs is multiplied, the next part becomes words, or the first of the next four inputs, which R9 points to.
 TEXT ·mulWords256(SB), 0, $512-56
 	MOVQ dst+0(FP), DI
 	MOVQ stride+8(FP), R14
@@ -274,4 +293,41 @@ TEXT ·mulWords256(SB), 0, $512-56
 	MOVQ x+32(FP), R8
 	MOVQ blocks+40(FP), AX
 	MOVQ m+48(FP), DX
-	MANY(320, 288, PARTS8)
+	VCVTPH2PS (BX), Y13
+	VCVTPH2PS 16(BX), Y14
+	SHLQ $2, R14
+	LEAQ (R14)(R14*2), R15
+	IMUL3Q $320, AX, AX
+	LEAQ (AX)(AX*2), R13
+	MOVQ R8, R11
+	MOVQ SP, R12
+	WORDS4
+	MOVQ SP, R10
+	ADDQ $256, R12
+inputs:
+	LEAQ (R8)(AX*4), R9
+	CMPQ DX, $4
+	CMOVQEQ R8, R9 // no more inputs
+	CLEAR4(Y0, Y1, Y2, Y3)
+	CLEAR4(Y4, Y5, Y6, Y7)
+	MOVQ R8, R11
+	MOVQ $8, BX
+part:
+	ADDQ $32, R11
+	CMPQ BX, $1
+	CMOVQEQ R9, R11
+	PART
+	ADDQ $1024, CX
+	DECQ BX
+	JNZ  part
+	SUBQ $8192, CX
+	SCALED(288, (R8), Y0, Y4, (DI))
+	SCALED(288, (R8)(AX*1), Y1, Y5, (DI)(R14*1))
+	SCALED(288, (R8)(AX*2), Y2, Y6, (DI)(R14*2))
+	SCALED(288, (R8)(R13*1), Y3, Y7, (DI)(R15*1))
+	MOVQ R9, R8
+	LEAQ (DI)(R14*4), DI
+	SUBQ $4, DX
+	JNZ  inputs
+	VZEROUPPER
+	RET

@@ -165,30 +165,30 @@ func mulWords(t npu.DType) mulPacked[wordQuad] {
 	return func(dst []float32, stride int, w []byte, groups, blocks int, x []wordQuad, m int) {
 		var room [unsafe.Sizeof(words32{}) + line - 1]byte
 		words := (*words32)(unsafe.Pointer(&room[-uintptr(unsafe.Pointer(&room[0]))%line]))
-		whole := m / 4
-		for g := range groups {
-			var rest [4][groupRows]float32 // of the last quad, if it is not full
-			for i := range 4 * whole {
-				clear(dst[i*stride+g*groupRows:][:groupRows])
-			}
-			for b := range blocks {
-				scales, block := form.block(w[g*groupBytes(t, blocks):], b)
-				if t == npu.Q8_0 {
-					widenQ80(words, &block[0])
-				} else {
-					widenNL(words, &block[0])
+		for from := 0; from < m; from += nearInputs {
+			n := min(nearInputs, m-from)
+			for g := range groups {
+				var sums [nearInputs][groupRows]float32
+				for b := range blocks {
+					scales, block := form.block(w[g*groupBytes(t, blocks):], b)
+					if t == npu.Q8_0 {
+						widenQ80(words, &block[0])
+					} else {
+						widenNL(words, &block[0])
+					}
+					mulWords32(&sums[0][0], groupRows, words, &scales[0], &x[from/4*blocks+b], blocks, (n+3)/4)
 				}
-				mulWords32(&dst[g*groupRows], stride, words, &scales[0], &x[b], blocks, whole)
-				if m > 4*whole {
-					mulWords32(&rest[0][0], groupRows, words, &scales[0], &x[whole*blocks+b], blocks, 1)
+				for i := range n {
+					copy(dst[(from+i)*stride+g*groupRows:], sums[i][:])
 				}
-			}
-			for i := range m - 4*whole {
-				copy(dst[(4*whole+i)*stride+g*groupRows:], rest[i][:])
 			}
 		}
 	}
 }
+
+// nearInputs is how many inputs are multiplied by a block of words before the next one. Their sums stand side by side meanwhile, since
+// at the stride of dst they could evict each other from the nearest cache.
+const nearInputs = 128
 
 // bytes32 is a block of packed Q5_0, Q5_1 or MXFP4 with a byte for each number: see tiles_amd64.s.
 type bytes32 [2][8][groupRows / 2][4]uint8

@@ -1,9 +1,10 @@
 #include "textflag.h"
 
-// Many inputs by packed Q8_0, IQ4_NL and IQ4_XS with AVX2. The weights of a block become words once for all inputs, IQ4_XS times
-// their scales, which gives 13 bits. The inputs become words once for sixteen rows. Then one VPMADDWD multiplies two weights of
-// eight rows by two of an input. As bytes, weights would have to move their signs to each input first. A part of 32 weights holds,
-// for each word of four bytes, the first two of sixteen rows and then the last two.
+// Many inputs by packed Q8_0, IQ4_NL and IQ4_XS with AVX2. The weights of a block become words of 16 bits once for all inputs, those
+// of IQ4_XS times their scales, which gives 13 bits. Inputs become words too: for IQ4_XS once for sixteen rows, else once for all
+// (run.widenInputs). Then one VPMADDWD multiplies two weights of eight rows by two numbers of an input. As bytes, weights would have to
+// move their signs to each input first. For each four neighbouring weights of a part of 32, the first two of sixteen rows stand before
+// the last two.
 
 DATA numbers<>+0(SB)/8, $0xf6eaddcfbfad9881
 DATA numbers<>+8(SB)/8, $0x7159453526190d01

@@ -43,6 +43,39 @@ func TestProductsDependOnlyOnTheirOperands(t *testing.T) {
 	}
 }
 
+// A quad of words holds the numbers and scales of four rows of inputs, block by block.
+func TestQuadsHoldTheirInputs(t *testing.T) {
+	const blocks = 5
+	x := make([]input, 4*blocks)
+	r := rand.New(rand.NewPCG(3, 4))
+	for i := range x {
+		for j := range x[i].q {
+			x[i].q[j] = int8(r.Uint32())
+		}
+		x[i].d = float32(r.NormFloat64())
+	}
+	for _, k := range available() {
+		if k.words == nil {
+			continue
+		}
+		quads := make([]wordQuad, blocks)
+		k.words.quad(quads, x)
+		for b, quad := range quads {
+			for row := range 4 {
+				in := &x[row*blocks+b]
+				for j, q := range in.q {
+					if quad.q[row][j] != int16(q) {
+						t.Fatalf("%s: row %d, block %d, number %d: %d, want %d", k.name, row, b, j, quad.q[row][j], q)
+					}
+				}
+				if quad.d[row] != in.d {
+					t.Fatalf("%s: row %d, block %d: scale %v, want %v", k.name, row, b, quad.d[row], in.d)
+				}
+			}
+		}
+	}
+}
+
 // K-quants are packed where there is memory for it, and else read in the file's format, with the same bits.
 func TestKWithoutRoom(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 8))

@@ -111,7 +111,7 @@ var avx2Kernels = kernels{
 	},
 	words: avx2Words,
 	mulK256: [types]mulPacked[kInput]{
-		npu.Q4_K: q4kAVX2.mul, npu.Q5_K: q5kAVX2.mul, npu.Q6_K: q6kAVX2.mul, npu.Q2_K: mulOnce(npu.Q2_K, q2kAVX2), npu.Q3_K: mulOnce(npu.Q3_K, q3kAVX2), npu.IQ4_XS: mulOnce(npu.IQ4_XS, xsAVX2),
+		npu.Q4_K: q4kAVX2.mul, npu.Q5_K: q5kAVX2.mul, npu.Q6_K: q6kAVX2.mul, npu.Q2_K: mulOnce256(npu.Q2_K, q2kAVX2), npu.Q3_K: mulOnce256(npu.Q3_K, q3kAVX2), npu.IQ4_XS: mulOnce256(npu.IQ4_XS, xsAVX2),
 	},
 	quantizeK: quantizeKVector,
 	unpackK:   unpackKVector,

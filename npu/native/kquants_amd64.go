@@ -155,45 +155,57 @@ func mulManyQ2K(dst *float32, stride int, w *unpackedK, scales *byte, x *kInput,
 //go:noescape
 func mulManyQ3K(dst *float32, stride int, w *unpackedK, scales *byte, x *kInput, blocks, m int)
 
-// many is the number of inputs from which a block is unpacked once for all.
-const many = 16
+// Numbers of inputs from which blocks of 256 and of 32 are unpacked once for all.
+const (
+	many256 = 16
+	many32  = 32
+)
 
-// mulOnce returns products of a type that unpack each block once for many inputs, in fours. few are for the others.
-func mulOnce(t npu.DType, few tiles[kInput]) mulPacked[kInput] {
-	size := packedKBytes(t)
-	return func(dst []float32, stride int, w []byte, groups, blocks int, x []kInput, m int) {
-		wide := m &^ 3
+// mulOnce returns products of a type that unpack each block once for many inputs, in fours. group multiplies a group by them and adds the
+// products to dst. few are for the other inputs.
+func mulOnce[T any](t npu.DType, many int, few tiles[T], group func(dst []float32, stride int, w []byte, blocks int, x []T, m int)) mulPacked[T] {
+	return func(dst []float32, stride int, w []byte, groups, blocks int, x []T, m int) {
+		once := m &^ 3
 		if m < many {
-			wide = 0
+			once = 0
 		}
-		if wide < m {
-			few.mul(dst[wide*stride:], stride, w, groups, blocks, x[wide*blocks:], m-wide)
+		if once < m {
+			few.mul(dst[once*stride:], stride, w, groups, blocks, x[once*blocks:], m-once)
 		}
-		if wide == 0 {
+		if once == 0 {
 			return
 		}
-		var room [unsafe.Sizeof(words256{}) + line - 1]byte
-		words := unsafe.Pointer(&room[-uintptr(unsafe.Pointer(&room[0]))%line])
-		for g := range groups {
-			for i := range wide {
-				clear(dst[i*stride+g*groupRows:][:groupRows])
+		for g, size := 0, groupBytes(t, blocks); g < groups; g++ {
+			to := dst[g*groupRows:]
+			for i := range once {
+				clear(to[i*stride:][:groupRows])
 			}
-			for b := range blocks {
-				block, to, in := w[(g*blocks+b)*size:][:size], &dst[g*groupRows], &x[b]
-				switch t {
-				case npu.Q2_K:
-					unpackQ2K((*unpackedK)(words), &block[0])
-					mulManyQ2K(to, stride, (*unpackedK)(words), &block[unsafe.Offsetof(packedQ2K{}.scales)], in, blocks, wide)
-				case npu.Q3_K:
-					unpackQ3K((*unpackedK)(words), &block[0])
-					mulManyQ3K(to, stride, (*unpackedK)(words), &block[unsafe.Offsetof(packedQ3K{}.scales)], in, blocks, wide)
-				default:
-					widenXS((*words256)(words), &block[0])
-					mulWords256(to, stride, (*words256)(words), &block[unsafe.Offsetof(packedXS{}.d)], in, blocks, wide)
-				}
-			}
+			group(to, stride, w[g*size:][:size], blocks, x, once)
 		}
 	}
+}
+
+// mulOnce256 is mulOnce for Q2_K, Q3_K and IQ4_XS.
+func mulOnce256(t npu.DType, few tiles[kInput]) mulPacked[kInput] {
+	size := packedKBytes(t)
+	return mulOnce(t, many256, few, func(dst []float32, stride int, w []byte, blocks int, x []kInput, m int) {
+		var room [unsafe.Sizeof(words256{}) + line - 1]byte
+		words := unsafe.Pointer(&room[-uintptr(unsafe.Pointer(&room[0]))%line])
+		for b := range blocks {
+			block, to, in := w[b*size:][:size], &dst[0], &x[b]
+			switch t {
+			case npu.Q2_K:
+				unpackQ2K((*unpackedK)(words), &block[0])
+				mulManyQ2K(to, stride, (*unpackedK)(words), &block[unsafe.Offsetof(packedQ2K{}.scales)], in, blocks, m)
+			case npu.Q3_K:
+				unpackQ3K((*unpackedK)(words), &block[0])
+				mulManyQ3K(to, stride, (*unpackedK)(words), &block[unsafe.Offsetof(packedQ3K{}.scales)], in, blocks, m)
+			default:
+				widenXS((*words256)(words), &block[0])
+				mulWords256(to, stride, (*words256)(words), &block[unsafe.Offsetof(packedXS{}.d)], in, blocks, m)
+			}
+		}
+	})
 }
 
 //go:noescape

@@ -210,46 +210,28 @@ func mulBytesQ51(dst *float32, stride int, w *bytes32, scales *byte, x *input, b
 //go:noescape
 func mulBytesMX(dst *float32, stride int, w *bytes32, scales *byte, x *input, blocks, m int)
 
-// many32 is what many is for blocks of 32.
-const many32 = 32
-
-// mulOnce32 is mulOnce for blocks of 32.
+// mulOnce32 is mulOnce for Q5_0, Q5_1 and MXFP4.
 func mulOnce32(t npu.DType, few tiles[input]) mulPacked[input] {
 	form := &blockForms[t]
-	return func(dst []float32, stride int, w []byte, groups, blocks int, x []input, m int) {
-		once := m &^ 3
-		if m < many32 {
-			once = 0
-		}
-		if once < m {
-			few.mul(dst[once*stride:], stride, w, groups, blocks, x[once*blocks:], m-once)
-		}
-		if once == 0 {
-			return
-		}
+	return mulOnce(t, many32, few, func(dst []float32, stride int, w []byte, blocks int, x []input, m int) {
 		var room [unsafe.Sizeof(bytes32{}) + line - 1]byte
 		bytes := (*bytes32)(unsafe.Pointer(&room[-uintptr(unsafe.Pointer(&room[0]))%line]))
-		for g := range groups {
-			for i := range once {
-				clear(dst[i*stride+g*groupRows:][:groupRows])
-			}
-			for b := range blocks {
-				scales, block := form.block(w[g*groupBytes(t, blocks):], b)
-				to, in := &dst[g*groupRows], &x[b]
-				switch t {
-				case npu.Q5_0:
-					bytesQ5(bytes, &block[0])
-					mulBytesQ50(to, stride, bytes, &scales[0], in, blocks, once)
-				case npu.Q5_1:
-					bytesQ5(bytes, &block[0])
-					mulBytesQ51(to, stride, bytes, &scales[0], in, blocks, once)
-				default:
-					bytesMX(bytes, &block[0])
-					mulBytesMX(to, stride, bytes, &scales[0], in, blocks, once)
-				}
+		for b := range blocks {
+			scales, block := form.block(w, b)
+			to, in := &dst[0], &x[b]
+			switch t {
+			case npu.Q5_0:
+				bytesQ5(bytes, &block[0])
+				mulBytesQ50(to, stride, bytes, &scales[0], in, blocks, m)
+			case npu.Q5_1:
+				bytesQ5(bytes, &block[0])
+				mulBytesQ51(to, stride, bytes, &scales[0], in, blocks, m)
+			default:
+				bytesMX(bytes, &block[0])
+				mulBytesMX(to, stride, bytes, &scales[0], in, blocks, m)
 			}
 		}
-	}
+	})
 }
 
 var (

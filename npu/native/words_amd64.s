@@ -214,6 +214,13 @@ parts:
 	VPXOR c, c, c; \
 	VPXOR d, d, d
 
+// SCALES reads the scales of the weights, and makes R14 and R15 the strides of one and of three inputs' sums in bytes.
+#define SCALES \
+	VCVTPH2PS (BX), Y13; \
+	VCVTPH2PS 16(BX), Y14; \
+	SHLQ $2, R14; \
+	LEAQ (R14)(R14*2), R15
+
 // SCALED scales the sums of the input at p, whose scale is at at, and adds them to those at dst.
 #define SCALED(at, p, a, b, dst) \
 	VBROADCASTSS at p, Y10; \
@@ -237,10 +244,7 @@ TEXT ·mulWords32(SB), NOSPLIT, $0-56
 	MOVQ x+32(FP), R10
 	MOVQ blocks+40(FP), AX
 	MOVQ quads+48(FP), DX
-	VCVTPH2PS (BX), Y13
-	VCVTPH2PS 16(BX), Y14
-	SHLQ $2, R14
-	LEAQ (R14)(R14*2), R15
+	SCALES
 	IMUL3Q $272, AX, AX
 quads:
 	CLEAR4(Y0, Y1, Y2, Y3)
@@ -294,10 +298,7 @@ TEXT ·mulWords256(SB), 0, $512-56
 	MOVQ x+32(FP), R8
 	MOVQ blocks+40(FP), AX
 	MOVQ m+48(FP), DX
-	VCVTPH2PS (BX), Y13
-	VCVTPH2PS 16(BX), Y14
-	SHLQ $2, R14
-	LEAQ (R14)(R14*2), R15
+	SCALES
 	IMUL3Q $320, AX, AX
 	LEAQ (AX)(AX*2), R13
 	MOVQ R8, R11

@@ -253,7 +253,7 @@ func (d *Device) plan(a *npu.Args, attend bool, bucket int) (*plan, error) {
 
 // placeAll finds cells for the wanted spans and returns the window that holds them.
 func (d *Device) placeAll(wants []want) (window int, err error) {
-	need := 1
+	need := 0
 	for i := range wants {
 		need += pagesFor(wants[i].n)
 	}
@@ -325,9 +325,9 @@ func (d *Device) fill(p *plan, a *npu.Args) {
 	if p.window == 0 {
 		return
 	}
-	slots := staged[int64](&d.staging, p.rows)
+	slots, unused := staged[int64](&d.staging, p.rows), int64(d.cache.pages.unused())
 	for i := range slots {
-		slots[i] = 0 // a row that is not in use writes to cell 0, which nothing else uses, and attends to that
+		slots[i] = unused // of a row that is not in use
 		if i < a.Rows {
 			slots[i] = int64(p.wants[p.own[i].want].cell(p.own[i].at))
 		}
@@ -357,7 +357,7 @@ func fill(row []uint16, v uint16) {
 func (p *plan) fillRow(mask []uint16, a *npu.Args, i, window int, slots []int64) {
 	row := mask[i*p.window:][:p.window]
 	switch {
-	case i >= a.Rows:
+	case i >= a.Rows: // any cell, because a row must attend to something
 		fill(row, masked)
 		row[0] = visible
 	case window == 0 && i > 0 && a.Masks == nil && a.KV[i] == a.KV[i-1] && a.Positions[i] == a.Positions[i-1]+1:

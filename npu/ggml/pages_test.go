@@ -1,7 +1,9 @@
 package ggml
 
 import (
+	"fmt"
 	"runtime"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -13,11 +15,34 @@ func span(n int) *npu.Span {
 	return &npu.Span{Len: n, K: [][]uint16{make([]uint16, n)}, V: [][]uint16{make([]uint16, n)}}
 }
 
-// For any spans in any order, each position has its own cell within the window and outside page 0, and a span whose
+// contents records which position each cell holds.
+type contents map[int]position
+
+type position struct {
+	spanID
+	at int
+}
+
+// run copies the positions of the wanted spans that are not valid to their cells. It fails if a valid one is not there.
+func (c contents) run(wants []want) error {
+	for _, w := range wants {
+		for at := range max(w.valid[0], w.n) {
+			cell, is := w.cell(at), position{idOf(w.span), at}
+			if at < w.valid[0] && c[cell] != is {
+				return fmt.Errorf("position %d of a span counts as valid, but its cell holds %+v", at, c[cell])
+			}
+			c[cell] = is
+		}
+		w.valid[0] = max(w.valid[0], w.n)
+	}
+	return nil
+}
+
+// For any spans in any order, each position has its own cell within the window and outside the last page, and a span whose
 // copies stay valid keeps its cells.
 func TestPagesShareNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p := newPages(rapid.IntRange(8, 64).Draw(t, "pages"), 1)
+		p, holds := newPages(rapid.IntRange(8, 64).Draw(t, "pages"), 1), contents{}
 		var spans []*npu.Span
 		for range rapid.IntRange(1, 12).Draw(t, "spans") {
 			spans = append(spans, span(rapid.IntRange(1, 300).Draw(t, "length")))
@@ -29,11 +54,11 @@ func TestPagesShareNothing(t *testing.T) {
 			}
 			window, err := p.place(wants)
 			if err != nil {
-				need := 1
+				need := 0
 				for _, w := range wants {
 					need += pagesFor(w.n)
 				}
-				if need <= len(p.free) {
+				if need < len(p.free) {
 					t.Fatalf("%v, although %d pages are enough", err, need)
 				}
 				continue
@@ -52,7 +77,7 @@ func TestPagesShareNothing(t *testing.T) {
 				}
 				for pos := range w.n {
 					c := w.cell(pos)
-					if c < pageSize || c >= window {
+					if c < 0 || c >= min(window, p.unused()) {
 						t.Fatalf("cell %d in a window of %d", c, window)
 					}
 					if owner[c] != nil {
@@ -60,10 +85,9 @@ func TestPagesShareNothing(t *testing.T) {
 					}
 					owner[c] = w.span
 				}
-				if w.valid[0] > 0 && w.valid[0] != 1000+w.cell(0) {
-					t.Fatal("a span moved, but its copies count as valid")
-				}
-				w.valid[0] = 1000 + w.cell(0)
+			}
+			if err := holds.run(wants); err != nil {
+				t.Fatal(err)
 			}
 		}
 	})
@@ -72,7 +96,7 @@ func TestPagesShareNothing(t *testing.T) {
 // Pages of unreachable spans are freed before those of live ones.
 func TestPagesForgetUnreachableSpans(t *testing.T) {
 	p := newPages(5, 1) // four can be in use
-	kept := span(32)
+	kept := span(pageSize)
 	place := func(s *npu.Span) {
 		t.Helper()
 		if _, err := p.place([]want{{span: s, n: s.Len}}); err != nil {
@@ -81,16 +105,16 @@ func TestPagesForgetUnreachableSpans(t *testing.T) {
 	}
 	place(kept)
 	for range 3 {
-		place(span(32))
+		place(span(pageSize))
 	}
 	runtime.GC()
 	place(kept)
-	place(span(64))
+	place(span(2 * pageSize))
 	if p.spans[idOf(kept)] == nil {
 		t.Error("a live span was dropped although others are unreachable")
 	}
 	if _, err := p.place([]want{{span: span(1000), n: 1000}}); err == nil {
-		t.Error("1,000 positions were placed in 128 cells")
+		t.Error("1,000 positions were placed in 64 cells")
 	}
 	runtime.KeepAlive(kept)
 }
@@ -120,6 +144,169 @@ func TestEditsMakeCopiesInvalid(t *testing.T) {
 	if got := at(); got != [2]int{0, 0} {
 		t.Errorf("%v after two more edits", got)
 	}
+}
+
+// answer is a sequence in tests of pages: spans that grow as those of model.Seq do, the first of which it may share.
+type answer struct {
+	spans []*npu.Span
+	owned int // of the spans, the last ones
+}
+
+func (a *answer) grow(n int) {
+	for ; n > 0; n-- {
+		k := len(a.spans) - 1
+		if a.owned == 0 || a.spans[k].Len == cap(a.spans[k].K[0]) {
+			own := 0
+			for _, s := range a.spans[len(a.spans)-a.owned:] {
+				own += s.Len
+			}
+			s := span(min(max(own/2, 16), 1024))
+			s.Len = 0
+			a.spans, a.owned, k = append(a.spans, s), a.owned+1, k+1
+		}
+		a.spans[k].Len++
+	}
+}
+
+func (a *answer) fork() *answer {
+	return &answer{spans: slices.Clone(a.spans)}
+}
+
+// cut drops the last n positions.
+func (a *answer) cut(n int) {
+	for n > 0 && a.owned > 0 {
+		k := len(a.spans) - 1
+		some := min(n, a.spans[k].Len)
+		if a.spans[k].Len -= some; a.spans[k].Len == 0 {
+			a.spans, a.owned = a.spans[:k], a.owned-1
+		}
+		n -= some
+	}
+}
+
+// wantsOf returns the answers' spans, each once, and the number of cells that they need.
+func wantsOf(answers ...*answer) (wants []want, need int) {
+	for _, a := range answers {
+		for _, s := range a.spans {
+			if s.Len > 0 && !slices.ContainsFunc(wants, func(w want) bool { return firstOf(w.span) == firstOf(s) }) {
+				wants = append(wants, want{span: s, n: s.Len})
+				need += pagesFor(s.Len) * pageSize
+			}
+		}
+	}
+	return wants, need
+}
+
+// runAll places and copies the spans of the answers. It returns the window and the fewest cells that it could have.
+func (c contents) runAll(p *pages, answers ...*answer) (window, least int, err error) {
+	wants, least := wantsOf(answers...)
+	cells, err := p.place(wants)
+	if err == nil {
+		err = c.run(wants)
+	}
+	return windowBucket(cells), least, err
+}
+
+// Answers that end leave no holes: each group has the windows of the first, even while the garbage collector has not found out
+// that the groups before are gone.
+func TestWindowStays(t *testing.T) {
+	for _, rows := range []int{1, 8, 64} {
+		p, holds, held, seen := newPages(1<<16, 1), contents{}, []*answer{}, []int{}
+		for round := range 6 {
+			group := make([]*answer, rows)
+			for i := range group {
+				group[i] = &answer{}
+			}
+			held = append(held, group...)
+			for range 64 {
+				for _, a := range group {
+					a.grow(1)
+				}
+				window, least, err := holds.runAll(p, group...)
+				if err != nil || window > windowBucket(least) {
+					t.Errorf("%d rows, group %d: a window of %d for %d cells, %v", rows, round, window, least, err)
+				}
+				if !slices.Contains(seen, window) {
+					seen = append(seen, window)
+				}
+			}
+		}
+		t.Logf("%d rows: windows of %d", rows, seen)
+		runtime.KeepAlive(held)
+	}
+}
+
+// Answers that take turns are copied to the device only a few times.
+func TestAnswersTakeTurns(t *testing.T) {
+	p, holds := newPages(1<<12, 1), contents{}
+	answers := make([]*answer, 6)
+	for i := range answers {
+		answers[i] = &answer{}
+		answers[i].grow(100 * (i + 1))
+	}
+	for turn := range 40 {
+		for _, a := range answers {
+			for range 3 {
+				if _, _, err := holds.runAll(p, a); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if turn < 5 {
+			continue
+		}
+		for i, a := range answers {
+			for _, s := range a.spans {
+				if r := p.spans[idOf(s)]; r == nil || r.valid[0] < s.Len {
+					t.Fatalf("turn %d: the copies of answer %d were dropped", turn, i)
+				}
+			}
+		}
+	}
+}
+
+// Over any sequence of decoding, forks, rollbacks and drops, the window is at most that of twice the cells that the sequences
+// need.
+func TestWindowIsBounded(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p, holds := newPages(1<<12, 1), contents{}
+		var live []*answer
+		for range rapid.IntRange(1, 30).Draw(t, "steps") {
+			if len(live) == 0 || rapid.IntRange(0, 5).Draw(t, "new") == 0 {
+				a := &answer{}
+				a.grow(rapid.IntRange(1, 400).Draw(t, "prompt"))
+				live = append(live, a)
+			}
+			i := rapid.IntRange(0, len(live)-1).Draw(t, "which")
+			switch rapid.IntRange(0, 4).Draw(t, "what") {
+			case 0:
+				live[i].owned = 0
+				live = append(live, live[i].fork())
+			case 1:
+				live[i].cut(rapid.IntRange(1, 200).Draw(t, "cut"))
+				runtime.GC()
+			case 2:
+				live = slices.Delete(live, i, i+1)
+				runtime.GC()
+			}
+			if len(live) == 0 {
+				continue
+			}
+			some := live[rapid.IntRange(0, len(live)-1).Draw(t, "from"):]
+			for range rapid.IntRange(1, 20).Draw(t, "tokens") {
+				for _, a := range some {
+					a.grow(1)
+				}
+				window, _, err := holds.runAll(p, some...)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, need := wantsOf(live...); window > windowBucket(2*need) {
+					t.Fatalf("a window of %d, although all sequences together need %d cells", window, need)
+				}
+			}
+		}
+	})
 }
 
 func TestBuckets(t *testing.T) {

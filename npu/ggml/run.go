@@ -73,23 +73,12 @@ func (p *program) run(a *npu.Args) error {
 		return failed("%s failed with status %d", d.name, rc)
 	}
 	result := a.Out[:a.Rows*p.graph.Result().Width]
-	out := result
-	if d.staging.pinned() {
-		out = staged[float32](&d.staging, len(result))
-	}
-	get(d, g.out, out)
 	var from []uint16
 	if g.kept != 0 {
 		from = staged[uint16](&d.staging, p.keeps*bucket)
-		get(d, g.kept, from)
+		get(d, g.kept, 0, from)
 	}
-	d.api.Sync(d.backend)
-	if d.staging.pinned() {
-		divide(a.Rows, 4*len(result)/a.Rows, func(lo, hi int) {
-			width := len(result) / a.Rows
-			copy(result[lo*width:hi*width], out[lo*width:])
-		})
-	}
+	d.receive(g.out, result)
 	if n := len(p.attentions); n > 0 {
 		divide(n, 2*len(from)/n, func(lo, hi int) {
 			for i := lo; i < hi; i++ {

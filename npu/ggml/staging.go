@@ -89,9 +89,38 @@ func set[T element](d *Device, x ptr, from []T) {
 	d.api.Set(d.backend, x, unsafe.Pointer(&from[0]), 0, uintptr(len(from))*unsafe.Sizeof(from[0]))
 }
 
-// get receives the tensor's first elements, which are valid after the next Sync.
-func get[T element](d *Device, x ptr, to []T) {
-	d.api.Get(d.backend, x, unsafe.Pointer(&to[0]), 0, uintptr(len(to))*unsafe.Sizeof(to[0]))
+// get receives the tensor's elements from the given one on, which are valid after the next Sync.
+func get[T element](d *Device, x ptr, from int, to []T) {
+	size := unsafe.Sizeof(to[0])
+	d.api.Get(d.backend, x, unsafe.Pointer(&to[0]), uintptr(from)*size, uintptr(len(to))*size)
+}
+
+// received is how many numbers of a result are in pinned memory at a time, twice.
+const received = 1 << 20
+
+// receive waits for the device and copies the tensor's first numbers to out. With pinned memory, one part is copied from
+// there while the device sends the next.
+func (d *Device) receive(x ptr, out []float32) {
+	if !d.staging.pinned() {
+		get(d, x, 0, out)
+		d.api.Sync(d.backend)
+		return
+	}
+	here := staged[float32](&d.staging, min(len(out), received))
+	next := here
+	if len(out) > received {
+		next = staged[float32](&d.staging, received)
+	}
+	get(d, x, 0, here)
+	for at := 0; at < len(out); {
+		n := min(len(out)-at, received)
+		d.api.Sync(d.backend)
+		if rest := min(len(out)-at-n, received); rest > 0 {
+			get(d, x, at+n, next[:rest])
+		}
+		divide(n, 4, func(lo, hi int) { copy(out[at+lo:at+hi], here[lo:]) })
+		at, here, next = at+n, next, here
+	}
 }
 
 // divide copies n items of the given size. It uses several threads for large copies, such as the logits, keys and values of

@@ -66,9 +66,13 @@ type kernels struct {
 	maxima func(dst, x []float32)
 	// swiGLU computes out = silu(gate)·up.
 	swiGLU func(out, gate, up []float32)
+	// gate adds x / (1 + e^−gate) to out.
+	gate func(out, x, gate []float32)
 	// scale computes out = x·by·w. add computes out = x + y.
 	scale func(out, x, w []float32, by float32)
 	add   func(out, x, y []float32)
+	// floor computes out = max(x + by, least), least for NaN.
+	floor func(out, x []float32, by, least float32)
 	// rotate rotates the pairs (a[i], b[i]) by the angles with the given cosines and sines.
 	rotate func(a, b, cos, sin []float32)
 }
@@ -126,8 +130,10 @@ var plainKernels = kernels{
 	exps:     expsPlain,
 	maxima:   maximaPlain,
 	swiGLU:   swiGLUPlain,
+	gate:     gatePlain,
 	scale:    scalePlain,
 	add:      addPlain,
+	floor:    floorPlain,
 	rotate:   rotatePlain,
 }
 
@@ -253,6 +259,16 @@ func addPlain(out, x, y []float32) {
 	}
 }
 
+func floorPlain(out, x []float32, by, least float32) {
+	for i, v := range x {
+		if v += by; v > least {
+			out[i] = v
+		} else {
+			out[i] = least
+		}
+	}
+}
+
 func rotatePlain(a, b, cos, sin []float32) {
 	for i, c := range cos {
 		x, y, s := a[i], b[i], sin[i]
@@ -263,6 +279,12 @@ func rotatePlain(a, b, cos, sin []float32) {
 func swiGLUPlain(out, gate, up []float32) {
 	for i, g := range gate {
 		out[i] = silu(g) * up[i]
+	}
+}
+
+func gatePlain(out, x, gate []float32) {
+	for i, g := range gate {
+		out[i] += x[i] / (1 + exp(-g))
 	}
 }
 

@@ -36,6 +36,19 @@ loop:
 	VMOVUPS Y0, (DI)
 	NEXT8(loop)
 
+// func floorAVX2(out, x *float32, n int, by, least float32)
+TEXT ·floorAVX2(SB), NOSPLIT, $0-32
+	MOVQ out+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ n+16(FP), CX
+	VBROADCASTSS by+24(FP), Y1
+	VBROADCASTSS least+28(FP), Y2
+loop:
+	VADDPS (SI), Y1, Y0
+	VMAXPS Y2, Y0, Y0 // of NaN and least, least
+	VMOVUPS Y0, (DI)
+	NEXT8(loop)
+
 // func rotateAVX2(a, b, cos, sin *float32, n int)
 TEXT ·rotateAVX2(SB), NOSPLIT, $0-40
 	MOVQ a+0(FP), DI

@@ -3,6 +3,9 @@
 // Element-wise kernels. n is a nonzero multiple of 8. See kernels_arm64.s for the encodings.
 #define FMUL4(d, n, m) WORD $(0x6E20DC00 | (m)<<16 | (n)<<5 | (d))
 #define FADD4(d, n, m) WORD $(0x4E20D400 | (m)<<16 | (n)<<5 | (d))
+// FMAXNM4 and FMAXNMV keep the number where the other one is NaN.
+#define FMAXNM4(d, n, m) WORD $(0x4E20C400 | (m)<<16 | (n)<<5 | (d))
+#define FMAXNMV(d, n) WORD $(0x6E30C800 | (n)<<5 | (d))
 #define FSUB4(d, n, m) WORD $(0x4EA0D400 | (m)<<16 | (n)<<5 | (d))
 
 // func scaleNEON(out, x, w *float32, n int, by float32)
@@ -41,6 +44,26 @@ loop:
 	BNE loop
 	RET
 
+// func floorNEON(out, x *float32, n int, by, least float32)
+TEXT ·floorNEON(SB), NOSPLIT, $0-32
+	MOVD out+0(FP), R0
+	MOVD x+8(FP), R1
+	MOVD n+16(FP), R3
+	FMOVS by+24(FP), F4
+	FMOVS least+28(FP), F5
+	VDUP V4.S[0], V4.S4
+	VDUP V5.S[0], V5.S4
+loop:
+	VLD1.P 32(R1), [V0.S4, V1.S4]
+	FADD4(0, 0, 4)
+	FADD4(1, 1, 4)
+	FMAXNM4(0, 0, 5)
+	FMAXNM4(1, 1, 5)
+	VST1.P [V0.S4, V1.S4], 32(R0)
+	SUBS $8, R3, R3
+	BNE loop
+	RET
+
 // func rotateNEON(a, b, cos, sin *float32, n int)
 TEXT ·rotateNEON(SB), NOSPLIT, $0-40
 	MOVD a+0(FP), R0
@@ -70,10 +93,6 @@ loop:
 	SUBS $8, R4, R4
 	BNE loop
 	RET
-
-// FMAXNM4 and FMAXNMV keep the number where the other one is NaN.
-#define FMAXNM4(d, n, m) WORD $(0x4E20C400 | (m)<<16 | (n)<<5 | (d))
-#define FMAXNMV(d, n) WORD $(0x6E30C800 | (n)<<5 | (d))
 
 // func maximaNEON(dst, x *float32, blocks int)
 // It sets dst[i] to the largest of x[64·i:][:64] that is not NaN, −Inf if there is none.

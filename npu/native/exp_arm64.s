@@ -130,6 +130,29 @@ loop:
 	BNE loop
 	RET
 
+// func gateNEON(out, x, gate *float32, n int)
+TEXT ·gateNEON(SB), NOSPLIT, $0-32
+	MOVD out+0(FP), R0
+	MOVD x+8(FP), R1
+	MOVD gate+16(FP), R2
+	MOVD n+24(FP), R3
+	CONSTANTS
+loop:
+	VLD1.P 32(R1), [V10.S4, V11.S4]
+	VLD1.P 32(R2), [V12.S4, V13.S4]
+	FNEG4(0, 12)
+	FNEG4(1, 13)
+	EXP
+	PLUS2(2, 2, 25)
+	FDIV4(2, 10, 2)
+	FDIV4(3, 11, 3)
+	VLD1 (R0), [V12.S4, V13.S4]
+	FADD2(2, 12, 2)
+	VST1.P [V2.S4, V3.S4], 32(R0)
+	SUBS $8, R3, R3
+	BNE loop
+	RET
+
 // func scaleMaxVector(s *float32, n int, scale float32, top *[8]float32)
 // It multiplies s[i] by scale and sets top[i mod 8] to the maximum of that lane.
 TEXT ·scaleMaxVector(SB), NOSPLIT, $0-32

@@ -91,10 +91,16 @@ func maximaAVX2(dst, x *float32, blocks int)
 func addAVX2(out, x, y *float32, n int)
 
 //go:noescape
+func floorAVX2(out, x *float32, n int, by, least float32)
+
+//go:noescape
 func rotateAVX2(a, b, cos, sin *float32, n int)
 
 //go:noescape
 func swiGLUAVX2(out, gate, up *float32, n int)
+
+//go:noescape
+func gateAVX2(out, x, gate *float32, n int)
 
 //go:noescape
 func quantizeAVX2(dst *input, x *float32, blocks int)
@@ -168,6 +174,13 @@ var avx2Kernels = kernels{
 		}
 		swiGLUPlain(out[whole:], gate[whole:], up[whole:])
 	},
+	gate: func(out, x, gate []float32) {
+		whole := len(out) / 8 * 8
+		if whole > 0 {
+			gateAVX2(&out[0], &x[0], &gate[0], whole)
+		}
+		gatePlain(out[whole:], x[whole:], gate[whole:])
+	},
 	scale: func(out, x, w []float32, by float32) {
 		whole := len(x) / 8 * 8
 		if whole > 0 {
@@ -181,6 +194,13 @@ var avx2Kernels = kernels{
 			addAVX2(&out[0], &x[0], &y[0], whole)
 		}
 		addPlain(out[whole:], x[whole:], y[whole:])
+	},
+	floor: func(out, x []float32, by, least float32) {
+		whole := len(x) / 8 * 8
+		if whole > 0 {
+			floorAVX2(&out[0], &x[0], whole, by, least)
+		}
+		floorPlain(out[whole:], x[whole:], by, least)
 	},
 	rotate: func(a, b, cos, sin []float32) {
 		whole := len(cos) / 8 * 8

@@ -605,6 +605,30 @@ loop:
 	VZEROUPPER
 	RET
 
+// func gateAVX2(out, x, gate *float32, n int)
+// n is a nonzero multiple of 8.
+TEXT ·gateAVX2(SB), NOSPLIT, $0-32
+	MOVQ out+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ gate+16(FP), DX
+	MOVQ n+24(FP), CX
+loop:
+	VMOVUPS (DX), Y0
+	VXORPS SIGN, Y0, Y0
+	EXP
+	VADDPS ONE, Y1, Y1
+	VMOVUPS (SI), Y5
+	VDIVPS Y1, Y5, Y1
+	VADDPS (DI), Y1, Y1
+	VMOVUPS Y1, (DI)
+	ADDQ $32, SI
+	ADDQ $32, DX
+	ADDQ $32, DI
+	SUBQ $8, CX
+	JNZ  loop
+	VZEROUPPER
+	RET
+
 // func quantizeAVX2(dst *input, x *float32, blocks int)
 TEXT ·quantizeAVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI

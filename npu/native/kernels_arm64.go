@@ -63,10 +63,16 @@ func maximaNEON(dst, x *float32, blocks int)
 func addNEON(out, x, y *float32, n int)
 
 //go:noescape
+func floorNEON(out, x *float32, n int, by, least float32)
+
+//go:noescape
 func rotateNEON(a, b, cos, sin *float32, n int)
 
 //go:noescape
 func swiGLUNEON(out, gate, up *float32, n int)
+
+//go:noescape
+func gateNEON(out, x, gate *float32, n int)
 
 var neonKernels = kernels{
 	name:  "NEON",
@@ -124,6 +130,13 @@ var neonKernels = kernels{
 		}
 		swiGLUPlain(out[whole:], gate[whole:], up[whole:])
 	},
+	gate: func(out, x, gate []float32) {
+		whole := len(out) / 8 * 8
+		if whole > 0 {
+			gateNEON(&out[0], &x[0], &gate[0], whole)
+		}
+		gatePlain(out[whole:], x[whole:], gate[whole:])
+	},
 	scale: func(out, x, w []float32, by float32) {
 		whole := len(x) / 8 * 8
 		if whole > 0 {
@@ -137,6 +150,13 @@ var neonKernels = kernels{
 			addNEON(&out[0], &x[0], &y[0], whole)
 		}
 		addPlain(out[whole:], x[whole:], y[whole:])
+	},
+	floor: func(out, x []float32, by, least float32) {
+		whole := len(x) / 8 * 8
+		if whole > 0 {
+			floorNEON(&out[0], &x[0], whole, by, least)
+		}
+		floorPlain(out[whole:], x[whole:], by, least)
 	},
 	rotate: func(a, b, cos, sin []float32) {
 		whole := len(cos) / 8 * 8

@@ -148,9 +148,7 @@ func (r *run) mulGroups(p *product, lo, hi int) {
 	bias, scratch := r.dev.floats(p.node.Bias)
 	for i := range r.Rows {
 		row := p.out[i*w.Rows+first : i*w.Rows+end]
-		for j, b := range bias[first:end] {
-			row[j] += b
-		}
+		r.dev.k.add(row, row, bias[first:end])
 	}
 	r.dev.giveBack(scratch)
 }

@@ -97,9 +97,7 @@ func (r *run) elementRows(lo, hi int) {
 	out, x := r.out[lo*n.Width:hi*n.Width], r.x[lo*n.Width:hi*n.Width]
 	switch n.Op {
 	case npu.OpReLU:
-		for j, v := range x {
-			out[j] = max(v, 0)
-		}
+		r.dev.k.floor(out, x, 0, 0)
 	case npu.OpScale:
 		for j, v := range x {
 			out[j] = v * n.Scale

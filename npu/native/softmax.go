@@ -4,9 +4,7 @@ package native
 func (k *kernels) softmax(s []float32, scale float32) {
 	sum := k.exps(s, k.scaleMax(s, scale))
 	inv := 1 / sum
-	for i := range s {
-		s[i] *= inv
-	}
+	k.scaleMax(s, inv)
 }
 
 // scaleMaxPlain multiplies s by scale and returns its largest element. s must not be empty.

@@ -18,11 +18,15 @@ func scaleMax(s []float32, scale float32) float32 {
 	scaleMaxVector(&s[0], whole, scale, (*[8]float32)(&tops))
 	top := tops[0]
 	for _, v := range tops[1:] {
-		top = max(top, v)
+		if v > top { // max takes longer
+			top = v
+		}
 	}
 	for i, v := range s[whole:] {
 		s[whole+i] = v * scale
-		top = max(top, s[whole+i])
+		if s[whole+i] > top {
+			top = s[whole+i]
+		}
 	}
 	return top
 }

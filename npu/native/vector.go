@@ -23,6 +23,43 @@ func Dots(dst, x, w []float32, stride int) {
 	kernelsHere().dotsF32(dst, x, unsafe.Pointer(&w[0]), 4*stride)
 }
 
+// Columns is the number of columns that MulColumns multiplies by.
+const Columns = keyBlock
+
+// MulColumns sets dst[i·stride + j] to Σ_d x[i·dim + d]·w[d·Columns + j] for i < m and j < Columns, d ascending. It is for
+// matrices that a model computes. The results have the same bits on every processor.
+func MulColumns(dst []float32, stride int, w, x []float32, dim, m int) {
+	kernelsHere().mulColumns(dst, stride, w, x, dim, m)
+}
+
+// mulColumns is MulColumns with these kernels, which take four rows at a time. The last four may overlap others.
+func (k *kernels) mulColumns(dst []float32, stride int, w, x []float32, dim, m int) {
+	if m == 0 {
+		return
+	}
+	dst, w, x = dst[:(m-1)*stride+Columns], w[:dim*Columns], x[:m*dim] // the kernel does not check
+	if m < 4 || dim == 0 {
+		scoresPlain(dst, stride, w, x, dim, m)
+		return
+	}
+	k.scores(dst, stride, w, x, dim, m&^3)
+	if last := m - 4; m%4 > 0 {
+		k.scores(dst[last*stride:], stride, w, x[last*dim:], dim, 4)
+	}
+}
+
+// Add sets out to x + y. The lengths agree, here and below, and out may be one of the others.
+func Add(out, x, y []float32) { kernelsHere().add(out, x[:len(out)], y[:len(out)]) }
+
+// Floor sets out to max(x + by, least), and to least for NaN.
+func Floor(out, x []float32, by, least float32) { kernelsHere().floor(out, x[:len(out)], by, least) }
+
+// Scale sets out to x·by·w.
+func Scale(out, x, w []float32, by float32) { kernelsHere().scale(out, x[:len(out)], w[:len(out)], by) }
+
+// AddGated adds x / (1 + e^−gate) to out, with the same bits on every processor.
+func AddGated(out, x, gate []float32) { kernelsHere().gate(out, x[:len(out)], gate[:len(out)]) }
+
 // expBlock is how many exponentials Exps sums in float32 before it adds them in float64.
 const expBlock = 1024
 

@@ -38,6 +38,36 @@ func TestVectorsEqualPlainGo(t *testing.T) {
 	Dots(make([]float32, 2), make([]float32, 4), make([]float32, 7), 4)
 }
 
+// MulColumns gives the same bits with every kernel, also for rows that are no multiple of four, and writes nothing else.
+func TestMulColumns(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	random := func(n int) []float32 {
+		x := make([]float32, n)
+		for i := range x {
+			x[i] = r.Float32() - .5
+		}
+		return x
+	}
+	for _, k := range available() {
+		for _, c := range [][2]int{{0, 5}, {7, 1}, {32, 3}, {1, 4}, {33, 6}, {118, 8}, {5, 15}, {40, 110}} {
+			dim, m := c[0], c[1]
+			x, w, got := random(m*dim), random(dim*Columns), random(m*20)
+			want := slices.Clone(got)
+			k.mulColumns(got, 20, w, x, dim, m)
+			for i := range m {
+				for j := range Columns {
+					var sum float32
+					for d := range dim {
+						sum += float32(x[i*dim+d] * w[d*Columns+j])
+					}
+					want[i*20+j] = sum
+				}
+			}
+			same(t, k.name, got, want)
+		}
+	}
+}
+
 // Exps gives the same bits with every kernel, nothing for −Inf, and a sum as exact as its exponentials over a large vocabulary.
 func TestExps(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))

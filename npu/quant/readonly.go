@@ -121,9 +121,11 @@ func (g *Groups) readFives(t npu.DType, b []byte) {
 func readOnly(t npu.DType) func(y []float32, b []byte) {
 	return func(y []float32, b []byte) {
 		g := ReadGroups(t, b)
-		for i := range y {
-			s := i / g.Size
-			y[i] = float32(g.Scales[s]*float32(g.Q[i])) + g.Shifts[s]
+		for s := 0; s*g.Size < len(y); s++ {
+			to, scale, shift := y[s*g.Size:][:g.Size], g.Scales[s], g.Shifts[s]
+			for i, q := range g.Q[s*g.Size:][:g.Size] {
+				to[i] = float32(scale*float32(q)) + shift
+			}
 		}
 	}
 }

@@ -78,23 +78,36 @@ func shipped(t testing.TB) *gguf.File {
 	return f
 }
 
+// three opens a small reader of version 3 with random weights.
+func three(t testing.TB) *gguf.File {
+	f, err := gguf.Open("testdata/three.gguf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
 // TestGolden compares with the recipe's own code: closely with the same weights as floats, where only the order of sums
 // differs, and loosely with the weights as shipped, where inputs of products are rounded to 8 bits.
 func TestGolden(t *testing.T) {
-	file := shipped(t)
-	cases := goldens(t, "../../models/testdata/span-golden.jsonl")
+	two, three := shipped(t), three(t)
+	const cases2, cases3 = "../../models/testdata/span-golden.jsonl", "testdata/three.jsonl"
 	d := native.New(1)
 	for _, c := range []struct {
 		name  string
 		file  *gguf.File
+		cases string
 		bound float64
-	}{{"weights as floats", widened(t, file), 2e-4}, {"as shipped", file, .15}} {
+	}{
+		{"weights as floats", widened(t, two), cases2, 2e-4}, {"as shipped", two, cases2, .15},
+		{"version 3, as floats", widened(t, three), cases3, 2e-4}, {"version 3", three, cases3, .15},
+	} {
 		r, err := New(c.file, d, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
 		worst := 0.0
-		for _, g := range cases {
+		for _, g := range goldens(t, c.cases) {
 			off := far(t, read(t, r, g.Question, g.Passage), g)
 			worst = max(worst, off)
 			if off > c.bound {

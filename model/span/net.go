@@ -2,6 +2,7 @@ package span
 
 import (
 	"fmt"
+	"math"
 
 	"tandem/npu"
 	"tandem/npu/native"
@@ -18,10 +19,28 @@ func newRows(n, width int) rows { return rows{n, width, make([]float32, n*width)
 func (r rows) at(i int) []float32 { return r.x[i*r.width : (i+1)*r.width : (i+1)*r.width] }
 
 // add adds y to r.
-func (r rows) add(y rows) {
-	to := r.x[:len(y.x)]
-	for i, v := range y.x {
-		to[i] += v
+func (r rows) add(y rows) { native.Add(r.x, r.x, y.x) }
+
+// relu replaces what is negative by 0.
+func (r rows) relu() { native.Floor(r.x, r.x, 0, 0) }
+
+// columns sets r to the columns of x from one on, with rows of zeros below.
+func (r rows) columns(x rows, from int) {
+	for i := range x.n {
+		copy(r.at(i), x.at(i)[from:])
+	}
+	clear(r.x[x.n*r.width:])
+}
+
+// turned sets the columns of r to the rows of x from the first on, each from a column on, and to zeros where x has no more.
+func (r rows) turned(x rows, first, from int) {
+	if first+r.width > x.n {
+		clear(r.x)
+	}
+	for j := range min(r.width, x.n-first) {
+		for k, v := range x.at(first + j)[from : from+r.n] {
+			r.x[k*r.width+j] = v
+		}
 	}
 }
 
@@ -33,16 +52,12 @@ type linear struct {
 	out     int
 }
 
-// apply returns x·Wᵀ + b in rows of their own.
-func (l *linear) apply(x rows) (rows, error) { return l.into(newRows(x.n, l.out), x) }
-
 // into writes x·Wᵀ + b to out and returns it.
 func (l *linear) into(out, x rows) (rows, error) {
 	if l.program == nil {
 		for i := range x.n {
-			for o := range l.out {
-				out.at(i)[o] = dot(x.at(i), l.weight.at(o)) + l.bias[o]
-			}
+			native.Dots(out.at(i), x.at(i), l.weight.x, l.weight.width)
+			native.Add(out.at(i), out.at(i), l.bias)
 		}
 		return out, nil
 	}
@@ -73,6 +88,13 @@ type block struct {
 type pass struct {
 	*Reader
 	room scratch
+	one  [1]float32 // for dot
+}
+
+// dot returns the sum of products.
+func (c *pass) dot(x, y []float32) float32 {
+	native.Dots(c.one[:], x, y, len(x))
+	return c.one[0]
 }
 
 // apply returns x·Wᵀ + b.
@@ -97,56 +119,62 @@ func (c *pass) concat(parts ...rows) rows {
 // product multiplies element by element.
 func (c *pass) product(a, b rows) rows {
 	out := c.room.rows(a.n, a.width)
-	for i := range out.x {
-		out.x[i] = a.x[i] * b.x[i]
-	}
+	native.Scale(out.x, a.x, b.x, 1)
 	return out
 }
 
-// normalise returns (x − mean x) / √(variance + ε) · weight + bias for each row.
-func (c *pass) normalise(x rows, g norm) rows {
-	out := c.room.rows(x.n, x.width)
+// normalise sets each row of out to (x − mean x) / √(variance + ε) · weight + bias. out may be x.
+func (c *pass) normalise(out, x rows, g norm) {
 	for i := range x.n {
 		to := out.at(i)
-		mean := sum(x.at(i)) / float32(x.width)
-		for k, v := range x.at(i) {
-			to[k] = v - mean
-		}
-		scale := 1 / sqrt(dot(to, to)/float32(x.width)+c.epsilon)
-		for k, v := range to {
-			to[k] = float32(float32(v*scale)*g.weight[k]) + g.bias[k]
-		}
+		mean := c.dot(x.at(i), c.ones) / float32(x.width)
+		native.Floor(to, x.at(i), -mean, float32(math.Inf(-1)))
+		native.Scale(to, to, g.weight, 1/sqrt(c.dot(to, to)/float32(x.width)+c.epsilon))
+		native.Add(to, to, g.bias)
 	}
+}
+
+// normal returns normalised rows.
+func (c *pass) normal(x rows, g norm) rows {
+	out := c.room.rows(x.n, x.width)
+	c.normalise(out, x, g)
 	return out
 }
 
 // run computes a block over the states x, with further states to attend to. It changes x.
 func (c *pass) run(b *block, x, memory rows) error {
-	defer c.room.release(c.room.mark())
 	for k := range b.conv {
-		ab, err := c.apply(&b.conv[k], c.around(c.normalise(x, b.convNorm[k]), b.reach[k]))
-		if err != nil {
+		if err := c.convolve(b, k, x); err != nil {
 			return err
 		}
-		for i := range x.n {
-			to, u := x.at(i), ab.at(i)
-			gates := u[x.width:][:len(to)]
-			u = u[:len(to)]
-			for j, gate := range gates {
-				to[j] += float32(u[j] * sigmoid(gate))
-			}
-		}
 	}
-	a, err := c.attend(b, c.normalise(x, b.norm[0]), memory)
+	if err := c.attend(b, x, memory); err != nil {
+		return err
+	}
+	return c.feed(b, x)
+}
+
+// convolve lets each word see its neighbours.
+func (c *pass) convolve(b *block, k int, x rows) error {
+	defer c.room.release(c.room.mark())
+	ab, err := c.apply(&b.conv[k], c.around(c.normal(x, b.convNorm[k]), b.reach[k]))
 	if err != nil {
 		return err
 	}
-	x.add(a)
-	up, err := c.apply(&b.up, c.normalise(x, b.norm[1]))
+	for i := range x.n {
+		native.AddGated(x.at(i), ab.at(i)[:x.width], ab.at(i)[x.width:])
+	}
+	return nil
+}
+
+// feed computes the feed-forward layer.
+func (c *pass) feed(b *block, x rows) error {
+	defer c.room.release(c.room.mark())
+	up, err := c.apply(&b.up, c.normal(x, b.norm[1]))
 	if err != nil {
 		return err
 	}
-	relu(up.x)
+	up.relu()
 	down, err := c.apply(&b.down, up)
 	if err == nil {
 		x.add(down)
@@ -170,125 +198,155 @@ func (c *pass) around(h rows, reach int) rows {
 }
 
 // attend lets each word attend to all words of its text, the farther the less, and to the memory.
-func (c *pass) attend(b *block, h, memory rows) (rows, error) {
-	d := h.width
-	keys := c.room.rows(h.n+memory.n, d)
-	copy(keys.x[copy(keys.x, h.x):], memory.x)
+func (c *pass) attend(b *block, x, memory rows) error {
+	defer c.room.release(c.room.mark())
+	d := x.width
+	keys := c.room.rows(x.n+memory.n, d)
+	h := rows{x.n, d, keys.x[:x.n*d]}
+	c.normalise(h, x, b.norm[0])
+	copy(keys.x[len(h.x):], memory.x)
 	q, err := c.apply(&b.q, h)
 	if err != nil {
-		return q, err
+		return err
 	}
 	kv, err := c.apply(&b.kv, keys)
 	if err != nil {
-		return q, err
+		return err
 	}
-	size := d / c.heads
-	scale := 1 / sqrt(float32(size))
-	out, w := c.room.rows(h.n, d), c.room.rows(1, keys.n).x
-	values := c.room.rows(size, keys.n)
-	far := c.room.rows(1, h.n).x // what a distance takes from a score
-	for a := range c.heads {
-		from, to := a*size, (a+1)*size
-		for j := range keys.n {
-			for i, v := range kv.at(j)[d+from : d+to] {
-				values.x[i*keys.n+j] = v
-			}
+	out := c.room.rows(x.n, d)
+	c.heads(out, q, kv, b.slope)
+	if out, err = c.apply(&b.o, out); err == nil {
+		x.add(out)
+	}
+	return err
+}
+
+// heads sets out to what each head finds in the values of the words that it attends to.
+func (c *pass) heads(out, q, kv rows, slopes []float32) {
+	padded := (kv.n + native.Columns - 1) / native.Columns * native.Columns
+	one, w := c.room.rows(q.n, headWidth), c.room.rows(q.n, padded) // a head's queries and weights
+	keys, values := c.room.rows(headWidth, native.Columns), c.room.rows(padded, native.Columns)
+	for from := 0; from < q.width; from += headWidth {
+		one.columns(q, from)
+		for j := 0; j < padded; j += native.Columns {
+			keys.turned(kv, j, from)
+			native.MulColumns(w.x[j:], padded, keys.x, one.x, headWidth, q.n)
 		}
-		slope := b.slope[a] / scale
-		for i := range far {
-			far[i] = float32(slope * float32(min(i, c.far)))
-		}
-		for i := range h.n {
-			native.Dots(w, q.at(i)[from:to], kv.x[from:], 2*d)
-			for j, less := range far[1 : i+1] {
-				w[i-1-j] -= less
-			}
-			for j, less := range far[:h.n-i] {
-				w[i+j] -= less
-			}
-			native.Softmax(w, scale)
-			native.Dots(out.at(i)[from:to], w, values.x, keys.n)
+		c.soften(w, kv.n, slopes[from/headWidth])
+		for k := from; k < from+headWidth; k += native.Columns {
+			values.columns(kv, q.width+k)
+			native.MulColumns(out.x[k:], q.width, values.x, w.x, padded, q.n)
 		}
 	}
-	return c.apply(&b.o, out)
+}
+
+// nothing is a score whose weight is 0.
+const nothing = -1e30
+
+// soften turns each word's scores of keys into weights. The first keys are the words of its text. What stands beyond the keys weighs
+// nothing.
+func (c *pass) soften(w rows, keys int, slope float32) {
+	defer c.room.release(c.room.mark())
+	scale := 1 / sqrt(headWidth)
+	slope /= scale
+	far := c.room.rows(1, 2*w.n-1).x // what a distance from 1 − n to n − 1 adds to a score
+	for i := range w.n {
+		far[w.n-1+i] = -float32(slope * float32(min(i, c.far)))
+		far[w.n-1-i] = far[w.n-1+i]
+	}
+	for i := range w.n {
+		row := w.at(i)
+		native.Add(row[:w.n], row[:w.n], far[w.n-1-i:][:w.n])
+		for j := keys; j < w.width; j++ {
+			row[j] = nothing
+		}
+		native.Softmax(row, scale)
+	}
 }
 
 // weighted returns the rows of y weighted by each row of w: w·y.
 func (c *pass) weighted(w, y rows) rows {
-	out, columns := c.room.rows(w.n, y.width), c.turned(y)
-	for i := range w.n {
-		native.Dots(out.at(i), w.at(i), columns.x, y.n)
+	out := c.room.rows(w.n, y.width)
+	defer c.room.release(c.room.mark())
+	columns := c.room.rows(y.n, native.Columns)
+	for k := 0; k < y.width; k += native.Columns {
+		columns.columns(y, k)
+		native.MulColumns(out.x[k:], y.width, columns.x, w.x, y.n, w.n)
 	}
 	return out
 }
 
-// turned returns the columns of x as rows.
-func (c *pass) turned(x rows) rows {
-	out := c.room.rows(x.width, x.n)
-	for i := range x.n {
-		for k, v := range x.at(i) {
-			out.x[k*x.n+i] = v
-		}
-	}
-	return out
-}
-
-// known is what a text's words are before anything is compared.
+// known is what a text's words are before it meets another text.
 type known struct {
-	e     rows // embeddings
-	align rows // of them
-	base  rows // the features of the words by themselves
+	e     rows // embeddings; of a passage for version 2 only
+	align rows // of the embeddings
+	base  rows // for version 2: the features of the words by themselves
+	x     rows // from version 3 on: the encoded words
 }
 
-// encode computes what does not depend on another text.
-func (r *Reader) encode(t *text, question bool) (known, error) {
+// encode computes what does not depend on another text. None of it is in the scratch.
+func (c *pass) encode(t *text, question bool) (k known, err error) {
+	c.room.release(place{})
 	n := len(t.words)
-	k := known{e: newRows(n, r.words.width), base: newRows(n, baseFeatures)}
+	e, base := newRows(n, c.words.width), newRows(n, baseFeatures)
+	first := make(map[string]int, n) // where each word stands first
 	for i := range t.words {
 		w := &t.words[i]
-		r.embed(k.e.at(i), w.low)
-		copy(k.base.at(i), w.base[:])
+		if j, ok := first[w.low]; ok {
+			copy(e.at(i), e.at(j))
+		} else {
+			first[w.low] = i
+			c.embed(e.at(i), w.low)
+		}
+		copy(base.at(i), w.base[:])
 		if question {
-			k.base.at(i)[baseFeatures-1] = 1
+			base.at(i)[baseFeatures-1] = 1
+			k.e = e
 		}
 	}
-	var err error
-	if k.align, err = r.align.apply(k.e); err == nil {
-		relu(k.align.x)
+	if c.version == 2 {
+		k.e, k.base = e, base
 	}
-	return k, err
+	if k.align, err = c.align.into(newRows(n, c.align.out), e); err != nil {
+		return k, err
+	}
+	k.align.relu()
+	if c.version == 2 {
+		return k, nil
+	}
+	x, err := c.apply(&c.enter, c.concat(e, base))
+	if err != nil {
+		return k, err
+	}
+	for i := range c.encoders {
+		if err := c.run(&c.encoders[i], x, rows{}); err != nil {
+			return k, err
+		}
+	}
+	k.x = newRows(n, x.width)
+	c.normalise(k.x, x, c.encoded)
+	return k, nil
 }
 
 // embed writes the embedding of a word: its own and those of its parts.
-func (r *Reader) embed(out []float32, low string) {
-	r.words.into(out, int(r.lexicon.row[low]))
-	sum, part := make([]float32, len(out)), make([]float32, len(out))
-	for _, b := range parts(low, r.lexicon.buckets) {
-		r.parts.into(part, int(b))
-		for i, v := range part {
-			sum[i] += v
-		}
+func (c *pass) embed(out []float32, low string) {
+	defer c.room.release(c.room.mark())
+	sum, part := c.room.rows(1, len(out)).x, c.room.rows(1, len(out)).x
+	clear(sum)
+	for _, b := range parts(low, c.lexicon.buckets) {
+		c.parts.into(part, int(b))
+		native.Add(sum, sum, part)
 	}
-	for i, v := range sum {
-		out[i] += v
-	}
+	c.words.into(out, int(c.lexicon.row[low]))
+	native.Add(out, out, sum)
 }
 
 // scores computes the score of each span, [words][longest], and that of "no answer". pf and qf are the match features of the
 // passage's words and of the question's.
 func (c *pass) scores(pf, qf rows, kq, kp known) (spans rows, none float32, err error) {
-	x, err := c.apply(&c.enterP, c.concat(kp.e, c.aligned(kq, kp), kp.base, pf))
+	x, y, err := c.together(pf, qf, kq, kp)
 	if err != nil {
 		return spans, 0, err
-	}
-	y, err := c.apply(&c.enterQ, c.concat(kq.e, kq.base, qf))
-	if err != nil {
-		return spans, 0, err
-	}
-	for _, t := range []rows{x, y} {
-		if err := c.run(&c.encoder, t, rows{}); err != nil {
-			return spans, 0, err
-		}
 	}
 	h, err := c.meetTexts(x, y)
 	if err != nil {
@@ -299,12 +357,52 @@ func (c *pass) scores(pf, qf rows, kq, kp known) (spans rows, none float32, err 
 			return spans, 0, err
 		}
 	}
+	if c.version > 2 {
+		c.normalise(h, h, c.last)
+	}
 	return c.point(h, x, y, pf)
+}
+
+// together returns the states of the passage's and the question's words with what the features and the embeddings say of the other
+// text.
+func (c *pass) together(pf, qf rows, kq, kp known) (x, y rows, err error) {
+	if c.version == 2 { // which encodes the words only now
+		return c.encodeTogether(pf, qf, kq, kp)
+	}
+	if x, err = c.joined(&c.joinP, c.concat(c.aligned(kq, kp), pf), kp); err == nil {
+		y, err = c.joined(&c.joinQ, qf, kq)
+	}
+	return x, y, err
+}
+
+// encodeTogether is together of version 2.
+func (c *pass) encodeTogether(pf, qf rows, kq, kp known) (x, y rows, err error) {
+	if x, err = c.apply(&c.joinP, c.concat(kp.e, c.aligned(kq, kp), kp.base, pf)); err != nil {
+		return x, y, err
+	}
+	if y, err = c.apply(&c.joinQ, c.concat(kq.e, kq.base, qf)); err != nil {
+		return x, y, err
+	}
+	for _, t := range []rows{x, y} {
+		if err := c.run(&c.encoders[0], t, rows{}); err != nil {
+			return x, y, err
+		}
+	}
+	return x, y, nil
+}
+
+// joined returns a text's encoded words with what the other text says of them.
+func (c *pass) joined(l *linear, features rows, k known) (rows, error) {
+	x, err := c.apply(l, features)
+	if err == nil {
+		x.add(k.x)
+	}
+	return x, err
 }
 
 // aligned returns for each word of the passage the question's words that are near by their embeddings.
 func (c *pass) aligned(kq, kp known) rows {
-	near := c.room.rows(kp.e.n, kq.e.n)
+	near := c.room.rows(kp.align.n, kq.align.n)
 	for i := range near.n {
 		native.Dots(near.at(i), kp.align.at(i), kq.align.x, kq.align.width)
 		native.Softmax(near.at(i), 1./8)
@@ -314,6 +412,8 @@ func (c *pass) aligned(kq, kp known) rows {
 
 // meetTexts returns the passage's states x with what they find in the question's y.
 func (c *pass) meetTexts(x, y rows) (rows, error) {
+	m := c.room.rows(x.n, c.mix.out)
+	defer c.room.release(c.room.mark())
 	s := c.room.rows(x.n, y.n)
 	seeP, err := c.apply(&c.seeP, x)
 	if err != nil {
@@ -325,15 +425,14 @@ func (c *pass) meetTexts(x, y rows) (rows, error) {
 	}
 	scale, seen := 1/sqrt(float32(x.width)), c.room.rows(1, x.width).x
 	for i := range x.n {
-		for k, v := range x.at(i) {
-			seen[k] = v * c.see[k]
-		}
+		native.Scale(seen, x.at(i), c.see, 1)
 		native.Dots(s.at(i), seen, y.x, y.width)
 		for j := range y.n {
 			s.at(i)[j] = seeP.x[i] + seeQ.x[j] + float32(s.at(i)[j]*scale)
 		}
 	}
-	back := c.turned(s) // for each word of the question, over the passage
+	back := c.room.rows(s.width, s.n) // for each word of the question, over the passage
+	back.turned(s, 0, 0)
 	for j := range y.n {
 		native.Softmax(back.at(j), 1)
 	}
@@ -341,8 +440,7 @@ func (c *pass) meetTexts(x, y rows) (rows, error) {
 		native.Softmax(s.at(i), 1)
 	}
 	a, found := c.weighted(s, y), c.weighted(s, c.weighted(back, x))
-	m, err := c.apply(&c.mix, c.concat(x, a, c.product(x, a), c.product(x, found)))
-	if err != nil {
+	if _, err = c.mix.into(m, c.concat(x, a, c.product(x, a), c.product(x, found))); err != nil {
 		return x, err
 	}
 	m.add(x)
@@ -359,15 +457,13 @@ func (c *pass) point(h, x, y, pf rows) (spans rows, none float32, err error) {
 	t := c.weighted(rows{1, y.n, pool.x}, y)
 	asked := c.room.rows(h.n, h.width)
 	for i := range h.n {
-		for k, v := range h.at(i) {
-			asked.at(i)[k] = v * t.x[k]
-		}
+		native.Scale(asked.at(i), h.at(i), t.x, 1)
 	}
 	z, err := c.apply(&c.head, c.concat(h, x, asked))
 	if err != nil {
 		return spans, 0, err
 	}
-	relu(z.x)
+	z.relu()
 	ends, err := c.apply(&c.ends, z)
 	if err != nil {
 		return spans, 0, err
@@ -379,15 +475,17 @@ func (c *pass) point(h, x, y, pf rows) (spans rows, none float32, err error) {
 	half := meet.width / 2
 	spans = c.room.rows(h.n, c.longest)
 	for i := range h.n {
-		for k := range min(c.longest, h.n-i) {
-			spans.at(i)[k] = ends.at(i)[0] + ends.at(i + k)[1] + dot(meet.at(i)[:half], meet.at(i + k)[half:])/8
+		to := spans.at(i)[:min(c.longest, h.n-i)]
+		native.Dots(to, meet.at(i)[:half], meet.x[i*meet.width+half:], meet.width)
+		for k, v := range to {
+			to[k] = ends.at(i)[0] + ends.at(i + k)[1] + v/8
 		}
 	}
 	none1, err := c.apply(&c.none1, c.concat(c.tops(z), t, c.tops(pf)))
 	if err != nil {
 		return spans, 0, err
 	}
-	relu(none1.x)
+	none1.relu()
 	none2, err := c.apply(&c.none2, none1)
 	if err != nil {
 		return spans, 0, err
@@ -401,7 +499,9 @@ func (c *pass) tops(x rows) rows {
 	copy(out.x, x.at(0))
 	for i := range x.n {
 		for k, v := range x.at(i) {
-			out.x[k] = max(out.x[k], v)
+			if v > out.x[k] {
+				out.x[k] = v
+			}
 		}
 	}
 	return out
@@ -415,6 +515,9 @@ func flat(f [][matchFeatures]float32) rows {
 	}
 	return out
 }
+
+// sqrt is exact to the last bit on every processor.
+func sqrt(x float32) float32 { return float32(math.Sqrt(float64(x))) }
 
 // table is a matrix whose rows are looked up.
 type table struct {

@@ -24,8 +24,12 @@ const Architecture = "tandem-span"
 // rules is the version of how text becomes words and features that this package follows.
 const rules = 2
 
-// network is the version of the network that this package computes.
-const network = 2
+// Versions of the network that this package computes. The first encodes the words of a passage for each question, the second
+// once.
+const oldest, newest = 2, 3
+
+// headWidth is how many numbers of a word's state a head of attention sees.
+const headWidth = 32
 
 // chunk is how many rows a product takes at once.
 const chunk = 512
@@ -42,20 +46,23 @@ type Reader struct {
 	name    func() string
 	device  npu.Device
 	threads int
+	version int // of the network
 	lexicon lexicon
 
 	words, parts           table
-	align, enterP, enterQ  linear
+	align, enter           linear
+	joinP, joinQ           linear
 	mix, head, meet        linear
 	seeP, seeQ, pool, ends linear
 	none1, none2           linear
 	see                    []float32
-	encoder                block
-	blocks                 []block
+	encoders, blocks       []block
+	encoded, last          norm
 
-	heads, far, longest         int
+	far, longest                int
 	maxPassage, maxQuestion     int
 	epsilon, fuzzy              float32
+	ones                        []float32 // as many as a state has numbers
 	noneBias, temperature, most float32
 
 	passes sync.Pool // of *pass
@@ -71,7 +78,7 @@ func New(f *gguf.File, d npu.Device, threads int) (*Reader, error) {
 	}
 	r := &Reader{device: d, threads: threads}
 	r.passes.New = func() any { return &pass{Reader: r} }
-	r.name = sync.OnceValue(func() string { return nameOf(f) })
+	r.name = sync.OnceValue(func() string { return nameOf(f, r.version) })
 	l := loader{f: f, device: d}
 	if a, _ := f.String("general.architecture"); a != Architecture {
 		return nil, fmt.Errorf("%s: architecture %q is not a span reader: want %q", f.Name, a, Architecture)
@@ -79,8 +86,10 @@ func New(f *gguf.File, d npu.Device, threads int) (*Reader, error) {
 	if v := l.number("rules", 1<<30); l.err() == nil && v != rules {
 		return nil, fmt.Errorf("%s: made for version %d of the word rules; this program has version %d", f.Name, v, rules)
 	}
-	r.heads, r.far = l.number("head_count", mostWidth), l.number("far", mostWords)
-	r.longest = l.number("longest", mostWords)
+	if r.version = l.number("network", 1<<30); l.err() == nil && (r.version < oldest || r.version > newest) {
+		return nil, fmt.Errorf("%s: version %d of the network; this program computes %d to %d", f.Name, r.version, oldest, newest)
+	}
+	r.far, r.longest = l.number("far", mostWords), l.number("longest", mostWords)
 	r.maxPassage, r.maxQuestion = l.number("max_passage", mostWords), l.number("max_question", mostWords)
 	r.epsilon, r.fuzzy = l.float("epsilon"), l.float("fuzzy")
 	r.noneBias, r.temperature, r.most = l.float("none_bias"), l.float("temperature"), l.float("threshold")
@@ -88,35 +97,41 @@ func New(f *gguf.File, d npu.Device, threads int) (*Reader, error) {
 	l.is("base_features", baseFeatures)
 	l.is("match_features", matchFeatures)
 	l.is("parts", numParts)
-	l.is("network", network)
-	blocks := l.number("block_count", mostBlocks)
+	encoders, blocks := 1, l.number("block_count", mostBlocks)
+	if r.version > 2 {
+		encoders = l.number("encoder_count", mostBlocks)
+	}
 	if err := l.err(); err != nil {
 		return nil, err
 	}
-	if d0%r.heads != 0 || r.temperature <= 0 {
-		return nil, fmt.Errorf("%s: width %d for %d heads, temperature %v", f.Name, d0, r.heads, r.temperature)
+	if d0%headWidth != 0 || e%native.Columns != 0 || r.temperature <= 0 {
+		return nil, fmt.Errorf("%s: width %d for heads of %d, embeddings of %d, temperature %v", f.Name, d0, headWidth, e, r.temperature)
 	}
+	r.ones = slices.Repeat([]float32{1}, d0)
 	r.lexicon = l.lexicon()
-	r.network(&l, d0, e, blocks)
+	r.network(&l, d0, e, encoders, blocks)
 	return r, l.err()
 }
 
 // network loads the layers of width d over embeddings of width e.
-func (r *Reader) network(l *loader, d, e, blocks int) {
+func (r *Reader) network(l *loader, d, e, encoders, blocks int) {
 	r.words, r.parts = l.table("words.weight", len(r.lexicon.idf)+1, e), l.table("parts.weight", int(r.lexicon.buckets), e)
 	r.align = l.linear("align", e, e)
-	r.enterP = l.linear("enter_p", 2*e+baseFeatures+matchFeatures, d)
-	r.enterQ = l.linear("enter_q", e+baseFeatures+matchFeatures, d)
+	if r.version == 2 {
+		r.joinP, r.joinQ = l.linear("enter_p", 2*e+baseFeatures+matchFeatures, d), l.linear("enter_q", e+baseFeatures+matchFeatures, d)
+		r.encoders = []block{l.block("encoder", d, [2]int{1, 1})}
+	} else {
+		r.enter = l.linear("enter", e+baseFeatures, d)
+		r.encoders = l.blocks("encoder", encoders, d)
+		r.encoded, r.last = l.norm("encoded", d), l.norm("read", d)
+		r.joinP, r.joinQ = l.linear("join_p", e+matchFeatures, d), l.linear("join_q", matchFeatures, d)
+	}
 	r.seeP, r.seeQ, r.see = l.linear("see_p", d, 1), l.linear("see_q", d, 1), l.vector("see", d)
 	r.mix = l.linear("mix", 4*d, d)
 	r.pool, r.head = l.linear("pool", d, 1), l.linear("head", 3*d, d)
 	r.ends, r.meet = l.linear("ends", d, 2), l.linear("meet", d, 128)
 	r.none1, r.none2 = l.linear("none1", 2*d+matchFeatures, 64), l.linear("none2", 64, 1)
-	r.encoder = l.block("encoder", d, r.heads)
-	r.encoder.reach = [2]int{1, 1}
-	for k := range blocks {
-		r.blocks = append(r.blocks, l.block(fmt.Sprintf("blocks.%d", k), d, r.heads))
-	}
+	r.blocks = l.blocks("blocks", blocks, d)
 }
 
 // Threshold is the P(no answer) above which the reader refuses to answer.
@@ -126,7 +141,7 @@ func (r *Reader) Threshold() float64 { return float64(r.most) }
 func (r *Reader) Name() string { return r.name() }
 
 // nameOf returns the version of the network and a hash of the file's tensors.
-func nameOf(f *gguf.File) string {
+func nameOf(f *gguf.File, version int) string {
 	sum := sha256.New()
 	for _, t := range f.Tensors {
 		raw, err := f.Tensor(t.Name)
@@ -136,35 +151,36 @@ func nameOf(f *gguf.File) string {
 		fmt.Fprintf(sum, "%s %d %d %d\n", t.Name, raw.Type, raw.Rows, raw.Cols)
 		sum.Write(raw.Data)
 	}
-	return fmt.Sprintf("span-%d-%x", network, sum.Sum(nil)[:4])
+	return fmt.Sprintf("span-%d-%x", version, sum.Sum(nil)[:4])
 }
 
 // Passage is a passage with all that does not depend on a question.
 type Passage struct {
 	text  *text
-	known known
+	known func() (known, error) // computed when it is first asked for
 }
 
-// Passage reads a passage, of which it takes the first words up to the reader's limit. It keeps those that it read last.
+// Passage analyses a passage, of which it takes the first words up to the reader's limit. The first Read encodes the words. The
+// reader keeps the passages that it was given last.
 func (r *Reader) Passage(s string) (*Passage, error) {
 	if p := r.kept.find(s); p != nil {
 		return p, nil
 	}
-	p, err := r.passage(s)
-	if err == nil {
-		r.kept.add(s, p)
-	}
-	return p, err
+	return r.kept.add(s, r.passage(s)), nil
 }
 
-func (r *Reader) passage(s string) (*Passage, error) {
-	p := &Passage{text: r.lexicon.analyse(s, r.maxPassage)}
-	if len(p.text.words) == 0 {
-		return p, nil
-	}
-	var err error
-	p.known, err = r.encode(p.text, false)
-	return p, err
+func (r *Reader) passage(s string) *Passage {
+	t := r.lexicon.analyse(s, r.maxPassage)
+	return &Passage{t, r.knowing(t, false)}
+}
+
+// knowing returns a function that encodes a text when it is first called, and then returns the same.
+func (r *Reader) knowing(t *text, question bool) func() (known, error) {
+	return sync.OnceValues(func() (known, error) {
+		c := r.passes.Get().(*pass)
+		defer r.passes.Put(c)
+		return c.encode(t, question)
+	})
 }
 
 // Len returns how many words the reader takes of the passage.
@@ -194,19 +210,9 @@ func (p *Posterior) Best(n int) []Span {
 // Read asks a question of passages.
 func (r *Reader) Read(question string, passages []*Passage) ([]*Posterior, error) {
 	q := r.lexicon.analyse(question, r.maxQuestion)
-	var kq known
-	if len(q.words) > 0 {
-		var err error
-		if kq, err = r.encode(q, true); err != nil {
-			return nil, err
-		}
-	}
+	asked := &Passage{q, r.knowing(q, true)}
 	out, failed := make([]*Posterior, len(passages)), make([]error, len(passages))
-	each(len(passages), r.threads, func(i int) {
-		c := r.passes.Get().(*pass)
-		defer r.passes.Put(c)
-		out[i], failed[i] = c.read(q, kq, passages[i])
-	})
+	each(len(passages), r.threads, func(i int) { out[i], failed[i] = r.read(asked, passages[i]) })
 	return out, errors.Join(failed...)
 }
 
@@ -233,14 +239,24 @@ func each(n, threads int, f func(i int)) {
 	}
 }
 
-// read asks a question, of which kq is known, of a passage.
-func (c *pass) read(q *text, kq known, p *Passage) (*Posterior, error) {
-	if len(q.words) == 0 || len(p.text.words) == 0 {
+// read asks a question of a passage.
+func (r *Reader) read(q, p *Passage) (*Posterior, error) {
+	if len(q.text.words) == 0 || len(p.text.words) == 0 {
 		return &Posterior{None: 1}, nil
 	}
+	kp, err := p.known()
+	if err != nil {
+		return nil, err
+	}
+	kq, err := q.known()
+	if err != nil {
+		return nil, err
+	}
+	c := r.passes.Get().(*pass)
+	defer r.passes.Put(c)
 	c.room.release(place{})
-	f, g := features(q, p.text, c.fuzzy, c.lexicon.relations)
-	spans, none, err := c.scores(flat(f), flat(g), kq, p.known)
+	f, g := features(q.text, p.text, c.fuzzy, c.lexicon.relations)
+	spans, none, err := c.scores(flat(f), flat(g), kq, kp)
 	if err != nil {
 		return nil, err
 	}
@@ -436,12 +452,20 @@ func (l *loader) norm(name string, d int) norm {
 	return norm{l.vector(name+".weight", d), l.vector(name+".bias", d)}
 }
 
-// block loads a block of width d.
-func (l *loader) block(name string, d, heads int) block {
+// blocks loads n blocks of width d.
+func (l *loader) blocks(name string, n, d int) (out []block) {
+	for k := range n {
+		out = append(out, l.block(fmt.Sprintf("%s.%d", name, k), d, [2]int{1, 2}))
+	}
+	return out
+}
+
+// block loads a block of width d whose convolutions have the given reaches.
+func (l *loader) block(name string, d int, reach [2]int) block {
 	b := block{
 		q: l.linear(name+".q", d, d), kv: l.linear(name+".kv", d, 2*d), o: l.linear(name+".o", d, d),
 		up: l.linear(name+".up", d, 3*d), down: l.linear(name+".down", 3*d, d),
-		slope: l.vector(name+".slope", heads), reach: [2]int{1, 2},
+		slope: l.vector(name+".slope", d/headWidth), reach: reach,
 	}
 	for k := range b.conv {
 		b.convNorm[k] = l.norm(fmt.Sprintf("%s.conv_norm.%d", name, k), d)

@@ -2,12 +2,16 @@ package span
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
 	"tandem/model/gguf"
+	"tandem/npu"
 	"tandem/npu/native"
 )
 
@@ -20,7 +24,8 @@ func TestOtherFilesAreRefused(t *testing.T) {
 		"another architecture": {[]gguf.KV{{Key: "general.architecture", Value: "llama"}}, `architecture "llama"`},
 		"nothing":              {nil, "not a span reader"},
 		"other rules":          {[]gguf.KV{{Key: "general.architecture", Value: Architecture}, {Key: Architecture + ".rules", Value: uint32(7)}}, "version 7"},
-		"no numbers":           {[]gguf.KV{{Key: "general.architecture", Value: Architecture}, {Key: Architecture + ".rules", Value: uint32(rules)}}, "head_count"},
+		"another network":      {[]gguf.KV{{Key: "general.architecture", Value: Architecture}, {Key: Architecture + ".rules", Value: uint32(rules)}, {Key: Architecture + ".network", Value: uint32(4)}}, "computes 2 to 3"},
+		"no numbers":           {[]gguf.KV{{Key: "general.architecture", Value: Architecture}, {Key: Architecture + ".rules", Value: uint32(rules)}, {Key: Architecture + ".network", Value: uint32(newest)}}, "far"},
 	} {
 		var b bytes.Buffer
 		if err := gguf.Write(&b, c.meta, nil); err != nil {
@@ -36,48 +41,143 @@ func TestOtherFilesAreRefused(t *testing.T) {
 	}
 }
 
-// TestPosteriorIsIndependentOfOthers checks that a passage's posterior depends neither on other passages nor on threads.
+// same fails if two posteriors differ in a bit.
+func same(t *testing.T, what string, a, b *Posterior) {
+	t.Helper()
+	if a.None != b.None || !slices.Equal(a.Spans, b.Spans) {
+		t.Fatalf("%s: P(none) %v, was %v", what, a.None, b.None)
+	}
+}
+
+// passagesOf returns what a reader makes of texts.
+func passagesOf(t *testing.T, r *Reader, texts ...string) (ps []*Passage) {
+	t.Helper()
+	for _, s := range texts {
+		p, err := r.Passage(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ps = append(ps, p)
+	}
+	return ps
+}
+
+// A passage's posterior depends neither on other passages nor on threads, nor on whether the passage was read before.
 func TestPosteriorIsIndependentOfOthers(t *testing.T) {
-	f := shipped(t)
-	passages := []string{museum, "Bring the kayak back by 18:00. Ask Jürgen Müller for the key.", ""}
-	var first []*Posterior
-	for _, threads := range []int{1, 2} {
+	t.Run("shipped", func(t *testing.T) { independent(t, shipped(t)) })
+	t.Run("version 3", func(t *testing.T) { independent(t, three(t)) })
+}
+
+func independent(t *testing.T, f *gguf.File) {
+	const question = "When does the museum close?"
+	texts := []string{museum, "Bring the kayak back by 18:00. Ask Jürgen Müller for the key.", "", strings.Repeat(museum, 20), "Hello"}
+	for n := range 3 {
+		texts = append(texts, strings.Repeat(museum, n+2)[n:])
+	}
+	var alone []*Posterior
+	for _, threads := range []int{1, 3} {
 		r, err := New(f, native.New(1), threads)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for range 2 {
-			var ps []*Passage
-			for _, s := range passages {
-				p, err := r.Passage(s)
-				if err != nil {
-					t.Fatal(err)
-				}
-				ps = append(ps, p)
-			}
-			got, err := r.Read("When does the museum close?", ps)
+		for i, s := range texts {
+			got, err := r.Read(question, []*Passage{r.passage(s)})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if first == nil {
-				first = got
+			if threads == 1 {
+				alone = append(alone, got...)
 			}
-			for i, s := range passages {
-				alone := read(t, r, "When does the museum close?", s)
-				for _, p := range []*Posterior{got[i], alone} {
-					if p.None != first[i].None || len(p.Spans) != len(first[i].Spans) {
-						t.Fatalf("passage %d: P(none) %v, was %v", i, p.None, first[i].None)
-					}
-					for k := range p.Spans {
-						if p.Spans[k] != first[i].Spans[k] {
-							t.Fatalf("passage %d: %v, was %v", i, p.Spans[k], first[i].Spans[k])
-						}
-					}
-				}
+			same(t, fmt.Sprintf("passage %d with %d threads", i, threads), got[0], alone[i])
+		}
+		for _, how := range []string{"new", "kept"} {
+			got, err := r.Read(question, passagesOf(t, r, texts...))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range texts {
+				same(t, fmt.Sprintf("passage %d of 8, %s", i, how), got[i], alone[i])
+				same(t, fmt.Sprintf("passage %d, kept", i), read(t, r, question, texts[i]), alone[i])
 			}
 		}
 	}
 }
+
+// counter is a device that counts the rows of each product.
+type counter struct {
+	npu.Device
+	mu   sync.Mutex
+	rows map[string]int
+}
+
+type counted struct {
+	npu.Program
+	by *counter
+}
+
+func (d *counter) Compile(g *npu.Graph) (npu.Program, error) {
+	p, err := d.Device.Compile(g)
+	return counted{p, d}, err
+}
+
+func (p counted) Run(a npu.Args) error {
+	p.by.mu.Lock()
+	p.by.rows[p.Graph().Name] += a.Rows
+	p.by.mu.Unlock()
+	return p.Program.Run(a)
+}
+
+// Each text is encoded once: a question for all its passages, and a passage for all questions, also if several read it at once.
+func TestTextsAreEncodedOnce(t *testing.T) {
+	d := &counter{Device: native.New(1), rows: map[string]int{}}
+	r, err := New(three(t), d, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const question = "When does the museum close?"
+	words := len(r.lexicon.analyse(question, r.maxQuestion).words)
+	ps := passagesOf(t, r, museum, museum[9:], museum)
+	want := 0
+	for _, p := range ps[:2] {
+		want += p.Len()
+	}
+	if len(d.rows) > 0 {
+		t.Errorf("products of %v before the first question", d.rows)
+	}
+	for range 3 {
+		want += words
+		if _, err := r.Read(question, ps); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"align", "enter", "encoder.0.q", fmt.Sprintf("encoder.%d.down", len(r.encoders)-1)} {
+			if d.rows[name] != want {
+				t.Errorf("%d words in %s, want %d", d.rows[name], name, want)
+			}
+		}
+	}
+}
+
+// What fails while a passage is encoded fails each Read of it.
+func TestEncodingFails(t *testing.T) {
+	r, err := New(three(t), native.New(1), 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := errors.New("broken")
+	r.enter.program = failing{r.enter.program, broken}
+	for range 2 {
+		if got, err := r.Read("When?", passagesOf(t, r, museum, "Hello.")); !errors.Is(err, broken) {
+			t.Errorf("%v, %v: want an error", got, err)
+		}
+	}
+}
+
+type failing struct {
+	npu.Program
+	err error
+}
+
+func (p failing) Run(npu.Args) error { return p.err }
 
 // A passage is read once for the questions that follow, and the passages that a reader keeps are bounded.
 func TestKeptPassages(t *testing.T) {

@@ -10,7 +10,7 @@ type scratch struct {
 // A place is how much of a scratch is given out: all slabs before one, and some of that one.
 type place struct{ slab, used int }
 
-// slabSize is how many numbers a slab has at least: the states of a passage of about 200 words.
+// slabSize is how many numbers a slab has at least: the states of a passage of about 150 words.
 const slabSize = 1 << 19
 
 // rows returns n rows whose numbers may be anything.

@@ -127,7 +127,7 @@ class Compiled:
         return Add.apply(x.to(half), y, keep.view(keep.shape[0], -1).contiguous())
 
     @staticmethod
-    def attention(q, k, v, slope, lengths, memory):
+    def attention(q, k, v, slope, far, lengths, memory):
         B, H, L, _ = q.shape
         K = k.shape[2]
         s = torch.bmm(q.reshape(B * H, L, HEAD), k.reshape(B * H, K, HEAD).transpose(1, 2)).view(B, H, L, K)

@@ -13,29 +13,21 @@ ALONE = .5  # what the loss of each passage by itself counts in a race
 
 
 class Optimizer:
-    """Adam, with rare updates for the words' tables. (Muon for the matrices went astray after half an hour.)"""
+    """Adam, at half the rate for the words' tables. (Muon for the matrices went astray after half an hour.)"""
 
     def __init__(self, model, rate=.0015):
         self.rate = rate
-        self.tables = torch.optim.SparseAdam(model.tables(), lr=rate / 2)
         tables = {id(p) for p in model.tables()}
         self.dense = [p for p in model.parameters() if id(p) not in tables]
-        self.adam = torch.optim.Adam(self.dense, lr=rate, betas=(.9, .98))
+        rows = [p for p in model.tables() if p.requires_grad]
+        self.adam = torch.optim.Adam([dict(params=self.dense, share=1)] + ([dict(params=rows, share=.5)] if rows else []), lr=rate, betas=(.9, .98))
 
     def step(self, factor):
         torch.nn.utils.clip_grad_norm_(self.dense, 2.0)
-        for o, rate in ((self.adam, self.rate), (self.tables, self.rate / 2)):
-            for g in o.param_groups:
-                g["lr"] = rate * factor
-            o.step()
-            o.zero_grad(set_to_none=True)
-
-    def state(self):
-        return {"adam": self.adam.state_dict(), "tables": self.tables.state_dict()}
-
-    def restore(self, s):
-        self.adam.load_state_dict(s["adam"])
-        self.tables.load_state_dict(s["tables"])
+        for g in self.adam.param_groups:
+            g["lr"] = self.rate * factor * g["share"]
+        self.adam.step()
+        self.adam.zero_grad(set_to_none=True)
 
 
 def produced(batches, ahead=6, seed=0):
@@ -88,45 +80,84 @@ class Mean:
             k += p.numel()
 
 
-def run(model, batches, minutes, schedule, optimizer, log, checkpoint, every=5, name="", warm=60, max_steps=0, seed=0, mean=None, me=0):
-    """Train for a time; schedule: what the rates are multiplied by at a share of it. log(dict) every `every` minutes."""
-    begun, step, tokens, questions, average, last = time.time(), 0, 0, 0, None, time.time()
-    right = count = lost = 0
-    races = won = 0
-    for b in produced(batches, seed=seed):
+class Average:
+    """The running mean of a model's weights."""
+
+    def __init__(self, model, decay):
+        self.model, self.decay, self.steps = model, decay, 0
+        self.kept = {k: x.detach().clone() for k, x in model.state_dict().items()}
+
+    @torch.no_grad()
+    def step(self):
+        self.steps += 1
+        new, share = self.model.state_dict(), 1 - min(self.decay, self.steps / (self.steps + 9))
+        torch._foreach_mul_(list(self.kept.values()), 1 - share)
+        torch._foreach_add_(list(self.kept.values()), list(new.values()), alpha=share)
+
+    def weights(self):
+        return self.kept
+
+
+@torch.no_grad()
+def watched(probe, model, average):
+    """What a probe of the mean of the weights says, or of the weights."""
+    if average is None:
+        return probe()
+    own = {k: x.clone() for k, x in model.state_dict().items()}
+    model.load_state_dict(average.weights())
+    try:
+        return probe()
+    finally:
+        model.load_state_dict(own)
+
+
+def run(model, batches, minutes, schedule, optimizer, log, checkpoint, every=5, name="", warm=60, max_steps=0, mean=None, me=0, average=None, probe=None):
+    """Train for a time; schedule: what the rates are multiplied by at a share of it. log(dict) every `every` minutes, and what probe() says."""
+    device = next(model.parameters()).device
+    begun, step, tokens, questions, last, shown = time.time(), 0, 0, 0, time.time(), time.time()
+    names = ("loss", "right", "asked", "lost", "races", "won")
+    sums, loss_now = torch.zeros(len(names), device=device), None
+
+    def row():
+        return dict(minutes=(time.time() - begun) / 60, steps=step, questions=questions, words=tokens, loss=loss_now)
+    for b in batches:
         share = (time.time() - begun) / (60 * minutes)
         if share >= 1 or (max_steps and step >= max_steps):
             break
+        questions += len(b["of"])
+        tokens += int(b["pn"][b["of"]].sum() + b["qn"].sum())
+        b = {k: x.to(device, non_blocking=True) for k, x in b.items()}
         model.train()
         s, none = model(b)
         each = loss(s, none, b["gold"], b["answerable"])
-        if each.max() >= WORST:
-            lost += int((each >= WORST).sum())
-        l = each.mean()
+        l, seen = each.mean(), [(each >= WORST).sum()]
         if "group" in b:
             race = race_loss(s, none, b["gold"], b["answerable"], b["group"])
-            races, won = races + len(race), won + float(race.sum())
+            seen += [torch.tensor(float(len(race)), device=device), race.detach().sum()]
             l = ALONE * l + race.clamp(max=WORST).mean()
         l.backward()
         optimizer.step(schedule(share) * min(1, (step + 1) / warm))
+        if average is not None:
+            average.step()
         with torch.no_grad():
             best = s.flatten(1).max(1)[1]
-            ok = b["gold"].flatten(1).gather(1, best[:, None])[:, 0][b["answerable"]]
-            right, count = right + int(ok.sum()), count + len(ok)
-        x = l.item()
-        average = x if average is None else .98 * average + .02 * x
+            ok = b["gold"].flatten(1).gather(1, best[:, None])[:, 0] & b["answerable"]
+            sums[:3 + len(seen)] += torch.stack([x.float() for x in [l.detach(), ok.sum(), b["answerable"].sum()] + seen])
         step += 1
         if mean is not None and step % MEET == 0:
             mean.meet(model, me)
-        questions += len(b["of"])
-        tokens += int(b["pn"][b["of"]].sum() + b["qn"].sum())
         if step % 100 == 0:
-            t = time.time() - begun
-            print(f"{name} {t / 60:.1f} min step {step} questions {questions} loss {average:.3f} right {right / count:.3f} words/s {tokens / t:.0f} lost {lost} races {won / max(1, races):.3f}", flush=True)
-            right = count = races = won = 0
+            n = dict(zip(names, sums.tolist()))
+            sums.zero_()
+            loss_now = n["loss"] / 100
+            if time.time() - shown > 10:
+                shown, t = time.time(), time.time() - begun
+                print(f"{name} {t / 60:.1f} min step {step} questions {questions} loss {loss_now:.3f} right {n['right'] / max(1, n['asked']):.3f} words/s {tokens / t:.0f} lost {n['lost']:.0f} races {n['won'] / max(1, n['races']):.3f}"
+                      + (f" development {watched(probe, model, average):.3f}" if probe else ""), flush=True)
         if time.time() - last > 60 * every:
             last = time.time()
             checkpoint()
-            log(dict(minutes=(last - begun) / 60, steps=step, questions=questions, words=tokens, loss=average))
+            log(row())
+    loss_now = float(sums[0]) / (step % 100) if loss_now is None and step % 100 else loss_now
     checkpoint()
-    log(dict(minutes=(time.time() - begun) / 60, steps=step, questions=questions, words=tokens, loss=average))
+    log(row())

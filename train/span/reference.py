@@ -27,7 +27,8 @@ class Reader:
         self.t = {k: np.asarray(x, np.float32) for k, x in t.items()}
         self.v = Vocabulary(self.meta["tandem-span.words"], self.t["idf"], parsed(self.meta["tandem-span.relations"]))
         relate(self.v.relations)
-        self.layers = self.number("block_count")
+        self.network, self.layers = self.number("network"), self.number("block_count")
+        self.encoders = self.number("encoder_count") if self.network > 2 else 0
 
     def number(self, name):
         return self.meta["tandem-span." + name]
@@ -69,21 +70,30 @@ class Reader:
         x = x + self.linear(name + ".o", np.concatenate(out, 1))
         return x + self.linear(name + ".down", relu(self.linear(name + ".up", self.norm(name + ".norm2", x))))
 
-    def passage(self, p):
-        """What does not depend on the question: embeddings and their alignment."""
-        e = self.embedded(p)
-        return e, relu(self.linear("align", e))
+    def alone(self, t, question=False):
+        """What does not depend on the other text: embeddings, their alignment, the features, from version 3 on the encoded words."""
+        e, base = self.embedded(t), t.base.copy()
+        if question:
+            base[:, BASE - 1] = 1
+        x = self.encoded(np.concatenate([e, base], 1)) if self.network > 2 else None
+        return e, relu(self.linear("align", e)), base, x
+
+    def encoded(self, x):
+        x = self.linear("enter", x)
+        for k in range(self.encoders):
+            x = self.block(f"encoder.{k}", x)
+        return self.norm("encoded", x)
 
     def scores(self, q, p, kept=None):
         """-> scores (words of p, longest span), score of "no answer"."""
-        ep, ap = kept or self.passage(p)
-        base = q.base.copy()
-        base[:, BASE - 1] = 1
-        eq = self.embedded(q)
+        (ep, ap, bp, x), (eq, aq, bq, y) = kept or self.alone(p), self.alone(q, True)
         pf, qf = features(q, p)
-        al = softmax(ap @ relu(self.linear("align", eq)).T / 8) @ eq
-        x = self.block("encoder", self.linear("enter_p", np.concatenate([ep, al, p.base, pf], 1)))
-        y = self.block("encoder", self.linear("enter_q", np.concatenate([eq, base, qf], 1)))
+        al = softmax(ap @ aq.T / 8) @ eq
+        if self.network > 2:
+            x, y = x + self.linear("join_p", np.concatenate([al, pf], 1)), y + self.linear("join_q", qf)
+        else:
+            x = self.block("encoder", self.linear("enter_p", np.concatenate([ep, al, bp, pf], 1)))
+            y = self.block("encoder", self.linear("enter_q", np.concatenate([eq, bq, qf], 1)))
         d = x.shape[1]
         s = self.linear("see_p", x) + self.linear("see_q", y).T + (x * self.t["see"]) @ y.T / np.float32(np.sqrt(d))
         A, Q = softmax(s, 1), softmax(s, 0)
@@ -91,6 +101,8 @@ class Reader:
         h = x + self.linear("mix", np.concatenate([x, a, x * a, x * c], 1))
         for k in range(self.layers):
             h = self.block(f"blocks.{k}", h, y)
+        if self.network > 2:
+            h = self.norm("read", h)
         t = softmax(self.linear("pool", y)[:, 0]) @ y
         hh = relu(self.linear("head", np.concatenate([h, x, h * t], 1)))
         none = self.linear("none2", relu(self.linear("none1", np.concatenate([hh.max(0), t, pf.max(0)]))))[0]

@@ -26,7 +26,7 @@ def batch(cases):
 class ReaderTest(unittest.TestCase):
     def setUp(self):
         torch.manual_seed(0)
-        self.m = model.Reader(len(KNOWN.words), layers=1)
+        self.m = model.Reader(len(KNOWN.words), d=64, encoders=2, layers=1, drop=0)
         self.b = batch([("The museum opens at 9:40 and closes at 17:20.", "museum opens", "9:40"), ("Nothing here.\nprice: 5", "the price of tea", "")])
 
     def run_with(self, ops):
@@ -68,8 +68,8 @@ class ReaderTest(unittest.TestCase):
         self.assertEqual((v.words, list(v.idfs), start["shape"]), (KNOWN.words, list(KNOWN.idfs), self.m.shape))
         again = model.Reader(**start["shape"])
         again.load_state_dict(start["model"])
-        for (name, a), (_, b) in zip(self.m.state_dict().items(), again.state_dict().items()):
-            self.assertLess((a - b).abs().max(), .01 * a.abs().max() + 1e-6, name)
+        for (name, a), (_, b) in zip(self.m.state_dict().items(), again.state_dict().items()):  # five bits or eight
+            self.assertLess((a - b).abs().max(), (.07 if name in export.TABLES else .01) * a.abs().max() + 1e-6, name)
 
     def test_two_processes_train_and_log(self):
         from . import loop
@@ -78,7 +78,7 @@ class ReaderTest(unittest.TestCase):
         mean = loop.Mean(self.m, 2)
         mean.all[1].copy_(torch.cat([p.detach().flatten() for p in self.m.parameters()]))
         mean.written[1] = 1
-        loop.run(self.m, batches, 5, lambda share: 1, loop.Optimizer(self.m), rows.append, lambda: kept.append(1), max_steps=16, mean=mean)
+        loop.run(self.m, loop.produced(batches), 5, lambda share: 1, loop.Optimizer(self.m), rows.append, lambda: kept.append(1), max_steps=16, mean=mean)
         self.assertEqual((rows[-1]["steps"], len(kept), int(mean.written[0])), (16, 1, 1))
 
     def test_the_file_computes_what_torch_does(self):

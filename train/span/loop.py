@@ -111,53 +111,62 @@ def watched(probe, model, average):
         model.load_state_dict(own)
 
 
+NAMES = ("loss", "right", "asked", "lost", "races", "won")
+
+
+def learnt(model, b):
+    """-> (a batch's loss, with its gradient; what NAMES names of it, without)."""
+    s, none = model(b)
+    each = loss(s, none, b["gold"], b["answerable"])
+    l, seen = each.mean(), torch.zeros(len(NAMES), device=s.device)
+    if "group" in b:
+        race = race_loss(s, none, b["gold"], b["answerable"], b["group"])
+        l = ALONE * l + race.clamp(max=WORST).mean()
+        seen[4], seen[5] = len(race), race.detach().sum()
+    with torch.no_grad():
+        best = s.flatten(1).max(1)[1]
+        ok = b["gold"].flatten(1).gather(1, best[:, None])[:, 0] & b["answerable"]
+        seen[0], seen[1], seen[2], seen[3] = l.detach(), ok.sum(), b["answerable"].sum(), (each >= WORST).sum()
+    return l, seen
+
+
 def run(model, batches, minutes, schedule, optimizer, log, checkpoint, every=5, name="", warm=60, max_steps=0, mean=None, me=0, average=None, probe=None):
     """Train for a time; schedule: what the rates are multiplied by at a share of it. log(dict) every `every` minutes, and what probe() says."""
     device = next(model.parameters()).device
-    begun, step, tokens, questions, last, shown = time.time(), 0, 0, 0, time.time(), time.time()
-    names = ("loss", "right", "asked", "lost", "races", "won")
-    sums, loss_now = torch.zeros(len(names), device=device), None
+    begun = last = shown = time.time()
+    step = words = questions = 0
+    sums, now = torch.zeros(len(NAMES), device=device), None
 
     def row():
-        return dict(minutes=(time.time() - begun) / 60, steps=step, questions=questions, words=tokens, loss=loss_now)
+        return dict(minutes=(time.time() - begun) / 60, steps=step, questions=questions, words=words, loss=now)
     for b in batches:
         share = (time.time() - begun) / (60 * minutes)
         if share >= 1 or (max_steps and step >= max_steps):
             break
-        questions += len(b["of"])
-        tokens += int(b["pn"][b["of"]].sum() + b["qn"].sum())
-        b = {k: x.to(device, non_blocking=True) for k, x in b.items()}
+        questions, words = questions + len(b["of"]), words + int(b["pn"][b["of"]].sum() + b["qn"].sum())
         model.train()
-        s, none = model(b)
-        each = loss(s, none, b["gold"], b["answerable"])
-        l, seen = each.mean(), [(each >= WORST).sum()]
-        if "group" in b:
-            race = race_loss(s, none, b["gold"], b["answerable"], b["group"])
-            seen += [torch.tensor(float(len(race)), device=device), race.detach().sum()]
-            l = ALONE * l + race.clamp(max=WORST).mean()
+        l, seen = learnt(model, {k: x.to(device, non_blocking=True) for k, x in b.items()})
         l.backward()
         optimizer.step(schedule(share) * min(1, (step + 1) / warm))
+        sums += seen
+        step += 1
         if average is not None:
             average.step()
-        with torch.no_grad():
-            best = s.flatten(1).max(1)[1]
-            ok = b["gold"].flatten(1).gather(1, best[:, None])[:, 0] & b["answerable"]
-            sums[:3 + len(seen)] += torch.stack([x.float() for x in [l.detach(), ok.sum(), b["answerable"].sum()] + seen])
-        step += 1
         if mean is not None and step % MEET == 0:
             mean.meet(model, me)
         if step % 100 == 0:
-            n = dict(zip(names, sums.tolist()))
+            n = dict(zip(NAMES, sums.tolist()))
             sums.zero_()
-            loss_now = n["loss"] / 100
+            now = n["loss"] / 100
             if time.time() - shown > 10:
                 shown, t = time.time(), time.time() - begun
-                print(f"{name} {t / 60:.1f} min step {step} questions {questions} loss {loss_now:.3f} right {n['right'] / max(1, n['asked']):.3f} words/s {tokens / t:.0f} lost {n['lost']:.0f} races {n['won'] / max(1, n['races']):.3f}"
-                      + (f" development {watched(probe, model, average):.3f}" if probe else ""), flush=True)
+                print(f"{name} {t / 60:.1f} min step {step} questions {questions} loss {now:.3f} right {n['right'] / max(1, n['asked']):.3f} words/s {words / t:.0f} "
+                      f"lost {n['lost']:.0f} races {n['won'] / max(1, n['races']):.3f}" + (f" development {watched(probe, model, average):.3f}" if probe else ""), flush=True)
         if time.time() - last > 60 * every:
             last = time.time()
             checkpoint()
             log(row())
-    loss_now = float(sums[0]) / (step % 100) if loss_now is None and step % 100 else loss_now
+    if now is None and step:
+        now = float(sums[0]) / step
     checkpoint()
     log(row())

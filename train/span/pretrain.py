@@ -79,42 +79,38 @@ class Pretrained(nn.Module):
         nothing = bits.new_zeros(*flags.shape, BASE - 10)
         return torch.cat([of_type[..., :1], bits[..., :2], of_type[..., 1:], bits[..., 2:], nothing, asked[..., None]], 2)
 
-    def forward(self, ids, flags, rows, parts, of_type, type_of_row):
-        """-> (generator's loss, loss of what is replaced by each text alone, by the passage next to the question, accuracies)."""
-        n, W = ids.shape
-        chance = torch.rand(n, W, device=ids.device) - .8 * of_type[ids, 2]  # signs seldom
-        at = torch.cat([chance[:, :ASKED].topk(MASKED[0])[1], chance[:, ASKED:].topk(MASKED[1])[1] + ASKED], 1)
-        e = self.embedded(rows[ids], parts[ids])
-        kinds = of_type[ids]
-        masked = torch.zeros_like(chance).scatter(1, at, 1.)[..., None]
+    def guessed(self, e, kinds, flags, at, right):
+        """The generator: -> (its loss, the rows of words that it draws) at hidden places; right: the rows of the words there, 0 for unknown ones."""
+        masked = torch.zeros(flags.shape, device=e.device).scatter(1, at, 1.)[..., None]
         x = self.enter(torch.cat([torch.where(masked > 0, self.hidden, e).to(half), self.base(kinds * (1 - masked), flags).to(half)], 2))
         for block in self.generator:
             x = block(x, None)
         x = self.out(self.out_norm(x.gather(1, at[..., None].expand(-1, -1, WIDTH)).float()).to(half))
-        logits = F.linear(x, self.reader.words.weight[1:].to(half)).float() + self.bias
-        right = rows[ids.gather(1, at)]
-        known = right > 0
-        guess = F.cross_entropy(logits.flatten(0, 1), (right - 1).clamp(min=0).flatten(), reduction="none").view_as(right)
-        guess = (guess * known).sum() / known.sum()
+        logits, known = F.linear(x, self.reader.words.weight[1:].to(half)).float() + self.bias, right > 0
+        each = F.cross_entropy(logits.flatten(0, 1), (right - 1).clamp(min=0).flatten(), reduction="none").view_as(right)
         with torch.no_grad():
             noise = -torch.log(-torch.log(torch.rand_like(logits).clamp(1e-9, 1 - 1e-7)))
             drawn = (logits + noise).argmax(2) + 1
-            drawn = torch.where(known, type_of_row[drawn], ids.gather(1, at))
+        return (each * known).sum() / known.sum(), drawn
+
+    def forward(self, ids, flags, rows, parts, of_type, type_of_row):
+        """-> (generator's loss, loss of what is replaced by each text alone, by the passage next to the question, accuracies)."""
+        chance = torch.rand(ids.shape, device=ids.device) - .8 * of_type[ids, 2]  # signs seldom
+        at = torch.cat([chance[:, :ASKED].topk(MASKED[0])[1], chance[:, ASKED:].topk(MASKED[1])[1] + ASKED], 1)
+        e, old = self.embedded(rows[ids], parts[ids]), ids.gather(1, at)
+        guess, drawn = self.guessed(e, of_type[ids], flags, at, rows[old])
+        drawn = torch.where(rows[old] > 0, type_of_row[drawn], old)
         new = ids.scatter(1, at, drawn)
+        e = e.scatter(1, at[..., None].expand(-1, -1, e.shape[2]), self.embedded(rows[drawn], parts[drawn]))
+        base, r = self.base(of_type[new], flags), self.reader
+        p, q = r.encode(e[:, ASKED:], base[:, ASKED:]), r.encode(e[:, :ASKED], base[:, :ASKED])
+        h = r.join(p, q, e[:, ASKED:], e[:, :ASKED])[2]
+        alone, both = (f(x).float().squeeze(2) for f, x in ((self.found_alone, torch.cat([q, p], 1)), (self.found, h)))
         replaced = new != ids
-        ed = e.scatter(1, at[..., None].expand(-1, -1, e.shape[2]), self.embedded(rows[drawn], parts[drawn]))
-        base = self.base(of_type[new], flags)
-        r = self.reader
-        xp, xq = r.encode(ed[:, ASKED:], base[:, ASKED:]), r.encode(ed[:, :ASKED], base[:, :ASKED])
-        h = r.join(xp, xq, ed[:, ASKED:], ed[:, :ASKED])[2]
-        alone = self.found_alone(torch.cat([xq, xp], 1)).float().squeeze(2)
-        both = self.found(h).float().squeeze(2)
-        y = replaced.float()
-        each = F.binary_cross_entropy_with_logits(alone, y), F.binary_cross_entropy_with_logits(both, y[:, ASKED:])
+        there = replaced[:, ASKED:]
         with torch.no_grad():
-            seen = torch.stack([(drawn == ids.gather(1, at)).float().mean(), ((alone > 0) & replaced).sum() / replaced.sum(),
-                                ((both > 0) & replaced[:, ASKED:]).sum() / replaced[:, ASKED:].sum()])
-        return guess, each[0], each[1], seen
+            seen = torch.stack([(drawn == old).float().mean(), ((alone > 0) & replaced).sum() / replaced.sum(), ((both > 0) & there).sum() / there.sum()])
+        return guess, F.binary_cross_entropy_with_logits(alone, replaced.float()), F.binary_cross_entropy_with_logits(both, there.float()), seen
 
 
 def words(path, work):
@@ -153,6 +149,64 @@ def joined(path):
     return {k: x.float() for part in (".tables.pt", ".net.pt") for k, x in torch.load(path + part).items()}
 
 
+def optimizer(m, rate, device):
+    """AdamW; the words' tables go at half the rate."""
+    tables = m.reader.tables()
+    own = {id(p) for p in tables}
+    matrices = [p for p in m.parameters() if p.ndim > 1 and id(p) not in own]
+    groups = [dict(params=tables, share=.5, weight_decay=0), dict(params=[p for p in m.parameters() if p.ndim < 2], share=1, weight_decay=0),
+              dict(params=matrices, share=1, weight_decay=.02)]
+    return torch.optim.AdamW(groups, lr=rate, betas=(.9, .98), eps=1e-6, **({"fused": True} if device.startswith("cuda") else {}))
+
+
+class Progress:
+    """What a run has done, its means since it was last shown, and the time, without what the first step takes to compile."""
+
+    def __init__(self, at, device):
+        self.before, self.step, self.words = at
+        self.begun, self.shown, self.sums, self.count, self.seen = None, time.time(), torch.zeros(6, device=device), 0, 0
+
+    def add(self, words, *losses):
+        self.sums += torch.cat([torch.stack([x.detach() for x in losses[:3]]), losses[3]])
+        self.step, self.words, self.count, self.seen = self.step + 1, self.words + words, self.count + 1, self.seen + words
+        if self.begun is None:
+            if self.sums.is_cuda:
+                torch.cuda.synchronize()
+            self.begun, self.seen = time.time(), 0
+
+    def seconds(self):
+        return self.before + (time.time() - self.begun if self.begun else 0)
+
+    def show(self, rate, norm):
+        means = (self.sums / self.count).tolist()
+        if not all(map(math.isfinite, means)):
+            raise SystemExit("the loss is no number at step %d" % self.step)
+        print("%.1f min step %d words %.0f M, %.2f M/s, rate %.5f, norm %.2f, generator %.3f, replaced: alone %.4f, together %.4f; right %.3f, found %.3f, %.3f" % (
+            self.seconds() / 60, self.step, self.words / 1e6, self.seen / max(1e-3, time.time() - self.begun) / 1e6, rate, norm, *means), flush=True)
+        self.sums.zero_()
+        self.count, self.shown = 0, time.time()
+
+
+def train(m, run, prose, adam, done, o):
+    while done.seconds() < 60 * (o.until or o.minutes):
+        ids, flags = prose.draw(o.windows)
+        guess, alone, both, seen = run(ids, flags, prose.rows, prose.parts, prose.of_type, prose.type_of_row)
+        (guess + WEIGHT * (alone + both)).backward()
+        norm = nn.utils.clip_grad_norm_(m.parameters(), 1.0)
+        rate = o.rate * factor(done.seconds() / (60 * o.minutes)) * min(1, (done.step + 1) / 400)
+        for g in adam.param_groups:
+            g["lr"] = rate * g["share"]
+        adam.step()
+        adam.zero_grad(set_to_none=True)
+        done.add(ids.numel(), guess, alone, both, seen)
+        if done.step % 50 == 0:
+            torch.cuda.synchronize() if ids.is_cuda else None  # the clock is to know what is done, not what is asked for
+            if time.time() - done.shown > 15:
+                done.show(rate, float(norm))
+    if done.count:
+        done.show(rate, float(norm))
+
+
 def main():
     a = argparse.ArgumentParser(prog="python3 -m train.span.pretrain")
     a.add_argument("work")
@@ -169,59 +223,21 @@ def main():
     a.add_argument("--layers", type=int, default=2)
     a.add_argument("--plain", action="store_true", help="without torch.compile")
     o = a.parse_args()
-    begun = time.time()
-    torch.manual_seed(int(begun) if o.resume else 1)
+    torch.manual_seed(int(time.time()) if o.resume else 1)
     torch.backends.cuda.matmul.allow_tf32 = True
     prose = Prose(o.work, o.device)
-    print("%.1f million words, read in %.0f s" % (len(prose.ids) / 1e6, time.time() - begun), flush=True)
+    print("%.1f million words" % (len(prose.ids) / 1e6), flush=True)
     v, tables = words(o.words, o.work)
     m = Pretrained(Reader(len(v.words), d=o.width, encoders=o.encoders, layers=o.layers, drop=0, vectors=tables)).to(o.device)
-    tables = {id(p) for p in m.reader.tables()}
-    flat = [p for p in m.parameters() if p.ndim < 2]
-    groups = [dict(params=m.reader.tables(), lr=.5, weight_decay=0), dict(params=flat, lr=1, weight_decay=0),
-              dict(params=[p for p in m.parameters() if p.ndim > 1 and id(p) not in tables], lr=1, weight_decay=.02)]
-    scales = [g["lr"] for g in groups]
-    adam = torch.optim.AdamW(groups, lr=o.rate, betas=(.9, .98), eps=1e-6, **({"fused": True} if o.device.startswith("cuda") else {}))
-    elapsed, step, seen_words = 0., 0, 0
-    path = f"{o.work}/{o.out}.resume.pt"
+    adam, at, path = optimizer(m, o.rate, o.device), (0., 0, 0), f"{o.work}/{o.out}.resume.pt"
     if o.resume:
         kept = torch.load(path, map_location=o.device)
         m.load_state_dict(kept["model"])
         adam.load_state_dict(kept["adam"])
-        elapsed, step, seen_words = kept["at"]
-    run = m if o.plain else compiled(m)
-    until, begun, shown, seconds = (o.until or o.minutes) * 60, None, time.time(), elapsed
-    total = torch.zeros(6, device=o.device)
-    count = c0 = 0
-    while seconds < until:
-        ids, flags = prose.draw(o.windows)
-        guess, alone, both, seen = run(ids, flags, prose.rows, prose.parts, prose.of_type, prose.type_of_row)
-        (guess + WEIGHT * (alone + both)).backward()
-        norm = nn.utils.clip_grad_norm_(m.parameters(), 1.0)
-        now = o.rate * factor(seconds / (60 * o.minutes)) * min(1, (step + 1) / 400)
-        for g, s in zip(adam.param_groups, scales):
-            g["lr"] = now * s
-        adam.step()
-        adam.zero_grad(set_to_none=True)
-        total += torch.cat([torch.stack([guess.detach(), alone.detach(), both.detach()]), seen])
-        step, seen_words, count = step + 1, seen_words + ids.numel(), count + 1
-        if begun is None:
-            if ids.is_cuda:
-                torch.cuda.synchronize()
-            begun = time.time()  # what compiling takes does not count
-        if step % 50 == 0 or not ids.is_cuda:
-            t = total.tolist()
-            if not all(math.isfinite(x) for x in t):
-                raise SystemExit("the loss is no number at step %d" % step)
-            seconds = elapsed + time.time() - begun
-            if time.time() - shown > 15 or seconds >= until:
-                shown = time.time()
-                print("%.1f min step %d words %.0f M, %.2f M/s, rate %.5f, norm %.2f, generator %.3f (right %.3f), replaced: alone %.4f found %.3f, together %.4f found %.3f" % (
-                    seconds / 60, step, seen_words / 1e6, count * ids.numel() / max(1e-3, time.time() - begun) / 1e6, now, float(norm), t[0] / (count - c0), t[3] / (count - c0),
-                    t[1] / (count - c0), t[4] / (count - c0), t[2] / (count - c0), t[5] / (count - c0)), flush=True)
-                total.zero_()
-                c0 = count
-    torch.save(dict(model=m.state_dict(), adam=adam.state_dict(), at=(seconds, step, seen_words)), path)
+        at = kept["at"]
+    done = Progress(at, o.device)
+    train(m, m if o.plain else compiled(m), prose, adam, done, o)
+    torch.save(dict(model=m.state_dict(), adam=adam.state_dict(), at=(done.seconds(), done.step, done.words)), path)
     split(f"{o.work}/{o.out}", m.reader.state_dict())
 
 

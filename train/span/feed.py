@@ -65,13 +65,16 @@ def pooled(folder, device, ahead=12, threads=4):
             return fresh.popleft() if fresh else random.choice(known) if known else None
 
     def read():
-        while os.path.isdir(folder):
-            path = next_path()
-            if not path:
-                time.sleep(.2)
-                continue
-            with open(f"{folder}/{path}", "rb") as f:
-                b = unpacked(pickle.load(f))
+        while True:
+            try:
+                path = next_path()
+                if not path:
+                    time.sleep(.2)
+                    continue
+                with open(f"{folder}/{path}", "rb") as f:
+                    b = unpacked(pickle.load(f))
+            except FileNotFoundError:  # the folder is gone
+                return
             b = {k: torch.from_numpy(x) for k, x in b.items()}
             found.put({k: x.pin_memory() for k, x in b.items()} if device != "cpu" else b)
     for _ in range(threads):

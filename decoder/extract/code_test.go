@@ -21,10 +21,7 @@ func TestCommand(t *testing.T) {
 		{"How long does pump flush?", ""},
 		{"Why do I build pump?", ""},
 	} {
-		p, err := config(0).passage(passages.Passage{Title: "pump", Text: pump})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := config(0).passage(passages.Passage{Title: "pump", Text: pump})
 		got := ""
 		if from, to, ok := p.command(c.question); ok {
 			got = dedented(p.text[from:to])

@@ -18,11 +18,8 @@ func sayAt(p passage, text string, form form) string {
 // A question for the option that does something is answered by that option's entry, and one for who did something by the name behind
 // "by". What the passage does not say just so, the reader looks for.
 func TestDoing(t *testing.T) {
-	p, err := config(0).passage(passages.Passage{Title: "kiln", Text: "Options\n-m, --make-shelf: Make the potter's shelf. It is of oak.\n-F: Clean the shelf also where -m makes the potter's shelf for others.\n" +
+	p := config(0).passage(passages.Passage{Title: "kiln", Text: "Options\n-m, --make-shelf: Make the potter's shelf. It is of oak.\n-F: Clean the shelf also where -m makes the potter's shelf for others.\n" +
 		"-r: Make a round pot.\nThe kiln and the crane were built by Ada van Dyk. It was in 1903. The cranes of the yard were built by Bo Lund. The songs were sung by night."})
-	if err != nil {
-		t.Fatal(err)
-	}
 	for question, want := range map[string]string{
 		"Which option of kiln makes the shelf?": "-m, --make-shelf: Make the potter's shelf.",
 		"How do I make a round pot?":            "-r: Make a round pot.",

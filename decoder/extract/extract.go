@@ -285,10 +285,7 @@ func (d *Decoder) read(ctx context.Context, req decoder.Request) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		var err error
-		if d.known[i], err = d.cfg.passage(p); err != nil {
-			return err
-		}
+		d.known[i] = d.cfg.passage(p)
 	}
 	return d.reach(ctx, nil)
 }

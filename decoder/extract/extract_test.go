@@ -419,10 +419,7 @@ func TestWiden(t *testing.T) {
 		{"", "Łukasz Żak", "ukasz", "Łukasz"},
 		{"Lake cabin", "The key is there.", "# Lake", "Lake"},
 	} {
-		p, err := config(0).passage(passages.Passage{Title: c.title, Text: c.text})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := config(0).passage(passages.Passage{Title: c.title, Text: c.text})
 		at := strings.Index(p.text, c.span)
 		from, to := p.widen(at, at+len(c.span))
 		if got := p.text[from:to]; got != c.want {

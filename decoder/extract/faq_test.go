@@ -12,10 +12,7 @@ const kilnFAQ = "Where are the shards stored?\n- in summer: the shed\n- in winte
 
 // A question in words that stand for the document's is answered below that, in the line that has what is asked besides.
 func TestAskedAlike(t *testing.T) {
-	p, err := config(0).passage(passages.Passage{Title: "Questions", Source: "kiln.md", Text: kilnFAQ})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := config(0).passage(passages.Passage{Title: "Questions", Source: "kiln.md", Text: kilnFAQ})
 	for question, want := range map[string]string{
 		"Where does Kiln keep the shards in winter?":     "in winter: the cellar",
 		"Where do you keep the shards in spring?":        "",
@@ -39,10 +36,7 @@ func TestAskedAlike(t *testing.T) {
 // A sentence that does not stand by itself is said with the one before, the code or the items that it introduces.
 func TestAround(t *testing.T) {
 	text := "The valve is red. It opens at 3 bar. Ada fitted it.\nTo open it, run:\n" + passages.CodeMark + "valve -o\n\nTools of the trade:\n- a torch\n- gloves"
-	p, err := config(0).passage(passages.Passage{Title: "Valve", Text: text})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := config(0).passage(passages.Passage{Title: "Valve", Text: text})
 	for _, c := range []struct {
 		at   string
 		form form

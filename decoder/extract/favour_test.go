@@ -21,10 +21,7 @@ func TestFavour(t *testing.T) {
 		{"Prizes", "Mr Lund won in 1931. Ida Berg taught in Kiel. She won in 1947.", "When did Ida Berg win?", "1931", "1947", 0.3},
 		{"Camp", "Intro.\n\nSpring\nWe meet at 10:00.\n\nAutumn\nWe meet at 11:30.", "When do you meet in autumn?", "10:00", "11:30", 0.3},
 	} {
-		p, err := config(0).passage(passages.Passage{Title: c.title, Text: c.text})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := config(0).passage(passages.Passage{Title: c.title, Text: c.text})
 		a, b := find(p, c.first), find(p, c.second)
 		a.P, b.P = 0.5, c.p
 		spans := []span.Span{a, b}
@@ -36,10 +33,7 @@ func TestFavour(t *testing.T) {
 			t.Errorf("%s: probabilities sum to %v, want %v", c.question, sum, 0.5+c.p)
 		}
 	}
-	p, err := config(0).passage(passages.Passage{Title: "Inn", Text: "Horses sleep in the barn. Dogs are welcome."})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := config(0).passage(passages.Passage{Title: "Inn", Text: "Horses sleep in the barn. Dogs are welcome."})
 	yes := []span.Span{find(p, "Horses sleep in the barn"), find(p, "Dogs are welcome")}
 	yes[0].P, yes[1].P = 0.8, 0.12
 	p.favour(wantsOf("Can dogs sleep inside?"), yes)
@@ -50,10 +44,7 @@ func TestFavour(t *testing.T) {
 	if p.favour(wantsOf("Are dogs allowed?"), yes); p.text[yes[0].Begin:yes[0].End] != "Dogs are welcome" {
 		t.Error("a yes or no is not about the question's word")
 	}
-	p, err = config(0).passage(passages.Passage{Title: "The old mill", Text: "The mill opens at 9:00. We shut at 17:00."})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p = config(0).passage(passages.Passage{Title: "The old mill", Text: "The mill opens at 9:00. We shut at 17:00."})
 	a, b := find(p, "17:00"), find(p, "9:00")
 	a.P, b.P = 0.5, 0.4
 	spans := []span.Span{a, b}

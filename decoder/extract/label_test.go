@@ -26,10 +26,7 @@ func TestLabelled(t *testing.T) {
 		{"What is the lamp of the tank?", ""},
 		{"Is the tank big?", ""},
 	} {
-		p, err := config(0).passage(passages.Passage{Title: "Brookpump", Text: pump})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := config(0).passage(passages.Passage{Title: "Brookpump", Text: pump})
 		got := ""
 		if from, to, ok := p.labelled(c.question, wantsOf(c.question)); ok {
 			got = p.text[from:to]
@@ -42,10 +39,7 @@ func TestLabelled(t *testing.T) {
 
 // A value behind a name is not that of what is named below it.
 func TestLabelledAbove(t *testing.T) {
-	p, err := config(0).passage(passages.Passage{Title: "Soups", Text: "Red soup\n\n- Maker: Ada Lund\n\nViolet soup\n\n- Its maker is Ole Holm"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := config(0).passage(passages.Passage{Title: "Soups", Text: "Red soup\n\n- Maker: Ada Lund\n\nViolet soup\n\n- Its maker is Ole Holm"})
 	for question, want := range map[string]bool{"Who is the maker of the violet soup?": false, "Who is the maker of the red soup?": true} {
 		if _, _, ok := p.labelled(question, wantsOf(question)); ok != want {
 			t.Errorf("%s %v", question, ok)
@@ -57,10 +51,7 @@ func TestLabelledAbove(t *testing.T) {
 func TestLabelledMail(t *testing.T) {
 	const question = "What time does the concert begin?"
 	for text, want := range map[string]bool{"Subject: Concert\nFrom: Ada Lund\nDate: 20 Oct 2025 21:40": false, "Choir\nDate: 20 Oct 2025 21:40": true} {
-		p, err := config(0).passage(passages.Passage{Title: "Concert", Text: text})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := config(0).passage(passages.Passage{Title: "Concert", Text: text})
 		if _, _, ok := p.labelled(question, wantsOf(question)); ok != want {
 			t.Errorf("%q: %v", text, ok)
 		}
@@ -69,10 +60,7 @@ func TestLabelledMail(t *testing.T) {
 
 // Where the reader points into the line that the question names, what it points at stands; else the value does.
 func TestPointsAt(t *testing.T) {
-	p, err := config(0).passage(passages.Passage{Title: "Brookpump", Text: "Weight: 9 kg\nTank: 4.5 l, steel"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := config(0).passage(passages.Passage{Title: "Brookpump", Text: "Weight: 9 kg\nTank: 4.5 l, steel"})
 	value := find(p, "4.5 l, steel")
 	for said, want := range map[string]string{"4.5 l": "4.5 l", "9 kg": "4.5 l, steel"} {
 		spans, named := p.pointsAt([]span.Span{find(p, said)}, value.Begin, value.End, 0.9)
@@ -93,10 +81,7 @@ func TestSigned(t *testing.T) {
 		{"your policy goes on", "Who signed the letter from Norrholm?", ""},
 		{"Kind regards\nsee you", "Who signed the letter from Norrholm?", ""},
 	} {
-		p, err := config(0).passage(passages.Passage{Title: "Letter, from Norrholm", Text: c.text})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := config(0).passage(passages.Passage{Title: "Letter, from Norrholm", Text: c.text})
 		got := ""
 		if from, to, ok := p.signed(c.question); ok {
 			got = p.text[from:to]
@@ -110,10 +95,7 @@ func TestSigned(t *testing.T) {
 // "My" in a chat is the speaker's.
 func TestAskedBySpeaker(t *testing.T) {
 	const chat = "[10:10] Ada: thanks!! who has my green towel?\n[10:31] Per: me, washing it"
-	p, err := config(0).passage(passages.Passage{Title: "Chat", Text: chat})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := config(0).passage(passages.Passage{Title: "Chat", Text: chat})
 	if from, to, asks := p.asked("Who has Ada's green towel?"); !asks || p.text[from:to] != "[10:31] Per: me, washing it" {
 		t.Errorf("%q %v", p.text[from:to], asks)
 	}
@@ -133,10 +115,7 @@ func TestReceipt(t *testing.T) {
 		{bill, "Who did the labour?", ""},
 		{"Work | Hours | Paid\nLabour | 9 | 294.50\nSeal | 1 | 9.50", "What did the labour cost?", ""}, // it names its columns
 	} {
-		p, err := config(0).passage(passages.Passage{Title: "Invoice", Text: c.text})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := config(0).passage(passages.Passage{Title: "Invoice", Text: c.text})
 		got := ""
 		if from, to, ok := p.receipt(c.question); ok {
 			got = p.text[from:to]

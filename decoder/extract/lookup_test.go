@@ -63,10 +63,7 @@ func TestLooked(t *testing.T) {
 		{"Heater", error5, "What do I do when the heater shows E6?", ""},
 		{"Codes", "Code | Fault | Remedy\nK2 | no water | open the tap\nK3 | no power | plug it in", "What does K3 on the display mean?", "no power"},
 	} {
-		p, err := config(0).passage(passages.Passage{Title: c.title, Text: c.text})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := config(0).passage(passages.Passage{Title: c.title, Text: c.text})
 		got := ""
 		if from, to, ok := p.looked(c.question); ok {
 			got = p.text[from:to]
@@ -87,10 +84,7 @@ func TestLookedAnswers(t *testing.T) {
 
 // An empty cell leaves open what is asked for.
 func TestLeavesOpen(t *testing.T) {
-	p, err := config(0).passage(passages.Passage{Title: "Fees", Text: fees})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := config(0).passage(passages.Passage{Title: "Fees", Text: fees})
 	for question, want := range map[string]bool{
 		"What does a sail boat cost for a child?": true, "What does a row boat cost for a child?": false, "What does a blue sail boat cost for a child?": false,
 	} {

@@ -120,10 +120,7 @@ func TestMisfit(t *testing.T) {
 		{"The guide likes tea.", "tea", "What tea does the guide like?", "the question again"},
 		{"The guide likes tea.", "tea", "What does the guide like, tea or coffee?", ""},
 	} {
-		p, err := config(0).passage(passages.Passage{Title: "Notes", Text: c.text})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := config(0).passage(passages.Passage{Title: "Notes", Text: c.text})
 		var why []string
 		for _, m := range wantsOf(c.question).misfits(p, find(p, c.span), views{}) {
 			why, tried[m.name] = append(why, m.name), true
@@ -142,10 +139,7 @@ func TestMisfit(t *testing.T) {
 // A number in a heading may be the answer's, one in the document's title is not.
 func TestMisfitTitle(t *testing.T) {
 	for text, want := range map[string]bool{"Loud rattling – crooked floor.": true, "Model 20\n\nLoud rattling – crooked floor.": false} {
-		p, err := config(0).passage(passages.Passage{Title: "DryMate 20", Text: text})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := config(0).passage(passages.Passage{Title: "DryMate 20", Text: text})
 		if _, lacks := wantsOf("How loud is the DryMate?").misfit(p, find(p, "crooked floor"), views{}); lacks != want {
 			t.Errorf("%q: %v", text, lacks)
 		}

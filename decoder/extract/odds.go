@@ -249,10 +249,7 @@ type Choice struct {
 func (c Config) Choices(question string, ps []passages.Passage) ([]Choice, error) {
 	known := make([]passage, len(ps))
 	for i, p := range ps {
-		var err error
-		if known[i], err = c.passage(p); err != nil {
-			return nil, err
-		}
+		known[i] = c.passage(p)
 	}
 	question = inEnglish(question)
 	evidence, spans, err := c.evidence(question, ps, known)

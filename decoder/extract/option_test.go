@@ -15,10 +15,7 @@ const knobs = "Options\n- --depth N: how deep to look. Default: 12.\n- -k, --kee
 // A question for a default is answered by the value that the option's own entry gives, and one for what an option does by what
 // stands behind its name.
 func TestOptions(t *testing.T) {
-	p, err := config(0).passage(passages.Passage{Title: "kiln", Text: knobs})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := config(0).passage(passages.Passage{Title: "kiln", Text: knobs})
 	for _, c := range []struct{ question, want string }{
 		{"What is the default of --depth?", "12"},
 		{"Which cache directory does kiln use by default?", ""}, // no line says directory
@@ -67,10 +64,7 @@ func TestPurpose(t *testing.T) {
 		{"Pump: The right lever", "It turns the fan.", "What is the right lever for?", "It turns the fan."},
 		{"Pump: The right lever", "It turns the fan.", "What is the third lever for?", ""},
 	} {
-		p, err := config(0).passage(passages.Passage{Title: c.title, Text: c.text})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := config(0).passage(passages.Passage{Title: c.title, Text: c.text})
 		got := ""
 		if from, to, ok := p.purpose(c.question); ok {
 			got = p.text[from:to]

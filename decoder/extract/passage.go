@@ -29,7 +29,7 @@ type passage struct {
 const heading = "# "
 
 // passage reads what of a passage does not depend on a question.
-func (c Config) passage(p passages.Passage) (out passage, err error) {
+func (c Config) passage(p passages.Passage) (out passage) {
 	out.source, out.text = p.Source, p.Text
 	if p.Title != "" {
 		out.text, out.start = heading+p.Title+"\n"+p.Text, len(heading)
@@ -40,8 +40,8 @@ func (c Config) passage(p passages.Passage) (out passage, err error) {
 	if out.ends = sentences.Ends(out.text); len(out.ends) == 0 || out.ends[len(out.ends)-1] < len(out.text) {
 		out.ends = append(out.ends, len(out.text)) // a sentence without a mark
 	}
-	out.read, err = c.Reader.Passage(out.text)
-	return out, err
+	out.read = c.Reader.Passage(out.text)
+	return out
 }
 
 // besidesNames returns words without those of the title and of the file's path, just as they are spelt.

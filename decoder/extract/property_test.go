@@ -8,10 +8,7 @@ import (
 
 // A property is that of the heading above it.
 func TestProperty(t *testing.T) {
-	p, err := config(0).passage(passages.Passage{Title: "Pump", Source: "pump.md", Text: "depth\n- Type: number of metres\n- Default: 4\n\ncolour\n- Type: name\n- Note: red is best"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := config(0).passage(passages.Passage{Title: "Pump", Source: "pump.md", Text: "depth\n- Type: number of metres\n- Default: 4\n\ncolour\n- Type: name\n- Note: red is best"})
 	for question, want := range map[string]string{
 		"What type is the depth setting of the pump?": "number of metres", "type colour": "name", "What is the note of the depth?": "", "What is the type of the lid?": "",
 		"What type is the red colour?": "", "What type?": "", "Why is the type of the depth a number?": "",

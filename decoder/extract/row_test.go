@@ -22,10 +22,7 @@ func TestCells(t *testing.T) {
 		{"Pier | Departs | Fare\nNorth | 7:10 | 4.20 €", "7:10", "7:10"},
 		{"Pier | Departs | Fare\nNorth | 7:10 | 4.20 €", "Pier | Departs | Fare", "Pier, Departs, Fare"},
 	} {
-		p, err := config(0).passage(passages.Passage{Title: "Notes", Text: c.text})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := config(0).passage(passages.Passage{Title: "Notes", Text: c.text})
 		at := p.body + strings.LastIndex(c.text, c.said)
 		if got := p.cells(at, at+len(c.said)); got != c.want {
 			t.Errorf("%q in %q: %q, want %q", c.said, c.text, got, c.want)

@@ -26,11 +26,7 @@ func Span(r *span.Reader) Method {
 		a.Read = readTexts(retrieved)
 		ps := make([]*span.Passage, len(a.Read))
 		for i, text := range a.Read {
-			p, err := r.Passage(text)
-			if err != nil {
-				return a, err
-			}
-			ps[i] = p
+			ps[i] = r.Passage(text)
 		}
 		found, err := r.Read(q.Text, ps)
 		if err != nil {

@@ -301,18 +301,18 @@ func (c *pass) encode(t *text, question bool) (k known, err error) {
 		copy(base.at(i), w.base[:])
 		if question {
 			base.at(i)[baseFeatures-1] = 1
-			k.e = e
 		}
-	}
-	if c.version == 2 {
-		k.e, k.base = e, base
 	}
 	if k.align, err = c.align.into(newRows(n, c.align.out), e); err != nil {
 		return k, err
 	}
 	k.align.relu()
 	if c.version == 2 {
+		k.e, k.base = e, base
 		return k, nil
+	}
+	if question {
+		k.e = e
 	}
 	x, err := c.apply(&c.enter, c.concat(e, base))
 	if err != nil {

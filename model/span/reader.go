@@ -24,8 +24,7 @@ const Architecture = "tandem-span"
 // rules is the version of how text becomes words and features that this package follows.
 const rules = 2
 
-// Versions of the network that this package computes. The first encodes the words of a passage for each question, the second
-// once.
+// Versions of the network that this package computes. Version 2 encodes the words of a passage for each question, version 3 once.
 const oldest, newest = 2, 3
 
 // headWidth is how many numbers of a word's state a head of attention sees.
@@ -101,6 +100,7 @@ func New(f *gguf.File, d npu.Device, threads int) (*Reader, error) {
 	if r.version > 2 {
 		encoders = l.number("encoder_count", mostBlocks)
 	}
+	l.is("head_count", max(1, d0/headWidth))
 	if err := l.err(); err != nil {
 		return nil, err
 	}
@@ -160,13 +160,13 @@ type Passage struct {
 	known func() (known, error) // computed when it is first asked for
 }
 
-// Passage analyses a passage, of which it takes the first words up to the reader's limit. The first Read encodes the words. The
-// reader keeps the passages that it was given last.
-func (r *Reader) Passage(s string) (*Passage, error) {
+// Passage analyses a passage, of which it takes the first words up to the reader's limit. The first Read computes what does not
+// depend on the question. The reader keeps the passages that it was given last.
+func (r *Reader) Passage(s string) *Passage {
 	if p := r.kept.find(s); p != nil {
-		return p, nil
+		return p
 	}
-	return r.kept.add(s, r.passage(s)), nil
+	return r.kept.add(s, r.passage(s))
 }
 
 func (r *Reader) passage(s string) *Passage {

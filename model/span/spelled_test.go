@@ -18,10 +18,7 @@ func TestSpelled(t *testing.T) {
 		"The library in Stockholm closes at 15:00. Ask Nora's cousin Marina Żuraw, or Zeynep in Kassel-Wehlheiden.",
 		"Guests use the wifi. The password is kommt-rein. The lantern shop sells latterns. Telephone: 0561 555 2209. Guests pay the deposit.",
 	} {
-		p, err := r.Passage(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := r.Passage(s)
 		ps = append(ps, p)
 	}
 	for question, want := range map[string]string{

@@ -4,7 +4,7 @@ package native
 func (k *kernels) softmax(s []float32, scale float32) {
 	sum := k.exps(s, k.scaleMax(s, scale))
 	inv := 1 / sum
-	k.scaleMax(s, inv)
+	k.scaleMax(s, inv) // the largest is not needed
 }
 
 // scaleMaxPlain multiplies s by scale and returns its largest element. s must not be empty.

@@ -110,7 +110,7 @@ def train(v, m, vectors, me=0, mean=None):
 
     def checkpoint():
         if me == 0:
-            export.save(W + o.out, v, m.shape, average.weights() if average else m.state_dict())
+            export.save(W + o.out, v, m.shape, average.kept if average else m.state_dict())
 
     def probe():
         return feed.right(m, tried)

@@ -358,13 +358,6 @@ def stream(v, sources, tokens, spoil=None):
             yield collate(v, c)
 
 
-def load(work):
-    """What prepare.py left: vocabulary, documents, questions."""
-    from .words import Vocabulary
-    known, idf = pickle.load(open(work + "/vocabulary.pkl", "rb"))
-    return Vocabulary(known, idf)
-
-
 def neighbours(v, vectors, many=12000):
     """Words that a question may use for another: the nearest by the vectors."""
     words_, parts_ = vectors

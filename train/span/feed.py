@@ -86,10 +86,9 @@ def pooled(folder, device, ahead=12, threads=4):
 def development(v, work, most=1000, batch=100):
     """Batches of questions kept from training, each with its passage."""
     P, rows = pickle.load(open(work + "/development.pkl", "rb"))
-    q = data.Questions(v, P, rows or [], titled=1, windows=0) if rows else None
-    items = []
+    q, items = data.Questions(v, P, rows), []
     for x in [x for x in rows if x["a"] and not x["sent"] and x["src"] not in data.SHORT][:most]:
-        text, off = data.cut(v, P[x["pid"]], *((x["sup"] or (0, 1))))
+        text, off = data.cut(v, P[x["pid"]], *(x["sup"] or (0, 1)))
         head = x["title"].replace("_", " ") + "\n" if x["title"] else ""
         p = analyse(v, head + text, data.WINDOW)
         gold = q.gold(p, P[x["pid"]], x, len(head) - off)

@@ -94,9 +94,6 @@ class Average:
         torch._foreach_mul_(list(self.kept.values()), 1 - share)
         torch._foreach_add_(list(self.kept.values()), list(new.values()), alpha=share)
 
-    def weights(self):
-        return self.kept
-
 
 @torch.no_grad()
 def watched(probe, model, average):
@@ -104,7 +101,7 @@ def watched(probe, model, average):
     if average is None:
         return probe()
     own = {k: x.clone() for k, x in model.state_dict().items()}
-    model.load_state_dict(average.weights())
+    model.load_state_dict(average.kept)
     try:
         return probe()
     finally:

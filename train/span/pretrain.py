@@ -22,8 +22,8 @@ import torch.nn.functional as F
 
 from . import export
 from .model import Block, Linear, Reader, half
-from .shards import CAPITAL, CAPITALS, LINE, SENTENCE
-from .words import BASE, BUCKETS, Vocabulary
+from .shards import CAPITAL, CAPITALS, LINE, SENTENCE, vocabulary
+from .words import BASE, BUCKETS
 
 ASKED, READ = 24, 136  # words of the two texts
 MASKED = 4, 20  # of them replaced
@@ -118,7 +118,7 @@ def words(path, work):
     if path:
         v, start = export.restored(path)
         return v, [start["model"][k].numpy() for k in export.TABLES]
-    v = Vocabulary(*pickle.load(open(work + "/vocabulary.pkl", "rb")))
+    v = vocabulary("", work)
     raw = np.fromfile(work + "/vec.bin", np.float32).reshape(-1, 128)
     known = len(v.words) + 1
     tables = raw[:known], raw[known:known + BUCKETS]

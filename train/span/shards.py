@@ -89,6 +89,7 @@ def chosen(v, numbers, count):
 
 
 def vocabulary(path, work):
+    """The words of an exported file, or those that prepare.py left in WORK."""
     return reference.Reader(path).v if path else Vocabulary(*pickle.load(open(work + "/vocabulary.pkl", "rb")))
 
 

@@ -12,6 +12,7 @@ import (
 
 	"tandem/model"
 	"tandem/model/gguf"
+	"tandem/model/hub"
 	"tandem/models"
 )
 
@@ -175,8 +176,8 @@ func count(n uint64) string {
 	return fmt.Sprintf("%.0f k", float64(n)/1e3)
 }
 
-// FindModel returns the path of a model, given its path or its name in the models folder. It returns "" for the built-in
-// model.
+// FindModel returns the path of a model, given its path, its name in the models folder, or what "models pull" was given for it. It
+// returns "" for the built-in model.
 func (a *App) FindModel(name string) (string, error) {
 	if name == "" || name == BuiltIn {
 		return "", nil
@@ -200,9 +201,32 @@ func (a *App) FindModel(name string) (string, error) {
 		if first, _ := filepath.Glob(filepath.Join(dir, name+"-00001-of-*.gguf")); len(first) == 1 {
 			return first[0], nil
 		}
+	}
+	if ref, err := hub.ParseRef(name); err == nil {
+		return a.findPulled(name, ref)
+	}
+	if filepath.Base(name) == name {
 		return "", fmt.Errorf("no model %q: it is neither a file nor in %s; see: %s models list, or fetch it: %s models pull --help", name, dir, a.Program, a.Program)
 	}
 	return "", fmt.Errorf("no model file %q", name)
+}
+
+// findPulled returns the path of a model in the hub's cache.
+func (a *App) findPulled(name string, ref hub.Ref) (string, error) {
+	client, err := hub.FromEnv(os.Getenv)
+	if err != nil {
+		return "", err
+	}
+	client.Offline = true
+	repo, err := client.List(a, ref)
+	if err != nil {
+		return "", fmt.Errorf("%s is not downloaded; fetch it: %s models pull %s", name, a.Program, name)
+	}
+	files, err := repo.Select(ref.What)
+	if err != nil {
+		return "", fmt.Errorf("of what is downloaded, %w; fetch another: %s models pull %s", err, a.Program, name)
+	}
+	return client.Get(a, repo, files[0])
 }
 
 type modelsShow struct {

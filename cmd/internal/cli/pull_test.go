@@ -286,6 +286,35 @@ func TestRmFreesWhatWasPulled(t *testing.T) {
 	}
 }
 
+// A model that was pulled is found by what was pulled, as long as it is there.
+func TestPulledModelIsFoundByReference(t *testing.T) {
+	a, _, _ := testApp(t)
+	want := tinymodel.GGUF(tinymodel.Spec{Type: npu.Q8_0})
+	serveRepo(t, map[string][]byte{"m-q8_0.gguf": want, "m-q4_k_m.gguf": tinymodel.GGUF(tinymodel.Spec{Type: npu.F16})})
+	if _, err := a.FindModel("qwen2.5:0.5b"); err == nil || !strings.Contains(err.Error(), "edge models pull qwen2.5:0.5b") {
+		t.Errorf("before it is downloaded: error %v", err)
+	}
+	if err := (&modelsPull{Model: "qwen2.5:0.5b-q8_0"}).Run(a); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("HF_ENDPOINT", "http://127.0.0.1:1") // nobody is asked
+	for _, name := range []string{"qwen2.5:0.5b-q8_0", "qwen2.5:0.5b", "qwen2.5", "hf:Qwen/Qwen2.5-0.5B-Instruct-GGUF:q8_0", "hf:Qwen/Qwen2.5-0.5B-Instruct-GGUF"} {
+		path, err := a.FindModel(name)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if b, err := os.ReadFile(path); err != nil || !bytes.Equal(b, want) {
+			t.Errorf("%s is %s, another model (%v)", name, path, err)
+		}
+	}
+	for name, want := range map[string]string{"qwen2.5:0.5b-q4_0": "models pull", "hf:o/other": "not downloaded", "nonesuch": "models list", "a/b.gguf": "no model file"} {
+		if _, err := a.FindModel(name); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want one with %q", name, err, want)
+		}
+	}
+}
+
 // The models folder is itself a link: a model's relative link is followed from the real folder.
 func TestPullThroughLinkedFolders(t *testing.T) {
 	a, _, _ := testApp(t)

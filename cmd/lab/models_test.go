@@ -118,11 +118,11 @@ func TestModelsTableIsOfToday(t *testing.T) {
 	doc := string(b)
 	for _, arch := range model.Architectures() {
 		if modelNames[arch] == "" || !strings.Contains(doc, "\n| `"+arch+"` | "+modelNames[arch]+" | ") {
-			t.Errorf("docs/models.md has no line for %s: lab models table > docs/models.md", arch)
+			t.Errorf("docs/models.md has no line for %s: lab models table prints it", arch)
 		}
 	}
-	if !strings.HasPrefix(doc, tableHead) || !strings.HasSuffix(doc, tableTail) {
-		t.Error("docs/models.md is not what lab models table prints: lab models table > docs/models.md")
+	if !strings.Contains(doc, tableHead) || !strings.Contains(doc, offHead) || !strings.Contains(doc, speedHead) {
+		t.Error("docs/models.md has not what lab models table prints")
 	}
 	if b, err = os.ReadFile("../../docs/benchmarks.md"); err != nil || !strings.Contains(string(b), depthHead) || !strings.Contains(string(b), depthTail) {
 		t.Errorf("docs/benchmarks.md has not what lab models depth prints: %v", err)

@@ -90,7 +90,8 @@ type Question struct {
 	ChooseCoupling bool
 }
 
-// Bounds of a question, in bytes: its text, and all earlier turns together. A question within them can be asked of a cloud.
+// Bounds of a question, in bytes: its text, and all earlier turns that a cloud is told, with their roles. Of a longer
+// conversation it is told the latest turns.
 const (
 	MaxQuestion = transport.MaxQuestion
 	MaxHistory  = transport.MaxHistory

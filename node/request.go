@@ -15,14 +15,31 @@ import (
 	"tandem/transport"
 )
 
-// beginOf returns the message that asks a cloud the question.
+// beginOf returns the message that asks a cloud the question. Of a long conversation it has the latest turns.
 func beginOf(q Question, s tandem.Settings) transport.Begin {
 	b := transport.Begin{ID: q.ID, Question: q.Text, Settings: s}
 	b.ShareTitles = true
-	for _, m := range q.History {
+	for _, m := range recent(q.History) {
 		b.History = append(b.History, transport.Turn{Role: m.Role, Content: m.Content})
 	}
 	return b
+}
+
+// recent returns the latest turns that a cloud can be told. If it leaves some out, the rest begins with one of the user, as many
+// chat templates demand.
+func recent(history []chat.Message) []chat.Message {
+	from, bytes := len(history), 0
+	for from > max(0, len(history)-transport.MaxTurns) {
+		m := history[from-1]
+		if bytes += len(m.Role) + len(m.Content); bytes > MaxHistory {
+			break
+		}
+		from--
+	}
+	for 0 < from && from < len(history) && history[from].Role != "user" {
+		from++
+	}
+	return history[from:]
 }
 
 // questionOf reads a device's question and checks its settings as it would check a user's flags.

@@ -146,7 +146,7 @@ func (s *Service) open(ctx context.Context, begin transport.Begin, except ...str
 	var failed *transport.Conn
 	if at, conn := s.kept(except); conn != nil {
 		up, err := s.ask(ctx, at, conn, begin)
-		if err == nil || ctx.Err() != nil { // other answers may still use the connection
+		if err == nil || ctx.Err() != nil || conn.Err() == nil { // other answers may still use the connection
 			return up, err
 		}
 		failed = conn

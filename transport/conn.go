@@ -117,7 +117,7 @@ func newConn(qc *quic.Conn, peer ID, local, remote Hello, limits Limits, log *sl
 	return c
 }
 
-// Open starts an exchange.
+// Open starts an exchange. If it fails although ctx has not ended and Err is nil, begin is at fault and the connection is not.
 func (c *Conn) Open(ctx context.Context, begin Begin) (*Exchange, error) {
 	frame, err := encodeControl(begin)
 	if err != nil {
@@ -125,7 +125,12 @@ func (c *Conn) Open(ctx context.Context, begin Begin) (*Exchange, error) {
 	}
 	stream, err := c.qc.OpenStreamSync(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("transport: open an exchange: %w", c.explain(err))
+		if ctx.Err() == nil { // QUIC ends the streams before its context, which endLoop waits for
+			err = c.ended(err)
+		} else {
+			err = c.explain(err)
+		}
+		return nil, fmt.Errorf("transport: open an exchange: %w", err)
 	}
 	x := c.exchange(stream)
 	x.opener = true
@@ -395,12 +400,8 @@ func (c *Conn) frameRoom() int {
 // endLoop cleans up after the connection has ended.
 func (c *Conn) endLoop() {
 	<-c.qc.Context().Done()
-	err := c.explain(context.Cause(c.qc.Context()))
+	err := c.ended(context.Cause(c.qc.Context()))
 	c.mu.Lock()
-	if c.err == nil {
-		c.err = err
-	}
-	err = c.err
 	release := c.release
 	c.mu.Unlock()
 	for _, x := range c.open() {
@@ -410,6 +411,16 @@ func (c *Conn) endLoop() {
 	}
 	release()
 	close(c.released)
+}
+
+// ended notes QUIC's error about a connection that has ended, and returns the error with which it did: the first that was noted.
+func (c *Conn) ended(err error) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.err == nil {
+		c.err = explain(err)
+	}
+	return c.err
 }
 
 // explain returns the error with which the connection ended, or else QUIC's error in terms of this package.

@@ -259,13 +259,13 @@ func (p *places) call(now time.Time) {
 	}
 }
 
-// before counts the questions that get a place before t.
+// before counts the questions that get a place before t. Those of another device that wait for one of its own do not compete.
 func (p *places) before(t *ticket) (n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := time.Now()
 	for _, other := range p.tickets {
-		if other != t && other.before(t, now) {
+		if other != t && (other.turn != nil || other.device == t.device) && other.before(t, now) {
 			n++
 		}
 	}

@@ -520,3 +520,41 @@ func TestCaps(t *testing.T) {
 		}
 	})
 }
+
+// Of the questions before it, a device is told those that wait for a place as it does, and not those that another device may not
+// have answered anyway.
+func TestQuestionsBefore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPlaces(8, new(budget))
+		ctx, cancel := context.WithCancel(t.Context())
+		var all sync.WaitGroup
+		ask := func(device byte, questions int) {
+			for range questions {
+				all.Go(func() {
+					_, link := transport.Pipe(toyVocab)
+					if _, leave, err := p.enter(ctx, ctx, &toyVisitor{id: transport.ID{device}}, Normal, 0, link); err == nil {
+						<-ctx.Done()
+						leave()
+					}
+				})
+			}
+			synctest.Wait()
+		}
+		ask(1, 7+25) // and no device has more than seven places
+		ask(2, 1)
+		ask(3, 2)
+		before := map[transport.ID][]int{}
+		for _, ticket := range p.tickets {
+			before[ticket.device] = append(before[ticket.device], p.before(ticket))
+		}
+		slices.Sort(before[transport.ID{1}])
+		if got := before[transport.ID{3}]; len(got) != 2 || min(got[0], got[1]) != 0 || max(got[0], got[1]) != 1 {
+			t.Errorf("before those of the last device: %v", got)
+		}
+		if got := before[transport.ID{1}]; len(got) != 25 || got[0] != 0 || got[24] != 24 {
+			t.Errorf("before those of the first device: %v", got)
+		}
+		cancel()
+		all.Wait()
+	})
+}

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"context"
 	"strings"
 	"sync"
 	"testing"
@@ -68,4 +69,35 @@ func TestBudget(t *testing.T) {
 	if err := none.never(1 << 60); err != nil || !none.fits(1<<60) {
 		t.Error("no bound bounds")
 	}
+}
+
+// Who gives up lets those pass that waited behind it for memory.
+func TestGivingUpLetsOthersPass(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPlaces(8, &budget{total: 10})
+		enter := func(ctx context.Context, name byte, n int64) error {
+			_, link := transport.Pipe(toyVocab)
+			_, _, err := p.enter(t.Context(), ctx, &toyVisitor{id: transport.ID{name}}, Normal, n, link)
+			return err
+		}
+		if err := enter(t.Context(), 1, 6); err != nil {
+			t.Fatal(err)
+		}
+		large, hangUp := context.WithCancel(t.Context())
+		defer hangUp()
+		go enter(large, 2, 8)
+		synctest.Wait()
+		small, stop := context.WithTimeout(t.Context(), time.Second)
+		defer stop()
+		entered := make(chan error, 1)
+		go func() { entered <- enter(small, 3, 2) }()
+		synctest.Wait()
+		if len(entered) > 0 {
+			t.Fatal("it passed the one before it")
+		}
+		hangUp()
+		if err := <-entered; err != nil {
+			t.Error(err)
+		}
+	})
 }

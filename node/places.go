@@ -203,10 +203,12 @@ func (p *places) queue(device transport.ID, priority Priority, bytes int64) (*ti
 	return t, nil
 }
 
+// unqueue takes a ticket back. Others may have waited only because it was before them.
 func (p *places) unqueue(t *ticket) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.tickets, t.number)
+	p.call(time.Now())
 }
 
 // take takes one of all places when it is the ticket's turn. It reports whether that was before ctx ended.

@@ -190,8 +190,20 @@ func (c *Cloud) inTurn(ctx context.Context, conn *transport.Conn, places *places
 // needs returns how many bytes of keys and values an answer may need. What is to be refused needs none.
 func (c *Cloud) needs(begin transport.Begin) int64 {
 	q, s, err := questionOf(begin)
-	if err != nil || begin.Want != tandem.WantDrafts || c.KVMemory <= 0 || c.allows(begin.Settings) != nil {
+	if err != nil || c.allows(begin.Settings) != nil {
 		return 0
+	}
+	return c.reserves(q, s)
+}
+
+// reserves returns how many bytes of keys and values an answer may need, 0 if nothing bounds them.
+func (c *Cloud) reserves(q Question, s tandem.Settings) int64 {
+	switch {
+	case c.KVMemory <= 0 || s.Want == tandem.WantText:
+		return 0
+	case s.Want == tandem.WantKV: // a cache for each passage, its bytes, and all bytes together
+		s.Contexts = 0
+		return 3 * c.Local.keysAndValues(q, s)
 	}
 	return c.Local.keysAndValues(q, s)
 }

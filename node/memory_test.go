@@ -8,6 +8,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"tandem"
+	"tandem/internal/tinymodel"
+	"tandem/model"
+	"tandem/npu/native"
 	"tandem/transport"
 )
 
@@ -100,4 +104,35 @@ func TestGivingUpLetsOthersPass(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// Whatever a device wants that takes keys and values counts.
+func TestMemoryOfQuestions(t *testing.T) {
+	c, passage := reserving(t)
+	if n := c.needs(ofEight(tandem.WantText, 0)); n != 0 {
+		t.Errorf("passages as text need %d bytes", n)
+	}
+	drafts, answer, caches := c.needs(ofEight(tandem.WantDrafts, 0)), c.needs(ofEight(tandem.WantAnswer, 0)), c.needs(ofEight(tandem.WantKV, 1))
+	if drafts < 8*passage || answer != drafts || caches != 3*drafts {
+		t.Errorf("drafts need %d bytes, an answer %d, caches %d", drafts, answer, caches)
+	}
+}
+
+// reserving is a cloud that reserves memory, and what a passage may need.
+func reserving(t *testing.T) (c *Cloud, passage int64) {
+	t.Helper()
+	m, err := model.OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{Context: 1 << 15}), native.New(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { m.Close() })
+	config := m.Config()
+	return &Cloud{Local: Local{Model: m}, KVMemory: 1 << 40}, passagePositions * config.KVBytes()
+}
+
+// ofEight is a question to be answered from eight passages.
+func ofEight(want tandem.Want, contexts int) transport.Begin {
+	s := baselineSettings(want)
+	s.Documents, s.Contexts = 8, contexts
+	return beginOf(baselineQuestion, s)
 }

@@ -17,15 +17,15 @@ func (l *Local) keysAndValues(q Question, s tandem.Settings) int64 {
 		return 0 // the span reader keeps none
 	}
 	c := l.Model.Config()
-	contexts := s.Contexts
-	if contexts == 0 {
-		contexts = s.Documents
+	contexts, passages := s.Documents, 1 // and how many passages each has
+	if s.Contexts > 0 && s.Contexts < s.Documents {
+		contexts, passages = s.Contexts, (s.Documents+s.Contexts-1)/s.Contexts
 	}
 	asked := len(q.Text) // no token is shorter than a byte
 	for _, m := range q.History {
 		asked += len(m.Content)
 	}
-	positions := min(c.Context, passagePositions+asked+s.MaxTokens)
+	positions := min(c.Context, passages*passagePositions+asked+s.MaxTokens)
 	return int64(contexts+1) * int64(positions) * c.KVBytes() // and one without a passage
 }
 

@@ -118,6 +118,16 @@ func TestMemoryOfQuestions(t *testing.T) {
 	}
 }
 
+// Passages that share a context count as much as others.
+func TestMemoryOfSharedContexts(t *testing.T) {
+	c, passage := reserving(t)
+	for contexts := range 10 {
+		if n := c.needs(ofEight(tandem.WantDrafts, contexts)); n < 8*passage {
+			t.Errorf("%d contexts need %d bytes, which %d of 8 passages fill", contexts, n, n/passage)
+		}
+	}
+}
+
 // reserving is a cloud that reserves memory, and what a passage may need.
 func reserving(t *testing.T) (c *Cloud, passage int64) {
 	t.Helper()

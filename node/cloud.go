@@ -43,6 +43,7 @@ type Cloud struct {
 	connected, waiting, answering atomic.Int64
 	draining                      atomic.Bool
 	begins, ends                  sync.Once
+	places                        *places       // set by begun
 	ending                        chan struct{} // closed when draining begins
 }
 
@@ -112,8 +113,7 @@ type Served struct {
 
 // Serve takes connections until ctx ends or the listener is closed.
 func (c *Cloud) Serve(ctx context.Context, l *transport.Listener) error {
-	c.begins.Do(func() { c.memory.total = c.KVMemory })
-	places := newPlaces(c.limit(), &c.memory)
+	places := c.begun()
 	var devices sync.WaitGroup
 	defer devices.Wait()
 	for {
@@ -126,6 +126,15 @@ func (c *Cloud) Serve(ctx context.Context, l *transport.Listener) error {
 		}
 		devices.Go(func() { c.serve(ctx, conn, places) })
 	}
+}
+
+// begun returns the places of all answers.
+func (c *Cloud) begun() *places {
+	c.begins.Do(func() {
+		c.memory.total = c.KVMemory
+		c.places = newPlaces(c.limit(), &c.memory)
+	})
+	return c.places
 }
 
 // serve takes the answers of one connection.
@@ -185,6 +194,40 @@ func (c *Cloud) inTurn(ctx context.Context, conn *transport.Conn, places *places
 		}
 	}
 	return (&cloudSession{link: link}).refuse(errDraining)
+}
+
+// Alone gives an answer in which no device takes part, when there is a place for it, as if a device had asked. answer must return
+// once its context ends.
+func (c *Cloud) Alone(ctx context.Context, q Question, s tandem.Settings, answer func(context.Context) error) error {
+	if err := checkSettings(s); err != nil {
+		return err
+	}
+	places, need := c.begun(), c.reserves(q, s)
+	if err := c.memory.never(need); err != nil {
+		return err
+	}
+	entered := during(&c.waiting)
+	place, leave, err := places.enter(ctx, ctx, house{}, Normal, need, house{})
+	if err != nil {
+		entered()
+		return err
+	}
+	defer leave()
+	defer during(&c.answering)()
+	entered()
+	place.moved.Store(-1)
+	return answer(place.ctx)
+}
+
+// house is whoever asks the cloud alone: always there, and silent.
+type house struct{ exchange }
+
+func (house) Peer() transport.ID    { return transport.ID{} }
+func (house) Silent(time.Time) bool { return false }
+
+func (house) Receive(ctx context.Context) (transport.Message, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
 }
 
 // needs returns how many bytes of keys and values an answer may need. What is to be refused needs none.

@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"sync"
 	"testing"
@@ -126,6 +127,43 @@ func TestMemoryOfSharedContexts(t *testing.T) {
 			t.Errorf("%d contexts need %d bytes, which %d of 8 passages fill", contexts, n, n/passage)
 		}
 	}
+}
+
+// An answer without a device takes a place and memory like any other.
+func TestAloneTakesAPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var cloud *Cloud
+		devices, _ := square(t, 1, func(c *Cloud) { cloud, c.KVMemory = c, 1<<30 })
+		s := baselineSettings(tandem.WantDrafts)
+		ends := make(chan struct{})
+		answered := make(chan error, 1)
+		go func() {
+			answered <- cloud.Alone(t.Context(), baselineQuestion, s, func(context.Context) error { <-ends; return nil })
+		}()
+		synctest.Wait()
+		if load := cloud.Load(); load.Answers != 1 || load.Waiting != 0 || load.KVReserved == 0 {
+			t.Errorf("%+v", load)
+		}
+		waits := question(t, devices[0])
+		if taken(t, waits) {
+			t.Error("a device has the only place, too")
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := cloud.Alone(ctx, baselineQuestion, s, func(context.Context) error { return nil }); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a second one: %v", err)
+		}
+		close(ends)
+		if err := <-answered; err != nil || !taken(t, waits) {
+			t.Errorf("%v, or the place is not free", err)
+		}
+		waits.Close()
+		synctest.Wait()
+		cloud.memory.total = 1
+		if err := cloud.Alone(t.Context(), baselineQuestion, s, nil); err == nil || !strings.Contains(err.Error(), "--max-tokens") {
+			t.Errorf("with too little memory: %v", err)
+		}
+	})
 }
 
 // reserving is a cloud that reserves memory, and what a passage may need.

@@ -84,7 +84,11 @@ func (s *alone) Answer(ctx context.Context, q api.Query, emit func(node.Token), 
 	if record != nil {
 		recorded = func(l node.Line) { record(lineOfCloud(l)) }
 	}
-	a, err := s.device.AskRecorded(ctx, q.Question, q.Settings, emitted, recorded)
+	var a node.Answer
+	err := s.cloud.Alone(ctx, q.Question, q.Settings, func(ctx context.Context) (err error) {
+		a, err = s.device.AskRecorded(ctx, q.Question, q.Settings, emitted, recorded)
+		return err
+	})
 	if s.cloud.Observe != nil {
 		s.cloud.Observe(node.Served{Pair: a.Pair, Took: a.Took, Error: err})
 	}

@@ -57,7 +57,7 @@ func (c *Cloud) Drain(ctx context.Context) error {
 	}
 	look := time.NewTicker(50 * time.Millisecond)
 	defer look.Stop()
-	for c.answering.Load()+c.waiting.Load() > 0 {
+	for c.waiting.Load()+c.answering.Load() > 0 { // in this order: a question that gets its place counts as both for a moment
 		select {
 		case <-look.C:
 		case <-ctx.Done():

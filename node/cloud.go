@@ -47,7 +47,10 @@ type Cloud struct {
 	ending                        chan struct{} // closed when draining begins
 }
 
-var errDraining = errors.New("it is shutting down: ask again in a moment")
+// later is the reason why a cloud does not take part now, although another replica or the same one later can take the question.
+type later struct{ error }
+
+var errDraining = later{errors.New("it is shutting down: ask again in a moment")}
 
 // Drain refuses new questions and those that wait from now on, tells the devices of the others to move to another replica, and
 // returns when no answer is left or ctx has ended, with its error. Serve continues until its own context ends.
@@ -101,7 +104,7 @@ const DefaultLimit = 8
 // the place of any other is freed.
 const idle = time.Minute
 
-var errIdle = fmt.Errorf("the device has said nothing for %v", idle)
+var errIdle = later{fmt.Errorf("the device has said nothing for %v", idle)}
 
 // Served is an answer that the cloud took part in.
 type Served struct {
@@ -181,6 +184,8 @@ func (c *Cloud) inTurn(ctx context.Context, conn *transport.Conn, places *places
 		switch {
 		case err != nil && c.draining.Load() && ctx.Err() == nil:
 			return (&cloudSession{link: link}).refuse(errDraining)
+		case errors.As(err, new(later)):
+			return (&cloudSession{link: link}).refuse(err)
 		case err != nil:
 			return err
 		}

@@ -28,8 +28,14 @@ type cloudSession struct {
 	failure error
 }
 
-// refuse sends the device the reason why the cloud cannot take part.
+// refuse sends the device the reason why the cloud cannot take part. Once the answer is over, nobody listens, unless its place
+// was given away: then that is the reason, and err only followed from it.
 func (a *cloudSession) refuse(err error) error {
+	if a.ctx != nil && a.ctx.Err() != nil {
+		if err = context.Cause(a.ctx); !errors.As(err, new(later)) {
+			return err
+		}
+	}
 	text := err.Error()
 	var fault *Fault
 	var away interface{ Unreachable() bool }
@@ -44,7 +50,7 @@ func (a *cloudSession) refuse(err error) error {
 	case errors.Is(err, errSearch):
 		text = "it cannot search its documents" // why names its files, which is for its operator
 	}
-	return errors.Join(err, a.link.Send(transport.Fail{Text: text[:min(len(text), transport.MaxText)], Again: errors.Is(err, errDraining)}))
+	return errors.Join(err, a.link.Send(transport.Fail{Text: text[:min(len(text), transport.MaxText)], Again: errors.As(err, new(later))}))
 }
 
 // run drafts until the device ends the answer.
@@ -61,9 +67,9 @@ func (a *cloudSession) run(read producer) error {
 	for a.failure == nil {
 		select {
 		case <-a.ctx.Done():
-			return context.Cause(a.ctx)
+			return a.refuse(context.Cause(a.ctx))
 		case <-silence.C:
-			return errIdle
+			return a.refuse(errIdle)
 		case <-clock.C:
 			a.step(pair.Measured{RTT: a.conn.RTT()})
 			a.sayLeaving()

@@ -77,9 +77,9 @@ const (
 )
 
 var (
-	errGone    = errors.New("the device is gone, and another waits for its place")
-	errStuck   = fmt.Errorf("no token was agreed for %v, and another waits for the place", noProgress)
-	errTooLong = fmt.Errorf("the answer took more than %v, and another waits for the place", longest)
+	errGone    = later{errors.New("the device is gone, and another waits for its place")}
+	errStuck   = later{fmt.Errorf("no token was agreed for %v, and another waits for the place", noProgress)}
+	errTooLong = later{fmt.Errorf("the answer took more than %v, and another waits for the place", longest)}
 )
 
 // visitor is a device's connection: a *transport.Conn, or a toy in tests.
@@ -195,7 +195,7 @@ func (p *places) queue(device transport.ID, priority Priority, bytes int64) (*ti
 		}
 	}
 	if n >= maxWaiting {
-		return nil, fmt.Errorf("%d questions of this device are already waiting, the maximum", n)
+		return nil, later{fmt.Errorf("%d questions of this device are already waiting, the maximum", n)}
 	}
 	p.last++
 	t := &ticket{number: p.last, device: device, priority: priority, bytes: bytes, since: time.Now()}

@@ -447,7 +447,7 @@ func (m *End) clean()       { m.Reason = clean(m.Reason) }
 // Fail says why a side cannot take part in the answer.
 type Fail struct {
 	Text  string
-	Again bool // the cloud is about to end: another replica, or its successor, can take the question
+	Again bool // another replica, or this one later, can take the question
 }
 
 func (m Fail) limits() error { return atMost(bound{"reason", len(m.Text), MaxText}) }

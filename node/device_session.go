@@ -51,6 +51,7 @@ type deviceSession struct {
 	stop   context.CancelFunc
 	linked           // to the replica in use; its link is nil when there is none
 	other  candidate // another replica that is being asked, too
+	seeks  int       // how often another one was sought
 	alone  bool      // the device continues alone
 	outbox []transport.Message
 	before LinkStats // of the replicas that were in use before
@@ -106,11 +107,11 @@ type (
 		link  exchange
 		base  transport.Stats // of conn, before this answer
 		at    string          // the address of the replica
-		spare bool            // it is to take the place of the one in use
+		spare int             // which seek it comes from, if it is to take the place of the one in use; or 0
 	}
 	unlinked struct { // link is nil if there never was one
 		link  exchange
-		spare bool
+		spare int
 		err   error
 	}
 	received struct {
@@ -206,7 +207,7 @@ func (a *deviceSession) take(in any) {
 		a.record.decode(in)
 		a.step(in.event())
 	case linked:
-		if in.spare {
+		if in.spare != 0 {
 			a.asksOther(in)
 			return
 		}
@@ -400,9 +401,10 @@ func (a *deviceSession) stepPresenceAt(when time.Duration, e presence.Event) {
 	for _, act := range a.presence.Step(when, e) {
 		switch act {
 		case presence.Dial:
-			go a.dial(false)
+			go a.dial(0)
 		case presence.Seek:
-			go a.dial(true, a.at)
+			a.seeks++
+			go a.dial(a.seeks, a.at)
 		case presence.Drop:
 			a.dropOther("not needed")
 		case presence.Switch:
@@ -509,8 +511,9 @@ func (a *deviceSession) hearEcho() {
 	}
 }
 
-// dial connects, asks the question and listens until the exchange ends. It runs on its own goroutine.
-func (a *deviceSession) dial(spare bool, except ...string) {
+// dial connects, asks the question and listens until the exchange ends. It runs on its own goroutine. spare is the number of
+// the seek, 0 for the replica to use.
+func (a *deviceSession) dial(spare int, except ...string) {
 	ctx, cancel := context.WithTimeout(a.ctx, openWithin)
 	defer cancel()
 	up, err := a.cloud.open(ctx, except...)
@@ -572,7 +575,9 @@ func (a *deviceSession) unlink(u unlinked) {
 	switch {
 	case a.done:
 		return
-	case u.link == nil && u.spare, u.link != nil && u.link == a.other.link:
+	case u.link == nil && u.spare != 0 && !a.awaits(u.spare):
+		return // it was given up
+	case u.link == nil && u.spare != 0, u.link != nil && u.link == a.other.link:
 		a.log.Info("another replica cannot take the question", "error", u.err)
 		a.loseOther()
 		return
@@ -693,7 +698,9 @@ func (a *deviceSession) lastWords() {
 					}
 				}
 			case unlinked:
-				return
+				if in.link == a.link {
+					return
+				}
 			}
 		}
 	}

@@ -36,12 +36,17 @@ func (a *deviceSession) lookAround() {
 
 // asksOther takes a link to another replica, which has the question now, too.
 func (a *deviceSession) asksOther(l linked) {
-	if !a.presence.Seeking() || a.other.link != nil || a.done {
+	if !a.awaits(l.spare) || a.done {
 		l.link.Close()
 		return
 	}
 	a.other.linked = l
 	a.stepPresence(presence.OtherAsked)
+}
+
+// awaits reports whether the dial of a seek is still to bring a link. One that was given up may end while the next goes on.
+func (a *deviceSession) awaits(seek int) bool {
+	return seek == a.seeks && a.presence.Seeking() && a.other.link == nil
 }
 
 // otherMessage handles a message of the other replica. It drafts only after it is ready, and by then it is used or given up.

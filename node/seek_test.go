@@ -1,0 +1,128 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"tandem"
+	"tandem/transport"
+)
+
+// dialled is a cloud of two replicas whose dials end when the test says how. Nothing is ever said on its links.
+type dialled struct {
+	*town
+	dials chan chan linked // one for each dial that has begun; closed for one that fails
+}
+
+func (d *dialled) open(ctx context.Context, _ ...string) (linked, error) {
+	ends := make(chan linked)
+	d.dials <- ends
+	select {
+	case up, ok := <-ends:
+		if !ok {
+			return linked{}, errors.New("nobody there")
+		}
+		return up, nil
+	case <-ctx.Done():
+		return linked{}, ctx.Err()
+	}
+}
+
+// link returns a link to a replica.
+func (d *dialled) link(at string) linked {
+	link, _ := transport.Pipe(toyVocab)
+	return linked{conn: d.clouds[at], link: link, at: at}
+}
+
+// dialling is a device that has asked the first of two replicas. The test takes its messages.
+func dialling(t *testing.T) (*deviceSession, *dialled) {
+	cfg := toyConfig(tandem.PlaceMirror, tandem.CouplingShared, 3, false)
+	d := &dialled{town: newTown(t, cfg, &cable{}, &cable{}), dials: make(chan chan linked, 8)}
+	cfg.Self = tandem.Device
+	a := newDeviceSession(t.Context(), cfg, silence{}, func(Token) {})
+	a.log = slog.New(slog.DiscardHandler)
+	var rest func()
+	a.worker, rest = startWorker(a.ctx, &toy{side: tandem.Device, takes: time.Hour}, a.inbox)
+	t.Cleanup(func() { a.stop(); rest() })
+	a.reach(Patience{Join: time.Hour, Silent: time.Hour, Slow: time.Hour}, d)
+	(<-d.dials) <- d.link("replica-0")
+	a.take(<-a.inbox)
+	a.lookAround()
+	return a, d
+}
+
+// A search for another replica that was given up and then fails does not take the link of the next search.
+func TestOldSearchFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, d := dialling(t)
+		defer a.stop()
+		a.message(transport.Busy{Before: 1})
+		first := <-d.dials
+		a.message(transport.Ready{})
+		if a.presence.Seeking() {
+			t.Fatal("it still looks for another replica")
+		}
+		time.Sleep(time.Second)
+		a.message(transport.Leaving{})
+		second := <-d.dials
+		up := d.link("replica-1")
+		second <- up
+		a.take(<-a.inbox)
+		close(first)
+		a.take(<-a.inbox)
+		if a.other.link != up.link || !a.presence.Seeking() {
+			t.Error("the link to the other replica was given up")
+		}
+	})
+}
+
+// A link from a search that was given up is not used, and one that fails while the next search goes on does not end that.
+func TestOldSearchEnds(t *testing.T) {
+	for _, fails := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			a, d := dialling(t)
+			defer a.stop()
+			a.message(transport.Busy{Before: 1})
+			first := <-d.dials
+			a.message(transport.Ready{})
+			time.Sleep(time.Second)
+			a.message(transport.Leaving{})
+			second := <-d.dials
+			if fails {
+				close(first)
+			} else {
+				first <- d.link("replica-1")
+			}
+			a.take(<-a.inbox)
+			if a.other.link != nil || !a.presence.Seeking() {
+				t.Errorf("fails %v: another link: %v, seeking: %v", fails, a.other.link != nil, a.presence.Seeking())
+			}
+			up := d.link("replica-1")
+			second <- up
+			for a.other.link == nil {
+				a.take(<-a.inbox)
+			}
+			if a.other.link != up.link {
+				t.Errorf("fails %v: another link", fails)
+			}
+		})
+	}
+}
+
+// The cloud's last words are waited for although another link ends.
+func TestLastWordsOfThisLink(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, d := dialling(t)
+		defer a.stop()
+		a.post(unlinked{link: d.link("replica-1").link, err: errCut})
+		a.post(received{a.link, []transport.Message{transport.Sources{Sources: []transport.Source{{Title: "Museum", Weight: 1}}}}})
+		a.lastWords()
+		if got := a.answer.Documents[tandem.Cloud]; len(got) != 1 {
+			t.Errorf("sources %v", got)
+		}
+	})
+}

@@ -315,6 +315,7 @@ func (a *deviceSession) message(m transport.Message) {
 		a.stepPresence(event)
 	case transport.Ready:
 		a.queued = ""
+		a.cloud.note(a.at, replicas.Served, 0)
 		a.answer.Prefill[tandem.Cloud] = m.Prefill
 		a.answer.Read[tandem.Cloud] = m.Documents
 		a.stepPresence(presence.Ready)

@@ -84,6 +84,7 @@ func (a *deviceSession) switchOver() {
 		from.link.Close()
 	}
 	a.use(o.linked)
+	a.cloud.note(a.at, replicas.Served, 0)
 	a.answer.Moves++
 	a.answer.Prefill[tandem.Cloud], a.answer.Read[tandem.Cloud] = o.ready.Prefill, o.ready.Documents
 	a.log.Info("moved to another replica", "from", from.at, "to", o.at, "token", len(a.answer.Tokens))

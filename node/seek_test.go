@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tandem"
+	"tandem/node/replicas"
 	"tandem/transport"
 )
 
@@ -125,4 +126,28 @@ func TestLastWordsOfThisLink(t *testing.T) {
 			t.Errorf("sources %v", got)
 		}
 	})
+}
+
+// A replica that takes a question is not full any more.
+func TestTakingAQuestionEndsBeingFull(t *testing.T) {
+	for _, other := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			a, d := dialling(t)
+			defer a.stop()
+			a.message(transport.Busy{Before: 1, About: 20 * time.Second})
+			at := "replica-0"
+			if other {
+				at = "replica-1"
+				(<-d.dials) <- d.link(at)
+				a.take(<-a.inbox)
+				d.note(at, replicas.Full, 20*time.Second) // as another answer found
+				a.otherMessage(transport.Ready{})
+			} else {
+				a.message(transport.Ready{})
+			}
+			if a.at != at || !d.set.Fits(time.Now(), at) {
+				t.Errorf("at %s, which is still full", a.at)
+			}
+		})
+	}
 }

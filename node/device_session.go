@@ -653,7 +653,7 @@ func (a *deviceSession) finish() Answer {
 	}
 	a.dropOther("the answer is complete")
 	a.answer.Link = a.usage()
-	a.answer.Text = a.whole()
+	a.answer.Text = textOf(a.answer.Tokens, a.text)
 	a.answer.Parts = cite(a.answer.Tokens, a.parts[tandem.Device], a.parts[tandem.Cloud])
 	if slices.ContainsFunc(a.answer.Parts, func(p Part) bool { return p.Overruled && len(p.Otherwise) == 0 }) {
 		a.remark("the cloud's answer contradicts what your own documents seem to say; --local-only shows their answer")
@@ -662,13 +662,14 @@ func (a *deviceSession) finish() Answer {
 	return a.answer
 }
 
-// whole returns the answer's text, including the bytes of an unfinished character at its end.
-func (a *deviceSession) whole() string {
-	if tail := a.text.Flush(); tail != "" && len(a.answer.Tokens) > 0 {
-		a.answer.Tokens[len(a.answer.Tokens)-1].Text += tail
+// textOf returns the text of all tokens, which s has spelled. The bytes of an unfinished character at its end become the last
+// token's.
+func textOf(tokens []Token, s speller) string {
+	if tail := s.Flush(); tail != "" && len(tokens) > 0 {
+		tokens[len(tokens)-1].Text += tail
 	}
 	var text strings.Builder
-	for _, t := range a.answer.Tokens {
+	for _, t := range tokens {
 		text.WriteString(t.Text)
 	}
 	return strings.TrimSpace(text.String())

@@ -2,7 +2,6 @@ package node
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"tandem"
@@ -38,18 +37,17 @@ func (r Local) Write(ctx context.Context, q Question, s tandem.Settings, write W
 		a.Remarks = append(a.Remarks, shortened(title))
 	}
 	stream := r.Model.Tokenizer().Stream()
-	var text strings.Builder
 	var said []tandem.Token
 	a.Reason, err = write(ctx, whole, func(tokens []tandem.Token) error {
 		for _, id := range tokens {
 			t := Token{ID: id, Text: stream.Write(id), By: tandem.ByDevice, Alone: true, At: time.Since(begun)}
 			a.Tokens, said = append(a.Tokens, t), append(said, id)
-			text.WriteString(t.Text)
 			emit(t)
 		}
 		return ctx.Err()
 	})
-	a.Text, a.Took, a.Pair.Alone = strings.TrimSpace(text.String()), time.Since(begun), len(a.Tokens)
+	a.Text, a.Took = textOf(a.Tokens, stream), time.Since(begun)
+	a.Pair.Steps, a.Pair.Alone = len(a.Tokens), len(a.Tokens)
 	r.source(&a, whole.Parts(said), &reading{passages: found, mark: r.Mark})
 	return a, err
 }

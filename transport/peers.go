@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"tandem/internal/filelock"
 )
 
 // Peer is a side whose key is trusted.
@@ -30,8 +32,8 @@ type Peer struct {
 // Addresses returns all addresses of a peer.
 func (p Peer) Addresses() []string { return slices.Concat(p.Addrs, p.More) }
 
-// Peers holds the trusted keys, either in memory or in a directory with one file per key, which several processes can share
-// without locks.
+// Peers holds the trusted keys, either in memory or in a directory with one file per key, which several processes can share.
+// Reading needs no lock.
 type Peers struct {
 	dir string // "" for memory
 
@@ -53,11 +55,33 @@ func NewPeers(ids ...ID) *Peers {
 
 func (p *Peers) path(id ID) string { return filepath.Join(p.dir, id.String()+".json") }
 
+// changing runs change while nobody else changes the peers.
+func (p *Peers) changing(change func() error) error {
+	if p.dir == "" {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return change()
+	}
+	f, err := os.OpenFile(filepath.Join(p.dir, ".lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return fmt.Errorf("lock the peers: %w", err)
+	}
+	defer f.Close()
+	filelock.Lock(f) // on a file system without locks, two changes at the same moment may undo each other
+	return change()
+}
+
 // Lookup returns the peer with that key. The error is fs.ErrNotExist when there is none.
 func (p *Peers) Lookup(id ID) (Peer, error) {
 	if p.dir == "" {
 		p.mu.Lock()
 		defer p.mu.Unlock()
+	}
+	return p.lookup(id)
+}
+
+func (p *Peers) lookup(id ID) (Peer, error) {
+	if p.dir == "" {
 		peer, ok := p.mem[id]
 		if !ok {
 			return Peer{}, fmt.Errorf("peer %s: %w", id.Short(), fs.ErrNotExist)
@@ -92,9 +116,29 @@ func (p *Peers) removed(id ID) bool {
 
 // Add stores a peer. It replaces an entry with the same key.
 func (p *Peers) Add(peer Peer) error {
+	if p.dir != "" {
+		if err := os.MkdirAll(p.dir, 0o700); err != nil {
+			return fmt.Errorf("store peer %s: %w", peer.ID.Short(), err)
+		}
+	}
+	return p.changing(func() error { return p.put(peer) })
+}
+
+// Update changes the peer with that key; no other change comes in between. The error is fs.ErrNotExist when there is none, or none
+// any more.
+func (p *Peers) Update(id ID, change func(*Peer)) error {
+	return p.changing(func() error {
+		peer, err := p.lookup(id)
+		if err != nil {
+			return err
+		}
+		change(&peer)
+		return p.put(peer)
+	})
+}
+
+func (p *Peers) put(peer Peer) error {
 	if p.dir == "" {
-		p.mu.Lock()
-		defer p.mu.Unlock()
 		p.mem[peer.ID] = peer
 		return nil
 	}
@@ -110,19 +154,19 @@ func (p *Peers) Add(peer Peer) error {
 
 // Remove removes the peer with that key. The error is fs.ErrNotExist when there is none.
 func (p *Peers) Remove(id ID) error {
-	if p.dir == "" {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		if _, ok := p.mem[id]; !ok {
-			return fmt.Errorf("remove peer %s: %w", id.Short(), fs.ErrNotExist)
+	return p.changing(func() error {
+		if p.dir == "" {
+			if _, ok := p.mem[id]; !ok {
+				return fmt.Errorf("remove peer %s: %w", id.Short(), fs.ErrNotExist)
+			}
+			delete(p.mem, id)
+			return nil
 		}
-		delete(p.mem, id)
+		if err := os.Remove(p.path(id)); err != nil {
+			return fmt.Errorf("remove peer %s: %w", id.Short(), err)
+		}
 		return nil
-	}
-	if err := os.Remove(p.path(id)); err != nil {
-		return fmt.Errorf("remove peer %s: %w", id.Short(), err)
-	}
-	return nil
+	})
 }
 
 // List returns all peers, the newest first.

@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -23,18 +24,24 @@ type Service struct {
 	dial     func(ctx context.Context, address string) (*transport.Conn, error)
 	dialling sync.Mutex // held while a connection is made
 
-	mu       sync.Mutex
-	set      *replicas.Set
-	conns    map[string]*transport.Conn // by address
-	last     string                     // the address in use last
-	surveyed time.Time                  // when the distances were last measured
-	closed   bool
+	announcing sync.Mutex // held while Announced runs
+
+	mu         sync.Mutex
+	set        *replicas.Set
+	conns      map[string]*transport.Conn // by address
+	introduced map[string]*transport.Conn // by address, those whose hello was taken in
+	announced  []string                   // by the hello that was taken in last
+	last       string                     // the address in use last
+	surveyed   time.Time                  // when the distances were last measured
+	closed     bool
 }
 
 // NewService returns the cloud at the addresses, which dial connects to. Devices with different values of spread share
 // replicas that are equally near.
 func NewService(dial func(ctx context.Context, address string) (*transport.Conn, error), spread uint64, addresses ...string) *Service {
-	return &Service{dial: dial, set: replicas.New(spread, addresses), conns: map[string]*transport.Conn{}}
+	return &Service{
+		dial: dial, set: replicas.New(spread, addresses), conns: map[string]*transport.Conn{}, introduced: map[string]*transport.Conn{},
+	}
 }
 
 var errNoReplica = errors.New("no other replica")
@@ -127,17 +134,32 @@ func (s *Service) note(at string, e replicas.Event, d time.Duration) {
 	s.set.Step(time.Now(), at, e, d)
 }
 
-// introduce takes what a replica says of itself and of the others, once its hello has come. The caller holds mu.
+// introduce takes what a replica says of itself and, once, of the others: later that may be out of date. Before its hello has come,
+// it does nothing. The caller holds mu.
 func (s *Service) introduce(at string, c *transport.Conn) {
 	h := c.Hello()
 	if h.Replica == "" {
 		return
 	}
+	if s.introduced[at] != c {
+		s.introduced[at] = c
+		if !s.Only && s.set.Announce(h.Addrs) && s.Announced != nil {
+			s.announced = h.Addrs
+			go s.announce()
+		}
+	}
 	s.set.Name(at, h.Replica)
 	s.set.Name(h.Replica, h.Replica)
-	if !s.Only && s.set.Announce(h.Addrs) && s.Announced != nil {
-		go s.Announced(h.Addrs)
-	}
+}
+
+// announce passes the latest list on, however many calls there are and in whichever order.
+func (s *Service) announce() {
+	s.announcing.Lock()
+	defer s.announcing.Unlock()
+	s.mu.Lock()
+	addresses := slices.Clone(s.announced)
+	s.mu.Unlock()
+	s.Announced(addresses)
 }
 
 // open asks the question at the best replica, over a connection that is kept or a new one.

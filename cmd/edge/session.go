@@ -334,14 +334,11 @@ func (s *session) announced(id transport.ID, addresses []string) {
 	if err != nil {
 		return
 	}
-	peers := transport.OpenPeers(dirs.Peers())
-	p, err := peers.Lookup(id)
-	if err == nil {
+	err = transport.OpenPeers(dirs.Peers()).Update(id, func(p *transport.Peer) {
 		if p.More = slices.DeleteFunc(addresses, func(a string) bool { return slices.Contains(p.Addrs, a) }); len(p.More) == 0 {
 			p.More = nil
 		}
-		err = peers.Add(p)
-	}
+	})
 	if err != nil {
 		s.app.Log.Info("cannot keep the addresses of the cloud's replicas", "error", err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"tandem"
 	"tandem/profiler"
+	"tandem/queue"
 )
 
 // ahead holds what a machine knows beyond the next draft. It affects when a draft is ready, never which token it holds,
@@ -202,7 +203,7 @@ func (m *Machine) hedged() bool {
 		return false
 	}
 	d.Version = m.peer.Version()
-	if m.peer.Push(d) != 0 {
+	if m.peer.Push(d) != queue.Queued {
 		return false
 	}
 	m.stats.Hedges++

@@ -239,7 +239,7 @@ type Turn struct {
 type Ready struct {
 	Documents int           // passages in use
 	Prefill   time.Duration // retrieval, passage KV and the question's own prefill
-	H         tandem.Fixed  // aggregation weight before the first token
+	H         tandem.Fixed  // always 0; the wire format has it
 }
 
 // Sync starts an epoch from the device's answer so far.
@@ -273,10 +273,10 @@ func (m Handover) limits() error {
 	return nil
 }
 
-// Sources lists the cloud's documents by title. It is sent only when the cloud's operator allows it.
+// Sources says at the end of an answer what the cloud's documents had to do with it.
 type Sources struct {
-	Sources []Source
-	Parts   []Part // the sentences of the answer; their sources, too, only if the operator allows it
+	Sources []Source // by title; none unless the cloud's operator allows it
+	Parts   []Part   // the sentences of the answer; their sources, too, only if the operator allows it
 }
 
 // Part says which documents of the cloud a sentence of the answer draws on.

@@ -21,7 +21,9 @@ import (
 	"tandem/transport"
 )
 
-// deviceSession is one question being answered. Everything but dial runs on one goroutine.
+// deviceSession is one question being answered. It belongs to one goroutine. The others, which run dial and move, read only what
+// never changes, and post to the inbox. Before run, Device.collect and Device.other set the connection and what is known of the
+// cloud's part on a goroutine of theirs.
 type deviceSession struct {
 	cloud   reachable // nil for no cloud
 	require bool      // fail instead of going on without the cloud

@@ -81,30 +81,9 @@ func (d *Device) Ask(ctx context.Context, q Question, s tandem.Settings, emit fu
 
 // AskRecorded is Ask, and passes what happens to record, in order, on one goroutine. record may be nil.
 func (d *Device) AskRecorded(ctx context.Context, q Question, s tandem.Settings, emit func(Token), record func(Line)) (Answer, error) {
-	if err := checkSettings(s); err != nil {
-		return Answer{}, err
-	}
-	if len(q.Text) > MaxQuestion {
-		return Answer{}, fmt.Errorf("the question has %d bytes: want at most %d", len(q.Text), MaxQuestion)
-	}
-	if d.Private {
-		if s.Want != tandem.WantDrafts {
-			return Answer{}, errors.New("the device is private with this cloud: it answers only with drafts of the cloud")
-		}
-		s.MakePrivate()
-	}
-	if record != nil {
-		s.PassPlaces = 1 // a recording has a pass for every draft
-	}
-	local, err := d.Local.asked(q)
+	local, s, err := d.prepare(q, s, record != nil)
 	if err != nil {
 		return Answer{}, err
-	}
-	if s.Lookahead == 0 {
-		s.Lookahead = d.known().lookahead(local.perPass(s))
-	}
-	if q.ChooseCoupling && s.Coupling != tandem.CouplingSpeculative {
-		s.Coupling = d.known().coupling()
 	}
 	a := d.newSession(ctx, local, q, s, emit, record)
 	defer a.stop()
@@ -143,6 +122,36 @@ func (d *Device) AskRecorded(ctx context.Context, q Question, s tandem.Settings,
 		}
 	}
 	return a.finish(), err
+}
+
+// prepare checks a question, and chooses what its settings leave open.
+func (d *Device) prepare(q Question, s tandem.Settings, recorded bool) (Local, tandem.Settings, error) {
+	if err := checkSettings(s); err != nil {
+		return Local{}, s, err
+	}
+	if len(q.Text) > MaxQuestion {
+		return Local{}, s, fmt.Errorf("the question has %d bytes: want at most %d", len(q.Text), MaxQuestion)
+	}
+	if d.Private {
+		if s.Want != tandem.WantDrafts {
+			return Local{}, s, errors.New("the device is private with this cloud: it answers only with drafts of the cloud")
+		}
+		s.MakePrivate()
+	}
+	if recorded {
+		s.PassPlaces = 1 // a recording has a pass for every draft
+	}
+	local, err := d.Local.asked(q)
+	if err != nil {
+		return Local{}, s, err
+	}
+	if s.Lookahead == 0 {
+		s.Lookahead = d.known().lookahead(local.perPass(s))
+	}
+	if q.ChooseCoupling && s.Coupling != tandem.CouplingSpeculative {
+		s.Coupling = d.known().coupling()
+	}
+	return local, s, nil
 }
 
 // shortened is the remark about a passage that did not fit.

@@ -74,6 +74,8 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request) {
 			out.raw("alive", "{}")
 		case <-r.Context().Done():
 			return
+		case <-s.cfg.Ending: // else the server would wait for whoever watches
+			return
 		}
 	}
 }

@@ -83,6 +83,7 @@ type Config struct {
 	Log         *slog.Logger
 	Greeting    func(question string) (reply string, ok bool) // replies to what no document can answer; nil for never
 	Files       bool                                          // answers and passages name files on this machine
+	Ending      <-chan struct{}                               // closed when the server is about to end; nil for never
 }
 
 // ModelInfo describes the model.

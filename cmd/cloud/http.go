@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"sync/atomic"
+	"time"
 
 	"tandem"
 	"tandem/api"
@@ -22,30 +24,60 @@ type httpFlags struct {
 	cli.HTTPFlags
 }
 
-// serveHTTP starts to answer over HTTP, if the flags ask for it. The returned channel receives the error that ends it.
-func (f httpFlags) serveHTTP(a *cli.App, cloud *node.Cloud, m cli.ModelFlags, metrics http.Handler) (<-chan error, error) {
-	ended := make(chan error, 1)
+// web is a cloud's server over HTTP. Its zero value is none.
+type web struct {
+	alone *alone
+	ended <-chan error // receives the error that ended it, once no request is left
+	stop  func()
+}
+
+// end makes the server end. Its requests may continue for some time.
+func (w web) end() {
+	if w.stop != nil {
+		w.stop()
+	}
+}
+
+// close makes the server end and waits for that.
+func (w web) close() error {
+	if w.end(); w.ended == nil {
+		return nil
+	}
+	return <-w.ended
+}
+
+// answering returns how many answers it gives now.
+func (w web) answering() int {
+	if w.alone == nil {
+		return 0
+	}
+	return int(w.alone.answering.Load())
+}
+
+// serveHTTP starts to answer over HTTP, if the flags ask for it, until it is told to end. Answers may
+// then continue for as long as drain.
+func (f httpFlags) serveHTTP(a *cli.App, cloud *node.Cloud, m cli.ModelFlags, metrics http.Handler, drain time.Duration) (w web, err error) {
 	if f.HTTP == "" {
 		if f.Encoder != "" {
-			return nil, errors.New("--encoder: embeddings are made over HTTP only; give --http, too")
+			return w, errors.New("--encoder: embeddings are made over HTTP only; give --http, too")
 		}
-		return ended, nil
+		return w, nil
 	}
 	local := cloud.Local
 	if cloud.Batch != nil {
 		local.Passes = cloud.Batch.Of("http", batch.EqualShare)
 	}
-	alone := &alone{node.Device{Local: local, Log: a.Log}, cloud}
+	w.alone = &alone{device: node.Device{Local: local, Log: a.Log}, cloud: cloud}
 	weights, err := decoder.ParseWeights("reader")
 	if err != nil {
-		return nil, err
+		return w, err
 	}
 	documents := cli.DecoderDocuments
 	if local.Reader != nil {
 		documents = cli.SpanDocuments
 	}
 	cfg := api.Config{
-		Answers: alone, Model: cli.ModelInfo(local.Model, local.Reader, m.Model), Tokens: local.Model.Tokenizer(), Pointing: local.Reader != nil,
+		Answers: w.alone, Model: cli.ModelInfo(local.Model, local.Reader, m.Model), Tokens: local.Model.Tokenizer(), Pointing: local.Reader != nil,
 		Defaults: tandem.Settings{
 			Sampling: tandem.Sampling{TopP: 1, RepeatPenalty: 1}, Nucleus: decoder.DefaultTopP, Support: decoder.DefaultMaxSupport,
 			Gamma: tandem.HalfGamma, MaxTokens: decoder.DefaultMaxTokens, Documents: documents, Weights: weights.String(), Grounded: true,
@@ -53,29 +85,35 @@ func (f httpFlags) serveHTTP(a *cli.App, cloud *node.Cloud, m cli.ModelFlags, me
 		Page: page.Handler(), Metrics: metrics, CanDraft: local.CanDraft,
 	}
 	if err := f.Guard(a, f.HTTP, &cfg); err != nil {
-		return nil, err
+		return w, err
 	}
 	done, err := f.OpenEncoder(a, m, &cfg)
 	if err != nil {
-		return nil, err
+		return w, err
 	}
 	l, err := net.Listen("tcp", f.HTTP)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("--http: %w", err), done())
+		return w, errors.Join(fmt.Errorf("--http: %w", err), done())
 	}
 	a.Remark("answering on http://%s", l.Addr())
-	go func() { ended <- errors.Join(a.RunHTTP(l, api.New(cfg).Handler()), done()) }()
-	return ended, nil
+	ctx, stop := context.WithCancel(context.WithoutCancel(a))
+	ended := make(chan error, 1)
+	go func() { ended <- errors.Join(cli.RunHTTP(ctx, l, api.New(cfg).Handler(), drain), done()) }()
+	w.ended, w.stop = ended, stop
+	return w, nil
 }
 
 // alone answers from the cloud's documents, without a device.
 type alone struct {
-	device node.Device // in the sense of the pair: the side that answers alone
-	cloud  *node.Cloud
+	device    node.Device // in the sense of the pair: the side that answers alone
+	cloud     *node.Cloud
+	answering atomic.Int64
 }
 
 // Answer implements api.Answerer.
 func (s *alone) Answer(ctx context.Context, q api.Query, emit func(node.Token), record func(node.Line)) (node.Answer, error) {
+	s.answering.Add(1)
+	defer s.answering.Add(-1)
 	emitted := emit
 	if emit != nil {
 		emitted = func(t node.Token) { t.By = tandem.ByCloud; emit(t) }

@@ -72,6 +72,63 @@ func TestServeHTTP(t *testing.T) {
 	}
 }
 
+// After Ctrl-C, answers over HTTP are given to their end, and who only watches is not waited for.
+func TestServeHTTPDrains(t *testing.T) {
+	ctx, end := context.WithTimeout(t.Context(), time.Minute)
+	defer end()
+	cmd := clitest.NewHome(t).Command(ctx, "serve", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--reader", "decoder", "--drain", "50s")
+	said, err := cmd.StderrPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	url, lines := "", bufio.NewScanner(said)
+	for url == "" && lines.Scan() {
+		_, url, _ = strings.Cut(lines.Text(), "answering on ")
+	}
+	watched, err := http.Get(url + "/v1/events")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer watched.Body.Close()
+	var answers []*bufio.Scanner
+	for range 4 {
+		r, err := http.Post(url+"/v1/chat/completions", "application/json",
+			strings.NewReader(`{"stream":true,"seed":1,"temperature":2,"max_tokens":300,"messages":[{"role":"user","content":"What is the door code of the boat house?"}]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Body.Close()
+		a := bufio.NewScanner(r.Body)
+		a.Buffer(nil, 1<<20)
+		answers = append(answers, a)
+	}
+	answers[0].Scan()
+	cmd.Process.Signal(os.Interrupt)
+	for i, a := range answers {
+		last := ""
+		for a.Scan() {
+			if a.Text() != "" {
+				last = a.Text()
+			}
+		}
+		if last != "data: [DONE]" || a.Err() != nil {
+			t.Errorf("answer %d ends with %.200q, %v", i, last, a.Err())
+		}
+	}
+	if _, err := io.Copy(io.Discard, watched.Body); err != nil {
+		t.Error(err)
+	}
+	for lines.Scan() {
+		t.Log(lines.Text())
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
 // An answer that the cloud gave alone says that the cloud gave it, in every place that names a side.
 func TestAnswerOfTheCloudNamesTheCloud(t *testing.T) {
 	a := node.Answer{Tokens: []node.Token{{By: tandem.ByDevice}}, Read: [2]int{3, 0},

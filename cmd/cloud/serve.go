@@ -138,13 +138,13 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 		return err
 	}
 	defer stop()
-	http, err := c.serveHTTP(a, cloud, c.ModelFlags, metrics)
+	web, err := c.serveHTTP(a, cloud, c.ModelFlags, metrics, c.Drain)
 	if err != nil {
 		return err
 	}
 	defer a.Register(cli.Process{Command: "serve", Model: s.model, Documents: string(s.from), Address: listener.Addr().String()})()
 	c.announce(a, s, listener.Addr(), cloud.Titles)
-	return c.serve(a, cloud, listener, http, leave)
+	return c.serve(a, cloud, listener, web, leave)
 }
 
 // check refuses numbers that no cloud can have.
@@ -251,31 +251,33 @@ func (c *serveCmd) cloud(a *cli.App, s side) *node.Cloud {
 	return cloud
 }
 
-// serve answers until the program is to end, or a server fails.
-func (c *serveCmd) serve(a *cli.App, cloud *node.Cloud, listener *transport.Listener, http <-chan error, leave func() error) error {
+// serve answers until the program is to end, or a server fails. When it returns, nobody uses what the cloud answers with.
+func (c *serveCmd) serve(a *cli.App, cloud *node.Cloud, listener *transport.Listener, web web, leave func() error) error {
 	served := make(chan error, 1)
 	ctx, end := context.WithCancel(context.WithoutCancel(a))
 	defer end()
 	go func() { served <- cloud.Serve(ctx, listener) }()
 	select {
-	case err := <-http:
+	case err := <-web.ended:
 		return errors.Join(err, listener.Close(), <-served)
 	case err := <-served:
-		return err
+		return errors.Join(err, web.close())
 	case <-a.Done():
 		if err := leave(); err != nil {
 			a.Log.Warn("other replicas may still name this one", "error", err)
 		}
-		c.drain(a, cloud)
+		web.end() // answers over HTTP drain at the same time
+		c.drain(a, cloud, web)
+		err := web.close()
 		end()
-		return <-served
+		return errors.Join(err, <-served)
 	}
 }
 
 // drain lets the answers end that the cloud takes part in, for some time. A second signal ends the program.
-func (c *serveCmd) drain(a *cli.App, cloud *node.Cloud) {
-	if load := cloud.Load(); load.Answers > 0 {
-		a.Remark("answers in progress: %d; they have %v to finish, and another Ctrl-C stops now", load.Answers, c.Drain)
+func (c *serveCmd) drain(a *cli.App, cloud *node.Cloud, web web) {
+	if n := cloud.Load().Answers + web.answering(); n > 0 {
+		a.Remark("answers in progress: %d; they have %v to finish, and another Ctrl-C stops now", n, c.Drain)
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(a), c.Drain)
 	defer cancel()

@@ -14,6 +14,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"tandem/api"
@@ -40,7 +41,7 @@ func (f HTTPFlags) Guard(a *App, address string, cfg *api.Config) (err error) {
 	for _, name := range f.Host {
 		cfg.Hosts = append(cfg.Hosts, strings.ToLower(name))
 	}
-	cfg.Origins, cfg.AtOnce, cfg.Version, cfg.Log = f.CORS, f.AtOnce, Version(), a.Log
+	cfg.Origins, cfg.AtOnce, cfg.Version, cfg.Log, cfg.Ending = f.CORS, f.AtOnce, Version(), a.Log, a.Done()
 	if f.APIKey != "" {
 		cfg.Key, err = apiKey(f.APIKey)
 	} else if !api.OnLoopback(address) {
@@ -104,24 +105,70 @@ func apiKey(path string) (string, error) {
 	return key, err
 }
 
-// RunHTTP serves until a ends. It drops clients that are slow to ask; api drops those that are slow to read.
-func (a *App) RunHTTP(l net.Listener, h http.Handler) error {
+// RunHTTP serves until ctx ends, and then lets requests continue for as long as drain. When it returns, no request is left, so
+// what answers them may be closed. It drops clients that are slow to ask; api drops those that are slow to read.
+func RunHTTP(ctx context.Context, l net.Listener, h http.Handler, drain time.Duration) error {
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	requests, giveUp := context.WithCancel(context.WithoutCancel(ctx))
+	defer giveUp()
+	var inside door
 	server := &http.Server{
-		Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 5 * time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		Handler: inside.guard(h), BaseContext: func(net.Listener) context.Context { return requests },
+		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 5 * time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(l) }()
-	select {
-	case err := <-ended:
-		return err
-	case <-a.Done():
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(a), time.Second)
+	failed := make(chan error, 1)
+	go func() {
+		failed <- server.Serve(l)
+		end()
+	}()
+	<-ctx.Done()
+	patience, cancel := context.WithTimeout(requests, drain)
 	defer cancel()
-	if err := server.Shutdown(ctx); err != nil {
+	if err := server.Shutdown(patience); err != nil {
+		giveUp()
 		server.Close()
 	}
+	inside.close()
+	if err := <-failed; !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
 	return nil
+}
+
+// door counts the requests that a handler serves.
+type door struct {
+	mu     sync.Mutex
+	closed bool
+	inside sync.WaitGroup
+}
+
+// guard returns h for requests that come before the door is closed.
+func (d *door) guard(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !d.enter() {
+			panic(http.ErrAbortHandler) // the connection is closed, too
+		}
+		defer d.inside.Done()
+		h.ServeHTTP(w, r)
+	})
+}
+
+func (d *door) enter() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.closed {
+		d.inside.Add(1)
+	}
+	return !d.closed
+}
+
+// close lets nobody in any more, and waits until everybody has left.
+func (d *door) close() {
+	d.mu.Lock()
+	d.closed = true
+	d.mu.Unlock()
+	d.inside.Wait()
 }
 
 // ModelInfo describes for the API what answers: the span reader, or the model if that is nil. path is the model's file, empty

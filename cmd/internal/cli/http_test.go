@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// pipes is a listener whose connections stay in the process.
+type pipes struct {
+	conns chan net.Conn
+	once  sync.Once
+	done  chan struct{}
+	err   error // of Accept, once it is closed
+}
+
+func newPipes() *pipes {
+	return &pipes{conns: make(chan net.Conn), done: make(chan struct{}), err: net.ErrClosed}
+}
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.conns:
+		return c, nil
+	case <-p.done:
+		return nil, p.err
+	}
+}
+
+func (p *pipes) Close() error   { p.once.Do(func() { close(p.done) }); return nil }
+func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }
+
+// get sends a request and returns how its response ends.
+func (p *pipes) get(t *testing.T) <-chan error {
+	client, server := net.Pipe()
+	p.conns <- server
+	if _, err := io.WriteString(client, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() {
+		defer client.Close()
+		r, err := http.ReadResponse(bufio.NewReader(client), nil)
+		if err == nil {
+			_, err = io.ReadAll(r.Body)
+		}
+		ended <- err
+	}()
+	return ended
+}
+
+// A server that ends lets requests continue for some time, then ends them, and returns when none is left: what they use is
+// closed then. That also holds for a server that fails.
+func TestRunHTTPWaitsForRequests(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		takes time.Duration // a request that nobody ends
+		fails bool
+		want  time.Duration // when the server has ended
+		whole bool          // the client has the response
+	}{
+		{"short", 7 * time.Second, false, 7 * time.Second, true},
+		{"long", time.Hour, false, 12 * time.Second, false},
+		{"failure", 7 * time.Second, true, 7 * time.Second, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				left := false
+				h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					w.(http.Flusher).Flush()
+					select {
+					case <-time.After(test.takes):
+					case <-r.Context().Done():
+						time.Sleep(2 * time.Second) // a pass that cannot be stopped
+					}
+					left = true
+				})
+				l := newPipes()
+				ctx, end := context.WithCancel(t.Context())
+				defer end()
+				ended := make(chan error, 1)
+				go func() { ended <- RunHTTP(ctx, l, h, 10*time.Second) }()
+				response := l.get(t)
+				synctest.Wait()
+				began, broken := time.Now(), errors.New("broken")
+				if test.fails {
+					l.err = broken
+					l.Close()
+				} else {
+					end()
+				}
+				err := <-ended
+				if took := time.Since(began); !left || took.Truncate(time.Second) != test.want {
+					t.Errorf("the server ended after %v, its request had ended: %v", took, left)
+				}
+				if test.fails != errors.Is(err, broken) || !test.fails && err != nil {
+					t.Error(err)
+				}
+				if err := <-response; (err == nil) != test.whole {
+					t.Errorf("the response: %v", err)
+				}
+			})
+		})
+	}
+}

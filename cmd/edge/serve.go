@@ -97,9 +97,10 @@ type serving struct {
 	session *session
 
 	paths   sync.Mutex // guards the fields below
-	devices map[route]*node.Device
+	devices map[route]*distant
 	order   []route // the oldest first
 	rtt     time.Duration
+	leaving sync.WaitGroup // devices that are given up
 }
 
 // route is an emulated network, or none.
@@ -108,6 +109,15 @@ type route struct {
 	loss  float64
 	alone bool // no cloud is asked
 }
+
+// distant is a device that reaches the cloud over emulated paths of its own.
+type distant struct {
+	node.Device
+	paths paths
+}
+
+// Close ends the connections, then their paths.
+func (d *distant) Close() error { return errors.Join(d.Device.Close(), d.paths.Close()) }
 
 // mostPaths bounds the devices that are kept for emulated paths.
 const mostPaths = 8
@@ -134,7 +144,7 @@ func (s *serving) open() error {
 		next.device.Local.Passes = batch.New(next.model, batch.Config{}).Of("", batch.EqualShare)
 		next.device.Local.Shared = decoder.NewShared(sharedBytes)
 	}
-	s.devices, s.order = map[route]*node.Device{}, nil
+	s.devices, s.order = map[route]*distant{}, nil
 	old := s.session
 	s.session = next
 	if old != nil {
@@ -164,6 +174,7 @@ func (s *serving) Close() error {
 	for _, d := range s.devices {
 		errs = append(errs, d.Close())
 	}
+	s.leaving.Wait()
 	return errors.Join(append(errs, s.session.Close())...)
 }
 
@@ -240,25 +251,26 @@ func (s *serving) device(p route) (*node.Device, error) {
 	s.paths.Lock()
 	defer s.paths.Unlock()
 	if d := s.devices[p]; d != nil {
-		return d, nil
+		return &d.Device, nil
 	}
-	d := &node.Device{Local: own.Local, Patience: own.Patience, RetryWait: own.RetryWait, Mute: own.Mute, Require: own.Require, Private: own.Private, Log: own.Log}
+	d := &distant{Device: node.Device{Local: own.Local, Patience: own.Patience, RetryWait: own.RetryWait, Mute: own.Mute, Require: own.Require, Private: own.Private, Log: own.Log}}
 	if p.alone && own.Require {
 		return nil, errors.New("this server answers from the cloud's documents only, so no question can leave out the cloud")
 	}
 	if !p.alone {
 		f := s.session.flags
 		f.RTT, f.Loss = p.rtt, p.loss
-		d.Service = s.session.through(f)
+		d.Service = s.session.through(f, &d.paths)
 	}
 	s.devices[p] = d
 	if s.order = append(s.order, p); len(s.order) > mostPaths {
 		oldest := s.order[0]
+		left := s.devices[oldest]
 		s.order = s.order[1:]
-		go s.devices[oldest].Close() // an answer on it continues alone
+		s.leaving.Go(func() { left.Close() }) // an answer on it continues alone
 		delete(s.devices, oldest)
 	}
-	return d, nil
+	return &d.Device, nil
 }
 
 // Sides implements api.Answerer.

@@ -51,15 +51,14 @@ type session struct {
 	missed   time.Time         // when the cloud was found missing; zero if it was there the last time
 	cost     costJSON          // of the last answer
 	method   dllm.Method       // of a diffusion model
+	mu       sync.Mutex        // guards the fields below
 	costs    []float64         // of its passes, if measured
 	measured bool
 
-	through func(answerFlags) *node.Service // the cloud over the path of the flags; nil without a cloud
+	through func(answerFlags, *paths) *node.Service // the cloud over the path of the flags; nil without a cloud
+	paths   paths                                   // of device
 
 	recording func(node.Line) // receives what happens in an answer; nil for nobody
-
-	mu     sync.Mutex              // guards relays, which concurrent dials share
-	relays map[string]*netem.Relay // emulated paths, by target address and conditions
 }
 
 // open prepares to answer as the flags say.
@@ -70,7 +69,7 @@ func (f answerFlags) open(a *cli.App) (s *session, err error) {
 	if f.Method == "crcg" && f.Side == "both" {
 		f.Side = "device" // the baseline has one side only
 	}
-	s = &session{app: a, flags: f, relays: map[string]*netem.Relay{}}
+	s = &session{app: a, flags: f}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.Close())
@@ -118,7 +117,7 @@ func (f answerFlags) open(a *cli.App) (s *session, err error) {
 	if err := s.checkEmpty(); err != nil {
 		return s, err
 	}
-	s.closers = append(s.closers, s.device.Close)
+	s.closers = append(s.closers, s.paths.Close, s.device.Close)
 	s.recall()
 	return s, nil
 }
@@ -305,18 +304,18 @@ func (f answerFlags) remote(a *cli.App, s *session, peer transport.Peer) error {
 	}
 	s.cloud, s.peer = peer.Name, peer.ID
 	s.sessions = transport.OpenSessions(dirs.Sessions())
-	s.through = func(f answerFlags) *node.Service { return f.service(s, id, peer) }
-	s.device.Service = s.through(f)
+	s.through = func(f answerFlags, p *paths) *node.Service { return f.service(s, p, id, peer) }
+	s.device.Service = s.through(f, &s.paths)
 	return nil
 }
 
 // service returns a paired cloud with all its replicas.
-func (f answerFlags) service(s *session, id transport.Identity, peer transport.Peer) *node.Service {
+func (f answerFlags) service(s *session, p *paths, id transport.Identity, peer transport.Peer) *node.Service {
 	v := node.NewService(func(ctx context.Context, address string) (*transport.Conn, error) {
-		return f.dial(ctx, s, id, peer.ID, address)
+		return f.dial(ctx, s, p, id, peer.ID, address)
 	}, binary.BigEndian.Uint64(id.ID[:]), peer.Addresses()...)
 	v.Probe = func(ctx context.Context, address string) (time.Duration, error) {
-		at, err := f.path(s, address)
+		at, err := f.path(p, address)
 		if err != nil {
 			return 0, err
 		}
@@ -395,12 +394,12 @@ func (f answerFlags) embed(a *cli.App, s *session, kv *kvstore.Store) error {
 		cancel()
 		return errors.Join(listener.Close(), <-done)
 	})
-	s.through = func(f answerFlags) *node.Service {
+	s.through = func(f answerFlags, p *paths) *node.Service {
 		return node.NewService(func(ctx context.Context, address string) (*transport.Conn, error) {
-			return f.dial(ctx, s, deviceID, cloudID.ID, address)
+			return f.dial(ctx, s, p, deviceID, cloudID.ID, address)
 		}, 0, listener.Addr().String())
 	}
-	s.device.Service = s.through(f)
+	s.device.Service = s.through(f, &s.paths)
 	return nil
 }
 
@@ -412,8 +411,8 @@ func (f answerFlags) publicDocuments(a *cli.App) (*search.Index, error) {
 }
 
 // dial connects to the cloud with the key peer at address, through an emulated network if the flags ask for one.
-func (f answerFlags) dial(ctx context.Context, s *session, id transport.Identity, peer transport.ID, address string) (*transport.Conn, error) {
-	address, err := f.path(s, address)
+func (f answerFlags) dial(ctx context.Context, s *session, p *paths, id transport.Identity, peer transport.ID, address string) (*transport.Conn, error) {
+	address, err := f.path(p, address)
 	if err != nil {
 		return nil, err
 	}
@@ -428,11 +427,11 @@ func (f answerFlags) dial(ctx context.Context, s *session, id transport.Identity
 }
 
 // path returns where to send what is for address: to an emulated network if the flags ask for one.
-func (f answerFlags) path(s *session, address string) (string, error) {
+func (f answerFlags) path(p *paths, address string) (string, error) {
 	if f.RTT == 0 && f.Loss == 0 {
 		return address, nil
 	}
-	through, err := s.relay(address, netem.Config{Delay: f.RTT / 2, Loss: f.Loss})
+	through, err := p.relay(address, netem.Config{Delay: f.RTT / 2, Loss: f.Loss})
 	if err != nil {
 		return "", fmt.Errorf("emulate the network: %w", err)
 	}
@@ -445,26 +444,6 @@ func (s *session) lastReached() string {
 		return ""
 	}
 	return s.device.Service.Reached()
-}
-
-// relay returns the local address of an emulated network that leads to address.
-func (s *session) relay(address string, cfg netem.Config) (string, error) {
-	path := fmt.Sprint(address, cfg)
-	s.mu.Lock()
-	r, ok := s.relays[path]
-	s.mu.Unlock()
-	if ok {
-		return r.Addr(), nil
-	}
-	r, err := netem.Listen(address, cfg) // may wait for DNS, so not under the lock
-	if err != nil {
-		return "", err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.closing(r)
-	s.relays[path] = r
-	return r.Addr(), nil
 }
 
 // ask answers q until ctx ends. If show is set, it prints the tokens as they come.

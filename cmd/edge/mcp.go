@@ -29,7 +29,7 @@ func (c *mcpCmd) Run(a *cli.App) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	defer a.Register(cli.Process{Command: "mcp", Model: s.model().Name, Documents: s.session.answersFrom()})()
+	defer a.Register(cli.Process{Command: "mcp", Model: s.model().Name, Documents: s.now.answersFrom()})()
 	cfg := s.config()
 	cfg.Version, cfg.Log = cli.Version(), a.Log
 	err = api.New(cfg).MCP().Run(a, &mcp.StdioTransport{})

@@ -22,9 +22,9 @@ func TestServeKeepsFewPaths(t *testing.T) {
 		relays = append(relays, at)
 		return node.NewService(nil, 0, target)
 	}
-	s := &serving{session: ss, devices: map[route]*distant{}}
+	s := &sitting{session: ss, devices: map[route]*distant{}}
 	for i := range 3 * mostPaths {
-		if _, err := s.device(route{rtt: time.Second + time.Duration(i)}); err != nil {
+		if _, err := s.on(route{rtt: time.Second + time.Duration(i)}); err != nil {
 			t.Fatal(err)
 		}
 	}

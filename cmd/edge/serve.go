@@ -59,7 +59,7 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 		return fmt.Errorf("--http: %w", err)
 	}
 	s.announce(a, l.Addr().String())
-	defer a.Register(cli.Process{Command: "serve", Model: s.model().Name, Documents: s.session.answersFrom(), Address: l.Addr().String()})()
+	defer a.Register(cli.Process{Command: "serve", Model: s.model().Name, Documents: s.now.answersFrom(), Address: l.Addr().String()})()
 	return cli.RunHTTP(a, l, api.New(cfg).Handler(), time.Second)
 }
 
@@ -92,14 +92,23 @@ type serving struct {
 
 	denoising chan struct{} // holds one place
 
-	changes sync.Mutex   // held while documents change, so that requests wait for each other and not for nothing
-	mu      sync.RWMutex // held for reading by answers, and for writing while the session changes
-	session *session
+	changes sync.Mutex // held while documents change, so that requests wait for each other and not for nothing
 
-	paths   sync.Mutex // guards the fields below
+	mu  sync.Mutex // guards the fields below; held for moments only
+	now *sitting
+	rtt time.Duration
+
+	past sync.WaitGroup // sittings that end with their last answer
+}
+
+// sitting is a session that serves, with the devices for its emulated paths. Answers keep it open.
+type sitting struct {
+	*session
+	users sync.WaitGroup
+
+	mu      sync.Mutex // guards the fields below
 	devices map[route]*distant
-	order   []route // the oldest first
-	rtt     time.Duration
+	order   []route        // the oldest first
 	leaving sync.WaitGroup // devices that are given up
 }
 
@@ -126,31 +135,64 @@ func newServing(a *cli.App, f answerFlags) (*serving, error) {
 	s := &serving{app: a, flags: f, denoising: make(chan struct{}, 1)}
 	s.metrics, s.counts = cli.NewMetrics()
 	s.flags.Verify = true
-	err := s.open()
+	next, err := s.open()
+	if err != nil {
+		return nil, err
+	}
 	s.flags.Verify = false // not again when documents change
-	return s, err
+	s.replace(next)
+	return s, nil
 }
 
-// open opens a session that replaces the one before.
-func (s *serving) open() error {
+// open opens a session to serve.
+func (s *serving) open() (*session, error) {
 	next, err := s.flags.open(s.app)
 	switch {
 	case err != nil:
-		return err
+		return nil, err
 	case next.settings.Want != tandem.WantDrafts:
-		return errors.Join(errors.New("only the pair's own method can be served"), next.Close())
+		return nil, errors.Join(errors.New("only the pair's own method can be served"), next.Close())
 	}
 	if next.writesAlone() {
 		next.device.Local.Passes = batch.New(next.model, batch.Config{}).Of("", batch.EqualShare)
 		next.device.Local.Shared = decoder.NewShared(sharedBytes)
 	}
-	s.devices, s.order = map[route]*distant{}, nil
-	old := s.session
-	s.session = next
-	if old != nil {
-		return old.Close()
+	return next, nil
+}
+
+// replace makes later questions be answered by another session. The one before is closed after its last answer.
+func (s *serving) replace(next *session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	old := s.now
+	s.now = &sitting{session: next, devices: map[route]*distant{}}
+	if old == nil {
+		return
 	}
-	return nil
+	s.past.Go(func() {
+		if err := old.Close(); err != nil {
+			s.app.Log.Warn("cannot close the session that served before", "error", err)
+		}
+	})
+}
+
+// sit returns the session that serves now. It stays open until leave is called.
+func (s *serving) sit() (now *sitting, leave func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.now.users.Add(1)
+	return s.now, s.now.users.Done
+}
+
+// Close closes the session after its last answer.
+func (s *sitting) Close() error {
+	s.users.Wait()
+	var errs []error
+	for _, d := range s.devices {
+		errs = append(errs, d.Close())
+	}
+	s.leaving.Wait()
+	return errors.Join(append(errs, s.session.Close())...)
 }
 
 // sharedBytes bounds the KV caches of passages that answers at the same time share.
@@ -162,31 +204,25 @@ func (s *session) writesAlone() bool {
 	return s.reader == nil && s.device.Service == nil && s.flags.SoC == "" && !s.model.Config().Diffusion
 }
 
-// Close closes the session.
+// Close closes the session after its last answer.
 func (s *serving) Close() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.session == nil {
-		return nil
-	}
-	s.session.learn()
-	var errs []error
-	for _, d := range s.devices {
-		errs = append(errs, d.Close())
-	}
-	s.leaving.Wait()
-	return errors.Join(append(errs, s.session.Close())...)
+	s.past.Wait()
+	s.now.users.Wait()
+	s.now.learn()
+	return s.now.Close()
 }
 
 // config describes the server.
 func (s *serving) config() api.Config {
+	ss, leave := s.sit()
+	defer leave()
 	return api.Config{
-		Answers: s, Library: &shelf{s}, Model: s.model(), Tokens: s.session.model.Tokenizer(), Defaults: s.session.settings, Private: s.session.device.Private,
-		Pointing: s.session.reader != nil, Files: true, Together: s.session.writesAlone(), Denoises: s.session.denoises(), Metrics: s.counts,
+		Answers: s, Library: &shelf{s}, Model: s.model(), Tokens: ss.model.Tokenizer(), Defaults: ss.settings, Private: ss.device.Private,
+		Pointing: ss.reader != nil, Files: true, Together: ss.writesAlone(), Denoises: ss.denoises(), Metrics: s.counts,
 		CanDraft: func(set specdec.Set) error {
-			s.mu.RLock()
-			defer s.mu.RUnlock()
-			return s.session.device.Local.CanDraft(set)
+			now, leave := s.sit()
+			defer leave()
+			return now.device.Local.CanDraft(set)
 		},
 		Greeting: s.greeting,
 	}
@@ -197,39 +233,38 @@ func (s *serving) greeting(question string) (reply string, ok bool) {
 	if !greets(question) {
 		return "", false
 	}
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return s.session.whatToAsk(), true
+	ss, leave := s.sit()
+	defer leave()
+	return ss.whatToAsk(), true
 }
 
 func (s *serving) model() api.ModelInfo {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return cli.ModelInfo(s.session.model, s.session.reader, s.flags.Model)
+	ss, leave := s.sit()
+	defer leave()
+	return cli.ModelInfo(ss.model, ss.reader, s.flags.Model)
 }
 
 // Answer implements api.Answerer.
 func (s *serving) Answer(ctx context.Context, q api.Query, emit func(node.Token), record func(node.Line)) (node.Answer, error) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	d, err := s.device(route{q.RTT, q.Loss, q.LocalOnly})
+	ss, leave := s.sit()
+	defer leave()
+	d, err := ss.on(route{q.RTT, q.Loss, q.LocalOnly})
 	if err != nil {
 		return node.Answer{}, err
 	}
-	answer, err := s.answer(ctx, d, q, emit, record)
+	answer, err := s.answer(ctx, ss.session, d, q, emit, record)
 	s.metrics.Observe(node.Served{Pair: answer.Pair, Took: answer.Took, Error: err})
 	if err == nil && answer.Link.RTT > 0 && q.RTT == 0 {
-		s.paths.Lock()
+		s.mu.Lock()
 		s.rtt = answer.Link.RTT
-		s.paths.Unlock()
+		s.mu.Unlock()
 	}
 	return answer, err
 }
 
 // answer answers with a device. A diffusion model that answers alone denoises one answer at a time, since each fills the
 // processor.
-func (s *serving) answer(ctx context.Context, d *node.Device, q api.Query, emit func(node.Token), record func(node.Line)) (node.Answer, error) {
-	ss := s.session
+func (s *serving) answer(ctx context.Context, ss *session, d *node.Device, q api.Query, emit func(node.Token), record func(node.Line)) (node.Answer, error) {
 	if !ss.denoises() && !(ss.model.Config().Diffusion && q.LocalOnly) {
 		return d.AskRecorded(ctx, q.Question, q.Settings, emit, record)
 	}
@@ -242,14 +277,14 @@ func (s *serving) answer(ctx context.Context, d *node.Device, q api.Query, emit 
 	return ss.denoise(ctx, q.Question, q.Settings, emit)
 }
 
-// device returns the device that asks the cloud over a path.
-func (s *serving) device(p route) (*node.Device, error) {
-	own := s.session.device
+// on returns the device that asks the cloud over a path.
+func (s *sitting) on(p route) (*node.Device, error) {
+	own := s.device
 	if p == (route{}) || own.Service == nil {
 		return own, nil
 	}
-	s.paths.Lock()
-	defer s.paths.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if d := s.devices[p]; d != nil {
 		return &d.Device, nil
 	}
@@ -258,9 +293,9 @@ func (s *serving) device(p route) (*node.Device, error) {
 		return nil, errors.New("this server answers from the cloud's documents only, so no question can leave out the cloud")
 	}
 	if !p.alone {
-		f := s.session.flags
+		f := s.flags
 		f.RTT, f.Loss = p.rtt, p.loss
-		d.Service = s.session.through(f, &d.paths)
+		d.Service = s.through(f, &d.paths)
 	}
 	s.devices[p] = d
 	if s.order = append(s.order, p); len(s.order) > mostPaths {
@@ -275,9 +310,8 @@ func (s *serving) device(p route) (*node.Device, error) {
 
 // Sides implements api.Answerer.
 func (s *serving) Sides() api.Sides {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	ss := s.session
+	ss, leave := s.sit()
+	defer leave()
 	out := api.Sides{Device: api.SideInfo{Name: cli.HostName("device"), Sample: ss.sample, InUse: s.flags.Side != "cloud"}, Clouds: []api.SideInfo{}}
 	if list, err := ss.documents(); err == nil {
 		out.Device.Documents = len(list)
@@ -297,8 +331,8 @@ func (s *serving) Sides() api.Sides {
 }
 
 func (s *serving) lastRTT() float64 {
-	s.paths.Lock()
-	defer s.paths.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	return cli.Milliseconds(s.rtt)
 }
 

@@ -14,10 +14,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"tandem/internal/filelock"
 	"tandem/internal/tinymodel"
+	"tandem/node"
 )
 
 // server is an "edge serve" process.
@@ -126,6 +128,33 @@ func TestServe(t *testing.T) {
 	if left, err := os.ReadDir(filepath.Dir(file)); err != nil || len(left) > 0 {
 		t.Errorf("files left: %v, %v", left, err)
 	}
+}
+
+// Another session serves at once, though an answer still uses the one before, which is closed after that answer.
+func TestServeReplacesWhileItAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		closed := false
+		first := &session{device: &node.Device{}, closers: []func() error{func() error { closed = true; return nil }}}
+		second := &session{device: &node.Device{}}
+		s := &serving{}
+		s.replace(first)
+		used, leave := s.sit()
+		s.replace(second)
+		now, leaveNow := s.sit()
+		leaveNow()
+		synctest.Wait()
+		if used.session != first || now.session != second || closed {
+			t.Errorf("answers use %p and %p of %p and %p; the first is closed: %v", used.session, now.session, first, second, closed)
+		}
+		leave()
+		synctest.Wait()
+		if !closed {
+			t.Error("the first session stays open after its last answer")
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // A request's drafters do not change its answer, and must be there.

@@ -28,19 +28,19 @@ func (s *session) documents() ([]api.Document, error) {
 
 // List implements api.Library.
 func (s *shelf) List(context.Context) ([]api.Document, error) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return s.session.documents()
+	ss, leave := s.sit()
+	defer leave()
+	return ss.documents()
 }
 
 // Search implements api.Library.
 func (s *shelf) Search(ctx context.Context, question string, k int) ([]passages.Passage, error) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	if s.session.device.Local.Documents == nil {
+	ss, leave := s.sit()
+	defer leave()
+	if ss.device.Local.Documents == nil {
 		return nil, nil
 	}
-	return s.session.device.Local.Documents.Search(ctx, question, k)
+	return ss.device.Local.Documents.Search(ctx, question, k)
 }
 
 // fixed reports why the documents cannot be changed.
@@ -124,9 +124,9 @@ func (s *shelf) uploads() (string, error) {
 
 // edit changes the index.
 func (s *shelf) edit(change func(*search.Index) (search.Report, error)) (search.Report, error) {
-	s.mu.RLock()
-	cut := s.session.flags.PassageFlags
-	s.mu.RUnlock()
+	ss, leave := s.sit()
+	cut := ss.flags.PassageFlags
+	leave()
 	x, err := s.app.EditIndex(cut)
 	if err != nil {
 		return search.Report{}, err
@@ -138,12 +138,17 @@ func (s *shelf) edit(change func(*search.Index) (search.Report, error)) (search.
 	return report, errors.Join(err, x.Close())
 }
 
-// leaveSamples answers from the index from now on, if it answered from the samples before.
+// leaveSamples answers from the index from now on, if it answered from the samples before. Answers from the samples continue.
+// The caller holds changes.
 func (s *shelf) leaveSamples() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.session.sample {
+	ss, leave := s.sit()
+	defer leave()
+	if !ss.sample {
 		return nil
 	}
-	return s.open()
+	next, err := s.open()
+	if err == nil {
+		s.replace(next)
+	}
+	return err
 }

@@ -157,6 +157,34 @@ func TestServeReplacesWhileItAnswers(t *testing.T) {
 	})
 }
 
+// A document that is skipped does not take the place of an earlier one of its name, and a new one leaves no trace.
+func TestServeKeepsADocumentThatIsSkipped(t *testing.T) {
+	h := newHome(t)
+	s := serve(h, "--side", "device")
+	const good = "# The boat\n\nThe boat lies at pier 7. Its name is Merganser."
+	add := func(name, text string, want bool) {
+		if code, body := s.do("POST", "/v1/documents?name="+name, text); code != http.StatusOK || strings.Contains(body, "skipped") == want {
+			t.Errorf("%s: %d %s", name, code, body)
+		}
+	}
+	add("boat.md", good, true)
+	add("boat.md", "", false)
+	add("other.md", "", false)
+	if body := s.ask("What is the name of the boat?", ""); !strings.Contains(body, "Merganser") {
+		t.Errorf("the earlier document is gone: %s", body)
+	}
+	dir := filepath.Join(h.Dir, ".local", "share", "tandem", "edge", "uploads")
+	if kept, err := os.ReadDir(dir); err != nil || len(kept) != 1 {
+		t.Errorf("%v, %v", kept, err)
+	}
+	if text, err := os.ReadFile(filepath.Join(dir, "boat.md")); err != nil || string(text) != good {
+		t.Errorf("%q, %v", text, err)
+	}
+	if out, stderr, err := h.Run("index", "add"); err != nil || strings.Contains(out+stderr, "other.md") {
+		t.Errorf("the index remembers what was skipped: %v, %s%s", err, out, stderr)
+	}
+}
+
 // A request's drafters do not change its answer, and must be there.
 func TestServeDrafts(t *testing.T) {
 	s := serve(newHome(t), "--side", "device", "--reader", "decoder", "--draft", "auto,history")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -68,21 +69,47 @@ func (s *shelf) Add(ctx context.Context, name string, r io.Reader) (skipped stri
 	}
 	s.changes.Lock()
 	defer s.changes.Unlock()
-	before, none := os.ReadFile(file)
-	if err := cli.WriteFile(file, b); err != nil {
+	before, err := os.ReadFile(file)
+	restore := func() error { return cli.WriteFile(file, before) }
+	if errors.Is(err, fs.ErrNotExist) {
+		restore, err = func() error { return os.RemoveAll(file) }, nil
+	}
+	if err == nil {
+		err = cli.WriteFile(file, b)
+	}
+	if err != nil {
 		return "", err
 	}
-	report, err := s.edit(func(x *search.Index) (search.Report, error) { return x.Add(ctx, file, func(search.Progress) {}) })
-	if err != nil { // what was refused does not stay
-		if none == nil {
-			return "", errors.Join(err, cli.WriteFile(file, before))
+	_, err = s.edit(func(x *search.Index) (search.Report, error) {
+		report, err := x.Add(ctx, file, nil)
+		if err != nil || len(report.Skipped) == 0 {
+			return report, err
 		}
-		return "", errors.Join(err, os.Remove(file))
-	}
-	for _, k := range report.Skipped {
-		return k.Reason, os.Remove(file)
+		skipped = report.Skipped[0].Reason
+		return s.undo(context.WithoutCancel(ctx), x, file, restore)
+	})
+	switch {
+	case err != nil: // what was refused does not stay
+		return "", errors.Join(err, restore())
+	case skipped != "":
+		return skipped, nil
 	}
 	return "", s.leaveSamples()
+}
+
+// undo makes the index forget a file that was skipped, and read what was there before.
+func (s *shelf) undo(ctx context.Context, x *search.Index, file string, restore func() error) (search.Report, error) {
+	if err := restore(); err != nil {
+		return search.Report{}, err
+	}
+	if _, err := os.Stat(file); err == nil {
+		return x.Add(ctx, file, nil)
+	}
+	report, err := x.Remove(ctx, file)
+	if errors.Is(err, search.ErrNotIndexed) {
+		err = nil
+	}
+	return report, err
 }
 
 // Remove implements api.Library.

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -11,6 +12,18 @@ import (
 	"tandem/node"
 	"tandem/pair"
 )
+
+// errStopString is the cause of the end of an answer's context if the answer has come to a stop string of the request.
+var errStopString = errors.New("the answer has come to a stop string")
+
+// Failure returns err, which an Answerer's answer in ctx ended with, or nil if the answer was cut where the request wants it: it
+// did not fail.
+func Failure(ctx context.Context, err error) error {
+	if errors.Is(context.Cause(ctx), errStopString) {
+		return nil
+	}
+	return err
+}
 
 // outcome is how an answer ended.
 type outcome struct {
@@ -28,8 +41,8 @@ func (s *Server) run(ctx context.Context, q Query, stops []string, emit func(tex
 			return outcome{answer: node.Answer{Text: text}, text: text, finish: "stop"}, nil
 		}
 	}
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
 	s.events.send(event{"answer": q.ID, "event": "begin", "question": q.Text})
 	cut := cutter{stops: stops}
 	var said strings.Builder
@@ -48,7 +61,7 @@ func (s *Server) run(ctx context.Context, q Query, stops []string, emit func(tex
 		s.events.send(event{"answer": q.ID, "event": "token", "token": tokenInfo(t)})
 		held = append(held, t)
 		if give(cut.add(t.Text)); cut.done {
-			stop()
+			stop(errStopString)
 		}
 	}, record)
 	if cut.done {

@@ -128,7 +128,7 @@ func (s *alone) Answer(ctx context.Context, q api.Query, emit func(node.Token), 
 		return err
 	})
 	if s.cloud.Observe != nil {
-		s.cloud.Observe(node.Served{Pair: a.Pair, Took: a.Took, Error: err})
+		s.cloud.Observe(node.Served{Pair: a.Pair, Took: a.Took, Error: api.Failure(ctx, err)})
 	}
 	return ofCloud(a), err
 }

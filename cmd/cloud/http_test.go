@@ -50,7 +50,8 @@ func TestServeHTTP(t *testing.T) {
 		{"/v1/documents", "", "does not show its documents"},
 		{"/v1/embeddings", `{"input":"the key"}`, `"embedding":[`},
 		{"/v1/chat/completions", `{"messages":[{"role":"user","content":"When does the harbour museum open?"}]}`, `"content":"9:30"`},
-		{"/metrics", "", "tandem_answers_total{outcome=\"complete\"} 1"},
+		{"/v1/chat/completions", `{"stop":["3"],"messages":[{"role":"user","content":"When does the harbour museum open?"}]}`, `"content":"9:"`},
+		{"/metrics", "", "tandem_answers_total{outcome=\"complete\"} 2"},
 	} {
 		method := http.MethodGet
 		if test.body != "" {

@@ -253,7 +253,7 @@ func (s *serving) Answer(ctx context.Context, q api.Query, emit func(node.Token)
 		return node.Answer{}, err
 	}
 	answer, err := s.answer(ctx, ss.session, d, q, emit, record)
-	s.metrics.Observe(node.Served{Pair: answer.Pair, Took: answer.Took, Error: err})
+	s.metrics.Observe(node.Served{Pair: answer.Pair, Took: answer.Took, Error: api.Failure(ctx, err)})
 	if err == nil && answer.Link.RTT > 0 && q.RTT == 0 {
 		s.mu.Lock()
 		s.rtt = answer.Link.RTT

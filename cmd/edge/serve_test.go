@@ -185,6 +185,17 @@ func TestServeKeepsADocumentThatIsSkipped(t *testing.T) {
 	}
 }
 
+// An answer that ends at a stop string of the request is complete.
+func TestServeCountsStoppedAnswers(t *testing.T) {
+	s := serve(newHome(t), "--side", "device", "--reader", "decoder")
+	if body := s.ask("What is the door code of the boat house?", `,"temperature":2,"max_tokens":200,"stop":[" "]`); !strings.Contains(body, `"finish_reason":"stop"`) {
+		t.Errorf("%s", body)
+	}
+	if _, body := s.do("GET", "/metrics", ""); !strings.Contains(body, `tandem_answers_total{outcome="complete"} 1`) || strings.Contains(body, "broken") {
+		t.Errorf("%s", body[strings.Index(body, "tandem_answers_total"):])
+	}
+}
+
 // A request's drafters do not change its answer, and must be there.
 func TestServeDrafts(t *testing.T) {
 	s := serve(newHome(t), "--side", "device", "--reader", "decoder", "--draft", "auto,history")

@@ -4,11 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"tandem/internal/filelock"
@@ -49,7 +51,9 @@ func (a *App) Register(p Process) (end func()) {
 	if _, err := filelock.Try(f); err != nil { // the lock ends with the process, whatever ends it
 		a.Log.Info("ps cannot tell whether this process has ended", "error", err)
 	}
-	json.NewEncoder(f).Encode(p)
+	if err := json.NewEncoder(f).Encode(p); err != nil {
+		a.Log.Info("ps shows no more of this process than its number", "error", err)
+	}
 	return func() {
 		f.Close()
 		os.Remove(f.Name())
@@ -83,7 +87,8 @@ func (a *App) processes() ([]Process, error) {
 	return out, nil
 }
 
-// readProcess reads what a process said of itself, and whether it still runs.
+// readProcess reads what a process said of itself, and whether it still runs. Of a process whose file is damaged, or not written
+// yet, only the PID is known.
 func readProcess(path string) (p Process, alive bool, err error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
@@ -94,7 +99,11 @@ func readProcess(path string) (p Process, alive bool, err error) {
 	if err != nil || free {
 		return p, false, err
 	}
-	p, err = readState[Process](path, nil)
+	b, err := io.ReadAll(f)
+	if err == nil && json.Unmarshal(b, &p) != nil {
+		p = Process{}
+		p.PID, err = strconv.Atoi(strings.TrimSuffix(filepath.Base(path), ".json"))
+	}
 	return p, err == nil, err
 }
 

@@ -23,7 +23,7 @@ type questions struct {
 
 const (
 	mostQuestions    = 1000    // kept
-	maxQuestionsFile = 4 << 20 // bytes read
+	maxQuestionsFile = 4 << 20 // bytes read, the last of the file
 )
 
 // openQuestions reads the questions of earlier chats.
@@ -51,22 +51,32 @@ func (h *questions) load() error {
 		return err
 	}
 	defer f.Close()
-	in := bufio.NewScanner(io.LimitReader(f, maxQuestionsFile))
-	in.Buffer(nil, maxQuestionsFile)
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	in := bufio.NewScanner(f)
+	in.Buffer(nil, maxQuestionsFile+1)
+	long := info.Size() > maxQuestionsFile
+	if long {
+		if _, err := f.Seek(-maxQuestionsFile, io.SeekEnd); err != nil {
+			return err
+		}
+		in.Scan() // the rest of a line
+	}
 	for in.Scan() {
 		var text string
 		if json.Unmarshal(in.Bytes(), &text) == nil && text != "" {
 			h.list = append(h.list, text)
 		}
 	}
-	if err := os.Chmod(h.path, 0o600); err != nil {
+	if err := errors.Join(in.Err(), os.Chmod(h.path, 0o600)); err != nil {
 		return err
 	}
-	if many := len(h.list) > mostQuestions+mostQuestions/4; len(h.list) > mostQuestions {
-		h.list = h.list[len(h.list)-mostQuestions:]
-		if many {
-			return h.store() // rarely, because another chat may add to the file
-		}
+	long = long || len(h.list) > mostQuestions+mostQuestions/4
+	h.list = h.list[max(0, len(h.list)-mostQuestions):]
+	if long {
+		return h.store() // rarely, because another chat may add to the file
 	}
 	return nil
 }
@@ -98,14 +108,22 @@ func (h *questions) Write(text string) (int, error) {
 	return len(h.list), err
 }
 
-// appendLine adds a line to a file, which it makes for the user alone. Chats that run at the same time all add theirs.
+// appendLine adds a line to a file, which it makes for the user alone. Chats that run at the same time all add theirs. A line
+// that was written in part, because the disk was full, stays on its own.
 func appendLine(path string, line []byte) error {
 	if err := cli.Make(filepath.Dir(path)); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return err
+	}
+	last := []byte{'\n'}
+	if size, err := f.Seek(0, io.SeekEnd); err == nil && size > 0 {
+		f.ReadAt(last, size-1)
+	}
+	if last[0] != '\n' {
+		line = append([]byte{'\n'}, line...)
 	}
 	_, err = f.Write(line)
 	return errors.Join(err, f.Close())

@@ -560,6 +560,41 @@ func TestOllama(t *testing.T) {
 	}
 }
 
+// A client loads a model with an empty question. It must be this server's, and the rest of the request must do.
+func TestOllamaPreload(t *testing.T) {
+	s := New(config(&echo{}))
+	for _, test := range []struct {
+		path, body, want string
+		code             int
+	}{
+		{"/api/chat", `{"model":"reader"}`, `"done_reason":"load"`, 200},
+		{"/api/generate", `{"model":"reader","prompt":""}`, `"done":true`, 200},
+		{"/api/chat", `{"model":"other","messages":[]}`, "no model other", 404},
+		{"/api/generate", `{"model":"other"}`, "no model other", 404},
+		{"/api/generate", `{"format":"json"}`, "format", 400},
+	} {
+		if w := send(t, s, "POST", test.path, test.body); w.Code != test.code || !strings.Contains(w.Body.String(), test.want) {
+			t.Errorf("%s %s: %d %s", test.path, test.body, w.Code, w.Body)
+		}
+	}
+}
+
+// Ollama's num_predict below 0 leaves the length to the server; a refusal names the field.
+func TestOllamaPredict(t *testing.T) {
+	e := &echo{}
+	s := New(config(e))
+	for n, want := range map[int]int{1: 1, -1: s.cfg.Defaults.MaxTokens, -2: s.cfg.Defaults.MaxTokens, 0: 0, -3: 0} {
+		e.asked = nil
+		w := send(t, s, "POST", "/api/generate", fmt.Sprintf(`{"prompt":"one two","stream":false,"options":{"num_predict":%d}}`, n))
+		switch {
+		case want == 0 && (w.Code != 400 || !strings.Contains(w.Body.String(), "num_predict")):
+			t.Errorf("num_predict %d: %d %s", n, w.Code, w.Body)
+		case want > 0 && (w.Code != 200 || len(e.asked) != 1 || e.asked[0].Settings.MaxTokens != want):
+			t.Errorf("num_predict %d: %d %s, asked %+v", n, w.Code, w.Body, e.asked)
+		}
+	}
+}
+
 func TestDocuments(t *testing.T) {
 	cfg := config(&echo{})
 	s := New(cfg)

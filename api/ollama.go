@@ -46,7 +46,12 @@ type ollamaOptions struct {
 func (r ollamaRequest) options() (options, error) {
 	o := options{
 		Stream: r.Stream == nil || *r.Stream, Stop: r.Options.Stop, Seed: r.Options.Seed, Temperature: r.Options.Temperature,
-		TopP: r.Options.TopP, MaxTokens: r.Options.Predict, Tools: r.Tools, Tandem: r.Tandem,
+		TopP: r.Options.TopP, Tools: r.Tools, Tandem: r.Tandem,
+	}
+	if n := r.Options.Predict; n != nil && *n > 0 {
+		o.MaxTokens = n
+	} else if n != nil && *n != -1 && *n != -2 { // no limit, and as much as the context holds: the server's limit is in force
+		return o, refused("num_predict", "num_predict is %d: want 1 or more, or -1 or -2 for the server's limit", *n)
 	}
 	if f := string(r.Format); f != "" && f != "null" && f != `""` {
 		return o, refused("format", "the format %s is not supported: answers are text", f)
@@ -90,6 +95,13 @@ func (s *Server) ollamaServe(w http.ResponseWriter, r *http.Request, chat bool) 
 		return
 	}
 	o, err := q.options()
+	if err == nil {
+		err = s.knows(q.Model)
+	}
+	if err != nil {
+		failPlainly(w, err)
+		return
+	}
 	turns := q.Messages
 	if !chat {
 		turns = []message{{Role: "user", Content: content(q.Prompt)}}
@@ -98,13 +110,12 @@ func (s *Server) ollamaServe(w http.ResponseWriter, r *http.Request, chat bool) 
 		}
 	}
 	if len(turns) == 0 || !chat && q.Prompt == "" { // a client asks to load the model
-		reply(w, http.StatusOK, s.ollamaPiece(chat, "", true))
+		loaded := s.ollamaPiece(chat, "", true)
+		loaded.Reason = "load"
+		reply(w, http.StatusOK, loaded)
 		return
 	}
-	var j *job
-	if err == nil {
-		j, err = s.prepare(q.Model, "", turns, o)
-	}
+	j, err := s.prepare(q.Model, "", turns, o)
 	if err != nil {
 		failPlainly(w, err)
 		return

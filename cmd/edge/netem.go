@@ -43,7 +43,9 @@ func (c *netemCmd) Help() string {
 
 Packets pass through this program until Ctrl-C; no root is needed. Pair with the local address: cloud pair --address 127.0.0.1:4434.
 
-With --tc the kernel emulates the path for everything that leaves the interface, and replaces any netem there; --show prints the jitter of a Pareto path four times as large. With --tc and a target, packets also pass through this program until Ctrl-C, which removes the kernel's emulation. The kernel then emulates the way to a target beyond the interface, and the way back to clients beyond it. If --listen is a loopback address, as by default, the way back does not leave the interface, and this program emulates it. On lo, the kernel sees packets both to and from the relay, so each way is emulated twice. If the kernel has no netem, this program emulates both ways.`
+With --tc the kernel emulates the path for everything that leaves the interface, and replaces any netem there; --show prints the jitter of a Pareto path four times as large. With --tc and a target, packets also pass through this program until Ctrl-C, which removes the kernel's emulation. The kernel then emulates the way to a target beyond the interface, and the way back to clients beyond it. If --listen is a loopback address, as by default, the way back does not leave the interface, and this program emulates it. On lo, the kernel sees packets both to and from the relay, so each way is emulated twice. If the kernel has no netem, this program emulates both ways.
+
+With --json, a relay prints two objects: first where it listens, and at the end how many packets passed.`
 }
 
 func (c *netemCmd) Run(a *cli.App) (err error) {
@@ -88,8 +90,13 @@ func (c *netemCmd) Run(a *cli.App) (err error) {
 		return err
 	}
 	defer relay.Close()
-	if !a.Globals.JSON {
-		fmt.Fprintf(a.Out, "%s → %s: delay %v ± %v, loss %g %%\n", relay.Addr(), c.Target, c.Delay, c.Jitter, 100*c.Loss)
+	if a.Globals.JSON {
+		err = a.JSON(map[string]any{"listening": relay.Addr(), "target": c.Target})
+	} else {
+		_, err = fmt.Fprintf(a.Out, "%s → %s: delay %v ± %v, loss %g %%\n", relay.Addr(), c.Target, c.Delay, c.Jitter, 100*c.Loss)
+	}
+	if err != nil {
+		return err
 	}
 	var rebind <-chan time.Time
 	if c.Rebind > 0 {
@@ -152,7 +159,7 @@ func (c *netemCmd) kernel(a *cli.App, path netem.Config) (bool, error) {
 		return false, err
 	}
 	if a.Globals.JSON && c.Target != "" {
-		return true, nil // only the final report is printed
+		return true, nil // the relay's objects are printed
 	}
 	if a.Globals.JSON {
 		return true, a.JSON(state)

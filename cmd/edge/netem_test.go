@@ -1,0 +1,34 @@
+package main
+
+import (
+	"encoding/json"
+	"net"
+	"os"
+	"testing"
+)
+
+// With --json, a relay says where it listens before it says what passed.
+func TestNetemSaysWhereItListens(t *testing.T) {
+	h := newHome(t)
+	cmd := h.Command(t.Context(), "netem", "--json", "--listen", "127.0.0.1:0", "127.0.0.1:9")
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := json.NewDecoder(out)
+	var begin struct{ Listening, Target string }
+	if err := said.Decode(&begin); err != nil {
+		t.Fatal(err)
+	}
+	if _, port, err := net.SplitHostPort(begin.Listening); err != nil || port == "0" || begin.Target != "127.0.0.1:9" {
+		t.Errorf("%+v", begin)
+	}
+	cmd.Process.Signal(os.Interrupt)
+	var end struct{ Up, Down struct{ In uint64 } }
+	if err := said.Decode(&end); err != nil || cmd.Wait() != nil {
+		t.Errorf("%v: %+v", err, end)
+	}
+}

@@ -359,7 +359,7 @@ func TestPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), ".lab-") {
+		if strings.HasPrefix(e.Name(), ".new-") {
 			t.Errorf("%s was left behind", e.Name())
 		}
 	}

@@ -14,6 +14,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"tandem/internal/atomicfile"
 )
 
 // Report is what an experiment found.
@@ -90,17 +92,7 @@ func (r Report) Save(dir string) error {
 
 // write replaces a file in one step, so that no reader sees half of it.
 func write(path string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".lab-*")
-	if err != nil {
-		return fmt.Errorf("lab: %w", err)
-	}
-	_, err = f.Write(data)
-	err = errors.Join(err, f.Chmod(0o644), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		os.Remove(f.Name())
+	if err := atomicfile.Write(path, data, 0o644); err != nil {
 		return fmt.Errorf("lab: write %s: %w", path, err)
 	}
 	return nil

@@ -18,6 +18,7 @@ import (
 	"strings"
 	"time"
 
+	"tandem/internal/atomicfile"
 	"tandem/internal/filelock"
 )
 
@@ -153,26 +154,10 @@ func peerOf(state tls.ConnectionState) (ID, error) {
 	return idOf(state.PeerCertificates[0]), nil
 }
 
-// writeFile atomically replaces the file at path with data, readable only by its owner.
+// writeFile replaces the file at path with data in one step, readable only by its owner.
 func writeFile(path string, data []byte) error {
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(dir, ".new-*") // created with mode 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // fails after the rename, as it should
-	_, err = f.Write(data)
-	if err == nil {
-		err = f.Sync()
-	}
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+	return atomicfile.Write(path, data, 0o600)
 }

@@ -9,7 +9,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"time"
+
+	"tandem/internal/atomicfile"
 )
 
 // Sessions keeps TLS session tickets, one file per peer. With a ticket, a returning device sends its hello in its first
@@ -20,18 +21,8 @@ type Sessions struct{ dir string }
 
 // OpenSessions uses the directory dir, which need not exist yet.
 func OpenSessions(dir string) *Sessions {
-	sweepNew(dir)
+	atomicfile.Sweep(dir)
 	return &Sessions{dir}
-}
-
-// sweepNew removes the files of writers that were killed an hour ago or earlier.
-func sweepNew(dir string) {
-	left, _ := filepath.Glob(filepath.Join(dir, ".new-*"))
-	for _, path := range left {
-		if info, err := os.Stat(path); err == nil && time.Since(info.ModTime()) > time.Hour {
-			os.Remove(path)
-		}
-	}
 }
 
 // cache is the part of a Sessions that TLS uses to dial one peer.

@@ -1,13 +1,14 @@
 package cli
 
 import (
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"tandem/internal/atomicfile"
 )
 
 // Output checks that a command can write to path, which the user named. It returns what is there, or nil if nothing is.
@@ -86,16 +87,7 @@ func writeInto(path string, data []byte) error {
 
 // replace puts a file with data at path in one step.
 func replace(path string, data []byte, perm fs.FileMode) error {
-	f, err := os.OpenFile(filepath.Join(filepath.Dir(path), ".new-"+rand.Text()), os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
-	if err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		os.Remove(f.Name())
+	if err := atomicfile.Write(path, data, perm); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return nil

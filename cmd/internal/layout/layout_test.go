@@ -28,7 +28,7 @@ var rules = []struct{ packages, imports string }{
 	{"cmd/edge", "tandem api/... cmd/internal/cli lora/streams node node/batch decoder/... retrieval/... transport model/... npu/... specdec dllm pair profiler netem examples internal/filelock internal/meter internal/refusal internal/sentences"},
 	{"cmd/cloud", "tandem api/... cmd/internal/cli node node/batch decoder retrieval/... transport model/... specdec pair examples"},
 	{"cmd/lab", "tandem cmd/internal/cli lab/... node lora/rewrite decoder/... retrieval/... transport model/... npu/... specdec dllm pair aggregator scheduler examples models internal/..."},
-	{"cmd/internal/cli", "cmd/internal/licenses tandem api pair specdec node node/batch decoder decoder/kvstore retrieval/... transport lora lora/rewrite lora/streams model/... npu/... profiler models internal/filelock internal/sentences"},
+	{"cmd/internal/cli", "cmd/internal/licenses tandem api pair specdec node node/batch decoder decoder/kvstore retrieval/... transport lora lora/rewrite lora/streams model/... npu/... profiler models internal/atomicfile internal/filelock internal/sentences"},
 	{"cmd/internal/clitest", ""},
 	{"cmd/internal/licenses", ""},
 	{"cmd/internal/licenses/gather", "cmd/internal/licenses"},
@@ -39,7 +39,7 @@ var rules = []struct{ packages, imports string }{
 	{"api", "tandem node specdec aggregator pair decoder decoder/extract model model/chat model/tokenizer retrieval/passages internal/refusal"},
 
 	// Experiments. Nothing below imports them.
-	{"lab", "tandem lab/... node node/batch decoder/... retrieval/... transport/... netem pair/... scheduler aggregator specdec dllm model/... npu/... models examples internal/meter"},
+	{"lab", "tandem lab/... node node/batch decoder/... retrieval/... transport/... netem pair/... scheduler aggregator specdec dllm model/... npu/... models examples internal/atomicfile internal/meter"},
 	{"lab/sim", "tandem pair/... aggregator transport/... node/presence node/batch specdec netem"},
 	{"lab/quality", "tandem lab/answers node decoder/... retrieval/... aggregator model/... models internal/refusal"},
 	{"lab/answers", "tandem node decoder/... retrieval/... aggregator model/... models internal/refusal"},
@@ -63,7 +63,7 @@ var rules = []struct{ packages, imports string }{
 
 	// Documents and messages.
 	{"retrieval/...", "retrieval/... internal/filelock internal/sentences"},
-	{"transport", "tandem transport/reliable internal/filelock"},
+	{"transport", "tandem transport/reliable internal/atomicfile internal/filelock"},
 	{"transport/reliable", ""},
 	{"netem", ""},
 
@@ -95,6 +95,7 @@ var rules = []struct{ packages, imports string }{
 	{"models", ""},
 	{"examples", ""},
 	{"train/...", "retrieval/..."},
+	{"internal/atomicfile", ""},
 	{"internal/filelock", ""},
 	{"internal/meter", ""},
 	{"internal/sentences", ""},

@@ -1,0 +1,56 @@
+// Package atomicfile replaces files in one step: readers see the old contents or the new ones, also after a full disk, a killed
+// writer or a loss of power.
+package atomicfile
+
+import (
+	"crypto/rand"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// prefix begins the names of files that are not finished.
+const prefix = ".new-"
+
+// Write puts a file with data at path, in a folder that exists. The file gets the permissions perm, less those that the process
+// masks. After an error, what was at path is still there.
+func Write(path string, data []byte, perm fs.FileMode) error {
+	return write(path, perm, func(f *os.File) error {
+		_, err := f.Write(data)
+		return err
+	})
+}
+
+func write(path string, perm fs.FileMode, fill func(*os.File) error) error {
+	dir := filepath.Dir(path)
+	f, err := os.OpenFile(filepath.Join(dir, prefix+rand.Text()), os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+	if err != nil {
+		return err
+	}
+	if err = fill(f); err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	if d, err := os.Open(dir); err == nil { // the new name survives, if the system can do that
+		d.Sync()
+		d.Close()
+	}
+	return nil
+}
+
+// Sweep removes the files that writers left in dir when they were killed an hour ago or earlier.
+func Sweep(dir string) {
+	left, _ := filepath.Glob(filepath.Join(dir, prefix+"*"))
+	for _, path := range left {
+		if info, err := os.Stat(path); err == nil && time.Since(info.ModTime()) > time.Hour {
+			os.Remove(path)
+		}
+	}
+}

@@ -243,7 +243,7 @@ var numbered = regexp.MustCompile(`(\pL{3,})s? (?:no\.? ?|nr\.? ?|number |#)?(\d
 func numberedThings(text string) map[string][]string {
 	all := map[string][]string{}
 	for _, m := range numbered.FindAllStringSubmatch(strings.ToLower(text), -1) {
-		if thing := strings.TrimSuffix(m[1], "s"); countable(thing) && !months[thing] {
+		if thing := strings.TrimSuffix(m[1], "s"); countable(thing) && months[thing] == "" {
 			all[thing] = append(all[thing], m[2])
 		}
 	}

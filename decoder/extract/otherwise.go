@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"tandem/decoder"
 )
@@ -126,14 +128,47 @@ func numbers(text string) (out []string) {
 		out = append(out, n)
 	}
 	if len(out) > 0 {
-		for _, w := range decoder.ContentWords(text) {
-			if months[w] {
-				out = append(out, w[:3])
-			}
+		out = append(out, monthsIn(strings.ToLower(text))...)
+	}
+	return out
+}
+
+// monthsIn returns the months that a text in lower case names. One of three letters must stand beside a number: "may" is mostly a verb, and
+// Jan a name.
+func monthsIn(text string) (out []string) {
+	words := strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	counts := func(i int) bool { return i >= 0 && i < len(words) && words[i][0] >= '0' && words[i][0] <= '9' }
+	for i, w := range words {
+		before := i - 1
+		if before > 0 && (words[before] == "of" || words[before] == "de") {
+			before--
+		}
+		if m := months[w]; m != "" && (utf8.RuneCountInString(w) > 3 || counts(before) || counts(i+1)) {
+			out = append(out, m)
 		}
 	}
 	return out
 }
 
-var months = set(`january february march april may june july august september october november december
- januar februar märz mai juni juli oktober dezember`)
+// months has the names of months with the first of each line, which stands for them.
+var months = func() map[string]string {
+	m := map[string]string{}
+	for line := range strings.Lines(`jan january januar jänner janvier enero
+		feb february februar fév février febrero
+		mar march mär märz mrz mars marzo
+		apr april avr avril abr abril
+		may mai mayo
+		jun june juni juin junio
+		jul july juli juil juillet julio
+		aug august août ago agosto
+		sep sept september septembre septiembre
+		oct october okt oktober octobre octubre
+		nov november novembre noviembre
+		dec december dez dezember déc décembre dic diciembre`) {
+		names := strings.Fields(line)
+		for _, name := range names {
+			m[name] = names[0]
+		}
+	}
+	return m
+}()

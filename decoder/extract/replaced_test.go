@@ -16,6 +16,8 @@ func TestReplaces(t *testing.T) {
 	}{
 		{"The regatta has been moved from 9 June to 16 June.", "Sunday, 9 June", "When is the regatta?", true},
 		{"The regatta has been moved from 9 June to 16 June.", "16 June", "When is the regatta?", false},
+		{"The regatta has been moved from 3 May to 3 June.", "3 May", "When is the regatta?", true},
+		{"The regatta has been moved from 3 May to 3 June.", "3 June", "When is the regatta?", false},
 		{"Correction: the rent is £31, not £29.", "£29", "What is the rent?", true},
 		{"Correction: the rent is £31, not £29.", "£31", "What is the rent?", false},
 		{"We pay repairs of 110 €, but not more than 8 % of the rent.", "8 %", "What do we pay?", false},
@@ -72,6 +74,8 @@ func TestSupersedes(t *testing.T) {
 	}{
 		{"The regatta has been moved from 9 June to 16 June.", "16 June", true},
 		{"The regatta has been moved from 9 June to 16 June.", "9 June", false},
+		{"The regatta has been moved from 3 May to 3 June.", "3 June", true},
+		{"The regatta has been moved from 3 May to 3 June.", "3 May", false},
 		{"The quiz starts at 7:30 p.m. instead of 8 p.m. this time.", "7:30 p.m.", true},
 		{"Ask Ada Moor rather than Piet Holm.", "Ada Moor", true},
 		{"The board has 7 members, and meets at the mill rather than the barn.", "7", false}, // another kind

@@ -24,6 +24,7 @@ func TestCompared(t *testing.T) {
 		{honey, "Which hive gave more honey, Gudrun or Rosa?", ""},
 		{table, "What is more expensive, the boat tour or the rope garden at night?", ""},
 		{table, "What is cheaper, the boat tour or the rope garden?", ""}, // two rows
+		{"Finch: 0.125 kg\nThrush: 0.2 kg", "Which is heavier, the finch or the thrush?", "Thrush"},
 		{"Tour | Price\nBoat tour | 14 €\nRope garden | 17 €", "What is more expensive, the boat tour or the rope garden?", "Rope garden"},
 		{"Tour | Price\nBoat tour | 14 €\nRope garden | 17 £", "What is more expensive, the boat tour or the rope garden?", ""},
 	} {

@@ -104,25 +104,32 @@ var titles = set("mr mrs ms miss dr prof herr frau hr fr mme sir madam")
 
 var (
 	number   = regexp.MustCompile(`(\d+(?:[.,:\x{00a0}\x{202f}]\d+)*)(\s?[ap]\.?m\b)?`)
-	thousand = regexp.MustCompile(`^\d{1,3}(?:[.,\x{00a0}\x{202f}]\d{3})+`)
+	thousand = regexp.MustCompile(`^([1-9]\d{0,2}(?:[.,\x{00a0}\x{202f}]\d{3})+)([.,]\d+)?$`)
 	whole    = regexp.MustCompile(`[.,:]00?$`)
 )
 
-// numbers returns the numbers of a text, written in one way: "1,200.00" is 1200, "09:00" and "9 a.m." are 9, "5 p.m." is 17.
+// numbers returns the numbers of a text, written in one way: "1,200.00" is 1200, "09:00" and "9 a.m." are 9, "5.30 p.m." is 17:30.
 // Of a date they have the month's name, too.
 func numbers(text string) (out []string) {
 	for _, m := range number.FindAllStringSubmatch(strings.ToLower(text), -1) {
 		n := m[1]
-		if t := thousand.FindString(n); t != "" && !strings.Contains(n, ":") {
-			n = strings.NewReplacer(",", "", ".", "", "\u00a0", "", "\u202f", "").Replace(t) + n[len(t):]
+		if t := thousand.FindStringSubmatch(n); t != nil {
+			n = strings.NewReplacer(",", "", ".", "", "\u00a0", "", "\u202f", "").Replace(t[1]) + t[2]
+		}
+		if m[2] != "" {
+			n = strings.Replace(n, ".", ":", 1) // 5.30 p.m.
 		}
 		n = strings.Replace(whole.ReplaceAllString(n, ""), ",", ".", 1)
 		if len(n) > 1 && n[0] == '0' && (len(n) == 2 || n[2] == ':' || n[2] == '.') {
 			n = n[1:]
 		}
-		if hour, rest, _ := strings.Cut(n, ":"); strings.Contains(m[2], "p") && len(hour) <= 2 {
-			if h, err := strconv.Atoi(hour); err == nil && h < 12 {
-				n = strings.TrimSuffix(strconv.Itoa(h+12)+":"+rest, ":")
+		if hour, rest, _ := strings.Cut(n, ":"); m[2] != "" {
+			if h, err := strconv.Atoi(hour); err == nil && h <= 12 {
+				h %= 12
+				if strings.Contains(m[2], "p") {
+					h += 12
+				}
+				n = strings.TrimSuffix(strconv.Itoa(h)+":"+rest, ":")
 			}
 		}
 		out = append(out, n)

@@ -35,6 +35,10 @@ func TestDisagree(t *testing.T) {
 		{"When does it open?", "9 a.m.", "It opens at 09:00.", "09:00", false},
 		{"When does it open?", "5 p.m.", "It opens at 17:00.", "17:00", false},
 		{"When does it open?", "5 p.m.", "It opens at 5:30 p.m.", "5:30 p.m.", true},
+		{"When does it open?", "5.30 p.m.", "It opens at 17:30.", "17:30", false},
+		{"When does it open?", "12 a.m.", "It opens at 12 p.m.", "12 p.m.", true},
+		{"When does it open?", "12 p.m.", "It opens at 12:00.", "12:00", false},
+		{"When does it open?", "12.30 a.m.", "It opens at 0:30.", "0:30", false},
 		{"Who runs the library?", "Ada Moor", "The library has 3 rooms.", "3 rooms", false},    // answers another question
 		{"Who runs the library?", "Ada Moor", "The library is run by them.", "library", false}, // says nothing
 	} {
@@ -42,6 +46,17 @@ func TestDisagree(t *testing.T) {
 		q := decoder.Quote{Text: c.sentence, From: from, To: from + len(c.value)}
 		if got := disagree(c.question, c.answer, q); got != c.want {
 			t.Errorf("%q and %q: %v, want %v", c.answer, c.value, got, c.want)
+		}
+	}
+}
+
+// A full stop or a comma before three digits parts thousands, but not behind a zero and not before a fourth digit.
+func TestNumbers(t *testing.T) {
+	for text, want := range map[string]string{
+		"1,200.00": "1200", "1.200,50": "1200.50", "12.345.678": "12345678", "1\u00a0200": "1200", "0.125": "0.125", "0,125": "0.125", "5.2026": "5.2026",
+	} {
+		if got := numbers(text); len(got) != 1 || got[0] != want {
+			t.Errorf("%s: %q, want %s", text, got, want)
 		}
 	}
 }

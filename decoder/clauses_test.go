@@ -26,6 +26,8 @@ func TestClauses(t *testing.T) {
 		{"What is the wifi password of the lake cabin?", "And the door code?", []string{"What is the door code of the lake cabin?"}},
 		{"Who owns the harbour museum?", "When does it open?", []string{"When does the harbour museum open?"}},
 		{"Who owns the harbour museum?", "When does the bakery open?", []string{"When does the bakery open?"}},
+		{"Who runs the İzmir office in Turkey?", "And in Greece?", []string{"Who runs the İzmir office in Greece?"}},
+		{"", "what is ȺȺȺȺȺȺ of b? of the lake cabin?", []string{"what is ȺȺȺȺȺȺ of b?", "what is ȺȺȺȺȺȺ of the lake cabin?"}},
 		{"What is the phone number of Anna?", "And of Ben?", []string{"What is the phone number of Ben?"}},
 		{"", "After rejecting confession, what did Luther call for?", []string{"After rejecting confession, what did Luther call for?"}},
 		{"", "Who was the enemy in Italy, the Byzantine Empire and Armenia?", []string{"Who was the enemy in Italy, the Byzantine Empire and Armenia?"}},

@@ -36,8 +36,8 @@ func completed(before, clause string) string {
 	case times[first] && trimQuestion(strings.ToLower(c)) == first: // "and before?"
 		return before + " " + c
 	case prepositions[first]:
-		if at := strings.LastIndex(strings.ToLower(before), " "+first+" "); at > 0 {
-			return before[:at] + " " + c
+		if at := blanksBefore(before, func(w string) bool { return w == first }); len(at) > 0 {
+			return before[:at[len(at)-1]] + " " + c
 		}
 		return before + " " + c
 	case !goesOn && !articles[first] && strings.Contains(c, " ") || !goesOn && len(ContentWords(c)) >= enough: // "wifi password of the cabin"
@@ -224,16 +224,25 @@ func head(question string) string {
 
 // complement returns a clause from its first preposition after a word: "of the lake cabin".
 func complement(clause string) (string, bool) {
-	at := -1
-	for p := range prepositions {
-		if i := strings.Index(strings.ToLower(clause), " "+p+" "); i > 0 && (at < 0 || i < at) {
-			at = i
-		}
-	}
-	if at < 0 {
+	at := blanksBefore(clause, func(w string) bool { return prepositions[w] })
+	if len(at) == 0 {
 		return "", false
 	}
-	return clause[at+1:], true
+	return clause[at[0]+1:], true
+}
+
+// blanksBefore returns the offsets of the blanks before those words of a clause, but the first and the last, that is picks. It is given
+// them in lower case.
+func blanksBefore(clause string, is func(word string) bool) (at []int) {
+	for i := 1; i < len(clause); i++ {
+		if clause[i] != ' ' {
+			continue
+		}
+		if word, _, more := strings.Cut(clause[i+1:], " "); more && is(strings.ToLower(word)) {
+			at = append(at, i)
+		}
+	}
+	return at
 }
 
 func hasComplement(clause string) bool {

@@ -22,6 +22,7 @@ func parseMarkdown(_ context.Context, data []byte) (Document, error) {
 	m := markdown{}
 	lines := withoutDefinitions(m.frontMatter(splitLines(text)))
 	m.width = wrapWidth(proseOf(lines))
+	code := codeLines(lines)
 	for i := 0; i < len(lines); i++ {
 		if line := strings.TrimSpace(lines[i]); line != "" && !isIndented(lines[i]) {
 			m.listed = isItem(line)
@@ -50,7 +51,11 @@ func parseMarkdown(_ context.Context, data []byte) (Document, error) {
 			m.heading(LowestLevel, text)
 			continue
 		}
-		if n := codeAt(lines, i); n > 0 && len(m.para) == 0 {
+		if code[i] && len(m.para) == 0 {
+			n := 1
+			for i+n < len(lines) && code[i+n] {
+				n++
+			}
 			m.indented(lines[i : i+n])
 			i += n - 1
 			continue
@@ -171,24 +176,13 @@ func boldLine(lines []string, i int) (text string, ok bool) {
 	return text, !strings.Contains(text, line[:2]) && english.CountWords(text) <= MaxHeading
 }
 
-// isCode reports whether line i is indented as code is, after a blank line or other code.
-func isCode(lines []string, i int) bool {
-	for ; i >= 0 && isIndented(lines[i]); i-- {
-		if i == 0 || strings.TrimSpace(lines[i-1]) == "" {
-			return true
-		}
+// codeLines reports which lines are indented as code is, after a blank line or other code.
+func codeLines(lines []string) []bool {
+	code := make([]bool, len(lines))
+	for i, line := range lines {
+		code[i] = isIndented(line) && (i == 0 || strings.TrimSpace(lines[i-1]) == "" || code[i-1])
 	}
-	return false
-}
-
-// codeAt returns how many lines a block of code takes that is indented and begins at line i; 0 if there is none.
-func codeAt(lines []string, i int) (n int) {
-	if !isCode(lines, i) {
-		return 0
-	}
-	for n = 1; i+n < len(lines) && isIndented(lines[i+n]); n++ {
-	}
-	return n
+	return code
 }
 
 func isIndented(line string) bool {

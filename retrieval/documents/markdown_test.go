@@ -84,3 +84,21 @@ func TestMarkdownBoldLabels(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// Lines are code if nothing but code stands between them and a blank line. Each line is looked at once, however many are indented.
+func TestCodeLines(t *testing.T) {
+	for text, want := range map[string]string{
+		"    a\n    b\nc\n    d\n    e":         "cc...",
+		"a\n\n    b\n    c\n\n    d":            "..cc.c",
+		"a\n    k: v\n    k: v\n\n\tb\n    - c": "....c.",
+		"":                                      ".",
+	} {
+		got := ""
+		for _, code := range codeLines(strings.Split(text, "\n")) {
+			got += map[bool]string{true: "c", false: "."}[code]
+		}
+		if got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+}

@@ -89,7 +89,7 @@ func (m mailText) blocks() []Block {
 	return append(out.Blocks, m.text.Blocks...)
 }
 
-// message reads a whole message.
+// message reads a whole message. If its body cannot be read, the error comes with what its header says.
 func (m *mailReader) message(data []byte, depth int) (mailText, error) {
 	header, body := splitHeader(data)
 	msg, err := mail.ReadMessage(io.MultiReader(bytes.NewReader(header), strings.NewReader("\r\n"), bytes.NewReader(body)))
@@ -97,9 +97,6 @@ func (m *mailReader) message(data []byte, depth int) (mailText, error) {
 		return mailText{}, fmt.Errorf("damaged mail (%v)", err)
 	}
 	out, err := m.part(textproto.MIMEHeader(msg.Header), msg.Body, depth)
-	if err != nil {
-		return mailText{}, err
-	}
 	out.subject = headerText(msg.Header, "Subject")
 	out.sender = senderOf(msg.Header)
 	for _, name := range []string{"Subject", "From", "To", "Cc", "Date"} {
@@ -107,7 +104,7 @@ func (m *mailReader) message(data []byte, depth int) (mailText, error) {
 			out.lines.Add(Line, name+": "+value)
 		}
 	}
-	return out, nil
+	return out, err
 }
 
 // senderOf returns the name of who wrote a message, or the address.

@@ -1,7 +1,9 @@
 package documents
 
 import (
+	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -89,6 +91,24 @@ func TestMailbox(t *testing.T) {
 	one, _, _ := strings.Cut(data, "\nFrom ben")
 	if doc, err := Parse(t.Context(), "a.mbox", []byte(one)); doc.Title != "One, from Ada" || err != nil {
 		t.Errorf("title %q of a single message (%v)", doc.Title, err)
+	}
+}
+
+// A message that cannot be read leaves its heading. The others stay.
+func TestMailboxWithDamage(t *testing.T) {
+	const line = "From ada@x Mon May  6 10:00:00 2024\n"
+	damaged := line + "Subject: Two\nContent-Type: multipart/mixed; boundary=b\n\n" + strings.Repeat("--b\n\nx\n", mailParts+1) + "\n"
+	doc, err := Parse(t.Context(), "a.mbox", []byte(line+"Subject: One\n\nFirst.\n\n"+damaged+line+"Subject: Three\n\nThird.\n"))
+	if want := "# One\nl Subject: One\np First.\n# Two\nl Subject: Two\n# Three\nl Subject: Three\np Third."; !strings.HasSuffix(show(doc), want) || err != nil {
+		t.Errorf("%s (%v), want %s", show(doc), err, want)
+	}
+	if doc, err := Parse(t.Context(), "a.mbox", []byte(damaged+damaged)); err == nil || len(doc.Blocks) > 0 {
+		t.Errorf("%s (%v) of a mailbox without a readable message", show(doc), err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := parseMailbox(ctx, []byte(line+"Subject: One\n\nFirst.\n")); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
 	}
 }
 

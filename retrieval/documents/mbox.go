@@ -8,7 +8,8 @@ import (
 	"regexp"
 )
 
-// parseMailbox reads a file of messages in the mbox format. Each is a section with its subject as the heading.
+// parseMailbox reads a file of messages in the mbox format. Each is a section with its subject as the heading. Of a damaged one nothing but
+// its header is read, as long as another is sound.
 func parseMailbox(ctx context.Context, data []byte) (Document, error) {
 	data = bytes.TrimLeft(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")), "\r\n")
 	if !bytes.HasPrefix(data, []byte("From ")) {
@@ -16,14 +17,22 @@ func parseMailbox(ctx context.Context, data []byte) (Document, error) {
 	}
 	m := &mailReader{ctx: ctx, level: 1}
 	var doc Document
-	messages, title := 0, ""
+	var damage error // of the last message that could not be read
+	messages, sound, title := 0, 0, ""
 	for len(data) > 0 {
 		_, data, _ = bytes.Cut(data, []byte("\n")) // the line "From …"
 		end := endOfMessage(data)
 		m.parts = 0
 		msg, err := m.message(unescapeFrom(data[:end]), 0)
-		if err != nil {
+		switch {
+		case ctx.Err() != nil:
+			return Document{}, ctx.Err()
+		case errors.Is(err, errMuchText):
 			return Document{}, err
+		case err != nil: // the others may be sound
+			damage = err
+		default:
+			sound++
 		}
 		data = data[end:]
 		if len(msg.lines.Blocks) == 0 && len(msg.text.Blocks) == 0 {
@@ -37,6 +46,9 @@ func parseMailbox(ctx context.Context, data []byte) (Document, error) {
 		}
 		doc.AddHeading(1, heading)
 		doc.Blocks = append(doc.Blocks, msg.blocks()...)
+	}
+	if sound == 0 && damage != nil {
+		return Document{}, damage
 	}
 	if messages == 1 {
 		doc.Title = title

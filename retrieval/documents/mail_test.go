@@ -112,6 +112,18 @@ func TestMailboxWithDamage(t *testing.T) {
 	}
 }
 
+// A mail in HTML that ends with a quotation does so whatever letters stand before it.
+func TestEndsQuoted(t *testing.T) {
+	for text, want := range map[string]bool{
+		"<p>a</p><blockquote>b</BlockQuote> -- Ada": true, "ȺȺȺȺȺȺȺȺȺȺȺȺȺȺȺȺ<blockquote>b</blockquote>": true, "İİİİİİİ</blockquote>c": false, "</blockquote>c": false,
+		"İİİİİİİİİİİİİİİİİİİİİİİİİİ</blockquote>": true, "no": false,
+	} {
+		if got := endsQuoted(text); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
+
 func FuzzMail(f *testing.F) {
 	for _, s := range []string{"\nHi.\n> a\n-- \nb", "Content-Type: text/html\n\n<p>x", "Content-Type: multipart/alternative; boundary=b\n\n--b\n\nx\n--b--", "Content-Transfer-Encoding: base64\n\nSGk=", "Content-Type: text/plain; format=flowed; delsp=yes\n\na \nb", "Content-Type: message/rfc822\n\nSubject: x\n\ny"} {
 		f.Add([]byte(mailHead + s))

@@ -143,8 +143,12 @@ var tag = regexp.MustCompile(`<[^>]*>`)
 
 // endsQuoted reports whether a mail in HTML ends with what it quotes, but for a signature.
 func endsQuoted(text string) bool {
-	at := strings.LastIndex(strings.ToLower(text), "</blockquote>")
-	if at < 0 || at > len(text) {
+	const end = "</blockquote>"
+	at := strings.LastIndex(text, end[:2])
+	for at >= 0 && !strings.EqualFold(text[at:min(at+len(end), len(text))], end) {
+		at = strings.LastIndex(text[:at], end[:2])
+	}
+	if at < 0 {
 		return false
 	}
 	rest := strings.TrimSpace(html.UnescapeString(tag.ReplaceAllString(text[at:], " ")))

@@ -298,6 +298,6 @@ func (at pointed) next() string {
 }
 
 var (
-	wasSo = regexp.MustCompile(`(?i)\b(?:was|were|used to|had|cost|originally|at first|first|initially|war|waren|kostete|était|coûtait|era|costaba)\b`)
+	wasSo = regexp.MustCompile(`(?i)` + apart(`was|were|used to|had|cost|originally|at first|first|initially|war|waren|kostete|était|coûtait|era|costaba`))
 	isNow = regexp.MustCompile(`(?i)\b(?:now|since|as of|from now on|today|currently|jetzt|seit|désormais|depuis|ahora|desde)\b`)
 )

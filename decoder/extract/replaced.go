@@ -100,18 +100,18 @@ var (
 var outdated = regexp.MustCompile(`(?i)(?:, (?:and )?(?:not|nicht)|\b(?:instead of|rather than|no longer|not any more|formerly|previously|until now|up to now|used to be|an?statt|bisher|nicht mehr|au lieu d[eu']|jusqu'ici|en lugar del?|en vez del?|antes)) +([^,;()]{1,40})` +
 	`|(?:\((?:was|before:?|formerly:?|previously:?|until now:?|up from|down from|bisher|statt) +|\buntil [^,;.()]{1,30} it was +)([^,;()]{1,40})` +
 	`|, (?:and |but )?(?:not|nicht|pas) (?:the |at |on |in )?([£€$]?\d[^,;()]{0,40}|(?-i:\p{Lu})[^,;.()]{0,40})` +
-	`|\b(?:moved|changed|postponed|shifted|rescheduled|brought forward|verlegt|verschoben|geändert|reportée?|déplacée?|aplazad[oa]|cambiad[oa])[^,;:.]{0,40}? (?:from|von|vom|de|du|del) +((?:[^,;()]|, ){1,40}?) (?:to|until|auf|au|à|al?)\b`)
+	`|\b(?:moved|changed|postponed|shifted|rescheduled|brought forward|verlegt|verschoben|geändert|reportée?|déplacée?|aplazad[oa]|cambiad[oa])[^,;:.]{0,40}? (?:from|von|vom|de|du|del) +((?:[^,;()]|, ){1,40}?) (?:to|until|auf|au|à|al?)(?:[^\pL\pN]|$)`)
 
 // instead matches the word for what comes in the place of something, without what that is.
-var instead = regexp.MustCompile(`(?i)\b(?:instead|stattdessen|à la place|en su lugar)\b(?: *[.,;!)]| *$)`)
+var instead = regexp.MustCompile(`(?i)(?:^|[^\pL\pN])(instead|stattdessen|à la place|en su lugar)(?: *[.,;!)]| *$)`)
 
 // cutInstead divides a sentence that ends with "instead" into what was and what is.
 func cutInstead(sentence string) (before, after string, ok bool) {
-	at := instead.FindStringIndex(sentence)
+	at := instead.FindStringSubmatchIndex(sentence)
 	if at == nil {
 		return "", "", false
 	}
-	comma := strings.LastIndexAny(sentence[:at[0]], ",;")
+	comma := strings.LastIndexAny(sentence[:at[2]], ",;")
 	if comma < 0 {
 		return "", "", false
 	}

@@ -32,6 +32,9 @@ func TestReplaces(t *testing.T) {
 		{"Die Probe wird vom 3. auf den 5. Mai verlegt.", "3. Mai", "When is the Probe?", false}, // the verb comes last
 		{"Die Probe wurde verlegt vom 3. Mai auf den 5. Mai.", "3. Mai", "When is the Probe?", true},
 		{"Le cours aura lieu à 18 h au lieu de 17 h.", "17 h", "At what time is the cours?", true},
+		{"Le cours est déplacé de 17 h à 18 h.", "17 h", "At what time is the cours?", true},
+		{"Le cours est déplacé de 17 h à 18 h.", "18 h", "At what time is the cours?", false},
+		{"La salle est louée, on danse au moulin à la place.", "La salle", "Where do we dance?", true},
 		{"The shop is open from 9 to 17:30.", "9", "When does the shop open?", false},
 		{"The club moved to Quay 4 in 1987.", "Quay 4", "Where is the club?", false},
 		{"The fee is 30 euros (was 25).", "25", "What is the fee?", true},

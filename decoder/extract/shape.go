@@ -21,7 +21,7 @@ var shapes = []struct{ asks, has *regexp.Regexp }{
 	{regexp.MustCompile(`(?i)\bhow (?:loud|noisy)\b`), regexp.MustCompile(`(?i)\bdb\b|\d ?db|decibel|loud|noise|noisy|quiet|silent`)},
 	{regexp.MustCompile(`(?i)\bpass ?(?:word|phrase|code)\b`), regexp.MustCompile(`(?i)pass|\bpwd?\b|code|key|login|log in|wi-?fi|wlan|\bpin\b|kennwort|contraseña|clave`)},
 	{regexp.MustCompile(`(?i)\b(?:when|what year|which year)\b.*\b(?:dies?|died|death)\b`), regexp.MustCompile(`(?i)\bdie[ds]?\b|dying|death|dead|kill|drown|murder|perish|passed away|late\b|lived|buried|[†✝]|[–—-] ?(?:\PP{0,16}\b)?\d{3,4}\b|gestorben|starb|\bmort|décéd|\bmuri|fallec`)},
-	{regexp.MustCompile(`(?i)^\W*(?:and )?(?:when|what (?:year|day|date)|in (?:what|which) year)\b.*\bborn\b|\b(?:birth ?day|birth ?date|date of birth)\b`), regexp.MustCompile(`(?i)born|birth|\bb\.|geb|\*|\bnée?\b|nac(?:i|e)|\bturn(?:s|ed|ing)?\b|\bold\b|\b1[5-9]\d\d ?[–—-]|\(\d`)},
+	{regexp.MustCompile(`(?i)^\W*(?:and )?(?:when|what (?:year|day|date)|in (?:what|which) year)\b.*\bborn\b|\b(?:birth ?day|birth ?date|date of birth)\b`), regexp.MustCompile(`(?i)born|birth|\bb\.|geb|\*|` + apart(`née?s?`) + `|nac(?:i|e)|\bturn(?:s|ed|ing)?\b|\bold\b|\b1[5-9]\d\d ?[–—-]|\(\d`)},
 }
 
 // shapesOf returns what must stand in the sentence that answers a question.
@@ -50,7 +50,7 @@ var (
 	asksWriter = regexp.MustCompile(`(?i)\b(?:wrote|writ(?:es?|ten|ing)|sen[dt]s?|sender|from|to|e?-?mails?(?:ed)?|letters?|message|author|contact|recipient|addressed|gets?|got|receive[ds]?)\b`)
 
 	// cancelled matches what says that something does not take place; asksCancelled a question about that.
-	cancelled     = regexp.MustCompile(`(?i)\b(?:cancell?ed|called off|abgesagt|entfällt|fällt aus|annulée?|supprimée?|canceladoa?|suspendid[oa])\b`)
+	cancelled     = regexp.MustCompile(`(?i)` + apart(`cancell?ed|called off|abgesagt|entfällt|fällt aus|annulée?s?|supprimée?s?|cancelad[oa]s?|suspendid[oa]s?`))
 	asksCancelled = regexp.MustCompile(`(?i)cancel|called off|abgesagt|entfäll|ausgefallen|annul|supprim|suspend|postpone|move`)
 
 	// asksPast matches a question for what was before.

@@ -1,6 +1,8 @@
 package extract
 
 import (
+	"regexp"
+	"strings"
 	"testing"
 
 	"tandem/retrieval/passages"
@@ -28,6 +30,30 @@ func TestUncounted(t *testing.T) {
 		also := func(string) map[string]float64 { return map[string]float64{"paddle": 0.5} }
 		if wantsOf(c.question).uncounted(p, also) {
 			t.Errorf("%s: a related word does not count", c.question)
+		}
+	}
+}
+
+// Words of several languages are found between blanks, whatever letters they begin and end with, and not within other words.
+func TestWholeWords(t *testing.T) {
+	for name, c := range map[string]struct {
+		pattern   *regexp.Regexp
+		has, lack string
+	}{
+		"was so":    {wasSo, "was used_to war était coûtait costaba", "wash étaits"},
+		"is now":    {isNow, "now désormais desde", "know nowhere"},
+		"instead":   {instead, "instead stattdessen à_la_place en_su_lugar", "instead_of là_la_place"},
+		"cancelled": {cancelled, "canceled cancelled called_off abgesagt entfällt fällt_aus annulé annulée supprimé supprimée cancelado canceladas suspendida", "uncancelled cancelador"},
+	} {
+		for _, w := range strings.Fields(c.has) {
+			if w = strings.ReplaceAll(w, "_", " "); !c.pattern.MatchString(w) || !c.pattern.MatchString("Il "+w+".") {
+				t.Errorf("%s does not match %q", name, w)
+			}
+		}
+		for _, w := range strings.Fields(c.lack) {
+			if w = strings.ReplaceAll(w, "_", " "); c.pattern.MatchString(w) {
+				t.Errorf("%s matches %q", name, w)
+			}
 		}
 	}
 }

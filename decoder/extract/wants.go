@@ -68,12 +68,14 @@ var (
 		`(?:mon|tues?|wednes|thurs?|fri|satur|sun)(?:day)?s?|(?:mid)?night|noon|midday|mornings?|afternoons?|evenings?|days?|daily|weeks?|weekdays?|weekends?|weekly|months?|monthly|years?|yearly|annual(?:ly)?|` +
 		`hours?|hourly|minutes?|moment|centur(?:y|ies)|decades?|spring|summer|autumn|winter|easter|christmas|holidays?|today|tonight|tomorrow|yesterday|now|soon|always|never|once|twice|every|before|after|until|till|since|` +
 		`while|when|whenever|during|as soon|as long|first|last|next|ago|later|earlier|early|late|immediately|anytime|any time|clock|dawn|dusk|sunrise|sunset|end|start|beginning)\b|` +
-		`tag|woche|monat|jahr|uhr|stunde|abend|nacht|mittag|januar|februar|märz|mai|juni|juli|oktober|dezember|jour|semaine|mois|ann[ée]e|heure|midi|matin|soir|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|` +
-		`d[ií]a|semana|mes|año|hora|mañana|tarde|noche|lunes|martes|miércoles|jueves|viernes|sábado|domingo|janvier|février|mars|avril|juin|juillet|août|enero|febrero|marzo|abril|junio|julio|agosto|octubre`)
+		apart(`(?:(?:feier|werk|arbeits|wochen|geburts|markt|mon|diens|donners|frei|sams|sonn)?tage?|\pL{3,}tag)[ns]?|\pL*(?:wochen?|wochentags|monat(?:e[ns]?|lich|s)?|jahr(?:e[ns]?|s)?|uhr|stunden?|abends?|nacht|mittags?)|januar|februar|märz|mai|juni|juli|oktober|dezember|`+
+			`jours?|semaines?|mois|ann[ée]es?|heures?|midi|matins?|soirs?|(?:lun|mar|mercre|jeu|vendre|same)dis?|dimanches?|d[ií]as?|semanas?|mes(?:es)?|años?|horas?|mañanas?|tardes?|noches?|`+
+			`mittwochs?|lunes|martes|miércoles|jueves|viernes|sábados?|domingos?|janvier|février|mars|avril|juin|juillet|août|enero|febrero|marzo|abril|junio|julio|agosto|octubre`))
 	aNumber = regexp.MustCompile(`(?i)\d|\b(?:no|none|nothing|free|zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\pL+teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:-\pL+)?|hundreds?|thousands?|millions?|billions?|` +
 		`dozens?|half|quarters?|thirds?|both|pair|couple|several|few|many|much|all|most|unlimited|once|twice|single|double|triple|an?|every|each|until|till|up to|as long|always|forever|indefinite(?:ly)?|` +
 		`years?|months?|weeks?|days?|hours?|minutes?|nights?)\b|` +
-		`ein|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|hundert|tausend|kostenlos|kein|bis|lang|un|une|deux|trois|quatre|cinq|sept|huit|neuf|dix|gratuit|jusqu|uno|una|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|gratis|hasta`)
+		apart(`k?ein(?:e[mnrs]?|s)?|(?:zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf)(?:mal)?|\pL*(?:zehn|[zß]ig|hundert|tausend)|kostenlos|bis|lang(?:e[nr]?)?|`+
+			`une?|deux|trois|quatre|cinq|sept|huit|neuf|dix|gratuite?s?|jusqu|un[oa]s?|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|gratis|hasta`))
 )
 
 // wantsOf reads a question in English.

@@ -44,6 +44,12 @@ func TestWholeWords(t *testing.T) {
 		"is now":    {isNow, "now désormais desde", "know nowhere"},
 		"instead":   {instead, "instead stattdessen à_la_place en_su_lugar", "instead_of là_la_place"},
 		"cancelled": {cancelled, "canceled cancelled called_off abgesagt entfällt fällt_aus annulé annulée supprimé supprimée cancelado canceladas suspendida", "uncancelled cancelador"},
+		"a time": {aTime, `3 may noon Montag Sonntags Mittwoch Feiertage Tag Tagen Woche Wochen wochentags Monat monatlich Jahr Jahren Uhr Stunde Stunden Abend abends Mittwochabend
+			Nacht Mitternacht Mittag vormittags Januar März Mai Juni Dezember jour jours semaines mois année années heures midi matin soir lundi lundis
+			día días semana mes meses año años hora horas mañana tarde noche lunes domingos février août enero agosto`,
+			"James mail stage vintage community diary media junior heureux smart"},
+		"a number": {aNumber, `3 two half ein eine einen kein keine zwei drei fünf zwölf dreizehn vierzig zweihundert tausend kostenlos bis lang lange un une deux sept dix
+			gratuit gratuite jusqu'au uno una dos ocho diez gratis hasta`, "community being reindeer language bistro under Septet"},
 	} {
 		for _, w := range strings.Fields(c.has) {
 			if w = strings.ReplaceAll(w, "_", " "); !c.pattern.MatchString(w) || !c.pattern.MatchString("Il "+w+".") {

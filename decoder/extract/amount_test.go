@@ -26,7 +26,8 @@ func TestAmount(t *testing.T) {
 	} {
 		p := config(0).passage(passages.Passage{Title: c.title, Text: soup})
 		got := ""
-		for _, at := range p.named(c.question, wantsOf(c.question)) {
+		at, _ := p.named(c.question, wantsOf(c.question))
+		for _, at := range at {
 			got += p.text[at[0]:at[1]]
 		}
 		if got != c.want {

@@ -69,7 +69,7 @@ type quantified struct {
 
 // inTable returns the thing in whose row a question names a column with a number.
 func (p passage) inTable(question string, name []string) (out quantified, ok bool) {
-	rows := p.rows()
+	rows := p.rows
 	if len(rows) == 0 || len(name) == 0 {
 		return out, false
 	}

@@ -18,41 +18,27 @@ type tableRow struct {
 }
 
 // named returns what the question says where to find: a command, an option, a cell, what a code stands for, a release, or a date behind a
-// name. The first range answers, and the others say so.
-func (p passage) named(question string, w wants) [][2]int {
+// name. The first range answers, and the others say so. If there is none, it reports whether the passage leaves open what it names: an option
+// without a default, an empty cell.
+func (p passage) named(question string, w wants) (at [][2]int, open bool) {
 	if at := p.release(question); len(at) > 0 {
-		return at
+		return at, false
 	}
-	for _, find := range []func() (from, to int, ok bool){
-		func() (int, int, bool) { return p.command(question) },
-		func() (int, int, bool) { return p.purpose(question) },
-		func() (int, int, bool) { return p.preset(question) },
-		func() (int, int, bool) { return p.amount(question) },
-		func() (int, int, bool) { return p.listUnder(question) },
-		func() (int, int, bool) { return p.property(question) },
-		func() (int, int, bool) { return p.option(question) },
-		func() (int, int, bool) { return p.doer(question) },
-		func() (int, int, bool) { return p.looked(question) },
-		func() (int, int, bool) { return p.lived(w) },
-		func() (int, int, bool) { return p.signed(question) },
-		func() (int, int, bool) { return p.compared(question) },
-		func() (int, int, bool) { return p.receipt(question) },
+	lived := func(string) (int, int, bool) { return p.lived(w) }
+	for _, f := range []struct {
+		find  func(question string) (from, to int, ok bool)
+		opens bool // an empty range is an open answer
+	}{
+		{p.command, false}, {p.purpose, false}, {p.preset, true}, {p.amount, false}, {p.listUnder, false}, {p.property, false}, {p.option, false},
+		{p.doer, false}, {p.looked, true}, {lived, false}, {p.signed, false}, {p.compared, false}, {p.receipt, false},
 	} {
-		if from, to, ok := find(); ok && from < to {
-			return [][2]int{{from, to}}
+		if from, to, ok := f.find(question); ok && from < to {
+			return [][2]int{{from, to}}, false
+		} else if ok && f.opens {
+			open = true
 		}
 	}
-	return nil
-}
-
-// leavesOpen reports whether a passage has what a question names without a value: an option without a default, an empty cell.
-func (p passage) leavesOpen(question string) bool {
-	for _, find := range []func(string) (from, to int, ok bool){p.preset, p.looked} {
-		if from, to, ok := find(question); ok && from == to {
-			return true
-		}
-	}
-	return false
+	return nil, open
 }
 
 // looked returns the part of a passage that a question names as one does who looks something up: the cell of a row and a column of a
@@ -68,7 +54,7 @@ func (p passage) looked(question string) (from, to int, ok bool) {
 	if formOf(question) != value {
 		return 0, 0, false
 	}
-	rows := p.rows()
+	rows := p.rows
 	if len(rows) == 0 {
 		return 0, 0, false
 	}
@@ -168,8 +154,8 @@ var (
 	unit = regexp.MustCompile(`\([^()]*\)|(?:[ /]+)(?:km|m|cm|mm|kg|g|l|ml|h|min|s|EUR|USD|GBP|CHF|[€£$%°]C?|m[²³23])$`)
 )
 
-// rows returns the rows of the passage's tables that name their columns.
-func (p passage) rows() (out []tableRow) {
+// tableRows returns the rows of the passage's tables that name their columns.
+func (p passage) tableRows() (out []tableRow) {
 	for begin := p.body; begin < len(p.text); {
 		end := p.lineEnd(begin)
 		if line := p.text[begin:end]; strings.Contains(line, passages.CellMark) {
@@ -267,7 +253,7 @@ var kinds = []kind{
 // its line. A bare number needs more: the rest of the question must stand in the title or in the heading above it. A row may have several
 // cells, of which only the question what it means wants the second.
 func (p passage) meaning(wanted []string, defined bool) (from, to int, ok bool) {
-	for _, r := range p.rows() {
+	for _, r := range p.rows {
 		if !defined {
 			break
 		}

@@ -88,8 +88,17 @@ func TestLeavesOpen(t *testing.T) {
 	for question, want := range map[string]bool{
 		"What does a sail boat cost for a child?": true, "What does a row boat cost for a child?": false, "What does a blue sail boat cost for a child?": false,
 	} {
-		if got := p.leavesOpen(question); got != want {
-			t.Errorf("%s: %v", question, got)
+		if at, open := p.named(question, wantsOf(question)); open != want || open && len(at) > 0 {
+			t.Errorf("%s: %v, %v", question, open, at)
 		}
+	}
+	// A follow-up with the question before it asks for more than one cell.
+	const joined = "What does a sail boat cost for a child? How much is it?"
+	choices, err := config(0).Choices(joined, []passages.Passage{{Title: "Fees", Text: fees}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if at, open := p.named(joined, wantsOf(joined)); !open || choices[0].None >= leftOpen {
+		t.Errorf("%s: P(no answer) %v; %v, %v", joined, choices[0].None, open, at)
 	}
 }

@@ -154,9 +154,6 @@ func (c Config) evidence(clause string, ps []passages.Passage, known []passage) 
 		if known[i].favour(wanted, spans[i]) || wanted.uncounted(known[i], c.Reader.Related) {
 			out[i].None = max(f.None, otherKind)
 		}
-		if known[i].leavesOpen(asked) {
-			out[i].None = max(f.None, leftOpen)
-		}
 		spans[i] = known[i].lookUp(asked, wanted, c.Reader.Related, f.None, &out[i], spans[i])
 		if best := spans[i]; len(best) > 0 {
 			out[i].Share = shareOf(best[0].P, f.None)
@@ -187,7 +184,11 @@ func (p passage) lookUp(question string, w wants, related func(word string) map[
 		e.None, e.Own = low, true
 		return []span.Span{{Begin: from, End: to, P: sure}}
 	}
-	if at := p.named(question, w); len(at) > 0 {
+	at, open := p.named(question, w)
+	if open {
+		e.None = max(none, leftOpen)
+	}
+	if len(at) > 0 {
 		e.None, e.Named = low, true
 		spans = nil
 		for n, r := range at {

@@ -195,7 +195,7 @@ func (p passage) headedBy(question string) (from, to int, ok bool) {
 
 // described returns the cell that says what something does whose name begins a row.
 func (p passage) described(names []string) (from, to int, ok bool) {
-	for _, r := range p.rows() {
+	for _, r := range p.rows {
 		column := slices.IndexFunc(r.names, func(n string) bool { return describes.MatchString(n) })
 		if column < 1 || column >= len(r.cells) || !explains(p.text[r.cells[0][0]:r.cells[0][1]], names) {
 			continue

@@ -461,6 +461,27 @@ func TestForm(t *testing.T) {
 	}
 }
 
+// A misspelt question has the form of the one that is meant, and is looked up as that is.
+func TestMisspelt(t *testing.T) {
+	for _, c := range []struct {
+		text, misspelt, question string
+		whole, named             bool
+	}{
+		{"Inn\nBreakfast is from 7:00. Guests can pay by card.", "Cuold I pay by card?", "Could I pay by card?", true, false},
+		{"Boats\nBoat | Length | Berths\nHeron 24 | 7.3 | 4\nHeron 20 | 6.1 | 2", "How many berhts does the Heron 20 have?", "How many berths does the Heron 20 have?", false, true},
+	} {
+		for _, q := range []string{c.misspelt, c.question} {
+			choices, err := config(0).Choices(q, notes(c.text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e := choices[0].Evidence; e.Whole != c.whole || e.Named != c.named || (e.Slips > 0) != (q == c.misspelt) {
+				t.Errorf("%s: %+v", q, e)
+			}
+		}
+	}
+}
+
 func TestRefusesConfig(t *testing.T) {
 	good := config(0)
 	for name, spoil := range map[string]func(*Config){

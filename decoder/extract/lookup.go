@@ -24,12 +24,14 @@ func (p passage) named(question string, w wants) (at [][2]int, open bool) {
 	if at := p.release(question); len(at) > 0 {
 		return at, false
 	}
+	purpose := func(question string) (int, int, bool) { return p.purpose(question, w.identifiers) }
+	preset := func(question string) (int, int, bool) { return p.preset(question, w.identifiers) }
 	lived := func(string) (int, int, bool) { return p.lived(w) }
 	for _, f := range []struct {
 		find  func(question string) (from, to int, ok bool)
 		opens bool // an empty range is an open answer
 	}{
-		{p.command, false}, {p.purpose, false}, {p.preset, true}, {p.amount, false}, {p.listUnder, false}, {p.property, false}, {p.option, false},
+		{p.command, false}, {purpose, false}, {preset, true}, {p.amount, false}, {p.listUnder, false}, {p.property, false}, {p.option, false},
 		{p.doer, false}, {p.looked, true}, {lived, false}, {p.signed, false}, {p.compared, false}, {p.receipt, false},
 	} {
 		if from, to, ok := f.find(question); ok && from < to {

@@ -130,23 +130,41 @@ func logOdds(p float64) float64 {
 	return max(-maxLogOdds, min(maxLogOdds, math.Log(p)-math.Log1p(-p)))
 }
 
-// evidence asks one part of the question of each passage. It returns what speaks for each, and the likeliest spans that may answer.
-func (c Config) evidence(clause string, ps []passages.Passage, known []passage) ([]Evidence, [][]span.Span, error) {
-	var read []*span.Passage
+// query is one part of the question as it is read.
+type query struct {
+	text  string // with misspelt words as the passages spell them
+	slips int    // how many those are
+	form  form
+	wants wants
+}
+
+// query reads a part of the question as these passages spell it, but for what may be a name in a program.
+func (c Config) query(clause string, known []passage) query {
+	text, slips := c.Reader.Spelled(clause, readings(known))
+	q := query{text: text, slips: slips, form: formOf(text), wants: wantsOf(ownerless(text))}
+	q.wants.identifiers = identifiers(clause)
+	return q
+}
+
+// readings returns what the reader knows of passages.
+func readings(known []passage) (out []*span.Passage) {
 	for _, p := range known {
-		read = append(read, p.read)
+		out = append(out, p.read)
 	}
-	form, asked := formOf(clause), clause
-	clause, slips := c.Reader.Spelled(possessive.ReplaceAllString(clause, "${1}the"), read)
-	found, err := c.Reader.Read(clause, read)
+	return out
+}
+
+// evidence asks one part of the question of each passage. It returns what speaks for each, and the likeliest spans that may answer.
+func (c Config) evidence(q query, ps []passages.Passage, known []passage) ([]Evidence, [][]span.Span, error) {
+	clause, form, wanted := ownerless(q.text), q.form, q.wants
+	found, err := c.Reader.Read(clause, readings(known))
 	if err != nil {
 		return nil, nil, err
 	}
 	lexical := c.Scorer.Prepare(slices.Concat(ps, []passages.Passage{{Text: clause}}))(nil, clause)
-	wanted := wantsOf(clause)
 	out, spans := make([]Evidence, len(found)), make([][]span.Span, len(found))
 	for i, f := range found {
-		out[i] = Evidence{None: f.None, Lexical: lexical[i], Echo: lexical[len(ps)], Rank: i, Whole: form != value, Slips: slips}
+		out[i] = Evidence{None: f.None, Lexical: lexical[i], Echo: lexical[len(ps)], Rank: i, Whole: form != value, Slips: q.slips}
 		spans[i] = known[i].answers(f, form, mostTexts)
 		if wanted.stretch {
 			known[i].stretched(spans[i])
@@ -154,12 +172,12 @@ func (c Config) evidence(clause string, ps []passages.Passage, known []passage) 
 		if known[i].favour(wanted, spans[i]) || wanted.uncounted(known[i], c.Reader.Related) {
 			out[i].None = max(f.None, otherKind)
 		}
-		spans[i] = known[i].lookUp(asked, wanted, c.Reader.Related, f.None, &out[i], spans[i])
+		spans[i] = known[i].lookUp(q.text, wanted, c.Reader.Related, f.None, &out[i], spans[i])
 		if best := spans[i]; len(best) > 0 {
 			out[i].Share = shareOf(best[0].P, f.None)
-			q := known[i].quote(known[i].widen(best[0].Begin, best[0].End))
-			out[i].Length = len(q.Text)
-			out[i].Later = form == value && !wanted.past && supersedes(q, asked)
+			around := known[i].quote(known[i].widen(best[0].Begin, best[0].End))
+			out[i].Length = len(around.Text)
+			out[i].Later = form == value && !wanted.past && supersedes(around, q.text)
 		}
 	}
 	lead(out)
@@ -220,8 +238,10 @@ const otherKind = 0.97
 // without a value.
 const leftOpen = 0.99
 
-// possessive matches what says whose a thing is. The person who asks owns the documents, which rarely say so: "my patient
-// number" is "the patient number".
+// ownerless returns a question without what says that a thing is one's own. The person who asks owns the documents, which rarely say so: "my
+// patient number" is "the patient number".
+func ownerless(question string) string { return possessive.ReplaceAllString(question, "${1}the") }
+
 var possessive = regexp.MustCompile(`(?i)(^|[^\pL\pN'’])(?:my|our)\b`)
 
 // shareOf returns a span's share of all spans. Where they are next to nothing, 1 − none rounds to 0.
@@ -252,17 +272,16 @@ func (c Config) Choices(question string, ps []passages.Passage) ([]Choice, error
 	for i, p := range ps {
 		known[i] = c.passage(p)
 	}
-	question = inEnglish(question)
-	evidence, spans, err := c.evidence(question, ps, known)
+	q := c.query(inEnglish(question), known)
+	evidence, spans, err := c.evidence(q, ps, known)
 	if err != nil {
 		return nil, err
 	}
-	form := formOf(question)
 	out := make([]Choice, len(ps))
 	for i, best := range spans {
 		out[i].Evidence = evidence[i]
 		if len(best) > 0 {
-			out[i].Value, _ = known[i].say(best[0], form)
+			out[i].Value, _ = known[i].say(best[0], q.form)
 			out[i].Sentence, _ = known[i].say(best[0], sentence)
 		}
 	}

@@ -24,9 +24,9 @@ var (
 // defaultWords say that a question is for a default and not of what.
 var defaultWords = set("default defaults value values option options setting settings parameter parameters flag flags key argument field property variable used set")
 
-// preset returns the default value that a question asks for, from the line or the sentence that is about just this option. It reports
+// preset returns the default value that a question asks for, whose option may have one of some names, from the line or the sentence that is about just this option. It reports
 // whether there is such a line, and returns an empty range if that gives no default.
-func (p passage) preset(question string) (from, to int, found bool) {
+func (p passage) preset(question string, names []string) (from, to int, found bool) {
 	if !asksDefault.MatchString(question) || formOf(question) != value {
 		return 0, 0, false
 	}
@@ -42,7 +42,7 @@ func (p passage) preset(question string) (from, to int, found bool) {
 			if decoder.SharedWords(wanted, decoder.ContentWords(line)) < len(wanted) {
 				continue
 			}
-			a, b, ok := defaultIn(line, wanted, identifiers(question))
+			a, b, ok := defaultIn(line, wanted, names)
 			if ok {
 				return s[0] + a, s[0] + b, true
 			}
@@ -142,12 +142,11 @@ func labelOf(line string) string {
 // longestLabel is the length of the longest label, in words.
 const longestLabel = 8
 
-// purpose returns what stands behind the name of an option, a setting or a state, if a question asks what that does.
-func (p passage) purpose(question string) (from, to int, ok bool) {
+// purpose returns what stands behind one of some names of an option, a setting or a state, if a question asks what that does.
+func (p passage) purpose(question string, names []string) (from, to int, ok bool) {
 	if !asksPurpose.MatchString(question) {
 		return 0, 0, false
 	}
-	names := identifiers(question)
 	if from, to, ok = p.described(names); ok {
 		return from, to, true
 	}

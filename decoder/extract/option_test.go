@@ -34,9 +34,10 @@ func TestOptions(t *testing.T) {
 		{"What does --colour do?", ""},
 		{"What does kiln do?", ""},
 	} {
-		from, to, ok := p.purpose(c.question)
+		names := identifiers(c.question)
+		from, to, ok := p.purpose(c.question, names)
 		if !ok {
-			from, to, _ = p.preset(c.question)
+			from, to, _ = p.preset(c.question, names)
 		}
 		if got := p.text[from:to]; got != c.want {
 			t.Errorf("%s: %q, want %q", c.question, got, c.want)
@@ -66,7 +67,7 @@ func TestPurpose(t *testing.T) {
 	} {
 		p := config(0).passage(passages.Passage{Title: c.title, Text: c.text})
 		got := ""
-		if from, to, ok := p.purpose(c.question); ok {
+		if from, to, ok := p.purpose(c.question, identifiers(c.question)); ok {
 			got = p.text[from:to]
 		}
 		if got != c.want {

@@ -141,13 +141,14 @@ func (d *Decoder) readPart(ctx context.Context, n int) (part, error) {
 	if err := ctx.Err(); err != nil {
 		return part{}, err
 	}
-	clause, known, ends := d.clauses[n], d.known, d.ends(n)
-	evidence, spans, err := d.cfg.evidence(clause, d.passages, known)
+	known, ends := d.known, d.ends(n)
+	q := d.cfg.query(d.clauses[n], known)
+	evidence, spans, err := d.cfg.evidence(q, d.passages, known)
 	if err != nil {
 		return part{}, err
 	}
-	form := formOf(clause)
-	s := part{clause: clause, form: form, known: known, temperature: d.cfg.Temperature, asked: d.asked}
+	form := q.form
+	s := part{clause: q.text, form: form, known: known, temperature: d.cfg.Temperature, asked: d.asked}
 	for i, best := range spans {
 		evidence[i].Told = d.told != "" && d.passages[i].Source == d.told
 		whole, r := d.cfg.Constants.Judge(evidence[i])

@@ -13,6 +13,8 @@ type wants struct {
 	question string
 	words    []string // of the question
 
+	identifiers []string // of the question as it was typed: names in a program
+
 	// The form of the answer.
 	bare   bool // a value
 	yesNo  bool // the sentence that confirms or denies it
@@ -84,6 +86,9 @@ func wantsOf(question string) wants {
 	w := wants{
 		question: question,
 		words:    decoder.ContentWords(question),
+
+		identifiers: identifiers(question),
+
 		bare:     form == value,
 		yesNo:    form == sentence,
 		steps:    form == steps,

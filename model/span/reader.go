@@ -174,13 +174,23 @@ func (r *Reader) passage(s string) *Passage {
 	return &Passage{t, r.knowing(t, false)}
 }
 
-// knowing returns a function that encodes a text when it is first called, and then returns the same.
+// knowing returns a function that encodes a text when it is first called, and then returns the same. After an error it tries again.
 func (r *Reader) knowing(t *text, question bool) func() (known, error) {
-	return sync.OnceValues(func() (known, error) {
+	var mu sync.Mutex
+	var encoded bool
+	var k known
+	return func() (known, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if encoded {
+			return k, nil
+		}
 		c := r.passes.Get().(*pass)
 		defer r.passes.Put(c)
-		return c.encode(t, question)
-	})
+		got, err := c.encode(t, question)
+		k, encoded = got, err == nil
+		return k, err
+	}
 }
 
 // Len returns how many words the reader takes of the passage.

@@ -76,7 +76,7 @@ func (f answerFlags) Validate() error {
 // documentFlags choose the documents, and how they weigh.
 type documentFlags struct {
 	Notes     string `help:"Answer from this folder instead of the indexed documents, for this question only." type:"existingdir" placeholder:"DIR"`
-	Public    string `help:"Give the cloud inside this process this folder to answer from." type:"existingdir" placeholder:"DIR"`
+	Public    string `help:"Give the cloud inside this process this folder to answer from." type:"existingdir" placeholder:"DIR" hidden:""`
 	Sample    bool   `help:"Answer from the sample documents, even if others are indexed or a cloud is paired."`
 	Side      string `help:"Whose documents answer: ${enum}." enum:"both,device,cloud" default:"both"`
 	Grounded  bool   `help:"Write only function words, words of the question and whole words of the passages that are read." default:"true" negatable:"" hidden:""`
@@ -103,7 +103,7 @@ type pairFlags struct {
 	Wait         *time.Duration `help:"How long to wait for the cloud before answering alone. Default: 2s, or 300ms for a minute after it was missing." placeholder:"DURATION"`
 	RTT          time.Duration  `name:"rtt" help:"Emulate a network with this round-trip time, such as 100ms." default:"0s"`
 	Loss         float64        `help:"Emulate a network that loses this share of the packets (0 to 1)." default:"0" hidden:""`
-	Private      bool           `help:"Send the cloud the question and the words of the answer, but no drafts from this device, which could show what else your documents say. Over a long distance this takes a little longer."`
+	Private      bool           `help:"Send the cloud the question and the words of the answer, but no drafts from this device, which could show what else your documents say. Over a long distance this takes a little longer." hidden:""`
 	Method       string         `help:"How the sides share the work: ${enum}. All but tandem come from the DRAGON paper, as a baseline." enum:"tandem,dragon,crcg,drcg-text,drcg-kv,drdg-tw,drdg-sw" default:"tandem" hidden:""`
 	Placement    string         `help:"Where drafts become tokens: ${enum}. auto is mirror, or greedy with the speculative coupling." enum:"auto,mirror,device,cloud,greedy,sync" default:"auto" hidden:""`
 	Coupling     string         `help:"How two drafts become one token: ${enum}. shared draws both and the target from one race, leader also favours the side that is ahead, auto is the one of these two that is likely to be faster here (the text depends on it), speculative is the DRAGON paper's." enum:"shared,leader,auto,speculative" default:"shared" hidden:""`

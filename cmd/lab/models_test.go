@@ -142,7 +142,7 @@ func TestModelsTableIsOfToday(t *testing.T) {
 // sides decide.
 func TestPairsOfArchitectures(t *testing.T) {
 	for _, arch := range []string{"gemma3", "gpt-oss", "lfm2"} {
-		if got, err := pairTexts(t.Context(), arch); err != nil || got != "1 of 10 answers" {
+		if got, err := pairTexts(t.Context(), arch); err != nil || got != "10 of 10 equal" {
 			t.Errorf("%s: %s, %v", arch, got, err)
 		}
 	}

@@ -93,14 +93,9 @@ func (p passage) inTable(question string, name []string) (out quantified, ok boo
 
 // behind returns the thing whose name stands before a number, in the line that has most of the other words of the question.
 func (p passage) behind(name, others []string, value *regexp.Regexp) (out quantified, ok bool) {
-	if len(name) == 0 {
+	if len(name) == 0 || len(name) > mostWords {
 		return out, false
 	}
-	quoted := make([]string, len(name))
-	for i, w := range name {
-		quoted[i] = regexp.QuoteMeta(w)
-	}
-	named := regexp.MustCompile(`(?i)\b` + strings.Join(quoted, `\P{L}{1,3}`) + `\b`)
 	most := -1
 	for begin := p.body; begin < len(p.text); {
 		end := p.lineEnd(begin)
@@ -108,7 +103,7 @@ func (p passage) behind(name, others []string, value *regexp.Regexp) (out quanti
 		if strings.Contains(line, passages.CellMark) {
 			line = "" // columns say more than the next number
 		}
-		for _, at := range named.FindAllStringIndex(line, -1) {
+		for _, at := range placesOf(name, line) {
 			m := value.FindStringSubmatchIndex(line[at[1]:])
 			if m == nil {
 				continue
@@ -125,6 +120,22 @@ func (p passage) behind(name, others []string, value *regexp.Regexp) (out quanti
 		begin = end + 1
 	}
 	return out, ok
+}
+
+// placesOf returns where the words of a name stand one after the other in a line, with up to three bytes between them.
+func placesOf(name []string, line string) (out [][2]int) {
+	words := wordAt.FindAllStringIndex(line, -1)
+	for i := range words[:max(0, len(words)-len(name)+1)] {
+		found := true
+		for k, w := range name {
+			at := words[i+k]
+			found = found && strings.ToLower(line[at[0]:at[1]]) == w && (k == 0 || at[0]-words[i+k-1][1] <= 3)
+		}
+		if found {
+			out = append(out, [2]int{words[i][0], words[i+len(name)-1][1]})
+		}
+	}
+	return out
 }
 
 // numberIn returns the only number of a text and the rest of it.

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"strings"
 	"testing"
 
 	"tandem/retrieval/passages"
@@ -25,6 +26,9 @@ func TestCompared(t *testing.T) {
 		{table, "What is more expensive, the boat tour or the rope garden at night?", ""},
 		{table, "What is cheaper, the boat tour or the rope garden?", ""}, // two rows
 		{"Finch: 0.125 kg\nThrush: 0.2 kg", "Which is heavier, the finch or the thrush?", "Thrush"},
+		{"Ärmel: 14 €\nCafé: 17 €", "Which is cheaper, the Ärmel or the Café?", "Ärmel"},
+		{"Ärmel: 14 €\nBärmel: 9 €\nCafé: 12 €", "Which is cheaper, the Ärmel or the Café?", "Café"},
+		{"Rope garden: 14 €\nBus: 17 €", "Which is cheaper, the " + strings.Repeat("ab ", 20_000) + "or the bus?", ""},
 		{"Tour | Price\nBoat tour | 14 €\nRope garden | 17 €", "What is more expensive, the boat tour or the rope garden?", "Rope garden"},
 		{"Tour | Price\nBoat tour | 14 €\nRope garden | 17 £", "What is more expensive, the boat tour or the rope garden?", ""},
 	} {
@@ -34,7 +38,7 @@ func TestCompared(t *testing.T) {
 			got = p.text[from:to]
 		}
 		if got != c.want {
-			t.Errorf("%s: %q, want %q", c.question, got, c.want)
+			t.Errorf("%.80s: %q, want %q", c.question, got, c.want)
 		}
 	}
 }

@@ -8,10 +8,14 @@ import (
 	"io"
 	"log/slog"
 	"slices"
+	"time"
 
 	"tandem"
 	"tandem/model"
 )
+
+// loadTime is how long an answer waits for KV caches from elsewhere, all of them together.
+const loadTime = 20 * time.Second
 
 // read fills the contexts' KV caches with the prompts. It takes from the store what it can.
 func (d *Decoder) read(ctx context.Context, req Request, prompts []prompt) error {
@@ -19,17 +23,19 @@ func (d *Decoder) read(ctx context.Context, req Request, prompts []prompt) error
 	batch := make([]model.Input, len(prompts))
 	keys := make([][32]byte, len(prompts))
 	seqs, fresh := make([]*model.Seq, len(prompts)), make([]bool, len(prompts))
+	loading, stop := context.WithTimeout(ctx, loadTime)
+	defer stop()
 	for i, p := range prompts {
 		keys[i], seqs[i] = storeKey(m, d.cfg.Adapter, p.prefix), d.saved(req, i, p.prefix)
 		if seqs[i] == nil && d.holds(i) && d.cfg.Shared == nil {
-			seqs[i] = d.load(keys[i], len(p.prefix))
+			seqs[i] = d.load(loading, keys[i], len(p.prefix))
 		}
 		if seqs[i] != nil {
 			d.prefill.Cached++
 		}
 	}
 	if d.cfg.Shared != nil {
-		if err := d.readShared(ctx, seqs, keys, prompts); err != nil {
+		if err := d.readShared(ctx, loading, seqs, keys, prompts); err != nil {
 			return err
 		}
 	}
@@ -118,11 +124,11 @@ func storeKey(m *model.Model, a *model.Adapter, prefix []tandem.Token) (key [32]
 }
 
 // shared returns the KV cache of a prefix of n tokens from memory or from the store, or nil.
-func (d *Decoder) shared(key [32]byte, n int) *model.Seq {
+func (d *Decoder) shared(ctx context.Context, key [32]byte, n int) *model.Seq {
 	if seq := d.cfg.Shared.get(key); seq != nil && seq.Len() == n {
 		return seq
 	}
-	seq := d.load(key, n)
+	seq := d.load(ctx, key, n)
 	if seq != nil {
 		d.cfg.Shared.put(key, seq)
 	}
@@ -130,11 +136,11 @@ func (d *Decoder) shared(key [32]byte, n int) *model.Seq {
 }
 
 // load returns the KV cache of a prefix of n tokens, or nil if the store has none that it can read.
-func (d *Decoder) load(key [32]byte, n int) *model.Seq {
+func (d *Decoder) load(ctx context.Context, key [32]byte, n int) *model.Seq {
 	if d.cfg.KV == nil {
 		return nil
 	}
-	r, ok := d.cfg.KV.Get(key)
+	r, ok := d.cfg.KV.Get(ctx, key)
 	if !ok {
 		return nil
 	}

@@ -30,11 +30,13 @@ func Prefixes(ctx context.Context, cfg Config, req Request) ([][]byte, error) {
 	d := &Decoder{cfg: cfg}
 	d.rel.contextOf = deal(len(req.Passages), len(prompts))
 	seqs, batch := make([]*model.Seq, len(prompts)), []model.Input(nil)
+	loading, stop := context.WithTimeout(ctx, loadTime)
+	defer stop()
 	for i, p := range prompts {
 		if seqs[i] = cfg.Model.NewSeqWith(cfg.Adapter); len(p.prefix) == 0 {
 			continue
 		}
-		if seqs[i] = d.load(storeKey(cfg.Model, cfg.Adapter, p.prefix), len(p.prefix)); seqs[i] == nil {
+		if seqs[i] = d.load(loading, storeKey(cfg.Model, cfg.Adapter, p.prefix), len(p.prefix)); seqs[i] == nil {
 			seqs[i] = cfg.Model.NewSeqWith(cfg.Adapter)
 			batch = append(batch, model.Input{Seq: seqs[i], Tokens: p.prefix})
 		}

@@ -97,10 +97,10 @@ func (s *Shared) release(key [32]byte) {
 
 // readShared sets the KV caches that are nil to those of the prompts' prefixes in memory, and computes what is not there. Of the
 // answers that need one at the same time, one computes it and the others wait; if it gives up, another does. None waits before it
-// has computed what others may wait for, so they never wait for each other.
-func (d *Decoder) readShared(ctx context.Context, seqs []*model.Seq, keys [][32]byte, prompts []prompt) error {
+// has computed what others may wait for, so they never wait for each other. loading limits how long it asks a bucket.
+func (d *Decoder) readShared(ctx, loading context.Context, seqs []*model.Seq, keys [][32]byte, prompts []prompt) error {
 	for {
-		mine, others := d.findShared(seqs, keys, prompts)
+		mine, others := d.findShared(loading, seqs, keys, prompts)
 		if err := d.computeShared(ctx, mine, seqs, keys, prompts); err != nil {
 			return err
 		}
@@ -119,13 +119,13 @@ func (d *Decoder) readShared(ctx context.Context, seqs []*model.Seq, keys [][32]
 
 // findShared sets the KV caches that are nil to those in memory. Of the others, it claims those that nobody computes, and returns their
 // contexts, and what those wait for that somebody does.
-func (d *Decoder) findShared(seqs []*model.Seq, keys [][32]byte, prompts []prompt) (mine []int, others []<-chan struct{}) {
+func (d *Decoder) findShared(loading context.Context, seqs []*model.Seq, keys [][32]byte, prompts []prompt) (mine []int, others []<-chan struct{}) {
 	for i, p := range prompts {
 		own := slices.ContainsFunc(mine, func(j int) bool { return keys[j] == keys[i] })
 		if own || seqs[i] != nil || !d.holds(i) || len(p.prefix) == 0 {
 			continue
 		}
-		if seqs[i] = d.shared(keys[i], len(p.prefix)); seqs[i] != nil {
+		if seqs[i] = d.shared(loading, keys[i], len(p.prefix)); seqs[i] != nil {
 			d.prefill.Cached++
 			continue
 		}
@@ -135,7 +135,7 @@ func (d *Decoder) findShared(seqs []*model.Seq, keys [][32]byte, prompts []promp
 		case other != nil:
 			others = append(others, other)
 		default: // it has come meanwhile
-			if seqs[i] = d.shared(keys[i], len(p.prefix)); seqs[i] != nil {
+			if seqs[i] = d.shared(loading, keys[i], len(p.prefix)); seqs[i] != nil {
 				d.prefill.Cached++
 			}
 		}

@@ -2,6 +2,7 @@ package kvstore
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -227,6 +228,28 @@ func TestBucketFails(t *testing.T) {
 				t.Errorf("%s: it is not mended", name)
 			}
 			third.Close()
+		}
+	})
+}
+
+// Who asks for a blob says how long to wait. A bucket that takes longer is left alone for a while, and not one that nobody waits for.
+func TestGetEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &cupboard{fail: func(w http.ResponseWriter, r *http.Request) bool { <-r.Context().Done(); return true }}
+		s := sharing(t, c, 1<<16)
+		defer s.Close()
+		ctx, cancel := context.WithCancel(t.Context())
+		start := time.Now()
+		time.AfterFunc(time.Second, cancel)
+		for range 2 {
+			if _, ok := s.Get(ctx, keyOf(1)); ok || time.Since(start) != time.Second || c.asked != 1 || s.Shares() != (Shares{}) {
+				t.Errorf("cancelled: %v, after %v and %d requests: %+v", ok, time.Since(start), c.asked, s.Shares())
+			}
+		}
+		ctx, cancel = context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, ok := s.Get(ctx, keyOf(1)); ok || time.Since(start) != 2*time.Second || s.Shares() != (Shares{Failed: 1}) {
+			t.Errorf("late: %v, after %v: %+v", ok, time.Since(start), s.Shares())
 		}
 	})
 }

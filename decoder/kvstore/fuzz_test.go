@@ -35,7 +35,7 @@ func FuzzBlob(f *testing.F) {
 		if err := os.WriteFile(path, file, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		r, ok := s.Get(key)
+		r, ok := s.Get(t.Context(), key)
 		if !ok {
 			return
 		}

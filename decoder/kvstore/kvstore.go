@@ -4,6 +4,7 @@ package kvstore
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
@@ -72,10 +73,10 @@ func (s *Store) path(key [32]byte) string {
 	return filepath.Join(s.dir, name[:2], name+kvSuffix)
 }
 
-// Get returns the checked blob under key and marks it as used. The caller closes it.
-func (s *Store) Get(key [32]byte) (io.ReadCloser, bool) {
+// Get returns the checked blob under key and marks it as used. The caller closes it. ctx ends a request to the bucket.
+func (s *Store) Get(ctx context.Context, key [32]byte) (io.ReadCloser, bool) {
 	blob, ok := s.get(key)
-	if !ok && s.shared != nil && s.fetch(key) {
+	if !ok && s.shared != nil && s.fetch(ctx, key) {
 		blob, ok = s.get(key)
 	}
 	return blob, ok

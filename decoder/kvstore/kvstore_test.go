@@ -37,7 +37,7 @@ func put(t *testing.T, s *Store, n int, data []byte) {
 // get returns the blob, or nil for a miss.
 func get(t *testing.T, s *Store, n int) []byte {
 	t.Helper()
-	r, ok := s.Get(keyOf(n))
+	r, ok := s.Get(t.Context(), keyOf(n))
 	if !ok {
 		return nil
 	}

@@ -96,7 +96,7 @@ func TestRealBucket(t *testing.T) {
 		if got := get(t, b, 1); !bytes.Equal(got, large) {
 			t.Errorf("%q: %d bytes of %d", prefix, len(got), len(large))
 		}
-		if r, ok := b.Get(keyOf(2)); !ok {
+		if r, ok := b.Get(t.Context(), keyOf(2)); !ok {
 			t.Errorf("%q: an empty blob is not there", prefix)
 		} else {
 			r.Close()

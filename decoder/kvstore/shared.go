@@ -69,13 +69,16 @@ func (s *Store) Shares() Shares {
 func nameOf(key [32]byte) string { return hex.EncodeToString(key[:]) + kvSuffix }
 
 // fetch takes a blob from the bucket into the store, and reports whether it is there now.
-func (s *Store) fetch(key [32]byte) bool {
+func (s *Store) fetch(ctx context.Context, key [32]byte) bool {
 	h := s.shared
-	if h.rests() {
+	if ctx.Err() != nil || h.rests() {
 		return false
 	}
+	asking, stop := context.WithCancel(ctx)
+	defer stop()
+	defer context.AfterFunc(h.ctx, stop)()
 	err := s.place(key, func(f *os.File) (int64, error) {
-		n, err := h.bucket.get(h.ctx, nameOf(key), f, s.budget)
+		n, err := h.bucket.get(asking, nameOf(key), f, s.budget)
 		if err != nil {
 			return 0, err
 		}
@@ -85,6 +88,9 @@ func (s *Store) fetch(key [32]byte) bool {
 		_, err = checkBlob(f, key)
 		return n, err
 	})
+	if err != nil && errors.Is(ctx.Err(), context.Canceled) { // nobody waits any more, which is not the bucket's fault
+		return false
+	}
 	return h.ended(err, func(c *Shares) { c.Fetched++ })
 }
 

@@ -329,7 +329,7 @@ func TestLikeliest(t *testing.T) {
 	const question = "Who owns the marina?"
 	device, cloud := open(t, config(0), question, deviceNotes), open(t, config(0), question, notes("A\nThe boat is red.", "B\nThe bus is red."))
 	say := func(c *docContext, r float64, text string) {
-		c.r, c.texts = r, device.spell([]weighed{{text: text, p: 1}}, device.ends(0))
+		c.r, c.texts = r, device.spell(value, []weighed{{text: text, p: 1}}, device.ends(0))
 	}
 	own, other := device.parts[0].contexts, cloud.parts[0].contexts
 	for _, c := range []struct {
@@ -362,8 +362,7 @@ func TestLongReason(t *testing.T) {
 	d := open(t, cfg, "Why was the old bridge taken down?", notes(note))
 	sentence := note[len("Bridge\n"):]
 	at := strings.Index(sentence, "its piers")
-	d.parts = nil // the part that is being read
-	got := d.spell([]weighed{{text: sentence, p: 1, quote: decoder.Quote{Text: sentence, From: at, To: at + len("its piers")}}}, nil)[0].text
+	got := d.spell(reason, []weighed{{text: sentence, p: 1, quote: decoder.Quote{Text: sentence, From: at, To: at + len("its piers")}}}, nil)[0].text
 	if !strings.HasPrefix(got, "… ") || !strings.Contains(got, "because its piers") {
 		t.Errorf("%q", got)
 	}
@@ -376,7 +375,7 @@ func TestAnyScript(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for i := range 10_000 {
 		text := scripts.Text(r)
-		c := d.spell([]weighed{{text: text, p: 1}}, []tandem.Token{d.end})[0]
+		c := d.spell(value, []weighed{{text: text, p: 1}}, []tandem.Token{d.end})[0]
 		if got := tok.Decode(c.tokens); got != text {
 			t.Fatalf("case %d: %q is spelled %q", i, text, got)
 		}

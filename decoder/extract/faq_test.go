@@ -60,7 +60,7 @@ func TestAntecedentTooLong(t *testing.T) {
 	const said = "It opens at 3 bar."
 	q := decoder.Quote{Text: said, From: 12, To: 17}
 	for text, want := range map[string]string{said: said, "The valve of the great red boiler in the cellar below the old mill is of brass and of iron. " + said: said} {
-		if got := d.spell([]weighed{{text: text, p: 1, quote: q}}, nil)[0].text; got != want {
+		if got := d.spell(reason, []weighed{{text: text, p: 1, quote: q}}, nil)[0].text; got != want {
 			t.Errorf("%q: %q", text, got)
 		}
 	}

@@ -159,16 +159,16 @@ func (d *Decoder) readPart(ctx context.Context, n int) (part, error) {
 				texts = sentences
 			}
 		}
-		c.texts = d.spell(texts, ends)
+		c.texts = d.spell(form, texts, ends)
 		if c.near = known[i].nearest(best); len(c.near) > 0 {
 			c.whole = known[i].around(c.near[0].at, c.near[0].at+len(c.near[0].quote.Text))
 		}
 		d.words += known[i].read.Len()
 		s.contexts = append(s.contexts, c)
 	}
-	nothing := docContext{r: d.cfg.Constants.Nothing, texts: d.spell([]weighed{{text: Unknown, p: 1}}, ends)}
+	nothing := docContext{r: d.cfg.Constants.Nothing, texts: d.spell(form, []weighed{{text: Unknown, p: 1}}, ends)}
 	s.contexts = append(s.contexts, nothing)
-	d.replace(&s)
+	d.replace(&s, ends)
 	return s, nil
 }
 
@@ -295,9 +295,9 @@ func (c Config) temper(all []weighed) []weighed {
 	return all
 }
 
-// spell turns texts into candidates. Where a sentence is too long for its part of the answer, the span stands for it. A
+// spell turns texts that answer in a form into candidates. Where a sentence is too long for its part of the answer, the span stands for it. A
 // span that is too long loses words at its end, and says so with an ellipsis.
-func (d *Decoder) spell(texts []weighed, ends []tandem.Token) []candidate {
+func (d *Decoder) spell(form form, texts []weighed, ends []tandem.Token) []candidate {
 	room := max(1, d.cfg.MaxTokens/max(1, len(d.clauses))-len(ends))
 	var out []candidate
 	for _, t := range texts {
@@ -311,7 +311,7 @@ func (d *Decoder) spell(texts []weighed, ends []tandem.Token) []candidate {
 		}
 		if q := t.quote; len(tokens) > room && q.From < q.To {
 			t.text = flat(q.Text[q.From:q.To]) // the value alone
-			if !d.valued(len(d.parts)) {
+			if form != value {
 				t.text = d.withClauses(q, room)
 			}
 			tokens = d.cfg.Tokenizer.Encode(t.text, tokenizer.Options{})
@@ -335,11 +335,6 @@ func (d *Decoder) withClauses(q decoder.Quote, room int) string {
 		from, mark = from+next+1, "… "
 	}
 	return mark + flat(q.Text[from:])
-}
-
-// valued reports whether a value answers a part of the question.
-func (d *Decoder) valued(part int) bool {
-	return part < len(d.clauses) && formOf(d.clauses[part]) == value
 }
 
 // shortened returns the tokens of the most first words of text that fit with an ellipsis.

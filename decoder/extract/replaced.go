@@ -5,12 +5,13 @@ import (
 	"slices"
 	"strings"
 
+	"tandem"
 	"tandem/decoder"
 )
 
 // replace lets a sentence answer that says what has become of the likeliest value of this side: "moved from 3 May to 10 May" after
 // "3 May". It is about the same thing, it is right if the value was, and the value is out of date.
-func (d *Decoder) replace(s *part) {
+func (d *Decoder) replace(s *part, ends []tandem.Token) {
 	best := 0
 	for i, c := range s.contexts {
 		if c.r > s.contexts[best].r {
@@ -36,7 +37,7 @@ func (d *Decoder) replace(s *part) {
 				continue
 			}
 			now := &s.contexts[i]
-			now.texts = d.spell([]weighed{{text: unmarked(flat(q.Text)), p: 1, quote: n.quote}}, d.ends(len(d.parts)))
+			now.texts = d.spell(s.form, []weighed{{text: unmarked(flat(q.Text)), p: 1, quote: n.quote}}, ends)
 			if r := was.r; i != best {
 				was.r, now.r = min(r, now.r), r
 			}

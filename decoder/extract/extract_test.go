@@ -525,5 +525,8 @@ func TestNearPassages(t *testing.T) {
 				break
 			}
 		}
+		if want == "" && (said != Unknown || !seen[0]) {
+			t.Errorf("%s: %s, with passages %v", question, said, seen)
+		}
 	}
 }

@@ -187,11 +187,13 @@ func TestWindowProperties(t *testing.T) {
 			}
 			all += p.Text + "\n"
 		}
+		last := -1
 		for _, s := range want {
 			at := strings.Index(all, s)
-			if at < 0 {
-				t.Fatalf("%q is lost or divided in %q", s, all)
+			if at <= last {
+				t.Fatalf("%q is lost, divided or out of order in %q", s, all)
 			}
+			last = at
 		}
 		if again := Cut(doc, "source", target); !slices.Equal(ps, again) {
 			t.Fatal("cutting twice gives different windows")

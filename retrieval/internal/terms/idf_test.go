@@ -3,8 +3,8 @@ package terms
 import "testing"
 
 func TestParseRefusesDamagedTables(t *testing.T) {
-	for _, bad := range []string{"", "x", "10\nx y", "10\n11 y", "10\n\n"} {
-		if _, err := parse(bad); err == nil && bad != "10\n\n" {
+	for _, bad := range []string{"", "x", "10\nx y", "10\n11 y"} {
+		if _, err := parse(bad); err == nil {
 			t.Errorf("%q is accepted as statistics", bad)
 		}
 	}

@@ -342,12 +342,6 @@ func (d *Decoder) Room() int {
 // Prefill describes what New computed.
 func (d *Decoder) Prefill() Prefill { return d.prefill }
 
-// DocumentWeights returns ω̃ of each passage of the request for the token after the answer so far. If they do not sum to 1,
-// the rest is the share of the context without a document (Weights.Reader).
-func (d *Decoder) DocumentWeights() []float64 {
-	return softmax(d.rel.at(d.states[len(d.states)-1]))[:len(d.rel.contextOf)]
-}
-
 // MeanWeights returns each passage's ω̃ averaged over the tokens of the answer so far and the next one.
 func (d *Decoder) MeanWeights() []float64 {
 	mean := make([]float64, len(d.rel.contextOf))

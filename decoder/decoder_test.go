@@ -187,8 +187,8 @@ func TestRollbackGivesTheSameBits(t *testing.T) {
 				if a, b := walked.contexts[0].seq, fresh.contexts[0].seq; m.Forgets() && a.Bytes() >= b.Bytes() {
 					t.Fatalf("keys and values take %d bytes, and %d where none are forgotten", a.Bytes(), b.Bytes())
 				}
-				if !slices.Equal(walked.DocumentWeights(), fresh.DocumentWeights()) || !slices.Equal(walked.MeanWeights(), fresh.MeanWeights()) {
-					t.Fatalf("after %d tokens: weights %v, fresh %v", len(answer), walked.DocumentWeights(), fresh.DocumentWeights())
+				if !slices.Equal(walked.documentWeights(), fresh.documentWeights()) || !slices.Equal(walked.MeanWeights(), fresh.MeanWeights()) {
+					t.Fatalf("after %d tokens: weights %v, fresh %v", len(answer), walked.documentWeights(), fresh.documentWeights())
 				}
 			}
 			if preempted == 0 {
@@ -340,7 +340,7 @@ func TestLikelihoodForgets(t *testing.T) {
 		want = append(want, overlap{}.score(req.Question, p)+sum)
 	}
 	for i, w := range softmax(want) {
-		if got := d.DocumentWeights()[i]; math.Abs(got-w) > 1e-9 {
+		if got := d.documentWeights()[i]; math.Abs(got-w) > 1e-9 {
 			t.Errorf("ω̃(%d) = %v, want %v", i, got, w)
 		}
 	}
@@ -363,7 +363,7 @@ func TestContextsGroupPassages(t *testing.T) {
 			t.Errorf("%d contexts asked for: %d", rows, got)
 		}
 		h = append(h, next(t, d, 0).H)
-		if w := d.DocumentWeights(); len(w) != len(samplePassages) {
+		if w := d.documentWeights(); len(w) != len(samplePassages) {
 			t.Errorf("%d contexts asked for: %d weights", rows, len(w))
 		}
 	}
@@ -414,7 +414,7 @@ func TestNoPassages(t *testing.T) {
 				t.Fatalf("%s: p(%d) = %v, want %v", weights, x, p[x], math.Exp(l))
 			}
 		}
-		if n := len(d.DocumentWeights()) + len(d.MeanWeights()); n != 0 {
+		if n := len(d.documentWeights()) + len(d.MeanWeights()); n != 0 {
 			t.Errorf("%s: %d weights without documents", weights, n)
 		}
 	}
@@ -442,7 +442,7 @@ func TestDRAGON_DynamicWeights_Rescore(t *testing.T) {
 			}
 		}
 		for j, w := range softmax(want) {
-			if got := d.DocumentWeights()[j]; math.Abs(got-w) > 1e-12 {
+			if got := d.documentWeights()[j]; math.Abs(got-w) > 1e-12 {
 				t.Fatalf("after %d tokens: ω̃(%d) = %v, want %v", i+1, j, got, w)
 			}
 		}
@@ -467,14 +467,14 @@ func TestSentenceWeightsFollowTheAnswer(t *testing.T) {
 			app := m.Tokenizer().Encode(c.text, tokenizer.Options{})
 			next(t, d, len(answer), app...)
 			answer = append(answer, app...)
-			w := d.DocumentWeights()
+			w := d.documentWeights()
 			if best := slices.Index(w, slices.Max(w)); best != c.passage || w[best] < 0.5 {
 				t.Errorf("%s, %q: weights %.3f, want passage %d to lead", scorer.Name(), m.Tokenizer().Decode(answer), w, c.passage)
 			}
 		}
 		// A rollback into the first sentence restores its weights.
 		next(t, d, 10)
-		if w := d.DocumentWeights(); w[0] < 0.5 {
+		if w := d.documentWeights(); w[0] < 0.5 {
 			t.Errorf("%s, after the rollback: weights %.3f", scorer.Name(), w)
 		}
 	}
@@ -490,7 +490,7 @@ func TestFollowUpKeepsTheTopic(t *testing.T) {
 				{Role: "assistant", Content: "The door code of the lake cabin is 4471."}},
 			Passages: samplePassages[:3],
 		})
-		if w := d.DocumentWeights(); w[0] < 0.5 || w[0] < w[2] {
+		if w := d.documentWeights(); w[0] < 0.5 || w[0] < w[2] {
 			t.Errorf("%s: weights %.3f", weights, w)
 		}
 	}
@@ -827,4 +827,10 @@ func TestDamageReachesEveryProbability(t *testing.T) {
 // mixNow returns p^s and h^s after the answer so far.
 func mixNow(d *Decoder) (p []float64, h float64) {
 	return d.mix(d.logits, d.states[len(d.states)-1])
+}
+
+// documentWeights returns ω̃ of each passage of the request for the token after the answer so far. If they do not sum to 1,
+// the rest is the share of the context without a document (Weights.Reader).
+func (d *Decoder) documentWeights() []float64 {
+	return softmax(d.rel.at(d.states[len(d.states)-1]))[:len(d.rel.contextOf)]
 }

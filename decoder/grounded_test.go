@@ -191,7 +191,7 @@ func TestGroundedMute(t *testing.T) {
 	d := newDecoder(t, groundedConfig(m, "static"), Request{Question: "What?", Passages: samplePassages[:2]})
 	at := func(text string) (Output, []float64) {
 		out := next(t, d, 0, tok.Encode(text, tokenizer.Options{})...)
-		return out, d.DocumentWeights()
+		return out, d.documentWeights()
 	}
 	if out, _ := at("Jürg"); out.H != tandem.FixedOf(Mute) || !slices.Equal(out.Dist.IDs, tok.EOGs()[:1]) {
 		t.Errorf("in a foreign word: %v", out)

@@ -32,13 +32,6 @@ func NewShared(limit int64) *Shared {
 	return &Shared{limit: limit, held: map[[32]byte]*list.Element{}, doing: map[[32]byte]chan struct{}{}}
 }
 
-// Bytes returns the size of the KV caches held.
-func (s *Shared) Bytes() int64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.bytes
-}
-
 // get returns a fork of the prefix with that key, or nil.
 func (s *Shared) get(key [32]byte) *model.Seq {
 	if s == nil {

@@ -40,8 +40,8 @@ func TestShared(t *testing.T) {
 	small := NewShared(two)
 	cfg.Shared = small
 	newDecoder(t, cfg, req)
-	if small.Bytes() != two || len(small.held) != 2 || small.held[storeKeyOf(t, cfg, req, 4)] == nil {
-		t.Errorf("%d bytes of %d passages are held: want the last two, %d bytes", small.Bytes(), len(small.held), two)
+	if small.bytes != two || len(small.held) != 2 || small.held[storeKeyOf(t, cfg, req, 4)] == nil {
+		t.Errorf("%d bytes of %d passages are held: want the last two, %d bytes", small.bytes, len(small.held), two)
 	}
 }
 

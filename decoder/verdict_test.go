@@ -111,7 +111,7 @@ func TestNothingIsAContext(t *testing.T) {
 			d := newDecoder(t, toyConfig(m, nothing), Request{Question: bothQuestion, Passages: samplePassages[:n]})
 			out := next(t, d, 0)
 			sum := 0.0
-			for _, w := range d.DocumentWeights() {
+			for _, w := range d.documentWeights() {
 				sum += w
 			}
 			want := 1.0

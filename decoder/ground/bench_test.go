@@ -106,7 +106,7 @@ func BenchmarkStep(b *testing.B) {
 			passage := longPassage(words)
 			c := NewQuestion(v, "When does the harbour museum open?").Context("Harbour museum", passage)
 			answer := v.encode("The harbour museum, " + strings.Join(strings.Fields(passage)[:24], " "))
-			logits, dst := make([]float32, v.Size()), make([]float32, v.Size())
+			logits, dst := make([]float32, v.size), make([]float32, v.size)
 			s, i := c.Start(), 0
 			for b.Loop() {
 				if s.Lost() {

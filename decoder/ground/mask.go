@@ -13,9 +13,6 @@ type Mask []uint64
 
 func (m Mask) add(t tandem.Token) { m[t>>6] |= 1 << (t & 63) }
 
-// Has reports whether the set holds a token.
-func (m Mask) Has(t tandem.Token) bool { return m[t>>6]&(1<<(t&63)) != 0 }
-
 // Len returns the number of tokens in the set.
 func (m Mask) Len() (n int) {
 	for _, w := range m {

@@ -40,9 +40,6 @@ func newVocabulary(tok *tokenizer.Tokenizer) *Vocabulary {
 	return &Vocabulary{size: len(pieces), tokens: newTrie(pieces), ends: tok.EOGs()}
 }
 
-// Size returns the number of tokens.
-func (v *Vocabulary) Size() int { return v.size }
-
 // has reports whether a token has these bytes.
 func (v *Vocabulary) has(text string) bool {
 	node := int32(0)

@@ -106,6 +106,8 @@ func (c Config) defaults() (Config, error) {
 		return c, fmt.Errorf("top-p %v of drafts: want more than 0 and at most 1", c.TopP)
 	case c.MaxSupport < 1 || c.MaxSupport > tandem.MaxSupport:
 		return c, fmt.Errorf("support of %d tokens: want 1 to %d", c.MaxSupport, tandem.MaxSupport)
+	case c.MaxTokens < 0:
+		return c, fmt.Errorf("answer of %d tokens", c.MaxTokens)
 	case !(c.Temperature >= 0):
 		return c, fmt.Errorf("temperature %v: want 0 or more", c.Temperature)
 	}

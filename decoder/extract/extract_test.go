@@ -492,6 +492,7 @@ func TestRefusesConfig(t *testing.T) {
 		"top-p":       func(c *Config) { c.TopP = 2 },
 		"support":     func(c *Config) { c.MaxSupport = tandem.MaxSupport + 1 },
 		"temperature": func(c *Config) { c.Temperature = -1 },
+		"length":      func(c *Config) { c.MaxTokens = -1 },
 	} {
 		c := good
 		spoil(&c)

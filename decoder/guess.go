@@ -110,8 +110,8 @@ func (g *guesser) say(out tandem.Dist, chain []tandem.Extra, drafts int) {
 	}
 }
 
-// mode returns a distribution's likeliest token.
-func mode(d tandem.Dist) tandem.Token {
+// Mode returns a distribution's likeliest token, the lower of equal ones.
+func Mode(d tandem.Dist) tandem.Token {
 	best := 0
 	for i, w := range d.Weights {
 		if w > d.Weights[best] {
@@ -144,7 +144,7 @@ func (g *guesser) learn(answer []tandem.Token, forecasts func(i int) []float32) 
 		return // nothing shows where the guesses end to be right
 	}
 	v.Emitted = said[:len(v.Path)+1]
-	v.Likeliest = func(node int) tandem.Token { return mode(g.saidAfter(node)) }
+	v.Likeliest = func(node int) tandem.Token { return Mode(g.saidAfter(node)) }
 	v.Next = func(node, n int) []specdec.Likely { return likeliest(g.saidAfter(node), n) }
 	g.panel.Settle(v)
 }

@@ -170,7 +170,7 @@ func (d *Decoder) NextAhead(ctx context.Context, p tandem.Pass) (out decoder.Out
 	}
 	answer, next := d.answer, out.Dist
 	for i := range len(p.Drafts) + p.Guess {
-		t := likeliest(next)
+		t := decoder.Mode(next)
 		if i < len(p.Drafts) {
 			t = p.Drafts[i]
 		}
@@ -183,17 +183,6 @@ func (d *Decoder) NextAhead(ctx context.Context, p tandem.Pass) (out decoder.Out
 		chain = append(chain, f)
 	}
 	return out, branches, chain, nil
-}
-
-// likeliest returns a distribution's mode, the lower token of equal ones.
-func likeliest(p tandem.Dist) tandem.Token {
-	best := 0
-	for i, w := range p.Weights {
-		if w > p.Weights[best] {
-			best = i
-		}
-	}
-	return p.IDs[best]
 }
 
 // unknown reports whether t is not in the vocabulary.

@@ -27,9 +27,9 @@ func (r Request) before() (question, person string) {
 	return t.question, t.person
 }
 
-// Told returns the last answer of the conversation that says something, and the question that it answers, completed. Both are empty
+// LastAnswered returns the last answer of the conversation that says something, and the question that it answers, completed. Both are empty
 // if there is none.
-func (r Request) Told() (question, answer string) {
+func (r Request) LastAnswered() (question, answer string) {
 	t := r.talk()
 	return oneLine(t.asked), t.said
 }

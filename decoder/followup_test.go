@@ -52,15 +52,15 @@ func TestFollowUp(t *testing.T) {
 }
 
 // The last answer that says something is kept, with its question.
-func TestTold(t *testing.T) {
+func TestLastAnswered(t *testing.T) {
 	r := Request{Question: "And Ben?", History: []chat.Message{
 		{Role: "user", Content: "Who feeds the cat, and who walks the dog?"}, {Role: "assistant", Content: "Ida Berg\nI don't know."},
 		{Role: "user", Content: "What does it eat?"}, {Role: "assistant", Content: "I don't know."},
 	}}
-	if asked, said := r.Told(); asked != "who walks the dog?" || said != "Ida Berg" {
+	if asked, said := r.LastAnswered(); asked != "who walks the dog?" || said != "Ida Berg" {
 		t.Errorf("%q: %q", asked, said)
 	}
-	if asked, said := (Request{Question: "Who is Ben?"}).Told(); asked != "" || said != "" {
+	if asked, said := (Request{Question: "Who is Ben?"}).LastAnswered(); asked != "" || said != "" {
 		t.Errorf("%q: %q", asked, said)
 	}
 }

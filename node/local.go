@@ -171,7 +171,7 @@ func (q Question) Find(ctx context.Context, documents Searcher, n int) ([]passag
 		return nil, err
 	}
 	req := decoder.Request{Question: q.Text, History: q.History}
-	asked, said := req.Told()
+	asked, said := req.LastAnswered()
 	if said == "" {
 		return found, nil
 	}

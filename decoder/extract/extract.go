@@ -54,14 +54,14 @@ type Decoder struct {
 	prefill decoder.Prefill
 	words   int // read, in all contexts together
 
-	passages []passages.Passage
-	known    []passage      // what of them does not depend on the question
-	asked    []string       // the content words of the question of the conversation that was answered last
-	told     string         // the source of the passage that the last answer of the conversation came from; "" for none here
-	clauses  []string       // the parts of the question
-	newline  []tandem.Token // between two parts of an answer
-	ellipsis []tandem.Token // ends a part that this side cannot finish
-	end      tandem.Token   // after the last part
+	passages   []passages.Passage
+	known      []passage      // what of them does not depend on the question
+	asked      []string       // the content words of the question of the conversation that was answered last
+	lastSource string         // the source of the passage that the last answer of the conversation came from; "" for none here
+	clauses    []string       // the parts of the question
+	newline    []tandem.Token // between two parts of an answer
+	ellipsis   []tandem.Token // ends a part that this side cannot finish
+	end        tandem.Token   // after the last part
 
 	answer []tandem.Token
 }
@@ -265,10 +265,10 @@ func (d *Decoder) read(ctx context.Context, req decoder.Request) error {
 	for i, c := range d.clauses {
 		d.clauses[i] = inEnglish(c)
 	}
-	if asked, said := req.Told(); said != "" {
+	if asked, said := req.LastAnswered(); said != "" {
 		d.asked = decoder.ContentWords(asked)
 		if i := decoder.Teller(asked, said, req.Passages); i >= 0 {
-			d.told = req.Passages[i].Source
+			d.lastSource = req.Passages[i].Source
 		}
 	}
 	d.known = make([]passage, len(req.Passages))

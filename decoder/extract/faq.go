@@ -14,9 +14,9 @@ const closely = 0.7
 // wh matches the word that says what a question asks for.
 var wh = regexp.MustCompile(`(?i)\b(?:how (?:much|many|long|far|often)|how|where|when|who|why)\b`)
 
-// askedAlike returns where a passage answers a question that it asks itself in other words of like meaning: below that question, or
+// ownQuestionAlike returns where a passage answers a question that it asks itself in other words of like meaning: below that question, or
 // in what of it has the word that the passage's question lacks.
-func (p passage) askedAlike(question string, related func(word string) map[string]float64) (from, to int, ok bool) {
+func (p passage) ownQuestionAlike(question string, related func(word string) map[string]float64) (from, to int, ok bool) {
 	at := wh.FindStringIndex(question)
 	if at == nil {
 		return 0, 0, false

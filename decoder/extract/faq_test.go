@@ -24,7 +24,7 @@ func TestAskedAlike(t *testing.T) {
 		"How can I complain?":                            "",
 	} {
 		got := ""
-		if from, to, ok := p.askedAlike(question, config(0).Reader.Related); ok {
+		if from, to, ok := p.ownQuestionAlike(question, config(0).Reader.Related); ok {
 			got = p.text[from:to]
 		}
 		if got != want {

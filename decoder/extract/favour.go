@@ -15,7 +15,7 @@ import (
 // often points at the right kind of thing in a sentence about something else. A sentence has the words of the heading and of the
 // question above it, too. The probabilities keep their sum.
 func (p passage) favour(w wants, spans []span.Span) (lacks bool) {
-	told := p.told(decoder.WithoutWords(w.words, decoder.ContentWords(p.text[p.start:p.body])))
+	rarity := p.rarity(decoder.WithoutWords(w.words, decoder.ContentWords(p.text[p.start:p.body])))
 	total, sum, weight, seen := 0.0, 0.0, favoured, views{}
 	if w.yesNo {
 		weight *= 2
@@ -23,7 +23,7 @@ func (p passage) favour(w wants, spans []span.Span) (lacks bool) {
 	for i := range spans {
 		total += spans[i].P
 		against, _ := w.misfit(p, spans[i], seen)
-		spans[i].P *= math.Exp(weight*told[p.nth(spans[i].Begin)] - against)
+		spans[i].P *= math.Exp(weight*rarity[p.nth(spans[i].Begin)] - against)
 		sum += spans[i].P
 	}
 	for i := range spans {
@@ -49,8 +49,8 @@ func (p passage) nth(at int) int {
 	return min(n, len(p.ends)-1)
 }
 
-// told returns for each sentence how much of the wanted words it has: of each word, the more the fewer sentences have it.
-func (p passage) told(wanted []string) []float64 {
+// rarity returns for each sentence how much of the wanted words it has: of each word, the more the fewer sentences have it.
+func (p passage) rarity(wanted []string) []float64 {
 	has := make([][]bool, len(wanted))
 	for i := range has {
 		has[i] = make([]bool, len(p.ends))

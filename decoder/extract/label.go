@@ -47,11 +47,11 @@ func (p passage) labels(begin, end int) (out []label) {
 	return out
 }
 
-// labelled returns the value behind the name that a question asks for: "4.5 l" in "Tank: 4.5 l" for "how big is the tank of the
+// valueBehindLabel returns the value behind the name that a question asks for: "4.5 l" in "Tank: 4.5 l" for "how big is the tank of the
 // DryMate?" The question has all words of the name, and the passage all others of the question, up to that line: else the value may be of another
 // thing, that was named before.
 // Of several names the longest counts; two equally long ones leave open which is meant.
-func (p passage) labelled(question string, w wants) (from, to int, ok bool) {
+func (p passage) valueBehindLabel(question string, w wants) (from, to int, ok bool) {
 	if !w.bare || w.compares != "" {
 		return 0, 0, false
 	}

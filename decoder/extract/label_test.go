@@ -9,7 +9,7 @@ import (
 
 // A question with all words of a name is answered by the value behind it, if the passage speaks of the rest of the question and the value
 // is of the kind that is asked for.
-func TestLabelled(t *testing.T) {
+func TestValueBehindLabel(t *testing.T) {
 	const pump = "Tank: 4.5 l\nNoise: 46 dB\nLoan: two weeks\nSpare seal: 9 €\nSerial no.: VK-L-0048 Key no. 5A 33\nYour policy no. HH-77 204 is new.\nRed lamp: empty\nRed lamp: full"
 	for _, c := range []struct{ question, want string }{
 		{"How big is the tank of the Brookpump?", "4.5 l"},
@@ -28,7 +28,7 @@ func TestLabelled(t *testing.T) {
 	} {
 		p := config(0).passage(passages.Passage{Title: "Brookpump", Text: pump})
 		got := ""
-		if from, to, ok := p.labelled(c.question, wantsOf(c.question)); ok {
+		if from, to, ok := p.valueBehindLabel(c.question, wantsOf(c.question)); ok {
 			got = p.text[from:to]
 		}
 		if got != c.want {
@@ -38,21 +38,21 @@ func TestLabelled(t *testing.T) {
 }
 
 // A value behind a name is not that of what is named below it.
-func TestLabelledAbove(t *testing.T) {
+func TestValueBehindLabelAbove(t *testing.T) {
 	p := config(0).passage(passages.Passage{Title: "Soups", Text: "Red soup\n\n- Maker: Ada Lund\n\nViolet soup\n\n- Its maker is Ole Holm"})
 	for question, want := range map[string]bool{"Who is the maker of the violet soup?": false, "Who is the maker of the red soup?": true} {
-		if _, _, ok := p.labelled(question, wantsOf(question)); ok != want {
+		if _, _, ok := p.valueBehindLabel(question, wantsOf(question)); ok != want {
 			t.Errorf("%s %v", question, ok)
 		}
 	}
 }
 
 // The lines above a mail are about the mail.
-func TestLabelledMail(t *testing.T) {
+func TestValueBehindLabelMail(t *testing.T) {
 	const question = "What time does the concert begin?"
 	for text, want := range map[string]bool{"Subject: Concert\nFrom: Ada Lund\nDate: 20 Oct 2025 21:40": false, "Choir\nDate: 20 Oct 2025 21:40": true} {
 		p := config(0).passage(passages.Passage{Title: "Concert", Text: text})
-		if _, _, ok := p.labelled(question, wantsOf(question)); ok != want {
+		if _, _, ok := p.valueBehindLabel(question, wantsOf(question)); ok != want {
 			t.Errorf("%q: %v", text, ok)
 		}
 	}
@@ -96,10 +96,10 @@ func TestSigned(t *testing.T) {
 func TestAskedBySpeaker(t *testing.T) {
 	const chat = "[10:10] Ada: thanks!! who has my green towel?\n[10:31] Per: me, washing it"
 	p := config(0).passage(passages.Passage{Title: "Chat", Text: chat})
-	if from, to, asks := p.asked("Who has Ada's green towel?"); !asks || p.text[from:to] != "[10:31] Per: me, washing it" {
+	if from, to, asks := p.ownQuestion("Who has Ada's green towel?"); !asks || p.text[from:to] != "[10:31] Per: me, washing it" {
 		t.Errorf("%q %v", p.text[from:to], asks)
 	}
-	if _, _, asks := p.asked("Who has Mina's green towel?"); asks {
+	if _, _, asks := p.ownQuestion("Who has Mina's green towel?"); asks {
 		t.Error("another's towel")
 	}
 }

@@ -32,7 +32,7 @@ func (p passage) named(question string, w wants) (at [][2]int, open bool) {
 		opens bool // an empty range is an open answer
 	}{
 		{p.command, false}, {purpose, false}, {preset, true}, {p.amount, false}, {p.listUnder, false}, {p.property, false}, {p.option, false},
-		{p.doer, false}, {p.looked, true}, {lived, false}, {p.signed, false}, {p.compared, false}, {p.receipt, false},
+		{p.doer, false}, {p.cellOf, true}, {lived, false}, {p.signed, false}, {p.compared, false}, {p.receipt, false},
 	} {
 		if from, to, ok := f.find(question); ok && from < to {
 			return [][2]int{{from, to}}, false
@@ -43,10 +43,10 @@ func (p passage) named(question string, w wants) (at [][2]int, open bool) {
 	return nil, open
 }
 
-// looked returns the part of a passage that a question names as one does who looks something up: the cell of a row and a column of a
+// cellOf returns the part of a passage that a question names as one does who looks something up: the cell of a row and a column of a
 // table, or what stands behind a code ("E11", "- 3: …"). The reader alone, which takes a row for a sentence, is seldom sure of these. The
 // range is empty if the cell is.
-func (p passage) looked(question string) (from, to int, ok bool) {
+func (p passage) cellOf(question string) (from, to int, ok bool) {
 	wanted := decoder.ContentWords(question)
 	if defines.MatchString(question) || asksRemedy.MatchString(question) && slices.ContainsFunc(wanted, code) {
 		if from, to, ok = p.meaning(wanted, defines.MatchString(question)); ok {

@@ -21,7 +21,7 @@ const (
 
 // A question that names a row and a column is answered by the cell where they meet, and one for a code by what stands behind it. If it
 // names two rows, another row's word or a word that is not there, the reader answers.
-func TestLooked(t *testing.T) {
+func TestCellOf(t *testing.T) {
 	for _, c := range []struct{ title, text, question, want string }{
 		{"Boats", hulls, "How much does the Heron 24 cost?", "110"},
 		{"Boats", hulls, "fare plover", ""}, // a dash says nothing
@@ -65,7 +65,7 @@ func TestLooked(t *testing.T) {
 	} {
 		p := config(0).passage(passages.Passage{Title: c.title, Text: c.text})
 		got := ""
-		if from, to, ok := p.looked(c.question); ok {
+		if from, to, ok := p.cellOf(c.question); ok {
 			got = p.text[from:to]
 		}
 		if got != c.want {
@@ -75,7 +75,7 @@ func TestLooked(t *testing.T) {
 }
 
 // What was looked up is the answer even where the reader prefers another cell.
-func TestLookedAnswers(t *testing.T) {
+func TestCellAnswers(t *testing.T) {
 	d := open(t, config(0), "How much does the Heron 24 cost?", []passages.Passage{{Title: "Boats", Text: hulls}, {Title: "Inn", Text: "The Heron inn has 24 rooms, and a room costs 60 €."}})
 	if got := answer(t, aggregator.Rule{Greedy: true}, d); got != "110" {
 		t.Errorf("%q, want 110", got)

@@ -15,20 +15,20 @@ import (
 
 // Evidence is what speaks for a passage as the answer to one part of a question.
 type Evidence struct {
-	None    float64 // the reader's P(no answer)
-	Lead    float64 // the odds of an answer against the best other passage of this side, in nats
-	Lexical float64 // the scorer's relevance of the passage
-	Echo    float64 // and of the question itself
-	Rank    int     // how many passages retrieval put before it
-	Share   float64 // of the likeliest span in all spans
-	Length  int     // of the sentence around that span, in bytes
-	Whole   bool    // the question wants a sentence or a list in any case
-	Own     bool    // the passage asks the question in other words: what is below answers
-	Named   bool    // the question names where to look: the value found there answers
-	Line    bool    // the question names the line in which the reader points at something
-	Slips   int     // words of the question that are read in another spelling
-	Later   bool    // the sentence says of another value that this one took its place
-	Told    bool    // the last answer of the conversation came from the passage's document
+	None         float64 // the reader's P(no answer)
+	Lead         float64 // the odds of an answer against the best other passage of this side, in nats
+	Lexical      float64 // the scorer's relevance of the passage
+	Echo         float64 // and of the question itself
+	Rank         int     // how many passages retrieval put before it
+	Share        float64 // of the likeliest span in all spans
+	Length       int     // of the sentence around that span, in bytes
+	Whole        bool    // the question wants a sentence or a list in any case
+	Own          bool    // the passage asks the question in other words: what is below answers
+	Named        bool    // the question names where to look: the value found there answers
+	Line         bool    // the question names the line in which the reader points at something
+	Slips        int     // words of the question that are read in another spelling
+	Later        bool    // the sentence says of another value that this one took its place
+	OfLastSource bool    // the last answer of the conversation came from the passage's document
 }
 
 // Curve is a logistic curve: the probability that a text is right, by the evidence for it. With each odds within maxLogOdds,
@@ -61,15 +61,15 @@ type Constants struct {
 // Rules names what two sides must have in common besides a reader to answer together: how they divide a question, and what
 // evidence is worth.
 func (k Constants) Rules() string {
-	return fmt.Sprintf("rules-%d-%08x", decoder.Division, crc32.ChecksumIEEE(fmt.Append(nil, k, namedOdds, ownOdds, toldOdds, laterOdds, slipCost)))
+	return fmt.Sprintf("rules-%d-%08x", decoder.Division, crc32.ChecksumIEEE(fmt.Append(nil, k, namedOdds, ownOdds, lastSourceOdds, laterOdds, slipCost)))
 }
 
 // Curves' bounds, what the conversation's document and a later value are worth, and the cost of a misspelt word, in nats.
 const (
-	maxLogOdds = 5
-	toldOdds   = 2   // a conversation mostly goes on about the same document
-	laterOdds  = 2   // what took the place of something is later, wherever that still stands
-	slipCost   = 0.2 // for each word of the question that this side reads in another spelling: it may mean something else
+	maxLogOdds     = 5
+	lastSourceOdds = 2   // a conversation mostly goes on about the same document
+	laterOdds      = 2   // what took the place of something is later, wherever that still stands
+	slipCost       = 0.2 // for each word of the question that this side reads in another spelling: it may mean something else
 )
 
 // Numbers returns what the curve's factors weigh, in the order of Curve's fields; the first is 1 for Bias.
@@ -100,8 +100,8 @@ func (c Curve) LogOdds(e Evidence) (sum float64) {
 // conversation is about its document, or if the sentence says what its value has replaced.
 func (k Constants) Judge(e Evidence) (sentence bool, r float64) {
 	value, whole, more := k.Value.LogOdds(e), k.Sentence.LogOdds(e), 0.0
-	if e.Told {
-		more += toldOdds
+	if e.OfLastSource {
+		more += lastSourceOdds
 	}
 	if e.Later && max(value, whole) > k.Nothing { // it is the answer, before or after
 		more += laterOdds
@@ -172,7 +172,7 @@ func (c Config) evidence(q query, ps []passages.Passage, known []passage) ([]Evi
 		if known[i].favour(wanted, spans[i]) || wanted.uncounted(known[i], c.Reader.Related) {
 			out[i].None = max(f.None, otherKind)
 		}
-		spans[i] = known[i].lookUp(q.text, wanted, c.Reader.Related, f.None, &out[i], spans[i])
+		spans[i] = known[i].spansFor(q.text, wanted, c.Reader.Related, f.None, &out[i], spans[i])
 		if best := spans[i]; len(best) > 0 {
 			out[i].Share = shareOf(best[0].P, f.None)
 			around := known[i].quote(known[i].widen(best[0].Begin, best[0].End))
@@ -184,10 +184,10 @@ func (c Config) evidence(q query, ps []passages.Passage, known []passage) ([]Evi
 	return out, spans, nil
 }
 
-// lookUp returns the spans that answer where the passage asks the question itself, or the question names where to look, and else those of the
+// spansFor returns the spans that answer where the passage asks the question itself, or the question names where to look, and else those of the
 // reader, whose P(no answer) is none. It says in e which.
-func (p passage) lookUp(question string, w wants, related func(word string) map[string]float64, none float64, e *Evidence, spans []span.Span) []span.Span {
-	if from, to, asks := p.asked(question); asks && from == to {
+func (p passage) spansFor(question string, w wants, related func(word string) map[string]float64, none float64, e *Evidence, spans []span.Span) []span.Span {
+	if from, to, asks := p.ownQuestion(question); asks && from == to {
 		e.None = max(none, leftOpen)
 		return spans
 	} else if asks {
@@ -198,7 +198,7 @@ func (p passage) lookUp(question string, w wants, related func(word string) map[
 	}
 	low := min(none, sureNone)
 	sure := 1 - low
-	if from, to, ok := p.askedAlike(question, related); ok {
+	if from, to, ok := p.ownQuestionAlike(question, related); ok {
 		e.None, e.Own = low, true
 		return []span.Span{{Begin: from, End: to, P: sure}}
 	}
@@ -214,7 +214,7 @@ func (p passage) lookUp(question string, w wants, related func(word string) map[
 		}
 		return spans
 	}
-	if from, to, ok := p.labelled(question, w); ok {
+	if from, to, ok := p.valueBehindLabel(question, w); ok {
 		e.None = low
 		spans, e.Named = p.pointsAt(spans, from, to, sure)
 		e.Line = !e.Named

@@ -24,7 +24,7 @@ func (s *part) otherwise(said string, quotes []decoder.Quote, nothing float64) [
 	before := decoder.WithoutWords(s.asked, topic)
 	least := about * float64(len(topic))
 	says := func(q decoder.Quote) bool { return q.Weight >= decoder.LeastShare }
-	shares := func(q decoder.Quote) float64 { return float64(decoder.SharedWords(topic, s.told(q))) }
+	shares := func(q decoder.Quote) float64 { return float64(decoder.SharedWords(topic, s.wordsAround(q))) }
 	var sayers []string // the documents that say the answer
 	for _, q := range quotes {
 		if says(q) {
@@ -34,7 +34,7 @@ func (s *part) otherwise(said string, quotes []decoder.Quote, nothing float64) [
 	var best []decoder.Quote
 	for _, q := range quotes {
 		likelier := q.Relevance >= nothing && (best == nil || q.Relevance > best[0].Relevance)
-		follows := len(before) == 0 || s.contexts[q.Passage].told || decoder.SharedWords(before, s.told(q)) > 0
+		follows := len(before) == 0 || s.contexts[q.Passage].ofLastSource || decoder.SharedWords(before, s.wordsAround(q)) > 0
 		if likelier && follows && !slices.Contains(sayers, s.known[q.Passage].source) && shares(q) >= least && disagree(s.clause, said, q) {
 			best = []decoder.Quote{q}
 		}
@@ -45,8 +45,8 @@ func (s *part) otherwise(said string, quotes []decoder.Quote, nothing float64) [
 // about is the share of a question's words that a sentence must have, with its title, to be about the same.
 const about = 0.6
 
-// told returns the words of a quote with its passage's title, and with the question that it answers in the line above.
-func (s *part) told(q decoder.Quote) []string {
+// wordsAround returns the words of a quote with its passage's title, and with the question that it answers in the line above.
+func (s *part) wordsAround(q decoder.Quote) []string {
 	p := s.known[q.Passage]
 	text := p.text[:p.body] + q.Text
 	if at := strings.Index(p.text[p.body:], q.Text); at > 0 {

@@ -27,11 +27,11 @@ type part struct {
 
 // docContext is what one context makes of one part of the question.
 type docContext struct {
-	r     float64       // R_0, in nats
-	told  bool          // the last answer of the conversation came from its document
-	texts []candidate   // the likeliest first; their probabilities sum to 1
-	near  []near        // the sentences that hold the likeliest spans, the likeliest first
-	whole decoder.Quote // the likeliest of them within the text around it, for an answer that nobody knows
+	r            float64       // R_0, in nats
+	ofLastSource bool          // the last answer of the conversation came from its document
+	texts        []candidate   // the likeliest first; their probabilities sum to 1
+	near         []near        // the sentences that hold the likeliest spans, the likeliest first
+	whole        decoder.Quote // the likeliest of them within the text around it, for an answer that nobody knows
 }
 
 // near is a sentence that may answer.
@@ -150,9 +150,9 @@ func (d *Decoder) readPart(ctx context.Context, n int) (part, error) {
 	form := q.form
 	s := part{clause: q.text, form: form, known: known, temperature: d.cfg.Temperature, asked: d.asked}
 	for i, best := range spans {
-		evidence[i].Told = d.told != "" && d.passages[i].Source == d.told
+		evidence[i].OfLastSource = d.lastSource != "" && d.passages[i].Source == d.lastSource
 		whole, r := d.cfg.Constants.Judge(evidence[i])
-		c := docContext{r: r, told: evidence[i].Told}
+		c := docContext{r: r, ofLastSource: evidence[i].OfLastSource}
 		texts := d.cfg.candidates(known[i], best, form)
 		if whole {
 			if sentences := d.cfg.candidates(known[i], best, sentence); !d.said(sentences) {

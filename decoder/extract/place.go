@@ -207,9 +207,9 @@ func (p passage) speaks(at int) bool { return speaker.MatchString(p.text[p.lineS
 
 var speaker = regexp.MustCompile(`^(?:\[[^\]\n]{4,25}\] ?|\(?\d{1,2}[:.]\d{2}\)? )?\p{Lu}[\pL'’.-]{0,20}(?: \p{Lu}[\pL'’.-]{0,20})?: `)
 
-// asked returns where a passage answers a question that it asks itself, in the same words but for those of its title: below that
+// ownQuestion returns where a passage answers a question that it asks itself, in the same words but for those of its title: below that
 // question. The range is empty if the passage leaves it open, and asks is false if it does not ask it.
-func (p passage) asked(question string) (from, to int, asks bool) {
+func (p passage) ownQuestion(question string) (from, to int, asks bool) {
 	wanted := decoder.ContentWords(question)
 	titled := decoder.ContentWords(p.text[p.start:p.body])
 	if last := p.text[p.start:p.body]; strings.HasSuffix(strings.TrimSpace(last), "?") { // the heading asks

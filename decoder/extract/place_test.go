@@ -198,7 +198,7 @@ func TestAskedOtherwise(t *testing.T) {
 		"How do I stop the firing early?": true, "How can I stop the firing of the kiln early?": true, "How do I stop the firing?": false,
 		"How do I stop the firing early on Sundays?": false, "Why?": false,
 	} {
-		if _, _, asks := p.asked(question); asks != want {
+		if _, _, asks := p.ownQuestion(question); asks != want {
 			t.Errorf("%s: %v", question, asks)
 		}
 	}
@@ -226,7 +226,7 @@ func TestAskedAbove(t *testing.T) {
 	} {
 		p := config(0).passage(passages.Passage{Title: c.title, Text: c.text})
 		got := "-"
-		if from, to, asks := p.asked(c.question); asks {
+		if from, to, asks := p.ownQuestion(c.question); asks {
 			got = p.text[from:to]
 		}
 		if got != c.want {

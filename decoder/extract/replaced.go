@@ -33,7 +33,7 @@ func (d *Decoder) replace(s *part, ends []tandem.Token) {
 		for _, n := range s.contexts[i].near {
 			q := n.quote
 			q.Passage = i
-			if strings.Contains(q.Text, "\n") || !replaces(q.Text, old, s.clause) || float64(decoder.SharedWords(topic, s.told(q))) < least {
+			if strings.Contains(q.Text, "\n") || !replaces(q.Text, old, s.clause) || float64(decoder.SharedWords(topic, s.wordsAround(q))) < least {
 				continue
 			}
 			now := &s.contexts[i]

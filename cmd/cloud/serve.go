@@ -18,7 +18,6 @@ import (
 	"tandem/model/remote"
 	"tandem/node"
 	"tandem/node/batch"
-	"tandem/specdec"
 	"tandem/transport"
 )
 
@@ -227,11 +226,8 @@ func (c *serveCmd) side(a *cli.App, m *model.Model, server *remote.Server) (s si
 	if server != nil {
 		s.Passes = server
 	}
-	if s.Draft, err = c.DraftFlags.Set(); err != nil {
+	if s.Draft, err = c.DraftFlags.SetFor(pointing); err != nil {
 		return s, err
-	}
-	if pointing != nil && s.Draft.Has(specdec.WithHistory|specdec.WithForecast) {
-		return s, errors.New("--draft: history and forecast need a model that decodes, and the built-in reader points at words: add --reader decoder, or leave them out")
 	}
 	if s.Resources, err = c.DraftFlags.Resources(a, m); err != nil {
 		return s, err

@@ -33,15 +33,11 @@ func drafting(a *cli.App, m *model.Model, f cli.DraftFlags) (s specdec.Set, r sp
 }
 
 // guess makes the device guess as the flags say.
-func (s *session) guess(f guessFlags) error {
-	set, err := f.drafts().Set()
-	if err != nil {
+func (s *session) guess(f guessFlags) (err error) {
+	if _, err := f.drafts().SetFor(s.reader); err != nil {
 		return err
 	}
 	r := &s.device.Local
-	if s.reader != nil && set.Has(specdec.WithHistory|specdec.WithForecast) {
-		return errors.New("--draft: history and forecast need a model that decodes, and the built-in reader points at words: add --reader decoder, or leave them out")
-	}
 	r.Draft, r.Resources, err = drafting(s.app, s.model, f.drafts())
 	return err
 }

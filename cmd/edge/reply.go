@@ -51,8 +51,6 @@ type replyJSON struct {
 	Finish  string  `json:"finish"`
 }
 
-// cli.LeastFirst is the least share of the likeliest first token's probability that another one may have to begin a stream.
-
 func (c *replyCmd) Run(a *cli.App) (err error) {
 	if c.Quiet {
 		a.Hush()

@@ -17,6 +17,7 @@ import (
 	"tandem/lora"
 	"tandem/model"
 	"tandem/model/hub"
+	"tandem/model/span"
 	"tandem/models"
 	"tandem/specdec"
 )
@@ -94,6 +95,15 @@ func (f DraftFlags) Set() (specdec.Set, error) {
 		return s, fmt.Errorf("--draft: %w", err)
 	}
 	return s, nil
+}
+
+// SetFor is Set for what answers: a model that decodes, or reader if it is not nil.
+func (f DraftFlags) SetFor(reader *span.Reader) (specdec.Set, error) {
+	s, err := f.Set()
+	if err == nil && reader != nil && s.Has(specdec.WithHistory|specdec.WithForecast) {
+		err = errors.New("--draft: history and forecast need a model that decodes, and the built-in reader points at words: add --reader decoder, or leave them out")
+	}
+	return s, err
 }
 
 // Resources opens what the drafters need of a model: forecast embeddings, those of the built-in model unless others are named.

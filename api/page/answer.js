@@ -27,6 +27,9 @@ function unknown(own) {
   return "Not known: nothing found in the documents of either side. Nearest:";
 }
 
+// isUnsure reports whether a part claims too little to be believed without a look at what comes close.
+const isUnsure = (part) => part.confidence > 0 && part.confidence < 0.75;
+
 // Answer fills an article while the answer comes.
 export class Answer {
   constructor(question) {
@@ -78,8 +81,7 @@ export class Answer {
     this.text.removeAttribute("aria-busy");
     this.own = own;
     if (own.unknown) this.note(unknown(own));
-    const unsure = own.parts.filter((p) => p.confidence > 0 && p.confidence < 0.75);
-    for (const p of unsure) this.note(`Unsure: right in ${Math.round(100 * p.confidence)} of 100 such answers.`, "warn");
+    for (const p of own.parts.filter(isUnsure)) this.note(`Unsure: right in ${Math.round(100 * p.confidence)} of 100 such answers.`, "warn");
     const alone = own.tokens.filter((t) => t.alone).length;
     if (alone > 0 && !own.local_only) this.note("The cloud was lost: the device decided a part of the answer alone.", "warn");
     for (const r of own.remarks || []) this.note(r);
@@ -88,11 +90,12 @@ export class Answer {
     this.timeline(own);
   }
 
-  // cite lists the sentences that say the answer.
+  // cite lists the sentences that say the answer and, below what is unknown or unsure, those that come close.
   cite(parts) {
+    const of = (p) => p.citations.filter((c) => c.weight > 0 || !c.text || p.unknown || isUnsure(p));
     const list = el("ul", { class: "cites" });
     const others = parts.flatMap((p) => p.otherwise || []).map((c) => ({ ...c, otherwise: true }));
-    for (const c of parts.flatMap((p) => p.citations).concat(others)) {
+    for (const c of parts.flatMap(of).concat(others)) {
       if (!c.text) {
         this.note(`A document of the ${c.side} says something else.`, "warn");
         continue;

@@ -94,6 +94,9 @@ func (s *sides) Answer(ctx context.Context, q api.Query, emit func(node.Token), 
 		{Side: tandem.Cloud, Title: "Museum" + hostile, Text: text, From: 20, To: 24, Weight: 0.9, Relevance: 5},
 		{Side: tandem.Device, Title: "Note", Source: "/notes/a.md", Text: "The museum is closed on Mondays.", Weight: 0, Relevance: -1},
 	}}}
+	if strings.Contains(q.Text, "surely") {
+		a.Parts[0].Relevance = 9
+	}
 	if strings.Contains(q.Text, "unknown") {
 		a.Parts[0].Text, a.Parts[0].Unknown = "I don't know.", 1
 	}
@@ -237,6 +240,24 @@ func (w *world) unhurt() {
 	}
 	if n := eval[int](w, `document.querySelectorAll("main img, main script, #tip img").length`); n != 0 {
 		w.t.Errorf("%d elements that a text brought along", n)
+	}
+}
+
+// What comes close stands only below what is unknown or unsure.
+func TestNearPassages(t *testing.T) {
+	w := open(t, 800, 900, false)
+	for n, c := range []struct {
+		question string
+		near     int
+	}{{"When, surely?", 0}, {"When?", 1}, {"An unknown one?", 1}} {
+		w.ask(c.question, n+1)
+		cites := fmt.Sprintf("article:nth-of-type(%d) .cites li", n+1)
+		if got := eval[int](w, fmt.Sprintf("document.querySelectorAll(%q).length", cites+".device")); got != c.near {
+			t.Errorf("%s: %d sentences that come close, want %d", c.question, got, c.near)
+		}
+		if got := eval[int](w, fmt.Sprintf("document.querySelectorAll(%q).length", cites+".cloud")); got != 1 {
+			t.Errorf("%s: %d sentences that say it", c.question, got)
+		}
 	}
 }
 

@@ -231,14 +231,14 @@ func complement(clause string) (string, bool) {
 	return clause[at[0]+1:], true
 }
 
-// blanksBefore returns the offsets of the blanks before those words of a clause, but the first and the last, that is picks. It is given
-// them in lower case.
-func blanksBefore(clause string, is func(word string) bool) (at []int) {
+// blanksBefore returns the offsets of the blanks before the words of a clause that wanted accepts, in lower case. The first word and the
+// last do not count.
+func blanksBefore(clause string, wanted func(word string) bool) (at []int) {
 	for i := 1; i < len(clause); i++ {
 		if clause[i] != ' ' {
 			continue
 		}
-		if word, _, more := strings.Cut(clause[i+1:], " "); more && is(strings.ToLower(word)) {
+		if word, _, more := strings.Cut(clause[i+1:], " "); more && wanted(strings.ToLower(word)) {
 			at = append(at, i)
 		}
 	}

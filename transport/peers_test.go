@@ -18,7 +18,7 @@ func TestUpdatePeer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			id := ID{7}
-			if err := open().Update(id, func(*Peer) {}); !errors.Is(err, fs.ErrNotExist) {
+			if _, err := open().Update(id, func(*Peer) {}); !errors.Is(err, fs.ErrNotExist) {
 				t.Errorf("before it was added: %v", err)
 			}
 			if err := open().Add(Peer{ID: id, Name: "cloud"}); err != nil {
@@ -27,7 +27,7 @@ func TestUpdatePeer(t *testing.T) {
 			var changes sync.WaitGroup
 			for i := range 20 {
 				changes.Go(func() {
-					if err := open().Update(id, func(p *Peer) { p.More = append(p.More, strconv.Itoa(i)) }); err != nil {
+					if _, err := open().Update(id, func(p *Peer) { p.More = append(p.More, strconv.Itoa(i)) }); err != nil {
 						t.Error(err)
 					}
 				})
@@ -40,7 +40,7 @@ func TestUpdatePeer(t *testing.T) {
 			}
 			for range 20 {
 				changes.Go(func() {
-					if err := open().Update(id, func(p *Peer) { p.Private = true }); err != nil && !errors.Is(err, fs.ErrNotExist) {
+					if _, err := open().Update(id, func(p *Peer) { p.Private = true }); err != nil && !errors.Is(err, fs.ErrNotExist) {
 						t.Error(err)
 					}
 				})

@@ -8,6 +8,7 @@ import (
 	"tandem"
 	"tandem/cmd/internal/cli"
 	"tandem/model"
+	"tandem/model/span"
 	"tandem/specdec"
 )
 
@@ -21,9 +22,10 @@ func (f guessFlags) drafts() cli.DraftFlags {
 	return cli.DraftFlags{Draft: f.Draft, ForecastFlags: cli.ForecastFlags{Forecast: f.Forecast}}
 }
 
-// drafting returns the drafters of flags with what they need. If they read a history, it is opened.
-func drafting(a *cli.App, m *model.Model, f cli.DraftFlags) (s specdec.Set, r specdec.Resources, err error) {
-	if s, err = f.Set(); err != nil {
+// drafting returns the drafters of flags with what they need, for a model that decodes, or for reader if it is not nil. If they
+// read a history, it is opened.
+func drafting(a *cli.App, m *model.Model, reader *span.Reader, f cli.DraftFlags) (s specdec.Set, r specdec.Resources, err error) {
+	if s, err = f.SetFor(reader); err != nil {
 		return s, r, err
 	}
 	if r, err = f.Resources(a, m); err == nil && s.Has(specdec.WithHistory) {
@@ -34,17 +36,14 @@ func drafting(a *cli.App, m *model.Model, f cli.DraftFlags) (s specdec.Set, r sp
 
 // guess makes the device guess as the flags say.
 func (s *session) guess(f guessFlags) (err error) {
-	if _, err := f.drafts().SetFor(s.reader); err != nil {
-		return err
-	}
 	r := &s.device.Local
-	r.Draft, r.Resources, err = drafting(s.app, s.model, f.drafts())
+	r.Draft, r.Resources, err = drafting(s.app, s.model, s.reader, f.drafts())
 	return err
 }
 
 // speculator returns what drafts as --draft says; nil means ordinary decoding.
 func (c *runCmd) speculator(a *cli.App, m *model.Model) (s *specdec.Speculator, err error) {
-	set, resources, err := drafting(a, m, c.DraftFlags)
+	set, resources, err := drafting(a, m, nil, c.DraftFlags)
 	if err != nil || set.None() {
 		return nil, err
 	}

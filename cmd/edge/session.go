@@ -333,7 +333,7 @@ func (s *session) announced(id transport.ID, addresses []string) {
 	if err != nil {
 		return
 	}
-	err = transport.OpenPeers(dirs.Peers()).Update(id, func(p *transport.Peer) {
+	_, err = transport.OpenPeers(dirs.Peers()).Update(id, func(p *transport.Peer) {
 		if p.More = slices.DeleteFunc(addresses, func(a string) bool { return slices.Contains(p.Addrs, a) }); len(p.More) == 0 {
 			p.More = nil
 		}

@@ -177,14 +177,14 @@ func TestRollback(t *testing.T) {
 			}
 			said = append(said, next)
 		}
-		if want := anew(t, question, ps, 1, said); !reflect.DeepEqual(out.Dist, want.Dist) || out.H != want.H {
+		if want := fresh(t, question, ps, 1, said); !reflect.DeepEqual(out.Dist, want.Dist) || out.H != want.H {
 			t.Fatalf("after %v: %v, want %v", said, out, want)
 		}
 	}
 }
 
-// anew returns what a new decoder says after an answer.
-func anew(t *testing.T, question string, ps []passages.Passage, temperature float64, answer []tandem.Token) decoder.Output {
+// fresh returns what a new decoder says after an answer.
+func fresh(t *testing.T, question string, ps []passages.Passage, temperature float64, answer []tandem.Token) decoder.Output {
 	t.Helper()
 	out, err := open(t, config(temperature), question, ps).Next(t.Context(), 0, answer)
 	if err != nil {
@@ -210,7 +210,7 @@ func TestAhead(t *testing.T) {
 		t.Fatalf("%d alternatives, %d guesses", len(also), len(chain))
 	}
 	same := func(what string, answer []tandem.Token, dist tandem.Dist, h tandem.Fixed) {
-		if want := anew(t, question, cloudNotes, 0, answer); !reflect.DeepEqual(want.Dist, dist) || want.H != h {
+		if want := fresh(t, question, cloudNotes, 0, answer); !reflect.DeepEqual(want.Dist, dist) || want.H != h {
 			t.Errorf("%s: %v %v, want %v %v", what, dist, h, want.Dist, want.H)
 		}
 	}

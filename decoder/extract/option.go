@@ -24,8 +24,8 @@ var (
 // defaultWords say that a question is for a default and not of what.
 var defaultWords = set("default defaults value values option options setting settings parameter parameters flag flags key argument field property variable used set")
 
-// preset returns the default value that a question asks for, whose option may have one of some names, from the line or the sentence that is about just this option. It reports
-// whether there is such a line, and returns an empty range if that gives no default.
+// preset returns the default value that a question asks for, from the line or the sentence that is about just this option. It reports
+// whether there is such a line, and returns an empty range if that gives no default. names are those that the question has of options.
 func (p passage) preset(question string, names []string) (from, to int, found bool) {
 	if !asksDefault.MatchString(question) || formOf(question) != value {
 		return 0, 0, false
@@ -142,7 +142,7 @@ func labelOf(line string) string {
 // longestLabel is the length of the longest label, in words.
 const longestLabel = 8
 
-// purpose returns what stands behind one of some names of an option, a setting or a state, if a question asks what that does.
+// purpose returns what stands behind the name of an option, a setting or a state, one of names, if a question asks what that does.
 func (p passage) purpose(question string, names []string) (from, to int, ok bool) {
 	if !asksPurpose.MatchString(question) {
 		return 0, 0, false

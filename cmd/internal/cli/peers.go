@@ -109,7 +109,7 @@ func RenamePeer(a *App, peers *transport.Peers, which, name string) error {
 	if p, err = NamePeer(peers, p, name); err != nil {
 		return err
 	}
-	if err := peers.Add(p); err != nil {
+	if p, err = peers.Update(p.ID, func(now *transport.Peer) { now.Name = p.Name }); err != nil {
 		return err
 	}
 	if a.Globals.JSON {
@@ -125,8 +125,7 @@ func KeepPrivate(a *App, peers *transport.Peers, which string, private bool) err
 	if err != nil {
 		return err
 	}
-	p.Private = private
-	if err := peers.Add(p); err != nil {
+	if p, err = peers.Update(p.ID, func(now *transport.Peer) { now.Private = private }); err != nil {
 		return err
 	}
 	switch {
@@ -151,10 +150,11 @@ func PreferPeer(a *App, peers *transport.Peers, which, priority string) error {
 	if err != nil {
 		return err
 	}
-	if p.Priority = slices.Index(priorities, priority) - 1; p.Priority < -1 {
+	rank := slices.Index(priorities, priority)
+	if rank < 0 {
 		return fmt.Errorf("--priority %s: want %s", priority, strings.Join(priorities, ", "))
 	}
-	if err := peers.Add(p); err != nil {
+	if p, err = peers.Update(p.ID, func(now *transport.Peer) { now.Priority = rank - 1 }); err != nil {
 		return err
 	}
 	if a.Globals.JSON {

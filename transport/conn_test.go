@@ -207,7 +207,7 @@ func TestOutOfPlace(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if err := a.Send(Sync{Tokens: make([]tandem.Token, 8)}, m); err != nil {
+				if err := a.Send(Sync{Tokens: make([]tandem.Token, 8)}); err != nil {
 					t.Fatal(err)
 				}
 				b, _, err := cloud.Accept(t.Context())
@@ -216,6 +216,9 @@ func TestOutOfPlace(t *testing.T) {
 				}
 				if s := receive(t, b).(Sync); len(s.Tokens) != 8 {
 					t.Errorf("%d tokens arrived", len(s.Tokens))
+				}
+				if err := a.Send(m); err != nil { // only now: a connection that has ended may have nothing more to accept
+					t.Fatal(err)
 				}
 				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 				defer cancel()

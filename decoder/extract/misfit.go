@@ -97,11 +97,17 @@ var misfits = []misfit{
 	{name: "the way back", sentence: true, against: wrongPart, lacks: true, is: func(w wants, at pointed) bool {
 		return w.otherWay(at.said)
 	}},
+	{name: "the opposite", sentence: true, against: wrongPart, is: func(w wants, at pointed) bool {
+		return w.opposite(at.head + "\n" + at.cells(at.begin, at.end))
+	}},
 	{name: "cancelled", sentence: true, bare: true, against: wrongPart, is: func(w wants, at pointed) bool {
 		return at.says(cancelled) && !asksCancelled.MatchString(w.question)
 	}},
 	{name: "out of date", bare: true, against: wrongPart, is: func(w wants, at pointed) bool {
 		return !w.past && at.outdates(w.question)
+	}},
+	{name: "closed then, not closing", bare: true, against: wrongPart, is: func(w wants, at pointed) bool {
+		return asksClosing.MatchString(w.question) && isClosed.MatchString(at.said[:max(0, at.from-at.begin)])
 	}},
 	{name: "denied", bare: true, against: wrongPart, is: func(w wants, at pointed) bool {
 		return w.person && denies.MatchString(at.after) && !asksDenied.MatchString(w.question)
@@ -235,6 +241,12 @@ func journey(sentence, before, after string) bool {
 		return strings.Contains(sentence, before+mark+after)
 	})
 }
+
+var (
+	// asksClosing matches a question when something closes; isClosed what says, before a time, that it is closed then.
+	asksClosing = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:when|at what time|what time) (?:do|does|did|will) .*\b(?:close|shut)\b`)
+	isClosed    = regexp.MustCompile(`(?i)\b(?:(?:closed|shut)(?: on| for)?|geschlossen(?: am)?|zu am|fermée?s?(?: le)?|cerrad[oa]s?(?: los?| el)?) *$`)
+)
 
 // numbered matches a thing that is told from others by its number: "Year 3", "room 12b".
 var numbered = regexp.MustCompile(`(\pL{3,})s? (?:no\.? ?|nr\.? ?|number |#)?(\d{1,4}\pL?)\b`)

@@ -172,12 +172,12 @@ func (d *Decoder) readPart(ctx context.Context, n int) (part, error) {
 	return s, nil
 }
 
-// said reports whether this side answers an earlier part of the question with the likeliest of these texts. Of a sentence
-// that answers two parts, the second is told the value only.
+// said reports whether this side answers an earlier part of the question from the sentence of the likeliest of these texts. Of a
+// sentence that answers two parts, the second is told the value only.
 func (d *Decoder) said(texts []weighed) bool {
 	return slices.ContainsFunc(d.parts, func(s part) bool {
 		best := slices.MaxFunc(s.contexts, func(a, b docContext) int { return cmp.Compare(a.r, b.r) })
-		return len(texts) > 0 && len(best.texts) > 0 && best.texts[0].text == texts[0].text
+		return len(texts) > 0 && len(best.texts) > 0 && best.texts[0].quote.Text == texts[0].quote.Text
 	})
 }
 

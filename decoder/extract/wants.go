@@ -46,6 +46,8 @@ type wants struct {
 	to, from  string              // where a journey ends and begins
 	choice    bool                // the answers: "tea or coffee"
 	compares  string              // how several are compared: "heavier", "cheapest"
+
+	opposed [][2]*regexp.Regexp // words of the question, each before its opposite
 }
 
 var (
@@ -106,6 +108,7 @@ func wantsOf(question string) wants {
 		past:     asksPast.MatchString(question),
 		choice:   strings.Contains(strings.ToLower(question), " or "),
 		numbered: numberedThings(question),
+		opposed:  opposed(question),
 		shapes:   shapesOf(question),
 		measures: measuresOf(question),
 	}

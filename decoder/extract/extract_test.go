@@ -130,7 +130,7 @@ func TestPairAnswers(t *testing.T) {
 		{"Who owns the marina?", "Jürgen Müller"},
 		{"What is the wifi password, and who owns the marina?", "harbour-7421\nJürgen Müller"},
 		{"what is the wifi pasword", "harbour-7421"},
-		{"who owns the marnia, and what is the wifi passwrod?", "The marina belongs to Jürgen Müller.\nharbour-7421"},
+		{"who owns the marnia, and what is the wifi passwrod?", "Jürgen Müller\nharbour-7421"},
 	} {
 		device, cloud := open(t, config(0), c.question, deviceNotes), open(t, config(0), c.question, cloudNotes)
 		if got := answer(t, aggregator.Rule{Greedy: true}, device, cloud); !strings.HasPrefix(got, c.want) {

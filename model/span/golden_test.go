@@ -78,9 +78,9 @@ func shipped(t testing.TB) *gguf.File {
 	return f
 }
 
-// three opens a small reader of version 3 with random weights.
-func three(t testing.TB) *gguf.File {
-	f, err := gguf.Open("testdata/three.gguf")
+// small opens a small reader with random weights.
+func small(t testing.TB) *gguf.File {
+	f, err := gguf.Open("testdata/small.gguf")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,8 +90,8 @@ func three(t testing.TB) *gguf.File {
 // TestGolden compares with the recipe's own code: closely with the same weights as floats, where only the order of sums
 // differs, and loosely with the weights as shipped, where inputs of products are rounded to 8 bits.
 func TestGolden(t *testing.T) {
-	two, three := shipped(t), three(t)
-	const cases2, cases3 = "../../models/testdata/span-golden.jsonl", "testdata/three.jsonl"
+	shipped, small := shipped(t), small(t)
+	const cases, smallCases = "../../models/testdata/span-golden.jsonl", "testdata/small.jsonl"
 	d := native.New(1)
 	for _, c := range []struct {
 		name  string
@@ -99,8 +99,8 @@ func TestGolden(t *testing.T) {
 		cases string
 		bound float64
 	}{
-		{"weights as floats", widened(t, two), cases2, 2e-4}, {"as shipped", two, cases2, .15},
-		{"version 3, as floats", widened(t, three), cases3, 2e-4}, {"version 3", three, cases3, .15},
+		{"weights as floats", widened(t, shipped), cases, 2e-4}, {"as shipped", shipped, cases, .15},
+		{"small, as floats", widened(t, small), smallCases, 2e-4}, {"small", small, smallCases, .15},
 	} {
 		r, err := New(c.file, d, 1)
 		if err != nil {

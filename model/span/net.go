@@ -78,7 +78,6 @@ type norm struct{ weight, bias []float32 }
 type block struct {
 	convNorm, norm [2]norm
 	conv           [2]linear
-	reach          [2]int // of the convolutions
 	q, kv, o       linear
 	up, down       linear
 	slope          []float32
@@ -157,7 +156,7 @@ func (c *pass) run(b *block, x, memory rows) error {
 // convolve lets each word see its neighbours.
 func (c *pass) convolve(b *block, k int, x rows) error {
 	defer c.room.release(c.room.mark())
-	ab, err := c.apply(&b.conv[k], c.around(c.normal(x, b.convNorm[k]), b.reach[k]))
+	ab, err := c.apply(&b.conv[k], c.around(c.normal(x, b.convNorm[k]), k+1))
 	if err != nil {
 		return err
 	}
@@ -278,10 +277,9 @@ func (c *pass) weighted(w, y rows) rows {
 
 // known is what a text's words are before it meets another text.
 type known struct {
-	e     rows // embeddings; of a passage for version 2 only
+	e     rows // embeddings; of a question only
 	align rows // of the embeddings
-	base  rows // for version 2: the features of the words by themselves
-	x     rows // from version 3 on: the encoded words
+	x     rows // the encoded words
 }
 
 // encode computes what does not depend on another text. None of it is in the scratch.
@@ -307,10 +305,6 @@ func (c *pass) encode(t *text, question bool) (k known, err error) {
 		return k, err
 	}
 	k.align.relu()
-	if c.version == 2 {
-		k.e, k.base = e, base
-		return k, nil
-	}
 	if question {
 		k.e = e
 	}
@@ -357,38 +351,17 @@ func (c *pass) scores(pf, qf rows, kq, kp known) (spans rows, none float32, err 
 			return spans, 0, err
 		}
 	}
-	if c.version > 2 {
-		c.normalise(h, h, c.last)
-	}
+	c.normalise(h, h, c.last)
 	return c.point(h, x, y, pf)
 }
 
 // together returns the states of the passage's and the question's words with what the features and the embeddings say of the other
 // text.
 func (c *pass) together(pf, qf rows, kq, kp known) (x, y rows, err error) {
-	if c.version == 2 { // which encodes the words only now
-		return c.encodeTogether(pf, qf, kq, kp)
-	}
 	if x, err = c.joined(&c.joinP, c.concat(c.aligned(kq, kp), pf), kp); err == nil {
 		y, err = c.joined(&c.joinQ, qf, kq)
 	}
 	return x, y, err
-}
-
-// encodeTogether is together of version 2.
-func (c *pass) encodeTogether(pf, qf rows, kq, kp known) (x, y rows, err error) {
-	if x, err = c.apply(&c.joinP, c.concat(kp.e, c.aligned(kq, kp), kp.base, pf)); err != nil {
-		return x, y, err
-	}
-	if y, err = c.apply(&c.joinQ, c.concat(kq.e, kq.base, qf)); err != nil {
-		return x, y, err
-	}
-	for _, t := range []rows{x, y} {
-		if err := c.run(&c.encoders[0], t, rows{}); err != nil {
-			return x, y, err
-		}
-	}
-	return x, y, nil
 }
 
 // joined returns a text's encoded words with what the other text says of them.

@@ -24,8 +24,8 @@ const Architecture = "tandem-span"
 // rules is the version of how text becomes words and features that this package follows.
 const rules = 2
 
-// Versions of the network that this package computes. Version 2 encodes the words of a passage for each question, version 3 once.
-const oldest, newest = 2, 3
+// version is that of the network that this package computes.
+const version = 3
 
 // headWidth is how many numbers of a word's state a head of attention sees.
 const headWidth = 32
@@ -45,7 +45,6 @@ type Reader struct {
 	name    func() string
 	device  npu.Device
 	threads int
-	version int // of the network
 	lexicon lexicon
 
 	words, parts           table
@@ -77,7 +76,7 @@ func New(f *gguf.File, d npu.Device, threads int) (*Reader, error) {
 	}
 	r := &Reader{device: d, threads: threads}
 	r.passes.New = func() any { return &pass{Reader: r} }
-	r.name = sync.OnceValue(func() string { return nameOf(f, r.version) })
+	r.name = sync.OnceValue(func() string { return nameOf(f) })
 	l := loader{f: f, device: d}
 	if a, _ := f.String("general.architecture"); a != Architecture {
 		return nil, fmt.Errorf("%s: architecture %q is not a span reader: want %q", f.Name, a, Architecture)
@@ -85,8 +84,8 @@ func New(f *gguf.File, d npu.Device, threads int) (*Reader, error) {
 	if v := l.number("rules", 1<<30); l.err() == nil && v != rules {
 		return nil, fmt.Errorf("%s: made for version %d of the word rules; this program has version %d", f.Name, v, rules)
 	}
-	if r.version = l.number("network", 1<<30); l.err() == nil && (r.version < oldest || r.version > newest) {
-		return nil, fmt.Errorf("%s: version %d of the network; this program computes %d to %d", f.Name, r.version, oldest, newest)
+	if v := l.number("network", 1<<30); l.err() == nil && v != version {
+		return nil, fmt.Errorf("%s: version %d of the network; this program computes version %d", f.Name, v, version)
 	}
 	r.far, r.longest = l.number("far", mostWords), l.number("longest", mostWords)
 	r.maxPassage, r.maxQuestion = l.number("max_passage", mostWords), l.number("max_question", mostWords)
@@ -96,10 +95,7 @@ func New(f *gguf.File, d npu.Device, threads int) (*Reader, error) {
 	l.is("base_features", baseFeatures)
 	l.is("match_features", matchFeatures)
 	l.is("parts", numParts)
-	encoders, blocks := 1, l.number("block_count", mostBlocks)
-	if r.version > 2 {
-		encoders = l.number("encoder_count", mostBlocks)
-	}
+	encoders, blocks := l.number("encoder_count", mostBlocks), l.number("block_count", mostBlocks)
 	l.is("head_count", max(1, d0/headWidth))
 	if err := l.err(); err != nil {
 		return nil, err
@@ -117,15 +113,10 @@ func New(f *gguf.File, d npu.Device, threads int) (*Reader, error) {
 func (r *Reader) network(l *loader, d, e, encoders, blocks int) {
 	r.words, r.parts = l.table("words.weight", len(r.lexicon.idf)+1, e), l.table("parts.weight", int(r.lexicon.buckets), e)
 	r.align = l.linear("align", e, e)
-	if r.version == 2 {
-		r.joinP, r.joinQ = l.linear("enter_p", 2*e+baseFeatures+matchFeatures, d), l.linear("enter_q", e+baseFeatures+matchFeatures, d)
-		r.encoders = []block{l.block("encoder", d, [2]int{1, 1})}
-	} else {
-		r.enter = l.linear("enter", e+baseFeatures, d)
-		r.encoders = l.blocks("encoder", encoders, d)
-		r.encoded, r.last = l.norm("encoded", d), l.norm("read", d)
-		r.joinP, r.joinQ = l.linear("join_p", e+matchFeatures, d), l.linear("join_q", matchFeatures, d)
-	}
+	r.enter = l.linear("enter", e+baseFeatures, d)
+	r.encoders = l.blocks("encoder", encoders, d)
+	r.encoded, r.last = l.norm("encoded", d), l.norm("read", d)
+	r.joinP, r.joinQ = l.linear("join_p", e+matchFeatures, d), l.linear("join_q", matchFeatures, d)
 	r.seeP, r.seeQ, r.see = l.linear("see_p", d, 1), l.linear("see_q", d, 1), l.vector("see", d)
 	r.mix = l.linear("mix", 4*d, d)
 	r.pool, r.head = l.linear("pool", d, 1), l.linear("head", 3*d, d)
@@ -141,7 +132,7 @@ func (r *Reader) Threshold() float64 { return float64(r.most) }
 func (r *Reader) Name() string { return r.name() }
 
 // nameOf returns the version of the network and a hash of the file's tensors.
-func nameOf(f *gguf.File, version int) string {
+func nameOf(f *gguf.File) string {
 	sum := sha256.New()
 	for _, t := range f.Tensors {
 		raw, err := f.Tensor(t.Name)
@@ -465,17 +456,17 @@ func (l *loader) norm(name string, d int) norm {
 // blocks loads n blocks of width d.
 func (l *loader) blocks(name string, n, d int) (out []block) {
 	for k := range n {
-		out = append(out, l.block(fmt.Sprintf("%s.%d", name, k), d, [2]int{1, 2}))
+		out = append(out, l.block(fmt.Sprintf("%s.%d", name, k), d))
 	}
 	return out
 }
 
-// block loads a block of width d whose convolutions have the given reaches.
-func (l *loader) block(name string, d int, reach [2]int) block {
+// block loads a block of width d.
+func (l *loader) block(name string, d int) block {
 	b := block{
 		q: l.linear(name+".q", d, d), kv: l.linear(name+".kv", d, 2*d), o: l.linear(name+".o", d, d),
 		up: l.linear(name+".up", d, 3*d), down: l.linear(name+".down", 3*d, d),
-		slope: l.vector(name+".slope", d/headWidth), reach: reach,
+		slope: l.vector(name+".slope", d/headWidth),
 	}
 	for k := range b.conv {
 		b.convNorm[k] = l.norm(fmt.Sprintf("%s.conv_norm.%d", name, k), d)

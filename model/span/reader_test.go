@@ -17,7 +17,7 @@ import (
 
 // TestOtherFilesAreRefused checks that a file that is not a span reader gives an error that says so.
 func TestOtherFilesAreRefused(t *testing.T) {
-	wide := three(t).KVs()
+	wide := small(t).KVs()
 	for i := range wide {
 		if wide[i].Key == Architecture+".head_count" {
 			wide[i].Value = uint32(1)
@@ -30,9 +30,9 @@ func TestOtherFilesAreRefused(t *testing.T) {
 		"another architecture": {[]gguf.KV{{Key: "general.architecture", Value: "llama"}}, `architecture "llama"`},
 		"nothing":              {nil, "not a span reader"},
 		"other rules":          {[]gguf.KV{{Key: "general.architecture", Value: Architecture}, {Key: Architecture + ".rules", Value: uint32(7)}}, "version 7"},
-		"another network":      {[]gguf.KV{{Key: "general.architecture", Value: Architecture}, {Key: Architecture + ".rules", Value: uint32(rules)}, {Key: Architecture + ".network", Value: uint32(4)}}, "computes 2 to 3"},
+		"another network":      {[]gguf.KV{{Key: "general.architecture", Value: Architecture}, {Key: Architecture + ".rules", Value: uint32(rules)}, {Key: Architecture + ".network", Value: uint32(4)}}, "computes version 3"},
 		"other heads":          {wide, "head_count is 1: want 2"},
-		"no numbers":           {[]gguf.KV{{Key: "general.architecture", Value: Architecture}, {Key: Architecture + ".rules", Value: uint32(rules)}, {Key: Architecture + ".network", Value: uint32(newest)}}, "far"},
+		"no numbers":           {[]gguf.KV{{Key: "general.architecture", Value: Architecture}, {Key: Architecture + ".rules", Value: uint32(rules)}, {Key: Architecture + ".network", Value: uint32(version)}}, "far"},
 	} {
 		var b bytes.Buffer
 		if err := gguf.Write(&b, c.meta, nil); err != nil {
@@ -68,7 +68,7 @@ func passagesOf(t *testing.T, r *Reader, texts ...string) (ps []*Passage) {
 // A passage's posterior depends neither on other passages nor on threads, nor on whether the passage was read before.
 func TestPosteriorIsIndependentOfOthers(t *testing.T) {
 	t.Run("shipped", func(t *testing.T) { independent(t, shipped(t)) })
-	t.Run("version 3", func(t *testing.T) { independent(t, three(t)) })
+	t.Run("small", func(t *testing.T) { independent(t, small(t)) })
 }
 
 func independent(t *testing.T, f *gguf.File) {
@@ -133,7 +133,7 @@ func (p counted) Run(a npu.Args) error {
 // Each text is encoded once: a question for all its passages, and a passage for all questions, also if several read it at once.
 func TestTextsAreEncodedOnce(t *testing.T) {
 	d := &counter{Device: native.New(1), rows: map[string]int{}}
-	r, err := New(three(t), d, 2)
+	r, err := New(small(t), d, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,26 +160,9 @@ func TestTextsAreEncodedOnce(t *testing.T) {
 	}
 }
 
-// The reader that learnt from prose first finds an answer.
-func TestVersion3Reads(t *testing.T) {
-	f, err := gguf.Open("../../train/span/version3.gguf")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	r, err := New(f, native.New(1), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := read(t, r, "When does the harbour museum open?", museum)
-	if best := p.Best(1)[0]; !strings.HasPrefix(museum[best.Begin:best.End], "9:40") || p.None > .2 {
-		t.Errorf("%q, P(none) %.2f: want 9:40", museum[best.Begin:best.End], p.None)
-	}
-}
-
 // What fails while a passage is encoded fails each Read of it.
 func TestEncodingFails(t *testing.T) {
-	r, err := New(three(t), native.New(1), 2)
+	r, err := New(small(t), native.New(1), 2)
 	if err != nil {
 		t.Fatal(err)
 	}

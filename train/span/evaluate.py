@@ -30,8 +30,6 @@ class Loaded:
 
     def __init__(self, path):
         r = Reference(path)
-        if r.network < 3:
-            raise SystemExit(f"{path}: version {r.network} of the network, which torch no longer runs; golden.py can")
         self.v, self.meta = r.v, r.meta
         self.bias, self.temperature = r.number("none_bias"), r.number("temperature")
         self.m = shape.Reader(r.number("vocab_size"), r.number("embedding_length"), r.number("hidden_length"), r.encoders, r.layers)

@@ -19,7 +19,7 @@ def metadata(v, shape, none_bias, temperature, threshold):
         ("general.architecture", g.STRING, "tandem-span"), ("general.name", g.STRING, "tandem-span"), ("general.type", g.STRING, "model"),
         ("general.license", g.STRING, "apache-2.0"), ("general.description", g.STRING, "A small reader that points at the answer in a passage."),
         ("general.file_type", g.UINT32, 7), ("general.alignment", g.UINT32, g.ALIGNMENT),
-        (a + "rules", g.UINT32, w.RULES), (a + "network", g.UINT32, 3), (a + "vocab_size", g.UINT32, len(v.words)), (a + "embedding_length", g.UINT32, shape["embed"]),
+        (a + "rules", g.UINT32, w.RULES), (a + "network", g.UINT32, w.NETWORK), (a + "vocab_size", g.UINT32, len(v.words)), (a + "embedding_length", g.UINT32, shape["embed"]),
         (a + "hidden_length", g.UINT32, shape["d"]), (a + "encoder_count", g.UINT32, shape["encoders"]), (a + "block_count", g.UINT32, shape["layers"]),
         (a + "head_count", g.UINT32, shape["d"] // HEAD),
         (a + "buckets", g.UINT32, w.BUCKETS), (a + "parts", g.UINT32, w.PARTS), (a + "base_features", g.UINT32, w.BASE),
@@ -48,8 +48,8 @@ def export(path, v, checkpoint, none_bias=0.0, temperature=1.0, threshold=.5):
 def restored(path):
     """The words and a checkpoint of an exported file, to go on from."""
     meta, t = gguf.read(path)
-    if meta["tandem-span.network"] != 3:
-        raise SystemExit(f"{path}: version {meta['tandem-span.network']} of the network, which training no longer knows; start from train/span/version3.gguf")
+    if meta["tandem-span.network"] != w.NETWORK:
+        raise SystemExit(f"{path}: version {meta['tandem-span.network']} of the network, which training does not know: want {w.NETWORK}")
     number = {k: meta["tandem-span." + n] for k, n in (("known", "vocab_size"), ("embed", "embedding_length"), ("d", "hidden_length"), ("encoders", "encoder_count"), ("layers", "block_count"))}
     t = {k: torch.tensor(np.asarray(x, np.float32)) for k, x in t.items()}
     v = w.Vocabulary(meta["tandem-span.words"], t.pop("idf").numpy(), relations.parsed(meta.get("tandem-span.relations", [])))

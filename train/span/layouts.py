@@ -393,31 +393,48 @@ def email(page):
             page.facts.append(Fact(place, [q, q.replace(sender, sender.split()[0])], sender))
 
 
+# How a change is told: with what was before, and without. {w}: what changed; {n}: its new value; {o}: the old one; {d}: a date.
+BEFORE_AND_NOW = ("{w} moved from {o} to {n}", "{w} changed from {o} to {n}", "{w} is now {n} instead of {o}", "{w} is now {n} (was {o})", "{w} was {o}, but is {n} now",
+                  "{w} is no longer {o} but {n}", "{w}: {o} → {n}", "{w}: ~~{o}~~ {n}", "update: {w} is {n}, not {o}", "{w} used to be {o}. Since {d} it is {n}", "instead of {o}, {w} is {n} from now on",
+                  "until {d} {w} was {o}; it is {n} since then", "correction: {w} is {n} (not {o} as announced)", "change of plan: {w} is {n} not {o}", "{w} is {n}, not {o}; sorry for the mistake in the last letter",
+                  "correction, {d}: {w} is {n}, not {o}", "{w}: {n} (instead of {o})", "{w}: {n} (before: {o})", "{w} - {n}, up to now {o}", "we had to change {w}: {n}, no longer {o}", "not {o} but {n} is {w}")
+NOW = ("{w} is now {n}", "from {d} on, {w} is {n}", "as of {d} {w} is {n}", "{w}: {n} from now on", "{w}: {n} (new)", "new: {w} is {n}", "{w} has changed to {n}", "please note that {w} is {n} from {d}", "{w} will be {n} from {d} on",
+       "since {d} {w} is {n}", "correction: {w} is {n}", "change of plan: {w} is {n}", "{w} is {n} this time", "{w}: {n}")
+NOTICE = ("Changes\n", "What is new\n", "## Changes\n", "Update\n\n", "Corrections\n", "Dear all, some things change.\n", "Please note these changes:\n", "News\n", "Amendments to the last letter\n")
+
+
 def changed(page):
     """Values that were another before."""
-    for _ in range(ri(1, 3)):
+    if R() < .35:
+        page.put(choose(NOTICE))
+    mark = choose(("", "", "", "- ", "* "))
+    for _ in range(ri(1, 4)):
         c = choose("phejctlgno")
         name, called = at.entity(c)
         a, label = choose([x for x in pick(c, 6) if x[0].kind in ("time", "date", "day", "price", "person", "place", "room", "code", "phone", "address", "number", "version", "town", "duration", "measure")] or [(at.ALL[5], "date")])
         new, old = a.value(), a.value()
         if new == old or new in old or old in new:
             continue
+        fresh = R() < .2
         what = choose((f"the {label} of {called}", f"{called} {label}" if R() < .3 else f"the {label} for {called}"))
-        s = choose((f"{{w}} moved from {{o}} to {{n}}", f"{{w}} changed from {{o}} to {{n}}", f"{{w}} is now {{n}} instead of {{o}}", f"{{w}} is now {{n}} (was {{o}})", f"{{w}} was {{o}}, but is {{n}} now",
-                    f"{{w}} is no longer {{o}} but {{n}}", f"{{w}}: {{o}} → {{n}}", f"{{w}}: ~~{{o}}~~ {{n}}", f"update: {{w}} is {{n}}, not {{o}}", f"{{w}} used to be {{o}}. Since {v.date()} it is {{n}}", f"instead of {{o}}, {{w}} is {{n}} from now on",
-                    f"until {v.date()} {{w}} was {{o}}; it is {{n}} since then", f"correction: {{w}} is {{n}} (not {{o}} as announced)"))
-        s, at_ = s.replace("{w}", what), {}
-        rest = cap(s)
+        s, at_ = choose(NOW if R() < .4 else BEFORE_AND_NOW).replace("{w}", what).replace("{d}", v.date()), {}
+        if fresh:
+            s = choose((f"the new {label} of {called} is {{n}}", f"the new {label} for {called}: {{n}}", f"{called} has a new {label}: {{n}}", f"new {label} of {called}: {{n}}"))
+        rest = mark + cap(s)
         while "{" in rest:
             i = rest.index("{")
             page.put(rest[:i])
             at_[rest[i + 1]] = page.value(new if rest[i + 1] == "n" else old)
             rest = rest[i + 3:]
-        page.put(rest + choose((". ", ".\n", "\n", ". ")))
+        page.put(rest + (".\n" if mark else choose((". ", ".\n", "\n", ". "))))
         qs = asks(a, label, name, called)
-        now = [q + choose((" now", " currently", "", "", "")) for q in qs] + [f"new {label} of {called}", f"current {label} {name}", f"what is the new {label} of {called}"]
+        now = [q + choose((" now", " currently", "", "", "", "")) for q in qs] + [f"new {label} of {called}", f"current {label} {name}", f"what is the new {label} of {called}"]
         then = [f"what was the old {label} of {called}", f"old {label} {name}", f"previous {label} of {called}", f"what was the {label} of {called} before", f"former {label} {name}"]
-        page.facts += [Fact(at_["n"], now, name, a, label), Fact(at_["n"], now, name, a, label), Fact(at_["o"], then, name)]
+        page.facts += [Fact(at_["n"], now, name, a, label), Fact(at_["n"], qs, name, a, label)]
+        if "o" in at_:
+            page.facts.append(Fact(at_["o"], then, name))
+        else:
+            page.none += then
 
 
 def minutes_items(page):

@@ -8,7 +8,7 @@ from .layouts import (Page, asks, cap, changed, changelog, config, contacts, con
 
 R, choose, ri = random.random, random.choice, random.randint
 
-LAYOUTS = [(26, scenes.scene), (3, key_values), (3, sentences), (2.5, two_values), (3.5, table), (1.2, price_list), (1, timetable), (1, weekdays), (1.8, email), (1.5, changed), (1, minutes), (1, recipe), (.7, invoice), (1, contract), (.7, faq),
+LAYOUTS = [(26, scenes.scene), (3, key_values), (3, sentences), (2.5, two_values), (3.5, table), (1.2, price_list), (1, timetable), (1, weekdays), (1.8, email), (4, changed), (1, minutes), (1, recipe), (.7, invoice), (1, contract), (.7, faq),
            (.4, changelog), (.6, config), (.8, contacts), (.8, programme), (.6, diary), (.5, todo), (.5, minutes_items)]
 WEIGHTS = [w for w, _ in LAYOUTS]
 

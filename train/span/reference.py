@@ -4,7 +4,7 @@ import numpy as np
 from .. import gguf
 from .features import features, relate
 from .relations import parsed
-from .words import BASE, MAX_PASSAGE, MAX_QUESTION, PARTS, RULES, Vocabulary, analyse
+from .words import BASE, MAX_PASSAGE, MAX_QUESTION, NETWORK, PARTS, RULES, Vocabulary, analyse
 
 
 def softmax(x, axis=-1):
@@ -27,8 +27,8 @@ class Reader:
         self.t = {k: np.asarray(x, np.float32) for k, x in t.items()}
         self.v = Vocabulary(self.meta["tandem-span.words"], self.t["idf"], parsed(self.meta["tandem-span.relations"]))
         relate(self.v.relations)
-        self.network, self.layers = self.number("network"), self.number("block_count")
-        self.encoders = self.number("encoder_count") if self.network > 2 else 0
+        assert self.number("network") == NETWORK, f"{path}: version {self.number('network')} of the network"
+        self.layers, self.encoders = self.number("block_count"), self.number("encoder_count")
 
     def number(self, name):
         return self.meta["tandem-span." + name]
@@ -48,7 +48,7 @@ class Reader:
 
     def block(self, name, x, memory=None):
         d = x.shape[1]
-        for k, reach in enumerate((1, 1) if name == "encoder" else (1, 2)):
+        for k, reach in enumerate((1, 2)):
             h = self.norm(f"{name}.conv_norm.{k}", x)
             z = np.zeros((reach, d), np.float32)
             h = np.concatenate([np.concatenate([z, h])[:len(h)], h, np.concatenate([h, z])[reach:]], 1)
@@ -71,12 +71,11 @@ class Reader:
         return x + self.linear(name + ".down", relu(self.linear(name + ".up", self.norm(name + ".norm2", x))))
 
     def alone(self, t, question=False):
-        """What does not depend on the other text: embeddings, their alignment, the features, from version 3 on the encoded words."""
+        """What does not depend on the other text: embeddings, their alignment, the encoded words."""
         e, base = self.embedded(t), t.base.copy()
         if question:
             base[:, BASE - 1] = 1
-        x = self.encoded(np.concatenate([e, base], 1)) if self.network > 2 else None
-        return e, relu(self.linear("align", e)), base, x
+        return e, relu(self.linear("align", e)), self.encoded(np.concatenate([e, base], 1))
 
     def encoded(self, x):
         x = self.linear("enter", x)
@@ -86,14 +85,10 @@ class Reader:
 
     def scores(self, q, p, kept=None):
         """-> scores (words of p, longest span), score of "no answer"."""
-        (ep, ap, bp, x), (eq, aq, bq, y) = kept or self.alone(p), self.alone(q, True)
+        (_, ap, x), (eq, aq, y) = kept or self.alone(p), self.alone(q, True)
         pf, qf = features(q, p)
         al = softmax(ap @ aq.T / 8) @ eq
-        if self.network > 2:
-            x, y = x + self.linear("join_p", np.concatenate([al, pf], 1)), y + self.linear("join_q", qf)
-        else:
-            x = self.block("encoder", self.linear("enter_p", np.concatenate([ep, al, bp, pf], 1)))
-            y = self.block("encoder", self.linear("enter_q", np.concatenate([eq, bq, qf], 1)))
+        x, y = x + self.linear("join_p", np.concatenate([al, pf], 1)), y + self.linear("join_q", qf)
         d = x.shape[1]
         s = self.linear("see_p", x) + self.linear("see_q", y).T + (x * self.t["see"]) @ y.T / np.float32(np.sqrt(d))
         A, Q = softmax(s, 1), softmax(s, 0)
@@ -101,8 +96,7 @@ class Reader:
         h = x + self.linear("mix", np.concatenate([x, a, x * a, x * c], 1))
         for k in range(self.layers):
             h = self.block(f"blocks.{k}", h, y)
-        if self.network > 2:
-            h = self.norm("read", h)
+        h = self.norm("read", h)
         t = softmax(self.linear("pool", y)[:, 0]) @ y
         hh = relu(self.linear("head", np.concatenate([h, x, h * t], 1)))
         none = self.linear("none2", relu(self.linear("none1", np.concatenate([hh.max(0), t, pf.max(0)]))))[0]

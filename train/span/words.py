@@ -7,6 +7,7 @@ import zlib
 import numpy as np
 
 RULES = 2  # the version of what this file does to a text; the exported file names it
+NETWORK = 3  # the version of what the network computes
 BUCKETS, PARTS = 10000, 6
 BASE, MATCH = 32, 32  # features of a word by itself and against the other text
 MAX_PASSAGE, MAX_QUESTION = 420, 40

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"time"
@@ -46,34 +47,18 @@ func (c *npuPerplexity) Run(a *cli.App) error {
 		return err
 	}
 	defer m.Close()
-	read := func(file string) ([]tandem.Token, error) {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			return nil, err
-		}
-		// 16 bytes per token are enough; the rest need not be tokenized.
-		text = text[:min(len(text), 16*c.Tokens)]
-		tokens := m.Tokenizer().Encode(string(text), tokenizer.Options{})
-		return tokens[:min(len(tokens), c.Tokens)], nil
-	}
-	calibration, err := read(c.Calibration)
+	calibration, err := c.read(m.Tokenizer(), c.Calibration)
 	if err != nil {
 		return err
 	}
-	text, err := read(c.Text)
+	text, err := c.read(m.Tokenizer(), c.Text)
 	if err != nil {
 		return err
 	}
 	start := time.Now()
 	a.Progress("calibrating on %d tokens", len(calibration))
 	rounded := pass.NewINT4()
-	observed, err := openModel(path, b, rounded.Observer())
-	if err != nil {
-		return err
-	}
-	_, err = observed.Perplexity(a, calibration, c.Window)
-	observed.Close()
-	if err != nil {
+	if _, err := c.perplexity(a, path, b, rounded.Observer(), calibration); err != nil {
 		return err
 	}
 	graphs := m.Graphs(1)
@@ -88,12 +73,7 @@ func (c *npuPerplexity) Run(a *cli.App) error {
 		device npu.Device
 	}{{"as stored, native", native.New(0)}, {"as stored, reference", reference.New()}, {"INT4 weights, INT8 activations", rounded.Device(head)}} {
 		a.Progress("%s: %d tokens, %v so far", f.name, len(text), time.Since(start).Round(time.Second))
-		m, err := openModel(path, b, f.device)
-		if err != nil {
-			return err
-		}
-		p, err := m.Perplexity(a, text, c.Window)
-		m.Close()
+		p, err := c.perplexity(a, path, b, f.device, text)
 		if err != nil {
 			return err
 		}
@@ -107,6 +87,28 @@ func (c *npuPerplexity) Run(a *cli.App) error {
 		fmt.Fprintf(a.Out, "%-32s perplexity %8.2f  (%+.1f %%)\n", r.Form, r.Perplexity, 100*(r.Perplexity/rows[0].Perplexity-1))
 	}
 	return nil
+}
+
+// read returns the first tokens of a file.
+func (c *npuPerplexity) read(t *tokenizer.Tokenizer, file string) ([]tandem.Token, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	// 16 bytes per token are enough; the rest need not be tokenized.
+	text = text[:min(len(text), 16*c.Tokens)]
+	tokens := t.Encode(string(text), tokenizer.Options{})
+	return tokens[:min(len(tokens), c.Tokens)], nil
+}
+
+// perplexity measures the model on a device: see openModel.
+func (c *npuPerplexity) perplexity(ctx context.Context, path string, b []byte, d npu.Device, tokens []tandem.Token) (float64, error) {
+	m, err := openModel(path, b, d)
+	if err != nil {
+		return 0, err
+	}
+	defer m.Close()
+	return m.Perplexity(ctx, tokens, c.Window)
 }
 
 // openModel opens the model file at path, or b under that name, on the device.

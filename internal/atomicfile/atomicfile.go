@@ -5,6 +5,7 @@ package atomicfile
 import (
 	"crypto/rand"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -17,13 +18,14 @@ const prefix = ".new-"
 // Write puts a file with data at path, in a folder that exists. The file gets the permissions perm, less those that the process
 // masks. After an error, what was at path is still there.
 func Write(path string, data []byte, perm fs.FileMode) error {
-	return write(path, perm, func(f *os.File) error {
-		_, err := f.Write(data)
+	return WriteFunc(path, perm, func(w io.Writer) error {
+		_, err := w.Write(data)
 		return err
 	})
 }
 
-func write(path string, perm fs.FileMode, fill func(*os.File) error) error {
+// WriteFunc is Write with what fill writes as data, for files that need not fit into memory.
+func WriteFunc(path string, perm fs.FileMode, fill func(io.Writer) error) error {
 	dir := filepath.Dir(path)
 	f, err := os.OpenFile(filepath.Join(dir, prefix+rand.Text()), os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 	if err != nil {

@@ -3,6 +3,7 @@ package atomicfile
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -62,8 +63,8 @@ func TestWriteFails(t *testing.T) {
 			}
 		}
 		all := len(names(t, dir))
-		err := write(path, 0o600, func(f *os.File) error {
-			f.WriteString("half")
+		err := WriteFunc(path, 0o600, func(w io.Writer) error {
+			io.WriteString(w, "half")
 			return syscall.ENOSPC
 		})
 		if b, _ := os.ReadFile(path); !errors.Is(err, syscall.ENOSPC) || string(b) != before || len(names(t, dir)) != all {

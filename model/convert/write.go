@@ -14,6 +14,7 @@ import (
 	"sync"
 	"syscall"
 
+	"tandem/internal/atomicfile"
 	"tandem/model/gguf"
 	"tandem/npu"
 	"tandem/npu/quant"
@@ -61,27 +62,16 @@ type Report struct {
 // pieceValues is about how many values a worker converts at a time.
 const pieceValues = 1 << 17
 
-// create writes a file atomically: it writes a temporary file, syncs it and renames it. It fails if path exists.
-func create(path string, write func(io.Writer) error) (err error) {
+// create writes a file in one step. It fails if path exists.
+func create(path string, write func(io.Writer) error) error {
 	if _, err := os.Lstat(path); err == nil {
 		return fmt.Errorf("%s already exists: choose another name", path)
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // after the rename there is nothing to remove
-	err = write(f)
-	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
-		err = os.Chmod(f.Name(), 0o644)
-	}
+	err := atomicfile.WriteFunc(path, 0o644, write)
 	if errors.Is(err, syscall.ENOSPC) {
 		return fmt.Errorf("the disk of %s is full: make room, or choose a file on another disk: %w", filepath.Dir(path), err)
 	}
-	if err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+	return err
 }
 
 // writeFile writes metadata and tensors as a GGUF file at path.

@@ -17,6 +17,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"tandem/internal/atomicfile"
 )
 
 // Get downloads and verifies a file of the repository unless it is in the cache, and returns its path in the snapshot.
@@ -365,14 +367,9 @@ func copyFile(from, to string) error {
 		return err
 	}
 	defer in.Close()
-	out, err := os.CreateTemp(filepath.Dir(to), ".new-*")
-	if err != nil {
+	err = atomicfile.WriteFunc(to, 0o600, func(out io.Writer) error {
+		_, err := io.Copy(out, in)
 		return err
-	}
-	defer os.Remove(out.Name()) // fails after the rename, as it should
-	_, err = io.Copy(out, in)
-	if err = errors.Join(err, out.Sync(), out.Close()); err != nil {
-		return diskError(err, filepath.Dir(to))
-	}
-	return os.Rename(out.Name(), to)
+	})
+	return diskError(err, filepath.Dir(to))
 }

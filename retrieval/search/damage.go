@@ -17,6 +17,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tandem/internal/atomicfile"
 	"tandem/retrieval/passages"
 )
 
@@ -99,7 +100,7 @@ func seal(gen string, base map[string]sum) error {
 		fmt.Fprintf(&out, "%08x %d %s\n", s.crc, s.size, name)
 	}
 	fmt.Fprintf(&out, "%08x\n", crc32.Checksum(out.Bytes(), castagnoli))
-	return writeFileAtomic(filepath.Join(gen, sumsName), out.Bytes())
+	return atomicfile.Write(filepath.Join(gen, sumsName), out.Bytes(), 0o600)
 }
 
 // readSums returns the checksums of a generation, or nil if an earlier version wrote it without.
@@ -181,7 +182,7 @@ func saveSources(dir string, s sources) error {
 	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, data) {
 		return nil
 	}
-	return writeFileAtomic(path, data)
+	return atomicfile.Write(path, data, 0o600)
 }
 
 // loadSources reads what saveSources wrote.

@@ -12,6 +12,8 @@ import (
 
 	"github.com/blevesearch/bleve/v2"
 	"github.com/blevesearch/bleve/v2/index/scorch"
+
+	"tandem/internal/atomicfile"
 )
 
 // generation is a copy of an index that a writer changes before it publishes it.
@@ -68,7 +70,7 @@ func (g *generation) publish() error {
 	}
 	syncDir(filepath.Join(g.dir, g.name, "store"))
 	syncDir(filepath.Join(g.dir, g.name))
-	if err := writeFileAtomic(filepath.Join(g.dir, currentName), []byte(g.name+"\n")); err != nil {
+	if err := atomicfile.Write(filepath.Join(g.dir, currentName), []byte(g.name+"\n"), 0o600); err != nil {
 		os.RemoveAll(filepath.Join(g.dir, g.name))
 		return fmt.Errorf("publish generation: %w", err)
 	}
@@ -147,31 +149,6 @@ func copyFile(from, to string) (err error) {
 		return err
 	}
 	return out.Sync()
-}
-
-// writeFileAtomic replaces a file. Readers see the old or the new contents, also after a loss of power.
-func writeFileAtomic(path string, data []byte) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			os.Remove(f.Name())
-		}
-	}()
-	_, err = f.Write(data)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	if err = os.Rename(f.Name(), path); err != nil {
-		return err
-	}
-	syncDir(filepath.Dir(path))
-	return nil
 }
 
 // syncDir makes renames and new names in dir durable, if the system can.

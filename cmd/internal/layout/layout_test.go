@@ -62,7 +62,7 @@ var rules = []struct{ packages, imports string }{
 	{"profiler", "tandem"},
 
 	// Documents and messages.
-	{"retrieval/...", "retrieval/... internal/filelock internal/sentences"},
+	{"retrieval/...", "retrieval/... internal/atomicfile internal/filelock internal/sentences"},
 	{"transport", "tandem transport/reliable internal/atomicfile internal/filelock"},
 	{"transport/reliable", ""},
 	{"netem", ""},
@@ -82,6 +82,8 @@ var rules = []struct{ packages, imports string }{
 	{"model", "tandem model/... npu npu/quant"},
 	{"model/...", "tandem model/... npu npu/quant"},
 	{"model/chat/jinja", ""},
+	{"model/convert", "model/... npu npu/quant internal/atomicfile"},
+	{"model/hub", "model/gguf internal/atomicfile"},
 	{"model/span", "tandem model/... npu npu/quant npu/native"}, // a network that is not a graph, on native's kernels
 	{"npu", ""},
 	{"npu/...", "npu npu/quant"},

@@ -17,6 +17,7 @@ import (
 	"tandem/cmd/internal/cli"
 	"tandem/lora/streams"
 	"tandem/model"
+	"tandem/model/sample"
 )
 
 type replyCmd struct {
@@ -55,20 +56,11 @@ func (c *replyCmd) Run(a *cli.App) (err error) {
 	if c.Quiet {
 		a.Hush()
 	}
-	if len(c.Words) == 0 && c.Prompt == "" && c.File == "" && term.IsTerminal(int(os.Stdin.Fd())) {
-		return errors.New("no conversation: give it on standard input, with --file, or as in: edge reply \"Ada: Are you free on Friday?\"")
-	}
-	text, err := c.text(c.Words)
+	text, err := c.conversation()
 	if err != nil {
 		return err
 	}
-	if c.Streams < 1 || c.Streams > streams.Max {
-		return fmt.Errorf("--streams %d: want 1 to %d", c.Streams, streams.Max)
-	}
-	if c.MaxTokens < 1 {
-		return fmt.Errorf("--max-tokens %d: want 1 or more", c.MaxTokens)
-	}
-	sampling, err := samplingFlags{Seed: c.Seed, Temperature: c.Temperature, TopP: 1, RepeatPenalty: 1}.sampling()
+	sampling, err := c.checkFlags()
 	if err != nil {
 		return err
 	}
@@ -108,6 +100,30 @@ func (c *replyCmd) Run(a *cli.App) (err error) {
 		return a.JSON(map[string]any{"replies": out, "as": as, "streams": written, "seed": sampling.Seed, "prompt_tokens": stats.PromptTokens,
 			"tokens": stats.Tokens, "passes": stats.Passes, "prefill_ms": cli.Milliseconds(stats.Prefill), "decode_ms": cli.Milliseconds(stats.Decode)})
 	}
+	return c.print(a, ranked, written, stats)
+}
+
+// conversation returns the conversation from the arguments, --file or standard input.
+func (c *replyCmd) conversation() (string, error) {
+	if len(c.Words) == 0 && c.Prompt == "" && c.File == "" && term.IsTerminal(int(os.Stdin.Fd())) {
+		return "", errors.New("no conversation: give it on standard input, with --file, or as in: edge reply \"Ada: Are you free on Friday?\"")
+	}
+	return c.text(c.Words)
+}
+
+// checkFlags returns the parameters of sampling, or an error if a flag is out of its range.
+func (c *replyCmd) checkFlags() (sample.Params, error) {
+	if c.Streams < 1 || c.Streams > streams.Max {
+		return sample.Params{}, fmt.Errorf("--streams %d: want 1 to %d", c.Streams, streams.Max)
+	}
+	if c.MaxTokens < 1 {
+		return sample.Params{}, fmt.Errorf("--max-tokens %d: want 1 or more", c.MaxTokens)
+	}
+	return samplingFlags{Seed: c.Seed, Temperature: c.Temperature, TopP: 1, RepeatPenalty: 1}.sampling()
+}
+
+// print prints the replies that are left of those written, the best first, and what the flags ask for.
+func (c *replyCmd) print(a *cli.App, ranked []streams.Stream, written int, stats streams.Stats) error {
 	if len(ranked) == 0 {
 		return errors.New("the model wrote no reply: try --temperature 0.8, or another model")
 	}

@@ -74,6 +74,11 @@ func (c *runCmd) Run(a *cli.App) (err error) {
 	if err := c.denoiseFlags.unused(m.Config().Arch); err != nil {
 		return err
 	}
+	return c.write(a, m, device, prompt, sampling)
+}
+
+// write answers with a model that writes token by token.
+func (c *runCmd) write(a *cli.App, m *model.Model, device *phone.Device, prompt string, sampling sample.Params) error {
 	adapter, err := c.Adapter(a, m)
 	if err != nil {
 		return err
@@ -82,38 +87,13 @@ func (c *runCmd) Run(a *cli.App) (err error) {
 	if err != nil {
 		return err
 	}
-	text := ""
-	stream, filter := m.Tokenizer().Stream(), sample.NewStopFilter(c.Stop)
-	show := func(piece string) {
-		text += piece
-		if !a.Globals.JSON {
-			fmt.Fprint(a.Out, cli.Said(piece))
-		}
-	}
 	spec, err := c.speculator(a, m)
 	if err != nil {
 		return err
 	}
-	var drafts sample.Speculator // nil, not a nil pointer
-	if spec != nil {
-		drafts = spec
-	}
-	var answer []tandem.Token
-	stats, err := sample.Continue(a, m.NewSeqWith(adapter), tokens, sampling, c.MaxTokens, drafts, func(t tandem.Token) error {
-		answer = append(answer, t)
-		piece, stopped := filter.Write(stream.Write(t))
-		show(piece)
-		if stopped {
-			return sample.ErrStop
-		}
-		return nil
-	})
+	text, answer, stats, err := c.stream(a, m.NewSeqWith(adapter), tokens, sampling, spec)
 	if err != nil {
 		return err
-	}
-	if stats.Reason != sample.Stopped {
-		piece, _ := filter.Write(stream.Flush())
-		show(piece + filter.Flush())
 	}
 	if err := c.remember(tokens, answer); err != nil {
 		return err
@@ -138,6 +118,35 @@ func (c *runCmd) Run(a *cli.App) (err error) {
 		printDrafts(a, spec.Stats())
 	}
 	return nil
+}
+
+// stream continues the prompt. It prints the text as it comes, unless JSON is asked for, and returns it with its tokens.
+func (c *runCmd) stream(a *cli.App, seq *model.Seq, prompt []tandem.Token, sampling sample.Params, spec *specdec.Speculator) (text string, answer []tandem.Token, stats sample.Stats, err error) {
+	pieces, filter := seq.Model().Tokenizer().Stream(), sample.NewStopFilter(c.Stop)
+	show := func(piece string) {
+		text += piece
+		if !a.Globals.JSON {
+			fmt.Fprint(a.Out, cli.Said(piece))
+		}
+	}
+	var drafts sample.Speculator // nil, not a nil pointer
+	if spec != nil {
+		drafts = spec
+	}
+	stats, err = sample.Continue(a, seq, prompt, sampling, c.MaxTokens, drafts, func(t tandem.Token) error {
+		answer = append(answer, t)
+		piece, stopped := filter.Write(pieces.Write(t))
+		show(piece)
+		if stopped {
+			return sample.ErrStop
+		}
+		return nil
+	})
+	if err == nil && stats.Reason != sample.Stopped {
+		piece, _ := filter.Write(pieces.Flush())
+		show(piece + filter.Flush())
+	}
+	return text, answer, stats, err
 }
 
 // printStats prints what the flags ask for: all of it, or what is simulated.

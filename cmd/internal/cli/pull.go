@@ -45,83 +45,126 @@ func (c *modelsPull) Run(a *App) error {
 	if err != nil {
 		return err
 	}
-	client, err := hub.FromEnv(os.Getenv)
+	client, err := hubClient(a)
 	if err != nil {
 		return err
 	}
-	client.Agent = "tandem/" + Version()
-	client.Progress = progressBar(a)
-	client.Waiting = func(err error, d time.Duration) { a.Remark("%v; trying again in %v", err, d.Round(time.Second)) }
 	repo, err := client.List(a, ref)
 	if err != nil {
 		return err
 	}
-	files, err := repo.Select(ref.What)
-	if err != nil && client.Offline {
-		return fmt.Errorf("%w; HF_HUB_OFFLINE is set, so only files pulled before are used: unset it to download", err)
-	}
+	files, names, err := c.choose(client, repo, ref.What, dir)
 	if err != nil {
 		return err
-	}
-	names, err := c.names(files)
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
-		if err := notTaken(filepath.Join(dir, name), client.Folder(repo.Name)); err != nil {
-			return err
-		}
 	}
 	if strings.HasSuffix(files[0].Name, ".gguf") && !c.Anyway {
 		if err := c.checkHeader(a, client, repo, files[0]); err != nil {
 			return err
 		}
 	}
-	var paths []string
-	size := int64(0)
-	for _, f := range files {
-		path, err := client.Get(a, repo, f)
-		if err != nil {
-			return err
-		}
-		paths, size = append(paths, path), size+f.Size
+	got, err := download(a, client, repo, files)
+	if err != nil {
+		return err
 	}
-	a.Clear()
 	if err := client.Remember(ref, repo); err != nil {
 		return err
 	}
-	result := map[string]any{"repository": repo.Name, "commit": repo.Commit, "files": paths, "bytes": size}
-	if !strings.HasSuffix(paths[0], ".gguf") {
-		result["folder"] = client.Snapshot(repo)
-		if a.Globals.JSON {
-			return a.JSON(result)
-		}
-		fmt.Fprintf(a.Out, "%s: %d files, %s, in\n%s\n", repo.Name, len(paths), Bytes(size), client.Snapshot(repo))
-		if ref.What == "safetensors" {
-			fmt.Fprintf(a.Out, "To use it: %s models convert %s NAME.gguf\n", a.Program, client.Snapshot(repo))
-		}
-		return nil
+	if !strings.HasSuffix(got.Files[0], ".gguf") {
+		got.Folder = client.Snapshot(repo)
+		return printFolder(a, got, ref.What)
 	}
-	if err := link(a, dir, names, paths); err != nil {
+	if err := link(a, dir, names, got.Files); err != nil {
 		return err
 	}
-	name := names[0]
-	what, unfit := c.check(paths[0])
-	if encodes := encodes(what); encodes != "" {
-		result["encodes"] = encodes
+	got.Name, got.Path = names[0], filepath.Join(dir, names[0])
+	return c.printModel(a, got)
+}
+
+// pulled is what was pulled, as --json prints it.
+type pulled struct {
+	Bytes      int64    `json:"bytes"`
+	Commit     string   `json:"commit"`
+	Encodes    string   `json:"encodes,omitempty"`
+	Error      string   `json:"error,omitempty"`
+	Files      []string `json:"files"`
+	Folder     string   `json:"folder,omitempty"` // of files that are not models
+	Name       string   `json:"name,omitempty"`   // in the models folder
+	Path       string   `json:"path,omitempty"`
+	Repository string   `json:"repository"`
+}
+
+// hubClient returns a client that says what it does and what it waits for.
+func hubClient(a *App) (*hub.Client, error) {
+	client, err := hub.FromEnv(os.Getenv)
+	if err != nil {
+		return nil, err
 	}
-	result["name"], result["path"] = name, filepath.Join(dir, name)
-	if unfit != nil {
-		result["error"] = unfit.Error()
+	client.Agent = "tandem/" + Version()
+	client.Progress = progressBar(a)
+	client.Waiting = func(err error, d time.Duration) { a.Remark("%v; trying again in %v", err, d.Round(time.Second)) }
+	return client, nil
+}
+
+// choose returns the files to download, and the names of those that are models in dir, the models folder.
+func (c *modelsPull) choose(client *hub.Client, repo *hub.Repo, what, dir string) (files []hub.File, names []string, err error) {
+	files, err = repo.Select(what)
+	if err != nil && client.Offline {
+		return nil, nil, fmt.Errorf("%w; HF_HUB_OFFLINE is set, so only files pulled before are used: unset it to download", err)
 	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if names, err = c.names(files); err != nil {
+		return nil, nil, err
+	}
+	for _, name := range names {
+		if err := notTaken(filepath.Join(dir, name), client.Folder(repo.Name)); err != nil {
+			return nil, nil, err
+		}
+	}
+	return files, names, nil
+}
+
+func download(a *App, client *hub.Client, repo *hub.Repo, files []hub.File) (pulled, error) {
+	got := pulled{Repository: repo.Name, Commit: repo.Commit}
+	for _, f := range files {
+		path, err := client.Get(a, repo, f)
+		if err != nil {
+			return got, err
+		}
+		got.Files, got.Bytes = append(got.Files, path), got.Bytes+f.Size
+	}
+	a.Clear()
+	return got, nil
+}
+
+// printFolder says where files are that are not models, and how to make a model of them if that is what was asked for.
+func printFolder(a *App, got pulled, what string) error {
 	if a.Globals.JSON {
-		return a.JSON(result)
+		return a.JSON(got)
+	}
+	fmt.Fprintf(a.Out, "%s: %d files, %s, in\n%s\n", got.Repository, len(got.Files), Bytes(got.Bytes), got.Folder)
+	if what == "safetensors" {
+		fmt.Fprintf(a.Out, "To use it: %s models convert %s NAME.gguf\n", a.Program, got.Folder)
+	}
+	return nil
+}
+
+// printModel says how to use a model, or why this program cannot run it.
+func (c *modelsPull) printModel(a *App, got pulled) error {
+	what, unfit := c.check(got.Files[0])
+	if a.Globals.JSON {
+		got.Encodes = encodes(what)
+		if unfit != nil {
+			got.Error = unfit.Error()
+		}
+		return a.JSON(got)
 	}
 	flag := "--model"
 	if what != model.NoPooling {
 		flag = "--scorer"
 	}
-	fmt.Fprintf(a.Out, "%s: %s, verified; use it with %s %s\n", c.Model, Bytes(size), flag, strings.TrimSuffix(gguf.SplitBase(name), ".gguf"))
+	fmt.Fprintf(a.Out, "%s: %s, verified; use it with %s %s\n", c.Model, Bytes(got.Bytes), flag, strings.TrimSuffix(gguf.SplitBase(got.Name), ".gguf"))
 	if unfit != nil {
 		a.Remark("It is downloaded, but this program cannot run it: %v", unfit)
 	}

@@ -145,9 +145,12 @@ func (p *page) walk(n *html.Node) {
 	case html.CommentNode, html.DoctypeNode:
 		return
 	}
-	if skipped[n.DataAtom] || hidden(n) {
-		return
+	if !skipped[n.DataAtom] && !hidden(n) {
+		p.element(n)
 	}
+}
+
+func (p *page) element(n *html.Node) {
 	if n.DataAtom == atom.Ol {
 		p.numberItems(n)
 	}
@@ -158,14 +161,7 @@ func (p *page) walk(n *html.Node) {
 		p.doc.AddHeading(int(n.Data[1]-'0'), p.inline.String())
 		p.reset()
 	case atom.Li:
-		p.end(Paragraph)
-		p.mark = cmp.Or(p.marks[n], "- ")
-		p.inline.WriteString(p.mark)
-		p.children(n)
-		if p.onlyMark() {
-			p.reset()
-		}
-		p.end(Line)
+		p.item(n)
 	case atom.Table:
 		p.end(Paragraph)
 		if isLayout(n) {
@@ -183,14 +179,8 @@ func (p *page) walk(n *html.Node) {
 			p.children(n)
 			p.end(Paragraph)
 		}
-	case atom.Dt: // the term stays with its description
-		p.end(Paragraph)
-		p.children(n)
-		term := strings.TrimSuffix(english.Collapse(p.inline.String()), ":")
-		p.reset()
-		if term != "" {
-			p.inline.WriteString(term + ": ")
-		}
+	case atom.Dt:
+		p.term(n)
 	case atom.Dd:
 		p.children(n)
 		p.end(Line)
@@ -204,17 +194,44 @@ func (p *page) walk(n *html.Node) {
 			p.children(n)
 			return
 		}
-		// the first paragraph of a list item belongs to the item
-		if !p.onlyMark() {
-			p.end(Paragraph)
-		}
-		p.children(n)
-		kind := Paragraph
-		if text := english.Collapse(p.inline.String()); strings.HasPrefix(text, "- ") || n.DataAtom == atom.P && isLabel(text) {
-			kind = Line
-		}
-		p.end(kind)
+		p.block(n)
 	}
+}
+
+// item adds an item of a list.
+func (p *page) item(n *html.Node) {
+	p.end(Paragraph)
+	p.mark = cmp.Or(p.marks[n], "- ")
+	p.inline.WriteString(p.mark)
+	p.children(n)
+	if p.onlyMark() {
+		p.reset()
+	}
+	p.end(Line)
+}
+
+// term keeps a term, which stays with its description.
+func (p *page) term(n *html.Node) {
+	p.end(Paragraph)
+	p.children(n)
+	term := strings.TrimSuffix(english.Collapse(p.inline.String()), ":")
+	p.reset()
+	if term != "" {
+		p.inline.WriteString(term + ": ")
+	}
+}
+
+// block adds an element that is no part of a line, such as a paragraph. The first paragraph of a list item belongs to the item.
+func (p *page) block(n *html.Node) {
+	if !p.onlyMark() {
+		p.end(Paragraph)
+	}
+	p.children(n)
+	kind := Paragraph
+	if text := english.Collapse(p.inline.String()); strings.HasPrefix(text, "- ") || n.DataAtom == atom.P && isLabel(text) {
+		kind = Line
+	}
+	p.end(kind)
 }
 
 func (p *page) children(n *html.Node) {

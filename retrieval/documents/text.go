@@ -30,89 +30,149 @@ func parseText(ctx context.Context, data []byte) (Document, error) {
 
 // textDocument returns the document in lines of plain text. It looks for a title if titled is set.
 func textDocument(lines []string, titled bool) Document {
-	var doc Document
-	var para []string
-	rest := map[int][]string{} // the further lines of list items, by block
-	end := func() {
-		doc.Add(Paragraph, joined(para))
-		para = nil
+	r := textReader{
+		lines: lines, titled: titled, width: wrapWidth(lines), dated: letterDate(lines), headed: numberedHeadings(lines),
+		indents: indentsOf(lines), full: justified(lines), rest: map[int][]string{},
 	}
-	width, dated, headed, indents, full := wrapWidth(lines), letterDate(lines), numberedHeadings(lines), indentsOf(lines), justified(lines)
-	starts := func(line string) bool { return len(para) == 0 || endsBefore(para[len(para)-1], line, width) }
-	for i := 0; i < len(lines); i++ {
-		line := lines[i]
-		trimmed := strings.TrimSpace(line)
-		if n, rows, head := textTable(lines[i:]); n > 0 && !full[i] {
-			if len(para) == 1 && looksLikeTitle(para[0]) && !continuesEntry(lines, i-1) {
-				doc.AddHeading(LowestLevel, para[0])
-				para = nil
-			}
-			end()
-			doc.addTable(rows, head)
-			i += n - 1
-			continue
+	for i := 0; i < len(lines); {
+		n := r.block(i)
+		if n == 0 {
+			r.line(i)
+			n = 1
 		}
-		if n := indentedCode(lines, i); n > 0 && width > 0 && len(para) == 0 {
-			doc.addCode(lines[i : i+n])
-			i += n - 1
-			continue
+		i += n
+	}
+	r.end()
+	for i, lines := range r.rest {
+		r.doc.Blocks[i].Text = english.Collapse(joined(append([]string{r.doc.Blocks[i].Text}, lines...)))
+	}
+	r.doc.demoteTitle(false)
+	return r.doc
+}
+
+// textReader makes blocks of lines of plain text.
+type textReader struct {
+	lines   []string
+	titled  bool         // a short first line is the title
+	width   int          // see wrapWidth
+	dated   int          // see letterDate
+	headed  map[int]bool // see numberedHeadings
+	indents indents
+	full    map[int]bool // see justified
+
+	doc  Document
+	para []string         // lines of the paragraph that has not ended
+	rest map[int][]string // the further lines of list items, by block
+}
+
+// end ends the paragraph, if there is one.
+func (r *textReader) end() {
+	r.doc.Add(Paragraph, joined(r.para))
+	r.para = nil
+}
+
+// heading makes the only line of the paragraph a heading.
+func (r *textReader) heading(level int) {
+	r.doc.AddHeading(level, r.para[0])
+	r.para = nil
+}
+
+// starts reports whether line begins a paragraph or a sentence.
+func (r *textReader) starts(line string) bool {
+	return len(r.para) == 0 || endsBefore(r.para[len(r.para)-1], line, r.width)
+}
+
+// block adds the table, the code or the hanging item that begins with line i, and returns how many lines it takes. It returns 0
+// if none begins there.
+func (r *textReader) block(i int) int {
+	if n, rows, head := textTable(r.lines[i:]); n > 0 && !r.full[i] {
+		if len(r.para) == 1 && looksLikeTitle(r.para[0]) && !continuesEntry(r.lines, i-1) {
+			r.heading(LowestLevel)
 		}
-		if text, n := hanging(lines, i); n > 0 && len(para) == 0 {
-			doc.Add(Line, text)
-			i += n - 1
-			continue
+		r.end()
+		r.doc.addTable(rows, head)
+		return n
+	}
+	if n := indentedCode(r.lines, i); n > 0 && r.width > 0 && len(r.para) == 0 {
+		r.doc.addCode(r.lines[i : i+n])
+		return n
+	}
+	if text, n := hanging(r.lines, i); n > 0 && len(r.para) == 0 {
+		r.doc.Add(Line, text)
+		return n
+	}
+	return 0
+}
+
+// line adds line i, or keeps it for the paragraph.
+func (r *textReader) line(i int) {
+	trimmed := strings.TrimSpace(r.lines[i])
+	level, head := atxHeading(trimmed)
+	switch {
+	case trimmed == "", isRule(trimmed):
+		r.separator(i)
+	case strings.Contains(trimmed, "....") && len(r.para) == 0: // dots lead from a name to its value
+		r.doc.Add(Line, trimmed)
+	case isMarkedHeading(r.lines, i):
+		r.end()
+		r.doc.AddHeading(2, trimmed)
+	case r.headed[i], len(r.para) == 0 && r.width > 0 && r.indents.hangs(r.lines, i):
+		r.end()
+		r.doc.AddHeading(3, strings.TrimSuffix(trimmed, "."))
+	case r.leadsList(i):
+		r.end()
+		r.doc.Add(Paragraph, trimmed)
+	case level > 0 && looksLikeTitle(trimmed), r.leadsText(i):
+		r.end()
+		if level == 0 {
+			level, head = LowestLevel, trimmed
 		}
-		level, head := atxHeading(trimmed)
-		switch {
-		case trimmed == "", isRule(trimmed):
-			if len(para) == 1 && looksLikeTitle(para[0]) && hasText(lines[i:]) {
-				if titled && len(doc.Blocks) == 0 && doc.Title == "" {
-					doc.Title, para = para[0], nil
-				} else if i-1 != dated && !indents.inBody(lines[i-1]) && (i < 2 || strings.TrimSpace(lines[i-2]) == "" || isRule(trimmed)) {
-					doc.AddHeading(2, para[0])
-					para = nil
-				}
-			}
-			end()
-		case strings.Contains(trimmed, "....") && len(para) == 0: // dots lead from a name to its value
-			doc.Add(Line, trimmed)
-		case isMarkedHeading(lines, i):
-			end()
-			doc.AddHeading(2, trimmed)
-		case headed[i], len(para) == 0 && width > 0 && indents.hangs(lines, i):
-			end()
-			doc.AddHeading(3, strings.TrimSuffix(trimmed, "."))
-		case isLead(trimmed) && i+1 < len(lines) && isItem(strings.TrimSpace(lines[i+1])) && starts(trimmed): // no more than the list is below it
-			end()
-			doc.Add(Paragraph, trimmed)
-		case level > 0 && looksLikeTitle(trimmed), (isLead(trimmed) && hasText(lines[i+1:]) || isPlainHeading(lines, i)) && !(width > 0 && indents.inBody(line)) && starts(trimmed):
-			end()
-			if level == 0 {
-				level, head = LowestLevel, trimmed
-			}
-			doc.AddHeading(level, strings.TrimSuffix(head, ":"))
-		case isItem(trimmed) && (len(para) == 0 || !binds(para[len(para)-1])): // not "on the" and then "11. December"
-			end()
-			doc.Add(Line, trimmed)
-		case len(doc.Blocks) > 0 && len(para) == 0 && strings.HasPrefix(line, "  ") && !isEntry(trimmed) && doc.Blocks[len(doc.Blocks)-1].Kind == Line &&
-			i > 0 && strings.TrimSpace(lines[i-1]) != "":
-			last := len(doc.Blocks) - 1 // the item continues
-			rest[last] = append(rest[last], trimmed)
-		case isLabel(english.Collapse(trimmed)) && len(para) == 0 && !standsAlone(lines, i) && !runsOn(lines, i, width):
-			doc.Add(Line, trimmed)
-		default:
-			if len(para) > 0 && breaksBefore(para[len(para)-1], trimmed, width) {
-				end()
-			}
-			para = append(para, trimmed)
+		r.doc.AddHeading(level, strings.TrimSuffix(head, ":"))
+	case isItem(trimmed) && (len(r.para) == 0 || !binds(r.para[len(r.para)-1])): // not "on the" and then "11. December"
+		r.end()
+		r.doc.Add(Line, trimmed)
+	case r.continuesItem(i):
+		last := len(r.doc.Blocks) - 1
+		r.rest[last] = append(r.rest[last], trimmed)
+	case isLabel(english.Collapse(trimmed)) && len(r.para) == 0 && !standsAlone(r.lines, i) && !runsOn(r.lines, i, r.width):
+		r.doc.Add(Line, trimmed)
+	default:
+		if len(r.para) > 0 && breaksBefore(r.para[len(r.para)-1], trimmed, r.width) {
+			r.end()
+		}
+		r.para = append(r.para, trimmed)
+	}
+}
+
+// separator ends the paragraph at line i, which is empty or a rule. A short line above it is the title or a heading.
+func (r *textReader) separator(i int) {
+	if len(r.para) == 1 && looksLikeTitle(r.para[0]) && hasText(r.lines[i:]) {
+		if r.titled && len(r.doc.Blocks) == 0 && r.doc.Title == "" {
+			r.doc.Title, r.para = r.para[0], nil
+		} else if i-1 != r.dated && !r.indents.inBody(r.lines[i-1]) && (i < 2 || strings.TrimSpace(r.lines[i-2]) == "" || isRule(strings.TrimSpace(r.lines[i]))) {
+			r.heading(2)
 		}
 	}
-	end()
-	for i, lines := range rest {
-		doc.Blocks[i].Text = english.Collapse(joined(append([]string{doc.Blocks[i].Text}, lines...)))
-	}
-	doc.demoteTitle(false)
-	return doc
+	r.end()
+}
+
+// leadsList reports whether line i introduces a list. It is no heading, as no more than the list is below it.
+func (r *textReader) leadsList(i int) bool {
+	line := strings.TrimSpace(r.lines[i])
+	return isLead(line) && i+1 < len(r.lines) && isItem(strings.TrimSpace(r.lines[i+1])) && r.starts(line)
+}
+
+// leadsText reports whether line i, which has no marks of a heading, is one by its words.
+func (r *textReader) leadsText(i int) bool {
+	line := strings.TrimSpace(r.lines[i])
+	return (isLead(line) && hasText(r.lines[i+1:]) || isPlainHeading(r.lines, i)) && !(r.width > 0 && r.indents.inBody(r.lines[i])) && r.starts(line)
+}
+
+// continuesItem reports whether line i continues the list item that was added last.
+func (r *textReader) continuesItem(i int) bool {
+	blocks := r.doc.Blocks
+	return len(blocks) > 0 && len(r.para) == 0 && strings.HasPrefix(r.lines[i], "  ") && !isEntry(strings.TrimSpace(r.lines[i])) && blocks[len(blocks)-1].Kind == Line &&
+		i > 0 && strings.TrimSpace(r.lines[i-1]) != ""
 }
 
 // runsOn reports whether a line is full, and the next one goes on with its sentence.

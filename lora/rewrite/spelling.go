@@ -150,78 +150,110 @@ func paired(a, b piece) []Way {
 }
 
 // ways returns the ways to write a word.
-func ways(p piece, begins bool, before string, v *span.Vocabulary) []Way {
+func ways(p piece, begins bool, previous string, v *span.Vocabulary) []Way {
+	if strings.ContainsFunc(p.core[min(1, len(p.core)):], unicode.IsUpper) { // an abbreviation
+		return []Way{{p.text(), known}}
+	}
 	low := strings.ToLower(p.core)
 	first, _ := utf8.DecodeRuneInString(p.core)
-	capital := unicode.IsUpper(first)
-	list := []Way{{p.text(), known}}
-	add := func(word string, prior float64) {
-		if begins || capital {
-			word = upper(word)
-		}
-		text := p.before + word + p.after
-		if !slices.ContainsFunc(list, func(w Way) bool { return w.Text == text }) {
-			list = append(list, Way{text, prior})
-		}
-	}
-	for _, w := range slices.Concat(rivals[low], toward[low], mends[low]) {
-		add(w, 0)
-	}
-	for _, w := range strangers[low] {
-		add(w, strange)
-	}
-	rank := v.Rank(low)
-	if rank == 0 || rank >= rare {
-		for _, w := range misspelt()[low] {
-			add(w, listed)
-		}
-	}
-	size := utf8.RuneCountInString(low)
+	w := written{piece: p, low: low, begins: begins, capital: unicode.IsUpper(first), rank: v.Rank(low), list: []Way{{p.text(), known}}}
+	w.addListed()
+	w.addByKind(previous, v)
 	switch {
-	case strings.ContainsFunc(p.core[min(1, len(p.core)):], unicode.IsUpper):
-		return list[:1] // an abbreviation
-	case len(mends[low]) > 0 && alsoRight[low]:
-		list[0].Prior = 0
-	case len(mends[low]) > 0:
-		list[0].Prior = wrong
-	case !letters(low):
-		if bare := strings.ReplaceAll(low, "'", ""); bare != low && len(mends[bare]) > 0 && !slices.Contains(mends[bare], low) {
-			list[0].Prior = unknown
-			for _, w := range mends[bare] { // an apostrophe in the wrong place
-				add(w, 0)
+	case begins && !w.capital && letters(strings.ReplaceAll(low, "'", "")):
+		w.add(p.core, w.list[0].Prior-small)
+	case !w.capital && capitals[low]:
+		w.list = append(w.list, Way{p.before + upper(p.core) + p.after, w.list[0].Prior})
+	}
+	return w.list
+}
+
+// written is a word as somebody wrote it, with the ways to write it.
+type written struct {
+	piece
+	low     string // core in lower case
+	begins  bool   // it begins the sentence
+	capital bool   // it begins with a capital
+	rank    int    // in the vocabulary; 0 if it is unknown
+	list    []Way  // the first is the word as it is
+}
+
+// add adds a way: another word, with a capital where it needs one.
+func (w *written) add(word string, prior float64) {
+	if w.begins || w.capital {
+		word = upper(word)
+	}
+	text := w.before + word + w.after
+	if !slices.ContainsFunc(w.list, func(o Way) bool { return o.Text == text }) {
+		w.list = append(w.list, Way{text, prior})
+	}
+}
+
+// addListed adds the words that a list gives for it.
+func (w *written) addListed() {
+	for _, other := range slices.Concat(rivals[w.low], toward[w.low], mends[w.low]) {
+		w.add(other, 0)
+	}
+	for _, other := range strangers[w.low] {
+		w.add(other, strange)
+	}
+	if w.rank == 0 || w.rank >= rare {
+		for _, other := range misspelt()[w.low] {
+			w.add(other, listed)
+		}
+	}
+}
+
+// addByKind says how sure it is that the word is right, by what kind of word it is, and adds what such a word is taken for.
+func (w *written) addByKind(previous string, v *span.Vocabulary) {
+	switch mended := len(mends[w.low]) > 0; {
+	case mended && alsoRight[w.low]:
+		w.list[0].Prior = 0
+	case mended:
+		w.list[0].Prior = wrong
+	case !letters(w.low):
+		w.addApostrophes()
+	case w.rank > 0 && w.rank < rare:
+		for _, other := range inflected(w.low, previous) {
+			w.add(other, ending)
+		}
+	case w.capital && !w.begins && !capitals[w.low]:
+		w.list[0].Prior = nameLike
+	case w.rank == 0 && utf8.RuneCountInString(w.low) > 2:
+		w.addNear(v)
+	case w.rank >= rare:
+		for _, near := range v.Near(w.low, 1, nearest) {
+			if v.Rank(near.Word)*oftener < w.rank {
+				w.add(near.Word, 0)
 			}
 		}
-	case rank > 0 && rank < rare:
-		for _, w := range inflected(low, before) {
-			add(w, ending)
-		}
-	case capital && !begins && !capitals[low]:
-		list[0].Prior = nameLike
-	case rank == 0 && size > 2:
-		list[0].Prior = unknown
-		if capital {
-			list[0].Prior = initial
-		}
-		for _, w := range v.Near(low, 1+min(1, size/twoOff), nearest) {
-			add(w.Word, channel(low, w)-math.Log(float64(v.Rank(w.Word))/usual))
-		}
-		if !begins {
-			list = append(list, Way{p.before + upper(low) + p.after, unknown}) // a name without its capital
-		}
-	case rank >= rare:
-		for _, w := range v.Near(low, 1, nearest) {
-			if v.Rank(w.Word)*oftener < rank {
-				add(w.Word, 0)
-			}
-		}
 	}
-	switch {
-	case begins && !capital && letters(strings.ReplaceAll(low, "'", "")):
-		add(p.core, list[0].Prior-small)
-	case !capital && capitals[low]:
-		list = append(list, Way{p.before + upper(p.core) + p.after, list[0].Prior})
+}
+
+// addApostrophes adds to a word with an apostrophe in the wrong place those with it in the right one.
+func (w *written) addApostrophes() {
+	bare := strings.ReplaceAll(w.low, "'", "")
+	if bare == w.low || len(mends[bare]) == 0 || slices.Contains(mends[bare], w.low) {
+		return
 	}
-	return list
+	w.list[0].Prior = unknown
+	for _, other := range mends[bare] {
+		w.add(other, 0)
+	}
+}
+
+// addNear adds to an unknown word the known ones near it.
+func (w *written) addNear(v *span.Vocabulary) {
+	w.list[0].Prior = unknown
+	if w.capital {
+		w.list[0].Prior = initial
+	}
+	for _, near := range v.Near(w.low, 1+min(1, utf8.RuneCountInString(w.low)/twoOff), nearest) {
+		w.add(near.Word, channel(w.low, near)-math.Log(float64(v.Rank(near.Word))/usual))
+	}
+	if !w.begins {
+		w.list = append(w.list, Way{w.before + upper(w.low) + w.after, unknown}) // a name without its capital
+	}
 }
 
 // What a misspelling is worth by its kind, as a logarithm of odds: people lose one of two equal letters, or write a letter twice, more often

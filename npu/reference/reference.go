@@ -414,6 +414,16 @@ func (r *run) rope(out, x []float32, p *npu.Rope, width int) error {
 	return nil
 }
 
+// seen returns the slots in the mask of row i, within a window.
+func (r *run) seen(i, window int) (slots []int) {
+	r.Mask(i).Within(window, func(slot, n int) {
+		for t := range n {
+			slots = append(slots, slot+t)
+		}
+	})
+	return slots
+}
+
 // shortConv stores the rows and convolves them with those before.
 func (r *run) shortConv(out, x, w []float32, n *npu.Node) error {
 	if len(r.Positions) < r.Rows || len(r.KV) < r.Rows {
@@ -430,12 +440,7 @@ func (r *run) shortConv(out, x, w []float32, n *npu.Node) error {
 		}
 	}
 	for i := range r.Rows {
-		var seen []int
-		r.Mask(i).Within(reach, func(slot, n int) {
-			for t := range n {
-				seen = append(seen, slot+t)
-			}
-		})
+		seen := r.seen(i, reach)
 		for j := range width {
 			sum := w[j*reach+reach-1] * x[i*width+j]
 			for t, slot := range seen[:len(seen)-1] {
@@ -474,8 +479,8 @@ func (r *run) experts(out, x, scores []float32, n *npu.Node, cols int) error {
 	return nil
 }
 
-// attention stores keys and values and attends. It transposes a cache that holds keys by row before the product, as a
-// matrix unit needs it, and counts that.
+// attention stores the keys and values of all rows; then each row attends. A cache that holds keys by row is transposed before
+// the product, as a matrix unit needs it, and that is counted.
 func (r *run) attention(out, q, keys, values []float32, a *npu.Attention) error {
 	if len(r.Positions) < r.Rows || len(r.KV) < r.Rows {
 		return errInput
@@ -483,53 +488,15 @@ func (r *run) attention(out, q, keys, values []float32, a *npu.Attention) error 
 	if r.Masks != nil && len(r.Masks) < r.Rows {
 		return errInput
 	}
-	mine, row := a.KVHeads*a.HeadDim, a.CacheHeads()*a.HeadDim
-	place := func(s *npu.Span, slot, i int) int { // of element i of a slot's keys
-		if a.Columns {
-			return i*(len(s.K[a.Layer])/row) + slot
-		}
-		return slot*row + i
-	}
 	for i := range r.Rows {
-		m := r.Mask(i)
-		if err := m.Check(); err != nil {
+		mine := a.KVHeads * a.HeadDim
+		if err := r.store(i, keys[i*mine:][:mine], values[i*mine:][:mine], a); err != nil {
 			return fmt.Errorf("row %d: %w", i, err)
 		}
-		s, slot := r.KV[i].At(int(m.Slot))
-		if s == nil {
-			return fmt.Errorf("row %d: its cache has no place for position %d", i, m.Slot)
-		}
-		if s, _ := r.KV[i].At(m.Reach() - 1); s == nil {
-			return fmt.Errorf("row %d: its cache has no position %d to attend to", i, m.Reach()-1)
-		}
-		if a.Cache == npu.CacheQ8_0 {
-			from, n := a.Cache.Row(a.From*a.HeadDim), a.Cache.Row(mine)
-			at := slot * a.CacheRow()
-			if err := errors.Join(narrowQ80(s.K[a.Layer][at+from:][:n], keys[i*mine:][:mine]), narrowQ80(s.V[a.Layer][at+from:][:n], values[i*mine:][:mine])); err != nil {
-				return fmt.Errorf("row %d: %w", i, err)
-			}
-			continue
-		}
-		for j := range mine {
-			e := a.From*a.HeadDim + j
-			s.K[a.Layer][place(s, slot, e)] = quant.F32ToF16(keys[i*mine+j])
-			s.V[a.Layer][slot*row+e] = quant.F32ToF16(values[i*mine+j])
-		}
-	}
-	key := func(s *npu.Span, slot, e int) float32 { return quant.F16ToF32(s.K[a.Layer][place(s, slot, e)]) }
-	value := func(s *npu.Span, slot, e int) float32 { return quant.F16ToF32(s.V[a.Layer][slot*row+e]) }
-	if a.Cache == npu.CacheQ8_0 {
-		key = func(s *npu.Span, slot, e int) float32 { return cachedQ80(s.K[a.Layer][slot*a.CacheRow():], e) }
-		value = func(s *npu.Span, slot, e int) float32 { return cachedQ80(s.V[a.Layer][slot*a.CacheRow():], e) }
 	}
 	width, group := a.Heads*a.HeadDim, a.Heads/a.KVHeads
 	for i := range r.Rows {
-		var seen []int // the slots in the mask
-		r.Mask(i).Within(a.Window, func(slot, n int) {
-			for t := range n {
-				seen = append(seen, slot+t)
-			}
-		})
+		seen := r.seen(i, a.Window)
 		scores := make([]float64, len(seen))
 		for h := range a.Heads {
 			from := (a.From + h/group) * a.HeadDim
@@ -538,7 +505,7 @@ func (r *run) attention(out, q, keys, values []float32, a *npu.Attention) error 
 				s, slot := r.KV[i].At(seen[t])
 				var dot float32
 				for j := range a.HeadDim {
-					dot += q[i*width+h*a.HeadDim+j] * key(s, slot, from+j)
+					dot += q[i*width+h*a.HeadDim+j] * cachedKey(s, slot, from+j, a)
 				}
 				if !a.Columns {
 					r.d.Moved.Add(int64(a.HeadDim))
@@ -564,13 +531,61 @@ func (r *run) attention(out, q, keys, values []float32, a *npu.Attention) error 
 				var v float64
 				for t, p := range scores {
 					s, slot := r.KV[i].At(seen[t])
-					v += p / sum * float64(value(s, slot, from+j))
+					v += p / sum * float64(cachedValue(s, slot, from+j, a))
 				}
 				out[i*width+h*a.HeadDim+j] = float32(v)
 			}
 		}
 	}
 	return nil
+}
+
+// store writes the keys and values of row i into its slot of the cache.
+func (r *run) store(i int, keys, values []float32, a *npu.Attention) error {
+	m := r.Mask(i)
+	if err := m.Check(); err != nil {
+		return err
+	}
+	s, slot := r.KV[i].At(int(m.Slot))
+	if s == nil {
+		return fmt.Errorf("its cache has no place for position %d", m.Slot)
+	}
+	if s, _ := r.KV[i].At(m.Reach() - 1); s == nil {
+		return fmt.Errorf("its cache has no position %d to attend to", m.Reach()-1)
+	}
+	from := a.From * a.HeadDim
+	if a.Cache == npu.CacheQ8_0 {
+		at, n := slot*a.CacheRow()+a.Cache.Row(from), a.Cache.Row(len(keys))
+		return errors.Join(narrowQ80(s.K[a.Layer][at:][:n], keys), narrowQ80(s.V[a.Layer][at:][:n], values))
+	}
+	for j := range keys {
+		s.K[a.Layer][keyAt(s, slot, from+j, a)] = quant.F32ToF16(keys[j])
+		s.V[a.Layer][slot*a.CacheRow()+from+j] = quant.F32ToF16(values[j])
+	}
+	return nil
+}
+
+// keyAt is where a cache of float16 has element e of a slot's keys.
+func keyAt(s *npu.Span, slot, e int, a *npu.Attention) int {
+	if a.Columns {
+		return e*(len(s.K[a.Layer])/a.CacheRow()) + slot
+	}
+	return slot*a.CacheRow() + e
+}
+
+func cachedKey(s *npu.Span, slot, e int, a *npu.Attention) float32 {
+	if a.Cache == npu.CacheQ8_0 {
+		return cachedQ80(s.K[a.Layer][slot*a.CacheRow():], e)
+	}
+	return quant.F16ToF32(s.K[a.Layer][keyAt(s, slot, e, a)])
+}
+
+func cachedValue(s *npu.Span, slot, e int, a *npu.Attention) float32 {
+	row := s.V[a.Layer][slot*a.CacheRow():]
+	if a.Cache == npu.CacheQ8_0 {
+		return cachedQ80(row, e)
+	}
+	return quant.F16ToF32(row[e])
 }
 
 // narrowQ80 writes numbers as blocks of a CacheQ8_0.

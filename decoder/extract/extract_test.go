@@ -122,6 +122,20 @@ func TestSentenceSaidOnce(t *testing.T) {
 	}
 }
 
+// A sentence counts as said if an earlier part of the question was answered from it, with the whole of it or with a value.
+func TestSaid(t *testing.T) {
+	from := func(text, sentence string) []weighed {
+		return []weighed{{text: text, quote: decoder.Quote{Text: sentence}}}
+	}
+	const times = "The mill opens at 9 and closes at 5."
+	d := Decoder{parts: []part{{contexts: []docContext{
+		{r: 1, texts: []candidate{{text: "9", quote: decoder.Quote{Text: times}}}}, {r: 0, texts: []candidate{{text: Unknown}}},
+	}}}}
+	if !d.said(from(times, times)) || d.said(from("The mill is shut.", "The mill is shut.")) || d.said(nil) {
+		t.Error("the sentence of an answer is not told from others")
+	}
+}
+
 // The pair answers each part from the side that knows it, and says so where none does.
 func TestPairAnswers(t *testing.T) {
 	for _, c := range []struct{ question, want string }{

@@ -126,7 +126,7 @@ func TestMisfit(t *testing.T) {
 		{"The mill closes at 5.", "5", "When does the mill open?", "the opposite"},
 		{"The mill opens at 9 and closes at 5.", "9", "When does the mill open?", ""},
 		{"The mill is closed, but from 9 to 5.", "9", "When does the mill open?", ""},
-		{"Opening hours\n\nThe shop beside it closes at 5.", "5", "When does the mill open?", ""},
+		{"Opening hours\n\nThe shop next door closes at 5.", "5", "When does the mill open?", ""},
 		{"The guide likes tea.", "tea", "Does the guide like tea?", ""},
 		{"Pass | Price | Lockers\nDay | 9 | none\nYear | 80 | all", "Lockers", "Which pass includes all lockers?", "names of columns, the question again"},
 		{"Pass | Price | Lockers\nDay | 9 | none\nYear | 80 | all", "Year", "Which pass includes all lockers?", ""},

@@ -57,7 +57,7 @@ heads of 64, two to six layers.
   how many are equal: the one, the other or both decide, in lock step or ahead, with no delay and
   with 20 ms.
 - *speed*: Tandem's by llama.cpp's in prefill of 128 tokens / in decoding after them / in decoding 8
-  rows, in Q8_0, then in Q4_K, with one thread, by the processor's time, the median of five
+  rows, in Q8_0, then in Q4_K, with one thread, by the processor's time, the median of nine
   alternating runs: with all that this processor has, and with both held to AVX2
   (` + "`" + `GODEBUG=cpu.avx512vnni=off,cpu.avxvnni=off` + "`" + `). Of models this small it says what a pass costs
   apart from its products. [benchmarks.md](benchmarks.md) has models of real shapes.
@@ -169,7 +169,7 @@ func (c *modelsTable) speeds(t *tables, lib *llamacpp.Lib, path string) error {
 			speed := "not measured"
 			if lib != nil {
 				var err error
-				if speed, err = l.measure(t.app, path, 5, 32); err != nil {
+				if speed, err = l.measure(t.app, path, 9, 32); err != nil {
 					return err
 				}
 			}
@@ -212,7 +212,7 @@ func compare(ctx context.Context, lib *llamacpp.Lib, path, arch string) (tokens 
 			}
 		}
 		for level, l := range speedLevels {
-			one, err := l.measure(ctx, path, 5, 32)
+			one, err := l.measure(ctx, path, 9, 32)
 			if err != nil {
 				return "", speeds, err
 			}

@@ -174,7 +174,8 @@ type runs struct {
 	rates  []float64   // bytes/s that the device read, the mean of before and after each of our runs
 }
 
-// pause lets spinning threads go to sleep between the runs of two engines.
+// pause lets spinning threads go to sleep between the runs of two engines. With one thread there are none, and a processor
+// that has rested is slow at first.
 const pause = 250 * time.Millisecond
 
 // run measures a test. The engines take turns; the first run of each does not count. Other programs share the memory, so
@@ -193,7 +194,7 @@ func (o Options) run(ctx context.Context, t test, engines []engine, limit *memor
 			}
 			speed, rate := 0.0, 0.0
 			err := limit.around(t.rows > 0 && i == 0 && run >= 0, &rate, func() (err error) {
-				speed, err = e.measure(ctx, t, o.Prompt, steps)
+				speed, err = repeat(run >= 0, func() (float64, error) { return e.measure(ctx, t, o.Prompt, steps) })
 				return err
 			})
 			if err != nil {
@@ -205,12 +206,28 @@ func (o Options) run(ctx context.Context, t test, engines []engine, limit *memor
 			if run >= 0 {
 				r.speeds[i] = append(r.speeds[i], speed)
 			}
-			if len(engines) > 1 {
+			if len(engines) > 1 && o.Threads != 1 {
 				time.Sleep(pause)
 			}
 		}
 	}
 	return r, nil
+}
+
+// enough is the least time of a run: less says more of how the processor wakes up than of an engine.
+const enough = 100 * time.Millisecond
+
+// repeat measures the speed of the same work once or, if a run counts, until it has taken enough time.
+func repeat(counts bool, measure func() (float64, error)) (float64, error) {
+	begun, n, inverse := time.Now(), 0, 0.0
+	for n == 0 || counts && time.Since(begun) < enough {
+		speed, err := measure()
+		if err != nil {
+			return 0, err
+		}
+		n, inverse = n+1, inverse+1/speed
+	}
+	return float64(n) / inverse, nil
 }
 
 // result sums up the runs of a test, whose steps read the given bytes of weights.

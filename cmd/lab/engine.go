@@ -36,7 +36,7 @@ func (c *engineCmd) Help() string {
   lab engine --model random.gguf --against ik_llama.cpp=build/bin/llama-batched-bench
   TANDEM_GGML_PATH=bins/linux-x64-cuda TANDEM_LLAMA_PATH=bins/linux-x64-cuda lab engine --model random.gguf --device ggml:cuda0 --rows 1,8,64 --against llama.cpp
 
-Prefill computes one prompt. Decode computes token by token, after nothing and after the prompt; with several rows, that many sequences that share the prompt. Each figure is the median of the runs, with the least and the most. The engines take turns.
+Prefill computes one prompt. Decode computes token by token, after nothing and after the prompt; with several rows, that many sequences that share the prompt. Each figure is the median of the runs, with the least and the most. Work of less than 0.1 s is repeated within a run. The engines take turns.
 
 Decoding reads all weights once per step. "of limit" is its speed as a share of the rate at which the device reads its memory, measured before and after each run; on a GPU, by products with a large F16 matrix. "ratio" is the median of our speed by theirs, run by run. Both engines compute on the device that --device names. GODEBUG=cpu.avx512vnni=off holds ours to AVX2 (and AVX-VNNI, if that is not off too), and llama.cpp to its variant for such processors; GODEBUG=cpu.amxint8=off holds both to AVX-512 where there is AMX; the first line names our instructions and llama.cpp's variant. ik_llama.cpp runs on the processor only and is compiled for one: lab/peers/ik_llama.sh builds it from a checkout. It decodes "after 0" after one token. Other running programs make all figures worse.`
 }

@@ -13,16 +13,16 @@ import (
 
 // favour makes spans likelier whose sentences have words of the question that other sentences of the passage lack: a small reader
 // often points at the right kind of thing in a sentence about something else. A sentence has the words of the heading and of the
-// question above it, too. The probabilities keep their sum.
-func (p passage) favour(w wants, spans []span.Span) (lacks bool) {
+// question above it, too. The probabilities keep their sum. seen remembers what patterns match.
+func (p passage) favour(w wants, spans []span.Span, seen matches) (lacks bool) {
 	rarity := p.rarity(decoder.WithoutWords(w.words, decoder.ContentWords(p.text[p.start:p.body])))
-	total, sum, weight, seen := 0.0, 0.0, favoured, views{}
+	total, sum, weight, all := 0.0, 0.0, favoured, newViews(seen)
 	if w.yesNo {
 		weight *= 2
 	}
 	for i := range spans {
 		total += spans[i].P
-		against, _ := w.misfit(p, spans[i], seen)
+		against, _ := w.misfit(p, spans[i], all)
 		spans[i].P *= math.Exp(weight*rarity[p.nth(spans[i].Begin)] - against)
 		sum += spans[i].P
 	}
@@ -31,7 +31,7 @@ func (p passage) favour(w wants, spans []span.Span) (lacks bool) {
 	}
 	slices.SortStableFunc(spans, func(a, b span.Span) int { return cmp.Compare(b.P, a.P) })
 	if len(spans) > 0 {
-		_, lacks = w.misfit(p, spans[0], seen)
+		_, lacks = w.misfit(p, spans[0], all)
 	}
 	return lacks
 }

@@ -83,7 +83,7 @@ func (p passage) valueBehindLabel(question string, w wants) (from, to int, ok bo
 	case !ok, len(strings.Fields(said)) > mostWords, w.person && !strings.ContainsFunc(said, unicode.IsUpper), asksCost.MatchString(question) && !aPrice.MatchString(said):
 		return 0, 0, false
 	}
-	return from, to, len(w.misfits(p, span.Span{Begin: from, End: to}, views{})) == 0
+	return from, to, len(w.misfits(p, span.Span{Begin: from, End: to}, newViews(matches{}))) == 0
 }
 
 // asksFor returns the words of a question up to those that say of what it asks for something: "old tenant" of "who was the old tenant of the

@@ -31,19 +31,19 @@ const (
 
 var misfits = []misfit{
 	{name: "no time", sentence: true, against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {
-		return w.time && !at.dated && !at.says(aTime)
+		return w.time && !at.dated && !at.has(aTime, at.said)
 	}},
 	{name: "no number", sentence: true, against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {
-		return w.number && !(at.dated && !at.titled) && !at.says(aNumber)
+		return w.number && !(at.dated && !at.titled) && !at.has(aNumber, at.said)
 	}},
 	{name: "no time in it", bare: true, against: echoed, is: func(w wants, at pointed) bool {
-		return w.time && !at.dated && at.says(aTime) && !aTime.MatchString(at.value)
+		return w.time && !at.dated && at.has(aTime, at.said) && !at.has(aTime, at.value)
 	}},
 	{name: "no number in it", bare: true, against: echoed, is: func(w wants, at pointed) bool {
-		return w.number && !at.dated && at.says(aNumber) && !aNumber.MatchString(at.value)
+		return w.number && !at.dated && at.has(aNumber, at.said) && !at.has(aNumber, at.value)
 	}},
 	{name: "no digit", bare: true, against: wrongKind, is: func(w wants, at pointed) bool {
-		return w.digits && (!aNumber.MatchString(at.value) || aMeasure.MatchString(at.value))
+		return w.digits && (!at.has(aNumber, at.value) || aMeasure.MatchString(at.value))
 	}},
 	{name: "no code", bare: true, against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {
 		return w.code && !aCode.MatchString(at.value)
@@ -141,36 +141,74 @@ type view struct {
 	dated      bool   // the heading has a number
 	titled     bool   // it is the document's title
 
-	matches  map[*regexp.Regexp]bool
+	matches                  // of all sentences that the question is asked of
 	verdicts map[string]bool // by the name of a misfit of sentences
 	olds     []string        // values of before that it names
 	seen     bool            // olds are known
 }
 
-// views are the sentences of a passage by their offsets.
-type views map[[2]int]*view
+// matches remembers which texts a pattern matches. Most spans of a sentence, and many passages, share their words.
+type matches map[match]bool
+
+type match struct {
+	pattern   *regexp.Regexp
+	text, and string // and is a second word behind the text, or empty
+}
+
+// views are the sentences of a passage.
+type views struct {
+	at      map[[2]int]*view // by their offsets
+	matches                  // may be those of several passages
+}
+
+func newViews(m matches) views { return views{map[[2]int]*view{}, m} }
 
 // pointed returns a span in the passage.
 func (p passage) pointed(s span.Span, all views) pointed {
 	begin, end := p.sentence(s.Begin, s.End)
-	v := all[[2]int{begin, end}]
+	v := all.at[[2]int{begin, end}]
 	if v == nil {
 		above := p.above(begin)
 		v = &view{
 			begin: begin, end: end, said: p.text[begin:end], head: above, dated: strings.ContainsAny(above, "0123456789"), titled: above == p.text[p.start:p.body],
-			matches: map[*regexp.Regexp]bool{}, verdicts: map[string]bool{},
+			matches: all.matches, verdicts: map[string]bool{},
 		}
-		all[[2]int{begin, end}] = v
+		all.at[[2]int{begin, end}] = v
 	}
 	return pointed{passage: p, view: v, from: s.Begin, value: p.text[s.Begin:s.End], after: p.text[s.End:max(s.End, end)]}
 }
 
 // says reports whether a pattern matches the sentence.
-func (v *view) says(pattern *regexp.Regexp) bool {
-	ok, known := v.matches[pattern]
+func (v *view) says(pattern *regexp.Regexp) bool { return v.is(pattern, v.said, "") }
+
+// has reports whether a pattern that is aTime or aNumber matches a text, a word or two at a time.
+func (m matches) has(pattern *regexp.Regexp, text string) bool {
+	before := ""
+	for word := range strings.FieldsSeq(text) {
+		if m.is(pattern, word, "") || pairs(before) && m.is(pattern, before, word) {
+			return true
+		}
+		before = word
+	}
+	return false
+}
+
+// pairs reports whether a word may be the first of two that aTime or aNumber match: "as soon", "any time", "up to".
+func pairs(word string) bool {
+	n := len(word)
+	return n >= 2 && (strings.EqualFold(word[n-2:], "as") || strings.EqualFold(word[n-2:], "up") || n >= 3 && strings.EqualFold(word[n-3:], "any"))
+}
+
+// is reports whether a pattern matches a text, with a second word behind it if there is one.
+func (m matches) is(pattern *regexp.Regexp, text, and string) bool {
+	this := match{pattern, text, and}
+	ok, known := m[this]
 	if !known {
-		ok = pattern.MatchString(v.said)
-		v.matches[pattern] = ok
+		if and != "" {
+			text += " " + and
+		}
+		ok = pattern.MatchString(text)
+		m[this] = ok
 	}
 	return ok
 }
@@ -297,7 +335,7 @@ func (at pointed) before() bool {
 	if i := strings.LastIndexAny(clause, ";.:"); i >= 0 {
 		clause = clause[i:]
 	}
-	if !wasSo.MatchString(clause) {
+	if !at.is(wasSo, clause, "") {
 		return false
 	}
 	next := at.after + at.next()

@@ -163,13 +163,14 @@ func (c Config) evidence(q query, ps []passages.Passage, known []passage) ([]Evi
 	}
 	lexical := c.Scorer.Prepare(slices.Concat(ps, []passages.Passage{{Text: clause}}))(nil, clause)
 	out, spans := make([]Evidence, len(found)), make([][]span.Span, len(found))
+	seen := matches{}
 	for i, f := range found {
 		out[i] = Evidence{None: f.None, Lexical: lexical[i], Echo: lexical[len(ps)], Rank: i, Whole: form != value, Slips: q.slips}
 		spans[i] = known[i].answers(f, form, mostTexts)
 		if wanted.stretch {
 			known[i].stretched(spans[i])
 		}
-		if known[i].favour(wanted, spans[i]) || wanted.uncounted(known[i], c.Reader.Related) {
+		if known[i].favour(wanted, spans[i], seen) || wanted.uncounted(known[i], c.Reader.Related) {
 			out[i].None = max(f.None, otherKind)
 		}
 		spans[i] = known[i].spansFor(q.text, wanted, c.Reader.Related, f.None, &out[i], spans[i])

@@ -77,16 +77,16 @@ func (p passage) widen(from, to int) (int, int) {
 
 // secret returns where a value ends with the marks that belong to it in a line about a password or a code: "Sommer$2026!".
 func (p passage) secret(from, to int) int {
-	word := p.text[from+strings.LastIndexAny(p.text[from:to], " \n\t")+1 : to]
-	line := p.text[p.lineStart(from):from]
-	if !strings.ContainsAny(word, "0123456789") || !strings.ContainsFunc(word, unicode.IsLetter) || !secrets.MatchString(line) {
-		return to
-	}
 	end := to
 	for end < len(p.text) && strings.IndexByte("!#$%&*+=@^~?", p.text[end]) >= 0 {
 		end++
 	}
-	if end < len(p.text) && !unicode.IsSpace(rune(p.text[end])) && strings.IndexByte(".,;)\"'", p.text[end]) < 0 {
+	if end == to || end < len(p.text) && !unicode.IsSpace(rune(p.text[end])) && strings.IndexByte(".,;)\"'", p.text[end]) < 0 {
+		return to
+	}
+	word := p.text[from+strings.LastIndexAny(p.text[from:to], " \n\t")+1 : to]
+	line := p.text[p.lineStart(from):from]
+	if !strings.ContainsAny(word, "0123456789") || !strings.ContainsFunc(word, unicode.IsLetter) || !secrets.MatchString(line) {
 		return to
 	}
 	return end

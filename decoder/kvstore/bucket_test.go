@@ -294,3 +294,27 @@ func TestBucketHangs(t *testing.T) {
 		}
 	})
 }
+
+// What is on the disk is found without the bucket, and what is only in the bucket is not fetched.
+func TestDiskWithoutBucket(t *testing.T) {
+	c := &cupboard{}
+	a, b := sharing(t, c, 1<<20), sharing(t, c, 1<<20)
+	want := []byte("what was read")
+	if err := a.Disk().Put(keyOf(1), want); err != nil {
+		t.Fatal(err)
+	}
+	if got, ok := a.Disk().Get(keyOf(1)); !ok || !bytes.Equal(got, want) {
+		t.Errorf("%q, %v: want %q", got, ok, want)
+	}
+	put(t, a, 2, want)
+	a.Close() // what is put is sent
+	if _, ok := b.Disk().Get(keyOf(2)); ok {
+		t.Error("the bucket is asked")
+	}
+	if _, ok := b.Get(t.Context(), keyOf(1)); ok {
+		t.Error("the bucket has what is for the disk only")
+	}
+	if got := get(t, b, 2); !bytes.Equal(got, want) {
+		t.Errorf("%q in the bucket, want %q", got, want)
+	}
+}

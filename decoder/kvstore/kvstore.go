@@ -1,4 +1,5 @@
-// Package kvstore keeps the KV caches of passages on disk, so that a passage is read only once and not for every question
+// Package kvstore keeps what models have computed of passages on disk, the KV caches of decoders and the encodings of span
+// readers, so that a passage is read only once and not for every question
 // (DRAGON §2.1).
 package kvstore
 
@@ -136,6 +137,31 @@ func checkBlob(f *os.File, key [32]byte) (*io.SectionReader, error) {
 	return io.NewSectionReader(f, int64(kvHeader), length), nil
 }
 
+// Disk is a Store without its bucket, for what is computed again sooner than a bucket answers.
+type Disk struct{ store *Store }
+
+// Disk returns the store without its bucket.
+func (s *Store) Disk() Disk { return Disk{s} }
+
+// Get returns the checked blob under key and marks it as used.
+func (d Disk) Get(key [32]byte) ([]byte, bool) {
+	blob, ok := d.store.get(key)
+	if !ok {
+		return nil, false
+	}
+	defer blob.Close()
+	b, err := io.ReadAll(blob)
+	return b, err == nil
+}
+
+// Put stores a blob under key, as that of Store does.
+func (d Disk) Put(key [32]byte, blob []byte) error {
+	return d.store.put(key, func(w io.Writer) error {
+		_, err := w.Write(blob)
+		return err
+	})
+}
+
 // ErrTooLarge is wrapped by the error of a Put that alone would exceed the budget.
 var ErrTooLarge = errors.New("larger than the budget of the KV store")
 
@@ -143,12 +169,19 @@ var ErrTooLarge = errors.New("larger than the budget of the KV store")
 // used longest ago. After an error, such as a full disk, the store is unchanged. What is stored is also sent to the bucket, if there
 // is one.
 func (s *Store) Put(key [32]byte, write func(io.Writer) error) error {
-	err := s.place(key, func(f *os.File) (int64, error) { return writeBlob(f, key, write, s.budget) })
-	if err != nil {
-		return fmt.Errorf("store kv: %w", err)
+	if err := s.put(key, write); err != nil {
+		return err
 	}
 	if s.shared != nil {
 		s.shared.offer(key)
+	}
+	return nil
+}
+
+func (s *Store) put(key [32]byte, write func(io.Writer) error) error {
+	err := s.place(key, func(f *os.File) (int64, error) { return writeBlob(f, key, write, s.budget) })
+	if err != nil {
+		return fmt.Errorf("store kv: %w", err)
 	}
 	return nil
 }

@@ -65,6 +65,9 @@ type Reader struct {
 
 	passes sync.Pool // of *pass
 	kept   kept
+
+	store    Store // for other processes; nil for none
+	unstored sync.Once
 }
 
 // New makes a reader of a GGUF file whose products run on a device. It reads as many passages at once as it is given
@@ -162,26 +165,30 @@ func (r *Reader) Passage(s string) *Passage {
 
 func (r *Reader) passage(s string) *Passage {
 	t := r.lexicon.analyse(s, r.maxPassage)
-	return &Passage{t, r.knowing(t, false)}
+	return &Passage{t, once(func() (known, error) { return r.encoding(s, t) })}
 }
 
-// knowing returns a function that encodes a text when it is first called, and then returns the same. After an error it tries again.
-func (r *Reader) knowing(t *text, question bool) func() (known, error) {
+// once returns a function that calls f when it is first called, and then returns the same. After an error it tries again.
+func once(f func() (known, error)) func() (known, error) {
 	var mu sync.Mutex
-	var encoded bool
+	var done bool
 	var k known
-	return func() (known, error) {
+	return func() (_ known, err error) {
 		mu.Lock()
 		defer mu.Unlock()
-		if encoded {
-			return k, nil
+		if !done {
+			k, err = f()
+			done = err == nil
 		}
-		c := r.passes.Get().(*pass)
-		defer r.passes.Put(c)
-		got, err := c.encode(t, question)
-		k, encoded = got, err == nil
 		return k, err
 	}
+}
+
+// encode computes what does not depend on another text.
+func (r *Reader) encode(t *text, question bool) (known, error) {
+	c := r.passes.Get().(*pass)
+	defer r.passes.Put(c)
+	return c.encode(t, question)
 }
 
 // Len returns how many words the reader takes of the passage.
@@ -211,7 +218,7 @@ func (p *Posterior) Best(n int) []Span {
 // Read asks a question of passages.
 func (r *Reader) Read(question string, passages []*Passage) ([]*Posterior, error) {
 	q := r.lexicon.analyse(question, r.maxQuestion)
-	asked := &Passage{q, r.knowing(q, true)}
+	asked := &Passage{q, once(func() (known, error) { return r.encode(q, true) })}
 	out, failed := make([]*Posterior, len(passages)), make([]error, len(passages))
 	each(len(passages), r.threads, func(i int) { out[i], failed[i] = r.read(asked, passages[i]) })
 	return out, errors.Join(failed...)

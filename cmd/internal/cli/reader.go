@@ -347,7 +347,10 @@ func equalFiles(a, b fs.FS, name string) error {
 }
 
 // Local returns what a node answers with: a model and, if it is not nil, a span reader, with the lexical scorer. documents is
-// nil for a side without any.
+// nil for a side without any. What the reader encodes of passages is kept in kv, if there is one.
 func Local(m *model.Model, r *span.Reader, documents node.Searcher, kv *kvstore.Store) node.Local {
+	if r != nil && kv != nil {
+		r.Keep(kv.Disk())
+	}
 	return node.Local{Model: m, Reader: r, Scorer: search.Lexical(), Documents: documents, KV: kv, Past: new(node.Past)}
 }

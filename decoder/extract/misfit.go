@@ -109,6 +109,9 @@ var misfits = []misfit{
 	{name: "closed then, not closing", bare: true, against: wrongPart, is: func(w wants, at pointed) bool {
 		return asksClosing.MatchString(w.question) && isClosed.MatchString(at.said[:max(0, at.from-at.begin)])
 	}},
+	{name: "when born", bare: true, against: wrongPart, lacks: true, is: func(w wants, at pointed) bool {
+		return w.time && isBirth.MatchString(at.said[:max(0, at.from-at.begin)]) && !asksAge.MatchString(w.question)
+	}},
 	{name: "denied", bare: true, against: wrongPart, is: func(w wants, at pointed) bool {
 		return w.person && denies.MatchString(at.after) && !asksDenied.MatchString(w.question)
 	}},
@@ -284,6 +287,12 @@ var (
 	// asksClosing matches a question when something closes; isClosed what says, before a time, that it is closed then.
 	asksClosing = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:when|at what time|what time) (?:do|does|did|will) .*\b(?:close|shut)\b`)
 	isClosed    = regexp.MustCompile(`(?i)\b(?:(?:closed|shut)(?: on| for)?|geschlossen(?: am)?|zu am|fermée?s?(?: le)?|cerrad[oa]s?(?: los?| el)?) *$`)
+)
+
+var (
+	// isBirth matches what says, before a date, that somebody was born then; asksAge a question that such a date may answer.
+	isBirth = regexp.MustCompile(`(?i)(?:^|[^\pL\pN])(?:born|birth|dob|birthday|geboren|geb|geburtsdatum|née?|nacid[oa]|nacimiento|naissance)[.:]?(?: (?:on|am|le|el)| in [\pL ]{1,20})? *$`)
+	asksAge = regexp.MustCompile(`(?i)\b(?:born|birth\pL*|dob|old|older|oldest|young\pL*|age|aged|generation)\b`)
 )
 
 // numbered matches a thing that is told from others by its number: "Year 3", "room 12b".

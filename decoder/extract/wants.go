@@ -168,14 +168,27 @@ func owners(text string) (out []string) {
 // short has the words that are no owners before "'s".
 var short = set("it that this what who where when how there here he she let today tomorrow yesterday")
 
-// anothers reports whether a sentence speaks of somebody's thing where the question asks for another's, of whom neither it nor the heading
-// above it says anything.
+// titled matches a name behind a title: "Herr Dorn", "Dr. Lund".
+var titled = regexp.MustCompile(`(?:^|[^\pL])(?:Mr|Mrs|Ms|Miss|Dr|Prof|Herrn?|Frau|Mme|Monsieur|Madame|Señora?|Sra?)\.? (?:(?:Dr|Prof)\.? )?(\p{Lu}[\pL-]+)`)
+
+// titledNames returns the people with titles that a text names, in small letters.
+func titledNames(text string) (out []string) {
+	for _, m := range titled.FindAllStringSubmatch(text, -1) {
+		out = append(out, strings.ToLower(m[1]))
+	}
+	return out
+}
+
+// anothers reports whether a sentence speaks of somebody's thing, or of somebody with a title, where the question asks for another's, of
+// whom neither it nor the heading above it says anything.
 func (w wants) anothers(above, sentence string) bool {
-	of := owners(sentence)
 	said := decoder.ContentWords(above + " " + sentence)
-	return len(of) > 0 && slices.ContainsFunc(owners(w.question), func(name string) bool {
-		return !slices.Contains(of, name) && decoder.SharedWords(decoder.ContentWords(name), said) == 0
-	})
+	other := func(of, asked []string) bool {
+		return len(of) > 0 && slices.ContainsFunc(asked, func(name string) bool {
+			return !slices.Contains(of, name) && decoder.SharedWords(decoder.ContentWords(name), said) == 0
+		})
+	}
+	return other(owners(sentence), owners(w.question)) || !w.person && other(titledNames(sentence), titledNames(w.question))
 }
 
 // ofNow has the words that say when somebody has a role and not which.

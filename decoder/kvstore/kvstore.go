@@ -76,18 +76,21 @@ func (s *Store) path(key [32]byte) string {
 
 // Get returns the checked blob under key and marks it as used. The caller closes it. ctx ends a request to the bucket.
 func (s *Store) Get(ctx context.Context, key [32]byte) (io.ReadCloser, bool) {
-	blob, ok := s.get(key)
+	b, ok := s.get(key)
 	if !ok && s.shared != nil && s.fetch(ctx, key) {
-		blob, ok = s.get(key)
+		b, ok = s.get(key)
 	}
-	return blob, ok
+	if !ok {
+		return nil, false
+	}
+	return b, true
 }
 
-func (s *Store) get(key [32]byte) (io.ReadCloser, bool) {
+func (s *Store) get(key [32]byte) (blob, bool) {
 	path := s.path(key)
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, false
+		return blob{}, false
 	}
 	payload, err := checkBlob(f, key)
 	if err != nil {
@@ -95,15 +98,20 @@ func (s *Store) get(key [32]byte) (io.ReadCloser, bool) {
 		if errors.Is(err, errCorrupt) {
 			s.remove(path)
 		}
-		return nil, false
+		return blob{}, false
 	}
 	now := time.Now()
 	os.Chtimes(path, now, now) // on failure the blob is only evicted sooner
-	return struct {
-		io.Reader
-		io.Closer
-	}{payload, f}, true
+	return blob{payload, f}, true
 }
+
+// blob is an open file's checked payload.
+type blob struct {
+	*io.SectionReader
+	f *os.File
+}
+
+func (b blob) Close() error { return b.f.Close() }
 
 var errCorrupt = errors.New("corrupt")
 
@@ -145,19 +153,20 @@ func (s *Store) Disk() Disk { return Disk{s} }
 
 // Get returns the checked blob under key and marks it as used.
 func (d Disk) Get(key [32]byte) ([]byte, bool) {
-	blob, ok := d.store.get(key)
+	b, ok := d.store.get(key)
 	if !ok {
 		return nil, false
 	}
-	defer blob.Close()
-	b, err := io.ReadAll(blob)
-	return b, err == nil
+	defer b.Close()
+	payload := make([]byte, b.Size())
+	_, err := io.ReadFull(b, payload)
+	return payload, err == nil
 }
 
 // Put stores a blob under key, as that of Store does.
-func (d Disk) Put(key [32]byte, blob []byte) error {
+func (d Disk) Put(key [32]byte, payload []byte) error {
 	return d.store.put(key, func(w io.Writer) error {
-		_, err := w.Write(blob)
+		_, err := w.Write(payload)
 		return err
 	})
 }

@@ -186,7 +186,8 @@ func isOrdinal(number, before, next string) bool {
 		return false
 	}
 	rest := strings.TrimRightFunc(strings.TrimSuffix(before, number), unicode.IsSpace)
-	return months[strings.ToLower(next)] || determiners[strings.ToLower(lastWord(rest))]
+	next = strings.ToLower(next)
+	return months[next] || numbered[next] || determiners[strings.ToLower(lastWord(rest))]
 }
 
 // isDotted reports whether a word has full stops between single letters, as in "e.g" or "a.m".

@@ -23,7 +23,7 @@ func TestSplit(t *testing.T) {
 		"1. From 1 July the rent is 1.234,50 €.|Please pay.", "\"Stop!\" she said.|\"Why?\"|He went.", "He said \"no.\"|She said yes (twice).|Then they left.",
 		"Last time (Oct. 2023) with a remark.|Believe Yıldız.", "The bill is from the 14. Juni.|Pay it.",
 		"Version 1.4.2 fixes it.|See example.com for more.", "Wait... what?|No…|Yes.", "今日は晴れです。|明日は雨です。", "Line one\n|Line two", "Hr. Wieczorek comes on Tue. and Fri. mornings.",
-		"Wohnung im 2. Obergeschoss links.|Es gibt 3 Zimmer.", "The lease ends on 31 Dec. 2024.|No renewal.", "", "Use the VPN.|HTML works.",
+		"Wohnung im 2. Obergeschoss links.|Es gibt 3 Zimmer.", "Schlüssel bei Frau Lang, 2. Stock links.|Miete bis zum 3.", "The lease ends on 31 Dec. 2024.|No renewal.", "", "Use the VPN.|HTML works.",
 		"The vet is Dra. Pilar Echeverría.|Write to Mme. Curie and to Mlle. Roux.|Ask Frau Dr. med. Anna Roth.",
 		"The birthday is Di., 5. März 1968.|It sits at Bd. Voltaire 7.", "She is 9.|Leo is 12.", "Spare filter: part no. AD-FL-0207.|The answer is no.|We left.", "Open 8–18 h.|The warranty is new.",
 		"Call Mme Gagnebœuf, tél. 03 85 12 or tfno. 55.|Merci.",

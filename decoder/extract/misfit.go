@@ -83,7 +83,7 @@ var misfits = []misfit{
 		return w.person && at.says(mailHead) && !asksWriter.MatchString(w.question)
 	}},
 	{name: "no name", bare: true, against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {
-		return w.name && !strings.ContainsFunc(at.value, unicode.IsUpper)
+		return w.name && !strings.ContainsFunc(at.value, unicode.IsUpper) && !at.namesPlainly(w)
 	}},
 	{name: "another measure", bare: true, against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {
 		return w.mismeasured(at.value)
@@ -337,6 +337,12 @@ var aStep = regexp.MustCompile(`(?m)^[ \t]*\d{1,3}[.)][ \t]`)
 
 // aReason matches what may say why. A sentence without it that only repeats the question does not.
 var aReason = regexp.MustCompile(`(?i)\b(?:because|since|as|due to|owing|thanks to|so that|in order|therefore|thus|hence|caus\pL*|reasons?|result\pL*|after|when|led|otherwise|else|avoid|prevent|protect|weil|da|denn|wegen|damit|parce|car|puisque|afin|porque|ya que|debido)\b|:`)
+
+// namesPlainly reports whether a value may be a name without a capital: it has a quote, a digit or a mark of names that are typed, and its
+// sentence has all words of the question.
+func (at pointed) namesPlainly(w wants) bool {
+	return strings.ContainsAny(at.value, `"“”„«»_-@0123456789`) && len(decoder.WithoutWords(besides(w.words, asksOnly), decoder.ContentWords(at.said))) == 0
+}
 
 // before reports whether a value is of before: its clause says "was", and a later one "now", with another value.
 func (at pointed) before() bool {

@@ -59,6 +59,8 @@ func TestMisfit(t *testing.T) {
 		{"The pump has three lamps.", "three", "How loud is the pump?", "another shape"},
 		{"Hausmeister ist Herr Yilmaz, Tel. 0421 337 018.", "0421 337 018", "What is the number of Herr Dorn?", "another's"},
 		{"Herr Dorn ist Hausmeister, Tel. 0421 337 018, Vertretung Herr Yilmaz.", "0421 337 018", "What is the number of Herr Dorn?", ""},
+		{`guest wifi: name "vogt-gast", off at night`, `name "vogt-gast", off at night`, "What is the name of the guest wifi?", ""},
+		{`guest wifi: name "vogt-gast", off at night`, `name "vogt-gast", off at night`, "What is the name of the NAS?", "no name"},
 		{"Until March Ms Grube stands in for him.", "Ms Grube", "Who stands in for Mr Adewale?", ""},
 		{"Patient: Lina Vogt, born 4 April 2004", "4 April 2004", "When is Lina's operation?", "when born"},
 		{"Lina Vogt, geb. am 4. April 2004, Kiel", "4. April 2004", "When is Lina's operation?", "when born"},

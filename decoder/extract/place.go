@@ -53,7 +53,19 @@ func (p passage) place(from, to int, form form) (int, int) {
 	case (form == reason || form == steps) && p.heading(from, to), from < p.body: // a title finds passages and says nothing
 		return from, from
 	}
-	return p.every(p.completed(from, to)), p.closed(from, to)
+	return p.unquoted(p.every(p.completed(from, to)), p.closed(from, to))
+}
+
+// unquoted returns a range without a quotation mark at its end whose partner is outside of it. That of 19" has none.
+func (p passage) unquoted(from, to int) (int, int) {
+	switch said := p.text[from:to]; {
+	case strings.Count(said, `"`) != 1 || len(said) < 3:
+	case said[0] == '"':
+		return from + 1, to
+	case said[len(said)-1] == '"' && (from > 0 && p.text[from-1] == '"' || !unicode.IsDigit(rune(said[len(said)-2]))):
+		return from, to - 1
+	}
+	return from, to
 }
 
 // stretches returns the stretches of time that a sentence names: "19 May to 23 May".

@@ -260,3 +260,17 @@ func TestStretch(t *testing.T) {
 		}
 	}
 }
+
+// A quotation mark at the end of a value stays only with its partner, or as inches.
+func TestUnquoted(t *testing.T) {
+	for marked, want := range map[string]string{
+		`name "[vogt-gast"], off`: `vogt-gast`, `name [“x” and "vogt-gast]", off`: `“x” and "vogt-gast`, `name ["vogt-gast]", off`: `vogt-gast`,
+		`name ["vogt-gast"], off`: `"vogt-gast"`, `a rack of [19"], steel`: `19"`, `the room "[19"]`: `19`, `it is ["]`: `"`,
+	} {
+		from, to := strings.Index(marked, "["), strings.Index(marked, "]")-1
+		p := passage{text: strings.NewReplacer("[", "", "]", "").Replace(marked)}
+		if from, to = p.unquoted(from, to); p.text[from:to] != want {
+			t.Errorf("%s: %q, want %q", marked, p.text[from:to], want)
+		}
+	}
+}

@@ -90,7 +90,7 @@ func (p passage) valueBehindLabel(question string, w wants) (from, to int, ok bo
 // flat in Lund".
 func asksFor(question string) []string {
 	for _, at := range complements.FindAllStringIndex(question, -1) {
-		if words := besides(decoder.ContentWords(question[:at[0]]), asksOnly); len(words) > 0 {
+		if words := decoder.ContentWords(question[:at[0]]); len(words) > 0 {
 			return words
 		}
 	}

@@ -83,7 +83,7 @@ var misfits = []misfit{
 		return w.person && at.says(mailHead) && !asksWriter.MatchString(w.question)
 	}},
 	{name: "no name", bare: true, against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {
-		return w.name && !strings.ContainsFunc(at.value, unicode.IsUpper) && !at.namesPlainly(w)
+		return w.name && !strings.ContainsFunc(at.value, unicode.IsUpper)
 	}},
 	{name: "another measure", bare: true, against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {
 		return w.mismeasured(at.value)
@@ -110,7 +110,8 @@ var misfits = []misfit{
 		return asksClosing.MatchString(w.question) && isClosed.MatchString(at.said[:max(0, at.from-at.begin)])
 	}},
 	{name: "when born", bare: true, against: wrongPart, lacks: true, is: func(w wants, at pointed) bool {
-		return w.time && isBirth.MatchString(at.said[:max(0, at.from-at.begin)]) && !asksAge.MatchString(w.question)
+		return w.time && isBirth.MatchString(at.said[:max(0, at.from-at.begin)]) && !asksAge.MatchString(w.question) &&
+			len(decoder.WithoutWords(w.words, decoder.ContentWords(at.head+" "+at.said))) > 0
 	}},
 	{name: "denied", bare: true, against: wrongPart, is: func(w wants, at pointed) bool {
 		return w.person && denies.MatchString(at.after) && !asksDenied.MatchString(w.question)
@@ -290,9 +291,11 @@ var (
 )
 
 var (
-	// isBirth matches what says, before a date, that somebody was born then; asksAge a question that such a date may answer.
-	isBirth = regexp.MustCompile(`(?i)(?:^|[^\pL\pN])(?:born|birth|dob|birthday|geboren|geb|geburtsdatum|née?|nacid[oa]|nacimiento|naissance)[.:]?(?: (?:on|am|le|el)| in [\pL ]{1,20})? *$`)
-	asksAge = regexp.MustCompile(`(?i)\b(?:born|birth\pL*|dob|old|older|oldest|young\pL*|age|aged|generation)\b`)
+	// isBirth matches what says, before a date, that somebody was born then; asksAge a question that such a date may answer, be it
+	// because of how things begin.
+	isBirth = regexp.MustCompile(`(?i)(?:^|[^\pL\pN])(?:born|birth|dob|birthday:|geboren|geb|geburtsdatum|née?|nacid[oa]|nacimiento|naissance) ?[.:]?(?: (?:on|am|le|el)| (?:in|en)(?: [\pL ]{1,20})?)? *$`)
+	asksAge = regexp.MustCompile(`(?i)` + apart(`born|birth\pL*|dob|old|older|oldest|young\pL*|age|aged|generation|gebor\pL*|geburt\pL*|naissance|née?s?|nacid\pL*|nacimiento|nació|anniversaire|cumpleaños|`+
+		`arriv\pL*|came|come|comes|start\pL*|beg[aiu]n\pL*|found\pL*|live[ds]?|turn\pL*|celebrat\pL*|established|creat\pL*`))
 )
 
 // numbered matches a thing that is told from others by its number: "Year 3", "room 12b".
@@ -337,12 +340,6 @@ var aStep = regexp.MustCompile(`(?m)^[ \t]*\d{1,3}[.)][ \t]`)
 
 // aReason matches what may say why. A sentence without it that only repeats the question does not.
 var aReason = regexp.MustCompile(`(?i)\b(?:because|since|as|due to|owing|thanks to|so that|in order|therefore|thus|hence|caus\pL*|reasons?|result\pL*|after|when|led|otherwise|else|avoid|prevent|protect|weil|da|denn|wegen|damit|parce|car|puisque|afin|porque|ya que|debido)\b|:`)
-
-// namesPlainly reports whether a value may be a name without a capital: it has a quote, a digit or a mark of names that are typed, and its
-// sentence has all words of the question.
-func (at pointed) namesPlainly(w wants) bool {
-	return strings.ContainsAny(at.value, `"“”„«»_-@0123456789`) && len(decoder.WithoutWords(besides(w.words, asksOnly), decoder.ContentWords(at.said))) == 0
-}
 
 // before reports whether a value is of before: its clause says "was", and a later one "now", with another value.
 func (at pointed) before() bool {

@@ -168,27 +168,33 @@ func owners(text string) (out []string) {
 // short has the words that are no owners before "'s".
 var short = set("it that this what who where when how there here he she let today tomorrow yesterday")
 
-// titled matches a name behind a title: "Herr Dorn", "Dr. Lund".
-var titled = regexp.MustCompile(`(?:^|[^\pL])(?:Mr|Mrs|Ms|Miss|Dr|Prof|Herrn?|Frau|Mme|Monsieur|Madame|Señora?|Sra?)\.? (?:(?:Dr|Prof)\.? )?(\p{Lu}[\pL-]+)`)
+var (
+	// titled matches a name behind a title: "Herr Dorn", "Frau Dr. med. Anna Roth".
+	titled = regexp.MustCompile(`(?:^|[^\pL])(?:Mr|Mrs|Ms|Miss|Dr|Prof|Herrn?|Frau|Mme|Monsieur|Madame|Señora?|Sra?)\.? (?:(?:Dr|Prof|med)\.? )*(\p{Lu}[\pL-]+(?: \p{Lu}[\pL-]+)*)`)
+	// aPronoun matches what may stand for somebody whom an earlier sentence names.
+	aPronoun = regexp.MustCompile(`(?i)` + apart(`he|him|his|she|her|hers|er|ihm|ihn|sein\pL*|sie|ihr\pL*|il|elle|lui|son|sa|él|ella|su`))
+)
 
-// titledNames returns the people with titles that a text names, in small letters.
-func titledNames(text string) (out []string) {
+// titledWords returns the words of the names behind titles in a text.
+func titledWords(text string) (out []string) {
 	for _, m := range titled.FindAllStringSubmatch(text, -1) {
-		out = append(out, strings.ToLower(m[1]))
+		out = append(out, decoder.ContentWords(m[1])...)
 	}
 	return out
 }
 
-// anothers reports whether a sentence speaks of somebody's thing, or of somebody with a title, where the question asks for another's, of
-// whom neither it nor the heading above it says anything.
+// anothers reports whether a sentence speaks of somebody's thing where the question asks for another's, of whom neither it nor the heading
+// above it says anything, or of somebody with a title where the question names others only.
 func (w wants) anothers(above, sentence string) bool {
+	of := owners(sentence)
 	said := decoder.ContentWords(above + " " + sentence)
-	other := func(of, asked []string) bool {
-		return len(of) > 0 && slices.ContainsFunc(asked, func(name string) bool {
-			return !slices.Contains(of, name) && decoder.SharedWords(decoder.ContentWords(name), said) == 0
-		})
+	if len(of) > 0 && slices.ContainsFunc(owners(w.question), func(name string) bool {
+		return !slices.Contains(of, name) && decoder.SharedWords(decoder.ContentWords(name), said) == 0
+	}) {
+		return true
 	}
-	return other(owners(sentence), owners(w.question)) || !w.person && other(titledNames(sentence), titledNames(w.question))
+	asked := titledWords(w.question)
+	return !w.person && len(asked) > 0 && len(titledWords(sentence)) > 0 && decoder.SharedWords(asked, said) == 0 && !aPronoun.MatchString(sentence)
 }
 
 // ofNow has the words that say when somebody has a role and not which.

@@ -163,7 +163,7 @@ func (d Disk) Get(key [32]byte) ([]byte, bool) {
 	return payload, err == nil
 }
 
-// Put stores a blob under key, as that of Store does.
+// Put stores a blob under key. Its errors are those of Store.Put.
 func (d Disk) Put(key [32]byte, payload []byte) error {
 	return d.store.put(key, func(w io.Writer) error {
 		_, err := w.Write(payload)

@@ -18,8 +18,8 @@ var (
 	units      = set("kg mg g km cm mm m nm ml cl dl l h s ms hr hrs min kb mb gb tb hz khz mhz ghz kw kwh mw db bn lb lbs px pm")
 	months     = set(`january february march april may june july august september october november december januar februar märz mai juni juli
  oktober dezember jan feb mär mrz apr jun jul aug sep sept okt oct nov dez dec jänner`)
-	// numbered are counted by ordinals in German, also where nothing stands before these: "Schlüssel bei Frau Lang, 2. Stock".
-	numbered = set("stock etage og obergeschoss ug untergeschoss klasse platz gang tag woche jahr jahrhundert kapitel liga auflage mal quartal halbjahr semester schuljahr lebensjahr runde geburtstag weltkrieg reihe lektion")
+	// numbered has what German counts with ordinals, even without an article: "Schlüssel bei Frau Lang, 2. Stock".
+	numbered = set("stock etage og obergeschoss ug untergeschoss jahrhundert kapitel liga auflage quartal halbjahr semester schuljahr lebensjahr geburtstag weltkrieg")
 	// determiners stand before an ordinal in German.
 	determiners = set("am im der die das dem den des vom zum zur ab bis seit jeden jede jedes jeder ein eine einen einem einer und oder ihr ihre ihren mein meine sein seine unser unsere")
 	// starters are words that often begin a sentence, and rarely follow an abbreviation within one.

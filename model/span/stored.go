@@ -14,7 +14,8 @@ type Store interface {
 }
 
 // Keep makes the reader look for the encodings of passages in a store, and put there those that it computes: to read a passage's
-// back takes a small part of the time. Call it before the reader is used. An error of the store costs time only.
+// back takes a small part of the time. Call it before the reader is used. An error of the store costs time only. Readers are told
+// apart by their tensors: two files that differ in their metadata alone must not share a store.
 func (r *Reader) Keep(s Store) { r.store = s }
 
 // encoding returns what of a passage does not depend on a question, from the store or computed.

@@ -180,7 +180,7 @@ func (f PassageFlags) options() search.Options {
 	return search.Options{Words: f.PassageWords, Related: f.Related, Rerank: f.Rerank}
 }
 
-// CacheFlags bound the store of computed passages (their KV caches).
+// CacheFlags bound the store of computed passages (KV caches, and what a span reader encoded).
 type CacheFlags struct {
 	CacheMB int64 `name:"cache-mb" help:"Megabytes of disk for the computed states of passages; 0 for none." default:"512" hidden:""`
 }

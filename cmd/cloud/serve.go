@@ -214,7 +214,7 @@ func (c *serveCmd) side(a *cli.App, m *model.Model, server *remote.Server) (s si
 	if c.AllowDocuments && s.from != fromSamples {
 		return s, errors.New("--allow-documents: only the sample documents may be fetched, and this cloud serves others: serve the samples with --sample")
 	}
-	kv := c.KV(a)
+	kv := c.KV(a, pointing)
 	if kv != nil {
 		s.closers = append(s.closers, kv.Close)
 	}

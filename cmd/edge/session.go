@@ -82,7 +82,7 @@ func (f answerFlags) open(a *cli.App) (s *session, err error) {
 	if err != nil {
 		return s, err
 	}
-	kv := f.KV(a)
+	kv := f.KV(a, s.reader)
 	if kv != nil {
 		s.closers = append(s.closers, kv.Close)
 	}

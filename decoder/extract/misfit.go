@@ -155,8 +155,8 @@ type view struct {
 type matches map[match]bool
 
 type match struct {
-	pattern   *regexp.Regexp
-	text, and string // and is a second word behind the text, or empty
+	pattern *regexp.Regexp
+	text    string
 }
 
 // views are the sentences of a passage.
@@ -183,13 +183,14 @@ func (p passage) pointed(s span.Span, all views) pointed {
 }
 
 // says reports whether a pattern matches the sentence.
-func (v *view) says(pattern *regexp.Regexp) bool { return v.is(pattern, v.said, "") }
+func (v *view) says(pattern *regexp.Regexp) bool { return v.is(pattern, v.said) }
 
-// has reports whether a pattern that is aTime or aNumber matches a text, a word or two at a time.
+// has reports whether aTime or aNumber matches a text. It looks at a word or two at a time, so that what it remembers is of use for the
+// next text.
 func (m matches) has(pattern *regexp.Regexp, text string) bool {
 	before := ""
 	for word := range strings.FieldsSeq(text) {
-		if m.is(pattern, word, "") || pairs(before) && m.is(pattern, before, word) {
+		if m.is(pattern, word) || pairs(before) && m.is(pattern, before+" "+word) {
 			return true
 		}
 		before = word
@@ -203,14 +204,11 @@ func pairs(word string) bool {
 	return n >= 2 && (strings.EqualFold(word[n-2:], "as") || strings.EqualFold(word[n-2:], "up") || n >= 3 && strings.EqualFold(word[n-3:], "any"))
 }
 
-// is reports whether a pattern matches a text, with a second word behind it if there is one.
-func (m matches) is(pattern *regexp.Regexp, text, and string) bool {
-	this := match{pattern, text, and}
+// is reports whether a pattern matches a text.
+func (m matches) is(pattern *regexp.Regexp, text string) bool {
+	this := match{pattern, text}
 	ok, known := m[this]
 	if !known {
-		if and != "" {
-			text += " " + and
-		}
 		ok = pattern.MatchString(text)
 		m[this] = ok
 	}
@@ -347,7 +345,7 @@ func (at pointed) before() bool {
 	if i := strings.LastIndexAny(clause, ";.:"); i >= 0 {
 		clause = clause[i:]
 	}
-	if !at.is(wasSo, clause, "") {
+	if !at.is(wasSo, clause) {
 		return false
 	}
 	next := at.after + at.next()

@@ -43,6 +43,7 @@ const (
 // Reader is a span reader. Several goroutines may use it at once.
 type Reader struct {
 	name    func() string
+	whole   func() [32]byte // see wholeOf
 	device  npu.Device
 	threads int
 	lexicon lexicon
@@ -80,6 +81,7 @@ func New(f *gguf.File, d npu.Device, threads int) (*Reader, error) {
 	r := &Reader{device: d, threads: threads}
 	r.passes.New = func() any { return &pass{Reader: r} }
 	r.name = sync.OnceValue(func() string { return nameOf(f) })
+	r.whole = sync.OnceValue(func() [32]byte { return wholeOf(f, r.name()) })
 	l := loader{f: f, device: d}
 	if a, _ := f.String("general.architecture"); a != Architecture {
 		return nil, fmt.Errorf("%s: architecture %q is not a span reader: want %q", f.Name, a, Architecture)

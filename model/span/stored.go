@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"log/slog"
+
+	"tandem/model/gguf"
 )
 
 // A Store keeps what a reader has encoded for later processes. Get returns what was last put under a key, or nothing.
@@ -14,8 +16,7 @@ type Store interface {
 }
 
 // Keep makes the reader look for the encodings of passages in a store, and put there those that it computes: to read a passage's
-// back takes a small part of the time. Call it before the reader is used. An error of the store costs time only. Readers are told
-// apart by their tensors: two files that differ in their metadata alone must not share a store.
+// back takes a small part of the time. Call it before the reader is used. An error of the store costs time only.
 func (r *Reader) Keep(s Store) { r.store = s }
 
 // encoding returns what of a passage does not depend on a question, from the store or computed.
@@ -39,10 +40,34 @@ func (r *Reader) encoding(s string, t *text) (known, error) {
 	return k, nil
 }
 
-// storeKey returns the key of a passage's encoding, which depends on the reader, on how it computes and on the passage. It has the
-// same bits on every processor.
+// storeKey returns the key of a passage's encoding, which depends on the reader's file, on the rules of this package and on the
+// passage. It has the same bits on every processor.
 func (r *Reader) storeKey(s string) [32]byte {
-	return sha256.Sum256(fmt.Appendf(nil, "passage encoding 1\x00%s\x00%d\x00%d\x00%s", r.Name(), rules, r.maxPassage, s))
+	whole := r.whole()
+	return sha256.Sum256(append(whole[:], s...))
+}
+
+// wholeOf tells files apart by what encodings depend on: the tensors, of which name has a hash, and the metadata without the relations
+// of words, which matter only where two texts meet and are most of it.
+func wholeOf(f *gguf.File, name string) [32]byte {
+	b := fmt.Appendf(nil, "passage encoding 1\x00%s\x00%d\x00", name, rules)
+	for _, kv := range f.KVs() {
+		if kv.Key == Architecture+".relations" {
+			continue
+		}
+		b = fmt.Appendf(b, "%q\x00", kv.Key)
+		switch v := kv.Value.(type) { // formatting the long lists would take as long as reading a passage
+		case []string:
+			for _, s := range v {
+				b = append(append(b, s...), 0)
+			}
+		case []float32:
+			b, _ = binary.Append(b, binary.LittleEndian, v)
+		default:
+			b = fmt.Append(b, v)
+		}
+	}
+	return sha256.Sum256(b)
 }
 
 // pack returns an encoding as bytes: the aligned embeddings, then the encoded words.

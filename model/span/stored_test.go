@@ -2,9 +2,11 @@ package span
 
 import (
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 
+	"tandem/model/gguf"
 	"tandem/npu/native"
 )
 
@@ -92,4 +94,28 @@ func TestStoredEncodings(t *testing.T) {
 	r = open()
 	r.Keep(store)
 	check("a full disk", r, 6)
+}
+
+// Files whose weights are equal but whose words are read in another way share no encodings.
+func TestStoreKey(t *testing.T) {
+	f := small(t)
+	key := func(entries []gguf.KV) [32]byte {
+		other := *f
+		other.Meta = gguf.NewMeta(entries)
+		return wholeOf(&other, "tensors")
+	}
+	entries := f.KVs()
+	was := key(entries)
+	for i, kv := range entries {
+		changed := slices.Clone(entries)
+		switch v := kv.Value.(type) {
+		case []string:
+			changed[i].Value = append([]string{"another"}, v...)
+		default:
+			changed[i].Value = "another"
+		}
+		if differs, want := key(changed) != was, kv.Key != Architecture+".relations"; differs != want {
+			t.Errorf("%s: another key %v, want %v", kv.Key, differs, want)
+		}
+	}
 }

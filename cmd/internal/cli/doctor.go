@@ -253,7 +253,7 @@ func (a *App) checkIndex() Check {
 }
 
 func (a *App) checkCache(f CacheFlags) Check {
-	store := f.KV(a)
+	store := f.KV(a, nil)
 	if store == nil {
 		return Check{Name: "cache", State: Noted, Detail: "none: passages are computed again for each question", Hint: "set --cache-mb and a writable cache folder"}
 	}

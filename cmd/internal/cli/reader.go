@@ -193,9 +193,9 @@ func (f CacheFlags) Validate() error {
 	return nil
 }
 
-// KV opens the store of computed passages, or returns nil if it cannot. That costs time but no answer, so it only logs the
-// error.
-func (f CacheFlags) KV(a *App) *kvstore.Store {
+// KV opens the store of computed passages, in which a span reader keeps its encodings, too. It returns nil if it cannot. That costs
+// time but no answer, so it only logs the error.
+func (f CacheFlags) KV(a *App, r *span.Reader) *kvstore.Store {
 	dirs, err := a.Dirs()
 	if err != nil || f.CacheMB <= 0 {
 		return nil
@@ -204,6 +204,9 @@ func (f CacheFlags) KV(a *App) *kvstore.Store {
 	if err != nil {
 		a.Log.Warn("passages are computed again for each question", "error", err)
 		return nil
+	}
+	if r != nil {
+		r.Keep(store.Disk())
 	}
 	return store
 }
@@ -347,10 +350,7 @@ func equalFiles(a, b fs.FS, name string) error {
 }
 
 // Local returns what a node answers with: a model and, if it is not nil, a span reader, with the lexical scorer. documents is
-// nil for a side without any. What the reader encodes of passages is kept in kv, if there is one.
+// nil for a side without any.
 func Local(m *model.Model, r *span.Reader, documents node.Searcher, kv *kvstore.Store) node.Local {
-	if r != nil && kv != nil {
-		r.Keep(kv.Disk())
-	}
 	return node.Local{Model: m, Reader: r, Scorer: search.Lexical(), Documents: documents, KV: kv, Past: new(node.Past)}
 }

@@ -33,6 +33,8 @@ type Rule struct {
 type coupling interface {
 	draft(r Rule, side tandem.Side, step tandem.Step, d tandem.Dist) tandem.Token
 	target(r Rule, step tandem.Step, device, cloud Local) tandem.Token
+	// runners are the first n of the tokens that draft chooses among, the draft first.
+	runners(r Rule, side tandem.Side, step tandem.Step, d tandem.Dist, n int) []Runner
 
 	// acceptance is the probability that each side's draft equals the target, indexed by tandem.Side.
 	acceptance(r Rule, device, cloud Local) [2]float64
@@ -60,6 +62,11 @@ func (r Rule) coupling() coupling {
 // over the seeds.
 func (r Rule) Draft(side tandem.Side, step tandem.Step, d tandem.Dist) tandem.Token {
 	return r.coupling().draft(r, side, step, d)
+}
+
+// Runners returns the first n tokens of the draw that Draft makes, the draft first.
+func (r Rule) Runners(side tandem.Side, step tandem.Step, d tandem.Dist, n int) []Runner {
+	return r.coupling().runners(r, side, step, d, n)
 }
 
 // Target draws the token that the pair agrees on for step. The result is a sample of

@@ -4,10 +4,32 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"tandem"
 )
+
+// The runners of a draw begin with the draft, and each is what would be the draft without those before it.
+func TestRunners(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 7))
+	for i := range 400 {
+		r := Rule{Coupling: tandem.Coupling(i % len(couplings)), Seed: rng.Uint64(), Greedy: i%7 == 0}
+		side, step, d := tandem.Side(i%2), tandem.Step(i), randomDist(rng, 1+rng.IntN(12), 40)
+		n := 1 + rng.IntN(8)
+		got := r.Runners(side, step, d, n)
+		if want := min(n, len(d.IDs)); len(got) != want || got[0].Close != 1 {
+			t.Fatalf("%d runners, the first at %v, want %d", len(got), got[0].Close, want)
+		}
+		for k, x := range got {
+			if want := r.Draft(side, step, d); x.Token != want || x.Close <= 0 || k > 0 && x.Close > got[k-1].Close {
+				t.Errorf("%v, greedy %v: runner %d is %+v after %+v, want %d", r.Coupling, r.Greedy, k, x, got[max(0, k-1)], want)
+			}
+			at := slices.Index(d.IDs, x.Token)
+			d = tandem.Dist{IDs: slices.Delete(slices.Clone(d.IDs), at, at+1), Weights: slices.Delete(slices.Clone(d.Weights), at, at+1)}
+		}
+	}
+}
 
 // randomDist makes a distribution of n tokens out of the first vocab ids.
 func randomDist(rng *rand.Rand, n, vocab int) tandem.Dist {

@@ -1,12 +1,30 @@
 package aggregator
 
-import "tandem"
+import (
+	"cmp"
+	"slices"
+
+	"tandem"
+)
 
 // likeliest is the limit of both couplings at temperature 0: drafts and targets are the token of most weight.
 type likeliest struct{}
 
 func (likeliest) draft(_ Rule, _ tandem.Side, _ tandem.Step, d tandem.Dist) tandem.Token {
 	return likeliestIn(d)
+}
+
+func (likeliest) runners(_ Rule, _ tandem.Side, _ tandem.Step, d tandem.Dist, n int) []Runner {
+	order := make([]int, len(d.IDs))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(d.Weights[b], d.Weights[a]) })
+	out := make([]Runner, min(n, len(order)))
+	for i := range out {
+		out[i] = Runner{d.IDs[order[i]], float64(d.Weights[order[i]]) / float64(d.Weights[order[0]])}
+	}
+	return out
 }
 
 func (likeliest) target(_ Rule, _ tandem.Step, device, cloud Local) tandem.Token {

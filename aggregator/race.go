@@ -2,6 +2,7 @@ package aggregator
 
 import (
 	"math/bits"
+	"slices"
 
 	"tandem"
 )
@@ -32,6 +33,41 @@ func (r *race) enter(t tandem.Token, w uint64) {
 	if r.w == 0 || lessProduct(e, r.w, r.e, w) {
 		r.winner, r.e, r.w = t, e, w
 	}
+}
+
+// A Runner is a token that takes part in the draw of a draft.
+type Runner struct {
+	Token tandem.Token
+	Close float64 // how close it came to being the draft: 1 for the draft itself, near 0 for what is far behind
+}
+
+// runners returns the first n tokens of a race over d, the winner first.
+func runners(seed uint64, step tandem.Step, p purpose, d tandem.Dist, n int) []Runner {
+	type entry struct {
+		token tandem.Token
+		e, w  uint64
+	}
+	first := make([]entry, 0, n+1)
+	for i, t := range d.IDs {
+		x := entry{t, exponential(word(seed, step, t, p)), uint64(d.Weights[i])}
+		at := len(first)
+		for at > 0 && lessProduct(x.e, first[at-1].w, first[at-1].e, x.w) {
+			at--
+		}
+		if at < n && x.w > 0 {
+			first = slices.Insert(first, at, x)
+			first = first[:min(n, len(first))]
+		}
+	}
+	out, winner := make([]Runner, len(first)), 0.0
+	for i, x := range first {
+		quotient := float64(x.e) / float64(x.w)
+		if i == 0 {
+			winner = quotient
+		}
+		out[i] = Runner{x.token, winner / quotient}
+	}
+	return out
 }
 
 // lessProduct reports whether a·b < c·d.

@@ -15,6 +15,10 @@ func (shared) draft(r Rule, _ tandem.Side, step tandem.Step, d tandem.Dist) tand
 	return draw(r.Seed, step, purposeShared, d)
 }
 
+func (shared) runners(r Rule, _ tandem.Side, step tandem.Step, d tandem.Dist, n int) []Runner {
+	return runners(r.Seed, step, purposeShared, d, n)
+}
+
 func (shared) target(r Rule, step tandem.Step, device, cloud Local) tandem.Token {
 	all := race{seed: r.Seed, step: step, purpose: purposeShared}
 	mix(device, cloud, all.enter)

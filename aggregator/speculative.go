@@ -13,6 +13,10 @@ func (speculative) draft(r Rule, side tandem.Side, step tandem.Step, d tandem.Di
 	return draw(r.Seed, step, purposeDraft.of(side), d)
 }
 
+func (speculative) runners(r Rule, side tandem.Side, step tandem.Step, d tandem.Dist, n int) []Runner {
+	return runners(r.Seed, step, purposeDraft.of(side), d, n)
+}
+
 // target is DRAGON's Algorithm 1 with the weights that its proof (Appendix A.2) needs: each draft is
 // tested against the other side's distribution, which makes two samples of the mixture, and γ picks one of
 // them. The printed algorithm passes η of the draft's own side to Sample; that does not follow the mixture

@@ -61,16 +61,18 @@ func (d *decode) covers(step tandem.Step, prefix tandem.Prefix) bool {
 		slices.ContainsFunc(d.branches, func(b branch) bool { return b.step == step && b.prefix == prefix }))
 }
 
-// race returns the first n tokens of this side's race for a step, its draft first.
-func (m *Machine) race(step tandem.Step, d tandem.Dist, n int) (out []tandem.Token) {
-	d = tandem.Dist{IDs: slices.Clone(d.IDs), Weights: slices.Clone(d.Weights)}
-	for range min(n, len(d.IDs)) {
-		t := m.rule.Draft(m.cfg.Self, step, d)
-		out = append(out, t)
-		i, _ := slices.BinarySearchFunc(d.IDs, t, cmp.Compare)
-		d.IDs, d.Weights = slices.Delete(d.IDs, i, i+1), slices.Delete(d.Weights, i, i+1)
+// race is the draw of a draft: its first tokens, the draft first, and how close they came.
+type race struct {
+	tokens []tandem.Token
+	close  profiler.Closeness
+}
+
+// race returns this side's draw for a step from d.
+func (m *Machine) race(step tandem.Step, d tandem.Dist) (r race) {
+	for i, x := range m.rule.Runners(m.cfg.Self, step, d, profiler.Ranks) {
+		r.tokens, r.close[i] = append(r.tokens, x.Token), x.Close
 	}
-	return out
+	return r
 }
 
 // further chooses the additional contexts of a Decode for a step after prefix: hedges, on the branches that it returns;
@@ -216,9 +218,6 @@ func (m *Machine) rank(own tandem.Draft, t tandem.Target) {
 		return
 	}
 	m.ahead.Checked(t.By.Has(m.cfg.Self.Other()))
-	r := slices.Index(m.race(own.Step, own.Dist, profiler.Ranks), t.Token)
-	if r < 0 {
-		r = profiler.Ranks
-	}
-	m.ahead.Target(r)
+	r := m.race(own.Step, own.Dist)
+	m.ahead.Target(slices.Index(r.tokens, t.Token), r.close)
 }

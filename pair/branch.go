@@ -48,7 +48,7 @@ func farthest(branches []branch) int {
 // distribution is known count with the ones behind them. The tokens of the answer from the first branch on are rows too.
 func (m *Machine) branches(rows int) (out branches, offers []profiler.Hedge) {
 	least := m.ahead.Least(rows)
-	if m.state != together || m.ahead.Rank(1) < least {
+	if m.state != together || m.ahead.Runner() < least {
 		return nil, nil
 	}
 	open, chance := []branch(nil), 1.0
@@ -57,8 +57,12 @@ func (m *Machine) branches(rows int) (out branches, offers []profiler.Hedge) {
 		if i == m.own.Len()-1 {
 			chance = 1 // what its runners-up take now, a row, is never as little again
 		}
-		open = m.fork(open, branch{Branch: tandem.Branch{Back: m.own.Len() - i}, step: d.Step, prefix: d.Prefix, chance: chance}, d.Dist, 1, least)
-		chance *= m.ahead.Rank(0)
+		if chance < least {
+			continue
+		}
+		r := m.race(d.Step, d.Dist)
+		open = m.fork(open, branch{Branch: tandem.Branch{Back: m.own.Len() - i}, step: d.Step, prefix: d.Prefix, chance: chance}, r, 1, least)
+		chance *= m.ahead.Rank(0, r.close)
 	}
 	back, waiting := 1, 0
 	for len(open) > 0 {
@@ -78,7 +82,7 @@ func (m *Machine) branches(rows int) (out branches, offers []profiler.Hedge) {
 		b.known = known && k.step == b.step
 		back, waiting, out = max(back, b.Back), waiting+more, append(out, b)
 		if b.known {
-			open = m.fork(open, branch{Branch: tandem.Branch{After: len(out)}, step: b.step, prefix: b.prefix, chance: b.chance}, k.dist, 0, least)
+			open = m.fork(open, branch{Branch: tandem.Branch{After: len(out)}, step: b.step, prefix: b.prefix, chance: b.chance}, m.race(b.step, k.dist), 0, least)
 			continue
 		}
 		offers, waiting = append(offers, profiler.Hedge{Chance: b.chance, Rows: waiting}), 0
@@ -86,16 +90,16 @@ func (m *Machine) branches(rows int) (out branches, offers []profiler.Hedge) {
 	return out, offers
 }
 
-// fork adds to open the branches that begin after those of from, with this side's race over d at its step: from the given place in the race on, as
-// likely as least.
-func (m *Machine) fork(open []branch, from branch, d tandem.Dist, place int, least float64) []branch {
+// fork adds to open the branches that begin after those of from, with this side's race at its step: from the given place in the race on, as likely
+// as least.
+func (m *Machine) fork(open []branch, from branch, r race, place int, least float64) []branch {
 	next := from.step + 1
-	if m.cfg.MaxTokens > 0 && int(next) >= m.cfg.MaxTokens || next > m.front()+tandem.Step(m.cfg.Lookahead) || from.chance*m.ahead.Rank(place) < least {
+	if m.cfg.MaxTokens > 0 && int(next) >= m.cfg.MaxTokens || next > m.front()+tandem.Step(m.cfg.Lookahead) || from.chance < least {
 		return open
 	}
-	for i, t := range m.race(from.step, d, profiler.Ranks) {
+	for i, t := range r.tokens {
 		b := from
-		b.Token, b.step, b.prefix, b.chance = t, next, from.prefix.Then(t), from.chance*m.ahead.Rank(i)
+		b.Token, b.step, b.prefix, b.chance = t, next, from.prefix.Then(t), from.chance*m.ahead.Rank(i, r.close)
 		if i >= place && b.chance >= least && !slices.Contains(m.cfg.Stop, t) {
 			open = append(open, b)
 		}

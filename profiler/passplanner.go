@@ -7,8 +7,8 @@ import (
 	"tandem"
 )
 
-// Ranks is how many places of a side's own race count: its draft, the runner-up and the third.
-const Ranks = 3
+// Ranks is how many places of a side's own draw count: its draft, the runner-up and so on.
+const Ranks = 6
 
 // PassPlanner decides how many contexts a side decodes in a pass in addition to the one it needs: hedges, on branches behind the runners-up
 // of its own races; checks, after the drafts that the other side has sent for the following steps; and guesses, after what
@@ -17,7 +17,7 @@ const Ranks = 3
 type PassPlanner struct {
 	passes [tandem.MaxRows + 1]Average // seconds, by rows
 	told   []float64                   // the same from 1 row on (Told), which count instead of passes; nil if there are none
-	ranks  [Ranks + 1]Average          // share of targets that were the draft, the runner-up, the third, none of these
+	ranks  [Ranks][gaps]Average        // share of targets that had this place in the side's draw, by how close it came
 	peer   Average                     // share of targets that were the other side's draft
 	guess  Average                     // share of guesses that were right
 }
@@ -25,7 +25,35 @@ type PassPlanner struct {
 const aheadWindow = 32
 
 // ranksPrior, peerPrior and guessPrior are worth 8 observations.
-var ranksPrior = [Ranks + 1]float64{0.8, 0.1, 0.04, 0.06}
+var ranksPrior = [Ranks][gaps]float64{
+	{.95, .9, .85, .75, .6},
+	{.01, .03, .08, .17, .3},
+	{.01, .02, .04, .08, .15},
+	{.01, .01, .02, .04, .1},
+	{.01, .01, .02, .03, .08},
+	{.01, .01, .02, .03, .06},
+}
+
+// Closeness says how close the first tokens of a draw came to being the draft (aggregator.Runner); 0 where there is none.
+type Closeness [Ranks]float64
+
+// gaps are the kinds of closeness that are told apart.
+const gaps = 5
+
+// gap is the kind of a token's closeness; the draft's is that of the runner-up.
+func (c Closeness) gap(place int) int {
+	switch x := c[max(1, place)]; {
+	case x < .1:
+		return 0
+	case x < .25:
+		return 1
+	case x < .5:
+		return 2
+	case x < .75:
+		return 3
+	}
+	return 4
+}
 
 const (
 	peerPrior  = 0.8
@@ -95,8 +123,21 @@ func (a *PassPlanner) Costs(n int) []float64 {
 // Guesses returns the share of guesses that were right.
 func (a *PassPlanner) Guesses() float64 { return or(a.guess, guessPrior) }
 
-// Rank returns the probability that a target has a place in this side's race: 0 for the draft, 1 for the runner-up.
-func (a *PassPlanner) Rank(place int) float64 { return or(a.ranks[place], ranksPrior[place]) }
+// Rank returns the probability that a target has a place in this side's draw: 0 for the draft, 1 for the runner-up.
+func (a *PassPlanner) Rank(place int, c Closeness) float64 {
+	g := c.gap(place)
+	return or(a.ranks[place][g], ranksPrior[place][g])
+}
+
+// Runner returns the greatest probability of a target that is not the draft.
+func (a *PassPlanner) Runner() (most float64) {
+	for place := 1; place < Ranks; place++ {
+		for g, r := range a.ranks[place] {
+			most = max(most, or(r, ranksPrior[place][g]))
+		}
+	}
+	return most
+}
 
 // Least returns the probability from which a context is worth a row of a pass with up to n, where a row costs least.
 func (a *PassPlanner) Least(n int) float64 {
@@ -110,11 +151,11 @@ func (a *PassPlanner) Least(n int) float64 {
 // Right returns the probability that n drafts of the other side are all right.
 func (a *PassPlanner) Right(n int) float64 { return math.Pow(or(a.peer, peerPrior), float64(n)) }
 
-// Target takes the place that a target had in this side's race: 0 for the draft, 1 for the runner-up, Ranks for none of
-// the first.
-func (a *PassPlanner) Target(rank int) {
+// Target takes the place that a target had in this side's draw: 0 for the draft, 1 for the runner-up, -1 for none of the first.
+func (a *PassPlanner) Target(rank int, c Closeness) {
 	for i := range a.ranks {
-		observe(&a.ranks[i], ranksPrior[i], i == rank)
+		g := c.gap(i)
+		observe(&a.ranks[i][g], ranksPrior[i][g], i == rank)
 	}
 }
 

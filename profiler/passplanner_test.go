@@ -10,6 +10,9 @@ import (
 
 const ms = time.Millisecond
 
+// near and far are draws whose runners-up came close to being the draft, and far from it.
+var near, far = Closeness{1, .9, .8}, Closeness{1, .05, .01}
+
 // Further contexts are decoded where they cost less than they save: all of them where they cost nothing, none where each
 // costs a pass. Checks come before guesses.
 func TestPassPlannerPays(t *testing.T) {
@@ -21,7 +24,7 @@ func TestPassPlannerPays(t *testing.T) {
 	choose := func(a *PassPlanner, contexts int, hedge bool, drafts, room int) [3]int {
 		o := Offer{Contexts: contexts, Drafts: drafts, Room: room}
 		if hedge {
-			o.Hedges = []Hedge{{a.Rank(1), 1}, {a.Rank(2), 1}}
+			o.Hedges = []Hedge{{a.Rank(1, near), 1}, {a.Rank(2, near), 1}}
 		}
 		h, c, g := a.Choose(o)
 		return [3]int{h, c, g}
@@ -56,10 +59,10 @@ func TestPassPlannerLearns(t *testing.T) {
 	a.Passed(1, 30*ms)
 	a.Passed(2, 32*ms)
 	a.Passed(3, 34*ms)
-	hedge := func(contexts int) Offer { return Offer{Contexts: contexts, Hedges: []Hedge{{a.Rank(1), 1}}} }
+	hedge := func(contexts int) Offer { return Offer{Contexts: contexts, Hedges: []Hedge{{a.Rank(1, near), 1}}} }
 	before, _, _ := a.Choose(hedge(2))
 	for range 200 {
-		a.Target(0)
+		a.Target(0, near)
 		a.Checked(false)
 		a.Guessed(false)
 	}
@@ -73,7 +76,7 @@ func TestPassPlannerLearns(t *testing.T) {
 		t.Errorf("%d hedges at first; %d, %d checks and %d guesses when none was ever wanted", before, hedges, checks, guesses)
 	}
 	for range 200 {
-		a.Target(1)
+		a.Target(1, near)
 		a.Checked(true)
 		a.Guessed(true)
 	}
@@ -85,6 +88,28 @@ func TestPassPlannerLearns(t *testing.T) {
 	a.Passed(1, -ms)
 	if h, _, _ := a.Choose(hedge(2)); h != 1 {
 		t.Error("passes that cannot be are counted")
+	}
+}
+
+// How often a target is a runner-up is learnt by how close it came.
+func TestRankByCloseness(t *testing.T) {
+	var a PassPlanner
+	if a.Rank(1, near) < 4*a.Rank(1, far) || a.Rank(0, near) > a.Rank(0, far) || a.Runner() != a.Rank(1, near) {
+		t.Errorf("at first: runner-up %.2f and %.2f, draft %.2f and %.2f", a.Rank(1, near), a.Rank(1, far), a.Rank(0, near), a.Rank(0, far))
+	}
+	for i := range 100 {
+		a.Target(i%2, near)
+		a.Target(0, far)
+		a.Target(-1, Closeness{1}) // no token but the draft, and not that one
+	}
+	for _, c := range []struct {
+		place     int
+		closeness Closeness
+		low, high float64
+	}{{0, near, .4, .6}, {1, near, .4, .6}, {2, near, 0, .05}, {0, far, .3, .7}, {1, far, 0, .01}} {
+		if got := a.Rank(c.place, c.closeness); got < c.low || got > c.high {
+			t.Errorf("place %d of %v: %.2f, want %.2f to %.2f", c.place, c.closeness[:2], got, c.low, c.high)
+		}
 	}
 }
 

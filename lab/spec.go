@@ -42,6 +42,10 @@ type SpecResult struct {
 	Chosen   float64 `json:"chosen_accept_length"` // with such lengths
 	ChosenMs float64 `json:"chosen_drafter_ms"`    // the drafter's time then
 	CostsOf  string  `json:"costs_of"`             // the model whose passes the costs are
+	// Published is Ratio of a peer as its authors run it: all its drafts have one length. It is that of the length that turned out
+	// best on the task, in passes of PublishedRows; the peer's other figures are of this project's choice of lengths.
+	Published     Number `json:"published_ratio,omitzero"`
+	PublishedRows int    `json:"published_rows,omitempty"`
 	// OwnRatio is Ratio by the passes of Model itself, where CostsOf is another; else it is missing.
 	OwnRatio Number `json:"own_ratio,omitzero"`
 	// Prefill is the prompts' time divided by plain decoding's.
@@ -144,11 +148,27 @@ type methodRun struct {
 	name    string
 	prefill time.Duration
 	runs    []*costedRun // indexed by fixedRows, byCosts, byOwnCosts
+	lengths []*costedRun // of a peer, by publishedRows
+}
+
+// publishedRows are the rows of a peer's passes as its authors run it, of which the best counts.
+var publishedRows = []int{2, 4, 6, 8, 12, 16, 24, 32}
+
+// published are the methods of others whose drafts have one length.
+func published(method string) bool {
+	return method == "pld" || method == "sam" || strings.Contains(method, "llama.cpp")
+}
+
+// best returns a peer's run of the best length.
+func (m *methodRun) best() *costedRun {
+	return slices.MaxFunc(m.lengths, func(a, b *costedRun) int { return cmp.Compare(a.ratio(), b.ratio()) })
 }
 
 // costedRun collects one method's answers with one way to choose the length of drafts.
 type costedRun struct {
-	costs      specdec.Costs // that choose; nil for passes of all rows
+	costs      specdec.Costs // of passes; nil for none
+	rows       int           // of a pass at most
+	chosen     bool          // the costs choose how many
 	acceptance specdec.Acceptance
 	history    *specdec.History
 	stats      specdec.Stats
@@ -195,8 +215,13 @@ func (s Spec) newRun(task, name string) (*methodRun, error) {
 	if s.Own != nil {
 		choosers = append(choosers, s.Own)
 	}
+	if published(name) {
+		for _, rows := range publishedRows {
+			m.lengths = append(m.lengths, &costedRun{costs: s.Costs, rows: rows, worst: math.Inf(1)})
+		}
+	}
 	for i, costs := range choosers {
-		r := &costedRun{costs: costs, worst: math.Inf(1)}
+		r := &costedRun{costs: costs, rows: s.Rows, chosen: costs != nil, worst: math.Inf(1)}
 		if sets[name]&specdec.WithHistory != 0 {
 			h, err := specdec.OpenHistory(s.History, fmt.Sprintf("%s-%s-%d", task, strings.ReplaceAll(name, "+", "-"), i), specdec.DefaultHistory)
 			if err != nil {
@@ -264,6 +289,10 @@ func (s Spec) Run(ctx context.Context, task string, inputs []SpecInput, methods 
 		if s.Own != nil {
 			result.OwnRatio = Is(r.runs[byOwnCosts].ratio())
 		}
+		if len(r.lengths) > 0 {
+			best := r.best()
+			result.Published, result.PublishedRows = Is(best.ratio()), best.rows
+		}
 		result.Valid, result.Wasted, result.Underutilised = fixed.Shares()
 		results = append(results, result)
 	}
@@ -321,13 +350,13 @@ func (r *methodRun) drafters(s Spec, history *specdec.History, truth []tandem.To
 	return d, c, nil
 }
 
-// input runs the method on one input: with passes of all rows, then with lengths that costs choose.
+// input runs the method on one input: with passes of all rows, then with lengths that costs choose, then with each fixed length.
 func (r *methodRun) input(ctx context.Context, s Spec, in SpecInput, want []tandem.Token) error {
-	for i, run := range r.runs {
+	for i, run := range slices.Concat(r.runs, r.lengths) {
 		drafters, calibration, forecast := r.drafters(s, run.history, want)
-		spec := &specdec.Speculator{Drafters: drafters, Calibration: calibration, Forecast: forecast, Acceptance: &run.acceptance, Rows: s.Rows, Clock: threadTime()}
+		spec := &specdec.Speculator{Drafters: drafters, Calibration: calibration, Forecast: forecast, Acceptance: &run.acceptance, Rows: run.rows, Clock: threadTime()}
 		account := &passes{Speculator: spec, costs: run.costs}
-		if run.costs != nil {
+		if run.chosen {
 			spec.Chooser = &specdec.Chooser{Costs: run.costs}
 		}
 		got, stats, err := s.generate(ctx, in, account)

@@ -58,7 +58,7 @@ All methods draft the same answers, and each answer is compared with that of pla
 
 Columns. accept: tokens per pass of --rows rows. valid, wasted, underutilised: shares of those rows (sd.npu §3.2). ratio and worst: the time of plain decoding divided by the time with drafts, over all inputs and for the worst one. Costs decide the length of these drafts: a pass counts as long as a pass of as many rows took when measured before, and drafting as long as it took of the processor: draft ms a pass. With --costs these passes are another model's, and own is the ratio with the passes of the model that answers. prefill: the time of the prompt divided by that of plain decoding.
 
-auto and all are the sets of drafters that edge run --draft names, which differ by calibration; +history adds the answers before. --forecast adds the methods forecast and auto+forecast. The methods of llama.cpp draft by its rules with its defaults; the costs choose how many rows are verified, as for all others.
+auto and all are the sets of drafters that edge run --draft names, which differ by calibration; +history adds the answers before. --forecast adds the methods forecast and auto+forecast. The methods of llama.cpp draft by its rules with its defaults; the costs choose how many rows are verified, as for all others. as published: the ratio of a peer whose drafts all have one length, as its authors run it, with the rows that turned out best on the task.
 
 EAGLE is simulated with the accept length that CoordGen §4.1 assumes, 5.5, and with the time of one layer and the head for each drafted token; short answers end before its drafts do. If a prompt exceeds the model's context, its text is cut, but not the request.`
 }
@@ -349,14 +349,18 @@ func printSpec(w io.Writer, rows []lab.SpecResult, spec lab.Spec, whose string, 
 	if cut > 0 {
 		fmt.Fprintf(w, "%d prompts were cut to the context\n", cut)
 	}
-	fmt.Fprintf(w, "\n%-16s %-16s %-8s %-20s %-25s %6s %7s %7s %6s %7s %13s %6s %6s %6s %8s %7s\n", "acceptance of", "costs of", "task", "words", "method", "inputs", "tokens", "accept", "valid", "wasted", "underutilised", "ratio", "worst", "own", "draft ms", "prefill")
+	fmt.Fprintf(w, "\n%-16s %-16s %-8s %-20s %-25s %6s %7s %7s %6s %7s %13s %6s %6s %6s %14s %8s %7s\n", "acceptance of", "costs of", "task", "words", "method", "inputs", "tokens", "accept", "valid", "wasted", "underutilised", "ratio", "worst", "own", "as published", "draft ms", "prefill")
 	for _, r := range rows {
 		own := "-"
 		if r.OwnRatio.Known {
 			own = fmt.Sprintf("%.2f", r.OwnRatio.Value)
 		}
-		fmt.Fprintf(w, "%-16s %-16s %-8s %-20s %-25s %6d %7d %7.2f %5.0f%% %6.0f%% %12.0f%% %6.2f %6.2f %6s %8.3f %7.2f\n",
-			short(r.Model), short(r.CostsOf), r.Task, r.Words, r.Method, r.Inputs, r.Tokens, r.AcceptLength, 100*r.Valid, 100*r.Wasted, 100*r.Underutilised, r.Ratio, r.MinRatio, own, r.ChosenMs, r.Prefill)
+		fixed := "-"
+		if r.Published.Known {
+			fixed = fmt.Sprintf("%.2f (%d rows)", r.Published.Value, r.PublishedRows)
+		}
+		fmt.Fprintf(w, "%-16s %-16s %-8s %-20s %-25s %6d %7d %7.2f %5.0f%% %6.0f%% %12.0f%% %6.2f %6.2f %6s %14s %8.3f %7.2f\n",
+			short(r.Model), short(r.CostsOf), r.Task, r.Words, r.Method, r.Inputs, r.Tokens, r.AcceptLength, 100*r.Valid, 100*r.Wasted, 100*r.Underutilised, r.Ratio, r.MinRatio, own, fixed, r.ChosenMs, r.Prefill)
 	}
 	for i, f := range lab.SpecFindings(rows) {
 		if i == 0 {

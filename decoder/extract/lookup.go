@@ -32,7 +32,7 @@ func (p passage) named(question string, w wants) (at [][2]int, open bool) {
 		opens bool // an empty range is an open answer
 	}{
 		{p.command, false}, {purpose, false}, {preset, true}, {p.amount, false}, {p.listUnder, false}, {p.property, false}, {p.option, false},
-		{p.doer, false}, {p.cellOf, true}, {lived, false}, {p.signed, false}, {p.compared, false}, {p.receipt, false},
+		{p.doer, false}, {p.opener, false}, {p.cellOf, true}, {lived, false}, {p.signed, false}, {p.compared, false}, {p.receipt, false},
 	} {
 		if from, to, ok := f.find(question); ok && from < to {
 			return [][2]int{{from, to}}, false
@@ -61,7 +61,8 @@ func (p passage) cellOf(question string) (from, to int, ok bool) {
 		return 0, 0, false
 	}
 	column, asked := columnOf(rows[0].names, question, wanted)
-	if column < 0 && which.MatchString(question) { // "which has a red lid?": the row's name
+	unnamed := column < 0
+	if unnamed && which.MatchString(question) { // "which has a red lid?": the row's name
 		column, asked = 0, decoder.ContentWords(rows[0].names[0])
 	}
 	if column < 0 {
@@ -107,7 +108,7 @@ func (p passage) cellOf(question string) (from, to int, ok bool) {
 	}
 	cell := r.cells[column]
 	said := decoder.ContentWords(p.text[cell[0]:cell[1]])
-	if asksPerson.MatchString(question) && !strings.ContainsFunc(p.text[cell[0]:cell[1]], unicode.IsLetter) {
+	if asksPerson.MatchString(question) && !strings.ContainsFunc(p.text[cell[0]:cell[1]], unicode.IsLetter) || unnamed && wantsNoDate(question) && onlyDate.MatchString(p.text[cell[0]:cell[1]]) {
 		return 0, 0, false
 	}
 	if len(said) == 0 { // the table leaves it open

@@ -54,6 +54,19 @@ var misfits = []misfit{
 	{name: "no price", bare: true, against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {
 		return w.price && !aPrice.MatchString(at.cells(at.from, at.from+len(at.value))) && !aPrice.MatchString(at.head)
 	}},
+	{name: "no amount", sentence: true, against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {
+		return w.money && !w.amounts(at.head+"\n"+at.cells(at.begin, at.end))
+	}},
+	{name: "another's value", bare: true, against: wrongPart, is: func(w wants, at pointed) bool { return at.ofOther(w.words) }},
+	{name: "a count", bare: true, against: wrongKind, is: func(w wants, at pointed) bool {
+		return w.money && at.countsNoMoney()
+	}},
+	{name: "a date", bare: true, against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {
+		return w.noDate && onlyDate.MatchString(at.value)
+	}},
+	{name: "another code", sentence: true, against: wrongPart, lacks: true, is: func(w wants, at pointed) bool {
+		return w.otherCode(at.head, at.said)
+	}},
 	{name: "another number", sentence: true, against: wrongPart, lacks: true, is: func(w wants, at pointed) bool {
 		return w.otherNumber(at.head + "\n" + at.said)
 	}},
@@ -318,6 +331,37 @@ func (w wants) otherNumber(text string) bool {
 	here, all := numberedThings(text), numbers(text)
 	for thing, asked := range w.numbered {
 		if others := here[thing]; len(others) > 0 && !slices.ContainsFunc(asked, func(n string) bool { return slices.Contains(others, n) || slices.Contains(all, n) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// aNumberedCode matches capitals with a number behind them: "E3", "P12".
+var aNumberedCode = regexp.MustCompile(`\b([A-Z]{1,3})-?0*(\d{1,4})\b`)
+
+// toCode matches what says that the codes between two mean the same.
+var toCode = regexp.MustCompile(`\d ?(?:[–—-]|to|bis|à) ?[A-Z]{1,3}-?\d`)
+
+// codes returns the numbers behind the capitals of a text.
+func codes(text string) map[string][]string {
+	all := map[string][]string{}
+	for _, m := range aNumberedCode.FindAllStringSubmatch(text, -1) {
+		all[m[1]] = append(all[m[1]], m[2])
+	}
+	return all
+}
+
+// otherCode reports whether a sentence has the capitals of a code of the question with other numbers only, "E1" for "E3", and the heading
+// above it does not have the code.
+func (w wants) otherCode(head, said string) bool {
+	if len(w.codes) == 0 || toCode.MatchString(said) {
+		return false
+	}
+	here, above := codes(said), codes(head)
+	for capitals, asked := range w.codes {
+		has := func(n string) bool { return slices.Contains(here[capitals], n) || slices.Contains(above[capitals], n) }
+		if len(here[capitals]) > 0 && !slices.ContainsFunc(asked, has) {
 			return true
 		}
 	}

@@ -30,6 +30,8 @@ type wants struct {
 	number   bool             // it has a number
 	digits   bool             // a number that somebody or something has
 	price    bool             // what something costs
+	money    bool             // an amount of money
+	noDate   bool             // something else than a date
 	code     bool             // a code
 	address  bool             // perhaps an address: of a device, a person, a page or an account
 	person   bool             // somebody
@@ -41,6 +43,7 @@ type wants struct {
 	counted   []string            // what is counted: "how many red boats"
 	countedAs *regexp.Regexp      // matches a number of that
 	numbered  map[string][]string // the numbers of things: "year 3"
+	codes     map[string][]string // the numbers behind capitals: "E3"
 	role      []string            // what somebody is: "who is the second treasurer"
 	condition []string            // the words after "if"
 	to, from  string              // where a journey ends and begins
@@ -101,13 +104,16 @@ func wantsOf(question string) wants {
 		number:   asksNumber.MatchString(question),
 		digits:   asksDigits.MatchString(question),
 		price:    asksPrice.MatchString(question),
+		money:    asksMoney.MatchString(question) && !asksOfMoney.MatchString(question),
 		code:     asksCode.MatchString(question),
 		address:  asksAddress.MatchString(question),
 		person:   asksPerson.MatchString(question),
 		name:     asksName.MatchString(question),
 		past:     asksPast.MatchString(question),
 		choice:   strings.Contains(strings.ToLower(question), " or "),
+		noDate:   wantsNoDate(question),
 		numbered: numberedThings(question),
+		codes:    codes(question),
 		opposed:  opposed(question),
 		shapes:   shapesOf(question),
 		measures: measuresOf(question),
@@ -127,6 +133,8 @@ func wantsOf(question string) wants {
 	}
 	if m := asksRole.FindStringSubmatch(question); m != nil {
 		w.role = besides(decoder.ContentWords(m[1]), ofNow)
+	} else if m := asksDeputy.FindStringSubmatch(question); m != nil {
+		w.role = decoder.ContentWords(m[1])
 	}
 	if m := conditions.FindStringSubmatch(question); m != nil {
 		w.condition = decoder.ContentWords(m[1])

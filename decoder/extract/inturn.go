@@ -3,6 +3,7 @@ package extract
 import (
 	"regexp"
 	"slices"
+	"strings"
 
 	"tandem/decoder"
 )
@@ -16,36 +17,59 @@ var valuesInTurn = []*regexp.Regexp{
 // sameThing matches what says that a second value is of the same thing as the first.
 var sameThing = regexp.MustCompile(`(?i)` + apart(`it|its|they|their|he|she|now|since|then|later|instead|currently|was|were|used to|rais\pL*|reduc\pL*|chang\pL*|es|er|sie|jetzt|seit|war|dann|statt|il|elle|maintenant|depuis|était|ahora|desde|era`))
 
-// ofOther reports whether the value stands behind other words than the question's, in a sentence that has another value of its kind behind
-// one of the question's: "a morning £33, an afternoon £30". Where the words follow their values, it cannot tell.
-func (at pointed) ofOther(words []string) bool {
-	from, to := at.from-at.begin, at.from-at.begin+len(at.value)
+// valueInTurn is one of several values of a kind that a sentence names each behind its own words: "a morning £33, an afternoon £30".
+type valueInTurn struct {
+	from, to int      // offsets in the sentence
+	before   []string // the words between the value before it and this one
+}
+
+// inTurn returns the values of each kind in a sentence, if it has several, and words before each but none after the last: where the words
+// may as well follow their values, it has none.
+func inTurn(said string) (kinds [][]valueInTurn) {
 	for _, kind := range valuesInTurn {
-		all := kind.FindAllStringIndex(at.said, -1)
-		own := slices.IndexFunc(all, func(v []int) bool { return from <= v[0] && v[1] <= to })
-		if own < 0 {
+		found := kind.FindAllStringIndex(said, -1)
+		if len(found) < 2 || len(decoder.ContentWords(said[found[len(found)-1][1]:])) > 0 {
 			continue
 		}
-		if len(all) < 2 || slices.ContainsFunc(all[own+1:], func(v []int) bool { return v[0] < to }) || len(decoder.ContentWords(at.said[all[len(all)-1][1]:])) > 0 {
-			return false
+		values, begin := make([]valueInTurn, len(found)), 0
+		for i, v := range found {
+			values[i] = valueInTurn{v[0], v[1], decoder.ContentWords(said[begin:v[0]])}
+			begin = v[1]
 		}
-		before, begin := make([][]string, len(all)), 0
-		for i, v := range all {
-			before[i], begin = decoder.ContentWords(at.said[begin:v[0]]), v[1]
+		if !slices.ContainsFunc(values, func(v valueInTurn) bool { return len(v.before) == 0 }) && !sameThing.MatchString(said) {
+			kinds = append(kinds, values)
 		}
-		if slices.ContainsFunc(before, func(w []string) bool { return len(w) == 0 }) || sameThing.MatchString(at.said) {
-			return false
+	}
+	return kinds
+}
+
+// ofOther reports whether the value stands behind other words than the question's, and another in turn behind one of the question's that
+// no other value has.
+func (at pointed) ofOther(words []string) bool {
+	if !strings.ContainsAny(at.value, "0123456789") {
+		return false
+	}
+	if !at.turned {
+		at.turns, at.turned = inTurn(at.said), true
+	}
+	from, to := at.from-at.begin, at.from-at.begin+len(at.value)
+	for _, values := range at.turns {
+		inside := func(v valueInTurn) bool { return from <= v.from && v.to <= to }
+		own := slices.IndexFunc(values, inside)
+		if own < 0 || slices.ContainsFunc(values[own+1:], inside) || decoder.SharedWords(words, values[own].before) > 0 {
+			continue
 		}
-		return slices.ContainsFunc(words, func(w string) bool {
-			holds := func(segment []string) bool { return decoder.SharedWords([]string{w}, segment) > 0 }
+		if slices.ContainsFunc(words, func(w string) bool {
 			n := 0
-			for _, b := range before {
-				if holds(b) {
+			for _, v := range values {
+				if decoder.SharedWords([]string{w}, v.before) > 0 {
 					n++
 				}
 			}
-			return n == 1 && !holds(before[own])
-		}) && decoder.SharedWords(words, before[own]) == 0
+			return n == 1
+		}) {
+			return true
+		}
 	}
 	return false
 }

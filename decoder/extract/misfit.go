@@ -162,6 +162,8 @@ type view struct {
 	verdicts map[string]bool // by the name of a misfit of sentences
 	olds     []string        // values of before that it names
 	seen     bool            // olds are known
+	turns    [][]valueInTurn // by kind
+	turned   bool            // turns are known
 }
 
 // matches remembers which texts a pattern matches. Most spans of a sentence, and many passages, share their words.

@@ -119,6 +119,7 @@ var misfits = []misfit{
 	{name: "out of date", bare: true, against: wrongPart, is: func(w wants, at pointed) bool {
 		return !w.past && at.outdates(w.question)
 	}},
+	{name: "struck out", bare: true, against: wrongPart, is: func(w wants, at pointed) bool { return !w.past && at.struck() }},
 	{name: "closed then, not closing", bare: true, against: wrongPart, is: func(w wants, at pointed) bool {
 		return asksClosing.MatchString(w.question) && isClosed.MatchString(at.said[:max(0, at.from-at.begin)])
 	}},
@@ -381,6 +382,12 @@ func (w wants) uncountedHere(at pointed) bool {
 
 // aStep matches a line that begins with a number.
 var aStep = regexp.MustCompile(`(?m)^[ \t]*\d{1,3}[.)][ \t]`)
+
+// struck reports whether the span is struck out: "~~Ada Lund~~ Per Holm".
+func (at pointed) struck() bool {
+	const mark = "~~"
+	return strings.Contains(at.after, mark) && strings.Count(at.text[at.lineStart(at.from):at.from], mark)%2 == 1
+}
 
 // aReason matches what may say why. A sentence without it that only repeats the question does not.
 var aReason = regexp.MustCompile(`(?i)\b(?:because|since|as|due to|owing|thanks to|so that|in order|therefore|thus|hence|caus\pL*|reasons?|result\pL*|after|when|led|otherwise|else|avoid|prevent|protect|weil|da|denn|wegen|damit|parce|car|puisque|afin|porque|ya que|debido)\b|:`)

@@ -189,6 +189,8 @@ func (p *page) element(n *html.Node) {
 		if p.labelled() {
 			p.end(Line)
 		}
+	case atom.Del, atom.S, atom.Strike:
+		p.struck(n)
 	default:
 		if inlineElements[n.DataAtom] {
 			p.children(n)
@@ -196,6 +198,16 @@ func (p *page) element(n *html.Node) {
 		}
 		p.block(n)
 	}
+}
+
+// struck adds text that is struck out, between marks as in Markdown: it holds no longer.
+func (p *page) struck(n *html.Node) {
+	if strings.TrimSpace(textOf(n)) == "" {
+		return
+	}
+	p.inline.WriteString("~~")
+	p.children(n)
+	p.inline.WriteString("~~")
 }
 
 // item adds an item of a list.

@@ -479,16 +479,12 @@ func unmark(s string) (text string, searched int) {
 			}
 		case c == '<':
 			i = m.tag(&b, i)
-		case c == '*', c == '~' && strings.HasPrefix(s[i:], "~~"):
+		case c == '*':
 			// emphasis touches a word and has a second mark: "3 * 4" and "*4711#" keep their asterisks
-			apart := (i == 0 || s[i-1] == ' ') && (i+1 == len(s) || s[i+1] == ' ')
-			if c == '*' && (apart || lone) {
+			if (i == 0 || s[i-1] == ' ') && (i+1 == len(s) || s[i+1] == ' ') || lone {
 				b.WriteByte(c)
 			}
 			i++
-			if c == '~' {
-				i++
-			}
 		case c == '_' && (i == 0 || !isWordByte(s[i-1]) || i+1 == len(s) || !isWordByte(s[i+1])):
 			i++ // inside a word an underscore is part of a name
 		default:

@@ -52,10 +52,12 @@ func TestParse(t *testing.T) {
 		{"a.md", "# A\n## B\n**How much?**\nTwo.\n\n    go run .\n    go test\n\nOne  \ntwo\\\nthree", "title A\n# B\n# How much?\np Two.\nc go run .\nc go test\np One\np two\np three"},
 		{"a.md", "Wifi password: **x-1**\nDoor code: 12\n", "title A\nl Wifi password: x-1\nl Door code: 12"},
 		{"a.md", "Use:\n\n\tif ok {\n\t\tgo()\n\t}\n\n- item\n\n    goes on\n\n```\n    a\n\n  b  c\t\n```", "title Use\nc if ok {\nc     go()\nc }\nl - item\nl goes on\nc   a\nc b  c"},
+		{"a.md", "- Photos: ~~Ada Lund~~ *Per Holm*\n- a ~ b", "title A\nl - Photos: ~~Ada Lund~~ Per Holm\nl - a ~ b"},
 		{"a.md", "#hash is no heading\n####### nor this\n##\n", "title A\np #hash is no heading ####### nor this"},
 
 		{"a.html", "<title>T &amp; U</title><script>x</script><nav>menu</nav><h1>T & U</h1><p>One <b>two</b>.<p>Three<br>four", "title T & U\np One two.\np Three four"},
 		{"a.html", "<h1>Head</h1><ul><li><p>one</p></li><li>two</ul><table><tr><th>Open<td>9:30</table><dl><dt>Fee<dd>8 euros</dl>", "title Head\nl - one\nl - two\nl Open: 9:30\nl Fee: 8 euros"},
+		{"a.html", "<p>Photos: <del>Ada <b>Lund</b></del> <s> </s><strike>Bo</strike> Per Holm", "title A\nl Photos: ~~Ada Lund~~ ~~Bo~~ Per Holm"},
 		{"a.html", "<body><div>out</div><main><p>in</p><form>f</form><p hidden>h</main>", "title A\np in"},
 		{"a.html", "<meta charset=iso-8859-1><p>caf\xe9", "title A\np café"},
 		{"a.html", "<meta charset=iso-2022-jp><p>\x1b$B$\"\x1b(B", "title A\np あ"},

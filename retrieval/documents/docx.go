@@ -126,6 +126,8 @@ type docxParagraph struct {
 	list, depth string
 	hidden      bool     // the current run
 	raised      bool     // the current run is a superscript
+	struck      bool     // the current run is struck out
+	marked      bool     // the text ends within what is struck out
 	inRun       bool     // a run is open
 	numbered    bool     // the text has the page's number
 	notes       []string // the notes it refers to
@@ -245,9 +247,11 @@ func (d *docx) startIn(p *docxParagraph, name string, attrs attributes) {
 	}
 	switch name {
 	case "r":
-		p.inRun, p.hidden, p.raised = true, false, false
+		p.inRun, p.hidden, p.raised, p.struck = true, false, false, false
 	case "vanish":
 		p.hidden = isOn(attrs)
+	case "strike", "dstrike":
+		p.struck = isOn(attrs)
 	case "vertAlign":
 		p.raised = attrs.get("val") == "superscript"
 	case "position": // LibreOffice writes it instead
@@ -282,10 +286,12 @@ func (d *docx) text(s string) {
 	switch {
 	case d.skip > 0 || n == 0:
 	case d.inText && !d.open[n-1].hidden:
-		if d.open[n-1].raised {
+		p := d.open[n-1]
+		if p.raised {
 			s = raised(s)
 		}
-		d.open[n-1].text.WriteString(s)
+		p.strike(p.struck)
+		p.text.WriteString(s)
 	case !d.inText && isPageField(s):
 		d.open[n-1].numbered = true
 	}
@@ -321,8 +327,17 @@ func (d *docx) end(name string) {
 	}
 }
 
+// strike begins or ends what is struck out, between marks as in Markdown.
+func (p *docxParagraph) strike(out bool) {
+	if out != p.marked {
+		p.text.WriteString("~~")
+		p.marked = out
+	}
+}
+
 // paragraph takes a paragraph that has ended.
 func (d *docx) paragraph(p *docxParagraph) {
+	p.strike(false)
 	level, list, depth, name := p.level, p.list, p.depth, ""
 	for id, n := p.style, 0; d.styles[id] != nil && n < 16; id, n = d.styles[id].based, n+1 {
 		s := d.styles[id]

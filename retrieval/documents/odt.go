@@ -28,7 +28,7 @@ func parseODT(ctx context.Context, data []byte) (Document, error) {
 			return Document{}, errors.New("encrypted .odt document (open it and save it without a password)")
 		}
 	}
-	o := &odt{styles: map[string]string{}, lists: map[string]map[string]*listLevel{}}
+	o := &odt{styles: map[string]string{}, lists: map[string]map[string]*listLevel{}, struck: map[string]bool{}}
 	var front flow
 	if a.has("styles.xml") {
 		if err := a.scan("styles.xml", o); err != nil {
@@ -59,7 +59,9 @@ type odt struct {
 	flow   flow
 	styles map[string]string // the style on which a paragraph's style is based
 	lists  map[string]map[string]*listLevel
+	struck map[string]bool // the styles of text that is struck out
 
+	named string // the style being read
 	style string // the list style being read
 	items []*odtList
 	open  []*odtParagraph
@@ -83,7 +85,8 @@ type odtParagraph struct {
 	text     strings.Builder
 	style    string
 	level    int
-	numbered bool // the text has the page's number
+	numbered bool   // the text has the page's number
+	spans    []bool // of those that have not ended, which are struck out
 }
 
 // odtLeftOut are elements whose text is not part of the document.
@@ -97,7 +100,12 @@ func (o *odt) start(name string, attrs attributes) {
 	}
 	switch name {
 	case "style":
-		o.styles[attrs.get("name")] = attrs.get("parent-style-name")
+		o.named = attrs.get("name")
+		o.styles[o.named] = attrs.get("parent-style-name")
+	case "text-properties":
+		if line := attrs.get("text-line-through-style"); line != "" && line != "none" {
+			o.struck[o.named] = true
+		}
 	case "list-style":
 		o.style = attrs.get("name")
 		o.lists[o.style] = map[string]*listLevel{}
@@ -150,6 +158,9 @@ func (o *odt) startText(name string, attrs attributes) {
 	}
 	p := o.open[len(o.open)-1]
 	switch name {
+	case "span":
+		p.spans = append(p.spans, o.struck[attrs.get("style-name")])
+		p.strike()
 	case "s":
 		n, err := strconv.Atoi(attrs.get("c"))
 		if err != nil {
@@ -162,6 +173,13 @@ func (o *odt) startText(name string, attrs attributes) {
 		p.text.WriteByte('\n')
 	case "page-number", "page-count":
 		p.numbered = true
+	}
+}
+
+// strike marks where the last span begins or ends if it is struck out, as in Markdown.
+func (p *odtParagraph) strike() {
+	if p.spans[len(p.spans)-1] {
+		p.text.WriteString("~~")
 	}
 }
 
@@ -186,6 +204,12 @@ func (o *odt) end(name string) {
 		o.items = o.items[:max(0, len(o.items)-1)]
 	case "note":
 		o.note--
+	case "span":
+		if n := len(o.open); n > 0 && len(o.open[n-1].spans) > 0 {
+			p := o.open[n-1]
+			p.strike()
+			p.spans = p.spans[:len(p.spans)-1]
+		}
 	case "table":
 		o.flow.endTable()
 	case "table-header-rows":

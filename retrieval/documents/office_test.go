@@ -93,7 +93,7 @@ func TestDOCX(t *testing.T) {
 	body := inStyle("T", "Rental contract") + inStyle("V1", "Rooms\t2") +
 		inStyle("berschrift1", "Rooms") + para("", "The flat has 4 rooms & a balcony.") +
 		inStyle("Mine", "Keys") + inList(2, 0, "house keys: 3") + inList(1, 0, "Rent") + inList(1, 1, "due on the 3rd") + inList(1, 1, "by transfer") + inList(1, 0, "Deposit") +
-		`<w:p><w:r><w:t>The old rent was </w:t></w:r><w:del><w:r><w:delText>900</w:delText></w:r></w:del><w:moveFrom><w:r><w:t>gone</w:t></w:r></w:moveFrom><w:r><w:rPr><w:vanish/></w:rPr><w:t>secret</w:t></w:r><w:ins><w:r><w:t>950 €</w:t></w:r></w:ins><w:r><w:footnoteReference w:id="2"/><w:instrText>PAGE</w:instrText></w:r><w:r><w:t>.</w:t></w:r></w:p>` +
+		`<w:p><w:r><w:t>The old rent was </w:t></w:r><w:del><w:r><w:delText>900</w:delText></w:r></w:del><w:moveFrom><w:r><w:t>gone</w:t></w:r></w:moveFrom><w:r><w:rPr><w:vanish/></w:rPr><w:t>secret</w:t></w:r><w:r><w:rPr><w:strike/></w:rPr><w:t>94</w:t></w:r><w:r><w:rPr><w:strike/></w:rPr><w:t>0</w:t></w:r><w:r><w:rPr><w:strike w:val="0"/></w:rPr><w:t> </w:t></w:r><w:ins><w:r><w:t>950 €</w:t></w:r></w:ins><w:r><w:footnoteReference w:id="2"/><w:instrText>PAGE</w:instrText></w:r><w:r><w:t>.</w:t></w:r></w:p>` +
 		para("<w:tabs><w:tab/></w:tabs>", "Monday\t9:40\t17:20") + para("", "Tuesday\t9:50\t18:00") + para("", "1.\tFirst") +
 		para("", "Ada Byron\nHigh Street 1") +
 		`<w:p><w:r><mc:AlternateContent><mc:Choice><w:txbxContent>` + para("", "In a box.") + `</w:txbxContent></mc:Choice><mc:Fallback><w:txbxContent>` + para("", "In a box.") + `</w:txbxContent></mc:Fallback></mc:AlternateContent><w:t>Around it.</w:t></w:r></w:p>` +
@@ -116,7 +116,7 @@ l 3. Rent
 l 3.a) due on the 3rd
 l 3.b) by transfer
 l 4. Deposit
-p The old rent was 950 €.
+p The old rent was ~~940~~ 950 €.
 p Since 1 May.
 r Monday | 9:40 | 17:20
 r Tuesday | 9:50 | 18:00
@@ -160,7 +160,7 @@ func TestTitles(t *testing.T) {
 // makeODT writes an OpenDocument text with a body and further parts.
 func makeODT(body string, parts map[string]string) []byte {
 	entries := []string{"mimetype", "application/vnd.oasis.opendocument.text",
-		"content.xml", `<office:document-content xmlns:office="o" xmlns:text="t" xmlns:table="b" xmlns:style="s" xmlns:dc="dc" xmlns:draw="d"><office:automatic-styles><style:style style:name="P1" style:parent-style-name="Title"/><text:list-style style:name="L1"><text:list-level-style-number text:level="1" style:num-format="1" style:num-suffix="."/><text:list-level-style-number text:level="2" style:num-format="a" style:num-suffix=")" text:display-levels="2"/></text:list-style><text:list-style style:name="L2"><text:list-level-style-bullet text:level="1"/></text:list-style></office:automatic-styles><office:body><office:text>` + body + `</office:text></office:body></office:document-content>`}
+		"content.xml", `<office:document-content xmlns:office="o" xmlns:text="t" xmlns:table="b" xmlns:style="s" xmlns:dc="dc" xmlns:draw="d"><office:automatic-styles><style:style style:name="P1" style:parent-style-name="Title"/><style:style style:name="T1"><style:text-properties style:text-line-through-style="solid"/></style:style><style:style style:name="T2"><style:text-properties style:text-line-through-style="none"/></style:style><text:list-style style:name="L1"><text:list-level-style-number text:level="1" style:num-format="1" style:num-suffix="."/><text:list-level-style-number text:level="2" style:num-format="a" style:num-suffix=")" text:display-levels="2"/></text:list-style><text:list-style style:name="L2"><text:list-level-style-bullet text:level="1"/></text:list-style></office:automatic-styles><office:body><office:text>` + body + `</office:text></office:body></office:document-content>`}
 	for name, part := range parts {
 		entries = append(entries, name, part)
 	}
@@ -190,7 +190,7 @@ func TestODT(t *testing.T) {
 	body := `<text:tracked-changes><text:p>gone</text:p></text:tracked-changes><text:p text:style-name="P1">Statutes</text:p>
 <text:table-of-content><text:index-body><text:p>Fees<text:tab/>2</text:p></text:index-body></text:table-of-content>
 <text:h text:outline-level="1">Fees</text:h><text:p>The fee is
-  <text:span>160 €</text:span><text:s text:c="2"/>a year<text:note><text:note-citation>1</text:note-citation><text:note-body><text:p>Since 2024.</text:p></text:note-body></text:note>.<office:annotation><text:p>remark</text:p></office:annotation></text:p>
+  <text:span text:style-name="T1">150 <text:span text:style-name="T2">€</text:span></text:span> <text:span>160 €</text:span><text:s text:c="2"/>a year<text:note><text:note-citation>1</text:note-citation><text:note-body><text:p>Since 2024.</text:p></text:note-body></text:note>.<office:annotation><text:p>remark</text:p></office:annotation></text:p>
 <text:h text:outline-level="2">Boats</text:h>
 <text:list text:style-name="L1"><text:list-item><text:p>One</text:p><text:p>goes on</text:p><text:list><text:list-item><text:p>deep</text:p></text:list-item></text:list></text:list-item><text:list-item><text:p>Two</text:p></text:list-item></text:list>
 <text:list text:style-name="L2"><text:list-item><text:p>dash</text:p></text:list-item></text:list>
@@ -203,7 +203,7 @@ func TestODT(t *testing.T) {
 	want := `title Statutes
 l Rowing club
 # Fees
-p The fee is 160 € a year.
+p The fee is ~~150 €~~ 160 € a year.
 p Since 2024.
 # Boats
 l 1. One

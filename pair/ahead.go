@@ -61,14 +61,14 @@ func (d *decode) covers(step tandem.Step, prefix tandem.Prefix) bool {
 		slices.ContainsFunc(d.branches, func(b branch) bool { return b.step == step && b.prefix == prefix }))
 }
 
-// race is the draw of a draft: its first tokens, the draft first, and how close they came.
-type race struct {
+// draw is how a draft was drawn: the first tokens, the draft first, and how close they came to being it.
+type draw struct {
 	tokens []tandem.Token
 	close  profiler.Closeness
 }
 
-// race returns this side's draw for a step from d.
-func (m *Machine) race(step tandem.Step, d tandem.Dist) (r race) {
+// drawn returns this side's draw for a step from d.
+func (m *Machine) drawn(step tandem.Step, d tandem.Dist) (r draw) {
 	for i, x := range m.rule.Runners(m.cfg.Self, step, d, profiler.Ranks) {
 		r.tokens, r.close[i] = append(r.tokens, x.Token), x.Close
 	}
@@ -212,12 +212,12 @@ func (m *Machine) hedged() bool {
 	return true
 }
 
-// rank reports to the profiler a target's place in this side's race, and whether it was the other side's draft.
+// rank reports to the profiler a target's place in this side's draw, and whether it was the other side's draft.
 func (m *Machine) rank(own tandem.Draft, t tandem.Target) {
 	if m.cfg.PassPlaces < 2 {
 		return
 	}
 	m.ahead.Checked(t.By.Has(m.cfg.Self.Other()))
-	r := m.race(own.Step, own.Dist)
+	r := m.drawn(own.Step, own.Dist)
 	m.ahead.Target(slices.Index(r.tokens, t.Token), r.close)
 }

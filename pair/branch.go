@@ -57,10 +57,10 @@ func (m *Machine) branches(rows int) (out branches, offers []profiler.Hedge) {
 		if i == m.own.Len()-1 {
 			chance = 1 // what its runners-up take now, a row, is never as little again
 		}
-		if chance < least {
+		if chance < least || !m.within(d.Step+1) {
 			continue
 		}
-		r := m.race(d.Step, d.Dist)
+		r := m.drawn(d.Step, d.Dist)
 		open = m.fork(open, branch{Branch: tandem.Branch{Back: m.own.Len() - i}, step: d.Step, prefix: d.Prefix, chance: chance}, r, 1, least)
 		chance *= m.ahead.Rank(0, r.close)
 	}
@@ -82,7 +82,9 @@ func (m *Machine) branches(rows int) (out branches, offers []profiler.Hedge) {
 		b.known = known && k.step == b.step
 		back, waiting, out = max(back, b.Back), waiting+more, append(out, b)
 		if b.known {
-			open = m.fork(open, branch{Branch: tandem.Branch{After: len(out)}, step: b.step, prefix: b.prefix, chance: b.chance}, m.race(b.step, k.dist), 0, least)
+			if m.within(b.step + 1) {
+				open = m.fork(open, branch{Branch: tandem.Branch{After: len(out)}, step: b.step, prefix: b.prefix, chance: b.chance}, m.drawn(b.step, k.dist), 0, least)
+			}
 			continue
 		}
 		offers, waiting = append(offers, profiler.Hedge{Chance: b.chance, Rows: waiting}), 0
@@ -90,16 +92,17 @@ func (m *Machine) branches(rows int) (out branches, offers []profiler.Hedge) {
 	return out, offers
 }
 
-// fork adds to open the branches that begin after those of from, with this side's race at its step: from the given place in the race on, as likely
-// as least.
-func (m *Machine) fork(open []branch, from branch, r race, place int, least float64) []branch {
-	next := from.step + 1
-	if m.cfg.MaxTokens > 0 && int(next) >= m.cfg.MaxTokens || next > m.front()+tandem.Step(m.cfg.Lookahead) || from.chance < least {
-		return open
-	}
+// within reports whether a step may be decoded already.
+func (m *Machine) within(step tandem.Step) bool {
+	return (m.cfg.MaxTokens <= 0 || int(step) < m.cfg.MaxTokens) && step <= m.front()+tandem.Step(m.cfg.Lookahead)
+}
+
+// fork adds to open the branches that begin after those of from, with this side's draw at its step: from the given place in it on, as likely as
+// least.
+func (m *Machine) fork(open []branch, from branch, r draw, place int, least float64) []branch {
 	for i, t := range r.tokens {
 		b := from
-		b.Token, b.step, b.prefix, b.chance = t, next, from.prefix.Then(t), from.chance*m.ahead.Rank(i, r.close)
+		b.Token, b.step, b.prefix, b.chance = t, from.step+1, from.prefix.Then(t), from.chance*m.ahead.Rank(i, r.close)
 		if i >= place && b.chance >= least && !slices.Contains(m.cfg.Stop, t) {
 			open = append(open, b)
 		}

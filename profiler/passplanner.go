@@ -11,7 +11,7 @@ import (
 const Ranks = 6
 
 // PassPlanner decides how many contexts a side decodes in a pass in addition to the one it needs: hedges, on branches behind the runners-up
-// of its own races; checks, after the drafts that the other side has sent for the following steps; and guesses, after what
+// of its own draws; checks, after the drafts that the other side has sent for the following steps; and guesses, after what
 // it will probably draft next. It weighs the measured time that a context costs against the time that it saves if it
 // turns out to be needed. The zero value has seen nothing, and chooses none until it has seen a pass.
 type PassPlanner struct {
@@ -154,6 +154,9 @@ func (a *PassPlanner) Right(n int) float64 { return math.Pow(or(a.peer, peerPrio
 // Target takes the place that a target had in this side's draw: 0 for the draft, 1 for the runner-up, -1 for none of the first.
 func (a *PassPlanner) Target(rank int, c Closeness) {
 	for i := range a.ranks {
+		if i > 0 && c[i] == 0 {
+			break // the draw had no more tokens
+		}
 		g := c.gap(i)
 		observe(&a.ranks[i][g], ranksPrior[i][g], i == rank)
 	}

@@ -11,7 +11,7 @@ import (
 // valuesInTurn match values of one kind, of which a sentence may have several in turn: amounts of money, times.
 var valuesInTurn = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)[€£$] ?\d[\d.,]*\d|[€£$] ?\d|\d[\d.,]* ?(?:€|euros?\b|eur\b|pounds?\b|dollars?\b|chf\b|francs?\b|kr\b)`),
-	regexp.MustCompile(`(?i)\b\d{1,2}[:.]\d\d(?: ?[ap]\.?m\b)?|\b\d{1,2} ?[ap]\.?m\b`),
+	regexp.MustCompile(`(?i)\b\d{1,2}[:.]\d\d\b(?: ?[ap]\.?m\b)?|\b\d{1,2} ?[ap]\.?m\b`),
 }
 
 // sameThing matches what says that a second value is of the same thing as the first.
@@ -43,8 +43,8 @@ func inTurn(said string) (kinds [][]valueInTurn) {
 	return kinds
 }
 
-// ofOther reports whether the value stands behind other words than the question's, and another in turn behind one of the question's that
-// no other value has.
+// ofOther reports whether the value is not the one of several in turn behind which all words of the question stand, but for those of the
+// title.
 func (at pointed) ofOther(words []string) bool {
 	if !strings.ContainsAny(at.value, "0123456789") {
 		return false
@@ -52,22 +52,23 @@ func (at pointed) ofOther(words []string) bool {
 	if !at.turned {
 		at.turns, at.turned = inTurn(at.said), true
 	}
+	if len(at.turns) == 0 {
+		return false
+	}
+	words = decoder.WithoutWords(besides(words, asksOnly), decoder.ContentWords(at.text[at.start:at.body]))
 	from, to := at.from-at.begin, at.from-at.begin+len(at.value)
 	for _, values := range at.turns {
-		inside := func(v valueInTurn) bool { return from <= v.from && v.to <= to }
-		own := slices.IndexFunc(values, inside)
-		if own < 0 || slices.ContainsFunc(values[own+1:], inside) || decoder.SharedWords(words, values[own].before) > 0 {
-			continue
-		}
-		if slices.ContainsFunc(words, func(w string) bool {
-			n := 0
-			for _, v := range values {
-				if decoder.SharedWords([]string{w}, v.before) > 0 {
-					n++
+		asked := -1
+		for i, v := range values {
+			if len(words) > 0 && decoder.SharedWords(words, v.before) == len(words) {
+				if asked >= 0 {
+					return false
 				}
+				asked = i
 			}
-			return n == 1
-		}) {
+		}
+		covers := func(v valueInTurn) bool { return v.from < to && from < v.to }
+		if asked >= 0 && slices.ContainsFunc(values, covers) && !covers(values[asked]) {
 			return true
 		}
 	}

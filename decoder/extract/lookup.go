@@ -61,8 +61,8 @@ func (p passage) cellOf(question string) (from, to int, ok bool) {
 		return 0, 0, false
 	}
 	column, asked := columnOf(rows[0].names, question, wanted)
-	unnamed := column < 0
-	if unnamed && which.MatchString(question) { // "which has a red lid?": the row's name
+	byRow := column < 0
+	if byRow && which.MatchString(question) { // "which has a red lid?": the row's name
 		column, asked = 0, decoder.ContentWords(rows[0].names[0])
 	}
 	if column < 0 {
@@ -108,7 +108,8 @@ func (p passage) cellOf(question string) (from, to int, ok bool) {
 	}
 	cell := r.cells[column]
 	said := decoder.ContentWords(p.text[cell[0]:cell[1]])
-	if asksPerson.MatchString(question) && !strings.ContainsFunc(p.text[cell[0]:cell[1]], unicode.IsLetter) || unnamed && wantsNoDate(question) && onlyDate.MatchString(p.text[cell[0]:cell[1]]) {
+	if asksPerson.MatchString(question) && !strings.ContainsFunc(p.text[cell[0]:cell[1]], unicode.IsLetter) ||
+		byRow && wantsNoDate(question) && onlyDate.MatchString(p.text[cell[0]:cell[1]]) {
 		return 0, 0, false
 	}
 	if len(said) == 0 { // the table leaves it open

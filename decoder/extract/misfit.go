@@ -59,9 +59,9 @@ var misfits = []misfit{
 	}},
 	{name: "another's value", bare: true, against: wrongPart, is: func(w wants, at pointed) bool { return at.ofOther(w.words) }},
 	{name: "a count", bare: true, against: wrongKind, is: func(w wants, at pointed) bool {
-		return w.money && at.countsNoMoney()
+		return w.cost && at.countsNoMoney()
 	}},
-	{name: "a date", bare: true, against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {
+	{name: "a date", bare: true, against: wrongKind, is: func(w wants, at pointed) bool {
 		return w.noDate && onlyDate.MatchString(at.value)
 	}},
 	{name: "another code", sentence: true, against: wrongPart, lacks: true, is: func(w wants, at pointed) bool {
@@ -343,8 +343,8 @@ func (w wants) otherNumber(text string) bool {
 // aNumberedCode matches capitals with a number behind them: "E3", "P12".
 var aNumberedCode = regexp.MustCompile(`\b([A-Z]{1,3})-?0*(\d{1,4})\b`)
 
-// toCode matches what says that the codes between two mean the same.
-var toCode = regexp.MustCompile(`\d ?(?:[–—-]|to|bis|à) ?[A-Z]{1,3}-?\d`)
+// toCode matches several codes at once, some of them without capitals or between others: "E1–5", "E1/2".
+var toCode = regexp.MustCompile(`[A-Z]-?\d{1,4} ?(?:[–—/,&-]|to|through|until|and|or|bis|und|à|et) ?(?:[A-Z]{1,3}-?)?\d`)
 
 // codes returns the numbers behind the capitals of a text.
 func codes(text string) map[string][]string {

@@ -25,9 +25,9 @@ var (
 
 	// notMoney matches numbers that are no amounts: dates, times and telephone numbers.
 	notMoney = regexp.MustCompile(`(?i)\b(?:1[5-9]|20)\d\d-\d\d-\d\d\b|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b|` +
-		`\b\d{1,2}(?:st|nd|rd|th|\.)?(?: of)? ` + aMonth + `\b(?:,? \d{4})?|\b` + aMonth + ` \d{1,2}(?:st|nd|rd|th)?\b(?:,? (?:19|20)\d\d)?|\b` + aMonth + ` (?:19|20)\d\d\b|` +
-		`\b\d{1,2}:\d\d\b|\b\d{1,2}(?:\.\d\d)? ?(?:am|pm|a\.m|p\.m|uhr|o'clock)\b|\b\d+(?:st|nd|rd|th)\b|` +
-		`\b(?:before|after|until|till|since|um|bis|vor|nach|avant|après|jusqu'à) \d{1,2}[.:]\d\d\b|\b(?:in|since|from|until|year|seit|depuis|en) (?:19|20)[0-9]\d\b|\b0\d[\d /-]{5,}`)
+		`\b` + aDay + `(?: of)? ` + aMonth + `\b(?:,? \d{4})?|\b` + aMonth + ` ` + aDay + `\b(?:,? (?:19|20)\d\d)?|\b` + aMonth + ` (?:19|20)\d\d\b|` +
+		`\b\d{1,2}:\d\d\b|\b\d{1,2}(?:\.\d\d)?(?:am| ?(?:pm|a\.m|p\.m|uhr|o'clock))\b|\b\d+(?:st|nd|rd|th)\b|` +
+		`\b(?:before|after|until|till|since|um|bis|vor|nach|avant|après|jusqu'à) \d{1,2}[.:]\d\d\b|\b(?:in|since|until|year|seit|depuis) (?:19|20)\d\d\b|\b(?:from|en) (?:19|20)\d\d(?:$|[,.;:!?])|\b0\d[\d /-]{5,}`)
 	aNumeral = regexp.MustCompile(`\d`)
 	aCount   = regexp.MustCompile(`(?i)\d+(?:[.,]\d+)* ?(?:` + otherUnits + `)(?:[^\pL]|$)`)
 
@@ -36,10 +36,11 @@ var (
 )
 
 const (
+	aDay   = `(?:3[01]|[12]?\d)(?:st|nd|rd|th|\.)?`
 	aMonth = `(?:january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|` +
 		`januar|februar|märz|mai|juni|juli|oktober|dezember|janvier|février|mars|avril|juin|juillet|août|septembre|octobre|novembre|décembre)`
 	// otherUnits are units of what is no money.
-	otherUnits = `nights?|days?|hours?|hrs?|minutes?|mins?|weeks?|people|persons?|guests?|adults?|children|places?|seats?|rooms?|beds?|pieces?|copies|times|km|kg|m²|litres?|metres?|miles?|nächte|tage|stunden|personen|nuits?|jours?|heures?|personnes?`
+	otherUnits = `nights?|days?|hours?|hrs?|minutes?|mins?|weeks?|places?|seats?|rooms?|beds?|pieces?|copies|times|km|kg|m²|litres?|metres?|miles?|nächte|tage|stunden|nuits?|jours?|heures?`
 )
 
 // amounts reports whether a text may say how much money something is, which a question asks for. Numbers of things that the question
@@ -49,12 +50,12 @@ func (w wants) amounts(text string) bool {
 		return true
 	}
 	text = notMoney.ReplaceAllString(text, " ")
-	if saysCost.MatchString(w.question) { // "how much is left?" may ask for days
+	if w.cost { // "how much is left?" may ask for days
 		text = aCount.ReplaceAllString(text, " ")
 	}
 	text = numbered.ReplaceAllStringFunc(text, func(found string) string {
 		m := numbered.FindStringSubmatch(strings.ToLower(found))
-		if m == nil || w.numbered[strings.TrimSuffix(m[1], "s")] == nil {
+		if w.numbered[strings.TrimSuffix(m[1], "s")] == nil {
 			return found
 		}
 		return " "

@@ -3,7 +3,6 @@ package extract
 import (
 	"regexp"
 	"slices"
-	"strings"
 
 	"tandem/decoder"
 )
@@ -34,8 +33,8 @@ func (p passage) opener(question string) (from, to int, ok bool) {
 		}
 		piece := p.text[begin:end]
 		if m := endsInCode.FindStringSubmatchIndex(piece); m != nil && !ofOtherNumber.MatchString(piece) {
-			name := decoder.ContentWords(strings.TrimSpace(piece[:m[3]]))
-			if len(name) > 1 && slices.ContainsFunc(name, func(w string) bool { return locked[w] }) && !aYear.MatchString(piece[m[4]:m[5]]) &&
+			name := decoder.ContentWords(piece[m[2]:m[3]])
+			if slices.ContainsFunc(name, func(w string) bool { return locked[w] }) && !aYear.MatchString(piece[m[4]:m[5]]) &&
 				len(decoder.WithoutWords(name, wanted)) == 0 && len(decoder.WithoutWords(decoder.WithoutWords(wanted, name), title)) == 0 {
 				if ok {
 					return 0, 0, false // two of them

@@ -8,13 +8,15 @@ import (
 
 // A code behind the whole name of what it opens is its code; one behind another name, or behind more than the name, is not.
 func TestOpener(t *testing.T) {
-	const notes = "boat lock 4190 ; Anna Berg 4471; summer house 3962; shed door 1962; shed padlock 7731\nAda's bike lock: 2218, gym locker no. 212\nmill gate meter reading 5150"
+	const notes = "boat lock 4190 ; Anna Berg 4471; summer house 3962; shed door 1962; garage door until 2200; safe 9921; shed padlock 7731\nAda's bike lock: 2218, gym locker no. 212\nmill gate meter reading 5150"
 	for question, want := range map[string]string{
 		"What's the code for the shed padlock?":            "7731",
 		"What is the combination of the boat lock?":        "4190",
 		"What's the code of the bike lock?":                "", // Ada's
 		"What's the code for Ada's bike lock?":             "2218",
 		"What's the code for the lock on Tobi's bicycle?":  "",
+		"What is the code of the garage door?":             "",
+		"What is the code of the safe?":                    "9921",
 		"What is the pin of Anna Berg?":                    "",
 		"What is the code of the summer house?":            "",
 		"What is the code of the shed door?":               "", // a year?

@@ -30,7 +30,8 @@ type wants struct {
 	number   bool             // it has a number
 	digits   bool             // a number that somebody or something has
 	price    bool             // what something costs
-	money    bool             // an amount of money
+	money    bool             // an amount of money: the sentence has one (price looks at the value)
+	cost     bool             // it says so: "cost", "fee"
 	noDate   bool             // something else than a date
 	code     bool             // a code
 	address  bool             // perhaps an address: of a device, a person, a page or an account
@@ -111,6 +112,7 @@ func wantsOf(question string) wants {
 		name:     asksName.MatchString(question),
 		past:     asksPast.MatchString(question),
 		choice:   strings.Contains(strings.ToLower(question), " or "),
+		cost:     saysCost.MatchString(question),
 		noDate:   wantsNoDate(question),
 		numbered: numberedThings(question),
 		codes:    codes(question),

@@ -113,14 +113,14 @@ func TestSpec(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	methods := []string{"plain", "pld+reuse", "all+history", "eagle (simulated)"}
+	methods := []string{"plain", "pld+reuse", "all+history", "eagle (simulated)", "sam"}
 	done := 0
 	rows, err := s.Run(t.Context(), "own", inputs, methods, func(n, total int) {
-		if done++; n != done || total != 8 {
+		if done++; n != done || total != 10 {
 			t.Errorf("%d of %d at %d", n, total, done)
 		}
 	})
-	if err != nil || len(rows) != len(methods) || done != 8 {
+	if err != nil || len(rows) != len(methods) || done != 10 {
 		t.Fatalf("%d results, %d reports of progress, %v", len(rows), done, err)
 	}
 	for i, r := range rows {
@@ -139,6 +139,11 @@ func TestSpec(t *testing.T) {
 	}
 	if r := rows[3]; r.AcceptLength < 2 {
 		t.Errorf("a drafter that knows the answer: %+v", r)
+	}
+	for i, r := range rows {
+		if peer := i == 4; r.Published.Known != peer || slices.Contains(publishedRows, r.PublishedRows) != peer || peer && r.Published.Value < 1 {
+			t.Errorf("as published: %+v", r)
+		}
 	}
 	files, err := specdec.Histories(s.History)
 	if err != nil || len(files) != 2 || files[0].Entries != 2 || files[1].Entries != 2 {

@@ -1,11 +1,6 @@
 package aggregator
 
-import (
-	"cmp"
-	"slices"
-
-	"tandem"
-)
+import "tandem"
 
 // likeliest is the limit of both couplings at temperature 0: drafts and targets are the token of most weight.
 type likeliest struct{}
@@ -15,16 +10,7 @@ func (likeliest) draft(_ Rule, _ tandem.Side, _ tandem.Step, d tandem.Dist) tand
 }
 
 func (likeliest) runners(_ Rule, _ tandem.Side, _ tandem.Step, d tandem.Dist, n int) []Runner {
-	order := make([]int, len(d.IDs))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(d.Weights[b], d.Weights[a]) })
-	out := make([]Runner, min(n, len(order)))
-	for i := range out {
-		out[i] = Runner{d.IDs[order[i]], float64(d.Weights[order[i]]) / float64(d.Weights[order[0]])}
-	}
-	return out
+	return runners(d, n, func(tandem.Token) uint64 { return 1 })
 }
 
 func (likeliest) target(_ Rule, _ tandem.Step, device, cloud Local) tandem.Token {

@@ -41,15 +41,15 @@ type Runner struct {
 	Close float64 // how close it came to being the draft: 1 for the draft itself, near 0 for what is far behind
 }
 
-// runners returns the first n tokens of a race over d, the winner first.
-func runners(seed uint64, step tandem.Step, p purpose, d tandem.Dist, n int) []Runner {
+// runners returns the first n tokens of d by e/w, the winner first; a race is one in which e is exponential.
+func runners(d tandem.Dist, n int, e func(tandem.Token) uint64) []Runner {
 	type entry struct {
 		token tandem.Token
 		e, w  uint64
 	}
 	first := make([]entry, 0, n+1)
 	for i, t := range d.IDs {
-		x := entry{t, exponential(word(seed, step, t, p)), uint64(d.Weights[i])}
+		x := entry{t, e(t), uint64(d.Weights[i])}
 		at := len(first)
 		for at > 0 && lessProduct(x.e, first[at-1].w, first[at-1].e, x.w) {
 			at--
@@ -75,6 +75,11 @@ func lessProduct(a, b, c, d uint64) bool {
 	abHi, abLo := bits.Mul64(a, b)
 	cdHi, cdLo := bits.Mul64(c, d)
 	return abHi < cdHi || abHi == cdHi && abLo < cdLo
+}
+
+// raced returns the first n tokens of the race that draw runs.
+func raced(seed uint64, step tandem.Step, p purpose, d tandem.Dist, n int) []Runner {
+	return runners(d, n, func(t tandem.Token) uint64 { return exponential(word(seed, step, t, p)) })
 }
 
 // draw samples d by a race.

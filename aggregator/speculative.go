@@ -14,7 +14,7 @@ func (speculative) draft(r Rule, side tandem.Side, step tandem.Step, d tandem.Di
 }
 
 func (speculative) runners(r Rule, side tandem.Side, step tandem.Step, d tandem.Dist, n int) []Runner {
-	return runners(r.Seed, step, purposeDraft.of(side), d, n)
+	return raced(r.Seed, step, purposeDraft.of(side), d, n)
 }
 
 // target is DRAGON's Algorithm 1 with the weights that its proof (Appendix A.2) needs: each draft is

@@ -27,12 +27,13 @@ func (p passage) named(question string, w wants) (at [][2]int, open bool) {
 	purpose := func(question string) (int, int, bool) { return p.purpose(question, w.identifiers) }
 	preset := func(question string) (int, int, bool) { return p.preset(question, w.identifiers) }
 	lived := func(string) (int, int, bool) { return p.lived(w) }
+	opener := func(string) (int, int, bool) { return p.opener(w) }
 	for _, f := range []struct {
 		find  func(question string) (from, to int, ok bool)
 		opens bool // an empty range is an open answer
 	}{
 		{p.command, false}, {purpose, false}, {preset, true}, {p.amount, false}, {p.listUnder, false}, {p.property, false}, {p.option, false},
-		{p.doer, false}, {p.opener, false}, {p.cellOf, true}, {lived, false}, {p.signed, false}, {p.compared, false}, {p.receipt, false},
+		{p.doer, false}, {opener, false}, {p.cellOf, true}, {lived, false}, {p.signed, false}, {p.compared, false}, {p.receipt, false},
 	} {
 		if from, to, ok := f.find(question); ok && from < to {
 			return [][2]int{{from, to}}, false

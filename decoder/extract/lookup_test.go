@@ -29,6 +29,7 @@ func TestCellOf(t *testing.T) {
 		{"Boats", hulls, "How many berths does the Heron 20 have?", "2"},
 		{"Boats", hulls, "Which boat has a red hull?", "Plover"},
 		{"Boats", hulls, "Which boat has a green hull?", ""},
+		{"Fees", "Date | For | Of\n2026-02-03 | Room 4 | rent\n2026-03-05 | Room 5 | oil", "Which room has oil?", ""},
 		{"Boats", hulls, "What is the fare of the Heron?", ""},
 		{"Boats", hulls, "What is the fare of the Heron 31?", ""},
 		{"Boats", hulls, "What is the fare of the wooden blue Heron 24?", ""},

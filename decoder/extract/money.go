@@ -35,14 +35,6 @@ var (
 	countsOther = regexp.MustCompile(`(?i)^ (?:` + otherUnits + `)(?:[^\pL]|$)`)
 )
 
-const (
-	aDay   = `(?:3[01]|[12]?\d)(?:st|nd|rd|th|\.)?`
-	aMonth = `(?:january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|` +
-		`januar|februar|märz|mai|juni|juli|oktober|dezember|janvier|février|mars|avril|juin|juillet|août|septembre|octobre|novembre|décembre)`
-	// otherUnits are units of what is no money.
-	otherUnits = `nights?|days?|hours?|hrs?|minutes?|mins?|weeks?|places?|seats?|rooms?|beds?|pieces?|copies|times|km|kg|m²|litres?|metres?|miles?|nächte|tage|stunden|nuits?|jours?|heures?`
-)
-
 // amounts reports whether a text may say how much money something is, which a question asks for. Numbers of things that the question
 // gives numbers to, too, are their names: "unit 5".
 func (w wants) amounts(text string) bool {

@@ -19,11 +19,11 @@ var (
 )
 
 // opener returns the code that stands behind the name of what it opens and nothing else, if a question asks for it: "shed padlock 7731".
-func (p passage) opener(question string) (from, to int, ok bool) {
-	if !asksCode.MatchString(question) {
+func (p passage) opener(w wants) (from, to int, ok bool) {
+	if !w.code {
 		return 0, 0, false
 	}
-	wanted := besides(decoder.ContentWords(question), namesCode)
+	wanted := besides(w.words, namesCode)
 	title := decoder.ContentWords(p.text[p.start:p.body])
 	for begin := p.body; begin < len(p.text); {
 		end := len(p.text)

@@ -29,7 +29,7 @@ func TestOpener(t *testing.T) {
 	} {
 		p := config(0).passage(passages.Passage{Title: "Notes", Text: notes})
 		got := ""
-		if from, to, ok := p.opener(question); ok {
+		if from, to, ok := p.opener(wantsOf(question)); ok {
 			got = p.text[from:to]
 		}
 		if got != want {
@@ -37,7 +37,7 @@ func TestOpener(t *testing.T) {
 		}
 	}
 	twice := config(0).passage(passages.Passage{Title: "Notes", Text: "shed padlock 7731\nshed padlock 7732"})
-	if _, _, ok := twice.opener("What's the code for the shed padlock?"); ok {
+	if _, _, ok := twice.opener(wantsOf("What's the code for the shed padlock?")); ok {
 		t.Error("one of two codes")
 	}
 }

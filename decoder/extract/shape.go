@@ -82,6 +82,12 @@ const (
 	duration = `\d ?(?:min|mins|minutes?|hours?|h|days?|weeks?|months?|years?|seconds?|sec)\b`
 	length   = `\d ?(?:mm|cm|metres?|meters?|km|kilomet(?:re|er)s?|miles?|feet|ft|inch(?:es)?)\b`
 	mass     = `\d ?(?:kg|g|mg|kilos?|grams?|tons?|tonnes?|lbs?|oz|ounces?)\b`
+	// otherUnits are units of what is no money.
+	otherUnits = `nights?|days?|hours?|hrs?|minutes?|mins?|weeks?|places?|seats?|rooms?|beds?|pieces?|copies|times|km|kg|m²|litres?|metres?|miles?|nächte|tage|stunden|nuits?|jours?|heures?`
+	// aDay and aMonth are the parts of a date.
+	aDay   = `(?:3[01]|[12]?\d)(?:st|nd|rd|th|\.)?`
+	aMonth = `(?:january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|` +
+		`januar|februar|märz|mai|juni|juli|oktober|dezember|janvier|février|mars|avril|juin|juillet|août|septembre|octobre|novembre|décembre)`
 	calendar = `\b(?:january|february|march|april|june|july|august|september|october|november|december)\b`
 )
 

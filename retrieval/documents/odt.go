@@ -86,7 +86,7 @@ type odtParagraph struct {
 	style    string
 	level    int
 	numbered bool   // the text has the page's number
-	spans    []bool // of those that have not ended, which are struck out
+	spans    []bool // of those that have not ended, which one begins what is struck out
 }
 
 // odtLeftOut are elements whose text is not part of the document.
@@ -103,7 +103,7 @@ func (o *odt) start(name string, attrs attributes) {
 		o.named = attrs.get("name")
 		o.styles[o.named] = attrs.get("parent-style-name")
 	case "text-properties":
-		if line := attrs.get("text-line-through-style"); line != "" && line != "none" {
+		if line := attrs.get("text-line-through-style"); o.named != "" && line != "" && line != "none" {
 			o.struck[o.named] = true
 		}
 	case "list-style":
@@ -159,7 +159,7 @@ func (o *odt) startText(name string, attrs attributes) {
 	p := o.open[len(o.open)-1]
 	switch name {
 	case "span":
-		p.spans = append(p.spans, o.struck[attrs.get("style-name")])
+		p.spans = append(p.spans, o.struck[attrs.get("style-name")] && !slices.Contains(p.spans, true))
 		p.strike()
 	case "s":
 		n, err := strconv.Atoi(attrs.get("c"))
@@ -198,6 +198,8 @@ func (o *odt) end(name string) {
 		return
 	}
 	switch name {
+	case "style":
+		o.named = ""
 	case "list-style":
 		o.style = ""
 	case "list":

@@ -22,9 +22,9 @@ const who = { device: "the device's draft", cloud: "the cloud's draft", both: "b
 
 // unknown says whose documents do not say it.
 function unknown(own) {
-  if (site.alone) return "Not known: nothing found in the documents of this cloud.";
-  if (own.local_only) return "Not known: nothing found in the documents of this device; no cloud was asked.";
-  return "Not known: nothing found in the documents of either side. Nearest:";
+  if (site.alone) return "Not known: the documents of this cloud do not clearly say it.";
+  if (own.local_only) return "Not known: the documents of this device do not clearly say it; no cloud was asked.";
+  return "Not known: the documents of neither side clearly say it. Nearest:";
 }
 
 // isUnsure reports whether a part claims too little to be believed without a look at what comes close.

@@ -412,7 +412,7 @@ func TestCloudAlone(t *testing.T) {
 		t.Errorf("%d of the device's controls are shown", n)
 	}
 	w.ask("An unknown one?", 1)
-	if got := w.text("article .note"); got != "Not known: nothing found in the documents of this cloud." {
+	if got := w.text("article .note"); got != "Not known: the documents of this cloud do not clearly say it." {
 		t.Errorf("%q", got)
 	}
 	w.unhurt()

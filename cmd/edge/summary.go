@@ -199,7 +199,7 @@ func (s *session) citation(r askJSON, p partJSON) (lines []string) {
 	}
 	doubtful := p.Sure > 0 && p.Sure < unsure
 	if near = append(quotes, near...); len(near) > 0 && (p.Unknown || unknown || doubtful || s.flags.show.Stats) {
-		lines = append(append(lines, "near:"), near...)
+		lines = append(append(lines, "nearest:"), near...)
 	}
 	if doubtful {
 		lines = append(lines, fmt.Sprintf("unsure: right in %.0f of 100 such answers", 100*p.Sure))
@@ -207,17 +207,17 @@ func (s *session) citation(r askJSON, p partJSON) (lines []string) {
 	return lines
 }
 
-// nobody says whose documents do not say something.
+// nobody says whose documents do not say something: they may, and the reader has not understood it.
 func (s *session) nobody(r askJSON) string {
 	switch {
 	case s.flags.Side == "cloud":
-		return "nothing found in the documents of " + s.cloudName() + "; this device was not asked"
+		return "the documents of " + s.cloudName() + " do not clearly say it; this device was not asked"
 	case s.cloudTookPart(r):
-		return "nothing found in the documents of this device or of " + s.cloudName()
+		return "neither the documents of this device nor those of " + s.cloudName() + " clearly say it"
 	case s.device.Service != nil:
-		return "nothing found in the documents of this device; " + s.cloudName() + " could not be asked"
+		return "the documents of this device do not clearly say it; " + s.cloudName() + " could not be asked"
 	}
-	return "nothing found in the documents of this device; no cloud was asked"
+	return "the documents of this device do not clearly say it; no cloud was asked"
 }
 
 // shares lists the documents that a part was drawn from, heaviest first.
@@ -244,7 +244,8 @@ func where(title, side string) string {
 	return title + ", " + side
 }
 
-// quotesOf returns the sentences that say a part, and the texts that come close, as lines. stress marks what answers.
+// quotesOf returns the sentences that say a part, and the texts that come close, as lines. stress marks what answers. Of a passage the
+// likeliest sentence stands alone, and what is around it in the line below.
 func quotesOf(p partJSON, stress func(string) string) (say, near []string) {
 	before := ""
 	for _, c := range p.Citations {
@@ -252,11 +253,16 @@ func quotesOf(p partJSON, stress func(string) string) (say, near []string) {
 			continue
 		}
 		before = c.Text
-		line := quoted(c, stress)
-		if c.Weight >= decoder.LeastShare {
-			say = append(say, line)
-		} else {
-			near = append(near, "  "+line)
+		switch before, sentence, after := oneLine(c.Text[:c.From]), oneLine(c.Text[c.From:c.To]), oneLine(c.Text[c.To:]); {
+		case c.Weight >= decoder.LeastShare:
+			say = append(say, quoted(c, stress))
+		case p.Unknown && sentence != "":
+			near = append(near, "  "+quote(stress(strings.TrimSpace(sentence)), c))
+			if around := strings.TrimSpace(before + "…" + after); around != "…" {
+				near = append(near, "    "+around)
+			}
+		default:
+			near = append(near, "  "+quoted(c, stress))
 		}
 	}
 	return say, near
@@ -285,7 +291,11 @@ func otherwise(p partJSON, stress func(string) string) (lines []string) {
 
 // quoted returns a sentence and where it stands, on one line. stress marks what of it answers.
 func quoted(c api.Citation, stress func(string) string) string {
-	text := oneLine(c.Text[:c.From]) + stress(oneLine(c.Text[c.From:c.To])) + oneLine(c.Text[c.To:])
+	return quote(oneLine(c.Text[:c.From])+stress(oneLine(c.Text[c.From:c.To]))+oneLine(c.Text[c.To:]), c)
+}
+
+// quote returns a text in quotation marks, and where it stands.
+func quote(text string, c api.Citation) string {
 	return fmt.Sprintf("“%s” – %s", text, cli.Plain(where(c.Title, c.Side)))
 }
 

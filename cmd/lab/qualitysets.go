@@ -67,7 +67,7 @@ are needed. The kinds list (with "items": […], all wanted), yesno (its answer 
 With --fit: the curves that say how likely a passage's text is right, fitted to the passages found for the questions of one part, each set with the same weight, and what they make of each set. --constants FILE measures with what --fit printed.
 
 right: it contains an accepted answer as whole words. exact, F1: after SQuAD's normalisation. sentence: the sentence that says it is in the answer or in a cited
-passage. invented: a word that is neither in the question, nor in a closed list of function words, nor in a passage that was read. wrong: words of a document,
+passage; first: it is the answer, or the first sentence that is shown with it. invented: a word that is neither in the question, nor in a closed list of function words, nor in a passage that was read. wrong: words of a document,
 but not the answer. unknown: it says that it does not know what a document says; refused: what none says. read: the sentence was among the passages
 that were read. doubted: a sentence that says something else is shown below a right answer; spared: below a wrong one, such a sentence holds the right one. In brackets, 95 % confidence intervals. invented and wrong are of all questions, refused of the unanswerable ones, doubted and spared of the right and the wrong answers, the rest of the answerable ones.`
 
@@ -607,11 +607,11 @@ func interval(r answers.Rate) string {
 	return fmt.Sprintf("%.1f (%.0f–%.0f)", 100*r.Mean, 100*r.Low, 100*r.High)
 }
 
-var resultHeads = []any{"right", "exact", "F1", "sentence", "invented", "wrong", "unknown", "refused", "read", "doubted", "spared"}
+var resultHeads = []any{"right", "exact", "F1", "sentence", "first", "invented", "wrong", "unknown", "refused", "read", "doubted", "spared"}
 
 // rates are the columns of a result, in the order of resultHeads.
 func rates(r answers.Result) []answers.Rate {
-	return []answers.Rate{r.Holds, r.Exact, r.F1, r.Sentence, r.Invented, r.Wrong, r.WronglyUnknown, r.RightlyUnknown, r.Read, r.Doubted, r.Spared}
+	return []answers.Rate{r.Holds, r.Exact, r.F1, r.Sentence, r.First, r.Invented, r.Wrong, r.WronglyUnknown, r.RightlyUnknown, r.Read, r.Doubted, r.Spared}
 }
 
 func printResults(w io.Writer, results []answers.Result) {

@@ -48,7 +48,7 @@ func (p Product) Methods() []Method {
 func Quote(_ context.Context, l *Library, q Question) (Answer, error) {
 	begun := time.Now()
 	best := l.Sentences.Best(q.node().Search(), 1)
-	a := Answer{Unknown: len(best) == 0, Shown: best, Read: best, Took: time.Since(begun)}
+	a := Answer{Unknown: len(best) == 0, Shown: best, First: best, Read: best, Took: time.Since(begun)}
 	if len(best) > 0 {
 		a.Text = best[0]
 	}
@@ -116,18 +116,18 @@ func (p Product) answer(ctx context.Context, q Question, documents int, from ...
 	a.Text = strings.TrimSpace(tok.Decode(ids))
 	a.Took = time.Since(begun)
 	var unknown bool
-	a.Shown, a.Other, a.Sure, unknown = cited(sides, tok.Decode, ids)
+	a.Shown, a.First, a.Other, a.Sure, unknown = cited(sides, tok.Decode, ids)
 	if a.Unknown = unknown || refusal.In(a.Text); a.Unknown || p.Extract == nil {
 		a.Sure = 0
 	}
 	return a, nil
 }
 
-// cited returns the passages that the programs cite below the answer, by their documents, the sentences that they show as saying something
-// else, how sure the span reader is of the answer's weakest part, and whether every sentence is one that no document supports.
-func cited(sides []side, decode func([]tandem.Token) string, ids []tandem.Token) (texts, others []string, sure float64, unknown bool) {
+// cited returns what the programs cite below the answer, the sentence that stands first there for each part of it, the sentences that they
+// show as saying something else, how sure the span reader is of the answer's weakest part, and whether every sentence is one that no document supports.
+func cited(sides []side, decode func([]tandem.Token) string, ids []tandem.Token) (texts, first, others []string, sure float64, unknown bool) {
 	type share struct {
-		text              string
+		text, points      string // all, and what stands out of a passage
 		weight, relevance float64
 	}
 	unknown, sure = len(ids) > 0, 1
@@ -149,7 +149,7 @@ func cited(sides []side, decode func([]tandem.Token) string, ids []tandem.Token)
 			eta := math.Exp(part.H - total)
 			nothing += eta * part.Nothing
 			for _, q := range part.Quotes {
-				shares = append(shares, share{q.Text, eta * q.Weight, q.Relevance})
+				shares = append(shares, share{q.Text, q.Text[q.From:q.To], eta * q.Weight, q.Relevance})
 			}
 			for _, q := range part.Otherwise {
 				if q.Relevance > other.Relevance {
@@ -177,9 +177,15 @@ func cited(sides []side, decode func([]tandem.Token) string, ids []tandem.Token)
 		}
 		from := min(lead.From, len(ids))
 		sentence := strings.TrimSpace(decode(ids[from:max(from, min(lead.To, len(ids)))]))
-		unknown = unknown && (sentence == "" || refusal.Unknown(sentence, nothing))
+		refused := sentence == "" || refusal.Unknown(sentence, nothing)
+		unknown = unknown && refused
+		if len(shares) > 0 && refused && shares[0].points != "" {
+			first = append(first, shares[0].points)
+		} else if len(shares) > 0 {
+			first = append(first, shares[0].text)
+		}
 	}
-	return texts, others, sure, unknown
+	return texts, first, others, sure, unknown
 }
 
 func partAt(parts []decoder.Part, from int) *decoder.Part {

@@ -11,6 +11,7 @@ type Answer struct {
 	Text    string
 	Unknown bool          // the method says that it does not know
 	Shown   []string      // the texts that it shows or cites with the answer
+	First   []string      // the sentence that stands first among them, for each part of the answer
 	Other   []string      // the sentences that it shows as saying something else, one for each part of the answer at most
 	Read    []string      // the passages that it read, with their titles
 	Sure    float64       // the probability of being right that it claims; 0 if it claims none
@@ -23,6 +24,7 @@ type Score struct {
 	Holds    bool     // it contains an accepted answer to each part, as whole words
 	F1       float64  // against the nearest accepted answer
 	Sentence bool     // each sentence that holds the answer is in the answer or in what is shown with it
+	First    bool     // each sentence that holds the answer is in the answer, or the first that is shown for a part of it
 	Read     bool     // each sentence that holds the answer was read
 	Invented []string // see Invented
 	Doubted  bool     // it shows a sentence that says something else
@@ -48,6 +50,7 @@ func Judge(q Question, a Answer) Score {
 		s.Exact, s.F1 = exact(q, a.Text)
 		s.Holds = s.Exact || holds(q, a.Text)
 		s.Sentence = holdsSentences(q, append([]string{a.Text}, a.Shown...))
+		s.First = holdsSentences(q, append([]string{a.Text}, a.First...))
 		s.Read = holdsSentences(q, a.Read)
 	}
 	s.Doubted = len(a.Other) > 0 && !a.Unknown

@@ -61,6 +61,7 @@ type Result struct {
 	Holds          Rate           `json:"holds"`
 	F1             Rate           `json:"f1"`
 	Sentence       Rate           `json:"sentence"` // of the questions whose sentence is known
+	First          Rate           `json:"first"`    // likewise: the sentence was the first that was shown
 	Read           Rate           `json:"read"`     // likewise: the sentence was among the passages that were read
 	WronglyUnknown Rate           `json:"wrongly_unknown"`
 	RightlyUnknown Rate           `json:"rightly_unknown"`
@@ -129,7 +130,7 @@ func (t *Tally) Result(seed uint64) Result {
 
 func (t *Tally) result(of []tallied, seed uint64) Result {
 	out := Result{Set: t.set, Method: t.method, N: len(of), Lost: map[Stage]int{}, Words: map[string]int{}}
-	var answerable, known, exact, holds, sentence, read, unknown, refused, invented, wrongInvented, wrong, missed, doubted, spared int
+	var answerable, known, exact, holds, sentence, first, read, unknown, refused, invented, wrongInvented, wrong, missed, doubted, spared int
 	var f1, took []float64
 	for _, a := range of {
 		took = append(took, a.took.Seconds())
@@ -149,14 +150,14 @@ func (t *Tally) result(of []tallied, seed uint64) Result {
 		doubted, spared = doubted+count(a.s.Holds && a.s.Doubted), spared+count(a.s.Spared)
 		missed += count(a.s.Outcome == Wrong || a.s.Outcome == WrongWords)
 		if a.q.KnowsSentences() {
-			known, sentence, read = known+1, sentence+count(a.s.Sentence), read+count(a.s.Read)
+			known, sentence, first, read = known+1, sentence+count(a.s.Sentence), first+count(a.s.First), read+count(a.s.Read)
 		}
 		if a.s.Outcome != Right && a.stage != "" {
 			out.Lost[a.stage]++
 		}
 	}
 	out.Exact, out.Holds, out.F1 = Share(exact, answerable), Share(holds, answerable), Mean(f1, seed)
-	out.Sentence, out.Read = Share(sentence, known), Share(read, known)
+	out.Sentence, out.First, out.Read = Share(sentence, known), Share(first, known), Share(read, known)
 	out.WronglyUnknown, out.RightlyUnknown = Share(unknown, answerable), Share(refused, len(of)-answerable)
 	out.Invented, out.WrongInvented, out.Wrong = Share(invented, len(of)), Share(wrongInvented, len(of)), Share(wrong, len(of))
 	out.Doubted, out.Spared = Share(doubted, holds), Share(spared, missed)

@@ -55,7 +55,7 @@ func ParseRef(s string) (Ref, error) {
 		switch {
 		case !ok:
 			return bad("not a known name")
-		case leadsOut(r.What):
+		case leadsOut(r.What), strings.Contains(r.What, ":"):
 			return bad("no quantization is called that")
 		}
 		return r, nil

@@ -59,7 +59,8 @@ type Decoder struct {
 	known      []passage      // what of them does not depend on the question
 	asked      []string       // the content words of the question of the conversation that was answered last
 	lastSource string         // the source of the passage that the last answer of the conversation came from; "" for none here
-	clauses    []string       // the parts of the question
+	clauses    []string       // the parts of the question, as inEnglish returns them
+	tongues    []span.Tongue  // of the clauses
 	newline    []tandem.Token // between two parts of an answer
 	ellipsis   []tandem.Token // ends a part that this side cannot finish
 	end        tandem.Token   // after the last part
@@ -263,8 +264,9 @@ func (d *Decoder) Close() error { return nil }
 // read reads the passages, and the first part of the question in them.
 func (d *Decoder) read(ctx context.Context, req decoder.Request) error {
 	d.passages, d.clauses = req.Passages, decoder.Clauses(req)
+	d.tongues = make([]span.Tongue, len(d.clauses))
 	for i, c := range d.clauses {
-		d.clauses[i] = inEnglish(c)
+		d.clauses[i], d.tongues[i] = inEnglish(c)
 	}
 	if asked, said := req.LastAnswered(); said != "" {
 		d.asked = decoder.ContentWords(asked)

@@ -6,6 +6,8 @@ import (
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
+
+	"tandem/model/span"
 )
 
 // tongue is a language whose questions are read in English. Its phrases are in small letters without accents, since many people
@@ -23,10 +25,11 @@ type word struct {
 	joins bool   // nothing stood between the word before and this one
 }
 
-// inEnglish returns a question in German, French or Spanish with the words that all questions are made of in English: "Wie viel
-// kostet die Kurtaxe?" becomes "how much is the Kurtaxe?". The reader has learnt English questions only, and the other words
-// stand in the passages as they are. Any other question comes back as it was.
-func inEnglish(question string) string {
+// inEnglish returns a question in German, French or Spanish with the words that all questions are made of in English, and its
+// language: "Wie viel kostet die Kurtaxe?" becomes "how much is the Kurtaxe?". The reader has learnt English questions only. The other
+// words stay, since they stand in passages as they are; the reader translates them as it does those of passages. Any other question
+// comes back as it was.
+func inEnglish(question string) (string, span.Tongue) {
 	words := wordsOf(question)
 	marked := strings.HasPrefix(strings.TrimSpace(question), "¿") || inversion.MatchString(question)
 	best, most := -1, max(1, english.count(words))
@@ -38,9 +41,9 @@ func inEnglish(question string) string {
 		}
 	}
 	if best < 0 {
-		return question
+		return question, span.English
 	}
-	return tongues[best].english(words) + "?"
+	return tongues[best].english(words) + "?", span.German + span.Tongue(best)
 }
 
 // asking returns words without those at the beginning that ask nothing.
@@ -94,7 +97,7 @@ func longest(phrases map[string]string, words []word) (string, int) {
 }
 
 // longestPhrase is the length of the longest phrase of a tongue, in words.
-const longestPhrase = 4
+const longestPhrase = 5
 
 // next returns what words begin with in English and how many words that is for, or nothing and 0.
 func (t tongue) next(words []word, first bool) (string, int) {
@@ -151,13 +154,14 @@ func phrases(list string) map[string]string {
 var english = tongue{words: phrases(`the, of, to, and, what, how, when, where, who, which, why, is, are, was, were, do, does, did, has, have, had, can, may,
 	will, would, should, must, my, our, for, with, from, at, by, there, it, that, this, i, you, we, in, on, a, an, or, not =`)}
 
-var tongues = []tongue{{ // German
+// tongues are in the order of span.German and those after it.
+var tongues = [...]tongue{{ // German
 	also: set("und also oder aber bitte hallo"),
 	asks: phrases(`wie viel kostet, wieviel kostet, was kostet, wie teuer ist, wie hoch ist = how much is;
 		wie viel kosten, wieviel kosten, was kosten, wie teuer sind, wie hoch sind = how much are;
 		wie viele, wieviele = how many; wie viel, wieviel = how much; wie lange = how long; wie oft = how often; wie weit = how far; wie alt = how old;
 		wie gross = how big; wie spat = how late; wie heisst = what is the name of; wie heissen = what are the names of; wie lautet, was ist = what is;
-		wie lauten, was sind = what are; wie = how; um wie viel uhr, um wieviel uhr = at what time; wann = when; bis wann = until when; ab wann, seit wann = since when;
+		wie lauten, was sind = what are; wie = how; um wie viel uhr, um wieviel uhr = at what time; wann = when; bis wann, bis wie viel uhr, bis um wie viel uhr, bis wieviel uhr = until when; ab wie viel uhr = since when; ab wann, seit wann = since when;
 		wer = who; wen = whom; wem, an wen = to whom; bei wem = from whom; wessen = whose; was = what; wo = where; woher = where from; wohin = where to;
 		warum, wieso, weshalb = why; womit = with what; wofur = what for; welche, welcher, welches, welchen, welchem = which;
 		bis zu welchem, bis zu welcher = up to which; an welchem tag = on which day; ist = is; sind = are; war = was; waren = were; hat = has; haben = have;
@@ -171,7 +175,7 @@ var tongues = []tongue{{ // German
 }, { // French
 	also: set("et alors mais bonjour"),
 	asks: phrases(`combien coute, combien coutent, combien est, quel est le prix de = how much is; combien de temps = how long; combien de = how many; combien = how much;
-		a quelle heure = at what time; a quelle date, quand est-ce que, quand = when; jusqu'a quand = until when; depuis quand = since when; ou = where; d'ou = where from;
+		a quelle heure = at what time; a quelle date, quand est-ce que, quand = when; jusqu'a quand, jusqu'a quelle heure, jusqu'a quelle date = until when; a partir de quand, a partir de quelle heure = since when; quel jour, quels jours = on which day; depuis quand = since when; ou = where; d'ou = where from;
 		qui = who; chez qui = from whom; a qui = to whom; qu'est-ce que, qu'est-ce qu', que, qu' = what; quel est, quelle est = what is; quels sont, quelles sont = what are;
 		quel, quelle, quels, quelles = which; pourquoi = why; comment s'appelle = what is the name of; comment = how; est-ce que, est-ce qu' = is it true that; y a il = is there`),
 	words: phrases(`le, la, les, l' = the; un, une = a; des, de, d' = of; du = of the; au, aux = at the; a = at; en, dans = in; sur = on; pour = for; avec = with; sans = without; par = per;
@@ -181,7 +185,7 @@ var tongues = []tongue{{ // German
 }, { // Spanish
 	also: set("y o pero hola"),
 	asks: phrases(`cuanto cuesta, cuanto vale, cuanto es = how much is; cuanto cuestan, cuanto son = how much are; cuanto tiempo = how long; cuantos, cuantas = how many;
-		cuanto, cuanta = how much; a que hora = at what time; cuando = when; hasta cuando = until when; desde cuando = since when; donde esta = where is; donde estan = where are; donde = where; quien, quienes = who;
+		cuanto, cuanta = how much; a que hora = at what time; cuando = when; hasta cuando, hasta que hora = until when; a partir de que hora = since when; que dia, que dias = on which day; desde cuando = since when; donde esta = where is; donde estan = where are; donde = where; quien, quienes = who;
 		a quien = to whom; que = what; cual es = what is; cuales son = what are; cual, cuales = which; como se llama = what is the name of; como = how; por que = why;
 		con que = with what; es, esta = is; son, estan = are; hay = is there; se puede, puedo, puede = can; tengo que, hay que = must; tiene = has`),
 	words: phrases(`el, la, los, las = the; un, una = a; de = of; del = of the; a = to; al = to the; en = in; con = with; sin = without; por = by; para = for; desde = from;

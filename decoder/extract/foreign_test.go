@@ -24,7 +24,7 @@ func TestInEnglish(t *testing.T) {
 		{"donde esta la llave del garaje", "where is the llave of the garaje?"},
 		{"¿La biblioteca cierra a las 20:30?", "is it true that the biblioteca cierra to the 20:30?"},
 	} {
-		if got := inEnglish(c.question); got != c.want {
+		if got, _ := inEnglish(c.question); got != c.want {
 			t.Errorf("%q: %q, want %q", c.question, got, c.want)
 		}
 	}
@@ -37,7 +37,7 @@ func TestInEnglishLeavesOthers(t *testing.T) {
 		"When does Die Brücke open?", "die release date", "Comment on the draft", "hat size of Ole", "Do I need a tent?",
 		"Quanto costa la camera?", "Hur mycket kostar det?", "何時に開きますか", "", "¿?", "wifi password mum",
 	} {
-		if got := inEnglish(q); got != q {
+		if got, _ := inEnglish(q); got != q {
 			t.Errorf("%q: %q", q, got)
 		}
 	}

@@ -132,16 +132,17 @@ func logOdds(p float64) float64 {
 
 // query is one part of the question as it is read.
 type query struct {
-	text  string // with misspelt words as the passages spell them
-	slips int    // how many those are
-	form  form
-	wants wants
+	text   string // with misspelt words as the passages spell them
+	tongue span.Tongue
+	slips  int // how many words were misspelt
+	form   form
+	wants  wants
 }
 
 // query reads a part of the question as these passages spell it, but for what may be a name in a program.
-func (c Config) query(clause string, known []passage) query {
-	text, slips := c.Reader.Spelled(clause, readings(known))
-	q := query{text: text, slips: slips, form: formOf(text), wants: wantsOf(ownerless(text))}
+func (c Config) query(clause string, tongue span.Tongue, known []passage) query {
+	text, slips := c.Reader.Spelled(tongue, clause, readings(known))
+	q := query{text: text, tongue: tongue, slips: slips, form: formOf(text), wants: wantsOf(ownerless(text))}
 	q.wants.identifiers = identifiers(clause)
 	return q
 }
@@ -157,15 +158,15 @@ func readings(known []passage) (out []*span.Passage) {
 // evidence asks one part of the question of each passage. It returns what speaks for each, and the likeliest spans that may answer.
 func (c Config) evidence(q query, ps []passages.Passage, known []passage) ([]Evidence, [][]span.Span, error) {
 	clause, form, wanted := ownerless(q.text), q.form, q.wants
-	found, err := c.Reader.Read(clause, readings(known))
+	found, err := c.Reader.ReadIn(q.tongue, clause, readings(known))
 	if err != nil {
 		return nil, nil, err
 	}
-	lexical := c.Scorer.Prepare(slices.Concat(ps, []passages.Passage{{Text: clause}}))(nil, clause)
+	lexical, echo := c.lexical(q.tongue, clause, ps, known)
 	out, spans := make([]Evidence, len(found)), make([][]span.Span, len(found))
 	seen := matches{}
 	for i, f := range found {
-		out[i] = Evidence{None: f.None, Lexical: lexical[i], Echo: lexical[len(ps)], Rank: i, Whole: form != value, Slips: q.slips}
+		out[i] = Evidence{None: f.None, Lexical: lexical[i], Echo: echo[i], Rank: i, Whole: form != value, Slips: q.slips}
 		spans[i] = known[i].answers(f, form, mostTexts)
 		if wanted.stretch {
 			known[i].stretched(spans[i])
@@ -183,6 +184,34 @@ func (c Config) evidence(q query, ps []passages.Passage, known []passage) ([]Evi
 	}
 	lead(out)
 	return out, spans, nil
+}
+
+// lexical returns the scorer's relevance of each passage, and what it would be if the passage said all of the question. Where one of them is in
+// another language than the other, both are compared in English.
+func (c Config) lexical(tongue span.Tongue, clause string, ps []passages.Passage, known []passage) (relevance, echo []float64) {
+	score := func(clause string, ps []passages.Passage) (of []float64, own float64) {
+		all := c.Scorer.Prepare(slices.Concat(ps, []passages.Passage{{Text: clause}}))(nil, clause)
+		return all[:len(ps)], all[len(ps)]
+	}
+	relevance, own := score(clause, ps)
+	echo = slices.Repeat([]float64{own}, len(ps))
+	differs := func(p passage) bool { return p.read.Tongue() != tongue }
+	if !slices.ContainsFunc(known, differs) {
+		return relevance, echo
+	}
+	english := slices.Clone(ps)
+	for i, p := range known {
+		if p.read.Tongue() != span.English {
+			english[i].Text = p.read.English()
+		}
+	}
+	translated, own := score(c.Reader.English(clause, tongue), english)
+	for i, p := range known {
+		if differs(p) && translated[i]*echo[i] > relevance[i]*own {
+			relevance[i], echo[i] = translated[i], own
+		}
+	}
+	return relevance, echo
 }
 
 // spansFor returns the spans that answer where the passage asks the question itself, or the question names where to look, and else those of the
@@ -273,7 +302,8 @@ func (c Config) Choices(question string, ps []passages.Passage) ([]Choice, error
 	for i, p := range ps {
 		known[i] = c.passage(p)
 	}
-	q := c.query(inEnglish(question), known)
+	clause, tongue := inEnglish(question)
+	q := c.query(clause, tongue, known)
 	evidence, spans, err := c.evidence(q, ps, known)
 	if err != nil {
 		return nil, err

@@ -142,7 +142,7 @@ func (d *Decoder) readPart(ctx context.Context, n int) (part, error) {
 		return part{}, err
 	}
 	known, ends := d.known, d.ends(n)
-	q := d.cfg.query(d.clauses[n], known)
+	q := d.cfg.query(d.clauses[n], d.tongues[n], known)
 	evidence, spans, err := d.cfg.evidence(q, d.passages, known)
 	if err != nil {
 		return part{}, err

@@ -30,7 +30,7 @@ func match(q, p *text, fuzzy float32) matching {
 		m.weights[k] /= sum + near
 		row, any := make([]float32, len(p.words)), false
 		for i := range p.words {
-			if p.words[i].stem == q.words[j].stem {
+			if w := &p.words[i]; w.stem == q.words[j].stem || w.own == q.words[j].own {
 				row[i], any = 1, true
 			}
 		}
@@ -167,10 +167,12 @@ func features(q, p *text, fuzzy float32, r relations) (f, g [][matchFeatures]flo
 func shared(f [][matchFeatures]float32, q, p *text) {
 	low, stem := map[string]bool{}, map[string]bool{}
 	for i := range q.words {
-		low[q.words[i].low], stem[q.words[i].stem] = true, true
+		w := &q.words[i]
+		low[w.low], low[w.same], stem[w.own], stem[w.stem] = true, true, true, true
 	}
 	for i := range p.words {
-		f[i][0], f[i][1] = one(low[p.words[i].low]), one(stem[p.words[i].stem])
+		w := &p.words[i]
+		f[i][0], f[i][1] = one(low[w.low] || low[w.same]), one(stem[w.own] || stem[w.stem])
 	}
 }
 
@@ -290,10 +292,10 @@ func (m *matching) segments(p *text, of func(*word) int) (out []holding) {
 func (m *matching) ofQuestion(f, g [][matchFeatures]float32, q, p *text) {
 	stems := map[string]bool{}
 	for i := range p.words {
-		stems[p.words[i].stem] = true
+		stems[p.words[i].own], stems[p.words[i].stem] = true, true
 	}
 	for j := range g {
-		g[j][3] = one(stems[q.words[j].stem])
+		g[j][3] = one(stems[q.words[j].own] || stems[q.words[j].stem])
 	}
 	for k, j := range m.asked {
 		row, w := m.m[k], m.weights[k]

@@ -290,11 +290,11 @@ func (c *pass) encode(t *text, question bool) (k known, err error) {
 	first := make(map[string]int, n) // where each word stands first
 	for i := range t.words {
 		w := &t.words[i]
-		if j, ok := first[w.low]; ok {
+		if j, ok := first[w.read]; ok {
 			copy(e.at(i), e.at(j))
 		} else {
-			first[w.low] = i
-			c.embed(e.at(i), w.low)
+			first[w.read] = i
+			c.embed(e.at(i), w.read)
 		}
 		copy(base.at(i), w.base[:])
 		if question {

@@ -110,6 +110,7 @@ func New(f *gguf.File, d npu.Device, threads int) (*Reader, error) {
 	}
 	r.ones = slices.Repeat([]float32{1}, d0)
 	r.lexicon = l.lexicon()
+	go r.lexicon.abroad() // some milliseconds, while the network is loaded
 	r.network(&l, d0, e, encoders, blocks)
 	return r, l.err()
 }
@@ -136,7 +137,7 @@ func (r *Reader) Threshold() float64 { return float64(r.most) }
 // Name names the reader with its weights, for two sides to compare: posteriors of different readers do not mean the same.
 func (r *Reader) Name() string { return r.name() }
 
-// nameOf returns the version of the network and a hash of the file's tensors.
+// nameOf returns the version of the network and a hash of the file's tensors and of the lists of other languages.
 func nameOf(f *gguf.File) string {
 	sum := sha256.New()
 	for _, t := range f.Tensors {
@@ -147,6 +148,7 @@ func nameOf(f *gguf.File) string {
 		fmt.Fprintf(sum, "%s %d %d %d\n", t.Name, raw.Type, raw.Rows, raw.Cols)
 		sum.Write(raw.Data)
 	}
+	fmt.Fprintf(sum, "%08x\n", tonguesSum())
 	return fmt.Sprintf("span-%d-%x", version, sum.Sum(nil)[:4])
 }
 
@@ -217,9 +219,14 @@ func (p *Posterior) Best(n int) []Span {
 	return s[:min(n, len(s))]
 }
 
-// Read asks a question of passages.
+// Read asks an English question of passages.
 func (r *Reader) Read(question string, passages []*Passage) ([]*Posterior, error) {
-	q := r.lexicon.analyse(question, r.maxQuestion)
+	return r.ReadIn(English, question, passages)
+}
+
+// ReadIn asks a question of passages whose articles, verbs and the like are English, and whose other words are those of a language.
+func (r *Reader) ReadIn(t Tongue, question string, passages []*Passage) ([]*Posterior, error) {
+	q := r.lexicon.asked(question, r.maxQuestion, t)
 	asked := &Passage{q, once(func() (known, error) { return r.encode(q, true) })}
 	out, failed := make([]*Posterior, len(passages)), make([]error, len(passages))
 	each(len(passages), r.threads, func(i int) { out[i], failed[i] = r.read(asked, passages[i]) })
@@ -376,6 +383,7 @@ func (l *loader) lexicon() lexicon {
 		x.fold[from] = to
 	}
 	x.relations = l.relations()
+	x.abroad = sync.OnceValue(x.formsAbroad)
 	return x
 }
 

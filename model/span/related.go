@@ -108,12 +108,13 @@ func (m *matching) withRelated(f, g [][matchFeatures]float32, q, p *text, r rela
 	}
 }
 
-// Related returns the words that may stand for a lower-case word or go with it, each with a grade from .1 to .9.
+// Related returns the words that may stand for a lower-case word or go with it, also in other languages, each with a grade from .1 to .9.
 func (r *Reader) Related(word string) map[string]float64 {
 	of := r.lexicon.relations.of(r.lexicon.head(word))
 	out := make(map[string]float64, len(of))
 	for other, grade := range of {
 		out[other] = float64(grade) / 10
 	}
+	r.lexicon.meanings(word, out)
 	return out
 }

@@ -23,17 +23,21 @@ const (
 	rarer   = 4
 )
 
-// Spelled returns a question with its misspelt words as the passages spell them, or else as the language does, and how
-// many it changed. A word is misspelt if neither the reader's vocabulary nor a passage has it. The word that is meant
+// Spelled returns a question (see ReadIn) with its misspelt words as the passages spell them, or else as the language does, and how
+// many it changed. A word is misspelt if neither the reader's vocabulary, nor the lists of these languages, nor a passage has it. The word that is meant
 // begins with the same letter and differs by one letter that was left out, put in, replaced or swapped with the next
 // (Damerau, "A technique for computer detection and correction of spelling errors", 1964); words of eight letters and
 // more may differ by two. If several words are as near and none is clearly more frequent, the question keeps its own. Another
 // letter makes another name: there only a letter left out, put in or swapped is mended, and never the last.
 //
 // The result depends on the question and the passages only.
-func (r *Reader) Spelled(question string, ps []*Passage) (spelled string, changed int) {
-	q := r.lexicon.analyse(question, r.maxQuestion)
-	byPassages, byLanguage := r.lexicon.mended(q, holdWords(ps))
+func (r *Reader) Spelled(t Tongue, question string, ps []*Passage) (spelled string, changed int) {
+	q := r.lexicon.asked(question, r.maxQuestion, t)
+	of := []Tongue{t}
+	for _, p := range ps {
+		of = append(of, p.Tongue())
+	}
+	byPassages, byLanguage := r.lexicon.mended(q, holdWords(ps), slices.Compact(slices.Sorted(slices.Values(of))))
 	var out strings.Builder
 	at := 0
 	for i := range q.words {
@@ -52,7 +56,7 @@ func (r *Reader) Spelled(question string, ps []*Passage) (spelled string, change
 
 // mended returns the words that a question's misspelt words stand for, "" for the others: words of passages, and words of
 // the language, of which there are none if it is not the question's.
-func (l *lexicon) mended(q *text, held holds) (byPassages, byLanguage []string) {
+func (l *lexicon) mended(q *text, held holds, of []Tongue) (byPassages, byLanguage []string) {
 	byPassages, byLanguage = make([]string, len(q.words)), make([]string, len(q.words))
 	known, all := 0, 0
 	for i := range q.words {
@@ -61,7 +65,7 @@ func (l *lexicon) mended(q *text, held holds) (byPassages, byLanguage []string) 
 			continue
 		}
 		all++
-		if l.row[w.low] > 0 || held.has(w.low) {
+		if l.row[w.low] > 0 || held.has(w.low) || foreign(w.low, of) {
 			known += int(one(l.row[w.low] > 0))
 			continue
 		}

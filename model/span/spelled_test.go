@@ -43,15 +43,15 @@ func TestSpelled(t *testing.T) {
 		if want == "" {
 			want = question
 		}
-		got, n := r.Spelled(question, ps)
+		got, n := r.Spelled(English, question, ps)
 		if got != want || n > 0 != (want != question) {
 			t.Errorf("%q is read %q with %d words changed, want %q", question, got, n, want)
 		}
-		if again, n := r.Spelled(got, ps); again != got || n > 0 {
+		if again, n := r.Spelled(English, got, ps); again != got || n > 0 {
 			t.Errorf("%q is read %q when it is read again", got, again)
 		}
 	}
-	if got, n := r.Spelled("the libary, adress", nil); got != "the library, address" || n != 2 {
+	if got, n := r.Spelled(English, "the libary, adress", nil); got != "the library, address" || n != 2 {
 		t.Errorf("without passages: %q, %d", got, n)
 	}
 }

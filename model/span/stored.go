@@ -50,7 +50,7 @@ func (r *Reader) storeKey(s string) [32]byte {
 // wholeOf tells files apart by what encodings depend on: the tensors, of which name has a hash, and the metadata without the relations
 // of words, which matter only where two texts meet and are most of it.
 func wholeOf(f *gguf.File, name string) [32]byte {
-	b := fmt.Appendf(nil, "passage encoding 1\x00%s\x00%d\x00", name, rules)
+	b := fmt.Appendf(nil, "passage encoding 1\x00%s\x00%d\x00", name, rules) // the name has the lists of tongues, too
 	for _, kv := range f.KVs() {
 		if kv.Key == Architecture+".relations" {
 			continue

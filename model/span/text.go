@@ -16,6 +16,9 @@ const (
 // A word of a text, with what does not depend on any other text.
 type word struct {
 	text, low, stem string
+	read            string // what the network takes it for: low, or an English word for one of another language
+	same            string // what makes it the same as a word of another language: low, or what the whole word is in English
+	own             string // the stem of low; stem is that of same
 	head            string // among the related words; "" for none
 	begin, end      int    // bytes
 	gap             string
@@ -36,6 +39,7 @@ func (w *word) content() bool { return w.kind != symbol && !w.stop }
 // text is a question or a passage cut into words, lines and sentences.
 type text struct {
 	words  []word
+	tongue Tongue
 	pieces [][2]int // ranges of words
 	title  int      // the piece that is the first line, if that is a heading; else -1
 }
@@ -51,8 +55,34 @@ type line struct {
 	cells         []int
 }
 
-// analyse splits a text into words, at most most of them.
+// analyse splits a passage into words, at most most of them, and reads those of another language as English ones.
 func (l *lexicon) analyse(s string, most int) *text {
+	t := l.split(s, most)
+	if t.tongue = l.tongueOf(t.words); t.tongue != English {
+		for i := range t.words {
+			l.translate(&t.words[i], t.tongue)
+		}
+	}
+	t.laidOut(l)
+	return t
+}
+
+// asked splits a question in a language, whose articles and the like are English already.
+func (l *lexicon) asked(s string, most int, tongue Tongue) *text {
+	t := l.split(s, most)
+	if t.tongue = tongue; tongue != English {
+		for i := range t.words {
+			if w := &t.words[i]; !w.stop {
+				l.translate(w, tongue)
+			}
+		}
+	}
+	t.laidOut(l)
+	return t
+}
+
+// split splits a text into words, at most most of them.
+func (l *lexicon) split(s string, most int) *text {
 	t := &text{title: -1}
 	scan, end := scanner{text: s}, 0
 	for len(t.words) < most {
@@ -71,19 +101,28 @@ func (l *lexicon) analyse(s string, most int) *text {
 		end = b
 		t.words = append(t.words, w)
 	}
+	return t
+}
+
+// laidOut says where the words stand: in which sentence, line, table, and below which heading.
+func (t *text) laidOut(l *lexicon) {
 	t.sentences(l)
 	lines := t.lines()
 	t.tables(lines)
 	t.headings(lines)
 	t.layout(lines)
-	return t
+	if t.tongue == German {
+		t.lowered()
+	}
 }
 
 // word describes a word by itself.
 func (l *lexicon) word(s string) word {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	w := word{text: s, low: lower(s), kind: kindOf(s), heading: -1, keyed: -1, header: -1}
-	w.stem, w.stop, w.idf = l.stem(w.low), l.stop[w.low], l.weight(w.low)
+	w.read, w.same = w.low, w.low
+	w.own, w.stop, w.idf = l.stem(w.low), l.stop[w.low], l.weight(w.low)
+	w.stem = w.own
 	if w.content() {
 		w.head = l.head(w.low)
 	}
@@ -149,6 +188,9 @@ func (t *text) ends(l *lexicon, i int) bool {
 		if !unicode.IsUpper(r) && !isDigit(r) && !strings.ContainsRune(`"'([“*`, r) {
 			return false
 		}
+		if j > 0 && t.tongue == German && ordinal(t.words[j-1].text) {
+			return false
+		}
 		if j == 0 || !unicode.IsLetter(first(t.words[j-1].text)) {
 			return true
 		}
@@ -161,6 +203,9 @@ func (t *text) ends(l *lexicon, i int) bool {
 	}
 	return false
 }
+
+// ordinal reports whether a word and a full stop are an ordinal number in German: "3. Juli", "2. Stock".
+func ordinal(word string) bool { return len(word) <= 2 && isDigits(word) }
 
 // lines returns the lines of a text, without their tables and headings.
 func (t *text) lines() (out []line) {

@@ -200,6 +200,7 @@ type lexicon struct {
 	fold          map[rune]rune
 	buckets       uint32
 	relations     relations
+	abroad        func() map[string][]string // see formsAbroad
 }
 
 // weight returns how rare a word is, from 0 to 1.

@@ -1,0 +1,221 @@
+package span
+
+import (
+	"embed"
+	"hash/crc32"
+	"io/fs"
+	"slices"
+	"strings"
+	"sync"
+	"unicode/utf8"
+)
+
+// Tongue is the language of a text.
+type Tongue uint8
+
+// The languages that the reader can read. It has learnt English only: of the others it takes each word for an English one, by the
+// lists in the folder tongues.
+const (
+	English Tongue = iota
+	German
+	French
+	Spanish
+)
+
+//go:embed tongues/*.txt
+var tongueFiles embed.FS
+
+// tongues are the lists: what a word in small letters is in English. A word may be spelt without its accents.
+var tongues = sync.OnceValue(func() (lists [Spanish + 1]map[string]string) {
+	for t, name := range [...]string{German: "de", French: "fr", Spanish: "es"} {
+		if name != "" {
+			lists[t] = tongueOf(tongueFile(name))
+		}
+	}
+	return lists
+})
+
+func tongueFile(name string) string {
+	b, err := fs.ReadFile(tongueFiles, "tongues/"+name+".txt")
+	if err != nil {
+		panic(err) // it is part of the program
+	}
+	return string(b)
+}
+
+// tonguesSum tells versions of the lists apart.
+var tonguesSum = sync.OnceValue(func() uint32 {
+	return crc32.ChecksumIEEE([]byte(tongueFile("de") + tongueFile("fr") + tongueFile("es")))
+})
+
+// tongueOf reads lines of an English word, a colon, and the words that mean it.
+func tongueOf(list string) map[string]string {
+	out := make(map[string]string, strings.Count(list, " "))
+	var bare [][2]string
+	for line := range strings.Lines(list) {
+		english, forms, _ := strings.Cut(line, ":")
+		for form := range strings.FieldsSeq(forms) {
+			out[form] = english
+			if strings.ContainsFunc(form, func(r rune) bool { return r >= utf8.RuneSelf }) {
+				bare = append(bare, [2]string{accents.Replace(form), english})
+			}
+		}
+	}
+	for _, b := range bare {
+		if _, ok := out[b[0]]; !ok {
+			out[b[0]] = b[1]
+		}
+	}
+	return out
+}
+
+// accents turns a word into what those type who have no accents on their keyboard.
+var accents = strings.NewReplacer("ä", "a", "ö", "o", "ü", "u", "ß", "ss", "à", "a", "â", "a", "ç", "c", "é", "e", "è", "e", "ê", "e", "ë", "e",
+	"î", "i", "ï", "i", "ô", "o", "œ", "oe", "ù", "u", "û", "u", "á", "a", "í", "i", "ó", "o", "ú", "u", "ñ", "n")
+
+// Lengths in characters of a compound, of its last part and of what stands before it.
+const (
+	leastCompound = 8
+	leastPart     = 4
+	leastBefore   = 3
+)
+
+// english returns what a word in small letters is in English. Of a German compound that is not in the list it is what its last part
+// is ("Gartenmauer": wall), and whole is false.
+func (t Tongue) english(low string) (word string, whole, ok bool) {
+	words := tongues()[t]
+	if word, ok = words[low]; ok || t != German || utf8.RuneCountInString(low) < leastCompound {
+		return word, ok, ok
+	}
+	n := 0
+	for i := range low {
+		if n++; n > leastBefore && utf8.RuneCountInString(low[i:]) >= leastPart {
+			if word, ok = words[low[i:]]; ok {
+				return word, false, true
+			}
+		}
+	}
+	return "", false, false
+}
+
+// foreign reports whether a word is one of these languages, as far as the lists know.
+func foreign(low string, of []Tongue) bool {
+	return slices.ContainsFunc(of, func(t Tongue) bool {
+		_, ok := tongues()[t][low]
+		return ok
+	})
+}
+
+// leastForeign is how many words make a text one of another language.
+const leastForeign = 2
+
+// tongueOf returns the language that most of a text's words are from. What speaks for another than English is its articles and the
+// like, and what is in its list and no English word; against it, English articles, and English words that are not in its list by half.
+func (l *lexicon) tongueOf(words []word) Tongue {
+	best, most, lists := English, 0, tongues()
+	for t := German; t <= Spanish; t++ {
+		speaks, against := 0, 0
+		for i := range words {
+			low := words[i].low
+			e, ok := lists[t][low]
+			switch {
+			case l.stop[low]:
+				against += 2
+			case ok && (l.row[low] == 0 || l.stop[e]):
+				speaks += 2
+			case !ok && l.row[low] > 0 && words[i].kind == letter:
+				against++
+			}
+		}
+		if speaks >= 2*leastForeign && speaks-against > most {
+			best, most = t, speaks-against
+		}
+	}
+	return best
+}
+
+// translate makes the network read a word of another language as an English one. The last part of a compound says what kind of word
+// it is, not which.
+func (l *lexicon) translate(w *word, t Tongue) {
+	e, whole, ok := t.english(w.low)
+	if !ok || w.kind != letter {
+		return
+	}
+	w.read = e
+	if whole {
+		w.same = e
+		w.stem, w.stop, w.idf, w.head = l.stem(e), l.stop[e], l.weight(e), ""
+		if w.content() {
+			w.head = l.head(e)
+		}
+		w.base[0], w.base[5] = w.idf, one(w.stop)
+	}
+}
+
+// lowered takes their capitals from German nouns, but at the beginning of a sentence.
+func (t *text) lowered() {
+	for i := range t.words {
+		if w := &t.words[i]; w.read != w.low && w.base[7] == 0 {
+			w.base[1] = 0
+		}
+	}
+}
+
+// Tongue returns the passage's language.
+func (p *Passage) Tongue() Tongue { return p.text.tongue }
+
+// English returns the passage's text with the words that the reader takes for English ones in English.
+func (p *Passage) English() string { return p.text.english() }
+
+// English returns a text in a language with the words that the reader takes for English ones in English.
+func (r *Reader) English(s string, t Tongue) string {
+	return r.lexicon.asked(s, r.maxPassage, t).english()
+}
+
+func (t *text) english() string {
+	var b strings.Builder
+	for i := range t.words {
+		w := &t.words[i]
+		b.WriteString(w.gap)
+		if b.WriteString(w.text); w.read != w.low {
+			b.WriteString(" " + w.read)
+		}
+	}
+	return b.String()
+}
+
+// formsAbroad returns the words of other languages that mean an English one, by its stem.
+func (l *lexicon) formsAbroad() map[string][]string {
+	out := map[string][]string{}
+	for _, list := range tongues() {
+		for form, english := range list {
+			stem := l.stem(english)
+			out[stem] = append(out[stem], form)
+		}
+	}
+	return out
+}
+
+// translated is how related a word is to what it means in another language.
+const translated = 1
+
+// meanings adds to the words that are related to a word those of other languages that mean the same. A word that is spelt like an
+// English one is taken for that.
+func (l *lexicon) meanings(low string, related map[string]float64) {
+	english := []string{low}
+	if l.row[low] == 0 {
+		for t := German; t <= Spanish; t++ {
+			if e, ok := tongues()[t][low]; ok {
+				related[e] = translated
+				english = append(english, e)
+			}
+		}
+	}
+	for _, e := range english {
+		for _, form := range l.abroad()[l.stem(e)] {
+			if form != low {
+				related[form] = translated
+			}
+		}
+	}
+}

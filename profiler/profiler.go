@@ -92,7 +92,8 @@ func (d Decode) Valid() bool {
 	return d.B >= 0 && math.Abs(d.C) <= minute && math.Abs(slope) <= minute && !math.IsNaN(d.A) && !math.IsInf(d.B, 0)
 }
 
-// Observe is the run-time stage: C stays as it is, and the slope becomes ((1−ζ)A + ζ(c̃−C)t) / ((1−ζ)B + ζt²).
+// Observe is the run-time stage: C stays as it is, and the slope becomes ((1−ζ)A + ζ(c̃−C)t) / ((1−ζ)B + ζt²). Where that would be
+// negative, C takes the fall instead, so that the line gives the same at t and does not promise less for more.
 func (d *Decode) Observe(s Sample, zeta float64) {
 	if *d == (Decode{}) {
 		d.C = s.Took.Seconds()
@@ -101,6 +102,10 @@ func (d *Decode) Observe(s Sample, zeta float64) {
 	t := float64(s.Length)
 	d.A = (1-zeta)*d.A + zeta*(s.Took.Seconds()-d.C)*t
 	d.B = (1-zeta)*d.B + zeta*t*t
+	if d.A < 0 {
+		d.C = max(0, d.C+d.A/d.B*t)
+		d.A = 0
+	}
 }
 
 // Average is an exponential moving average. It starts as the plain mean, so that its first values are not biased towards

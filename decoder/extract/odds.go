@@ -28,6 +28,7 @@ type Evidence struct {
 	Line         bool    // the question names the line in which the reader points at something
 	Slips        int     // words of the question that are read in another spelling
 	Later        bool    // the sentence says of another value that this one took its place
+	Foreign      bool    // the question or the passage is not in English
 	OfLastSource bool    // the last answer of the conversation came from the passage's document
 }
 
@@ -61,13 +62,14 @@ type Constants struct {
 // Rules names what two sides must have in common besides a reader to answer together: how they divide a question, and what
 // evidence is worth.
 func (k Constants) Rules() string {
-	return fmt.Sprintf("rules-%d-%08x", decoder.Division, crc32.ChecksumIEEE(fmt.Append(nil, k, namedOdds, ownOdds, lastSourceOdds, laterOdds, slipCost)))
+	return fmt.Sprintf("rules-%d-%08x", decoder.Division, crc32.ChecksumIEEE(fmt.Append(nil, k, namedOdds, ownOdds, lastSourceOdds, laterOdds, foreignOdds, slipCost)))
 }
 
 // Curves' bounds, what the conversation's document and a later value are worth, and the cost of a misspelt word, in nats.
 const (
 	maxLogOdds     = 5
 	lastSourceOdds = 2   // a conversation mostly goes on about the same document
+	foreignOdds    = 0.5 // words that a list does not have or gives another meaning make the reader less sure than it is right
 	laterOdds      = 2   // what took the place of something is later, wherever that still stands
 	slipCost       = 0.2 // for each word of the question that this side reads in another spelling: it may mean something else
 )
@@ -102,6 +104,9 @@ func (k Constants) Judge(e Evidence) (sentence bool, r float64) {
 	value, whole, more := k.Value.LogOdds(e), k.Sentence.LogOdds(e), 0.0
 	if e.OfLastSource {
 		more += lastSourceOdds
+	}
+	if e.Foreign {
+		more += foreignOdds
 	}
 	if e.Later && max(value, whole) > k.Nothing { // it is the answer, before or after
 		more += laterOdds
@@ -166,7 +171,7 @@ func (c Config) evidence(q query, ps []passages.Passage, known []passage) ([]Evi
 	out, spans := make([]Evidence, len(found)), make([][]span.Span, len(found))
 	seen := matches{}
 	for i, f := range found {
-		out[i] = Evidence{None: f.None, Lexical: lexical[i], Echo: echo[i], Rank: i, Whole: form != value, Slips: q.slips}
+		out[i] = Evidence{None: f.None, Lexical: lexical[i], Echo: echo[i], Rank: i, Whole: form != value, Slips: q.slips, Foreign: q.tongue != span.English || known[i].read.Tongue() != span.English}
 		spans[i] = known[i].answers(f, form, mostTexts)
 		if wanted.stretch {
 			known[i].stretched(spans[i])

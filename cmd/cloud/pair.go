@@ -91,8 +91,16 @@ func (c *pairCmd) Run(a *cli.App) error {
 		}
 		fmt.Fprintln(a.Out, picture)
 	}
-	fmt.Fprintf(a.Out, "On the device, within %v:\n\n    edge pair %s\n\nIt reaches this cloud at %s.\n", c.For, code, strings.Join(addresses, ", "))
+	fmt.Fprintf(a.Out, "On the device, within %s:\n\n    edge pair %s\n\nIt reaches this cloud at %s.\n", spoken(c.For), code, strings.Join(addresses, ", "))
 	return nil
+}
+
+// spoken returns a duration in whole minutes where it has any: "10 minutes", "90s".
+func spoken(d time.Duration) string {
+	if n := d / time.Minute; n > 1 && d%time.Minute == 0 {
+		return fmt.Sprintf("%d minutes", n)
+	}
+	return d.String()
 }
 
 // checkTo checks the file of --to. It may hold an old code, but nothing else.
@@ -124,7 +132,7 @@ func (c *pairCmd) write(a *cli.App, code transport.Code, addresses []string) err
 	if a.Globals.JSON {
 		return a.JSON(map[string]any{"file": c.To, "addresses": addresses, "expires": time.Now().Add(c.For).UTC().Truncate(time.Second)})
 	}
-	fmt.Fprintf(a.Out, "The code is in %s. It works once, within %v, and leads to this cloud at %s.\n", c.To, c.For, strings.Join(addresses, ", "))
+	fmt.Fprintf(a.Out, "The code is in %s. It works once, within %s, and leads to this cloud at %s.\n", c.To, spoken(c.For), strings.Join(addresses, ", "))
 	return nil
 }
 

@@ -99,7 +99,7 @@ type conversation struct {
 	history []chat.Message // what the next question sees
 	said    []exchange     // the whole conversation, for /save
 	last    *askJSON       // the last answer, for /sources
-	failed  int
+	failed  int            // questions and commands
 }
 
 // exchange is a question with its answer.
@@ -197,7 +197,7 @@ func (t *conversation) end() error {
 	if t.failed == 0 || t.person {
 		return nil
 	}
-	return fmt.Errorf("%d of the questions could not be answered; see the errors above", t.failed)
+	return fmt.Errorf("%d of the lines failed; see the errors above", t.failed)
 }
 
 // threeQuotes begin and end a question of several lines.

@@ -75,7 +75,7 @@ func (f answerFlags) Validate() error {
 
 // documentFlags choose the documents, and how they weigh.
 type documentFlags struct {
-	Notes     string `help:"Answer from this folder instead of the indexed documents, for this question only." type:"existingdir" placeholder:"DIR"`
+	Notes     string `help:"Answer from this folder instead of the indexed documents." type:"existingdir" placeholder:"DIR"`
 	Public    string `help:"Give the cloud inside this process this folder to answer from." type:"existingdir" placeholder:"DIR" hidden:""`
 	Sample    bool   `help:"Answer from the sample documents, even if others are indexed or a cloud is paired."`
 	Side      string `help:"Whose documents answer: ${enum}." enum:"both,device,cloud" default:"both"`
@@ -97,7 +97,7 @@ func (f documentFlags) Validate() error {
 
 // pairFlags choose the cloud, the path to it, and how the two sides agree on tokens.
 type pairFlags struct {
-	Cloud        string         `help:"The cloud to ask: HOST:PORT of a paired one, or \"sample\" for the one inside this process. Default: the one paired last, else the sample." placeholder:"WHERE"`
+	Cloud        string         `help:"The cloud to ask: HOST:PORT of a paired one, or \"sample\" for the one inside this process. Default: the one paired last. If none is paired, the sample documents have the sample cloud, and your own have none." placeholder:"WHERE"`
 	LocalOnly    bool           `help:"Answer on this machine alone. No socket is opened."`
 	RequireCloud bool           `help:"Fail, with exit status 1, rather than answer without the cloud. It waits up to a minute for a busy cloud." hidden:""`
 	Wait         *time.Duration `help:"How long to wait for the cloud before answering alone. Default: 2s, or 300ms for a minute after it was missing." placeholder:"DURATION"`

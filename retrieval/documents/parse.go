@@ -18,7 +18,7 @@ type parser struct {
 }
 
 // Version counts the changes to what the parsers make of files. An index reads again what another version parsed.
-const Version = 10
+const Version = 11
 
 const (
 	textLimit = 8 << 20

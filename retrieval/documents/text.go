@@ -62,6 +62,7 @@ type textReader struct {
 
 	doc  Document
 	para []string         // lines of the paragraph that has not ended
+	item int              // the last line of the list item that was added last
 	rest map[int][]string // the further lines of list items, by block
 }
 
@@ -131,9 +132,11 @@ func (r *textReader) line(i int) {
 	case isItem(trimmed) && (len(r.para) == 0 || !binds(r.para[len(r.para)-1])): // not "on the" and then "11. December"
 		r.end()
 		r.doc.Add(Line, trimmed)
-	case r.continuesItem(i):
+		r.item = i
+	case r.continuesItem(i), r.wrapsItem(i):
 		last := len(r.doc.Blocks) - 1
 		r.rest[last] = append(r.rest[last], trimmed)
+		r.item = i
 	case isLabel(english.Collapse(trimmed)) && len(r.para) == 0 && !standsAlone(r.lines, i) && !runsOn(r.lines, i, r.width):
 		r.doc.Add(Line, trimmed)
 	default:
@@ -173,6 +176,15 @@ func (r *textReader) continuesItem(i int) bool {
 	blocks := r.doc.Blocks
 	return len(blocks) > 0 && len(r.para) == 0 && strings.HasPrefix(r.lines[i], "  ") && !isEntry(strings.TrimSpace(r.lines[i])) && blocks[len(blocks)-1].Kind == Line &&
 		i > 0 && strings.TrimSpace(r.lines[i-1]) != ""
+}
+
+// wrapsItem reports whether line i, which is not indented, continues the list item in the line above: that is full.
+func (r *textReader) wrapsItem(i int) bool {
+	if r.width == 0 || i == 0 || r.item != i-1 || len(r.para) > 0 || !isItem(strings.TrimSpace(r.lines[i-1])) && r.rest[len(r.doc.Blocks)-1] == nil {
+		return false
+	}
+	line, next := strings.TrimSpace(r.lines[i-1]), strings.TrimSpace(r.lines[i])
+	return !breaksBefore(line, next, r.width) && !fits(line, next, r.width*5/6)
 }
 
 // runsOn reports whether a line is full, and the next one goes on with its sentence.

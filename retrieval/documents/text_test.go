@@ -31,6 +31,18 @@ func TestWrappedLines(t *testing.T) {
 	}
 }
 
+// A list item goes on in the next line, indented or not, if its line is full. Short items do not take in what is below them.
+func TestWrappedItems(t *testing.T) {
+	const lift = "1. Lift. It stopped four times in January. Rossdale quoted £4,350 for a new controller, and Owen found a second quote of £3,900."
+	const money = "2. Money. Beatrix presented the accounts for last year. The reserve fund stands at £11,280, and nobody had any questions about it."
+	for width := 62; width <= 90; width += 4 {
+		got := show(textDocument(splitLines(wrapped(lift, width)+"\n\n"+wrapped(money, width)+"\n\n- milk\n- bread\nand a cake for Ada\n"), true))
+		if !strings.HasPrefix(got, "title \nl "+lift+"\nl "+money+"\nl - milk\nl - bread\n") || strings.Contains(got, "bread and") {
+			t.Errorf("at %d:\n%s", width, got)
+		}
+	}
+}
+
 // wrapped breaks the lines of a text as mail programs do.
 func wrapped(text string, width int) string {
 	var out []string

@@ -74,10 +74,27 @@ func (u *update) add(ctx context.Context, path string, progress func(Progress)) 
 	if err != nil {
 		return fmt.Errorf("add to index: %w", err)
 	}
+	before := u.roots
 	if err := u.setRoots(u.roots.add(abs, sep)); err != nil {
 		return err
 	}
-	return u.addTree(ctx, osTree(abs), abs, sep, progress)
+	if err := u.addTree(ctx, osTree(abs), abs, sep, progress); err != nil {
+		return err
+	}
+	if info, err := os.Stat(abs); err == nil && !info.IsDir() && !u.holds(abs) { // a file that was refused is not visited again
+		return u.setRoots(before)
+	}
+	return nil
+}
+
+// holds reports whether there are passages of a file, or of one below a folder.
+func (u *update) holds(path string) bool {
+	for _, r := range u.files {
+		if len(r.Passages) > 0 && within(r.Path, path, sep) {
+			return true
+		}
+	}
+	return false
 }
 
 // AddFS indexes the file or folder called root in fsys. The passages' sources are names in fsys. It is for corpora that
@@ -103,7 +120,11 @@ const keptWhileAway = "not accessible (%v); its passages are kept, remove it to 
 func (u *update) addRoots(ctx context.Context, gone string, progress func(Progress)) error {
 	for _, root := range u.roots.Roots {
 		if _, err := os.Lstat(root); err != nil {
-			u.report.Skipped = append(u.report.Skipped, Skip{root, Unreadable, fmt.Sprintf(gone, err)})
+			reason := fmt.Sprintf(gone, cause(err))
+			if gone == keptWhileAway && !u.holds(root) {
+				reason = fmt.Sprintf("not accessible (%v)", cause(err))
+			}
+			u.report.Skipped = append(u.report.Skipped, Skip{root, Unreadable, reason})
 			continue
 		}
 		if err := u.addTree(ctx, osTree(root), root, sep, progress); err != nil {
@@ -127,7 +148,7 @@ func (u *update) remove(path string) error {
 	if real, err := filepath.EvalSymlinks(abs); err == nil {
 		abs = real
 	}
-	isRoot := slices.Contains(u.roots.Roots, abs)
+	isRoot := slices.ContainsFunc(u.roots.Roots, func(r string) bool { return within(r, abs, sep) })
 	for _, r := range u.sorted() {
 		if within(r.Path, abs, sep) {
 			if err := u.drop(r); err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -35,6 +36,34 @@ func TestReasonsAreRemembered(t *testing.T) {
 		if err != nil || len(r.Skipped) != 1 || !strings.HasPrefix(r.Skipped[0].Reason, "damaged PDF") || opened != 1 {
 			t.Errorf("%d: %+v, %v, read %d times", i, r, err, opened)
 		}
+	}
+}
+
+// A file that was refused is not remembered: the next Refresh does not miss it. A folder that was given up takes what was added below
+// it with it.
+func TestRefusedFilesAreNotRemembered(t *testing.T) {
+	x, dir := memoryOf(t, fstest.MapFS{}), t.TempDir()
+	writeFile(t, filepath.Join(dir, "noise.txt"), "a\x00b")
+	writeFile(t, filepath.Join(dir, "good.txt"), "The walnut tree is old.")
+	for _, name := range []string{"noise.txt", "good.txt"} {
+		if _, err := x.Add(t.Context(), filepath.Join(dir, name), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"noise.txt", "good.txt"} {
+		if err := os.Rename(filepath.Join(dir, name), filepath.Join(dir, name+".away")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := x.Refresh(t.Context(), nil)
+	if err != nil || len(r.Skipped) != 1 || !strings.HasSuffix(r.Skipped[0].Path, "good.txt") || !strings.Contains(r.Skipped[0].Reason, "its passages are kept") {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if r, err := x.Remove(t.Context(), dir); err != nil || r.Removed != 1 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if r, err := x.Refresh(t.Context(), nil); err != nil || len(r.Skipped) > 0 {
+		t.Errorf("%+v, %v", r, err)
 	}
 }
 

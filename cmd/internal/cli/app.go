@@ -100,6 +100,9 @@ func Main(program, description string, grammar any, globals *Globals, args []str
 			app.failure(err)
 		}
 		fmt.Fprintf(os.Stderr, "%s: error: %v\n", program, err)
+		if len(args) == 1 && strings.Contains(args[0], " ") && slices.ContainsFunc(parser.Model.Children, func(n *kong.Node) bool { return n.Name == "ask" }) {
+			fmt.Fprintf(os.Stderr, "To ask a question: %s ask %q\n", program, args[0])
+		}
 		fmt.Fprintf(os.Stderr, "Run \"%s\" for examples and flags.\n", helpFor(program, err))
 		return exitUsage
 	}

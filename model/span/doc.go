@@ -7,6 +7,9 @@
 // Matrix products run on an npu.Device, and all else in package native or in Go code whose rounding is fixed by explicit
 // conversions, so the results are the same bits on every processor.
 //
+// The network has learnt English. Words of German, French and Spanish texts are read as the English words that lists give for
+// them.
+//
 // The package must not know of the pair, of retrieval or of the tokens of other models. Spans are byte ranges of the
 // passage.
 package span

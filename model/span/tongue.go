@@ -1,9 +1,8 @@
 package span
 
 import (
-	"embed"
+	_ "embed"
 	"hash/crc32"
-	"io/fs"
 	"slices"
 	"strings"
 	"sync"
@@ -22,34 +21,25 @@ const (
 	Spanish
 )
 
-//go:embed tongues/*.txt
-var tongueFiles embed.FS
+//go:embed tongues/de.txt
+var germanList string
+
+//go:embed tongues/fr.txt
+var frenchList string
+
+//go:embed tongues/es.txt
+var spanishList string
 
 // tongues are the lists: what a word in small letters is in English. A word may be spelt without its accents.
-var tongues = sync.OnceValue(func() (lists [Spanish + 1]map[string]string) {
-	for t, name := range [...]string{German: "de", French: "fr", Spanish: "es"} {
-		if name != "" {
-			lists[t] = tongueOf(tongueFile(name))
-		}
-	}
-	return lists
+var tongues = sync.OnceValue(func() [Spanish + 1]map[string]string {
+	return [...]map[string]string{German: meaningsOf(germanList), French: meaningsOf(frenchList), Spanish: meaningsOf(spanishList)}
 })
-
-func tongueFile(name string) string {
-	b, err := fs.ReadFile(tongueFiles, "tongues/"+name+".txt")
-	if err != nil {
-		panic(err) // it is part of the program
-	}
-	return string(b)
-}
 
 // tonguesSum tells versions of the lists apart.
-var tonguesSum = sync.OnceValue(func() uint32 {
-	return crc32.ChecksumIEEE([]byte(tongueFile("de") + tongueFile("fr") + tongueFile("es")))
-})
+var tonguesSum = sync.OnceValue(func() uint32 { return crc32.ChecksumIEEE([]byte(germanList + frenchList + spanishList)) })
 
-// tongueOf reads lines of an English word, a colon, and the words that mean it.
-func tongueOf(list string) map[string]string {
+// meaningsOf reads lines of an English word, a colon, and the words that mean it.
+func meaningsOf(list string) map[string]string {
 	out := make(map[string]string, strings.Count(list, " "))
 	var bare [][2]string
 	for line := range strings.Lines(list) {

@@ -115,6 +115,20 @@ func TestDRAGON_RuntimeUpdate(t *testing.T) {
 	}
 }
 
+// Steps that are shorter than the constant lower it: the line does not fall, and gives what was measured.
+func TestObserveKeepsTheLineFromFalling(t *testing.T) {
+	d := Decode{A: 0.01, B: 1e5, C: 2e-3}
+	for range 500 {
+		d.Observe(Sample{250, time.Millisecond}, 0.05)
+		if d.A < 0 || d.At(1000) < d.At(250) {
+			t.Fatalf("%+v falls", d)
+		}
+	}
+	if got := d.At(250); got < 990*time.Microsecond || got > 1010*time.Microsecond {
+		t.Errorf("%v after 250 tokens, want 1 ms", got)
+	}
+}
+
 func TestAverage(t *testing.T) {
 	var a Average
 	if a.Seen() {

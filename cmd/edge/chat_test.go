@@ -27,7 +27,7 @@ func TestChatGoesOn(t *testing.T) {
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
 	out, err := cmd.Output()
-	if err == nil || cmd.ProcessState.ExitCode() != 1 || !strings.Contains(errs.String(), "1 of the questions") {
+	if err == nil || cmd.ProcessState.ExitCode() != 1 || !strings.Contains(errs.String(), "1 of the lines") {
 		t.Errorf("%v, %s", err, errs.String())
 	}
 	answers := json.NewDecoder(bytes.NewReader(out))
@@ -58,7 +58,7 @@ func TestChatCommands(t *testing.T) {
 	}
 	for want, n := range map[string]int{
 		deviceKnows + "\n": 1, "no command /frob": 1, "said.md exists": 1, "seed 70707": 4, "placement device": 1,
-		"asked: this device (sample documents) alone": 4, "A new conversation": 1, "2 answers in said.md": 1, "2 of the questions": 1,
+		"asked: this device (sample documents) alone": 4, "A new conversation": 1, "2 answers in said.md": 1, "2 of the lines": 1,
 	} {
 		if got := strings.Count(string(out), want); got != n {
 			t.Errorf("%q stands there %d times, want %d:\n%s", want, got, n, out)

@@ -60,7 +60,7 @@ func (l *lexicon) analyse(s string, most int) *text {
 	t := l.split(s, most)
 	if t.tongue = l.tongueOf(t.words); t.tongue != English {
 		for i := range t.words {
-			l.translate(&t.words[i], t.tongue)
+			l.translate(t.words, i, t.tongue)
 		}
 	}
 	t.laidOut(l)
@@ -72,8 +72,8 @@ func (l *lexicon) asked(s string, most int, tongue Tongue) *text {
 	t := l.split(s, most)
 	if t.tongue = tongue; tongue != English {
 		for i := range t.words {
-			if w := &t.words[i]; !w.stop {
-				l.translate(w, tongue)
+			if !t.words[i].stop {
+				l.translate(t.words, i, tongue)
 			}
 		}
 	}

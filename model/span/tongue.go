@@ -124,12 +124,17 @@ func (l *lexicon) tongueOf(words []word) Tongue {
 	return best
 }
 
-// translate makes the network read a word of another language as an English one. The last part of a compound says what kind of word
-// it is, not which.
-func (l *lexicon) translate(w *word, t Tongue) {
+// translate makes the network read word i of a text in another language as an English one. The last part of a compound says what kind
+// of word it is, not which.
+func (l *lexicon) translate(words []word, i int, t Tongue) {
+	w := &words[i]
 	e, whole, ok := t.english(w.low)
 	if !ok || w.kind != letter {
 		return
+	}
+	if w.low == "partir" && i > 0 && (words[i-1].low == "à" || words[i-1].low == "a") { // "à partir de", in Spanish "a partir de"
+		e = "from"
+		w.own = l.stem(e) // it does not match "partir", to leave
 	}
 	w.read = e
 	if whole {

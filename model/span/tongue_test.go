@@ -77,6 +77,7 @@ func TestTranslatedWordsKeepTheirPlaces(t *testing.T) {
 func TestReadIn(t *testing.T) {
 	r := open(t)
 	german := r.Passage("Mietvertrag\n\nDie Wohnung liegt im zweiten Stock. Die Kaution beträgt 2.070 € und ist bei Einzug zu zahlen. Haustiere sind nicht erlaubt.")
+	french := r.Passage("Le gîte est prêt à partir de 16 heures. Vous devez partir avant 10 heures.")
 	spanish := r.Passage("La piscina abre todos los días a las 10:15. El socorrista se llama Iker Zubiri.")
 	for _, c := range []struct {
 		tongue   Tongue
@@ -89,6 +90,7 @@ func TestReadIn(t *testing.T) {
 		{Spanish, "at what time abre the piscina?", spanish, "10:15"},
 		{English, "When does the pool open?", spanish, "10:15"},
 		{German, "when öffnet the Schwimmbad?", spanish, "10:15"},
+		{French, "at what time must one partir?", french, "10 heures"},
 	} {
 		got, err := r.ReadIn(c.tongue, c.question, []*Passage{c.passage})
 		if err != nil {

@@ -4,8 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
-
-	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"os"
 
 	"tandem/api"
 	"tandem/cmd/internal/cli"
@@ -32,7 +31,7 @@ func (c *mcpCmd) Run(a *cli.App) (err error) {
 	defer a.Register(cli.Process{Command: "mcp", Model: s.model().Name, Documents: s.now.answersFrom()})()
 	cfg := s.config()
 	cfg.Version, cfg.Log = cli.Version(), a.Log
-	err = api.New(cfg).MCP().Run(a, &mcp.StdioTransport{})
+	err = api.New(cfg).MCP().Run(a, api.Stdio(os.Stdin, os.Stdout))
 	if errors.Is(err, io.EOF) || errors.Is(err, context.Canceled) && a.Err() != nil {
 		return nil
 	}

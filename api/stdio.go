@@ -1,0 +1,212 @@
+package api
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Bounds of a connection over standard input and output.
+const (
+	longestLine = 16 << 20
+	lastReplies = time.Minute // how long replies may take after the input has ended
+)
+
+// Stdio returns a transport of the Model Context Protocol with one message a line, as over standard input and output. The
+// library's own ends at the first line that is no message, and drops the replies that it still owes when the input ends.
+func Stdio(in io.ReadCloser, out io.Writer) mcp.Transport { return &stdio{in, &lockedWriter{w: out}} }
+
+type stdio struct {
+	in  io.ReadCloser
+	out *lockedWriter
+}
+
+// Connect implements mcp.Transport.
+func (s *stdio) Connect(ctx context.Context) (mcp.Connection, error) {
+	lines := &messageLines{Closer: s.in, in: bufio.NewReader(s.in), out: s.out}
+	inner, err := (&mcp.IOTransport{Reader: lines, Writer: s.out, MaxLineLength: -1}).Connect(ctx) // lines has the limit
+	if err != nil {
+		return nil, err
+	}
+	return &stdioConn{Connection: inner, ending: ctx.Done(), closed: make(chan struct{}), open: map[jsonrpc.ID]bool{}}, nil
+}
+
+// lockedWriter is what replies of the library and of messageLines are written to, each in one piece.
+type lockedWriter struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+func (l *lockedWriter) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.w.Write(b)
+}
+
+func (l *lockedWriter) Close() error { return nil }
+
+// messageLines passes on the lines of an input that are messages, and answers the others with an error.
+type messageLines struct {
+	io.Closer
+	in   *bufio.Reader
+	out  io.Writer
+	rest []byte // of a line that was passed on in part
+}
+
+func (l *messageLines) Read(p []byte) (int, error) {
+	for len(l.rest) == 0 {
+		line, err := l.line()
+		if err != nil && (len(line) == 0 || !errors.Is(err, io.EOF)) { // the last line may lack its end
+			return 0, err
+		}
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			continue
+		}
+		if code, wrong := refuseLine(line); wrong != nil {
+			if err := l.refuse(line, code, wrong); err != nil {
+				return 0, err
+			}
+			continue
+		}
+		l.rest = append(line, '\n')
+	}
+	n := copy(p, l.rest)
+	l.rest = l.rest[n:]
+	return n, nil
+}
+
+// line returns the next line. Of a line that is too long it returns only so much that refuseLine notices.
+func (l *messageLines) line() (line []byte, err error) {
+	for {
+		var part []byte
+		part, err = l.in.ReadSlice('\n')
+		line = append(line, part[:min(len(part), longestLine+1-len(line))]...)
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, err
+		}
+	}
+}
+
+// refuseLine returns the code and the reason if a line is neither a message nor a list of messages.
+func refuseLine(line []byte) (code int, err error) {
+	if len(line) > longestLine {
+		return jsonrpc.CodeParseError, fmt.Errorf("the line has more than %d bytes", longestLine)
+	}
+	var value json.RawMessage
+	if err := json.Unmarshal(line, &value); err != nil {
+		return jsonrpc.CodeParseError, fmt.Errorf("the line is no JSON: %w", err)
+	}
+	var list []json.RawMessage
+	switch {
+	case line[0] != '[':
+		list = append(list, line)
+	case json.Unmarshal(line, &list) != nil || len(list) == 0:
+		return jsonrpc.CodeInvalidRequest, errors.New("the list has no messages")
+	}
+	seen := map[jsonrpc.ID]bool{}
+	for _, one := range list {
+		m, err := jsonrpc.DecodeMessage(one)
+		if err != nil {
+			return jsonrpc.CodeInvalidRequest, fmt.Errorf("the line is no message of JSON-RPC 2.0: %w", err)
+		}
+		if r, is := m.(*jsonrpc.Request); is && r.IsCall() {
+			if seen[r.ID] {
+				return jsonrpc.CodeInvalidRequest, fmt.Errorf("two messages have the id %v", r.ID.Raw())
+			}
+			seen[r.ID] = true
+		}
+	}
+	return 0, nil
+}
+
+// refuse answers a line with an error, under its id if it has one.
+func (l *messageLines) refuse(line []byte, code int, why error) error {
+	var of struct {
+		ID any `json:"id"`
+	}
+	json.Unmarshal(line, &of)
+	switch of.ID.(type) {
+	case string, float64:
+	default:
+		of.ID = nil
+	}
+	b, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": of.ID, "error": map[string]any{"code": code, "message": why.Error()}})
+	if err == nil {
+		_, err = l.out.Write(append(b, '\n'))
+	}
+	return err
+}
+
+// stdioConn is a connection that reports the end of its input only when all calls are answered: the library then cancels
+// those that are not.
+type stdioConn struct {
+	mcp.Connection
+	ending <-chan struct{} // closed when the program is to end
+	close  sync.Once
+	closed chan struct{}
+
+	mu   sync.Mutex // guards the fields below
+	open map[jsonrpc.ID]bool
+	idle chan struct{} // closed when no call is open; nil while nobody waits for that
+}
+
+// Read implements mcp.Connection.
+func (c *stdioConn) Read(ctx context.Context) (jsonrpc.Message, error) {
+	m, err := c.Connection.Read(ctx)
+	if err != nil {
+		select {
+		case <-c.answered():
+		case <-time.After(lastReplies):
+		case <-c.ending:
+		case <-c.closed:
+		}
+		return nil, err
+	}
+	if r, is := m.(*jsonrpc.Request); is && r.IsCall() && r.Method != "subscriptions/listen" { // which stays open
+		c.mu.Lock()
+		c.open[r.ID] = true
+		c.mu.Unlock()
+	}
+	return m, nil
+}
+
+// answered returns a channel that is closed when no call is open.
+func (c *stdioConn) answered() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.idle = make(chan struct{})
+	if len(c.open) == 0 {
+		close(c.idle)
+	}
+	return c.idle
+}
+
+// Write implements mcp.Connection.
+func (c *stdioConn) Write(ctx context.Context, m jsonrpc.Message) error {
+	err := c.Connection.Write(ctx, m)
+	if r, is := m.(*jsonrpc.Response); is {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if was := c.open[r.ID]; was {
+			if delete(c.open, r.ID); len(c.open) == 0 && c.idle != nil {
+				close(c.idle)
+			}
+		}
+	}
+	return err
+}
+
+// Close implements mcp.Connection.
+func (c *stdioConn) Close() error {
+	c.close.Do(func() { close(c.closed) })
+	return c.Connection.Close()
+}

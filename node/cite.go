@@ -23,6 +23,7 @@ type Part struct {
 	// Otherwise has the sentence that says something else and is likeliest to be right, if it might as well have been the answer; at
 	// most one. Its text is empty if the cloud shows none.
 	Otherwise []Quote
+	Tokens    int // of its text
 
 	// Overruled says that the device's documents seemed to know, and that what the cloud made of it has nothing to do with
 	// them.
@@ -131,9 +132,19 @@ func cite(tokens []Token, own, cloud []part) []Part {
 	return out
 }
 
+// abridged reports whether a span reader left out words of an answer to keep it within most tokens. Each part has an equal share of
+// them, and an ellipsis that stands far before its end is the document's own, or says that a side was lost.
+func abridged(parts []Part, most int) bool {
+	const longestWord = 16 // in tokens
+	return most > 0 && slices.ContainsFunc(parts, func(p Part) bool {
+		full := p.Tokens+longestWord > most/len(parts)
+		return full && (strings.HasSuffix(p.Text, " …") || strings.HasPrefix(p.Text, "… "))
+	})
+}
+
 // citePart combines the sides' views of one sentence.
 func citePart(tokens []Token, sides [2]*part) (p Part) {
-	p.Relevance = math.Inf(-1)
+	p.Relevance, p.Tokens = math.Inf(-1), len(tokens)
 	others := otherwise(sides)
 	together, cloudAlone, foreign := 0, 0, 0
 	for _, t := range tokens {

@@ -162,6 +162,9 @@ func shortened(title string) string {
 // newSession prepares to answer.
 func (d *Device) newSession(ctx context.Context, local Local, q Question, s tandem.Settings, emit func(Token), record func(Line)) *deviceSession {
 	a := newDeviceSession(ctx, local.machine(s, tandem.Device), local.Model.Tokenizer().Stream(), emit)
+	if local.Reader != nil {
+		a.room = s.MaxTokens
+	}
 	profile := d.known()
 	a.answer.Lookahead, a.answer.Coupling, a.profile, a.past = s.Lookahead, s.Coupling, &profile, d.Local.Past
 	if record != nil {

@@ -58,6 +58,7 @@ type deviceSession struct {
 	outbox []transport.Message
 	before LinkStats // of the replicas that were in use before
 	text   speller
+	room   int // tokens that a span reader keeps its answer within; 0 if a model writes it
 	answer Answer
 }
 
@@ -657,6 +658,9 @@ func (a *deviceSession) finish() Answer {
 	a.answer.Link = a.usage()
 	a.answer.Text = textOf(a.answer.Tokens, a.text)
 	a.answer.Parts = cite(a.answer.Tokens, a.parts[tandem.Device], a.parts[tandem.Cloud])
+	if a.answer.Reason == pair.ReasonStop && abridged(a.answer.Parts, a.room) {
+		a.answer.Reason = pair.ReasonLength
+	}
 	if slices.ContainsFunc(a.answer.Parts, func(p Part) bool { return p.Overruled && len(p.Otherwise) == 0 }) {
 		a.remark("the cloud's answer contradicts what your own documents seem to say; --local-only shows their answer")
 	}

@@ -2,6 +2,9 @@ package main
 
 import (
 	"math"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -28,6 +31,38 @@ func TestSpeed(t *testing.T) {
 	}
 	if got := speed(1, 0, 0, false); math.IsInf(got, 0) || math.IsNaN(got) {
 		t.Errorf("at once: %v", got)
+	}
+}
+
+// An answer that --max-tokens cut says so, whether it ends within a word or with an ellipsis.
+func TestCutAnswer(t *testing.T) {
+	h := newHome(t)
+	notes := t.TempDir()
+	long := "The bridge failed because " + strings.Repeat("its piers stood in soft ground, and ", 12) + "nobody looked."
+	if err := os.WriteFile(filepath.Join(notes, "bridge.txt"), []byte(long), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		tokens, question string
+		ends, finish     string
+	}{
+		{"1", "When does the harbour museum open?", "9", "length"},
+		{"3", "When does the harbour museum open?", "9:3", "length"},
+		{"30", "Why did the bridge fail?", " …", "length"},
+		{"256", "When does the harbour museum open?", "9:30", "stop"},
+	} {
+		args := []string{"--sample"}
+		if strings.Contains(c.question, "bridge") {
+			args = []string{"--local-only", "--notes", notes}
+		}
+		args = append(args, "-n", c.tokens, c.question)
+		if a := h.ask(args...); a.Finish != c.finish || !strings.HasSuffix(a.Answer, c.ends) {
+			t.Errorf("-n %s %s: %q, finish %s, want %q, finish %s", c.tokens, c.question, a.Answer, a.Finish, c.ends, c.finish)
+		}
+		_, stderr, err := h.Run(append([]string{"ask"}, args...)...)
+		if said := strings.Contains(stderr, "the answer was cut at "+c.tokens+" token"); err != nil || said != (c.finish == "length") {
+			t.Errorf("-n %s %s: %v, %s", c.tokens, c.question, err, stderr)
+		}
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"tandem/decoder"
 	"tandem/internal/refusal"
 	"tandem/node"
+	"tandem/pair"
 )
 
 // showFlags say what is printed besides the answer.
@@ -47,9 +48,12 @@ func (s *session) detail(r askJSON) {
 	s.flags.show.Stats = stats
 }
 
-// where prints the sources of an answer, who was asked and, if the flags ask for it, what it cost.
+// where prints whether an answer was cut, its sources, who was asked and, if the flags ask for it, what it cost.
 func (s *session) where(r askJSON) {
 	a := s.app
+	if r.Finish == pair.ReasonLength.String() {
+		fmt.Fprintln(a.Aside, a.Fold(fmt.Sprintf("the answer was cut at %s: -n N allows more", cli.Count(s.settings.MaxTokens, "token"))))
+	}
 	if len(r.Parts) > 0 {
 		s.cite(r)
 	} else {

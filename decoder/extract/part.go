@@ -296,7 +296,8 @@ func (c Config) temper(all []weighed) []weighed {
 }
 
 // spell turns texts that answer in a form into candidates. Where a sentence is too long for its part of the answer, the span stands for it. A
-// span that is too long loses words at its end, and says so with an ellipsis.
+// span that is too long loses words at its end, and says so with an ellipsis. If not even its first word fits, all of it stands there,
+// and the end of the answer cuts it.
 func (d *Decoder) spell(form form, texts []weighed, ends []tandem.Token) []candidate {
 	room := max(1, d.cfg.MaxTokens/max(1, len(d.clauses))-len(ends))
 	var out []candidate
@@ -317,7 +318,9 @@ func (d *Decoder) spell(form form, texts []weighed, ends []tandem.Token) []candi
 			tokens = d.cfg.Tokenizer.Encode(t.text, tokenizer.Options{})
 		}
 		if len(tokens) > room {
-			tokens = d.shortened(t.text, room)
+			if short := d.shortened(t.text, room); short != nil {
+				tokens = short
+			}
 		}
 		out = append(out, candidate{t.text, slices.Concat(tokens, ends), t.p, t.quote})
 	}
@@ -337,7 +340,7 @@ func (d *Decoder) withClauses(q decoder.Quote, room int) string {
 	return mark + flat(q.Text[from:])
 }
 
-// shortened returns the tokens of the most first words of text that fit with an ellipsis.
+// shortened returns the tokens of the most first words of text that fit with an ellipsis, nil if none does.
 func (d *Decoder) shortened(text string, room int) []tandem.Token {
 	words := strings.Fields(text)
 	var tokens []tandem.Token

@@ -65,6 +65,9 @@ func (c *runCmd) Run(a *cli.App) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
+	if c.Model == "" {
+		a.Remark("The built-in model is made for answers from documents (edge ask). For other text, take a larger one: edge models pull qwen2.5:0.5b, then --model qwen2.5:0.5b")
+	}
 	if m.Config().Diffusion && len(c.Lora) > 0 {
 		return fmt.Errorf("--lora: %s is a diffusion model, and adapters are only for models that write token by token: leave it out", m.Config().Name)
 	}

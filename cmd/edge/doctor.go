@@ -69,15 +69,14 @@ func (c *doctorCmd) profile(a *cli.App) []cli.Check {
 // profileDocuments is the default number of passages of a side.
 const profileDocuments = 4
 
-// profileCheck describes a profile: the fit ĉ(t) = (k_a/k_b)·t + k_c (DRAGON §5.2) and its values at some lengths.
+// profileCheck says what a token takes at some lengths of context. The constants of the fit are only in the data.
 func profileCheck(p cli.DecodeProfile, samples []profiler.Sample) cli.Check {
-	d := p.Decode
-	text := fmt.Sprintf("%s on %s, from %s, %s: k_a %.3g, k_b %.3g, k_c %.3g ms;", p.Model, p.Device, p.From,
-		p.Made.Local().Format(time.DateTime), d.A, d.B, 1000*d.C)
+	var takes []string
 	for _, tokens := range []int{256, 1024, 4096} {
-		text += fmt.Sprintf(" %.3g ms a token at %d,", cli.Milliseconds(d.At(tokens)), tokens)
+		takes = append(takes, fmt.Sprintf("%.3g ms behind %d", cli.Milliseconds(p.Decode.At(tokens)), tokens))
 	}
-	text = strings.TrimSuffix(text, ",") + " tokens of context"
+	text := fmt.Sprintf("%s on %s: a token takes about %s tokens of context; measured with %s, %s", p.Model, p.Device,
+		strings.Join(takes, ", "), p.From, p.Made.Local().Format(time.DateTime))
 	data := profileJSON{DecodeProfile: p}
 	for _, s := range samples {
 		data.Samples = append(data.Samples, sampleJSON{s.Length, cli.Milliseconds(s.Took)})

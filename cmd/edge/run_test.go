@@ -1,14 +1,48 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
+	"tandem/internal/tinymodel"
 	"tandem/model"
 	"tandem/model/tokenizer"
 	"tandem/models"
 	"tandem/npu/native"
 )
+
+// Without --model, run says what the built-in model is for, and what to take instead. It says nothing of the kind with --quiet,
+// or with a model that was chosen.
+func TestRunBuiltIn(t *testing.T) {
+	h := newHome(t)
+	file := filepath.Join(t.TempDir(), "tiny.gguf")
+	if err := os.WriteFile(file, tinymodel.GGUF(tinymodel.Spec{Seed: 3}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for args, want := range map[string]bool{"": true, "--quiet": false, "--raw --model " + file: false} {
+		_, stderr, err := h.Run(append(append([]string{"run", "-n", "2"}, strings.Fields(args)...), "Hello")...)
+		if err != nil || strings.Contains(stderr, "edge models pull qwen2.5:0.5b") != want {
+			t.Errorf("run %s: %v, %q", args, err, stderr)
+		}
+	}
+}
+
+// Doctor tells the two built-in models apart.
+func TestDoctorNamesModels(t *testing.T) {
+	h := newHome(t)
+	stdout, stderr, err := h.Run("doctor")
+	if err != nil {
+		t.Fatalf("%v, %s", err, stderr)
+	}
+	for _, want := range []string{"reader     tandem-span-reader, built in, answers questions", "model      tandem-reader, built in, writes the text of edge run"} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("doctor does not say %q:\n%s", want, stdout)
+		}
+	}
+}
 
 // Text in the prompt or the system message cannot open a turn, except with --raw.
 func TestPromptIsText(t *testing.T) {

@@ -43,6 +43,9 @@ const (
 // Doctor runs the checks that both sides share, then more, and prints the results.
 func (a *App) Doctor(f DoctorFlags, more ...func() []Check) error {
 	checks := []Check{a.checkMachine(), a.checkDevices(), a.checkFolders()}
+	if f.Model == "" {
+		checks = append(checks, checkReader(f.ModelFlags))
+	}
 	checks = append(checks, a.checkModel(f.ModelFlags)...)
 	checks = append(checks, a.checkIndex(), a.checkCache(f.CacheFlags))
 	for _, extra := range more {
@@ -175,6 +178,22 @@ func writable(dir string) error {
 	return os.Remove(f.Name())
 }
 
+// checkReader opens what answers without --model.
+func checkReader(f ModelFlags) Check {
+	if _, err := (ReaderFlags{}).OpenSpan(f); err != nil {
+		return Check{Name: "reader", State: Broken, Detail: err.Error()}
+	}
+	return Check{Name: "reader", State: OK, Detail: SpanReader + ", built in, answers questions with words of the documents; with --model, that model answers instead"}
+}
+
+// purpose says what the built-in model is for, since the reader answers.
+func (a *App) purpose() string {
+	if a.Program == "edge" {
+		return "built in, writes the text of edge run, reply and rewrite, and of answers with --reader decoder"
+	}
+	return "built in, writes answers with --reader decoder"
+}
+
 // checkModel opens the model and decodes a few tokens.
 func (a *App) checkModel(f ModelFlags) []Check {
 	start := time.Now()
@@ -185,8 +204,12 @@ func (a *App) checkModel(f ModelFlags) []Check {
 	}
 	defer m.Close()
 	cfg := m.Config()
-	checks := []Check{a.checkFile(f), {Name: "model", State: OK, Detail: fmt.Sprintf("%s, %s, %d layers, %d tokens of context, on %s, opened in %v",
-		cfg.Name, cfg.Arch, cfg.Layers, cfg.Context, m.Device(), time.Since(start).Round(time.Millisecond))}}
+	name := cfg.Name
+	if f.Model == "" || f.Model == BuiltIn {
+		name = BuiltIn + ", " + a.purpose()
+	}
+	checks := []Check{a.checkFile(f), {Name: "model", State: OK, Detail: fmt.Sprintf("%s: %s, %d layers, %d tokens of context, on %s, opened in %v",
+		name, cfg.Arch, cfg.Layers, cfg.Context, m.Device(), time.Since(start).Round(time.Millisecond))}}
 	rate, err := decodeRate(a, m)
 	if err != nil {
 		return append(checks, Check{Name: "decoding", State: Broken, Detail: err.Error()})
@@ -200,7 +223,7 @@ func (a *App) checkModel(f ModelFlags) []Check {
 
 // checkFile says what the file of a model that was opened was compared with.
 func (a *App) checkFile(f ModelFlags) Check {
-	c := Check{Name: "checksum", State: OK, Detail: "the model is built in"}
+	c := Check{Name: "checksum", State: OK, Detail: "none is needed: the models are built in"}
 	path, err := a.FindModel(f.Model)
 	if err != nil || path == "" {
 		return c

@@ -125,7 +125,7 @@ func TestSeedFixesSampledText(t *testing.T) {
 	for _, seed := range []string{"1", "2", "3"} {
 		var text string
 		for _, placement := range []string{"mirror", "device", "cloud", "sync"} {
-			a := h.ask("--reader", "decoder", "--temperature", "2.5", "--seed", seed, "--max-tokens", "24", "--placement", placement, "--nucleus", "1", question)
+			a := h.ask("--reader", "decoder", "--temperature", "2", "--seed", seed, "--max-tokens", "24", "--placement", placement, "--nucleus", "1", question)
 			if text == "" {
 				text = a.Answer
 			}
@@ -335,6 +335,9 @@ func TestErrorsHelp(t *testing.T) {
 		{[]string{"ask", "--wait=-1s", question}, "--wait -1s", 1},
 		{[]string{"ask", "--ahead", "0", question}, "want 1 (none)", 1},
 		{[]string{"ask", "--cache-mb=-1", question}, "--cache-mb -1", 2},
+		{[]string{"ask", "--temperature", "9", question}, "--temperature 9: want 0 to 2", 1},
+		{[]string{"run", "--temperature=-1", "Hello"}, "--temperature -1: want 0 to 2", 1},
+		{[]string{"reply", "--temperature", "2.1", "Ada: Hello?"}, "--temperature 2.1: want 0 to 2", 1},
 		{[]string{"doctor", "--cache-mb=-1"}, "--cache-mb -1", 2},
 		{[]string{"ask", "--passage-words=-1", question}, "0 (the default)", 2},
 		{[]string{"index", "add", "--passage-words=-1"}, "0 (the default)", 2},
@@ -386,6 +389,11 @@ func TestAskHelpIsShort(t *testing.T) {
 	for _, name := range []string{"method", "coupling", "gamma", "weights", "record", "placement", "config"} {
 		if slices.Contains(short, name) || !slices.Contains(all, name) {
 			t.Errorf("--%s: in --help %v, in --help-all %v", name, slices.Contains(short, name), slices.Contains(all, name))
+		}
+	}
+	for _, name := range []string{"private", "local-only", "cloud"} {
+		if !slices.Contains(short, name) {
+			t.Errorf("--help lacks --%s", name)
 		}
 	}
 	for _, name := range short {

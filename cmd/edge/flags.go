@@ -27,7 +27,7 @@ type textFlags struct {
 // samplingFlags say how tokens are chosen.
 type samplingFlags struct {
 	Seed          int64   `help:"Random seed; the same seed gives the same text. -1 draws a new one each time." default:"-1"`
-	Temperature   float64 `help:"0 for the likeliest token, 1 for the model's own distribution." default:"0"`
+	Temperature   float64 `help:"0 for the likeliest token, 1 for the model's own distribution, up to 2." default:"0"`
 	MaxTokens     int     `short:"n" help:"Maximum number of tokens in an answer." default:"${maxTokens=256}"`
 	TopK          int     `help:"Keep the K likeliest tokens; 0 for all." default:"0" hidden:""`
 	TopP          float64 `help:"Keep the likeliest tokens with this share of the probability; 1 for all." default:"1" hidden:""`
@@ -36,13 +36,19 @@ type samplingFlags struct {
 	RepeatLast    int     `help:"How many recent tokens are penalised." default:"64" hidden:""`
 }
 
+// maxTemperature is also that of OpenAI's API.
+const maxTemperature = 2.0
+
 func (f samplingFlags) sampling() (sample.Params, error) {
 	s := sample.Params{
 		Temperature: f.Temperature, TopK: f.TopK, TopP: f.TopP, MinP: f.MinP,
 		RepeatPenalty: f.RepeatPenalty, RepeatLast: f.RepeatLast, Seed: uint64(f.Seed),
 	}
-	if f.Seed < -1 {
+	switch {
+	case f.Seed < -1:
 		return s, fmt.Errorf("--seed %d: want 0 or more, or -1 for a new one", f.Seed)
+	case !(f.Temperature >= 0 && f.Temperature <= maxTemperature):
+		return s, fmt.Errorf("--temperature %v: want 0 to %v", f.Temperature, maxTemperature)
 	}
 	if f.Seed == -1 {
 		var b [4]byte // 32 bits are few enough digits to type again
@@ -87,6 +93,9 @@ type documentFlags struct {
 	cli.ScorerFlag
 }
 
+// HelpLeavesOut names flags that --help shows only for other commands: how files are cut matters when they are indexed.
+func (documentFlags) HelpLeavesOut() []string { return []string{"passage-words"} }
+
 // Validate refuses documents of two kinds at once.
 func (f documentFlags) Validate() error {
 	if f.Sample && (f.Notes != "" || f.Public != "") {
@@ -103,7 +112,7 @@ type pairFlags struct {
 	Wait         *time.Duration `help:"How long to wait for the cloud before answering alone. Default: 2s, or 300ms for a minute after it was missing." placeholder:"DURATION"`
 	RTT          time.Duration  `name:"rtt" help:"Emulate a network with this round-trip time, such as 100ms." default:"0s"`
 	Loss         float64        `help:"Emulate a network that loses this share of the packets (0 to 1)." default:"0" hidden:""`
-	Private      bool           `help:"Send the cloud the question and the words of the answer, but no drafts from this device, which could show what else your documents say. Over a long distance this takes a little longer." hidden:""`
+	Private      bool           `help:"Send the cloud the question and the words of the answer, but no drafts from this device, which could show what else your documents say. Over a long distance this takes a little longer."`
 	Method       string         `help:"How the sides share the work: ${enum}. All but tandem come from the DRAGON paper, as a baseline." enum:"tandem,dragon,crcg,drcg-text,drcg-kv,drdg-tw,drdg-sw" default:"tandem" hidden:""`
 	Placement    string         `help:"Where drafts become tokens: ${enum}. auto is mirror, or greedy with the speculative coupling." enum:"auto,mirror,device,cloud,greedy,sync" default:"auto" hidden:""`
 	Coupling     string         `help:"How two drafts become one token: ${enum}. shared draws both and the target from one race, leader also favours the side that is ahead, auto is the one of these two that is likely to be faster here (the text depends on it), speculative is the DRAGON paper's." enum:"shared,leader,auto,speculative" default:"shared" hidden:""`

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -48,16 +49,26 @@ func nameProgram(ctx *kong.Context, command *kong.Node) {
 	command.Detail = strings.ReplaceAll(command.Detail, "${program}", ctx.Model.Name)
 }
 
+// leftOut returns the flags that a command's method HelpLeavesOut() []string names, if it has one.
+func leftOut(command *kong.Node) []string {
+	if command != nil {
+		if c, ok := command.Target.Addr().Interface().(interface{ HelpLeavesOut() []string }); ok {
+			return c.HelpLeavesOut()
+		}
+	}
+	return nil
+}
+
 // printHelp prints the help without hidden flags and, for a command, without those that set up the program (the tag
-// program). It says where these are.
+// program) and those that the command leaves out. It says where these are.
 func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
 	command := ctx.Selected()
-	hidden, program := 0, []string{}
+	hidden, program, out := 0, []string{}, leftOut(command)
 	for _, f := range ctx.Flags() {
 		if command != nil && f.Tag.Has("program") {
 			f.Hidden = true
 			program = append(program, "--"+f.Name)
-		} else if f.Hidden {
+		} else if f.Hidden = f.Hidden || slices.Contains(out, f.Name); f.Hidden {
 			hidden++
 		}
 	}

@@ -400,7 +400,7 @@ func TestRefusals(t *testing.T) {
 	}
 	paged := config(&echo{})
 	paged.Page = http.NotFoundHandler()
-	for path, want := range map[string]int{chatPath: 405, "/v1/nothing": 404, "/api/nothing": 404} { // not the page's business
+	for path, want := range map[string]int{chatPath: 405, "/v1/nothing": 404} { // not the page's business
 		if w := send(t, New(paged), "GET", path, ""); w.Code != want || at(object(t, w), "error", "message") == nil || want == 405 && w.Header().Get("Allow") != "POST" {
 			t.Errorf("GET %s with a page: %d %s", path, w.Code, w.Body)
 		}
@@ -477,6 +477,33 @@ func TestGuard(t *testing.T) {
 	}
 	if w := send(t, free, "GET", "/v1/models", ""); w.Header().Get("Access-Control-Allow-Origin") != "" {
 		t.Error("CORS without an origin")
+	}
+}
+
+// Errors that are not of a single request have the form of the API that its path belongs to.
+func TestErrorsOfOllamaPaths(t *testing.T) {
+	cfg := config(&echo{})
+	cfg.Page = http.NotFoundHandler()
+	free := New(cfg)
+	cfg.Key = "0123456789abcdef"
+	locked := New(cfg)
+	for _, c := range []struct {
+		server       *Server
+		method, path string
+		header       []string
+		want         int
+	}{
+		{free, "GET", "/api/nothing", nil, 404},
+		{free, "POST", "/api/pull", nil, 404},
+		{free, "GET", "/api/chat", nil, 405},
+		{free, "GET", "/api/tags", []string{"Host", "evil.example"}, 403},
+		{free, "GET", "/api/tags", []string{"Origin", "http://evil.example"}, 403},
+		{locked, "GET", "/api/tags", nil, 401},
+	} {
+		w := send(t, c.server, c.method, c.path, "", c.header...)
+		if text, is := at(object(t, w), "error").(string); w.Code != c.want || !is || text == "" {
+			t.Errorf("%s %s %v: %d %s, want %d and a text", c.method, c.path, c.header, w.Code, w.Body, c.want)
+		}
 	}
 }
 

@@ -9,6 +9,9 @@ import (
 	"tandem/node"
 )
 
+// ollamaPrefix begins the paths of Ollama's API.
+const ollamaPrefix = "/api/"
+
 // ollama adds the paths of Ollama's API.
 func (s *Server) ollama(mux *http.ServeMux) {
 	mux.HandleFunc("POST /api/chat", s.ollamaChat)
@@ -184,6 +187,7 @@ func (s *Server) ollamaPiece(chat bool, text string, done bool) ollamaAnswer {
 // failPlainly answers with an error as Ollama has it.
 func failPlainly(w http.ResponseWriter, err error) {
 	e := errorOf(err)
+	e.retry(w)
 	reply(w, e.Status, map[string]string{"error": e.Message})
 }
 

@@ -174,17 +174,17 @@ func named(mux *http.ServeMux) http.Handler {
 			}
 		}
 		if allowed := w.Header().Values("Allow"); len(allowed) > 0 {
-			fail(w, &Error{Status: http.StatusMethodNotAllowed, Type: "invalid_request_error", Code: "method_not_allowed",
+			failAs(w, r, &Error{Status: http.StatusMethodNotAllowed, Type: "invalid_request_error", Code: "method_not_allowed",
 				Message: fmt.Sprintf("%s is for %s, not %s", r.URL.Path, strings.Join(allowed, " and "), r.Method)})
 			return
 		}
-		fail(w, notFound("%s is not part of this API", r.URL.Path))
+		failAs(w, r, notFound("%s is not part of this API", r.URL.Path))
 	})
 }
 
 // forPrograms reports whether a path belongs to the API, not to the page.
 func forPrograms(path string) bool {
-	return strings.HasPrefix(path, "/v1/") || strings.HasPrefix(path, "/api/")
+	return strings.HasPrefix(path, "/v1/") || strings.HasPrefix(path, ollamaPrefix)
 }
 
 // guard refuses requests that come from other pages, by other names, or without the key.
@@ -192,11 +192,11 @@ func (s *Server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		if err := s.checkHost(r.Host); err != nil {
-			fail(w, err)
+			failAs(w, r, err)
 			return
 		}
 		if err := s.checkOrigin(w, r); err != nil {
-			fail(w, err)
+			failAs(w, r, err)
 			return
 		}
 		if r.Method == http.MethodOptions && r.Header.Get("Origin") != "" {
@@ -205,7 +205,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		}
 		if err := s.checkKey(r); err != nil {
 			w.Header().Set("WWW-Authenticate", "Bearer")
-			fail(w, err)
+			failAs(w, r, err)
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -330,13 +330,27 @@ func errorOf(err error) *Error {
 	return &Error{Status: http.StatusInternalServerError, Type: "server_error", Message: err.Error()}
 }
 
-// fail answers with an error.
+// fail answers with an error as OpenAI's API has it.
 func fail(w http.ResponseWriter, err error) {
 	e := errorOf(err)
+	e.retry(w)
+	reply(w, e.Status, map[string]any{"error": e})
+}
+
+// retry tells a client when to try again.
+func (e *Error) retry(w http.ResponseWriter) {
 	if e.Retry > 0 {
 		w.Header().Set("Retry-After", fmt.Sprint(int(e.Retry.Seconds())))
 	}
-	reply(w, e.Status, map[string]any{"error": e})
+}
+
+// failAs answers with an error in the form of the API that the request's path belongs to.
+func failAs(w http.ResponseWriter, r *http.Request, err error) {
+	if strings.HasPrefix(r.URL.Path, ollamaPrefix) {
+		failPlainly(w, err)
+		return
+	}
+	fail(w, err)
 }
 
 // reply answers with JSON. A client that does not read it for stallAfter is given up.

@@ -19,7 +19,7 @@ func (s *session) welcome() error {
 	return err
 }
 
-// whatToAsk says in one line what can be asked. It names a question that the sample documents answer, or a document of the
+// whatToAsk says in one line what can be asked. It names a question that the sample documents answer, or documents of the
 // user's own.
 func (s *session) whatToAsk() string {
 	if s.sample && (s.invented || s.docs == nil) {
@@ -33,7 +33,14 @@ func (s *session) whatToAsk() string {
 	if err != nil || len(list) == 0 {
 		return ask + "."
 	}
-	return ask + ", such as one about: " + cli.Plain(list[0].Title)
+	var titles []string
+	for _, d := range list[:min(len(list), 3)] {
+		titles = append(titles, "“"+cli.CutTo(strings.TrimSpace(cli.Plain(d.Title)), 40)+"”")
+	}
+	if last := len(titles) - 1; last > 0 {
+		titles = append(titles[:last-1], titles[last-1]+" or "+titles[last])
+	}
+	return ask + ", such as one about " + strings.Join(titles, ", ") + "."
 }
 
 // greets reports whether a text only greets, thanks, tries out the program or orders what it cannot do, so that no document

@@ -62,9 +62,15 @@ func TestGreetingNamesOwnDocuments(t *testing.T) {
 	notes := filepath.Join(h.Dir, "notes")
 	clitest.Write(t, notes, "boat.md", "# The boat Marigold\n\nThe berth of the Marigold is C17.\n")
 	for _, args := range [][]string{{"--notes", notes}, {"--notes", notes, "--local-only"}} {
-		if a := h.ask(append(args, "Tell me a joke")...); !strings.Contains(a.Answer, "The boat Marigold") || strings.Contains(a.Answer, "museum") {
+		if a := h.ask(append(args, "Tell me a joke")...); a.Answer != "Ask a question that your documents answer, such as one about “The boat Marigold”." || strings.Contains(a.Answer, "museum") {
 			t.Errorf("%q: %q", args, a.Answer)
 		}
+	}
+	for _, title := range []string{"Alder", strings.Repeat("Birch ", 20), "Zelkova"} {
+		clitest.Write(t, notes, title[:3]+".md", "# "+title+"\n\nA tree.\n")
+	}
+	if a := h.ask("--notes", notes, "--local-only", "Thanks!"); a.Answer != "Ask a question that your documents answer, such as one about “Alder”, “"+strings.Repeat("Birch ", 6)+"Bir…” or “Zelkova”." {
+		t.Errorf("of several documents: %q", a.Answer)
 	}
 	if a := h.ask("--side", "cloud", "--notes", notes, "hello"); strings.Contains(a.Answer, "Marigold") {
 		t.Errorf("the cloud alone: %q", a.Answer)

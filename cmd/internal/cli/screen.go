@@ -94,7 +94,7 @@ func (s *Screen) Progress(format string, args ...any) {
 	}
 	line := Plain(fmt.Sprintf(format, args...))
 	if s.live {
-		line = cutTo(line, s.terminalWidth()-1) // a line that wraps cannot be redrawn
+		line = CutTo(line, s.terminalWidth()-1) // a line that wraps cannot be redrawn
 		shown := utf8.RuneCountInString(line)
 		pad := max(0, s.drawn-shown)
 		fmt.Fprintf(s.Aside, "\r%s%s", line, strings.Repeat(" ", pad))
@@ -120,8 +120,8 @@ func (s *Screen) terminalWidth() int {
 	return 80
 }
 
-// cutTo shortens a line to at most n characters.
-func cutTo(line string, n int) string {
+// CutTo shortens a line to at most n characters.
+func CutTo(line string, n int) string {
 	runes := []rune(line)
 	if len(runes) <= n {
 		return line

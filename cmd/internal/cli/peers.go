@@ -95,7 +95,7 @@ func ListPeers(a *App, peers *transport.Peers) error {
 		}
 		t.Add(name, strings.Join(p.Addresses(), ", "), Day(p.Paired), p.ID.Short(), priority)
 	}
-	a.Table(t)
+	a.Table(t.WithoutEmpty()) // devices have no addresses, and few peers a priority
 	return nil
 }
 

@@ -39,3 +39,27 @@ func TestRemovePeer(t *testing.T) {
 		t.Errorf("left are %v, %v\n%s", list, err, out)
 	}
 }
+
+// The list of peers has no column that nobody fills.
+func TestListPeersColumns(t *testing.T) {
+	for _, c := range []struct {
+		peer transport.Peer
+		want string
+	}{
+		{transport.Peer{ID: transport.ID{1}, Name: "home", Addrs: []string{"10.0.0.1:4433"}}, "NAME ADDRESSES PAIRED KEY"},
+		{transport.Peer{ID: transport.ID{1}, Name: "phone", Priority: 1}, "NAME PAIRED KEY PRIORITY"},
+	} {
+		a, out, _ := testApp(t)
+		peers := transport.NewPeers()
+		if err := peers.Add(c.peer); err != nil {
+			t.Fatal(err)
+		}
+		if err := ListPeers(a, peers); err != nil {
+			t.Fatal(err)
+		}
+		header, _, _ := strings.Cut(out.String(), "\n")
+		if got := strings.Join(strings.Fields(header), " "); got != c.want || !strings.Contains(out.String(), c.peer.Name) {
+			t.Errorf("%q, want the columns %s", out, c.want)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -20,6 +21,24 @@ func (t *Table) Add(cells ...string) {
 		cells[i] = Plain(c)
 	}
 	t.rows = append(t.rows, cells)
+}
+
+// WithoutEmpty returns the table without columns that are empty in every row.
+func (t Table) WithoutEmpty() Table {
+	out := Table{rows: make([][]string, len(t.rows))}
+	for i, name := range t.Header {
+		if !slices.ContainsFunc(t.rows, func(row []string) bool { return row[i] != "" }) {
+			continue
+		}
+		if i < t.Right {
+			out.Right++
+		}
+		out.Header = append(out.Header, name)
+		for j, row := range t.rows {
+			out.rows[j] = append(out.rows[j], row[i])
+		}
+	}
+	return out
 }
 
 // Table prints a table to Out, with the header faint.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -74,6 +75,30 @@ func TestChatCommands(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(h.Dir, ".local", "state", "tandem", "edge", "questions.jsonl")); err == nil {
 		t.Error("questions of a program are kept")
+	}
+}
+
+// A saved chat has the sentences that were shown below an answer, also where nothing was certain.
+func TestSaveNearest(t *testing.T) {
+	h := newHome(t)
+	cmd := h.Command(t.Context(), "chat", "--local-only")
+	cmd.Stdin = strings.NewReader("What is the wifi password of the submarine?\n/save said.md\n")
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "I don't know.") {
+		t.Fatalf("%v, %s", err, out)
+	}
+	text, err := os.ReadFile(filepath.Join(h.Dir, "said.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := regexp.MustCompile(`“[^”]+” – [^\n]+`).FindAllString(string(out), -1)
+	if len(shown) == 0 || !strings.Contains(string(text), "\n\nnearest:\n\n> “") {
+		t.Errorf("shown %q, saved %q", shown, text)
+	}
+	for _, line := range shown {
+		if !strings.Contains(string(text), "\n> "+line+"\n") {
+			t.Errorf("%s was shown and is not in %s", line, text)
+		}
 	}
 }
 

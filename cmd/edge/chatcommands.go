@@ -170,18 +170,32 @@ func (t *conversation) save(path string) error {
 		if i > 0 {
 			text.WriteString("\n")
 		}
-		fmt.Fprintf(&text, "## %s\n\n%s\n", strings.Join(strings.Fields(e.question), " "), e.answer.Answer)
-		for _, p := range e.answer.Parts {
-			say, _ := quotesOf(p, oneLine)
-			for _, line := range say {
-				fmt.Fprintf(&text, "\n> %s\n", line)
-			}
-		}
+		t.markdown(&text, e)
 	}
 	if err := t.app.WriteOutput(path, []byte(text.String()), 0o600); err != nil {
 		return err
 	}
 	return t.tell("%s in %s", cli.Count(len(t.said), "answer"), path)
+}
+
+// markdown writes a question with its answer and the sentences that were shown below it.
+func (t *conversation) markdown(text *strings.Builder, e exchange) {
+	fmt.Fprintf(text, "## %s\n\n%s\n", strings.Join(strings.Fields(e.question), " "), e.answer.Answer)
+	for _, p := range e.answer.Parts {
+		say, near := t.quotes(p, oneLine)
+		if known(p) {
+			say = append(say, otherwise(p, oneLine)...)
+		}
+		for _, line := range say {
+			fmt.Fprintf(text, "\n> %s\n", line)
+		}
+		if len(near) > 0 {
+			fmt.Fprintf(text, "\n%s\n", nearest)
+		}
+		for _, line := range near {
+			fmt.Fprintf(text, "\n> %s\n", strings.TrimSpace(line))
+		}
+	}
 }
 
 // offers names the sides that will be asked.

@@ -184,10 +184,9 @@ func (s *session) cite(r askJSON) {
 
 // citation returns the lines below a part of the answer.
 func (s *session) citation(r askJSON, p partJSON) (lines []string) {
-	unknown := refusal.Unsupported(p.Text, p.Nothing)
-	quotes, near := quotesOf(p, s.app.Stress)
+	quotes, near := s.quotes(p, s.app.Stress)
 	switch {
-	case unknown:
+	case refusal.Unsupported(p.Text, p.Nothing):
 		lines = append(lines, "not known: "+s.nobody(r))
 	case p.Unknown:
 		lines = append(lines, "not known, after reading "+s.shares(p))
@@ -196,19 +195,38 @@ func (s *session) citation(r askJSON, p partJSON) (lines []string) {
 			lines = append(lines, "from: "+from)
 		}
 	}
-	if !unknown && !p.Unknown {
-		lines = append(lines, quotes...)
+	lines = append(lines, quotes...)
+	if known(p) {
 		lines = append(lines, otherwise(p, s.app.Stress)...)
-		quotes = nil
 	}
-	doubtful := p.Sure > 0 && p.Sure < unsure
-	if near = append(quotes, near...); len(near) > 0 && (p.Unknown || unknown || doubtful || s.flags.show.Stats) {
-		lines = append(append(lines, "nearest:"), near...)
+	if len(near) > 0 {
+		lines = append(append(lines, nearest), near...)
 	}
-	if doubtful {
+	if doubtful(p) {
 		lines = append(lines, fmt.Sprintf("unsure: right in %.0f of 100 such answers", 100*p.Sure))
 	}
 	return lines
+}
+
+// nearest heads the texts that come close to an answer.
+const nearest = "nearest:"
+
+// known reports whether a document says a part.
+func known(p partJSON) bool { return !p.Unknown && !refusal.Unsupported(p.Text, p.Nothing) }
+
+// doubtful reports whether a part is likely to be wrong.
+func doubtful(p partJSON) bool { return p.Sure > 0 && p.Sure < unsure }
+
+// quotes returns the sentences to show below a part: those that say it, and if that is not certain, those that come close.
+func (s *session) quotes(p partJSON, stress func(string) string) (say, near []string) {
+	say, near = quotesOf(p, stress)
+	switch {
+	case !known(p):
+		return nil, append(say, near...)
+	case !doubtful(p) && !s.flags.show.Stats:
+		near = nil
+	}
+	return say, near
 }
 
 // nobody says whose documents do not say something: they may, and the reader has not understood it.

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"sync/atomic"
@@ -93,7 +92,7 @@ func (f httpFlags) serveHTTP(a *cli.App, cloud *node.Cloud, m cli.ModelFlags, me
 	}
 	l, err := net.Listen("tcp", f.HTTP)
 	if err != nil {
-		return w, errors.Join(fmt.Errorf("--http: %w", err), done())
+		return w, errors.Join(cli.ListenError("--http", f.HTTP, err), done())
 	}
 	a.Remark("answering on http://%s", l.Addr())
 	ctx, stop := context.WithCancel(context.WithoutCancel(a))

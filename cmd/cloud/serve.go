@@ -121,7 +121,7 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 		Log:      a.Log,
 	})
 	if err != nil {
-		return err
+		return cli.ListenError("--listen", c.Listen, err)
 	}
 	defer func() { err = errors.Join(err, listener.Close()) }()
 	defer a.Listens(listener.Addr().String())()
@@ -401,7 +401,7 @@ func (c *serveCmd) observe(a *cli.App, cloud *node.Cloud) (metrics http.Handler,
 	handler.Handle("/metrics", metrics)
 	l, err := net.Listen("tcp", c.Metrics)
 	if err != nil {
-		return nil, nil, fmt.Errorf("metrics: %w", err)
+		return nil, nil, cli.ListenError("--metrics", c.Metrics, err)
 	}
 	server := metricsServer(c.Metrics, handler)
 	go server.Serve(l)

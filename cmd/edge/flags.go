@@ -186,7 +186,10 @@ func (f answerFlags) settings() (tandem.Settings, error) {
 	case f.Side == "cloud" && f.LocalOnly:
 		return s, fmt.Errorf("--side cloud needs the cloud, --local-only forbids it: leave one out")
 	}
-	return s, s.Check()
+	if err := s.Check(); err != nil { // it names the flag
+		return s, fmt.Errorf("--%w", err)
+	}
+	return s, nil
 }
 
 // choosesCoupling reports whether the coupling is chosen when an answer begins.

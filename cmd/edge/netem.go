@@ -86,6 +86,9 @@ func (c *netemCmd) Run(a *cli.App) (err error) {
 		}
 	}
 	relay, err := netem.ListenOn(c.Listen, c.Target, up, down)
+	if op := (*net.OpError)(nil); errors.As(err, &op) && op.Op == "listen" {
+		return cli.ListenError("--listen", c.Listen, err)
+	}
 	if err != nil {
 		return err
 	}

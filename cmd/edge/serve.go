@@ -56,7 +56,7 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 	}
 	l, err := net.Listen("tcp", c.HTTP)
 	if err != nil {
-		return fmt.Errorf("--http: %w", err)
+		return cli.ListenError("--http", c.HTTP, err)
 	}
 	s.announce(a, l.Addr().String())
 	defer a.Register(cli.Process{Command: "serve", Model: s.model().Name, Documents: s.now.answersFrom(), Address: l.Addr().String()})()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -99,7 +100,7 @@ func Main(program, description string, grammar any, globals *Globals, args []str
 		if slices.Contains(args, "--json") {
 			app.failure(err)
 		}
-		fmt.Fprintf(os.Stderr, "%s: error: %v\n", program, err)
+		fmt.Fprintf(os.Stderr, "%s: %v\n", program, err)
 		if len(args) == 1 && strings.Contains(args[0], " ") && slices.ContainsFunc(parser.Model.Children, func(n *kong.Node) bool { return n.Name == "ask" }) {
 			fmt.Fprintf(os.Stderr, "To ask a question: %s ask %q\n", program, args[0])
 		}
@@ -174,6 +175,7 @@ func (k *kept) exit(program string, err error) int {
 func filled() (options []kong.Option) {
 	r := kong.NewRegistry().RegisterDefaults()
 	const path = "the path is empty: name a file or a folder, . for this one"
+	missing := map[string]string{"existingdir": "folder", "existingfile": "file"}
 	for kind, refusal := range map[string]string{"path": path, "existingdir": path, "existingfile": path, "name": "the name is empty"} {
 		plain := r.ForNamedType(kind, reflect.TypeFor[string]())
 		filled := kong.MapperFunc(func(ctx *kong.DecodeContext, target reflect.Value) error {
@@ -182,7 +184,11 @@ func filled() (options []kong.Option) {
 				return errors.New(refusal)
 			}
 			err := plain.Decode(ctx, target)
-			if info, e := os.Stat(kong.ExpandPath(given)); err != nil && kind == "existingdir" && e == nil && !info.IsDir() {
+			info, e := os.Stat(kong.ExpandPath(given))
+			switch {
+			case err != nil && missing[kind] != "" && errors.Is(e, fs.ErrNotExist):
+				err = fmt.Errorf("there is no %s %s: name one that exists", missing[kind], Plain(given))
+			case err != nil && kind == "existingdir" && e == nil && !info.IsDir():
 				err = fmt.Errorf("%s is a file: give the folder that it is in", Plain(given))
 				if name := ctx.Value.Name; name == "notes" || name == "public" {
 					err = fmt.Errorf("%w, or add the file to your index (index add FILE)", err)

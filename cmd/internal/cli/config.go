@@ -22,11 +22,18 @@ type configFlag string
 
 // BeforeResolve is called by kong.
 func (f configFlag) BeforeResolve(ctx *kong.Context, trace *kong.Path) error {
-	c, err := loadConfig(string(ctx.FlagValue(trace.Flag).(configFlag)))
-	if err == nil {
-		ctx.AddResolver(c)
+	path := string(ctx.FlagValue(trace.Flag).(configFlag))
+	c, err := loadConfig(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("--config %s: %w: name another file, or leave the flag out", Plain(path), fs.ErrNotExist)
+	case errors.Is(err, syscall.EISDIR):
+		return fmt.Errorf("--config %s: %w: name a file", Plain(path), syscall.EISDIR)
+	case err != nil:
+		return err
 	}
-	return err
+	ctx.AddResolver(c)
+	return nil
 }
 
 // defaultConfig reads config.json in the program's configuration folder, if there is one.
@@ -99,9 +106,9 @@ func (c config) Validate(app *kong.Application) error {
 	for key := range c.values {
 		switch can, known := setting[key]; {
 		case !known:
-			return fmt.Errorf("%s: there is no flag %q", c.file, key)
+			return fmt.Errorf("%s: there is no flag %q: correct it or remove it", c.file, key)
 		case !can:
-			return fmt.Errorf("%s: --%s is for the command line only", c.file, key)
+			return fmt.Errorf("%s: --%s is for the command line only: remove it", c.file, key)
 		}
 	}
 	return nil

@@ -38,6 +38,9 @@ func (f HTTPFlags) Guard(a *App, address string, cfg *api.Config) (err error) {
 	if f.AtOnce < 1 {
 		return fmt.Errorf("--at-once %d: want 1 or more", f.AtOnce)
 	}
+	if _, _, err := net.SplitHostPort(address); err != nil {
+		return ListenError("--http", address, err)
+	}
 	for _, name := range f.Host {
 		cfg.Hosts = append(cfg.Hosts, strings.ToLower(name))
 	}
@@ -45,7 +48,7 @@ func (f HTTPFlags) Guard(a *App, address string, cfg *api.Config) (err error) {
 	if f.APIKey != "" {
 		cfg.Key, err = apiKey(f.APIKey)
 	} else if !api.OnLoopback(address) {
-		err = fmt.Errorf("%s can be reached from other machines: give --api-key FILE, or listen on 127.0.0.1", address)
+		err = fmt.Errorf("--http %s can be reached from other machines: give --api-key FILE, or listen on 127.0.0.1", address)
 	}
 	return err
 }

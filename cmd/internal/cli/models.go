@@ -185,7 +185,9 @@ func (a *App) FindModel(name string) (string, error) {
 	if name == SpanReader {
 		return "", fmt.Errorf("%s points at words and writes none: it answers when no model is named, so leave out the name", name)
 	}
-	if _, err := os.Stat(name); err == nil {
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		return "", fmt.Errorf("%s is a folder: name a GGUF file, or make one of a folder with safetensors: %s models convert --help", name, a.Program)
+	} else if err == nil {
 		return name, nil
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return "", err
@@ -208,7 +210,7 @@ func (a *App) FindModel(name string) (string, error) {
 	if filepath.Base(name) == name {
 		return "", fmt.Errorf("no model %q: it is neither a file nor in %s; see: %s models list, or fetch it: %s models pull --help", name, dir, a.Program, a.Program)
 	}
-	return "", fmt.Errorf("no model file %q", name)
+	return "", fmt.Errorf("there is no model file %s: see %s models list, or fetch one: %s models pull --help", name, a.Program, a.Program)
 }
 
 // findPulled returns the path of a model in the hub's cache.

@@ -78,7 +78,11 @@ func (f ModelFlags) OpenOn(a *App) (*model.Model, *phone.Device, error) {
 			return nil, nil, err
 		}
 	}
-	return f.open(path)
+	m, d, err := f.open(path)
+	if format := (*gguf.FormatError)(nil); errors.As(err, &format) && format.Offset == 0 {
+		err = fmt.Errorf("%w; name a GGUF file: %s models list shows those that are here", err, a.Program)
+	}
+	return m, d, err
 }
 
 // open opens the model file at path, or the built-in model if path is empty.

@@ -1,0 +1,39 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"syscall"
+)
+
+// ListenError describes err, why a server could not listen at the address that a flag gave. Packages of the net describe each of
+// their layers; this leaves the cause, and says what to do. Other errors it returns as they are.
+func ListenError(flag, address string, err error) error {
+	var wrong *net.AddrError
+	var name *net.DNSError
+	var cause syscall.Errno
+	switch {
+	case errors.As(err, &wrong) && strings.HasSuffix(address, wrong.Addr): // not of another address
+		return fmt.Errorf("%s %s: %s: give HOST:PORT, such as 127.0.0.1:7470", flag, Plain(address), wrong.Err)
+	case errors.As(err, &name):
+		return fmt.Errorf("%s %s: %w: give an address of this machine", flag, Plain(address), name)
+	case errors.As(err, &cause):
+		return fmt.Errorf("%s %s: %w%s", flag, Plain(address), cause, wayToListen(cause))
+	}
+	return err
+}
+
+// wayToListen says what to do about the error of a system call; it is empty if nothing is known to help.
+func wayToListen(cause error) string {
+	switch {
+	case errors.Is(cause, syscall.EADDRINUSE):
+		return ": end the program that listens there, or give another port"
+	case errors.Is(cause, syscall.EADDRNOTAVAIL):
+		return ": this machine has no such address; leave out the host to listen at all that it has"
+	case errors.Is(cause, syscall.EACCES):
+		return ": ports below 1024 are for the administrator; give another port"
+	}
+	return ""
+}

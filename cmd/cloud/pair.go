@@ -78,6 +78,9 @@ func (c *pairCmd) Run(a *cli.App) error {
 	if err != nil {
 		return err
 	}
+	if len(c.Address) == 0 && c.Service == "" && a.Listening() == "" { // --address may lead to another machine
+		defer a.Remark("No \"cloud serve\" of this user is running here: start it before a device uses the code.")
+	}
 	if c.To != "" {
 		return c.write(a, code, addresses)
 	}

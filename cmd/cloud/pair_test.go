@@ -55,15 +55,18 @@ func TestPairReplacesCodesOnly(t *testing.T) {
 	}
 }
 
-// A code has the port of the running server.
+// A code has the port of the running server. If none runs, pair says so.
 func TestPairKnowsThePort(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("ends the server with a signal")
 	}
 	home := clitest.NewHome(t)
-	addresses := func() string {
+	addresses := func(running bool) string {
 		t.Helper()
 		stdout, stderr, err := home.Run("pair", "--json")
+		if warned := strings.Contains(stderr, "start it before a device uses the code"); warned == running {
+			t.Errorf("a server runs: %v; pair says %q", running, stderr)
+		}
 		var said struct{ Addresses []string }
 		if err = errors.Join(err, json.Unmarshal([]byte(stdout), &said)); err != nil {
 			t.Fatal(err, stderr)
@@ -84,7 +87,7 @@ func TestPairKnowsThePort(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, port, _ := net.SplitHostPort(said.Listening)
-		if got := addresses(); !regexp.MustCompile(strings.ReplaceAll(want, "PORT", port)).MatchString(got) || strings.Contains(got, ":"+defaultPort) {
+		if got := addresses(true); !regexp.MustCompile(strings.ReplaceAll(want, "PORT", port)).MatchString(got) || strings.Contains(got, ":"+defaultPort) {
 			t.Errorf("serve on %s, the code leads to %s", said.Listening, got)
 		}
 		if listen == ":0" {
@@ -92,7 +95,7 @@ func TestPairKnowsThePort(t *testing.T) {
 		}
 		serve.Process.Signal(syscall.SIGTERM)
 		serve.Wait()
-		if got := addresses(); !strings.HasSuffix(got, "127.0.0.1:"+defaultPort) {
+		if got := addresses(false); !strings.HasSuffix(got, "127.0.0.1:"+defaultPort) {
 			t.Errorf("without a server the code leads to %s", got)
 		}
 	}

@@ -65,7 +65,7 @@ func (t tree) walk(ctx context.Context, v visitor) error {
 			v.skip(source, Special, "symbolic link (not followed)")
 			return nil
 		case !d.Type().IsRegular():
-			v.skip(source, Special, "not a regular file")
+			v.skip(source, Special, special(d.Type())+", not a file with text")
 			return nil
 		}
 		limit, err := documents.Limit(name)
@@ -79,7 +79,7 @@ func (t tree) walk(ctx context.Context, v visitor) error {
 			return nil
 		}
 		if info.Size() > limit {
-			v.skip(source, TooLarge, fmt.Sprintf("too large: %d bytes, at most %d", info.Size(), limit))
+			v.skip(source, TooLarge, fmt.Sprintf("too large: %.1f MB, and at most %.1f MB are read of this type", megabytes(info.Size()), megabytes(limit)))
 			return nil
 		}
 		return v.file(file{source, info.Size(), info.ModTime(), func() ([]byte, error) {
@@ -87,6 +87,21 @@ func (t tree) walk(ctx context.Context, v visitor) error {
 		}})
 	})
 }
+
+// special names what is neither a file nor a folder nor a link.
+func special(mode fs.FileMode) string {
+	switch {
+	case mode&fs.ModeNamedPipe != 0:
+		return "a named pipe"
+	case mode&fs.ModeSocket != 0:
+		return "a socket"
+	case mode&fs.ModeDevice != 0:
+		return "a device"
+	}
+	return "something special"
+}
+
+func megabytes(bytes int64) float64 { return float64(bytes) / 1e6 }
 
 var errTooLarge = errors.New("too large")
 

@@ -81,18 +81,22 @@ func (c *indexAdd) Run(a *App) (err error) {
 		report, err = x.Refresh(a, show)
 		sum.add(report)
 	}
-	var unread []string
+	var unread, empty []string
 	for _, path := range c.Paths {
 		var report search.Report
 		if report, err = x.Add(a, path, show); err != nil {
 			err = naming(path, err)
 		}
 		sum.add(report)
-		if len(report.Skipped) > 0 && report.Added+report.Updated+report.Unchanged == 0 {
-			unread = append(unread, Plain(path))
-		}
 		if err != nil {
 			break
+		}
+		if report.Added+report.Updated+report.Unchanged == 0 {
+			if len(report.Skipped) > 0 {
+				unread = append(unread, Plain(path))
+			} else {
+				empty = append(empty, Plain(path))
+			}
 		}
 	}
 	if err != nil && a.Err() == nil {
@@ -102,8 +106,11 @@ func (c *indexAdd) Run(a *App) (err error) {
 		a.Remark("the finished files stay in the index; run the command again to continue from there")
 	}
 	err = errors.Join(a.report(sum, c.Skipped), err)
+	if len(empty) > 0 {
+		a.Remark("There are no files in %s.", strings.Join(empty, ", "))
+	}
 	if err == nil && len(unread) > 0 {
-		err = fmt.Errorf("nothing in %s was indexed: every file was skipped", strings.Join(unread, ", "))
+		err = fmt.Errorf("nothing was indexed of %s: all of it was skipped", strings.Join(unread, ", "))
 	}
 	return err
 }

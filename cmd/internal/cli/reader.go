@@ -249,6 +249,9 @@ func (a *App) Folder(dir string, cut PassageFlags) (*search.Index, error) {
 	if err == nil && report.Passages == 0 {
 		err = fmt.Errorf("%s holds no readable documents", dir)
 		const some = 3
+		if len(report.Skipped) == 0 {
+			err = fmt.Errorf("%w: there are no files in it", err)
+		}
 		for _, s := range report.Skipped[:min(some, len(report.Skipped))] {
 			err = fmt.Errorf("%w; %s: %s", err, Plain(s.Path), Plain(s.Reason))
 		}

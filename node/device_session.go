@@ -110,6 +110,7 @@ type (
 		link  exchange
 		base  transport.Stats // of conn, before this answer
 		at    string          // the address of the replica
+		stood bool            // conn is of an earlier answer, so the cloud may have gone since
 		spare int             // which seek it comes from, if it is to take the place of the one in use; or 0
 	}
 	unlinked struct { // link is nil if there never was one
@@ -221,6 +222,7 @@ func (a *deviceSession) take(in any) {
 	case received:
 		switch in.link { // otherwise it came from a link that was given up
 		case a.link:
+			a.found = there
 			a.stepPresence(presence.Heard)
 			a.messages(in.messages)
 		case a.other.link:
@@ -237,7 +239,9 @@ func (a *deviceSession) take(in any) {
 func (a *deviceSession) use(l linked) {
 	a.before = a.usage()
 	a.linked, a.queued = l, ""
-	a.lost, a.found = nil, there
+	if a.lost = nil; !l.stood {
+		a.found = there
+	}
 	a.measure()
 }
 

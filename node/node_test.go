@@ -597,6 +597,38 @@ func TestMissingCloudIsNotWaitedFor(t *testing.T) {
 	})
 }
 
+// A cloud that says nothing over the connection of an earlier answer counts as missing, so that later answers wait less for it. One
+// that has just been connected to is there.
+func TestSilentCloudIsMissing(t *testing.T) {
+	for _, c := range []struct {
+		stood bool
+		held  time.Duration
+		want  finding
+	}{{true, time.Hour, missing}, {true, 0, there}, {false, time.Hour, there}} {
+		synctest.Test(t, func(t *testing.T) {
+			cfg := toyConfig(tandem.PlaceMirror, tandem.CouplingShared, 3, false)
+			cfg.Self = tandem.Device
+			cable := &cable{t: t, cfg: cfg, delay: 10 * time.Millisecond, takes: 20 * time.Millisecond, held: c.held, rng: rand.New(rand.NewPCG(3, 3))}
+			cable.cfg.Self = tandem.Cloud
+			a := newDeviceSession(t.Context(), cfg, silence{}, func(Token) {})
+			a.log = slog.New(slog.DiscardHandler)
+			a.reach(DefaultPatience, lone(func(ctx context.Context) (linked, error) {
+				up, err := cable.open(ctx)
+				up.stood = c.stood
+				return up, err
+			}))
+			if err := a.run(cable.producer(tandem.Device, 20*time.Millisecond)); err != nil {
+				t.Error(err)
+			}
+			a.finish()
+			cable.hangUp()
+			if a.found != c.want {
+				t.Errorf("a connection that stood %v, with delay %v: found %d, want %d", c.stood, c.held, a.found, c.want)
+			}
+		})
+	}
+}
+
 // A stalled link (nothing lost, nothing heard) makes the device go on alone after a while.
 func TestSilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -168,6 +168,7 @@ func (s *Service) open(ctx context.Context, begin transport.Begin, except ...str
 	var failed *transport.Conn
 	if at, conn := s.kept(except); conn != nil {
 		up, err := s.ask(ctx, at, conn, begin)
+		up.stood = true
 		if err == nil || ctx.Err() != nil || conn.Err() == nil { // other answers may still use the connection
 			return up, err
 		}

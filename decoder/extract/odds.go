@@ -184,7 +184,7 @@ func (c Config) evidence(q query, ps []passages.Passage, known []passage) ([]Evi
 			out[i].Share = shareOf(best[0].P, f.None)
 			around := known[i].quote(known[i].widen(best[0].Begin, best[0].End))
 			out[i].Length = len(around.Text)
-			out[i].Later = form == value && !wanted.past && supersedes(around, q.text)
+			out[i].Later = form == value && !wanted.past && (supersedes(around, q.text) || known[i].announcesAbout(wanted, around))
 		}
 	}
 	lead(out)

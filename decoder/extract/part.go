@@ -28,6 +28,7 @@ type part struct {
 // docContext is what one context makes of one part of the question.
 type docContext struct {
 	r            float64       // R_0, in nats
+	answers      float64       // the reader's probability that the passage answers
 	ofLastSource bool          // the last answer of the conversation came from its document
 	texts        []candidate   // the likeliest first; their probabilities sum to 1
 	near         []near        // the sentences that hold the likeliest spans, the likeliest first
@@ -152,7 +153,7 @@ func (d *Decoder) readPart(ctx context.Context, n int) (part, error) {
 	for i, best := range spans {
 		evidence[i].OfLastSource = d.lastSource != "" && d.passages[i].Source == d.lastSource
 		whole, r := d.cfg.Constants.Judge(evidence[i])
-		c := docContext{r: r, ofLastSource: evidence[i].OfLastSource}
+		c := docContext{r: r, answers: 1 - evidence[i].None, ofLastSource: evidence[i].OfLastSource}
 		texts := d.cfg.candidates(known[i], best, form)
 		if whole {
 			if sentences := d.cfg.candidates(known[i], best, sentence); !d.said(sentences) {

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -9,8 +10,8 @@ import (
 	"tandem/decoder"
 )
 
-// replace lets a sentence answer that says what has become of the likeliest value of this side: "moved from 3 May to 10 May" after
-// "3 May". It is about the same thing, it is right if the value was, and the value is out of date.
+// replace lets a sentence answer that says what has become of the likeliest value of this side: "moved from 3 May to 10 May", or "is now
+// on 10 May", after "3 May". It is about the same thing, it is right if the value was, and the value is out of date.
 func (d *Decoder) replace(s *part, ends []tandem.Token) {
 	best := 0
 	for i, c := range s.contexts {
@@ -23,20 +24,19 @@ func (d *Decoder) replace(s *part, ends []tandem.Token) {
 		return
 	}
 	said := was.texts[0].quote
-	old := said.Text[said.From:said.To]
-	if replaces(said.Text, old, s.clause) {
+	said.Passage = best
+	if replaces(said.Text, said.Text[said.From:said.To], s.clause) {
 		return
 	}
-	topic := decoder.ContentWords(s.clause)
-	least := about * float64(len(topic))
 	for i := range s.contexts[:len(s.contexts)-1] {
 		for _, n := range s.contexts[i].near {
 			q := n.quote
 			q.Passage = i
-			if strings.Contains(q.Text, "\n") || !replaces(q.Text, old, s.clause) || float64(decoder.SharedWords(topic, s.wordsAround(q))) < least {
+			now := &s.contexts[i]
+			sure := now.answers*math.Exp(n.odds) > surelyRead
+			if strings.Contains(q.Text, "\n") || !s.putsRight(said, q) && !(sure && s.newer(said, q)) {
 				continue
 			}
-			now := &s.contexts[i]
 			now.texts = d.spell(s.form, []weighed{{text: unmarked(flat(q.Text)), p: 1, quote: n.quote}}, ends)
 			if r := was.r; i != best {
 				was.r, now.r = min(r, now.r), r
@@ -44,6 +44,12 @@ func (d *Decoder) replace(s *part, ends []tandem.Token) {
 			return
 		}
 	}
+}
+
+// putsRight reports whether a sentence about what is asked says that the value of another is no longer so.
+func (s *part) putsRight(was, q decoder.Quote) bool {
+	topic := decoder.ContentWords(s.clause)
+	return replaces(q.Text, was.Text[was.From:was.To], s.clause) && float64(decoder.SharedWords(topic, s.wordsAround(q))) >= about*float64(len(topic))
 }
 
 // replaces reports whether a sentence says that a value is no longer so: it names the value where it names what was.

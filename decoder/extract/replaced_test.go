@@ -101,11 +101,15 @@ func TestSupersedes(t *testing.T) {
 func TestReplacedOnTheOtherSide(t *testing.T) {
 	const question = "When is the barbecue of the choir?"
 	before := notes("Choir, newsletter\nThe choir sings at the mill on 9 June. The barbecue of the choir is on 30 June at Ole's.")
-	change := notes("Choir, board\n- The barbecue is postponed from 30 June to 7 July.")
-	for _, ps := range [][2][]passages.Passage{{before, change}, {change, before}} {
-		device, cloud := open(t, config(0), question, ps[0]), open(t, config(0), question, ps[1])
-		if got := answer(t, aggregator.Rule{Greedy: true}, device, cloud); !strings.Contains(got, "7 July") {
-			t.Errorf("%q", got)
+	for _, change := range [][]passages.Passage{
+		notes("Choir, board\n- The barbecue is postponed from 30 June to 7 July."),
+		notes("Choir, board\n- The barbecue is now on 7 July."),
+	} {
+		for _, ps := range [][2][]passages.Passage{{before, change}, {change, before}} {
+			device, cloud := open(t, config(0), question, ps[0]), open(t, config(0), question, ps[1])
+			if got := answer(t, aggregator.Rule{Greedy: true}, device, cloud); !strings.Contains(got, "7 July") {
+				t.Errorf("%q", got)
+			}
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 const (
 	surelyRead   = 0.5 // the least probability, by the reader, that it answers
 	leastOfTopic = 0.4 // the least share of the question's words that it has with what stands around it
+	fewestWords  = 2   // the fewest such words: "And the bike?" does not say what it asks about it
 	beforeNews   = 40  // the most bytes between what announces a value and the value
 )
 
@@ -19,11 +20,11 @@ const (
 // has to have all words of the question that the other sentence has: the notice about the late boat is not about the early one.
 func (s *part) newer(was, q decoder.Quote) bool {
 	old, now := s.known[was.Passage], s.known[q.Passage]
-	if !now.announces(q) || old.announces(was) || !s.comparable(was, q) {
+	if asksPast.MatchString(s.clause) || !now.announces(q) || old.announces(was) || !s.comparable(was, q) {
 		return false
 	}
 	topic := decoder.ContentWords(s.clause)
-	if float64(decoder.SharedWords(topic, s.wordsAround(q))) < leastOfTopic*float64(len(topic)) {
+	if float64(decoder.SharedWords(topic, s.wordsAround(q))) < max(fewestWords, leastOfTopic*float64(len(topic))) {
 		return false
 	}
 	said, words := decoder.ContentWords(was.Text), decoder.ContentWords(now.text)
@@ -36,11 +37,9 @@ func (s *part) newer(was, q decoder.Quote) bool {
 // announcesAbout reports whether a sentence that has all of the question's words, with its title, announces its value: what it takes the
 // place of may stand in a document of the other side.
 func (p passage) announcesAbout(w wants, q decoder.Quote) bool {
-	if !p.announces(q) || replaces(q.Text, q.Text[q.From:q.To], w.question) {
-		return false
-	}
 	words := decoder.ContentWords(p.text[:p.body] + q.Text)
-	return decoder.SharedWords(w.words, words) == len(w.words)
+	all := len(w.words) >= fewestWords && decoder.SharedWords(w.words, words) == len(w.words)
+	return all && p.announces(q) && !replaces(q.Text, q.Text[q.From:q.To], w.question)
 }
 
 // comparable reports whether two values differ and are of one kind: both amounts of money, or both times of the day, or neither.

@@ -41,6 +41,7 @@ func TestNewerValue(t *testing.T) {
 	const notice = "Island ferry, board\nNotice of 2 July: from 14 July the late boat leaves the pier at 20:00."
 	for _, c := range []struct{ question, want string }{
 		{"When does the late boat leave the pier?", "20:00"},
+		{"What time did the late boat leave the pier before?", "19:30"},
 		{"When does the early boat leave the pier?", "7:10"},
 		{"What does a ticket of the boat cost?", "£9"},
 	} {

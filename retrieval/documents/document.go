@@ -25,6 +25,7 @@ type Document struct {
 type Block struct {
 	Kind  Kind
 	Level uint8 // of a heading: 1 is the highest, LowestLevel the lowest; 0 for other blocks
+	Apart bool  // it begins a text of its own, such as a message of a mailbox: no passage joins it to what is before
 	Text  string
 }
 
@@ -52,12 +53,12 @@ func (d *Document) Add(kind Kind, text string) {
 	if kind == Heading {
 		level = LowestLevel
 	}
-	d.add(Block{kind, level, text})
+	d.add(Block{Kind: kind, Level: level, Text: text})
 }
 
 // AddHeading appends a heading of a level, unless its text is empty. It brings the level between 1 and LowestLevel.
 func (d *Document) AddHeading(level int, text string) {
-	d.add(Block{Heading, uint8(max(1, min(level, LowestLevel))), text})
+	d.add(Block{Kind: Heading, Level: uint8(max(1, min(level, LowestLevel))), Text: text})
 }
 
 func (d *Document) add(b Block) {
@@ -114,7 +115,7 @@ func (d *Document) demoteTitle(taken bool) {
 	for _, b := range d.Blocks {
 		if b.Kind == Heading && b.Text != title && (shape(b.Text) == kind || asks && strings.HasSuffix(b.Text, "?")) {
 			if first := d.Blocks[0]; taken || first.Kind != Heading || first.Text != title {
-				d.Blocks = slices.Insert(d.Blocks, 0, Block{Heading, b.Level, title})
+				d.Blocks = slices.Insert(d.Blocks, 0, Block{Kind: Heading, Level: b.Level, Text: title})
 			}
 			d.Title = ""
 			return

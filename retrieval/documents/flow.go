@@ -81,7 +81,7 @@ func (f *flow) place(p paragraph) {
 		doc := textDocument(strings.Split(text, "\n"), false)
 		for _, b := range doc.Blocks {
 			if b.Kind == Heading {
-				b = Block{Line, 0, b.Text}
+				b = Block{Kind: Line, Text: b.Text}
 			}
 			f.doc.add(b)
 		}
@@ -259,7 +259,7 @@ func (f *flow) furniture(lines Document) {
 			known = known || before.Text == b.Text
 		}
 		if !known && len(f.front) < maxFurniture {
-			f.front = append(f.front, Block{Line, 0, b.Text})
+			f.front = append(f.front, Block{Kind: Line, Text: b.Text})
 		}
 	}
 }

@@ -162,7 +162,7 @@ func markQuotations(doc *Document, level int) {
 	for i, b := range doc.Blocks {
 		if b.Kind != Heading && i+1 < len(doc.Blocks) && isIntroduction(b.Text) && wrote.MatchString(b.Text) {
 			depth = min(depth+1, LowestLevel)
-			doc.Blocks[i] = Block{Heading, uint8(depth), strings.TrimSuffix(b.Text, ":")}
+			doc.Blocks[i] = Block{Kind: Heading, Level: uint8(depth), Text: strings.TrimSuffix(b.Text, ":")}
 		}
 	}
 }

@@ -44,8 +44,10 @@ func parseMailbox(ctx context.Context, data []byte) (Document, error) {
 		if heading == "" && len(msg.lines.Blocks) > 0 {
 			heading = msg.lines.Blocks[0].Text
 		}
+		first := len(doc.Blocks)
 		doc.AddHeading(1, heading)
 		doc.Blocks = append(doc.Blocks, msg.blocks()...)
+		doc.Blocks[first].Apart = true
 	}
 	if sound == 0 && damage != nil {
 		return Document{}, damage

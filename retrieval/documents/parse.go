@@ -18,7 +18,7 @@ type parser struct {
 }
 
 // Version counts the changes to what the parsers make of files. An index reads again what another version parsed.
-const Version = 11
+const Version = 12
 
 const (
 	textLimit = 8 << 20
@@ -143,7 +143,7 @@ func finish(doc Document, name string) Document {
 	}
 	for i, b := range doc.Blocks {
 		if b.Kind == Heading && english.CountWords(b.Text) > MaxHeading {
-			doc.Blocks[i] = Block{Paragraph, 0, b.Text}
+			doc.Blocks[i] = Block{Kind: Paragraph, Apart: b.Apart, Text: b.Text}
 		}
 	}
 	return doc

@@ -44,7 +44,7 @@ func (d *pdfDocument) layout() Document {
 	b.rank()
 	for ; b.plain > 0; b.plain-- { // nothing is below them
 		last := len(b.doc.Blocks) - b.plain
-		b.doc.Blocks[last] = Block{Paragraph, 0, b.doc.Blocks[last].Text}
+		b.doc.Blocks[last] = Block{Kind: Paragraph, Text: b.doc.Blocks[last].Text}
 	}
 	if len(b.doc.Blocks) == 0 && b.doc.Title != d.title { // the title is all the text
 		b.doc.Add(Paragraph, b.doc.Title)

@@ -17,6 +17,7 @@ type piece struct {
 	words   int
 	kind    documents.Kind
 	opens   bool     // it is the first of its block
+	apart   bool     // it begins a text of its own
 	strands bool     // it says little without what is below it
 	path    []string // the headings above it, and itself if it is one
 	lead    int      // the head of its table, or the line above its list; -1 if there is none
@@ -68,7 +69,7 @@ func pieces(doc documents.Document, most int) []piece {
 		for _, s := range block {
 			for _, part := range english.SplitWords(s, most) {
 				gap, rest = english.Gap(rest, part)
-				out = append(out, piece{text: part, gap: gap, words: english.CountWords(part), kind: b.Kind, opens: opens, path: above.texts, lead: lead})
+				out = append(out, piece{text: part, gap: gap, words: english.CountWords(part), kind: b.Kind, opens: opens, apart: b.Apart && opens, path: above.texts, lead: lead})
 				opens = false
 			}
 		}
@@ -137,6 +138,9 @@ func divide(ps []piece, target int) (ends []int) {
 			}
 			if c := cost[begin] + breakCost(ps, begin) + lengthCost(words, target) + inner; c < cost[end] {
 				cost[end], from[end] = c, begin
+			}
+			if p.apart {
+				break
 			}
 			if p.kind == documents.Heading {
 				inner += headingCost

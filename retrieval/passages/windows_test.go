@@ -38,6 +38,21 @@ func TestShortDocumentIsOneWindow(t *testing.T) {
 	}
 }
 
+// Messages of a mailbox share no window, however short they are.
+func TestMessagesStayApart(t *testing.T) {
+	const box = "From ada@x Mon May  6 10:00:00 2024\nSubject: Keys\nFrom: Ada\n\nThe code is 4471.\n\nFrom ben@x Tue May  7 10:00:00 2024\nSubject: Boat\nFrom: Ben\n\nThe code is 5827.\n"
+	var titles []string
+	for _, p := range cutText(t, "inbox.mbox", box, DefaultWords) {
+		titles = append(titles, p.Title)
+		if strings.Contains(p.Text, "4471") && strings.Contains(p.Text, "5827") {
+			t.Errorf("both messages in %q", p.Text)
+		}
+	}
+	if want := []string{"Inbox: Keys, from Ada", "Inbox: Boat, from Ben"}; !slices.Equal(titles, want) {
+		t.Errorf("titles %q, want %q", titles, want)
+	}
+}
+
 // The headings above a window are in its title, each below the one of a higher level.
 func TestHeadingPath(t *testing.T) {
 	text := "# House\n\n" + prose(6) + "\n\n## Cellar\n\n" + prose(6) + "\n\n### Boiler\n\n" + prose(6) + "\n\n## Attic\n\n" + prose(6)

@@ -77,6 +77,7 @@ type Extra struct {
 	Parts     []Part      `json:"parts"`
 	Unknown   bool        `json:"unknown"`    // of any part
 	LocalOnly bool        `json:"local_only"` // no token was agreed with a cloud
+	Degraded  bool        `json:"degraded"`   // a cloud was to take part, and the device decided tokens without it
 	Tokens    []TokenInfo `json:"tokens"`
 	Placement string      `json:"placement,omitempty"`
 	Seed      uint64      `json:"seed"`
@@ -98,7 +99,7 @@ type TokenInfo struct {
 // extra describes an answer.
 func (s *Server) extra(q Query, a node.Answer) Extra {
 	e := Extra{
-		ID: q.ID, LocalOnly: a.Pair.Together == 0, Tokens: []TokenInfo{}, Placement: q.Settings.Placement.String(), Seed: q.Settings.Seed,
+		ID: q.ID, LocalOnly: a.Pair.Together == 0, Degraded: a.Degraded, Tokens: []TokenInfo{}, Placement: q.Settings.Placement.String(), Seed: q.Settings.Seed,
 		RTT: milliseconds(a.Link.RTT), Sent: a.Link.BytesSent, Received: a.Link.BytesReceived, Remarks: a.Remarks,
 		Accepted: [2]float64{a.Pair.Acceptance(tandem.Device), a.Pair.Acceptance(tandem.Cloud)},
 	}

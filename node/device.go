@@ -49,6 +49,7 @@ type Answer struct {
 	Parts     []Part      // the sentences, each with its sources
 	Read      [2]int      // how many passages each side used
 	Remarks   []string    // for people: the cloud was missing, came back, refused
+	Degraded  bool        // a cloud was to take part, and the device decided tokens without it
 	Pair      pair.Stats
 	Waited    int              // place in the queue of a cloud that was busy, from 1; 0 if it was not
 	Moves     int              // how often it went on with another replica of the cloud
@@ -162,7 +163,7 @@ func shortened(title string) string {
 // newSession prepares to answer.
 func (d *Device) newSession(ctx context.Context, local Local, q Question, s tandem.Settings, emit func(Token), record func(Line)) *deviceSession {
 	a := newDeviceSession(ctx, local.machine(s, tandem.Device), local.Model.Tokenizer().Stream(), emit)
-	if local.Reader != nil {
+	if a.paired = d.Service != nil; local.Reader != nil {
 		a.room = s.MaxTokens
 	}
 	profile := d.known()

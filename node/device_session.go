@@ -58,7 +58,8 @@ type deviceSession struct {
 	outbox []transport.Message
 	before LinkStats // of the replicas that were in use before
 	text   speller
-	room   int // tokens that a span reader keeps its answer within; 0 if a model writes it
+	paired bool // a cloud is to take part
+	room   int  // tokens that a span reader keeps its answer within; 0 if a model writes it
 	answer Answer
 }
 
@@ -660,6 +661,7 @@ func (a *deviceSession) finish() Answer {
 	}
 	a.dropOther("the answer is complete")
 	a.answer.Link = a.usage()
+	a.answer.Degraded = a.paired && a.answer.Pair.Alone > 0
 	a.answer.Text = textOf(a.answer.Tokens, a.text)
 	a.answer.Parts = cite(a.answer.Tokens, a.parts[tandem.Device], a.parts[tandem.Cloud])
 	if a.answer.Reason == pair.ReasonStop && abridged(a.answer.Parts, a.room) {

@@ -243,8 +243,8 @@ func TestForgottenDeviceIsTold(t *testing.T) {
 		t.Fatalf("remove: %v, %s", err, out)
 	}
 	a := h.ask("--max-tokens", "8", question)
-	if !a.LocalOnly || !strings.Contains(strings.Join(a.Remarks, "; "), "not paired") {
-		t.Errorf("remarks %q, local only %v", a.Remarks, a.LocalOnly)
+	if !a.LocalOnly || !a.Degraded || !strings.Contains(strings.Join(a.Remarks, "; "), "not paired") {
+		t.Errorf("remarks %q, local only %v, degraded %v", a.Remarks, a.LocalOnly, a.Degraded)
 	}
 	h.wantsPairing(c, "not paired")
 }

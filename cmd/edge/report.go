@@ -74,7 +74,7 @@ func (s *session) report(answer node.Answer) askJSON {
 		Placement: s.settings.Placement.String(), Choice: s.flags.Placement, Coupling: answer.Coupling.String(),
 		Seed: s.settings.Seed, LocalOnly: answer.Pair.Together == 0 && s.settings.Want == tandem.WantDrafts,
 		Finish: answer.Reason.String(), Remarks: answer.Remarks,
-		Degraded: s.device.Service != nil && answer.Pair.Alone > 0, Queue: answer.Waited, Moves: answer.Moves,
+		Degraded: answer.Degraded, Queue: answer.Waited, Moves: answer.Moves,
 	}
 	if s.settings.Coupling == tandem.CouplingSpeculative {
 		r.Gamma = s.flags.Gamma

@@ -95,7 +95,7 @@ func TestServe(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if body := s.ask("When does the harbour museum open?", `,"tandem":{"local_only":true}`); !strings.Contains(body, `"local_only":true`) || strings.Contains(body, "9:30") {
+	if body := s.ask("When does the harbour museum open?", `,"tandem":{"local_only":true}`); !strings.Contains(body, `"local_only":true,"degraded":false`) || strings.Contains(body, "9:30") {
 		t.Errorf("this device alone: %s", body)
 	}
 	if _, body := s.do("GET", "/v1/pair", ""); !strings.Contains(body, `"sample":true`) {

@@ -16,6 +16,9 @@ import (
 	"tandem/specdec"
 )
 
+// MaxTemperature is the highest temperature of a request, as in OpenAI's API.
+const MaxTemperature = 2.0
+
 // options are what a request may say about how it is answered. Pointers tell what is missing from what is 0.
 type options struct {
 	Stream        bool            `json:"stream"`
@@ -95,8 +98,8 @@ func (o options) check() error {
 		return refused("stop", "stop: want up to %d strings that are not empty", maxStops)
 	case o.N != nil && (*o.N < 1 || *o.N > maxChoices):
 		return refused("n", "n is %d: want 1 to %d", *o.N, maxChoices)
-	case o.Temperature != nil && !(*o.Temperature >= 0 && *o.Temperature <= 2):
-		return refused("temperature", "temperature is %v: want 0 to 2", *o.Temperature)
+	case o.Temperature != nil && !(*o.Temperature >= 0 && *o.Temperature <= MaxTemperature):
+		return refused("temperature", "temperature is %v: want 0 to %v", *o.Temperature, MaxTemperature)
 	case o.TopP != nil && !(*o.TopP > 0 && *o.TopP <= 1):
 		return refused("top_p", "top_p is %v: want more than 0 and at most 1", *o.TopP)
 	case o.Seed != nil && *o.Seed < 0:

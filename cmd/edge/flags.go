@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"tandem"
+	"tandem/api"
 	"tandem/cmd/internal/cli"
 	"tandem/decoder"
 	"tandem/model/sample"
@@ -36,9 +37,6 @@ type samplingFlags struct {
 	RepeatLast    int     `help:"How many recent tokens are penalised." default:"64" hidden:""`
 }
 
-// maxTemperature is also that of OpenAI's API.
-const maxTemperature = 2.0
-
 func (f samplingFlags) sampling() (sample.Params, error) {
 	s := sample.Params{
 		Temperature: f.Temperature, TopK: f.TopK, TopP: f.TopP, MinP: f.MinP,
@@ -47,8 +45,8 @@ func (f samplingFlags) sampling() (sample.Params, error) {
 	switch {
 	case f.Seed < -1:
 		return s, fmt.Errorf("--seed %d: want 0 or more, or -1 for a new one", f.Seed)
-	case !(f.Temperature >= 0 && f.Temperature <= maxTemperature):
-		return s, fmt.Errorf("--temperature %v: want 0 to %v", f.Temperature, maxTemperature)
+	case !(f.Temperature >= 0 && f.Temperature <= api.MaxTemperature):
+		return s, fmt.Errorf("--temperature %v: want 0 to %v", f.Temperature, api.MaxTemperature)
 	}
 	if f.Seed == -1 {
 		var b [4]byte // 32 bits are few enough digits to type again

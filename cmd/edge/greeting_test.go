@@ -62,7 +62,7 @@ func TestGreetingNamesOwnDocuments(t *testing.T) {
 	notes := filepath.Join(h.Dir, "notes")
 	clitest.Write(t, notes, "boat.md", "# The boat Marigold\n\nThe berth of the Marigold is C17.\n")
 	for _, args := range [][]string{{"--notes", notes}, {"--notes", notes, "--local-only"}} {
-		if a := h.ask(append(args, "Tell me a joke")...); a.Answer != "Ask a question that your documents answer, such as one about “The boat Marigold”." || strings.Contains(a.Answer, "museum") {
+		if a := h.ask(append(args, "Tell me a joke")...); a.Answer != "Ask a question that your documents answer, such as one about “The boat Marigold”." {
 			t.Errorf("%q: %q", args, a.Answer)
 		}
 	}

@@ -56,14 +56,12 @@ var (
 // announces reports whether a sentence says of its value that it is new, without saying what was before: "is now £31", "moved to 3:15",
 // "from 14 July the boat leaves at 8", or anything below "Addendum". When a change comes into force is no such value.
 func (p passage) announces(q decoder.Quote) bool {
-	for _, m := range since.FindAllStringIndex(q.Text, -1) {
-		if m[0] < q.To && q.From < m[1] {
-			return false
-		}
+	dates := since.FindAllStringIndex(q.Text, -1)
+	if slices.ContainsFunc(dates, func(m []int) bool { return m[0] < q.To && q.From < m[1] }) {
+		return false
 	}
 	before := func(m []int) bool { return m[0] < q.To && q.From-m[1] <= beforeNews }
-	if slices.ContainsFunc(since.FindAllStringIndex(q.Text, -1), before) || slices.ContainsFunc(change.FindAllStringIndex(q.Text, -1), before) ||
-		nowBehind.MatchString(q.Text[q.To:]) {
+	if slices.ContainsFunc(append(dates, change.FindAllStringIndex(q.Text, -1)...), before) || nowBehind.MatchString(q.Text[q.To:]) {
 		return true
 	}
 	at := strings.Index(p.text[p.body:], q.Text)

@@ -99,16 +99,23 @@ func TestSupersedes(t *testing.T) {
 
 // What was changed is not the answer either where one side has the value of before and the other the change.
 func TestReplacedOnTheOtherSide(t *testing.T) {
-	const question = "When is the barbecue of the choir?"
-	before := notes("Choir, newsletter\nThe choir sings at the mill on 9 June. The barbecue of the choir is on 30 June at Ole's.")
-	for _, change := range [][]passages.Passage{
-		notes("Choir, board\n- The barbecue is postponed from 30 June to 7 July."),
-		notes("Choir, board\n- The barbecue is now on 7 July."),
+	for _, c := range []struct{ question, before, change, want string }{
+		{
+			"When is the barbecue of the choir?",
+			"Choir, newsletter\nThe choir sings at the mill on 9 June. The barbecue of the choir is on 30 June at Ole's.",
+			"Choir, board\n- The barbecue is postponed from 30 June to 7 July.", "7 July",
+		},
+		{
+			"What is the default width of the scanner?",
+			"Scanner, manual\nThe default width of the scanner is 200.",
+			"Scanner, changes\nThe scanner reads more pages at once, and its default of the width is now 240, as small text was read badly.", "240",
+		},
 	} {
+		before, change := notes(c.before), notes(c.change)
 		for _, ps := range [][2][]passages.Passage{{before, change}, {change, before}} {
-			device, cloud := open(t, config(0), question, ps[0]), open(t, config(0), question, ps[1])
-			if got := answer(t, aggregator.Rule{Greedy: true}, device, cloud); !strings.Contains(got, "7 July") {
-				t.Errorf("%q", got)
+			device, cloud := open(t, config(0), c.question, ps[0]), open(t, config(0), c.question, ps[1])
+			if got := answer(t, aggregator.Rule{Greedy: true}, device, cloud); !strings.Contains(got, c.want) {
+				t.Errorf("%s: %q, want %q", c.question, got, c.want)
 			}
 		}
 	}

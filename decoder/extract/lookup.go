@@ -33,7 +33,7 @@ func (p passage) named(question string, w wants) (at [][2]int, open bool) {
 		opens bool // an empty range is an open answer
 	}{
 		{p.command, false}, {purpose, false}, {preset, true}, {p.amount, false}, {p.listUnder, false}, {p.property, false}, {p.option, false},
-		{p.doer, false}, {opener, false}, {p.cellOf, true}, {lived, false}, {p.signed, false}, {p.compared, false}, {p.receipt, false},
+		{p.doer, false}, {opener, false}, {p.meaningOf, false}, {p.cellOf, true}, {lived, false}, {p.signed, false}, {p.compared, false}, {p.receipt, false},
 	} {
 		if from, to, ok := f.find(question); ok && from < to {
 			return [][2]int{{from, to}}, false
@@ -44,86 +44,104 @@ func (p passage) named(question string, w wants) (at [][2]int, open bool) {
 	return nil, open
 }
 
-// cellOf returns the part of a passage that a question names as one does who looks something up: the cell of a row and a column of a
-// table, or what stands behind a code ("E11", "- 3: …"). The reader alone, which takes a row for a sentence, is seldom sure of these. The
-// range is empty if the cell is.
+// meaningOf returns what stands behind a code ("E11", "- 3: …") that a question asks about.
+func (p passage) meaningOf(question string) (from, to int, ok bool) {
+	wanted, defined := decoder.ContentWords(question), defines.MatchString(question)
+	if !defined && !(asksRemedy.MatchString(question) && slices.ContainsFunc(wanted, code)) {
+		return 0, 0, false
+	}
+	return p.meaning(wanted, defined)
+}
+
+// cellOf returns the cell of the passage's table whose row and column a question names, as one does who looks something up. The reader
+// alone, which takes a row for a sentence, is seldom sure of these. The range is empty if the cell is.
 func (p passage) cellOf(question string) (from, to int, ok bool) {
-	wanted := decoder.ContentWords(question)
-	if defines.MatchString(question) || asksRemedy.MatchString(question) && slices.ContainsFunc(wanted, code) {
-		if from, to, ok = p.meaning(wanted, defines.MatchString(question)); ok {
-			return from, to, true
-		}
-	}
-	if formOf(question) != value {
+	if len(p.rows) == 0 || formOf(question) != value {
 		return 0, 0, false
 	}
-	rows := p.rows
-	if len(rows) == 0 {
-		return 0, 0, false
-	}
-	column, asked := columnOf(rows[0].names, question, wanted)
+	wanted, names := decoder.ContentWords(question), p.rows[0].names
+	column, asked := columnOf(names, question, wanted)
 	byRow := column < 0
 	if byRow && which.MatchString(question) { // "which has a red lid?": the row's name
-		column, asked = 0, decoder.ContentWords(rows[0].names[0])
+		column, asked = 0, decoder.ContentWords(names[0])
 	}
 	if column < 0 {
 		return 0, 0, false
 	}
+	rest := p.rowWords(wanted, asked)
+	row, missing := p.rowWith(rest)
+	if row < 0 || missing > 0 && p.ofAnother(question) {
+		return 0, 0, false
+	}
+	label := decoder.ContentWords(p.cell(row, 0))
+	if missing > 1 || missing == 1 && (column == 0 || len(label) == 0 || decoder.SharedWords(label, wanted) < len(label)) {
+		return 0, 0, false
+	}
+	at, text := p.rows[row].cells[column], p.cell(row, column)
+	if asksPerson.MatchString(question) && !strings.ContainsFunc(text, unicode.IsLetter) ||
+		byRow && wantsNoDate(question) && onlyDate.MatchString(text) {
+		return 0, 0, false
+	}
+	said := decoder.ContentWords(text)
+	if len(said) == 0 { // the table leaves it open
+		return at[0], at[0], missing == 0
+	}
+	return at[0], at[1], decoder.SharedWords(said, rest) == 0
+}
+
+// cell returns the text of a cell.
+func (p passage) cell(row, column int) string {
+	at := p.rows[row].cells[column]
+	return p.text[at[0]:at[1]]
+}
+
+// rowWords returns the words of a question that say which row is meant: those that neither ask for the column nor stand in the title, and
+// no column's name, as in "by the garage Holm".
+func (p passage) rowWords(wanted, asked []string) []string {
 	rest := decoder.WithoutWords(decoder.WithoutWords(wanted, asked), decoder.ContentWords(p.text[p.start:p.body]))
 	rest = besides(rest, asksOnly)
-	for _, n := range rows[0].names { // "by the garage Holm": in which column the row has it
+	for _, n := range p.rows[0].names {
 		if words := decoder.ContentWords(n); len(words) == 1 && len(rest) > 1 {
 			rest = decoder.WithoutWords(rest, words)
 		}
 	}
-	best, most, tie := -1, 0, false
-	named := p.called(rows, rest)
-	for i, r := range rows {
-		if !slices.Equal(r.names, rows[0].names) {
-			return 0, 0, false // two tables
+	return rest
+}
+
+// rowWith returns the row with the most of these words, and how many of them it lacks. Of two such rows it is the one whose name has some. It
+// is -1 if there is none or a second one, or if the passage has two tables.
+func (p passage) rowWith(words []string) (row, missing int) {
+	best, most, shared, tie := -1, 0, 0, false
+	named := p.called(words)
+	for i, r := range p.rows {
+		if !slices.Equal(r.names, p.rows[0].names) {
+			return -1, 0
 		}
 		if named >= 0 && i != named {
 			continue
 		}
-		n := 2 * decoder.SharedWords(rest, r.words)
-		if decoder.SharedWords(rest, decoder.ContentWords(p.text[r.cells[0][0]:r.cells[0][1]])) > 0 { // of two rows, the one whose name says so
+		has := decoder.SharedWords(words, r.words)
+		n := 2 * has
+		if decoder.SharedWords(words, decoder.ContentWords(p.cell(i, 0))) > 0 {
 			n++
 		}
 		if n > most {
-			best, most, tie = i, n, false
+			best, most, shared, tie = i, n, has, false
 		} else if n == most {
 			tie = true
 		}
 	}
-	if best < 0 || tie {
-		return 0, 0, false
+	if tie {
+		return -1, 0
 	}
-	r := rows[best]
-	label := decoder.ContentWords(p.text[r.cells[0][0]:r.cells[0][1]])
-	missing := len(rest) - most/2
-	if missing > 0 && p.ofAnother(question) {
-		return 0, 0, false
-	}
-	if missing > 1 || missing == 1 && (column == 0 || len(label) == 0 || decoder.SharedWords(label, wanted) < len(label)) {
-		return 0, 0, false
-	}
-	cell := r.cells[column]
-	said := decoder.ContentWords(p.text[cell[0]:cell[1]])
-	if asksPerson.MatchString(question) && !strings.ContainsFunc(p.text[cell[0]:cell[1]], unicode.IsLetter) ||
-		byRow && wantsNoDate(question) && onlyDate.MatchString(p.text[cell[0]:cell[1]]) {
-		return 0, 0, false
-	}
-	if len(said) == 0 { // the table leaves it open
-		return cell[0], cell[0], missing == 0
-	}
-	return cell[0], cell[1], decoder.SharedWords(said, rest) == 0
+	return best, len(words) - shared
 }
 
 // called returns the only row whose name is words of a question, just as they are spelt; -1 if there is none.
-func (p passage) called(rows []tableRow, words []string) int {
+func (p passage) called(words []string) int {
 	at := -1
-	for i, r := range rows {
-		label := decoder.ContentWords(p.text[r.cells[0][0]:r.cells[0][1]])
+	for i := range p.rows {
+		label := decoder.ContentWords(p.cell(i, 0))
 		if len(label) == 0 || slices.ContainsFunc(label, func(w string) bool { return !slices.Contains(words, w) }) {
 			continue
 		}

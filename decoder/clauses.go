@@ -6,7 +6,7 @@ import (
 )
 
 // Division is the version of the rules by which Clauses divides questions. Two sides that divide differently cannot answer together.
-const Division = 4
+const Division = 5
 
 // Clauses returns the parts of a request's question, each as a question that can be asked alone: "of Ben?" after "what is
 // the phone number of Anna" becomes "what is the phone number of Ben?". A follow-up takes what it leaves out from the
@@ -202,7 +202,7 @@ func opens(s string) bool {
 	switch {
 	case len(w) < 2:
 		return false
-	case prepositions[w[0]] || w[0] == "since" || w[0] == "until":
+	case prepositions[w[0]]:
 		if questionWords[w[1]] {
 			return true
 		}
@@ -296,7 +296,7 @@ func firstWord(s string) string {
 func trimQuestion(s string) string { return strings.TrimRight(strings.TrimSpace(s), "?!., ") }
 
 var (
-	prepositions = set("of in at on for from by to with about")
+	prepositions = set("of in at on for from by to with about since until till")
 	articles     = set("the a an my your his her its our their")
 	pronouns     = set("it its he him his she her they them their there this that these those one")
 	// questionWords begin a question that asks for something.

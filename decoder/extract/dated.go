@@ -1,6 +1,9 @@
 package extract
 
-import "regexp"
+import (
+	"regexp"
+	"strings"
+)
 
 var (
 	// onlyDate matches a text that is a date and nothing else. asksNoDate matches a question that wants another kind of thing by its first
@@ -14,3 +17,38 @@ var (
 func wantsNoDate(question string) bool {
 	return asksNoDate.MatchString(question) && !mentionsDate.MatchString(question)
 }
+
+// dayAbove returns the day that the heading above a place in a passage is, as in a diary, "" if it is none.
+func (p passage) dayAbove(at int) string {
+	above := p.above(at)
+	day := strings.Trim(above[strings.LastIndex(above, ": ")+1:], " #*\n")
+	if !onlyDate.MatchString(day) {
+		return ""
+	}
+	return day
+}
+
+// underDays puts the day of the heading before what answers when something was, where the sentence itself does not say: below "Friday 7 Feb",
+// "Lunch with Ada."
+func (p passage) underDays(texts []weighed) []weighed {
+	for i, t := range texts {
+		at := strings.Index(p.text[p.body:], t.quote.Text)
+		if at < 0 || saysWhen(t.quote.Text) {
+			continue
+		}
+		if day := p.dayAbove(p.body + at); day != "" && t.text != day {
+			texts[i].text = day + ": " + unmarked(t.quote.Text)
+		}
+	}
+	return texts
+}
+
+// saysWhen reports whether a text has a time. A number that may be anything is none.
+func saysWhen(text string) bool {
+	return aDigitOfTime.MatchString(text) || aTime.MatchString(digits.ReplaceAllString(text, "#"))
+}
+
+var (
+	digits       = regexp.MustCompile(`\d+`)
+	aDigitOfTime = regexp.MustCompile(`(?i)\b(?:1[5-9]|20)\d\d\b|\d[:.]\d\d\b|\d ?(?:[ap]\.?m|uhr|h)\b|\d{1,2}[./]\d|\b(?:at|by|until|till|um) \d`)
+)

@@ -99,7 +99,7 @@ var misfits = []misfit{
 		return w.name && !strings.ContainsFunc(at.value, unicode.IsUpper)
 	}},
 	{name: "another measure", bare: true, against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {
-		return w.mismeasured(at.value)
+		return w.mismeasured(at.value) && !(w.time && at.dayAbove(at.begin) != "")
 	}},
 	{name: "no comparison", sentence: true, against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {
 		return w.compares != "" && !strings.Contains(strings.ToLower(at.text), w.compares)
@@ -110,11 +110,21 @@ var misfits = []misfit{
 	{name: "the way back", sentence: true, against: wrongPart, lacks: true, is: func(w wants, at pointed) bool {
 		return w.otherWay(at.said)
 	}},
-	{name: "the opposite", sentence: true, against: wrongPart, is: func(w wants, at pointed) bool {
+	{name: "the opposite", sentence: true, against: wrongPart, lacks: true, is: func(w wants, at pointed) bool {
 		return w.opposite(at.head + "\n" + at.cells(at.begin, at.end))
+	}},
+	{name: "another day", sentence: true, against: wrongPart, lacks: true, is: func(w wants, at pointed) bool {
+		return w.otherDay(at.head + "\n" + at.cells(at.begin, at.end))
 	}},
 	{name: "cancelled", sentence: true, bare: true, against: wrongPart, is: func(w wants, at pointed) bool {
 		return at.says(cancelled) && !asksCancelled.MatchString(w.question)
+	}},
+	{name: "only planned", bare: true, against: wrongPart, is: func(w wants, at pointed) bool {
+		_, changed := at.onlyPlanned(at.begin, at.from, at.end)
+		return changed && !w.past
+	}},
+	{name: "when sent", sentence: true, bare: true, against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {
+		return w.time && at.says(mailDate) && !asksSent.MatchString(w.question)
 	}},
 	{name: "out of date", bare: true, against: wrongPart, is: func(w wants, at pointed) bool {
 		return !w.past && at.outdates(w.question)

@@ -14,6 +14,7 @@ var opposites = [][2]*regexp.Regexp{
 	opposing(`entrances?`, `exits?`),
 	opposing(`mornings?`, `evenings?`),
 	opposing(`summer`, `winter`),
+	opposing(`wet`, `dry`),
 	opposing(`adults?`, `child(?:ren)?|kids?`),
 }
 

@@ -160,6 +160,9 @@ func (d *Decoder) readPart(ctx context.Context, n int) (part, error) {
 				texts = sentences
 			}
 		}
+		if form == value && q.wants.time {
+			texts = known[i].underDays(texts)
+		}
 		c.texts = d.spell(form, texts, ends)
 		if c.near = known[i].nearest(best); len(c.near) > 0 {
 			c.whole = known[i].around(c.near[0].at, c.near[0].at+len(c.near[0].quote.Text))
@@ -257,14 +260,15 @@ func (p passage) quote(from, to int) decoder.Quote {
 func (p passage) say(s span.Span, form form) (string, decoder.Quote) {
 	from, to := p.widen(s.Begin, s.End)
 	quote := p.quote(from, to)
+	begin := from - quote.From
+	end, undone := p.undone(from, to)
 	switch {
 	case p.isBlock(from, to):
 		return dedented(p.text[from:to]), quote
 	case form == list && p.listed(from, to), form == steps && itemMark.MatchString(p.text[p.lineStart(from):]):
 		from, to = p.widen(p.read.Items(from, to))
-	case form != value, sentences.BreaksOff(p.text, to), len(decoder.ContentWords(p.text[from:to])) == 0: // not "they"
-		begin := from - quote.From
-		return p.antecedent(begin) + unmarked(p.cells(begin, begin+len(quote.Text))) + p.introduced(begin+len(quote.Text), form), quote
+	case form != value, undone, sentences.BreaksOff(p.text, to), len(decoder.ContentWords(p.text[from:to])) == 0: // not "they"
+		return p.antecedent(begin) + unmarked(p.cells(begin, end)) + p.introduced(end, form), quote
 	}
 	return p.cells(from, to), quote
 }

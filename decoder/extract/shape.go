@@ -52,6 +52,10 @@ var (
 	mailHead   = regexp.MustCompile(`^(?:From|To|Cc|Reply-To|Von|An|De|À|Para): `)
 	asksWriter = regexp.MustCompile(`(?i)\b(?:wrote|writ(?:es?|ten|ing)|sen[dt]s?|sender|from|to|e?-?mails?(?:ed)?|letters?|message|author|contact|recipient|addressed|gets?|got|receive[ds]?)\b`)
 
+	// mailDate matches the line above a mail that says when it was sent; asksSent a question for that.
+	mailDate = regexp.MustCompile(`^(?:Date|Sent|Datum|Gesendet|Envoyé|Fecha|Enviado): `)
+	asksSent = regexp.MustCompile(`(?i)\b(?:wrote|writ(?:es?|ten|ing)|sen[dt]s?|e?-?mails?(?:ed)?|letters?|messages?|dated?|receive[ds]?|got|gets?|repl(?:y|ied)|answer(?:ed)?|ask(?:ed)?|announced?|told|forward(?:ed)?)\b`)
+
 	// cancelled matches what says that something does not take place; asksCancelled a question about that.
 	cancelled     = regexp.MustCompile(`(?i)` + apart(`cancell?ed|called off|abgesagt|entfällt|fällt aus|annulée?s?|supprimée?s?|cancelad[oa]s?|suspendid[oa]s?`))
 	asksCancelled = regexp.MustCompile(`(?i)cancel|called off|abgesagt|entfäll|ausgefallen|annul|supprim|suspend|postpone|move`)
@@ -73,6 +77,7 @@ var kindsOfValue = []kindOfValue{
 	{regexp.MustCompile(`(?i)\bcosts?\b|\bhow expensive\b|\bprice of\b`), regexp.MustCompile(`(?i)` + calendar + `|\d:\d\d|` + length + `|` + mass), regexp.MustCompile(`(?i)` + money)},
 	{regexp.MustCompile(`(?i)\bhow old\b`), regexp.MustCompile(`(?i)` + money + `|` + length + `|` + mass), regexp.MustCompile(`(?i)\b(?:years?|months?|weeks?|days?)\b`)},
 	{regexp.MustCompile(`(?i)\bhow (?:far|long)\b`), regexp.MustCompile(`(?i)` + money + `|` + mass), regexp.MustCompile(`(?i)` + duration + `|` + length)},
+	{asksTime, regexp.MustCompile(`(?i)` + money), regexp.MustCompile(`(?i)` + calendar + `|` + duration + `|\d[:.]\d\d\b|` + `\b(?:after|before|until|once|every|daily|weekly|monthly|yearly)\b`)},
 	{regexp.MustCompile(`(?i)\bhow many\b`), regexp.MustCompile(`(?i)` + money), regexp.MustCompile(`(?i)\bhow many (?:euros?|dollars?|pounds?|cents?|francs?|kroner|kronor)\b`)},
 }
 

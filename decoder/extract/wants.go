@@ -45,6 +45,8 @@ type wants struct {
 	countedAs *regexp.Regexp      // matches a number of that
 	numbered  map[string][]string // the numbers of things: "year 3"
 	codes     map[string][]string // the numbers behind capitals: "E3"
+	days      [7]bool             // of the week, from Monday
+	onDays    bool                // it names some
 	role      []string            // what somebody is: "who is the second treasurer"
 	condition []string            // the words after "if"
 	to, from  string              // where a journey ends and begins
@@ -120,6 +122,7 @@ func wantsOf(question string) wants {
 		shapes:   shapesOf(question),
 		measures: measuresOf(question),
 	}
+	w.days, w.onDays = weekdays(question)
 	if m := counts.FindStringSubmatch(question); m != nil {
 		for s := range strings.FieldsSeq(strings.ToLower(m[1])) {
 			if uncertain[s] {

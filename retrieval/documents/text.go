@@ -31,7 +31,7 @@ func parseText(ctx context.Context, data []byte) (Document, error) {
 // textDocument returns the document in lines of plain text. It looks for a title if titled is set.
 func textDocument(lines []string, titled bool) Document {
 	r := textReader{
-		lines: lines, titled: titled, width: wrapWidth(lines), dated: letterDate(lines), headed: numberedHeadings(lines),
+		lines: lines, titled: titled, width: wrapWidth(lines), dated: letterDate(lines), headed: numberedHeadings(lines), days: dayHeadings(lines),
 		indents: indentsOf(lines), full: justified(lines), rest: map[int][]string{},
 	}
 	for i := 0; i < len(lines); {
@@ -57,6 +57,7 @@ type textReader struct {
 	width   int          // see wrapWidth
 	dated   int          // see letterDate
 	headed  map[int]bool // see numberedHeadings
+	days    map[int]bool // see dayHeadings
 	indents indents
 	full    map[int]bool // see justified
 
@@ -117,6 +118,9 @@ func (r *textReader) line(i int) {
 	case isMarkedHeading(r.lines, i):
 		r.end()
 		r.doc.AddHeading(2, trimmed)
+	case r.days[i]:
+		r.end()
+		r.doc.AddHeading(2, strings.TrimSuffix(trimmed, ":"))
 	case r.headed[i], len(r.para) == 0 && r.width > 0 && r.indents.hangs(r.lines, i):
 		r.end()
 		r.doc.AddHeading(3, strings.TrimSuffix(trimmed, "."))
@@ -219,6 +223,39 @@ func letterDate(lines []string) int {
 
 // dateline matches a line that is a date, perhaps after a place: "Bremen, den 3. November 2026", "Lyon, le 4 mai 2026", "4 May 2026".
 var dateline = regexp.MustCompile(`^(\p{Lu}[\pL .'-]{1,40}, +)?(\pL{1,3} +)?(\d{1,2}(\.|st|nd|rd|th|er)? +(de +)?\pL{3,12}\.?,? +(de +)?|\pL{3,9} +\d{1,2}, +|\d{1,2}[./-]\d{1,2}[./-])\d{4}$`)
+
+// dayHeadings returns the lines of a diary that are headings: each is no more than a day, with text in the line below it, and
+// nothing above it goes on there. A single one is the date of a letter.
+func dayHeadings(lines []string) map[int]bool {
+	out := map[int]bool{}
+	for i, line := range lines {
+		if !day.MatchString(strings.TrimSpace(line)) || !hasText(lines[i+1:min(i+2, len(lines))]) || day.MatchString(strings.TrimSpace(lines[i+1])) {
+			continue
+		}
+		above := ""
+		if i > 0 {
+			above = strings.TrimSpace(lines[i-1])
+		}
+		if above == "" || isRule(above) || strings.ContainsAny(above[len(above)-1:], ".!?") {
+			out[i] = true
+		}
+	}
+	if len(out) < 2 {
+		return nil
+	}
+	return out
+}
+
+// day matches a line that is a day, perhaps with the time: "Monday 3 Feb", "Sat, 4/5/2025", "12. März 2025, 9:30 Uhr", "Tuesday:".
+var day = regexp.MustCompile(`(?i)^(?:(?:` + weekday + `)[.,]?|(?:(?:` + weekday + `)[.,]? +(?:the +|den +|le +)?)?(?:\d{1,2}(?:\.|st|nd|rd|th|er)? +(?:of +|de +)?(?:` + monthName + `)\b\.?,?(?: +(?:de +)?\d{4})?|(?:` + monthName + `)\.? +\d{1,2}(?:st|nd|rd|th)?(?:,? +\d{4})?|` +
+	`\d{1,2}[./-]\d{1,2}[./-](?:\d{4}|\d{2})?|\d{1,2}/\d{1,2}|\d{4}-\d{2}-\d{2})(?:,? +(?:at +|um +)?\d{1,2}[:.]\d{2}(?: ?(?:uhr|h|[ap]m))?)?):?$`)
+
+const (
+	weekday = `(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch|(?:lun|mar|mercre|jeu|vendre|same)di|dimanche|lunes|martes|miércoles|jueves|viernes|sábado|domingo`
+
+	monthName = `jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?|januar|februar|märz|mai|juni|juli|oktober|dezember|` +
+		`janvier|février|mars|avril|juin|juillet|août|septembre|octobre|novembre|décembre|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre`
+)
 
 // numbered is how a numbered heading begins.
 var numbered = regexp.MustCompile(`^(\d{1,2})[.)] +\p{Lu}`)

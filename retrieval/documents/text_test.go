@@ -77,6 +77,9 @@ func TestHeadingsOfText(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"letter", "Osk Tiles Ltd\n12 Kiln Road\n\n            Leeds, 7 March 2025\n\nDear Mr Aydın,\nYour order is ready.\n",
 			"p Osk Tiles Ltd\np 12 Kiln Road\np Leeds, 7 March 2025\np Dear Mr Aydın,\np Your order is ready."},
+		{"diary with text below its days", "Monday 3 Feb\nThe boiler leaks.\n\nFriday 7 Feb\nLunch with Ada.\n\nSunday 9 Feb\nMum is 74.\n", "# Monday 3 Feb\np The boiler leaks.\n# Friday 7 Feb\np Lunch with Ada.\n# Sunday 9 Feb\np Mum is 74."},
+		{"diary without gaps", "Club\n\n3. März 2025, 9:30 Uhr:\nAlles trocken.\n5. März 2025:\nEs regnet.\n", "title Club\n# 3. März 2025, 9:30 Uhr\np Alles trocken.\n# 5. März 2025\np Es regnet."},
+		{"date at the end of a wrapped sentence", "We moved here on\n3 May 2025\nand stayed. We leave on\n4 May 2026\nagain.", ""},
 		{"diary", "My year\n\n3 May 2025\n\nIt rained.\n\n4 May 2025\n\nIt was dry.\n", "title My year\n# 3 May 2025\np It rained.\n# 4 May 2025\np It was dry."},
 		{"list", "Outing\n\nMeet at the mill.\nTake with you:\n- a torch\n- gloves\nThe boat costs 4 euros.\n\nWays home:\n\nThe last bus leaves at 9 p.m.\n",
 			"title Outing\np Meet at the mill.\np Take with you:\nl - a torch\nl - gloves\np The boat costs 4 euros.\n# Ways home\np The last bus leaves at 9 p.m."},

@@ -1,0 +1,76 @@
+package extract
+
+import (
+	"strings"
+	"testing"
+
+	"tandem/model/span"
+	"tandem/retrieval/passages"
+)
+
+// A value that the text takes back is shown with what says so, and any other alone.
+func TestUndone(t *testing.T) {
+	for _, c := range []struct{ text, value, want string }{
+		{"The trip was planned for 13 May. Because of the strike it has been moved to 20 May. Bring boots.", "13 May", "The trip was planned for 13 May. Because of the strike it has been moved to 20 May."},
+		{"The trip was planned for 13 May. Because of the strike it has been moved to 20 May.", "20 May", "20 May"},
+		{"The pump was to be here on 2 April but is delayed.", "2 April", "The pump was to be here on 2 April but is delayed."},
+		{"The trip was planned for 13 May. Bring boots.", "13 May", "13 May"},
+		{"The trip is planned for 13 May. The next one has been moved.", "13 May", "13 May"},
+		{"The trip was planned for 13 May.\nThe rent has been changed.", "13 May", "13 May"},
+		{"The race on 10 May has been cancelled.", "10 May", "The race on 10 May has been cancelled."},
+		{"We will not charge the delivery of 60 euros.", "60 euros", "We will not charge the delivery of 60 euros."},
+		{"You won't get the 60 euros back.", "60 euros", "You won't get the 60 euros back."},
+		{"Dogs may not come in, and a ticket is 60 euros.", "60 euros", "60 euros"},
+		{"Please do not ring before 9:00.", "9:00", "Please do not ring before 9:00."},
+		{"The fee is not more than 60 euros.", "60 euros", "60 euros"},
+		{"A ticket is 60 euros and not cheap.", "60 euros", "60 euros"},
+		{"Knotty pine costs 60 euros.", "60 euros", "60 euros"},
+	} {
+		p := config(0).passage(passages.Passage{Title: "News", Text: c.text})
+		at := strings.Index(p.text, c.value)
+		if got, quote := p.say(span.Span{Begin: at, End: at + len(c.value)}, value); got != c.want {
+			t.Errorf("%s: %q, want %q", c.text, got, c.want)
+		} else if !strings.Contains(quote.Text, c.value) {
+			t.Errorf("%s: quoted as %q", c.text, quote.Text)
+		}
+	}
+}
+
+// A diary's sentence says when by the day above it, unless it has a time itself. The date of a letter is no such day.
+func TestUnderDays(t *testing.T) {
+	const diary = "Friday 7 Feb\n\nLunch with Samira at the mill. Paid the roofer 410 euros.\n\nSunday 9 Feb\n\nThe choir sang at 18:00."
+	for _, c := range []struct{ text, said, want string }{
+		{diary, "Lunch with Samira at the mill.", "Friday 7 Feb: Lunch with Samira at the mill."},
+		{diary, "Paid the roofer 410 euros.", "Friday 7 Feb: Paid the roofer 410 euros."},
+		{diary, "The choir sang at 18:00.", "18:00"},
+		{"Fees\n\nThe roofer gets 410 euros.", "The roofer gets 410 euros.", "18:00"},
+	} {
+		p := config(0).passage(passages.Passage{Title: "Diary", Text: c.text})
+		at := strings.Index(p.text, c.said)
+		if got := p.underDays([]weighed{{text: "18:00", quote: p.quote(at, at+1)}})[0].text; got != c.want {
+			t.Errorf("%s: %q, want %q", c.said, got, c.want)
+		}
+	}
+}
+
+func TestWeekdays(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"open on Mondays and Thursday", "M  T   "},
+		{"Tuesday to Friday 10:00, Sun. closed", " TWTF S"},
+		{"Sat–Mon", "M    SS"},
+		{"Fri 9:00, Mon 10:00", "M   F  "},
+		{"Sunny, Friedrich, monday", "M      "},
+		{"no day", "       "},
+	} {
+		days, any := weekdays(c.text)
+		got := []byte("       ")
+		for d := range days {
+			if days[d] {
+				got[d] = "MTWTFSS"[d]
+			}
+		}
+		if string(got) != c.want || any != (strings.TrimSpace(c.want) != "") {
+			t.Errorf("%s: %q, want %q", c.text, got, c.want)
+		}
+	}
+}

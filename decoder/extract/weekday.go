@@ -1,0 +1,45 @@
+package extract
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// aWeekday matches a day of the week, and daysTo what stands between the first and the last of several.
+var (
+	aWeekday = regexp.MustCompile(`\b(?:(?i:(mon|tues|wednes|thurs|fri|satur|sun)days?)|(Mon|Tue|Wed|Thu|Fri|Sat|Sun)(?:s|rs?)?)\b\.?`)
+	daysTo   = regexp.MustCompile(`(?i)^ ?(?:[–—-]|to|until|till|through|thru) ?(?:and including )?$`)
+	manyDays = regexp.MustCompile(`(?i)\b(?:daily|every ?day|any day|all days|seven days|7 days|weekdays?|working days?|weekends?|bank holidays?|holidays|whole week|all week|other days)\b`)
+)
+
+// weekdays returns the days of the week that a text names or that lie between two that it names, from 0 for Monday.
+func weekdays(text string) (days [7]bool, any bool) {
+	names := []string{"mon", "tue", "wed", "thu", "fri", "sat", "sun"}
+	last, end := -1, 0
+	for _, m := range aWeekday.FindAllStringIndex(text, -1) {
+		day := slices.Index(names, strings.ToLower(text[m[0]:m[0]+3]))
+		if last >= 0 && daysTo.MatchString(text[end:m[0]]) {
+			for d := last; d != day; d = (d + 1) % 7 {
+				days[d] = true
+			}
+		}
+		days[day], any = true, true
+		last, end = day, m[1]
+	}
+	return days, any
+}
+
+// otherDay reports whether a text has days of the week, and none of those that the question names.
+func (w wants) otherDay(text string) bool {
+	if !w.onDays || manyDays.MatchString(text) {
+		return false
+	}
+	days, any := weekdays(text)
+	for d := range days {
+		if days[d] && w.days[d] {
+			return false
+		}
+	}
+	return any
+}

@@ -172,6 +172,9 @@ func citePart(tokens []Token, sides [2]*part) (p Part) {
 	// A cloud that took part and has not said what it drew on is cited without a title, for the tokens that it alone
 	// proposed.
 	silent := together > 0 && sides[tandem.Device] != nil && sides[tandem.Cloud] == nil
+	if own := sides[tandem.Device]; own != nil && own.h == decoder.Mute && own.nothing == 1 {
+		silent, foreign = false, 0 // the cloud was lost before it had said all: the rest is not known, whatever it came from
+	}
 	// What the device's documents would hardly have said is not theirs, whatever weight the cloud claims afterwards.
 	if own := sides[tandem.Device]; own != nil && 2*foreign > len(tokens) {
 		p.Overruled = own.knew()

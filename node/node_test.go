@@ -82,6 +82,7 @@ type cable struct {
 	loss    float64              // share of messages that come a round trip later: lost, and sent again
 	record  func(Line)           // of the device
 	session func(*deviceSession) // changes the device's session before it begins
+	ending  func(*deviceSession) // does the same before it ends
 	takes   time.Duration        // the cloud's decode time
 	spans   [2]producer          // what the sides answer with; nil for toys
 	past    [2]*Past             // of their earlier answers; nil for none
@@ -357,6 +358,9 @@ func converse(t *testing.T, cfg pair.Config, c *cable, deviceTakes time.Duration
 		t.Errorf("device: %v", err)
 	}
 	c.past[tandem.Device].learn(a.machine)
+	if c.ending != nil {
+		c.ending(a)
+	}
 	answer = a.finish()
 	c.hangUp()
 	return tokens, answer

@@ -56,6 +56,45 @@ func TestSameSeedSameSpans(t *testing.T) {
 	}
 }
 
+// If the cloud is killed in the middle of a part that only it knows, the answer says that the rest of that part is not known, whether or
+// not the cloud comes back, and is marked as one with less than both sides know.
+func TestPartOfLostCloudIsUnknown(t *testing.T) {
+	const question = "What is the wifi password, and when does the harbour museum open?"
+	const known = "harbour-7421\n"
+	for cut := range 4 { // tokens of the cloud's part
+		sides, tok := spanSides(t, question, 0)
+		cfg := toyConfig(tandem.PlaceSync, tandem.CouplingShared, 1, true)
+		cfg.Stop, cfg.Vocab = tok.EOGs(), tok.Size()
+		for _, away := range []time.Duration{200 * time.Millisecond, time.Hour} {
+			var answer Answer
+			synctest.Test(t, func(t *testing.T) {
+				c := &cable{delay: 20 * time.Millisecond, spans: sides}
+				c.session = func(a *deviceSession) { a.text, a.paired = tok.Stream(), true }
+				c.ending = func(a *deviceSession) {
+					d := sides[tandem.Device].(*extract.Decoder)
+					if err := d.Finish(t.Context(), a.machine.Answer()); err != nil {
+						t.Error(err)
+					}
+					a.parts[tandem.Device] = (&reading{answerer: d, passages: make(found, 1), odds: true}).parts()
+				}
+				said := len(tok.Encode(known, tokenizer.Options{}))
+				_, answer = converse(t, cfg, c, 0, func(n int) {
+					if n == said+cut+1 {
+						c.fail(away)
+					}
+				})
+			})
+			part := answer.Parts[len(answer.Parts)-1]
+			if !strings.HasPrefix(part.Text, "9") || !strings.HasSuffix(part.Text, " … "+extract.Unknown) || part.Unknown != 1 || part.Overruled {
+				t.Errorf("cut after %d tokens for %v: %+v", cut+1, away, part)
+			}
+			if first := answer.Parts[0]; len(answer.Parts) != 2 || first.Text != strings.TrimSpace(known) || first.Unknown > .5 || !answer.Degraded {
+				t.Errorf("cut after %d tokens for %v: degraded %v, %+v", cut+1, away, answer.Degraded, first)
+			}
+		}
+	}
+}
+
 // The answer, the recording and the cloud give the same reason why an answer ended: "length" also where the reader has left out words of
 // a sentence, and "stop" where that has room.
 func TestReasonsAgree(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"tandem"
 	"tandem/aggregator"
 	"tandem/decoder"
+	"tandem/internal/refusal"
 	"tandem/internal/scripts"
 	"tandem/model/gguf"
 	"tandem/model/span"
@@ -404,7 +405,7 @@ func FuzzNothingInvented(f *testing.F) {
 		ps := notes(strings.ToValidUTF8(note, "?"), "Other\nThe marina belongs to Anna.")
 		d := open(t, config(1), strings.ToValidUTF8(question, "?"), ps)
 		text := answer(t, aggregator.Rule{Seed: seed}, d)
-		held := Unknown + "\n" + ps[0].Title + "\n" + ps[0].Text + "\n" + ps[1].Title + "\n" + ps[1].Text
+		held := strings.Join(refusal.Sentences[:], "\n") + "\n" + ps[0].Title + "\n" + ps[0].Text + "\n" + ps[1].Title + "\n" + ps[1].Text
 		for _, word := range wholeWords(text) {
 			if !slices.Contains(wholeWords(held), word) {
 				t.Fatalf("%q of %q is in no passage", word, text)

@@ -167,7 +167,7 @@ func (d *Decoder) readPart(ctx context.Context, n int) (part, error) {
 		d.words += known[i].read.Len()
 		s.contexts = append(s.contexts, c)
 	}
-	nothing := docContext{r: d.cfg.Constants.Nothing, texts: d.spell(form, []weighed{{text: Unknown, p: 1}}, ends)}
+	nothing := docContext{r: d.cfg.Constants.Nothing, texts: d.spell(form, []weighed{{text: d.refusal, p: 1}}, ends)}
 	s.contexts = append(s.contexts, nothing)
 	d.replace(&s, ends)
 	return s, nil

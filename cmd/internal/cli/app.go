@@ -71,7 +71,7 @@ func Main(program, description string, grammar any, globals *Globals, args []str
 		fmt.Fprintf(os.Stderr, "%s: %v\n", program, err)
 		return exitUsage
 	}
-	parser, err := kong.New(grammar, append(filled(),
+	parser, err := kong.New(grammar, append(append(filled(), worded()...),
 		kong.Name(program),
 		kong.Description(description),
 		kong.Vars{"version": Version(), "config": config},

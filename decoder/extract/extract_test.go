@@ -500,6 +500,32 @@ func TestMisspelt(t *testing.T) {
 	}
 }
 
+// Of a mail, what it says comes near, not the lines above it, unless they are asked for. A ticket has lines like these, too.
+func TestNearInMail(t *testing.T) {
+	const mail = "Inbox\nSubject: Boiler\nFrom: Ada Lund <ada@mill.example>\nTo: Ben Orr <ben@mill.example>\nDate: Mon, 6 May 2024\n\n" +
+		"The boiler was repaired on Friday. The bill comes next month. Please keep the cellar dry."
+	const ticket = "Ticket\nFrom: Kiel\nTo: Oslo\nDate: Mon, 6 May 2024\n\nKeep this ticket. Bikes cost extra."
+	for _, c := range []struct {
+		note, question string
+		head           bool
+	}{
+		{mail, "When will the chimney be swept?", false},
+		{mail, "When does the swimming pool open?", false},
+		{mail, "Wann wird der Kamin gefegt?", false},
+		{mail, "When was the mail about the roof sent?", true},
+		{ticket, "When does the swimming pool open?", true},
+	} {
+		d := open(t, config(0), c.question, notes(c.note))
+		if said := answer(t, aggregator.Rule{Greedy: true}, d); said != d.refusal {
+			t.Errorf("%s: %s", c.question, said)
+		}
+		q := d.Parts()[0].Quotes[0]
+		if near := q.Text[q.From:q.To]; strings.HasPrefix(near, "Date: ") != c.head {
+			t.Errorf("%s: near is %q", c.question, near)
+		}
+	}
+}
+
 func TestRefusesConfig(t *testing.T) {
 	good := config(0)
 	for name, spoil := range map[string]func(*Config){

@@ -23,7 +23,6 @@ type Part struct {
 	// Otherwise has the sentence that says something else and is likeliest to be right, if it might as well have been the answer; at
 	// most one. Its text is empty if the cloud shows none.
 	Otherwise []Quote
-	Tokens    int // of its text
 
 	// Overruled says that the device's documents seemed to know, and that what the cloud made of it has nothing to do with
 	// them.
@@ -132,19 +131,29 @@ func cite(tokens []Token, own, cloud []part) []Part {
 	return out
 }
 
-// abridged reports whether a span reader left out words of an answer to keep it within most tokens. Each part has an equal share of
-// them, and an ellipsis that stands far before its end is the document's own, or says that a side was lost.
-func abridged(parts []Part, most int) bool {
+// abridged reports whether a span reader left out words of an answer in so many parts to keep it within most tokens. Each part has an
+// equal share of them, and an ellipsis that stands far before its end is the document's own, or says that a side was lost. most is
+// over 0.
+func abridged(tokens []Token, parts, most int) bool {
 	const longestWord = 16 // in tokens
-	return most > 0 && slices.ContainsFunc(parts, func(p Part) bool {
-		full := p.Tokens+longestWord > most/len(parts)
-		return full && (strings.HasSuffix(p.Text, " …") || strings.HasPrefix(p.Text, "… "))
-	})
+	text, n := "", 0
+	for i, t := range tokens {
+		text, n = text+t.Text, n+1
+		if ends := parts > 1 && strings.Contains(t.Text, "\n"); !ends && i+1 < len(tokens) {
+			continue
+		}
+		text = strings.TrimSpace(text)
+		if n+longestWord > most/parts && (strings.HasSuffix(text, " …") || strings.HasPrefix(text, "… ")) {
+			return true
+		}
+		text, n = "", 0
+	}
+	return false
 }
 
 // citePart combines the sides' views of one sentence.
 func citePart(tokens []Token, sides [2]*part) (p Part) {
-	p.Relevance, p.Tokens = math.Inf(-1), len(tokens)
+	p.Relevance = math.Inf(-1)
 	others := otherwise(sides)
 	together, cloudAlone, foreign := 0, 0, 0
 	for _, t := range tokens {
@@ -163,6 +172,9 @@ func citePart(tokens []Token, sides [2]*part) (p Part) {
 	// A cloud that took part and has not said what it drew on is cited without a title, for the tokens that it alone
 	// proposed.
 	silent := together > 0 && sides[tandem.Device] != nil && sides[tandem.Cloud] == nil
+	if own := sides[tandem.Device]; own != nil && own.h == decoder.Mute && own.nothing == 1 {
+		silent, foreign = false, 0 // the cloud was lost before it had said all: the rest is not known, whatever it came from
+	}
 	// What the device's documents would hardly have said is not theirs, whatever weight the cloud claims afterwards.
 	if own := sides[tandem.Device]; own != nil && 2*foreign > len(tokens) {
 		p.Overruled = own.knew()

@@ -164,7 +164,7 @@ func shortened(title string) string {
 func (d *Device) newSession(ctx context.Context, local Local, q Question, s tandem.Settings, emit func(Token), record func(Line)) *deviceSession {
 	a := newDeviceSession(ctx, local.machine(s, tandem.Device), local.Model.Tokenizer().Stream(), emit)
 	if a.paired = d.Service != nil; local.Reader != nil {
-		a.room = s.MaxTokens
+		a.asked, a.room = len(decoder.Clauses(decoder.Request{Question: q.Text, History: q.History})), s.MaxTokens
 	}
 	profile := d.known()
 	a.answer.Lookahead, a.answer.Coupling, a.profile, a.past = s.Lookahead, s.Coupling, &profile, d.Local.Past

@@ -59,7 +59,8 @@ type deviceSession struct {
 	before LinkStats // of the replicas that were in use before
 	text   speller
 	paired bool // a cloud is to take part
-	room   int  // tokens that a span reader keeps its answer within; 0 if a model writes it
+	asked  int  // the parts of the question that a span reader answers; 0 if a model writes the answer
+	room   int  // tokens that the answer is kept within
 	answer Answer
 }
 
@@ -652,6 +653,10 @@ func (a *deviceSession) finish() Answer {
 	if costs := learned.Costs(4); len(costs) == 4 {
 		a.profile.FourRows = costs[3] / costs[0]
 	}
+	a.answer.Text = textOf(a.answer.Tokens, a.text)
+	if a.answer.Reason == pair.ReasonStop && min(a.asked, a.room) > 0 && abridged(a.answer.Tokens, a.asked, a.room) {
+		a.answer.Reason = pair.ReasonLength
+	}
 	a.record.end(a.answer)
 	if a.link != nil {
 		a.send(transport.End{Reason: a.answer.Reason.String()})
@@ -662,11 +667,7 @@ func (a *deviceSession) finish() Answer {
 	a.dropOther("the answer is complete")
 	a.answer.Link = a.usage()
 	a.answer.Degraded = a.paired && a.answer.Pair.Alone > 0
-	a.answer.Text = textOf(a.answer.Tokens, a.text)
 	a.answer.Parts = cite(a.answer.Tokens, a.parts[tandem.Device], a.parts[tandem.Cloud])
-	if a.answer.Reason == pair.ReasonStop && abridged(a.answer.Parts, a.room) {
-		a.answer.Reason = pair.ReasonLength
-	}
 	if slices.ContainsFunc(a.answer.Parts, func(p Part) bool { return p.Overruled && len(p.Otherwise) == 0 }) {
 		a.remark("the cloud's answer contradicts what your own documents seem to say; --local-only shows their answer")
 	}

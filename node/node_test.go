@@ -75,29 +75,31 @@ func toyOutput(side tandem.Side, answer []tandem.Token) (tandem.Dist, tandem.Fix
 
 // cable is a link with delay between a device and toy clouds. Cutting it ends the exchanges that use it.
 type cable struct {
-	t      *testing.T
-	cfg    pair.Config // of the cloud
-	delay  time.Duration
-	jitter time.Duration // what is added to a message's delay, up to this
-	loss   float64       // share of messages that come a round trip later: lost, and sent again
-	record func(Line)    // of the device
-	takes  time.Duration // the cloud's decode time
-	spans  [2]producer   // what the sides answer with; nil for toys
-	past   [2]*Past      // of their earlier answers; nil for none
-	dead   bool          // the cloud does not answer dials
-	mu     sync.Mutex
-	last   time.Time // when something last reached the device
-	cut    context.CancelCauseFunc
-	held   time.Duration           // what a stall adds to the delay
-	until  time.Time               // what is sent before waits until then
-	lost   bool                    // what is sent is lost for good
-	orders bool                    // messages arrive in the order in which they were sent, as QUIC has it
-	heard  func(transport.Message) // what the device sends
-	leaves bool                    // the cloud is about to end
-	full   time.Time               // it has no place before
-	opened int
-	rng    *rand.Rand
-	wg     sync.WaitGroup
+	t       *testing.T
+	cfg     pair.Config // of the cloud
+	delay   time.Duration
+	jitter  time.Duration        // what is added to a message's delay, up to this
+	loss    float64              // share of messages that come a round trip later: lost, and sent again
+	record  func(Line)           // of the device
+	session func(*deviceSession) // changes the device's session before it begins
+	ending  func(*deviceSession) // does the same before it ends
+	takes   time.Duration        // the cloud's decode time
+	spans   [2]producer          // what the sides answer with; nil for toys
+	past    [2]*Past             // of their earlier answers; nil for none
+	dead    bool                 // the cloud does not answer dials
+	mu      sync.Mutex
+	last    time.Time // when something last reached the device
+	cut     context.CancelCauseFunc
+	held    time.Duration           // what a stall adds to the delay
+	until   time.Time               // what is sent before waits until then
+	lost    bool                    // what is sent is lost for good
+	orders  bool                    // messages arrive in the order in which they were sent, as QUIC has it
+	heard   func(transport.Message) // what the device sends
+	leaves  bool                    // the cloud is about to end
+	full    time.Time               // it has no place before
+	opened  int
+	rng     *rand.Rand
+	wg      sync.WaitGroup
 }
 
 func (c *cable) LastHeard() time.Time   { c.mu.Lock(); defer c.mu.Unlock(); return c.last }
@@ -347,12 +349,18 @@ func converse(t *testing.T, cfg pair.Config, c *cable, deviceTakes time.Duration
 	if c.rng = rand.New(rand.NewPCG(cfg.Seed, 3)); c.record != nil {
 		a.record = &recorder{to: c.record, start: a.start}
 	}
+	if c.session != nil {
+		c.session(a)
+	}
 	defer a.stop()
 	a.reach(DefaultPatience, lone(c.open))
 	if err := a.run(c.producer(tandem.Device, deviceTakes)); err != nil {
 		t.Errorf("device: %v", err)
 	}
 	c.past[tandem.Device].learn(a.machine)
+	if c.ending != nil {
+		c.ending(a)
+	}
 	answer = a.finish()
 	c.hangUp()
 	return tokens, answer

@@ -20,6 +20,7 @@ import (
 	"tandem/pair/pairtest"
 	"tandem/retrieval/passages"
 	"tandem/retrieval/search"
+	"tandem/transport"
 )
 
 // With the span reader, too, the same seed gives the same text in every placement, in both couplings and on any network.
@@ -51,6 +52,99 @@ func TestSameSeedSameSpans(t *testing.T) {
 					t.Errorf("the answer is %q", tok.Decode(want))
 				}
 			}
+		}
+	}
+}
+
+// If the cloud is killed in the middle of a part that only it knows, the answer says that the rest of that part is not known, whether or
+// not the cloud comes back, and is marked as one with less than both sides know.
+func TestPartOfLostCloudIsUnknown(t *testing.T) {
+	const question = "What is the wifi password, and when does the harbour museum open?"
+	const known = "harbour-7421\n"
+	for cut := range 4 { // tokens of the cloud's part
+		sides, tok := spanSides(t, question, 0)
+		cfg := toyConfig(tandem.PlaceSync, tandem.CouplingShared, 1, true)
+		cfg.Stop, cfg.Vocab = tok.EOGs(), tok.Size()
+		for _, away := range []time.Duration{200 * time.Millisecond, time.Hour} {
+			var answer Answer
+			synctest.Test(t, func(t *testing.T) {
+				c := &cable{delay: 20 * time.Millisecond, spans: sides}
+				c.session = func(a *deviceSession) { a.text, a.paired = tok.Stream(), true }
+				c.ending = func(a *deviceSession) {
+					d := sides[tandem.Device].(*extract.Decoder)
+					if err := d.Finish(t.Context(), a.machine.Answer()); err != nil {
+						t.Error(err)
+					}
+					a.parts[tandem.Device] = (&reading{answerer: d, passages: make(found, 1), odds: true}).parts()
+				}
+				said := len(tok.Encode(known, tokenizer.Options{}))
+				_, answer = converse(t, cfg, c, 0, func(n int) {
+					if n == said+cut+1 {
+						c.fail(away)
+					}
+				})
+			})
+			part := answer.Parts[len(answer.Parts)-1]
+			if !strings.HasPrefix(part.Text, "9") || !strings.HasSuffix(part.Text, " … "+extract.Unknown) || part.Unknown != 1 || part.Overruled {
+				t.Errorf("cut after %d tokens for %v: %+v", cut+1, away, part)
+			}
+			if first := answer.Parts[0]; len(answer.Parts) != 2 || first.Text != strings.TrimSpace(known) || first.Unknown > .5 || !answer.Degraded {
+				t.Errorf("cut after %d tokens for %v: degraded %v, %+v", cut+1, away, answer.Degraded, first)
+			}
+		}
+	}
+}
+
+// The answer, the recording and the cloud give the same reason why an answer ended: "length" also where the reader has left out words of
+// a sentence, and "stop" where that has room.
+func TestReasonsAgree(t *testing.T) {
+	const question = "How does one open the lake cabin?"
+	for most, want := range map[int]string{8: "length", 120: "stop"} {
+		sides, tok := spanSides(t, question, 0, func(cfg *extract.Config) { cfg.MaxTokens = most })
+		cfg := toyConfig(tandem.PlaceMirror, tandem.CouplingShared, 1, true)
+		cfg.Stop, cfg.Vocab, cfg.MaxTokens = tok.EOGs(), tok.Size(), most
+		said := map[string]string{}
+		synctest.Test(t, func(t *testing.T) {
+			c := &cable{delay: 20 * time.Millisecond, spans: sides, record: func(l Line) { said["record"] = l.Reason }, heard: func(m transport.Message) {
+				if end, ok := m.(transport.End); ok {
+					said["cloud"] = end.Reason
+				}
+			}}
+			c.session = func(a *deviceSession) { a.text, a.asked, a.room = tok.Stream(), 1, most }
+			_, answer := converse(t, cfg, c, 0, nil)
+			said["answer"] = answer.Reason.String()
+			if (most == 8) != strings.HasSuffix(answer.Text, " …") {
+				t.Errorf("the answer of %d tokens is %q", most, answer.Text)
+			}
+		})
+		for where, reason := range said {
+			if len(said) != 3 || reason != want {
+				t.Errorf("%d tokens: the %s says %q, want %q of all three: %v", most, where, reason, want, said)
+			}
+		}
+	}
+}
+
+// Each part has its share of the tokens, and text in one part may have several lines.
+func TestAbridged(t *testing.T) {
+	tokens := func(text string) (out []Token) {
+		for _, word := range strings.SplitAfter(text, " ") {
+			out = append(out, Token{Text: word})
+		}
+		return out
+	}
+	long := strings.Repeat("a ", 20)
+	for _, c := range []struct {
+		text        string
+		parts, most int
+		want        bool
+	}{
+		{long + "…", 1, 30, true}, {long + "a", 1, 30, false}, {long + "…", 1, 90, false},
+		{long + "… \n b", 2, 60, true}, {"b \n … " + long, 2, 60, true}, {"9 … \n b", 2, 60, false},
+		{long + "… \n b", 1, 30, false},
+	} {
+		if got := abridged(tokens(c.text), c.parts, c.most); got != c.want {
+			t.Errorf("%q in %d parts of %d tokens: %v", c.text, c.parts, c.most, got)
 		}
 	}
 }
@@ -96,11 +190,14 @@ func TestCitesTheWholeAnswer(t *testing.T) {
 }
 
 // spanSides returns the built-in span reader with a question over two sides' documents.
-func spanSides(t *testing.T, question string, temperature float64) (sides [2]producer, tok *tokenizer.Tokenizer) {
+func spanSides(t *testing.T, question string, temperature float64, changes ...func(*extract.Config)) (sides [2]producer, tok *tokenizer.Tokenizer) {
 	t.Helper()
 	r := spanReader(t)
 	tok = builtin(t).Tokenizer()
 	cfg := extract.Config{Reader: r, Tokenizer: tok, Scorer: search.Lexical(), Temperature: temperature}
+	for _, change := range changes {
+		change(&cfg)
+	}
 	for side, text := range []string{
 		"Lake cabin\nThe wifi password is harbour-7421. The key hangs behind the blue door.",
 		"Harbour museum\nThe harbour museum opens at 9:40 on weekdays.",

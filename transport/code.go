@@ -203,56 +203,28 @@ func notHost(r rune) bool {
 	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-._", r))
 }
 
+var errShortCode = errors.New("pairing code: too short")
+
 // unmarshalCode is the inverse of marshal. It accepts the padding of the last group.
-func unmarshalCode(b []byte) (Code, error) {
-	c := Code{}
-	short := errors.New("pairing code: too short")
-	take := func(n int) (part []byte, ok bool) {
-		if len(b) < n {
-			return nil, false
-		}
-		part, b = b[:n], b[n:]
-		return part, true
+func unmarshalCode(b []byte) (c Code, err error) {
+	if len(b) < 2 {
+		return c, errShortCode
 	}
-	head, ok := take(2)
-	if !ok {
-		return c, short
+	version, n, kinds := b[0]>>4, int(b[0]&15), b[1]
+	if version != codeVersion {
+		return c, fmt.Errorf("pairing code: version %d, this program knows %d", version, codeVersion)
 	}
-	if head[0]>>4 != codeVersion {
-		return c, fmt.Errorf("pairing code: version %d, this program knows %d", head[0]>>4, codeVersion)
+	if b = b[2:]; len(b) < pinSize+secretSize {
+		return c, errShortCode
 	}
-	keys, ok := take(pinSize + secretSize)
-	if !ok {
-		return c, short
-	}
-	c.Pin, c.Secret = [pinSize]byte(keys), [secretSize]byte(keys[pinSize:])
-	for i := range int(head[0] & 15) {
-		size := 0
-		switch kind := head[1] >> (2 * i) & 3; kind {
-		case addrIPv4:
-			size = 4
-		case addrIPv6:
-			size = 16
-		case addrHost:
-			n, ok := take(1)
-			if !ok {
-				return c, short
-			}
-			size = int(n[0])
-		default:
-			return c, errors.New("pairing code: unknown kind of address")
+	c.Pin, c.Secret = [pinSize]byte(b), [secretSize]byte(b[pinSize:])
+	b = b[pinSize+secretSize:]
+	for i := range n {
+		var addr string
+		if addr, b, err = unmarshalAddr(b, kinds>>(2*i)&3); err != nil {
+			return c, err
 		}
-		host, ok := take(size)
-		port, ok2 := take(2)
-		if !ok || !ok2 {
-			return c, short
-		}
-		name := string(host)
-		if head[1]>>(2*i)&3 != addrHost {
-			ip, _ := netip.AddrFromSlice(host)
-			name = ip.Unmap().String()
-		}
-		c.Addrs = append(c.Addrs, net.JoinHostPort(name, strconv.Itoa(int(binary.BigEndian.Uint16(port)))))
+		c.Addrs = append(c.Addrs, addr)
 	}
 	// The rest must be padding.
 	if len(b) > groupData || strings.Trim(string(b), "\x00") != "" {
@@ -262,6 +234,33 @@ func unmarshalCode(b []byte) (Code, error) {
 		return c, err
 	}
 	return c, nil
+}
+
+// unmarshalAddr reads an address of a kind, and returns what is behind it.
+func unmarshalAddr(b []byte, kind byte) (addr string, rest []byte, err error) {
+	size := 0
+	switch kind {
+	case addrIPv4:
+		size = 4
+	case addrIPv6:
+		size = 16
+	case addrHost:
+		if len(b) < 1 {
+			return "", nil, errShortCode
+		}
+		size, b = int(b[0]), b[1:]
+	default:
+		return "", nil, errors.New("pairing code: unknown kind of address")
+	}
+	if len(b) < size+2 {
+		return "", nil, errShortCode
+	}
+	name := string(b[:size])
+	if kind != addrHost {
+		ip, _ := netip.AddrFromSlice(b[:size])
+		name = ip.Unmap().String()
+	}
+	return net.JoinHostPort(name, strconv.Itoa(int(binary.BigEndian.Uint16(b[size:])))), b[size+2:], nil
 }
 
 // QR draws the code for a terminal as a QR picture, dark on light. A character shows two modules, one above the other.

@@ -99,22 +99,10 @@ func ListenOn(pc net.PacketConn, cfg ServerConfig) (*Listener, error) {
 	}
 	l := &Listener{cfg: cfg, tr: tr, free: func() {}, ready: make(chan *Conn, cfg.Limits.Conns), places: map[*quic.Conn]*place{}}
 	l.ctx, l.cancel = context.WithCancel(context.Background())
-	protos := []string{protoTalk}
-	if cfg.Invites != nil {
-		protos = append(protos, protoPair)
-	}
-	conf := &tls.Config{
-		MinVersion:       tls.VersionTLS13,
-		Certificates:     []tls.Certificate{cfg.Identity.cert},
-		NextProtos:       protos,
-		ClientAuth:       tls.RequireAnyClientCert,
-		VerifyConnection: func(state tls.ConnectionState) error { _, err := peerOf(state); return err },
-	}
-	key, err := cfg.Identity.derive(forTickets)
+	conf, err := cfg.tls()
 	if err != nil {
 		return nil, fmt.Errorf("transport: listen: %w", err)
 	}
-	conf.SetSessionTicketKeys([][32]byte{key})
 	early := quicConfig(cfg.Limits)
 	early.Allow0RTT = true
 	ql, err := tr.ListenEarly(conf, early)
@@ -129,6 +117,27 @@ func ListenOn(pc net.PacketConn, cfg ServerConfig) (*Listener, error) {
 	}
 	go l.revoke()
 	return l, nil
+}
+
+// tls returns how connections prove who is at their ends. Replicas can resume each other's sessions.
+func (cfg ServerConfig) tls() (*tls.Config, error) {
+	protos := []string{protoTalk}
+	if cfg.Invites != nil {
+		protos = append(protos, protoPair)
+	}
+	conf := &tls.Config{
+		MinVersion:       tls.VersionTLS13,
+		Certificates:     []tls.Certificate{cfg.Identity.cert},
+		NextProtos:       protos,
+		ClientAuth:       tls.RequireAnyClientCert,
+		VerifyConnection: func(state tls.ConnectionState) error { _, err := peerOf(state); return err },
+	}
+	key, err := cfg.Identity.derive(forTickets)
+	if err != nil {
+		return nil, err
+	}
+	conf.SetSessionTicketKeys([][32]byte{key})
+	return conf, nil
 }
 
 // revokeEvery is how often the keys of open connections are looked up again.

@@ -23,6 +23,7 @@ const who = { device: "the device's draft", cloud: "the cloud's draft", both: "b
 // unknown says whose documents do not say it.
 function unknown(own) {
   if (site.alone) return "Not known: the documents of this cloud do not clearly say it.";
+  if (own.degraded) return `Not known: the documents of this device do not clearly say it; the cloud ${own.local_only ? "could not be asked" : "was away for a part of the answer"}. Nearest:`;
   if (own.local_only) return "Not known: the documents of this device do not clearly say it; no cloud was asked.";
   return "Not known: the documents of neither side clearly say it. Nearest:";
 }
@@ -82,8 +83,7 @@ export class Answer {
     this.own = own;
     if (own.unknown) this.note(unknown(own));
     for (const p of own.parts.filter(isUnsure)) this.note(`Unsure: right in ${Math.round(100 * p.confidence)} of 100 such answers.`, "warn");
-    const alone = own.tokens.filter((t) => t.alone).length;
-    if (alone > 0 && !own.local_only) this.note("The cloud was lost: the device decided a part of the answer alone.", "warn");
+    if (own.degraded) this.note(own.local_only ? "The cloud was missing: the device answered alone." : "The cloud was lost: the device decided a part of the answer alone.", "warn");
     for (const r of own.remarks || []) this.note(r);
     this.cite(own.parts);
     this.legend(own);

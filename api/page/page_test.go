@@ -31,7 +31,8 @@ import (
 // hostile is what a document, an answer or a title may say to a careless page.
 const hostile = `<img src=x onerror="document.title='hurt'"><script>document.title='hurt'</script>`
 
-// sides answer each question by what it says: "wait" never ends, "lost" loses the cloud, "fail" fails.
+// sides answer each question by what it says: "wait" never ends, "lost" loses the cloud, "missing" has
+// none, "fail" fails.
 type sides struct {
 	alone bool // a cloud that answers without a device
 	mu    sync.Mutex
@@ -57,6 +58,10 @@ func (s *sides) Answer(ctx context.Context, q api.Query, emit func(node.Token), 
 		return node.Answer{}, errors.New("the index is damaged " + hostile)
 	}
 	a := node.Answer{Reason: pair.ReasonStop, Pair: pair.Stats{Together: 4}}
+	if strings.Contains(q.Text, "missing") {
+		a.Pair.Together = 0
+	}
+	a.Degraded = a.Pair.Together == 0 || strings.Contains(q.Text, "lost")
 	a.Link.RTT = 30 * time.Millisecond
 	tell := func(l node.Line) {
 		if record != nil {
@@ -294,9 +299,6 @@ func TestChat(t *testing.T) {
 		t.Errorf("the second question saw %v", h)
 	}
 	w.ask("lost", 3)
-	if got := eval[string](w, `document.querySelector("article:nth-of-type(3)").innerText`); !strings.Contains(got, "The cloud was lost") {
-		t.Errorf("%q", got)
-	}
 	// The end of an answer is not hidden behind the form.
 	w.do(chromedp.WaitVisible("#send"))
 	if hidden := eval[float64](w, `document.querySelector("article:last-of-type").getBoundingClientRect().bottom - document.getElementById("ask").getBoundingClientRect().top`); hidden > 0 {
@@ -307,6 +309,25 @@ func TestChat(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	w.unhurt()
+}
+
+// An answer that had to do without the cloud says so, and does not say that both sides do not know.
+func TestDegraded(t *testing.T) {
+	w := open(t, 800, 900, false)
+	for n, c := range []struct{ question, mark, unknown string }{
+		{"lost", "The cloud was lost", ""},
+		{"missing", "The cloud was missing", ""},
+		{"unknown, lost", "The cloud was lost", "away for a part"},
+		{"unknown, missing", "The cloud was missing", "could not be asked"},
+		{"unknown", "", "neither side"},
+		{"surely", "", ""},
+	} {
+		w.ask(c.question, n+1)
+		got := eval[string](w, fmt.Sprintf(`Array.from(document.querySelectorAll("article:nth-of-type(%d) .note"), (n) => n.innerText).join("\n")`, n+1))
+		if !strings.Contains(got, c.mark) || strings.Contains(got, "The cloud was") != (c.mark != "") || !strings.Contains(got, c.unknown) || strings.Contains(got, "neither side") != (c.question == "unknown") {
+			t.Errorf("%s: %q", c.question, got)
+		}
+	}
 }
 
 func TestStop(t *testing.T) {

@@ -110,18 +110,9 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 		return err
 	}
 	peers := transport.OpenPeers(c.Service.Peers(dirs))
-	listener, err := transport.Listen(c.Listen, transport.ServerConfig{
-		Identity: id,
-		Peers:    peers,
-		Invites:  transport.OpenInvites(c.Service.Invites(dirs)),
-		Hello:    hello,
-		Addrs:    c.addrs(a),
-		Limits:   transport.Limits{Conns: c.Connections, PerKey: c.KeyConnections},
-		Paired:   func(p transport.Peer) { a.Remark("paired with %s (%s)", cli.Plain(p.Name), p.ID.Short()) },
-		Log:      a.Log,
-	})
+	listener, err := c.listen(a, id, peers, transport.OpenInvites(c.Service.Invites(dirs)), hello)
 	if err != nil {
-		return cli.ListenError("--listen", c.Listen, err)
+		return err
 	}
 	defer func() { err = errors.Join(err, listener.Close()) }()
 	defer a.Listens(listener.Addr().String())()
@@ -144,6 +135,24 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 	defer a.Register(cli.Process{Command: "serve", Model: s.model, Documents: string(s.from), Address: listener.Addr().String()})()
 	c.announce(a, s, listener.Addr(), cloud.Titles)
 	return c.serve(a, cloud, listener, web, leave)
+}
+
+// listen waits for devices.
+func (c *serveCmd) listen(a *cli.App, id transport.Identity, peers *transport.Peers, invites *transport.Invites, hello transport.Hello) (*transport.Listener, error) {
+	listener, err := transport.Listen(c.Listen, transport.ServerConfig{
+		Identity: id,
+		Peers:    peers,
+		Invites:  invites,
+		Hello:    hello,
+		Addrs:    c.addrs(a),
+		Limits:   transport.Limits{Conns: c.Connections, PerKey: c.KeyConnections},
+		Paired:   func(p transport.Peer) { a.Remark("paired with %s (%s)", cli.Plain(p.Name), p.ID.Short()) },
+		Log:      a.Log,
+	})
+	if err != nil {
+		return nil, cli.ListenError("--listen", c.Listen, err)
+	}
+	return listener, nil
 }
 
 // check refuses numbers that no cloud can have.
@@ -207,12 +216,8 @@ func (c *serveCmd) side(a *cli.App, m *model.Model, server *remote.Server) (s si
 		return s, err
 	}
 	c.Rerank, s.closers = rerank, append(s.closers, done)
-	if s.docs, s.from, err = c.documents(a); err != nil {
+	if err := c.openDocuments(a, &s); err != nil {
 		return s, err
-	}
-	s.closers = append(s.closers, s.docs.Close)
-	if c.AllowDocuments && s.from != fromSamples {
-		return s, errors.New("--allow-documents: only the sample documents may be fetched, and this cloud serves others: serve the samples with --sample")
 	}
 	kv := c.KV(a, pointing)
 	if kv != nil {
@@ -236,6 +241,18 @@ func (c *serveCmd) side(a *cli.App, m *model.Model, server *remote.Server) (s si
 		s.Mark = cli.SampleMark
 	}
 	return s, nil
+}
+
+// openDocuments opens the side's documents, and refuses to give away others than the samples.
+func (c *serveCmd) openDocuments(a *cli.App, s *side) (err error) {
+	if s.docs, s.from, err = c.documents(a); err != nil {
+		return err
+	}
+	s.closers = append(s.closers, s.docs.Close)
+	if c.AllowDocuments && s.from != fromSamples {
+		return errors.New("--allow-documents: only the sample documents may be fetched, and this cloud serves others: serve the samples with --sample")
+	}
+	return nil
 }
 
 // cloud makes the node.

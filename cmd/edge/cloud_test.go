@@ -143,6 +143,9 @@ func TestCloudProcessDiesAndReturns(t *testing.T) {
 	if !strings.Contains(errs.String(), "went away") {
 		t.Errorf("nothing said about the cloud: %s", errs.String())
 	}
+	if said := strings.Join(strings.Fields(errs.String()), " "); !strings.Contains(said, "was away for a part of the answer") {
+		t.Errorf("the part that the cloud knows is not said to be its: %s", said)
+	}
 	// What only the cloud knows is unknown without it.
 	if answer := strings.TrimSpace(text.String()); answer != deviceKnows+"\nI don't know." {
 		t.Errorf("answer %q", answer)

@@ -168,26 +168,34 @@ func (f answerFlags) settings() (tandem.Settings, error) {
 	if _, err := f.drafts().Set(); err != nil {
 		return s, err
 	}
-	switch {
-	case f.RTT < 0 || f.RTT > time.Minute:
-		return s, fmt.Errorf("--rtt %v: want 0 to 1m", f.RTT)
-	case !(f.Loss >= 0 && f.Loss < 1):
-		return s, fmt.Errorf("--loss %v: want 0 or more and less than 1", f.Loss)
-	case f.Wait != nil && *f.Wait < 0:
-		return s, fmt.Errorf("--wait %v: want 0s or more", *f.Wait)
-	case f.Ahead < 1 || f.Ahead > tandem.MaxPassPlaces:
-		return s, fmt.Errorf("--ahead %d: want 1 (none) to %d", f.Ahead, tandem.MaxPassPlaces)
-	case f.phoneFlags.Switching != "" && !slices.Contains(strategies(), f.phoneFlags.Switching):
-		return s, fmt.Errorf("--switching %s: not known, use one of %s", f.phoneFlags.Switching, strings.Join(strategies(), ", "))
-	case f.RequireCloud && (f.LocalOnly || f.Side == "device"):
-		return s, errors.New("--require-cloud and --local-only or --side device: leave one out")
-	case f.Side == "cloud" && f.LocalOnly:
-		return s, fmt.Errorf("--side cloud needs the cloud, --local-only forbids it: leave one out")
+	if err := f.check(); err != nil {
+		return s, err
 	}
 	if err := s.Check(); err != nil { // it names the flag
 		return s, fmt.Errorf("--%w", err)
 	}
 	return s, nil
+}
+
+// check refuses flags that are out of range, and those that contradict each other.
+func (f answerFlags) check() error {
+	switch {
+	case f.RTT < 0 || f.RTT > time.Minute:
+		return fmt.Errorf("--rtt %v: want 0 to 1m", f.RTT)
+	case !(f.Loss >= 0 && f.Loss < 1):
+		return fmt.Errorf("--loss %v: want 0 or more and less than 1", f.Loss)
+	case f.Wait != nil && *f.Wait < 0:
+		return fmt.Errorf("--wait %v: want 0s or more", *f.Wait)
+	case f.Ahead < 1 || f.Ahead > tandem.MaxPassPlaces:
+		return fmt.Errorf("--ahead %d: want 1 (none) to %d", f.Ahead, tandem.MaxPassPlaces)
+	case f.phoneFlags.Switching != "" && !slices.Contains(strategies(), f.phoneFlags.Switching):
+		return fmt.Errorf("--switching %s: not known, use one of %s", f.phoneFlags.Switching, strings.Join(strategies(), ", "))
+	case f.RequireCloud && (f.LocalOnly || f.Side == "device"):
+		return errors.New("--require-cloud and --local-only or --side device: leave one out")
+	case f.Side == "cloud" && f.LocalOnly:
+		return fmt.Errorf("--side cloud needs the cloud, --local-only forbids it: leave one out")
+	}
+	return nil
 }
 
 // choosesCoupling reports whether the coupling is chosen when an answer begins.

@@ -49,14 +49,8 @@ With --json, a relay prints two objects: first where it listens, and at the end 
 }
 
 func (c *netemCmd) Run(a *cli.App) (err error) {
-	if c.Rebind < 0 {
-		return fmt.Errorf("--rebind %v: want 0s (never) or more", c.Rebind)
-	}
-	if c.Rebind > 0 && c.Target == "" {
-		return fmt.Errorf("--rebind %v: only a relay changes its port: name a target, as in HOST:4433", c.Rebind)
-	}
-	if _, port, err := net.SplitHostPort(c.Target); err == nil && (port == "" || port == "0") {
-		return fmt.Errorf("target %s: packets need a port to go to, as in HOST:4433", c.Target)
+	if err := c.check(); err != nil {
+		return err
 	}
 	up, err := c.path(netem.Up)
 	if err != nil {
@@ -85,6 +79,25 @@ func (c *netemCmd) Run(a *cli.App) (err error) {
 			a.Context = ctx
 		}
 	}
+	return c.relay(a, up, down)
+}
+
+// check refuses flags that make no sense together.
+func (c *netemCmd) check() error {
+	if c.Rebind < 0 {
+		return fmt.Errorf("--rebind %v: want 0s (never) or more", c.Rebind)
+	}
+	if c.Rebind > 0 && c.Target == "" {
+		return fmt.Errorf("--rebind %v: only a relay changes its port: name a target, as in HOST:4433", c.Rebind)
+	}
+	if _, port, err := net.SplitHostPort(c.Target); err == nil && (port == "" || port == "0") {
+		return fmt.Errorf("target %s: packets need a port to go to, as in HOST:4433", c.Target)
+	}
+	return nil
+}
+
+// relay passes packets on until the program is to end.
+func (c *netemCmd) relay(a *cli.App, up, down netem.Config) error {
 	relay, err := netem.ListenOn(c.Listen, c.Target, up, down)
 	if op := (*net.OpError)(nil); errors.As(err, &op) && op.Op == "listen" {
 		return cli.ListenError("--listen", c.Listen, err)

@@ -103,16 +103,8 @@ func (f answerFlags) open(a *cli.App) (s *session, err error) {
 	if s.sample {
 		s.device.Local.Mark = cli.SampleMark
 	}
-	if f.fetches() && !s.sample {
-		return s, fmt.Errorf("--method %s: it sends documents, so it runs on the sample documents only; leave out --notes, or use another method", f.Method)
-	}
-	if !f.LocalOnly && f.Side != "device" {
-		if err := f.reach(a, s, kv); err != nil {
-			return s, err
-		}
-	}
-	if f.RequireCloud && s.device.Service == nil {
-		return s, errors.New("--require-cloud: no cloud is paired (cloud pair there, then: edge pair CODE)")
+	if err := f.pairUp(a, s, kv); err != nil {
+		return s, err
 	}
 	if err := s.checkEmpty(); err != nil {
 		return s, err
@@ -120,6 +112,22 @@ func (f answerFlags) open(a *cli.App) (s *session, err error) {
 	s.closers = append(s.closers, s.paths.Close, s.device.Close)
 	s.recall()
 	return s, nil
+}
+
+// pairUp prepares to reach the cloud, unless the flags keep the device alone.
+func (f answerFlags) pairUp(a *cli.App, s *session, kv *kvstore.Store) error {
+	if f.fetches() && !s.sample {
+		return fmt.Errorf("--method %s: it sends documents, so it runs on the sample documents only; leave out --notes, or use another method", f.Method)
+	}
+	if !f.LocalOnly && f.Side != "device" {
+		if err := f.reach(a, s, kv); err != nil {
+			return err
+		}
+	}
+	if f.RequireCloud && s.device.Service == nil {
+		return errors.New("--require-cloud: no cloud is paired (cloud pair there, then: edge pair CODE)")
+	}
+	return nil
 }
 
 // openModels opens the span reader and the model, and settles what depends on them.

@@ -234,6 +234,8 @@ func (s *session) nobody(r askJSON) string {
 	switch {
 	case s.flags.Side == "cloud":
 		return "the documents of " + s.cloudName() + " do not clearly say it; this device was not asked"
+	case s.cloudTookPart(r) && r.Degraded:
+		return "the documents of this device do not clearly say it; " + s.cloudName() + " was away for a part of the answer"
 	case s.cloudTookPart(r):
 		return "neither the documents of this device nor those of " + s.cloudName() + " clearly say it"
 	case s.device.Service != nil:

@@ -19,8 +19,11 @@ func (d *Decoder) Parts() []decoder.Part {
 			break
 		}
 		text := d.trim(d.answer[from:to])
-		p := d.parts[n].cite(text)
-		p.Otherwise = d.parts[n].otherwise(d.cfg.Tokenizer.Decode(text), p.Quotes, d.cfg.Constants.Nothing)
+		lost := len(text) > len(d.lost) && slices.Equal(text[len(text)-len(d.lost):], d.lost)
+		p := d.parts[n].cite(text, lost)
+		if said := d.cfg.Tokenizer.Decode(text); !lost && said != d.refusal {
+			p.Otherwise = d.parts[n].otherwise(said, p.Quotes, d.cfg.Constants.Nothing)
+		}
 		p.Quotes = p.Quotes[:min(decoder.MostQuotes, len(p.Quotes))]
 		p.From, p.To = from, to
 		out = append(out, p)
@@ -49,13 +52,16 @@ func (d *Decoder) trim(tokens []tandem.Token) []tandem.Token {
 	return tokens
 }
 
-// cite weighs the contexts by what they think of a part's text, and quotes all of them. A passage without that text has no share.
-func (s *part) cite(text []tandem.Token) decoder.Part {
+// cite weighs the contexts by what they think of a part's text, and quotes all of them. A passage without that text has no share. A text
+// that no context has is the other side's; if it is lost, the rest of it is not known.
+func (s *part) cite(text []tandem.Token, lost bool) decoder.Part {
 	weights := s.weights(text, 1)
 	last := len(weights) - 1
 	p := decoder.Part{H: decoder.LogSumExp(weights), Weights: make([]float64, last)}
 	if math.IsInf(p.H, -1) {
-		p.H = decoder.Mute
+		if p.H = decoder.Mute; lost {
+			p.Nothing = 1
+		}
 	} else {
 		for i := range p.Weights {
 			p.Weights[i] = math.Exp(weights[i] - p.H)
@@ -63,6 +69,7 @@ func (s *part) cite(text []tandem.Token) decoder.Part {
 		p.Nothing = math.Exp(weights[last] - p.H)
 	}
 	_, refused := s.contexts[last].said(text)
+	refused = refused || p.Nothing == 1
 	for i, c := range s.contexts[:last] {
 		said, ok := c.said(text)
 		if refused && !ok && len(c.near) > 0 { // a reader of this answer looks for herself, and needs what stands around it

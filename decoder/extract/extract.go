@@ -12,13 +12,14 @@ import (
 	"tandem"
 	"tandem/aggregator"
 	"tandem/decoder"
+	"tandem/internal/refusal"
 	"tandem/model/span"
 	"tandem/model/tokenizer"
 	"tandem/retrieval/passages"
 )
 
-// Unknown is what the context without a passage answers.
-const Unknown = "I don't know."
+// Unknown is what the context without a passage answers to an English question.
+var Unknown = refusal.Sentences[span.English]
 
 // Config holds what all answers of a side have in common.
 type Config struct {
@@ -61,8 +62,9 @@ type Decoder struct {
 	lastSource string         // the source of the passage that the last answer of the conversation came from; "" for none here
 	clauses    []string       // the parts of the question, as inEnglish returns them
 	tongues    []span.Tongue  // of the clauses
+	refusal    string         // what the context without a passage answers
 	newline    []tandem.Token // between two parts of an answer
-	ellipsis   []tandem.Token // ends a part that this side cannot finish
+	lost       []tandem.Token // ends a part that this side cannot finish: an ellipsis and the refusal
 	end        tandem.Token   // after the last part
 
 	answer []tandem.Token
@@ -77,7 +79,9 @@ func New(ctx context.Context, cfg Config, req decoder.Request) (*Decoder, error)
 		return nil, fmt.Errorf("extract: %w", err)
 	}
 	spell := func(s string) []tandem.Token { return cfg.Tokenizer.Encode(s, tokenizer.Options{}) }
-	d := &Decoder{cfg: cfg, newline: spell("\n"), ellipsis: spell(" …"), end: cfg.Tokenizer.EOGs()[0]}
+	d := &Decoder{cfg: cfg, newline: spell("\n"), end: cfg.Tokenizer.EOGs()[0]}
+	d.divide(req)
+	d.lost = spell(" … " + d.refusal)
 	if err := d.read(ctx, req); err != nil {
 		return nil, fmt.Errorf("extract: %d passages: %w", len(req.Passages), err)
 	}
@@ -203,7 +207,7 @@ func (d *Decoder) edit(keep int, app []tandem.Token) error {
 }
 
 // output returns the distribution after an answer. If no text of this side begins like the answer, the side has no say in
-// it: its weight is decoder.Mute. Should it have to go on alone, it marks the part as cut off and goes on with the next.
+// it: its weight is decoder.Mute. Should it have to go on alone, it says that it does not know the rest, and goes on with the next part.
 func (d *Decoder) output(answer []tandem.Token) decoder.Output {
 	n, prefix := d.progress(answer)
 	if n == len(d.clauses) {
@@ -222,10 +226,10 @@ func muted(t tandem.Token) decoder.Output {
 	return decoder.Output{Dist: tandem.Dist{IDs: []tandem.Token{t}, Weights: []uint32{tandem.Mass}}, H: tandem.FixedOf(decoder.Mute)}
 }
 
-// cutOff returns the token that follows in a part that this side did not begin: those of an ellipsis, then the end.
+// cutOff returns the token that follows in a part that this side did not begin: those of lost, then the end.
 func (d *Decoder) cutOff(part int, prefix []tandem.Token) tandem.Token {
-	rest := slices.Concat(d.ellipsis, d.ends(part))
-	for n := len(d.ellipsis); n > 0; n-- {
+	rest := slices.Concat(d.lost, d.ends(part))
+	for n := len(d.lost); n > 0; n-- {
 		if len(prefix) >= n && slices.Equal(prefix[len(prefix)-n:], rest[:n]) {
 			return rest[n]
 		}
@@ -261,13 +265,24 @@ func (d *Decoder) Prefill() decoder.Prefill { return d.prefill }
 // Close does nothing.
 func (d *Decoder) Close() error { return nil }
 
+// divide divides the question. An answer refuses in one language, that of the first part that is surely in another than English: both
+// sides see the same question, so they say the same.
+func (d *Decoder) divide(req decoder.Request) {
+	d.clauses = decoder.Clauses(req)
+	d.tongues = make([]span.Tongue, len(d.clauses))
+	tongue := span.English
+	for i, c := range d.clauses {
+		var sure bool
+		if d.clauses[i], d.tongues[i], sure = inEnglish(c); sure && tongue == span.English {
+			tongue = d.tongues[i]
+		}
+	}
+	d.refusal = refusal.Sentences[tongue]
+}
+
 // read reads the passages, and the first part of the question in them.
 func (d *Decoder) read(ctx context.Context, req decoder.Request) error {
-	d.passages, d.clauses = req.Passages, decoder.Clauses(req)
-	d.tongues = make([]span.Tongue, len(d.clauses))
-	for i, c := range d.clauses {
-		d.clauses[i], d.tongues[i] = inEnglish(c)
-	}
+	d.passages = req.Passages
 	if asked, said := req.LastAnswered(); said != "" {
 		d.asked = decoder.ContentWords(asked)
 		if i := decoder.Teller(asked, said, req.Passages); i >= 0 {

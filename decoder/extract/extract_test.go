@@ -14,6 +14,7 @@ import (
 	"tandem"
 	"tandem/aggregator"
 	"tandem/decoder"
+	"tandem/internal/refusal"
 	"tandem/internal/scripts"
 	"tandem/model/gguf"
 	"tandem/model/span"
@@ -404,7 +405,7 @@ func FuzzNothingInvented(f *testing.F) {
 		ps := notes(strings.ToValidUTF8(note, "?"), "Other\nThe marina belongs to Anna.")
 		d := open(t, config(1), strings.ToValidUTF8(question, "?"), ps)
 		text := answer(t, aggregator.Rule{Seed: seed}, d)
-		held := Unknown + "\n" + ps[0].Title + "\n" + ps[0].Text + "\n" + ps[1].Title + "\n" + ps[1].Text
+		held := strings.Join(refusal.Sentences[:], "\n") + "\n" + ps[0].Title + "\n" + ps[0].Text + "\n" + ps[1].Title + "\n" + ps[1].Text
 		for _, word := range wholeWords(text) {
 			if !slices.Contains(wholeWords(held), word) {
 				t.Fatalf("%q of %q is in no passage", word, text)
@@ -495,6 +496,32 @@ func TestMisspelt(t *testing.T) {
 			if e := choices[0].Evidence; e.Whole != c.whole || e.Named != c.named || (e.Slips > 0) != (q == c.misspelt) {
 				t.Errorf("%s: %+v", q, e)
 			}
+		}
+	}
+}
+
+// Of a mail, what it says comes near, not the lines above it, unless they are asked for. A ticket has lines like these, too.
+func TestNearInMail(t *testing.T) {
+	const mail = "Inbox\nSubject: Boiler\nFrom: Ada Lund <ada@mill.example>\nTo: Ben Orr <ben@mill.example>\nDate: Mon, 6 May 2024\n\n" +
+		"The boiler was repaired on Friday. The bill comes next month. Please keep the cellar dry."
+	const ticket = "Ticket\nFrom: Kiel\nTo: Oslo\nDate: Mon, 6 May 2024\n\nKeep this ticket. Bikes cost extra."
+	for _, c := range []struct {
+		note, question string
+		head           bool
+	}{
+		{mail, "When will the chimney be swept?", false},
+		{mail, "When does the swimming pool open?", false},
+		{mail, "Wann wird der Kamin gefegt?", false},
+		{mail, "When was the mail about the roof sent?", true},
+		{ticket, "When does the swimming pool open?", true},
+	} {
+		d := open(t, config(0), c.question, notes(c.note))
+		if said := answer(t, aggregator.Rule{Greedy: true}, d); said != d.refusal {
+			t.Errorf("%s: %s", c.question, said)
+		}
+		q := d.Parts()[0].Quotes[0]
+		if near := q.Text[q.From:q.To]; strings.HasPrefix(near, "Date: ") != c.head {
+			t.Errorf("%s: near is %q", c.question, near)
 		}
 	}
 }

@@ -28,11 +28,12 @@ type word struct {
 // inEnglish returns a question in German, French or Spanish with the words that all questions are made of in English, and its
 // language: "Wie viel kostet die Kurtaxe?" becomes "how much is the Kurtaxe?". The reader has learnt English questions only. The other
 // words stay, since they stand in passages as they are; the reader translates them as it does those of passages. Any other question
-// comes back as it was.
-func inEnglish(question string) (string, span.Tongue) {
+// comes back as it was. sure says that at most half as many of the words may be English: of "Was war declared in June?" two of three may be.
+func inEnglish(question string) (asked string, t span.Tongue, sure bool) {
 	words := wordsOf(question)
 	marked := strings.HasPrefix(strings.TrimSpace(question), "¿") || inversion.MatchString(question)
-	best, most := -1, max(1, english.count(words))
+	best, others := -1, max(1, english.count(words))
+	most := others
 	for i, t := range tongues {
 		words := t.asking(words)
 		_, begins := longest(t.asks, words)
@@ -41,9 +42,9 @@ func inEnglish(question string) (string, span.Tongue) {
 		}
 	}
 	if best < 0 {
-		return question, span.English
+		return question, span.English, false
 	}
-	return tongues[best].english(words) + "?", span.German + span.Tongue(best)
+	return tongues[best].english(words) + "?", span.German + span.Tongue(best), most >= 2*others
 }
 
 // asking returns words without those at the beginning that ask nothing.

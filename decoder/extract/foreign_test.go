@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"tandem/aggregator"
 	"tandem/decoder"
 )
 
@@ -24,7 +25,7 @@ func TestInEnglish(t *testing.T) {
 		{"donde esta la llave del garaje", "where is the llave of the garaje?"},
 		{"¿La biblioteca cierra a las 20:30?", "is it true that the biblioteca cierra to the 20:30?"},
 	} {
-		if got, _ := inEnglish(c.question); got != c.want {
+		if got, _, _ := inEnglish(c.question); got != c.want {
 			t.Errorf("%q: %q, want %q", c.question, got, c.want)
 		}
 	}
@@ -37,7 +38,7 @@ func TestInEnglishLeavesOthers(t *testing.T) {
 		"When does Die Brücke open?", "die release date", "Comment on the draft", "hat size of Ole", "Do I need a tent?",
 		"Quanto costa la camera?", "Hur mycket kostar det?", "何時に開きますか", "", "¿?", "wifi password mum",
 	} {
-		if got, _ := inEnglish(q); got != q {
+		if got, _, _ := inEnglish(q); got != q {
 			t.Errorf("%q: %q", q, got)
 		}
 	}
@@ -51,5 +52,27 @@ func TestForeignQuestion(t *testing.T) {
 	}
 	if d.Finish(t.Context(), d.cfg.Tokenizer.EOGs()[:1]) != nil || len(decoder.Clauses(decoder.Request{Question: "Warum?"})) != 1 {
 		t.Error("no single part")
+	}
+}
+
+// The pair refuses in the question's language if that is sure, the whole answer in one, and in English otherwise.
+func TestRefusesInItsLanguage(t *testing.T) {
+	for _, c := range []struct{ question, want string }{
+		{"Wer hat die Mondfähre gestrichen?", "Das weiß ich nicht."},
+		{"Qui a peint le plafond de l'opéra ?", "Je ne sais pas."},
+		{"¿Quién pintó el techo de la ópera?", "No lo sé."},
+		{"Who painted the ceiling of the opera?", "I don't know."},
+		{"Was war declared in Ruritania?", "I don't know."},
+		{"Wer malte die Oper? Und wann war die Mondlandung?", "Das weiß ich nicht.\nDas weiß ich nicht."},
+	} {
+		device, cloud := open(t, config(0), c.question, deviceNotes), open(t, config(0), c.question, cloudNotes)
+		if got := answer(t, aggregator.Rule{Greedy: true}, device, cloud); got != c.want {
+			t.Errorf("%s: %q, want %q", c.question, got, c.want)
+		}
+		for _, p := range device.Parts() {
+			if p.Nothing < 0.2 || len(p.Otherwise) > 0 {
+				t.Errorf("%s: a refusal with %+v", c.question, p)
+			}
+		}
 	}
 }

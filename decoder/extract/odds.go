@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"tandem/decoder"
+	"tandem/internal/refusal"
 	"tandem/model/span"
 	"tandem/retrieval/passages"
 )
@@ -62,7 +63,7 @@ type Constants struct {
 // Rules names what two sides must have in common besides a reader to answer together: how they divide a question, and what
 // evidence is worth.
 func (k Constants) Rules() string {
-	return fmt.Sprintf("rules-%d-%08x", decoder.Division, crc32.ChecksumIEEE(fmt.Append(nil, k, namedOdds, ownOdds, lastSourceOdds, laterOdds, foreignOdds, slipCost)))
+	return fmt.Sprintf("rules-%d-%08x", decoder.Division, crc32.ChecksumIEEE(fmt.Append(nil, k, namedOdds, ownOdds, lastSourceOdds, laterOdds, foreignOdds, slipCost, refusal.Sentences)))
 }
 
 // Curves' bounds, what the conversation's document and a later value are worth, and the cost of a misspelt word, in nats.
@@ -307,7 +308,7 @@ func (c Config) Choices(question string, ps []passages.Passage) ([]Choice, error
 	for i, p := range ps {
 		known[i] = c.passage(p)
 	}
-	clause, tongue := inEnglish(question)
+	clause, tongue, _ := inEnglish(question)
 	q := c.query(clause, tongue, known)
 	evidence, spans, err := c.evidence(q, ps, known)
 	if err != nil {

@@ -3,12 +3,13 @@ package extract
 import "regexp"
 
 // opposites are words of which a sentence that has one says nothing of the other: what is turned on in April may be turned off in
-// October. A reader that looks for the question's words takes one sentence for the other.
+// October. A reader that looks for the question's words takes one sentence for the other. Timetables are read in four languages.
 var opposites = [][2]*regexp.Regexp{
 	opposing(`(?:turn|switch)(?:s|es|ed|ing)? (?:it |them )?on|put on`, `(?:turn|switch)(?:s|es|ed|ing)? (?:it |them )?off|shut off|cut off`),
 	opposing(`open(?:s|ed|ing)?`, `clos(?:e|es|ed|ing)|shuts?`),
 	opposing(`beg[aiu]n(?:s|ning)?|start(?:s|ed|ing)?`, `end(?:s|ed|ing)?|finish(?:es|ed|ing)?`),
-	opposing(`arriv(?:e|es|ed|al|als|ing)`, `depart(?:s|ed|ure|ures|ing)?|leav(?:e|es|ing)`),
+	opposing(`arriv(?:e|es|ed|al|als|ing|er|ent|ées?)|(?:an)?kommt|ankommen|ankunft|ankunftszeit(?:en)?|lleg(?:a|an|ar|adas?)`,
+		`depart(?:s|ed|ure|ures|ing)?|leav(?:e|es|ing)|(?:ab|los)?fährt|(?:ab|los)fahren|abfahrt|abfahrtszeit(?:en)?|départs?|part (?:the|l[ea]s?|à|de)|partir|partent|sal(?:e|en|ir|idas?)`),
 	opposing(`check(?:s|ed|ing)?[ -]?in`, `check(?:s|ed|ing)?[ -]?out`),
 	opposing(`pick(?:s|ed|ing)?[ -]?up`, `drop(?:s|ped|ping)?[ -]?off|return(?:s|ed|ing)?`),
 	opposing(`entrances?`, `exits?`),

@@ -17,7 +17,7 @@ import (
 // contradicts itself: what else it says is about something else. In a conversation, another document than the one that it is about must
 // speak of what was asked before, too.
 func (s *part) otherwise(said string, quotes []decoder.Quote, nothing float64) []decoder.Quote {
-	if s.form != value || said == Unknown {
+	if s.form != value {
 		return nil
 	}
 	topic := decoder.ContentWords(s.clause)

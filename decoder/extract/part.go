@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"regexp"
 	"slices"
 	"sort"
 	"strings"
@@ -164,13 +165,13 @@ func (d *Decoder) readPart(ctx context.Context, n int) (part, error) {
 			texts = known[i].underDays(texts)
 		}
 		c.texts = d.spell(form, texts, ends)
-		if c.near = known[i].nearest(best); len(c.near) > 0 {
+		if c.near = known[i].nearest(best, asksMailHead.MatchString(q.text)); len(c.near) > 0 {
 			c.whole = known[i].around(c.near[0].at, c.near[0].at+len(c.near[0].quote.Text))
 		}
 		d.words += known[i].read.Len()
 		s.contexts = append(s.contexts, c)
 	}
-	nothing := docContext{r: d.cfg.Constants.Nothing, texts: d.spell(form, []weighed{{text: Unknown, p: 1}}, ends)}
+	nothing := docContext{r: d.cfg.Constants.Nothing, texts: d.spell(form, []weighed{{text: d.refusal, p: 1}}, ends)}
 	s.contexts = append(s.contexts, nothing)
 	d.replace(&s, ends)
 	return s, nil
@@ -219,8 +220,9 @@ func (c Config) candidates(p passage, best []span.Span, form form) []weighed {
 // mostNear is how many sentences of a passage are worth quoting.
 const mostNear = 3
 
-// nearest returns the sentences around spans, the likeliest first.
-func (p passage) nearest(spans []span.Span) []near {
+// nearest returns the sentences around spans, the likeliest first. Unless they are asked for, the lines above a mail come last, and no
+// likelier than what the mail says: every question when finds its date.
+func (p passage) nearest(spans []span.Span, asksHead bool) []near {
 	var all []near
 	var sums []float64
 	at := map[string]int{}
@@ -238,8 +240,43 @@ func (p passage) nearest(spans []span.Span) []near {
 		all[i].odds = math.Log(sums[i] / slices.Max(sums))
 	}
 	slices.SortStableFunc(all, func(x, y near) int { return cmp.Compare(y.odds, x.odds) })
-	return all[:min(mostNear, len(all))]
+	if asksHead {
+		return all[:min(mostNear, len(all))]
+	}
+	said := slices.DeleteFunc(slices.Clone(all), func(n near) bool { return p.inMailHead(n.at) })
+	for _, n := range all {
+		if p.inMailHead(n.at) {
+			if len(said) > 0 {
+				n.odds = min(n.odds, said[len(said)-1].odds)
+			}
+			said = append(said, n)
+		}
+	}
+	return said[:min(mostNear, len(said))]
 }
+
+// inMailHead reports whether an offset stands in one of the lines above a mail.
+func (p passage) inMailHead(at int) bool {
+	from, to := p.lineStart(at), p.lineEnd(at)
+	if !mailLine.MatchString(p.text[from:to]) {
+		return false
+	}
+	for from > p.body && mailLine.MatchString(p.text[p.lineStart(from-1):from]) {
+		from = p.lineStart(from - 1)
+	}
+	for to < len(p.text) && mailLine.MatchString(p.text[to+1:]) {
+		to = p.lineEnd(to + 1)
+	}
+	return strings.Contains(p.text[from:to], "\n") && ofMail.MatchString(p.text[from:to])
+}
+
+var (
+	mailLine = regexp.MustCompile(`^(?:Subject|From|To|Cc|Reply-To|Date|Sent|Betreff|Von|An|Datum|Gesendet|Objet|De|À|Envoyé|Asunto|Para|Fecha|Enviado) ?: `)
+	// ofMail matches in lines above a mail, and not in those of a ticket or a transfer.
+	ofMail = regexp.MustCompile(`(?m)^(?:Subject|Betreff|Objet|Asunto) ?: |@`)
+	// asksMailHead matches a question for what such a line says.
+	asksMailHead = regexp.MustCompile(`(?i)\b(?:wrote|writ(?:es?|ten|ing)|sen[dt]s?|sender|e?-?mail(?:s|ed)?|letters?|messages?|author|recipient|addresse?[ds]?|subject|schr(?:ieb|eib)\pL*|geschrieben|geschickt|gesendet|écrit|envoyé|escri\pL+|envi(?:ó|ad\pL+))`)
+)
 
 // around returns the text of a passage without its title, or as many of its sentences around one as fit.
 func (p passage) around(from, to int) decoder.Quote {

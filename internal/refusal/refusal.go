@@ -3,13 +3,20 @@ package refusal
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
 var refusal = regexp.MustCompile(`(?i)\b(unknown|not known|(do|does) not (know|say|mention)|don't know|cannot be answered|no information|not (mentioned|stated|provided|specified))\b`)
 
+// Sentences are what a span reader says if it does not know, in the languages of package span, in its order.
+var Sentences = [...]string{"I don't know.", "Das weiß ich nicht.", "Je ne sais pas.", "No lo sé."}
+
 // In reports whether an answer contains a refusal.
-func In(answer string) bool { return refusal.MatchString(answer) }
+func In(answer string) bool {
+	says := func(sentence string) bool { return strings.Contains(answer, sentence) }
+	return refusal.MatchString(answer) || slices.ContainsFunc(Sentences[:], says)
+}
 
 // Unsupported reports whether no document supports a sentence. This is so if the contexts without a document have more than
 // half of its weight or, if the sentence contains a refusal, more than a fifth. Their weight stays low when a document says

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"tandem/decoder/ground"
+	"tandem/internal/refusal"
 )
 
 // Normal is SQuAD's normalisation of an answer, as words: lower case, without punctuation and articles. Punctuation and
@@ -146,7 +147,7 @@ var functionWords = func() map[string]bool {
 // Invented returns the words of an answer, as it writes them, that are neither function words nor in the question or the turns
 // before it nor in a passage that was read. Case does not count, so that a sentence may begin with a capital, nor what
 // punctuation surrounds a word. What is within a word counts: a number with another separator, or a name that lost its
-// accents, is invented.
+// accents, is invented. A span reader's refusal is not.
 func Invented(answer, question string, read []string) []string {
 	texts := []string{fold(question)}
 	for _, p := range read {
@@ -159,6 +160,9 @@ func Invented(answer, question string, read []string) []string {
 			}
 		}
 		return false
+	}
+	for _, s := range refusal.Sentences {
+		answer = strings.ReplaceAll(answer, s, " ")
 	}
 	var out []string
 	for field := range strings.FieldsSeq(answer) {

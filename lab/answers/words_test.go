@@ -118,6 +118,8 @@ func TestInvented(t *testing.T) {
 		{"Mül", []string{"Mül"}},
 		{"üller", []string{"üller"}},
 		{"I don’t know.", nil},
+		{"9:40\nDas weiß ich nicht.", nil},
+		{"Das weiß Eva.", []string{"Das", "weiß", "Eva"}},
 		{"unknown €", nil},
 		{"", nil},
 	} {

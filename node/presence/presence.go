@@ -159,18 +159,7 @@ func (p *Machine) Step(now time.Duration, e Event) []Action {
 		p.state = refused
 		return append(p.drop(now), p.part()...)
 	case Broken:
-		before := p.state
-		p.away(now)
-		switch {
-		case p.others || p.seeking: // one of them may be ready before anybody waits for it
-			if p.retry = now; before == present {
-				p.waiting = now
-			}
-		case before != opening || p.again:
-			return p.part()
-		default:
-			p.again, p.retry = true, now // the connection was kept from an earlier answer and is dead
-		}
+		return p.broken(now)
 	case Distrusted:
 		if p.state == present { // it is alive but does not answer: leave it out for a while
 			p.state, p.retry = lost, now+p.patience.Slow
@@ -190,6 +179,23 @@ func (p *Machine) Step(now time.Duration, e Event) []Action {
 		if !p.alone {
 			p.backoff = firstBackoff
 		}
+	}
+	return p.wait(now)
+}
+
+// broken handles the end of the exchange.
+func (p *Machine) broken(now time.Duration) []Action {
+	before := p.state
+	p.away(now)
+	switch {
+	case p.others || p.seeking: // one of them may be ready before anybody waits for it
+		if p.retry = now; before == present {
+			p.waiting = now
+		}
+	case before != opening || p.again:
+		return p.part()
+	default:
+		p.again, p.retry = true, now // the connection was kept from an earlier answer and is dead
 	}
 	return p.wait(now)
 }

@@ -71,7 +71,7 @@ func Main(program, description string, grammar any, globals *Globals, args []str
 		fmt.Fprintf(os.Stderr, "%s: %v\n", program, err)
 		return exitUsage
 	}
-	parser, err := kong.New(grammar, append(filled(),
+	app.parser, err = kong.New(grammar, append(append(filled(), worded()...),
 		kong.Name(program),
 		kong.Description(description),
 		kong.Vars{"version": Version(), "config": config},
@@ -88,23 +88,15 @@ func Main(program, description string, grammar any, globals *Globals, args []str
 		fmt.Fprintf(os.Stderr, "%s: %v\n", program, err)
 		return exitUsage
 	}
-	app.parser = parser
 	if len(args) == 0 {
 		args = []string{"--help"}
 	}
-	chosen, err := parser.Parse(args)
+	chosen, err := app.parser.Parse(args)
 	if out.err != nil { // the help was not printed
 		return out.exit(program, err)
 	}
 	if err != nil {
-		if slices.Contains(args, "--json") {
-			app.failure(err)
-		}
-		fmt.Fprintf(os.Stderr, "%s: %v\n", program, err)
-		if len(args) == 1 && strings.Contains(args[0], " ") && slices.ContainsFunc(parser.Model.Children, func(n *kong.Node) bool { return n.Name == "ask" }) {
-			fmt.Fprintf(os.Stderr, "To ask a question: %s ask %q\n", program, args[0])
-		}
-		fmt.Fprintf(os.Stderr, "Run \"%s\" for examples and flags.\n", helpFor(program, err))
+		app.misused(args, err)
 		return exitUsage
 	}
 	ctx, stop := app.interrupts.watch(context.Background())
@@ -122,6 +114,18 @@ func Main(program, description string, grammar any, globals *Globals, args []str
 		return exitInterrupted
 	}
 	return out.exit(program, err)
+}
+
+// misused says what is wrong with a command line, and where to read more.
+func (a *App) misused(args []string, err error) {
+	if slices.Contains(args, "--json") {
+		a.failure(err)
+	}
+	fmt.Fprintf(os.Stderr, "%s: %v\n", a.Program, err)
+	if len(args) == 1 && strings.Contains(args[0], " ") && slices.ContainsFunc(a.parser.Model.Children, func(n *kong.Node) bool { return n.Name == "ask" }) {
+		fmt.Fprintf(os.Stderr, "To ask a question: %s ask %q\n", a.Program, args[0])
+	}
+	fmt.Fprintf(os.Stderr, "Run \"%s\" for examples and flags.\n", helpFor(a.Program, err))
 }
 
 // failure prints an error as JSON, unless an object was printed already: then that says what came about.

@@ -69,7 +69,7 @@ var rules = []struct{ packages, imports string }{
 
 	// A side's distributions.
 	{"decoder", "tandem aggregator profiler retrieval/passages decoder/ground decoder/kvstore specdec dllm model/... npu npu/native internal/refusal"}, // native for exponentials
-	{"decoder/extract", "tandem aggregator decoder decoder/ground internal/sentences model/span model/tokenizer retrieval/passages"},
+	{"decoder/extract", "tandem aggregator decoder decoder/ground internal/refusal internal/sentences model/span model/tokenizer retrieval/passages"},
 	{"decoder/ground", "tandem model/tokenizer"},
 	{"decoder/kvstore", "internal/filelock"},
 	{"specdec", "tandem model/... npu npu/native internal/filelock"}, // native to find the largest of a row

@@ -227,6 +227,7 @@ func TestMisfit(t *testing.T) {
 		{"The weir is turned on in April, off in May.", "April", "When is the weir turned on?", ""},
 		{"The mill closes at 5.", "5", "When does the mill open?", "the opposite"},
 		{"The mill opens at 9 and closes at 5.", "9", "When does the mill open?", ""},
+		{"The mill stays closed until 5.", "5", "When does the mill open?", ""},
 		{"The mill is closed, but from 9 to 5.", "9", "When does the mill open?", ""},
 		{"Le car arrive à Lyon à 11 h 40.", "11 h 40", "at what time must one partir?", "the opposite"},
 		{"Le car part à 8 h et arrive à 11 h 40.", "8 h", "at what time part the car?", ""},

@@ -27,6 +27,9 @@ func opposing(a, b string) [2]*regexp.Regexp {
 // aRange matches what names beginning and end, by whatever word.
 var aRange = regexp.MustCompile(`(?i)\d ?[–—-] ?\d|` + apart(`from|between|von|vom|zwischen|de|du|entre|desde`))
 
+// lasts matches what ends when its opposite begins: "closed until November".
+var lasts = regexp.MustCompile(`(?i)\b(?:closed|shut|open|on|off)\b[^.;]{0,20}\b(?:until|till|bis|jusqu\pL*|hasta)\b`)
+
 // opposed returns the opposites of which a question has only one, that one first.
 func opposed(question string) (out [][2]*regexp.Regexp) {
 	for _, o := range opposites {
@@ -41,10 +44,10 @@ func opposed(question string) (out [][2]*regexp.Regexp) {
 }
 
 // opposite reports whether a sentence, with what stands above it, has the opposite of a word of the question, and neither that word nor
-// a range.
+// a range nor until when the opposite lasts.
 func (w wants) opposite(text string) bool {
 	for _, o := range w.opposed {
-		if o[1].MatchString(text) && !o[0].MatchString(text) && !aRange.MatchString(text) {
+		if o[1].MatchString(text) && !o[0].MatchString(text) && !aRange.MatchString(text) && !lasts.MatchString(text) {
 			return true
 		}
 	}

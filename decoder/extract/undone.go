@@ -10,7 +10,7 @@ import (
 func (p passage) undone(from, to int) (end int, is bool) {
 	begin, end := p.sentence(from, to)
 	said := p.text[begin:end]
-	if cancelled.MatchString(said) || negated(p.text[begin:from]) {
+	if cancelled.MatchString(said) && !mayCancel.MatchString(said) || negated(p.text[begin:from]) {
 		return end, true
 	}
 	if next, changed := p.onlyPlanned(begin, from, end); changed {
@@ -44,8 +44,9 @@ func negated(before string) bool {
 }
 
 var (
-	negation = regexp.MustCompile(`(?i)(?:` + apart(`not|never|cannot|no longer|nicht|niemals|jamais|nunca`) + `|n['’]t )`)
-	bound    = regexp.MustCompile(`(?i)^ ?(?:only|just|before|after|until|till|later|earlier|more|less|fewer|over|above|below|exceed|vor|nach|mehr|später|nur|yet|far|long|all|always|every)\b`)
+	negation  = regexp.MustCompile(`(?i)(?:` + apart(`not|never|cannot|no longer|nicht|niemals|jamais|nunca`) + `|n['’]t )`)
+	mayCancel = regexp.MustCompile(`(?i)\b(?:can|may|must|should|could|has to|have to) be (?:cancell?ed|called off)\b`)
+	bound     = regexp.MustCompile(`(?i)^ ?(?:only|just|before|after|until|till|later|earlier|more|less|fewer|over|above|below|exceed|vor|nach|mehr|später|nur|yet|far|long|all|always|every)\b`)
 
 	// wasPlan matches what makes the value behind it one of a plan, and planChanged what says that it came otherwise.
 	wasPlan     = regexp.MustCompile(`(?i)\b(?:was|were|had been) (?:originally |first |at first |initially )?(?:to (?:be|have|go|come|take|start|open)|planned|scheduled|supposed|due|meant|intended|booked|expected|going to)\b`)

@@ -18,6 +18,7 @@ func TestUndone(t *testing.T) {
 		{"The trip is planned for 13 May. The next one has been moved.", "13 May", "13 May"},
 		{"The trip was planned for 13 May.\nThe rent has been changed.", "13 May", "13 May"},
 		{"The race on 10 May has been cancelled.", "10 May", "The race on 10 May has been cancelled."},
+		{"Meals can be cancelled until 8:30.", "8:30", "8:30"},
 		{"We will not charge the delivery of 60 euros.", "60 euros", "We will not charge the delivery of 60 euros."},
 		{"You won't get the 60 euros back.", "60 euros", "You won't get the 60 euros back."},
 		{"Dogs may not come in, and a ticket is 60 euros.", "60 euros", "60 euros"},

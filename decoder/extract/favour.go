@@ -16,14 +16,11 @@ import (
 // question above it, too. The probabilities keep their sum. seen remembers what patterns match.
 func (p passage) favour(w wants, spans []span.Span, seen matches) (lacks bool) {
 	rarity := p.rarity(decoder.WithoutWords(w.words, decoder.ContentWords(p.text[p.start:p.body])))
-	total, sum, weight, all := 0.0, 0.0, favoured, newViews(seen)
-	if w.yesNo {
-		weight *= 2
-	}
+	total, sum, all := 0.0, 0.0, newViews(seen)
 	for i := range spans {
 		total += spans[i].P
 		against, _ := w.misfit(p, spans[i], all)
-		spans[i].P *= math.Exp(weight*rarity[p.nth(spans[i].Begin)] - against)
+		spans[i].P *= math.Exp(favoured*rarity[p.nth(spans[i].Begin)] - against)
 		sum += spans[i].P
 	}
 	for i := range spans {
@@ -37,7 +34,7 @@ func (p passage) favour(w wants, spans []span.Span, seen matches) (lacks bool) {
 }
 
 // favoured is what a word of the question is worth in a sentence, in nats times the logarithm of how rare it is in the passage; one
-// with a digit is worth twice that, and so are all in a question for yes or no, which is about just these words.
+// with a digit is worth twice that.
 const favoured = 1.0
 
 // refers matches a sentence that begins with a pronoun for what the one before is about.

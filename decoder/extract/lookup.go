@@ -32,8 +32,8 @@ func (p passage) named(question string, w wants) (at [][2]int, open bool) {
 		find  func(question string) (from, to int, ok bool)
 		opens bool // an empty range is an open answer
 	}{
-		{p.command, false}, {purpose, false}, {preset, true}, {p.amount, false}, {p.listUnder, false}, {p.property, false}, {p.option, false},
-		{p.doer, false}, {opener, false}, {p.meaningOf, false}, {p.cellOf, true}, {lived, false}, {p.signed, false}, {p.compared, false}, {p.receipt, false},
+		{p.command, false}, {purpose, false}, {preset, true}, {p.option, false},
+		{opener, false}, {p.meaningOf, false}, {p.cellOf, true}, {lived, false}, {p.signed, false}, {p.compared, false}, {p.receipt, false},
 	} {
 		if from, to, ok := f.find(question); ok && from < to {
 			return [][2]int{{from, to}}, false

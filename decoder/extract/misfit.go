@@ -48,9 +48,6 @@ var misfits = []misfit{
 	{name: "no code", bare: true, against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {
 		return w.code && !aCode.MatchString(at.value)
 	}},
-	{name: "an address", against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {
-		return !w.address && anAddress.MatchString(at.value)
-	}},
 	{name: "no price", bare: true, against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {
 		return w.price && !aPrice.MatchString(at.cells(at.from, at.from+len(at.value))) && !aPrice.MatchString(at.head)
 	}},
@@ -58,9 +55,6 @@ var misfits = []misfit{
 		return w.money && !w.amounts(at.head+"\n"+at.cells(at.begin, at.end))
 	}},
 	{name: "another's value", bare: true, against: wrongPart, is: func(w wants, at pointed) bool { return at.ofOther(w.words) }},
-	{name: "a count", bare: true, against: wrongKind, is: func(w wants, at pointed) bool {
-		return w.cost && at.countsNoMoney()
-	}},
 	{name: "a date", bare: true, against: wrongKind, is: func(w wants, at pointed) bool {
 		return w.noDate && onlyDate.MatchString(at.value)
 	}},
@@ -70,18 +64,11 @@ var misfits = []misfit{
 	{name: "another number", sentence: true, against: wrongPart, lacks: true, is: func(w wants, at pointed) bool {
 		return w.otherNumber(at.head + "\n" + at.said)
 	}},
-	{name: "not what is counted", bare: true, against: wrongPart, is: func(w wants, at pointed) bool { return w.uncountedHere(at) }},
 	{name: "not a step", against: wrongPart, is: func(w wants, at pointed) bool {
 		return w.steps && !itemMark.MatchString(at.text[at.lineStart(at.from):]) && len(aStep.FindAllStringIndex(at.text, 2)) == 2
 	}},
-	{name: "no reason", sentence: true, against: echoed, lacks: true, is: func(w wants, at pointed) bool {
-		return w.reason && !at.says(aReason) && decoder.SharedWords(w.words, decoder.ContentWords(at.said)) == len(w.words)
-	}},
 	{name: "of before", bare: true, against: wrongPart, is: func(w wants, at pointed) bool {
 		return !w.past && at.before()
-	}},
-	{name: "no deadline", sentence: true, against: echoed, is: func(w wants, at pointed) bool {
-		return w.deadline && !at.says(aDeadline) && !aDeadline.MatchString(at.head)
 	}},
 	{name: "another role", sentence: true, bare: true, against: wrongPart, lacks: true, is: func(w wants, at pointed) bool {
 		return len(w.role) > 0 && len(decoder.WithoutWords(w.role, decoder.ContentWords(at.text[:at.body]+" "+at.head+" "+at.said))) > 0
@@ -94,9 +81,6 @@ var misfits = []misfit{
 	}},
 	{name: "who wrote", sentence: true, bare: true, against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {
 		return w.person && at.says(mailHead) && !asksWriter.MatchString(w.question)
-	}},
-	{name: "no name", bare: true, against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {
-		return w.name && !strings.ContainsFunc(at.value, unicode.IsUpper)
 	}},
 	{name: "another measure", bare: true, against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {
 		return w.mismeasured(at.value) && !(w.time && at.dayAbove(at.begin) != "")
@@ -124,24 +108,14 @@ var misfits = []misfit{
 		return changed && !w.past
 	}},
 	{name: "when sent", sentence: true, bare: true, against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {
-		return w.time && at.says(mailDate) && !asksSent.MatchString(w.question)
+		return w.time && !asksMailHead.MatchString(w.question) && at.inMailHead(at.from)
 	}},
 	{name: "out of date", bare: true, against: wrongPart, is: func(w wants, at pointed) bool {
 		return !w.past && at.outdates(w.question)
 	}},
 	{name: "struck out", bare: true, against: wrongPart, is: func(w wants, at pointed) bool { return !w.past && at.struck() }},
-	{name: "closed then, not closing", bare: true, against: wrongPart, is: func(w wants, at pointed) bool {
-		return asksClosing.MatchString(w.question) && isClosed.MatchString(at.said[:max(0, at.from-at.begin)])
-	}},
-	{name: "when born", bare: true, against: wrongPart, lacks: true, is: func(w wants, at pointed) bool {
-		return w.time && isBirth.MatchString(at.said[:max(0, at.from-at.begin)]) && !asksAge.MatchString(w.question) &&
-			len(decoder.WithoutWords(w.words, decoder.ContentWords(at.head+" "+at.said))) > 0
-	}},
 	{name: "denied", bare: true, against: wrongPart, is: func(w wants, at pointed) bool {
 		return w.person && denies.MatchString(at.after) && !asksDenied.MatchString(w.question)
-	}},
-	{name: "the condition", bare: true, against: wrongPart, is: func(w wants, at pointed) bool {
-		return w.conditional(at.said, at.from-at.begin)
 	}},
 	{name: "names of columns", sentence: true, against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {
 		return at.namesColumns(at.begin)
@@ -281,19 +255,6 @@ func (m misfit) of(w wants, at pointed) bool {
 	return is
 }
 
-// conditional reports whether a place in a sentence lies in a condition that repeats the question's.
-func (w wants) conditional(sentence string, at int) bool {
-	if len(w.condition) == 0 {
-		return false
-	}
-	for _, m := range conditions.FindAllStringSubmatchIndex(sentence, -1) {
-		if at >= m[2] && at < m[3] && decoder.SharedWords(w.condition, decoder.ContentWords(sentence[m[2]:m[3]])) > 0 {
-			return true
-		}
-	}
-	return false
-}
-
 // otherWay reports whether a sentence has the journey the other way round: "Lund – Kiel" for one to Lund.
 func (w wants) otherWay(sentence string) bool {
 	begins := func(place string) bool { return journey(sentence, place+" ", "") }
@@ -308,19 +269,9 @@ func journey(sentence, before, after string) bool {
 	})
 }
 
-var (
-	// asksClosing matches a question when something closes; isClosed what says, before a time, that it is closed then.
-	asksClosing = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:when|at what time|what time) (?:do|does|did|will) .*\b(?:close|shut)\b`)
-	isClosed    = regexp.MustCompile(`(?i)\b(?:(?:closed|shut)(?: on| for)?|geschlossen(?: am)?|zu am|fermée?s?(?: le)?|cerrad[oa]s?(?: los?| el)?) *$`)
-)
+var ()
 
-var (
-	// isBirth matches what says, before a date, that somebody was born then; asksAge a question that such a date may answer, be it
-	// because of how things begin.
-	isBirth = regexp.MustCompile(`(?i)(?:^|[^\pL\pN])(?:born|birth|dob|birthday:|geboren|geb|geburtsdatum|née?|nacid[oa]|nacimiento|naissance) ?[.:]?(?: (?:on|am|le|el)| (?:in|en)(?: [\pL ]{1,20})?)? *$`)
-	asksAge = regexp.MustCompile(`(?i)` + apart(`born|birth\pL*|dob|old|older|oldest|young\pL*|age|aged|generation|gebor\pL*|geburt\pL*|naissance|née?s?|nacid\pL*|nacimiento|nació|anniversaire|cumpleaños|`+
-		`arriv\pL*|came|come|comes|start\pL*|beg[aiu]n\pL*|found\pL*|live[ds]?|turn\pL*|celebrat\pL*|established|creat\pL*`))
-)
+var ()
 
 // numbered matches a thing that is told from others by its number: "Year 3", "room 12b".
 var numbered = regexp.MustCompile(`(\pL{3,})s? (?:no\.? ?|nr\.? ?|number |#)?(\d{1,4}\pL?)\b`)
@@ -381,15 +332,6 @@ func (w wants) otherCode(head, said string) bool {
 	return false
 }
 
-// uncountedHere reports whether the passage has a number of what the question counts, "214 members", and the span is not a part of it.
-func (w wants) uncountedHere(at pointed) bool {
-	if w.countedAs == nil {
-		return false
-	}
-	found := w.countedAs.FindAllStringIndex(at.text, -1)
-	return len(found) > 0 && !slices.ContainsFunc(found, func(f []int) bool { return at.from < f[1] && at.from+len(at.value) > f[0] })
-}
-
 // aStep matches a line that begins with a number.
 var aStep = regexp.MustCompile(`(?m)^[ \t]*\d{1,3}[.)][ \t]`)
 
@@ -398,9 +340,6 @@ func (at pointed) struck() bool {
 	const mark = "~~"
 	return strings.Contains(at.after, mark) && strings.Count(at.text[at.lineStart(at.from):at.from], mark)%2 == 1
 }
-
-// aReason matches what may say why. A sentence without it that only repeats the question does not.
-var aReason = regexp.MustCompile(`(?i)\b(?:because|since|as|due to|owing|thanks to|so that|in order|therefore|thus|hence|caus\pL*|reasons?|result\pL*|after|when|led|otherwise|else|avoid|prevent|protect|weil|da|denn|wegen|damit|parce|car|puisque|afin|porque|ya que|debido)\b|:`)
 
 // before reports whether a value is of before: its clause says "was", and a later one "now", with another value.
 func (at pointed) before() bool {

@@ -54,8 +54,3 @@ func (w wants) amounts(text string) bool {
 	})
 	return aNumeral.MatchString(text)
 }
-
-// countsNoMoney reports whether a value is a number of something else than money: the 3 of "3 nights".
-func (at pointed) countsNoMoney() bool {
-	return bareNumber.MatchString(at.value) && countsOther.MatchString(at.after)
-}

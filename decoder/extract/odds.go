@@ -24,7 +24,6 @@ type Evidence struct {
 	Share        float64 // of the likeliest span in all spans
 	Length       int     // of the sentence around that span, in bytes
 	Whole        bool    // the question wants a sentence or a list in any case
-	Own          bool    // the passage asks the question in other words: what is below answers
 	Named        bool    // the question names where to look: the value found there answers
 	Line         bool    // the question names the line in which the reader points at something
 	Slips        int     // words of the question that are read in another spelling
@@ -63,7 +62,7 @@ type Constants struct {
 // Rules names what two sides must have in common besides a reader to answer together: how they divide a question, and what
 // evidence is worth.
 func (k Constants) Rules() string {
-	return fmt.Sprintf("rules-%d-%08x", decoder.Division, crc32.ChecksumIEEE(fmt.Append(nil, k, namedOdds, ownOdds, lastSourceOdds, laterOdds, foreignOdds, slipCost, refusal.Sentences)))
+	return fmt.Sprintf("rules-%d-%08x", decoder.Division, crc32.ChecksumIEEE(fmt.Append(nil, k, namedOdds, lastSourceOdds, laterOdds, foreignOdds, slipCost, refusal.Sentences)))
 }
 
 // Curves' bounds, what the conversation's document and a later value are worth, and the cost of a misspelt word, in nats.
@@ -114,9 +113,6 @@ func (k Constants) Judge(e Evidence) (sentence bool, r float64) {
 	}
 	if e.Named {
 		return false, max(value, namedOdds) + more
-	}
-	if e.Own {
-		return false, max(value, ownOdds) + more
 	}
 	least := math.Inf(-1)
 	if e.Line {
@@ -177,7 +173,7 @@ func (c Config) evidence(q query, ps []passages.Passage, known []passage) ([]Evi
 		if wanted.stretch {
 			known[i].stretched(spans[i])
 		}
-		if known[i].favour(wanted, spans[i], seen) || wanted.uncounted(known[i], c.Reader.Related) {
+		if known[i].favour(wanted, spans[i], seen) {
 			out[i].None = max(f.None, otherKind)
 		}
 		spans[i] = known[i].spansFor(q.text, wanted, c.Reader.Related, f.None, &out[i], spans[i])
@@ -234,10 +230,6 @@ func (p passage) spansFor(question string, w wants, related func(word string) ma
 	}
 	low := min(none, sureNone)
 	sure := 1 - low
-	if from, to, ok := p.ownQuestionAlike(question, related); ok {
-		e.None, e.Own = low, true
-		return []span.Span{{Begin: from, End: to, P: sure}}
-	}
 	at, open := p.named(question, w)
 	if open {
 		e.None = max(none, leftOpen)
@@ -264,7 +256,6 @@ const (
 	sureNone  = 0.005
 	evident   = 0.3
 	namedOdds = 1.5
-	ownOdds   = 2.5 // where the passage asks the question itself
 )
 
 // otherKind is the least P(no answer) of a passage that has nothing of the kind that the question wants.

@@ -21,7 +21,6 @@ func TestJudge(t *testing.T) {
 		{"two misspelt words", Evidence{None: 0.5, Share: 0.8, Slips: 2}, false, math.Log(4) - 2*slipCost},
 		{"the conversation's document", Evidence{None: 0.5, Share: 0.8, OfLastSource: true}, false, math.Log(4) + lastSourceOdds},
 		{"a looked-up value in it", Evidence{None: 0.5, Share: 0.8, Named: true, OfLastSource: true}, false, namedOdds + lastSourceOdds},
-		{"the passage's own question", Evidence{None: 0.5, Share: 0.8, Own: true}, false, ownOdds},
 		{"a sentence surer only elsewhere", Evidence{None: 0.2, Share: 0.5, OfLastSource: true}, true, math.Log(4) + lastSourceOdds},
 		{"a later value that is no answer", Evidence{None: 0.9, Share: 0.1, Later: true}, false, -math.Log(9)},
 		{"a later value", Evidence{None: 0.5, Share: 0.8, Later: true}, false, math.Log(4) + laterOdds},

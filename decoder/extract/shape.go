@@ -35,12 +35,6 @@ func shapesOf(question string) (all []*regexp.Regexp) {
 }
 
 var (
-	// asksName matches a question for the name of somebody or something; such a name has a capital.
-	asksName = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*what(?:'s| is| was| are| were) (?:the |an? |my |our |\pL+['’]s )*(?:(?:full|first|last|second|maiden|middle|given|family) )?(?:sur)?names?\b`)
-
-	// asksDeadline matches a question up to when something can be done, and aDeadline what such a time stands behind.
-	asksDeadline = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:by|until|till) (?:when|what|which)\b|\bdeadline\b`)
-	aDeadline    = regexp.MustCompile(`(?i)\b(?:by|until|till|up to|before|to|within|in time|no later|not later|latest|deadline|clos(?:e[sd]?|ing)|ends?|ended|expires?|due|last|bis|spätestens|frist|avant|jusqu\pL*|au plus tard|antes|hasta|end of)\b|[–—-] ?\d`)
 
 	// asksRole matches a question who has a role. The role is in the sentence that answers.
 	asksRole = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*who(?:'s| is| was) (?:the|our|my|your|its|their) ((?:[\pL-]+ ?){2,3}?)(?: ?\?| of\b| at\b| in\b| for\b| here\b| there\b| now\b|$)`)
@@ -51,10 +45,6 @@ var (
 	// mailHead matches a line above a mail; asksWriter a question for what such a line says.
 	mailHead   = regexp.MustCompile(`^(?:From|To|Cc|Reply-To|Von|An|De|À|Para): `)
 	asksWriter = regexp.MustCompile(`(?i)\b(?:wrote|writ(?:es?|ten|ing)|sen[dt]s?|sender|from|to|e?-?mails?(?:ed)?|letters?|message|author|contact|recipient|addressed|gets?|got|receive[ds]?)\b`)
-
-	// mailDate matches the line above a mail that says when it was sent; asksSent a question for that.
-	mailDate = regexp.MustCompile(`^(?:Date|Sent|Datum|Gesendet|Envoyé|Fecha|Enviado): `)
-	asksSent = regexp.MustCompile(`(?i)\b(?:wrote|writ(?:es?|ten|ing)|sen[dt]s?|e?-?mails?(?:ed)?|letters?|messages?|dated?|receive[ds]?|got|gets?|repl(?:y|ied)|answer(?:ed)?|ask(?:ed)?|announced?|told|forward(?:ed)?)\b`)
 
 	// cancelled matches what says that something does not take place; asksCancelled a question about that.
 	cancelled     = regexp.MustCompile(`(?i)` + apart(`cancell?ed|called off|abgesagt|entfällt|fällt aus|annulée?s?|supprimée?s?|cancelad[oa]s?|suspendid[oa]s?`))
@@ -108,10 +98,6 @@ var (
 	// aCode matches what may be a code: it has a digit, a sign, or capitals side by side. asksCode matches a question for one.
 	aCode    = regexp.MustCompile(`\d|[A-Z]{2}|[#*_@!/-]`)
 	asksCode = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*what(?:'s| is| was) [^,?]*\b(?:code|pin|combination)\b`)
-
-	// anAddress matches an address of a device, a person or a page, or of an account; asksAddress a question that one may answer.
-	anAddress   = regexp.MustCompile(`^\W*(?:\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?|[\w.+-]+@[\w-]+\.[\w.-]+|(?:https?://|www\.)\S+|[A-Z]{2}\d\d(?: ?[\dA-Z]{4}){2,}[ \dA-Z]*)\W*$`)
-	asksAddress = regexp.MustCompile(`(?i)\b(?:address|ip|url|uri|link|site|web\pL*|page|e-?mails?|mail|contact|reach|write|sen[dt]|where|wohin|host|server|router|gateway|account|iban|download|upload|domain|endpoint|regist\pL*|enrol\pL*|sign|book\pL*|order|appl\pL*|online|who|whom|report\pL*|find|log ?in|pay|transfer|dns|bind|listen\pL*|default|adresse|correo|courriel|konto)\b`)
 
 	aMeasure = regexp.MustCompile(`(?i)` + money + `|` + duration + `|` + length + `|` + mass)
 )

@@ -16,17 +16,14 @@ type wants struct {
 	identifiers []string // of the question as it was typed: names in a program
 
 	// The form of the answer.
-	bare   bool // a value
-	yesNo  bool // the sentence that confirms or denies it
-	steps  bool // how to do something
-	reason bool // why
+	bare  bool // a value
+	steps bool // how to do something
 
 	past bool // what was before
 
 	// The kind of the value.
 	time     bool             // a time
 	stretch  bool             // from beginning to end, if it has both
-	deadline bool             // up to when something can be done
 	number   bool             // it has a number
 	digits   bool             // a number that somebody or something has
 	price    bool             // what something costs
@@ -34,24 +31,19 @@ type wants struct {
 	cost     bool             // it says so: "cost", "fee"
 	noDate   bool             // something else than a date
 	code     bool             // a code
-	address  bool             // perhaps an address: of a device, a person, a page or an account
 	person   bool             // somebody
-	name     bool             // a name
 	shapes   []*regexp.Regexp // what its sentence has
 	measures []kindOfValue    // what it is not
 
 	// What the question names.
-	counted   []string            // what is counted: "how many red boats"
-	countedAs *regexp.Regexp      // matches a number of that
-	numbered  map[string][]string // the numbers of things: "year 3"
-	codes     map[string][]string // the numbers behind capitals: "E3"
-	days      [7]bool             // of the week, from Monday
-	onDays    bool                // it names some
-	role      []string            // what somebody is: "who is the second treasurer"
-	condition []string            // the words after "if"
-	to, from  string              // where a journey ends and begins
-	choice    bool                // the answers: "tea or coffee"
-	compares  string              // how several are compared: "heavier", "cheapest"
+	numbered map[string][]string // the numbers of things: "year 3"
+	codes    map[string][]string // the numbers behind capitals: "E3"
+	days     [7]bool             // of the week, from Monday
+	onDays   bool                // it names some
+	role     []string            // what somebody is: "who is the second treasurer"
+	to, from string              // where a journey ends and begins
+	choice   bool                // the answers: "tea or coffee"
+	compares string              // how several are compared: "heavier", "cheapest"
 
 	opposed [][2]*regexp.Regexp // words of the question, each before its opposite
 }
@@ -64,8 +56,6 @@ var (
 	asksEnd     = regexp.MustCompile(`(?i)\b(?:begins?|began|starts?|started|opens?|opened|clos(?:es?|ed|ing)|ends?|ended|finish\pL*|until|till|leaves?|left|depart\pL*|arriv\pL*|back|first|last|latest|earliest|deadline|due|expire\pL*|return\pL*|born|die[ds]?|built|founded)\b`)
 	asksDigits  = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*what(?:'s| is| are) [^,?]*\b(?:number|num[ée]ro|\pL*nummer)\b`)
 	asksPerson  = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:(?:to|by|from|with|for) )?(?:who|whom|whose)\b`)
-	counts      = regexp.MustCompile(`(?i)\bhow many ((?:[\pL'’-]+ ?){1,3})`)
-	conditions  = regexp.MustCompile(`(?i)(?:^|[ ,(])(?:if|wenn|falls|si) ([^,;.?!]*)`)
 	goesTo      = regexp.MustCompile(`\bto (\p{Lu}[\pL'’-]+)`)
 	comesFrom   = regexp.MustCompile(`\bfrom (\p{Lu}[\pL'’-]+)`)
 
@@ -98,20 +88,15 @@ func wantsOf(question string) wants {
 		identifiers: identifiers(question),
 
 		bare:     form == value,
-		yesNo:    form == sentence,
 		steps:    form == steps,
-		reason:   form == reason,
 		time:     asksTime.MatchString(question),
 		stretch:  asksStretch.MatchString(question) && !asksEnd.MatchString(question),
-		deadline: asksDeadline.MatchString(question),
 		number:   asksNumber.MatchString(question),
 		digits:   asksDigits.MatchString(question),
 		price:    asksPrice.MatchString(question),
 		money:    asksMoney.MatchString(question) && !asksOfMoney.MatchString(question),
 		code:     asksCode.MatchString(question),
-		address:  asksAddress.MatchString(question),
 		person:   asksPerson.MatchString(question),
-		name:     asksName.MatchString(question),
 		past:     asksPast.MatchString(question),
 		choice:   strings.Contains(strings.ToLower(question), " or "),
 		cost:     saysCost.MatchString(question),
@@ -123,26 +108,10 @@ func wantsOf(question string) wants {
 		measures: measuresOf(question),
 	}
 	w.days, w.onDays = weekdays(question)
-	if m := counts.FindStringSubmatch(question); m != nil {
-		for s := range strings.FieldsSeq(strings.ToLower(m[1])) {
-			if uncertain[s] {
-				w.counted = nil
-				break
-			}
-			if !countable(s) {
-				break
-			}
-			w.counted = append(w.counted, s)
-		}
-		w.countedAs = countedAs(w.counted)
-	}
 	if m := asksRole.FindStringSubmatch(question); m != nil {
 		w.role = besides(decoder.ContentWords(m[1]), ofNow)
 	} else if m := asksDeputy.FindStringSubmatch(question); m != nil {
 		w.role = decoder.ContentWords(m[1])
-	}
-	if m := conditions.FindStringSubmatch(question); m != nil {
-		w.condition = decoder.ContentWords(m[1])
 	}
 	if m := comparing.FindStringSubmatch(question); m != nil && strings.HasPrefix(strings.ToLower(strings.TrimLeft(question, " ")), "wh") {
 		w.compares = strings.ToLower(m[1])
@@ -156,14 +125,7 @@ func wantsOf(question string) wants {
 	return w
 }
 
-// countedAs returns what matches a number of things: "214 members", "3 small red boats".
-func countedAs(things []string) *regexp.Regexp {
-	if len(things) == 0 {
-		return nil
-	}
-	last := strings.TrimSuffix(strings.TrimSuffix(things[len(things)-1], "s"), "ie")
-	return regexp.MustCompile(`(?i)(?:\d[\d.,]*|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\pL+teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:-\pL+)?))(?: \pL+){0,2}? ` + regexp.QuoteMeta(last) + `\pL{0,3}\b`)
-}
+var ()
 
 // owner matches whose something is: "Rosa's", "Mum's".
 var owner = regexp.MustCompile(`(?:^|[^\pL])(\p{Lu}[\pL-]+|mum|mom|dad|mother|father|grandma|grandpa|granny)['’]s\b`)
@@ -213,39 +175,8 @@ func (w wants) anothers(above, sentence string) bool {
 // ofNow has the words that say when somebody has a role and not which.
 var ofNow = set("new current present next actual acting")
 
-// uncertain has what is counted under many names: people are guests and members, and a week is seven days.
-var uncertain = set(`people persons men women times things seconds minutes hours days nights weeks months years metres meters kilometres kilometers miles feet inches
-	grams kilos kilograms pounds euros dollars litres liters degrees percent points`)
-
 // countable reports whether a word may belong to the name of what is counted.
 func countable(word string) bool { return len(decoder.ContentWords(word)) > 0 }
-
-// uncounted reports whether a question counts things of which a passage does not speak.
-func (w wants) uncounted(p passage, related func(word string) map[string]float64) bool {
-	if len(w.counted) == 0 {
-		return false
-	}
-	words := decoder.ContentWords(p.text)
-	for _, c := range w.counted {
-		if names(words, c) {
-			return false
-		}
-		for r := range related(c) {
-			if names(words, r) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// names reports whether words have one in the singular or in the plural.
-func names(words []string, word string) bool {
-	if stem, ok := strings.CutSuffix(word, "ies"); ok {
-		word = stem
-	}
-	return decoder.SharedWords([]string{word}, words) > 0
-}
 
 // above returns the heading or the question above an offset, or nothing.
 func (p passage) above(at int) string {
@@ -257,4 +188,14 @@ func (p passage) above(at int) string {
 		at = begin
 	}
 	return p.text[p.start:p.body]
+}
+
+// besides returns the words that are not in a set.
+func besides(words []string, in map[string]bool) (out []string) {
+	for _, w := range words {
+		if !in[w] {
+			out = append(out, w)
+		}
+	}
+	return out
 }

@@ -27,7 +27,7 @@ func (d *Decoder) NextAhead(ctx context.Context, p tandem.Pass) (out Output, bra
 	if b == nil {
 		out, err := d.Next(ctx, len(d.answer), nil)
 		if err == nil && slices.Equal(d.answer, d.guesses.after) {
-			d.guesses.say(out.Dist, nil, 0)
+			d.guesses.recordDists(out.Dist, nil, 0)
 		}
 		out.Took, out.Costs = time.Since(began), d.costs()
 		return out, nil, nil, err
@@ -39,7 +39,7 @@ func (d *Decoder) NextAhead(ctx context.Context, p tandem.Pass) (out Output, bra
 		return Output{}, nil, nil, err
 	}
 	first := b.own + b.branches // of the chain
-	for i, t := range b.texted()[b.own:] {
+	for i, t := range b.textTokens()[b.own:] {
 		out, err := d.outputAt(b, b.own+i)
 		if err != nil {
 			return Output{}, nil, nil, err
@@ -53,8 +53,8 @@ func (d *Decoder) NextAhead(ctx context.Context, p tandem.Pass) (out Output, bra
 		extra.After = max(0, b.parents[b.own+i]+1-first)
 		chain = append(chain, extra)
 	}
-	d.guesses.say(out.Dist, chain, b.drafts)
-	b.said = true
+	d.guesses.recordDists(out.Dist, chain, b.drafts)
+	b.hasStates = true
 	out.Took, out.Fed, out.Length, out.Forecasts = time.Since(began), b.own, d.length(), len(b.forecasts)
 	out.Costs = d.costs()
 	return out, branches, chain, nil
@@ -62,7 +62,7 @@ func (d *Decoder) NextAhead(ctx context.Context, p tandem.Pass) (out Output, bra
 
 // costs returns what passes cost where others share them, else nil.
 func (d *Decoder) costs() []float64 {
-	if s, ok := d.cfg.Passes.(Shares); ok {
+	if s, ok := d.cfg.Passes.(SharedPasses); ok {
 		return s.Costs(len(d.contexts), tandem.MaxRows)
 	}
 	return nil
@@ -77,15 +77,15 @@ type treePass struct {
 	branches  int           // how many of those after them are branches
 	drafts    int           // and how many of the others are drafts
 	forecasts [][]float32   // embeddings of the last rows, which are no tokens
-	said      bool          // states holds one for each token
+	hasStates bool          // states holds one for each token
 	before    [][]float32   // each context's logits before the tree
 	out       [][][]float32 // each context's logits after each row
 	states    []state       // after each token
 	texts     [][]byte      // the answer's text after each token
 }
 
-// texted returns the rows that are tokens.
-func (b *treePass) texted() []tandem.Token { return b.tokens[:len(b.tokens)-len(b.forecasts)] }
+// textTokens returns the rows that are tokens.
+func (b *treePass) textTokens() []tandem.Token { return b.tokens[:len(b.tokens)-len(b.forecasts)] }
 
 // planTree plans a pass. It returns nil if there is nothing to decode but the answer, or no place for it.
 func (d *Decoder) planTree(p tandem.Pass) *treePass {
@@ -172,7 +172,7 @@ func (d *Decoder) runTree(ctx context.Context, b *treePass) error {
 	for i, c := range d.contexts {
 		batch[i] = model.Input{Seq: c.seq, Tokens: b.tokens, Parents: b.parents, All: true, PerPass: d.perPass}
 		if len(b.forecasts) > 0 {
-			batch[i].Embeds = append(make([][]float32, len(b.texted())), b.forecasts...)
+			batch[i].Embeds = append(make([][]float32, len(b.textTokens())), b.forecasts...)
 			batch[i].EmbedsAdapter = d.guesses.forecast.Adapter
 		}
 	}
@@ -200,13 +200,13 @@ func (d *Decoder) runTree(ctx context.Context, b *treePass) error {
 // foreseen returns what gives the side's logits of a tree's forecasts: those of its mixture as it was after the token before them.
 // It returns nil if there are none.
 func (d *Decoder) foreseen(b *treePass) func(i int) []float32 {
-	if b == nil || !b.said || len(b.forecasts) == 0 {
+	if b == nil || !b.hasStates || len(b.forecasts) == 0 {
 		return nil
 	}
 	return func(i int) []float32 {
-		i += len(b.texted())
+		i += len(b.textTokens())
 		token := b.parents[i]
-		for token >= len(b.texted()) {
+		for token >= len(b.textTokens()) {
 			token = b.parents[token]
 		}
 		weights, _ := d.shares(b.states[token])

@@ -109,7 +109,7 @@ func asksAlone(s string) bool {
 // isThing reports whether s, all of it, is a thing in few words: "coffee?"
 func isThing(s string) bool {
 	w := lowerWords(s)
-	return len(w) > 0 && len(w) <= mostSaid && !slices.ContainsFunc(w, func(s string) bool {
+	return len(w) > 0 && len(w) <= maxThingWords && !slices.ContainsFunc(w, func(s string) bool {
 		return asks[s] || auxiliaries[s] || prepositions[s] || pronouns[s] || subordinate[s] || politeness[s]
 	})
 }
@@ -156,7 +156,7 @@ func requested(part string) bool {
 // named reports whether a part asks for a thing by naming it: "number of members of the rowing club".
 func named(part string) bool {
 	w := lowerWords(part)
-	return len(w) > 0 && len(w) <= mostNamed && !questionWords[w[0]] && !prepositions[w[0]] && !subordinate[w[0]] && names(part)
+	return len(w) > 0 && len(w) <= maxNamedWords && !questionWords[w[0]] && !prepositions[w[0]] && !subordinate[w[0]] && names(part)
 }
 
 // names reports whether a text, up to its first mark, is a thing of another: "height of the lock", "Anna's phone number".
@@ -168,7 +168,7 @@ func names(s string) bool {
 	for len(w) > 0 && asks[strings.ToLower(w[0])] {
 		w = w[1:]
 	}
-	if len(w) < 2 || len(w) > mostNamed || prepositions[strings.ToLower(w[0])] {
+	if len(w) < 2 || len(w) > maxNamedWords || prepositions[strings.ToLower(w[0])] {
 		return false
 	}
 	s = strings.Join(w, " ")
@@ -179,8 +179,8 @@ func names(s string) bool {
 	return of > 0 && of <= 4 || strings.Contains(s, "'s ") || strings.Contains(s, "’s ")
 }
 
-// mostNamed is the number of words in which a thing is named: "number of members of the rowing club of Kassel".
-const mostNamed = 9
+// maxNamedWords is the number of words in which a thing is named: "number of members of the rowing club of Kassel".
+const maxNamedWords = 9
 
 // asking reports whether word i, which may ask, does: "when does", not "when many people are arrested".
 func asking(w []string, i int) bool {
@@ -207,7 +207,7 @@ func opens(s string) bool {
 			return true
 		}
 		topic, rest, ok := strings.Cut(s, ",")
-		return ok && len(strings.Fields(topic)) <= mostNamed && inverted(strings.TrimSpace(rest))
+		return ok && len(strings.Fields(topic)) <= maxNamedWords && inverted(strings.TrimSpace(rest))
 	case requests[w[0]]:
 		return articles[w[1]] || w[1] == "me" || w[1] == "us" || w[1] == "all"
 	case w[0] == "i":

@@ -55,8 +55,8 @@ type Passes interface {
 	Prefill(ctx context.Context, inputs []model.Input, into *model.Logits) ([][]float32, error)
 }
 
-// Shares is implemented by Passes that several answers share. The time of such a pass says little about the rows of one answer.
-type Shares interface {
+// SharedPasses is implemented by Passes that several answers share. The time of such a pass says little about the rows of one answer.
+type SharedPasses interface {
 	// Costs returns the times of passes over 1 to n tokens of an answer with this number of contexts, in seconds, or nil if
 	// they are unknown.
 	Costs(contexts, n int) []float64

@@ -108,14 +108,14 @@ func personSaid(question string, answer chat.Message) string {
 		said = name
 	}
 	words := strings.Fields(trimQuestion(said))
-	if len(words) == 0 || len(words) > mostOfName || slices.ContainsFunc(words, func(w string) bool { return !capital(w) && !particles[w] }) {
+	if len(words) == 0 || len(words) > maxNameWords || slices.ContainsFunc(words, func(w string) bool { return !capital(w) && !particles[w] }) {
 		return ""
 	}
 	return strings.Join(words, " ")
 }
 
-// mostOfName is the most words of a person's name.
-const mostOfName = 5
+// maxNameWords is the most words of a person's name.
+const maxNameWords = 5
 
 // oneLine returns a text on one line.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -23,7 +23,7 @@ type guesser struct {
 	tree    *specdec.Tree
 	after   []tandem.Token // the tokens before them
 	decoded []int          // the nodes that a pass decoded, ascending
-	said    []tandem.Dist  // what the side itself says: after the text, then after each decoded node; nil if unknown
+	dists   []tandem.Dist  // what the side itself says: after the text, then after each decoded node; nil if unknown
 	took    time.Duration  // all drafting so far
 }
 
@@ -59,8 +59,8 @@ func (g *guesser) follow(text []tandem.Token) {
 	g.panel.Append(text[n:])
 }
 
-// leastChance is the least probability of a guess that is worth decoding where the costs of passes are unknown.
-const leastChance = 0.1
+// minGuessChance is the least probability of a guess that is worth decoding where the costs of passes are unknown.
+const minGuessChance = 0.1
 
 // guess returns up to n tokens that may follow text, and the index of the one that each follows, -1 for the text. Of the
 // likeliest it takes as many as are worth their rows in a pass that has base rows already, of most. The probabilities depend on
@@ -83,12 +83,12 @@ func (g *guesser) guess(text []tandem.Token, n, base, most int, p tandem.Pass) (
 	g.follow(text)
 	tree, rows := g.panel.Draft(4*n, n, &g.rate, c)
 	if _, chances := tree.Best(rows); c == nil {
-		if i := slices.IndexFunc(chances, func(x float64) bool { return x < leastChance }); i >= 0 {
+		if i := slices.IndexFunc(chances, func(x float64) bool { return x < minGuessChance }); i >= 0 {
 			rows = i
 		}
 	}
 	decoded, _ := tree.Best(rows)
-	g.tree, g.after, g.decoded, g.said = tree, slices.Clone(text), decoded, nil
+	g.tree, g.after, g.decoded, g.dists = tree, slices.Clone(text), decoded, nil
 	tokens, parents = tree.Draft(decoded)
 	if g.forecast != nil && c != nil {
 		tokens, parents = g.forecast.Attach(tokens, parents, decoded, g.forecast.Paying(tree, decoded, most-base, c))
@@ -96,17 +96,17 @@ func (g *guesser) guess(text []tandem.Token, n, base, most int, p tandem.Pass) (
 	return tokens, parents
 }
 
-// say records what the side's distributions say: after the text, then after each token that was guessed.
-func (g *guesser) say(out tandem.Dist, chain []tandem.Extra, drafts int) {
+// recordDists records what the side's distributions say: after the text, then after each token that was guessed.
+func (g *guesser) recordDists(out tandem.Dist, chain []tandem.Extra, drafts int) {
 	if g.tree == nil || len(chain) != drafts+len(g.decoded) {
 		return
 	}
 	if drafts > 0 {
 		out = chain[drafts-1].Dist
 	}
-	g.said = append(g.said[:0], out)
+	g.dists = append(g.dists[:0], out)
 	for _, f := range chain[drafts:] {
-		g.said = append(g.said, f.Dist)
+		g.dists = append(g.dists, f.Dist)
 	}
 }
 
@@ -140,22 +140,22 @@ func (g *guesser) learn(answer []tandem.Token, forecasts func(i int) []float32) 
 		}
 		v.Path = append(v.Path, node)
 	}
-	if len(v.Path) == len(said) || g.said == nil {
+	if len(v.Path) == len(said) || g.dists == nil {
 		return // nothing shows where the guesses end to be right
 	}
 	v.Emitted = said[:len(v.Path)+1]
-	v.Likeliest = func(node int) tandem.Token { return Mode(g.saidAfter(node)) }
-	v.Next = func(node, n int) []specdec.Likely { return likeliest(g.saidAfter(node), n) }
+	v.Likeliest = func(node int) tandem.Token { return Mode(g.distAfter(node)) }
+	v.Next = func(node, n int) []specdec.Likely { return likeliest(g.distAfter(node), n) }
 	g.panel.Settle(v)
 }
 
-// saidAfter returns what the side says after the text before the last guesses (-1), or after one of them.
-func (g *guesser) saidAfter(node int) tandem.Dist {
+// distAfter returns what the side says after the text before the last guesses (-1), or after one of them.
+func (g *guesser) distAfter(node int) tandem.Dist {
 	if node < 0 {
-		return g.said[0]
+		return g.dists[0]
 	}
 	i, _ := slices.BinarySearch(g.decoded, node)
-	return g.said[1+i]
+	return g.dists[1+i]
 }
 
 // likeliest returns the n likeliest tokens of a distribution, with their probabilities among these.

@@ -139,8 +139,8 @@ func (c *Config) check() error {
 	return nil
 }
 
-// tread is how many rows a window grows by at least, so that the noise of measured times does not decide.
-const tread = 8
+// minGrowth is how many rows a window grows by at least, so that the noise of measured times does not decide.
+const minGrowth = 8
 
 // Grow returns the largest number of rows, at most limit, of a pass that takes no longer than one of the given rows, but
 // for a share of slack: the end of the step of the latency's staircase (llada.cpp §3.2). It is a multiple of 8, rows or
@@ -151,7 +151,7 @@ func Grow(costs []float64, rows, limit int, slack float64) int {
 	}
 	most := costs[rows-1] * (1 + slack)
 	for limit = min(limit, len(costs)); rows < limit; {
-		next := min((rows/tread+1)*tread, limit)
+		next := min((rows/minGrowth+1)*minGrowth, limit)
 		if !(costs[next-1] <= most) {
 			break
 		}

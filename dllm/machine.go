@@ -276,8 +276,8 @@ func (m *Machine) firstOpen() int {
 // staged reports whether there is a state between invisible and stable.
 func (m *Machine) staged() bool { return m.cfg.Visible < m.cfg.Stable }
 
-// sane makes the confidence of a guess a number.
-func sane(g Guess) Guess {
+// clampConfidence makes the confidence of a guess a number.
+func clampConfidence(g Guess) Guess {
 	if g.Confidence != g.Confidence {
 		g.Confidence = -1
 	}

@@ -41,7 +41,7 @@ func steady(rtt time.Duration, loss float64, seed uint64) Path {
 func (p Path) calm() Path {
 	for i, l := range p.Link {
 		if l.Trace != nil {
-			p.Link[i] = netem.Config{Delay: leastDelay(l), Seed: l.Seed}
+			p.Link[i] = netem.Config{Delay: minDelay(l), Seed: l.Seed}
 		}
 	}
 	return p

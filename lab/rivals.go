@@ -118,7 +118,7 @@ func (x Rivals) play(ctx context.Context, cfg pair.Config, d [2]time.Duration, r
 	link := netem.Config{Delay: rtt / 2}
 	cfg.MaxTokens, cfg.Lookahead = x.Tokens, tandem.MaxLookahead
 	for n := 1; n <= tandem.MaxRows; n++ { // as after other answers: sides know that a row costs nothing
-		cfg.Past.Passed(n, d[0])
+		cfg.Past.ObservePass(n, d[0])
 	}
 	for i := range x.Answers {
 		cfg.Seed = uint64(i)

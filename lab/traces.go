@@ -161,7 +161,7 @@ func (x Traces) windows(lead time.Duration) (out []window, err error) {
 					w.path.Link[i].Delay = 20 * time.Millisecond // a packet trace has no delays
 				}
 			}
-			w.rtt = leastDelay(w.path.Link[0]) + leastDelay(w.path.Link[1])
+			w.rtt = minDelay(w.path.Link[0]) + minDelay(w.path.Link[1])
 			out = append(out, w)
 		}
 	}
@@ -189,8 +189,8 @@ func worstOf(directions ...*netem.Trace) (at time.Duration, ok bool) {
 	return at, ok
 }
 
-// leastDelay is the shortest delay of a direction.
-func leastDelay(c netem.Config) time.Duration {
+// minDelay is the shortest delay of a direction.
+func minDelay(c netem.Config) time.Duration {
 	least := c.Delay
 	for i, q := range c.Trace.Points {
 		if i == 0 || q.Delay < least {

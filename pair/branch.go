@@ -18,8 +18,8 @@ type branch struct {
 	known  bool // its distribution is there already: it is only continued
 }
 
-// mostBack is how many of the answer's last tokens a pass computes again at most: decoders whose weights need their logits take few.
-const mostBack = 12
+// maxBack is how many of the answer's last tokens a pass computes again at most: decoders whose weights need their logits take few.
+const maxBack = 12
 
 // branches are candidates for the hedges of a pass, each after the one that it continues.
 type branches []branch
@@ -47,8 +47,8 @@ func farthest(branches []branch) int {
 // branches returns the likeliest branches that fit a pass with this many rows, and what they offer to the profiler: those whose
 // distribution is known count with the ones behind them. The tokens of the answer from the first branch on are rows too.
 func (m *Machine) branches(rows int) (out branches, offers []profiler.Hedge) {
-	least := m.ahead.Least(rows)
-	if m.state != together || m.ahead.Runner() < least {
+	least := m.ahead.MinChance(rows)
+	if m.state != together || m.ahead.MaxRunnerUp() < least {
 		return nil, nil
 	}
 	open, chance := []branch(nil), 1.0
@@ -62,7 +62,7 @@ func (m *Machine) branches(rows int) (out branches, offers []profiler.Hedge) {
 		}
 		r := m.drawn(d.Step, d.Dist)
 		open = m.fork(open, branch{Branch: tandem.Branch{Back: m.own.Len() - i}, step: d.Step, prefix: d.Prefix, chance: chance}, r, 1, least)
-		chance *= m.ahead.Rank(0, r.close)
+		chance *= m.ahead.RankChance(0, r.close)
 	}
 	back, waiting := 1, 0
 	for len(open) > 0 {
@@ -75,7 +75,7 @@ func (m *Machine) branches(rows int) (out branches, offers []profiler.Hedge) {
 		b := open[best]
 		open = slices.Delete(open, best, best+1)
 		more := 1 + max(0, b.Back-back)
-		if b.Back > mostBack || back+len(out)+more > rows {
+		if b.Back > maxBack || back+len(out)+more > rows {
 			continue // one that begins later may still fit
 		}
 		k, known := m.ahead.known[b.prefix]
@@ -102,7 +102,7 @@ func (m *Machine) within(step tandem.Step) bool {
 func (m *Machine) fork(open []branch, from branch, r draw, place int, least float64) []branch {
 	for i, t := range r.tokens {
 		b := from
-		b.Token, b.step, b.prefix, b.chance = t, from.step+1, from.prefix.Then(t), from.chance*m.ahead.Rank(i, r.close)
+		b.Token, b.step, b.prefix, b.chance = t, from.step+1, from.prefix.Then(t), from.chance*m.ahead.RankChance(i, r.close)
 		if i >= place && b.chance >= least && !slices.Contains(m.cfg.Stop, t) {
 			open = append(open, b)
 		}

@@ -48,7 +48,7 @@ func (m *Machine) plan() {
 	m.lastID++
 	d, branches := Decode{ID: m.lastID}, []branch(nil)
 	if len(want) > 0 {
-		branches = m.further(&d, step, prefix)
+		branches = m.chooseExtra(&d, step, prefix)
 	}
 	if len(branches) > 0 {
 		keep = min(keep, len(want)-farthest(branches)) // what a branch continues is in the same pass
@@ -101,8 +101,8 @@ func (m *Machine) decoded(e Decoded) {
 	m.keep(run, e)
 }
 
-// draw makes drafts from the distributions that are already known, and reports whether it made any.
-func (m *Machine) draw() (any bool) {
+// draftKnown makes drafts from the distributions that are already known, and reports whether it made any.
+func (m *Machine) draftKnown() (any bool) {
 	for {
 		step, prefix, ok := m.next()
 		if !ok {

@@ -16,7 +16,7 @@ const Ranks = 6
 // turns out to be needed. The zero value has seen nothing, and chooses none until it has seen a pass.
 type PassPlanner struct {
 	passes [tandem.MaxRows + 1]Average // seconds, by rows
-	told   []float64                   // the same from 1 row on (Told), which count instead of passes; nil if there are none
+	costs  []float64                   // the same from 1 row on (SetCosts), which count instead of passes; nil if there are none
 	ranks  [Ranks][gaps]Average        // share of targets that had this place in the side's draw, by how close it came
 	peer   Average                     // share of targets that were the other side's draft
 	guess  Average                     // share of guesses that were right
@@ -60,15 +60,15 @@ const (
 	guessPrior = 0.5
 )
 
-// Passed takes the time of a pass that computed some rows.
-func (a *PassPlanner) Passed(rows int, took time.Duration) {
+// ObservePass takes the time of a pass that computed some rows.
+func (a *PassPlanner) ObservePass(rows int, took time.Duration) {
 	if rows >= 1 && rows <= tandem.MaxRows && took > 0 {
 		a.passes[rows].Observe(took.Seconds(), aheadWindow)
 	}
 }
 
-// Told takes the times of passes over 1, 2, … rows, in seconds. From then on they count instead of what Passed takes.
-func (a *PassPlanner) Told(costs []float64) { a.told = costs }
+// SetCosts takes the times of passes over 1, 2, … rows, in seconds. From then on they count instead of what ObservePass takes.
+func (a *PassPlanner) SetCosts(costs []float64) { a.costs = costs }
 
 // The least cost that a row is assumed to have beyond the most rows seen, as a share of a pass of one row: little up to twice
 // as many, so that passes that cost no more for more rows grow quickly, and more beyond.
@@ -81,8 +81,8 @@ const (
 // were seen it interpolates; more rows never cost less. Beyond them it assumes that each row costs something, so that
 // a pass grows only with guesses that are likely.
 func (a *PassPlanner) Costs(n int) []float64 {
-	if a.told != nil {
-		return a.told[:min(n, len(a.told))]
+	if a.costs != nil {
+		return a.costs[:min(n, len(a.costs))]
 	}
 	var out []float64
 	last := 0
@@ -120,27 +120,27 @@ func (a *PassPlanner) Costs(n int) []float64 {
 	return out[:n]
 }
 
-// Guesses returns the share of guesses that were right.
-func (a *PassPlanner) Guesses() float64 { return or(a.guess, guessPrior) }
+// GuessRate returns the share of guesses that were right.
+func (a *PassPlanner) GuessRate() float64 { return valueOr(a.guess, guessPrior) }
 
-// Rank returns the probability that a target has a place in this side's draw: 0 for the draft, 1 for the runner-up.
-func (a *PassPlanner) Rank(place int, c Closeness) float64 {
+// RankChance returns the probability that a target has a place in this side's draw: 0 for the draft, 1 for the runner-up.
+func (a *PassPlanner) RankChance(place int, c Closeness) float64 {
 	g := c.gap(place)
-	return or(a.ranks[place][g], ranksPrior[place][g])
+	return valueOr(a.ranks[place][g], ranksPrior[place][g])
 }
 
-// Runner returns the greatest probability of a target that is not the draft.
-func (a *PassPlanner) Runner() (most float64) {
+// MaxRunnerUp returns the greatest probability of a target that is not the draft.
+func (a *PassPlanner) MaxRunnerUp() (most float64) {
 	for place := 1; place < Ranks; place++ {
 		for g, r := range a.ranks[place] {
-			most = max(most, or(r, ranksPrior[place][g]))
+			most = max(most, valueOr(r, ranksPrior[place][g]))
 		}
 	}
 	return most
 }
 
-// Least returns the probability from which a context is worth a row of a pass with up to n, where a row costs least.
-func (a *PassPlanner) Least(n int) float64 {
+// MinChance returns the probability from which a context is worth a row of a pass with up to n, where a row costs least.
+func (a *PassPlanner) MinChance(n int) float64 {
 	least, costs := math.Inf(1), a.Costs(n)
 	for i := 1; i < len(costs); i++ {
 		least = min(least, (costs[i]-costs[0])/float64(i)/costs[0])
@@ -148,11 +148,13 @@ func (a *PassPlanner) Least(n int) float64 {
 	return least
 }
 
-// Right returns the probability that n drafts of the other side are all right.
-func (a *PassPlanner) Right(n int) float64 { return math.Pow(or(a.peer, peerPrior), float64(n)) }
+// DraftsRight returns the probability that n drafts of the other side are all right.
+func (a *PassPlanner) DraftsRight(n int) float64 {
+	return math.Pow(valueOr(a.peer, peerPrior), float64(n))
+}
 
-// Target takes the place that a target had in this side's draw: 0 for the draft, 1 for the runner-up, -1 for none of the first.
-func (a *PassPlanner) Target(rank int, c Closeness) {
+// ObserveTarget takes the place that a target had in this side's draw: 0 for the draft, 1 for the runner-up, -1 for none of the first.
+func (a *PassPlanner) ObserveTarget(rank int, c Closeness) {
 	for i := range a.ranks {
 		if i > 0 && c[i] == 0 {
 			break // the draw had no more tokens
@@ -162,11 +164,11 @@ func (a *PassPlanner) Target(rank int, c Closeness) {
 	}
 }
 
-// Checked takes whether a target was the other side's draft.
-func (a *PassPlanner) Checked(right bool) { observe(&a.peer, peerPrior, right) }
+// ObserveCheck takes whether a target was the other side's draft.
+func (a *PassPlanner) ObserveCheck(right bool) { observe(&a.peer, peerPrior, right) }
 
-// Guessed takes whether a guess that was asked for came, and was right.
-func (a *PassPlanner) Guessed(right bool) { observe(&a.guess, guessPrior, right) }
+// ObserveGuess takes whether a guess that was asked for came, and was right.
+func (a *PassPlanner) ObserveGuess(right bool) { observe(&a.guess, guessPrior, right) }
 
 func observe(a *Average, prior float64, right bool) {
 	if a.Count == 0 {
@@ -179,8 +181,8 @@ func observe(a *Average, prior float64, right bool) {
 	a.Observe(x, aheadWindow)
 }
 
-// or is the average, or the prior while there is none.
-func or(a Average, prior float64) float64 {
+// valueOr is the average, or the prior while there is none.
+func valueOr(a Average, prior float64) float64 {
 	if a.Seen() {
 		return a.Value
 	}
@@ -189,8 +191,8 @@ func or(a Average, prior float64) float64 {
 
 // pass is the time of a pass of n contexts: the longest that is known of up to n.
 func (a *PassPlanner) pass(n int) float64 {
-	if a.told != nil {
-		return a.told[min(n, len(a.told))-1]
+	if a.costs != nil {
+		return a.costs[min(n, len(a.costs))-1]
 	}
 	most := 0.0
 	for i := 1; i <= n; i++ {
@@ -220,7 +222,7 @@ type Hedge struct {
 // before guesses, and each of them is needed only if all before it are.
 func (a *PassPlanner) Choose(o Offer) (hedges, checks, guesses int) {
 	most := min(o.Contexts, tandem.MaxRows)
-	one, peer, guess, costs := a.pass(1), or(a.peer, peerPrior), or(a.guess, guessPrior), a.Costs(max(0, most))
+	one, peer, guess, costs := a.pass(1), valueOr(a.peer, peerPrior), valueOr(a.guess, guessPrior), a.Costs(max(0, most))
 	if costs == nil {
 		return 0, 0, 0
 	}

@@ -12,9 +12,9 @@ import (
 type Acceptance struct {
 	right, seen [sources][5][shares]float64
 
-	worth  [mostDrafters]worth // of a Speculator's drafters
-	steps  int                 // drafts so far
-	proven float64             // see Chooser.Proven
+	worth  [maxDrafters]worth // of a Speculator's drafters
+	steps  int                // drafts so far
+	proven float64            // see Chooser.Proven
 
 	passes [len(passRows)]struct{ tokens, seen float64 } // what passes of that many rows would have given
 }

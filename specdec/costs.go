@@ -59,7 +59,7 @@ func Interpolate(times map[int]time.Duration, n int) Costs {
 // proved in this and earlier answers: what they saved, or would have saved if they had been verified. A guess is scored
 // whether or not it is verified. So drafts that are not known yet, or have become worse, are followed without being verified
 // until they would pay off. An answer that is unlike those before it can lose some of what they have proved: about
-// mostProof/3 passes of one row.
+// maxProven/3 passes of one row.
 type Chooser struct {
 	Costs Costs
 	Loss  float64 // as a share of plain decoding's time; 0 means 0.02, +Inf that nothing bounds it
@@ -140,9 +140,9 @@ func (c *Chooser) saved(seconds float64) bool {
 	return c.proven*c.Costs.At(1) > seconds || math.IsInf(c.Loss, 1)
 }
 
-// least returns the probability below which a node pays for no row: the share of a token that a row costs, of the number of rows
+// minChance returns the probability below which a node pays for no row: the share of a token that a row costs, of the number of rows
 // that is cheapest for each. Estimates may be off, so it is half of that.
-func (c *Chooser) least() float64 {
+func (c *Chooser) minChance() float64 {
 	row := math.Inf(1)
 	for n := 1; n < len(c.Costs); n++ {
 		row = min(row, (c.Costs.At(n+1)-c.Costs.At(1))/float64(n))
@@ -156,8 +156,8 @@ func (c *Chooser) least() float64 {
 // An offer is a pass with its drafting: how many tokens it is expected to give, and its time in seconds.
 type offer struct{ tokens, seconds float64 }
 
-// over returns how much time an offer saves over another.
-func (o offer) over(p offer) float64 { return o.tokens*p.seconds/p.tokens - o.seconds }
+// savedOver returns how much time an offer saves over another.
+func (o offer) savedOver(p offer) float64 { return o.tokens*p.seconds/p.tokens - o.seconds }
 
 // pass returns what a pass over these nodes of a tree offers.
 func (c *Chooser) pass(t *Tree, nodes []int, drafting float64) offer {
@@ -219,16 +219,16 @@ func (c *Chooser) Missed(right bool) {
 }
 
 // prove adds what a draft saved or would have saved, in passes of one row.
-func (c *Chooser) prove(passes float64) { c.proven = max(leastProof, min(mostProof, c.proven+passes)) }
+func (c *Chooser) prove(passes float64) { c.proven = max(minProven, min(maxProven, c.proven+passes)) }
 
 // Begin empties the account, for a new answer. proven is what Proven returned after the answer before; 0 if there was none.
 func (c *Chooser) Begin(proven float64) { c.account, c.plain, c.proven, c.held = 0, 0, proven, false }
 
 // Bounds of Proven.
 const (
-	leastProof = -1
-	mostProof  = 16
+	minProven = -1
+	maxProven = 16
 )
 
-// Proven returns what drafts have saved and would have saved lately, in passes of one row: from leastProof to mostProof.
+// Proven returns what drafts have saved and would have saved lately, in passes of one row: from minProven to maxProven.
 func (c *Chooser) Proven() float64 { return c.proven }

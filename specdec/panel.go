@@ -15,11 +15,11 @@ type Panel struct {
 	drafters []Drafter
 	known    *Acceptance // where the drafters' worth is kept
 	text     []tandem.Token
-	began    int                   // tokens of the text when it began
-	read     []int                 // how much of the text each drafter has
-	drafted  []bool                // which of them were asked for the last draft
-	before   int                   // tokens of the text at the draft before it
-	settled  [mostDrafters]float64 // seconds that the last verdict took of each
+	began    int                  // tokens of the text when it began
+	read     []int                // how much of the text each drafter has
+	drafted  []bool               // which of them were asked for the last draft
+	before   int                  // tokens of the text at the draft before it
+	settled  [maxDrafters]float64 // seconds that the last verdict took of each
 	tree     Tree
 	chances  []float64
 	now      func() time.Duration // times proposals; nil for wallTime
@@ -30,7 +30,7 @@ func wallTime() time.Duration { return time.Since(programStart) }
 
 var programStart = time.Now()
 
-// Begin starts a text with at most mostDrafters drafters. Those that have not given way read it. known keeps what they cost and
+// Begin starts a text with at most maxDrafters drafters. Those that have not given way read it. known keeps what they cost and
 // save.
 func (p *Panel) Begin(drafters []Drafter, known *Acceptance, text []tandem.Token) {
 	*p = Panel{drafters: drafters, known: known, text: slices.Clone(text), began: len(text), read: make([]int, len(drafters)),
@@ -84,7 +84,7 @@ func (p *Panel) Rewind(n int) {
 func (p *Panel) Draft(limit, rows int, rate *Acceptance, c *Chooser) (t *Tree, chosen int) {
 	p.tree.reset(limit, rate)
 	if t = &p.tree; c != nil {
-		t.Least = c.least()
+		t.Least = c.minChance()
 	}
 	spent := 0.0
 	var have []int // the nodes that a pass would verify so far
@@ -104,7 +104,7 @@ func (p *Panel) Draft(limit, rows int, rate *Acceptance, c *Chooser) (t *Tree, c
 			rows := c.best(p.likeliest(rows), spent)
 			without := c.pass(t, have, spent) // by what all know now
 			have = append(have[:0], t.byChance()[:rows]...)
-			w.learn(p.known.steps, c.pass(t, have, spent).over(without))
+			w.learn(p.known.steps, c.pass(t, have, spent).savedOver(without))
 		}
 		spent += w.took
 	}
@@ -166,13 +166,13 @@ type worth struct {
 }
 
 const (
-	mostDrafters = 8
-	firstDraft   = 2e-5 // assumed seconds of a proposal before one is measured
-	worthWindow  = 24
-	worthFirst   = 4    // proposals before a drafter is judged
-	firstRead    = 1e-6 // assumed seconds to read a token before that is measured
-	aStep        = 32   // tokens: no step adds more
-	worthAgain   = 32   // steps after which a drafter that gave way or is too dear is tried again; they double each time in vain, up to 32 times as many
+	maxDrafters   = 8
+	firstDraft    = 2e-5 // assumed seconds of a proposal before one is measured
+	worthWindow   = 24
+	worthFirst    = 4    // proposals before a drafter is judged
+	firstRead     = 1e-6 // assumed seconds to read a token before that is measured
+	maxStepTokens = 32   // tokens: no step adds more
+	worthAgain    = 32   // steps after which a drafter that gave way or is too dear is tried again; they double each time in vain, up to 32 times as many
 )
 
 // pays reports whether a drafter that would bring the drafting of a pass to spent seconds is to draft: it saves more than it

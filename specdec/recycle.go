@@ -77,12 +77,12 @@ func (r *Recycle) Propose(t *Tree) {
 	grow(t, 48, -1, end, func(at [2]tandem.Token, emit func(tandem.Token, float64, Class, [2]tandem.Token)) {
 		list, match := r.after(at)
 		for _, l := range list {
-			if l.P >= leastRecycled {
+			if l.P >= minRecycled {
 				emit(l.Token, l.P, ClassOf(FromRecycled, match), [2]tandem.Token{at[1], l.Token})
 			}
 		}
 	})
 }
 
-// leastRecycled is the probability below which a token is not worth drafting again.
-const leastRecycled = 0.02
+// minRecycled is the probability below which a token is not worth drafting again.
+const minRecycled = 0.02

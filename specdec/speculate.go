@@ -90,8 +90,8 @@ func (s *Speculator) Begin(m *model.Model, prompt *model.Input) error {
 			return err
 		}
 	}
-	if len(s.Drafters) > mostDrafters {
-		return fmt.Errorf("%d drafters: want at most %d", len(s.Drafters), mostDrafters)
+	if len(s.Drafters) > maxDrafters {
+		return fmt.Errorf("%d drafters: want at most %d", len(s.Drafters), maxDrafters)
 	}
 	if s.Chooser != nil {
 		s.Chooser.Begin(s.known().proven)

@@ -5,7 +5,7 @@ import "sync"
 // Limits of what a reader keeps: the passages of the last few questions, of the lengths that documents are cut to. One of 110 words
 // takes about 200 KB.
 const (
-	mostKept    = 64
+	maxKept     = 64
 	longestKept = 4096 // bytes
 )
 
@@ -36,7 +36,7 @@ func (k *kept) add(text string, p *Passage) *Passage {
 	if k.passages == nil {
 		k.passages = map[string]*Passage{}
 	}
-	if len(k.order) == mostKept {
+	if len(k.order) == maxKept {
 		delete(k.passages, k.order[0])
 		k.order = k.order[1:]
 	}

@@ -35,9 +35,9 @@ const chunk = 512
 
 // Bounds of what a file may ask for.
 const (
-	mostBlocks = 64
-	mostWidth  = 4096
-	mostWords  = 4096
+	maxBlocks = 64
+	maxWidth  = 4096
+	maxWords  = 4096
 )
 
 // Reader is a span reader. Several goroutines may use it at once.
@@ -92,15 +92,15 @@ func New(f *gguf.File, d npu.Device, threads int) (*Reader, error) {
 	if v := l.number("network", 1<<30); l.err() == nil && v != version {
 		return nil, fmt.Errorf("%s: version %d of the network; this program computes version %d", f.Name, v, version)
 	}
-	r.far, r.longest = l.number("far", mostWords), l.number("longest", mostWords)
-	r.maxPassage, r.maxQuestion = l.number("max_passage", mostWords), l.number("max_question", mostWords)
+	r.far, r.longest = l.number("far", maxWords), l.number("longest", maxWords)
+	r.maxPassage, r.maxQuestion = l.number("max_passage", maxWords), l.number("max_question", maxWords)
 	r.epsilon, r.fuzzy = l.float("epsilon"), l.float("fuzzy")
 	r.noneBias, r.temperature, r.most = l.float("none_bias"), l.float("temperature"), l.float("threshold")
-	d0, e := l.number("hidden_length", mostWidth), l.number("embedding_length", mostWidth)
+	d0, e := l.number("hidden_length", maxWidth), l.number("embedding_length", maxWidth)
 	l.is("base_features", baseFeatures)
 	l.is("match_features", matchFeatures)
 	l.is("parts", numParts)
-	encoders, blocks := l.number("encoder_count", mostBlocks), l.number("block_count", mostBlocks)
+	encoders, blocks := l.number("encoder_count", maxBlocks), l.number("block_count", maxBlocks)
 	l.is("head_count", max(1, d0/headWidth))
 	if err := l.err(); err != nil {
 		return nil, err

@@ -10,10 +10,10 @@ import (
 
 // Lengths in characters of what may be misspelt.
 const (
-	leastTypo = 4
-	twoTypos  = 8 // of a word that may be misspelt twice
-	leastName = 6
-	leastFree = 5 // of a word that no passage has
+	minTypo  = 4
+	twoTypos = 8 // of a word that may be misspelt twice
+	minName  = 6
+	minFree  = 5 // of a word that no passage has
 )
 
 // Of two words that are as near, one is meant if it is this much more frequent, in the passages or in the language. The
@@ -114,7 +114,7 @@ func holdWords(ps []*Passage) holds {
 				continue
 			}
 			add(w.low)
-			if one := strings.TrimSuffix(w.low, "s"); one != w.low && len(one) >= leastTypo {
+			if one := strings.TrimSuffix(w.low, "s"); one != w.low && len(one) >= minTypo {
 				add(one)
 			}
 		}
@@ -155,7 +155,7 @@ func (l *lexicon) usualer(a, b string) bool {
 // usual returns the word of the language that a misspelt one stands for, or nothing.
 func (l *lexicon) usual(low string) string {
 	asked := []rune(low)
-	if len(asked) < leastFree {
+	if len(asked) < minFree {
 		return ""
 	}
 	var near [3][]string
@@ -186,13 +186,13 @@ func leading(words []string, leads func(a, b string) bool) string {
 // slip returns the distance of two different words, and whether one may be the other misspelt. name tells that they are
 // names.
 func slip(a, b []rune, name bool) (int, bool) {
-	least, most := leastTypo, 1
+	least, most := minTypo, 1
 	if name {
-		least = leastName
+		least = minName
 	} else if len(a) >= twoTypos {
 		most = 2
 	}
-	if len(a) < least || len(b) < leastTypo || len(a)-len(b) > most || len(b)-len(a) > most {
+	if len(a) < least || len(b) < minTypo || len(a)-len(b) > most || len(b)-len(a) > most {
 		return 0, false
 	}
 	if swapped := a[0] == b[1] && a[1] == b[0]; a[0] != b[0] && !swapped {

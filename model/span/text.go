@@ -171,8 +171,8 @@ func (t *text) sentences(l *lexicon) {
 	}
 }
 
-// mostShort is the length in runes of the longest word that a full stop before a number abbreviates: "Yalı Cad. 48".
-const mostShort = 4
+// maxShort is the length in runes of the longest word that a full stop before a number abbreviates: "Yalı Cad. 48".
+const maxShort = 4
 
 // ends reports whether a sentence ends before word i of a line.
 func (t *text) ends(l *lexicon, i int) bool {
@@ -196,7 +196,7 @@ func (t *text) ends(l *lexicon, i int) bool {
 		}
 		before := &t.words[j-1]
 		n := utf8.RuneCountInString(before.text)
-		if n <= mostShort && isDigit(r) && unicode.IsUpper(first(before.text)) && j > 1 && t.words[j-2].sentence == before.sentence {
+		if n <= maxShort && isDigit(r) && unicode.IsUpper(first(before.text)) && j > 1 && t.words[j-2].sentence == before.sentence {
 			return false
 		}
 		return !l.abbreviations[before.low] && n > 1

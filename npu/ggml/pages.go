@@ -32,8 +32,8 @@ type resident struct {
 	edits int    // the span's when they were made
 }
 
-// heed invalidates the copies of positions that something other than a program has changed since they were made.
-func (r *resident) heed(s *npu.Span) {
+// invalidateEdited invalidates the copies of positions that something other than a program has changed since they were made.
+func (r *resident) invalidateEdited(s *npu.Span) {
 	n, from := s.Edits()
 	switch n {
 	case r.edits:
@@ -161,7 +161,7 @@ func (p *pages) find(s *npu.Span) *resident {
 		r.gap = max(r.gap, gap)
 	}
 	r.used = p.clock
-	r.heed(s)
+	r.invalidateEdited(s)
 	return r
 }
 

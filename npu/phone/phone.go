@@ -34,7 +34,7 @@ type Options struct {
 	// Chip is the phone's chip whose NPU is simulated, such as "sm8750" (see sim.Find); empty for none.
 	Chip string
 	// As is the model whose costs the phone charges instead of those of the model that runs; nil for its own.
-	As *sim.Stand
+	As *sim.StandIn
 	// Chunk is the number of rows of the graph for prompts, if that is more than models have by themselves.
 	Chunk int
 	// Counted says that the phone's time is only counted (see Stats) and not waited for.

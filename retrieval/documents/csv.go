@@ -34,7 +34,7 @@ func parseCSV(ctx context.Context, data []byte) (Document, error) {
 		return Document{}, err
 	}
 	var doc Document
-	width := mostFrequent(rows)
+	width := mostFrequentWidth(rows)
 	for len(rows) > 0 && width > 1 && 2*len(rows[0]) <= width { // lines above the table
 		doc.Add(Line, strings.Join(rows[0], " "))
 		rows = rows[1:]
@@ -91,7 +91,7 @@ func findSeparator(text string) rune {
 	best, most := ',', 0
 	for _, separator := range ",;\t|" {
 		rows, _ := records(context.Background(), text, separator, csvSample)
-		width, same := mostFrequent(rows), 0
+		width, same := mostFrequentWidth(rows), 0
 		for _, row := range rows {
 			if len(row) == width {
 				same++
@@ -104,8 +104,8 @@ func findSeparator(text string) rune {
 	return best
 }
 
-// mostFrequent returns the number of fields that most rows have; of several the greatest.
-func mostFrequent(rows [][]string) (width int) {
+// mostFrequentWidth returns the number of fields that most rows have; of several the greatest.
+func mostFrequentWidth(rows [][]string) (width int) {
 	count := map[int]int{}
 	for _, row := range rows {
 		count[len(row)]++

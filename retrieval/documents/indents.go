@@ -27,7 +27,7 @@ func indentsOf(lines []string) (in indents) {
 		if in.left < 0 || n < in.left {
 			in.left = n
 		}
-		if len(strings.Fields(line)) >= leastWords {
+		if len(strings.Fields(line)) >= minWords {
 			count[n]++
 			all++
 		}

@@ -6,11 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// Lines are taken for justified if at least leastJustified of them, with mostBlanks blanks or fewer between words, end at one place.
+// Lines are taken for justified if at least minJustified of them, with maxBlanks blanks or fewer between words, end at one place.
 const (
-	leastJustified = 8
-	leastWords     = 6
-	mostBlanks     = 3
+	minJustified = 8
+	minWords     = 6
+	maxBlanks    = 3
 )
 
 var blanks = regexp.MustCompile(` {2,}`)
@@ -30,7 +30,7 @@ func justified(lines []string) map[int]bool {
 	out := map[int]bool{}
 	for i, line := range lines {
 		at := utf8.RuneCountInString(line)
-		if _, _, ok := stretched(line); ok && at >= leastWidth && ends[at] >= leastJustified && single[at] >= wide[at] {
+		if _, _, ok := stretched(line); ok && at >= minWidth && ends[at] >= minJustified && single[at] >= wide[at] {
 			out[i] = true
 		}
 	}
@@ -41,11 +41,11 @@ func justified(lines []string) map[int]bool {
 func stretched(line string) (wide, single int, ok bool) {
 	text := strings.TrimSpace(line)
 	words := strings.Fields(text)
-	if len(words) < leastWords || strings.Contains(text, "\t") {
+	if len(words) < minWords || strings.Contains(text, "\t") {
 		return 0, 0, false
 	}
 	for _, at := range blanks.FindAllStringIndex(text, -1) {
-		if at[1]-at[0] > mostBlanks {
+		if at[1]-at[0] > maxBlanks {
 			return 0, 0, false
 		}
 		wide++

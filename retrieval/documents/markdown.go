@@ -300,7 +300,7 @@ func (m *markdown) goesOn(line string) bool {
 	last := m.para[len(m.para)-1]
 	r, _ := utf8.DecodeRuneInString(line)
 	open := strings.LastIndexByte(last, '(') > strings.LastIndexByte(last, ')')
-	return unicode.IsLower(r) && !strings.ContainsAny(last[len(last)-1:], ".!?:") && (open || utf8.RuneCountInString(last) >= leastWidth)
+	return unicode.IsLower(r) && !strings.ContainsAny(last[len(last)-1:], ".!?:") && (open || utf8.RuneCountInString(last) >= minWidth)
 }
 
 // uncomment drops text between <!-- and -->, which may be lines apart.

@@ -341,7 +341,7 @@ func breaksBefore(line, next string, width int) bool {
 	case unicode.IsUpper(r), unicode.Is(unicode.Sc, r):
 		return !binds(line) && (width == 0 || fits(line, next, width*5/6))
 	case unicode.IsDigit(r):
-		return !binds(line) && fits(line, next, max(leastWidth, width*5/6))
+		return !binds(line) && fits(line, next, max(minWidth, width*5/6))
 	case unicode.IsLower(r):
 		return (width == 0 || namesOnly(line)) && !goesOn(line, next)
 	case unicode.IsLetter(r): // of a script without capitals
@@ -350,14 +350,14 @@ func breaksBefore(line, next string, width int) bool {
 	return false
 }
 
-// leastBound is how long a line is, in characters, that a word such as "by" at its end leaves open. A shorter note may end so:
+// minBound is how long a line is, in characters, that a word such as "by" at its end leaves open. A shorter note may end so:
 // "Lights on".
-const leastBound = 32
+const minBound = 32
 
 // binds reports whether a line ends with a word that the next line must complete: "… is kept by".
 func binds(line string) bool {
 	last := line[strings.LastIndexByte(line, ' ')+1:]
-	return utf8.RuneCountInString(line) >= leastBound && linking[strings.ToLower(last)]
+	return utf8.RuneCountInString(line) >= minBound && linking[strings.ToLower(last)]
 }
 
 // fits reports whether the first word of the next line would still have fitted in a line of some width.
@@ -388,15 +388,15 @@ func namesOnly(line string) bool {
 
 // The widths, in characters, at which programs wrap lines.
 const (
-	leastWidth = 60
-	mostWidth  = 100
+	minWidth = 60
+	maxWidth = 100
 )
 
 // wrapWidth returns the width at which a program wrapped the lines of a text, or 0 if none did. Wrapped lines have about one width:
 // of those that text follows, more are full than not, and a line goes on in lower case. A line of less than half the
 // width, such as "Dear Ada,", was broken on purpose in any text.
 func wrapWidth(lines []string) int {
-	var full, broken [mostWidth + 1]int // by width
+	var full, broken [maxWidth + 1]int // by width
 	goesOn := false
 	for i := 1; i < len(lines); i++ {
 		line, next := strings.TrimSpace(lines[i-1]), strings.TrimSpace(lines[i])
@@ -406,7 +406,7 @@ func wrapWidth(lines []string) int {
 		length := utf8.RuneCountInString(line)
 		r, _ := utf8.DecodeRuneInString(next)
 		goesOn = goesOn || unicode.IsLower(r) && !strings.ContainsAny(line[len(line)-1:], ".!?:")
-		for width := leastWidth; width <= mostWidth; width++ {
+		for width := minWidth; width <= maxWidth; width++ {
 			switch {
 			case 2*length < width:
 			case length > width, fits(line, next, width):
@@ -417,7 +417,7 @@ func wrapWidth(lines []string) int {
 		}
 	}
 	best := 0
-	for width := leastWidth; width <= mostWidth; width++ {
+	for width := minWidth; width <= maxWidth; width++ {
 		if more := full[width] - broken[width]; goesOn && more > 0 && (best == 0 || more > full[best]-broken[best]) {
 			best = width
 		}

@@ -25,9 +25,9 @@ type piece struct {
 
 // Lengths in words, and relative to the target.
 const (
-	mostOf         = 1.6 // of a window of several pieces
+	maxWindow      = 1.6 // of a window of several pieces
 	longOf         = 3   // of a piece; longer sentences are divided,
-	leastLong      = 64  // but not below this length
+	minLong        = 64  // but not below this length
 	longestLead    = 32  // of a table's head or a list's first line that is repeated
 	longestCaption = 8   // of a line that may be a heading that was not marked
 )
@@ -36,7 +36,7 @@ const (
 // paragraph or at least a sentence begins. In a window that goes on with a table or a list, the table's head or the line
 // above the list comes first.
 func cutWindows(doc documents.Document, source string, words int) []Passage {
-	ps := pieces(doc, max(words*longOf, leastLong))
+	ps := pieces(doc, max(words*longOf, minLong))
 	var out []Passage
 	from := 0
 	for _, to := range divide(ps, words) {
@@ -130,7 +130,7 @@ func divide(ps []piece, target int) (ends []int) {
 	for end := 1; end <= len(ps); end++ {
 		cost[end] = math.Inf(1)
 		words, inner := 0, 0.0
-		most := max(int(mostOf*float64(target)), ps[end-1].words+documents.MaxHeading) // with the heading of a long piece
+		most := max(int(maxWindow*float64(target)), ps[end-1].words+documents.MaxHeading) // with the heading of a long piece
 		for begin := end - 1; begin >= 0; begin-- {
 			p := ps[begin]
 			if words += p.words; words > most {

@@ -32,10 +32,10 @@ const (
 
 // Lengths in characters.
 const (
-	leastPart = 4  // of a term that may be part of another
-	leastTypo = 4  // of a term that may be misspelt
-	twoTypos  = 8  // of a term that may be misspelt twice
-	mostTypo  = 40 // of a term that may be misspelt: an engine needs memory for each
+	minPart  = 4  // of a term that may be part of another
+	minTypo  = 4  // of a term that may be misspelt
+	twoTypos = 8  // of a term that may be misspelt twice
+	maxTypo  = 40 // of a term that may be misspelt: an engine needs memory for each
 )
 
 // Finder finds passages by their terms (Terms). An engine has one.
@@ -176,7 +176,7 @@ func (s *statistics) wanted(question []string) []Wanted {
 	for _, t := range question {
 		w := Wanted{Term: t}
 		if s.count(t) == 0 && len(s.standIns[t]) == 0 {
-			w.Typos = mostTypos(t)
+			w.Typos = maxTypos(t)
 		}
 		out = append(out, w)
 		for _, other := range s.standIns[t] {
@@ -310,14 +310,14 @@ func (c candidate) bestSentence(want []wanted) (best float64) {
 
 // isPart reports whether a term begins or ends with another, as compounds and derived words do.
 func isPart(part, term string) bool {
-	return utf8.RuneCountInString(part) >= leastPart && (strings.HasPrefix(term, part) || strings.HasSuffix(term, part))
+	return utf8.RuneCountInString(part) >= minPart && (strings.HasPrefix(term, part) || strings.HasSuffix(term, part))
 }
 
-// mostTypos returns how many typing errors a term may have. Numbers and codes have none.
-func mostTypos(term string) int {
+// maxTypos returns how many typing errors a term may have. Numbers and codes have none.
+func maxTypos(term string) int {
 	n := utf8.RuneCountInString(term)
 	switch {
-	case n < leastTypo || n > mostTypo || strings.ContainsFunc(term, func(r rune) bool { return !unicode.IsLetter(r) }):
+	case n < minTypo || n > maxTypo || strings.ContainsFunc(term, func(r rune) bool { return !unicode.IsLetter(r) }):
 		return 0
 	case n < twoTypos:
 		return 1
@@ -328,8 +328,8 @@ func mostTypos(term string) int {
 // alike reports whether one term may be the other, misspelt.
 func alike(misspelt, term string) bool {
 	a, b := []rune(misspelt), []rune(term)
-	most := mostTypos(misspelt)
-	if most == 0 || mostTypos(term) == 0 || len(a)-len(b) > most || len(b)-len(a) > most {
+	most := maxTypos(misspelt)
+	if most == 0 || maxTypos(term) == 0 || len(a)-len(b) > most || len(b)-len(a) > most {
 		return false
 	}
 	return distance(a, b) <= most

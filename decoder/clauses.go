@@ -27,11 +27,11 @@ func Clauses(req Request) []string {
 	return out
 }
 
-// askedParts cuts a question where another one begins: after a question mark, a semicolon or a line, after a full stop
-// and before a comma or "and" if the part before it asks and what follows asks too, or is short: "and of Ben?", "and the
-// door code?". It cuts less readily than parseQuestion, whose parts only shift weights between passages: here each part is
-// answered by itself, so a wrong cut costs the answer. A question that is longer than people ask is not cut: looking for its
-// parts would take a time that grows with the square of its length.
+// askedParts cuts a question where another one begins: after a question mark, a semicolon or a line end. It also cuts after
+// a full stop, and before a comma or "and", if the part before asks something and what follows also does or is elliptical
+// ("and of Ben?", "and the door code?"). It cuts less readily than parseQuestion, whose parts only shift weights between
+// passages: here each part is answered by itself, so a wrong cut spoils the answer. A question that is longer than any that
+// people ask is not cut, because the time to find its parts grows with the square of its length.
 func askedParts(question string) []string {
 	var out []string
 	rest := strings.TrimSpace(question)
@@ -56,7 +56,8 @@ func polite(part string) bool {
 	return !slices.ContainsFunc(lowerWords(part), func(w string) bool { return !politeness[w] })
 }
 
-// partEnd returns the offset after the first part of s, or 0 if s is one part. further tells that another part came before.
+// partEnd returns the offset after the first part of s, or 0 if s is one part. further reports whether another part
+// came before.
 func partEnd(s string, further bool) int {
 	for i := 1; i < len(s); i++ {
 		after := strings.TrimSpace(s[i+1:])
@@ -101,12 +102,12 @@ func partEnd(s string, further bool) int {
 	return 0
 }
 
-// asksAlone reports whether s is a question word alone: the rest is that of the question before it, as in "and when?"
+// asksAlone reports whether s is only a question word, so that the question before it gives the rest, as in "and when?"
 func asksAlone(s string) bool {
 	return questionWords[strings.ToLower(trimQuestion(s))]
 }
 
-// isThing reports whether s, all of it, is a thing in few words: "coffee?"
+// isThing reports whether s as a whole names a thing in a few words: "coffee?"
 func isThing(s string) bool {
 	w := lowerWords(s)
 	return len(w) > 0 && len(w) <= maxThingWords && !slices.ContainsFunc(w, func(s string) bool {
@@ -159,7 +160,8 @@ func named(part string) bool {
 	return len(w) > 0 && len(w) <= maxNamedWords && !questionWords[w[0]] && !prepositions[w[0]] && !subordinate[w[0]] && names(part)
 }
 
-// names reports whether a text, up to its first mark, is a thing of another: "height of the lock", "Anna's phone number".
+// names reports whether a text, up to its first punctuation mark, names something that belongs to something else:
+// "height of the lock", "Anna's phone number".
 func names(s string) bool {
 	if end := strings.IndexAny(s, ",?;"); end >= 0 {
 		s = s[:end]
@@ -179,10 +181,11 @@ func names(s string) bool {
 	return of > 0 && of <= 4 || strings.Contains(s, "'s ") || strings.Contains(s, "’s ")
 }
 
-// maxNamedWords is the number of words in which a thing is named: "number of members of the rowing club of Kassel".
+// maxNamedWords is the largest number of words that name a thing: "number of members of the rowing club of Kassel".
 const maxNamedWords = 9
 
-// asking reports whether word i, which may ask, does: "when does", not "when many people are arrested".
+// asking reports whether word i, a question word, begins a question ("when does") and not a relative clause ("when many
+// people are arrested").
 func asking(w []string, i int) bool {
 	switch w[i] {
 	case "when", "where", "why":

@@ -61,7 +61,7 @@ func sharedSubject(clause string) []string {
 	}
 }
 
-// maxThingWords is the number of words that name each of several things of one owner.
+// maxThingWords is the largest number of words that name each of several things of one owner.
 const maxThingWords = 3
 
 // sharedOwner divides "what is the phone number and address of the clinic" and "what are Anna's job, phone number and

@@ -57,7 +57,7 @@ const (
 	maxConfig = 1 << 20 // bytes of adapter_config.json
 )
 
-// Ranks returns the lowest and highest rank.
+// Ranks returns the lowest and the highest rank of the adapter's factors.
 func (a *Adapter) Ranks() (low, high int) {
 	for i, f := range a.List {
 		if i == 0 || f.Rank < low {
@@ -133,7 +133,7 @@ func openPEFT(dir, file string) (*Adapter, error) {
 	return ReadPEFT(dir, text, b)
 }
 
-// numbers reads a factor's numbers as float32, and refuses those that are none.
+// numbers reads a factor's numbers as float32. A NaN or infinity is an error.
 func numbers(name string, typ npu.DType, data []byte, n int) ([]float32, error) {
 	v := make([]float32, n)
 	if err := quant.Dequantize(typ, v, data); err != nil {

@@ -26,7 +26,8 @@ type known struct {
 	kind kind
 }
 
-// kind says why a pass decoded a context.
+// kind says why a pass decoded a context: for the next draft or for one of package profiler's three kinds of additional
+// contexts.
 type kind uint8
 
 const (

@@ -7,18 +7,20 @@ import (
 	"tandem/profiler"
 )
 
-// A branch is another way in which the answer may continue: a token instead of a draft of this side that has no target yet, or what
-// this side would draft after such a token. A side that runs ahead learns of a rejection only a trip later. If the other side has
-// this side's distributions on the branch by then, it goes on along it, and does not wait for the news and the next draft to cross.
+// A branch is another way in which the answer may continue: with another token in place of one of this side's drafts that has
+// no target yet, or with what this side would draft after such a token. A side that drafts ahead learns of a rejection only
+// half a round trip later. If the other side already has this side's distributions on the branch by then, it continues along
+// the branch. It need not wait until the rejection has travelled to this side and the next draft has travelled back.
 type branch struct {
 	tandem.Branch
 	step   tandem.Step // whose distribution follows the branch
 	prefix tandem.Prefix
 	chance float64
-	known  bool // its distribution is there already: it is only continued
+	known  bool // its distribution is already known: only what continues it is of use
 }
 
-// maxBack is how many of the answer's last tokens a pass computes again at most: decoders whose weights need their logits take few.
+// maxBack is the most of the answer's last tokens that a pass recomputes. A decoder whose weights need the logits of
+// these tokens accepts only a few.
 const maxBack = 12
 
 // branches are candidates for the hedges of a pass, each after the one that it continues.
@@ -35,7 +37,8 @@ func (b branches) first(n int) []branch {
 	return b[:end]
 }
 
-// farthest returns how many of the answer's last tokens a pass computes for branches to continue them: at least the last one.
+// farthest returns how many of the answer's last tokens a pass must compute so that branches can continue from them: at
+// least the last one.
 func farthest(branches []branch) int {
 	back := 1
 	for _, b := range branches {
@@ -44,8 +47,9 @@ func farthest(branches []branch) int {
 	return back
 }
 
-// branches returns the likeliest branches that fit a pass with this many rows, and what they offer to the profiler: those whose
-// distribution is known count with the ones behind them. The tokens of the answer from the first branch on are rows too.
+// branches returns the likeliest branches that fit a pass with this many rows, and the hedges to offer to the profiler. A
+// branch whose distribution is known is no hedge of its own; its rows count for the hedge after it. The tokens of the answer
+// from the first branch on take rows too.
 func (m *Machine) branches(rows int) (out branches, offers []profiler.Hedge) {
 	least := m.ahead.MinChance(rows)
 	if m.state != together || m.ahead.MaxRunnerUp() < least {
@@ -55,7 +59,7 @@ func (m *Machine) branches(rows int) (out branches, offers []profiler.Hedge) {
 	for i := range m.own.Len() {
 		d, _ := m.own.At(i)
 		if i == m.own.Len()-1 {
-			chance = 1 // what its runners-up take now, a row, is never as little again
+			chance = 1 // its runners-up take one row each now; later they take more
 		}
 		if chance < least || !m.within(d.Step+1) {
 			continue
@@ -92,13 +96,13 @@ func (m *Machine) branches(rows int) (out branches, offers []profiler.Hedge) {
 	return out, offers
 }
 
-// within reports whether a step may be decoded already.
+// within reports whether a step is within the lookahead and the answer's length.
 func (m *Machine) within(step tandem.Step) bool {
 	return (m.cfg.MaxTokens <= 0 || int(step) < m.cfg.MaxTokens) && step <= m.front()+tandem.Step(m.cfg.Lookahead)
 }
 
-// fork adds to open the branches that begin after those of from, with this side's draw at its step: from the given place in it on, as likely as
-// least.
+// fork adds to open the branches that continue from with the tokens of r, this side's draw at its step. It takes the tokens
+// from the given place in the draw on, and only branches whose probability is at least least.
 func (m *Machine) fork(open []branch, from branch, r draw, place int, least float64) []branch {
 	for i, t := range r.tokens {
 		b := from

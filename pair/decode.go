@@ -59,8 +59,9 @@ func (m *Machine) plan() {
 	m.do(d)
 }
 
-// Spare returns how long it is, as far as is known, until the other side needs the draft of the Decode in progress. It needs it
-// when its own drafts get there. This side knows them half a round trip late, and its draft takes as long to arrive.
+// Spare estimates the time until the other side needs the draft of the Decode in progress, which is when its own drafts reach
+// that step. The estimate subtracts a round trip: this side hears of those drafts half a round trip late, and its own draft
+// takes as long to arrive. It is 0 if nothing is known.
 func (m *Machine) Spare() time.Duration {
 	lead := m.own.Len() - m.peer.Len()
 	if m.state != together || lead <= 0 {

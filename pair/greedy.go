@@ -29,8 +29,8 @@ type greedy struct {
 // begin starts an epoch: the device aggregates first.
 func (g *greedy) begin() { g.at, g.pending = tandem.Device, nil }
 
-// decoded notes how long a draft of side took. A draft whose distribution was there already (Stats.Ahead) took no pass
-// and says nothing about how long one takes.
+// decoded records how long a draft of side took. A draft whose distribution was already known (Stats.Ahead) took no
+// pass, so its time is ignored.
 func (g *greedy) decoded(d tandem.Draft, side tandem.Side) {
 	if d.Decode > 0 {
 		g.decode[side].Observe(min(d.Decode, time.Minute).Seconds(), averageWindow)

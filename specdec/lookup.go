@@ -7,9 +7,8 @@ import (
 	"tandem"
 )
 
-// Lookup is prompt lookup decoding (PLD, Saxena 2023). It searches the text for its own last Most tokens, then for
-// fewer, and drafts what followed the latest occurrence. With Branches above 1, several occurrences become
-// branches.
+// Lookup is prompt lookup decoding (PLD, Saxena 2023). It searches the text for its own last MaxNgram tokens, then for
+// fewer, and drafts what followed the latest occurrence. With Branches above 1, several occurrences become branches.
 type Lookup struct {
 	MaxNgram int // tokens to search for; 0 means 3
 	Length   int // of the draft; 0 means 10
@@ -58,7 +57,7 @@ func (l *Lookup) Propose(t *Tree) {
 	}
 }
 
-// Ngrams counts what follows each run of up to Most tokens of the text. It proposes a tree of the likeliest
+// Ngrams counts what follows each run of up to MaxNgram tokens of the text. It proposes a tree of the likeliest
 // continuations and prefers those of longer runs.
 type Ngrams struct {
 	MaxNgram int // tokens of a run, at most 8; 0 means 4
@@ -173,7 +172,7 @@ func (g *Ngrams) list(r ngram, memory *[followers]follower) []follower {
 	return memory[:r.n]
 }
 
-// count counts a token behind a run.
+// count counts a token after a run.
 func (g *Ngrams) count(r *ngram, t tandem.Token) {
 	switch {
 	case r.n > 0 && r.first.token == t:
@@ -224,7 +223,7 @@ type pathEnd struct {
 	n      int
 }
 
-// maxRun is the most tokens of a run of Ngrams.
+// maxRun is the largest MaxNgram of Ngrams.
 const maxRun = 8
 
 // Propose implements Drafter.
@@ -261,7 +260,7 @@ func (g *Ngrams) Propose(t *Tree) {
 	})
 }
 
-// maxNgram returns the most tokens of a run.
+// maxNgram returns MaxNgram or its default, at most maxRun.
 func (g *Ngrams) maxNgram() int { return min(cmp.Or(g.MaxNgram, 4), maxRun) }
 
 func tail[T any](s []T, n int) []T { return s[max(0, len(s)-n):] }

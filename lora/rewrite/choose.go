@@ -1,6 +1,6 @@
-// Package rewrite corrects sentences and changes their tone. It lists what a text may become, and a model with an adapter
-// chooses. So even a small model, whose own sentences lose words, changes only what it is meant to change: a name, a number or
-// a well-spelt word without a rival stays.
+// Package rewrite corrects sentences and changes their tone. It lists candidate texts, and a model with an adapter chooses
+// among them. So even a small model, which would lose words if it wrote freely, changes only what it should: a name, a number
+// or a correctly spelt word without rivals stays.
 //
 //   - Slots lists the ways to write each word of a sentence, and Choose corrects the sentence with them (a noisy channel:
 //     Kernighan, Church and Gale, "A spelling correction program based on a noisy channel model", 1990).
@@ -28,7 +28,7 @@ import (
 // A Way is a way to write a slot. It may be empty.
 type Way struct {
 	Text  string
-	Prior float64 // what it is worth beside the model's log probability
+	Prior float64 // log odds, added to the model's log probability
 }
 
 // A Slot is a piece of a text without white space, or two that belong together, and the white space before it.
@@ -37,10 +37,11 @@ type Slot struct {
 	Ways  []Way // the first is the text as it is
 }
 
-// lookahead is how many slots after a way count for it, as they are. The adapter was trained with as many.
+// lookahead is the number of following slots, unchanged, that are scored together with a way. The adapter was trained
+// with the same number.
 const lookahead = 3
 
-// start is what stands before the text: as before a passage, which the built-in reader knows.
+// start is the prompt before the text, the same that the built-in reader knows from before a passage.
 const start = "Context:"
 
 // Choose returns the text with the way of each slot that the model finds likeliest after what was chosen before, together with the
@@ -107,9 +108,9 @@ func Likeliest(ctx context.Context, seq *model.Seq, texts []string) (string, err
 	return texts[slices.Index(sums, slices.Max(sums))], nil
 }
 
-// MainSentence returns which of a message's sentences says what the message is about: the one after which the adapter finds it likeliest that
-// the text ends, beside that it has no support. What exceeds the model's context is read without what is before it. newSeq returns an
-// empty sequence.
+// MainSentence returns the index of the sentence that says what a message is about: the one for which the adapter gives the end
+// of the text the highest probability relative to "no support". If the message exceeds the model's context, the rest is read in
+// a new sequence, without the text before it. newSeq returns an empty sequence.
 func MainSentence(ctx context.Context, newSeq func() *model.Seq, sentences []string) (int, error) {
 	seq := newSeq()
 	m := seq.Model()

@@ -7,9 +7,9 @@ import (
 	"tandem/npu"
 )
 
-// A StandIn says that the device charges for a model of another shape than the one that runs. So a small model, which this machine
-// can run, follows the rules and the clock of a large one: its passes, chunks and rows are real, and their costs are the
-// large one's.
+// A StandIn makes a device charge the costs of a model of another shape than the one that runs. So a small model that this
+// machine can run follows the rules and the clock of a large one: the passes, chunks and rows are those of the small model, and
+// their costs are those of the large one.
 type StandIn struct {
 	Shape  Shape // whose costs are charged
 	Layers int   // of the model that runs; each stands for an equal share of Shape's

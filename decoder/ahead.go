@@ -9,6 +9,7 @@ import (
 
 	"tandem"
 	"tandem/model"
+	"tandem/model/sample"
 	"tandem/npu"
 )
 
@@ -289,7 +290,7 @@ func (d *Decoder) outputAt(b *treePass, i int) (Output, error) {
 	var logp []float64
 	if d.rel.weights.Likelihood {
 		for _, l := range before {
-			logp = append(logp, logProbability(l, token))
+			logp = append(logp, sample.LogProb(l, token))
 		}
 	}
 	b.states[i] = d.following(last, text, len(answer), logp, func() []float64 { return d.verdicts(before) })

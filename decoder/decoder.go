@@ -511,7 +511,7 @@ func (d *Decoder) accept(piece []tandem.Token, out [][]float32, all bool) {
 		if d.rel.weights.Likelihood {
 			logp = make([]float64, len(d.contexts))
 			for i := range d.contexts {
-				logp[i] = logProbability(before[i], t)
+				logp[i] = sample.LogProb(before[i], t)
 			}
 		}
 		d.follow(t, logp, func() []float64 { return d.verdicts(before) })

@@ -160,15 +160,6 @@ func (p *part) addTo(sum []float64, from, to int) {
 	}
 }
 
-// logProbability returns log softmax(logits)[t].
-func logProbability(logits []float32, t tandem.Token) float64 {
-	top, sum := maximum(logits), 0.0
-	for _, l := range logits {
-		sum += math.Exp(float64(l) - top)
-	}
-	return float64(logits[t]) - top - math.Log(sum)
-}
-
 // maximum returns the largest number in x. It may miss a NaN, which then shows in the results.
 func maximum(x []float32) float64 {
 	top := x[0]

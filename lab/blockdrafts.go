@@ -22,7 +22,7 @@ type blockDrafts struct {
 	err    error // of the last pass; no drafts come after it
 }
 
-// minBlock is the least product of probabilities of a draft.
+// minBlock is the smallest product of the probabilities of a draft's tokens.
 const minBlock = .1
 
 // Committed implements specdec.Drafter.

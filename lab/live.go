@@ -141,8 +141,8 @@ func (l *live) warm(ctx context.Context) error {
 	return nil
 }
 
-// begin lets a recorded network begin, once the two sides are connected and know each other. There a device has the
-// patience that it has for people.
+// begin starts a recorded network, after the two sides are connected and have introduced themselves. From then on the
+// device has its default patience, as with a user.
 func (l *live) begin(p Path) error {
 	if !p.recorded() {
 		return nil

@@ -30,7 +30,7 @@ type Executed struct {
 	History   string // folder for histories of earlier answers
 }
 
-// ExecutedTask is a task's inputs in somebody's words.
+// ExecutedTask is a task's inputs, with the writer of the answers (see Words).
 type ExecutedTask struct {
 	Task   string
 	Words  Words
@@ -217,7 +217,7 @@ func (r *ExecutedRow) kind() {
 	}
 }
 
-// account adds up the answers of a variant.
+// account sums the answers of a variant.
 type account struct {
 	costs sim.Costs
 	shape sim.Shape

@@ -28,8 +28,8 @@ type Traces struct {
 // windowLength is the part of a trace that is repeated for one cell.
 const windowLength = 30 * time.Second
 
-// beforeWorst is how long before the worst of a trace its window begins, so that live answers have started by then.
-// Simulated answers, which each begin with the window, meet the worst after half of their time.
+// beforeWorst is how long before the worst moment of a trace its window begins, so that live answers have started by
+// then. Simulated answers each begin at the start of the window, and meet the worst moment after half of their time.
 const beforeWorst = 5 * time.Second
 
 // window is a part of a trace.

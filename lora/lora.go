@@ -19,6 +19,7 @@ import (
 	"strings"
 
 	"tandem/model"
+	"tandem/model/convert"
 	"tandem/model/gguf"
 	"tandem/npu"
 	"tandem/npu/quant"
@@ -199,7 +200,7 @@ func (a *Adapter) changes(m *model.Model, scale float32) ([]model.Change, error)
 		for row := range f.Out {
 			from := row
 			if adjacent {
-				from = halfSplit(row, c.HeadDim)
+				from = convert.HalfSplit(row, c.HeadDim)
 			}
 			for r := range f.Rank {
 				out.B[r*f.Out+row] = f.B[from*f.Rank+r] * f.Scale * scale
@@ -213,13 +214,6 @@ func (a *Adapter) changes(m *model.Model, scale float32) ([]model.Change, error)
 // turns reports whether positions rotate the product's rows.
 func turns(weight string) bool {
 	return strings.HasSuffix(weight, ".attn_q.weight") || strings.HasSuffix(weight, ".attn_k.weight")
-}
-
-// halfSplit returns which row of half-split heads stands at the given row of heads with adjacent pairs, as GGUF files of
-// llama have them.
-func halfSplit(row, size int) int {
-	head, at := row/size*size, row%size
-	return head + at%2*(size/2) + at/2
 }
 
 // A Scaled is an adapter with the share of it that is added; 1 is all of it.

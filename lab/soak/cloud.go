@@ -157,7 +157,8 @@ func (c *cloud) isDamaged(r *rand.Rand) {
 	c.world.count(func(r *Result) { r.Healed++ })
 }
 
-// mend makes the index again if the file was the index's, which is the way out that errors name, and brings back any other.
+// mend repairs a damaged file: it rebuilds the index if the file belongs to it, as the program's error advises, and
+// restores any other file.
 func (h home) mend(f flip) error {
 	if in, _ := filepath.Rel(h.dir, f.path); strings.Contains(in, string(filepath.Separator)+"index"+string(filepath.Separator)) && filepath.Base(f.path) != "sources" {
 		return h.must(context.Background(), nil, "index", "rebuild")

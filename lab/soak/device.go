@@ -299,8 +299,8 @@ func (q ask) wrong(a answer) string {
 	return ""
 }
 
-// adds lets a device of its own index documents, which is killed and runs out of disk on the way. What was added once is
-// found ever after.
+// adds runs a separate device that indexes documents while it is killed and runs out of disk space. A document that was
+// added once must be found from then on.
 func (w *world) adds(r *rand.Rand) {
 	d := &device{home: home{w.Edge, filepath.Join(w.Dir, "writer")}, world: w, name: "writer"}
 	folder := filepath.Join(w.Dir, "documents", "lockers")

@@ -22,6 +22,7 @@ import (
 	"tandem"
 	"tandem/model"
 	"tandem/model/chat"
+	"tandem/model/sample"
 	"tandem/model/tokenizer"
 )
 
@@ -163,7 +164,7 @@ func (c *chooser) score(ctx context.Context, lines [][]tandem.Token) ([]float64,
 	sums, batch := make([]float64, len(lines)), []model.Input{}
 	for i, line := range lines {
 		if len(line) > 0 {
-			sums[i] = logProbability(c.last, line[0])
+			sums[i] = sample.LogProb(c.last, line[0])
 		}
 		if len(line) > 1 {
 			batch = append(batch, model.Input{Seq: c.seq.Fork(), Tokens: line[:len(line)-1], All: true})
@@ -178,22 +179,9 @@ func (c *chooser) score(ctx context.Context, lines [][]tandem.Token) ([]float64,
 	}
 	for i, line := range lines {
 		for _, t := range line[min(1, len(line)):] {
-			sums[i] += logProbability(logits[0], t)
+			sums[i] += sample.LogProb(logits[0], t)
 			logits = logits[1:]
 		}
 	}
 	return sums, nil
-}
-
-// logProbability returns the natural logarithm of a token's probability.
-func logProbability(logits []float32, t tandem.Token) float64 {
-	most := math.Inf(-1)
-	for _, x := range logits {
-		most = max(most, float64(x))
-	}
-	sum := 0.0
-	for _, x := range logits {
-		sum += math.Exp(float64(x) - most)
-	}
-	return float64(logits[t]) - most - math.Log(sum)
 }

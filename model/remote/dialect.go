@@ -11,7 +11,7 @@ import (
 	"tandem"
 )
 
-// A dialect is what a kind of server understands.
+// A dialect is the protocol of a kind of server.
 type dialect interface {
 	name() string
 	// describe asks the server for its vocabulary's size and the most tokens of a prompt; 0 or less for what it does not say.
@@ -55,8 +55,8 @@ func parseRows(d dialect, data []byte, n, top, vocab int) ([]row, error) {
 
 // llamaServer speaks to llama.cpp's llama-server.
 type llamaServer struct {
-	// drawn is a token that is text by itself, or -1. The server is made to draw it: of a token that is a part of a character it
-	// tells no probabilities, and these are the model's whatever is drawn.
+	// drawn is a token that is text by itself, or -1. Requests force the server to sample it, because the server gives no
+	// probabilities after it has sampled a part of a character. The probabilities are the model's, whichever token is sampled.
 	drawn tandem.Token
 }
 

@@ -22,7 +22,7 @@ var probes = []string{
 	"Das Boot liegt an der Brücke.\n\n  if (x <= 10) { return f(x); }",
 }
 
-// probe compares the server's vocabulary with the file's, and finds out how much the server tells.
+// probe compares the server's vocabulary with the file's, and finds out how many tokens of a row the server returns.
 func (s *Server) probe(ctx context.Context) error {
 	vocab, most, err := s.whenReady(ctx)
 	if err != nil {
@@ -79,10 +79,10 @@ func (s *Server) whenReady(ctx context.Context) (vocab, most int, err error) {
 	}
 }
 
-// allowed is how vLLM says how many tokens of a row it tells at most (--max-logprobs).
+// allowed matches vLLM's error that names the largest number of tokens of a row that it returns (--max-logprobs).
 var allowed = regexp.MustCompile(`greater than max allowed: (\d{1,4})\b`)
 
-// probeRows asks for two rows, of fewer tokens if the server tells fewer.
+// probeRows requests two rows, with fewer tokens if the server returns fewer.
 func (s *Server) probeRows(ctx context.Context) error {
 	tok := s.model.Tokenizer()
 	if l, ok := s.dialect.(*llamaServer); ok {

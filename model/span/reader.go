@@ -134,7 +134,8 @@ func (r *Reader) network(l *loader, d, e, encoders, blocks int) {
 // Threshold is the P(no answer) above which the reader refuses to answer.
 func (r *Reader) Threshold() float64 { return float64(r.most) }
 
-// Name names the reader with its weights, for two sides to compare: posteriors of different readers do not mean the same.
+// Name identifies the reader and its weights. Two sides compare it, because the posteriors of different readers are not
+// comparable.
 func (r *Reader) Name() string { return r.name() }
 
 // nameOf returns the version of the network and a hash of the file's tensors and of the lists of other languages.
@@ -172,7 +173,8 @@ func (r *Reader) passage(s string) *Passage {
 	return &Passage{t, once(func() (known, error) { return r.encoding(s, t) })}
 }
 
-// once returns a function that calls f when it is first called, and then returns the same. After an error it tries again.
+// once returns a function that calls f on the first call and returns the same result from then on. After an error it
+// calls f again.
 func once(f func() (known, error)) func() (known, error) {
 	var mu sync.Mutex
 	var done bool
@@ -224,7 +226,8 @@ func (r *Reader) Read(question string, passages []*Passage) ([]*Posterior, error
 	return r.ReadIn(English, question, passages)
 }
 
-// ReadIn asks a question of passages whose articles, verbs and the like are English, and whose other words are those of a language.
+// ReadIn is Read for a question whose function words and verbs are English, and whose other words are in the language
+// t.
 func (r *Reader) ReadIn(t Tongue, question string, passages []*Passage) ([]*Posterior, error) {
 	q := r.lexicon.asked(question, r.maxQuestion, t)
 	asked := &Passage{q, once(func() (known, error) { return r.encode(q, true) })}

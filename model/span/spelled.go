@@ -16,19 +16,20 @@ const (
 	minFree  = 5 // of a word that no passage has
 )
 
-// Of two words that are as near, one is meant if it is this much more frequent, in the passages or in the language. The
-// number of a word in the vocabulary stands for how rare it is there (Zipf's law).
+// Of two words at the same distance, the more frequent one is chosen if its frequency, in the passages or in the
+// language, is higher by this factor. The rank of a word in the vocabulary stands for its rarity (Zipf's law).
 const (
 	oftener = 2
 	rarer   = 4
 )
 
-// Spelled returns a question (see ReadIn) with its misspelt words as the passages spell them, or else as the language does, and how
-// many it changed. A word is misspelt if neither the reader's vocabulary, nor the lists of these languages, nor a passage has it. The word that is meant
-// begins with the same letter and differs by one letter that was left out, put in, replaced or swapped with the next
-// (Damerau, "A technique for computer detection and correction of spelling errors", 1964); words of eight letters and
-// more may differ by two. If several words are as near and none is clearly more frequent, the question keeps its own. Another
-// letter makes another name: there only a letter left out, put in or swapped is mended, and never the last.
+// Spelled returns a question (see ReadIn) with its misspelt words as the passages spell them, or else as the language does, and
+// how many it changed. A word is misspelt if neither the reader's vocabulary, nor the lists of these languages, nor a passage
+// has it. The word that is meant begins with the same letter and differs by one letter that was left out, put in, replaced or
+// swapped with the next (Damerau, "A technique for computer detection and correction of spelling errors", 1964); words of eight
+// letters and more may differ by two. If several words are as near and none is clearly more frequent, the question keeps its
+// own. For names, a replaced letter is not corrected, because it makes another name: only a letter that was left out, put in or
+// swapped, and never the last.
 //
 // The result depends on the question and the passages only.
 func (r *Reader) Spelled(t Tongue, question string, ps []*Passage) (spelled string, changed int) {
@@ -54,8 +55,8 @@ func (r *Reader) Spelled(t Tongue, question string, ps []*Passage) (spelled stri
 	return out.String() + question[at:], changed
 }
 
-// mended returns the words that a question's misspelt words stand for, "" for the others: words of passages, and words of
-// the language, of which there are none if it is not the question's.
+// mended returns, for each word of a question, its correction by a word of the passages and its correction by a word of
+// the English vocabulary, "" for none. There are no corrections by the vocabulary if the question is in another language.
 func (l *lexicon) mended(q *text, held holds, of []Tongue) (byPassages, byLanguage []string) {
 	byPassages, byLanguage = make([]string, len(q.words)), make([]string, len(q.words))
 	known, all := 0, 0

@@ -70,8 +70,8 @@ const (
 	minBefore   = 3
 )
 
-// english returns what a word in small letters is in English. Of a German compound that is not in the list it is what its last part
-// is ("Gartenmauer": wall), and whole is false.
+// english returns what a word in small letters is in English. A German compound that is not in the list is translated by its
+// last part ("Gartenmauer": wall), and whole is false.
 func (t Tongue) english(low string) (word string, whole, ok bool) {
 	words := tongues()[t]
 	if word, ok = words[low]; ok || t != German || utf8.RuneCountInString(low) < minCompound {
@@ -96,7 +96,7 @@ func foreign(low string, of []Tongue) bool {
 	})
 }
 
-// minForeign is how many words make a text one of another language.
+// minForeign is the smallest number of foreign words in a text of another language.
 const minForeign = 2
 
 // tongueOf returns the language that most of a text's words are from. What speaks for another than English is its articles and the
@@ -147,7 +147,7 @@ func (l *lexicon) translate(words []word, i int, t Tongue) {
 	}
 }
 
-// lowered takes their capitals from German nouns, but at the beginning of a sentence.
+// lowered writes German nouns in lower case, except at the beginning of a sentence.
 func (t *text) lowered() {
 	for i := range t.words {
 		if w := &t.words[i]; w.read != w.low && w.base[7] == 0 {

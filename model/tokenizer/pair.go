@@ -7,8 +7,8 @@ import (
 )
 
 // Pair returns the tokens of two texts as one sequence, for models that compare them, as llama.cpp's server frames them: BOS,
-// first, EOS, SEP, second, EOS, each of them only where the vocabulary asks for it. If there are more than most, the ends of the
-// texts are cut, those of the second first.
+// first, EOS, SEP, second, EOS, each of them only where the vocabulary asks for it. If there are more than most tokens, the
+// texts are cut at their ends, the second one first.
 func (t *Tokenizer) Pair(first, second string, most int) []tandem.Token {
 	s := &t.special
 	a, b := t.Encode(first, Options{}), t.Encode(second, Options{})

@@ -52,8 +52,7 @@ func parseCSV(ctx context.Context, data []byte) (Document, error) {
 	return doc, nil
 }
 
-// tablesOf divides the rows of a spreadsheet at empty ones where those below have more or fewer cells: several tables may stand
-// below one another.
+// tablesOf divides the rows of a spreadsheet into tables, at empty rows below which the number of cells changes.
 func tablesOf(rows [][]string) (out [][][]string) {
 	from := 0
 	for i, row := range rows {
@@ -104,7 +103,7 @@ func findSeparator(text string) rune {
 	return best
 }
 
-// mostFrequentWidth returns the number of fields that most rows have; of several the greatest.
+// mostFrequentWidth returns the most frequent number of fields of a row; if several are equally frequent, the largest.
 func mostFrequentWidth(rows [][]string) (width int) {
 	count := map[int]int{}
 	for _, row := range rows {

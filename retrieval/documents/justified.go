@@ -6,7 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Lines are taken for justified if at least minJustified of them, with maxBlanks blanks or fewer between words, end at one place.
+// Lines count as justified if at least minJustified of them, with at most maxBlanks blanks between words, end in the
+// same column.
 const (
 	minJustified = 8
 	minWords     = 6
@@ -15,8 +16,8 @@ const (
 
 var blanks = regexp.MustCompile(` {2,}`)
 
-// justified returns the lines of text that a program made equally long with blanks between words, as manuals are shown. They look
-// like rows of a table.
+// justified returns the lines of text that a program has padded to equal length with blanks between words, as in manual pages.
+// Without this check they look like rows of a table.
 func justified(lines []string) map[int]bool {
 	ends, wide, single := map[int]int{}, map[int]int{}, map[int]int{}
 	for _, line := range lines {

@@ -10,7 +10,7 @@ import (
 	"tandem/retrieval/internal/english"
 )
 
-// piece is what a window has whole or not at all: a sentence, a line, a row of a table or a heading.
+// piece is a part of a document that windows do not divide: a sentence, a line, a row of a table or a heading.
 type piece struct {
 	text    string
 	gap     string // what stands between the piece before it in its block and this one: a blank, or nothing
@@ -154,7 +154,7 @@ func divide(ps []piece, target int) (ends []int) {
 	return ends
 }
 
-// What a division costs. A window of half the target costs 1/4.
+// Costs of a division into windows, in arbitrary units: a window of half the target length costs 1/4.
 const (
 	overCost     = 3    // of words above the target, relative to words that are missing
 	headingCost  = 0.12 // of a heading within a window

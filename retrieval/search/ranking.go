@@ -19,7 +19,8 @@ import (
 	"tandem/retrieval/passages"
 )
 
-// Constants of the ranking of windows, as good as any on the recall tables of docs/answers.md; it is flat around them.
+// Constants of the ranking of windows. They are near the optimum on the recall tables of docs/answers.md, which is
+// flat.
 const (
 	saturation     = 1.2 // BM25's k1
 	lengthWeight   = 0.4 // BM25's b
@@ -35,7 +36,7 @@ const (
 	minPart  = 4  // of a term that may be part of another
 	minTypo  = 4  // of a term that may be misspelt
 	twoTypos = 8  // of a term that may be misspelt twice
-	maxTypo  = 40 // of a term that may be misspelt: an engine needs memory for each
+	maxTypo  = 40 // of a term that may be misspelt: an engine takes memory for each character
 )
 
 // Finder finds passages by their terms (Terms). An engine has one.
@@ -219,13 +220,13 @@ type wanted struct {
 	terms []worthy // the question's term first, the others in alphabetical order
 }
 
-// worthy is a term and what an occurrence of it counts.
+// worthy is a term and the weight of an occurrence of it.
 type worthy struct {
 	term  string
 	worth float64
 }
 
-// scores returns what passages are worth for a question.
+// scores returns the ranking score of each passage for a question.
 func (s *statistics) scores(question []string, ps []passages.Passage) []float64 {
 	candidates := make([]candidate, len(ps))
 	vocabulary, average := map[string]bool{}, 0.0

@@ -76,12 +76,12 @@ func head(p []float64, topP float64, limit int) []share {
 	return kept
 }
 
-// headFrom returns the part of the nucleus of p that lies in the buckets up to most, and reports whether that is the
+// headFrom returns the part of the nucleus of p that lies in the buckets up to lastBucket, and reports whether that is the
 // whole nucleus.
-func headFrom(p []float64, topP float64, limit, most int) (kept []share, whole bool) {
+func headFrom(p []float64, topP float64, limit, lastBucket int) (kept []share, whole bool) {
 	var mass [buckets]float64
 	var count [buckets]int
-	least := leastOf(most)
+	least := leastOf(lastBucket)
 	for _, x := range p {
 		if x >= least && x <= 2 {
 			b := bucketOf(x)
@@ -95,7 +95,7 @@ func headFrom(p []float64, topP float64, limit, most int) (kept []share, whole b
 		for {
 			last++
 			sum, n = sum+mass[last], n+count[last]
-			if more = last < most; !more || sum >= topP || n >= limit {
+			if more = last < lastBucket; !more || sum >= topP || n >= limit {
 				break
 			}
 		}
@@ -113,7 +113,7 @@ func headFrom(p []float64, topP float64, limit, most int) (kept []share, whole b
 			}
 		}
 	}
-	return kept, most == buckets-1
+	return kept, lastBucket == buckets-1
 }
 
 // round gives the shares, likeliest first, integer weights in proportion to their mass by the method of

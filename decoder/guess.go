@@ -63,10 +63,10 @@ func (g *guesser) follow(text []tandem.Token) {
 const minGuessChance = 0.1
 
 // guess returns up to n tokens that may follow text and, for each, the index of the token that it follows, -1 for the text. It
-// takes the likeliest guesses, as many as are worth their rows in a pass of at most most rows, of which base are already taken.
+// takes the likeliest guesses, as many as are worth their rows in a pass of at most maxRows, of which base are already taken.
 // The probabilities depend on how often similar guesses were right so far. Rows of forecasts (model.NoToken) come after the
 // tokens, if they are worth their cost.
-func (g *guesser) guess(text []tandem.Token, n, base, most int, p tandem.Pass) (tokens []tandem.Token, parents []int) {
+func (g *guesser) guess(text []tandem.Token, n, base, maxRows int, p tandem.Pass) (tokens []tandem.Token, parents []int) {
 	g.tree = nil
 	if n <= 0 || len(g.drafters) == 0 {
 		return nil, nil
@@ -75,8 +75,8 @@ func (g *guesser) guess(text []tandem.Token, n, base, most int, p tandem.Pass) (
 	defer func() { g.took += time.Since(began) }()
 	var c *specdec.Chooser // nil where the costs are unknown
 	if len(p.Costs) > 0 {
-		most = min(most, len(p.Costs))
-		if n = min(n, most-base); n <= 0 {
+		maxRows = min(maxRows, len(p.Costs))
+		if n = min(n, maxRows-base); n <= 0 {
 			return nil, nil
 		}
 		c = &specdec.Chooser{Costs: p.Costs[base-1:], Loss: math.Inf(1), Chance: p.Chance}
@@ -92,7 +92,7 @@ func (g *guesser) guess(text []tandem.Token, n, base, most int, p tandem.Pass) (
 	g.tree, g.after, g.decoded, g.dists = tree, slices.Clone(text), decoded, nil
 	tokens, parents = tree.Draft(decoded)
 	if g.forecast != nil && c != nil {
-		tokens, parents = g.forecast.Attach(tokens, parents, decoded, g.forecast.Paying(tree, decoded, most-base, c))
+		tokens, parents = g.forecast.Attach(tokens, parents, decoded, g.forecast.Paying(tree, decoded, maxRows-base, c))
 	}
 	return tokens, parents
 }

@@ -11,7 +11,7 @@ import (
 	"tandem/npu"
 )
 
-// Measure returns the times in seconds of passes of 1 to most rows, all with logits, for Config.Costs: the latency
+// Measure returns the times in seconds of passes of 1 to maxRows rows, all with logits, for Config.Costs: the latency
 // staircase of the device (llada.cpp §3.2). It times several numbers of rows in turns, each at least once and all together
 // for about budget, and takes the fastest pass of each, because other work on the machine only makes passes slower. It
 // interpolates between the numbers, and more rows never cost less. If the device has no memory for more rows
@@ -19,7 +19,7 @@ import (
 //
 // clock is the clock of a simulated device, or nil. With a clock, two rounds suffice, the first of which loads graphs:
 // simulated times do not vary.
-func Measure(ctx context.Context, m *model.Model, most int, budget time.Duration, clock func() time.Duration) ([]float64, error) {
+func Measure(ctx context.Context, m *model.Model, maxRows int, budget time.Duration, clock func() time.Duration) ([]float64, error) {
 	begun := time.Now()
 	more := func(round int) bool { return round < 1 || round < 8 && time.Since(begun) < budget }
 	if clock != nil {
@@ -27,14 +27,14 @@ func Measure(ctx context.Context, m *model.Model, most int, budget time.Duration
 	} else {
 		clock = func() time.Duration { return time.Since(begun) }
 	}
-	most = min(most, m.Config().Context)
+	maxRows = min(maxRows, m.Config().Context)
 	var sizes []int
-	for n := 1; n < most; n += 16 { // both sides of the edges of tiles of 16 and 32
+	for n := 1; n < maxRows; n += 16 { // both sides of the edges of tiles of 16 and 32
 		if sizes = append(sizes, n); n > 1 {
 			sizes = slices.Insert(sizes, len(sizes)-1, n-1)
 		}
 	}
-	sizes = append(sizes, most)
+	sizes = append(sizes, maxRows)
 	best := make([]float64, len(sizes))
 	e := NewEngine(m, 0, 0, false)
 	for round := 0; more(round); round++ {

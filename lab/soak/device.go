@@ -210,7 +210,7 @@ func (d *device) isDamaged(r *rand.Rand, q ask) {
 	}
 	d.world.fault("bit flipped on a device's disk", "%s", f.path)
 	d.judge(q, d.run(d.world.whole, false, nil, q.args()...), "a bit flipped in "+f.path, f.names()...)
-	if err := d.mend(f); err != nil {
+	if err := d.repair(f); err != nil {
 		d.world.lose("%s is not mended: %v", d.name, err)
 	}
 	d.judge(q, d.run(d.world.whole, false, nil, q.args()...), "it was mended")

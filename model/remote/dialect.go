@@ -14,8 +14,8 @@ import (
 // A dialect is the protocol of a kind of server.
 type dialect interface {
 	name() string
-	// describe asks the server for its vocabulary's size and the most tokens of a prompt; 0 or less for what it does not say.
-	describe(ctx context.Context, c *client) (vocab, most int, err error)
+	// describe asks the server for the size of its vocabulary and the longest prompt in tokens; 0 or less where it does not say.
+	describe(ctx context.Context, c *client) (vocab, maxPrompt int, err error)
 	// tokenize returns the server's tokens of a text, without those that begin or end a prompt.
 	tokenize(ctx context.Context, c *client, text string) ([]int64, error)
 	// detokenize returns the server's text of a token.
@@ -62,7 +62,7 @@ type llamaServer struct {
 
 func (*llamaServer) name() string { return "llama-server" }
 
-func (*llamaServer) describe(ctx context.Context, c *client) (vocab, most int, err error) {
+func (*llamaServer) describe(ctx context.Context, c *client) (vocab, maxPrompt int, err error) {
 	var models struct {
 		Data []struct {
 			Meta struct {
@@ -159,7 +159,7 @@ type vllm struct {
 
 func (*vllm) name() string { return "vLLM" }
 
-func (v *vllm) describe(ctx context.Context, c *client) (vocab, most int, err error) {
+func (v *vllm) describe(ctx context.Context, c *client) (vocab, maxPrompt int, err error) {
 	var models struct {
 		Data []struct {
 			ID      string `json:"id"`

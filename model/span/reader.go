@@ -229,7 +229,7 @@ func (r *Reader) Read(question string, passages []*Passage) ([]*Posterior, error
 // ReadIn is Read for a question whose function words and verbs are English, and whose other words are in the language
 // t.
 func (r *Reader) ReadIn(t Tongue, question string, passages []*Passage) ([]*Posterior, error) {
-	q := r.lexicon.asked(question, r.maxQuestion, t)
+	q := r.lexicon.analyseIn(question, r.maxQuestion, t)
 	asked := &Passage{q, once(func() (known, error) { return r.encode(q, true) })}
 	out, failed := make([]*Posterior, len(passages)), make([]error, len(passages))
 	each(len(passages), r.threads, func(i int) { out[i], failed[i] = r.read(asked, passages[i]) })
@@ -321,11 +321,11 @@ func (l *loader) fail(format string, args ...any) {
 	}
 }
 
-// number returns an integer from 1 to most.
-func (l *loader) number(key string, most uint64) int {
+// number returns an integer from 1 to limit.
+func (l *loader) number(key string, limit uint64) int {
 	v, ok := l.f.Uint(Architecture + "." + key)
-	if !ok || v < 1 || v > most {
-		l.fail("%s.%s is %d: want 1 to %d", Architecture, key, v, most)
+	if !ok || v < 1 || v > limit {
+		l.fail("%s.%s is %d: want 1 to %d", Architecture, key, v, limit)
 		return 1
 	}
 	return int(v)

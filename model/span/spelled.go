@@ -33,12 +33,12 @@ const (
 //
 // The result depends on the question and the passages only.
 func (r *Reader) Spelled(t Tongue, question string, ps []*Passage) (spelled string, changed int) {
-	q := r.lexicon.asked(question, r.maxQuestion, t)
+	q := r.lexicon.analyseIn(question, r.maxQuestion, t)
 	of := []Tongue{t}
 	for _, p := range ps {
 		of = append(of, p.Tongue())
 	}
-	byPassages, byLanguage := r.lexicon.mended(q, holdWords(ps), slices.Compact(slices.Sorted(slices.Values(of))))
+	byPassages, byLanguage := r.lexicon.corrections(q, holdWords(ps), slices.Compact(slices.Sorted(slices.Values(of))))
 	var out strings.Builder
 	at := 0
 	for i := range q.words {
@@ -55,9 +55,9 @@ func (r *Reader) Spelled(t Tongue, question string, ps []*Passage) (spelled stri
 	return out.String() + question[at:], changed
 }
 
-// mended returns, for each word of a question, its correction by a word of the passages and its correction by a word of
+// corrections returns, for each word of a question, its correction by a word of the passages and its correction by a word of
 // the English vocabulary, "" for none. There are no corrections by the vocabulary if the question is in another language.
-func (l *lexicon) mended(q *text, held holds, of []Tongue) (byPassages, byLanguage []string) {
+func (l *lexicon) corrections(q *text, held holds, of []Tongue) (byPassages, byLanguage []string) {
 	byPassages, byLanguage = make([]string, len(q.words)), make([]string, len(q.words))
 	known, all := 0, 0
 	for i := range q.words {

@@ -164,7 +164,7 @@ func (p *Passage) English() string { return p.text.english() }
 
 // English returns a text in a language with the words that the reader takes for English ones in English.
 func (r *Reader) English(s string, t Tongue) string {
-	return r.lexicon.asked(s, r.maxPassage, t).english()
+	return r.lexicon.analyseIn(s, r.maxPassage, t).english()
 }
 
 func (t *text) english() string {

@@ -49,7 +49,7 @@ func cutWindows(doc documents.Document, source string, words int) []Passage {
 }
 
 // pieces divides a document into pieces of at most the given number of words.
-func pieces(doc documents.Document, most int) []piece {
+func pieces(doc documents.Document, maxWords int) []piece {
 	var out []piece
 	var above headings
 	lead := -1
@@ -67,7 +67,7 @@ func pieces(doc documents.Document, most int) []piece {
 		introduces := i+1 < len(doc.Blocks) && continues(doc.Blocks, i+1) && b.Kind != documents.TableRow && b.Kind != documents.Line && b.Kind != documents.Code
 		opens, gap, rest := true, "", b.Text
 		for _, s := range block {
-			for _, part := range english.SplitWords(s, most) {
+			for _, part := range english.SplitWords(s, maxWords) {
 				gap, rest = english.Gap(rest, part)
 				out = append(out, piece{text: part, gap: gap, words: english.CountWords(part), kind: b.Kind, opens: opens, apart: b.Apart && opens, path: above.texts, lead: lead})
 				opens = false

@@ -72,9 +72,9 @@ func (c *client) do(ctx context.Context, method, path string, body, out any) err
 	return nil
 }
 
-// first asks one node after the other, at most most times, and returns the first answer. It asks the next node when the one
+// first asks one node after the other, up to limit times, and returns the first answer. It asks the next node when the one
 // before has failed or has not answered within wait. An error that says that the request is wrong counts as an answer.
-func (c *client) first(ctx context.Context, wait time.Duration, most int, ask func(context.Context, string) ([]byte, error)) ([]byte, error) {
+func (c *client) first(ctx context.Context, wait time.Duration, limit int, ask func(context.Context, string) ([]byte, error)) ([]byte, error) {
 	type result struct {
 		at     int
 		answer []byte
@@ -83,9 +83,9 @@ func (c *client) first(ctx context.Context, wait time.Duration, most int, ask fu
 	asking, stop := context.WithCancel(ctx)
 	defer stop()
 	from, asked := int(c.next.Load()), 0
-	results := make(chan result, most)
+	results := make(chan result, limit)
 	next := func() {
-		if asked == most {
+		if asked == limit {
 			return
 		}
 		at := (from + asked) % len(c.nodes)
@@ -99,7 +99,7 @@ func (c *client) first(ctx context.Context, wait time.Duration, most int, ask fu
 	slow := time.NewTicker(wait)
 	defer slow.Stop()
 	var errs []error
-	for len(errs) < most {
+	for len(errs) < limit {
 		select {
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)

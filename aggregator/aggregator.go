@@ -39,8 +39,8 @@ type coupling interface {
 	// acceptance is the probability that each side's draft equals the target, indexed by tandem.Side.
 	acceptance(r Rule, device, cloud Local) [2]float64
 
-	// gamma is the γ to aggregate with if it is not fixed: best suits the side that aggregates, and both
-	// tells that the other side aggregates too and must take the same.
+	// gamma is the γ to aggregate with if it is not fixed. best is the γ that suits the side that aggregates. both
+	// reports whether the other side aggregates too and so must choose the same γ.
 	gamma(best uint32, both bool) uint32
 }
 
@@ -75,8 +75,8 @@ func (r Rule) Target(step tandem.Step, device, cloud Local) tandem.Token {
 	return r.coupling().target(r, step, device, cloud)
 }
 
-// LeadAfter returns who leads at the step after a target of this origin (Rule.Lead): the same side until its draft is
-// rejected, since the other side has drafted on from the target then.
+// LeadAfter returns the side that leads (Rule.Lead) at the step after a target of this origin. The same side leads
+// until its draft is rejected; then the other side, which has already drafted on from the target, takes over.
 func (r Rule) LeadAfter(by tandem.By) tandem.Side {
 	if by.Has(r.Lead) {
 		return r.Lead
@@ -91,8 +91,9 @@ func (r Rule) Acceptance(device, cloud Local) [2]float64 {
 	return r.coupling().acceptance(r, device, cloud)
 }
 
-// ChooseGamma returns the γ to aggregate with if it is not fixed: best suits the side that aggregates, and both
-// tells that the other side aggregates too, so that both must choose the same without asking each other.
+// ChooseGamma returns the γ to aggregate with if it is not fixed, out of tandem.Mass. best is the γ that suits the side
+// that aggregates. both reports whether the other side aggregates too, so that both must choose the same γ without
+// asking each other.
 func (r Rule) ChooseGamma(best uint32, both bool) uint32 { return r.coupling().gamma(best, both) }
 
 // mix calls f for each token of the target distribution in ascending order, with its weight

@@ -15,9 +15,9 @@ import (
 // §2.3): the target follows p, and x is kept with probability 1 − TV(p^f, p), which no coupling exceeds. A race between p^f
 // and p keeps it with probability (1 − TV)/(1 + TV) at worst.
 //
-// A rejection costs the side whose drafts are void the time until it hears of it. So the pair lets the other side lead
-// then (pair.Machine): it has drafted on from the target already. Who leads is a function of the targets and drafts so far,
-// so one seed still gives one text.
+// After a rejection, the side whose drafts are void loses the time until it learns of the rejection. So the pair lets the
+// other side lead from there on (pair.Machine), since that side has already drafted on from the target. Who leads is a
+// function of the targets and drafts so far, so one seed still gives one text.
 type leader struct{ shared }
 
 func (leader) target(r Rule, step tandem.Step, device, cloud Local) tandem.Token {
@@ -58,13 +58,13 @@ func (leader) acceptance(r Rule, device, cloud Local) (a [2]float64) {
 	return a
 }
 
-// leaderAgreement returns how often the target is the leader's draft, of distribution p, and the other side's, of q, which
-// weighs eta.
+// leaderAgreement returns the probabilities that the target equals the leader's draft, drawn from p, and that it equals
+// the other side's draft, drawn from q. eta is the other side's aggregation weight.
 //
-// With M(v) = Σ_k max(p_k, q_k·v), the race over p picks i and that over q the same i with probability p_i/M(p_i/q_i), and
-// another j with p_i·q_j·∫dv/M(v)² for v from p_j/q_j to p_i/q_i: integrate over the exponentials E_i = p_i·s and
-// E_j = q_j·s·v. The target is i with probability 1 − eta·(1 − q_i/p_i) then, and j with the rest of it, times
-// (q_j − p_j)/TV, where these are positive.
+// Let M(v) = Σ_k max(p_k, q_k·v). Both races pick token i with probability p_i/M(p_i/q_i). The race over p picks i and the
+// race over q picks another token j with probability p_i·q_j·∫dv/M(v)², v from p_j/q_j to p_i/q_i (integrate over the
+// exponentials E_i = p_i·s and E_j = q_j·s·v). Given these drafts, the target is i with probability 1 − eta·(1 − q_i/p_i),
+// and j with the remaining probability times (q_j − p_j)/TV, where the differences are positive.
 func leaderAgreement(p, q []float64, eta float64) (lead, other float64) {
 	order, tv := make([]int, len(p)), 0.0
 	for i := range p {

@@ -63,7 +63,7 @@ func leastOf(bucket int) float64 {
 	return math.Float64frombits(uint64(oneBucket-bucket) << bucketShift)
 }
 
-// usual is a bucket that few nuclei reach: that of 2⁻¹³. Nearly all of a large vocabulary is below it.
+// usual is the bucket of 2⁻¹³. Few nuclei extend below it, and nearly all tokens of a large vocabulary are below it.
 const usual = 13 * 8
 
 // head returns the nucleus of p, likeliest first. It sorts only the tokens above a threshold that a histogram of the
@@ -76,11 +76,12 @@ func head(p []float64, topP float64, limit int) []share {
 	return kept
 }
 
-// headFrom returns the part of the nucleus of p in the buckets up to most, and whether that is all of it.
-func headFrom(p []float64, topP float64, limit, most int) (kept []share, whole bool) {
+// headFrom returns the part of the nucleus of p that lies in the buckets up to lastBucket, and reports whether that is the
+// whole nucleus.
+func headFrom(p []float64, topP float64, limit, lastBucket int) (kept []share, whole bool) {
 	var mass [buckets]float64
 	var count [buckets]int
-	least := leastOf(most)
+	least := leastOf(lastBucket)
 	for _, x := range p {
 		if x >= least && x <= 2 {
 			b := bucketOf(x)
@@ -94,7 +95,7 @@ func headFrom(p []float64, topP float64, limit, most int) (kept []share, whole b
 		for {
 			last++
 			sum, n = sum+mass[last], n+count[last]
-			if more = last < most; !more || sum >= topP || n >= limit {
+			if more = last < lastBucket; !more || sum >= topP || n >= limit {
 				break
 			}
 		}
@@ -112,7 +113,7 @@ func headFrom(p []float64, topP float64, limit, most int) (kept []share, whole b
 			}
 		}
 	}
-	return kept, most == buckets-1
+	return kept, lastBucket == buckets-1
 }
 
 // round gives the shares, likeliest first, integer weights in proportion to their mass by the method of

@@ -38,7 +38,7 @@ func (r *race) enter(t tandem.Token, w uint64) {
 // A Runner is a token that takes part in the draw of a draft.
 type Runner struct {
 	Token tandem.Token
-	Close float64 // how close it came to being the draft: 1 for the draft itself, near 0 for what is far behind
+	Close float64 // how close it came to being the draft: 1 for the draft itself, near 0 for tokens far behind
 }
 
 // runners returns the first n tokens of d by e/w, the winner first; a race is one in which e is exponential.

@@ -9,12 +9,14 @@ import (
 
 	"tandem"
 	"tandem/model"
+	"tandem/model/sample"
 	"tandem/npu"
 )
 
-// NextAhead is Next, and also decodes after other answers in the same pass: branches of it (p.Branches), and the answer
-// continued by drafts and then by guesses, which may branch (chain). Each result equals that of Next bit for bit. There are fewer
-// results, or none, if a pass cannot hold them (a long p.Append, a full context) or if no guess is likely.
+// NextAhead does what Next does, and in the same pass also computes the distributions after other continuations: after the
+// branches of the answer (p.Branches), and after the answer followed by drafts and then by guesses, which may branch (chain).
+// Each result equals that of Next bit for bit. There are fewer results, or none, if a pass cannot hold them (a long p.Append, a
+// full context) or if no guess is likely.
 func (d *Decoder) NextAhead(ctx context.Context, p tandem.Pass) (out Output, branches, chain []tandem.Extra, err error) {
 	began := time.Now()
 	defer d.spare(&d.before)
@@ -27,7 +29,7 @@ func (d *Decoder) NextAhead(ctx context.Context, p tandem.Pass) (out Output, bra
 	if b == nil {
 		out, err := d.Next(ctx, len(d.answer), nil)
 		if err == nil && slices.Equal(d.answer, d.guesses.after) {
-			d.guesses.say(out.Dist, nil, 0)
+			d.guesses.recordDists(out.Dist, nil, 0)
 		}
 		out.Took, out.Costs = time.Since(began), d.costs()
 		return out, nil, nil, err
@@ -39,7 +41,7 @@ func (d *Decoder) NextAhead(ctx context.Context, p tandem.Pass) (out Output, bra
 		return Output{}, nil, nil, err
 	}
 	first := b.own + b.branches // of the chain
-	for i, t := range b.texted()[b.own:] {
+	for i, t := range b.textTokens()[b.own:] {
 		out, err := d.outputAt(b, b.own+i)
 		if err != nil {
 			return Output{}, nil, nil, err
@@ -53,16 +55,16 @@ func (d *Decoder) NextAhead(ctx context.Context, p tandem.Pass) (out Output, bra
 		extra.After = max(0, b.parents[b.own+i]+1-first)
 		chain = append(chain, extra)
 	}
-	d.guesses.say(out.Dist, chain, b.drafts)
-	b.said = true
+	d.guesses.recordDists(out.Dist, chain, b.drafts)
+	b.hasStates = true
 	out.Took, out.Fed, out.Length, out.Forecasts = time.Since(began), b.own, d.length(), len(b.forecasts)
 	out.Costs = d.costs()
 	return out, branches, chain, nil
 }
 
-// costs returns what passes cost where others share them, else nil.
+// costs returns the times of passes in seconds, by rows, if several answers share the passes. Otherwise it returns nil.
 func (d *Decoder) costs() []float64 {
-	if s, ok := d.cfg.Passes.(Shares); ok {
+	if s, ok := d.cfg.Passes.(SharedPasses); ok {
 		return s.Costs(len(d.contexts), tandem.MaxRows)
 	}
 	return nil
@@ -77,17 +79,17 @@ type treePass struct {
 	branches  int           // how many of those after them are branches
 	drafts    int           // and how many of the others are drafts
 	forecasts [][]float32   // embeddings of the last rows, which are no tokens
-	said      bool          // states holds one for each token
+	hasStates bool          // states holds one for each token
 	before    [][]float32   // each context's logits before the tree
 	out       [][][]float32 // each context's logits after each row
 	states    []state       // after each token
 	texts     [][]byte      // the answer's text after each token
 }
 
-// texted returns the rows that are tokens.
-func (b *treePass) texted() []tandem.Token { return b.tokens[:len(b.tokens)-len(b.forecasts)] }
+// textTokens returns the rows that are tokens.
+func (b *treePass) textTokens() []tandem.Token { return b.tokens[:len(b.tokens)-len(b.forecasts)] }
 
-// planTree plans a pass. It returns nil if there is nothing to decode but the answer, or no place for it.
+// planTree plans a pass. It returns nil if there is nothing to decode beyond the answer, or no room for it.
 func (d *Decoder) planTree(p tandem.Pass) *treePass {
 	if !d.cfg.caches() {
 		return nil
@@ -115,7 +117,7 @@ func (d *Decoder) planTree(p tandem.Pass) *treePass {
 	return b
 }
 
-// addBranches adds other ways in which the answer may continue, up to the first that the pass cannot hold.
+// addBranches adds branches of the answer, up to the first that does not fit in the pass.
 func (d *Decoder) addBranches(b *treePass, branches []tandem.Branch) {
 	first := 0 // the least parent
 	if d.logits != nil || !d.needsAll() {
@@ -165,14 +167,14 @@ func (d *Decoder) addChain(b *treePass, p tandem.Pass) {
 	}
 }
 
-// runTree computes the tree in every context. The KV caches hold all of it until the next edit shows what becomes of the
-// answer (settle).
+// runTree computes the tree in every context. The KV caches hold the whole tree until the next edit shows how the answer
+// continues (settle).
 func (d *Decoder) runTree(ctx context.Context, b *treePass) error {
 	batch := make([]model.Input, len(d.contexts))
 	for i, c := range d.contexts {
 		batch[i] = model.Input{Seq: c.seq, Tokens: b.tokens, Parents: b.parents, All: true, PerPass: d.perPass}
 		if len(b.forecasts) > 0 {
-			batch[i].Embeds = append(make([][]float32, len(b.texted())), b.forecasts...)
+			batch[i].Embeds = append(make([][]float32, len(b.textTokens())), b.forecasts...)
 			batch[i].EmbedsAdapter = d.guesses.forecast.Adapter
 		}
 	}
@@ -197,16 +199,16 @@ func (d *Decoder) runTree(ctx context.Context, b *treePass) error {
 	return nil
 }
 
-// foreseen returns what gives the side's logits of a tree's forecasts: those of its mixture as it was after the token before them.
-// It returns nil if there are none.
+// foreseen returns a function that gives the side's logits for forecast i of a tree, mixed with the weights that held after the
+// token before the forecast. It returns nil if the tree has no forecasts.
 func (d *Decoder) foreseen(b *treePass) func(i int) []float32 {
-	if b == nil || !b.said || len(b.forecasts) == 0 {
+	if b == nil || !b.hasStates || len(b.forecasts) == 0 {
 		return nil
 	}
 	return func(i int) []float32 {
-		i += len(b.texted())
+		i += len(b.textTokens())
 		token := b.parents[i]
-		for token >= len(b.texted()) {
+		for token >= len(b.textTokens()) {
 			token = b.parents[token]
 		}
 		weights, _ := d.shares(b.states[token])
@@ -220,8 +222,9 @@ func (d *Decoder) foreseen(b *treePass) func(i int) []float32 {
 	}
 }
 
-// settle keeps of the last tree in the KV caches the answer's part and what has become part of the answer since: the tokens
-// that follow it now. It returns the tree and the nodes of those tokens.
+// settle reduces the KV caches from the whole last tree to the answer and those nodes that have become part of it since;
+// follow are the tokens that now follow the answer. It returns the tree and the nodes of those tokens of follow that
+// were in it.
 func (d *Decoder) settle(follow []tandem.Token) (b *treePass, path []int, err error) {
 	if b, d.tree = d.tree, nil; b == nil {
 		return nil, nil, nil
@@ -287,7 +290,7 @@ func (d *Decoder) outputAt(b *treePass, i int) (Output, error) {
 	var logp []float64
 	if d.rel.weights.Likelihood {
 		for _, l := range before {
-			logp = append(logp, logProbability(l, token))
+			logp = append(logp, sample.LogProb(l, token))
 		}
 	}
 	b.states[i] = d.following(last, text, len(answer), logp, func() []float64 { return d.verdicts(before) })

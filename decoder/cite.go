@@ -10,10 +10,11 @@ import (
 	"tandem/retrieval/passages"
 )
 
-// MostQuotes is how many quotes a part of an answer has at most.
+// MostQuotes is the largest number of quotes for a part of an answer.
 const MostQuotes = 3
 
-// MostAround is how many bytes of the text around a sentence are quoted at most. A window of a document is seldom longer.
+// MostAround is the largest number of bytes of the text around a sentence that are quoted. A window of a document is
+// rarely longer.
 const MostAround = 800
 
 // A citer finds the sentences of passages that say what an answer says.
@@ -23,8 +24,9 @@ type citer struct {
 	scorer   Scorer
 }
 
-// quotes returns the sentences of the part's passages that say it best and share a word with it or, if it says that nobody knows,
-// the passages nearest to the question. base holds the scorer's relevance of the passages where the part begins.
+// quotes returns the sentences of the part's passages that best support it and share a word with it. If the part says that the
+// answer is unknown, quotes returns the passages most relevant to the question. base holds the scorer's relevance of each
+// passage at the beginning of the part.
 func (c citer) quotes(p Part, said string, base []float64) []Quote {
 	question := join(c.topic, said)
 	unknown := refusal.Unknown(said, p.Nothing)
@@ -61,7 +63,7 @@ func (c citer) quotes(p Part, said string, base []float64) []Quote {
 // extent is a range of bytes.
 type extent struct{ from, to int }
 
-// nearest returns the index of the sentence that has most to do with a query, by the scorer.
+// nearest returns the index of the sentence that the scorer finds most relevant to a query.
 func (c citer) nearest(text string, all []extent, query string) (best int) {
 	var each []passages.Passage
 	for _, s := range all {
@@ -91,7 +93,8 @@ func sentencesOf(text string) (out []extent) {
 	return out
 }
 
-// around returns the bytes of sentence i and of as many around it as most bytes hold, those after it before those in front.
+// around returns the range of sentence i with as many sentences around it as fit in most bytes, first those after it,
+// then those before it.
 func around(all []extent, i, most int) (from, to int) {
 	a, b := i, i+1
 	for grown := true; grown; {

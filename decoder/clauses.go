@@ -27,11 +27,11 @@ func Clauses(req Request) []string {
 	return out
 }
 
-// askedParts cuts a question where another one begins: after a question mark, a semicolon or a line, after a full stop
-// and before a comma or "and" if the part before it asks and what follows asks too, or is short: "and of Ben?", "and the
-// door code?". It cuts less readily than parseQuestion, whose parts only shift weights between passages: here each part is
-// answered by itself, so a wrong cut costs the answer. A question that is longer than people ask is not cut: looking for its
-// parts would take a time that grows with the square of its length.
+// askedParts cuts a question where another one begins: after a question mark, a semicolon or a line end. It also cuts after
+// a full stop, and before a comma or "and", if the part before asks something and what follows also does or is elliptical
+// ("and of Ben?", "and the door code?"). It cuts less readily than parseQuestion, whose parts only shift weights between
+// passages: here each part is answered by itself, so a wrong cut spoils the answer. A question that is longer than any that
+// people ask is not cut, because the time to find its parts grows with the square of its length.
 func askedParts(question string) []string {
 	var out []string
 	rest := strings.TrimSpace(question)
@@ -56,7 +56,8 @@ func polite(part string) bool {
 	return !slices.ContainsFunc(lowerWords(part), func(w string) bool { return !politeness[w] })
 }
 
-// partEnd returns the offset after the first part of s, or 0 if s is one part. further tells that another part came before.
+// partEnd returns the offset after the first part of s, or 0 if s is one part. further reports whether another part
+// came before.
 func partEnd(s string, further bool) int {
 	for i := 1; i < len(s); i++ {
 		after := strings.TrimSpace(s[i+1:])
@@ -101,15 +102,15 @@ func partEnd(s string, further bool) int {
 	return 0
 }
 
-// asksAlone reports whether s is a question word alone: the rest is that of the question before it, as in "and when?"
+// asksAlone reports whether s is only a question word, so that the question before it gives the rest, as in "and when?"
 func asksAlone(s string) bool {
 	return questionWords[strings.ToLower(trimQuestion(s))]
 }
 
-// isThing reports whether s, all of it, is a thing in few words: "coffee?"
+// isThing reports whether s as a whole names a thing in a few words: "coffee?"
 func isThing(s string) bool {
 	w := lowerWords(s)
-	return len(w) > 0 && len(w) <= mostSaid && !slices.ContainsFunc(w, func(s string) bool {
+	return len(w) > 0 && len(w) <= maxThingWords && !slices.ContainsFunc(w, func(s string) bool {
 		return asks[s] || auxiliaries[s] || prepositions[s] || pronouns[s] || subordinate[s] || politeness[s]
 	})
 }
@@ -156,10 +157,11 @@ func requested(part string) bool {
 // named reports whether a part asks for a thing by naming it: "number of members of the rowing club".
 func named(part string) bool {
 	w := lowerWords(part)
-	return len(w) > 0 && len(w) <= mostNamed && !questionWords[w[0]] && !prepositions[w[0]] && !subordinate[w[0]] && names(part)
+	return len(w) > 0 && len(w) <= maxNamedWords && !questionWords[w[0]] && !prepositions[w[0]] && !subordinate[w[0]] && names(part)
 }
 
-// names reports whether a text, up to its first mark, is a thing of another: "height of the lock", "Anna's phone number".
+// names reports whether a text, up to its first punctuation mark, names something that belongs to something else:
+// "height of the lock", "Anna's phone number".
 func names(s string) bool {
 	if end := strings.IndexAny(s, ",?;"); end >= 0 {
 		s = s[:end]
@@ -168,7 +170,7 @@ func names(s string) bool {
 	for len(w) > 0 && asks[strings.ToLower(w[0])] {
 		w = w[1:]
 	}
-	if len(w) < 2 || len(w) > mostNamed || prepositions[strings.ToLower(w[0])] {
+	if len(w) < 2 || len(w) > maxNamedWords || prepositions[strings.ToLower(w[0])] {
 		return false
 	}
 	s = strings.Join(w, " ")
@@ -179,10 +181,11 @@ func names(s string) bool {
 	return of > 0 && of <= 4 || strings.Contains(s, "'s ") || strings.Contains(s, "’s ")
 }
 
-// mostNamed is the number of words in which a thing is named: "number of members of the rowing club of Kassel".
-const mostNamed = 9
+// maxNamedWords is the largest number of words that name a thing: "number of members of the rowing club of Kassel".
+const maxNamedWords = 9
 
-// asking reports whether word i, which may ask, does: "when does", not "when many people are arrested".
+// asking reports whether word i, a question word, begins a question ("when does") and not a relative clause ("when many
+// people are arrested").
 func asking(w []string, i int) bool {
 	switch w[i] {
 	case "when", "where", "why":
@@ -207,7 +210,7 @@ func opens(s string) bool {
 			return true
 		}
 		topic, rest, ok := strings.Cut(s, ",")
-		return ok && len(strings.Fields(topic)) <= mostNamed && inverted(strings.TrimSpace(rest))
+		return ok && len(strings.Fields(topic)) <= maxNamedWords && inverted(strings.TrimSpace(rest))
 	case requests[w[0]]:
 		return articles[w[1]] || w[1] == "me" || w[1] == "us" || w[1] == "all"
 	case w[0] == "i":

@@ -79,7 +79,7 @@ func asksMore(clause string) bool {
 	if len(w) > 1 && prepositions[w[0]] {
 		w = w[1:]
 	}
-	return len(w) > 1 && len(w) <= mostSaid && (w[0] == "what" || w[0] == "which" || w[0] == "how" && (w[1] == "much" || w[1] == "many" || w[1] == "long" || w[1] == "often")) &&
+	return len(w) > 1 && len(w) <= maxThingWords && (w[0] == "what" || w[0] == "which" || w[0] == "how" && (w[1] == "much" || w[1] == "many" || w[1] == "long" || w[1] == "often")) &&
 		!slices.ContainsFunc(w, func(s string) bool { return auxiliaries[s] || pronouns[s] || prepositions[s] })
 }
 
@@ -123,7 +123,7 @@ func inPlace(question, other string) (string, bool) {
 		if from, to = owner(w); from < 0 {
 			return ofOwner(question, other)
 		}
-	} else if len(strings.Fields(other)) <= mostSaid {
+	} else if len(strings.Fields(other)) <= maxThingWords {
 		if indefinite[firstWord(other)] {
 			from, to = indefiniteSubject(w)
 		}

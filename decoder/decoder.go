@@ -55,8 +55,9 @@ type Passes interface {
 	Prefill(ctx context.Context, inputs []model.Input, into *model.Logits) ([][]float32, error)
 }
 
-// Shares is implemented by Passes that several answers share. The time of such a pass says little about the rows of one answer.
-type Shares interface {
+// SharedPasses is implemented by Passes that several answers share. The time of such a pass says little about the cost
+// of one answer's rows, so Costs gives that.
+type SharedPasses interface {
 	// Costs returns the times of passes over 1 to n tokens of an answer with this number of contexts, in seconds, or nil if
 	// they are unknown.
 	Costs(contexts, n int) []float64
@@ -109,10 +110,10 @@ type Output struct {
 	// What Took depends on (DRAGON §5.2).
 	Fed       int // tokens computed in every context; usually 1, except at first and after a rollback
 	Forecasts int // rows beside these that forecast later tokens
-	Length    int // tokens in all contexts together
+	Length    int // total number of tokens in all contexts
 
-	// Costs are the times of passes over 1, 2, … tokens of the answer, in seconds, if others share the passes (Shares). Otherwise
-	// they are nil, and Took is what a pass costs.
+	// Costs are the times of passes over 1, 2, … tokens of the answer, in seconds, if other answers share the passes
+	// (SharedPasses). Otherwise Costs is nil, and Took is the time of a pass.
 	Costs []float64
 }
 
@@ -353,7 +354,7 @@ func (d *Decoder) MeanWeights() []float64 {
 	return mean
 }
 
-// Close keeps what the guesses have taught, and waits until the KV caches of the passages are stored.
+// Close records the acceptance of the guesses in Config.Past, and waits until the KV caches of the passages are stored.
 func (d *Decoder) Close() error {
 	if d.guesses != nil && d.guesses.drafters != nil {
 		d.cfg.Past.End(d.cfg.Draft, &d.guesses.rate)
@@ -481,7 +482,7 @@ func (d *Decoder) forward(ctx context.Context, batch []model.Input) ([][]float32
 	return out, nil
 }
 
-// spare gives memory of a pass back.
+// spare returns the memory of a pass to spareLogits.
 func (d *Decoder) spare(memory **model.Logits) {
 	if *memory != nil {
 		spareLogits.Put(*memory)
@@ -510,7 +511,7 @@ func (d *Decoder) accept(piece []tandem.Token, out [][]float32, all bool) {
 		if d.rel.weights.Likelihood {
 			logp = make([]float64, len(d.contexts))
 			for i := range d.contexts {
-				logp[i] = logProbability(before[i], t)
+				logp[i] = sample.LogProb(before[i], t)
 			}
 		}
 		d.follow(t, logp, func() []float64 { return d.verdicts(before) })

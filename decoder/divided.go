@@ -61,15 +61,15 @@ func sharedSubject(clause string) []string {
 	}
 }
 
-// mostSaid is the number of words that name each of several things of one owner.
-const mostSaid = 3
+// maxThingWords is the largest number of words that name each of several things of one owner.
+const maxThingWords = 3
 
 // sharedOwner divides "what is the phone number and address of the clinic" and "what are Anna's job, phone number and
 // address".
 func sharedOwner(clause string) []string {
 	lead := head(clause)
 	w := strings.Fields(trimQuestion(clause[len(lead):]))
-	if !(lead == "" || thingAsked(lead+"the")) || len(w) > 2*mostNamed {
+	if !(lead == "" || thingAsked(lead+"the")) || len(w) > 2*maxNamedWords {
 		return nil
 	}
 	from, to := 0, len(w) // the words that name the things
@@ -106,7 +106,7 @@ func enumerated(w []string) (out []string) {
 		if len(words) == 0 {
 			continue // "a, b, and c"
 		}
-		if len(words) > mostSaid+1 || slices.ContainsFunc(words, func(s string) bool {
+		if len(words) > maxThingWords+1 || slices.ContainsFunc(words, func(s string) bool {
 			return capital(s) || s == "and" || s == "between" || ends[s] || auxiliaries[s] || strings.ContainsAny(s, ".?!;:")
 		}) || articles[words[len(words)-1]] {
 			return nil
@@ -121,7 +121,7 @@ func sharedThing(clause string) []string {
 	w := strings.Fields(trimQuestion(clause))
 	k := slices.Index(w, "and")
 	of := slices.Index(w, "of")
-	if of < 2 || k < of+2 || k+1 >= len(w) || !strings.HasSuffix(w[of-1], "s") || len(w) > k+mostSaid+1 ||
+	if of < 2 || k < of+2 || k+1 >= len(w) || !strings.HasSuffix(w[of-1], "s") || len(w) > k+maxThingWords+1 ||
 		!(capital(w[of+1]) && capital(w[k+1]) || articles[w[of+1]] && articles[w[k+1]]) ||
 		!slices.ContainsFunc(w[:of], func(s string) bool { return bare(s) == "are" || bare(s) == "were" }) {
 		return nil
@@ -133,11 +133,11 @@ func sharedThing(clause string) []string {
 func sharedHead(clause string) []string {
 	w := strings.Fields(trimQuestion(clause))
 	k := slices.Index(w, "and")
-	if k < 2 || k+2 >= len(w) || !prepositions[w[k+1]] || len(w) > k+2+mostSaid {
+	if k < 2 || k+2 >= len(w) || !prepositions[w[k+1]] || len(w) > k+2+maxThingWords {
 		return nil
 	}
 	p := slices.Index(w, w[k+1])
-	if p < 1 || p > k-2 || k > p+1+mostSaid || !requested(clause) && !named(clause) {
+	if p < 1 || p > k-2 || k > p+1+maxThingWords || !requested(clause) && !named(clause) {
 		return nil
 	}
 	return []string{strings.Join(w[:k], " ") + "?", strings.Join(slices.Concat(w[:p], w[k+1:]), " ") + "?"}
@@ -165,7 +165,7 @@ func apart(one, other string) bool {
 // oneThing reports whether a text is a thing in few words that is no name and has no complement.
 func oneThing(text string) bool {
 	w := strings.Fields(text)
-	return len(w) > 0 && len(w) <= mostSaid+1 && !slices.ContainsFunc(w, func(s string) bool {
+	return len(w) > 0 && len(w) <= maxThingWords+1 && !slices.ContainsFunc(w, func(s string) bool {
 		return capital(s) || prepositions[s] || s == "between" || ends[s] || auxiliaries[s] || strings.ContainsAny(s, ",.?!;:")
 	})
 }

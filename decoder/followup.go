@@ -9,9 +9,9 @@ import (
 	"tandem/retrieval/passages"
 )
 
-// FollowUp returns the question as it can be asked alone, and the one before it, each on one line. Follow-ups are completed from the
-// beginning of the conversation: "when does it arrive?" after "and the flight back?" is about a flight. before is empty if nothing was
-// asked before. A question of several parts comes back as it was.
+// FollowUp returns the question in a form that can be asked alone (now), and the question before it, each on one line.
+// Follow-ups are completed in order from the beginning of the conversation: "when does it arrive?" after "and the flight back?"
+// is about a flight. before is empty if nothing was asked before. A question of several parts is returned unchanged.
 func (r Request) FollowUp() (before, now string) {
 	now = oneLine(r.Question)
 	before, _ = r.before()
@@ -21,20 +21,21 @@ func (r Request) FollowUp() (before, now string) {
 	return oneLine(before), now
 }
 
-// before returns the last part of the question before, completed, and the person that "she" may be after it.
+// before returns the last part of the previous question, completed, and the person that "he" or "she" may refer to
+// after it.
 func (r Request) before() (question, person string) {
 	t := r.talk()
 	return t.question, t.person
 }
 
-// LastAnswered returns the last answer of the conversation that says something, and the question that it answers, completed. Both are empty
-// if there is none.
+// LastAnswered returns the last answer of the conversation that is not a refusal, and the question that it answers, completed.
+// Both are empty if there is none.
 func (r Request) LastAnswered() (question, answer string) {
 	t := r.talk()
 	return oneLine(t.asked), t.said
 }
 
-// talk is what the turns of a conversation come to.
+// talk is the state of a conversation after its turns.
 type talk struct {
 	question string // the last, completed
 	person   string // whom the answer to it names, if it asks who, or else, if it names nobody, who was named last
@@ -42,7 +43,7 @@ type talk struct {
 	said     string // the answer
 }
 
-// talk follows the turns.
+// talk returns the state of the conversation before the question.
 func (r Request) talk() (t talk) {
 	named := ""
 	for _, m := range r.History {
@@ -74,8 +75,9 @@ func (r Request) talk() (t talk) {
 	return t
 }
 
-// Teller returns which passage an answer came from, as far as words tell: the first of those that have all its words and the most of
-// the question's. It is -1 if none has all, or none of the question's.
+// Teller returns the index of the passage that an answer probably came from. Of the passages that contain all content words of
+// the answer it is the one that contains most of the question's, the first of equals. Teller returns -1 if no passage contains
+// all of the answer's, or if those that do contain none of the question's.
 func Teller(question, answer string, ps []passages.Passage) int {
 	said, asked := ContentWords(answer), ContentWords(question)
 	best, most := -1, 0
@@ -88,7 +90,7 @@ func Teller(question, answer string, ps []passages.Passage) int {
 	return best
 }
 
-// completedFor is completed, where "he" and "she" may be the person of the answer before.
+// completedFor is completed, except that "he" and "she" may also refer to person, whom the answer before named.
 func completedFor(before, person, clause string) string {
 	if person != "" && slices.ContainsFunc(lowerWords(clause), func(w string) bool { return personal[w] }) {
 		return completed("who is "+person, clause)
@@ -108,14 +110,14 @@ func personSaid(question string, answer chat.Message) string {
 		said = name
 	}
 	words := strings.Fields(trimQuestion(said))
-	if len(words) == 0 || len(words) > mostOfName || slices.ContainsFunc(words, func(w string) bool { return !capital(w) && !particles[w] }) {
+	if len(words) == 0 || len(words) > maxNameWords || slices.ContainsFunc(words, func(w string) bool { return !capital(w) && !particles[w] }) {
 		return ""
 	}
 	return strings.Join(words, " ")
 }
 
-// mostOfName is the most words of a person's name.
-const mostOfName = 5
+// maxNameWords is the largest number of words in a person's name.
+const maxNameWords = 5
 
 // oneLine returns a text on one line.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -10,8 +10,8 @@ import (
 	"tandem/specdec"
 )
 
-// guesser guesses how an answer continues, with the drafters of package specdec. They read the prompts once. Afterwards they only
-// follow the answer: they take tokens as it grows, and take them back where it is rolled back.
+// guesser guesses how an answer continues, with the drafters of package specdec. The drafters read the prompts once. Afterwards
+// they only follow the answer as it grows and is rolled back.
 type guesser struct {
 	drafters []specdec.Drafter
 	forecast *specdec.Forecast // the one among them, whose rows join the passes; nil for none
@@ -23,12 +23,12 @@ type guesser struct {
 	tree    *specdec.Tree
 	after   []tandem.Token // the tokens before them
 	decoded []int          // the nodes that a pass decoded, ascending
-	said    []tandem.Dist  // what the side itself says: after the text, then after each decoded node; nil if unknown
+	dists   []tandem.Dist  // this side's distributions after the text, then after each decoded node; nil if unknown
 	took    time.Duration  // all drafting so far
 }
 
-// newGuesser makes the drafters of a set. prompts are one text to them: no match crosses from one to the next, or a control
-// token, which no answer holds.
+// newGuesser makes the drafters of a set. They read the prompts as one text in which a specdec.Separator stands after each
+// prompt and for each control token, so that no match crosses these: an answer contains no control tokens.
 func newGuesser(set specdec.Set, r specdec.Resources, prompts [][]tandem.Token, control func(tandem.Token) bool) (g *guesser, c *specdec.Calibration) {
 	g = &guesser{}
 	if g.drafters, c, g.forecast = set.Drafters(r); g.drafters == nil {
@@ -49,7 +49,7 @@ func newGuesser(set specdec.Set, r specdec.Resources, prompts [][]tandem.Token, 
 // read gives the drafters the prompts.
 func (g *guesser) read() { g.panel.Begin(g.drafters, &g.rate, g.prompts) }
 
-// follow makes text what comes after the prompts.
+// follow makes the drafters' text the prompts followed by text.
 func (g *guesser) follow(text []tandem.Token) {
 	n, had := 0, g.panel.Text()[len(g.prompts):]
 	for n < len(text) && n < len(had) && text[n] == had[n] {
@@ -59,13 +59,14 @@ func (g *guesser) follow(text []tandem.Token) {
 	g.panel.Append(text[n:])
 }
 
-// leastChance is the least probability of a guess that is worth decoding where the costs of passes are unknown.
-const leastChance = 0.1
+// minGuessChance is the smallest probability of a guess that is worth decoding if the costs of passes are unknown.
+const minGuessChance = 0.1
 
-// guess returns up to n tokens that may follow text, and the index of the one that each follows, -1 for the text. Of the
-// likeliest it takes as many as are worth their rows in a pass that has base rows already, of most. The probabilities depend on
-// how often similar guesses were right so far. After the tokens come rows of forecasts (model.NoToken), if any are worth theirs.
-func (g *guesser) guess(text []tandem.Token, n, base, most int, p tandem.Pass) (tokens []tandem.Token, parents []int) {
+// guess returns up to n tokens that may follow text and, for each, the index of the token that it follows, -1 for the text. It
+// takes the likeliest guesses, as many as are worth their rows in a pass of at most maxRows, of which base are already taken.
+// The probabilities depend on how often similar guesses were right so far. Rows of forecasts (model.NoToken) come after the
+// tokens, if they are worth their cost.
+func (g *guesser) guess(text []tandem.Token, n, base, maxRows int, p tandem.Pass) (tokens []tandem.Token, parents []int) {
 	g.tree = nil
 	if n <= 0 || len(g.drafters) == 0 {
 		return nil, nil
@@ -74,8 +75,8 @@ func (g *guesser) guess(text []tandem.Token, n, base, most int, p tandem.Pass) (
 	defer func() { g.took += time.Since(began) }()
 	var c *specdec.Chooser // nil where the costs are unknown
 	if len(p.Costs) > 0 {
-		most = min(most, len(p.Costs))
-		if n = min(n, most-base); n <= 0 {
+		maxRows = min(maxRows, len(p.Costs))
+		if n = min(n, maxRows-base); n <= 0 {
 			return nil, nil
 		}
 		c = &specdec.Chooser{Costs: p.Costs[base-1:], Loss: math.Inf(1), Chance: p.Chance}
@@ -83,34 +84,35 @@ func (g *guesser) guess(text []tandem.Token, n, base, most int, p tandem.Pass) (
 	g.follow(text)
 	tree, rows := g.panel.Draft(4*n, n, &g.rate, c)
 	if _, chances := tree.Best(rows); c == nil {
-		if i := slices.IndexFunc(chances, func(x float64) bool { return x < leastChance }); i >= 0 {
+		if i := slices.IndexFunc(chances, func(x float64) bool { return x < minGuessChance }); i >= 0 {
 			rows = i
 		}
 	}
 	decoded, _ := tree.Best(rows)
-	g.tree, g.after, g.decoded, g.said = tree, slices.Clone(text), decoded, nil
+	g.tree, g.after, g.decoded, g.dists = tree, slices.Clone(text), decoded, nil
 	tokens, parents = tree.Draft(decoded)
 	if g.forecast != nil && c != nil {
-		tokens, parents = g.forecast.Attach(tokens, parents, decoded, g.forecast.Paying(tree, decoded, most-base, c))
+		tokens, parents = g.forecast.Attach(tokens, parents, decoded, g.forecast.Paying(tree, decoded, maxRows-base, c))
 	}
 	return tokens, parents
 }
 
-// say records what the side's distributions say: after the text, then after each token that was guessed.
-func (g *guesser) say(out tandem.Dist, chain []tandem.Extra, drafts int) {
+// recordDists records the side's distributions: out after the text, and those of chain after each guess. The first
+// drafts entries of chain belong to drafts; out is then the distribution after the last draft.
+func (g *guesser) recordDists(out tandem.Dist, chain []tandem.Extra, drafts int) {
 	if g.tree == nil || len(chain) != drafts+len(g.decoded) {
 		return
 	}
 	if drafts > 0 {
 		out = chain[drafts-1].Dist
 	}
-	g.said = append(g.said[:0], out)
+	g.dists = append(g.dists[:0], out)
 	for _, f := range chain[drafts:] {
-		g.said = append(g.said, f.Dist)
+		g.dists = append(g.dists, f.Dist)
 	}
 }
 
-// Mode returns a distribution's likeliest token, the lower of equal ones.
+// Mode returns a distribution's likeliest token, the one with the lowest id if several are equally likely.
 func Mode(d tandem.Dist) tandem.Token {
 	best := 0
 	for i, w := range d.Weights {
@@ -121,7 +123,8 @@ func Mode(d tandem.Dist) tandem.Token {
 	return d.IDs[best]
 }
 
-// learn compares the last guesses with the answer. forecasts returns the logits of the last pass's forecasts, nil if they are not known.
+// learn compares the last guesses with the answer. forecasts returns the logits of forecast i of the last pass; it is
+// nil if they are unknown.
 func (g *guesser) learn(answer []tandem.Token, forecasts func(i int) []float32) {
 	at := len(g.after)
 	if g.tree == nil || len(answer) <= at {
@@ -140,22 +143,22 @@ func (g *guesser) learn(answer []tandem.Token, forecasts func(i int) []float32) 
 		}
 		v.Path = append(v.Path, node)
 	}
-	if len(v.Path) == len(said) || g.said == nil {
-		return // nothing shows where the guesses end to be right
+	if len(v.Path) == len(said) || g.dists == nil {
+		return // the first wrong guess is not known yet
 	}
 	v.Emitted = said[:len(v.Path)+1]
-	v.Likeliest = func(node int) tandem.Token { return Mode(g.saidAfter(node)) }
-	v.Next = func(node, n int) []specdec.Likely { return likeliest(g.saidAfter(node), n) }
+	v.Likeliest = func(node int) tandem.Token { return Mode(g.distAfter(node)) }
+	v.Next = func(node, n int) []specdec.Likely { return likeliest(g.distAfter(node), n) }
 	g.panel.Settle(v)
 }
 
-// saidAfter returns what the side says after the text before the last guesses (-1), or after one of them.
-func (g *guesser) saidAfter(node int) tandem.Dist {
+// distAfter returns this side's distribution after one of the last guesses, or after the text before them (-1).
+func (g *guesser) distAfter(node int) tandem.Dist {
 	if node < 0 {
-		return g.said[0]
+		return g.dists[0]
 	}
 	i, _ := slices.BinarySearch(g.decoded, node)
-	return g.said[1+i]
+	return g.dists[1+i]
 }
 
 // likeliest returns the n likeliest tokens of a distribution, with their probabilities among these.

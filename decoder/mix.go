@@ -111,7 +111,7 @@ var (
 	spareParts    = sync.Pool{New: func() any { return new(part) }}
 )
 
-// near is the number of tokens that parts are added to at a time, so that they stay in the near caches.
+// near is the number of tokens to which parts are added at a time, so that these sums stay in the first-level caches.
 const near = 2048
 
 // part is a context's part of a mixture: exponentials of its logits, and what to multiply them by.
@@ -123,7 +123,7 @@ type part struct {
 	scale  float64
 }
 
-// take makes the part's exps all logits, −Inf for the token except.
+// take sets the part's exps to all logits, with −Inf for the token except.
 func (p *part) take(logits []float32, except tandem.Token) {
 	p.exps = append(p.exps[:0], logits...)
 	if except >= 0 {
@@ -131,7 +131,8 @@ func (p *part) take(logits []float32, except tandem.Token) {
 	}
 }
 
-// choose makes the part's exps the logits of the tokens of a set, without the token except. If there are none, it is NaN.
+// choose sets the part's exps to the logits of the tokens in set, without the token except. If there are none, the part
+// is NaN.
 func (p *part) choose(logits []float32, except tandem.Token, set ground.Mask) {
 	p.exps, p.tokens, p.next = p.exps[:0], p.tokens[:0], 0
 	for t := range set.All() {
@@ -157,15 +158,6 @@ func (p *part) addTo(sum []float64, from, to int) {
 	for x, e := range exps {
 		sum[x] += float64(float64(e) * p.scale)
 	}
-}
-
-// logProbability returns log softmax(logits)[t].
-func logProbability(logits []float32, t tandem.Token) float64 {
-	top, sum := maximum(logits), 0.0
-	for _, l := range logits {
-		sum += math.Exp(float64(l) - top)
-	}
-	return float64(logits[t]) - top - math.Log(sum)
 }
 
 // maximum returns the largest number in x. It may miss a NaN, which then shows in the results.

@@ -55,8 +55,8 @@ func NewOnePrompt(cfg Config, req Request) (*OnePrompt, error) {
 // Grounded reports whether the answer is limited to the question's words, function words and spans of the passages.
 func (w *OnePrompt) Grounded() bool { return w.grounds != nil }
 
-// Limit sets the logits of the tokens that may not follow an answer to −Inf. It is fastest for answers that have much in
-// common with the last one. Without grounding it does nothing.
+// Limit sets the logits of the tokens that may not follow an answer to −Inf. It is fastest if the answer shares a long
+// prefix with that of the last call. Without grounding it does nothing.
 func (w *OnePrompt) Limit(answer []tandem.Token, logits []float32) {
 	if w.grounds == nil {
 		return

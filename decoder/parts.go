@@ -11,8 +11,8 @@ type Part struct {
 
 	Quotes []Quote // what the passages say, by weight, then by relevance
 
-	// Otherwise has the sentence that says something else and is likeliest to be right, if it would have been the answer had
-	// nobody said more; at most one. Only the span reader finds one.
+	// Otherwise has at most one sentence: the likeliest one that says something else, if it would have been the answer
+	// without the sentences quoted. Only the span reader finds one.
 	Otherwise []Quote
 }
 

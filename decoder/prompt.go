@@ -22,8 +22,8 @@ type prompt struct {
 // instruction comes before the passages if the template does not say what they are.
 const instruction = "Answer the question in short sentences, using only this document:\n\n"
 
-// leastPassage is the number of tokens below which a passage is not worth reading.
-const leastPassage = 16
+// minPassageTokens is the number of tokens below which a passage is not worth reading.
+const minPassageTokens = 16
 
 // deal returns the context of each of n passages. It deals them like cards, so that each context gets one of the best.
 func deal(n, contexts int) []int {
@@ -115,7 +115,7 @@ func (w promptWriter) fit(group []passages.Passage) (prompt, []string, error) {
 	if err != nil {
 		return p, nil, err
 	}
-	if room := w.cfg.context() - w.cfg.MaxTokens - len(bare.prefix) - len(bare.rest); room < leastPassage*len(group) {
+	if room := w.cfg.context() - w.cfg.MaxTokens - len(bare.prefix) - len(bare.rest); room < minPassageTokens*len(group) {
 		return p, nil, noRoom{fmt.Errorf("question and conversation of %d tokens leave no room for %d passages: the model's context is %d tokens, of which %d are kept for the answer; ask for less",
 			len(bare.rest), len(group), w.cfg.context(), w.cfg.MaxTokens)}
 	}

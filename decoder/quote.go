@@ -1,13 +1,14 @@
 package decoder
 
-// NearQuotes is how much less relevant than the best quote another one may be and still be worth showing, in nats.
+// NearQuotes is the largest difference in relevance, in nats, between the best quote and another quote that is still
+// worth showing.
 const NearQuotes = 4.0
 
 // LeastShare is the smallest share of an answer for which a document is cited.
 const LeastShare = 0.1
 
-// Worth reports whether a quote with a share of the answer and a relevance is worth showing: it says the answer, or it is
-// nearly as relevant as the best.
+// Worth reports whether a quote is worth showing: its share of the answer is at least LeastShare, or its relevance is
+// within NearQuotes of the best.
 func Worth(share, relevance, best float64) bool {
 	return share >= LeastShare || relevance > best-NearQuotes
 }

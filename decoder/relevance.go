@@ -19,8 +19,8 @@ type relevance struct {
 	judges bool
 }
 
-// state is what R_t depends on besides the question and the passages. There is one for every position of the answer, so
-// that a rollback is a truncation.
+// state holds what R_t depends on, apart from the question and the passages. There is one state for every position of
+// the answer, so a rollback is a truncation.
 type state struct {
 	end  int       // bytes of answer text before this position
 	base []float64 // relevance of each passage without likelihood, then of the question itself if contexts judge

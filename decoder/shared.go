@@ -18,7 +18,7 @@ type Shared struct {
 	bytes int64
 	held  map[[32]byte]*list.Element
 	order list.List                  // of sharedPrefix, the latest used first
-	doing map[[32]byte]chan struct{} // prefixes that an answer computes; closed when it has, or has given up
+	doing map[[32]byte]chan struct{} // prefixes that an answer is computing; closed when it is done or gives up
 }
 
 type sharedPrefix struct {
@@ -65,8 +65,8 @@ func (s *Shared) put(key [32]byte, seq *model.Seq) {
 	}
 }
 
-// claim says who computes a prefix that is not held: the caller, which must release it; or another answer, until the channel is
-// closed. It is neither if the prefix is held by now.
+// claim decides who computes a prefix that is not held. If mine, the caller does and must call release. If other is not nil,
+// another answer computes it until other is closed. If neither, the prefix is already held.
 func (s *Shared) claim(key [32]byte) (mine bool, other <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -88,9 +88,10 @@ func (s *Shared) release(key [32]byte) {
 	delete(s.doing, key)
 }
 
-// readShared sets the KV caches that are nil to those of the prompts' prefixes in memory, and computes what is not there. Of the
-// answers that need one at the same time, one computes it and the others wait; if it gives up, another does. None waits before it
-// has computed what others may wait for, so they never wait for each other. loading limits how long it asks a bucket.
+// readShared sets the KV caches that are nil to those of the prompts' prefixes in memory, and computes the missing ones. If
+// several answers need a prefix at the same time, one computes it and the others wait; if that one gives up, another takes
+// over. An answer computes all prefixes that it has claimed before it waits for others, so there is no deadlock. loading limits
+// the time for requests to a bucket.
 func (d *Decoder) readShared(ctx, loading context.Context, seqs []*model.Seq, keys [][32]byte, prompts []prompt) error {
 	for {
 		mine, others := d.findShared(loading, seqs, keys, prompts)
@@ -110,8 +111,8 @@ func (d *Decoder) readShared(ctx, loading context.Context, seqs []*model.Seq, ke
 	}
 }
 
-// findShared sets the KV caches that are nil to those in memory. Of the others, it claims those that nobody computes, and returns their
-// contexts, and what those wait for that somebody does.
+// findShared sets the KV caches that are nil to those in memory. It claims the missing ones that no other answer is computing
+// and returns their contexts (mine). For the rest it returns channels that are closed when they are computed (others).
 func (d *Decoder) findShared(loading context.Context, seqs []*model.Seq, keys [][32]byte, prompts []prompt) (mine []int, others []<-chan struct{}) {
 	for i, p := range prompts {
 		own := slices.ContainsFunc(mine, func(j int) bool { return keys[j] == keys[i] })
@@ -136,7 +137,7 @@ func (d *Decoder) findShared(loading context.Context, seqs []*model.Seq, keys []
 	return mine, others
 }
 
-// computeShared computes the prefixes that the decoder has claimed, and ends the claims.
+// computeShared computes the prefixes that the decoder has claimed, and releases them.
 func (d *Decoder) computeShared(ctx context.Context, mine []int, seqs []*model.Seq, keys [][32]byte, prompts []prompt) error {
 	if len(mine) == 0 {
 		return nil

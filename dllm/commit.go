@@ -17,7 +17,7 @@ func (m *Machine) commit() {
 		if !r.Logits || next == len(m.guesses) {
 			continue
 		}
-		g, p := sane(m.guesses[next]), r.Position+m.shift()
+		g, p := withoutNaN(m.guesses[next]), r.Position+m.shift()
 		next++
 		switch {
 		case p >= end:
@@ -110,7 +110,7 @@ func (m *Machine) revise() {
 	next := 0
 	for _, r := range m.sparse {
 		if r.Logits && next < len(m.revised) {
-			m.reconsider(r.Position+m.shift(), sane(m.revised[next]))
+			m.reconsider(r.Position+m.shift(), withoutNaN(m.revised[next]))
 			next++
 		}
 	}

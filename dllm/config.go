@@ -24,8 +24,9 @@ type Method struct {
 	Block  int // positions that are decided together, before any after them: 32 in the papers; 0 for the whole answer
 	Suffix Suffix
 
-	// Visible and Stable are the confidences from which a guess becomes context for others, and from which it is final
-	// (llada.cpp §3.3: .7 and .9). If they are equal there is no state between. Above 1, guesses are taken by AtLeast alone.
+	// Visible is the confidence from which a guess becomes context for other positions, Stable that from which it is final
+	// (llada.cpp §3.3: .7 and .9). If they are equal, there is no intermediate state. If they are above 1, only AtLeast
+	// decides which guesses are taken.
 	Visible, Stable float32
 	AtLeast         int // positions that a pass decides at least, the most confident first; 0 counts as 1
 
@@ -104,13 +105,13 @@ type Config struct {
 	Shifted bool
 	// CausalPrompt says that rows of the prompt see only themselves and those before.
 	CausalPrompt bool
-	// Ordered says that positions are decided in the order of the text, each for good, because what may stand at one depends
-	// on those before it. Visible and Stable must be equal then.
+	// Ordered says that positions are decided in the order of the text, each finally, because the tokens allowed at a
+	// position depend on those before it. It requires Visible and Stable to be equal.
 	Ordered bool
-	// Costs holds the measured times of passes: entry i is that of i+1 rows. The window grows no further than they go, and
-	// without them not at all.
+	// Costs holds the measured times of passes in seconds: entry i is that of a pass of i+1 rows. The window does not grow
+	// beyond len(Costs) rows.
 	Costs []float64
-	// Slack is the share by which a pass may take longer for the rows of future blocks; 0 counts as .1.
+	// Slack is the share by which rows of future blocks may lengthen a pass; 0 counts as .1.
 	Slack float64
 }
 
@@ -139,19 +140,20 @@ func (c *Config) check() error {
 	return nil
 }
 
-// tread is how many rows a window grows by at least, so that the noise of measured times does not decide.
-const tread = 8
+// minGrowth is the least number of rows by which a window grows, so that growth does not depend on noise in the
+// measured times.
+const minGrowth = 8
 
-// Grow returns the largest number of rows, at most limit, of a pass that takes no longer than one of the given rows, but
-// for a share of slack: the end of the step of the latency's staircase (llada.cpp §3.2). It is a multiple of 8, rows or
-// limit. costs[i] is the time of i+1 rows. Beyond them, and without any, it does not grow.
+// Grow returns the largest number of rows, at most limit, of a pass that takes at most 1+slack times as long as a pass
+// of the given rows: the end of the current step of the latency staircase (llada.cpp §3.2). The result is a multiple of
+// 8, rows or limit. costs[i] is the time of a pass of i+1 rows; a pass does not grow beyond len(costs).
 func Grow(costs []float64, rows, limit int, slack float64) int {
 	if rows < 1 || rows > len(costs) {
 		return rows
 	}
 	most := costs[rows-1] * (1 + slack)
 	for limit = min(limit, len(costs)); rows < limit; {
-		next := min((rows/tread+1)*tread, limit)
+		next := min((rows/minGrowth+1)*minGrowth, limit)
 		if !(costs[next-1] <= most) {
 			break
 		}

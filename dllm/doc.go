@@ -11,6 +11,6 @@
 // With a Limit (Options.Limit), the positions of a block are decided in the order of the text, because what a limit allows
 // depends on everything before.
 //
-// The package must not touch documents, sides or a phone's clock. It knows devices only by the time of a pass of n rows
+// The package must not know documents, sides or a phone's clock. It knows a device only by the time of a pass of n rows
 // (Config.Costs).
 package dllm

@@ -17,17 +17,18 @@ type Options struct {
 	MaxTokens int  // positions of the answer; 0 for as many as the context holds
 	IgnoreEnd bool // fill all positions, whatever the model says about the end
 	Costs     []float64
-	// Temperature 0 takes the likeliest token. Else it is drawn, by one random number for each position, so that a position
-	// keeps its token as long as the distribution stays. The confidence is the token's probability at temperature 1.
+	// At Temperature 0 a guess is the likeliest token. Otherwise it is drawn with one random number for each position, so
+	// that a position keeps its token while its distribution does not change. The confidence of a guess is the token's
+	// probability at temperature 1.
 	Temperature float64
 	Seed        uint64
 	Limit       Limit // nil for none
 	Observer
 }
 
-// A Limit says what a text may hold: it sets the logits of the tokens that may not follow answer to −Inf, and leaves at least one.
-// With a limit the positions of a block are decided in the text's order, each for good, as soon as their confidence under
-// the limit reaches Stable; nothing is revised.
+// A Limit restricts a text: it sets the logits of the tokens that may not follow answer to −Inf, and leaves at least one. With
+// a Limit, the positions of a block are decided in the text's order, each as soon as its confidence under the Limit reaches
+// Stable, and are never revised.
 type Limit func(answer []tandem.Token, logits []float32)
 
 // Generate denoises a continuation of a prompt with a diffusion model. Without IgnoreEnd the text ends before the first of
@@ -100,8 +101,8 @@ func (e *Engine) limit(cfg Config, limit Limit, see Observer) Observer {
 	return see
 }
 
-// guesses guesses the next undecided positions one after the other, each as it may follow the ones before, as far as they can
-// be decided. What it says of others is a draft or is not looked at.
+// guesses guesses the next undecided positions one after the other, each limited by the ones before it, as long as they can
+// be decided. Its guesses for other positions are drafts or unused.
 func (l *limited) guesses(e *Engine, rows []Row, logits [][]float32) []Guess {
 	out := make([]Guess, 0, len(logits))
 	text, going := slices.Clone(l.answer), true
@@ -198,7 +199,7 @@ func (e *Engine) pass(ctx context.Context, m *model.Model, path int, seq *model.
 	return guesses, nil
 }
 
-// ban takes the tokens away that no position may have.
+// ban sets the logits of the tokens that no position may have to −Inf.
 func (e *Engine) ban(logits []float32) {
 	for _, t := range e.banned {
 		logits[t] = float32(math.Inf(-1))

@@ -30,7 +30,7 @@ type Row struct {
 	Logits   bool // whether a guess is needed: for the row's position or, in a shifted model, the next
 }
 
-// A Guess is what a row's logits say: the token to take, and the probability that it is right.
+// A Guess is derived from a row's logits: a token and its probability.
 type Guess struct {
 	Token      tandem.Token
 	Confidence float32
@@ -90,7 +90,7 @@ const (
 	Interrupted              // by Interrupt
 )
 
-// Machine decides a generation. It is not safe for concurrent use.
+// Machine is the state machine of one generation. It is not safe for concurrent use.
 //
 // Positions count from the prompt's first token. Rows below settled are the prefix: their keys and values were computed
 // from decided tokens alone and stay as they are, unless refreshed. A step is one Compute and at most one Refresh. It
@@ -276,8 +276,8 @@ func (m *Machine) firstOpen() int {
 // staged reports whether there is a state between invisible and stable.
 func (m *Machine) staged() bool { return m.cfg.Visible < m.cfg.Stable }
 
-// sane makes the confidence of a guess a number.
-func sane(g Guess) Guess {
+// withoutNaN returns g with a NaN confidence replaced by -1.
+func withoutNaN(g Guess) Guess {
 	if g.Confidence != g.Confidence {
 		g.Confidence = -1
 	}

@@ -11,14 +11,15 @@ import (
 	"tandem/npu"
 )
 
-// Measure measures the times of passes of up to most rows, all with logits, for Config.Costs: the staircase of the device
-// that computes (llada.cpp §3.2). It times passes of several numbers of rows in turns, for about as long as budget but at
-// least once, and takes the fastest of each: other work on the machine only makes passes slower. Between two numbers it
-// interpolates, and more rows never cost less. Where the device has no memory for more rows (npu.ErrMemory) the times end.
+// Measure returns the times in seconds of passes of 1 to maxRows rows, all with logits, for Config.Costs: the latency
+// staircase of the device (llada.cpp §3.2). It times several numbers of rows in turns, each at least once and all together
+// for about budget, and takes the fastest pass of each, because other work on the machine only makes passes slower. It
+// interpolates between the numbers, and more rows never cost less. If the device has no memory for more rows
+// (npu.ErrMemory), the result is shorter.
 //
-// clock is that of a simulated device, or nil. By it the times are the same whenever they are measured: in two rounds, the
-// first of which loads graphs.
-func Measure(ctx context.Context, m *model.Model, most int, budget time.Duration, clock func() time.Duration) ([]float64, error) {
+// clock is the clock of a simulated device, or nil. With a clock, two rounds suffice, the first of which loads graphs:
+// simulated times do not vary.
+func Measure(ctx context.Context, m *model.Model, maxRows int, budget time.Duration, clock func() time.Duration) ([]float64, error) {
 	begun := time.Now()
 	more := func(round int) bool { return round < 1 || round < 8 && time.Since(begun) < budget }
 	if clock != nil {
@@ -26,14 +27,14 @@ func Measure(ctx context.Context, m *model.Model, most int, budget time.Duration
 	} else {
 		clock = func() time.Duration { return time.Since(begun) }
 	}
-	most = min(most, m.Config().Context)
+	maxRows = min(maxRows, m.Config().Context)
 	var sizes []int
-	for n := 1; n < most; n += 16 { // both sides of the edges of tiles of 16 and 32
+	for n := 1; n < maxRows; n += 16 { // both sides of the edges of tiles of 16 and 32
 		if sizes = append(sizes, n); n > 1 {
 			sizes = slices.Insert(sizes, len(sizes)-1, n-1)
 		}
 	}
-	sizes = append(sizes, most)
+	sizes = append(sizes, maxRows)
 	best := make([]float64, len(sizes))
 	e := NewEngine(m, 0, 0, false)
 	for round := 0; more(round); round++ {

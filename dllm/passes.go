@@ -11,15 +11,15 @@ import (
 	"tandem/model"
 )
 
-// Passes lets a diffusion model say what follows a text, token by token, as a side of a pair must. The answer is divided into
-// blocks of DefaultBlock positions, counted from the end of the prompt. The distribution after an answer is what the model
-// says about the first masked position of the answer's last block, in which the tokens so far are given and the rest is
-// masked. Whole blocks before it are a prefix, computed from their own tokens and what comes before them alone
+// Passes computes the distribution of the next token with a diffusion model, as a side of a pair needs it. The answer is
+// divided into blocks of DefaultBlock positions, counted from the end of the prompt. The distribution after an answer is the
+// model's distribution for the first masked position of the answer's last block, in which the tokens so far are given and the
+// rest is masked. Whole blocks before it are a prefix, computed from their own tokens and what comes before them alone
 // (semi-autoregressive decoding, LLaDA, Nie et al. 2025, §2.4, with one token a pass). So it depends on nothing but prompt and
 // answer: neither on how the tokens came, in one call or in several, nor on what was rolled back.
 //
-// A Passes is for one answer, with the sequences that its Prefill has filled. The caller may truncate these, and leaves them
-// alone otherwise. It is not safe for concurrent use.
+// A Passes serves one answer, with the sequences that its Prefill has filled. The caller may truncate these sequences but
+// must not change them otherwise. A Passes is not safe for concurrent use.
 type Passes struct {
 	m      *model.Model
 	texts  map[*model.Seq]*text
@@ -106,7 +106,7 @@ func (p *Passes) forward(ctx context.Context, inputs []model.Input, out [][]floa
 	return nil
 }
 
-// keep takes over that the sequence holds only the answer's first n tokens.
+// keep records that the sequence holds only the answer's first n tokens.
 func (t *text) keep(n int) {
 	t.answer = t.answer[:min(max(n, 0), len(t.answer))]
 	t.whole = min(t.whole, len(t.answer)/DefaultBlock*DefaultBlock)

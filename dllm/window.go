@@ -53,8 +53,8 @@ func (m *Machine) slide(from int) int {
 	return min(end, len(m.cells))
 }
 
-// lookAhead returns the end of a window that grows by future positions as long as a pass takes hardly longer and its time is
-// known: Measure knows those of passes for which there is memory.
+// lookAhead returns the end of a window that grows into future positions while a pass takes hardly longer and its time is
+// known. Measure gives the times of all passes that fit in the device's memory.
 func (m *Machine) lookAhead(from, end int) int {
 	return max(end, from+Grow(m.cfg.Costs, end-from, len(m.cells)-from, m.cfg.Slack))
 }

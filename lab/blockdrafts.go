@@ -12,7 +12,7 @@ import (
 )
 
 // blockDrafts drafts with a diffusion model of the same vocabulary: one pass fills the rest of the answer's block of 32 at once,
-// and its likeliest tokens are the draft, up to where their probabilities together are below leastBlock.
+// and its likeliest tokens are the draft, up to where their probabilities together are below minBlock.
 type blockDrafts struct {
 	m      *model.Model
 	seq    *model.Seq
@@ -22,8 +22,8 @@ type blockDrafts struct {
 	err    error // of the last pass; no drafts come after it
 }
 
-// leastBlock is the least product of probabilities of a draft.
-const leastBlock = .1
+// minBlock is the smallest product of the probabilities of a draft's tokens.
+const minBlock = .1
 
 // Committed implements specdec.Drafter.
 func (b *blockDrafts) Committed(tokens []tandem.Token) {
@@ -61,7 +61,7 @@ func (b *blockDrafts) Propose(t *specdec.Tree) {
 	for _, l := range logits {
 		l[c.Mask] = float32(math.Inf(-1))
 		token, confidence := likeliestOf(l)
-		if p *= confidence; p < leastBlock || b.m.Tokenizer().EOG(token) && parent < 0 {
+		if p *= confidence; p < minBlock || b.m.Tokenizer().EOG(token) && parent < 0 {
 			return
 		}
 		if parent = t.Add(parent, token, confidence, specdec.ClassOf(specdec.FromForecast, 1)); parent < 0 {

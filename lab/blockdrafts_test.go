@@ -55,7 +55,7 @@ func TestBlockDraftsBeginWithTheLikeliest(t *testing.T) {
 			}
 			want, sure := likeliestOf(logits[0])
 			if len(tree.Nodes) == 0 {
-				if sure >= leastBlock && !m.Tokenizer().EOG(want) {
+				if sure >= minBlock && !m.Tokenizer().EOG(want) {
 					t.Errorf("%s after %d tokens: no draft, want %d with %.2f", arch, n, want, sure)
 				}
 				continue

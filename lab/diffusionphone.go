@@ -124,9 +124,9 @@ func AutoregressiveMs(soc string, prompt, tokens int) (float64, error) {
 	return msOf(total), nil
 }
 
-// DiffusionCosts returns the simulated times in seconds of passes of 1 to most rows, all with logits, with LLaDA-8B's shape on
+// DiffusionCosts returns the simulated times in seconds of passes of 1 to maxRows rows, all with logits, with LLaDA-8B's shape on
 // a chip: the staircase by which llada.cpp's window looks ahead (§3.2).
-func DiffusionCosts(soc string, most int) ([]float64, error) {
+func DiffusionCosts(soc string, maxRows int) ([]float64, error) {
 	c, err := sim.Find(soc)
 	if err != nil {
 		return nil, err
@@ -137,7 +137,7 @@ func DiffusionCosts(soc string, most int) ([]float64, error) {
 	}
 	x := newDiffusionPhone(c, s)
 	var costs []float64
-	for rows := 1; rows <= most; rows++ {
+	for rows := 1; rows <= maxRows; rows++ {
 		costs = append(costs, x.step(dllm.Pass{Rows: rows, Logits: rows, Sees: 256}, false).Seconds())
 	}
 	return costs, nil

@@ -98,7 +98,7 @@ func (x Drafting) Run(ctx context.Context, progress Progress) (results []Draftin
 	return slices.Clip(results), nil
 }
 
-// costsOf says what the time of a pass is.
+// costsOf describes whose passes are timed.
 func (x Drafting) costsOf() string {
 	if x.Decode == ([2]time.Duration{}) {
 		return x.Of
@@ -106,8 +106,8 @@ func (x Drafting) costsOf() string {
 	return fmt.Sprintf("%.0f/%.0f ms, paced", x.Decode[0].Seconds()*1e3, x.Decode[1].Seconds()*1e3)
 }
 
-// rounds lets all variants answer a question in turns. For each variant it returns the times from the first token to the last,
-// one for each round, and the last answer.
+// rounds lets all variants answer question q in turns. For each variant it returns the time from the first token to the last
+// in each round, and the last answer.
 func (x Drafting) rounds(ctx context.Context, sides []*live, q int) (spans [][]time.Duration, answers []node.Answer, err error) {
 	text := ""
 	spans, answers = make([][]time.Duration, len(sides)), make([]node.Answer, len(sides))

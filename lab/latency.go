@@ -243,7 +243,7 @@ func pick(results []Result, s Strategy, d [2]time.Duration) (out []Result) {
 	return out
 }
 
-// compare says how mirror does against the others at the longest round trip and on average.
+// compare returns findings that compare mirror with the other methods at the longest round trip and on average.
 func (x Latency) compare(results []Result, d [2]time.Duration) (out []string) {
 	of := func(method, placement string) (last, average float64, ok bool) {
 		found := pick(results, Strategy{Method: method, Placement: placement}, d)

@@ -16,9 +16,9 @@ import (
 	"tandem/retrieval/search"
 )
 
-// Library measures the index of a side over many passages: how fast it is made, what it takes, and how long searches take. The
-// passages are made up, in files below Dir: each states one fact, whose words no other passage has together, among common words,
-// whose frequencies fall as those of a language do (Zipf's law). A question asks for a fact.
+// Library measures the index of a side over many passages: the time to make it, its size, and the time of searches. The
+// passages are synthetic, in files below Dir. Each states one fact, with a combination of words that no other passage has,
+// among common words with Zipf-distributed frequencies. A question asks for a fact.
 type Library struct {
 	Dir       string // for documents and index; it must be empty or not exist
 	Passages  int

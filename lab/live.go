@@ -41,7 +41,7 @@ func steady(rtt time.Duration, loss float64, seed uint64) Path {
 func (p Path) calm() Path {
 	for i, l := range p.Link {
 		if l.Trace != nil {
-			p.Link[i] = netem.Config{Delay: leastDelay(l), Seed: l.Seed}
+			p.Link[i] = netem.Config{Delay: minDelay(l), Seed: l.Seed}
 		}
 	}
 	return p
@@ -141,8 +141,8 @@ func (l *live) warm(ctx context.Context) error {
 	return nil
 }
 
-// begin lets a recorded network begin, once the two sides are connected and know each other. There a device has the
-// patience that it has for people.
+// begin starts a recorded network, after the two sides are connected and have introduced themselves. From then on the
+// device has its default patience, as with a user.
 func (l *live) begin(p Path) error {
 	if !p.recorded() {
 		return nil

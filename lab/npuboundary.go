@@ -97,8 +97,8 @@ func boundary(c sim.Costs, s sim.Shape, rows int, paging bool) (Boundary, error)
 	return b, nil
 }
 
-// activationBytes returns what the values of graphs take that run one after the other: alone each has a place of its own, else
-// values share places by their lifetimes, and graphs all of them.
+// activationBytes returns the memory for the values of graphs that run one after the other. If alone, each value has memory of
+// its own; otherwise values of a graph share memory by their lifetimes, and all graphs share the same memory.
 func activationBytes(graphs []*npu.Graph, alone bool) (total int64) {
 	for _, g := range graphs {
 		lives := memory.Lifetimes(g)

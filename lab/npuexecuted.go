@@ -17,7 +17,7 @@ import (
 // Executed lets a simulated phone answer: each cell is a run of the path that "edge run --soc" takes. The
 // prompt is computed in chunks while its graphs give way to those for decoding; drafters draft; static graphs verify; the
 // phone counts rows, loads, waiting and energy. A model that runs here gives the tokens and so the acceptance, and the
-// phone charges the costs of a larger shape (sim.Stand).
+// phone charges the costs of a larger shape (sim.StandIn).
 type Executed struct {
 	Open      func(phone.Options, ...model.Option) (*model.Model, *phone.Device, error) // the model that gives acceptance
 	Of        string                                                                    // its name
@@ -30,7 +30,7 @@ type Executed struct {
 	History   string // folder for histories of earlier answers
 }
 
-// ExecutedTask is a task's inputs in somebody's words.
+// ExecutedTask is a task's inputs, with the writer of the answers (see Words).
 type ExecutedTask struct {
 	Task   string
 	Words  Words
@@ -141,7 +141,7 @@ func (x Executed) cell(ctx context.Context, soc, name string, task ExecutedTask,
 		return nil, err
 	}
 	for _, strategy := range []string{"resident", "synchronous", "progressive"} {
-		opt := phone.Options{On: hollow{}, Chip: soc, Switching: strategy, Counted: true, Chunk: prefillChunk, As: &sim.Stand{Shape: shape, Layers: w.layers}}
+		opt := phone.Options{On: hollow{}, Chip: soc, Switching: strategy, Counted: true, Chunk: prefillChunk, As: &sim.StandIn{Shape: shape, Layers: w.layers}}
 		if err := x.repeat(ctx, opt, w, &sum); err != nil {
 			return nil, err
 		}
@@ -217,7 +217,7 @@ func (r *ExecutedRow) kind() {
 	}
 }
 
-// account adds up the answers of a variant.
+// account sums the answers of a variant.
 type account struct {
 	costs sim.Costs
 	shape sim.Shape

@@ -51,10 +51,10 @@ var draftings = []struct {
 
 func draftKey(name string, rows int) string { return fmt.Sprintf("%s/%d", name, rows) }
 
-// draftingOf is how a variant drafts.
+// draftingOf names the drafting of each variant with a fixed graph.
 var draftingOf = map[string]string{"NPU": "plain/1", "+G": "plain/1", "+SD": "sam/32", "+G+SD": "sam/32", "PLD": "pld/32", "EAGLE": "eagle/32", "all": "all/32", "all+history": "all+history/32"}
 
-// choosing is how a variant drafts that chooses the graph.
+// choosing names the drafting of each variant that chooses its graph by itself.
 var choosing = map[string]string{"ours": "auto", "ours+history": "auto+history"}
 
 // write writes a task's answers in every way to draft.
@@ -287,7 +287,8 @@ func (s *scriptedDrafter) Draft([]tandem.Token, int) ([]tandem.Token, []int) {
 // Settle implements sample.Speculator.
 func (s *scriptedDrafter) Settle(sample.Verdict) {}
 
-// hollow is a device that computes nothing: a phone on it does all that its runtime decides, at the cost that its chip says.
+// hollow is a device that computes nothing. A simulated phone on it makes all decisions of its runtime and charges the
+// chip's costs.
 type hollow struct{}
 
 // Name implements npu.Device.

@@ -11,8 +11,8 @@ import (
 	"tandem/model"
 )
 
-// Words says whose words an answer has. A drafter is as good as its text is like the context, and the built-in model was
-// trained to copy; references are what people wrote about the same contexts.
+// Words says who wrote the answers of a measurement. Drafters work better the more an answer resembles its context, and
+// the built-in model was trained to copy. References are answers that people wrote about the same contexts.
 type Words struct {
 	Reference bool    // not the model's own words
 	Disagree  float64 // the share of a reference's tokens where the model says another one and so rejects a right draft
@@ -40,10 +40,10 @@ func (w Words) String() string {
 	return "reference"
 }
 
-// Replay reads an input's reference to the model, token by token (teacher forcing), and returns how many of its tokens
-// the model would have said differently. Of the reference that the input then has, a share of tokens, drawn with the seed, is
-// what the model says instead, or its second choice where it agrees: a draft of the reference is rejected there, as by a model
-// that disagrees so often.
+// Replay feeds an input's reference to the model, token by token (teacher forcing), and returns in others how many of its
+// tokens differ from the model's choice. In the reference of out, a share Disagree of the tokens, drawn with the seed, is
+// replaced by the model's choice, or by its second choice where the model agrees. Drafts of the original reference are
+// rejected there, as by a model that disagrees that often.
 func (w Words) Replay(ctx context.Context, m *model.Model, in SpecInput, seed uint64) (out SpecInput, others int, err error) {
 	if !w.Reference {
 		in.Said = nil

@@ -121,13 +121,13 @@ func inParallel(ctx context.Context, n int, progress Progress, job func(ctx cont
 }
 
 // atOnce runs n jobs, at most the given number at a time, until one fails.
-func atOnce(ctx context.Context, most, n int, progress Progress, job func(ctx context.Context, i int) error) error {
+func atOnce(ctx context.Context, limit, n int, progress Progress, job func(ctx context.Context, i int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var next, done atomic.Int64
 	var telling sync.Mutex
 	var wg sync.WaitGroup
-	for range min(most, n) {
+	for range min(limit, n) {
 		wg.Go(func() {
 			for i := int(next.Add(1)) - 1; i < n && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
 				if err := job(ctx, i); err != nil {

@@ -30,13 +30,13 @@ type Rivals struct {
 // (pairtest.Sharing), and "common" other masses over the same tokens (pairtest.Common).
 var RivalWorlds = []string{"own", "common"}
 
-// RivalsResult is one cell: mean seconds of an answer.
+// RivalsResult is one cell. Times are mean seconds of an answer.
 type RivalsResult struct {
 	World  string        `json:"world"`
 	Device float64       `json:"device_ms"`
 	Cloud  float64       `json:"cloud_ms"`
 	RTT    float64       `json:"rtt_ms"`
-	Floor  float64       `json:"floor_s"`  // a pass for each token on the slower side: less takes several tokens a pass
+	Floor  float64       `json:"floor_s"`  // one pass of the slower side for each token; being faster requires several tokens per pass
 	Half   float64       `json:"half_s"`   // the paper's coupling with γ = ½ and its rule for switching
 	Fixed  float64       `json:"fixed_s"`  // with all weight on the cloud's drafts, aggregated on the device
 	Chosen float64       `json:"chosen_s"` // with γ chosen and its rule
@@ -118,7 +118,7 @@ func (x Rivals) play(ctx context.Context, cfg pair.Config, d [2]time.Duration, r
 	link := netem.Config{Delay: rtt / 2}
 	cfg.MaxTokens, cfg.Lookahead = x.Tokens, tandem.MaxLookahead
 	for n := 1; n <= tandem.MaxRows; n++ { // as after other answers: sides know that a row costs nothing
-		cfg.Past.Passed(n, d[0])
+		cfg.Past.ObservePass(n, d[0])
 	}
 	for i := range x.Answers {
 		cfg.Seed = uint64(i)

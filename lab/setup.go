@@ -63,7 +63,7 @@ type answers struct {
 	sides [2]remembering
 }
 
-// remembering is a decoder with the distributions that it computed.
+// remembering is a decoder with a cache of the distributions that it has computed.
 type remembering struct {
 	decoder *decoder.Decoder
 	held    []tandem.Token // that the decoder holds

@@ -42,8 +42,8 @@ type SpecResult struct {
 	Chosen   float64 `json:"chosen_accept_length"` // with such lengths
 	ChosenMs float64 `json:"chosen_drafter_ms"`    // the drafter's time then
 	CostsOf  string  `json:"costs_of"`             // the model whose passes the costs are
-	// Published is Ratio of a peer as its authors run it: all its drafts have one length. It is that of the length that turned out
-	// best on the task, in passes of PublishedRows; the peer's other figures are of this project's choice of lengths.
+	// Published is the Ratio of a peer as its authors run it, with drafts of one fixed length: the best length for the task, in
+	// passes of PublishedRows. The peer's other figures use this project's choice of lengths.
 	Published     Number `json:"published_ratio,omitzero"`
 	PublishedRows int    `json:"published_rows,omitempty"`
 	// OwnRatio is Ratio by the passes of Model itself, where CostsOf is another; else it is missing.
@@ -88,8 +88,8 @@ type Spec struct {
 	Words           Words // of the answers; a reference must be there
 }
 
-// replayed returns the inputs with the words that their answers are to have, and the share of a reference's tokens that the model
-// would have said differently.
+// replayed returns the inputs with the answers that Words asks for, and the share of the references' tokens for which the model
+// would have chosen another token.
 func (s Spec) replayed(ctx context.Context, inputs []SpecInput) (out []SpecInput, share Number, err error) {
 	others, all := 0, 0
 	for i, in := range inputs {
@@ -125,14 +125,15 @@ func (s Spec) checkDenoiser() error {
 	return nil
 }
 
-// EagleShare is the share of a model's weights that EAGLE's drafter has: one layer and the head (CoordGen §4.1). Time is
-// proportional to the weights that are read.
+// EagleShare returns the weights of EAGLE's drafter, one layer and the head (CoordGen §4.1), as a share of the model's
+// weights. Decoding time is proportional to the weights that are read.
 func EagleShare(c model.Config) float64 {
 	layer, head := products(c)
 	return float64(layer+head) / float64(ModelWeights(c))
 }
 
-// ModelWeights is how many weights a model's products read: all but norms, and the embedding where the head is another matrix.
+// ModelWeights returns the number of weights that a model's products read: all but norms, and without the embedding if
+// the head is a separate matrix.
 func ModelWeights(c model.Config) int {
 	layer, head := products(c)
 	return c.Layers*layer + head
@@ -279,24 +280,32 @@ func (s Spec) Run(ctx context.Context, task string, inputs []SpecInput, methods 
 			}
 		}
 	}
+	all := SpecResult{Task: task, Model: s.Name, Words: s.Words.String(), Others: others, Inputs: len(inputs), Tokens: tokens, CostsOf: s.CostsOf}
 	var results []SpecResult
 	for _, r := range runs {
-		fixed, chosen := r.runs[fixedRows].stats, r.runs[byCosts]
-		result := SpecResult{Task: task, Method: r.name, Model: s.Name, Words: s.Words.String(), Others: others, Inputs: len(inputs), Tokens: tokens, AcceptLength: fixed.AcceptLength(),
-			DrafterMs: fixed.DraftingPerStep().Seconds() * 1e3, Ratio: chosen.ratio(), MinRatio: chosen.worst, Chosen: chosen.stats.AcceptLength(),
-			ChosenMs: chosen.stats.DraftingPerStep().Seconds() * 1e3,
-			CostsOf:  s.CostsOf, Prefill: r.prefill.Seconds() / plainPrefill.Seconds(), Cases: fixed.Cases, Simulated: strings.Contains(r.name, "simulated")}
-		if s.Own != nil {
-			result.OwnRatio = Is(r.runs[byOwnCosts].ratio())
-		}
-		if len(r.lengths) > 0 {
-			best := r.best()
-			result.Published, result.PublishedRows = Is(best.ratio()), best.rows
-		}
-		result.Valid, result.Wasted, result.Underutilised = fixed.Shares()
-		results = append(results, result)
+		results = append(results, r.result(all, plainPrefill))
 	}
 	return results, nil
+}
+
+// result returns a method's result. all holds what the results of all methods have in common, and plainPrefill is the time of
+// the prompts with plain decoding.
+func (m *methodRun) result(all SpecResult, plainPrefill time.Duration) SpecResult {
+	r, fixed, chosen := all, m.runs[fixedRows].stats, m.runs[byCosts]
+	r.Method, r.Simulated = m.name, strings.Contains(m.name, "simulated")
+	r.AcceptLength, r.DrafterMs, r.Cases = fixed.AcceptLength(), fixed.DraftingPerStep().Seconds()*1e3, fixed.Cases
+	r.Valid, r.Wasted, r.Underutilised = fixed.Shares()
+	r.Ratio, r.MinRatio = chosen.ratio(), chosen.worst
+	r.Chosen, r.ChosenMs = chosen.stats.AcceptLength(), chosen.stats.DraftingPerStep().Seconds()*1e3
+	if len(m.runs) > byOwnCosts {
+		r.OwnRatio = Is(m.runs[byOwnCosts].ratio())
+	}
+	if len(m.lengths) > 0 {
+		best := m.best()
+		r.Published, r.PublishedRows = Is(best.ratio()), best.rows
+	}
+	r.Prefill = m.prefill.Seconds() / plainPrefill.Seconds()
+	return r
 }
 
 func (s Spec) generate(ctx context.Context, in SpecInput, spec sample.Speculator) (out []tandem.Token, stats sample.Stats, err error) {

@@ -29,10 +29,12 @@ type Speedup struct {
 // deviceAcceptance is α^l, which the theorem does not depend on (Corollary 6.5).
 const deviceAcceptance = 0.7
 
-// Run plays two answers at every point: one in lock step, one with drafts ahead.
+// speedupPoint is two answers under the same conditions: one in lock step, one with drafts ahead.
+type speedupPoint struct{ sync, ahead sim.Outcome }
+
+// Run plays the two answers of every point.
 func (x Speedup) Run(ctx context.Context, progress Progress) (Report, error) {
-	type point struct{ sync, ahead sim.Outcome }
-	points := make([]point, len(x.Accept)*len(x.Device))
+	points := make([]speedupPoint, len(x.Accept)*len(x.Device))
 	err := inParallel(ctx, len(points), progress, func(ctx context.Context, i int) (err error) {
 		record := x.record(i / len(x.Device))
 		for _, p := range []struct {
@@ -56,33 +58,8 @@ func (x Speedup) Run(ctx context.Context, progress Progress) (Report, error) {
 		Title: fmt.Sprintf("Cloud decoding %v, round trip %v (points simulated)", x.Cloud, x.RTT),
 		X:     "device decoding (ms)", Y: "speedup over lock step",
 	}
-	for ai, alpha := range x.Accept {
-		record := x.record(ai)
-		theory := chart.Line{Name: fmt.Sprintf("α of the cloud %.2f: theory", alpha), Color: ai}
-		for i := range 201 {
-			d := x.Device[0] + (x.Device[len(x.Device)-1]-x.Device[0])*time.Duration(i)/200
-			theory.Points = append(theory.Points, chart.Point{X: d.Seconds() * 1000, Y: x.theory(d, record)})
-		}
-		played := chart.Line{Name: "played", Color: ai, Dots: true}
-		for di, d := range x.Device {
-			p := points[ai*len(x.Device)+di]
-			for _, o := range []struct {
-				sim.Outcome
-				method, placement string
-			}{{p.sync, "drdg-tw", "sync"}, {p.ahead, "dragon", "device"}} {
-				result := summarize([]sim.Outcome{o.Outcome})
-				result.Experiment, result.Method, result.Placement = "speedup", o.method, o.placement
-				result.Device, result.Cloud, result.RTT = Ms(d), Ms(x.Cloud), Ms(x.RTT)
-				result.Text = "" // of acceptances, not of answers
-				r.Results = append(r.Results, result)
-			}
-			speed := period(p.sync) / period(p.ahead)
-			played.Points = append(played.Points, chart.Point{X: d.Seconds() * 1000, Y: speed})
-			if di == 0 {
-				r.Findings = append(r.Findings, fmt.Sprintf("α of the cloud %.2f, decoding %v / %v, round trip %v: %.2f times as fast as lock step; the theorem says %.2f.", record.Rate(tandem.Cloud), d, x.Cloud, x.RTT, speed, x.theory(d, record)))
-			}
-		}
-		plot.Lines = append(plot.Lines, theory, played)
+	for ai := range x.Accept {
+		x.draw(&r, &plot, ai, points[ai*len(x.Device):][:len(x.Device)])
 	}
 	if len(x.Live) > 0 {
 		if err := x.measure(ctx, &r, &plot); err != nil {
@@ -91,6 +68,36 @@ func (x Speedup) Run(ctx context.Context, progress Progress) (Report, error) {
 	}
 	r.Figures = []Figure{{"speedup", plot.SVG()}}
 	return r, nil
+}
+
+// draw adds the results, the lines and the finding for acceptance rate i of the cloud. points has a point for each of Device.
+func (x Speedup) draw(r *Report, plot *chart.Plot, i int, points []speedupPoint) {
+	record := x.record(i)
+	theory := chart.Line{Name: fmt.Sprintf("α of the cloud %.2f: theory", x.Accept[i]), Color: i}
+	for k := range 201 {
+		d := x.Device[0] + (x.Device[len(x.Device)-1]-x.Device[0])*time.Duration(k)/200
+		theory.Points = append(theory.Points, chart.Point{X: d.Seconds() * 1000, Y: x.theory(d, record)})
+	}
+	played := chart.Line{Name: "played", Color: i, Dots: true}
+	for j, d := range x.Device {
+		p := points[j]
+		for _, o := range []struct {
+			sim.Outcome
+			method, placement string
+		}{{p.sync, "drdg-tw", "sync"}, {p.ahead, "dragon", "device"}} {
+			result := summarize([]sim.Outcome{o.Outcome})
+			result.Experiment, result.Method, result.Placement = "speedup", o.method, o.placement
+			result.Device, result.Cloud, result.RTT = Ms(d), Ms(x.Cloud), Ms(x.RTT)
+			result.Text = "" // of acceptances, not of answers
+			r.Results = append(r.Results, result)
+		}
+		speed := period(p.sync) / period(p.ahead)
+		played.Points = append(played.Points, chart.Point{X: d.Seconds() * 1000, Y: speed})
+		if j == 0 {
+			r.Findings = append(r.Findings, fmt.Sprintf("α of the cloud %.2f, decoding %v / %v, round trip %v: %.2f times as fast as lock step; the theorem says %.2f.", record.Rate(tandem.Cloud), d, x.Cloud, x.RTT, speed, x.theory(d, record)))
+		}
+	}
+	plot.Lines = append(plot.Lines, theory, played)
 }
 
 // measured are the couplings of the live answers, which aggregate on the device.

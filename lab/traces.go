@@ -28,8 +28,8 @@ type Traces struct {
 // windowLength is the part of a trace that is repeated for one cell.
 const windowLength = 30 * time.Second
 
-// beforeWorst is how long before the worst of a trace its window begins, so that live answers have started by then.
-// Simulated answers, which each begin with the window, meet the worst after half of their time.
+// beforeWorst is how long before the worst moment of a trace its window begins, so that live answers have started by
+// then. Simulated answers each begin at the start of the window, and meet the worst moment after half of their time.
 const beforeWorst = 5 * time.Second
 
 // window is a part of a trace.
@@ -161,7 +161,7 @@ func (x Traces) windows(lead time.Duration) (out []window, err error) {
 					w.path.Link[i].Delay = 20 * time.Millisecond // a packet trace has no delays
 				}
 			}
-			w.rtt = leastDelay(w.path.Link[0]) + leastDelay(w.path.Link[1])
+			w.rtt = minDelay(w.path.Link[0]) + minDelay(w.path.Link[1])
 			out = append(out, w)
 		}
 	}
@@ -189,8 +189,8 @@ func worstOf(directions ...*netem.Trace) (at time.Duration, ok bool) {
 	return at, ok
 }
 
-// leastDelay is the shortest delay of a direction.
-func leastDelay(c netem.Config) time.Duration {
+// minDelay is the shortest delay of a direction.
+func minDelay(c netem.Config) time.Duration {
 	least := c.Delay
 	for i, q := range c.Trace.Points {
 		if i == 0 || q.Delay < least {

@@ -28,7 +28,7 @@ type TTFT struct {
 	Simulated bool
 }
 
-// firsts are the methods to compare: the device alone first, mirror second.
+// firsts are the methods to compare. The first is the device alone, the second mirror.
 var firsts = []Strategy{
 	{Method: "device-alone", Label: "device alone", Alone: true, Color: 7, Dashed: true},
 	{Method: "tandem", Placement: "mirror", Label: "tandem, mirror", Color: 2},

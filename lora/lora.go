@@ -19,6 +19,7 @@ import (
 	"strings"
 
 	"tandem/model"
+	"tandem/model/convert"
 	"tandem/model/gguf"
 	"tandem/npu"
 	"tandem/npu/quant"
@@ -57,7 +58,7 @@ const (
 	maxConfig = 1 << 20 // bytes of adapter_config.json
 )
 
-// Ranks returns the lowest and highest rank.
+// Ranks returns the lowest and the highest rank of the adapter's factors.
 func (a *Adapter) Ranks() (low, high int) {
 	for i, f := range a.List {
 		if i == 0 || f.Rank < low {
@@ -133,7 +134,7 @@ func openPEFT(dir, file string) (*Adapter, error) {
 	return ReadPEFT(dir, text, b)
 }
 
-// numbers reads a factor's numbers as float32, and refuses those that are none.
+// numbers reads a factor's numbers as float32. A NaN or infinity is an error.
 func numbers(name string, typ npu.DType, data []byte, n int) ([]float32, error) {
 	v := make([]float32, n)
 	if err := quant.Dequantize(typ, v, data); err != nil {
@@ -199,7 +200,7 @@ func (a *Adapter) changes(m *model.Model, scale float32) ([]model.Change, error)
 		for row := range f.Out {
 			from := row
 			if adjacent {
-				from = halfSplit(row, c.HeadDim)
+				from = convert.HalfSplit(row, c.HeadDim)
 			}
 			for r := range f.Rank {
 				out.B[r*f.Out+row] = f.B[from*f.Rank+r] * f.Scale * scale
@@ -213,13 +214,6 @@ func (a *Adapter) changes(m *model.Model, scale float32) ([]model.Change, error)
 // turns reports whether positions rotate the product's rows.
 func turns(weight string) bool {
 	return strings.HasSuffix(weight, ".attn_q.weight") || strings.HasSuffix(weight, ".attn_k.weight")
-}
-
-// halfSplit returns which row of half-split heads stands at the given row of heads with adjacent pairs, as GGUF files of
-// llama have them.
-func halfSplit(row, size int) int {
-	head, at := row/size*size, row%size
-	return head + at%2*(size/2) + at/2
 }
 
 // A Scaled is an adapter with the share of it that is added; 1 is all of it.

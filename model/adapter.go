@@ -212,8 +212,9 @@ func inUse(changes []Change, both [2][]*npu.Tensor) (a, b []*npu.Tensor) {
 	return a, b
 }
 
-// factorType returns the type in which factors for a weight are kept. As inputs next to quantised weights they have 8 bits, as
-// precise as the weights or more: with 8 rows of 8 adapters, reading factors is most of what adapters cost. Else they have 16.
+// factorType returns the type in which factors for a weight are stored: 8 bits for inputs next to quantised weights, 16 bits
+// otherwise. 8 bits are at least as precise as such weights, and reading factors takes most of the time of adapters (measured
+// with 8 rows of 8 adapters).
 func factorType(how Approach, w *npu.Tensor, cols int) npu.DType {
 	if how == Inputs && w.Type.BlockSize() > 1 && cols%npu.Q8_0.BlockSize() == 0 {
 		return npu.Q8_0
@@ -377,7 +378,8 @@ func stack(list []*Adapter, weight string) (pair [2]*npu.Tensor) {
 	return [2]*npu.Tensor{low, up}
 }
 
-// stand writes LoRA-B as the weights of a product [out × ranks], from a column on; to is nil for new ones.
+// stand writes LoRA-B as the weights of a product [out × ranks], from column from on, into to, or into a new tensor if
+// to is nil.
 func stand(b *npu.Tensor, ranks, from int, to *npu.Tensor) *npu.Tensor {
 	if to == nil {
 		to = &npu.Tensor{Name: b.Name, Type: b.Type, Rows: b.Cols, Cols: ranks, Data: make([]byte, 2*b.Cols*ranks)}

@@ -2,9 +2,9 @@ package model
 
 import "tandem/npu"
 
-// BERT (Devlin et al. 2019, §3) and nomic-bert (Nussbaum et al. 2024, §3): encoders, whose rows attend both ways and whose
-// norms stand behind what they norm. BERT has learned positions, biases and a GELU; nomic-bert has rotated positions, one
-// matrix for queries, keys and values, and SwiGLU.
+// BERT (Devlin et al. 2019, §3) and nomic-bert (Nussbaum et al. 2024, §3): encoders, whose rows attend both ways, with
+// post-norms: each norm follows the sum of the residual. BERT has learned positions, biases and a GELU; nomic-bert has
+// rotated positions, one matrix for queries, keys and values, and SwiGLU.
 func init() {
 	register(architecture{
 		name: "bert",

@@ -104,13 +104,13 @@ type longRope struct {
 	context int
 }
 
-// temper scales queries the later their position is (see npu.OpTemper); no scale for none.
+// temper scales queries by their position (see npu.OpTemper); scale 0 means no scaling.
 type temper struct {
 	scale float32
 	every int
 }
 
-// experts are the sizes of feed-forward layers that are mixtures of experts; no count for none.
+// experts are the sizes of feed-forward layers that are mixtures of experts; all zero if there are none.
 type experts struct {
 	count, used, ff int
 	all             bool // their weights are the softmax of all scores, not of the highest

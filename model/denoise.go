@@ -10,7 +10,8 @@ import (
 	"tandem/npu"
 )
 
-// A Live is a row of a block that is denoised (llada.cpp §2.1). Its token may change, and it attends both ways.
+// A Live is a row of a block that is being denoised (llada.cpp §2.1). Its token may change, and it attends to rows
+// before and after it.
 type Live struct {
 	Position int // its slot, too: below Seq.Len the row is computed again in place
 	Token    tandem.Token

@@ -12,7 +12,7 @@ import (
 	"tandem/npu"
 )
 
-// Pooling says how an encoder makes one vector of the vectors of a text's tokens, by llama.cpp's numbers.
+// Pooling says how an encoder combines the vectors of a text's tokens into one. The values are llama.cpp's numbers.
 type Pooling uint8
 
 // The kinds of pooling.

@@ -29,8 +29,8 @@ type Input struct {
 	// OnScores, if not nil, is called after every token, in order, with the scores of Head's tokens.
 	OnScores func(i int, scores []float32)
 	Head     *PartialHead
-	// PerPass, if not nil, says that the sequence is decoded with drafts: it returns how many tokens a pass with that many rows
-	// of it is expected to give. Devices choose their programs by it.
+	// PerPass, if not nil, says that the sequence is decoded with drafts. It returns the expected number of tokens from a pass
+	// with the given number of rows of this sequence. Devices choose their programs by it.
 	PerPass func(rows int) float64
 }
 

@@ -48,13 +48,13 @@ func (s *Seq) Bytes() int64 {
 	return int64(s.n)*s.m.config.KVBytes() - int64(s.from)*s.m.config.nearBytes()
 }
 
-// Forgets reports whether Forget can give memory back: the model has layers with windows, and its device reads the cache in
-// place.
+// Forgets reports whether Forget can free memory: the model must have layers with windows, and its device must read the
+// cache in place.
 func (m *Model) Forgets() bool { return m.config.nearBytes() > 0 && m.Rounding() == "" }
 
-// Forget gives back the memory of keys and values that no later position sees: those of layers with windows, before the next
-// position's window. Forks keep theirs. The sequence can then not be saved, and Truncate drops all of it where a window would
-// reach what is forgotten. If the model does not Forgets, it does nothing.
+// Forget frees the memory of keys and values that no later position attends to: those of layers with windows, before the
+// window of the next position. Forks keep theirs. Afterwards the sequence cannot be saved, and Truncate drops the whole
+// sequence if a window would reach positions that were forgotten. Forget does nothing if Forgets reports false.
 func (s *Seq) Forget() {
 	if !s.m.Forgets() {
 		return

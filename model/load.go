@@ -61,8 +61,8 @@ type Option func(*Config)
 // needs heads of whole blocks of 32 numbers, and a device that knows it, which ggml's do not.
 func KVCache(t npu.CacheType) Option { return func(c *Config) { c.KV = t } }
 
-// LongContext makes a model with LongRoPE use its factors for contexts longer than that of its first training. Such a model
-// reads short texts a little worse. It changes no other model.
+// LongContext makes a model with LongRoPE use its factors for contexts longer than the original training context. The model
+// then reads short texts slightly worse. Other models are not affected.
 func LongContext() Option {
 	return func(c *Config) {
 		if c.long != nil {
@@ -147,8 +147,8 @@ func (m *Model) compile() error {
 // returns.
 func (m *Model) Second() (*Model, error) { return m.secondOnce() }
 
-// SyncClocks ends a stretch in which a model and its Second, which m is, computed at the same time: if their device is simulated,
-// both continue at the later of their times.
+// SyncClocks must be called on a Second after it and its model have computed at the same time. If their device is simulated,
+// the clocks of both continue from the later one.
 func (m *Model) SyncClocks() {
 	if sync := m.device.Traits().SyncClocks; sync != nil {
 		sync()

@@ -13,9 +13,9 @@ import (
 	"tandem/model/tokenizer"
 )
 
-// A rankHead makes a cross-encoder's score of the vectors of a pair's tokens, as llama.cpp does: a layer with a tanh and a
-// projection (BERT, RoBERTa), or a layer with a GELU, a norm and a projection (ModernBERT). The layer or the projection may be
-// missing.
+// A rankHead computes a cross-encoder's score from the vectors of a pair's tokens, as llama.cpp does: a layer with a tanh and
+// a projection (BERT, RoBERTa), or a layer with a GELU, a norm and a projection (ModernBERT). The layer or the projection may
+// be missing.
 type rankHead struct {
 	dense, denseBias []float32 // [Dim × Dim] and [Dim]; nil for none
 	norm             []float32 // [Dim]; nil for none
@@ -142,8 +142,8 @@ func PoolingOf(f *gguf.File) Pooling {
 	return c.Pooling
 }
 
-// A Ranker says how well texts fit a question, by an encoder (the cosine of two embeddings) or a cross-encoder (its score). It
-// is safe for concurrent use.
+// A Ranker scores how well texts fit a question, with an encoder (the cosine of two embeddings) or a cross-encoder (its
+// score). It is safe for concurrent use.
 type Ranker struct {
 	model           *Model
 	question, texts string // what the model wants before each
@@ -182,8 +182,7 @@ func NewRanker(m *Model) (*Ranker, error) {
 	return r, nil
 }
 
-// Rank returns a number for each text; the greatest fits the question best. The ends of texts that exceed the model's context
-// are cut.
+// Rank returns a score for each text; higher is better. The ends of texts that exceed the model's context are cut.
 func (r *Ranker) Rank(ctx context.Context, question string, texts []string) ([]float64, error) {
 	scores := make([]float64, len(texts))
 	var asked []float32

@@ -77,8 +77,8 @@ func ListenOn(addr, target string, up, down Config) (*Relay, error) {
 	return r, nil
 }
 
-// Emulate makes the path another one from now on: its traces and outages begin now. Packets on their way arrive as the path
-// before had it.
+// Emulate replaces the path. The traces and outages of the new path begin now. Packets already on their way arrive as the
+// old path had decided.
 func (r *Relay) Emulate(up, down Config) error {
 	next := [2]*Link{}
 	for i, c := range []Config{up, down} {

@@ -16,7 +16,7 @@ import (
 const (
 	psTick     = 64 * time.Nanosecond // the kernel's PSCHED_SHIFT of 6
 	maxKernel  = time.Duration(math.MaxUint32) * psTick
-	maxSpread  = time.Duration(math.MaxInt32) // the kernel cuts a larger spread of the delay without a word
+	maxSpread  = time.Duration(math.MaxInt32) // the kernel silently cuts a larger spread of the delay
 	packetSize = 1300                         // bytes of a typical full QUIC packet; the kernel measures its queue in packets
 	noLimit    = 100_000
 	// keepOrder is a rate, in bytes per second, that delays no packet. With any rate the kernel keeps packets in order;
@@ -74,8 +74,9 @@ func setNetem(link netlink.Link, options *nl.RtAttr) error {
 	return err
 }
 
-// resetOthers adds the attributes that c does not need, with values that turn them off. The kernel changes a netem that is
-// there and keeps what no attribute names. It refuses a new one in its place if one of both duplicates packets.
+// resetOthers adds the attributes that c does not need, with values that turn them off: the kernel changes an existing
+// netem and keeps whatever no attribute names. Replacing it with a new netem is no way out, because the kernel refuses
+// that if either of the two duplicates packets.
 func resetOthers(options *nl.RtAttr, c Config) {
 	off := func(attribute, size int) { options.AddRtAttr(attribute, make([]byte, size)) }
 	off(nl.TCA_NETEM_CORR, nl.SizeofTcNetemCorr)

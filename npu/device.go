@@ -43,8 +43,8 @@ type Args struct {
 	Adapters []*Adapter
 }
 
-// Adapter is what a row's adapter changes in a graph whose inputs are factors (Samsung §3.2). A factor that is not there
-// counts as zero. So do ranks that a factor lacks: those of one graph's adapters may differ.
+// Adapter holds a row's LoRA factors, the inputs of a graph with OpFactor (Samsung §3.2). A missing factor counts as
+// zero, and so do missing ranks: the ranks of one graph's adapters may differ.
 type Adapter struct {
 	// Factors are F16, F32 or Q8_0, by Factor.Name, aligned to 4 bytes. Those of Q8_0 may be packed (see Packer).
 	Factors map[string]*Tensor
@@ -59,7 +59,8 @@ func (a *Args) Adapter(row int) *Adapter {
 	return a.Adapters[row]
 }
 
-// Factor returns the matrix of the row's adapter that a node asks for; nil if it is zero. CheckAdapters has checked it.
+// Factor returns the matrix of the row's adapter that a node needs, or nil if it is zero. CheckAdapters must have
+// accepted the adapters.
 func (a *Args) Factor(row int, want *Factor) *Tensor {
 	if of := a.Adapter(row); of != nil {
 		return of.Factors[want.Name]
@@ -67,7 +68,7 @@ func (a *Args) Factor(row int, want *Factor) *Tensor {
 	return nil
 }
 
-// CheckAdapters returns an error if a factor that the graph needs has another shape or type.
+// CheckAdapters returns an error if a factor that the graph needs has the wrong shape or type.
 func (a *Args) CheckAdapters(g *Graph) error {
 	if a.Adapters == nil {
 		return nil

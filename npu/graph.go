@@ -125,8 +125,9 @@ type Node struct {
 	Parts     int        // OpSelect
 }
 
-// Experts are feed-forward layers of which each row goes through those with its highest scores, the lower number first where
-// scores are equal (Shazeer et al. 2017). Their weights p are the softmax of all scores, or of the highest if Chosen.
+// Experts is a mixture of feed-forward layers (Shazeer et al. 2017). Each row goes through the Used experts with its highest
+// scores; of experts with equal scores, those with lower numbers. The weights p are the softmax of all scores or, if Chosen,
+// of the highest Used scores.
 type Experts struct {
 	Graphs []*Graph // one for each expert, from "x" to a result of the node's width, for as many rows as the node's graph
 	Used   int      // experts for a row
@@ -596,9 +597,9 @@ func (in Input) String() string {
 	return fmt.Sprintf("input %q %s[%d×%s]", in.Name, in.Type, in.Rows, size)
 }
 
-// Inputs returns the graph's inputs, each once: "x" or "tokens", for the rows; "positions"; if it attends, "kv", the view
-// of each row's cache, and "mask", the slots that the row sees; and of the rows' adapters their factors, and "tasks", the
-// mask of the one that is kept.
+// Inputs returns the graph's inputs, each once: "x" or "tokens", by row; "positions"; if the graph attends, "kv", the
+// view of each row's cache, and "mask", the slots that the row attends to; and the factors of the rows' adapters, and
+// "tasks", the one-hot mask of OpSelect.
 func (g *Graph) Inputs() (list []Input) {
 	add := func(in Input) {
 		if !slices.Contains(list, in) {

@@ -27,11 +27,11 @@ type Pass struct {
 	Tokens  int // of all sequences
 	Longest int // positions of the longest sequence after the pass
 	Decodes int // how many sequences are decoded next, a token each; 0 if that is not known
-	// PerPass, if not nil, says that decoding verifies drafts: it returns how many tokens a pass of that many rows is expected to
-	// give a sequence, at least 1.
+	// PerPass, if not nil, says that decoding verifies drafts. It returns the expected number of tokens, at least 1, that a
+	// pass of the given number of rows yields for a sequence.
 	PerPass func(rows int) float64
-	// Live says that rows attend both ways (llada.cpp §2.1). A pass that is cut into chunks computes all but the last of
-	// them twice in each layer, so rows that fit one chunk must not be cut.
+	// Live says that rows attend to rows before and after them (llada.cpp §2.1). A pass that is cut into chunks computes
+	// all chunks but the last twice in each layer, so rows that fit in one chunk must not be cut.
 	Live bool
 }
 

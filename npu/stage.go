@@ -16,6 +16,6 @@ type Stage interface {
 // session restarts. The run can be repeated once everything is loaded again.
 var ErrLost = errors.New("the device was lost")
 
-// ErrMemory is the cause of an error of Program.Run when weights, KV caches and activations need more memory than the device may use.
-// Shorter sequences may need less.
+// ErrMemory is wrapped by an error of Program.Run if weights, KV caches and activations need more memory than the device may
+// use. Shorter sequences may fit.
 var ErrMemory = errors.New("not enough memory on the device")

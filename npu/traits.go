@@ -16,16 +16,16 @@ type Traits struct {
 	LayersAtOnce int
 	// RowsAtOnce is the number of rows that one run should have if there are enough, or 0 for no preference.
 	RowsAtOnce int
-	// PassesAtOnce is how many runs of programs with many rows should go on at the same time, if there are enough, because one
-	// alone leaves the device idle in between. 0 counts as 1.
+	// PassesAtOnce is how many runs of programs with many rows should be in progress at the same time, because a single run
+	// leaves the device idle at times. 0 counts as 1.
 	PassesAtOnce int
 	// Packer packs weights into the layout that the device reads; nil if it reads weights as files store them.
 	Packer Packer
 	// Second returns a device with a group of threads of its own, whose results are the same bit for bit. It computes while this
 	// one does and reads weights where this one keeps them, in its layout. Nil if there is no such device.
 	Second func() Device
-	// SyncClocks, of a simulated device that Second returned, ends a stretch in which both computed at the same time: both clocks go on
-	// from the later one. Nil for devices that take real time.
+	// SyncClocks sets the clocks of a simulated device and of the Second device to the later of the two, after both have
+	// computed at the same time. Only a device that Second returned has it; nil for devices that take real time.
 	SyncClocks func()
 	// Clock is the clock of a simulated device; nil for a device that takes real time.
 	Clock Clock

@@ -26,7 +26,8 @@ type known struct {
 	kind kind
 }
 
-// kind says why a pass decoded a context.
+// kind says why a pass decoded a context: for the next draft or for one of package profiler's three kinds of additional
+// contexts.
 type kind uint8
 
 const (
@@ -36,11 +37,11 @@ const (
 	guess              // after tokens that the decoder guessed
 )
 
-// mostKnown is the largest number of distributions kept.
-const mostKnown = 1024
+// maxKnown is the largest number of distributions kept.
+const maxKnown = 1024
 
 func (a *ahead) learn(p tandem.Prefix, k known) {
-	if a.known == nil || len(a.known) >= mostKnown {
+	if a.known == nil || len(a.known) >= maxKnown {
 		a.known = map[tandem.Prefix]known{}
 	}
 	a.known[p] = k
@@ -75,9 +76,9 @@ func (m *Machine) drawn(step tandem.Step, d tandem.Dist) (r draw) {
 	return r
 }
 
-// further chooses the additional contexts of a Decode for a step after prefix: hedges, on the branches that it returns;
+// chooseExtra chooses the additional contexts of a Decode for a step after prefix: hedges, on the branches that it returns;
 // checks, after the other side's drafts for this step and the following ones; and guesses after those.
-func (m *Machine) further(d *Decode, step tandem.Step, prefix tandem.Prefix) (hedged []branch) {
+func (m *Machine) chooseExtra(d *Decode, step tandem.Step, prefix tandem.Prefix) (hedged []branch) {
 	if m.cfg.PassPlaces < 2 {
 		return nil
 	}
@@ -89,7 +90,7 @@ func (m *Machine) further(d *Decode, step tandem.Step, prefix tandem.Prefix) (he
 	most := max(m.cfg.PassPlaces, m.cfg.PassRows)
 	left := most
 	if m.cfg.PassRows > m.cfg.PassPlaces { // guesses may need up to half of the rows, the more the more often they are right
-		left -= int(float64(most) * m.ahead.Guesses() / 2)
+		left -= int(float64(most) * m.ahead.GuessRate() / 2)
 	}
 	branches, offers := m.branches(left)
 	hedges, checks, guesses := m.ahead.Choose(profiler.Offer{Contexts: most, Hedges: offers, Drafts: len(drafts), Room: room})
@@ -103,7 +104,7 @@ func (m *Machine) further(d *Decode, step tandem.Step, prefix tandem.Prefix) (he
 		if m.cfg.MaxTokens > 0 {
 			guesses = min(guesses, m.cfg.MaxTokens-int(step)-1-checks)
 		}
-		d.Costs, d.Chance = m.ahead.Costs(m.cfg.PassRows), m.ahead.Right(checks)
+		d.Costs, d.Chance = m.ahead.Costs(m.cfg.PassRows), m.ahead.DraftsRight(checks)
 		if d.Costs == nil {
 			guesses = 0
 		}
@@ -148,12 +149,12 @@ func (m *Machine) keep(run decode, e Decoded) {
 	}
 	guessed, right := m.keepTree(run, e, store)
 	if run.Guess > 0 && (guessed || len(run.Append) == 1) {
-		m.ahead.Guessed(right) // a guess that was asked for but not made counts as wrong
+		m.ahead.ObserveGuess(right) // a guess that was asked for but not made counts as wrong
 	}
 	if len(e.Costs) > 0 {
-		m.ahead.Told(e.Costs)
+		m.ahead.SetCosts(e.Costs)
 	} else if fed := cmp.Or(e.Fed, len(run.Append)); e.Fed > 0 || fed == 1 {
-		m.ahead.Passed(fed+len(e.Branches)+len(e.Guessed)+e.Forecasts, e.Took)
+		m.ahead.ObservePass(fed+len(e.Branches)+len(e.Guessed)+e.Forecasts, e.Took)
 	}
 }
 
@@ -197,9 +198,9 @@ func (m *Machine) peerHedge(d tandem.Draft) {
 	}
 }
 
-// hedged makes a hedge of the other side its draft for the front step, if it sent one after the agreed tokens. It reports
+// useHedge makes a hedge of the other side its draft for the front step, if it sent one after the agreed tokens. It reports
 // whether there was one.
-func (m *Machine) hedged() bool {
+func (m *Machine) useHedge() bool {
 	d, ok := m.hedges.Get(m.front(), m.prefix)
 	if !ok {
 		return false
@@ -212,12 +213,12 @@ func (m *Machine) hedged() bool {
 	return true
 }
 
-// rank reports to the profiler a target's place in this side's draw, and whether it was the other side's draft.
-func (m *Machine) rank(own tandem.Draft, t tandem.Target) {
+// observeTarget reports to the profiler a target's place in this side's draw, and whether it was the other side's draft.
+func (m *Machine) observeTarget(own tandem.Draft, t tandem.Target) {
 	if m.cfg.PassPlaces < 2 {
 		return
 	}
-	m.ahead.Checked(t.By.Has(m.cfg.Self.Other()))
+	m.ahead.ObserveCheck(t.By.Has(m.cfg.Self.Other()))
 	r := m.drawn(own.Step, own.Dist)
-	m.ahead.Target(slices.Index(r.tokens, t.Token), r.close)
+	m.ahead.ObserveTarget(slices.Index(r.tokens, t.Token), r.close)
 }

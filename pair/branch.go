@@ -7,19 +7,21 @@ import (
 	"tandem/profiler"
 )
 
-// A branch is another way in which the answer may continue: a token instead of a draft of this side that has no target yet, or what
-// this side would draft after such a token. A side that runs ahead learns of a rejection only a trip later. If the other side has
-// this side's distributions on the branch by then, it goes on along it, and does not wait for the news and the next draft to cross.
+// A branch is another way in which the answer may continue: with another token in place of one of this side's drafts that has
+// no target yet, or with what this side would draft after such a token. A side that drafts ahead learns of a rejection only
+// half a round trip later. If the other side already has this side's distributions on the branch by then, it continues along
+// the branch. It need not wait until the rejection has travelled to this side and the next draft has travelled back.
 type branch struct {
 	tandem.Branch
 	step   tandem.Step // whose distribution follows the branch
 	prefix tandem.Prefix
 	chance float64
-	known  bool // its distribution is there already: it is only continued
+	known  bool // its distribution is already known: only what continues it is of use
 }
 
-// mostBack is how many of the answer's last tokens a pass computes again at most: decoders whose weights need their logits take few.
-const mostBack = 12
+// maxBack is the most of the answer's last tokens that a pass recomputes. A decoder whose weights need the logits of
+// these tokens accepts only a few.
+const maxBack = 12
 
 // branches are candidates for the hedges of a pass, each after the one that it continues.
 type branches []branch
@@ -35,7 +37,8 @@ func (b branches) first(n int) []branch {
 	return b[:end]
 }
 
-// farthest returns how many of the answer's last tokens a pass computes for branches to continue them: at least the last one.
+// farthest returns how many of the answer's last tokens a pass must compute so that branches can continue from them: at
+// least the last one.
 func farthest(branches []branch) int {
 	back := 1
 	for _, b := range branches {
@@ -44,25 +47,26 @@ func farthest(branches []branch) int {
 	return back
 }
 
-// branches returns the likeliest branches that fit a pass with this many rows, and what they offer to the profiler: those whose
-// distribution is known count with the ones behind them. The tokens of the answer from the first branch on are rows too.
+// branches returns the likeliest branches that fit a pass with this many rows, and the hedges to offer to the profiler. A
+// branch whose distribution is known is no hedge of its own; its rows count for the hedge after it. The tokens of the answer
+// from the first branch on take rows too.
 func (m *Machine) branches(rows int) (out branches, offers []profiler.Hedge) {
-	least := m.ahead.Least(rows)
-	if m.state != together || m.ahead.Runner() < least {
+	least := m.ahead.MinChance(rows)
+	if m.state != together || m.ahead.MaxRunnerUp() < least {
 		return nil, nil
 	}
 	open, chance := []branch(nil), 1.0
 	for i := range m.own.Len() {
 		d, _ := m.own.At(i)
 		if i == m.own.Len()-1 {
-			chance = 1 // what its runners-up take now, a row, is never as little again
+			chance = 1 // its runners-up take one row each now; later they take more
 		}
 		if chance < least || !m.within(d.Step+1) {
 			continue
 		}
 		r := m.drawn(d.Step, d.Dist)
 		open = m.fork(open, branch{Branch: tandem.Branch{Back: m.own.Len() - i}, step: d.Step, prefix: d.Prefix, chance: chance}, r, 1, least)
-		chance *= m.ahead.Rank(0, r.close)
+		chance *= m.ahead.RankChance(0, r.close)
 	}
 	back, waiting := 1, 0
 	for len(open) > 0 {
@@ -75,7 +79,7 @@ func (m *Machine) branches(rows int) (out branches, offers []profiler.Hedge) {
 		b := open[best]
 		open = slices.Delete(open, best, best+1)
 		more := 1 + max(0, b.Back-back)
-		if b.Back > mostBack || back+len(out)+more > rows {
+		if b.Back > maxBack || back+len(out)+more > rows {
 			continue // one that begins later may still fit
 		}
 		k, known := m.ahead.known[b.prefix]
@@ -92,18 +96,18 @@ func (m *Machine) branches(rows int) (out branches, offers []profiler.Hedge) {
 	return out, offers
 }
 
-// within reports whether a step may be decoded already.
+// within reports whether a step is within the lookahead and the answer's length.
 func (m *Machine) within(step tandem.Step) bool {
 	return (m.cfg.MaxTokens <= 0 || int(step) < m.cfg.MaxTokens) && step <= m.front()+tandem.Step(m.cfg.Lookahead)
 }
 
-// fork adds to open the branches that begin after those of from, with this side's draw at its step: from the given place in it on, as likely as
-// least.
-func (m *Machine) fork(open []branch, from branch, r draw, place int, least float64) []branch {
+// fork adds to open the branches that continue from with the tokens of r, this side's draw at its step. It takes the tokens
+// from the given place in the draw on, and only branches whose probability is at least minChance.
+func (m *Machine) fork(open []branch, from branch, r draw, place int, minChance float64) []branch {
 	for i, t := range r.tokens {
 		b := from
-		b.Token, b.step, b.prefix, b.chance = t, from.step+1, from.prefix.Then(t), from.chance*m.ahead.Rank(i, r.close)
-		if i >= place && b.chance >= least && !slices.Contains(m.cfg.Stop, t) {
+		b.Token, b.step, b.prefix, b.chance = t, from.step+1, from.prefix.Then(t), from.chance*m.ahead.RankChance(i, r.close)
+		if i >= place && b.chance >= minChance && !slices.Contains(m.cfg.Stop, t) {
 			open = append(open, b)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 func TestBranches(t *testing.T) {
 	m := New(Config{Settings: tandem.Settings{Placement: tandem.PlaceMirror, PassPlaces: 8}, PassRows: 32, Self: tandem.Device, Vocab: 64, Greedy: true})
 	for n := 1; n <= tandem.MaxRows; n++ {
-		m.ahead.Passed(n, time.Millisecond)
+		m.ahead.ObservePass(n, time.Millisecond)
 	}
 	decode := func(e Event) (d Decode) {
 		for _, a := range m.Step(e) {

@@ -48,7 +48,7 @@ func (m *Machine) plan() {
 	m.lastID++
 	d, branches := Decode{ID: m.lastID}, []branch(nil)
 	if len(want) > 0 {
-		branches = m.further(&d, step, prefix)
+		branches = m.chooseExtra(&d, step, prefix)
 	}
 	if len(branches) > 0 {
 		keep = min(keep, len(want)-farthest(branches)) // what a branch continues is in the same pass
@@ -59,8 +59,9 @@ func (m *Machine) plan() {
 	m.do(d)
 }
 
-// Spare returns how long it is, as far as is known, until the other side needs the draft of the Decode in progress. It needs it
-// when its own drafts get there. This side knows them half a round trip late, and its draft takes as long to arrive.
+// Spare estimates the time until the other side needs the draft of the Decode in progress, which is when its own drafts reach
+// that step. The estimate subtracts a round trip: this side hears of those drafts half a round trip late, and its own draft
+// takes as long to arrive. It is 0 if nothing is known.
 func (m *Machine) Spare() time.Duration {
 	lead := m.own.Len() - m.peer.Len()
 	if m.state != together || lead <= 0 {
@@ -101,8 +102,8 @@ func (m *Machine) decoded(e Decoded) {
 	m.keep(run, e)
 }
 
-// draw makes drafts from the distributions that are already known, and reports whether it made any.
-func (m *Machine) draw() (any bool) {
+// draftKnown makes drafts from the distributions that are already known, and reports whether it made any.
+func (m *Machine) draftKnown() (any bool) {
 	for {
 		step, prefix, ok := m.next()
 		if !ok {

@@ -29,8 +29,8 @@ type greedy struct {
 // begin starts an epoch: the device aggregates first.
 func (g *greedy) begin() { g.at, g.pending = tandem.Device, nil }
 
-// decoded notes how long a draft of side took. A draft whose distribution was there already (Stats.Ahead) took no pass
-// and says nothing about how long one takes.
+// decoded records how long a draft of side took. A draft whose distribution was already known (Stats.Ahead) took no
+// pass, so its time is ignored.
 func (g *greedy) decoded(d tandem.Draft, side tandem.Side) {
 	if d.Decode > 0 {
 		g.decode[side].Observe(min(d.Decode, time.Minute).Seconds(), averageWindow)
@@ -59,7 +59,7 @@ func (m *Machine) gamma(side tandem.Side) uint32 {
 // schedule decides after a target which side aggregates next (DRAGON §5.1), and hands over if it is the other side.
 // drafts are those of the step, by says whose the target was.
 func (m *Machine) schedule(drafts [2]tandem.Draft, by tandem.By) {
-	if !m.place().moves || m.state != together {
+	if !m.placement().moves || m.state != together {
 		return
 	}
 	for s := tandem.Device; s <= tandem.Cloud; s++ {
@@ -95,7 +95,7 @@ func (m *Machine) versions() (v [2]uint32) {
 func (m *Machine) peerHandover(h Handover) {
 	switch {
 	case h.Epoch < m.epoch:
-	case !m.place().moves, h.Epoch > m.epoch, !probable(h.Accept):
+	case !m.placement().moves, h.Epoch > m.epoch, !probable(h.Accept):
 		m.drop(h.Step) // an honest side hands over only after a draft of this side in the epoch
 	case m.state != together, h.Step < m.front(), m.greedy.at == m.cfg.Self && h.Step == m.front():
 		// a copy

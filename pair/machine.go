@@ -125,7 +125,7 @@ func (m *Machine) Step(events ...Event) []Action {
 	for _, e := range events {
 		if m.state != done || m.revives(e) {
 			m.take(e)
-			for m.advance(); m.draw(); m.advance() {
+			for m.advance(); m.draftKnown(); m.advance() {
 			}
 		}
 	}
@@ -393,7 +393,7 @@ func (m *Machine) aggregate() bool {
 		return false
 	}
 	peer, ok := m.peer.Front()
-	if !ok && m.hedged() {
+	if !ok && m.useHedge() {
 		peer, ok = m.peer.Front()
 	}
 	if !ok {
@@ -422,7 +422,7 @@ func (m *Machine) aggregate() bool {
 		m.do(SendTarget{t})
 	}
 	m.count(by)
-	m.rank(own, t)
+	m.observeTarget(own, t)
 	m.settle(t)
 	m.schedule(drafts, by)
 	return true
@@ -439,7 +439,7 @@ func (m *Machine) follow() bool {
 	own, ok := m.own.Front()
 	if !ok && m.cfg.PassPlaces > 1 {
 		// It used a hedge of ours as our draft. The hedge's distribution is known here or being decoded.
-		m.draw()
+		m.draftKnown()
 		if own, ok = m.own.Front(); !ok {
 			return false
 		}
@@ -449,7 +449,7 @@ func (m *Machine) follow() bool {
 		return true
 	}
 	m.count(t.By)
-	m.rank(own, t)
+	m.observeTarget(own, t)
 	m.settle(t)
 	return true
 }

@@ -35,10 +35,11 @@ type Config struct {
 	Vocab  int            // size of the vocabulary, against which drafts are checked; 0 for no check of ids
 	Switch Switch         // placement greedy: who aggregates next; nil for the paper's rule
 
-	// PassRows is the most rows of a pass on this side, if it is more than PassPlaces: guesses have the places that the answer,
-	// hedges and checks leave, and the decoder chooses among them by Pass.Costs. The other side need not know it.
+	// PassRows is the largest number of rows of a pass on this side, if that is more than PassPlaces. Guesses get the rows that
+	// the answer, hedges and checks leave, and the decoder chooses among the guesses by Pass.Costs. The other side need not
+	// know it.
 	PassRows int
-	// Past is what earlier answers have taught this side about its passes and drafts.
+	// Past holds this side's estimates of its passes and drafts after earlier answers (Machine.Learned).
 	Past profiler.PassPlanner
 }
 
@@ -71,9 +72,11 @@ type (
 		Branches []tandem.Extra // for those of Decode; the decoder may leave some out
 		Guessed  []tandem.Extra // for Decode.Drafts in order, and then for what the decoder guessed
 		Fed      int            // tokens of the answer that the pass computed; 0 if unknown
-		// Forecasts is how many rows more the pass had, which are no contexts: they predict tokens for later guesses.
+		// Forecasts is the number of further rows in the pass, which are not contexts: they predict tokens for later
+		// guesses.
 		Forecasts int
-		// Costs are the times of passes over 1, 2, … contexts in seconds, if the decoder knows them; else Took counts.
+		// Costs are the times of passes over 1, 2, … contexts, in seconds, if the decoder knows them. Otherwise the
+		// machine estimates them from Took.
 		Costs []float64
 	}
 
@@ -150,8 +153,8 @@ type (
 
 	// Emit is the next token of the answer. The device emits each step exactly once, in order. The cloud emits what it
 	// learns, for its log; after a PeerSync it may repeat steps in a later epoch. Alone marks tokens that the device
-	// decided without the cloud. Own is what this side's own distribution gives the token, out of tandem.Mass: 0 means that
-	// the other side alone would say it.
+	// decided without the cloud. Own is the probability of the token in this side's own distribution, out of tandem.Mass. 0
+	// means that only the other side's distribution has the token.
 	Emit struct {
 		tandem.Target
 		Alone bool

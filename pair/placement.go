@@ -27,11 +27,11 @@ func only(at tandem.Side) func(*Machine, tandem.Side) bool {
 // holder is the side that was handed aggregation last.
 func holder(m *Machine, side tandem.Side) bool { return side == m.greedy.at }
 
-// place is the placement of this machine's pair.
-func (m *Machine) place() placement { return placements[m.cfg.Placement] }
+// placement is the placement of this machine's pair.
+func (m *Machine) placement() placement { return placements[m.cfg.Placement] }
 
 // aggregates reports whether side turns drafts into targets.
-func (m *Machine) aggregates(side tandem.Side) bool { return m.place().aggregates(m, side) }
+func (m *Machine) aggregates(side tandem.Side) bool { return m.placement().aggregates(m, side) }
 
 // hears reports whether side is sent the other's drafts: because it aggregates, or may have to.
-func (m *Machine) hears(side tandem.Side) bool { return m.place().moves || m.aggregates(side) }
+func (m *Machine) hears(side tandem.Side) bool { return m.placement().moves || m.aggregates(side) }

@@ -7,16 +7,17 @@ import (
 	"tandem"
 )
 
-// Ranks is how many places of a side's own draw count: its draft, the runner-up and so on.
+// Ranks is the number of places in a side's own draw that are told apart: the draft, the runner-up, and so on.
 const Ranks = 6
 
-// PassPlanner decides how many contexts a side decodes in a pass in addition to the one it needs: hedges, on branches behind the runners-up
-// of its own draws; checks, after the drafts that the other side has sent for the following steps; and guesses, after what
-// it will probably draft next. It weighs the measured time that a context costs against the time that it saves if it
-// turns out to be needed. The zero value has seen nothing, and chooses none until it has seen a pass.
+// PassPlanner decides how many contexts a side decodes in a pass in addition to the one it needs. There are three kinds. Hedges
+// follow the runners-up of the side's own draws. Checks follow the drafts that the other side has sent for the next steps.
+// Guesses follow what the side itself will probably draft next. PassPlanner weighs the measured time that a context costs
+// against the time that it saves if it turns out to be needed. The zero value has no measurements, and chooses no additional
+// contexts before it has observed a pass.
 type PassPlanner struct {
 	passes [tandem.MaxRows + 1]Average // seconds, by rows
-	told   []float64                   // the same from 1 row on (Told), which count instead of passes; nil if there are none
+	costs  []float64                   // the same from 1 row on (SetCosts), which count instead of passes; nil if there are none
 	ranks  [Ranks][gaps]Average        // share of targets that had this place in the side's draw, by how close it came
 	peer   Average                     // share of targets that were the other side's draft
 	guess  Average                     // share of guesses that were right
@@ -37,10 +38,10 @@ var ranksPrior = [Ranks][gaps]float64{
 // Closeness says how close the first tokens of a draw came to being the draft (aggregator.Runner); 0 where there is none.
 type Closeness [Ranks]float64
 
-// gaps are the kinds of closeness that are told apart.
+// gaps is the number of intervals into which closeness is divided.
 const gaps = 5
 
-// gap is the kind of a token's closeness; the draft's is that of the runner-up.
+// gap returns the interval of a token's closeness. The draft has that of the runner-up.
 func (c Closeness) gap(place int) int {
 	switch x := c[max(1, place)]; {
 	case x < .1:
@@ -60,18 +61,18 @@ const (
 	guessPrior = 0.5
 )
 
-// Passed takes the time of a pass that computed some rows.
-func (a *PassPlanner) Passed(rows int, took time.Duration) {
+// ObservePass records the time of a pass that computed the given number of rows.
+func (a *PassPlanner) ObservePass(rows int, took time.Duration) {
 	if rows >= 1 && rows <= tandem.MaxRows && took > 0 {
 		a.passes[rows].Observe(took.Seconds(), aheadWindow)
 	}
 }
 
-// Told takes the times of passes over 1, 2, … rows, in seconds. From then on they count instead of what Passed takes.
-func (a *PassPlanner) Told(costs []float64) { a.told = costs }
+// SetCosts sets the times of passes over 1, 2, … rows, in seconds. From then on they replace what ObservePass records.
+func (a *PassPlanner) SetCosts(costs []float64) { a.costs = costs }
 
-// The least cost that a row is assumed to have beyond the most rows seen, as a share of a pass of one row: little up to twice
-// as many, so that passes that cost no more for more rows grow quickly, and more beyond.
+// The smallest assumed cost of each row beyond the largest pass seen, as a share of the time of a pass of one row. It is low
+// up to twice that size, so that passes grow quickly on a device where more rows cost nothing, and higher beyond.
 const (
 	nearRow = 0.02
 	farRow  = 0.15
@@ -81,8 +82,8 @@ const (
 // were seen it interpolates; more rows never cost less. Beyond them it assumes that each row costs something, so that
 // a pass grows only with guesses that are likely.
 func (a *PassPlanner) Costs(n int) []float64 {
-	if a.told != nil {
-		return a.told[:min(n, len(a.told))]
+	if a.costs != nil {
+		return a.costs[:min(n, len(a.costs))]
 	}
 	var out []float64
 	last := 0
@@ -120,27 +121,28 @@ func (a *PassPlanner) Costs(n int) []float64 {
 	return out[:n]
 }
 
-// Guesses returns the share of guesses that were right.
-func (a *PassPlanner) Guesses() float64 { return or(a.guess, guessPrior) }
+// GuessRate returns the share of guesses that were right.
+func (a *PassPlanner) GuessRate() float64 { return valueOr(a.guess, guessPrior) }
 
-// Rank returns the probability that a target has a place in this side's draw: 0 for the draft, 1 for the runner-up.
-func (a *PassPlanner) Rank(place int, c Closeness) float64 {
+// RankChance returns the probability that a target has a place in this side's draw: 0 for the draft, 1 for the runner-up.
+func (a *PassPlanner) RankChance(place int, c Closeness) float64 {
 	g := c.gap(place)
-	return or(a.ranks[place][g], ranksPrior[place][g])
+	return valueOr(a.ranks[place][g], ranksPrior[place][g])
 }
 
-// Runner returns the greatest probability of a target that is not the draft.
-func (a *PassPlanner) Runner() (most float64) {
+// MaxRunnerUp returns the highest probability of any place other than the draft's to be the target.
+func (a *PassPlanner) MaxRunnerUp() (most float64) {
 	for place := 1; place < Ranks; place++ {
 		for g, r := range a.ranks[place] {
-			most = max(most, or(r, ranksPrior[place][g]))
+			most = max(most, valueOr(r, ranksPrior[place][g]))
 		}
 	}
 	return most
 }
 
-// Least returns the probability from which a context is worth a row of a pass with up to n, where a row costs least.
-func (a *PassPlanner) Least(n int) float64 {
+// MinChance returns the smallest probability of being needed at which a context is worth a row, in a pass of up to n
+// rows at the size where a row is cheapest.
+func (a *PassPlanner) MinChance(n int) float64 {
 	least, costs := math.Inf(1), a.Costs(n)
 	for i := 1; i < len(costs); i++ {
 		least = min(least, (costs[i]-costs[0])/float64(i)/costs[0])
@@ -148,11 +150,14 @@ func (a *PassPlanner) Least(n int) float64 {
 	return least
 }
 
-// Right returns the probability that n drafts of the other side are all right.
-func (a *PassPlanner) Right(n int) float64 { return math.Pow(or(a.peer, peerPrior), float64(n)) }
+// DraftsRight returns the probability that n drafts of the other side are all right.
+func (a *PassPlanner) DraftsRight(n int) float64 {
+	return math.Pow(valueOr(a.peer, peerPrior), float64(n))
+}
 
-// Target takes the place that a target had in this side's draw: 0 for the draft, 1 for the runner-up, -1 for none of the first.
-func (a *PassPlanner) Target(rank int, c Closeness) {
+// ObserveTarget records the place that a target had in this side's draw: 0 for the draft, 1 for the runner-up, -1 if it
+// was not among the first Ranks.
+func (a *PassPlanner) ObserveTarget(rank int, c Closeness) {
 	for i := range a.ranks {
 		if i > 0 && c[i] == 0 {
 			break // the draw had no more tokens
@@ -162,11 +167,11 @@ func (a *PassPlanner) Target(rank int, c Closeness) {
 	}
 }
 
-// Checked takes whether a target was the other side's draft.
-func (a *PassPlanner) Checked(right bool) { observe(&a.peer, peerPrior, right) }
+// ObserveCheck records whether a target was the other side's draft.
+func (a *PassPlanner) ObserveCheck(right bool) { observe(&a.peer, peerPrior, right) }
 
-// Guessed takes whether a guess that was asked for came, and was right.
-func (a *PassPlanner) Guessed(right bool) { observe(&a.guess, guessPrior, right) }
+// ObserveGuess records whether a requested guess was made and was right.
+func (a *PassPlanner) ObserveGuess(right bool) { observe(&a.guess, guessPrior, right) }
 
 func observe(a *Average, prior float64, right bool) {
 	if a.Count == 0 {
@@ -179,18 +184,18 @@ func observe(a *Average, prior float64, right bool) {
 	a.Observe(x, aheadWindow)
 }
 
-// or is the average, or the prior while there is none.
-func or(a Average, prior float64) float64 {
+// valueOr returns the average, or the prior if nothing was observed.
+func valueOr(a Average, prior float64) float64 {
 	if a.Seen() {
 		return a.Value
 	}
 	return prior
 }
 
-// pass is the time of a pass of n contexts: the longest that is known of up to n.
+// pass returns the time of a pass of n contexts, in seconds: the longest time known for up to n contexts.
 func (a *PassPlanner) pass(n int) float64 {
-	if a.told != nil {
-		return a.told[min(n, len(a.told))-1]
+	if a.costs != nil {
+		return a.costs[min(n, len(a.costs))-1]
 	}
 	most := 0.0
 	for i := 1; i <= n; i++ {
@@ -205,8 +210,8 @@ func (a *PassPlanner) pass(n int) float64 {
 type Offer struct {
 	Contexts int     // most contexts of the pass, including the one that is needed
 	Hedges   []Hedge // each after those that it needs
-	Drafts   int     // of the other side, for the following steps
-	Room     int     // following steps that may be decoded at all
+	Drafts   int     // drafts of the other side, for the following steps
+	Room     int     // how many of the following steps may be decoded at all
 }
 
 // Hedge is a context on a branch of the answer.
@@ -215,12 +220,12 @@ type Hedge struct {
 	Rows   int     // that it adds to a pass which has the hedges before it
 }
 
-// Choose returns how many hedges, checks and guesses a pass takes. Each saves one pass if it turns out to be needed. A
-// hedge saves no more: it lets the other side go on by one step while the news of a rejection and the next draft cross. Checks come
-// before guesses, and each of them is needed only if all before it are.
+// Choose returns how many hedges, checks and guesses a pass takes. Each saves one pass if it turns out to be needed. That
+// includes hedges: a hedge lets the other side continue by one step while the rejection and the next draft are on their way.
+// Checks come before guesses, and each of them is needed only if all before it are.
 func (a *PassPlanner) Choose(o Offer) (hedges, checks, guesses int) {
 	most := min(o.Contexts, tandem.MaxRows)
-	one, peer, guess, costs := a.pass(1), or(a.peer, peerPrior), or(a.guess, guessPrior), a.Costs(max(0, most))
+	one, peer, guess, costs := a.pass(1), valueOr(a.peer, peerPrior), valueOr(a.guess, guessPrior), a.Costs(max(0, most))
 	if costs == nil {
 		return 0, 0, 0
 	}
@@ -252,8 +257,8 @@ func (a *PassPlanner) Choose(o Offer) (hedges, checks, guesses int) {
 	return hedges, checks, guesses
 }
 
-// hedging returns how many of the first hedges save the most time together, their rows, and the passes that each row saves. costs
-// are of passes with as many rows as there are already, and more.
+// hedging returns the number n of leading hedges that together save the most time, how many rows they take, and how many passes
+// each row saves. one is the time of a pass of one row. costs[i] is the time of a pass with i rows more than are already taken.
 func hedging(hedges []Hedge, one float64, costs []float64) (n, rows int, each float64) {
 	most, saved, all := 0.0, 0.0, 0
 	for i, h := range hedges {

@@ -18,13 +18,13 @@ var near, far = Closeness{1, .9, .8}, Closeness{1, .05, .01}
 func TestPassPlannerPays(t *testing.T) {
 	var free, dear PassPlanner
 	for n := 1; n <= tandem.MaxRows; n++ {
-		free.Passed(n, 30*ms)
-		dear.Passed(n, time.Duration(n)*30*ms)
+		free.ObservePass(n, 30*ms)
+		dear.ObservePass(n, time.Duration(n)*30*ms)
 	}
 	choose := func(a *PassPlanner, contexts int, hedge bool, drafts, room int) [3]int {
 		o := Offer{Contexts: contexts, Drafts: drafts, Room: room}
 		if hedge {
-			o.Hedges = []Hedge{{a.Rank(1, near), 1}, {a.Rank(2, near), 1}}
+			o.Hedges = []Hedge{{a.RankChance(1, near), 1}, {a.RankChance(2, near), 1}}
 		}
 		h, c, g := a.Choose(o)
 		return [3]int{h, c, g}
@@ -56,15 +56,17 @@ func TestPassPlannerPays(t *testing.T) {
 // Targets that are never the runner-up end hedging, and wrong guesses end guessing.
 func TestPassPlannerLearns(t *testing.T) {
 	var a PassPlanner
-	a.Passed(1, 30*ms)
-	a.Passed(2, 32*ms)
-	a.Passed(3, 34*ms)
-	hedge := func(contexts int) Offer { return Offer{Contexts: contexts, Hedges: []Hedge{{a.Rank(1, near), 1}}} }
+	a.ObservePass(1, 30*ms)
+	a.ObservePass(2, 32*ms)
+	a.ObservePass(3, 34*ms)
+	hedge := func(contexts int) Offer {
+		return Offer{Contexts: contexts, Hedges: []Hedge{{a.RankChance(1, near), 1}}}
+	}
 	before, _, _ := a.Choose(hedge(2))
 	for range 200 {
-		a.Target(0, near)
-		a.Checked(false)
-		a.Guessed(false)
+		a.ObserveTarget(0, near)
+		a.ObserveCheck(false)
+		a.ObserveGuess(false)
 	}
 	all := func() Offer {
 		o := hedge(4)
@@ -76,16 +78,16 @@ func TestPassPlannerLearns(t *testing.T) {
 		t.Errorf("%d hedges at first; %d, %d checks and %d guesses when none was ever wanted", before, hedges, checks, guesses)
 	}
 	for range 200 {
-		a.Target(1, near)
-		a.Checked(true)
-		a.Guessed(true)
+		a.ObserveTarget(1, near)
+		a.ObserveCheck(true)
+		a.ObserveGuess(true)
 	}
 	if hedges, checks, guesses = a.Choose(all()); hedges != 1 || checks != 1 || guesses != 1 {
 		t.Errorf("%d hedges, %d checks and %d guesses when all are wanted", hedges, checks, guesses)
 	}
-	a.Passed(0, ms)
-	a.Passed(tandem.MaxRows+1, ms)
-	a.Passed(1, -ms)
+	a.ObservePass(0, ms)
+	a.ObservePass(tandem.MaxRows+1, ms)
+	a.ObservePass(1, -ms)
 	if h, _, _ := a.Choose(hedge(2)); h != 1 {
 		t.Error("passes that cannot be are counted")
 	}
@@ -94,20 +96,20 @@ func TestPassPlannerLearns(t *testing.T) {
 // How often a target is a runner-up is learnt by how close it came.
 func TestRankByCloseness(t *testing.T) {
 	var a PassPlanner
-	if a.Rank(1, near) < 4*a.Rank(1, far) || a.Rank(0, near) > a.Rank(0, far) || a.Runner() != a.Rank(1, near) {
-		t.Errorf("at first: runner-up %.2f and %.2f, draft %.2f and %.2f", a.Rank(1, near), a.Rank(1, far), a.Rank(0, near), a.Rank(0, far))
+	if a.RankChance(1, near) < 4*a.RankChance(1, far) || a.RankChance(0, near) > a.RankChance(0, far) || a.MaxRunnerUp() != a.RankChance(1, near) {
+		t.Errorf("at first: runner-up %.2f and %.2f, draft %.2f and %.2f", a.RankChance(1, near), a.RankChance(1, far), a.RankChance(0, near), a.RankChance(0, far))
 	}
 	for i := range 100 {
-		a.Target(i%2, near)
-		a.Target(0, far)
-		a.Target(-1, Closeness{1}) // no token but the draft, and not that one
+		a.ObserveTarget(i%2, near)
+		a.ObserveTarget(0, far)
+		a.ObserveTarget(-1, Closeness{1}) // no token but the draft, and not that one
 	}
 	for _, c := range []struct {
 		place     int
 		closeness Closeness
 		low, high float64
 	}{{0, near, .4, .6}, {1, near, .4, .6}, {2, near, 0, .05}, {0, far, .3, .7}, {1, far, 0, .01}} {
-		if got := a.Rank(c.place, c.closeness); got < c.low || got > c.high {
+		if got := a.RankChance(c.place, c.closeness); got < c.low || got > c.high {
 			t.Errorf("place %d of %v: %.2f, want %.2f to %.2f", c.place, c.closeness[:2], got, c.low, c.high)
 		}
 	}
@@ -119,9 +121,9 @@ func TestCosts(t *testing.T) {
 	if a.Costs(8) != nil {
 		t.Error("costs before any pass")
 	}
-	a.Passed(2, 20*ms)
-	a.Passed(4, 40*ms)
-	a.Passed(6, 30*ms)
+	a.ObservePass(2, 20*ms)
+	a.ObservePass(4, 40*ms)
+	a.ObservePass(6, 30*ms)
 	want := []float64{.02, .02, .03, .04, .04, .04, .044, .048}
 	got := a.Costs(8)
 	for i := range want {
@@ -133,8 +135,8 @@ func TestCosts(t *testing.T) {
 		t.Errorf("%d costs, want 3", n)
 	}
 	var flat PassPlanner // up to twice the rows seen, more of them are hoped to cost as little
-	flat.Passed(1, 10*ms)
-	flat.Passed(4, 10*ms)
+	flat.ObservePass(1, 10*ms)
+	flat.ObservePass(4, 10*ms)
 	if got = flat.Costs(16); got[7] > 1.1*got[3] || got[15] < 2*got[7] {
 		t.Errorf("costs %v: want hardly more for 8 rows than for 4, and much more for 16", got)
 	}
@@ -145,7 +147,7 @@ func TestCosts(t *testing.T) {
 func TestPassPlannerIsTold(t *testing.T) {
 	var a PassPlanner
 	for rows := 1; rows <= 8; rows++ {
-		a.Passed(rows, 100*ms)
+		a.ObservePass(rows, 100*ms)
 	}
 	offer := Offer{Contexts: 8, Drafts: 3, Room: 7}
 	_, checks, guesses := a.Choose(offer)
@@ -153,11 +155,11 @@ func TestPassPlannerIsTold(t *testing.T) {
 		t.Errorf("%d checks and %d guesses where rows cost nothing", checks, guesses)
 	}
 	dear := []float64{1, 1.9, 2.8, 3.7, 4.6, 5.5, 6.4, 7.3}
-	a.Told(dear)
-	if _, checks, guesses = a.Choose(offer); checks+guesses > 0 || !slices.Equal(a.Costs(4), dear[:4]) || a.Least(8) < .89 {
-		t.Errorf("%d checks and %d guesses where a row costs .9 of a pass; costs %v, least %.2f", checks, guesses, a.Costs(4), a.Least(8))
+	a.SetCosts(dear)
+	if _, checks, guesses = a.Choose(offer); checks+guesses > 0 || !slices.Equal(a.Costs(4), dear[:4]) || a.MinChance(8) < .89 {
+		t.Errorf("%d checks and %d guesses where a row costs .9 of a pass; costs %v, least %.2f", checks, guesses, a.Costs(4), a.MinChance(8))
 	}
-	a.Told([]float64{1, 1, 1, 1, 1, 1, 1, 1})
+	a.SetCosts([]float64{1, 1, 1, 1, 1, 1, 1, 1})
 	if _, checks, _ = a.Choose(offer); checks != 3 {
 		t.Errorf("%d checks when rows are told to cost nothing again", checks)
 	}

@@ -44,8 +44,8 @@ type Moment struct {
 
 // Waits returns how long the next target takes when side l continues to aggregate, and when it hands over: the cases of
 // DRAGON Table 1 for this one step, with φ = 0 for a draft that is here. A side whose draft was rejected decodes from the
-// target. A rejected remote draft costs a round trip here, but only half of one there, because the target travels in any
-// case. Then a hand-over is nearly free.
+// target. After a rejected remote draft, this side waits a full round trip, but the remote side only half of one, because
+// the target travels in any case. So a hand-over is then nearly free.
 func Waits(l tandem.Side, e Estimate, m Moment) (stay, handOver time.Duration) {
 	r := l.Other()
 	own, remote := e.Decode[l], e.Decode[r]

@@ -6,15 +6,15 @@ import (
 	"tandem"
 )
 
-// Acceptance measures how often guesses are right, by class and by the drafter's own probability. It learns from every
-// guess whose outcome is known, including guesses that were not verified: comparing them with the tokens that the model
-// generated costs nothing.
+// Acceptance measures how often guesses are right, by class and by the drafter's own probability. It counts every guess
+// whose outcome is known, including guesses that were not verified, because comparing these with the generated tokens
+// costs nothing.
 type Acceptance struct {
 	right, seen [sources][5][shares]float64
 
-	worth  [mostDrafters]worth // of a Speculator's drafters
-	steps  int                 // drafts so far
-	proven float64             // see Chooser.Proven
+	worth  [maxDrafters]worth // of a Speculator's drafters
+	steps  int                // drafts so far
+	proven float64            // see Chooser.Proven
 
 	passes [len(passRows)]struct{ tokens, seen float64 } // what passes of that many rows would have given
 }
@@ -22,10 +22,12 @@ type Acceptance struct {
 // passRows are the numbers of rows for which an Acceptance keeps how many tokens a pass gives.
 var passRows = [...]int{1, 2, 4, 8, 16, 32}
 
-// passPrior is assumed of tokens a pass before any was seen: about what prompt lookup gives (sd.npu Table 4).
+// passPrior is the assumed number of tokens per pass before any pass was seen: about that of prompt lookup (sd.npu
+// Table 4).
 var passPrior = [len(passRows)]float64{1, 1.5, 2, 2.4, 2.7, 3}
 
-// PerPass returns how many tokens a pass of that many rows, the first included, is expected to give. It grows with the rows.
+// PerPass returns the expected number of tokens from a pass with the given number of rows, the first included. It never
+// falls as rows increase.
 func (a *Acceptance) PerPass(rows int) float64 {
 	tokens := 1.0
 	for i, n := range passRows {
@@ -37,8 +39,8 @@ func (a *Acceptance) PerPass(rows int) float64 {
 	return tokens
 }
 
-// learnPasses compares a tree with the tokens that the model generated: of a pass that verifies the likeliest nodes, as many as
-// there are rows. Where the tokens end before the tree does, it counts those.
+// learnPasses counts, for each of passRows, how many tokens a pass with that many of the likeliest nodes would have given, by
+// comparing the tree with the tokens that the model generated. If those end before the tree does, it counts them all.
 func (a *Acceptance) learnPasses(t *Tree, emitted []tandem.Token) {
 	rank := make([]int, len(t.Nodes)) // of a node among the likeliest
 	for i, node := range t.byChance() {
@@ -64,14 +66,14 @@ func (a *Acceptance) learnPasses(t *Tree, emitted []tandem.Token) {
 	}
 }
 
-// An Experience keeps the Acceptance of each set of drafters beyond a text. Texts may be drafted at the same time: each begins
-// with what is known then, and the one that ends last is remembered.
+// An Experience keeps the Acceptance of each set of drafters from one text to the next. If texts are drafted concurrently,
+// each begins with a copy, and the copy of the one that ends last is kept.
 type Experience struct {
 	mu    sync.Mutex
 	rates map[Set]Acceptance
 }
 
-// Begin returns what is known of a set; e may be nil.
+// Begin returns a copy of the Acceptance of a set. e may be nil.
 func (e *Experience) Begin(s Set) (a Acceptance) {
 	if e != nil {
 		e.mu.Lock()
@@ -81,7 +83,7 @@ func (e *Experience) Begin(s Set) (a Acceptance) {
 	return a
 }
 
-// End remembers what a text has taught about a set.
+// End stores the Acceptance of a set after a text.
 func (e *Experience) End(s Set, a *Acceptance) {
 	if e != nil {
 		e.mu.Lock()

@@ -210,7 +210,7 @@ func (c *Calibration) Propose(t *Tree) {
 					source = FromAgreed
 				}
 			}
-			if share > leastChance {
+			if share > minChance {
 				emit(e.token, float64(share), ClassOf(source, s.match), c.after(&s, e.token))
 			}
 		}

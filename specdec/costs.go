@@ -54,12 +54,12 @@ func Interpolate(times map[int]time.Duration, n int) Costs {
 	return c
 }
 
-// A Chooser decides how many rows of a draft to verify. It keeps an account of the time that drafts saved and cost. It risks
-// no more of an answer's time than that, plus the share Loss of what plain decoding takes, plus half of what drafts have
-// proved in this and earlier answers: what they saved, or would have saved if they had been verified. A guess is scored
-// whether or not it is verified. So drafts that are not known yet, or have become worse, are followed without being verified
-// until they would pay off. An answer that is unlike those before it can lose some of what they have proved: about
-// mostProof/3 passes of one row.
+// A Chooser decides how many rows of a draft to verify. It limits the time that drafts may cost an answer by a budget with
+// three parts: the net time that drafts have saved in this answer; the share Loss of the time of plain decoding; and half of
+// the time that drafts in this and earlier answers have saved, or would have saved if they had been verified (Proven).
+// Guesses are scored whether or not they are verified. So drafts of unknown or declining quality are only observed until
+// verifying them would pay off. An answer that is unlike those before it can lose part of what they have proven: about
+// maxProven/3 passes of one row.
 type Chooser struct {
 	Costs Costs
 	Loss  float64 // as a share of plain decoding's time; 0 means 0.02, +Inf that nothing bounds it
@@ -78,7 +78,8 @@ type Chooser struct {
 	plain   float64 // time that plain decoding would have taken
 }
 
-// unseenRow is the least assumed cost of each row beyond the most rows tried, as a share of a pass of one row.
+// unseenRow is the smallest assumed cost of each row beyond the largest pass tried, as a share of the time of a pass of
+// one row.
 const unseenRow = 0.15
 
 // Observe records the time of a pass, if Learn is set.
@@ -107,10 +108,11 @@ func (c *Chooser) Observe(rows int, took time.Duration) {
 	c.Costs = Interpolate(times, npu.MaxTree)
 }
 
-// credit is how many future steps of plain decoding the account may borrow from: few, since an answer may be short.
+// credit is the number of future steps of plain decoding that count for the budget in advance. It is small, because an
+// answer may be short.
 const credit = 10
 
-// budget returns how much time may be lost.
+// budget returns how much time, in seconds, may be lost.
 func (c *Chooser) budget() float64 {
 	loss := c.Loss
 	if loss == 0 {
@@ -124,10 +126,11 @@ func (c *Chooser) Afford(drafting float64) bool {
 	return c.AffordDraft(drafting + c.Costs.At(2) - c.Costs.At(1))
 }
 
-// AffordDraft reports whether the budget covers a draft, which teaches even if no row of it is verified.
+// AffordDraft reports whether the budget covers the time of drafting alone: a draft improves the estimates even if no
+// row of it is verified.
 func (c *Chooser) AffordDraft(drafting float64) bool { return drafting <= c.budget() }
 
-// perToken returns what a token has taken so far, in seconds.
+// perToken returns the mean time of a token so far, in seconds.
 func (c *Chooser) perToken() float64 {
 	if c.plain == 0 {
 		return c.Costs.At(1)
@@ -135,14 +138,14 @@ func (c *Chooser) perToken() float64 {
 	return c.Costs.At(1) * (c.plain - c.account) / c.plain
 }
 
-// saved reports whether drafts have proven to save this long, or nothing bounds what they may lose.
+// saved reports whether drafts have proven to save the given time, or Loss is unbounded.
 func (c *Chooser) saved(seconds float64) bool {
 	return c.proven*c.Costs.At(1) > seconds || math.IsInf(c.Loss, 1)
 }
 
-// least returns the probability below which a node pays for no row: the share of a token that a row costs, of the number of rows
-// that is cheapest for each. Estimates may be off, so it is half of that.
-func (c *Chooser) least() float64 {
+// minChance returns the probability below which a node is not worth a row. A row costs the same time as some share of a token,
+// at the number of rows where a row is cheapest; minChance is half of that share, because estimates may be off.
+func (c *Chooser) minChance() float64 {
 	row := math.Inf(1)
 	for n := 1; n < len(c.Costs); n++ {
 		row = min(row, (c.Costs.At(n+1)-c.Costs.At(1))/float64(n))
@@ -153,11 +156,11 @@ func (c *Chooser) least() float64 {
 	return row / c.perToken() / 2
 }
 
-// An offer is a pass with its drafting: how many tokens it is expected to give, and its time in seconds.
+// An offer is the expected number of tokens of a pass, and its time in seconds, drafting included.
 type offer struct{ tokens, seconds float64 }
 
-// over returns how much time an offer saves over another.
-func (o offer) over(p offer) float64 { return o.tokens*p.seconds/p.tokens - o.seconds }
+// savedOver returns the time in seconds that offer o saves over offer p for the tokens of o.
+func (o offer) savedOver(p offer) float64 { return o.tokens*p.seconds/p.tokens - o.seconds }
 
 // pass returns what a pass over these nodes of a tree offers.
 func (c *Chooser) pass(t *Tree, nodes []int, drafting float64) offer {
@@ -174,7 +177,7 @@ func (c *Chooser) Rows(chances []float64, drafting float64) int {
 	one, budget := c.Costs.At(1), c.budget()
 	n := 0
 	for n < len(chances) && c.Costs.At(n+2)-one+drafting <= budget && (!c.Learn || n+2 <= 2*c.most) {
-		n++ // not too dear, nor too far beyond what is known
+		n++ // within the budget, and not too far beyond the rows measured
 	}
 	rows := c.best(chances[:n], drafting)
 	c.held = rows == 0 && c.best(chances, drafting) > 0
@@ -206,10 +209,10 @@ func (c *Chooser) Settle(rows, tokens int, drafting float64) {
 	c.prove(saved / one)
 }
 
-// Held reports whether the last draft seemed to pay for rows, and the budget allowed none.
+// Held reports whether the last draft would have been worth rows but the budget allowed none.
 func (c *Chooser) Held() bool { return c.held }
 
-// Missed tells whether the likeliest first token of a draft that was held was right.
+// Missed records whether the likeliest first token of a draft that was held was right.
 func (c *Chooser) Missed(right bool) {
 	saved := 1 - c.Costs.At(2)/c.Costs.At(1)
 	if right {
@@ -218,17 +221,18 @@ func (c *Chooser) Missed(right bool) {
 	c.prove(saved)
 }
 
-// prove adds what a draft saved or would have saved, in passes of one row.
-func (c *Chooser) prove(passes float64) { c.proven = max(leastProof, min(mostProof, c.proven+passes)) }
+// prove adds the time that a draft saved or would have saved, in passes of one row.
+func (c *Chooser) prove(passes float64) { c.proven = max(minProven, min(maxProven, c.proven+passes)) }
 
 // Begin empties the account, for a new answer. proven is what Proven returned after the answer before; 0 if there was none.
 func (c *Chooser) Begin(proven float64) { c.account, c.plain, c.proven, c.held = 0, 0, proven, false }
 
 // Bounds of Proven.
 const (
-	leastProof = -1
-	mostProof  = 16
+	minProven = -1
+	maxProven = 16
 )
 
-// Proven returns what drafts have saved and would have saved lately, in passes of one row: from leastProof to mostProof.
+// Proven returns the time that drafts have recently saved, or would have saved if verified, in passes of one row. It is
+// between minProven and maxProven.
 func (c *Chooser) Proven() float64 { return c.proven }

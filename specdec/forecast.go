@@ -10,13 +10,13 @@ import (
 	"tandem/model"
 )
 
-// Forecast drafts what the model itself predicts: dynamic self-speculative decoding (DS2D, Samsung §3.5, A.2; after BiTA, Lin et
-// al. 2025). Trained embeddings stand as rows after the rows of the text and of its draft. The logits of the k-th row say which
-// token comes k after the next. One pass so verifies the draft and forecasts the next one. Rows of the text never see the embeddings,
-// so what they generate does not change.
+// Forecast drafts what the model itself predicts: dynamic self-speculative decoding (DS2D, Samsung §3.5, A.2; after BiTA, Lin
+// et al. 2025). Rows with trained embeddings follow the rows of the text and of its draft. The logits of the k-th of them
+// predict the token k places after the next one. So one pass verifies a draft and predicts the next draft. Rows of the text do
+// not attend to the embeddings, so the generated tokens do not change.
 //
-// A forecast is needed after the last right node of a draft, which is known only after the pass. So the rows stand after
-// several nodes: those where the draft most likely ends.
+// A forecast is needed after the last right node of a draft, which is known only after the pass. So the rows are
+// repeated after several nodes: those where the right part of the draft most likely ends.
 type Forecast struct {
 	Embeddings [][]float32    // m rows [m × Dim], of which the k-th forecasts k tokens after the next
 	Adapter    *model.Adapter // of these rows; nil for that of the text
@@ -128,14 +128,14 @@ func (f *Forecast) Propose(t *Tree) {
 	}
 }
 
-// chance returns the probability that the candidate of a depth and rank is right, given that those before it are: the model's
-// own, drawn to what was measured.
+// chance returns the probability that the candidate of a depth and rank is right, given that those before it are. It is the
+// model's own probability p, shifted towards the measured acceptance.
 func (f *Forecast) chance(depth, rank int, p float64) float64 {
 	const prior = 8
 	return (f.right[depth][rank] + prior*p) / (f.seen[depth][rank] + prior)
 }
 
-// Gain returns how many right tokens the forecasts after a node are expected to give the next pass.
+// Gain returns the expected number of right tokens in the next draft due to the forecasts after a node.
 func (f *Forecast) Gain() (tokens float64) {
 	all := 1.0
 	for depth := range f.depth() {
@@ -210,8 +210,8 @@ func endings(t *Tree, nodes []int) []ending {
 	return list
 }
 
-// Paying returns the nodes (ascending, -1 for the text) of a draft after which forecasts pay: what they bring is worth more than
-// their rows cost. The draft verifies these nodes of a tree, and the pass has at most limit rows after its first.
+// Paying returns the nodes (ascending, -1 for the text) after which forecasts are worth their rows. nodes are the nodes of the
+// tree that the pass verifies. The pass has at most limit rows after its first.
 func (f *Forecast) Paying(t *Tree, nodes []int, limit int, c *Chooser) (after []int) {
 	m, gain := f.depth(), f.Gain()
 	rows := 1 + len(nodes)
@@ -226,7 +226,8 @@ func (f *Forecast) Paying(t *Tree, nodes []int, limit int, c *Chooser) (after []
 	return after
 }
 
-// Attach appends the forecasts after some of a draft's nodes to the draft.
+// Attach appends the rows of forecasts to a draft, given as tokens and parents. after lists the nodes that get
+// forecasts.
 func (f *Forecast) Attach(tokens []tandem.Token, parents []int, nodes, after []int) ([]tandem.Token, []int) {
 	f.drafted, f.rows = after, f.rows[:0]
 	for _, node := range after {

@@ -147,13 +147,13 @@ func (h *History) read() (entries []Entry, good int64, err error) {
 	return entries, good, nil
 }
 
-func readBounded(path string, most int64) ([]byte, error) {
+func readBounded(path string, limit int64) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
 	}
-	if info.Size() > most {
-		return nil, fmt.Errorf("%s has %d bytes, more than %d", path, info.Size(), most)
+	if info.Size() > limit {
+		return nil, fmt.Errorf("%s has %d bytes, more than %d", path, info.Size(), limit)
 	}
 	return os.ReadFile(path)
 }

@@ -7,11 +7,10 @@ import (
 	"tandem"
 )
 
-// Lookup is prompt lookup decoding (PLD, Saxena 2023). It searches the text for its own last Most tokens, then for
-// fewer, and drafts what followed the latest occurrence. With Branches above 1, several occurrences become
-// branches.
+// Lookup is prompt lookup decoding (PLD, Saxena 2023). It searches the text for its own last MaxNgram tokens, then for
+// fewer, and drafts what followed the latest occurrence. With Branches above 1, several occurrences become branches.
 type Lookup struct {
-	Most     int // tokens to search for; 0 means 3
+	MaxNgram int // tokens to search for; 0 means 3
 	Length   int // of the draft; 0 means 10
 	Branches int // 0 means 1
 	text     []tandem.Token
@@ -28,7 +27,7 @@ func (l *Lookup) Settle(*Verdict) {}
 
 // Propose implements Drafter. It looks at each place of the text once.
 func (l *Lookup) Propose(t *Tree) {
-	most, length, branches := min(cmp.Or(l.Most, 3), len(l.text)-1), cmp.Or(l.Length, 10), cmp.Or(l.Branches, 1)
+	most, length, branches := min(cmp.Or(l.MaxNgram, 3), len(l.text)-1), cmp.Or(l.Length, 10), cmp.Or(l.Branches, 1)
 	if most <= 0 {
 		return
 	}
@@ -58,17 +57,17 @@ func (l *Lookup) Propose(t *Tree) {
 	}
 }
 
-// Ngrams counts what follows each run of up to Most tokens of the text. It proposes a tree of the likeliest
+// Ngrams counts what follows each run of up to MaxNgram tokens of the text. It proposes a tree of the likeliest
 // continuations and prefers those of longer runs.
 type Ngrams struct {
-	Most  int // tokens of a run, at most 8; 0 means 4
-	text  []tandem.Token
-	where table // of each run in runs, by a hash of it
-	runs  []ngram
-	rest  [][followers - 1]follower
-	firm  int       // tokens of the prompt, which stay
-	log   []counted // what later tokens changed
-	marks []int     // the length of log before each of them
+	MaxNgram int // tokens of a run, at most 8; 0 means 4
+	text     []tandem.Token
+	where    table // of each run in runs, by a hash of it
+	runs     []ngram
+	rest     [][followers - 1]follower
+	firm     int       // tokens of the prompt, which stay
+	log      []counted // what later tokens changed
+	marks    []int     // the length of log before each of them
 }
 
 // ngram says what follows a run of tokens, the most frequent first. Most runs have one continuation.
@@ -97,8 +96,8 @@ const followers = 8
 func (g *Ngrams) Committed(tokens []tandem.Token) {
 	first := len(g.text) == 0
 	if first {
-		g.where.room(g.most() * len(tokens))
-		g.runs = slices.Grow(g.runs, g.most()*len(tokens))
+		g.where.room(g.maxNgram() * len(tokens))
+		g.runs = slices.Grow(g.runs, g.maxNgram()*len(tokens))
 		g.text = slices.Grow(g.text, len(tokens))
 	}
 	for _, token := range tokens {
@@ -106,7 +105,7 @@ func (g *Ngrams) Committed(tokens []tandem.Token) {
 			g.marks = append(g.marks, len(g.log))
 		}
 		h := uint64(0)
-		for n := 1; n <= min(g.most(), len(g.text)); n++ {
+		for n := 1; n <= min(g.maxNgram(), len(g.text)); n++ {
 			h = hash(h, g.text[len(g.text)-n])
 			if token == Separator || g.text[len(g.text)-n] == Separator {
 				break
@@ -173,7 +172,7 @@ func (g *Ngrams) list(r ngram, memory *[followers]follower) []follower {
 	return memory[:r.n]
 }
 
-// count counts a token behind a run.
+// count counts a token after a run.
 func (g *Ngrams) count(r *ngram, t tandem.Token) {
 	switch {
 	case r.n > 0 && r.first.token == t:
@@ -220,17 +219,17 @@ func (g *Ngrams) Settle(*Verdict) {}
 
 // pathEnd is the end of a path, the last token last.
 type pathEnd struct {
-	tokens [mostRun]tandem.Token
+	tokens [maxRun]tandem.Token
 	n      int
 }
 
-// mostRun is the most tokens of a run of Ngrams.
-const mostRun = 8
+// maxRun is the largest MaxNgram of Ngrams.
+const maxRun = 8
 
 // Propose implements Drafter.
 func (g *Ngrams) Propose(t *Tree) {
 	var end pathEnd
-	end.n = copy(end.tokens[:], tail(g.text, g.most()))
+	end.n = copy(end.tokens[:], tail(g.text, g.maxNgram()))
 	grow(t, 48, -1, end, func(before pathEnd, emit func(tandem.Token, float64, Class, pathEnd)) {
 		h, last, match := uint64(0), int32(-1), 0
 		for n := 1; n <= before.n; n++ {
@@ -251,7 +250,7 @@ func (g *Ngrams) Propose(t *Tree) {
 		}
 		for _, f := range found[:min(3, len(found))] {
 			after := before
-			if after.n == g.most() {
+			if after.n == g.maxNgram() {
 				after.n = copy(after.tokens[:], before.tokens[1:before.n])
 			}
 			after.tokens[after.n] = f.token
@@ -261,8 +260,8 @@ func (g *Ngrams) Propose(t *Tree) {
 	})
 }
 
-// most returns the most tokens of a run.
-func (g *Ngrams) most() int { return min(cmp.Or(g.Most, 4), mostRun) }
+// maxNgram returns MaxNgram or its default, at most maxRun.
+func (g *Ngrams) maxNgram() int { return min(cmp.Or(g.MaxNgram, 4), maxRun) }
 
 func tail[T any](s []T, n int) []T { return s[max(0, len(s)-n):] }
 
@@ -284,7 +283,7 @@ func grow[S any](t *Tree, budget, parent int, from S, expand func(s S, emit func
 		l := front[best]
 		front[best] = front[len(front)-1]
 		front = front[:len(front)-1]
-		if t.P(l.node) < max(t.Least, leastChance) {
+		if t.P(l.node) < max(t.Least, minChance) {
 			return
 		}
 		expand(l.state, func(token tandem.Token, share float64, c Class, after S) {
@@ -296,5 +295,5 @@ func grow[S any](t *Tree, budget, parent int, from S, expand func(s S, emit func
 	}
 }
 
-// leastChance is the probability below which a path is not worth following.
-const leastChance = 0.01
+// minChance is the probability below which a path is not worth following.
+const minChance = 0.01

@@ -8,18 +8,18 @@ import (
 	"tandem"
 )
 
-// A Panel lets the drafters of one text draft in turns, the cheapest first. One that costs more time than it saves gives way:
-// it neither drafts nor reads the text nor learns from verdicts, until it is tried again. What it costs is measured; whether it
-// pays is decided from those numbers alone (worth, Chooser).
+// A Panel combines the drafters of one text. They draft one after the other, the cheapest first. A drafter that costs more time
+// than it saves gives way: it does not draft, read the text or see verdicts until it is tried again. The Panel measures what
+// drafters cost and decides from these measurements alone whether they pay (worth, Chooser).
 type Panel struct {
 	drafters []Drafter
 	known    *Acceptance // where the drafters' worth is kept
 	text     []tandem.Token
-	began    int                   // tokens of the text when it began
-	read     []int                 // how much of the text each drafter has
-	drafted  []bool                // which of them were asked for the last draft
-	before   int                   // tokens of the text at the draft before it
-	settled  [mostDrafters]float64 // seconds that the last verdict took of each
+	began    int                  // tokens of the text when it began
+	read     []int                // how much of the text each drafter has
+	drafted  []bool               // which of them were asked for the last draft
+	before   int                  // tokens of the text at the draft before it
+	settled  [maxDrafters]float64 // seconds that the last verdict took of each
 	tree     Tree
 	chances  []float64
 	now      func() time.Duration // times proposals; nil for wallTime
@@ -30,8 +30,8 @@ func wallTime() time.Duration { return time.Since(programStart) }
 
 var programStart = time.Now()
 
-// Begin starts a text with at most mostDrafters drafters. Those that have not given way read it. known keeps what they cost and
-// save.
+// Begin starts a text with at most maxDrafters drafters. Those that have not given way read it. known holds what the drafters
+// cost and save.
 func (p *Panel) Begin(drafters []Drafter, known *Acceptance, text []tandem.Token) {
 	*p = Panel{drafters: drafters, known: known, text: slices.Clone(text), began: len(text), read: make([]int, len(drafters)),
 		drafted: make([]bool, len(drafters)), now: p.now}
@@ -45,7 +45,8 @@ func (p *Panel) Begin(drafters []Drafter, known *Acceptance, text []tandem.Token
 	}
 }
 
-// catchUp lets a drafter read what it has not: first, by itself, the text as it began.
+// catchUp lets a drafter read the rest of the text. The first call passes the initial text, the prompt, alone
+// (Drafter.Committed).
 func (p *Panel) catchUp(i int) {
 	d := p.drafters[i]
 	if p.read[i] < p.began {
@@ -84,7 +85,7 @@ func (p *Panel) Rewind(n int) {
 func (p *Panel) Draft(limit, rows int, rate *Acceptance, c *Chooser) (t *Tree, chosen int) {
 	p.tree.reset(limit, rate)
 	if t = &p.tree; c != nil {
-		t.Least = c.least()
+		t.Least = c.minChance()
 	}
 	spent := 0.0
 	var have []int // the nodes that a pass would verify so far
@@ -104,7 +105,7 @@ func (p *Panel) Draft(limit, rows int, rate *Acceptance, c *Chooser) (t *Tree, c
 			rows := c.best(p.likeliest(rows), spent)
 			without := c.pass(t, have, spent) // by what all know now
 			have = append(have[:0], t.byChance()[:rows]...)
-			w.learn(p.known.steps, c.pass(t, have, spent).over(without))
+			w.learn(p.known.steps, c.pass(t, have, spent).savedOver(without))
 		}
 		spent += w.took
 	}
@@ -114,8 +115,9 @@ func (p *Panel) Draft(limit, rows int, rate *Acceptance, c *Chooser) (t *Tree, c
 	return t, min(rows, len(t.Nodes))
 }
 
-// propose lets a drafter read what it has not and add to the tree. It returns how many seconds that takes where a step adds so
-// many tokens, with what it took to learn from the last verdict. What the drafter had left unread before does not count.
+// propose lets a drafter catch up with the text and add to the tree. It returns the seconds that the drafter takes in a step
+// of this many new tokens: to read them, to draft, and to process the last verdict. Reading tokens that the drafter had left
+// unread in earlier steps does not count.
 func (p *Panel) propose(i, step int) float64 {
 	w, began, unread := &p.known.worth[i], p.now(), len(p.text)-p.read[i]
 	p.catchUp(i)
@@ -166,18 +168,19 @@ type worth struct {
 }
 
 const (
-	mostDrafters = 8
-	firstDraft   = 2e-5 // assumed seconds of a proposal before one is measured
-	worthWindow  = 24
-	worthFirst   = 4    // proposals before a drafter is judged
-	firstRead    = 1e-6 // assumed seconds to read a token before that is measured
-	aStep        = 32   // tokens: no step adds more
-	worthAgain   = 32   // steps after which a drafter that gave way or is too dear is tried again; they double each time in vain, up to 32 times as many
+	maxDrafters   = 8
+	firstDraft    = 2e-5 // assumed seconds of a proposal before one is measured
+	worthWindow   = 24
+	worthFirst    = 4    // proposals before a drafter is judged
+	firstRead     = 1e-6 // assumed seconds to read a token before that is measured
+	maxStepTokens = 32   // tokens: no step adds more
+	worthAgain    = 32   // steps after which a drafter that gave way or is too expensive is tried again; doubled after each failure, up to 32 times as many
 )
 
-// pays reports whether a drafter that would bring the drafting of a pass to spent seconds is to draft: it saves more than it
-// costs and the budget covers it; or that is not known, and drafts have already saved some times what it takes. The first
-// drafter is tried without savings, and again now and then where the budget does not cover it: its drafts teach.
+// pays reports whether a drafter should draft, given that drafting for this pass would then take spent seconds in total. It
+// should if it is known to save more than it costs and the budget covers it, or if that is not known but drafts have already
+// saved several times what it takes. The first drafter needs no savings to be tried, and is tried again from time to time
+// even if the budget does not cover it, because its drafts improve the estimates.
 func (w *worth) pays(c *Chooser, first bool, step int, spent float64) bool {
 	switch {
 	case c == nil:
@@ -196,27 +199,27 @@ func (w *worth) due(step int) bool { return step-w.tried >= worthAgain<<min(w.fa
 // gaveWay reports whether the drafter costs more than it saves.
 func (w *worth) gaveWay() bool { return w.seen >= worthFirst && w.gain <= w.took }
 
-// expected returns how many seconds the next proposal will take if the drafter left that many tokens unread before.
+// expected returns the seconds that the next proposal will take if the drafter has left unread tokens of earlier steps.
 func (w *worth) expected(unread int) float64 {
 	return cmp.Or(w.took, firstDraft) + float64(max(0, unread))*cmp.Or(w.reading, firstRead)
 }
 
-// read takes the time of reading n tokens.
+// read records the seconds that reading n tokens took.
 func (w *worth) read(took float64, n int) {
 	if n > 0 {
 		w.reading = smoothed(w.reading, took/float64(n), 8, firstRead)
 	}
 }
 
-// cost takes the time of a proposal. One that found nothing tells only that a proposal takes at least as long.
+// cost records the seconds that a proposal took. If it found nothing, the time is only a lower bound.
 func (w *worth) cost(took float64, found bool) {
 	if w.took == 0 || found || took > w.took {
 		w.took = smoothed(w.took, took, min(w.seen+1, 8), firstDraft)
 	}
 }
 
-// smoothed returns the mean of n times, the last of which is took. A pause of the process counts as a few times: of the mean so far
-// or, if it is not known (0), of first.
+// smoothed returns the mean of n times, the last of which is took. It limits took to four times the mean so far, or four times
+// first if mean is 0 (unknown), so that a pause of the process does not distort the mean.
 func smoothed(mean, took, n, first float64) float64 {
 	if mean == 0 {
 		return min(took, 4*first)
@@ -224,7 +227,7 @@ func smoothed(mean, took, n, first float64) float64 {
 	return mean + (min(took, 4*mean)-mean)/n
 }
 
-// learn takes what a proposal saved.
+// learn records the seconds that a proposal saved.
 func (w *worth) learn(step int, saved float64) {
 	w.tried = step
 	w.seen = min(w.seen+1, worthWindow)

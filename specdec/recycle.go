@@ -2,22 +2,22 @@ package specdec
 
 import "tandem"
 
-// Recycle drafts what the model itself said would follow the same tokens (Luo et al. 2024, Token Recycling). Every verified row
-// says what is likeliest after it, rows of rejected drafts too. What was said last after the same two tokens counts, or else after
-// the same one.
+// Recycle drafts the tokens that the model predicted earlier after the same tokens (Luo et al. 2024, Token Recycling). Every
+// verified row gives the likeliest tokens after it, rows of rejected drafts included. Recycle uses the latest prediction after
+// the same two tokens, or else after the same token.
 type Recycle struct {
 	text  []tandem.Token
 	where table // of what was said after two tokens, the first of which may be Separator for any
 	said  []saying
 }
 
-// saying is what the model said, the likeliest first.
+// saying is a prediction of the model: the likeliest next tokens, the likeliest first.
 type saying struct {
 	likely [recycled]Likely
 	n      int
 }
 
-// recycled is how many tokens are kept after each.
+// recycled is how many predicted tokens are kept for each context.
 const recycled = 4
 
 // Committed implements Drafter.
@@ -56,7 +56,8 @@ func (r *Recycle) learn(after [2]tandem.Token, said []Likely) {
 	}
 }
 
-// after returns what was said last after two tokens, and how many of them it was said after. It may be nothing.
+// after returns the latest predictions after the two last tokens, or else after the last one, and how many tokens
+// matched (2, 1 or, without predictions, 0).
 func (r *Recycle) after(last [2]tandem.Token) (said []Likely, match int) {
 	at, match := r.where.get(key(int32(last[0]), last[1])), 2
 	if at < 0 {
@@ -77,12 +78,12 @@ func (r *Recycle) Propose(t *Tree) {
 	grow(t, 48, -1, end, func(at [2]tandem.Token, emit func(tandem.Token, float64, Class, [2]tandem.Token)) {
 		list, match := r.after(at)
 		for _, l := range list {
-			if l.P >= leastRecycled {
+			if l.P >= minRecycled {
 				emit(l.Token, l.P, ClassOf(FromRecycled, match), [2]tandem.Token{at[1], l.Token})
 			}
 		}
 	})
 }
 
-// leastRecycled is the probability below which a token is not worth drafting again.
-const leastRecycled = 0.02
+// minRecycled is the probability below which a token is not worth drafting again.
+const minRecycled = 0.02

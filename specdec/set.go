@@ -25,7 +25,7 @@ const (
 	WithForecast                    // forecast embeddings (DS2D)
 	Branching                       // the automaton drafts a tree, not a chain
 
-	// Default holds the drafters that cost nothing before the answer.
+	// Default holds the drafters that take no time before the answer.
 	Default = WithLookup | WithSAM | WithNgrams | WithRecycle | WithReuse | Branching
 	// All also calibrates. The drafters that need something of the user's, history and forecasts, are named one by one.
 	All = Default | WithCalibration

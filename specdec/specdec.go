@@ -3,8 +3,9 @@
 // trees, calibration by the model's own prefill, what the model said after the same tokens before, and reuse of rejected drafts
 // (CoordGen §3.3, §3.4; sd.npu §4.3, §4.4).
 //
-// Drafters are pure: they read no clock and draw no random numbers. A draft affects how fast tokens come, but never which ones:
-// the model verifies drafts (sample.GenerateWith). The package knows devices only by how long a pass of n rows takes (Costs).
+// Drafters are pure: they read no clock and draw no random numbers. A draft affects how fast tokens are generated, but never
+// which ones, because the model verifies drafts (sample.GenerateWith). The package knows a device only by the time of a pass of
+// n rows (Costs).
 package specdec
 
 import (
@@ -25,8 +26,8 @@ type Drafter interface {
 	Settle(v *Verdict)
 }
 
-// Separator separates the parts of a text, such as the prompts of several contexts. It is not a token: no draft holds it, and
-// nothing after it follows what is before it.
+// Separator separates the parts of a text, such as the prompts of several contexts. It is not a token: drafts never contain
+// it, and no match extends across it.
 const Separator = tandem.Token(-1)
 
 // A Source is where a guess comes from.
@@ -259,7 +260,7 @@ type Verdict struct {
 	// Next returns the model's n likeliest tokens after a verified node (-1: after the text), the likeliest first, with their
 	// probabilities among these. It is nil if they are not known.
 	Next func(node, n int) []Likely
-	// Forecasts returns the logits of row i of a Forecast, which may lack a constant; nil if the pass had none. It is valid only
-	// during the call.
+	// Forecasts returns the logits of row i of a Forecast, up to an additive constant; nil if the pass had none. It is valid
+	// only during the call.
 	Forecasts func(i int) []float32
 }

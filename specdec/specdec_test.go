@@ -154,7 +154,7 @@ func TestDraftersByHand(t *testing.T) {
 			t.Errorf("%T drafts %q, want %q", c.d, got, c.want)
 		}
 	}
-	if got := draft("abcabdabc", &Ngrams{Most: 3}); got == "" || got[0] != 'a' {
+	if got := draft("abcabdabc", &Ngrams{MaxNgram: 3}); got == "" || got[0] != 'a' {
 		t.Errorf("n-grams draft %q", got)
 	}
 	tree := NewTree(100, nil)
@@ -290,7 +290,7 @@ func TestChooserNeverLosesMore(t *testing.T) {
 		drafting := rapid.Float64Range(0, 0.3).Draw(t, "drafting")
 		luck := rapid.Float64Range(0, 1).Draw(t, "luck")
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
-		c.Begin(rapid.Float64Range(leastProof, mostProof).Draw(t, "proven"))
+		c.Begin(rapid.Float64Range(minProven, maxProven).Draw(t, "proven"))
 		spent, given, proven := 0.0, 0, 0.0
 		for range rapid.IntRange(1, 200).Draw(t, "steps") {
 			rows, right, took := 0, 0, 0.0
@@ -534,7 +534,7 @@ func TestDrafterThatGaveWayRests(t *testing.T) {
 	a.worth[1] = worth{took: 1, gain: .1, seen: worthFirst, tried: 1}
 	a.steps = 1
 	p.Begin([]Drafter{&Lookup{}, w}, a, text)
-	c := &Chooser{Costs: stairs(32), proven: mostProof}
+	c := &Chooser{Costs: stairs(32), proven: maxProven}
 	for range worthAgain - 1 {
 		p.Draft(poolSize, 31, a, c)
 		p.Settle(&Verdict{Tree: &p.tree, Emitted: ids(".")})
@@ -556,7 +556,7 @@ func TestWorthIsWhatADrafterAdds(t *testing.T) {
 	for _, costs := range []Costs{stairs(32), {1, 2, 3, 4}} {
 		a, p := &Acceptance{}, Panel{}
 		p.Begin([]Drafter{&Lookup{Length: 31}, &SAM{}}, a, text)
-		p.Draft(poolSize, 31, a, &Chooser{Costs: costs, account: 1e6, plain: 1e6, proven: mostProof})
+		p.Draft(poolSize, 31, a, &Chooser{Costs: costs, account: 1e6, plain: 1e6, proven: maxProven})
 		if first, second := a.worth[0].gain, a.worth[1].gain; (first > 1) != (costs.At(2) == 1) || first < 0 || second != 0 {
 			t.Errorf("passes of 1, 2 rows take %v, %v: the first saves %v passes, the second, which says the same, %v", costs.At(1), costs.At(2), first, second)
 		}

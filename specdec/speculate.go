@@ -24,7 +24,8 @@ type Speculator struct {
 	Chooser     *Chooser     // chooses how many rows to verify; nil means as many as Rows allows
 	Rows        int          // the most rows of a pass, the first included; 0 means 32, as in sd.npu
 	Acceptance  *Acceptance  // nil means to trust the drafters' own probabilities
-	// PerPass is what devices choose their graph for decoding by (model.Input.PerPass); nil for what Acceptance has measured.
+	// PerPass returns the expected tokens of a pass, by which devices choose their graph for decoding
+	// (model.Input.PerPass); nil for Acceptance.PerPass.
 	PerPass func(rows int) float64
 	// Clock times drafting; nil for the wall clock.
 	Clock func() time.Duration
@@ -90,8 +91,8 @@ func (s *Speculator) Begin(m *model.Model, prompt *model.Input) error {
 			return err
 		}
 	}
-	if len(s.Drafters) > mostDrafters {
-		return fmt.Errorf("%d drafters: want at most %d", len(s.Drafters), mostDrafters)
+	if len(s.Drafters) > maxDrafters {
+		return fmt.Errorf("%d drafters: want at most %d", len(s.Drafters), maxDrafters)
 	}
 	if s.Chooser != nil {
 		s.Chooser.Begin(s.known().proven)
@@ -137,7 +138,7 @@ func (s *Speculator) Draft(emitted []tandem.Token, limit int) (tokens []tandem.T
 	took := s.panel.now() - start + s.settling
 	s.stats.Drafting += took
 	if s.took = took.Seconds(); !s.panel.Drafted() {
-		s.took = 0 // what it takes not to draft is lost either way, and must not keep drafts from being tried
+		s.took = 0 // deciding not to draft takes time in any case, which must not count against drafts
 	}
 	return tokens, parents
 }

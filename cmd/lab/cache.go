@@ -127,7 +127,8 @@ func openOn(d npu.Device, path string, opts ...model.Option) (*model.Model, erro
 	return model.Open(path, d, opts...)
 }
 
-// measure reads n positions with each model, then reads the last again and decodes behind them, in turns. now tells nanoseconds.
+// measure reads n positions with each model, then in turns reads the last ones again and decodes after them. now
+// returns the time in nanoseconds.
 func (c *cacheCmd) measure(ctx context.Context, opened []*model.Model, n int, now func() int64) ([]cacheRow, error) {
 	tokens := make([]tandem.Token, n)
 	for i := range tokens {

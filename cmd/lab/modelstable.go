@@ -35,7 +35,7 @@ import (
 	"tandem/retrieval/search"
 )
 
-// modelsTable says what this program computes of each architecture, by trying.
+// modelsTable prints what this program supports of each architecture, by trying it.
 type modelsTable struct{}
 
 func (*modelsTable) Help() string {

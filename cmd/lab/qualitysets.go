@@ -71,7 +71,7 @@ passage; first: it is the answer, or the first sentence that is shown with it. i
 but not the answer. unknown: it says that it does not know what a document says; refused: what none says. read: the sentence was among the passages
 that were read. doubted: a sentence that says something else is shown below a right answer; spared: below a wrong one, such a sentence holds the right one. In brackets, 95 % confidence intervals. invented and wrong are of all questions, refused of the unanswerable ones, doubted and spared of the right and the wrong answers, the rest of the answerable ones.`
 
-// ofOthers reports whether a set is one that others wrote, or is judged as they are.
+// ofOthers reports whether a set was written by others, or is judged like such sets.
 func ofOthers(set string) bool {
 	return strings.Contains(set, "/") || set == "reading" || set == "generated" || filepath.IsAbs(set) || strings.HasPrefix(set, ".")
 }
@@ -235,7 +235,7 @@ func (c *qualityCmd) cluster(ctx context.Context, o search.Options) (answers.Ind
 	return inCluster{x}, err
 }
 
-// inCluster is documents in a cluster that go with it.
+// inCluster is an index in a cluster whose documents are erased when it is closed.
 type inCluster struct{ *weaviate.Index }
 
 func (x inCluster) Close() error {
@@ -650,7 +650,7 @@ func printKinds(w io.Writer, results []answers.Result) {
 	}
 }
 
-// printSureness prints how often answers are right that claim to be so with some probability.
+// printSureness prints, by claimed probability, how often answers are right.
 func printSureness(w io.Writer, results []answers.Result) {
 	head := "\nAnswers (%) by the confidence that they claim:\n"
 	for _, r := range results {

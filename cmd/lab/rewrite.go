@@ -78,7 +78,7 @@ func (c *rewriteCmd) Run(a *cli.App) (err error) {
 	return c.tone(a, w, items)
 }
 
-// short counts messages whose matter is found.
+// short counts messages whose main sentence is found.
 func (c *rewriteCmd) short(a *cli.App, w *cli.Writer, items []rewriteItem) error {
 	right, first := 0, 0
 	for _, it := range items {
@@ -124,7 +124,7 @@ func (c *rewriteCmd) correct(a *cli.App, w *cli.Writer, items []rewriteItem) err
 	return nil
 }
 
-// tone counts what versions keep.
+// tone counts versions that keep the names and numbers of a sentence.
 func (c *rewriteCmd) tone(a *cli.App, w *cli.Writer, items []rewriteItem) error {
 	type row struct {
 		Tone      string `json:"tone"`

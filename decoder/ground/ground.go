@@ -43,7 +43,7 @@ type Context struct {
 	places []place
 	starts [256][]int32 // where spans may begin, by their first byte
 
-	longest int     // the most that rest returns
+	longest int     // largest result of rest
 	between [4]Mask // what is allowed between units, by gap; nil if not yet known
 }
 
@@ -274,7 +274,7 @@ func (c *Context) inMark(node int32, before gap, emit func(parse)) {
 	}
 }
 
-// rest returns how many bytes are missing at least until the answer may end.
+// rest returns the smallest number of bytes after which the answer may end.
 func (c *Context) rest(p parse) (n int) {
 	switch p.kind {
 	case inWord:

@@ -9,7 +9,7 @@ const (
 	longestPiece  = 96
 )
 
-// Loops reports whether a text has begun to say the same again and again.
+// Loops reports whether a text ends in a repetition.
 func Loops(text []byte) bool {
 	for n := shortestPiece; n <= longestPiece && n*copies <= len(text); n++ {
 		end := text[len(text)-n*copies:]

@@ -47,13 +47,13 @@ func (m Mask) Apply(dst, logits []float32) {
 	}
 }
 
-// Allowed returns the tokens that may follow an answer: those that continue it to the beginning of a text and, where it may
-// end, those that end it. If there are none although the context is not lost, because the vocabulary cannot spell any
-// continuation, they are those that end the answer. For a lost context the set is empty.
+// Allowed returns the tokens that may follow an answer: those with which the answer is still the beginning of a text and,
+// where the answer may end, those that end it. If there are none although the context is not lost, because the vocabulary
+// cannot spell any continuation, Allowed returns the tokens that end the answer. For a lost context the set is empty.
 //
-// At most left tokens may follow. Tokens after which they would not suffice to finish a word, at one token a byte, are not
-// allowed. With left 0, only tokens that end the answer are where it may end; elsewhere it goes on to the next such place. So it does
-// where left does not suffice for a word that another context has begun.
+// At most left tokens may follow. A token is not allowed if the word after it could then not be finished with one token for
+// each byte. With left 0, only tokens that end the answer are allowed where it may end; elsewhere the answer continues to the
+// next place where it may. It also continues there if left does not suffice for a word that another context has begun.
 func (c *Context) Allowed(s State, left int) Mask {
 	out := c.fitting(s, left)
 	if left > 0 && !s.MayEnd() && out.Len() == 0 {

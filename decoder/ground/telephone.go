@@ -9,19 +9,19 @@ import (
 
 // Bounds of a telephone number's digits: shorter runs may be several numbers, and E.164 has no longer ones.
 const (
-	leastDialled = 6
-	mostDialled  = 15
+	minPhoneDigits = 6
+	maxPhoneDigits = 15
 )
 
 var (
-	// dialled is what a telephone number looks like: "+49 (0)561/12 34-56", "(555) 123-4567", "0561 555 7310".
-	dialled = regexp.MustCompile(`(?:\+|\(\+?\d|0\d)[\d()/.\-]*(?: [\d()/.\-]+)*`)
-	date    = regexp.MustCompile(`^\d{1,2}\.\d{1,2}\.\d{2}`)
+	// phoneNumber matches what a telephone number looks like: "+49 (0)561/12 34-56", "(555) 123-4567", "0561 555 7310".
+	phoneNumber = regexp.MustCompile(`(?:\+|\(\+?\d|0\d)[\d()/.\-]*(?: [\d()/.\-]+)*`)
+	date        = regexp.MustCompile(`^\d{1,2}\.\d{1,2}\.\d{2}`)
 )
 
 // telephones returns the ranges of bytes of the telephone numbers in a text.
 func telephones(text string) (out [][2]int) {
-	for _, at := range dialled.FindAllStringIndex(text, -1) {
+	for _, at := range phoneNumber.FindAllStringIndex(text, -1) {
 		from, to := at[0], at[1]
 		if before, _ := utf8.DecodeLastRuneInString(text[:from]); inNumber(before) || startsNumber(text[to:]) {
 			continue
@@ -48,7 +48,7 @@ func isDialled(run string) bool {
 			}
 		}
 	}
-	return digits >= leastDialled && digits <= mostDialled
+	return digits >= minPhoneDigits && digits <= maxPhoneDigits
 }
 
 // trimmed drops what does not belong to the number at the ends of a range: marks, brackets around all of it, and a bracket

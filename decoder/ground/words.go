@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// class is the part that a character plays in words.
+// class is the role of a character in words.
 type class uint8
 
 const (

@@ -1,6 +1,5 @@
-// Package kvstore keeps what models have computed of passages on disk, the KV caches of decoders and the encodings of span
-// readers, so that a passage is read only once and not for every question
-// (DRAGON §2.1).
+// Package kvstore stores on disk what models have computed from passages, the KV caches of decoders and the encodings of
+// span readers, so that a passage is computed once and not for every question (DRAGON §2.1).
 package kvstore
 
 import (
@@ -61,7 +60,8 @@ func Open(dir string, budget int64) (*Store, error) {
 	return s, nil
 }
 
-// Close waits a moment for what is being sent to a bucket. Without one it does nothing: a Store holds nothing open between calls.
+// Close waits briefly until pending blobs are sent to the bucket. Without a bucket it does nothing, because a Store
+// keeps no files open between calls.
 func (s *Store) Close() error {
 	if s.shared != nil {
 		s.shared.close()
@@ -145,7 +145,7 @@ func checkBlob(f *os.File, key [32]byte) (*io.SectionReader, error) {
 	return io.NewSectionReader(f, int64(kvHeader), length), nil
 }
 
-// Disk is a Store without its bucket, for what is computed again sooner than a bucket answers.
+// Disk is a Store without its bucket, for blobs that take less time to recompute than a request to the bucket.
 type Disk struct{ store *Store }
 
 // Disk returns the store without its bucket.
@@ -171,7 +171,7 @@ func (d Disk) Put(key [32]byte, payload []byte) error {
 	})
 }
 
-// ErrTooLarge is wrapped by the error of a Put that alone would exceed the budget.
+// ErrTooLarge is wrapped by the error of a Put whose blob alone exceeds the budget.
 var ErrTooLarge = errors.New("larger than the budget of the KV store")
 
 // Put stores what write writes under key, replacing an earlier blob. If the files then exceed the budget, it evicts those
@@ -195,7 +195,7 @@ func (s *Store) put(key [32]byte, write func(io.Writer) error) error {
 	return nil
 }
 
-// place makes a blob's file of what fill writes, whose size it returns.
+// place makes a blob's file. fill writes it and returns its size.
 func (s *Store) place(key [32]byte, fill func(*os.File) (int64, error)) (err error) {
 	path := s.path(key)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// shared is what a Store exchanges with a bucket. A failure is a miss, and keeps the Store from asking for some time, so that a
-// bucket that is away costs little.
+// shared exchanges a Store's blobs with a bucket. A failed request counts as a miss, and no further requests are made for some
+// time, so that an unreachable bucket costs little.
 type shared struct {
 	bucket *Bucket
 	path   func(key [32]byte) string
@@ -23,7 +23,7 @@ type shared struct {
 
 	mu     sync.Mutex
 	queue  chan [32]byte // nil once closed
-	until  time.Time     // nothing is asked of the bucket before
+	until  time.Time     // no requests before this time
 	shares Shares
 }
 
@@ -43,8 +43,8 @@ const (
 	sendAtClose = 5 * time.Second  // how long Close waits
 )
 
-// Share makes the store exchange blobs with a bucket: it asks for those that it lacks, and sends those that are put. It must be
-// called before the store is used. log is told of failures.
+// Share makes the store exchange blobs with a bucket: it requests blobs that it lacks, and sends those that are put. Share must
+// be called before the store is used. Failures are logged to log.
 func (s *Store) Share(b *Bucket, log *slog.Logger) {
 	queue := make(chan [32]byte, sendQueue)
 	h := &shared{bucket: b, path: s.path, log: log, queue: queue}
@@ -94,7 +94,7 @@ func (s *Store) fetch(ctx context.Context, key [32]byte) bool {
 	return h.ended(err, func(c *Shares) { c.Fetched++ })
 }
 
-// rests reports whether nothing is asked of the bucket now.
+// rests reports whether requests are suspended after a failure.
 func (h *shared) rests() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -105,7 +105,7 @@ func (h *shared) rests() bool {
 	return rests
 }
 
-// ended counts a request, and reports whether it did what it should.
+// ended counts a finished request, and reports whether it succeeded.
 func (h *shared) ended(err error, fine func(*Shares)) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -169,8 +169,8 @@ func load() (*Lib, error) {
 	return l, nil
 }
 
-// Variant returns the variant of ggml's library for processors that is loaded, such as "zen4" or "haswell", or "" if it cannot
-// be told: on Linux alone, and of libraries that have variants.
+// Variant returns the variant of ggml's CPU library that is loaded, such as "zen4" or "haswell". It returns "" outside Linux
+// and for libraries without variants.
 func (*Lib) Variant() string { return loadedVariant("/proc/self/maps") }
 
 // Quantize quantises one row of values to a ggml type, given by its number.
@@ -345,8 +345,8 @@ func (l *Lib) ApplyTemplate(template string, messages []Message, addGeneration b
 	return strings.Clone(string(buf[:n])), nil
 }
 
-// Embedding returns the embedding of tokens [n], as the file's pooling makes it, of any length. Of a cross-encoder it has a
-// number for each label; the first is the score.
+// Embedding returns the embedding [n] of a sequence of tokens of any length, pooled as the file says. For a cross-encoder
+// it has one number for each label; the first is the score.
 func (m *Model) Embedding(tokens []int32, n int) ([]float32, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// held returns the variant of ggml's library for processors that has the instructions to which GODEBUG holds this program, or
-// "" if it has them all. So one setting holds both engines of a comparison.
+// held returns the variant of ggml's CPU library that uses only the instructions that GODEBUG leaves this program, or "" if
+// GODEBUG leaves all of them. So one setting limits both engines of a comparison.
 func held(debug string) string {
 	switch {
 	case strings.Contains(debug, "cpu.avx512vnni=off"):
@@ -27,8 +27,8 @@ func held(debug string) string {
 
 const cpuPrefix = "libggml-cpu"
 
-// loadedVariant returns the variant of ggml's library for processors in this process, such as "zen4", or "" if it cannot be
-// told. maps is Linux's list of mapped files.
+// loadedVariant returns the variant of ggml's CPU library that this process has loaded, such as "zen4", or "" if that is
+// unknown. maps is Linux's list of mapped files.
 func loadedVariant(maps string) string {
 	f, err := os.Open(maps)
 	if err != nil {

@@ -4,5 +4,5 @@ package meter
 
 import "time"
 
-// ThreadTime returns false: this system does not tell the processor time of a thread.
+// ThreadTime returns false: this system does not report the processor time of a thread.
 func ThreadTime() (time.Duration, bool) { return 0, false }

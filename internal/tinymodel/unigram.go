@@ -84,7 +84,7 @@ func nfkc() map[string]string {
 }
 
 // Charsmap compiles a map from sequences of bytes to their replacements as SentencePiece does: the size of a double-array trie,
-// the trie, and the replacements, each with a zero byte behind it. The keys hold no zero bytes.
+// the trie, and the replacements, each followed by a zero byte. The keys hold no zero bytes.
 func Charsmap(m map[string]string) []uint8 {
 	keys := make([]string, 0, len(m))
 	for key := range m {

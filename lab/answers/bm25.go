@@ -11,8 +11,8 @@ import (
 )
 
 // BM25 ranks sentences by Okapi BM25 (Robertson and Zaragoza 2009, Eq. 3.15) with k1 = 1.2, b = 0.75 over Porter's stems. A
-// sentence is searched together with its document's title and its heading. It knows nothing of the product's retrieval:
-// it is the yardstick for it.
+// sentence is searched together with its document's title and its heading. It shares no code with the product's retrieval,
+// which is measured against it.
 type BM25 struct {
 	Sentences []string
 	terms     []map[string]int

@@ -64,8 +64,8 @@ func (l *Library) newCase(ctx context.Context, c extract.Config, q Question, doc
 	return k, nil
 }
 
-// Fitted is what constants make of the cases of a set: shares of the answerable ones, but Wrong of all and Refused of the
-// unanswerable ones.
+// Fitted holds the results of constants on the cases of a set. They are shares of the answerable cases, except Wrong (of
+// all cases) and Refused (of the unanswerable ones).
 type Fitted struct {
 	Set          string  `json:"set"`
 	N            int     `json:"n"`
@@ -75,7 +75,7 @@ type Fitted struct {
 	unanswerable int
 }
 
-// Apply returns what constants make of the cases, by set.
+// Apply returns the results of constants on the cases, by set.
 func Apply(k extract.Constants, cases []Case) (out []Fitted) {
 	at := map[string]int{}
 	for _, c := range cases {
@@ -134,7 +134,8 @@ func Fit(k extract.Constants, cases []Case) extract.Constants {
 // factors is how many weights a curve has.
 const factors = 8
 
-// ridge is what keeps a fit's weights small, where few choices tell: the square of each costs as much as this many choices.
+// ridge is the strength of the L2 penalty that keeps the weights small when there are few choices: the square of a
+// weight counts as much as the loss of this many choices.
 const ridge = 1
 
 // logistic fits a curve to the choices by Newton's method; its weights are rounded to three places. A choice weighs as much

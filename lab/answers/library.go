@@ -99,7 +99,7 @@ func (o Options) open(ctx context.Context, words int, shared bool) (Index, error
 	return search.Memory(o.Options)
 }
 
-// add keeps what the parser and the cutting make of a document.
+// add records a document's text after parsing and its passages after cutting.
 func (l *Library) add(doc documents.Document, name string, words int) {
 	l.cut[name] = passages.Cut(doc, name, words)
 	for _, w := range readTexts(passages.Cut(doc, name, windowWords(words))) {
@@ -189,7 +189,7 @@ func readTexts(ps []passages.Passage) []string {
 	return out
 }
 
-// Stage is a stage of the way from files to answers.
+// Stage is a stage of the pipeline from files to answers.
 type Stage string
 
 const (
@@ -202,8 +202,8 @@ const (
 // Stages are all stages in order.
 var Stages = []Stage{LostInParsing, LostInCutting, LostInRetrieval, LostInReading}
 
-// Lost says where the answer to a question was lost that was not answered rightly. It is empty if the set does not say
-// where the answer stands.
+// Lost returns the stage at which the answer to a question was lost, for a question that was not answered correctly. It
+// is empty if the set does not say which sentence holds the answer.
 func (l *Library) Lost(q Question, s Score) Stage {
 	if !q.KnowsSentences() {
 		return ""

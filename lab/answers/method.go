@@ -56,8 +56,8 @@ func Quote(_ context.Context, l *Library, q Question) (Answer, error) {
 }
 
 // Product answers as the programs do: retrieval from each side's index, a decoder for each side, and the token that both
-// distributions give. The likeliest token is taken, as by default. Of the sides' placement, coupling and network the text
-// does not depend, so they run in lock step here.
+// distributions give. It takes the likeliest token, as by default. The text does not depend on the placement, the
+// coupling or the network, so the sides run in lock step here.
 type Product struct {
 	Config    decoder.Config
 	Extract   *extract.Config // the span reader that answers; nil for the decoder
@@ -123,43 +123,13 @@ func (p Product) answer(ctx context.Context, q Question, documents int, from ...
 	return a, nil
 }
 
-// cited returns what the programs cite below the answer, the sentence that stands first there for each part of it, the sentences that they
-// show as saying something else, how sure the span reader is of the answer's weakest part, and whether every sentence is one that no document supports.
+// cited returns what the programs show below an answer: the texts cited, the first of them for each part of the answer, and the
+// sentences shown as contradicting it. It also returns the span reader's confidence in the answer's weakest part, and whether
+// no document supports any sentence of the answer.
 func cited(sides []side, decode func([]tandem.Token) string, ids []tandem.Token) (texts, first, others []string, sure float64, unknown bool) {
-	type share struct {
-		text, points      string // all, and what stands out of a passage
-		weight, relevance float64
-	}
 	unknown, sure = len(ids) > 0, 1
 	for _, lead := range sides[0].Parts() {
-		var shares []share
-		var other decoder.Quote
-		other.Relevance = math.Inf(-1)
-		nothing, total := 0.0, math.Inf(-1)
-		for _, s := range sides {
-			if part := partAt(s.Parts(), lead.From); part != nil {
-				total = decoder.LogSumExp([]float64{total, part.H})
-			}
-		}
-		for _, s := range sides {
-			part := partAt(s.Parts(), lead.From)
-			if part == nil {
-				continue
-			}
-			eta := math.Exp(part.H - total)
-			nothing += eta * part.Nothing
-			for _, q := range part.Quotes {
-				shares = append(shares, share{q.Text, q.Text[q.From:q.To], eta * q.Weight, q.Relevance})
-			}
-			for _, q := range part.Otherwise {
-				if q.Relevance > other.Relevance {
-					other = q
-				}
-			}
-		}
-		slices.SortStableFunc(shares, func(x, y share) int {
-			return cmp.Or(cmp.Compare(y.weight, x.weight), cmp.Compare(y.relevance, x.relevance))
-		})
+		shares, other, nothing := sharesAt(sides, lead.From)
 		if len(shares) > 0 {
 			sure = min(sure, extract.Confidence(shares[0].relevance, other.Relevance))
 		}
@@ -172,7 +142,7 @@ func cited(sides []side, decode func([]tandem.Token) string, ids []tandem.Token)
 				texts = append(texts, s.text)
 			}
 		}
-		if other.Text != "" && !slices.ContainsFunc(shares, func(s share) bool { return s.weight >= decoder.LeastShare && s.text == other.Text }) {
+		if other.Text != "" && !slices.ContainsFunc(shares, func(s quoteShare) bool { return s.weight >= decoder.LeastShare && s.text == other.Text }) {
 			others = append(others, other.Text)
 		}
 		from := min(lead.From, len(ids))
@@ -186,6 +156,44 @@ func cited(sides []side, decode func([]tandem.Token) string, ids []tandem.Token)
 		}
 	}
 	return texts, first, others, sure, unknown
+}
+
+// quoteShare is a quote with its share of an answer's part.
+type quoteShare struct {
+	text, points      string // the whole quote, and the words of it that answer
+	weight, relevance float64
+}
+
+// sharesAt returns the quotes of both sides for the part of an answer that begins at a token, by weight, the sentence that
+// contradicts them with the highest relevance, and the share of the contexts without a document.
+func sharesAt(sides []side, from int) (shares []quoteShare, other decoder.Quote, nothing float64) {
+	other.Relevance = math.Inf(-1)
+	total := math.Inf(-1)
+	for _, s := range sides {
+		if part := partAt(s.Parts(), from); part != nil {
+			total = decoder.LogSumExp([]float64{total, part.H})
+		}
+	}
+	for _, s := range sides {
+		part := partAt(s.Parts(), from)
+		if part == nil {
+			continue
+		}
+		eta := math.Exp(part.H - total)
+		nothing += eta * part.Nothing
+		for _, q := range part.Quotes {
+			shares = append(shares, quoteShare{q.Text, q.Text[q.From:q.To], eta * q.Weight, q.Relevance})
+		}
+		for _, q := range part.Otherwise {
+			if q.Relevance > other.Relevance {
+				other = q
+			}
+		}
+	}
+	slices.SortStableFunc(shares, func(x, y quoteShare) int {
+		return cmp.Or(cmp.Compare(y.weight, x.weight), cmp.Compare(y.relevance, x.relevance))
+	})
+	return shares, other, nothing
 }
 
 func partAt(parts []decoder.Part, from int) *decoder.Part {

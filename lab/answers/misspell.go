@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// leastMisspelt is the length in letters of the words that Misspelt touches.
-const leastMisspelt = 5
+// minMisspelt is the length in letters of the words that Misspelt touches.
+const minMisspelt = 5
 
 // Misspelt returns the set with up to n words of each question misspelt: in each a letter after the first is left out,
 // doubled, replaced or swapped with the next. Words with a capital or a digit stay, since another letter may make another
@@ -41,7 +41,7 @@ func plainWords(text []rune) (out [][2]int) {
 			plain = plain && unicode.IsLower(text[to])
 			to++
 		}
-		if plain && to-from >= leastMisspelt {
+		if plain && to-from >= minMisspelt {
 			out = append(out, [2]int{from, to})
 		}
 		from = max(to, from+1)

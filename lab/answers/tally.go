@@ -50,8 +50,8 @@ func Mean(values []float64, seed uint64) Rate {
 	return Rate{n, sum / float64(n), means[25], means[974]}
 }
 
-// Result is what a method made of a set, or of the questions of one kind. The rates of Exact to WronglyUnknown are of the
-// answerable questions, RightlyUnknown of the others, Invented and Wrong of all.
+// Result holds the scores of a method on a set, or on the questions of one kind. The rates of Exact to WronglyUnknown are
+// of the answerable questions, RightlyUnknown of the others, Invented and Wrong of all.
 type Result struct {
 	Set            string         `json:"set"`
 	Method         string         `json:"method"`
@@ -78,7 +78,7 @@ type Result struct {
 	Kinds          []Result       `json:"kinds,omitempty"`
 }
 
-// Sureness is what became of the answers that claim to be right with a probability from Low to High.
+// Sureness says how many answers were right of those that claim a probability between Low and High (calibration).
 type Sureness struct {
 	Low   float64 `json:"low"`
 	High  float64 `json:"high"`
@@ -172,7 +172,7 @@ func (t *Tally) result(of []tallied, seed uint64) Result {
 	return out
 }
 
-// sureness compares what answers claim with what they are, in four parts of the scale.
+// sureness compares the claimed probabilities with the share of right answers, in four intervals of the claim.
 func sureness(of []tallied) []Sureness {
 	const parts = 4
 	var n, right [parts]int

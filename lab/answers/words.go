@@ -181,7 +181,7 @@ func Invented(answer, question string, read []string) []string {
 	return out
 }
 
-// fold lowers the case and makes apostrophes and blanks of all kinds alike.
+// fold lowers the case and replaces all kinds of apostrophes and blanks by the plain ones.
 func fold(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -39,7 +39,7 @@ type AdapterReport struct {
 	Costs   []AdapterCost  `json:"costs"`
 	Mounts  []AdapterMount `json:"mounts"`
 
-	// Switch is what a step with another adapter than the step before takes longer than one with the same adapter.
+	// Switch is the additional time of a step whose adapter differs from that of the step before.
 	Switch      float64 `json:"switch_ms"`
 	SwitchLeast float64 `json:"switch_ms_least"`
 	SwitchMost  float64 `json:"switch_ms_most"`
@@ -57,7 +57,7 @@ type AdapterCost struct {
 	Most   float64 `json:"ratio_most"`
 }
 
-// AdapterMount is what some adapters take by an approach.
+// AdapterMount holds the memory and time that a number of adapters take with one approach.
 type AdapterMount struct {
 	Approach string  `json:"approach"`
 	Tasks    int     `json:"tasks"`

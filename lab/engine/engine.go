@@ -30,8 +30,8 @@ type Options struct {
 	Against string // a model file to open with llama.cpp too; "" measures our engine only
 	Program string // ik_llama.cpp's llama-batched-bench, to open the file with instead of llama.cpp; "" for none
 	Busy    bool   // keep another process busy meanwhile
-	// Processor measures the processor's time of this process instead of time: with one thread, other programs then
-	// disturb less. No share of a limit is measured.
+	// Processor measures the CPU time of this process instead of wall time, so that other programs disturb a run with
+	// one thread less. Result.OfLimit is then not measured.
 	Processor bool
 
 	Progress func(format string, args ...any)
@@ -214,7 +214,7 @@ func (o Options) run(ctx context.Context, t test, engines []engine, limit *memor
 	return r, nil
 }
 
-// enough is the least time of a run: less says more of how the processor wakes up than of an engine.
+// enough is the shortest time of a run. Shorter runs depend more on how fast the processor wakes up than on the engine.
 const enough = 100 * time.Millisecond
 
 // repeat measures the speed of the same work once or, if a run counts, until it has taken enough time.

@@ -13,8 +13,8 @@ import (
 	"tandem/model/chat"
 )
 
-// choice is a point in an answer where certain contexts should decide: those whose passages contain what comes next or, if
-// none does, the two without a document.
+// choice is a position in an answer at which certain contexts should have the most weight: those whose passages contain
+// what comes next or, if none does, the two contexts without a document.
 type choice struct {
 	evidence []decoder.Evidence // of the passages of both sides
 	echo     float64            // the scorer's relevance of the question itself

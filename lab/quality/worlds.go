@@ -106,9 +106,9 @@ func (w World) check() error {
 
 // Limits of what is read: all worlds unpacked, a line of them, and a file that is read whole.
 const (
-	mostWorldBytes = 256 << 20
-	mostWorldLine  = 16 << 20
-	mostFileBytes  = 64 << 20
+	maxWorldBytes = 256 << 20
+	maxWorldLine  = 16 << 20
+	maxFileBytes  = 64 << 20
 )
 
 // readWorlds reads worlds from JSON lines, gzipped or not.
@@ -122,9 +122,9 @@ func readWorlds(name string, in io.Reader) ([]World, error) {
 		}
 		in = z
 	}
-	bounded := &io.LimitedReader{R: in, N: mostWorldBytes + 1}
+	bounded := &io.LimitedReader{R: in, N: maxWorldBytes + 1}
 	lines := bufio.NewScanner(bounded)
-	lines.Buffer(nil, mostWorldLine)
+	lines.Buffer(nil, maxWorldLine)
 	var out []World
 	n := 1
 	for ; lines.Scan(); n++ {
@@ -145,11 +145,11 @@ func readWorlds(name string, in io.Reader) ([]World, error) {
 	}
 	switch err := lines.Err(); {
 	case errors.Is(err, bufio.ErrTooLong):
-		return nil, fmt.Errorf("%s, line %d: longer than %d MB; make smaller worlds", name, n, mostWorldLine>>20)
+		return nil, fmt.Errorf("%s, line %d: longer than %d MB; make smaller worlds", name, n, maxWorldLine>>20)
 	case err != nil:
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	case bounded.N == 0:
-		return nil, fmt.Errorf("%s holds more than %d MB; split it", name, mostWorldBytes>>20)
+		return nil, fmt.Errorf("%s holds more than %d MB; split it", name, maxWorldBytes>>20)
 	case len(out) == 0:
 		return nil, fmt.Errorf("%s holds no questions", name)
 	}
@@ -176,9 +176,9 @@ func readWhole(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	raw, err := io.ReadAll(io.LimitReader(f, mostFileBytes+1))
-	if err == nil && len(raw) > mostFileBytes {
-		err = fmt.Errorf("%s holds more than %d MB; take a part of it", path, mostFileBytes>>20)
+	raw, err := io.ReadAll(io.LimitReader(f, maxFileBytes+1))
+	if err == nil && len(raw) > maxFileBytes {
+		err = fmt.Errorf("%s holds more than %d MB; take a part of it", path, maxFileBytes>>20)
 	}
 	return raw, err
 }

@@ -53,7 +53,7 @@ func TestReadWorlds(t *testing.T) {
 		{`{"device": [{"name": "../a.md"}], "questions": [{` + fine + `}]}`, `file 1 of the device: "../a.md"`},
 		{`{"device": [{"name": "a"}], "cloud": [{"name": "a"}, {"name": "a"}], "questions": [{` + fine + `}]}`, `file 2 of the cloud: "a"`},
 		{`{"cloud": [{"text": "no name"}], "questions": [{` + fine + `}]}`, `file 1 of the cloud: ""`},
-		{line + "\n" + strings.Repeat(" ", mostWorldLine+1), "x, line 2: longer than 16 MB"},
+		{line + "\n" + strings.Repeat(" ", maxWorldLine+1), "x, line 2: longer than 16 MB"},
 	} {
 		_, err := readWorlds("x", strings.NewReader(c.text))
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
@@ -78,7 +78,7 @@ func TestQualityBounds(t *testing.T) {
 	if err := os.WriteFile(path, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Truncate(path, mostFileBytes+1); err != nil {
+	if err := os.Truncate(path, maxFileBytes+1); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := ReadSQuAD(path); err == nil || !strings.Contains(err.Error(), "holds more than 64 MB") {

@@ -13,8 +13,8 @@ import (
 	"tandem/specdec"
 )
 
-// Crowd is many devices that ask one cloud at once. Each answer is played by the machines of the live pair, and a batch by the
-// live scheduler. The devices have no documents: what the cloud drafts is what is said.
+// Crowd simulates many devices that ask one cloud at once. Each answer uses the machines of package pair, and batches use the
+// scheduler of node/batch, as in the live programs. The devices have no documents, so the answers are the cloud's drafts.
 type Crowd struct {
 	Devices  int
 	Each     int // questions of a device, one after the other

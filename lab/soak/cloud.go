@@ -150,15 +150,16 @@ func (c *cloud) isDamaged(r *rand.Rand) {
 	} else if text := err.Error(); !strings.Contains(text, f.path) && !strings.Contains(text, filepath.Dir(f.path)) {
 		c.world.lose("the cloud does not say that %s is damaged: %v", f.path, err)
 	}
-	if err := c.mend(f); err != nil {
+	if err := c.repair(f); err != nil {
 		c.world.lose("the cloud is not mended: %v", err)
 	}
 	c.back("after it was mended")
 	c.world.count(func(r *Result) { r.Healed++ })
 }
 
-// mend makes the index again if the file was the index's, which is the way out that errors name, and brings back any other.
-func (h home) mend(f flip) error {
+// repair rebuilds the index if the damaged file belongs to it, as the program's error advises, and restores any other
+// file.
+func (h home) repair(f flip) error {
 	if in, _ := filepath.Rel(h.dir, f.path); strings.Contains(in, string(filepath.Separator)+"index"+string(filepath.Separator)) && filepath.Base(f.path) != "sources" {
 		return h.must(context.Background(), nil, "index", "rebuild")
 	}

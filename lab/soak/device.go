@@ -210,7 +210,7 @@ func (d *device) isDamaged(r *rand.Rand, q ask) {
 	}
 	d.world.fault("bit flipped on a device's disk", "%s", f.path)
 	d.judge(q, d.run(d.world.whole, false, nil, q.args()...), "a bit flipped in "+f.path, f.names()...)
-	if err := d.mend(f); err != nil {
+	if err := d.repair(f); err != nil {
 		d.world.lose("%s is not mended: %v", d.name, err)
 	}
 	d.judge(q, d.run(d.world.whole, false, nil, q.args()...), "it was mended")
@@ -299,8 +299,8 @@ func (q ask) wrong(a answer) string {
 	return ""
 }
 
-// adds lets a device of its own index documents, which is killed and runs out of disk on the way. What was added once is
-// found ever after.
+// adds runs a separate device that indexes documents while it is killed and runs out of disk space. A document that was
+// added once must be found from then on.
 func (w *world) adds(r *rand.Rand) {
 	d := &device{home: home{w.Edge, filepath.Join(w.Dir, "writer")}, world: w, name: "writer"}
 	folder := filepath.Join(w.Dir, "documents", "lockers")

@@ -1,6 +1,7 @@
-// Package soak runs the programs for a while under faults: processes are killed or stopped, paths stall or flip bits, bits flip
-// in files, and disks fill up. It knows the programs only by what they print, and looks for losses: an answer that is wrong and
-// does not say so, one that fails or never comes without a cause, and documents, keys or pairings that are missing afterwards.
+// Package soak runs the programs for a while under faults: processes are killed or stopped, network paths stall or flip bits,
+// bits flip in files, and disks fill up. It sees only what the programs print, and looks for losses: an answer that is wrong
+// without being marked so, one that fails or never arrives without a cause, and documents, keys or pairings that are missing
+// afterwards.
 package soak
 
 import (
@@ -108,7 +109,7 @@ func (w *world) setUp() (err error) {
 	return nil
 }
 
-// ending asks every device everything once more, with nothing in the way: all must be as it was.
+// ending asks every device all questions once more, without faults: the answers must be as at the beginning.
 func (w *world) ending() {
 	if err := w.cloud.heal(); err != nil {
 		w.lose("the cloud does not serve at the end: %v", err)

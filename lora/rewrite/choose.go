@@ -1,6 +1,6 @@
-// Package rewrite corrects sentences and changes their tone. It lists what a text may become, and a model with an adapter
-// chooses. So even a small model, whose own sentences lose words, changes only what it is meant to change: a name, a number or
-// a well-spelt word without a rival stays.
+// Package rewrite corrects sentences and changes their tone. It lists candidate texts, and a model with an adapter chooses
+// among them. So even a small model, which would lose words if it wrote freely, changes only what it should: a name, a number
+// or a correctly spelt word without rivals stays.
 //
 //   - Slots lists the ways to write each word of a sentence, and Choose corrects the sentence with them (a noisy channel:
 //     Kernighan, Church and Gale, "A spelling correction program based on a noisy channel model", 1990).
@@ -22,13 +22,14 @@ import (
 	"tandem"
 	"tandem/model"
 	"tandem/model/chat"
+	"tandem/model/sample"
 	"tandem/model/tokenizer"
 )
 
 // A Way is a way to write a slot. It may be empty.
 type Way struct {
 	Text  string
-	Prior float64 // what it is worth beside the model's log probability
+	Prior float64 // log odds, added to the model's log probability
 }
 
 // A Slot is a piece of a text without white space, or two that belong together, and the white space before it.
@@ -37,10 +38,11 @@ type Slot struct {
 	Ways  []Way // the first is the text as it is
 }
 
-// lookahead is how many slots after a way count for it, as they are. The adapter was trained with as many.
+// lookahead is the number of following slots, unchanged, that are scored together with a way. The adapter was trained
+// with the same number.
 const lookahead = 3
 
-// start is what stands before the text: as before a passage, which the built-in reader knows.
+// start is the prompt before the text, the same that the built-in reader knows from before a passage.
 const start = "Context:"
 
 // Choose returns the text with the way of each slot that the model finds likeliest after what was chosen before, together with the
@@ -107,9 +109,9 @@ func Likeliest(ctx context.Context, seq *model.Seq, texts []string) (string, err
 	return texts[slices.Index(sums, slices.Max(sums))], nil
 }
 
-// MainSentence returns which of a message's sentences says what the message is about: the one after which the adapter finds it likeliest that
-// the text ends, beside that it has no support. What exceeds the model's context is read without what is before it. newSeq returns an
-// empty sequence.
+// MainSentence returns the index of the sentence that says what a message is about: the one for which the adapter gives the end
+// of the text the highest probability relative to "no support". If the message exceeds the model's context, the rest is read in
+// a new sequence, without the text before it. newSeq returns an empty sequence.
 func MainSentence(ctx context.Context, newSeq func() *model.Seq, sentences []string) (int, error) {
 	seq := newSeq()
 	m := seq.Model()
@@ -162,7 +164,7 @@ func (c *chooser) score(ctx context.Context, lines [][]tandem.Token) ([]float64,
 	sums, batch := make([]float64, len(lines)), []model.Input{}
 	for i, line := range lines {
 		if len(line) > 0 {
-			sums[i] = logProbability(c.last, line[0])
+			sums[i] = sample.LogProb(c.last, line[0])
 		}
 		if len(line) > 1 {
 			batch = append(batch, model.Input{Seq: c.seq.Fork(), Tokens: line[:len(line)-1], All: true})
@@ -177,22 +179,9 @@ func (c *chooser) score(ctx context.Context, lines [][]tandem.Token) ([]float64,
 	}
 	for i, line := range lines {
 		for _, t := range line[min(1, len(line)):] {
-			sums[i] += logProbability(logits[0], t)
+			sums[i] += sample.LogProb(logits[0], t)
 			logits = logits[1:]
 		}
 	}
 	return sums, nil
-}
-
-// logProbability returns the natural logarithm of a token's probability.
-func logProbability(logits []float32, t tandem.Token) float64 {
-	most := math.Inf(-1)
-	for _, x := range logits {
-		most = max(most, float64(x))
-	}
-	sum := 0.0
-	for _, x := range logits {
-		sum += math.Exp(float64(x) - most)
-	}
-	return float64(logits[t]) - most - math.Log(sum)
 }

@@ -9,6 +9,7 @@ import (
 	"tandem"
 	"tandem/model"
 	"tandem/model/chat"
+	"tandem/model/sample"
 	"tandem/model/tokenizer"
 	"tandem/models"
 	"tandem/npu/native"
@@ -33,7 +34,7 @@ func probabilityOf(t *testing.T, m *model.Model, text string) (sum float64) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sum += logProbability(logits[0], next)
+		sum += sample.LogProb(logits[0], next)
 		tokens = []tandem.Token{next}
 	}
 	return sum

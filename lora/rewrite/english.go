@@ -6,19 +6,19 @@ import (
 	"sync"
 )
 
-// rivals are words that are often written for each other: by sound or by agreement. A word may be in several groups.
+// rivals are words that are often confused with each other, by sound or by agreement. A word may be in several groups.
 var rivals = table(true, `their there; its it's; your you're; than then; to too; lose loose; of off; where were; am is are; was were; has have; do does; don't doesn't; isn't aren't; wasn't weren't; hasn't haven't;
 this these; that those; much many; who's whose; weather whether; quite quiet; hear here`)
 
-// strangers are words that are written for each other more seldom.
-var strangers = table(true, `know now; no know; by buy; right write; accept except; meet meat; week weak; for four; see sea; through threw; though tough through thought; form from; new knew; one won; advice advise;
+// rareRivals are words that are confused less often.
+var rareRivals = table(true, `know now; no know; by buy; right write; accept except; meet meat; week weak; for four; see sea; through threw; though tough through thought; form from; new knew; one won; advice advise;
 dessert desert; later latter; send sent; break brake; peace piece; plane plain; wear where; hole whole; buy bye; price prize; diner dinner; sing sign; hungry Hungary; which witch; chose choose; collage college; losing loosing`)
 
-// toward are words that may stand for others, but seldom the other way round.
-var toward = table(false, `to two; too two; are our; our hour; their they're; there they're; where we're; were we're; past passed`)
+// oneWayRivals are words that are often written in place of others, but rarely the other way round.
+var oneWayRivals = table(false, `to two; too two; are our; our hour; their they're; there they're; where we're; were we're; past passed`)
 
-// mends are what is wrong, at least at times, and what it may stand for. A hyphen stands for a space.
-var mends = table(false, `dont don't doesn't; didnt didn't; doesnt doesn't; isnt isn't; arent aren't; wasnt wasn't; werent weren't; hasnt hasn't; havent haven't; hadnt hadn't; couldnt couldn't; wouldnt wouldn't;
+// corrections map what is always or sometimes wrong to what may be meant. A hyphen stands for a space.
+var corrections = table(false, `dont don't doesn't; didnt didn't; doesnt doesn't; isnt isn't; arent aren't; wasnt wasn't; werent weren't; hasnt hasn't; havent haven't; hadnt hadn't; couldnt couldn't; wouldnt wouldn't;
 shouldnt shouldn't; wont won't; cant can't; im I'm; ive I've; ill I'll; id I'd; youre you're your; youve you've; youll you'll; weve we've; well we'll; hes he's; shes she's; thats that's; whats what's; wheres where's;
 theres there's; whos who's; lets let's; theyre they're; theyve they've; i I; i'm I'm; i'll I'll; i've I've; i'd I'd; i'am I'm; childrens children; peoples people; informations information; advices advice;
 furnitures furniture; homeworks homework; luggages luggage; childs children; womens women; mens men; alot a-lot; aswell as-well; infact in-fact; eachother each-other; everytime every-time; noone no-one; thankyou thank-you;
@@ -27,7 +27,7 @@ ofcourse of-course; atleast at-least; incase in-case; abit a-bit; upto up-to; go
 //go:embed misspellings.txt
 var misspellingsFile string
 
-// misspelt holds what the misspellings of the list stand for.
+// misspelt maps the misspellings of the list to what they stand for.
 var misspelt = sync.OnceValue(func() map[string][]string {
 	out := map[string][]string{}
 	for line := range strings.Lines(misspellingsFile) {
@@ -50,8 +50,8 @@ func within(word string) string {
 	return word
 }
 
-// alsoRight are words of mends that may be right.
-var alsoRight = set("ill id well lets wont cant cause no hes shes everytime gonna wanna gotta im peoples furnitures advices")
+// sometimesRight are keys of corrections that may be right.
+var sometimesRight = set("ill id well lets wont cant cause no hes shes everytime gonna wanna gotta im peoples furnitures advices")
 
 // pairs are two words that may be one, or another two.
 var pairs = map[string][]string{

@@ -10,12 +10,13 @@ import (
 
 var numberPattern = regexp.MustCompile(`\d+(?:[.,:]\d+)*`)
 
-// mayGo are words with which sentences begin and which a version need not have. Others may be names.
-var mayGo = set("sorry thanks thank hi hey hello dear yo fyi look listen well so and but honestly just tell give gimme want wanna let stop hurry shut can don won okay ok oops nope yeah cheers many make be hopefully bye hand remember see")
+// droppable are words at the beginning of a sentence that a version may leave out. Other capitalised words there may be
+// names.
+var droppable = set("sorry thanks thank hi hey hello dear yo fyi look listen well so and but honestly just tell give gimme want wanna let stop hurry shut can don won okay ok oops nope yeah cheers many make be hopefully bye hand remember see")
 
-// Keeps reports whether a version has the numbers of a sentence, as often, and its names as whole words, and no other names. Names
-// are words with a capital within a sentence, and at its beginning all words but those of a list; there a version may write them
-// small.
+// Keeps reports whether a version contains the numbers of a sentence, equally often, all of its names as whole words, and no
+// other names. Names are words with a capital within a sentence and, at its beginning, all words that are not in a list of
+// common ones; a version may write those in lower case.
 func Keeps(sentence, version string) bool {
 	before, after := numberPattern.FindAllString(sentence, -1), numberPattern.FindAllString(version, -1)
 	slices.Sort(before)
@@ -26,7 +27,7 @@ func Keeps(sentence, version string) bool {
 	had, has := namedWords(sentence), namedWords(version)
 	for _, w := range had {
 		low := strings.ToLower(w.text)
-		if w.begins && (mayGo[low] || noOrder[low] || asking[low]) {
+		if w.begins && (droppable[low] || noOrder[low] || asking[low]) {
 			continue
 		}
 		if !slices.ContainsFunc(has, func(v named) bool { return v.text == w.text || w.begins && strings.EqualFold(v.text, w.text) }) && (w.begins || w.capital) {

@@ -11,7 +11,7 @@ import (
 	"tandem/model/span"
 )
 
-// The log-odds of a text against its rivals: how sure a reader is, without context, that it is right as it stands.
+// Log odds that a word is right as it stands, without context, against its rivals.
 const (
 	known      = 4.0  // a word of the vocabulary
 	unknown    = -4.0 // another one, which is not a name
@@ -79,11 +79,11 @@ func Foreign(sentence string, v *span.Vocabulary) bool {
 			}
 		}
 	}
-	return all >= leastWords && 2*there < all
+	return all >= minWords && 2*there < all
 }
 
-// leastWords is how many words of a sentence tell its language.
-const leastWords = 5
+// minWords is the smallest number of words by which Foreign judges a sentence's language.
+const minWords = 5
 
 // neighbour returns the word n pieces from the i-th, in lower case, or "" if there is none, or a mark stands between.
 func neighbour(list []piece, i, n int) string {
@@ -191,10 +191,10 @@ func (w *written) add(word string, prior float64) {
 
 // addListed adds the words that a list gives for it.
 func (w *written) addListed() {
-	for _, other := range slices.Concat(rivals[w.low], toward[w.low], mends[w.low]) {
+	for _, other := range slices.Concat(rivals[w.low], oneWayRivals[w.low], corrections[w.low]) {
 		w.add(other, 0)
 	}
-	for _, other := range strangers[w.low] {
+	for _, other := range rareRivals[w.low] {
 		w.add(other, strange)
 	}
 	if w.rank == 0 || w.rank >= rare {
@@ -204,10 +204,11 @@ func (w *written) addListed() {
 	}
 }
 
-// addByKind says how sure it is that the word is right, by what kind of word it is, and adds what such a word is taken for.
+// addByKind sets the log odds that the word is right, by the kind of word, and adds the words that such a word may be a
+// mistake for.
 func (w *written) addByKind(previous string, v *span.Vocabulary) {
-	switch mended := len(mends[w.low]) > 0; {
-	case mended && alsoRight[w.low]:
+	switch mended := len(corrections[w.low]) > 0; {
+	case mended && sometimesRight[w.low]:
 		w.list[0].Prior = 0
 	case mended:
 		w.list[0].Prior = wrong
@@ -233,11 +234,11 @@ func (w *written) addByKind(previous string, v *span.Vocabulary) {
 // addApostrophes adds to a word with an apostrophe in the wrong place those with it in the right one.
 func (w *written) addApostrophes() {
 	bare := strings.ReplaceAll(w.low, "'", "")
-	if bare == w.low || len(mends[bare]) == 0 || slices.Contains(mends[bare], w.low) {
+	if bare == w.low || len(corrections[bare]) == 0 || slices.Contains(corrections[bare], w.low) {
 		return
 	}
 	w.list[0].Prior = unknown
-	for _, other := range mends[bare] {
+	for _, other := range corrections[bare] {
 		w.add(other, 0)
 	}
 }
@@ -256,8 +257,8 @@ func (w *written) addNear(v *span.Vocabulary) {
 	}
 }
 
-// What a misspelling is worth by its kind, as a logarithm of odds: people lose one of two equal letters, or write a letter twice, more often
-// than they write another.
+// Log odds of a misspelling by its kind: people drop one of two equal letters, or double a letter, more often than they write
+// another letter.
 const (
 	equalLetters = 1.5
 	tooMany      = -1.5
@@ -267,7 +268,8 @@ const (
 	usual = 1000 // the rank of a word whose frequency counts neither for nor against it (Zipf's law)
 )
 
-// channel returns what it is worth that somebody wrote low and meant a word near it.
+// channel returns the log odds that somebody who wrote low meant the neighbouring word (the noisy channel's error
+// model).
 func channel(low string, meant span.Neighbour) float64 {
 	worth := second * float64(meant.Distance-1)
 	switch {
@@ -281,7 +283,7 @@ func channel(low string, meant span.Neighbour) float64 {
 	return worth
 }
 
-// single returns a word with equal letters in a row once.
+// single returns a word with runs of equal letters reduced to one letter.
 func single(word string) string { return string(slices.Compact([]rune(word))) }
 
 func sorted(word string) string { return string(slices.Sorted(slices.Values([]rune(word)))) }
@@ -311,7 +313,7 @@ func articles(p piece, next string) []Way {
 // inflected returns other forms of a verb that may be meant after a word.
 func inflected(low, before string) (out []string) {
 	// The word before may be misspelt: "cant come".
-	plain := bases[before] || slices.ContainsFunc(mends[before], func(w string) bool { return bases[w] })
+	plain := bases[before] || slices.ContainsFunc(corrections[before], func(w string) bool { return bases[w] })
 	for _, forms := range formsOf[low] {
 		base, third, past, done := forms[0], forms[1], forms[2], forms[3]
 		switch {

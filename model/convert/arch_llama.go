@@ -121,13 +121,14 @@ func (p *plan) adjacent(tensors ...*tensor) {
 		case len(t.shape) == 1:
 			t.data = reorder(t.data, t.typ.RowBytes(1), size)
 		default:
-			t.row = func(row int) int { return halfSplit(row, size) }
+			t.row = func(row int) int { return HalfSplit(row, size) }
 		}
 	}
 }
 
-// halfSplit returns which row of half-split heads stands at the given row of adjacent ones.
-func halfSplit(row, size int) int {
+// HalfSplit returns the row of a matrix with half-split heads, the order of the hub's files, that belongs at the given row of
+// the same matrix with adjacent rotary pairs, the order of llama's GGUF files. size is the width of a head.
+func HalfSplit(row, size int) int {
 	head, at := row/size*size, row%size
 	return head + at%2*(size/2) + at/2
 }
@@ -136,7 +137,7 @@ func halfSplit(row, size int) int {
 func reorder(data []byte, width, size int) []byte {
 	out := make([]byte, 0, len(data))
 	for i := range len(data) / width {
-		out = append(out, data[halfSplit(i, size)*width:][:width]...)
+		out = append(out, data[HalfSplit(i, size)*width:][:width]...)
 	}
 	return out
 }

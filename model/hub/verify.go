@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// ErrNoSum says that nothing tells what a file's checksum should be.
+// ErrNoSum says that no checksum of a file is on record.
 var ErrNoSum = errors.New("no checksum is recorded")
 
 // ErrDamaged says that a file has another checksum than the one on record.
@@ -66,7 +66,8 @@ func Record(ctx context.Context, path, sum string) error {
 	return os.WriteFile(path+sumExt, fmt.Appendf(nil, "%s  %s\n", sum, filepath.Base(path)), 0o644)
 }
 
-// Recordable reports whether Record can write the checksum of a file: not if the file leads into the cache, which knows better.
+// Recordable reports whether Record can write the checksum of a file. It cannot for a link into the cache, whose names
+// already contain the checksum.
 func Recordable(path string) bool { return inCache(path) == "" }
 
 // HasSum reports whether a checksum of a file is on record.

@@ -53,12 +53,12 @@ type statusError struct {
 
 func (e *statusError) Error() string { return fmt.Sprintf("it answers %d: %s", e.status, e.text) }
 
-// passing is a failure that another attempt may mend.
+// passing is a temporary failure, after which another attempt may succeed.
 type passing struct{ error }
 
 func (p passing) Unwrap() error { return p.error }
 
-// do sends a request, again if it fails in a way that may pass, and returns the body of the answer, of at most limit bytes.
+// do sends a request, repeats it after temporary failures, and returns the body of the answer, of at most limit bytes.
 func (c *client) do(ctx context.Context, method, path string, body any, limit int64) ([]byte, error) {
 	var data []byte
 	if body != nil {

@@ -11,11 +11,11 @@ import (
 	"tandem"
 )
 
-// A dialect is what a kind of server understands.
+// A dialect is the protocol of a kind of server.
 type dialect interface {
 	name() string
-	// describe asks the server for its vocabulary's size and the most tokens of a prompt; 0 or less for what it does not say.
-	describe(ctx context.Context, c *client) (vocab, most int, err error)
+	// describe asks the server for the size of its vocabulary and the longest prompt in tokens; 0 or less where it does not say.
+	describe(ctx context.Context, c *client) (vocab, maxPrompt int, err error)
 	// tokenize returns the server's tokens of a text, without those that begin or end a prompt.
 	tokenize(ctx context.Context, c *client, text string) ([]int64, error)
 	// detokenize returns the server's text of a token.
@@ -55,14 +55,14 @@ func parseRows(d dialect, data []byte, n, top, vocab int) ([]row, error) {
 
 // llamaServer speaks to llama.cpp's llama-server.
 type llamaServer struct {
-	// drawn is a token that is text by itself, or -1. The server is made to draw it: of a token that is a part of a character it
-	// tells no probabilities, and these are the model's whatever is drawn.
+	// drawn is a token that is text by itself, or -1. Requests force the server to sample it, because the server gives no
+	// probabilities after it has sampled a part of a character. The probabilities are the model's, whichever token is sampled.
 	drawn tandem.Token
 }
 
 func (*llamaServer) name() string { return "llama-server" }
 
-func (*llamaServer) describe(ctx context.Context, c *client) (vocab, most int, err error) {
+func (*llamaServer) describe(ctx context.Context, c *client) (vocab, maxPrompt int, err error) {
 	var models struct {
 		Data []struct {
 			Meta struct {
@@ -159,7 +159,7 @@ type vllm struct {
 
 func (*vllm) name() string { return "vLLM" }
 
-func (v *vllm) describe(ctx context.Context, c *client) (vocab, most int, err error) {
+func (v *vllm) describe(ctx context.Context, c *client) (vocab, maxPrompt int, err error) {
 	var models struct {
 		Data []struct {
 			ID      string `json:"id"`

@@ -22,9 +22,9 @@ var probes = []string{
 	"Das Boot liegt an der Brücke.\n\n  if (x <= 10) { return f(x); }",
 }
 
-// probe compares the server's vocabulary with the file's, and finds out how much the server tells.
+// probe compares the server's vocabulary with the file's, and finds out how many tokens of a row the server returns.
 func (s *Server) probe(ctx context.Context) error {
-	vocab, most, err := s.whenReady(ctx)
+	vocab, maxPrompt, err := s.whenReady(ctx)
 	if err != nil {
 		return err
 	}
@@ -32,8 +32,8 @@ func (s *Server) probe(ctx context.Context) error {
 	if vocab > 0 && vocab != tok.Size() {
 		return fmt.Errorf("its model has a vocabulary of %d tokens, and the file of --model one of %d: give the file that the server runs", vocab, tok.Size())
 	}
-	if most > 0 {
-		s.model.Limit(most)
+	if maxPrompt > 0 {
+		s.model.Limit(maxPrompt)
 	}
 	for _, text := range probes {
 		theirs, err := s.dialect.tokenize(ctx, s.client, text)
@@ -64,14 +64,14 @@ const (
 )
 
 // whenReady describes the server as soon as it has loaded its model.
-func (s *Server) whenReady(ctx context.Context) (vocab, most int, err error) {
+func (s *Server) whenReady(ctx context.Context) (vocab, maxPrompt int, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, loadingFor, errors.New("it is still loading its model"))
 	defer cancel()
 	for {
-		vocab, most, err = s.dialect.describe(ctx, s.client)
+		vocab, maxPrompt, err = s.dialect.describe(ctx, s.client)
 		var refused *statusError
 		if !errors.As(err, &refused) || refused.status != 503 {
-			return vocab, most, err
+			return vocab, maxPrompt, err
 		}
 		if err := pause(ctx, loadingPause); err != nil {
 			return 0, 0, err
@@ -79,10 +79,10 @@ func (s *Server) whenReady(ctx context.Context) (vocab, most int, err error) {
 	}
 }
 
-// allowed is how vLLM says how many tokens of a row it tells at most (--max-logprobs).
+// allowed matches vLLM's error that names the largest number of tokens of a row that it returns (--max-logprobs).
 var allowed = regexp.MustCompile(`greater than max allowed: (\d{1,4})\b`)
 
-// probeRows asks for two rows, of fewer tokens if the server tells fewer.
+// probeRows requests two rows, with fewer tokens if the server returns fewer.
 func (s *Server) probeRows(ctx context.Context) error {
 	tok := s.model.Tokenizer()
 	if l, ok := s.dialect.(*llamaServer); ok {

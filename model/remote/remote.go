@@ -1,6 +1,6 @@
-// Package remote computes a model's passes on a server that others run: llama.cpp's llama-server, or vLLM. The server gets
-// prompts of token ids and returns the likeliest next tokens with their log-probabilities. Everything else stays here: mixing,
-// cutting to integers, agreeing with the other side.
+// Package remote computes a model's passes on an external server: llama.cpp's llama-server, or vLLM. The server gets prompts
+// of token ids and returns the likeliest next tokens with their log-probabilities. Everything else stays here: mixing, cutting
+// to integers, agreeing with the other side.
 //
 // A server's arithmetic may round the same prompt differently from one request to the next. But a side that computes a step
 // again, after a rollback or to check a draft, must get the same result as before. So each prompt's result is kept, within a
@@ -24,7 +24,7 @@ import (
 	"tandem/model"
 )
 
-// Top is how many tokens of a row are asked for.
+// Top is the number of likeliest tokens that are requested for each row.
 const Top = 256
 
 // promptsAtOnce bounds the prompts of one request.
@@ -72,7 +72,7 @@ type Error struct {
 func (e *Error) Error() string { return e.Server + ": " + e.Err.Error() }
 func (e *Error) Unwrap() error { return e.Err }
 
-// Public says what failed without naming the server, for the other side.
+// Public describes the failure without naming the server, for the other side.
 func (e *Error) Public() string {
 	return "the server that computes its model does not answer as it should"
 }
@@ -167,9 +167,9 @@ func (s *Server) Prefill(ctx context.Context, inputs []model.Input, into *model.
 	return s.ForwardInto(ctx, inputs, into)
 }
 
-// ForwardInto appends the inputs' tokens to their sequences and returns what follows: the logits after each input's last token or,
-// with All, after each. They are log-probabilities. The tokens that the server does not tell of share what is left of the mass
-// alike, and none has more than the least likely that it tells of. On an error the sequences are as before.
+// ForwardInto appends the inputs' tokens to their sequences and returns the logits [Vocab] after each input's last token or,
+// with All, after each token. The logits are log-probabilities. Tokens that the server does not return share the remaining mass
+// equally, but none gets more than the least likely token that it returns. On an error the sequences are unchanged.
 func (s *Server) ForwardInto(ctx context.Context, inputs []model.Input, into *model.Logits) ([][]float32, error) {
 	var prompts [][]tandem.Token
 	for i, in := range inputs {

@@ -53,7 +53,7 @@ const (
 var ErrStop = errors.New("stop")
 
 // A Speculator drafts the next tokens of a generation, so that one pass verifies many tokens (speculative decoding,
-// Leviathan et al. 2023). Drafts decide how fast tokens come, never which.
+// Leviathan et al. 2023). Drafts affect how fast tokens are generated, never which ones.
 type Speculator interface {
 	// Begin receives the prompt before it is computed. It may request scores along the prompt (Input.OnScores).
 	Begin(m *model.Model, prompt *model.Input) error

@@ -21,7 +21,8 @@ type Params struct {
 	RepeatPenalty float64 // divide positive and multiply negative logits of recent tokens by it, 0.01 to 100; 0 or 1: none
 	RepeatLast    int     // how many recent tokens RepeatPenalty looks at; 0: 64; -1: all
 	Seed          uint64  // of the random draws
-	// Replay is said first, token by token, whatever the logits: a text of another writer that the model reads as its own.
+	// Replay holds tokens that the sampler returns first, whatever the logits, so that the model reads a given text as
+	// its own answer.
 	Replay []tandem.Token
 }
 
@@ -111,6 +112,16 @@ func (s Params) softmax(logits []float64, top float64) {
 	for i := range logits {
 		logits[i] /= sum
 	}
+}
+
+// LogProb returns log softmax(logits)[t], the natural logarithm of a token's probability at temperature 1. logits must not be
+// empty; if one is NaN, the result is NaN.
+func LogProb(logits []float32, t tandem.Token) float64 {
+	top, sum := float64(slices.Max(logits)), 0.0
+	for _, l := range logits {
+		sum += math.Exp(float64(l) - top)
+	}
+	return float64(logits[t]) - top - math.Log(sum)
 }
 
 // number returns a logit to compute with: −Inf for NaN, the largest float32 for +Inf.

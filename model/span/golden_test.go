@@ -108,7 +108,7 @@ func TestGolden(t *testing.T) {
 		}
 		worst := 0.0
 		for _, g := range goldens(t, c.cases) {
-			text := r.lexicon.asked(g.Passage, r.maxPassage, English)
+			text := r.lexicon.analyseIn(g.Passage, r.maxPassage, English)
 			p := &Passage{text, once(func() (known, error) { return r.encode(text, false) })}
 			got, err := r.Read(g.Question, []*Passage{p})
 			if err != nil {

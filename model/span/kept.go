@@ -2,14 +2,15 @@ package span
 
 import "sync"
 
-// Limits of what a reader keeps: the passages of the last few questions, of the lengths that documents are cut to. One of 110 words
-// takes about 200 KB.
+// Limits of the encodings that a reader keeps: enough for the passages of the last few questions, at the usual lengths. The
+// encoding of 110 words takes about 200 KB.
 const (
-	mostKept    = 64
+	maxKept     = 64
 	longestKept = 4096 // bytes
 )
 
-// kept holds the passages that a reader was given last, so that the next question about them need not encode them again.
+// kept is a cache of the passages that a reader was given last, so that they need not be encoded again for the next
+// question.
 type kept struct {
 	mu       sync.Mutex
 	passages map[string]*Passage
@@ -36,7 +37,7 @@ func (k *kept) add(text string, p *Passage) *Passage {
 	if k.passages == nil {
 		k.passages = map[string]*Passage{}
 	}
-	if len(k.order) == mostKept {
+	if len(k.order) == maxKept {
 		delete(k.passages, k.order[0])
 		k.order = k.order[1:]
 	}

@@ -114,10 +114,10 @@ func alike(a, b []rune) bool {
 }
 
 // distance returns how many letters must be inserted, removed, replaced or swapped with the next to make b of a; beyond
-// most it returns most+1.
-func distance(a, b []rune, most int) int {
-	if d := len(a) - len(b); d > most || -d > most {
-		return most + 1
+// limit it returns limit+1.
+func distance(a, b []rune, limit int) int {
+	if d := len(a) - len(b); d > limit || -d > limit {
+		return limit + 1
 	}
 	two, one, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range one {
@@ -138,8 +138,8 @@ func distance(a, b []rune, most int) int {
 			row[j] = x
 			least = min(least, x)
 		}
-		if least > most {
-			return most + 1
+		if least > limit {
+			return limit + 1
 		}
 		two, one, row = one, row, two
 	}

@@ -32,7 +32,8 @@ func (r rows) columns(x rows, from int) {
 	clear(r.x[x.n*r.width:])
 }
 
-// turned sets the columns of r to the rows of x from the first on, each from a column on, and to zeros where x has no more.
+// turned sets r to a transposed part of x: column j of r is row first+j of x, from column from on, and zeros where x
+// has no such row.
 func (r rows) turned(x rows, first, from int) {
 	if first+r.width > x.n {
 		clear(r.x)
@@ -242,8 +243,8 @@ func (c *pass) heads(out, q, kv rows, slopes []float32) {
 // nothing is a score whose weight is 0.
 const nothing = -1e30
 
-// soften turns each word's scores of keys into weights. The first keys are the words of its text. What stands beyond the keys weighs
-// nothing.
+// soften turns each word's scores of keys into weights (softmax). The first keys are the words of its own text, whose scores
+// fall with their distance by slope. Columns beyond the keys get weight 0.
 func (c *pass) soften(w rows, keys int, slope float32) {
 	defer c.room.release(c.room.mark())
 	scale := 1 / sqrt(headWidth)
@@ -275,7 +276,7 @@ func (c *pass) weighted(w, y rows) rows {
 	return out
 }
 
-// known is what a text's words are before it meets another text.
+// known is the encoding of a text that does not depend on another text.
 type known struct {
 	e     rows // embeddings; of a question only
 	align rows // of the embeddings
@@ -355,8 +356,8 @@ func (c *pass) scores(pf, qf rows, kq, kp known) (spans rows, none float32, err 
 	return c.point(h, x, y, pf)
 }
 
-// together returns the states of the passage's and the question's words with what the features and the embeddings say of the other
-// text.
+// together returns the states of the passage's and the question's words, combined with the match features and with the aligned
+// embeddings of the other text.
 func (c *pass) together(pf, qf rows, kq, kp known) (x, y rows, err error) {
 	if x, err = c.joined(&c.joinP, c.concat(c.aligned(kq, kp), pf), kp); err == nil {
 		y, err = c.joined(&c.joinQ, qf, kq)
@@ -373,7 +374,8 @@ func (c *pass) joined(l *linear, features rows, k known) (rows, error) {
 	return x, err
 }
 
-// aligned returns for each word of the passage the question's words that are near by their embeddings.
+// aligned returns, for each word of the passage, the mean of the question's words weighted by the similarity of their
+// embeddings.
 func (c *pass) aligned(kq, kp known) rows {
 	near := c.room.rows(kp.align.n, kq.align.n)
 	for i := range near.n {
@@ -383,7 +385,7 @@ func (c *pass) aligned(kq, kp known) rows {
 	return c.weighted(near, kq.e)
 }
 
-// meetTexts returns the passage's states x with what they find in the question's y.
+// meetTexts returns the passage's states x after attention to the question's states y.
 func (c *pass) meetTexts(x, y rows) (rows, error) {
 	m := c.room.rows(x.n, c.mix.out)
 	defer c.room.release(c.room.mark())

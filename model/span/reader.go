@@ -35,9 +35,9 @@ const chunk = 512
 
 // Bounds of what a file may ask for.
 const (
-	mostBlocks = 64
-	mostWidth  = 4096
-	mostWords  = 4096
+	maxBlocks = 64
+	maxWidth  = 4096
+	maxWords  = 4096
 )
 
 // Reader is a span reader. Several goroutines may use it at once.
@@ -92,15 +92,15 @@ func New(f *gguf.File, d npu.Device, threads int) (*Reader, error) {
 	if v := l.number("network", 1<<30); l.err() == nil && v != version {
 		return nil, fmt.Errorf("%s: version %d of the network; this program computes version %d", f.Name, v, version)
 	}
-	r.far, r.longest = l.number("far", mostWords), l.number("longest", mostWords)
-	r.maxPassage, r.maxQuestion = l.number("max_passage", mostWords), l.number("max_question", mostWords)
+	r.far, r.longest = l.number("far", maxWords), l.number("longest", maxWords)
+	r.maxPassage, r.maxQuestion = l.number("max_passage", maxWords), l.number("max_question", maxWords)
 	r.epsilon, r.fuzzy = l.float("epsilon"), l.float("fuzzy")
 	r.noneBias, r.temperature, r.most = l.float("none_bias"), l.float("temperature"), l.float("threshold")
-	d0, e := l.number("hidden_length", mostWidth), l.number("embedding_length", mostWidth)
+	d0, e := l.number("hidden_length", maxWidth), l.number("embedding_length", maxWidth)
 	l.is("base_features", baseFeatures)
 	l.is("match_features", matchFeatures)
 	l.is("parts", numParts)
-	encoders, blocks := l.number("encoder_count", mostBlocks), l.number("block_count", mostBlocks)
+	encoders, blocks := l.number("encoder_count", maxBlocks), l.number("block_count", maxBlocks)
 	l.is("head_count", max(1, d0/headWidth))
 	if err := l.err(); err != nil {
 		return nil, err
@@ -134,7 +134,8 @@ func (r *Reader) network(l *loader, d, e, encoders, blocks int) {
 // Threshold is the P(no answer) above which the reader refuses to answer.
 func (r *Reader) Threshold() float64 { return float64(r.most) }
 
-// Name names the reader with its weights, for two sides to compare: posteriors of different readers do not mean the same.
+// Name identifies the reader and its weights. Two sides compare it, because the posteriors of different readers are not
+// comparable.
 func (r *Reader) Name() string { return r.name() }
 
 // nameOf returns the version of the network and a hash of the file's tensors and of the lists of other languages.
@@ -172,7 +173,8 @@ func (r *Reader) passage(s string) *Passage {
 	return &Passage{t, once(func() (known, error) { return r.encoding(s, t) })}
 }
 
-// once returns a function that calls f when it is first called, and then returns the same. After an error it tries again.
+// once returns a function that calls f on the first call and returns the same result from then on. After an error it
+// calls f again.
 func once(f func() (known, error)) func() (known, error) {
 	var mu sync.Mutex
 	var done bool
@@ -224,9 +226,10 @@ func (r *Reader) Read(question string, passages []*Passage) ([]*Posterior, error
 	return r.ReadIn(English, question, passages)
 }
 
-// ReadIn asks a question of passages whose articles, verbs and the like are English, and whose other words are those of a language.
+// ReadIn is Read for a question whose function words and verbs are English, and whose other words are in the language
+// t.
 func (r *Reader) ReadIn(t Tongue, question string, passages []*Passage) ([]*Posterior, error) {
-	q := r.lexicon.asked(question, r.maxQuestion, t)
+	q := r.lexicon.analyseIn(question, r.maxQuestion, t)
 	asked := &Passage{q, once(func() (known, error) { return r.encode(q, true) })}
 	out, failed := make([]*Posterior, len(passages)), make([]error, len(passages))
 	each(len(passages), r.threads, func(i int) { out[i], failed[i] = r.read(asked, passages[i]) })
@@ -318,11 +321,11 @@ func (l *loader) fail(format string, args ...any) {
 	}
 }
 
-// number returns an integer from 1 to most.
-func (l *loader) number(key string, most uint64) int {
+// number returns an integer from 1 to limit.
+func (l *loader) number(key string, limit uint64) int {
 	v, ok := l.f.Uint(Architecture + "." + key)
-	if !ok || v < 1 || v > most {
-		l.fail("%s.%s is %d: want 1 to %d", Architecture, key, v, most)
+	if !ok || v < 1 || v > limit {
+		l.fail("%s.%s is %d: want 1 to %d", Architecture, key, v, limit)
 		return 1
 	}
 	return int(v)

@@ -197,12 +197,12 @@ func TestKeptPassages(t *testing.T) {
 	if r.Passage(museum) != first {
 		t.Error("the same passage is read twice")
 	}
-	for i := range 2 * mostKept {
+	for i := range 2 * maxKept {
 		r.Passage(fmt.Sprint("Room ", i))
 	}
 	r.Passage(strings.Repeat(museum, 40)) // too long to keep
-	if n := len(r.kept.passages); n != mostKept || len(r.kept.order) != n {
-		t.Errorf("%d passages are kept, want %d", n, mostKept)
+	if n := len(r.kept.passages); n != maxKept || len(r.kept.order) != n {
+		t.Errorf("%d passages are kept, want %d", n, maxKept)
 	}
 	if r.Passage(museum) == first {
 		t.Error("the oldest passage is still kept")

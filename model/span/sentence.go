@@ -14,22 +14,22 @@ func (p *Passage) Sentence(begin, end int) (from, to int) {
 	return w[a].begin, w[b-1].end
 }
 
-// Around returns the bytes of the sentences or lines around a span: all from byte first on, or as many as most bytes hold,
+// Around returns the bytes of the sentences or lines around a span: all from byte first on, or as many as maxBytes hold,
 // those after the span before those in front of it. It returns no less than Sentence does.
-func (p *Passage) Around(begin, end, first, most int) (from, to int) {
+func (p *Passage) Around(begin, end, first, maxBytes int) (from, to int) {
 	from, to = p.Sentence(begin, end)
 	w := p.text.words
 	a, b := p.words(from, to)
 	for grown := true; grown; {
 		grown = false
 		if b < len(w) {
-			if _, next := p.Sentence(w[b].begin, w[b].end); next-from <= most {
+			if _, next := p.Sentence(w[b].begin, w[b].end); next-from <= maxBytes {
 				_, b = p.words(from, next)
 				to, grown = next, true
 			}
 		}
 		if a > 0 {
-			if before, _ := p.Sentence(w[a-1].begin, w[a-1].end); before >= first && to-before <= most {
+			if before, _ := p.Sentence(w[a-1].begin, w[a-1].end); before >= first && to-before <= maxBytes {
 				a, _ = p.words(before, to)
 				from, grown = before, true
 			}

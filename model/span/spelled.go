@@ -10,34 +10,35 @@ import (
 
 // Lengths in characters of what may be misspelt.
 const (
-	leastTypo = 4
-	twoTypos  = 8 // of a word that may be misspelt twice
-	leastName = 6
-	leastFree = 5 // of a word that no passage has
+	minTypo  = 4
+	twoTypos = 8 // of a word that may be misspelt twice
+	minName  = 6
+	minFree  = 5 // of a word that no passage has
 )
 
-// Of two words that are as near, one is meant if it is this much more frequent, in the passages or in the language. The
-// number of a word in the vocabulary stands for how rare it is there (Zipf's law).
+// Of two words at the same distance, the more frequent one is chosen if its frequency, in the passages or in the
+// language, is higher by this factor. The rank of a word in the vocabulary stands for its rarity (Zipf's law).
 const (
 	oftener = 2
 	rarer   = 4
 )
 
-// Spelled returns a question (see ReadIn) with its misspelt words as the passages spell them, or else as the language does, and how
-// many it changed. A word is misspelt if neither the reader's vocabulary, nor the lists of these languages, nor a passage has it. The word that is meant
-// begins with the same letter and differs by one letter that was left out, put in, replaced or swapped with the next
-// (Damerau, "A technique for computer detection and correction of spelling errors", 1964); words of eight letters and
-// more may differ by two. If several words are as near and none is clearly more frequent, the question keeps its own. Another
-// letter makes another name: there only a letter left out, put in or swapped is mended, and never the last.
+// Spelled returns a question (see ReadIn) with its misspelt words as the passages spell them, or else as the language does, and
+// how many it changed. A word is misspelt if neither the reader's vocabulary, nor the lists of these languages, nor a passage
+// has it. The word that is meant begins with the same letter and differs by one letter that was left out, put in, replaced or
+// swapped with the next (Damerau, "A technique for computer detection and correction of spelling errors", 1964); words of eight
+// letters and more may differ by two. If several words are as near and none is clearly more frequent, the question keeps its
+// own. For names, a replaced letter is not corrected, because it makes another name: only a letter that was left out, put in or
+// swapped, and never the last.
 //
 // The result depends on the question and the passages only.
 func (r *Reader) Spelled(t Tongue, question string, ps []*Passage) (spelled string, changed int) {
-	q := r.lexicon.asked(question, r.maxQuestion, t)
+	q := r.lexicon.analyseIn(question, r.maxQuestion, t)
 	of := []Tongue{t}
 	for _, p := range ps {
 		of = append(of, p.Tongue())
 	}
-	byPassages, byLanguage := r.lexicon.mended(q, holdWords(ps), slices.Compact(slices.Sorted(slices.Values(of))))
+	byPassages, byLanguage := r.lexicon.corrections(q, holdWords(ps), slices.Compact(slices.Sorted(slices.Values(of))))
 	var out strings.Builder
 	at := 0
 	for i := range q.words {
@@ -54,9 +55,9 @@ func (r *Reader) Spelled(t Tongue, question string, ps []*Passage) (spelled stri
 	return out.String() + question[at:], changed
 }
 
-// mended returns the words that a question's misspelt words stand for, "" for the others: words of passages, and words of
-// the language, of which there are none if it is not the question's.
-func (l *lexicon) mended(q *text, held holds, of []Tongue) (byPassages, byLanguage []string) {
+// corrections returns, for each word of a question, its correction by a word of the passages and its correction by a word of
+// the English vocabulary, "" for none. There are no corrections by the vocabulary if the question is in another language.
+func (l *lexicon) corrections(q *text, held holds, of []Tongue) (byPassages, byLanguage []string) {
 	byPassages, byLanguage = make([]string, len(q.words)), make([]string, len(q.words))
 	known, all := 0, 0
 	for i := range q.words {
@@ -114,7 +115,7 @@ func holdWords(ps []*Passage) holds {
 				continue
 			}
 			add(w.low)
-			if one := strings.TrimSuffix(w.low, "s"); one != w.low && len(one) >= leastTypo {
+			if one := strings.TrimSuffix(w.low, "s"); one != w.low && len(one) >= minTypo {
 				add(one)
 			}
 		}
@@ -155,7 +156,7 @@ func (l *lexicon) usualer(a, b string) bool {
 // usual returns the word of the language that a misspelt one stands for, or nothing.
 func (l *lexicon) usual(low string) string {
 	asked := []rune(low)
-	if len(asked) < leastFree {
+	if len(asked) < minFree {
 		return ""
 	}
 	var near [3][]string
@@ -186,13 +187,13 @@ func leading(words []string, leads func(a, b string) bool) string {
 // slip returns the distance of two different words, and whether one may be the other misspelt. name tells that they are
 // names.
 func slip(a, b []rune, name bool) (int, bool) {
-	least, most := leastTypo, 1
+	least, most := minTypo, 1
 	if name {
-		least = leastName
+		least = minName
 	} else if len(a) >= twoTypos {
 		most = 2
 	}
-	if len(a) < least || len(b) < leastTypo || len(a)-len(b) > most || len(b)-len(a) > most {
+	if len(a) < least || len(b) < minTypo || len(a)-len(b) > most || len(b)-len(a) > most {
 		return 0, false
 	}
 	if swapped := a[0] == b[1] && a[1] == b[0]; a[0] != b[0] && !swapped {

@@ -15,8 +15,9 @@ type Store interface {
 	Put(key [32]byte, value []byte) error
 }
 
-// Keep makes the reader look for the encodings of passages in a store, and put there those that it computes: to read a passage's
-// back takes a small part of the time. Call it before the reader is used. An error of the store costs time only.
+// Keep makes the reader use a store for the encodings of passages: it looks there first, and puts there what it computes.
+// Reading an encoding back is much faster than computing it. Call Keep before the reader is used. If the store fails, the
+// reader computes the encoding.
 func (r *Reader) Keep(s Store) { r.store = s }
 
 // encoding returns what of a passage does not depend on a question, from the store or computed.
@@ -47,8 +48,9 @@ func (r *Reader) storeKey(s string) [32]byte {
 	return sha256.Sum256(append(whole[:], s...))
 }
 
-// wholeOf tells files apart by what encodings depend on: the tensors, of which name has a hash, and the metadata without the relations
-// of words, which matter only where two texts meet and are most of it.
+// wholeOf returns a hash of everything in a file that encodings depend on: the tensors, through name, which contains their
+// hash, and the metadata. It leaves out the relations of words, the largest part of the metadata, because encodings of single
+// texts do not use them.
 func wholeOf(f *gguf.File, name string) [32]byte {
 	b := fmt.Appendf(nil, "passage encoding 1\x00%s\x00%d\x00", name, rules) // the name has the lists of tongues, too
 	for _, kv := range f.KVs() {

@@ -55,9 +55,9 @@ type line struct {
 	cells         []int
 }
 
-// analyse splits a passage into words, at most most of them, and reads those of another language as English ones.
-func (l *lexicon) analyse(s string, most int) *text {
-	t := l.split(s, most)
+// analyse splits a passage into words, at most maxWords of them, and reads those of another language as English ones.
+func (l *lexicon) analyse(s string, maxWords int) *text {
+	t := l.split(s, maxWords)
 	if t.tongue = l.tongueOf(t.words); t.tongue != English {
 		for i := range t.words {
 			l.translate(t.words, i, t.tongue)
@@ -67,9 +67,9 @@ func (l *lexicon) analyse(s string, most int) *text {
 	return t
 }
 
-// asked splits a question in a language, whose articles and the like are English already.
-func (l *lexicon) asked(s string, most int, tongue Tongue) *text {
-	t := l.split(s, most)
+// analyseIn is analyse for a text in a known language. It leaves stop words alone.
+func (l *lexicon) analyseIn(s string, maxWords int, tongue Tongue) *text {
+	t := l.split(s, maxWords)
 	if t.tongue = tongue; tongue != English {
 		for i := range t.words {
 			if !t.words[i].stop {
@@ -81,11 +81,11 @@ func (l *lexicon) asked(s string, most int, tongue Tongue) *text {
 	return t
 }
 
-// split splits a text into words, at most most of them.
-func (l *lexicon) split(s string, most int) *text {
+// split splits a text into words, at most maxWords of them.
+func (l *lexicon) split(s string, maxWords int) *text {
 	t := &text{title: -1}
 	scan, end := scanner{text: s}, 0
-	for len(t.words) < most {
+	for len(t.words) < maxWords {
 		a, b, ok := scan.next()
 		if !ok {
 			break
@@ -171,8 +171,8 @@ func (t *text) sentences(l *lexicon) {
 	}
 }
 
-// mostShort is the length in runes of the longest word that a full stop before a number abbreviates: "Yalı Cad. 48".
-const mostShort = 4
+// maxShort is the length in runes of the longest word that a full stop before a number abbreviates: "Yalı Cad. 48".
+const maxShort = 4
 
 // ends reports whether a sentence ends before word i of a line.
 func (t *text) ends(l *lexicon, i int) bool {
@@ -196,7 +196,7 @@ func (t *text) ends(l *lexicon, i int) bool {
 		}
 		before := &t.words[j-1]
 		n := utf8.RuneCountInString(before.text)
-		if n <= mostShort && isDigit(r) && unicode.IsUpper(first(before.text)) && j > 1 && t.words[j-2].sentence == before.sentence {
+		if n <= maxShort && isDigit(r) && unicode.IsUpper(first(before.text)) && j > 1 && t.words[j-2].sentence == before.sentence {
 			return false
 		}
 		return !l.abbreviations[before.low] && n > 1

@@ -65,21 +65,21 @@ var accents = strings.NewReplacer("ä", "a", "ö", "o", "ü", "u", "ß", "ss", "
 
 // Lengths in characters of a compound, of its last part and of what stands before it.
 const (
-	leastCompound = 8
-	leastPart     = 4
-	leastBefore   = 3
+	minCompound = 8
+	minPart     = 4
+	minBefore   = 3
 )
 
-// english returns what a word in small letters is in English. Of a German compound that is not in the list it is what its last part
-// is ("Gartenmauer": wall), and whole is false.
+// english returns what a word in small letters is in English. A German compound that is not in the list is translated by its
+// last part ("Gartenmauer": wall), and whole is false.
 func (t Tongue) english(low string) (word string, whole, ok bool) {
 	words := tongues()[t]
-	if word, ok = words[low]; ok || t != German || utf8.RuneCountInString(low) < leastCompound {
+	if word, ok = words[low]; ok || t != German || utf8.RuneCountInString(low) < minCompound {
 		return word, ok, ok
 	}
 	n := 0
 	for i := range low {
-		if n++; n > leastBefore && utf8.RuneCountInString(low[i:]) >= leastPart {
+		if n++; n > minBefore && utf8.RuneCountInString(low[i:]) >= minPart {
 			if word, ok = words[low[i:]]; ok {
 				return word, false, true
 			}
@@ -96,8 +96,8 @@ func foreign(low string, of []Tongue) bool {
 	})
 }
 
-// leastForeign is how many words make a text one of another language.
-const leastForeign = 2
+// minForeign is the smallest number of foreign words in a text of another language.
+const minForeign = 2
 
 // tongueOf returns the language that most of a text's words are from. What speaks for another than English is its articles and the
 // like, and what is in its list and no English word; against it, English articles, and English words that are not in its list by half.
@@ -117,7 +117,7 @@ func (l *lexicon) tongueOf(words []word) Tongue {
 				against++
 			}
 		}
-		if speaks >= 2*leastForeign && speaks-against > most {
+		if speaks >= 2*minForeign && speaks-against > most {
 			best, most = t, speaks-against
 		}
 	}
@@ -147,7 +147,7 @@ func (l *lexicon) translate(words []word, i int, t Tongue) {
 	}
 }
 
-// lowered takes their capitals from German nouns, but at the beginning of a sentence.
+// lowered writes German nouns in lower case, except at the beginning of a sentence.
 func (t *text) lowered() {
 	for i := range t.words {
 		if w := &t.words[i]; w.read != w.low && w.base[7] == 0 {
@@ -164,7 +164,7 @@ func (p *Passage) English() string { return p.text.english() }
 
 // English returns a text in a language with the words that the reader takes for English ones in English.
 func (r *Reader) English(s string, t Tongue) string {
-	return r.lexicon.asked(s, r.maxPassage, t).english()
+	return r.lexicon.analyseIn(s, r.maxPassage, t).english()
 }
 
 func (t *text) english() string {

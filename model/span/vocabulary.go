@@ -43,19 +43,19 @@ type Neighbour struct {
 	Distance int // letters left out, put in, replaced or swapped with the next (Damerau 1964)
 }
 
-// Near returns up to n words of at least two letters at a distance of 1 to most from a word in lower case: the nearest first, and of
+// Near returns up to n words of at least two letters at a distance of 1 to maxDistance from a word in lower case: the nearest first, and of
 // these the most frequent. They begin with the same letter, or with the first two swapped.
-func (v *Vocabulary) Near(low string, most, n int) (list []Neighbour) {
+func (v *Vocabulary) Near(low string, maxDistance, n int) (list []Neighbour) {
 	of := []rune(low)
 	for _, w := range v.words {
-		if len(w)-len(low) > most*utf8.UTFMax || len(low)-len(w) > most*utf8.UTFMax || len(of) < 2 || !letters(w) {
+		if len(w)-len(low) > maxDistance*utf8.UTFMax || len(low)-len(w) > maxDistance*utf8.UTFMax || len(of) < 2 || !letters(w) {
 			continue
 		}
 		to := []rune(w)
 		if len(to) < 2 || of[0] != to[0] && (of[0] != to[1] || of[1] != to[0]) {
 			continue
 		}
-		if d := distance(of, to, most); d > 0 && d <= most {
+		if d := distance(of, to, maxDistance); d > 0 && d <= maxDistance {
 			list = append(list, Neighbour{w, d})
 		}
 	}

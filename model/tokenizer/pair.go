@@ -7,9 +7,9 @@ import (
 )
 
 // Pair returns the tokens of two texts as one sequence, for models that compare them, as llama.cpp's server frames them: BOS,
-// first, EOS, SEP, second, EOS, each of them only where the vocabulary asks for it. If there are more than most, the ends of the
-// texts are cut, those of the second first.
-func (t *Tokenizer) Pair(first, second string, most int) []tandem.Token {
+// first, EOS, SEP, second, EOS, each of them only where the vocabulary asks for it. If there are more than limit tokens, the
+// texts are cut at their ends, the second one first.
+func (t *Tokenizer) Pair(first, second string, limit int) []tandem.Token {
 	s := &t.special
 	a, b := t.Encode(first, Options{}), t.Encode(second, Options{})
 	frame := func(a, b []tandem.Token) []tandem.Token {
@@ -23,7 +23,7 @@ func (t *Tokenizer) Pair(first, second string, most int) []tandem.Token {
 		}
 		return s.close(append(out, b...))
 	}
-	room := max(0, most-len(frame(nil, nil)))
+	room := max(0, limit-len(frame(nil, nil)))
 	a = a[:min(len(a), room)]
 	return frame(a, b[:min(len(b), room-len(a))])
 }

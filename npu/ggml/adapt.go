@@ -8,7 +8,7 @@ import (
 	"tandem/npu/quant"
 )
 
-// maxSlots is how many adapters stand on the device at a time, and how many one graph can mix.
+// maxSlots is the number of adapters that the device holds at a time, and that one graph can mix.
 const maxSlots = 8
 
 // factorKey identifies a factor among those of all graphs.
@@ -29,7 +29,7 @@ func (k factorKey) size() (cols, rows int64) {
 	return int64(k.cols), int64(k.rows)
 }
 
-// slot is memory on the device for the factors of one adapter. Switching between adapters that stand in slots moves nothing.
+// slot is memory on the device for the factors of one adapter. Switching between adapters in slots copies nothing.
 type slot struct {
 	holds *npu.Adapter
 	used  int // when, counted in runs

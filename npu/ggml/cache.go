@@ -108,13 +108,13 @@ func (d *Device) dropCache() {
 
 func planeBytes(width, cells int) int { return 2 * width * cells }
 
-// mostBank bounds a bank's bytes if the device's own bound is higher: drivers cannot address more than 2 or 4 GiB of one
+// maxBankBytes bounds a bank's bytes if the device's own bound is higher: drivers cannot address more than 2 or 4 GiB of one
 // tensor.
-const mostBank = 1 << 30
+const maxBankBytes = 1 << 30
 
 // bankOf returns how many of the layers, from the first, go into one bank.
 func (d *Device) bankOf(list []cacheLayer, cells int) int {
-	most := int(min(d.api.BuftMost(d.api.DevBuft(d.dev)), mostBank))
+	most := int(min(d.api.BuftMost(d.api.DevBuft(d.dev)), maxBankBytes))
 	n := 1
 	for n < len(list) && list[n].width == list[0].width && 2*(n+1)*planeBytes(list[0].width, cells) <= most {
 		n++

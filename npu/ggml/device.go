@@ -226,11 +226,11 @@ type threads struct {
 	params  func(p unsafe.Pointer, n int32)
 }
 
-const mostThreads = 512 // the library's limit
+const maxThreads = 512 // the library's limit
 
 // startThreads gives the backend up to n threads.
 func startThreads(a *api, reg, backend ptr, n int) (*threads, error) {
-	t := &threads{pace: newPace(min(max(n, 1), mostThreads)), backend: backend, now: -1, params: a.PoolInit}
+	t := &threads{pace: newPace(min(max(n, 1), maxThreads)), backend: backend, now: -1, params: a.PoolInit}
 	t.pools = make([]ptr, len(t.levels))
 	for _, f := range []struct {
 		name string

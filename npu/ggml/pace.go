@@ -27,8 +27,8 @@ type paceClass struct {
 }
 
 const (
-	leastBar = 100  // so trying takes some 1 % of the time
-	mostBar  = 1000 // for a level that has often lost
+	minBar = 100  // so trying takes some 1 % of the time
+	maxBar = 1000 // for a level that has often lost
 )
 
 func newPace(threads int) *pace {
@@ -42,7 +42,7 @@ func newPace(threads int) *pace {
 func (p *pace) class(work float64) *paceClass {
 	k := int(math.Log2(max(work, 1)))
 	if p.classes[k] == nil {
-		p.classes[k] = &paceClass{took: make([]float64, len(p.levels)), other: 1, bar: leastBar}
+		p.classes[k] = &paceClass{took: make([]float64, len(p.levels)), other: 1, bar: minBar}
 	}
 	return p.classes[k]
 }
@@ -90,11 +90,11 @@ func (p *pace) done(work float64, level int, took time.Duration) {
 		c.move(level)
 		return
 	}
-	p.debt += leastBar * (t - c.took[c.now]*work)
-	c.other, c.bar = c.now-level, min(2*c.bar, mostBar)
+	p.debt += minBar * (t - c.took[c.now]*work)
+	c.other, c.bar = c.now-level, min(2*c.bar, maxBar)
 }
 
 // move changes to another level. The next level in that direction is tried at once if it never was.
 func (c *paceClass) move(level int) {
-	c.other, c.now, c.bar, c.spent = level-c.now, level, leastBar, 0
+	c.other, c.now, c.bar, c.spent = level-c.now, level, minBar, 0
 }

@@ -32,8 +32,9 @@ type resident struct {
 	edits int    // the span's when they were made
 }
 
-// heed invalidates the copies of positions that something other than a program has changed since they were made.
-func (r *resident) heed(s *npu.Span) {
+// invalidateEdited invalidates copies of positions that something other than a program has changed since they were
+// copied (npu.Span.Touch).
+func (r *resident) invalidateEdited(s *npu.Span) {
 	n, from := s.Edits()
 	switch n {
 	case r.edits:
@@ -148,8 +149,8 @@ func windowPages(n int) int { return windowBucket(n*pageSize) / pageSize }
 // soon is the number of runs in which a span that lost its pages must be wanted again to be spared later.
 const soon = 64
 
-// find returns what the device has of a span. A span whose copies were dropped and that is soon wanted again takes turns
-// with others. It is spared from then on, so that its next turn finds it.
+// find returns the device's copy of a span. If a span is wanted again soon after its copies were dropped, it takes turns
+// with others; from then on its copies are spared, so that its next turn finds them.
 func (p *pages) find(s *npu.Span) *resident {
 	id := idOf(s)
 	r := p.spans[id]
@@ -161,7 +162,7 @@ func (p *pages) find(s *npu.Span) *resident {
 		r.gap = max(r.gap, gap)
 	}
 	r.used = p.clock
-	r.heed(s)
+	r.invalidateEdited(s)
 	return r
 }
 

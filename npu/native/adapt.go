@@ -8,9 +8,9 @@ import (
 	"tandem/npu/quant"
 )
 
-// Adapters are products with matrices of the rows' own. Each row is summed in the order that dot and mixF16 define, or mulPacked
-// and mixFactorPlain for factors in Q8_0, so its bits do not depend on the other rows and their adapters. What a row's adapter lacks is skipped, so a row without an
-// adapter has the bits of a graph without adapters.
+// With adapters, each row is multiplied by its own matrices. Sums are formed in the order that dot and mixF16 define, or
+// mulPacked and mixFactorPlain for factors in Q8_0, so a row's bits do not depend on other rows and their adapters. Missing
+// factors are skipped, so a row without an adapter has the same bits as in a graph without adapters.
 
 // fuse returns, for each sum whose second argument is a product with an adapter's columns that nothing else reads, that
 // product. The sum then adds it in place.
@@ -91,8 +91,8 @@ func (r *run) factorRows(lo, hi int) {
 	}
 }
 
-// ahead prefetches the beginning of a row's factor: the memory of another adapter is elsewhere, where the processor does not
-// look ahead by itself.
+// ahead prefetches the beginning of a row's factor, because the processor's own prefetcher does not predict the jump to
+// another adapter's memory.
 func (r *run) ahead(row int, f *npu.Factor) {
 	const stretch = 128 // of 16 bits, keyBlock of them
 	if w := r.Factor(row, f); w != nil && f.From == 0 && len(w.Data) >= 2*stretch*keyBlock {
@@ -278,8 +278,8 @@ func factorBytes(t *npu.Tensor, columns bool) int {
 	return (t.Rows + groupRows - 1) / groupRows * groupBytes(t.Type, t.Cols/32)
 }
 
-// PackFactors implements npu.Packer. The factors stand one after the other, those of a large adapter in a slab: a pass over rows of
-// many adapters would else wait for the addresses of thousands of small pages.
+// PackFactors implements npu.Packer. The factors are stored one after the other, those of a large adapter in a slab with huge
+// pages: with small pages, a pass over rows of many adapters would wait for thousands of address translations.
 func (d *Device) PackFactors(a, b []*npu.Tensor) {
 	total := 0
 	each := func(f func(t *npu.Tensor, columns bool, bytes int)) {

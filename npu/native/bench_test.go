@@ -67,7 +67,7 @@ func (k *kernels) product(typ npu.DType, out []float32, rows, cols int, x []floa
 	}
 	in := make([]input, len(x)/32)
 	k.quantize(in, x)
-	if m >= leastWords && k.words != nil && k.words.mul[typ] != nil {
+	if m >= minWordInputs && k.words != nil && k.words.mul[typ] != nil {
 		words := make([]wordQuad, m/4*cols/32)
 		for q := range m / 4 {
 			k.words.quad(words[q*cols/32:][:cols/32], in[4*q*cols/32:])

@@ -8,8 +8,9 @@ import (
 	"tandem/npu/quant"
 )
 
-// packedQ4K is one block of sixteen rows of Q4_K, packed at load like weights in blocks of 32 (see pack.go): a lane of a vector is
-// a row, and no sum runs across lanes. It takes 3 % more than the rows in the file, because scales and minima have whole bytes.
+// packedQ4K is one block of sixteen rows of Q4_K, packed at load like weights in blocks of 32 (see pack.go): each lane of a
+// vector is a row, and no sum runs across lanes. It takes 3 % more memory than the rows in the file, because each scale and
+// minimum takes a whole byte.
 type packedQ4K struct {
 	q      [32][groupRows][4]uint8 // the file's words of four bytes: two parts of 32 values each, one in the lower nibbles
 	scales [8][groupRows]uint8     // one for each part

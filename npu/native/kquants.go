@@ -137,13 +137,13 @@ type kScratch struct {
 	last   [4 * groupRows]float32
 }
 
-// leastInputs is the smallest number of inputs for which unpacking the weights pays off.
-const leastInputs = 4
+// minUnpackInputs is the smallest number of inputs for which unpacking the weights pays off.
+const minUnpackInputs = 4
 
 // mulRows multiplies rows of weights in their file format by m inputs: dst[i·stride + r] = w[r]·x[i].
 func (k *kernels) mulRows(s *kScratch, dst []float32, stride int, t npu.DType, w []byte, rowBytes int, x []kInput, m int) {
 	switch {
-	case m < leastInputs && k.dotsK != nil:
+	case m < minUnpackInputs && k.dotsK != nil:
 		k.mulDots(dst, stride, t, w, rowBytes, x, m)
 	case k.panels != nil:
 		k.panels.mul(s, dst, stride, t, w, rowBytes, x, m)

@@ -47,12 +47,12 @@ type wordKernels struct {
 	mul  [types]mulPacked[wordQuad]      // nil for types whose inputs stay bytes; m counts inputs
 }
 
-// leastWords is the number of inputs from which they are multiplied as words.
-const leastWords = 32
+// minWordInputs is the number of inputs from which they are multiplied as words.
+const minWordInputs = 32
 
 // asWords returns the kernel for inputs as words, or nil if they stay bytes.
 func (r *run) asWords(t npu.DType) mulPacked[wordQuad] {
-	if k := r.dev.k.words; k != nil && r.Rows >= leastWords {
+	if k := r.dev.k.words; k != nil && r.Rows >= minWordInputs {
 		return k.mul[t]
 	}
 	return nil

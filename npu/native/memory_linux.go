@@ -12,8 +12,8 @@ import (
 // adviseHuge asks the kernel for huge pages, because weights are read sequentially.
 func adviseHuge(b []byte) { _ = unix.Madvise(b, unix.MADV_HUGEPAGE) }
 
-// memoryLeft returns how many bytes of memory processes could still be given, files' pages that can be dropped included, and
-// how many there are, within the limits of the machine and of the control group.
+// memoryLeft returns how many bytes of memory are available to processes, counting cached file pages that can be dropped,
+// and how many there are in total, within the limits of the machine and of the control group.
 func memoryLeft() (left, all int64, known bool) {
 	info, err := os.ReadFile("/proc/meminfo")
 	if err != nil {

@@ -37,9 +37,9 @@ type stretchOfSteps struct {
 	_    [48]byte // padding to a cache line
 }
 
-// An idle goroutine looks for work a number of times, yielding in between, before it sleeps. This takes about 0.1 ms, longer than
-// the parts of a layer that run on one thread. Waking up would take about as long. Where others want the processor it takes that
-// long to look once or twice, and then it leaves the processor to them.
+// An idle goroutine polls for work a number of times, yielding in between, before it sleeps. Polling lasts about 0.1 ms, longer
+// than the parts of a layer that run on one thread and about as long as waking up would take. If other processes want the
+// processor, one or two polls take that long, and then the goroutine leaves the processor to them.
 const (
 	looks    = 1000
 	patience = 100 * time.Microsecond
@@ -122,8 +122,8 @@ func (p *pool) release(j *job) {
 	}
 }
 
-// enter begins a run. Where others go on, it lets those have the processor first that have waited for it: a run of many rows
-// takes milliseconds, and what they do with the rows of the last one takes little.
+// enter begins a run. If other runs are in progress, it first yields to goroutines that wait for the processor: a run of
+// many rows takes milliseconds, whereas they need little time to process the results of the last run.
 func (p *pool) enter() {
 	if p.runs.Add(1) > 1 {
 		runtime.Gosched()
@@ -133,7 +133,8 @@ func (p *pool) enter() {
 // leave ends a run.
 func (p *pool) leave() { p.runs.Add(-1) }
 
-// alone reports whether a run has to do with one thread, since there are as many runs as threads. Then it waits for no other.
+// alone reports whether a run must use only its own thread, because there are at least as many runs as threads. It then
+// need not wait for helpers.
 func (p *pool) alone() bool { return int(p.runs.Load()) > p.helpers }
 
 // shareFrom is the smallest amount of work, in multiplications, that is worth sharing with a helper.

@@ -5,9 +5,9 @@ import (
 	"unsafe"
 )
 
-// slab is memory for weights outside the heap, so that their size does not affect the pace of garbage collection. It begins at a
-// huge page, and consists of such where the kernel has them: with small pages a pass waits for their addresses, too. The memory is
-// given back when the slab is garbage.
+// slab is memory for weights outside the heap, so that their size does not affect the pace of garbage collection. It is aligned
+// to huge pages and uses them if the kernel provides them, because with small pages a pass also waits for address translations.
+// The memory is freed when the slab is garbage.
 type slab struct {
 	left []byte // not given out yet
 }
@@ -30,7 +30,8 @@ func newSlab(n int) *slab {
 	return s
 }
 
-// take returns n bytes that begin at a line, or nil if the slab has not as many left. The memory does not keep the slab.
+// take returns n bytes, aligned to a cache line, or nil if the slab has fewer left. The bytes do not keep the slab
+// alive (see keepFor).
 func (s *slab) take(n int) []byte {
 	if n > len(s.left) {
 		return nil
@@ -40,5 +41,5 @@ func (s *slab) take(n int) []byte {
 	return taken
 }
 
-// keepFor keeps a slab until user is garbage.
+// keepFor keeps a slab alive until user is garbage.
 func keepFor[T any](user *T, s *slab) { runtime.AddCleanup(user, func(*slab) {}, s) }

@@ -186,8 +186,8 @@ func mulWords(t npu.DType) mulPacked[wordQuad] {
 	}
 }
 
-// nearInputs is how many inputs are multiplied by a block of words before the next one. Their sums stand side by side meanwhile, since
-// at the stride of dst they could evict each other from the nearest cache.
+// nearInputs is how many inputs are multiplied by a block of words before the next block. Meanwhile their sums are stored
+// contiguously, because at the stride of dst they could evict each other from the first-level cache.
 const nearInputs = 128
 
 // bytes32 is a block of packed Q5_0, Q5_1 or MXFP4 with a byte for each number: see tiles_amd64.s.

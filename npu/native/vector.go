@@ -116,7 +116,7 @@ func Top(x []float32, n int) []int {
 	return t.at
 }
 
-// topList is where the n largest elements that were looked at stand, the largest first.
+// topList holds the n largest elements seen so far, the largest first.
 type topList struct {
 	at    []int
 	n     int
@@ -127,7 +127,7 @@ func newTopList(n int) *topList {
 	return &topList{at: make([]int, 0, n+1), n: n, least: float32(math.Inf(-1))}
 }
 
-// look takes the elements of x from from to to into account.
+// look adds those of x[from:to] that are among the n largest.
 func (t *topList) look(x []float32, from, to int) {
 	for i := from; i < to; i++ {
 		v := x[i]

@@ -24,9 +24,10 @@ func (s *live) Head(rows int) npu.Program { return s.d.heads.choose(s.d, s.all, 
 // End implements npu.Schedule.
 func (s *live) End(context.Context) error { return nil }
 
-// A choice chooses the graphs for passes that repeat with fewer and fewer rows, with passes of only a few in between. It
-// does not load the graphs that would be fastest at once: it stays with those that are loaded until that has cost as much
-// time as the load there and back. So all passes take at most a constant times as long as with knowledge of later ones.
+// A choice chooses the graphs for a series of passes with fewer and fewer rows, and passes of only a few rows in between.
+// It does not immediately load the graphs that would be fastest. It keeps using the loaded ones until that has cost as
+// much time as loading the others and loading these again would. So the total time is at most a constant factor above the
+// optimum for a known series (a competitive online algorithm).
 type choice struct {
 	heads bool // of the heads, else of the layers
 

@@ -33,11 +33,12 @@ type Options struct {
 
 	// Chip is the phone's chip whose NPU is simulated, such as "sm8750" (see sim.Find); empty for none.
 	Chip string
-	// As is the model whose costs the phone charges instead of those of the model that runs; nil for its own.
-	As *sim.Stand
+	// As is the model whose costs the simulated phone charges in place of those of the model that runs; nil for the
+	// model's own.
+	As *sim.StandIn
 	// Chunk is the number of rows of the graph for prompts, if that is more than models have by themselves.
 	Chunk int
-	// Counted says that the phone's time is only counted (see Stats) and not waited for.
+	// Counted says that the phone's time is only counted (see Stats); otherwise runs take that time.
 	Counted bool
 	// Switching is the strategy by which the simulated NPU changes from graphs for prompts to those for decoding
 	// (see plan.Strategies); empty for progressive.
@@ -50,7 +51,7 @@ type Options struct {
 	Paging bool // with Memory: plain paging instead, the baseline
 }
 
-// Device is a device under those limits of a phone that its Options ask for.
+// Device is a device with the phone's limits that its Options specify.
 type Device struct {
 	npu.Device
 	sim      *sim.Device    // nil without a chip

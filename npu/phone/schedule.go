@@ -59,15 +59,16 @@ func (d *Device) Schedule(ctx context.Context, programs []*npu.Programs, p npu.P
 	return &loaded{d, programs, drafts}, nil
 }
 
-// mostVerified is the most rows of a graph that verifies drafts: as many as fill the matrix unit (sd.npu §5.1).
-const mostVerified = 32
+// maxVerifyRows is the largest number of rows of a graph that verifies drafts: as many as fill the matrix unit (sd.npu
+// §5.1).
+const maxVerifyRows = 32
 
-// verifying returns the programs to decode with drafts on: those that take the least time for each token expected. All passes of
-// the answer use them, with few rows or many, since one load takes as long as many passes (sd.npu §3.1).
+// verifying returns the programs for decoding with drafts: those with the least time per expected token. All passes of the
+// answer use them, whether with few rows or many, because loading others takes as long as many passes (sd.npu §3.1).
 func (d *Device) verifying(programs []*npu.Programs, p npu.Pass) (best *npu.Programs) {
 	var least float64
 	for _, q := range programs {
-		if q.Chunk < p.Decodes && q != programs[len(programs)-1] || q.Chunk > mostVerified && best != nil {
+		if q.Chunk < p.Decodes && q != programs[len(programs)-1] || q.Chunk > maxVerifyRows && best != nil {
 			continue
 		}
 		took := 0.0
@@ -95,7 +96,8 @@ func (d *Device) decodingOn() *npu.Programs {
 	return d.decoding
 }
 
-// Verifies returns how many rows the graph has on which passes with drafts run since the last prompt, 1 without drafts.
+// Verifies returns the number of rows of the graph that passes with drafts have used since the last prompt, 1 without
+// drafts.
 func (d *Device) Verifies() int {
 	if p := d.decodingOn(); p != nil {
 		return p.Chunk

@@ -158,8 +158,9 @@ func Tokens(targets []tandem.Target) []tandem.Token {
 	return out
 }
 
-// Common gives random distributions of both sides over the same 8 tokens, whose masses follow Dirichlet's law with parameter .3. The
-// two sides have about the given share of the mass in common: within a tenth of it at each step. The device weighs from .2 to .8, the same for a whole answer.
+// Common gives both sides random distributions over the same 8 tokens, with masses from a Dirichlet distribution with parameter
+// .3. At each step the two sides have the given share of the mass in common, give or take a tenth of it. The device's weight is
+// between .2 and .8 and constant for a whole answer.
 func Common(seed uint64, share float64) SourceFunc {
 	eta := .2 + .6*rand.New(rand.NewPCG(seed, 1)).Float64()
 	return func(side tandem.Side, answer []tandem.Token) aggregator.Local {
@@ -197,7 +198,8 @@ func Common(seed uint64, share float64) SourceFunc {
 	}
 }
 
-// dirichlet draws masses of Dirichlet's law with equal parameters a below 1: shares of gamma variates (Stuart 1962: that of a+1 times u^(1/a)).
+// dirichlet draws from the Dirichlet distribution with equal parameters a < 1 by normalising gamma variates. A gamma
+// variate of parameter a is one of parameter a+1 times u^(1/a) (Stuart 1962).
 func dirichlet(rng *rand.Rand, dst []float64, a float64) {
 	sum := 0.0
 	for i := range dst {

@@ -26,8 +26,8 @@ type World struct {
 	Send  func(from *End, e pair.Event)
 	Flush func(from *End)
 
-	// Guess returns what side's decoder guesses behind some tokens of the answer, and whether it guesses at all.
-	// Without it decoders do not guess.
+	// Guess returns what side's decoder guesses after some tokens of the answer, and whether it guesses at all. Without
+	// it decoders do not guess.
 	Guess func(side tandem.Side, answer []tandem.Token) (tandem.Token, bool)
 
 	// Preempt says what became of a decode that was superseded; without it, nothing but the truncation.
@@ -241,7 +241,7 @@ func (w *World) result(e *End, job pair.Decode, took time.Duration) (out pair.De
 	return out, err
 }
 
-// guess returns a side's guess behind some tokens, -1 for none.
+// guess returns a side's guess after some tokens, -1 for none.
 func (w *World) guess(side tandem.Side, answer []tandem.Token, err error) (tandem.Token, error) {
 	if w.Guess == nil || err != nil {
 		return -1, err

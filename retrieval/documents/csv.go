@@ -34,7 +34,7 @@ func parseCSV(ctx context.Context, data []byte) (Document, error) {
 		return Document{}, err
 	}
 	var doc Document
-	width := mostFrequent(rows)
+	width := mostFrequentWidth(rows)
 	for len(rows) > 0 && width > 1 && 2*len(rows[0]) <= width { // lines above the table
 		doc.Add(Line, strings.Join(rows[0], " "))
 		rows = rows[1:]
@@ -52,8 +52,7 @@ func parseCSV(ctx context.Context, data []byte) (Document, error) {
 	return doc, nil
 }
 
-// tablesOf divides the rows of a spreadsheet at empty ones where those below have more or fewer cells: several tables may stand
-// below one another.
+// tablesOf divides the rows of a spreadsheet into tables, at empty rows below which the number of cells changes.
 func tablesOf(rows [][]string) (out [][][]string) {
 	from := 0
 	for i, row := range rows {
@@ -91,7 +90,7 @@ func findSeparator(text string) rune {
 	best, most := ',', 0
 	for _, separator := range ",;\t|" {
 		rows, _ := records(context.Background(), text, separator, csvSample)
-		width, same := mostFrequent(rows), 0
+		width, same := mostFrequentWidth(rows), 0
 		for _, row := range rows {
 			if len(row) == width {
 				same++
@@ -104,8 +103,8 @@ func findSeparator(text string) rune {
 	return best
 }
 
-// mostFrequent returns the number of fields that most rows have; of several the greatest.
-func mostFrequent(rows [][]string) (width int) {
+// mostFrequentWidth returns the most frequent number of fields of a row; if several are equally frequent, the largest.
+func mostFrequentWidth(rows [][]string) (width int) {
 	count := map[int]int{}
 	for _, row := range rows {
 		count[len(row)]++

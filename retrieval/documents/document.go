@@ -21,7 +21,7 @@ type Document struct {
 	Blocks []Block
 }
 
-// Block is a piece of a document. Its text is on one line, with white space collapsed, but for code, and markup removed.
+// Block is a piece of a document. Its text is one line without markup; white space is collapsed except in code.
 type Block struct {
 	Kind  Kind
 	Level uint8 // of a heading: 1 is the highest, LowestLevel the lowest; 0 for other blocks
@@ -103,8 +103,9 @@ func (d *Document) addCode(lines []string) {
 	}
 }
 
-// demoteTitle makes the title a heading if it is only the first of several of its kind, as in a diary: "Monday 3 June",
-// "Tuesday 4 June"; or of several questions. If it was not taken out of the text, a first heading like it is the title itself.
+// demoteTitle makes the title a heading if it is only the first of several headings of its kind, such as the dates of a diary
+// ("Monday 3 June", "Tuesday 4 June") or questions. taken reports whether the title was taken out of the text; if not, the
+// first heading of its kind is the title itself.
 func (d *Document) demoteTitle(taken bool) {
 	title := english.Collapse(d.Title)
 	kind := shape(title)

@@ -9,8 +9,8 @@ import (
 // An option at the start of a line as in manuals and in the help of programs: "-x pattern", "--dry-run, -n".
 var optionTerm = regexp.MustCompile(`^(?:--?[\pL#?@][^ ]*|-\d,?)(?:,? [^ ]+){0,5}$`)
 
-// hanging returns the entry at line i whose term hangs out of what it means, as in manuals, and how many lines that
-// takes; 0 if there is none. What it means begins behind the term or in the line below, and is indented more than the term.
+// hanging returns the entry with a hanging indent at line i, as in manuals, and its number of lines, or 0 if there is none.
+// The description begins after the term or on the next line, and is indented more than the term.
 func hanging(all []string, i int) (text string, n int) {
 	lines := all[i:]
 	indent := indentation(lines[0])
@@ -36,8 +36,8 @@ func hanging(all []string, i int) (text string, n int) {
 // isWord matches a term that is one word, perhaps with its kind behind it: "nofail", "max-depth (number)".
 var isWord = regexp.MustCompile(`^(?:\p{Ll}[\pL\pN._/-]*|[\pL][\pL\pN._/-]* \([^()]{1,30}\))$`)
 
-// listed reports whether the line with text before or after line i is an entry like it: a name or a number, and what it means behind
-// a gap.
+// listed reports whether the nearest line with text before or after line i is an entry like it: a name or a number, a gap, and
+// a description.
 func listed(lines []string, i int) bool {
 	like := func(line string) bool {
 		at := gap.FindStringIndex(strings.TrimSpace(line))

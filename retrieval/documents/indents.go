@@ -12,7 +12,7 @@ import (
 // indents says how lines are indented.
 type indents struct {
 	left int // of the least indented line
-	text int // of the least indented of those that are at least a seventh of all that are no heading, as they have many words
+	text int // the smallest indentation that at least a seventh of the lines have, not counting short lines, which may be headings
 }
 
 // indentsOf returns how a text's lines are indented.
@@ -27,7 +27,7 @@ func indentsOf(lines []string) (in indents) {
 		if in.left < 0 || n < in.left {
 			in.left = n
 		}
-		if len(strings.Fields(line)) >= leastWords {
+		if len(strings.Fields(line)) >= minWords {
 			count[n]++
 			all++
 		}
@@ -58,8 +58,8 @@ func (in indents) hangs(lines []string, i int) bool {
 	return words > 1 && words <= 8 && !strings.ContainsAny(line[len(line)-1:], ",;:!") && !isItem(line)
 }
 
-// indentedCode returns how many lines of code begin at line i: after an empty line below a text that ends with a colon, indented
-// more than that, and looking like code.
+// indentedCode returns the number of lines of code from line i on. Code follows an empty line after a text that ends with a
+// colon, is indented more than the text, and looks like code.
 func indentedCode(lines []string, i int) (n int) {
 	if i < 2 || strings.TrimSpace(lines[i-1]) != "" || !strings.HasSuffix(strings.TrimSpace(lines[i-2]), ":") {
 		return 0
@@ -81,5 +81,6 @@ func indentedCode(lines []string, i int) (n int) {
 	return n
 }
 
-// codeLike matches a line that may be code: it begins with a small letter or a sign, or has signs that prose has not.
+// codeLike matches a line that may be code: it begins with a lower-case letter or a symbol, or contains symbols that do
+// not occur in prose.
 var codeLike = regexp.MustCompile(`^[a-z./~$#-]|[_=$<>|{}\\]|(?:^| )--?\pL|\p{Ll}\p{Lu}`)

@@ -6,17 +6,18 @@ import (
 	"unicode/utf8"
 )
 
-// Lines are taken for justified if at least leastJustified of them, with mostBlanks blanks or fewer between words, end at one place.
+// Lines count as justified if at least minJustified of them, with at most maxBlanks blanks between words, end in the
+// same column.
 const (
-	leastJustified = 8
-	leastWords     = 6
-	mostBlanks     = 3
+	minJustified = 8
+	minWords     = 6
+	maxBlanks    = 3
 )
 
 var blanks = regexp.MustCompile(` {2,}`)
 
-// justified returns the lines of text that a program made equally long with blanks between words, as manuals are shown. They look
-// like rows of a table.
+// justified returns the lines of text that a program has padded to equal length with blanks between words, as in manual pages.
+// Without this check they look like rows of a table.
 func justified(lines []string) map[int]bool {
 	ends, wide, single := map[int]int{}, map[int]int{}, map[int]int{}
 	for _, line := range lines {
@@ -30,7 +31,7 @@ func justified(lines []string) map[int]bool {
 	out := map[int]bool{}
 	for i, line := range lines {
 		at := utf8.RuneCountInString(line)
-		if _, _, ok := stretched(line); ok && at >= leastWidth && ends[at] >= leastJustified && single[at] >= wide[at] {
+		if _, _, ok := stretched(line); ok && at >= minWidth && ends[at] >= minJustified && single[at] >= wide[at] {
 			out[i] = true
 		}
 	}
@@ -41,11 +42,11 @@ func justified(lines []string) map[int]bool {
 func stretched(line string) (wide, single int, ok bool) {
 	text := strings.TrimSpace(line)
 	words := strings.Fields(text)
-	if len(words) < leastWords || strings.Contains(text, "\t") {
+	if len(words) < minWords || strings.Contains(text, "\t") {
 		return 0, 0, false
 	}
 	for _, at := range blanks.FindAllStringIndex(text, -1) {
-		if at[1]-at[0] > mostBlanks {
+		if at[1]-at[0] > maxBlanks {
 			return 0, 0, false
 		}
 		wide++

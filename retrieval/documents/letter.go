@@ -10,10 +10,10 @@ import (
 	"tandem/retrieval/internal/english"
 )
 
-// salutation is how a letter begins to speak to its reader.
+// salutation matches the salutation of a letter.
 var salutation = regexp.MustCompile(`^(Dear|Sehr geehrte[rs]?|Liebe[rs]?|Guten Tag|Chère?s?|Madame|Monsieur|Estimad[oa]s?|Geachte|Beste) ?.{0,60},$`)
 
-// addressee is how the line begins that names a letter's reader.
+// addressee matches the beginning of the line that names a letter's addressee.
 var addressee = regexp.MustCompile(`^(Mr|Mrs|Ms|Miss|Dr|Prof|Herrn?|Frau|Familie|Family|Mme|M|Sra?|To|An|An die|An den)\b`)
 
 // Where a letter's salutation and the name of its sender stand.
@@ -22,7 +22,8 @@ const (
 	senderWords = 6  // and words of the name
 )
 
-// sender returns who a letter is from: the line at its start, if others and a salutation follow. It is empty for what is no letter.
+// sender returns the sender of a letter: its first line, if other lines and a salutation follow. It returns "" if the
+// document is not a letter.
 func (d *Document) sender() string {
 	for i, b := range d.Blocks[:min(len(d.Blocks), letterHead)] {
 		if !salutation.MatchString(b.Text) {
@@ -39,7 +40,7 @@ func (d *Document) sender() string {
 	return ""
 }
 
-// shareName reports whether a line has a name that a salutation has, too: it is the reader's.
+// shareName reports whether a line and a salutation have a name in common, which is then the addressee's.
 func shareName(line, salutation string) bool {
 	names := strings.FieldsFunc(salutation, func(r rune) bool { return !unicode.IsLetter(r) && r != '-' })
 	return slices.ContainsFunc(strings.Fields(line), func(word string) bool {

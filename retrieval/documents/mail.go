@@ -69,7 +69,7 @@ const (
 	rankPlain
 )
 
-// title returns the subject and who wrote: the text says "I" and "our".
+// title returns the subject and the sender, to whom "I" and "our" in the text refer.
 func (m mailText) title() string {
 	switch {
 	case m.sender == "":
@@ -310,7 +310,7 @@ func partBytes(h textproto.MIMEHeader, body io.Reader) []byte {
 	return data
 }
 
-// onlyBase64 drops the bytes that are not base64, as decoders of mail must.
+// onlyBase64 drops the bytes that are not base64, as RFC 2045 requires.
 type onlyBase64 struct{ r io.Reader }
 
 func (o onlyBase64) Read(p []byte) (int, error) {

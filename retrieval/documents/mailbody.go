@@ -53,7 +53,7 @@ func mailBody(lines []string, level int) Document {
 	return doc
 }
 
-// dashed is a line such as "-----Original Message-----".
+// dashed matches a line such as "-----Original Message-----".
 var dashed = regexp.MustCompile(`^-{3,}\s*([^-\s].*?[^-\s])\s*-{3,}$`)
 
 // divideMail divides the lines of a mail at changes of quotation, before the signature and before the line that a mail
@@ -141,7 +141,7 @@ var wrote = regexp.MustCompile(`(?i)(^|\PL)(wrote|schrieb|écrit|escribió|scris
 
 var tag = regexp.MustCompile(`<[^>]*>`)
 
-// endsQuoted reports whether a mail in HTML ends with what it quotes, but for a signature.
+// endsQuoted reports whether a mail in HTML ends with a quotation, apart from a signature.
 func endsQuoted(text string) bool {
 	const end = "</blockquote>"
 	at := strings.LastIndex(text, end[:2])

@@ -77,10 +77,11 @@ func parseMarkdown(_ context.Context, data []byte) (Document, error) {
 	return m.doc, nil
 }
 
-// meaning is a line that says what the term above it means: ":   A fruit".
+// meaning matches a line that defines the term above it: ": A fruit".
 var meaning = regexp.MustCompile(`^ {0,3}: +(\S.*)$`)
 
-// defined returns the term at the start of lines with what it means, and how many lines that takes; 0 if there is none.
+// defined returns the term at the start of lines with its definition, and the number of lines that both take, 0 if
+// there is none.
 func defined(lines []string) (text string, n int) {
 	term := strings.TrimSpace(lines[0])
 	if term == "" || isItem(term) || strings.HasPrefix(term, "#") || strings.HasPrefix(term, "|") || english.CountWords(term) > maxLabel {
@@ -300,7 +301,7 @@ func (m *markdown) goesOn(line string) bool {
 	last := m.para[len(m.para)-1]
 	r, _ := utf8.DecodeRuneInString(line)
 	open := strings.LastIndexByte(last, '(') > strings.LastIndexByte(last, ')')
-	return unicode.IsLower(r) && !strings.ContainsAny(last[len(last)-1:], ".!?:") && (open || utf8.RuneCountInString(last) >= leastWidth)
+	return unicode.IsLower(r) && !strings.ContainsAny(last[len(last)-1:], ".!?:") && (open || utf8.RuneCountInString(last) >= minWidth)
 }
 
 // uncomment drops text between <!-- and -->, which may be lines apart.
@@ -566,7 +567,7 @@ func (m *marks) target(use string, at int) int {
 }
 
 // badge returns the offset after an image that is a link, "[![text](image)](target)", at an offset; 0 if there is none.
-// Such images say how a project fares, and their texts nothing.
+// Such images show a project's status; their texts say nothing.
 func (m *marks) badge(at int) int {
 	if !strings.HasPrefix(m.s[at:], "[![") {
 		return 0

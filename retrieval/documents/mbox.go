@@ -8,8 +8,8 @@ import (
 	"regexp"
 )
 
-// parseMailbox reads a file of messages in the mbox format. Each is a section with its subject as the heading. Of a damaged one nothing but
-// its header is read, as long as another is sound.
+// parseMailbox reads a file of messages in the mbox format. Each message is a section with its subject as the heading. If a
+// message is damaged but another is not, only the damaged one's header is read.
 func parseMailbox(ctx context.Context, data []byte) (Document, error) {
 	data = bytes.TrimLeft(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")), "\r\n")
 	if !bytes.HasPrefix(data, []byte("From ")) {

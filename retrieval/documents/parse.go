@@ -116,7 +116,7 @@ func Parse(ctx context.Context, name string, data []byte) (Document, error) {
 	return finish(doc, name), nil
 }
 
-// fault is a panic of a parser. It refuses the file, and ends no program: files come from anywhere.
+// fault is a panic of a parser. It becomes an error for the file, so that no file can end the program.
 type fault struct{ panicked any }
 
 func (f *fault) Error() string {

@@ -23,7 +23,7 @@ const (
 	pdfPageSize = 1 << 19   // characters on a page
 	pdfPageTime = 20 * time.Second
 	pdfCrashes  = 4               // starts of PDFium for one file
-	pdfTime     = 5 * time.Minute // some thousand pages; pages that take long are refused much earlier
+	pdfTime     = 5 * time.Minute // enough for some thousand pages; a single slow page is refused much earlier
 )
 
 // tooMuch is the error for a PDF that is sound but exceeds a bound.

@@ -123,8 +123,8 @@ func (g *pdfGrid) besides(filled []int, cells [][]pdfRun, words compounds) (out 
 
 // The names above values on a page without cells: how many there are at least, and the greatest length of a value, in lines.
 const (
-	leastLabels = 3
-	valueLines  = 3
+	minLabels  = 3
+	valueLines = 3
 )
 
 // pairLabels joins names in smaller letters with the values below them, if there are several on the page.
@@ -136,7 +136,7 @@ func pairLabels(lines []pdfLine) []pdfLine {
 			i = end - 1
 		}
 	}
-	if len(at) < leastLabels {
+	if len(at) < minLabels {
 		return lines
 	}
 	var out []pdfLine

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// This file finds tables that no lines divide, by where pieces of text stand. Programs draw a table row after row, and a row
-// cell after cell or line after line. So a table is pieces in succession that stand in columns, where what is drawn returns to
-// the left for each row, while columns of running text are drawn one after the other. The columns lie between the strips of
-// the page that all pieces leave free.
+// This file finds tables without ruling lines, by the positions of pieces of text. Programs draw a table row by row, and a row
+// cell by cell or line by line. So a table is a sequence of pieces that lie in columns and return to the left for each row,
+// whereas columns of running text are drawn one after the other. The columns are separated by the strips of the page that all
+// pieces leave free.
 
 // Distances in a table without lines, in units of the font's size.
 const (
@@ -69,8 +69,9 @@ func gapGrids(pieces []pdfRun, angle float64) (grids []pdfGrid) {
 	return grids
 }
 
-// firstCell reports whether piece i ends the first cell of a row, as the next piece stands to its right, and returns where that
-// cell begins: at the line as high as the next piece, or as far above it as the cell reaches below it.
+// firstCell reports whether piece i ends the first cell of a row, which is so if the next piece is to its right, and returns
+// the index at which that cell begins: at the line at the height of the next piece, or as far above that line as the cell
+// extends below it.
 func firstCell(pieces []pdfRun, from, i int, angle float64) (begin int, ok bool) {
 	a, b := pieces[i], pieces[i+1]
 	size := max(a.font.size, b.font.size)
@@ -267,8 +268,8 @@ func (t *gapTable) isOther(row []pdfRun) bool {
 // sectionNumber is the number of a section.
 var sectionNumber = regexp.MustCompile(`^\d{1,2}(\.\d{1,2})*\.?$`)
 
-// goesUp reports whether cells are drawn one after the other: what is drawn goes up from the last line of a cell to the first
-// of the next.
+// goesUp reports whether cells are drawn one after the other, so that the drawing position moves up from the last line of a
+// cell to the first line of the next.
 func (t *gapTable) goesUp() bool {
 	for _, row := range t.rows {
 		for i := 1; i < len(row); i++ {
@@ -403,8 +404,8 @@ func (t *gapTable) closeStep(lines [][]pdfRun) float64 {
 	return 1.1 * least
 }
 
-// goesOn reports whether a line goes on with the cells of a row above it. Near lines do unless one begins a cell; others only
-// if their text reads on and the row's first cell does not.
+// goesOn reports whether a line continues the cells of the row above it. A near line does unless it begins a cell. Another
+// line does only if its text continues a sentence and it has no first cell.
 func (t *gapTable) goesOn(row, line []pdfRun, near bool) bool {
 	if len(row) > maxRowPieces {
 		return false

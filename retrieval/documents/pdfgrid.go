@@ -11,7 +11,7 @@ import (
 // a grid. Where the lines between two fields are missing, the fields are one cell. Lines that only run below each other, or
 // a box that only such lines divide, make the rows of a grid; its columns are where all rows leave a gap.
 
-// pdfGrid is cells that lines on a page make.
+// pdfGrid is a grid of cells between the lines on a page.
 type pdfGrid struct {
 	xs, ys []float64 // of the lines, from left to right and from the top down
 	cells  []pdfCell // row by row

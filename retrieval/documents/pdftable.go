@@ -7,7 +7,7 @@ import (
 	"tandem/retrieval/internal/english"
 )
 
-// This file makes tables of the texts in the cells of grids.
+// This file makes tables from the texts in the cells of grids.
 
 // pdfTable is a table of a PDF.
 type pdfTable struct {
@@ -94,7 +94,8 @@ func lowest(part []int, cells [][]pdfRun) (low pdfRun) {
 }
 
 // parts returns the cells of each table of a grid, by their indices. Tables directly below each other share a grid. A row
-// begins another table if it and those above are divided at different places, rather than one at more places than the other.
+// begins another table if it is divided at a place where the rows above are not, and these are divided at a place where
+// it is not.
 func (g *pdfGrid) parts() (parts [][]int) {
 	columns := len(g.xs) - 1
 	var above []bool // by column: a cell begins there in a row above

@@ -98,8 +98,8 @@ func trimTable(rows [][]string) (out [][]string, filled []bool) {
 // maxTotals is the greatest number of rows below a table that are sums.
 const maxTotals = 8
 
-// moveTotals moves the names of sums in the last rows to the first column: they stand beside the sums, below the figures of
-// another column.
+// moveTotals moves the names of totals in the last rows to the first column. In the file they are next to the totals, in a
+// column of figures.
 func moveTotals(rows [][]string, width int) {
 	for r := len(rows) - 1; r > max(0, len(rows)-1-maxTotals) && width > 2; r-- {
 		var filled []int
@@ -130,7 +130,7 @@ func hasFigures(rows [][]string, column int) bool {
 	return figures > others
 }
 
-// barred is a bar within a cell. Without a blank before it, it does not end the cell.
+// barred matches a bar within a cell with the blanks around it. A bar without a blank before it does not end a cell.
 var barred = regexp.MustCompile(` *\| *`)
 
 // addWide appends a table with many columns: for each row lines of "column: value", which begin with the row's first cell.
@@ -192,7 +192,7 @@ func NamesColumns(cells []string) bool {
 
 var isYear = regexp.MustCompile(`^(19|20)\d\d$`)
 
-// isFigure reports whether a cell is a number, date, time, amount or address of the net rather than a name.
+// isFigure reports whether a cell is a number, date, time, amount or internet address rather than a name.
 func isFigure(cell string) bool {
 	digits, letters := 0, 0
 	for _, r := range cell {
@@ -232,8 +232,8 @@ type vertical struct {
 // begin starts a row.
 func (g *grid) begin() { g.rows, g.wide = append(g.rows, nil), append(g.wide, nil) }
 
-// cell appends a cell to the current row, which is as many columns wide and rows high. A short text is repeated in each of
-// the rows, so that a row can be read alone. Columns below a high cell are filled before.
+// cell appends a cell that spans the given numbers of columns and rows to the current row. A short text is repeated in
+// each of its rows, so that a row can be read alone. Columns that are covered by a cell above are filled first.
 func (g *grid) cell(text string, columns, rows int) {
 	g.fill()
 	row, wide := &g.rows[len(g.rows)-1], &g.wide[len(g.wide)-1]

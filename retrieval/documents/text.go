@@ -206,8 +206,8 @@ func isEntry(line string) bool {
 	return at != nil && line[at[0]-1] == ':' && isLabel(english.Collapse(line))
 }
 
-// letterDate returns the line that dates a letter: the only one that is a date, perhaps after a place. Where several are dates, they
-// are a diary's headings. It is -1 if there is none.
+// letterDate returns the index of the line that dates a letter, -1 if there is none. It must be the only line that is a date,
+// perhaps after a place: several dates are the headings of a diary.
 func letterDate(lines []string) int {
 	at := -1
 	for i, line := range lines {
@@ -366,10 +366,10 @@ func endsBefore(line, next string, width int) bool {
 	return breaksBefore(line, next, width) || strings.ContainsAny(line[len(line)-1:], ".!?")
 }
 
-// breaksBefore reports whether someone broke a line on purpose, rather than because it was full at the width of the text, which is
-// 0 for one that no program wrapped: another speaker begins in the next line, or the next line begins like a sentence and
-// either the text is not wrapped or the first word would still have fitted. In a text that is not wrapped, a line in lower
-// case goes on only with a sentence that is not whole.
+// breaksBefore reports whether a line was broken on purpose, rather than because it was full. width is the width at which a
+// program wrapped the text, 0 if none did. A break is on purpose if another speaker begins in the next line, or if the next
+// line begins like a sentence and either the text is not wrapped or the next word would still have fitted. In a text that is
+// not wrapped, a line in lower case continues the line before it only if that ends in the middle of a sentence.
 func breaksBefore(line, next string, width int) bool {
 	r, _ := utf8.DecodeRuneInString(next)
 	switch {
@@ -378,7 +378,7 @@ func breaksBefore(line, next string, width int) bool {
 	case unicode.IsUpper(r), unicode.Is(unicode.Sc, r):
 		return !binds(line) && (width == 0 || fits(line, next, width*5/6))
 	case unicode.IsDigit(r):
-		return !binds(line) && fits(line, next, max(leastWidth, width*5/6))
+		return !binds(line) && fits(line, next, max(minWidth, width*5/6))
 	case unicode.IsLower(r):
 		return (width == 0 || namesOnly(line)) && !goesOn(line, next)
 	case unicode.IsLetter(r): // of a script without capitals
@@ -387,14 +387,14 @@ func breaksBefore(line, next string, width int) bool {
 	return false
 }
 
-// leastBound is how long a line is, in characters, that a word such as "by" at its end leaves open. A shorter note may end so:
-// "Lights on".
-const leastBound = 32
+// minBound is the smallest length in characters of a line that a last word such as "by" leaves open. A shorter line may end
+// with such a word: "Lights on".
+const minBound = 32
 
 // binds reports whether a line ends with a word that the next line must complete: "… is kept by".
 func binds(line string) bool {
 	last := line[strings.LastIndexByte(line, ' ')+1:]
-	return utf8.RuneCountInString(line) >= leastBound && linking[strings.ToLower(last)]
+	return utf8.RuneCountInString(line) >= minBound && linking[strings.ToLower(last)]
 }
 
 // fits reports whether the first word of the next line would still have fitted in a line of some width.
@@ -411,7 +411,7 @@ func goesOn(line, next string) bool {
 	return strings.HasSuffix(last, ",") || strings.ContainsAny(next[len(next)-1:], ".!?") || linking[english.TrimWord(strings.ToLower(last))] || linking[english.TrimWord(first)] || english.IsVerb(last) || english.IsVerb(first)
 }
 
-// linking are words that do not end a sentence, and with which no statement in lower case begins.
+// linking are words that do not end a sentence, and with which no lower-case statement begins.
 var linking = english.Set(`a an the my your his her its our their this that these those and or but nor than as of in on at to for from by with
 	without under over near behind before after until about into through between not no very too if when where who which whose because so
 	der die das den dem des ein eine einen einem einer und oder aber von in im am an auf aus bei mit nach zu zum zur für über unter vor dass ist
@@ -425,15 +425,15 @@ func namesOnly(line string) bool {
 
 // The widths, in characters, at which programs wrap lines.
 const (
-	leastWidth = 60
-	mostWidth  = 100
+	minWidth = 60
+	maxWidth = 100
 )
 
 // wrapWidth returns the width at which a program wrapped the lines of a text, or 0 if none did. Wrapped lines have about one width:
 // of those that text follows, more are full than not, and a line goes on in lower case. A line of less than half the
 // width, such as "Dear Ada,", was broken on purpose in any text.
 func wrapWidth(lines []string) int {
-	var full, broken [mostWidth + 1]int // by width
+	var full, broken [maxWidth + 1]int // by width
 	goesOn := false
 	for i := 1; i < len(lines); i++ {
 		line, next := strings.TrimSpace(lines[i-1]), strings.TrimSpace(lines[i])
@@ -443,7 +443,7 @@ func wrapWidth(lines []string) int {
 		length := utf8.RuneCountInString(line)
 		r, _ := utf8.DecodeRuneInString(next)
 		goesOn = goesOn || unicode.IsLower(r) && !strings.ContainsAny(line[len(line)-1:], ".!?:")
-		for width := leastWidth; width <= mostWidth; width++ {
+		for width := minWidth; width <= maxWidth; width++ {
 			switch {
 			case 2*length < width:
 			case length > width, fits(line, next, width):
@@ -454,7 +454,7 @@ func wrapWidth(lines []string) int {
 		}
 	}
 	best := 0
-	for width := leastWidth; width <= mostWidth; width++ {
+	for width := minWidth; width <= maxWidth; width++ {
 		if more := full[width] - broken[width]; goesOn && more > 0 && (best == 0 || more > full[best]-broken[best]) {
 			best = width
 		}

@@ -26,7 +26,7 @@ func FuzzCut(f *testing.F) {
 		if err != nil {
 			return
 		}
-		limits, window := sizesOf(words), max(words*longOf, leastLong)+longestLead
+		limits, window := sizesOf(words), max(words*longOf, minLong)+longestLead
 		for _, p := range ps {
 			if p.Text == "" || !utf8.ValidString(p.Text) || !utf8.ValidString(p.Title) {
 				t.Fatalf("passage %q", p)

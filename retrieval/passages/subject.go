@@ -9,7 +9,7 @@ import (
 
 // topicOf returns what a sentence is about, without an article, or "" if that is not clear. It is the owner, if there is
 // one ("the late fee of the mountain pharmacy is", "8 euros is the late fee of the mountain pharmacy"), or else the
-// subject. person is whom "she" would mean in the next sentence, if not the topic: "Rita" for "Rita's car is".
+// subject. person is whom "she" would refer to in the next sentence, if not to the topic: "Rita" for "Rita's car is".
 func topicOf(sentence string) (thing, person string) {
 	fields := strings.Fields(withoutRemarks(sentence))
 	if len(fields) == 0 || english.Anaphors[strings.ToLower(fields[0])] && !saysWhatOneDoes(fields) || lacksTopic(fields) {

@@ -10,7 +10,7 @@ import (
 	"tandem/retrieval/internal/english"
 )
 
-// piece is what a window has whole or not at all: a sentence, a line, a row of a table or a heading.
+// piece is a part of a document that windows do not divide: a sentence, a line, a row of a table or a heading.
 type piece struct {
 	text    string
 	gap     string // what stands between the piece before it in its block and this one: a blank, or nothing
@@ -25,9 +25,9 @@ type piece struct {
 
 // Lengths in words, and relative to the target.
 const (
-	mostOf         = 1.6 // of a window of several pieces
+	maxWindow      = 1.6 // of a window of several pieces
 	longOf         = 3   // of a piece; longer sentences are divided,
-	leastLong      = 64  // but not below this length
+	minLong        = 64  // but not below this length
 	longestLead    = 32  // of a table's head or a list's first line that is repeated
 	longestCaption = 8   // of a line that may be a heading that was not marked
 )
@@ -36,7 +36,7 @@ const (
 // paragraph or at least a sentence begins. In a window that goes on with a table or a list, the table's head or the line
 // above the list comes first.
 func cutWindows(doc documents.Document, source string, words int) []Passage {
-	ps := pieces(doc, max(words*longOf, leastLong))
+	ps := pieces(doc, max(words*longOf, minLong))
 	var out []Passage
 	from := 0
 	for _, to := range divide(ps, words) {
@@ -49,7 +49,7 @@ func cutWindows(doc documents.Document, source string, words int) []Passage {
 }
 
 // pieces divides a document into pieces of at most the given number of words.
-func pieces(doc documents.Document, most int) []piece {
+func pieces(doc documents.Document, maxWords int) []piece {
 	var out []piece
 	var above headings
 	lead := -1
@@ -67,7 +67,7 @@ func pieces(doc documents.Document, most int) []piece {
 		introduces := i+1 < len(doc.Blocks) && continues(doc.Blocks, i+1) && b.Kind != documents.TableRow && b.Kind != documents.Line && b.Kind != documents.Code
 		opens, gap, rest := true, "", b.Text
 		for _, s := range block {
-			for _, part := range english.SplitWords(s, most) {
+			for _, part := range english.SplitWords(s, maxWords) {
 				gap, rest = english.Gap(rest, part)
 				out = append(out, piece{text: part, gap: gap, words: english.CountWords(part), kind: b.Kind, opens: opens, apart: b.Apart && opens, path: above.texts, lead: lead})
 				opens = false
@@ -130,7 +130,7 @@ func divide(ps []piece, target int) (ends []int) {
 	for end := 1; end <= len(ps); end++ {
 		cost[end] = math.Inf(1)
 		words, inner := 0, 0.0
-		most := max(int(mostOf*float64(target)), ps[end-1].words+documents.MaxHeading) // with the heading of a long piece
+		most := max(int(maxWindow*float64(target)), ps[end-1].words+documents.MaxHeading) // with the heading of a long piece
 		for begin := end - 1; begin >= 0; begin-- {
 			p := ps[begin]
 			if words += p.words; words > most {
@@ -154,7 +154,7 @@ func divide(ps []piece, target int) (ends []int) {
 	return ends
 }
 
-// What a division costs. A window of half the target costs 1/4.
+// Costs of a division into windows, in arbitrary units: a window of half the target length costs 1/4.
 const (
 	overCost     = 3    // of words above the target, relative to words that are missing
 	headingCost  = 0.12 // of a heading within a window

@@ -193,7 +193,7 @@ func TestWindowProperties(t *testing.T) {
 		ps := Cut(doc, "source", target)
 		all := ""
 		for i, p := range ps {
-			if w := english.CountWords(p.Text); w > max(target*longOf, leastLong)+longestLead+documents.MaxHeading {
+			if w := english.CountWords(p.Text); w > max(target*longOf, minLong)+longestLead+documents.MaxHeading {
 				t.Fatalf("%d words in %q", w, p.Text)
 			}
 			lines := strings.Split(p.Text, "\n")

@@ -12,17 +12,18 @@ import (
 	"tandem/retrieval/passages"
 )
 
-// Store is where an engine keeps the passages of files, and what a Corpus remembers of the files.
+// Store is where an engine keeps the passages of files, and the records by which a Corpus recognises unchanged files.
 type Store interface {
-	// Load passes the memory of each file to f, in any order, and returns that of what was added; nil if there is none.
+	// Load passes the record of each file to f, in any order, and returns what SaveRoots last saved, nil if nothing.
 	Load(ctx context.Context, f func(file []byte) error) (roots []byte, err error)
-	// Put replaces the passages of a file, of which those with the IDs in old may be there, and its memory.
+	// Put replaces the passages of a file and its record. old holds the IDs of the file's earlier passages, which may
+	// still be stored.
 	Put(ctx context.Context, path string, file []byte, old []string, ps []passages.Passage) error
-	// Drop removes them.
+	// Drop removes the record and the passages of a file.
 	Drop(ctx context.Context, path string, ids []string) error
-	// SaveRoots keeps the memory of what was added.
+	// SaveRoots stores the set of files and folders that were added.
 	SaveRoots(ctx context.Context, roots []byte) error
-	// Flush returns when all that was put and dropped is kept.
+	// Flush returns when all changes are durable.
 	Flush(ctx context.Context) error
 }
 

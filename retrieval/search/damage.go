@@ -157,7 +157,8 @@ func verify(gen string) error {
 	return nil
 }
 
-// caught turns a panic of the index library into an error: what it reads is mapped from disk, and it trusts that.
+// caught turns a panic of the index library into an error. The library trusts the files that it maps from disk, so
+// damage can make it panic.
 func caught(dir string, err *error) {
 	if p := recover(); p != nil {
 		*err = &DamagedError{Dir: dir, Err: fmt.Errorf("the index library gave up: %v", p)}

@@ -19,7 +19,8 @@ import (
 	"tandem/retrieval/passages"
 )
 
-// Constants of the ranking of windows, as good as any on the recall tables of docs/answers.md; it is flat around them.
+// Constants of the ranking of windows. They are near the optimum on the recall tables of docs/answers.md, which is
+// flat.
 const (
 	saturation     = 1.2 // BM25's k1
 	lengthWeight   = 0.4 // BM25's b
@@ -32,10 +33,10 @@ const (
 
 // Lengths in characters.
 const (
-	leastPart = 4  // of a term that may be part of another
-	leastTypo = 4  // of a term that may be misspelt
-	twoTypos  = 8  // of a term that may be misspelt twice
-	mostTypo  = 40 // of a term that may be misspelt: an engine needs memory for each
+	minPart  = 4  // of a term that may be part of another
+	minTypo  = 4  // of a term that may be misspelt
+	twoTypos = 8  // of a term that may be misspelt twice
+	maxTypo  = 40 // of a term that may be misspelt: an engine takes memory for each character
 )
 
 // Finder finds passages by their terms (Terms). An engine has one.
@@ -176,7 +177,7 @@ func (s *statistics) wanted(question []string) []Wanted {
 	for _, t := range question {
 		w := Wanted{Term: t}
 		if s.count(t) == 0 && len(s.standIns[t]) == 0 {
-			w.Typos = mostTypos(t)
+			w.Typos = maxTypos(t)
 		}
 		out = append(out, w)
 		for _, other := range s.standIns[t] {
@@ -219,13 +220,13 @@ type wanted struct {
 	terms []worthy // the question's term first, the others in alphabetical order
 }
 
-// worthy is a term and what an occurrence of it counts.
+// worthy is a term and the weight of an occurrence of it.
 type worthy struct {
 	term  string
 	worth float64
 }
 
-// scores returns what passages are worth for a question.
+// scores returns the ranking score of each passage for a question.
 func (s *statistics) scores(question []string, ps []passages.Passage) []float64 {
 	candidates := make([]candidate, len(ps))
 	vocabulary, average := map[string]bool{}, 0.0
@@ -310,14 +311,14 @@ func (c candidate) bestSentence(want []wanted) (best float64) {
 
 // isPart reports whether a term begins or ends with another, as compounds and derived words do.
 func isPart(part, term string) bool {
-	return utf8.RuneCountInString(part) >= leastPart && (strings.HasPrefix(term, part) || strings.HasSuffix(term, part))
+	return utf8.RuneCountInString(part) >= minPart && (strings.HasPrefix(term, part) || strings.HasSuffix(term, part))
 }
 
-// mostTypos returns how many typing errors a term may have. Numbers and codes have none.
-func mostTypos(term string) int {
+// maxTypos returns how many typing errors a term may have. Numbers and codes have none.
+func maxTypos(term string) int {
 	n := utf8.RuneCountInString(term)
 	switch {
-	case n < leastTypo || n > mostTypo || strings.ContainsFunc(term, func(r rune) bool { return !unicode.IsLetter(r) }):
+	case n < minTypo || n > maxTypo || strings.ContainsFunc(term, func(r rune) bool { return !unicode.IsLetter(r) }):
 		return 0
 	case n < twoTypos:
 		return 1
@@ -328,8 +329,8 @@ func mostTypos(term string) int {
 // alike reports whether one term may be the other, misspelt.
 func alike(misspelt, term string) bool {
 	a, b := []rune(misspelt), []rune(term)
-	most := mostTypos(misspelt)
-	if most == 0 || mostTypos(term) == 0 || len(a)-len(b) > most || len(b)-len(a) > most {
+	most := maxTypos(misspelt)
+	if most == 0 || maxTypos(term) == 0 || len(a)-len(b) > most || len(b)-len(a) > most {
 		return false
 	}
 	return distance(a, b) <= most

@@ -362,7 +362,7 @@ func filterMap(m *machine, x any, a *arguments) any {
 	return out
 }
 
-// some is iterate for filters that take what is false, such as none, for no items.
+// some is iterate for filters that treat false values, such as none, as an empty list.
 func (m *machine) some(x any) []any {
 	if !truth(x) {
 		return nil

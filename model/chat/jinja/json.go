@@ -44,8 +44,8 @@ func filterJSON(m *machine, x any, a *arguments) any {
 	return w.b.String()
 }
 
-// mostNested bounds the nesting of a text in JSON.
-const mostNested = 64
+// maxJSONNesting bounds the nesting of a text in JSON.
+const maxJSONNesting = 64
 
 // filterFromJSON reads a text in JSON, which Jinja does not know and templates of llama.cpp use.
 func filterFromJSON(m *machine, x any, _ *arguments) any {
@@ -62,8 +62,8 @@ func filterFromJSON(m *machine, x any, _ *arguments) any {
 
 func (m *machine) readJSON(dec *json.Decoder, depth int) any {
 	m.step()
-	if depth > mostNested {
-		m.fail("from_json: nested more than %d times", mostNested)
+	if depth > maxJSONNesting {
+		m.fail("from_json: nested more than %d times", maxJSONNesting)
 	}
 	tok, err := dec.Token()
 	if err != nil {

@@ -326,7 +326,7 @@ func (m *machine) split(s string, a *arguments, last bool) any {
 	return m.list(parts, listKind)
 }
 
-func (m *machine) splitSpace(s string, most int, last bool, add func(string)) {
+func (m *machine) splitSpace(s string, maxSplits int, last bool, add func(string)) {
 	trim, index := strings.TrimLeftFunc, strings.IndexFunc
 	if last {
 		trim, index = strings.TrimRightFunc, strings.LastIndexFunc
@@ -334,7 +334,7 @@ func (m *machine) splitSpace(s string, most int, last bool, add func(string)) {
 	for s = trim(s, unicode.IsSpace); s != ""; s = trim(s, unicode.IsSpace) {
 		i := index(s, unicode.IsSpace)
 		switch {
-		case most == 0 || i < 0:
+		case maxSplits == 0 || i < 0:
 			add(s)
 			return
 		case last:
@@ -345,7 +345,7 @@ func (m *machine) splitSpace(s string, most int, last bool, add func(string)) {
 			add(s[:i])
 			s = s[i:]
 		}
-		most--
+		maxSplits--
 	}
 }
 

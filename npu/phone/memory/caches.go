@@ -66,7 +66,7 @@ func (c *caches) bytes() int64 {
 	return sum
 }
 
-// explain says of a budget that is too small what else takes part of it.
+// explain adds to the error for too small a budget what else takes part of it.
 func (c *caches) explain(err error) error {
 	var small *BudgetError
 	if c.held > 0 && errors.As(err, &small) {

@@ -106,10 +106,10 @@ func (c Costs) node(g *npu.Graph, n *npu.Node, context int) Cost {
 	return Cost{NPU: c.elementwise(size)}
 }
 
-// experts returns the cost of a mixture of experts. Which experts rows go through is not known before, so an NPU's graph has a
-// place for each row of each of them, and the host names the experts of a run. Charged is an even spread: as many experts as the
-// chunk's rows can use, each with an equal share of these rows. Their weights are read once. Rows are gathered before the experts
-// and summed behind them.
+// experts returns the cost of a mixture of experts. An NPU's graph cannot know in advance which experts a row goes through, so
+// it has room for every row in every expert, and the host selects the experts in each run. The cost assumes an even spread: as
+// many experts as the chunk's rows can use, each with an equal share of the rows. Each expert's weights are read once. Rows are
+// gathered before the experts and summed after them.
 func (c Costs) experts(g *npu.Graph, n *npu.Node, context int) (cost Cost) {
 	e := n.Experts
 	sent := g.Chunk * e.Used

@@ -20,7 +20,7 @@ type Options struct {
 	Sessions int
 	// As is the model whose costs are charged instead of those of the model that runs; nil for its own. Its weights cannot
 	// be staged.
-	As *Stand
+	As *StandIn
 }
 
 // Stats is what the simulated NPU did.

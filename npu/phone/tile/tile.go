@@ -1,6 +1,6 @@
 // Package tile stores weights in the layout of a mobile NPU's matrix unit, tiles of 32×32 (llada.cpp §2.2, Figure 4), and
 // multiplies by them in place, so that the processor can compute with the weights that the NPU has mapped (llada.cpp
-// §3.3). Nothing uses it yet. It is kept for block diffusion, where processor and NPU share the work of a step.
+// §3.3). No program uses it yet. It is meant for block diffusion, where processor and NPU share the work of a step.
 //
 // A weight matrix has a row for each output. Tile (o, i) covers outputs 32o to 32o+31 and inputs 32i to 32i+31. The tiles
 // of the same outputs follow each other, in the order of the inner product. Within a tile two neighbouring inputs of an

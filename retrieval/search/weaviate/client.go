@@ -48,9 +48,9 @@ func (e *statusError) Error() string {
 	return fmt.Sprintf("%s answers %d: %s", e.node, e.status, e.text)
 }
 
-// do sends a request to the node that answered last, or to the next one if that does not answer, and decodes the answer into out,
-// which may be nil. A node may wait long for another that has just died, and does so until it has heard of that. So what only
-// reads is sent to the next one as well after a while, and then to all of them again. All that is sent may be sent twice.
+// do sends a request to the node that answered last, or to the next one if that does not answer, and decodes the answer into
+// out, which may be nil. A node may wait long for another node that has just died, until it learns of that. So a request that
+// only reads is after a while also sent to the next node, and finally once more to all nodes. Any request may be sent twice.
 func (c *client) do(ctx context.Context, method, path string, body, out any) error {
 	data, err := json.Marshal(body)
 	if err != nil {
@@ -72,9 +72,9 @@ func (c *client) do(ctx context.Context, method, path string, body, out any) err
 	return nil
 }
 
-// first asks one node after the other, each once the one before has failed or not answered in time, until it has asked most times,
-// and returns what the first one answers. That a request is wrong is an answer.
-func (c *client) first(ctx context.Context, wait time.Duration, most int, ask func(context.Context, string) ([]byte, error)) ([]byte, error) {
+// first asks one node after the other, up to limit times, and returns the first answer. It asks the next node when the one
+// before has failed or has not answered within wait. An error that says that the request is wrong counts as an answer.
+func (c *client) first(ctx context.Context, wait time.Duration, limit int, ask func(context.Context, string) ([]byte, error)) ([]byte, error) {
 	type result struct {
 		at     int
 		answer []byte
@@ -83,9 +83,9 @@ func (c *client) first(ctx context.Context, wait time.Duration, most int, ask fu
 	asking, stop := context.WithCancel(ctx)
 	defer stop()
 	from, asked := int(c.next.Load()), 0
-	results := make(chan result, most)
+	results := make(chan result, limit)
 	next := func() {
-		if asked == most {
+		if asked == limit {
 			return
 		}
 		at := (from + asked) % len(c.nodes)
@@ -99,7 +99,7 @@ func (c *client) first(ctx context.Context, wait time.Duration, most int, ask fu
 	slow := time.NewTicker(wait)
 	defer slow.Stop()
 	var errs []error
-	for len(errs) < most {
+	for len(errs) < limit {
 		select {
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
@@ -154,8 +154,8 @@ func (c *client) ask(ctx context.Context, node, method, path string, body []byte
 	return data, nil
 }
 
-// least is the oldest version that is safe: earlier ones miss fresh passages for a while, and a node that was dead serves stale ones
-// for long.
+// least is the oldest version that is safe. Earlier ones may miss recently written passages, and a node that was down serves
+// stale passages for a long time.
 var least = [2]int{1, 39}
 
 // checkVersions asks all nodes for their versions. It is enough if one answers, but none may be too old.

@@ -14,14 +14,14 @@ import (
 	"tandem/retrieval/search"
 )
 
-// store is a class of passages, and a class of what is remembered of their files.
+// store is a class of passages, and a class with the records of their files.
 type store struct {
 	client *client
 	class  string
 
 	mu      sync.Mutex // guards the fields below: what is to be written
 	objects []object   // passages
-	after   []object   // what is remembered of their files: written once the passages are there
+	after   []object   // records of their files: written after the passages
 	gone    []string   // passages, removed after that
 	lost    []string   // files, forgotten at last
 	bytes   int
@@ -104,8 +104,8 @@ func (s *store) Load(ctx context.Context, f func(file []byte) error) (roots []by
 	}
 }
 
-// Put implements search.Store. The passages are there before the memory of the file says so, and old ones go after that, so a
-// process that is killed leaves too many at worst.
+// Put implements search.Store. It writes the new passages before the file's record, and removes old passages after that, so a
+// process that is killed leaves at worst too many passages.
 func (s *store) Put(ctx context.Context, path string, file []byte, old []string, ps []passages.Passage) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,9 +1,9 @@
 // Package weaviate keeps a side's passages in a Weaviate cluster, for documents that outgrow one machine.
 //
 // Weaviate finds candidates by BM25. Package search divides questions, ranks and interleaves as it does over its own index.
-// Weaviate has no stemmer, so passages are stored with the terms of search.Terms, in fields that are split only at white space.
-// The package speaks HTTP and GraphQL itself. It writes with the consistency level QUORUM and reads with ONE. If a node does not
-// answer, it tries the next one. It refuses versions that can miss passages just written.
+// Weaviate has no stemmer, so passages are stored together with their terms (search.Terms), in fields that Weaviate splits only
+// at white space. The package speaks HTTP and GraphQL itself. It writes with the consistency level QUORUM and reads with ONE.
+// If a node does not answer, it tries the next one. It refuses versions that can miss passages just written.
 package weaviate
 
 import (
@@ -57,7 +57,7 @@ func (x *Index) Close() error {
 	return nil
 }
 
-// Erase removes all passages and what is remembered of their files, with their classes. The Index is of no use after it.
+// Erase removes all passages and the records of their files, with their classes. The Index must not be used afterwards.
 func (x *Index) Erase(ctx context.Context) error {
 	var errs []error
 	for _, class := range []string{x.store.class, x.store.files()} {
@@ -120,7 +120,7 @@ func (x *Index) Count(ctx context.Context, terms []string) (total uint64, with [
 	return n[0], with, nil
 }
 
-// Find implements search.Finder. A term that may be misspelt finds nothing: the cluster knows no terms that look alike.
+// Find implements search.Finder. It finds nothing for misspelt terms, because Weaviate has no fuzzy search by term.
 func (x *Index) Find(ctx context.Context, terms []search.Wanted, n int) ([]passages.Passage, error) {
 	var words []string
 	for _, t := range terms {

@@ -7,10 +7,10 @@ import (
 	"tandem/npu"
 )
 
-// A Stand says that the device charges for a model of another shape than the one that runs. So a small model, which this machine
-// can run, follows the rules and the clock of a large one: its passes, chunks and rows are real, and their costs are the
-// large one's.
-type Stand struct {
+// A StandIn makes a device charge the costs of a model of another shape than the one that runs. So a small model that this
+// machine can run follows the rules and the clock of a large one: the passes, chunks and rows are those of the small model, and
+// their costs are those of the large one.
+type StandIn struct {
 	Shape  Shape // whose costs are charged
 	Layers int   // of the model that runs; each stands for an equal share of Shape's
 
@@ -19,7 +19,7 @@ type Stand struct {
 }
 
 // graph returns what a graph with products stands for, a layer of Shape or its head, and how often.
-func (s *Stand) graph(g *npu.Graph) (of *npu.Graph, times, parts int64) {
+func (s *StandIn) graph(g *npu.Graph) (of *npu.Graph, times, parts int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	blocks := s.blocks[g.Chunk]

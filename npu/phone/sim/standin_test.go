@@ -10,7 +10,7 @@ import (
 
 // A device that stands for another shape charges that shape's whole cost, shared among the layers that run, and nothing of
 // what runs. A head that is made for one text is the host's, whose products have the shape's width.
-func TestStand(t *testing.T) {
+func TestStandIn(t *testing.T) {
 	c, err := Find("sm8550/mllm")
 	if err != nil {
 		t.Fatal(err)
@@ -22,7 +22,7 @@ func TestStand(t *testing.T) {
 	shape.Type, shape.HeadType = npu.Q8_0, npu.Q8_0
 	small := shape
 	small.Layers, small.Dim, small.FF, small.Heads, small.KVHeads, small.HeadDim, small.Vocab = 4, 64, 64, 2, 1, 32, 100
-	d := Wrap(native.New(1), c, Options{As: &Stand{Shape: shape, Layers: small.Layers}})
+	d := Wrap(native.New(1), c, Options{As: &StandIn{Shape: shape, Layers: small.Layers}})
 	defer d.Close()
 	own, other := small.Blocks(32, true), shape.Blocks(32, true)
 	var want, got Cost

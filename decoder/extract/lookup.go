@@ -32,7 +32,7 @@ func (p passage) named(question string, w wants) (at [][2]int, open bool) {
 		find  func(question string) (from, to int, ok bool)
 		opens bool // an empty range is an open answer
 	}{
-		{p.command, false}, {purpose, false}, {preset, true}, {p.option, false},
+		{p.command, false}, {purpose, false}, {preset, true}, {p.listUnder, false}, {p.option, false},
 		{opener, false}, {p.meaningOf, false}, {p.cellOf, true}, {lived, false}, {p.signed, false}, {p.compared, false}, {p.receipt, false},
 	} {
 		if from, to, ok := f.find(question); ok && from < to {

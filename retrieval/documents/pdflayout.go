@@ -479,7 +479,7 @@ func (b *blockBuilder) breaks(l pdfLine, column pdfBox) bool {
 	indented := l.box.left > last.box.left+0.8*size && l.box.left > column.left+0.8*size
 	lower := beginsLower(l.text)
 	switch {
-	case !early && (binds(last.text) || longNumber.MatchString(l.text) && !endsSentence(last.text)): // no item "2023."
+	case binds(last.text), !early && longNumber.MatchString(l.text) && !endsSentence(last.text): // no item "2023."
 		return false
 	case isItem(l.text), stamp.MatchString(l.text):
 		return true

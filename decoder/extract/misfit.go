@@ -67,6 +67,9 @@ var misfits = []misfit{
 	{name: "not a step", against: wrongPart, is: func(w wants, at pointed) bool {
 		return w.steps && !itemMark.MatchString(at.text[at.lineStart(at.from):]) && len(aStep.FindAllStringIndex(at.text, 2)) == 2
 	}},
+	{name: "no reason", sentence: true, against: echoed, lacks: true, is: func(w wants, at pointed) bool {
+		return w.reason && !at.says(aReason) && decoder.SharedWords(w.words, decoder.ContentWords(at.said)) == len(w.words)
+	}},
 	{name: "of before", bare: true, against: wrongPart, is: func(w wants, at pointed) bool {
 		return !w.past && at.before()
 	}},
@@ -340,6 +343,9 @@ func (at pointed) struck() bool {
 	const mark = "~~"
 	return strings.Contains(at.after, mark) && strings.Count(at.text[at.lineStart(at.from):at.from], mark)%2 == 1
 }
+
+// aReason matches what may say why. A sentence without it that only repeats the question does not.
+var aReason = regexp.MustCompile(`(?i)\b(?:because|since|as|due to|owing|thanks to|so that|in order|therefore|thus|hence|caus\pL*|reasons?|result\pL*|after|when|led|otherwise|else|avoid|prevent|protect|weil|da|denn|wegen|damit|parce|car|puisque|afin|porque|ya que|debido)\b|:`)
 
 // before reports whether a value is of before: its clause says "was", and a later one "now", with another value.
 func (at pointed) before() bool {

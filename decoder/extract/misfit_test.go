@@ -45,6 +45,7 @@ func TestMisfit(t *testing.T) {
 		{"A fee of 5 euros after 9 days.", "5 euros after 9 days", "When is there a fee?", ""},
 		{"Hausmeister ist Herr Yilmaz, Tel. 0421 337 018.", "0421 337 018", "What is the number of Herr Dorn?", "another's"},
 		{"Marked Gudrun's queen blue.", "blue", "What colour is Rosa's queen marked?", "another's"},
+		{"The bridge is closed for longer. Divers found cracks.", "The bridge is closed for longer", "Why is the bridge closed?", "no reason"},
 		{"The prize went to number 14.", "14", "Who got the prize?", "nobody"},
 		{"The prize went to number 14.", "number 14", "Who got the prize?", ""},
 		{"Ada Lund did not want the keys again, so Per Holm has them.", "Ada Lund", "Who has the keys?", "denied"},

@@ -16,8 +16,9 @@ type wants struct {
 	identifiers []string // of the question as it was typed: names in a program
 
 	// The form of the answer.
-	bare  bool // a value
-	steps bool // how to do something
+	bare   bool // a value
+	steps  bool // how to do something
+	reason bool // why
 
 	past bool // what was before
 
@@ -89,6 +90,7 @@ func wantsOf(question string) wants {
 
 		bare:     form == value,
 		steps:    form == steps,
+		reason:   form == reason,
 		time:     asksTime.MatchString(question),
 		stretch:  asksStretch.MatchString(question) && !asksEnd.MatchString(question),
 		number:   asksNumber.MatchString(question),

@@ -135,3 +135,35 @@ func TestPairPrefers(t *testing.T) {
 		t.Errorf("%s, %v", out, err)
 	}
 }
+
+// A server that cannot start changes nothing for the one that runs: codes lead there, and "health" asks there.
+func TestPairAfterAnotherServerFailed(t *testing.T) {
+	home := clitest.NewHome(t)
+	serve := home.Command(t.Context(), "serve", "--json", "--listen", "127.0.0.1:0")
+	out, err := serve.StdoutPipe()
+	if err == nil {
+		err = serve.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer serve.Wait()
+	defer serve.Process.Kill()
+	var said struct{ Listening string }
+	if err := json.NewDecoder(out).Decode(&said); err != nil {
+		t.Fatal(err)
+	}
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	if _, stderr, err := home.Run("serve", "--listen", "127.0.0.1:0", "--metrics", taken.Addr().String()); err == nil {
+		t.Fatalf("it serves metrics on a port that is taken: %s", stderr)
+	}
+	for _, command := range []string{"pair --no-qr", "health", "doctor"} {
+		if stdout, stderr, err := home.Run(strings.Fields(command)...); err != nil || !strings.Contains(stdout, said.Listening) {
+			t.Errorf("a server runs at %s; %s: %v, %s%s", said.Listening, command, err, stdout, stderr)
+		}
+	}
+}

@@ -124,7 +124,6 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 		return cli.ListenError("--listen", c.Listen, err)
 	}
 	defer func() { err = errors.Join(err, listener.Close()) }()
-	defer a.Listens(listener.Addr().String())()
 	leave, err := c.enter(hello.Replica)
 	if err != nil {
 		return err

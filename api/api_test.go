@@ -654,7 +654,7 @@ func TestDocuments(t *testing.T) {
 			t.Errorf("name %q: %d %s", name, w.Code, w.Body)
 		}
 	}
-	if v := object(t, send(t, s, "GET", "/v1/passages?q=boats&k=3", "")); at(v, "data", 0, "text") != "boats" || at(v, "data", 0, "file") != nil {
+	if v := object(t, send(t, s, "GET", "/v1/passages?q=boats&k=3", "")); at(v, "data", 0, "text") != "boats" || at(v, "data", 0, "words", 0) != "boats" || at(v, "data", 0, "file") != nil {
 		t.Errorf("%v", v)
 	}
 	cfg.Library = nil

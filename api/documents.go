@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"tandem/retrieval/passages"
+	"tandem/retrieval/search"
 )
 
 // Library holds the documents that a side answers from. It is safe for concurrent use.
@@ -186,7 +187,7 @@ func (s *Server) searchPassages(w http.ResponseWriter, r *http.Request) {
 	}
 	list := []map[string]any{}
 	for _, p := range found {
-		one := map[string]any{"title": p.Title, "text": p.Text}
+		one := map[string]any{"title": p.Title, "text": p.Text, "words": search.Shared(question, p)}
 		if s.cfg.Files {
 			one["file"] = p.Source
 		}

@@ -135,6 +135,22 @@ func (s *statistics) relate(text string, question []string, related Related) {
 	}
 }
 
+// Shared returns the words of a query, in small letters, that a passage has in any form, without function words. A passage
+// that has none was found by words that are related to these, or spelt like them.
+func Shared(query string, p passages.Passage) []string {
+	has := map[string]bool{}
+	for _, t := range slices.Concat(Terms(p.Title), Terms(p.Text)) {
+		has[t] = true
+	}
+	shared := []string{}
+	for _, word := range strings.FieldsFunc(strings.ToLower(query), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		if of := Terms(word); len(of) == 1 && has[of[0]] && !isFunctionWord(of[0]) && !slices.Contains(shared, word) {
+			shared = append(shared, word)
+		}
+	}
+	return shared
+}
+
 // isFunctionWord reports whether a term says how a question is asked, not what it is about.
 func isFunctionWord(term string) bool {
 	idf, known := terms.IDF([]byte(term))

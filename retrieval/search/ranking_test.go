@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"tandem/retrieval/passages"
 )
 
 // Misspelt words, parts of compounds and words of one sentence find the passage that answers.
@@ -101,6 +103,16 @@ func TestLongWord(t *testing.T) {
 	for _, q := range []string{"museun", "museum", "When does the museum " + strings.Repeat("ab", 2000) + " open?"} {
 		if found, err := x.Search(t.Context(), q, 4); err != nil || len(found) != 1 {
 			t.Errorf("%.40q: %d passages, %v", q, len(found), err)
+		}
+	}
+}
+
+// A passage shares with a query the words that it has in any form, but no function words and none that are only related.
+func TestShared(t *testing.T) {
+	p := passages.Passage{Title: "Boats", Text: "The bilge pumps of the Marigold."}
+	for query, want := range map[string]string{"where is the pump of a boat": "pump boat", "Pump, pump": "pump", "engine": "", "the": ""} {
+		if got := strings.Join(Shared(query, p), " "); got != want {
+			t.Errorf("%q shares %q, want %q", query, got, want)
 		}
 	}
 }

@@ -133,6 +133,9 @@ const maxName = 128
 
 // fileName returns the last element of a name, which must do as the name of a file on any system.
 func fileName(name string) (string, error) {
+	if name == "" {
+		return "", refused("name", "name is missing: send the file's name, with its ending, as in ?name=notes.md, or a form with the file")
+	}
 	name = path.Base(strings.ReplaceAll(name, `\`, "/"))
 	bad := strings.ContainsFunc(name, func(r rune) bool {
 		return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == unicode.ReplacementChar || strings.ContainsRune(`<>:"|?*`, r)

@@ -15,6 +15,7 @@ import (
 	"github.com/blevesearch/bleve/v2/analysis/lang/en"
 
 	"tandem/internal/sentences"
+	"tandem/internal/spelling"
 	"tandem/retrieval/internal/terms"
 	"tandem/retrieval/passages"
 )
@@ -348,30 +349,5 @@ func alike(misspelt, term string) bool {
 	if most == 0 || mostTypos(term) == 0 || len(a)-len(b) > most || len(b)-len(a) > most {
 		return false
 	}
-	return distance(a, b) <= most
-}
-
-// distance returns the number of insertions, deletions, replacements and swaps of neighbours that turn a into b (optimal
-// string alignment).
-func distance(a, b []rune) int {
-	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range a {
-		before, last, row = last, row, before
-		row[0] = i + 1
-		for j := range b {
-			row[j+1] = min(last[j+1], row[j]) + 1
-			if a[i] == b[j] {
-				row[j+1] = min(row[j+1], last[j])
-			} else {
-				row[j+1] = min(row[j+1], last[j]+1)
-			}
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				row[j+1] = min(row[j+1], before[j-1]+1)
-			}
-		}
-	}
-	return row[len(b)]
+	return spelling.Distance(a, b) <= most
 }

@@ -87,16 +87,6 @@ func TestAlike(t *testing.T) {
 	}
 }
 
-// The distance of two words is the number of typing errors between them.
-func TestDistance(t *testing.T) {
-	for pair, want := range map[string]int{"/": 0, "a/": 1, "/ab": 2, "ab/ba": 1, "abc/ca": 3, "kitten/sitting": 3, "teahcer/teacher": 1, "abcd/badc": 2} {
-		a, b, _ := strings.Cut(pair, "/")
-		if got := distance([]rune(a), []rune(b)); got != want {
-			t.Errorf("%s: %d", pair, got)
-		}
-	}
-}
-
 // A word that is longer than words are is looked for as it is: an engine would need much memory to look for its misspellings.
 func TestLongWord(t *testing.T) {
 	x := memoryOf(t, fstest.MapFS{"a.txt": {Data: []byte("The museum opens at nine.")}})

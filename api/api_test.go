@@ -116,8 +116,8 @@ func (p *papers) Remove(_ context.Context, name string) error {
 	return nil
 }
 
-func (p *papers) Search(_ context.Context, question string, k int) ([]passages.Passage, error) {
-	return []passages.Passage{{Title: "Note", Text: question, Source: "/home/note.md"}}, nil
+func (p *papers) Search(_ context.Context, question string, k int) ([]Found, error) {
+	return []Found{{passages.Passage{Title: "Note", Text: question, Source: "/home/note.md"}, []string{"boats"}}}, nil
 }
 
 var vocabulary = sync.OnceValue(func() *tokenizer.Tokenizer {

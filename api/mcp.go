@@ -11,7 +11,6 @@ import (
 
 	"tandem/decoder"
 	"tandem/node"
-	"tandem/retrieval/search"
 )
 
 // MCP returns a server of the Model Context Protocol with the tools ask, search_notes and list_documents.
@@ -129,7 +128,7 @@ func (s *Server) mcpSearch(ctx context.Context, _ *mcp.CallToolRequest, in searc
 	found, err := s.cfg.Library.Search(ctx, in.Query, in.Limit)
 	out := searchOutput{Passages: []foundPassage{}}
 	for _, p := range found {
-		one := foundPassage{Title: p.Title, Text: p.Text, Words: search.Shared(in.Query, p)}
+		one := foundPassage{Title: p.Title, Text: p.Text, Words: p.Words}
 		if s.cfg.Files {
 			one.File = p.Source
 		}

@@ -4,9 +4,12 @@ package spelling
 // Nearest returns the word that is most like a misspelt one, "" if none is like it.
 func Nearest(misspelt string, among []string) (nearest string) {
 	typed := []rune(misspelt)
-	least := 2 // more than one error in a short word makes another word
-	if len(typed) >= 8 {
-		least = 3
+	least := 3
+	switch n := len(typed); { // a short word with more errors is another word
+	case n < 4:
+		least = 1
+	case n < 8:
+		least = 2
 	}
 	for _, word := range among {
 		if d := Distance(typed, []rune(word)); d < least {

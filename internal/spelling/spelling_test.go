@@ -18,7 +18,7 @@ func TestDistance(t *testing.T) {
 // A misspelt word has the nearest of the known ones, unless that is another word.
 func TestNearest(t *testing.T) {
 	known := []string{"local_only", "loss", "notes", "max-tokens"}
-	for misspelt, want := range map[string]string{"local_onyl": "local_only", "max-toknes": "max-tokens", "los": "loss", "quotes": "", "": ""} {
+	for misspelt, want := range map[string]string{"local_onyl": "local_only", "max-toknes": "max-tokens", "lss": "", "lost": "loss", "quotes": "", "": ""} {
 		if got := Nearest(misspelt, known); got != want {
 			t.Errorf("%q: %q, want %q", misspelt, got, want)
 		}

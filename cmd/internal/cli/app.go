@@ -89,6 +89,9 @@ func Main(program, description string, grammar any, globals *Globals, args []str
 		return exitUsage
 	}
 	app.parser = parser
+	for _, remark := range misspelt(parser.Model, os.Environ()) {
+		fmt.Fprintf(os.Stderr, "%s: %s\n", program, remark)
+	}
 	if len(args) == 0 {
 		args = []string{"--help"}
 	}

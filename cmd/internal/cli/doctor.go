@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"time"
 
 	"tandem"
@@ -151,7 +152,11 @@ func (a *App) checkFolders() Check {
 	}
 	for _, dir := range []string{dirs.Config, dirs.Data, dirs.Cache, dirs.State} {
 		if err := writable(dir); err != nil {
-			return Check{Name: "folders", State: Broken, Detail: err.Error(), Hint: "make it writable, or set the XDG variables to other folders"}
+			hint := "make it writable, or set the XDG variables to other folders"
+			if errors.Is(err, syscall.ENOSPC) {
+				hint = "its disk is full: make room, or set the XDG variables to folders on another disk"
+			}
+			return Check{Name: "folders", State: Broken, Detail: err.Error(), Hint: hint}
 		}
 	}
 	c.Detail = fmt.Sprintf("configuration %s, documents %s, cache %s", dirs.Config, dirs.Data, dirs.Cache)
@@ -174,8 +179,8 @@ func writable(dir string) error {
 	if err != nil {
 		return err
 	}
-	f.Close()
-	return os.Remove(f.Name())
+	_, err = f.Write(make([]byte, 1<<16)) // an empty file fits on a full disk
+	return errors.Join(err, f.Close(), os.Remove(f.Name()))
 }
 
 // checkReader opens what answers without --model.

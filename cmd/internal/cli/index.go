@@ -229,6 +229,14 @@ func (a *App) fullDisk(err error) error {
 	return fmt.Errorf("the disk of %s is full: make room, or set XDG_DATA_HOME to a folder on another disk: %w", dirs.Data, err)
 }
 
+// needsRoom adds to an error about a full disk what to do, unless it says so. The error names the file.
+func needsRoom(err error) error {
+	if !errors.Is(err, syscall.ENOSPC) || strings.Contains(err.Error(), "make room") {
+		return err
+	}
+	return fmt.Errorf("%w: the disk of that file is full: make room on it", err)
+}
+
 type indexList struct{ EngineFlag }
 
 func (c *indexList) Help() string {

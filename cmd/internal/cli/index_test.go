@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,6 +22,13 @@ func TestIndexErrors(t *testing.T) {
 	}
 	if other := errors.New("other"); a.fullDisk(nil) != nil || a.fullDisk(other) != other {
 		t.Error("fullDisk changes other errors")
+	}
+	if err := needsRoom(fmt.Errorf("store identity: write /keys/.new: %w", syscall.ENOSPC)); !strings.HasSuffix(err.Error(), "make room on it") || !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("a full disk: %v", err)
+	}
+	advised := fmt.Errorf("make room: %w", syscall.ENOSPC)
+	if other := errors.New("other"); needsRoom(nil) != nil || needsRoom(other) != other || needsRoom(advised) != advised {
+		t.Error("needsRoom changes other errors")
 	}
 	closed := filepath.Join(t.TempDir(), "closed")
 	if err := os.Mkdir(closed, 0); err != nil {

@@ -55,7 +55,7 @@ type SideInfo struct {
 	Sample    bool     `json:"sample"` // the documents are samples
 	ID        string   `json:"id,omitempty"`
 	Addresses []string `json:"addresses,omitempty"`
-	Reached   string   `json:"reached,omitempty"` // address where it was last reached
+	Reached   string   `json:"reached,omitempty"` // address where it was last reached; empty if it was lost since
 	RTT       float64  `json:"rtt_ms,omitempty"`  // of the last answer
 	InUse     bool     `json:"in_use"`
 }

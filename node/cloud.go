@@ -150,7 +150,11 @@ func (c *Cloud) serve(ctx context.Context, conn *transport.Conn, places *places)
 	defer answers.Wait()
 	for {
 		link, begin, err := conn.Accept(ctx)
-		if err != nil {
+		switch {
+		case errors.Is(err, transport.ErrHungUp):
+			log.Info("device disconnected")
+			return
+		case err != nil:
 			log.Info("device gone", "reason", err)
 			return
 		}

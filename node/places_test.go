@@ -525,6 +525,21 @@ func TestCaps(t *testing.T) {
 	})
 }
 
+// A device that closes its connection is no fault to report.
+func TestDeviceDisconnects(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log strings.Builder
+		devices, _ := square(t, 1, func(c *Cloud) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+		devices[0].Close("device closed")
+		devices[1].Close("device closed")
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if said := log.String(); strings.Count(said, `msg="device disconnected"`) != 2 || strings.Contains(said, "lost") {
+			t.Error(said)
+		}
+	})
+}
+
 // Of the questions before it, a device is told those that wait for a place as it does, and not those that another device may not
 // have answered anyway.
 func TestQuestionsBefore(t *testing.T) {

@@ -74,7 +74,9 @@ func TestPairKnowsThePort(t *testing.T) {
 		return strings.Join(said.Addresses, ",")
 	}
 	for listen, want := range map[string]string{"127.0.0.1:0": `^127\.0\.0\.1:PORT$`, ":0": `(^|,)127\.0\.0\.1:PORT$`} {
-		serve := home.Command(t.Context(), "serve", "--json", "--listen", listen)
+		serve := home.Command(t.Context(), "serve", "--json", "--log-level", "info", "--listen", listen)
+		var log strings.Builder
+		serve.Stderr = &log
 		out, err := serve.StdoutPipe()
 		if err != nil {
 			t.Fatal(err)
@@ -95,6 +97,9 @@ func TestPairKnowsThePort(t *testing.T) {
 		}
 		serve.Process.Signal(syscall.SIGTERM)
 		serve.Wait()
+		if stopped := strings.Contains(log.String(), "msg=\"stopping"); stopped == (listen == ":0") {
+			t.Errorf("killed: %v, its log says that it stops: %v", listen == ":0", stopped)
+		}
 		if got := addresses(false); !strings.HasSuffix(got, "127.0.0.1:"+defaultPort) {
 			t.Errorf("without a server the code leads to %s", got)
 		}

@@ -261,6 +261,7 @@ func (c *serveCmd) serve(a *cli.App, cloud *node.Cloud, listener *transport.List
 	case err := <-served:
 		return errors.Join(err, web.close())
 	case <-a.Done():
+		a.Log.Info("stopping: no new questions are taken")
 		if err := leave(); err != nil {
 			a.Log.Warn("other replicas may still name this one", "error", err)
 		}

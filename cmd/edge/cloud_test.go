@@ -255,6 +255,14 @@ func TestReachedCloudIsNamed(t *testing.T) {
 	}
 }
 
+// A device that pairs where nobody listens is told what that may come from.
+func TestPairWithNobody(t *testing.T) {
+	c, h := newCloud(t), newHome(t)
+	if _, stderr, err := h.Run("pair", c.code()); err == nil || !strings.Contains(stderr, "let UDP through?") {
+		t.Errorf("%v, %s", err, stderr)
+	}
+}
+
 // A cloud that has forgotten the device says so, and the device answers alone.
 func TestForgottenDeviceIsTold(t *testing.T) {
 	c, h := newCloud(t), newHome(t)
@@ -274,7 +282,7 @@ func TestForgottenDeviceIsTold(t *testing.T) {
 		t.Fatalf("remove: %v, %s", err, out)
 	}
 	a := h.ask("--max-tokens", "8", question)
-	if !a.LocalOnly || !a.Degraded || !strings.Contains(strings.Join(a.Remarks, "; "), "not paired") {
+	if !a.LocalOnly || !a.Degraded || !strings.Contains(strings.Join(a.Remarks, "; "), "not paired with this side (\"cloud pair\" there, then \"edge pair CODE\" here)") {
 		t.Errorf("remarks %q, local only %v, degraded %v", a.Remarks, a.LocalOnly, a.Degraded)
 	}
 	h.wantsPairing(c, "not paired")

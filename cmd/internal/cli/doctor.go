@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -261,14 +262,14 @@ func (a *App) checkIndex() Check {
 	x, err := a.OwnIndex(PassageFlags{})
 	switch {
 	case err != nil:
-		return Check{Name: "index", State: Broken, Detail: err.Error(), Hint: a.Program + " index rebuild"}
+		return a.brokenIndex(err)
 	case x == nil:
 		return Check{Name: "index", State: Noted, Detail: "nothing has been indexed yet: questions are answered from the sample documents", Hint: a.Program + " index add FOLDER"}
 	}
 	defer x.Close()
 	list, err := x.List()
 	if err != nil {
-		return Check{Name: "index", State: Broken, Detail: err.Error(), Hint: a.Program + " index rebuild"}
+		return a.brokenIndex(err)
 	}
 	if len(list) == 0 {
 		return Check{Name: "index", State: Noted, Detail: "it is empty: everything was removed from it", Hint: a.Program + " index add FOLDER"}
@@ -278,6 +279,15 @@ func (a *App) checkIndex() Check {
 		passages += s.Passages
 	}
 	return Check{Name: "index", State: OK, Detail: fmt.Sprintf("%d files, %d passages, scorer %s", len(list), passages, search.Lexical().Name())}
+}
+
+// brokenIndex says what to do about an index that cannot be read.
+func (a *App) brokenIndex(err error) Check {
+	c := Check{Name: "index", State: Broken, Detail: err.Error(), Hint: a.Program + " index rebuild"}
+	if errors.Is(err, fs.ErrPermission) {
+		c.Hint = "let this user read and write the files of the index"
+	}
+	return c
 }
 
 func (a *App) checkCache(f CacheFlags) Check {

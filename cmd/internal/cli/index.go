@@ -249,7 +249,7 @@ func (c *indexList) Help() string {
 type indexFile struct {
 	Path     string    `json:"path"`
 	Title    string    `json:"title"`
-	Size     int64     `json:"size"`
+	Size     int64     `json:"bytes"`
 	Modified time.Time `json:"modified"`
 	Passages int       `json:"passages"`
 }
@@ -299,7 +299,7 @@ type indexShow struct {
 func (c *indexShow) Help() string {
 	return `Examples:
   ${program} index show ~/Documents/notes/cabin.md
-  ${program} index show --json report.pdf | jq -r '.list[].text'
+  ${program} index show --json report.pdf | jq -r '.passages[].text'
 
 The passages are shown as they are searched and read, each with the headings above it.`
 }
@@ -332,7 +332,7 @@ func (c *indexShow) Run(a *App) error {
 		}
 		return a.JSON(struct {
 			indexFile
-			List []passage `json:"list"`
+			Texts []passage `json:"passages"` // instead of their number
 		}{indexFile(file), out})
 	}
 	fmt.Fprintf(a.Out, "%s\n%s, %s, modified %s, %s\n", Plain(file.Title), Plain(file.Path), Bytes(file.Size), Day(file.Modified), Count(len(list), "passage"))

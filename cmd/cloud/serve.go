@@ -40,7 +40,7 @@ type serveCmd struct {
 	cli.BucketFlag   `group:"Model:"`
 
 	Listen         string        `help:"UDP address to listen on. Default: port 4433 on all addresses." default:":4433" placeholder:"HOST:PORT"`
-	Public         string        `help:"Serve this folder instead of the index." type:"existingdir" placeholder:"DIR"`
+	Public         string        `help:"Serve this folder instead of the index. It is read when the server starts." type:"existingdir" placeholder:"DIR"`
 	Sample         bool          `help:"Serve the sample documents, even if others are indexed. Without this flag they are served until something is indexed."`
 	Titles         string        `help:"Show devices the titles of the documents used: ${enum}. auto: those of the samples and of --public, not those of the index." enum:"auto,yes,no" default:"auto"`
 	Quotes         string        `help:"Send devices the sentences that support the answer and, when nobody knows, the passages that come close: ${enum}. auto: those of the samples and of --public, not those of the index." enum:"auto,yes,no" default:"auto"`

@@ -128,10 +128,11 @@ func refuseLine(line []byte) (code int, err error) {
 	return 0, nil
 }
 
-// plainly names no types of Go in an error about a value of the wrong type.
+// plainly names no types of Go in an error about a value of the wrong type. What the library says of the value is all that
+// follows it.
 func plainly(err error) error {
 	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
-		return fmt.Errorf("want %s, not %s", wanted(wrong.Type), article(wrong.Value))
+		return fmt.Errorf("a value has the wrong type: want %s", wanted(wrong.Type))
 	}
 	return err
 }

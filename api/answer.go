@@ -31,6 +31,12 @@ type Cited struct {
 	Weight float64 `json:"weight"`          // share over both sides
 }
 
+// unsure is the confidence below which a part is marked.
+const unsure = 0.75
+
+// Doubtful reports whether a part is likely enough to be wrong that readers should be told.
+func (p Part) Doubtful() bool { return p.Sure > 0 && p.Sure < unsure }
+
 // Citation is a sentence or a passage of a document.
 type Citation struct {
 	Side   string  `json:"side"`

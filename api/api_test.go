@@ -116,8 +116,8 @@ func (p *papers) Remove(_ context.Context, name string) error {
 	return nil
 }
 
-func (p *papers) Search(_ context.Context, question string, k int) ([]passages.Passage, error) {
-	return []passages.Passage{{Title: "Note", Text: question, Source: "/home/note.md"}}, nil
+func (p *papers) Search(_ context.Context, question string, k int) ([]Found, error) {
+	return []Found{{passages.Passage{Title: "Note", Text: question, Source: "/home/note.md"}, []string{"boats"}}}, nil
 }
 
 var vocabulary = sync.OnceValue(func() *tokenizer.Tokenizer {
@@ -265,9 +265,26 @@ func TestChatCompletion(t *testing.T) {
 	if q.Settings.Seed != 8 || q.Settings.Sampling.Temperature != 0.5 || q.Settings.Sampling.TopP != 0.9 || len(q.History) != 2 || q.Text != "one two three" {
 		t.Errorf("asked %+v", q)
 	}
-	v = object(t, send(t, s, "POST", "/v1/completions", `{"prompt":"one two","stop":["wo"]}`))
-	if at(v, "choices", 0, "text") != "one t" || at(v, "choices", 0, "finish_reason") != "stop" {
+	v = object(t, send(t, s, "POST", "/v1/completions", `{"prompt":"one two three","stop":["wo"]}`))
+	if at(v, "choices", 0, "text") != "one t" || at(v, "choices", 0, "finish_reason") != "stop" || at(v, "usage", "completion_tokens") != 2.0 || at(v, "tandem", "tokens", 2) != nil {
 		t.Errorf("%v", v)
+	}
+}
+
+// Of an answer that a stop string cuts, only the parts before it are told, the last as far as it goes.
+func TestCutShort(t *testing.T) {
+	a := node.Answer{Parts: []node.Part{{Text: "Milo Petrov."}, {Text: "At noon."}, {Text: "In May."}}, Tokens: make([]node.Token, 5)}
+	for text, want := range map[string]string{"": "", "Milo ": "Milo", "Milo Petrov. ": "Milo Petrov.", "Milo Petrov. At noo": "Milo Petrov.|At noo"} {
+		got := ""
+		for _, p := range cutShort(a, text, 3).Parts {
+			got += "|" + p.Text
+		}
+		if strings.TrimPrefix(got, "|") != want {
+			t.Errorf("%q: parts %q, want %q", text, got, want)
+		}
+	}
+	if n := len(cutShort(a, "", 3).Tokens); n != 3 || len(a.Parts) != 3 {
+		t.Errorf("%d tokens", n)
 	}
 }
 
@@ -362,9 +379,9 @@ func TestRefusals(t *testing.T) {
 	s := New(config(&echo{}))
 	for body, want := range map[string]string{
 		`{`:                               "no JSON object",
-		`[]`:                              "no JSON object",
+		`[]`:                              "the request: want an object, not an array",
 		`{"messages":[]}`:                 "the user's question",
-		`{"messages":5}`:                  "messages: want a",
+		`{"messages":5}`:                  "messages: want a list, not a number",
 		`{}`:                              "the user's question",
 		ask("x", `,"n":9`):                "want 1 to 8",
 		ask("x", `,"tools":[{}]`):         "tools are not supported",
@@ -376,14 +393,22 @@ func TestRefusals(t *testing.T) {
 		ask("x", `,"top_logprobs":2`):     "with logprobs",
 		ask("x", `,"model":"gpt-4o"`):     "there is no model gpt-4o",
 		ask("x", `,"logit_bias":{"5":1}`): "logit_bias",
-		ask("x", `,"presence_penalty":1`): "penalty",
+		ask("x", `,"presence_penalty":1`): "presence_penalty is not",
 		ask("x", `,"response_format":{"type":"json_schema"}`):         "json_schema",
 		ask("x", `,"tandem":{"placement":"moon"}`):                    "placement",
 		ask("x", `,"tandem":{"rtt_ms":-1}`):                           "rtt_ms",
 		ask("x", `,"tandem":{"loss":1}`):                              "loss",
 		ask("x", `,"tandem":{"draft":"sam,magic"}`):                   "tandem.draft: drafter \"magic\"",
 		ask("x", `,"tandem":{"draft":"off,sam"}`):                     "tandem.draft: \"off\"",
-		ask("x", `,"tandem":{"draft":5}`):                             "tandem.draft: want a",
+		ask("x", `,"tandem":{"draft":5}`):                             "tandem.draft: want a string, not a number",
+		ask("x", `,"tandem":{"local_onyl":true}`):                     "tandem.local_onyl is no option: did you mean local_only?",
+		ask("x", `,"tandem":{"model":"x"}`):                           "tandem.model is no option: want some of placement, rtt_ms",
+		ask("x", `,"tandem":[]`):                                      "tandem: want an object, not an array",
+		ask("x", `,"temperature":"hot"`):                              "temperature: want a number, not a string",
+		ask("x", `,"seed":1.5`):                                       "seed: want a whole number, not a number 1.5",
+		ask("x", `,"stream":"yes"`):                                   "stream: want true or false, not a string",
+		`{"messages":[{"role":"user","content":5}]}`:                  "messages.content: want a string, not a number",
+		`{"messages":["x"]}`:                                          "messages: want an object, not a string",
 		`{"messages":[{"role":"tool","content":"x"}]}`:                "role",
 		`{"messages":[{"role":"user","content":[{"type":"image"}]}]}`: "only text",
 	} {
@@ -392,6 +417,18 @@ func TestRefusals(t *testing.T) {
 		if text, _ := at(v, "error", "message").(string); w.Code < 400 || w.Code >= 500 || !strings.Contains(text, want) || at(v, "error", "type") != "invalid_request_error" {
 			t.Errorf("%s: %d %s", body, w.Code, w.Body)
 		}
+	}
+	for body, param := range map[string]string{
+		`{"prompt":""}`:                            "prompt",
+		`{"prompt":"x","frequency_penalty":1}`:     "frequency_penalty",
+		`{"prompt":"x","tandem":{"local_onyl":1}}`: "tandem.local_onyl",
+	} {
+		if w := send(t, s, "POST", "/v1/completions", body); w.Code != http.StatusBadRequest || at(object(t, w), "error", "param") != param {
+			t.Errorf("%s: %d %s, want the param %s", body, w.Code, w.Body, param)
+		}
+	}
+	if w := send(t, s, "POST", "/v1/documents", "text"); !strings.Contains(w.Body.String(), "name is missing") {
+		t.Errorf("an upload without a name: %s", w.Body)
 	}
 	for path, want := range map[string]int{"/v1/embeddings": 501, "/v1/nothing": 404, "/v1/models": 405} {
 		if w := send(t, s, "POST", path, "{}"); w.Code != want || at(object(t, w), "error", "message") == nil {
@@ -654,7 +691,7 @@ func TestDocuments(t *testing.T) {
 			t.Errorf("name %q: %d %s", name, w.Code, w.Body)
 		}
 	}
-	if v := object(t, send(t, s, "GET", "/v1/passages?q=boats&k=3", "")); at(v, "data", 0, "text") != "boats" || at(v, "data", 0, "file") != nil {
+	if v := object(t, send(t, s, "GET", "/v1/passages?q=boats&k=3", "")); at(v, "data", 0, "text") != "boats" || at(v, "data", 0, "words", 0) != "boats" || at(v, "data", 0, "file") != nil {
 		t.Errorf("%v", v)
 	}
 	cfg.Library = nil

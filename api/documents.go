@@ -24,7 +24,13 @@ type Library interface {
 	// Remove forgets a document. What was added by Add is deleted; other files stay.
 	Remove(ctx context.Context, path string) error
 	// Search returns up to k passages that may answer a question, best first.
-	Search(ctx context.Context, question string, k int) ([]passages.Passage, error)
+	Search(ctx context.Context, question string, k int) ([]Found, error)
+}
+
+// Found is a passage that a search found.
+type Found struct {
+	passages.Passage
+	Words []string // of the question that it has; empty if it was found by related words
 }
 
 // ErrNoDocument is wrapped by the error of Remove if there is no such document.
@@ -132,6 +138,9 @@ const maxName = 128
 
 // fileName returns the last element of a name, which must do as the name of a file on any system.
 func fileName(name string) (string, error) {
+	if name == "" {
+		return "", refused("name", "name is missing: send the file's name, with its ending, as in ?name=notes.md, or a form with the file")
+	}
 	name = path.Base(strings.ReplaceAll(name, `\`, "/"))
 	bad := strings.ContainsFunc(name, func(r rune) bool {
 		return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == unicode.ReplacementChar || strings.ContainsRune(`<>:"|?*`, r)
@@ -176,7 +185,7 @@ func (s *Server) searchPassages(w http.ResponseWriter, r *http.Request) {
 	if err == nil && strings.TrimSpace(question) == "" {
 		err = refused("q", "q: say what to search for")
 	}
-	var found []passages.Passage
+	var found []Found
 	if err == nil {
 		found, err = l.Search(r.Context(), question, k)
 	}
@@ -186,7 +195,7 @@ func (s *Server) searchPassages(w http.ResponseWriter, r *http.Request) {
 	}
 	list := []map[string]any{}
 	for _, p := range found {
-		one := map[string]any{"title": p.Title, "text": p.Text}
+		one := map[string]any{"title": p.Title, "text": p.Text, "words": p.Words}
 		if s.cfg.Files {
 			one["file"] = p.Source
 		}

@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"tandem/decoder"
 	"tandem/node"
 )
 
@@ -19,7 +21,7 @@ func (s *Server) MCP() *mcp.Server {
 	mcp.AddTool(m, &mcp.Tool{Name: "ask", Description: "Answer a question from the user's documents and the paired cloud's. The answer shows the sentences that support it, or says that no document has it.",
 		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}}, s.mcpAsk)
 	if s.cfg.Library != nil {
-		mcp.AddTool(m, &mcp.Tool{Name: "search_notes", Description: "Find passages of the user's documents on this machine, best first.",
+		mcp.AddTool(m, &mcp.Tool{Name: "search_notes", Description: "Find passages of the user's documents on this machine, best first. A passage without any of the query's words was found by related words.",
 			Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}}, s.mcpSearch)
 		mcp.AddTool(m, &mcp.Tool{Name: "list_documents", Description: "List the user's documents on this machine.",
 			Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}}, s.mcpList)
@@ -60,15 +62,28 @@ func (s *Server) mcpAsk(ctx context.Context, _ *mcp.CallToolRequest, in askInput
 	return text(cited(done.text, e.Parts)), askOutput{done.text, e.Unknown, e.Parts}, nil
 }
 
-// cited is an answer with its sentences, for models that read only text.
+// cited is an answer with its sentences, for models that read only text: those that say it first, and apart from them those
+// that come close if it is not known or not sure.
 func cited(answer string, parts []Part) string {
 	var b strings.Builder
 	b.WriteString(answer)
 	for _, p := range parts {
-		quote(&b, p.Citations)
-		if len(p.Otherwise) > 0 {
+		end := slices.IndexFunc(p.Citations, func(c Citation) bool { return p.Unknown || c.Weight < decoder.LeastShare })
+		if end < 0 {
+			end = len(p.Citations)
+		}
+		say, near := p.Citations[:end], p.Citations[end:]
+		quote(&b, say)
+		if !p.Unknown && len(p.Otherwise) > 0 {
 			fmt.Fprintf(&b, "\nA document of the %s says something else:", p.Otherwise[0].Side)
 			quote(&b, p.Otherwise)
+		}
+		if len(near) > 0 && (p.Unknown || p.Doubtful()) {
+			b.WriteString("\nThese come close, but do not say it:")
+			quote(&b, near)
+		}
+		if p.Doubtful() {
+			fmt.Fprintf(&b, "\nThis is unsure: right in %.0f of 100 such answers.", 100*p.Sure)
 		}
 	}
 	return b.String()
@@ -97,9 +112,10 @@ type searchOutput struct {
 }
 
 type foundPassage struct {
-	Title string `json:"title"`
-	Text  string `json:"text"`
-	File  string `json:"file,omitempty"`
+	Title string   `json:"title"`
+	Text  string   `json:"text"`
+	File  string   `json:"file,omitempty"`
+	Words []string `json:"words" jsonschema:"the query's words that the passage has"`
 }
 
 func (s *Server) mcpSearch(ctx context.Context, _ *mcp.CallToolRequest, in searchInput) (*mcp.CallToolResult, searchOutput, error) {
@@ -112,7 +128,7 @@ func (s *Server) mcpSearch(ctx context.Context, _ *mcp.CallToolRequest, in searc
 	found, err := s.cfg.Library.Search(ctx, in.Query, in.Limit)
 	out := searchOutput{Passages: []foundPassage{}}
 	for _, p := range found {
-		one := foundPassage{Title: p.Title, Text: p.Text}
+		one := foundPassage{Title: p.Title, Text: p.Text, Words: p.Words}
 		if s.cfg.Files {
 			one.File = p.Source
 		}

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -159,6 +160,8 @@ func (s *Server) completions(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 	case len(q.Prompt) != 1:
 		err = refused("prompt", "prompt: want one string, the question")
+	case strings.TrimSpace(q.Prompt[0]) == "":
+		err = refused("prompt", "prompt is empty: want the question")
 	case q.Logprobs != nil:
 		err = refused("logprobs", "logprobs are given by /v1/chat/completions only")
 	case q.Echo, q.Suffix != "", q.BestOf != nil && *q.BestOf != 1:

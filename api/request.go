@@ -6,11 +6,14 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
 
 	"tandem"
+	"tandem/internal/spelling"
 	"tandem/model/chat"
 	"tandem/node"
 	"tandem/specdec"
@@ -58,6 +61,31 @@ type ownOptions struct {
 	Record    bool    `json:"record"`     // stream what happens, as events named "record"
 }
 
+// UnmarshalJSON reads an object of known options. Other servers ignore these options, and this one refuses a misspelt one:
+// a question that was to stay here would otherwise go to the cloud.
+func (o *ownOptions) UnmarshalJSON(b []byte) error {
+	var given map[string]json.RawMessage
+	if err := json.Unmarshal(b, &given); err != nil {
+		return err
+	}
+	var names []string
+	for f := range reflect.TypeFor[ownOptions]().Fields() {
+		names = append(names, f.Tag.Get("json"))
+	}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if slices.ContainsFunc(names, func(known string) bool { return strings.EqualFold(name, known) }) {
+			continue
+		}
+		want := "want some of " + strings.Join(names, ", ")
+		if near := spelling.Nearest(name, names); near != "" {
+			want = "did you mean " + near + "?"
+		}
+		return refused("tandem."+name, "tandem.%s is no option: %s", name, want)
+	}
+	type plain ownOptions
+	return json.Unmarshal(b, (*plain)(o))
+}
+
 // list is a string or several.
 type list []string
 
@@ -92,8 +120,10 @@ func (o options) check() error {
 		return refused("response_format", "the response format %q is not supported: answers are text", o.Format.Type)
 	case given(o.LogitBias):
 		return refused("logit_bias", "logit_bias is not supported")
-	case o.Presence != 0 || o.Frequency != 0:
-		return refused("presence_penalty", "presence_penalty and frequency_penalty are not supported: leave them at 0")
+	case o.Presence != 0:
+		return refused("presence_penalty", "presence_penalty is not supported: leave it at 0")
+	case o.Frequency != 0:
+		return refused("frequency_penalty", "frequency_penalty is not supported: leave it at 0")
 	case len(o.Stop) > maxStops || slices.Contains(o.Stop, ""):
 		return refused("stop", "stop: want up to %d strings that are not empty", maxStops)
 	case o.N != nil && (*o.N < 1 || *o.N > maxChoices):
@@ -128,7 +158,7 @@ func (s *Server) query(o options, question string, history []chat.Message, i int
 		if most != nil && *most > 0 {
 			q.Settings.MaxTokens = min(*most, tandem.MaxAnswer)
 		} else if most != nil && *most != -1 {
-			return q, refused("max_tokens", "max_tokens is %d: want 1 or more", *most)
+			return q, refused("max_tokens", "max_tokens is %d: want 1 or more, or -1 for the server's limit", *most)
 		}
 	}
 	if o.Seed != nil {

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"crypto/subtle"
 	"encoding/json"
@@ -11,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -53,7 +55,7 @@ type SideInfo struct {
 	Sample    bool     `json:"sample"` // the documents are samples
 	ID        string   `json:"id,omitempty"`
 	Addresses []string `json:"addresses,omitempty"`
-	Reached   string   `json:"reached,omitempty"` // address where it was last reached
+	Reached   string   `json:"reached,omitempty"` // address where it was last reached; empty if it was lost since
 	RTT       float64  `json:"rtt_ms,omitempty"`  // of the last answer
 	InUse     bool     `json:"in_use"`
 }
@@ -377,12 +379,37 @@ func read(w http.ResponseWriter, r *http.Request, v any) error {
 		if errors.As(err, &own) {
 			return own
 		}
-		if errors.As(err, &wrong) && wrong.Field != "" {
-			return refused(wrong.Field, "%s: want a %s, not a %s", wrong.Field, wrong.Type, wrong.Value)
+		if errors.As(err, &wrong) {
+			return refused(wrong.Field, "%s: want %s, not %s", cmp.Or(wrong.Field, "the request"), wanted(wrong.Type), article(wrong.Value))
 		}
 		return refused("", "the request is no JSON object: %v", err)
 	}
 	return nil
+}
+
+// wanted names in JSON's terms what a type is read from.
+func wanted(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Bool:
+		return "true or false"
+	case reflect.String:
+		return "a string"
+	case reflect.Slice:
+		return "a list"
+	case reflect.Struct, reflect.Map:
+		return "an object"
+	case reflect.Float64:
+		return "a number"
+	}
+	return "a whole number"
+}
+
+// article returns what encoding/json calls a value as it is said in a sentence: "an array", "a number 1.5".
+func article(value string) string {
+	if strings.HasPrefix(value, "array") || strings.HasPrefix(value, "object") {
+		return "an " + value
+	}
+	return "a " + value
 }
 
 func (s *Server) health(w http.ResponseWriter, _ *http.Request) {

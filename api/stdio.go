@@ -116,7 +116,7 @@ func refuseLine(line []byte) (code int, err error) {
 	for _, one := range list {
 		m, err := jsonrpc.DecodeMessage(one)
 		if err != nil {
-			return jsonrpc.CodeInvalidRequest, fmt.Errorf("the line is no message of JSON-RPC 2.0: %w", err)
+			return jsonrpc.CodeInvalidRequest, fmt.Errorf("the line is no message of JSON-RPC 2.0: %w", plainly(err))
 		}
 		if r, is := m.(*jsonrpc.Request); is && r.IsCall() {
 			if seen[r.ID] {
@@ -126,6 +126,15 @@ func refuseLine(line []byte) (code int, err error) {
 		}
 	}
 	return 0, nil
+}
+
+// plainly names no types of Go in an error about a value of the wrong type. What the library says of the value is all that
+// follows it.
+func plainly(err error) error {
+	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
+		return fmt.Errorf("a value has the wrong type: want %s", wanted(wrong.Type))
+	}
+	return err
 }
 
 // refuse answers a line with an error, under its id if it has one.

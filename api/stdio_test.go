@@ -69,6 +69,9 @@ func TestStdioWrongLines(t *testing.T) {
 		if want := fmt.Sprintf(`"code":%d`, c.code); !strings.Contains(got[c.id], want) {
 			t.Errorf("%.40s: %.200s, want %s", c.line, got[c.id], want)
 		}
+		if strings.Contains(got[c.id], "Go value") || strings.Contains(got[c.id], "Go struct") {
+			t.Errorf("%.40s: %s", c.line, got[c.id])
+		}
 		if !strings.Contains(got["2"], "one two") {
 			t.Errorf("%.40s: the call after it is not answered: %v", c.line, got)
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -47,6 +48,7 @@ func (s *Server) run(ctx context.Context, q Query, stops []string, emit func(tex
 	cut := cutter{stops: stops}
 	var said strings.Builder
 	var held []node.Token
+	used := 0 // tokens, up to that in which a stop string ends
 	give := func(text string) {
 		if text != "" {
 			said.WriteString(text)
@@ -59,13 +61,13 @@ func (s *Server) run(ctx context.Context, q Query, stops []string, emit func(tex
 			return
 		}
 		s.events.send(event{"answer": q.ID, "event": "token", "token": tokenInfo(t)})
-		held = append(held, t)
+		held, used = append(held, t), used+1
 		if give(cut.add(t.Text)); cut.done {
 			stop(errStopString)
 		}
 	}, record)
 	if cut.done {
-		err = nil
+		a, err = cutShort(a, said.String(), used), nil
 	}
 	if err != nil {
 		s.events.send(event{"answer": q.ID, "event": "end", "error": err.Error()})
@@ -78,6 +80,23 @@ func (s *Server) run(ctx context.Context, q Query, stops []string, emit func(tex
 	}
 	s.events.send(event{"answer": q.ID, "event": "end", "tandem": s.extra(q, a)})
 	return out, nil
+}
+
+// cutShort returns an answer of which only its first tokens and the text up to a stop string are wanted.
+func cutShort(a node.Answer, text string, tokens int) node.Answer {
+	a.Tokens = a.Tokens[:min(tokens, len(a.Tokens))]
+	for i, p := range a.Parts {
+		if at := strings.Index(text, p.Text); at >= 0 {
+			text = text[at+len(p.Text):]
+			continue
+		}
+		a.Parts = slices.Clone(a.Parts[:i])
+		if p.Text = strings.TrimSpace(text); p.Text != "" {
+			a.Parts = append(a.Parts, p)
+		}
+		break
+	}
+	return a
 }
 
 // cutter passes text on up to the first stop string. It holds back what may be the beginning of one.

@@ -41,6 +41,7 @@ func FuzzBegin(f *testing.F) {
 				Sampling: tandem.Sampling{Temperature: temperature, TopK: topK, TopP: topP, MinP: minP, RepeatPenalty: penalty, RepeatLast: last},
 			},
 		}
+		cloud.bound(&begin.Settings)
 		if len(question)+len(said) > 2000 || cloud.allows(begin.Settings) != nil {
 			t.Skip()
 		}

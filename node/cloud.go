@@ -23,8 +23,9 @@ type Cloud struct {
 	Quotes bool         // send devices the sentences that say the answer, and passages that come close if nobody knows
 	Batch  *batch.Batch // computes the passes of all answers together; nil to compute those of each alone
 	Limit  int          // most answers at once, 0 for DefaultLimit; others wait for their turn
-	// Documents and Tokens bound what a device may ask for: passages to read, and the length of the answer. Memory for keys
-	// and values grows with both. 0 for the protocol's own bounds.
+	// Documents and Tokens bound the passages to read for a question, whatever the device asks for, and the length of an answer:
+	// longer ones are refused, since both sides must end an answer at the same token. Memory for keys and values grows with
+	// both. 0 for the protocol's own bounds.
 	Documents, Tokens int
 	// KVMemory bounds the bytes of keys and values of all answers together, 0 for no bound. An answer waits for its share as it
 	// waits for its turn.
@@ -149,7 +150,11 @@ func (c *Cloud) serve(ctx context.Context, conn *transport.Conn, places *places)
 	defer answers.Wait()
 	for {
 		link, begin, err := conn.Accept(ctx)
-		if err != nil {
+		switch {
+		case errors.Is(err, transport.ErrHungUp):
+			log.Info("device disconnected")
+			return
+		case err != nil:
 			log.Info("device gone", "reason", err)
 			return
 		}
@@ -166,6 +171,7 @@ func (c *Cloud) serve(ctx context.Context, conn *transport.Conn, places *places)
 func (c *Cloud) inTurn(ctx context.Context, conn *transport.Conn, places *places, link *transport.Exchange, begin transport.Begin) error {
 	entered := during(&c.waiting)
 	defer func() { entered() }()
+	c.bound(&begin.Settings)
 	need := c.needs(begin)
 	if err := c.memory.never(need); err != nil {
 		return (&cloudSession{link: link}).refuse(err)
@@ -327,15 +333,17 @@ func (c *Cloud) take(ctx context.Context, a *cloudSession, begin transport.Begin
 	return a.link.Send(sourcesMessage(own.sources(), own.parts(), c.Titles && begin.ShareTitles, c.Quotes && begin.ShareTitles))
 }
 
+// bound lowers the number of passages that a device asks for to what the cloud reads.
+func (c *Cloud) bound(s *tandem.Settings) {
+	if c.Documents > 0 {
+		s.Documents, s.Contexts = min(s.Documents, c.Documents), min(s.Contexts, c.Documents)
+	}
+}
+
 // allows returns why the cloud does not do what a device asks for, or nil.
 func (c *Cloud) allows(s tandem.Settings) error {
-	switch {
-	case c.Documents > 0 && s.Documents > c.Documents:
-		return fmt.Errorf("documents %d: this cloud reads at most %d for a question", s.Documents, c.Documents)
-	case c.Documents > 0 && s.Contexts > c.Documents:
-		return fmt.Errorf("contexts %d: this cloud computes at most %d for a question", s.Contexts, c.Documents)
-	case c.Tokens > 0 && s.MaxTokens > c.Tokens:
-		return fmt.Errorf("max-tokens %d: this cloud writes at most %d", s.MaxTokens, c.Tokens)
+	if c.Tokens > 0 && s.MaxTokens > c.Tokens {
+		return fmt.Errorf("max-tokens %d: this cloud takes part in answers of at most %d: ask with -n %[2]d", s.MaxTokens, c.Tokens)
 	}
 	return nil
 }

@@ -605,7 +605,7 @@ func (a *deviceSession) unlink(u unlinked) {
 	case errors.As(u.err, &differ):
 		a.leave(presence.Mismatch, differ.Error())
 	case errors.As(u.err, &stranger):
-		a.leave(presence.Mismatch, fmt.Sprintf("the cloud refuses this device: %v", stranger))
+		a.leave(presence.Mismatch, fmt.Sprintf("the cloud refuses this device: %v (\"cloud pair\" there, then \"edge pair CODE\" here)", stranger))
 	case u.link == nil:
 		a.log.Info("cannot reach the cloud", "error", u.err)
 		a.stepPresence(presence.Failed)

@@ -495,15 +495,16 @@ func TestQueueOfADevice(t *testing.T) {
 	}
 }
 
-// A cloud refuses what is more than its operator allows, and says what that is.
+// A cloud refuses an answer that is longer than its operator allows, and says so. Of more passages than that it reads fewer.
 func TestCaps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		devices, _ := square(t, 4, func(c *Cloud) { c.Documents, c.Tokens = 4, 100 })
+		devices, _ := square(t, 4, func(c *Cloud) {
+			c.Documents, c.Tokens = 2, 100
+			c.Local.Documents = shelf{{ID: "1", Text: "The museum opens at nine."}, {ID: "2", Text: "The museum is old."}, {ID: "3", Text: "The museum is red."}}
+		})
 		for want, change := range map[string]func(*tandem.Settings){
-			"documents 5":    func(s *tandem.Settings) { s.Documents = 5 },
-			"contexts 9":     func(s *tandem.Settings) { s.Contexts = 9 },
 			"max-tokens 101": func(s *tandem.Settings) { s.MaxTokens = 101 },
-			"":               func(*tandem.Settings) {},
+			"":               func(s *tandem.Settings) { s.Documents = 5 },
 		} {
 			s := baselineSettings(tandem.WantDrafts)
 			change(&s)
@@ -516,7 +517,25 @@ func TestCaps(t *testing.T) {
 			if refused != (want != "") || !strings.HasPrefix(fail.Text, want) {
 				t.Errorf("%s: %#v, %v", want, m, err)
 			}
+			if ready, ok := m.(transport.Ready); ok && ready.Documents != 2 {
+				t.Errorf("it reads %d passages", ready.Documents)
+			}
 			link.Close()
+		}
+	})
+}
+
+// A device that closes its connection is no fault to report.
+func TestDeviceDisconnects(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log strings.Builder
+		devices, _ := square(t, 1, func(c *Cloud) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+		devices[0].Close("device closed")
+		devices[1].Close("device closed")
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if said := log.String(); strings.Count(said, `msg="device disconnected"`) != 2 || strings.Contains(said, "lost") {
+			t.Error(said)
 		}
 	})
 }

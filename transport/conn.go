@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -30,6 +31,9 @@ const (
 
 // ErrLost is wrapped by errors about a connection that broke or that the peer closed.
 var ErrLost = errors.New("transport: the link is lost")
+
+// ErrHungUp is wrapped by errors about a connection that the peer closed in order.
+var ErrHungUp = fmt.Errorf("%w: closed by the peer", ErrLost)
 
 // RefusedError says why the peer refused this side.
 type RefusedError struct{ Reason string }
@@ -444,6 +448,9 @@ func explain(err error) error {
 		}
 		var below *quic.TransportError
 		if errors.As(err, &below) {
+			if _, told, _ := strings.Cut(below.Error(), ErrOtherKey.Error()); errors.Is(err, ErrOtherKey) { // this side found that out
+				return fmt.Errorf("%w%s", ErrOtherKey, told)
+			}
 			copied := *below
 			copied.ErrorMessage = clean(copied.ErrorMessage)
 			err = &copied
@@ -457,7 +464,7 @@ func explain(err error) error {
 	case app.ErrorCode == codeUnknown:
 		return &NotPairedError{reason}
 	case app.ErrorCode == codeClosed:
-		return fmt.Errorf("%w: closed by the peer: %s", ErrLost, reason)
+		return fmt.Errorf("%w: %s", ErrHungUp, reason)
 	}
 	return &RefusedError{reason}
 }

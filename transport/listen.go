@@ -290,7 +290,7 @@ func (l *Listener) known(id ID) error {
 }
 
 func stranger(id ID) error {
-	return &NotPairedError{fmt.Sprintf("key %s is not paired with this side: pair first", id.Short())}
+	return &NotPairedError{fmt.Sprintf("key %s is not paired with this side", id.Short())}
 }
 
 // swap exchanges hellos.

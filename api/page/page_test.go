@@ -143,8 +143,8 @@ func (p *papers) Remove(_ context.Context, path string) error {
 	return api.ErrNoDocument
 }
 
-func (p *papers) Search(_ context.Context, question string, k int) ([]passages.Passage, error) {
-	return []passages.Passage{{Title: "Note", Text: "Winter hours.\n" + question + "\nAsk for Ann. " + hostile}}, nil
+func (p *papers) Search(_ context.Context, question string, k int) ([]api.Found, error) {
+	return []api.Found{{Passage: passages.Passage{Title: "Note", Text: "Winter hours.\n" + question + "\nAsk for Ann. " + hostile}}}, nil
 }
 
 // world is a server with a browser that shows its page.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"strings"
@@ -11,7 +12,7 @@ import (
 
 type doctorCmd struct {
 	cli.DoctorFlags
-	Listen string `help:"UDP address to check. Default: port 4433 on all addresses." default:":4433" placeholder:"HOST:PORT"`
+	Listen string `help:"UDP address to check. Default: that of the running server of this user, or port 4433 on all addresses." placeholder:"HOST:PORT"`
 	serviceFlag
 }
 
@@ -26,18 +27,22 @@ Each line is ok, a note (something to know) or broken. The exit code is 1 if any
 
 func (c *doctorCmd) Run(a *cli.App) error {
 	return a.Doctor(c.DoctorFlags, func() []cli.Check {
-		return append([]cli.Check{c.port(), devices(a, c.Service)}, replicas(c.Service)...)
+		return append([]cli.Check{c.port(a.Listening()), devices(a, c.Service)}, replicas(c.Service)...)
 	})
 }
 
-// port tries to listen at the address.
-func (c *doctorCmd) port() cli.Check {
-	conn, err := net.ListenPacket("udp", c.Listen)
+// port tries to listen at the address. running is where a server of this user listens, "" for none.
+func (c *doctorCmd) port(running string) cli.Check {
+	if running != "" && (c.Listen == "" || c.Listen == running) {
+		return cli.Check{Name: "port", State: cli.OK, Detail: fmt.Sprintf("cloud serve runs on UDP %s", running)}
+	}
+	at := cmp.Or(c.Listen, ":"+defaultPort)
+	conn, err := net.ListenPacket("udp", at)
 	if err != nil {
 		return cli.Check{Name: "port", State: cli.Noted, Detail: err.Error(), Hint: "is cloud serve already running? If not, choose another port: cloud serve --listen"}
 	}
 	conn.Close()
-	return cli.Check{Name: "port", State: cli.OK, Detail: fmt.Sprintf("UDP %s is free", c.Listen)}
+	return cli.Check{Name: "port", State: cli.OK, Detail: fmt.Sprintf("UDP %s is free", at)}
 }
 
 func devices(a *cli.App, service cli.Service) cli.Check {

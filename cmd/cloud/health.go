@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -10,7 +12,7 @@ import (
 )
 
 type healthCmd struct {
-	Listen string        `help:"UDP address of the server. Default: port 4433 on this machine." default:":4433" placeholder:"HOST:PORT"`
+	Listen string        `help:"UDP address of the server. Default: that of the running server of this user, or port 4433 on this machine." placeholder:"HOST:PORT"`
 	Wait   time.Duration `help:"How long to wait for its answer." default:"3s"`
 }
 
@@ -23,14 +25,19 @@ The exit code is 1 if no server answers. It needs no pairing, so containers and 
 }
 
 func (c *healthCmd) Run(a *cli.App) error {
+	at := cmp.Or(c.Listen, a.Listening(), ":"+defaultPort)
 	ctx, cancel := context.WithTimeout(a, c.Wait)
 	defer cancel()
-	if _, err := transport.Probe(ctx, c.Listen); err != nil {
-		return fmt.Errorf("%w: is \"cloud serve\" running, and does the network let UDP through?", err)
+	_, err := transport.Probe(ctx, at)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("nothing answers at %s within %v", at, c.Wait)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: is \"cloud serve\" running there (cloud ps), and does the network let UDP through?", err)
 	}
 	if a.Globals.JSON {
-		return a.JSON(map[string]any{"address": c.Listen, "healthy": true})
+		return a.JSON(map[string]any{"address": at, "healthy": true})
 	}
-	fmt.Fprintf(a.Out, "a server answers at %s\n", c.Listen)
+	fmt.Fprintf(a.Out, "a server answers at %s\n", at)
 	return nil
 }

@@ -133,7 +133,7 @@ func (c *pairCmd) write(a *cli.App, code transport.Code, addresses []string) err
 		return fmt.Errorf("write the code: %w", err)
 	}
 	if a.Globals.JSON {
-		return a.JSON(map[string]any{"file": c.To, "addresses": addresses, "expires": time.Now().Add(c.For).UTC().Truncate(time.Second)})
+		return a.JSON(map[string]any{"path": c.To, "addresses": addresses, "expires": time.Now().Add(c.For).UTC().Truncate(time.Second)})
 	}
 	fmt.Fprintf(a.Out, "The code is in %s. It works once, within %s, and leads to this cloud at %s.\n", c.To, spoken(c.For), strings.Join(addresses, ", "))
 	return nil

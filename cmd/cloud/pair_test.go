@@ -74,7 +74,9 @@ func TestPairKnowsThePort(t *testing.T) {
 		return strings.Join(said.Addresses, ",")
 	}
 	for listen, want := range map[string]string{"127.0.0.1:0": `^127\.0\.0\.1:PORT$`, ":0": `(^|,)127\.0\.0\.1:PORT$`} {
-		serve := home.Command(t.Context(), "serve", "--json", "--listen", listen)
+		serve := home.Command(t.Context(), "serve", "--json", "--log-level", "info", "--listen", listen)
+		var log strings.Builder
+		serve.Stderr = &log
 		out, err := serve.StdoutPipe()
 		if err != nil {
 			t.Fatal(err)
@@ -95,6 +97,9 @@ func TestPairKnowsThePort(t *testing.T) {
 		}
 		serve.Process.Signal(syscall.SIGTERM)
 		serve.Wait()
+		if stopped := strings.Contains(log.String(), "msg=\"stopping"); stopped == (listen == ":0") {
+			t.Errorf("killed: %v, its log says that it stops: %v", listen == ":0", stopped)
+		}
 		if got := addresses(false); !strings.HasSuffix(got, "127.0.0.1:"+defaultPort) {
 			t.Errorf("without a server the code leads to %s", got)
 		}
@@ -133,5 +138,37 @@ func TestPairPrefers(t *testing.T) {
 	}
 	if out, _, err := home.Run("pair", "--list"); err != nil || !strings.Contains(out, "low") {
 		t.Errorf("%s, %v", out, err)
+	}
+}
+
+// A server that cannot start changes nothing for the one that runs: codes lead there, and "health" asks there.
+func TestPairAfterAnotherServerFailed(t *testing.T) {
+	home := clitest.NewHome(t)
+	serve := home.Command(t.Context(), "serve", "--json", "--listen", "127.0.0.1:0")
+	out, err := serve.StdoutPipe()
+	if err == nil {
+		err = serve.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer serve.Wait()
+	defer serve.Process.Kill()
+	var said struct{ Listening string }
+	if err := json.NewDecoder(out).Decode(&said); err != nil {
+		t.Fatal(err)
+	}
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	if _, stderr, err := home.Run("serve", "--listen", "127.0.0.1:0", "--metrics", taken.Addr().String()); err == nil {
+		t.Fatalf("it serves metrics on a port that is taken: %s", stderr)
+	}
+	for _, command := range []string{"pair --no-qr", "health", "doctor"} {
+		if stdout, stderr, err := home.Run(strings.Fields(command)...); err != nil || !strings.Contains(stdout, said.Listening) {
+			t.Errorf("a server runs at %s; %s: %v, %s%s", said.Listening, command, err, stdout, stderr)
+		}
 	}
 }

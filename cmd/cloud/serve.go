@@ -24,6 +24,9 @@ import (
 // defaultPort is the port of --listen.
 const defaultPort = "4433"
 
+// defaultTokens is how long answers may be where a device does not say.
+const defaultTokens = 256
+
 type serveCmd struct {
 	cli.PassageFlags `group:"Documents:"`
 	cli.EngineFlag   `group:"Documents:"`
@@ -37,13 +40,13 @@ type serveCmd struct {
 	cli.BucketFlag   `group:"Model:"`
 
 	Listen         string        `help:"UDP address to listen on. Default: port 4433 on all addresses." default:":4433" placeholder:"HOST:PORT"`
-	Public         string        `help:"Serve this folder instead of the index." type:"existingdir" placeholder:"DIR"`
+	Public         string        `help:"Serve this folder instead of the index. It is read when the server starts." type:"existingdir" placeholder:"DIR"`
 	Sample         bool          `help:"Serve the sample documents, even if others are indexed. Without this flag they are served until something is indexed."`
 	Titles         string        `help:"Show devices the titles of the documents used: ${enum}. auto: those of the samples and of --public, not those of the index." enum:"auto,yes,no" default:"auto"`
 	Quotes         string        `help:"Send devices the sentences that support the answer and, when nobody knows, the passages that come close: ${enum}. auto: those of the samples and of --public, not those of the index." enum:"auto,yes,no" default:"auto"`
 	Answers        int           `help:"Maximum number of answers at the same time; others wait. A single device gets at most one fewer." default:"32"`
-	MaxDocuments   int           `help:"Maximum number of passages that a device may have read for a question." default:"16" placeholder:"N"`
-	MaxTokens      int           `help:"Maximum number of tokens in an answer." default:"4096" placeholder:"N"`
+	MaxDocuments   int           `help:"Maximum number of passages to read for a question, whatever a device asks for." default:"16" placeholder:"N"`
+	MaxTokens      int           `help:"Maximum number of tokens in an answer. The cloud takes no part in answers that a device allows to be longer; by default devices allow 256." default:"4096" placeholder:"N"`
 	KVMemory       int           `name:"kv-memory" help:"Memory for the KV caches of all answers, in MB; answers that would exceed it wait. 0 for no limit." default:"4096" placeholder:"MB"`
 	Connections    int           `help:"Maximum number of connections at the same time." default:"64" placeholder:"N"`
 	KeyConnections int           `help:"Maximum number of connections from one device." default:"8" placeholder:"N"`
@@ -115,7 +118,6 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, listener.Close()) }()
-	defer a.Listens(listener.Addr().String())()
 	leave, err := c.enter(hello.Replica)
 	if err != nil {
 		return err
@@ -133,7 +135,7 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 		return err
 	}
 	defer a.Register(cli.Process{Command: "serve", Model: s.model, Documents: string(s.from), Address: listener.Addr().String()})()
-	c.announce(a, s, listener.Addr(), cloud.Titles)
+	c.announce(a, s, listener.Addr(), cloud)
 	return c.serve(a, cloud, listener, web, leave)
 }
 
@@ -276,6 +278,7 @@ func (c *serveCmd) serve(a *cli.App, cloud *node.Cloud, listener *transport.List
 	case err := <-served:
 		return errors.Join(err, web.close())
 	case <-a.Done():
+		a.Log.Info("stopping: no new questions are taken")
 		if err := leave(); err != nil {
 			a.Log.Warn("other replicas may still name this one", "error", err)
 		}
@@ -366,10 +369,10 @@ func (c *serveCmd) documents(a *cli.App) (x library, from origin, err error) {
 	return x, fromSamples, err
 }
 
-func (c *serveCmd) announce(a *cli.App, s side, at net.Addr, titles bool) {
+func (c *serveCmd) announce(a *cli.App, s side, at net.Addr, cloud *node.Cloud) {
 	files, from := cli.CountFiles(a, s.docs), s.from
 	if a.Globals.JSON {
-		a.JSON(map[string]any{"listening": at.String(), "model": s.model, "documents": files, "from": from, "titles": titles})
+		a.JSON(map[string]any{"listening": at.String(), "model": s.model, "documents": files, "from": from, "titles": cloud.Titles, "quotes": cloud.Quotes})
 		return
 	}
 	what := fmt.Sprintf("%d documents", files)
@@ -381,11 +384,16 @@ func (c *serveCmd) announce(a *cli.App, s side, at net.Addr, titles bool) {
 	case files == 0:
 		what = "no documents (the index is empty)"
 	}
-	shown := "titles are not shown to devices"
-	if titles {
-		shown = "titles are shown to devices"
+	shown := "neither titles nor sentences are"
+	switch {
+	case cloud.Titles && cloud.Quotes:
+		shown = "titles and sentences are"
+	case cloud.Titles:
+		shown = "titles, but no sentences, are"
+	case cloud.Quotes:
+		shown = "sentences, but no titles, are"
 	}
-	fmt.Fprintf(a.Out, "Serving %s with %s on %s; %s.\n", what, s.model, at, shown)
+	fmt.Fprintf(a.Out, "Serving %s with %s on %s; %s shown to devices.\n", what, s.model, at, shown)
 	switch {
 	case from == fromSamples && !c.Sample:
 		fmt.Fprintln(a.Out, "Serve your own: cloud index add FOLDER, then start cloud serve again.")
@@ -393,6 +401,9 @@ func (c *serveCmd) announce(a *cli.App, s side, at net.Addr, titles bool) {
 		fmt.Fprintf(a.Out, "Add some, also while this runs: cloud index add --index %s FOLDER\n", c.Index)
 	case files == 0:
 		fmt.Fprintln(a.Out, "Add some, also while this runs: cloud index add FOLDER")
+	}
+	if c.MaxTokens < defaultTokens {
+		fmt.Fprintf(a.Out, "It takes no part in answers of more than %d tokens (--max-tokens): devices must ask with -n %[1]d or less.\n", c.MaxTokens)
 	}
 	fmt.Fprintln(a.Out, "Pair a device with: cloud pair")
 }

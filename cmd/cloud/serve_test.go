@@ -71,6 +71,36 @@ func TestServeSaysWhatItServes(t *testing.T) {
 	}
 }
 
+// A server says at its start what devices are shown, and which answers it takes no part in.
+func TestServeSaysItsLimits(t *testing.T) {
+	h := clitest.NewHome(t)
+	for flags, want := range map[string]string{
+		"--max-tokens 5":            "titles and sentences are shown to devices. It takes no part in answers of more than 5 tokens (--max-tokens): devices must ask with -n 5 or less.",
+		"--quotes no":               "titles, but no sentences, are shown to devices.",
+		"--titles no --quotes auto": "sentences, but no titles, are shown to devices.",
+		"--titles no --quotes no":   "neither titles nor sentences are shown to devices.",
+	} {
+		ctx, end := context.WithTimeout(t.Context(), time.Minute)
+		cmd := h.Command(ctx, append([]string{"serve", "--sample", "--listen", "127.0.0.1:0"}, strings.Fields(flags)...)...)
+		out, err := cmd.StdoutPipe()
+		if err == nil {
+			err = cmd.Start()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := ""
+		for in := bufio.NewScanner(out); !strings.HasSuffix(said, "Pair a device with: cloud pair ") && in.Scan(); {
+			said += in.Text() + " "
+		}
+		end()
+		cmd.Wait()
+		if !strings.Contains(said, want) || (flags != "--max-tokens 5") != !strings.Contains(said, "takes no part") {
+			t.Errorf("%s: %q, want %q", flags, said, want)
+		}
+	}
+}
+
 // /metrics has a series for each count of an answer, summed over answers.
 func TestMetrics(t *testing.T) {
 	engine := remote.Stats{Requests: 5, Retries: 1, Failures: 2, Rows: 8, Kept: 9, Covered: 7.5, Took: time.Second}

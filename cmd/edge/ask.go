@@ -42,8 +42,8 @@ On a terminal, colours show which side drafted each token: device, cloud, both o
 func (c *askCmd) HelpAll() string {
 	return `More examples:
   edge ask --placement device --rtt 300ms "When does the harbour museum open?"
-  edge ask --coupling speculative --placement greedy --gamma auto --record answer.jsonl "Who owns the marina?"
-  edge ask --method drdg-tw --rtt 300ms "Who owns the marina?"
+  edge ask --coupling speculative --placement greedy --gamma auto --record answer.jsonl "When does the harbour museum open?"
+  edge ask --method drdg-tw --rtt 300ms "When does the harbour museum open?"
   edge ask --method drcg-kv --send-documents "When does the harbour museum open?"
 
 The methods other than tandem are baselines. dragon: the paper's coupling, aggregated on the faster side. crcg: one side alone, with all its passages in one context. drcg-text, drcg-kv: the device fetches the cloud's passages, or also their KV caches, and answers alone. drdg-tw: one round trip per token. drdg-sw: each side writes a whole answer, and the likelier one is taken.

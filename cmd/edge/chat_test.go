@@ -11,6 +11,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
+
+	"tandem/cmd/internal/clitest"
 )
 
 // A chat goes on after the conversation, or a single question, exceeds the model's context.
@@ -45,6 +48,25 @@ func TestChatGoesOn(t *testing.T) {
 	cmd.Stdin = strings.NewReader("Who runs the bakery?\n/quit\n")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// The list of documents has its paths in one column, whatever the length of the titles.
+func TestChatDocuments(t *testing.T) {
+	h := newHome(t)
+	clitest.Write(t, filepath.Join(h.Dir, "notes"), "one.md", "# Boat\n\nThe berth is C17.\n")
+	clitest.Write(t, filepath.Join(h.Dir, "notes"), "two.md", "# "+strings.Repeat("A long title ", 5)+"\n\nThe berth is C18.\n")
+	cmd := h.Command(t.Context(), "chat", "--local-only", "--notes", "notes")
+	cmd.Stdin = strings.NewReader("/docs\n")
+	out, err := cmd.CombinedOutput()
+	var columns []int
+	for line := range strings.Lines(string(out)) {
+		if before, _, is := strings.Cut(line, "notes"+string(filepath.Separator)); is {
+			columns = append(columns, utf8.RuneCountInString(before))
+		}
+	}
+	if err != nil || len(columns) != 2 || columns[0] != columns[1] {
+		t.Errorf("%v, columns %v in\n%s", err, columns, out)
 	}
 }
 

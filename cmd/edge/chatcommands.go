@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"tandem"
 	"tandem/cmd/internal/cli"
@@ -86,6 +87,9 @@ func (t *conversation) clear(string) error {
 	return t.tell("A new conversation: the next question sees nothing of the earlier ones.")
 }
 
+// longestTitle is how many characters of a title the list of documents shows.
+const longestTitle = 40
+
 func (t *conversation) documents(string) error {
 	if t.docs == nil {
 		return t.tell("This device has no documents in this chat.")
@@ -101,8 +105,12 @@ func (t *conversation) documents(string) error {
 	if err := t.tell("%s on this device", cli.Count(len(list), what)); err != nil {
 		return err
 	}
+	width := 0
 	for _, d := range list {
-		if err := t.tell("  %-28s %s", cli.Plain(d.Title), t.app.Faint(cli.Plain(d.Path))); err != nil {
+		width = max(width, utf8.RuneCountInString(cli.Plain(d.Title)))
+	}
+	for _, d := range list {
+		if err := t.tell("  %-*s %s", min(width, longestTitle), cli.CutTo(cli.Plain(d.Title), longestTitle), t.app.Faint(cli.Plain(d.Path))); err != nil {
 			return err
 		}
 	}

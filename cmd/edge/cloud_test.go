@@ -227,6 +227,45 @@ func TestMissingCloudIsRemembered(t *testing.T) {
 	}
 }
 
+// An answer names its cloud, and a server tells where the cloud was reached until it is lost.
+func TestReachedCloudIsNamed(t *testing.T) {
+	c, h := newCloud(t), newHome(t)
+	c.serve()
+	if _, stderr, err := h.Run("pair", "--name", "garden", c.code()); err != nil {
+		t.Fatalf("pair: %v %s", err, stderr)
+	}
+	if a := h.ask("--wait", "60s", "--max-tokens", "8", question); a.Cloud == nil || *a.Cloud != (cloudJSON{"garden", c.address}) {
+		t.Errorf("cloud %+v", a.Cloud)
+	}
+	if a := h.ask("--local-only", "--max-tokens", "8", question); a.Cloud != nil {
+		t.Errorf("alone, but with cloud %+v", a.Cloud)
+	}
+	s := serve(h, "--wait", "5s")
+	reached := func() bool {
+		s.ask(question, "")
+		_, body := s.do("GET", "/v1/pair", "")
+		at, timed := strings.Contains(body, `"reached":"`+c.address), strings.Contains(body, `"rtt_ms":`)
+		if at != timed {
+			t.Errorf("%s", body)
+		}
+		return at
+	}
+	if !reached() {
+		t.Error("the server does not say where it reached the cloud")
+	}
+	if c.kill(); reached() {
+		t.Error("the server says that it reaches a cloud that was killed")
+	}
+}
+
+// A device that pairs where nobody listens is told what that may come from.
+func TestPairWithNobody(t *testing.T) {
+	c, h := newCloud(t), newHome(t)
+	if _, stderr, err := h.Run("pair", c.code()); err == nil || !strings.Contains(stderr, "let UDP through?") {
+		t.Errorf("%v, %s", err, stderr)
+	}
+}
+
 // A cloud that has forgotten the device says so, and the device answers alone.
 func TestForgottenDeviceIsTold(t *testing.T) {
 	c, h := newCloud(t), newHome(t)
@@ -246,7 +285,7 @@ func TestForgottenDeviceIsTold(t *testing.T) {
 		t.Fatalf("remove: %v, %s", err, out)
 	}
 	a := h.ask("--max-tokens", "8", question)
-	if !a.LocalOnly || !a.Degraded || !strings.Contains(strings.Join(a.Remarks, "; "), "not paired") {
+	if !a.LocalOnly || !a.Degraded || !strings.Contains(strings.Join(a.Remarks, "; "), "not paired with this side (\"cloud pair\" there, then \"edge pair CODE\" here)") {
 		t.Errorf("remarks %q, local only %v, degraded %v", a.Remarks, a.LocalOnly, a.Degraded)
 	}
 	h.wantsPairing(c, "not paired")

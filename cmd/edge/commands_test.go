@@ -50,6 +50,16 @@ func TestProgramCommands(t *testing.T) {
 	}
 }
 
+// A variable that looks like a flag's is noticed; others may be for other programs.
+func TestMisspeltVariable(t *testing.T) {
+	h := clitest.NewHome(t)
+	for set, want := range map[string]string{"TANDEM_MAX_TOKNES=5": "did you mean TANDEM_MAX_TOKENS?", "TANDEM_MAX_TOKENS=5": "", "TANDEM_LLAMA_PATH=x": ""} {
+		if _, stderr, err := h.RunWith([]string{set}, "pair", "--list"); err != nil || (want == "") != (stderr == "") || !strings.Contains(stderr, want) {
+			t.Errorf("%s: %v, %q, want %q", set, err, stderr, want)
+		}
+	}
+}
+
 // With --json every error is an object, also those of the command line.
 func TestErrorsAsJSON(t *testing.T) {
 	h := newHome(t)

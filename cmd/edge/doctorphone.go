@@ -49,7 +49,7 @@ func checkChip(root string) cli.Check {
 	}
 	if name == "" {
 		c.Detail = fmt.Sprintf("unknown: this system (%s) does not name it", runtime.GOOS)
-		c.Hint = "simulate a phone's pace: edge ask --soc " + strings.Join(sim.Names(), "|")
+		c.Hint = "simulate a phone's pace: edge ask --soc " + strings.Join(sim.Names(), "|") + " (the built-in decoder answers then, not the reader)"
 		return c
 	}
 	c.State, c.Detail = cli.OK, name

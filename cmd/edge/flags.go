@@ -79,7 +79,7 @@ func (f answerFlags) Validate() error {
 
 // documentFlags choose the documents, and how they weigh.
 type documentFlags struct {
-	Notes     string `help:"Answer from this folder instead of the indexed documents." type:"existingdir" placeholder:"DIR"`
+	Notes     string `help:"Answer from this folder instead of the indexed documents. It is read at the start." type:"existingdir" placeholder:"DIR"`
 	Public    string `help:"Give the cloud inside this process this folder to answer from." type:"existingdir" placeholder:"DIR" hidden:""`
 	Sample    bool   `help:"Answer from the sample documents, even if others are indexed or a cloud is paired."`
 	Side      string `help:"Whose documents answer: ${enum}." enum:"both,device,cloud" default:"both"`

@@ -84,10 +84,13 @@ func (c *pairCmd) Run(a *cli.App) error {
 			return nil
 		}
 	}
-	if err != nil {
+	switch {
+	case err == nil:
+		return c.keep(a, peers, peer)
+	case refused != nil, a.Err() != nil:
 		return err
 	}
-	return c.keep(a, peers, peer)
+	return fmt.Errorf("%w; %s", err, wayBack(err))
 }
 
 // code reads the code from where it was given.
@@ -122,7 +125,7 @@ func (c *pairCmd) keep(a *cli.App, peers *transport.Peers, peer transport.Peer) 
 		return err
 	}
 	if a.Globals.JSON {
-		return a.JSON(cli.PeerJSON(peer))
+		return a.JSON(a.PeerJSON(peer))
 	}
 	fmt.Fprintf(a.Out, "Paired with %s (%s). Questions go there now: edge ask \"…\"\n", cli.Plain(peer.Name), strings.Join(peer.Addrs, ", "))
 	return nil

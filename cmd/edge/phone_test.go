@@ -50,7 +50,7 @@ func TestPhonePace(t *testing.T) {
 			t.Errorf("%q: %+v", s, p)
 		}
 	}
-	if _, stderr, err := h.Run("ask", "--soc", "sm8750", "--local-only", question); err != nil || !strings.Contains(stderr, "simulated sm8750: busy") {
+	if _, stderr, err := h.Run("ask", "--soc", "sm8750", "--local-only", question); err != nil || !strings.Contains(stderr, "simulated sm8750: busy") || strings.Count(stderr, "the built-in decoder answers, not the reader") != 1 {
 		t.Errorf("the summary does not say what is simulated: %v, %s", err, stderr)
 	}
 	if _, stderr, err := h.Run("run", "--soc", "sm8750", "-n", "4", "Hello"); err != nil || !strings.Contains(stderr, "simulated sm8750") {

@@ -25,14 +25,21 @@ type askJSON struct {
 	Moves     int         `json:"moves,omitempty"` // how often the answer went on with another replica that was ready
 	Finish    string      `json:"finish"`          // stop, length, cancelled
 	Remarks   []string    `json:"remarks,omitempty"`
-	Parts     []partJSON  `json:"parts"`   // the sentences
-	Unknown   bool        `json:"unknown"` // true if any part is
+	Parts     []partJSON  `json:"parts"`           // the sentences
+	Unknown   bool        `json:"unknown"`         // true if any part is
+	Cloud     *cloudJSON  `json:"cloud,omitempty"` // that took part
 	Documents struct {
 		Device []node.Source `json:"device"`
 		Cloud  []node.Source `json:"cloud"`
 	} `json:"documents"`
 	Stats statsJSON `json:"stats"`
 	costJSON
+}
+
+// cloudJSON names a cloud.
+type cloudJSON struct {
+	Name    string `json:"name"`
+	Address string `json:"address,omitempty"` // where it was reached; empty in this process
 }
 
 // partJSON is a sentence with its sources.
@@ -85,6 +92,9 @@ func (s *session) report(answer node.Answer) askJSON {
 	r.Parts, r.Unknown = api.Parts(answer, s.reader != nil)
 	r.Documents.Device = append([]node.Source{}, answer.Documents[tandem.Device]...)
 	r.Documents.Cloud = append([]node.Source{}, answer.Documents[tandem.Cloud]...)
+	if s.cloudTookPart(r) {
+		r.Cloud = &cloudJSON{s.cloud, s.lastReached()}
+	}
 	r.costJSON = s.cost
 	r.Stats = statsJSON{
 		PeakMemory: peakMemory(),

@@ -254,9 +254,12 @@ func (s *serving) Answer(ctx context.Context, q api.Query, emit func(node.Token)
 	}
 	answer, err := s.answer(ctx, ss.session, d, q, emit, record)
 	s.metrics.Observe(node.Served{Pair: answer.Pair, Took: answer.Took, Error: api.Failure(ctx, err)})
-	if err == nil && answer.Link.RTT > 0 && q.RTT == 0 {
+	lost := answer.Degraded || errors.Is(err, node.ErrNoCloud)
+	if q.RTT == 0 && (lost || err == nil && answer.Link.RTT > 0) {
 		s.mu.Lock()
-		s.rtt = answer.Link.RTT
+		if s.rtt = answer.Link.RTT; lost {
+			s.rtt = 0
+		}
 		s.mu.Unlock()
 	}
 	return answer, err
@@ -319,7 +322,9 @@ func (s *serving) Sides() api.Sides {
 	for _, p := range s.peers() {
 		c := api.SideInfo{Name: p.Name, ID: p.ID.Short(), Addresses: p.Addresses(), InUse: p.ID == ss.peer && ss.device.Service != nil}
 		if c.InUse {
-			c.Reached, c.RTT = ss.lastReached(), s.lastRTT()
+			if c.RTT = s.lastRTT(); c.RTT > 0 {
+				c.Reached = ss.lastReached()
+			}
 		}
 		out.Clouds = append(out.Clouds, c)
 	}
@@ -330,6 +335,7 @@ func (s *serving) Sides() api.Sides {
 	return out
 }
 
+// lastRTT returns the round-trip time of the last answer with a cloud, 0 if the cloud was lost since.
 func (s *serving) lastRTT() float64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -133,6 +133,9 @@ func (f answerFlags) pairUp(a *cli.App, s *session, kv *kvstore.Store) error {
 // openModels opens the span reader and the model, and settles what depends on them.
 func (f *answerFlags) openModels(a *cli.App, s *session) (err error) {
 	if f.decodes() {
+		if f.SoC != "" && f.Model == "" && f.By != "decoder" {
+			a.Remark("--soc: the built-in decoder answers, not the reader; its answers from your own notes are poor")
+		}
 		f.By = "decoder"
 	}
 	if s.reader, err = f.OpenSpan(f.ModelFlags); err != nil {

@@ -11,7 +11,6 @@ import (
 
 	"tandem/api"
 	"tandem/cmd/internal/cli"
-	"tandem/retrieval/passages"
 	"tandem/retrieval/search"
 )
 
@@ -35,13 +34,17 @@ func (s *shelf) List(context.Context) ([]api.Document, error) {
 }
 
 // Search implements api.Library.
-func (s *shelf) Search(ctx context.Context, question string, k int) ([]passages.Passage, error) {
+func (s *shelf) Search(ctx context.Context, question string, k int) (out []api.Found, err error) {
 	ss, leave := s.sit()
 	defer leave()
 	if ss.device.Local.Documents == nil {
 		return nil, nil
 	}
-	return ss.device.Local.Documents.Search(ctx, question, k)
+	found, err := ss.device.Local.Documents.Search(ctx, question, k)
+	for _, p := range found {
+		out = append(out, api.Found{Passage: p, Words: search.Shared(question, p)})
+	}
+	return out, err
 }
 
 // fixed reports why the documents cannot be changed.

@@ -159,9 +159,6 @@ func (s *session) how() string {
 	return text
 }
 
-// unsure is the confidence below which an answer is marked.
-const unsure = 0.75
-
 // cite prints the sentences of documents that say each part of the answer or, if nobody knows it, those that come close. Parts in a row
 // with the same sentences have them once.
 func (s *session) cite(r askJSON) {
@@ -202,7 +199,7 @@ func (s *session) citation(r askJSON, p partJSON) (lines []string) {
 	if len(near) > 0 {
 		lines = append(append(lines, nearest), near...)
 	}
-	if doubtful(p) {
+	if p.Doubtful() {
 		lines = append(lines, fmt.Sprintf("unsure: right in %.0f of 100 such answers", 100*p.Sure))
 	}
 	return lines
@@ -214,16 +211,13 @@ const nearest = "nearest:"
 // known reports whether a document says a part.
 func known(p partJSON) bool { return !p.Unknown && !refusal.Unsupported(p.Text, p.Nothing) }
 
-// doubtful reports whether a part is likely to be wrong.
-func doubtful(p partJSON) bool { return p.Sure > 0 && p.Sure < unsure }
-
 // quotes returns the sentences to show below a part: those that say it, and if that is not certain, those that come close.
 func (s *session) quotes(p partJSON, stress func(string) string) (say, near []string) {
 	say, near = quotesOf(p, stress)
 	switch {
 	case !known(p):
 		return nil, append(say, near...)
-	case !doubtful(p) && !s.flags.show.Stats:
+	case !p.Doubtful() && !s.flags.show.Stats:
 		near = nil
 	}
 	return say, near

@@ -139,6 +139,9 @@ func readSums(gen string) (map[string]sum, error) {
 // verify compares the files of a generation with its checksums. An error names the file.
 func verify(gen string) error {
 	sums, err := readSums(gen)
+	if errors.Is(err, fs.ErrPermission) { // a file that may not be read is not damaged
+		return err
+	}
 	if err != nil {
 		return &DamagedError{File: filepath.Join(gen, sumsName), Err: err}
 	}
@@ -146,6 +149,8 @@ func verify(gen string) error {
 		path := filepath.Join(gen, filepath.FromSlash(name))
 		got, err := sumOf(path)
 		switch {
+		case errors.Is(err, fs.ErrPermission):
+			return err
 		case err != nil:
 			return &DamagedError{File: path, Err: cause(err)}
 		case got.size != want.size:

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -183,8 +184,11 @@ func (x *Index) reopen() error {
 		}
 	}
 	var damaged *DamagedError
-	if errors.As(last, &damaged) {
+	switch {
+	case errors.As(last, &damaged):
 		return last
+	case errors.Is(last, fs.ErrPermission):
+		return fmt.Errorf("open index: %w", last)
 	}
 	return &DamagedError{Dir: x.dir, Err: last}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/blevesearch/bleve/v2/analysis/lang/en"
 
 	"tandem/internal/sentences"
+	"tandem/internal/spelling"
 	"tandem/retrieval/internal/terms"
 	"tandem/retrieval/passages"
 )
@@ -134,6 +135,22 @@ func (s *statistics) relate(text string, question []string, related Related) {
 	for t, of := range s.standIns {
 		s.standIns[t] = slices.DeleteFunc(of, func(w worthy) bool { return s.count(w.term) == 0 })
 	}
+}
+
+// Shared returns the words of a query, in small letters, that a passage has in any form, without function words. A passage
+// that has none was found by words that are related to these, or spelt like them.
+func Shared(query string, p passages.Passage) []string {
+	has := map[string]bool{}
+	for _, t := range slices.Concat(Terms(p.Title), Terms(p.Text)) {
+		has[t] = true
+	}
+	shared := []string{}
+	for _, word := range strings.FieldsFunc(strings.ToLower(query), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		if of := Terms(word); len(of) == 1 && has[of[0]] && !isFunctionWord(of[0]) && !slices.Contains(shared, word) {
+			shared = append(shared, word)
+		}
+	}
+	return shared
 }
 
 // isFunctionWord reports whether a term says how a question is asked, not what it is about.
@@ -333,30 +350,5 @@ func alike(misspelt, term string) bool {
 	if most == 0 || maxTypos(term) == 0 || len(a)-len(b) > most || len(b)-len(a) > most {
 		return false
 	}
-	return distance(a, b) <= most
-}
-
-// distance returns the number of insertions, deletions, replacements and swaps of neighbours that turn a into b (optimal
-// string alignment).
-func distance(a, b []rune) int {
-	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range a {
-		before, last, row = last, row, before
-		row[0] = i + 1
-		for j := range b {
-			row[j+1] = min(last[j+1], row[j]) + 1
-			if a[i] == b[j] {
-				row[j+1] = min(row[j+1], last[j])
-			} else {
-				row[j+1] = min(row[j+1], last[j]+1)
-			}
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				row[j+1] = min(row[j+1], before[j-1]+1)
-			}
-		}
-	}
-	return row[len(b)]
+	return spelling.Distance(a, b) <= most
 }

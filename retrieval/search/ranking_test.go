@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"tandem/retrieval/passages"
 )
 
 // Misspelt words, parts of compounds and words of one sentence find the passage that answers.
@@ -85,22 +87,22 @@ func TestAlike(t *testing.T) {
 	}
 }
 
-// The distance of two words is the number of typing errors between them.
-func TestDistance(t *testing.T) {
-	for pair, want := range map[string]int{"/": 0, "a/": 1, "/ab": 2, "ab/ba": 1, "abc/ca": 3, "kitten/sitting": 3, "teahcer/teacher": 1, "abcd/badc": 2} {
-		a, b, _ := strings.Cut(pair, "/")
-		if got := distance([]rune(a), []rune(b)); got != want {
-			t.Errorf("%s: %d", pair, got)
-		}
-	}
-}
-
 // A word that is longer than words are is looked for as it is: an engine would need much memory to look for its misspellings.
 func TestLongWord(t *testing.T) {
 	x := memoryOf(t, fstest.MapFS{"a.txt": {Data: []byte("The museum opens at nine.")}})
 	for _, q := range []string{"museun", "museum", "When does the museum " + strings.Repeat("ab", 2000) + " open?"} {
 		if found, err := x.Search(t.Context(), q, 4); err != nil || len(found) != 1 {
 			t.Errorf("%.40q: %d passages, %v", q, len(found), err)
+		}
+	}
+}
+
+// A passage shares with a query the words that it has in any form, but no function words and none that are only related.
+func TestShared(t *testing.T) {
+	p := passages.Passage{Title: "Boats", Text: "The bilge pumps of the Marigold."}
+	for query, want := range map[string]string{"where is the pump of a boat": "pump boat", "Pump, pump": "pump", "engine": "", "the": ""} {
+		if got := strings.Join(Shared(query, p), " "); got != want {
+			t.Errorf("%q shares %q, want %q", query, got, want)
 		}
 	}
 }

@@ -196,7 +196,7 @@ type adapterRow struct {
 	Parts      []string `json:"parts"`    // of a layer that it changes
 	Products   int      `json:"products"` // that it changes
 	Parameters int      `json:"parameters"`
-	Size       int64    `json:"size"`                  // of the file
+	Size       int64    `json:"bytes"`                 // of the file
 	Sum        string   `json:"fingerprint,omitempty"` // of its factors at scale 1, where a model is open
 	Error      string   `json:"error,omitempty"`
 }

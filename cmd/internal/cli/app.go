@@ -88,6 +88,9 @@ func Main(program, description string, grammar any, globals *Globals, args []str
 		fmt.Fprintf(os.Stderr, "%s: %v\n", program, err)
 		return exitUsage
 	}
+	for _, remark := range misspelt(app.parser.Model, os.Environ()) {
+		fmt.Fprintf(os.Stderr, "%s: %s\n", program, remark)
+	}
 	if len(args) == 0 {
 		args = []string{"--help"}
 	}
@@ -104,7 +107,7 @@ func Main(program, description string, grammar any, globals *Globals, args []str
 	app.Context = ctx
 	app.Log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level(globals.LogLevel)}))
 	slog.SetDefault(app.Log)
-	err = chosen.Run(app)
+	err = needsRoom(chosen.Run(app))
 	app.Clear()
 	if globals.JSON && err != nil {
 		app.failure(err)

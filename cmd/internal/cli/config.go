@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -15,6 +16,8 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
+
+	"tandem/internal/spelling"
 )
 
 // configFlag names a configuration file, which wins over the default one.
@@ -93,16 +96,7 @@ type config struct {
 // Validate refuses keys that are not settings of any command, so that a misspelt one is noticed.
 func (c config) Validate(app *kong.Application) error {
 	setting := map[string]bool{} // by flag name: whether it can be set outside the command line
-	var visit func(n *kong.Node)
-	visit = func(n *kong.Node) {
-		for _, f := range n.Flags {
-			setting[f.Name] = setting[f.Name] || len(f.Envs) > 0
-		}
-		for _, child := range n.Children {
-			visit(child)
-		}
-	}
-	visit(app.Node)
+	eachFlag(app.Node, func(f *kong.Flag) { setting[f.Name] = setting[f.Name] || len(f.Envs) > 0 })
 	for key := range c.values {
 		switch can, known := setting[key]; {
 		case !known:
@@ -113,6 +107,41 @@ func (c config) Validate(app *kong.Application) error {
 	}
 	return nil
 }
+
+// eachFlag visits the flags of a command and of those below it.
+func eachFlag(n *kong.Node, visit func(*kong.Flag)) {
+	for _, f := range n.Flags {
+		visit(f)
+	}
+	for _, child := range n.Children {
+		eachFlag(child, visit)
+	}
+}
+
+// misspelt says which variables of the environment look like a flag's and are none's. Others may be for another program.
+func misspelt(app *kong.Application, environ []string) (remarks []string) {
+	known := map[string]bool{}
+	eachFlag(app.Node, func(f *kong.Flag) {
+		for _, name := range f.Envs {
+			known[name] = true
+		}
+	})
+	names := slices.Sorted(maps.Keys(known))
+	for i, name := range names {
+		names[i] = strings.TrimPrefix(name, envPrefix)
+	}
+	for _, set := range environ {
+		name, _, _ := strings.Cut(set, "=")
+		own, ours := strings.CutPrefix(name, envPrefix)
+		if near := spelling.Nearest(own, names); ours && !known[name] && near != "" {
+			remarks = append(remarks, fmt.Sprintf("the environment variable %s is not used: did you mean %s%s?", Plain(name), envPrefix, near))
+		}
+	}
+	return remarks
+}
+
+// envPrefix begins the names of variables that set flags.
+const envPrefix = "TANDEM_"
 
 // Resolve returns the value of a flag that the command line does not set, unless the environment sets it.
 func (c config) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {

@@ -55,7 +55,7 @@ func (c *configView) Run(a *App) error {
 		return err
 	}
 	if a.Globals.JSON {
-		return a.JSON(map[string]any{"file": path, "settings": list})
+		return a.JSON(map[string]any{"path": path, "settings": list})
 	}
 	fmt.Fprintf(a.Out, "file: %s%s\n", Plain(path), note)
 	if len(list) == 0 {

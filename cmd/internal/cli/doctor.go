@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"time"
 
 	"tandem"
@@ -151,7 +153,11 @@ func (a *App) checkFolders() Check {
 	}
 	for _, dir := range []string{dirs.Config, dirs.Data, dirs.Cache, dirs.State} {
 		if err := writable(dir); err != nil {
-			return Check{Name: "folders", State: Broken, Detail: err.Error(), Hint: "make it writable, or set the XDG variables to other folders"}
+			hint := "make it writable, or set the XDG variables to other folders"
+			if errors.Is(err, syscall.ENOSPC) {
+				hint = "its disk is full: make room, or set the XDG variables to folders on another disk"
+			}
+			return Check{Name: "folders", State: Broken, Detail: err.Error(), Hint: hint}
 		}
 	}
 	c.Detail = fmt.Sprintf("configuration %s, documents %s, cache %s", dirs.Config, dirs.Data, dirs.Cache)
@@ -174,8 +180,8 @@ func writable(dir string) error {
 	if err != nil {
 		return err
 	}
-	f.Close()
-	return os.Remove(f.Name())
+	_, err = f.Write(make([]byte, 1<<16)) // an empty file fits on a full disk
+	return errors.Join(err, f.Close(), os.Remove(f.Name()))
 }
 
 // checkReader opens what answers without --model.
@@ -256,14 +262,14 @@ func (a *App) checkIndex() Check {
 	x, err := a.OwnIndex(PassageFlags{})
 	switch {
 	case err != nil:
-		return Check{Name: "index", State: Broken, Detail: err.Error(), Hint: a.Program + " index rebuild"}
+		return a.brokenIndex(err)
 	case x == nil:
 		return Check{Name: "index", State: Noted, Detail: "nothing has been indexed yet: questions are answered from the sample documents", Hint: a.Program + " index add FOLDER"}
 	}
 	defer x.Close()
 	list, err := x.List()
 	if err != nil {
-		return Check{Name: "index", State: Broken, Detail: err.Error(), Hint: a.Program + " index rebuild"}
+		return a.brokenIndex(err)
 	}
 	if len(list) == 0 {
 		return Check{Name: "index", State: Noted, Detail: "it is empty: everything was removed from it", Hint: a.Program + " index add FOLDER"}
@@ -273,6 +279,15 @@ func (a *App) checkIndex() Check {
 		passages += s.Passages
 	}
 	return Check{Name: "index", State: OK, Detail: fmt.Sprintf("%d files, %d passages, scorer %s", len(list), passages, search.Lexical().Name())}
+}
+
+// brokenIndex says what to do about an index that cannot be read.
+func (a *App) brokenIndex(err error) Check {
+	c := Check{Name: "index", State: Broken, Detail: err.Error(), Hint: a.Program + " index rebuild"}
+	if errors.Is(err, fs.ErrPermission) {
+		c.Hint = "let this user read and write the files of the index"
+	}
+	return c
 }
 
 func (a *App) checkCache(f CacheFlags) Check {

@@ -229,6 +229,14 @@ func (a *App) fullDisk(err error) error {
 	return fmt.Errorf("the disk of %s is full: make room, or set XDG_DATA_HOME to a folder on another disk: %w", dirs.Data, err)
 }
 
+// needsRoom adds to an error about a full disk what to do, unless it says so. The error names the file.
+func needsRoom(err error) error {
+	if !errors.Is(err, syscall.ENOSPC) || strings.Contains(err.Error(), "make room") {
+		return err
+	}
+	return fmt.Errorf("%w: the disk of that file is full: make room on it", err)
+}
+
 type indexList struct{ EngineFlag }
 
 func (c *indexList) Help() string {
@@ -241,7 +249,7 @@ func (c *indexList) Help() string {
 type indexFile struct {
 	Path     string    `json:"path"`
 	Title    string    `json:"title"`
-	Size     int64     `json:"size"`
+	Size     int64     `json:"bytes"`
 	Modified time.Time `json:"modified"`
 	Passages int       `json:"passages"`
 }
@@ -291,7 +299,7 @@ type indexShow struct {
 func (c *indexShow) Help() string {
 	return `Examples:
   ${program} index show ~/Documents/notes/cabin.md
-  ${program} index show --json report.pdf | jq -r '.list[].text'
+  ${program} index show --json report.pdf | jq -r '.passages[].text'
 
 The passages are shown as they are searched and read, each with the headings above it.`
 }
@@ -324,7 +332,7 @@ func (c *indexShow) Run(a *App) error {
 		}
 		return a.JSON(struct {
 			indexFile
-			List []passage `json:"list"`
+			Texts []passage `json:"passages"` // instead of their number
 		}{indexFile(file), out})
 	}
 	fmt.Fprintf(a.Out, "%s\n%s, %s, modified %s, %s\n", Plain(file.Title), Plain(file.Path), Bytes(file.Size), Day(file.Modified), Count(len(list), "passage"))

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,6 +23,13 @@ func TestIndexErrors(t *testing.T) {
 	}
 	if other := errors.New("other"); a.fullDisk(nil) != nil || a.fullDisk(other) != other {
 		t.Error("fullDisk changes other errors")
+	}
+	if err := needsRoom(fmt.Errorf("store identity: write /keys/.new: %w", syscall.ENOSPC)); !strings.HasSuffix(err.Error(), "make room on it") || !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("a full disk: %v", err)
+	}
+	advised := fmt.Errorf("make room: %w", syscall.ENOSPC)
+	if other := errors.New("other"); needsRoom(nil) != nil || needsRoom(other) != other || needsRoom(advised) != advised {
+		t.Error("needsRoom changes other errors")
 	}
 	closed := filepath.Join(t.TempDir(), "closed")
 	if err := os.Mkdir(closed, 0); err != nil {
@@ -110,5 +119,29 @@ func TestTable(t *testing.T) {
 	a.Table(list)
 	if want := "    N  NAME      NOTE\n    7  é漢        x\n12345  longer\\n\n"; out.String() != want {
 		t.Errorf("%q, want %q", out, want)
+	}
+}
+
+// A file of the index shows its passages and its size in bytes.
+func TestIndexShowJSON(t *testing.T) {
+	a, out, _ := testApp(t)
+	path := filepath.Join(t.TempDir(), "boat.md")
+	if err := os.WriteFile(path, []byte("The berth is C17."), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := (&indexAdd{Paths: []string{path}}).Run(a); err != nil {
+		t.Fatal(err)
+	}
+	out.Reset()
+	a.Globals.JSON = true
+	if err := (&indexShow{Path: path}).Run(a); err != nil {
+		t.Fatal(err)
+	}
+	var said struct {
+		Bytes    int
+		Passages []struct{ Text string }
+	}
+	if err := json.Unmarshal(out.Bytes(), &said); err != nil || said.Bytes != 17 || len(said.Passages) != 1 || said.Passages[0].Text != "The berth is C17." {
+		t.Errorf("%v, %s", err, out)
 	}
 }

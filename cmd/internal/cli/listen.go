@@ -16,7 +16,11 @@ func ListenError(flag, address string, err error) error {
 	var cause syscall.Errno
 	switch {
 	case errors.As(err, &wrong) && strings.HasSuffix(address, wrong.Addr): // not of another address
-		return fmt.Errorf("%s %s: %s: give HOST:PORT, such as 127.0.0.1:7470", flag, Plain(address), wrong.Err)
+		example := "127.0.0.1:7470"
+		if flag == "--listen" { // over UDP
+			example = "127.0.0.1:4433"
+		}
+		return fmt.Errorf("%s %s: %s: give HOST:PORT, such as %s", flag, Plain(address), wrong.Err, example)
 	case errors.As(err, &name):
 		return fmt.Errorf("%s %s: %w: give an address of this machine", flag, Plain(address), name)
 	case errors.As(err, &cause):

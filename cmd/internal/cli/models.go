@@ -49,7 +49,7 @@ type modelRow struct {
 	Architecture string    `json:"architecture"`
 	Encodes      string    `json:"encodes,omitempty"` // of encoders: embeddings or scores
 	Parameters   uint64    `json:"parameters"`
-	Size         int64     `json:"size"`
+	Size         int64     `json:"bytes"`
 	Types        string    `json:"types"` // tensor types, those with most bytes first
 	Modified     time.Time `json:"modified,omitzero"`
 	Error        string    `json:"error,omitempty"`

@@ -57,9 +57,12 @@ func HostName(fallback string) string {
 	return name
 }
 
-// PeerJSON returns a peer as commands print it with --json.
-func PeerJSON(p transport.Peer) map[string]any {
-	out := map[string]any{"name": p.Name, "key": p.ID.String(), "addresses": p.Addresses(), "paired": p.Paired, "priority": priorityName(p.Priority)}
+// PeerJSON returns a peer as commands print it with --json. Only a cloud gives its peers priorities.
+func (a *App) PeerJSON(p transport.Peer) map[string]any {
+	out := map[string]any{"name": p.Name, "key": p.ID.String(), "addresses": append([]string{}, p.Addresses()...), "paired": p.Paired}
+	if a.Program == "cloud" {
+		out["priority"] = priorityName(p.Priority)
+	}
 	if p.Private {
 		out["private"] = true
 	}
@@ -75,7 +78,7 @@ func ListPeers(a *App, peers *transport.Peers) error {
 	if a.Globals.JSON {
 		out := []any{}
 		for _, p := range list {
-			out = append(out, PeerJSON(p))
+			out = append(out, a.PeerJSON(p))
 		}
 		return a.JSON(map[string]any{"peers": out})
 	}
@@ -84,7 +87,11 @@ func ListPeers(a *App, peers *transport.Peers) error {
 		return nil
 	}
 	t := Table{Header: []string{"NAME", "ADDRESSES", "PAIRED", "KEY", "PRIORITY"}}
+	called := map[string]int{}
 	for _, p := range list {
+		if called[p.Name]++; called[p.Name] == 2 {
+			defer a.Remark("Several are called %s: tell them apart by their keys, or with %s pair --rename KEY --name NAME", Plain(p.Name), a.Program)
+		}
 		priority := ""
 		if p.Priority != 0 {
 			priority = priorityName(p.Priority)
@@ -113,7 +120,7 @@ func RenamePeer(a *App, peers *transport.Peers, which, name string) error {
 		return err
 	}
 	if a.Globals.JSON {
-		return a.JSON(PeerJSON(p))
+		return a.JSON(a.PeerJSON(p))
 	}
 	fmt.Fprintf(a.Out, "%s (%s) is now called %s.\n", Plain(before), p.ID.Short(), Plain(p.Name))
 	return nil
@@ -130,7 +137,7 @@ func KeepPrivate(a *App, peers *transport.Peers, which string, private bool) err
 	}
 	switch {
 	case a.Globals.JSON:
-		return a.JSON(PeerJSON(p))
+		return a.JSON(a.PeerJSON(p))
 	case private:
 		fmt.Fprintf(a.Out, "%s (%s) gets no drafts from this device from now on.\n", Plain(p.Name), p.ID.Short())
 	default:
@@ -158,7 +165,7 @@ func PreferPeer(a *App, peers *transport.Peers, which, priority string) error {
 		return err
 	}
 	if a.Globals.JSON {
-		return a.JSON(PeerJSON(p))
+		return a.JSON(a.PeerJSON(p))
 	}
 	fmt.Fprintf(a.Out, "%s (%s) has %s priority from its next question on.\n", Plain(p.Name), p.ID.Short(), priority)
 	return nil
@@ -195,7 +202,7 @@ func RemovePeer(a *App, peers *transport.Peers, which string) error {
 		return err
 	}
 	if a.Globals.JSON {
-		return a.JSON(PeerJSON(p))
+		return a.JSON(a.PeerJSON(p))
 	}
 	fmt.Fprintf(a.Out, "Forgot %s (%s).\n", Plain(p.Name), p.ID.Short())
 	return nil

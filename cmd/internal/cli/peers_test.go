@@ -63,3 +63,24 @@ func TestListPeersColumns(t *testing.T) {
 		}
 	}
 }
+
+// Peers of one name are pointed out. JSON has a list of addresses even if there is none, and a priority only on the cloud.
+func TestListPeersOfOneName(t *testing.T) {
+	a, out, aside := testApp(t)
+	peers := transport.NewPeers()
+	for i := range byte(2) {
+		if err := peers.Add(transport.Peer{ID: transport.ID{i + 1}, Name: "vm"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := ListPeers(a, peers); err != nil || !strings.Contains(aside.String(), "Several are called vm: tell them apart by their keys") {
+		t.Errorf("%v, %s", err, aside)
+	}
+	for program, priority := range map[string]bool{"edge": false, "cloud": true} {
+		out.Reset()
+		a.Program, a.Globals.JSON = program, true
+		if err := ListPeers(a, peers); err != nil || strings.Contains(out.String(), "priority") != priority || !strings.Contains(out.String(), `"addresses": []`) {
+			t.Errorf("%s: %v, %s", program, err, out)
+		}
+	}
+}

@@ -107,6 +107,20 @@ func readProcess(path string) (p Process, alive bool, err error) {
 	return p, err == nil, err
 }
 
+// Listening returns the address of the server of this user that started last, "" if none runs.
+func (a *App) Listening() string {
+	list, err := a.processes()
+	if err != nil {
+		a.Log.Info("cannot tell where a server runs", "error", err)
+	}
+	for _, p := range slices.Backward(list) {
+		if p.Command == "serve" {
+			return p.Address
+		}
+	}
+	return ""
+}
+
 // PsCmd lists running processes.
 type PsCmd struct{}
 

@@ -28,7 +28,7 @@ var rules = []struct{ packages, imports string }{
 	{"cmd/edge", "tandem api/... cmd/internal/cli lora/streams node node/batch decoder/... retrieval/... transport model/... npu/... specdec dllm pair profiler netem examples internal/filelock internal/meter internal/refusal internal/sentences"},
 	{"cmd/cloud", "tandem api/... cmd/internal/cli node node/batch decoder retrieval/... transport model/... specdec pair examples"},
 	{"cmd/lab", "tandem cmd/internal/cli lab/... node lora/rewrite decoder/... retrieval/... transport model/... npu/... specdec dllm pair aggregator scheduler examples models internal/..."},
-	{"cmd/internal/cli", "cmd/internal/licenses tandem api pair specdec node node/batch decoder decoder/kvstore retrieval/... transport lora lora/rewrite lora/streams model/... npu/... profiler models internal/atomicfile internal/filelock internal/sentences"},
+	{"cmd/internal/cli", "cmd/internal/licenses tandem api pair specdec node node/batch decoder decoder/kvstore retrieval/... transport lora lora/rewrite lora/streams model/... npu/... profiler models internal/atomicfile internal/filelock internal/sentences internal/spelling"},
 	{"cmd/internal/clitest", ""},
 	{"cmd/internal/licenses", ""},
 	{"cmd/internal/licenses/gather", "cmd/internal/licenses"},
@@ -36,7 +36,7 @@ var rules = []struct{ packages, imports string }{
 	// What clients speak to.
 	{"api/page", ""},       // not even the API: the page speaks to it over HTTP
 	{"api/clients/go", ""}, // a separate module
-	{"api", "tandem node specdec aggregator pair decoder decoder/extract model model/chat model/tokenizer retrieval/passages internal/refusal"},
+	{"api", "tandem node specdec aggregator pair decoder decoder/extract model model/chat model/tokenizer retrieval/passages internal/refusal internal/spelling"},
 
 	// Experiments. Nothing below imports them.
 	{"lab", "tandem lab/... node node/batch decoder/... retrieval/... transport/... netem pair/... scheduler aggregator specdec dllm model/... npu/... models examples internal/atomicfile internal/meter"},
@@ -62,7 +62,7 @@ var rules = []struct{ packages, imports string }{
 	{"profiler", "tandem"},
 
 	// Documents and messages.
-	{"retrieval/...", "retrieval/... internal/atomicfile internal/filelock internal/sentences"},
+	{"retrieval/...", "retrieval/... internal/atomicfile internal/filelock internal/sentences internal/spelling"},
 	{"transport", "tandem transport/reliable internal/atomicfile internal/filelock"},
 	{"transport/reliable", ""},
 	{"netem", ""},
@@ -101,6 +101,7 @@ var rules = []struct{ packages, imports string }{
 	{"internal/filelock", ""},
 	{"internal/meter", ""},
 	{"internal/sentences", ""},
+	{"internal/spelling", ""},
 	{"internal/refusal", ""},
 	{"internal/scripts", ""},
 	{"internal/hostile", ""}, // tests alone

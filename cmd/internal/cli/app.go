@@ -88,8 +88,10 @@ func Main(program, description string, grammar any, globals *Globals, args []str
 		fmt.Fprintf(os.Stderr, "%s: %v\n", program, err)
 		return exitUsage
 	}
-	for _, remark := range misspelt(app.parser.Model, os.Environ()) {
-		fmt.Fprintf(os.Stderr, "%s: %s\n", program, remark)
+	if program != "lab" { // whose flags are like those of the others, for which the variables are
+		for _, remark := range misspelt(app.parser.Model, os.Environ()) {
+			fmt.Fprintf(os.Stderr, "%s: %s\n", program, remark)
+		}
 	}
 	if len(args) == 0 {
 		args = []string{"--help"}

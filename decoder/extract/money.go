@@ -30,9 +30,6 @@ var (
 		`\b(?:before|after|until|till|since|um|bis|vor|nach|avant|après|jusqu'à) \d{1,2}[.:]\d\d\b|\b(?:in|since|until|year|seit|depuis) (?:19|20)\d\d\b|\b(?:from|en) (?:19|20)\d\d(?:$|[,.;:!?])|\b0\d[\d /-]{5,}`)
 	aNumeral = regexp.MustCompile(`\d`)
 	aCount   = regexp.MustCompile(`(?i)\d+(?:[.,]\d+)* ?(?:` + otherUnits + `)(?:[^\pL]|$)`)
-
-	bareNumber  = regexp.MustCompile(`^\W*\d[\d.,]*$`)
-	countsOther = regexp.MustCompile(`(?i)^ (?:` + otherUnits + `)(?:[^\pL]|$)`)
 )
 
 // amounts reports whether a text may say how much money something is, which a question asks for. Numbers of things that the question

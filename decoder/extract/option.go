@@ -286,15 +286,3 @@ func (p passage) option(question string) (from, to int, ok bool) {
 const mostOthers = 4
 
 var optionWords = set("option options flag flags switch setting settings parameter parameters directive command line use")
-
-var (
-	// byName matches a participle and a name behind "by".
-	byName     = regexp.MustCompile(`(\pL+) by ((?:the )?(?:\p{Lu}\. )*\p{Lu}[\pL'’-]+(?: (?:(?:van|von|de|der|den|la|le|of|and|&) )*(?:\p{Lu}\. )*\p{Lu}[\pL'’-]+)*)`)
-	functional = set("is was are were does did do has had can could will would may might must should owns")
-	// participles are the irregular ones of what people do.
-	participles = map[string]string{
-		"wrote": "written", "made": "made", "built": "built", "drew": "drawn", "began": "begun", "chose": "chosen", "gave": "given", "led": "led", "ran": "run",
-		"sang": "sung", "sold": "sold", "took": "taken", "taught": "taught", "won": "won", "bought": "bought", "brought": "brought", "found": "found", "held": "held",
-		"spoke": "spoken", "saw": "seen", "drove": "driven", "broke": "broken", "stole": "stolen", "did": "done", "paid": "paid", "sent": "sent", "wove": "woven",
-	}
-)

@@ -1,11 +1,9 @@
 package extract
 
 import (
-	"strings"
 	"testing"
 
 	"tandem/aggregator"
-	"tandem/model/span"
 	"tandem/retrieval/passages"
 )
 
@@ -76,13 +74,6 @@ func TestPurpose(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.question, got, c.want)
 		}
 	}
-}
-
-// sayAt returns what a passage says with the first place of a text as the span.
-func sayAt(p passage, text string, form form) string {
-	at := p.body + strings.Index(p.text[p.body:], text)
-	said, _ := p.say(span.Span{Begin: at, End: at + len(text)}, form)
-	return said
 }
 
 // A question for the option that does something is answered by that option's entry. What the passage does not say just so, the reader looks for.

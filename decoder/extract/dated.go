@@ -8,7 +8,7 @@ import (
 var (
 	// onlyDate matches a text that is a date and nothing else. asksNoDate matches a question that wants another kind of thing by its first
 	// words, mentionsDate one that may want a date all the same.
-	onlyDate     = regexp.MustCompile(`(?i)^\W*(?:(?:on|since|from|until|by|am|le) )?(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day,? )?(?:(?:1[5-9]|20)\d\d-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4}|` + aDay + `(?: of)? ` + aMonth + `\.?(?:,? \d{4})?|` + aMonth + ` ` + aDay + `(?:,? \d{4})?)\W*$`)
+	onlyDate     = regexp.MustCompile(`(?i)^\W*(?:(?:on|since|from|until|by|am|le) )?(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*[.,]? )?(?:(?:1[5-9]|20)\d\d-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4}|` + aDay + `(?: of)? ` + aMonth + `\.?(?:,? \d{4})?|` + aMonth + ` ` + aDay + `(?:,? \d{4})?)\W*$`)
 	asksNoDate   = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:(?:in|at|on|to|from|with|by) )?(?:where|who|whom|whose|which (?:room|house|flat|unit|floor|place|town|city|country|street|address|firm|company|person|colou?r|number|size|model|brand|platform)|what (?:room|colou?r|size|model|brand|kind|type|sort)|how (?:much|tall|high|deep|wide|heavy|big))\b`)
 	mentionsDate = regexp.MustCompile(`(?i)\b(?:dates?|days?|when|months?|years?|until|till|since|deadline|due|expir\pL*|valid\pL*|time|birthday|born|notice|ahead|advance|back|up to|stop\pL*|start\pL*|beg[aiu]n\pL*|ends?|ended)\b`)
 )
@@ -33,7 +33,7 @@ func (p passage) dayAbove(at int) string {
 func (p passage) underDays(texts []weighed) []weighed {
 	for i, t := range texts {
 		at := strings.Index(p.text[p.body:], t.quote.Text)
-		if at < 0 || saysWhen(t.quote.Text) {
+		if at < 0 || saysWhen(t.quote.Text) || yetToCome.MatchString(t.quote.Text) {
 			continue
 		}
 		if day := p.dayAbove(p.body + at); day != "" && t.text != day {
@@ -49,6 +49,9 @@ func saysWhen(text string) bool {
 }
 
 var (
+	// yetToCome matches what did not happen on the day when it was written down.
+	yetToCome    = regexp.MustCompile(`(?i)\b(?:will (?:not |now |only |soon |also )?(?:be|open|close|come|go|start|begin|have|take|get|move|arrive|leave|cost|bring|send|build|do|make|pay|stay|meet|end|become|give|see|let|need)|won['’]t|going to|(?:is|are) to|planned?|said|says|told)\b`)
+	happened     = regexp.MustCompile(`(?i)\b(?:did|was|were|have|has|had)\b`) // asks about what did
 	digits       = regexp.MustCompile(`\d+`)
 	aDigitOfTime = regexp.MustCompile(`(?i)\b(?:1[5-9]|20)\d\d\b|\d[:.]\d\d\b|\d ?(?:[ap]\.?m|uhr|h)\b|\d{1,2}[./]\d|\b(?:at|by|until|till|um) \d`)
 )

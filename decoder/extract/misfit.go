@@ -86,7 +86,10 @@ var misfits = []misfit{
 		return w.person && at.says(mailHead) && !asksWriter.MatchString(w.question)
 	}},
 	{name: "another measure", bare: true, against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {
-		return w.mismeasured(at.value) && !(w.time && at.dayAbove(at.begin) != "")
+		return w.mismeasured(at.value)
+	}},
+	{name: "no time but money", bare: true, against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {
+		return w.time && onlyMoney.MatchString(at.value) && !at.says(upToMoney) && at.dayAbove(at.begin) == ""
 	}},
 	{name: "no comparison", sentence: true, against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {
 		return w.compares != "" && !strings.Contains(strings.ToLower(at.text), w.compares)
@@ -97,26 +100,29 @@ var misfits = []misfit{
 	{name: "the way back", sentence: true, against: wrongPart, lacks: true, is: func(w wants, at pointed) bool {
 		return w.otherWay(at.said)
 	}},
-	{name: "the opposite", sentence: true, against: wrongPart, lacks: true, is: func(w wants, at pointed) bool {
+	{name: "the opposite", sentence: true, against: wrongPart, is: func(w wants, at pointed) bool {
 		return w.opposite(at.head + "\n" + at.cells(at.begin, at.end))
 	}},
-	{name: "another day", sentence: true, against: wrongPart, lacks: true, is: func(w wants, at pointed) bool {
-		return w.otherDay(at.head + "\n" + at.cells(at.begin, at.end))
+	{name: "another day", sentence: true, bare: true, against: wrongPart, lacks: true, is: func(w wants, at pointed) bool {
+		return w.time && w.onDays && asksHours.MatchString(w.question) && w.otherDay(at.head+"\n"+at.cells(at.begin, at.end))
 	}},
 	{name: "cancelled", sentence: true, bare: true, against: wrongPart, is: func(w wants, at pointed) bool {
 		return at.says(cancelled) && !asksCancelled.MatchString(w.question)
 	}},
 	{name: "only planned", bare: true, against: wrongPart, is: func(w wants, at pointed) bool {
-		_, changed := at.onlyPlanned(at.begin, at.from, at.end)
-		return changed && !w.past
+		next, changed := at.onlyPlanned(at.begin, at.from, at.end)
+		return changed && next > at.end && !w.past
 	}},
 	{name: "when sent", sentence: true, bare: true, against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {
-		return w.time && !asksMailHead.MatchString(w.question) && at.inMailHead(at.from)
+		return w.time && !w.past && !asksMailHead.MatchString(w.question) && at.inMailHead(at.from) && fromAddress.MatchString(at.text)
 	}},
 	{name: "out of date", bare: true, against: wrongPart, is: func(w wants, at pointed) bool {
 		return !w.past && at.outdates(w.question)
 	}},
 	{name: "struck out", bare: true, against: wrongPart, is: func(w wants, at pointed) bool { return !w.past && at.struck() }},
+	{name: "closed then, not closing", bare: true, against: wrongPart, is: func(w wants, at pointed) bool {
+		return asksClosing.MatchString(w.question) && isClosed.MatchString(at.said[:max(0, at.from-at.begin)])
+	}},
 	{name: "denied", bare: true, against: wrongPart, is: func(w wants, at pointed) bool {
 		return w.person && denies.MatchString(at.after) && !asksDenied.MatchString(w.question)
 	}},
@@ -275,6 +281,12 @@ func journey(sentence, before, after string) bool {
 var ()
 
 var ()
+
+var (
+	// asksClosing matches a question when something closes; isClosed what says, before a time, that it is closed then.
+	asksClosing = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:when|at what time|what time) (?:do|does|did|will) .*\b(?:close|shut)\b`)
+	isClosed    = regexp.MustCompile(`(?i)\b(?:(?:closed|shut)(?: on| for)?|geschlossen(?: am)?|zu am|fermée?s?(?: le)?|cerrad[oa]s?(?: los?| el)?) *$`)
+)
 
 // numbered matches a thing that is told from others by its number: "Year 3", "room 12b".
 var numbered = regexp.MustCompile(`(\pL{3,})s? (?:no\.? ?|nr\.? ?|number |#)?(\d{1,4}\pL?)\b`)

@@ -9,13 +9,12 @@ var opposites = [][2]*regexp.Regexp{
 	opposing(`open(?:s|ed|ing)?`, `clos(?:e|es|ed|ing)|shuts?`),
 	opposing(`beg[aiu]n(?:s|ning)?|start(?:s|ed|ing)?`, `end(?:s|ed|ing)?|finish(?:es|ed|ing)?`),
 	opposing(`arriv(?:e|es|ed|al|als|ing|er|ent|ées?)|(?:an)?kommt|ankommen|ankunft|ankunftszeit(?:en)?|lleg(?:a|an|ar|adas?)`,
-		`depart(?:s|ed|ure|ures|ing)?|leav(?:e|es|ing)|(?:ab|los)?fährt|(?:ab|los)fahren|abfahrt|abfahrtszeit(?:en)?|départs?|part (?:the|l[ea]s?|à|de)|partir|partent|sal(?:e|en|ir|idas?)`),
+		`depart(?:s|ed|ure|ures|ing)?|leav(?:e|es|ing)|(?:ab|los)?fährt|(?:ab|los)fahren|abfahrt|abfahrtszeit(?:en)?|départs?|part (?:the|l[ea]s?|à|de)|partir|partent|sale (?:a|de|the)|sal(?:en|ir|idas?)`),
 	opposing(`check(?:s|ed|ing)?[ -]?in`, `check(?:s|ed|ing)?[ -]?out`),
 	opposing(`pick(?:s|ed|ing)?[ -]?up`, `drop(?:s|ped|ping)?[ -]?off|return(?:s|ed|ing)?`),
 	opposing(`entrances?`, `exits?`),
 	opposing(`mornings?`, `evenings?`),
 	opposing(`summer`, `winter`),
-	opposing(`wet`, `dry`),
 	opposing(`adults?`, `child(?:ren)?|kids?`),
 }
 
@@ -26,9 +25,6 @@ func opposing(a, b string) [2]*regexp.Regexp {
 
 // aRange matches what names beginning and end, by whatever word.
 var aRange = regexp.MustCompile(`(?i)\d ?[–—-] ?\d|` + apart(`from|between|von|vom|zwischen|de|du|entre|desde`))
-
-// lasts matches what ends when its opposite begins: "closed until November".
-var lasts = regexp.MustCompile(`(?i)\b(?:closed|shut|open|on|off)\b[^.;]{0,20}\b(?:until|till|bis|jusqu\pL*|hasta)\b`)
 
 // opposed returns the opposites of which a question has only one, that one first.
 func opposed(question string) (out [][2]*regexp.Regexp) {
@@ -44,10 +40,10 @@ func opposed(question string) (out [][2]*regexp.Regexp) {
 }
 
 // opposite reports whether a sentence, with what stands above it, has the opposite of a word of the question, and neither that word nor
-// a range nor until when the opposite lasts.
+// a range.
 func (w wants) opposite(text string) bool {
 	for _, o := range w.opposed {
-		if o[1].MatchString(text) && !o[0].MatchString(text) && !aRange.MatchString(text) && !lasts.MatchString(text) {
+		if o[1].MatchString(text) && !o[0].MatchString(text) && !aRange.MatchString(text) {
 			return true
 		}
 	}

@@ -161,7 +161,10 @@ func (d *Decoder) readPart(ctx context.Context, n int) (part, error) {
 				texts = sentences
 			}
 		}
-		if form == value && q.wants.time {
+		if form == value && !asksUndone.MatchString(q.text) {
+			texts = known[i].withWhatUndoes(texts)
+		}
+		if form == value && q.wants.time && happened.MatchString(q.text) {
 			texts = known[i].underDays(texts)
 		}
 		c.texts = d.spell(form, texts, ends)
@@ -274,6 +277,8 @@ var (
 	mailLine = regexp.MustCompile(`^(?:Subject|From|To|Cc|Reply-To|Date|Sent|Betreff|Von|An|Datum|Gesendet|Objet|De|À|Envoyé|Asunto|Para|Fecha|Enviado) ?: `)
 	// ofMail matches in lines above a mail, and not in those of a ticket or a transfer.
 	ofMail = regexp.MustCompile(`(?m)^(?:Subject|Betreff|Objet|Asunto) ?: |@`)
+	// fromAddress matches the line of a mail with an address, which lists with a subject and a date do not have.
+	fromAddress = regexp.MustCompile(`(?m)^(?:From|To|Cc|Reply-To|Von|An|De|À|Para) ?: .*@`)
 	// asksMailHead matches a question for what such a line says.
 	asksMailHead = regexp.MustCompile(`(?i)\b(?:wrote|writ(?:es?|ten|ing)|sen[dt]s?|sender|e?-?mail(?:s|ed)?|letters?|messages?|author|recipient|addresse?[ds]?|subject|schr(?:ieb|eib)\pL*|geschrieben|geschickt|gesendet|écrit|envoyé|escri\pL+|envi(?:ó|ad\pL+))`)
 )
@@ -297,15 +302,14 @@ func (p passage) quote(from, to int) decoder.Quote {
 func (p passage) say(s span.Span, form form) (string, decoder.Quote) {
 	from, to := p.widen(s.Begin, s.End)
 	quote := p.quote(from, to)
-	begin := from - quote.From
-	end, undone := p.undone(from, to)
 	switch {
 	case p.isBlock(from, to):
 		return dedented(p.text[from:to]), quote
 	case form == list && p.listed(from, to), form == steps && itemMark.MatchString(p.text[p.lineStart(from):]):
 		from, to = p.widen(p.read.Items(from, to))
-	case form != value, undone, sentences.BreaksOff(p.text, to), len(decoder.ContentWords(p.text[from:to])) == 0: // not "they"
-		return p.antecedent(begin) + unmarked(p.cells(begin, end)) + p.introduced(end, form), quote
+	case form != value, sentences.BreaksOff(p.text, to), len(decoder.ContentWords(p.text[from:to])) == 0: // not "they"
+		begin := from - quote.From
+		return p.antecedent(begin) + unmarked(p.cells(begin, begin+len(quote.Text))) + p.introduced(begin+len(quote.Text), form), quote
 	}
 	return p.cells(from, to), quote
 }

@@ -46,6 +46,10 @@ var (
 	mailHead   = regexp.MustCompile(`^(?:From|To|Cc|Reply-To|Von|An|De|À|Para): `)
 	asksWriter = regexp.MustCompile(`(?i)\b(?:wrote|writ(?:es?|ten|ing)|sen[dt]s?|sender|from|to|e?-?mails?(?:ed)?|letters?|message|author|contact|recipient|addressed|gets?|got|receive[ds]?)\b`)
 
+	// onlyMoney matches a value that is an amount of money; upToMoney a sentence that says from or up to which amount something holds.
+	onlyMoney = regexp.MustCompile(`(?i)^\W*[\d.,]* ?(?:` + money + `)[\d., ]*$`)
+	upToMoney = regexp.MustCompile(`(?i)\b(?:if|when|once|as soon as|over|under|above|below|more|less|from|up to|spend|orders?)\b`)
+
 	// cancelled matches what says that something does not take place; asksCancelled a question about that.
 	cancelled     = regexp.MustCompile(`(?i)` + apart(`cancell?ed|called off|abgesagt|entfällt|fällt aus|annulée?s?|supprimée?s?|cancelad[oa]s?|suspendid[oa]s?`))
 	asksCancelled = regexp.MustCompile(`(?i)cancel|called off|abgesagt|entfäll|ausgefallen|annul|supprim|suspend|postpone|move`)
@@ -67,7 +71,6 @@ var kindsOfValue = []kindOfValue{
 	{regexp.MustCompile(`(?i)\bcosts?\b|\bhow expensive\b|\bprice of\b`), regexp.MustCompile(`(?i)` + calendar + `|\d:\d\d|` + length + `|` + mass), regexp.MustCompile(`(?i)` + money)},
 	{regexp.MustCompile(`(?i)\bhow old\b`), regexp.MustCompile(`(?i)` + money + `|` + length + `|` + mass), regexp.MustCompile(`(?i)\b(?:years?|months?|weeks?|days?)\b`)},
 	{regexp.MustCompile(`(?i)\bhow (?:far|long)\b`), regexp.MustCompile(`(?i)` + money + `|` + mass), regexp.MustCompile(`(?i)` + duration + `|` + length)},
-	{asksTime, regexp.MustCompile(`(?i)` + money), regexp.MustCompile(`(?i)` + calendar + `|` + duration + `|\d[:.]\d\d\b|` + `\b(?:after|before|until|once|every|daily|weekly|monthly|yearly)\b`)},
 	{regexp.MustCompile(`(?i)\bhow many\b`), regexp.MustCompile(`(?i)` + money), regexp.MustCompile(`(?i)\bhow many (?:euros?|dollars?|pounds?|cents?|francs?|kroner|kronor)\b`)},
 }
 

@@ -10,7 +10,10 @@ import (
 var (
 	aWeekday = regexp.MustCompile(`\b(?:(?i:(mon|tues|wednes|thurs|fri|satur|sun)days?)|(Mon|Tue|Wed|Thu|Fri|Sat|Sun)(?:s|rs?)?)\b\.?`)
 	daysTo   = regexp.MustCompile(`(?i)^ ?(?:[–—-]|to|until|till|through|thru) ?(?:and including )?$`)
-	manyDays = regexp.MustCompile(`(?i)\b(?:daily|every ?day|any day|all days|seven days|7 days|weekdays?|working days?|weekends?|bank holidays?|holidays|whole week|all week|other days)\b`)
+	manyDays = regexp.MustCompile(`(?i)\b(?:daily|every ?day|any day|all days|seven days|7 days|weekdays?|working days?|weekends?|bank holidays?|holidays|whole week|all week|other days|except|apart from|otherwise|since|until|till|from now)\b`)
+	// asksHours matches a question when something opens or closes; aClock a time of the day.
+	asksHours = regexp.MustCompile(`(?i)\b(?:open(?:s|ed|ing)?|clos(?:es?|ed|ing)|shuts?)\b`)
+	aClock    = regexp.MustCompile(`(?i)\d[:.]\d\d\b|\d ?(?:[ap]\.?m\b|uhr\b|o'clock)`)
 )
 
 // weekdays returns the days of the week that a text names or that lie between two that it names, from 0 for Monday.
@@ -30,16 +33,18 @@ func weekdays(text string) (days [7]bool, any bool) {
 	return days, any
 }
 
-// otherDay reports whether a text has days of the week, and none of those that the question names.
+// otherDay reports whether a text says at what time something is on days of the week, and none of them is the question's. A time before the
+// first day is one of all other days: "opens at 9:00, on Sundays at 11:00".
 func (w wants) otherDay(text string) bool {
-	if !w.onDays || manyDays.MatchString(text) {
+	first, clock := aWeekday.FindStringIndex(text), aClock.FindStringIndex(text)
+	if first == nil || clock == nil || clock[0] < first[0] || manyDays.MatchString(text) {
 		return false
 	}
-	days, any := weekdays(text)
+	days, _ := weekdays(text)
 	for d := range days {
 		if days[d] && w.days[d] {
 			return false
 		}
 	}
-	return any
+	return true
 }

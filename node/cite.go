@@ -131,8 +131,8 @@ func cite(tokens []Token, own, cloud []part) []Part {
 	return out
 }
 
-// abridged reports whether a span reader left out words of an answer in so many parts to keep it within most tokens. Each part has an
-// equal share of them, and an ellipsis that stands far before its end is the document's own, or says that a side was lost. most is
+// abridged reports whether a span reader left out words of an answer to keep it within most tokens. Each of its parts has an equal
+// share of them, and an ellipsis that stands far before its end is the document's own, or says that a side was lost. most is
 // over 0.
 func abridged(tokens []Token, parts, most int) bool {
 	const longestWord = 16 // in tokens

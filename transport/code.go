@@ -236,7 +236,7 @@ func unmarshalCode(b []byte) (c Code, err error) {
 	return c, nil
 }
 
-// unmarshalAddr reads an address of a kind, and returns what is behind it.
+// unmarshalAddr reads an address of a kind, and returns the bytes after it.
 func unmarshalAddr(b []byte, kind byte) (addr string, rest []byte, err error) {
 	size := 0
 	switch kind {

@@ -86,8 +86,8 @@ var shapes = map[string]shape{
 	"dream-7b":            {tinymodel.Spec{Arch: "dream", Layers: 28, Dim: 3584, Heads: 28, KVHeads: 4, FF: 18944, Context: 131072, RopeBase: 1e6, Untied: true}, 152064, 0},
 }
 
-// words returns words of four letters, so many that together with their prefixes of two and three letters and 256 bytes
-// they make n tokens.
+// words returns enough words of four letters to make n tokens, together with their prefixes of two and three letters and
+// the 256 bytes.
 func words(n int) []string {
 	w := make([]string, n-26*26-26*26*26-256)
 	for i := range w {

@@ -18,7 +18,7 @@ func wantsNoDate(question string) bool {
 	return asksNoDate.MatchString(question) && !mentionsDate.MatchString(question)
 }
 
-// dayAbove returns the day that the heading above a place in a passage is, as in a diary, "" if it is none.
+// dayAbove returns the heading above an offset if it is a day, as in a diary, and "" otherwise.
 func (p passage) dayAbove(at int) string {
 	above := p.above(at)
 	day := strings.Trim(above[strings.LastIndex(above, ": ")+1:], " #*\n")
@@ -28,28 +28,27 @@ func (p passage) dayAbove(at int) string {
 	return day
 }
 
-// underDays puts the day of the heading before what answers when something was, where the sentence itself does not say: below "Friday 7 Feb",
+// underDays puts the day of the heading before a sentence that answers when something was without saying it: below "Friday 7 Feb",
 // "Lunch with Ada."
 func (p passage) underDays(texts []weighed) []weighed {
 	for i, t := range texts {
-		at := strings.Index(p.text[p.body:], t.quote.Text)
-		if at < 0 || saysWhen(t.quote.Text) || yetToCome.MatchString(t.quote.Text) {
+		if saysWhen(t.quote.Text) || yetToCome.MatchString(t.quote.Text) {
 			continue
 		}
-		if day := p.dayAbove(p.body + at); day != "" && t.text != day {
+		if day := p.dayAbove(t.at); day != "" && t.text != day {
 			texts[i].text = day + ": " + unmarked(t.quote.Text)
 		}
 	}
 	return texts
 }
 
-// saysWhen reports whether a text has a time. A number that may be anything is none.
+// saysWhen reports whether a text says when. A number without a unit of time does not.
 func saysWhen(text string) bool {
 	return aDigitOfTime.MatchString(text) || aTime.MatchString(digits.ReplaceAllString(text, "#"))
 }
 
 var (
-	// yetToCome matches what did not happen on the day when it was written down.
+	// yetToCome matches what was only announced, or told, on the day.
 	yetToCome    = regexp.MustCompile(`(?i)\b(?:will (?:not |now |only |soon |also )?(?:be|open|close|come|go|start|begin|have|take|get|move|arrive|leave|cost|bring|send|build|do|make|pay|stay|meet|end|become|give|see|let|need)|won['’]t|going to|(?:is|are) to|planned?|said|says|told)\b`)
 	happened     = regexp.MustCompile(`(?i)\b(?:did|was|were|have|has|had)\b`) // asks about what did
 	digits       = regexp.MustCompile(`\d+`)

@@ -104,14 +104,17 @@ var misfits = []misfit{
 		return w.opposite(at.head + "\n" + at.cells(at.begin, at.end))
 	}},
 	{name: "another day", sentence: true, bare: true, against: wrongPart, lacks: true, is: func(w wants, at pointed) bool {
-		return w.time && w.onDays && asksHours.MatchString(w.question) && w.otherDay(at.head+"\n"+at.cells(at.begin, at.end))
+		return w.days != [7]bool{} && w.otherDay(at.head+"\n"+at.cells(at.begin, at.end))
 	}},
 	{name: "cancelled", sentence: true, bare: true, against: wrongPart, is: func(w wants, at pointed) bool {
 		return at.says(cancelled) && !asksCancelled.MatchString(w.question)
 	}},
 	{name: "only planned", bare: true, against: wrongPart, is: func(w wants, at pointed) bool {
+		if w.past || !at.says(wasPlan) {
+			return false
+		}
 		next, changed := at.onlyPlanned(at.begin, at.from, at.end)
-		return changed && next > at.end && !w.past
+		return changed && next > at.end
 	}},
 	{name: "when sent", sentence: true, bare: true, against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {
 		return w.time && !w.past && !asksMailHead.MatchString(w.question) && at.inMailHead(at.from) && fromAddress.MatchString(at.text)

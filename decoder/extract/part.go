@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"math"
-	"regexp"
 	"slices"
 	"sort"
 	"strings"
@@ -194,6 +193,7 @@ type weighed struct {
 	text  string
 	p     float64
 	quote decoder.Quote
+	at    int // where the quote begins in the passage's text
 }
 
 // candidates turns the likeliest spans into texts: the likeliest first, their probabilities summing to 1.
@@ -206,6 +206,8 @@ func (c Config) candidates(p passage, best []span.Span, form form) []weighed {
 		}
 		w := weighed{p: s.P}
 		w.text, w.quote = p.say(s, form)
+		from, _ := p.widen(s.Begin, s.End)
+		w.at = from - w.quote.From
 		if w.text == "" {
 			continue
 		}
@@ -257,31 +259,6 @@ func (p passage) nearest(spans []span.Span, asksHead bool) []near {
 	}
 	return said[:min(mostNear, len(said))]
 }
-
-// inMailHead reports whether an offset stands in one of the lines above a mail.
-func (p passage) inMailHead(at int) bool {
-	from, to := p.lineStart(at), p.lineEnd(at)
-	if !mailLine.MatchString(p.text[from:to]) {
-		return false
-	}
-	for from > p.body && mailLine.MatchString(p.text[p.lineStart(from-1):from]) {
-		from = p.lineStart(from - 1)
-	}
-	for to < len(p.text) && mailLine.MatchString(p.text[to+1:]) {
-		to = p.lineEnd(to + 1)
-	}
-	return strings.Contains(p.text[from:to], "\n") && ofMail.MatchString(p.text[from:to])
-}
-
-var (
-	mailLine = regexp.MustCompile(`^(?:Subject|From|To|Cc|Reply-To|Date|Sent|Betreff|Von|An|Datum|Gesendet|Objet|De|À|Envoyé|Asunto|Para|Fecha|Enviado) ?: `)
-	// ofMail matches in lines above a mail, and not in those of a ticket or a transfer.
-	ofMail = regexp.MustCompile(`(?m)^(?:Subject|Betreff|Objet|Asunto) ?: |@`)
-	// fromAddress matches the line of a mail with an address, which lists with a subject and a date do not have.
-	fromAddress = regexp.MustCompile(`(?m)^(?:From|To|Cc|Reply-To|Von|An|De|À|Para) ?: .*@`)
-	// asksMailHead matches a question for what such a line says.
-	asksMailHead = regexp.MustCompile(`(?i)\b(?:wrote|writ(?:es?|ten|ing)|sen[dt]s?|sender|e?-?mail(?:s|ed)?|letters?|messages?|author|recipient|addresse?[ds]?|subject|schr(?:ieb|eib)\pL*|geschrieben|geschickt|gesendet|écrit|envoyé|escri\pL+|envi(?:ó|ad\pL+))`)
-)
 
 // around returns the text of a passage without its title, or as many of its sentences around one as fit.
 func (p passage) around(from, to int) decoder.Quote {

@@ -42,10 +42,6 @@ var (
 	// asksDeputy matches a question who has a role below another's: "deputy manager".
 	asksDeputy = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*who(?:'s| is| was) (?:the |our |my |your |its |their )?((?:deputy|vice|assistant|senior|junior|honorary) [\pL-]{3,})`)
 
-	// mailHead matches a line above a mail; asksWriter a question for what such a line says.
-	mailHead   = regexp.MustCompile(`^(?:From|To|Cc|Reply-To|Von|An|De|À|Para): `)
-	asksWriter = regexp.MustCompile(`(?i)\b(?:wrote|writ(?:es?|ten|ing)|sen[dt]s?|sender|from|to|e?-?mails?(?:ed)?|letters?|message|author|contact|recipient|addressed|gets?|got|receive[ds]?)\b`)
-
 	// onlyMoney matches a value that is an amount of money; upToMoney a sentence that says from or up to which amount something holds.
 	onlyMoney = regexp.MustCompile(`(?i)^\W*[\d.,]* ?(?:` + money + `)[\d., ]*$`)
 	upToMoney = regexp.MustCompile(`(?i)\b(?:if|when|once|as soon as|over|under|above|below|more|less|from|up to|spend|orders?)\b`)

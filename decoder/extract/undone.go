@@ -5,15 +5,13 @@ import (
 	"strings"
 )
 
-// withWhatUndoes puts the sentence, and the next one if need be, in the place of a value that they take back, so that the value alone would say
-// what is not so: "will not charge 60 €", "the race on 10 May is cancelled", "was planned for 13 May. It has been moved to 20 May."
+// withWhatUndoes replaces a value that its sentence, or the next one, takes back by those sentences. The value alone would be wrong: "will not charge 60 €", "the race on 10 May is cancelled", "was planned for 13 May. It has been moved to 20 May."
 func (p passage) withWhatUndoes(texts []weighed) []weighed {
 	for i, t := range texts {
-		at := strings.Index(p.text[p.body:], t.quote.Text)
-		if at < 0 || t.quote.From == t.quote.To {
+		if t.quote.From == t.quote.To {
 			continue
 		}
-		begin := p.body + at
+		begin := t.at
 		from, to, end := begin+t.quote.From, begin+t.quote.To, begin+len(t.quote.Text)
 		if next, changed := p.onlyPlanned(begin, from, end); changed {
 			end = next

@@ -39,8 +39,7 @@ type wants struct {
 	// What the question names.
 	numbered map[string][]string // the numbers of things: "year 3"
 	codes    map[string][]string // the numbers behind capitals: "E3"
-	days     [7]bool             // of the week, from Monday
-	onDays   bool                // it names some
+	days     [7]bool             // of the week, from Monday, on which it opens or closes
 	role     []string            // what somebody is: "who is the second treasurer"
 	to, from string              // where a journey ends and begins
 	choice   bool                // the answers: "tea or coffee"
@@ -109,7 +108,9 @@ func wantsOf(question string) wants {
 		shapes:   shapesOf(question),
 		measures: measuresOf(question),
 	}
-	w.days, w.onDays = weekdays(question)
+	if w.time && asksHours.MatchString(question) {
+		w.days = weekdays(question)
+	}
 	if m := asksRole.FindStringSubmatch(question); m != nil {
 		w.role = besides(decoder.ContentWords(m[1]), ofNow)
 	} else if m := asksDeputy.FindStringSubmatch(question); m != nil {

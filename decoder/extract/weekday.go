@@ -10,6 +10,7 @@ import (
 var (
 	aWeekday = regexp.MustCompile(`\b(?:(?i:(mon|tues|wednes|thurs|fri|satur|sun)days?)|(Mon|Tue|Wed|Thu|Fri|Sat|Sun)(?:s|rs?)?)\b\.?`)
 	daysTo   = regexp.MustCompile(`(?i)^ ?(?:[–—-]|to|until|till|through|thru) ?(?:and including )?$`)
+	// manyDays matches what speaks of other days without naming them.
 	manyDays = regexp.MustCompile(`(?i)\b(?:daily|every ?day|any day|all days|seven days|7 days|weekdays?|working days?|weekends?|bank holidays?|holidays|whole week|all week|other days|except|apart from|otherwise|since|until|till|from now)\b`)
 	// asksHours matches a question when something opens or closes; aClock a time of the day.
 	asksHours = regexp.MustCompile(`(?i)\b(?:open(?:s|ed|ing)?|clos(?:es?|ed|ing)|shuts?)\b`)
@@ -17,7 +18,7 @@ var (
 )
 
 // weekdays returns the days of the week that a text names or that lie between two that it names, from 0 for Monday.
-func weekdays(text string) (days [7]bool, any bool) {
+func weekdays(text string) (days [7]bool) {
 	names := []string{"mon", "tue", "wed", "thu", "fri", "sat", "sun"}
 	last, end := -1, 0
 	for _, m := range aWeekday.FindAllStringIndex(text, -1) {
@@ -27,22 +28,20 @@ func weekdays(text string) (days [7]bool, any bool) {
 				days[d] = true
 			}
 		}
-		days[day], any = true, true
-		last, end = day, m[1]
+		days[day], last, end = true, day, m[1]
 	}
-	return days, any
+	return days
 }
 
-// otherDay reports whether a text says at what time something is on days of the week, and none of them is the question's. A time before the
-// first day is one of all other days: "opens at 9:00, on Sundays at 11:00".
+// otherDay reports whether a text gives hours for days of the week, none of which the question names. Hours before the first day hold on
+// all other days: "opens at 9:00, on Sundays at 11:00".
 func (w wants) otherDay(text string) bool {
 	first, clock := aWeekday.FindStringIndex(text), aClock.FindStringIndex(text)
 	if first == nil || clock == nil || clock[0] < first[0] || manyDays.MatchString(text) {
 		return false
 	}
-	days, _ := weekdays(text)
-	for d := range days {
-		if days[d] && w.days[d] {
+	for d, named := range weekdays(text) {
+		if named && w.days[d] {
 			return false
 		}
 	}

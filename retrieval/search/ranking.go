@@ -137,7 +137,7 @@ func (s *statistics) relate(text string, question []string, related Related) {
 	}
 }
 
-// Shared returns the words of a query, in small letters, that a passage has in any form, without function words. A passage
+// Shared returns the words of a query, in lower case, that a passage has in any form, without function words. A passage
 // that has none was found by words that are related to these, or spelt like them.
 func Shared(query string, p passages.Passage) []string {
 	has := map[string]bool{}

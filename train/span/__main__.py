@@ -37,7 +37,9 @@ a.add_argument("--average", type=float, default=0, help="keep the running mean o
 a.add_argument("--frozen", action="store_true", help="the words' tables stay as they are, so that what is learnt holds for words that training has not")
 o = a.parse_args()
 torch.set_num_threads(o.threads)
-if o.device == "cpu" and kernels.build():
+if o.device.startswith("cuda"):
+    shape.ops = shape.Fused
+elif kernels.build():
     shape.ops = kernels.Compiled
 keep_memory()
 torch.manual_seed(o.seed)

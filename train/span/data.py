@@ -10,7 +10,7 @@ import numpy as np
 from . import cloze
 from .features import features
 from .model import LONGEST
-from .words import BASE, MATCH, MAX_QUESTION, STOP, analyse, stem, words
+from .words import BASE, MATCH, MAX_PASSAGE, MAX_QUESTION, STOP, analyse, stem, words
 
 SHORTEST, WINDOW = 4, 200
 PROSE = {"by-sa__wikipedia": 3, "cc0__factbook": 1.5, "cc0__standardebooks": .3, "cc-by__plos": .5, "mit__meetings-qmsum": .6,
@@ -301,10 +301,14 @@ def typo(q):
     return " ".join(w)
 
 
+def eights(n):
+    return min((n + 7) // 8 * 8, MAX_PASSAGE)  # a GPU's attention wants it
+
+
 def collate(v, items):
     """The arrays of a batch."""
     P, B = len(items), sum(len(x.questions) for x in items)
-    L, M = max(len(x.p) for x in items), max(len(q) for x in items for q, _ in x.questions)
+    L, M = eights(max(len(x.p) for x in items)), eights(max(len(q) for x in items for q, _ in x.questions))
     p, q = np.zeros((P, L), np.int64), np.zeros((B, M), np.int64)
     pn, qn, of = np.zeros(P, np.int64), np.zeros(B, np.int64), np.zeros(B, np.int64)
     pb, qb = np.zeros((P, L, BASE), np.float32), np.zeros((B, M, BASE), np.float32)

@@ -65,7 +65,7 @@ def save(path, v, shape, weights):
 
 def loaded(path):
     """What save wrote: (words, checkpoint)."""
-    c = torch.load(path)
+    c = torch.load(path, weights_only=False)
     return w.Vocabulary(*c["vocabulary"]), c
 
 

@@ -117,7 +117,7 @@ def learnt(model, b):
     each = loss(s, none, b["gold"], b["answerable"])
     l, seen = each.mean(), torch.zeros(len(NAMES), device=s.device)
     if "group" in b:
-        race = race_loss(s, none, b["gold"], b["answerable"], b["group"])
+        race = race_loss(s, none, b["gold"], b["answerable"], b["group"], b["groups"])
         l = ALONE * l + race.clamp(max=WORST).mean()
         seen[4], seen[5] = len(race), race.detach().sum()
     with torch.no_grad():
@@ -125,6 +125,14 @@ def learnt(model, b):
         ok = b["gold"].flatten(1).gather(1, best[:, None])[:, 0] & b["answerable"]
         seen[0], seen[1], seen[2], seen[3] = l.detach(), ok.sum(), b["answerable"].sum(), (each >= WORST).sum()
     return l, seen
+
+
+def moved(b, device):
+    """A batch on a device, with the number of its groups, which the processor still knows."""
+    out = {k: x.to(device, non_blocking=True) for k, x in b.items()}
+    if "group" in b:
+        out["groups"] = int(b["group"].max()) + 1
+    return out
 
 
 def run(model, batches, minutes, schedule, optimizer, log, checkpoint, every=5, name="", warm=60, max_steps=0, mean=None, me=0, average=None, probe=None):
@@ -142,7 +150,7 @@ def run(model, batches, minutes, schedule, optimizer, log, checkpoint, every=5, 
             break
         questions, words = questions + len(b["of"]), words + int(b["pn"][b["of"]].sum() + b["qn"].sum())
         model.train()
-        l, seen = learnt(model, {k: x.to(device, non_blocking=True) for k, x in b.items()})
+        l, seen = learnt(model, moved(b, device))
         l.backward()
         optimizer.step(schedule(share) * min(1, (step + 1) / warm))
         sums += seen

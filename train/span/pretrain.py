@@ -5,14 +5,17 @@ of prose is two texts, 24 words as a question and 136 as a passage, so that ever
 the encoder by the words of both texts, the layers where texts meet by those of the passage. shards.py makes the numbers; all of them lie in
 the GPU's memory, and windows are drawn there.
 
---until K stops after K minutes and keeps what is needed to go on with --resume, when WORK may hold more shards. The rate falls over
-M minutes."""
+Shards that come while it runs are read, too. A step is one graph of the GPU's work: its kernels are small, and asking for each of them from
+Python would take longer than they do.
+
+--until K stops after K minutes and keeps what is needed to go on with --resume. The rate falls over M minutes."""
 import argparse
 import glob
 import lzma
 import math
 import os
 import pickle
+import threading
 import time
 
 import numpy as np
@@ -20,7 +23,7 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
-from . import export
+from . import export, model
 from .model import Block, Linear, Reader, half
 from .shards import CAPITAL, CAPITALS, LINE, SENTENCE, vocabulary
 from .words import BASE, BUCKETS
@@ -28,30 +31,51 @@ from .words import BASE, BUCKETS
 ASKED, READ = 24, 136  # words of the two texts
 MASKED = 4, 20  # of them replaced
 WIDTH, DEPTH = 128, 3  # the generator
+FREQUENT = 16384  # the words that the generator draws from
 WEIGHT = 25.0  # of finding what was replaced, beside the generator's loss
 
 
 class Prose:
-    """Numbers of words in a device's memory."""
+    """Numbers of words in a device's memory, up to MOST million of them."""
 
-    def __init__(self, work, device):
+    def __init__(self, work, device, most):
         t = np.load(work + "/types.npz")
         self.rows, self.parts = torch.tensor(t["rows"]).long().to(device), torch.tensor(t["parts"].astype(np.int64)).to(device)
         self.of_type = torch.cat([torch.tensor(t["idf"])[:, None], torch.tensor(t["kinds"]).float()], 1).to(device)  # idf, number, symbol, stop word, year
         known = torch.zeros(int(t["rows"].max()) + 1, dtype=torch.long)
         known[torch.tensor(t["rows"]).long()] = torch.arange(len(t["rows"]))
         self.type_of_row = known.to(device)
-        ids, flags = [], []
-        for f in sorted(glob.glob(work + "/shard-*.xz")):
+        self.work, self.read, self.words = work, set(), 0
+        self.ids, self.flags = torch.zeros(int(most * 1e6), dtype=torch.int32, device=device), torch.zeros(int(most * 1e6), dtype=torch.uint8, device=device)
+        self.there = torch.zeros((), dtype=torch.float64, device=device)  # how many words there are, for draw
+        self.more()
+
+    def more(self):
+        """Read the shards that are new."""
+        for f in sorted(set(glob.glob(self.work + "/shard-*.xz")) - self.read):
+            self.read.add(f)
             raw = lzma.open(f).read()
             n = len(raw) // 3
-            ids.append(torch.from_numpy(np.frombuffer(raw, np.uint16, n).astype(np.int32)))
-            flags.append(torch.from_numpy(np.frombuffer(raw, np.uint8, n, 2 * n).copy()))
-        self.ids, self.flags = torch.cat(ids).to(device), torch.cat(flags).to(device)
+            kept = min(n, len(self.ids) - self.words)
+            a, b = self.words, self.words + kept
+            self.ids[a:b] = torch.from_numpy(np.frombuffer(raw, np.uint16, kept).astype(np.int32)).to(self.ids.device)
+            self.flags[a:b] = torch.from_numpy(np.frombuffer(raw, np.uint8, kept, 2 * n).copy()).to(self.ids.device)
+            self.words = b
+            self.there.fill_(b)
+            print("%s: %.1f of %.1f million words" % (os.path.basename(f), kept / 1e6, n / 1e6), flush=True)
+
+    def watch(self, seconds=5):
+        """Go on reading new shards."""
+        def look():
+            while True:
+                time.sleep(seconds)
+                self.more()
+        threading.Thread(target=look, daemon=True).start()
 
     def draw(self, n):
         """-> (n, ASKED + READ) types, flags."""
-        at = torch.randint(len(self.ids) - ASKED - READ, (n, 1), device=self.ids.device) + torch.arange(ASKED + READ, device=self.ids.device)
+        first = torch.rand(n, 1, dtype=torch.float64, device=self.ids.device) * (self.there - ASKED - READ)
+        at = first.long() + torch.arange(ASKED + READ, device=self.ids.device)
         ids, flags = self.ids[at].long(), self.flags[at]
         turned = torch.arange(n, device=at.device)[:, None] % 2 == 1  # the question comes behind the passage
         order = torch.where(turned, (torch.arange(ASKED + READ, device=at.device) - ASKED) % (ASKED + READ), torch.arange(ASKED + READ, device=at.device))
@@ -67,10 +91,11 @@ class Pretrained(nn.Module):
         self.enter = Linear(embed + BASE, WIDTH)
         self.generator = nn.ModuleList(Block(WIDTH) for _ in range(DEPTH))
         self.out_norm, self.out = nn.LayerNorm(WIDTH), Linear(WIDTH, embed, gain=.3)
-        self.bias = nn.Parameter(torch.zeros(reader.shape["known"]))
+        self.bias = nn.Parameter(torch.zeros(min(FREQUENT, reader.shape["known"])))
         self.found_alone, self.found = Linear(d, 1, gain=.1), Linear(d, 1, gain=.1)
 
     def embedded(self, rows, parts):
+        """What stands for each type."""
         return self.reader.words(rows) + self.reader.parts(parts).sum(-2)
 
     def base(self, of_type, flags):
@@ -80,28 +105,29 @@ class Pretrained(nn.Module):
         return torch.cat([of_type[..., :1], bits[..., :2], of_type[..., 1:], bits[..., 2:], nothing, asked[..., None]], 2)
 
     def guessed(self, e, kinds, flags, at, right):
-        """The generator: -> (its loss, the rows of words that it draws) at hidden places; right: the rows of the words there, 0 for unknown ones."""
+        """The generator: -> (its loss, the rows of words that it draws) at hidden places; right: the rows of the words there, 0 for rare ones."""
         masked = torch.zeros(flags.shape, device=e.device).scatter(1, at, 1.)[..., None]
-        x = self.enter(torch.cat([torch.where(masked > 0, self.hidden, e).to(half), self.base(kinds * (1 - masked), flags).to(half)], 2))
+        x = self.enter(torch.cat([torch.where(masked > 0, self.hidden.to(half), e.to(half)), self.base(kinds * (1 - masked), flags).to(half)], 2))
         for block in self.generator:
             x = block(x, None)
         x = self.out(self.out_norm(x.gather(1, at[..., None].expand(-1, -1, WIDTH)).float()).to(half))
-        logits, known = F.linear(x, self.reader.words.weight[1:].to(half)).float() + self.bias, right > 0
+        logits, known = F.linear(x, self.reader.words.weight[1:1 + len(self.bias)].to(half)).float() + self.bias, right > 0
         each = F.cross_entropy(logits.flatten(0, 1), (right - 1).clamp(min=0).flatten(), reduction="none").view_as(right)
         with torch.no_grad():
-            noise = -torch.log(-torch.log(torch.rand_like(logits).clamp(1e-9, 1 - 1e-7)))
-            drawn = (logits + noise).argmax(2) + 1
+            drawn = (logits - torch.empty_like(logits).exponential_().clamp_(min=1e-9).log_()).argmax(2) + 1
         return (each * known).sum() / known.sum(), drawn
 
     def forward(self, ids, flags, rows, parts, of_type, type_of_row):
         """-> (generator's loss, loss of what is replaced by each text alone, by the passage next to the question, accuracies)."""
         chance = torch.rand(ids.shape, device=ids.device) - .8 * of_type[ids, 2]  # signs seldom
         at = torch.cat([chance[:, :ASKED].topk(MASKED[0])[1], chance[:, ASKED:].topk(MASKED[1])[1] + ASKED], 1)
-        e, old = self.embedded(rows[ids], parts[ids]), ids.gather(1, at)
-        guess, drawn = self.guessed(e, of_type[ids], flags, at, rows[old])
-        drawn = torch.where(rows[old] > 0, type_of_row[drawn], old)
+        types = self.embedded(rows, parts).to(half)
+        e, old = F.embedding(ids, types), ids.gather(1, at)
+        right = rows[old] * (rows[old] <= len(self.bias))
+        guess, drawn = self.guessed(e, of_type[ids], flags, at, right)
+        drawn = torch.where(right > 0, type_of_row[drawn], old)
         new = ids.scatter(1, at, drawn)
-        e = e.scatter(1, at[..., None].expand(-1, -1, e.shape[2]), self.embedded(rows[drawn], parts[drawn]))
+        e = e.scatter(1, at[..., None].expand(-1, -1, e.shape[2]), F.embedding(drawn, types))
         base, r = self.base(of_type[new], flags), self.reader
         p, q = r.encode(e[:, ASKED:], base[:, ASKED:]), r.encode(e[:, :ASKED], base[:, :ASKED])
         h = r.join(p, q, e[:, ASKED:], e[:, :ASKED])[2]
@@ -128,12 +154,6 @@ def words(path, work):
     return v, [x / spread * .35 for x in tables]
 
 
-def compiled(m):
-    import torch._dynamo
-    torch._dynamo.config.suppress_errors = True  # what cannot be compiled runs as it is
-    return torch.compile(m)
-
-
 def factor(share, floor=.08):
     return max(floor, 1 - share)
 
@@ -156,55 +176,97 @@ def optimizer(m, rate, device):
     matrices = [p for p in m.parameters() if p.ndim > 1 and id(p) not in own]
     groups = [dict(params=tables, share=.5, weight_decay=0), dict(params=[p for p in m.parameters() if p.ndim < 2], share=1, weight_decay=0),
               dict(params=matrices, share=1, weight_decay=.02)]
-    return torch.optim.AdamW(groups, lr=rate, betas=(.9, .98), eps=1e-6, **({"fused": True} if device.startswith("cuda") else {}))
+    if not device.startswith("cuda"):
+        return torch.optim.AdamW(groups, lr=rate, betas=(.9, .98), eps=1e-6)
+    for g in groups:  # numbers that a captured step reads
+        g["lr"] = torch.tensor(rate, device=device)
+    return torch.optim.AdamW(groups, betas=(.9, .98), eps=1e-6, fused=True, capturable=True)
+
+
+class Step:
+    """A step of training: windows drawn, losses, gradients, new weights."""
+
+    def __init__(self, m, prose, adam, windows):
+        self.m, self.prose, self.adam, self.windows = m, prose, adam, windows
+        self.sums, self.norm = torch.zeros(6, device=prose.ids.device), torch.zeros((), device=prose.ids.device)
+
+    def __call__(self):
+        p = self.prose
+        ids, flags = p.draw(self.windows)
+        guess, alone, both, seen = self.m(ids, flags, p.rows, p.parts, p.of_type, p.type_of_row)
+        self.adam.zero_grad(set_to_none=True)
+        (guess + WEIGHT * (alone + both)).backward()
+        self.norm.copy_(nn.utils.clip_grad_norm_(self.m.parameters(), 1.0))
+        self.adam.step()
+        self.sums += torch.cat([torch.stack([guess, alone, both]).detach(), seen])
+
+    def rate(self, r):
+        for g in self.adam.param_groups:
+            if torch.is_tensor(g["lr"]):
+                g["lr"].fill_(r * g["share"])
+            else:
+                g["lr"] = r * g["share"]
+
+
+def captured(step):
+    """A step as one graph of the GPU's work, or as it is where that cannot be done."""
+    if not step.sums.is_cuda:
+        return step
+    try:
+        side = torch.cuda.Stream()
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            for _ in range(3):
+                step()
+        torch.cuda.current_stream().wait_stream(side)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            step()
+        return graph.replay
+    except Exception as e:
+        print("no graph:", repr(e)[:2000], flush=True)
+        torch.cuda.synchronize()
+        return step
 
 
 class Progress:
-    """What a run has done, its means since it was last shown, and the time, without what the first step takes to compile."""
+    """What a run has done, its means since it was last shown, and the time, without what the first step takes."""
 
-    def __init__(self, at, device):
-        self.before, self.step, self.words = at
-        self.begun, self.shown, self.sums, self.count, self.seen = None, time.time(), torch.zeros(6, device=device), 0, 0
-
-    def add(self, words, *losses):
-        self.sums += torch.cat([torch.stack([x.detach() for x in losses[:3]]), losses[3]])
-        self.step, self.words, self.count, self.seen = self.step + 1, self.words + words, self.count + 1, self.seen + words
-        if self.begun is None:
-            if self.sums.is_cuda:
-                torch.cuda.synchronize()
-            self.begun, self.seen = time.time(), 0
+    def __init__(self, at, step, words):
+        (self.before, self.steps, self.words), self.step, self.each = at, step, words
+        self.begun = self.shown = time.time()
+        self.count = self.since = 0
+        step.sums.zero_()
 
     def seconds(self):
-        return self.before + (time.time() - self.begun if self.begun else 0)
+        return self.before + time.time() - self.begun
 
-    def show(self, rate, norm):
-        means = (self.sums / self.count).tolist()
+    def add(self):
+        self.steps, self.words, self.count = self.steps + 1, self.words + self.each, self.count + 1
+
+    def show(self, rate):
+        means = (self.step.sums / self.count).tolist()
         if not all(map(math.isfinite, means)):
-            raise SystemExit("the loss is no number at step %d" % self.step)
-        print("%.1f min step %d words %.0f M, %.2f M/s, rate %.5f, norm %.2f, generator %.3f, replaced: alone %.4f, together %.4f; right %.3f, found %.3f, %.3f" % (
-            self.seconds() / 60, self.step, self.words / 1e6, self.seen / max(1e-3, time.time() - self.begun) / 1e6, rate, norm, *means), flush=True)
-        self.sums.zero_()
-        self.count, self.shown = 0, time.time()
+            raise SystemExit("the loss is no number at step %d" % self.steps)
+        now = time.time()
+        print("%.2f min step %d words %.0f M, %.2f M/s, rate %.5f, norm %.2f, generator %.3f, replaced: alone %.4f, together %.4f; right %.3f, found %.3f, %.3f" % (
+            self.seconds() / 60, self.steps, self.words / 1e6, self.count * self.each / (now - self.shown) / 1e6, rate, float(self.step.norm), *means), flush=True)
+        self.step.sums.zero_()
+        self.count, self.shown = 0, now
 
 
-def train(m, run, prose, adam, done, o):
+def train(step, run, done, o):
     while done.seconds() < 60 * (o.until or o.minutes):
-        ids, flags = prose.draw(o.windows)
-        guess, alone, both, seen = run(ids, flags, prose.rows, prose.parts, prose.of_type, prose.type_of_row)
-        (guess + WEIGHT * (alone + both)).backward()
-        norm = nn.utils.clip_grad_norm_(m.parameters(), 1.0)
-        rate = o.rate * factor(done.seconds() / (60 * o.minutes)) * min(1, (done.step + 1) / 400)
-        for g in adam.param_groups:
-            g["lr"] = rate * g["share"]
-        adam.step()
-        adam.zero_grad(set_to_none=True)
-        done.add(ids.numel(), guess, alone, both, seen)
-        if done.step % 50 == 0:
-            torch.cuda.synchronize() if ids.is_cuda else None  # the clock is to know what is done, not what is asked for
-            if time.time() - done.shown > 15:
-                done.show(rate, float(norm))
+        rate = o.rate * factor(done.seconds() / (60 * o.minutes)) * min(1, (done.steps + 1) / 400)
+        step.rate(rate)
+        run()
+        done.add()
+        if done.steps % 25 == 0:
+            torch.cuda.synchronize() if step.sums.is_cuda else None  # the clock is to know what is done, not what is asked for
+            if time.time() - done.shown > 10:
+                done.show(rate)
     if done.count:
-        done.show(rate, float(norm))
+        done.show(rate)
 
 
 def main():
@@ -216,17 +278,18 @@ def main():
     a.add_argument("--until", type=float, default=0)
     a.add_argument("--resume", action="store_true")
     a.add_argument("--rate", type=float, default=.0015)
-    a.add_argument("--windows", type=int, default=384)
+    a.add_argument("--windows", type=int, default=640)
     a.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
-    a.add_argument("--width", type=int, default=192)
+    a.add_argument("--most", type=float, default=200, help="millions of words to make room for")
+    a.add_argument("--width", type=int, default=256)
     a.add_argument("--encoders", type=int, default=4)
     a.add_argument("--layers", type=int, default=2)
-    a.add_argument("--plain", action="store_true", help="without torch.compile")
     o = a.parse_args()
     torch.manual_seed(int(time.time()) if o.resume else 1)
-    torch.backends.cuda.matmul.allow_tf32 = True
-    prose = Prose(o.work, o.device)
-    print("%.1f million words" % (len(prose.ids) / 1e6), flush=True)
+    if o.device.startswith("cuda"):
+        model.ops = model.Fused
+        torch.backends.cuda.matmul.allow_tf32 = True
+    prose = Prose(o.work, o.device, o.most)
     v, tables = words(o.words, o.work)
     m = Pretrained(Reader(len(v.words), d=o.width, encoders=o.encoders, layers=o.layers, drop=0, vectors=tables)).to(o.device)
     adam, at, path = optimizer(m, o.rate, o.device), (0., 0, 0), f"{o.work}/{o.out}.resume.pt"
@@ -235,9 +298,13 @@ def main():
         m.load_state_dict(kept["model"])
         adam.load_state_dict(kept["adam"])
         at = kept["at"]
-    done = Progress(at, o.device)
-    train(m, m if o.plain else compiled(m), prose, adam, done, o)
-    torch.save(dict(model=m.state_dict(), adam=adam.state_dict(), at=(done.seconds(), done.step, done.words)), path)
+    step = Step(m, prose, adam, o.windows)
+    step.rate(o.rate / 400)
+    run = captured(step)
+    prose.watch()
+    done = Progress(at, step, o.windows * (ASKED + READ))
+    train(step, run, done, o)
+    torch.save(dict(model=m.state_dict(), adam=adam.state_dict(), at=(done.seconds(), done.steps, done.words)), path)
     split(f"{o.work}/{o.out}", m.reader.state_dict())
 
 

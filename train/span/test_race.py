@@ -21,7 +21,7 @@ class RaceTest(unittest.TestCase):
         scores[:, :, 0] = torch.tensor([[1., 2], [0, -1], [.5, -2]])
         none, gold = torch.tensor([.5, 1., 0]), torch.zeros(3, 2, model.LONGEST, dtype=torch.bool)
         gold[0, 1, 0] = True
-        got = model.race_loss(scores, none, gold, torch.tensor([True, False, False]), torch.tensor([0, 0, 1]))
+        got = model.race_loss(scores, none, gold, torch.tensor([True, False, False]), torch.tensor([0, 0, 1]), 2)
         first = sum(math.exp(s - n) for s, n in ((1, .5), (2, .5), (0, 1), (-1, 1)))
         second = sum(math.exp(s) for s in (.5, -2))
         for x, want in zip(got.tolist(), (math.log(1 + first) - 1.5, math.log(1 + second))):

@@ -30,6 +30,7 @@ a.add_argument("--mix", default="cloze=.08,sets=.45,layouts=.32,notes=.15")
 a.add_argument("--races", type=float, default=0, help="the share of the batches that are races (race.py)")
 a.add_argument("--decay", type=float, default=0, help="the last share of the time in which the rates fall to 0")
 a.add_argument("--steps", type=int, default=0)
+a.add_argument("--every", type=float, default=5, help="minutes between two checkpoints")
 a.add_argument("--seed", type=int, default=1)
 a.add_argument("--workers", type=int, default=1, help="processes: of feed, or that share their weights by their mean")
 a.add_argument("--drop", type=float, default=.1)
@@ -119,7 +120,7 @@ def train(v, m, vectors, me=0, mean=None):
 
     tried = feed.development(v, W) if o.device != "cpu" else []
     made = feed.pooled(o.pool, o.device) if o.pool else loop.produced(lambda: batches(v, sources(v, vectors)), seed=o.seed * 100 + me)
-    loop.run(m, made, o.minutes, schedule, loop.Optimizer(m, o.rate), (lambda _: None) if me else log, checkpoint, name=o.out + (f".{me}" if me else ""),
+    loop.run(m, made, o.minutes, schedule, loop.Optimizer(m, o.rate), (lambda _: None) if me else log, checkpoint, every=o.every, name=o.out + (f".{me}" if me else ""),
              max_steps=o.steps, mean=mean, me=me, average=average, probe=probe if tried else None)
 
 

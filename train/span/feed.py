@@ -65,6 +65,7 @@ def pooled(folder, device, ahead=12, threads=4):
             return fresh.popleft() if fresh else random.choice(known) if known else None
 
     def read():
+        torch.set_num_threads(1)  # else each of these threads has a pool of its own, which waits by turning round
         while True:
             try:
                 path = next_path()

@@ -159,10 +159,11 @@ def factor(share, floor=.08):
 
 
 def split(path, weights):
-    """A checkpoint's weights in 16 bits, in two files of less than 16 MiB."""
+    """A checkpoint's weights in 16 bits, in two files, each replaced when it is whole."""
     h = {k: x.detach().half().cpu() for k, x in weights.items()}
-    torch.save({k: x for k, x in h.items() if k in export.TABLES}, path + ".tables.pt")
-    torch.save({k: x for k, x in h.items() if k not in export.TABLES}, path + ".net.pt")
+    for part, there in ((".tables.pt", lambda k: k in export.TABLES), (".net.pt", lambda k: k not in export.TABLES)):
+        torch.save({k: x for k, x in h.items() if there(k)}, path + part + ".new")
+        os.replace(path + part + ".new", path + part)
 
 
 def joined(path):
@@ -255,7 +256,11 @@ class Progress:
         self.count, self.shown = 0, now
 
 
+KEEP = 100  # seconds between two checkpoints: a machine that is lent may go
+
+
 def train(step, run, done, o):
+    kept = time.time()
     while done.seconds() < 60 * (o.until or o.minutes):
         rate = o.rate * factor(done.seconds() / (60 * o.minutes)) * min(1, (done.steps + 1) / 400)
         step.rate(rate)
@@ -265,6 +270,9 @@ def train(step, run, done, o):
             torch.cuda.synchronize() if step.sums.is_cuda else None  # the clock is to know what is done, not what is asked for
             if time.time() - done.shown > 10:
                 done.show(rate)
+            if time.time() - kept > KEEP:
+                kept = time.time()
+                split(f"{o.work}/{o.out}", step.m.reader.state_dict())
     if done.count:
         done.show(rate)
 

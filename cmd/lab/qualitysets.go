@@ -50,7 +50,7 @@ type setFlags struct {
 	Constants string `help:"With such sets: a file with the span reader's constants, as --fit prints them." placeholder:"FILE"`
 }
 
-const setsHelp = `Sets that others wrote: people/tune, people/tune/talks (conversations), people/first, people/second, people/third, people/fourth, people/fifth, people/sixth, people/seventh, people/eighth and people/judge (documents of invented households, written by a language model; judge is for reporting only), people/technical (READMEs, references, runbooks and prose), people/tongues (German, French and Spanish), xquad/open, xquad/gold, reading,
+const setsHelp = `Sets that others wrote: people/tune, people/tune/talks (conversations), people/first, people/second, people/third, people/fourth, people/fifth, people/sixth, people/seventh, people/eighth, people/ninth and people/judge (documents of invented households, written by a language model; judge is for reporting only), people/technical (READMEs, references, runbooks and prose), people/tongues (German, French and Spanish), xquad/open, xquad/gold, reading,
 reading/SOURCE, reading/SOURCE/gold, generated (the generated worlds, judged the same way), and any folder of yours, given by a path with a slash: its files in documents/ and its questions.jsonl (see below). Documents are dealt to the two sides at random; gold asks each question of
 its own paragraph alone. Methods: pair, device, cloud, one-side (all documents in one index), quote (BM25's best sentence, no model), span (with --span: a reader that points at words of the 8 best windows by BM25, all
 documents together; models/span.gguf is one).

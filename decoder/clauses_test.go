@@ -140,6 +140,7 @@ func TestUndivided(t *testing.T) {
 		"Who owns the marina, and when does it open?":     false,
 		"When did Anna and Ben marry?":                    false,
 		"What are the terms and conditions of the lease?": false,
+		"What is the wifi password at Anna and Ben's?":    false,
 	} {
 		if got := Undivided(Request{Question: question}); got != want {
 			t.Errorf("%q: %v", question, got)

@@ -216,13 +216,16 @@ func wordsOfThing(text string) int {
 }
 
 // Undivided reports whether a request's question may ask for two things that Clauses takes for one, because an article, a
-// preposition or someone's name after an "and" begins another thing.
+// preposition or someone's name after an "and" begins another thing. "At Anna and Tom's" is one.
 func Undivided(req Request) bool {
 	return slices.ContainsFunc(Clauses(req), func(clause string) bool {
 		w := strings.Fields(clause)
 		for k := 2; k+1 < len(w); k++ {
-			next := strings.ToLower(w[k+1])
-			if w[k] == "and" && (articles[next] || prepositions[next] || possessive(trimQuestion(w[k+1]))) && !slices.Contains(w[:k], "between") && requested(clause) {
+			if w[k] != "and" || slices.Contains(w[:k], "between") || !requested(clause) {
+				continue
+			}
+			next, owners := strings.ToLower(w[k+1]), k+2 == len(w) && capital(w[k-1])
+			if articles[next] || prepositions[next] || possessive(trimQuestion(w[k+1])) && !owners {
 				return true
 			}
 		}

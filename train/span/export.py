@@ -32,16 +32,17 @@ def metadata(v, shape, none_bias, temperature, threshold):
 
 
 TABLES = ("words.weight", "parts.weight")  # five bits do for them
+WIDE = 192  # a wider reader's matrices have five bits, too: a file stays below 16 MB
 
 
-def stored(name, x):
+def stored(name, x, d):
     if x.ndim != 2 or x.shape[0] < 32 or x.shape[1] % 32:
         return x.astype(np.float32)
-    return gguf.quantized5(x) if name in TABLES else gguf.quantized(x)
+    return gguf.quantized5(x) if name in TABLES or d > WIDE else gguf.quantized(x)
 
 
 def export(path, v, checkpoint, none_bias=0.0, temperature=1.0, threshold=.5):
-    tensors = [("idf", v.idfs)] + [(name, stored(name, x.detach().float().numpy())) for name, x in checkpoint["model"].items()]
+    tensors = [("idf", v.idfs)] + [(name, stored(name, x.detach().float().numpy(), checkpoint["shape"]["d"])) for name, x in checkpoint["model"].items()]
     gguf.write(path, metadata(v, checkpoint["shape"], none_bias, temperature, threshold), tensors)
 
 

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"tandem/internal/spelling"
 )
 
 // Lengths in characters of what may be misspelt.
@@ -199,7 +201,7 @@ func slip(a, b []rune, name bool) (int, bool) {
 	if swapped := a[0] == b[1] && a[1] == b[0]; a[0] != b[0] && !swapped {
 		return 0, false
 	}
-	d := distance(a, b, most)
+	d := spelling.Distance(a, b, most)
 	if d < 1 || d > most {
 		return d, false
 	}

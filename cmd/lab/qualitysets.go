@@ -451,10 +451,7 @@ func (c *qualityCmd) generated() (answers.Set, error) {
 			}
 		}
 		for _, q := range w.Questions {
-			next := answers.Question{Kind: q.Kind, Text: q.Text}
-			for _, t := range q.Earlier {
-				next.Earlier = append(next.Earlier, answers.Turn(t))
-			}
+			next := answers.Question{Kind: q.Kind, Text: q.Text, Earlier: q.Earlier}
 			for _, v := range q.Values {
 				next.Parts = append(next.Parts, answers.Part{Answers: []string{v}})
 			}

@@ -104,17 +104,21 @@ func noUse(m *model.Model, given []string) error {
 
 // checkDenoising refuses the flags of run that make no sense.
 func (c *runCmd) checkDenoising(m *model.Model) error {
-	given := c.autoregressive()
-	if c.Draft != "auto" {
+	return noUse(m, slices.Concat(c.autoregressive(), helpers(c.DraftFlags, c.LoraFlags)))
+}
+
+// helpers returns the flags that add drafters or adapters, which a diffusion model cannot use.
+func helpers(d cli.DraftFlags, l cli.LoraFlags) (given []string) {
+	if d.Draft != "auto" {
 		given = append(given, "--draft")
 	}
-	if c.Forecast != "" {
+	if d.Forecast != "" {
 		given = append(given, "--forecast")
 	}
-	if len(c.Lora) > 0 {
+	if len(l.Lora) > 0 {
 		given = append(given, "--lora")
 	}
-	return noUse(m, given)
+	return given
 }
 
 // denoise answers with a diffusion model.
@@ -301,16 +305,7 @@ func (f answerFlags) alone() bool { return f.LocalOnly || f.Side == "device" }
 
 // checkDiffusion refuses the flags of an answer that make no sense for a diffusion model.
 func (f answerFlags) checkDiffusion(m *model.Model) error {
-	var given []string
-	if f.Draft != "auto" {
-		given = append(given, "--draft")
-	}
-	if f.Forecast != "" {
-		given = append(given, "--forecast")
-	}
-	if len(f.Lora) > 0 {
-		given = append(given, "--lora")
-	}
+	given := helpers(f.drafts(), f.LoraFlags)
 	if f.Method != "tandem" {
 		given = append(given, "--method")
 	}

@@ -169,8 +169,8 @@ func (c *runCmd) denoise(a *cli.App, m *model.Model, device *phone.Device, promp
 	return nil
 }
 
-// mostMeasured is the most rows of a pass whose time is measured.
-const mostMeasured = 128
+// maxMeasured is the most rows of a pass whose time is measured.
+const maxMeasured = 128
 
 // passes measures how long passes take, by which the window looks ahead; on a simulated phone by its clock, so that a seed's text
 // is the same each time. On a processor the time grows with every row, so there is nothing to gain, and it returns nil.
@@ -184,7 +184,7 @@ func passes(a *cli.App, m *model.Model, device *phone.Device) ([]float64, error)
 	} else if m.Processor() {
 		return nil, nil
 	}
-	return dllm.Measure(a, m, mostMeasured, 0, clock)
+	return dllm.Measure(a, m, maxMeasured, 0, clock)
 }
 
 // finish says why the answer ended, in the words of sample.Reason.

@@ -285,7 +285,7 @@ func (d *Decoder) read(ctx context.Context, req decoder.Request) error {
 	d.passages = req.Passages
 	if asked, said := req.LastAnswered(); said != "" {
 		d.asked = decoder.ContentWords(asked)
-		if i := decoder.Teller(asked, said, req.Passages); i >= 0 {
+		if i := decoder.AnsweringPassage(asked, said, req.Passages); i >= 0 {
 			d.lastSource = req.Passages[i].Source
 		}
 	}

@@ -169,7 +169,7 @@ func (c Config) evidence(q query, ps []passages.Passage, known []passage) ([]Evi
 	seen := matches{}
 	for i, f := range found {
 		out[i] = Evidence{None: f.None, Lexical: lexical[i], Echo: echo[i], Rank: i, Whole: form != value, Slips: q.slips, Foreign: q.tongue != span.English || known[i].read.Tongue() != span.English}
-		spans[i] = known[i].answers(f, form, mostTexts)
+		spans[i] = known[i].answers(f, form, maxTexts)
 		if wanted.stretch {
 			known[i].stretched(spans[i])
 		}

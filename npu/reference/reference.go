@@ -117,13 +117,7 @@ func (r *run) node(i int) error {
 		r.d.Observe(n, x)
 	}
 	if f := elementwise(n); f != nil {
-		y := x // ignored if there is no second argument
-		if len(n.Args) > 1 {
-			y = r.values[n.Args[1]]
-		}
-		for j := range out {
-			out[j] = f(x[j], y[j])
-		}
+		r.combine(f, out, n)
 		return nil
 	}
 	switch n.Op {
@@ -215,6 +209,18 @@ func elementwise(n *npu.Node) func(x, y float32) float32 {
 		}
 	}
 	return nil
+}
+
+// combine sets each value of out to f of the arguments' values at the same place.
+func (r *run) combine(f func(x, y float32) float32, out []float32, n *npu.Node) {
+	x := r.values[n.Args[0]]
+	y := x // ignored if there is no second argument
+	if len(n.Args) > 1 {
+		y = r.values[n.Args[1]]
+	}
+	for j := range out {
+		out[j] = f(x[j], y[j])
+	}
 }
 
 func (r *run) temper(out, x []float32, n *npu.Node, cols int) error {

@@ -19,8 +19,8 @@ type Encoder interface {
 	EmbedText(ctx context.Context, text string) (vector []float32, tokens int, err error)
 }
 
-// mostTexts bounds the texts of one request for embeddings.
-const mostTexts = 256
+// maxTexts bounds the texts of one request for embeddings.
+const maxTexts = 256
 
 // texts returns the texts of a request's input, which is one text or a list.
 func texts(input json.RawMessage) ([]string, error) {
@@ -34,8 +34,8 @@ func texts(input json.RawMessage) ([]string, error) {
 	case json.Unmarshal(input, &many) != nil:
 		return nil, refused("input", "input: want a text or a list of texts; tokens are not supported")
 	}
-	if len(many) == 0 || len(many) > mostTexts {
-		return nil, refused("input", "input: want 1 to %d texts, not %d", mostTexts, len(many))
+	if len(many) == 0 || len(many) > maxTexts {
+		return nil, refused("input", "input: want 1 to %d texts, not %d", maxTexts, len(many))
 	}
 	return many, nil
 }

@@ -68,7 +68,7 @@ func cited(answer string, parts []Part) string {
 	var b strings.Builder
 	b.WriteString(answer)
 	for _, p := range parts {
-		end := slices.IndexFunc(p.Citations, func(c Citation) bool { return p.Unknown || c.Weight < decoder.LeastShare })
+		end := slices.IndexFunc(p.Citations, func(c Citation) bool { return p.Unknown || c.Weight < decoder.MinShare })
 		if end < 0 {
 			end = len(p.Citations)
 		}

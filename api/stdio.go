@@ -17,7 +17,7 @@ import (
 
 // Bounds of a connection over standard input and output.
 const (
-	longestLine = 16 << 20
+	maxLine     = 16 << 20
 	lastReplies = time.Minute // how long replies may take after the input has ended
 )
 
@@ -89,7 +89,7 @@ func (l *messageLines) line() (line []byte, err error) {
 	for {
 		var part []byte
 		part, err = l.in.ReadSlice('\n')
-		line = append(line, part[:min(len(part), longestLine+1-len(line))]...)
+		line = append(line, part[:min(len(part), maxLine+1-len(line))]...)
 		if !errors.Is(err, bufio.ErrBufferFull) {
 			return line, err
 		}
@@ -98,8 +98,8 @@ func (l *messageLines) line() (line []byte, err error) {
 
 // refuseLine returns the code and the reason if a line is neither a message nor a list of messages.
 func refuseLine(line []byte) (code int, err error) {
-	if len(line) > longestLine {
-		return jsonrpc.CodeParseError, fmt.Errorf("the line has more than %d bytes", longestLine)
+	if len(line) > maxLine {
+		return jsonrpc.CodeParseError, fmt.Errorf("the line has more than %d bytes", maxLine)
 	}
 	var value json.RawMessage
 	if err := json.Unmarshal(line, &value); err != nil {

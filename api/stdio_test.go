@@ -56,7 +56,7 @@ func TestStdioWrongLines(t *testing.T) {
 	}{
 		{`nonsense{`, "null", jsonrpc.CodeParseError},
 		{`{"jsonrpc":"2.0","id":5} {}`, "null", jsonrpc.CodeParseError},
-		{strings.Repeat(" x", longestLine), "null", jsonrpc.CodeParseError},
+		{strings.Repeat(" x", maxLine), "null", jsonrpc.CodeParseError},
 		{`5`, "null", jsonrpc.CodeInvalidRequest},
 		{`[]`, "null", jsonrpc.CodeInvalidRequest},
 		{`[7]`, "null", jsonrpc.CodeInvalidRequest},

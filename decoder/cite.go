@@ -10,12 +10,12 @@ import (
 	"tandem/retrieval/passages"
 )
 
-// MostQuotes is the largest number of quotes for a part of an answer.
-const MostQuotes = 3
+// MaxQuotes is the largest number of quotes for a part of an answer.
+const MaxQuotes = 3
 
-// MostAround is the largest number of bytes of the text around a sentence that are quoted. A window of a document is
+// MaxQuoteBytes is the largest number of bytes of the text around a sentence that are quoted. A window of a document is
 // rarely longer.
-const MostAround = 800
+const MaxQuoteBytes = 800
 
 // A citer finds the sentences of passages that say what an answer says.
 type citer struct {
@@ -35,7 +35,7 @@ func (c citer) quotes(p Part, said string, base []float64) []Quote {
 	}
 	var out []Quote
 	for i, w := range p.Weights {
-		if !unknown && w < LeastShare || strings.TrimSpace(c.passages[i].Text) == "" {
+		if !unknown && w < MinShare || strings.TrimSpace(c.passages[i].Text) == "" {
 			continue
 		}
 		text := c.passages[i].Text
@@ -43,7 +43,7 @@ func (c citer) quotes(p Part, said string, base []float64) []Quote {
 		best := c.nearest(text, all, question)
 		q := Quote{Passage: i, Relevance: base[i]}
 		if unknown {
-			from, to := around(all, best, MostAround)
+			from, to := around(all, best, MaxQuoteBytes)
 			q.Text, q.From, q.To = text[from:to], all[best].from-from, all[best].to-from
 		} else {
 			q.Text, q.Weight = text[all[best].from:all[best].to], w
@@ -57,7 +57,7 @@ func (c citer) quotes(p Part, said string, base []float64) []Quote {
 	slices.SortStableFunc(out, func(x, y Quote) int {
 		return cmp.Or(cmp.Compare(y.Weight, x.Weight), cmp.Compare(y.Relevance, x.Relevance))
 	})
-	return out[:min(MostQuotes, len(out))]
+	return out[:min(MaxQuotes, len(out))]
 }
 
 // extent is a range of bytes.

@@ -75,10 +75,10 @@ func (r Request) talk() (t talk) {
 	return t
 }
 
-// Teller returns the index of the passage that an answer probably came from. Of the passages that contain all content words of
-// the answer it is the one that contains most of the question's, the first of equals. Teller returns -1 if no passage contains
-// all of the answer's, or if those that do contain none of the question's.
-func Teller(question, answer string, ps []passages.Passage) int {
+// AnsweringPassage returns the index of the passage that an answer probably came from: of the passages that contain all
+// content words of the answer, the one that contains most of the question's, the first of equals. It returns -1 if no passage
+// contains all of the answer's, or if those that do contain none of the question's.
+func AnsweringPassage(question, answer string, ps []passages.Passage) int {
 	said, asked := ContentWords(answer), ContentWords(question)
 	best, most := -1, 0
 	for i, p := range ps {

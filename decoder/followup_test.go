@@ -66,7 +66,7 @@ func TestLastAnswered(t *testing.T) {
 }
 
 // An answer came from the passage that has all its words and the most of the question's.
-func TestTeller(t *testing.T) {
+func TestAnsweringPassage(t *testing.T) {
 	ps := []passages.Passage{
 		{Title: "Inn", Text: "Breakfast is 9 €. The room is 80 €."},
 		{Title: "Boat", Text: "The crossing is 9 €, and for children 4 €."},
@@ -81,7 +81,7 @@ func TestTeller(t *testing.T) {
 		{"What does the crossing cost?", "80 €", -1}, // nothing of the question stands there
 		{"What does the crossing cost?", "7 €", -1},
 	} {
-		if got := Teller(c.question, c.answer, ps); got != c.want {
+		if got := AnsweringPassage(c.question, c.answer, ps); got != c.want {
 			t.Errorf("%q, %q: %d, want %d", c.question, c.answer, got, c.want)
 		}
 	}

@@ -1,16 +1,16 @@
 package decoder
 
-// NearQuotes is the largest difference in relevance, in nats, between the best quote and another quote that is still
+// QuoteMargin is the largest difference in relevance, in nats, between the best quote and another quote that is still
 // worth showing.
-const NearQuotes = 4.0
+const QuoteMargin = 4.0
 
-// LeastShare is the smallest share of an answer for which a document is cited.
-const LeastShare = 0.1
+// MinShare is the smallest share of an answer for which a document is cited.
+const MinShare = 0.1
 
-// Worth reports whether a quote is worth showing: its share of the answer is at least LeastShare, or its relevance is
-// within NearQuotes of the best.
-func Worth(share, relevance, best float64) bool {
-	return share >= LeastShare || relevance > best-NearQuotes
+// WorthShowing reports whether a quote is worth showing: its share of the answer is at least MinShare, or its relevance is
+// within QuoteMargin of the best.
+func WorthShowing(share, relevance, best float64) bool {
+	return share >= MinShare || relevance > best-QuoteMargin
 }
 
 // Quote is a sentence of a passage that an answer draws on or comes close to. For an answer that says that it does not know,

@@ -226,16 +226,6 @@ func (m *Machine) Cells() []Cell {
 	return cells
 }
 
-// Prefix returns the tokens of the settled prefix: those whose keys and values a cache holds for good. After an Interrupt
-// the cache is whole up to there.
-func (m *Machine) Prefix() []tandem.Token {
-	var tokens []tandem.Token
-	for i := range m.cells[:m.settled] {
-		tokens = append(tokens, m.cells[i].Token)
-	}
-	return tokens
-}
-
 // Remaining returns the number of undecided positions of the current block.
 func (m *Machine) Remaining() int {
 	n := 0

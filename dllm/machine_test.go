@@ -414,7 +414,7 @@ func TestInterrupt(t *testing.T) {
 				t.Errorf("token %d is %d, the cell holds %+v", i, tok, c)
 			}
 		}
-		for i := range m.Prefix() {
+		for i := range m.settled {
 			if m.cells[i].Status == Invisible {
 				t.Errorf("row %d of the prefix is not decided", i)
 			}

@@ -13,6 +13,7 @@ import (
 	"tandem/lab/chart"
 	"tandem/model"
 	"tandem/model/sample"
+	"tandem/npu"
 	"tandem/npu/phone/sim"
 )
 
@@ -201,7 +202,7 @@ func (d Diffusion) Autoregressive(ctx context.Context, m *model.Model, name stri
 
 // phones returns the simulated phones.
 func (d Diffusion) phones() (all []*diffusionPhone, err error) {
-	shape, err := sim.FindShape("LLaDA-8B")
+	shape, err := shapeIn("LLaDA-8B", npu.Q4_0)
 	if err != nil {
 		return nil, err
 	}

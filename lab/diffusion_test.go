@@ -13,6 +13,7 @@ import (
 	"tandem/model"
 	"tandem/model/sample"
 	"tandem/model/tokenizer"
+	"tandem/npu"
 	"tandem/npu/native"
 	"tandem/npu/phone/sim"
 )
@@ -133,7 +134,7 @@ func TestDiffusionPhone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := sim.FindShape("LLaDA-8B")
+	s, err := shapeIn("LLaDA-8B", npu.Q4_0)
 	if err != nil {
 		t.Fatal(err)
 	}

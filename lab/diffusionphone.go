@@ -23,8 +23,14 @@ type stallKey struct {
 	paged bool
 }
 
+// shapeIn returns a model's shape with all matrices of one type.
+func shapeIn(name string, typ npu.DType) (sim.Shape, error) {
+	s, err := sim.FindShape(name)
+	s.Type, s.HeadType = typ, typ
+	return s, err
+}
+
 func newDiffusionPhone(c sim.Costs, s sim.Shape) *diffusionPhone {
-	s.Type, s.HeadType = npu.Q4_0, npu.Q4_0
 	return &diffusionPhone{c, s, map[stallKey]time.Duration{}}
 }
 
@@ -112,7 +118,7 @@ func AutoregressiveMs(soc string, prompt, tokens int) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	s, err := sim.FindShape("Llama-3.1-8B")
+	s, err := shapeIn("Llama-3.1-8B", npu.Q4_0)
 	if err != nil {
 		return 0, err
 	}
@@ -131,7 +137,7 @@ func DiffusionCosts(soc string, maxRows int) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := sim.FindShape("LLaDA-8B")
+	s, err := shapeIn("LLaDA-8B", npu.Q4_0)
 	if err != nil {
 		return nil, err
 	}

@@ -36,11 +36,10 @@ func (x NPU) boundaries(_ context.Context, r *Report, data *NPUData) error {
 	if err != nil {
 		return err
 	}
-	s, err := sim.FindShape("LLaDA-8B")
+	s, err := shapeIn("LLaDA-8B", npu.Q4_0)
 	if err != nil {
 		return err
 	}
-	s.Type, s.HeadType = npu.Q4_0, npu.Q4_0
 	for _, rows := range []int{64, 128, 256, 512} {
 		for _, runtime := range []string{"staging", "paging"} {
 			b, err := boundary(c, s, rows, runtime == "paging")

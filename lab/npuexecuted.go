@@ -131,11 +131,10 @@ func (x Executed) Run(ctx context.Context, progress Progress) (rows []ExecutedRo
 
 // cell lets one phone with a shape's costs repeat a task's answers. NPU and +G always run: others are compared with them.
 func (x Executed) cell(ctx context.Context, soc, name string, task ExecutedTask, w written) (rows []ExecutedRow, err error) {
-	shape, err := sim.FindShape(name)
+	shape, err := shapeIn(name, npu.Q8_0) // as the papers have it
 	if err != nil {
 		return nil, err
 	}
-	shape.Type, shape.HeadType = npu.Q8_0, npu.Q8_0 // as the papers have it
 	sum := account{shape: shape, runs: map[string][]executedRun{}}
 	if sum.costs, err = sim.Find(soc); err != nil {
 		return nil, err

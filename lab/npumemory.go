@@ -47,11 +47,10 @@ func (x NPU) memory(_ context.Context, r *Report, data *NPUData) error {
 	if err != nil {
 		return err
 	}
-	s, err := sim.FindShape("LLaDA-8B")
+	s, err := shapeIn("LLaDA-8B", npu.Q4_0)
 	if err != nil {
 		return err
 	}
-	s.Type, s.HeadType = npu.Q4_0, npu.Q4_0
 	sizes, uses := Weights(c, s, 64, 256)
 	var total int64
 	for _, b := range sizes {

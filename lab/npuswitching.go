@@ -55,11 +55,10 @@ func coverable(p plan.Problem) bool {
 
 // switchingProblem is a model's prefill and switch with 8-bit weights, as the papers have them.
 func switchingProblem(c sim.Costs, model string, blocks, chunks, large, small int) (plan.Problem, error) {
-	s, err := sim.FindShape(model)
+	s, err := shapeIn(model, npu.Q8_0)
 	if err != nil {
 		return plan.Problem{}, err
 	}
-	s.Type, s.HeadType = npu.Q8_0, npu.Q8_0
 	p := Problem(c, s, blocks, chunks, large, small)
 	if err := p.Check(); err != nil {
 		return p, fmt.Errorf("lab: %s: %w", model, err)

@@ -215,7 +215,7 @@ func citePart(tokens []Token, sides [2]*part) (p Part) {
 		return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(b.Relevance, a.Relevance))
 	})
 	p.Otherwise = slices.DeleteFunc(others, func(q Quote) bool {
-		return q.Text != "" && slices.ContainsFunc(p.Quotes, func(c Quote) bool { return c.Weight >= decoder.LeastShare && c.Text == q.Text })
+		return q.Text != "" && slices.ContainsFunc(p.Quotes, func(c Quote) bool { return c.Weight >= decoder.MinShare && c.Text == q.Text })
 	})
 	p.Quotes = worthShowing(p.Quotes)
 	return p
@@ -337,12 +337,12 @@ func quotesOf(list []transport.Quote) []Quote {
 	return out
 }
 
-// worthShowing returns the quotes that say the answer or come close, at most decoder.MostQuotes.
+// worthShowing returns the quotes that say the answer or come close, at most decoder.MaxQuotes.
 func worthShowing(list []Quote) []Quote {
 	best := math.Inf(-1)
 	for _, q := range list {
 		best = max(best, q.Relevance)
 	}
-	list = slices.DeleteFunc(list, func(q Quote) bool { return !decoder.Worth(q.Weight, q.Relevance, best) })
-	return list[:min(len(list), decoder.MostQuotes)]
+	list = slices.DeleteFunc(list, func(q Quote) bool { return !decoder.WorthShowing(q.Weight, q.Relevance, best) })
+	return list[:min(len(list), decoder.MaxQuotes)]
 }

@@ -48,8 +48,8 @@ type histories struct {
 
 // Bounds of histories.
 const (
-	mostHistories = 64
-	historyBytes  = 32 << 10 // of a device: about 16,000 tokens
+	maxHistories = 64
+	historyBytes = 32 << 10 // of a device: about 16,000 tokens
 )
 
 // of returns a device's history.
@@ -62,7 +62,7 @@ func (h *histories) of(device transport.ID) *specdec.History {
 			return h.kept[device]
 		}
 	}
-	if len(h.used) == mostHistories {
+	if len(h.used) == maxHistories {
 		delete(h.kept, h.used[0])
 		h.used = h.used[1:]
 	}

@@ -145,10 +145,10 @@ func TestHistoriesApart(t *testing.T) {
 	if h.of(id(1)) == first || h.of(id(0)) != first {
 		t.Error("two devices share a history, or one has two")
 	}
-	for i := range mostHistories - 1 {
+	for i := range maxHistories - 1 {
 		h.of(id(2 + i)) // displaces 1, which has not asked for longest
 	}
-	if h.of(id(0)) != first || len(h.kept) != mostHistories || len(h.used) != mostHistories {
+	if h.of(id(0)) != first || len(h.kept) != maxHistories || len(h.used) != maxHistories {
 		t.Errorf("%d histories, %d devices", len(h.kept), len(h.used))
 	}
 	if h.kept[id(1)] != nil {

@@ -175,26 +175,26 @@ func (q Question) Find(ctx context.Context, documents Searcher, n int) ([]passag
 	if said == "" {
 		return found, nil
 	}
-	before, err := documents.Search(ctx, asked, tellers)
+	before, err := documents.Search(ctx, asked, answeringDepth)
 	if err != nil {
 		return nil, err
 	}
-	i := decoder.Teller(asked, said, before)
+	i := decoder.AnsweringPassage(asked, said, before)
 	if i < 0 {
 		return found, nil
 	}
-	teller := before[i]
+	answering := before[i]
 	_, now := req.FollowUp()
-	others, err := documents.Search(ctx, now+" "+teller.Title, n)
+	others, err := documents.Search(ctx, now+" "+answering.Title, n)
 	if err != nil {
 		return nil, err
 	}
-	others = slices.DeleteFunc(others, func(p passages.Passage) bool { return p.Source != teller.Source || p.ID == teller.ID })
-	return passages.Interleave(n, found, append([]passages.Passage{teller}, others...)), nil
+	others = slices.DeleteFunc(others, func(p passages.Passage) bool { return p.Source != answering.Source || p.ID == answering.ID })
+	return passages.Interleave(n, found, append([]passages.Passage{answering}, others...)), nil
 }
 
-// tellers is how many passages are searched for the one that the last answer came from.
-const tellers = 4
+// answeringDepth is how many passages are searched for the one that the last answer came from.
+const answeringDepth = 4
 
 // prefill reads the question after each passage. saved holds the KV caches that came with passages, or nil.
 func (r Local) prefill(ctx context.Context, q Question, s tandem.Settings, passages []passages.Passage, saved [][]byte) (own *reading, err error) {

@@ -55,8 +55,8 @@ func (p *Profile) settle() {
 	}
 }
 
-// leastLookahead is how many passes let a side go on while the other is a little late.
-const leastLookahead = 8
+// minLookahead is how many passes let a side go on while the other is a little late.
+const minLookahead = 8
 
 // lookahead returns how many drafts keep a side busy while a target is on its way: those of the passes of a round trip, of the
 // pass under way and of the one being judged, each of which may give some tokens. The pair is at most as fast as this side, so
@@ -64,7 +64,7 @@ const leastLookahead = 8
 func (p Profile) lookahead(tokens int) int {
 	passes := time.Duration(pair.DefaultLookahead)
 	if step := p.Decode.At(p.Length); p.RTT > 0 && step > 0 {
-		passes = max(p.RTT/step+2, leastLookahead)
+		passes = max(p.RTT/step+2, minLookahead)
 	}
 	return min(int(min(passes, tandem.MaxLookahead))*tokens, tandem.MaxLookahead)
 }

@@ -30,7 +30,7 @@ func TestLookahead(t *testing.T) {
 		{Profile{Decode: per(10 * ms)}, pair.DefaultLookahead},
 		{Profile{RTT: 300 * ms}, pair.DefaultLookahead},
 		{Profile{Decode: per(10 * ms), RTT: 300 * ms}, 32},
-		{Profile{Decode: per(10 * ms), RTT: 1 * ms}, leastLookahead},
+		{Profile{Decode: per(10 * ms), RTT: 1 * ms}, minLookahead},
 		{Profile{Decode: per(1 * ms), RTT: 300 * ms}, tandem.MaxLookahead},
 		{Profile{Decode: per(1), RTT: time.Hour}, tandem.MaxLookahead},
 		{Profile{Decode: profiler.Decode{A: 0.1, B: 10}, Length: 2, RTT: 300 * ms}, 17}, // 10 ms a token of context

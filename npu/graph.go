@@ -412,107 +412,94 @@ func (g *Graph) Check() error {
 }
 
 func (g *Graph) checkNode(v Value) error {
+	if err := g.checkArgs(v); err != nil {
+		return err
+	}
 	n := &g.Nodes[v]
-	if int(n.Op) >= len(opArgs) || len(n.Args) != opArgs[n.Op] && (opArgs[n.Op] != anyArgs || len(n.Args) == 0) {
-		return fmt.Errorf("%d arguments", len(n.Args))
-	}
-	in := 0 // width of the first argument
-	for i, a := range n.Args {
-		if a < 0 || a >= v {
-			return fmt.Errorf("argument %%%d does not come before it", a)
-		}
-		if i == 0 {
-			in = g.width(a)
-		}
-	}
 	if n.Width <= 0 {
 		return fmt.Errorf("width %d", n.Width)
+	}
+	in := 0 // width of the first argument
+	if len(n.Args) > 0 {
+		in = g.width(n.Args[0])
 	}
 	switch n.Op {
 	case OpEmbed, OpPosition:
 		return shape(n.Weight, n.Width, n.Weight.Rows)
+	case OpMul:
+		return shape(n.Weight, in, 1)
 	case OpLayerNorm:
 		if err := shape(n.Bias, in, 1); err != nil {
 			return err
 		}
 		return shape(n.Weight, in, 1)
-	case OpReLU:
-		if n.Width != in {
-			return fmt.Errorf("widths %d and %d differ", n.Width, in)
-		}
 	case OpRMSNorm:
 		if n.Weight != nil && n.Weight.Cols > 0 && n.Width == in && in%n.Weight.Cols == 0 {
 			return shape(n.Weight, n.Weight.Cols, 1)
 		}
 		return shape(n.Weight, in, 1)
-	case OpMatMul:
-		if n.Bias != nil {
-			if err := shape(n.Bias, n.Width, 1); err != nil {
-				return err
-			}
+	case OpMatMul, OpConv:
+		if err := n.checkBias(); err != nil {
+			return err
 		}
 		return shape(n.Weight, in, n.Width)
+	case OpQuantized:
+		if err := n.Quantized.check(n.Width, in); err != nil {
+			return err
+		}
+		return n.checkBias()
 	case OpRope:
-		r := n.Rope
-		if r.HeadDim <= 0 || in%r.HeadDim != 0 || r.Dims%2 != 0 || r.Dims <= 0 || r.Dims > r.HeadDim {
-			return fmt.Errorf("width %d in heads of %d, %d of them rotated", in, r.HeadDim, r.Dims)
-		}
-		if r.Factors != nil && len(r.Factors) != r.Dims/2 {
-			return fmt.Errorf("%d frequency factors for %d pairs", len(r.Factors), r.Dims/2)
-		}
+		return n.Rope.check(in)
 	case OpAttention:
-		a := n.Attention
-		if a.HeadDim <= 0 || a.KVHeads <= 0 || a.Heads%a.KVHeads != 0 || in != a.Heads*a.HeadDim ||
-			g.width(n.Args[1]) != a.KVHeads*a.HeadDim || g.width(n.Args[2]) != a.KVHeads*a.HeadDim {
-			return fmt.Errorf("widths %d, %d, %d for %d heads, %d key-value heads of %d",
-				in, g.width(n.Args[1]), g.width(n.Args[2]), a.Heads, a.KVHeads, a.HeadDim)
+		return n.Attention.check(in, g.width(n.Args[1]), g.width(n.Args[2]))
+	case OpExperts:
+		return n.Experts.check(n.Width, in, g.width(n.Args[1]), g.Chunk)
+	case OpShortConv:
+		if n.Width != in || n.Weight == nil || n.Weight.Type != F32 || n.Weight.Cols > MaxConv {
+			return fmt.Errorf("width %d from %d with kernels %v, want F32 of at most %d positions", n.Width, in, n.Weight, MaxConv)
 		}
-		if a.Window < 0 || a.Softcap < 0 {
-			return fmt.Errorf("a window of %d positions, scores capped at %g", a.Window, a.Softcap)
+		return shape(n.Weight, n.Weight.Cols, in)
+	default:
+		return g.checkWidths(n, in)
+	}
+}
+
+func (g *Graph) checkArgs(v Value) error {
+	n := &g.Nodes[v]
+	if int(n.Op) >= len(opArgs) || len(n.Args) != opArgs[n.Op] && (opArgs[n.Op] != anyArgs || len(n.Args) == 0) {
+		return fmt.Errorf("%d arguments", len(n.Args))
+	}
+	for _, a := range n.Args {
+		if a < 0 || a >= v {
+			return fmt.Errorf("argument %%%d does not come before it", a)
 		}
-		if a.Sinks != nil && a.Sinks.Type != F32 {
-			return fmt.Errorf("sinks in %v, want F32", a.Sinks.Type)
+	}
+	return nil
+}
+
+// checkWidths checks a node without weights of its own; in is the width of its first argument.
+func (g *Graph) checkWidths(n *Node, in int) error {
+	switch n.Op {
+	case OpReLU:
+		if n.Width != in {
+			return fmt.Errorf("widths %d and %d differ", n.Width, in)
 		}
-		if a.Sinks != nil {
-			if err := shape(a.Sinks, a.Heads, 1); err != nil {
-				return err
-			}
-		}
-		if a.Cache == CacheQ8_0 && (a.HeadDim%CacheBlock != 0 || a.Columns) {
-			return fmt.Errorf("a cache in Q8_0 needs heads of whole blocks of %d, not of %d, and keys by row", CacheBlock, a.HeadDim)
-		}
-		if a.From < 0 || a.From+a.KVHeads > a.CacheHeads() {
-			return fmt.Errorf("key-value heads %d to %d of %d", a.From, a.From+a.KVHeads-1, a.CacheHeads())
-		}
-	case OpMul:
-		return shape(n.Weight, in, 1)
-	case OpConv:
-		if n.Bias != nil {
-			if err := shape(n.Bias, n.Width, 1); err != nil {
-				return err
-			}
-		}
-		return shape(n.Weight, in, n.Width)
 	case OpNormalize, OpScale, OpSoftcap, OpGELU:
 		if n.Width != in {
 			return fmt.Errorf("width %d from %d", n.Width, in)
 		}
-	case OpFactor:
-		f := n.Factor
-		if f == nil || f.From < 0 || !f.Columns && (f.Cols != in || f.From+n.Width > f.Rows) || f.Columns && (f.Rows != in || f.From+n.Width > f.Cols) {
-			return fmt.Errorf("a factor that does not fit: %+v", f)
+	case OpTemper:
+		if n.Width != in || n.Every < 1 {
+			return fmt.Errorf("width %d from %d, a step every %d positions", n.Width, in, n.Every)
 		}
 	case OpSelect:
 		if n.Width != in || n.Parts < 1 || in%n.Parts != 0 {
 			return fmt.Errorf("%d parts of a width of %d", n.Parts, in)
 		}
-	case OpQuantized:
-		q := n.Quantized
-		if q == nil || q.Rows != n.Width || q.Cols != in || len(q.Scales) != q.Rows || len(q.Weights) != q.Rows*((q.Cols+1)/2) || !(q.Activation > 0) {
-			return fmt.Errorf("quantised weights that do not fit %d×%d", n.Width, in)
-		}
-		if n.Bias != nil {
-			return shape(n.Bias, n.Width, 1)
+	case OpFactor:
+		f := n.Factor
+		if f == nil || f.From < 0 || !f.Columns && (f.Cols != in || f.From+n.Width > f.Rows) || f.Columns && (f.Rows != in || f.From+n.Width > f.Cols) {
+			return fmt.Errorf("a factor that does not fit: %+v", f)
 		}
 	case OpConcat:
 		sum := 0
@@ -522,21 +509,59 @@ func (g *Graph) checkNode(v Value) error {
 		if sum != n.Width {
 			return fmt.Errorf("arguments of %d in all for a width of %d", sum, n.Width)
 		}
-	case OpTemper:
-		if n.Width != in || n.Every < 1 {
-			return fmt.Errorf("width %d from %d, a step every %d positions", n.Width, in, n.Every)
-		}
-	case OpShortConv:
-		if n.Width != in || n.Weight == nil || n.Weight.Type != F32 || n.Weight.Cols > MaxConv {
-			return fmt.Errorf("width %d from %d with kernels %v, want F32 of at most %d positions", n.Width, in, n.Weight, MaxConv)
-		}
-		return shape(n.Weight, n.Weight.Cols, in)
-	case OpExperts:
-		return n.Experts.check(n.Width, in, g.width(n.Args[1]), g.Chunk)
 	case OpSwiGLU, OpGeGLU, OpAdd, OpTimes, OpClippedSwiGLU:
 		if g.width(n.Args[1]) != in {
 			return fmt.Errorf("widths %d and %d differ", in, g.width(n.Args[1]))
 		}
+	}
+	return nil
+}
+
+func (n *Node) checkBias() error {
+	if n.Bias == nil {
+		return nil
+	}
+	return shape(n.Bias, n.Width, 1)
+}
+
+func (q *Quantized) check(width, in int) error {
+	if q == nil || q.Rows != width || q.Cols != in || len(q.Scales) != q.Rows || len(q.Weights) != q.Rows*((q.Cols+1)/2) || !(q.Activation > 0) {
+		return fmt.Errorf("quantised weights that do not fit %d×%d", width, in)
+	}
+	return nil
+}
+
+func (r *Rope) check(in int) error {
+	if r.HeadDim <= 0 || in%r.HeadDim != 0 || r.Dims%2 != 0 || r.Dims <= 0 || r.Dims > r.HeadDim {
+		return fmt.Errorf("width %d in heads of %d, %d of them rotated", in, r.HeadDim, r.Dims)
+	}
+	if r.Factors != nil && len(r.Factors) != r.Dims/2 {
+		return fmt.Errorf("%d frequency factors for %d pairs", len(r.Factors), r.Dims/2)
+	}
+	return nil
+}
+
+// check takes the widths of the queries, keys and values.
+func (a *Attention) check(q, k, v int) error {
+	if a.HeadDim <= 0 || a.KVHeads <= 0 || a.Heads%a.KVHeads != 0 || q != a.Heads*a.HeadDim || k != a.KVHeads*a.HeadDim || v != a.KVHeads*a.HeadDim {
+		return fmt.Errorf("widths %d, %d, %d for %d heads, %d key-value heads of %d", q, k, v, a.Heads, a.KVHeads, a.HeadDim)
+	}
+	if a.Window < 0 || a.Softcap < 0 {
+		return fmt.Errorf("a window of %d positions, scores capped at %g", a.Window, a.Softcap)
+	}
+	if a.Sinks != nil && a.Sinks.Type != F32 {
+		return fmt.Errorf("sinks in %v, want F32", a.Sinks.Type)
+	}
+	if a.Sinks != nil {
+		if err := shape(a.Sinks, a.Heads, 1); err != nil {
+			return err
+		}
+	}
+	if a.Cache == CacheQ8_0 && (a.HeadDim%CacheBlock != 0 || a.Columns) {
+		return fmt.Errorf("a cache in Q8_0 needs heads of whole blocks of %d, not of %d, and keys by row", CacheBlock, a.HeadDim)
+	}
+	if a.From < 0 || a.From+a.KVHeads > a.CacheHeads() {
+		return fmt.Errorf("key-value heads %d to %d of %d", a.From, a.From+a.KVHeads-1, a.CacheHeads())
 	}
 	return nil
 }
@@ -648,65 +673,77 @@ func (g *Graph) String() string {
 		if n.Bias != nil {
 			fmt.Fprintf(&b, " + [%v]", n.Bias)
 		}
-		switch n.Op {
-		case OpScale:
-			fmt.Fprintf(&b, " by %g", n.Scale)
-		case OpSoftcap:
-			fmt.Fprintf(&b, " at %g", n.Scale)
-		case OpTemper:
-			fmt.Fprintf(&b, ` at "positions", times 1 + %g·ln(1+⌊p/%d⌋)`, n.Scale, n.Every)
-		case OpShortConv:
-			fmt.Fprintf(&b, ` over "kv" layer %d through "mask"`, n.Layer)
-		case OpExperts:
-			fmt.Fprintf(&b, ", %d of %d experts, the first:\n    %s ", n.Experts.Used, len(n.Experts.Graphs),
-				strings.ReplaceAll(n.Experts.Graphs[0].String(), "\n", "\n    "))
-		case OpFactor:
-			what := "rows"
-			if n.Factor.Columns {
-				what = "columns"
-			}
-			fmt.Fprintf(&b, " %s %d to %d of %q [%d×%d]", what, n.Factor.From, n.Factor.From+n.Width-1, n.Factor.Name, n.Factor.Rows, n.Factor.Cols)
-		case OpSelect:
-			fmt.Fprintf(&b, ` one of %d by "tasks"`, n.Parts)
-		case OpQuantized:
-			fmt.Fprintf(&b, " [%s INT4[%d×%d], activations INT8]", n.Quantized.Name, n.Quantized.Rows, n.Quantized.Cols)
-		case OpInput:
-			b.WriteString(` "x"`)
-		case OpEmbed:
-			b.WriteString(` of "tokens"`)
-		case OpPosition:
-			b.WriteString(` of "positions"`)
-		case OpRope:
-			fmt.Fprintf(&b, ` at "positions", %v, %d of %d, base %g`, n.Rope.Pairing, n.Rope.Dims, n.Rope.HeadDim, n.Rope.Base)
-			if n.Rope.Linear != 1 {
-				fmt.Fprintf(&b, ", positions / %g", n.Rope.Linear)
-			}
-			if n.Rope.Factors != nil {
-				b.WriteString(", with frequency factors")
-			}
-			if n.Rope.Magnitude != 0 {
-				fmt.Fprintf(&b, ", times %g", n.Rope.Magnitude)
-			}
-		case OpAttention:
-			a := n.Attention
-			fmt.Fprintf(&b, ` over "kv" layer %d through "mask", %d heads, %d key-value heads of %d`, a.Layer, a.Heads, a.KVHeads, a.HeadDim)
-			if a.Of != 0 {
-				fmt.Fprintf(&b, ", from %d of %d on", a.From, a.Of)
-			}
-			if a.Window != 0 {
-				fmt.Fprintf(&b, ", the last %d positions", a.Window)
-			}
-			if a.Softcap != 0 {
-				fmt.Fprintf(&b, ", scores capped at %g", a.Softcap)
-			}
-			if a.Sinks != nil {
-				b.WriteString(", with sinks")
-			}
-			if a.Columns {
-				b.WriteString(", keys by column")
-			}
-		}
+		n.describe(&b)
 		fmt.Fprintf(&b, "  → %d\n", n.Width)
 	}
 	return b.String()
+}
+
+// describe writes what a node does beyond its operation, arguments and weights.
+func (n *Node) describe(b *strings.Builder) {
+	switch n.Op {
+	case OpScale:
+		fmt.Fprintf(b, " by %g", n.Scale)
+	case OpSoftcap:
+		fmt.Fprintf(b, " at %g", n.Scale)
+	case OpTemper:
+		fmt.Fprintf(b, ` at "positions", times 1 + %g·ln(1+⌊p/%d⌋)`, n.Scale, n.Every)
+	case OpShortConv:
+		fmt.Fprintf(b, ` over "kv" layer %d through "mask"`, n.Layer)
+	case OpExperts:
+		fmt.Fprintf(b, ", %d of %d experts, the first:\n    %s ", n.Experts.Used, len(n.Experts.Graphs),
+			strings.ReplaceAll(n.Experts.Graphs[0].String(), "\n", "\n    "))
+	case OpFactor:
+		what := "rows"
+		if n.Factor.Columns {
+			what = "columns"
+		}
+		fmt.Fprintf(b, " %s %d to %d of %q [%d×%d]", what, n.Factor.From, n.Factor.From+n.Width-1, n.Factor.Name, n.Factor.Rows, n.Factor.Cols)
+	case OpSelect:
+		fmt.Fprintf(b, ` one of %d by "tasks"`, n.Parts)
+	case OpQuantized:
+		fmt.Fprintf(b, " [%s INT4[%d×%d], activations INT8]", n.Quantized.Name, n.Quantized.Rows, n.Quantized.Cols)
+	case OpInput:
+		b.WriteString(` "x"`)
+	case OpEmbed:
+		b.WriteString(` of "tokens"`)
+	case OpPosition:
+		b.WriteString(` of "positions"`)
+	case OpRope:
+		n.Rope.describe(b)
+	case OpAttention:
+		n.Attention.describe(b)
+	}
+}
+
+func (r *Rope) describe(b *strings.Builder) {
+	fmt.Fprintf(b, ` at "positions", %v, %d of %d, base %g`, r.Pairing, r.Dims, r.HeadDim, r.Base)
+	if r.Linear != 1 {
+		fmt.Fprintf(b, ", positions / %g", r.Linear)
+	}
+	if r.Factors != nil {
+		b.WriteString(", with frequency factors")
+	}
+	if r.Magnitude != 0 {
+		fmt.Fprintf(b, ", times %g", r.Magnitude)
+	}
+}
+
+func (a *Attention) describe(b *strings.Builder) {
+	fmt.Fprintf(b, ` over "kv" layer %d through "mask", %d heads, %d key-value heads of %d`, a.Layer, a.Heads, a.KVHeads, a.HeadDim)
+	if a.Of != 0 {
+		fmt.Fprintf(b, ", from %d of %d on", a.From, a.Of)
+	}
+	if a.Window != 0 {
+		fmt.Fprintf(b, ", the last %d positions", a.Window)
+	}
+	if a.Softcap != 0 {
+		fmt.Fprintf(b, ", scores capped at %g", a.Softcap)
+	}
+	if a.Sinks != nil {
+		b.WriteString(", with sinks")
+	}
+	if a.Columns {
+		b.WriteString(", keys by column")
+	}
 }

@@ -19,7 +19,7 @@ const (
 	bulkTarget  = 25 * time.Millisecond
 	// The current delay is the least of the most recent pieces' delays, which leaves jitter out. A third of the window's
 	// pieces count as recent, within these bounds.
-	leastRecent, mostRecent = 4, 16
+	minRecent, maxRecent = 4, 16
 )
 
 // bulkFlow decides how much data may be in flight. It is a pure state machine.
@@ -84,7 +84,7 @@ func (b *bulkFlow) adapt(n int, delay time.Duration, now time.Time) {
 	}
 	b.jitter += (2*max(above, -above) - b.jitter) / 8
 	b.recent = append(b.recent, delay)
-	if most := min(max(int(b.window)/pieceSize/3, leastRecent), mostRecent); len(b.recent) > most {
+	if most := min(max(int(b.window)/pieceSize/3, minRecent), maxRecent); len(b.recent) > most {
 		b.recent = b.recent[len(b.recent)-most:]
 	}
 	least := delay

@@ -153,7 +153,7 @@ func FuzzBulkFlow(f *testing.F) {
 			} else if b.acknowledge(int(script[0]/2%4)*pieceSize/2, now) != nil {
 				return
 			}
-			if b.flying < 0 || b.flying != pieceSize*len(b.sent) || b.window != 0 && !(b.window >= pieceSize && b.window <= MaxBulk) || len(b.recent) > mostRecent {
+			if b.flying < 0 || b.flying != pieceSize*len(b.sent) || b.window != 0 && !(b.window >= pieceSize && b.window <= MaxBulk) || len(b.recent) > maxRecent {
 				t.Fatalf("%d bytes fly in %d pieces, a window of %v, %d recent", b.flying, len(b.sent), b.window, len(b.recent))
 			}
 		}

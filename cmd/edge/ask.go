@@ -90,8 +90,8 @@ func (c *askCmd) Run(a *cli.App) (err error) {
 	return err
 }
 
-// mostText is how many bytes of a question or prompt are read.
-const mostText = 1 << 20
+// maxText is how many bytes of a question or prompt are read.
+const maxText = 1 << 20
 
 // text returns the text that the flags give, the arguments as one text or, without any of these, standard input.
 func (f textFlags) text(args []string) (string, error) {
@@ -130,9 +130,9 @@ func (f textFlags) text(args []string) (string, error) {
 }
 
 func readText(r io.Reader) (string, error) {
-	data, err := io.ReadAll(io.LimitReader(r, mostText+1))
-	if err == nil && len(data) > mostText {
-		err = fmt.Errorf("more than %s", cli.Bytes(mostText))
+	data, err := io.ReadAll(io.LimitReader(r, maxText+1))
+	if err == nil && len(data) > maxText {
+		err = fmt.Errorf("more than %s", cli.Bytes(maxText))
 	}
 	return string(data), err
 }

@@ -181,7 +181,7 @@ func TestQuestionsAreKept(t *testing.T) {
 		}
 	}
 	var many strings.Builder
-	for i := range 2*mostQuestions + 5 {
+	for i := range 2*maxQuestions + 5 {
 		fmt.Fprintf(&many, "\"q%d\"\n", i)
 	}
 	many.WriteString("broken\n")
@@ -189,10 +189,10 @@ func TestQuestionsAreKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	last := &questions{path: path}
-	if err := last.load(); err != nil || len(last.list) != mostQuestions || last.list[0] != fmt.Sprintf("q%d", mostQuestions+5) {
+	if err := last.load(); err != nil || len(last.list) != maxQuestions || last.list[0] != fmt.Sprintf("q%d", maxQuestions+5) {
 		t.Errorf("%d questions, %v", len(last.list), err)
 	}
-	if text, err := os.ReadFile(path); err != nil || strings.Count(string(text), "\n") != mostQuestions {
+	if text, err := os.ReadFile(path); err != nil || strings.Count(string(text), "\n") != maxQuestions {
 		t.Errorf("%d lines are left, %v", strings.Count(string(text), "\n"), err)
 	}
 }

@@ -104,17 +104,21 @@ func noUse(m *model.Model, given []string) error {
 
 // checkDenoising refuses the flags of run that make no sense.
 func (c *runCmd) checkDenoising(m *model.Model) error {
-	given := c.autoregressive()
-	if c.Draft != "auto" {
+	return noUse(m, slices.Concat(c.autoregressive(), helpers(c.DraftFlags, c.LoraFlags)))
+}
+
+// helpers returns the flags that add drafters or adapters, which a diffusion model cannot use.
+func helpers(d cli.DraftFlags, l cli.LoraFlags) (given []string) {
+	if d.Draft != "auto" {
 		given = append(given, "--draft")
 	}
-	if c.Forecast != "" {
+	if d.Forecast != "" {
 		given = append(given, "--forecast")
 	}
-	if len(c.Lora) > 0 {
+	if len(l.Lora) > 0 {
 		given = append(given, "--lora")
 	}
-	return noUse(m, given)
+	return given
 }
 
 // denoise answers with a diffusion model.
@@ -165,8 +169,8 @@ func (c *runCmd) denoise(a *cli.App, m *model.Model, device *phone.Device, promp
 	return nil
 }
 
-// mostMeasured is the most rows of a pass whose time is measured.
-const mostMeasured = 128
+// maxMeasured is the most rows of a pass whose time is measured.
+const maxMeasured = 128
 
 // passes measures how long passes take, by which the window looks ahead; on a simulated phone by its clock, so that a seed's text
 // is the same each time. On a processor the time grows with every row, so there is nothing to gain, and it returns nil.
@@ -180,7 +184,7 @@ func passes(a *cli.App, m *model.Model, device *phone.Device) ([]float64, error)
 	} else if m.Processor() {
 		return nil, nil
 	}
-	return dllm.Measure(a, m, mostMeasured, 0, clock)
+	return dllm.Measure(a, m, maxMeasured, 0, clock)
 }
 
 // finish says why the answer ended, in the words of sample.Reason.
@@ -301,16 +305,7 @@ func (f answerFlags) alone() bool { return f.LocalOnly || f.Side == "device" }
 
 // checkDiffusion refuses the flags of an answer that make no sense for a diffusion model.
 func (f answerFlags) checkDiffusion(m *model.Model) error {
-	var given []string
-	if f.Draft != "auto" {
-		given = append(given, "--draft")
-	}
-	if f.Forecast != "" {
-		given = append(given, "--forecast")
-	}
-	if len(f.Lora) > 0 {
-		given = append(given, "--lora")
-	}
+	given := helpers(f.drafts(), f.LoraFlags)
 	if f.Method != "tandem" {
 		given = append(given, "--method")
 	}

@@ -23,7 +23,7 @@ func TestServeKeepsFewPaths(t *testing.T) {
 		return node.NewService(nil, 0, target)
 	}
 	s := &sitting{session: ss, devices: map[route]*distant{}}
-	for i := range 3 * mostPaths {
+	for i := range 3 * maxPaths {
 		if _, err := s.on(route{rtt: time.Second + time.Duration(i)}); err != nil {
 			t.Fatal(err)
 		}
@@ -39,7 +39,7 @@ func TestServeKeepsFewPaths(t *testing.T) {
 		return n
 	}
 	s.leaving.Wait()
-	if n := open(); n != mostPaths {
+	if n := open(); n != maxPaths {
 		t.Errorf("%d relays are open after %d paths", n, len(relays))
 	}
 	if err := s.Close(); err != nil {

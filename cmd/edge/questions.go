@@ -22,7 +22,7 @@ type questions struct {
 }
 
 const (
-	mostQuestions    = 1000    // kept
+	maxQuestions     = 1000    // kept
 	maxQuestionsFile = 4 << 20 // bytes read, the last of the file
 )
 
@@ -73,8 +73,8 @@ func (h *questions) load() error {
 	if err := errors.Join(in.Err(), os.Chmod(h.path, 0o600)); err != nil {
 		return err
 	}
-	long = long || len(h.list) > mostQuestions+mostQuestions/4
-	h.list = h.list[max(0, len(h.list)-mostQuestions):]
+	long = long || len(h.list) > maxQuestions+maxQuestions/4
+	h.list = h.list[max(0, len(h.list)-maxQuestions):]
 	if long {
 		return h.store() // rarely, because another chat may add to the file
 	}

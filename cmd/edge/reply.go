@@ -80,7 +80,7 @@ func (c *replyCmd) Run(a *cli.App) (err error) {
 		return err
 	}
 	list, stats, err := streams.Generate(a, m.Seq(), tokens, c.Streams,
-		streams.Options{Params: sampling, Tokens: c.MaxTokens, Stop: []string{"\n"}, Min: cli.LeastFirst})
+		streams.Options{Params: sampling, Tokens: c.MaxTokens, Stop: []string{"\n"}, Min: cli.MinFirst})
 	if err != nil {
 		return err
 	}

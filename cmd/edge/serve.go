@@ -128,8 +128,8 @@ type distant struct {
 // Close ends the connections, then their paths.
 func (d *distant) Close() error { return errors.Join(d.Device.Close(), d.paths.Close()) }
 
-// mostPaths bounds the devices that are kept for emulated paths.
-const mostPaths = 8
+// maxPaths bounds the devices that are kept for emulated paths.
+const maxPaths = 8
 
 func newServing(a *cli.App, f answerFlags) (*serving, error) {
 	s := &serving{app: a, flags: f, denoising: make(chan struct{}, 1)}
@@ -301,7 +301,7 @@ func (s *sitting) on(p route) (*node.Device, error) {
 		d.Service = s.through(f, &d.paths)
 	}
 	s.devices[p] = d
-	if s.order = append(s.order, p); len(s.order) > mostPaths {
+	if s.order = append(s.order, p); len(s.order) > maxPaths {
 		oldest := s.order[0]
 		left := s.devices[oldest]
 		s.order = s.order[1:]

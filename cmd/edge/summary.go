@@ -242,7 +242,7 @@ func (s *session) nobody(r askJSON) string {
 func (s *session) shares(p partJSON) string {
 	var from []string
 	for _, d := range p.Sources {
-		if d.Weight < decoder.LeastShare || len(from) == 3 {
+		if d.Weight < decoder.MinShare || len(from) == 3 {
 			break
 		}
 		line := where(d.Title, d.Side)
@@ -267,12 +267,12 @@ func where(title, side string) string {
 func quotesOf(p partJSON, stress func(string) string) (say, near []string) {
 	before := ""
 	for _, c := range p.Citations {
-		if c.Text == before || c.Weight < decoder.LeastShare && shown(p, c.Text) {
+		if c.Text == before || c.Weight < decoder.MinShare && shown(p, c.Text) {
 			continue
 		}
 		before = c.Text
 		switch before, sentence, after := oneLine(c.Text[:c.From]), oneLine(c.Text[c.From:c.To]), oneLine(c.Text[c.To:]); {
-		case c.Weight >= decoder.LeastShare:
+		case c.Weight >= decoder.MinShare:
 			say = append(say, quoted(c, stress))
 		case p.Unknown && sentence != "":
 			near = append(near, "  "+quote(stress(strings.TrimSpace(sentence)), c))
@@ -291,7 +291,7 @@ func shown(p partJSON, text string) bool {
 	same := func(c api.Citation) bool {
 		return c.Text != "" && (strings.Contains(c.Text, text) || strings.Contains(text, c.Text))
 	}
-	said := func(c api.Citation) bool { return c.Weight >= decoder.LeastShare && same(c) }
+	said := func(c api.Citation) bool { return c.Weight >= decoder.MinShare && same(c) }
 	return slices.ContainsFunc(p.Citations, said) || slices.ContainsFunc(p.Otherwise, same)
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"tandem/cmd/internal/cli"
 	"tandem/lab"
 	"tandem/lab/engine"
+	"tandem/model"
 	"tandem/npu"
 )
 
@@ -85,31 +87,38 @@ func (c *loraCmd) Run(a *cli.App) (err error) {
 	return nil
 }
 
-// measure measures the model that the flags choose, or one of random weights.
 func (c *loraCmd) measure(a *cli.App) (r engine.AdapterReport, err error) {
-	if c.Model == "" {
-		dir, err := os.MkdirTemp("", "tandem-lora-*")
+	err = measured(a, c.ModelFlags, c.Against, func(m *model.Model, peer string) error {
+		r, err = engine.MeasureAdapters(a, m, engine.AdapterOptions{Rank: c.Rank, Tasks: c.Tasks, Runs: c.Runs, Steps: c.Steps, Prompt: c.Prompt,
+			Threads: cmp.Or(c.Threads, runtime.GOMAXPROCS(0)), Against: peer, Progress: a.Progress})
+		return err
+	})
+	return r, err
+}
+
+// measured calls measure with the model that the flags choose, or one of random weights, and with the file from which a
+// peer reads that model, "" without a peer.
+func measured(a *cli.App, f cli.ModelFlags, against string, measure func(m *model.Model, peer string) error) (err error) {
+	if f.Model == "" {
+		dir, err := os.MkdirTemp("", "tandem-lab-*")
 		if err != nil {
-			return r, err
+			return err
 		}
 		defer os.RemoveAll(dir)
-		if c.Model, err = randomModel(a, dir); err != nil {
-			return r, err
+		if f.Model, err = randomModel(a, dir); err != nil {
+			return err
 		}
 	}
-	o := engine.AdapterOptions{Rank: c.Rank, Tasks: c.Tasks, Runs: c.Runs, Steps: c.Steps, Prompt: c.Prompt, Threads: c.Threads, Progress: a.Progress}
-	if o.Threads == 0 {
-		o.Threads = runtime.GOMAXPROCS(0)
-	}
-	if o.Against, err = peerModel(a, c.Against, c.Model); err != nil {
-		return r, err
-	}
-	m, err := c.Open(a)
+	peer, err := peerModel(a, against, f.Model)
 	if err != nil {
-		return r, err
+		return err
+	}
+	m, err := f.Open(a)
+	if err != nil {
+		return err
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
-	return engine.MeasureAdapters(a, m, o)
+	return measure(m, peer)
 }
 
 // peerModel returns the file of the model that a peer measures with, or "" without one.

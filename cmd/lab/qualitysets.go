@@ -114,14 +114,7 @@ func (c *qualityCmd) runSets(a *cli.App) error {
 	if c.Fit {
 		return c.fitSets(a, product, sets)
 	}
-	available := product.Methods()
-	if reader != nil {
-		available = append(available, answers.Span(reader))
-	}
-	if c.Withhold {
-		available = slices.DeleteFunc(available, func(m answers.Method) bool { return m.Name == "quote" })
-	}
-	methods, err := chosen(available, c.Methods)
+	methods, err := c.methods(product, reader)
 	if err != nil {
 		return err
 	}
@@ -129,11 +122,7 @@ func (c *qualityCmd) runSets(a *cli.App) error {
 	var results []answers.Result
 	recalls := []recallRow{} // an empty list in JSON
 	for _, set := range sets {
-		by := methods
-		if len(c.Methods) == 0 && strings.HasSuffix(set.Name, "/gold") { // one paragraph cannot be dealt to two sides
-			by = slices.DeleteFunc(slices.Clone(methods), func(m answers.Method) bool { return m.Name != "pair" && m.Name != "quote" && m.Name != "span" })
-		}
-		r, recall, err := c.askSet(a, set, reader, by)
+		r, recall, err := c.askSet(a, set, reader, c.methodsFor(set, methods))
 		if err != nil {
 			return err
 		}
@@ -149,6 +138,26 @@ func (c *qualityCmd) runSets(a *cli.App) error {
 	printRecalls(a.Out, recalls)
 	printInvented(a.Out, results)
 	return nil
+}
+
+// methods returns the chosen ones of the methods that there are.
+func (c *qualityCmd) methods(product answers.Product, reader *span.Reader) ([]answers.Method, error) {
+	available := product.Methods()
+	if reader != nil {
+		available = append(available, answers.Span(reader))
+	}
+	if c.Withhold {
+		available = slices.DeleteFunc(available, func(m answers.Method) bool { return m.Name == "quote" })
+	}
+	return chosen(available, c.Methods)
+}
+
+// methodsFor returns the methods that make sense for a set: one paragraph cannot be dealt to two sides.
+func (c *qualityCmd) methodsFor(set answers.Set, methods []answers.Method) []answers.Method {
+	if len(c.Methods) > 0 || !strings.HasSuffix(set.Name, "/gold") {
+		return methods
+	}
+	return slices.DeleteFunc(slices.Clone(methods), func(m answers.Method) bool { return m.Name != "pair" && m.Name != "quote" && m.Name != "span" })
 }
 
 // checkSets refuses flags that make no sense for sets, and fills in what depends on others.
@@ -451,10 +460,7 @@ func (c *qualityCmd) generated() (answers.Set, error) {
 			}
 		}
 		for _, q := range w.Questions {
-			next := answers.Question{Kind: q.Kind, Text: q.Text}
-			for _, t := range q.Earlier {
-				next.Earlier = append(next.Earlier, answers.Turn(t))
-			}
+			next := answers.Question{Kind: q.Kind, Text: q.Text, Earlier: q.Earlier}
 			for _, v := range q.Values {
 				next.Parts = append(next.Parts, answers.Part{Answers: []string{v}})
 			}

@@ -1,14 +1,14 @@
 package main
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
-	"os"
 	"runtime"
 
 	"tandem/cmd/internal/cli"
 	"tandem/lab"
 	"tandem/lab/engine"
+	"tandem/model"
 )
 
 type streamsCmd struct {
@@ -72,29 +72,11 @@ func (c *streamsCmd) Run(a *cli.App) error {
 	return nil
 }
 
-// measure measures the model that the flags choose, or one of random weights.
 func (c *streamsCmd) measure(a *cli.App) (r engine.StreamReport, err error) {
-	if c.Model == "" {
-		dir, err := os.MkdirTemp("", "tandem-streams-*")
-		if err != nil {
-			return r, err
-		}
-		defer os.RemoveAll(dir)
-		if c.Model, err = randomModel(a, dir); err != nil {
-			return r, err
-		}
-	}
-	o := engine.StreamOptions{Streams: c.Streams, Runs: c.Runs, Steps: c.Steps, Prompt: c.Prompt, Threads: c.Threads, Progress: a.Progress}
-	if o.Threads == 0 {
-		o.Threads = runtime.GOMAXPROCS(0)
-	}
-	if o.Against, err = peerModel(a, c.Against, c.Model); err != nil {
-		return r, err
-	}
-	m, err := c.Open(a)
-	if err != nil {
-		return r, err
-	}
-	defer func() { err = errors.Join(err, m.Close()) }()
-	return engine.MeasureStreams(a, m, o)
+	err = measured(a, c.ModelFlags, c.Against, func(m *model.Model, peer string) error {
+		r, err = engine.MeasureStreams(a, m, engine.StreamOptions{Streams: c.Streams, Runs: c.Runs, Steps: c.Steps, Prompt: c.Prompt,
+			Threads: cmp.Or(c.Threads, runtime.GOMAXPROCS(0)), Against: peer, Progress: a.Progress})
+		return err
+	})
+	return r, err
 }

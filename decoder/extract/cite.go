@@ -24,7 +24,7 @@ func (d *Decoder) Parts() []decoder.Part {
 		if said := d.cfg.Tokenizer.Decode(text); !lost && said != d.refusal {
 			p.Otherwise = d.parts[n].otherwise(said, p.Quotes, d.cfg.Constants.Nothing)
 		}
-		p.Quotes = p.Quotes[:min(decoder.MostQuotes, len(p.Quotes))]
+		p.Quotes = p.Quotes[:min(decoder.MaxQuotes, len(p.Quotes))]
 		p.From, p.To = from, to
 		out = append(out, p)
 		from = to

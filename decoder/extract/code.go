@@ -101,11 +101,11 @@ func sameRoot(a, b string) bool {
 	for n < min(len(a), len(b)) && a[n] == b[n] {
 		n++
 	}
-	return n >= leastRoot && n >= min(len(a), len(b))-2 || n >= 3 && n == len(a) && strings.HasSuffix(b, "ing") && len(b) <= n+4
+	return n >= minRoot && n >= min(len(a), len(b))-2 || n >= 3 && n == len(a) && strings.HasSuffix(b, "ing") && len(b) <= n+4
 }
 
-// leastRoot is how many bytes two words with different endings have in common.
-const leastRoot = 5
+// minRoot is how many bytes two words with different endings have in common.
+const minRoot = 5
 
 // alike has words for what people do with programs, and other words for the same in headings.
 var alike = map[string][]string{

@@ -93,7 +93,7 @@ func (p passage) inTable(question string, name []string) (out quantified, ok boo
 
 // behind returns the thing whose name stands before a number, in the line that has most of the other words of the question.
 func (p passage) behind(name, others []string, value *regexp.Regexp) (out quantified, ok bool) {
-	if len(name) == 0 || len(name) > mostWords {
+	if len(name) == 0 || len(name) > maxWords {
 		return out, false
 	}
 	most := -1

@@ -57,15 +57,15 @@ type Decoder struct {
 	words   int // read, in all contexts together
 
 	passages   []passages.Passage
-	known      []passage      // what of them does not depend on the question
-	asked      []string       // the content words of the question of the conversation that was answered last
-	lastSource string         // the source of the passage that the last answer of the conversation came from; "" for none here
-	clauses    []string       // the parts of the question, as inEnglish returns them
-	tongues    []span.Tongue  // of the clauses
-	refusal    string         // what the context without a passage answers
-	newline    []tandem.Token // between two parts of an answer
-	lost       []tandem.Token // ends a part that this side cannot finish: an ellipsis and the refusal
-	end        tandem.Token   // after the last part
+	known      []passage       // what of them does not depend on the question
+	asked      []string        // the content words of the question of the conversation that was answered last
+	lastSource string          // the source of the passage that the last answer of the conversation came from; "" for none here
+	clauses    []string        // the parts of the question, as inEnglish returns them
+	languages  []span.Language // of the clauses
+	refusal    string          // what the context without a passage answers
+	newline    []tandem.Token  // between two parts of an answer
+	lost       []tandem.Token  // ends a part that this side cannot finish: an ellipsis and the refusal
+	end        tandem.Token    // after the last part
 
 	answer []tandem.Token
 }
@@ -269,15 +269,15 @@ func (d *Decoder) Close() error { return nil }
 // sides see the same question, so they say the same.
 func (d *Decoder) divide(req decoder.Request) {
 	d.clauses = decoder.Clauses(req)
-	d.tongues = make([]span.Tongue, len(d.clauses))
-	tongue := span.English
+	d.languages = make([]span.Language, len(d.clauses))
+	language := span.English
 	for i, c := range d.clauses {
 		var sure bool
-		if d.clauses[i], d.tongues[i], sure = inEnglish(c); sure && tongue == span.English {
-			tongue = d.tongues[i]
+		if d.clauses[i], d.languages[i], sure = inEnglish(c); sure && language == span.English {
+			language = d.languages[i]
 		}
 	}
-	d.refusal = refusal.Sentences[tongue]
+	d.refusal = refusal.Sentences[language]
 }
 
 // read reads the passages, and the first part of the question in them.
@@ -285,7 +285,7 @@ func (d *Decoder) read(ctx context.Context, req decoder.Request) error {
 	d.passages = req.Passages
 	if asked, said := req.LastAnswered(); said != "" {
 		d.asked = decoder.ContentWords(asked)
-		if i := decoder.Teller(asked, said, req.Passages); i >= 0 {
+		if i := decoder.AnsweringPassage(asked, said, req.Passages); i >= 0 {
 			d.lastSource = req.Passages[i].Source
 		}
 	}

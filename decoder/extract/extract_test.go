@@ -559,7 +559,7 @@ func TestNearPassages(t *testing.T) {
 			if q.Passage == 1 && want != "" && q.Text != want {
 				t.Errorf("%s: %s: quoted %q", question, said, q.Text)
 			}
-			if said == Unknown && (seen[q.Passage] || q.From >= q.To || len(q.Text) > decoder.MostAround || !strings.Contains(ps[q.Passage].Text, q.Text)) {
+			if said == Unknown && (seen[q.Passage] || q.From >= q.To || len(q.Text) > decoder.MaxQuoteBytes || !strings.Contains(ps[q.Passage].Text, q.Text)) {
 				t.Errorf("%s: quoted %q, %d to %d", question, q.Text, q.From, q.To)
 			}
 			seen[q.Passage] = true

@@ -10,9 +10,9 @@ import (
 	"tandem/model/span"
 )
 
-// tongue is a language whose questions are read in English. Its phrases are in small letters without accents, since many people
+// language is one whose questions are read in English. Its phrases are in small letters without accents, since many people
 // type none.
-type tongue struct {
+type language struct {
 	also  map[string]bool   // what a question may begin with before it asks
 	asks  map[string]string // what questions begin with
 	words map[string]string // what stands between the words that say what a question is about
@@ -29,12 +29,12 @@ type word struct {
 // language: "Wie viel kostet die Kurtaxe?" becomes "how much is the Kurtaxe?". The reader has learnt English questions only. The other
 // words stay, since they stand in passages as they are; the reader translates them as it does those of passages. Any other question
 // comes back as it was. sure says that at most half as many of the words may be English: of "Was war declared in June?" two of three may be.
-func inEnglish(question string) (asked string, t span.Tongue, sure bool) {
+func inEnglish(question string) (asked string, t span.Language, sure bool) {
 	words := wordsOf(question)
 	marked := strings.HasPrefix(strings.TrimSpace(question), "¿") || inversion.MatchString(question)
 	best, others := -1, max(1, english.count(words))
 	most := others
-	for i, t := range tongues {
+	for i, t := range languages {
 		words := t.asking(words)
 		_, begins := longest(t.asks, words)
 		if n := t.count(words); (begins > 0 || marked) && n > most {
@@ -44,11 +44,11 @@ func inEnglish(question string) (asked string, t span.Tongue, sure bool) {
 	if best < 0 {
 		return question, span.English, false
 	}
-	return tongues[best].english(words) + "?", span.German + span.Tongue(best), most >= 2*others
+	return languages[best].english(words) + "?", span.German + span.Language(best), most >= 2*others
 }
 
 // asking returns words without those at the beginning that ask nothing.
-func (t tongue) asking(words []word) []word {
+func (t language) asking(words []word) []word {
 	for len(words) > 0 && t.also[words[0].plain] {
 		words = words[1:]
 	}
@@ -97,11 +97,11 @@ func longest(phrases map[string]string, words []word) (string, int) {
 	return translation, n
 }
 
-// longestPhrase is the length of the longest phrase of a tongue, in words.
+// longestPhrase is the length of the longest phrase of a language, in words.
 const longestPhrase = 5
 
 // next returns what words begin with in English and how many words that is for, or nothing and 0.
-func (t tongue) next(words []word, first bool) (string, int) {
+func (t language) next(words []word, first bool) (string, int) {
 	if s, n := longest(t.asks, words); first && n > 0 {
 		return s, n
 	}
@@ -109,7 +109,7 @@ func (t tongue) next(words []word, first bool) (string, int) {
 }
 
 // count returns how many words belong to the language.
-func (t tongue) count(words []word) (n int) {
+func (t language) count(words []word) (n int) {
 	for i := 0; i < len(words); {
 		_, k := t.next(words[i:], i == 0)
 		n, i = n+k, i+max(k, 1)
@@ -118,7 +118,7 @@ func (t tongue) count(words []word) (n int) {
 }
 
 // english translates the words that it knows. A question that begins with none of those that ask wants yes or no.
-func (t tongue) english(words []word) string {
+func (t language) english(words []word) string {
 	words = t.asking(words)
 	var b strings.Builder
 	if _, n := longest(t.asks, words); n == 0 {
@@ -152,11 +152,11 @@ func phrases(list string) map[string]string {
 }
 
 // english has the words by which a question is known to be English.
-var english = tongue{words: phrases(`the, of, to, and, what, how, when, where, who, which, why, is, are, was, were, do, does, did, has, have, had, can, may,
+var english = language{words: phrases(`the, of, to, and, what, how, when, where, who, which, why, is, are, was, were, do, does, did, has, have, had, can, may,
 	will, would, should, must, my, our, for, with, from, at, by, there, it, that, this, i, you, we, in, on, a, an, or, not =`)}
 
-// tongues are in the order of span.German and those after it.
-var tongues = [...]tongue{{ // German
+// languages are in the order of span.German and those after it.
+var languages = [...]language{{ // German
 	also: set("und also oder aber bitte hallo"),
 	asks: phrases(`wie viel kostet, wieviel kostet, was kostet, wie teuer ist, wie hoch ist = how much is;
 		wie viel kosten, wieviel kosten, was kosten, wie teuer sind, wie hoch sind = how much are;

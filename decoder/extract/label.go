@@ -80,7 +80,7 @@ func (p passage) valueBehindLabel(question string, w wants) (from, to int, ok bo
 		begin = end + 1
 	}
 	switch said := p.text[from:to]; {
-	case !ok, len(strings.Fields(said)) > mostWords, w.person && !strings.ContainsFunc(said, unicode.IsUpper), asksCost.MatchString(question) && !aPrice.MatchString(said):
+	case !ok, len(strings.Fields(said)) > maxWords, w.person && !strings.ContainsFunc(said, unicode.IsUpper), asksCost.MatchString(question) && !aPrice.MatchString(said):
 		return 0, 0, false
 	}
 	return from, to, len(w.misfits(p, span.Span{Begin: from, End: to}, newViews(matches{}))) == 0

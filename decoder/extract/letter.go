@@ -31,11 +31,11 @@ func (p passage) signed(question string) (from, to int, ok bool) {
 	from = p.body + at[0][1]
 	to = p.lineEnd(from)
 	name := p.text[from:to]
-	if len(strings.Fields(name)) > mostOfSigner || !strings.ContainsFunc(name, unicode.IsUpper) {
+	if len(strings.Fields(name)) > maxSignerWords || !strings.ContainsFunc(name, unicode.IsUpper) {
 		return 0, 0, false
 	}
 	return from, to, true
 }
 
-// mostOfSigner is how many words a name below a letter has at most, with titles.
-const mostOfSigner = 8
+// maxSignerWords is how many words a name below a letter has at most, with titles.
+const maxSignerWords = 8

@@ -45,11 +45,11 @@ func (p passage) itemsBelow(end int) (from, to int, ok bool) {
 		to = p.lineEnd(at)
 		n++
 	}
-	return from, min(to, len(p.text)), n >= fewestItems
+	return from, min(to, len(p.text)), n >= minItems
 }
 
-// fewestItems is how many items make a list.
-const fewestItems = 2
+// minItems is how many items make a list.
+const minItems = 2
 
 // needs has the words of a question for a list that say what it is for.
 var needs = set("need needs needed use uses used require requires required take takes go goes put add buy bring there recipe")

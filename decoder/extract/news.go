@@ -10,10 +10,10 @@ import (
 
 // Bounds for a sentence that may say what has become of another's value.
 const (
-	surelyRead   = 0.5 // the least probability, by the reader, that it answers
-	leastOfTopic = 0.4 // the least share of the question's words that it has with what stands around it
-	fewestWords  = 2   // the fewest such words: "And the bike?" does not say what it asks about it
-	beforeNews   = 40  // the most bytes between what announces a value and the value
+	surelyRead    = 0.5 // the least probability, by the reader, that it answers
+	minTopicShare = 0.4 // the least share of the question's words that it has with what stands around it
+	minTopicWords = 2   // the fewest such words: "And the bike?" does not say what it asks about it
+	beforeNews    = 40  // the most bytes between what announces a value and the value
 )
 
 // newer reports whether a sentence announces a value in the place of another sentence's. It has to be about what is asked, and its passage
@@ -24,7 +24,7 @@ func (s *part) newer(was, q decoder.Quote) bool {
 		return false
 	}
 	topic := decoder.ContentWords(s.clause)
-	if float64(decoder.SharedWords(topic, s.wordsAround(q))) < max(fewestWords, leastOfTopic*float64(len(topic))) {
+	if float64(decoder.SharedWords(topic, s.wordsAround(q))) < max(minTopicWords, minTopicShare*float64(len(topic))) {
 		return false
 	}
 	said, words := decoder.ContentWords(was.Text), decoder.ContentWords(now.text)
@@ -38,7 +38,7 @@ func (s *part) newer(was, q decoder.Quote) bool {
 // place of may stand in a document of the other side.
 func (p passage) announcesAbout(w wants, q decoder.Quote) bool {
 	words := decoder.ContentWords(p.text[:p.body] + q.Text)
-	all := len(w.words) >= fewestWords && decoder.SharedWords(w.words, words) == len(w.words)
+	all := len(w.words) >= minTopicWords && decoder.SharedWords(w.words, words) == len(w.words)
 	return all && p.announces(q) && !replaces(q.Text, q.Text[q.From:q.To], w.question)
 }
 

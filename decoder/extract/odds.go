@@ -134,17 +134,17 @@ func logOdds(p float64) float64 {
 
 // query is one part of the question as it is read.
 type query struct {
-	text   string // with misspelt words as the passages spell them
-	tongue span.Tongue
-	slips  int // how many words were misspelt
-	form   form
-	wants  wants
+	text     string // with misspelt words as the passages spell them
+	language span.Language
+	slips    int // how many words were misspelt
+	form     form
+	wants    wants
 }
 
 // query reads a part of the question as these passages spell it, but for what may be a name in a program.
-func (c Config) query(clause string, tongue span.Tongue, known []passage) query {
-	text, slips := c.Reader.Spelled(tongue, clause, readings(known))
-	q := query{text: text, tongue: tongue, slips: slips, form: formOf(text), wants: wantsOf(ownerless(text))}
+func (c Config) query(clause string, language span.Language, known []passage) query {
+	text, slips := c.Reader.Spelled(language, clause, readings(known))
+	q := query{text: text, language: language, slips: slips, form: formOf(text), wants: wantsOf(ownerless(text))}
 	q.wants.identifiers = identifiers(clause)
 	return q
 }
@@ -160,16 +160,16 @@ func readings(known []passage) (out []*span.Passage) {
 // evidence asks one part of the question of each passage. It returns what speaks for each, and the likeliest spans that may answer.
 func (c Config) evidence(q query, ps []passages.Passage, known []passage) ([]Evidence, [][]span.Span, error) {
 	clause, form, wanted := ownerless(q.text), q.form, q.wants
-	found, err := c.Reader.ReadIn(q.tongue, clause, readings(known))
+	found, err := c.Reader.ReadIn(q.language, clause, readings(known))
 	if err != nil {
 		return nil, nil, err
 	}
-	lexical, echo := c.lexical(q.tongue, clause, ps, known)
+	lexical, echo := c.lexical(q.language, clause, ps, known)
 	out, spans := make([]Evidence, len(found)), make([][]span.Span, len(found))
 	seen := matches{}
 	for i, f := range found {
-		out[i] = Evidence{None: f.None, Lexical: lexical[i], Echo: echo[i], Rank: i, Whole: form != value, Slips: q.slips, Foreign: q.tongue != span.English || known[i].read.Tongue() != span.English}
-		spans[i] = known[i].answers(f, form, mostTexts)
+		out[i] = Evidence{None: f.None, Lexical: lexical[i], Echo: echo[i], Rank: i, Whole: form != value, Slips: q.slips, Foreign: q.language != span.English || known[i].read.Language() != span.English}
+		spans[i] = known[i].answers(f, form, maxTexts)
 		if wanted.stretch {
 			known[i].stretched(spans[i])
 		}
@@ -190,24 +190,24 @@ func (c Config) evidence(q query, ps []passages.Passage, known []passage) ([]Evi
 
 // lexical returns the scorer's relevance of each passage, and what it would be if the passage said all of the question. Where one of them is in
 // another language than the other, both are compared in English.
-func (c Config) lexical(tongue span.Tongue, clause string, ps []passages.Passage, known []passage) (relevance, echo []float64) {
+func (c Config) lexical(language span.Language, clause string, ps []passages.Passage, known []passage) (relevance, echo []float64) {
 	score := func(clause string, ps []passages.Passage) (of []float64, own float64) {
 		all := c.Scorer.Prepare(slices.Concat(ps, []passages.Passage{{Text: clause}}))(nil, clause)
 		return all[:len(ps)], all[len(ps)]
 	}
 	relevance, own := score(clause, ps)
 	echo = slices.Repeat([]float64{own}, len(ps))
-	differs := func(p passage) bool { return p.read.Tongue() != tongue }
+	differs := func(p passage) bool { return p.read.Language() != language }
 	if !slices.ContainsFunc(known, differs) {
 		return relevance, echo
 	}
 	english := slices.Clone(ps)
 	for i, p := range known {
-		if p.read.Tongue() != span.English {
+		if p.read.Language() != span.English {
 			english[i].Text = p.read.English()
 		}
 	}
-	translated, own := score(c.Reader.English(clause, tongue), english)
+	translated, own := score(c.Reader.English(clause, language), english)
 	for i, p := range known {
 		if differs(p) && translated[i]*echo[i] > relevance[i]*own {
 			relevance[i], echo[i] = translated[i], own
@@ -299,8 +299,8 @@ func (c Config) Choices(question string, ps []passages.Passage) ([]Choice, error
 	for i, p := range ps {
 		known[i] = c.passage(p)
 	}
-	clause, tongue, _ := inEnglish(question)
-	q := c.query(clause, tongue, known)
+	clause, language, _ := inEnglish(question)
+	q := c.query(clause, language, known)
 	evidence, spans, err := c.evidence(q, ps, known)
 	if err != nil {
 		return nil, err

@@ -269,7 +269,7 @@ func (p passage) option(question string) (from, to int, ok bool) {
 		begin += len(lineMark.FindString(p.text[begin:end]))
 		_, first := p.sentence(begin, begin+len(label)+len(": ")+1)
 		words := decoder.ContentWords(p.text[begin+len(label) : min(first, end)])
-		if len(without(slices.Clone(wanted), words)) > 0 || len(words) > mostOthers*len(wanted) {
+		if len(without(slices.Clone(wanted), words)) > 0 || len(words) > maxOthers*len(wanted) {
 			continue
 		}
 		switch {
@@ -282,7 +282,7 @@ func (p passage) option(question string) (from, to int, ok bool) {
 	return from, to, ok
 }
 
-// mostOthers bounds the words of an option's description, for each that the question has.
-const mostOthers = 4
+// maxOthers bounds the words of an option's description, for each that the question has.
+const maxOthers = 4
 
 var optionWords = set("option options flag flags switch setting settings parameter parameters directive command line use")

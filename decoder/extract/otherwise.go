@@ -23,7 +23,7 @@ func (s *part) otherwise(said string, quotes []decoder.Quote, nothing float64) [
 	topic := decoder.ContentWords(s.clause)
 	before := decoder.WithoutWords(s.asked, topic)
 	least := about * float64(len(topic))
-	says := func(q decoder.Quote) bool { return q.Weight >= decoder.LeastShare }
+	says := func(q decoder.Quote) bool { return q.Weight >= decoder.MinShare }
 	shares := func(q decoder.Quote) float64 { return float64(decoder.SharedWords(topic, s.wordsAround(q))) }
 	var sayers []string // the documents that say the answer
 	for _, q := range quotes {
@@ -60,8 +60,8 @@ func (s *part) wordsAround(q decoder.Quote) []string {
 
 // Bounds of the values that are compared, in words.
 const (
-	mostWords = 10
-	fewWords  = 4 // of values without a number: longer ones may say the same in other words
+	maxWords = 10
+	fewWords = 4 // of values without a number: longer ones may say the same in other words
 )
 
 // disagree reports whether what a quote answers to a question says something else than an answer: other numbers or, where
@@ -69,7 +69,7 @@ const (
 // answer different questions.
 func disagree(question, answer string, q decoder.Quote) bool {
 	other := q.Text[q.From:q.To]
-	if len(strings.Fields(other)) > mostWords || other == "" {
+	if len(strings.Fields(other)) > maxWords || other == "" {
 		return false
 	}
 	a, b := numbers(answer), numbers(other)

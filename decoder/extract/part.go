@@ -52,8 +52,8 @@ type candidate struct {
 
 // Limits of a context's texts. What the reader finds less likely than least of the likeliest is left out.
 const (
-	mostTexts = 128
-	least     = 1e-4
+	maxTexts = 128
+	least    = 1e-4
 )
 
 // next adds to p the distribution of the token after prefix, and returns the side's aggregation weight h there.
@@ -143,7 +143,7 @@ func (d *Decoder) readPart(ctx context.Context, n int) (part, error) {
 		return part{}, err
 	}
 	known, ends := d.known, d.ends(n)
-	q := d.cfg.query(d.clauses[n], d.tongues[n], known)
+	q := d.cfg.query(d.clauses[n], d.languages[n], known)
 	evidence, spans, err := d.cfg.evidence(q, d.passages, known)
 	if err != nil {
 		return part{}, err
@@ -222,8 +222,8 @@ func (c Config) candidates(p passage, best []span.Span, form form) []weighed {
 	return c.temper(all)
 }
 
-// mostNear is how many sentences of a passage are worth quoting.
-const mostNear = 3
+// maxNear is how many sentences of a passage are worth quoting.
+const maxNear = 3
 
 // nearest returns the sentences around spans, the likeliest first. Unless they are asked for, the lines above a mail come last, and no
 // likelier than what the mail says: every question when finds its date.
@@ -246,7 +246,7 @@ func (p passage) nearest(spans []span.Span, asksHead bool) []near {
 	}
 	slices.SortStableFunc(all, func(x, y near) int { return cmp.Compare(y.odds, x.odds) })
 	if asksHead {
-		return all[:min(mostNear, len(all))]
+		return all[:min(maxNear, len(all))]
 	}
 	said := slices.DeleteFunc(slices.Clone(all), func(n near) bool { return p.inMailHead(n.at) })
 	for _, n := range all {
@@ -257,13 +257,13 @@ func (p passage) nearest(spans []span.Span, asksHead bool) []near {
 			said = append(said, n)
 		}
 	}
-	return said[:min(mostNear, len(said))]
+	return said[:min(maxNear, len(said))]
 }
 
 // around returns the text of a passage without its title, or as many of its sentences around one as fit.
 func (p passage) around(from, to int) decoder.Quote {
-	begin, end := p.widen(p.read.Around(from, to, p.body, decoder.MostAround))
-	if b, e := p.sentence(begin, end); e-b <= decoder.MostAround {
+	begin, end := p.widen(p.read.Around(from, to, p.body, decoder.MaxQuoteBytes))
+	if b, e := p.sentence(begin, end); e-b <= decoder.MaxQuoteBytes {
 		begin, end = b, e
 	}
 	return decoder.Quote{Text: p.text[begin:end], From: from - begin, To: to - begin}

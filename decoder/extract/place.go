@@ -15,14 +15,14 @@ var itemMark = regexp.MustCompile(`^[ \t]*\d{1,3}[.)][ \t]`)
 
 const (
 	longestHeading = 10   // in words, of one that is not marked
-	mostTried      = 1024 // spans of a passage
+	maxTried       = 1024 // spans of a passage
 )
 
 // answers returns the n likeliest spans that may answer a question of some form, the likeliest first. An item's number is no
 // answer, nor is a heading to "how" and "why". A question is none either: the text below it is.
 func (p passage) answers(f *span.Posterior, form form, n int) []span.Span {
 	var out []span.Span
-	for _, s := range f.Best(mostTried) {
+	for _, s := range f.Best(maxTried) {
 		if len(out) == n {
 			break
 		}
@@ -119,7 +119,7 @@ func (p passage) closed(from, to int) int {
 	if open < 0 || strings.Contains(p.text[from+open:to], ")") || strings.Contains(p.text[from:to], "\n") {
 		return to
 	}
-	if n := strings.IndexByte(p.text[to:p.lineEnd(to)], ')'); n >= 0 && n <= mostBracketed {
+	if n := strings.IndexByte(p.text[to:p.lineEnd(to)], ')'); n >= 0 && n <= maxBracketed {
 		return to + n + 1
 	}
 	if before := strings.TrimRight(p.text[from:from+open], " "); before != "" {
@@ -128,8 +128,8 @@ func (p passage) closed(from, to int) int {
 	return to
 }
 
-// mostBracketed is how many bytes a value grows by to end with a bracket.
-const mostBracketed = 40
+// maxBracketed is how many bytes a value grows by to end with a bracket.
+const maxBracketed = 40
 
 // row returns the row of a table in which a range begins if the range has several.
 func (p passage) row(from, to int) (int, int) {
@@ -155,7 +155,7 @@ func (p passage) asks(at int) bool {
 	if line := p.text[p.lineStart(begin):begin]; questionMark.MatchString(line+said) || strings.HasPrefix(said, "¿") {
 		return true
 	}
-	for _, w := range words[:min(mostBefore, len(words))] {
+	for _, w := range words[:min(maxBefore, len(words))] {
 		if asking[strings.TrimSuffix(w, "'s")] {
 			return true
 		}
@@ -163,8 +163,8 @@ func (p passage) asks(at int) bool {
 	return false
 }
 
-// mostBefore is how many words a question may have before the one that asks: "And on Sundays, when does it open?"
-const mostBefore = 5
+// maxBefore is how many words a question may have before the one that asks: "And on Sundays, when does it open?"
+const maxBefore = 5
 
 var (
 	questionMark = regexp.MustCompile(`^[ \t#*_-]*(?:Q|F|Frage|Question|P)[ \t]?\d{0,3}[.:)]`)
@@ -188,7 +188,7 @@ func (p passage) below(at int) (from, to int) {
 		begin = next + 1 // who asks goes on, and another answers
 	}
 	last := p.lineEnd(begin)
-	if begin < p.lineEnd(end) || last-begin > decoder.MostAround {
+	if begin < p.lineEnd(end) || last-begin > decoder.MaxQuoteBytes {
 		_, last = p.sentence(begin, begin+1)
 	}
 	if strings.HasSuffix(p.text[begin:last], ":") && !strings.Contains(p.text[end:begin], "\n\n") && last < len(p.text) && p.text[last] == '\n' {
@@ -205,7 +205,7 @@ func (p passage) below(at int) (from, to int) {
 // firstSaid returns the line at an offset or, if it is long, its first sentence. The range is empty if it is a question.
 func (p passage) firstSaid(at int) (from, to int) {
 	from, to = at, p.lineEnd(at)
-	if to-from > decoder.MostAround {
+	if to-from > decoder.MaxQuoteBytes {
 		_, to = p.sentence(from, from+1)
 	}
 	if from >= to || p.asks(from) {

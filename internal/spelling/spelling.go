@@ -12,7 +12,7 @@ func Nearest(misspelt string, among []string) (nearest string) {
 		least = 2
 	}
 	for _, word := range among {
-		if d := Distance(typed, []rune(word)); d < least {
+		if d := Distance(typed, []rune(word), least-1); d < least {
 			nearest, least = word, d
 		}
 	}
@@ -20,26 +20,34 @@ func Nearest(misspelt string, among []string) (nearest string) {
 }
 
 // Distance returns the number of insertions, deletions, replacements and swaps of neighbours that turn a into b (optimal
-// string alignment).
-func Distance(a, b []rune) int {
-	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
+// string alignment). Beyond limit it returns limit+1, in less time.
+func Distance(a, b []rune, limit int) int {
+	if d := len(a) - len(b); d > limit || -d > limit {
+		return limit + 1
 	}
-	for i := range a {
-		before, last, row = last, row, before
-		row[0] = i + 1
-		for j := range b {
-			row[j+1] = min(last[j+1], row[j]) + 1
-			if a[i] == b[j] {
-				row[j+1] = min(row[j+1], last[j])
-			} else {
-				row[j+1] = min(row[j+1], last[j]+1)
+	two, one, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range one {
+		one[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row[0] = i
+		least := i
+		for j := 1; j <= len(b); j++ {
+			x := one[j-1]
+			if a[i-1] != b[j-1] {
+				x++
 			}
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				row[j+1] = min(row[j+1], before[j-1]+1)
+			x = min(x, one[j]+1, row[j-1]+1)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				x = min(x, two[j-2]+1)
 			}
+			row[j] = x
+			least = min(least, x)
 		}
+		if least > limit {
+			return limit + 1
+		}
+		two, one, row = one, row, two
 	}
-	return row[len(b)]
+	return one[len(b)]
 }

@@ -9,8 +9,10 @@ import (
 func TestDistance(t *testing.T) {
 	for pair, want := range map[string]int{"/": 0, "a/": 1, "/ab": 2, "ab/ba": 1, "abc/ca": 3, "kitten/sitting": 3, "teahcer/teacher": 1, "abcd/badc": 2} {
 		a, b, _ := strings.Cut(pair, "/")
-		if got := Distance([]rune(a), []rune(b)); got != want {
-			t.Errorf("%s: %d", pair, got)
+		for limit := range 5 {
+			if got := Distance([]rune(a), []rune(b), limit); got != min(want, limit+1) {
+				t.Errorf("%s: %d with a limit of %d", pair, got, limit)
+			}
 		}
 	}
 }

@@ -17,7 +17,7 @@ type architecture struct {
 	meta     func(s Spec) []gguf.KV       // keys other than the sizes, without the architecture's prefix
 	embed    func(l *list)                // tensors after the embedding; may be nil
 	layer    func(l *list, prefix string) // tensors of a layer
-	norm     func(l *list, name string)   // tensors of the norm before the output matrix
+	norm     func(l *list, name string)   // tensors of the norm before the output matrix; may be nil
 
 	convolves func(layer int) bool // layers without attention; may be nil
 
@@ -27,6 +27,13 @@ type architecture struct {
 	encoder   bool          // it has no output matrix, and types of tokens
 	diffusion bool          // it has a mask token
 	shifted   bool          // its rows guess the next position
+}
+
+// ownKeys gives each head keys and values of its own.
+func ownKeys(s *Spec) {
+	if s.KVHeads == 0 {
+		s.KVHeads = s.Heads
+	}
 }
 
 var architectures = map[string]architecture{}
@@ -70,7 +77,9 @@ func (s Spec) weights(vocab int) []weights {
 		l.index = i
 		arch.layer(&l, fmt.Sprintf("blk.%d.", i))
 	}
-	arch.norm(&l, "output_norm")
+	if arch.norm != nil {
+		arch.norm(&l, "output_norm")
+	}
 	if len(s.Labels) > 0 {
 		l.classifier(arch.dense)
 	}
@@ -116,6 +125,12 @@ func (l *list) vector(name string, n int, mean, spread float64) {
 
 // rmsNorm adds the weights of a norm.
 func (l *list) rmsNorm(name string) { l.vector(name+".weight", l.Dim, 1, 0.1) }
+
+// layerNorm adds the weights and the biases of a norm.
+func (l *list) layerNorm(name string) {
+	l.rmsNorm(name)
+	l.vector(name+".bias", l.Dim, 0, 0.1)
+}
 
 // attention adds the matrices of queries, keys and values, with biases or without, and that of the output.
 func (l *list) attention(prefix string, bias bool) {

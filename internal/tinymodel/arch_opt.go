@@ -4,11 +4,7 @@ import "tandem/model/gguf"
 
 func init() {
 	architectures["opt"] = architecture{
-		defaults: func(s *Spec) {
-			if s.KVHeads == 0 {
-				s.KVHeads = s.Heads
-			}
-		},
+		defaults: ownKeys,
 		meta: func(Spec) []gguf.KV {
 			return []gguf.KV{{Key: "attention.layer_norm_epsilon", Value: float32(1e-5)}}
 		},
@@ -16,10 +12,7 @@ func init() {
 			l.all = append(l.all, weights{"position_embd.weight", l.Type, l.Context, l.Dim, 0, 0.3})
 		},
 		layer: optLayer,
-		norm: func(l *list, name string) {
-			l.rmsNorm(name)
-			l.vector(name+".bias", l.Dim, 0, 0.1)
-		},
+		norm:  (*list).layerNorm,
 	}
 }
 

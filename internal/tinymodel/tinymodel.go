@@ -129,7 +129,53 @@ func (w weights) at(u float64) float32 {
 	return float32(w.mean + float64(w.spread*math.Sqrt(3)*(2*u-1)))
 }
 
+// meta returns the metadata, and the number of tokens in them.
 func (s Spec) meta() (meta []gguf.KV, vocab int) {
+	meta = s.hyperparameters()
+	add := func(key string, value any) { meta = append(meta, gguf.KV{Key: key, Value: value}) }
+	arch := architectures[s.Arch]
+	tokens, types, merges := s.bytePairs()
+	eos := len(tokens) - 1
+	if arch.diffusion {
+		add("tokenizer.ggml.mask_token_id", uint32(len(tokens)))
+		add("diffusion.shift_logits", arch.shifted)
+		tokens, types = append(tokens, "<|mask|>"), append(types, 3)
+	}
+	if arch.encoder {
+		add("tokenizer.ggml.token_type_count", uint32(2))
+	}
+	if len(s.Labels) > 0 {
+		add(s.Arch+".classifier.output_labels", s.Labels)
+		add("tokenizer.ggml.add_eos_token", true)
+		add("tokenizer.ggml.seperator_token_id", uint32(eos))
+	}
+	if s.Unigrams {
+		n := max(300, len(tokens))
+		meta = slices.DeleteFunc(meta, func(kv gguf.KV) bool {
+			return strings.HasPrefix(kv.Key, "tokenizer.") && kv.Key != "tokenizer.ggml.token_type_count"
+		})
+		return append(meta, Unigram(n, s.Seed)...), n
+	}
+	if len(merges) == 0 {
+		merges = []string{"Ā Ā"} // a pair that never occurs, because an empty list has no element type
+		tokens, types = append(tokens, "ĀĀ"), append(types, 1)
+	}
+	add("tokenizer.ggml.model", "gpt2")
+	add("tokenizer.ggml.pre", "gpt-2")
+	add("tokenizer.ggml.tokens", tokens)
+	add("tokenizer.ggml.token_type", types)
+	add("tokenizer.ggml.merges", merges)
+	add("tokenizer.ggml.bos_token_id", uint32(eos))
+	add("tokenizer.ggml.eos_token_id", uint32(eos))
+	add("tokenizer.ggml.add_bos_token", false)
+	if s.Template != "" {
+		add("tokenizer.chat_template", s.Template)
+	}
+	return meta, len(tokens)
+}
+
+// hyperparameters returns the metadata that describe the layers.
+func (s Spec) hyperparameters() (meta []gguf.KV) {
 	add := func(key string, value any) { meta = append(meta, gguf.KV{Key: key, Value: value}) }
 	p := s.Arch + "."
 	add("general.architecture", s.Arch)
@@ -162,14 +208,17 @@ func (s Spec) meta() (meta []gguf.KV, vocab int) {
 		add(p+"rope.scaling.type", "linear")
 		add(p+"rope.scaling.factor", float32(s.Linear))
 	}
-
 	if s.YaRN != 0 {
 		add(p+"rope.scaling.type", "yarn")
 		add(p+"rope.scaling.factor", float32(s.YaRN))
 		add(p+"rope.scaling.original_context_length", uint32(float64(s.Context)/s.YaRN))
 	}
+	return meta
+}
 
-	var tokens, merges []string
+// bytePairs returns the tokens of byte-level BPE with their types, and the merges. The last token is that of the end of
+// text.
+func (s Spec) bytePairs() (tokens []string, types []int32, merges []string) {
 	for b := range 256 {
 		tokens = append(tokens, byteText(byte(b)))
 	}
@@ -177,51 +226,10 @@ func (s Spec) meta() (meta []gguf.KV, vocab int) {
 		tokens = append(tokens, w)
 		merges = append(merges, w[:len(w)-1]+" "+w[len(w)-1:])
 	}
-	types := make([]int32, len(tokens), len(tokens)+1)
-	for i := range types {
-		types[i] = 1 // normal
+	for range tokens {
+		types = append(types, 1) // normal
 	}
-	eos := len(tokens)
-	tokens, types = append(tokens, "<|endoftext|>"), append(types, 3) // control
-	if arch := architectures[s.Arch]; arch.diffusion {
-		add("tokenizer.ggml.mask_token_id", uint32(len(tokens)))
-		add("diffusion.shift_logits", arch.shifted)
-		tokens, types = append(tokens, "<|mask|>"), append(types, 3)
-	}
-	if architectures[s.Arch].encoder {
-		add("tokenizer.ggml.token_type_count", uint32(2))
-	}
-	if len(s.Labels) > 0 {
-		add(p+"classifier.output_labels", s.Labels)
-		add("tokenizer.ggml.add_eos_token", true)
-		add("tokenizer.ggml.seperator_token_id", uint32(eos))
-	}
-	if s.Unigrams {
-		n := max(300, len(tokens))
-		meta = slices.DeleteFunc(meta, func(kv gguf.KV) bool {
-			return strings.HasPrefix(kv.Key, "tokenizer.") && kv.Key != "tokenizer.ggml.token_type_count"
-		})
-		return append(meta, Unigram(n, s.Seed)...), n
-	}
-	add("tokenizer.ggml.model", "gpt2")
-	add("tokenizer.ggml.pre", "gpt-2")
-	add("tokenizer.ggml.tokens", tokens)
-	add("tokenizer.ggml.token_type", types)
-	if len(merges) == 0 {
-		merges = []string{"Ā Ā"} // a pair that never occurs, because an empty list has no element type
-		tokens = append(tokens, "ĀĀ")
-		meta[len(meta)-2].Value = tokens
-		types = append(types, 1)
-		meta[len(meta)-1].Value = types
-	}
-	add("tokenizer.ggml.merges", merges)
-	add("tokenizer.ggml.bos_token_id", uint32(eos))
-	add("tokenizer.ggml.eos_token_id", uint32(eos))
-	add("tokenizer.ggml.add_bos_token", false)
-	if s.Template != "" {
-		add("tokenizer.chat_template", s.Template)
-	}
-	return meta, len(tokens)
+	return append(tokens, "<|endoftext|>"), append(types, 3), merges // control
 }
 
 // pieces returns the prefixes of all words, of two letters or more, each once. Merges build words letter by letter.

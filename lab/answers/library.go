@@ -141,10 +141,12 @@ func (l *Library) Close() (err error) {
 	return err
 }
 
-// node returns the question as a conversation asks it.
-func (q Question) node() node.Question {
-	out := node.Question{Text: q.Text}
-	for _, t := range q.Earlier {
+func (q Question) node() node.Question { return AsNode(q.Text, q.Earlier) }
+
+// AsNode returns a question as a conversation asks it.
+func AsNode(text string, earlier []Turn) node.Question {
+	out := node.Question{Text: text}
+	for _, t := range earlier {
 		out.History = append(out.History, chat.Message{Role: "user", Content: t.Question}, chat.Message{Role: "assistant", Content: t.Answer})
 	}
 	return out

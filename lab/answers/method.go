@@ -137,12 +137,12 @@ func cited(sides []side, decode func([]tandem.Token) string, ids []tandem.Token)
 		for _, s := range shares {
 			best = max(best, s.relevance)
 		}
-		for _, s := range shares[:min(decoder.MostQuotes, len(shares))] {
-			if decoder.Worth(s.weight, s.relevance, best) {
+		for _, s := range shares[:min(decoder.MaxQuotes, len(shares))] {
+			if decoder.WorthShowing(s.weight, s.relevance, best) {
 				texts = append(texts, s.text)
 			}
 		}
-		if other.Text != "" && !slices.ContainsFunc(shares, func(s quoteShare) bool { return s.weight >= decoder.LeastShare && s.text == other.Text }) {
+		if other.Text != "" && !slices.ContainsFunc(shares, func(s quoteShare) bool { return s.weight >= decoder.MinShare && s.text == other.Text }) {
 			others = append(others, other.Text)
 		}
 		from := min(lead.From, len(ids))

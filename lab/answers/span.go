@@ -54,7 +54,7 @@ func pointed(found []*span.Posterior, windows []string, threshold float64) (answ
 		}
 	}
 	slices.SortStableFunc(all, func(x, y best) int { return cmp.Compare(y.P, x.P) })
-	for _, b := range all[:min(decoder.MostQuotes, len(all))] {
+	for _, b := range all[:min(decoder.MaxQuotes, len(all))] {
 		shown = append(shown, sentenceAt(windows[b.window], b.Begin))
 	}
 	if i := slices.IndexFunc(all, func(b best) bool { return b.none <= threshold }); i >= 0 {

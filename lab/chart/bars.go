@@ -55,11 +55,7 @@ func (b Bars) SVG() []byte {
 	end := float64(top + n*(barHeight+barGap) + len(b.Groups)*24)
 	h := end + bottom
 	c := open(h, b.Title)
-	for _, v := range x.ticks(6) {
-		c.add(`<line class="g" x1="%s" x2="%[1]s" y1="%d" y2="%s"/>`, num(x.at(v)), top, num(end))
-		c.text(x.at(v), end+16, "middle", "", label(v))
-	}
-	c.text((x.from+x.to)/2, end+32, "middle", "s", b.X)
+	c.below(x, 6, end, b.X)
 	y := float64(top)
 	for _, g := range b.Groups {
 		y += 20
@@ -84,6 +80,15 @@ func (b Bars) SVG() []byte {
 		c.text(8, h-6, "start", "s", b.Note)
 	}
 	return c.close()
+}
+
+// below draws the grid of an axis down to end, with its numbers and its title below.
+func (c *canvas) below(x axis, ticks int, end float64, title string) {
+	for _, v := range x.ticks(ticks) {
+		c.add(`<line class="g" x1="%s" x2="%[1]s" y1="%d" y2="%s"/>`, num(x.at(v)), top, num(end))
+		c.text(x.at(v), end+16, "middle", "", label(v))
+	}
+	c.text((x.from+x.to)/2, end+32, "middle", "s", title)
 }
 
 // Timeline is a chart of lanes with spans, above panels of lines over the same time.
@@ -144,11 +149,7 @@ func (t Timeline) SVG() []byte {
 	h := end + bottom + float64(legendRows(t.Legend))*legendRow
 	c := open(h, t.Title)
 	x := axis{min: t.From, max: t.To, from: 110, to: width - right}
-	for _, v := range x.ticks(8) {
-		c.add(`<line class="g" x1="%s" x2="%[1]s" y1="%d" y2="%s"/>`, num(x.at(v)), top, num(end))
-		c.text(x.at(v), end+16, "middle", "", label(v))
-	}
-	c.text((x.from+x.to)/2, end+32, "middle", "s", t.X)
+	c.below(x, 8, end, t.X)
 	y := float64(top)
 	for _, l := range t.Lanes {
 		c.lane(x, y, l)

@@ -17,7 +17,7 @@ import (
 	"testing/fstest"
 
 	"tandem"
-	"tandem/model/chat"
+	"tandem/lab/answers"
 	"tandem/models"
 	"tandem/node"
 	"tandem/retrieval/passages"
@@ -37,25 +37,15 @@ type File struct{ Name, Text string }
 // Question is a question with its right answers.
 type Question struct {
 	Kind    string
-	Earlier []Turn   // of the same conversation
-	Where   string   // whose documents hold the answer: device, cloud or both; empty if no document does
-	Text    string   `json:"question"`
-	Answer  string   // the best right answer
-	Answers []string // more right answers
-	Values  []string // what the answer must contain; empty if no document answers the question
+	Earlier []answers.Turn // of the same conversation
+	Where   string         // whose documents hold the answer: device, cloud or both; empty if no document does
+	Text    string         `json:"question"`
+	Answer  string         // the best right answer
+	Answers []string       // more right answers
+	Values  []string       // what the answer must contain; empty if no document answers the question
 }
 
-// Turn is an earlier question with its answer.
-type Turn struct{ Question, Answer string }
-
-// node returns the question as a node takes it.
-func (q Question) node() node.Question {
-	out := node.Question{Text: q.Text}
-	for _, t := range q.Earlier {
-		out.History = append(out.History, chat.Message{Role: "user", Content: t.Question}, chat.Message{Role: "assistant", Content: t.Answer})
-	}
-	return out
-}
+func (q Question) node() node.Question { return answers.AsNode(q.Text, q.Earlier) }
 
 // Right returns all right answers, the best first.
 func (q Question) Right() []string {
@@ -72,7 +62,7 @@ func (q Question) check() error {
 		return errors.New(`lacks "question"`)
 	case q.Kind == "":
 		return errors.New(`lacks "kind"`)
-	case slices.ContainsFunc(q.Earlier, func(t Turn) bool { return t.Question == "" || t.Answer == "" }):
+	case slices.ContainsFunc(q.Earlier, func(t answers.Turn) bool { return t.Question == "" || t.Answer == "" }):
 		return errors.New(`lacks "question" or "answer" of what was asked "earlier"`)
 	case len(q.Right()) == 0 || slices.Contains(q.Answers, ""):
 		return errors.New(`lacks "answer"`)

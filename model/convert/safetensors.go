@@ -51,70 +51,74 @@ func Safetensors(name string, b []byte) (map[string]Stored, error) {
 // header's offsets refer to. The name is for errors. Tensors of types other than F32, F16 and BF16 get the type notFloat,
 // so that they are an error only if the model needs them.
 func parseSafetensors(name string, b []byte) (map[string]stored, error) {
-	fail := func(format string, args ...any) (map[string]stored, error) {
-		return nil, fmt.Errorf("%s: %s", name, fmt.Sprintf(format, args...))
-	}
 	if len(b) < 8 {
-		return fail("not a safetensors file: it has %d bytes", len(b))
+		return nil, fmt.Errorf("%s: not a safetensors file: it has %d bytes", name, len(b))
 	}
 	n := binary.LittleEndian.Uint64(b)
 	if n > maxHeader || n > uint64(len(b)-8) {
-		return fail("the header of %d bytes does not fit in the file of %d; the file may be truncated, or not a safetensors file", n, len(b))
+		return nil, fmt.Errorf("%s: the header of %d bytes does not fit in the file of %d; the file may be truncated, or not a safetensors file", name, n, len(b))
 	}
 	var header map[string]json.RawMessage
 	if err := json.Unmarshal(b[8:8+n], &header); err != nil {
-		return fail("header: %v", err)
+		return nil, fmt.Errorf("%s: header: %v", name, err)
 	}
-	data := b[8+n:]
+	delete(header, "__metadata__")
 	tensors := make(map[string]stored, len(header))
-	type span struct {
-		from, to uint64
-		name     string
-	}
 	var spans []span
 	for key, raw := range header {
-		if key == "__metadata__" {
-			continue
+		t, at, err := parseEntry(raw, b[8+n:])
+		if err != nil {
+			return nil, fmt.Errorf("%s: tensor %.200q: %w", name, key, err)
 		}
-		var entry struct {
-			Dtype   string    `json:"dtype"`
-			Shape   []uint64  `json:"shape"`
-			Offsets [2]uint64 `json:"data_offsets"`
+		tensors[key] = t
+		if at.from < at.to {
+			at.name = key
+			spans = append(spans, at)
 		}
-		if err := json.Unmarshal(raw, &entry); err != nil {
-			return fail("tensor %.200q: %v", key, err)
-		}
-		from, to := entry.Offsets[0], entry.Offsets[1]
-		if from > to || to > uint64(len(data)) {
-			return fail("tensor %.200q: bytes %d to %d are outside the %d bytes of data; the file may be truncated", key, from, to, len(data))
-		}
-		typ, size := dtypes[entry.Dtype].typ, dtypes[entry.Dtype].size
-		if size == 0 {
-			return fail("tensor %.200q: unknown type %.20q: F32, F16 and BF16 can be converted", key, entry.Dtype)
-		}
-		values := size
-		for _, d := range entry.Shape {
-			hi, lo := bits.Mul64(values, d)
-			if hi != 0 {
-				return fail("tensor %.200q: shape %d is too large", key, entry.Shape)
-			}
-			values = lo
-		}
-		if values != to-from {
-			return fail("tensor %.200q: %d bytes do not match type %s and shape %d", key, to-from, entry.Dtype, entry.Shape)
-		}
-		if from < to {
-			spans = append(spans, span{from, to, key})
-		}
-		tensors[key] = stored{typ: typ, shape: entry.Shape, data: data[from:to:to]}
 	}
 	sort.Slice(spans, func(i, j int) bool { return spans[i].from < spans[j].from })
 	for i := 1; i < len(spans); i++ {
 		if spans[i].from < spans[i-1].to {
-			return fail("tensors %.200q and %.200q overlap", spans[i-1].name, spans[i].name)
+			return nil, fmt.Errorf("%s: tensors %.200q and %.200q overlap", name, spans[i-1].name, spans[i].name)
 		}
 	}
 	return tensors, nil
+}
+
+// span is the bytes of the data that a tensor takes.
+type span struct {
+	from, to uint64
+	name     string
+}
+
+// parseEntry parses the header's entry of a tensor and finds the tensor in the data.
+func parseEntry(raw json.RawMessage, data []byte) (t stored, at span, err error) {
+	var entry struct {
+		Dtype   string    `json:"dtype"`
+		Shape   []uint64  `json:"shape"`
+		Offsets [2]uint64 `json:"data_offsets"`
+	}
+	if err := json.Unmarshal(raw, &entry); err != nil {
+		return t, at, err
+	}
+	from, to := entry.Offsets[0], entry.Offsets[1]
+	if from > to || to > uint64(len(data)) {
+		return t, at, fmt.Errorf("bytes %d to %d are outside the %d bytes of data; the file may be truncated", from, to, len(data))
+	}
+	typ, size := dtypes[entry.Dtype].typ, dtypes[entry.Dtype].size
+	if size == 0 {
+		return t, at, fmt.Errorf("unknown type %.20q: F32, F16 and BF16 can be converted", entry.Dtype)
+	}
+	for _, d := range entry.Shape {
+		var over uint64
+		if over, size = bits.Mul64(size, d); over != 0 {
+			return t, at, fmt.Errorf("shape %d is too large", entry.Shape)
+		}
+	}
+	if size != to-from {
+		return t, at, fmt.Errorf("%d bytes do not match type %s and shape %d", to-from, entry.Dtype, entry.Shape)
+	}
+	return stored{typ: typ, shape: entry.Shape, data: data[from:to:to]}, span{from: from, to: to}, nil
 }
 
 const notFloat npu.DType = 1 << 30 // any type that cannot be converted

@@ -1,5 +1,7 @@
 package span
 
+import "tandem/internal/spelling"
+
 // What a passage's words share with a question's. These features carry a small reader.
 
 // near is how close two sums count as equal.
@@ -110,40 +112,7 @@ func alike(a, b []rune) bool {
 	if max(len(a), len(b)) >= 8 {
 		most = 2
 	}
-	return distance(a, b, most) <= most
-}
-
-// distance returns how many letters must be inserted, removed, replaced or swapped with the next to make b of a; beyond
-// limit it returns limit+1.
-func distance(a, b []rune, limit int) int {
-	if d := len(a) - len(b); d > limit || -d > limit {
-		return limit + 1
-	}
-	two, one, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range one {
-		one[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		row[0] = i
-		least := i
-		for j := 1; j <= len(b); j++ {
-			x := one[j-1]
-			if a[i-1] != b[j-1] {
-				x++
-			}
-			x = min(x, one[j]+1, row[j-1]+1)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				x = min(x, two[j-2]+1)
-			}
-			row[j] = x
-			least = min(least, x)
-		}
-		if least > limit {
-			return limit + 1
-		}
-		two, one, row = one, row, two
-	}
-	return one[len(b)]
+	return spelling.Distance(a, b, most) <= most
 }
 
 // features returns the match features of the passage's words and of the question's.

@@ -149,7 +149,7 @@ func nameOf(f *gguf.File) string {
 		fmt.Fprintf(sum, "%s %d %d %d\n", t.Name, raw.Type, raw.Rows, raw.Cols)
 		sum.Write(raw.Data)
 	}
-	fmt.Fprintf(sum, "%08x\n", tonguesSum())
+	fmt.Fprintf(sum, "%08x\n", dictionariesSum())
 	return fmt.Sprintf("span-%d-%x", version, sum.Sum(nil)[:4])
 }
 
@@ -228,7 +228,7 @@ func (r *Reader) Read(question string, passages []*Passage) ([]*Posterior, error
 
 // ReadIn is Read for a question whose function words and verbs are English, and whose other words are in the language
 // t.
-func (r *Reader) ReadIn(t Tongue, question string, passages []*Passage) ([]*Posterior, error) {
+func (r *Reader) ReadIn(t Language, question string, passages []*Passage) ([]*Posterior, error) {
 	q := r.lexicon.analyseIn(question, r.maxQuestion, t)
 	asked := &Passage{q, once(func() (known, error) { return r.encode(q, true) })}
 	out, failed := make([]*Posterior, len(passages)), make([]error, len(passages))

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"tandem/internal/spelling"
 )
 
 // Lengths in characters of what may be misspelt.
@@ -32,11 +34,11 @@ const (
 // swapped, and never the last.
 //
 // The result depends on the question and the passages only.
-func (r *Reader) Spelled(t Tongue, question string, ps []*Passage) (spelled string, changed int) {
+func (r *Reader) Spelled(t Language, question string, ps []*Passage) (spelled string, changed int) {
 	q := r.lexicon.analyseIn(question, r.maxQuestion, t)
-	of := []Tongue{t}
+	of := []Language{t}
 	for _, p := range ps {
-		of = append(of, p.Tongue())
+		of = append(of, p.Language())
 	}
 	byPassages, byLanguage := r.lexicon.corrections(q, holdWords(ps), slices.Compact(slices.Sorted(slices.Values(of))))
 	var out strings.Builder
@@ -57,7 +59,7 @@ func (r *Reader) Spelled(t Tongue, question string, ps []*Passage) (spelled stri
 
 // corrections returns, for each word of a question, its correction by a word of the passages and its correction by a word of
 // the English vocabulary, "" for none. There are no corrections by the vocabulary if the question is in another language.
-func (l *lexicon) corrections(q *text, held holds, of []Tongue) (byPassages, byLanguage []string) {
+func (l *lexicon) corrections(q *text, held holds, of []Language) (byPassages, byLanguage []string) {
 	byPassages, byLanguage = make([]string, len(q.words)), make([]string, len(q.words))
 	known, all := 0, 0
 	for i := range q.words {
@@ -199,7 +201,7 @@ func slip(a, b []rune, name bool) (int, bool) {
 	if swapped := a[0] == b[1] && a[1] == b[0]; a[0] != b[0] && !swapped {
 		return 0, false
 	}
-	d := distance(a, b, most)
+	d := spelling.Distance(a, b, most)
 	if d < 1 || d > most {
 		return d, false
 	}

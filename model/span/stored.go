@@ -52,7 +52,7 @@ func (r *Reader) storeKey(s string) [32]byte {
 // hash, and the metadata. It leaves out the relations of words, the largest part of the metadata, because encodings of single
 // texts do not use them.
 func wholeOf(f *gguf.File, name string) [32]byte {
-	b := fmt.Appendf(nil, "passage encoding 1\x00%s\x00%d\x00", name, rules) // the name has the lists of tongues, too
+	b := fmt.Appendf(nil, "passage encoding 1\x00%s\x00%d\x00", name, rules) // the name has the dictionaries, too
 	for _, kv := range f.KVs() {
 		if kv.Key == Architecture+".relations" {
 			continue

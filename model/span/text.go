@@ -38,10 +38,10 @@ func (w *word) content() bool { return w.kind != symbol && !w.stop }
 
 // text is a question or a passage cut into words, lines and sentences.
 type text struct {
-	words  []word
-	tongue Tongue
-	pieces [][2]int // ranges of words
-	title  int      // the piece that is the first line, if that is a heading; else -1
+	words    []word
+	language Language
+	pieces   [][2]int // ranges of words
+	title    int      // the piece that is the first line, if that is a heading; else -1
 }
 
 // line is a line of a text: words a to b.
@@ -58,9 +58,9 @@ type line struct {
 // analyse splits a passage into words, at most maxWords of them, and reads those of another language as English ones.
 func (l *lexicon) analyse(s string, maxWords int) *text {
 	t := l.split(s, maxWords)
-	if t.tongue = l.tongueOf(t.words); t.tongue != English {
+	if t.language = l.languageOf(t.words); t.language != English {
 		for i := range t.words {
-			l.translate(t.words, i, t.tongue)
+			l.translate(t.words, i, t.language)
 		}
 	}
 	t.laidOut(l)
@@ -68,12 +68,12 @@ func (l *lexicon) analyse(s string, maxWords int) *text {
 }
 
 // analyseIn is analyse for a text in a known language. It leaves stop words alone.
-func (l *lexicon) analyseIn(s string, maxWords int, tongue Tongue) *text {
+func (l *lexicon) analyseIn(s string, maxWords int, language Language) *text {
 	t := l.split(s, maxWords)
-	if t.tongue = tongue; tongue != English {
+	if t.language = language; language != English {
 		for i := range t.words {
 			if !t.words[i].stop {
-				l.translate(t.words, i, tongue)
+				l.translate(t.words, i, language)
 			}
 		}
 	}
@@ -111,7 +111,7 @@ func (t *text) laidOut(l *lexicon) {
 	t.tables(lines)
 	t.headings(lines)
 	t.layout(lines)
-	if t.tongue == German {
+	if t.language == German {
 		t.lowered()
 	}
 }
@@ -188,7 +188,7 @@ func (t *text) ends(l *lexicon, i int) bool {
 		if !unicode.IsUpper(r) && !isDigit(r) && !strings.ContainsRune(`"'([“*`, r) {
 			return false
 		}
-		if j > 0 && t.tongue == German && ordinal(t.words[j-1].text) {
+		if j > 0 && t.language == German && ordinal(t.words[j-1].text) {
 			return false
 		}
 		if j == 0 || !unicode.IsLetter(first(t.words[j-1].text)) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"tandem/internal/spelling"
 	"tandem/model/gguf"
 )
 
@@ -55,7 +56,7 @@ func (v *Vocabulary) Near(low string, maxDistance, n int) (list []Neighbour) {
 		if len(to) < 2 || of[0] != to[0] && (of[0] != to[1] || of[1] != to[0]) {
 			continue
 		}
-		if d := distance(of, to, maxDistance); d > 0 && d <= maxDistance {
+		if d := spelling.Distance(of, to, maxDistance); d > 0 && d <= maxDistance {
 			list = append(list, Neighbour{w, d})
 		}
 	}

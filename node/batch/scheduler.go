@@ -19,8 +19,8 @@ type Config struct {
 	Stretch float64
 }
 
-// LeastPrompt is the number of rows of prompts that a pass may have at any stretch, so that prompts are never starved.
-const LeastPrompt = 8
+// MinPrompt is the number of rows of prompts that a pass may have at any stretch, so that prompts are never starved.
+const MinPrompt = 8
 
 func (c Config) defaults() Config {
 	if c.MaxRows < 1 {
@@ -222,7 +222,7 @@ func (s *Scheduler) drop(id uint64) {
 func (s *Scheduler) room(rows int) int {
 	room := s.cfg.MaxRows - rows
 	if rows > 0 {
-		room = min(room, max(LeastPrompt, s.costs.within(s.cfg.Stretch*s.costs.table.At(rows))-rows))
+		room = min(room, max(MinPrompt, s.costs.within(s.cfg.Stretch*s.costs.table.At(rows))-rows))
 	}
 	return room
 }

@@ -38,11 +38,11 @@ const (
 
 // How long an address is of no use after an event.
 const (
-	leastFull = time.Second
-	mostFull  = 30 * time.Second
+	minFull   = time.Second
+	maxFull   = 30 * time.Second
 	away      = 20 * time.Second // a replica that leaves; another may come in its place
 	firstLoss = time.Second      // doubled by each loss in a row
-	mostLoss  = 30 * time.Second
+	maxLoss   = 30 * time.Second
 )
 
 // New returns a set of the addresses of a pairing. Devices with different values of spread choose differently among replicas
@@ -112,11 +112,11 @@ func (s *Set) Step(now time.Time, addr string, e Event, d time.Duration) {
 	case Served:
 		s.all(p, func(p *place) { p.until, p.failures = now, 0 })
 	case Full:
-		s.all(p, func(p *place) { p.until = now.Add(min(max(d, leastFull), mostFull)) })
+		s.all(p, func(p *place) { p.until = now.Add(min(max(d, minFull), maxFull)) })
 	case Leaves:
 		s.all(p, func(p *place) { p.until = now.Add(away) })
 	case Lost:
-		p.until = now.Add(min(firstLoss<<min(p.failures, 10), mostLoss))
+		p.until = now.Add(min(firstLoss<<min(p.failures, 10), maxLoss))
 		p.failures++
 	}
 }

@@ -109,20 +109,16 @@ func (r *run) node(i int) error {
 	if len(n.Args) > 0 {
 		x, cols = r.values[n.Args[0]], r.g.Nodes[n.Args[0]].Width
 	}
-	var w, bias []float32
-	var err error
-	if n.Weight != nil {
-		if w, err = r.d.floats(n.Weight); err != nil {
-			return err
-		}
-	}
-	if n.Bias != nil {
-		if bias, err = r.d.floats(n.Bias); err != nil {
-			return err
-		}
+	w, bias, err := r.weights(n)
+	if err != nil {
+		return err
 	}
 	if r.d.Observe != nil && (n.Op == npu.OpMatMul || n.Op == npu.OpConv) {
 		r.d.Observe(n, x)
+	}
+	if f := elementwise(n); f != nil {
+		r.combine(f, out, n)
+		return nil
 	}
 	switch n.Op {
 	case npu.OpInput:
@@ -145,93 +141,126 @@ func (r *run) node(i int) error {
 		for j := range out {
 			out[j] = x[j] * w[j%cols]
 		}
-	case npu.OpScale:
-		for j := range out {
-			out[j] = x[j] * n.Scale
-		}
 	case npu.OpMatMul:
 		product(out, x, w, bias, r.Rows, cols, n.Width)
 	case npu.OpConv:
 		r.convolve(out, x, w, bias, cols, n.Width)
 	case npu.OpFactor:
-		for row := range r.Rows {
-			if err := r.factor(out[row*n.Width:][:n.Width], x[row*cols:][:cols], row, n.Factor); err != nil {
-				return err
-			}
-		}
+		return r.factors(out, x, n, cols)
 	case npu.OpSelect:
-		for row := range r.Rows {
-			if a := r.Adapter(row); a != nil {
-				part := cols / n.Parts
-				copy(out[row*cols+a.Task*part:][:part], x[row*cols+a.Task*part:])
-			}
-		}
+		r.choose(out, x, n.Parts, cols)
 	case npu.OpQuantized:
 		quantized(out, x, n.Quantized, bias, r.Rows)
 	case npu.OpRope:
 		return r.rope(out, x, n.Rope, cols)
 	case npu.OpAttention:
 		return r.attention(out, x, r.values[n.Args[1]], r.values[n.Args[2]], n.Attention)
-	case npu.OpSwiGLU:
-		up := r.values[n.Args[1]]
-		for j, v := range x {
-			out[j] = float32(float64(v)/(1+math.Exp(-float64(v)))) * up[j]
-		}
-	case npu.OpGeGLU:
-		up := r.values[n.Args[1]]
-		for j, v := range x {
-			out[j] = gelu(v) * up[j]
-		}
-	case npu.OpGELU:
-		for j, v := range x {
-			out[j] = gelu(v)
-		}
-	case npu.OpSoftcap:
-		for j, v := range x {
-			out[j] = softcap(v, n.Scale)
-		}
-	case npu.OpReLU:
-		for j, v := range x {
-			out[j] = max(v, 0)
-		}
-	case npu.OpTimes:
-		y := r.values[n.Args[1]]
-		for j := range out {
-			out[j] = x[j] * y[j]
-		}
-	case npu.OpClippedSwiGLU:
-		up := r.values[n.Args[1]]
-		for j, v := range x {
-			z := math.Min(float64(v), 7)
-			out[j] = float32(z / (1 + math.Exp(-1.702*z)) * (math.Min(math.Max(float64(up[j]), -7), 7) + 1))
-		}
 	case npu.OpTemper:
-		if len(r.Positions) < r.Rows {
-			return errInput
-		}
-		for j, v := range x {
-			out[j] = v * n.Temper(r.Positions[j/cols])
-		}
+		return r.temper(out, x, n, cols)
 	case npu.OpShortConv:
 		return r.shortConv(out, x, w, n)
 	case npu.OpExperts:
 		return r.experts(out, x, r.values[n.Args[1]], n, cols)
-	case npu.OpAdd:
-		y := r.values[n.Args[1]]
-		for j := range out {
-			out[j] = x[j] + y[j]
-		}
 	case npu.OpConcat:
-		at := 0
-		for _, a := range n.Args {
-			width := r.g.Nodes[a].Width
-			for row := range r.Rows {
-				copy(out[row*n.Width+at:], r.values[a][row*width:][:width])
-			}
-			at += width
-		}
+		r.concat(out, n)
 	default:
 		return errors.New("not an operation of this device")
+	}
+	return nil
+}
+
+// weights returns a node's weight and bias, nil where it has none.
+func (r *run) weights(n *npu.Node) (w, bias []float32, err error) {
+	if n.Weight != nil {
+		if w, err = r.d.floats(n.Weight); err != nil {
+			return nil, nil, err
+		}
+	}
+	if n.Bias != nil {
+		bias, err = r.d.floats(n.Bias)
+	}
+	return w, bias, err
+}
+
+// elementwise returns the function that an operation applies to each value of its first argument and the value at the
+// same place of its second, or nil for other operations. Operations with one argument ignore y.
+func elementwise(n *npu.Node) func(x, y float32) float32 {
+	switch n.Op {
+	case npu.OpAdd:
+		return func(x, y float32) float32 { return x + y }
+	case npu.OpTimes:
+		return func(x, y float32) float32 { return x * y }
+	case npu.OpScale:
+		return func(x, _ float32) float32 { return x * n.Scale }
+	case npu.OpSoftcap:
+		return func(x, _ float32) float32 { return softcap(x, n.Scale) }
+	case npu.OpReLU:
+		return func(x, _ float32) float32 { return max(x, 0) }
+	case npu.OpGELU:
+		return func(x, _ float32) float32 { return gelu(x) }
+	case npu.OpGeGLU:
+		return func(x, y float32) float32 { return gelu(x) * y }
+	case npu.OpSwiGLU:
+		return func(x, y float32) float32 { return float32(float64(x)/(1+math.Exp(-float64(x)))) * y }
+	case npu.OpClippedSwiGLU:
+		return func(x, y float32) float32 {
+			z := math.Min(float64(x), 7)
+			return float32(z / (1 + math.Exp(-1.702*z)) * (math.Min(math.Max(float64(y), -7), 7) + 1))
+		}
+	}
+	return nil
+}
+
+// combine sets each value of out to f of the arguments' values at the same place.
+func (r *run) combine(f func(x, y float32) float32, out []float32, n *npu.Node) {
+	x := r.values[n.Args[0]]
+	y := x // ignored if there is no second argument
+	if len(n.Args) > 1 {
+		y = r.values[n.Args[1]]
+	}
+	for j := range out {
+		out[j] = f(x[j], y[j])
+	}
+}
+
+func (r *run) temper(out, x []float32, n *npu.Node, cols int) error {
+	if len(r.Positions) < r.Rows {
+		return errInput
+	}
+	for j, v := range x {
+		out[j] = v * n.Temper(r.Positions[j/cols])
+	}
+	return nil
+}
+
+func (r *run) concat(out []float32, n *npu.Node) {
+	at := 0
+	for _, a := range n.Args {
+		width := r.g.Nodes[a].Width
+		for row := range r.Rows {
+			copy(out[row*n.Width+at:], r.values[a][row*width:][:width])
+		}
+		at += width
+	}
+}
+
+// choose copies the part of each row that belongs to the task of its adapter.
+func (r *run) choose(out, x []float32, parts, cols int) {
+	part := cols / parts
+	for row := range r.Rows {
+		if a := r.Adapter(row); a != nil {
+			at := row*cols + a.Task*part
+			copy(out[at:][:part], x[at:])
+		}
+	}
+}
+
+// factors multiplies each row by a factor of its adapter.
+func (r *run) factors(out, x []float32, n *npu.Node, cols int) error {
+	for row := range r.Rows {
+		if err := r.factor(out[row*n.Width:][:n.Width], x[row*cols:][:cols], row, n.Factor); err != nil {
+			return err
+		}
 	}
 	return nil
 }

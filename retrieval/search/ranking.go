@@ -347,8 +347,8 @@ func maxTypos(term string) int {
 func alike(misspelt, term string) bool {
 	a, b := []rune(misspelt), []rune(term)
 	most := maxTypos(misspelt)
-	if most == 0 || maxTypos(term) == 0 || len(a)-len(b) > most || len(b)-len(a) > most {
+	if most == 0 || maxTypos(term) == 0 {
 		return false
 	}
-	return spelling.Distance(a, b) <= most
+	return spelling.Distance(a, b, most) <= most
 }

@@ -229,8 +229,8 @@ func onePeer(a *App, peers *transport.Peers, which string) (p transport.Peer, er
 	return meant[0], nil
 }
 
-// leastKey is the shortest beginning of a key that RemovePeer accepts.
-const leastKey = 4
+// minKey is the shortest beginning of a key that RemovePeer accepts.
+const minKey = 4
 
 // peersCalled returns the peers that text can mean. A whole key means only one, even if another peer uses it as a name.
 func peersCalled(list []transport.Peer, text string) (meant []transport.Peer) {
@@ -238,7 +238,7 @@ func peersCalled(list []transport.Peer, text string) (meant []transport.Peer) {
 		switch key := p.ID.String(); {
 		case strings.EqualFold(key, text):
 			return []transport.Peer{p}
-		case IsPeer(p, text), len(text) >= leastKey && strings.HasPrefix(key, strings.ToUpper(text)):
+		case IsPeer(p, text), len(text) >= minKey && strings.HasPrefix(key, strings.ToUpper(text)):
 			meant = append(meant, p)
 		}
 	}

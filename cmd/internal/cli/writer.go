@@ -80,8 +80,8 @@ var vocabulary = sync.OnceValues(func() (*span.Vocabulary, error) {
 	return span.VocabularyOf(file)
 })
 
-// LeastFirst is the least share of the likeliest first token's probability that another one may have to begin a stream.
-const LeastFirst = 0.003
+// MinFirst is the least share of the likeliest first token's probability that another one may have to begin a stream.
+const MinFirst = 0.003
 
 // versions of a sentence are written at once.
 const versions = 4
@@ -200,7 +200,7 @@ func (w *Writer) version(ctx context.Context, prompt []tandem.Token, sentence st
 
 // written returns several lines that the model writes, the likeliest first. All have ended.
 func (w *Writer) written(ctx context.Context, prompt []tandem.Token, most int) (lines []string, err error) {
-	list, _, err := streams.Generate(ctx, w.Seq(), prompt, versions, streams.Options{Tokens: most, Stop: []string{"\n"}, Min: LeastFirst})
+	list, _, err := streams.Generate(ctx, w.Seq(), prompt, versions, streams.Options{Tokens: most, Stop: []string{"\n"}, Min: MinFirst})
 	if err != nil {
 		return nil, err
 	}

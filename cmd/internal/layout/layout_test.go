@@ -84,7 +84,7 @@ var rules = []struct{ packages, imports string }{
 	{"model/chat/jinja", ""},
 	{"model/convert", "model/... npu npu/quant internal/atomicfile"},
 	{"model/hub", "model/gguf internal/atomicfile"},
-	{"model/span", "tandem model/... npu npu/quant npu/native"}, // a network that is not a graph, on native's kernels
+	{"model/span", "tandem model/... npu npu/quant npu/native internal/spelling"}, // a network that is not a graph, on native's kernels
 	{"npu", ""},
 	{"npu/...", "npu npu/quant"},
 	{"npu/native", "npu npu/quant npu/phone/memory"}, // for the lifetimes of values, which share memory

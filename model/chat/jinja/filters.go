@@ -25,6 +25,10 @@ func init() {
 		"trim": filterTrim, "truncate": filterTruncate, "unique": filterUnique, "upper": textFilter("upper"),
 		"urlencode": filterURL, "wordcount": filterWordcount,
 	}
+	functions = map[string]builtin{"range": callRange, "dict": callDict, "namespace": callNamespace}
+}
+
+func init() {
 	tests = map[string]builtin{
 		"defined":   func(_ *machine, x any, _ *arguments) any { _, not := x.(*undefined); return !not },
 		"undefined": func(_ *machine, x any, _ *arguments) any { _, is := x.(*undefined); return is },
@@ -81,7 +85,6 @@ func init() {
 			}
 		}
 	}
-	functions = map[string]builtin{"range": callRange, "dict": callDict, "namespace": callNamespace}
 }
 
 // same reports whether two values are one object. Dictionaries and lists are by reference.

@@ -106,6 +106,9 @@ func init() {
 		}),
 		"format": onText(func(m *machine, s string, a *arguments) any { return m.formatFields(s, a) }),
 	}
+}
+
+func init() {
 	dictMethods = map[string]builtin{
 		"items":  func(m *machine, x any, _ *arguments) any { return m.pairs(x.(*Dict)) },
 		"keys":   func(m *machine, x any, _ *arguments) any { return m.list(slices.Clone(x.(*Dict).keys), listKind) },
@@ -127,67 +130,79 @@ func init() {
 		},
 	}
 	listMethods = map[string]builtin{
-		"append": func(m *machine, x any, a *arguments) any {
-			m.alloc(32)
-			x.(*List).items = append(x.(*List).items, m.need(a, 0, "object"))
-			return nil
-		},
-		"copy": func(m *machine, x any, _ *arguments) any { return m.list(slices.Clone(x.(*List).items), listKind) },
-		"count": func(m *machine, x any, a *arguments) any {
-			n, what := int64(0), m.need(a, 0, "value")
-			for _, item := range x.(*List).items {
-				if m.equal(item, what) {
-					n++
-				}
-			}
-			return n
-		},
-		"extend": func(m *machine, x any, a *arguments) any {
-			more := m.iterate(m.need(a, 0, "iterable"))
-			m.alloc(32 * len(more))
-			x.(*List).items = append(x.(*List).items, more...)
-			return nil
-		},
-		"index": func(m *machine, x any, a *arguments) any {
-			what := m.need(a, 0, "value")
-			for i, item := range x.(*List).items {
-				if m.equal(item, what) {
-					return int64(i)
-				}
-			}
-			m.fail("the list does not contain %s", m.brief(what))
-			return nil
-		},
-		"insert": func(m *machine, x any, a *arguments) any {
-			l := x.(*List)
-			i := m.small(m.need(a, 0, "index"))
-			if i < 0 {
-				i += len(l.items)
-			}
-			m.alloc(32 + len(l.items))
-			l.items = slices.Insert(l.items, min(max(i, 0), len(l.items)), m.need(a, 1, "object"))
-			return nil
-		},
-		"pop": func(m *machine, x any, a *arguments) any {
-			l := x.(*List)
-			i := m.small(a.or(0, "index", int64(-1)))
-			if i < 0 {
-				i += len(l.items)
-			}
-			if i < 0 || i >= len(l.items) {
-				m.fail("pop: the list has no item %d", i)
-			}
-			v := l.items[i]
-			m.alloc(16 * len(l.items))
-			l.items = slices.Delete(slices.Clone(l.items), i, i+1)
-			return v
-		},
-		"reverse": func(m *machine, x any, _ *arguments) any {
-			m.work(16 * len(x.(*List).items))
-			slices.Reverse(x.(*List).items)
-			return nil
-		},
+		"append": listAppend, "copy": listCopy, "count": listCount, "extend": listExtend, "index": listIndex,
+		"insert": listInsert, "pop": listPop, "reverse": listReverse,
 	}
+}
+
+func listAppend(m *machine, x any, a *arguments) any {
+	m.alloc(32)
+	x.(*List).items = append(x.(*List).items, m.need(a, 0, "object"))
+	return nil
+}
+
+func listCopy(m *machine, x any, _ *arguments) any {
+	return m.list(slices.Clone(x.(*List).items), listKind)
+}
+
+func listCount(m *machine, x any, a *arguments) any {
+	n, what := int64(0), m.need(a, 0, "value")
+	for _, item := range x.(*List).items {
+		if m.equal(item, what) {
+			n++
+		}
+	}
+	return n
+}
+
+func listExtend(m *machine, x any, a *arguments) any {
+	more := m.iterate(m.need(a, 0, "iterable"))
+	m.alloc(32 * len(more))
+	x.(*List).items = append(x.(*List).items, more...)
+	return nil
+}
+
+func listIndex(m *machine, x any, a *arguments) any {
+	what := m.need(a, 0, "value")
+	for i, item := range x.(*List).items {
+		if m.equal(item, what) {
+			return int64(i)
+		}
+	}
+	m.fail("the list does not contain %s", m.brief(what))
+	return nil
+}
+
+func listInsert(m *machine, x any, a *arguments) any {
+	l := x.(*List)
+	i := m.small(m.need(a, 0, "index"))
+	if i < 0 {
+		i += len(l.items)
+	}
+	m.alloc(32 + len(l.items))
+	l.items = slices.Insert(l.items, min(max(i, 0), len(l.items)), m.need(a, 1, "object"))
+	return nil
+}
+
+func listPop(m *machine, x any, a *arguments) any {
+	l := x.(*List)
+	i := m.small(a.or(0, "index", int64(-1)))
+	if i < 0 {
+		i += len(l.items)
+	}
+	if i < 0 || i >= len(l.items) {
+		m.fail("pop: the list has no item %d", i)
+	}
+	v := l.items[i]
+	m.alloc(16 * len(l.items))
+	l.items = slices.Delete(slices.Clone(l.items), i, i+1)
+	return v
+}
+
+func listReverse(m *machine, x any, _ *arguments) any {
+	m.work(16 * len(x.(*List).items))
+	slices.Reverse(x.(*List).items)
+	return nil
 }
 
 func title(s string) string {

@@ -9,7 +9,7 @@ import (
 )
 
 // Each list says what a word is once, in small letters.
-func TestTongueLists(t *testing.T) {
+func TestDictionaries(t *testing.T) {
 	for name, list := range map[string]string{"German": germanList, "French": frenchList, "Spanish": spanishList} {
 		seen := map[string]bool{}
 		for line := range strings.Lines(list) {
@@ -27,9 +27,9 @@ func TestTongueLists(t *testing.T) {
 	}
 }
 
-func TestTongueOf(t *testing.T) {
+func TestLanguageOf(t *testing.T) {
 	r := open(t)
-	for text, want := range map[string]Tongue{
+	for text, want := range map[string]Language{
 		"The rent is due on the first of each month, and the deposit is kept in the bank.":              English,
 		"Die Miete ist am ersten jedes Monats fällig, und die Kaution liegt auf der Bank.":              German,
 		"Le loyer est dû le premier de chaque mois, et la caution est déposée à la banque.":             French,
@@ -40,7 +40,7 @@ func TestTongueOf(t *testing.T) {
 		"wifi: Quitte-7412": English,
 		"":                  English,
 	} {
-		if got := r.lexicon.analyse(text, 100).tongue; got != want {
+		if got := r.lexicon.analyse(text, 100).language; got != want {
 			t.Errorf("%q: language %d, want %d", text, got, want)
 		}
 	}
@@ -80,7 +80,7 @@ func TestReadIn(t *testing.T) {
 	french := r.Passage("Le gîte est prêt à partir de 16 heures. Vous devez partir avant 10 heures.")
 	spanish := r.Passage("La piscina abre todos los días a las 10:15. El socorrista se llama Iker Zubiri.")
 	for _, c := range []struct {
-		tongue   Tongue
+		language Language
 		question string
 		passage  *Passage
 		want     string
@@ -92,7 +92,7 @@ func TestReadIn(t *testing.T) {
 		{German, "when öffnet the Schwimmbad?", spanish, "10:15"},
 		{French, "at what time must one partir?", french, "10 heures"},
 	} {
-		got, err := r.ReadIn(c.tongue, c.question, []*Passage{c.passage})
+		got, err := r.ReadIn(c.language, c.question, []*Passage{c.passage})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,34 +9,34 @@ import (
 	"unicode/utf8"
 )
 
-// Tongue is the language of a text.
-type Tongue uint8
+// Language is the language of a text.
+type Language uint8
 
 // The languages that the reader can read. It has learnt English only: of the others it takes each word for an English one, by the
-// lists in the folder tongues.
+// lists in the folder dictionaries.
 const (
-	English Tongue = iota
+	English Language = iota
 	German
 	French
 	Spanish
 )
 
-//go:embed tongues/de.txt
+//go:embed dictionaries/de.txt
 var germanList string
 
-//go:embed tongues/fr.txt
+//go:embed dictionaries/fr.txt
 var frenchList string
 
-//go:embed tongues/es.txt
+//go:embed dictionaries/es.txt
 var spanishList string
 
-// tongues are the lists: what a word in small letters is in English. A word may be spelt without its accents.
-var tongues = sync.OnceValue(func() [Spanish + 1]map[string]string {
+// dictionaries are the lists: what a word in small letters is in English. A word may be spelt without its accents.
+var dictionaries = sync.OnceValue(func() [Spanish + 1]map[string]string {
 	return [...]map[string]string{German: meaningsOf(germanList), French: meaningsOf(frenchList), Spanish: meaningsOf(spanishList)}
 })
 
-// tonguesSum tells versions of the lists apart.
-var tonguesSum = sync.OnceValue(func() uint32 { return crc32.ChecksumIEEE([]byte(germanList + frenchList + spanishList)) })
+// dictionariesSum tells versions of the lists apart.
+var dictionariesSum = sync.OnceValue(func() uint32 { return crc32.ChecksumIEEE([]byte(germanList + frenchList + spanishList)) })
 
 // meaningsOf reads lines of an English word, a colon, and the words that mean it.
 func meaningsOf(list string) map[string]string {
@@ -72,8 +72,8 @@ const (
 
 // english returns what a word in small letters is in English. A German compound that is not in the list is translated by its
 // last part ("Gartenmauer": wall), and whole is false.
-func (t Tongue) english(low string) (word string, whole, ok bool) {
-	words := tongues()[t]
+func (t Language) english(low string) (word string, whole, ok bool) {
+	words := dictionaries()[t]
 	if word, ok = words[low]; ok || t != German || utf8.RuneCountInString(low) < minCompound {
 		return word, ok, ok
 	}
@@ -89,9 +89,9 @@ func (t Tongue) english(low string) (word string, whole, ok bool) {
 }
 
 // foreign reports whether a word is one of these languages, as far as the lists know.
-func foreign(low string, of []Tongue) bool {
-	return slices.ContainsFunc(of, func(t Tongue) bool {
-		_, ok := tongues()[t][low]
+func foreign(low string, of []Language) bool {
+	return slices.ContainsFunc(of, func(t Language) bool {
+		_, ok := dictionaries()[t][low]
 		return ok
 	})
 }
@@ -99,10 +99,10 @@ func foreign(low string, of []Tongue) bool {
 // minForeign is the smallest number of foreign words in a text of another language.
 const minForeign = 2
 
-// tongueOf returns the language that most of a text's words are from. What speaks for another than English is its articles and the
+// languageOf returns the language that most of a text's words are from. What speaks for another than English is its articles and the
 // like, and what is in its list and no English word; against it, English articles, and English words that are not in its list by half.
-func (l *lexicon) tongueOf(words []word) Tongue {
-	best, most, lists := English, 0, tongues()
+func (l *lexicon) languageOf(words []word) Language {
+	best, most, lists := English, 0, dictionaries()
 	for t := German; t <= Spanish; t++ {
 		speaks, against := 0, 0
 		for i := range words {
@@ -126,7 +126,7 @@ func (l *lexicon) tongueOf(words []word) Tongue {
 
 // translate makes the network read word i of a text in another language as an English one. The last part of a compound says what kind
 // of word it is, not which.
-func (l *lexicon) translate(words []word, i int, t Tongue) {
+func (l *lexicon) translate(words []word, i int, t Language) {
 	w := &words[i]
 	e, whole, ok := t.english(w.low)
 	if !ok || w.kind != letter {
@@ -156,14 +156,14 @@ func (t *text) lowered() {
 	}
 }
 
-// Tongue returns the passage's language.
-func (p *Passage) Tongue() Tongue { return p.text.tongue }
+// Language returns the passage's language.
+func (p *Passage) Language() Language { return p.text.language }
 
 // English returns the passage's text with the words that the reader takes for English ones in English.
 func (p *Passage) English() string { return p.text.english() }
 
 // English returns a text in a language with the words that the reader takes for English ones in English.
-func (r *Reader) English(s string, t Tongue) string {
+func (r *Reader) English(s string, t Language) string {
 	return r.lexicon.analyseIn(s, r.maxPassage, t).english()
 }
 
@@ -182,7 +182,7 @@ func (t *text) english() string {
 // formsAbroad returns the words of other languages that mean an English one, by its stem.
 func (l *lexicon) formsAbroad() map[string][]string {
 	out := map[string][]string{}
-	for _, list := range tongues() {
+	for _, list := range dictionaries() {
 		for form, english := range list {
 			stem := l.stem(english)
 			out[stem] = append(out[stem], form)
@@ -200,7 +200,7 @@ func (l *lexicon) meanings(low string, related map[string]float64) {
 	english := []string{low}
 	if l.row[low] == 0 {
 		for t := German; t <= Spanish; t++ {
-			if e, ok := tongues()[t][low]; ok {
+			if e, ok := dictionaries()[t][low]; ok {
 				related[e] = translated
 				english = append(english, e)
 			}

@@ -27,6 +27,7 @@ const (
 	wrongKind = 3
 	echoed    = 2
 	wrongPart = 3
+	otherDay  = 6 // a reader takes the day below a sentence for sure
 )
 
 var misfits = []misfit{
@@ -57,6 +58,9 @@ var misfits = []misfit{
 	{name: "another's value", bare: true, against: wrongPart, is: func(w wants, at pointed) bool { return at.ofOther(w.words) }},
 	{name: "a date", bare: true, against: wrongKind, is: func(w wants, at pointed) bool {
 		return w.noDate && onlyDate.MatchString(at.value)
+	}},
+	{name: "the day of something else", bare: true, against: otherDay, is: func(w wants, at pointed) bool {
+		return w.time && onlyDate.MatchString(at.value) && at.ofOtherDay(at.from, w.words)
 	}},
 	{name: "another code", sentence: true, against: wrongPart, lacks: true, is: func(w wants, at pointed) bool {
 		return w.otherCode(at.head, at.said)

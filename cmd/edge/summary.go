@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"tandem"
 	"tandem/api"
@@ -275,7 +276,7 @@ func quotesOf(p partJSON, stress func(string) string) (say, near []string) {
 		case c.Weight >= decoder.MinShare:
 			say = append(say, quoted(c, stress))
 		case p.Unknown && sentence != "":
-			near = append(near, "  "+quote(stress(strings.TrimSpace(sentence)), c))
+			near = append(near, "  "+quote(stress(cutAfter(strings.TrimSpace(sentence), 2*mostAside)), c))
 			if around := strings.TrimSpace(before + "…" + after); around != "…" {
 				near = append(near, "    "+around)
 			}
@@ -309,7 +310,46 @@ func otherwise(p partJSON, stress func(string) string) (lines []string) {
 
 // quoted returns a sentence and where it stands, on one line. stress marks what of it answers.
 func quoted(c api.Citation, stress func(string) string) string {
-	return quote(oneLine(c.Text[:c.From])+stress(oneLine(c.Text[c.From:c.To]))+oneLine(c.Text[c.To:]), c)
+	return quote(cutBefore(oneLine(c.Text[:c.From]))+stress(cutAfter(oneLine(c.Text[c.From:c.To]), 2*mostAside))+cutAfter(oneLine(c.Text[c.To:]), mostAside), c)
+}
+
+// mostAside is how many characters of a sentence are shown on each side of what answers: a line of a log may have megabytes.
+const mostAside = 240
+
+// cutBefore returns the last characters of a text that is long, from the start of a word on.
+func cutBefore(text string) string {
+	n := utf8.RuneCountInString(text)
+	if n <= mostAside {
+		return text
+	}
+	at := 0
+	for range n - mostAside {
+		_, size := utf8.DecodeRuneInString(text[at:])
+		at += size
+	}
+	if space := strings.IndexByte(text[at:], ' '); space >= 0 {
+		at += space
+	}
+	return "…" + text[at:]
+}
+
+// cutAfter returns the first characters, at most most, of a text that is long, up to the end of a word.
+func cutAfter(text string, most int) string {
+	at := 0
+	for range most {
+		if at == len(text) {
+			return text
+		}
+		_, size := utf8.DecodeRuneInString(text[at:])
+		at += size
+	}
+	if at == len(text) {
+		return text
+	}
+	if space := strings.LastIndexByte(text[:at+1], ' '); space >= 0 {
+		at = space + 1
+	}
+	return text[:at] + "…"
 }
 
 // quote returns a text in quotation marks, and where it stands.

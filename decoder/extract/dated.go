@@ -3,6 +3,8 @@ package extract
 import (
 	"regexp"
 	"strings"
+
+	"tandem/decoder"
 )
 
 var (
@@ -26,6 +28,44 @@ func (p passage) dayAbove(at int) string {
 		return ""
 	}
 	return day
+}
+
+// ofOtherDay reports whether an offset is in a heading that is a day, as in a diary, and what stands above it has more of some words than what
+// stands below: the day is that of the text below.
+func (p passage) ofOtherDay(at int, words []string) bool {
+	begin, end := p.lineStart(at), p.lineEnd(at)
+	if !p.isDay(begin, end) {
+		return false
+	}
+	from, to := begin, end
+	for from > p.body && !(from < begin && p.isDay(from, p.lineEnd(from))) {
+		from = p.lineStart(from - 1)
+	}
+	for to < len(p.text) && !p.isDay(to+1, p.lineEnd(to+1)) {
+		to = p.lineEnd(to + 1)
+	}
+	shared := func(text string) int { return decoder.SharedWords(words, decoder.ContentWords(text)) }
+	return shared(p.text[from:begin]) > shared(p.text[end:to])
+}
+
+// isDay reports whether a line is a heading that is a day.
+func (p passage) isDay(begin, end int) bool {
+	return begin < end && begin >= p.body && onlyDate.MatchString(p.text[begin:end]) && p.heading(begin, end)
+}
+
+// beforeDay returns the end of a range, or where the text before a day ends that heads what is below it.
+func (p passage) beforeDay(from, to int) int {
+	for at := from; at < to; {
+		gap := strings.Index(p.text[at:to], "\n\n")
+		if gap < 0 {
+			return to
+		}
+		if at += gap; p.isDay(at+2, p.lineEnd(at+2)) {
+			return at
+		}
+		at += 2
+	}
+	return to
 }
 
 // underDays puts the day of the heading before a sentence that answers when something was without saying it: below "Friday 7 Feb",

@@ -317,12 +317,18 @@ func (d *Decoder) reached(answer []tandem.Token) bool {
 	return n < len(d.parts) || n == len(d.clauses)
 }
 
-// unmarked returns a line without the marks of a list or of an answer below a question: they say nothing by themselves.
+// unmarked returns a line without the marks of a list or of an answer below a question: they say nothing by themselves. The box of a
+// task stays: it says whether the task is done.
 func unmarked(line string) string {
-	if rest := line[len(lineMark.FindString(line)):]; rest != "" {
-		return rest
+	mark := lineMark.FindString(line)
+	rest := line[len(mark):]
+	if rest == "" {
+		return line
 	}
-	return line
+	if box := strings.IndexByte(mark, '['); box >= 0 {
+		return line[box:]
+	}
+	return rest
 }
 
 var lineMark = regexp.MustCompile(`^(?:(?:[-*•‣–+]|\[[ xX]\]|\(\d{1,3}\)|A:|Answer:|Antwort:|R ?:|Réponse ?:) +)+`)

@@ -27,6 +27,7 @@ const (
 	wrongKind = 3
 	echoed    = 2
 	wrongPart = 3
+	otherDay  = 6 // a reader takes the day below a sentence for sure
 )
 
 var misfits = []misfit{
@@ -57,6 +58,9 @@ var misfits = []misfit{
 	{name: "another's value", bare: true, against: wrongPart, is: func(w wants, at pointed) bool { return at.ofOther(w.words) }},
 	{name: "a date", bare: true, against: wrongKind, is: func(w wants, at pointed) bool {
 		return w.noDate && onlyDate.MatchString(at.value)
+	}},
+	{name: "the day of something else", bare: true, against: otherDay, is: func(w wants, at pointed) bool {
+		return w.time && onlyDate.MatchString(at.value) && at.ofOtherDay(at.from, w.words)
 	}},
 	{name: "another code", sentence: true, against: wrongPart, lacks: true, is: func(w wants, at pointed) bool {
 		return w.otherCode(at.head, at.said)
@@ -123,6 +127,9 @@ var misfits = []misfit{
 		return !w.past && at.outdates(w.question)
 	}},
 	{name: "struck out", bare: true, against: wrongPart, is: func(w wants, at pointed) bool { return !w.past && at.struck() }},
+	{name: "all struck out", sentence: true, against: wrongPart, lacks: true, is: func(w wants, at pointed) bool {
+		return !w.past && strings.Contains(at.said, strike) && !strings.ContainsFunc(struckOut.ReplaceAllString(at.said[len(lineMark.FindString(at.said)):], ""), isWordRune)
+	}},
 	{name: "closed then, not closing", bare: true, against: wrongPart, is: func(w wants, at pointed) bool {
 		return asksClosing.MatchString(w.question) && isClosed.MatchString(at.said[:max(0, at.from-at.begin)])
 	}},
@@ -353,11 +360,30 @@ func (w wants) otherCode(head, said string) bool {
 // aStep matches a line that begins with a number.
 var aStep = regexp.MustCompile(`(?m)^[ \t]*\d{1,3}[.)][ \t]`)
 
-// struck reports whether the span is struck out: "~~Ada Lund~~ Per Holm".
+// strike stands before and after what is struck out, and struckOut matches both with what is between.
+const strike = "~~"
+
+var struckOut = regexp.MustCompile(`~~[^~]*~~`)
+
+// struck reports whether the span is struck out, with or without its marks: "~~Ada Lund~~ Per Holm".
 func (at pointed) struck() bool {
-	const mark = "~~"
-	return strings.Contains(at.after, mark) && strings.Count(at.text[at.lineStart(at.from):at.from], mark)%2 == 1
+	begin := at.lineStart(at.from)
+	from, to := at.from-begin, at.from-begin+len(at.value)
+	first, last := strings.IndexFunc(at.value, isWordRune), strings.LastIndexFunc(at.value, isWordRune)
+	if first < 0 {
+		return false
+	}
+	from, to = from+first, to-len(at.value)+last
+	for _, out := range struckOut.FindAllStringIndex(at.text[begin:at.lineEnd(begin)], -1) {
+		if out[0] < from && to < out[1] {
+			return true
+		}
+	}
+	return false
 }
+
+// isWordRune reports whether a rune belongs to words or numbers.
+func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
 
 // aReason matches what may say why. A sentence without it that only repeats the question does not.
 var aReason = regexp.MustCompile(`(?i)\b(?:because|since|as|due to|owing|thanks to|so that|in order|therefore|thus|hence|caus\pL*|reasons?|result\pL*|after|when|led|otherwise|else|avoid|prevent|protect|weil|da|denn|wegen|damit|parce|car|puisque|afin|porque|ya que|debido)\b|:`)

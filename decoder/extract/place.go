@@ -36,6 +36,7 @@ func (p passage) answers(f *span.Posterior, form form, n int) []span.Span {
 // place returns the range that answers where the reader points at another one. It is empty if nothing there does.
 func (p passage) place(from, to int, form form) (int, int) {
 	from, to = p.widen(from, to)
+	to = p.beforeDay(from, to)
 	if form != list {
 		from, to = p.row(from, to)
 	}

@@ -71,6 +71,21 @@ func TestUnderDays(t *testing.T) {
 	}
 }
 
+// The text above a day does not go on with it.
+func TestBeforeDay(t *testing.T) {
+	p := config(0).passage(passages.Passage{Title: "Diary", Text: "30 April\nThe mill has moved.\n\nIt is new.\n\n12 May\nThe dog is ill."})
+	for said, want := range map[string]string{
+		"The mill has moved.\n\nIt is new.\n\n12 May": "The mill has moved.\n\nIt is new.",
+		"The mill has moved.\n\nIt is new.":           "The mill has moved.\n\nIt is new.",
+		"12 May\nThe dog":                             "12 May\nThe dog",
+	} {
+		at := strings.Index(p.text, said)
+		if got := p.text[at:p.beforeDay(at, at+len(said))]; got != want {
+			t.Errorf("%q: %q, want %q", said, got, want)
+		}
+	}
+}
+
 func TestWeekdays(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"open on Mondays and Thursday", "M  T   "},

@@ -136,13 +136,40 @@ func keepsOn(word, before, rest string) bool {
 		return true
 	case unicode.IsDigit(first) && (beforeNumbers[lower] || beforeWords[lower] || strings.HasSuffix(lower, "str") || isDotted(lower) || isClipped(word)):
 		return true
-	case utf8.RuneCountInString(word) == 1: // an initial, or one letter of "z. B."
-		return !starts && word != "I"
+	case utf8.RuneCountInString(word) == 1:
+		return !starts && isInitial(word, strings.TrimSuffix(before, word), rest)
 	case afterTimes[lower]:
 		return false
 	}
 	return !starts && (isDotted(lower) || beforeWords[lower] || isClipped(word))
 }
+
+// isInitial reports whether one character before a full stop is an initial, or one letter of "z. B.". before is what stands before it, rest
+// what follows the full stop. A sign of money, a unit behind a number and what letters count ("vitamin C") are none.
+func isInitial(word, before, rest string) bool {
+	r, _ := utf8.DecodeRuneInString(word)
+	if !unicode.IsLetter(r) || word == "I" || unicode.In(r, unicode.Han, unicode.Hangul, unicode.Hiragana, unicode.Katakana) {
+		return false
+	}
+	if strings.HasSuffix(before, "/") { // 50 km/h
+		return false
+	}
+	number := lastWord(strings.TrimRightFunc(before, unicode.IsSpace))
+	last, _ := utf8.DecodeLastRuneInString(number)
+	switch {
+	case !unicode.IsNumber(last):
+		return !lettered[strings.ToLower(number)]
+	case unicode.IsLower(r):
+		return strings.HasPrefix(rest, "Chr.") // 44 v. Chr.
+	case !unitLetters[word]:
+		return true
+	}
+	next, _, _ := strings.Cut(rest, " ")
+	return isYear(number) || len(next) == 2 && next[1] == '.' // In 1721 J. S. Bach
+}
+
+// isYear reports whether a number may be a year.
+func isYear(number string) bool { return isNumber(number) && len(number) == 4 && number >= "1500" && number < "2100" }
 
 // BreaksOff reports whether a text up to an offset breaks off at an abbreviation, an initial or an ordinal that the words
 // after it complete, as after "Hr" or "Hr." in "Hr. Weber" and after "3" in "3. Mai". The number of an item is none of these.

@@ -26,6 +26,10 @@ func TestSplit(t *testing.T) {
 		"Wohnung im 2. Obergeschoss links.|Es gibt 3 Zimmer.", "Schlüssel bei Frau Lang, 2. Stock links.|Miete bis zum 3.", "The lease ends on 31 Dec. 2024.|No renewal.", "", "Use the VPN.|HTML works.",
 		"The vet is Dra. Pilar Echeverría.|Write to Mme. Curie and to Mlle. Roux.|Ask Frau Dr. med. Anna Roth.",
 		"The birthday is Di., 5. März 1968.|It sits at Bd. Voltaire 7.", "She is 9.|Leo is 12.", "Spare filter: part no. AD-FL-0207.|The answer is no.|We left.", "Open 8–18 h.|The warranty is new.",
+		"The ticket costs 25 €.|Anna pays for it.", "The hose costs 8 $.|Karl sold it.|It costs 5 £.|Otto paid 12 %.|Leo did not.",
+		"The fence is 30 m.|Emma painted it.|Add 5 g.|Otto stirs 2 l.|Paul drives 50 km/h.|Rita does 28 €/h.|Lena is in class 3 b.|Nils too.", "It needs 12 V.|Otto has 20 A.|Rita left.",
+		"The house belongs to J. Smith.|In 1721 J. S. Bach wrote it, in 1999 A. Roth.|Then 2 K. M. Ohm lamps.", "He found E. coli and 5 E. faecalis.|Caesar died 44 v. Chr. in Rom.|So 10 n. Chr. Geburt.",
+		"Oranges have vitamin C.|Emma eats them.|Otto waits at gate B.|Nils sits in hall D.|Rita came with K. Roth", "Ein Teleskop f. Jürgen vom Turnverein e. V. Kassel.", "문을 닫을 것.|창문도 닫는다.", "Звонил А. П. Чехов.|Он врач.", "د. أحمد هنا.|نعم.",
 		"Call Mme Gagnebœuf, tél. 03 85 12 or tfno. 55.|Merci.",
 	} {
 		var want []string

@@ -16,7 +16,12 @@ var (
 	// afterTimes are abbreviations that end a sentence if a capital letter follows.
 	afterTimes = set("a.m p.m am pm etc usw ff inc ltd co corp bros dgl")
 	units      = set("kg mg g km cm mm m nm ml cl dl l h s ms hr hrs min kb mb gb tb hz khz mhz ghz kw kwh mw db bn lb lbs px pm")
-	months     = set(`january february march april may june july august september october november december januar februar märz mai juni juli
+	// unitLetters are capital letters that are units behind a number.
+	unitLetters = set("A C F J K L N V W")
+	// lettered are things that people tell apart by letters.
+	lettered = set(`vitamin vitamine vitamins hepatitis plan type class group team grade option section appendix annex hall gate terminal block building wing zone
+ platform typ klasse gruppe abschnitt anhang halle gebäude haus gleis steig bahnsteig eingang aufgang zone`)
+	months = set(`january february march april may june july august september october november december januar februar märz mai juni juli
  oktober dezember jan feb mär mrz apr jun jul aug sep sept okt oct nov dez dec jänner`)
 	// numbered has what German counts with ordinals, even without an article: "Schlüssel bei Frau Lang, 2. Stock".
 	numbered = set("stock etage og obergeschoss ug untergeschoss jahrhundert kapitel liga auflage quartal halbjahr semester schuljahr lebensjahr geburtstag weltkrieg")

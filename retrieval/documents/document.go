@@ -27,6 +27,8 @@ type Block struct {
 	Level uint8 // of a heading: 1 is the highest, LowestLevel the lowest; 0 for other blocks
 	Apart bool  // it begins a text of its own, such as a message of a mailbox: no passage joins it to what is before
 	Text  string
+
+	quoted bool // it repeats another mail
 }
 
 // LowestLevel is the level of headings below all others. Headings have it, too, if their file does not rank them.

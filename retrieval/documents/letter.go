@@ -31,7 +31,7 @@ func (d *Document) sender() string {
 		}
 		first := d.Blocks[0]
 		r, _ := utf8.DecodeRuneInString(first.Text)
-		if i < 3 || first.Kind == TableHead || first.Kind == TableRow || !unicode.IsUpper(r) || english.CountWords(first.Text) > senderWords ||
+		if i < 3 || first.Apart || first.Kind == TableHead || first.Kind == TableRow || !unicode.IsUpper(r) || english.CountWords(first.Text) > senderWords ||
 			strings.ContainsAny(first.Text, "0123456789:@") || addressee.MatchString(first.Text) || shareName(first.Text, b.Text) {
 			return ""
 		}

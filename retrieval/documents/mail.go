@@ -59,6 +59,7 @@ type mailText struct {
 	text    Document
 	rank    int      // how well it serves among alternatives
 	names   []string // of attachments
+	keys    []string // see threadKeys
 }
 
 // The ranks of alternatives.
@@ -80,6 +81,14 @@ func (m mailText) title() string {
 	return m.subject + ", from " + m.sender
 }
 
+// heading returns what stands above the message in a mailbox.
+func (m mailText) heading() string {
+	if title := m.title(); title != "" || len(m.lines.Blocks) == 0 {
+		return title
+	}
+	return m.lines.Blocks[0].Text
+}
+
 // blocks returns the header, the attachments' names and the text.
 func (m mailText) blocks() []Block {
 	out := m.lines
@@ -99,6 +108,7 @@ func (m *mailReader) message(data []byte, depth int) (mailText, error) {
 	out, err := m.part(textproto.MIMEHeader(msg.Header), msg.Body, depth)
 	out.subject = headerText(msg.Header, "Subject")
 	out.sender = senderOf(msg.Header)
+	out.keys = threadKeys(msg.Header)
 	for _, name := range []string{"Subject", "From", "To", "Cc", "Date"} {
 		if value := headerText(msg.Header, name); value != "" {
 			out.lines.Add(Line, name+": "+value)

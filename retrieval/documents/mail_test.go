@@ -33,9 +33,9 @@ func TestMail(t *testing.T) {
 		{"base64", "Content-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: base64\n\n" + base64.StdEncoding.EncodeToString([]byte("Grüße aus İzmir.")) + "\n", "p Grüße aus İzmir."},
 		{"no charset", "Content-Type: text/plain\n\nGr\xfc\xdfe.\n", "p Grüße."},
 		{"html", "Content-Type: text/html; charset=utf-8\n\n<p>See <b>Müller</b>.</p><script>x</script>\n", "p See Müller."},
-		{"flowed", "Content-Type: text/plain; format=flowed\n\nThis goes \non here.\n> quoted \n> too\n", "p This goes on here.\np quoted too"},
+		{"flowed", "Content-Type: text/plain; format=flowed\n\nThis goes \non here.\n> quoted \n> too\n", "p This goes on here.\np > quoted too"},
 		{"quotes", "\nYes.\nAda\n\nOn 13 Apr 2024 at 10:00, Nora Hallam\n<nora@x> wrote:\n> May I?\n>> Am 26.04.2024 schrieb Ada:\n>> Invoice 31.\n>> Paid.\n", "p Yes.\np Ada\n# On 13 Apr 2024 at 10:00, Nora Hallam <nora@x> wrote\np May I?\n# Am 26.04.2024 schrieb Ada\np Invoice 31.\np Paid."},
-		{"between quotes", "\nOn 13 Apr Nora wrote:\n> When?\nAt nine.\n> Where?\nAt home.\n", "p On 13 Apr Nora wrote:\np When?\np At nine.\np Where?\np At home."},
+		{"between quotes", "\nOn 13 Apr Nora wrote:\n> When?\nAt nine.\n> Where?\nAt home.\n", "p On 13 Apr Nora wrote:\np > When?\np At nine.\np > Where?\np At home."},
 		{"answer below", "\nSure.\n\n-----Original Message-----\nFrom: Ben\nSent: Monday\n\nCan you come?\n", "p Sure.\n# Original Message\nl From: Ben\nl Sent: Monday\np Can you come?"},
 		{"signature before quotes", "\nYes.\n\n--\nAda\n\nAm 11.03.2026 schrieb Ben:\n> When?\n\n-----Original Message-----\nFrom: Ada\nSent: Monday\n\nMay I come?\n", "p Yes.\nl Ada\n# Am 11.03.2026 schrieb Ben\np When?\n# Original Message\nl From: Ada\nl Sent: Monday\np May I come?"},
 		{"html quotes", "Content-Type: text/html\n\n<p>Yes.</p><div>On 2 Feb 2026 Rosa wrote:<blockquote><p>May I come?</p></blockquote></div>\n", "p Yes.\n# On 2 Feb 2026 Rosa wrote\np May I come?"},
@@ -91,6 +91,47 @@ func TestMailbox(t *testing.T) {
 	one, _, _ := strings.Cut(data, "\nFrom ben")
 	if doc, err := Parse(t.Context(), "a.mbox", []byte(one)); doc.Title != "One, from Ada" || err != nil {
 		t.Errorf("title %q of a single message (%v)", doc.Title, err)
+	}
+}
+
+// What a message quotes of another of its thread is left out, with the line that introduces it. Other quotations stay, and say that they
+// are some.
+func TestQuotationsInMailbox(t *testing.T) {
+	const first = "From a@x Mon May  6 10:00:00 2024\nMessage-ID: <1@x>\nSubject: Dentist\nFrom: Lars\n\nEmil sees the dentist\non Thursday 16 April at 15:20. Can you take him?\n\nLars\n\n"
+	const head = "From b@x Tue May  7 10:00:00 2024\nSubject: Re: Dentist\nFrom: Mina\n\n"
+	const want = "title Box\n# Dentist, from Lars\nl Subject: Dentist\nl From: Lars\np Emil sees the dentist on Thursday 16 April at 15:20. Can you take him?\np Lars\n# Re: Dentist, from Mina\nl Subject: Re: Dentist\nl From: Mina\n"
+	for _, c := range []struct{ name, text, want string }{
+		{"above", "It is on Tuesday now.\n\n> Emil sees the dentist on Thursday 16\n> April at 15:20.\n\nMina\n", "p It is on Tuesday now.\np Mina"},
+		{"introduced", "Moved.\n\nOn 6 May 2024 Lars wrote:\n> Emil sees the dentist on Thursday 16 April at 15:20.\n\nMina\n", "p Moved.\np Mina"},
+		{"at the end", "Moved.\n\nOn 6 May 2024 Lars\n<a@x> wrote:\n> Emil sees the dentist on Thursday 16 April at 15:20. Can you take him?\n>\n> Lars\n", "p Moved."},
+		{"whole", "Moved.\n\n-----Original Message-----\nFrom: Lars\nSent: Monday\n\nEmil sees the dentist on Thursday 16 April at 15:20. Can you take him?\n", "p Moved."},
+		{"of elsewhere", "Moved.\n\nOn 6 May 2024 Lars wrote:\n> The roof leaks.\n", "p Moved.\n# On 6 May 2024 Lars wrote\np The roof leaks."},
+		{"in part", "Moved.\n\nOn 6 May 2024 Lars wrote:\n> The roof leaks.\n>\n> Emil sees the dentist on Thursday 16 April at 15:20.\n", "p Moved.\n# On 6 May 2024 Lars wrote\np The roof leaks."},
+		{"between", "> The roof leaks.\nI know.\n", "p > The roof leaks.\np I know."},
+		{"half a word", "Moved.\n> Emil sees the dentist on Thursday 1\n", "p Moved.\np > Emil sees the dentist on Thursday 1"},
+	} {
+		doc, err := Parse(t.Context(), "box.mbox", []byte(first+head+c.text))
+		if got := show(doc); got != want+c.want || err != nil {
+			t.Errorf("%s:\n%s (%v)\nwant\n%s", c.name, got, err, want+c.want)
+		}
+	}
+	other := strings.Replace(head, "Re: Dentist", "Re: Roof", 1)
+	doc, err := Parse(t.Context(), "box.mbox", []byte(first+other+"Moved.\n> Emil sees the dentist on\n"))
+	if !strings.HasSuffix(show(doc), "p Moved.\np > Emil sees the dentist on") || err != nil {
+		t.Errorf("another thread: %s (%v)", show(doc), err)
+	}
+	doc, err = Parse(t.Context(), "box.mbox", []byte(first+strings.Replace(other, "From: Mina", "In-Reply-To: <1@x>\nFrom: Mina", 1)+"Moved.\n> Emil sees the dentist on\n"))
+	if !strings.HasSuffix(show(doc), "p Moved.") || err != nil {
+		t.Errorf("another subject: %s (%v)", show(doc), err)
+	}
+}
+
+// A mailbox has no sender, though its first message begins as a letter does.
+func TestMailboxTitle(t *testing.T) {
+	const one = "From a@x Mon May  6 10:00:00 2024\nSubject: Dentist\nFrom: Lars\n\nDear Mina,\n\nEmil is ill.\n\n"
+	doc, err := Parse(t.Context(), "mails.mbox", []byte(one+one))
+	if doc.Title != "Mails" || err != nil {
+		t.Errorf("title %q (%v)", doc.Title, err)
 	}
 }
 

@@ -15,6 +15,7 @@ type mailPart struct {
 	depth     int // of quotation
 	signature bool
 	heading   string // the line that says who wrote the part
+	lead      string // such a line before what the mail answers piece by piece
 	lines     []string
 }
 
@@ -30,7 +31,13 @@ func mailBody(lines []string, level int) Document {
 	before := 0
 	for i := range parts {
 		p := &parts[i]
-		if i >= own && p.depth > before {
+		switch {
+		case p.depth <= before || i == 0 && own > 0:
+		case i < own:
+			if lead, rest := introduced(parts[i-1].lines); wrote.MatchString(lead) {
+				p.lead, parts[i-1].lines = lead+":", rest
+			}
+		default:
 			if i > 0 {
 				p.heading, parts[i-1].lines = introduced(parts[i-1].lines)
 			}
@@ -40,17 +47,35 @@ func mailBody(lines []string, level int) Document {
 		}
 		before = p.depth
 	}
-	for _, p := range parts {
+	headed := false // a heading says whose words the part has
+	for i, p := range parts {
+		first := len(doc.Blocks)
 		doc.AddHeading(level+max(1, p.depth), p.heading)
-		if !p.signature {
-			doc.Blocks = append(doc.Blocks, textDocument(p.lines, false).Blocks...)
-			continue
-		}
-		for _, line := range p.lines {
-			doc.Add(Line, line)
+		doc.Add(Paragraph, p.lead)
+		headed = p.heading != "" || headed && i >= own
+		p.addTo(&doc, headed)
+		for j := range doc.Blocks[first:] {
+			doc.Blocks[first+j].quoted = p.depth > 0 || headed && !p.signature
 		}
 	}
 	return doc
+}
+
+// addTo adds the text of a part to a document. Quoted text keeps a mark unless a heading above it says whose it is: it is not what the
+// sender of the mail says.
+func (p mailPart) addTo(doc *Document, headed bool) {
+	if p.signature {
+		for _, line := range p.lines {
+			doc.Add(Line, line)
+		}
+		return
+	}
+	for _, b := range textDocument(p.lines, false).Blocks {
+		if p.depth > 0 && !headed && b.Kind != Heading {
+			b.Text = quoteMark + b.Text
+		}
+		doc.Blocks = append(doc.Blocks, b)
+	}
 }
 
 // dashed matches a line such as "-----Original Message-----".

@@ -61,6 +61,11 @@ func parseMarkdown(_ context.Context, data []byte) (Document, error) {
 			continue
 		}
 		if line := strings.TrimSpace(lines[i]); (len(m.para) == 0 || endsBefore(m.para[len(m.para)-1], line, m.width)) && isPlainHeading(lines, i) {
+			if leadsOnlyList(lines, i) {
+				m.end()
+				m.doc.Add(Paragraph, plain(line))
+				continue
+			}
 			m.heading(LowestLevel, strings.TrimSuffix(line, ":"))
 			continue
 		}

@@ -2,7 +2,6 @@ package documents
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"regexp"
@@ -16,9 +15,9 @@ func parseMailbox(ctx context.Context, data []byte) (Document, error) {
 		return Document{}, errors.New("not a mailbox, despite its name (it does not begin with \"From \")")
 	}
 	m := &mailReader{ctx: ctx, level: 1}
-	var doc Document
 	var damage error // of the last message that could not be read
-	messages, sound, title := 0, 0, ""
+	sound := 0
+	var all []mailText
 	for len(data) > 0 {
 		_, data, _ = bytes.Cut(data, []byte("\n")) // the line "From …"
 		end := endOfMessage(data)
@@ -38,24 +37,32 @@ func parseMailbox(ctx context.Context, data []byte) (Document, error) {
 		if len(msg.lines.Blocks) == 0 && len(msg.text.Blocks) == 0 {
 			continue
 		}
-		messages++
-		title = cmp.Or(title, msg.title())
-		heading := msg.title()
-		if heading == "" && len(msg.lines.Blocks) > 0 {
-			heading = msg.lines.Blocks[0].Text
-		}
-		first := len(doc.Blocks)
-		doc.AddHeading(1, heading)
-		doc.Blocks = append(doc.Blocks, msg.blocks()...)
-		doc.Blocks[first].Apart = true
+		all = append(all, msg)
 	}
 	if sound == 0 && damage != nil {
 		return Document{}, damage
 	}
-	if messages == 1 {
-		doc.Title = title
+	return mailboxDocument(all), nil
+}
+
+// mailboxDocument returns the document of a mailbox with some messages.
+func mailboxDocument(all []mailText) (doc Document) {
+	said := newThread()
+	for _, msg := range all {
+		said.add(msg)
 	}
-	return doc, nil
+	for i, msg := range all {
+		first := len(doc.Blocks)
+		doc.AddHeading(1, msg.heading())
+		doc.Blocks = append(doc.Blocks, said.without(msg.blocks(), i, msg.keys)...)
+		if first < len(doc.Blocks) {
+			doc.Blocks[first].Apart = true
+		}
+	}
+	if len(all) == 1 {
+		doc.Title = all[0].title()
+	}
+	return doc
 }
 
 // isMailbox matches the start of a mailbox: "From ", a sender, a date with the year at its end, and a header.

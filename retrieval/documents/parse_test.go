@@ -53,6 +53,8 @@ func TestParse(t *testing.T) {
 		{"a.md", "Wifi password: **x-1**\nDoor code: 12\n", "title A\nl Wifi password: x-1\nl Door code: 12"},
 		{"a.md", "Use:\n\n\tif ok {\n\t\tgo()\n\t}\n\n- item\n\n    goes on\n\n```\n    a\n\n  b  c\t\n```", "title Use\nc if ok {\nc     go()\nc }\nl - item\nl goes on\nc   a\nc b  c"},
 		{"a.md", "- Photos: ~~Ada Lund~~ *Per Holm*\n- a ~ b", "title A\nl - Photos: ~~Ada Lund~~ Per Holm\nl - a ~ b"},
+		{"a.md", "# Server\n\n## Users\n\nTo add a *user*:\n\n1. Log in.\n2. Click it.\n\nThe disk is new.\n\nPacking list:\n- tent\n- torch\n\nThe cabin is old.\n\nServices:\n\nMail: 25\n\nFood:\n- bread\n\n## Next\nYes.",
+			"title Server\n# Users\np To add a user:\nl 1. Log in.\nl 2. Click it.\np The disk is new.\np Packing list:\nl - tent\nl - torch\np The cabin is old.\n# Services\nl Mail: 25\n# Food\nl - bread\n# Next\np Yes."},
 		{"a.md", "#hash is no heading\n####### nor this\n##\n", "title A\np #hash is no heading ####### nor this"},
 
 		{"a.html", "<title>T &amp; U</title><script>x</script><nav>menu</nav><h1>T & U</h1><p>One <b>two</b>.<p>Three<br>four", "title T & U\np One two.\np Three four"},

@@ -167,7 +167,43 @@ func (r *textReader) separator(i int) {
 // leadsList reports whether line i introduces a list. It is no heading, as no more than the list is below it.
 func (r *textReader) leadsList(i int) bool {
 	line := strings.TrimSpace(r.lines[i])
-	return isLead(line) && i+1 < len(r.lines) && isItem(strings.TrimSpace(r.lines[i+1])) && r.starts(line)
+	return isLead(line) && i+1 < len(r.lines) && (isItem(strings.TrimSpace(r.lines[i+1])) || leadsOnlyList(r.lines, i)) && r.starts(line)
+}
+
+// longestList is how many lines are searched for the end of a list, which may be within another.
+const longestList = 400
+
+// leadsOnlyList reports whether line i ends with a colon before a list, and text that belongs neither to the list nor below another
+// heading follows: as a heading the line would take that text in.
+func leadsOnlyList(lines []string, i int) bool {
+	if !strings.HasSuffix(strings.TrimSpace(lines[i]), ":") {
+		return false
+	}
+	listed := false
+	for at := i + 1; at < min(len(lines), i+longestList); at++ {
+		line := strings.TrimSpace(lines[at])
+		switch {
+		case line == "":
+		case isItem(line):
+			listed = true
+		case !listed:
+			return false
+		case lines[at] != strings.TrimLeft(lines[at], " \t"), strings.TrimSpace(lines[at-1]) != "" && beginsLower(line): // goes on with an item
+		default:
+			return !headsNext(lines, at)
+		}
+	}
+	return false
+}
+
+// headsNext reports whether line i may be a heading of its own, in plain text or in Markdown.
+func headsNext(lines []string, i int) bool {
+	line := strings.TrimSpace(lines[i])
+	level, _ := atxHeading(line)
+	_, bold := boldLine(lines, i)
+	underlined := i+1 < len(lines) && isUnderline(strings.TrimSpace(lines[i+1]))
+	alone := looksLikeTitle(line) && standsAlone(lines, i)
+	return level > 0 || bold || underlined || alone || isRule(line) || isLead(line) || isMarkedHeading(lines, i) || isPlainHeading(lines, i)
 }
 
 // leadsText reports whether line i, which has no marks of a heading, is one by its words.

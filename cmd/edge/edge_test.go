@@ -288,11 +288,20 @@ func TestConfigurationValues(t *testing.T) {
 	}
 }
 
-// A missing home folder is reported once.
+// A missing home folder is reported once. The samples do not answer in the place of documents that cannot be found.
 func TestNoHome(t *testing.T) {
 	h := newHome(t)
 	if _, stderr, err := h.RunWith([]string{"HOME="}, "index", "add", "x"); err == nil || strings.Count(stderr, "no home folder") != 1 {
 		t.Errorf("%v: %s", err, stderr)
+	}
+	for _, args := range [][]string{{"ask"}, {"ask", "--local-only"}, {"ask", "--side", "cloud"}} {
+		stdout, stderr, err := h.RunWith([]string{"HOME="}, append(args, question)...)
+		if err == nil || stdout != "" || !strings.Contains(stderr, "cannot be found: no home folder: set HOME or the XDG_CONFIG_HOME") {
+			t.Errorf("%q: %v, %q, %s", args, err, stdout, stderr)
+		}
+	}
+	if stdout, stderr, err := h.RunWith([]string{"HOME="}, "ask", "--sample", question); err != nil || !strings.Contains(stdout, cloudKnows) {
+		t.Errorf("--sample: %v, %q, %s", err, stdout, stderr)
 	}
 }
 

@@ -273,10 +273,7 @@ func (s *session) checkEmpty() error {
 func (f answerFlags) paired(a *cli.App) (*transport.Peer, error) {
 	dirs, err := a.Dirs()
 	if err != nil {
-		if f.Cloud != "" {
-			return nil, err
-		}
-		return nil, nil
+		return nil, fmt.Errorf("the paired clouds cannot be found: %w", err)
 	}
 	peers, err := transport.OpenPeers(dirs.Peers()).List()
 	if err != nil {

@@ -48,6 +48,7 @@ const (
 	question    = "What is the wifi password of the lake cabin, and when does the harbour museum open?"
 	deviceKnows = "tumbral-5827"
 	cloudKnows  = "9:30"
+	cloudOnly   = "When does the harbour museum open?"
 
 	// The built-in decoder mixes up the two times of the museum's sentence, so it is asked for a name.
 	decoderQuestion   = "What is the wifi password of the lake cabin, and who is the director of the harbour museum?"
@@ -167,6 +168,33 @@ func TestFoldersForOneQuestion(t *testing.T) {
 	_, stderr, err := h.Run("ask", "--notes", t.TempDir(), "anything")
 	if err == nil || !strings.Contains(stderr, "no readable documents") {
 		t.Errorf("an empty folder: %v, %s", err, stderr)
+	}
+}
+
+// Where the user's own documents answer, the sample cloud does not, unless that is asked for.
+func TestOwnDocumentsHaveNoSampleCloud(t *testing.T) {
+	h := newHome(t)
+	notes := filepath.Join(h.Dir, "notes")
+	clitest.Write(t, notes, "garden.txt", "The code of the shed lock is 4031.\n")
+	check := func(own ...string) {
+		a := h.ask(append(own, cloudOnly)...)
+		if len(a.Documents.Cloud) > 0 || holds(a.Answer, cloudKnows) || a.Stats.BytesSent > 0 {
+			t.Errorf("%q: %q from %+v", own, a.Answer, a.Documents)
+		}
+		_, stderr, err := h.Run(append(append([]string{"ask", "--side", "cloud"}, own...), cloudOnly)...)
+		if err == nil || !strings.Contains(stderr, "no cloud is paired") || !strings.Contains(stderr, "--sample") {
+			t.Errorf("%q --side cloud: %v, %s", own, err, stderr)
+		}
+	}
+	check("--notes", notes)
+	if _, stderr, err := h.Run("index", "add", notes); err != nil {
+		t.Fatal(err, stderr)
+	}
+	check()
+	for _, sample := range [][]string{{"--sample"}, {"--cloud", "sample"}} {
+		if a := h.ask(append(sample, "--side", "cloud", cloudOnly)...); !holds(a.Answer, cloudKnows) {
+			t.Errorf("%q: %q", sample, a.Answer)
+		}
 	}
 }
 

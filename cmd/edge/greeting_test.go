@@ -72,7 +72,7 @@ func TestGreetingNamesOwnDocuments(t *testing.T) {
 	if a := h.ask("--notes", notes, "--local-only", "Thanks!"); a.Answer != "Ask a question that your documents answer, such as one about “Alder”, “"+strings.Repeat("Birch ", 6)+"Bir…” or “Zelkova”." {
 		t.Errorf("of several documents: %q", a.Answer)
 	}
-	if a := h.ask("--side", "cloud", "--notes", notes, "hello"); strings.Contains(a.Answer, "Marigold") {
+	if a := h.ask("--side", "cloud", "--cloud", "sample", "--notes", notes, "hello"); strings.Contains(a.Answer, "Marigold") {
 		t.Errorf("the cloud alone: %q", a.Answer)
 	}
 }

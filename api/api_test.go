@@ -130,7 +130,7 @@ var vocabulary = sync.OnceValue(func() *tokenizer.Tokenizer {
 
 func config(a Answerer) Config {
 	return Config{
-		Answers: a, Library: &papers{held: map[string]string{}}, Model: ModelInfo{Name: "reader", Arch: "llama"}, Tokens: vocabulary(),
+		Answers: a, Library: &papers{held: map[string]string{}}, Model: ModelInfo{Name: "reader", Arch: "llama", Parameters: 12_709_735}, Tokens: vocabulary(),
 		Defaults: tandem.Settings{MaxTokens: 256, Nucleus: 0.8, Support: 256}, Version: "1",
 	}
 }
@@ -621,6 +621,9 @@ func TestOllama(t *testing.T) {
 	}
 	if at(object(t, send(t, s, "POST", "/api/show", `{"model":"reader"}`)), "model_info", "general.architecture") != "llama" {
 		t.Error("/api/show")
+	}
+	if size := at(object(t, send(t, s, "POST", "/api/show", `{"model":"reader"}`)), "details", "parameter_size"); size != "12.7M" {
+		t.Errorf("parameter_size %v", size)
 	}
 }
 

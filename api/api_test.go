@@ -680,6 +680,10 @@ func TestDocuments(t *testing.T) {
 	if w.Code != 200 || at(v, "data", 0, "name") != "a.md" || at(v, "data", 1, "skipped") != "no text" || at(v, "data", 2, "name") != "c.txt" {
 		t.Errorf("%d %v", w.Code, v)
 	}
+	w = send(t, s, "POST", "/v1/documents?name=b.exe", "text")
+	if v := object(t, w); w.Code != 422 || at(v, "data", 0, "skipped") != "no text" || at(v, "error", "message") != "b.exe: skipped, no text" {
+		t.Errorf("nothing was read: %d %v", w.Code, v)
+	}
 	send(t, s, "POST", "/v1/documents?name=d.md", "text", "Content-Type", "text/plain")
 	if list, _ := at(object(t, send(t, s, "GET", "/v1/documents", "")), "data").([]any); len(list) != 3 {
 		t.Errorf("%v", list)

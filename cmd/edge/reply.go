@@ -108,7 +108,7 @@ func (c *replyCmd) conversation() (string, error) {
 	if len(c.Words) == 0 && c.Prompt == "" && c.File == "" && term.IsTerminal(int(os.Stdin.Fd())) {
 		return "", errors.New("no conversation: give it on standard input, with --file, or as in: edge reply \"Ada: Are you free on Friday?\"")
 	}
-	return c.text(c.Words)
+	return c.text("conversation", c.Words)
 }
 
 // checkFlags returns the parameters of sampling, or an error if a flag is out of its range.

@@ -18,7 +18,7 @@ type parser struct {
 }
 
 // Version counts the changes to what the parsers make of files. An index reads again what another version parsed.
-const Version = 13
+const Version = 14
 
 const (
 	textLimit = 8 << 20

@@ -130,7 +130,7 @@ var vocabulary = sync.OnceValue(func() *tokenizer.Tokenizer {
 
 func config(a Answerer) Config {
 	return Config{
-		Answers: a, Library: &papers{held: map[string]string{}}, Model: ModelInfo{Name: "reader", Arch: "llama"}, Tokens: vocabulary(),
+		Answers: a, Library: &papers{held: map[string]string{}}, Model: ModelInfo{Name: "reader", Arch: "llama", Parameters: 12_709_735}, Tokens: vocabulary(),
 		Defaults: tandem.Settings{MaxTokens: 256, Nucleus: 0.8, Support: 256}, Version: "1",
 	}
 }
@@ -622,6 +622,9 @@ func TestOllama(t *testing.T) {
 	if at(object(t, send(t, s, "POST", "/api/show", `{"model":"reader"}`)), "model_info", "general.architecture") != "llama" {
 		t.Error("/api/show")
 	}
+	if size := at(object(t, send(t, s, "POST", "/api/show", `{"model":"reader"}`)), "details", "parameter_size"); size != "12.7M" {
+		t.Errorf("parameter_size %v", size)
+	}
 }
 
 // A client loads a model with an empty question. It must be this server's, and the rest of the request must do.
@@ -676,6 +679,10 @@ func TestDocuments(t *testing.T) {
 	v := object(t, w)
 	if w.Code != 200 || at(v, "data", 0, "name") != "a.md" || at(v, "data", 1, "skipped") != "no text" || at(v, "data", 2, "name") != "c.txt" {
 		t.Errorf("%d %v", w.Code, v)
+	}
+	w = send(t, s, "POST", "/v1/documents?name=b.exe", "text")
+	if v := object(t, w); w.Code != 422 || at(v, "data", 0, "skipped") != "no text" || at(v, "error", "message") != "b.exe: skipped, no text" {
+		t.Errorf("nothing was read: %d %v", w.Code, v)
 	}
 	send(t, s, "POST", "/v1/documents?name=d.md", "text", "Content-Type", "text/plain")
 	if list, _ := at(object(t, send(t, s, "GET", "/v1/documents", "")), "data").([]any); len(list) != 3 {

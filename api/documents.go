@@ -103,7 +103,25 @@ func (s *Server) addDocuments(w http.ResponseWriter, r *http.Request) {
 		fail(w, err)
 		return
 	}
-	reply(w, http.StatusOK, map[string]any{"object": "list", "data": list})
+	body := map[string]any{"object": "list", "data": list}
+	if why := unread(list); why != nil {
+		body["error"] = why
+		reply(w, why.Status, body)
+		return
+	}
+	reply(w, http.StatusOK, body)
+}
+
+// unread returns an error with the reasons if no file of an upload was read; nil if one was.
+func unread(list []added) *Error {
+	var reasons []string
+	for _, a := range list {
+		if a.Skipped == "" {
+			return nil
+		}
+		reasons = append(reasons, a.Name+": skipped, "+a.Skipped)
+	}
+	return &Error{Status: http.StatusUnprocessableEntity, Type: "invalid_request_error", Param: "file", Code: "unreadable", Message: strings.Join(reasons, "; ")}
 }
 
 // eachFile calls put for each file of a form.

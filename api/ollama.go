@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -196,7 +197,21 @@ func (s *Server) ollamaModel() map[string]any {
 	digest := hex.EncodeToString([]byte(m.Name))
 	return map[string]any{
 		"name": m.Name, "model": m.Name, "modified_at": m.Modified, "size": m.Size, "digest": digest,
-		"details": map[string]any{"format": "gguf", "family": m.Arch, "families": []string{m.Arch}, "parent_model": "", "parameter_size": "", "quantization_level": ""},
+		"details": map[string]any{"format": "gguf", "family": m.Arch, "families": []string{m.Arch}, "parent_model": "", "parameter_size": parameterSize(m.Parameters), "quantization_level": ""},
+	}
+}
+
+// parameterSize writes a number of parameters as Ollama does; nothing for one that is not known.
+func parameterSize(n uint64) string {
+	switch x := float64(n); {
+	case n == 0:
+		return ""
+	case n >= 1e9:
+		return fmt.Sprintf("%.1fB", x/1e9)
+	case n >= 1e6:
+		return fmt.Sprintf("%.1fM", x/1e6)
+	default:
+		return fmt.Sprintf("%.0fK", x/1e3)
 	}
 }
 

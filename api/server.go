@@ -90,11 +90,12 @@ type Config struct {
 
 // ModelInfo describes the model.
 type ModelInfo struct {
-	Name     string
-	Arch     string
-	Size     int64 // bytes
-	Modified time.Time
-	Context  int // positions
+	Name       string
+	Arch       string
+	Size       int64 // bytes
+	Parameters uint64
+	Modified   time.Time
+	Context    int // positions
 }
 
 // Defaults of Config.

@@ -36,6 +36,9 @@ type Model struct {
 	second      *Model // what that made; nil if nothing
 }
 
+// Parameters returns how many numbers the model's tensors hold.
+func (m *Model) Parameters() uint64 { return m.file.Describe().Parameters }
+
 // Programs are compiled for these chunk sizes.
 var chunkSizes = []int{1, 8, 32, 128}
 

@@ -55,6 +55,7 @@ type deviceSession struct {
 	other  candidate // another replica that is being asked, too
 	seeks  int       // how often another one was sought
 	alone  bool      // the device continues alone
+	cited  bool      // the cloud has said which documents it used
 	outbox []transport.Message
 	before LinkStats // of the replicas that were in use before
 	text   speller
@@ -486,8 +487,10 @@ func (a *deviceSession) absent() error {
 	switch {
 	case a.queued != "":
 		return unfit{errors.New(a.queued)}
-	case a.lost == nil:
-		return ErrNoCloud
+	case a.lost == nil && a.found == there:
+		return unfit{errors.New("the cloud did not begin in time")}
+	case a.lost == nil: // it may be there, and far away
+		return unfit{fmt.Errorf("the cloud did not answer within %v (--wait)", a.patience.Join)}
 	case errors.As(a.lost, &differ):
 		return unfit{a.lost}
 	}
@@ -661,7 +664,9 @@ func (a *deviceSession) finish() Answer {
 	if a.link != nil {
 		a.send(transport.End{Reason: a.answer.Reason.String()})
 		a.flush()
-		a.lastWords()
+		if a.lastWords(); !a.cited && !a.alone && a.failure == nil && a.answer.Pair.Together > 0 {
+			a.remark("the cloud was lost at the end of the answer, before it said where its part is from")
+		}
 		a.link.Close()
 	}
 	a.dropOther("the answer is complete")
@@ -690,7 +695,7 @@ func textOf(tokens []Token, s speller) string {
 
 // sources records which documents the cloud used.
 func (a *deviceSession) sources(m transport.Sources) {
-	a.answer.Documents[tandem.Cloud], a.parts[tandem.Cloud] = sourcesOf(m.Sources), partsOf(m)
+	a.answer.Documents[tandem.Cloud], a.parts[tandem.Cloud], a.cited = sourcesOf(m.Sources), partsOf(m), true
 }
 
 // lastWords waits for the cloud's list of the documents that it used.

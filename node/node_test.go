@@ -526,6 +526,35 @@ func TestNobodyThere(t *testing.T) {
 	})
 }
 
+// A cloud that does not answer in time may be there all the same, so the answer does not say that it is not.
+func TestCloudTooFarAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := toyConfig(tandem.PlaceMirror, tandem.CouplingShared, 3, false)
+		c := &cable{delay: 3 * time.Second}
+		got, answer := converse(t, cfg, c, time.Millisecond, nil)
+		time.Sleep(10 * time.Second) // until the dial has ended
+		c.hangUp()
+		if said := strings.Join(answer.Remarks, "; "); len(got) == 0 || said != "the cloud did not answer within 2s (--wait): the device answers alone" {
+			t.Errorf("%d tokens, remarks %q", len(got), said)
+		}
+	})
+}
+
+// A cloud that is lost after its last token has not said where its part is from, and the answer says so.
+func TestCloudLostAtTheEnd(t *testing.T) {
+	for _, lost := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			cfg := toyConfig(tandem.PlaceMirror, tandem.CouplingShared, 3, false)
+			c := &cable{delay: 150 * time.Millisecond, takes: 30 * time.Millisecond}
+			c.ending = func(*deviceSession) { c.mu.Lock(); c.lost = lost; c.mu.Unlock() }
+			_, answer := converse(t, cfg, c, 50*time.Millisecond, nil)
+			if said := strings.Contains(strings.Join(answer.Remarks, "; "), "lost at the end of the answer"); said != lost || answer.Pair.Alone > 0 {
+				t.Errorf("lost %v: remarks %q, %d alone", lost, answer.Remarks, answer.Pair.Alone)
+			}
+		})
+	}
+}
+
 // A required cloud that is missing fails the answer instead.
 func TestRequiredCloud(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -23,7 +23,7 @@ const who = { device: "the device's draft", cloud: "the cloud's draft", both: "b
 // unknown says whose documents do not say it.
 function unknown(own) {
   if (site.alone) return "Not known: the documents of this cloud do not clearly say it.";
-  if (own.degraded) return `Not known: the documents of this device do not clearly say it; the cloud ${own.local_only ? "could not be asked" : "was away for a part of the answer"}. Nearest:`;
+  if (own.degraded) return `Not known: the documents of this device do not clearly say it; the cloud ${own.local_only ? "took no part" : "was away for a part of the answer"}. Nearest:`;
   if (own.local_only) return "Not known: the documents of this device do not clearly say it; no cloud was asked.";
   return "Not known: the documents of neither side clearly say it. Nearest:";
 }

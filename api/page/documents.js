@@ -48,7 +48,7 @@ export async function add(files) {
       line.className = result.skipped ? "skipped" : "";
       skipped += result.skipped ? 1 : 0;
     } catch (e) {
-      line.textContent = `${f.name}: ${e.message}`;
+      line.textContent = e.message.startsWith(`${f.name}: `) ? e.message : `${f.name}: ${e.message}`;
       line.className = "skipped";
       skipped++;
     }

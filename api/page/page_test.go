@@ -318,7 +318,7 @@ func TestDegraded(t *testing.T) {
 		{"lost", "The cloud was lost", ""},
 		{"missing", "The cloud was missing", ""},
 		{"unknown, lost", "The cloud was lost", "away for a part"},
-		{"unknown, missing", "The cloud was missing", "could not be asked"},
+		{"unknown, missing", "The cloud was missing", "took no part"},
 		{"unknown", "", "neither side"},
 		{"surely", "", ""},
 	} {

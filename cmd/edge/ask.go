@@ -52,7 +52,7 @@ A recording holds distributions, which can reveal something about your documents
 }
 
 func (c *askCmd) Run(a *cli.App) (err error) {
-	question, err := c.text(c.Question)
+	question, err := c.text("question", c.Question)
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (c *askCmd) Run(a *cli.App) (err error) {
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	if greets(question) {
-		return s.welcome()
+		return s.welcome(question)
 	}
 	if c.Record != "" {
 		record, e := s.record(c.Record)
@@ -93,8 +93,14 @@ func (c *askCmd) Run(a *cli.App) (err error) {
 // maxText is how many bytes of a question or prompt are read.
 const maxText = 1 << 20
 
-// text returns the text that the flags give, the arguments as one text or, without any of these, standard input.
-func (f textFlags) text(args []string) (string, error) {
+// such are examples of what some texts are.
+var such = map[string]string{
+	"question": ", as in: edge ask \"When does the harbour museum open?\"",
+	"prompt":   ", as in: edge run \"The harbour museum\"",
+}
+
+// text returns the text that the flags give, which errors call what it is for, the arguments as one text or, without any of these, standard input.
+func (f textFlags) text(what string, args []string) (string, error) {
 	given := 0
 	for _, is := range []bool{len(args) > 0, f.Prompt != "", f.File != ""} {
 		if is {
@@ -116,15 +122,15 @@ func (f textFlags) text(args []string) (string, error) {
 		}
 	case given == 0:
 		if term.IsTerminal(int(os.Stdin.Fd())) {
-			return "", errors.New("no question: give it as an argument, as in: edge ask \"When does the harbour museum open?\"")
+			return "", fmt.Errorf("no %s: give it as an argument%s", what, such[what])
 		}
 		var err error
 		if text, err = readText(os.Stdin); err != nil {
-			return "", fmt.Errorf("read the question: %w", err)
+			return "", fmt.Errorf("read the %s: %w", what, err)
 		}
 	}
 	if text = strings.TrimSpace(text); text == "" {
-		return "", errors.New("the question is empty")
+		return "", fmt.Errorf("the %s is empty", what)
 	}
 	return text, nil
 }

@@ -145,7 +145,7 @@ func (t *conversation) take(line string) error {
 	case is:
 		return t.command(name, argument)
 	case greets(line):
-		return t.welcome()
+		return t.welcome(line)
 	}
 	t.turn++
 	if t.reader != nil {

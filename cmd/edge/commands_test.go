@@ -28,6 +28,8 @@ func TestProgramCommands(t *testing.T) {
 		{"man models pull", []string{".TH", `edge\-models\-pull`, ".SH OPTIONS"}},
 		{"list", []string{"NAME", "tandem-reader", "tandem-span-reader", "built in"}},
 		{"show", []string{"tandem-reader"}},
+		{"show tandem-span-reader", []string{"name           tandem-span-reader\n", "12.7 M parameters"}},
+		{"show --json --metadata tandem-span-reader", []string{`"parameters": 12709735`, `"tandem-span.network"`}},
 		{"ps", []string{"No edge is running."}},
 		{"run -n 3 -p Hello", nil},
 		{"ask -q -f question.txt", []string{cloudKnows}},

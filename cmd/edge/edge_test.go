@@ -48,6 +48,7 @@ const (
 	question    = "What is the wifi password of the lake cabin, and when does the harbour museum open?"
 	deviceKnows = "tumbral-5827"
 	cloudKnows  = "9:30"
+	cloudOnly   = "When does the harbour museum open?"
 
 	// The built-in decoder mixes up the two times of the museum's sentence, so it is asked for a name.
 	decoderQuestion   = "What is the wifi password of the lake cabin, and who is the director of the harbour museum?"
@@ -170,6 +171,33 @@ func TestFoldersForOneQuestion(t *testing.T) {
 	}
 }
 
+// Where the user's own documents answer, the sample cloud does not, unless that is asked for.
+func TestOwnDocumentsHaveNoSampleCloud(t *testing.T) {
+	h := newHome(t)
+	notes := filepath.Join(h.Dir, "notes")
+	clitest.Write(t, notes, "garden.txt", "The code of the shed lock is 4031.\n")
+	check := func(own ...string) {
+		a := h.ask(append(own, cloudOnly)...)
+		if len(a.Documents.Cloud) > 0 || holds(a.Answer, cloudKnows) || a.Stats.BytesSent > 0 {
+			t.Errorf("%q: %q from %+v", own, a.Answer, a.Documents)
+		}
+		_, stderr, err := h.Run(append(append([]string{"ask", "--side", "cloud"}, own...), cloudOnly)...)
+		if err == nil || !strings.Contains(stderr, "no cloud is paired") || !strings.Contains(stderr, "--sample") {
+			t.Errorf("%q --side cloud: %v, %s", own, err, stderr)
+		}
+	}
+	check("--notes", notes)
+	if _, stderr, err := h.Run("index", "add", notes); err != nil {
+		t.Fatal(err, stderr)
+	}
+	check()
+	for _, sample := range [][]string{{"--sample"}, {"--cloud", "sample"}} {
+		if a := h.ask(append(sample, "--side", "cloud", cloudOnly)...); !holds(a.Answer, cloudKnows) {
+			t.Errorf("%q: %q", sample, a.Answer)
+		}
+	}
+}
+
 // A sentence that says two parts of an answer stands below it once.
 func TestSentenceCitedOnce(t *testing.T) {
 	h := newHome(t)
@@ -288,11 +316,20 @@ func TestConfigurationValues(t *testing.T) {
 	}
 }
 
-// A missing home folder is reported once.
+// A missing home folder is reported once. The samples do not answer in the place of documents that cannot be found.
 func TestNoHome(t *testing.T) {
 	h := newHome(t)
 	if _, stderr, err := h.RunWith([]string{"HOME="}, "index", "add", "x"); err == nil || strings.Count(stderr, "no home folder") != 1 {
 		t.Errorf("%v: %s", err, stderr)
+	}
+	for _, args := range [][]string{{"ask"}, {"ask", "--local-only"}, {"ask", "--side", "cloud"}} {
+		stdout, stderr, err := h.RunWith([]string{"HOME="}, append(args, question)...)
+		if err == nil || stdout != "" || !strings.Contains(stderr, "cannot be found: no home folder: set HOME or the XDG_CONFIG_HOME") {
+			t.Errorf("%q: %v, %q, %s", args, err, stdout, stderr)
+		}
+	}
+	if stdout, stderr, err := h.RunWith([]string{"HOME="}, "ask", "--sample", question); err != nil || !strings.Contains(stdout, cloudKnows) {
+		t.Errorf("--sample: %v, %q, %s", err, stdout, stderr)
 	}
 }
 

@@ -10,13 +10,24 @@ import (
 )
 
 // welcome replies to a greeting, or to an order that no document can answer.
-func (s *session) welcome() error {
-	text := s.whatToAsk()
+func (s *session) welcome(question string) error {
+	text := s.replyTo(question)
 	if s.app.Globals.JSON {
 		return s.app.JSON(askJSON{Answer: text, Tokens: []tokenJSON{}, Parts: []partJSON{}})
 	}
 	_, err := fmt.Fprintln(s.app.Out, text)
 	return err
+}
+
+// replyTo returns the reply to a text that greets.
+func (s *session) replyTo(text string) string {
+	switch text = plainWords(text); {
+	case thanks.MatchString(text):
+		return "You are welcome."
+	case listing.MatchString(text):
+		return "edge index list shows what is indexed. " + s.whatToAsk()
+	}
+	return s.whatToAsk()
 }
 
 // whatToAsk says in one line what can be asked. It names a question that the sample documents answer, or documents of the
@@ -46,9 +57,20 @@ func (s *session) whatToAsk() string {
 // greets reports whether a text only greets, thanks, tries out the program or orders what it cannot do, so that no document
 // can answer it.
 func greets(text string) bool {
-	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
-	return greeting.MatchString(strings.Join(words, " "))
+	return greeting.MatchString(plainWords(text))
 }
+
+// plainWords returns a text in lower case and without marks.
+func plainWords(text string) string {
+	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
+	return strings.Join(words, " ")
+}
+
+// thanks matches a greeting that begins or ends with thanks, listing one that asks for the documents.
+var (
+	thanks  = regexp.MustCompile(`^(?:thanks|thank you|thx|danke|merci|gracias)\b|\b(?:thanks|thank you|danke|merci|gracias)(?: (?:so|very) much| a lot)?$`)
+	listing = regexp.MustCompile(`\b(?:what|which) (?:documents|files|notes) (?:do you (?:have|know|read)|are there)\b`)
+)
 
 // greeting matches a text that consists of greetings and the like, in lower case and without marks.
 var greeting = regexp.MustCompile(`^(?:(?:` + strings.Join([]string{

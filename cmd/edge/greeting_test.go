@@ -69,10 +69,16 @@ func TestGreetingNamesOwnDocuments(t *testing.T) {
 	for _, title := range []string{"Alder", strings.Repeat("Birch ", 20), "Zelkova"} {
 		clitest.Write(t, notes, title[:3]+".md", "# "+title+"\n\nA tree.\n")
 	}
-	if a := h.ask("--notes", notes, "--local-only", "Thanks!"); a.Answer != "Ask a question that your documents answer, such as one about “Alder”, “"+strings.Repeat("Birch ", 6)+"Bir…” or “Zelkova”." {
+	if a := h.ask("--notes", notes, "--local-only", "Hello!"); a.Answer != "Ask a question that your documents answer, such as one about “Alder”, “"+strings.Repeat("Birch ", 6)+"Bir…” or “Zelkova”." {
 		t.Errorf("of several documents: %q", a.Answer)
 	}
-	if a := h.ask("--side", "cloud", "--notes", notes, "hello"); strings.Contains(a.Answer, "Marigold") {
+	if a := h.ask("--notes", notes, "--local-only", "Thanks!"); a.Answer != "You are welcome." {
+		t.Errorf("thanks: %q", a.Answer)
+	}
+	if a := h.ask("--notes", notes, "--local-only", "What documents do you have?"); !strings.HasPrefix(a.Answer, "edge index list shows what is indexed. Ask a question that") {
+		t.Errorf("asked for the documents: %q", a.Answer)
+	}
+	if a := h.ask("--side", "cloud", "--cloud", "sample", "--notes", notes, "hello"); strings.Contains(a.Answer, "Marigold") {
 		t.Errorf("the cloud alone: %q", a.Answer)
 	}
 }

@@ -113,10 +113,13 @@ func (c *historyClear) Run(a *cli.App) error {
 	if gone == nil {
 		fmt.Fprintln(a.Out, "Questions of chats cleared.")
 	}
-	what := "histories"
-	if n == 1 {
-		what = "history"
+	switch {
+	case n == 1:
+		fmt.Fprintln(a.Out, "1 history of answers cleared.")
+	case n > 1:
+		fmt.Fprintf(a.Out, "%d histories of answers cleared.\n", n)
+	case gone != nil:
+		fmt.Fprintln(a.Out, "Nothing was kept.")
 	}
-	fmt.Fprintf(a.Out, "%d %s cleared.\n", n, what)
 	return nil
 }

@@ -122,7 +122,7 @@ func TestHistoryLife(t *testing.T) {
 	if stdout, _, err := h.Run("history", "list"); err != nil || !strings.HasPrefix(stdout, "1 question of chats in ") {
 		t.Errorf("list with questions: %v, %s", err, stdout)
 	}
-	if stdout, stderr, err := h.Run("history", "clear"); err != nil || stdout != "Questions of chats cleared.\n2 histories cleared.\n" {
+	if stdout, stderr, err := h.Run("history", "clear"); err != nil || stdout != "Questions of chats cleared.\n2 histories of answers cleared.\n" {
 		t.Errorf("clear: %v, %s%s", err, stdout, stderr)
 	}
 	if left, _ := filepath.Glob(filepath.Join(got.Folder, "*history*")); len(left) != 0 {
@@ -159,7 +159,7 @@ func TestHistoryErrors(t *testing.T) {
 	}
 	fails("more than", "history", "list")
 	fails("to start over", remember...)
-	if stdout, stderr, err := h.Run("history", "clear"); err != nil || stdout != "1 history cleared.\n" {
+	if stdout, stderr, err := h.Run("history", "clear"); err != nil || stdout != "1 history of answers cleared.\n" {
 		t.Errorf("clear: %v, %s%s", err, stdout, stderr)
 	}
 	clitest.Write(t, files[0], "a-folder-that-is-not-empty", "")

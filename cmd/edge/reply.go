@@ -40,7 +40,7 @@ func (c *replyCmd) Help() string {
   edge reply --streams 4 --as Tom < chat.txt
   edge reply --json --model qwen2.5-0.5b-instruct-q4_k_m --temperature 0.8 --file chat.txt
 
-Suggests short replies to a conversation, the best first. All are written at once: each pass of the model computes the next token of every reply that has not ended, over one copy of the conversation. The built-in model uses its own adapter for replies, or yours with --lora.`
+Suggests short replies to a conversation, the likeliest first and each unlike those before. The built-in model's are general ones of a few words: choose one that suits. All are written at once: each pass of the model computes the next token of every reply that has not ended, over one copy of the conversation. The built-in model uses its own adapter for replies, or yours with --lora.`
 }
 
 // replyJSON is a reply as --json prints it.
@@ -108,7 +108,7 @@ func (c *replyCmd) conversation() (string, error) {
 	if len(c.Words) == 0 && c.Prompt == "" && c.File == "" && term.IsTerminal(int(os.Stdin.Fd())) {
 		return "", errors.New("no conversation: give it on standard input, with --file, or as in: edge reply \"Ada: Are you free on Friday?\"")
 	}
-	return c.text(c.Words)
+	return c.text("conversation", c.Words)
 }
 
 // checkFlags returns the parameters of sampling, or an error if a flag is out of its range.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"golang.org/x/term"
 
@@ -45,11 +46,11 @@ func (c *rewriteCmd) Run(a *cli.App) (err error) {
 	if len(c.Words) == 0 && c.Prompt == "" && c.File == "" && term.IsTerminal(int(os.Stdin.Fd())) {
 		return errors.New("no text: give it on standard input, with --file, or as in: edge rewrite --tone polite \"Send me the report!\"")
 	}
-	text, err := c.text(c.Words)
+	text, err := c.text("text", c.Words)
 	if err != nil {
 		return err
 	}
-	kept := 0
+	kept, given := 0, text
 	if c.Short {
 		text, kept, err = c.with(a, "short", func(w *cli.Writer) (string, int, error) {
 			v, err := w.Short(a, text, c.MaxTokens)
@@ -78,12 +79,31 @@ func (c *rewriteCmd) Run(a *cli.App) (err error) {
 	if err != nil {
 		return err
 	}
+	return c.print(a, given, text, kept)
+}
+
+// print prints the new text, and what of the one given it changes that it should not.
+func (c *rewriteCmd) print(a *cli.App, given, text string, kept int) error {
+	lost, added := cli.NumbersOff(given, text)
 	if a.Globals.JSON {
-		return a.JSON(map[string]any{"text": text, "tone": c.Tone, "corrected": c.Correct, "short": c.Short, "sentences_left_as_they_were": kept})
+		return a.JSON(map[string]any{"text": text, "tone": c.Tone, "corrected": c.Correct, "short": c.Short, "sentences_left_as_they_were": kept,
+			"numbers_lost": append([]string{}, lost...), "numbers_added": append([]string{}, added...)})
 	}
 	fmt.Fprintln(a.Out, cli.Said(text))
-	if kept > 0 {
-		fmt.Fprintln(a.Aside, a.Faint(fmt.Sprintf("%d left as they were: not in English, or no version keeps their names and numbers", kept)))
+	note := func(format string, args ...any) {
+		fmt.Fprintln(a.Aside, a.Faint(a.Fold(cli.Plain(fmt.Sprintf(format, args...)))))
+	}
+	switch builtIn := c.Model == "" && len(c.Lora) == 0; {
+	case kept > 0 && builtIn && cli.CountForeign(given) > 0:
+		note("%d left as they were: the built-in model knows only English", kept)
+	case kept > 0:
+		note("%d left as they were: not in English, or no version keeps their names and numbers", kept)
+	}
+	if len(lost) > 0 {
+		note("these numbers of the text are not in the new one: %s", strings.Join(lost, ", "))
+	}
+	if len(added) > 0 {
+		note("these numbers are only in the new text: %s", strings.Join(added, ", "))
 	}
 	return nil
 }

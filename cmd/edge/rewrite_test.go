@@ -46,6 +46,21 @@ func TestRewriteBuiltIn(t *testing.T) {
 	}
 }
 
+// What is not English stays, and a note says why; so does one that tells which numbers a summary leaves out.
+func TestRewriteNotes(t *testing.T) {
+	h := clitest.NewHome(t)
+	for _, c := range []struct{ args, text, want, note string }{
+		{"--correct", "Das ist ein Hauss.", "Das ist ein Hauss.", "the built-in model knows only English"},
+		{"--correct", "The old man hat recieved it.", "The old man", ""},
+		{"--short", "Hi Tom, I paid 30 euros. Could you send me the report by Friday? Thanks!", "Could you send", "not in the new one: 30"},
+	} {
+		out, aside, err := h.Run(append(append([]string{"rewrite", "--threads", "1"}, c.args), c.text)...)
+		if err != nil || !strings.HasPrefix(out, c.want) || !strings.Contains(aside, c.note) || c.note == "" && aside != "" {
+			t.Errorf("%s %q: %v, %q, %q", c.args, c.text, err, out, aside)
+		}
+	}
+}
+
 // Whatever a model writes, numbers and names stay, and so do line breaks. Sentences of which no version keeps them stay as they are, and
 // the program says so.
 func TestRewrite(t *testing.T) {

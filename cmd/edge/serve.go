@@ -235,7 +235,7 @@ func (s *serving) greeting(question string) (reply string, ok bool) {
 	}
 	ss, leave := s.sit()
 	defer leave()
-	return ss.whatToAsk(), true
+	return ss.replyTo(question), true
 }
 
 func (s *serving) model() api.ModelInfo {

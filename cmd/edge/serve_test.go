@@ -112,7 +112,7 @@ func TestServe(t *testing.T) {
 	if body := s.ask("When does the harbour museum open?", ""); !strings.Contains(body, `"unknown":true`) {
 		t.Errorf("of the samples, which are left: %s", body)
 	}
-	if code, body := s.do("POST", "/v1/documents?name=empty.md", ""); code != http.StatusOK || !strings.Contains(body, "skipped") {
+	if code, body := s.do("POST", "/v1/documents?name=empty.md", ""); code != http.StatusUnprocessableEntity || !strings.Contains(body, "skipped") {
 		t.Errorf("an empty file: %d %s", code, body)
 	}
 	file := filepath.Join(h.Dir, ".local", "share", "tandem", "edge", "uploads", "boat.md")
@@ -163,7 +163,7 @@ func TestServeKeepsADocumentThatIsSkipped(t *testing.T) {
 	s := serve(h, "--side", "device")
 	const good = "# The boat\n\nThe boat lies at pier 7. Its name is Merganser."
 	add := func(name, text string, want bool) {
-		if code, body := s.do("POST", "/v1/documents?name="+name, text); code != http.StatusOK || strings.Contains(body, "skipped") == want {
+		if code, body := s.do("POST", "/v1/documents?name="+name, text); (code == http.StatusOK) != want || strings.Contains(body, "skipped") == want {
 			t.Errorf("%s: %d %s", name, code, body)
 		}
 	}

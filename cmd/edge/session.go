@@ -239,7 +239,7 @@ func (f answerFlags) chooseDocuments(a *cli.App, s *session) (*search.Index, err
 }
 
 // reach finds the cloud: the one that --cloud names, the one paired last, or the sample inside this process. A user with
-// an index of their own and no cloud gets answers from that index alone, not from the sample's invented town.
+// documents of their own and no cloud gets answers from these alone, not from the sample's invented town.
 func (f answerFlags) reach(a *cli.App, s *session, kv *kvstore.Store) error {
 	if f.Cloud == "sample" || f.Public != "" || f.Sample && f.Cloud == "" {
 		return f.embed(a, s, kv)
@@ -251,8 +251,17 @@ func (f answerFlags) reach(a *cli.App, s *session, kv *kvstore.Store) error {
 	if peer != nil {
 		return f.remote(a, s, *peer)
 	}
-	if s.sample || f.Notes != "" || f.Side == "cloud" {
+	own := !s.sample
+	if f.Side == "cloud" && f.Notes == "" { // then no documents are open here
+		if own, err = a.HasIndex(); err != nil {
+			return err
+		}
+	}
+	switch {
+	case !own:
 		return f.embed(a, s, kv)
+	case f.Side == "cloud":
+		return errors.New("--side cloud: no cloud is paired; pair one (cloud pair there, then: edge pair CODE), or ask the sample cloud with --sample")
 	}
 	return nil
 }
@@ -273,10 +282,7 @@ func (s *session) checkEmpty() error {
 func (f answerFlags) paired(a *cli.App) (*transport.Peer, error) {
 	dirs, err := a.Dirs()
 	if err != nil {
-		if f.Cloud != "" {
-			return nil, err
-		}
-		return nil, nil
+		return nil, fmt.Errorf("the paired clouds cannot be found: %w", err)
 	}
 	peers, err := transport.OpenPeers(dirs.Peers()).List()
 	if err != nil {

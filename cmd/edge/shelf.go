@@ -144,11 +144,10 @@ func (s *shelf) Remove(ctx context.Context, path string) error {
 
 // uploads returns the folder of files that were uploaded.
 func (s *shelf) uploads() (string, error) {
-	dirs, err := s.app.Dirs()
+	dir, err := s.app.UploadsDir()
 	if err != nil {
 		return "", err
 	}
-	dir := filepath.Join(dirs.Data, "uploads")
 	return dir, cli.Make(dir)
 }
 

@@ -234,7 +234,7 @@ func (s *session) nobody(r askJSON) string {
 	case s.cloudTookPart(r):
 		return "neither the documents of this device nor those of " + s.cloudName() + " clearly say it"
 	case s.device.Service != nil:
-		return "the documents of this device do not clearly say it; " + s.cloudName() + " could not be asked"
+		return "the documents of this device do not clearly say it; " + s.cloudName() + " took no part"
 	}
 	return "the documents of this device do not clearly say it; no cloud was asked"
 }

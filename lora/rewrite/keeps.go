@@ -37,6 +37,13 @@ func Keeps(sentence, version string) bool {
 	return !addsNames(had, has)
 }
 
+// NumbersOff returns the numbers that a version lacks, and those that only it has.
+func NumbersOff(text, version string) (lost, new []string) {
+	had, has := numberPattern.FindAllString(text, -1), numberPattern.FindAllString(version, -1)
+	lost = slices.DeleteFunc(slices.Clone(had), func(n string) bool { return slices.Contains(has, n) })
+	return lost, slices.DeleteFunc(has, func(n string) bool { return slices.Contains(had, n) })
+}
+
 // Adds reports whether a summary has numbers or names that a text lacks.
 func Adds(text, summary string) bool {
 	numbers := numberPattern.FindAllString(text, -1)

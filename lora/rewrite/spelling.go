@@ -68,18 +68,21 @@ func Slots(sentence string, v *span.Vocabulary) []Slot {
 	return list
 }
 
-// Foreign reports whether a sentence is in another language than the vocabulary: fewer than half of five words or more are known.
+// Foreign reports whether a sentence is in another language than the vocabulary: fewer than half of five words or more are known, or
+// its articles and the like are of another one.
 func Foreign(sentence string, v *span.Vocabulary) bool {
 	all, there := 0, 0
+	var words []string
 	for _, p := range split(sentence) {
 		if low := strings.ToLower(p.core); letters(low) {
+			words = append(words, low)
 			all++
 			if v.Rank(low) > 0 {
 				there++
 			}
 		}
 	}
-	return all >= minWords && 2*there < all
+	return all >= minWords && 2*there < all || v.Foreign(words)
 }
 
 // minWords is the smallest number of words by which Foreign judges a sentence's language.

@@ -71,6 +71,16 @@ type Reader struct {
 	unstored sync.Once
 }
 
+// Parameters returns how many numbers a span reader's file holds that were trained. How rare each word is was counted.
+func Parameters(f *gguf.File) (n uint64) {
+	for _, t := range f.Tensors {
+		if t.Name != "idf" {
+			n += t.Elements()
+		}
+	}
+	return n
+}
+
 // New makes a reader of a GGUF file whose products run on a device. It reads as many passages at once as it is given
 // threads, or as there are processors for 0: products of one passage are too small to share, so the device itself needs one
 // thread. The file and the device must stay open while the reader is in use.

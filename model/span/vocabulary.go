@@ -14,12 +14,17 @@ import (
 type Vocabulary struct {
 	words []string // the most frequent first
 	rank  map[string]int
+	stop  map[string]bool // English words that say nothing by themselves
 }
 
 // VocabularyOf reads the words of a span reader's file, without the network.
 func VocabularyOf(f *gguf.File) (*Vocabulary, error) {
 	l := &loader{f: f}
 	v := NewVocabulary(l.strings("words"))
+	v.stop = map[string]bool{}
+	for _, w := range l.strings("stop_words") {
+		v.stop[w] = true
+	}
 	if err := l.err(); err != nil {
 		return nil, fmt.Errorf("span: %w", err)
 	}
@@ -37,6 +42,26 @@ func NewVocabulary(words []string) *Vocabulary {
 
 // Rank returns the place of a word by its frequency, from 1, or 0 for an unknown word.
 func (v *Vocabulary) Rank(low string) int { return v.rank[low] }
+
+// Foreign reports whether words in lower case are of another language that the reader has a list for: two or more of its articles
+// and the like, and fewer English ones.
+func (v *Vocabulary) Foreign(words []string) bool {
+	for t := German; t <= Spanish; t++ {
+		speaks, against := 0, 0
+		for _, low := range words {
+			switch {
+			case v.stop[low]:
+				against++
+			case v.stop[tongues()[t][low]]:
+				speaks++
+			}
+		}
+		if speaks >= minForeign && speaks > against {
+			return true
+		}
+	}
+	return false
+}
 
 // A Neighbour is a word near another one.
 type Neighbour struct {

@@ -42,8 +42,8 @@ func htmlDocument(utf []byte) (Document, error) {
 		utf = emptyElement.ReplaceAll(utf, []byte("<$1$2></$1>"))
 	}
 	root, err := html.Parse(bytes.NewReader(utf))
-	if err != nil {
-		return Document{}, fmt.Errorf("not readable as HTML (%v)", err)
+	if err != nil { // nested too deeply
+		return flatHTML(utf), nil
 	}
 	p := page{}
 	if t := find(root, atom.Title); t != nil {
@@ -57,6 +57,41 @@ func htmlDocument(utf []byte) (Document, error) {
 	p.end(Paragraph)
 	return p.doc, nil
 }
+
+// flatHTML reads the text of a page without its structure, for pages of which there is no tree.
+func flatHTML(utf []byte) (doc Document) {
+	var inline strings.Builder
+	z, hidden := html.NewTokenizer(bytes.NewReader(utf)), atom.Atom(0)
+	for {
+		kind := z.Next()
+		if kind == html.ErrorToken {
+			doc.Add(Paragraph, inline.String())
+			return doc
+		}
+		t := z.Token()
+		switch {
+		case hidden != 0:
+			if kind == html.EndTagToken && t.DataAtom == hidden {
+				hidden = 0
+			} else if kind == html.TextToken && hidden == atom.Title && doc.Title == "" {
+				doc.Title = english.Collapse(t.Data)
+			}
+		case kind == html.TextToken:
+			inline.WriteString(t.Data)
+		case kind == html.StartTagToken && flatHides[t.DataAtom]:
+			hidden = t.DataAtom
+		case (kind == html.StartTagToken || kind == html.EndTagToken) && !flatInline[t.DataAtom]:
+			doc.Add(Paragraph, inline.String())
+			inline.Reset()
+		}
+	}
+}
+
+// What flatHTML leaves out of the text, and what of it does not end a paragraph.
+var (
+	flatHides  = map[atom.Atom]bool{atom.Title: true, atom.Script: true, atom.Style: true, atom.Textarea: true, atom.Select: true, atom.Template: true, atom.Nav: true}
+	flatInline = map[atom.Atom]bool{atom.A: true, atom.B: true, atom.I: true, atom.U: true, atom.Em: true, atom.Strong: true, atom.Span: true, atom.Code: true, atom.Small: true, atom.Sub: true, atom.Sup: true, atom.Abbr: true, atom.Font: true, atom.Mark: true}
+)
 
 // emptyElement is an element that XHTML writes as one tag. In HTML it would not end there, and hide what follows.
 var emptyElement = regexp.MustCompile(`<(title|script|style|textarea|iframe|a|p|div|span|i|b|em|strong|td|th|li|h[1-6])(\s[^<>]*)?/>`)

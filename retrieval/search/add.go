@@ -195,7 +195,8 @@ func (u *update) addTree(ctx context.Context, t tree, root, sep string, progress
 		skip: skip,
 		lost: func(source string, err error) {
 			lost = append(lost, source)
-			skip(source, Unreadable, fmt.Sprintf("unreadable (%v); passages it had are kept", cause(err)))
+			had := slices.ContainsFunc(u.sorted(), func(r record) bool { return len(r.Passages) > 0 && within(r.Path, source, sep) })
+			skip(source, Unreadable, unreadable(err, had))
 		},
 		file: func(f file) error {
 			if u.roots.excludes(f.source, sep) {
@@ -225,6 +226,15 @@ func (u *update) addTree(ctx context.Context, t tree, root, sep string, progress
 		}
 	}
 	return nil
+}
+
+// unreadable says why a file or folder cannot be read, and that what it had in the index stays, if it had anything.
+func unreadable(err error, had bool) string {
+	reason := fmt.Sprintf("unreadable (%v)", cause(err))
+	if had {
+		reason += "; passages it had are kept"
+	}
+	return reason
 }
 
 // count returns how many files a walk will visit, and their bytes.
@@ -266,7 +276,7 @@ func (u *update) addFile(ctx context.Context, f file) error {
 	now := time.Now()
 	data, err := f.read()
 	if err != nil {
-		skip(Unreadable, fmt.Sprintf("unreadable (%v); passages it had are kept", cause(err)))
+		skip(Unreadable, unreadable(err, len(old.Passages) > 0))
 		return nil
 	}
 	sum := sha256.Sum256(data)

@@ -252,8 +252,13 @@ func TestUnreadableKeeps(t *testing.T) {
 	}
 	delete(files, "notes/three.txt")
 	r, err := x.AddFS(t.Context(), failingFS{files, []string{"notes/sub", "notes/two.txt"}}, "notes")
-	if err != nil || r.Removed != 1 || len(r.Skipped) != 2 || !strings.Contains(r.Skipped[0].Reason, "unreadable (input/output error)") {
+	if err != nil || r.Removed != 1 || len(r.Skipped) != 2 || r.Skipped[0].Reason != "unreadable (input/output error); passages it had are kept" {
 		t.Errorf("%+v, %v", r, err)
+	}
+	files["notes/four.txt"] = &fstest.MapFile{Data: []byte("elm")}
+	r, err = x.AddFS(t.Context(), failingFS{files, []string{"notes/four.txt"}}, "notes")
+	if err != nil || len(r.Skipped) != 1 || r.Skipped[0].Reason != "unreadable (input/output error)" {
+		t.Errorf("never read: %+v, %v", r, err)
 	}
 	finds(t, x, "walnut", "one.txt", "two.txt")
 	if _, err := x.AddFS(t.Context(), failingFS{files, []string{"notes"}}, "notes"); err != nil {

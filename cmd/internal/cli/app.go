@@ -123,10 +123,11 @@ func Main(program, description string, grammar any, globals *Globals, args []str
 
 // misused says what is wrong with a command line, and where to read more.
 func (a *App) misused(args []string, err error) {
+	said := helpful(err)
 	if slices.Contains(args, "--json") {
-		a.failure(err)
+		a.failure(errors.New(said))
 	}
-	fmt.Fprintf(os.Stderr, "%s: %v\n", a.Program, err)
+	fmt.Fprintf(os.Stderr, "%s: %s\n", a.Program, said)
 	if len(args) == 1 && strings.Contains(args[0], " ") && slices.ContainsFunc(a.parser.Model.Children, func(n *kong.Node) bool { return n.Name == "ask" }) {
 		fmt.Fprintf(os.Stderr, "To ask a question: %s ask %q\n", a.Program, args[0])
 	}

@@ -287,6 +287,9 @@ func (a *App) brokenIndex(err error) Check {
 	if errors.Is(err, fs.ErrPermission) {
 		c.Hint = "let this user read and write the files of the index"
 	}
+	if errors.Is(err, ErrNoHome) {
+		c.Hint = "" // the error says it
+	}
 	return c
 }
 

@@ -178,10 +178,11 @@ func (d *door) close() {
 // for the built-in one.
 func ModelInfo(m *model.Model, reader *span.Reader, path string) api.ModelInfo {
 	if reader != nil {
-		return api.ModelInfo{Name: SpanReader, Arch: "tandem-span", Size: int64(len(models.Span)), Modified: time.Now()}
+		row := builtIn(SpanReader, models.Span)
+		return api.ModelInfo{Name: row.Name, Arch: row.Architecture, Size: row.Size, Parameters: row.Parameters, Modified: time.Now()}
 	}
 	c := m.Config()
-	info := api.ModelInfo{Name: c.Name, Arch: c.Arch, Context: c.Context, Modified: time.Now()}
+	info := api.ModelInfo{Name: c.Name, Arch: c.Arch, Context: c.Context, Parameters: m.Parameters(), Modified: time.Now()}
 	if path != "" {
 		info.Name = strings.TrimSuffix(filepath.Base(path), ".gguf")
 		if stat, err := os.Stat(path); err == nil {

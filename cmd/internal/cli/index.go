@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -20,7 +22,7 @@ type IndexCmd struct {
 	Add    indexAdd    `cmd:"" help:"Index files and folders, or update what is indexed."`
 	List   indexList   `cmd:"" aliases:"ls" help:"List the indexed files."`
 	Show   indexShow   `cmd:"" help:"Show what was read from a file: its passages."`
-	Remove indexRemove `cmd:"" aliases:"rm" help:"Remove files or folders from the index. The files themselves stay."`
+	Remove indexRemove `cmd:"" aliases:"rm" help:"Remove files or folders from the index. The files themselves stay, but not those uploaded to edge serve."`
 
 	Rebuild indexRebuild `cmd:"" help:"Rebuild a damaged index from the files that were added."`
 }
@@ -51,6 +53,7 @@ type indexReport struct {
 	Unchanged int        `json:"unchanged"`
 	Passages  int        `json:"passages"`
 	Skipped   []skipJSON `json:"skipped"`
+	Deleted   int        `json:"deleted,omitempty"` // uploaded files
 }
 
 type skipJSON struct {
@@ -220,12 +223,19 @@ func (a *App) EditIndex(cut PassageFlags) (*search.Index, error) {
 	return search.Open(dir, cut.options())
 }
 
-// fullDisk adds to an error about a full disk what to do. It looks at the text, because bleve does not wrap the error.
+// fullDisk adds to an error about a disk that is full, or may not be written, what to do. Of the first it looks at the text,
+// because bleve does not wrap the error.
 func (a *App) fullDisk(err error) error {
-	if err == nil || !strings.Contains(err.Error(), syscall.ENOSPC.Error()) {
+	dirs, _ := a.Dirs()
+	var at *fs.PathError
+	switch denied := errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS); {
+	case err == nil:
+		return nil
+	case denied && errors.As(err, &at) && (within(at.Path, dirs.Data) || within(dirs.Data, at.Path)): // a folder above it may be missing
+		return fmt.Errorf("%s cannot be written: let this user write there, or set XDG_DATA_HOME to a folder where it can: %w", dirs.Data, err)
+	case !strings.Contains(err.Error(), syscall.ENOSPC.Error()):
 		return err
 	}
-	dirs, _ := a.Dirs()
 	return fmt.Errorf("the disk of %s is full: make room, or set XDG_DATA_HOME to a folder on another disk: %w", dirs.Data, err)
 }
 
@@ -370,8 +380,58 @@ func (c *indexRemove) Run(a *App) (err error) {
 			return err
 		}
 		sum.add(report)
+		if c.Index == "" {
+			n, err := a.deleteUploads(path)
+			if sum.Deleted += n; err != nil {
+				return err
+			}
+		}
 	}
-	return a.report(sum, true)
+	if err := a.report(sum, true); err != nil || sum.Deleted == 0 || a.Globals.JSON {
+		return err
+	}
+	fmt.Fprintf(a.Out, "%s deleted\n", Count(sum.Deleted, "uploaded file"))
+	return nil
+}
+
+// UploadsDir returns the folder of files that were uploaded to a server.
+func (a *App) UploadsDir() (string, error) {
+	dirs, err := a.Dirs()
+	return filepath.Join(dirs.Data, "uploads"), err
+}
+
+// deleteUploads deletes the uploaded files at or below path, as a server does that is told to remove them: they are copies
+// that nobody else knows of. It returns their number.
+func (a *App) deleteUploads(path string) (n int, err error) {
+	dir, err := a.UploadsDir()
+	if err != nil {
+		return 0, err
+	}
+	list, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	for _, f := range list {
+		file := filepath.Join(dir, f.Name())
+		if f.Type().IsRegular() && within(file, path) {
+			if err := os.Remove(file); err != nil {
+				return n, err
+			}
+			n++
+		}
+	}
+	return n, err
+}
+
+// within reports whether a file is at path or below it, by the names without symbolic links.
+func within(file, path string) bool {
+	for _, p := range []*string{&file, &path} {
+		if real, err := filepath.EvalSymlinks(*p); err == nil {
+			*p = real
+		}
+	}
+	rel, err := filepath.Rel(path, file)
+	return err == nil && filepath.IsLocal(rel)
 }
 
 type indexRebuild struct {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,6 +21,15 @@ func TestIndexErrors(t *testing.T) {
 	err := a.fullDisk(errors.New("segment: 4.zap persist err: " + syscall.ENOSPC.Error()))
 	if err == nil || !strings.Contains(err.Error(), "make room") || !strings.Contains(err.Error(), a.dirs.Data) {
 		t.Errorf("a full disk: %v", err)
+	}
+	for _, path := range []string{filepath.Join(a.dirs.Data, "index", "lock"), filepath.Dir(a.dirs.Data)} {
+		err := a.fullDisk(fmt.Errorf("write index: %w", &fs.PathError{Op: "open", Path: path, Err: syscall.EACCES}))
+		if !strings.Contains(err.Error(), "set XDG_DATA_HOME to a folder where it can") || !errors.Is(err, fs.ErrPermission) {
+			t.Errorf("%s may not be written: %v", path, err)
+		}
+	}
+	if other := error(&fs.PathError{Op: "open", Path: filepath.Join(t.TempDir(), "a.md"), Err: syscall.EACCES}); a.fullDisk(other) != other {
+		t.Error("fullDisk changes the error about a document")
 	}
 	if other := errors.New("other"); a.fullDisk(nil) != nil || a.fullDisk(other) != other {
 		t.Error("fullDisk changes other errors")
@@ -44,6 +54,37 @@ func TestIndexErrors(t *testing.T) {
 	}
 	if err := (&indexAdd{Paths: []string{closed}}).Run(a); err == nil || !strings.Contains(err.Error(), closed) {
 		t.Errorf("index add: %v", err)
+	}
+}
+
+// Removing what was uploaded from the index deletes it, and other files stay.
+func TestIndexRemoveUploads(t *testing.T) {
+	a, out, _ := testApp(t)
+	dir, err := a.UploadsDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := filepath.Join(t.TempDir(), "own.md")
+	for _, path := range []string{filepath.Join(dir, "a.md"), filepath.Join(dir, "b.md"), own} {
+		if err := WriteFile(path, []byte("A walnut.")); err != nil {
+			t.Fatal(err)
+		}
+		if err := (&indexAdd{Paths: []string{path}}).Run(a); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, path := range []string{filepath.Join(dir, "a.md"), own, dir} {
+		out.Reset()
+		if err := (&indexRemove{Paths: []string{path}}).Run(a); err != nil {
+			t.Fatal(err)
+		}
+		_, err := os.Stat(path)
+		if path != dir && (path == own) != (err == nil) || (path == own) == strings.Contains(out.String(), "1 uploaded file deleted") {
+			t.Errorf("%s: %v, %s", path, err, out)
+		}
+	}
+	if list, err := os.ReadDir(dir); err != nil || len(list) > 0 {
+		t.Errorf("%v, %v", list, err)
 	}
 }
 

@@ -104,6 +104,10 @@ func (c *modelsCheck) print(a *App, list []checkedFile) error {
 	if a.Globals.JSON {
 		return a.JSON(map[string]any{"files": list})
 	}
+	if len(list) == 0 {
+		fmt.Fprintln(a.Out, "There are no files to check: the built-in models are part of the program.")
+		return nil
+	}
 	unknown := false
 	t := Table{Header: []string{"STATE", "FILE", ""}}
 	for _, f := range list {

@@ -13,6 +13,7 @@ import (
 	"tandem/model"
 	"tandem/model/gguf"
 	"tandem/model/hub"
+	"tandem/model/span"
 	"tandem/models"
 )
 
@@ -149,6 +150,9 @@ func describe(f *gguf.File, path string, size int64) modelRow {
 	if path == "" {
 		name = BuiltIn
 	}
+	if d.Architecture == span.Architecture {
+		d.Parameters = span.Parameters(f)
+	}
 	return modelRow{
 		Name: name, Path: path, Architecture: d.Architecture, Encodes: encodes(model.PoolingOf(f)), Parameters: d.Parameters,
 		Size: size, Types: strings.Join(types, " "),
@@ -232,7 +236,7 @@ func (a *App) findPulled(name string, ref hub.Ref) (string, error) {
 }
 
 type modelsShow struct {
-	Name     string `arg:"" optional:"" help:"GGUF file or name. Default: the built-in model."`
+	Name     string `arg:"" optional:"" help:"GGUF file or name. Default: tandem-reader, the built-in model that writes."`
 	Template bool   `help:"Print the chat template as well."`
 	Metadata bool   `help:"Print all metadata as well."`
 }
@@ -240,11 +244,15 @@ type modelsShow struct {
 func (c *modelsShow) Help() string {
 	return `Examples:
   ${program} models show
+  ${program} models show tandem-span-reader
   ${program} models show qwen2.5-0.5b-instruct-q4_k_m --template
   ${program} models show ~/Downloads/model.gguf --metadata`
 }
 
 func (c *modelsShow) Run(a *App) error {
+	if c.Name == SpanReader {
+		return c.showSpan(a)
+	}
 	path, err := a.FindModel(c.Name)
 	if err != nil {
 		return err
@@ -266,11 +274,7 @@ func (c *modelsShow) Run(a *App) error {
 			"fingerprint": fmt.Sprintf("%x", m.Fingerprint()), "template": m.Template().Source(),
 		}
 		if c.Metadata {
-			meta := map[string]any{}
-			for _, kv := range f.Meta.KVs() {
-				meta[kv.Key] = kv.Value
-			}
-			out["metadata"] = meta
+			out["metadata"] = metadata(f)
 		}
 		return a.JSON(out)
 	}
@@ -279,12 +283,55 @@ func (c *modelsShow) Run(a *App) error {
 		fmt.Fprintf(a.Out, "\n%s\n", Said(m.Template().Source()))
 	}
 	if c.Metadata {
-		fmt.Fprintln(a.Out)
-		for _, kv := range f.Meta.KVs() {
-			fmt.Fprintf(a.Out, "%s = %s\n", Plain(kv.Key), Plain(short(kv.Value)))
-		}
+		printMetadata(a, f)
 	}
 	return nil
+}
+
+// showSpan describes the built-in span reader, which is no model of package model.
+func (c *modelsShow) showSpan(a *App) error {
+	f, err := gguf.Parse(SpanReader, models.Span)
+	if err != nil {
+		return err
+	}
+	row := builtIn(SpanReader, models.Span)
+	number := func(key string) uint64 { n, _ := f.Uint(span.Architecture + "." + key); return n }
+	if a.Globals.JSON {
+		out := map[string]any{"model": row, "vocabulary": number("vocab_size")}
+		if c.Metadata {
+			out["metadata"] = metadata(f)
+		}
+		return a.JSON(out)
+	}
+	line := func(name, format string, args ...any) {
+		fmt.Fprintf(a.Out, "%-14s %s\n", name, fmt.Sprintf(format, args...))
+	}
+	line("name", "%s", row.Name)
+	line("architecture", "%s, %s parameters", row.Architecture, count(row.Parameters))
+	line("reader", "points at the words of a passage that answer, and writes none")
+	line("size", "%s (%s)", Bytes(row.Size), row.Types)
+	line("layers", "%d for each text and %d for both together, of width %d", number("encoder_count"), number("block_count"), number("hidden_length"))
+	line("vocabulary", "%d words, %d hashed parts of others", number("vocab_size"), number("buckets"))
+	line("passage", "up to %d words, a question up to %d", number("max_passage"), number("max_question"))
+	if c.Metadata {
+		printMetadata(a, f)
+	}
+	return nil
+}
+
+func metadata(f *gguf.File) map[string]any {
+	meta := map[string]any{}
+	for _, kv := range f.Meta.KVs() {
+		meta[kv.Key] = kv.Value
+	}
+	return meta
+}
+
+func printMetadata(a *App, f *gguf.File) {
+	fmt.Fprintln(a.Out)
+	for _, kv := range f.Meta.KVs() {
+		fmt.Fprintf(a.Out, "%s = %s\n", Plain(kv.Key), Plain(short(kv.Value)))
+	}
 }
 
 // openFile opens a model's file, or the built-in model if path is empty, and returns its size.

@@ -221,15 +221,25 @@ func (a *App) IndexDir() (string, error) {
 	return filepath.Join(dirs.Data, "index"), err
 }
 
+// HasIndex reports whether anything was ever indexed. Where the folders are unknown, so is that: samples must not answer in
+// the place of documents that are there.
+func (a *App) HasIndex() (bool, error) {
+	dir, err := a.IndexDir()
+	if err != nil {
+		return false, fmt.Errorf("the index cannot be found: %w", err)
+	}
+	return search.Exists(dir), nil
+}
+
 // OwnIndex opens the index that "index add" made, for reading. It returns nil if nothing was ever indexed. The index may be
 // empty, if everything was removed from it. Of cut it takes what concerns searching alone.
 func (a *App) OwnIndex(cut PassageFlags) (*search.Index, error) {
+	if has, err := a.HasIndex(); !has {
+		return nil, err
+	}
 	dir, err := a.IndexDir()
 	if err != nil {
-		return nil, nil // without a home folder nothing can be indexed
-	}
-	if !search.Exists(dir) {
-		return nil, nil
+		return nil, err
 	}
 	return search.Open(dir, search.Options{ReadOnly: true, Related: cut.Related, Rerank: cut.Rerank})
 }

@@ -116,6 +116,25 @@ func (w *Writer) readable(sentence string) (bool, error) {
 	return !rewrite.Foreign(sentence, v) && 2*len(w.Tokenizer().Encode(sentence, tokenizer.Options{})) <= w.Config().Context, nil
 }
 
+// NumbersOff returns the numbers of a text that a version lacks, and those that only the version has.
+func NumbersOff(text, version string) (lost, added []string) {
+	return rewrite.NumbersOff(text, version)
+}
+
+// CountForeign returns how many sentences of a text are not English, as far as the built-in model can tell.
+func CountForeign(text string) (n int) {
+	v, err := vocabulary()
+	if err != nil {
+		return 0
+	}
+	for _, s := range sentences.Split(text) {
+		if rewrite.Foreign(s, v) {
+			n++
+		}
+	}
+	return n
+}
+
 // Tone returns a sentence in a tone, or "" if there is no version that keeps its names and numbers. The built-in adapter chooses among
 // what the sentence may become; other models write most tokens or fewer.
 func (w *Writer) Tone(ctx context.Context, sentence, tone string, most int) (string, error) {

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// What is wrong with a command line is said together with what helps.
+func TestHelpfulErrors(t *testing.T) {
+	h := newHome(t)
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"serve", "--port", "80"}, `unknown flag --port, did you mean "--http"?`},
+		{[]string{"serve", "--addr=:80"}, `unknown flag --addr, did you mean "--http"?`},
+		{[]string{"ask", "--quotes", "x"}, `unknown flag --quotes: it is a flag of "cloud serve"`},
+		{[]string{"ask", "--color=never", "x"}, "NO_COLOR"},
+		{[]string{"ask", "--porty", "x"}, "unknown flag --porty\n"},
+		{[]string{"models"}, `"rm", "quantize", "convert", "adapt"`},
+		{[]string{"index", "show", "A", "B"}, "unexpected argument B: usage: edge index show <path>"},
+		{[]string{"ask", ""}, "the question is empty"},
+		{[]string{"reply", ""}, "the conversation is empty"},
+		{[]string{"run", ""}, "the prompt is empty"},
+		{[]string{"rewrite", "--correct", ""}, "the text is empty"},
+	} {
+		stdout, stderr, err := h.Run(c.args...)
+		if err == nil || stdout != "" || !strings.Contains(stderr, c.want) {
+			t.Errorf("%q: %v, %q, %s; want %s", c.args, err, stdout, stderr, c.want)
+		}
+	}
+	if _, stderr, err := h.RunWith([]string{"TANDEM_MAX_TOKENS=x"}, "ask", "x"); err == nil || !strings.Contains(stderr, `(from the environment variable TANDEM_MAX_TOKENS="x")`) {
+		t.Errorf("%v: %s", err, stderr)
+	}
+	for args, want := range map[string]string{"history clear": "Nothing was kept.\n", "models check": "There are no files to check: the built-in models are part of the program.\n"} {
+		if stdout, stderr, err := h.Run(strings.Fields(args)...); err != nil || stdout != want {
+			t.Errorf("%s: %v, %q, %s", args, err, stdout, stderr)
+		}
+	}
+}

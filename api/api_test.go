@@ -501,16 +501,26 @@ func TestGuard(t *testing.T) {
 		{locked, "/v1/documents", []string{"Authorization", "Bearer 0123456789abcdeX"}, 401},
 		{locked, "/v1/models", []string{"Authorization", "Bearer 0123456789abcdef"}, 200},
 		{locked, "/v1/models", []string{"Authorization", "Bearer 0123456789abcdef", "Host", "10.0.0.1"}, 200},
+		{locked, "/v1/models", []string{"Authorization", "bearer 0123456789abcdef"}, 200},
+		{locked, "/v1/models", []string{"Authorization", "Basic 0123456789abcdef"}, 401},
 		{locked, "/api/tags", nil, 401},
 		{locked, "/health", nil, 200},
 	} {
-		if w := send(t, c.server, "GET", c.path, "", c.header...); w.Code != c.want {
-			t.Errorf("%s %v: %d, want %d", c.path, c.header, w.Code, c.want)
+		w := send(t, c.server, "GET", c.path, "", c.header...)
+		if w.Code != c.want || (w.Code == 401) != (w.Header().Get("WWW-Authenticate") == "Bearer") {
+			t.Errorf("%s %v: %d, want %d; %v", c.path, c.header, w.Code, c.want, w.Header())
 		}
 	}
 	w := send(t, free, "OPTIONS", chatPath, "", "Origin", "http://app.example")
 	if w.Code != http.StatusNoContent || w.Header().Get("Access-Control-Allow-Origin") != "http://app.example" {
 		t.Errorf("preflight: %d %v", w.Code, w.Header())
+	}
+	w = send(t, free, "OPTIONS", chatPath, "", "Origin", "http://app.example", "Access-Control-Request-Headers", "authorization,x-stainless-os, x-stainless-arch,a b,é,"+strings.Repeat("x", 1000))
+	if got := w.Header().Get("Access-Control-Allow-Headers"); got != "Authorization, Content-Type, x-stainless-os, x-stainless-arch" {
+		t.Errorf("a page may send %s", got)
+	}
+	if w := send(t, free, "OPTIONS", chatPath, "", "Origin", "http://evil.example", "Access-Control-Request-Headers", "x-stainless-os"); w.Header().Get("Access-Control-Allow-Headers") != "" {
+		t.Errorf("a page that may not call may send headers: %v", w.Header())
 	}
 	if w := send(t, free, "GET", "/v1/models", ""); w.Header().Get("Access-Control-Allow-Origin") != "" {
 		t.Error("CORS without an origin")

@@ -256,8 +256,35 @@ func (s *Server) checkOrigin(w http.ResponseWriter, r *http.Request) error {
 	h.Set("Access-Control-Allow-Origin", origin)
 	h.Add("Vary", "Origin")
 	h.Set("Access-Control-Allow-Methods", "GET, POST, DELETE")
-	h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type")
+	h.Set("Access-Control-Allow-Headers", allowedHeaders(r.Header.Values("Access-Control-Request-Headers")))
+	h.Add("Vary", "Access-Control-Request-Headers")
 	return nil
+}
+
+// Bounds of the headers that a page may ask to send.
+const (
+	maxHeaders    = 64
+	maxHeaderName = 128
+)
+
+// allowedHeaders returns what an allowed page may send: whatever it asks for, since clients add headers of their own, such as
+// OpenAI's X-Stainless-*. A browser that asked for a header that is left out does not send the request.
+func allowedHeaders(asked []string) string {
+	allowed := []string{"Authorization", "Content-Type"}
+	for _, name := range strings.Split(strings.Join(asked, ","), ",") {
+		name = strings.TrimSpace(name)
+		if len(allowed) < maxHeaders && len(name) <= maxHeaderName && isToken(name) && !slices.ContainsFunc(allowed, func(a string) bool { return strings.EqualFold(a, name) }) {
+			allowed = append(allowed, name)
+		}
+	}
+	return strings.Join(allowed, ", ")
+}
+
+// isToken reports whether text is a token in the sense of HTTP, as names of headers are.
+func isToken(text string) bool {
+	return text != "" && !strings.ContainsFunc(text, func(c rune) bool {
+		return !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.ContainsRune("!#$%&'*+-.^_`|~", c))
+	})
 }
 
 // open are the paths that need no key: they say nothing about documents.
@@ -269,8 +296,8 @@ func (s *Server) checkKey(r *http.Request) error {
 	if s.cfg.Key == "" || slices.Contains(open, r.URL.Path) || page {
 		return nil
 	}
-	given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	if !ok || subtle.ConstantTimeCompare([]byte(given), []byte(s.cfg.Key)) != 1 {
+	scheme, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare([]byte(strings.TrimSpace(given)), []byte(s.cfg.Key)) != 1 {
 		return &Error{Status: http.StatusUnauthorized, Type: "invalid_request_error", Code: "invalid_api_key", Message: "the key is missing or wrong: send Authorization: Bearer KEY"}
 	}
 	return nil

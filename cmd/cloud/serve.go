@@ -166,6 +166,8 @@ func (c *serveCmd) check() error {
 		return errors.New("--max-documents, --max-tokens, --connections, --key-connections: want 1 or more")
 	case c.Shared < 0 || c.KVMemory < 0:
 		return errors.New("--shared, --kv-memory: want 0 or more")
+	case c.HTTP == "":
+		return c.httpFlags.Idle()
 	}
 	return nil
 }

@@ -124,7 +124,7 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 	}
 	defer func() { err = errors.Join(err, leave()) }()
 	cloud := c.cloud(a, s)
-	cloud.Priority = priorityOf(peers)
+	cloud.Priority, cloud.Name = priorityOf(peers), nameOf(peers)
 	metrics, stop, err := c.observe(a, cloud)
 	if err != nil {
 		return err
@@ -136,6 +136,7 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 	}
 	defer a.Register(cli.Process{Command: "serve", Model: s.model, Documents: string(s.from), Address: listener.Addr().String()})()
 	c.announce(a, s, listener.Addr(), cloud)
+	c.warn(a, cloud)
 	return c.serve(a, cloud, listener, web, leave)
 }
 
@@ -315,6 +316,27 @@ func priorityOf(peers *transport.Peers) func(transport.ID) node.Priority {
 			return node.Low
 		}
 		return node.High
+	}
+}
+
+// nameOf looks up what the operator calls a device.
+func nameOf(peers *transport.Peers) func(transport.ID) string {
+	return func(id transport.ID) string {
+		p, _ := peers.Lookup(id)
+		return p.Name
+	}
+}
+
+// warn says in the log what keeps the cloud from taking part in answers.
+func (c *serveCmd) warn(a *cli.App, cloud *node.Cloud) {
+	q, s := node.Question{Text: "?"}, tandem.Settings{Documents: 1, MaxTokens: 1}
+	if err := cloud.Fits(q, s); err != nil {
+		a.Log.Warn("every question will be refused: raise --kv-memory", "reason", err)
+		return
+	}
+	s.Documents, s.MaxTokens = cli.DecoderDocuments, min(defaultTokens, c.MaxTokens)
+	if err := cloud.Fits(q, s); err != nil {
+		a.Log.Warn("questions with the devices' usual settings will be refused: raise --kv-memory", "reason", err)
 	}
 }
 

@@ -101,6 +101,28 @@ func TestServeSaysItsLimits(t *testing.T) {
 	}
 }
 
+// A cloud that will refuse every question says so at its start.
+func TestServeWarnsOfTooLittleMemory(t *testing.T) {
+	for flags, want := range map[string]bool{"--kv-memory 1": true, "": false} {
+		ctx, end := context.WithTimeout(t.Context(), time.Minute)
+		cmd := clitest.NewHome(t).Command(ctx, append([]string{"serve", "--sample", "--reader", "decoder", "--listen", "127.0.0.1:0"}, strings.Fields(flags)...)...)
+		said, err := cmd.StderrPipe()
+		if err == nil {
+			err = cmd.Start()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.AfterFunc(5*time.Second, func() { cmd.Process.Signal(os.Interrupt) })
+		all, err := io.ReadAll(said)
+		end()
+		cmd.Wait()
+		if err != nil || strings.Contains(string(all), "level=WARN msg=\"every question will be refused: raise --kv-memory\"") != want {
+			t.Errorf("%q: %v, %s", flags, err, all)
+		}
+	}
+}
+
 // /metrics has a series for each count of an answer, summed over answers.
 func TestMetrics(t *testing.T) {
 	engine := remote.Stats{Requests: 5, Retries: 1, Failures: 2, Rows: 8, Kept: 9, Covered: 7.5, Took: time.Second}

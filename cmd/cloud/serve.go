@@ -168,9 +168,11 @@ func (c *serveCmd) check() error {
 	case c.Shared < 0 || c.KVMemory < 0:
 		return errors.New("--shared, --kv-memory: want 0 or more")
 	case c.HTTP == "":
-		return c.httpFlags.Idle()
+		if err := c.httpFlags.Idle(); err != nil {
+			return err
+		}
 	}
-	return nil
+	return c.Service.Check()
 }
 
 // side is what the cloud answers with.

@@ -154,7 +154,7 @@ func (s *Server) Handler() http.Handler {
 	if s.cfg.Page != nil {
 		mux.Handle("GET /", s.cfg.Page)
 	}
-	return s.guard(named(mux))
+	return s.logged(s.guard(named(mux)))
 }
 
 // named answers unknown paths and methods with JSON. The page's files are no part of the API.

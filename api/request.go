@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/rand"
 	"encoding/binary"
 	"encoding/json"
@@ -40,6 +41,15 @@ type options struct {
 	Presence      float64         `json:"presence_penalty"`
 	Frequency     float64         `json:"frequency_penalty"`
 	Tandem        ownOptions      `json:"tandem"`
+
+	bounds bounds // of the API that the request is of
+}
+
+// bounds are those of an API. Their zero value is OpenAI's.
+type bounds struct {
+	stops   int     // 0 for maxStops
+	hottest float64 // temperature; 0 for MaxTemperature
+	anySeed bool    // also below 0
 }
 
 type streamOptions struct {
@@ -113,6 +123,7 @@ func (o options) check() error {
 		text := string(bytes.TrimSpace(raw))
 		return text != "" && text != "null" && text != "[]" && text != "{}"
 	}
+	stops, hottest := cmp.Or(o.bounds.stops, maxStops), cmp.Or(o.bounds.hottest, MaxTemperature)
 	switch {
 	case given(o.Tools) || given(o.Functions):
 		return refused("tools", "tools are not supported: this server answers from documents")
@@ -124,15 +135,15 @@ func (o options) check() error {
 		return refused("presence_penalty", "presence_penalty is not supported: leave it at 0")
 	case o.Frequency != 0:
 		return refused("frequency_penalty", "frequency_penalty is not supported: leave it at 0")
-	case len(o.Stop) > maxStops || slices.Contains(o.Stop, ""):
-		return refused("stop", "stop: want up to %d strings that are not empty", maxStops)
+	case len(o.Stop) > stops || slices.Contains(o.Stop, ""):
+		return refused("stop", "stop: want up to %d strings that are not empty", stops)
 	case o.N != nil && (*o.N < 1 || *o.N > maxChoices):
 		return refused("n", "n is %d: want 1 to %d", *o.N, maxChoices)
-	case o.Temperature != nil && !(*o.Temperature >= 0 && *o.Temperature <= MaxTemperature):
-		return refused("temperature", "temperature is %v: want 0 to %v", *o.Temperature, MaxTemperature)
+	case o.Temperature != nil && !(*o.Temperature >= 0 && *o.Temperature <= hottest):
+		return refused("temperature", "temperature is %v: want 0 to %v", *o.Temperature, hottest)
 	case o.TopP != nil && !(*o.TopP > 0 && *o.TopP <= 1):
 		return refused("top_p", "top_p is %v: want more than 0 and at most 1", *o.TopP)
-	case o.Seed != nil && *o.Seed < 0:
+	case o.Seed != nil && *o.Seed < 0 && !o.bounds.anySeed:
 		return refused("seed", "seed is %d: want 0 or more", *o.Seed)
 	case !(o.Tandem.RTT >= 0 && o.Tandem.RTT <= maxRTT):
 		return refused("tandem.rtt_ms", "tandem.rtt_ms is %v: want 0 to %d", o.Tandem.RTT, maxRTT)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
@@ -15,6 +16,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"tandem"
@@ -65,7 +67,7 @@ type Config struct {
 	Answers     Answerer
 	Library     Library                 // the documents; nil if they cannot be listed
 	Model       ModelInfo               // what answers
-	Tokens      *tokenizer.Tokenizer    // of the answers
+	Tokens      *tokenizer.Tokenizer    // of the answers; nil for none: prompts then count no tokens, and logprobs are refused
 	Defaults    tandem.Settings         // of questions that do not say otherwise
 	Private     bool                    // the device sends no drafts, whatever a request says
 	Encoder     Encoder                 // makes embeddings; nil for none
@@ -92,9 +94,9 @@ type Config struct {
 type ModelInfo struct {
 	Name     string
 	Arch     string
-	Size     int64 // bytes
-	Modified time.Time
-	Context  int // positions
+	Size     int64     // bytes
+	Modified time.Time // zero for when the server was made
+	Context  int       // positions
 }
 
 // Defaults of Config.
@@ -128,6 +130,9 @@ func New(cfg Config) *Server {
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Model.Modified.IsZero() {
+		cfg.Model.Modified = time.Now()
 	}
 	return &Server{cfg: cfg, turns: make(chan struct{}, cfg.AtOnce), queue: make(chan struct{}, cfg.AtOnce+cfg.Waiting)}
 }
@@ -348,6 +353,7 @@ func forbidden(format string, args ...any) error {
 func errorOf(err error) *Error {
 	var e *Error
 	var large *http.MaxBytesError
+	var file *fs.PathError
 	switch {
 	case errors.As(err, &e):
 		return e
@@ -355,6 +361,10 @@ func errorOf(err error) *Error {
 		return &Error{Status: http.StatusRequestEntityTooLarge, Type: "invalid_request_error", Code: "too_large", Message: fmt.Sprintf("the request is larger than %d bytes", large.Limit)}
 	case errors.Is(err, node.ErrNoCloud):
 		return &Error{Status: http.StatusServiceUnavailable, Type: "server_error", Code: "no_cloud", Message: err.Error()}
+	case errors.Is(err, syscall.ENOSPC):
+		return &Error{Status: http.StatusInsufficientStorage, Type: "server_error", Code: "disk_full", Message: "the server's disk is full"}
+	case errors.As(err, &file): // whose path is nobody's business
+		return &Error{Status: http.StatusInternalServerError, Type: "server_error", Message: fmt.Sprintf("the server cannot %s one of its files: %v", file.Op, file.Err)}
 	}
 	return &Error{Status: http.StatusInternalServerError, Type: "server_error", Message: err.Error()}
 }
@@ -407,11 +417,21 @@ func read(w http.ResponseWriter, r *http.Request, v any) error {
 			return own
 		}
 		if errors.As(err, &wrong) {
-			return refused(wrong.Field, "%s: want %s, not %s", cmp.Or(wrong.Field, "the request"), wanted(wrong.Type), article(wrong.Value))
+			field := asWritten(v, wrong.Field)
+			return refused(field, "%s: want %s, not %s", cmp.Or(field, "the request"), wanted(wrong.Type), article(wrong.Value))
 		}
 		return refused("", "the request is no JSON object: %v", err)
 	}
 	return nil
+}
+
+// asWritten returns the path of a field in a request that is read into v. encoding/json names the embedded struct on the way,
+// which the request does not have.
+func asWritten(v any, path string) string {
+	if f, ok := reflect.TypeOf(v).Elem().FieldByName("options"); ok && f.Anonymous {
+		path = strings.TrimPrefix(path, "options.")
+	}
+	return path
 }
 
 // wanted names in JSON's terms what a type is read from.

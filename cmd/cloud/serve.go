@@ -52,7 +52,7 @@ type serveCmd struct {
 	KeyConnections int           `help:"Maximum number of connections from one device." default:"8" placeholder:"N"`
 	Batch          bool          `help:"Compute the passes of all answers together. The answers stay the same." default:"true" negatable:""`
 	Shared         int           `help:"Memory for passages that several answers read, in MB; they are computed once. 0 for none." default:"256" placeholder:"MB"`
-	Drain          time.Duration `help:"How long answers may continue after Ctrl-C or SIGTERM, while new questions are refused." default:"25s"`
+	Drain          time.Duration `help:"How long answers may continue after Ctrl-C, SIGTERM or SIGHUP, while new questions are refused." default:"25s"`
 	Metrics        string        `help:"Serve Prometheus metrics over HTTP on this address. Default: none." placeholder:"HOST:PORT"`
 
 	replicaFlags `group:"Replicas:"`
@@ -136,7 +136,7 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 	}
 	defer a.Register(cli.Process{Command: "serve", Model: s.model, Documents: string(s.from), Address: listener.Addr().String()})()
 	c.announce(a, s, listener.Addr(), cloud)
-	c.warn(a, cloud)
+	c.warn(a, cloud, peers)
 	return c.serve(a, cloud, listener, web, leave)
 }
 
@@ -329,8 +329,11 @@ func nameOf(peers *transport.Peers) func(transport.ID) string {
 	}
 }
 
-// warn says in the log what keeps the cloud from taking part in answers.
-func (c *serveCmd) warn(a *cli.App, cloud *node.Cloud) {
+// warn says in the log what keeps the cloud from taking part in answers, and devices from the cloud.
+func (c *serveCmd) warn(a *cli.App, cloud *node.Cloud, peers *transport.Peers) {
+	if _, err := peers.List(); err != nil {
+		a.Log.Warn("some paired devices cannot connect", "reason", err)
+	}
 	q, s := node.Question{Text: "?"}, tandem.Settings{Documents: 1, MaxTokens: 1}
 	if err := cloud.Fits(q, s); err != nil {
 		a.Log.Warn("every question will be refused: raise --kv-memory", "reason", err)

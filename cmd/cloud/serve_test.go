@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -120,6 +121,27 @@ func TestServeWarnsOfTooLittleMemory(t *testing.T) {
 		if err != nil || strings.Contains(string(all), "level=WARN msg=\"every question will be refused: raise --kv-memory\"") != want {
 			t.Errorf("%q: %v, %s", flags, err, all)
 		}
+	}
+}
+
+// A server whose terminal goes away ends as if it was told to.
+func TestServeEndsWithItsTerminal(t *testing.T) {
+	ctx, end := context.WithTimeout(t.Context(), time.Minute)
+	defer end()
+	cmd := clitest.NewHome(t).Command(ctx, "serve", "--sample", "--json", "--listen", "127.0.0.1:0")
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err == nil {
+		_, err = bufio.NewReader(out).ReadString('\n')
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Process.Signal(syscall.SIGHUP)
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -399,6 +399,7 @@ func TestRefusals(t *testing.T) {
 		ask("x", `,"response_format":{"type":"json_schema"}`):         "json_schema",
 		ask("x", `,"tandem":{"placement":"moon"}`):                    "placement",
 		ask("x", `,"tandem":{"rtt_ms":-1}`):                           "rtt_ms",
+		ask("x", `,"tandem":{"rtt_ms":4001}`):                         "want 0 to 4000",
 		ask("x", `,"tandem":{"loss":1}`):                              "loss",
 		ask("x", `,"tandem":{"draft":"sam,magic"}`):                   "tandem.draft: drafter \"magic\"",
 		ask("x", `,"tandem":{"draft":"off,sam"}`):                     "tandem.draft: \"off\"",

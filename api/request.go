@@ -23,6 +23,10 @@ import (
 // MaxTemperature is the highest temperature of a request, as in OpenAI's API.
 const MaxTemperature = 2.0
 
+// MaxRTT is the longest round trip that is emulated: over a slower network no connection is made in the five seconds that each
+// side gives it.
+const MaxRTT = 4 * time.Second
+
 // options are what a request may say about how it is answered. Pointers tell what is missing from what is 0.
 type options struct {
 	Stream        bool            `json:"stream"`
@@ -114,7 +118,6 @@ const (
 	maxChoices = 8
 	maxTop     = 20
 	maxTurns   = 64
-	maxRTT     = 10_000 // ms
 )
 
 // check refuses what cannot be done.
@@ -145,8 +148,8 @@ func (o options) check() error {
 		return refused("top_p", "top_p is %v: want more than 0 and at most 1", *o.TopP)
 	case o.Seed != nil && *o.Seed < 0 && !o.bounds.anySeed:
 		return refused("seed", "seed is %d: want 0 or more", *o.Seed)
-	case !(o.Tandem.RTT >= 0 && o.Tandem.RTT <= maxRTT):
-		return refused("tandem.rtt_ms", "tandem.rtt_ms is %v: want 0 to %d", o.Tandem.RTT, maxRTT)
+	case !(o.Tandem.RTT >= 0 && o.Tandem.RTT <= milliseconds(MaxRTT)):
+		return refused("tandem.rtt_ms", "tandem.rtt_ms is %v: want 0 to %v", o.Tandem.RTT, milliseconds(MaxRTT))
 	case !(o.Tandem.Loss >= 0 && o.Tandem.Loss < 1):
 		return refused("tandem.loss", "tandem.loss is %v: want 0 or more and less than 1", o.Tandem.Loss)
 	}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"math"
 	"mime/multipart"
@@ -16,6 +17,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -397,6 +399,7 @@ func TestRefusals(t *testing.T) {
 		ask("x", `,"response_format":{"type":"json_schema"}`):         "json_schema",
 		ask("x", `,"tandem":{"placement":"moon"}`):                    "placement",
 		ask("x", `,"tandem":{"rtt_ms":-1}`):                           "rtt_ms",
+		ask("x", `,"tandem":{"rtt_ms":4001}`):                         "want 0 to 4000",
 		ask("x", `,"tandem":{"loss":1}`):                              "loss",
 		ask("x", `,"tandem":{"draft":"sam,magic"}`):                   "tandem.draft: drafter \"magic\"",
 		ask("x", `,"tandem":{"draft":"off,sam"}`):                     "tandem.draft: \"off\"",
@@ -422,6 +425,8 @@ func TestRefusals(t *testing.T) {
 		`{"prompt":""}`:                            "prompt",
 		`{"prompt":"x","frequency_penalty":1}`:     "frequency_penalty",
 		`{"prompt":"x","tandem":{"local_onyl":1}}`: "tandem.local_onyl",
+		`{"prompt":"x","temperature":"hot"}`:       "temperature",
+		`{"prompt":"x","tandem":{"draft":5}}`:      "tandem.draft",
 	} {
 		if w := send(t, s, "POST", "/v1/completions", body); w.Code != http.StatusBadRequest || at(object(t, w), "error", "param") != param {
 			t.Errorf("%s: %d %s, want the param %s", body, w.Code, w.Body, param)
@@ -501,16 +506,26 @@ func TestGuard(t *testing.T) {
 		{locked, "/v1/documents", []string{"Authorization", "Bearer 0123456789abcdeX"}, 401},
 		{locked, "/v1/models", []string{"Authorization", "Bearer 0123456789abcdef"}, 200},
 		{locked, "/v1/models", []string{"Authorization", "Bearer 0123456789abcdef", "Host", "10.0.0.1"}, 200},
+		{locked, "/v1/models", []string{"Authorization", "bearer 0123456789abcdef"}, 200},
+		{locked, "/v1/models", []string{"Authorization", "Basic 0123456789abcdef"}, 401},
 		{locked, "/api/tags", nil, 401},
 		{locked, "/health", nil, 200},
 	} {
-		if w := send(t, c.server, "GET", c.path, "", c.header...); w.Code != c.want {
-			t.Errorf("%s %v: %d, want %d", c.path, c.header, w.Code, c.want)
+		w := send(t, c.server, "GET", c.path, "", c.header...)
+		if w.Code != c.want || (w.Code == 401) != (w.Header().Get("WWW-Authenticate") == "Bearer") {
+			t.Errorf("%s %v: %d, want %d; %v", c.path, c.header, w.Code, c.want, w.Header())
 		}
 	}
 	w := send(t, free, "OPTIONS", chatPath, "", "Origin", "http://app.example")
 	if w.Code != http.StatusNoContent || w.Header().Get("Access-Control-Allow-Origin") != "http://app.example" {
 		t.Errorf("preflight: %d %v", w.Code, w.Header())
+	}
+	w = send(t, free, "OPTIONS", chatPath, "", "Origin", "http://app.example", "Access-Control-Request-Headers", "authorization,x-stainless-os, x-stainless-arch,a b,é,"+strings.Repeat("x", 1000))
+	if got := w.Header().Get("Access-Control-Allow-Headers"); got != "Authorization, Content-Type, x-stainless-os, x-stainless-arch" {
+		t.Errorf("a page may send %s", got)
+	}
+	if w := send(t, free, "OPTIONS", chatPath, "", "Origin", "http://evil.example", "Access-Control-Request-Headers", "x-stainless-os"); w.Header().Get("Access-Control-Allow-Headers") != "" {
+		t.Errorf("a page that may not call may send headers: %v", w.Header())
 	}
 	if w := send(t, free, "GET", "/v1/models", ""); w.Header().Get("Access-Control-Allow-Origin") != "" {
 		t.Error("CORS without an origin")
@@ -636,6 +651,9 @@ func TestOllamaPreload(t *testing.T) {
 	}{
 		{"/api/chat", `{"model":"reader"}`, `"done_reason":"load"`, 200},
 		{"/api/generate", `{"model":"reader","prompt":""}`, `"done":true`, 200},
+		{"/api/generate", `{"model":"reader","keep_alive":0}`, `"done_reason":"unload"`, 200},
+		{"/api/chat", `{"model":"reader","messages":[],"keep_alive":"0s"}`, `"done_reason":"unload"`, 200},
+		{"/api/chat", `{"model":"reader","messages":[],"keep_alive":"5m"}`, `"done_reason":"load"`, 200},
 		{"/api/chat", `{"model":"other","messages":[]}`, "no model other", 404},
 		{"/api/generate", `{"model":"other"}`, "no model other", 404},
 		{"/api/generate", `{"format":"json"}`, "format", 400},
@@ -650,7 +668,7 @@ func TestOllamaPreload(t *testing.T) {
 func TestOllamaPredict(t *testing.T) {
 	e := &echo{}
 	s := New(config(e))
-	for n, want := range map[int]int{1: 1, -1: s.cfg.Defaults.MaxTokens, -2: s.cfg.Defaults.MaxTokens, 0: 0, -3: 0} {
+	for n, want := range map[int]int{1: 1, -1: s.cfg.Defaults.MaxTokens, -2: s.cfg.Defaults.MaxTokens, 0: s.cfg.Defaults.MaxTokens, -3: 0} {
 		e.asked = nil
 		w := send(t, s, "POST", "/api/generate", fmt.Sprintf(`{"prompt":"one two","stream":false,"options":{"num_predict":%d}}`, n))
 		switch {
@@ -832,4 +850,71 @@ func streamed(t *testing.T, w *httptest.ResponseRecorder) (texts map[int]string,
 		}
 	}
 	return texts, ended, first
+}
+
+// Ollama's options have Ollama's bounds, and what a tool has said is context.
+func TestOllamaOptions(t *testing.T) {
+	e := &echo{}
+	s := New(config(e))
+	for options, fine := range map[string]func(tandem.Settings) bool{
+		`"seed":-1`:                    func(s tandem.Settings) bool { return true },
+		`"seed":3.0`:                   func(s tandem.Settings) bool { return s.Seed == 3 },
+		`"seed":1.5`:                   nil,
+		`"num_predict":128.0`:          func(s tandem.Settings) bool { return s.MaxTokens == 128 },
+		`"num_predict":"x"`:            nil,
+		`"temperature":2.5`:            func(s tandem.Settings) bool { return s.Sampling.Temperature == 2.5 },
+		`"temperature":-1`:             nil,
+		`"top_p":0,"temperature":1`:    func(s tandem.Settings) bool { return s.Sampling.Temperature == 0 },
+		`"top_p":1.5`:                  func(s tandem.Settings) bool { return s.Sampling.TopP == 0 },
+		`"stop":["1","2","3","4","5"]`: func(s tandem.Settings) bool { return true },
+		`"stop":[""]`:                  nil,
+	} {
+		e.asked = nil
+		w := send(t, s, "POST", "/api/generate", `{"prompt":"one two","stream":false,"options":{`+options+`}}`)
+		if (w.Code == http.StatusOK) != (fine != nil) || fine != nil && !fine(e.asked[0].Settings) {
+			t.Errorf("%s: %d %s %+v", options, w.Code, w.Body, e.asked)
+		}
+	}
+	e.asked = nil
+	w := send(t, s, "POST", "/api/chat", `{"messages":[{"role":"user","content":"a"},{"role":"tool","content":"b"},{"role":"user","content":"c"}]}`)
+	if w.Code != http.StatusOK || len(e.asked[0].History) != 2 || e.asked[0].History[1].Content != "b" {
+		t.Errorf("with a tool: %d %s", w.Code, w.Body)
+	}
+	if digest, _ := at(object(t, send(t, s, "GET", "/api/tags", "")), "models", 0, "digest").(string); len(digest) != 64 {
+		t.Errorf("the digest is %q", digest)
+	}
+}
+
+// A server without a tokenizer counts no tokens of prompts, and has no likelihoods.
+func TestWithoutTokens(t *testing.T) {
+	cfg := config(&echo{})
+	cfg.Tokens = nil
+	s := New(cfg)
+	for body, want := range map[string]int{ask("one two", ""): 200, ask("one", `,"stream":true,"tandem":{"record":true}`): 200, ask("one", `,"logprobs":true`): 400} {
+		if w := send(t, s, "POST", chatPath, body); w.Code != want {
+			t.Errorf("%s: %d %s", body, w.Code, w.Body)
+		}
+	}
+	if created, _ := at(object(t, send(t, s, "GET", "/v1/models", "")), "data", 0, "created").(float64); created < 0 {
+		t.Errorf("the model was created at %v", created)
+	}
+}
+
+// full is a library on a disk without room.
+type full struct {
+	papers
+	err error
+}
+
+func (f *full) Add(context.Context, string, io.Reader) (string, error) { return "", f.err }
+
+// An upload that cannot be stored says why, and not where.
+func TestUploadToAFullDisk(t *testing.T) {
+	for err, want := range map[error]int{syscall.ENOSPC: 507, syscall.EROFS: 500} {
+		cfg := config(&echo{})
+		cfg.Library = &full{err: fmt.Errorf("store: %w", &fs.PathError{Op: "open", Path: "/home/ada/notes.md", Err: err})}
+		if w := send(t, New(cfg), "POST", "/v1/documents?name=notes.md", "x"); w.Code != want || strings.Contains(w.Body.String(), "ada") {
+			t.Errorf("%v: %d %s", err, w.Code, w.Body)
+		}
+	}
 }

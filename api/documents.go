@@ -100,6 +100,9 @@ func (s *Server) addDocuments(w http.ResponseWriter, r *http.Request) {
 		err = refused("file", "the form has no file")
 	}
 	if err != nil {
+		if errorOf(err).Status >= http.StatusInternalServerError {
+			s.cfg.Log.Error("an upload failed", "error", err) // with what the client is not told
+		}
 		fail(w, err)
 		return
 	}

@@ -1,12 +1,16 @@
 package api
 
 import (
-	"encoding/hex"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
+	"tandem"
 	"tandem/node"
 )
 
@@ -35,27 +39,56 @@ type ollamaRequest struct {
 	Tools    json.RawMessage `json:"tools"`
 	Images   json.RawMessage `json:"images"`
 	Options  ollamaOptions   `json:"options"`
+	Keep     json.RawMessage `json:"keep_alive"`
 	Tandem   ownOptions      `json:"tandem"`
 }
 
 type ollamaOptions struct {
-	Seed        *int64   `json:"seed"`
+	Seed        *whole   `json:"seed"`
 	Temperature *float64 `json:"temperature"`
 	TopP        *float64 `json:"top_p"`
-	Predict     *int     `json:"num_predict"`
+	Predict     *whole   `json:"num_predict"`
 	Stop        list     `json:"stop"`
 }
+
+// whole is a whole number, which clients may write as 128.0.
+type whole int64
+
+func (n *whole) UnmarshalJSON(b []byte) error {
+	if err := json.Unmarshal(b, (*int64)(n)); err == nil {
+		return nil
+	}
+	var f float64
+	if err := json.Unmarshal(b, &f); err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
+		return refused("options", "options: %s is no whole number, as seed and num_predict are", b)
+	}
+	*n = whole(f)
+	return nil
+}
+
+// ollamaBounds are wider than OpenAI's, as Ollama's own.
+var ollamaBounds = bounds{stops: 64, hottest: 100, anySeed: true}
 
 // options turns a request into the options of the other API.
 func (r ollamaRequest) options() (options, error) {
 	o := options{
-		Stream: r.Stream == nil || *r.Stream, Stop: r.Options.Stop, Seed: r.Options.Seed, Temperature: r.Options.Temperature,
-		TopP: r.Options.TopP, Tools: r.Tools, Tandem: r.Tandem,
+		Stream: r.Stream == nil || *r.Stream, Stop: r.Options.Stop, Seed: (*int64)(r.Options.Seed), Temperature: r.Options.Temperature,
+		TopP: r.Options.TopP, Tools: r.Tools, Tandem: r.Tandem, bounds: ollamaBounds,
+	}
+	if o.Seed != nil && *o.Seed == -1 { // random
+		o.Seed = nil
+	}
+	switch p := r.Options.TopP; {
+	case p != nil && *p == 0: // the likeliest token alone
+		o.TopP, o.Temperature = nil, new(float64)
+	case p != nil && *p > 1:
+		o.TopP = nil
 	}
 	if n := r.Options.Predict; n != nil && *n > 0 {
-		o.MaxTokens = n
-	} else if n != nil && *n != -1 && *n != -2 { // no limit, and as much as the context holds: the server's limit is in force
-		return o, refused("num_predict", "num_predict is %d: want 1 or more, or -1 or -2 for the server's limit", *n)
+		most := int(min(*n, tandem.MaxAnswer))
+		o.MaxTokens = &most
+	} else if n != nil && *n < -2 { // 0 and -1 are no limit, -2 as much as the context holds: the server's limit is in force
+		return o, refused("num_predict", "num_predict is %d: want 1 or more, or 0, -1 or -2 for the server's limit", *n)
 	}
 	if f := string(r.Format); f != "" && f != "null" && f != `""` {
 		return o, refused("format", "the format %s is not supported: answers are text", f)
@@ -106,7 +139,7 @@ func (s *Server) ollamaServe(w http.ResponseWriter, r *http.Request, chat bool) 
 		failPlainly(w, err)
 		return
 	}
-	turns := q.Messages
+	turns := withTools(q.Messages)
 	if !chat {
 		turns = []message{{Role: "user", Content: content(q.Prompt)}}
 		if q.System != "" {
@@ -115,7 +148,9 @@ func (s *Server) ollamaServe(w http.ResponseWriter, r *http.Request, chat bool) 
 	}
 	if len(turns) == 0 || !chat && q.Prompt == "" { // a client asks to load the model
 		loaded := s.ollamaPiece(chat, "", true)
-		loaded.Reason = "load"
+		if loaded.Reason = "load"; q.unloads() {
+			loaded.Reason = "unload" // in name only: the server's model stays
+		}
 		reply(w, http.StatusOK, loaded)
 		return
 	}
@@ -131,6 +166,24 @@ func (s *Server) ollamaServe(w http.ResponseWriter, r *http.Request, chat bool) 
 	}
 	defer leave()
 	s.ollamaAnswer(w, r, j, chat)
+}
+
+// unloads reports whether a request asks to unload the model.
+func (r ollamaRequest) unloads() bool {
+	text := strings.Trim(string(r.Keep), `"`)
+	d, err := time.ParseDuration(text)
+	return text == "0" || err == nil && d == 0
+}
+
+// withTools returns a conversation in which what tools have said is the user's: a pair calls none, but may be asked about it.
+func withTools(messages []message) []message {
+	turns := slices.Clone(messages)
+	for i := range turns {
+		if turns[i].Role == "tool" && i < len(turns)-1 { // the last is the question
+			turns[i].Role = "user"
+		}
+	}
+	return turns
 }
 
 // ollamaAnswer answers in one piece or in many.
@@ -194,7 +247,7 @@ func failPlainly(w http.ResponseWriter, err error) {
 
 func (s *Server) ollamaModel() map[string]any {
 	m := s.cfg.Model
-	digest := hex.EncodeToString([]byte(m.Name))
+	digest := fmt.Sprintf("%x", sha256.Sum256([]byte(m.Name))) // of the name, since clients only compare it
 	return map[string]any{
 		"name": m.Name, "model": m.Name, "modified_at": m.Modified, "size": m.Size, "digest": digest,
 		"details": map[string]any{"format": "gguf", "family": m.Arch, "families": []string{m.Arch}, "parent_model": "", "parameter_size": parameterSize(m.Parameters), "quantization_level": ""},

@@ -102,6 +102,9 @@ func (s *Server) prepare(model, question string, messages []message, o options) 
 		j.queries = append(j.queries, q)
 	}
 	for _, m := range turns {
+		if s.cfg.Tokens == nil {
+			break
+		}
 		j.prompt += len(s.cfg.Tokens.Encode(string(m.Content), tokenizer.Options{}))
 	}
 	return j, nil
@@ -128,6 +131,9 @@ func (s *Server) chatCompletions(w http.ResponseWriter, r *http.Request) {
 	j, err := s.prepare(q.Model, "", q.Messages, q.options)
 	if err == nil && q.TopLogprobs != nil && (!q.Logprobs || *q.TopLogprobs < 0 || *q.TopLogprobs > maxTop) {
 		err = refused("top_logprobs", "top_logprobs: want 0 to %d, with logprobs", maxTop)
+	}
+	if err == nil && q.Logprobs && s.cfg.Tokens == nil {
+		err = refused("logprobs", "logprobs: this server does not know its tokens: leave it out")
 	}
 	if err == nil && q.Logprobs && s.cfg.Denoises {
 		err = refused("logprobs", "logprobs: this model fills its answers in blocks and gives no likelihood of each token: leave it out")
@@ -429,6 +435,9 @@ type spelled struct {
 
 func (s *Server) spelled(l node.Line) spelled {
 	out := spelled{Line: l}
+	if s.cfg.Tokens == nil {
+		return out
+	}
 	if l.Event == "draft" || l.Event == "target" {
 		out.Text = string([]rune(string(s.cfg.Tokens.Piece(l.Token))))
 	}

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/rand"
 	"encoding/binary"
 	"encoding/json"
@@ -22,6 +23,10 @@ import (
 // MaxTemperature is the highest temperature of a request, as in OpenAI's API.
 const MaxTemperature = 2.0
 
+// MaxRTT is the longest round trip that is emulated: over a slower network no connection is made in the five seconds that each
+// side gives it.
+const MaxRTT = 4 * time.Second
+
 // options are what a request may say about how it is answered. Pointers tell what is missing from what is 0.
 type options struct {
 	Stream        bool            `json:"stream"`
@@ -40,6 +45,15 @@ type options struct {
 	Presence      float64         `json:"presence_penalty"`
 	Frequency     float64         `json:"frequency_penalty"`
 	Tandem        ownOptions      `json:"tandem"`
+
+	bounds bounds // of the API that the request is of
+}
+
+// bounds are those of an API. Their zero value is OpenAI's.
+type bounds struct {
+	stops   int     // 0 for maxStops
+	hottest float64 // temperature; 0 for MaxTemperature
+	anySeed bool    // also below 0
 }
 
 type streamOptions struct {
@@ -104,7 +118,6 @@ const (
 	maxChoices = 8
 	maxTop     = 20
 	maxTurns   = 64
-	maxRTT     = 10_000 // ms
 )
 
 // check refuses what cannot be done.
@@ -113,6 +126,7 @@ func (o options) check() error {
 		text := string(bytes.TrimSpace(raw))
 		return text != "" && text != "null" && text != "[]" && text != "{}"
 	}
+	stops, hottest := cmp.Or(o.bounds.stops, maxStops), cmp.Or(o.bounds.hottest, MaxTemperature)
 	switch {
 	case given(o.Tools) || given(o.Functions):
 		return refused("tools", "tools are not supported: this server answers from documents")
@@ -124,18 +138,18 @@ func (o options) check() error {
 		return refused("presence_penalty", "presence_penalty is not supported: leave it at 0")
 	case o.Frequency != 0:
 		return refused("frequency_penalty", "frequency_penalty is not supported: leave it at 0")
-	case len(o.Stop) > maxStops || slices.Contains(o.Stop, ""):
-		return refused("stop", "stop: want up to %d strings that are not empty", maxStops)
+	case len(o.Stop) > stops || slices.Contains(o.Stop, ""):
+		return refused("stop", "stop: want up to %d strings that are not empty", stops)
 	case o.N != nil && (*o.N < 1 || *o.N > maxChoices):
 		return refused("n", "n is %d: want 1 to %d", *o.N, maxChoices)
-	case o.Temperature != nil && !(*o.Temperature >= 0 && *o.Temperature <= MaxTemperature):
-		return refused("temperature", "temperature is %v: want 0 to %v", *o.Temperature, MaxTemperature)
+	case o.Temperature != nil && !(*o.Temperature >= 0 && *o.Temperature <= hottest):
+		return refused("temperature", "temperature is %v: want 0 to %v", *o.Temperature, hottest)
 	case o.TopP != nil && !(*o.TopP > 0 && *o.TopP <= 1):
 		return refused("top_p", "top_p is %v: want more than 0 and at most 1", *o.TopP)
-	case o.Seed != nil && *o.Seed < 0:
+	case o.Seed != nil && *o.Seed < 0 && !o.bounds.anySeed:
 		return refused("seed", "seed is %d: want 0 or more", *o.Seed)
-	case !(o.Tandem.RTT >= 0 && o.Tandem.RTT <= maxRTT):
-		return refused("tandem.rtt_ms", "tandem.rtt_ms is %v: want 0 to %d", o.Tandem.RTT, maxRTT)
+	case !(o.Tandem.RTT >= 0 && o.Tandem.RTT <= milliseconds(MaxRTT)):
+		return refused("tandem.rtt_ms", "tandem.rtt_ms is %v: want 0 to %v", o.Tandem.RTT, milliseconds(MaxRTT))
 	case !(o.Tandem.Loss >= 0 && o.Tandem.Loss < 1):
 		return refused("tandem.loss", "tandem.loss is %v: want 0 or more and less than 1", o.Tandem.Loss)
 	}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
@@ -15,6 +16,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"tandem"
@@ -65,7 +67,7 @@ type Config struct {
 	Answers     Answerer
 	Library     Library                 // the documents; nil if they cannot be listed
 	Model       ModelInfo               // what answers
-	Tokens      *tokenizer.Tokenizer    // of the answers
+	Tokens      *tokenizer.Tokenizer    // of the answers; nil for none: prompts then count no tokens, and logprobs are refused
 	Defaults    tandem.Settings         // of questions that do not say otherwise
 	Private     bool                    // the device sends no drafts, whatever a request says
 	Encoder     Encoder                 // makes embeddings; nil for none
@@ -94,8 +96,8 @@ type ModelInfo struct {
 	Arch       string
 	Size       int64 // bytes
 	Parameters uint64
-	Modified   time.Time
-	Context    int // positions
+	Modified   time.Time // zero for when the server was made
+	Context    int       // positions
 }
 
 // Defaults of Config.
@@ -130,6 +132,9 @@ func New(cfg Config) *Server {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
+	if cfg.Model.Modified.IsZero() {
+		cfg.Model.Modified = time.Now()
+	}
 	return &Server{cfg: cfg, turns: make(chan struct{}, cfg.AtOnce), queue: make(chan struct{}, cfg.AtOnce+cfg.Waiting)}
 }
 
@@ -155,7 +160,7 @@ func (s *Server) Handler() http.Handler {
 	if s.cfg.Page != nil {
 		mux.Handle("GET /", s.cfg.Page)
 	}
-	return s.guard(named(mux))
+	return s.logged(s.guard(named(mux)))
 }
 
 // named answers unknown paths and methods with JSON. The page's files are no part of the API.
@@ -257,8 +262,35 @@ func (s *Server) checkOrigin(w http.ResponseWriter, r *http.Request) error {
 	h.Set("Access-Control-Allow-Origin", origin)
 	h.Add("Vary", "Origin")
 	h.Set("Access-Control-Allow-Methods", "GET, POST, DELETE")
-	h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type")
+	h.Set("Access-Control-Allow-Headers", allowedHeaders(r.Header.Values("Access-Control-Request-Headers")))
+	h.Add("Vary", "Access-Control-Request-Headers")
 	return nil
+}
+
+// Bounds of the headers that a page may ask to send.
+const (
+	maxHeaders    = 64
+	maxHeaderName = 128
+)
+
+// allowedHeaders returns what an allowed page may send: whatever it asks for, since clients add headers of their own, such as
+// OpenAI's X-Stainless-*. A browser that asked for a header that is left out does not send the request.
+func allowedHeaders(asked []string) string {
+	allowed := []string{"Authorization", "Content-Type"}
+	for _, name := range strings.Split(strings.Join(asked, ","), ",") {
+		name = strings.TrimSpace(name)
+		if len(allowed) < maxHeaders && len(name) <= maxHeaderName && isToken(name) && !slices.ContainsFunc(allowed, func(a string) bool { return strings.EqualFold(a, name) }) {
+			allowed = append(allowed, name)
+		}
+	}
+	return strings.Join(allowed, ", ")
+}
+
+// isToken reports whether text is a token in the sense of HTTP, as names of headers are.
+func isToken(text string) bool {
+	return text != "" && !strings.ContainsFunc(text, func(c rune) bool {
+		return !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.ContainsRune("!#$%&'*+-.^_`|~", c))
+	})
 }
 
 // open are the paths that need no key: they say nothing about documents.
@@ -270,8 +302,8 @@ func (s *Server) checkKey(r *http.Request) error {
 	if s.cfg.Key == "" || slices.Contains(open, r.URL.Path) || page {
 		return nil
 	}
-	given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	if !ok || subtle.ConstantTimeCompare([]byte(given), []byte(s.cfg.Key)) != 1 {
+	scheme, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare([]byte(strings.TrimSpace(given)), []byte(s.cfg.Key)) != 1 {
 		return &Error{Status: http.StatusUnauthorized, Type: "invalid_request_error", Code: "invalid_api_key", Message: "the key is missing or wrong: send Authorization: Bearer KEY"}
 	}
 	return nil
@@ -322,6 +354,7 @@ func forbidden(format string, args ...any) error {
 func errorOf(err error) *Error {
 	var e *Error
 	var large *http.MaxBytesError
+	var file *fs.PathError
 	switch {
 	case errors.As(err, &e):
 		return e
@@ -329,6 +362,10 @@ func errorOf(err error) *Error {
 		return &Error{Status: http.StatusRequestEntityTooLarge, Type: "invalid_request_error", Code: "too_large", Message: fmt.Sprintf("the request is larger than %d bytes", large.Limit)}
 	case errors.Is(err, node.ErrNoCloud):
 		return &Error{Status: http.StatusServiceUnavailable, Type: "server_error", Code: "no_cloud", Message: err.Error()}
+	case errors.Is(err, syscall.ENOSPC):
+		return &Error{Status: http.StatusInsufficientStorage, Type: "server_error", Code: "disk_full", Message: "the server's disk is full"}
+	case errors.As(err, &file): // whose path is nobody's business
+		return &Error{Status: http.StatusInternalServerError, Type: "server_error", Message: fmt.Sprintf("the server cannot %s one of its files: %v", file.Op, file.Err)}
 	}
 	return &Error{Status: http.StatusInternalServerError, Type: "server_error", Message: err.Error()}
 }
@@ -381,11 +418,21 @@ func read(w http.ResponseWriter, r *http.Request, v any) error {
 			return own
 		}
 		if errors.As(err, &wrong) {
-			return refused(wrong.Field, "%s: want %s, not %s", cmp.Or(wrong.Field, "the request"), wanted(wrong.Type), article(wrong.Value))
+			field := asWritten(v, wrong.Field)
+			return refused(field, "%s: want %s, not %s", cmp.Or(field, "the request"), wanted(wrong.Type), article(wrong.Value))
 		}
 		return refused("", "the request is no JSON object: %v", err)
 	}
 	return nil
+}
+
+// asWritten returns the path of a field in a request that is read into v. encoding/json names the embedded struct on the way,
+// which the request does not have.
+func asWritten(v any, path string) string {
+	if f, ok := reflect.TypeOf(v).Elem().FieldByName("options"); ok && f.Anonymous {
+		path = strings.TrimPrefix(path, "options.")
+	}
+	return path
 }
 
 // wanted names in JSON's terms what a type is read from.

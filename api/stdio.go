@@ -8,6 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -18,6 +21,7 @@ import (
 // Bounds of a connection over standard input and output.
 const (
 	maxLine     = 16 << 20
+	maxID       = 1 << 53     // what other programs read exactly
 	lastReplies = time.Minute // how long replies may take after the input has ended
 )
 
@@ -124,8 +128,38 @@ func refuseLine(line []byte) (code int, err error) {
 			}
 			seen[r.ID] = true
 		}
+		if err := refuseParts(one); err != nil {
+			return jsonrpc.CodeInvalidRequest, err
+		}
 	}
 	return 0, nil
+}
+
+// refuseParts returns what a message lacks that the library does not look for: it reads ids as float64, which changes some, and
+// leaves a call without a method and one with the id null unanswered.
+func refuseParts(message []byte) error {
+	var parts map[string]json.RawMessage
+	if err := json.Unmarshal(message, &parts); err != nil {
+		return plainly(err)
+	}
+	has := func(name string) bool { _, ok := parts[name]; return ok }
+	switch {
+	case !has("method") && !has("result") && !has("error"):
+		return errors.New("the message has no method")
+	case has("id") && !isID(parts["id"]):
+		return fmt.Errorf("the id %.40s is neither a string nor a whole number of at most 2^53", parts["id"])
+	}
+	return nil
+}
+
+// isID reports whether a value can be the id of a message and comes back as it was sent.
+func isID(value json.RawMessage) bool {
+	text := string(value)
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return -maxID <= n && n <= maxID
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	return strings.HasPrefix(text, `"`) || err == nil && f == math.Trunc(f) && math.Abs(f) < maxID
 }
 
 // plainly names no types of Go in an error about a value of the wrong type. What the library says of the value is all that
@@ -140,13 +174,10 @@ func plainly(err error) error {
 // refuse answers a line with an error, under its id if it has one.
 func (l *messageLines) refuse(line []byte, code int, why error) error {
 	var of struct {
-		ID any `json:"id"`
+		ID json.RawMessage `json:"id"`
 	}
-	json.Unmarshal(line, &of)
-	switch of.ID.(type) {
-	case string, float64:
-	default:
-		of.ID = nil
+	if json.Unmarshal(line, &of) != nil || !isID(of.ID) {
+		of.ID = json.RawMessage("null")
 	}
 	b, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": of.ID, "error": map[string]any{"code": code, "message": why.Error()}})
 	if err == nil {
@@ -201,7 +232,7 @@ func (c *stdioConn) answered() <-chan struct{} {
 
 // Write implements mcp.Connection.
 func (c *stdioConn) Write(ctx context.Context, m jsonrpc.Message) error {
-	err := c.Connection.Write(ctx, m)
+	err := c.Connection.Write(ctx, coded(m))
 	if r, is := m.(*jsonrpc.Response); is {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -212,6 +243,22 @@ func (c *stdioConn) Write(ctx context.Context, m jsonrpc.Message) error {
 		}
 	}
 	return err
+}
+
+// coded returns a message whose error has a code. The library gives none to what it refuses in the state of the session, such as a
+// call before the session is open.
+func coded(m jsonrpc.Message) jsonrpc.Message {
+	r, is := m.(*jsonrpc.Response)
+	if !is || r.Error == nil {
+		return m
+	}
+	var wire *jsonrpc.Error
+	if errors.As(r.Error, &wire) && wire.Code != 0 {
+		return m
+	}
+	out := *r
+	out.Error = &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: r.Error.Error()}
+	return &out
 }
 
 // Close implements mcp.Connection.

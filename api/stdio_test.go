@@ -63,6 +63,12 @@ func TestStdioWrongLines(t *testing.T) {
 		{`[` + call(3, "x") + `,` + call(3, "x") + `]`, "null", jsonrpc.CodeInvalidRequest},
 		{`{"jsonrpc":"1.0","id":5,"method":"ping"}`, "5", jsonrpc.CodeInvalidRequest},
 		{`{"jsonrpc":"2.0","id":[5],"method":"ping"}`, "null", jsonrpc.CodeInvalidRequest},
+		{`{"jsonrpc":"2.0","id":2.9,"method":"ping"}`, "null", jsonrpc.CodeInvalidRequest},
+		{`{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}`, "null", jsonrpc.CodeInvalidRequest},
+		{`{"jsonrpc":"2.0","id":null,"method":"ping"}`, "null", jsonrpc.CodeInvalidRequest},
+		{`{"jsonrpc":"2.0","id":5}`, "5", jsonrpc.CodeInvalidRequest},
+		{`{"jsonrpc":"2.0"}`, "null", jsonrpc.CodeInvalidRequest},
+		{`{"jsonrpc":"2.0","id":5,"method":"initialize"}`, "5", jsonrpc.CodeInvalidRequest},
 		{`{"jsonrpc":"2.0","method":7,"id":"a"}`, `"a"`, jsonrpc.CodeInvalidRequest},
 	} {
 		got, _ := overStdio(t, &echo{}, c.line+"\n\n"+call(2, "one two"))
@@ -100,5 +106,20 @@ func TestStdioLastReplies(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// The largest ids come back as they were sent, and a call before the session is open has an error with a code.
+func TestStdioIDs(t *testing.T) {
+	got, _ := overStdio(t, &echo{}, `{"jsonrpc":"2.0","id":9007199254740992,"method":"ping"}`+"\n"+`{"jsonrpc":"2.0","id":"x","method":"ping"}`)
+	for _, id := range []string{"9007199254740992", `"x"`} {
+		if !strings.Contains(got[id], `"result"`) {
+			t.Errorf("%s is not answered: %v", id, got)
+		}
+	}
+	var out strings.Builder
+	New(config(&echo{})).MCP().Run(t.Context(), Stdio(io.NopCloser(strings.NewReader(call(1, "x")+"\n")), &out))
+	if !strings.Contains(out.String(), fmt.Sprintf(`"code":%d`, jsonrpc.CodeInvalidRequest)) {
+		t.Errorf("before the session: %s", &out)
 	}
 }

@@ -35,7 +35,10 @@ type Cloud struct {
 	GiveDocuments bool
 	// Priority returns a device's priority; nil if all have the same.
 	Priority func(transport.ID) Priority
-	Log      *slog.Logger
+	// Name returns the operator's name of a device for the log. If it is nil or returns "", the log has the name that the device
+	// gives itself.
+	Name func(transport.ID) string
+	Log  *slog.Logger
 	// Observe is called with each answer when it ends; it may be nil.
 	Observe func(Served)
 
@@ -143,8 +146,7 @@ func (c *Cloud) begun() *places {
 
 // serve takes the answers of one connection.
 func (c *Cloud) serve(ctx context.Context, conn *transport.Conn, places *places) {
-	log := c.log().With("device", conn.Hello().Name)
-	log.Info("device connected")
+	c.logOf(conn).Info("device connected")
 	defer during(&c.connected)()
 	var answers sync.WaitGroup
 	defer answers.Wait()
@@ -152,16 +154,23 @@ func (c *Cloud) serve(ctx context.Context, conn *transport.Conn, places *places)
 		link, begin, err := conn.Accept(ctx)
 		switch {
 		case errors.Is(err, transport.ErrHungUp):
-			log.Info("device disconnected")
+			c.logOf(conn).Info("device disconnected")
 			return
 		case err != nil:
-			log.Info("device gone", "reason", err)
+			c.logOf(conn).Info("device gone", "reason", err)
 			return
 		}
 		answers.Go(func() {
 			defer link.Close()
-			if err := c.inTurn(ctx, conn, places, link, begin); err != nil {
-				log.Info("gone before its turn", "answer", begin.ID, "reason", err)
+			err := c.inTurn(ctx, conn, places, link, begin)
+			switch log := c.logOf(conn).With("answer", begin.ID); {
+			case err == nil:
+			case errors.As(err, new(turnedAway)) && !errors.Is(err, errDraining):
+				log.Warn("refused", "reason", err)
+			case errors.As(err, new(turnedAway)):
+				log.Info("refused", "reason", err)
+			default:
+				log.Info("gone before its turn", "reason", err)
 			}
 		})
 	}
@@ -174,7 +183,7 @@ func (c *Cloud) inTurn(ctx context.Context, conn *transport.Conn, places *places
 	c.bound(&begin.Settings)
 	need := c.needs(begin)
 	if err := c.memory.never(need); err != nil {
-		return (&cloudSession{link: link}).refuse(err)
+		return turnAway(link, err)
 	}
 	if !c.draining.Load() {
 		waiting, stop := context.WithCancel(ctx)
@@ -189,9 +198,9 @@ func (c *Cloud) inTurn(ctx context.Context, conn *transport.Conn, places *places
 		place, leave, err := places.enter(ctx, waiting, conn, c.priority(conn.Peer()), need, link)
 		switch {
 		case err != nil && c.draining.Load() && ctx.Err() == nil:
-			return (&cloudSession{link: link}).refuse(errDraining)
+			return turnAway(link, errDraining)
 		case errors.As(err, new(later)):
-			return (&cloudSession{link: link}).refuse(err)
+			return turnAway(link, err)
 		case err != nil:
 			return err
 		}
@@ -204,7 +213,24 @@ func (c *Cloud) inTurn(ctx context.Context, conn *transport.Conn, places *places
 			return nil
 		}
 	}
-	return (&cloudSession{link: link}).refuse(errDraining)
+	return turnAway(link, errDraining)
+}
+
+// turnedAway is why a question was refused before its turn.
+type turnedAway struct{ error }
+
+func (e turnedAway) Unwrap() error { return e.error }
+
+// turnAway tells a device why its question is refused, and returns that.
+func turnAway(link exchange, why error) error {
+	return turnedAway{(&cloudSession{link: link}).refuse(why)}
+}
+
+// Fits returns why a question would be refused for its memory, however long it waits, or nil.
+func (c *Cloud) Fits(q Question, s tandem.Settings) error {
+	c.begun()
+	c.bound(&s)
+	return c.memory.never(c.reserves(q, s))
 }
 
 // Alone gives an answer in which no device takes part, when there is a place for it, as if a device had asked. answer must return
@@ -277,10 +303,9 @@ func (c *Cloud) contained(place *lease, conn *transport.Conn, link exchange, beg
 
 // answer takes part in one answer.
 func (c *Cloud) answer(place *lease, conn *transport.Conn, link exchange, begin transport.Begin) {
-	peer := conn.Hello().Name
 	ctx, gone := context.WithCancelCause(place.ctx)
 	defer gone(nil)
-	log := c.log().With("device", peer, "answer", begin.ID)
+	log := c.logOf(conn).With("answer", begin.ID)
 	start := time.Now()
 	a := &cloudSession{local: c.local(conn.Peer()), conn: conn, link: link, log: log, inbox: make(chan any, inboxSize), ctx: ctx, place: place, leaves: c.draining.Load}
 	var err error
@@ -297,7 +322,7 @@ func (c *Cloud) answer(place *lease, conn *transport.Conn, link exchange, begin 
 		log.Warn("answer failed", "error", err)
 	}
 	if c.Observe != nil {
-		served := Served{Peer: peer, Took: time.Since(start), Error: err}
+		served := Served{Peer: c.nameOf(conn), Took: time.Since(start), Error: err}
 		if a.machine != nil {
 			served.Pair = a.machine.Stats()
 		}
@@ -365,6 +390,21 @@ func (c *Cloud) priority(device transport.ID) Priority {
 		return Normal
 	}
 	return c.Priority(device)
+}
+
+// nameOf returns what the operator calls a device, else what it calls itself.
+func (c *Cloud) nameOf(conn *transport.Conn) string {
+	if c.Name != nil {
+		if name := c.Name(conn.Peer()); name != "" {
+			return name
+		}
+	}
+	return conn.Hello().Name
+}
+
+// logOf returns the log with what tells a device from others: names need not differ.
+func (c *Cloud) logOf(conn *transport.Conn) *slog.Logger {
+	return c.log().With("device", c.nameOf(conn), "key", conn.Peer().Short())
 }
 
 func (c *Cloud) limit() int {

@@ -144,7 +144,7 @@ func (a *cloudSession) step(events ...pair.Event) {
 		case pair.SendNeedSync:
 			out = append(out, transport.NeedSync{})
 		case pair.Note:
-			a.log.Debug("pair", "note", act.Kind, "side", act.Side, "step", act.Step)
+			a.log.Debug("pair", "note", act.Kind, "of", act.Side, "step", act.Step)
 		}
 	}
 	if len(out) == 0 {

@@ -382,7 +382,7 @@ func (a *deviceSession) step(events ...pair.Event) {
 			a.answer.Reason, a.done = act.Reason, true
 		case pair.Note:
 			a.record.note(act)
-			a.log.Debug("pair", "note", act.Kind, "side", act.Side, "step", act.Step)
+			a.log.Debug("pair", "note", act.Kind, "of", act.Side, "step", act.Step)
 			if act.Kind == pair.NoteDistrust { // before the tokens that the device then decides alone
 				a.lost = ErrDistrusted
 				a.leave(presence.Distrusted, "the cloud keeps contradicting what was agreed")

@@ -169,9 +169,17 @@ func (p *Peers) Remove(id ID) error {
 	})
 }
 
-// List returns all peers, the newest first.
+// DamagedError is the error of List if some peers cannot be read.
+type DamagedError struct{ errs []error }
+
+func (e *DamagedError) Error() string {
+	return strings.ReplaceAll(errors.Join(e.errs...).Error(), "\n", "; ")
+}
+
+// List returns all peers, the newest first. If some cannot be read, it returns the others with a *DamagedError.
 func (p *Peers) List() ([]Peer, error) {
 	var list []Peer
+	var damaged []error
 	if p.dir == "" {
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -188,15 +196,19 @@ func (p *Peers) List() ([]Peer, error) {
 			if err != nil {
 				continue // another program's file
 			}
-			peer, err := p.Lookup(id)
-			if err != nil {
-				return nil, err
+			switch peer, err := p.Lookup(id); {
+			case err == nil:
+				list = append(list, peer)
+			case !errors.Is(err, fs.ErrNotExist): // it was removed meanwhile
+				damaged = append(damaged, err)
 			}
-			list = append(list, peer)
 		}
 	}
 	slices.SortFunc(list, func(a, b Peer) int {
 		return cmp.Or(b.Paired.Compare(a.Paired), cmp.Compare(a.ID.String(), b.ID.String()))
 	})
+	if len(damaged) > 0 {
+		return list, &DamagedError{damaged}
+	}
 	return list, nil
 }

@@ -3,8 +3,10 @@ package transport
 import (
 	"errors"
 	"io/fs"
+	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 )
@@ -53,5 +55,21 @@ func TestUpdatePeer(t *testing.T) {
 				t.Errorf("%v, %v", list, err)
 			}
 		})
+	}
+}
+
+// A damaged file hides no other peer.
+func TestListWithADamagedPeer(t *testing.T) {
+	dir := t.TempDir()
+	p := OpenPeers(dir)
+	if err := p.Add(Peer{ID: ID{1}, Name: "pixel"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(p.path(ID{2}), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	list, err := p.List()
+	if len(list) != 1 || list[0].Name != "pixel" || !errors.As(err, new(*DamagedError)) || !strings.Contains(err.Error(), p.path(ID{2})) {
+		t.Errorf("%v, %v", list, err)
 	}
 }

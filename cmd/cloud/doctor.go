@@ -65,6 +65,9 @@ func replicas(service cli.Service) []cli.Check {
 	if service == "" {
 		return nil
 	}
+	if err := service.Check(); err != nil {
+		return []cli.Check{{Name: "service", State: cli.Broken, Detail: err.Error()}}
+	}
 	list, err := service.Replicas().List()
 	switch {
 	case err != nil:

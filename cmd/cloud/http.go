@@ -57,9 +57,6 @@ func (w web) answering() int {
 // then continue for as long as drain.
 func (f httpFlags) serveHTTP(a *cli.App, cloud *node.Cloud, m cli.ModelFlags, metrics http.Handler, drain time.Duration) (w web, err error) {
 	if f.HTTP == "" {
-		if f.Encoder != "" {
-			return w, errors.New("--encoder: embeddings are made over HTTP only; give --http, too")
-		}
 		return w, nil
 	}
 	local := cloud.Local

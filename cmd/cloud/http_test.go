@@ -24,8 +24,10 @@ func TestServeHTTP(t *testing.T) {
 	if err := os.WriteFile(encoder, tinymodel.GGUF(tinymodel.Spec{Arch: "bert"}), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, stderr, err := h.Run("serve", "--listen", "127.0.0.1:0", "--encoder", encoder); err == nil || !strings.Contains(stderr, "give --http") {
-		t.Errorf("--encoder without --http: %v, %s", err, stderr)
+	for _, flag := range []string{"--encoder=" + encoder, "--cors=http://a", "--api-key=key", "--host=a", "--at-once=3"} {
+		if _, stderr, err := h.Run("serve", "--listen", "127.0.0.1:0", flag); err == nil || !strings.Contains(stderr, "give --http") {
+			t.Errorf("%s without --http: %v, %s", flag, err, stderr)
+		}
 	}
 	ctx, end := context.WithTimeout(t.Context(), time.Minute)
 	defer end()

@@ -44,6 +44,9 @@ func (c *pairCmd) Run(a *cli.App) error {
 	if err != nil {
 		return err
 	}
+	if err := c.Service.Check(); err != nil {
+		return err
+	}
 	peers := transport.OpenPeers(c.Service.Peers(dirs))
 	switch {
 	case c.Remove != "":

@@ -52,7 +52,7 @@ type serveCmd struct {
 	KeyConnections int           `help:"Maximum number of connections from one device." default:"8" placeholder:"N"`
 	Batch          bool          `help:"Compute the passes of all answers together. The answers stay the same." default:"true" negatable:""`
 	Shared         int           `help:"Memory for passages that several answers read, in MB; they are computed once. 0 for none." default:"256" placeholder:"MB"`
-	Drain          time.Duration `help:"How long answers may continue after Ctrl-C or SIGTERM, while new questions are refused." default:"25s"`
+	Drain          time.Duration `help:"How long answers may continue after Ctrl-C, SIGTERM or SIGHUP, while new questions are refused." default:"25s"`
 	Metrics        string        `help:"Serve Prometheus metrics over HTTP on this address. Default: none." placeholder:"HOST:PORT"`
 
 	replicaFlags `group:"Replicas:"`
@@ -124,7 +124,7 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 	}
 	defer func() { err = errors.Join(err, leave()) }()
 	cloud := c.cloud(a, s)
-	cloud.Priority = priorityOf(peers)
+	cloud.Priority, cloud.Name = priorityOf(peers), nameOf(peers)
 	metrics, stop, err := c.observe(a, cloud)
 	if err != nil {
 		return err
@@ -136,6 +136,7 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 	}
 	defer a.Register(cli.Process{Command: "serve", Model: s.model, Documents: string(s.from), Address: listener.Addr().String()})()
 	c.announce(a, s, listener.Addr(), cloud)
+	c.warn(a, cloud, peers)
 	return c.serve(a, cloud, listener, web, leave)
 }
 
@@ -166,8 +167,12 @@ func (c *serveCmd) check() error {
 		return errors.New("--max-documents, --max-tokens, --connections, --key-connections: want 1 or more")
 	case c.Shared < 0 || c.KVMemory < 0:
 		return errors.New("--shared, --kv-memory: want 0 or more")
+	case c.HTTP == "":
+		if err := c.httpFlags.Idle(); err != nil {
+			return err
+		}
 	}
-	return nil
+	return c.Service.Check()
 }
 
 // side is what the cloud answers with.
@@ -313,6 +318,30 @@ func priorityOf(peers *transport.Peers) func(transport.ID) node.Priority {
 			return node.Low
 		}
 		return node.High
+	}
+}
+
+// nameOf looks up what the operator calls a device.
+func nameOf(peers *transport.Peers) func(transport.ID) string {
+	return func(id transport.ID) string {
+		p, _ := peers.Lookup(id)
+		return p.Name
+	}
+}
+
+// warn says in the log what keeps the cloud from taking part in answers, and devices from the cloud.
+func (c *serveCmd) warn(a *cli.App, cloud *node.Cloud, peers *transport.Peers) {
+	if _, err := peers.List(); err != nil {
+		a.Log.Warn("some paired devices cannot connect", "reason", err)
+	}
+	q, s := node.Question{Text: "?"}, tandem.Settings{Documents: 1, MaxTokens: 1}
+	if err := cloud.Fits(q, s); err != nil {
+		a.Log.Warn("every question will be refused: raise --kv-memory", "reason", err)
+		return
+	}
+	s.Documents, s.MaxTokens = cli.DecoderDocuments, min(defaultTokens, c.MaxTokens)
+	if err := cloud.Fits(q, s); err != nil {
+		a.Log.Warn("questions with the devices' usual settings will be refused: raise --kv-memory", "reason", err)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -98,6 +99,49 @@ func TestServeSaysItsLimits(t *testing.T) {
 		if !strings.Contains(said, want) || (flags != "--max-tokens 5") != !strings.Contains(said, "takes no part") {
 			t.Errorf("%s: %q, want %q", flags, said, want)
 		}
+	}
+}
+
+// A cloud that will refuse every question says so at its start.
+func TestServeWarnsOfTooLittleMemory(t *testing.T) {
+	for flags, want := range map[string]bool{"--kv-memory 1": true, "": false} {
+		ctx, end := context.WithTimeout(t.Context(), time.Minute)
+		cmd := clitest.NewHome(t).Command(ctx, append([]string{"serve", "--sample", "--reader", "decoder", "--listen", "127.0.0.1:0"}, strings.Fields(flags)...)...)
+		said, err := cmd.StderrPipe()
+		if err == nil {
+			err = cmd.Start()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.AfterFunc(5*time.Second, func() { cmd.Process.Signal(os.Interrupt) })
+		all, err := io.ReadAll(said)
+		end()
+		cmd.Wait()
+		if err != nil || strings.Contains(string(all), "level=WARN msg=\"every question will be refused: raise --kv-memory\"") != want {
+			t.Errorf("%q: %v, %s", flags, err, all)
+		}
+	}
+}
+
+// A server whose terminal goes away ends as if it was told to.
+func TestServeEndsWithItsTerminal(t *testing.T) {
+	ctx, end := context.WithTimeout(t.Context(), time.Minute)
+	defer end()
+	cmd := clitest.NewHome(t).Command(ctx, "serve", "--sample", "--json", "--listen", "127.0.0.1:0")
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err == nil {
+		_, err = bufio.NewReader(out).ReadString('\n')
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Process.Signal(syscall.SIGHUP)
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
 	}
 }
 

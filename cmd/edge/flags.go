@@ -107,8 +107,8 @@ type pairFlags struct {
 	Cloud        string         `help:"The cloud to ask: HOST:PORT of a paired one, or \"sample\" for the one inside this process. Default: the one paired last. If none is paired, the sample documents have the sample cloud, and your own have none." placeholder:"WHERE"`
 	LocalOnly    bool           `help:"Answer on this machine alone. No socket is opened."`
 	RequireCloud bool           `help:"Fail, with exit status 1, rather than answer without the cloud. It waits up to a minute for a busy cloud." hidden:""`
-	Wait         *time.Duration `help:"How long to wait for the cloud before answering alone. Default: 2s, or 300ms for a minute after it was missing." placeholder:"DURATION"`
-	RTT          time.Duration  `name:"rtt" help:"Emulate a network with this round-trip time, such as 100ms." default:"0s"`
+	Wait         *time.Duration `help:"How long to wait for the cloud before answering alone. Default: 2s, or 300ms for a minute after it was missing; with --rtt, plus the three round trips until it joins." placeholder:"DURATION"`
+	RTT          time.Duration  `name:"rtt" help:"Emulate a network with this round-trip time, such as 100ms; at most 4s." default:"0s"`
 	Loss         float64        `help:"Emulate a network that loses this share of the packets (0 to 1)." default:"0" hidden:""`
 	Private      bool           `help:"Send the cloud the question and the words of the answer, but no drafts from this device, which could show what else your documents say. Over a long distance this takes a little longer."`
 	Method       string         `help:"How the sides share the work: ${enum}. All but tandem come from the DRAGON paper, as a baseline." enum:"tandem,dragon,crcg,drcg-text,drcg-kv,drdg-tw,drdg-sw" default:"tandem" hidden:""`
@@ -180,8 +180,8 @@ func (f answerFlags) settings() (tandem.Settings, error) {
 // check refuses flags that are out of range, and those that contradict each other.
 func (f answerFlags) check() error {
 	switch {
-	case f.RTT < 0 || f.RTT > time.Minute:
-		return fmt.Errorf("--rtt %v: want 0 to 1m", f.RTT)
+	case f.RTT < 0 || f.RTT > api.MaxRTT:
+		return fmt.Errorf("--rtt %v: want 0 to %v, since a connection is given up when it takes longer", f.RTT, api.MaxRTT)
 	case !(f.Loss >= 0 && f.Loss < 1):
 		return fmt.Errorf("--loss %v: want 0 or more and less than 1", f.Loss)
 	case f.Wait != nil && *f.Wait < 0:

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/term"
 
+	"tandem"
 	"tandem/cmd/internal/cli"
 	"tandem/transport"
 )
@@ -80,6 +81,9 @@ func (c *pairCmd) Run(a *cli.App) error {
 	var refused *transport.RefusedError
 	if c.From != "" && errors.As(err, &refused) { // a script may use the file again
 		if known := pairedBy(peers, code); known != nil {
+			if gone := confirm(a, *known, id); gone != nil {
+				return fmt.Errorf("%w; this device was paired with %s, which does not confirm it: %w", err, cli.Plain(known.Name), gone)
+			}
 			a.Remark("%v; this device is already paired with %s", err, cli.Plain(known.Name))
 			return nil
 		}
@@ -166,6 +170,25 @@ func pairedBy(peers *transport.Peers, code transport.Code) *transport.Peer {
 		}
 	}
 	return nil
+}
+
+// confirm returns why a paired cloud does not take this device for paired, or nil. No model is open here, so the cloud may find
+// that the sides differ; it says so only to a device that is paired.
+func confirm(ctx context.Context, cloud transport.Peer, id transport.Identity) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	conn, _, err := transport.DialAny(ctx, cloud.Addresses(), func(ctx context.Context, address string) (*transport.Conn, error) {
+		return transport.Dial(ctx, address, transport.ClientConfig{
+			Identity: id, Peer: cloud.ID, Hello: transport.Hello{Software: cli.Version(), Name: cli.HostName("edge"), Side: tandem.Device, VocabSize: 1},
+		})
+	})
+	if errors.As(err, new(*transport.MismatchError)) {
+		return nil
+	}
+	if err == nil {
+		conn.Close("checked")
+	}
+	return err
 }
 
 // typedCode reads a code from standard input. On a terminal it asks for it.

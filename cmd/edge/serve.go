@@ -291,7 +291,7 @@ func (s *sitting) on(p route) (*node.Device, error) {
 	if d := s.devices[p]; d != nil {
 		return &d.Device, nil
 	}
-	d := &distant{Device: node.Device{Local: own.Local, Patience: own.Patience, RetryWait: own.RetryWait, Mute: own.Mute, Require: own.Require, Private: own.Private, Log: own.Log}}
+	d := &distant{Device: node.Device{Local: own.Local, Patience: over(own.Patience, p.rtt), RetryWait: slower(own.RetryWait, p.rtt), Mute: own.Mute, Require: own.Require, Private: own.Private, Log: own.Log}}
 	if p.alone && own.Require {
 		return nil, errors.New("this server answers from the cloud's documents only, so no question can leave out the cloud")
 	}

@@ -183,6 +183,27 @@ func (f answerFlags) newDevice(a *cli.App, s *session, own node.Searcher, kv *kv
 	if f.Wait != nil {
 		d.Patience.Join, d.Patience.Busy, d.RetryWait = *f.Wait, *f.Wait, 0
 	}
+	d.Patience = over(d.Patience, f.RTT)
+	d.RetryWait = slower(d.RetryWait, f.RTT)
+	return d
+}
+
+// joinTrips are the round trips until a cloud joins: for the keys, for the hellos, and for the question.
+const joinTrips = 3
+
+// over returns the patience with a cloud behind an emulated network. Its round trips are added, since otherwise no cloud could
+// join over a slow one.
+func over(p node.Patience, rtt time.Duration) node.Patience {
+	p.Join += joinTrips * rtt
+	p.Busy = slower(p.Busy, rtt)
+	return p
+}
+
+// slower adds what over adds to a time, unless it is 0, which stands for none.
+func slower(d, rtt time.Duration) time.Duration {
+	if d > 0 {
+		d += joinTrips * rtt
+	}
 	return d
 }
 

@@ -169,7 +169,9 @@ func isInitial(word, before, rest string) bool {
 }
 
 // isYear reports whether a number may be a year.
-func isYear(number string) bool { return isNumber(number) && len(number) == 4 && number >= "1500" && number < "2100" }
+func isYear(number string) bool {
+	return isNumber(number) && len(number) == 4 && number >= "1500" && number < "2100"
+}
 
 // BreaksOff reports whether a text up to an offset breaks off at an abbreviation, an initial or an ordinal that the words
 // after it complete, as after "Hr" or "Hr." in "Hr. Weber" and after "3" in "3. Mai". The number of an item is none of these.

@@ -49,5 +49,5 @@ func Distance(a, b []rune, limit int) int {
 		}
 		two, one, row = one, row, two
 	}
-	return one[len(b)]
+	return min(one[len(b)], limit+1)
 }

@@ -52,7 +52,7 @@ func (v *Vocabulary) Foreign(words []string) bool {
 			switch {
 			case v.stop[low]:
 				against++
-			case v.stop[tongues()[t][low]]:
+			case v.stop[dictionaries()[t][low]]:
 				speaks++
 			}
 		}

@@ -27,7 +27,7 @@ type Globals struct {
 	HelpAll  helpAll          `help:"Show help with all flags, also those for experiments." env:"-"`
 	JSON     bool             `name:"json" help:"Print one JSON object instead of text; an error is {\"error\": \"…\"}."`
 	Config   configFlag       `help:"Configuration file: a JSON object of flag names and values. An environment variable TANDEM_<FLAG> overrides it, and a flag overrides both (default: ${config})." placeholder:"FILE" type:"path" program:""`
-	LogLevel string           `help:"Log messages of this level and above to standard error: ${enum}." enum:"debug,info,warn,error" default:"error" program:""`
+	LogLevel string           `help:"Log messages of this level and above to standard error: ${enum}." enum:"debug,info,warn,error" default:"${log_level}" program:""`
 	Version  kong.VersionFlag `help:"Print the version and exit." env:"-" program:""`
 }
 
@@ -74,7 +74,7 @@ func Main(program, description string, grammar any, globals *Globals, args []str
 	app.parser, err = kong.New(grammar, append(append(filled(), worded()...),
 		kong.Name(program),
 		kong.Description(description),
-		kong.Vars{"version": Version(), "config": config},
+		kong.Vars{"version": Version(), "config": config, "log_level": defaultLevel(program)},
 		kong.DefaultEnvars("TANDEM"),
 		kong.Resolvers(resolvers...),
 		kong.ConfigureHelp(helpOptions),
@@ -119,6 +119,15 @@ func Main(program, description string, grammar any, globals *Globals, args []str
 		return exitInterrupted
 	}
 	return out.exit(program, err)
+}
+
+// defaultLevel returns the level of messages that a program logs. Its user sits before edge and lab, which say themselves what
+// goes wrong with a question; a cloud has nobody else to tell.
+func defaultLevel(program string) string {
+	if program == "cloud" {
+		return "warn"
+	}
+	return "error"
 }
 
 // misused says what is wrong with a command line, and where to read more.

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -44,13 +45,52 @@ func (f HTTPFlags) Guard(a *App, address string, cfg *api.Config) (err error) {
 	for _, name := range f.Host {
 		cfg.Hosts = append(cfg.Hosts, strings.ToLower(name))
 	}
-	cfg.Origins, cfg.AtOnce, cfg.Version, cfg.Log, cfg.Ending = f.CORS, f.AtOnce, Version(), a.Log, a.Done()
+	if cfg.Origins, err = origins(f.CORS); err != nil {
+		return err
+	}
+	cfg.AtOnce, cfg.Version, cfg.Log, cfg.Ending = f.AtOnce, Version(), a.Log, a.Done()
 	if f.APIKey != "" {
 		cfg.Key, err = apiKey(f.APIKey)
 	} else if !api.OnLoopback(address) {
 		err = fmt.Errorf("--http %s can be reached from other machines: give --api-key FILE, or listen on 127.0.0.1", address)
 	}
 	return err
+}
+
+// Idle refuses flags that say nothing without a server over HTTP.
+func (f HTTPFlags) Idle() error {
+	for _, flag := range []struct {
+		name  string
+		given bool
+	}{
+		{"--encoder", f.Encoder != ""}, {"--cors", len(f.CORS) > 0}, {"--api-key", f.APIKey != ""}, {"--host", len(f.Host) > 0},
+		{"--at-once", f.AtOnce != api.DefaultAtOnce},
+	} {
+		if flag.given {
+			return fmt.Errorf("%s is for requests over HTTP: give --http, too", flag.name)
+		}
+	}
+	return nil
+}
+
+// origins returns origins as browsers send them: in small letters, without a slash at the end, and without the port that the
+// scheme implies.
+func origins(given []string) (list []string, err error) {
+	for _, text := range given {
+		origin := strings.ToLower(strings.TrimRight(text, "/"))
+		u, err := url.Parse(origin)
+		switch {
+		case origin == "*" || origin == "null": // any page, and pages of files
+		case err != nil || u.Scheme == "" || u.Host == "" || u.Scheme+"://"+u.Host != origin:
+			return nil, fmt.Errorf("--cors %s is no origin of pages: want a scheme and a host, such as http://localhost:3000, or *", text)
+		case u.Scheme == "http":
+			origin = strings.TrimSuffix(origin, ":80")
+		case u.Scheme == "https":
+			origin = strings.TrimSuffix(origin, ":443")
+		}
+		list = append(list, origin)
+	}
+	return list, nil
 }
 
 // OpenEncoder opens the model that --encoder names, if it does, for a server's configuration. compute says what computes it.

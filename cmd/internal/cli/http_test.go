@@ -110,3 +110,17 @@ func TestRunHTTPWaitsForRequests(t *testing.T) {
 		})
 	}
 }
+
+// An origin is compared with what a browser sends, so one that no browser sends is refused.
+func TestOrigins(t *testing.T) {
+	for given, want := range map[string]string{
+		"http://localhost:3000": "http://localhost:3000", "https://App.example/": "https://app.example", "http://a:80": "http://a",
+		"https://a:443/": "https://a", "app://obsidian.md": "app://obsidian.md", "*": "*", "null": "null",
+		"foo": "", "localhost:3000": "", "http://a/page": "", "http://u@a/?": "", "": "", "//a": "",
+	} {
+		got, err := origins([]string{given})
+		if (err != nil) != (want == "") || err == nil && got[0] != want {
+			t.Errorf("%q is %q, %v; want %q", given, got, err, want)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -69,9 +70,19 @@ func (a *App) PeerJSON(p transport.Peer) map[string]any {
 	return out
 }
 
+// intactPeers returns the paired sides whose files can be read, and says which cannot.
+func intactPeers(a *App, peers *transport.Peers) ([]transport.Peer, error) {
+	list, err := peers.List()
+	if errors.As(err, new(*transport.DamagedError)) {
+		a.Remark("%v", err)
+		err = nil
+	}
+	return list, err
+}
+
 // ListPeers prints the paired sides.
 func ListPeers(a *App, peers *transport.Peers) error {
-	list, err := peers.List()
+	list, err := intactPeers(a, peers)
 	if err != nil {
 		return err
 	}
@@ -180,7 +191,7 @@ func NamePeer(peers *transport.Peers, p transport.Peer, name string) (transport.
 		return p, fmt.Errorf("--name %s: want 1 to %d printable characters, without spaces at the ends", Plain(name), longestName)
 	}
 	list, err := peers.List()
-	if err != nil {
+	if err != nil && !errors.As(err, new(*transport.DamagedError)) {
 		return p, err
 	}
 	for _, other := range list {
@@ -210,7 +221,7 @@ func RemovePeer(a *App, peers *transport.Peers, which string) error {
 
 // onePeer returns the paired side that which names. It is an error if there is none, or more than one.
 func onePeer(a *App, peers *transport.Peers, which string) (p transport.Peer, err error) {
-	list, err := peers.List()
+	list, err := intactPeers(a, peers)
 	if err != nil {
 		return p, err
 	}

@@ -91,7 +91,7 @@ func Write(t *testing.T, dir, name, text string) {
 // name is also that of a setting in the configuration file. It returns the number of names.
 func FlagKinds(t *testing.T, grammar any) int {
 	t.Helper()
-	parser, err := kong.New(grammar, kong.Vars{"config": ""})
+	parser, err := kong.New(grammar, kong.Vars{"config": "", "log_level": "error"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,61 @@
+package api
+
+import (
+	"log/slog"
+	"net/http"
+	"time"
+)
+
+// longestPath bounds how much of a path is logged.
+const longestPath = 256
+
+// logged logs each request, without its query and body: these have the user's words.
+func (s *Server) logged(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		begun, path := time.Now(), r.URL.Path
+		out := &counted{ResponseWriter: w}
+		defer func() { // also if the answer is broken off
+			level := slog.LevelInfo
+			switch out.status {
+			case http.StatusUnauthorized, http.StatusForbidden, http.StatusInternalServerError:
+				level = slog.LevelWarn
+			}
+			s.cfg.Log.Log(r.Context(), level, "request", "method", r.Method, "path", path[:min(len(path), longestPath)], "status", out.status,
+				"took", time.Since(begun).Round(time.Microsecond), "from", r.RemoteAddr, "bytes", out.bytes)
+		}()
+		next.ServeHTTP(out, r)
+	})
+}
+
+// counted is a response of which status and size are known.
+type counted struct {
+	http.ResponseWriter
+	status int // 0 until the response begins
+	bytes  int64
+}
+
+// Unwrap is for http.ResponseController.
+func (c *counted) Unwrap() http.ResponseWriter { return c.ResponseWriter }
+
+func (c *counted) WriteHeader(status int) {
+	if c.status == 0 && status >= 200 {
+		c.status = status
+	}
+	c.ResponseWriter.WriteHeader(status)
+}
+
+func (c *counted) Write(b []byte) (int, error) {
+	if c.status == 0 {
+		c.status = http.StatusOK
+	}
+	n, err := c.ResponseWriter.Write(b)
+	c.bytes += int64(n)
+	return n, err
+}
+
+func (c *counted) Flush() {
+	if c.status == 0 {
+		c.status = http.StatusOK
+	}
+	http.NewResponseController(c.ResponseWriter).Flush() // not every writer can
+}

@@ -1,0 +1,41 @@
+//go:build unix
+
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A folder that others can change is no service's.
+func TestServiceOfOthers(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "service")
+	if err := Service(dir).Check(); err != nil {
+		t.Errorf("a folder that is still to be made: %v", err)
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for mode, fine := range map[os.FileMode]bool{0o700: true, 0o755: true, 0o770: false, 0o777: false} {
+		if err := os.Chmod(dir, mode); err != nil {
+			t.Fatal(err)
+		}
+		if err := Service(dir).Check(); (err == nil) != fine || !fine && !strings.Contains(err.Error(), "chmod 700 "+dir) {
+			t.Errorf("%o: %v", mode, err)
+		}
+	}
+	if err := os.Chmod(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if os.Geteuid() != 0 {
+		return
+	}
+	if err := os.Chown(dir, 1, 1); err != nil {
+		t.Skip(err)
+	}
+	if err := Service(dir).Check(); err == nil || !strings.Contains(err.Error(), "another user") {
+		t.Errorf("somebody else's folder: %v", err)
+	}
+}

@@ -194,3 +194,27 @@ func testCheck(t *testing.T, d *Device) {
 		t.Errorf("without products of five rows: lacks %v, %v", lacks, err)
 	}
 }
+
+// Fused attention is checked with heads of a width that GPUs fuse.
+func TestCheckDeep(t *testing.T) {
+	d := need(t, 1)
+	off, err := d.checkDeep()
+	if err != nil || !(off < deepBound) {
+		t.Errorf("off by %v, %v", off, err)
+	}
+	t.Logf("off by %.2g", off)
+	a := *d.api
+	d.api = &a
+	was, fused := a.FlashAttn, 0
+	a.FlashAttn = func(ctx, q, k, v, mask ptr, scale, bias, softcap float32) ptr {
+		if a.Elements(q) > 4*4*16 { // of the wide heads
+			fused++
+			scale /= 4
+		}
+		return was(ctx, q, k, v, mask, scale, bias, softcap)
+	}
+	d.cpu = false // a GPU's check includes it
+	if _, _, err := d.check(); !errors.Is(err, ErrWrong) || !strings.Contains(err.Error(), "four layers") || fused == 0 {
+		t.Errorf("another scale of %d fused attentions: %v", fused, err)
+	}
+}

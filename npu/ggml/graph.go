@@ -242,9 +242,13 @@ func (s *sketch) attention(i int, n *npu.Node) {
 	head, cell := uintptr(2*dim), uintptr(2*dim*kvHeads) // bytes
 	k := a.View3D(ctx, l.k, dim, kvHeads, int64(s.window), head, cell, 0)
 	v := a.View3D(ctx, l.v, dim, kvHeads, int64(s.window), head, cell, 0)
-	q := a.Permute(ctx, a.Reshape3D(ctx, s.values[n.Args[0]], dim, heads, rows), 0, 2, 1, 3) // [dim, rows, heads]
-	k = a.Permute(ctx, k, 0, 2, 1, 3)                                                        // [dim, window, kvHeads]
-	var out ptr                                                                              // [dim, heads, rows]
+	q := s.bases[n.Args[0]]
+	if from := &s.program.graph.Nodes[n.Args[0]]; from.Op != npu.OpRope || from.Rope.HeadDim != at.HeadDim {
+		q = a.Reshape3D(ctx, s.values[n.Args[0]], dim, heads, rows)
+	} // else the rotation has that shape already, and each tensor costs time in each step
+	q = a.Permute(ctx, q, 0, 2, 1, 3) // [dim, rows, heads]
+	k = a.Permute(ctx, k, 0, 2, 1, 3) // [dim, window, kvHeads]
+	var out ptr                       // [dim, heads, rows]
 	if s.flash && s.dev.fuses(at) {
 		out = a.FlashAttn(ctx, q, k, a.Permute(ctx, v, 0, 2, 1, 3), s.mask(at.Window), at.Scale, 0, at.Softcap)
 		a.FlashPrec(out, precF32)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"tandem/npu"
 )
@@ -216,5 +217,24 @@ func TestCheckDeep(t *testing.T) {
 	d.cpu = false // a GPU's check includes it
 	if _, _, err := d.check(); !errors.Is(err, ErrWrong) || !strings.Contains(err.Error(), "four layers") || fused == 0 {
 		t.Errorf("another scale of %d fused attentions: %v", fused, err)
+	}
+}
+
+// A result that is wrong only sometimes is found.
+func TestCheckDeepRepeats(t *testing.T) {
+	d := need(t, 1)
+	a, was := *d.api, *d.api
+	runs := 0
+	a.Get = func(backend, x ptr, p unsafe.Pointer, at, n uintptr) {
+		was.Get(backend, x, p, at, n)
+		if n == 4*4*64 { // the result of one row
+			if runs++; runs == 12 {
+				*(*float32)(p) += 10
+			}
+		}
+	}
+	d.api = &a
+	if off, err := d.checkDeep(); !errors.Is(err, ErrWrong) {
+		t.Errorf("off by %v in one of %d runs, %v", off, runs, err)
 	}
 }

@@ -3,7 +3,9 @@ package model
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
+	"sync"
 
 	"tandem"
 	"tandem/npu"
@@ -55,12 +57,38 @@ func (m *Model) Forward(ctx context.Context, inputs []Input) ([][]float32, error
 type Logits struct {
 	all  []float32
 	each [][]float32 // slices of all
+	host func(n int) (mem []float32, free func())
+	held *held // the memory of all, if it is host's
+}
+
+// held keeps memory that the garbage collector does not know.
+type held struct{ free func() }
+
+// NewLogits returns memory that the model's device writes to without another copy, if there is such memory. Unlike slices of
+// other Logits, those of this one are valid only as long as it is reachable (see runtime.KeepAlive).
+func (m *Model) NewLogits() *Logits { return &Logits{host: m.device.Traits().Host} }
+
+// grow makes room for n numbers.
+func (l *Logits) grow(n int) {
+	if l.host != nil {
+		n := max(n, 2*cap(l.all)) // allocating takes long
+		if l.held != nil {
+			l.held.free()
+		}
+		l.all, l.held = nil, nil
+		if mem, free := l.host(n); mem != nil {
+			l.all, l.held = mem, &held{sync.OnceFunc(free)}
+			runtime.AddCleanup(l.held, func(free func()) { free() }, l.held.free)
+			return
+		}
+	}
+	l.all = make([]float32, n)
 }
 
 // Take returns n slices of vocab numbers each, with arbitrary contents. They are those of the next call with this memory.
 func (l *Logits) Take(n, vocab int) [][]float32 {
 	if cap(l.all) < n*vocab {
-		l.all = make([]float32, n*vocab)
+		l.grow(n * vocab)
 	}
 	l.all = l.all[:n*vocab]
 	l.each = slices.Grow(l.each[:0], n)[:n]
@@ -90,6 +118,7 @@ func (m *Model) forward(ctx context.Context, inputs []Input, into *Logits, decod
 		in.Seq.extend(len(in.Tokens))
 	}
 	out := into.Take(logits, m.config.Vocab)
+	defer runtime.KeepAlive(into)
 	err = m.pass(ctx, inputs, into.all, decoding)
 	for _, in := range inputs {
 		switch {

@@ -21,6 +21,10 @@ type Traits struct {
 	PassesAtOnce int
 	// Packer packs weights into the layout that the device reads; nil if it reads weights as files store them.
 	Packer Packer
+	// Host returns memory for n numbers that the device writes to without another copy, for the Out of programs, and a function
+	// that frees it. It returns nil if there is none left. It is nil if any memory is as good. The garbage collector does not
+	// free such memory, and a slice of it does not keep it.
+	Host func(n int) (mem []float32, free func())
 	// Second returns a device with a group of threads of its own, whose results are the same bit for bit. It computes while this
 	// one does and reads weights where this one keeps them, in its layout. Nil if there is no such device.
 	Second func() Device

@@ -94,7 +94,7 @@ func Measure(ctx context.Context, m *model.Model, o Options) (Report, error) {
 		return Report{}, errors.New("--processor-time needs --threads 1, this machine's processor and a Unix system")
 	}
 	now := o.clock()
-	engines := []engine{&ours{m: m, now: now}}
+	engines := []engine{&ours{m: m, now: now, logits: m.NewLogits()}}
 	report := Report{Device: m.Device(), Busy: o.Busy}
 	if o.Processor {
 		report.Clock = "processor"
@@ -264,7 +264,7 @@ type ours struct {
 	m      *model.Model
 	now    func() time.Duration
 	prompt *model.Seq // computed once; decoding forks it
-	logits model.Logits
+	logits *model.Logits
 }
 
 // after returns a sequence of n tokens.
@@ -272,7 +272,7 @@ func (e *ours) after(ctx context.Context, n int) (*model.Seq, error) {
 	if e.prompt == nil || e.prompt.Len() != n {
 		e.prompt = e.m.NewSeq()
 		if n > 0 {
-			if _, err := e.m.ForwardInto(ctx, []model.Input{{Seq: e.prompt, Tokens: anyTokens(e.m.Config().Vocab, 0, n)}}, &e.logits); err != nil {
+			if _, err := e.m.ForwardInto(ctx, []model.Input{{Seq: e.prompt, Tokens: anyTokens(e.m.Config().Vocab, 0, n)}}, e.logits); err != nil {
 				return nil, err
 			}
 		}
@@ -300,7 +300,7 @@ func (e *ours) measure(ctx context.Context, t test, prompt, steps int) (float64,
 		for i := range batch {
 			batch[i].Tokens = anyTokens(m.Config().Vocab, step+i, 1)
 		}
-		_, err := m.ForwardInto(ctx, batch, &e.logits)
+		_, err := m.ForwardInto(ctx, batch, e.logits)
 		return err
 	})
 }

@@ -38,7 +38,7 @@ func New(m *model.Model, cfg Config) *Batch {
 		cfg.AtOnce = m.PassesAtOnce()
 	}
 	b := &Batch{model: m, began: time.Now(), scheduler: NewScheduler(cfg), jobs: map[uint64]*job{}}
-	b.logits.New = func() any { return new(model.Logits) }
+	b.logits.New = func() any { return b.model.NewLogits() }
 	return b
 }
 
@@ -234,8 +234,12 @@ func (b *Batch) forward(ctx context.Context, parts []part) (err error) {
 	if err != nil {
 		return err
 	}
+	var list []kept
 	for _, p := range parts {
-		out = p.keep(out)
+		var some []kept
+		some, out = p.keep(out)
+		list = append(list, some...)
 	}
+	copyAll(list)
 	return nil
 }

@@ -2,7 +2,9 @@ package batch
 
 import (
 	"context"
+	"runtime"
 	"slices"
+	"sync"
 
 	"tandem/model"
 )
@@ -88,13 +90,41 @@ func (j *job) next(g Grant) part {
 	return p
 }
 
-// keep copies the job's logits from the front of those of a pass, and returns the rest.
-func (p part) keep(out [][]float32) [][]float32 {
+// kept is logits of a pass and where their job keeps them.
+type kept struct{ to, from []float32 }
+
+// keep returns which logits at the front of those of a pass the job keeps, and the rest of the pass's.
+func (p part) keep(out [][]float32) (list []kept, rest [][]float32) {
 	for i, wanted := range p.wanted {
 		if wanted {
-			copy(p.job.logits[p.job.known], out[i])
+			list = append(list, kept{p.job.logits[p.job.known], out[i]})
 			p.job.known++
 		}
 	}
-	return out[len(p.wanted):]
+	return list, out[len(p.wanted):]
+}
+
+// copyAll copies logits, on several threads if there are many: those of 64 rows of a large vocabulary take one thread as long as
+// they take a GPU.
+func copyAll(list []kept) {
+	const each, most = 1 << 18, 8 // numbers of a thread, threads
+	numbers := 0
+	for _, k := range list {
+		numbers += len(k.from)
+	}
+	n := max(1, min(len(list), numbers/each, runtime.GOMAXPROCS(0), most))
+	var wg sync.WaitGroup
+	for i := range n {
+		do := func() {
+			for _, k := range list[len(list)*i/n : len(list)*(i+1)/n] {
+				copy(k.to, k.from)
+			}
+		}
+		if i == n-1 {
+			do()
+		} else {
+			wg.Go(do)
+		}
+	}
+	wg.Wait()
 }

@@ -194,11 +194,28 @@ type plan struct {
 	masks     []npu.RowMask
 	spans     [][]spanRef // of each row's cache
 	wants     []want
-	own       []home // the slot for each row's key and value
+	own       []home   // the slot for each row's key and value
+	changes   []change // to each of wants
 }
 
 // home is a slot: a position in a wanted span.
 type home struct{ want, at int }
+
+// change says which positions of a wanted span a run writes: n of them, the lowest at low. Without any, low is the number of
+// wanted positions.
+type change struct{ low, n int }
+
+// note records what a run writes to each wanted span.
+func (p *plan) note() {
+	p.changes = make([]change, len(p.wants))
+	for i := range p.wants {
+		p.changes[i].low = p.wants[i].n
+	}
+	for _, h := range p.own {
+		c := &p.changes[h.want]
+		c.low, c.n = min(c.low, h.at), c.n+1
+	}
+}
 
 // fits reports whether the plan was made for the given arguments.
 func (p *plan) fits(a *npu.Args, attend bool, bucket int) bool {
@@ -237,6 +254,7 @@ func (d *Device) plan(a *npu.Args, attend bool, bucket int) (*plan, error) {
 		if err := p.collect(a); err != nil {
 			return nil, err
 		}
+		p.note()
 		var err error
 		if window, err = d.placeAll(p.wants); err != nil {
 			return nil, err
@@ -348,8 +366,12 @@ func (d *Device) fill(p *plan, a *npu.Args) {
 }
 
 func fill(row []uint16, v uint16) {
-	for i := range row {
+	n := min(len(row), 32)
+	for i := range row[:n] {
 		row[i] = v
+	}
+	for ; n > 0 && n < len(row); n *= 2 { // a copy is faster than a loop
+		copy(row[n:], row[:n])
 	}
 }
 
@@ -402,19 +424,13 @@ func (p *plan) wantOf(first *uint16) *want {
 func (d *Device) send(p *plan, layer int) {
 	l := &d.cache.layers[layer]
 	for i := range p.wants {
-		w := &p.wants[i]
-		low, written := w.n, 0 // the first position that the run writes, and their number
-		for _, h := range p.own {
-			if h.want == i {
-				low, written = min(low, h.at), written+1
-			}
-		}
+		w, own := &p.wants[i], p.changes[i]
 		from, to := w.valid[layer], w.n
-		if from >= low && written >= to-low || from >= to {
+		if from >= own.low && own.n >= to-own.low || from >= to {
 			continue
 		}
-		if written == to-low {
-			to = low
+		if own.n == to-own.low {
+			to = own.low
 		}
 		cell := uintptr(2 * l.width)
 		for _, s := range w.stretches(from, to) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"tandem/npu"
 )
@@ -192,5 +193,48 @@ func testCheck(t *testing.T, d *Device) {
 	a.DevCan = func(dev, op ptr) bool { return can(dev, op) && (a.OpDesc(op) != "MUL_MAT" || a.Elements(op) != 5*256) }
 	if _, lacks, err := d.check(); err != nil || len(lacks) != len(npu.DTypes) {
 		t.Errorf("without products of five rows: lacks %v, %v", lacks, err)
+	}
+}
+
+// Fused attention is checked with heads of a width that GPUs fuse.
+func TestCheckDeep(t *testing.T) {
+	d := need(t, 1)
+	off, err := d.checkDeep()
+	if err != nil || !(off < deepBound) {
+		t.Errorf("off by %v, %v", off, err)
+	}
+	t.Logf("off by %.2g", off)
+	a := *d.api
+	d.api = &a
+	was, fused := a.FlashAttn, 0
+	a.FlashAttn = func(ctx, q, k, v, mask ptr, scale, bias, softcap float32) ptr {
+		if a.Elements(q) > 4*4*16 { // of the wide heads
+			fused++
+			scale /= 4
+		}
+		return was(ctx, q, k, v, mask, scale, bias, softcap)
+	}
+	d.cpu = false // a GPU's check includes it
+	if _, _, err := d.check(); !errors.Is(err, ErrWrong) || !strings.Contains(err.Error(), "four layers") || fused == 0 {
+		t.Errorf("another scale of %d fused attentions: %v", fused, err)
+	}
+}
+
+// A result that is wrong only sometimes is found.
+func TestCheckDeepRepeats(t *testing.T) {
+	d := need(t, 1)
+	a, was := *d.api, *d.api
+	runs := 0
+	a.Get = func(backend, x ptr, p unsafe.Pointer, at, n uintptr) {
+		was.Get(backend, x, p, at, n)
+		if n == 4*4*64 { // the result of one row
+			if runs++; runs == 12 {
+				*(*float32)(p) += 10
+			}
+		}
+	}
+	d.api = &a
+	if off, err := d.checkDeep(); !errors.Is(err, ErrWrong) {
+		t.Errorf("off by %v in one of %d runs, %v", off, runs, err)
 	}
 }

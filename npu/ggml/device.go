@@ -41,9 +41,12 @@ type Device struct {
 	runs    int // with adapters
 	last    *plan
 	staging staging
+	hosts   []hostBlock
 
-	deadMu sync.Mutex
-	dead   []remains // of programs that were collected as garbage
+	deadMu    sync.Mutex
+	dead      []remains   // of programs that were collected as garbage
+	deadHosts []hostBlock // that nobody uses any more
+	swept     bool        // the device is closed: free them at once
 }
 
 // owned is a context with the buffer that holds its tensors.
@@ -177,6 +180,9 @@ func (d *Device) Traits() npu.Traits {
 	if !d.cpu {
 		t.LayersAtOnce, t.RowsAtOnce = math.MaxInt, 512
 	}
+	if d.staging.pinned() {
+		t.Host = d.host
+	}
 	return t
 }
 
@@ -201,6 +207,10 @@ func (d *Device) Close() error {
 	}
 	d.dropCache()
 	d.staging.free()
+	d.deadMu.Lock()
+	d.swept = true
+	d.deadMu.Unlock()
+	d.sweepHost()
 	for g := range d.groups {
 		d.drop(g.owned)
 	}

@@ -242,10 +242,14 @@ func (s *sketch) attention(i int, n *npu.Node) {
 	head, cell := uintptr(2*dim), uintptr(2*dim*kvHeads) // bytes
 	k := a.View3D(ctx, l.k, dim, kvHeads, int64(s.window), head, cell, 0)
 	v := a.View3D(ctx, l.v, dim, kvHeads, int64(s.window), head, cell, 0)
-	q := a.Permute(ctx, a.Reshape3D(ctx, s.values[n.Args[0]], dim, heads, rows), 0, 2, 1, 3) // [dim, rows, heads]
-	k = a.Permute(ctx, k, 0, 2, 1, 3)                                                        // [dim, window, kvHeads]
-	var out ptr                                                                              // [dim, heads, rows]
-	if s.flash {
+	q := s.bases[n.Args[0]]
+	if from := &s.program.graph.Nodes[n.Args[0]]; from.Op != npu.OpRope || from.Rope.HeadDim != at.HeadDim {
+		q = a.Reshape3D(ctx, s.values[n.Args[0]], dim, heads, rows)
+	} // else the rotation has that shape already, and each tensor costs time in each step
+	q = a.Permute(ctx, q, 0, 2, 1, 3) // [dim, rows, heads]
+	k = a.Permute(ctx, k, 0, 2, 1, 3) // [dim, window, kvHeads]
+	var out ptr                       // [dim, heads, rows]
+	if s.flash && s.dev.fuses(at) {
 		out = a.FlashAttn(ctx, q, k, a.Permute(ctx, v, 0, 2, 1, 3), s.mask(at.Window), at.Scale, 0, at.Softcap)
 		a.FlashPrec(out, precF32)
 		s.fused = append(s.fused, out)
@@ -260,6 +264,13 @@ func (s *sketch) attention(i int, n *npu.Node) {
 	}
 	s.bases[i] = out
 	s.values[i] = a.Reshape2D(ctx, out, dim*heads, rows)
+}
+
+// fuses reports whether the device may compute the attention fused, if it says that it can. CUDA says so of attention with
+// capped scores and heads of any width, but it has kernels for widths of 128 and 256 only: another width ends the process.
+// Of the models with capped scores, Gemma 2 has heads of 256 and 128.
+func (d *Device) fuses(at *npu.Attention) bool {
+	return d.cpu || at.Softcap == 0 || at.HeadDim == 128 || at.HeadDim == 256
 }
 
 // keep adds rows of keys or values to those that are copied back. They are stored together, because a GPU takes about as
@@ -449,34 +460,7 @@ func (p *program) try(rows int) error {
 		m = mix{}
 	}
 	for {
-		s, err := p.draw(drawing{rows, windowBucket(1), m}, func(ctx ptr) leaves {
-			cells := windowBucket(1)
-			l := leaves{
-				positions: a.New1D(ctx, i32Type, int64(rows)),
-				slots:     a.New1D(ctx, i64Type, int64(rows)),
-				written:   a.New2D(ctx, i32Type, int64(rows), 2),
-			}
-			masks := map[int]ptr{}
-			l.mask = func(window int) ptr {
-				if masks[window] == 0 {
-					masks[window] = a.New2D(ctx, int32(npu.F16), int64(cells), int64(rows))
-				}
-				return masks[window]
-			}
-			trial := map[int]*cacheLayer{}
-			l.layer = func(node int) *cacheLayer {
-				if trial[node] == nil {
-					at := p.graph.Nodes[node].Attention
-					trial[node] = newCacheLayer(a, ctx, at.KVHeads*at.HeadDim, cells)
-				}
-				return trial[node]
-			}
-			l.slot = func(_ int, f factorKey) ptr {
-				cols, rows := f.size()
-				return a.New2D(ctx, int32(npu.F32), cols, rows)
-			}
-			return l
-		})
+		s, err := p.draw(drawing{rows, windowBucket(1), m}, func(ctx ptr) leaves { return p.trial(ctx, rows) })
 		if err != nil {
 			return err
 		}
@@ -497,6 +481,36 @@ func (p *program) try(rows int) error {
 				p.dev.name, errCannot, what, p.types())
 		}
 	}
+}
+
+// trial returns leaves for a trial, in the graph's context and without memory.
+func (p *program) trial(ctx ptr, rows int) leaves {
+	a, cells := p.dev.api, windowBucket(1)
+	l := leaves{
+		positions: a.New1D(ctx, i32Type, int64(rows)),
+		slots:     a.New1D(ctx, i64Type, int64(rows)),
+		written:   a.New2D(ctx, i32Type, int64(rows), 2),
+	}
+	masks := map[int]ptr{}
+	l.mask = func(window int) ptr {
+		if masks[window] == 0 {
+			masks[window] = a.New2D(ctx, int32(npu.F16), int64(cells), int64(rows))
+		}
+		return masks[window]
+	}
+	trial := map[int]*cacheLayer{}
+	l.layer = func(node int) *cacheLayer {
+		if trial[node] == nil {
+			at := p.graph.Nodes[node].Attention
+			trial[node] = newCacheLayer(a, ctx, at.KVHeads*at.HeadDim, cells)
+		}
+		return trial[node]
+	}
+	l.slot = func(_ int, f factorKey) ptr {
+		cols, rows := f.size()
+		return a.New2D(ctx, int32(npu.F32), cols, rows)
+	}
+	return l
 }
 
 // types names the types of the weights, for errors.

@@ -78,15 +78,27 @@ func (p *program) run(a *npu.Args) error {
 		from = staged[uint16](&d.staging, p.keeps*bucket)
 		get(d, g.kept, 0, from)
 	}
-	d.receive(g.out, result)
+	p.eachAttention(bucket, func(i, layer int) {
+		if !d.cpu {
+			plan.touch(&d.cache.layers[layer])
+		}
+	})
+	d.receive(g.out, result, func() {
+		p.eachAttention(bucket, func(i, layer int) { d.keep(plan, layer, bucket, from[p.keptAt[i]*bucket:]) })
+	})
+	return nil
+}
+
+// eachAttention calls do with each attention's index and its layer of the device's cache, on several threads if that many rows
+// have many keys and values.
+func (p *program) eachAttention(rows int, do func(i, layer int)) {
 	if n := len(p.attentions); n > 0 {
-		divide(n, 2*len(from)/n, func(lo, hi int) {
+		divide(n, 2*p.keeps*rows/n, func(lo, hi int) {
 			for i := lo; i < hi; i++ {
-				d.keep(plan, p.kvOf[p.attentions[i]], bucket, from[p.keptAt[i]*bucket:])
+				do(i, p.kvOf[p.attentions[i]])
 			}
 		})
 	}
-	return nil
 }
 
 // compute runs a graph. On a processor it uses the number of threads that pace chooses.
@@ -103,6 +115,27 @@ func (d *Device) compute(g *graph) (rc int32, err error) {
 	rc = d.api.Compute(d.backend, g.g) // on a processor it returns when it is done
 	t.done(g.work, level, time.Since(begun))
 	return rc, nil
+}
+
+// touch has the system provide the memory that keep writes to, while the device computes: the memory of a new prompt is not
+// there yet, and a page takes longer to come than to fill. It changes nothing.
+func (p *plan) touch(l *cacheLayer) {
+	const page = 4096 / 2 // numbers
+	for i := 0; i < len(p.own); {
+		h, n := p.own[i], 1
+		for i+n < len(p.own) && p.own[i+n] == (home{h.want, h.at + n}) {
+			n++
+		}
+		i += n
+		s := p.wants[h.want].span
+		for _, x := range [][]uint16{s.K[l.layer][h.at*l.width:][:n*l.width], s.V[l.layer][h.at*l.width:][:n*l.width]} {
+			for j := 0; j < len(x); j += page {
+				if x[j] == 0 {
+					x[j] = 0
+				}
+			}
+		}
+	}
 }
 
 // keep writes the rows' keys and values of a layer to their caches, as rounded by the device.

@@ -2,6 +2,7 @@ package ggml
 
 import (
 	"runtime"
+	"slices"
 	"sync"
 	"unsafe"
 )
@@ -98,12 +99,23 @@ func get[T element](d *Device, x ptr, from int, to []T) {
 // received is how many numbers of a result are in pinned memory at a time, twice.
 const received = 1 << 20
 
-// receive waits for the device and copies the tensor's first numbers to out. With pinned memory, one part is copied from
-// there while the device sends the next.
-func (d *Device) receive(x ptr, out []float32) {
-	if !d.staging.pinned() {
+// receive waits for the device and copies the tensor's first numbers to out. It calls meanwhile once, when what was received
+// before has arrived, if possible while the device sends the numbers.
+//
+// If the device can write to out itself (see Host), there is no other copy. Otherwise the numbers pass through pinned memory, if
+// the device has any, and one part is copied from there while the device sends the next.
+func (d *Device) receive(x ptr, out []float32, meanwhile func()) {
+	if !d.staging.pinned() || d.hosted(out) {
+		if large := len(out) >= received/4; large && d.staging.pinned() {
+			d.api.Sync(d.backend)
+			get(d, x, 0, out)
+			meanwhile()
+			d.api.Sync(d.backend)
+			return
+		}
 		get(d, x, 0, out)
 		d.api.Sync(d.backend)
+		meanwhile()
 		return
 	}
 	here := staged[float32](&d.staging, min(len(out), received))
@@ -118,8 +130,63 @@ func (d *Device) receive(x ptr, out []float32) {
 		if rest := min(len(out)-at-n, received); rest > 0 {
 			get(d, x, at+n, next[:rest])
 		}
+		if at == 0 {
+			meanwhile()
+		}
 		divide(n, 4, func(lo, hi int) { copy(out[at+lo:at+hi], here[lo:]) })
 		at, here, next = at+n, next, here
+	}
+}
+
+// hostBlock is memory that Host has given away.
+type hostBlock struct {
+	buf, base ptr
+	n         uintptr // bytes
+}
+
+// host returns memory for n numbers that the device writes itself, and a function that frees it; nil if it has no more of it.
+func (d *Device) host(n int) (mem []float32, free func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.sweepHost()
+	if d.closed || !d.staging.pinned() || n == 0 {
+		return nil, nil
+	}
+	b := hostBlock{buf: d.api.BufAlloc(d.staging.buft, uintptr(4*n)), n: uintptr(4 * n)}
+	if b.buf == 0 {
+		return nil, nil
+	}
+	b.base = d.api.BufBase(b.buf)
+	d.hosts = append(d.hosts, b)
+	mem = unsafe.Slice((*float32)(*(*unsafe.Pointer)(unsafe.Pointer(&b.base))), n)
+	return mem, func() { // perhaps by the garbage collector, which must not wait for a run
+		d.deadMu.Lock()
+		defer d.deadMu.Unlock()
+		if d.swept {
+			d.api.BufFree(b.buf)
+			return
+		}
+		d.deadHosts = append(d.deadHosts, b)
+	}
+}
+
+// hosted reports whether the device can write to the memory itself.
+func (d *Device) hosted(mem []float32) bool {
+	from := ptr(unsafe.Pointer(unsafe.SliceData(mem)))
+	return slices.ContainsFunc(d.hosts, func(b hostBlock) bool {
+		return b.base <= from && from+4*uintptr(len(mem)) <= b.base+b.n
+	})
+}
+
+// sweepHost frees memory of host that is no longer in use.
+func (d *Device) sweepHost() {
+	d.deadMu.Lock()
+	dead := d.deadHosts
+	d.deadHosts = nil
+	d.deadMu.Unlock()
+	for _, b := range dead {
+		d.api.BufFree(b.buf)
+		d.hosts = slices.DeleteFunc(d.hosts, func(o hostBlock) bool { return o == b })
 	}
 }
 

@@ -26,7 +26,12 @@ func Dequantize(t npu.DType, dst []float32, src []byte) error {
 		}
 	case npu.F16:
 		for i := range dst {
-			dst[i] = F16ToF32(binary.LittleEndian.Uint16(src[2*i:]))
+			h := binary.LittleEndian.Uint16(src[2*i:])
+			if exp := h & 0x7c00; exp-0x400 < 0x7800 { // neither zero nor subnormal, infinite nor NaN
+				dst[i] = math.Float32frombits(uint32(h&0x8000)<<16 | (uint32(h&0x7fff)<<13 + (127-15)<<23))
+				continue
+			}
+			dst[i] = F16ToF32(h)
 		}
 	case npu.BF16:
 		for i := range dst {

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -166,7 +167,11 @@ func TestAnyReplicaMayEnd(t *testing.T) {
 						w.clouds[in].befallen(how)
 					}
 				})
-				if got, want := ids(answer.Tokens), plain(cfg); !slices.Equal(got, want) || answer.Pair.Alone > 0 || len(answer.Remarks) > 0 {
+				var late []string // what is said of a replica whose last tokens came before it was missed
+				if len(answer.Remarks) == 1 && how != drains && again <= len(answer.Tokens) && strings.HasPrefix(answer.Remarks[0], "the cloud was lost at the end of the answer") {
+					late = answer.Remarks
+				}
+				if got, want := ids(answer.Tokens), plain(cfg); !slices.Equal(got, want) || answer.Pair.Alone > 0 || !slices.Equal(answer.Remarks, late) {
 					t.Errorf("seed %d, %v, %v, one %v at token %d: %d tokens alone, %q\n%v, want\n%v", seed, cfg.Placement, cfg.Coupling, how, at, answer.Pair.Alone, answer.Remarks, got, want)
 				}
 				if answer.Pair.Divergences+answer.Pair.Dropped > 0 {

@@ -918,3 +918,19 @@ func TestUploadToAFullDisk(t *testing.T) {
 		}
 	}
 }
+
+// A server that is about to end says so to whoever asks.
+func TestEnding(t *testing.T) {
+	cfg, ends := config(&echo{}), make(chan struct{})
+	cfg.Ending = ends
+	s := New(cfg)
+	for _, want := range []int{200, 503} {
+		w := send(t, s, "POST", chatPath, ask("one", ""))
+		if h := send(t, s, "GET", "/health", ""); w.Code != want || h.Code != want || (want == 503) != (w.Header().Get("Retry-After") != "") {
+			t.Errorf("%d %s, %d, want %d", w.Code, w.Body, h.Code, want)
+		}
+		if want == 200 {
+			close(ends)
+		}
+	}
+}

@@ -216,8 +216,23 @@ func (s *Server) guard(next http.Handler) http.Handler {
 			failAs(w, r, err)
 			return
 		}
+		if s.ending() && (forPrograms(r.URL.Path) || r.URL.Path == "/health") {
+			failAs(w, r, &Error{Status: http.StatusServiceUnavailable, Type: "server_error", Code: "draining", Retry: 5 * time.Second,
+				Message: "the server is shutting down: try again in a moment"})
+			return
+		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// ending reports whether the server is about to end. It then answers what it was asked before, and nothing else.
+func (s *Server) ending() bool {
+	select {
+	case <-s.cfg.Ending:
+		return true
+	default:
+		return false
+	}
 }
 
 // checkHost refuses names that somebody else may have pointed at this machine (DNS rebinding). A key protects from that,

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -54,7 +55,7 @@ func (w web) answering() int {
 }
 
 // serveHTTP starts to answer over HTTP, if the flags ask for it, until it is told to end. Answers may
-// then continue for as long as drain.
+// continue for as long as drain after the program is told to end; new requests are then refused.
 func (f httpFlags) serveHTTP(a *cli.App, cloud *node.Cloud, m cli.ModelFlags, metrics http.Handler, drain time.Duration) (w web, err error) {
 	if f.HTTP == "" {
 		return w, nil
@@ -94,7 +95,10 @@ func (f httpFlags) serveHTTP(a *cli.App, cloud *node.Cloud, m cli.ModelFlags, me
 	a.Remark("answering on http://%s", l.Addr())
 	ctx, stop := context.WithCancel(context.WithoutCancel(a))
 	ended := make(chan error, 1)
-	go func() { ended <- errors.Join(cli.RunHTTP(ctx, l, api.New(cfg).Handler(), drain), done()) }()
+	last := sync.OnceValue(func() time.Time { return time.Now().Add(drain) })
+	context.AfterFunc(a, func() { last() })
+	left := func() time.Duration { return max(time.Second, time.Until(last())) }
+	go func() { ended <- errors.Join(cli.RunHTTP(ctx, l, api.New(cfg).Handler(), left), done()) }()
 	w.ended, w.stop = ended, stop
 	return w, nil
 }

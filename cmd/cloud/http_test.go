@@ -132,6 +132,49 @@ func TestServeHTTPDrains(t *testing.T) {
 	}
 }
 
+// A cloud that drains says so to who asks over HTTP, and to cloud health.
+func TestDrainingIsKnown(t *testing.T) {
+	ctx, end := context.WithTimeout(t.Context(), time.Minute)
+	defer end()
+	h := clitest.NewHome(t)
+	cmd := h.Command(ctx, "serve", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--reader", "decoder", "--drain", "50s")
+	said, err := cmd.StderrPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Wait()
+	defer end()
+	url, lines := "", bufio.NewScanner(said)
+	for url == "" && lines.Scan() {
+		_, url, _ = strings.Cut(lines.Text(), "answering on ")
+	}
+	for range 8 { // more than end while the test runs
+		r, err := http.Post(url+"/v1/chat/completions", "application/json",
+			strings.NewReader(`{"stream":true,"n":8,"seed":1,"temperature":2,"max_tokens":300,"messages":[{"role":"user","content":"What is the door code of the boat house?"}]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Body.Close()
+	}
+	if _, said, err := h.Run("health"); err != nil {
+		t.Errorf("before it ends: %v, %s", err, said)
+	}
+	cmd.Process.Signal(os.Interrupt)
+	for lines.Scan() && !strings.Contains(lines.Text(), "answers in progress") {
+		t.Log(lines.Text())
+	}
+	r, err := http.Get(url + "/v1/models")
+	if err != nil || r.StatusCode != http.StatusServiceUnavailable || r.Header.Get("Retry-After") == "" {
+		t.Errorf("while it drains: %v, %v", r, err)
+	}
+	if _, said, err := h.Run("health"); err == nil || !strings.Contains(said, "draining") {
+		t.Errorf("while it drains: %v, %s", err, said)
+	}
+}
+
 // An answer that the cloud gave alone says that the cloud gave it, in every place that names a side.
 func TestAnswerOfTheCloudNamesTheCloud(t *testing.T) {
 	a := node.Answer{Tokens: []node.Token{{By: tandem.ByDevice}}, Read: [2]int{3, 0},

@@ -287,8 +287,8 @@ func (c *serveCmd) serve(a *cli.App, cloud *node.Cloud, listener *transport.List
 		if err := leave(); err != nil {
 			a.Log.Warn("other replicas may still name this one", "error", err)
 		}
-		web.end() // answers over HTTP drain at the same time
-		c.drain(a, cloud, web)
+		a.Drains()
+		c.drain(a, cloud, web) // answers over HTTP drain at the same time
 		err := web.close()
 		end()
 		return errors.Join(err, <-served)

@@ -60,7 +60,7 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 	}
 	s.announce(a, l.Addr().String())
 	defer a.Register(cli.Process{Command: "serve", Model: s.model().Name, Documents: s.now.answersFrom(), Address: l.Addr().String()})()
-	return cli.RunHTTP(a, l, api.New(cfg).Handler(), time.Second)
+	return cli.RunHTTP(a, l, api.New(cfg).Handler(), func() time.Duration { return time.Second })
 }
 
 // announce says where the server listens and what it answers from.

@@ -42,6 +42,7 @@ type App struct {
 
 	dirs       Dirs
 	dirsErr    error
+	drains     func() // set by Register
 	interrupts interrupts
 	parser     *kong.Kong
 }

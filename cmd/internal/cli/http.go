@@ -148,9 +148,9 @@ func apiKey(path string) (string, error) {
 	return key, err
 }
 
-// RunHTTP serves until ctx ends, and then lets requests continue for as long as drain. When it returns, no request is left, so
+// RunHTTP serves until ctx ends, and then lets requests continue for as long as drain says then. When it returns, no request is left, so
 // what answers them may be closed. It drops clients that are slow to ask; api drops those that are slow to read.
-func RunHTTP(ctx context.Context, l net.Listener, h http.Handler, drain time.Duration) error {
+func RunHTTP(ctx context.Context, l net.Listener, h http.Handler, drain func() time.Duration) error {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
 	requests, giveUp := context.WithCancel(context.WithoutCancel(ctx))
@@ -166,7 +166,7 @@ func RunHTTP(ctx context.Context, l net.Listener, h http.Handler, drain time.Dur
 		end()
 	}()
 	<-ctx.Done()
-	patience, cancel := context.WithTimeout(requests, drain)
+	patience, cancel := context.WithTimeout(requests, drain())
 	defer cancel()
 	if err := server.Shutdown(patience); err != nil {
 		giveUp()

@@ -86,7 +86,7 @@ func TestRunHTTPWaitsForRequests(t *testing.T) {
 				ctx, end := context.WithCancel(t.Context())
 				defer end()
 				ended := make(chan error, 1)
-				go func() { ended <- RunHTTP(ctx, l, h, 10*time.Second) }()
+				go func() { ended <- RunHTTP(ctx, l, h, func() time.Duration { return 10 * time.Second }) }()
 				response := l.get(t)
 				synctest.Wait()
 				began, broken := time.Now(), errors.New("broken")

@@ -24,6 +24,7 @@ type Process struct {
 	Documents string    `json:"documents"` // what it answers from, for people
 	Address   string    `json:"address,omitempty"`
 	Started   time.Time `json:"started"`
+	Draining  bool      `json:"draining,omitempty"` // it takes no new questions
 }
 
 func (a *App) runningDir() (string, error) {
@@ -54,9 +55,23 @@ func (a *App) Register(p Process) (end func()) {
 	if err := json.NewEncoder(f).Encode(p); err != nil {
 		a.Log.Info("ps shows no more of this process than its number", "error", err)
 	}
+	a.drains = func() {
+		p.Draining = true
+		if b, err := json.Marshal(p); err == nil {
+			f.WriteAt(append(b, '\n'), 0) // in one piece, and longer than what it replaces
+		}
+	}
 	return func() {
+		a.drains = nil
 		f.Close()
 		os.Remove(f.Name())
+	}
+}
+
+// Drains tells "ps" that this process takes no new questions.
+func (a *App) Drains() {
+	if a.drains != nil {
+		a.drains()
 	}
 }
 
@@ -108,17 +123,20 @@ func readProcess(path string) (p Process, alive bool, err error) {
 }
 
 // Listening returns the address of the server of this user that started last, "" if none runs.
-func (a *App) Listening() string {
+func (a *App) Listening() string { return a.Serving().Address }
+
+// Serving returns the server of this user that started last; its PID is 0 if none runs.
+func (a *App) Serving() Process {
 	list, err := a.processes()
 	if err != nil {
 		a.Log.Info("cannot tell where a server runs", "error", err)
 	}
 	for _, p := range slices.Backward(list) {
 		if p.Command == "serve" {
-			return p.Address
+			return p
 		}
 	}
-	return ""
+	return Process{}
 }
 
 // PsCmd lists running processes.
@@ -145,7 +163,11 @@ func (c *PsCmd) Run(a *App) error {
 	}
 	t := Table{Header: []string{"PID", "COMMAND", "MODEL", "DOCUMENTS", "ADDRESS", "SINCE"}, Right: 1}
 	for _, p := range list {
-		t.Add(strconv.Itoa(p.PID), a.Program+" "+p.Command, p.Model, p.Documents, p.Address, Day(p.Started))
+		command := a.Program + " " + p.Command
+		if p.Draining {
+			command += " (draining)"
+		}
+		t.Add(strconv.Itoa(p.PID), command, p.Model, p.Documents, p.Address, Day(p.Started))
 	}
 	a.Table(t)
 	return nil

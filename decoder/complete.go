@@ -48,6 +48,9 @@ func completed(before, clause string) string {
 
 // withThing returns a question with another thing instead of what it is about.
 func withThing(before, c string) string {
+	if q, ok := withName(before, trimQuestion(c)); ok {
+		return q + "?"
+	}
 	if m := subjectAndVerb.FindStringSubmatch(before); m != nil && isThing(c) && !subjects[firstWord(m[2])] {
 		return m[1] + " " + trimQuestion(c) + " " + m[3] + "?"
 	}
@@ -66,6 +69,36 @@ func withThing(before, c string) string {
 	}
 	return head + c
 }
+
+// withName returns a question with another name instead of the only one that it has, behind a preposition: "the port of Nextcloud".
+func withName(question, name string) (string, bool) {
+	for w := range strings.FieldsSeq(name) {
+		if !capital(w) || possessive(w) || len(ContentWords(w)) == 0 || noName.MatchString(w) {
+			return "", false
+		}
+	}
+	w := strings.Fields(question)
+	from, to := -1, -1
+	for i := 1; i < len(w); i++ {
+		switch {
+		case !capital(w[i]) || bare(w[i]) == "i":
+		case from < 0:
+			from, to = i, i+strings.Count(capitals(w, i), " ")+1
+		case i >= to:
+			return "", false // which of the two?
+		}
+	}
+	if from < 0 || to < len(w) || !ofName[bare(w[from-1])] || noName.MatchString(w[from]) || possessive(w[to-1]) {
+		return "", false
+	}
+	return strings.Join(slices.Concat(w[:from], []string{name}), " "), true
+}
+
+// ofName has the prepositions before a name that a question is about; noName matches what is written like a name and is a time.
+var (
+	ofName = set("of for in on at with from by to")
+	noName = regexp.MustCompile(`(?i)^(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march|april|may|june|july|august|september|october|november|december|easter|christmas)$`)
+)
 
 // topicFirst reports whether a clause names what it asks about before it asks.
 func topicFirst(clause string) bool {

@@ -36,6 +36,10 @@ func TestFollowUp(t *testing.T) {
 		{[]string{"What is Ada's address?", "Elm Road 1", "And her phone number?"}, "What is Ada's address?", "What is Ada's phone number?"},
 		{[]string{"How much is the rent?", "9 €", "What if it's late?"}, "How much is the rent?", "What if the rent's late?"},
 		{[]string{"Who feeds the cat?", "Bo", "Who repairs the bridge?", "Ann", "When was it built?"}, "Who repairs the bridge?", "When was the bridge built?"},
+		{[]string{"What is the port of Nextcloud?", "8443", "And Grafana?"}, "What is the port of Nextcloud?", "What is the port of Grafana?"},
+		{[]string{"What does the hotel in Porto cost?", "88 €", "And Braga?"}, "What does the hotel in Porto cost?", "What does Braga cost?"},
+		{[]string{"What is the code of Ann Lee?", "1", "What about Bo?"}, "What is the code of Ann Lee?", "What is the code of Bo?"},
+		{[]string{"Who is the manager of Ulm?", "Bo", "And Friday?"}, "Who is the manager of Ulm?", "Who is Friday of Ulm?"},
 		// These ask by themselves.
 		{[]string{"Who feeds the cat?", "Bo", "spare key garage"}, "Who feeds the cat?", "spare key garage"},
 		{[]string{"Who feeds the cat?", "Bo", "Which setting makes the tool read only its cache?"}, "Who feeds the cat?", "Which setting makes the tool read only its cache?"},

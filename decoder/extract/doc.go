@@ -17,7 +17,9 @@
 // A small reader is helped by rules about words. What a question wants of its answer lowers spans that cannot be it (misfits). What it
 // names as one does who looks something up, such as a cell, an option or a release, is found by its name (named). Of two values of one
 // thing, the one that is said to have replaced another counts more (supersedes), or takes its place (replace, newer). A value that the text
-// takes back is said with the words that do so (withWhatUndoes), and what happened on a day of a diary with that day (underDays).
+// takes back is said with the words that do so (withWhatUndoes). A value out of another subject's clause gives way to the subject's own
+// (inItsClause), and a sentence about another name does not answer (ofAnotherName). What happened on a day of a diary is said with that
+// day (underDays).
 //
 // Everything is a function of the question, the passages and the answer so far, so a rollback costs nothing. The package
 // knows nothing of the other side, of sockets or of placements.

@@ -83,6 +83,20 @@ var misfits = []misfit{
 	{name: "another's", sentence: true, against: wrongPart, lacks: true, is: func(w wants, at pointed) bool {
 		return w.anothers(at.head, at.said)
 	}},
+	{name: "another name's", sentence: true, against: wrongPart, lacks: true, is: func(w wants, at pointed) bool { return w.ofAnotherName(at) }},
+	{name: "no place", bare: true, against: wrongKind, is: func(w wants, at pointed) bool {
+		return w.noPlace(at.value)
+	}},
+	{name: "the other end", bare: true, against: wrongPart, is: func(w wants, at pointed) bool {
+		return w.otherEnd(at.said[:max(0, at.from-at.begin)], at.value)
+	}},
+	{name: "of after", bare: true, against: wrongPart, is: func(w wants, at pointed) bool {
+		if !w.former {
+			return false
+		}
+		_, ok := at.sinceThen(at.begin, at.from, at.end)
+		return ok
+	}},
 	{name: "nobody", bare: true, against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {
 		return w.person && !strings.ContainsFunc(at.value, unicode.IsLetter)
 	}},

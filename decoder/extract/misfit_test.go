@@ -17,6 +17,20 @@ func TestMisfit(t *testing.T) {
 		text, span, question string
 		why                  string // of misfits
 	}{
+		{"Emil was vaccinated in 2024. Mina and Emil swim.", "2024", "When was Mina vaccinated?", "another name's"},
+		{"Emil was vaccinated in 2024. Mina and Emil swim.", "2024", "When was Emil vaccinated?", ""},
+		{"Emil was vaccinated in 2024. Mina and Emil swim.", "2024", "When was Mina's dad vaccinated?", ""},
+		{"Emil was vaccinated in 2024. Mina and Emil swim.", "2024", "When was he vaccinated?", ""},
+		{"Emil was vaccinated in 2024. Emil Roth and Mina swim.", "2024", "When was Roth vaccinated?", ""},
+		{"Roth built the mill in 1970. Emil Roth, called Bo, saw Roth.", "1970", "When did Bo build the mill?", ""},
+		{"Lars drove him to Ulm on 5 May. Emil and Lars swim.", "5 May", "When was Emil driven to Ulm?", ""},
+		{"Doors open at 9:00. Ulm has a hall.", "9:00", "When does Ulm open?", ""},
+		{"Emil and Lars came at 9:00. Mina saw Emil.", "9:00", "When did Mina come?", ""},
+		{"Ann Lee – smith. Two sons.\nBo Ray – cook. Lives with Ann.", "Two", "How many sons does Bo have?", "another name's"},
+		{"Ann Lee – smith. Two sons.\nBo Ray – cook. Lives with Ann.", "Two", "How many sons does Ann have?", ""},
+		{"Meeting: 3 May, 19:00, laundry.", "19:00", "Where is the meeting?", "no place"},
+		{"Until May, Ann is in Ulm.", "May", "Since when is Ann in Ulm?", "the other end"},
+		{"The code is 4471. It was 9013 until May.", "4471", "What was the code before?", "of after"},
 		{"The mill was built by monks.", "monks", "When was the mill built?", "no time"},
 		{"The mill was built in 1604.", "1604", "When was the mill built?", ""},
 		{"The mill was built while the king was away.", "while the king was away", "When was the mill built?", ""},

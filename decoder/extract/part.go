@@ -163,6 +163,14 @@ func (d *Decoder) readPart(ctx context.Context, n int) (part, error) {
 		if form == value && !asksUndone.MatchString(q.text) {
 			texts = known[i].withWhatUndoes(texts)
 		}
+		if form == value {
+			texts = known[i].inItsClause(q.wants, texts)
+			texts = known[i].firstSince(q.wants, texts)
+			texts = known[i].inSentence(q.wants, texts)
+		}
+		if form == value && q.wants.former {
+			texts = known[i].withFormer(texts)
+		}
 		if form == value && q.wants.time && happened.MatchString(q.text) {
 			texts = known[i].underDays(texts)
 		}

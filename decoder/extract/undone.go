@@ -15,7 +15,7 @@ func (p passage) withWhatUndoes(texts []weighed) []weighed {
 		from, to, end := begin+t.quote.From, begin+t.quote.To, begin+len(t.quote.Text)
 		if next, changed := p.onlyPlanned(begin, from, end); changed {
 			end = next
-		} else if !negated(p.text[begin:from]) && !cancelledIn(p.text, begin, from, to, end) {
+		} else if !negated(p.text[begin:from]) && !inNeither(p.text[begin:end], from-begin, to-begin) && !cancelledIn(p.text, begin, from, to, end) {
 			continue
 		}
 		texts[i].text = p.antecedent(begin) + unmarked(p.cells(begin, end))
@@ -49,6 +49,16 @@ func negated(before string) bool {
 	return at != nil && !conditional.MatchString(before) && !bound.MatchString(before[at[1]:]) && !boundOf.MatchString(before)
 }
 
+// inNeither reports whether a value is one of those of which a sentence says that neither is so: "Neither Ann nor Bob has a car."
+func inNeither(said string, from, to int) bool {
+	for _, m := range neither.FindAllStringIndex(said, -1) {
+		if m[0] < to && from <= m[1] {
+			return true
+		}
+	}
+	return false
+}
+
 // cancelledIn reports whether the clause of a value says that it does not take place.
 func cancelledIn(text string, begin, from, to, end int) bool {
 	if i := strings.LastIndexAny(text[begin:from], ";"); i >= 0 {
@@ -61,6 +71,8 @@ func cancelledIn(text string, begin, from, to, end int) bool {
 }
 
 var (
+	// neither matches up to where the second of two that are denied begins.
+	neither     = regexp.MustCompile(`(?i)\b(?:neither\b[^.;:!?]*? nor|weder\b[^.;:!?]*? noch)(?: (?:the|a|an|in|on|at|to|with|for|my|our|his|her|der|die|das|ein|eine))*(?: |$)`)
 	negation    = regexp.MustCompile(`(?i)(?:` + apart(`not|never|cannot|no longer|nicht|niemals|jamais|nunca`) + `|n['’]t )`)
 	clauseEnd   = regexp.MustCompile(`(?i)[,;:.()–—]|\b(?:but|and|or|so|sondern|aber|und|mais|et|pero|y)\b`)
 	conditional = regexp.MustCompile(`(?i)\b(?:if|unless|when|whoever|wenn|falls|si)\b`)

@@ -42,6 +42,11 @@ func TestWithWhatUndoes(t *testing.T) {
 		{"Don't forget the birthday on 28 June.", "28 June", ""},
 		{"If it is not fetched on 3 May, it is sold.", "3 May", ""},
 		{"A ticket is 60 euros and not cheap.", "60 euros", ""},
+		{"Neither Ann nor Bob has a car.", "Ann nor Bob", "Neither Ann nor Bob has a car."},
+		{"Neither Ann nor Bob has a car.", "Bob", "Neither Ann nor Bob has a car."},
+		{"Neither Ann nor Bob has a car; Cid has one.", "Cid", ""},
+		{"Nobody but Cid has a car.", "Cid", ""},
+		{"Weder Ann noch Bob hat ein Auto.", "Bob", "Weder Ann noch Bob hat ein Auto."},
 		{"Knotty pine costs 60 euros.", "60 euros", ""},
 	} {
 		p := config(0).passage(passages.Passage{Title: "News", Text: c.text})

@@ -20,7 +20,9 @@ type wants struct {
 	steps  bool // how to do something
 	reason bool // why
 
-	past bool // what was before
+	past   bool // what was before
+	former bool // and in the place of what is now
+	place  bool // where something is
 
 	// The kind of the value.
 	time     bool             // a time
@@ -37,6 +39,7 @@ type wants struct {
 	measures []kindOfValue    // what it is not
 
 	// What the question names.
+	about    []string            // the words of the name behind its verb: "when did Emil"
 	numbered map[string][]string // the numbers of things: "year 3"
 	codes    map[string][]string // the numbers behind capitals: "E3"
 	days     [7]bool             // of the week, from Monday, on which it opens or closes
@@ -99,6 +102,9 @@ func wantsOf(question string) wants {
 		code:     asksCode.MatchString(question),
 		person:   asksPerson.MatchString(question),
 		past:     asksPast.MatchString(question),
+		former:   asksFormer.MatchString(question),
+		place:    asksWhere.MatchString(question),
+		about:    askedAbout(question),
 		choice:   strings.Contains(strings.ToLower(question), " or "),
 		cost:     saysCost.MatchString(question),
 		noDate:   wantsNoDate(question),

@@ -1,0 +1,118 @@
+package extract
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"tandem/decoder"
+)
+
+var (
+	// asksAbout matches whom or what a question asks about by name, behind its verb: "when did Emil", "is Annika".
+	asksAbout = regexp.MustCompile(`^\W*(?:(?i:when|where|what|which|how|why|since|until|and|but|so|from|for|at|in|on)\b[^,;?]*? )?(?i:did|does|do|has|have|had|is|was|will|can|could|should|may|must) (\p{Lu}[\pL-]+(?: \p{Lu}[\pL-]+)*)(?:\?| \p{Ll}|$)`)
+	andMore   = regexp.MustCompile(`^ (?:and|or|und|oder|et|ou)\b`)
+	// saidOf matches the name with which a sentence begins, before its verb.
+	saidOf = regexp.MustCompile(`^\W*(\p{Lu}[\pL-]+(?: \p{Lu}[\pL-]+)*) (\p{Ll}\pL*)`)
+	// ofOthers matches what may stand for somebody else than the subject of a sentence.
+	ofOthers = regexp.MustCompile(`(?i)` + apart(`he|him|she|her|it|they|them|their|we|us|our|both|each other|everybody|everyone|all|too|also|neither|other|others`))
+	// leads matches the name that a line of a list of people or things begins with: "**Ann Lee** – smith", "Ann: smith".
+	leads = regexp.MustCompile(`^(?:[-*•] )?(?:\*\*)?(\p{Lu}[\pL-]+(?: \p{Lu}[\pL-]+)*)(?:\*\*| ?:| [–—-] )`)
+)
+
+// askedAbout returns the name of whom a question asks about: its words, in small letters.
+func askedAbout(question string) []string {
+	m := asksAbout.FindStringSubmatchIndex(question)
+	if m == nil || andMore.MatchString(question[m[3]:]) {
+		return nil
+	}
+	words := strings.Fields(strings.ToLower(question[m[2]:m[3]]))
+	if slices.ContainsFunc(words, func(w string) bool { return notAName(w) || len(decoder.ContentWords(w)) == 0 }) {
+		return nil
+	}
+	return words
+}
+
+// ofAnotherName reports whether a sentence speaks of another than the one whom the question asks about, though the passage speaks of both.
+// Who has a pronoun or a second name there may be the same, or be the one who is meant.
+func (w wants) ofAnotherName(at pointed) bool {
+	if len(w.about) == 0 || w.person {
+		return false
+	}
+	here := strings.ToLower(at.text[at.start:at.body] + " " + at.head + " " + at.said)
+	if slices.ContainsFunc(w.about, func(n string) bool { return strings.Contains(here, n) }) || ofOthers.MatchString(at.said) {
+		return false
+	}
+	asked := strings.FieldsFunc(strings.ToLower(w.question), func(r rune) bool { return !unicode.IsLetter(r) && r != '-' })
+	if lead := at.lead(at.begin); lead != "" && at.leadsWith(w.about) {
+		return !anyWord(lead, w.about) && !anyWord(lead, asked)
+	}
+	m := saidOf.FindStringSubmatch(at.said)
+	if m == nil || andMore.MatchString(" "+m[2]) || len(decoder.ContentWords(m[1])) == 0 || notAName(strings.ToLower(m[1])) {
+		return false
+	}
+	return !anyWord(m[1], asked) && at.isName(m[1]) && at.tellsOf(w.about, m[1])
+}
+
+// anyWord reports whether a name has one of some words in small letters.
+func anyWord(name string, words []string) bool {
+	return slices.ContainsFunc(strings.Fields(strings.ToLower(name)), func(n string) bool { return slices.Contains(words, n) })
+}
+
+// lead returns the name that the line at an offset begins with, if it is one of a list.
+func (p passage) lead(at int) string {
+	if m := leads.FindStringSubmatch(p.text[p.lineStart(at):p.lineEnd(at)]); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+// leadsWith reports whether a line of the passage begins with a name.
+func (p passage) leadsWith(name []string) bool {
+	for begin := p.body; begin < len(p.text); begin = p.lineEnd(begin) + 1 {
+		if anyWord(p.lead(begin), name) {
+			return true
+		}
+	}
+	return false
+}
+
+// isName reports whether a word that begins a sentence is a name: the passage has it within a sentence too, or with something of its owner's.
+func (p passage) isName(name string) bool {
+	pattern := regexp.MustCompile(`(?:[\p{Ll}\d,] |\()` + regexp.QuoteMeta(name) + `\b|\b` + regexp.QuoteMeta(name) + `['’]s\b|\b` + regexp.QuoteMeta(name) + ` \pL+[^.!?\n]* (?:his|her)\b`)
+	return pattern.MatchString(p.text[p.body:])
+}
+
+// tellsOf reports whether the passage speaks of a name that is not another of the same person.
+func (p passage) tellsOf(name []string, other string) bool {
+	own, body := regexp.QuoteMeta(strings.Join(name, " ")), p.text[p.body:]
+	if regexp.MustCompile(`(?i)\b(?:` + own + ` ` + regexp.QuoteMeta(other) + `|` + regexp.QuoteMeta(other) + ` ` + own + `)\b`).MatchString(body) {
+		return false
+	}
+	if isSurname(body, strings.Fields(other)[0]) || isSurname(body, capitalOf(body, name[0])) {
+		return false // who has more names may be called by another one
+	}
+	return regexp.MustCompile(`(?i)(?:^|[^\pL])` + own + `(?:$|[^\pL])`).MatchString(body)
+}
+
+// isSurname reports whether a name stands behind another one somewhere in a text.
+func isSurname(text, name string) bool {
+	if name == "" {
+		return false
+	}
+	behind := regexp.MustCompile(`(\p{Lu}\p{Ll}+) ` + regexp.QuoteMeta(name) + `(?:$|[^\pL])`)
+	return slices.ContainsFunc(behind.FindAllStringSubmatch(text, -1), func(m []string) bool { return len(decoder.ContentWords(m[1])) > 0 })
+}
+
+// capitalOf returns a word as a text spells it with a capital, or nothing.
+func capitalOf(text, word string) string {
+	for _, m := range aName.FindAllString(text, -1) {
+		for w := range strings.FieldsSeq(m) {
+			if w = strings.TrimSuffix(strings.TrimSuffix(w, "'s"), "’s"); strings.EqualFold(w, word) {
+				return w
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,163 @@
+package extract
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"tandem/decoder"
+	"tandem/retrieval/passages"
+)
+
+// ofSubject is what a sentence says of one of the things that it goes through in turn: "Ann joined in 2019, Bob in 2021".
+type ofSubject struct {
+	from, behind, to int  // offsets in the sentence of the subject, of what stands behind it, and of the next subject
+	asked            bool // the question names it
+}
+
+// inItsClause replaces a value that stands in the clause of another subject than the question's by the value of that subject's own clause, or
+// by the sentence if it is not clear which that is.
+func (p passage) inItsClause(w wants, texts []weighed) []weighed {
+	for i, t := range texts {
+		said := t.quote.Text
+		if t.quote.From == t.quote.To || strings.Contains(said, "\n") || strings.Contains(said, passages.CellMark) {
+			continue
+		}
+		own, other := w.clauses(said, t.quote)
+		if own == nil || !goesThrough(said, *own, *other, t.quote) {
+			continue
+		}
+		at, ok := ownValue(w, said, *own, *other, t.quote)
+		if !ok {
+			texts[i].text = p.antecedent(t.at) + unmarked(said)
+			continue
+		}
+		texts[i].quote.From, texts[i].quote.To = at[0], at[1]
+		texts[i].text = said[at[0]:at[1]]
+	}
+	return texts
+}
+
+// clauses returns the clause of the one subject that the question names, and another's that holds the value. They are nil if there are no such two.
+func (w wants) clauses(said string, value decoder.Quote) (own, other *ofSubject) {
+	all := w.subjects(said)
+	asked := 0
+	for i, s := range all {
+		if s.asked {
+			own, asked = &all[i], asked+1
+		} else if s.from <= value.From && s.behind < value.To && value.To <= s.to {
+			other = &all[i]
+		}
+	}
+	if asked != 1 || other == nil || standsFor.MatchString(said[other.behind:other.to]) {
+		return nil, nil
+	}
+	return own, other
+}
+
+// subjects returns what a sentence says of each name, or of each numbered thing of the question's kind, that begins one of its clauses.
+func (w wants) subjects(said string) (all []ofSubject) {
+	begins := []int{0}
+	for _, m := range nextClause.FindAllStringIndex(said, -1) {
+		begins = append(begins, m[1])
+	}
+	names := namesIn(w.question)
+	for _, b := range begins {
+		m := clauseSubject.FindStringSubmatchIndex(said[b:])
+		if m == nil {
+			continue
+		}
+		s := ofSubject{from: b, behind: b + m[1]}
+		if m[2] >= 0 {
+			words := strings.Fields(strings.ToLower(said[b+m[2] : b+m[3]]))
+			if len(decoder.ContentWords(words[0])) == 0 || len(words) == 1 && notAName(words[0]) {
+				continue
+			}
+			s.asked = slices.ContainsFunc(words, func(word string) bool { return slices.Contains(names, word) })
+		} else {
+			thing := strings.TrimSuffix(strings.ToLower(said[b+m[4]:b+m[5]]), "s")
+			numbers, same := w.numbered[thing]
+			if !same {
+				continue
+			}
+			s.asked = slices.Contains(numbers, strings.ToLower(said[b+m[6]:b+m[7]]))
+		}
+		if n := len(all); n > 0 {
+			all[n-1].to = b
+		}
+		s.to = len(said)
+		all = append(all, s)
+	}
+	return all
+}
+
+// goesThrough reports whether two clauses say the like of their subjects. "Ann and Bob joined in 2019" does not: nothing stands behind Ann.
+func goesThrough(said string, own, other ofSubject, value decoder.Quote) bool {
+	rest := said[own.behind:own.to]
+	if len(decoder.ContentWords(rest)) == 0 && !strings.ContainsAny(rest, "0123456789") {
+		return false
+	}
+	if other.from < own.from || len(kindOf(said[value.From:value.To], rest)) > 0 {
+		return true
+	}
+	return saysIs.MatchString(rest) && len(decoder.ContentWords(said[other.behind:max(other.behind, value.From)])) > 0
+}
+
+// ownValue returns the one value of a value's kind in the subject's own clause. If that has a verb, it has to have the question's.
+func ownValue(w wants, said string, own, other ofSubject, value decoder.Quote) (at [2]int, ok bool) {
+	found := kindOf(said[value.From:value.To], said[own.behind:own.to])
+	if len(found) != 1 {
+		return at, false
+	}
+	at = [2]int{own.behind + found[0][0], own.behind + found[0][1]}
+	if len(decoder.ContentWords(said[own.behind:at[0]])) == 0 {
+		return at, true
+	}
+	lost := decoder.WithoutWords(w.words, decoder.ContentWords(said[own.from:own.to]))
+	return at, decoder.SharedWords(lost, decoder.ContentWords(said[other.from:other.to])) == 0
+}
+
+// kindOf returns where a text has values of a value's kind: money, times, dates, numbers with the same word behind them, or names.
+func kindOf(value, text string) [][]int {
+	for _, kind := range slices.Concat(valuesInTurn, []*regexp.Regexp{aDayOfYear, ofYear}) {
+		if kind.MatchString(value) {
+			return kind.FindAllStringIndex(text, -1)
+		}
+	}
+	if m := numberAndUnit.FindStringSubmatch(value); m != nil {
+		return regexp.MustCompile(`\b\d[\d.,]*`+regexp.QuoteMeta(m[1])).FindAllStringIndex(text, -1)
+	}
+	if aName.FindString(value) == value {
+		return aName.FindAllStringIndex(text, -1)
+	}
+	return nil
+}
+
+// namesIn returns the words of a question that are written like names, in small letters.
+func namesIn(question string) (out []string) {
+	for i, word := range strings.Fields(question) {
+		word = strings.Trim(word, `?!.,;:"'()`)
+		word = strings.TrimSuffix(strings.TrimSuffix(word, "'s"), "’s")
+		if i > 0 && capitalized.MatchString(word) && len(decoder.ContentWords(word)) > 0 && !notAName(strings.ToLower(word)) {
+			out = append(out, strings.ToLower(word))
+		}
+	}
+	return out
+}
+
+// notAName reports whether a word that is written like a name is a day of the week or a month, or stands before a name.
+func notAName(word string) bool { return noName.MatchString(word) }
+
+var (
+	nextClause    = regexp.MustCompile(`(?:, |; | )(?:and|but|while|whereas|und|et|y) |, |; `)
+	clauseSubject = regexp.MustCompile(`^(?:(?:[Ff]or|[Oo]f|[Ww]ith|[Tt]he) )?(?:(\p{Lu}[\pL-]+(?: \p{Lu}[\pL-]+)*)|(\pL{3,}) (\d{1,4}\pL?))(?:['’]s)?(?: |: )`)
+	// standsFor matches what may stand for the subject of an earlier clause.
+	standsFor     = regexp.MustCompile(`(?i)` + apart(`he|him|his|she|her|hers|it|its|they|them|their|both|each|all|er|sie|ihr\pL*|sein\pL*|il|elle|ils|elles|who|which|that`))
+	saysIs        = regexp.MustCompile(`(?i)\b(?:is|are|was|were|has|have|had|ist|sind|hat|est|a|es)\b`)
+	aDayOfYear    = regexp.MustCompile(`(?i)\b` + aDay + `(?: of)? ` + aMonth + `(?: \d{4})?\b|\b` + aMonth + ` ` + aDay + `\b`)
+	ofYear        = regexp.MustCompile(`\b(?:1[5-9]|20)\d\d\b`)
+	numberAndUnit = regexp.MustCompile(`^\d[\d.,]*((?: ?[^\d\s]+)?)$`)
+	aName         = regexp.MustCompile(`\p{Lu}[\pL'’-]+(?: \p{Lu}[\pL'’-]+)*`)
+	capitalized   = regexp.MustCompile(`^\p{Lu}[\pL-]+$`)
+	noName        = regexp.MustCompile(`(?i)^(?:` + aMonth + `|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|mon|tue|wed|thu|fri|sat|sun|mr|mrs|ms|miss|dr|prof|easter|christmas)$`)
+)

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http/httptest"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -126,6 +127,9 @@ func TestServeWarnsOfTooLittleMemory(t *testing.T) {
 
 // A server whose terminal goes away ends as if it was told to.
 func TestServeEndsWithItsTerminal(t *testing.T) {
+	caught := make(chan os.Signal, 1) // else the server ignores what these tests ignore, as under nohup
+	signal.Notify(caught, syscall.SIGHUP)
+	defer signal.Stop(caught)
 	ctx, end := context.WithTimeout(t.Context(), time.Minute)
 	defer end()
 	cmd := clitest.NewHome(t).Command(ctx, "serve", "--sample", "--json", "--listen", "127.0.0.1:0")

@@ -13,12 +13,13 @@ var (
 	// asksAbout matches whom or what a question asks about by name, behind its verb: "when did Emil", "is Annika".
 	asksAbout = regexp.MustCompile(`^\W*(?:(?i:when|where|what|which|how|why|since|until|and|but|so|from|for|at|in|on)\b[^,;?]*? )?(?i:did|does|do|has|have|had|is|was|will|can|could|should|may|must) (\p{Lu}[\pL-]+(?: \p{Lu}[\pL-]+)*)(?:\?| \p{Ll}|$)`)
 	andMore   = regexp.MustCompile(`^ (?:and|or|und|oder|et|ou)\b`)
+	isPassive = regexp.MustCompile(`(?i)\b(?:was|were|is|are|been)\b`)
+	// ofAThing matches what stands behind a verb that is done to something which the text has named: "founded the company".
+	ofAThing = regexp.MustCompile(`^ (?:the|this|that|der|die|das|den)\b`)
 	// saidOf matches the name with which a sentence begins, before its verb.
 	saidOf = regexp.MustCompile(`^\W*(\p{Lu}[\pL-]+(?: \p{Lu}[\pL-]+)*) (\p{Ll}\pL*)`)
 	// ofOthers matches what may stand for somebody else than the subject of a sentence.
 	ofOthers = regexp.MustCompile(`(?i)` + apart(`he|him|she|her|it|they|them|their|we|us|our|both|each other|everybody|everyone|all|too|also|neither|other|others`))
-	// leads matches the name that a line of a list of people or things begins with: "**Ann Lee** – smith", "Ann: smith".
-	leads = regexp.MustCompile(`^(?:[-*•] )?(?:\*\*)?(\p{Lu}[\pL-]+(?: \p{Lu}[\pL-]+)*)(?:\*\*| ?:| [–—-] )`)
 )
 
 // askedAbout returns the name of whom a question asks about: its words, in small letters.
@@ -35,7 +36,8 @@ func askedAbout(question string) []string {
 }
 
 // ofAnotherName reports whether a sentence speaks of another than the one whom the question asks about, though the passage speaks of both.
-// Who has a pronoun or a second name there may be the same, or be the one who is meant.
+// Who has a pronoun or a second name there may be the same, or be the one who is meant, and what somebody does to "the company" may be done
+// to the one who is asked about.
 func (w wants) ofAnotherName(at pointed) bool {
 	if len(w.about) == 0 || w.person {
 		return false
@@ -45,37 +47,25 @@ func (w wants) ofAnotherName(at pointed) bool {
 		return false
 	}
 	asked := strings.FieldsFunc(strings.ToLower(w.question), func(r rune) bool { return !unicode.IsLetter(r) && r != '-' })
-	if lead := at.lead(at.begin); lead != "" && at.leadsWith(w.about) {
-		return !anyWord(lead, w.about) && !anyWord(lead, asked)
-	}
-	m := saidOf.FindStringSubmatch(at.said)
-	if m == nil || andMore.MatchString(" "+m[2]) || len(decoder.ContentWords(m[1])) == 0 || notAName(strings.ToLower(m[1])) {
+	m := saidOf.FindStringSubmatchIndex(at.said)
+	if m == nil {
 		return false
 	}
-	return !anyWord(m[1], asked) && at.isName(m[1]) && at.tellsOf(w.about, m[1])
+	name, verb := at.said[m[2]:m[3]], at.said[m[4]:m[5]]
+	switch {
+	case andMore.MatchString(" "+verb) || len(decoder.ContentWords(name)) == 0 || notAName(strings.ToLower(name)):
+		return false
+	case ofAThing.MatchString(at.said[m[1]:]): // it may be what the question asks about
+		return false
+	case isPassive.MatchString(w.question) && decoder.SharedWords(decoder.ContentWords(verb), w.words) > 0: // who did it
+		return false
+	}
+	return !anyWord(name, asked) && at.isName(name) && at.tellsOf(w.about, name)
 }
 
 // anyWord reports whether a name has one of some words in small letters.
 func anyWord(name string, words []string) bool {
 	return slices.ContainsFunc(strings.Fields(strings.ToLower(name)), func(n string) bool { return slices.Contains(words, n) })
-}
-
-// lead returns the name that the line at an offset begins with, if it is one of a list.
-func (p passage) lead(at int) string {
-	if m := leads.FindStringSubmatch(p.text[p.lineStart(at):p.lineEnd(at)]); m != nil {
-		return m[1]
-	}
-	return ""
-}
-
-// leadsWith reports whether a line of the passage begins with a name.
-func (p passage) leadsWith(name []string) bool {
-	for begin := p.body; begin < len(p.text); begin = p.lineEnd(begin) + 1 {
-		if anyWord(p.lead(begin), name) {
-			return true
-		}
-	}
-	return false
 }
 
 // isName reports whether a word that begins a sentence is a name: the passage has it within a sentence too, or with something of its owner's.
@@ -89,6 +79,12 @@ func (p passage) tellsOf(name []string, other string) bool {
 	own, body := regexp.QuoteMeta(strings.Join(name, " ")), p.text[p.body:]
 	if regexp.MustCompile(`(?i)\b(?:` + own + ` ` + regexp.QuoteMeta(other) + `|` + regexp.QuoteMeta(other) + ` ` + own + `)\b`).MatchString(body) {
 		return false
+	}
+	if calledSo := regexp.MustCompile(`(?i)(?:\b(?:called|call|calls|named|nicknamed|known as|alias|nee|née|genannt)\b[^.!?\n]{0,20}? |[("“„])` + regexp.QuoteMeta(other) + `\b`); calledSo.MatchString(body) {
+		return false
+	}
+	if begins := 3; len(other) >= begins && len(name[0]) >= begins && strings.EqualFold(other[:begins], name[0][:begins]) {
+		return false // "Susi", "Susanne"
 	}
 	if isSurname(body, strings.Fields(other)[0]) || isSurname(body, capitalOf(body, name[0])) {
 		return false // who has more names may be called by another one

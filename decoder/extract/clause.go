@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"tandem/decoder"
 	"tandem/retrieval/passages"
@@ -49,8 +50,8 @@ func (w wants) clauses(said string, value decoder.Quote) (own, other *ofSubject)
 			other = &all[i]
 		}
 	}
-	if asked != 1 || other == nil || standsFor.MatchString(said[other.behind:other.to]) {
-		return nil, nil
+	if asked != 1 || other == nil || standsFor.MatchString(said[other.behind:other.to]) || anyName(said[other.from:other.to], namesIn(w.question)) {
+		return nil, nil // the other clause may tell of the one who is asked about, too
 	}
 	return own, other
 }
@@ -125,7 +126,7 @@ func kindOf(value, text string) [][]int {
 		}
 	}
 	if m := numberAndUnit.FindStringSubmatch(value); m != nil {
-		return regexp.MustCompile(`\b\d[\d.,]*`+regexp.QuoteMeta(m[1])).FindAllStringIndex(text, -1)
+		return regexp.MustCompile(`\b\d(?:[\d.,]*\d)?`+regexp.QuoteMeta(m[1])).FindAllStringIndex(text, -1)
 	}
 	if aName.FindString(value) == value {
 		return aName.FindAllStringIndex(text, -1)
@@ -143,6 +144,13 @@ func namesIn(question string) (out []string) {
 		}
 	}
 	return out
+}
+
+// anyName reports whether a text has one of some names in small letters.
+func anyName(text string, names []string) bool {
+	return slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && r != '-' }), func(word string) bool {
+		return slices.Contains(names, word)
+	})
 }
 
 // notAName reports whether a word that is written like a name is a day of the week or a month, or stands before a name.

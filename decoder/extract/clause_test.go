@@ -38,6 +38,8 @@ func TestInItsClause(t *testing.T) {
 		{sold, "2021", "When did Ann buy the boat?", "2021"}, // "it" may be the boat
 		{"Ann bought the boat in 2019 and Bob sold the car in 2021.", "2021", "When did Ann sell the car?", "Ann bought the boat in 2019 and Bob sold the car in 2021."},
 		{"Ann and Bob joined in 2019.", "2019", "When did Ann join?", "2019"},
+		{"Ann married Bob in 1998, and Bob died in 2015.", "1998", "When did Bob marry?", "1998"},
+		{"Ann sent 40 ships, Bob 25.", "40", "How many ships did Bob send?", "25"},
 		{"Ann, Bob and Cid joined in 2019.", "2019", "When did Bob join?", "2019"},
 		{"Ann from Ulm and Bob joined in 2019.", "2019", "When did Ann join?", "2019"},
 		{"Ann, a smith, and Bob, a baker, joined in 2019.", "2019", "When did Ann join?", "2019"},

@@ -33,8 +33,8 @@ func (w wants) otherEnd(before, value string) bool {
 
 var (
 	asksWhere = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*where\b`)
-	// notPlace matches a value that is only a time of the day, an amount of money, a stretch of time or a share.
-	notPlace = regexp.MustCompile(`(?i)^\W*(?:at |um |à )?(?:\d{1,2}[:.]\d\d(?: ?(?:[ap]\.?m\.?|uhr|h))?|\d{1,2} ?(?:[ap]\.?m\.?|uhr|h|o'clock)|\d[\d.,]* ?(?:%|percent|per cent|hours?|minutes?|days?|weeks?|months?|years?)|[\d.,]* ?(?:` + money + `)[\d., ]*)\W*$`)
+	// notPlace matches a value that is only a time of the day or an amount of money. Rooms, too, have numbers with a point.
+	notPlace = regexp.MustCompile(`(?i)^\W*(?:at |um |à )?(?:\d{1,2}:\d\d(?: ?(?:[ap]\.?m\.?|uhr|h))?|\d{1,2}\.\d\d ?(?:[ap]\.?m\.?|uhr|h)|\d{1,2} ?(?:[ap]\.?m\.?|uhr|h|o'clock)|[\d.,]* ?(?:` + money + `)[\d., ]*)\W*$`)
 
 	// asksSince and asksUntil match a question for one end of a stretch of time; untilHere and sinceHere what makes the value behind it the other.
 	asksSince = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:since when|from when|starting when|seit wann|ab wann|depuis quand)\b`)

@@ -41,13 +41,12 @@ var ggmlBound = map[npu.DType]float64{
 	npu.Q4_1: 0.15, npu.Q5_0: 0.15, npu.Q5_1: 0.15, npu.IQ4_NL: 0.15, npu.MXFP4: 0.15, npu.Q2_K: 0.2, npu.Q3_K: 0.2, npu.IQ4_XS: 0.2,
 }
 
-// gpuBound is the smallest bound for GPUs, which also round the inputs and sums of products to fewer bits. Their other bounds
-// are twice those of processors: on an NVIDIA H200, Q2_K is off by 0.23, and Q4_1 by 0.17.
+// gpuBound is the smallest bound for GPUs, which also round the inputs and sums of products to fewer bits.
 const gpuBound = 0.1
 
 func boundOf(t npu.DType, processor bool) float64 {
 	if !processor {
-		return max(gpuBound, 2*ggmlBound[t])
+		return max(gpuBound, ggmlBound[t])
 	}
 	return ggmlBound[t]
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -16,6 +17,31 @@ import (
 	"tandem/internal/tinymodel"
 	"tandem/node"
 )
+
+// serving starts a cloud that also answers over HTTP, and returns its URL and the lines that it says from then on. It ends with the
+// test, or after a minute.
+func serving(h clitest.Home, flags ...string) (cmd *exec.Cmd, url string, lines *bufio.Scanner) {
+	h.T.Helper()
+	ctx, end := context.WithTimeout(h.T.Context(), time.Minute)
+	cmd = h.Command(ctx, append([]string{"serve", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"}, flags...)...)
+	said, err := cmd.StderrPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		end()
+		h.T.Fatal(err)
+	}
+	h.T.Cleanup(func() {
+		end()
+		cmd.Wait()
+	})
+	lines = bufio.NewScanner(said)
+	for url == "" && lines.Scan() {
+		_, url, _ = strings.Cut(lines.Text(), "answering on ")
+	}
+	return cmd, url, lines
+}
 
 // A cloud answers over HTTP without a device, shows the page and makes embeddings.
 func TestServeHTTP(t *testing.T) {
@@ -29,22 +55,7 @@ func TestServeHTTP(t *testing.T) {
 			t.Errorf("%s without --http: %v, %s", flag, err, stderr)
 		}
 	}
-	ctx, end := context.WithTimeout(t.Context(), time.Minute)
-	defer end()
-	cmd := h.Command(ctx, "serve", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--encoder", encoder)
-	said, err := cmd.StderrPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer cmd.Wait()
-	defer end()
-	url := ""
-	for lines := bufio.NewScanner(said); url == "" && lines.Scan(); {
-		_, url, _ = strings.Cut(lines.Text(), "answering on ")
-	}
+	_, url, _ := serving(h, "--encoder", encoder)
 	for _, test := range []struct{ path, body, want string }{
 		{"/", "", "<title>Tandem</title>"},
 		{"/v1/pair", "", `"alone":true`},
@@ -59,7 +70,7 @@ func TestServeHTTP(t *testing.T) {
 		if test.body != "" {
 			method = http.MethodPost
 		}
-		request, err := http.NewRequestWithContext(ctx, method, url+test.path, strings.NewReader(test.body))
+		request, err := http.NewRequestWithContext(t.Context(), method, url+test.path, strings.NewReader(test.body))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,20 +88,7 @@ func TestServeHTTP(t *testing.T) {
 
 // After Ctrl-C, answers over HTTP are given to their end, and who only watches is not waited for.
 func TestServeHTTPDrains(t *testing.T) {
-	ctx, end := context.WithTimeout(t.Context(), time.Minute)
-	defer end()
-	cmd := clitest.NewHome(t).Command(ctx, "serve", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--reader", "decoder", "--drain", "50s")
-	said, err := cmd.StderrPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	url, lines := "", bufio.NewScanner(said)
-	for url == "" && lines.Scan() {
-		_, url, _ = strings.Cut(lines.Text(), "answering on ")
-	}
+	cmd, url, lines := serving(clitest.NewHome(t), "--reader", "decoder", "--drain", "50s")
 	watched, err := http.Get(url + "/v1/events")
 	if err != nil {
 		t.Fatal(err)
@@ -134,23 +132,8 @@ func TestServeHTTPDrains(t *testing.T) {
 
 // A cloud that drains says so to who asks over HTTP, and to cloud health.
 func TestDrainingIsKnown(t *testing.T) {
-	ctx, end := context.WithTimeout(t.Context(), time.Minute)
-	defer end()
 	h := clitest.NewHome(t)
-	cmd := h.Command(ctx, "serve", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--reader", "decoder", "--drain", "50s")
-	said, err := cmd.StderrPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer cmd.Wait()
-	defer end()
-	url, lines := "", bufio.NewScanner(said)
-	for url == "" && lines.Scan() {
-		_, url, _ = strings.Cut(lines.Text(), "answering on ")
-	}
+	cmd, url, lines := serving(h, "--reader", "decoder", "--drain", "50s")
 	for range 8 { // more than end while the test runs
 		r, err := http.Post(url+"/v1/chat/completions", "application/json",
 			strings.NewReader(`{"stream":true,"n":8,"seed":1,"temperature":2,"max_tokens":300,"messages":[{"role":"user","content":"What is the door code of the boat house?"}]}`))

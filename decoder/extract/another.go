@@ -4,7 +4,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 
 	"tandem/decoder"
 )
@@ -29,7 +28,7 @@ func askedAbout(question string) []string {
 		return nil
 	}
 	words := strings.Fields(strings.ToLower(question[m[2]:m[3]]))
-	if slices.ContainsFunc(words, func(w string) bool { return notAName(w) || len(decoder.ContentWords(w)) == 0 }) {
+	if slices.ContainsFunc(words, func(w string) bool { return noName.MatchString(w) || len(decoder.ContentWords(w)) == 0 }) {
 		return nil
 	}
 	return words
@@ -46,26 +45,20 @@ func (w wants) ofAnotherName(at pointed) bool {
 	if slices.ContainsFunc(w.about, func(n string) bool { return strings.Contains(here, n) }) || ofOthers.MatchString(at.said) {
 		return false
 	}
-	asked := strings.FieldsFunc(strings.ToLower(w.question), func(r rune) bool { return !unicode.IsLetter(r) && r != '-' })
 	m := saidOf.FindStringSubmatchIndex(at.said)
 	if m == nil {
 		return false
 	}
 	name, verb := at.said[m[2]:m[3]], at.said[m[4]:m[5]]
 	switch {
-	case andMore.MatchString(" "+verb) || len(decoder.ContentWords(name)) == 0 || notAName(strings.ToLower(name)):
+	case andMore.MatchString(" "+verb) || len(decoder.ContentWords(name)) == 0 || noName.MatchString(name):
 		return false
 	case ofAThing.MatchString(at.said[m[1]:]): // it may be what the question asks about
 		return false
 	case isPassive.MatchString(w.question) && decoder.SharedWords(decoder.ContentWords(verb), w.words) > 0: // who did it
 		return false
 	}
-	return !anyWord(name, asked) && at.isName(name) && at.tellsOf(w.about, name)
-}
-
-// anyWord reports whether a name has one of some words in small letters.
-func anyWord(name string, words []string) bool {
-	return slices.ContainsFunc(strings.Fields(strings.ToLower(name)), func(n string) bool { return slices.Contains(words, n) })
+	return !anyWord(name, letterWords(w.question)) && at.isName(name) && at.tellsOf(w.about, name)
 }
 
 // isName reports whether a word that begins a sentence is a name: the passage has it within a sentence too, or with something of its owner's.

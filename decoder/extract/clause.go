@@ -50,7 +50,7 @@ func (w wants) clauses(said string, value decoder.Quote) (own, other *ofSubject)
 			other = &all[i]
 		}
 	}
-	if asked != 1 || other == nil || standsFor.MatchString(said[other.behind:other.to]) || anyName(said[other.from:other.to], namesIn(w.question)) {
+	if asked != 1 || other == nil || standsFor.MatchString(said[other.behind:other.to]) || anyWord(said[other.from:other.to], namesIn(w.question)) {
 		return nil, nil // the other clause may tell of the one who is asked about, too
 	}
 	return own, other
@@ -71,7 +71,7 @@ func (w wants) subjects(said string) (all []ofSubject) {
 		s := ofSubject{from: b, behind: b + m[1]}
 		if m[2] >= 0 {
 			words := strings.Fields(strings.ToLower(said[b+m[2] : b+m[3]]))
-			if len(decoder.ContentWords(words[0])) == 0 || len(words) == 1 && notAName(words[0]) {
+			if len(decoder.ContentWords(words[0])) == 0 || len(words) == 1 && noName.MatchString(words[0]) {
 				continue
 			}
 			s.asked = slices.ContainsFunc(words, func(word string) bool { return slices.Contains(names, word) })
@@ -139,22 +139,22 @@ func namesIn(question string) (out []string) {
 	for i, word := range strings.Fields(question) {
 		word = strings.Trim(word, `?!.,;:"'()`)
 		word = strings.TrimSuffix(strings.TrimSuffix(word, "'s"), "’s")
-		if i > 0 && capitalized.MatchString(word) && len(decoder.ContentWords(word)) > 0 && !notAName(strings.ToLower(word)) {
+		if i > 0 && capitalized.MatchString(word) && len(decoder.ContentWords(word)) > 0 && !noName.MatchString(word) {
 			out = append(out, strings.ToLower(word))
 		}
 	}
 	return out
 }
 
-// anyName reports whether a text has one of some names in small letters.
-func anyName(text string, names []string) bool {
-	return slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && r != '-' }), func(word string) bool {
-		return slices.Contains(names, word)
-	})
+// anyWord reports whether a text has one of some words in small letters.
+func anyWord(text string, words []string) bool {
+	return slices.ContainsFunc(letterWords(text), func(word string) bool { return slices.Contains(words, word) })
 }
 
-// notAName reports whether a word that is written like a name is a day of the week or a month, or stands before a name.
-func notAName(word string) bool { return noName.MatchString(word) }
+// letterWords returns a text's words of letters, in small ones.
+func letterWords(text string) []string {
+	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && r != '-' })
+}
 
 var (
 	nextClause    = regexp.MustCompile(`(?:, |; | )(?:and|but|while|whereas|und|et|y) |, |; `)
@@ -167,5 +167,6 @@ var (
 	numberAndUnit = regexp.MustCompile(`^\d[\d.,]*((?: ?[^\d\s]+)?)$`)
 	aName         = regexp.MustCompile(`\p{Lu}[\pL'’-]+(?: \p{Lu}[\pL'’-]+)*`)
 	capitalized   = regexp.MustCompile(`^\p{Lu}[\pL-]+$`)
-	noName        = regexp.MustCompile(`(?i)^(?:` + aMonth + `|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|mon|tue|wed|thu|fri|sat|sun|mr|mrs|ms|miss|dr|prof|easter|christmas)$`)
+	// noName matches what is written like a name and is a day of the week or a month, or stands before a name.
+	noName = regexp.MustCompile(`(?i)^(?:` + aMonth + `|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|mon|tue|wed|thu|fri|sat|sun|mr|mrs|ms|miss|dr|prof|easter|christmas)$`)
 )

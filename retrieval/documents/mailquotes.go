@@ -10,8 +10,8 @@ import (
 
 // Bounds of the search for what replies repeat.
 const (
-	threadMost = 64      // messages of a thread that are searched, the last ones
-	threadRead = 1 << 30 // bytes that are searched for all quotations of a mailbox
+	maxThread   = 64      // messages of a thread that are searched, the last ones
+	maxSearched = 1 << 30 // bytes that are searched for all quotations of a mailbox
 )
 
 // thread has what the messages of a mailbox say themselves, by what ties them to each other: their subject and their identifiers.
@@ -21,7 +21,7 @@ type thread struct {
 	left int              // bytes that may still be searched
 }
 
-func newThread() *thread { return &thread{said: map[string][]int{}, left: threadRead} }
+func newThread() *thread { return &thread{said: map[string][]int{}, left: maxSearched} }
 
 // add notes the next message.
 func (t *thread) add(m mailText) {
@@ -70,7 +70,7 @@ func (t *thread) says(text string, n int, keys []string) bool {
 	text = " " + strings.TrimPrefix(text, quoteMark)
 	for _, key := range keys {
 		all := t.said[key]
-		for _, i := range all[max(0, len(all)-threadMost):] {
+		for _, i := range all[max(0, len(all)-maxThread):] {
 			if t.left -= len(t.own[i]); t.left < 0 {
 				return false
 			}

@@ -34,6 +34,16 @@ def hidden(scores, lengths, dim):
     return scores + (h[:, None] if dim == 2 else h[:, :, None])
 
 
+def beside(h, lengths, reach):
+    """Each word next to those at distance reach, zero beyond the ends: (B, L, d) -> (B, L, 3d); reach 0: the words alone."""
+    if not reach:
+        return h
+    if lengths is not None:
+        h = h * within(lengths, h.shape[1])[..., None].to(h.dtype)
+    wide = F.pad(h, (0, 0, reach, reach))
+    return torch.cat([wide[:, :h.shape[1]], h, wide[:, 2 * reach:]], 2)
+
+
 class Plain:
     """What is not a matrix product, in plain torch; kernels.py has the same in C."""
 
@@ -41,13 +51,7 @@ class Plain:
     def unfold(x, norm, lengths, reach):
         """LayerNorm, then each word next to those at distance reach: (B, L, d) -> (B, L, 3d), zero beyond the ends; reach 0: the norm alone.
         Without lengths, all texts have L words."""
-        h = F.layer_norm(x.float(), x.shape[-1:], norm.weight, norm.bias, EPS).to(half)
-        if not reach:
-            return h
-        if lengths is not None:
-            h = h * within(lengths, h.shape[1])[..., None].to(h.dtype)
-        wide = F.pad(h, (0, 0, reach, reach))
-        return torch.cat([wide[:, :h.shape[1]], h, wide[:, 2 * reach:]], 2)
+        return beside(F.layer_norm(x.float(), x.shape[-1:], norm.weight, norm.bias, EPS).to(half), lengths, reach)
 
     @staticmethod
     def gate(x, ab, keep):
@@ -78,13 +82,7 @@ class Fused(Plain):
 
     @staticmethod
     def unfold(x, norm, lengths, reach):
-        h = F.layer_norm(x, x.shape[-1:], norm.weight.to(half), norm.bias.to(half), EPS)
-        if not reach:
-            return h
-        if lengths is not None:
-            h = h * within(lengths, h.shape[1])[..., None].to(h.dtype)
-        wide = F.pad(h, (0, 0, reach, reach))
-        return torch.cat([wide[:, :h.shape[1]], h, wide[:, 2 * reach:]], 2)
+        return beside(F.layer_norm(x, x.shape[-1:], norm.weight.to(half), norm.bias.to(half), EPS), lengths, reach)
 
     @staticmethod
     def gate(x, ab, keep):

@@ -412,7 +412,8 @@ func TestRefusals(t *testing.T) {
 		ask("x", `,"stream":"yes"`):                                   "stream: want true or false, not a string",
 		`{"messages":[{"role":"user","content":5}]}`:                  "messages.content: want a string, not a number",
 		`{"messages":["x"]}`:                                          "messages: want an object, not a string",
-		`{"messages":[{"role":"tool","content":"x"}]}`:                "role",
+		`{"messages":[{"role":"tool","content":"x"}]}`:                "must be the user's question",
+		`{"messages":[{"role":"clerk","content":"x"}]}`:               "role \"clerk\"",
 		`{"messages":[{"role":"user","content":[{"type":"image"}]}]}`: "only text",
 	} {
 		w := send(t, s, "POST", chatPath, body)
@@ -875,10 +876,12 @@ func TestOllamaOptions(t *testing.T) {
 			t.Errorf("%s: %d %s %+v", options, w.Code, w.Body, e.asked)
 		}
 	}
-	e.asked = nil
-	w := send(t, s, "POST", "/api/chat", `{"messages":[{"role":"user","content":"a"},{"role":"tool","content":"b"},{"role":"user","content":"c"}]}`)
-	if w.Code != http.StatusOK || len(e.asked[0].History) != 2 || e.asked[0].History[1].Content != "b" {
-		t.Errorf("with a tool: %d %s", w.Code, w.Body)
+	for _, path := range []string{"/api/chat", chatPath} {
+		e.asked = nil
+		w := send(t, s, "POST", path, `{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":null,"tool_calls":[]},{"role":"tool","content":"b","tool_call_id":"1"},{"role":"user","content":"c"}]}`)
+		if w.Code != http.StatusOK || len(e.asked[0].History) != 3 || e.asked[0].History[2].Content != "b" {
+			t.Errorf("%s with a tool: %d %s", path, w.Code, w.Body)
+		}
 	}
 	if digest, _ := at(object(t, send(t, s, "GET", "/api/tags", "")), "models", 0, "digest").(string); len(digest) != 64 {
 		t.Errorf("the digest is %q", digest)

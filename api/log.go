@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"log/slog"
 	"net/http"
 	"time"
@@ -9,7 +10,7 @@ import (
 // longestPath bounds how much of a path is logged.
 const longestPath = 256
 
-// logged logs each request, without its query and body: these have the user's words.
+// logged logs and counts each request, without its query and body: these have the user's words.
 func (s *Server) logged(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		begun, path := time.Now(), r.URL.Path
@@ -20,8 +21,12 @@ func (s *Server) logged(next http.Handler) http.Handler {
 			case http.StatusUnauthorized, http.StatusForbidden, http.StatusInternalServerError:
 				level = slog.LevelWarn
 			}
+			took := time.Since(begun)
 			s.cfg.Log.Log(r.Context(), level, "request", "method", r.Method, "path", path[:min(len(path), longestPath)], "status", out.status,
-				"took", time.Since(begun).Round(time.Microsecond), "from", r.RemoteAddr, "bytes", out.bytes)
+				"took", took.Round(time.Microsecond), "from", r.RemoteAddr, "bytes", out.bytes)
+			if s.cfg.Requests != nil {
+				s.cfg.Requests(cmp.Or(r.Pattern, "none"), out.status, took) // of the mux, which bounds how many there are
+			}
 		}()
 		next.ServeHTTP(out, r)
 	})

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -139,7 +138,7 @@ func (s *Server) ollamaServe(w http.ResponseWriter, r *http.Request, chat bool) 
 		failPlainly(w, err)
 		return
 	}
-	turns := withTools(q.Messages)
+	turns := q.Messages
 	if !chat {
 		turns = []message{{Role: "user", Content: content(q.Prompt)}}
 		if q.System != "" {
@@ -173,17 +172,6 @@ func (r ollamaRequest) unloads() bool {
 	text := strings.Trim(string(r.Keep), `"`)
 	d, err := time.ParseDuration(text)
 	return text == "0" || err == nil && d == 0
-}
-
-// withTools returns a conversation in which what tools have said is the user's: a pair calls none, but may be asked about it.
-func withTools(messages []message) []message {
-	turns := slices.Clone(messages)
-	for i := range turns {
-		if turns[i].Role == "tool" && i < len(turns)-1 { // the last is the question
-			turns[i].Role = "user"
-		}
-	}
-	return turns
 }
 
 // ollamaAnswer answers in one piece or in many.

@@ -269,8 +269,9 @@ func (c *content) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// conversation returns the question of a conversation, which is its last message, with the turns before it. system reports
-// whether there are instructions, which a pair does not follow: it answers from documents.
+// conversation returns the question of a conversation, which is its last message, with the turns before it. What tools have said
+// counts as the user's: a pair calls none, but may be asked about it. system reports whether there are instructions, which a pair
+// does not follow: it answers from documents.
 func conversation(messages []message) (question string, history []chat.Message, system bool, err error) {
 	for i, m := range messages {
 		text := strings.TrimSpace(string(m.Content))
@@ -279,8 +280,13 @@ func conversation(messages []message) (question string, history []chat.Message, 
 			system = system || text != ""
 		case "user", "assistant":
 			history = append(history, chat.Message{Role: m.Role, Content: text})
+		case "tool", "function":
+			if i == len(messages)-1 {
+				return "", nil, false, refused("messages", "the last message is of a tool: it must be the user's question")
+			}
+			history = append(history, chat.Message{Role: "user", Content: text})
 		default:
-			return "", nil, false, refused("messages", "message %d has the role %q: want system, user or assistant", i, m.Role)
+			return "", nil, false, refused("messages", "message %d has the role %q: want system, user, assistant or tool", i, m.Role)
 		}
 	}
 	n := len(history) - 1

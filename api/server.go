@@ -82,8 +82,9 @@ type Config struct {
 	Denoises    bool                    // answers are denoised in blocks, without likelihoods of tokens
 	Together    bool                    // the choices of a request (n) are answered at the same time, as far as AtOnce leaves room
 	Version     string
-	Metrics     http.Handler // under /metrics; nil for none
-	Page        http.Handler // under /; nil for none
+	Metrics     http.Handler                                       // under /metrics; nil for none
+	Requests    func(route string, status int, took time.Duration) // counts a request that has ended; nil for not at all
+	Page        http.Handler                                       // under /; nil for none
 	Log         *slog.Logger
 	Greeting    func(question string) (reply string, ok bool) // replies to what no document can answer; nil for never
 	Files       bool                                          // answers and passages name files on this machine

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net"
-	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -56,7 +55,7 @@ func (w web) answering() int {
 
 // serveHTTP starts to answer over HTTP, if the flags ask for it, until it is told to end. Answers may
 // continue for as long as drain after the program is told to end; new requests are then refused.
-func (f httpFlags) serveHTTP(a *cli.App, cloud *node.Cloud, m cli.ModelFlags, metrics http.Handler, drain time.Duration) (w web, err error) {
+func (f httpFlags) serveHTTP(a *cli.App, cloud *node.Cloud, m cli.ModelFlags, metrics *cli.Metrics, drain time.Duration) (w web, err error) {
 	if f.HTTP == "" {
 		return w, nil
 	}
@@ -79,7 +78,7 @@ func (f httpFlags) serveHTTP(a *cli.App, cloud *node.Cloud, m cli.ModelFlags, me
 			Sampling: tandem.Sampling{TopP: 1, RepeatPenalty: 1}, Nucleus: decoder.DefaultTopP, Support: decoder.DefaultMaxSupport,
 			Gamma: tandem.HalfGamma, MaxTokens: decoder.DefaultMaxTokens, Documents: documents, Weights: weights.String(), Grounded: true,
 		},
-		Page: page.Handler(), Metrics: metrics, CanDraft: local.CanDraft,
+		Page: page.Handler(), Metrics: metrics, Requests: metrics.Requested, CanDraft: local.CanDraft,
 	}
 	if err := f.Guard(a, f.HTTP, &cfg); err != nil {
 		return w, err

@@ -80,6 +80,7 @@ Metrics, under /metrics:
   tandem_further_rows_total                        by kind: hedge, check, guess
   tandem_spared_passes_total                       by kind: hedge, check, guess
   tandem_device_hedges_used_total
+  tandem_http_request_seconds                      by route and status
   tandem_devices, tandem_answering, tandem_waiting, tandem_kv_reserved_bytes
   tandem_batch_passes_total, _rows_total, _jobs_total, _seconds_total, tandem_batch_waiting
   tandem_engine_requests_total, _retries_total, _failures_total, _rows_total, _kept_rows_total, _covered_total, _seconds_total
@@ -438,7 +439,7 @@ func (c *serveCmd) announce(a *cli.App, s side, at net.Addr, cloud *node.Cloud) 
 }
 
 // observe counts the cloud's answers. It serves the counts if --metrics asks for that.
-func (c *serveCmd) observe(a *cli.App, cloud *node.Cloud) (metrics http.Handler, stop func(), err error) {
+func (c *serveCmd) observe(a *cli.App, cloud *node.Cloud) (metrics *cli.Metrics, stop func(), err error) {
 	more := cli.LoadMetrics(cloud.Load)
 	if cloud.Batch != nil {
 		more = append(more, cli.BatchMetrics(cloud.Batch)...)
@@ -449,8 +450,8 @@ func (c *serveCmd) observe(a *cli.App, cloud *node.Cloud) (metrics http.Handler,
 	if c.Bucket != "" {
 		more = append(more, cli.BucketMetrics(cloud.Local.KV.Shares)...)
 	}
-	m, metrics := cli.NewMetrics(more...)
-	cloud.Observe = m.Observe
+	metrics = cli.NewMetrics(more...)
+	cloud.Observe = metrics.Observe
 	if c.Metrics == "" {
 		return metrics, func() {}, nil
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/signal"
@@ -153,15 +154,16 @@ func TestServeEndsWithItsTerminal(t *testing.T) {
 func TestMetrics(t *testing.T) {
 	engine := remote.Stats{Requests: 5, Retries: 1, Failures: 2, Rows: 8, Kept: 9, Covered: 7.5, Took: time.Second}
 	load := node.Load{Devices: 3, Answers: 2, Waiting: 1, KVReserved: 1 << 20}
-	m, handler := cli.NewMetrics(append(cli.LoadMetrics(func() node.Load { return load }), slices.Concat(cli.BatchMetrics(batch.New(nil, batch.Config{})), cli.EngineMetrics(func() remote.Stats { return engine }),
+	m := cli.NewMetrics(append(cli.LoadMetrics(func() node.Load { return load }), slices.Concat(cli.BatchMetrics(batch.New(nil, batch.Config{})), cli.EngineMetrics(func() remote.Stats { return engine }),
 		cli.BucketMetrics(func() kvstore.Shares { return kvstore.Shares{Fetched: 1, Missed: 2, Sent: 3, Failed: 4, Left: 5} }))...)...)
-	server := httptest.NewServer(handler)
+	server := httptest.NewServer(m)
 	defer server.Close()
 	stats := pair.Stats{
 		Steps: 20, Alone: 1, Together: 19, Accepted: [2]int{17, 12}, Rejected: [2]int{2, 7}, Divergences: 1,
 		Passes: 10, Room: 60, Contexts: 33, Hedged: 4, Checked: 8, Guessed: 11, OfHedges: 2, OfChecks: 5, OfGuesses: 3, Hedges: 6,
 	}
 	m.Observe(node.Served{Pair: stats, Took: time.Second})
+	m.Requested("GET /health", http.StatusOK, time.Millisecond)
 	m.Observe(node.Served{Pair: stats, Took: time.Second, Error: errors.New("gone")})
 	answer, err := server.Client().Get(server.URL + "/metrics")
 	if err != nil {
@@ -181,6 +183,7 @@ func TestMetrics(t *testing.T) {
 		`tandem_engine_requests_total 5`, `tandem_engine_retries_total 1`, `tandem_engine_failures_total 2`, `tandem_engine_rows_total 8`,
 		`tandem_engine_kept_rows_total 9`, `tandem_engine_covered_total 7.5`, `tandem_engine_seconds_total 1`,
 		`tandem_bucket_fetched_total 1`, `tandem_bucket_missed_total 2`, `tandem_bucket_sent_total 3`, `tandem_bucket_failed_total 4`, `tandem_bucket_left_total 5`,
+		`tandem_http_request_seconds_count{route="GET /health",status="200"} 1`,
 		`tandem_divergences_total 2`,
 		`tandem_passes_total 20`,
 		`tandem_rows_total{fate="valid"} 40`,
@@ -237,7 +240,7 @@ func dashboard(t *testing.T, page string) {
 		}
 	}
 	left := map[string]bool{ // shown as what they are parts of
-		"tandem_answer_seconds_sum": true, "tandem_answer_seconds_count": true, "tandem_batch_rows_total": true,
+		"tandem_answer_seconds_sum": true, "tandem_answer_seconds_count": true, "tandem_http_request_seconds_sum": true, "tandem_batch_rows_total": true,
 		"tandem_divergences_total": true, "tandem_further_rows_total": true, "tandem_device_hedges_used_total": true,
 	}
 	for name, ok := range series {

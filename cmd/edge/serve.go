@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -88,7 +87,6 @@ type serving struct {
 	app     *cli.App
 	flags   answerFlags
 	metrics *cli.Metrics
-	counts  http.Handler // of metrics
 
 	denoising chan struct{} // holds one place
 
@@ -133,7 +131,7 @@ const maxPaths = 8
 
 func newServing(a *cli.App, f answerFlags) (*serving, error) {
 	s := &serving{app: a, flags: f, denoising: make(chan struct{}, 1)}
-	s.metrics, s.counts = cli.NewMetrics()
+	s.metrics = cli.NewMetrics()
 	s.flags.Verify = true
 	next, err := s.open()
 	if err != nil {
@@ -218,7 +216,7 @@ func (s *serving) config() api.Config {
 	defer leave()
 	return api.Config{
 		Answers: s, Library: &shelf{s}, Model: s.model(), Tokens: ss.model.Tokenizer(), Defaults: ss.settings, Private: ss.device.Private,
-		Pointing: ss.reader != nil, Files: true, Together: ss.writesAlone(), Denoises: ss.denoises(), Metrics: s.counts,
+		Pointing: ss.reader != nil, Files: true, Together: ss.writesAlone(), Denoises: ss.denoises(), Metrics: s.metrics, Requests: s.metrics.Requested,
 		CanDraft: func(set specdec.Set) error {
 			now, leave := s.sit()
 			defer leave()

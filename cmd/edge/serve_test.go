@@ -191,7 +191,7 @@ func TestServeCountsStoppedAnswers(t *testing.T) {
 	if body := s.ask("What is the door code of the boat house?", `,"temperature":2,"max_tokens":200,"stop":[" "]`); !strings.Contains(body, `"finish_reason":"stop"`) {
 		t.Errorf("%s", body)
 	}
-	if _, body := s.do("GET", "/metrics", ""); !strings.Contains(body, `tandem_answers_total{outcome="complete"} 1`) || strings.Contains(body, "broken") {
+	if _, body := s.do("GET", "/metrics", ""); !strings.Contains(body, `tandem_answers_total{outcome="complete"} 1`) || !strings.Contains(body, `tandem_http_request_seconds_count{route="POST /v1/chat/completions",status="200"} `) || strings.Contains(body, "broken") {
 		t.Errorf("%s", body[strings.Index(body, "tandem_answers_total"):])
 	}
 }

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"net/http"
+	"strconv"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -26,6 +28,8 @@ type Metrics struct {
 	further  *prometheus.CounterVec
 	spared   *prometheus.CounterVec
 	hedges   prometheus.Counter
+	requests *prometheus.HistogramVec
+	pages    http.Handler
 }
 
 // BatchMetrics returns metrics that read the counts of a batch when they are asked for.
@@ -71,8 +75,8 @@ func LoadMetrics(load func() node.Load) []prometheus.Collector {
 	}
 }
 
-// NewMetrics returns metrics, and a handler that serves them with more of them and those of the process.
-func NewMetrics(more ...prometheus.Collector) (*Metrics, http.Handler) {
+// NewMetrics returns metrics, which are served with more of them and those of the process.
+func NewMetrics(more ...prometheus.Collector) *Metrics {
 	m := &Metrics{
 		answers:  prometheus.NewCounterVec(prometheus.CounterOpts{Name: "tandem_answers_total", Help: "Answers taken part in, by outcome."}, []string{"outcome"}),
 		tokens:   prometheus.NewCounter(prometheus.CounterOpts{Name: "tandem_tokens_total", Help: "Tokens agreed."}),
@@ -85,11 +89,21 @@ func NewMetrics(more ...prometheus.Collector) (*Metrics, http.Handler) {
 		spared:   prometheus.NewCounterVec(prometheus.CounterOpts{Name: "tandem_spared_passes_total", Help: "Tokens whose draft needed no pass of this side, by the kind of context that gave it."}, []string{"kind"}),
 		hedges:   prometheus.NewCounter(prometheus.CounterOpts{Name: "tandem_device_hedges_used_total", Help: "Hedges of the other side that replaced a draft still on its way."}),
 	}
+	m.requests = prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "tandem_http_request_seconds", Help: "Time of HTTP requests, by route and status.", Buckets: prometheus.ExponentialBuckets(0.001, 4, 9)}, []string{"route", "status"})
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(m.answers, m.tokens, m.drafts, m.diverged, m.seconds, m.passes, m.rows, m.further, m.spared, m.hedges)
+	registry.MustRegister(m.answers, m.tokens, m.drafts, m.diverged, m.seconds, m.passes, m.rows, m.further, m.spared, m.hedges, m.requests)
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	registry.MustRegister(more...)
-	return m, promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
+	m.pages = promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
+	return m
+}
+
+// ServeHTTP serves the metrics.
+func (m *Metrics) ServeHTTP(w http.ResponseWriter, r *http.Request) { m.pages.ServeHTTP(w, r) }
+
+// Requested counts an HTTP request that has ended.
+func (m *Metrics) Requested(route string, status int, took time.Duration) {
+	m.requests.WithLabelValues(route, strconv.Itoa(status)).Observe(took.Seconds())
 }
 
 // Observe counts an answer that has ended.

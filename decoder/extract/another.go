@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"tandem/decoder"
+	"tandem/model/span"
 )
 
 var (
@@ -20,6 +21,9 @@ var (
 	// ofOthers matches what may stand for somebody else than the subject of a sentence.
 	ofOthers = regexp.MustCompile(`(?i)` + apart(`he|him|she|her|it|they|them|their|we|us|our|both|each other|everybody|everyone|all|too|also|neither|other|others`))
 )
+
+// ofSame matches a pronoun that stands for the subject of the clause before: "Jonas has none, he is …".
+var ofSame = regexp.MustCompile(`, (?:and |so |but )?(?:he|she)\b`)
 
 // askedAbout returns the name of whom a question asks about: its words, in small letters.
 func askedAbout(question string) []string {
@@ -42,7 +46,7 @@ func (w wants) ofAnotherName(at pointed) bool {
 		return false
 	}
 	here := strings.ToLower(at.text[at.start:at.body] + " " + at.head + " " + at.said)
-	if slices.ContainsFunc(w.about, func(n string) bool { return strings.Contains(here, n) }) || ofOthers.MatchString(at.said) {
+	if slices.ContainsFunc(w.about, func(n string) bool { return strings.Contains(here, n) }) || ofOthers.MatchString(ofSame.ReplaceAllString(at.said, "")) {
 		return false
 	}
 	m := saidOf.FindStringSubmatchIndex(at.said)
@@ -58,8 +62,24 @@ func (w wants) ofAnotherName(at pointed) bool {
 	case isPassive.MatchString(w.question) && decoder.SharedWords(decoder.ContentWords(verb), w.words) > 0: // who did it
 		return false
 	}
-	return !anyWord(name, letterWords(w.question)) && at.isName(name) && at.tellsOf(w.about, name)
+	return !anyWord(name, letterWords(w.question)) && (w.people[name] || at.isName(name)) && at.tellsOf(w.about, name)
 }
+
+// peopleIn returns the words with capitals within sentences of English passages: names, mostly.
+func peopleIn(known []passage) map[string]bool {
+	all := map[string]bool{}
+	for _, p := range known {
+		if p.read.Language() != span.English {
+			continue
+		}
+		for _, m := range withinSentence.FindAllStringSubmatch(p.text[p.body:], -1) {
+			all[m[1]] = true
+		}
+	}
+	return all
+}
+
+var withinSentence = regexp.MustCompile(`[\p{Ll}\d,] (\p{Lu}\p{Ll}[\pL-]*)`)
 
 // isName reports whether a word that begins a sentence is a name: the passage has it within a sentence too, or with something of its owner's.
 func (p passage) isName(name string) bool {

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"regexp"
 	"strings"
 
 	"tandem/retrieval/passages"
@@ -26,6 +27,22 @@ func (p passage) antecedent(at int) string {
 	}
 	return unmarked(p.text[begin:end]) + " "
 }
+
+// excepted returns the sentence behind another, in its line or the next one, if it says to what that does not apply.
+func (p passage) excepted(to int) string {
+	rest := p.text[to:]
+	begin := to + len(rest) - len(strings.TrimLeft(rest, " "))
+	if strings.HasPrefix(p.text[begin:], "\n") && !strings.HasPrefix(p.text[begin:], "\n\n") {
+		begin++
+	}
+	if begin == to || begin >= len(p.text) || !exception.MatchString(p.text[begin:p.lineEnd(begin)]) {
+		return ""
+	}
+	_, end := p.sentence(begin, begin+1)
+	return p.text[to:min(end, p.lineEnd(begin))]
+}
+
+var exception = regexp.MustCompile(`(?i)^(?:(?:the )?(?:only )?exceptions?|except|unless|ausnahmen?|ausgenommen|sauf|excepto|excepción)\b`)
 
 // introduced returns what a sentence with a colon at its end introduces: a few lines of code or, to a question for a list, its items.
 func (p passage) introduced(to int, form form) string {

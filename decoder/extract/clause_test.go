@@ -82,7 +82,8 @@ func TestWithFormer(t *testing.T) {
 	}
 }
 
-// A time is no place, and the end of a stretch of time not its beginning: the sentence is shown.
+// A time is no place, the end of a stretch of time not its beginning, and what is struck out no longer so: the sentence is shown. Who says that
+// he does something is named.
 func TestInSentence(t *testing.T) {
 	for _, c := range []struct{ text, value, question, want string }{
 		{"Meeting: 3 May, 19:00, laundry.", "19:00", "Where is the meeting?", "Meeting: 3 May, 19:00, laundry."},
@@ -95,6 +96,13 @@ func TestInSentence(t *testing.T) {
 		{"Until May, Ann is in Ulm.", "May", "Until when is Ann in Ulm?", "May"},
 		{"Ann is in Ulm since May.", "May", "Until when is Ann in Ulm?", "Ann is in Ulm since May."},
 		{"Ann is in Ulm since May.", "May", "Since when is Ann in Ulm?", "May"},
+		{"~~painter: Mr Lang~~ we paint", "Mr Lang", "Who is the painter?", "~~painter: Mr Lang~~ we paint"},
+		{"~~Peter Salt~~ Hugh", "Hugh", "Who is the painter?", "Hugh"},
+		{"~~Peter Salt~~ Hugh", "Peter Salt", "Who was the painter?", "Peter Salt"},
+		{"9:04 Piet: Me! I bring the grill.", "the grill", "Who brings the grill?", "Piet: Me! I bring the grill."},
+		{"9:04 Piet: I bring the grill.", "the grill", "Who brings the grill?", "Piet: I bring the grill."},
+		{"9:04 Piet: I bring the grill.", "the grill", "What does Piet bring?", "the grill"},
+		{"9:04 Piet: Nadia has it.", "Nadia", "Who has the grill?", "Nadia"},
 	} {
 		got := answered(c.text, c.value, func(p passage, texts []weighed) []weighed { return p.inSentence(wantsOf(c.question), texts) })
 		if got != c.want {

@@ -68,6 +68,12 @@ var misfits = []misfit{
 	{name: "another number", sentence: true, against: wrongPart, lacks: true, is: func(w wants, at pointed) bool {
 		return w.otherNumber(at.head + "\n" + at.said)
 	}},
+	{name: "another identifier", sentence: true, against: wrongPart, lacks: true, is: func(w wants, at pointed) bool {
+		return w.otherIdentifier(at.head, at.said)
+	}},
+	{name: "said by another", sentence: true, against: wrongPart, lacks: true, is: func(w wants, at pointed) bool {
+		return w.saidByAnother(at)
+	}},
 	{name: "not a step", against: wrongPart, is: func(w wants, at pointed) bool {
 		return w.steps && !itemMark.MatchString(at.text[at.lineStart(at.from):]) && len(aStep.FindAllStringIndex(at.text, 2)) == 2
 	}},
@@ -140,7 +146,7 @@ var misfits = []misfit{
 	{name: "out of date", bare: true, against: wrongPart, is: func(w wants, at pointed) bool {
 		return !w.past && at.outdates(w.question)
 	}},
-	{name: "struck out", bare: true, against: wrongPart, is: func(w wants, at pointed) bool { return !w.past && at.struck() }},
+	{name: "struck out", bare: true, against: wrongPart, is: func(w wants, at pointed) bool { return !w.past && at.struck(at.from, at.value) }},
 	{name: "all struck out", sentence: true, against: wrongPart, lacks: true, is: func(w wants, at pointed) bool {
 		return !w.past && strings.Contains(at.said, strike) && !strings.ContainsFunc(struckOut.ReplaceAllString(at.said[len(lineMark.FindString(at.said)):], ""), isWordRune)
 	}},
@@ -302,10 +308,6 @@ func journey(sentence, before, after string) bool {
 	})
 }
 
-var ()
-
-var ()
-
 var (
 	// asksClosing matches a question when something closes; isClosed what says, before a time, that it is closed then.
 	asksClosing = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:when|at what time|what time) (?:do|does|did|will) .*\b(?:close|shut)\b`)
@@ -379,21 +381,17 @@ const strike = "~~"
 
 var struckOut = regexp.MustCompile(`~~[^~]*~~`)
 
-// struck reports whether the span is struck out, with or without its marks: "~~Ada Lund~~ Per Holm".
-func (at pointed) struck() bool {
-	begin := at.lineStart(at.from)
-	from, to := at.from-begin, at.from-begin+len(at.value)
-	first, last := strings.IndexFunc(at.value, isWordRune), strings.LastIndexFunc(at.value, isWordRune)
+// struck reports whether a value is struck out, with or without its marks: "~~Ada Lund~~ Per Holm".
+func (p passage) struck(at int, value string) bool {
+	begin := p.lineStart(at)
+	first, last := strings.IndexFunc(value, isWordRune), strings.LastIndexFunc(value, isWordRune)
 	if first < 0 {
 		return false
 	}
-	from, to = from+first, to-len(at.value)+last
-	for _, out := range struckOut.FindAllStringIndex(at.text[begin:at.lineEnd(begin)], -1) {
-		if out[0] < from && to < out[1] {
-			return true
-		}
-	}
-	return false
+	from, to := at-begin+first, at-begin+last
+	return slices.ContainsFunc(struckOut.FindAllStringIndex(p.text[begin:p.lineEnd(begin)], -1), func(out []int) bool {
+		return out[0] < from && to < out[1]
+	})
 }
 
 // isWordRune reports whether a rune belongs to words or numbers.

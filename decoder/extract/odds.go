@@ -146,6 +146,9 @@ func (c Config) query(clause string, language span.Language, known []passage) qu
 	text, slips := c.Reader.Spelled(language, clause, readings(known))
 	q := query{text: text, language: language, slips: slips, form: formOf(text), wants: wantsOf(ownerless(text))}
 	q.wants.identifiers = identifiers(clause)
+	if len(q.wants.about) > 0 {
+		q.wants.people = peopleIn(known)
+	}
 	return q
 }
 
@@ -173,6 +176,7 @@ func (c Config) evidence(q query, ps []passages.Passage, known []passage) ([]Evi
 		if wanted.stretch {
 			known[i].stretched(spans[i])
 		}
+		known[i].wholeQuantity(wanted, spans[i])
 		if known[i].favour(wanted, spans[i], seen) {
 			out[i].None = max(f.None, otherKind)
 		}

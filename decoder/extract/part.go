@@ -294,7 +294,8 @@ func (p passage) say(s span.Span, form form) (string, decoder.Quote) {
 		from, to = p.widen(p.read.Items(from, to))
 	case form != value, sentences.BreaksOff(p.text, to), len(decoder.ContentWords(p.text[from:to])) == 0: // not "they"
 		begin := from - quote.From
-		return p.antecedent(begin) + unmarked(p.cells(begin, begin+len(quote.Text))) + p.introduced(begin+len(quote.Text), form), quote
+		end := begin + len(quote.Text)
+		return p.antecedent(begin) + unmarked(p.cells(begin, end)) + p.introduced(end, form) + p.excepted(end), quote
 	}
 	return p.cells(from, to), quote
 }

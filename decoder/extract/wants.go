@@ -40,8 +40,10 @@ type wants struct {
 
 	// What the question names.
 	about    []string            // the words of the name behind its verb: "when did Emil"
+	people   map[string]bool     // names in the passages; nil if it asks about nobody
 	numbered map[string][]string // the numbers of things: "year 3"
 	codes    map[string][]string // the numbers behind capitals: "E3"
+	siblings map[string][]string // the second parts of names in two parts: "db-new"
 	days     [7]bool             // of the week, from Monday, on which it opens or closes
 	role     []string            // what somebody is: "who is the second treasurer"
 	to, from string              // where a journey ends and begins
@@ -110,6 +112,7 @@ func wantsOf(question string) wants {
 		noDate:   wantsNoDate(question),
 		numbered: numberedThings(question),
 		codes:    codes(question),
+		siblings: siblings(question),
 		opposed:  opposed(question),
 		shapes:   shapesOf(question),
 		measures: measuresOf(question),
@@ -133,8 +136,6 @@ func wantsOf(question string) wants {
 	}
 	return w
 }
-
-var ()
 
 // owner matches whose something is: "Rosa's", "Mum's".
 var owner = regexp.MustCompile(`(?:^|[^\pL])(\p{Lu}[\pL-]+|mum|mom|dad|mother|father|grandma|grandpa|granny)['’]s\b`)

@@ -7,7 +7,7 @@ var (
 	beforeNames = set(`mr mrs ms mx dr prof hr fr frl st rev hon capt cpt lt col gen sgt sr sra dra mme mlle dipl ing hl
  e.g i.e z.b d.h p.p vs bzw inkl incl evtl ggf sog vgl z`)
 	// beforeWords are abbreviations that end a sentence only if a word follows that begins one.
-	beforeWords = set("tel tél tfno teléf fax mob approx ca circa mt ft ave blvd rd sq dept est geb gest jr mah cad cf resp av abs ziff nr nrn bd ed eds med")
+	beforeWords = set("tel tél tfno teléf fax mob ext extn approx ca circa mt ft ave blvd rd sq dept est geb gest jr mah cad cf resp av abs ziff nr nrn bd ed eds med")
 	// beforeNumbers are abbreviations if a number follows; some are words, too.
 	beforeNumbers = set(`no nos num núm nº art kap chap ch sec fig figs tab vol pp p s seite str max min app apt ste etg og lit c plz
  dep arr abf ank jan feb mar apr jun jul aug sep sept oct okt nov dec dez mon tue tues wed thu thur thurs fri sat sun mo di mi do sa so`)

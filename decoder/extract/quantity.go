@@ -1,0 +1,57 @@
+package extract
+
+import (
+	"regexp"
+	"strings"
+
+	"tandem/model/span"
+)
+
+// wholeQuantity widens spans that are a part of a quantity: "2,850" in "2,850–3,200" is not the salary, nor "60" in "under 60" the age. A
+// question for a time asks for one end of a stretch more often than for both, so it is left alone.
+func (p passage) wholeQuantity(w wants, spans []span.Span) {
+	for i, s := range spans {
+		begin, end := p.lineStart(s.Begin), p.lineEnd(s.End)
+		if strings.Contains(p.text[s.Begin:s.End], "\n") {
+			continue
+		}
+		to := s.End + len(options.FindString(p.text[s.End:end]))
+		if w.time || !aNumeral.MatchString(p.text[s.Begin:to]) {
+			spans[i].End = to
+			continue
+		}
+		from := s.Begin
+		if startsNumber.MatchString(p.text[from:to]) {
+			if m := rangeBefore.FindStringSubmatch(p.text[begin:from]); m != nil {
+				from -= len(m[1])
+			}
+			from -= len(boundBefore.FindString(p.text[begin:from]))
+		}
+		if m := rangeBehind.FindStringSubmatch(p.text[to:end]); m != nil && endsNumber.MatchString(p.text[from:to]) {
+			to += len(m[1])
+		}
+		if ofMoney.MatchString(p.text[from:to]) {
+			to += len(eachBehind.FindString(p.text[to:end]))
+		}
+		spans[i].Begin, spans[i].End = p.widen(from, to)
+	}
+}
+
+var (
+	// options matches the options of a command behind its name: " --to 4.6.3".
+	options = regexp.MustCompile(`^(?: --[a-z][\w-]*(?:[ =][\w./@:+-]*\w)?)+`)
+
+	startsNumber = regexp.MustCompile(`^[€£$~]?\d`)
+	endsNumber   = regexp.MustCompile(`\d$`)
+
+	// rangeBehind matches the end of a range whose beginning stands before it, and rangeBefore the beginning of one. A date or a telephone
+	// number has more than two parts, and a time a colon.
+	rangeBehind = regexp.MustCompile(`^((?:-| ?[–—] ?)[€£$]?\d+(?:[.,]\d+)*)(?:[^\pL\d:.,–—/-]|[.,](?:[^\d]|$)|$)`)
+	rangeBefore = regexp.MustCompile(`(?:^|[^\pL\pN:./–—-])(\d+(?:[.,]\d+)*(?:-| ?[–—] ?))$`)
+
+	// boundBefore matches what makes a number the bound of a range.
+	boundBefore = regexp.MustCompile(`(?i)\b(?:under|over|below|above|at least|at most|up to|(?:no |not )?(?:more|less|fewer) than|mindestens|höchstens|unter|über|bis zu|au moins|au plus|al menos|como máximo) $`)
+
+	// eachBehind matches for what an amount of money is due: " per person".
+	eachBehind = regexp.MustCompile(`(?i)^(?: (?:per|pro|par|por) (?:an? )?\pL+| each| (?:an?|the) (?:hour|day|night|week|month|year|head|person|piece|metre|litre|kilo)|/(?:h|hour|day|night|week|month|year|person|pers|kg|m²|kWh|km|l))(?:\b|$)`)
+)

@@ -1,0 +1,41 @@
+package extract
+
+import (
+	"regexp"
+	"strings"
+)
+
+// firstPerson matches what people say of themselves.
+var firstPerson = regexp.MustCompile(`(?i)` + apart(`I|I['’](?:m|ll|ve|d)|me|my|mine|myself|ich|mir|mich|mein\pL*|je|j['’]ai|moi|mon|yo|mi`))
+
+// saysOfSelf matches what its speaker says to do or to have, and nobody else.
+var saysOfSelf = regexp.MustCompile(`(?i)(?:^|: |[.!?,] )(?:I|I['’](?:m|ll|ve|d)|me|ich|je|yo)(?:[ .!,]|$)`)
+
+// saidByAnother reports whether a sentence is what somebody says of himself, where the question is about another of those who speak in the
+// passage: "I bring the grill" does not answer "what does Nadia bring?" if Piet says it.
+func (w wants) saidByAnother(at pointed) bool {
+	by := at.speakerOf(at.begin)
+	if by == "" || !firstPerson.MatchString(strings.TrimPrefix(at.said, speaker.FindString(at.said))) {
+		return false
+	}
+	asked := at.speakersAmong(letterWords(w.question))
+	return len(asked) > 0 && !anyWord(by, asked) && !anyWord(at.said, asked)
+}
+
+// speakerOf returns the name of who says the line around an offset, in small letters, or nothing.
+func (p passage) speakerOf(at int) string {
+	if m := speaker.FindStringSubmatch(p.text[p.lineStart(at):]); m != nil {
+		return strings.ToLower(m[1])
+	}
+	return ""
+}
+
+// speakersAmong returns the words of the names of those who speak in the passage and whom words name.
+func (p passage) speakersAmong(words []string) (out []string) {
+	for begin := p.body; begin < len(p.text); begin = p.lineEnd(begin) + 1 {
+		if by := p.speakerOf(begin); by != "" && anyWord(by, words) {
+			out = append(out, letterWords(by)...)
+		}
+	}
+	return out
+}

@@ -46,3 +46,21 @@ func (w wants) otherIdentifier(head, said string) bool {
 	}
 	return false
 }
+
+// otherOption reports whether nothing around a sentence has an option, or another name in a program, of the question: neither its paragraph nor
+// the headings above it. Such names are spelt in one way only.
+func (w wants) otherOption(at pointed) bool {
+	begin, end := max(at.body, strings.LastIndex(at.text[:at.begin], "\n\n")), len(at.text)
+	if i := strings.Index(at.text[at.end:], "\n\n"); i >= 0 {
+		end = at.end + i
+	}
+	return slices.ContainsFunc(w.identifiers, func(name string) bool {
+		exact := len(name) > 2 && (name[0] == '-' || strings.Contains(name, "_"))
+		return exact && !containsFold(at.text[:at.body], name) && !containsFold(at.head, name) && !containsFold(at.text[begin:end], name)
+	})
+}
+
+// containsFold reports whether a text contains another, whatever their capitals.
+func containsFold(text, part string) bool {
+	return strings.Contains(strings.ToLower(text), strings.ToLower(part))
+}

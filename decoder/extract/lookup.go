@@ -69,7 +69,7 @@ func (p passage) cellOf(question string) (from, to int, ok bool) {
 		return 0, 0, false
 	}
 	rest := p.rowWords(wanted, asked)
-	row, missing := p.rowWith(rest)
+	row, missing := p.rowWith(rest, p.origins(question))
 	if row < 0 || missing > 0 && p.ofAnother(question) {
 		return 0, 0, false
 	}
@@ -109,8 +109,8 @@ func (p passage) rowWords(wanted, asked []string) []string {
 }
 
 // rowWith returns the row with the most of these words, and how many of them it lacks. Of two such rows it is the one whose name has some. It
-// is -1 if there is none or a second one, or if the passage has two tables.
-func (p passage) rowWith(words []string) (row, missing int) {
+// is -1 if there is none or a second one, or if the passage has two tables. What stands in the column without does not count.
+func (p passage) rowWith(words []string, without int) (row, missing int) {
 	best, most, shared, tie := -1, 0, 0, false
 	named := p.called(words)
 	for i, r := range p.rows {
@@ -120,7 +120,11 @@ func (p passage) rowWith(words []string) (row, missing int) {
 		if named >= 0 && i != named {
 			continue
 		}
-		has := decoder.SharedWords(words, r.words)
+		said := r.words
+		if without >= 0 {
+			said = decoder.ContentWords(p.text[r.cells[0][0]:r.cells[without][0]] + p.text[r.cells[without][1]:r.cells[len(r.cells)-1][1]])
+		}
+		has := decoder.SharedWords(words, said)
 		n := 2 * has
 		if decoder.SharedWords(words, decoder.ContentWords(p.cell(i, 0))) > 0 {
 			n++
@@ -136,6 +140,25 @@ func (p passage) rowWith(words []string) (row, missing int) {
 	}
 	return best, len(words) - shared
 }
+
+// origins returns the column of the places where journeys begin, if another has those where they end and the question is not about leaving: who
+// asks for the hotel in Lund means the journey to Lund. It is -1 if there is no such column.
+func (p passage) origins(question string) int {
+	named := func(names map[string]bool) int {
+		return slices.IndexFunc(p.rows[0].names, func(n string) bool { return names[strings.ToLower(n)] })
+	}
+	from, to := named(fromWords), named(toWords)
+	if to < 0 || leaving.MatchString(question) {
+		return -1
+	}
+	return from
+}
+
+var (
+	fromWords = set("from origin departure von abfahrt de départ salida")
+	toWords   = set("to destination arrival nach ankunft à arrivée destino llegada")
+	leaving   = regexp.MustCompile(`(?i)\b(?:from|leav\pL*|left|depart\pL*|start\pL*|off)\b`)
+)
 
 // called returns the only row whose name is words of a question, just as they are spelt; -1 if there is none.
 func (p passage) called(words []string) int {

@@ -16,6 +16,7 @@ const (
 	stops   = "Run | Time | Mon | Tue\n1 | 6:10 | mill | pier\n2 | 7:25 | pier | farm"
 	knobsOf = "Name | Kind | Default\nMax | int | 5\nMaxAge | int | 60\nNext | func | skips the pump"
 	passes  = "Pass | Bottles a day | Price per month | Price per year\nSilver | 2 | 20 | 200\nGold | 5 | 30 | 300"
+	legs    = "Day | From | To | Stay\n2 May | Kiel | Lund | Inn\n4 May | Lund | Oslo | Mill"
 	ids     = "ID | Purpose\n1…999 | services\n65534 | nobody"
 )
 
@@ -40,6 +41,8 @@ func TestCellOf(t *testing.T) {
 		{"Limiter", knobsOf, "What is the default of MaxAge in the cache?", ""},
 		{"Users", ids, "What is ID 65534?", "nobody"},
 		{"Users", ids, "What is house 65534?", ""},
+		{"Trip", legs, "Where do we stay in Lund?", "Inn"},
+		{"Trip", legs, "Which stay is from Lund?", ""},
 		{"Bus", stops, "When does run 2 start?", "7:25"},
 		{"Bus", stops, "Where does run 1 go on Tue?", "pier"},
 		{"Pump", lamps, "What does D17 mean?", "the cable is loose"},

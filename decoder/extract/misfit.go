@@ -71,6 +71,12 @@ var misfits = []misfit{
 	{name: "another identifier", sentence: true, against: wrongPart, lacks: true, is: func(w wants, at pointed) bool {
 		return w.otherIdentifier(at.head, at.said)
 	}},
+	{name: "another option", sentence: true, against: wrongPart, lacks: true, is: func(w wants, at pointed) bool {
+		return w.otherOption(at)
+	}},
+	{name: "another release", sentence: true, against: wrongPart, lacks: true, is: func(w wants, at pointed) bool {
+		return w.ofOtherRelease(at)
+	}},
 	{name: "said by another", sentence: true, against: wrongPart, lacks: true, is: func(w wants, at pointed) bool {
 		return w.saidByAnother(at)
 	}},

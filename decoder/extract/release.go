@@ -29,6 +29,10 @@ var (
 
 	asksRelease  = regexp.MustCompile(`(?i)\b(?:which|what)(?: \S+){0,3}? (?:versions?|releases?)\b`)
 	asksReleased = regexp.MustCompile(`(?i)\b(?:releas|publish|appear)\w*\b|\b(?:come|came) out\b`)
+	// asksAllChanges matches a question for all that is new in a release, and planned what a release says of a later one.
+	asksAllChanges = regexp.MustCompile(`(?i)^\W*what(?:['’]s| is| has| was)? (?:new|changed)\b`)
+	planned        = regexp.MustCompile(`(?i)\bwill be\b`)
+
 	// ofProduct matches the name of a program before its version or before the word for it: "parcelq 2.1", "which parcelq version".
 	ofProduct = regexp.MustCompile(`(?i)\b(?:which|what) (\S+) (?:versions?|releases?)\b|([\pL][^\s?!.]*) v?\d+\.\d`)
 )
@@ -60,7 +64,8 @@ func (p passage) releases() (out []release) {
 		at = len(titles) - len(rest)
 	}
 	for begin := p.body; begin < len(p.text); begin = p.lineEnd(begin) + 1 {
-		if end := p.lineEnd(begin); p.heading(begin, end) {
+		apart := begin == p.body || strings.HasSuffix(p.text[:begin], "\n\n")
+		if end := p.lineEnd(begin); apart || p.heading(begin, end) {
 			if r, ok := p.headed(begin, end); ok {
 				r.from = min(end+1, len(p.text))
 				out = append(out, r)
@@ -103,7 +108,8 @@ func (p passage) release(question string) (at [][2]int) {
 		}
 	}
 	verbs, things := p.changed(question)
-	if !asksRelease.MatchString(question) || len(things) == 0 || len(verbs) == 0 || p.namesOwn(question) {
+	byTime := asksTime.MatchString(question)
+	if !byTime && !asksRelease.MatchString(question) || len(things) == 0 || len(verbs) == 0 || p.namesOwn(question) {
 		return nil
 	}
 	of := p.versionOf(question)
@@ -112,10 +118,14 @@ func (p passage) release(question string) (at [][2]int) {
 			if decoder.SharedWords(of, decoder.ContentWords(p.text[line[0]:line[1]])) > 0 { // "Python version" and "Require Python 3.9"
 				return nil
 			}
-			if len(at) > 0 && at[0] != r.version {
+			said := r.version
+			if byTime && r.date[0] < r.date[1] {
+				said = r.date
+			}
+			if len(at) > 0 && at[0] != said || planned.MatchString(p.text[line[0]:line[1]]) {
 				return nil
 			}
-			at = append(at, r.version, line)
+			at = append(at, said, line)
 		}
 	}
 	return at[:min(2, len(at))]
@@ -135,13 +145,26 @@ func (p passage) changes(question string, r release) [][2]int {
 		return nil
 	}
 	lines := p.telling(r, verbs, things)
-	if len(lines) == 0 && len(things) > 1 {
+	if general := len(things) == 0 && asksAllChanges.MatchString(question); len(lines) == 0 && (general || len(things) > 1) {
 		lines = p.telling(r, nil, things)
 	}
 	if len(lines) == 0 || len(lines) > 1 && len(things) > 0 || lines[len(lines)-1][1]-lines[0][0] > longestChange {
 		return nil
 	}
 	return [][2]int{{lines[0][0], lines[len(lines)-1][1]}}
+}
+
+// ofOtherRelease reports whether a sentence tells of another release than the one that the question names, if the passage tells of that, too.
+func (w wants) ofOtherRelease(at pointed) bool {
+	if !version.MatchString(w.question) {
+		return false
+	}
+	own, other := false, false
+	for _, r := range at.releases() {
+		named := namesVersion(w.question, at.text[r.version[0]:r.version[1]])
+		own, other = own || named, other || !named && r.version[0] <= at.begin && at.begin < r.to
+	}
+	return own && other
 }
 
 // namesOwn reports whether a question names a version of what the document is about.

@@ -1,0 +1,49 @@
+package extract
+
+import (
+	"path"
+	"regexp"
+	"strings"
+
+	"tandem/decoder"
+)
+
+// atTheEnd matches what a question says last: of what, or where, it asks for something. ofOwner matches whose it is.
+var (
+	atTheEnd = regexp.MustCompile(`(?i) (?:at|in|of|for|to|from|with) (?:the|our|my|your) ((?:[\pL-]+ ){0,2}[\pL-]+)\W*$`)
+	ofOwner  = regexp.MustCompile(`(?i)\b(?:the|our|my|your) ((?:[\pL-]+ )?[\pL-]+)['’]s `)
+)
+
+// elsewhere reports for each passage whether the question names another document than the passage's, as the place or the thing that it asks
+// about: the rules of the hostel do not answer "may I smoke in the theatre?" if there are documents about both. Nothing in the passage
+// or in its names may have a word of that.
+func elsewhere(question string, known []passage) []bool {
+	out := make([]bool, len(known))
+	for _, at := range []*regexp.Regexp{atTheEnd, ofOwner} {
+		m := at.FindStringSubmatch(question)
+		if m == nil {
+			continue
+		}
+		place, named := besides(decoder.ContentWords(m[1]), ofAnyDocument), false
+		for _, p := range known {
+			named = named || decoder.SharedWords(place, p.documentWords()) > 0
+		}
+		for i, p := range known {
+			out[i] = out[i] || named && decoder.SharedWords(place, append(decoder.ContentWords(p.text), p.names...)) == 0
+		}
+	}
+	return out
+}
+
+// ofAnyDocument has words that a document may be about without saying so: the calendar of waste does not name the house.
+var ofAnyDocument = set(`house home flat apartment building place family room rooms garden town city village street country area
+ day week month year season summer winter trip holiday journey visit meeting event party wedding project job work
+ list plan notes note letter mail email message page document documents file table guide rules form report bill invoice minutes
+ new old first last next second end beginning other same whole people person child children kids mum dad`)
+
+// documentWords returns the words of the names of the passage's document, without those of its headings and folders.
+func (p passage) documentWords() []string {
+	title, _, _ := strings.Cut(p.text[p.start:p.body], ": ")
+	file := path.Base(strings.ReplaceAll(p.source, `\`, "/"))
+	return decoder.ContentWords(title + " " + strings.Map(parting, strings.TrimSuffix(file, path.Ext(file))))
+}

@@ -101,6 +101,7 @@ func TestInSentence(t *testing.T) {
 		{"~~Peter Salt~~ Hugh", "Peter Salt", "Who was the painter?", "Peter Salt"},
 		{"9:04 Piet: Me! I bring the grill.", "the grill", "Who brings the grill?", "Piet: Me! I bring the grill."},
 		{"9:04 Piet: I bring the grill.", "the grill", "Who brings the grill?", "Piet: I bring the grill."},
+		{"9:04 Piet: I am off, Nadia stands in for me.", "Nadia", "Who stands in?", "Nadia"},
 		{"9:04 Piet: I bring the grill.", "the grill", "What does Piet bring?", "the grill"},
 		{"9:04 Piet: Nadia has it.", "Nadia", "Who has the grill?", "Nadia"},
 	} {

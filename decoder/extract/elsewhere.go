@@ -37,7 +37,7 @@ func elsewhere(question string, known []passage) []bool {
 
 // ofAnyDocument has words that a document may be about without saying so: the calendar of waste does not name the house.
 var ofAnyDocument = set(`house home flat apartment building place family room rooms garden town city village street country area
- day week month year season summer winter trip holiday journey visit meeting event party wedding project job work
+ time times way day week month year season summer winter trip holiday journey visit meeting event party wedding project job work
  list plan notes note letter mail email message page document documents file table guide rules form report bill invoice minutes
  new old first last next second end beginning other same whole people person child children kids mum dad`)
 

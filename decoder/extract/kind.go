@@ -12,7 +12,7 @@ import (
 func (p passage) inSentence(w wants, texts []weighed) []weighed {
 	for i, t := range texts {
 		q := t.quote
-		if m := speaker.FindStringSubmatchIndex(p.text[p.lineStart(t.at):]); m != nil && w.person && p.text[t.at:t.at+len(q.Text)] == q.Text && saysOfSelf.MatchString(q.Text) {
+		if m := speaker.FindStringSubmatchIndex(p.text[p.lineStart(t.at):]); m != nil && w.person && p.text[t.at:t.at+len(q.Text)] == q.Text && saysOfSelf.MatchString(q.Text) && !namesAnother(q.Text[q.From:q.To]) {
 			texts[i].text = p.text[p.lineStart(t.at)+m[2] : t.at+len(q.Text)]
 			continue
 		}

@@ -169,7 +169,7 @@ func (c Config) evidence(q query, ps []passages.Passage, known []passage) ([]Evi
 	}
 	lexical, echo := c.lexical(q.language, clause, ps, known)
 	out, spans := make([]Evidence, len(found)), make([][]span.Span, len(found))
-	seen, other := matches{}, elsewhere(clause, known)
+	seen := matches{}
 	for i, f := range found {
 		out[i] = Evidence{None: f.None, Lexical: lexical[i], Echo: echo[i], Rank: i, Whole: form != value, Slips: q.slips, Foreign: q.language != span.English || known[i].read.Language() != span.English}
 		spans[i] = known[i].answers(f, form, maxTexts)
@@ -177,7 +177,7 @@ func (c Config) evidence(q query, ps []passages.Passage, known []passage) ([]Evi
 			known[i].stretched(spans[i])
 		}
 		known[i].wholeQuantity(wanted, spans[i])
-		if known[i].favour(wanted, spans[i], seen) || other[i] {
+		if known[i].favour(wanted, spans[i], seen) {
 			out[i].None = max(f.None, otherKind)
 		}
 		spans[i] = known[i].spansFor(q.text, wanted, c.Reader.Related, f.None, &out[i], spans[i])
@@ -189,6 +189,11 @@ func (c Config) evidence(q query, ps []passages.Passage, known []passage) ([]Evi
 		}
 	}
 	lead(out)
+	for i, other := range elsewhere(clause, known) {
+		if other { // which makes no other passage likelier
+			out[i].None = max(out[i].None, otherKind)
+		}
+	}
 	return out, spans, nil
 }
 

@@ -31,7 +31,9 @@ func (p passage) wholeQuantity(w wants, spans []span.Span) {
 			to += len(m[1])
 		}
 		if ofMoney.MatchString(p.text[from:to]) {
-			to += len(eachBehind.FindString(p.text[to:end]))
+			if m := eachBehind.FindStringSubmatch(p.text[to:end]); m != nil {
+				to += len(m[1])
+			}
 		}
 		spans[i].Begin, spans[i].End = p.widen(from, to)
 	}
@@ -53,5 +55,5 @@ var (
 	boundBefore = regexp.MustCompile(`(?i)\b(?:under|over|below|above|at least|at most|up to|(?:no |not )?(?:more|less|fewer) than|mindestens|höchstens|unter|über|bis zu|au moins|au plus|al menos|como máximo) $`)
 
 	// eachBehind matches for what an amount of money is due: " per person".
-	eachBehind = regexp.MustCompile(`(?i)^(?: (?:per|pro|par|por) (?:an? )?\pL+| each| (?:an?|the) (?:hour|day|night|week|month|year|head|person|piece|metre|litre|kilo)|/(?:h|hour|day|night|week|month|year|person|pers|kg|m²|kWh|km|l))(?:\b|$)`)
+	eachBehind = regexp.MustCompile(`(?i)^( (?:per|pro|par|por) (?:an? )?\pL+| each| (?:an?|the) (?:hour|day|night|week|month|year|head|person|piece|metre|litre|kilo)|/(?:h|hour|day|night|week|month|year|person|pers|kg|m²|kWh|km|l))(?:[.,;:)!?\n]|$| (?:and|or|but|if|when|plus|with|for|in|on|at|to|until|from|und|oder|et|ou|y|o)\b)`)
 )

@@ -24,6 +24,7 @@ func TestWholeQuantity(t *testing.T) {
 		{"It holds at most 4 kg.", "4 kg", "How much does it hold?", "at most 4 kg"},
 		{"The over 60 boxes", "boxes", "What is there?", "boxes"},
 		{"Tasting, 18 € per person.", "18 €", "How much is the tasting?", "18 € per person"},
+		{"Late: 10 € per started quarter.", "10 €", "How much is it to be late?", "10 €"},
 		{"Hire: £4 a day.", "£4", "What does hire cost?", "£4 a day"},
 		{"It has 4 a side.", "4", "How many are there?", "4"},
 		{"Undo with fleetctl revert --to 4.6.3 now.", "fleetctl revert", "What is the command to undo?", "fleetctl revert --to 4.6.3"},

@@ -2,7 +2,10 @@ package extract
 
 import (
 	"regexp"
+	"slices"
 	"strings"
+
+	"tandem/decoder"
 )
 
 // firstPerson matches what people say of themselves.
@@ -10,6 +13,11 @@ var firstPerson = regexp.MustCompile(`(?i)` + apart(`I|I['’](?:m|ll|ve|d)|me|m
 
 // saysOfSelf matches what its speaker says to do or to have, and nobody else.
 var saysOfSelf = regexp.MustCompile(`(?i)(?:^|: |[.!?,] )(?:I|I['’](?:m|ll|ve|d)|me|ich|je|yo)(?:[ .!,]|$)`)
+
+// namesAnother reports whether a value has a name.
+func namesAnother(value string) bool {
+	return slices.ContainsFunc(aName.FindAllString(value, -1), func(name string) bool { return len(decoder.ContentWords(name)) > 0 })
+}
 
 // saidByAnother reports whether a sentence is what somebody says of himself, where the question is about another of those who speak in the
 // passage: "I bring the grill" does not answer "what does Nadia bring?" if Piet says it.

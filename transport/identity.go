@@ -60,10 +60,15 @@ func Ephemeral() (Identity, error) {
 // LoadOrCreateIdentity returns the identity in dir/identity.pem. It creates the file on first use.
 func LoadOrCreateIdentity(dir string) (Identity, error) {
 	path := filepath.Join(dir, "identity.pem")
-	data, err := os.ReadFile(path)
+	id, err := readIdentity(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return createOnce(path)
 	}
+	return id, err
+}
+
+func readIdentity(path string) (Identity, error) {
+	data, err := os.ReadFile(path)
 	if err != nil {
 		return Identity{}, fmt.Errorf("load identity: %w", err)
 	}
@@ -100,8 +105,12 @@ func createOnce(path string) (Identity, error) {
 	if err := filelock.Lock(lock); err != nil {
 		return Identity{}, fmt.Errorf("store identity: lock %s: %w", lock.Name(), err)
 	}
-	if _, err := os.Lstat(path); err == nil {
-		return LoadOrCreateIdentity(dir)
+	id, err := readIdentity(path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return id, err
+	}
+	if _, err := os.Lstat(path); err == nil { // the key may be on a disk that is not mounted
+		return Identity{}, fmt.Errorf("load identity: %s is a link to a missing file: restore it, or remove it and pair again", path)
 	}
 	return createIdentity(path)
 }

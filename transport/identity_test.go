@@ -3,6 +3,7 @@ package transport
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -32,6 +33,31 @@ func TestOneIdentity(t *testing.T) {
 				t.Fatalf("keys %s and %s", id.Short(), ids[0].Short())
 			}
 		}
+	}
+}
+
+// A link whose file is missing is an error, and is not replaced: the key may only be on a disk that is not mounted.
+func TestIdentityBehindADanglingLink(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "identity.pem")
+	if err := os.Symlink(filepath.Join(dir, "elsewhere"), path); err != nil {
+		t.Skip(err)
+	}
+	failed := make(chan error)
+	go func() {
+		_, err := LoadOrCreateIdentity(dir)
+		failed <- err
+	}()
+	select {
+	case err := <-failed:
+		if err == nil || !strings.Contains(err.Error(), path+" is a link to a missing file: restore it, or remove it and pair again") {
+			t.Error(err)
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("it waits for its own lock")
+	}
+	if _, err := os.Readlink(path); err != nil {
+		t.Error(err)
 	}
 }
 

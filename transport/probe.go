@@ -27,6 +27,15 @@ func Probe(ctx context.Context, addr string) (time.Duration, error) {
 		return 0, fmt.Errorf("address %s: %w", addr, err)
 	}
 	defer conn.Close()
+	rtt, err := probe(ctx, conn)
+	if err != nil {
+		return 0, fmt.Errorf("no server answers at %s: %w", addr, err)
+	}
+	return rtt, nil
+}
+
+// probe is Probe on a socket of its own.
+func probe(ctx context.Context, conn net.Conn) (time.Duration, error) {
 	packet := make([]byte, probeBytes)
 	packet[0] = 0xc0 // long header
 	binary.BigEndian.PutUint32(packet[1:], probeVersion)
@@ -39,7 +48,7 @@ func Probe(ctx context.Context, addr string) (time.Duration, error) {
 	var sent [256]time.Time // by the last byte of the ID, which tells the packets apart
 	for try := byte(0); ; try++ {
 		if ctx.Err() != nil {
-			return 0, fmt.Errorf("no server answers at %s: %w", addr, ctx.Err())
+			return 0, ctx.Err()
 		}
 		from[probeID-1], sent[try] = try, time.Now()
 		conn.Write(packet) // an error, such as an unreachable port, may pass
@@ -48,12 +57,14 @@ func Probe(ctx context.Context, addr string) (time.Duration, error) {
 			deadline = end
 		}
 		conn.SetReadDeadline(deadline)
-		n, err := conn.Read(buf)
-		if err == nil {
+		for {
+			n, err := conn.Read(buf)
+			if err != nil {
+				break
+			}
 			if try, ok := probed(buf[:n], to, from); ok && !sent[try].IsZero() {
 				return max(time.Since(sent[try]), 1), nil
 			}
-			continue
 		}
 		select { // a closed port fails at once
 		case <-ctx.Done():

@@ -5,6 +5,7 @@ import (
 	"net"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"tandem"
@@ -47,4 +48,32 @@ func TestProbe(t *testing.T) {
 		}
 		cancel()
 	}
+}
+
+// Datagrams that are no answer to a probe do not bring forward the next one: whoever announces an address must not direct a flood
+// at it.
+func TestProbesKeepTheirPace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		own, far := net.Pipe()
+		probes := 0
+		go func() {
+			for b := make([]byte, 2048); ; {
+				n, err := far.Read(b)
+				if err != nil {
+					return
+				}
+				if probes++; probes < 1000 { // or time would stand still
+					far.Write(b[:n])
+				}
+			}
+		}()
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(4*probeEvery+probeEvery/2, cancel)
+		_, err := probe(ctx, own)
+		own.Close()
+		synctest.Wait()
+		if err == nil || probes != 5 {
+			t.Errorf("%d probes in 4.5 times their interval, want 5; %v", probes, err)
+		}
+	})
 }

@@ -38,7 +38,9 @@ func (c cache) Get(string) (*tls.ClientSessionState, bool) {
 	if err != nil {
 		return nil, false
 	}
-	os.Remove(c.path)
+	if os.Remove(c.path) != nil { // another dial has it
+		return nil, false
+	}
 	size, n := binary.Uvarint(data)
 	if n <= 0 || size > uint64(len(data)-n) {
 		return nil, false

@@ -3,6 +3,8 @@ package transport
 import (
 	"os"
 	"path/filepath"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -48,6 +50,33 @@ func TestTicketIsRead(t *testing.T) {
 	}
 	if s, ok := c.Get(""); !ok || s == nil {
 		t.Error("it is not")
+	}
+}
+
+// Of several dials at once, one gets the ticket.
+func TestTicketIsUsedOnce(t *testing.T) {
+	c := cache{filepath.Join(t.TempDir(), "x.session")}
+	file := ticketOf(t)
+	for range 500 {
+		if err := os.WriteFile(c.path, file, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var got atomic.Int32
+		var start, all sync.WaitGroup
+		start.Add(1)
+		for range 8 {
+			all.Go(func() {
+				start.Wait()
+				if _, ok := c.Get(""); ok {
+					got.Add(1)
+				}
+			})
+		}
+		start.Done()
+		all.Wait()
+		if got := got.Load(); got != 1 {
+			t.Fatalf("%d dials got one ticket", got)
+		}
 	}
 }
 

@@ -488,7 +488,7 @@ func (c *Conn) end(code quic.ApplicationErrorCode, reason string, err error) {
 		c.err = err
 	}
 	c.mu.Unlock()
-	c.qc.CloseWithError(code, reason[:min(len(reason), 512)])
+	closeWith(c.qc, code, reason)
 }
 
 // Closed is closed when the connection has ended; Err then says why.

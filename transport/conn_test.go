@@ -510,6 +510,31 @@ func TestHelloMismatch(t *testing.T) {
 	}
 }
 
+// A difference that takes a long text to describe ends the connection as well, so its place is free again.
+func TestLongHelloMismatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newTestNet(t, 20*time.Millisecond)
+		d, c := ephemeral(t), ephemeral(t)
+		hello := testHello(tandem.Cloud)
+		hello.Scorer = strings.Repeat("ä", MaxText/2)
+		l, err := ListenOn(n.cloud, ServerConfig{Identity: c, Peers: NewPeers(d.ID), Hello: hello, Log: quiet()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		_, err = Dial(t.Context(), cloudAddr.String(), ClientConfig{Identity: d, Peer: c.ID, Hello: testHello(tandem.Device), PacketConn: n.device})
+		if mismatch := (*MismatchError)(nil); !errors.As(err, &mismatch) {
+			t.Fatalf("the device was told %v", err)
+		}
+		time.Sleep(500 * time.Millisecond)
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if len(l.places) != 0 {
+			t.Error("the connection still has its place")
+		}
+	})
+}
+
 func TestUnknownKeys(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newTestNet(t, 20*time.Millisecond)

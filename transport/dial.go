@@ -215,7 +215,13 @@ func greetLater(ctx context.Context, addr string, qc *quic.Conn, cfg ClientConfi
 func (c *Conn) refuse(err error) { c.end(refusalCode(err), err.Error(), err) }
 
 // hangUp closes a connection whose hellos were refused and tells the peer why.
-func hangUp(qc *quic.Conn, err error) { qc.CloseWithError(refusalCode(err), err.Error()) }
+func hangUp(qc *quic.Conn, err error) { closeWith(qc, refusalCode(err), err.Error()) }
+
+// closeWith closes a connection with a reason, which it cuts: the packet that carries it must fit a datagram, or the peer never
+// learns that the connection has ended.
+func closeWith(qc *quic.Conn, code quic.ApplicationErrorCode, reason string) {
+	qc.CloseWithError(code, reason[:min(len(reason), 512)])
+}
 
 // refusalCode returns the code with which a connection is closed whose hellos failed.
 func refusalCode(err error) quic.ApplicationErrorCode {

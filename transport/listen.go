@@ -309,11 +309,11 @@ func (l *Listener) swap(qc *quic.Conn) (Hello, error) {
 func (l *Listener) admit(qc *quic.Conn, id ID, swap func() (Hello, error)) error {
 	known := func() error { return l.known(id) }
 	if err := known(); err != nil {
-		qc.CloseWithError(codeUnknown, err.Error())
+		closeWith(qc, codeUnknown, err.Error())
 		return err
 	}
 	if err := l.room(qc, id, time.Now()); err != nil {
-		qc.CloseWithError(codeBusy, err.Error())
+		closeWith(qc, codeBusy, err.Error())
 		return err
 	}
 	hello, err := swap()

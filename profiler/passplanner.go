@@ -17,7 +17,7 @@ const Ranks = 6
 // contexts before it has observed a pass.
 type PassPlanner struct {
 	passes [tandem.MaxRows + 1]Average // seconds, by rows
-	costs  []float64                   // the same from 1 row on (SetCosts), which count instead of passes; nil if there are none
+	costs  []float64                   // the same from 1 row on (SetCosts), which count instead of passes; empty if there are none
 	ranks  [Ranks][gaps]Average        // share of targets that had this place in the side's draw, by how close it came
 	peer   Average                     // share of targets that were the other side's draft
 	guess  Average                     // share of guesses that were right
@@ -68,7 +68,8 @@ func (a *PassPlanner) ObservePass(rows int, took time.Duration) {
 	}
 }
 
-// SetCosts sets the times of passes over 1, 2, … rows, in seconds. From then on they replace what ObservePass records.
+// SetCosts sets the times of passes over 1, 2, … rows, in seconds. While there are any, they replace what ObservePass records,
+// and a pass has no more rows than they say.
 func (a *PassPlanner) SetCosts(costs []float64) { a.costs = costs }
 
 // The smallest assumed cost of each row beyond the largest pass seen, as a share of the time of a pass of one row. It is low
@@ -78,11 +79,11 @@ const (
 	farRow  = 0.15
 )
 
-// Costs returns the times of passes over 1 to n rows, in seconds, or nil if none was seen. Between numbers of rows that
+// Costs returns the times of passes over 1 to n rows, in seconds, fewer if SetCosts has fewer, and nil if none was seen. Between numbers of rows that
 // were seen it interpolates; more rows never cost less. Beyond them it assumes that each row costs something, so that
 // a pass grows only with guesses that are likely.
 func (a *PassPlanner) Costs(n int) []float64 {
-	if a.costs != nil {
+	if len(a.costs) > 0 {
 		return a.costs[:min(n, len(a.costs))]
 	}
 	var out []float64
@@ -194,7 +195,7 @@ func valueOr(a Average, prior float64) float64 {
 
 // pass returns the time of a pass of n contexts, in seconds: the longest time known for up to n contexts.
 func (a *PassPlanner) pass(n int) float64 {
-	if a.costs != nil {
+	if len(a.costs) > 0 {
 		return a.costs[min(n, len(a.costs))-1]
 	}
 	most := 0.0
@@ -229,6 +230,7 @@ func (a *PassPlanner) Choose(o Offer) (hedges, checks, guesses int) {
 	if costs == nil {
 		return 0, 0, 0
 	}
+	most = min(most, len(costs))
 	chance := 1.0
 	for n := 1; n < most; {
 		next := 0.0

@@ -53,6 +53,20 @@ func TestPassPlannerPays(t *testing.T) {
 	}
 }
 
+// A pass has no more rows than there are costs.
+func TestPassPlannerWithFewCosts(t *testing.T) {
+	offer := Offer{Contexts: tandem.MaxRows, Hedges: []Hedge{{.9, 1}, {.9, 2}}, Drafts: 3, Room: 99}
+	for n := range tandem.MaxRows + 2 {
+		var a PassPlanner
+		a.ObservePass(1, 30*ms)
+		a.SetCosts(slices.Repeat([]float64{.03}, n))
+		hedges, checks, guesses := a.Choose(offer)
+		if rows := 1 + hedges + checks + guesses; n > 0 && rows > n {
+			t.Errorf("%d contexts in a pass with costs of up to %d rows", rows, n)
+		}
+	}
+}
+
 // Targets that are never the runner-up end hedging, and wrong guesses end guessing.
 func TestPassPlannerLearns(t *testing.T) {
 	var a PassPlanner

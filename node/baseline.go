@@ -196,7 +196,7 @@ func receiveAnswer(ctx context.Context, link exchange, cfg pair.Config, answer *
 		}
 		switch m := m.(type) {
 		case tandem.Draft:
-			if m.Step != tandem.Step(len(drafts)) || m.Prefix != prefix || len(drafts) > cfg.MaxTokens || m.Dist.Check(cfg.Vocab) != nil || probability(m) == 0 {
+			if m.Step != tandem.Step(len(drafts)) || m.Prefix != prefix || len(drafts) >= cfg.MaxTokens || m.Dist.Check(cfg.Vocab) != nil || probability(m) == 0 {
 				return nil, fmt.Errorf("the cloud's draft of step %d makes no sense after %d others", m.Step, len(drafts))
 			}
 			drafts, prefix = append(drafts, m), prefix.Then(m.Token)

@@ -234,6 +234,29 @@ func TestChoose(t *testing.T) {
 	}
 }
 
+// A cloud's answer may be as long as the settings allow, and no longer.
+func TestBaselineIsNoLongerThanAllowed(t *testing.T) {
+	const allowed = 5
+	for n := allowed - 1; n <= allowed+1; n++ {
+		here, there := transport.Pipe(toyVocab)
+		messages, prefix := []transport.Message{transport.Ready{}}, tandem.NoPrefix
+		for step := range tandem.Step(n) {
+			messages = append(messages, tandem.Draft{Step: step, Prefix: prefix, Token: 1, Dist: tandem.Dist{IDs: []tandem.Token{1}, Weights: []uint32{tandem.Mass}}})
+			prefix = prefix.Then(1)
+		}
+		for _, m := range append(messages, transport.End{}) {
+			if err := there.Send(m); err != nil {
+				t.Fatal(err)
+			}
+		}
+		drafts, err := receiveAnswer(t.Context(), here, pair.Config{Settings: tandem.Settings{MaxTokens: allowed}, Vocab: toyVocab}, &Answer{})
+		if n <= allowed && (err != nil || len(drafts) != n) || n > allowed && err == nil {
+			t.Errorf("%d drafts of %d, %v", len(drafts), n, err)
+		}
+		there.Close()
+	}
+}
+
 // A baseline has no answer without the cloud, and reports a cloud that dies in the middle.
 func TestBaselinesNeedTheCloud(t *testing.T) {
 	device, _ := neighbours(t)

@@ -80,6 +80,13 @@ func (s *Server) addDocuments(w http.ResponseWriter, r *http.Request) {
 		fail(w, err)
 		return
 	}
+	select {
+	case s.uploads <- struct{}{}:
+		defer func() { <-s.uploads }()
+	case <-r.Context().Done():
+		fail(w, r.Context().Err())
+		return
+	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxUpload)
 	list := []added{}
 	put := func(name string, body io.Reader) error {

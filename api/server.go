@@ -109,17 +109,19 @@ const (
 
 // Bounds of requests.
 const (
-	maxBody    = 1 << 20  // of JSON
-	maxUpload  = 64 << 20 // of documents, in one request
-	stallAfter = 30 * time.Second
+	maxBody       = 1 << 20  // of JSON
+	maxUpload     = 64 << 20 // of documents, in one request
+	uploadsAtOnce = 2        // at the same time, since each may be kept in memory
+	stallAfter    = 30 * time.Second
 )
 
 // Server answers over HTTP.
 type Server struct {
-	cfg    Config
-	turns  chan struct{} // taken by answers
-	queue  chan struct{} // taken by requests that wait or answer
-	events hub
+	cfg     Config
+	turns   chan struct{} // taken by answers
+	queue   chan struct{} // taken by requests that wait or answer
+	uploads chan struct{} // taken by uploads
+	events  hub
 }
 
 // New returns a server.
@@ -136,7 +138,10 @@ func New(cfg Config) *Server {
 	if cfg.Model.Modified.IsZero() {
 		cfg.Model.Modified = time.Now()
 	}
-	return &Server{cfg: cfg, turns: make(chan struct{}, cfg.AtOnce), queue: make(chan struct{}, cfg.AtOnce+cfg.Waiting)}
+	return &Server{
+		cfg: cfg, turns: make(chan struct{}, cfg.AtOnce), queue: make(chan struct{}, cfg.AtOnce+cfg.Waiting),
+		uploads: make(chan struct{}, uploadsAtOnce),
+	}
 }
 
 // Handler returns the handler of all requests.

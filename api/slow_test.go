@@ -1,10 +1,13 @@
 package api
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -50,4 +53,44 @@ func TestClientThatDoesNotRead(t *testing.T) {
 			server.Close()
 		})
 	}
+}
+
+// slowPapers is a library that takes a second to read a document.
+type slowPapers struct {
+	papers
+	running, most int
+}
+
+func (p *slowPapers) Add(ctx context.Context, name string, r io.Reader) (string, error) {
+	p.mu.Lock()
+	p.running++
+	p.most = max(p.most, p.running)
+	p.mu.Unlock()
+	time.Sleep(time.Second)
+	p.mu.Lock()
+	p.running--
+	p.mu.Unlock()
+	return p.papers.Add(ctx, name, r)
+}
+
+// Of many uploads a few are read at a time, and the others wait.
+func TestUploadsTakeTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		library := &slowPapers{papers: papers{held: map[string]string{}}}
+		cfg := config(&echo{})
+		cfg.Library = library
+		s := New(cfg)
+		var all sync.WaitGroup
+		for i := range 7 {
+			all.Go(func() {
+				if w := send(t, s, "POST", fmt.Sprintf("/v1/documents?name=%d.md", i), "text", "Content-Type", "text/plain"); w.Code != http.StatusOK {
+					t.Errorf("%d %s", w.Code, w.Body)
+				}
+			})
+		}
+		all.Wait()
+		if library.most != uploadsAtOnce || len(library.held) != 7 {
+			t.Errorf("%d uploads at once, want %d; %d documents", library.most, uploadsAtOnce, len(library.held))
+		}
+	})
 }

@@ -466,7 +466,7 @@ func TestRefusals(t *testing.T) {
 // Of a long conversation the latest turns go on, as many as a cloud can be told.
 func TestRecentTurns(t *testing.T) {
 	turn := `{"role":"user","content":"` + strings.Repeat("x", 14_000) + `"},{"role":"assistant","content":"ok"},`
-	for turns, want := range map[int]int{1: 2, 10: 20, 30: 37} { // 19 of the long turns exceed the bound, 18 and an answer do not
+	for turns, want := range map[int]int{1: 2, 10: 20, 30: 36} { // 19 of the long turns exceed the bound, 18 do not
 		e := &echo{}
 		if w := send(t, New(config(e)), "POST", chatPath, `{"messages":[`+strings.Repeat(turn, turns)+`{"role":"user","content":"one"}]}`); w.Code != http.StatusOK {
 			t.Fatalf("%d %s", w.Code, w.Body)
@@ -604,6 +604,33 @@ func TestTurns(t *testing.T) {
 			t.Errorf("%d at once, %d still run, %d places taken", e.most, e.running, len(s.queue))
 		}
 	})
+}
+
+// The prompt of a request that waits is not read into tokens yet.
+func TestPromptIsCountedInTurn(t *testing.T) {
+	s := New(config(&echo{}))
+	j, err := s.prepare("", "", []message{{Role: "user", Content: "When does it open?"}}, options{})
+	if err != nil || j.prompt != 0 {
+		t.Fatalf("%d tokens, %v", j.prompt, err)
+	}
+	leave, err := s.begin(t.Context(), j)
+	if err != nil || j.prompt == 0 {
+		t.Fatalf("%d tokens, %v", j.prompt, err)
+	}
+	leave()
+}
+
+// A conversation that is cut begins with a turn of the user.
+func TestLongConversation(t *testing.T) {
+	turns := []message{{Role: "user", Content: "Hello."}}
+	for range maxTurns {
+		turns = append(turns, message{Role: "user", Content: "When?"}, message{Role: "assistant", Content: "At noon."})
+	}
+	turns = append(turns, message{Role: "user", Content: "And then?"}, message{Role: "user", Content: "When?"})
+	_, history, _, err := conversation(turns)
+	if err != nil || len(history) == 0 || len(history) > maxTurns || history[0].Role != "user" {
+		t.Errorf("%d turns, the first of the %s, %v", len(history), history[0].Role, err)
+	}
 }
 
 func TestOllama(t *testing.T) {

@@ -158,7 +158,7 @@ func (s *Server) ollamaServe(w http.ResponseWriter, r *http.Request, chat bool) 
 		failPlainly(w, err)
 		return
 	}
-	leave, err := s.turn(r.Context())
+	leave, err := s.begin(r.Context(), j)
 	if err != nil {
 		failPlainly(w, err)
 		return

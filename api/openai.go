@@ -66,7 +66,8 @@ type job struct {
 	logprobs bool
 	top      int
 	remarks  []string
-	prompt   int // tokens
+	turns    []message
+	prompt   int // tokens of the turns, once it has begun
 	id       string
 }
 
@@ -101,13 +102,19 @@ func (s *Server) prepare(model, question string, messages []message, o options) 
 		}
 		j.queries = append(j.queries, q)
 	}
-	for _, m := range turns {
-		if s.cfg.Tokens == nil {
-			break
-		}
+	j.turns = turns
+	return j, nil
+}
+
+// begin waits for the job's turn, then counts the tokens of its prompt, which may be long.
+func (s *Server) begin(ctx context.Context, j *job) (leave func(), err error) {
+	if leave, err = s.turn(ctx); err != nil || s.cfg.Tokens == nil {
+		return leave, err
+	}
+	for _, m := range j.turns {
 		j.prompt += len(s.cfg.Tokens.Encode(string(m.Content), tokenizer.Options{}))
 	}
-	return j, nil
+	return leave, nil
 }
 
 // knows refuses other models. Clients that cannot leave the model out may send "tandem".
@@ -186,7 +193,7 @@ func (s *Server) completions(w http.ResponseWriter, r *http.Request) {
 
 // serve answers a job.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, j *job) {
-	leave, err := s.turn(r.Context())
+	leave, err := s.begin(r.Context(), j)
 	if err != nil {
 		fail(w, err)
 		return

@@ -296,17 +296,5 @@ func conversation(messages []message) (question string, history []chat.Message, 
 	if len(history[n].Content) > node.MaxQuestion {
 		return "", nil, false, refused("messages", "the question has %d bytes: want at most %d", len(history[n].Content), node.MaxQuestion)
 	}
-	return history[n].Content, recent(history[:n]), system, nil
-}
-
-// recent returns the latest turns that a cloud can be told.
-func recent(history []chat.Message) []chat.Message {
-	from, bytes := len(history), 0
-	for from > max(0, len(history)-maxTurns) {
-		if bytes += len(history[from-1].Content); bytes > node.MaxHistory {
-			break
-		}
-		from--
-	}
-	return history[from:]
+	return history[n].Content, node.Recent(history[:n], maxTurns), system, nil
 }

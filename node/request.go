@@ -19,17 +19,17 @@ import (
 func beginOf(q Question, s tandem.Settings) transport.Begin {
 	b := transport.Begin{ID: q.ID, Question: q.Text, Settings: s}
 	b.ShareTitles = true
-	for _, m := range recent(q.History) {
+	for _, m := range Recent(q.History, transport.MaxTurns) {
 		b.History = append(b.History, transport.Turn{Role: m.Role, Content: m.Content})
 	}
 	return b
 }
 
-// recent returns the latest turns that a cloud can be told. If it leaves some out, the rest begins with one of the user, as many
-// chat templates demand.
-func recent(history []chat.Message) []chat.Message {
+// Recent returns the latest turns that a cloud can be told, at most the given number. If it leaves some out, the rest begins with
+// one of the user, as many chat templates demand.
+func Recent(history []chat.Message, turns int) []chat.Message {
 	from, bytes := len(history), 0
-	for from > max(0, len(history)-transport.MaxTurns) {
+	for from > max(0, len(history)-min(turns, transport.MaxTurns)) {
 		m := history[from-1]
 		if bytes += len(m.Role) + len(m.Content); bytes > MaxHistory {
 			break

@@ -42,7 +42,7 @@ func TestLongConversation(t *testing.T) {
 		}
 	}
 	said := []chat.Message{{Role: "assistant", Content: "Welcome!"}, {Role: "user", Content: "Hello."}}
-	if got := recent(said); !slices.Equal(got, said) {
+	if got := Recent(said, transport.MaxTurns); !slices.Equal(got, said) {
 		t.Errorf("a short conversation became %v", got)
 	}
 }

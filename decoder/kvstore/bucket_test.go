@@ -10,6 +10,8 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -230,6 +232,34 @@ func TestBucketFails(t *testing.T) {
 			third.Close()
 		}
 	})
+}
+
+// A fault of the disk is not the bucket's: only the blob in question is lost.
+func TestDiskFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &cupboard{}
+		s := sharing(t, c, 1<<16)
+		defer s.Close()
+		if err := os.WriteFile(filepath.Dir(s.path(keyOf(1))), nil, 0o600); err != nil { // where its folder should be
+			t.Fatal(err)
+		}
+		if get(t, s, 1) != nil {
+			t.Error("a blob from nowhere")
+		}
+		if get(t, s, 2); c.asked != 1 || s.Shares() != (Shares{Missed: 1, Left: 1}) {
+			t.Errorf("%d requests, %+v", c.asked, s.Shares())
+		}
+	})
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer full.Close()
+	b := &Bucket{}
+	b.http.Transport = always{&zeros{}}
+	if _, err := b.get(t.Context(), "x", full, 1<<20); !ofDisk(err) {
+		t.Errorf("a full disk: %v", err)
+	}
 }
 
 // Who asks for a blob says how long to wait. A bucket that takes longer is left alone for a while, and not one that nobody waits for.

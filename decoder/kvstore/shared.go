@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"sync"
@@ -33,7 +34,7 @@ type Shares struct {
 	Missed  int // blobs that it does not have, or has damaged
 	Sent    int
 	Failed  int // requests
-	Left    int // blobs that were not asked for or not sent, because requests have failed or many wait
+	Left    int // blobs that were not asked for, kept or sent, because requests or the disk failed or many wait
 }
 
 const (
@@ -115,12 +116,20 @@ func (h *shared) ended(err error, fine func(*Shares)) bool {
 		return true
 	case errors.Is(err, errNone), errors.Is(err, errCorrupt), errors.Is(err, ErrTooLarge): // computed again, it is sent again
 		h.shares.Missed++
+	case ofDisk(err):
+		h.shares.Left++
+		h.log.Warn("a computed passage cannot be exchanged with the bucket: the disk fails", "error", err)
 	case h.ctx.Err() == nil:
 		h.shares.Failed++
 		h.until = time.Now().Add(restAfter)
 		h.log.Warn("the bucket of computed passages fails and is left alone for a while", "for", restAfter, "error", err)
 	}
 	return false
+}
+
+// ofDisk reports whether an error is of this machine's files, and so not the bucket's.
+func ofDisk(err error) bool {
+	return errors.As(err, new(*fs.PathError)) || errors.As(err, new(*os.LinkError))
 }
 
 // offer sends a blob in the background, or leaves it if many wait.

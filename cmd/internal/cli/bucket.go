@@ -40,6 +40,6 @@ func BucketMetrics(shares func() kvstore.Shares) []prometheus.Collector {
 		counter("tandem_bucket_missed_total", "Passages that the bucket does not have.", func(s kvstore.Shares) int { return s.Missed }),
 		counter("tandem_bucket_sent_total", "Computed passages that were sent to the bucket.", func(s kvstore.Shares) int { return s.Sent }),
 		counter("tandem_bucket_failed_total", "Requests to the bucket that failed.", func(s kvstore.Shares) int { return s.Failed }),
-		counter("tandem_bucket_left_total", "Passages that were neither asked for nor sent, because requests have failed or many wait.", func(s kvstore.Shares) int { return s.Left }),
+		counter("tandem_bucket_left_total", "Passages that were not asked for, kept or sent, because requests or the disk failed or many wait.", func(s kvstore.Shares) int { return s.Left }),
 	}
 }

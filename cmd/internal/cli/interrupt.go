@@ -42,12 +42,13 @@ func (i *interrupts) watch(ctx context.Context) (context.Context, context.Cancel
 // take passes an interrupt to the function that catches it, once, and reports whether there is one.
 func (i *interrupts) take() bool {
 	i.mu.Lock()
-	defer i.mu.Unlock()
-	if i.caught == nil {
+	caught := i.caught
+	i.caught = nil
+	i.mu.Unlock()
+	if caught == nil {
 		return false
 	}
-	i.caught()
-	i.caught = nil
+	caught()
 	return true
 }
 

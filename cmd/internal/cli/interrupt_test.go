@@ -22,3 +22,22 @@ func TestCatch(t *testing.T) {
 		t.Error("an interrupt was caught after release")
 	}
 }
+
+// What catches an interrupt may stop catching.
+func TestReleaseWhileCaught(t *testing.T) {
+	a := &App{Context: context.Background()}
+	var release func()
+	caught := false
+	release = a.Catch(func() {
+		if !a.interrupts.mu.TryLock() {
+			t.Error("release would wait for ever")
+			return
+		}
+		a.interrupts.mu.Unlock()
+		release()
+		caught = true
+	})
+	if !a.interrupts.take() || !caught {
+		t.Error("nobody has caught the interrupt")
+	}
+}

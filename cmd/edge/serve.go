@@ -49,7 +49,7 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 	if err != nil {
 		return err
 	}
-	defer done()
+	defer func() { err = errors.Join(err, done()) }()
 	if err := c.Guard(a, c.HTTP, &cfg); err != nil {
 		return err
 	}

@@ -304,6 +304,8 @@ func (c *Cloud) contained(place *lease, conn *transport.Conn, link exchange, beg
 // answer takes part in one answer.
 func (c *Cloud) answer(place *lease, conn *transport.Conn, link exchange, begin transport.Begin) {
 	ctx, gone := context.WithCancelCause(place.ctx)
+	var listener sync.WaitGroup
+	defer listener.Wait()
 	defer gone(nil)
 	log := c.logOf(conn).With("answer", begin.ID)
 	start := time.Now()
@@ -312,7 +314,7 @@ func (c *Cloud) answer(place *lease, conn *transport.Conn, link exchange, begin 
 	if over := c.allows(begin.Settings); over != nil {
 		err = a.refuse(over)
 	} else if begin.Want == tandem.WantDrafts {
-		go func() { gone(a.listen()) }() // a device that goes away also stops the reading
+		listener.Go(func() { gone(a.listen()) }) // a device that goes away also stops the reading
 		err = c.take(ctx, a, begin)
 	} else {
 		place.moved.Store(-1)

@@ -29,10 +29,10 @@ type cloudSession struct {
 }
 
 // refuse sends the device the reason why the cloud cannot take part. Once the answer is over, nobody listens, unless its place
-// was given away: then that is the reason, and err only followed from it.
+// was given away or this side failed: then that is the reason, and err only followed from it.
 func (a *cloudSession) refuse(err error) error {
 	if a.ctx != nil && a.ctx.Err() != nil {
-		if err = context.Cause(a.ctx); !errors.As(err, new(later)) {
+		if err = context.Cause(a.ctx); !errors.As(err, new(later)) && !errors.As(err, new(*Fault)) {
 			return err
 		}
 	}
@@ -156,14 +156,16 @@ func (a *cloudSession) step(events ...pair.Event) {
 }
 
 // listen posts the device's messages until the link ends. It runs on its own goroutine.
-func (a *cloudSession) listen() error {
-	for {
+func (a *cloudSession) listen() (err error) {
+	defer contain("receive", &err)
+	for a.ctx.Err() == nil { // a device that sends without end must not keep the place
 		m, err := a.link.Receive(a.ctx)
 		if err != nil {
 			return err
 		}
 		a.post(together(a.ctx, a.link, m))
 	}
+	return context.Cause(a.ctx)
 }
 
 // post puts something into the inbox, unless the answer is over.

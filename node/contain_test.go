@@ -44,6 +44,29 @@ func TestDamageEndsOneAnswer(t *testing.T) {
 	})
 }
 
+// crackedLink is a link whose messages cannot be received without a fault.
+type crackedLink struct{ exchange }
+
+func (crackedLink) Receive(context.Context) (transport.Message, error) {
+	panic("slice bounds out of range")
+}
+
+// A panic while a device's messages are received ends the answer, and the device is told so.
+func TestFaultOfReceiving(t *testing.T) {
+	device, cloud := transport.Pipe(toyVocab)
+	ctx, gone := context.WithCancelCause(t.Context())
+	a := &cloudSession{link: crackedLink{cloud}, ctx: ctx, inbox: make(chan any, inboxSize)}
+	gone(a.listen())
+	var fault *Fault
+	if err := a.refuse(ctx.Err()); !errors.As(err, &fault) {
+		t.Errorf("%v", err)
+	}
+	m, err := device.Receive(t.Context())
+	if told, ok := m.(transport.Fail); !ok || strings.Contains(told.Text, "slice") {
+		t.Errorf("%#v, %v", m, err)
+	}
+}
+
 type faulty struct{}
 
 func (faulty) Next(context.Context, int, []tandem.Token) (decoder.Output, error) {

@@ -3,6 +3,7 @@ package decoder
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"math"
 	"slices"
 	"strings"
@@ -80,6 +81,7 @@ type Config struct {
 	Draft      specdec.Set         // the drafters of guesses
 	Resources  specdec.Resources   // what some of them need
 	Past       *specdec.Experience // with guesses in earlier answers; nil for none
+	Log        *slog.Logger        // slog.Default when nil
 	Grounded   bool                // each context writes only words of the question, function words and spans of its passages (package ground)
 }
 
@@ -243,6 +245,9 @@ func (c Config) defaults() (Config, error) {
 	}
 	if c.Passes == nil {
 		c.Passes = c.Model
+	}
+	if c.Log == nil {
+		c.Log = slog.Default()
 	}
 	if c.Model.Config().Diffusion { // what a passage's tokens mean may depend on what follows
 		c.Passes = dllm.NewPasses(c.Model)

@@ -1,9 +1,11 @@
 package decoder
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -538,6 +540,33 @@ func TestStoredPassagesAreNotComputedAgain(t *testing.T) {
 	}
 	if tokens := []tandem.Token{1, 2}; storeKey(m, nil, tokens) == storeKey(other.Model, nil, tokens) {
 		t.Error("two models share a key")
+	}
+}
+
+// A stored passage of another length is computed again, and the log says why.
+func TestStoredPassageOfAnotherLength(t *testing.T) {
+	kv, err := kvstore.Open(t.TempDir(), 64<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer kv.Close()
+	var log bytes.Buffer
+	cfg := toyConfig(openToy(t, 8, 512), "static")
+	cfg.KV, cfg.Log = kv, slog.New(slog.NewTextHandler(&log, nil))
+	req := Request{Question: bothQuestion, Passages: samplePassages[:1]}
+	newDecoder(t, cfg, req).Close()
+	prompts, _, err := writePrompts(cfg, req, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, n := storeKey(cfg.Model, nil, prompts[0].prefix), len(prompts[0].prefix)
+	d := newDecoder(t, cfg, req)
+	defer d.Close()
+	if d.load(t.Context(), key, n) == nil || d.load(t.Context(), key, n+1) != nil {
+		t.Error("the length does not decide")
+	}
+	if want := fmt.Sprintf("it has %d tokens instead of %d", n, n+1); !strings.Contains(log.String(), want) || strings.Count(log.String(), "\n") != 1 {
+		t.Errorf("the log says %q, want %q", log.String(), want)
 	}
 }
 

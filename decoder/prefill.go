@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"log/slog"
 	"slices"
 	"time"
 
@@ -146,8 +145,11 @@ func (d *Decoder) load(ctx context.Context, key [32]byte, n int) *model.Seq {
 	}
 	defer r.Close()
 	seq, err := d.cfg.Model.ReadSeqWith(r, d.cfg.Adapter)
-	if err != nil || seq.Len() != n {
-		slog.Warn("a stored passage cannot be read and is computed again", "error", err)
+	if err == nil && seq.Len() != n {
+		err = fmt.Errorf("it has %d tokens instead of %d", seq.Len(), n)
+	}
+	if err != nil {
+		d.cfg.Log.Warn("a stored passage cannot be read and is computed again", "error", err)
 		return nil
 	}
 	return seq
@@ -170,7 +172,7 @@ func (d *Decoder) store(key [32]byte, seq *model.Seq, n int) {
 			return err
 		})
 		if err != nil {
-			slog.Warn("a passage's KV is not stored", "error", err)
+			d.cfg.Log.Warn("a passage's KV is not stored", "error", err)
 		}
 	})
 }

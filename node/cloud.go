@@ -309,7 +309,9 @@ func (c *Cloud) answer(place *lease, conn *transport.Conn, link exchange, begin 
 	defer gone(nil)
 	log := c.logOf(conn).With("answer", begin.ID)
 	start := time.Now()
-	a := &cloudSession{local: c.local(conn.Peer()), conn: conn, link: link, log: log, inbox: make(chan any, inboxSize), ctx: ctx, place: place, leaves: c.draining.Load}
+	local := c.local(conn.Peer())
+	local.Log = log
+	a := &cloudSession{local: local, conn: conn, link: link, log: log, inbox: make(chan any, inboxSize), ctx: ctx, place: place, leaves: c.draining.Load}
 	var err error
 	if over := c.allows(begin.Settings); over != nil {
 		err = a.refuse(over)

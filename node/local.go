@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -43,6 +44,7 @@ type Local struct {
 	Rows      int               // most rows of a pass; 0 for tandem.MaxRows, up to Settings.PassPlaces for chains of guesses as long as the pair chooses
 	Pace      time.Duration     // shortest time for a token, to answer like slower hardware; 0 for none
 	Read      time.Duration     // shortest time for a token of a prompt, for the same purpose
+	Log       *slog.Logger      // of what decodes; slog.Default when nil
 }
 
 // Hello describes r to the other side.
@@ -256,6 +258,7 @@ func (r Local) DecoderConfig(s tandem.Settings) (decoder.Config, error) {
 		Resources:  r.Resources,
 		Past:       r.Past.experience(),
 		Grounded:   s.Grounded,
+		Log:        r.Log,
 	}, err
 }
 

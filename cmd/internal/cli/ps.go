@@ -44,13 +44,10 @@ func (a *App) Register(p Process) (end func()) {
 		return func() {}
 	}
 	p.PID, p.Started = os.Getpid(), time.Now().UTC().Truncate(time.Second)
-	f, err := os.OpenFile(filepath.Join(dir, strconv.Itoa(p.PID)+".json"), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	f, err := openProcess(dir, p.PID)
 	if err != nil {
 		a.Log.Info("ps does not show this process", "error", err)
 		return func() {}
-	}
-	if _, err := filelock.Try(f); err != nil { // the lock ends with the process, whatever ends it
-		a.Log.Info("ps cannot tell whether this process has ended", "error", err)
 	}
 	if err := json.NewEncoder(f).Encode(p); err != nil {
 		a.Log.Info("ps shows no more of this process than its number", "error", err)
@@ -68,6 +65,43 @@ func (a *App) Register(p Process) (end func()) {
 	}
 }
 
+// openProcess makes the file of a process and locks it. The lock ends with the process, whatever ends it.
+func openProcess(dir string, pid int) (*os.File, error) {
+	unlock, err := lockProcesses(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	f, err := os.OpenFile(filepath.Join(dir, strconv.Itoa(pid)+".json"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	free, err := filelock.Try(f)
+	if err == nil && !free { // in containers that share a folder, numbers need not differ
+		err = fmt.Errorf("another process with the number %d uses %s: give each its own state folder", pid, f.Name())
+	}
+	if err == nil {
+		err = f.Truncate(0) // what an earlier process left
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// lockProcesses keeps other processes from registering and from removing files until unlock is called. Without it, a file that is
+// made but not locked yet would look like that of a process that has ended.
+func lockProcesses(dir string) (unlock func(), err error) {
+	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := filelock.Lock(f); err != nil {
+		return nil, errors.Join(fmt.Errorf("lock %s: %w", f.Name(), err), f.Close())
+	}
+	return func() { f.Close() }, nil
+}
+
 // Drains tells "ps" that this process takes no new questions.
 func (a *App) Drains() {
 	if a.drains != nil {
@@ -81,11 +115,19 @@ func (a *App) processes() ([]Process, error) {
 	if err != nil {
 		return nil, err
 	}
+	out := []Process{}
+	unlock, err := lockProcesses(dir)
+	if errors.Is(err, fs.ErrNotExist) { // none has registered yet
+		return out, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
 	paths, err := filepath.Glob(filepath.Join(dir, "*.json"))
 	if err != nil {
 		return nil, err
 	}
-	out := []Process{}
 	for _, path := range paths {
 		p, alive, err := readProcess(path)
 		switch {

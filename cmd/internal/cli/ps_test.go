@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"tandem/internal/filelock"
@@ -34,6 +35,41 @@ func TestProcessesWithADamagedFile(t *testing.T) {
 	end()
 	f.Close()
 	if list, err := a.processes(); err != nil || len(list) != 0 {
+		t.Errorf("%+v, %v", list, err)
+	}
+}
+
+// A process that registers while another lists the processes, and forgets those that have ended, is listed from then on.
+func TestRegisterWhileListed(t *testing.T) {
+	a := &App{Context: context.Background(), dirs: Dirs{State: t.TempDir()}, Log: slog.New(slog.DiscardHandler)}
+	var others sync.WaitGroup
+	defer others.Wait()
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	others.Go(func() {
+		for ctx.Err() == nil {
+			if _, err := a.processes(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	for range 100 {
+		end := a.Register(Process{Command: "serve"})
+		list, err := a.processes()
+		if err != nil || len(list) != 1 || list[0].Command != "serve" {
+			t.Fatalf("%+v, %v", list, err)
+		}
+		end()
+	}
+}
+
+// Where another process has this one's number and file, that file stays as it is.
+func TestRegisterWithATakenNumber(t *testing.T) {
+	a := &App{Context: context.Background(), dirs: Dirs{State: t.TempDir()}, Log: slog.New(slog.DiscardHandler)}
+	end := a.Register(Process{Command: "serve"})
+	defer end()
+	a.Register(Process{Command: "chat"})()
+	if list, err := a.processes(); err != nil || len(list) != 1 || list[0].Command != "serve" {
 		t.Errorf("%+v, %v", list, err)
 	}
 }

@@ -31,7 +31,7 @@ func (a *deviceSession) lookAround() {
 	if a.at != "" && a.cloud.others(here...) {
 		event = presence.Others
 	}
-	a.stepPresence(event)
+	a.later(happened{event: event})
 }
 
 // asksOther takes a link to another replica, which has the question now, too.
@@ -41,7 +41,7 @@ func (a *deviceSession) asksOther(l linked) {
 		return
 	}
 	a.other.linked = l
-	a.stepPresence(presence.OtherAsked)
+	a.later(happened{event: presence.OtherAsked})
 }
 
 // awaits reports whether the dial of a seek is still to bring a link. One that was given up may end while the next goes on.
@@ -55,7 +55,7 @@ func (a *deviceSession) otherMessage(m transport.Message) {
 	switch m := m.(type) {
 	case transport.Ready:
 		o.ready = m
-		a.stepPresence(presence.OtherReady)
+		a.later(happened{event: presence.OtherReady})
 	case transport.Busy:
 		o.turn = m
 		a.cloud.note(o.at, replicas.Full, m.About)
@@ -84,6 +84,7 @@ func (a *deviceSession) switchOver() {
 		from.link.Close()
 	}
 	a.use(o.linked)
+	a.measure()
 	a.cloud.note(a.at, replicas.Served, 0)
 	a.answer.Moves++
 	a.answer.Prefill[tandem.Cloud], a.answer.Read[tandem.Cloud] = o.ready.Prefill, o.ready.Documents
@@ -92,9 +93,10 @@ func (a *deviceSession) switchOver() {
 
 // betterQueue waits at the replica that expects to have a place sooner, if neither has one, and looks for a third.
 func (a *deviceSession) betterQueue() {
-	if a.link != nil && a.queued != "" && sooner(a.other.turn, a.turn) {
+	if a.link != nil && a.turn != nil && sooner(a.other.turn, *a.turn) {
+		turn := a.other.turn
 		a.linked, a.other.linked = a.other.linked, a.linked
-		a.turn, a.queued = a.other.turn, busy(a.other.turn)
+		a.turn = &turn
 	}
 	if a.link != nil {
 		a.loseOther()
@@ -113,15 +115,15 @@ func sooner(a, b transport.Busy) bool {
 func (a *deviceSession) loseOther() {
 	a.dropOther("of no use")
 	a.lookAround()
-	a.stepPresence(presence.OtherFailed)
+	a.later(happened{event: presence.OtherFailed})
 }
 
-func (a *deviceSession) dropOther(why string) {
-	if link := a.other.link; link != nil {
+func (c *cloudLink) dropOther(why string) {
+	if link := c.other.link; link != nil {
 		link.Send(transport.End{Reason: why})
 		link.Close()
 	}
-	a.other = candidate{}
+	c.other = candidate{}
 }
 
 // plus adds what another connection cost. The round-trip time is that of the latest.

@@ -53,6 +53,7 @@ func dialling(t *testing.T) (*deviceSession, *dialled) {
 	(<-d.dials) <- d.link("replica-0")
 	a.take(<-a.inbox)
 	a.lookAround()
+	a.settle()
 	return a, d
 }
 
@@ -61,14 +62,14 @@ func TestOldSearchFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, d := dialling(t)
 		defer a.stop()
-		a.message(transport.Busy{Before: 1})
+		a.take(said{link: a.link, message: transport.Busy{Before: 1}})
 		first := <-d.dials
-		a.message(transport.Ready{})
+		a.take(said{link: a.link, message: transport.Ready{}})
 		if a.presence.Seeking() {
 			t.Fatal("it still looks for another replica")
 		}
 		time.Sleep(time.Second)
-		a.message(transport.Leaving{})
+		a.take(said{link: a.link, message: transport.Leaving{}})
 		second := <-d.dials
 		up := d.link("replica-1")
 		second <- up
@@ -87,11 +88,11 @@ func TestOldSearchEnds(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			a, d := dialling(t)
 			defer a.stop()
-			a.message(transport.Busy{Before: 1})
+			a.take(said{link: a.link, message: transport.Busy{Before: 1}})
 			first := <-d.dials
-			a.message(transport.Ready{})
+			a.take(said{link: a.link, message: transport.Ready{}})
 			time.Sleep(time.Second)
-			a.message(transport.Leaving{})
+			a.take(said{link: a.link, message: transport.Leaving{}})
 			second := <-d.dials
 			if fails {
 				close(first)
@@ -121,7 +122,7 @@ func TestLastWordsOfThisLink(t *testing.T) {
 		defer a.stop()
 		a.post(unlinked{link: d.link("replica-1").link, err: errCut})
 		a.post(received{a.link, []transport.Message{transport.Sources{Sources: []transport.Source{{Title: "Museum", Weight: 1}}}}})
-		a.lastWords()
+		a.awaitSources()
 		if got := a.answer.Documents[tandem.Cloud]; len(got) != 1 {
 			t.Errorf("sources %v", got)
 		}
@@ -134,16 +135,16 @@ func TestTakingAQuestionEndsBeingFull(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			a, d := dialling(t)
 			defer a.stop()
-			a.message(transport.Busy{Before: 1, About: 20 * time.Second})
+			a.take(said{link: a.link, message: transport.Busy{Before: 1, About: 20 * time.Second}})
 			at := "replica-0"
 			if other {
 				at = "replica-1"
 				(<-d.dials) <- d.link(at)
 				a.take(<-a.inbox)
 				d.note(at, replicas.Full, 20*time.Second) // as another answer found
-				a.otherMessage(transport.Ready{})
+				a.take(said{link: a.other.link, message: transport.Ready{}})
 			} else {
-				a.message(transport.Ready{})
+				a.take(said{link: a.link, message: transport.Ready{}})
 			}
 			if a.at != at || !d.set.Fits(time.Now(), at) {
 				t.Errorf("at %s, which is still full", a.at)

@@ -1,0 +1,387 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"tandem"
+	"tandem/node/presence"
+	"tandem/node/replicas"
+	"tandem/pair"
+	"tandem/transport"
+)
+
+// This file has the part of an answer that reaches the cloud and listens to it.
+
+// cloudLink is an answer's link to the cloud: how it reaches which replica, and what it knows of it.
+type cloudLink struct {
+	cloud  reachable // nil for no cloud
+	linked           // to the replica in use; its link is nil when there is none
+	other  candidate // another replica that is being asked, too
+	seeks  int       // how often another one was sought
+	outbox []transport.Message
+	turn   *transport.Busy // what the replica in use said last of its queue; nil if it has a place
+	found  finding
+	lost   error     // why the last link ended, or a dial failed
+	before LinkStats // of the replicas that were in use before
+}
+
+// finding is whether an answer could reach the cloud.
+type finding uint8
+
+const (
+	unasked finding = iota
+	missing
+	there
+)
+
+// exchange is one answer's two-way flow of messages: a *transport.Exchange, or one end of a pipe in tests.
+type exchange interface {
+	Send(...transport.Message) error // those of one call together
+	Receive(context.Context) (transport.Message, error)
+	More() bool // the next Receive does not wait
+	Close() error
+}
+
+// carrier is the connection below an exchange: a *transport.Conn, or a toy in tests.
+type carrier interface {
+	LastHeard() time.Time
+	RTT() time.Duration
+	Stats() transport.Stats
+	Migrate(ctx context.Context, pc net.PacketConn) error
+}
+
+// reachable is a cloud as an answer sees it: a service, or a toy in tests.
+type reachable interface {
+	// open sends the question to the best replica that has none of the addresses.
+	open(ctx context.Context, except ...string) (linked, error)
+	// others reports whether another replica than those at the addresses may have a place.
+	others(here ...string) bool
+	// note keeps what happened at an address, for the next choice.
+	note(at string, e replicas.Event, d time.Duration)
+}
+
+// What the goroutines that dial and listen post.
+type (
+	linked struct {
+		conn  carrier
+		link  exchange
+		base  transport.Stats // of conn, before this answer
+		at    string          // the address of the replica
+		stood bool            // conn is of an earlier answer, so the cloud may have gone since
+		spare int             // which seek it comes from, if it is to take the place of the one in use; or 0
+	}
+	unlinked struct { // link is nil if there never was one
+		link  exchange
+		spare int
+		err   error
+	}
+	received struct {
+		link     exchange
+		messages []transport.Message // that arrived together
+	}
+)
+
+const (
+	openWithin = 10 * time.Second // to connect and to send the question
+	beat       = idle / 3         // silence of the cloud after which the device says that it is still there
+)
+
+// use continues with a replica.
+func (c *cloudLink) use(l linked) {
+	c.before = c.usage()
+	c.linked, c.turn, c.lost = l, nil, nil
+	if !l.stood {
+		c.found = there
+	}
+}
+
+// usage is what the answer has cost on the network so far.
+func (c *cloudLink) usage() LinkStats {
+	if c.conn == nil {
+		return c.before
+	}
+	return c.before.plus(linkStats(c.conn.Stats(), c.base))
+}
+
+// queued says what a cloud without a place says, and when to come back. It returns "" for one that has a place.
+func (c *cloudLink) queued() string {
+	if c.turn == nil {
+		return ""
+	}
+	about := ""
+	if c.turn.About > 0 {
+		about = fmt.Sprintf(", about %v", max(c.turn.About, time.Second).Round(time.Second))
+	}
+	return fmt.Sprintf("the cloud is busy (%d questions before this one%s)", c.turn.Before, about)
+}
+
+// dial connects, asks the question and listens until the exchange ends. It runs on its own goroutine. spare is the number of
+// the seek, 0 for the replica to use.
+func (a *deviceSession) dial(spare int, except ...string) {
+	ctx, cancel := context.WithTimeout(a.ctx, openWithin)
+	defer cancel()
+	up, err := a.cloud.open(ctx, except...)
+	if err != nil {
+		a.post(unlinked{spare: spare, err: err})
+		return
+	}
+	defer up.link.Close()
+	up.spare = spare
+	a.post(up)
+	for {
+		m, err := a.hear(up.link)
+		switch {
+		case err != nil:
+			a.post(unlinked{link: up.link, spare: spare, err: err})
+			return
+		case m != nil:
+			a.post(received{up.link, together(a.ctx, up.link, m)})
+		}
+	}
+}
+
+// hear returns the cloud's next message, or nil after a while of silence. The cloud may be waiting for this side, since a
+// phone can read for minutes. So before it returns nil, hear sends a Sync of an epoch that is over: it changes nothing,
+// and shows that the device is there.
+func (a *deviceSession) hear(link exchange) (transport.Message, error) {
+	ctx, cancel := context.WithTimeout(a.ctx, beat)
+	defer cancel()
+	m, err := link.Receive(ctx)
+	if errors.Is(err, context.DeadlineExceeded) && a.ctx.Err() == nil {
+		return nil, link.Send(transport.Sync{})
+	}
+	return m, err
+}
+
+// together returns a message with those that have arrived behind it.
+func together(ctx context.Context, link exchange, m transport.Message) []transport.Message {
+	all := []transport.Message{m}
+	for link.More() && len(all) < inboxSize {
+		m, err := link.Receive(ctx)
+		if err != nil {
+			break // the next Receive says so again
+		}
+		all = append(all, m)
+	}
+	return all
+}
+
+// post puts something into the inbox, unless the answer is over.
+func (a *deviceSession) post(what any) {
+	select {
+	case a.inbox <- what:
+	case <-a.ctx.Done():
+	}
+}
+
+// move takes the connection to a new socket if the cloud can be reached from there in time. Otherwise the connection
+// stays where it is.
+func (a *deviceSession) move(conn carrier, within time.Duration) {
+	ctx, cancel := context.WithTimeout(a.ctx, within)
+	defer cancel()
+	if err := conn.Migrate(ctx, nil); err != nil {
+		a.log.Info("no other path to the cloud", "error", err)
+		return
+	}
+	a.log.Info("moved to another local address")
+}
+
+// said is what a cloud said: messages for the machine, which takes those together that arrived together, or another one.
+type said struct {
+	link    exchange
+	events  []pair.Event // what those for the machine tell it
+	message transport.Message
+}
+
+// unpack queues what arrived on a link.
+func (a *deviceSession) unpack(in received) {
+	if in.link == a.link {
+		a.found = there
+		a.later(happened{event: presence.Heard})
+	}
+	var events []pair.Event
+	pass := func() {
+		if len(events) > 0 {
+			a.later(said{link: in.link, events: events})
+		}
+		events = nil
+	}
+	for _, m := range in.messages {
+		if e := pairEvent(m); e != nil {
+			events = append(events, e)
+			continue
+		}
+		pass()
+		a.later(said{link: in.link, message: m})
+	}
+	pass()
+}
+
+// heard handles what a cloud said, unless its link was given up.
+func (a *deviceSession) heard(s said) {
+	switch {
+	case s.link == a.link && s.message != nil:
+		a.message(s.message)
+	case s.link == a.link:
+		for _, e := range s.events {
+			if d, ok := e.(pair.PeerDraft); ok {
+				a.record.draft(tandem.Cloud, d.Draft)
+			}
+		}
+		a.step(s.events...)
+	case s.link == a.other.link && s.message != nil:
+		a.otherMessage(s.message)
+	case s.link == a.other.link:
+		a.log.Warn("unexpected message before the cloud was ready", "type", fmt.Sprintf("%T", s.events[0]))
+	}
+}
+
+// pairEvent returns what a message tells the pair's machine on either side, nil for other messages.
+func pairEvent(m transport.Message) pair.Event {
+	switch m := m.(type) {
+	case tandem.Draft:
+		return pair.PeerDraft{Draft: m}
+	case tandem.Target:
+		return pair.PeerTarget{Target: m}
+	case transport.Handover:
+		return handoverOf(m)
+	case transport.NeedSync:
+		return pair.PeerNeedSync{}
+	case transport.Sync:
+		e := pair.PeerSync{Epoch: m.Epoch, Tokens: m.Tokens, Lead: tandem.Cloud}
+		if m.DeviceLeads {
+			e.Lead = tandem.Device
+		}
+		return e
+	}
+	return nil
+}
+
+// message handles another message of the cloud.
+func (a *deviceSession) message(m transport.Message) {
+	switch m := m.(type) {
+	case transport.Busy:
+		if a.answer.Waited == 0 {
+			a.log.Info("the cloud is busy", "before", m.Before, "about", m.About)
+		}
+		a.answer.Waited = max(a.answer.Waited, m.Before+1)
+		a.turn = &m
+		a.cloud.note(a.at, replicas.Full, m.About)
+		a.lookAround()
+		event := presence.Busy
+		if m.About > a.patience.Busy {
+			event = presence.Full
+		}
+		a.later(happened{event: event})
+	case transport.Ready:
+		a.turn = nil
+		a.cloud.note(a.at, replicas.Served, 0)
+		a.answer.Prefill[tandem.Cloud] = m.Prefill
+		a.answer.Read[tandem.Cloud] = m.Documents
+		a.later(happened{event: presence.Ready})
+	case transport.Sources:
+		a.sources(m)
+	case transport.Leaving:
+		a.cloud.note(a.at, replicas.Leaves, 0)
+		a.lookAround()
+		a.later(happened{event: presence.Leaving})
+	case transport.Fail:
+		a.refused(m)
+	default:
+		a.log.Warn("unexpected message", "type", fmt.Sprintf("%T", m))
+	}
+}
+
+// refused handles the cloud's refusal of the question.
+func (a *deviceSession) refused(m transport.Fail) {
+	a.link.Close() // nothing that it says later is of use
+	a.link, a.lost = nil, &transport.RefusedError{Reason: m.Text}
+	why := "the cloud cannot take part: " + m.Text
+	if !m.Again {
+		a.leave(why)
+		return
+	}
+	a.cloud.note(a.at, replicas.Leaves, 0)
+	a.lookAround()
+	a.later(happened{event: presence.TurnedAway, cause: &cause{why: why, tokens: len(a.answer.Tokens)}})
+}
+
+// leave parts from a cloud that is there, for good.
+func (a *deviceSession) leave(why string) {
+	a.later(happened{event: presence.Mismatch, cause: &cause{why: why, tokens: len(a.answer.Tokens), told: true}})
+}
+
+// unlink handles the end of a link or a failed dial.
+func (a *deviceSession) unlink(u unlinked) {
+	switch {
+	case a.done:
+		return
+	case u.link == nil && u.spare != 0 && !a.awaits(u.spare):
+		return // it was given up
+	case u.link == nil && u.spare != 0, u.link != nil && u.link == a.other.link:
+		a.log.Info("another replica cannot take the question", "error", u.err)
+		a.loseOther()
+		return
+	case u.link != a.link:
+		return
+	}
+	if u.link != nil {
+		a.cloud.note(a.at, replicas.Lost, 0)
+		a.lookAround()
+	}
+	a.link, a.lost = nil, u.err
+	var differ *transport.MismatchError
+	var stranger *transport.NotPairedError
+	switch {
+	case errors.As(u.err, &differ):
+		a.leave(differ.Error())
+	case errors.As(u.err, &stranger):
+		a.leave(fmt.Sprintf("the cloud refuses this device: %v (\"cloud pair\" there, then \"edge pair CODE\" here)", stranger))
+	case u.link == nil:
+		a.log.Info("cannot reach the cloud", "error", u.err)
+		a.later(happened{event: presence.Failed})
+	default:
+		a.log.Info("lost the cloud", "error", u.err)
+		a.later(happened{event: presence.Broken})
+	}
+}
+
+// send queues m for flush: the drafts of one pass share a datagram.
+func (c *cloudLink) send(m transport.Message) { c.outbox = append(c.outbox, m) }
+
+// flush sends what is queued. If a link fails, its listener reports that.
+func (a *deviceSession) flush() {
+	out := a.outbox
+	if a.outbox = nil; a.link == nil || len(out) == 0 {
+		return
+	}
+	if err := a.link.Send(out...); err != nil {
+		a.log.Debug("send", "error", err)
+	}
+}
+
+// measure passes the round-trip time to the machine.
+func (a *deviceSession) measure() {
+	if a.link == nil {
+		return
+	}
+	rtt := a.conn.RTT()
+	if rtt > 0 {
+		a.profile.RTT = rtt
+	}
+	a.record.rtt(rtt)
+	a.later(pairEvents{pair.Measured{RTT: rtt}})
+}
+
+// hearEcho counts echoes on the link as signs of life.
+func (a *deviceSession) hearEcho() {
+	if a.conn != nil && a.presence != nil {
+		if age := time.Since(a.conn.LastHeard()); age < a.patience.Silent/2 {
+			a.later(happened{event: presence.Heard, ago: age})
+		}
+	}
+}

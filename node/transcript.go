@@ -1,0 +1,128 @@
+package node
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"tandem"
+	"tandem/pair"
+	"tandem/transport"
+)
+
+// transcript is the answer as it is shown, recorded and, in the end, completed.
+type transcript struct {
+	answer Answer
+	emit   func(Token)
+	text   speller
+	record *recorder // nil for none
+	parts  [2][]part // where each side drew the sentences from
+	cited  bool      // the cloud has said which documents it used
+	paired bool      // a cloud is to take part
+	asked  int       // the parts of the question that a span reader answers; 0 if a model writes the answer
+	room   int       // tokens that the answer is kept within
+}
+
+// speller turns tokens into text: a *tokenizer.Stream, or silence in tests.
+type speller interface {
+	Write(tandem.Token) string
+	Flush() string
+}
+
+// lastWordsWait is the shortest wait for the cloud's last message.
+const lastWordsWait = 500 * time.Millisecond
+
+// show emits a token.
+func (a *deviceSession) show(e pair.Emit) {
+	t := Token{ID: e.Token, Text: a.text.Write(e.Token), By: e.By, Alone: e.Alone, Own: float64(e.Own) / tandem.Mass, At: time.Since(a.start)}
+	a.answer.Tokens = append(a.answer.Tokens, t)
+	a.emit(t)
+}
+
+// remark adds a line for the person who asked.
+func (a *deviceSession) remark(format string, args ...any) {
+	line := fmt.Sprintf(format, args...)
+	a.log.Info(line)
+	a.answer.Remarks = append(a.answer.Remarks, line)
+}
+
+// finish ends the exchange and completes the answer.
+func (a *deviceSession) finish() Answer {
+	a.answer.Took = time.Since(a.start)
+	a.answer.Pair = a.machine.Stats()
+	a.past.learn(a.machine)
+	a.profile.settle()
+	learned := a.machine.Learned()
+	if costs := learned.Costs(4); len(costs) == 4 {
+		a.profile.FourRows = costs[3] / costs[0]
+	}
+	a.answer.Text = textOf(a.answer.Tokens, a.text)
+	if a.answer.Reason == pair.ReasonStop && min(a.asked, a.room) > 0 && abridged(a.answer.Tokens, a.asked, a.room) {
+		a.answer.Reason = pair.ReasonLength
+	}
+	a.record.end(a.answer)
+	if a.link != nil {
+		a.send(transport.End{Reason: a.answer.Reason.String()})
+		a.flush()
+		if a.awaitSources(); !a.cited && !a.alone && a.failure == nil && a.answer.Pair.Together > 0 {
+			a.remark("the cloud was lost at the end of the answer, before it said where its part is from")
+		}
+		a.link.Close()
+	}
+	a.dropOther("the answer is complete")
+	a.answer.Link = a.usage()
+	a.answer.Degraded = a.paired && a.answer.Pair.Alone > 0
+	a.answer.Parts = cite(a.answer.Tokens, a.parts[tandem.Device], a.parts[tandem.Cloud])
+	if slices.ContainsFunc(a.answer.Parts, func(p Part) bool { return p.Overruled && len(p.Otherwise) == 0 }) {
+		a.remark("the cloud's answer contradicts what your own documents seem to say; --local-only shows their answer")
+	}
+	a.stop()
+	return a.answer
+}
+
+// textOf returns the text of all tokens, which s has spelled. The bytes of an unfinished character at its end become the last
+// token's.
+func textOf(tokens []Token, s speller) string {
+	if tail := s.Flush(); tail != "" && len(tokens) > 0 {
+		tokens[len(tokens)-1].Text += tail
+	}
+	var text strings.Builder
+	for _, t := range tokens {
+		text.WriteString(t.Text)
+	}
+	return strings.TrimSpace(text.String())
+}
+
+// sources records which documents the cloud used.
+func (t *transcript) sources(m transport.Sources) {
+	t.answer.Documents[tandem.Cloud], t.parts[tandem.Cloud], t.cited = sourcesOf(m.Sources), partsOf(m), true
+}
+
+// awaitSources waits for the cloud's list of the documents that it used.
+func (a *deviceSession) awaitSources() {
+	timeout := time.NewTimer(max(lastWordsWait, 4*a.conn.RTT()))
+	defer timeout.Stop()
+	for {
+		select {
+		case <-timeout.C:
+			return
+		case <-a.ctx.Done():
+			return
+		case in := <-a.inbox:
+			switch in := in.(type) {
+			case received:
+				for _, m := range in.messages {
+					if m, ok := m.(transport.Sources); ok && in.link == a.link {
+						a.sources(m)
+						return
+					}
+				}
+			case unlinked:
+				if in.link == a.link {
+					return
+				}
+			}
+		}
+	}
+}

@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"tandem"
+	"tandem/decoder"
 	"tandem/node/replicas"
+	"tandem/pair"
 	"tandem/transport"
 )
 
@@ -151,4 +153,25 @@ func TestTakingAQuestionEndsBeingFull(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Drafts that arrive together with the word that another replica is ready are not lost.
+func TestDraftsArriveWithReady(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, d := dialling(t)
+		defer a.stop()
+		a.take(received{a.link, []transport.Message{transport.Busy{Before: 1}}})
+		(<-d.dials) <- d.link("replica-1")
+		a.take(<-a.inbox)
+		rule := toyConfig(tandem.PlaceMirror, tandem.CouplingShared, 3, false).Rule() // of dialling
+		dist, h := toyOutput(tandem.Cloud, nil)
+		draft := tandem.Draft{Epoch: 1, Prefix: tandem.NoPrefix, Token: rule.Draft(tandem.Cloud, 0, dist), Dist: dist, H: h}
+		a.take(received{a.other.link, []transport.Message{transport.Ready{}, draft}})
+		a.step(pair.Start{})
+		own, h := toyOutput(tandem.Device, nil)
+		a.take(decoded{id: 1, out: decoder.Output{Dist: own, H: h}})
+		if a.at != "replica-1" || len(a.answer.Tokens) != 1 {
+			t.Errorf("at %s, %d tokens", a.at, len(a.answer.Tokens))
+		}
+	})
 }

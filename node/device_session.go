@@ -98,7 +98,7 @@ func (a *deviceSession) run(read producer) error {
 	a.worker, rest = startWorker(a.ctx, read, a.inbox)
 	defer rest()
 	a.take(happened{event: presence.Listening})
-	a.take(pairEvents{pair.Start{Alone: a.presence == nil}})
+	a.take(pairEvents{pair.Start{Alone: a.presence == nil || a.alone}})
 	clock := time.NewTicker(tickEvery)
 	defer clock.Stop()
 	for !a.done {

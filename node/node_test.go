@@ -526,6 +526,28 @@ func TestNobodyThere(t *testing.T) {
 	})
 }
 
+// A device that does not wait for the cloud at all begins alone.
+func TestWaitsForNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		cfg := toyConfig(tandem.PlaceMirror, tandem.CouplingShared, 3, false)
+		cfg.Self = tandem.Device
+		a := newDeviceSession(ctx, cfg, silence{}, func(Token) {})
+		a.log = slog.New(slog.DiscardHandler)
+		defer a.stop()
+		patience := DefaultPatience
+		patience.Join, patience.Busy = 0, 0
+		a.reach(patience, lone((&cable{dead: true}).open))
+		if err := a.run(&toy{side: tandem.Device, takes: time.Millisecond}); err != nil {
+			t.Error(err)
+		}
+		if answer := a.finish(); len(answer.Tokens) == 0 || answer.Took > time.Second {
+			t.Errorf("%d tokens after %v, remarks %q", len(answer.Tokens), answer.Took, answer.Remarks)
+		}
+	})
+}
+
 // A cloud that does not answer in time may be there all the same, so the answer does not say that it is not.
 func TestCloudTooFarAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

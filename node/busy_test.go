@@ -38,15 +38,19 @@ func (f *full) Receive(ctx context.Context) (transport.Message, error) {
 
 // askFull asks a cloud that has no place, and says what came of it and how long that took.
 func askFull(t *testing.T, require bool, about time.Duration) (a *deviceSession, answer Answer, took time.Duration, err error) {
+	patience := DefaultPatience
+	if require {
+		patience.Busy = time.Minute
+	}
+	return askFullWith(t, patience, require, about)
+}
+
+func askFullWith(t *testing.T, patience Patience, require bool, about time.Duration) (a *deviceSession, answer Answer, took time.Duration, err error) {
 	cfg := toyConfig(tandem.PlaceMirror, tandem.CouplingShared, 3, false)
 	cfg.Self = tandem.Device
 	a = newDeviceSession(t.Context(), cfg, silence{}, func(Token) {})
 	a.log, a.require = slog.New(slog.DiscardHandler), require
 	defer a.stop()
-	patience := DefaultPatience
-	if require {
-		patience.Busy = time.Minute
-	}
 	start := time.Now()
 	a.reach(patience, lone((&full{about: about}).open))
 	err = a.run(&toy{side: tandem.Device, takes: time.Millisecond})
@@ -89,4 +93,15 @@ func TestFullCloudSaysWhen(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A device whose patience with a busy cloud is not set waits as long for it as for any cloud to join.
+func TestPatienceWithBusyCloudIsThatToJoin(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		patience := Patience{Join: 10 * time.Second, Silent: 3 * time.Second, Slow: 15 * time.Second}
+		_, answer, took, err := askFullWith(t, patience, false, 5*time.Second)
+		if err != nil || took < patience.Join || took > patience.Join+2*time.Second || answer.Pair.Alone == 0 {
+			t.Errorf("%v after %v, %d alone, %q", err, took, answer.Pair.Alone, answer.Remarks)
+		}
+	})
 }

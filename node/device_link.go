@@ -272,11 +272,7 @@ func (a *deviceSession) message(m transport.Message) {
 		a.turn = &m
 		a.cloud.note(a.at, replicas.Full, m.About)
 		a.lookAround()
-		event := presence.Busy
-		if m.About > a.patience.Busy {
-			event = presence.Full
-		}
-		a.later(happened{event: event})
+		a.later(happened{event: a.patience.NoPlace(m.About)})
 	case transport.Ready:
 		a.turn = nil
 		a.cloud.note(a.at, replicas.Served, 0)

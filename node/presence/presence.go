@@ -3,7 +3,10 @@
 // actions. It knows nothing of tokens.
 package presence
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Machine follows the cloud through one answer:
 //
@@ -46,6 +49,17 @@ type Patience struct {
 	Slow   time.Duration // for a cloud that is alive: to be ready, or for the next token
 	Busy   time.Duration // for a cloud that has no place yet; it may join later. 0 for Join
 	Pace   time.Duration // for the next token, while the device itself waits; 0 for Slow
+}
+
+// busy returns how long the device waits for a cloud that has no place yet.
+func (p Patience) busy() time.Duration { return cmp.Or(p.Busy, p.Join) }
+
+// NoPlace returns the event for a cloud that has no place yet and expects to have one after about that time; 0 if it cannot tell.
+func (p Patience) NoPlace(about time.Duration) Event {
+	if about > p.busy() {
+		return Full
+	}
+	return Busy
 }
 
 // DefaultPatience suits a phone in a moving train: short for a person, long for jitter.
@@ -324,8 +338,8 @@ func (p *Machine) overdue(now time.Duration) []Action {
 	case p.state != opening || now-p.heard >= p.patience.Silent/2:
 	case !p.queued:
 		patience = max(patience, p.patience.Slow)
-	case p.patience.Busy > 0:
-		patience = p.patience.Busy
+	default:
+		patience = p.patience.busy()
 	}
 	if now-p.waiting >= patience {
 		return p.part()

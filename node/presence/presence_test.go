@@ -279,3 +279,25 @@ func TestPresence(t *testing.T) {
 		})
 	}
 }
+
+// A cloud without a place is worth waiting for as long as the device waits for a busy one, or for any if it sets no such time.
+func TestNoPlace(t *testing.T) {
+	const s = time.Second
+	for _, c := range []struct {
+		p     Patience
+		about time.Duration
+		want  Event
+	}{
+		{Patience{Join: 5 * s, Busy: 2 * s}, 0, Busy},
+		{Patience{Join: 5 * s, Busy: 2 * s}, 2 * s, Busy},
+		{Patience{Join: 5 * s, Busy: 2 * s}, 3 * s, Full},
+		{Patience{Join: 5 * s}, 5 * s, Busy},
+		{Patience{Join: 5 * s}, 6 * s, Full},
+		{Patience{}, 0, Busy},
+		{Patience{}, 1, Full},
+	} {
+		if got := c.p.NoPlace(c.about); got != c.want {
+			t.Errorf("%+v, a place in about %v: %v, want %v", c.p, c.about, got, c.want)
+		}
+	}
+}

@@ -94,9 +94,9 @@ func (a *deviceSession) switchOver() {
 // betterQueue waits at the replica that expects to have a place sooner, if neither has one, and looks for a third.
 func (a *deviceSession) betterQueue() {
 	if a.link != nil && a.turn != nil && sooner(a.other.turn, *a.turn) {
-		turn := a.other.turn
-		a.linked, a.other.linked = a.other.linked, a.linked
-		a.turn = &turn
+		from, turn := a.linked, a.other.turn
+		a.use(a.other.linked)
+		a.turn, a.other.linked = &turn, from
 	}
 	if a.link != nil {
 		a.loseOther()

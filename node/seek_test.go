@@ -175,3 +175,34 @@ func TestDraftsArriveWithReady(t *testing.T) {
 		}
 	})
 }
+
+// metered is a connection that has sent as many bytes as the test says.
+type metered struct {
+	carrier
+	sent uint64
+}
+
+func (m *metered) Stats() transport.Stats { return transport.Stats{BytesSent: m.sent} }
+
+// What an answer cost on the network counts both replicas if it waits at one and then at the other.
+func TestCostOfBothQueues(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, d := dialling(t)
+		defer a.stop()
+		first, second := &metered{a.conn, 0}, &metered{d.clouds["replica-1"], 0}
+		a.conn = first
+		a.take(said{link: a.link, message: transport.Busy{Before: 1, About: time.Minute}})
+		up := d.link("replica-1")
+		up.conn = second
+		(<-d.dials) <- up
+		a.take(<-a.inbox)
+		first.sent, second.sent = 300, 20
+		a.take(said{link: a.other.link, message: transport.Busy{Before: 1, About: time.Second}})
+		if first.sent += 4000; a.at != "replica-1" {
+			t.Fatalf("it waits at %s", a.at)
+		}
+		if got := a.usage().BytesSent; got != 320 {
+			t.Errorf("%d bytes sent, want those of both replicas while it used them: 320", got)
+		}
+	})
+}

@@ -88,7 +88,7 @@ func (d *Device) AskRecorded(ctx context.Context, q Question, s tandem.Settings,
 	}
 	a := d.newSession(ctx, local, q, s, emit, record)
 	defer a.stop()
-	defer func() { d.learn(*a.profile, a.found) }()
+	defer func() { d.learn(a.measured, a.found) }()
 	if s.Want != tandem.WantDrafts {
 		return d.baseline(a, q, s)
 	}
@@ -166,8 +166,7 @@ func (d *Device) newSession(ctx context.Context, local Local, q Question, s tand
 	if a.paired = d.Service != nil; local.Reader != nil {
 		a.asked, a.room = len(decoder.Clauses(decoder.Request{Question: q.Text, History: q.History})), s.MaxTokens
 	}
-	profile := d.known()
-	a.answer.Lookahead, a.answer.Coupling, a.profile, a.past = s.Lookahead, s.Coupling, &profile, d.Local.Past
+	a.answer.Lookahead, a.answer.Coupling, a.past = s.Lookahead, s.Coupling, d.Local.Past
 	if record != nil {
 		a.record = &recorder{to: record, start: a.start}
 		a.record.begin(s, d.Local.Model.Config().Name, d.Local.adapter())
@@ -177,11 +176,10 @@ func (d *Device) newSession(ctx context.Context, local Local, q Question, s tand
 }
 
 // learn keeps what an answer has shown about delays, and whether it found the cloud.
-func (d *Device) learn(p Profile, f finding) {
+func (d *Device) learn(m measured, f finding) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	p.samples = nil
-	d.Profile = p
+	d.Profile.learn(m)
 	switch {
 	case f == there:
 		d.Missed = time.Time{}

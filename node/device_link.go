@@ -367,7 +367,7 @@ func (a *deviceSession) measure() {
 	}
 	rtt := a.conn.RTT()
 	if rtt > 0 {
-		a.profile.RTT = rtt
+		a.measured.rtt = rtt
 	}
 	a.record.rtt(rtt)
 	a.later(pairEvents{pair.Measured{RTT: rtt}})

@@ -24,10 +24,10 @@ import (
 type deviceSession struct {
 	cloudLink
 	transcript
-	log     *slog.Logger
-	start   time.Time
-	profile *Profile
-	past    *Past
+	log      *slog.Logger
+	start    time.Time
+	measured measured
+	past     *Past
 
 	ctx   context.Context // of dialling and listening
 	stop  context.CancelFunc
@@ -71,7 +71,6 @@ const (
 func newDeviceSession(ctx context.Context, cfg pair.Config, text speller, emit func(Token)) *deviceSession {
 	a := &deviceSession{
 		transcript: transcript{emit: emit, text: text},
-		profile:    &Profile{},
 		start:      time.Now(),
 		machine:    pair.New(cfg),
 		inbox:      make(chan any, inboxSize),
@@ -181,7 +180,7 @@ func (a *deviceSession) decoded(d decoded) {
 		return
 	}
 	if len(d.branches)+len(d.chain) == 0 {
-		a.profile.observe(d.out)
+		a.measured.observe(d.out)
 	}
 	a.record.decode(d)
 	a.step(d.event())

@@ -629,29 +629,29 @@ func TestMissingCloudIsNotWaitedFor(t *testing.T) {
 			}
 		}
 		waits(DefaultPatience.Join)
-		d.learn(Profile{}, missing)
+		d.learn(measured{}, missing)
 		first := d.Missed
 		waits(DefaultRetryWait)
-		d.learn(Profile{RTT: 200 * time.Millisecond}, unasked)
+		d.learn(measured{rtt: 200 * time.Millisecond}, unasked)
 		waits(800 * time.Millisecond) // a distant cloud
 		d.Require = true
 		waits(DefaultPatience.Join)
 		d.Require = false
 		time.Sleep(40 * time.Second)
-		d.learn(Profile{}, missing)
+		d.learn(measured{}, missing)
 		if !d.Missed.Equal(first) {
 			t.Error("a missing cloud that is looked for would be missing for ever")
 		}
 		time.Sleep(20 * time.Second)
 		waits(DefaultPatience.Join)
-		d.learn(Profile{}, missing)
-		waits(DefaultRetryWait)
-		d.learn(Profile{}, there)
+		d.learn(measured{}, missing)
+		waits(800 * time.Millisecond) // it is as distant as before
+		d.learn(measured{}, there)
 		waits(DefaultPatience.Join)
 		if d.RetryWait = 0; !d.Missed.IsZero() {
 			t.Errorf("missed %v", d.Missed)
 		}
-		d.learn(Profile{}, missing)
+		d.learn(measured{}, missing)
 		waits(DefaultPatience.Join)
 	})
 }

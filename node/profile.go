@@ -22,37 +22,49 @@ type Profile struct {
 	RTT    time.Duration   // to the cloud, as last seen; 0 if unknown
 
 	FourRows float64 // what a pass of four rows takes, in passes of one; 0 if unknown
-
-	samples []profiler.Sample // of this answer, while Decode is unknown
 }
 
-// zeta is the weight of a measured step in the run-time update of the decoding delay.
+// measured is what an answer shows about delays.
+type measured struct {
+	steps    []profiler.Sample // that say something about the next one
+	rtt      time.Duration     // as last seen; 0 if unknown
+	fourRows float64           // 0 if unknown
+}
+
+// observe takes a decoded token. It ignores steps that computed several tokens, or none: they say little about the next one.
+func (m *measured) observe(out decoder.Output) {
+	if out.Fed == 1 && out.Length > 0 {
+		m.steps = append(m.steps, profiler.Sample{Length: out.Length, Took: out.Took})
+	}
+}
+
+// zeta is the weight of a measured step in the update of the decoding delay.
 const zeta = 0.05
 
-// observe updates the profile with a decoded token. It ignores steps that computed several tokens, or none: they say
-// little about the next one.
-func (p *Profile) observe(out decoder.Output) {
-	if out.Fed != 1 || out.Length <= 0 {
-		return
+// learn updates the profile with what an answer has measured. Other answers may have updated it since that one began.
+func (p *Profile) learn(m measured) {
+	if n := len(m.steps); n > 0 {
+		p.Length = m.steps[n-1].Length
 	}
-	p.Length = out.Length
-	sample := profiler.Sample{Length: out.Length, Took: out.Took}
 	if p.Decode == (profiler.Decode{}) {
-		p.samples = append(p.samples, sample)
+		p.Decode = constant(m.steps)
 	} else {
-		p.Decode.Observe(sample, zeta)
+		for _, s := range m.steps {
+			p.Decode.Observe(s, zeta)
+		}
 	}
+	p.RTT, p.FourRows = cmp.Or(m.rtt, p.RTT), cmp.Or(m.fourRows, p.FourRows)
 }
 
-// settle makes a profile out of the answer if there was none. The contexts of one answer have nearly one length, so they
-// determine a constant and no line. It takes the median, which the first step's cold caches do not disturb.
-func (p *Profile) settle() {
-	if n := len(p.samples); n > 0 {
-		slices.SortFunc(p.samples, func(a, b profiler.Sample) int { return cmp.Compare(a.Took, b.Took) })
-		median := p.samples[n/2]
-		p.Decode = profiler.Decode{B: float64(median.Length) * float64(median.Length), C: median.Took.Seconds()}
-		p.samples = nil
+// constant makes a profile out of the steps of one answer. Its contexts have nearly one length, so they determine a constant and
+// no line. It takes the median, which the first step's cold caches do not disturb.
+func constant(steps []profiler.Sample) profiler.Decode {
+	if len(steps) == 0 {
+		return profiler.Decode{}
 	}
+	byTime := slices.SortedFunc(slices.Values(steps), func(a, b profiler.Sample) int { return cmp.Compare(a.Took, b.Took) })
+	median := byTime[len(byTime)/2]
+	return profiler.Decode{B: float64(median.Length) * float64(median.Length), C: median.Took.Seconds()}
 }
 
 // minLookahead is how many passes let a side go on while the other is a little late.

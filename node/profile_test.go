@@ -3,7 +3,6 @@ package node
 import (
 	"context"
 	"errors"
-	"reflect"
 	"testing"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 	"tandem/npu/native"
 	"tandem/pair"
 	"tandem/profiler"
+	"tandem/retrieval/passages"
 	"tandem/retrieval/search"
 )
 
@@ -66,16 +66,18 @@ func TestCouplingIsChosen(t *testing.T) {
 func TestProfileObserves(t *testing.T) {
 	p := Profile{Decode: profiler.Decode{A: 0.001 * 200 * 200, B: 200 * 200, C: 0.01}} // 1 ms a token
 	before := p
+	var m measured
 	for _, out := range []decoder.Output{{Took: time.Second, Fed: 0, Length: 300}, {Took: time.Second, Fed: 7, Length: 300}, {Took: time.Second, Fed: 1}} {
-		p.observe(out)
+		m.observe(out)
 	}
-	if !reflect.DeepEqual(p, before) {
+	if p.learn(m); p != before {
 		t.Errorf("steps that say nothing made %+v of %+v", p, before)
 	}
 	for n := range 400 {
 		length := 300 + n%50
-		p.observe(decoder.Output{Took: 10*time.Millisecond + time.Duration(length)*2*time.Millisecond, Fed: 1, Length: length})
+		m.observe(decoder.Output{Took: 10*time.Millisecond + time.Duration(length)*2*time.Millisecond, Fed: 1, Length: length})
 	}
+	p.learn(m)
 	if got := p.Decode.At(250); got < 505*time.Millisecond || got > 515*time.Millisecond {
 		t.Errorf("ĉ(250) = %v, want about 510 ms", got)
 	}
@@ -88,22 +90,24 @@ func TestProfileObserves(t *testing.T) {
 // the next answer goes on.
 func TestProfileSettles(t *testing.T) {
 	var p Profile
-	p.settle()
+	p.learn(measured{})
 	if p.lookahead(1) != pair.DefaultLookahead || p.Decode != (profiler.Decode{}) {
 		t.Errorf("nothing made %+v", p)
 	}
+	var first, second measured
 	for n := range 30 {
 		took := 10 * time.Millisecond
 		if n == 0 {
 			took = time.Second
 		}
-		p.observe(decoder.Output{Took: took, Fed: 1, Length: 400 + n})
+		first.observe(decoder.Output{Took: took, Fed: 1, Length: 400 + n})
 	}
-	p.settle()
-	if p.Decode.At(400) != 10*time.Millisecond || p.samples != nil {
+	p.learn(first)
+	if p.Decode.At(400) != 10*time.Millisecond {
 		t.Errorf("ĉ(400) = %v, want 10 ms", p.Decode.At(400))
 	}
-	p.observe(decoder.Output{Took: 20 * time.Millisecond, Fed: 1, Length: 400})
+	second.observe(decoder.Output{Took: 20 * time.Millisecond, Fed: 1, Length: 400})
+	p.learn(second)
 	if got := p.Decode.At(400); got < 10*time.Millisecond || got > 12*time.Millisecond {
 		t.Errorf("a step of 20 ms made it %v", got)
 	}
@@ -141,5 +145,42 @@ func TestMeasure(t *testing.T) {
 	cancel()
 	if _, _, err := r.Measure(ctx, s); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// asks is a searcher that finds nothing: the first time it asks another question before, and then fails.
+type asks struct {
+	ask   func(context.Context) error
+	asked bool
+}
+
+var errLost = errors.New("the documents are lost")
+
+func (a *asks) Search(ctx context.Context, _ string, _ int) ([]passages.Passage, error) {
+	if a.asked {
+		return nil, nil
+	}
+	a.asked = true
+	if err := a.ask(ctx); err != nil {
+		return nil, err
+	}
+	return nil, errLost
+}
+
+// What an answer shows stays known when another ends that began before it.
+func TestAnswersLearnTogether(t *testing.T) {
+	d := &Device{Local: tinyReader(t)}
+	ask := func(ctx context.Context) error {
+		_, err := d.Ask(ctx, Question{Text: "What is the way?"}, tandem.Settings{
+			Sampling: tandem.Sampling{Temperature: 1, TopP: 1, RepeatPenalty: 1}, Nucleus: 0.8, Support: 64, MaxTokens: 12, Documents: 2,
+		}, func(Token) {})
+		return err
+	}
+	d.Local.Documents = &asks{ask: ask}
+	if err := ask(t.Context()); !errors.Is(err, errLost) {
+		t.Fatal(err)
+	}
+	if d.Profile.Decode == (profiler.Decode{}) || d.Profile.Length == 0 {
+		t.Errorf("what is known is %+v", d.Profile)
 	}
 }

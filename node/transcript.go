@@ -52,10 +52,9 @@ func (a *deviceSession) finish() Answer {
 	a.answer.Took = time.Since(a.start)
 	a.answer.Pair = a.machine.Stats()
 	a.past.learn(a.machine)
-	a.profile.settle()
 	learned := a.machine.Learned()
 	if costs := learned.Costs(4); len(costs) == 4 {
-		a.profile.FourRows = costs[3] / costs[0]
+		a.measured.fourRows = costs[3] / costs[0]
 	}
 	a.answer.Text = textOf(a.answer.Tokens, a.text)
 	if a.answer.Reason == pair.ReasonStop && min(a.asked, a.room) > 0 && abridged(a.answer.Tokens, a.asked, a.room) {

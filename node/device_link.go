@@ -18,12 +18,12 @@ import (
 
 // cloudLink is an answer's link to the cloud: how it reaches which replica, and what it knows of it.
 type cloudLink struct {
-	cloud  reachable // nil for no cloud
-	linked           // to the replica in use; its link is nil when there is none
-	other  candidate // another replica that is being asked, too
-	seeks  int       // how often another one was sought
-	outbox []transport.Message
-	turn   *transport.Busy // what the replica in use said last of its queue; nil if it has a place
+	cloud  reachable           // nil for no cloud
+	linked                     // to the replica in use; its link is nil when there is none
+	other  candidate           // another replica that is being asked, too
+	seeks  int                 // how often another one was sought
+	outbox []transport.Message // what goes out together
+	turn   *transport.Busy     // what the replica in use said last of its queue; nil if it has a place
 	found  finding
 	lost   error     // why the last link ended, or a dial failed
 	before LinkStats // of the replicas that were in use before

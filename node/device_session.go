@@ -26,13 +26,13 @@ type deviceSession struct {
 	transcript
 	log      *slog.Logger
 	start    time.Time
-	measured measured
+	measured measured // of delays
 	past     *Past
 
 	ctx   context.Context // of dialling and listening
 	stop  context.CancelFunc
 	inbox chan any // what other goroutines post: decoded, linked, unlinked, received
-	queue []any    // what is to be handled next: that, pairEvents, happened, said
+	queue []any    // what is to be handled: the same, and what follows from it: pairEvents, happened, said
 
 	machine *pair.Machine
 	worker  *worker
@@ -52,14 +52,14 @@ type pairEvents []pair.Event
 // happened is an event for presence.
 type happened struct {
 	event presence.Event
-	ago   time.Duration
-	cause *cause // nil if only presence knows why the device continues alone
+	ago   time.Duration // that it happened
+	cause *cause        // nil if only presence knows why the device continues alone
 }
 
 // cause is why the cloud does not take part any more.
 type cause struct {
 	why    string
-	tokens int  // of the answer, before
+	tokens int  // of the answer before that
 	told   bool // say so even if the device answers alone already
 }
 

@@ -56,6 +56,12 @@ var misfits = []misfit{
 		return w.money && !w.amounts(at.head+"\n"+at.cells(at.begin, at.end))
 	}},
 	{name: "another's value", bare: true, against: wrongPart, is: func(w wants, at pointed) bool { return at.ofOther(w.words) }},
+	{name: "per something else", bare: true, against: wrongPart, is: func(w wants, at pointed) bool {
+		return w.per != nil && perOther(at.value+at.after, w.per)
+	}},
+	{name: "yes, but another day", sentence: true, against: wrongPart, lacks: true, is: func(w wants, at pointed) bool {
+		return w.confirms && saysYes.MatchString(at.said) && w.yesOfOtherDay(at.said)
+	}},
 	{name: "a date", bare: true, against: wrongKind, is: func(w wants, at pointed) bool {
 		return w.noDate && onlyDate.MatchString(at.value)
 	}},

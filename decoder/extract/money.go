@@ -3,6 +3,8 @@ package extract
 import (
 	"regexp"
 	"strings"
+
+	"tandem/decoder"
 )
 
 var (
@@ -50,4 +52,39 @@ func (w wants) amounts(text string) bool {
 		return " "
 	})
 	return aNumeral.MatchString(text)
+}
+
+var (
+	// perWhat matches for what, each, an amount is asked, and perThat for what one is said to be.
+	perWhat = regexp.MustCompile(`(?i) per (\pL+)`)
+	perThat = regexp.MustCompile(`(?i)^\W*[\d.,]+ ?(?:` + money + `)? ?(?:per|an?|/) ?(\pL+)|^\W*(?:` + money + `) ?[\d.,]+ ?(?:per|an?|/) ?(\pL+)`)
+)
+
+// perOf returns the words for what, each, a question asks for an amount of.
+func perOf(question string) []string {
+	if m := perWhat.FindStringSubmatch(question); m != nil {
+		return decoder.ContentWords(m[1])
+	}
+	return nil
+}
+
+// perOther reports whether an amount is for something else than asked: "4 € an hour" for what a kilometre costs.
+func perOther(amount string, per []string) bool {
+	m := perThat.FindStringSubmatch(amount)
+	if m == nil {
+		return false
+	}
+	said := decoder.ContentWords(strings.Join(m[1:], ""))
+	return len(said) > 0 && len(per) > 0 && !begins(said[0], per[0]) && !begins(per[0], said[0])
+}
+
+// begins reports whether a word begins with another, as "kilometre" does with "km" but for the letters between.
+func begins(word, short string) bool {
+	at := 0
+	for i := 0; i < len(word) && at < len(short); i++ {
+		if word[i] == short[at] {
+			at++
+		}
+	}
+	return at == len(short) && word[:1] == short[:1]
 }

@@ -32,6 +32,8 @@ type wants struct {
 	price    bool             // what something costs
 	money    bool             // an amount of money: the sentence has one (price looks at the value)
 	cost     bool             // it says so: "cost", "fee"
+	per      []string         // of what, each, that is: "per kilometre"; nil if it does not say
+	confirms bool             // yes or no
 	noDate   bool             // something else than a date
 	code     bool             // a code
 	person   bool             // somebody
@@ -109,6 +111,8 @@ func wantsOf(question string) wants {
 		about:    askedAbout(question),
 		choice:   strings.Contains(strings.ToLower(question), " or "),
 		cost:     saysCost.MatchString(question),
+		per:      perOf(question),
+		confirms: form == sentence,
 		noDate:   wantsNoDate(question),
 		numbered: numberedThings(question),
 		codes:    codes(question),

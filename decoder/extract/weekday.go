@@ -47,3 +47,20 @@ func (w wants) otherDay(text string) bool {
 	}
 	return true
 }
+
+// saysYes matches a sentence that answers yes to a question above it.
+var saysYes = regexp.MustCompile(`(?i)^\W*(?:yes|ja|oui|sí)\b`)
+
+// yesOfOtherDay reports whether a sentence names days of the week, and the question others: "yes, on Fridays" to a question about Tuesday.
+func (w wants) yesOfOtherDay(said string) bool {
+	asked, given := weekdays(w.question), weekdays(said)
+	if asked == [7]bool{} || given == [7]bool{} || manyDays.MatchString(said) {
+		return false
+	}
+	for d := range asked {
+		if asked[d] && given[d] {
+			return false
+		}
+	}
+	return true
+}

@@ -96,6 +96,9 @@ func (p passage) tellsOf(name []string, other string) bool {
 	if calledSo := regexp.MustCompile(`(?i)(?:\b(?:called|call|calls|named|nicknamed|known as|alias|nee|née|genannt)\b[^.!?\n]{0,20}? |[("“„])` + regexp.QuoteMeta(other) + `\b`); calledSo.MatchString(body) {
 		return false
 	}
+	if calledSo := regexp.MustCompile(`(?i)\b` + regexp.QuoteMeta(other) + `\b[^.!?\n]{0,40} (?:called|call|calls|named|nicknamed) ` + own + `\b`); calledSo.MatchString(body) {
+		return false // "Granny, as they called Ann"
+	}
 	if begins := 3; len(other) >= begins && len(name[0]) >= begins && strings.EqualFold(other[:begins], name[0][:begins]) {
 		return false // "Susi", "Susanne"
 	}

@@ -10,7 +10,7 @@ import (
 
 // atTheEnd matches what a question says last: of what, or where, it asks for something. ofOwner matches whose it is.
 var (
-	atTheEnd = regexp.MustCompile(`(?i) (?:at|in|of|for|to|from|with) (?:the|our|my|your) ((?:[\pL-]+ ){0,2}[\pL-]+)\W*$`)
+	atTheEnd = regexp.MustCompile(`(?i) (?:at|in|of) (?:the|our|my|your) ((?:[\pL-]+ ){0,2}[\pL-]+)\W*$`)
 	ofOwner  = regexp.MustCompile(`(?i)\b(?:the|our|my|your) ((?:[\pL-]+ )?[\pL-]+)['’]s `)
 )
 

@@ -112,7 +112,10 @@ func (p passage) rowWords(wanted, asked []string) []string {
 // is -1 if there is none or a second one, or if the passage has two tables. What stands in the column without does not count.
 func (p passage) rowWith(words []string, without int) (row, missing int) {
 	best, most, shared, tie := -1, 0, 0, false
-	named := p.called(words)
+	named := -1
+	if without != 0 {
+		named = p.called(words)
+	}
 	for i, r := range p.rows {
 		if !slices.Equal(r.names, p.rows[0].names) {
 			return -1, 0
@@ -126,7 +129,7 @@ func (p passage) rowWith(words []string, without int) (row, missing int) {
 		}
 		has := decoder.SharedWords(words, said)
 		n := 2 * has
-		if decoder.SharedWords(words, decoder.ContentWords(p.cell(i, 0))) > 0 {
+		if without != 0 && decoder.SharedWords(words, decoder.ContentWords(p.cell(i, 0))) > 0 {
 			n++
 		}
 		if n > most {

@@ -29,6 +29,7 @@ type Evidence struct {
 	Slips        int     // words of the question that are read in another spelling
 	Later        bool    // the sentence says of another value that this one took its place
 	Foreign      bool    // the question or the passage is not in English
+	Elsewhere    bool    // the question names another document
 	OfLastSource bool    // the last answer of the conversation came from the passage's document
 }
 
@@ -62,7 +63,7 @@ type Constants struct {
 // Rules names what two sides must have in common besides a reader to answer together: how they divide a question, and what
 // evidence is worth.
 func (k Constants) Rules() string {
-	return fmt.Sprintf("rules-%d-%08x", decoder.Division, crc32.ChecksumIEEE(fmt.Append(nil, k, namedOdds, lastSourceOdds, laterOdds, foreignOdds, slipCost, refusal.Sentences)))
+	return fmt.Sprintf("rules-%d-%08x", decoder.Division, crc32.ChecksumIEEE(fmt.Append(nil, k, namedOdds, lastSourceOdds, laterOdds, foreignOdds, elsewhereCost, slipCost, refusal.Sentences)))
 }
 
 // Curves' bounds, what the conversation's document and a later value are worth, and the cost of a misspelt word, in nats.
@@ -71,6 +72,7 @@ const (
 	lastSourceOdds = 2   // a conversation mostly goes on about the same document
 	foreignOdds    = 0.5 // words that a list does not have or gives another meaning make the reader less sure than it is right
 	laterOdds      = 2   // what took the place of something is later, wherever that still stands
+	elsewhereCost  = 1.5 // the rules of the hostel seldom answer what holds in the theatre
 	slipCost       = 0.2 // for each word of the question that this side reads in another spelling: it may mean something else
 )
 
@@ -107,6 +109,9 @@ func (k Constants) Judge(e Evidence) (sentence bool, r float64) {
 	}
 	if e.Foreign {
 		more += foreignOdds
+	}
+	if e.Elsewhere {
+		more -= elsewhereCost
 	}
 	if e.Later && max(value, whole) > k.Nothing { // it is the answer, before or after
 		more += laterOdds
@@ -188,12 +193,10 @@ func (c Config) evidence(q query, ps []passages.Passage, known []passage) ([]Evi
 			out[i].Later = form == value && !wanted.past && (supersedes(around, q.text) || known[i].announcesAbout(wanted, around))
 		}
 	}
-	lead(out)
 	for i, other := range elsewhere(clause, known) {
-		if other { // which makes no other passage likelier
-			out[i].None = max(out[i].None, otherKind)
-		}
+		out[i].Elsewhere = other
 	}
+	lead(out)
 	return out, spans, nil
 }
 

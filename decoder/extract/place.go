@@ -218,7 +218,7 @@ func (p passage) firstSaid(at int) (from, to int) {
 // speaks reports whether the line around an offset is what somebody says in a chat or a transcript: "Ann: …", "[9:02] Ann: …".
 func (p passage) speaks(at int) bool { return speaker.MatchString(p.text[p.lineStart(at):]) }
 
-var speaker = regexp.MustCompile(`^(?:\[[^\]\n]{4,25}\] ?|\(?\d{1,2}[:.]\d{2}\)? )?(\p{Lu}[\pL'’.-]{0,20}(?: \p{Lu}[\pL'’.-]{0,20})?|@[\pL\d_.-]{2,30}): `)
+var speaker = regexp.MustCompile(`^(?:\[[^\]\n]{4,25}\] ?|\(?\d{1,2}[:.]\d{2}\)? )?(\p{Lu}[\pL'’.-]{0,20}(?: \p{Lu}[\pL'’.-]{0,20})?|@[\pL\d_.-]{2,30})(?: \(\d{1,2}[:.]\d{2}\))?: `)
 
 // ownQuestion returns where a passage answers a question that it asks itself, in the same words but for those of its title: below that
 // question. The range is empty if the passage leaves it open, and asks is false if it does not ask it.

@@ -2,6 +2,7 @@ package extract
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 
 	"tandem/model/span"
@@ -22,12 +23,14 @@ func (p passage) wholeQuantity(w wants, spans []span.Span) {
 		}
 		from := s.Begin
 		if startsNumber.MatchString(p.text[from:to]) {
-			if m := rangeBefore.FindStringSubmatch(p.text[begin:from]); m != nil {
+			if m := rangeBefore.FindStringSubmatch(p.text[begin:from]); m != nil && ascends(m[1], p.text[from:to]) {
 				from -= len(m[1])
 			}
-			from -= len(boundBefore.FindString(p.text[begin:from]))
+			if m := boundBefore.FindStringSubmatch(p.text[begin:from]); m != nil {
+				from -= len(m[1] + m[2])
+			}
 		}
-		if m := rangeBehind.FindStringSubmatch(p.text[to:end]); m != nil && endsNumber.MatchString(p.text[from:to]) {
+		if m := rangeBehind.FindStringSubmatch(p.text[to:end]); m != nil && endsNumber.MatchString(p.text[from:to]) && ascends(p.text[from:to], m[1]) {
 			to += len(m[1])
 		}
 		if ofMoney.MatchString(p.text[from:to]) {
@@ -39,7 +42,17 @@ func (p passage) wholeQuantity(w wants, spans []span.Span) {
 	}
 }
 
+// ascends reports whether the first number of a text is smaller than that of another: 3306 – 3 is no range.
+func ascends(a, b string) bool {
+	x, y := firstNumber.FindString(a), firstNumber.FindString(b)
+	left, err := strconv.ParseFloat(strings.ReplaceAll(x, ",", ""), 64)
+	right, err2 := strconv.ParseFloat(strings.ReplaceAll(y, ",", ""), 64)
+	return err == nil && err2 == nil && left < right
+}
+
 var (
+	firstNumber = regexp.MustCompile(`\d+(?:[.,]\d+)*`)
+
 	// options matches the options of a command behind its name: " --to 4.6.3".
 	options = regexp.MustCompile(`^(?: --[a-z][\w-]*(?:[ =][\w./@:+-]*\w)?)+`)
 
@@ -52,8 +65,9 @@ var (
 	rangeBefore = regexp.MustCompile(`(?:^|[^\pL\pN:./–—-])(\d+(?:[.,]\d+)*(?:-| ?[–—] ?))$`)
 
 	// boundBefore matches what makes a number the bound of a range.
-	boundBefore = regexp.MustCompile(`(?i)\b(?:under|over|below|above|at least|at most|up to|(?:no |not )?(?:more|less|fewer) than|mindestens|höchstens|unter|über|bis zu|au moins|au plus|al menos|como máximo) $`)
+	boundBefore = regexp.MustCompile(`(?i)(?:\b|^)((?:below|above|at least|at most|(?:no |not )?(?:more|less|fewer) than|mindestens|höchstens|bis zu|au moins|au plus|al menos|como máximo) )$|` +
+		`(?:^|[,;:(|]|\b(?:is|are|was|were|be|been|of|for|at|by|just|well|with|has|have|had|costs?|needs?|weighs?|holds?|if|aged|and|or)) ?((?:under|over|up to|unter|über) )$`)
 
 	// eachBehind matches for what an amount of money is due: " per person".
-	eachBehind = regexp.MustCompile(`(?i)^( (?:per|pro|par|por) (?:an? )?\pL+| each| (?:an?|the) (?:hour|day|night|week|month|year|head|person|piece|metre|litre|kilo)|/(?:h|hour|day|night|week|month|year|person|pers|kg|m²|kWh|km|l))(?:[.,;:)!?\n]|$| (?:and|or|but|if|when|plus|with|for|in|on|at|to|until|from|und|oder|et|ou|y|o)\b)`)
+	eachBehind = regexp.MustCompile(`(?i)^( (?:per|pro|par|por) (?:an? )?\pL+| each| an? (?:hour|day|night|week|month|year|head|person|piece|metre|litre|kilo)|/(?:h|hour|day|night|week|month|year|person|pers|kg|m²|kWh|km|l))(?:[.,;:)!?\n]|$| (?:and|or|but|if|when|plus|with|for|in|on|at|to|until|from|und|oder|et|ou|y|o)\b)`)
 )

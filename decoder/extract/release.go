@@ -24,6 +24,8 @@ var (
 	// beforeVersion and behindVersion match the rest of a release's heading: "Release 2.1", "[2.1.0] - 2026-03-01", "v2.1.0 (1 March 2026)".
 	beforeVersion = regexp.MustCompile(`^(?:[\pL'’.+-]+ ){0,4}[\[(]?$`)
 	behindVersion = regexp.MustCompile(`(?i)^\]?:?(?:|[ ,:–—-]*\(.*\)|[ ,:–—(-]+(?:\pL+,? )?(\d.*|\pL+\.? (?:\d{1,2},? )?\d{4})|[ –—-]+unreleased)$`)
+	// beginsVersion matches a line that begins with a version: windows of a text leave out the empty line above some of them.
+	beginsVersion = regexp.MustCompile(`(?i)^\[?(?:version |release )?v?\d+\.\d`)
 	partOfText    = regexp.MustCompile(`(?i)^(?:section|chapter|part|step|figure|table|clause|article|appendix|question|page)\b`)
 	day           = regexp.MustCompile(`(?:\p{Lu}\pL{2,8}\.? )?\d[\pL\d ,./-]*\d`)
 
@@ -64,8 +66,8 @@ func (p passage) releases() (out []release) {
 		at = len(titles) - len(rest)
 	}
 	for begin := p.body; begin < len(p.text); begin = p.lineEnd(begin) + 1 {
-		apart := begin == p.body || strings.HasSuffix(p.text[:begin], "\n\n")
-		if end := p.lineEnd(begin); apart || p.heading(begin, end) {
+		end := p.lineEnd(begin)
+		if apart := begin == p.body || strings.HasSuffix(p.text[:begin], "\n\n"); apart || beginsVersion.MatchString(p.text[begin:end]) || p.heading(begin, end) {
 			if r, ok := p.headed(begin, end); ok {
 				r.from = min(end+1, len(p.text))
 				out = append(out, r)
@@ -119,10 +121,10 @@ func (p passage) release(question string) (at [][2]int) {
 				return nil
 			}
 			said := r.version
-			if byTime && r.date[0] < r.date[1] {
+			if byTime {
 				said = r.date
 			}
-			if len(at) > 0 && at[0] != said || planned.MatchString(p.text[line[0]:line[1]]) {
+			if said[0] == said[1] || len(at) > 0 && at[0] != said || planned.MatchString(p.text[line[0]:line[1]]) {
 				return nil
 			}
 			at = append(at, said, line)

@@ -14,20 +14,29 @@ var firstPerson = regexp.MustCompile(`(?i)` + apart(`I|I['’](?:m|ll|ve|d)|me|m
 // saysOfSelf matches what its speaker says to do or to have, and nobody else.
 var saysOfSelf = regexp.MustCompile(`(?i)(?:^|: |[.!?,] )(?:I|I['’](?:m|ll|ve|d)|me|ich|je|yo)(?:[ .!,]|$)`)
 
+// ofHearer matches what stands for something that another speaker has named, or for her.
+var ofHearer = regexp.MustCompile(`(?i)` + apart(`it|them|you|your|yours|that one|dich|dir|dein\pL*|es|te|tu|lo|la|le`))
+
 // namesAnother reports whether a value has a name.
 func namesAnother(value string) bool {
 	return slices.ContainsFunc(aName.FindAllString(value, -1), func(name string) bool { return len(decoder.ContentWords(name)) > 0 })
 }
 
 // saidByAnother reports whether a sentence is what somebody says of himself, where the question is about another of those who speak in the
-// passage: "I bring the grill" does not answer "what does Nadia bring?" if Piet says it.
+// passage: "I bring the grill" does not answer "what does Nadia bring?" if Piet says it. It may answer what she has said just before.
 func (w wants) saidByAnother(at pointed) bool {
 	by := at.speakerOf(at.begin)
 	if by == "" || !firstPerson.MatchString(strings.TrimPrefix(at.said, speaker.FindString(at.said))) {
 		return false
 	}
 	asked := at.speakersAmong(letterWords(w.question))
-	return len(asked) > 0 && !anyWord(by, asked) && !anyWord(at.said, asked)
+	if len(asked) == 0 || anyWord(by, asked) || anyWord(at.said, asked) || ofHearer.MatchString(at.said) {
+		return false
+	}
+	before := at.lineStart(max(0, at.lineStart(at.begin)-1))
+	line := at.text[before:at.lineStart(at.begin)]
+	replies := anyWord(at.speakerOf(before), asked) && decoder.SharedWords(decoder.WithoutWords(w.words, asked), decoder.ContentWords(line)) > 0
+	return !replies
 }
 
 // speakerOf returns the name of who says the line around an offset, in small letters, or nothing.

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"math"
 	"slices"
 	"testing"
 
@@ -31,5 +32,15 @@ func TestElsewhere(t *testing.T) {
 		if got := elsewhere(question, known); !slices.Equal(got, want) {
 			t.Errorf("%s %v, want %v", question, got, want)
 		}
+	}
+}
+
+// An answer out of another document than the question names is unsure at best.
+func TestElsewhereIsUnsure(t *testing.T) {
+	e := Evidence{None: 0.001, Lead: 5, Lexical: 9, Echo: 9, Share: 0.99, Length: 40}
+	_, sure := DefaultConstants.Judge(e)
+	e.Elsewhere = true
+	if _, r := DefaultConstants.Judge(e); Confidence(sure, math.Inf(-1)) < 0.75 || Confidence(r, math.Inf(-1)) >= 0.75 || r < DefaultConstants.Nothing {
+		t.Errorf("relevance %.2f, and %.2f elsewhere", sure, r)
 	}
 }

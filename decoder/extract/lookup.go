@@ -228,9 +228,20 @@ func columnOf(names []string, question string, wanted []string) (column int, ask
 		if column, asked, tie := columnNamed(names, less, wanted); tie {
 			return -1, nil
 		} else if column >= 0 {
+			if other := columnOfKind(names, question); asksPriceOf.MatchString(question) && other >= 0 { // "how much does the train cost?" of a column of trains
+				return other, asked
+			}
 			return column, asked
 		}
 	}
+	return columnOfKind(names, question), nil
+}
+
+// asksPriceOf matches a question for what something costs that names only what.
+var asksPriceOf = regexp.MustCompile(`(?i)^\W*(?:and )?(?:how much (?:is|are|does|do|did|will)\b|what (?:does|do|did|will)\b.*\bcosts?\b)`)
+
+// columnOfKind returns the column of what such a question asks for; -1 if there is none, or a second one.
+func columnOfKind(names []string, question string) (column int) {
 	column = -1
 	for _, k := range kinds {
 		if !k.asks.MatchString(question) {
@@ -241,7 +252,7 @@ func columnOf(names []string, question string, wanted []string) (column int, ask
 				continue
 			}
 			if column >= 0 {
-				return -1, nil
+				return -1
 			}
 			column = i + 1
 		}
@@ -249,10 +260,10 @@ func columnOf(names []string, question string, wanted []string) (column int, ask
 			column = 0
 		}
 		if column >= 0 {
-			return column, nil
+			return column
 		}
 	}
-	return -1, nil
+	return -1
 }
 
 // columnNamed returns the column after the first whose name, without what less matches, has most words that all are wanted. There may

@@ -43,6 +43,8 @@ func TestCellOf(t *testing.T) {
 		{"Users", ids, "What is house 65534?", ""},
 		{"Trip", legs, "Where do we stay in Lund?", "Inn"},
 		{"Trip", legs, "Which stay is from Lund?", ""},
+		{"Trip", "From | To | Train | Price\nKiel | Lund | IC 5 | 31\nLund | Oslo | IC 7 | 40", "How much does the train to Lund cost?", "31"},
+		{"Trip", "From | To | Train | Price\nKiel | Lund | IC 5 | 31\nLund | Oslo | IC 7 | 40", "Which train is to Lund?", "IC 5"},
 		{"Bus", stops, "When does run 2 start?", "7:25"},
 		{"Bus", stops, "Where does run 1 go on Tue?", "pier"},
 		{"Pump", lamps, "What does D17 mean?", "the cable is loose"},

@@ -63,7 +63,7 @@ type Constants struct {
 // Rules names what two sides must have in common besides a reader to answer together: how they divide a question, and what
 // evidence is worth.
 func (k Constants) Rules() string {
-	return fmt.Sprintf("rules-%d-%08x", decoder.Division, crc32.ChecksumIEEE(fmt.Append(nil, k, namedOdds, lastSourceOdds, laterOdds, foreignOdds, elsewhereCost, slipCost, refusal.Sentences)))
+	return fmt.Sprintf("rules-%d-%08x", decoder.Division, crc32.ChecksumIEEE(fmt.Append(nil, k, namedOdds, lastSourceOdds, laterOdds, foreignOdds, elsewhereCost, mostElsewhere, slipCost, refusal.Sentences)))
 }
 
 // Curves' bounds, what the conversation's document and a later value are worth, and the cost of a misspelt word, in nats.
@@ -72,7 +72,8 @@ const (
 	lastSourceOdds = 2   // a conversation mostly goes on about the same document
 	foreignOdds    = 0.5 // words that a list does not have or gives another meaning make the reader less sure than it is right
 	laterOdds      = 2   // what took the place of something is later, wherever that still stands
-	elsewhereCost  = 1.5 // the rules of the hostel seldom answer what holds in the theatre
+	elsewhereCost  = 1.0 // the rules of the hostel seldom answer what holds in the theatre
+	mostElsewhere  = 0.6 // Confidence is below .75 then
 	slipCost       = 0.2 // for each word of the question that this side reads in another spelling: it may mean something else
 )
 
@@ -101,17 +102,23 @@ func (c Curve) LogOdds(e Evidence) (sum float64) {
 }
 
 // Judge returns whether a passage answers with the sentence around its likeliest span, and R_0: what its curve gives, and more if the
-// conversation is about its document, or if the sentence says what its value has replaced.
+// conversation is about its document, or if the sentence says what its value has replaced. If the question names another document, the
+// answer is unsure at best.
 func (k Constants) Judge(e Evidence) (sentence bool, r float64) {
+	sentence, r = k.judge(e)
+	if e.Elsewhere {
+		r = min(r-elsewhereCost, mostElsewhere)
+	}
+	return sentence, r
+}
+
+func (k Constants) judge(e Evidence) (sentence bool, r float64) {
 	value, whole, more := k.Value.LogOdds(e), k.Sentence.LogOdds(e), 0.0
 	if e.OfLastSource {
 		more += lastSourceOdds
 	}
 	if e.Foreign {
 		more += foreignOdds
-	}
-	if e.Elsewhere {
-		more -= elsewhereCost
 	}
 	if e.Later && max(value, whole) > k.Nothing { // it is the answer, before or after
 		more += laterOdds

@@ -2,7 +2,7 @@ package aggregator
 
 import "tandem"
 
-// likeliest is the limit of both couplings at temperature 0: drafts and targets are the token of most weight.
+// likeliest is the limit of every coupling at temperature 0: drafts and targets are the token of most weight.
 type likeliest struct{}
 
 func (likeliest) draft(_ Rule, _ tandem.Side, _ tandem.Step, d tandem.Dist) tandem.Token {

@@ -44,6 +44,9 @@ type Sampling struct {
 	RepeatLast    int
 }
 
+// Greedy reports whether the likeliest token is always chosen.
+func (s Sampling) Greedy() bool { return s.Temperature == 0 }
+
 // Want is what a device asks of the cloud. All but the first are baselines (DRAGON §7.1).
 type Want uint8
 

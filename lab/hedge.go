@@ -108,7 +108,7 @@ func (h HedgeSimulated) result(ctx context.Context, rtt time.Duration, contexts 
 	for i := range texts {
 		seed := uint64(i)
 		o, err := sim.Run(ctx, sim.Setting{
-			Pair:   pair.Config{Settings: tandem.Settings{Placement: tandem.PlaceMirror, Seed: seed, MaxTokens: h.Tokens, Lookahead: tandem.MaxLookahead, PassPlaces: contexts}},
+			Pair:   pair.Config{Settings: tandem.Settings{Placement: tandem.PlaceMirror, Seed: seed, Sampling: tandem.Sampling{Temperature: 1}, MaxTokens: h.Tokens, Lookahead: tandem.MaxLookahead, PassPlaces: contexts}},
 			Source: pairtest.Sharing(seed, h.Share), Decode: [2]sim.Delay{sim.Every(h.Decode[0]), sim.Every(h.Decode[1])},
 			Link: [2]netem.Config{link, link}, Warm: true, Guess: guess,
 		})

@@ -78,7 +78,8 @@ func (x Rivals) Run(ctx context.Context, progress Progress) ([]RivalsResult, err
 func (x Rivals) cell(ctx context.Context, d [2]time.Duration, rtt time.Duration) (r RivalsResult, err error) {
 	r = RivalsResult{World: x.World, Device: d[0].Seconds() * 1e3, Cloud: d[1].Seconds() * 1e3, RTT: rtt.Seconds() * 1e3,
 		Floor: max(d[0], d[1]).Seconds() * float64(x.Tokens)}
-	paper := tandem.Settings{Placement: tandem.PlaceGreedy, Coupling: tandem.CouplingSpeculative}
+	sampling := tandem.Sampling{Temperature: 1}
+	paper := tandem.Settings{Sampling: sampling, Coupling: tandem.CouplingSpeculative}
 	for _, rival := range []struct {
 		place  tandem.Placement
 		gamma  uint32
@@ -98,7 +99,7 @@ func (x Rivals) cell(ctx context.Context, d [2]time.Duration, rtt time.Duration)
 	for _, c := range []tandem.Coupling{tandem.CouplingShared, tandem.CouplingLeader} {
 		texts := make([][]tandem.Token, x.Answers)
 		for _, rows := range x.Rows {
-			cfg := pair.Config{Settings: tandem.Settings{Placement: tandem.PlaceMirror, Coupling: c, PassPlaces: min(rows, tandem.MaxPassPlaces)}, PassRows: rows}
+			cfg := pair.Config{Settings: tandem.Settings{Placement: tandem.PlaceMirror, Coupling: c, Sampling: sampling, PassPlaces: min(rows, tandem.MaxPassPlaces)}, PassRows: rows}
 			seconds, err := x.play(ctx, cfg, d, rtt, texts)
 			if err != nil {
 				return r, err

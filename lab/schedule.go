@@ -63,7 +63,7 @@ func (x Schedule) Run(ctx context.Context, progress Progress) (Report, error) {
 		rtt := x.RTTs[cell/len(strategies)%len(x.RTTs)]
 		delays := x.Delays[cell/len(strategies)/len(x.RTTs)]
 		cfg := s.config()
-		cfg.Greedy, cfg.MaxTokens = true, x.Tokens
+		cfg.MaxTokens = x.Tokens
 		path := sine(rtt, float64(record)/float64(x.Records))
 		set := sim.Setting{
 			Pair: cfg, Source: x.record(record), Warm: true,

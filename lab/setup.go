@@ -124,7 +124,7 @@ func (a *answers) After(side tandem.Side, answer []tandem.Token) (aggregator.Loc
 // machine returns the settings of both machines for a simulated answer.
 func (b Setup) machine(s Strategy, lookahead int) pair.Config {
 	cfg := s.config()
-	cfg.Seed, cfg.Greedy = b.Settings.Seed, b.Settings.Sampling.Temperature == 0
+	cfg.Seed, cfg.Sampling = b.Settings.Seed, b.Settings.Sampling
 	cfg.MaxTokens, cfg.Stop, cfg.Vocab = b.Settings.MaxTokens, b.Model.Tokenizer().EOGs(), b.Model.Tokenizer().Size()
 	cfg.Lookahead = lookahead
 	return cfg

@@ -166,7 +166,7 @@ func (x Speedup) speedup(device time.Duration, accept [2]float64) float64 {
 
 func (x Speedup) play(ctx context.Context, p tandem.Placement, record pairtest.Record, device time.Duration) (sim.Outcome, error) {
 	set := sim.Setting{
-		Pair:   pair.Config{Settings: tandem.Settings{Placement: p, MaxTokens: x.Tokens, Lookahead: tandem.MaxLookahead}, Greedy: true},
+		Pair:   pair.Config{Settings: tandem.Settings{Placement: p, MaxTokens: x.Tokens, Lookahead: tandem.MaxLookahead}},
 		Source: record, Warm: true,
 		Decode: [2]sim.Delay{sim.Every(device), sim.Every(x.Cloud)},
 	}

@@ -27,7 +27,7 @@ func TestStallTrace(t *testing.T) {
 	alone, again := 0, 0
 	for seed := range uint64(400) {
 		rng := rand.New(rand.NewPCG(seed, 7))
-		cfg := pair.Config{Settings: tandem.Settings{Placement: placements[seed%5], Coupling: tandem.Coupling(rng.IntN(3)), Gamma: tandem.HalfGamma, Seed: seed, MaxTokens: 250, Lookahead: 16}, Switch: scheduler.Policy{Horizon: scheduler.DefaultHorizon}}
+		cfg := pair.Config{Settings: tandem.Settings{Placement: placements[seed%5], Coupling: tandem.Coupling(rng.IntN(3)), Gamma: tandem.HalfGamma, Seed: seed, Sampling: tandem.Sampling{Temperature: 1}, MaxTokens: 250, Lookahead: 16}, Switch: scheduler.Policy{Horizon: scheduler.DefaultHorizon}}
 		source := pairtest.Sharing(seed, 0.5+rng.Float64()/2)
 		set := sim.Setting{Pair: cfg, Source: source, Link: windows[0].path.Link, Patience: node.DefaultPatience}
 		for side := range set.Decode {

@@ -143,7 +143,6 @@ func (d *drafting) ask(t *testing.T, m *model.Model, q evalQuestion, pace [2]tim
 			known := Profile{RTT: 2 * d.delay, Length: 1, Decode: profiler.Decode{C: pace[0].Seconds()}}
 			cfg.Lookahead = max(known.lookahead(local.perPass(cfg.Settings)), 16) // the paper's best
 			own := local.machine(cfg.Settings, tandem.Device)
-			own.Greedy = true
 			cfg = own
 		}
 		r, err := local.prefill(t.Context(), Question{Text: q.Question}, cfg.Settings, list, nil)

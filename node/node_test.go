@@ -299,9 +299,12 @@ func (c *cable) fail(d time.Duration) {
 }
 
 func toyConfig(p tandem.Placement, c tandem.Coupling, seed uint64, greedy bool) pair.Config {
+	sampling := tandem.Sampling{Temperature: 1}
+	if greedy {
+		sampling = tandem.Sampling{}
+	}
 	return pair.Config{
-		Settings: tandem.Settings{Placement: p, Coupling: c, Seed: seed, MaxTokens: 60, Lookahead: 12, Gamma: tandem.HalfGamma},
-		Greedy:   greedy,
+		Settings: tandem.Settings{Placement: p, Coupling: c, Seed: seed, Sampling: sampling, MaxTokens: 60, Lookahead: 12, Gamma: tandem.HalfGamma},
 		Stop:     []tandem.Token{toyStop},
 		Vocab:    toyVocab,
 	}

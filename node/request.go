@@ -116,7 +116,6 @@ func machineConfig(s tandem.Settings, self tandem.Side, m *model.Model) pair.Con
 	return pair.Config{
 		Self:     self,
 		Settings: s,
-		Greedy:   s.Sampling.Temperature == 0,
 		Stop:     m.Tokenizer().EOGs(),
 		Switch:   scheduler.Policy{Horizon: scheduler.DefaultHorizon},
 		Vocab:    m.Tokenizer().Size(),

@@ -26,16 +26,20 @@ func newTrial(seed uint64) trial {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	// Drawn in this order.
 	coupling, seed, greedy, tokens := tandem.Coupling(rng.IntN(3)), rng.Uint64(), rng.IntN(4) == 0, 1+rng.IntN(40)
+	sampling := tandem.Sampling{Temperature: 1}
+	if greedy {
+		sampling = tandem.Sampling{}
+	}
 	return trial{
 		cfg: pair.Config{
 			Settings: tandem.Settings{
 				Coupling:  coupling,
+				Sampling:  sampling,
 				Seed:      seed,
 				MaxTokens: tokens,
 				Lookahead: 1 + rng.IntN(10),
 				Gamma:     []uint32{0, tandem.HalfGamma, tandem.Mass}[rng.IntN(3)],
 			},
-			Greedy: greedy,
 			Stop:   []tandem.Token{0},
 			Vocab:  24,
 			Switch: scheduler.Policy{Horizon: []int{0, 8}[rng.IntN(2)]},
@@ -158,7 +162,7 @@ func TestAutoGamma(t *testing.T) {
 	chosen := map[uint32]int{}
 	for seed := range uint64(100) {
 		c := newTrial(seed + 2e6)
-		c.cfg.Coupling, c.cfg.Gamma, c.cfg.Greedy, c.cfg.MaxTokens = tandem.CouplingSpeculative, tandem.AutoGamma, false, 40
+		c.cfg.Coupling, c.cfg.Gamma, c.cfg.Sampling.Temperature, c.cfg.MaxTokens = tandem.CouplingSpeculative, tandem.AutoGamma, 1, 40
 		for _, p := range placements {
 			name := fmt.Sprintf("seed %d, %v", seed, p)
 			w := c.world(p)

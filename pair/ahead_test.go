@@ -86,7 +86,7 @@ func TestHedgesOverLinkCuts(t *testing.T) {
 // are contexts, and the text is the same.
 func TestOnePassChecksManyDrafts(t *testing.T) {
 	play := func(contexts int) (pair.Stats, []tandem.Token) {
-		w := pairtest.NewLinks(pair.Config{Settings: tandem.Settings{Placement: tandem.PlaceMirror, MaxTokens: 100, Lookahead: 32, PassPlaces: contexts}}, pairtest.Sharing(1, 1), 1)
+		w := pairtest.NewLinks(pair.Config{Settings: tandem.Settings{Placement: tandem.PlaceMirror, Sampling: tandem.Sampling{Temperature: 1}, MaxTokens: 100, Lookahead: 32, PassPlaces: contexts}}, pairtest.Sharing(1, 1), 1)
 		w.Guess = nil
 		w.Ends[0].Delay = pairtest.Every(300 * time.Millisecond)
 		w.Ends[1].Delay = pairtest.Every(30 * time.Millisecond)
@@ -117,7 +117,7 @@ func TestHedgesAndGuessesSaveTime(t *testing.T) {
 	const ms = time.Millisecond
 	for _, rtt := range []time.Duration{0, 100 * ms, 300 * ms} {
 		of := func(contexts int) float64 {
-			return seconds(t, pair.Config{Settings: tandem.Settings{Placement: tandem.PlaceMirror, Lookahead: 64, PassPlaces: contexts}}, 30*ms, 30*ms, rtt)
+			return seconds(t, pair.Config{Settings: tandem.Settings{Placement: tandem.PlaceMirror, Sampling: tandem.Sampling{Temperature: 1}, Lookahead: 64, PassPlaces: contexts}}, 30*ms, 30*ms, rtt)
 		}
 		plain, two, three, four, eight := of(1), of(2), of(3), of(4), of(8)
 		t.Logf("100 tokens, RTT %v: plain %.2f s; 2 contexts %.2f, 3: %.2f, 4: %.2f, 8: %.2f", rtt, plain, two, three, four, eight)

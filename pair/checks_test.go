@@ -25,7 +25,7 @@ func TestDraftsToCheck(t *testing.T) {
 		{"other tokens before", 8, 1, []tandem.Token{6, 7}},
 		{"not in the vocabulary", 24, 0, []tandem.Token{6, 7}},
 	} {
-		m := New(Config{Settings: tandem.Settings{Placement: tandem.PlaceMirror, PassPlaces: 8}, Self: tandem.Device, Stop: []tandem.Token{9}, Vocab: 24, Greedy: true})
+		m := New(Config{Settings: tandem.Settings{Placement: tandem.PlaceMirror, PassPlaces: 8}, Self: tandem.Device, Stop: []tandem.Token{9}, Vocab: 24})
 		decode := func(e Event) (d Decode) {
 			for _, a := range m.Step(e) {
 				if a, ok := a.(Decode); ok {
@@ -67,7 +67,7 @@ func TestDraftsThatArriveTogether(t *testing.T) {
 		return tandem.Dist{IDs: []tandem.Token{x}, Weights: []uint32{tandem.Mass}}
 	}
 	for _, together := range []bool{false, true} {
-		m := New(Config{Settings: tandem.Settings{Placement: tandem.PlaceMirror, PassPlaces: 8}, Self: tandem.Device, Vocab: 24, Greedy: true})
+		m := New(Config{Settings: tandem.Settings{Placement: tandem.PlaceMirror, PassPlaces: 8}, Self: tandem.Device, Vocab: 24})
 		var d Decode
 		step := func(events ...Event) {
 			for _, a := range m.Step(events...) {

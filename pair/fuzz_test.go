@@ -244,11 +244,11 @@ func playBytes(t testing.TB, b []byte) Stats {
 			Lookahead: int(s.byte() % 9), Gamma: tandem.HalfGamma, PassPlaces: int(s.byte() % (tandem.MaxPassPlaces + 2)),
 		},
 		PassRows: int(s.byte()%4) * 11,
-		Greedy:   s.byte()%2 == 0,
 		Stop:     []tandem.Token{7},
 		Vocab:    24,
-		Switch:   scheduler.Policy{Horizon: int(s.byte()%2) * scheduler.DefaultHorizon},
 	}
+	cfg.Sampling.Temperature = float64(s.byte() % 2)
+	cfg.Switch = scheduler.Policy{Horizon: int(s.byte()%2) * scheduler.DefaultHorizon}
 	if s.byte()%8 == 0 {
 		cfg.Switch = toAndFro{}
 	}

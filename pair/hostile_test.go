@@ -289,7 +289,7 @@ func TestHedgesUnasked(t *testing.T) {
 // Hedging adds at most two drafts for each pass to what crosses, and none where there is no room for further contexts.
 func TestHedgesSentAreBounded(t *testing.T) {
 	for _, contexts := range []int{1, 2, 3, tandem.MaxPassPlaces} {
-		w := pairtest.NewLinks(pair.Config{Settings: tandem.Settings{Placement: tandem.PlaceMirror, MaxTokens: 200, PassPlaces: contexts}}, pairtest.Sharing(3, 0.8), 3)
+		w := pairtest.NewLinks(pair.Config{Settings: tandem.Settings{Placement: tandem.PlaceMirror, Sampling: tandem.Sampling{Temperature: 1}, MaxTokens: 200, PassPlaces: contexts}}, pairtest.Sharing(3, 0.8), 3)
 		w.Guess = nil
 		for s := range w.Ends {
 			w.Ends[s].Delay = pairtest.Every(30 * time.Millisecond)

@@ -37,7 +37,7 @@ func TestLatencyOfPlacements(t *testing.T) {
 	for _, d := range [][3]time.Duration{{30 * ms, 30 * ms, 300 * ms}, {60 * ms, 30 * ms, 300 * ms}, {30 * ms, 30 * ms, 50 * ms}} {
 		ahead := 0
 		measure := func(p tandem.Placement, c tandem.Coupling, gamma uint32, lookahead, horizon int) float64 {
-			return seconds(t, pair.Config{Settings: tandem.Settings{Placement: p, Coupling: c, Gamma: gamma, Lookahead: lookahead, PassPlaces: ahead}, Switch: scheduler.Policy{Horizon: horizon}}, d[0], d[1], d[2])
+			return seconds(t, pair.Config{Settings: tandem.Settings{Placement: p, Coupling: c, Sampling: tandem.Sampling{Temperature: 1}, Gamma: gamma, Lookahead: lookahead, PassPlaces: ahead}, Switch: scheduler.Policy{Horizon: horizon}}, d[0], d[1], d[2])
 		}
 		const paper, shared = tandem.CouplingSpeculative, tandem.CouplingShared
 		lockstep := measure(tandem.PlaceSync, shared, 0, 64, 0)

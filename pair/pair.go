@@ -26,11 +26,10 @@ import (
 // DefaultLookahead is the Lookahead of a Config that names none.
 const DefaultLookahead = 12
 
-// Config is what both machines of a pair must agree on, except for Self.
+// Config configures one side's machine. Settings, Stop and Vocab must be equal on both sides; the rest is this side's own.
 type Config struct {
 	Self tandem.Side
 	tandem.Settings
-	Greedy bool           // temperature 0: the target is the likeliest token
 	Stop   []tandem.Token // tokens that end the answer; they are not part of it
 	Vocab  int            // size of the vocabulary, against which drafts are checked; 0 for no check of ids
 	Switch Switch         // placement greedy: who aggregates next; nil for the paper's rule
@@ -50,7 +49,7 @@ type Switch interface {
 
 // Rule returns how the pair draws drafts and targets.
 func (c Config) Rule() aggregator.Rule {
-	return aggregator.Rule{Coupling: c.Coupling, Seed: c.Seed, Greedy: c.Greedy, Gamma: c.Gamma, Lead: tandem.FirstLead}
+	return aggregator.Rule{Coupling: c.Coupling, Seed: c.Seed, Greedy: c.Sampling.Greedy(), Gamma: c.Gamma, Lead: tandem.FirstLead}
 }
 
 // Event is something that happened to a side. The set of events is closed. The machine keeps the slices of an event, and

@@ -41,7 +41,7 @@ func TestScripts(t *testing.T) {
 }
 
 func scriptConfig(t *testing.T, d *datadriven.TestData) Config {
-	cfg := Config{Settings: tandem.Settings{MaxTokens: 20, Lookahead: 4}, Greedy: true, Vocab: 100}
+	cfg := Config{Settings: tandem.Settings{MaxTokens: 20, Lookahead: 4}, Vocab: 100}
 	var side, placement string
 	var stop int
 	d.ScanArgs(t, "self", &side)

@@ -14,7 +14,7 @@ func TestSpareDelaysNothing(t *testing.T) {
 	const ms, runs = time.Millisecond, 20
 	play := func(device, rtt time.Duration, waits bool) (took time.Duration, wasted int) {
 		for seed := range uint64(runs) {
-			cfg := pair.Config{Settings: tandem.Settings{Placement: tandem.PlaceMirror, Seed: seed, MaxTokens: 100, Lookahead: 12}}
+			cfg := pair.Config{Settings: tandem.Settings{Placement: tandem.PlaceMirror, Seed: seed, Sampling: tandem.Sampling{Temperature: 1}, MaxTokens: 100, Lookahead: 12}}
 			w := pairtest.NewLinks(cfg, pairtest.Sharing(seed, 0.8), seed)
 			w.Ends[0].Delay = pairtest.Every(device)
 			w.Ends[1].Delay = func(tandem.Step) time.Duration {

@@ -12,7 +12,7 @@ import (
 
 // period returns the steady time between tokens on the device.
 func period(t *testing.T, p tandem.Placement, by tandem.By, decode, trans [2]time.Duration) time.Duration {
-	cfg := pair.Config{Settings: tandem.Settings{Placement: p, MaxTokens: 60, Lookahead: 16}, Greedy: true}
+	cfg := pair.Config{Settings: tandem.Settings{Placement: p, MaxTokens: 60, Lookahead: 16}}
 	w := pairtest.NewLinks(cfg, pairtest.Record{by}, 1)
 	for s := range w.Ends {
 		w.Ends[s].Delay = pairtest.Every(decode[s])

@@ -114,7 +114,7 @@ func (w *crowd) leave() {
 
 // answer plays an answer whose prompts the cloud has read.
 func (w *crowd) answer(name string, asked time.Duration, questions int) {
-	cfg := pair.Config{Greedy: true, Settings: tandem.Settings{MaxTokens: w.Tokens}}
+	cfg := pair.Config{Settings: tandem.Settings{MaxTokens: w.Tokens}}
 	x := &pairtest.World{Clock: w.clock, Source: pairtest.Record{tandem.ByBoth}}
 	for side := range x.Ends {
 		x.Ends[side] = pairtest.NewEnd(cfg, tandem.Side(side), pairtest.Every(0))

@@ -16,7 +16,7 @@ func hedged(t *testing.T, seed uint64, device, rtt time.Duration, contexts int, 
 	t.Helper()
 	link := netem.Config{Delay: rtt / 2}
 	o, err := Run(t.Context(), Setting{
-		Pair:   pair.Config{Settings: tandem.Settings{Placement: tandem.PlaceMirror, Seed: seed, MaxTokens: 60, Lookahead: 32, PassPlaces: contexts}},
+		Pair:   pair.Config{Settings: tandem.Settings{Placement: tandem.PlaceMirror, Seed: seed, Sampling: tandem.Sampling{Temperature: 1}, MaxTokens: 60, Lookahead: 32, PassPlaces: contexts}},
 		Source: pairtest.Sharing(seed, 0.8), Decode: [2]Delay{Every(device), Every(30 * time.Millisecond)},
 		Link: [2]netem.Config{link, link}, Warm: true, Guess: guess,
 	})

@@ -38,7 +38,7 @@ var placements = []tandem.Placement{tandem.PlaceMirror, tandem.PlaceDevice, tand
 func TestSameText(t *testing.T) {
 	for seed := range uint64(8) {
 		for _, coupling := range []tandem.Coupling{tandem.CouplingShared, tandem.CouplingSpeculative} {
-			cfg := pair.Config{Settings: tandem.Settings{Coupling: coupling, Seed: seed, MaxTokens: 40, Gamma: tandem.HalfGamma}}
+			cfg := pair.Config{Settings: tandem.Settings{Coupling: coupling, Seed: seed, Sampling: tandem.Sampling{Temperature: 1}, MaxTokens: 40, Gamma: tandem.HalfGamma}}
 			targets, err := pairtest.Answer(cfg, pairtest.Sharing(seed, 0.7))
 			if err != nil {
 				t.Fatal(err)
@@ -78,7 +78,7 @@ func TestSameText(t *testing.T) {
 
 // A device alone answers with its own drafts, at its own pace.
 func TestAlone(t *testing.T) {
-	cfg := pair.Config{Settings: tandem.Settings{Seed: 3, MaxTokens: 20}}
+	cfg := pair.Config{Settings: tandem.Settings{Seed: 3, Sampling: tandem.Sampling{Temperature: 1}, MaxTokens: 20}}
 	o := run(t, Setting{Pair: cfg, Source: pairtest.Sharing(3, 0.5), Decode: [2]Delay{Every(30 * ms), Every(0)}, Alone: true})
 	if o.Took != 600*ms || o.Pair[tandem.Device].Alone != 20 {
 		t.Errorf("took %v, %+v", o.Took, o.Pair[0])
@@ -91,7 +91,7 @@ func TestRecord(t *testing.T) {
 		r := PaperRecord(seed, 80)
 		for _, p := range placements {
 			o := run(t, Setting{
-				Pair:   pair.Config{Settings: tandem.Settings{Placement: p, MaxTokens: 80}, Greedy: true},
+				Pair:   pair.Config{Settings: tandem.Settings{Placement: p, MaxTokens: 80}},
 				Source: r, Decode: [2]Delay{Every(20 * ms), Every(30 * ms)}, Link: symmetric(100 * ms),
 			})
 			for i, tok := range o.Tokens {
@@ -127,7 +127,7 @@ func TestDRAGON_Table1(t *testing.T) {
 				decode[side] = Every(time.Duration(d[0] * 1e6))
 				decode[side.Other()] = Every(time.Duration(d[1] * 1e6))
 				o := run(t, Setting{
-					Pair:   pair.Config{Settings: tandem.Settings{Placement: p, MaxTokens: 60, Lookahead: 16}, Greedy: true},
+					Pair:   pair.Config{Settings: tandem.Settings{Placement: p, MaxTokens: 60, Lookahead: 16}},
 					Source: pairtest.Record{by}, Decode: decode, Link: symmetric(time.Duration(d[2] * 1e6)),
 				})
 				got := (o.Tokens[59].At - o.Tokens[29].At) / 30
@@ -154,7 +154,7 @@ func TestDRAGON_Theorem6_2(t *testing.T) {
 			record := RandomRecord(uint64(alpha*10), steps, 0.6, alpha)
 			period := func(p tandem.Placement) float64 {
 				o := run(t, Setting{
-					Pair:   pair.Config{Settings: tandem.Settings{Placement: p, MaxTokens: steps, Lookahead: tandem.MaxLookahead}, Greedy: true},
+					Pair:   pair.Config{Settings: tandem.Settings{Placement: p, MaxTokens: steps, Lookahead: tandem.MaxLookahead}},
 					Source: record, Decode: [2]Delay{Every(d[0]), Every(d[1])}, Link: symmetric(d[2]), Warm: true,
 				})
 				return (o.Tokens[steps-1].At - o.Tokens[0].At).Seconds() / (steps - 1)
@@ -186,7 +186,7 @@ func TestAgreesWithPair(t *testing.T) {
 		got := 0.0
 		for seed := range uint64(runs) {
 			o := run(t, Setting{
-				Pair:   pair.Config{Settings: tandem.Settings{Placement: c.placement, Coupling: c.coupling, Gamma: tandem.HalfGamma, Seed: seed, MaxTokens: 100, Lookahead: 64}},
+				Pair:   pair.Config{Settings: tandem.Settings{Placement: c.placement, Coupling: c.coupling, Gamma: tandem.HalfGamma, Seed: seed, Sampling: tandem.Sampling{Temperature: 1}, MaxTokens: 100, Lookahead: 64}},
 				Source: pairtest.Sharing(seed, 0.8), Decode: [2]Delay{Every(30 * ms), Every(30 * ms)}, Link: symmetric(300 * ms), Warm: true,
 			})
 			got += o.Took.Seconds() / runs
@@ -203,7 +203,7 @@ func TestLossRepair(t *testing.T) {
 		var gaps []time.Duration
 		for seed := range uint64(10) {
 			s := Setting{
-				Pair:   pair.Config{Settings: tandem.Settings{Placement: tandem.PlaceMirror, Seed: seed, MaxTokens: 100, Lookahead: 32}},
+				Pair:   pair.Config{Settings: tandem.Settings{Placement: tandem.PlaceMirror, Seed: seed, Sampling: tandem.Sampling{Temperature: 1}, MaxTokens: 100, Lookahead: 32}},
 				Source: pairtest.Sharing(seed, 1), Decode: [2]Delay{Every(30 * ms), Every(30 * ms)}, Wire: wire, Warm: true,
 			}
 			for i := range s.Link {
@@ -231,7 +231,7 @@ func TestDraftsArriveTogether(t *testing.T) {
 	checked := 0
 	for seed := range uint64(10) {
 		o := run(t, Setting{
-			Pair:   pair.Config{Settings: tandem.Settings{Placement: tandem.PlaceMirror, Seed: seed, MaxTokens: 100, Lookahead: 32, PassPlaces: 4}},
+			Pair:   pair.Config{Settings: tandem.Settings{Placement: tandem.PlaceMirror, Seed: seed, Sampling: tandem.Sampling{Temperature: 1}, MaxTokens: 100, Lookahead: 32, PassPlaces: 4}},
 			Source: pairtest.Sharing(seed, 0.8), Decode: [2]Delay{Every(30 * ms), Every(30 * ms)}, Link: symmetric(0), Warm: true, Guess: 1,
 		})
 		checked += o.Pair[tandem.Device].OfChecks
@@ -247,7 +247,7 @@ func TestStall(t *testing.T) {
 	for seed := range uint64(20) {
 		for _, p := range placements {
 			s := Setting{
-				Pair:   pair.Config{Settings: tandem.Settings{Placement: p, Seed: seed, MaxTokens: 200, Lookahead: 24}},
+				Pair:   pair.Config{Settings: tandem.Settings{Placement: p, Seed: seed, Sampling: tandem.Sampling{Temperature: 1}, MaxTokens: 200, Lookahead: 24}},
 				Source: pairtest.Sharing(seed, 0.8), Decode: [2]Delay{Every(60 * ms), Every(30 * ms)}, Link: symmetric(60 * ms),
 			}
 			calm := run(t, s)
@@ -278,7 +278,7 @@ func TestStall(t *testing.T) {
 
 // Run refuses settings that cannot work.
 func TestErrors(t *testing.T) {
-	s := Setting{Pair: pair.Config{Settings: tandem.Settings{MaxTokens: 5}}, Source: pairtest.Sharing(1, 1), Decode: [2]Delay{Every(ms), Every(ms)}}
+	s := Setting{Pair: pair.Config{Settings: tandem.Settings{Sampling: tandem.Sampling{Temperature: 1}, MaxTokens: 5}}, Source: pairtest.Sharing(1, 1), Decode: [2]Delay{Every(ms), Every(ms)}}
 	s.Link[1].Loss = 2
 	if _, err := Run(t.Context(), s); err == nil {
 		t.Error("a loss of 2 is accepted")

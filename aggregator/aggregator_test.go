@@ -166,8 +166,9 @@ func TestDRAGON_Algorithm1AsPrinted(t *testing.T) {
 		corrected, printed := map[tandem.Token]int{}, map[tandem.Token]int{}
 		for i := range 20000 {
 			rule.Seed = rng.Uint64()
-			corrected[speculative{}.correct(rule, tandem.Device, tandem.Step(i), l.Dist, r.Dist, tandem.Mass-eta)]++
-			printed[speculative{}.correct(rule, tandem.Device, tandem.Step(i), l.Dist, r.Dist, eta)]++
+			x := rule.Draft(tandem.Device, tandem.Step(i), l.Dist)
+			corrected[correct(rule, tandem.Device, x, tandem.Step(i), l.Dist, r.Dist, tandem.Mass-eta)]++
+			printed[correct(rule, tandem.Device, x, tandem.Step(i), l.Dist, r.Dist, eta)]++
 		}
 		if z := excess(corrected, exact(l, r)); z > tolerance {
 			t.Errorf("pair %d: the corrected algorithm fails: %.1f", pair, z)

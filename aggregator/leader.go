@@ -3,7 +3,6 @@ package aggregator
 import (
 	"cmp"
 	"math"
-	"math/bits"
 	"slices"
 
 	"tandem"
@@ -20,28 +19,12 @@ import (
 // function of the targets and drafts so far, so one seed still gives one text.
 type leader struct{ shared }
 
-func (leader) target(r Rule, step tandem.Step, device, cloud Local) tandem.Token {
-	own, other, etaOther := device.Dist, cloud.Dist, uint64(tandem.Mass-Eta(device.H, cloud.H))
+func (l leader) target(r Rule, step tandem.Step, device, cloud Local) tandem.Token {
+	own, other, etaOther := device.Dist, cloud.Dist, tandem.Mass-Eta(device.H, cloud.H)
 	if r.Lead == tandem.Cloud {
-		own, other, etaOther = cloud.Dist, device.Dist, tandem.Mass-etaOther
+		own, other, etaOther = other, own, tandem.Mass-etaOther
 	}
-	x := draw(r.Seed, step, purposeShared, own)
-	ps, po := own.Weight(x), other.Weight(x)
-	if ps <= po {
-		return x
-	}
-	// Rejected if u < 1 − p(x)/p^f(x) = η·(ps−po)/ps with u = word/2^64, without a division.
-	u := word(r.Seed, step, 0, purposeReject.of(r.Lead))
-	if hi, _ := bits.Mul64(u, tandem.Mass*uint64(ps)); hi >= etaOther*uint64(ps-po) {
-		return x
-	}
-	rest := race{seed: r.Seed, step: step, purpose: purposeResidual.of(r.Lead)}
-	merge(own, other, func(t tandem.Token, w, o uint32) {
-		if o > w {
-			rest.enter(t, uint64(o-w)) // p − p^f = η·(p^o − p^f)
-		}
-	})
-	return rest.winner
+	return correct(r, r.Lead, l.draft(r, r.Lead, step, own), step, own, other, etaOther)
 }
 
 func (leader) acceptance(r Rule, device, cloud Local) (a [2]float64) {

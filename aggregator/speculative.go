@@ -21,20 +21,19 @@ func (speculative) runners(r Rule, side tandem.Side, step tandem.Step, d tandem.
 // tested against the other side's distribution, which makes two samples of the mixture, and γ picks one of
 // them. The printed algorithm passes η of the draft's own side to Sample; that does not follow the mixture
 // unless η = ½ (TestDRAGON_Algorithm1AsPrinted).
-func (speculative) target(r Rule, step tandem.Step, device, cloud Local) tandem.Token {
-	etaD := Eta(device.H, cloud.H)
+func (s speculative) target(r Rule, step tandem.Step, device, cloud Local) tandem.Token {
+	side, own, other, eta := tandem.Cloud, cloud.Dist, device.Dist, Eta(device.H, cloud.H)
 	// Both results are functions of the step, so only the one that γ picks is needed.
 	if uint32(word(r.Seed, step, 0, purposeGamma)>>48) < r.Gamma {
-		return speculative{}.correct(r, tandem.Device, step, device.Dist, cloud.Dist, tandem.Mass-etaD)
+		side, own, other, eta = tandem.Device, other, own, tandem.Mass-eta
 	}
-	return speculative{}.correct(r, tandem.Cloud, step, cloud.Dist, device.Dist, etaD)
+	return correct(r, side, s.draft(r, side, step, own), step, own, other, eta)
 }
 
 // correct is Algorithm 1's function Sample: it keeps side's draft x where p^s(x) ≤ p^o(x), else rejects it
 // with probability eta·(1 − p^o(x)/p^s(x)) and draws from norm(max(0, p^o − p^s)). eta, out of Mass, is the
-// other side's weight. The result is a sample of (1−eta)·own + eta·other.
-func (s speculative) correct(r Rule, side tandem.Side, step tandem.Step, own, other tandem.Dist, eta uint32) tandem.Token {
-	x := s.draft(r, side, step, own)
+// other side's weight. If x is a sample of own, the result is one of (1−eta)·own + eta·other.
+func correct(r Rule, side tandem.Side, x tandem.Token, step tandem.Step, own, other tandem.Dist, eta uint32) tandem.Token {
 	ps, po := own.Weight(x), other.Weight(x)
 	if ps <= po {
 		return x

@@ -33,15 +33,15 @@ func (s *Settings) MakePrivate() {
 	s.Placement, s.Coupling, s.Gamma = PlaceDevice, CouplingSpeculative, 0
 }
 
-// Sampling says how a side turns logits into probabilities before it cuts the nucleus. The fields are those of
-// sample.Params.
+// Sampling says how logits become probabilities (package sample); a side does so before it cuts the nucleus. It is part of
+// Settings, so new fields go to the end.
 type Sampling struct {
-	Temperature   float64
-	TopK          int
-	TopP          float64
-	MinP          float64
-	RepeatPenalty float64
-	RepeatLast    int
+	Temperature   float64 // 0: greedy; 1: the model's own distribution
+	TopK          int     // keep the k likeliest tokens; 0: all
+	TopP          float64 // keep the smallest set with this share of the mass; 0 or 1: all
+	MinP          float64 // keep tokens at least this likely relative to the likeliest; 0: all
+	RepeatPenalty float64 // divide positive and multiply negative logits of recent tokens by it, 0.01 to 100; 0 or 1: none
+	RepeatLast    int     // how many recent tokens RepeatPenalty looks at; 0: 64; -1: all
 }
 
 // Greedy reports whether the likeliest token is always chosen.

@@ -88,7 +88,7 @@ func toyConfig(m *model.Model, weights string) Config {
 		panic(err)
 	}
 	return Config{Model: m, Scorer: overlap{}, TopP: 0.95, MaxTokens: 64, Weights: w,
-		Sampling: sample.Params{Temperature: 1}}
+		Sampling: sample.Params{Sampling: tandem.Sampling{Temperature: 1}}}
 }
 
 func newDecoder(t testing.TB, cfg Config, req Request) *Decoder {
@@ -582,11 +582,11 @@ func TestSampling(t *testing.T) {
 		p, _ := mixNow(d)
 		return d.sample(p, d.answer)
 	}
-	plain, cold := with(sample.Params{Temperature: 1}), with(sample.Params{})
+	plain, cold := with(sample.Params{Sampling: tandem.Sampling{Temperature: 1}}), with(sample.Params{})
 	if !slices.Equal(plain, cold) {
 		t.Error("temperature 0 changes the side's distribution")
 	}
-	hot, sum := with(sample.Params{Temperature: 2}), 0.0
+	hot, sum := with(sample.Params{Sampling: tandem.Sampling{Temperature: 2}}), 0.0
 	for _, v := range plain {
 		sum += math.Sqrt(v)
 	}
@@ -596,7 +596,7 @@ func TestSampling(t *testing.T) {
 		}
 	}
 	kept := 0
-	for _, v := range with(sample.Params{Temperature: 1, TopK: 3}) {
+	for _, v := range with(sample.Params{Sampling: tandem.Sampling{Temperature: 1, TopK: 3}}) {
 		if v > 0 {
 			kept++
 		}
@@ -605,7 +605,7 @@ func TestSampling(t *testing.T) {
 		t.Errorf("top-k 3 keeps %d tokens", kept)
 	}
 	// The repetition penalty lowers tokens of the answer, even with temperature 0.
-	cfg.Sampling = sample.Params{RepeatPenalty: 2, RepeatLast: 8}
+	cfg.Sampling = sample.Params{Sampling: tandem.Sampling{RepeatPenalty: 2, RepeatLast: 8}}
 	d := newDecoder(t, cfg, req)
 	next(t, d, 0, 70, 71)
 	p, _ := mixNow(d)

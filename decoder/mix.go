@@ -176,7 +176,7 @@ func maximum(x []float32) float64 {
 func (d *Decoder) sample(p []float64, answer []tandem.Token) []float64 {
 	s := d.cfg.Sampling
 	if s.Temperature == 0 {
-		s = sample.Params{Temperature: 1, RepeatPenalty: s.RepeatPenalty, RepeatLast: s.RepeatLast}
+		s = sample.Params{Sampling: tandem.Sampling{Temperature: 1, RepeatPenalty: s.RepeatPenalty, RepeatLast: s.RepeatLast}}
 	}
 	off := func(v float64) bool { return v == 0 || v == 1 }
 	if s.Temperature == 1 && s.TopK == 0 && off(s.TopP) && s.MinP == 0 && off(s.RepeatPenalty) {

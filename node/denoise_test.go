@@ -56,7 +56,7 @@ func diffusionSides(t *testing.T, archs [2]string) (sides [2]producer, stop []ta
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { m.Close() })
-		cfg := decoder.Config{Model: m, Scorer: search.Lexical(), MaxTokens: 48, TopP: .9, Sampling: sample.Params{Temperature: 1}}
+		cfg := decoder.Config{Model: m, Scorer: search.Lexical(), MaxTokens: 48, TopP: .9, Sampling: sample.Params{Sampling: tandem.Sampling{Temperature: 1}}}
 		d, err := decoder.New(t.Context(), cfg, decoder.Request{Question: "When does it open?", Passages: []passages.Passage{
 			{Title: "Museum", Text: "It opens at 9:40."}, {Title: "Cabin", Text: "The key hangs behind the door."},
 		}[side : side+1]})

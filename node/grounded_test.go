@@ -61,7 +61,7 @@ func groundedSides(t *testing.T, m *model.Model) (sides [2]producer) {
 	t.Helper()
 	cfg := decoder.Config{
 		Model: m, Scorer: search.Lexical(), Weights: decoder.Reader, Grounded: true, TopP: 1, MaxTokens: groundedTokens,
-		Sampling: sample.Params{Temperature: 1.5},
+		Sampling: sample.Params{Sampling: tandem.Sampling{Temperature: 1.5}},
 	}
 	for side, p := range []passages.Passage{
 		{Title: "Lake cabin", Text: "The wifi password of the lake cabin is harbour-7421. Jürgen Müller has the key."},

@@ -14,6 +14,7 @@ import (
 	"tandem/decoder/kvstore"
 	"tandem/model"
 	"tandem/model/chat"
+	"tandem/model/sample"
 	"tandem/model/span"
 	"tandem/retrieval/passages"
 	"tandem/specdec"
@@ -252,7 +253,7 @@ func (r Local) DecoderConfig(s tandem.Settings) (decoder.Config, error) {
 		TopP:       s.Nucleus,
 		MaxSupport: s.Support,
 		MaxTokens:  s.MaxTokens,
-		Sampling:   SamplingOf(s),
+		Sampling:   sample.Params{Sampling: s.Sampling, Seed: s.Seed},
 		Weights:    w,
 		Draft:      r.Draft,
 		Resources:  r.Resources,

@@ -63,33 +63,7 @@ func questionOf(b transport.Begin) (Question, tandem.Settings, error) {
 // checkSettings reports the first setting that is out of range or unknown.
 func checkSettings(s tandem.Settings) error {
 	_, err := weights(s)
-	return errors.Join(s.Check(), SamplingOf(s).Validate(), err)
-}
-
-// SamplingOf returns the settings' sampling for package sample.
-func SamplingOf(s tandem.Settings) sample.Params {
-	return sample.Params{
-		Temperature:   s.Sampling.Temperature,
-		TopK:          s.Sampling.TopK,
-		TopP:          s.Sampling.TopP,
-		MinP:          s.Sampling.MinP,
-		RepeatPenalty: s.Sampling.RepeatPenalty,
-		RepeatLast:    s.Sampling.RepeatLast,
-		Seed:          s.Seed,
-	}
-}
-
-// SetSampling copies sampling parameters and their seed into the settings.
-func SetSampling(s *tandem.Settings, m sample.Params) {
-	s.Seed = m.Seed
-	s.Sampling = tandem.Sampling{
-		Temperature:   m.Temperature,
-		TopK:          m.TopK,
-		TopP:          m.TopP,
-		MinP:          m.MinP,
-		RepeatPenalty: m.RepeatPenalty,
-		RepeatLast:    m.RepeatLast,
-	}
+	return errors.Join(s.Check(), sample.Params{Sampling: s.Sampling}.Validate(), err)
 }
 
 // weights parses how document weights follow the answer.

@@ -51,7 +51,7 @@ func TestForecastsGiveThePlainText(t *testing.T) {
 	prompt := ids("the cat sat on the mat. the dog sat on the cat. the mat sat on the dog. the c")
 	forecasts, right := 0, 0
 	for seed := range uint64(8) {
-		s := sample.Params{Seed: seed, Temperature: float64(seed%3) * .4}
+		s := sample.Params{Sampling: tandem.Sampling{Temperature: float64(seed%3) * .4}, Seed: seed}
 		run := func(own *model.Adapter, spec sample.Speculator) (out []tandem.Token) {
 			seq := m.NewSeqWith(own)
 			if _, err := sample.Continue(t.Context(), seq, prompt, s, 60, spec, func(id tandem.Token) error { out = append(out, id); return nil }); err != nil {

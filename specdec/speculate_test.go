@@ -39,7 +39,7 @@ func TestSpeculationGivesThePlainText(t *testing.T) {
 	}
 	accepted := 0
 	for seed := range uint64(12) {
-		s := sample.Params{Seed: seed, Temperature: float64(seed%3) * .4}
+		s := sample.Params{Sampling: tandem.Sampling{Temperature: float64(seed%3) * .4}, Seed: seed}
 		run := func(spec sample.Speculator) (out []tandem.Token, stats sample.Stats) {
 			stats, err := sample.GenerateWith(t.Context(), m, prompt, s, 120, spec, func(id tandem.Token) error { out = append(out, id); return nil })
 			if err != nil {
@@ -161,7 +161,7 @@ func TestSpeculationGivesThePlainTextInRandomCases(t *testing.T) {
 		for i := range prompt {
 			prompt[i] = tandem.Token(rng.IntN(few))
 		}
-		s := sample.Params{Seed: rng.Uint64(), Temperature: []float64{0, 0.3, 1}[rng.IntN(3)], TopK: []int{0, 4}[rng.IntN(2)], RepeatPenalty: []float64{1, 1.2}[rng.IntN(2)], RepeatLast: 8}
+		s := sample.Params{Sampling: tandem.Sampling{Temperature: []float64{0, 0.3, 1}[rng.IntN(3)], TopK: []int{0, 4}[rng.IntN(2)], RepeatPenalty: []float64{1, 1.2}[rng.IntN(2)], RepeatLast: 8}, Seed: rng.Uint64()}
 		length := 1 + rng.IntN(10)
 		run := func(spec sample.Speculator) (out []tandem.Token, stats sample.Stats) {
 			stats, err := sample.GenerateWith(t.Context(), m, prompt, s, length, spec, func(id tandem.Token) error { out = append(out, id); return nil })

@@ -16,7 +16,6 @@ import (
 	"tandem/cmd/internal/cli"
 	"tandem/decoder"
 	"tandem/model/sample"
-	"tandem/node"
 )
 
 // textFlags give a text in other ways than by arguments.
@@ -39,8 +38,10 @@ type samplingFlags struct {
 
 func (f samplingFlags) sampling() (sample.Params, error) {
 	s := sample.Params{
-		Temperature: f.Temperature, TopK: f.TopK, TopP: f.TopP, MinP: f.MinP,
-		RepeatPenalty: f.RepeatPenalty, RepeatLast: f.RepeatLast, Seed: uint64(f.Seed),
+		Sampling: tandem.Sampling{
+			Temperature: f.Temperature, TopK: f.TopK, TopP: f.TopP, MinP: f.MinP, RepeatPenalty: f.RepeatPenalty, RepeatLast: f.RepeatLast,
+		},
+		Seed: uint64(f.Seed),
 	}
 	switch {
 	case f.Seed < -1:
@@ -130,7 +131,7 @@ func (f answerFlags) settings() (tandem.Settings, error) {
 	if err != nil {
 		return s, err
 	}
-	node.SetSampling(&s, sampling)
+	s.Sampling, s.Seed = sampling.Sampling, sampling.Seed
 	if !f.choosesCoupling() {
 		if s.Coupling, err = tandem.ParseCoupling(f.Coupling); err != nil {
 			return s, err

@@ -149,7 +149,7 @@ func (c *npuFigures) native(ctx context.Context, path string, share float64, pag
 	text := m.Tokenizer().Encode(prompt, tokenizer.Options{AddSpecial: true})
 	before, _ := device.Memory()
 	start := time.Now()
-	_, err = sample.Generate(ctx, m, text, sample.Params{TopP: 1, RepeatPenalty: 1}, tokens, func(t tandem.Token) error {
+	_, err = sample.Generate(ctx, m, text, sample.Params{Sampling: tandem.Sampling{TopP: 1, RepeatPenalty: 1}}, tokens, func(t tandem.Token) error {
 		run.Tokens = append(run.Tokens, int(t))
 		return nil
 	})

@@ -115,7 +115,7 @@ func (c *specCmd) Run(a *cli.App) error {
 		return err
 	}
 	defer m.Close()
-	spec := lab.Spec{Model: m, Name: c.modelName(m), MaxTokens: c.MaxTokens, Rows: c.Rows, Sampling: sample.Params{Temperature: c.Temperature, Seed: c.Seed}}
+	spec := lab.Spec{Model: m, Name: c.modelName(m), MaxTokens: c.MaxTokens, Rows: c.Rows, Sampling: sample.Params{Sampling: tandem.Sampling{Temperature: c.Temperature}, Seed: c.Seed}}
 	whose, err := c.measureCosts(a, &spec)
 	if err != nil {
 		return err

@@ -198,7 +198,7 @@ func forbid(logits []float32, tokens []tandem.Token) {
 // likeliest, else draws without replacement from the distribution that the parameters make (by the Gumbel-max trick: the
 // largest of log p − log(−log u)). Tokens that end a text are not among them, since they would make empty streams.
 func First(logits []float32, n int, o Options, ends func(tandem.Token) bool) (tokens []tandem.Token, probabilities []float64) {
-	own := sample.Params{Temperature: 1}.Probabilities(nil, logits, nil)
+	own := sample.Params{Sampling: tandem.Sampling{Temperature: 1}}.Probabilities(nil, logits, nil)
 	choose := own
 	if !o.Params.Greedy() {
 		p := o.Params

@@ -143,7 +143,7 @@ func TestFirstTokens(t *testing.T) {
 	counts := map[tandem.Token]int{}
 	const draws = 20_000
 	for seed := range uint64(draws) {
-		got, _ := First(logits, 4, Options{Params: sample.Params{Temperature: 1, Seed: seed}}, ends)
+		got, _ := First(logits, 4, Options{Params: sample.Params{Sampling: tandem.Sampling{Temperature: 1}, Seed: seed}}, ends)
 		counts[got[0]]++
 		if slices.Sort(got); len(slices.Compact(got)) != 4 {
 			t.Fatalf("seed %d draws %d", seed, got)
@@ -171,7 +171,7 @@ func TestFirstTokens(t *testing.T) {
 func TestLogProb(t *testing.T) {
 	m := tiny(t, tinymodel.Spec{Seed: 5})
 	prompt := []tandem.Token{'a', 'b'}
-	list, _, err := Generate(t.Context(), m.NewSeq(), prompt, 3, Options{Tokens: 5, Params: sample.Params{Temperature: 0.5, TopK: 5}})
+	list, _, err := Generate(t.Context(), m.NewSeq(), prompt, 3, Options{Tokens: 5, Params: sample.Params{Sampling: tandem.Sampling{Temperature: 0.5, TopK: 5}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func TestLogProb(t *testing.T) {
 		}
 		want := 0.0
 		for i, token := range s.Tokens {
-			want += math.Log(sample.Params{Temperature: 1}.Probabilities(nil, logits[len(prompt)-1+i], nil)[token])
+			want += math.Log(sample.Params{Sampling: tandem.Sampling{Temperature: 1}}.Probabilities(nil, logits[len(prompt)-1+i], nil)[token])
 		}
 		if s.Counted == len(s.Tokens) && math.Abs(s.LogProb-want) > 1e-6 {
 			t.Errorf("log probability %v, want %v", s.LogProb, want)
@@ -203,7 +203,7 @@ func TestBadStreams(t *testing.T) {
 			return err
 		},
 		"top-p": func() error {
-			_, _, err := Generate(t.Context(), m.NewSeq(), prompt, 1, Options{Params: sample.Params{TopP: 2}})
+			_, _, err := Generate(t.Context(), m.NewSeq(), prompt, 1, Options{Params: sample.Params{Sampling: tandem.Sampling{TopP: 2}}})
 			return err
 		},
 	} {

@@ -18,9 +18,9 @@ func TestSamplersDoNotAllocate(t *testing.T) {
 			logits[i] = float32(scale * r.NormFloat64())
 		}
 		for _, s := range []Params{
-			{}, {Temperature: 1}, {Temperature: 1, TopP: 0.8}, {Temperature: 1, TopP: 0.95}, {Temperature: 1, TopK: 20},
-			{Temperature: 1, TopK: 20, TopP: 0.9}, {Temperature: 1, MinP: 0.05}, {RepeatPenalty: 1.1},
-			{Temperature: 0.7, TopK: 40, TopP: 0.9, MinP: 0.05, RepeatPenalty: 1.1, RepeatLast: -1},
+			{}, {Sampling: tandem.Sampling{Temperature: 1}}, {Sampling: tandem.Sampling{Temperature: 1, TopP: 0.8}}, {Sampling: tandem.Sampling{Temperature: 1, TopP: 0.95}}, {Sampling: tandem.Sampling{Temperature: 1, TopK: 20}},
+			{Sampling: tandem.Sampling{Temperature: 1, TopK: 20, TopP: 0.9}}, {Sampling: tandem.Sampling{Temperature: 1, MinP: 0.05}}, {Sampling: tandem.Sampling{RepeatPenalty: 1.1}},
+			{Sampling: tandem.Sampling{Temperature: 0.7, TopK: 40, TopP: 0.9, MinP: 0.05, RepeatPenalty: 1.1, RepeatLast: -1}},
 		} {
 			sampler, err := New(s, make([]tandem.Token, 100))
 			if err != nil {

@@ -31,7 +31,7 @@ func tiny(t testing.TB, spec tinymodel.Spec) *model.Model {
 func TestGenerateIsForwardAndSample(t *testing.T) {
 	m := tiny(t, tinymodel.Spec{Seed: 5})
 	prompt := m.Tokenizer().Encode("the key", tokenizer.Options{AddSpecial: true})
-	for _, s := range []Params{{}, {Temperature: 1, Seed: 3}, {Temperature: .8, TopP: .9, RepeatPenalty: 1.3, Seed: 4}} {
+	for _, s := range []Params{{}, {Sampling: tandem.Sampling{Temperature: 1}, Seed: 3}, {Sampling: tandem.Sampling{Temperature: .8, TopP: .9, RepeatPenalty: 1.3}, Seed: 4}} {
 		var got []tandem.Token
 		stats, err := Generate(t.Context(), m, prompt, s, 12, func(id tandem.Token) error { got = append(got, id); return nil })
 		if err != nil {
@@ -67,7 +67,7 @@ func TestGenerateEnds(t *testing.T) {
 	seen := 0
 	count := func(tandem.Token) error { seen++; return nil }
 
-	stats, err := Generate(t.Context(), m, prompt, Params{Temperature: 1, Seed: 1}, 0, count)
+	stats, err := Generate(t.Context(), m, prompt, Params{Sampling: tandem.Sampling{Temperature: 1}, Seed: 1}, 0, count)
 	if err != nil || stats.Reason != ContextFull && stats.Reason != EndOfText || stats.Reason == ContextFull && seen != 16-3+1 {
 		t.Errorf("without limit: %v, %+v, %d tokens", err, stats, seen)
 	}
@@ -85,7 +85,7 @@ func TestGenerateEnds(t *testing.T) {
 	if _, err = Generate(t.Context(), m, make([]tandem.Token, 17), Params{}, 5, count); err == nil || !strings.Contains(err.Error(), "context of 16") {
 		t.Errorf("too long a prompt: %v", err)
 	}
-	if _, err = Generate(t.Context(), m, prompt, Params{TopP: 2}, 5, count); err == nil || !strings.Contains(err.Error(), "top-p") {
+	if _, err = Generate(t.Context(), m, prompt, Params{Sampling: tandem.Sampling{TopP: 2}}, 5, count); err == nil || !strings.Contains(err.Error(), "top-p") {
 		t.Errorf("bad sampling: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -14,13 +14,8 @@ import (
 // Params says how the next token is chosen from logits. The zero value is greedy: it always takes the likeliest
 // token. The steps apply in llama.cpp's order: repetition penalty, top-k, top-p, min-p, temperature.
 type Params struct {
-	Temperature   float64 // 0: greedy; 1: the model's own distribution
-	TopK          int     // keep the k likeliest tokens; 0: all
-	TopP          float64 // keep the smallest set with this share of the mass; 0 or 1: all
-	MinP          float64 // keep tokens at least this likely relative to the likeliest; 0: all
-	RepeatPenalty float64 // divide positive and multiply negative logits of recent tokens by it, 0.01 to 100; 0 or 1: none
-	RepeatLast    int     // how many recent tokens RepeatPenalty looks at; 0: 64; -1: all
-	Seed          uint64  // of the random draws
+	tandem.Sampling
+	Seed uint64 // of the random draws
 	// Replay holds tokens that the sampler returns first, whatever the logits, so that the model reads a given text as
 	// its own answer.
 	Replay []tandem.Token
@@ -55,9 +50,6 @@ func (s Params) Validate() error {
 	}
 	return nil
 }
-
-// Greedy reports whether the likeliest token is always chosen.
-func (s Params) Greedy() bool { return s.Temperature == 0 }
 
 // Probabilities returns the distribution that s makes of logits: one probability for each token of the vocabulary, 0
 // for tokens cut off, with sum 1. Adding a constant to all logits does not change it, so log probabilities serve as

@@ -85,14 +85,14 @@ func plainProbabilities(s Params, logits []float32, recent []tandem.Token) []flo
 }
 
 func drawParams(t *rapid.T) Params {
-	return Params{
+	return Params{Sampling: tandem.Sampling{
 		Temperature:   rapid.SampledFrom([]float64{0, 0.3, 0.7, 1, 1.5}).Draw(t, "temperature"),
 		TopK:          rapid.SampledFrom([]int{0, 1, 3, 10, 100, 600}).Draw(t, "k"),
 		TopP:          rapid.SampledFrom([]float64{0, 0.1, 0.5, 0.8, 0.95, 1}).Draw(t, "p"),
 		MinP:          rapid.SampledFrom([]float64{0, 0.01, 0.1, 0.5, 1}).Draw(t, "minp"),
 		RepeatPenalty: rapid.SampledFrom([]float64{0, 1, 1.1, 2, 0.5}).Draw(t, "penalty"),
 		RepeatLast:    rapid.SampledFrom([]int{0, -1, 2, 100}).Draw(t, "window"),
-	}
+	}}
 }
 
 func TestProbabilitiesEqualPlainOnes(t *testing.T) {
@@ -129,7 +129,7 @@ func TestProbabilitiesOfStrangeLogits(t *testing.T) {
 		{[]float32{nan, nan}, []float64{1, 0}},
 		{nil, nil},
 	} {
-		for _, s := range []Params{{Temperature: 1}, {Temperature: 1, TopP: .99, TopK: 3}, {Temperature: 1, MinP: .5, RepeatPenalty: 1.1}} {
+		for _, s := range []Params{{Sampling: tandem.Sampling{Temperature: 1}}, {Sampling: tandem.Sampling{Temperature: 1, TopP: .99, TopK: 3}}, {Sampling: tandem.Sampling{Temperature: 1, MinP: .5, RepeatPenalty: 1.1}}} {
 			if got := s.Probabilities(nil, c.logits, nil); !slices.Equal(got, c.want) {
 				t.Errorf("%v by %+v gives %v, want %v", c.logits, s, got, c.want)
 			}
@@ -144,7 +144,7 @@ func TestTopPKeepsTheTokenThatCrosses(t *testing.T) {
 	logits := []float32{float32(math.Log(.2)), float32(math.Log(.5)), float32(math.Log(.3))}
 	for topP, kept := range map[float64]int{0.1: 1, 0.499: 1, 0.501: 2, 0.799: 2, 0.801: 3, 0.999: 3} {
 		n := 0
-		for _, p := range (Params{Temperature: 1, TopP: topP}).Probabilities(nil, logits, nil) {
+		for _, p := range (Params{Sampling: tandem.Sampling{Temperature: 1, TopP: topP}}).Probabilities(nil, logits, nil) {
 			if p > 0 {
 				n++
 			}
@@ -158,7 +158,7 @@ func TestTopPKeepsTheTokenThatCrosses(t *testing.T) {
 // 20,000 draws follow the distribution, by a chi-square test.
 func TestSamplerFollowsItsDistribution(t *testing.T) {
 	logits := []float32{2, 1.5, 1, 0.2, 0, -1, 0.9, -4, -30}
-	for _, s := range []Params{{Temperature: 1}, {Temperature: 0.6, TopP: 0.9}, {Temperature: 1.4, TopK: 4, Seed: 7}, {Temperature: 1, MinP: 0.2, Seed: 9}} {
+	for _, s := range []Params{{Sampling: tandem.Sampling{Temperature: 1}}, {Sampling: tandem.Sampling{Temperature: 0.6, TopP: 0.9}}, {Sampling: tandem.Sampling{Temperature: 1.4, TopK: 4}, Seed: 7}, {Sampling: tandem.Sampling{Temperature: 1, MinP: 0.2}, Seed: 9}} {
 		const n = 20000
 		want := s.Probabilities(nil, logits, nil)
 		sampler, err := New(s, nil)
@@ -190,7 +190,7 @@ func TestSamplerFollowsItsDistribution(t *testing.T) {
 func TestSamplerRepeatsItself(t *testing.T) {
 	logits := make([]float32, 50)
 	draw := func(seed uint64) []tandem.Token {
-		s, err := New(Params{Temperature: 1, Seed: seed}, nil)
+		s, err := New(Params{Sampling: tandem.Sampling{Temperature: 1}, Seed: seed}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -320,7 +320,7 @@ func TestSamplerEqualsPlainSort(t *testing.T) {
 }
 
 func TestSamplerPenalisesThePrompt(t *testing.T) {
-	s, err := New(Params{RepeatPenalty: 2}, []tandem.Token{1})
+	s, err := New(Params{Sampling: tandem.Sampling{RepeatPenalty: 2}}, []tandem.Token{1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -331,12 +331,13 @@ func TestSamplerPenalisesThePrompt(t *testing.T) {
 }
 
 func TestParamsValidate(t *testing.T) {
-	for want, s := range map[string]Params{
+	for want, sampling := range map[string]tandem.Sampling{
 		"temperature is -1": {Temperature: -1}, "temperature is NaN": {Temperature: math.NaN()}, "top-k is -1": {TopK: -1},
 		"top-p is 1.5": {TopP: 1.5}, "min-p is -0.1": {MinP: -0.1}, "repetition penalty is -1": {RepeatPenalty: -1},
 		"repetition penalty is 1e-320": {RepeatPenalty: 1e-320}, "repetition penalty is NaN": {RepeatPenalty: math.NaN()},
 		"repetition penalty is +Inf": {RepeatPenalty: math.Inf(1)}, "repetition window is -2": {RepeatLast: -2},
 	} {
+		s := Params{Sampling: sampling}
 		err := s.Validate()
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "must be between") {
 			t.Errorf("%+v: %v", s, err)
@@ -346,7 +347,7 @@ func TestParamsValidate(t *testing.T) {
 		}
 	}
 	for _, penalty := range []float64{0, .01, 1.1, 100} {
-		s := Params{Temperature: .7, TopK: 40, TopP: .9, MinP: .05, RepeatPenalty: penalty, RepeatLast: -1}
+		s := Params{Sampling: tandem.Sampling{Temperature: .7, TopK: 40, TopP: .9, MinP: .05, RepeatPenalty: penalty, RepeatLast: -1}}
 		if err := s.Validate(); err != nil {
 			t.Error(err)
 		}
@@ -364,7 +365,7 @@ func BenchmarkProbabilities(b *testing.B) {
 		logits[i] = float32(5 * r.NormFloat64())
 	}
 	var p []float64
-	for _, s := range []Params{{Temperature: .7}, {Temperature: .7, TopP: .8}, {Temperature: .7, TopK: 40, TopP: .9}} {
+	for _, s := range []Params{{Sampling: tandem.Sampling{Temperature: .7}}, {Sampling: tandem.Sampling{Temperature: .7, TopP: .8}}, {Sampling: tandem.Sampling{Temperature: .7, TopK: 40, TopP: .9}}} {
 		b.Run(fmt.Sprintf("topk=%d,topp=%v", s.TopK, s.TopP), func(b *testing.B) {
 			for b.Loop() {
 				p = s.Probabilities(p, logits, nil)

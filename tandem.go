@@ -169,6 +169,17 @@ func (d Dist) Weight(t Token) uint32 {
 	return 0
 }
 
+// Mode returns the likeliest token, the one with the lowest id if several are equally likely.
+func (d Dist) Mode() Token {
+	best, most := Token(0), uint32(0)
+	for i, w := range d.Weights {
+		if w > most {
+			best, most = d.IDs[i], w
+		}
+	}
+	return best
+}
+
 // Fixed is a real number in units of 2^-16. Aggregation weights h cross the wire in it, so that both
 // sides derive the same η bit for bit.
 type Fixed int32

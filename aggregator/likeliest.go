@@ -6,7 +6,7 @@ import "tandem"
 type likeliest struct{}
 
 func (likeliest) draft(_ Rule, _ tandem.Side, _ tandem.Step, d tandem.Dist) tandem.Token {
-	return likeliestIn(d)
+	return d.Mode()
 }
 
 func (likeliest) runners(_ Rule, _ tandem.Side, _ tandem.Step, d tandem.Dist, n int) []Runner {
@@ -20,7 +20,7 @@ func (likeliest) target(_ Rule, _ tandem.Step, device, cloud Local) tandem.Token
 func (likeliest) acceptance(_ Rule, device, cloud Local) (a [2]float64) {
 	t := likeliestOf(device, cloud)
 	for s, d := range []tandem.Dist{device.Dist, cloud.Dist} {
-		if likeliestIn(d) == t {
+		if d.Mode() == t {
 			a[s] = 1
 		}
 	}
@@ -28,17 +28,6 @@ func (likeliest) acceptance(_ Rule, device, cloud Local) (a [2]float64) {
 }
 
 func (likeliest) gamma(uint32, bool) uint32 { return 0 } // nothing is drawn
-
-// likeliestIn returns the token of most weight, the lowest id of several.
-func likeliestIn(d tandem.Dist) tandem.Token {
-	best, most := tandem.Token(0), uint32(0)
-	for i, w := range d.Weights {
-		if w > most {
-			best, most = d.IDs[i], w
-		}
-	}
-	return best
-}
 
 // likeliestOf returns the token of most weight in the mixture, the lowest id of several.
 func likeliestOf(device, cloud Local) tandem.Token {

@@ -112,17 +112,6 @@ func (g *guesser) recordDists(out tandem.Dist, chain []tandem.Extra, drafts int)
 	}
 }
 
-// Mode returns a distribution's likeliest token, the one with the lowest id if several are equally likely.
-func Mode(d tandem.Dist) tandem.Token {
-	best := 0
-	for i, w := range d.Weights {
-		if w > d.Weights[best] {
-			best = i
-		}
-	}
-	return d.IDs[best]
-}
-
 // learn compares the last guesses with the answer. forecasts returns the logits of forecast i of the last pass; it is
 // nil if they are unknown.
 func (g *guesser) learn(answer []tandem.Token, forecasts func(i int) []float32) {
@@ -147,7 +136,7 @@ func (g *guesser) learn(answer []tandem.Token, forecasts func(i int) []float32) 
 		return // the first wrong guess is not known yet
 	}
 	v.Emitted = said[:len(v.Path)+1]
-	v.Likeliest = func(node int) tandem.Token { return Mode(g.distAfter(node)) }
+	v.Likeliest = func(node int) tandem.Token { return g.distAfter(node).Mode() }
 	v.Next = func(node, n int) []specdec.Likely { return likeliest(g.distAfter(node), n) }
 	g.panel.Settle(v)
 }

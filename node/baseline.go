@@ -196,7 +196,7 @@ func receiveAnswer(ctx context.Context, link exchange, cfg pair.Config, answer *
 		}
 		switch m := m.(type) {
 		case tandem.Draft:
-			if m.Step != tandem.Step(len(drafts)) || m.Prefix != prefix || len(drafts) >= cfg.MaxTokens || m.Dist.Check(cfg.Vocab) != nil || probability(m) == 0 {
+			if m.Step != tandem.Step(len(drafts)) || m.Prefix != prefix || len(drafts) >= cfg.MaxTokens || m.Dist.Check(cfg.Vocab) != nil || m.Dist.Weight(m.Token) == 0 {
 				return nil, fmt.Errorf("the cloud's draft of step %d makes no sense after %d others", m.Step, len(drafts))
 			}
 			drafts, prefix = append(drafts, m), prefix.Then(m.Token)
@@ -233,21 +233,13 @@ func write(ctx context.Context, read producer, cfg pair.Config) ([]tandem.Draft,
 	return drafts, nil
 }
 
-// probability returns the probability of a draft's token in its distribution.
-func probability(d tandem.Draft) float64 {
-	if i := slices.Index(d.Dist.IDs, d.Token); i >= 0 {
-		return float64(d.Dist.Weights[i]) / tandem.Mass
-	}
-	return 0
-}
-
 // choose returns the likelier of two answers, with the side's weight before the first token as its prior
 // (RAG-Sequence's p(d|x)), as targets. The device's is taken where they are alike.
 func choose(drafts [2][]tandem.Draft, stop []tandem.Token) (winner tandem.Side, out []tandem.Target) {
 	var score [2]float64
 	for side, list := range drafts {
 		for _, d := range list {
-			score[side] += math.Log(probability(d))
+			score[side] += math.Log(float64(d.Dist.Weight(d.Token)) / tandem.Mass)
 		}
 		if len(list) == 0 {
 			score[side] = math.Inf(-1)

@@ -176,7 +176,7 @@ func (d *Decoder) NextAhead(ctx context.Context, p tandem.Pass) (out decoder.Out
 	}
 	answer, next := d.answer, out.Dist
 	for i := range len(p.Drafts) + p.Guess {
-		t := decoder.Mode(next)
+		t := next.Mode()
 		if i < len(p.Drafts) {
 			t = p.Drafts[i]
 		}

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"tandem"
-	"tandem/decoder"
 )
 
 // A part of the question is read when an answer comes to it, and not before: drafts and other last tokens read nothing
@@ -28,10 +27,10 @@ func TestPartsAreReadWhenReached(t *testing.T) {
 			t.Fatalf("after %q: %d parts were read, want %d", d.cfg.Tokenizer.Decode(d.answer), len(d.parts), part+1)
 		}
 		same, err := whole.Next(t.Context(), 0, d.answer)
-		if err != nil || decoder.Mode(same.Dist) != decoder.Mode(out.Dist) || same.H != out.H {
+		if err != nil || same.Dist.Mode() != out.Dist.Mode() || same.H != out.H {
 			t.Fatalf("after %q: %v, and %v where both parts were read before, %v", d.cfg.Tokenizer.Decode(d.answer), out, same, err)
 		}
-		next = []tandem.Token{decoder.Mode(out.Dist)}
+		next = []tandem.Token{out.Dist.Mode()}
 	}
 	if got, want := d.cfg.Tokenizer.Decode(d.answer), "Ines Brandt\n9:40"; got != want {
 		t.Errorf("answer %q, want %q", got, want)

@@ -251,6 +251,17 @@ type Target struct {
 	By     By
 }
 
+// Handover passes aggregation to the other side, from Step on (greedy scheduling, DRAGON §5.1). It carries what only the
+// side that aggregated knows, and what both must agree on. Arrays are indexed by Side. The order of the fields is part of the
+// wire format, so new fields go to the end.
+type Handover struct {
+	Epoch    uint32
+	Step     Step       // the first step without a target
+	Prefix   Prefix     // of all tokens before Step
+	Versions [2]uint32  // of both sides' drafts
+	Accept   [2]float64 // moving averages of the acceptance rates, each 0 to 1
+}
+
 // By says which sides' drafts equalled the target.
 type By uint8
 

@@ -140,7 +140,7 @@ func (a *cloudSession) step(events ...pair.Event) {
 		case pair.SendTarget:
 			out = append(out, act.Target)
 		case pair.SendHandover:
-			out = append(out, handoverMessage(act.Handover))
+			out = append(out, act.Handover)
 		case pair.SendNeedSync:
 			out = append(out, transport.NeedSync{})
 		case pair.Note:

@@ -247,8 +247,8 @@ func pairEvent(m transport.Message) pair.Event {
 		return pair.PeerDraft{Draft: m}
 	case tandem.Target:
 		return pair.PeerTarget{Target: m}
-	case transport.Handover:
-		return handoverOf(m)
+	case tandem.Handover:
+		return pair.PeerHandover{Handover: m}
 	case transport.NeedSync:
 		return pair.PeerNeedSync{}
 	case transport.Sync:

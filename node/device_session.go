@@ -209,7 +209,7 @@ func (a *deviceSession) act(action pair.Action) {
 	case pair.SendTarget:
 		a.send(act.Target)
 	case pair.SendHandover:
-		a.send(handoverMessage(act.Handover))
+		a.send(act.Handover)
 	case pair.SendSync:
 		a.send(transport.Sync{Epoch: act.Epoch, Tokens: act.Tokens, DeviceLeads: act.Lead == tandem.Device})
 	case pair.Emit:

@@ -96,13 +96,6 @@ func machineConfig(s tandem.Settings, self tandem.Side, m *model.Model) pair.Con
 	}
 }
 
-// handoverMessage and handoverOf convert between the pair's hand-over and the wire's.
-func handoverMessage(h pair.Handover) transport.Handover { return transport.Handover(h) }
-
-func handoverOf(m transport.Handover) pair.PeerHandover {
-	return pair.PeerHandover{Handover: pair.Handover(m)}
-}
-
 func linkStats(now, before transport.Stats) LinkStats {
 	return LinkStats{
 		BytesSent:     now.BytesSent - before.BytesSent,

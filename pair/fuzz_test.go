@@ -94,7 +94,7 @@ func (s *script) event(m *Machine) Event {
 	case 5, 6, 7:
 		return s.decoded(m)
 	case 16:
-		h := Handover{
+		h := tandem.Handover{
 			Epoch: s.near(m.epoch), Step: tandem.Step(s.near(uint32(m.front()))), Prefix: prefix, Versions: m.versions(),
 			Accept: [2]float64{float64(s.byte()) / 200, math.NaN()},
 		}

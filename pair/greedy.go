@@ -19,8 +19,8 @@ var prior = profiler.Average{Value: 0.8, Count: 6}
 // greedy is what a machine knows for the placement greedy. Only the side that aggregates sees both distributions of a
 // step, so the acceptance averages travel with the hand-over. Decoding delays ride on drafts, which go both ways.
 type greedy struct {
-	at      tandem.Side // who aggregates
-	pending *Handover   // to this side, while targets before its step are still on their way
+	at      tandem.Side      // who aggregates
+	pending *tandem.Handover // to this side, while targets before its step are still on their way
 	rtt     time.Duration
 	decode  [2]profiler.Average // seconds
 	accept  [2]profiler.Average
@@ -78,7 +78,7 @@ func (m *Machine) schedule(drafts [2]tandem.Draft, by tandem.By) {
 	}
 	m.greedy.at = to
 	m.stats.Handovers++
-	m.do(SendHandover{Handover{
+	m.do(SendHandover{tandem.Handover{
 		Epoch: m.epoch, Step: m.front(), Prefix: m.prefix, Versions: m.versions(),
 		Accept: [2]float64{m.greedy.accept[0].Value, m.greedy.accept[1].Value},
 	}})
@@ -92,7 +92,7 @@ func (m *Machine) versions() (v [2]uint32) {
 }
 
 // peerHandover keeps h until the targets before its step are here.
-func (m *Machine) peerHandover(h Handover) {
+func (m *Machine) peerHandover(h tandem.Handover) {
 	switch {
 	case h.Epoch < m.epoch:
 	case !m.placement().moves, h.Epoch > m.epoch, !probable(h.Accept):

@@ -96,7 +96,7 @@ type (
 	PeerNeedSync struct{}
 
 	// PeerHandover makes this side the one that aggregates (placement greedy).
-	PeerHandover struct{ Handover }
+	PeerHandover struct{ tandem.Handover }
 
 	// Measured is the link's round-trip time now. Placement greedy decides by it; without it the device keeps
 	// aggregating.
@@ -148,7 +148,7 @@ type (
 		Lead   tandem.Side
 	}
 	SendNeedSync struct{}
-	SendHandover struct{ Handover }
+	SendHandover struct{ tandem.Handover }
 
 	// Emit is the next token of the answer. The device emits each step exactly once, in order. The cloud emits what it
 	// learns, for its log; after a PeerSync it may repeat steps in a later epoch. Alone marks tokens that the device
@@ -183,16 +183,6 @@ func (SendHandover) action() {}
 func (Emit) action()         {}
 func (Finish) action()       {}
 func (Note) action()         {}
-
-// Handover passes aggregation to the other side, from Step on (greedy scheduling, DRAGON §5.1). It carries what only the
-// side that aggregated knows, and what both must agree on.
-type Handover struct {
-	Epoch    uint32
-	Step     tandem.Step   // the first step without a target
-	Prefix   tandem.Prefix // of all tokens before Step
-	Versions [2]uint32     // of both sides' drafts, indexed by tandem.Side
-	Accept   [2]float64    // moving averages of the acceptance rates, indexed by tandem.Side
-}
 
 // Reason says why an answer ended.
 type Reason uint8

@@ -103,7 +103,7 @@ func scriptEvent(t *testing.T, d *datadriven.TestData, m *Machine) Event {
 		return Measured{RTT: time.Duration(u32("ms", 0)) * time.Millisecond}
 	case "handover":
 		v := m.versions()
-		return PeerHandover{Handover{
+		return PeerHandover{tandem.Handover{
 			Epoch: u32("epoch", m.epoch), Step: step, Prefix: prefix,
 			Versions: [2]uint32{u32("device", v[0]), u32("cloud", v[1])}, Accept: [2]float64{0.5, 0.5},
 		}}

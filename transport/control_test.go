@@ -65,7 +65,7 @@ func drawControl(t *rapid.T) Message {
 		return Fail{Text: text.Draw(t, "text")}
 	case 7:
 		rate := rapid.Float64Range(0, 1)
-		return Handover{
+		return tandem.Handover{
 			Epoch: rapid.Uint32().Draw(t, "epoch"), Step: tandem.Step(rapid.Uint32().Draw(t, "step")), Prefix: tandem.Prefix(rapid.Uint32().Draw(t, "prefix")),
 			Versions: [2]uint32{rapid.Uint32().Draw(t, "device's version"), rapid.Uint32().Draw(t, "cloud's version")},
 			Accept:   [2]float64{rate.Draw(t, "device's rate"), rate.Draw(t, "cloud's rate")},
@@ -167,8 +167,8 @@ func TestControlRefuses(t *testing.T) {
 		"history":           Begin{History: []Turn{{Content: strings.Repeat("x", MaxHistory+1)}}},
 		"weights":           Begin{Settings: tandem.Settings{Weights: strings.Repeat("x", MaxText+1)}},
 		"sync":              Sync{Tokens: make([]tandem.Token, tandem.MaxAnswer+1)},
-		"rate":              Handover{Accept: [2]float64{0, 1.01}},
-		"no rate":           Handover{Accept: [2]float64{math.NaN(), 0}},
+		"rate":              tandem.Handover{Accept: [2]float64{0, 1.01}},
+		"no rate":           tandem.Handover{Accept: [2]float64{math.NaN(), 0}},
 		"title":             Sources{Sources: []Source{{Title: strings.Repeat("x", MaxTitle+1)}}},
 		"late part":         Sources{Parts: []Part{{From: tandem.MaxAnswer + 1}}},
 		"parts in disorder": Sources{Parts: []Part{{From: 5}, {From: 2}}},

@@ -152,7 +152,7 @@ func FuzzFrames(f *testing.F) {
 	}
 	frame, _ := w.frame(tandem.Target{Step: 3, Token: 7})
 	f.Add(frame, frame)
-	for _, m := range []Message{Begin{Question: "what?", History: []Turn{{Role: "user", Content: "hi"}}}, Sync{Epoch: 2, Tokens: []tandem.Token{1, 2}}, NeedSync{}, Handover{Epoch: 1, Step: 5, Versions: [2]uint32{0, 2}, Accept: [2]float64{0.5, 1}}, Passages{Passages: []Passage{{Title: "a", Text: "b"}}, Saved: []int{9}}, Piece{Data: []byte("kv")}, Got{Bytes: 2}, testHello(tandem.Cloud)} {
+	for _, m := range []Message{Begin{Question: "what?", History: []Turn{{Role: "user", Content: "hi"}}}, Sync{Epoch: 2, Tokens: []tandem.Token{1, 2}}, NeedSync{}, tandem.Handover{Epoch: 1, Step: 5, Versions: [2]uint32{0, 2}, Accept: [2]float64{0.5, 1}}, Passages{Passages: []Passage{{Title: "a", Text: "b"}}, Saved: []int{9}}, Piece{Data: []byte("kv")}, Got{Bytes: 2}, testHello(tandem.Cloud)} {
 		frame, _ := encodeControl(m)
 		f.Add(frame, frame)
 	}

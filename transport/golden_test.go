@@ -56,7 +56,7 @@ func goldenMessages() []struct {
 		{"ready", Ready{Documents: 4, Prefill: 1234 * time.Millisecond, H: tandem.FixedOf(-2.5)}},
 		{"sync", Sync{Epoch: 2, Tokens: []tandem.Token{1, 300, 70000}}},
 		{"need-sync", NeedSync{}},
-		{"handover", Handover{Epoch: 1, Step: 9, Prefix: 0xdeadbeef, Versions: [2]uint32{1, 2}, Accept: [2]float64{0.25, 1}}},
+		{"handover", tandem.Handover{Epoch: 1, Step: 9, Prefix: 0xdeadbeef, Versions: [2]uint32{1, 2}, Accept: [2]float64{0.25, 1}}},
 		{"sources", Sources{
 			Sources: []Source{{Title: "Notes", Weight: 0.75}},
 			Parts:   []Part{{From: 3, H: -0.5, Nothing: 0.125, Sources: []Source{{Title: "Notes", Weight: 1}}, Otherwise: []Quote{{Relevance: 0.5}}}},

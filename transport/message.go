@@ -46,7 +46,7 @@ var messageTypes = byType(
 	control(codeHello, nobody, Hello.limits, (*Hello).clean).with(msgpEmpty, msgpEmpty, msgpNil), // Adapter, Replica, Addrs
 	control(codePairRequest, nobody, pairRequest.limits, (*pairRequest).clean),
 	control(codePairReply, nobody, pairReply.limits, (*pairReply).clean),
-	control(codeHandover, anyone, Handover.limits, nil),
+	control(codeHandover, anyone, handoverLimits, nil),
 	control(codePassages, accepter, Passages.limits, (*Passages).clean),
 	control(codePiece, accepter, Piece.limits, nil),
 	control(codeGot, opener, Got.limits, nil),
@@ -254,17 +254,8 @@ func (m Sync) limits() error { return atMost(bound{"sync", len(m.Tokens), tandem
 // NeedSync asks the device for a Sync: the sender saw drafts that it cannot place.
 type NeedSync struct{}
 
-// Handover makes the receiver the side that turns drafts into targets, from Step on (DRAGON §5.1). Either side may send
-// it. Arrays are indexed by tandem.Side.
-type Handover struct {
-	Epoch    uint32
-	Step     tandem.Step   // the first step without a target
-	Prefix   tandem.Prefix // of all tokens before Step
-	Versions [2]uint32     // of both sides' drafts
-	Accept   [2]float64    // moving averages of the acceptance rates, each 0 to 1
-}
-
-func (m Handover) limits() error {
+// handoverLimits checks a hand-over, which makes the receiver the side that turns drafts into targets. Either side may send one.
+func handoverLimits(m tandem.Handover) error {
 	for _, a := range m.Accept {
 		if !(a >= 0 && a <= 1) {
 			return fmt.Errorf("hand-over: acceptance rate %v is not between 0 and 1", a)

@@ -338,7 +338,7 @@ var deceits = []deceit{
 	}},
 	{name: "hand-overs back and forth", place: tandem.PlaceGreedy, do: func(ctx context.Context, l lie) {
 		for i := range 200 {
-			l.Send(transport.Handover{Epoch: l.epoch, Step: l.step + tandem.Step(i%3), Prefix: l.prefix, Accept: [2]float64{0, 1}})
+			l.Send(tandem.Handover{Epoch: l.epoch, Step: l.step + tandem.Step(i%3), Prefix: l.prefix, Accept: [2]float64{0, 1}})
 		}
 	}},
 	{name: "one token in a while", decides: true, do: func(ctx context.Context, l lie) {

@@ -363,7 +363,7 @@ var attacks = []attack{
 		s.Placement, s.Coupling = tandem.PlaceGreedy, tandem.CouplingSpeculative
 		talking(ctx, g, s, 4, func(x *transport.Exchange, i int) {
 			for range 60 {
-				h := transport.Handover{
+				h := tandem.Handover{
 					Epoch: uint32(r.IntN(2)), Step: tandem.Step(r.Uint32() >> uint(r.IntN(33))), Prefix: tandem.Prefix(r.Uint32()),
 					Versions: [2]uint32{r.Uint32(), r.Uint32()}, Accept: [2]float64{1, 0},
 				}

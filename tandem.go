@@ -15,6 +15,9 @@ import (
 // Token is an index into a model's vocabulary. Both sides must use the same vocabulary.
 type Token int32
 
+// Milliseconds returns a duration in milliseconds, truncated to microseconds, as every report and interface gives it.
+func Milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
 // Side is one of the two ends that answer a question together.
 type Side uint8
 

@@ -2,7 +2,6 @@ package api
 
 import (
 	"math"
-	"time"
 
 	"tandem"
 	"tandem/decoder/extract"
@@ -106,7 +105,7 @@ type TokenInfo struct {
 func (s *Server) extra(q Query, a node.Answer) Extra {
 	e := Extra{
 		ID: q.ID, LocalOnly: a.Pair.Together == 0, Degraded: a.Degraded, Tokens: []TokenInfo{}, Placement: q.Settings.Placement.String(), Seed: q.Settings.Seed,
-		RTT: milliseconds(a.Link.RTT), Sent: a.Link.BytesSent, Received: a.Link.BytesReceived, Remarks: a.Remarks,
+		RTT: tandem.Milliseconds(a.Link.RTT), Sent: a.Link.BytesSent, Received: a.Link.BytesReceived, Remarks: a.Remarks,
 		Accepted: [2]float64{a.Pair.Acceptance(tandem.Device), a.Pair.Acceptance(tandem.Cloud)},
 	}
 	e.Parts, e.Unknown = Parts(a, s.cfg.Pointing)
@@ -126,10 +125,8 @@ func (s *Server) extra(q Query, a node.Answer) Extra {
 }
 
 func tokenInfo(t node.Token) TokenInfo {
-	return TokenInfo{t.Text, t.By.String(), t.Alone, milliseconds(t.At)}
+	return TokenInfo{t.Text, t.By.String(), t.Alone, tandem.Milliseconds(t.At)}
 }
-
-func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 // timings are llama-server's.
 type timings struct {
@@ -142,7 +139,7 @@ type timings struct {
 }
 
 func timingsOf(prompt int, a node.Answer) timings {
-	t := timings{PromptN: prompt, PromptMs: milliseconds(a.Prefill[tandem.Device]), PredictedN: len(a.Tokens), PredictedMs: milliseconds(a.Took - a.Prefill[tandem.Device])}
+	t := timings{PromptN: prompt, PromptMs: tandem.Milliseconds(a.Prefill[tandem.Device]), PredictedN: len(a.Tokens), PredictedMs: tandem.Milliseconds(a.Took - a.Prefill[tandem.Device])}
 	if t.PromptMs > 0 {
 		t.PromptPerSecond = 1000 * float64(prompt) / t.PromptMs
 	}

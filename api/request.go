@@ -148,8 +148,8 @@ func (o options) check() error {
 		return refused("top_p", "top_p is %v: want more than 0 and at most 1", *o.TopP)
 	case o.Seed != nil && *o.Seed < 0 && !o.bounds.anySeed:
 		return refused("seed", "seed is %d: want 0 or more", *o.Seed)
-	case !(o.Tandem.RTT >= 0 && o.Tandem.RTT <= milliseconds(MaxRTT)):
-		return refused("tandem.rtt_ms", "tandem.rtt_ms is %v: want 0 to %v", o.Tandem.RTT, milliseconds(MaxRTT))
+	case !(o.Tandem.RTT >= 0 && o.Tandem.RTT <= tandem.Milliseconds(MaxRTT)):
+		return refused("tandem.rtt_ms", "tandem.rtt_ms is %v: want 0 to %v", o.Tandem.RTT, tandem.Milliseconds(MaxRTT))
 	case !(o.Tandem.Loss >= 0 && o.Tandem.Loss < 1):
 		return refused("tandem.loss", "tandem.loss is %v: want 0 or more and less than 1", o.Tandem.Loss)
 	}

@@ -103,11 +103,9 @@ type recorder struct {
 }
 
 func (r *recorder) line(l Line) {
-	l.Ms = milliseconds(time.Since(r.start))
+	l.Ms = tandem.Milliseconds(time.Since(r.start))
 	r.to(l)
 }
-
-func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 func (r *recorder) begin(s tandem.Settings, model, adapter string) {
 	if r == nil {
@@ -128,7 +126,7 @@ func (r *recorder) decode(d decoded) {
 		return
 	}
 	r.line(Line{
-		Event: "decode", Side: tandem.Device.String(), Step: d.step, TookMs: milliseconds(d.out.Took), Length: d.out.Length, Fed: d.out.Fed,
+		Event: "decode", Side: tandem.Device.String(), Step: d.step, TookMs: tandem.Milliseconds(d.out.Took), Length: d.out.Length, Fed: d.out.Fed,
 		H: d.out.H, IDs: d.out.Dist.IDs, Weights: d.out.Dist.Weights,
 	})
 }
@@ -139,7 +137,7 @@ func (r *recorder) draft(side tandem.Side, d tandem.Draft) {
 	}
 	l := Line{
 		Event: "draft", Side: side.String(), Epoch: d.Epoch, Step: d.Step, Version: d.Version, Token: d.Token,
-		TookMs: milliseconds(d.Decode),
+		TookMs: tandem.Milliseconds(d.Decode),
 	}
 	if side == tandem.Cloud { // those of the device are in its decode line
 		l.H, l.IDs, l.Weights = d.H, d.Dist.IDs, d.Dist.Weights
@@ -159,7 +157,7 @@ func (r *recorder) rtt(rtt time.Duration) {
 		return
 	}
 	r.lastRTT = rtt
-	r.line(Line{Event: "rtt", TookMs: milliseconds(rtt)})
+	r.line(Line{Event: "rtt", TookMs: tandem.Milliseconds(rtt)})
 }
 
 func (r *recorder) note(n pair.Note) {

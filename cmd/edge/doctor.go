@@ -73,13 +73,13 @@ const profileDocuments = 4
 func profileCheck(p cli.DecodeProfile, samples []profiler.Sample) cli.Check {
 	var takes []string
 	for _, tokens := range []int{256, 1024, 4096} {
-		takes = append(takes, fmt.Sprintf("%.3g ms behind %d", cli.Milliseconds(p.Decode.At(tokens)), tokens))
+		takes = append(takes, fmt.Sprintf("%.3g ms behind %d", tandem.Milliseconds(p.Decode.At(tokens)), tokens))
 	}
 	text := fmt.Sprintf("%s on %s: a token takes about %s tokens of context; measured with %s, %s", p.Model, p.Device,
 		strings.Join(takes, ", "), p.From, p.Made.Local().Format(time.DateTime))
 	data := profileJSON{DecodeProfile: p}
 	for _, s := range samples {
-		data.Samples = append(data.Samples, sampleJSON{s.Length, cli.Milliseconds(s.Took)})
+		data.Samples = append(data.Samples, sampleJSON{s.Length, tandem.Milliseconds(s.Took)})
 	}
 	return cli.Check{Name: "profile", State: cli.OK, Detail: text, Data: data}
 }
@@ -202,7 +202,7 @@ func tryReplicas(a *cli.App, addresses []string, cfg transport.ClientConfig) []r
 				return
 			}
 			defer conn.Close("checked")
-			out[i].Replica, out[i].RTT = conn.Hello().Replica, cli.Milliseconds(conn.RTT())
+			out[i].Replica, out[i].RTT = conn.Hello().Replica, tandem.Milliseconds(conn.RTT())
 		})
 	}
 	tries.Wait()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"tandem"
 	"tandem/cmd/internal/cli"
 	"tandem/internal/meter"
 	"tandem/model"
@@ -137,8 +138,8 @@ func (c *costing) end() costJSON {
 	}
 	if after, ok := c.s.phone.Stats(); ok {
 		d := after.Sub(c.before)
-		out.Phone = &phoneJSON{Simulated: true, Chip: c.s.flags.SoC, Switching: c.s.phone.Switching(), Runs: d.Runs, Switches: d.Switches, Busy: cli.Milliseconds(d.Busy), NPU: cli.Milliseconds(d.NPU),
-			CPU: cli.Milliseconds(d.CPU), Loading: cli.Milliseconds(d.Loading), Waiting: cli.Milliseconds(d.Waiting), Staging: cli.Milliseconds(d.Staging), Late: cli.Milliseconds(d.Late), MappedMB: float64(d.Mapped) / 1e6, Joules: d.Joules}
+		out.Phone = &phoneJSON{Simulated: true, Chip: c.s.flags.SoC, Switching: c.s.phone.Switching(), Runs: d.Runs, Switches: d.Switches, Busy: tandem.Milliseconds(d.Busy), NPU: tandem.Milliseconds(d.NPU),
+			CPU: tandem.Milliseconds(d.CPU), Loading: tandem.Milliseconds(d.Loading), Waiting: tandem.Milliseconds(d.Waiting), Staging: tandem.Milliseconds(d.Staging), Late: tandem.Milliseconds(d.Late), MappedMB: float64(d.Mapped) / 1e6, Joules: d.Joules}
 		valid, _, _ := c.pair.Rows()
 		out.Phone.Graphs = graphs(d.Graphs, float64(valid)/float64(max(1, c.pair.Contexts)))
 	}

@@ -98,7 +98,7 @@ func (c *replyCmd) Run(a *cli.App) (err error) {
 			out = append(out, replyJSON{s.Text, s.Index, len(s.Tokens), s.PerToken(), string(s.Reason)})
 		}
 		return a.JSON(map[string]any{"replies": out, "as": as, "streams": written, "seed": sampling.Seed, "prompt_tokens": stats.PromptTokens,
-			"tokens": stats.Tokens, "passes": stats.Passes, "prefill_ms": cli.Milliseconds(stats.Prefill), "decode_ms": cli.Milliseconds(stats.Decode)})
+			"tokens": stats.Tokens, "passes": stats.Passes, "prefill_ms": tandem.Milliseconds(stats.Prefill), "decode_ms": tandem.Milliseconds(stats.Decode)})
 	}
 	return c.print(a, ranked, written, stats)
 }

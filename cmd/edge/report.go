@@ -5,7 +5,6 @@ import (
 
 	"tandem"
 	"tandem/api"
-	"tandem/cmd/internal/cli"
 	"tandem/node"
 )
 
@@ -87,7 +86,7 @@ func (s *session) report(answer node.Answer) askJSON {
 		r.Gamma = s.flags.Gamma
 	}
 	for _, t := range answer.Tokens {
-		r.Tokens = append(r.Tokens, tokenJSON{t.ID, t.Text, t.By.String(), t.Alone, cli.Milliseconds(t.At)})
+		r.Tokens = append(r.Tokens, tokenJSON{t.ID, t.Text, t.By.String(), t.Alone, tandem.Milliseconds(t.At)})
 	}
 	r.Parts, r.Unknown = api.Parts(answer, s.reader != nil)
 	r.Documents.Device = append([]node.Source{}, answer.Documents[tandem.Device]...)
@@ -103,20 +102,20 @@ func (s *session) report(answer node.Answer) askJSON {
 		AcceptCloud:   answer.Pair.Acceptance(tandem.Cloud),
 		BytesSent:     answer.Link.BytesSent,
 		BytesReceived: answer.Link.BytesReceived,
-		RTT:           cli.Milliseconds(answer.Link.RTT),
-		PrefillDevice: cli.Milliseconds(answer.Prefill[tandem.Device]),
-		PrefillCloud:  cli.Milliseconds(answer.Prefill[tandem.Cloud]),
+		RTT:           tandem.Milliseconds(answer.Link.RTT),
+		PrefillDevice: tandem.Milliseconds(answer.Prefill[tandem.Device]),
+		PrefillCloud:  tandem.Milliseconds(answer.Prefill[tandem.Cloud]),
 		AloneTokens:   answer.Pair.Alone,
 		Handovers:     answer.Pair.Handovers + answer.Pair.Takeovers,
 		Lookahead:     answer.Lookahead,
-		TotalMs:       cli.Milliseconds(answer.Took),
+		TotalMs:       tandem.Milliseconds(answer.Took),
 	}
 	if answer.Link.Drafts > 0 {
 		r.Stats.DraftBytesMean = float64(answer.Link.DraftBytes) / float64(answer.Link.Drafts)
 	}
 	if n := len(answer.Tokens); n > 0 {
 		first, last := answer.Tokens[0].At, answer.Tokens[n-1].At
-		r.Stats.TTFT = cli.Milliseconds(first)
+		r.Stats.TTFT = tandem.Milliseconds(first)
 		r.Stats.TokensPerSecond = speed(n, first, last, s.settings.Want == tandem.WantAnswer)
 	}
 	return r

@@ -104,7 +104,7 @@ func (c *runCmd) write(a *cli.App, m *model.Model, device *phone.Device, prompt 
 	if a.Globals.JSON {
 		out := map[string]any{
 			"text": text, "seed": sampling.Seed, "prompt_tokens": stats.PromptTokens, "tokens": stats.Tokens,
-			"ttft_ms": cli.Milliseconds(stats.First), "prefill_tokens_per_second": stats.PrefillRate(), "tokens_per_second": stats.DecodeRate(),
+			"ttft_ms": tandem.Milliseconds(stats.First), "prefill_tokens_per_second": stats.PrefillRate(), "tokens_per_second": stats.DecodeRate(),
 			"finish": stats.Reason,
 		}
 		if adapter != nil {

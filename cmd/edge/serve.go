@@ -337,7 +337,7 @@ func (s *serving) Sides() api.Sides {
 func (s *serving) lastRTT() float64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return cli.Milliseconds(s.rtt)
+	return tandem.Milliseconds(s.rtt)
 }
 
 // peers returns the paired clouds.

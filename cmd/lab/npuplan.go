@@ -100,7 +100,7 @@ func (c *npuPlan) Run(a *cli.App) (err error) {
 
 func of(p plan.Problem, pl plan.Plan) planned {
 	line := p.Simulate(pl)
-	return planned{Strategy: pl.Strategy.String(), Total: cli.Milliseconds(line.Total()), Stall: cli.Milliseconds(line.Stall), Hidden: line.Hidden(), Switch: pl.Switch, line: line}
+	return planned{Strategy: pl.Strategy.String(), Total: tandem.Milliseconds(line.Total()), Stall: tandem.Milliseconds(line.Stall), Hidden: line.Hidden(), Switch: pl.Switch, line: line}
 }
 
 // measured measures the blocks on this machine.
@@ -164,7 +164,7 @@ func (c *npuPlan) execute(a *cli.App, m *model.Model, s *phone.Switcher, rows []
 		if !slices.Equal(logits, want[0]) {
 			return fmt.Errorf("%s: the logits differ from those of plain prefill", r.Strategy)
 		}
-		r.line, r.Measured = line, cli.Milliseconds(line.Total()) // the chart shows what happened
+		r.line, r.Measured = line, tandem.Milliseconds(line.Total()) // the chart shows what happened
 	}
 	a.Clear()
 	return nil
@@ -177,10 +177,10 @@ func (c *npuPlan) print(a *cli.App, where string, p plan.Problem, rows []planned
 			Bound float64   `json:"bound_ms"`
 			Loads float64   `json:"loads_ms"`
 			Plans []planned `json:"plans"`
-		}{where, cli.Milliseconds(p.Bound()), cli.Milliseconds(p.Loads()), rows})
+		}{where, tandem.Milliseconds(p.Bound()), tandem.Milliseconds(p.Loads()), rows})
 	}
 	fmt.Fprintf(a.Out, "%s: %d blocks, %d chunks of %d tokens on G¹, %d on G²; all loads %.1f ms, bound %.1f ms\n",
-		where, len(p.Blocks), len(p.Runs), c.Large, c.Small, cli.Milliseconds(p.Loads()), cli.Milliseconds(p.Bound()))
+		where, len(p.Blocks), len(p.Runs), c.Large, c.Small, tandem.Milliseconds(p.Loads()), tandem.Milliseconds(p.Bound()))
 	fmt.Fprintf(a.Out, "%-13s %10s %10s %8s  %s\n", "strategy", "total ms", "stall ms", "hidden", "first chunk on G², by block")
 	for _, r := range rows {
 		measured := ""
@@ -219,19 +219,19 @@ func gantt(where string, p plan.Problem, rows []planned) []byte {
 	for _, r := range rows {
 		computes, loads := chart.Lane{Name: r.Strategy}, chart.Lane{Name: "loader"}
 		for _, s := range r.line.Spans {
-			span := chart.Span{From: cli.Milliseconds(s.Start), To: cli.Milliseconds(s.End), Text: fmt.Sprint(s.Block + 1)}
+			span := chart.Span{From: tandem.Milliseconds(s.Start), To: tandem.Milliseconds(s.End), Text: fmt.Sprint(s.Block + 1)}
 			switch {
 			case s.Load:
-				span.Color, span.Title = 1, fmt.Sprintf("load G² of block %d: %.1f ms", s.Block+1, cli.Milliseconds(s.End-s.Start))
+				span.Color, span.Title = 1, fmt.Sprintf("load G² of block %d: %.1f ms", s.Block+1, tandem.Milliseconds(s.End-s.Start))
 				loads.Spans = append(loads.Spans, span)
 				continue
 			case s.Small:
 				span.Color = 2
 			}
-			span.Title = fmt.Sprintf("block %d, chunk %d: %.1f ms", s.Block+1, s.Chunk+1, cli.Milliseconds(s.End-s.Start))
+			span.Title = fmt.Sprintf("block %d, chunk %d: %.1f ms", s.Block+1, s.Chunk+1, tandem.Milliseconds(s.End-s.Start))
 			computes.Spans = append(computes.Spans, span)
 		}
-		t.To = max(t.To, cli.Milliseconds(r.line.Total()))
+		t.To = max(t.To, tandem.Milliseconds(r.line.Total()))
 		t.Lanes = append(t.Lanes, computes, loads)
 	}
 	return t.SVG()

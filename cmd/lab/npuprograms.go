@@ -87,8 +87,8 @@ func (c *npuPrograms) Run(a *cli.App) error {
 	for _, i := range cache.Programs() {
 		r := programRow{Info: i}
 		if c.SoC != "" {
-			r.SimulatedLoad = cli.Milliseconds(costs.LoadTime(1, costs.Bytes(i.Compiled)))
-			r.SimulatedRun = cli.Milliseconds(costs.Graph(i.Compiled, i.Chunk).Time())
+			r.SimulatedLoad = tandem.Milliseconds(costs.LoadTime(1, costs.Bytes(i.Compiled)))
+			r.SimulatedRun = tandem.Milliseconds(costs.Graph(i.Compiled, i.Chunk).Time())
 		}
 		rows = append(rows, r)
 	}
@@ -104,9 +104,9 @@ func (c *npuPrograms) Run(a *cli.App) error {
 	for _, r := range rows {
 		run := "-"
 		if r.Runs > 0 {
-			run = fmt.Sprintf("%.3f", cli.Milliseconds(r.Run))
+			run = fmt.Sprintf("%.3f", tandem.Milliseconds(r.Run))
 		}
-		fmt.Fprintf(a.Out, "%-20s %6d %6d %12.1f %14.1f %10.3f %10s", r.Graph, r.Chunk, r.Nodes, float64(r.Weights)/1024, float64(r.Activations)/1024, cli.Milliseconds(r.Load), run)
+		fmt.Fprintf(a.Out, "%-20s %6d %6d %12.1f %14.1f %10.3f %10s", r.Graph, r.Chunk, r.Nodes, float64(r.Weights)/1024, float64(r.Activations)/1024, tandem.Milliseconds(r.Load), run)
 		if c.SoC != "" {
 			fmt.Fprintf(a.Out, " %13.3f %10.3f", r.SimulatedLoad, r.SimulatedRun)
 		}

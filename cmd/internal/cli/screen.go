@@ -265,6 +265,3 @@ func Count(n int, one string) string {
 	}
 	return fmt.Sprintf("%d %ss", n, one)
 }
-
-// Milliseconds returns a duration in milliseconds, truncated to microseconds.
-func Milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

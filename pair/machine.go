@@ -328,7 +328,7 @@ func (m *Machine) peerDraft(d tandem.Draft) {
 	case d.Version == tandem.AnyVersion && m.cfg.PassPlaces > 1:
 		m.peerHedge(d)
 	case ahead:
-		if m.early.Put(d) == queue.Far {
+		if m.early.Put(d) == queue.Full {
 			m.drop(d.Step)
 		}
 	case m.state == together:

@@ -13,13 +13,13 @@ func NewHedges(limit int) *Hedges {
 	return &Hedges{limit: limit, drafts: map[tandem.Prefix]tandem.Draft{}}
 }
 
-// Put keeps d. It returns Stale if there is no room: a missing hedge only costs time.
+// Put keeps d. It is Full if there is no room: a missing hedge only costs time.
 func (h *Hedges) Put(d tandem.Draft) Verdict {
 	switch _, ok := h.drafts[d.Prefix]; {
 	case ok:
 		return Duplicate
 	case len(h.drafts) >= h.limit:
-		return Stale
+		return Full
 	}
 	h.drafts[d.Prefix] = d
 	return Queued

@@ -15,10 +15,11 @@ const (
 	Stale             // of a past step or a rejected version
 	Duplicate         // already here
 	Far               // beyond the window: no honest peer can be there
+	Full              // no room is left
 )
 
 func (v Verdict) String() string {
-	return [...]string{"queued", "stale", "duplicate", "far"}[v&3]
+	return [...]string{"queued", "stale", "duplicate", "far", "full"}[v]
 }
 
 // ring keeps one item per step of the window [base, base+len(items)).
@@ -224,7 +225,7 @@ type Early struct {
 // NewEarly returns a holder of at most limit drafts.
 func NewEarly(limit int) *Early { return &Early{limit: limit} }
 
-// Put keeps d for its epoch. It is Stale if a later epoch has been seen and Far if there is no room.
+// Put keeps d for its epoch. It is Stale if a later epoch has been seen and Full if there is no room.
 func (e *Early) Put(d tandem.Draft) Verdict {
 	epoch := d.Epoch
 	if epoch < e.epoch {
@@ -234,7 +235,7 @@ func (e *Early) Put(d tandem.Draft) Verdict {
 		e.epoch, e.items = epoch, nil
 	}
 	if len(e.items) >= e.limit {
-		return Far
+		return Full
 	}
 	e.items = append(e.items, d)
 	return Queued

@@ -161,7 +161,7 @@ func TestEarly(t *testing.T) {
 	for _, c := range []struct {
 		epoch uint32
 		want  Verdict
-	}{{3, Queued}, {2, Stale}, {5, Queued}, {5, Queued}, {5, Far}, {3, Stale}} {
+	}{{3, Queued}, {2, Stale}, {5, Queued}, {5, Queued}, {5, Full}, {3, Stale}} {
 		if got := e.Put(tandem.Draft{Epoch: c.epoch}); got != c.want {
 			t.Errorf("epoch %d: %v, want %v", c.epoch, got, c.want)
 		}
@@ -178,5 +178,21 @@ func TestEarly(t *testing.T) {
 	e.Put(tandem.Draft{Epoch: 7})
 	if got := e.Take(9); len(got) != 0 || e.Put(tandem.Draft{Epoch: 8}) != Stale || e.Put(tandem.Draft{Epoch: 9}) != Queued {
 		t.Error("an epoch that has passed is kept")
+	}
+}
+
+// Hedges that find no room are Full, not Stale, until the front passes some of those that are kept.
+func TestHedgesAreBounded(t *testing.T) {
+	h := NewHedges(1)
+	for _, c := range []struct {
+		prefix tandem.Prefix
+		want   Verdict
+	}{{1, Queued}, {1, Duplicate}, {2, Full}} {
+		if got := h.Put(tandem.Draft{Step: 3, Prefix: c.prefix}); got != c.want {
+			t.Errorf("prefix %d: %v, want %v", c.prefix, got, c.want)
+		}
+	}
+	if h.Advance(4); h.Put(tandem.Draft{Step: 4, Prefix: 2}) != Queued {
+		t.Error("no room although the kept draft has passed")
 	}
 }

@@ -228,7 +228,7 @@ type savedHead struct {
 	Positions     uint32
 }
 
-// ErrSaved is wrapped by errors of ReadSeq about data that is not a saved sequence, is damaged, or belongs to another
+// ErrSaved is wrapped by errors of ReadSeqWith about data that is not a saved sequence, is damaged, or belongs to another
 // model. The remedy is to compute the sequence again.
 var ErrSaved = errors.New("saved sequence cannot be used")
 
@@ -291,12 +291,9 @@ func (o *savedWriter) flush() {
 	o.b = o.b[:0]
 }
 
-// ReadSeq reads a sequence written by WriteTo, and no byte beyond it. Its error wraps ErrSaved if the sequence belongs to
-// another model or version, or is damaged. It allocates memory only as data arrives.
-func (m *Model) ReadSeq(r io.Reader) (*Seq, error) { return m.ReadSeqWith(r, nil) }
-
-// ReadSeqWith is ReadSeq for a sequence with an adapter. One that was written with another adapter, or with none, belongs
-// to another model.
+// ReadSeqWith reads a sequence with an adapter that was written by WriteTo, and no byte beyond it; the adapter may be nil. Its
+// error wraps ErrSaved if the sequence belongs to another model, adapter or version, or is damaged. It allocates memory only as
+// data arrives.
 func (m *Model) ReadSeqWith(r io.Reader, a *Adapter) (*Seq, error) {
 	c := &m.config
 	width := c.kvElements()

@@ -173,7 +173,6 @@ const (
 	worthWindow   = 24
 	worthFirst    = 4    // proposals before a drafter is judged
 	firstRead     = 1e-6 // assumed seconds to read a token before that is measured
-	maxStepTokens = 32   // tokens: no step adds more
 	worthAgain    = 32   // steps after which a drafter that gave way or is too expensive is tried again; doubled after each failure, up to 32 times as many
 )
 

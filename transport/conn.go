@@ -491,9 +491,6 @@ func (c *Conn) end(code quic.ApplicationErrorCode, reason string, err error) {
 	closeWith(c.qc, code, reason)
 }
 
-// Closed is closed when the connection has ended; Err then says why.
-func (c *Conn) Closed() <-chan struct{} { return c.released }
-
 // Err returns the reason why the connection ended, or nil while it is open.
 func (c *Conn) Err() error {
 	c.mu.Lock()

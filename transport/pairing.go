@@ -21,9 +21,6 @@ import (
 	"github.com/quic-go/quic-go"
 )
 
-// InviteLife is how long a pairing code is valid by default.
-const InviteLife = 10 * time.Minute
-
 // maxInvites bounds the codes that are open at once.
 const maxInvites = 32
 

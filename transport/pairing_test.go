@@ -25,6 +25,9 @@ import (
 	"tandem"
 )
 
+// inviteLife is how long the tests' codes are valid.
+const inviteLife = 10 * time.Minute
+
 func drawCode(t *rapid.T) Code {
 	c := Code{
 		Pin:    [pinSize]byte(rapid.SliceOfN(rapid.Byte(), pinSize, pinSize).Draw(t, "pin")),
@@ -176,7 +179,7 @@ func pairNet(t *testing.T) (n *testNet, l *Listener, cloud Identity) {
 func TestPairing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, l, cloud := pairNet(t)
-		code, err := l.cfg.Invites.New(cloud.ID, []string{cloudAddr.String()}, InviteLife)
+		code, err := l.cfg.Invites.New(cloud.ID, []string{cloudAddr.String()}, inviteLife)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -224,7 +227,7 @@ func TestPairingDialsAllAddresses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, l, cloud := pairNet(t)
 		addrs := []string{"10.0.9.1:1", "10.0.9.2:1", cloudAddr.String()}
-		code, err := l.cfg.Invites.New(cloud.ID, addrs, InviteLife)
+		code, err := l.cfg.Invites.New(cloud.ID, addrs, inviteLife)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -265,7 +268,7 @@ func TestInviteOutlivesNoClock(t *testing.T) {
 func TestPairingRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, l, cloud := pairNet(t)
-		code, err := l.cfg.Invites.New(cloud.ID, []string{cloudAddr.String()}, InviteLife)
+		code, err := l.cfg.Invites.New(cloud.ID, []string{cloudAddr.String()}, inviteLife)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -286,7 +289,7 @@ func TestPairingRefused(t *testing.T) {
 				t.Errorf("guess %d: %v", i, err)
 			}
 		}
-		time.Sleep(InviteLife + time.Second)
+		time.Sleep(inviteLife + time.Second)
 		if err := pair(code); err == nil || !strings.Contains(err.Error(), "expired") {
 			t.Errorf("after the code expired: %v", err)
 		}
@@ -324,7 +327,7 @@ func TestPairingCrowd(t *testing.T) {
 		if err := explain(context.Cause(early.Context())); early.Context().Err() == nil || !errors.As(err, &refused) {
 			t.Errorf("without an open code: %v", err)
 		}
-		code, err := l.cfg.Invites.New(cloud.ID, []string{cloudAddr.String()}, InviteLife)
+		code, err := l.cfg.Invites.New(cloud.ID, []string{cloudAddr.String()}, inviteLife)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -63,12 +63,6 @@ func (m Meta) Uint(key string) (uint64, bool) {
 	return uint64(i), ok && i >= 0
 }
 
-// Int returns an integer value of any width that fits an int64.
-func (m Meta) Int(key string) (int64, bool) {
-	v, _ := m.Value(key)
-	return integer(v)
-}
-
 // Float returns a floating-point value of either width.
 func (m Meta) Float(key string) (float64, bool) {
 	v, _ := m.Value(key)
@@ -127,13 +121,6 @@ func (m Meta) Floats(key string) ([]float32, bool) {
 		return widen[float32](x), true
 	}
 	return nil, false
-}
-
-// Bools returns an array of booleans.
-func (m Meta) Bools(key string) ([]bool, bool) {
-	v, _ := m.Value(key)
-	b, ok := v.([]bool)
-	return b, ok
 }
 
 func integer(v any) (int64, bool) {

@@ -53,7 +53,7 @@ func (b *Batch) Stats() Stats {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s := b.stats
-	s.Waiting, _ = b.scheduler.Waiting()
+	s.Waiting = b.scheduler.Waiting()
 	return s
 }
 

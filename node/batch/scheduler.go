@@ -199,16 +199,14 @@ func (s *Scheduler) hurry(now time.Duration) {
 	}
 }
 
-// Waiting returns how many jobs wait for rows, and how many rows they wait for.
-func (s *Scheduler) Waiting() (jobs, rows int) {
+// Waiting returns how many jobs wait for rows.
+func (s *Scheduler) Waiting() (jobs int) {
 	for i := range s.classes {
 		for _, o := range s.classes[i].owners {
-			for _, j := range o.jobs {
-				jobs, rows = jobs+1, rows+j.Rows
-			}
+			jobs += len(o.jobs)
 		}
 	}
-	return jobs, rows
+	return jobs
 }
 
 // drop withdraws a job, without beginning a pass.

@@ -295,28 +295,8 @@ func (d *Device) restart() error {
 	return d.layOut()
 }
 
-// Adapt places the weights again, by the computation times measured since the start, and reports whether anything was
-// measured. What is resident is loaded again when it is next used.
-func (d *Device) Adapt() bool {
-	d.run.Lock()
-	defer d.run.Unlock()
-	if !d.stager.measured() || d.closed {
-		return false
-	}
-	d.giveUp()
-	return true
-}
-
 // Counters returns what was done so far.
 func (d *Device) Counters() Counters { return d.stager.counted() }
-
-// Layout returns the placement and the sizes of its objects. The placement is zero before the first run and under
-// paging.
-func (d *Device) Layout() (Placement, []int64) {
-	d.run.Lock()
-	defer d.run.Unlock()
-	return d.stager.placement(), d.weights.sizes()
-}
 
 // Close ends the stager, frees the arena and closes the inner device.
 func (d *Device) Close() error {

@@ -23,7 +23,8 @@ type PassPlanner struct {
 	guess  Average                     // share of guesses that were right
 }
 
-const aheadWindow = 32
+// plannerWindow is how many observations an average is over, about.
+const plannerWindow = 32
 
 // ranksPrior, peerPrior and guessPrior are worth 8 observations.
 var ranksPrior = [Ranks][gaps]float64{
@@ -62,15 +63,15 @@ const (
 )
 
 // ObservePass records the time of a pass that computed the given number of rows.
-func (a *PassPlanner) ObservePass(rows int, took time.Duration) {
+func (p *PassPlanner) ObservePass(rows int, took time.Duration) {
 	if rows >= 1 && rows <= tandem.MaxRows && took > 0 {
-		a.passes[rows].Observe(took.Seconds(), aheadWindow)
+		p.passes[rows].Observe(took.Seconds(), plannerWindow)
 	}
 }
 
 // SetCosts sets the times of passes over 1, 2, … rows, in seconds. While there are any, they replace what ObservePass records,
 // and a pass has no more rows than they say.
-func (a *PassPlanner) SetCosts(costs []float64) { a.costs = costs }
+func (p *PassPlanner) SetCosts(costs []float64) { p.costs = costs }
 
 // The smallest assumed cost of each row beyond the largest pass seen, as a share of the time of a pass of one row. It is low
 // up to twice that size, so that passes grow quickly on a device where more rows cost nothing, and higher beyond.
@@ -82,17 +83,17 @@ const (
 // Costs returns the times of passes over 1 to n rows, in seconds, fewer if SetCosts has fewer, and nil if none was seen. Between numbers of rows that
 // were seen it interpolates; more rows never cost less. Beyond them it assumes that each row costs something, so that
 // a pass grows only with guesses that are likely.
-func (a *PassPlanner) Costs(n int) []float64 {
-	if len(a.costs) > 0 {
-		return a.costs[:min(n, len(a.costs))]
+func (p *PassPlanner) Costs(n int) []float64 {
+	if len(p.costs) > 0 {
+		return p.costs[:min(n, len(p.costs))]
 	}
 	var out []float64
 	last := 0
 	for rows := 1; rows <= tandem.MaxRows; rows++ {
-		if !a.passes[rows].Seen() {
+		if !p.passes[rows].Seen() {
 			continue
 		}
-		now := a.passes[rows].Value
+		now := p.passes[rows].Value
 		if last == 0 { // fewer rows cost as much
 			for len(out) < rows {
 				out = append(out, now)
@@ -123,18 +124,18 @@ func (a *PassPlanner) Costs(n int) []float64 {
 }
 
 // GuessRate returns the share of guesses that were right.
-func (a *PassPlanner) GuessRate() float64 { return valueOr(a.guess, guessPrior) }
+func (p *PassPlanner) GuessRate() float64 { return valueOr(p.guess, guessPrior) }
 
 // RankChance returns the probability that a target has a place in this side's draw: 0 for the draft, 1 for the runner-up.
-func (a *PassPlanner) RankChance(place int, c Closeness) float64 {
+func (p *PassPlanner) RankChance(place int, c Closeness) float64 {
 	g := c.gap(place)
-	return valueOr(a.ranks[place][g], ranksPrior[place][g])
+	return valueOr(p.ranks[place][g], ranksPrior[place][g])
 }
 
 // MaxRunnerUp returns the highest probability of any place other than the draft's to be the target.
-func (a *PassPlanner) MaxRunnerUp() (most float64) {
+func (p *PassPlanner) MaxRunnerUp() (most float64) {
 	for place := 1; place < Ranks; place++ {
-		for g, r := range a.ranks[place] {
+		for g, r := range p.ranks[place] {
 			most = max(most, valueOr(r, ranksPrior[place][g]))
 		}
 	}
@@ -143,8 +144,8 @@ func (a *PassPlanner) MaxRunnerUp() (most float64) {
 
 // MinChance returns the smallest probability of being needed at which a context is worth a row, in a pass of up to n
 // rows at the size where a row is cheapest.
-func (a *PassPlanner) MinChance(n int) float64 {
-	least, costs := math.Inf(1), a.Costs(n)
+func (p *PassPlanner) MinChance(n int) float64 {
+	least, costs := math.Inf(1), p.Costs(n)
 	for i := 1; i < len(costs); i++ {
 		least = min(least, (costs[i]-costs[0])/float64(i)/costs[0])
 	}
@@ -152,27 +153,27 @@ func (a *PassPlanner) MinChance(n int) float64 {
 }
 
 // DraftsRight returns the probability that n drafts of the other side are all right.
-func (a *PassPlanner) DraftsRight(n int) float64 {
-	return math.Pow(valueOr(a.peer, peerPrior), float64(n))
+func (p *PassPlanner) DraftsRight(n int) float64 {
+	return math.Pow(valueOr(p.peer, peerPrior), float64(n))
 }
 
 // ObserveTarget records the place that a target had in this side's draw: 0 for the draft, 1 for the runner-up, -1 if it
 // was not among the first Ranks.
-func (a *PassPlanner) ObserveTarget(rank int, c Closeness) {
-	for i := range a.ranks {
+func (p *PassPlanner) ObserveTarget(rank int, c Closeness) {
+	for i := range p.ranks {
 		if i > 0 && c[i] == 0 {
 			break // the draw had no more tokens
 		}
 		g := c.gap(i)
-		observe(&a.ranks[i][g], ranksPrior[i][g], i == rank)
+		observe(&p.ranks[i][g], ranksPrior[i][g], i == rank)
 	}
 }
 
 // ObserveCheck records whether a target was the other side's draft.
-func (a *PassPlanner) ObserveCheck(right bool) { observe(&a.peer, peerPrior, right) }
+func (p *PassPlanner) ObserveCheck(right bool) { observe(&p.peer, peerPrior, right) }
 
 // ObserveGuess records whether a requested guess was made and was right.
-func (a *PassPlanner) ObserveGuess(right bool) { observe(&a.guess, guessPrior, right) }
+func (p *PassPlanner) ObserveGuess(right bool) { observe(&p.guess, guessPrior, right) }
 
 func observe(a *Average, prior float64, right bool) {
 	if a.Count == 0 {
@@ -182,7 +183,7 @@ func observe(a *Average, prior float64, right bool) {
 	if right {
 		x = 1
 	}
-	a.Observe(x, aheadWindow)
+	a.Observe(x, plannerWindow)
 }
 
 // valueOr returns the average, or the prior if nothing was observed.
@@ -194,14 +195,14 @@ func valueOr(a Average, prior float64) float64 {
 }
 
 // pass returns the time of a pass of n contexts, in seconds: the longest time known for up to n contexts.
-func (a *PassPlanner) pass(n int) float64 {
-	if len(a.costs) > 0 {
-		return a.costs[min(n, len(a.costs))-1]
+func (p *PassPlanner) pass(n int) float64 {
+	if len(p.costs) > 0 {
+		return p.costs[min(n, len(p.costs))-1]
 	}
 	most := 0.0
 	for i := 1; i <= n; i++ {
-		if a.passes[i].Seen() {
-			most = max(most, a.passes[i].Value)
+		if p.passes[i].Seen() {
+			most = max(most, p.passes[i].Value)
 		}
 	}
 	return most
@@ -224,9 +225,9 @@ type Hedge struct {
 // Choose returns how many hedges, checks and guesses a pass takes. Each saves one pass if it turns out to be needed. That
 // includes hedges: a hedge lets the other side continue by one step while the rejection and the next draft are on their way.
 // Checks come before guesses, and each of them is needed only if all before it are.
-func (a *PassPlanner) Choose(o Offer) (hedges, checks, guesses int) {
+func (p *PassPlanner) Choose(o Offer) (hedges, checks, guesses int) {
 	most := min(o.Contexts, tandem.MaxRows)
-	one, peer, guess, costs := a.pass(1), valueOr(a.peer, peerPrior), valueOr(a.guess, guessPrior), a.Costs(max(0, most))
+	one, peer, guess, costs := p.pass(1), valueOr(p.peer, peerPrior), valueOr(p.guess, guessPrior), p.Costs(max(0, most))
 	if costs == nil {
 		return 0, 0, 0
 	}
@@ -243,7 +244,7 @@ func (a *PassPlanner) Choose(o Offer) (hedges, checks, guesses int) {
 			next = chance * guess
 		}
 		more, rows, each := hedging(o.Hedges[hedges:], one, costs[n-1:])
-		switch pays := one*next > a.pass(n+1)-a.pass(n); {
+		switch pays := one*next > p.pass(n+1)-p.pass(n); {
 		case more > 0 && (each >= next || !pays):
 			hedges, n = hedges+more, n+rows
 			continue

@@ -59,7 +59,7 @@ type reachable interface {
 	// open sends the question to the best replica that has none of the addresses.
 	open(ctx context.Context, except ...string) (linked, error)
 	// others reports whether another replica than those at the addresses may have a place.
-	others(here ...string) bool
+	others(at string, also ...string) bool
 	// note keeps what happened at an address, for the next choice.
 	note(at string, e replicas.Event, d time.Duration)
 }

@@ -23,12 +23,12 @@ func (a *deviceSession) lookAround() {
 	if a.presence == nil {
 		return
 	}
-	here := []string{a.at}
+	var also []string
 	if a.other.link != nil {
-		here = append(here, a.other.at)
+		also = append(also, a.other.at)
 	}
 	event := presence.NoOthers
-	if a.at != "" && a.cloud.others(here...) {
+	if a.at != "" && a.cloud.others(a.at, also...) {
 		event = presence.Others
 	}
 	a.later(happened{event: event})

@@ -223,7 +223,7 @@ func (c *cable) open(ctx context.Context) (linked, error) {
 type lone func(context.Context) (linked, error)
 
 func (l lone) open(ctx context.Context, _ ...string) (linked, error) { return l(ctx) }
-func (lone) others(...string) bool                                   { return false }
+func (lone) others(string, ...string) bool                           { return false }
 func (lone) note(string, replicas.Event, time.Duration)              {}
 
 func (c *cable) serve(link *end, cut context.CancelCauseFunc) {

@@ -70,10 +70,10 @@ func (w *town) open(ctx context.Context, except ...string) (linked, error) {
 	return linked{}, err
 }
 
-func (w *town) others(here ...string) bool {
+func (w *town) others(at string, also ...string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.set.Others(time.Now(), here...)
+	return w.set.Others(time.Now(), at, also...)
 }
 
 func (w *town) note(at string, e replicas.Event, d time.Duration) {

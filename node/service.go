@@ -118,13 +118,13 @@ func (q asking) open(ctx context.Context, except ...string) (linked, error) {
 }
 
 // others implements reachable.
-func (s *Service) others(here ...string) bool {
+func (s *Service) others(at string, also ...string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if c := s.conns[here[0]]; c != nil {
-		s.introduce(here[0], c)
+	if c := s.conns[at]; c != nil {
+		s.introduce(at, c)
 	}
-	return s.set.Others(time.Now(), here...)
+	return s.set.Others(time.Now(), at, also...)
 }
 
 // note implements reachable.

@@ -169,13 +169,14 @@ func (s *Set) Order(now time.Time, except ...string) (list []string) {
 	return list
 }
 
-// Others reports whether a replica other than those at the addresses may have a place now. It knows of none where the cloud at
-// the first of them does not say that it is one of several.
-func (s *Set) Others(now time.Time, here ...string) bool {
-	if len(here) == 0 || s.at(here[0]) == nil || s.at(here[0]).name == "" {
+// Others reports whether a replica other than those at the addresses may have a place now. It knows of none unless the cloud at
+// here says that it is one of several.
+func (s *Set) Others(now time.Time, here string, also ...string) bool {
+	if own := s.at(here); own == nil || own.name == "" {
 		return false
 	}
-	return slices.ContainsFunc(s.list, func(p place) bool { return !s.excepted(p, here) && !p.until.After(now) })
+	except := append([]string{here}, also...)
+	return slices.ContainsFunc(s.list, func(p place) bool { return !s.excepted(p, except) && !p.until.After(now) })
 }
 
 // Fits reports whether a connection to an address need not be left for a nearer replica: it may be half as far again, and

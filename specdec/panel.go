@@ -168,12 +168,12 @@ type worth struct {
 }
 
 const (
-	maxDrafters   = 8
-	firstDraft    = 2e-5 // assumed seconds of a proposal before one is measured
-	worthWindow   = 24
-	worthFirst    = 4    // proposals before a drafter is judged
-	firstRead     = 1e-6 // assumed seconds to read a token before that is measured
-	worthAgain    = 32   // steps after which a drafter that gave way or is too expensive is tried again; doubled after each failure, up to 32 times as many
+	maxDrafters = 8
+	firstDraft  = 2e-5 // assumed seconds of a proposal before one is measured
+	worthWindow = 24
+	worthFirst  = 4    // proposals before a drafter is judged
+	firstRead   = 1e-6 // assumed seconds to read a token before that is measured
+	worthAgain  = 32   // steps after which a drafter that gave way or is too expensive is tried again; doubled after each failure, up to 32 times as many
 )
 
 // pays reports whether a drafter should draft, given that drafting for this pass would then take spent seconds in total. It

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"tandem"
+	"tandem/internal/atomicfile"
 	"tandem/internal/filelock"
 )
 
@@ -59,9 +61,8 @@ const (
 	// DefaultHistory is the default limit of a history in bytes.
 	DefaultHistory = 1 << 20
 	historySuffix  = ".history"
-	lockName       = ".lock"     // an empty file; unlike the histories, it is never replaced or removed
-	unfinished     = ".history-" // the prefix of a file that will replace a history
-	maxEntry       = 1 << 20     // bytes of a record
+	lockName       = ".lock" // an empty file; unlike the histories, it is never replaced or removed
+	maxEntry       = 1 << 20 // bytes of a record
 )
 
 var kinds = []string{"answer", "context"}
@@ -91,7 +92,7 @@ func OpenHistory(dir, vocabulary string, limit int64) (*History, error) {
 		return nil, err
 	}
 	defer unlock()
-	if _, err := removeMatching(dir, unfinished+"*"); err != nil { // left by a crash
+	if _, err := removeMatching(dir, atomicfile.Unfinished+"*"); err != nil { // left by a crash
 		return nil, err
 	}
 	if h.entries, h.size, err = h.read(); err != nil {
@@ -294,21 +295,10 @@ func (h *History) replace(data []byte) error {
 	if h.path == "" {
 		return nil
 	}
-	f, err := os.CreateTemp(filepath.Dir(h.path), unfinished+"*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
-		err = h.fail("rename")
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), h.path)
-	}
-	if err != nil {
-		err = errors.Join(err, os.Remove(f.Name()))
-	}
-	return err
+	return atomicfile.WriteFunc(h.path, 0o600, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return errors.Join(err, h.fail("replace"))
+	})
 }
 
 // appendEntry appends the record of an entry: length and CRC-32C of the rest; then seconds since 1970, kind, and
@@ -420,6 +410,6 @@ func ClearHistories(dir string) (int, error) {
 	}
 	defer unlock()
 	n, err := removeMatching(dir, "*"+historySuffix)
-	_, left := removeMatching(dir, unfinished+"*")
+	_, left := removeMatching(dir, atomicfile.Unfinished+"*")
 	return n, errors.Join(err, left)
 }

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"tandem"
+	"tandem/internal/atomicfile"
 )
 
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
@@ -291,13 +292,13 @@ func TestHistoryOfManyProcesses(t *testing.T) {
 	}
 }
 
-// A process that dies before it renames a new file leaves the old one as it was. The next opening or clearing removes
+// A process that dies before a new file is in place leaves the old one as it was. The next opening or clearing removes
 // the new file.
 func TestHistorySurvivesCrashesWhileShortening(t *testing.T) {
 	if dir := os.Getenv("TANDEM_TEST_HISTORY"); dir != "" {
 		h := open(t, dir, 5000)
 		h.failpoint = func(step string) error {
-			if step == "rename" {
+			if step == "replace" {
 				os.Exit(3)
 			}
 			return nil
@@ -317,7 +318,7 @@ func TestHistorySurvivesCrashesWhileShortening(t *testing.T) {
 		if c.Run(); c.ProcessState.ExitCode() != 3 {
 			t.Fatalf("the other process: %v", c.ProcessState)
 		}
-		if left, _ := filepath.Glob(filepath.Join(dir, unfinished+"*")); len(left) != 1 {
+		if left, _ := filepath.Glob(filepath.Join(dir, atomicfile.Unfinished+"*")); len(left) != 1 {
 			t.Fatalf("the crash left the files %v", left)
 		}
 	}
@@ -346,7 +347,7 @@ func TestHistorySurvivesAFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	h := open(t, dir, 5000)
 	h.failpoint = func(step string) error {
-		if step == "rename" {
+		if step == "replace" {
 			return syscall.ENOSPC
 		}
 		return nil

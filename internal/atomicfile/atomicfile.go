@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// prefix begins the names of files that are not finished.
-const prefix = ".new-"
+// Unfinished begins the names of files that are not finished. Whoever alone writes to a folder may remove them at once.
+const Unfinished = ".new-"
 
 // Write puts a file with data at path, in a folder that exists. The file gets the permissions perm, less those that the process
 // masks. After an error, what was at path is still there.
@@ -27,7 +27,7 @@ func Write(path string, data []byte, perm fs.FileMode) error {
 // WriteFunc is Write with what fill writes as data, for files that need not fit into memory.
 func WriteFunc(path string, perm fs.FileMode, fill func(io.Writer) error) error {
 	dir := filepath.Dir(path)
-	f, err := os.OpenFile(filepath.Join(dir, prefix+rand.Text()), os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+	f, err := os.OpenFile(filepath.Join(dir, Unfinished+rand.Text()), os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func WriteFunc(path string, perm fs.FileMode, fill func(io.Writer) error) error 
 
 // Sweep removes the files that writers left in dir when they were killed an hour ago or earlier.
 func Sweep(dir string) {
-	left, _ := filepath.Glob(filepath.Join(dir, prefix+"*"))
+	left, _ := filepath.Glob(filepath.Join(dir, Unfinished+"*"))
 	for _, path := range left {
 		if info, err := os.Stat(path); err == nil && time.Since(info.ModTime()) > time.Hour {
 			os.Remove(path)

@@ -108,14 +108,14 @@ func TestWriteAtOnce(t *testing.T) {
 func TestSweep(t *testing.T) {
 	dir := t.TempDir()
 	before := time.Now().Add(-2 * time.Hour)
-	for name, when := range map[string]time.Time{prefix + "old": before, prefix + "young": time.Now(), "file": before} {
+	for name, when := range map[string]time.Time{Unfinished + "old": before, Unfinished + "young": time.Now(), "file": before} {
 		path := filepath.Join(dir, name)
 		if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Chtimes(path, when, when)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	Sweep(dir)
-	if all := names(t, dir); len(all) != 2 || all[0] != prefix+"young" || all[1] != "file" {
+	if all := names(t, dir); len(all) != 2 || all[0] != Unfinished+"young" || all[1] != "file" {
 		t.Error(all)
 	}
 }

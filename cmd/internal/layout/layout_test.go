@@ -72,7 +72,7 @@ var rules = []struct{ packages, imports string }{
 	{"decoder/extract", "tandem aggregator decoder decoder/ground internal/refusal internal/sentences model/span model/tokenizer retrieval/passages"},
 	{"decoder/ground", "tandem model/tokenizer"},
 	{"decoder/kvstore", "internal/filelock"},
-	{"specdec", "tandem model/... npu npu/native internal/filelock"}, // native to find the largest of a row
+	{"specdec", "tandem model/... npu npu/native internal/atomicfile internal/filelock"}, // native to find the largest of a row
 	{"lora", "model/... npu npu/quant"},
 	{"lora/streams", "tandem model/..."},
 	{"lora/rewrite", "tandem model/... models npu/native"},

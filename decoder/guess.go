@@ -47,7 +47,7 @@ func newGuesser(set specdec.Set, r specdec.Resources, prompts [][]tandem.Token, 
 }
 
 // read gives the drafters the prompts.
-func (g *guesser) read() { g.panel.Begin(g.drafters, &g.rate, g.prompts) }
+func (g *guesser) read() { g.panel.Begin(g.drafters, &g.rate, g.prompts, specdec.WallTime) }
 
 // follow makes the drafters' text the prompts followed by text.
 func (g *guesser) follow(text []tandem.Token) {

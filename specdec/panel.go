@@ -22,22 +22,19 @@ type Panel struct {
 	settled  [maxDrafters]float64 // seconds that the last verdict took of each
 	tree     Tree
 	chances  []float64
-	now      func() time.Duration // times proposals; nil for wallTime
+	now      func() time.Duration // times proposals
 }
 
-// wallTime is the time since the program began.
-func wallTime() time.Duration { return time.Since(programStart) }
+// WallTime is the time since the program began.
+func WallTime() time.Duration { return time.Since(programStart) }
 
 var programStart = time.Now()
 
 // Begin starts a text with at most maxDrafters drafters. Those that have not given way read it. known holds what the drafters
-// cost and save.
-func (p *Panel) Begin(drafters []Drafter, known *Acceptance, text []tandem.Token) {
+// cost and save, by the clock now.
+func (p *Panel) Begin(drafters []Drafter, known *Acceptance, text []tandem.Token, now func() time.Duration) {
 	*p = Panel{drafters: drafters, known: known, text: slices.Clone(text), began: len(text), read: make([]int, len(drafters)),
-		drafted: make([]bool, len(drafters)), now: p.now}
-	if p.now == nil {
-		p.now = wallTime
-	}
+		drafted: make([]bool, len(drafters)), now: now}
 	for i := range drafters {
 		if i == 0 || !known.worth[i].gaveWay() {
 			p.catchUp(i)

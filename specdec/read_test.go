@@ -17,7 +17,7 @@ func BenchmarkRead(b *testing.B) {
 			for b.Loop() {
 				list, _, _ := Default.Drafters(Resources{})
 				var p Panel
-				p.Begin(list, &Acceptance{}, text)
+				p.Begin(list, &Acceptance{}, text, WallTime)
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/token")
 		})

@@ -3,9 +3,9 @@
 // trees, calibration by the model's own prefill, what the model said after the same tokens before, and reuse of rejected drafts
 // (CoordGen §3.3, §3.4; sd.npu §4.3, §4.4).
 //
-// Drafters are pure: they read no clock and draw no random numbers. A draft affects how fast tokens are generated, but never
-// which ones, because the model verifies drafts (sample.GenerateWith). The package knows a device only by the time of a pass of
-// n rows (Costs).
+// Drafters are pure: they read no clock and draw no random numbers. Only Panel, by the clock that it is given, and Measure take
+// times. A draft affects how fast tokens are generated, but never which ones, because the model verifies drafts
+// (sample.GenerateWith). The package knows a device only by the time of a pass of n rows (Costs).
 package specdec
 
 import (

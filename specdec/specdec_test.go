@@ -533,7 +533,7 @@ func TestDrafterThatGaveWayRests(t *testing.T) {
 	a, p, w := &Acceptance{}, Panel{}, &watched{}
 	a.worth[1] = worth{took: 1, gain: .1, seen: worthFirst, tried: 1}
 	a.steps = 1
-	p.Begin([]Drafter{&Lookup{}, w}, a, text)
+	p.Begin([]Drafter{&Lookup{}, w}, a, text, WallTime)
 	c := &Chooser{Costs: stairs(32), proven: maxProven}
 	for range worthAgain - 1 {
 		p.Draft(poolSize, 31, a, c)
@@ -555,7 +555,7 @@ func TestWorthIsWhatADrafterAdds(t *testing.T) {
 	text := ids("the cat sat on the mat and the cat sat on the hat and the cat sat")
 	for _, costs := range []Costs{stairs(32), {1, 2, 3, 4}} {
 		a, p := &Acceptance{}, Panel{}
-		p.Begin([]Drafter{&Lookup{Length: 31}, &SAM{}}, a, text)
+		p.Begin([]Drafter{&Lookup{Length: 31}, &SAM{}}, a, text, WallTime)
 		p.Draft(poolSize, 31, a, &Chooser{Costs: costs, account: 1e6, plain: 1e6, proven: maxProven})
 		if first, second := a.worth[0].gain, a.worth[1].gain; (first > 1) != (costs.At(2) == 1) || first < 0 || second != 0 {
 			t.Errorf("passes of 1, 2 rows take %v, %v: the first saves %v passes, the second, which says the same, %v", costs.At(1), costs.At(2), first, second)

@@ -27,7 +27,7 @@ type Speculator struct {
 	// PerPass returns the expected tokens of a pass, by which devices choose their graph for decoding
 	// (model.Input.PerPass); nil for Acceptance.PerPass.
 	PerPass func(rows int) float64
-	// Clock times drafting; nil for the wall clock.
+	// Clock times drafting; nil for WallTime.
 	Clock func() time.Duration
 
 	stats    Stats
@@ -107,8 +107,11 @@ func (s *Speculator) Begin(m *model.Model, prompt *model.Input) error {
 	if prompt.PerPass = s.PerPass; s.PerPass == nil && len(s.Drafters) > 0 {
 		prompt.PerPass = s.known().PerPass
 	}
-	s.panel.now = s.Clock
-	s.panel.Begin(s.Drafters, s.known(), prompt.Tokens)
+	clock := s.Clock
+	if clock == nil {
+		clock = WallTime
+	}
+	s.panel.Begin(s.Drafters, s.known(), prompt.Tokens, clock)
 	return nil
 }
 

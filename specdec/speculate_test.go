@@ -98,7 +98,7 @@ func BenchmarkDraft(b *testing.B) {
 		}
 		spec.Calibration.Observe(i, scores)
 	}
-	spec.panel.Begin(spec.Drafters, spec.Acceptance, prompt)
+	spec.panel.Begin(spec.Drafters, spec.Acceptance, prompt, WallTime)
 	spec.Draft(nil, 31)
 	b.ResetTimer()
 	next := words(b.N+1, -2)

@@ -97,8 +97,11 @@ func decodeControl(frame []byte) (Message, error) {
 		}
 		plain := make([]byte, size)
 		got, err := lz4.UncompressBlock(body[n:], plain)
-		if err != nil || uint64(got) != size {
-			return nil, fmt.Errorf("decompress control message: %d of %d bytes: %v", got, size, err)
+		if err != nil {
+			return nil, fmt.Errorf("decompress control message: %w", err)
+		}
+		if uint64(got) != size {
+			return nil, fmt.Errorf("decompress control message: it has %d bytes, not %d", got, size)
 		}
 		body = plain
 	}
@@ -145,7 +148,7 @@ func skipValue(b []byte, depth int) ([]byte, error) {
 		return nil, errShort
 	}
 	c, b := b[0], b[1:]
-	size, array := 0, -1
+	size, array, width := 0, -1, 0 // width is of the length that follows, if any
 	switch {
 	case c <= 0x7f, c >= 0xe0, c == 0xc0, c == 0xc2, c == 0xc3: // small integers, nil, booleans
 	case c&0xe0 == 0xa0:
@@ -160,19 +163,23 @@ func skipValue(b []byte, depth int) ([]byte, error) {
 		size = 4
 	case c == 0xcb, c == 0xcf, c == 0xd3:
 		size = 8
-	case c == 0xc4, c == 0xd9, c == 0xc5, c == 0xda, c == 0xc6, c == 0xdb, c == 0xdc, c == 0xdd: // with a length
-		width := map[byte]int{0xc4: 1, 0xd9: 1, 0xc5: 2, 0xda: 2, 0xdc: 2, 0xc6: 4, 0xdb: 4, 0xdd: 4}[c]
-		if len(b) < width {
-			return nil, errShort
-		}
-		for _, x := range b[:width] {
-			size = size<<8 | int(x)
-		}
-		if b = b[width:]; c >= 0xdc {
-			size, array = 0, size
-		}
+	case c == 0xc4, c == 0xd9: // bytes and texts with a length
+		width = 1
+	case c == 0xc5, c == 0xda, c == 0xdc:
+		width = 2
+	case c == 0xc6, c == 0xdb, c == 0xdd:
+		width = 4
 	default:
 		return nil, fmt.Errorf("unexpected msgpack code %#x", c)
+	}
+	if len(b) < width {
+		return nil, errShort
+	}
+	for _, x := range b[:width] {
+		size = size<<8 | int(x)
+	}
+	if b = b[width:]; c == 0xdc || c == 0xdd {
+		size, array = 0, size
 	}
 	if size < 0 || size > len(b) {
 		return nil, errShort

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"sync"
 	"syscall"
 )
 
@@ -13,9 +14,11 @@ import (
 // continue afterwards. The embedded UDPConn keeps segmentation offload and ECN.
 type socket struct{ *net.UDPConn }
 
+// acceptBuffers keeps QUIC from advising users to raise the system's buffers: they are large enough for messages of tens of bytes.
+var acceptBuffers = sync.OnceFunc(func() { os.Setenv("QUIC_GO_DISABLE_RECEIVE_BUFFER_WARNING", "true") })
+
 func openSocket(addr string) (*socket, error) {
-	// The buffers are large enough for messages of tens of bytes: do not advise users to raise them.
-	os.Setenv("QUIC_GO_DISABLE_RECEIVE_BUFFER_WARNING", "true")
+	acceptBuffers()
 	local, err := net.ResolveUDPAddr("udp", addr)
 	if err != nil {
 		return nil, fmt.Errorf("listen address %q: %w", addr, err)

@@ -135,8 +135,9 @@ func (p *places) of(device transport.ID) chan struct{} {
 	return p.own[device]
 }
 
-// enter waits for a place with some bytes of memory. Its lease ends with ctx. It fails if the device goes away or the context within ends first. Before the cloud is ready, a device sends
-// nothing but a sign that it is still there, or the end of its answer. Meanwhile it is told how many wait before it.
+// enter waits for a place with some bytes of memory. It fails if the device goes away or the context within ends first. Once it
+// has the place, its lease ends with ctx. Before the cloud is ready, a device sends nothing but a sign that it is still there, or
+// the end of its answer. Meanwhile it is told how many wait before it.
 func (p *places) enter(ctx, within context.Context, device visitor, priority Priority, bytes int64, link exchange) (l *lease, leave func(), err error) {
 	ticket, err := p.queue(device.Peer(), priority, bytes)
 	if err != nil {

@@ -47,14 +47,8 @@ func (e *NotPairedError) Error() string { return e.Reason }
 
 // Conn is a connection to the other side. It carries several exchanges at once.
 type Conn struct {
-	qc            *quic.Conn
-	peer          ID
-	local, remote Hello
-	log           *slog.Logger
-	limits        Limits
-	known         func() error  // returns an error if the peer may no longer open exchanges; nil if it always may
-	release       func()        // frees what the connection owns
-	released      chan struct{} // closed after release
+	handshaken
+	released chan struct{} // closed after release
 
 	wake  chan struct{}  // capacity 1: something may be due
 	ready chan *Exchange // opened by the peer, not yet accepted
@@ -65,6 +59,17 @@ type Conn struct {
 	exchanges map[uint64]*Exchange
 	err       error // why the connection ended
 	paths     int   // sockets that Migrate has added
+}
+
+// handshaken is what a connection has when its handshake is done.
+type handshaken struct {
+	qc            *quic.Conn
+	peer          ID
+	local, remote Hello // an eager Conn gets the remote one later, under its mutex
+	log           *slog.Logger
+	limits        Limits
+	known         func() error // returns an error if the peer may no longer open exchanges; nil if it always may
+	release       func()       // frees what the connection owns
 }
 
 // Limits bounds what a peer may use. Zero fields mean the defaults in brackets.
@@ -102,16 +107,15 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// newConn starts serving a connection whose hellos have been exchanged.
-func newConn(qc *quic.Conn, peer ID, local, remote Hello, limits Limits, log *slog.Logger, known func() error, release func()) *Conn {
+// newConn starts serving a connection.
+func newConn(h handshaken) *Conn {
 	c := &Conn{
-		qc: qc, peer: peer, local: local, remote: remote, log: log, limits: limits,
-		known: known, release: release, released: make(chan struct{}),
-		wake: make(chan struct{}, 1), ready: make(chan *Exchange, limits.Exchanges),
+		handshaken: h, released: make(chan struct{}),
+		wake: make(chan struct{}, 1), ready: make(chan *Exchange, h.limits.Exchanges),
 		exchanges: map[uint64]*Exchange{},
 	}
 	c.link.heard(time.Now())
-	if s := qc.ConnectionState().SupportsDatagrams; s.Remote && s.Local {
+	if s := h.qc.ConnectionState().SupportsDatagrams; s.Remote && s.Local {
 		c.limit.Store(reliable.DatagramSize)
 	}
 	go c.acceptLoop()

@@ -77,13 +77,14 @@ func dialOnce(ctx context.Context, addr string, cfg ClientConfig, conf *tls.Conf
 	if err != nil {
 		return nil, fmt.Errorf("transport: dial %s: %w", addr, err)
 	}
+	h := handshaken{qc: qc, peer: cfg.Peer, local: cfg.Hello, log: cfg.Log, limits: limits, release: release}
 	if cfg.Eager {
-		return greetLater(ctx, addr, qc, cfg, limits, release)
+		return greetLater(ctx, addr, h)
 	}
-	hello, err := greet(ctx, qc, cfg.Hello)
+	h.remote, err = greet(ctx, qc, cfg.Hello)
 	if errors.Is(err, quic.Err0RTTRejected) { // the ticket was refused: send the hello again after the handshake
 		if _, err = qc.NextConnection(ctx); err == nil {
-			hello, err = greet(ctx, qc, cfg.Hello)
+			h.remote, err = greet(ctx, qc, cfg.Hello)
 		}
 	}
 	if err != nil {
@@ -91,7 +92,7 @@ func dialOnce(ctx context.Context, addr string, cfg ClientConfig, conf *tls.Conf
 		release()
 		return nil, fmt.Errorf("transport: dial %s: %w", addr, err)
 	}
-	return newConn(qc, cfg.Peer, cfg.Hello, hello, limits, cfg.Log, nil, release), nil
+	return newConn(h), nil
 }
 
 // fullWaits are the pauses, on average, before another try where a listener had no seat for a connection (RFC 9000, section 20.1:
@@ -172,34 +173,34 @@ func firstOf[C any](ctx context.Context, addrs []string, dial func(context.Conte
 
 // greetLater returns the connection once its handshake is done, and exchanges the hellos in the background. Ours goes out
 // on the first stream, so the peer reads it before any question.
-func greetLater(ctx context.Context, addr string, qc *quic.Conn, cfg ClientConfig, limits Limits, release func()) (*Conn, error) {
+func greetLater(ctx context.Context, addr string, h handshaken) (*Conn, error) {
 	refused := func(err error) (*Conn, error) {
-		hangUp(qc, err)
-		release()
+		hangUp(h.qc, err)
+		h.release()
 		return nil, fmt.Errorf("transport: dial %s: %w", addr, err)
 	}
 	select {
-	case <-qc.HandshakeComplete():
-	case <-qc.Context().Done():
-		return refused(explain(context.Cause(qc.Context())))
+	case <-h.qc.HandshakeComplete():
+	case <-h.qc.Context().Done():
+		return refused(explain(context.Cause(h.qc.Context())))
 	case <-ctx.Done():
 		return refused(context.Cause(ctx))
 	}
-	if _, err := qc.NextConnection(ctx); err != nil { // required after a rejected ticket
+	if _, err := h.qc.NextConnection(ctx); err != nil { // required after a rejected ticket
 		return refused(explain(err))
 	}
-	stream, err := qc.OpenStreamSync(ctx)
+	stream, err := h.qc.OpenStreamSync(ctx)
 	if err == nil {
-		err = writeControl(stream, cfg.Hello)
+		err = writeControl(stream, h.local)
 	}
 	if err != nil {
 		return refused(explain(err))
 	}
-	c := newConn(qc, cfg.Peer, cfg.Hello, Hello{}, limits, cfg.Log, nil, release)
+	c := newConn(h)
 	go func() {
 		limit := time.AfterFunc(handshakeTimeout, func() { stream.CancelRead(streamClosed) })
 		defer limit.Stop()
-		remote, err := readHello(stream, cfg.Hello)
+		remote, err := readHello(stream, h.local)
 		if err != nil {
 			c.refuse(err)
 			return

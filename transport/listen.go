@@ -327,7 +327,7 @@ func (l *Listener) admit(qc *quic.Conn, id ID, swap func() (Hello, error)) error
 		l.drop(qc)
 		return err
 	}
-	c := newConn(qc, id, l.cfg.Hello, hello, l.cfg.Limits, l.cfg.Log, known, func() { l.drop(qc) })
+	c := newConn(handshaken{qc: qc, peer: id, local: l.cfg.Hello, remote: hello, log: l.cfg.Log, limits: l.cfg.Limits, known: known, release: func() { l.drop(qc) }})
 	l.mu.Lock()
 	if p := l.places[qc]; p != nil { // it has not ended yet
 		p.conn = c

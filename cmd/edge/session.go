@@ -51,7 +51,7 @@ type session struct {
 	missed   time.Time         // when the cloud was found missing; zero if it was there the last time
 	cost     costJSON          // of the last answer
 	method   dllm.Method       // of a diffusion model
-	mu       sync.Mutex        // guards the fields below
+	mu       sync.Mutex        // guards costs and measured
 	costs    []float64         // of its passes, if measured
 	measured bool
 

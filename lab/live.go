@@ -61,7 +61,7 @@ func (b Setup) connect(p Path, pace [2]time.Duration) (*live, error) {
 		return nil, err
 	}
 	limits := transport.Limits{StreamsOnly: p.Streams}
-	cloud := &node.Cloud{Local: b.reader(tandem.Cloud, pace[tandem.Cloud]), Titles: true, GiveDocuments: true}
+	cloud := node.CloudConfig{Local: b.reader(tandem.Cloud, pace[tandem.Cloud]), Titles: true, GiveDocuments: true}
 	address, stop, err := serve(cloud, cloudID, limits, deviceID.ID)
 	if err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func (b Setup) connect(p Path, pace [2]time.Duration) (*live, error) {
 }
 
 // serve starts a cloud for some devices on this machine.
-func serve(cloud *node.Cloud, id transport.Identity, limits transport.Limits, devices ...transport.ID) (address string, stop func() error, err error) {
+func serve(cloud node.CloudConfig, id transport.Identity, limits transport.Limits, devices ...transport.ID) (address string, stop func() error, err error) {
 	listener, err := transport.Listen("127.0.0.1:0", transport.ServerConfig{
 		Identity: id, Peers: transport.NewPeers(devices...), Limits: limits, Hello: cloud.Local.Hello(tandem.Cloud, "lab", "cloud"),
 	})
@@ -94,7 +94,7 @@ func serve(cloud *node.Cloud, id transport.Identity, limits transport.Limits, de
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	served := make(chan error, 1)
-	go func() { served <- cloud.Serve(ctx, listener) }()
+	go func() { served <- node.NewCloud(cloud).Serve(ctx, listener) }()
 	return listener.Addr().String(), func() error {
 		cancel()
 		return errors.Join(listener.Close(), <-served)

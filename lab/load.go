@@ -201,16 +201,16 @@ func (x Load) startCloud(method string, devices []transport.ID) (*loadCloud, err
 	if err != nil {
 		return nil, err
 	}
-	cloud := &node.Cloud{Local: x.reader(tandem.Cloud, 0), Limit: x.Places[method]}
+	cfg := node.CloudConfig{Local: x.reader(tandem.Cloud, 0), Limit: x.Places[method]}
 	if method == LoadBatch {
-		cloud.Batch, cloud.Local.Shared = batch.New(x.Model, batch.Config{}), decoder.NewShared(sharedMemory)
+		cfg.Batch, cfg.Local.Shared = batch.New(x.Model, batch.Config{}), decoder.NewShared(sharedMemory)
 	}
 	limits := transport.Limits{Conns: max(64, len(devices))} // refusals are not what is measured
-	address, stop, err := serve(cloud, id, limits, devices...)
+	address, stop, err := serve(cfg, id, limits, devices...)
 	if err != nil {
 		return nil, err
 	}
-	return &loadCloud{address: address, id: id.ID, batch: cloud.Batch, close: stop}, nil
+	return &loadCloud{address: address, id: id.ID, batch: cfg.Batch, close: stop}, nil
 }
 
 // watchMemory reads now and then how much of the heap is in use, and how much the last garbage collection found to be needed. The

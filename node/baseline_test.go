@@ -76,7 +76,7 @@ func neighboursOf(t *testing.T, give bool, readers [2]Local) (*Device, *Cloud) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cloud := &Cloud{Local: readers[tandem.Cloud], Titles: true, GiveDocuments: give}
+	cloud := NewCloud(CloudConfig{Local: readers[tandem.Cloud], Titles: true, GiveDocuments: give})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- cloud.Serve(ctx, l) }()

@@ -28,7 +28,7 @@ func FuzzBegin(f *testing.F) {
 	}
 	defer m.Close()
 	docs := shelf{{ID: "1", Title: "Museum", Text: "The museum opens at nine."}, {ID: "2", Title: "Cabin", Text: "The cabin is at the harbour."}, {ID: "3", Text: ""}}
-	cloud := &Cloud{Local: Local{Model: m, Scorer: search.Lexical(), Documents: docs}, Documents: 4, Tokens: 64}
+	cloud := NewCloud(CloudConfig{Local: Local{Model: m, Scorer: search.Lexical(), Documents: docs}, Documents: 4, Tokens: 64})
 	f.Add("When does the museum open?", "user", "Hello.", .8, 1., 1., 0., 1., 0, 64, 64, 12, 32, 2, 0, 2, "reader", true)
 	f.Add("When?\n\n<|im_start|>system", "assistant", "", 1., 0., .5, .1, 1.3, 5, 8, 1, 64, 1, 3, 2, 8, "likelihood:0.5,keep", false)
 	f.Add("", "system", "x", 0., -1., 2., 2., 0., -1, -1, 0, 0, 0, 0, -1, -1, "rescore:8,0.5", false)

@@ -16,8 +16,8 @@ import (
 	"tandem/transport"
 )
 
-// Cloud serves devices: it drafts over its own documents in each of their answers.
-type Cloud struct {
+// CloudConfig configures a Cloud.
+type CloudConfig struct {
 	Local  Local
 	Titles bool         // send devices the titles of the documents that were used
 	Quotes bool         // send devices the sentences that say the answer, and passages that come close if nobody knows
@@ -41,14 +41,29 @@ type Cloud struct {
 	Log  *slog.Logger
 	// Observe is called with each answer when it ends; it may be nil.
 	Observe func(Served)
+}
+
+// Cloud serves devices: it drafts over its own documents in each of their answers. Its configuration must not change once it
+// serves.
+type Cloud struct {
+	CloudConfig
 
 	memory                        budget
-	histories                     histories // if Local.Draft reads one
+	places                        *places         // of all answers
+	histories                     histories       // if Local.Draft reads one
+	drain                         context.Context // ends when draining begins
+	beginDrain                    context.CancelFunc
 	connected, waiting, answering atomic.Int64
-	draining                      atomic.Bool
-	begins, ends                  sync.Once
-	places                        *places       // set by begun
-	ending                        chan struct{} // closed when draining begins
+	present                       census // of the questions that wait or are answered
+}
+
+// NewCloud returns a cloud that nobody has asked yet.
+func NewCloud(cfg CloudConfig) *Cloud {
+	c := &Cloud{CloudConfig: cfg}
+	c.memory.total = c.KVMemory
+	c.places = newPlaces(c.limit(), &c.memory)
+	c.drain, c.beginDrain = context.WithCancel(context.Background())
+	return c
 }
 
 // later is the reason why a cloud does not take part now, although another replica or the same one later can take the question.
@@ -59,25 +74,54 @@ var errDraining = later{errors.New("it is shutting down: ask again in a moment")
 // Drain refuses new questions and those that wait from now on, tells the devices of the others to move to another replica, and
 // returns when no answer is left or ctx has ended, with its error. Serve continues until its own context ends.
 func (c *Cloud) Drain(ctx context.Context) error {
-	if c.draining.CompareAndSwap(false, true) {
-		close(c.drains())
+	c.beginDrain()
+	select {
+	case <-c.present.none():
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
-	look := time.NewTicker(50 * time.Millisecond)
-	defer look.Stop()
-	for c.waiting.Load()+c.answering.Load() > 0 { // in this order: a question that gets its place counts as both for a moment
-		select {
-		case <-look.C:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
-	return nil
 }
 
-// drains returns the channel that is closed when draining begins.
-func (c *Cloud) drains() chan struct{} {
-	c.ends.Do(func() { c.ending = make(chan struct{}) })
-	return c.ending
+// draining reports whether draining has begun.
+func (c *Cloud) draining() bool { return c.drain.Err() != nil }
+
+// census counts who is there.
+type census struct {
+	mu   sync.Mutex
+	n    int
+	left chan struct{} // closed when nobody is there any more; nil while nobody waits for that
+}
+
+// enter counts one more until leave is called.
+func (c *census) enter() (leave func()) {
+	c.add(1)
+	return func() { c.add(-1) }
+}
+
+func (c *census) add(n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.n += n; c.n == 0 && c.left != nil {
+		close(c.left)
+		c.left = nil
+	}
+}
+
+// none returns a channel that is closed when nobody is there.
+func (c *census) none() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	left := c.left
+	if left == nil {
+		left = make(chan struct{})
+	}
+	if c.n == 0 {
+		close(left)
+	} else {
+		c.left = left
+	}
+	return left
 }
 
 // Load is what a cloud is doing at a moment.
@@ -120,7 +164,6 @@ type Served struct {
 
 // Serve takes connections until ctx ends or the listener is closed.
 func (c *Cloud) Serve(ctx context.Context, l *transport.Listener) error {
-	places := c.begun()
 	var devices sync.WaitGroup
 	defer devices.Wait()
 	for {
@@ -131,21 +174,12 @@ func (c *Cloud) Serve(ctx context.Context, l *transport.Listener) error {
 		case err != nil:
 			return fmt.Errorf("accept a device: %w", err)
 		}
-		devices.Go(func() { c.serve(ctx, conn, places) })
+		devices.Go(func() { c.serve(ctx, conn) })
 	}
 }
 
-// begun returns the places of all answers.
-func (c *Cloud) begun() *places {
-	c.begins.Do(func() {
-		c.memory.total = c.KVMemory
-		c.places = newPlaces(c.limit(), &c.memory)
-	})
-	return c.places
-}
-
 // serve takes the answers of one connection.
-func (c *Cloud) serve(ctx context.Context, conn *transport.Conn, places *places) {
+func (c *Cloud) serve(ctx context.Context, conn *transport.Conn) {
 	c.logOf(conn).Info("device connected")
 	defer during(&c.connected)()
 	var answers sync.WaitGroup
@@ -162,7 +196,7 @@ func (c *Cloud) serve(ctx context.Context, conn *transport.Conn, places *places)
 		}
 		answers.Go(func() {
 			defer link.Close()
-			err := c.inTurn(ctx, conn, places, link, begin)
+			err := c.inTurn(ctx, conn, link, begin)
 			switch log := c.logOf(conn).With("answer", begin.ID); {
 			case err == nil:
 			case errors.As(err, new(turnedAway)) && !errors.Is(err, errDraining):
@@ -177,7 +211,8 @@ func (c *Cloud) serve(ctx context.Context, conn *transport.Conn, places *places)
 }
 
 // inTurn takes part in one answer when there is a place for it.
-func (c *Cloud) inTurn(ctx context.Context, conn *transport.Conn, places *places, link *transport.Exchange, begin transport.Begin) error {
+func (c *Cloud) inTurn(ctx context.Context, conn *transport.Conn, link *transport.Exchange, begin transport.Begin) error {
+	defer c.present.enter()()
 	entered := during(&c.waiting)
 	defer func() { entered() }()
 	c.bound(&begin.Settings)
@@ -185,35 +220,30 @@ func (c *Cloud) inTurn(ctx context.Context, conn *transport.Conn, places *places
 	if err := c.memory.never(need); err != nil {
 		return turnAway(link, err)
 	}
-	if !c.draining.Load() {
-		waiting, stop := context.WithCancel(ctx)
-		defer stop()
-		go func() {
-			select {
-			case <-c.drains():
-				stop()
-			case <-waiting.Done():
-			}
-		}()
-		place, leave, err := places.enter(ctx, waiting, conn, c.priority(conn.Peer()), need, link)
-		switch {
-		case err != nil && c.draining.Load() && ctx.Err() == nil:
-			return turnAway(link, errDraining)
-		case errors.As(err, new(later)):
-			return turnAway(link, err)
-		case err != nil:
-			return err
-		}
-		defer leave()
-		if !c.draining.Load() {
-			defer during(&c.answering)()
-			entered()
-			entered = func() {}
-			c.contained(place, conn, link, begin)
-			return nil
-		}
+	if c.draining() {
+		return turnAway(link, errDraining)
 	}
-	return turnAway(link, errDraining)
+	waiting, stop := context.WithCancel(ctx)
+	defer stop()
+	defer context.AfterFunc(c.drain, stop)()
+	place, leave, err := c.places.enter(ctx, waiting, conn, c.priority(conn.Peer()), need, link)
+	switch {
+	case err != nil && c.draining() && ctx.Err() == nil:
+		return turnAway(link, errDraining)
+	case errors.As(err, new(later)):
+		return turnAway(link, err)
+	case err != nil:
+		return err
+	}
+	defer leave()
+	if c.draining() {
+		return turnAway(link, errDraining)
+	}
+	defer during(&c.answering)()
+	entered()
+	entered = func() {}
+	c.contained(place, conn, link, begin)
+	return nil
 }
 
 // turnedAway is why a question was refused before its turn.
@@ -228,7 +258,6 @@ func turnAway(link exchange, why error) error {
 
 // Fits returns why a question would be refused for its memory, however long it waits, or nil.
 func (c *Cloud) Fits(q Question, s tandem.Settings) error {
-	c.begun()
 	c.bound(&s)
 	return c.memory.never(c.reserves(q, s))
 }
@@ -239,12 +268,13 @@ func (c *Cloud) Alone(ctx context.Context, q Question, s tandem.Settings, answer
 	if err := checkSettings(s); err != nil {
 		return err
 	}
-	places, need := c.begun(), c.reserves(q, s)
+	need := c.reserves(q, s)
 	if err := c.memory.never(need); err != nil {
 		return err
 	}
+	defer c.present.enter()()
 	entered := during(&c.waiting)
-	place, leave, err := places.enter(ctx, ctx, house{}, Normal, need, house{})
+	place, leave, err := c.places.enter(ctx, ctx, house{}, Normal, need, house{})
 	if err != nil {
 		entered()
 		return err
@@ -311,7 +341,7 @@ func (c *Cloud) answer(place *lease, conn *transport.Conn, link exchange, begin 
 	start := time.Now()
 	local := c.local(conn.Peer())
 	local.Log = log
-	a := &cloudSession{local: local, conn: conn, link: link, log: log, inbox: make(chan any, inboxSize), ctx: ctx, place: place, leaves: c.draining.Load}
+	a := &cloudSession{local: local, conn: conn, link: link, log: log, inbox: make(chan any, inboxSize), ctx: ctx, place: place, leaves: c.draining}
 	var err error
 	if over := c.allows(begin.Settings); over != nil {
 		err = a.refuse(over)

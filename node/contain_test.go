@@ -27,7 +27,7 @@ func (c *cracked) Search(context.Context, string, int) ([]passages.Passage, erro
 // A cloud whose index is damaged ends no more than the answers that need it, and does not tell devices where its files are.
 func TestDamageEndsOneAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		devices, ended := square(t, 4, func(c *Cloud) { c.Local.Documents = new(cracked) })
+		devices, _, ended := square(t, 4, func(c *CloudConfig) { c.Local.Documents = new(cracked) })
 		for i := range 4 {
 			link := question(t, devices[i%2])
 			m, err := link.Receive(t.Context())

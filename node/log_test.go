@@ -34,14 +34,14 @@ func (w *written) String() string {
 func TestLogOfACloud(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log written
-		devices, _ := square(t, 2, func(c *Cloud) {
+		devices, cloud, _ := square(t, 2, func(c *CloudConfig) {
 			c.KVMemory = 1
 			c.Log = slog.New(slog.NewTextHandler(&log, nil))
 			c.Name = func(id transport.ID) string { return "operator's" }
-			if err := c.Fits(Question{Text: "?"}, tandem.Settings{Documents: 1, MaxTokens: 1}); err == nil {
-				t.Error("a byte has room for a question")
-			}
 		})
+		if err := cloud.Fits(Question{Text: "?"}, tandem.Settings{Documents: 1, MaxTokens: 1}); err == nil {
+			t.Error("a byte has room for a question")
+		}
 		link := question(t, devices[0])
 		m, err := link.Receive(t.Context())
 		if _, refused := m.(transport.Fail); !refused {

@@ -132,8 +132,7 @@ func TestMemoryOfSharedContexts(t *testing.T) {
 // An answer without a device takes a place and memory like any other.
 func TestAloneTakesAPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var cloud *Cloud
-		devices, _ := square(t, 1, func(c *Cloud) { cloud, c.KVMemory = c, 1<<30 })
+		devices, cloud, _ := square(t, 1, func(c *CloudConfig) { c.KVMemory = 1 << 30 })
 		s := baselineSettings(tandem.WantDrafts)
 		ends := make(chan struct{})
 		answered := make(chan error, 1)
@@ -175,7 +174,7 @@ func reserving(t *testing.T) (c *Cloud, passage int64) {
 	}
 	t.Cleanup(func() { m.Close() })
 	config := m.Config()
-	return &Cloud{Local: Local{Model: m}, KVMemory: 1 << 40}, passagePositions * config.KVBytes()
+	return NewCloud(CloudConfig{Local: Local{Model: m}, KVMemory: 1 << 40}), passagePositions * config.KVBytes()
 }
 
 // ofEight is a question to be answered from eight passages.

@@ -86,7 +86,7 @@ func (s *street) serve() {
 	s.address = listener.Addr().String()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- (&Cloud{Local: s.reader}).Serve(ctx, listener) }()
+	go func() { done <- NewCloud(CloudConfig{Local: s.reader}).Serve(ctx, listener) }()
 	s.stop = func() {
 		cancel()
 		if err := errors.Join(listener.Close(), <-done); err != nil {

@@ -27,7 +27,7 @@ import (
 
 // square is a cloud with connections from two devices over a simulated network, in virtual time, and how many answers
 // have ended in it.
-func square(t *testing.T, limit int, change ...func(*Cloud)) (devices [2]*transport.Conn, ended *atomic.Int32) {
+func square(t *testing.T, limit int, change ...func(*CloudConfig)) (devices [2]*transport.Conn, cloud *Cloud, ended *atomic.Int32) {
 	t.Helper()
 	m, err := model.OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{Seed: 3}), native.New(1))
 	if err != nil {
@@ -56,10 +56,11 @@ func square(t *testing.T, limit int, change ...func(*Cloud)) (devices [2]*transp
 	ctx, cancel := context.WithCancel(t.Context())
 	served := make(chan error, 1)
 	ended = new(atomic.Int32)
-	cloud := &Cloud{Local: reader, Limit: limit, GiveDocuments: true, Observe: func(Served) { ended.Add(1) }}
+	cfg := CloudConfig{Local: reader, Limit: limit, GiveDocuments: true, Observe: func(Served) { ended.Add(1) }}
 	for _, f := range change {
-		f(cloud)
+		f(&cfg)
 	}
+	cloud = NewCloud(cfg)
 	go func() { served <- cloud.Serve(ctx, l) }()
 	for i := range devices {
 		devices[i], err = transport.Dial(t.Context(), ends[2].LocalAddr().String(), transport.ClientConfig{
@@ -82,7 +83,7 @@ func square(t *testing.T, limit int, change ...func(*Cloud)) (devices [2]*transp
 		}
 		sim.Close()
 	})
-	return devices, ended
+	return devices, cloud, ended
 }
 
 // question opens an exchange in which the device says no more.
@@ -122,8 +123,7 @@ func taken(t *testing.T, link *transport.Exchange) bool {
 // A cloud that drains ends the answers that it has and refuses others, and those that wait.
 func TestDrain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var cloud *Cloud
-		devices, _ := square(t, 1, func(c *Cloud) { cloud = c })
+		devices, cloud, _ := square(t, 1)
 		first := question(t, devices[0])
 		if !taken(t, first) {
 			t.Fatal("the question was not taken")
@@ -143,6 +143,31 @@ func TestDrain(t *testing.T) {
 		first.Close()
 		refused(t, waits)
 		if err := <-drained; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A cloud has drained as soon as its last answer has ended.
+func TestDrainEndsWithTheLastAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cloud, _ := reserving(t)
+		ends, answered, drained := make(chan struct{}), make(chan error, 1), make(chan error, 1)
+		go func() {
+			answered <- cloud.Alone(t.Context(), baselineQuestion, baselineSettings(tandem.WantDrafts), func(context.Context) error { <-ends; return nil })
+		}()
+		synctest.Wait()
+		go func() { drained <- cloud.Drain(t.Context()) }()
+		synctest.Wait()
+		if len(drained) > 0 {
+			t.Errorf("drained during an answer: %v", <-drained)
+		}
+		close(ends)
+		synctest.Wait()
+		if len(drained) == 0 {
+			t.Error("still draining")
+		}
+		if err := errors.Join(<-answered, <-drained, cloud.Drain(t.Context())); err != nil {
 			t.Error(err)
 		}
 	})
@@ -170,8 +195,7 @@ func refused(t *testing.T, link *transport.Exchange) {
 func TestPlaces(t *testing.T) {
 	for _, limit := range []int{1, 2, 8} {
 		synctest.Test(t, func(t *testing.T) {
-			var cloud *Cloud
-			devices, _ := square(t, limit, func(c *Cloud) { cloud = c })
+			devices, cloud, _ := square(t, limit)
 			var open []*transport.Exchange
 			for i := range max(1, limit-1) {
 				open = append(open, question(t, devices[0]))
@@ -218,7 +242,7 @@ func TestPlaces(t *testing.T) {
 func TestSilentBaselines(t *testing.T) {
 	for _, want := range []tandem.Want{tandem.WantText, tandem.WantKV, tandem.WantAnswer} {
 		synctest.Test(t, func(t *testing.T) {
-			devices, _ := square(t, 1)
+			devices, _, _ := square(t, 1)
 			questionFor(t, devices[0], want)
 			time.Sleep(time.Second)
 			link := question(t, devices[1])
@@ -236,7 +260,7 @@ func TestSilentBaselines(t *testing.T) {
 // Questions that are given up while they wait take no place.
 func TestGoneBeforeItsTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		devices, ended := square(t, 1)
+		devices, _, ended := square(t, 1)
 		first := question(t, devices[0])
 		if !taken(t, first) {
 			t.Fatal("not taken")
@@ -424,7 +448,7 @@ func TestPriority(t *testing.T) {
 // A cloud without a place says so within a second, and how many wait before; the question gets its place later.
 func TestBusy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		devices, _ := square(t, 1)
+		devices, _, _ := square(t, 1)
 		first := question(t, devices[0])
 		if !taken(t, first) {
 			t.Fatal("not taken")
@@ -498,7 +522,7 @@ func TestQueueOfADevice(t *testing.T) {
 // A cloud refuses an answer that is longer than its operator allows, and says so. Of more passages than that it reads fewer.
 func TestCaps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		devices, _ := square(t, 4, func(c *Cloud) {
+		devices, _, _ := square(t, 4, func(c *CloudConfig) {
 			c.Documents, c.Tokens = 2, 100
 			c.Local.Documents = shelf{{ID: "1", Text: "The museum opens at nine."}, {ID: "2", Text: "The museum is old."}, {ID: "3", Text: "The museum is red."}}
 		})
@@ -529,7 +553,7 @@ func TestCaps(t *testing.T) {
 func TestDeviceDisconnects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log strings.Builder
-		devices, _ := square(t, 1, func(c *Cloud) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+		devices, _, _ := square(t, 1, func(c *CloudConfig) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
 		devices[0].Close("device closed")
 		devices[1].Close("device closed")
 		time.Sleep(time.Second)

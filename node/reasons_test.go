@@ -35,7 +35,7 @@ func reason(t *testing.T, link exchange) string {
 func TestReasonOfGivingUp(t *testing.T) {
 	for _, idles := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
-			devices, _ := square(t, 1)
+			devices, _, _ := square(t, 1)
 			link := question(t, devices[0])
 			if !taken(t, link) {
 				t.Fatal("not taken")
@@ -64,16 +64,14 @@ func TestReasonOfGivingUp(t *testing.T) {
 // A cloud says so if a device has too many questions that wait.
 func TestReasonOfTooManyQuestions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var cloud *Cloud
-		devices, _ := square(t, 1, func(c *Cloud) { cloud = c })
-		p := newPlaces(1, new(budget))
+		devices, cloud, _ := square(t, 1)
 		for range maxWaiting {
-			if _, err := p.queue(devices[0].Peer(), Normal, 0); err != nil {
+			if _, err := cloud.places.queue(devices[0].Peer(), Normal, 0); err != nil {
 				t.Fatal(err)
 			}
 		}
 		device, link := transport.Pipe(toyVocab)
-		if err := cloud.inTurn(t.Context(), devices[0], p, link, beginOf(baselineQuestion, baselineSettings(tandem.WantDrafts))); err == nil {
+		if err := cloud.inTurn(t.Context(), devices[0], link, beginOf(baselineQuestion, baselineSettings(tandem.WantDrafts))); err == nil {
 			t.Error("no error")
 		}
 		if why := reason(t, device); !strings.Contains(why, "already waiting") {

@@ -25,7 +25,7 @@ import (
 // A question that cannot be sent fails alone: the other answers keep the connection.
 func TestBadQuestionKeepsTheConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		devices, _ := square(t, 4)
+		devices, _, _ := square(t, 4)
 		dials := 0
 		s := NewService(func(context.Context, string) (*transport.Conn, error) { dials++; return devices[0], nil }, 0, "the cloud")
 		good := beginOf(baselineQuestion, baselineSettings(tandem.WantDrafts))
@@ -48,7 +48,7 @@ func TestBadQuestionKeepsTheConnection(t *testing.T) {
 // A connection that has ended is replaced.
 func TestDeadConnectionIsReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		devices, _ := square(t, 4)
+		devices, _, _ := square(t, 4)
 		rest := devices[:]
 		s := NewService(func(context.Context, string) (*transport.Conn, error) {
 			c := rest[0]
@@ -116,7 +116,7 @@ func avenue(t *testing.T, addresses []string, lists map[string][]string) *Servic
 			t.Fatal(err)
 		}
 		done := make(chan error, 1)
-		go func() { done <- (&Cloud{Local: own}).Serve(ctx, l) }()
+		go func() { done <- NewCloud(CloudConfig{Local: own}).Serve(ctx, l) }()
 		served = append(served, func() error { return errors.Join(l.Close(), <-done) })
 	}
 	t.Cleanup(func() {

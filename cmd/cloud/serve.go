@@ -124,8 +124,7 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, leave()) }()
-	cloud := c.cloud(a, s)
-	cloud.Priority, cloud.Name = priorityOf(peers), nameOf(peers)
+	cloud := c.cloud(a, s, peers)
 	metrics, stop, err := c.observe(a, cloud)
 	if err != nil {
 		return err
@@ -264,12 +263,16 @@ func (c *serveCmd) openDocuments(a *cli.App, s *side) (err error) {
 }
 
 // cloud makes the node.
-func (c *serveCmd) cloud(a *cli.App, s side) *node.Cloud {
+func (c *serveCmd) cloud(a *cli.App, s side, peers *transport.Peers) *node.Cloud {
 	public := s.from == fromFolder || s.from == fromSamples
 	shown := func(flag string) bool { return flag == "yes" || flag == "auto" && public }
-	cloud := &node.Cloud{Local: s.Local, Titles: shown(c.Titles), Quotes: shown(c.Quotes), Limit: c.Answers, Documents: c.MaxDocuments, Tokens: c.MaxTokens, KVMemory: int64(c.KVMemory) << 20, GiveDocuments: c.AllowDocuments, Log: a.Log}
-	c.join(cloud)
-	return cloud
+	cfg := node.CloudConfig{
+		Local: s.Local, Titles: shown(c.Titles), Quotes: shown(c.Quotes), GiveDocuments: c.AllowDocuments,
+		Limit: c.Answers, Documents: c.MaxDocuments, Tokens: c.MaxTokens, KVMemory: int64(c.KVMemory) << 20,
+		Priority: priorityOf(peers), Name: nameOf(peers), Log: a.Log,
+	}
+	c.join(&cfg)
+	return node.NewCloud(cfg)
 }
 
 // serve answers until the program is to end, or a server fails. When it returns, nobody uses what the cloud answers with.
@@ -347,7 +350,7 @@ func (c *serveCmd) warn(a *cli.App, cloud *node.Cloud, peers *transport.Peers) {
 }
 
 // join lets answers share passes and passages. A span reader has nothing to share, and a server joins them itself.
-func (c *serveCmd) join(cloud *node.Cloud) {
+func (c *serveCmd) join(cloud *node.CloudConfig) {
 	if cloud.Local.Reader != nil || c.Engine != "" {
 		return
 	}

@@ -426,7 +426,7 @@ func (f answerFlags) embed(a *cli.App, s *session, kv *kvstore.Store) error {
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(a))
 	done := make(chan error, 1)
-	cloud := &node.Cloud{Local: reader, Titles: true, Quotes: true, GiveDocuments: f.SendDocuments, Log: a.Log.With("side", "cloud")}
+	cloud := node.NewCloud(node.CloudConfig{Local: reader, Titles: true, Quotes: true, GiveDocuments: f.SendDocuments, Log: a.Log.With("side", "cloud")})
 	go func() { done <- cloud.Serve(ctx, listener) }()
 	s.closers = append(s.closers, func() error {
 		cancel()

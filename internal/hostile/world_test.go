@@ -141,7 +141,7 @@ func newTarget(t *testing.T, s sides, devices int) *target {
 		t.Fatal(err)
 	}
 	g.id = id.ID
-	g.cloud = &node.Cloud{Local: s[tandem.Cloud], Limit: 4, Documents: 8, Tokens: 64, KVMemory: 64 << 20, GiveDocuments: true, Log: quiet()}
+	g.cloud = node.NewCloud(node.CloudConfig{Local: s[tandem.Cloud], Limit: 4, Documents: 8, Tokens: 64, KVMemory: 64 << 20, GiveDocuments: true, Log: quiet()})
 	l, err := transport.Listen("127.0.0.1:0", transport.ServerConfig{
 		Identity: id, Peers: transport.NewPeers(peers...), Invites: transport.OpenInvites(t.TempDir()),
 		Hello: s.hello(tandem.Cloud), Log: quiet(), Limits: transport.Limits{Conns: max(64, devices+8)},

@@ -20,7 +20,6 @@ package pass
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -57,34 +56,6 @@ func (d Device) Compile(g *npu.Graph) (npu.Program, error) {
 		return nil, err
 	}
 	return d.Device.Compile(g)
-}
-
-// Count counts a graph's nodes by operation.
-func Count(g *npu.Graph) map[npu.Op]int {
-	n := map[npu.Op]int{}
-	for i := range g.Nodes {
-		n[g.Nodes[i].Op]++
-	}
-	return n
-}
-
-// Difference describes what a pass removed and added, by operation: "−2 mul, +1 concat".
-func Difference(before, after *npu.Graph) string {
-	a, b := Count(before), Count(after)
-	ops := maps.Clone(a)
-	maps.Copy(ops, b)
-	var parts []string
-	for _, op := range slices.Sorted(maps.Keys(ops)) {
-		if d := b[op] - a[op]; d < 0 {
-			parts = append(parts, fmt.Sprintf("−%d %v", -d, op))
-		} else if d > 0 {
-			parts = append(parts, fmt.Sprintf("+%d %v", d, op))
-		}
-	}
-	if parts == nil {
-		return "nothing"
-	}
-	return strings.Join(parts, ", ")
 }
 
 // rewriter builds a graph from another's nodes.

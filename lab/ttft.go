@@ -104,7 +104,7 @@ func (x TTFT) Run(ctx context.Context, progress Progress) (Report, error) {
 func (x TTFT) play(ctx context.Context, m reading, rtt time.Duration) ([]time.Duration, error) {
 	path := steady(rtt, 0, 1)
 	cfg := Strategy{}.config()
-	cfg.MaxTokens = 2
+	cfg.MaxTokens, cfg.Sampling.Temperature = 2, 1
 	set := sim.Setting{
 		Pair: cfg, Source: pairtest.Sharing(1, 1), Link: path.Link,
 		Decode: [2]sim.Delay{sim.Every(x.Delays[0]), sim.Every(x.Delays[1])},

@@ -75,10 +75,16 @@ var errDraining = later{errors.New("it is shutting down: ask again in a moment")
 // returns when no answer is left or ctx has ended, with its error. Serve continues until its own context ends.
 func (c *Cloud) Drain(ctx context.Context) error {
 	c.beginDrain()
+	none := c.present.none()
 	select {
-	case <-c.present.none():
+	case <-none:
 		return nil
 	case <-ctx.Done():
+	}
+	select {
+	case <-none: // whatever the time
+		return nil
+	default:
 		return context.Cause(ctx)
 	}
 }
@@ -112,14 +118,13 @@ func (c *census) add(n int) {
 func (c *census) none() <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	left := c.left
-	if left == nil {
-		left = make(chan struct{})
+	if c.left == nil {
+		c.left = make(chan struct{})
 	}
+	left := c.left
 	if c.n == 0 {
 		close(left)
-	} else {
-		c.left = left
+		c.left = nil
 	}
 	return left
 }

@@ -167,7 +167,9 @@ func TestDrainEndsWithTheLastAnswer(t *testing.T) {
 		if len(drained) == 0 {
 			t.Error("still draining")
 		}
-		if err := errors.Join(<-answered, <-drained, cloud.Drain(t.Context())); err != nil {
+		late, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := errors.Join(<-answered, <-drained, cloud.Drain(late)); err != nil {
 			t.Error(err)
 		}
 	})

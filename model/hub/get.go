@@ -21,10 +21,10 @@ import (
 	"tandem/internal/atomicfile"
 )
 
-// Get downloads and verifies a file of the repository unless it is in the cache, and returns its path in the snapshot.
-// It resumes an interrupted download.
+// Get returns the path in the snapshot of a file of the repository. It reads and verifies a file that is in the cache, and
+// downloads one that is not, or is damaged. It resumes an interrupted download.
 func (c *Client) Get(ctx context.Context, r *Repo, f File) (string, error) {
-	path := filepath.Join(c.Snapshot(r), filepath.FromSlash(f.Name))
+	path := c.Cached(r, f)
 	if f.Sum == "" {
 		if c.Offline { // see cachedFile
 			if _, err := os.Stat(path); err != nil {
@@ -38,7 +38,11 @@ func (c *Client) Get(ctx context.Context, r *Repo, f File) (string, error) {
 		}
 	}
 	blob := filepath.Join(c.Folder(r.Name), "blobs", f.Sum)
-	if info, err := os.Stat(blob); err != nil || info.Size() != f.Size {
+	whole, err := f.is(ctx, blob)
+	if err != nil {
+		return "", err
+	}
+	if !whole {
 		if c.Offline {
 			return "", c.absent(f)
 		}
@@ -47,6 +51,25 @@ func (c *Client) Get(ctx context.Context, r *Repo, f File) (string, error) {
 		}
 	}
 	return path, Link(blob, path)
+}
+
+// Cached returns the path in the snapshot of a file that List found in the cache. It does not read the file; Verify does.
+func (c *Client) Cached(r *Repo, f File) string {
+	return filepath.Join(c.Snapshot(r), filepath.FromSlash(f.Name))
+}
+
+// is reports whether the file at path has the size and the checksum of f.
+func (f File) is(ctx context.Context, path string) (bool, error) {
+	in, err := os.Open(path)
+	if err != nil {
+		return false, nil // a download will show it
+	}
+	defer in.Close()
+	if info, err := in.Stat(); err != nil || info.Size() != f.Size {
+		return false, err
+	}
+	sum, err := sumFile(ctx, in, newHash(len(f.Sum), f.Size))
+	return sum == f.Sum, err
 }
 
 // Head returns the first n bytes of a file that is not in the cache yet, or all of a shorter one; nil if it is there.
@@ -74,7 +97,7 @@ func (c *Client) Head(ctx context.Context, r *Repo, f File, n int64) (b []byte, 
 
 // absent returns the error for a file that is not in the cache when offline.
 func (c *Client) absent(f File) error {
-	return fmt.Errorf("%s is not in %s and HF_HUB_OFFLINE is set: unset it to download", f.Name, c.Cache)
+	return fmt.Errorf("%s is not in %s, or it is damaged, and HF_HUB_OFFLINE is set: unset it to download", f.Name, c.Cache)
 }
 
 // identify requests a file's checksum and size if the listing does not give them.
@@ -118,11 +141,11 @@ func (c *Client) download(ctx context.Context, r *Repo, f File, blob string) err
 	if err := lock(out); err != nil {
 		return fmt.Errorf("another program is downloading it (%s is locked): wait for it", out.Name())
 	}
-	if info, err := os.Stat(blob); err == nil && info.Size() == f.Size {
+	if whole, err := f.is(ctx, blob); whole || err != nil {
 		// Another program has finished the download.
 		out.Close()
 		os.Remove(blob + ".incomplete")
-		return nil
+		return err
 	}
 	d := &transfer{c: c, repo: r, file: f, out: out}
 	if err := d.begin(); err != nil {

@@ -543,9 +543,9 @@ func TestSimultaneousPulls(t *testing.T) {
 	}
 }
 
-// A damaged file under the name of a complete one is downloaded again.
+// A damaged file under the name of a complete one is downloaded again, whatever its size.
 func TestDamagedBlobs(t *testing.T) {
-	for _, damaged := range [][]byte{nil, make([]byte, 10), make([]byte, 2000)} {
+	for _, damaged := range [][]byte{nil, make([]byte, 10), make([]byte, 1000), make([]byte, 2000)} {
 		f, c := newFakeHub(t, map[string][]byte{"m.gguf": random(1000)})
 		blob := strings.TrimSuffix(incomplete(t, f, c, "m.gguf", nil), ".incomplete")
 		if err := os.WriteFile(blob, damaged, 0o644); err != nil {
@@ -553,6 +553,14 @@ func TestDamagedBlobs(t *testing.T) {
 		}
 		if err := pull(t, f, c, "m.gguf"); err != nil {
 			t.Errorf("damaged file of %d bytes: %v", len(damaged), err)
+		}
+		if err := os.WriteFile(blob, damaged, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		r := list(t, c)
+		c.Offline = true
+		if _, err := c.Get(context.Background(), r, r.Files[0]); err == nil || !strings.Contains(err.Error(), "damaged, and HF_HUB_OFFLINE") {
+			t.Errorf("offline, damaged file of %d bytes: error %v", len(damaged), err)
 		}
 	}
 	// If another program has just finished the file, it is kept, and no incomplete file is left.

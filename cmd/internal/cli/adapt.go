@@ -24,7 +24,7 @@ import (
 
 // LoraFlags choose adapters of the model.
 type LoraFlags struct {
-	Lora []string `name:"lora" help:"Adapt the model with an adapter that models adapt list shows, or with a GGUF file or PEFT folder; =SCALE scales it. May be repeated: adapters add up." sep:"none" placeholder:"NAME[=SCALE]"`
+	Lora []string `name:"lora" help:"Adapt the model with an adapter that models adapt list shows, or with the path of a GGUF file or PEFT folder (./FOLDER); =SCALE scales it. May be repeated: adapters add up." sep:"none" placeholder:"NAME[=SCALE]"`
 }
 
 // Adapter mounts the sum of the chosen adapters on a model. It returns nil for none.
@@ -141,12 +141,12 @@ func (a *App) adaptersDir() (string, error) {
 	return filepath.Join(filepath.Dir(dirs.Data), "adapters"), err
 }
 
-// openAdapter reads an adapter, given its path, its name in the adapters folder or else that of a built-in one.
+// openAdapter reads an adapter, given its name or its path.
 func (a *App) openAdapter(name string) (*lora.Adapter, error) {
-	path, err := a.findAdapter(name)
-	if b, known := models.Adapter(name); err != nil && known {
+	if b, ok := models.Adapter(name); ok {
 		return lora.ReadGGUF(name, b)
 	}
+	path, err := a.findAdapter(name)
 	if err != nil {
 		return nil, err
 	}
@@ -161,16 +161,24 @@ func (a *App) openAdapter(name string) (*lora.Adapter, error) {
 	return one, nil
 }
 
+// findAdapter returns the path of an adapter that is not built in. A word without a separator or the ending .gguf is a name, so
+// that no file in the current folder can take the place of an adapter.
 func (a *App) findAdapter(name string) (string, error) {
-	if dir, err := a.adaptersDir(); err == nil && filepath.Base(name) == name && name != "." && name != ".." {
+	_, err := os.Stat(name)
+	bare := filepath.Base(name) == name && name != "." && name != ".."
+	if err == nil && (!bare || strings.HasSuffix(name, ".gguf")) {
+		return name, nil
+	}
+	if dir, err := a.adaptersDir(); err == nil && bare {
 		path := filepath.Join(dir, strings.TrimSuffix(name, ".gguf")+".gguf")
 		if _, err := os.Stat(path); err == nil {
 			return path, nil
 		}
 	}
-	if _, err := os.Stat(name); err == nil {
-		return name, nil
-	} else if !errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case err == nil:
+		return "", fmt.Errorf("no adapter %q is added or built in; for the file or folder here, write .%c%s", name, filepath.Separator, name)
+	case !errors.Is(err, fs.ErrNotExist):
 		return "", err
 	}
 	return "", fmt.Errorf("no adapter %q: it is neither a path, nor added, nor built in; see: %s models adapt list", name, a.Program)
@@ -260,7 +268,7 @@ func (c *adaptAdd) Help() string {
 	return `Examples:
   ${program} models adapt add polite.gguf --model qwen2.5-0.5b-instruct-q4_k_m
   ${program} models adapt add ~/train/checkpoint-900 --name summary --model qwen2.5-0.5b-instruct-q4_k_m
-  ${program} run --model qwen2.5-0.5b-instruct-q4_k_m --lora polite --lora summary=0.5 "…"
+  edge run --model qwen2.5-0.5b-instruct-q4_k_m --lora polite --lora summary=0.5 "…"
 
 --model is the model that the adapter was trained on. Its fingerprint is kept with the adapter, and other models are refused.`
 }
@@ -272,6 +280,9 @@ func (c *adaptAdd) Run(a *App) error {
 	}
 	if filepath.Base(name) != name || name == "." || name == ".." || strings.ContainsAny(name, "=/\\") || strings.HasPrefix(name, ".") {
 		return fmt.Errorf("%q cannot name an adapter: choose another with --name, without =, / and \\", name)
+	}
+	if BuiltInAdapter(name) {
+		return fmt.Errorf("the adapter %q is built in: choose another name with --name", name)
 	}
 	dir, err := a.adaptersDir()
 	if err != nil {
@@ -344,7 +355,7 @@ func (c *adaptList) Run(a *App) error {
 }
 
 type adaptShow struct {
-	Name       string `arg:"" help:"Name of an adapter, or a path."`
+	Name       string `arg:"" help:"Name of an adapter, or a path (./FOLDER)."`
 	ModelFlags `group:"Model:"`
 }
 
@@ -358,10 +369,10 @@ With --model it also checks the adapter against that model, and shows the finger
 
 func (c *adaptShow) Run(a *App) error {
 	var row adapterRow
-	if path, err := a.findAdapter(c.Name); err == nil {
-		row = rowOf(path)
-	} else if _, ok := models.Adapter(c.Name); ok {
+	if BuiltInAdapter(c.Name) {
 		row = builtInRow(c.Name)
+	} else if path, err := a.findAdapter(c.Name); err == nil {
+		row = rowOf(path)
 	} else {
 		return err
 	}

@@ -232,7 +232,7 @@ func (a *App) findPulled(name string, ref hub.Ref) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("of what is downloaded, %w; fetch another: %s models pull %s", err, a.Program, name)
 	}
-	return client.Get(a, repo, files[0])
+	return client.Cached(repo, files[0]), nil
 }
 
 type modelsShow struct {

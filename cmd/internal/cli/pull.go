@@ -33,7 +33,7 @@ func (c *modelsPull) Help() string {
 Short names: ` + strings.Join(hub.Names(), ", ") + `.
 A quantisation may follow: qwen2.5:1.5b-q8_0.
 
-Files are stored in the hub's usual cache (HF_HOME, HF_HUB_CACHE) and linked into the models folder. An interrupted download resumes; checksums are verified. HF_TOKEN gives access to private and gated repositories, HF_ENDPOINT names another server, and HF_HUB_OFFLINE=1 uses only what was pulled before.`
+Files are stored in the hub's usual cache (HF_HOME, HF_HUB_CACHE) and linked into the models folder. An interrupted download resumes. Checksums are verified, also those of files that are there already; a damaged file is downloaded again. HF_TOKEN gives access to private and gated repositories, HF_ENDPOINT names another server, and HF_HUB_OFFLINE=1 uses only what was pulled before.`
 }
 
 func (c *modelsPull) Run(a *App) error {
@@ -128,6 +128,9 @@ func (c *modelsPull) choose(client *hub.Client, repo *hub.Repo, what, dir string
 func download(a *App, client *hub.Client, repo *hub.Repo, files []hub.File) (pulled, error) {
 	got := pulled{Repository: repo.Name, Commit: repo.Commit}
 	for _, f := range files {
+		if sizeOf(client.Cached(repo, f)) > quickCheck {
+			a.Progress("comparing %s with its checksum", path.Base(f.Name))
+		}
 		path, err := client.Get(a, repo, f)
 		if err != nil {
 			return got, err

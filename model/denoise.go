@@ -47,7 +47,11 @@ func (m *Model) Denoise(ctx context.Context, seq *Seq, rows []Live, into *Logits
 		}
 	}
 	out := into.Take(wanted, m.config.Vocab)
-	if err := m.denoise(ctx, seq, rows, into.all); err != nil {
+	err = m.denoise(ctx, seq, rows, into.all)
+	if err == nil {
+		err = m.checkNumbers(into.all)
+	}
+	if err != nil {
 		seq.cut(before)
 		return nil, err
 	}

@@ -98,7 +98,10 @@ func (m *Model) encode(ctx context.Context, tokens []tandem.Token) ([]float32, e
 		}
 		at += n
 	}
-	return x, schedule.End(ctx)
+	if err := schedule.End(ctx); err != nil {
+		return nil, err
+	}
+	return x, m.checkNumbers(x)
 }
 
 // pool makes one vector of vectors [rows × dim]: one of them, or their sum.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"tandem/internal/llamacpp"
@@ -240,6 +241,24 @@ func TestQuantizeTwiceGivesTheSame(t *testing.T) {
 		y, _ := b.Tensor(info.Name)
 		if !bytes.Equal(x.Data, y.Data) || x.Type != y.Type {
 			t.Errorf("%s differs", info.Name)
+		}
+	}
+}
+
+// A weight that is not a number is an error, also in a tensor that keeps its type.
+func TestQuantizeRefusesNaN(t *testing.T) {
+	meta, tensors := tinymodel.Parts(tinymodel.Spec{Type: npu.Q8_0})
+	for i := range tensors {
+		if tensors[i].Type == npu.Q8_0 {
+			copy(tensors[i].Data, []byte{0, 0x7e}) // the first scale
+			break
+		}
+	}
+	in := file(t, meta, tensors)
+	for _, to := range []string{"q8_0", "q4_0"} {
+		out := filepath.Join(t.TempDir(), "out.gguf")
+		if _, err := Quantize(t.Context(), in, out, Options{Scheme: scheme(t, to), Requantize: true}); err == nil || !strings.Contains(err.Error(), "damaged") {
+			t.Errorf("%s: error %v", to, err)
 		}
 	}
 }

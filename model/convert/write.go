@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 	"syscall"
 
@@ -176,12 +177,15 @@ func (t *tensor) piece(out []byte, from, rows int) error {
 			t.blocks(out, row)
 			continue
 		}
+		if err := t.read(values, row); err != nil {
+			return err
+		}
+		if i := slices.IndexFunc(values, func(v float32) bool { return v != v }); i >= 0 {
+			return fmt.Errorf("row %d: value NaN at index %d: the source is damaged; fetch or make it again", row, i)
+		}
 		if t.values == nil && t.typ == t.to {
 			copy(out, t.data[row*to:])
 			continue
-		}
-		if err := t.read(values, row); err != nil {
-			return err
 		}
 		if err := quant.Quantize(t.to, out, values); err != nil {
 			return fmt.Errorf("row %d: %w", row, err)

@@ -8,6 +8,7 @@ import (
 	"sort"
 	"strings"
 
+	"tandem/model"
 	"tandem/model/gguf"
 	"tandem/model/hub"
 )
@@ -16,9 +17,10 @@ import (
 // takes about a tenth of a second.
 const quickCheck = 128 << 20
 
-// intact compares the files of the model at path, of at most that many bytes each, with their checksums on record. A file that
-// has none passes.
+// intact compares the files of the model at path, of at most that many bytes each, with their checksums on record. Of a model
+// without one it reads the weights.
 func (a *App) intact(path string, most int64) error {
+	unknown := false
 	for _, part := range parts(path) {
 		info, err := os.Stat(part)
 		if err != nil || info.Size() > most {
@@ -28,9 +30,26 @@ func (a *App) intact(path string, most int64) error {
 			a.Progress("comparing %s with its checksum", filepath.Base(part))
 			defer a.Clear()
 		}
-		if err := hub.Verify(a, part); err != nil && !errors.Is(err, hub.ErrNoSum) {
+		err = hub.Verify(a, part)
+		unknown = unknown || errors.Is(err, hub.ErrNoSum)
+		if err != nil && !errors.Is(err, hub.ErrNoSum) {
 			return damaged(err)
 		}
+	}
+	if !unknown {
+		return nil
+	}
+	f, err := gguf.Open(path)
+	if err != nil {
+		return nil // opening it says what is wrong
+	}
+	defer f.Close()
+	return checkWeights(a, path, f)
+}
+
+func checkWeights(a *App, path string, f *gguf.File) error {
+	if err := model.CheckWeights(a, f); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
 	}
 	return nil
 }
@@ -63,7 +82,7 @@ func (c *modelsCheck) Help() string {
   ${program} models check qwen2.5-0.5b-instruct-q4_k_m
   ${program} models check --trust ~/Downloads/model.gguf
 
-The SHA-256 of a pulled file comes from the hub. That of a file that this program made is in a file of the same name with .sha256 added, which sha256sum -c can read. Files of up to 128 MB are also checked each time they are opened; larger ones are checked when a server starts, and by doctor. The check finds damage, not forgery.`
+The SHA-256 of a pulled file comes from the hub. That of a file that this program made is in a file of the same name with .sha256 added, which sha256sum -c can read. Files of up to 128 MB are also checked each time they are opened; larger ones are checked when a server starts, and by doctor. Of a file without a checksum, the check reads the header and the weights: a file that is no model, that is cut, or that has weights that are not numbers, is damaged. The check finds damage, not forgery.`
 }
 
 // checkedFile is what modelsCheck says of a file.
@@ -121,10 +140,17 @@ func (c *modelsCheck) print(a *App, list []checkedFile) error {
 	return nil
 }
 
-// check compares a file with its checksum, or records that.
+// check compares a file with its checksum, or records that. A file that is no model, or has weights that are no numbers, is not
+// recorded.
 func (c *modelsCheck) check(a *App, path string) checkedFile {
 	f := checkedFile{Path: path, State: "ok"}
 	err := hub.Verify(a, path)
+	if err == nil || errors.Is(err, hub.ErrNoSum) || c.Trust && errors.Is(err, hub.ErrDamaged) {
+		if bad := sound(a, path, err != nil); bad != nil {
+			f.State, f.Error = "damaged", bad.Error()
+			return f
+		}
+	}
 	if err != nil && c.Trust && (errors.Is(err, hub.ErrNoSum) || errors.Is(err, hub.ErrDamaged)) && hub.Recordable(path) {
 		f.State, err = "recorded", hub.Record(a, path, "")
 	}
@@ -137,6 +163,19 @@ func (c *modelsCheck) check(a *App, path string) checkedFile {
 		f.State, f.Error = "unreadable", err.Error()
 	}
 	return f
+}
+
+// sound returns an error if a file is no GGUF file, or, with weights, has weights that are no numbers.
+func sound(a *App, path string, weights bool) error {
+	f, err := gguf.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if list := parts(path); !weights || list[0] != path { // the first part stands for all
+		return nil
+	}
+	return checkWeights(a, path, f)
 }
 
 // files returns the files that are to be checked.

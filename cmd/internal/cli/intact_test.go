@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"tandem/internal/testfile"
 	"tandem/internal/tinymodel"
+	"tandem/model/gguf"
 	"tandem/npu"
 )
 
@@ -61,6 +63,31 @@ func TestDamagedModels(t *testing.T) {
 	}
 	check(modelsCheck{Names: []string{"made", mine}, Trust: true}, false, "ok "+made, "recorded "+mine)
 	check(modelsCheck{}, false, "ok "+made, "ok "+mine)
+	// Files that are no models, cut ones and weights that are no numbers have no checksum, and are damaged all the same.
+	meta, tensors := tinymodel.Parts(tinymodel.Spec{Type: npu.F16})
+	for _, w := range tensors {
+		if w.Name == "blk.0.ffn_gate.weight" {
+			copy(w.Data, []byte{0, 0x7e})
+		}
+	}
+	var nan bytes.Buffer
+	if err := gguf.Write(&nan, meta, tensors); err != nil {
+		t.Fatal(err)
+	}
+	whole := tinymodel.GGUF(tinymodel.Spec{Type: npu.F16})
+	for name, b := range map[string][]byte{"empty": nil, "text": []byte("a text\n"), "cut": whole[:len(whole)-9], "nan": nan.Bytes()} {
+		path := filepath.Join(t.TempDir(), name+".gguf")
+		if err := os.WriteFile(path, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, trust := range []bool{false, true, false} {
+			check(modelsCheck{Names: []string{path}, Trust: trust}, true, "damaged "+path)
+		}
+		if m, err := (ModelFlags{Model: path, Threads: 1}).Open(a); err == nil {
+			m.Close()
+			t.Errorf("%s: opened", name)
+		}
+	}
 	for _, name := range []string{"none", SpanReader, BuiltIn} {
 		check(modelsCheck{Names: []string{name}}, true)
 	}

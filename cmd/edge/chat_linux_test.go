@@ -146,6 +146,27 @@ func TestChatFastTyping(t *testing.T) {
 	}
 }
 
+// After a question of many lines, the next prompt makes room for one line, and so leaves the answer on the screen.
+func TestChatLeavesTheAnswer(t *testing.T) {
+	c := newTerminal(t, newHome(t), "chat", "--local-only")
+	c.ready()
+	c.send("\x1b[200~/x"+strings.Repeat("\n", 9)+"end\x1b[201~\r", "no command /x")
+	c.ready()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, after, _ := strings.Cut(c.seen.String(), "no command /x")
+	if !strings.Contains(after, "\x1bD") || strings.Contains(after, "\x1bD\x1bD") {
+		t.Errorf("it scrolls by more than a row: %q", after)
+	}
+}
+
+// Ctrl-D deletes the character under the cursor, and none at the end of the line.
+func TestChatDeletes(t *testing.T) {
+	c := newTerminal(t, newHome(t), "chat", "--local-only")
+	c.ready()
+	c.send("/abc\x04\x04\x02\x02\x04\r", "no command /ac:")
+}
+
 func TestRowsOfALine(t *testing.T) {
 	for _, test := range []struct {
 		line string

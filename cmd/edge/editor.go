@@ -96,7 +96,29 @@ func settle(shell *readline.Shell) error {
 		shell.History.SkipSave()
 		shell.Cursor().InsertAt(shell.Keys.Caller()...)
 	}})
+	// The library's own commands delete the character before the cursor at the end of a line.
+	shell.Keymap.Register(map[string]func(){
+		"delete-char": func() { deleteChar(shell) },
+		"end-of-file": func() {
+			if shell.Line().Len() == 0 {
+				shell.Display.AcceptLine()
+				shell.History.Accept(false, false, io.EOF)
+				return
+			}
+			deleteChar(shell)
+		},
+	})
 	return nil
+}
+
+// deleteChar deletes the characters under the cursor, as many as the user said, and none at the end of the line.
+func deleteChar(shell *readline.Shell) {
+	shell.History.Save()
+	for range shell.Iterations.Get() {
+		if shell.Cursor().Pos() < shell.Line().Len() {
+			shell.Line().CutRune(shell.Cursor().Pos())
+		}
+	}
 }
 
 // prompt stands before a question.
@@ -143,6 +165,7 @@ func newShell() (shell *readline.Shell, err error) {
 
 func readLine(shell *readline.Shell) (line string, err error) {
 	defer recovered(&err)
+	shell.Line().Set() // the prompt makes room for the new line, not for the last one
 	return shell.Readline()
 }
 

@@ -94,7 +94,7 @@ func DiffusionVariants() (all []DiffusionMethod) {
 // machine slows all alike. show, if not nil, is called before each answer.
 func (d Diffusion) Run(ctx context.Context, methods []DiffusionMethod, tokens int, show func(done, total int)) ([]DiffusionResult, error) {
 	if len(d.Inputs) == 0 {
-		return nil, errors.New("lab: no inputs")
+		return nil, errors.New("no inputs")
 	}
 	phones, err := d.phones()
 	if err != nil {
@@ -115,7 +115,7 @@ func (d Diffusion) Run(ctx context.Context, methods []DiffusionMethod, tokens in
 			if !method.Copy {
 				var text string
 				if text, last, err = d.answer(ctx, method.Method, in.Prompt, tokens); err != nil {
-					return nil, fmt.Errorf("lab: %s: %w", method.Name, err)
+					return nil, fmt.Errorf("%s: %w", method.Name, err)
 				}
 				exact = text == in.Answer
 				rows[i].WallMs = Is(rows[i].WallMs.Value + msOf(last.All))
@@ -182,7 +182,7 @@ func (d Diffusion) Autoregressive(ctx context.Context, m *model.Model, name stri
 		var answer []tandem.Token
 		stats, err := sample.Generate(ctx, m, in.Prompt, sample.Params{}, tokens, func(t tandem.Token) error { answer = append(answer, t); return nil })
 		if err != nil {
-			return out, fmt.Errorf("lab: %s: %w", name, err)
+			return out, fmt.Errorf("%s: %w", name, err)
 		}
 		passes := float64(stats.Passes) // the first reads the prompt, each other a token
 		out.Forwards, out.Rows, out.LogitRows = out.Forwards+passes/n, out.Rows+(passes-1+float64(len(in.Prompt)))/n, out.LogitRows+passes/n
@@ -221,7 +221,7 @@ func (d Diffusion) phones() (all []*diffusionPhone, err error) {
 func (d Diffusion) Trace(ctx context.Context, method dllm.Method, tokens int) ([]Figure, error) {
 	phones, err := d.phones()
 	if err != nil || len(phones) == 0 || len(d.Inputs) == 0 {
-		return nil, errors.Join(err, errors.New("lab: a trace needs an input and a chip"))
+		return nil, errors.Join(err, errors.New("a trace needs an input and a chip"))
 	}
 	_, stats, err := d.answer(ctx, method, d.Inputs[0].Prompt, tokens)
 	if err != nil {

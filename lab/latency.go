@@ -37,7 +37,7 @@ func (x Latency) Run(ctx context.Context, progress Progress) (Report, error) {
 		r.About += " Live: both sides in one process, over QUIC and an emulated path; decoding is paced. DRDG/SW sends drafts as all others do (drdg-sw-fast), not whole distributions as in the paper; its time after reading is divided by its tokens."
 		x.Methods = slices.DeleteFunc(slices.Clone(x.Methods), func(s Strategy) bool { return s.Computed })
 		if len(x.Methods) == 0 {
-			return r, errors.New("lab: the methods are computed, not run live: add --simulate")
+			return r, errors.New("the methods are computed, not run live: add --simulate")
 		}
 	}
 	run := x.live

@@ -67,7 +67,7 @@ func (x NPU) memory(_ context.Context, r *Report, data *NPUData) error {
 		}
 		placement, err := memory.Place(sizes, uses, costs, budget)
 		if err != nil {
-			return fmt.Errorf("lab: %w", err)
+			return err
 		}
 		order, placement := memory.Reorder(sizes, uses, placement, costs)
 		fixed := placement.Fixed(sizes, c.Window)

@@ -61,7 +61,7 @@ func switchingProblem(c sim.Costs, model string, blocks, chunks, large, small in
 	}
 	p := Problem(c, s, blocks, chunks, large, small)
 	if err := p.Check(); err != nil {
-		return p, fmt.Errorf("lab: %s: %w", model, err)
+		return p, fmt.Errorf("%s: %w", model, err)
 	}
 	return p, nil
 }

@@ -29,7 +29,7 @@ func Page(dir, software string) ([]byte, int, error) {
 		Results  []Report
 		Columns  []string
 	}{Machine(), software, time.Now().Format("2 January 2006, 15:04 MST"), sameSeedSameText(results), results, columns}); err != nil {
-		return nil, 0, fmt.Errorf("lab: report: %w", err)
+		return nil, 0, fmt.Errorf("report: %w", err)
 	}
 	return page.Bytes(), len(results), nil
 }
@@ -38,10 +38,10 @@ func Page(dir, software string) ([]byte, int, error) {
 func Reports(dir string) ([]Report, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.result.json"))
 	if err != nil {
-		return nil, fmt.Errorf("lab: report: %w", err)
+		return nil, fmt.Errorf("report: %w", err)
 	}
 	if len(files) == 0 {
-		return nil, fmt.Errorf("lab: %s holds no results: run an experiment first, for example: lab schedule", dir)
+		return nil, fmt.Errorf("%s holds no results: run an experiment first, for example: lab schedule", dir)
 	}
 	var results []Report
 	for _, f := range files {

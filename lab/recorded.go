@@ -37,11 +37,11 @@ func ReadRecorded(lines []node.Line) (Recorded, error) {
 		}
 	}
 	if len(r.Accept) == 0 {
-		return r, errors.New("lab: the recording holds no token of two sides")
+		return r, errors.New("the recording holds no token of two sides")
 	}
 	for side, d := range r.Decode {
 		if len(d) == 0 {
-			return r, errors.New("lab: the recording holds no drafts of the " + tandem.Side(side).String() + ": record an answer with placement mirror, device or greedy")
+			return r, errors.New("the recording holds no drafts of the " + tandem.Side(side).String() + ": record an answer with placement mirror, device or greedy")
 		}
 	}
 	return r, nil

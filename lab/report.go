@@ -52,7 +52,7 @@ type Table struct {
 func (t Table) write(w io.Writer) error {
 	out := csv.NewWriter(w)
 	if err := errors.Join(out.Write(t.Columns), out.WriteAll(t.Rows)); err != nil {
-		return fmt.Errorf("lab: table %s: %w", t.Name, err)
+		return fmt.Errorf("table %s: %w", t.Name, err)
 	}
 	return nil
 }
@@ -66,7 +66,7 @@ type Figure struct {
 // Save writes the report to files of dir: its results and tables as CSV, its pictures, and all of it as JSON for Page.
 func (r Report) Save(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("lab: save %s: %w", r.Name, err)
+		return fmt.Errorf("save %s: %w", r.Name, err)
 	}
 	var table bytes.Buffer
 	if err := WriteCSV(&table, r.Results); err != nil {
@@ -74,7 +74,7 @@ func (r Report) Save(dir string) error {
 	}
 	whole, err := json.MarshalIndent(r, "", " ")
 	if err != nil {
-		return fmt.Errorf("lab: save %s: %w", r.Name, err)
+		return fmt.Errorf("save %s: %w", r.Name, err)
 	}
 	errs := []error{write(filepath.Join(dir, r.Name+".result.json"), whole)}
 	if len(r.Results) > 0 || len(r.Tables) == 0 {
@@ -93,7 +93,7 @@ func (r Report) Save(dir string) error {
 // write replaces a file in one step, so that no reader sees half of it.
 func write(path string, data []byte) error {
 	if err := atomicfile.Write(path, data, 0o644); err != nil {
-		return fmt.Errorf("lab: write %s: %w", path, err)
+		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return nil
 }
@@ -106,7 +106,7 @@ func LoadReport(path string) (Report, error) {
 		err = json.Unmarshal(data, &r)
 	}
 	if err != nil {
-		return r, fmt.Errorf("lab: load a report: %w", err)
+		return r, fmt.Errorf("load a report: %w", err)
 	}
 	return r, nil
 }

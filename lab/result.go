@@ -6,7 +6,6 @@ import (
 	"encoding/csv"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -102,11 +101,11 @@ func (r Result) fields() []string {
 func WriteCSV(w io.Writer, results []Result) error {
 	out := csv.NewWriter(w)
 	if err := out.Write(columns); err != nil {
-		return fmt.Errorf("lab: %w", err)
+		return err
 	}
 	for _, r := range results {
 		if err := out.Write(r.fields()); err != nil {
-			return fmt.Errorf("lab: %w", err)
+			return err
 		}
 	}
 	out.Flush()

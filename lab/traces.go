@@ -46,12 +46,12 @@ func TraceFiles(dir string) ([]string, error) {
 	for _, pattern := range []string{"*.up", "*.csv", "*.txt"} {
 		found, err := filepath.Glob(filepath.Join(dir, pattern))
 		if err != nil {
-			return nil, fmt.Errorf("lab: traces: %w", err)
+			return nil, fmt.Errorf("traces: %w", err)
 		}
 		files = append(files, found...)
 	}
 	if len(files) == 0 {
-		return nil, fmt.Errorf("lab: %s holds no traces (*.up with *.down, *.csv, ping logs as *.txt)", dir)
+		return nil, fmt.Errorf("%s holds no traces (*.up with *.down, *.csv, ping logs as *.txt)", dir)
 	}
 	slices.Sort(files)
 	return files, nil

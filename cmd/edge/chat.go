@@ -37,7 +37,9 @@ Type a question and press Enter. A question of several lines begins and ends wit
 
 ` + chatHelp() + `
 
-If a question cannot be answered, the chat prints why (with --json as {"error": "…"}) and continues. If the questions come from a file or another program, the exit code is then 1. If the conversation does not fit in the model's context, its oldest turns are left out.`
+If a question cannot be answered, the chat prints why and continues. If the questions come from a file or another program, the exit code is then 1. If the conversation does not fit in the model's context, its oldest turns are left out.
+
+With --json, each question gives one line: an object as "edge ask --json" prints it, with the question as "question", or {"question": "…", "error": "…"}.`
 }
 
 func (c *chatCmd) Run(a *cli.App) (err error) {
@@ -130,7 +132,7 @@ func (t *conversation) run(read func() (string, error)) error {
 		case t.app.Err() != nil:
 			return errors.Join(err, t.app.Err())
 		case err != nil:
-			if err := t.complain(err); err != nil {
+			if err := t.complain(unquote(line), err); err != nil {
 				return err
 			}
 		}
@@ -145,6 +147,9 @@ func (t *conversation) take(line string) error {
 	case is:
 		return t.command(name, argument)
 	case greets(line):
+		if t.app.Globals.JSON {
+			return t.app.JSONLine(chatJSON{line, t.greeted(line)})
+		}
 		return t.welcome(line)
 	}
 	t.turn++
@@ -175,19 +180,25 @@ func (t *conversation) answer(q node.Question) error {
 	t.history = append(t.history, chat.Message{Role: "user", Content: q.Text}, chat.Message{Role: "assistant", Content: answer.Text})
 	t.history = t.history[max(0, len(t.history)-2*t.turns):]
 	if a.Globals.JSON {
-		return a.JSON(r)
+		return a.JSONLine(chatJSON{q.Text, r})
 	}
 	t.summary(answer)
 	return nil
 }
 
+// chatJSON is a question with its answer, as chat --json prints it on one line.
+type chatJSON struct {
+	Question string `json:"question"`
+	askJSON
+}
+
 // complain prints why a line could not be carried out. A program may wait for one object per question.
-func (t *conversation) complain(err error) error {
+func (t *conversation) complain(line string, err error) error {
 	t.failed++
 	t.app.Clear()
 	fmt.Fprintf(t.app.Aside, "%s: %v\n", t.app.Program, err)
 	if t.app.Globals.JSON {
-		return t.app.JSON(map[string]string{"error": err.Error()})
+		return t.app.JSONLine(map[string]string{"question": line, "error": err.Error()})
 	}
 	return nil
 }

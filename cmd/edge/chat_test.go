@@ -34,11 +34,15 @@ func TestChatGoesOn(t *testing.T) {
 	if err == nil || cmd.ProcessState.ExitCode() != 1 || !strings.Contains(errs.String(), "1 of the lines") {
 		t.Errorf("%v, %s", err, errs.String())
 	}
-	answers := json.NewDecoder(bytes.NewReader(out))
-	for i := range 7 {
-		var a struct{ Answer, Error string }
-		if err := answers.Decode(&a); err != nil {
-			t.Fatalf("question %d: %v, %s", i, err, errs.String())
+	answers := bytes.Split(bytes.TrimSpace(out), []byte("\n")) // one line for each
+	if len(answers) != 7 {
+		t.Fatalf("%d lines: %s", len(answers), out)
+	}
+	asked := strings.Split(questions.String(), "\n")
+	for i, line := range answers {
+		var a struct{ Question, Answer, Error string }
+		if err := json.Unmarshal(line, &a); err != nil || a.Question != strings.TrimSpace(asked[i]) {
+			t.Fatalf("question %d: %v, %s, %s", i, err, line, errs.String())
 		}
 		if failed := i == 5; failed != strings.Contains(a.Error, "512 tokens") || failed == (a.Answer != "") {
 			t.Errorf("question %d: %+v", i, a)

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -49,6 +50,38 @@ func TestProgramCommands(t *testing.T) {
 		if stdout, stderr, err := h.Run(strings.Fields(args)...); err == nil || stdout != "" || stderr == "" {
 			t.Errorf("edge %s: %v, %q, %q", args, err, stdout, stderr)
 		}
+	}
+}
+
+// With --json every command prints an object, with keys in small letters.
+func TestObjects(t *testing.T) {
+	h := newHome(t)
+	for args, key := range map[string]string{
+		"--version": "go", "version": "go", "licenses": "modules", "man index": "page", "completion bash": "script", "show": "config",
+		"history list": "questions", "history clear": "questions", "run -n 2 -p Hello": "finish",
+	} {
+		stdout, stderr, err := h.Run(append(strings.Fields(args), "--json")...)
+		var object map[string]json.RawMessage
+		if e := json.Unmarshal([]byte(stdout), &object); err != nil || e != nil || object[key] == nil {
+			t.Errorf("edge %s --json: %v, %v, no %q in %s%s", args, err, e, key, stdout, stderr)
+		}
+		switch value := string(object[key]); key {
+		case "config":
+			if !strings.Contains(value, `"kv_heads": 2`) || !strings.Contains(value, `"pairing": "adjacent"`) || regexp.MustCompile(`"[A-Z]\w*":`).MatchString(value) {
+				t.Errorf("config: %s", value)
+			}
+		case "questions":
+			if value != "0" {
+				t.Errorf("edge %s --json: questions %s", args, value)
+			}
+		case "finish":
+			if value != `"length"` {
+				t.Errorf("finish %s", value)
+			}
+		}
+	}
+	if stdout, _, err := h.Run("rewrite", "--help"); err != nil || !strings.Contains(stdout, "in this tone: neutral, polite") {
+		t.Errorf("%v: %s", err, stdout)
 	}
 }
 
@@ -113,6 +146,8 @@ func TestCompletion(t *testing.T) {
 				"edge ask --local":    {"--local-only", "--listen"},
 				"edge completion ":    {"fish", "index"},
 				"edge help ":          {"index", "add"},
+				"edge help index ":    {"remove", "ask"},
+				"edge man models ":    {"adapt", "index"},
 				"edge models adapt ":  {"list", "pull"},
 				"edge index ls --jso": {"--json", "--notes"},
 			} {

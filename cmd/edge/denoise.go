@@ -148,7 +148,7 @@ func (c *runCmd) denoise(a *cli.App, m *model.Model, device *phone.Device, promp
 		return a.JSON(map[string]any{
 			"text": w.text, "seed": sampling.Seed, "prompt_tokens": len(tokens), "tokens": stats.Tokens, "method": c.Denoise,
 			"ttft_ms": tandem.Milliseconds(stats.First), "wall_ms": tandem.Milliseconds(stats.All), "forwards": len(stats.Passes), "rows": rows, "logit_rows": logits,
-			"finish": finish(w.filter, stats),
+			"finish": finished(finish(w.filter, stats)),
 		})
 	}
 	fmt.Fprintln(a.Out)

@@ -11,12 +11,16 @@ import (
 
 // welcome replies to a greeting, or to an order that no document can answer.
 func (s *session) welcome(question string) error {
-	text := s.replyTo(question)
 	if s.app.Globals.JSON {
-		return s.app.JSON(askJSON{Answer: text, Tokens: []tokenJSON{}, Parts: []partJSON{}})
+		return s.app.JSON(s.greeted(question))
 	}
-	_, err := fmt.Fprintln(s.app.Out, text)
+	_, err := fmt.Fprintln(s.app.Out, s.replyTo(question))
 	return err
+}
+
+// greeted is the reply as ask --json prints it.
+func (s *session) greeted(question string) askJSON {
+	return askJSON{Answer: s.replyTo(question), Tokens: []tokenJSON{}, Parts: []partJSON{}}
 }
 
 // replyTo returns the reply to a text that greets.

@@ -103,12 +103,14 @@ func (c *historyClear) Run(a *cli.App) error {
 	if err != nil {
 		return err
 	}
+	asked := &questions{path: path}
+	asked.load() // a file that cannot be read is removed all the same
 	gone := os.Remove(path)
 	if gone != nil && !errors.Is(gone, fs.ErrNotExist) {
 		return gone
 	}
 	if a.Globals.JSON {
-		return a.JSON(map[string]any{"cleared": n, "questions": gone == nil})
+		return a.JSON(map[string]any{"cleared": n, "questions": asked.Len()})
 	}
 	if gone == nil {
 		fmt.Fprintln(a.Out, "Questions of chats cleared.")

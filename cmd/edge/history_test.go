@@ -125,10 +125,14 @@ func TestHistoryLife(t *testing.T) {
 	if stdout, stderr, err := h.Run("history", "clear"); err != nil || stdout != "Questions of chats cleared.\n2 histories of answers cleared.\n" {
 		t.Errorf("clear: %v, %s%s", err, stdout, stderr)
 	}
+	clitest.Write(t, filepath.Join(h.Dir, ".local", "state", "tandem", "edge"), "questions.jsonl", "\"why?\"\n\"who?\"\n")
+	if stdout, _, err := h.Run("history", "clear", "--json"); err != nil || strings.Join(strings.Fields(stdout), "") != `{"cleared":0,"questions":2}` {
+		t.Errorf("clear questions: %v, %s", err, stdout)
+	}
 	if left, _ := filepath.Glob(filepath.Join(got.Folder, "*history*")); len(left) != 0 {
 		t.Errorf("%v is left", left)
 	}
-	if stdout, _, err := h.Run("history", "clear", "--json"); err != nil || strings.Join(strings.Fields(stdout), "") != `{"cleared":0,"questions":false}` {
+	if stdout, _, err := h.Run("history", "clear", "--json"); err != nil || strings.Join(strings.Fields(stdout), "") != `{"cleared":0,"questions":0}` {
 		t.Errorf("nothing to clear: %v, %s", err, stdout)
 	}
 }

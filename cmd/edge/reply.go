@@ -49,7 +49,7 @@ type replyJSON struct {
 	Stream  int     `json:"stream"`
 	Tokens  int     `json:"tokens"`
 	LogProb float64 `json:"log_probability_per_token"`
-	Finish  string  `json:"finish"`
+	Finish  string  `json:"finish"` // stop, length
 }
 
 func (c *replyCmd) Run(a *cli.App) (err error) {
@@ -95,7 +95,7 @@ func (c *replyCmd) Run(a *cli.App) (err error) {
 	if a.Globals.JSON {
 		out := []replyJSON{}
 		for _, s := range ranked {
-			out = append(out, replyJSON{s.Text, s.Index, len(s.Tokens), s.PerToken(), string(s.Reason)})
+			out = append(out, replyJSON{s.Text, s.Index, len(s.Tokens), s.PerToken(), finished(s.Reason)})
 		}
 		return a.JSON(map[string]any{"replies": out, "as": as, "streams": written, "seed": sampling.Seed, "prompt_tokens": stats.PromptTokens,
 			"tokens": stats.Tokens, "passes": stats.Passes, "prefill_ms": tandem.Milliseconds(stats.Prefill), "decode_ms": tandem.Milliseconds(stats.Decode)})

@@ -13,6 +13,7 @@ import (
 	"tandem/model/sample"
 	"tandem/model/tokenizer"
 	"tandem/npu/phone"
+	"tandem/pair"
 	"tandem/specdec"
 )
 
@@ -105,7 +106,7 @@ func (c *runCmd) write(a *cli.App, m *model.Model, device *phone.Device, prompt 
 		out := map[string]any{
 			"text": text, "seed": sampling.Seed, "prompt_tokens": stats.PromptTokens, "tokens": stats.Tokens,
 			"ttft_ms": tandem.Milliseconds(stats.First), "prefill_tokens_per_second": stats.PrefillRate(), "tokens_per_second": stats.DecodeRate(),
-			"finish": stats.Reason,
+			"finish": finished(stats.Reason),
 		}
 		if adapter != nil {
 			out["adapter"] = adapter.Name()
@@ -121,6 +122,15 @@ func (c *runCmd) write(a *cli.App, m *model.Model, device *phone.Device, prompt 
 		printDrafts(a, spec.Stats())
 	}
 	return nil
+}
+
+// finished says why a text ended, in the words of ask --json.
+func finished(r sample.Reason) string {
+	switch r {
+	case sample.TooLong, sample.ContextFull:
+		return pair.ReasonLength.String()
+	}
+	return pair.ReasonStop.String()
 }
 
 // stream continues the prompt. It prints the text as it comes, unless JSON is asked for, and returns it with its tokens.

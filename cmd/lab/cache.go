@@ -24,7 +24,7 @@ type cacheCmd struct {
 	Model    string `short:"m" help:"GGUF file, or its name in the models folder. Default: the built-in reader." placeholder:"FILE"`
 	Threads  int    `help:"Threads to compute with; 0 for all cores." default:"0"`
 	KVType   string `name:"kv-type" help:"Measure one type only, f16 or q8_0, so that the peak of the memory is of that type alone. Default: both." enum:",f16,q8_0" default:"" placeholder:"TYPE"`
-	Contexts []int  `help:"Positions to decode after." default:"512,2048"`
+	Contexts []int  `help:"Positions to decode after." default:"256,480"`
 	Steps    int    `help:"Tokens to decode in each run." default:"32"`
 	Runs     int    `help:"Runs of each test." default:"5"`
 	OfThread bool   `name:"processor-time" help:"Measure the processor's time instead of the clock's, for a machine that is busy with other programs. Needs --threads 1."`
@@ -35,6 +35,7 @@ type cacheCmd struct {
 
 func (c *cacheCmd) Help() string {
 	return `Examples:
+  lab cache
   lab cache --text wiki.test.raw
   lab models random random.gguf && lab cache --model random.gguf --contexts 512,4096,16384
   lab cache --model random.gguf --kv-type q8_0 --contexts 32000 --runs 1

@@ -35,6 +35,9 @@ func TestCacheCommand(t *testing.T) {
 	if out, stderr, err := h.Run(append(flags, "--kv-type=q8_0", "--processor-time")...); err != nil || !strings.Contains(out, "q8_0") || strings.Contains(out, "f16") {
 		t.Errorf("--kv-type q8_0: %v: %s%s", err, out, stderr)
 	}
+	if _, stderr, err := h.Run("cache", "--json", "--threads", "1", "--kv-type", "q8_0", "--steps", "32", "--runs", "1"); err != nil { // the default contexts
+		t.Errorf("%v: %s", err, stderr)
+	}
 	for _, c := range [][2]string{{"--tokens=-1", "--tokens"}, {"--contexts=100", "more than 128"}, {"--steps=0", "--steps"}, {"--processor-time --threads=2", "needs --threads 1"}, {"--contexts=100000", "context of 512"}} {
 		if _, stderr, err := h.Run(append(flags, strings.Fields(c[0])...)...); err == nil || !strings.Contains(stderr, c[1]) {
 			t.Errorf("%s: %v: %s", c[0], err, stderr)

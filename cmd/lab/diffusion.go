@@ -32,7 +32,7 @@ type diffusionCmd struct {
 	Against        string   `help:"A model that writes token by token, to compare with; it needs the same vocabulary. Default: the built-in decoder, if it has that." type:"existingfile" placeholder:"FILE"`
 	CostsOf        string   `name:"costs-of" help:"Let windows look ahead by the latency of this simulated chip, such as sm8750/llada, instead of this machine's." placeholder:"CHIP"`
 	SVG            string   `help:"Write pictures of one answer to this folder: the states of its tokens, and the two paths." type:"path" placeholder:"DIR"`
-	File           string   `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default: standard output."`
+	File           string   `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default, or with -: standard output."`
 }
 
 func (c *diffusionCmd) Help() string {

@@ -23,7 +23,7 @@ type draftsCmd struct {
 	Worlds int           `help:"Instead of questions about the sample documents, ask this many generated questions of each kind about documents of their own."`
 	Rounds int           `help:"How often each question is asked with each of the drafters, in turns. Its median time counts." default:"1"`
 	answerFlags
-	File string `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default: standard output."`
+	File string `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default, or with -: standard output."`
 }
 
 func (c *draftsCmd) Help() string {

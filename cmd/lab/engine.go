@@ -22,7 +22,7 @@ type engineCmd struct {
 	Against        string `help:"Also measure another engine, in turns, on the same file and threads: llama.cpp, or ik_llama.cpp=PROGRAM with its llama-batched-bench." placeholder:"ENGINE"`
 	Busy           bool   `help:"Keep another process busy during the measurement."`
 	ProcessorTime  bool   `help:"Measure the processor's time, so that other programs disturb less. Needs --threads 1."`
-	File           string `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default: standard output."`
+	File           string `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default, or with -: standard output."`
 }
 
 func (c *engineCmd) Help() string {

@@ -20,7 +20,7 @@ type forecastCmd struct {
 	MaxTokens         int     `help:"Maximum number of tokens in a text." default:"96"`
 	Temperature       float64 `help:"0 for the likeliest token, 1 for the model's own distribution." default:"0"`
 	Seed              uint64  `help:"Random seed." default:"1"`
-	File              string  `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default: standard output."`
+	File              string  `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default, or with -: standard output."`
 }
 
 func (c *forecastCmd) Help() string {

@@ -20,7 +20,7 @@ type hedgeCmd struct {
 	Answers  int             `help:"Answers per figure." default:"12"`
 	Live     bool            `help:"Instead let a device and a cloud in this process answer questions about the sample documents, over an emulated network, at the pace of --decode."`
 	answerFlags
-	File string `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default: standard output."`
+	File string `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default, or with -: standard output."`
 }
 
 func (c *hedgeCmd) Help() string {

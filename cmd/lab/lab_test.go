@@ -42,6 +42,12 @@ func TestLab(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	}
+	if out, stderr, err := h.Run(append(args, "--json", "-")...); err != nil || !strings.Contains(out, "\"rows\"") {
+		t.Errorf("to standard output: %v\n%s%s", err, out, stderr)
+	}
+	if _, err := os.Stat(filepath.Join(h.Dir, "-")); err == nil {
+		t.Error("there is a file named -")
+	}
 	if _, stderr, err := h.Run("report"); err != nil {
 		t.Fatalf("%v\n%s", err, stderr)
 	}
@@ -82,14 +88,19 @@ func TestLabErrors(t *testing.T) {
 		{"rivals --answers 0", "above 0"},
 		{"rivals rows.json", "needs --json"},
 		{"pipeline --method tandem", "one method and placement"},
+		{"pipeline --replay /dev/null", "holds no token"},
 		{"quality --n=-1", "--n -1"},
 		{"speedup --simulate --cloud-delay=-1s", "--cloud-delay -1s"},
 		{"report --from=", "path is empty"},
 		{"schedule --replay=", "path is empty"},
 		{"spec --inputs=", "path is empty"},
 	} {
-		if _, stderr, err := h.Run(strings.Fields(c.args)...); err == nil || !strings.Contains(stderr, c.want) {
+		_, stderr, err := h.Run(strings.Fields(c.args)...)
+		if err == nil || !strings.Contains(stderr, c.want) {
 			t.Errorf("lab %s: %v, %q; want %q", c.args, err, stderr, c.want)
+		}
+		if strings.Contains(stderr, "lab: lab: ") {
+			t.Errorf("lab %s: %q", c.args, stderr)
 		}
 	}
 }

@@ -17,7 +17,7 @@ type libraryCmd struct {
 	AtOnce    []int  `help:"Searches at the same time." default:"1,8"`
 	Dir       string `help:"Empty folder for the documents and the index, which stay there. Default: a temporary one, which is removed." type:"path" placeholder:"DIR"`
 	Seed      uint64 `help:"Seed of the documents." default:"1"`
-	File      string `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default: standard output."`
+	File      string `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default, or with -: standard output."`
 }
 
 func (c *libraryCmd) Help() string {

@@ -17,7 +17,7 @@ type loadCmd struct {
 	Draft   string   `help:"What the cloud guesses next tokens with, as for cloud serve; off for a pass of each token." default:"auto" placeholder:"DRAFTERS"`
 	Virtual []string `help:"Simulated machines, in virtual time, instead of this one: cores (two of them, as measured) and accelerator (made up: 64 rows take 1.6 times as long as 8), both with Qwen2.5-0.5B's shape." enum:"cores,accelerator" placeholder:"MACHINE"`
 	answerFlags
-	File string `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default: standard output."`
+	File string `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default, or with -: standard output."`
 }
 
 func (c *loadCmd) Help() string {

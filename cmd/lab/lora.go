@@ -25,7 +25,7 @@ type loraCmd struct {
 	Prompt         int    `help:"Tokens of the prompt." default:"64"`
 	Against        string `help:"Also measure another engine with the same adapter: llama.cpp." placeholder:"ENGINE"`
 	Simulate       bool   `help:"Only the simulated phones; measure nothing."`
-	File           string `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default: standard output."`
+	File           string `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default, or with -: standard output."`
 }
 
 func (c *loraCmd) Help() string {

@@ -26,7 +26,7 @@ type npuAnswers struct {
 	MaxTokens int      `help:"Maximum number of tokens in an answer." default:"96"`
 	Prompt    int      `help:"Lengthen shorter prompts on the phone to this many tokens, with the task's other inputs. The model reads its own as before, so acceptance does not change." placeholder:"TOKENS"`
 	cli.ModelFlags
-	File string `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default: standard output."`
+	File string `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default, or with -: standard output."`
 }
 
 func (c *npuAnswers) Help() string {

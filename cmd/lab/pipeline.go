@@ -3,10 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"tandem/cmd/internal/cli"
 	"tandem/lab"
+	"tandem/node"
 )
 
 type pipelineCmd struct {
@@ -33,6 +35,9 @@ func (c *pipelineCmd) Run(a *cli.App) error {
 		lines, err := readRecord(c.Replay)
 		if err != nil {
 			return err
+		}
+		if !slices.ContainsFunc(lines, func(l node.Line) bool { return l.Event == "target" }) {
+			return fmt.Errorf("%s: the recording holds no token: record an answer with edge ask --record", c.Replay)
 		}
 		return c.finish(a, lab.Replay(lines))
 	}

@@ -33,7 +33,7 @@ type qualityCmd struct {
 	Wrong   bool   `help:"Print the pair's wrong answers."`
 	Tokens  int    `help:"Maximum number of tokens in an answer." default:"96"`
 	Support int    `help:"Maximum number of tokens in a draft's distribution, as edge ask --support." default:"256"`
-	File    string `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default: standard output."`
+	File    string `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default, or with -: standard output."`
 }
 
 func (c *qualityCmd) Help() string {

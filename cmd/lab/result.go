@@ -14,7 +14,7 @@ import (
 // outputFlags say where the results of an experiment go.
 type outputFlags struct {
 	Out  string `help:"Folder for tables and pictures." default:"lab-results" type:"path" placeholder:"DIR"`
-	File string `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default: standard output."`
+	File string `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default, or with -: standard output."`
 }
 
 // finish saves a report, then prints its findings or, with --json, its results.

@@ -19,7 +19,7 @@ type rivalsCmd struct {
 	Share   float64         `help:"Share of the probability that the two sides' distributions have in common." default:"0.8"`
 	Tokens  int             `help:"Tokens of an answer." default:"100"`
 	Answers int             `help:"Answers per figure." default:"20"`
-	File    string          `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default: standard output."`
+	File    string          `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default, or with -: standard output."`
 }
 
 func (c *rivalsCmd) Help() string {

@@ -23,7 +23,7 @@ type soakCmd struct {
 	Cloud   string  `help:"The program cloud. Default: next to this program, or in PATH." type:"existingfile" placeholder:"FILE"`
 	Dir     string  `help:"An empty folder to work in, which is kept. Default: a temporary one." type:"path" placeholder:"DIR"`
 	Verbose bool    `short:"v" help:"Print every fault to standard error when it occurs."`
-	File    string  `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default: standard output."`
+	File    string  `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default, or with -: standard output."`
 }
 
 func (c *soakCmd) Help() string {

@@ -45,7 +45,7 @@ type specCmd struct {
 	Temperature       float64  `help:"0 for the likeliest token, 1 for the model's own distribution." default:"0"`
 	Seed              uint64   `help:"Random seed." default:"1"`
 	SVG               string   `help:"Write a picture of the accept lengths to this file." type:"path" placeholder:"FILE"`
-	File              string   `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default: standard output."`
+	File              string   `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default, or with -: standard output."`
 }
 
 func (c *specCmd) Help() string {

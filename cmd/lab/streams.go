@@ -19,7 +19,7 @@ type streamsCmd struct {
 	Prompt         int    `help:"Tokens of the prompt." default:"64"`
 	Against        string `help:"Also measure another engine's parallel sequences: llama.cpp." placeholder:"ENGINE"`
 	Simulate       bool   `help:"Only the simulated phones; measure nothing."`
-	File           string `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default: standard output."`
+	File           string `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default, or with -: standard output."`
 }
 
 func (c *streamsCmd) Help() string {

@@ -204,7 +204,8 @@ func (c *canvas) panel(x axis, y float64, p Plot) {
 		c.text(x.from-6, span.at(v)+4, "end", "s", label(v))
 	}
 	c.add(`<text x="14" y="%s" text-anchor="middle" class="s" transform="rotate(-90 14 %[1]s)">%s</text>`, num((span.from+span.to)/2), html.EscapeString(p.Y))
-	for _, l := range p.Lines {
+	dash := dashesOf(p.Lines)
+	for i, l := range p.Lines {
 		var in []Point
 		for _, q := range l.Points {
 			if q.X >= x.min && q.X <= x.max {
@@ -212,6 +213,6 @@ func (c *canvas) panel(x axis, y float64, p Plot) {
 			}
 		}
 		l.Points = in
-		c.line(x, span, l)
+		c.line(x, span, l, dash[i])
 	}
 }

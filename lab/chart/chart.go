@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -25,6 +26,31 @@ var colors = [...]string{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", 
 
 // Color returns the i-th colour.
 func Color(i int) string { return colors[i%len(colors)] }
+
+// dashes are the styles of lines: drawn through, dashed, dotted, and dashed with dots.
+var dashes = [...]string{"", "6 4", "2 3", "9 3 2 3"}
+
+// dashesOf returns the attribute of each line's style. A line that would look like one before it gets another style.
+func dashesOf(lines []Line) []string {
+	type look struct{ color, style int }
+	used, out := map[look]bool{}, make([]string, len(lines))
+	for i, l := range lines {
+		if l.Dots {
+			continue
+		}
+		order := [...]int{0, 2, 3}
+		if l.Dashed {
+			order = [...]int{1, 3, 2}
+		}
+		free := slices.IndexFunc(order[:], func(style int) bool { return !used[look{l.Color % len(colors), style}] })
+		style := order[max(free, 0)]
+		used[look{l.Color % len(colors), style}] = true
+		if dashes[style] != "" {
+			out[i] = fmt.Sprintf(` stroke-dasharray="%s"`, dashes[style])
+		}
+	}
+	return out
+}
 
 // Point is a point of a Line. If Low and High differ, they are drawn as an error bar.
 type Point struct{ X, Y, Low, High float64 }
@@ -132,8 +158,9 @@ func (p Plot) SVG() []byte {
 	c := open(h, p.Title)
 	x, y := p.axes()
 	c.frame(x, y, p.X, p.Y)
-	for _, l := range p.Lines {
-		c.line(x, y, l)
+	dash := dashesOf(p.Lines)
+	for i, l := range p.Lines {
+		c.line(x, y, l, dash[i])
 	}
 	c.legend(p.Lines, height+6)
 	if p.Note != "" {
@@ -194,8 +221,8 @@ func (c *canvas) frame(x, y axis, xName, yName string) {
 	c.add(`<text x="14" y="%s" text-anchor="middle" class="s" transform="rotate(-90 14 %[1]s)">%s</text>`, num((y.from+y.to)/2), html.EscapeString(yName))
 }
 
-// line draws a series. It breaks the line where points are missing.
-func (c *canvas) line(x, y axis, l Line) {
+// line draws a series with the attribute of its style. It breaks the line where points are missing.
+func (c *canvas) line(x, y axis, l Line, dash string) {
 	color := Color(l.Color)
 	var path strings.Builder
 	pen := "M"
@@ -208,10 +235,6 @@ func (c *canvas) line(x, y axis, l Line) {
 		pen = "L"
 	}
 	if !l.Dots && path.Len() > 0 {
-		dash := ""
-		if l.Dashed {
-			dash = ` stroke-dasharray="6 4"`
-		}
 		c.add(`<path d="%s" fill="none" stroke="%s" stroke-width="2"%s/>`, path.String(), color, dash)
 	}
 	if len(l.Points) > 60 && !l.Dots {
@@ -246,8 +269,8 @@ func legendRows(lines []Line) int {
 
 // legend draws the names of the lines from y downwards.
 func (c *canvas) legend(lines []Line, y float64) {
-	at := float64(left)
-	for _, l := range lines {
+	at, dash := float64(left), dashesOf(lines)
+	for i, l := range lines {
 		if l.Name == "" {
 			continue
 		}
@@ -258,10 +281,8 @@ func (c *canvas) legend(lines []Line, y float64) {
 		switch color := Color(l.Color); {
 		case l.Dots:
 			c.add(`<circle cx="%s" cy="%s" r="3.6" fill="%s"/>`, num(at+9), num(y), color)
-		case l.Dashed:
-			c.add(`<line x1="%s" x2="%s" y1="%s" y2="%[3]s" stroke="%s" stroke-width="2.5" stroke-dasharray="6 4"/>`, num(at), num(at+18), num(y), color)
 		default:
-			c.add(`<line x1="%s" x2="%s" y1="%s" y2="%[3]s" stroke="%s" stroke-width="2.5"/>`, num(at), num(at+18), num(y), color)
+			c.add(`<line x1="%s" x2="%s" y1="%s" y2="%[3]s" stroke="%s" stroke-width="2.5"%s/>`, num(at), num(at+18), num(y), color, dash[i])
 		}
 		c.text(at+23, y+4, "start", "", l.Name)
 		at += w

@@ -3,8 +3,10 @@ package chart
 import (
 	"bytes"
 	"encoding/xml"
+	"fmt"
 	"io"
 	"math"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -55,6 +57,27 @@ func TestPlot(t *testing.T) {
 	}
 	elements(t, Plot{}.SVG())
 	elements(t, Plot{Log: true, Lines: []Line{{Points: []Point{{X: 1, Y: 0}, {X: 1, Y: 5}, {X: 2, Y: 500}}}}}.SVG())
+}
+
+// No two lines look alike, even where they have the same colour, and the legend shows each as it is drawn.
+func TestLinesDiffer(t *testing.T) {
+	p := Plot{}
+	for i := range 17 {
+		p.Lines = append(p.Lines, Line{Name: fmt.Sprint(i), Points: []Point{{X: 0, Y: 1}, {X: 1, Y: float64(i)}}, Color: i % 6, Dashed: i%4 == 3})
+	}
+	svg := string(p.SVG())
+	drawn := regexp.MustCompile(`<path [^>]* fill="none" (stroke="[^"]*") stroke-width="2"([^/]*)/>`).FindAllStringSubmatch(svg, -1)
+	shown := regexp.MustCompile(`(stroke="[^"]*") stroke-width="2.5"([^/]*)/>`).FindAllStringSubmatch(svg, -1)
+	seen := map[string]bool{}
+	for i, d := range drawn {
+		seen[d[1]+d[2]] = true
+		if d[1]+d[2] != shown[i][1]+shown[i][2] {
+			t.Errorf("line %d is drawn as %s%s and shown as %s%s", i, d[1], d[2], shown[i][1], shown[i][2])
+		}
+	}
+	if len(drawn) != 17 || len(shown) != 17 || len(seen) != 17 {
+		t.Errorf("%d lines, %d in the legend, of %d styles", len(drawn), len(shown), len(seen))
+	}
 }
 
 // Larger values are higher, and every value is within the frame.

@@ -24,11 +24,11 @@ import (
 
 // Globals are the flags that every command takes.
 type Globals struct {
-	HelpAll  helpAll          `help:"Show help with all flags, also those for experiments." env:"-"`
-	JSON     bool             `name:"json" help:"Print one JSON object instead of text; an error is {\"error\": \"…\"}."`
-	Config   configFlag       `help:"Configuration file: a JSON object of flag names and values. An environment variable TANDEM_<FLAG> overrides it, and a flag overrides both (default: ${config})." placeholder:"FILE" type:"path" program:""`
-	LogLevel string           `help:"Log messages of this level and above to standard error: ${enum}." enum:"debug,info,warn,error" default:"${log_level}" program:""`
-	Version  kong.VersionFlag `help:"Print the version and exit." env:"-" program:""`
+	HelpAll  helpAll     `help:"Show help with all flags, also those for experiments." env:"-"`
+	JSON     bool        `name:"json" help:"Print one JSON object instead of text; an error is {\"error\": \"…\"}."`
+	Config   configFlag  `help:"Configuration file: a JSON object of flag names and values. An environment variable TANDEM_<FLAG> overrides it, and a flag overrides both (default: ${config})." placeholder:"FILE" type:"path" program:""`
+	LogLevel string      `help:"Log messages of this level and above to standard error: ${enum}." enum:"debug,info,warn,error" default:"${log_level}" program:""`
+	Version  versionFlag `help:"Print the version and exit." env:"-" program:""`
 }
 
 // App is what every command's Run method receives: the screen, the folders, the logger, and a context that an interrupt

@@ -22,8 +22,19 @@ func (c *completionCmd) Help() string {
 func (c *completionCmd) Run(a *App) error {
 	var list []completing
 	commands(a.parser.Model.Node, nil, func(n *kong.Node, path []string) { list = append(list, completes(n, path)) })
+	for _, before := range []string{"help", "man"} { // the names of commands follow, one level after the other
+		commands(a.parser.Model.Node, nil, func(n *kong.Node, path []string) {
+			if len(path) > 0 {
+				list = append(list, completing{path: before + " " + strings.Join(path, " "), commands: below(n)})
+			}
+		})
+	}
 	write := map[string]func(program string, list []completing) string{"bash": bashScript, "zsh": zshScript, "fish": fishScript}
-	_, err := fmt.Fprint(a.Out, write[c.Shell](a.Program, list))
+	script := write[c.Shell](a.Program, list)
+	if a.Globals.JSON {
+		return a.JSON(map[string]string{"script": script})
+	}
+	_, err := fmt.Fprint(a.Out, script)
 	return err
 }
 
@@ -51,15 +62,9 @@ type flagWord struct {
 // completes says what may follow a command.
 func completes(n *kong.Node, path []string) completing {
 	c := completing{path: strings.Join(path, " ")}
-	for _, child := range n.Children {
-		if !child.Hidden {
-			c.commands = append(c.commands, word{append([]string{child.Name}, child.Aliases...), firstSentence(child.Help)})
-		}
-	}
+	c.commands = below(n)
 	if len(path) > 0 && (path[0] == "help" || path[0] == "man") {
-		for _, child := range n.Parent.Children {
-			c.commands = append(c.commands, word{[]string{child.Name}, firstSentence(child.Help)})
-		}
+		c.commands = append(c.commands, below(n.Parent)...)
 	}
 	for _, arg := range n.Positional {
 		if arg.Enum != "" {
@@ -83,6 +88,16 @@ func completes(n *kong.Node, path []string) completing {
 		c.flags = append(c.flags, w)
 	}
 	return c
+}
+
+// below lists the commands below a command.
+func below(n *kong.Node) (list []word) {
+	for _, child := range n.Children {
+		if !child.Hidden {
+			list = append(list, word{append([]string{child.Name}, child.Aliases...), firstSentence(child.Help)})
+		}
+	}
+	return list
 }
 
 // pathOf says whether a value is a path to a "file" or a "dir"; "" if to neither.

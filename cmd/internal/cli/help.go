@@ -19,7 +19,8 @@ func spaced(v *kong.Value) string {
 	if v.Enum == "" {
 		return v.Help
 	}
-	return strings.ReplaceAll(v.Help, v.Enum, strings.Join(v.EnumSlice(), ", "))
+	words := slices.DeleteFunc(v.EnumSlice(), func(w string) bool { return w == "" }) // which only says that the flag may be missing
+	return strings.ReplaceAll(v.Help, v.Enum, strings.Join(words, ", "))
 }
 
 // helpAll is the flag --help-all. It prints the help with all flags, including those with the tag hidden, and what the

@@ -38,7 +38,7 @@ func (c *licensesCmd) Run(a *App) error {
 		}
 	}
 	if a.Globals.JSON {
-		return a.JSON(chosen)
+		return a.JSON(map[string]any{"modules": chosen})
 	}
 	if len(c.Module) == 0 && !c.All {
 		t := Table{Header: []string{"MODULE", "VERSION", "LICENCE"}}

@@ -26,6 +26,9 @@ func (c *manCmd) Run(a *App) error {
 	if err != nil {
 		return err
 	}
+	if c.To == "" && a.Globals.JSON {
+		return a.JSON(map[string]string{"page": a.manPage(node, c.Command)})
+	}
 	if c.To == "" {
 		_, err := fmt.Fprint(a.Out, a.manPage(node, c.Command))
 		return err

@@ -270,7 +270,7 @@ func (c *modelsShow) Run(a *App) error {
 	row, cfg := describe(f, path, size), m.Config()
 	if a.Globals.JSON {
 		out := map[string]any{
-			"model": row, "config": cfg, "vocabulary": m.Tokenizer().Size(),
+			"model": row, "config": shape(cfg), "vocabulary": m.Tokenizer().Size(),
 			"fingerprint": fmt.Sprintf("%x", m.Fingerprint()), "template": m.Template().Source(),
 		}
 		if c.Metadata {
@@ -286,6 +286,48 @@ func (c *modelsShow) Run(a *App) error {
 		printMetadata(a, f)
 	}
 	return nil
+}
+
+// shapeJSON is a model's configuration as models show --json prints it.
+type shapeJSON struct {
+	Arch         string    `json:"architecture"`
+	Name         string    `json:"name"`
+	Layers       int       `json:"layers"`
+	Dim          int       `json:"dim"`
+	Heads        int       `json:"heads"`
+	KVHeads      int       `json:"kv_heads"`
+	HeadDim      int       `json:"head_dim"`
+	FF           int       `json:"ff"`
+	Vocab        int       `json:"vocab"`
+	Context      int       `json:"context"`
+	Eps          float32   `json:"eps"`
+	Rope         *ropeJSON `json:"rope,omitempty"`
+	Pooling      string    `json:"pooling,omitempty"` // of an encoder
+	Diffusion    bool      `json:"diffusion"`
+	CausalPrompt bool      `json:"causal_prompt,omitempty"` // of a diffusion model
+}
+
+type ropeJSON struct {
+	Pairing   string    `json:"pairing"`
+	Dims      int       `json:"dims"`
+	Base      float64   `json:"base"`
+	Linear    float64   `json:"linear"`
+	Factors   []float32 `json:"factors,omitempty"`
+	Magnitude float64   `json:"magnitude,omitempty"`
+}
+
+func shape(c model.Config) shapeJSON {
+	s := shapeJSON{
+		Arch: c.Arch, Name: c.Name, Layers: c.Layers, Dim: c.Dim, Heads: c.Heads, KVHeads: c.KVHeads, HeadDim: c.HeadDim, FF: c.FF,
+		Vocab: c.Vocab, Context: c.Context, Eps: c.Eps, Diffusion: c.Diffusion, CausalPrompt: c.CausalPrompt,
+	}
+	if r := c.Rope; r.Dims > 0 {
+		s.Rope = &ropeJSON{r.Pairing.String(), r.Dims, r.Base, r.Linear, r.Factors, r.Magnitude}
+	}
+	if c.Pooling != model.NoPooling {
+		s.Pooling = c.Pooling.String()
+	}
+	return s
 }
 
 // showSpan describes the built-in span reader, which is no model of package model.

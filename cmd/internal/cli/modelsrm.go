@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"tandem/model/gguf"
@@ -14,13 +15,14 @@ import (
 
 // modelsRm removes models from the models folder.
 type modelsRm struct {
-	Names []string `arg:"" name:"name" help:"Names, as models list shows them." placeholder:"NAME"`
+	Names []string `arg:"" name:"name" help:"Names, as models list shows them, or what models pull was given." placeholder:"NAME"`
 	Keep  bool     `help:"Keep the downloaded files, so that another pull need not download them."`
 }
 
 func (c *modelsRm) Help() string {
 	return `Examples:
   ${program} models rm qwen2.5-0.5b-instruct-q4_k_m
+  ${program} models rm qwen2.5:0.5b
   ${program} models rm mine --keep
 
 A model that was pulled is also removed from the hub's cache, unless another name refers to it.`
@@ -56,17 +58,21 @@ func (c *modelsRm) Run(a *App) error {
 }
 
 func (c *modelsRm) remove(a *App, dir, name string) (removed, error) {
-	r := removed{Name: strings.TrimSuffix(name, ".gguf")}
+	r := removed{Name: name}
 	if name == BuiltIn {
 		return r, fmt.Errorf("%s is built in and cannot be removed", name)
+	}
+	paths, _ := filepath.Glob(filepath.Join(dir, "*.gguf"))
+	if ref, err := hub.ParseRef(name); err == nil && !slices.ContainsFunc(paths, func(p string) bool { return nameOf(p) == name }) {
+		return c.removePulled(a, paths, name, ref)
 	}
 	if filepath.Base(name) != name {
 		return r, fmt.Errorf("%s: want a name from models list; remove files elsewhere yourself", name)
 	}
-	paths, _ := filepath.Glob(filepath.Join(dir, "*.gguf"))
+	r.Name = strings.TrimSuffix(name, ".gguf")
 	var files, others []string
 	for _, p := range paths {
-		if strings.TrimSuffix(filepath.Base(gguf.SplitBase(p)), ".gguf") == r.Name {
+		if nameOf(p) == r.Name {
 			files = append(files, p)
 		} else {
 			others = append(others, p)
@@ -75,15 +81,53 @@ func (c *modelsRm) remove(a *App, dir, name string) (removed, error) {
 	if len(files) == 0 {
 		return r, fmt.Errorf("no model %q in %s; see: %s models list", name, dir, a.Program)
 	}
+	return r, c.files(&r, files, others)
+}
+
+// nameOf returns the name of the model that a file in the models folder is, or is a part of.
+func nameOf(path string) string {
+	return strings.TrimSuffix(filepath.Base(gguf.SplitBase(path)), ".gguf")
+}
+
+// removePulled removes what a reference was pulled as: the links in the models folder that lead to its files, under whatever
+// names.
+func (c *modelsRm) removePulled(a *App, paths []string, name string, ref hub.Ref) (removed, error) {
+	r := removed{Name: name}
+	pulled, err := a.findPulled(name, ref)
+	if err != nil {
+		return r, err
+	}
+	var files, others []string
+	for _, p := range paths {
+		if slices.ContainsFunc(parts(pulled), func(part string) bool { return sameFile(p, part) }) {
+			files = append(files, p)
+		} else {
+			others = append(others, p)
+		}
+	}
+	if len(files) == 0 {
+		return r, fmt.Errorf("%s is in the hub's cache, but no name in the models folder leads to it: remove %s yourself", name, pulled)
+	}
+	return r, c.files(&r, files, others)
+}
+
+func sameFile(a, b string) bool {
+	x, errA := os.Stat(a)
+	y, errB := os.Stat(b)
+	return errA == nil && errB == nil && os.SameFile(x, y)
+}
+
+// files removes files and counts them. others are those that stay.
+func (c *modelsRm) files(r *removed, files, others []string) error {
 	for _, path := range files {
 		freed, err := c.file(path, others)
 		r.Freed += freed
 		if err != nil {
-			return r, err
+			return err
 		}
 		r.Files++
 	}
-	return r, nil
+	return nil
 }
 
 // file removes a file or a link. It removes the target of a link from the hub's cache, unless one of others leads there.
@@ -95,14 +139,7 @@ func (c *modelsRm) file(path string, others []string) (freed int64, err error) {
 	if info.Mode()&fs.ModeSymlink == 0 {
 		return info.Size(), errors.Join(os.Remove(path), hub.Forget(path))
 	}
-	shared := false
-	if target, err := os.Stat(path); err == nil {
-		for _, o := range others {
-			if other, err := os.Stat(o); err == nil && os.SameFile(target, other) {
-				shared = true
-			}
-		}
-	}
+	shared := slices.ContainsFunc(others, func(o string) bool { return sameFile(path, o) })
 	if !c.Keep && !shared {
 		freed, err = hub.Discard(path)
 	}

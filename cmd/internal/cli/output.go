@@ -93,9 +93,9 @@ func replace(path string, data []byte, perm fs.FileMode) error {
 	return nil
 }
 
-// JSONTo prints v as JSON, or writes it to the file at path if path is not empty.
+// JSONTo prints v as JSON, or writes it to the file at path if path is neither empty nor "-".
 func (a *App) JSONTo(path string, v any) error {
-	if path == "" {
+	if path == "" || path == "-" {
 		return a.JSON(v)
 	}
 	data, err := json.MarshalIndent(v, "", "  ")
@@ -112,6 +112,8 @@ func (a *App) CheckJSONFile(path string) error {
 		return nil
 	case !a.Globals.JSON:
 		return fmt.Errorf("%s: a file for the results needs --json before it", path)
+	case path == "-":
+		return nil
 	}
 	_, err := Output(path)
 	return err

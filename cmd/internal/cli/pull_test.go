@@ -288,7 +288,7 @@ func TestRmFreesWhatWasPulled(t *testing.T) {
 
 // A model that was pulled is found by what was pulled, as long as it is there.
 func TestPulledModelIsFoundByReference(t *testing.T) {
-	a, _, _ := testApp(t)
+	a, out, _ := testApp(t)
 	want := tinymodel.GGUF(tinymodel.Spec{Type: npu.Q8_0})
 	serveRepo(t, map[string][]byte{"m-q8_0.gguf": want, "m-q4_k_m.gguf": tinymodel.GGUF(tinymodel.Spec{Type: npu.F16})})
 	if _, err := a.FindModel("qwen2.5:0.5b"); err == nil || !strings.Contains(err.Error(), "edge models pull qwen2.5:0.5b") {
@@ -307,6 +307,14 @@ func TestPulledModelIsFoundByReference(t *testing.T) {
 		if b, err := os.ReadFile(path); err != nil || !bytes.Equal(b, want) {
 			t.Errorf("%s is %s, another model (%v)", name, path, err)
 		}
+	}
+	// It can be removed so, too, also if its file has another name here.
+	rm := &modelsRm{Names: []string{"qwen2.5:0.5b-q8_0"}}
+	if err := rm.Run(a); err != nil || !strings.Contains(out.String(), "qwen2.5:0.5b-q8_0: removed") || strings.Contains(out.String(), " 0 B freed") {
+		t.Errorf("%v: %s", err, out)
+	}
+	if err := rm.Run(a); err == nil || !strings.Contains(err.Error(), "not downloaded") {
+		t.Errorf("removed twice: error %v", err)
 	}
 	for name, want := range map[string]string{"qwen2.5:0.5b-q4_0": "models pull", "hf:o/other": "not downloaded", "nonesuch": "models list", "a/b.gguf": "no model file"} {
 		if _, err := a.FindModel(name); err == nil || !strings.Contains(err.Error(), want) {

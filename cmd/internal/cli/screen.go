@@ -214,6 +214,14 @@ func (s *Screen) JSON(v any) error {
 	return e.Encode(v)
 }
 
+// JSONLine prints v as an object on one line, for output of many objects.
+func (s *Screen) JSONLine(v any) error {
+	s.answered = true
+	e := json.NewEncoder(s.Out)
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
+
 // Plain makes foreign text, such as a name or title, safe to print on one line of a terminal. It escapes all characters
 // that are not graphic (control characters, line breaks, marks that change the direction of text) as in a Go string.
 func Plain(text string) string {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -38,7 +39,24 @@ type versionJSON struct {
 	Arch     string `json:"arch"`
 }
 
-func (c *versionCmd) Run(a *App) error {
+// versionFlag is the flag --version.
+type versionFlag bool
+
+// BeforeReset is called by kong, before it knows the other flags.
+func (versionFlag) BeforeReset(ctx *kong.Context, vars kong.Vars) error {
+	if slices.Contains(ctx.Args, "--json") {
+		if err := (&Screen{Out: ctx.Stdout}).JSON(builtFrom()); err != nil {
+			return err
+		}
+	} else {
+		fmt.Fprintln(ctx.Stdout, vars["version"])
+	}
+	ctx.Exit(0)
+	return nil
+}
+
+// builtFrom returns the version and what the program was built with.
+func builtFrom() versionJSON {
 	v := versionJSON{Version: Version(), Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {
@@ -52,6 +70,11 @@ func (c *versionCmd) Run(a *App) error {
 			}
 		}
 	}
+	return v
+}
+
+func (c *versionCmd) Run(a *App) error {
+	v := builtFrom()
 	if a.Globals.JSON {
 		return a.JSON(v)
 	}

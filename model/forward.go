@@ -266,6 +266,9 @@ func (m *Model) checkEmbeds(in *Input) error {
 type ContextError struct{ Have, Add, Limit int }
 
 func (e *ContextError) Error() string {
+	if e.Have == 0 {
+		return fmt.Sprintf("%d tokens exceed the model's context of %d: shorten the input", e.Add, e.Limit)
+	}
 	return fmt.Sprintf("%d positions and %d more exceed the model's context of %d: shorten the input", e.Have, e.Add, e.Limit)
 }
 

@@ -78,7 +78,7 @@ func (s *session) answersFrom() string {
 
 // reader returns what reads questions: an editor for a person, else lines.
 func (c *chatCmd) reader(a *cli.App, person bool) (func() (string, error), error) {
-	if person && !a.Globals.JSON && term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("TERM") != "dumb" {
+	if person && !a.Globals.JSON && term.IsTerminal(int(os.Stdout.Fd())) && !cli.Dumb() {
 		return openEditor(a, !c.NoHistory)
 	}
 	prompt := ""
@@ -122,6 +122,11 @@ func (t *conversation) run(read func() (string, error)) error {
 			continue
 		case errors.Is(err, io.EOF):
 			return t.end()
+		case errors.Is(err, errLong):
+			if err := t.complain("", err); err != nil {
+				return err
+			}
+			continue
 		case err != nil:
 			return err
 		}

@@ -28,6 +28,12 @@ type terminal struct {
 
 func newTerminal(t *testing.T, h home, args ...string) *terminal {
 	t.Helper()
+	return newTerminalOf(t, "xterm", h, args...)
+}
+
+// newTerminalOf runs a program on a terminal of a kind.
+func newTerminalOf(t *testing.T, kind string, h home, args ...string) *terminal {
+	t.Helper()
 	keys, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
 		t.Skipf("no pseudo-terminal: %v", err)
@@ -50,7 +56,7 @@ func newTerminal(t *testing.T, h home, args ...string) *terminal {
 	}
 	defer screen.Close()
 	cmd := h.Command(t.Context(), args...)
-	cmd.Env = append(cmd.Env, "TERM=xterm", "INPUTRC="+filepath.Join(h.Dir, "inputrc"))
+	cmd.Env = append(cmd.Env, "TERM="+kind, "INPUTRC="+filepath.Join(h.Dir, "inputrc"))
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = screen, screen, screen
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := cmd.Start(); err != nil {
@@ -165,6 +171,22 @@ func TestChatDeletes(t *testing.T) {
 	c := newTerminal(t, newHome(t), "chat", "--local-only")
 	c.ready()
 	c.send("/abc\x04\x04\x02\x02\x04\r", "no command /ac:")
+}
+
+// On a terminal that understands no codes, Ctrl-C gives up a line and not the chat. No TERM at all says as little.
+func TestChatOnADumbTerminal(t *testing.T) {
+	for _, kind := range []string{"dumb", ""} {
+		c := newTerminalOf(t, kind, newHome(t), "chat", "--local-only")
+		c.wait("> ")
+		c.send("unwanted\x03", "Ctrl-D or /exit ends the chat")
+		c.send("\x03", "Ctrl-D or /exit ends the chat")
+		c.send("/seed 5\n", "seed 5\r\n")
+		c.mu.Lock()
+		if strings.Contains(c.seen.String(), "\x1b[") {
+			t.Errorf("TERM=%s: codes in %q", kind, c.seen.String())
+		}
+		c.mu.Unlock()
+	}
 }
 
 func TestRowsOfALine(t *testing.T) {

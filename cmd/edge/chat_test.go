@@ -104,6 +104,23 @@ func TestChatCommands(t *testing.T) {
 	}
 }
 
+// A line that is too long to be a question is left out, and the chat goes on. Files can be named as in a shell.
+func TestChatLinesAndPaths(t *testing.T) {
+	h := newHome(t)
+	cmd := h.Command(t.Context(), "chat", "--local-only", "--json")
+	cmd.Stdin = strings.NewReader(strings.Repeat("why ", 800_000) + "\nWho runs the bakery?\r\n/save ~/said.md\n/save \"a b.md\"\nWho runs the bakery?")
+	out, err := cmd.Output()
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	if err == nil || len(lines) != 3 || !strings.Contains(lines[0], "more than 1.0 MB") || !strings.Contains(lines[2], `"question":"Who runs the bakery?","answer"`) {
+		t.Errorf("%v: %s", err, out)
+	}
+	for _, name := range []string{"said.md", "a b.md"} {
+		if _, err := os.Stat(filepath.Join(h.Dir, name)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // A saved chat has the sentences that were shown below an answer, also where nothing was certain.
 func TestSaveNearest(t *testing.T) {
 	h := newHome(t)

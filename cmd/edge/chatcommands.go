@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -74,7 +76,7 @@ func chatHelp() string {
 
 // tell prints the result of a command, which is not part of an answer.
 func (t *conversation) tell(format string, args ...any) error {
-	_, err := fmt.Fprintf(t.app.Aside, format+"\n", args...)
+	_, err := fmt.Fprintln(t.app.Aside, t.app.Fold(fmt.Sprintf(format, args...)))
 	return err
 }
 
@@ -160,7 +162,21 @@ func (t *conversation) placement(name string) error {
 	return t.tell("placement %s", t.how())
 }
 
+// asTyped returns a path as a shell would read it: without quotes around it, and with the home folder for ~.
+func asTyped(path string) string {
+	for _, quote := range []string{`"`, "'"} {
+		if len(path) > 1 && strings.HasPrefix(path, quote) && strings.HasSuffix(path, quote) {
+			return path[1 : len(path)-1]
+		}
+	}
+	if home, err := os.UserHomeDir(); err == nil && strings.HasPrefix(path, "~/") {
+		return filepath.Join(home, path[2:])
+	}
+	return path
+}
+
 func (t *conversation) save(path string) error {
+	path = asTyped(path)
 	if path == "" {
 		return fmt.Errorf("/save needs a file, as in: /save chat.md")
 	}
@@ -198,7 +214,7 @@ func (t *conversation) markdown(text *strings.Builder, e exchange) {
 			fmt.Fprintf(text, "\n> %s\n", line)
 		}
 		if len(near) > 0 {
-			fmt.Fprintf(text, "\n%s\n", nearest)
+			fmt.Fprintf(text, "\n%s\n", heading(p))
 		}
 		for _, line := range near {
 			fmt.Fprintf(text, "\n> %s\n", strings.TrimSpace(line))

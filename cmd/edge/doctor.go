@@ -47,6 +47,7 @@ func (c *doctorCmd) profile(a *cli.App) []cli.Check {
 	}
 	defer m.Close()
 	p, known := a.LoadProfile(m, c.Threads)
+	limit := profileDocuments * m.Config().Context
 	if c.Profile {
 		settings := tandem.Settings{
 			Nucleus: decoder.DefaultTopP, Support: decoder.DefaultMaxSupport, Documents: profileDocuments,
@@ -58,24 +59,29 @@ func (c *doctorCmd) profile(a *cli.App) []cli.Check {
 		if err != nil {
 			return []cli.Check{{Name: "profile", State: cli.Broken, Detail: err.Error()}}
 		}
-		return []cli.Check{profileCheck(fresh, samples)}
+		return []cli.Check{profileCheck(fresh, limit, samples)}
 	}
 	if !known {
 		return []cli.Check{{Name: "profile", State: cli.Noted, Detail: "the model's delays are not measured yet: the first answer measures them", Hint: "or edge doctor --profile"}}
 	}
-	return []cli.Check{profileCheck(p, nil)}
+	return []cli.Check{profileCheck(p, limit, nil)}
 }
 
 // profileDocuments is the default number of passages of a side.
 const profileDocuments = 4
 
-// profileCheck says what a token takes at some lengths of context. The constants of the fit are only in the data.
-func profileCheck(p cli.DecodeProfile, samples []profiler.Sample) cli.Check {
+// profileCheck says what a token takes behind some numbers of tokens in all contexts, at most limit. The constants of the fit are only in the
+// data.
+func profileCheck(p cli.DecodeProfile, limit int, samples []profiler.Sample) cli.Check {
 	var takes []string
 	for _, tokens := range []int{256, 1024, 4096} {
+		tokens = min(tokens, limit)
 		takes = append(takes, fmt.Sprintf("%.3g ms behind %d", tandem.Milliseconds(p.Decode.At(tokens)), tokens))
+		if tokens == limit {
+			break
+		}
 	}
-	text := fmt.Sprintf("%s on %s: a token takes about %s tokens of context; measured with %s, %s", p.Model, p.Device,
+	text := fmt.Sprintf("%s on %s: a token takes about %s tokens in all contexts together; measured with %s, %s", p.Model, p.Device,
 		strings.Join(takes, ", "), p.From, p.Made.Local().Format(time.DateTime))
 	data := profileJSON{DecodeProfile: p}
 	for _, s := range samples {

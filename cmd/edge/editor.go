@@ -188,39 +188,52 @@ func completeCommand(line []rune, _ int) readline.Completions {
 	return readline.CompleteValuesDescribed(words...)
 }
 
+// typed is a line from standard input, or why there is none.
+type typed struct {
+	line string
+	err  error
+}
+
+// errLong is returned for a line that is too long to be a question.
+var errLong = fmt.Errorf("a line of more than %s is no question: it was left out", cli.Bytes(maxText))
+
 // readLines returns a function that reads a question from standard input, after a prompt. It reads on a goroutine, so that
 // an interrupt need not wait for a read to end.
 func readLines(a *cli.App, prompt string) func() (string, error) {
-	lines, failed := make(chan string), make(chan error, 1)
+	lines := make(chan typed)
 	go func() {
 		defer close(lines)
-		in := bufio.NewScanner(os.Stdin)
-		in.Buffer(nil, 1<<20)
-		for in.Scan() {
-			lines <- in.Text()
+		in := bufio.NewReader(os.Stdin)
+		for {
+			line, err := nextLine(in)
+			lines <- typed{line, err}
+			if err != nil && err != errLong {
+				return
+			}
 		}
-		failed <- in.Err()
 	}()
 	next := func() (string, error) {
 		fmt.Fprint(a.Aside, prompt)
+		interrupted := make(chan struct{})
+		if prompt != "" { // a person has typed a line that is not wanted
+			defer a.Catch(func() { close(interrupted) })()
+		}
 		select {
-		case line, open := <-lines:
-			if open {
-				return line, nil
+		case t, open := <-lines:
+			if !open {
+				return "", io.EOF
 			}
-			err := <-failed
-			failed <- err
-			if err == nil {
-				err = io.EOF
-			}
-			return "", err
+			return t.line, t.err
+		case <-interrupted:
+			fmt.Fprintln(a.Aside)
+			return "", errCleared
 		case <-a.Done():
 			return "", a.Err()
 		}
 	}
 	return func() (string, error) {
 		text, err := next()
-		for err == nil && !complete(text) && len(text) < 1<<20 {
+		for err == nil && !complete(text) && len(text) < maxText {
 			var line string
 			if line, err = next(); err == nil {
 				text += "\n" + line
@@ -230,5 +243,26 @@ func readLines(a *cli.App, prompt string) func() (string, error) {
 			return text, nil // an unfinished question of several lines
 		}
 		return text, err
+	}
+}
+
+// nextLine reads a line without its end. A line of more than maxText is read to its end and is errLong.
+func nextLine(in *bufio.Reader) (string, error) {
+	var line []byte
+	long := false
+	for {
+		part, err := in.ReadSlice('\n')
+		if long = long || len(line)+len(part) > maxText; !long {
+			line = append(line, part...)
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+		case long:
+			return "", errLong
+		case err != nil && (err != io.EOF || len(line) == 0):
+			return "", err
+		default:
+			return strings.TrimSuffix(strings.TrimSuffix(string(line), "\n"), "\r"), nil
+		}
 	}
 }

@@ -32,8 +32,8 @@ type samplingFlags struct {
 	TopK          int     `help:"Keep the K likeliest tokens; 0 for all." default:"0" hidden:""`
 	TopP          float64 `help:"Keep the likeliest tokens with this share of the probability; 1 for all." default:"1" hidden:""`
 	MinP          float64 `help:"Keep tokens with at least this share of the likeliest token's probability." default:"0" hidden:""`
-	RepeatPenalty float64 `help:"Divide the logits of recent tokens by this; 1 for no penalty." default:"1" hidden:""`
-	RepeatLast    int     `help:"How many recent tokens are penalised." default:"64" hidden:""`
+	RepeatPenalty float64 `help:"Divide the logits of recent tokens by this, 0.01 to 100; 1 for no penalty." default:"1" hidden:""`
+	RepeatLast    int     `help:"How many recent tokens are penalised; 0 for none, -1 for all." default:"64" hidden:""`
 }
 
 func (f samplingFlags) sampling() (sample.Params, error) {
@@ -43,11 +43,11 @@ func (f samplingFlags) sampling() (sample.Params, error) {
 		},
 		Seed: uint64(f.Seed),
 	}
-	switch {
-	case f.Seed < -1:
-		return s, fmt.Errorf("--seed %d: want 0 or more, or -1 for a new one", f.Seed)
-	case !(f.Temperature >= 0 && f.Temperature <= api.MaxTemperature):
-		return s, fmt.Errorf("--temperature %v: want 0 to %v", f.Temperature, api.MaxTemperature)
+	if err := f.check(); err != nil {
+		return s, err
+	}
+	if f.RepeatLast == 0 { // which sample takes for its default
+		s.RepeatPenalty = 1
 	}
 	if f.Seed == -1 {
 		var b [4]byte // 32 bits are few enough digits to type again
@@ -55,6 +55,36 @@ func (f samplingFlags) sampling() (sample.Params, error) {
 		s.Seed = uint64(binary.LittleEndian.Uint32(b[:]))
 	}
 	return s, s.Validate()
+}
+
+// check refuses what is out of range.
+func (f samplingFlags) check() error {
+	share := func(x float64) bool { return x >= 0 && x <= 1 }
+	switch {
+	case f.Seed < -1:
+		return fmt.Errorf("--seed %d: want 0 or more, or -1 for a new one", f.Seed)
+	case !(f.Temperature >= 0 && f.Temperature <= api.MaxTemperature):
+		return fmt.Errorf("--temperature %v: want 0 to %v", f.Temperature, api.MaxTemperature)
+	case f.TopK < 0 || f.TopK > math.MaxInt32:
+		return fmt.Errorf("--top-k %d: want 1 or more, or 0 for all tokens", f.TopK)
+	case !share(f.TopP):
+		return fmt.Errorf("--top-p %v: want 0 to 1", f.TopP)
+	case !share(f.MinP):
+		return fmt.Errorf("--min-p %v: want 0 to 1", f.MinP)
+	case !(f.RepeatPenalty >= 0.01 && f.RepeatPenalty <= 100):
+		return fmt.Errorf("--repeat-penalty %v: want 0.01 to 100; 1 is for no penalty", f.RepeatPenalty)
+	case f.RepeatLast < -1 || f.RepeatLast > math.MaxInt32:
+		return fmt.Errorf("--repeat-last %d: want 1 or more, 0 for none or -1 for all", f.RepeatLast)
+	}
+	return nil
+}
+
+// checkMost refuses a number of tokens that is out of range.
+func checkMost(tokens int) error {
+	if tokens < 1 || tokens > tandem.MaxAnswer {
+		return fmt.Errorf("--max-tokens %d: want 1 to %d", tokens, tandem.MaxAnswer)
+	}
+	return nil
 }
 
 // answerFlags say how a question is answered. Flags with the tag hidden are for experiments; --help-all shows them.
@@ -191,6 +221,8 @@ func (f answerFlags) check() error {
 		return fmt.Errorf("--ahead %d: want 1 (none) to %d", f.Ahead, tandem.MaxPassPlaces)
 	case f.phoneFlags.Switching != "" && !slices.Contains(strategies(), f.phoneFlags.Switching):
 		return fmt.Errorf("--switching %s: not known, use one of %s", f.phoneFlags.Switching, strings.Join(strategies(), ", "))
+	case f.phoneFlags.Switching != "" && f.SoC == "":
+		return fmt.Errorf("--switching %s: it is for a simulated phone: add --soc CHIP, or leave it out", f.phoneFlags.Switching)
 	case f.RequireCloud && (f.LocalOnly || f.Side == "device"):
 		return errors.New("--require-cloud and --local-only or --side device: leave one out")
 	case f.Side == "cloud" && f.LocalOnly:

@@ -170,7 +170,7 @@ func TestProfileIsKept(t *testing.T) {
 			continue
 		}
 		p, _ := kept()
-		if c.Data.From != cli.FromDocuments || len(c.Data.Samples) < 12 || !strings.Contains(c.Detail, " ms behind 1024") || strings.Contains(c.Detail, "k_") || p.Decode != c.Data.Decode {
+		if c.Data.From != cli.FromDocuments || len(c.Data.Samples) < 12 || !strings.Contains(c.Detail, " ms behind 1024") || strings.Contains(c.Detail, "4096") || strings.Contains(c.Detail, "k_") || p.Decode != c.Data.Decode {
 			t.Errorf("doctor says %+v, kept is %+v", c, p)
 		}
 		return

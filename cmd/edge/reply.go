@@ -116,8 +116,8 @@ func (c *replyCmd) checkFlags() (sample.Params, error) {
 	if c.Streams < 1 || c.Streams > streams.Max {
 		return sample.Params{}, fmt.Errorf("--streams %d: want 1 to %d", c.Streams, streams.Max)
 	}
-	if c.MaxTokens < 1 {
-		return sample.Params{}, fmt.Errorf("--max-tokens %d: want 1 or more", c.MaxTokens)
+	if err := checkMost(c.MaxTokens); err != nil {
+		return sample.Params{}, err
 	}
 	return samplingFlags{Seed: c.Seed, Temperature: c.Temperature, TopP: 1, RepeatPenalty: 1}.sampling()
 }

@@ -40,8 +40,8 @@ func (c *rewriteCmd) Run(a *cli.App) (err error) {
 	if c.Tone == "" && !c.Correct && !c.Short {
 		return errors.New("say what to do: --tone polite (or neutral, formal, jovial), --correct, --short, or several")
 	}
-	if c.MaxTokens < 1 {
-		return fmt.Errorf("--max-tokens %d: want 1 or more", c.MaxTokens)
+	if err := checkMost(c.MaxTokens); err != nil {
+		return err
 	}
 	if len(c.Words) == 0 && c.Prompt == "" && c.File == "" && term.IsTerminal(int(os.Stdin.Fd())) {
 		return errors.New("no text: give it on standard input, with --file, or as in: edge rewrite --tone polite \"Send me the report!\"")

@@ -57,7 +57,7 @@ func (c *runCmd) Run(a *cli.App) (err error) {
 		return err
 	}
 	sampling, err := c.sampling()
-	if err != nil {
+	if err = errors.Join(err, checkMost(c.MaxTokens)); err != nil {
 		return err
 	}
 	c.Chip = c.SoC
@@ -178,9 +178,17 @@ func (c *runCmd) printStats(a *cli.App, stats sample.Stats, seed uint64, device 
 	}
 }
 
-// tokens returns the prompt in the form that the model expects. Its text may come from a file; only the template marks
-// whose turn it is.
+// tokens returns the prompt in the form that the model expects, if it fits.
 func (c *runCmd) tokens(m *model.Model, prompt string) ([]tandem.Token, error) {
+	tokens, err := c.encode(m, prompt)
+	if most := m.Config().Context; err == nil && len(tokens) > most {
+		return nil, fmt.Errorf("the prompt has %d tokens, and %s takes %d: shorten it, or choose a model with a longer context (--model)", len(tokens), m.Config().Name, most)
+	}
+	return tokens, err
+}
+
+// encode returns the tokens of the prompt. Its text may come from a file; only the template marks whose turn it is.
+func (c *runCmd) encode(m *model.Model, prompt string) ([]tandem.Token, error) {
 	if c.Raw {
 		return m.Tokenizer().Encode(prompt, tokenizer.Options{AddSpecial: true}), nil
 	}

@@ -132,7 +132,10 @@ func (f answerFlags) pairUp(a *cli.App, s *session, kv *kvstore.Store) error {
 
 // openModels opens the span reader and the model, and settles what depends on them.
 func (f *answerFlags) openModels(a *cli.App, s *session) (err error) {
-	if f.decodes() {
+	if what := f.decodes(); what != "" {
+		if f.By == "span" {
+			return fmt.Errorf("--reader span: it points at words, and %s is for what decodes: leave one of them out", what)
+		}
 		if f.SoC != "" && f.Model == "" && f.By != "decoder" {
 			a.Remark("--soc: the built-in decoder answers, not the reader; its answers from your own notes are poor")
 		}
@@ -207,10 +210,20 @@ func slower(d, rtt time.Duration) time.Duration {
 	return d
 }
 
-// decodes reports whether the flags ask for what only a decoder does: grouped contexts, KV caches that cross, the times of a
-// phone's NPU, and adapters.
-func (f answerFlags) decodes() bool {
-	return f.Method == "crcg" || f.Method == "drcg-kv" || f.Contexts > 0 || f.SoC != "" || len(f.Lora) > 0
+// decodes returns a flag that asks for what only a decoder does: grouped contexts, KV caches that cross, the times of a phone's
+// NPU, and adapters; "" for none.
+func (f answerFlags) decodes() string {
+	switch {
+	case f.Method == "crcg" || f.Method == "drcg-kv":
+		return "--method " + f.Method
+	case f.Contexts > 0:
+		return "--contexts"
+	case f.SoC != "":
+		return "--soc"
+	case len(f.Lora) > 0:
+		return "--lora"
+	}
+	return ""
 }
 
 // Close closes everything that the session opened, last first.

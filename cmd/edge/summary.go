@@ -198,7 +198,7 @@ func (s *session) citation(r askJSON, p partJSON) (lines []string) {
 		lines = append(lines, otherwise(p, s.app.Stress)...)
 	}
 	if len(near) > 0 {
-		lines = append(append(lines, nearest), near...)
+		lines = append(append(lines, heading(p)), near...)
 	}
 	if p.Doubtful() {
 		lines = append(lines, fmt.Sprintf("unsure: right in %.0f of 100 such answers", 100*p.Sure))
@@ -206,8 +206,13 @@ func (s *session) citation(r askJSON, p partJSON) (lines []string) {
 	return lines
 }
 
-// nearest heads the texts that come close to an answer.
-const nearest = "nearest:"
+// heading stands above the texts that come close to a part. Below an answer they are no support of it.
+func heading(p partJSON) string {
+	if known(p) {
+		return "also close, but no support:"
+	}
+	return "nearest:"
+}
 
 // known reports whether a document says a part.
 func known(p partJSON) bool { return !p.Unknown && !refusal.Unsupported(p.Text, p.Nothing) }

@@ -7,6 +7,21 @@ import (
 	"tandem/api"
 )
 
+// Texts that come close support no answer: where there is one, the words above them say so.
+func TestHeading(t *testing.T) {
+	for _, c := range []struct {
+		part partJSON
+		want string
+	}{
+		{partJSON{Text: "At nine."}, "also close, but no support:"},
+		{partJSON{Text: "I don't know.", Unknown: true}, "nearest:"},
+	} {
+		if got := heading(c.part); got != c.want {
+			t.Errorf("%q: %s", c.part.Text, got)
+		}
+	}
+}
+
 // A sentence that is long is cut around what answers, at the ends of words.
 func TestQuotedIsCut(t *testing.T) {
 	plain := func(s string) string { return s }

@@ -219,6 +219,9 @@ func TestSkips(t *testing.T) {
 		"fake.docx": "not a .docx document", "old.doc": "save it as .docx or PDF", ".hidden.txt": "hidden", ".git": "hidden",
 		"large.txt": "too large", "link.txt": "symbolic link", "loop": "symbolic link",
 	}
+	if name := "bad\xff.txt"; os.WriteFile(filepath.Join(docs, name), []byte("walnut"), 0o600) == nil { // not on every system
+		want[name] = "not UTF-8"
+	}
 	x := open(t, t.TempDir())
 	for range 2 { // the second time from the records
 		r := add(t, x, docs)

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"tandem/retrieval/documents"
 )
@@ -38,12 +39,21 @@ type visitor struct {
 // walk visits the files of t in lexical order. It does not follow symbolic links, so it cannot loop or leave the folder. It
 // skips hidden files and files of unknown types.
 func (t tree) walk(ctx context.Context, v visitor) error {
+	if !utf8.ValidString(t.start) {
+		return errors.New(notUTF8)
+	}
 	return fs.WalkDir(t.fsys, t.start, func(name string, d fs.DirEntry, err error) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		source := t.source(name)
 		switch {
+		case !utf8.ValidString(name): // io/fs opens no such file
+			v.skip(source, Unreadable, notUTF8)
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
 		case err != nil:
 			if name == t.start && d == nil {
 				return err
@@ -87,6 +97,9 @@ func (t tree) walk(ctx context.Context, v visitor) error {
 		}})
 	})
 }
+
+// notUTF8 is the reason for a file whose name is no text.
+const notUTF8 = "its name is not UTF-8: rename it"
 
 // special names what is neither a file nor a folder nor a link.
 func special(mode fs.FileMode) string {

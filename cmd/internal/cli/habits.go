@@ -31,6 +31,7 @@ var unknownFlag = regexp.MustCompile(`^unknown flag --([^\s,]+)`)
 // helpful returns what an error about a command line says, in the program's words and with what kong leaves out.
 func helpful(err error) string {
 	text := strings.Replace(err.Error(), "(from envar ", "(from the environment variable ", 1)
+	text = strings.Replace(text, `must be one of "",`, "must be one of ", 1)
 	var parse *kong.ParseError
 	if !errors.As(err, &parse) || parse.Context == nil {
 		return text

@@ -136,7 +136,7 @@ func (f ModelFlags) device(path string) (*phone.Device, error) {
 
 // ReaderFlags choose how the built-in models answer.
 type ReaderFlags struct {
-	By string `name:"reader" help:"What answers without --model: ${enum}. span points at the words of a document that answer; decoder, the built-in decoder, writes a sentence word by word." enum:"span,decoder" default:"span" hidden:""`
+	By string `name:"reader" help:"What answers without --model: ${enum}. span points at the words of a document that answer; decoder, the built-in decoder, writes a sentence word by word." enum:",span,decoder" default:"" hidden:""`
 }
 
 // Passages that each side retrieves by default. A span reader reads one in 2 to 4 ms.

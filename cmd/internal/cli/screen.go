@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -30,12 +31,18 @@ type Screen struct {
 
 // NewScreen returns a screen on out and err. It uses colours if out is a terminal and NO_COLOR is not set.
 func NewScreen(out, err *os.File) *Screen {
-	terminal := func(f *os.File) bool { return term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb" }
+	terminal := func(f *os.File) bool { return term.IsTerminal(int(f.Fd())) && !Dumb() }
 	return &Screen{
 		Out: out, Aside: err,
 		color: terminal(out) && os.Getenv("NO_COLOR") == "",
 		live:  terminal(err),
 	}
+}
+
+// Dumb reports whether the terminal understands no control codes, by TERM. Windows has no such variable.
+func Dumb() bool {
+	kind := os.Getenv("TERM")
+	return kind == "dumb" || kind == "" && runtime.GOOS != "windows"
 }
 
 // Hush drops all remarks and progress from now on. Errors are still printed.

@@ -55,7 +55,7 @@ func (m mapper) Decode(ctx *kong.DecodeContext, target reflect.Value) error {
 		wants += ", such as " + m.such
 	}
 	if ctx.Value.Enum != "" {
-		wants = "one of " + strings.ReplaceAll(ctx.Value.Enum, ",", ", ")
+		wants = "one of " + strings.ReplaceAll(strings.TrimPrefix(ctx.Value.Enum, ","), ",", ", ")
 	}
 	got := "nothing"
 	if t.Type != kong.EOLToken {

@@ -48,6 +48,10 @@ func (a *App) intact(path string, most int64) error {
 }
 
 func checkWeights(a *App, path string, f *gguf.File) error {
+	if sizeOf(path) > quickCheck {
+		a.Progress("reading the weights of %s", filepath.Base(path))
+		defer a.Clear()
+	}
 	if err := model.CheckWeights(a, f); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}

@@ -373,8 +373,33 @@ func (e *dictExpr) eval(m *machine) any {
 
 func (m *machine) put(d *Dict, key, value any) {
 	m.alloc(96)
+	m.weigh(key)
 	if !d.set(key, value) {
 		m.fail("%s cannot be a key", typeName(key))
+	}
+}
+
+// find is d.get that counts its work.
+func (m *machine) find(d *Dict, key any) (any, bool) {
+	m.weigh(key)
+	return d.get(key)
+}
+
+// weigh counts what it takes to hash a key: a short template can have long texts hashed often.
+func (m *machine) weigh(key any) {
+	switch k := key.(type) {
+	case string:
+		m.work(len(k))
+	case *List:
+		if len(k.items) > maxTupleKey {
+			return
+		}
+		m.alloc(16 * (maxTupleKey + 1))
+		for _, item := range k.items {
+			if s, ok := item.(string); ok {
+				m.work(len(s))
+			}
+		}
 	}
 }
 
@@ -388,7 +413,7 @@ func (m *machine) attribute(x any, name string) any {
 	case *loop:
 		return v.attribute(name)
 	case *namespace:
-		if value, ok := v.get(name); ok {
+		if value, ok := m.find(&v.Dict, name); ok {
 			return value
 		}
 	case *macro:
@@ -400,7 +425,7 @@ func (m *machine) attribute(x any, name string) any {
 		return &method{x, run}
 	}
 	if d, ok := x.(*Dict); ok {
-		if value, ok := d.get(name); ok {
+		if value, ok := m.find(d, name); ok {
 			return value
 		}
 	}
@@ -416,7 +441,7 @@ func (m *machine) item(x, key any) any {
 	case *undefined:
 		m.fail("%s is undefined: it has no items", v.what)
 	case *Dict:
-		if value, ok := v.get(key); ok {
+		if value, ok := m.find(v, key); ok {
 			return value
 		}
 	case *List:

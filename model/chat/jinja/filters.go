@@ -485,7 +485,7 @@ func filterUnique(m *machine, x any, a *arguments) any {
 	seen, out := &Dict{}, m.list(nil, lazyKind)
 	for _, item := range m.iterate(x) {
 		k := key(item)
-		if _, ok := seen.get(k); !ok {
+		if _, ok := m.find(seen, k); !ok {
 			m.put(seen, k, true)
 			out.items = append(out.items, item)
 		}

@@ -34,7 +34,7 @@ func (m *machine) format(s string, a *arguments) string {
 			}
 			rest = after
 			if d, isDict := a.or(0, "", nil).(*Dict); isDict {
-				v, ok = d.get(name)
+				v, ok = m.find(d, name)
 			} else {
 				v, ok = a.get(-1, name)
 			}

@@ -114,7 +114,7 @@ func init() {
 		"keys":   func(m *machine, x any, _ *arguments) any { return m.list(slices.Clone(x.(*Dict).keys), listKind) },
 		"values": func(m *machine, x any, _ *arguments) any { return m.list(slices.Clone(x.(*Dict).values), listKind) },
 		"get": func(m *machine, x any, a *arguments) any {
-			if v, ok := x.(*Dict).get(m.need(a, 0, "key")); ok {
+			if v, ok := m.find(x.(*Dict), m.need(a, 0, "key")); ok {
 				return v
 			}
 			return a.or(1, "default", nil)

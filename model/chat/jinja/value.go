@@ -61,19 +61,28 @@ func hashable(key any) (any, bool) {
 		}
 		return k, true
 	case *List:
-		if k.kind == tupleKind && len(k.items) <= 8 {
-			var b strings.Builder
-			for _, item := range k.items {
+		if k.kind == tupleKind && len(k.items) <= maxTupleKey {
+			t := tupleKey{length: len(k.items)}
+			for i, item := range k.items {
 				h, ok := hashable(item)
 				if _, nested := item.(*List); nested || !ok {
 					return nil, false
 				}
-				fmt.Fprintf(&b, "%T %q ", h, fmt.Sprint(h))
+				t.items[i] = h
 			}
-			return [1]string{b.String()}, true
+			return t, true
 		}
 	}
 	return nil, false
+}
+
+// maxTupleKey is the greatest number of items of a tuple that is a key.
+const maxTupleKey = 8
+
+// tupleKey is the form of a tuple under which equal ones are one.
+type tupleKey struct {
+	length int
+	items  [maxTupleKey]any
 }
 
 func (d *Dict) get(key any) (any, bool) {
@@ -243,7 +252,7 @@ func (m *machine) equal(a, b any) bool {
 			return false
 		}
 		for i, k := range x.keys {
-			if v, ok := y.get(k); !ok || !m.equal(x.values[i], v) {
+			if v, ok := m.find(y, k); !ok || !m.equal(x.values[i], v) {
 				return false
 			}
 		}
@@ -468,7 +477,7 @@ func (m *machine) contains(v, item any) bool {
 		m.work(len(x) + len(part))
 		return strings.Contains(x, part)
 	case *Dict:
-		_, ok := x.get(item)
+		_, ok := m.find(x, item)
 		return ok
 	}
 	for _, e := range m.iterate(v) {

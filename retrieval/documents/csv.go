@@ -54,19 +54,19 @@ func parseCSV(ctx context.Context, data []byte) (Document, error) {
 
 // tablesOf divides the rows of a spreadsheet into tables, at empty rows below which the number of cells changes.
 func tablesOf(rows [][]string) (out [][][]string) {
-	from := 0
+	from, before := 0, 0 // where the part begins, and the width of the last table
 	for i, row := range rows {
 		if len(filledCells(row)) > 0 && i+1 < len(rows) {
 			continue
 		}
 		part, last := rows[from:i+1], len(out)-1
 		from = i + 1
-		switch width := widest(part); {
-		case width == 0:
-		case last >= 0 && widest(out[last]) == width:
-			out[last] = slices.Concat(out[last], part)
+		switch width := widest(part); width {
+		case 0:
+		case before:
+			out[last] = append(out[last], part...)
 		default:
-			out = append(out, part)
+			out, before = append(out, slices.Clone(part)), width
 		}
 	}
 	return out

@@ -29,7 +29,7 @@ func parseDOCX(ctx context.Context, data []byte) (Document, error) {
 	if !a.has(body) {
 		return Document{}, errors.New("not a .docx document, despite its name (it has no word/document.xml)")
 	}
-	d := &docx{archive: a, lists: newLists(), styles: map[string]*style{}, notes: map[string][]paragraph{}}
+	d := &docx{archive: a, flow: flow{ctx: ctx}, lists: newLists(), styles: map[string]*style{}, notes: map[string][]paragraph{}}
 	if err := d.read(body); err != nil {
 		return Document{}, err
 	}
@@ -38,7 +38,7 @@ func parseDOCX(ctx context.Context, data []byte) (Document, error) {
 		if err := a.scan(name, p); err != nil {
 			return Document{}, err
 		}
-		d.flow.named = p.value
+		d.flow.named = p.value.String()
 	}
 	return d.flow.document()
 }
@@ -80,9 +80,10 @@ func (r *relations) first(kind string) string {
 
 // property finds the first element of a name.
 type property struct {
-	name, value string
-	inside      bool
-	found       bool
+	name   string
+	value  excerpt
+	inside bool
+	found  bool
 }
 
 func (p *property) start(name string, _ attributes) { p.inside = name == p.name && !p.found }
@@ -91,9 +92,17 @@ func (p *property) end(string) {
 }
 func (p *property) text(s string) {
 	if p.inside {
-		p.value += s
+		p.value.add(s)
 	}
 }
+
+// maxExcerpt is the number of bytes that are kept of a title or a name.
+const maxExcerpt = 4 << 10
+
+// excerpt is the beginning of a text that comes in pieces.
+type excerpt struct{ strings.Builder }
+
+func (e *excerpt) add(s string) { e.WriteString(firstBytes(s, maxExcerpt-e.Len())) }
 
 // style is what a paragraph's style says.
 type style struct {
@@ -166,7 +175,7 @@ func (d *docx) read(body string) error {
 			if !d.archive.has(name) {
 				continue
 			}
-			d.flow = flow{}
+			d.flow = flow{ctx: d.archive.ctx}
 			if err := d.archive.scan(name, d); err != nil {
 				return err
 			}

@@ -52,7 +52,7 @@ func (l *lists) start(name string, attrs attributes) {
 	case "numFmt":
 		l.level.format = value
 	case "lvlText":
-		l.level.text = value
+		l.level.text = firstBytes(value, 2*maxName)
 	case "start":
 		if n, err := strconv.Atoi(value); err == nil {
 			l.level.first = n

@@ -28,18 +28,20 @@ func parseEPUB(ctx context.Context, data []byte) (Document, error) {
 	if err := a.scan(path.Clean(container.path), b); err != nil {
 		return Document{}, err
 	}
-	doc := Document{Title: english.Collapse(b.title)}
+	doc := Document{Title: english.Collapse(b.title.String())}
 	for _, author := range b.authors {
-		doc.Add(Line, "Author: "+author)
+		doc.Add(Line, "Author: "+author.String())
 	}
 	lines, size := len(doc.Blocks), 0
 	if a.isLocked(b.chapters) {
 		return Document{}, errors.New("EPUB book with copy protection (DRM), which cannot be read")
 	}
+	done := map[string]bool{}
 	for _, name := range b.chapters {
-		if !a.has(name) {
-			continue // a book may name chapters of a larger edition
+		if done[name] || !a.has(name) { // a book may name chapters of a larger edition
+			continue
 		}
+		done[name] = true
 		page, err := a.read(name)
 		if err != nil {
 			return Document{}, err
@@ -83,12 +85,19 @@ func (a *archive) isLocked(chapters []string) bool {
 		return false
 	}
 	list, err := a.read("META-INF/encryption.xml")
+	if err != nil {
+		return true
+	}
+	names := map[string]bool{}
 	for _, name := range chapters {
-		if err == nil && bytes.Contains(list, []byte(`"`+name+`"`)) {
+		names[name] = true
+	}
+	for quoted := range bytes.SplitSeq(list, []byte(`"`)) {
+		if names[string(quoted)] {
 			return true
 		}
 	}
-	return err != nil
+	return false
 }
 
 // bookFile finds the book's list of contents in container.xml.
@@ -105,8 +114,8 @@ func (b *bookFile) end(string)  {}
 // book is a book's list of contents.
 type book struct {
 	dir      string
-	title    string
-	authors  []string
+	title    excerpt
+	authors  []*excerpt
 	items    map[string]string // the files, by id
 	chapters []string          // the files in the order of reading
 	inside   string            // the element being read
@@ -116,11 +125,11 @@ func (b *book) start(name string, attrs attributes) {
 	b.inside = name
 	switch name {
 	case "title":
-		if b.title != "" {
+		if b.title.Len() > 0 {
 			b.inside = "" // the main title comes first
 		}
 	case "creator":
-		b.authors = append(b.authors, "")
+		b.authors = append(b.authors, &excerpt{})
 	case "item":
 		href, err := url.PathUnescape(attrs.get("href"))
 		if err != nil {
@@ -137,9 +146,9 @@ func (b *book) start(name string, attrs attributes) {
 func (b *book) text(s string) {
 	switch b.inside {
 	case "title":
-		b.title += s
+		b.title.add(s)
 	case "creator":
-		b.authors[len(b.authors)-1] += s
+		b.authors[len(b.authors)-1].add(s)
 	}
 }
 

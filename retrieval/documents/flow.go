@@ -1,6 +1,7 @@
 package documents
 
 import (
+	"context"
 	"errors"
 	"path"
 	"regexp"
@@ -11,6 +12,7 @@ import (
 
 // flow builds the document of a word processor's file from its paragraphs and tables, in the order of the file.
 type flow struct {
+	ctx    context.Context
 	doc    Document
 	front  []Block    // page headers and footers, which stand before the text
 	styled string     // the text in the style of a title
@@ -52,8 +54,8 @@ func (f *flow) add(p paragraph) {
 		return
 	}
 	f.size += len(p.text)
-	if n := len(f.tables); n > 0 {
-		rows := f.tables[n-1].cells
+	if len(f.tables) > 0 {
+		rows := f.tables[0].cells
 		if r := len(rows) - 1; r >= 0 && len(rows[r]) > 0 {
 			cell := &rows[r][len(rows[r])-1]
 			cell.paragraphs = append(cell.paragraphs, p)
@@ -78,7 +80,7 @@ func (f *flow) place(p paragraph) {
 		f.doc.Add(Line, p.mark+text)
 	case strings.Contains(text, "\n"):
 		f.flush()
-		doc := textDocument(strings.Split(text, "\n"), false)
+		doc := textDocument(f.ctx, strings.Split(text, "\n"), false)
 		for _, b := range doc.Blocks {
 			if b.Kind == Heading {
 				b = Block{Kind: Line, Text: b.Text}

@@ -15,6 +15,9 @@ func hanging(all []string, i int) (text string, n int) {
 	lines := all[i:]
 	indent := indentation(lines[0])
 	term, rest := strings.TrimSpace(lines[0]), ""
+	if term == "" {
+		return "", 0
+	}
 	if at := gap.FindStringIndex(term); at != nil {
 		term, rest = term[:at[0]], term[at[1]:]
 	}

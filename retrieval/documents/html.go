@@ -21,7 +21,7 @@ import (
 
 // parseHTML reads the title and the main text of a page, which is <main> or <article> if there is one. It skips scripts,
 // navigation and the fields of forms.
-func parseHTML(_ context.Context, data []byte) (Document, error) {
+func parseHTML(ctx context.Context, data []byte) (Document, error) {
 	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("%PDF-")) {
 		return Document{}, errors.New("not HTML, despite its name")
 	}
@@ -33,19 +33,22 @@ func parseHTML(_ context.Context, data []byte) (Document, error) {
 	if err != nil {
 		return Document{}, fmt.Errorf("text in an unknown encoding (%v)", err)
 	}
-	return htmlDocument(utf)
+	return htmlDocument(ctx, utf)
 }
 
 // htmlDocument reads a page in UTF-8.
-func htmlDocument(utf []byte) (Document, error) {
+func htmlDocument(ctx context.Context, utf []byte) (Document, error) {
 	if bytes.Contains(utf[:min(len(utf), 1024)], []byte("http://www.w3.org/1999/xhtml")) {
 		utf = emptyElement.ReplaceAll(utf, []byte("<$1$2></$1>"))
 	}
-	root, err := html.Parse(bytes.NewReader(utf))
-	if err != nil { // nested too deeply
-		return flatHTML(utf), nil
+	root, err := html.Parse(contextReader{ctx, bytes.NewReader(utf)})
+	switch {
+	case ctx.Err() != nil:
+		return Document{}, ctx.Err()
+	case err != nil: // nested too deeply
+		return flatHTML(ctx, utf), nil
 	}
-	p := page{}
+	p := page{ctx: ctx}
 	if t := find(root, atom.Title); t != nil {
 		p.doc.Title = english.Collapse(textOf(t))
 	}
@@ -58,10 +61,23 @@ func htmlDocument(utf []byte) (Document, error) {
 	return p.doc, nil
 }
 
+// contextReader reads until a context ends.
+type contextReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (c contextReader) Read(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return c.r.Read(p)
+}
+
 // flatHTML reads the text of a page without its structure, for pages of which there is no tree.
-func flatHTML(utf []byte) (doc Document) {
+func flatHTML(ctx context.Context, utf []byte) (doc Document) {
 	var inline strings.Builder
-	z, hidden := html.NewTokenizer(bytes.NewReader(utf)), atom.Atom(0)
+	z, hidden := html.NewTokenizer(contextReader{ctx, bytes.NewReader(utf)}), atom.Atom(0)
 	for {
 		kind := z.Next()
 		if kind == html.ErrorToken {
@@ -117,6 +133,7 @@ func mainPart(root *html.Node) *html.Node {
 
 // page collects inline text until a block element ends.
 type page struct {
+	ctx    context.Context
 	doc    Document
 	inline strings.Builder
 	head   string                // the inline text before the last <br>, collapsed
@@ -173,6 +190,9 @@ var inlineElements = map[atom.Atom]bool{
 }
 
 func (p *page) walk(n *html.Node) {
+	if p.ctx.Err() != nil {
+		return
+	}
 	switch n.Type {
 	case html.TextNode:
 		p.inline.WriteString(textIn(n))
@@ -237,7 +257,7 @@ func (p *page) element(n *html.Node) {
 
 // struck adds text that is struck out, between marks as in Markdown: it holds no longer.
 func (p *page) struck(n *html.Node) {
-	if strings.TrimSpace(textOf(n)) == "" {
+	if isBlank(n) {
 		return
 	}
 	p.inline.WriteString("~~")
@@ -325,17 +345,35 @@ func textIn(n *html.Node) string {
 
 // textOf returns the text below n, without skipped elements.
 func textOf(n *html.Node) string {
-	if n.Type == html.TextNode {
-		return textIn(n)
-	}
 	var b strings.Builder
+	writeText(&b, n)
+	return b.String()
+}
+
+func writeText(b *strings.Builder, n *html.Node) {
+	if n.Type == html.TextNode {
+		b.WriteString(textIn(n))
+		return
+	}
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
 		if !skipped[c.DataAtom] && !hidden(c) {
-			b.WriteString(textOf(c))
+			writeText(b, c)
 			if !inlineElements[c.DataAtom] && c.Type == html.ElementNode {
 				b.WriteByte(' ')
 			}
 		}
 	}
-	return b.String()
+}
+
+// isBlank reports whether the text below n is nothing but white space. It looks no further than the first of other text.
+func isBlank(n *html.Node) bool {
+	if n.Type == html.TextNode {
+		return strings.TrimSpace(n.Data) == ""
+	}
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		if !skipped[c.DataAtom] && !hidden(c) && !isBlank(c) {
+			return false
+		}
+	}
+	return true
 }

@@ -208,7 +208,7 @@ func (m *mailReader) body(kind string, params map[string]string, data []byte) (o
 		return out, errMuchText
 	case kind == "text/html":
 		out.rank = rankHTML
-		if out.text, err = htmlDocument([]byte(text)); err != nil {
+		if out.text, err = htmlDocument(m.ctx, []byte(text)); err != nil {
 			return out, err
 		}
 		if endsQuoted(text) {
@@ -218,7 +218,7 @@ func (m *mailReader) body(kind string, params map[string]string, data []byte) (o
 		if strings.EqualFold(params["format"], "flowed") {
 			text = unflow(text, strings.EqualFold(params["delsp"], "yes"))
 		}
-		out.rank, out.text = rankPlain, mailBody(splitLines(text), m.level)
+		out.rank, out.text = rankPlain, mailBody(m.ctx, splitLines(text), m.level)
 	}
 	for _, b := range out.text.Blocks {
 		m.size += len(b.Text)

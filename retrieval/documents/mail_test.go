@@ -124,6 +124,10 @@ func TestQuotationsInMailbox(t *testing.T) {
 	if !strings.HasSuffix(show(doc), "p Moved.") || err != nil {
 		t.Errorf("another subject: %s (%v)", show(doc), err)
 	}
+	doc, err = Parse(t.Context(), "box.mbox", []byte(strings.Replace(first, "Emil", "It is in room 12a. It is in room 12 now. Emil", 1)+head+"Moved.\n> It is in room 12\n"))
+	if !strings.HasSuffix(show(doc), "p Moved.") || err != nil {
+		t.Errorf("said of another room first: %s (%v)", show(doc), err)
+	}
 }
 
 // A mailbox has no sender, though its first message begins as a letter does.

@@ -1,6 +1,7 @@
 package documents
 
 import (
+	"context"
 	"html"
 	"regexp"
 	"strings"
@@ -21,7 +22,7 @@ type mailPart struct {
 
 // mailBody divides the plain text of a mail: what its sender wrote, what is quoted, the signature. If nothing but quotation
 // follows, the line that introduces it becomes its heading. level is the level of the mail's own heading.
-func mailBody(lines []string, level int) Document {
+func mailBody(ctx context.Context, lines []string, level int) Document {
 	parts := divideMail(lines)
 	own := len(parts) // from here on nothing but quotation follows
 	for own > 0 && (parts[own-1].depth > 0 || parts[own-1].signature || parts[own-1].heading != "" || !hasText(parts[own-1].lines)) {
@@ -49,11 +50,14 @@ func mailBody(lines []string, level int) Document {
 	}
 	headed := false // a heading says whose words the part has
 	for i, p := range parts {
+		if len(doc.Blocks) >= maxBlocks || ctx.Err() != nil {
+			break // Parse refuses the file
+		}
 		first := len(doc.Blocks)
 		doc.AddHeading(level+max(1, p.depth), p.heading)
 		doc.Add(Paragraph, p.lead)
 		headed = p.heading != "" || headed && i >= own
-		p.addTo(&doc, headed)
+		p.addTo(ctx, &doc, headed)
 		for j := range doc.Blocks[first:] {
 			doc.Blocks[first+j].quoted = p.depth > 0 || headed && !p.signature
 		}
@@ -63,14 +67,14 @@ func mailBody(lines []string, level int) Document {
 
 // addTo adds the text of a part to a document. Quoted text keeps a mark unless a heading above it says whose it is: it is not what the
 // sender of the mail says.
-func (p mailPart) addTo(doc *Document, headed bool) {
+func (p mailPart) addTo(ctx context.Context, doc *Document, headed bool) {
 	if p.signature {
 		for _, line := range p.lines {
 			doc.Add(Line, line)
 		}
 		return
 	}
-	for _, b := range textDocument(p.lines, false).Blocks {
+	for _, b := range textDocument(ctx, p.lines, false).Blocks {
 		if p.depth > 0 && !headed && b.Kind != Heading {
 			b.Text = quoteMark + b.Text
 		}
@@ -195,22 +199,24 @@ func markQuotations(doc *Document, level int) {
 // unflow joins the lines of a text in the "flowed" format (RFC 3676): a space at the end says that the line goes on. If
 // joined is set, that space is not part of the text.
 func unflow(text string, joined bool) string {
-	var out []string
+	var out strings.Builder
 	goesOn, quoted := false, 0
-	for _, line := range splitLines(text) {
+	for i, line := range splitLines(text) {
 		depth, rest := unquote(line)
 		if depth == 0 {
 			rest = strings.TrimPrefix(rest, " ") // protects lines that look quoted
 		}
-		if goesOn && depth == quoted && rest != "-- " {
-			out[len(out)-1] += rest
-		} else {
-			out = append(out, strings.Repeat(">", depth)+strings.Repeat(" ", min(depth, 1))+rest)
+		if !goesOn || depth != quoted || rest == "-- " {
+			if i > 0 {
+				out.WriteByte('\n')
+			}
+			out.WriteString(strings.Repeat(">", depth) + strings.Repeat(" ", min(depth, 1)))
 		}
 		goesOn, quoted = strings.HasSuffix(rest, " ") && rest != "-- ", depth
-		if last := &out[len(out)-1]; goesOn && joined {
-			*last = strings.TrimSuffix(*last, " ")
+		if goesOn && joined {
+			rest = strings.TrimSuffix(rest, " ")
 		}
+		out.WriteString(rest)
 	}
-	return strings.Join(out, "\n")
+	return out.String()
 }

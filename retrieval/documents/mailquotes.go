@@ -67,14 +67,14 @@ func (t *thread) without(blocks []Block, n int, keys []string) []Block {
 
 // says reports whether another message of the nth one's thread says a text.
 func (t *thread) says(text string, n int, keys []string) bool {
-	text = " " + strings.TrimPrefix(text, quoteMark)
+	text = " " + strings.TrimPrefix(text, quoteMark) + " "
 	for _, key := range keys {
 		all := t.said[key]
 		for _, i := range all[max(0, len(all)-maxThread):] {
 			if t.left -= len(t.own[i]); t.left < 0 {
 				return false
 			}
-			if at := strings.Index(t.own[i], text); i != n && at >= 0 && strings.HasPrefix(t.own[i][at+len(text):], " ") {
+			if i != n && strings.Contains(t.own[i], text) {
 				return true
 			}
 		}

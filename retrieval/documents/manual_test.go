@@ -45,7 +45,7 @@ EXIT STATUS
 // A manual as a program shows it: lines made equally long are no tables, words divided at their ends are whole, code below a colon is
 // code, what hangs out of the text below it heads or explains that, and no line within the text is a heading.
 func TestManual(t *testing.T) {
-	got := show(textDocument(splitLines(manual), true))
+	got := show(textDocument(t.Context(), splitLines(manual), true))
 	for _, want := range []string{
 		"\np weir opens the gates of a river until the wanted level is met, and it waits", " are forgotten. They can", "\nc weir -n LEVEL\np After that, the option wait may be set:\nl -1, --once: Open the gates once,",
 		"\nl nowait: Do not wait for the wind.\n# The second gate (east)\np It opens last.\n# EXIT STATUS\nl 0: if all gates are open\nl 7: if one is not",
@@ -59,7 +59,7 @@ func TestManual(t *testing.T) {
 // A title that asks is the first of several questions.
 func TestTitleAsks(t *testing.T) {
 	const want = "title \n# Why does it hum?\np It is on.\n# Where is it?\np In the shed."
-	if got := show(textDocument(splitLines("Why does it hum?\n\nIt is on.\n\nWhere is it?\n\nIn the shed.\n"), true)); got != want {
+	if got := show(textDocument(t.Context(), splitLines("Why does it hum?\n\nIt is on.\n\nWhere is it?\n\nIn the shed.\n"), true)); got != want {
 		t.Errorf("%s", got)
 	}
 }

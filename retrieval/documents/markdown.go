@@ -14,72 +14,84 @@ import (
 // parseMarkdown reads Markdown as people write notes in it. It does not follow CommonMark: it keeps the words, the
 // headings and the list lines, and drops the markup. The title comes from the front matter, or else from the first
 // heading, if no text comes before it.
-func parseMarkdown(_ context.Context, data []byte) (Document, error) {
+func parseMarkdown(ctx context.Context, data []byte) (Document, error) {
 	text, err := decodeText(data)
 	if err != nil {
 		return Document{}, err
 	}
 	m := markdown{}
-	lines := withoutDefinitions(m.frontMatter(splitLines(text)))
-	m.width = wrapWidth(proseOf(lines))
-	code := codeLines(lines)
-	for i := 0; i < len(lines); i++ {
-		if line := strings.TrimSpace(lines[i]); line != "" && !isIndented(lines[i]) {
+	m.lines = withoutDefinitions(m.frontMatter(splitLines(text)))
+	m.width, m.coded = wrapWidth(proseOf(m.lines)), codeLines(m.lines)
+	for i := 0; i < len(m.lines) && ctx.Err() == nil; {
+		if line := strings.TrimSpace(m.lines[i]); line != "" && !isIndented(m.lines[i]) {
 			m.listed = isItem(line)
 		}
-		if m.fence != "" || m.comment {
-			m.line(lines[i], "")
-			continue
+		n, next := 0, ""
+		if m.fence == "" && !m.comment {
+			n = m.block(i)
+			next = strings.Join(m.lines[i+1:min(i+2, len(m.lines))], "")
 		}
-		if n, rows, head := tableAt(lines[i:]); n > 0 {
-			m.end()
-			m.doc.addTable(rows, head)
-			i += n - 1
-			continue
+		if n == 0 {
+			m.line(m.lines[i], next)
+			n = 1
 		}
-		if text, n := defined(lines[i:]); n > 0 && len(m.para) == 0 {
-			m.doc.Add(Line, text)
-			i += n - 1
-			continue
-		}
-		if n, rows, head := columns(lines[i:]); n > 2 && len(m.para) == 0 {
-			m.doc.addTable(rows, head)
-			i += n - 1
-			continue
-		}
-		if text, ok := boldLine(lines, i); ok && len(m.para) == 0 {
-			m.heading(LowestLevel, text)
-			continue
-		}
-		if code[i] && len(m.para) == 0 {
-			n := 1
-			for i+n < len(lines) && code[i+n] {
-				n++
-			}
-			m.indented(lines[i : i+n])
-			i += n - 1
-			continue
-		}
-		if line := strings.TrimSpace(lines[i]); (len(m.para) == 0 || endsBefore(m.para[len(m.para)-1], line, m.width)) && isPlainHeading(lines, i) {
-			if leadsOnlyList(lines, i) {
-				m.end()
-				m.doc.Add(Paragraph, plain(line))
-				continue
-			}
-			m.heading(LowestLevel, strings.TrimSuffix(line, ":"))
-			continue
-		}
-		next := ""
-		if i+1 < len(lines) {
-			next = lines[i+1]
-		}
-		m.line(lines[i], next)
+		i += n
 	}
 	m.end()
 	m.endCode()
 	m.doc.demoteTitle(false)
 	m.doc.Blocks = append(m.front, m.doc.Blocks...)
 	return m.doc, nil
+}
+
+// block adds the table, the heading or what else is known by more than its first line and begins with line i, and returns how
+// many lines it takes. It returns 0 if none begins there.
+func (m *markdown) block(i int) int {
+	if n, rows, head := tableAt(m.lines[i:]); n > 0 {
+		m.end()
+		m.doc.addTable(rows, head)
+		return n
+	}
+	if len(m.para) == 0 {
+		if n := m.apart(i); n > 0 {
+			return n
+		}
+	}
+	line := strings.TrimSpace(m.lines[i])
+	if len(m.para) > 0 && !endsBefore(m.para[len(m.para)-1], line, m.width) || !isPlainHeading(m.lines, i) {
+		return 0
+	}
+	if leadsOnlyList(m.lines, i) {
+		m.end()
+		m.doc.Add(Paragraph, plain(line))
+	} else {
+		m.heading(LowestLevel, strings.TrimSuffix(line, ":"))
+	}
+	return 1
+}
+
+// apart is block for what begins only where no paragraph is open.
+func (m *markdown) apart(i int) int {
+	if text, n := defined(m.lines[i:]); n > 0 {
+		m.doc.Add(Line, text)
+		return n
+	}
+	if n, rows, head := columns(m.lines[i:]); n > 2 {
+		m.doc.addTable(rows, head)
+		return n
+	}
+	if text, ok := boldLine(m.lines, i); ok {
+		m.heading(LowestLevel, text)
+		return 1
+	}
+	n := 0
+	for i+n < len(m.lines) && m.coded[i+n] {
+		n++
+	}
+	if n > 0 {
+		m.indented(m.lines[i : i+n])
+	}
+	return n
 }
 
 // meaning matches a line that defines the term above it: ": A fruit".
@@ -92,21 +104,23 @@ func defined(lines []string) (text string, n int) {
 	if term == "" || isItem(term) || strings.HasPrefix(term, "#") || strings.HasPrefix(term, "|") || english.CountWords(term) > maxLabel {
 		return "", 0
 	}
-	var parts []string
+	var said strings.Builder
+	between := ": "
 	for n = 1; n < len(lines); n++ {
 		line := strings.TrimSpace(lines[n])
 		if m := meaning.FindStringSubmatch(lines[n]); m != nil {
-			parts = append(parts, plain(strings.TrimSpace(m[1])))
-		} else if line != "" && len(parts) > 0 && strings.HasPrefix(lines[n], "  ") {
-			parts[len(parts)-1] += " " + plain(line)
+			said.WriteString(between + plain(strings.TrimSpace(m[1])))
+			between = "; "
+		} else if line != "" && said.Len() > 0 && strings.HasPrefix(lines[n], "  ") {
+			said.WriteString(" " + plain(line))
 		} else if line != "" || n+1 == len(lines) || !meaning.MatchString(lines[n+1]) {
 			break
 		}
 	}
-	if len(parts) == 0 {
+	if said.Len() == 0 {
 		return "", 0
 	}
-	return strings.TrimSuffix(plain(term), ":") + ": " + strings.Join(parts, "; "), n
+	return strings.TrimSuffix(plain(term), ":") + said.String(), n
 }
 
 // definition is a line that says where links lead to: "[label]: https://…".
@@ -130,6 +144,7 @@ func withoutDefinitions(lines []string) []string {
 	if len(labels) == 0 {
 		return kept
 	}
+	fence = ""
 	for i, line := range kept {
 		if fence = fenceAfter(fence, line); fence != "" {
 			continue
@@ -196,6 +211,8 @@ func isIndented(line string) bool {
 }
 
 type markdown struct {
+	lines   []string
+	coded   []bool // see codeLines
 	doc     Document
 	para    []string
 	item    bool     // para is a list item
@@ -203,7 +220,6 @@ type markdown struct {
 	code    []string // the lines of the block so far
 	listed  bool     // the last line that was not indented is a list item
 	comment bool     // inside <!-- -->
-	level   int      // of the first heading
 	width   int      // at which a program wrapped the text; 0 if none did
 	front   []Block  // the front matter without the title
 }
@@ -232,7 +248,7 @@ func (m *markdown) frontMatter(lines []string) []string {
 		case strings.EqualFold(name, "title"):
 			title = value
 		case value == "":
-			key = name
+			key = firstBytes(name, maxName) // each item repeats it
 		default:
 			front.Add(Line, name+": "+value)
 		}
@@ -339,7 +355,7 @@ func (m *markdown) heading(level int, text string) {
 		return
 	}
 	if m.doc.Title == "" && len(m.doc.Blocks) == 0 {
-		m.doc.Title, m.level = text, level
+		m.doc.Title = text
 		return
 	}
 	m.doc.AddHeading(level, text)

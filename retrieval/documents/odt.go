@@ -28,7 +28,7 @@ func parseODT(ctx context.Context, data []byte) (Document, error) {
 			return Document{}, errors.New("encrypted .odt document (open it and save it without a password)")
 		}
 	}
-	o := &odt{styles: map[string]string{}, lists: map[string]map[string]*listLevel{}, struck: map[string]bool{}}
+	o := &odt{flow: flow{ctx: ctx}, styles: map[string]string{}, lists: map[string]map[string]*listLevel{}, struck: map[string]bool{}}
 	var front flow
 	if a.has("styles.xml") {
 		if err := a.scan("styles.xml", o); err != nil {
@@ -37,7 +37,7 @@ func parseODT(ctx context.Context, data []byte) (Document, error) {
 		o.flow.flush()
 		front.furniture(o.flow.doc)
 	}
-	o.flow = flow{front: front.front}
+	o.flow = flow{ctx: ctx, front: front.front}
 	if err := a.scan("content.xml", o); err != nil {
 		return Document{}, err
 	}
@@ -49,7 +49,7 @@ func parseODT(ctx context.Context, data []byte) (Document, error) {
 		if err := a.scan("meta.xml", p); err != nil {
 			return Document{}, err
 		}
-		o.flow.named = p.value
+		o.flow.named = p.value.String()
 	}
 	return o.flow.document()
 }
@@ -68,7 +68,7 @@ type odt struct {
 	notes []paragraph // of the paragraph that is open
 	note  int         // depth of notes
 	skip  int
-	reach []int // by column of the current table: the rows below that a cell reaches
+	reach []int // by column of the outer table: the rows below that a cell reaches
 	at    int   // the current column
 }
 
@@ -122,16 +122,13 @@ func (o *odt) start(name string, attrs attributes) {
 	case "note":
 		o.note++
 	case "table":
-		o.flow.beginTable()
-		o.reach, o.at = nil, 0
+		if o.flow.beginTable(); len(o.flow.tables) == 1 {
+			o.reach = nil
+		}
 	case "table-header-rows":
 		o.beginHeads()
 	case "table-row":
-		o.flow.beginRow()
-		o.at = 0
-		if n := len(o.flow.tables); n == 1 && o.flow.tables[0].marking {
-			o.flow.headRow()
-		}
+		o.beginRow()
 	case "table-cell", "covered-table-cell":
 		o.beginCell(name, attrs)
 	default:
@@ -318,6 +315,16 @@ func (o *odt) mark() string {
 func (o *odt) beginHeads() {
 	if len(o.flow.tables) == 1 {
 		o.flow.tables[0].marking = true
+	}
+}
+
+// beginRow starts a row. That of a table within a cell leaves the place in the outer table as it is.
+func (o *odt) beginRow() {
+	if o.flow.beginRow(); len(o.flow.tables) != 1 {
+		return
+	}
+	if o.at = 0; o.flow.tables[0].marking {
+		o.flow.headRow()
 	}
 }
 

@@ -425,3 +425,14 @@ func FuzzEPUB(f *testing.F) {
 		[]string{"h1", "h2", "p", "table", "tr", "td", `td rowspan="3" colspan="9999"`, "th", "ul", "ol", "li", "pre", "div", "br", "form", "footer", "aside", "caption", "dl", "dt", "dd", "article", "a"},
 		"<h1>a</h1><p>b</p>", "<table><tr><td>x</td></tr></table>", "<title/><p/>")
 }
+
+// A table within a cell does not end the cells of the outer table that reach down.
+func TestODTNestedTable(t *testing.T) {
+	body := `<table:table><table:table-row><table:table-cell table:number-rows-spanned="2"><text:p>Tue</text:p></table:table-cell><table:table-cell><table:table><table:table-row><table:table-cell><text:p>R1</text:p></table:table-cell></table:table-row></table:table></table:table-cell><table:table-cell><text:p>a</text:p></table:table-cell></table:table-row>` +
+		`<table:table-row><table:covered-table-cell/><table:table-cell><text:p>R2</text:p></table:table-cell><table:table-cell><text:p>b</text:p></table:table-cell></table:table-row></table:table>`
+	doc, err := Parse(t.Context(), "a.odt", makeODT(body, nil))
+	want := "title A\nr Tue | R1 | a\nr Tue | R2 | b"
+	if got := show(doc); got != want || err != nil {
+		t.Errorf("%s (%v)\nwant\n%s", got, err, want)
+	}
+}

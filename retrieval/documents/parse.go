@@ -18,7 +18,7 @@ type parser struct {
 }
 
 // Version counts the changes to what the parsers make of files. An index reads again what another version parsed.
-const Version = 14
+const Version = 15
 
 const (
 	textLimit = 8 << 20
@@ -86,8 +86,7 @@ func Limit(name string) (int64, error) {
 }
 
 // Parse turns the contents of the file called name into a document with a title. Its errors are for the user to read.
-// When ctx ends, Parse returns ctx's error at once and abandons a parser that is still busy; files are bounded, so it
-// ends by itself.
+// When ctx ends, Parse returns ctx's error at once. A parser that is still busy stops at the next block that it reads.
 func Parse(ctx context.Context, name string, data []byte) (Document, error) {
 	p, err := parserOf(name)
 	if err != nil {

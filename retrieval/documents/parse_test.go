@@ -34,6 +34,7 @@ func TestParse(t *testing.T) {
 		{"a.txt", "Power ........ 340 W\nNoise ........ 39 dB", "title A\nl Power ........ 340 W\nl Noise ........ 39 dB"},
 		{"a.txt", "OPTIONS\n\n       -s size\n              Leave out files\n              below size.\n\n       -v     Say more.\n\nFILES\n\n       ~/.pail\n              Where it writes.\n\n   Note\n      No term hangs here.\n",
 			"title A\n# OPTIONS\nl -s size: Leave out files below size.\nl -v: Say more.\n# FILES\nl ~/.pail: Where it writes.\np Note\np No term hangs here."},
+		{"a.txt", "The pump hums.\n\n \n    It needs oil.\n", "title A\np The pump hums.\np It needs oil."},
 		{"README", "Only this.", "title README\np Only this."},
 
 		{"a.md", "# Town\n\nA mill.\nOrla *rowing* club\nIt meets on Mondays.\n", "title Town\np A mill.\n# Orla rowing club\np It meets on Mondays."},
@@ -56,6 +57,8 @@ func TestParse(t *testing.T) {
 		{"a.md", "# Server\n\n## Users\n\nTo add a *user*:\n\n1. Log in.\n2. Click it.\n\nThe disk is new.\n\nPacking list:\n- tent\n- torch\n\nThe cabin is old.\n\nServices:\n\nMail: 25\n\nFood:\n- bread\n\n## Next\nYes.",
 			"title Server\n# Users\np To add a user:\nl 1. Log in.\nl 2. Click it.\np The disk is new.\np Packing list:\nl - tent\nl - torch\np The cabin is old.\n# Services\nl Mail: 25\n# Food\nl - bread\n# Next\np Yes."},
 		{"a.md", "#hash is no heading\n####### nor this\n##\n", "title A\np #hash is no heading ####### nor this"},
+
+		{"a.md", "The [plan] is new.\n\n[plan]: https://x.org/plan\n\n```\nx", "title A\np The plan is new.\nc x"},
 
 		{"a.html", "<title>T &amp; U</title><script>x</script><nav>menu</nav><h1>T & U</h1><p>One <b>two</b>.<p>Three<br>four", "title T & U\np One two.\np Three four"},
 		{"a.html", "<h1>Head</h1><ul><li><p>one</p></li><li>two</ul><table><tr><th>Open<td>9:30</table><dl><dt>Fee<dd>8 euros</dl>", "title Head\nl - one\nl - two\nl Open: 9:30\nl Fee: 8 euros"},

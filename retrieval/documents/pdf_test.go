@@ -725,7 +725,7 @@ func FuzzPDFLayout(f *testing.F) {
 			for _, r := range runs {
 				ink = append(ink, r.box)
 			}
-			text := pdfText{grids: gridsOf(lines, ink)}
+			text := pdfText{grids: gridsOf(lines, newInk(ink))}
 			place := func() {
 				for i, r := range runs {
 					runs[i].grid, runs[i].cell = text.cellAt(r.box, 0)
@@ -836,5 +836,39 @@ func BenchmarkPDF(b *testing.B) {
 func TestPDFReasonIsText(t *testing.T) {
 	if err := damagedPDF(errors.New("3: bad \xff\xfe name")); !utf8.ValidString(err.Error()) {
 		t.Errorf("%q", err)
+	}
+}
+
+// Each grid of a page looks only at the letters near it, and letters in many grids are looked at a bounded number of times.
+func TestPDFGridsAreLinear(t *testing.T) {
+	box := func(x, y, wide, high float64) []pdfBox {
+		return []pdfBox{{x, y, x + wide, y}, {x, y + high, x + wide, y + high}, {x, y, x, y + high}, {x + wide, y, x + wide, y + high}, {x + wide/2, y, x + wide/2, y + high}}
+	}
+	for name, c := range map[string]struct {
+		place func(i int) []pdfBox
+		found bool
+	}{
+		"below each other": {func(i int) []pdfBox { return box(0, float64(40*i), 100, 20) }, true},
+		"in each other":    {func(i int) []pdfBox { return box(-10*float64(i), -10*float64(i), 100+20*float64(i), 20+20*float64(i)) }, false},
+	} {
+		const grids, letters = 500, 1 << 17
+		var lines, boxes []pdfBox
+		for i := range grids {
+			lines = append(lines, c.place(i)...)
+		}
+		for i := range letters {
+			x, y := float64(i%2*50+10), float64(i/2%grids*40+5)
+			if !c.found {
+				y = 5
+			}
+			boxes = append(boxes, pdfBox{x, y, x + 4, y + 10})
+		}
+		ink := newInk(boxes)
+		if found := gridsOf(lines, ink); len(found) > 0 != c.found {
+			t.Errorf("%s: %d grids", name, len(found))
+		}
+		if looked := maxLooks - ink.left; c.found && looked > 8*letters || looked > maxLooks+letters {
+			t.Errorf("%s: looked at %d letters of %d", name, looked, letters)
+		}
 	}
 }

@@ -30,9 +30,9 @@ const (
 	maxFields  = 1 << 13 // fields of a grid
 )
 
-// gridsOf returns the grids of a page with text in several cells. ink has the boxes of the page's letters. Of
-// grids that lie in each other only the innermost are returned.
-func gridsOf(lines, ink []pdfBox) (grids []pdfGrid) {
+// gridsOf returns the grids of a page with text in several cells. Of grids that lie in each other only the innermost are
+// returned.
+func gridsOf(lines []pdfBox, ink *pdfInk) (grids []pdfGrid) {
 	across, down := rulesOf(lines)
 	if len(across)*len(down) > maxCrosses {
 		return nil
@@ -52,24 +52,70 @@ func gridsOf(lines, ink []pdfBox) (grids []pdfGrid) {
 		if filled > 1 && !g.cutsWords(ink) {
 			grids = append(grids, g)
 		}
+		if ink.left < 0 {
+			return nil
+		}
 	}
 	return innermost(grids)
 }
 
-// cutsWords reports whether lines run through many words, as those of a chart do. ink has letters in the order of reading.
-func (g *pdfGrid) cutsWords(ink []pdfBox) bool {
+// maxLooks is the greatest number of letters that are looked at for all grids of a page. A page that needs more is a drawing.
+const maxLooks = 1 << 23
+
+// pdfInk is the letters of a page.
+type pdfInk struct {
+	boxes []pdfBox // in the order of reading
+	up    []int    // indices of boxes, from the lowest middle to the highest
+	left  int      // letters that may still be looked at
+}
+
+func newInk(boxes []pdfBox) *pdfInk {
+	k := &pdfInk{boxes, make([]int, len(boxes)), maxLooks}
+	for i := range k.up {
+		k.up[i] = i
+	}
+	slices.SortFunc(k.up, func(i, j int) int { return cmp.Compare(k.middle(i), k.middle(j)) })
+	return k
+}
+
+// middle returns the y of the middle of letter i.
+func (k *pdfInk) middle(i int) float64 { return (k.boxes[i].bottom + k.boxes[i].top) / 2 }
+
+// between returns the letters whose middles lie between two heights, in the order of reading. It returns none once too many
+// have been looked at.
+func (k *pdfInk) between(low, high float64) []int {
+	from := sort.Search(len(k.up), func(n int) bool { return k.middle(k.up[n]) >= low })
+	n := sort.Search(len(k.up)-from, func(n int) bool { return k.middle(k.up[from+n]) > high })
+	if k.left -= n; k.left < 0 {
+		return nil
+	}
+	return slices.Sorted(slices.Values(k.up[from : from+n]))
+}
+
+// in returns the letters at the height of a grid.
+func (k *pdfInk) in(g *pdfGrid) []int { return k.between(g.ys[len(g.ys)-1], g.ys[0]) }
+
+// cutsWords reports whether lines run through many words, as those of a chart do.
+func (g *pdfGrid) cutsWords(ink *pdfInk) bool {
 	pairs, cut := 0, 0
-	last := -1
-	for i, b := range ink {
+	last, before := -1, -1 // the cell and the index of the letter before
+	for _, i := range ink.in(g) {
+		b := ink.boxes[i]
 		cell := g.cellAt((b.left+b.right)/2, (b.bottom+b.top)/2)
-		if height := b.top - b.bottom; i > 0 && cell >= 0 && last >= 0 && min(b.top, ink[i-1].top)-max(b.bottom, ink[i-1].bottom) > 0.3*height && math.Abs(ink[i-1].gap(b)) < 0.3*height {
+		if cell >= 0 && last >= 0 && before == i-1 && touches(ink.boxes[before], b) {
 			if pairs++; cell != last {
 				cut++
 			}
 		}
-		last = cell
+		last, before = cell, i
 	}
 	return cut > 2 && 12*cut > pairs
+}
+
+// touches reports whether a letter stands in the line of the one before it, without a space between them.
+func touches(before, b pdfBox) bool {
+	height := b.top - b.bottom
+	return min(b.top, before.top)-max(b.bottom, before.bottom) > 0.3*height && math.Abs(before.gap(b)) < 0.3*height
 }
 
 // innermost returns the grids that hold no other grid, from the top of the page down.
@@ -309,9 +355,10 @@ func (g *pdfGrid) cellAt(x, y float64) int {
 }
 
 // letters returns the boxes of the letters in each cell.
-func (g *pdfGrid) letters(ink []pdfBox) [][]pdfBox {
+func (g *pdfGrid) letters(ink *pdfInk) [][]pdfBox {
 	out := make([][]pdfBox, len(g.cells))
-	for _, b := range ink {
+	for _, i := range ink.in(g) {
+		b := ink.boxes[i]
 		if n := g.cellAt((b.left+b.right)/2, (b.bottom+b.top)/2); n >= 0 {
 			out[n] = append(out[n], b)
 		}
@@ -322,7 +369,7 @@ func (g *pdfGrid) letters(ink []pdfBox) [][]pdfBox {
 // split divides the only column of a grid at the gaps that its rows share, and so makes it a table. It does nothing and
 // returns false if the rows are not those of a table but paragraphs between lines, or tables between headings. An open grid
 // may have another row above its first line or below its last.
-func (g *pdfGrid) split(ink []pdfBox, open bool) bool {
+func (g *pdfGrid) split(ink *pdfInk, open bool) bool {
 	rows := g.letters(ink)
 	gaps := sharedGaps(rows)
 	if len(gaps) == 0 || len(gaps) >= maxColumns || len(rows) != len(g.ys)-1 { // a line is missing somewhere
@@ -377,7 +424,7 @@ func countCells(row []pdfBox, xs []float64) (used, least, most int) {
 
 // extend adds the row above the first line and that below the last if its letters leave the gaps between those of the other
 // rows: the names of the columns often stand above all lines, and the last row below.
-func (g *pdfGrid) extend(ink, letters []pdfBox) {
+func (g *pdfGrid) extend(ink *pdfInk, letters []pdfBox) {
 	for _, above := range []bool{true, false} {
 		row := g.rowBeyond(ink, letters, above)
 		if row == nil {
@@ -430,17 +477,20 @@ func (g *pdfGrid) between(letters, row []pdfBox) []float64 {
 const maxHeadLines = 4
 
 // rowBeyond returns the letters that stand close above the first line or below the last, if none is outside the table.
-func (g *pdfGrid) rowBeyond(ink, letters []pdfBox, above bool) []pdfBox {
-	away := func(b pdfBox) (from, to float64) { return b.bottom - g.ys[0], b.top - g.ys[0] }
-	if last := g.ys[len(g.ys)-1]; !above {
-		away = func(b pdfBox) (from, to float64) { return last - b.top, last - b.bottom }
-	}
+func (g *pdfGrid) rowBeyond(ink *pdfInk, letters []pdfBox, above bool) []pdfBox {
 	tall := 0.0
 	for _, b := range letters {
 		tall = max(tall, b.top-b.bottom)
 	}
+	away := func(b pdfBox) (from, to float64) { return b.bottom - g.ys[0], b.top - g.ys[0] }
+	low, high := g.ys[0]-1, g.ys[0]+2*maxHeadLines*tall
+	if last := g.ys[len(g.ys)-1]; !above {
+		away = func(b pdfBox) (from, to float64) { return last - b.top, last - b.bottom }
+		low, high = last-2*maxHeadLines*tall, last+1
+	}
 	var near []pdfBox
-	for _, b := range ink {
+	for _, i := range ink.between(low, high) {
+		b := ink.boxes[i]
 		if from, to := away(b); from > -1 && to < 2*maxHeadLines*tall && b.right > g.xs[0] && b.left < g.xs[len(g.xs)-1] {
 			near = append(near, b)
 		}

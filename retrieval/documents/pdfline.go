@@ -75,7 +75,7 @@ func (t *pdfText) findGrids(lines []pdfBox) {
 	for i, l := range lines {
 		lines[i] = l.turn(t.angle)
 	}
-	t.grids = gridsOf(lines, ink)
+	t.grids = gridsOf(lines, newInk(ink))
 }
 
 // bulleted returns the runs with the bullets that the page has as drawings.

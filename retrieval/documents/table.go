@@ -168,7 +168,7 @@ func firstBytes(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	for !utf8.RuneStart(s[n]) {
+	for n > 0 && !utf8.RuneStart(s[n]) {
 		n--
 	}
 	return s[:n]
@@ -267,20 +267,26 @@ func (g *grid) joinHeads(heads int) ([][]string, headed) {
 	if heads == 0 || heads == len(g.rows) {
 		return g.rows, noHead
 	}
-	joined := g.rows[0]
+	var names []*strings.Builder
 	for r, row := range g.rows[:heads] {
 		for c, cell := range row {
 			if r < len(g.wide) && c < len(g.wide[r]) && g.wide[r][c] {
 				cell = g.repeated(row[c-1])
 				row[c] = cell
 			}
-			if c == len(joined) {
-				joined = append(joined, "")
+			if c == len(names) {
+				names = append(names, &strings.Builder{})
 			}
-			if r > 0 && cell != joined[c] {
-				joined[c] = strings.TrimSpace(joined[c] + " " + cell)
+			if name := names[c]; name.Len() == 0 {
+				name.WriteString(cell)
+			} else if cell != "" && cell != name.String() {
+				name.WriteString(" " + cell)
 			}
 		}
+	}
+	var joined []string
+	for _, name := range names {
+		joined = append(joined, name.String())
 	}
 	return append([][]string{joined}, g.rows[heads:]...), hasHead
 }
@@ -333,15 +339,18 @@ func textTable(lines []string) (n int, rows [][]string, head headed) {
 func separated(lines []string, sep string) (n int, rows [][]string, head headed) {
 	head = guessHead
 	want := 0
-	for n < len(lines) {
+	rules := 0 // in the lines above
+	for n < len(lines) && rules <= maxTableRules {
 		line := strings.TrimSpace(lines[n])
 		if isTableRule(line) && n > 0 {
 			if n == 1 {
 				head = hasHead
 			}
 			n++
+			rules++
 			continue
 		}
+		rules = 0
 		if sep == "|" {
 			line = strings.TrimSuffix(strings.TrimPrefix(line, "|"), "|")
 		}
@@ -360,6 +369,9 @@ func separated(lines []string, sep string) (n int, rows [][]string, head headed)
 	return n, rows, head
 }
 
+// maxTableRules is the greatest number of rules below each other in a table.
+const maxTableRules = 3
+
 // boxEdge is the line above, below or between the rows of a boxed table.
 var boxEdge = regexp.MustCompile(`^\+([-=:]+\+)+$`)
 
@@ -371,6 +383,9 @@ func boxedTable(lines []string) (n int, rows [][]string, head headed) {
 	for ; n < len(lines); n++ {
 		line := strings.TrimSpace(lines[n])
 		if boxEdge.MatchString(line) {
+			if len(parts) == 1 && len(parts[0]) == 0 {
+				return 0, nil, noHead
+			}
 			if strings.Contains(line, "=") && len(parts) == 1 { // below the first row
 				head = hasHead
 			}
@@ -393,18 +408,26 @@ func boxedTable(lines []string) (n int, rows [][]string, head headed) {
 		return n, append(parts[0], parts[1]...), hasHead
 	}
 	for _, part := range parts {
-		var row []string
-		for _, cells := range part {
-			for c, cell := range cells {
-				if c == len(row) {
-					row = append(row, "")
-				}
-				row[c] += " " + cell
-			}
-		}
-		rows = append(rows, row)
+		rows = append(rows, stacked(part))
 	}
 	return n, rows, head
+}
+
+// stacked returns the row of a table whose cells have several lines.
+func stacked(lines [][]string) (row []string) {
+	var columns [][]string
+	for _, cells := range lines {
+		for c, cell := range cells {
+			if c == len(columns) {
+				columns = append(columns, nil)
+			}
+			columns[c] = append(columns[c], cell)
+		}
+	}
+	for _, cells := range columns {
+		row = append(row, strings.Join(cells, " "))
+	}
+	return row
 }
 
 // isTableRule reports whether a line draws a rule through a table.
@@ -416,26 +439,28 @@ func isTableRule(line string) bool {
 func columns(lines []string) (n int, rows [][]string, head headed) {
 	head = guessHead
 	var above aligned
-	full := 0 // rows with a first cell
-	for n < len(lines) {
+	var tall [][][]string // by row: the lines of its cells
+	full := 0             // rows with a first cell
+	rules := 0            // in the lines above
+	for n < len(lines) && rules <= maxTableRules {
 		if trimmed := strings.TrimSpace(lines[n]); n > 0 && isTableRule(trimmed) {
 			if n == 1 {
 				head = hasHead
 			}
 			n++
+			rules++
 			continue
 		}
+		rules = 0
 		if cells := above.below(lines[n]); n > 0 && cells != nil {
-			last := rows[len(rows)-1]
+			last := len(tall) - 1
 			switch goes, filled := goOn(cells); {
 			case goes:
-				for c, cell := range cells {
-					last[c] += " " + cell
-				}
+				tall[last] = append(tall[last], cells)
 			case filled > 1:
-				rows = append(rows, cells)
+				tall = append(tall, [][]string{cells})
 			default: // a line below the table
-				return finished(n, rows, head, full)
+				return finished(n, tall, head, full)
 			}
 			n++
 			continue
@@ -444,17 +469,20 @@ func columns(lines []string) (n int, rows [][]string, head headed) {
 		if len(row.cells) < 2 || n > 0 && !row.under(above) {
 			break
 		}
-		rows, above = append(rows, slices.Clone(row.cells)), row
+		tall, above = append(tall, [][]string{row.cells}), row
 		full++
 		n++
 	}
-	return finished(n, rows, head, full)
+	return finished(n, tall, head, full)
 }
 
 // finished returns a table of n lines, or none if fewer than two of its rows have a first cell.
-func finished(n int, rows [][]string, head headed, full int) (int, [][]string, headed) {
+func finished(n int, tall [][][]string, head headed, full int) (_ int, rows [][]string, _ headed) {
 	if full < 2 {
 		return 0, nil, noHead
+	}
+	for _, lines := range tall {
+		rows = append(rows, stacked(lines))
 	}
 	return n, rows, head
 }

@@ -26,16 +26,17 @@ func parseText(ctx context.Context, data []byte) (Document, error) {
 	if err != nil {
 		return Document{}, err
 	}
-	return textDocument(splitLines(text), true), nil
+	return textDocument(ctx, splitLines(text), true), nil
 }
 
-// textDocument returns the document in lines of plain text. It looks for a title if titled is set.
-func textDocument(lines []string, titled bool) Document {
+// textDocument returns the document in lines of plain text, or what it has of it when ctx ends. It looks for a title if titled
+// is set.
+func textDocument(ctx context.Context, lines []string, titled bool) Document {
 	r := textReader{
 		lines: lines, titled: titled, width: wrapWidth(lines), dated: letterDate(lines), headed: numberedHeadings(lines), days: dayHeadings(lines),
 		indents: indentsOf(lines), full: justified(lines), rest: map[int][]string{},
 	}
-	for i := 0; i < len(lines); {
+	for i := 0; i < len(lines) && ctx.Err() == nil; {
 		n := r.block(i)
 		if n == 0 {
 			r.line(i)
@@ -88,19 +89,24 @@ func (r *textReader) starts(line string) bool {
 // block adds the table, the code or the hanging item that begins with line i, and returns how many lines it takes. It returns 0
 // if none begins there.
 func (r *textReader) block(i int) int {
-	if n, rows, head := textTable(r.lines[i:]); n > 0 && !r.full[i] {
-		if len(r.para) == 1 && looksLikeTitle(r.para[0]) && !continuesEntry(r.lines, i-1) {
-			r.heading(LowestLevel)
+	if !r.full[i] {
+		if n, rows, head := textTable(r.lines[i:]); n > 0 {
+			if len(r.para) == 1 && looksLikeTitle(r.para[0]) && !continuesEntry(r.lines, i-1) {
+				r.heading(LowestLevel)
+			}
+			r.end()
+			r.doc.addTable(rows, head)
+			return n
 		}
-		r.end()
-		r.doc.addTable(rows, head)
-		return n
 	}
-	if n := indentedCode(r.lines, i); n > 0 && r.width > 0 && len(r.para) == 0 {
+	if len(r.para) > 0 {
+		return 0
+	}
+	if n := indentedCode(r.lines, i); n > 0 && r.width > 0 {
 		r.doc.addCode(r.lines[i : i+n])
 		return n
 	}
-	if text, n := hanging(r.lines, i); n > 0 && len(r.para) == 0 {
+	if text, n := hanging(r.lines, i); n > 0 {
 		r.doc.Add(Line, text)
 		return n
 	}

@@ -26,7 +26,7 @@ func TestWrappedLines(t *testing.T) {
 		"electrician Hr. Baumgärtner, came on 4 Nov 2025, cost 186,40 €\nAunt Renate's birthday: 29 May\n" +
 		"bike: blue, frame number WG 39058, insured with the\nHarbour Mutual since 2021\nwifi of the cabin tumbral-5827\n会议在北京饭店\n地点是三楼\n"
 	want := "title \n" + "p " + strings.Replace(strings.ReplaceAll(strings.TrimSuffix(notes, "\n"), "\n", "\np "), "the\np Harbour", "the Harbour", 1)
-	if got := show(textDocument(splitLines(notes), true)); got != want {
+	if got := show(textDocument(t.Context(), splitLines(notes), true)); got != want {
 		t.Errorf("notes:\n%s\nwant\n%s", got, want)
 	}
 }
@@ -36,7 +36,7 @@ func TestWrappedItems(t *testing.T) {
 	const lift = "1. Lift. It stopped four times in January. Rossdale quoted £4,350 for a new controller, and Owen found a second quote of £3,900."
 	const money = "2. Money. Beatrix presented the accounts for last year. The reserve fund stands at £11,280, and nobody had any questions about it."
 	for width := 62; width <= 90; width += 4 {
-		got := show(textDocument(splitLines(wrapped(lift, width)+"\n\n"+wrapped(money, width)+"\n\n- milk\n- bread\nand a cake for Ada\n"), true))
+		got := show(textDocument(t.Context(), splitLines(wrapped(lift, width)+"\n\n"+wrapped(money, width)+"\n\n- milk\n- bread\nand a cake for Ada\n"), true))
 		if !strings.HasPrefix(got, "title \nl "+lift+"\nl "+money+"\nl - milk\nl - bread\n") || strings.Contains(got, "bread and") {
 			t.Errorf("at %d:\n%s", width, got)
 		}
@@ -66,7 +66,7 @@ func TestLinesThatCannotEnd(t *testing.T) {
 		"Der nächste Termin zur Ablesung ist am Freitag, dem\n11. Dezember, um neun.\n\nSwitch the lights on\nClose the windows\n"
 	const want = "title Rooms\np The keys for the cellar are kept by the caretaker in Room 12 of the annexe. The costs are put at £400 in total.\n" +
 		"p Der nächste Termin zur Ablesung ist am Freitag, dem 11. Dezember, um neun.\np Switch the lights on\np Close the windows"
-	if got := show(textDocument(splitLines(text), true)); got != want {
+	if got := show(textDocument(t.Context(), splitLines(text), true)); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
 }
@@ -95,7 +95,7 @@ func TestHeadingsOfText(t *testing.T) {
 		{"entry", "Mon  Train 14   Ulm 7:05 - Wels 11:20\n          Pension Traun, 2 nights\nWed  Train 9    Wels 8:30 - Graz 11:40\nThu  Train 2    Graz 9:15 - Ulm 16:00\n", ""},
 		{"sentences", "Fair\n\nMany thanks. Here is the plan:\n\nFri  9:00  Stalls open\nSat  8:00  Market\nSun  7:30  Race\n", ""},
 	} {
-		doc := textDocument(splitLines(c.text), true)
+		doc := textDocument(t.Context(), splitLines(c.text), true)
 		if got := strings.TrimSpace(strings.TrimPrefix(show(doc), "title \n")); c.want != "" && got != c.want {
 			t.Errorf("%s:\n%s\nwant\n%s", c.name, got, c.want)
 		} else if c.want == "" && strings.Contains(got, "#") {

@@ -1,0 +1,123 @@
+package documents
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// patience is far more than a parser takes for any of the files here in time that is linear in their size, and far less than
+// in time that is quadratic.
+const patience = time.Minute
+
+// No file makes a parser work for hours: each of these would if some step looked at all of the file, or copied all of it,
+// again and again.
+func TestParsersAreLinear(t *testing.T) {
+	many := strings.Repeat
+	chunks := many("a<!---->", 2<<20) // text that comes in many pieces
+	mail := "From: Ada <a@b.example>\nSubject: x\nContent-Type: text/plain; format=flowed\n\n"
+	for name, c := range map[string]struct {
+		file string
+		data func() []byte
+	}{
+		"a title in pieces, docx": {"a.docx", func() []byte {
+			return makeDOCX(para("", "x"), map[string]string{"docProps/core.xml": "<p><title>" + chunks + "</title></p>"})
+		}},
+		"a title in pieces, epub":   {"a.epub", func() []byte { return bookOf("<dc:title>" + chunks + "</dc:title>") }},
+		"an author in pieces, epub": {"a.epub", func() []byte { return bookOf("<dc:creator>" + chunks + "</dc:creator>") }},
+		"chapters and locks, epub":  {"a.epub", lockedBook},
+		"a chapter repeated, epub":  {"a.epub", func() []byte { return bookOf(`<item id="a" href="a.html"/>` + many(`<itemref idref="a"/>`, 1<<19)) }},
+		"long marks of lists, docx": {"a.docx", longMarks},
+		"short tables, csv":         {"a.csv", func() []byte { return []byte(many("a,b,c\n,,\n", 1<<17)) }},
+		"flowed lines, mail":        {"a.eml", func() []byte { return []byte(mail + many("abc \n", 1<<20)) }},
+		"struck out, html":          {"a.html", func() []byte { return []byte(many("<del>", 400) + "x" + many("<b>word</b> ", 1<<19)) }},
+		"heads of columns, html": {"a.html", func() []byte {
+			return []byte("<table>" + many("<tr><th>abcdef<th>ghijkl", 1<<18) + "<tr><td>a<td>b</table>")
+		}},
+		"rules with bars":          {"a.txt", func() []byte { return []byte(many("--|--|--\n", 1<<17)) }},
+		"rules with gaps":          {"a.txt", func() []byte { return []byte(many("--  --\n", 1<<17)) }},
+		"rules below a row":        {"a.txt", func() []byte { return []byte(many("a|b|c\n"+many("--|--|--\n", 8), 1<<14)) }},
+		"edges of boxes":           {"a.txt", func() []byte { return []byte(many("+--+\n", 1<<17)) }},
+		"edges of boxes, Markdown": {"a.md", func() []byte { return []byte(many("+--+\n", 1<<17)) }},
+		"gaps, Markdown":           {"a.md", func() []byte { return []byte(many("--  --\n", 1<<17)) }},
+		"a tall cell in a box":     {"a.txt", func() []byte { return []byte("+-+-+\n" + many("|ab|c|\n", 1<<20) + "+-+-+\n|a|b|\n|c|d|\n+-+-+\n") }},
+		"a tall cell in a column":  {"a.txt", func() []byte { return []byte("Ab    cd\n" + many("      ef\n", 3<<18) + "Gh    ij\n") }},
+		"justified lines": {"a.txt", func() []byte {
+			return []byte(many("one two three  four five six seven eight nine ten eleven twelve\n", 1<<16))
+		}},
+		"deeper and deeper":       {"a.txt", deeper},
+		"a long definition":       {"a.md", func() []byte { return []byte("Term\n: one\n" + many("  two\n", 3<<18)) }},
+		"meanings in a paragraph": {"a.md", func() []byte { return []byte(many("many words ", 20) + "\n" + many(": "+many("a ", 14)+"\n", 1<<17)) }},
+		"a long key before a list": {"a.md", func() []byte {
+			return []byte("---\n" + many("k", 1<<20) + ":\n" + many("- a\n", 1<<17) + "---\nText.\n")
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, stop := context.WithTimeout(t.Context(), patience)
+			defer stop()
+			if _, err := Parse(ctx, c.file, c.data()); errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("not read within %v", patience)
+			}
+		})
+	}
+}
+
+// bookOf returns a book with a list of contents.
+func bookOf(contents string) []byte {
+	return makeZip("META-INF/container.xml", `<container><rootfile full-path="book.opf"/></container>`, "a.html", "<p></p>", "book.opf", `<package xmlns:dc="dc">`+contents+`</package>`)
+}
+
+// lockedBook returns a book with many chapters and a long list of what is encrypted, which is none of them.
+func lockedBook() []byte {
+	var items strings.Builder
+	for i := range 1 << 17 {
+		fmt.Fprintf(&items, `<item id="%d" href="%d.html"/><itemref idref="%d"/>`, i, i, i)
+	}
+	locked := "<encryption>" + strings.Repeat(`<CipherReference URI="font.otf"/>`, 1<<19) + "</encryption>"
+	return makeZip("META-INF/container.xml", `<container><rootfile full-path="book.opf"/></container>`, "book.opf", `<package>`+items.String()+`</package>`, "META-INF/encryption.xml", locked)
+}
+
+// longMarks returns a document with a list whose items have a mark of a million characters.
+func longMarks() []byte {
+	numbering := `<w:numbering xmlns:w="w"><w:abstractNum w:abstractNumId="7"><w:lvl w:ilvl="0"><w:numFmt w:val="decimal"/><w:lvlText w:val="` + strings.Repeat("%1.", 1<<18) + `"/></w:lvl></w:abstractNum><w:num w:numId="1"><w:abstractNumId w:val="7"/></w:num></w:numbering>`
+	return makeDOCX(strings.Repeat(inList(1, 0, "item"), 1<<13), map[string]string{"word/numbering.xml": numbering})
+}
+
+// deeper returns lines that are each indented more than the one above.
+func deeper() []byte {
+	var b strings.Builder
+	b.WriteString("A few words here.\n")
+	for i := range 1 << 11 {
+		b.WriteString(strings.Repeat("\t", i) + "word\n")
+	}
+	return []byte(b.String())
+}
+
+// A parser whose context has ended stops by itself, so that none that Parse has abandoned works on.
+func TestParsersStop(t *testing.T) {
+	text := []byte("<p>One.</p>\n\nTwo.\n\n- three\n")
+	packed := map[string][]byte{
+		".docx": makeDOCX(para("", "One\nTwo"), nil), ".odt": makeODT("<text:p>One<text:line-break/>Two</text:p>", nil), ".epub": makeEPUB("<p>One.</p>"),
+		".eml": []byte("Subject: x\n\nOne.\n\nTwo.\n"), ".mbox": []byte("From a@x Mon May  6 10:00:00 2024\nSubject: x\n\nOne.\n"), ".csv": []byte("a,b\nc,d\n"), ".pdf": makePDF("", "BT /F1 12 Tf 72 700 Td (Text.) Tj ET"),
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	for _, p := range parsers {
+		data := text
+		if of := packed[p.extensions[0]]; of != nil {
+			data = of
+		}
+		if doc, err := p.parse(ctx, data); len(doc.Blocks) > 0 || err != nil && !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %d blocks, %v", p.extensions[0], len(doc.Blocks), err)
+		}
+		if doc, err := p.parse(t.Context(), data); len(doc.Blocks) == 0 || err != nil {
+			t.Errorf("%s: %d blocks, %v", p.extensions[0], len(doc.Blocks), err)
+		}
+	}
+	if doc := flatHTML(ctx, text); len(doc.Blocks) > 0 {
+		t.Errorf("flat HTML: %d blocks", len(doc.Blocks))
+	}
+}

@@ -25,10 +25,13 @@ func Split(text string) []string {
 // that close behind it. A line end is an end, too. What is left after the last end may be a sentence without a mark.
 func Ends(text string) []int {
 	var ends []int
-	begun := 0 // where the current sentence begins
+	begun := 0 // where the current sentence begins, after white space
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRuneInString(text[i:])
 		i += size
+		if i-size == begun && unicode.IsSpace(r) {
+			begun = i
+		}
 		switch {
 		case r == '\n':
 			begun = i
@@ -38,7 +41,7 @@ func Ends(text string) []int {
 			begun = i
 			ends = append(ends, i)
 		case strings.ContainsRune(".!?…؟।", r):
-			before := strings.TrimLeftFunc(text[begun:i-size], unicode.IsSpace)
+			before := text[begun : i-size]
 			for i < len(text) && strings.IndexByte(".!?", text[i]) >= 0 {
 				r, i = rune(text[i]), i+1
 			}
@@ -95,16 +98,25 @@ func endsSentence(before, after string, mark rune) bool {
 
 // isAddress reports whether a text begins with an e-mail or web address, which is not capitalised at the start of a sentence.
 func isAddress(s string) bool {
-	word, _, _ := strings.Cut(s, " ")
+	word := firstWord(s)
 	return strings.Contains(word, "@") || strings.Contains(word, "://")
 }
 
 // isIdentifier reports whether a text begins with the name of something in a program, which is spelt alike everywhere: "max_size",
 // "parse()", "crypto/tls", "rowHeight".
 func isIdentifier(s string) bool {
-	word, _, _ := strings.Cut(s, " ")
+	word := firstWord(s)
 	inner := strings.IndexFunc(word, unicode.IsUpper) > 0
 	return inner || strings.Contains(word, "_") || strings.Contains(word, "(") || strings.Contains(word, "/") && !strings.HasPrefix(word, "and/") && len(word) > 4
+}
+
+// firstWord returns the start of s up to white space, without that before it.
+func firstWord(s string) string {
+	s = strings.TrimLeftFunc(s, unicode.IsSpace)
+	if end := strings.IndexFunc(s, unicode.IsSpace); end >= 0 {
+		return s[:end]
+	}
+	return s
 }
 
 // lastWord returns the end of s after the last white space, opening mark or dash.
@@ -132,7 +144,7 @@ func keepsOn(word, before, rest string) bool {
 		return len(before) == len(word) || isOrdinal(word, before, next)
 	case beforeNames[lower]:
 		return true
-	case counting[lower] && strings.ContainsAny(strings.Fields(rest + " .")[0], "0123456789"): // part no. AD-07
+	case counting[lower] && strings.ContainsAny(firstWord(rest), "0123456789"): // part no. AD-07
 		return true
 	case unicode.IsDigit(first) && (beforeNumbers[lower] || beforeWords[lower] || strings.HasSuffix(lower, "str") || isDotted(lower) || isClipped(word)):
 		return true
@@ -164,7 +176,7 @@ func isInitial(word, before, rest string) bool {
 	case !unitLetters[word]:
 		return true
 	}
-	next, _, _ := strings.Cut(rest, " ")
+	next := firstWord(rest)
 	return isYear(number) || len(next) == 2 && next[1] == '.' // In 1721 J. S. Bach
 }
 

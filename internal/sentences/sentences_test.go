@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 )
 
@@ -58,6 +59,24 @@ func TestBreaksOff(t *testing.T) {
 		at := strings.IndexByte(marked, '|')
 		if got := BreaksOff(marked[:at]+marked[at+1:], at); got != want {
 			t.Errorf("%q: %v", marked, got)
+		}
+	}
+}
+
+// No text takes time that is quadratic in its length: each of these would take many minutes.
+func TestEndsAreLinear(t *testing.T) {
+	for name, text := range map[string]string{
+		"numbers":    strings.Repeat("no. 5 ", 1<<20),
+		"tabs":       strings.Repeat("a.\tb", 1<<21),
+		"initials":   strings.Repeat("5\u00a0C.\tX", 1<<20),
+		"late start": strings.Repeat(" ", 1<<22) + strings.Repeat("B. ", 1<<20),
+	} {
+		done := make(chan []int, 1)
+		go func() { done <- Ends(text) }()
+		select {
+		case <-done:
+		case <-time.After(time.Minute):
+			t.Errorf("%s: the ends of %d bytes took more than a minute", name, len(text))
 		}
 	}
 }

@@ -253,6 +253,14 @@ func TestOfflineListsTheCache(t *testing.T) {
 	if err := c.Remember(main, r); err != nil {
 		t.Fatal(err)
 	}
+	file := c.refFile(main)
+	before, _ := os.Stat(file)
+	if err := c.Remember(main, r); err != nil {
+		t.Fatal(err)
+	}
+	if after, err := os.Stat(file); err != nil || os.SameFile(before, after) { // a crash would leave it empty
+		t.Errorf("%s was written over, not replaced: %v", file, err)
+	}
 	asked := len(f.requests(f.hub))
 	c.Offline = true
 	for _, ref := range []Ref{main, {Repo: "o/m", Revision: commit}} {

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"tandem/internal/atomicfile"
 	"tandem/model/gguf"
 )
 
@@ -295,5 +296,5 @@ func (c *Client) Remember(ref Ref, r *Repo) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return err
 	}
-	return os.WriteFile(file, []byte(r.Commit), 0o644)
+	return atomicfile.Write(file, []byte(r.Commit), 0o644)
 }

@@ -12,6 +12,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"tandem/internal/atomicfile"
 )
 
 // ErrNoSum says that no checksum of a file is on record.
@@ -63,7 +65,7 @@ func Record(ctx context.Context, path, sum string) error {
 			return err
 		}
 	}
-	return os.WriteFile(path+sumExt, fmt.Appendf(nil, "%s  %s\n", sum, filepath.Base(path)), 0o644)
+	return atomicfile.Write(path+sumExt, fmt.Appendf(nil, "%s  %s\n", sum, filepath.Base(path)), 0o644)
 }
 
 // Recordable reports whether Record can write the checksum of a file. It cannot for a link into the cache, whose names

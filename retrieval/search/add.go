@@ -11,6 +11,8 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	"tandem/retrieval/documents"
@@ -97,6 +99,24 @@ func (u *update) holds(path string) bool {
 	return false
 }
 
+// held returns the files that have passages, and all folders above them.
+func (u *update) held(sep string) pathSet {
+	held := pathSet{}
+	for _, r := range u.files {
+		if len(r.Passages) == 0 {
+			continue
+		}
+		for path := range above(r.Path, sep) {
+			if held[path] {
+				break
+			}
+			held[path] = true
+		}
+		held["."] = true
+	}
+	return held
+}
+
 // AddFS indexes the file or folder called root in fsys. The passages' sources are names in fsys. It is for corpora that
 // ship with the program; Refresh does not visit them.
 func (x *Index) AddFS(ctx context.Context, fsys fs.FS, root string) (Report, error) {
@@ -179,12 +199,9 @@ func osTree(root string) tree {
 
 // addTree updates the records at or below root to the files of t.
 func (u *update) addTree(ctx context.Context, t tree, root, sep string, progress func(Progress)) error {
-	present := make(map[string]bool)
-	var lost []string
+	present, lost := make(map[string]bool), pathSet{}
+	held := sync.OnceValue(func() pathSet { return u.held(sep) })
 	var p Progress
-	skip := func(source string, kind Kind, reason string) {
-		u.report.Skipped = append(u.report.Skipped, Skip{source, kind, reason})
-	}
 	if progress != nil {
 		var err error
 		if p.Files, p.TotalBytes, err = u.count(ctx, t, sep); err != nil {
@@ -192,15 +209,15 @@ func (u *update) addTree(ctx context.Context, t tree, root, sep string, progress
 		}
 	}
 	err := t.walk(ctx, visitor{
-		skip: skip,
+		skip: u.skip,
 		lost: func(source string, err error) {
-			lost = append(lost, source)
-			had := slices.ContainsFunc(u.sorted(), func(r record) bool { return len(r.Passages) > 0 && within(r.Path, source, sep) })
-			skip(source, Unreadable, unreadable(err, had))
+			name := strings.TrimSuffix(source, sep)
+			lost[name] = true
+			u.skip(source, Unreadable, unreadable(err, held()[name]))
 		},
 		file: func(f file) error {
 			if u.roots.excludes(f.source, sep) {
-				skip(f.source, Excluded, "removed by hand (add it to index it again)")
+				u.skip(f.source, Excluded, "removed by hand (add it to index it again)")
 				return nil
 			}
 			present[f.source] = true
@@ -218,14 +235,18 @@ func (u *update) addTree(ctx context.Context, t tree, root, sep string, progress
 		return err
 	}
 	for _, r := range u.sorted() {
-		mayExist := slices.ContainsFunc(lost, func(l string) bool { return within(r.Path, l, sep) })
-		if within(r.Path, root, sep) && !present[r.Path] && !mayExist {
+		if within(r.Path, root, sep) && !present[r.Path] && !lost.hold(r.Path, sep) { // else it may still exist
 			if err := u.drop(r); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// skip notes that a file or folder was not indexed.
+func (u *update) skip(source string, kind Kind, reason string) {
+	u.report.Skipped = append(u.report.Skipped, Skip{source, kind, reason})
 }
 
 // unreadable says why a file or folder cannot be read, and that what it had in the index stays, if it had anything.
@@ -258,25 +279,15 @@ const noText = "no text in it"
 // addFile indexes one file unless it is unchanged.
 func (u *update) addFile(ctx context.Context, f file) error {
 	old, known := u.files[f.source]
-	skip := func(kind Kind, reason string) {
-		u.report.Skipped = append(u.report.Skipped, Skip{f.source, kind, reason})
-	}
-	unchanged := func(r record) {
-		if r.Skip != "" {
-			skip(r.kind(), r.Skip)
-		} else {
-			u.report.Unchanged++
-		}
-	}
 	current := known && old.Words == u.words && old.Parsers == documents.Version // by today's parsers, into passages of the right length
 	if current && old.unchanged(f.size, f.modified) {
-		unchanged(old)
+		u.keep(old)
 		return nil
 	}
 	now := time.Now()
 	data, err := f.read()
 	if err != nil {
-		skip(Unreadable, unreadable(err, len(old.Passages) > 0))
+		u.skip(f.source, Unreadable, unreadable(err, len(old.Passages) > 0))
 		return nil
 	}
 	sum := sha256.Sum256(data)
@@ -286,27 +297,16 @@ func (u *update) addFile(ctx context.Context, f file) error {
 	}
 	same := current && old.Hash == r.Hash
 	if same && old.Size == r.Size && old.Modified.Equal(r.Modified) {
-		unchanged(old)
+		u.keep(old)
 		return nil
 	}
-	title, cut, err := passages.FromFile(ctx, f.source, data, u.words)
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case err != nil:
-		r.Skip = err.Error()
-	case len(cut) == 0:
-		r.Skip = noText
-	}
-	if r.Title = title; errors.Is(err, documents.ErrPDFium) {
-		r.Parsers = 0 // read it again next time
-	}
-	for _, p := range cut {
-		r.Passages = append(r.Passages, p.ID)
+	cut, err := r.cut(ctx, data)
+	if err != nil {
+		return err
 	}
 	switch {
 	case r.Skip != "":
-		skip(r.kind(), r.Skip)
+		u.skip(r.Path, r.kind(), r.Skip)
 		if known && len(old.Passages) > 0 {
 			u.report.Removed++
 		}
@@ -318,6 +318,35 @@ func (u *update) addFile(ctx context.Context, f file) error {
 		u.report.Added++
 	}
 	return u.put(r, cut)
+}
+
+// keep reports a file that has not changed.
+func (u *update) keep(r record) {
+	if r.Skip != "" {
+		u.skip(r.Path, r.kind(), r.Skip)
+	} else {
+		u.report.Unchanged++
+	}
+}
+
+// cut returns the passages of a file, and notes them or why there are none. The error is that of ctx.
+func (r *record) cut(ctx context.Context, data []byte) ([]passages.Passage, error) {
+	title, cut, err := passages.FromFile(ctx, r.Path, data, r.Words)
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		r.Skip = err.Error()
+	case len(cut) == 0:
+		r.Skip = noText
+	}
+	if r.Title = title; errors.Is(err, documents.ErrPDFium) {
+		r.Parsers = 0 // read it again next time
+	}
+	for _, p := range cut {
+		r.Passages = append(r.Passages, p.ID)
+	}
+	return cut, nil
 }
 
 // kind returns the kind of reason why r has no passages.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -268,6 +269,32 @@ func TestUnreadableKeeps(t *testing.T) {
 		t.Error(err)
 	}
 	finds(t, x, "walnut", "one.txt", "two.txt")
+}
+
+// Folders that cannot be read do not each cost a look at all files: four times as many folders and files take about four times
+// the memory.
+func TestManyUnreadable(t *testing.T) {
+	cost := func(n int) uint64 {
+		u := &update{records: records{files: map[string]record{}}}
+		files := fstest.MapFS{}
+		var failing []string
+		for i := range n {
+			name := fmt.Sprintf("notes/%05d", i)
+			files[name+"/a.txt"] = &fstest.MapFile{Data: []byte("walnut")}
+			failing = append(failing, name)
+			u.files[name+"/a.txt"] = record{Path: name + "/a.txt", Passages: []string{"1"}}
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if err := u.addFS(t.Context(), failingFS{files, failing}, "notes"); err != nil || len(u.report.Skipped) != n || u.report.Removed > 0 {
+			t.Fatalf("%+v, %v", u.report, err)
+		}
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	if one, four := cost(200), cost(800); four > 8*one {
+		t.Errorf("%d kB for 200 folders, %d kB for four times as many", one>>10, four>>10)
+	}
 }
 
 // failingFS cannot read some names.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -196,4 +197,30 @@ func (s rootSet) excludes(path, sep string) bool {
 // within reports whether path is dir or below it.
 func within(path, dir, sep string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, sep)+sep) || dir == "."
+}
+
+// pathSet is a set of files and folders, without separators at their ends.
+type pathSet map[string]bool
+
+// hold reports whether path or a folder above it is in the set.
+func (s pathSet) hold(path, sep string) bool {
+	for p := range above(path, sep) {
+		if s[p] {
+			return true
+		}
+	}
+	return s["."]
+}
+
+// above yields a path and the folders above it, from the deepest up. The topmost of an absolute path is "".
+func above(path, sep string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for yield(path) {
+			at := strings.LastIndex(path, sep)
+			if at < 0 {
+				return
+			}
+			path = path[:at]
+		}
+	}
 }

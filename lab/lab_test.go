@@ -309,7 +309,7 @@ func TestResults(t *testing.T) {
 		t.Errorf("%+v, %v", back, err)
 	}
 	var table bytes.Buffer
-	if err := WriteCSV(&table, []Result{row, {}}); err != nil {
+	if err := writeCSV(&table, []Result{row, {}}); err != nil {
 		t.Fatal(err)
 	}
 	records, err := csv.NewReader(&table).ReadAll()

@@ -80,6 +80,6 @@ var samsungTables = regexp.MustCompile(`^Samsung Tables? (1|2|3|6|7|10)\b`)
 // SamsungTables returns the figures of Samsung's Tables 1, 2, 3, 6, 7 and 10, published and simulated: ways to hold adapters,
 // streams, drafts by forecasts, and rewritten graphs.
 func SamsungTables() ([]PublishedFigure, error) {
-	list, err := Validate(nil)
+	list, err := validate(sim.Default(), nil)
 	return slices.DeleteFunc(list, func(f PublishedFigure) bool { return !samsungTables.MatchString(f.Figure) }), err
 }

@@ -23,7 +23,7 @@ import (
 // Figures that parameters were fitted to are predicted as published, no other counts as fitted, and every figure has the
 // fields of its kind.
 func TestFittedFigures(t *testing.T) {
-	figures, err := Validate(nil)
+	figures, err := validate(sim.Default(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestFigureErrors(t *testing.T) {
 			t.Errorf("%s: %v, want %v", f.Figure, f.Holds, holds)
 		}
 	}
-	sums := Summarise(v.figures)
+	sums := summarise(v.figures)
 	if got, want := sums[0], (SourceErrors{Source: "sd.npu", Compared: 4, Within10: 1, Within25: 4, Median: Is(.2), Worst: Is(.25), Repeated: 1, Measured: 1, Open: 1}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
@@ -98,7 +98,7 @@ func TestFigureErrors(t *testing.T) {
 
 // Published figures are listed as the papers state them, whether the simulator agrees or not.
 func TestPublishedAsPublished(t *testing.T) {
-	figures, err := Validate(nil)
+	figures, err := validate(sim.Default(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func TestPublishedAsPublished(t *testing.T) {
 
 // docs/phone.md states the current errors.
 func TestDocumentedErrors(t *testing.T) {
-	figures, err := Validate(nil)
+	figures, err := validate(sim.Default(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +150,7 @@ func TestDocumentedErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sums := Summarise(figures)
+	sums := summarise(figures)
 	for _, s := range sums[:len(sums)-1] {
 		if s.Compared == 0 {
 			continue
@@ -182,15 +182,15 @@ func TestFarthestPhone(t *testing.T) {
 
 // Measured drafting is listed next to the papers' numbers and does not count as the simulator's.
 func TestMeasuredDrafting(t *testing.T) {
-	with, err := Validate(&AcceptLengths{Task: "summary", Of: "m", Inputs: 2, SAM: 3.6, All: 5, PLD: 2, Wasted: .1, Underutilised: .8, Reusable: .385})
+	with, err := validate(sim.Default(), &AcceptLengths{Task: "summary", Of: "m", Inputs: 2, SAM: 3.6, All: 5, PLD: 2, Wasted: .1, Underutilised: .8, Reusable: .385})
 	if err != nil {
 		t.Fatal(err)
 	}
-	without, err := Validate(nil)
+	without, err := validate(sim.Default(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, b := Summarise(with), Summarise(without)
+	a, b := summarise(with), summarise(without)
 	if a[0].Measured != 6 || b[0].Measured != 0 || a[0].Open != b[0].Open-6 {
 		t.Errorf("%+v and %+v", a[0], b[0])
 	}

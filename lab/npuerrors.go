@@ -11,11 +11,11 @@ import (
 
 // validate compares the simulator with published figures, and says where its parameters come from.
 func (x NPU) validate(_ context.Context, r *Report, data *NPUData) error {
-	figures, err := Validate(data.Accept)
+	figures, err := validate(sim.Default(), data.Accept)
 	if err != nil {
 		return err
 	}
-	data.Validation, data.Summary = figures, Summarise(figures)
+	data.Validation, data.Summary = figures, summarise(figures)
 	if data.Parameters, err = chipOrigins(); err != nil {
 		return err
 	}

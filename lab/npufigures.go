@@ -182,15 +182,10 @@ func prefill(c sim.Costs, s sim.Shape, prompt, chunk int) (sum sim.Cost) {
 	return sum
 }
 
-// Validate compares the simulator with published figures: the numbers on time, energy, memory and drafts in the texts of
+// validate compares the simulator with published figures: the numbers on time, energy, memory and drafts in the texts of
 // CoordGen, sd.npu, Samsung's paper and llada.cpp, and those of some engines. Figures without a prediction are listed with the
 // reason. Accuracies, and numbers that abstracts repeat, are left out. measured, if not nil, is compared with the papers'
 // accept lengths.
-func Validate(measured *AcceptLengths) ([]PublishedFigure, error) {
-	return validate(sim.Default(), measured)
-}
-
-// validate is Validate with other parameter files.
 func validate(files sim.Files, measured *AcceptLengths) ([]PublishedFigure, error) {
 	v := validator{files: files}
 	if err := v.all(v.ablation, v.draftLengths, v.switching, v.decodingShares, v.speedups, v.energy, v.peakMemory,
@@ -222,8 +217,8 @@ type SourceErrors struct {
 	Open     int `json:"open"`
 }
 
-// Summarise sums up the errors by source. The last is for all sources.
-func Summarise(figures []PublishedFigure) (sums []SourceErrors) {
+// summarise sums up the errors by source. The last is for all sources.
+func summarise(figures []PublishedFigure) (sums []SourceErrors) {
 	for _, source := range Sources {
 		sums = append(sums, summary(source, figures, func(f PublishedFigure) bool { return strings.HasPrefix(f.Figure, source) }))
 	}

@@ -69,7 +69,7 @@ func (r Report) Save(dir string) error {
 		return fmt.Errorf("save %s: %w", r.Name, err)
 	}
 	var table bytes.Buffer
-	if err := WriteCSV(&table, r.Results); err != nil {
+	if err := writeCSV(&table, r.Results); err != nil {
 		return err
 	}
 	whole, err := json.MarshalIndent(r, "", " ")

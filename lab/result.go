@@ -97,8 +97,8 @@ func (r Result) fields() []string {
 	}
 }
 
-// WriteCSV writes results as a table with a header.
-func WriteCSV(w io.Writer, results []Result) error {
+// writeCSV writes results as a table with a header.
+func writeCSV(w io.Writer, results []Result) error {
 	out := csv.NewWriter(w)
 	if err := out.Write(columns); err != nil {
 		return err

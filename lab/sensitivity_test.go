@@ -63,7 +63,7 @@ func outcome(t *testing.T, files sim.Files) string {
 			stalls[m.Runtime] = m.Stall.Value
 		}
 	}
-	sums := Summarise(figures)
+	sums := summarise(figures)
 	medians := ""
 	for _, s := range sums {
 		if s.Source == "sd.npu" || s.Source == "all" {

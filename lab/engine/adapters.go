@@ -75,8 +75,8 @@ var (
 	allParts       = append(slices.Clone(attentionParts), "ffn_gate", "ffn_up", "ffn_down")
 )
 
-// RandomAdapter returns an adapter of random numbers for parts of a model's layers.
-func RandomAdapter(m *model.Model, name string, seed uint64, rank int, parts []string) *lora.Adapter {
+// randomAdapter returns an adapter of random numbers for parts of a model's layers.
+func randomAdapter(m *model.Model, name string, seed uint64, rank int, parts []string) *lora.Adapter {
 	r := rand.New(rand.NewPCG(seed, 0x10aa))
 	c := m.Config()
 	q, kv := c.Heads*c.HeadDim, c.KVHeads*c.HeadDim
@@ -154,7 +154,7 @@ func (b timer) time(f func() error) (time.Duration, error) {
 func (b *adapterBench) adapter(i int, parts []string) *lora.Adapter {
 	key := fmt.Sprint(i, len(parts))
 	if b.made[key] == nil {
-		b.made[key] = RandomAdapter(b.m, fmt.Sprint("task ", i), uint64(i), b.o.Rank, parts)
+		b.made[key] = randomAdapter(b.m, fmt.Sprint("task ", i), uint64(i), b.o.Rank, parts)
 	}
 	return b.made[key]
 }

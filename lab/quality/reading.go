@@ -101,7 +101,7 @@ func (a Answerer) Read(ctx context.Context, it Item, r *ReadingResult) (answer s
 	if right = answer == strings.TrimSpace(it.Answer); right {
 		r.Exact++
 	}
-	if Holds(answer, it.Values) {
+	if holds(answer, it.Values) {
 		r.Values++
 	}
 	for side, docs := range [][]Document{it.Device, it.Cloud} {
@@ -112,7 +112,7 @@ func (a Answerer) Read(ctx context.Context, it Item, r *ReadingResult) (answer s
 		if err != nil {
 			return "", false, err
 		}
-		if Holds(alone, it.Values) {
+		if holds(alone, it.Values) {
 			*[]*float64{&r.Device, &r.Cloud}[side]++
 		}
 	}

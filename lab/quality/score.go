@@ -47,15 +47,15 @@ func (r *Result) Add(q Question, answer string) bool {
 		r.Exact++
 	}
 	r.F1 += overlap
-	if len(q.Values) > 0 && Holds(answer, q.Values) || len(q.Values) == 0 && refusal.In(answer) {
+	if len(q.Values) > 0 && holds(answer, q.Values) || len(q.Values) == 0 && refusal.In(answer) {
 		r.Holds++
 	}
 	return right
 }
 
-// Holds reports whether text contains every value, not as a part of a longer word or number. Without values, it reports
+// holds reports whether text contains every value, not as a part of a longer word or number. Without values, it reports
 // whether text says "unknown".
-func Holds(text string, values []string) bool {
+func holds(text string, values []string) bool {
 	if len(values) == 0 {
 		return strings.Contains(text, "unknown")
 	}

@@ -152,17 +152,17 @@ func (p *plan) bytes(from string, shape ...uint32) []byte {
 	stored, ok := p.shards.tensors[from]
 	p.used[from] = true
 	size := 1
-	matches := len(stored.shape) == len(shape)
+	matches := len(stored.Shape) == len(shape)
 	for i, n := range shape {
 		size *= int(n)
-		matches = matches && stored.shape[i] == uint64(n)
+		matches = matches && stored.Shape[i] == uint64(n)
 	}
 	switch {
 	case p.err != nil:
 	case !ok:
 		p.err = fmt.Errorf("tensor %q is missing", from)
-	case !matches || len(stored.data) != size:
-		p.err = fmt.Errorf("tensor %q has shape %d and %d bytes, but the configuration requires bytes in shape %d", from, stored.shape, len(stored.data), shape)
+	case !matches || len(stored.Data) != size:
+		p.err = fmt.Errorf("tensor %q has shape %d and %d bytes, but the configuration requires bytes in shape %d", from, stored.Shape, len(stored.Data), shape)
 	}
-	return stored.data
+	return stored.Data
 }

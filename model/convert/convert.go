@@ -93,12 +93,12 @@ func (p *plan) take(name, from string, shape ...uint32) *tensor {
 	case p.err != nil:
 	case !ok:
 		p.err = fmt.Errorf("tensor %q is missing", from)
-	case !slices.Equal(stored.shape, wide):
-		p.err = fmt.Errorf("tensor %q has shape %d, but the configuration requires %d", from, stored.shape, shape)
-	case stored.typ == notFloat:
+	case !slices.Equal(stored.Shape, wide):
+		p.err = fmt.Errorf("tensor %q has shape %d, but the configuration requires %d", from, stored.Shape, shape)
+	case stored.Type == notFloat:
 		p.err = fmt.Errorf("tensor %q has an unsupported type: F32, F16 and BF16 can be converted", from)
 	}
-	t.typ, t.data = stored.typ, stored.data
+	t.typ, t.data = stored.Type, stored.Data
 	p.list = append(p.list, t)
 	return &p.list[len(p.list)-1]
 }

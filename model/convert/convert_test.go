@@ -273,16 +273,16 @@ func FuzzSafetensors(f *testing.F) {
 		"b": map[string]any{"dtype": "I64", "shape": []int{}, "data_offsets": []int{12, 20}}}, make([]byte, 20)))
 	f.Add([]byte("\x02\x00\x00\x00\x00\x00\x00\x00{}"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		tensors, err := parseSafetensors("fuzz", b)
+		tensors, err := Safetensors("fuzz", b)
 		if err != nil {
 			return
 		}
 		for name, s := range tensors {
 			n := 1
-			for _, d := range s.shape {
+			for _, d := range s.Shape {
 				n *= int(d)
 			}
-			if s.typ != notFloat && n*s.typ.BlockBytes() != len(s.data) {
+			if s.Type != notFloat && n*s.Type.BlockBytes() != len(s.Data) {
 				t.Fatal(fmt.Sprint(name, s))
 			}
 		}

@@ -37,8 +37,8 @@ var schemes = []Scheme{
 	{"q5_k_s", npu.Q5_K, 16, noMix}, {"q5_k_m", npu.Q5_K, 17, medium}, {"q6_k", npu.Q6_K, 18, noMix},
 }
 
-// Schemes lists the names of the schemes.
-func Schemes() []string {
+// schemeNames lists the names of the schemes.
+func schemeNames() []string {
 	names := make([]string, len(schemes))
 	for i, s := range schemes {
 		names[i] = s.name
@@ -57,7 +57,7 @@ func ParseScheme(name string) (Scheme, error) {
 			return s, nil
 		}
 	}
-	return Scheme{}, fmt.Errorf("unknown type %q: use one of %s", name, strings.Join(Schemes(), ", "))
+	return Scheme{}, fmt.Errorf("unknown type %q: use one of %s", name, strings.Join(schemeNames(), ", "))
 }
 
 // floats reports whether the scheme stores unquantised numbers.

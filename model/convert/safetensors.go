@@ -20,13 +20,6 @@ import (
 // maxHeader is the largest header in bytes that the safetensors format allows.
 const maxHeader = 100 << 20
 
-// A stored is a tensor in a safetensors file.
-type stored struct {
-	typ   npu.DType
-	shape []uint64 // rows first, as in the file
-	data  []byte
-}
-
 // A Stored is a tensor of a safetensors file.
 type Stored struct {
 	Type  npu.DType // F32, F16 or BF16, or no known type
@@ -34,23 +27,10 @@ type Stored struct {
 	Data  []byte
 }
 
-// Safetensors parses a file in memory, for files that are not models. Errors mention its name. The tensors alias b.
-func Safetensors(name string, b []byte) (map[string]Stored, error) {
-	list, err := parseSafetensors(name, b)
-	if err != nil {
-		return nil, err
-	}
-	out := make(map[string]Stored, len(list))
-	for key, t := range list {
-		out[key] = Stored{t.typ, t.shape, t.data}
-	}
-	return out, nil
-}
-
-// parseSafetensors parses a file: eight bytes with the length of the header, the header in JSON, and the data that the
+// Safetensors parses a file in memory: eight bytes with the length of the header, the header in JSON, and the data that the
 // header's offsets refer to. The name is for errors. Tensors of types other than F32, F16 and BF16 get the type notFloat,
-// so that they are an error only if the model needs them.
-func parseSafetensors(name string, b []byte) (map[string]stored, error) {
+// so that they are an error only if somebody needs them. The tensors alias b.
+func Safetensors(name string, b []byte) (map[string]Stored, error) {
 	if len(b) < 8 {
 		return nil, fmt.Errorf("%s: not a safetensors file: it has %d bytes", name, len(b))
 	}
@@ -63,7 +43,7 @@ func parseSafetensors(name string, b []byte) (map[string]stored, error) {
 		return nil, fmt.Errorf("%s: header: %v", name, err)
 	}
 	delete(header, "__metadata__")
-	tensors := make(map[string]stored, len(header))
+	tensors := make(map[string]Stored, len(header))
 	var spans []span
 	for key, raw := range header {
 		t, at, err := parseEntry(raw, b[8+n:])
@@ -92,7 +72,7 @@ type span struct {
 }
 
 // parseEntry parses the header's entry of a tensor and finds the tensor in the data.
-func parseEntry(raw json.RawMessage, data []byte) (t stored, at span, err error) {
+func parseEntry(raw json.RawMessage, data []byte) (t Stored, at span, err error) {
 	var entry struct {
 		Dtype   string    `json:"dtype"`
 		Shape   []uint64  `json:"shape"`
@@ -118,7 +98,7 @@ func parseEntry(raw json.RawMessage, data []byte) (t stored, at span, err error)
 	if size != to-from {
 		return t, at, fmt.Errorf("%d bytes do not match type %s and shape %d", to-from, entry.Dtype, entry.Shape)
 	}
-	return stored{typ: typ, shape: entry.Shape, data: data[from:to:to]}, span{from: from, to: to}, nil
+	return Stored{Type: typ, Shape: entry.Shape, Data: data[from:to:to]}, span{from: from, to: to}, nil
 }
 
 const notFloat npu.DType = 1 << 30 // any type that cannot be converted
@@ -134,7 +114,7 @@ var dtypes = map[string]struct {
 
 // shards holds the tensors of all safetensors files of a model.
 type shards struct {
-	tensors map[string]stored
+	tensors map[string]Stored
 	unmap   []func() error
 }
 
@@ -150,7 +130,7 @@ func (s *shards) close() error {
 // text keeps the tensors of a language model that is part of a larger one, under the names that they have alone.
 func (s *shards) text() {
 	all := s.tensors
-	s.tensors = make(map[string]stored, len(all))
+	s.tensors = make(map[string]Stored, len(all))
 	for name, t := range all {
 		switch {
 		case strings.HasPrefix(name, "language_model."): // and model. or lm_head.
@@ -166,7 +146,7 @@ func (s *shards) text() {
 
 // openShards maps the files that the index names; without an index, model.safetensors or the only .safetensors file.
 func openShards(dir string) (_ *shards, err error) {
-	s := &shards{tensors: map[string]stored{}}
+	s := &shards{tensors: map[string]Stored{}}
 	defer func() {
 		if err != nil {
 			s.close()
@@ -185,7 +165,7 @@ func openShards(dir string) (_ *shards, err error) {
 			return nil, err
 		}
 		s.unmap = append(s.unmap, unmap)
-		tensors, err := parseSafetensors(path, b)
+		tensors, err := Safetensors(path, b)
 		if err != nil {
 			return nil, err
 		}

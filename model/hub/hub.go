@@ -100,7 +100,7 @@ func FromEnv(getenv func(string) string) (*Client, error) {
 	if strings.ContainsAny(token, "\r\n\t ") {
 		return nil, fmt.Errorf("the hub's access token holds white space: set HF_TOKEN to the token alone")
 	}
-	c := New(u, cache)
+	c := newClient(u, cache)
 	c.Token = token
 	switch strings.ToLower(first("HF_HUB_OFFLINE")) {
 	case "1", "true", "yes", "on":
@@ -109,8 +109,8 @@ func FromEnv(getenv func(string) string) (*Client, error) {
 	return c, nil
 }
 
-// New makes a client without a token.
-func New(endpoint *url.URL, cache string) *Client {
+// newClient makes a client without a token.
+func newClient(endpoint *url.URL, cache string) *Client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.ResponseHeaderTimeout = stall
 	c := &Client{

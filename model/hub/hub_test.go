@@ -49,7 +49,7 @@ func newFakeHub(t *testing.T, files map[string][]byte) (*fakeHub, *Client) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := New(u, t.TempDir())
+	c := newClient(u, t.TempDir())
 	c.Token = "hf_secret"
 	c.wait = func(_ context.Context, d time.Duration) error { f.wait = append(f.wait, d); return nil }
 	return f, c
@@ -791,7 +791,7 @@ func FuzzParseRepo(f *testing.F) {
 		if err != nil {
 			return
 		}
-		c := New(&url.URL{Scheme: "http", Host: "x"}, "/cache")
+		c := newClient(&url.URL{Scheme: "http", Host: "x"}, "/cache")
 		for _, file := range r.Files {
 			path := filepath.Join(c.Snapshot(r), filepath.FromSlash(file.Name))
 			if !strings.HasPrefix(path, "/cache/models--") {

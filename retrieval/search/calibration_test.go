@@ -83,7 +83,7 @@ func sampleTrials(t *testing.T) map[string][]trial {
 		if err := json.Unmarshal(scan.Bytes(), &q); err != nil {
 			t.Fatal(err)
 		}
-		parts := Clauses(q.Question)
+		parts := clauses(q.Question)
 		sentences := english.Sentences(q.Answer)
 		if len(q.Values) != len(parts) || len(sentences) != len(parts) {
 			if len(q.Values) > 0 {

@@ -15,10 +15,10 @@ const (
 	maxAhead = 64 // words that are searched for the start of another question
 )
 
-// Clauses divides a compound question into its parts. It divides at the end of a sentence, and at an "and" that begins
+// clauses divides a compound question into its parts. It divides at the end of a sentence, and at an "and" that begins
 // another question. A part with a pronoun ("and when does it open?") gets the first part's words in front. A simple
 // question is one clause. There are at most maxParts; the last one holds the rest.
-func Clauses(question string) []string {
+func clauses(question string) []string {
 	fields := strings.Fields(question)
 	var parts []string
 	start := 0

@@ -13,7 +13,7 @@ const maxFound = 256
 // Compound answers a search with several queries to an engine. Engines share it, so that they treat questions alike.
 // find returns up to n passages for one query, best first.
 //
-// A compound question ("…, and …?") is searched as a whole and by its parts (Clauses). The queries take turns, so that each
+// A compound question ("…, and …?") is searched as a whole and by its parts (clauses). The queries take turns, so that each
 // finds its passages. A question of two lines is a follow-up: the first line is the question before it. Every part is then
 // searched alone and together with that line, which may name what the part leaves out.
 func Compound(ctx context.Context, question string, k int, find func(ctx context.Context, query string, n int) ([]passages.Passage, error)) ([]passages.Passage, error) {
@@ -39,7 +39,7 @@ func Compound(ctx context.Context, question string, k int, find func(ctx context
 func queriesOf(question string) []string {
 	question = strings.TrimSpace(question)
 	line := strings.LastIndexByte(question, '\n')
-	parts := Clauses(question[line+1:])
+	parts := clauses(question[line+1:])
 	switch {
 	case line >= 0:
 		for _, part := range parts {

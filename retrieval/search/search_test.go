@@ -34,7 +34,7 @@ func TestClauses(t *testing.T) {
 		"? ? ?":            {"?", "?", "?"},
 		"":                 nil,
 	} {
-		if got := Clauses(question); !slices.Equal(got, want) {
+		if got := clauses(question); !slices.Equal(got, want) {
 			t.Errorf("%q: %q, want %q", question, got, want)
 		}
 	}
@@ -103,7 +103,7 @@ func FuzzClauses(f *testing.F) {
 	f.Add("and and ? ; and who")
 	f.Add(strings.Repeat("a? ", 20) + strings.Repeat("b and ", 70) + "A of b")
 	f.Fuzz(func(t *testing.T, s string) {
-		clauses := Clauses(s)
+		clauses := clauses(s)
 		if len(clauses) > maxParts {
 			t.Fatalf("%d clauses", len(clauses))
 		}

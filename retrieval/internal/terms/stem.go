@@ -1,9 +1,9 @@
 package terms
 
-// Stem strips the endings of a lower-case English word by Porter's algorithm (M. F. Porter, "An algorithm for suffix
+// stem strips the endings of a lower-case English word by Porter's algorithm (M. F. Porter, "An algorithm for suffix
 // stripping", 1980). It works in place and returns a prefix of b, possibly changed. It returns words that hold anything
 // but ASCII letters unchanged.
-func Stem(b []byte) []byte {
+func stem(b []byte) []byte {
 	if len(b) <= 2 {
 		return b
 	}

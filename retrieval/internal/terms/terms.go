@@ -22,7 +22,7 @@ func Each(text string, f func(term []byte)) {
 		if n > 0 {
 			term := buf[:n]
 			if !digits {
-				term = Stem(term)
+				term = stem(term)
 			}
 			f(term)
 			n = 0

@@ -40,7 +40,17 @@ func (c compounds) between(text []byte, last, next pdfRun) []byte {
 	if next.joined {
 		return append(text, ' ')
 	}
-	before := string(text[bytes.LastIndexByte(text, ' ')+1:])
+	before := text[max(0, len(text)-maxDivided):]
+	before = before[bytes.LastIndexByte(before, ' ')+1:]
+	return c.betweenWords(text, string(before), last, next)
+}
+
+// maxDivided is the number of bytes at the end of a line that are looked at for a word that goes on in the next: dashes join the
+// lines of a column, and each would be looked at again for each below it.
+const maxDivided = 256
+
+// betweenWords is between for a text that ends with the word before.
+func (c compounds) betweenWords(text []byte, before string, last, next pdfRun) []byte {
 	if last.hyphen {
 		before += "-"
 	}

@@ -22,7 +22,7 @@ func hanging(all []string, i int) (text string, n int) {
 		term, rest = term[:at[0]], term[at[1]:]
 	}
 	named := indent > 0 && isConstant(term) && (rest == "" || listed(all, i))
-	defined := indent > 0 && rest == "" && isWord.MatchString(term) // only where something below it is indented more
+	defined := indent > 0 && rest == "" && wordTerm.MatchString(term) // only where something below it is indented more
 	if !optionTerm.MatchString(term) && !named && !defined {
 		return "", 0
 	}
@@ -36,8 +36,8 @@ func hanging(all []string, i int) (text string, n int) {
 	return strings.TrimSuffix(term, ":") + ": " + rest, n
 }
 
-// isWord matches a term that is one word, perhaps with its kind behind it: "nofail", "max-depth (number)".
-var isWord = regexp.MustCompile(`^(?:\p{Ll}[\pL\pN._/-]*|[\pL][\pL\pN._/-]* \([^()]{1,30}\))$`)
+// wordTerm matches a term that is one word, perhaps with its kind behind it: "nofail", "max-depth (number)".
+var wordTerm = regexp.MustCompile(`^(?:\p{Ll}[\pL\pN._/-]*|[\pL][\pL\pN._/-]* \([^()]{1,30}\))$`)
 
 // listed reports whether the nearest line with text before or after line i is an entry like it: a name or a number, a gap, and
 // a description.

@@ -164,7 +164,7 @@ func isFieldName(name []byte) bool {
 	return len(name) > 0
 }
 
-var words = mime.WordDecoder{CharsetReader: func(name string, r io.Reader) (io.Reader, error) {
+var headerWords = mime.WordDecoder{CharsetReader: func(name string, r io.Reader) (io.Reader, error) {
 	data, err := io.ReadAll(r)
 	return strings.NewReader(decodeAs(data, name)), err
 }}
@@ -172,7 +172,7 @@ var words = mime.WordDecoder{CharsetReader: func(name string, r io.Reader) (io.R
 // headerText returns a header field as people read it.
 func headerText(h mail.Header, name string) string {
 	value := decodeAs([]byte(h.Get(name)), "")
-	if text, err := words.DecodeHeader(value); err == nil {
+	if text, err := headerWords.DecodeHeader(value); err == nil {
 		value = text
 	}
 	return english.Collapse(strings.ToValidUTF8(value, "\ufffd"))
@@ -252,7 +252,7 @@ func fileName(h textproto.MIMEHeader, params map[string]string) string {
 	if _, p, err := mime.ParseMediaType(h.Get("Content-Disposition")); err == nil && p["filename"] != "" {
 		name = p["filename"]
 	}
-	if text, err := words.DecodeHeader(name); err == nil {
+	if text, err := headerWords.DecodeHeader(name); err == nil {
 		name = text
 	}
 	return english.Collapse(firstBytes(decodeAs([]byte(name), ""), 256))

@@ -65,8 +65,8 @@ func mailboxDocument(all []mailText) (doc Document) {
 	return doc
 }
 
-// isMailbox matches the start of a mailbox: "From ", a sender, a date with the year at its end, and a header.
-var isMailbox = regexp.MustCompile(`^From \S+ [^\n]* (19|20)\d\d( [+-]\d{4})?\r?\n>?[!-9;-~]+:? `)
+// mailboxStart matches the start of a mailbox: "From ", a sender, a date with the year at its end, and a header.
+var mailboxStart = regexp.MustCompile(`^From \S+ [^\n]* (19|20)\d\d( [+-]\d{4})?\r?\n>?[!-9;-~]+:? `)
 
 // endOfMessage returns the offset of the next line that begins a message: "From …" after a blank line and before a header.
 func endOfMessage(data []byte) int {

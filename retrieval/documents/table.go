@@ -181,16 +181,16 @@ func NamesColumns(cells []string) bool {
 	for c, cell := range cells {
 		switch {
 		case cell == "" && c == 0:
-		case cell == "", english.CountWords(cell) > 8, isFigure(cell) && !isYear.MatchString(cell):
+		case cell == "", english.CountWords(cell) > 8, isFigure(cell) && !yearOnly.MatchString(cell):
 			return false
 		default:
 			named++
 		}
 	}
-	return named > 1 && !isYear.MatchString(cells[0])
+	return named > 1 && !yearOnly.MatchString(cells[0])
 }
 
-var isYear = regexp.MustCompile(`^(19|20)\d\d$`)
+var yearOnly = regexp.MustCompile(`^(19|20)\d\d$`)
 
 // isFigure reports whether a cell is a number, date, time, amount or internet address rather than a name.
 func isFigure(cell string) bool {

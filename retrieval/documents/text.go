@@ -19,7 +19,7 @@ import (
 //
 // Mail programs keep their mailboxes in files without an extension: parseText reads those as what they are.
 func parseText(ctx context.Context, data []byte) (Document, error) {
-	if isMailbox.Match(data[:min(len(data), 1024)]) {
+	if mailboxStart.Match(data[:min(len(data), 1024)]) {
 		return parseMailbox(ctx, data)
 	}
 	text, err := decodeText(data)

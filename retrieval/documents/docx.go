@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"tandem/retrieval/internal/textline"
 )
 
 // parseDOCX reads the text of a Word document: paragraphs with their lists' numbers, tables, text boxes, footnotes, and page
@@ -297,7 +299,7 @@ func (d *docx) text(s string) {
 	case d.inText && !d.open[n-1].hidden:
 		p := d.open[n-1]
 		if p.raised {
-			s = raised(s)
+			s = textline.Raised(s)
 		}
 		p.strike(p.struck)
 		p.text.WriteString(s)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"tandem/retrieval/internal/english"
+	"tandem/retrieval/internal/textline"
 )
 
 // flow builds the document of a word processor's file from its paragraphs and tables, in the order of the file.
@@ -75,7 +76,7 @@ func (f *flow) place(p paragraph) {
 	case p.level > 0:
 		f.flush()
 		f.doc.AddHeading(p.level, p.mark+text)
-	case p.mark != "" || len(cells) > 1 && listMark.MatchString(cells[0]):
+	case p.mark != "" || len(cells) > 1 && textline.ListMark.MatchString(cells[0]):
 		f.flush()
 		f.doc.Add(Line, p.mark+text)
 	case strings.Contains(text, "\n"):
@@ -92,7 +93,7 @@ func (f *flow) place(p paragraph) {
 			f.flush()
 		}
 		f.tabbed = append(f.tabbed, cells)
-	case isItem(text), isLabel(text):
+	case textline.IsItem(text), textline.IsLabel(text):
 		f.flush()
 		f.doc.Add(Line, text)
 	default:
@@ -101,10 +102,7 @@ func (f *flow) place(p paragraph) {
 	}
 }
 
-var (
-	tabs     = regexp.MustCompile(` *\t[ \t]*`)
-	listMark = regexp.MustCompile(`^([-*•–·‣◦]|\(?([0-9.]{1,8}|[a-zA-Z]|[ivx]{1,5})[.)]|[0-9.]{2,8})$`)
-)
+var tabs = regexp.MustCompile(` *\t[ \t]*`)
 
 // flush appends the paragraphs in columns. A single one is a line.
 func (f *flow) flush() {

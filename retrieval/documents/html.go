@@ -17,6 +17,7 @@ import (
 	"golang.org/x/text/encoding"
 
 	"tandem/retrieval/internal/english"
+	"tandem/retrieval/internal/textline"
 )
 
 // parseHTML reads the title and the main text of a page, which is <main> or <article> if there is one. It skips scripts,
@@ -168,8 +169,8 @@ func (p *page) labelled() bool {
 		return false
 	}
 	p.head, p.at = english.Collapse(p.head+" "+p.inline.String()[p.at:]), p.inline.Len()
-	p.long = english.CountWords(p.head) > labelWords+valueWords
-	return isLabel(p.head)
+	p.long = english.CountWords(p.head) > textline.LabelWords+textline.ValueWords
+	return textline.IsLabel(p.head)
 }
 
 // skipped elements hold nothing of the page's text.
@@ -295,7 +296,7 @@ func (p *page) block(n *html.Node) {
 	}
 	p.children(n)
 	kind := Paragraph
-	if text := english.Collapse(p.inline.String()); strings.HasPrefix(text, "- ") || n.DataAtom == atom.P && isLabel(text) {
+	if text := english.Collapse(p.inline.String()); strings.HasPrefix(text, "- ") || n.DataAtom == atom.P && textline.IsLabel(text) {
 		kind = Line
 	}
 	p.end(kind)
@@ -338,7 +339,7 @@ func find(n *html.Node, a atom.Atom) *html.Node {
 // textIn returns the text of a text node. Raised figures stay so: "m²".
 func textIn(n *html.Node) string {
 	if n.Parent != nil && n.Parent.DataAtom == atom.Sup {
-		return raised(n.Data)
+		return textline.Raised(n.Data)
 	}
 	return n.Data
 }

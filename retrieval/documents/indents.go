@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"tandem/retrieval/internal/english"
+	"tandem/retrieval/internal/textline"
 )
 
 // indents says how lines are indented.
@@ -55,7 +56,7 @@ func (in indents) hangs(lines []string, i int) bool {
 		return false
 	}
 	words := english.CountWords(line)
-	return words > 1 && words <= 8 && !strings.ContainsAny(line[len(line)-1:], ",;:!") && !isItem(line)
+	return words > 1 && words <= 8 && !strings.ContainsAny(line[len(line)-1:], ",;:!") && !textline.IsItem(line)
 }
 
 // indentedCode returns the number of lines of code from line i on. Code follows an empty line after a text that ends with a
@@ -67,7 +68,7 @@ func indentedCode(lines []string, i int) (n int) {
 	like := 0
 	for i+n < len(lines) && strings.TrimSpace(lines[i+n]) != "" && indentation(lines[i+n]) > indentation(lines[i-2])+1 {
 		line := strings.TrimSpace(lines[i+n])
-		if strings.ContainsAny(line[len(line)-1:], ".!?") || isItem(line) {
+		if strings.ContainsAny(line[len(line)-1:], ".!?") || textline.IsItem(line) {
 			return 0
 		}
 		if codeLike.MatchString(line) {

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"tandem/retrieval/internal/english"
+	"tandem/retrieval/internal/textline"
 )
 
 // parseMarkdown reads Markdown as people write notes in it. It does not follow CommonMark: it keeps the words, the
@@ -24,7 +25,7 @@ func parseMarkdown(ctx context.Context, data []byte) (Document, error) {
 	m.width, m.coded = wrapWidth(proseOf(m.lines)), codeLines(m.lines)
 	for i := 0; i < len(m.lines) && ctx.Err() == nil; {
 		if line := strings.TrimSpace(m.lines[i]); line != "" && !isIndented(m.lines[i]) {
-			m.listed = isItem(line)
+			m.listed = textline.IsItem(line)
 		}
 		n, next := 0, ""
 		if m.fence == "" && !m.comment {
@@ -101,7 +102,7 @@ var meaning = regexp.MustCompile(`^ {0,3}: +(\S.*)$`)
 // there is none.
 func defined(lines []string) (text string, n int) {
 	term := strings.TrimSpace(lines[0])
-	if term == "" || isItem(term) || strings.HasPrefix(term, "#") || strings.HasPrefix(term, "|") || english.CountWords(term) > maxLabel {
+	if term == "" || textline.IsItem(term) || strings.HasPrefix(term, "#") || strings.HasPrefix(term, "|") || english.CountWords(term) > maxLabel {
 		return "", 0
 	}
 	var said strings.Builder
@@ -207,7 +208,7 @@ func codeLines(lines []string) []bool {
 }
 
 func isIndented(line string) bool {
-	return (strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t")) && strings.TrimSpace(line) != "" && !isItem(strings.TrimSpace(line))
+	return (strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t")) && strings.TrimSpace(line) != "" && !textline.IsItem(strings.TrimSpace(line))
 }
 
 type markdown struct {
@@ -295,7 +296,7 @@ func (m *markdown) line(line, next string) {
 		m.para = append(m.para, mark+item)
 	case len(m.para) == 0 && isUnderline(under):
 		m.heading(map[bool]int{true: 1, false: 2}[under[0] == '='], trimmed)
-	case isLabel(plain(trimmed)) && !m.item && !m.goesOn(trimmed):
+	case textline.IsLabel(plain(trimmed)) && !m.item && !m.goesOn(trimmed):
 		m.end()
 		m.doc.Add(Line, plain(trimmed))
 	default:

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"tandem/retrieval/internal/english"
+	"tandem/retrieval/internal/textline"
 )
 
 // This file reads forms: cells that each hold a name and its value rather than a row's entry in a column.
@@ -25,7 +26,7 @@ func (g *pdfGrid) formLines(part []int, cells [][]pdfRun, words compounds) (out 
 		filled = append(filled, n)
 		if label, _ := labelAbove(cells[n]); label != nil {
 			above++
-		} else if text, _ := words.cell(cells[n]); isLabel(text) {
+		} else if text, _ := words.cell(cells[n]); textline.IsLabel(text) {
 			labels++
 		}
 	}
@@ -164,7 +165,7 @@ func valueEnd(lines []pdfLine, i int) int {
 		}
 		end++
 	}
-	if end == i+1 || end > i+valueLines || label.font.size > 0.9*lines[i+1].font.size || english.CountWords(lines[i+1].text) > valueWords {
+	if end == i+1 || end > i+valueLines || label.font.size > 0.9*lines[i+1].font.size || english.CountWords(lines[i+1].text) > textline.ValueWords {
 		return 0
 	}
 	return end

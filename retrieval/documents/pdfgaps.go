@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sort"
 	"strings"
+
+	"tandem/retrieval/internal/textline"
 )
 
 // This file finds tables without ruling lines, by the positions of pieces of text. Programs draw a table row by row, and a row
@@ -202,7 +204,7 @@ func (t *gapTable) holds(p pdfRun, next bool, top float64) bool {
 		return false
 	case c%2 != 0 && len(t.columns) == maxCells, next && len(t.rows) == maxGapRows:
 		return false
-	case next && len(t.columns) < 3 && c == 0 && listMark.MatchString(p.text) != listMark.MatchString(t.rows[last][0].text): // a list begins or ends
+	case next && len(t.columns) < 3 && c == 0 && textline.ListMark.MatchString(p.text) != textline.ListMark.MatchString(t.rows[last][0].text): // a list begins or ends
 		return false
 	case next:
 		down := t.low[last] - top
@@ -262,7 +264,7 @@ func (t *gapTable) grid() (g pdfGrid, ok bool) {
 
 // isOther reports whether a row at the edge of a table is none of it but a line of text in one column, or a heading: "7  SERVICE".
 func (t *gapTable) isOther(row []pdfRun) bool {
-	return t.filled(row) < 2 || len(row) == 2 && sectionNumber.MatchString(row[0].text) && isMarked(row[0].text+" "+row[1].text)
+	return t.filled(row) < 2 || len(row) == 2 && sectionNumber.MatchString(row[0].text) && textline.IsMarked(row[0].text+" "+row[1].text)
 }
 
 // sectionNumber is the number of a section.
@@ -285,7 +287,7 @@ func (t *gapTable) goesUp() bool {
 func (t *gapTable) isList() bool {
 	marks := 0
 	for _, row := range t.rows {
-		if t.column(row[0]) == 0 && listMark.MatchString(row[0].text) {
+		if t.column(row[0]) == 0 && textline.ListMark.MatchString(row[0].text) {
 			marks++
 		}
 	}
@@ -424,7 +426,7 @@ func (t *gapTable) goesOn(row, line []pdfRun, near bool) bool {
 		word, _, _ := strings.Cut(p.text, " ")
 		wide := (p.box.right - p.box.left) * float64(len(word)+1) / float64(len(p.text))
 		fits := c.right-c.left-(row[above].box.right-row[above].box.left) > wide
-		if !near && !beginsLower(p.text) && (t.column(line[0]) == 0 || fits || isFigure(p.text)) {
+		if !near && !textline.BeginsLower(p.text) && (t.column(line[0]) == 0 || fits || textline.IsFigure(p.text)) {
 			return false
 		}
 	}

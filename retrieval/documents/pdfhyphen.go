@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"tandem/retrieval/internal/english"
+	"tandem/retrieval/internal/textline"
 )
 
 // compounds are the words with a hyphen that stand within lines of a document, in lower case. A hyphen at the end of a line
@@ -71,7 +72,7 @@ func (c compounds) betweenWords(text []byte, before string, last, next pdfRun) [
 	switch {
 	case suspended[after]:
 		return append(text, "- "...)
-	case !beginsLower(after), utf8.RuneCountInString(english.TrimWord(part)) == 1, strings.ContainsAny(part+english.TrimWord(after), "@/:.0123456789"), strings.ContainsRune(part, '-'), c[whole]:
+	case !textline.BeginsLower(after), utf8.RuneCountInString(english.TrimWord(part)) == 1, strings.ContainsAny(part+english.TrimWord(after), "@/:.0123456789"), strings.ContainsRune(part, '-'), c[whole]:
 		return append(text, '-')
 	}
 	return text

@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"tandem/retrieval/internal/english"
+	"tandem/retrieval/internal/textline"
 )
 
 // This file makes a document of runs. It keeps the order in which the file draws them, which is nearly always the order in
@@ -284,7 +284,7 @@ func joinJustified(rows [][]pdfRun) [][]pdfRun {
 
 // isPair reports whether row i is a name and its value: it has two runs, and so has the row above or below.
 func isPair(rows [][]pdfRun, i int) bool {
-	if len(rows[i]) != 2 || listMark.MatchString(rows[i][0].text) {
+	if len(rows[i]) != 2 || textline.ListMark.MatchString(rows[i][0].text) {
 		return false
 	}
 	for _, j := range []int{i - 1, i + 1} {
@@ -299,7 +299,7 @@ func isPair(rows [][]pdfRun, i int) bool {
 func joinRow(row []pdfRun) pdfLine {
 	l := pdfLine{pdfRun: row[0], alone: strings.Contains(row[0].text, leader)}
 	texts := []string{l.text}
-	marked := listMark.MatchString(l.text)
+	marked := textline.ListMark.MatchString(l.text)
 	for i, run := range row[1:] {
 		texts = append(texts, run.text)
 		l.box = l.box.union(run.box)
@@ -448,10 +448,10 @@ func (b *blockBuilder) areEntries(lines []pdfLine) bool {
 	column, marked := lines[0].box, 0
 	for _, l := range lines {
 		column = column.union(l.box)
-		if l.grid > 0 || l.hyphen || l.font.size > 1.15*b.body.size || isItem(l.text) || beginsLower(l.text) || strings.ContainsAny(l.text[len(l.text)-1:], ".,;-?!") || english.CountWords(l.text) > 7 {
+		if l.grid > 0 || l.hyphen || l.font.size > 1.15*b.body.size || textline.IsItem(l.text) || textline.BeginsLower(l.text) || strings.ContainsAny(l.text[len(l.text)-1:], ".,;-?!") || english.CountWords(l.text) > 7 {
 			return false
 		}
-		if isLabel(l.text) || strings.ContainsAny(l.text, "0123456789") {
+		if textline.IsLabel(l.text) || strings.ContainsAny(l.text, "0123456789") {
 			marked++
 		}
 	}
@@ -467,7 +467,7 @@ func (b *blockBuilder) gapAbove(l pdfLine) bool {
 // carries reports whether the current block continues with a line in another column or on another page.
 func (b *blockBuilder) carries(l pdfLine) bool {
 	return b.lines > 0 && b.full && math.Abs(b.font.size-l.font.size) < 0.1*l.font.size && b.font.bold == l.font.bold &&
-		l.base > b.last.base && beginsLower(l.text) && (b.last.hyphen || !endsSentence(b.last.text))
+		l.base > b.last.base && textline.BeginsLower(l.text) && (b.last.hyphen || !textline.EndsSentence(b.last.text))
 }
 
 // breaks reports whether a new block begins with a line close below the last.
@@ -477,11 +477,11 @@ func (b *blockBuilder) breaks(l pdfLine, column pdfBox) bool {
 	wide := (l.box.right - l.box.left) * float64(len(word)) / float64(len(l.text))
 	early := last.box.right+wide < column.right-0.5*size // the word would have fitted into the last line
 	indented := l.box.left > last.box.left+0.8*size && l.box.left > column.left+0.8*size
-	lower := beginsLower(l.text)
+	lower := textline.BeginsLower(l.text)
 	switch {
-	case binds(last.text), !early && longNumber.MatchString(l.text) && !endsSentence(last.text): // no item "2023."
+	case textline.Binds(last.text), !early && longNumber.MatchString(l.text) && !textline.EndsSentence(last.text): // no item "2023."
 		return false
-	case isItem(l.text), stamp.MatchString(l.text):
+	case textline.IsItem(l.text), stamp.MatchString(l.text):
 		return true
 	case last.hyphen:
 		return false
@@ -489,12 +489,12 @@ func (b *blockBuilder) breaks(l pdfLine, column pdfBox) bool {
 		return false
 	case b.item && l.box.left > b.left+0.3*size && l.box.left >= last.box.left-0.3*size: // below the item's text
 		return false
-	case isLabel(l.text) && (early || isLabel(last.text)) && (early || !lower), b.lines == 1 && isLabel(last.text) && !lower:
+	case textline.IsLabel(l.text) && (early || textline.IsLabel(last.text)) && (early || !lower), b.lines == 1 && textline.IsLabel(last.text) && !lower:
 		return true
 	case b.font.bold && !l.font.bold && (early || b.lines < 3), l.font.bold && !b.font.bold && early:
 		return true
 	}
-	return !lower && (early || indented && endsSentence(last.text))
+	return !lower && (early || indented && textline.EndsSentence(last.text))
 }
 
 // longNumber is a number that ends a sentence rather than begins an item.
@@ -503,7 +503,7 @@ var longNumber = regexp.MustCompile(`^\d{3,}[.)] `)
 // append adds a line to the current block.
 func (b *blockBuilder) append(l pdfLine) {
 	if b.lines == 0 {
-		b.font, b.left, b.item = l.font, l.box.left, isItem(l.text)
+		b.font, b.left, b.item = l.font, l.box.left, textline.IsItem(l.text)
 	} else {
 		b.text = b.words.between(b.text, b.last.pdfRun, l.pdfRun)
 	}
@@ -537,7 +537,7 @@ func (b *blockBuilder) end() {
 		if b.doc.Title == "" && b.first && b.font.size >= b.largest-0.5 && b.largeFont() {
 			b.doc.Title = text
 		}
-	case b.item, b.lines == 1 && isLabel(text):
+	case b.item, b.lines == 1 && textline.IsLabel(text):
 		kind = Line
 	}
 	b.doc.Add(kind, text)
@@ -572,7 +572,7 @@ func (b *blockBuilder) isTitle(text string) bool {
 // standsAlone reports whether the current block reads like a title and is a line with gaps above and below, in a document in
 // letters of one size, where nothing else tells titles from text.
 func (b *blockBuilder) standsAlone(text string) bool {
-	return b.lines == 1 && b.apart && b.below && b.largest < 1.15*b.body.size && looksLikeTitle(text) && !isLabel(text) && !b.item && strings.ContainsFunc(text, unicode.IsLetter)
+	return b.lines == 1 && b.apart && b.below && b.largest < 1.15*b.body.size && textline.LooksLikeTitle(text) && !textline.IsLabel(text) && !b.item && strings.ContainsFunc(text, unicode.IsLetter)
 }
 
 // isHeading reports whether the current block is a heading: short, without the end of a sentence, and in larger or bolder
@@ -581,21 +581,9 @@ func (b *blockBuilder) isHeading(text string) bool {
 	if b.lines > 3 || english.CountWords(text) > MaxHeading || strings.ContainsAny(text[len(text)-1:], ".,;:") || !strings.ContainsFunc(text, unicode.IsLetter) && english.CountWords(text) < 2 {
 		return false
 	}
-	if b.lines == 1 && b.apart && isMarked(text) || b.standsAlone(text) {
+	if b.lines == 1 && b.apart && textline.IsMarked(text) || b.standsAlone(text) {
 		return true
 	}
-	bold := b.font.bold && !b.body.bold && b.lines < 3 && english.CountWords(text) <= MaxHeading/2 && !isLabel(text)
+	bold := b.font.bold && !b.body.bold && b.lines < 3 && english.CountWords(text) <= MaxHeading/2 && !textline.IsLabel(text)
 	return b.largeFont() || bold && b.font.size > 0.9*b.body.size
-}
-
-// beginsLower reports whether a line begins in lower case, as the middle of a sentence does.
-func beginsLower(text string) bool {
-	r, _ := utf8.DecodeRuneInString(text)
-	return unicode.IsLower(r)
-}
-
-// endsSentence reports whether a line ends as a sentence may.
-func endsSentence(text string) bool {
-	r, _ := utf8.DecodeLastRuneInString(strings.TrimRight(text, `"'”’)»`))
-	return strings.ContainsRune(".!?:…", r)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/klippa-app/go-pdfium/responses"
 
 	"tandem/retrieval/internal/english"
+	"tandem/retrieval/internal/textline"
 )
 
 // This file makes lines of PDFium's characters. PDFium puts them in order, adds spaces and line ends, and knows where each
@@ -85,7 +86,7 @@ func (t *pdfText) bulleted(runs []pdfRun, dots []pdfBox) []pdfRun {
 		for i := range runs {
 			r := &runs[i]
 			gap, middle := r.box.left-d.right, (d.top+d.bottom)/2
-			if !r.joined && gap > -1 && gap < 2*r.font.size && middle > r.base-0.1*r.font.size && middle < r.base+0.8*r.font.size && !turned(r.angle, t.angle) && !isItem(r.text) {
+			if !r.joined && gap > -1 && gap < 2*r.font.size && middle > r.base-0.1*r.font.size && middle < r.base+0.8*r.font.size && !turned(r.angle, t.angle) && !textline.IsItem(r.text) {
 				r.text, r.box.left = "• "+r.text, d.left
 				break
 			}
@@ -304,7 +305,7 @@ func (b *runBuilder) add(i int, text string) {
 	}
 	b.space, b.ended = false, false
 	if size := b.run.font.size; text >= "0" && text <= "9" && len(b.bases) > 0 && box.bottom > b.bases[0]+0.2*size && box.top-box.bottom < 0.63*size {
-		text = superscripts[text[0]-'0']
+		text = textline.Raised(text)
 	} else {
 		b.bases = append(b.bases, box.bottom)
 	}

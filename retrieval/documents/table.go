@@ -4,10 +4,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"tandem/retrieval/internal/english"
+	"tandem/retrieval/internal/textline"
 )
 
 // Bounds of tables. Without them a few bytes could become many: short rows are filled up, and merged cells repeated.
@@ -108,7 +108,7 @@ func moveTotals(rows [][]string, width int) {
 				filled = append(filled, c)
 			}
 		}
-		if len(filled) != 2 || filled[0] == 0 || !isFigure(rows[r][filled[1]]) || isFigure(rows[r][filled[0]]) && !strings.ContainsAny(rows[r][filled[0]], "%") || !hasFigures(rows[1:r], filled[0]) {
+		if len(filled) != 2 || filled[0] == 0 || !textline.IsFigure(rows[r][filled[1]]) || textline.IsFigure(rows[r][filled[0]]) && !strings.ContainsAny(rows[r][filled[0]], "%") || !hasFigures(rows[1:r], filled[0]) {
 			return
 		}
 		rows[r][0], rows[r][filled[0]] = rows[r][filled[0]], ""
@@ -121,7 +121,7 @@ func hasFigures(rows [][]string, column int) bool {
 	for _, row := range rows {
 		switch {
 		case column >= len(row) || row[column] == "" || row[0] == "":
-		case isFigure(row[column]):
+		case textline.IsFigure(row[column]):
 			figures++
 		default:
 			others++
@@ -181,7 +181,7 @@ func NamesColumns(cells []string) bool {
 	for c, cell := range cells {
 		switch {
 		case cell == "" && c == 0:
-		case cell == "", english.CountWords(cell) > 8, isFigure(cell) && !yearOnly.MatchString(cell):
+		case cell == "", english.CountWords(cell) > 8, textline.IsFigure(cell) && !yearOnly.MatchString(cell):
 			return false
 		default:
 			named++
@@ -191,20 +191,6 @@ func NamesColumns(cells []string) bool {
 }
 
 var yearOnly = regexp.MustCompile(`^(19|20)\d\d$`)
-
-// isFigure reports whether a cell is a number, date, time, amount or internet address rather than a name.
-func isFigure(cell string) bool {
-	digits, letters := 0, 0
-	for _, r := range cell {
-		switch {
-		case unicode.IsDigit(r):
-			digits++
-		case unicode.IsLetter(r):
-			letters++
-		}
-	}
-	return digits > 0 && digits*2 >= letters || strings.ContainsRune(cell, '@') || strings.Contains(cell, "://")
-}
 
 // joinCells writes a table's row as a line. Two cells are usually a name and its value.
 func joinCells(cells []string) string {
@@ -298,11 +284,11 @@ func (g *grid) guessHeads() int {
 		return 0
 	}
 	for _, row := range g.rows[:2] {
-		if slices.ContainsFunc(row, func(cell string) bool { return isFigure(cell) || english.CountWords(cell) > 8 }) {
+		if slices.ContainsFunc(row, func(cell string) bool { return textline.IsFigure(cell) || english.CountWords(cell) > 8 }) {
 			return 0
 		}
 	}
-	if !slices.ContainsFunc(g.rows[2], isFigure) {
+	if !slices.ContainsFunc(g.rows[2], textline.IsFigure) {
 		return 0
 	}
 	return 2
@@ -492,7 +478,7 @@ func finished(n int, tall [][][]string, head headed, full int) (_ int, rows [][]
 func (a aligned) below(line string) []string {
 	text := strings.TrimLeft(line, " ")
 	indent := len(line) - len(text)
-	if len(a.begins) < 2 || indent <= a.begins[0] || text == "" || a.tab || isItem(text) || strings.Contains(text, "\t") {
+	if len(a.begins) < 2 || indent <= a.begins[0] || text == "" || a.tab || textline.IsItem(text) || strings.Contains(text, "\t") {
 		return nil
 	}
 	cells, last := make([]string, len(a.begins)), -1
@@ -521,7 +507,7 @@ func goOn(cells []string) (goes bool, filled int) {
 	for _, cell := range cells {
 		if cell != "" {
 			filled++
-			goes = goes && (beginsLower(cell) || strings.HasPrefix(cell, "("))
+			goes = goes && (textline.BeginsLower(cell) || strings.HasPrefix(cell, "("))
 		}
 	}
 	return goes, filled
@@ -541,7 +527,7 @@ func align(line string) aligned {
 	indented := len(line) - len(strings.TrimLeft(line, " \t"))
 	line = line[indented:]
 	at := gap.FindAllStringIndex(line, maxColumns)
-	if len(at) == 0 || isItem(line) {
+	if len(at) == 0 || textline.IsItem(line) {
 		return aligned{}
 	}
 	var a aligned

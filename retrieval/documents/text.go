@@ -9,8 +9,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"tandem/internal/sentences"
 	"tandem/retrieval/internal/english"
+	"tandem/retrieval/internal/textline"
 )
 
 // parseText reads plain text. Blank lines end paragraphs; list items, and lines that someone broke on purpose, are blocks
@@ -91,7 +91,7 @@ func (r *textReader) starts(line string) bool {
 func (r *textReader) block(i int) int {
 	if !r.full[i] {
 		if n, rows, head := textTable(r.lines[i:]); n > 0 {
-			if len(r.para) == 1 && looksLikeTitle(r.para[0]) && !continuesEntry(r.lines, i-1) {
+			if len(r.para) == 1 && textline.LooksLikeTitle(r.para[0]) && !continuesEntry(r.lines, i-1) {
 				r.heading(LowestLevel)
 			}
 			r.end()
@@ -134,13 +134,13 @@ func (r *textReader) line(i int) {
 	case r.leadsList(i):
 		r.end()
 		r.doc.Add(Paragraph, trimmed)
-	case level > 0 && looksLikeTitle(trimmed), r.leadsText(i):
+	case level > 0 && textline.LooksLikeTitle(trimmed), r.leadsText(i):
 		r.end()
 		if level == 0 {
 			level, head = LowestLevel, trimmed
 		}
 		r.doc.AddHeading(level, strings.TrimSuffix(head, ":"))
-	case isItem(trimmed) && (len(r.para) == 0 || !binds(r.para[len(r.para)-1])): // not "on the" and then "11. December"
+	case textline.IsItem(trimmed) && (len(r.para) == 0 || !textline.Binds(r.para[len(r.para)-1])): // not "on the" and then "11. December"
 		r.end()
 		r.doc.Add(Line, trimmed)
 		r.item = i
@@ -148,7 +148,7 @@ func (r *textReader) line(i int) {
 		last := len(r.doc.Blocks) - 1
 		r.rest[last] = append(r.rest[last], trimmed)
 		r.item = i
-	case isLabel(english.Collapse(trimmed)) && len(r.para) == 0 && !standsAlone(r.lines, i) && !runsOn(r.lines, i, r.width):
+	case textline.IsLabel(english.Collapse(trimmed)) && len(r.para) == 0 && !standsAlone(r.lines, i) && !runsOn(r.lines, i, r.width):
 		r.doc.Add(Line, trimmed)
 	default:
 		if len(r.para) > 0 && breaksBefore(r.para[len(r.para)-1], trimmed, r.width) {
@@ -160,7 +160,7 @@ func (r *textReader) line(i int) {
 
 // separator ends the paragraph at line i, which is empty or a rule. A short line above it is the title or a heading.
 func (r *textReader) separator(i int) {
-	if len(r.para) == 1 && looksLikeTitle(r.para[0]) && hasText(r.lines[i:]) {
+	if len(r.para) == 1 && textline.LooksLikeTitle(r.para[0]) && hasText(r.lines[i:]) {
 		if r.titled && len(r.doc.Blocks) == 0 && r.doc.Title == "" {
 			r.doc.Title, r.para = r.para[0], nil
 		} else if i-1 != r.dated && !r.indents.inBody(r.lines[i-1]) && (i < 2 || strings.TrimSpace(r.lines[i-2]) == "" || isRule(strings.TrimSpace(r.lines[i]))) {
@@ -173,7 +173,7 @@ func (r *textReader) separator(i int) {
 // leadsList reports whether line i introduces a list. It is no heading, as no more than the list is below it.
 func (r *textReader) leadsList(i int) bool {
 	line := strings.TrimSpace(r.lines[i])
-	return isLead(line) && i+1 < len(r.lines) && (isItem(strings.TrimSpace(r.lines[i+1])) || leadsOnlyList(r.lines, i)) && r.starts(line)
+	return isLead(line) && i+1 < len(r.lines) && (textline.IsItem(strings.TrimSpace(r.lines[i+1])) || leadsOnlyList(r.lines, i)) && r.starts(line)
 }
 
 // longestList is how many lines are searched for the end of a list, which may be within another.
@@ -190,11 +190,11 @@ func leadsOnlyList(lines []string, i int) bool {
 		line := strings.TrimSpace(lines[at])
 		switch {
 		case line == "":
-		case isItem(line):
+		case textline.IsItem(line):
 			listed = true
 		case !listed:
 			return false
-		case lines[at] != strings.TrimLeft(lines[at], " \t"), strings.TrimSpace(lines[at-1]) != "" && beginsLower(line): // goes on with an item
+		case lines[at] != strings.TrimLeft(lines[at], " \t"), strings.TrimSpace(lines[at-1]) != "" && textline.BeginsLower(line): // goes on with an item
 		default:
 			return !headsNext(lines, at)
 		}
@@ -208,7 +208,7 @@ func headsNext(lines []string, i int) bool {
 	level, _ := atxHeading(line)
 	_, bold := boldLine(lines, i)
 	underlined := i+1 < len(lines) && isUnderline(strings.TrimSpace(lines[i+1]))
-	alone := looksLikeTitle(line) && standsAlone(lines, i)
+	alone := textline.LooksLikeTitle(line) && standsAlone(lines, i)
 	return level > 0 || bold || underlined || alone || isRule(line) || isLead(line) || isMarkedHeading(lines, i) || isPlainHeading(lines, i)
 }
 
@@ -227,7 +227,7 @@ func (r *textReader) continuesItem(i int) bool {
 
 // wrapsItem reports whether line i, which is not indented, continues the list item in the line above: that is full.
 func (r *textReader) wrapsItem(i int) bool {
-	if r.width == 0 || i == 0 || r.item != i-1 || len(r.para) > 0 || !isItem(strings.TrimSpace(r.lines[i-1])) && r.rest[len(r.doc.Blocks)-1] == nil {
+	if r.width == 0 || i == 0 || r.item != i-1 || len(r.para) > 0 || !textline.IsItem(strings.TrimSpace(r.lines[i-1])) && r.rest[len(r.doc.Blocks)-1] == nil {
 		return false
 	}
 	line, next := strings.TrimSpace(r.lines[i-1]), strings.TrimSpace(r.lines[i])
@@ -240,13 +240,13 @@ func runsOn(lines []string, i, width int) bool {
 		return false
 	}
 	line, next := strings.TrimSpace(lines[i]), strings.TrimSpace(lines[i+1])
-	return next != "" && beginsLower(next) && !breaksBefore(line, next, width) && !fits(line, next, width*5/6)
+	return next != "" && textline.BeginsLower(next) && !breaksBefore(line, next, width) && !fits(line, next, width*5/6)
 }
 
 // isEntry reports whether a line is a label whose value stands apart: "Phone:     08157 555 12".
 func isEntry(line string) bool {
 	at := gap.FindStringIndex(line)
-	return at != nil && line[at[0]-1] == ':' && isLabel(english.Collapse(line))
+	return at != nil && line[at[0]-1] == ':' && textline.IsLabel(english.Collapse(line))
 }
 
 // letterDate returns the index of the line that dates a letter, -1 if there is none. It must be the only line that is a date,
@@ -275,9 +275,9 @@ func dayHeadings(lines []string) map[int]bool {
 	for i, line := range lines {
 		line = strings.TrimSpace(line)
 		gap := i == 0 || isRule(strings.TrimSpace(lines[i-1])) || strings.TrimSpace(lines[i-1]) == ""
-		if gap && day.MatchString(line) && i+1 < len(lines) && !linking[strings.ToLower(above[strings.LastIndexByte(above, ' ')+1:])] {
+		if gap && day.MatchString(line) && i+1 < len(lines) && !textline.Links(strings.ToLower(above[strings.LastIndexByte(above, ' ')+1:])) {
 			next := strings.TrimSpace(lines[i+1])
-			out[i] = next != "" && !isRule(next) && !day.MatchString(next) && !beginsLower(next)
+			out[i] = next != "" && !isRule(next) && !day.MatchString(next) && !textline.BeginsLower(next)
 		}
 		if line != "" {
 			above = line
@@ -321,11 +321,11 @@ func numberedHeadings(lines []string) map[int]bool {
 
 func headsText(lines []string, i int) bool {
 	line := lines[i]
-	if !numbered.MatchString(line) || i+1 == len(lines) || i > 0 && strings.TrimSpace(lines[i-1]) != "" || !looksLikeTitle(strings.TrimSpace(line)) {
+	if !numbered.MatchString(line) || i+1 == len(lines) || i > 0 && strings.TrimSpace(lines[i-1]) != "" || !textline.LooksLikeTitle(strings.TrimSpace(line)) {
 		return false
 	}
 	r, _ := utf8.DecodeRuneInString(lines[i+1])
-	return unicode.IsUpper(r) || unicode.IsDigit(r) && !isItem(lines[i+1])
+	return unicode.IsUpper(r) || unicode.IsDigit(r) && !textline.IsItem(lines[i+1])
 }
 
 // continuesEntry reports whether line i, before a table, lists what belongs to an entry above it: it is indented more than the line
@@ -342,7 +342,7 @@ func hasText(lines []string) bool {
 // isLead reports whether a line introduces those below it: "Kitchen:".
 func isLead(line string) bool {
 	name, ok := strings.CutSuffix(line, ":")
-	return ok && english.CountWords(name) <= 10 && !isItem(line) && !strings.ContainsAny(name, ".:;!?")
+	return ok && english.CountWords(name) <= 10 && !textline.IsItem(line) && !strings.ContainsAny(name, ".:;!?")
 }
 
 // isMarkedHeading reports whether line i, after a blank line and before text, is a heading by its letters, which are all
@@ -355,30 +355,8 @@ func isMarkedHeading(lines []string, i int) bool {
 	if strings.TrimSpace(lines[i+1]) == "" && !hasText(lines[i+1:min(i+4, len(lines))]) {
 		return false
 	}
-	return isMarked(line)
+	return textline.IsMarked(line)
 }
-
-// isMarked reports whether a line that stands apart is a heading by its letters or its sign.
-func isMarked(line string) bool {
-	if english.CountWords(line) > 8 || strings.ContainsAny(line[len(line)-1:], ".,;!") || isItem(line) {
-		return false
-	}
-	capitals, digits := 0, 0
-	for _, r := range line {
-		switch {
-		case unicode.IsUpper(r):
-			capitals++
-		case unicode.IsLetter(r):
-			return section.MatchString(line)
-		case unicode.IsDigit(r):
-			digits++
-		}
-	}
-	return capitals > 3 && capitals > digits // not "IBAN DE12 5205 …"
-}
-
-// section is how a section of a contract or of statutes begins.
-var section = regexp.MustCompile(`^§+ ?[0-9]+[a-z]? +\p{Lu}`)
 
 // stamp is how a line of a chat, a log or a contract begins: a date or time in brackets, or a clause's number.
 var stamp = regexp.MustCompile(`^(\[[0-9]{1,4}[-./:][0-9]{1,2}[-./:, \]]|\([0-9a-z]{1,2}\) )`)
@@ -388,7 +366,7 @@ var stamp = regexp.MustCompile(`^(\[[0-9]{1,4}[-./:][0-9]{1,2}[-./:, \]]|\([0-9a
 // text that follows: "The mill: overview".
 func isPlainHeading(lines []string, i int) bool {
 	line, colon := strings.CutSuffix(strings.TrimSpace(lines[i]), ":")
-	if i+1 >= len(lines) || english.CountWords(line) > 6 || isItem(line) || strings.ContainsAny(line, ".!?;") || !english.IsName(line) || strings.HasPrefix(line, "As ") || slices.ContainsFunc(strings.Fields(line), english.IsVerb) {
+	if i+1 >= len(lines) || english.CountWords(line) > 6 || textline.IsItem(line) || strings.ContainsAny(line, ".!?;") || !english.IsName(line) || strings.HasPrefix(line, "As ") || slices.ContainsFunc(strings.Fields(line), english.IsVerb) {
 		return false
 	}
 	if colon {
@@ -399,7 +377,7 @@ func isPlainHeading(lines []string, i int) bool {
 	}
 	below := strings.TrimSpace(lines[i+1])
 	next, _, _ := strings.Cut(below, " ")
-	return english.Anaphors[strings.ToLower(next)] || next == "The" || isItem(below)
+	return english.Anaphors[strings.ToLower(next)] || next == "The" || textline.IsItem(below)
 }
 
 // textKinds are words for kinds of text.
@@ -420,25 +398,15 @@ func breaksBefore(line, next string, width int) bool {
 	case stamp.MatchString(next), english.Message.MatchString(next):
 		return true
 	case unicode.IsUpper(r), unicode.Is(unicode.Sc, r):
-		return !binds(line) && (width == 0 || fits(line, next, width*5/6))
+		return !textline.Binds(line) && (width == 0 || fits(line, next, width*5/6))
 	case unicode.IsDigit(r):
-		return !binds(line) && fits(line, next, max(minWidth, width*5/6))
+		return !textline.Binds(line) && fits(line, next, max(minWidth, width*5/6))
 	case unicode.IsLower(r):
 		return (width == 0 || namesOnly(line)) && !goesOn(line, next)
 	case unicode.IsLetter(r): // of a script without capitals
 		return width == 0
 	}
 	return false
-}
-
-// minBound is the smallest length in characters of a line that a last word such as "by" leaves open. A shorter line may end
-// with such a word: "Lights on".
-const minBound = 32
-
-// binds reports whether a line ends with a word that the next line must complete: "… is kept by".
-func binds(line string) bool {
-	last := line[strings.LastIndexByte(line, ' ')+1:]
-	return utf8.RuneCountInString(line) >= minBound && linking[strings.ToLower(last)]
 }
 
 // fits reports whether the first word of the next line would still have fitted in a line of some width.
@@ -452,14 +420,8 @@ func goesOn(line, next string) bool {
 	words := strings.Fields(line)
 	first, _, _ := strings.Cut(next, " ")
 	last := words[len(words)-1]
-	return strings.HasSuffix(last, ",") || strings.ContainsAny(next[len(next)-1:], ".!?") || linking[english.TrimWord(strings.ToLower(last))] || linking[english.TrimWord(first)] || english.IsVerb(last) || english.IsVerb(first)
+	return strings.HasSuffix(last, ",") || strings.ContainsAny(next[len(next)-1:], ".!?") || textline.Links(english.TrimWord(strings.ToLower(last))) || textline.Links(english.TrimWord(first)) || english.IsVerb(last) || english.IsVerb(first)
 }
-
-// linking are words that do not end a sentence, and with which no lower-case statement begins.
-var linking = english.Set(`a an the my your his her its our their this that these those and or but nor than as of in on at to for from by with
-	without under over near behind before after until about into through between not no very too if when where who which whose because so
-	der die das den dem des ein eine einen einem einer und oder aber von in im am an auf aus bei mit nach zu zum zur für über unter vor dass ist
-	le la les un une des du de et ou à au aux dans sur pour par avec que qui el los las y o del con`)
 
 // namesOnly reports whether a line is a name: "Zoé Picard".
 func namesOnly(line string) bool {
@@ -481,7 +443,7 @@ func wrapWidth(lines []string) int {
 	goesOn := false
 	for i := 1; i < len(lines); i++ {
 		line, next := strings.TrimSpace(lines[i-1]), strings.TrimSpace(lines[i])
-		if line == "" || next == "" || isItem(next) || isRule(next) {
+		if line == "" || next == "" || textline.IsItem(next) || isRule(next) {
 			continue
 		}
 		length := utf8.RuneCountInString(line)
@@ -511,22 +473,6 @@ func splitLines(s string) []string {
 	return strings.Split(strings.NewReplacer("\r\n", "\n", "\r", "\n", "\f", "\n\n", "\u2028", "\n", "\u2029", "\n\n").Replace(s), "\n")
 }
 
-// looksLikeTitle reports whether a line between blank lines is a title rather than a sentence.
-func looksLikeTitle(line string) bool {
-	return english.CountWords(line) <= 10 && !strings.ContainsAny(line[len(line)-1:], ".,;!") && !isStatement(line) && len(sentences.Split(line)) < 2
-}
-
-// isStatement reports whether a line makes a statement though it has no full stop: "Password: 3232", "The orchid is kept
-// under the stairs".
-func isStatement(line string) bool {
-	if _, value, ok := strings.Cut(line, ": "); ok && strings.ContainsAny(value, "0123456789@") {
-		return isLabel(line)
-	}
-	fields := strings.Fields(line)
-	first := strings.ToLower(fields[0])
-	return (english.Articles[first] || english.Anaphors[first]) && slices.ContainsFunc(fields, func(f string) bool { return english.Be[f] || f == "has" })
-}
-
 // standsAlone reports whether line i is between blank lines, and more text follows.
 func standsAlone(lines []string, i int) bool {
 	blank := func(at int) bool { return at < 0 || at >= len(lines) || strings.TrimSpace(lines[at]) == "" }
@@ -536,41 +482,4 @@ func standsAlone(lines []string, i int) bool {
 // isRule reports whether a line consists of punctuation that draws a rule.
 func isRule(line string) bool {
 	return len(line) >= 3 && strings.Trim(line, "-=*_~# ") == "" && strings.Count(line, line[:1]) >= 3
-}
-
-// isItem reports whether a line begins with a list marker.
-func isItem(line string) bool {
-	_, ok := english.CutMarker(line)
-	return ok
-}
-
-// The greatest lengths of a label and its value, in words.
-const (
-	labelWords = 5
-	valueWords = 12
-)
-
-// isLabel reports whether a line is a short "name: value", as in notes. Such a line is a block.
-func isLabel(line string) bool {
-	label, value, ok := strings.Cut(line, ": ")
-	return ok && english.CountWords(label) <= labelWords && english.CountWords(value) <= valueWords && !strings.ContainsAny(label, ".!?")
-}
-
-// superscripts are the raised figures.
-var superscripts = []string{"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"}
-
-// raised returns a raised text, in raised figures if it is a number: "m²", "298 €¹".
-func raised(text string) string {
-	if number := strings.TrimSpace(text); number == "" || strings.Trim(number, "0123456789") != "" {
-		return text
-	}
-	var b strings.Builder
-	for _, r := range text {
-		if unicode.IsDigit(r) {
-			b.WriteString(superscripts[r-'0'])
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
 }

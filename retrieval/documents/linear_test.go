@@ -144,7 +144,7 @@ func TestDashesAreLinear(t *testing.T) {
 // Names in many rows above a table are joined without a copy for each row: four times the rows take about four times the memory.
 func TestHeadsAreJoinedOnce(t *testing.T) {
 	cost := func(rows int) uint64 {
-		var g grid
+		var g mergedCells
 		for i := range rows {
 			g.begin()
 			g.cell([]string{"one", "two"}[i%2], 1, 1)

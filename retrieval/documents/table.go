@@ -200,8 +200,8 @@ func joinCells(cells []string) string {
 	return strings.Join(cells, " ")
 }
 
-// grid collects the rows of a table with merged cells.
-type grid struct {
+// mergedCells collects the rows of a table with merged cells.
+type mergedCells struct {
 	rows  [][]string
 	wide  [][]bool   // by row and column: the cell belongs to the one to its left
 	spans []vertical // by column: the cell above that reaches down
@@ -216,11 +216,11 @@ type vertical struct {
 }
 
 // begin starts a row.
-func (g *grid) begin() { g.rows, g.wide = append(g.rows, nil), append(g.wide, nil) }
+func (g *mergedCells) begin() { g.rows, g.wide = append(g.rows, nil), append(g.wide, nil) }
 
 // cell appends a cell that spans the given numbers of columns and rows to the current row. A short text is repeated in
 // each of its rows, so that a row can be read alone. Columns that are covered by a cell above are filled first.
-func (g *grid) cell(text string, columns, rows int) {
+func (g *mergedCells) cell(text string, columns, rows int) {
 	g.fill()
 	row, wide := &g.rows[len(g.rows)-1], &g.wide[len(g.wide)-1]
 	g.own += len(text)
@@ -239,7 +239,7 @@ func (g *grid) cell(text string, columns, rows int) {
 }
 
 // fill appends the cells of the current row that belong to cells above.
-func (g *grid) fill() {
+func (g *mergedCells) fill() {
 	row := &g.rows[len(g.rows)-1]
 	for len(*row) < len(g.spans) && g.spans[len(*row)].rows > 0 {
 		s := &g.spans[len(*row)]
@@ -249,7 +249,7 @@ func (g *grid) fill() {
 }
 
 // joinHeads makes one row of the first rows, which all name columns. A name above several columns is that of each.
-func (g *grid) joinHeads(heads int) ([][]string, headed) {
+func (g *mergedCells) joinHeads(heads int) ([][]string, headed) {
 	if heads == 0 || heads == len(g.rows) {
 		return g.rows, noHead
 	}
@@ -279,7 +279,7 @@ func (g *grid) joinHeads(heads int) ([][]string, headed) {
 
 // guessHeads returns how many of the first rows name columns where nothing marks them: two, if names in the first stand above
 // several columns, or reach down, and both rows have no figures.
-func (g *grid) guessHeads() int {
+func (g *mergedCells) guessHeads() int {
 	if len(g.rows) < 3 || len(g.wide[0]) == 0 || !slices.Contains(g.wide[0], true) {
 		return 0
 	}
@@ -295,7 +295,7 @@ func (g *grid) guessHeads() int {
 }
 
 // repeated returns the text to write again for a merged cell: none if it is long, or if the table has repeated much.
-func (g *grid) repeated(text string) string {
+func (g *mergedCells) repeated(text string) string {
 	if len(text) > maxRepeat || g.added+len(text) > 8*g.own+512 {
 		return ""
 	}

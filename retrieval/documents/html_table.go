@@ -32,7 +32,7 @@ func isLayout(table *html.Node) bool {
 
 // table appends the rows of a table. Its caption is a paragraph before them.
 func (p *page) table(table *html.Node) {
-	var g grid
+	var g mergedCells
 	heads := 0 // the rows at the top that only name columns
 	sides := false
 	for n := range table.Descendants() {

@@ -33,7 +33,7 @@ type paragraph struct {
 
 // flowTable is a table that has not ended yet.
 type flowTable struct {
-	grid
+	mergedCells
 	cells   [][]flowCell
 	heads   int  // rows at the top that are marked as heads
 	marking bool // rows are marked as heads

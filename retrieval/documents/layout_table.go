@@ -11,7 +11,7 @@ import (
 
 // pdfTable is a table of a PDF.
 type pdfTable struct {
-	grid
+	mergedCells
 	bold  []bool    // by row: all its text is bold
 	lefts []float64 // where its columns begin
 }

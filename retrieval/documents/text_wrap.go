@@ -1,0 +1,162 @@
+package documents
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"tandem/retrieval/internal/english"
+	"tandem/retrieval/internal/textline"
+)
+
+// runsOn reports whether a line is full, and the next one goes on with its sentence.
+func runsOn(lines []string, i, width int) bool {
+	if width == 0 || i+1 == len(lines) {
+		return false
+	}
+	line, next := strings.TrimSpace(lines[i]), strings.TrimSpace(lines[i+1])
+	return next != "" && textline.BeginsLower(next) && !breaksBefore(line, next, width) && !fits(line, next, width*5/6)
+}
+
+// stamp is how a line of a chat, a log or a contract begins: a date or time in brackets, or a clause's number.
+var stamp = regexp.MustCompile(`^(\[[0-9]{1,4}[-./:][0-9]{1,2}[-./:, \]]|\([0-9a-z]{1,2}\) )`)
+
+// endsBefore reports whether a line ends a paragraph or a sentence before the next.
+func endsBefore(line, next string, width int) bool {
+	return breaksBefore(line, next, width) || strings.ContainsAny(line[len(line)-1:], ".!?")
+}
+
+// breaksBefore reports whether a line was broken on purpose, rather than because it was full. width is the width at which a
+// program wrapped the text, 0 if none did. A break is on purpose if another speaker begins in the next line, or if the next
+// line begins like a sentence and either the text is not wrapped or the next word would still have fitted. In a text that is
+// not wrapped, a line in lower case continues the line before it only if that ends in the middle of a sentence.
+func breaksBefore(line, next string, width int) bool {
+	r, _ := utf8.DecodeRuneInString(next)
+	switch {
+	case stamp.MatchString(next), english.Message.MatchString(next):
+		return true
+	case unicode.IsUpper(r), unicode.Is(unicode.Sc, r):
+		return !textline.Binds(line) && (width == 0 || fits(line, next, width*5/6))
+	case unicode.IsDigit(r):
+		return !textline.Binds(line) && fits(line, next, max(minWidth, width*5/6))
+	case unicode.IsLower(r):
+		return (width == 0 || namesOnly(line)) && !goesOn(line, next)
+	case unicode.IsLetter(r): // of a script without capitals
+		return width == 0
+	}
+	return false
+}
+
+// fits reports whether the first word of the next line would still have fitted in a line of some width.
+func fits(line, next string, width int) bool {
+	word, _, _ := strings.Cut(next, " ")
+	return utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) <= width
+}
+
+// goesOn reports whether a sentence goes on in the next line, which begins in lower case.
+func goesOn(line, next string) bool {
+	words := strings.Fields(line)
+	first, _, _ := strings.Cut(next, " ")
+	last := words[len(words)-1]
+	return strings.HasSuffix(last, ",") || strings.ContainsAny(next[len(next)-1:], ".!?") || textline.Links(english.TrimWord(strings.ToLower(last))) || textline.Links(english.TrimWord(first)) || english.IsVerb(last) || english.IsVerb(first)
+}
+
+// namesOnly reports whether a line is a name: "Zoé Picard".
+func namesOnly(line string) bool {
+	words := strings.Fields(line)
+	return len(words) < 4 && !strings.ContainsAny(line, ".,;:!?") && !slices.ContainsFunc(words, func(w string) bool { return !english.IsName(w) })
+}
+
+// The widths, in characters, at which programs wrap lines.
+const (
+	minWidth = 60
+	maxWidth = 100
+)
+
+// wrapWidth returns the width at which a program wrapped the lines of a text, or 0 if none did. Wrapped lines have about one width:
+// of those that text follows, more are full than not, and a line goes on in lower case. A line of less than half the
+// width, such as "Dear Ada,", was broken on purpose in any text.
+func wrapWidth(lines []string) int {
+	var full, broken [maxWidth + 1]int // by width
+	goesOn := false
+	for i := 1; i < len(lines); i++ {
+		line, next := strings.TrimSpace(lines[i-1]), strings.TrimSpace(lines[i])
+		if line == "" || next == "" || textline.IsItem(next) || isRule(next) {
+			continue
+		}
+		length := utf8.RuneCountInString(line)
+		r, _ := utf8.DecodeRuneInString(next)
+		goesOn = goesOn || unicode.IsLower(r) && !strings.ContainsAny(line[len(line)-1:], ".!?:")
+		for width := minWidth; width <= maxWidth; width++ {
+			switch {
+			case 2*length < width:
+			case length > width, fits(line, next, width):
+				broken[width]++
+			default:
+				full[width]++
+			}
+		}
+	}
+	best := 0
+	for width := minWidth; width <= maxWidth; width++ {
+		if more := full[width] - broken[width]; goesOn && more > 0 && (best == 0 || more > full[best]-broken[best]) {
+			best = width
+		}
+	}
+	return best
+}
+
+// Lines count as justified if at least minJustified of them, with at most maxBlanks blanks between words, end in the
+// same column.
+const (
+	minJustified = 8
+	minWords     = 6
+	maxBlanks    = 3
+)
+
+var blanks = regexp.MustCompile(` {2,}`)
+
+// justified returns the lines of text that a program has padded to equal length with blanks between words, as in manual pages.
+// Without this check they look like rows of a table.
+func justified(lines []string) map[int]bool {
+	ends, wide, single := map[int]int{}, map[int]int{}, map[int]int{}
+	for _, line := range lines {
+		if w, s, ok := stretched(line); ok && w > 0 {
+			at := utf8.RuneCountInString(line)
+			ends[at]++
+			wide[at] += w
+			single[at] += s
+		}
+	}
+	out := map[int]bool{}
+	for i, line := range lines {
+		at := utf8.RuneCountInString(line)
+		if _, _, ok := stretched(line); ok && at >= minWidth && ends[at] >= minJustified && single[at] >= wide[at] {
+			out[i] = true
+		}
+	}
+	return out
+}
+
+// stretched reports whether a line may be justified, and how many places between words have several blanks and one.
+func stretched(line string) (wide, single int, ok bool) {
+	text := strings.TrimSpace(line)
+	words := strings.Fields(text)
+	if len(words) < minWords || strings.Contains(text, "\t") {
+		return 0, 0, false
+	}
+	for _, at := range blanks.FindAllStringIndex(text, -1) {
+		if at[1]-at[0] > maxBlanks {
+			return 0, 0, false
+		}
+		wide++
+	}
+	return wide, len(words) - 1 - wide, true
+}
+
+// joined joins the lines of a paragraph, and the words that a hyphen (U+2010) divides at their ends.
+func joined(lines []string) string { return divided.ReplaceAllString(strings.Join(lines, " "), "$1$2") }
+
+var divided = regexp.MustCompile(`(\pL)‐ +(\p{Ll})`)

@@ -42,7 +42,7 @@ func htmlDocument(ctx context.Context, utf []byte) (Document, error) {
 	if bytes.Contains(utf[:min(len(utf), 1024)], []byte("http://www.w3.org/1999/xhtml")) {
 		utf = emptyElement.ReplaceAll(utf, []byte("<$1$2></$1>"))
 	}
-	root, err := html.Parse(contextReader{ctx, bytes.NewReader(utf)})
+	root, err := html.Parse(contextReader{ctx, bytes.NewReader(withoutFormatting(ctx, utf))})
 	switch {
 	case ctx.Err() != nil:
 		return Document{}, ctx.Err()
@@ -60,6 +60,37 @@ func htmlDocument(ctx context.Context, utf []byte) (Document, error) {
 	p.walk(body)
 	p.end(Paragraph)
 	return p.doc, nil
+}
+
+// formatting has the elements that HTML opens again in each paragraph until they are closed, and what stands for them. A few
+// hundred that nothing closes would make a tree of many gigabytes of a page of some megabytes.
+var formatting = map[atom.Atom]string{
+	atom.B: "span", atom.Big: "span", atom.Code: "span", atom.Em: "span", atom.Font: "span", atom.I: "span", atom.Nobr: "span",
+	atom.Small: "span", atom.Strong: "span", atom.Tt: "span", atom.U: "span", atom.S: "del", atom.Strike: "del",
+}
+
+// withoutFormatting returns a page with elements that end with their paragraph in the place of formatting.
+func withoutFormatting(ctx context.Context, utf []byte) []byte {
+	var out bytes.Buffer
+	for z := html.NewTokenizer(contextReader{ctx, bytes.NewReader(utf)}); z.Next() != html.ErrorToken; {
+		begin := out.Len()
+		out.Write(z.Raw())
+		t := z.Token()
+		name := formatting[t.DataAtom]
+		if name == "" || t.Type == html.TextToken {
+			continue
+		}
+		out.Truncate(begin)
+		switch {
+		case t.Type == html.EndTagToken:
+			out.WriteString("</" + name + ">")
+		case hidden(&html.Node{Attr: t.Attr}):
+			out.WriteString("<" + name + " hidden>")
+		default:
+			out.WriteString("<" + name + ">")
+		}
+	}
+	return out.Bytes()
 }
 
 // contextReader reads until a context ends.

@@ -141,6 +141,30 @@ func TestDashesAreLinear(t *testing.T) {
 	}
 }
 
+// Elements that nothing closes are not opened again in each paragraph: the tree of such a page would be a thousand times its size.
+func TestOpenFormatting(t *testing.T) {
+	var page strings.Builder
+	page.WriteString("<p>")
+	for i := range 100 {
+		fmt.Fprintf(&page, "<b id=%d>", i)
+	}
+	page.WriteString(strings.Repeat("<p>x", 1<<12))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	doc, err := parseHTML(t.Context(), []byte(page.String()))
+	runtime.ReadMemStats(&after)
+	if err != nil || len(doc.Blocks) != 1<<12 {
+		t.Errorf("%d blocks, %v", len(doc.Blocks), err)
+	}
+	if took := int(after.TotalAlloc - before.TotalAlloc); took > 1000*page.Len() {
+		t.Errorf("%d kB for a page of %d kB", took>>10, page.Len()>>10)
+	}
+	want := "title A\np Two words.\np The old ~~price~~ one."
+	if doc, err := Parse(t.Context(), "a.html", []byte("<p><b>Two</i> <i>words.<p>The old <s>price</s> <font hidden>x</font><u>one.")); show(doc) != want || err != nil {
+		t.Errorf("%s (%v)", show(doc), err)
+	}
+}
+
 // Names in many rows above a table are joined without a copy for each row: four times the rows take about four times the memory.
 func TestHeadsAreJoinedOnce(t *testing.T) {
 	cost := func(rows int) uint64 {

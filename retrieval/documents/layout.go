@@ -1,6 +1,7 @@
 package documents
 
 import (
+	"context"
 	"math"
 	"regexp"
 	"slices"
@@ -23,12 +24,15 @@ type pdfLine struct {
 	table *pdfTable // nil for a line
 }
 
-// layout returns the document: headings, paragraphs, items, and the rows of tables.
-func (d *pdfDocument) layout() Document {
+// layout returns the document: headings, paragraphs, items, and the rows of tables. It lays out no more pages once ctx has ended.
+func (d *pdfDocument) layout(ctx context.Context) Document {
 	d.dropMargins()
 	b := blockBuilder{doc: Document{Title: d.title}, words: d.compounds(), headings: map[int]float64{}}
 	b.body, b.largest = d.fonts()
 	for i, page := range d.pages {
+		if ctx.Err() != nil {
+			break
+		}
 		b.first = i == 0
 		lines := page.lines(b.words)
 		b.setPage(lines)

@@ -118,6 +118,10 @@ func TestParsersStop(t *testing.T) {
 	if doc := flatHTML(ctx, text); len(doc.Blocks) > 0 {
 		t.Errorf("flat HTML: %d blocks", len(doc.Blocks))
 	}
+	pages := pdfDocument{pages: []pdfPage{{runs: []pdfRun{{text: "One.", font: pdfFont{size: 10}}}}}}
+	if doc := pages.layout(ctx); len(doc.Blocks) > 0 {
+		t.Errorf("layout of a PDF: %d blocks", len(doc.Blocks))
+	}
 }
 
 // A text without spaces, whose lines end with dashes, is not copied for each line.

@@ -61,7 +61,7 @@ func (h *pdfiumHost) parse(ctx context.Context, data []byte) (Document, error) {
 	if err != nil {
 		return Document{}, err
 	}
-	doc := text.layout()
+	doc := text.layout(ctx)
 	if len(doc.Blocks) == 0 {
 		return Document{}, errors.New("no text in it (a scanned PDF?)")
 	}

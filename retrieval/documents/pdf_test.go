@@ -493,7 +493,7 @@ func TestPDFLayoutIsBounded(t *testing.T) {
 			runs[i].grid, runs[i].cell = text.cellAt(r.box, 0)
 		}
 		d.pages = []pdfPage{{runs, text.grids}}
-		if doc := d.layout(); len(doc.Blocks) == 0 {
+		if doc := d.layout(t.Context()); len(doc.Blocks) == 0 {
 			t.Errorf("%s: nothing", name)
 		}
 		if took := time.Since(start); took > 20*time.Second {
@@ -762,7 +762,7 @@ func FuzzPDFLayout(f *testing.F) {
 			}
 			return n
 		}
-		doc, want := d.layout(), 0
+		doc, want := d.layout(t.Context()), 0
 		got := letters(doc.Title)
 		for _, page := range d.pages { // without the margins
 			for _, r := range page.runs {

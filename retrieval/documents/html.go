@@ -72,17 +72,21 @@ var formatting = map[atom.Atom]string{
 // withoutFormatting returns a page with elements that end with their paragraph in the place of formatting.
 func withoutFormatting(ctx context.Context, utf []byte) []byte {
 	var out bytes.Buffer
-	for z := html.NewTokenizer(contextReader{ctx, bytes.NewReader(utf)}); z.Next() != html.ErrorToken; {
+	z := html.NewTokenizer(contextReader{ctx, bytes.NewReader(utf)})
+	for kind := z.Next(); kind != html.ErrorToken; kind = z.Next() {
 		begin := out.Len()
 		out.Write(z.Raw())
+		if kind != html.StartTagToken && kind != html.EndTagToken && kind != html.SelfClosingTagToken {
+			continue
+		}
 		t := z.Token()
 		name := formatting[t.DataAtom]
-		if name == "" || t.Type == html.TextToken {
+		if name == "" {
 			continue
 		}
 		out.Truncate(begin)
 		switch {
-		case t.Type == html.EndTagToken:
+		case kind == html.EndTagToken:
 			out.WriteString("</" + name + ">")
 		case hidden(&html.Node{Attr: t.Attr}):
 			out.WriteString("<" + name + " hidden>")

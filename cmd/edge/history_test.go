@@ -117,7 +117,7 @@ func TestHistoryLife(t *testing.T) {
 	if stdout, _, err := h.Run("history", "list"); err != nil || !regexp.MustCompile(`(?m)^ +0 +0 +0 B  never .*other$`).MatchString(stdout) {
 		t.Errorf("list with an empty file: %v, %s", err, stdout)
 	}
-	clitest.Write(t, got.Folder, ".history-123", "what a crash left")
+	clitest.Write(t, got.Folder, ".new-123", "what a crash left")
 	clitest.Write(t, filepath.Join(h.Dir, ".local", "state", "tandem", "edge"), "questions.jsonl", "\"why?\"\n")
 	if stdout, _, err := h.Run("history", "list"); err != nil || !strings.HasPrefix(stdout, "1 question of chats in ") {
 		t.Errorf("list with questions: %v, %s", err, stdout)

@@ -177,9 +177,12 @@ func (r *textReader) leadsText(i int) bool {
 	return (isLead(line) && hasText(r.lines[i+1:]) || isPlainHeading(r.lines, i)) && !(r.width > 0 && r.indents.inBody(r.lines[i])) && r.starts(line)
 }
 
-// continuesItem reports whether line i continues the list item that was added last.
+// continuesItem reports whether line i continues the list item that was added last. Of values below each other, "phone: 0555", each is its own.
 func (r *textReader) continuesItem(i int) bool {
 	blocks := r.doc.Blocks
+	if i > 0 && indentation(r.lines[i]) == indentation(r.lines[i-1]) && textline.IsLabel(strings.TrimSpace(r.lines[i])) && !textline.IsItem(strings.TrimSpace(r.lines[i-1])) {
+		return false
+	}
 	return len(blocks) > 0 && len(r.para) == 0 && strings.HasPrefix(r.lines[i], "  ") && !isEntry(strings.TrimSpace(r.lines[i])) && blocks[len(blocks)-1].Kind == Line &&
 		i > 0 && strings.TrimSpace(r.lines[i-1]) != ""
 }

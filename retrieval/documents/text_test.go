@@ -103,3 +103,20 @@ func TestHeadingsOfText(t *testing.T) {
 		}
 	}
 }
+
+// Each value below a name, and each message of a chat, stands in its own line, though it begins in lower case, is indented, or ends like a
+// sentence.
+func TestLinesOfValues(t *testing.T) {
+	for text, want := range map[string]string{
+		"collected: in January and July\nhall rent: 60 an evening (15 evenings)\nconductor's fee: 320 a month. No fee in August.\nunpaid: Rolf (2 terms). Inge has paid!\n": "title \n" +
+			"l collected: in January and July\nl hall rent: 60 an evening (15 evenings)\nl conductor's fee: 320 a month. No fee in August.\nl unpaid: Rolf (2 terms). Inge has paid!",
+		"Contacts:\nplumber:\n  name: Ada Lund\n  phone: 0555 2231\n  note: not on Fridays\n": "title \n# Contacts\n# plumber\nl name: Ada Lund\nl phone: 0555 2231\nl note: not on Fridays",
+		"12/04/2025, 18:02 - Messages and calls are end-to-end encrypted. No one outside of this chat can read or listen to them.\n12/04/2025, 18:07 - Idris: Yes! Where do we meet?\n12/04/2025, 18:09 - Gwen: At the car park by the Lion, at 8.30\n13/04/2025, 21:30 - Idris: a great day\n": "title \n" +
+			"p 12/04/2025, 18:02 - Messages and calls are end-to-end encrypted. No one outside of this chat can read or listen to them.\np 12/04/2025, 18:07 - Idris: Yes! Where do we meet?\np 12/04/2025, 18:09 - Gwen: At the car park by the Lion, at 8.30\np 13/04/2025, 21:30 - Idris: a great day",
+		"Please bring the\nfollowing things: a tent, a mat and\nwhat you need.\n": "title \np Please bring the following things: a tent, a mat and what you need.",
+	} {
+		if got := show(textDocument(t.Context(), splitLines(text), true)); got != want {
+			t.Errorf("%s\nwant\n%s", got, want)
+		}
+	}
+}

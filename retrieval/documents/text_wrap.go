@@ -20,8 +20,8 @@ func runsOn(lines []string, i, width int) bool {
 	return next != "" && textline.BeginsLower(next) && !breaksBefore(line, next, width) && !fits(line, next, width*5/6)
 }
 
-// stamp is how a line of a chat, a log or a contract begins: a date or time in brackets, or a clause's number.
-var stamp = regexp.MustCompile(`^(\[[0-9]{1,4}[-./:][0-9]{1,2}[-./:, \]]|\([0-9a-z]{1,2}\) )`)
+// stamp is how a line of a chat, a log or a contract begins: a date or time in brackets, a date with a time, or a clause's number.
+var stamp = regexp.MustCompile(`^(\[[0-9]{1,4}[-./:][0-9]{1,2}[-./:, \]]|[0-9]{1,4}[-./][0-9]{1,2}[-./][0-9]{1,4},? [0-9]{1,2}[:.][0-9]{2}|\([0-9a-z]{1,2}\) )`)
 
 // endsBefore reports whether a line ends a paragraph or a sentence before the next.
 func endsBefore(line, next string, width int) bool {
@@ -42,12 +42,22 @@ func breaksBefore(line, next string, width int) bool {
 	case unicode.IsDigit(r):
 		return !textline.Binds(line) && fits(line, next, max(minWidth, width*5/6))
 	case unicode.IsLower(r):
-		return (width == 0 || namesOnly(line)) && !goesOn(line, next)
+		return width == 0 && givesValue(line, next) || (width == 0 || namesOnly(line)) && !goesOn(line, next)
 	case unicode.IsLetter(r): // of a script without capitals
 		return width == 0
 	}
 	return false
 }
+
+// givesValue reports whether the next line gives a value for a name of a few words, "phone: 0555", and the line before does not break off.
+func givesValue(line, next string) bool {
+	const most = 3 // words
+	label, _, _ := strings.Cut(next, ": ")
+	return textline.IsLabel(next) && len(strings.Fields(label)) <= most && !strings.HasSuffix(line, ",") && !textline.Links(english.TrimWord(strings.ToLower(lastWord(line))))
+}
+
+// lastWord returns the last word of a line.
+func lastWord(line string) string { return line[strings.LastIndexByte(line, ' ')+1:] }
 
 // fits reports whether the first word of the next line would still have fitted in a line of some width.
 func fits(line, next string, width int) bool {

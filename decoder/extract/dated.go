@@ -67,30 +67,3 @@ func (p passage) beforeDay(from, to int) int {
 	}
 	return to
 }
-
-// underDays puts the day of the heading before a sentence that answers when something was without saying it: below "Friday 7 Feb",
-// "Lunch with Ada."
-func (p passage) underDays(texts []weighed) []weighed {
-	for i, t := range texts {
-		if saysWhen(t.quote.Text) || yetToCome.MatchString(t.quote.Text) {
-			continue
-		}
-		if day := p.dayAbove(t.at); day != "" && t.text != day {
-			texts[i].text = day + ": " + unmarked(t.quote.Text)
-		}
-	}
-	return texts
-}
-
-// saysWhen reports whether a text says when. A number without a unit of time does not.
-func saysWhen(text string) bool {
-	return aDigitOfTime.MatchString(text) || aTime.MatchString(digits.ReplaceAllString(text, "#"))
-}
-
-var (
-	// yetToCome matches what was only announced, or told, on the day.
-	yetToCome    = regexp.MustCompile(`(?i)\b(?:will (?:not |now |only |soon |also )?(?:be|open|close|come|go|start|begin|have|take|get|move|arrive|leave|cost|bring|send|build|do|make|pay|stay|meet|end|become|give|see|let|need)|won['’]t|going to|(?:is|are) to|planned?|said|says|told)\b`)
-	happened     = regexp.MustCompile(`(?i)\b(?:did|was|were|have|has|had)\b`) // asks about what did
-	digits       = regexp.MustCompile(`\d+`)
-	aDigitOfTime = regexp.MustCompile(`(?i)\b(?:1[5-9]|20)\d\d\b|\d[:.]\d\d\b|\d ?(?:[ap]\.?m|uhr|h)\b|\d{1,2}[./]\d|\b(?:at|by|until|till|um) \d`)
-)

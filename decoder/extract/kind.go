@@ -6,23 +6,6 @@ import (
 	"strings"
 )
 
-// inSentence replaces a value that cannot be what the question asks for, and that the reader points at all the same, by its sentence: a time
-// to the question where, the end of a stretch of time to the question since when, what is struck out. Who says of himself what a question
-// asks of somebody is told with the name that stands before it.
-func (p passage) inSentence(w wants, texts []weighed) []weighed {
-	for i, t := range texts {
-		q := t.quote
-		if m := speaker.FindStringSubmatchIndex(p.text[p.lineStart(t.at):]); m != nil && w.person && p.text[t.at:t.at+len(q.Text)] == q.Text && saysOfSelf.MatchString(q.Text) && !namesAnother(q.Text[q.From:q.To]) {
-			texts[i].text = p.text[p.lineStart(t.at)+m[2] : t.at+len(q.Text)]
-			continue
-		}
-		if value := q.Text[q.From:q.To]; value != "" && (w.noPlace(value) || w.otherEnd(q.Text[:q.From], value) || !w.past && p.struck(t.at+q.From, value)) {
-			texts[i].text = p.antecedent(t.at) + unmarked(p.cells(t.at, t.at+len(q.Text)))
-		}
-	}
-	return texts
-}
-
 // noPlace reports whether a question asks where and a value is only times and amounts.
 func (w wants) noPlace(value string) bool {
 	return w.place && value != "" && !slices.ContainsFunc(strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ';' }), func(part string) bool {

@@ -160,19 +160,8 @@ func (d *Decoder) readPart(ctx context.Context, n int) (part, error) {
 				texts = sentences
 			}
 		}
-		if form == value && !asksUndone.MatchString(q.text) {
-			texts = known[i].withWhatUndoes(texts)
-		}
 		if form == value {
-			texts = known[i].inItsClause(q.wants, texts)
-			texts = known[i].firstSince(q.wants, texts)
-			texts = known[i].inSentence(q.wants, texts)
-		}
-		if form == value && q.wants.former {
-			texts = known[i].withFormer(texts)
-		}
-		if form == value && q.wants.time && happened.MatchString(q.text) {
-			texts = known[i].underDays(texts)
+			texts = known[i].rewritten(q.wants, texts)
 		}
 		c.texts = d.spell(form, texts, ends)
 		if c.near = known[i].nearest(best, asksMailHead.MatchString(q.text)); len(c.near) > 0 {

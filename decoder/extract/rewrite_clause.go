@@ -18,25 +18,23 @@ type ofSubject struct {
 
 // inItsClause replaces a value that stands in the clause of another subject than the question's by the value of that subject's own clause, or
 // by the sentence if it is not clear which that is.
-func (p passage) inItsClause(w wants, texts []weighed) []weighed {
-	for i, t := range texts {
-		said := t.quote.Text
-		if t.quote.From == t.quote.To || strings.Contains(said, "\n") || strings.Contains(said, passages.CellMark) {
-			continue
-		}
-		own, other := w.clauses(said, t.quote)
-		if own == nil || !goesThrough(said, *own, *other, t.quote) {
-			continue
-		}
-		at, ok := ownValue(w, said, *own, *other, t.quote)
-		if !ok {
-			texts[i].text = p.antecedent(t.at) + unmarked(said)
-			continue
-		}
-		texts[i].quote.From, texts[i].quote.To = at[0], at[1]
-		texts[i].text = said[at[0]:at[1]]
+func (p passage) inItsClause(w wants, t weighed) weighed {
+	said := t.quote.Text
+	if t.quote.From == t.quote.To || strings.Contains(said, "\n") || strings.Contains(said, passages.CellMark) {
+		return t
 	}
-	return texts
+	own, other := w.clauses(said, t.quote)
+	if own == nil || !goesThrough(said, *own, *other, t.quote) {
+		return t
+	}
+	at, ok := ownValue(w, said, *own, *other, t.quote)
+	if !ok {
+		t.text = p.antecedent(t.at) + unmarked(said)
+		return t
+	}
+	t.quote.From, t.quote.To = at[0], at[1]
+	t.text = said[at[0]:at[1]]
+	return t
 }
 
 // clauses returns the clause of the one subject that the question names, and another's that holds the value. They are nil if there are no such two.

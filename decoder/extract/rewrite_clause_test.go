@@ -7,13 +7,13 @@ import (
 	"tandem/retrieval/passages"
 )
 
-// answered returns what a rule makes of a value that the reader points at.
-func answered(text, value string, rule func(p passage, texts []weighed) []weighed) string {
+// answered returns what a rewrite makes of a value that the reader points at.
+func answered(text, value string, question string, rewrite func(p passage, w wants, t weighed) weighed) string {
 	p := config(0).passage(passages.Passage{Title: "Notes", Text: text})
 	at := strings.Index(p.text, value)
-	texts := weighedAt(p, at, at+len(value))
-	texts[0].text = value
-	return rule(p, texts)[0].text
+	t := weighedAt(p, at, at+len(value))
+	t.text = value
+	return rewrite(p, wantsOf(question), t).text
 }
 
 // A value in another subject's clause gives way to the one of the subject's own clause, or to the sentence. Where nothing is said of the
@@ -48,7 +48,7 @@ func TestInItsClause(t *testing.T) {
 		{"Ann gave 20 euros to Eva, Bob and Cid.", "20 euros", "How much did Cid get?", "20 euros"},
 		{"From 1 May, Ann takes over.", "1 May", "From when does Ann take over?", "1 May"},
 	} {
-		got := answered(c.text, c.value, func(p passage, texts []weighed) []weighed { return p.inItsClause(wantsOf(c.question), texts) })
+		got := answered(c.text, c.value, c.question, passage.inItsClause)
 		if got != c.want {
 			t.Errorf("%s %s %s: %q, want %q", c.text, c.question, c.value, got, c.want)
 		}
@@ -68,7 +68,7 @@ func TestWithFormer(t *testing.T) {
 		{"The code is 4471.\nIt was 9013 until May.", "4471", "4471"},
 		{"The mill was sold in 1990. Before that, it was a bakery.", "1990", "1990"},
 	} {
-		if got := answered(c.text, c.value, func(p passage, texts []weighed) []weighed { return p.withFormer(texts) }); got != c.want {
+		if got := answered(c.text, c.value, "", passage.withFormer); got != c.want {
 			t.Errorf("%s %s: %q, want %q", c.text, c.value, got, c.want)
 		}
 	}
@@ -105,7 +105,7 @@ func TestInSentence(t *testing.T) {
 		{"9:04 Piet: I bring the grill.", "the grill", "What does Piet bring?", "the grill"},
 		{"9:04 Piet: Nadia has it.", "Nadia", "Who has the grill?", "Nadia"},
 	} {
-		got := answered(c.text, c.value, func(p passage, texts []weighed) []weighed { return p.inSentence(wantsOf(c.question), texts) })
+		got := answered(c.text, c.value, c.question, passage.inSentence)
 		if got != c.want {
 			t.Errorf("%s %s: %q, want %q", c.value, c.question, got, c.want)
 		}
@@ -125,7 +125,7 @@ func TestFirstSince(t *testing.T) {
 		{table, "April", "Since when is the gas 70?", "April"},
 		{back, "April", "Since when is the rent 1010?", "April"},
 	} {
-		got := answered(c.text, c.value, func(p passage, texts []weighed) []weighed { return p.firstSince(wantsOf(c.question), texts) })
+		got := answered(c.text, c.value, c.question, passage.firstSince)
 		if got != c.want {
 			t.Errorf("%s %s: %q, want %q", c.value, c.question, got, c.want)
 		}

@@ -1,0 +1,210 @@
+package extract
+
+import (
+	"regexp"
+	"strings"
+
+	"tandem/decoder"
+)
+
+// rewrites change what is said with a value that alone would be wrong or mean little. Each sees what those before it have made of the text,
+// and none depends on the reader. A value is taken back in the sentence that the reader points at, so that comes first. Then two look for a
+// better value elsewhere, and the others judge the one that was found. Of two that replace the text, the later one has the last word.
+var rewrites = []struct {
+	when func(w wants) bool // of the question; nil for all questions
+	do   func(p passage, w wants, t weighed) weighed
+}{
+	// "The trip was planned for 13 May. It has been moved to 20 May." for "13 May"
+	{func(w wants) bool { return !asksUndone.MatchString(w.question) }, passage.withWhatUndoes},
+	// "When did Bob join?": "2021" for "2019" in "Ann joined in 2019, Bob in 2021"
+	{nil, passage.inItsClause},
+	// "Since when has the club 40 members?": of several months with 40 members, the first
+	{nil, passage.firstSince},
+	// "Where is the party?": "It is at 9:00 in the mill." for "9:00"
+	{nil, passage.inSentence},
+	// "What did it cost before?": "It costs 9 € now. It was 8 € until May." for "9 €"
+	{func(w wants) bool { return w.former }, passage.withFormer},
+	// "When did we have lunch with Ada?": "Friday 7 Feb: Lunch with Ada." for "Lunch"
+	{func(w wants) bool { return w.time && happened.MatchString(w.question) }, passage.underDays},
+}
+
+// rewritten returns texts that answer with a value as the rewrites leave them.
+func (p passage) rewritten(w wants, texts []weighed) []weighed {
+	for i := range texts {
+		for _, r := range rewrites {
+			if r.when == nil || r.when(w) {
+				texts[i] = r.do(p, w, texts[i])
+			}
+		}
+	}
+	return texts
+}
+
+// withWhatUndoes replaces a value that its sentence, or the next one, takes back by those sentences. The value alone would be wrong: "will not
+// charge 60 €", "the race on 10 May is cancelled", "was planned for 13 May. It has been moved to 20 May."
+func (p passage) withWhatUndoes(_ wants, t weighed) weighed {
+	if t.quote.From == t.quote.To {
+		return t
+	}
+	begin := t.at
+	from, to, end := begin+t.quote.From, begin+t.quote.To, begin+len(t.quote.Text)
+	if next, changed := p.onlyPlanned(begin, from, end); changed {
+		end = next
+	} else if !negated(p.text[begin:from]) && !inNeither(p.text[begin:end], from-begin, to-begin) && !cancelledIn(p.text, begin, from, to, end) {
+		return t
+	}
+	t.text = p.antecedent(begin) + unmarked(p.cells(begin, end))
+	return t
+}
+
+// onlyPlanned reports whether a value is of a plan that the rest of its sentence, or the next one, says has changed. It returns where that
+// sentence ends.
+func (p passage) onlyPlanned(begin, from, end int) (next int, changed bool) {
+	plan := wasPlan.FindStringIndex(p.text[begin:from])
+	if plan == nil || planChanged.MatchString(p.text[begin+plan[1]:from]) { // what it was changed to
+		return end, false
+	}
+	if planChanged.MatchString(p.text[from:end]) {
+		return end, true
+	}
+	if _, next = p.sentence(min(len(p.text), end+1), min(len(p.text), end+2)); next <= end || next > p.lineEnd(begin) {
+		return end, false
+	}
+	said := strings.TrimSpace(p.text[end:next])
+	return next, goesOnAbout.MatchString(said) && planChanged.MatchString(said)
+}
+
+// negated reports whether what stands before a value in its clause says no. Bounds such as "not before 9:00" say what is so.
+func negated(before string) bool {
+	if at := clauseEnd.FindAllStringIndex(before, -1); at != nil {
+		before = before[at[len(at)-1][0]:]
+	}
+	at := negation.FindStringIndex(before)
+	return at != nil && !conditional.MatchString(before) && !bound.MatchString(before[at[1]:]) && !boundOf.MatchString(before)
+}
+
+// inNeither reports whether a value is one of those of which a sentence says that neither is so: "Neither Ann nor Bob has a car."
+func inNeither(said string, from, to int) bool {
+	for _, m := range neither.FindAllStringIndex(said, -1) {
+		if m[0] < to && from <= m[1] {
+			return true
+		}
+	}
+	return false
+}
+
+// cancelledIn reports whether the clause of a value says that it does not take place.
+func cancelledIn(text string, begin, from, to, end int) bool {
+	if i := strings.LastIndexAny(text[begin:from], ";"); i >= 0 {
+		begin += i
+	}
+	if i := strings.IndexAny(text[to:end], ";"); i >= 0 {
+		end = to + i
+	}
+	return isCancelled.MatchString(text[begin:end]) && !mayCancel.MatchString(text[begin:end])
+}
+
+var (
+	// neither matches up to where the second of two that are denied begins.
+	neither     = regexp.MustCompile(`(?i)\b(?:neither\b[^.;:!?]*? nor|weder\b[^.;:!?]*? noch)(?: (?:the|a|an|in|on|at|to|with|for|my|our|his|her|der|die|das|ein|eine))*(?: |$)`)
+	negation    = regexp.MustCompile(`(?i)(?:` + apart(`not|never|cannot|no longer|nicht|niemals|jamais|nunca`) + `|n['’]t )`)
+	clauseEnd   = regexp.MustCompile(`(?i)[,;:.()–—]|\b(?:but|and|or|so|sondern|aber|und|mais|et|pero|y)\b`)
+	conditional = regexp.MustCompile(`(?i)\b(?:if|unless|when|whoever|wenn|falls|si)\b`)
+
+	// bound matches behind a negation what makes it none of the value, and boundOf what does so before the value.
+	bound   = regexp.MustCompile(`(?i)^ ?(?:only|just|before|after|until|till|later|earlier|more|less|fewer|over|above|below|exceed|vor|nach|mehr|später|nur|yet|far|long|all|always|every|forget|wait|hesitate|miss)\b`)
+	boundOf = regexp.MustCompile(`(?i)\b(?:before|after|until|till|since|than|below|over|above|under|beyond|without|except|exceeds?|vor|nach|bis|seit|als|avant|après|depuis|que|antes de|hasta|desde)(?: \pL+){0,2} *$`)
+
+	// wasPlan matches what makes the value behind it one of a plan, and planChanged what says that it came otherwise.
+	wasPlan     = regexp.MustCompile(`(?i)\b(?:was|were|had been) (?:originally |first |at first |initially )?(?:to (?:be|have|go|come|take|start|open)|planned|scheduled|supposed|due|meant|intended|booked|expected|going to)\b`)
+	planChanged = regexp.MustCompile(`(?i)` + apart(`moved|postponed|brought forward|put (?:back|off)|rescheduled|shifted|delayed|held up|cancell?ed|called off|declined|withdrawn?|withdrew|stepped down|fell through|fallen through|instead|in the end|(?:is|are) now|(?:can|will)(?: now)? only|turned down`))
+	goesOnAbout = regexp.MustCompile(`(?i)^(?:it|this|that|she|he|they|because|due to|owing to|but|unfortunately|sadly|however|now|instead|in the end)\b`)
+
+	isCancelled = regexp.MustCompile(`(?i)\b(?:is|are|was|were|been|wurde|wird|ist|est|été|fue|sido) (?:\pL+ )?(?:cancell?ed|called off|abgesagt|annulée?s?|supprimée?s?|cancelad[oa]s?|suspendid[oa]s?)|entfällt|fällt aus`)
+	mayCancel   = regexp.MustCompile(`(?i)\b(?:can|cannot|may|must|should|could|has to|have to)(?: not)? be (?:cancell?ed|called off)\b`)
+
+	// asksUndone matches a question for what is not so, or was planned.
+	asksUndone = regexp.MustCompile(`(?i)\b(?:not|never|no longer|cannot|cancell?ed|called off|planned|originally|at first|supposed)\b|n['’]t\b`)
+)
+
+// asksFormer matches a question for what was so before something else was.
+var asksFormer = regexp.MustCompile(`(?i)\b(?:was|were|did|had)\b.*\b(?:before|at first|originally|initially|previously|formerly|used to|use to)\b|\b(?:what|who|where|which)\b.*\bused to\b|\b(?:was|were) (?:the|our|my|his|her|their) (?:old|former|previous|original)\b`)
+
+var usedTo = regexp.MustCompile(`(?i)\b(?:used to (?:be|have|cost|live|open|close|start|meet|run|work|pay|hang|stand)|formerly|previously|originally|at first|(?:was|were|cost) [^,;.]{1,40}? until)\b`)
+
+var (
+	// wasOfOld matches a sentence that says what the thing of the sentence before it was: "It was 9013 until last summer."
+	wasOfOld = regexp.MustCompile(`(?i)^(?:(?:it|they) used to (?:be|cost|hang|stand|lie|live)\b|(?:it|they|that|this|he|she) (?:was|were|had been|cost)\b.*\b(?:until|before|previously|formerly|at first|originally|used to)\b|(?:before(?: that)?|until (?:then|[^,;.]{1,30})|previously|formerly|at first|originally),? (?:it|they|he|she) (?:was|were|had|cost|used to)\b)`)
+)
+
+// sinceThen returns where the text ends that shows a value to be a new one: its sentence says first what used to be so, or the next one
+// says what was. It returns ok false if nothing shows that.
+func (p passage) sinceThen(begin, from, end int) (to int, ok bool) {
+	said := p.text[begin:max(begin, from)]
+	if was := usedTo.FindStringIndex(said); was != nil {
+		return end, isNow.MatchString(said[was[1]:])
+	}
+	if end+1 >= len(p.text) || wasSo.MatchString(said) {
+		return end, false
+	}
+	next, to := p.sentence(min(len(p.text), end+1), min(len(p.text), end+2))
+	if next < end || to > p.lineEnd(begin) {
+		return end, false
+	}
+	return to, wasOfOld.MatchString(p.text[next:to])
+}
+
+// withFormer replaces a new value, where the question asks for the one before it, by the sentences that say both.
+func (p passage) withFormer(_ wants, t weighed) weighed {
+	if t.quote.From == t.quote.To || len(decoder.ContentWords(t.quote.Text)) == 0 {
+		return t
+	}
+	if to, ok := p.sinceThen(t.at, t.at+t.quote.From, t.at+len(t.quote.Text)); ok {
+		t.text = p.antecedent(t.at) + unmarked(p.cells(t.at, to))
+	}
+	return t
+}
+
+// inSentence replaces a value that cannot be what the question asks for, and that the reader points at all the same, by its sentence: a time
+// to the question where, the end of a stretch of time to the question since when, what is struck out. Who says of himself what a question
+// asks of somebody is told with the name that stands before it.
+func (p passage) inSentence(w wants, t weighed) weighed {
+	q := t.quote
+	value := q.Text[q.From:q.To]
+	m := speaker.FindStringSubmatchIndex(p.text[p.lineStart(t.at):])
+	switch {
+	case m != nil && w.person && p.text[t.at:t.at+len(q.Text)] == q.Text && saysOfSelf.MatchString(q.Text) && !namesAnother(value):
+		t.text = p.text[p.lineStart(t.at)+m[2] : t.at+len(q.Text)]
+	case value != "" && (w.noPlace(value) || w.otherEnd(q.Text[:q.From], value) || !w.past && p.struck(t.at+q.From, value)):
+		t.text = p.antecedent(t.at) + unmarked(p.cells(t.at, t.at+len(q.Text)))
+	}
+	return t
+}
+
+// underDays puts the day of the heading before a sentence that answers when something was without saying it: below "Friday 7 Feb",
+// "Lunch with Ada."
+func (p passage) underDays(_ wants, t weighed) weighed {
+	if saysWhen(t.quote.Text) || yetToCome.MatchString(t.quote.Text) {
+		return t
+	}
+	if day := p.dayAbove(t.at); day != "" && t.text != day {
+		t.text = day + ": " + unmarked(t.quote.Text)
+	}
+	return t
+}
+
+// saysWhen reports whether a text says when. A number without a unit of time does not.
+func saysWhen(text string) bool {
+	return aDigitOfTime.MatchString(text) || aTime.MatchString(digits.ReplaceAllString(text, "#"))
+}
+
+// yetToCome matches what was only announced, or told, on the day.
+var yetToCome = regexp.MustCompile(`(?i)\b(?:will (?:not |now |only |soon |also )?(?:be|open|close|come|go|start|begin|have|take|get|move|arrive|leave|cost|bring|send|build|do|make|pay|stay|meet|end|become|give|see|let|need)|won['’]t|going to|(?:is|are) to|planned?|said|says|told)\b`)
+
+var happened = regexp.MustCompile(`(?i)\b(?:did|was|were|have|has|had)\b`) // asks about what did
+
+var digits = regexp.MustCompile(`\d+`)
+
+var (
+	aDigitOfTime = regexp.MustCompile(`(?i)\b(?:1[5-9]|20)\d\d\b|\d[:.]\d\d\b|\d ?(?:[ap]\.?m|uhr|h)\b|\d{1,2}[./]\d|\b(?:at|by|until|till|um) \d`)
+)

@@ -1,0 +1,71 @@
+package extract
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// firstSince replaces a time in a table's row, to a question since when something has a number, by the time in the first of the rows in turn
+// that have it: rows of months or of dates, the earliest first.
+func (p passage) firstSince(w wants, t weighed) weighed {
+	if !asksSince.MatchString(w.question) {
+		return t
+	}
+	row, column := p.cellAt(t.at + t.quote.From)
+	if row < 0 {
+		return t
+	}
+	if first := p.firstWith(row, column, numbers(w.question)); first < row {
+		from, to := p.rows[first].cells[column][0], p.rows[first].cells[column][1]
+		t.text, t.quote = p.text[from:to], p.quote(from, to)
+		t.at = from - t.quote.From
+	}
+	return t
+}
+
+// cellAt returns the row and the column of the table that an offset is in, and -1 if it is in none. Of a row, it is the first cell with a time.
+func (p passage) cellAt(at int) (row, column int) {
+	for i, r := range p.rows {
+		if n := len(r.cells); n == 0 || at < p.lineStart(r.cells[0][0]) || at > r.cells[n-1][1] {
+			continue
+		}
+		for c := range r.cells {
+			if aMonthOrDay.MatchString(p.cell(i, c)) {
+				return i, c
+			}
+		}
+	}
+	return -1, -1
+}
+
+// firstWith returns the first of the rows above one, and with it, that have the same number of the question in the same column and are in
+// the order of time.
+func (p passage) firstWith(row, column int, asked []string) int {
+	same := slices.IndexFunc(p.rows[row].cells, func(c [2]int) bool { return slices.Contains(asked, p.text[c[0]:c[1]]) })
+	if same < 0 || same == column {
+		return row
+	}
+	for row > 0 && slices.Equal(p.rows[row-1].names, p.rows[row].names) && p.cell(row-1, same) == p.cell(row, same) && earlier(p.cell(row-1, column), p.cell(row, column)) {
+		row--
+	}
+	return row
+}
+
+// earlier reports whether of two months, or of two dates from the year on, the first comes first.
+func earlier(a, b string) bool {
+	x, y := months[strings.ToLower(a)], months[strings.ToLower(b)]
+	if x != "" && y != "" {
+		return strings.Index(inOrder, x) < strings.Index(inOrder, y)
+	}
+	return a < b && fromYear.MatchString(a) && fromYear.MatchString(b)
+}
+
+// inOrder has the months as the values of months spell them.
+const inOrder = "jan feb mar apr may jun jul aug sep oct nov dec"
+
+var fromYear = regexp.MustCompile(`^(?:19|20)\d\d-\d\d(?:-\d\d)?$`)
+
+var (
+	aMonthOrDay = regexp.MustCompile(`(?i)^(?:` + aMonth + `|(?:19|20)\d\d-\d\d(?:-\d\d)?)$`)
+)

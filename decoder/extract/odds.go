@@ -6,7 +6,6 @@ import (
 	"math"
 	"regexp"
 	"slices"
-	"strings"
 
 	"tandem/decoder"
 	"tandem/internal/refusal"
@@ -192,7 +191,7 @@ func (c Config) evidence(q query, ps []passages.Passage, known []passage) ([]Evi
 		if known[i].favour(wanted, spans[i], seen) {
 			out[i].None = max(f.None, otherKind)
 		}
-		spans[i] = known[i].spansFor(q.text, wanted, c.Reader.Related, f.None, &out[i], spans[i])
+		spans[i] = known[i].spansFor(q, f.None, &out[i], spans[i])
 		if best := spans[i]; len(best) > 0 {
 			out[i].Share = shareOf(best[0].P, f.None)
 			around := known[i].quote(known[i].widen(best[0].Begin, best[0].End))
@@ -235,63 +234,11 @@ func (c Config) lexical(language span.Language, clause string, ps []passages.Pas
 	return relevance, echo
 }
 
-// spansFor returns the spans that answer where the passage asks the question itself, or the question names where to look, and else those of the
-// reader, whose P(no answer) is none. It says in e which.
-func (p passage) spansFor(question string, w wants, related func(word string) map[string]float64, none float64, e *Evidence, spans []span.Span) []span.Span {
-	if from, to, asks := p.ownQuestion(question); asks && from == to {
-		e.None = max(none, leftOpen)
-		return spans
-	} else if asks {
-		return []span.Span{{Begin: from, End: to, P: 1 - none}}
-	}
-	if strings.Contains(strings.TrimRight(question, "? "), "?") { // a follow-up with the question before it
-		return spans
-	}
-	low := min(none, sureNone)
-	sure := 1 - low
-	at, open := p.named(question, w)
-	if open {
-		e.None = max(none, leftOpen)
-	}
-	if len(at) > 0 {
-		e.None, e.Named = low, true
-		spans = nil
-		for n, r := range at {
-			spans = append(spans, span.Span{Begin: r[0], End: r[1], P: sure * math.Pow(evident, float64(n))})
-		}
-		return spans
-	}
-	if from, to, ok := p.valueBehindLabel(question, w); ok {
-		e.None = low
-		spans, e.Named = p.pointsAt(spans, from, to, sure)
-		e.Line = !e.Named
-	}
-	return spans
-}
-
-// Of a passage in which the question names where to look: P(no answer), the least log-odds that what stands there is right, and how
-// likely what says so is the answer, relative to that.
-const (
-	sureNone  = 0.005
-	evident   = 0.3
-	namedOdds = 1.5
-)
-
-// otherKind is the least P(no answer) of a passage that has nothing of the kind that the question wants.
-const otherKind = 0.97
-
-// leftOpen is the least P(no answer) of a passage that asks the question itself and has nothing below it, or names what is asked for
-// without a value.
-const leftOpen = 0.99
-
 // ownerless returns a question without what says that a thing is one's own. The person who asks owns the documents, which rarely say so: "my
 // patient number" is "the patient number".
 func ownerless(question string) string { return possessive.ReplaceAllString(question, "${1}the") }
 
 var possessive = regexp.MustCompile(`(?i)(^|[^\pL\pN'’])(?:my|our)\b`)
-
-// shareOf returns a span's share of all spans. Where they are next to nothing, 1 − none rounds to 0.
-func shareOf(p, none float64) float64 { return p / max(p, 1-none) }
 
 // lead fills in how far each passage is ahead of the best other one.
 func lead(all []Evidence) {
@@ -334,3 +281,9 @@ func (c Config) Choices(question string, ps []passages.Passage) ([]Choice, error
 	}
 	return out, nil
 }
+
+// otherKind is the least P(no answer) of a passage that has nothing of the kind that the question wants.
+const otherKind = 0.97
+
+// shareOf returns a span's share of all spans. Where they are next to nothing, 1 − none rounds to 0.
+func shareOf(p, none float64) float64 { return p / max(p, 1-none) }

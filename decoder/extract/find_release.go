@@ -99,10 +99,15 @@ func (p passage) headed(from, to int) (r release, ok bool) {
 
 // release returns what a changelog answers: the release in which something changed, what changed in a release, or its date. The ranges
 // after the first are what says so.
-func (p passage) release(question string) (at [][2]int) {
-	if f := formOf(question); f != value && f != list {
-		return nil
+func (p passage) release(q query) finding {
+	if q.form != value && q.form != list {
+		return finding{}
 	}
+	return finding{at: p.ofReleases(q.text)}
+}
+
+// ofReleases is release for a question for a value or a list.
+func (p passage) ofReleases(question string) (at [][2]int) {
 	all := p.releases()
 	for _, r := range all {
 		if namesVersion(question, p.text[r.version[0]:r.version[1]]) {

@@ -70,9 +70,9 @@ func TestCellOf(t *testing.T) {
 		{"Codes", "Code | Fault | Remedy\nK2 | no water | open the tap\nK3 | no power | plug it in", "What does K3 on the display mean?", "no power"},
 	} {
 		p := config(0).passage(passages.Passage{Title: c.title, Text: c.text})
-		from, to, ok := p.meaningOf(c.question)
+		from, to, ok := p.meaningOf(queryOf(c.question))
 		if !ok {
-			from, to, ok = p.cellOf(c.question)
+			from, to, ok = p.cellOf(queryOf(c.question))
 		}
 		got := ""
 		if ok {
@@ -98,8 +98,8 @@ func TestLeavesOpen(t *testing.T) {
 	for question, want := range map[string]bool{
 		"What does a sail boat cost for a child?": true, "What does a row boat cost for a child?": false, "What does a blue sail boat cost for a child?": false,
 	} {
-		if at, open := p.named(question, wantsOf(question)); open != want || open && len(at) > 0 {
-			t.Errorf("%s: %v, %v", question, open, at)
+		if f := p.find(queryOf(question)); f.open != want || f.open && len(f.at) > 0 {
+			t.Errorf("%s: %v, %v", question, f.open, f.at)
 		}
 	}
 	// A follow-up with the question before it asks for more than one cell.
@@ -108,7 +108,7 @@ func TestLeavesOpen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if at, open := p.named(joined, wantsOf(joined)); !open || choices[0].None >= leftOpen {
-		t.Errorf("%s: P(no answer) %v; %v, %v", joined, choices[0].None, open, at)
+	if f := p.find(queryOf(joined)); !f.open || choices[0].None >= leftOpen {
+		t.Errorf("%s: P(no answer) %v; %v, %v", joined, choices[0].None, f.open, f.at)
 	}
 }

@@ -35,7 +35,8 @@ var (
 
 // compared returns the name of the thing that has more, or less, where a question names two and asks which: their numbers stand in two rows of
 // a table, or behind their names. A reader that points cannot weigh them.
-func (p passage) compared(question string) (from, to int, ok bool) {
+func (p passage) compared(q query) (from, to int, ok bool) {
+	question := q.text
 	m := asksCompared.FindStringSubmatch(question)
 	if m == nil {
 		return 0, 0, false

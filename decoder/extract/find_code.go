@@ -14,11 +14,11 @@ var asksCommand = regexp.MustCompile(`(?i)^\W*(?:and )?(?:what(?:'s| is| are)?|w
 
 // command returns the block of code that shows how to do what a question asks: what it is to do stands in the heading above the block,
 // in the line that introduces it or in the code, and the rest of the question somewhere in the passage.
-func (p passage) command(question string) (from, to int, ok bool) {
-	if formOf(question) != steps && !asksCommand.MatchString(question) {
+func (p passage) command(q query) (from, to int, ok bool) {
+	if q.form != steps && !asksCommand.MatchString(q.text) {
 		return 0, 0, false
 	}
-	wanted := besides(decoder.ContentWords(question), commandWords)
+	wanted := besides(decoder.ContentWords(q.text), commandWords)
 	if len(wanted) == 0 {
 		return 0, 0, false
 	}

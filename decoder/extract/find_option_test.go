@@ -34,10 +34,9 @@ func TestOptions(t *testing.T) {
 		{"What does --colour do?", ""},
 		{"What does kiln do?", ""},
 	} {
-		names := identifiers(c.question)
-		from, to, ok := p.purpose(c.question, names)
+		from, to, ok := p.purpose(queryOf(c.question))
 		if !ok {
-			from, to, _ = p.preset(c.question, names)
+			from, to, _ = p.preset(queryOf(c.question))
 		}
 		if got := p.text[from:to]; got != c.want {
 			t.Errorf("%s: %q, want %q", c.question, got, c.want)
@@ -67,7 +66,7 @@ func TestPurpose(t *testing.T) {
 	} {
 		p := config(0).passage(passages.Passage{Title: c.title, Text: c.text})
 		got := ""
-		if from, to, ok := p.purpose(c.question, identifiers(c.question)); ok {
+		if from, to, ok := p.purpose(queryOf(c.question)); ok {
 			got = p.text[from:to]
 		}
 		if got != c.want {
@@ -87,7 +86,7 @@ func TestDoing(t *testing.T) {
 		"What makes a round pot?":               "",
 	} {
 		got := ""
-		if from, to, ok := p.option(question); ok {
+		if from, to, ok := p.option(queryOf(question)); ok {
 			got = p.text[from:to]
 		}
 		if got != want {

@@ -23,7 +23,7 @@ func TestCommand(t *testing.T) {
 	} {
 		p := config(0).passage(passages.Passage{Title: "pump", Text: pump})
 		got := ""
-		if from, to, ok := p.command(c.question); ok {
+		if from, to, ok := p.command(queryOf(c.question)); ok {
 			got = dedented(p.text[from:to])
 		}
 		if got != c.want {

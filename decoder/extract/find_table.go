@@ -17,46 +17,11 @@ type tableRow struct {
 	words []string // of all cells
 }
 
-// named returns what the question says where to find: a command, an option, a cell, what a code stands for, a release, or a date behind a
-// name. The first range answers, and the others say so. If there is none, it reports whether the passage leaves open what it names: an option
-// without a default, an empty cell.
-func (p passage) named(question string, w wants) (at [][2]int, open bool) {
-	if at := p.release(question); len(at) > 0 {
-		return at, false
-	}
-	purpose := func(question string) (int, int, bool) { return p.purpose(question, w.identifiers) }
-	preset := func(question string) (int, int, bool) { return p.preset(question, w.identifiers) }
-	lived := func(string) (int, int, bool) { return p.lived(w) }
-	opener := func(string) (int, int, bool) { return p.opener(w) }
-	for _, f := range []struct {
-		find  func(question string) (from, to int, ok bool)
-		opens bool // an empty range is an open answer
-	}{
-		{p.command, false}, {purpose, false}, {preset, true}, {p.listUnder, false}, {p.option, false},
-		{opener, false}, {p.meaningOf, false}, {p.cellOf, true}, {lived, false}, {p.signed, false}, {p.compared, false}, {p.receipt, false},
-	} {
-		if from, to, ok := f.find(question); ok && from < to {
-			return [][2]int{{from, to}}, false
-		} else if ok && f.opens {
-			open = true
-		}
-	}
-	return nil, open
-}
-
-// meaningOf returns what stands behind a code ("E11", "- 3: …") that a question asks about.
-func (p passage) meaningOf(question string) (from, to int, ok bool) {
-	wanted, defined := decoder.ContentWords(question), defines.MatchString(question)
-	if !defined && !(asksRemedy.MatchString(question) && slices.ContainsFunc(wanted, code)) {
-		return 0, 0, false
-	}
-	return p.meaning(wanted, defined)
-}
-
 // cellOf returns the cell of the passage's table whose row and column a question names, as one does who looks something up. The reader
 // alone, which takes a row for a sentence, is seldom sure of these. The range is empty if the cell is.
-func (p passage) cellOf(question string) (from, to int, ok bool) {
-	if len(p.rows) == 0 || formOf(question) != value {
+func (p passage) cellOf(q query) (from, to int, ok bool) {
+	question := q.text
+	if len(p.rows) == 0 || q.form != value {
 		return 0, 0, false
 	}
 	wanted, names := decoder.ContentWords(question), p.rows[0].names
@@ -193,10 +158,7 @@ func (p passage) ofAnother(question string) bool {
 var endsWith = regexp.MustCompile(`(?i)^.* (?:of|in|for|by|with) ((?:the |a |an |my |our )?[\pL\pN._ -]+?)\W*$`)
 
 var (
-	defines = regexp.MustCompile(`(?i)^\W*(?:and )?(?:what (?:does|do|did|is|are)\b.*\b(?:mean|stand for|signify|meaning)\b|what(?:'s| is)\b|meaning of\b)`)
-	// asksRemedy matches a question what to do about something that is displayed.
-	asksRemedy = regexp.MustCompile(`(?i)\b(?:what|how)\b.*\b(?:do|fix|solve|clear|wrong)\b|\b(?:shows?|says|displays?|error|fault|message)\b`)
-	which      = regexp.MustCompile(`(?i)^\W*(?:and )?(?:which|who|whose)\b`)
+	which = regexp.MustCompile(`(?i)^\W*(?:and )?(?:which|who|whose)\b`)
 	// rate matches that, or of what its values are shares: "Guests per month".
 	rate = regexp.MustCompile(`(?i)` + unit.String() + `| (?:per|a|an|each|every|pro|par) \pL+$`)
 	// unit matches what says in a column's name how its values are measured: "(kg)", "km" in "Mileage km".
@@ -309,86 +271,35 @@ var kinds = []kind{
 	{regexp.MustCompile(`(?i)\bwhere\b`), []string{"place", "location", "room", "where", "venue"}},
 }
 
-// meaning returns what a code that the question names stands for: the second cell of its row, or what stands behind the colon in
-// its line. A bare number needs more: the rest of the question must stand in the title or in the heading above it. A row may have several
-// cells, of which only the question what it means wants the second.
-func (p passage) meaning(wanted []string, defined bool) (from, to int, ok bool) {
-	for _, r := range p.rows {
-		if !defined {
-			break
+// receipt returns the sum at the end of a row whose columns have no names, as on a receipt, if a question asks what the thing in just that row costs.
+func (p passage) receipt(q query) (from, to int, ok bool) {
+	if q.form != value || !asksSum.MatchString(q.text) {
+		return 0, 0, false
+	}
+	wanted := decoder.WithoutWords(decoder.ContentWords(q.text), decoder.ContentWords(p.text[p.start:p.body]))
+	wanted = slices.DeleteFunc(wanted, func(w string) bool { return asksOnly[w] || summed[w] })
+	if len(wanted) == 0 {
+		return 0, 0, false
+	}
+	for begin := p.body; begin < len(p.text); begin = p.lineEnd(begin) + 1 {
+		line := p.text[begin:p.lineEnd(begin)]
+		if decoder.SharedWords(wanted, decoder.ContentWords(line)) < len(wanted) {
+			continue
 		}
-		label := p.text[r.cells[0][0]:r.cells[0][1]]
-		numbered := longNumber.MatchString(label) && len(unnamed(wanted, label, slices.Concat(decoder.ContentWords(r.names[0]), p.names))) == 0
-		if (code(label) || numbered) && len(r.cells) > 1 && slices.Contains(wanted, strings.ToLower(label)) {
-			if ok {
-				return 0, 0, false
-			}
-			from, to, ok = r.cells[1][0], r.cells[1][1], true
+		cells := passages.Cells(line)
+		last := cells[len(cells)-1]
+		if ok || len(cells) < 2 || !strings.Contains(line, passages.CellMark) || !aSum.MatchString(line[last[0]:last[1]]) || passages.Columns(p.text[p.body:], begin-p.body) != nil {
+			return 0, 0, false
 		}
+		from, to, ok = begin+last[0], begin+last[1], true
 	}
-	if ok {
-		return from, to, from < to
-	}
-	above := decoder.ContentWords(p.text[p.start:p.body])
-	for begin := p.body; begin < len(p.text); {
-		end := p.lineEnd(begin)
-		line := p.text[begin:end]
-		mark := len(lineMark.FindString(line))
-		label, rest, colon := cutLabel(line[mark:])
-		switch bare := bareCode(label); {
-		case !colon && p.heading(begin, end) || !strings.ContainsAny(line, ".:;,!?"):
-			above = slices.Concat(decoder.ContentWords(p.text[p.start:p.body]), decoder.ContentWords(line))
-		case !colon || strings.Contains(bare, " ") || !slices.Contains(wanted, strings.ToLower(bare)):
-		case code(bare) || number.FindString(bare) == bare && len(unnamed(wanted, bare, above)) == 0:
-			if ok {
-				return 0, 0, false
-			}
-			from, to, ok = end-len(rest), end, true
-		}
-		begin = end + 1
-	}
-	return from, to, ok && from < to
+	return from, to, ok
 }
 
-// cutLabel divides a line behind its label, which a colon or a dash ends.
-func cutLabel(line string) (label, rest string, ok bool) {
-	if label, rest, ok = strings.Cut(line, ": "); ok {
-		return label, rest, true
-	}
-	for _, dash := range []string{" – ", " — ", " - "} {
-		if label, rest, ok = strings.Cut(line, dash); ok && len(strings.Fields(label)) <= longestCode {
-			return label, rest, true
-		}
-	}
-	return line, "", false
-}
+var asksSum = regexp.MustCompile(`(?i)\bcosts?\b|\bpric(?:e|ed)\b|\bhow much\b|\bpa(?:y|id)\b`)
 
-// longestCode is how many words a label has that a dash ends: "Error E5 –".
-const longestCode = 3
+var aSum = regexp.MustCompile(`(?i)^(?:` + money + `)? ?\d[\d.,]*[.,](?:\d\d|[-–—])(?: ?(?:` + money + `))?$`)
 
-// bareCode returns a label without marks around it, and without words that only say that it is a code: "E5" for "Error E5".
-func bareCode(label string) string {
-	label = strings.Trim(label, "`*_ ")
-	words := strings.Fields(label)
-	left := slices.DeleteFunc(words, func(w string) bool { return codeWords[strings.ToLower(w)] })
-	if len(left) != 1 {
-		return label
-	}
-	return left[0]
-}
-
-// longNumber matches a number that is no count: a code, a port, an identifier.
-var longNumber = regexp.MustCompile(`^\d{3,}$`)
-
-// unnamed returns the words of a question about a number that neither stand above its line nor say that it is a code.
-func unnamed(wanted []string, number string, above []string) []string {
-	left := decoder.WithoutWords(wanted, above)
-	return slices.DeleteFunc(left, func(w string) bool { return w == number || codeWords[w] })
-}
-
-var codeWords = set("mean means meaning stand stands code error status number exit message signify display displays")
-
-// code reports whether a label is a code: it has letters and digits and no blank.
-func code(label string) bool {
-	return !strings.ContainsAny(label, " \t") && strings.ContainsFunc(label, unicode.IsDigit) && strings.ContainsFunc(label, unicode.IsLetter)
-}
+var (
+	summed = set("altogether total sum all overall invoice bill receipt charged charge did was were")
+)

@@ -34,7 +34,7 @@ func TestCompared(t *testing.T) {
 	} {
 		p := config(0).passage(passages.Passage{Title: "Notes", Text: c.text})
 		got := ""
-		if from, to, ok := p.compared(c.question); ok {
+		if from, to, ok := p.compared(queryOf(c.question)); ok {
 			got = p.text[from:to]
 		}
 		if got != c.want {

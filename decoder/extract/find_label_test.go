@@ -28,7 +28,7 @@ func TestValueBehindLabel(t *testing.T) {
 	} {
 		p := config(0).passage(passages.Passage{Title: "Brookpump", Text: pump})
 		got := ""
-		if from, to, ok := p.valueBehindLabel(c.question, wantsOf(c.question)); ok {
+		if from, to, ok := p.valueBehindLabel(queryOf(c.question)); ok {
 			got = p.text[from:to]
 		}
 		if got != c.want {
@@ -41,7 +41,7 @@ func TestValueBehindLabel(t *testing.T) {
 func TestValueBehindLabelAbove(t *testing.T) {
 	p := config(0).passage(passages.Passage{Title: "Soups", Text: "Red soup\n\n- Maker: Ada Lund\n\nViolet soup\n\n- Its maker is Ole Holm"})
 	for question, want := range map[string]bool{"Who is the maker of the violet soup?": false, "Who is the maker of the red soup?": true} {
-		if _, _, ok := p.valueBehindLabel(question, wantsOf(question)); ok != want {
+		if _, _, ok := p.valueBehindLabel(queryOf(question)); ok != want {
 			t.Errorf("%s %v", question, ok)
 		}
 	}
@@ -52,20 +52,20 @@ func TestValueBehindLabelMail(t *testing.T) {
 	const question = "What time does the concert begin?"
 	for text, want := range map[string]bool{"Subject: Concert\nFrom: Ada Lund\nDate: 20 Oct 2025 21:40": false, "Choir\nDate: 20 Oct 2025 21:40": true} {
 		p := config(0).passage(passages.Passage{Title: "Concert", Text: text})
-		if _, _, ok := p.valueBehindLabel(question, wantsOf(question)); ok != want {
+		if _, _, ok := p.valueBehindLabel(queryOf(question)); ok != want {
 			t.Errorf("%q: %v", text, ok)
 		}
 	}
 }
 
 // Where the reader points into the line that the question names, what it points at stands; else the value does.
-func TestPointsAt(t *testing.T) {
+func TestInLineOf(t *testing.T) {
 	p := config(0).passage(passages.Passage{Title: "Brookpump", Text: "Weight: 9 kg\nTank: 4.5 l, steel"})
-	value := find(p, "4.5 l, steel")
 	for said, want := range map[string]string{"4.5 l": "4.5 l", "9 kg": "4.5 l, steel"} {
-		spans, named := p.pointsAt([]span.Span{find(p, said)}, value.Begin, value.End, 0.9)
-		if got := p.text[spans[0].Begin:spans[0].End]; got != want || named != (said != want) {
-			t.Errorf("%q: %q, %v", said, got, named)
+		var e Evidence
+		spans := p.spansFor(queryOf("How big is the tank of the Brookpump?"), 0.5, &e, []span.Span{find(p, said)})
+		if got := p.text[spans[0].Begin:spans[0].End]; got != want || e.Named != (said != want) || e.Line != (said == want) {
+			t.Errorf("%q: %q, %+v", said, got, e)
 		}
 	}
 }
@@ -83,7 +83,7 @@ func TestSigned(t *testing.T) {
 	} {
 		p := config(0).passage(passages.Passage{Title: "Letter, from Norrholm", Text: c.text})
 		got := ""
-		if from, to, ok := p.signed(c.question); ok {
+		if from, to, ok := p.signed(queryOf(c.question)); ok {
 			got = p.text[from:to]
 		}
 		if got != c.want {
@@ -117,7 +117,7 @@ func TestReceipt(t *testing.T) {
 	} {
 		p := config(0).passage(passages.Passage{Title: "Invoice", Text: c.text})
 		got := ""
-		if from, to, ok := p.receipt(c.question); ok {
+		if from, to, ok := p.receipt(queryOf(c.question)); ok {
 			got = p.text[from:to]
 		}
 		if got != c.want {

@@ -25,12 +25,12 @@ var (
 var defaultWords = set("default defaults value values option options setting settings parameter parameters flag flags key argument field property variable used set")
 
 // preset returns the default value that a question asks for, from the line or the sentence that is about just this option. It reports
-// whether there is such a line, and returns an empty range if that gives no default. names are those that the question has of options.
-func (p passage) preset(question string, names []string) (from, to int, found bool) {
-	if !asksDefault.MatchString(question) || formOf(question) != value {
+// whether there is such a line, and returns an empty range if that gives no default.
+func (p passage) preset(q query) (from, to int, found bool) {
+	if !asksDefault.MatchString(q.text) || q.form != value {
 		return 0, 0, false
 	}
-	wanted := slices.DeleteFunc(decoder.ContentWords(question), func(w string) bool { return defaultWords[w] || asksOnly[w] })
+	wanted := slices.DeleteFunc(decoder.ContentWords(q.text), func(w string) bool { return defaultWords[w] || asksOnly[w] })
 	wanted = decoder.WithoutWords(wanted, decoder.ContentWords(p.text[p.start:p.body]))
 	if len(wanted) == 0 {
 		return 0, 0, false
@@ -42,7 +42,7 @@ func (p passage) preset(question string, names []string) (from, to int, found bo
 			if decoder.SharedWords(wanted, decoder.ContentWords(line)) < len(wanted) {
 				continue
 			}
-			a, b, ok := defaultIn(line, wanted, names)
+			a, b, ok := defaultIn(line, wanted, q.wants.identifiers)
 			if ok {
 				return s[0] + a, s[0] + b, true
 			}
@@ -142,18 +142,18 @@ func labelOf(line string) string {
 // longestLabel is the length of the longest label, in words.
 const longestLabel = 8
 
-// purpose returns what stands behind the name of an option, a setting or a state, one of names, if a question asks what that does.
-func (p passage) purpose(question string, names []string) (from, to int, ok bool) {
-	if !asksPurpose.MatchString(question) {
+// purpose returns what stands behind the name of an option, a setting or a state that a question names, if it asks what that does.
+func (p passage) purpose(q query) (from, to int, ok bool) {
+	if !asksPurpose.MatchString(q.text) {
 		return 0, 0, false
 	}
-	if from, to, ok = p.described(names); ok {
+	if from, to, ok = p.described(q.wants.identifiers); ok {
 		return from, to, true
 	}
-	if from, to, ok = p.explained(names); ok {
+	if from, to, ok = p.explained(q.wants.identifiers); ok {
 		return from, to, true
 	}
-	return p.headedBy(question)
+	return p.headedBy(q.text)
 }
 
 // explained returns what stands behind the only label that has one of some names.
@@ -250,12 +250,11 @@ var (
 
 // option returns the entry of the option that does what a question asks for, "which option creates the home directory" or "how do I create
 // a system account": of those whose description begins with a sentence that has all its words, the one with the fewest others.
-func (p passage) option(question string) (from, to int, ok bool) {
-	which := asksOption.MatchString(question)
-	if !which && formOf(question) != steps {
+func (p passage) option(q query) (from, to int, ok bool) {
+	if q.form != steps && !asksOption.MatchString(q.text) {
 		return 0, 0, false
 	}
-	wanted := besides(p.besidesNames(decoder.ContentWords(question)), optionWords)
+	wanted := besides(p.besidesNames(decoder.ContentWords(q.text)), optionWords)
 	if len(wanted) < 2 {
 		return 0, 0, false
 	}

@@ -1,0 +1,139 @@
+package extract
+
+import (
+	"math"
+	"strings"
+
+	"tandem/model/span"
+)
+
+// finding is what a finder has found in a passage.
+type finding struct {
+	at   [][2]int // the first range answers, and the others say so; nil if nothing was found
+	open bool     // the passage names what is asked for and leaves it open: an option without a default, an empty cell
+	line bool     // the reader knows better which part of the line answers, if it points there
+}
+
+// finders look up what a question names, as one does who looks something up. They are sure, so the reader is not asked. The first that finds
+// something answers: a finder stands behind those that ask for more before they find anything.
+var finders = []func(p passage, q query) finding{
+	// "Which version dropped IPv4?": "2.1" above "Drop IPv4", and that line
+	passage.release,
+	// "How do I start the server?": the code below "To start the server:"
+	found(passage.command),
+	// "What does --all do?": "prints hidden files" in "--all: prints hidden files"
+	found(passage.purpose),
+	// "What is the default of --depth?": "5" in "--depth N: levels to print (default 5)"
+	foundOrOpen(passage.preset),
+	// "What are the ingredients?": the list below "Ingredients:"
+	found(passage.listUnder),
+	// "Which option prints hidden files?": "--all: prints hidden files"
+	found(passage.option),
+	// "What is the code for the shed padlock?": "7731" in "shed padlock 7731"
+	found(passage.opener),
+	// "What does E11 mean?": "the filter is full" in "E11: the filter is full"
+	found(passage.meaningOf),
+	// "How much is the ferry on Sunday?": the cell in the row of Sunday and the column of prices
+	foundOrOpen(passage.cellOf),
+	// "When was Ada Lovelace born?": "1815" in "Ada Lovelace (1815–1852)"
+	found(passage.lived),
+	// "Who signed the letter?": the name below "Kind regards,"
+	found(passage.signed),
+	// "Which is cheaper, the ferry or the bus?": the one with the smaller price
+	found(passage.compared),
+	// "What did the tap cost?": the sum at the end of its row on a receipt
+	found(passage.receipt),
+	// "How big is the tank?": "4.5 l" in "Tank: 4.5 l"
+	inLine(passage.valueBehindLabel),
+}
+
+// find returns what the first finder finds that finds anything.
+func (p passage) find(q query) finding {
+	open := false
+	for _, f := range finders {
+		found := f(p, q)
+		if len(found.at) > 0 {
+			return found
+		}
+		open = open || found.open
+	}
+	return finding{open: open}
+}
+
+// found makes a finder of a function that finds one range. An empty one is nothing.
+func found(find func(p passage, q query) (from, to int, ok bool)) func(p passage, q query) finding {
+	return func(p passage, q query) finding {
+		out := foundOrOpen(find)(p, q)
+		out.open = false
+		return out
+	}
+}
+
+// foundOrOpen is found for a function that returns an empty range for what the passage leaves open.
+func foundOrOpen(find func(p passage, q query) (from, to int, ok bool)) func(p passage, q query) finding {
+	return func(p passage, q query) finding {
+		from, to, ok := find(p, q)
+		if ok && from < to {
+			return finding{at: [][2]int{{from, to}}}
+		}
+		return finding{open: ok}
+	}
+}
+
+// inLine is found for a function that finds the rest of a line.
+func inLine(find func(p passage, q query) (from, to int, ok bool)) func(p passage, q query) finding {
+	return func(p passage, q query) finding {
+		out := found(find)(p, q)
+		out.line = true
+		return out
+	}
+}
+
+// spansFor returns the spans that answer where the passage asks the question itself, or the question names where to look, and else those
+// of the reader, whose P(no answer) is none. It says in e which.
+func (p passage) spansFor(q query, none float64, e *Evidence, spans []span.Span) []span.Span {
+	if from, to, asks := p.ownQuestion(q.text); asks && from == to {
+		e.None = max(none, leftOpen)
+		return spans
+	} else if asks {
+		return []span.Span{{Begin: from, End: to, P: 1 - none}}
+	}
+	if strings.Contains(strings.TrimRight(q.text, "? "), "?") { // a follow-up with the question before it
+		return spans
+	}
+	f := p.find(q)
+	if f.open {
+		e.None = max(none, leftOpen)
+	}
+	if len(f.at) == 0 {
+		return spans
+	}
+	e.None = min(none, sureNone)
+	if f.line && p.inLineOf(spans, f.at[0][0]) {
+		e.Line = true
+		return spans
+	}
+	e.Named = true
+	var out []span.Span
+	for n, r := range f.at {
+		out = append(out, span.Span{Begin: r[0], End: r[1], P: (1 - e.None) * math.Pow(evident, float64(n))})
+	}
+	return out
+}
+
+// inLineOf reports whether the likeliest span is in the line around an offset.
+func (p passage) inLineOf(spans []span.Span, at int) bool {
+	return len(spans) > 0 && spans[0].Begin < p.lineEnd(at) && spans[0].End > p.lineStart(at)
+}
+
+// Of a passage in which the question names where to look: P(no answer), the least log-odds that what stands there is right, and how
+// likely what says so is the answer, relative to that.
+const (
+	sureNone  = 0.005
+	evident   = 0.3
+	namedOdds = 1.5
+)
+
+// leftOpen is the least P(no answer) of a passage that asks the question itself and has nothing below it, or names what is asked for
+// without a value.
+const leftOpen = 0.99

@@ -1,0 +1,213 @@
+package extract
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"tandem/decoder"
+	"tandem/model/span"
+)
+
+// label is a name in a passage with the value behind it.
+type label struct {
+	words    []string
+	from, to int // of the value
+}
+
+// numberedName matches a name with the number behind it: "Policy no. HH-77 204", "Serial no.: VK-00".
+var numberedName = regexp.MustCompile(`(?i)((?:[\pL'’-]+ ){0,2}[\pL'’-]+) (?:no|nr|num)(?:\.:?|:) *([\pL\d./-]*\d[\pL\d/-]*(?:[ .][\pL\d./-]*\d[\pL\d/-]*)*)`)
+
+// inMailHead matches a line above a mail, and fromLine the one that other documents lack.
+var (
+	fromLine   = regexp.MustCompile(`(?m)^(?:From|Von|De): `)
+	inMailHead = regexp.MustCompile(`^(?:From|To|Cc|Reply-To|Date|Sent|Subject|Von|An|Datum|Betreff|De|À|Objet|Para|Fecha|Asunto): `)
+)
+
+// labels returns the names with values in a line: what stands before its colon, or before "no."
+func (p passage) labels(begin, end int) (out []label) {
+	line := p.text[begin:end]
+	if inMailHead.MatchString(line) && fromLine.MatchString(p.text[p.body:]) {
+		return nil
+	}
+	for _, m := range numberedName.FindAllStringSubmatchIndex(line, -1) {
+		words := append(decoder.ContentWords(line[m[2]:m[3]]), "number")
+		out = append(out, label{words, begin + m[4], begin + m[5]})
+	}
+	if len(out) > 0 {
+		return out
+	}
+	if name := labelOf(line); name != "" {
+		at := begin + strings.Index(line, name) + len(name) + len(": ")
+		if words := decoder.ContentWords(unit.ReplaceAllString(name, "")); len(words) > 0 && at < end {
+			out = append(out, label{words, at, end})
+		}
+	}
+	return out
+}
+
+// valueBehindLabel returns the value behind the name that a question asks for: "4.5 l" in "Tank: 4.5 l" for "how big is the tank of the
+// DryMate?" The question has all words of the name, and the passage all others of the question, up to that line: else the value may be of another
+// thing, that was named before.
+// Of several names the longest counts; two equally long ones leave open which is meant.
+func (p passage) valueBehindLabel(q query) (from, to int, ok bool) {
+	question, w := q.text, q.wants
+	if !w.bare || w.compares != "" {
+		return 0, 0, false
+	}
+	wanted := besides(decoder.ContentWords(question), asksOnly)
+	speaks := func(end int) bool {
+		return len(decoder.WithoutWords(wanted, append(decoder.ContentWords(p.text[p.start:end]), "number"))) == 0
+	}
+	if !speaks(len(p.text)) {
+		return 0, 0, false
+	}
+	thing, most := asksFor(question), 0
+	for begin := p.body; begin < len(p.text); {
+		end := p.lineEnd(begin)
+		for _, l := range p.labels(begin, end) {
+			if len(l.words) < most || !p.measured(question, wanted, l) && (decoder.SharedWords(l.words, wanted) < len(l.words) || decoder.SharedWords(l.words, thing) == 0) {
+				continue
+			}
+			if !speaks(end) {
+				continue
+			}
+			if len(l.words) == most && ok {
+				return 0, 0, false
+			}
+			from, to, ok, most = l.from, l.to, true, len(l.words)
+		}
+		begin = end + 1
+	}
+	switch said := p.text[from:to]; {
+	case !ok, len(strings.Fields(said)) > maxWords, w.person && !strings.ContainsFunc(said, unicode.IsUpper), asksCost.MatchString(question) && !aPrice.MatchString(said):
+		return 0, 0, false
+	}
+	return from, to, len(w.misfits(p, span.Span{Begin: from, End: to}, newViews(matches{}))) == 0
+}
+
+// asksFor returns the words of a question up to those that say of what it asks for something: "old tenant" of "who was the old tenant of the
+// flat in Lund".
+func asksFor(question string) []string {
+	for _, at := range complements.FindAllStringIndex(question, -1) {
+		if words := decoder.ContentWords(question[:at[0]]); len(words) > 0 {
+			return words
+		}
+	}
+	return decoder.ContentWords(question)
+}
+
+var complements = regexp.MustCompile(` (?:of|in|at|on|for|with|from) `)
+
+// measured reports whether a name is that of the measure for which a question asks, of what the passage is about: "Noise" for "how loud is
+// the DryMate?"
+func (p passage) measured(question string, wanted []string, l label) bool {
+	if len(decoder.WithoutWords(wanted, decoder.ContentWords(p.text[p.start:p.body]))) > 0 {
+		return false
+	}
+	return slices.ContainsFunc(kinds, func(k kind) bool {
+		return k.asks.MatchString(question) && decoder.SharedWords(l.words, k.columns) == len(l.words)
+	})
+}
+
+// asksCost matches a question for a price that does not name it, as those in other languages are read.
+var asksCost = regexp.MustCompile(`(?i)\bhow much (?:is|are)\b|\bcosts?\b|\bprice\b`)
+
+// meaningOf returns what stands behind a code ("E11", "- 3: …") that a question asks about.
+func (p passage) meaningOf(q query) (from, to int, ok bool) {
+	wanted, defined := decoder.ContentWords(q.text), defines.MatchString(q.text)
+	if !defined && !(asksRemedy.MatchString(q.text) && slices.ContainsFunc(wanted, code)) {
+		return 0, 0, false
+	}
+	return p.meaning(wanted, defined)
+}
+
+var defines = regexp.MustCompile(`(?i)^\W*(?:and )?(?:what (?:does|do|did|is|are)\b.*\b(?:mean|stand for|signify|meaning)\b|what(?:'s| is)\b|meaning of\b)`)
+
+// asksRemedy matches a question what to do about something that is displayed.
+var asksRemedy = regexp.MustCompile(`(?i)\b(?:what|how)\b.*\b(?:do|fix|solve|clear|wrong)\b|\b(?:shows?|says|displays?|error|fault|message)\b`)
+
+// meaning returns what a code that the question names stands for: the second cell of its row, or what stands behind the colon in
+// its line. A bare number needs more: the rest of the question must stand in the title or in the heading above it. A row may have several
+// cells, of which only the question what it means wants the second.
+func (p passage) meaning(wanted []string, defined bool) (from, to int, ok bool) {
+	for _, r := range p.rows {
+		if !defined {
+			break
+		}
+		label := p.text[r.cells[0][0]:r.cells[0][1]]
+		numbered := longNumber.MatchString(label) && len(unnamed(wanted, label, slices.Concat(decoder.ContentWords(r.names[0]), p.names))) == 0
+		if (code(label) || numbered) && len(r.cells) > 1 && slices.Contains(wanted, strings.ToLower(label)) {
+			if ok {
+				return 0, 0, false
+			}
+			from, to, ok = r.cells[1][0], r.cells[1][1], true
+		}
+	}
+	if ok {
+		return from, to, from < to
+	}
+	above := decoder.ContentWords(p.text[p.start:p.body])
+	for begin := p.body; begin < len(p.text); {
+		end := p.lineEnd(begin)
+		line := p.text[begin:end]
+		mark := len(lineMark.FindString(line))
+		label, rest, colon := cutLabel(line[mark:])
+		switch bare := bareCode(label); {
+		case !colon && p.heading(begin, end) || !strings.ContainsAny(line, ".:;,!?"):
+			above = slices.Concat(decoder.ContentWords(p.text[p.start:p.body]), decoder.ContentWords(line))
+		case !colon || strings.Contains(bare, " ") || !slices.Contains(wanted, strings.ToLower(bare)):
+		case code(bare) || number.FindString(bare) == bare && len(unnamed(wanted, bare, above)) == 0:
+			if ok {
+				return 0, 0, false
+			}
+			from, to, ok = end-len(rest), end, true
+		}
+		begin = end + 1
+	}
+	return from, to, ok && from < to
+}
+
+// cutLabel divides a line behind its label, which a colon or a dash ends.
+func cutLabel(line string) (label, rest string, ok bool) {
+	if label, rest, ok = strings.Cut(line, ": "); ok {
+		return label, rest, true
+	}
+	for _, dash := range []string{" – ", " — ", " - "} {
+		if label, rest, ok = strings.Cut(line, dash); ok && len(strings.Fields(label)) <= longestCode {
+			return label, rest, true
+		}
+	}
+	return line, "", false
+}
+
+// longestCode is how many words a label has that a dash ends: "Error E5 –".
+const longestCode = 3
+
+// bareCode returns a label without marks around it, and without words that only say that it is a code: "E5" for "Error E5".
+func bareCode(label string) string {
+	label = strings.Trim(label, "`*_ ")
+	words := strings.Fields(label)
+	left := slices.DeleteFunc(words, func(w string) bool { return codeWords[strings.ToLower(w)] })
+	if len(left) != 1 {
+		return label
+	}
+	return left[0]
+}
+
+// longNumber matches a number that is no count: a code, a port, an identifier.
+var longNumber = regexp.MustCompile(`^\d{3,}$`)
+
+// unnamed returns the words of a question about a number that neither stand above its line nor say that it is a code.
+func unnamed(wanted []string, number string, above []string) []string {
+	left := decoder.WithoutWords(wanted, above)
+	return slices.DeleteFunc(left, func(w string) bool { return w == number || codeWords[w] })
+}
+
+var codeWords = set("mean means meaning stand stands code error status number exit message signify display displays")
+
+// code reports whether a label is a code: it has letters and digits and no blank.
+func code(label string) bool {
+	return !strings.ContainsAny(label, " \t") && strings.ContainsFunc(label, unicode.IsDigit) && strings.ContainsFunc(label, unicode.IsLetter)
+}

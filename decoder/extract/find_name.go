@@ -1,0 +1,176 @@
+package extract
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"tandem/decoder"
+)
+
+var (
+	asksBirth = regexp.MustCompile(`(?i)\b(?:born|birth(?:day|date)?)\b`)
+	asksDeath = regexp.MustCompile(`(?i)\b(?:dies?|died|death|dead)\b`)
+	// lifespan matches a name and the two dates behind it: "Ada Lovelace (10 December 1815 – 27 November 1852)".
+	lifespan = regexp.MustCompile(`(\p{Lu}[^()\n.;:]*?) ?\([^()]*?((?:\d{1,2}\.? \pL+,? |\pL+ \d{1,2}, )?\d{3,4}) ?[–—-] ?((?:\d{1,2}\.? \pL+,? |\pL+ \d{1,2}, )?\d{3,4})\)`)
+)
+
+// lived returns the date of a person's birth or death from the brackets behind the name, where a question asks for one: no sentence
+// says there which date is which.
+func (p passage) lived(q query) (from, to int, ok bool) {
+	w := q.wants
+	birth, death := asksBirth.MatchString(w.question), asksDeath.MatchString(w.question)
+	if !w.time || birth == death {
+		return 0, 0, false
+	}
+	who := strings.ToLower(strings.Join(nameWords(w.question), " "))
+	for _, m := range lifespan.FindAllStringSubmatchIndex(p.text[p.body:], -1) {
+		name := decoder.ContentWords(p.text[p.body+m[2] : p.body+m[3]])
+		wanted := decoder.ContentWords(who)
+		if len(wanted) == 0 || decoder.SharedWords(wanted, name) < len(wanted) {
+			continue
+		}
+		if birth {
+			return p.body + m[4], p.body + m[5], true
+		}
+		return p.body + m[6], p.body + m[7], true
+	}
+	return 0, 0, false
+}
+
+// nameWords returns the words of a question with a capital, without its first.
+func nameWords(question string) (out []string) {
+	for i, w := range strings.Fields(question) {
+		if i > 0 && w != strings.ToLower(w) {
+			out = append(out, strings.TrimSuffix(strings.Trim(w, "?.,!"), "'s"))
+		}
+	}
+	return out
+}
+
+// opener returns the code that stands behind the name of what it opens and nothing else, if a question asks for it: "shed padlock 7731".
+func (p passage) opener(q query) (from, to int, ok bool) {
+	if !q.wants.code {
+		return 0, 0, false
+	}
+	wanted := besides(q.wants.words, namesCode)
+	title := decoder.ContentWords(p.text[p.start:p.body])
+	for begin := p.body; begin < len(p.text); {
+		end := len(p.text)
+		next := end
+		if cut := apartFrom.FindStringIndex(p.text[begin:]); cut != nil {
+			end, next = begin+cut[0], begin+cut[1]
+		}
+		piece := p.text[begin:end]
+		if m := endsInCode.FindStringSubmatchIndex(piece); m != nil && !ofOtherNumber.MatchString(piece) {
+			name := decoder.ContentWords(piece[m[2]:m[3]])
+			if slices.ContainsFunc(name, func(w string) bool { return locked[w] }) && !aYear.MatchString(piece[m[4]:m[5]]) &&
+				len(decoder.WithoutWords(name, wanted)) == 0 && len(decoder.WithoutWords(decoder.WithoutWords(wanted, name), title)) == 0 {
+				if ok {
+					return 0, 0, false // two of them
+				}
+				from, to, ok = begin+m[4], begin+m[5], true
+			}
+		}
+		begin = next
+	}
+	return from, to, ok
+}
+
+var namesCode = set("code pin combination number")
+
+// endsInCode matches what ends in a code of digits, ofOtherNumber what says that its number is none.
+var endsInCode = regexp.MustCompile(`^(.*\pL)[ :=]+(\d{3,8})\W*$`)
+
+var ofOtherNumber = regexp.MustCompile(`(?i)\b(?:no|nr|number|tel|phone|mobile|reading|model|serial|room|year|since|from|until)\b`)
+
+var aYear = regexp.MustCompile(`^(?:19|20)\d\d$`)
+
+// locked has what a code opens.
+var locked = set("lock padlock door gate box safe alarm locker keypad entrance garage barrier cabinet cupboard lockbox keybox bike bicycle suitcase shed")
+
+var (
+	apartFrom = regexp.MustCompile(`[;|,\n]|\. `)
+)
+
+// signed returns the name below a letter, if a question asks who wrote it.
+func (p passage) signed(q query) (from, to int, ok bool) {
+	if !asksSigner.MatchString(q.text) {
+		return 0, 0, false
+	}
+	about := besides(decoder.ContentWords(q.text), signing)
+	if len(decoder.WithoutWords(about, decoder.ContentWords(p.text[p.start:]))) > 0 {
+		return 0, 0, false
+	}
+	at := closing.FindAllStringIndex(p.text[p.body:], -1)
+	if len(at) != 1 {
+		return 0, 0, false
+	}
+	from = p.body + at[0][1]
+	to = p.lineEnd(from)
+	name := p.text[from:to]
+	if len(strings.Fields(name)) > maxSignerWords || !strings.ContainsFunc(name, unicode.IsUpper) {
+		return 0, 0, false
+	}
+	return from, to, true
+}
+
+var asksSigner = regexp.MustCompile(`(?i)^\W*(?:and )?who (?:has )?(?:signed|signs|wrote|writes|sent|sends)\b.*\b(?:letter|e-?mail|mail|message|note|notice)\b`)
+
+// closing matches the line above the name of who wrote a letter.
+var closing = regexp.MustCompile(`(?mi)^(?:with )?(?:(?:kind|best|warm|many)(?:est)? (?:regards|wishes|greetings)|regards|yours (?:sincerely|faithfully|truly)|sincerely(?: yours)?|mit freundlichen grüßen|(?:viele|beste|herzliche|liebe) grüße|cordialement|bien à vous|un (?:cordial )?saludo|atentamente)\b[^\n]{0,40}\n+`)
+
+var (
+	signing = set("about signed signs wrote writes sent sends letter email mail e message note notice")
+)
+
+// maxSignerWords is how many words a name below a letter has at most, with titles.
+const maxSignerWords = 8
+
+// listUnder returns the list below a heading that the question names: the ingredients, the members. Of what else the question speaks, the
+// title speaks, too.
+func (p passage) listUnder(q query) (from, to int, ok bool) {
+	if q.form != list {
+		return 0, 0, false
+	}
+	wanted := decoder.ContentWords(q.text)
+	rest := decoder.WithoutWords(wanted, decoder.ContentWords(p.text[p.start:p.body]))
+	for begin := p.body; begin < len(p.text) && !ok; begin = p.lineEnd(begin) + 1 {
+		head := decoder.ContentWords(p.text[begin:p.lineEnd(begin)])
+		if len(head) == 0 || !p.heads(begin) || decoder.SharedWords(head, wanted) < len(head) {
+			continue
+		}
+		if left := decoder.WithoutWords(rest, head); slices.ContainsFunc(left, func(w string) bool { return !needs[w] }) {
+			continue
+		}
+		from, to, ok = p.itemsBelow(p.lineEnd(begin))
+	}
+	return from, to, ok
+}
+
+// heads reports whether the line at an offset stands above what it is about.
+func (p passage) heads(at int) bool {
+	end := p.lineEnd(at)
+	return strings.HasSuffix(p.text[at:end], ":") || p.heading(at, end)
+}
+
+// itemsBelow returns the items below the end of a line, without a gap between them.
+func (p passage) itemsBelow(end int) (from, to int, ok bool) {
+	for end < len(p.text) && p.text[end] == '\n' {
+		end++
+	}
+	from, to = end, end
+	n := 0
+	for at := from; at < len(p.text) && item.MatchString(p.text[at:]); at = to + 1 {
+		to = p.lineEnd(at)
+		n++
+	}
+	return from, min(to, len(p.text)), n >= minItems
+}
+
+// minItems is how many items make a list.
+const minItems = 2
+
+// needs has the words of a question for a list that say what it is for.
+var needs = set("need needs needed use uses used require requires required take takes go goes put add buy bring there recipe")

@@ -45,7 +45,7 @@ func (w wants) ofAnotherName(at pointed) bool {
 	if len(w.about) == 0 || w.person {
 		return false
 	}
-	here := strings.ToLower(at.text[at.start:at.body] + " " + at.head + " " + at.said)
+	here := strings.ToLower(at.title() + " " + at.head + " " + at.said)
 	if slices.ContainsFunc(w.about, func(n string) bool { return strings.Contains(here, n) }) || ofOthers.MatchString(ofSame.ReplaceAllString(at.said, "")) {
 		return false
 	}

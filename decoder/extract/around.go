@@ -28,6 +28,11 @@ func (p passage) antecedent(at int) string {
 	return unmarked(p.text[begin:end]) + " "
 }
 
+// told returns what an answer says with some sentences of the text, on one line.
+func (p passage) told(begin, end int) string {
+	return p.antecedent(begin) + unmarked(p.cells(begin, end))
+}
+
 // excepted returns the sentence behind another, in its line or the next one, if it says to what that does not apply.
 func (p passage) excepted(to int) string {
 	rest := p.text[to:]

@@ -20,16 +20,6 @@ func wantsNoDate(question string) bool {
 	return asksNoDate.MatchString(question) && !mentionsDate.MatchString(question)
 }
 
-// dayAbove returns the heading above an offset if it is a day, as in a diary, and "" otherwise.
-func (p passage) dayAbove(at int) string {
-	above := p.above(at)
-	day := strings.Trim(above[strings.LastIndex(above, ": ")+1:], " #*\n")
-	if !onlyDate.MatchString(day) {
-		return ""
-	}
-	return day
-}
-
 // ofOtherDay reports whether an offset is in a heading that is a day, as in a diary, and what stands above it has more of some words than what
 // stands below: the day is that of the text below.
 func (p passage) ofOtherDay(at int, words []string) bool {
@@ -46,11 +36,6 @@ func (p passage) ofOtherDay(at int, words []string) bool {
 	}
 	shared := func(text string) int { return decoder.SharedWords(words, decoder.ContentWords(text)) }
 	return shared(p.text[from:begin]) > shared(p.text[end:to])
-}
-
-// isDay reports whether a line is a heading that is a day.
-func (p passage) isDay(begin, end int) bool {
-	return begin < end && begin >= p.body && onlyDate.MatchString(p.text[begin:end]) && p.heading(begin, end)
 }
 
 // beforeDay returns the end of a range, or where the text before a day ends that heads what is below it.

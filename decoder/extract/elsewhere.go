@@ -43,7 +43,7 @@ var ofAnyDocument = set(`house home flat apartment building place family room ro
 
 // documentWords returns the words of the names of the passage's document, without those of its headings and folders.
 func (p passage) documentWords() []string {
-	title, _, _ := strings.Cut(p.text[p.start:p.body], ": ")
+	title, _, _ := strings.Cut(p.title(), ": ")
 	file := path.Base(strings.ReplaceAll(p.source, `\`, "/"))
 	return decoder.ContentWords(title + " " + strings.Map(parting, strings.TrimSuffix(file, path.Ext(file))))
 }

@@ -15,7 +15,7 @@ import (
 // often points at the right kind of thing in a sentence about something else. A sentence has the words of the heading and of the
 // question above it, too. The probabilities keep their sum. seen remembers what patterns match.
 func (p passage) favour(w wants, spans []span.Span, seen matches) (lacks bool) {
-	rarity := p.rarity(decoder.WithoutWords(w.words, decoder.ContentWords(p.text[p.start:p.body])))
+	rarity := p.rarity(decoder.WithoutWords(w.words, decoder.ContentWords(p.title())))
 	total, sum, all := 0.0, 0.0, newViews(seen)
 	for i := range spans {
 		total += spans[i].P
@@ -39,12 +39,6 @@ const favoured = 1.0
 
 // refers matches a sentence that begins with a pronoun for what the one before is about.
 var refers = regexp.MustCompile(`(?i)^(?:he|she|it|they|his|her|its|their|this|these|er|sie|es|il|elle|ils|elles|él|ella)\b`)
-
-// nth returns which sentence of the passage holds an offset.
-func (p passage) nth(at int) int {
-	n, _ := slices.BinarySearch(p.ends, at+1)
-	return min(n, len(p.ends)-1)
-}
 
 // rarity returns for each sentence how much of the wanted words it has: of each word, the more the fewer sentences have it.
 func (p passage) rarity(wanted []string) []float64 {

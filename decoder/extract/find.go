@@ -2,8 +2,10 @@ package extract
 
 import (
 	"math"
+	"slices"
 	"strings"
 
+	"tandem/decoder"
 	"tandem/model/span"
 )
 
@@ -137,3 +139,40 @@ const (
 // leftOpen is the least P(no answer) of a passage that asks the question itself and has nothing below it, or names what is asked for
 // without a value.
 const leftOpen = 0.99
+
+// ownQuestion returns where a passage answers a question that it asks itself, in the same words but for those of its title: below that
+// question. The range is empty if the passage leaves it open, and asks is false if it does not ask it.
+func (p passage) ownQuestion(question string) (from, to int, asks bool) {
+	wanted := decoder.ContentWords(question)
+	titled := decoder.ContentWords(p.title())
+	if last := p.title(); strings.HasSuffix(strings.TrimSpace(last), "?") { // the heading asks
+		words := decoder.ContentWords(last[strings.LastIndex(last, ": ")+1:])
+		if len(words) >= fewestAsked && decoder.SharedWords(words, wanted) == len(words) && decoder.SharedWords(wanted, titled) == len(wanted) {
+			from, to = p.firstSaid(p.body)
+			return from, to, true
+		}
+	}
+	for _, end := range p.ends {
+		begin := p.begun(end - 1)
+		if begin < p.body || !p.asks(begin) {
+			continue
+		}
+		words := decoder.ContentWords(lastSaid(p.text[begin+len(speaker.FindString(p.text[begin:end])) : end]))
+		owner := decoder.ContentWords(speaker.FindString(p.text[p.lineStart(begin):])) // "who has my towel?" is about the speaker's
+		if len(words) < fewestAsked || decoder.SharedWords(words, wanted) < len(words) || decoder.SharedWords(wanted, slices.Concat(words, titled, owner)) < len(wanted) {
+			continue
+		}
+		from, to = p.below(begin)
+		return from, to, true
+	}
+	return 0, 0, false
+}
+
+// lastSaid returns what stands behind the last mark within a text: in chats sentences begin with small letters.
+func lastSaid(text string) string {
+	inner := strings.TrimRight(text, ".!? \n")
+	return text[strings.LastIndexAny(inner, ".!?")+1:]
+}
+
+// fewestAsked is the number of words that a question in a passage needs to be the one that was asked.
+const fewestAsked = 2

@@ -22,7 +22,7 @@ func (p passage) command(q query) (from, to int, ok bool) {
 	if len(wanted) == 0 {
 		return 0, 0, false
 	}
-	titled := decoder.ContentWords(p.text[p.start:p.body])
+	titled := decoder.ContentWords(p.title())
 	missing := len(without(wanted, decoder.ContentWords(p.text)))
 	if missing > 1 || missing == 1 && len(wanted) < fewestMissing {
 		return 0, 0, false
@@ -50,15 +50,6 @@ const fewestMissing = 4
 // commandWords say that a question is for a command and not for what.
 var commandWords = set("command commands line code snippet way")
 
-// codeEnd returns where a block of code ends that begins with the line at an offset; that offset if there is none.
-func (p passage) codeEnd(begin int) int {
-	end := begin
-	for at := begin; at < len(p.text) && strings.HasPrefix(p.text[at:], passages.CodeMark); at = end + 1 {
-		end = p.lineEnd(at)
-	}
-	return end
-}
-
 // introduces returns the last sentence before a block of code, if that is no code.
 func (p passage) introduces(begin int) string {
 	if begin <= p.body {
@@ -69,18 +60,6 @@ func (p passage) introduces(begin int) string {
 		return ""
 	}
 	return p.text[from:to]
-}
-
-// isCode reports whether the line that holds an offset is code.
-func (p passage) isCode(at int) bool {
-	line := p.lineStart(at)
-	return line >= p.body && strings.HasPrefix(p.text[line:], passages.CodeMark)
-}
-
-// isBlock reports whether a range is a whole block of code.
-func (p passage) isBlock(from, to int) bool {
-	line := p.lineStart(from)
-	return from == line+len(passages.CodeMark) && p.isCode(from) && p.codeEnd(line) == to
 }
 
 // dedented returns the lines of a block of code without the mark of windows before them.

@@ -98,8 +98,7 @@ func (p passage) behind(name, others []string, value *regexp.Regexp) (out quanti
 		return out, false
 	}
 	most := -1
-	for begin := p.body; begin < len(p.text); {
-		end := p.lineEnd(begin)
+	for begin, end := range p.lines() {
 		line := p.text[begin:end]
 		if strings.Contains(line, passages.CellMark) {
 			line = "" // columns say more than the next number
@@ -118,7 +117,6 @@ func (p passage) behind(name, others []string, value *regexp.Regexp) (out quanti
 				out, ok, most = quantified{begin + at[0], begin + at[1], n, unit}, true, shared
 			}
 		}
-		begin = end + 1
 	}
 	return out, ok
 }

@@ -64,8 +64,7 @@ func (p passage) valueBehindLabel(q query) (from, to int, ok bool) {
 		return 0, 0, false
 	}
 	thing, most := asksFor(question), 0
-	for begin := p.body; begin < len(p.text); {
-		end := p.lineEnd(begin)
+	for begin, end := range p.lines() {
 		for _, l := range p.labels(begin, end) {
 			if len(l.words) < most || !p.measured(question, wanted, l) && (decoder.SharedWords(l.words, wanted) < len(l.words) || decoder.SharedWords(l.words, thing) == 0) {
 				continue
@@ -78,7 +77,6 @@ func (p passage) valueBehindLabel(q query) (from, to int, ok bool) {
 			}
 			from, to, ok, most = l.from, l.to, true, len(l.words)
 		}
-		begin = end + 1
 	}
 	switch said := p.text[from:to]; {
 	case !ok, len(strings.Fields(said)) > maxWords, w.person && !strings.ContainsFunc(said, unicode.IsUpper), asksCost.MatchString(question) && !aPrice.MatchString(said):
@@ -103,7 +101,7 @@ var complements = regexp.MustCompile(` (?:of|in|at|on|for|with|from) `)
 // measured reports whether a name is that of the measure for which a question asks, of what the passage is about: "Noise" for "how loud is
 // the DryMate?"
 func (p passage) measured(question string, wanted []string, l label) bool {
-	if len(decoder.WithoutWords(wanted, decoder.ContentWords(p.text[p.start:p.body]))) > 0 {
+	if len(decoder.WithoutWords(wanted, decoder.ContentWords(p.title()))) > 0 {
 		return false
 	}
 	return slices.ContainsFunc(kinds, func(k kind) bool {
@@ -148,15 +146,14 @@ func (p passage) meaning(wanted []string, defined bool) (from, to int, ok bool) 
 	if ok {
 		return from, to, from < to
 	}
-	above := decoder.ContentWords(p.text[p.start:p.body])
-	for begin := p.body; begin < len(p.text); {
-		end := p.lineEnd(begin)
+	above := decoder.ContentWords(p.title())
+	for begin, end := range p.lines() {
 		line := p.text[begin:end]
 		mark := len(lineMark.FindString(line))
 		label, rest, colon := cutLabel(line[mark:])
 		switch bare := bareCode(label); {
 		case !colon && p.heading(begin, end) || !strings.ContainsAny(line, ".:;,!?"):
-			above = slices.Concat(decoder.ContentWords(p.text[p.start:p.body]), decoder.ContentWords(line))
+			above = slices.Concat(decoder.ContentWords(p.title()), decoder.ContentWords(line))
 		case !colon || strings.Contains(bare, " ") || !slices.Contains(wanted, strings.ToLower(bare)):
 		case code(bare) || number.FindString(bare) == bare && len(unnamed(wanted, bare, above)) == 0:
 			if ok {
@@ -164,7 +161,6 @@ func (p passage) meaning(wanted []string, defined bool) (from, to int, ok bool) 
 			}
 			from, to, ok = end-len(rest), end, true
 		}
-		begin = end + 1
 	}
 	return from, to, ok && from < to
 }

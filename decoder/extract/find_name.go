@@ -55,7 +55,7 @@ func (p passage) opener(q query) (from, to int, ok bool) {
 		return 0, 0, false
 	}
 	wanted := besides(q.wants.words, namesCode)
-	title := decoder.ContentWords(p.text[p.start:p.body])
+	title := decoder.ContentWords(p.title())
 	for begin := p.body; begin < len(p.text); {
 		end := len(p.text)
 		next := end
@@ -135,16 +135,18 @@ func (p passage) listUnder(q query) (from, to int, ok bool) {
 		return 0, 0, false
 	}
 	wanted := decoder.ContentWords(q.text)
-	rest := decoder.WithoutWords(wanted, decoder.ContentWords(p.text[p.start:p.body]))
-	for begin := p.body; begin < len(p.text) && !ok; begin = p.lineEnd(begin) + 1 {
-		head := decoder.ContentWords(p.text[begin:p.lineEnd(begin)])
+	rest := decoder.WithoutWords(wanted, decoder.ContentWords(p.title()))
+	for begin, end := range p.lines() {
+		head := decoder.ContentWords(p.text[begin:end])
 		if len(head) == 0 || !p.heads(begin) || decoder.SharedWords(head, wanted) < len(head) {
 			continue
 		}
 		if left := decoder.WithoutWords(rest, head); slices.ContainsFunc(left, func(w string) bool { return !needs[w] }) {
 			continue
 		}
-		from, to, ok = p.itemsBelow(p.lineEnd(begin))
+		if from, to, ok = p.itemsBelow(end); ok {
+			break
+		}
 	}
 	return from, to, ok
 }

@@ -31,12 +31,11 @@ func (p passage) preset(q query) (from, to int, found bool) {
 		return 0, 0, false
 	}
 	wanted := slices.DeleteFunc(decoder.ContentWords(q.text), func(w string) bool { return defaultWords[w] || asksOnly[w] })
-	wanted = decoder.WithoutWords(wanted, decoder.ContentWords(p.text[p.start:p.body]))
+	wanted = decoder.WithoutWords(wanted, decoder.ContentWords(p.title()))
 	if len(wanted) == 0 {
 		return 0, 0, false
 	}
-	for begin := p.body; begin < len(p.text); {
-		end := p.lineEnd(begin)
+	for begin, end := range p.lines() {
 		for _, s := range p.entries(begin, end) {
 			line := p.text[s[0]:s[1]]
 			if decoder.SharedWords(wanted, decoder.ContentWords(line)) < len(wanted) {
@@ -50,7 +49,6 @@ func (p passage) preset(q query) (from, to int, found bool) {
 				from, to, found = s[0], s[0], true
 			}
 		}
-		begin = end + 1
 	}
 	return from, to, found
 }
@@ -158,8 +156,7 @@ func (p passage) purpose(q query) (from, to int, ok bool) {
 
 // explained returns what stands behind the only label that has one of some names.
 func (p passage) explained(names []string) (from, to int, ok bool) {
-	for begin := p.body; begin < len(p.text); {
-		end := p.lineEnd(begin)
+	for begin, end := range p.lines() {
 		line := p.text[begin:end]
 		if label := labelOf(line); label != "" && explains(label, names) {
 			if ok {
@@ -167,7 +164,6 @@ func (p passage) explained(names []string) (from, to int, ok bool) {
 			}
 			from, to, ok = begin+strings.Index(line, label)+len(label)+len(": "), end, true
 		}
-		begin = end + 1
 	}
 	return from, to, ok
 }
@@ -175,13 +171,15 @@ func (p passage) explained(names []string) (from, to int, ok bool) {
 // headedBy returns what is first said below the heading that has all words of a question what something is for.
 func (p passage) headedBy(question string) (from, to int, ok bool) {
 	wanted := p.besidesNames(decoder.ContentWords(question))
-	titled := decoder.ContentWords(p.text[p.start+max(0, strings.LastIndex(p.text[p.start:p.body], ": ")) : p.body])
+	titled := decoder.ContentWords(p.text[p.start+max(0, strings.LastIndex(p.title(), ": ")) : p.body])
 	if asked := decoder.ContentWords(question); len(titled) > 0 && len(wanted) == 0 && decoder.SharedWords(titled, asked) > 1 {
 		from, to = p.firstSaid(p.body)
 		return from, to, from < to && !p.heading(from, to)
 	}
-	for begin := p.body; len(wanted) > 1 && begin < len(p.text); begin = p.lineEnd(begin) + 1 {
-		end := p.lineEnd(begin)
+	if len(wanted) < 2 {
+		return 0, 0, false
+	}
+	for begin, end := range p.lines() {
 		if !p.heading(begin, end) || end+1 >= len(p.text) || decoder.SharedWords(wanted, decoder.ContentWords(p.text[begin:end])) < len(wanted) {
 			continue
 		}
@@ -259,8 +257,7 @@ func (p passage) option(q query) (from, to int, ok bool) {
 		return 0, 0, false
 	}
 	fewest := 0
-	for begin := p.body; begin < len(p.text); begin = p.lineEnd(begin) + 1 {
-		end := p.lineEnd(begin)
+	for begin, end := range p.lines() {
 		label := labelOf(p.text[begin:end])
 		if !optionName.MatchString(label) {
 			continue

@@ -56,7 +56,7 @@ var releaseWords = set("version versions release releases released changelog fir
 
 // releases returns the releases that a passage tells of, by the last heading of its title and by those in the text.
 func (p passage) releases() (out []release) {
-	titles := p.text[p.start:p.body]
+	titles := p.title()
 	for at := 0; at < len(titles); {
 		part, rest, _ := strings.Cut(titles[at:], ": ")
 		if r, ok := p.headed(p.start+at, p.start+at+len(strings.TrimSpace(part))); ok {
@@ -65,8 +65,7 @@ func (p passage) releases() (out []release) {
 		}
 		at = len(titles) - len(rest)
 	}
-	for begin := p.body; begin < len(p.text); begin = p.lineEnd(begin) + 1 {
-		end := p.lineEnd(begin)
+	for begin, end := range p.lines() {
 		if apart := begin == p.body || strings.HasSuffix(p.text[:begin], "\n\n"); apart || beginsVersion.MatchString(p.text[begin:end]) || p.heading(begin, end) {
 			if r, ok := p.headed(begin, end); ok {
 				r.from = min(end+1, len(p.text))

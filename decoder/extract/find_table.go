@@ -10,13 +10,6 @@ import (
 	"tandem/retrieval/passages"
 )
 
-// tableRow is a row of a table whose columns have names.
-type tableRow struct {
-	cells [][2]int // their bytes
-	names []string // of their columns
-	words []string // of all cells
-}
-
 // cellOf returns the cell of the passage's table whose row and column a question names, as one does who looks something up. The reader
 // alone, which takes a row for a sentence, is seldom sure of these. The range is empty if the cell is.
 func (p passage) cellOf(q query) (from, to int, ok bool) {
@@ -54,16 +47,10 @@ func (p passage) cellOf(q query) (from, to int, ok bool) {
 	return at[0], at[1], decoder.SharedWords(said, rest) == 0
 }
 
-// cell returns the text of a cell.
-func (p passage) cell(row, column int) string {
-	at := p.rows[row].cells[column]
-	return p.text[at[0]:at[1]]
-}
-
 // rowWords returns the words of a question that say which row is meant: those that neither ask for the column nor stand in the title, and
 // no column's name, as in "by the garage Holm".
 func (p passage) rowWords(wanted, asked []string) []string {
-	rest := decoder.WithoutWords(decoder.WithoutWords(wanted, asked), decoder.ContentWords(p.text[p.start:p.body]))
+	rest := decoder.WithoutWords(decoder.WithoutWords(wanted, asked), decoder.ContentWords(p.title()))
 	rest = besides(rest, asksOnly)
 	for _, n := range p.rows[0].names {
 		if words := decoder.ContentWords(n); len(words) == 1 && len(rest) > 1 {
@@ -165,24 +152,6 @@ var (
 	unit = regexp.MustCompile(`\([^()]*\)|(?:[ /]+)(?:km|m|cm|mm|kg|g|l|ml|h|min|s|EUR|USD|GBP|CHF|[€£$%°]C?|m[²³23])$`)
 )
 
-// tableRows returns the rows of the passage's tables that name their columns.
-func (p passage) tableRows() (out []tableRow) {
-	for begin := p.body; begin < len(p.text); {
-		end := p.lineEnd(begin)
-		if line := p.text[begin:end]; strings.Contains(line, passages.CellMark) {
-			if names := passages.Columns(p.text[p.body:], begin-p.body); names != nil {
-				r := tableRow{names: names, words: decoder.ContentWords(line + " " + names[0])}
-				for _, c := range passages.Cells(line) {
-					r.cells = append(r.cells, [2]int{begin + c[0], begin + c[1]})
-				}
-				out = append(out, r)
-			}
-		}
-		begin = end + 1
-	}
-	return out
-}
-
 // columnOf returns the column that a question asks for, and the words by which it does: the column's name or, where it has none of
 // the names, what such a question asks for ("how much does … cost" for a price). It is -1 if it asks for none or for several.
 func columnOf(names []string, question string, wanted []string) (column int, asked []string) {
@@ -276,13 +245,13 @@ func (p passage) receipt(q query) (from, to int, ok bool) {
 	if q.form != value || !asksSum.MatchString(q.text) {
 		return 0, 0, false
 	}
-	wanted := decoder.WithoutWords(decoder.ContentWords(q.text), decoder.ContentWords(p.text[p.start:p.body]))
+	wanted := decoder.WithoutWords(decoder.ContentWords(q.text), decoder.ContentWords(p.title()))
 	wanted = slices.DeleteFunc(wanted, func(w string) bool { return asksOnly[w] || summed[w] })
 	if len(wanted) == 0 {
 		return 0, 0, false
 	}
-	for begin := p.body; begin < len(p.text); begin = p.lineEnd(begin) + 1 {
-		line := p.text[begin:p.lineEnd(begin)]
+	for begin, end := range p.lines() {
+		line := p.text[begin:end]
 		if decoder.SharedWords(wanted, decoder.ContentWords(line)) < len(wanted) {
 			continue
 		}

@@ -55,7 +55,7 @@ func (at pointed) ofOther(words []string) bool {
 	if len(at.turns) == 0 {
 		return false
 	}
-	words = decoder.WithoutWords(besides(words, asksOnly), decoder.ContentWords(at.text[at.start:at.body]))
+	words = decoder.WithoutWords(besides(words, asksOnly), decoder.ContentWords(at.title()))
 	from, to := at.from-at.begin, at.from-at.begin+len(at.value)
 	for _, values := range at.turns {
 		asked := -1

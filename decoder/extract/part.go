@@ -284,7 +284,7 @@ func (p passage) say(s span.Span, form form) (string, decoder.Quote) {
 	case form != value, sentences.BreaksOff(p.text, to), len(decoder.ContentWords(p.text[from:to])) == 0: // not "they"
 		begin := from - quote.From
 		end := begin + len(quote.Text)
-		return p.antecedent(begin) + unmarked(p.cells(begin, end)) + p.introduced(end, form) + p.excepted(end), quote
+		return p.told(begin, end) + p.introduced(end, form) + p.excepted(end), quote
 	}
 	return p.cells(from, to), quote
 }

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"iter"
 	"regexp"
 	"slices"
 	"strings"
@@ -44,6 +45,22 @@ func (c Config) passage(p passages.Passage) (out passage) {
 	out.rows = out.tableRows()
 	out.read = c.Reader.Passage(out.text)
 	return out
+}
+
+// title returns the title, without the mark that makes it a heading, up to where the text begins.
+func (p passage) title() string { return p.text[p.start:p.body] }
+
+// lines yields where each line of the text begins and ends.
+func (p passage) lines() iter.Seq2[int, int] {
+	return func(yield func(begin, end int) bool) {
+		for begin := p.body; begin < len(p.text); {
+			end := p.lineEnd(begin)
+			if !yield(begin, end) {
+				return
+			}
+			begin = end + 1
+		}
+	}
 }
 
 // besidesNames returns words without those of the title and of the file's path, just as they are spelt.
@@ -92,4 +109,199 @@ func (p passage) secret(from, to int) int {
 	return end
 }
 
+// secrets matches the beginning of a line about a password or a code: "wifi password: ".
 var secrets = regexp.MustCompile(`(?i)passw|passphrase|passcode|\b(?:pin|code|key|kennwort|schlüssel|mot de passe|contraseña|clave)\b`)
+
+// lineStart returns where the line begins that holds offset at.
+func (p passage) lineStart(at int) int { return strings.LastIndexByte(p.text[:at], '\n') + 1 }
+
+// lineEnd returns where the line ends that holds offset at.
+func (p passage) lineEnd(at int) int {
+	if n := strings.IndexByte(p.text[at:], '\n'); n >= 0 {
+		return at + n
+	}
+	return len(p.text)
+}
+
+// sentence returns the range of the sentences around a range, as package sentences finds them: it knows more abbreviations,
+// ordinals and units than the reader.
+func (p passage) sentence(from, to int) (int, int) { return p.widen(p.begun(from), p.ended(to)) }
+
+// begun returns where the sentence begins that holds offset at.
+func (p passage) begun(at int) int {
+	begin := 0
+	for _, end := range p.ends {
+		if end > at {
+			break
+		}
+		begin = end
+	}
+	for begin < at && unicode.IsSpace(rune(p.text[begin])) {
+		begin++
+	}
+	return min(begin, at)
+}
+
+// ended returns where the sentence ends that ends at offset at or after it.
+func (p passage) ended(at int) int {
+	end := len(p.text)
+	for _, e := range p.ends {
+		if e >= at {
+			end = e
+			break
+		}
+	}
+	return max(at, len(strings.TrimRightFunc(p.text[:end], unicode.IsSpace)))
+}
+
+// nth returns which sentence of the passage holds an offset.
+func (p passage) nth(at int) int {
+	n, _ := slices.BinarySearch(p.ends, at+1)
+	return min(n, len(p.ends)-1)
+}
+
+// heading reports whether a range begins in the title or in a heading. The reader sees headings below an empty line; where a
+// passage has any, its first line is one, too, if it ends as one does.
+func (p passage) heading(from, to int) bool {
+	if from < p.body || p.read.Heading(from, to) {
+		return true
+	}
+	if begin := p.lineStart(from); numberedHeading.MatchString(p.text[begin:p.lineEnd(begin)]) {
+		return true
+	}
+	line := p.text[p.body:p.lineEnd(p.body)]
+	return from < p.body+len(line) && strings.Contains(p.text[p.body:], "\n\n") &&
+		len(strings.Fields(line)) <= longestHeading && !strings.ContainsAny(line[len(line)-1:], ".!?;,") && !itemMark.MatchString(line)
+}
+
+// numberedHeading is a line that says what a numbered part is about: "5. How to store the tablets". A step of a list does not begin so.
+var numberedHeading = regexp.MustCompile(`^[ \t]*\d{1,2}[.)][ \t]+(?i:how|what|when|where|why|who|which)\b.*[^.!?;,]$`)
+
+// longestHeading is the length of the longest heading that is not marked as one, in words.
+const longestHeading = 10
+
+// above returns the heading or the question above an offset, or nothing.
+func (p passage) above(at int) string {
+	for at = p.lineStart(at); at > p.body; {
+		begin := p.lineStart(at - 1)
+		if line := p.text[begin : at-1]; line != "" && (p.heading(begin, at-1) || p.asks(begin)) {
+			return line
+		}
+		at = begin
+	}
+	return p.title()
+}
+
+// asks reports whether the sentence at an offset is a question: it begins as one, or is marked as one ("Q:"). "Locker: 17-04?"
+// tells what somebody is not sure of.
+func (p passage) asks(at int) bool {
+	begin, end := p.sentence(at, at+1)
+	said := strings.TrimRightFunc(p.text[begin:end], func(r rune) bool { return strings.ContainsRune("\"'”’»)]*_ ", r) })
+	switch {
+	case strings.HasSuffix(said, "？"):
+		return true
+	case !strings.HasSuffix(said, "?"):
+		return false
+	}
+	words := strings.FieldsFunc(strings.ToLower(said), func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' && r != '-' })
+	if line := p.text[p.lineStart(begin):begin]; questionMark.MatchString(line+said) || strings.HasPrefix(said, "¿") {
+		return true
+	}
+	for _, w := range words[:min(maxBefore, len(words))] {
+		if asking[strings.TrimSuffix(w, "'s")] {
+			return true
+		}
+	}
+	return false
+}
+
+// maxBefore is how many words a question may have before the one that asks: "And on Sundays, when does it open?"
+const maxBefore = 5
+
+// questionMark matches what marks a question: "Q: ", "Question 3. ".
+var questionMark = regexp.MustCompile(`^[ \t#*_-]*(?:Q|F|Frage|Question|P)[ \t]?\d{0,3}[.:)]`)
+
+var asking = set(`who whom whose what when where why how which is isn't are aren't was were do does don't doesn't did didn't can can't could couldn't
+ may might must shall should shouldn't will won't would wouldn't has hasn't have haven't had
+ wer wen wem was wann wo woher wohin wie warum wieso weshalb welche welcher welches welchen ist sind kann können darf dürfen muss müssen soll gibt hat haben wird werden
+ qui que quoi quand où comment pourquoi quel quelle quels quelles combien est-ce y-a-t-il peut-on faut-il
+ quién quiénes qué cuándo dónde cómo cuál cuáles cuánto cuánta cuántos`)
+
+// isItem reports whether the line around an offset is the item of a list.
+func (p passage) isItem(at int) bool { return item.MatchString(p.text[p.lineStart(at):]) }
+
+// item matches the item of a list, "- oil", "[x] oil" or "3. oil", and itemMark the number before one.
+var item = regexp.MustCompile(`^[ \t]*(?:[-*•‣–+]|\[[ xX]\]|\d{1,3}[.)])[ \t]`)
+
+var itemMark = regexp.MustCompile(`^[ \t]*\d{1,3}[.)][ \t]`)
+
+// speaks reports whether the line around an offset is what somebody says in a chat or a transcript: "Ann: …", "[9:02] Ann: …".
+func (p passage) speaks(at int) bool { return speaker.MatchString(p.text[p.lineStart(at):]) }
+
+// speaker matches who speaks, before what is said: "Ann: ", "[9:02] Ann Holm: ", "@ann (9:02): ".
+var speaker = regexp.MustCompile(`^(?:\[[^\]\n]{4,25}\] ?|\(?\d{1,2}[:.]\d{2}\)? )?(\p{Lu}[\pL'’.-]{0,20}(?: \p{Lu}[\pL'’.-]{0,20})?|@[\pL\d_.-]{2,30})(?: \(\d{1,2}[:.]\d{2}\))?: `)
+
+// speakerOf returns the name of who says the line around an offset, in small letters, or nothing.
+func (p passage) speakerOf(at int) string {
+	if m := speaker.FindStringSubmatch(p.text[p.lineStart(at):]); m != nil {
+		return strings.ToLower(m[1])
+	}
+	return ""
+}
+
+// isCode reports whether the line that holds an offset is code.
+func (p passage) isCode(at int) bool {
+	line := p.lineStart(at)
+	return line >= p.body && strings.HasPrefix(p.text[line:], passages.CodeMark)
+}
+
+// isBlock reports whether a range is a whole block of code.
+func (p passage) isBlock(from, to int) bool {
+	line := p.lineStart(from)
+	return from == line+len(passages.CodeMark) && p.isCode(from) && p.codeEnd(line) == to
+}
+
+// codeEnd returns where a block of code ends that begins with the line at an offset; that offset if there is none.
+func (p passage) codeEnd(begin int) int {
+	end := begin
+	for at := begin; at < len(p.text) && strings.HasPrefix(p.text[at:], passages.CodeMark); at = end + 1 {
+		end = p.lineEnd(at)
+	}
+	return end
+}
+
+// isDay reports whether a line is a heading that is a day.
+func (p passage) isDay(begin, end int) bool {
+	return begin < end && begin >= p.body && onlyDate.MatchString(p.text[begin:end]) && p.heading(begin, end)
+}
+
+// dayAbove returns the heading above an offset if it is a day, as in a diary, and "" otherwise.
+func (p passage) dayAbove(at int) string {
+	above := p.above(at)
+	day := strings.Trim(above[strings.LastIndex(above, ": ")+1:], " #*\n")
+	if !onlyDate.MatchString(day) {
+		return ""
+	}
+	return day
+}
+
+// inMailHead reports whether an offset stands in one of the lines above a mail.
+func (p passage) inMailHead(at int) bool {
+	from, to := p.lineStart(at), p.lineEnd(at)
+	if !mailLine.MatchString(p.text[from:to]) {
+		return false
+	}
+	for from > p.body && mailLine.MatchString(p.text[p.lineStart(from-1):from]) {
+		from = p.lineStart(from - 1)
+	}
+	for to < len(p.text) && mailLine.MatchString(p.text[to+1:]) {
+		to = p.lineEnd(to + 1)
+	}
+	return strings.Contains(p.text[from:to], "\n") && ofMail.MatchString(p.text[from:to])
+}
+
+// mailLine matches a line above a mail: "Subject: Keys".
+var mailLine = regexp.MustCompile(`^(?:Subject|From|To|Cc|Reply-To|Date|Sent|Betreff|Von|An|Datum|Gesendet|Objet|De|À|Envoyé|Asunto|Para|Fecha|Enviado) ?: `)
+
+// ofMail matches in lines above a mail, and not in those of a ticket or a transfer.
+var ofMail = regexp.MustCompile(`(?m)^(?:Subject|Betreff|Objet|Asunto) ?: |@`)

@@ -2,7 +2,6 @@ package extract
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 	"unicode"
 
@@ -11,11 +10,8 @@ import (
 	"tandem/model/span"
 )
 
-var itemMark = regexp.MustCompile(`^[ \t]*\d{1,3}[.)][ \t]`)
-
 const (
-	longestHeading = 10   // in words, of one that is not marked
-	maxTried       = 1024 // spans of a passage
+	maxTried = 1024 // spans of a passage
 )
 
 // answers returns the n likeliest spans that may answer a question of some form, the likeliest first. An item's number is no
@@ -141,41 +137,6 @@ func (p passage) row(from, to int) (int, int) {
 	return from, to
 }
 
-// asks reports whether the sentence at an offset is a question: it begins as one, or is marked as one ("Q:"). "Locker: 17-04?"
-// tells what somebody is not sure of.
-func (p passage) asks(at int) bool {
-	begin, end := p.sentence(at, at+1)
-	said := strings.TrimRightFunc(p.text[begin:end], func(r rune) bool { return strings.ContainsRune("\"'”’»)]*_ ", r) })
-	switch {
-	case strings.HasSuffix(said, "？"):
-		return true
-	case !strings.HasSuffix(said, "?"):
-		return false
-	}
-	words := strings.FieldsFunc(strings.ToLower(said), func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' && r != '-' })
-	if line := p.text[p.lineStart(begin):begin]; questionMark.MatchString(line+said) || strings.HasPrefix(said, "¿") {
-		return true
-	}
-	for _, w := range words[:min(maxBefore, len(words))] {
-		if asking[strings.TrimSuffix(w, "'s")] {
-			return true
-		}
-	}
-	return false
-}
-
-// maxBefore is how many words a question may have before the one that asks: "And on Sundays, when does it open?"
-const maxBefore = 5
-
-var (
-	questionMark = regexp.MustCompile(`^[ \t#*_-]*(?:Q|F|Frage|Question|P)[ \t]?\d{0,3}[.:)]`)
-	asking       = set(`who whom whose what when where why how which is isn't are aren't was were do does don't doesn't did didn't can can't could couldn't
- may might must shall should shouldn't will won't would wouldn't has hasn't have haven't had
- wer wen wem was wann wo woher wohin wie warum wieso weshalb welche welcher welches welchen ist sind kann können darf dürfen muss müssen soll gibt hat haben wird werden
- qui que quoi quand où comment pourquoi quel quelle quels quelles combien est-ce y-a-t-il peut-on faut-il
- quién quiénes qué cuándo dónde cómo cuál cuáles cuánto cuánta cuántos`)
-)
-
 // below returns the answer to the question at an offset: the line below, or in the question's line the sentence after it.
 // The range is empty if that is a question or a heading, or if there is none.
 func (p passage) below(at int) (from, to int) {
@@ -215,70 +176,6 @@ func (p passage) firstSaid(at int) (from, to int) {
 	return p.widen(from, to)
 }
 
-// speaks reports whether the line around an offset is what somebody says in a chat or a transcript: "Ann: …", "[9:02] Ann: …".
-func (p passage) speaks(at int) bool { return speaker.MatchString(p.text[p.lineStart(at):]) }
-
-var speaker = regexp.MustCompile(`^(?:\[[^\]\n]{4,25}\] ?|\(?\d{1,2}[:.]\d{2}\)? )?(\p{Lu}[\pL'’.-]{0,20}(?: \p{Lu}[\pL'’.-]{0,20})?|@[\pL\d_.-]{2,30})(?: \(\d{1,2}[:.]\d{2}\))?: `)
-
-// ownQuestion returns where a passage answers a question that it asks itself, in the same words but for those of its title: below that
-// question. The range is empty if the passage leaves it open, and asks is false if it does not ask it.
-func (p passage) ownQuestion(question string) (from, to int, asks bool) {
-	wanted := decoder.ContentWords(question)
-	titled := decoder.ContentWords(p.text[p.start:p.body])
-	if last := p.text[p.start:p.body]; strings.HasSuffix(strings.TrimSpace(last), "?") { // the heading asks
-		words := decoder.ContentWords(last[strings.LastIndex(last, ": ")+1:])
-		if len(words) >= fewestAsked && decoder.SharedWords(words, wanted) == len(words) && decoder.SharedWords(wanted, titled) == len(wanted) {
-			from, to = p.firstSaid(p.body)
-			return from, to, true
-		}
-	}
-	for _, end := range p.ends {
-		begin := p.begun(end - 1)
-		if begin < p.body || !p.asks(begin) {
-			continue
-		}
-		words := decoder.ContentWords(lastSaid(p.text[begin+len(speaker.FindString(p.text[begin:end])) : end]))
-		owner := decoder.ContentWords(speaker.FindString(p.text[p.lineStart(begin):])) // "who has my towel?" is about the speaker's
-		if len(words) < fewestAsked || decoder.SharedWords(words, wanted) < len(words) || decoder.SharedWords(wanted, slices.Concat(words, titled, owner)) < len(wanted) {
-			continue
-		}
-		from, to = p.below(begin)
-		return from, to, true
-	}
-	return 0, 0, false
-}
-
-// lastSaid returns what stands behind the last mark within a text: in chats sentences begin with small letters.
-func lastSaid(text string) string {
-	inner := strings.TrimRight(text, ".!? \n")
-	return text[strings.LastIndexAny(inner, ".!?")+1:]
-}
-
-// fewestAsked is the number of words that a question in a passage needs to be the one that was asked.
-const fewestAsked = 2
-
-// heading reports whether a range begins in the title or in a heading. The reader sees headings below an empty line; where a
-// passage has any, its first line is one, too, if it ends as one does.
-func (p passage) heading(from, to int) bool {
-	if from < p.body || p.read.Heading(from, to) {
-		return true
-	}
-	if begin := p.lineStart(from); numberedHeading.MatchString(p.text[begin:p.lineEnd(begin)]) {
-		return true
-	}
-	line := p.text[p.body:p.lineEnd(p.body)]
-	return from < p.body+len(line) && strings.Contains(p.text[p.body:], "\n\n") &&
-		len(strings.Fields(line)) <= longestHeading && !strings.ContainsAny(line[len(line)-1:], ".!?;,") && !itemMark.MatchString(line)
-}
-
-// numberedHeading is a line that says what a numbered part is about: "5. How to store the tablets". A step of a list does not begin so.
-var numberedHeading = regexp.MustCompile(`^[ \t]*\d{1,2}[.)][ \t]+(?i:how|what|when|where|why|who|which)\b.*[^.!?;,]$`)
-
-// isItem reports whether the line around an offset is the item of a list.
-func (p passage) isItem(at int) bool { return item.MatchString(p.text[p.lineStart(at):]) }
-
-var item = regexp.MustCompile(`^[ \t]*(?:[-*•‣–+]|\[[ xX]\]|\d{1,3}[.)])[ \t]`)
-
 // onlyMark reports whether a range is the number of an item and no more.
 func (p passage) onlyMark(from, to int) bool {
 	begin := p.lineStart(from)
@@ -302,46 +199,4 @@ func (p passage) completed(from, to int) int {
 			return from
 		}
 	}
-}
-
-// sentence returns the range of the sentences around a range, as package sentences finds them: it knows more abbreviations,
-// ordinals and units than the reader.
-func (p passage) sentence(from, to int) (int, int) { return p.widen(p.begun(from), p.ended(to)) }
-
-// begun returns where the sentence begins that holds offset at.
-func (p passage) begun(at int) int {
-	begin := 0
-	for _, end := range p.ends {
-		if end > at {
-			break
-		}
-		begin = end
-	}
-	for begin < at && unicode.IsSpace(rune(p.text[begin])) {
-		begin++
-	}
-	return min(begin, at)
-}
-
-// ended returns where the sentence ends that ends at offset at or after it.
-func (p passage) ended(at int) int {
-	end := len(p.text)
-	for _, e := range p.ends {
-		if e >= at {
-			end = e
-			break
-		}
-	}
-	return max(at, len(strings.TrimRightFunc(p.text[:end], unicode.IsSpace)))
-}
-
-// lineStart returns where the line begins that holds offset at.
-func (p passage) lineStart(at int) int { return strings.LastIndexByte(p.text[:at], '\n') + 1 }
-
-// lineEnd returns where the line ends that holds offset at.
-func (p passage) lineEnd(at int) int {
-	if n := strings.IndexByte(p.text[at:], '\n'); n >= 0 {
-		return at + n
-	}
-	return len(p.text)
 }

@@ -53,7 +53,7 @@ func (p passage) withWhatUndoes(_ wants, t weighed) weighed {
 	} else if !negated(p.text[begin:from]) && !inNeither(p.text[begin:end], from-begin, to-begin) && !cancelledIn(p.text, begin, from, to, end) {
 		return t
 	}
-	t.text = p.antecedent(begin) + unmarked(p.cells(begin, end))
+	t.text = p.told(begin, end)
 	return t
 }
 
@@ -160,7 +160,7 @@ func (p passage) withFormer(_ wants, t weighed) weighed {
 		return t
 	}
 	if to, ok := p.sinceThen(t.at, t.at+t.quote.From, t.at+len(t.quote.Text)); ok {
-		t.text = p.antecedent(t.at) + unmarked(p.cells(t.at, to))
+		t.text = p.told(t.at, to)
 	}
 	return t
 }
@@ -176,7 +176,7 @@ func (p passage) inSentence(w wants, t weighed) weighed {
 	case m != nil && w.person && p.text[t.at:t.at+len(q.Text)] == q.Text && saysOfSelf.MatchString(q.Text) && !namesAnother(value):
 		t.text = p.text[p.lineStart(t.at)+m[2] : t.at+len(q.Text)]
 	case value != "" && (w.noPlace(value) || w.otherEnd(q.Text[:q.From], value) || !w.past && p.struck(t.at+q.From, value)):
-		t.text = p.antecedent(t.at) + unmarked(p.cells(t.at, t.at+len(q.Text)))
+		t.text = p.told(t.at, t.at+len(q.Text))
 	}
 	return t
 }

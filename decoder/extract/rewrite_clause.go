@@ -29,7 +29,7 @@ func (p passage) inItsClause(w wants, t weighed) weighed {
 	}
 	at, ok := ownValue(w, said, *own, *other, t.quote)
 	if !ok {
-		t.text = p.antecedent(t.at) + unmarked(said)
+		t.text = p.told(t.at, t.at+len(said))
 		return t
 	}
 	t.quote.From, t.quote.To = at[0], at[1]

@@ -3,6 +3,7 @@ package extract
 import (
 	"strings"
 
+	"tandem/decoder"
 	"tandem/retrieval/passages"
 )
 
@@ -38,4 +39,33 @@ func (p passage) namesColumns(at int) bool {
 	begin, end := p.lineStart(at), p.lineEnd(at)
 	return at >= p.body && end+1 < len(p.text) && strings.Contains(p.text[begin:end], passages.CellMark) &&
 		passages.Columns(p.text[p.body:], begin-p.body) == nil && passages.Columns(p.text[p.body:], end+1-p.body) != nil
+}
+
+// tableRow is a row of a table whose columns have names.
+type tableRow struct {
+	cells [][2]int // their bytes
+	names []string // of their columns
+	words []string // of all cells
+}
+
+// tableRows returns the rows of the passage's tables that name their columns.
+func (p passage) tableRows() (out []tableRow) {
+	for begin, end := range p.lines() {
+		if line := p.text[begin:end]; strings.Contains(line, passages.CellMark) {
+			if names := passages.Columns(p.text[p.body:], begin-p.body); names != nil {
+				r := tableRow{names: names, words: decoder.ContentWords(line + " " + names[0])}
+				for _, c := range passages.Cells(line) {
+					r.cells = append(r.cells, [2]int{begin + c[0], begin + c[1]})
+				}
+				out = append(out, r)
+			}
+		}
+	}
+	return out
+}
+
+// cell returns the text of a cell.
+func (p passage) cell(row, column int) string {
+	at := p.rows[row].cells[column]
+	return p.text[at[0]:at[1]]
 }

@@ -39,17 +39,9 @@ func (w wants) saidByAnother(at pointed) bool {
 	return !replies
 }
 
-// speakerOf returns the name of who says the line around an offset, in small letters, or nothing.
-func (p passage) speakerOf(at int) string {
-	if m := speaker.FindStringSubmatch(p.text[p.lineStart(at):]); m != nil {
-		return strings.ToLower(m[1])
-	}
-	return ""
-}
-
 // speakersAmong returns the words of the names of those who speak in the passage and whom words name.
 func (p passage) speakersAmong(words []string) (out []string) {
-	for begin := p.body; begin < len(p.text); begin = p.lineEnd(begin) + 1 {
+	for begin := range p.lines() {
 		if by := p.speakerOf(begin); by != "" && anyWord(by, words) {
 			out = append(out, letterWords(by)...)
 		}

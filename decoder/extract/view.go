@@ -55,7 +55,7 @@ func (p passage) pointed(s span.Span, all views) pointed {
 	if v == nil {
 		above := p.above(begin)
 		v = &view{
-			begin: begin, end: end, said: p.text[begin:end], head: above, dated: strings.ContainsAny(above, "0123456789"), titled: above == p.text[p.start:p.body],
+			begin: begin, end: end, said: p.text[begin:end], head: above, dated: strings.ContainsAny(above, "0123456789"), titled: above == p.title(),
 			matches: all.matches, verdicts: map[int]bool{},
 		}
 		all.at[[2]int{begin, end}] = v

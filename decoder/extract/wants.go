@@ -192,18 +192,6 @@ var ofNow = set("new current present next actual acting")
 // countable reports whether a word may belong to the name of what is counted.
 func countable(word string) bool { return len(decoder.ContentWords(word)) > 0 }
 
-// above returns the heading or the question above an offset, or nothing.
-func (p passage) above(at int) string {
-	for at = p.lineStart(at); at > p.body; {
-		begin := p.lineStart(at - 1)
-		if line := p.text[begin : at-1]; line != "" && (p.heading(begin, at-1) || p.asks(begin)) {
-			return line
-		}
-		at = begin
-	}
-	return p.text[p.start:p.body]
-}
-
 // besides returns the words that are not in a set.
 func besides(words []string, in map[string]bool) (out []string) {
 	for _, w := range words {

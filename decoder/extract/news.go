@@ -48,11 +48,6 @@ func (s *part) comparable(a, b decoder.Quote) bool {
 	return ofMoney.MatchString(x) == ofMoney.MatchString(y) && ofDay.MatchString(x) == ofDay.MatchString(y) && disagree(s.clause, x, b)
 }
 
-var (
-	ofMoney = regexp.MustCompile(`(?i)` + money)
-	ofDay   = regexp.MustCompile(`(?i)\d[:.]\d\d\b|\d ?(?:[ap]\.?m|uhr|h)\b|\b(?:noon|midnight|o'clock)\b`)
-)
-
 // announces reports whether a sentence says of its value that it is new, without saying what was before: "is now £31", "moved to 3:15",
 // "from 14 July the boat leaves at 8", or anything below "Addendum". When a change comes into force is no such value.
 func (p passage) announces(q decoder.Quote) bool {

@@ -124,23 +124,3 @@ func cutInstead(sentence string) (before, after string, ok bool) {
 	}
 	return sentence[:comma], sentence[comma:], true
 }
-
-// sameValue reports whether two phrases name one value, though one may say less.
-func sameValue(a, b, question string) bool {
-	x, y := valueWords(a, question), valueWords(b, question)
-	return len(x) > 0 && len(y) > 0 && (holds(x, y) || holds(y, x))
-}
-
-// mentions reports whether a text names a value.
-func mentions(text, value, question string) bool {
-	v := valueWords(value, question)
-	return len(v) > 0 && holds(slices.Concat(numbers(text), decoder.ContentWords(text)), v)
-}
-
-// valueWords returns the numbers of a phrase or, where it has none, the words that the question does not have.
-func valueWords(phrase, question string) []string {
-	if n := numbers(phrase); len(n) > 0 {
-		return n
-	}
-	return named(phrase, question)
-}

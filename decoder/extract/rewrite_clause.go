@@ -160,8 +160,6 @@ var (
 	// standsFor matches what may stand for the subject of an earlier clause.
 	standsFor     = regexp.MustCompile(`(?i)` + apart(`he|him|his|she|her|hers|it|its|they|them|their|both|each|all|er|sie|ihr\pL*|sein\pL*|il|elle|ils|elles|who|which|that`))
 	saysIs        = regexp.MustCompile(`(?i)\b(?:is|are|was|were|has|have|had|ist|sind|hat|est|a|es)\b`)
-	aDayOfYear    = regexp.MustCompile(`(?i)\b` + aDay + `(?: of)? ` + aMonth + `(?: \d{4})?\b|\b` + aMonth + ` ` + aDay + `\b`)
-	ofYear        = regexp.MustCompile(`\b(?:1[5-9]|20)\d\d\b`)
 	numberAndUnit = regexp.MustCompile(`^\d[\d.,]*((?: ?[^\d\s]+)?)$`)
 	aName         = regexp.MustCompile(`\p{Lu}[\pL'’-]+(?: \p{Lu}[\pL'’-]+)*`)
 	capitalized   = regexp.MustCompile(`^\p{Lu}[\pL-]+$`)

@@ -61,9 +61,6 @@ func earlier(a, b string) bool {
 	return a < b && fromYear.MatchString(a) && fromYear.MatchString(b)
 }
 
-// inOrder has the months as the values of months spell them.
-const inOrder = "jan feb mar apr may jun jul aug sep oct nov dec"
-
 var fromYear = regexp.MustCompile(`^(?:19|20)\d\d-\d\d(?:-\d\d)?$`)
 
 var (

@@ -42,8 +42,7 @@ var (
 	// asksDeputy matches a question who has a role below another's: "deputy manager".
 	asksDeputy = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*who(?:'s| is| was) (?:the |our |my |your |its |their )?((?:deputy|vice|assistant|senior|junior|honorary) [\pL-]{3,})`)
 
-	// onlyMoney matches a value that is an amount of money; upToMoney a sentence that says from or up to which amount something holds.
-	onlyMoney = regexp.MustCompile(`(?i)^\W*[\d.,]* ?(?:` + money + `)[\d., ]*$`)
+	// upToMoney matches a sentence that says from or up to which amount something holds: "free over 50 €".
 	upToMoney = regexp.MustCompile(`(?i)\b(?:if|when|once|as soon as|over|under|above|below|more|less|from|up to|spend|orders?)\b`)
 
 	// cancelled matches what says that something does not take place; asksCancelled a question about that.
@@ -70,35 +69,15 @@ var kindsOfValue = []kindOfValue{
 	{regexp.MustCompile(`(?i)\bhow many\b`), regexp.MustCompile(`(?i)` + money), regexp.MustCompile(`(?i)\bhow many (?:euros?|dollars?|pounds?|cents?|francs?|kroner|kronor)\b`)},
 }
 
-// Parts of their patterns.
-const (
-	money    = `[€£$]|\b(?:eur|euros?|usd|dollars?|gbp|chf|francs?|sek|nok|dkk|kroner|kronor|cents?|pence)\b`
-	duration = `\d ?(?:min|mins|minutes?|hours?|h|days?|weeks?|months?|years?|seconds?|sec)\b`
-	length   = `\d ?(?:mm|cm|metres?|meters?|km|kilomet(?:re|er)s?|miles?|feet|ft|inch(?:es)?)\b`
-	mass     = `\d ?(?:kg|g|mg|kilos?|grams?|tons?|tonnes?|lbs?|oz|ounces?)\b`
-	// otherUnits are units of what is no money.
-	otherUnits = `nights?|days?|hours?|hrs?|minutes?|mins?|weeks?|places?|seats?|rooms?|beds?|pieces?|copies|times|km|kg|m²|litres?|metres?|miles?|nächte|tage|stunden|nuits?|jours?|heures?`
-	// aDay and aMonth are the parts of a date.
-	aDay   = `(?:3[01]|[12]?\d)(?:st|nd|rd|th|\.)?`
-	aMonth = `(?:january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|` +
-		`januar|februar|märz|mai|juni|juli|oktober|dezember|janvier|février|mars|avril|juin|juillet|août|septembre|octobre|novembre|décembre)`
-	calendar = `\b(?:january|february|march|april|june|july|august|september|october|november|december)\b`
-)
-
 // misshapen reports whether a text lacks what must stand in the answer.
 func (w wants) misshapen(text string) bool {
 	return slices.ContainsFunc(w.shapes, func(has *regexp.Regexp) bool { return !has.MatchString(text) })
 }
 
-// aPrice matches what may be a price: an amount of money, a number that the text begins with, and that it costs nothing or something.
-var aPrice = regexp.MustCompile(`(?i)` + money + `|^[^\pL\d]*(?:(?:from|about|around|ca\.|approx\.|up to|at least|at most|under|over|only|just|between|an? (?:extra|additional)|[A-Z]{3}) )*\d|\b(?:free|nothing|no charge|no extra|included|inclusive|gratis|kostenlos|umsonst|gratuite?|offert|cost|price|hundred|thousand|million|billion)|: ?\d[\d.,]*$`)
-
 var (
 	// aCode matches what may be a code: it has a digit, a sign, or capitals side by side. asksCode matches a question for one.
 	aCode    = regexp.MustCompile(`\d|[A-Z]{2}|[#*_@!/-]`)
 	asksCode = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*what(?:'s| is| was) [^,?]*\b(?:code|pin|combination)\b`)
-
-	aMeasure = regexp.MustCompile(`(?i)` + money + `|` + duration + `|` + length + `|` + mass)
 )
 
 // mismeasured reports whether a value is of a kind that cannot be the answer: minutes for a weight.

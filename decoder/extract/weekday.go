@@ -12,9 +12,8 @@ var (
 	daysTo   = regexp.MustCompile(`(?i)^ ?(?:[–—-]|to|until|till|through|thru) ?(?:and including )?$`)
 	// manyDays matches what speaks of other days without naming them.
 	manyDays = regexp.MustCompile(`(?i)\b(?:daily|every ?day|any day|all days|seven days|7 days|weekdays?|working days?|weekends?|bank holidays?|holidays|whole week|all week|other days|except|apart from|otherwise|since|until|till|from now)\b`)
-	// asksHours matches a question when something opens or closes; aClock a time of the day.
+	// asksHours matches a question when something opens or closes: "closed", "opening".
 	asksHours = regexp.MustCompile(`(?i)\b(?:open(?:s|ed|ing)?|clos(?:es?|ed|ing)|shuts?)\b`)
-	aClock    = regexp.MustCompile(`(?i)\d[:.]\d\d\b|\d ?(?:[ap]\.?m\b|uhr\b|o'clock)`)
 )
 
 // weekdays returns the days of the week that a text names or that lie between two that it names, from 0 for Monday.

@@ -2,7 +2,6 @@ package extract
 
 import (
 	"regexp"
-	"strings"
 
 	"tandem/decoder"
 )
@@ -35,19 +34,4 @@ func (p passage) ofOtherDay(at int, words []string) bool {
 	}
 	shared := func(text string) int { return decoder.SharedWords(words, decoder.ContentWords(text)) }
 	return shared(p.text[from:begin]) > shared(p.text[end:to])
-}
-
-// beforeDay returns the end of a range, or where the text before a day ends that heads what is below it.
-func (p passage) beforeDay(from, to int) int {
-	for at := from; at < to; {
-		gap := strings.Index(p.text[at:to], "\n\n")
-		if gap < 0 {
-			return to
-		}
-		if at += gap; p.isDay(at+2, p.lineEnd(at+2)) {
-			return at
-		}
-		at += 2
-	}
-	return to
 }

@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
-	"strings"
 	"time"
 
 	"tandem"
@@ -315,39 +313,4 @@ func (d *Decoder) reach(ctx context.Context, answer []tandem.Token) error {
 func (d *Decoder) reached(answer []tandem.Token) bool {
 	n, _ := d.progress(answer)
 	return n < len(d.parts) || n == len(d.clauses)
-}
-
-// unmarked returns a line without the marks of a list or of an answer below a question: they say nothing by themselves. The box of a
-// task stays: it says whether the task is done.
-func unmarked(line string) string {
-	mark := lineMark.FindString(line)
-	rest := line[len(mark):]
-	if rest == "" {
-		return line
-	}
-	if box := strings.IndexByte(mark, '['); box >= 0 {
-		return line[box:]
-	}
-	return rest
-}
-
-var lineMark = regexp.MustCompile(`^(?:(?:[-*•‣–+]|\[[ xX]\]|\(\d{1,3}\)|A:|Answer:|Antwort:|R ?:|Réponse ?:) +)+`)
-
-// flat returns a text on one line: the lines of a list are parted by semicolons.
-func flat(text string) string {
-	var b strings.Builder
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		if line == "" {
-			continue
-		}
-		if said := b.String(); said != "" {
-			if !strings.ContainsAny(said[len(said)-1:], ".:;,!?") {
-				b.WriteByte(';')
-			}
-			b.WriteByte(' ')
-		}
-		b.WriteString(line)
-	}
-	return b.String()
 }

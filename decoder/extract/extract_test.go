@@ -125,12 +125,12 @@ func TestSentenceSaidOnce(t *testing.T) {
 
 // A sentence counts as said if an earlier part of the question was answered from it, with the whole of it or with a value.
 func TestSaid(t *testing.T) {
-	from := func(text, sentence string) []weighed {
-		return []weighed{{text: text, quote: decoder.Quote{Text: sentence}}}
+	from := func(text, sentence string) []answerText {
+		return []answerText{{text: text, quote: decoder.Quote{Text: sentence}}}
 	}
 	const times = "The mill opens at 9 and closes at 5."
 	d := Decoder{parts: []part{{contexts: []docContext{
-		{r: 1, texts: []candidate{{text: "9", quote: decoder.Quote{Text: times}}}}, {r: 0, texts: []candidate{{text: Unknown}}},
+		{r: 1, texts: []spelledText{{text: "9", quote: decoder.Quote{Text: times}}}}, {r: 0, texts: []spelledText{{text: Unknown}}},
 	}}}}
 	if !d.said(from(times, times)) || d.said(from("The mill is shut.", "The mill is shut.")) || d.said(nil) {
 		t.Error("the sentence of an answer is not told from others")
@@ -298,7 +298,7 @@ func testSamples(t *testing.T, temperature float64) {
 }
 
 // flattened returns the texts with probabilities that are closer to each other.
-func flattened(texts []candidate) []candidate {
+func flattened(texts []spelledText) []spelledText {
 	sum := 0.0
 	for i := range texts {
 		texts[i].p = math.Pow(texts[i].p, 0.3)
@@ -344,7 +344,7 @@ func TestLikeliest(t *testing.T) {
 	const question = "Who owns the marina?"
 	device, cloud := open(t, config(0), question, deviceNotes), open(t, config(0), question, notes("A\nThe boat is red.", "B\nThe bus is red."))
 	say := func(c *docContext, r float64, text string) {
-		c.r, c.texts = r, device.spell(value, []weighed{{text: text, p: 1}}, device.ends(0))
+		c.r, c.texts = r, device.spell(value, []answerText{{text: text, p: 1}}, device.ends(0))
 	}
 	own, other := device.parts[0].contexts, cloud.parts[0].contexts
 	for _, c := range []struct {
@@ -377,7 +377,7 @@ func TestLongReason(t *testing.T) {
 	d := open(t, cfg, "Why was the old bridge taken down?", notes(note))
 	sentence := note[len("Bridge\n"):]
 	at := strings.Index(sentence, "its piers")
-	got := d.spell(reason, []weighed{{text: sentence, p: 1, quote: decoder.Quote{Text: sentence, From: at, To: at + len("its piers")}}}, nil)[0].text
+	got := d.spell(reason, []answerText{{text: sentence, p: 1, quote: decoder.Quote{Text: sentence, From: at, To: at + len("its piers")}}}, nil)[0].text
 	if !strings.HasPrefix(got, "… ") || !strings.Contains(got, "because its piers") {
 		t.Errorf("%q", got)
 	}
@@ -390,7 +390,7 @@ func TestAnyScript(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for i := range 10_000 {
 		text := scripts.Text(r)
-		c := d.spell(value, []weighed{{text: text, p: 1}}, []tandem.Token{d.end})[0]
+		c := d.spell(value, []answerText{{text: text, p: 1}}, []tandem.Token{d.end})[0]
 		if got := tok.Decode(c.tokens); got != text {
 			t.Fatalf("case %d: %q is spelled %q", i, text, got)
 		}

@@ -104,7 +104,7 @@ func (p passage) measured(question string, wanted []string, l label) bool {
 	if len(decoder.WithoutWords(wanted, decoder.ContentWords(p.title()))) > 0 {
 		return false
 	}
-	return slices.ContainsFunc(kinds, func(k kind) bool {
+	return slices.ContainsFunc(columnKinds, func(k columnKind) bool {
 		return k.asks.MatchString(question) && decoder.SharedWords(l.words, k.columns) == len(l.words)
 	})
 }

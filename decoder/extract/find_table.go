@@ -174,7 +174,7 @@ var asksPriceOf = regexp.MustCompile(`(?i)^\W*(?:and )?(?:how much (?:is|are|doe
 // columnOfKind returns the column of what such a question asks for; -1 if there is none, or a second one.
 func columnOfKind(names []string, question string) (column int) {
 	column = -1
-	for _, k := range kinds {
+	for _, k := range columnKinds {
 		if !k.asks.MatchString(question) {
 			continue
 		}
@@ -221,13 +221,13 @@ func columnNamed(names []string, less *regexp.Regexp, wanted []string) (column i
 var asksOnly = set(`much many long far old often high tall big large heavy loud noisy weigh weighs cost costs price expensive pay last lasts take takes time start starts
 	begin begins mean means called name value`)
 
-// kind is what questions ask for without the name of the column or the line that has it.
-type kind struct {
+// columnKind is what questions ask for without the name of the column or the line that has it.
+type columnKind struct {
 	asks    *regexp.Regexp
 	columns []string
 }
 
-var kinds = []kind{
+var columnKinds = []columnKind{
 	{regexp.MustCompile(`(?i)\b(?:how expensive|how much (?:is|are)|costs?|price|cheaper|more expensive|dearer)\b`), []string{"price", "cost", "fee", "fare", "charge", "rate", "amount"}},
 	{regexp.MustCompile(`(?i)\b(?:what time|when)\b`), []string{"time", "date", "when", "starts", "begins"}},
 	{regexp.MustCompile(`(?i)\bhow (?:heavy|much\b.*\bweighs?)\b`), []string{"weight"}},

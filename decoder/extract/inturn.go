@@ -43,9 +43,9 @@ func inTurn(said string) (kinds [][]valueInTurn) {
 	return kinds
 }
 
-// ofOther reports whether the value is not the one of several in turn behind which all words of the question stand, but for those of the
+// valueOfOther reports whether the value is not the one of several in turn behind which all words of the question stand, but for those of the
 // title.
-func (at pointed) ofOther(words []string) bool {
+func (at pointed) valueOfOther(words []string) bool {
 	if !strings.ContainsAny(at.value, "0123456789") {
 		return false
 	}

@@ -115,7 +115,7 @@ var misfits = []misfit{
 	// The subject: it is said of something else.
 
 	// "What is the price of a morning?": not "£30" in "A full day is £58, a morning (until 12.45) £33 and an afternoon £30."
-	{name: "another's value", bare: true, against: wrongPart, is: func(w wants, at pointed) bool { return at.ofOther(w.words) }},
+	{name: "another's value", bare: true, against: wrongPart, is: func(w wants, at pointed) bool { return at.valueOfOther(w.words) }},
 	// "What does a van cost per kilometre?": not "4 €" in "A van costs 4 € an hour and 0.30 € per km."
 	{name: "per something else", bare: true, against: wrongPart, is: func(w wants, at pointed) bool {
 		return w.per != nil && perOther(at.value+at.after, w.per)
@@ -150,7 +150,7 @@ var misfits = []misfit{
 	}},
 	// "What is the number of Herr Dorn?": not "0421 337 018" in "Hausmeister ist Herr Yilmaz, Tel. 0421 337 018."
 	{name: "another's", sentence: true, against: wrongPart, lacks: true, is: func(w wants, at pointed) bool {
-		return w.anothers(at.head, at.said)
+		return w.ofAnotherOwner(at.head, at.said)
 	}},
 	// "When was Mina vaccinated?": not "2024" in "Emil was vaccinated in 2024. Mina and Emil swim."
 	{name: "another name's", sentence: true, against: wrongPart, lacks: true, is: func(w wants, at pointed) bool { return w.ofAnotherName(at) }},

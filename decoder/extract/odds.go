@@ -188,7 +188,7 @@ func (c Config) evidence(q query, ps []passages.Passage, known []passage) ([]Evi
 			known[i].stretched(spans[i])
 		}
 		known[i].wholeQuantity(wanted, spans[i])
-		if known[i].favour(wanted, spans[i], seen) {
+		if known[i].reweigh(wanted, spans[i], seen) {
 			out[i].None = max(f.None, otherKind)
 		}
 		spans[i] = known[i].spansFor(q, f.None, &out[i], spans[i])

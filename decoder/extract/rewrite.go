@@ -12,7 +12,7 @@ import (
 // better value elsewhere, and the others judge the one that was found. Of two that replace the text, the later one has the last word.
 var rewrites = []struct {
 	when func(w wants) bool // of the question; nil for all questions
-	do   func(p passage, w wants, t weighed) weighed
+	do   func(p passage, w wants, t answerText) answerText
 }{
 	// "The trip was planned for 13 May. It has been moved to 20 May." for "13 May"
 	{func(w wants) bool { return !asksUndone.MatchString(w.question) }, passage.withWhatUndoes},
@@ -29,7 +29,7 @@ var rewrites = []struct {
 }
 
 // rewritten returns texts that answer with a value as the rewrites leave them.
-func (p passage) rewritten(w wants, texts []weighed) []weighed {
+func (p passage) rewritten(w wants, texts []answerText) []answerText {
 	for i := range texts {
 		for _, r := range rewrites {
 			if r.when == nil || r.when(w) {
@@ -42,7 +42,7 @@ func (p passage) rewritten(w wants, texts []weighed) []weighed {
 
 // withWhatUndoes replaces a value that its sentence, or the next one, takes back by those sentences. The value alone would be wrong: "will not
 // charge 60 €", "the race on 10 May is cancelled", "was planned for 13 May. It has been moved to 20 May."
-func (p passage) withWhatUndoes(_ wants, t weighed) weighed {
+func (p passage) withWhatUndoes(_ wants, t answerText) answerText {
 	if t.quote.From == t.quote.To {
 		return t
 	}
@@ -155,7 +155,7 @@ func (p passage) sinceThen(begin, from, end int) (to int, ok bool) {
 }
 
 // withFormer replaces a new value, where the question asks for the one before it, by the sentences that say both.
-func (p passage) withFormer(_ wants, t weighed) weighed {
+func (p passage) withFormer(_ wants, t answerText) answerText {
 	if t.quote.From == t.quote.To || len(decoder.ContentWords(t.quote.Text)) == 0 {
 		return t
 	}
@@ -168,7 +168,7 @@ func (p passage) withFormer(_ wants, t weighed) weighed {
 // inSentence replaces a value that cannot be what the question asks for, and that the reader points at all the same, by its sentence: a time
 // to the question where, the end of a stretch of time to the question since when, what is struck out. Who says of himself what a question
 // asks of somebody is told with the name that stands before it.
-func (p passage) inSentence(w wants, t weighed) weighed {
+func (p passage) inSentence(w wants, t answerText) answerText {
 	q := t.quote
 	value := q.Text[q.From:q.To]
 	m := speaker.FindStringSubmatchIndex(p.text[p.lineStart(t.at):])
@@ -183,7 +183,7 @@ func (p passage) inSentence(w wants, t weighed) weighed {
 
 // underDays puts the day of the heading before a sentence that answers when something was without saying it: below "Friday 7 Feb",
 // "Lunch with Ada."
-func (p passage) underDays(_ wants, t weighed) weighed {
+func (p passage) underDays(_ wants, t answerText) answerText {
 	if saysWhen(t.quote.Text) || yetToCome.MatchString(t.quote.Text) {
 		return t
 	}

@@ -18,7 +18,7 @@ type ofSubject struct {
 
 // inItsClause replaces a value that stands in the clause of another subject than the question's by the value of that subject's own clause, or
 // by the sentence if it is not clear which that is.
-func (p passage) inItsClause(w wants, t weighed) weighed {
+func (p passage) inItsClause(w wants, t answerText) answerText {
 	said := t.quote.Text
 	if t.quote.From == t.quote.To || strings.Contains(said, "\n") || strings.Contains(said, passages.CellMark) {
 		return t

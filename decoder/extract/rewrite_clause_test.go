@@ -8,10 +8,10 @@ import (
 )
 
 // answered returns what a rewrite makes of a value that the reader points at.
-func answered(text, value string, question string, rewrite func(p passage, w wants, t weighed) weighed) string {
+func answered(text, value string, question string, rewrite func(p passage, w wants, t answerText) answerText) string {
 	p := config(0).passage(passages.Passage{Title: "Notes", Text: text})
 	at := strings.Index(p.text, value)
-	t := weighedAt(p, at, at+len(value))
+	t := textAt(p, at, at+len(value))
 	t.text = value
 	return rewrite(p, wantsOf(question), t).text
 }

@@ -8,7 +8,7 @@ import (
 
 // firstSince replaces a time in a table's row, to a question since when something has a number, by the time in the first of the rows in turn
 // that have it: rows of months or of dates, the earliest first.
-func (p passage) firstSince(w wants, t weighed) weighed {
+func (p passage) firstSince(w wants, t answerText) answerText {
 	if !asksSince.MatchString(w.question) {
 		return t
 	}

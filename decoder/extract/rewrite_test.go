@@ -7,10 +7,10 @@ import (
 	"tandem/retrieval/passages"
 )
 
-// weighedAt returns the text of a span as an answer, before anything is said of it.
-func weighedAt(p passage, from, to int) weighed {
+// textAt returns the text of a span as an answer, before anything is said of it.
+func textAt(p passage, from, to int) answerText {
 	quote := p.quote(from, to)
-	return weighed{quote: quote, at: from - quote.From}
+	return answerText{quote: quote, at: from - quote.From}
 }
 
 // A value that the text takes back is shown with what says so, and any other alone.
@@ -51,7 +51,7 @@ func TestWithWhatUndoes(t *testing.T) {
 	} {
 		p := config(0).passage(passages.Passage{Title: "News", Text: c.text})
 		at := strings.Index(p.text, c.value)
-		if got := p.withWhatUndoes(wants{}, weighedAt(p, at, at+len(c.value))).text; got != c.want {
+		if got := p.withWhatUndoes(wants{}, textAt(p, at, at+len(c.value))).text; got != c.want {
 			t.Errorf("%s: %q, want %q", c.text, got, c.want)
 		}
 	}
@@ -70,7 +70,7 @@ func TestUnderDays(t *testing.T) {
 	} {
 		p := config(0).passage(passages.Passage{Title: "Diary", Text: c.text})
 		at := strings.LastIndex(p.text, c.said)
-		if got := p.underDays(wants{}, weighedAt(p, at, at+1)).text; got != c.want {
+		if got := p.underDays(wants{}, textAt(p, at, at+1)).text; got != c.want {
 			t.Errorf("%s: %q, want %q", c.said, got, c.want)
 		}
 	}

@@ -56,10 +56,10 @@ var (
 // comparing matches words by which a question compares things: one passage seldom has them all, and a reader that points cannot weigh them.
 var comparing = regexp.MustCompile(`(?i)\b((?:cheap|heav[iy]|light|long|short|bigg|larg|small|old|young|fast|slow|high|low|tall|deep|wid|quick|loud)(?:i?er|est)|more expensive|most expensive|dearer|dearest)\b`)
 
-// kindOfValue is a kind of values that does not answer questions for another, unless they have what answers.
-type kindOfValue struct{ asks, not, unless *regexp.Regexp }
+// wrongMeasure is a kind of values that does not answer questions for another, unless they have what answers.
+type wrongMeasure struct{ asks, not, unless *regexp.Regexp }
 
-var kindsOfValue = []kindOfValue{
+var wrongMeasures = []wrongMeasure{
 	{regexp.MustCompile(`(?i)\bhow heavy\b|\bweighs?\b`), regexp.MustCompile(`(?i)` + money + `|` + duration + `|` + calendar + `|` + length), regexp.MustCompile(`(?i)\d ?(?:kg|kilos?|g|grams?|t|tons?|tonnes?|lbs?|pounds?|oz|stone)\b`)},
 	{regexp.MustCompile(`(?i)\bhow (?:tall|high|deep|wide|thick|big|large)\b`), regexp.MustCompile(`(?i)` + duration + `|` + calendar), // not money: "how high is the fee"
 		regexp.MustCompile(`(?i)\d ?(?:m|cm|mm|km|metres?|meters?|feet|ft|inch(?:es)?|miles?|m²|m2|l|litres?)\b|%`)},
@@ -82,12 +82,12 @@ var (
 
 // mismeasured reports whether a value is of a kind that cannot be the answer: minutes for a weight.
 func (w wants) mismeasured(value string) bool {
-	return slices.ContainsFunc(w.measures, func(m kindOfValue) bool { return m.not.MatchString(value) && !m.unless.MatchString(value) })
+	return slices.ContainsFunc(w.wrongMeasures, func(m wrongMeasure) bool { return m.not.MatchString(value) && !m.unless.MatchString(value) })
 }
 
-// measuresOf returns the kinds of values that do not answer a question.
-func measuresOf(question string) (out []kindOfValue) {
-	for _, m := range kindsOfValue {
+// wrongMeasuresOf returns the kinds of values that do not answer a question.
+func wrongMeasuresOf(question string) (out []wrongMeasure) {
+	for _, m := range wrongMeasures {
 		if m.asks.MatchString(question) && !m.unless.MatchString(question) {
 			out = append(out, m)
 		}

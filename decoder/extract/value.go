@@ -22,7 +22,7 @@ func disagree(question, answer string, q decoder.Quote) bool {
 	a, b := numbers(answer), numbers(other)
 	switch {
 	case len(a)+len(b) == 0:
-		a, b = named(answer, question), named(other, question)
+		a, b = tellingWords(answer, question), tellingWords(other, question)
 		if len(a) == 0 || len(b) == 0 {
 			return false
 		}
@@ -46,9 +46,9 @@ func holds(a, b []string) bool {
 	return !slices.ContainsFunc(b, func(x string) bool { return !slices.Contains(a, x) })
 }
 
-// named returns the words of a text that say who or what: those that the question does not have. A title says nothing: "Mr Holm"
+// tellingWords returns the words of a text that say who or what: those that the question does not have. A title says nothing: "Mr Holm"
 // and "Piet Holm" may be one.
-func named(text, question string) []string {
+func tellingWords(text, question string) []string {
 	left := decoder.WithoutWords(decoder.ContentWords(text), decoder.ContentWords(question))
 	return besides(left, titles)
 }
@@ -60,7 +60,7 @@ func valueWords(phrase, question string) []string {
 	if n := numbers(phrase); len(n) > 0 {
 		return n
 	}
-	return named(phrase, question)
+	return tellingWords(phrase, question)
 }
 
 // sameValue reports whether two phrases name one value, though one may say less.

@@ -25,20 +25,20 @@ type wants struct {
 	place  bool // where something is
 
 	// The kind of the value.
-	time     bool             // a time
-	stretch  bool             // from beginning to end, if it has both
-	number   bool             // it has a number
-	digits   bool             // a number that somebody or something has
-	price    bool             // what something costs
-	money    bool             // an amount of money: the sentence has one (price looks at the value)
-	cost     bool             // it says so: "cost", "fee"
-	per      []string         // of what, each, that is: "per kilometre"; nil if it does not say
-	confirms bool             // yes or no
-	noDate   bool             // something else than a date
-	code     bool             // a code
-	person   bool             // somebody
-	shapes   []*regexp.Regexp // what its sentence has
-	measures []kindOfValue    // what it is not
+	time          bool             // a time
+	stretch       bool             // from beginning to end, if it has both
+	number        bool             // it has a number
+	digits        bool             // a number that somebody or something has
+	price         bool             // what something costs
+	money         bool             // an amount of money: the sentence has one (price looks at the value)
+	cost          bool             // it says so: "cost", "fee"
+	per           []string         // of what, each, that is: "per kilometre"; nil if it does not say
+	confirms      bool             // yes or no
+	noDate        bool             // something else than a date
+	code          bool             // a code
+	person        bool             // somebody
+	shapes        []*regexp.Regexp // what its sentence has
+	wrongMeasures []wrongMeasure   // what it is not
 
 	// What the question names.
 	about    []string            // the words of the name behind its verb: "when did Emil"
@@ -80,32 +80,32 @@ func wantsOf(question string) wants {
 
 		identifiers: identifiers(question),
 
-		bare:     form == value,
-		steps:    form == steps,
-		reason:   form == reason,
-		time:     asksTime.MatchString(question),
-		stretch:  asksStretch.MatchString(question) && !asksEnd.MatchString(question),
-		number:   asksNumber.MatchString(question),
-		digits:   asksDigits.MatchString(question),
-		price:    asksPrice.MatchString(question),
-		money:    asksMoney.MatchString(question) && !asksOfMoney.MatchString(question),
-		code:     asksCode.MatchString(question),
-		person:   asksPerson.MatchString(question),
-		past:     asksPast.MatchString(question),
-		former:   asksFormer.MatchString(question),
-		place:    asksWhere.MatchString(question),
-		about:    askedAbout(question),
-		choice:   strings.Contains(strings.ToLower(question), " or "),
-		cost:     saysCost.MatchString(question),
-		per:      perOf(question),
-		confirms: form == sentence,
-		noDate:   wantsNoDate(question),
-		numbered: numberedThings(question),
-		codes:    codes(question),
-		siblings: siblings(question),
-		opposed:  opposed(question),
-		shapes:   shapesOf(question),
-		measures: measuresOf(question),
+		bare:          form == value,
+		steps:         form == steps,
+		reason:        form == reason,
+		time:          asksTime.MatchString(question),
+		stretch:       asksStretch.MatchString(question) && !asksEnd.MatchString(question),
+		number:        asksNumber.MatchString(question),
+		digits:        asksDigits.MatchString(question),
+		price:         asksPrice.MatchString(question),
+		money:         asksMoney.MatchString(question) && !asksOfMoney.MatchString(question),
+		code:          asksCode.MatchString(question),
+		person:        asksPerson.MatchString(question),
+		past:          asksPast.MatchString(question),
+		former:        asksFormer.MatchString(question),
+		place:         asksWhere.MatchString(question),
+		about:         askedAbout(question),
+		choice:        strings.Contains(strings.ToLower(question), " or "),
+		cost:          saysCost.MatchString(question),
+		per:           perOf(question),
+		confirms:      form == sentence,
+		noDate:        wantsNoDate(question),
+		numbered:      numberedThings(question),
+		codes:         codes(question),
+		siblings:      siblings(question),
+		opposed:       opposed(question),
+		shapes:        shapesOf(question),
+		wrongMeasures: wrongMeasuresOf(question),
 	}
 	if w.time && asksHours.MatchString(question) {
 		w.days = weekdays(question)
@@ -158,9 +158,9 @@ func titledWords(text string) (out []string) {
 	return out
 }
 
-// anothers reports whether a sentence speaks of somebody's thing where the question asks for another's, of whom neither it nor the heading
+// ofAnotherOwner reports whether a sentence speaks of somebody's thing where the question asks for another's, of whom neither it nor the heading
 // above it says anything, or of somebody with a title where the question names others only.
-func (w wants) anothers(above, sentence string) bool {
+func (w wants) ofAnotherOwner(above, sentence string) bool {
 	of := owners(sentence)
 	said := decoder.ContentWords(above + " " + sentence)
 	if len(of) > 0 && slices.ContainsFunc(owners(w.question), func(name string) bool {

@@ -3,7 +3,6 @@ package extract
 import (
 	"cmp"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -11,16 +10,16 @@ import (
 	"tandem/model/span"
 )
 
-// favour makes spans likelier whose sentences have words of the question that other sentences of the passage lack: a small reader
+// reweigh makes spans likelier whose sentences have words of the question that other sentences of the passage lack: a small reader
 // often points at the right kind of thing in a sentence about something else. A sentence has the words of the heading and of the
 // question above it, too. The probabilities keep their sum. seen remembers what patterns match.
-func (p passage) favour(w wants, spans []span.Span, seen matches) (lacks bool) {
+func (p passage) reweigh(w wants, spans []span.Span, seen matches) (lacks bool) {
 	rarity := p.rarity(decoder.WithoutWords(w.words, decoder.ContentWords(p.title())))
 	total, sum, all := 0.0, 0.0, newViews(seen)
 	for i := range spans {
 		total += spans[i].P
 		against, _ := w.misfit(p, spans[i], all)
-		spans[i].P *= math.Exp(favoured*rarity[p.nth(spans[i].Begin)] - against)
+		spans[i].P *= math.Exp(wordWorth*rarity[p.nth(spans[i].Begin)] - against)
 		sum += spans[i].P
 	}
 	for i := range spans {
@@ -33,12 +32,9 @@ func (p passage) favour(w wants, spans []span.Span, seen matches) (lacks bool) {
 	return lacks
 }
 
-// favoured is what a word of the question is worth in a sentence, in nats times the logarithm of how rare it is in the passage; one
+// wordWorth is what a word of the question is worth in a sentence, in nats times the logarithm of how rare it is in the passage; one
 // with a digit is worth twice that.
-const favoured = 1.0
-
-// refers matches a sentence that begins with a pronoun for what the one before is about.
-var refers = regexp.MustCompile(`(?i)^(?:he|she|it|they|his|her|its|their|this|these|er|sie|es|il|elle|ils|elles|él|ella)\b`)
+const wordWorth = 1.0
 
 // rarity returns for each sentence how much of the wanted words it has: of each word, the more the fewer sentences have it.
 func (p passage) rarity(wanted []string) []float64 {

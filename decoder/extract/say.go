@@ -1,0 +1,252 @@
+package extract
+
+import (
+	"cmp"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+
+	"tandem/decoder"
+	"tandem/internal/sentences"
+	"tandem/model/span"
+	"tandem/retrieval/passages"
+)
+
+// Lengths in bytes of what is said with a sentence that does not stand by itself.
+const (
+	longestSnippet    = 160
+	longestAntecedent = 160
+)
+
+// antecedent returns the sentence in the same line before the one at an offset, with a blank, if that begins with a pronoun:
+// "It is kept cold." says nothing by itself.
+func (p passage) antecedent(at int) string {
+	line := p.lineStart(at)
+	if at <= max(line, p.body) || !refers.MatchString(p.text[at:]) || p.isCode(at) {
+		return ""
+	}
+	end := len(strings.TrimRight(p.text[:at], " "))
+	begin := max(p.begun(end-1), line)
+	if begin+longestAntecedent < end || begin < p.body || p.asks(begin) || p.speaks(begin) || strings.Contains(p.text[begin:end], passages.CellMark) {
+		return ""
+	}
+	return unmarked(p.text[begin:end]) + " "
+}
+
+// told returns what an answer says with some sentences of the text, on one line.
+func (p passage) told(begin, end int) string {
+	return p.antecedent(begin) + unmarked(p.cells(begin, end))
+}
+
+// excepted returns the sentence behind another, in its line or the next one, if it says to what that does not apply.
+func (p passage) excepted(to int) string {
+	rest := p.text[to:]
+	begin := to + len(rest) - len(strings.TrimLeft(rest, " "))
+	if strings.HasPrefix(p.text[begin:], "\n") && !strings.HasPrefix(p.text[begin:], "\n\n") {
+		begin++
+	}
+	if begin == to || begin >= len(p.text) || !exception.MatchString(p.text[begin:p.lineEnd(begin)]) {
+		return ""
+	}
+	_, end := p.sentence(begin, begin+1)
+	return p.text[to:min(end, p.lineEnd(begin))]
+}
+
+var exception = regexp.MustCompile(`(?i)^(?:(?:the )?(?:only )?exceptions?|except|unless|ausnahmen?|ausgenommen|sauf|excepto|excepción)\b`)
+
+// introduced returns what a sentence with a colon at its end introduces: a few lines of code or, to a question for a list, its items.
+func (p passage) introduced(to int, form form) string {
+	if !strings.HasSuffix(p.text[:to], ":") {
+		return ""
+	}
+	begin := len(p.text) - len(strings.TrimLeft(p.text[to:], "\n"))
+	switch {
+	case begin == to || begin == len(p.text):
+		return ""
+	case p.isCode(begin):
+		if end := p.codeEnd(begin); end-begin <= longestSnippet {
+			return "\n" + dedented(p.text[begin+len(passages.CodeMark):end])
+		}
+	case form == list && p.isItem(begin):
+		_, end := p.widen(p.read.Items(begin, begin+1))
+		return "\n" + p.text[begin:end]
+	}
+	return ""
+}
+
+// answerTexts turns the likeliest spans into texts: the likeliest first, their probabilities summing to 1.
+func (c Config) answerTexts(p passage, best []span.Span, form form) []answerText {
+	var all []answerText
+	at := map[string]int{}
+	for _, s := range best {
+		if s.P < least*best[0].P {
+			break
+		}
+		w := answerText{p: s.P}
+		w.text, w.quote = p.say(s, form)
+		from, _ := p.widen(s.Begin, s.End)
+		w.at = from - w.quote.From
+		if w.text == "" {
+			continue
+		}
+		if i, ok := at[w.text]; ok {
+			all[i].p += s.P
+			continue
+		}
+		at[w.text] = len(all)
+		all = append(all, w)
+	}
+	slices.SortStableFunc(all, func(x, y answerText) int { return cmp.Compare(y.p, x.p) })
+	return c.temper(all)
+}
+
+// answerText is a text with its probability and its place.
+type answerText struct {
+	text  string
+	p     float64
+	quote decoder.Quote
+	at    int // where the quote begins in the passage's text
+}
+
+// temper applies the temperature to probabilities in descending order, and makes them sum to 1.
+func (c Config) temper(all []answerText) []answerText {
+	if len(all) == 0 {
+		return nil
+	}
+	if c.Temperature == 0 {
+		all[0].p = 1
+		return all[:1]
+	}
+	top, sum := all[0].p, 0.0
+	for i := range all {
+		all[i].p = math.Pow(all[i].p/top, 1/c.Temperature)
+		sum += all[i].p
+	}
+	for i := range all {
+		all[i].p /= sum
+	}
+	return all
+}
+
+// say returns what a passage answers with a span, and the sentence around the span.
+func (p passage) say(s span.Span, form form) (string, decoder.Quote) {
+	from, to := p.widen(s.Begin, s.End)
+	quote := p.quote(from, to)
+	switch {
+	case p.isBlock(from, to):
+		return dedented(p.text[from:to]), quote
+	case form == list && p.listed(from, to), form == steps && itemMark.MatchString(p.text[p.lineStart(from):]):
+		from, to = p.widen(p.read.Items(from, to))
+	case form != value, sentences.BreaksOff(p.text, to), len(decoder.ContentWords(p.text[from:to])) == 0: // not "they"
+		begin := from - quote.From
+		end := begin + len(quote.Text)
+		return p.told(begin, end) + p.introduced(end, form) + p.excepted(end), quote
+	}
+	return p.cells(from, to), quote
+}
+
+// listed reports whether a range stands in a list.
+func (p passage) listed(from, to int) bool {
+	begin, end := p.read.Items(from, to)
+	a, b := p.read.Sentence(from, to)
+	return begin != a || end != b
+}
+
+// quote returns the sentence around a range.
+func (p passage) quote(from, to int) decoder.Quote {
+	begin, end := p.sentence(from, to)
+	return decoder.Quote{Text: p.text[begin:end], From: from - begin, To: to - begin}
+}
+
+// around returns the text of a passage without its title, or as many of its sentences around one as fit.
+func (p passage) around(from, to int) decoder.Quote {
+	begin, end := p.widen(p.read.Around(from, to, p.body, decoder.MaxQuoteBytes))
+	if b, e := p.sentence(begin, end); e-b <= decoder.MaxQuoteBytes {
+		begin, end = b, e
+	}
+	return decoder.Quote{Text: p.text[begin:end], From: from - begin, To: to - begin}
+}
+
+// quotable is a sentence that may answer.
+type quotable struct {
+	quote decoder.Quote // without Passage, Weight and Relevance
+	at    int           // where the sentence begins in the passage's text
+	odds  float64       // against the passage's likeliest sentence, in nats
+}
+
+// maxNear is how many sentences of a passage are worth quoting.
+const maxNear = 3
+
+// nearest returns the sentences around spans, the likeliest first. Unless they are asked for, the lines above a mail come last, and no
+// likelier than what the mail says: every question when finds its date.
+func (p passage) nearest(spans []span.Span, asksHead bool) []quotable {
+	var all []quotable
+	var sums []float64
+	at := map[string]int{}
+	for _, s := range spans {
+		from, to := p.widen(s.Begin, s.End)
+		q := p.quote(from, to)
+		i, ok := at[q.Text]
+		if !ok {
+			i = len(all)
+			at[q.Text], all, sums = i, append(all, quotable{quote: q, at: from - q.From}), append(sums, 0)
+		}
+		sums[i] += s.P
+	}
+	for i := range all {
+		all[i].odds = math.Log(sums[i] / slices.Max(sums))
+	}
+	slices.SortStableFunc(all, func(x, y quotable) int { return cmp.Compare(y.odds, x.odds) })
+	if asksHead {
+		return all[:min(maxNear, len(all))]
+	}
+	said := slices.DeleteFunc(slices.Clone(all), func(n quotable) bool { return p.inMailHead(n.at) })
+	for _, n := range all {
+		if p.inMailHead(n.at) {
+			if len(said) > 0 {
+				n.odds = min(n.odds, said[len(said)-1].odds)
+			}
+			said = append(said, n)
+		}
+	}
+	return said[:min(maxNear, len(said))]
+}
+
+// unmarked returns a line without the marks of a list or of an answer below a question: they say nothing by themselves. The box of a
+// task stays: it says whether the task is done.
+func unmarked(line string) string {
+	mark := lineMark.FindString(line)
+	rest := line[len(mark):]
+	if rest == "" {
+		return line
+	}
+	if box := strings.IndexByte(mark, '['); box >= 0 {
+		return line[box:]
+	}
+	return rest
+}
+
+var lineMark = regexp.MustCompile(`^(?:(?:[-*•‣–+]|\[[ xX]\]|\(\d{1,3}\)|A:|Answer:|Antwort:|R ?:|Réponse ?:) +)+`)
+
+// flat returns a text on one line: the lines of a list are parted by semicolons.
+func flat(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if line == "" {
+			continue
+		}
+		if said := b.String(); said != "" {
+			if !strings.ContainsAny(said[len(said)-1:], ".:;,!?") {
+				b.WriteByte(';')
+			}
+			b.WriteByte(' ')
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}
+
+// refers matches a sentence that begins with a pronoun for what the one before is about.
+var refers = regexp.MustCompile(`(?i)^(?:he|she|it|they|his|her|its|their|this|these|er|sie|es|il|elle|ils|elles|él|ella)\b`)

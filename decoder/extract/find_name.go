@@ -39,16 +39,6 @@ func (p passage) lived(q query) (from, to int, ok bool) {
 	return 0, 0, false
 }
 
-// nameWords returns the words of a question with a capital, without its first.
-func nameWords(question string) (out []string) {
-	for i, w := range strings.Fields(question) {
-		if i > 0 && w != strings.ToLower(w) {
-			out = append(out, strings.TrimSuffix(strings.Trim(w, "?.,!"), "'s"))
-		}
-	}
-	return out
-}
-
 // opener returns the code that stands behind the name of what it opens and nothing else, if a question asks for it: "shed padlock 7731".
 func (p passage) opener(q query) (from, to int, ok bool) {
 	if !q.wants.code {

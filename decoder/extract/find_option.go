@@ -217,30 +217,6 @@ func explains(label string, names []string) bool {
 	})
 }
 
-// identifiers returns the words of a question that name something in a program: "-x", "--dry-run", "max_size", "rowHeight", or what is
-// quoted.
-func identifiers(question string) (out []string) {
-	for _, m := range quotedName.FindAllStringSubmatch(question, -1) {
-		out = append(out, m[1])
-	}
-	for _, m := range calledOption.FindAllStringSubmatch(question, -1) {
-		out = append(out, m[1])
-	}
-	for w := range strings.FieldsSeq(question) {
-		w = strings.TrimRight(strings.Trim(w, "\"'`“”"), "?.,!:;\"'`“”")
-		inner := strings.IndexFunc(w, unicode.IsLower) >= 0 && strings.IndexFunc(w, unicode.IsLower) < strings.LastIndexFunc(w, unicode.IsUpper)
-		if len(w) > 1 && (w[0] == '-' || strings.ContainsAny(w, "_.=[]") || inner) {
-			out = append(out, w)
-		}
-	}
-	return out
-}
-
-// calledOption matches a name before the word for what it is: "the nofail option".
-var calledOption = regexp.MustCompile(`\bthe ([\pL\pN._-]+) (?:option|flag|setting|parameter|key|property|field|variable|argument|directive)\b`)
-
-var quotedName = regexp.MustCompile("[\"`“']([^\\s\"`”']{2,40})[\"`”']")
-
 var (
 	asksOption = regexp.MustCompile(`(?i)^\W*(?:and )?(?:which|what) (?:[\pL\pN._-]+ )?(?:options?|flags?|switch|settings?|parameters?|directives?)\b`)
 	optionName = regexp.MustCompile(`^--?[\pL\pN#?@]`)

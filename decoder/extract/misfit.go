@@ -1,8 +1,6 @@
 package extract
 
 import (
-	"regexp"
-	"slices"
 	"strings"
 	"unicode"
 
@@ -233,14 +231,6 @@ var misfits = []misfit{
 	}},
 }
 
-// outdates reports whether the sentence says that the value is no longer so.
-func (at pointed) outdates(question string) bool {
-	if !at.seen {
-		at.olds, at.seen = oldValues(at.said), true
-	}
-	return (len(at.olds) > 0 || at.says(instead)) && replacesAny(at.olds, at.said, at.value, question)
-}
-
 // misfit returns what speaks against a span, in nats, and whether its sentence, with the heading above it, cannot answer.
 func (w wants) misfit(p passage, s span.Span, all views) (against float64, lacks bool) {
 	for _, m := range w.misfits(p, s, all) {
@@ -270,131 +260,5 @@ func (w wants) misfits(p passage, s span.Span, all views) (out []misfit) {
 	return out
 }
 
-// otherWay reports whether a sentence has the journey the other way round: "Lund – Kiel" for one to Lund.
-func (w wants) otherWay(sentence string) bool {
-	begins := func(place string) bool { return journey(sentence, place+" ", "") }
-	ends := func(place string) bool { return journey(sentence, "", " "+place) }
-	return w.to != "" && begins(w.to) && !ends(w.to) || w.from != "" && ends(w.from) && !begins(w.from)
-}
-
-// journey reports whether a sentence has a mark between two places, with some text before it and after it.
-func journey(sentence, before, after string) bool {
-	return slices.ContainsFunc([]string{"–", "—", "-", "→", "->"}, func(mark string) bool {
-		return strings.Contains(sentence, before+mark+after)
-	})
-}
-
-var (
-	// asksClosing matches a question when something closes; isClosed what says, before a time, that it is closed then.
-	asksClosing = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:when|at what time|what time) (?:do|does|did|will) .*\b(?:close|shut)\b`)
-	isClosed    = regexp.MustCompile(`(?i)\b(?:(?:closed|shut)(?: on| for)?|geschlossen(?: am)?|zu am|fermée?s?(?: le)?|cerrad[oa]s?(?: los?| el)?) *$`)
-)
-
-// numbered matches a thing that is told from others by its number: "Year 3", "room 12b".
-var numbered = regexp.MustCompile(`(\pL{3,})s? (?:no\.? ?|nr\.? ?|number |#)?(\d{1,4}\pL?)\b`)
-
-// numberedThings returns the numbers of the numbered things in a text.
-func numberedThings(text string) map[string][]string {
-	all := map[string][]string{}
-	for _, m := range numbered.FindAllStringSubmatch(strings.ToLower(text), -1) {
-		if thing := strings.TrimSuffix(m[1], "s"); countable(thing) && months[thing] == "" {
-			all[thing] = append(all[thing], m[2])
-		}
-	}
-	return all
-}
-
-// otherNumber reports whether a text has a numbered thing of the question under other numbers only: "Year 5" for "Year 3".
-func (w wants) otherNumber(text string) bool {
-	if len(w.numbered) == 0 {
-		return false
-	}
-	here, all := numberedThings(text), numbers(text)
-	for thing, asked := range w.numbered {
-		if others := here[thing]; len(others) > 0 && !slices.ContainsFunc(asked, func(n string) bool { return slices.Contains(others, n) || slices.Contains(all, n) }) {
-			return true
-		}
-	}
-	return false
-}
-
-// aNumberedCode matches capitals with a number behind them: "E3", "P12".
-var aNumberedCode = regexp.MustCompile(`\b([A-Z]{1,3})-?0*(\d{1,4})\b`)
-
-// toCode matches several codes at once, some of them without capitals or between others: "E1–5", "E1/2".
-var toCode = regexp.MustCompile(`[A-Z]-?\d{1,4} ?(?:[–—/,&-]|to|through|until|and|or|bis|und|à|et) ?(?:[A-Z]{1,3}-?)?\d`)
-
-// codes returns the numbers behind the capitals of a text.
-func codes(text string) map[string][]string {
-	all := map[string][]string{}
-	for _, m := range aNumberedCode.FindAllStringSubmatch(text, -1) {
-		all[m[1]] = append(all[m[1]], m[2])
-	}
-	return all
-}
-
-// otherCode reports whether a sentence has the capitals of a code of the question with other numbers only, "E1" for "E3", and the heading
-// above it does not have the code.
-func (w wants) otherCode(head, said string) bool {
-	if len(w.codes) == 0 || toCode.MatchString(said) {
-		return false
-	}
-	here, above := codes(said), codes(head)
-	for capitals, asked := range w.codes {
-		has := func(n string) bool { return slices.Contains(here[capitals], n) || slices.Contains(above[capitals], n) }
-		if len(here[capitals]) > 0 && !slices.ContainsFunc(asked, has) {
-			return true
-		}
-	}
-	return false
-}
-
-// aStep matches a line that begins with a number.
-var aStep = regexp.MustCompile(`(?m)^[ \t]*\d{1,3}[.)][ \t]`)
-
-// strike stands before and after what is struck out, and struckOut matches both with what is between.
-const strike = "~~"
-
-var struckOut = regexp.MustCompile(`~~[^~]*~~`)
-
-// struck reports whether a value is struck out, with or without its marks: "~~Ada Lund~~ Per Holm".
-func (p passage) struck(at int, value string) bool {
-	begin := p.lineStart(at)
-	first, last := strings.IndexFunc(value, isWordRune), strings.LastIndexFunc(value, isWordRune)
-	if first < 0 {
-		return false
-	}
-	from, to := at-begin+first, at-begin+last
-	return slices.ContainsFunc(struckOut.FindAllStringIndex(p.text[begin:p.lineEnd(begin)], -1), func(out []int) bool {
-		return out[0] < from && to < out[1]
-	})
-}
-
 // isWordRune reports whether a rune belongs to words or numbers.
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
-
-// aReason matches what may say why. A sentence without it that only repeats the question does not.
-var aReason = regexp.MustCompile(`(?i)\b(?:because|since|as|due to|owing|thanks to|so that|in order|therefore|thus|hence|caus\pL*|reasons?|result\pL*|after|when|led|otherwise|else|avoid|prevent|protect|weil|da|denn|wegen|damit|parce|car|puisque|afin|porque|ya que|debido)\b|:`)
-
-// before reports whether a value is of before: its clause says "was", and a later one "now", with another value.
-func (at pointed) before() bool {
-	clause := at.text[at.begin:max(at.begin, at.from)]
-	if i := strings.LastIndexAny(clause, ";.:"); i >= 0 {
-		clause = clause[i:]
-	}
-	if !at.is(wasSo, clause) {
-		return false
-	}
-	next := at.after + at.next()
-	return isNow.MatchString(next) && (len(numbers(at.value)) > 0) == (len(numbers(next)) > 0) && !holds(numbers(at.value), numbers(next))
-}
-
-// next returns the sentence after the span's.
-func (at pointed) next() string {
-	return at.text[at.end:max(at.end, at.ended(min(len(at.text), at.end+2)))]
-}
-
-var (
-	wasSo = regexp.MustCompile(`(?i)` + apart(`was|were|used to|had|cost|originally|at first|first|initially|war|waren|kostete|était|coûtait|era|costaba`))
-	isNow = regexp.MustCompile(`(?i)\b(?:now|since|as of|from now on|today|currently|jetzt|seit|désormais|depuis|ahora|desde)\b`)
-)

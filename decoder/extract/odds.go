@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"math"
-	"regexp"
 	"slices"
 
 	"tandem/decoder"
@@ -143,26 +142,6 @@ func logOdds(p float64) float64 {
 	return max(-maxLogOdds, min(maxLogOdds, math.Log(p)-math.Log1p(-p)))
 }
 
-// query is one part of the question as it is read.
-type query struct {
-	text     string // with misspelt words as the passages spell them
-	language span.Language
-	slips    int // how many words were misspelt
-	form     form
-	wants    wants
-}
-
-// query reads a part of the question as these passages spell it, but for what may be a name in a program.
-func (c Config) query(clause string, language span.Language, known []passage) query {
-	text, slips := c.Reader.Spelled(language, clause, readings(known))
-	q := query{text: text, language: language, slips: slips, form: formOf(text), wants: wantsOf(ownerless(text))}
-	q.wants.identifiers = identifiers(clause)
-	if len(q.wants.about) > 0 {
-		q.wants.people = peopleIn(known)
-	}
-	return q
-}
-
 // readings returns what the reader knows of passages.
 func readings(known []passage) (out []*span.Passage) {
 	for _, p := range known {
@@ -233,12 +212,6 @@ func (c Config) lexical(language span.Language, clause string, ps []passages.Pas
 	}
 	return relevance, echo
 }
-
-// ownerless returns a question without what says that a thing is one's own. The person who asks owns the documents, which rarely say so: "my
-// patient number" is "the patient number".
-func ownerless(question string) string { return possessive.ReplaceAllString(question, "${1}the") }
-
-var possessive = regexp.MustCompile(`(?i)(^|[^\pL\pN'’])(?:my|our)\b`)
 
 // lead fills in how far each passage is ahead of the best other one.
 func lead(all []Evidence) {

@@ -2,6 +2,7 @@ package extract
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"tandem/decoder"
@@ -127,9 +128,6 @@ var (
 	asksUndone = regexp.MustCompile(`(?i)\b(?:not|never|no longer|cannot|cancell?ed|called off|planned|originally|at first|supposed)\b|n['’]t\b`)
 )
 
-// asksFormer matches a question for what was so before something else was.
-var asksFormer = regexp.MustCompile(`(?i)\b(?:was|were|did|had)\b.*\b(?:before|at first|originally|initially|previously|formerly|used to|use to)\b|\b(?:what|who|where|which)\b.*\bused to\b|\b(?:was|were) (?:the|our|my|his|her|their) (?:old|former|previous|original)\b`)
-
 var usedTo = regexp.MustCompile(`(?i)\b(?:used to (?:be|have|cost|live|open|close|start|meet|run|work|pay|hang|stand)|formerly|previously|originally|at first|(?:was|were|cost) [^,;.]{1,40}? until)\b`)
 
 var (
@@ -208,3 +206,11 @@ var digits = regexp.MustCompile(`\d+`)
 var (
 	aDigitOfTime = regexp.MustCompile(`(?i)\b(?:1[5-9]|20)\d\d\b|\d[:.]\d\d\b|\d ?(?:[ap]\.?m|uhr|h)\b|\d{1,2}[./]\d|\b(?:at|by|until|till|um) \d`)
 )
+
+// saysOfSelf matches what its speaker says to do or to have, and nobody else.
+var saysOfSelf = regexp.MustCompile(`(?i)(?:^|: |[.!?,] )(?:I|I['’](?:m|ll|ve|d)|me|ich|je|yo)(?:[ .!,]|$)`)
+
+// namesAnother reports whether a value has a name.
+func namesAnother(value string) bool {
+	return slices.ContainsFunc(aName.FindAllString(value, -1), func(name string) bool { return len(decoder.ContentWords(name)) > 0 })
+}

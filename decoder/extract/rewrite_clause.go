@@ -4,7 +4,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 
 	"tandem/decoder"
 	"tandem/retrieval/passages"
@@ -132,28 +131,6 @@ func kindOf(value, text string) [][]int {
 	return nil
 }
 
-// namesIn returns the words of a question that are written like names, in small letters.
-func namesIn(question string) (out []string) {
-	for i, word := range strings.Fields(question) {
-		word = strings.Trim(word, `?!.,;:"'()`)
-		word = strings.TrimSuffix(strings.TrimSuffix(word, "'s"), "’s")
-		if i > 0 && capitalized.MatchString(word) && len(decoder.ContentWords(word)) > 0 && !noName.MatchString(word) {
-			out = append(out, strings.ToLower(word))
-		}
-	}
-	return out
-}
-
-// anyWord reports whether a text has one of some words in small letters.
-func anyWord(text string, words []string) bool {
-	return slices.ContainsFunc(letterWords(text), func(word string) bool { return slices.Contains(words, word) })
-}
-
-// letterWords returns a text's words of letters, in small ones.
-func letterWords(text string) []string {
-	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && r != '-' })
-}
-
 var (
 	nextClause    = regexp.MustCompile(`(?:, |; | )(?:and|but|while|whereas|und|et|y) |, |; `)
 	clauseSubject = regexp.MustCompile(`^(?:(?:[Ff]or|[Oo]f|[Ww]ith|[Tt]he) )?(?:(\p{Lu}[\pL-]+(?: \p{Lu}[\pL-]+)*)|(\pL{3,}) (\d{1,4}\pL?))(?:['’]s)?(?: |: )`)
@@ -161,8 +138,4 @@ var (
 	standsFor     = regexp.MustCompile(`(?i)` + apart(`he|him|his|she|her|hers|it|its|they|them|their|both|each|all|er|sie|ihr\pL*|sein\pL*|il|elle|ils|elles|who|which|that`))
 	saysIs        = regexp.MustCompile(`(?i)\b(?:is|are|was|were|has|have|had|ist|sind|hat|est|a|es)\b`)
 	numberAndUnit = regexp.MustCompile(`^\d[\d.,]*((?: ?[^\d\s]+)?)$`)
-	aName         = regexp.MustCompile(`\p{Lu}[\pL'’-]+(?: \p{Lu}[\pL'’-]+)*`)
-	capitalized   = regexp.MustCompile(`^\p{Lu}[\pL-]+$`)
-	// noName matches what is written like a name and is a day of the week or a month, or stands before a name.
-	noName = regexp.MustCompile(`(?i)^(?:` + aMonth + `|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|mon|tue|wed|thu|fri|sat|sun|mr|mrs|ms|miss|dr|prof|easter|christmas)$`)
 )

@@ -1,7 +1,76 @@
 package extract
 
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"tandem/decoder"
+)
+
 // apart returns a pattern that matches any of some alternatives where no letter or digit stands before or behind it. The \b of package
 // regexp would do if it knew more letters than those of English. A match has the characters around, too.
 func apart(alternatives string) string {
 	return `(?:^|[^\pL\pN])(?:` + alternatives + `)(?:[^\pL\pN]|$)`
 }
+
+func set(words string) map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields(words) {
+		m[w] = true
+	}
+	return m
+}
+
+// besides returns the words that are not in a set.
+func besides(words []string, in map[string]bool) (out []string) {
+	for _, w := range words {
+		if !in[w] {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// countable reports whether a word may belong to the name of what is counted.
+func countable(word string) bool { return len(decoder.ContentWords(word)) > 0 }
+
+// anyWord reports whether a text has one of some words in small letters.
+func anyWord(text string, words []string) bool {
+	return slices.ContainsFunc(letterWords(text), func(word string) bool { return slices.Contains(words, word) })
+}
+
+// letterWords returns a text's words of letters, in small ones.
+func letterWords(text string) []string {
+	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && r != '-' })
+}
+
+// namesIn returns the words of a question that are written like names, in small letters.
+func namesIn(question string) (out []string) {
+	for i, word := range strings.Fields(question) {
+		word = strings.Trim(word, `?!.,;:"'()`)
+		word = strings.TrimSuffix(strings.TrimSuffix(word, "'s"), "’s")
+		if i > 0 && capitalized.MatchString(word) && len(decoder.ContentWords(word)) > 0 && !noName.MatchString(word) {
+			out = append(out, strings.ToLower(word))
+		}
+	}
+	return out
+}
+
+var capitalized = regexp.MustCompile(`^\p{Lu}[\pL-]+$`)
+
+// noName matches what is written like a name and is a day of the week or a month, or stands before a name.
+var noName = regexp.MustCompile(`(?i)^(?:` + aMonth + `|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|mon|tue|wed|thu|fri|sat|sun|mr|mrs|ms|miss|dr|prof|easter|christmas)$`)
+
+// nameWords returns the words of a question with a capital, without its first.
+func nameWords(question string) (out []string) {
+	for i, w := range strings.Fields(question) {
+		if i > 0 && w != strings.ToLower(w) {
+			out = append(out, strings.TrimSuffix(strings.Trim(w, "?.,!"), "'s"))
+		}
+	}
+	return out
+}
+
+var aName = regexp.MustCompile(`\p{Lu}[\pL'’-]+(?: \p{Lu}[\pL'’-]+)*`)

@@ -3,6 +3,9 @@ package extract
 import (
 	"regexp"
 	"slices"
+	"strings"
+
+	"tandem/decoder"
 )
 
 // shapes are what must stand in a sentence, or in the heading above it, that answers a question of some words: there is no e-mail address
@@ -34,28 +37,6 @@ func shapesOf(question string) (all []*regexp.Regexp) {
 	return all
 }
 
-var (
-
-	// asksRole matches a question who has a role. The role is in the sentence that answers.
-	asksRole = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*who(?:'s| is| was) (?:the|our|my|your|its|their) ((?:[\pL-]+ ?){2,3}?)(?: ?\?| of\b| at\b| in\b| for\b| here\b| there\b| now\b|$)`)
-
-	// asksDeputy matches a question who has a role below another's: "deputy manager".
-	asksDeputy = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*who(?:'s| is| was) (?:the |our |my |your |its |their )?((?:deputy|vice|assistant|senior|junior|honorary) [\pL-]{3,})`)
-
-	// upToMoney matches a sentence that says from or up to which amount something holds: "free over 50 €".
-	upToMoney = regexp.MustCompile(`(?i)\b(?:if|when|once|as soon as|over|under|above|below|more|less|from|up to|spend|orders?)\b`)
-
-	// cancelled matches what says that something does not take place; asksCancelled a question about that.
-	cancelled     = regexp.MustCompile(`(?i)` + apart(`cancell?ed|called off|abgesagt|entfällt|fällt aus|annulée?s?|supprimée?s?|cancelad[oa]s?|suspendid[oa]s?`))
-	asksCancelled = regexp.MustCompile(`(?i)cancel|called off|abgesagt|entfäll|ausgefallen|annul|supprim|suspend|postpone|move`)
-
-	// asksPast matches a question for what was before.
-	asksPast = regexp.MustCompile(`(?i)\b(?:was|were|did|had|before|previous(?:ly)?|former(?:ly)?|old|used to|earlier|original(?:ly)?|instead|until|last|from|change[ds]?|move[ds]?|bisher|früher|war|avant|ancien(?:ne)?|antes)\b`)
-)
-
-// comparing matches words by which a question compares things: one passage seldom has them all, and a reader that points cannot weigh them.
-var comparing = regexp.MustCompile(`(?i)\b((?:cheap|heav[iy]|light|long|short|bigg|larg|small|old|young|fast|slow|high|low|tall|deep|wid|quick|loud)(?:i?er|est)|more expensive|most expensive|dearer|dearest)\b`)
-
 // wrongMeasure is a kind of values that does not answer questions for another, unless they have what answers.
 type wrongMeasure struct{ asks, not, unless *regexp.Regexp }
 
@@ -76,8 +57,7 @@ func (w wants) misshapen(text string) bool {
 
 var (
 	// aCode matches what may be a code: it has a digit, a sign, or capitals side by side. asksCode matches a question for one.
-	aCode    = regexp.MustCompile(`\d|[A-Z]{2}|[#*_@!/-]`)
-	asksCode = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*what(?:'s| is| was) [^,?]*\b(?:code|pin|combination)\b`)
+	aCode = regexp.MustCompile(`\d|[A-Z]{2}|[#*_@!/-]`)
 )
 
 // mismeasured reports whether a value is of a kind that cannot be the answer: minutes for a weight.
@@ -94,3 +74,86 @@ func wrongMeasuresOf(question string) (out []wrongMeasure) {
 	}
 	return out
 }
+
+// amounts reports whether a text may say how much money something is, which a question asks for. Numbers of things that the question
+// gives numbers to, too, are their names: "unit 5".
+func (w wants) amounts(text string) bool {
+	if anAmount.MatchString(text) {
+		return true
+	}
+	text = notMoney.ReplaceAllString(text, " ")
+	if w.cost { // "how much is left?" may ask for days
+		text = aCount.ReplaceAllString(text, " ")
+	}
+	text = numbered.ReplaceAllStringFunc(text, func(found string) string {
+		m := numbered.FindStringSubmatch(strings.ToLower(found))
+		if w.numbered[strings.TrimSuffix(m[1], "s")] == nil {
+			return found
+		}
+		return " "
+	})
+	return aNumeral.MatchString(text)
+}
+
+// anAmount matches what may be an amount of money in words, or a number that says that it is one.
+var anAmount = regexp.MustCompile(`(?i)` + money + `|\d ?p\b|%|\b(?:free|nothing|no (?:charge|fee|cost|extra)|included?|inclusive|half|double|quarter|pounds?|quid|tenner|fiver|grand|cash|bill|same|more|less|as much|` +
+	`waived|complimentary|depends?|var(?:y|ies)|request|donations?|vouchers?|tokens?|` +
+	`zero|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\pL+teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:-\pL+)?|hundreds?|thousands?|millions?|billions?|per ?cent)\b|` +
+	apart(`gratis|kostenlos|kostenfrei|umsonst|frei|inklusive|inbegriffen|enthalten|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|\pL*(?:zehn|[zß]ig|hundert|tausend)|`+
+		`gratuite?s?|offerte?s?|compris(?:e?s?)?|deux|trois|quatre|cinq|sept|huit|neuf|dix|onze|douze|vingt|trente|quarante|cinquante|soixante|cents?|mille|incluid[oa]s?`))
+
+// notMoney matches numbers that are no amounts: dates, times and telephone numbers.
+var notMoney = regexp.MustCompile(`(?i)\b(?:1[5-9]|20)\d\d-\d\d-\d\d\b|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b|` +
+	`\b` + aDay + `(?: of)? ` + aMonth + `\b(?:,? \d{4})?|\b` + aMonth + ` ` + aDay + `\b(?:,? (?:19|20)\d\d)?|\b` + aMonth + ` (?:19|20)\d\d\b|` +
+	`\b\d{1,2}:\d\d\b|\b\d{1,2}(?:\.\d\d)?(?:am| ?(?:pm|a\.m|p\.m|uhr|o'clock))\b|\b\d+(?:st|nd|rd|th)\b|` +
+	`\b(?:before|after|until|till|since|um|bis|vor|nach|avant|après|jusqu'à) \d{1,2}[.:]\d\d\b|\b(?:in|since|until|year|seit|depuis) (?:19|20)\d\d\b|\b(?:from|en) (?:19|20)\d\d(?:$|[,.;:!?])|\b0\d[\d /-]{5,}`)
+
+var aNumeral = regexp.MustCompile(`\d`)
+
+var (
+	aCount = regexp.MustCompile(`(?i)\d+(?:[.,]\d+)* ?(?:` + otherUnits + `)(?:[^\pL]|$)`)
+)
+
+var (
+	perThat = regexp.MustCompile(`(?i)^\W*[\d.,]+ ?(?:` + money + `)? ?(?:per|an?|/) ?(\pL+)|^\W*(?:` + money + `) ?[\d.,]+ ?(?:per|an?|/) ?(\pL+)`)
+)
+
+// perOther reports whether an amount is for something else than asked: "4 € an hour" for what a kilometre costs.
+func perOther(amount string, per []string) bool {
+	m := perThat.FindStringSubmatch(amount)
+	if m == nil {
+		return false
+	}
+	said := decoder.ContentWords(strings.Join(m[1:], ""))
+	return len(said) > 0 && len(per) > 0 && !begins(said[0], per[0]) && !begins(per[0], said[0])
+}
+
+// begins reports whether a word begins with another, as "kilometre" does with "km" but for the letters between.
+func begins(word, short string) bool {
+	at := 0
+	for i := 0; i < len(word) && at < len(short); i++ {
+		if word[i] == short[at] {
+			at++
+		}
+	}
+	return at == len(short) && word[:1] == short[:1]
+}
+
+// noPlace reports whether a question asks where and a value is only times and amounts.
+func (w wants) noPlace(value string) bool {
+	return w.place && value != "" && !slices.ContainsFunc(strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ';' }), func(part string) bool {
+		return !notPlace.MatchString(part) && !(w.noDate && onlyDate.MatchString(part))
+	})
+}
+
+// notPlace matches a value that is only a time of the day or an amount of money. Rooms, too, have numbers with a point.
+var notPlace = regexp.MustCompile(`(?i)^\W*(?:at |um |à )?(?:\d{1,2}:\d\d(?: ?(?:[ap]\.?m\.?|uhr|h))?|\d{1,2}\.\d\d ?(?:[ap]\.?m\.?|uhr|h)|\d{1,2} ?(?:[ap]\.?m\.?|uhr|h|o'clock)|[\d.,]* ?(?:` + money + `)[\d., ]*)\W*$`)
+
+// upToMoney matches a sentence that says from or up to which amount something holds: "free over 50 €".
+var upToMoney = regexp.MustCompile(`(?i)\b(?:if|when|once|as soon as|over|under|above|below|more|less|from|up to|spend|orders?)\b`)
+
+// aReason matches what may say why. A sentence without it that only repeats the question does not.
+var aReason = regexp.MustCompile(`(?i)\b(?:because|since|as|due to|owing|thanks to|so that|in order|therefore|thus|hence|caus\pL*|reasons?|result\pL*|after|when|led|otherwise|else|avoid|prevent|protect|weil|da|denn|wegen|damit|parce|car|puisque|afin|porque|ya que|debido)\b|:`)
+
+// aStep matches a line that begins with a number.
+var aStep = regexp.MustCompile(`(?m)^[ \t]*\d{1,3}[.)][ \t]`)

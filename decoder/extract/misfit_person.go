@@ -128,3 +128,92 @@ func capitalOf(text, word string) string {
 	}
 	return ""
 }
+
+// saidByAnother reports whether a sentence is what somebody says of himself, where the question is about another of those who speak in the
+// passage: "I bring the grill" does not answer "what does Nadia bring?" if Piet says it. It may answer what she has said just before.
+func (w wants) saidByAnother(at pointed) bool {
+	by := at.speakerOf(at.begin)
+	if by == "" || !firstPerson.MatchString(strings.TrimPrefix(at.said, speaker.FindString(at.said))) {
+		return false
+	}
+	asked := at.speakersAmong(letterWords(w.question))
+	if len(asked) == 0 || anyWord(by, asked) || anyWord(at.said, asked) || ofHearer.MatchString(at.said) {
+		return false
+	}
+	before := at.lineStart(max(0, at.lineStart(at.begin)-1))
+	line := at.text[before:at.lineStart(at.begin)]
+	replies := anyWord(at.speakerOf(before), asked) && decoder.SharedWords(decoder.WithoutWords(w.words, asked), decoder.ContentWords(line)) > 0
+	return !replies
+}
+
+// speakersAmong returns the words of the names of those who speak in the passage and whom words name.
+func (p passage) speakersAmong(words []string) (out []string) {
+	for begin := range p.lines() {
+		if by := p.speakerOf(begin); by != "" && anyWord(by, words) {
+			out = append(out, letterWords(by)...)
+		}
+	}
+	return out
+}
+
+// firstPerson matches what people say of themselves.
+var firstPerson = regexp.MustCompile(`(?i)` + apart(`I|I['’](?:m|ll|ve|d)|me|my|mine|myself|ich|mir|mich|mein\pL*|je|j['’]ai|moi|mon|yo|mi`))
+
+// ofHearer matches what stands for something that another speaker has named, or for her.
+var ofHearer = regexp.MustCompile(`(?i)` + apart(`it|them|you|your|yours|that one|dich|dir|dein\pL*|es|te|tu|lo|la|le`))
+
+// owner matches whose something is: "Rosa's", "Mum's".
+var owner = regexp.MustCompile(`(?:^|[^\pL])(\p{Lu}[\pL-]+|mum|mom|dad|mother|father|grandma|grandpa|granny)['’]s\b`)
+
+// owners returns whose things a text speaks of, in small letters.
+func owners(text string) (out []string) {
+	for _, m := range owner.FindAllStringSubmatch(text, -1) {
+		if name := strings.ToLower(m[1]); !short[name] {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// short has the words that are no owners before "'s".
+var short = set("it that this what who where when how there here he she let today tomorrow yesterday")
+
+// titled matches a name behind a title: "Herr Dorn", "Frau Dr. med. Anna Roth".
+var titled = regexp.MustCompile(`(?:^|[^\pL])(?:Mr|Mrs|Ms|Miss|Dr|Prof|Herrn?|Frau|Mme|Monsieur|Madame|Señora?|Sra?)\.? (?:(?:Dr|Prof|med)\.? )*(\p{Lu}[\pL-]+(?: \p{Lu}[\pL-]+)*)`)
+
+var (
+	// aPronoun matches what may stand for somebody whom an earlier sentence names.
+	aPronoun = regexp.MustCompile(`(?i)` + apart(`he|him|his|she|her|hers|er|ihm|ihn|sein\pL*|sie|ihr\pL*|il|elle|lui|son|sa|él|ella|su`))
+)
+
+// titledWords returns the words of the names behind titles in a text.
+func titledWords(text string) (out []string) {
+	for _, m := range titled.FindAllStringSubmatch(text, -1) {
+		out = append(out, decoder.ContentWords(m[1])...)
+	}
+	return out
+}
+
+// ofAnotherOwner reports whether a sentence speaks of somebody's thing where the question asks for another's, of whom neither it nor the heading
+// above it says anything, or of somebody with a title where the question names others only.
+func (w wants) ofAnotherOwner(above, sentence string) bool {
+	of := owners(sentence)
+	said := decoder.ContentWords(above + " " + sentence)
+	if len(of) > 0 && slices.ContainsFunc(owners(w.question), func(name string) bool {
+		return !slices.Contains(of, name) && decoder.SharedWords(decoder.ContentWords(name), said) == 0
+	}) {
+		return true
+	}
+	asked := titledWords(w.question)
+	return !w.person && len(asked) > 0 && len(titledWords(sentence)) > 0 && decoder.SharedWords(asked, said) == 0 && !aPronoun.MatchString(sentence)
+}
+
+// mailHead matches a line above a mail; asksWriter a question for what such a line says.
+var mailHead = regexp.MustCompile(`^(?:From|To|Cc|Reply-To|Von|An|De|À|Para): `)
+
+var asksWriter = regexp.MustCompile(`(?i)\b(?:wrote|writ(?:es?|ten|ing)|sen[dt]s?|sender|from|to|e?-?mails?(?:ed)?|letters?|message|author|contact|recipient|addressed|gets?|got|receive[ds]?)\b`)
+
+// denies matches what says, behind a name, that somebody is not or no longer who was asked for; asksDenied a question for that.
+var denies = regexp.MustCompile(`(?i)^,? (?:(?:did|does|do|has|have|had|is|was|are|were|will|would|could|can) not\b|(?:did|does|do|has|have|had|is|was|are|were|would|could|ca)n['’]t\b|won['’]t\b|no longer\b|never\b|(?:is |has |was )?(?:step(?:s|ped|ping) down|resign(?:s|ed|ing)|retir(?:es|ed|ing)|withdr(?:aws|ew)))`)
+
+var asksDenied = regexp.MustCompile(`(?i)\bnot\b|n['’]t\b|\bno longer\b|\bnever\b|step|resign|retir|withdr`)

@@ -1,0 +1,76 @@
+package extract
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// before reports whether a value is of before: its clause says "was", and a later one "now", with another value.
+func (at pointed) before() bool {
+	clause := at.text[at.begin:max(at.begin, at.from)]
+	if i := strings.LastIndexAny(clause, ";.:"); i >= 0 {
+		clause = clause[i:]
+	}
+	if !at.is(wasSo, clause) {
+		return false
+	}
+	next := at.after + at.next()
+	return isNow.MatchString(next) && (len(numbers(at.value)) > 0) == (len(numbers(next)) > 0) && !holds(numbers(at.value), numbers(next))
+}
+
+// next returns the sentence after the span's.
+func (at pointed) next() string {
+	return at.text[at.end:max(at.end, at.ended(min(len(at.text), at.end+2)))]
+}
+
+var wasSo = regexp.MustCompile(`(?i)` + apart(`was|were|used to|had|cost|originally|at first|first|initially|war|waren|kostete|était|coûtait|era|costaba`))
+
+var (
+	isNow = regexp.MustCompile(`(?i)\b(?:now|since|as of|from now on|today|currently|jetzt|seit|désormais|depuis|ahora|desde)\b`)
+)
+
+// strike stands before and after what is struck out, and struckOut matches both with what is between.
+const strike = "~~"
+
+var struckOut = regexp.MustCompile(`~~[^~]*~~`)
+
+// struck reports whether a value is struck out, with or without its marks: "~~Ada Lund~~ Per Holm".
+func (p passage) struck(at int, value string) bool {
+	begin := p.lineStart(at)
+	first, last := strings.IndexFunc(value, isWordRune), strings.LastIndexFunc(value, isWordRune)
+	if first < 0 {
+		return false
+	}
+	from, to := at-begin+first, at-begin+last
+	return slices.ContainsFunc(struckOut.FindAllStringIndex(p.text[begin:p.lineEnd(begin)], -1), func(out []int) bool {
+		return out[0] < from && to < out[1]
+	})
+}
+
+// cancelled matches what says that something does not take place; asksCancelled a question about that.
+var cancelled = regexp.MustCompile(`(?i)` + apart(`cancell?ed|called off|abgesagt|entfällt|fällt aus|annulée?s?|supprimée?s?|cancelad[oa]s?|suspendid[oa]s?`))
+
+var (
+	asksCancelled = regexp.MustCompile(`(?i)cancel|called off|abgesagt|entfäll|ausgefallen|annul|supprim|suspend|postpone|move`)
+)
+
+// outdates reports whether the sentence says that the value is no longer so.
+func (at pointed) outdates(question string) bool {
+	if !at.seen {
+		at.olds, at.seen = oldValues(at.said), true
+	}
+	return (len(at.olds) > 0 || at.says(instead)) && replacesAny(at.olds, at.said, at.value, question)
+}
+
+// asksClosing matches a question when something closes; isClosed what says, before a time, that it is closed then.
+var asksClosing = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:when|at what time|what time) (?:do|does|did|will) .*\b(?:close|shut)\b`)
+
+var (
+	isClosed = regexp.MustCompile(`(?i)\b(?:(?:closed|shut)(?: on| for)?|geschlossen(?: am)?|zu am|fermée?s?(?: le)?|cerrad[oa]s?(?: los?| el)?) *$`)
+)
+
+var (
+	// fromAddress matches the line of a mail with an address, which lists with a subject and a date do not have.
+	fromAddress = regexp.MustCompile(`(?m)^(?:From|To|Cc|Reply-To|Von|An|De|À|Para) ?: .*@`)
+)

@@ -1,0 +1,301 @@
+package extract
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+
+	"tandem/decoder"
+	"tandem/model/span"
+)
+
+// wants is what a question says of its answer.
+type wants struct {
+	question string
+	words    []string // of the question
+
+	identifiers []string // of the question as it was typed: names in a program
+
+	// The form of the answer.
+	bare   bool // a value
+	steps  bool // how to do something
+	reason bool // why
+
+	past   bool // what was before
+	former bool // and in the place of what is now
+	place  bool // where something is
+
+	// The kind of the value.
+	time          bool             // a time
+	stretch       bool             // from beginning to end, if it has both
+	number        bool             // it has a number
+	digits        bool             // a number that somebody or something has
+	price         bool             // what something costs
+	money         bool             // an amount of money: the sentence has one (price looks at the value)
+	cost          bool             // it says so: "cost", "fee"
+	per           []string         // of what, each, that is: "per kilometre"; nil if it does not say
+	confirms      bool             // yes or no
+	noDate        bool             // something else than a date
+	code          bool             // a code
+	person        bool             // somebody
+	shapes        []*regexp.Regexp // what its sentence has
+	wrongMeasures []wrongMeasure   // what it is not
+
+	// What the question names.
+	about    []string            // the words of the name behind its verb: "when did Emil"
+	people   map[string]bool     // names in the passages; nil if it asks about nobody
+	numbered map[string][]string // the numbers of things: "year 3"
+	codes    map[string][]string // the numbers behind capitals: "E3"
+	siblings map[string][]string // the second parts of names in two parts: "db-new"
+	days     [7]bool             // of the week, from Monday, on which it opens or closes
+	role     []string            // what somebody is: "who is the second treasurer"
+	to, from string              // where a journey ends and begins
+	choice   bool                // the answers: "tea or coffee"
+	compares string              // how several are compared: "heavier", "cheapest"
+
+	opposed [][2]*regexp.Regexp // words of the question, each before its opposite
+}
+
+var (
+	asksTime    = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:(?:at|on|by|from|until|till|since|in|for) )?(?:when\b|what (?:time|date|day|year|month)\b|which (?:date|day|year|month|weekday)\b|(?:until|since|by) when\b)`)
+	asksNumber  = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:(?:at|by|for|to|with|up to|after|in) )?how (?:many|much|long|far|old|tall|high|big|large|deep|wide|heavy|loud|bright|thick|fast)\b`)
+	asksPrice   = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*what (?:do|does|did|will|would) .*\bcosts?\b|^\W*(?:and |but |so )*how much (?:is|are|was|were)\b|\bhow expensive\b|\bwhat(?:'s| is| was) the price\b`)
+	asksStretch = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:from when (?:to|until|till) when|when(?:'s| is| are| was| were| does | do | did )|what (?:dates|days|time|times|hours)|which (?:dates|days))`)
+	asksEnd     = regexp.MustCompile(`(?i)\b(?:begins?|began|starts?|started|opens?|opened|clos(?:es?|ed|ing)|ends?|ended|finish\pL*|until|till|leaves?|left|depart\pL*|arriv\pL*|back|first|last|latest|earliest|deadline|due|expire\pL*|return\pL*|born|die[ds]?|built|founded)\b`)
+	asksDigits  = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*what(?:'s| is| are) [^,?]*\b(?:number|num[ée]ro|\pL*nummer)\b`)
+	asksPerson  = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:(?:to|by|from|with|for) )?(?:who|whom|whose)\b`)
+	goesTo      = regexp.MustCompile(`\bto (\p{Lu}[\pL'’-]+)`)
+	comesFrom   = regexp.MustCompile(`\bfrom (\p{Lu}[\pL'’-]+)`)
+)
+
+// wantsOf reads a question in English.
+func wantsOf(question string) wants {
+	form := formOf(question)
+	w := wants{
+		question: question,
+		words:    decoder.ContentWords(question),
+
+		identifiers: identifiers(question),
+
+		bare:          form == value,
+		steps:         form == steps,
+		reason:        form == reason,
+		time:          asksTime.MatchString(question),
+		stretch:       asksStretch.MatchString(question) && !asksEnd.MatchString(question),
+		number:        asksNumber.MatchString(question),
+		digits:        asksDigits.MatchString(question),
+		price:         asksPrice.MatchString(question),
+		money:         asksMoney.MatchString(question) && !asksOfMoney.MatchString(question),
+		code:          asksCode.MatchString(question),
+		person:        asksPerson.MatchString(question),
+		past:          asksPast.MatchString(question),
+		former:        asksFormer.MatchString(question),
+		place:         asksWhere.MatchString(question),
+		about:         askedAbout(question),
+		choice:        strings.Contains(strings.ToLower(question), " or "),
+		cost:          saysCost.MatchString(question),
+		per:           perOf(question),
+		confirms:      form == sentence,
+		noDate:        wantsNoDate(question),
+		numbered:      numberedThings(question),
+		codes:         codes(question),
+		siblings:      siblings(question),
+		opposed:       opposed(question),
+		shapes:        shapesOf(question),
+		wrongMeasures: wrongMeasuresOf(question),
+	}
+	if w.time && asksHours.MatchString(question) {
+		w.days = weekdays(question)
+	}
+	if m := asksRole.FindStringSubmatch(question); m != nil {
+		w.role = besides(decoder.ContentWords(m[1]), ofNow)
+	} else if m := asksDeputy.FindStringSubmatch(question); m != nil {
+		w.role = decoder.ContentWords(m[1])
+	}
+	if m := comparing.FindStringSubmatch(question); m != nil && strings.HasPrefix(strings.ToLower(strings.TrimLeft(question, " ")), "wh") {
+		w.compares = strings.ToLower(m[1])
+	}
+	if m := goesTo.FindStringSubmatch(question); m != nil {
+		w.to = m[1]
+	}
+	if m := comesFrom.FindStringSubmatch(question); m != nil {
+		w.from = m[1]
+	}
+	return w
+}
+
+// ofNow has the words that say when somebody has a role and not which.
+var ofNow = set("new current present next actual acting")
+
+// form is what of a passage answers a question.
+type form uint8
+
+const (
+	value    form = iota // the span itself
+	sentence             // the sentence around it
+	reason               // that sentence, but no heading
+	steps                // all steps of the numbered list around it, or that sentence
+	list                 // the whole list around it
+)
+
+// formOf chooses the form by the question's first words: "why" and questions for yes or no are answered by a sentence, "how
+// does" by steps, "what are all" by a list, others by a value. Where there is no list, the sentence stands for it.
+func formOf(question string) form {
+	w := strings.FieldsFunc(strings.ToLower(question), func(r rune) bool { return strings.ContainsRune(" \t\n,.?!", r) })
+	for len(w) > 1 && opening[w[0]] || len(w) > 2 && before[w[0]] && (w[1] == "which" || w[1] == "what") {
+		w = w[1:]
+	}
+	if len(w) < 2 {
+		return value
+	}
+	switch first, second := w[0], w[1]; {
+	case first == "why", first == "explain", first == "describe":
+		return reason
+	case first == "how" && !measures[second], first == "instructions":
+		return steps
+	case yesNo[first]:
+		return sentence
+	case first == "what" && (second == "happens" || second == "happened" || second == "if" || second == "should" || second == "about"):
+		return sentence
+	case first == "who" && gathered.MatchString(question):
+		return list
+	case len(w) > 2 && (first == "which" || first == "what") && several[second] && plural(w[2]):
+		return list
+	case first == "list", (first == "what" || first == "who") && (second == "are" || second == "were"), first == "which" && plural(second), first == "what" && plural(second):
+		return list
+	}
+	return value
+}
+
+// plural reports whether a word looks like several things.
+func plural(word string) bool {
+	return len(word) > 3 && !verbs[word] && strings.HasSuffix(word, "s") && !strings.HasSuffix(word, "ss") && !strings.HasSuffix(word, "us") && !strings.HasSuffix(word, "is")
+}
+
+// gathered matches a question for all who were somewhere.
+var gathered = regexp.MustCompile(`(?i)\b(?:was|were) (?:there|present|absent)\b|\b(?:attend(?:ed|s)?|took part|participated|apologi[sz]ed|sent (?:their )?apologies)\b`)
+
+var (
+	before   = set("on at in for from to by with of until since till after during under through about against")
+	opening  = set("and so ok okay please hi hello hey also but then")
+	yesNo    = set("is are was were do does did can could will would has have had may must should am")
+	several  = set("two three four five six seven eight nine ten")
+	verbs    = set("does costs means needs takes comes goes makes opens closes belongs")
+	measures = set("many much long far old often tall high big large deep wide heavy fast late early soon hot cold warm expensive loud bright thick strong small low short quick quickly slow slowly close near")
+)
+
+// query is one part of the question as it is read.
+type query struct {
+	text     string // with misspelt words as the passages spell them
+	language span.Language
+	slips    int // how many words were misspelt
+	form     form
+	wants    wants
+}
+
+// query reads a part of the question as these passages spell it, but for what may be a name in a program.
+func (c Config) query(clause string, language span.Language, known []passage) query {
+	text, slips := c.Reader.Spelled(language, clause, readings(known))
+	q := query{text: text, language: language, slips: slips, form: formOf(text), wants: wantsOf(ownerless(text))}
+	q.wants.identifiers = identifiers(clause)
+	if len(q.wants.about) > 0 {
+		q.wants.people = peopleIn(known)
+	}
+	return q
+}
+
+// ownerless returns a question without what says that a thing is one's own. The person who asks owns the documents, which rarely say so: "my
+// patient number" is "the patient number".
+func ownerless(question string) string { return possessive.ReplaceAllString(question, "${1}the") }
+
+var possessive = regexp.MustCompile(`(?i)(^|[^\pL\pN'’])(?:my|our)\b`)
+
+// asksRole matches a question who has a role. The role is in the sentence that answers.
+var asksRole = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*who(?:'s| is| was) (?:the|our|my|your|its|their) ((?:[\pL-]+ ?){2,3}?)(?: ?\?| of\b| at\b| in\b| for\b| here\b| there\b| now\b|$)`)
+
+// asksDeputy matches a question who has a role below another's: "deputy manager".
+var asksDeputy = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*who(?:'s| is| was) (?:the |our |my |your |its |their )?((?:deputy|vice|assistant|senior|junior|honorary) [\pL-]{3,})`)
+
+// asksPast matches a question for what was before.
+var asksPast = regexp.MustCompile(`(?i)\b(?:was|were|did|had|before|previous(?:ly)?|former(?:ly)?|old|used to|earlier|original(?:ly)?|instead|until|last|from|change[ds]?|move[ds]?|bisher|früher|war|avant|ancien(?:ne)?|antes)\b`)
+
+// comparing matches words by which a question compares things: one passage seldom has them all, and a reader that points cannot weigh them.
+var comparing = regexp.MustCompile(`(?i)\b((?:cheap|heav[iy]|light|long|short|bigg|larg|small|old|young|fast|slow|high|low|tall|deep|wid|quick|loud)(?:i?er|est)|more expensive|most expensive|dearer|dearest)\b`)
+
+var asksCode = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*what(?:'s| is| was) [^,?]*\b(?:code|pin|combination)\b`)
+
+// asksMoney matches a question for an amount of money: one that says so (saysCost), or "how much is". asksOfMoney matches one that
+// speaks of money and asks for something else: "what is the fee for?", "how did we cut costs?".
+var asksMoney = regexp.MustCompile(`(?i)\bhow much (?:is|are|was|were)\b|\bhow much (?:will|would|do|does|did)\b.*\b(?:costs?|pay|paid|charged?|owed?)\b|` +
+	`^\W*(?:and |but |so )*what (?:do|does|did|will|would) .*\bcosts?\b(?:\W*$| (?:to|for|per|an?|in|at|from|now|each|if|when|with)\b)|` +
+	`^\W*(?:and |but |so )*what(?:'s| is| are| was| were| will be) (?:the |our |my |your |his |her |their |\pL+['’]s )?(?:\pL+ ){0,2}?(?:price|costs?|fees?|rent|fare)(?:\W*$| (?:of|for|in|per|to|at|on|from|now|next|this|an?|each)\b)|` +
+	`^\W*what .*\bin (?:pounds|euros|dollars|francs)\W*$`)
+
+var asksOfMoney = regexp.MustCompile(`(?i)\b(?:price|costs?|fees?|rent|fare)(?: \pL+)? (?:for|used for|due|dates?|days?|deadline|include[ds]?|covers?|paid|payable)\W*$|` +
+	`\b(?:cut|reduce|cover|save|lower|share|split|meet)\b(?: \pL+){0,2} (?:costs?|fees?|rent)\b`)
+
+var saysCost = regexp.MustCompile(`(?i)\b(?:price|costs?|fees?|rent|fare|pay|paid|charged?|owed?)\b`)
+
+var asksWhere = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*where\b`)
+
+// asksSince and asksUntil match a question for one end of a stretch of time; untilHere and sinceHere what makes the value behind it the other.
+var asksSince = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:since when|from when|starting when|seit wann|ab wann|depuis quand)\b`)
+
+var asksUntil = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:until when|till when|up to when|bis wann|jusqu'à quand)\b`)
+
+// asksHours matches a question when something opens or closes: "closed", "opening".
+var asksHours = regexp.MustCompile(`(?i)\b(?:open(?:s|ed|ing)?|clos(?:es?|ed|ing)|shuts?)\b`)
+
+// asksFormer matches a question for what was so before something else was.
+var asksFormer = regexp.MustCompile(`(?i)\b(?:was|were|did|had)\b.*\b(?:before|at first|originally|initially|previously|formerly|used to|use to)\b|\b(?:what|who|where|which)\b.*\bused to\b|\b(?:was|were) (?:the|our|my|his|her|their) (?:old|former|previous|original)\b`)
+
+// asksMailHead matches a question for what such a line says.
+var asksMailHead = regexp.MustCompile(`(?i)\b(?:wrote|writ(?:es?|ten|ing)|sen[dt]s?|sender|e?-?mail(?:s|ed)?|letters?|messages?|author|recipient|addresse?[ds]?|subject|schr(?:ieb|eib)\pL*|geschrieben|geschickt|gesendet|écrit|envoyé|escri\pL+|envi(?:ó|ad\pL+))`)
+
+// wantsNoDate reports whether a question wants something else than a date.
+func wantsNoDate(question string) bool {
+	return asksNoDate.MatchString(question) && !mentionsDate.MatchString(question)
+}
+
+// asksNoDate matches a question that wants another kind of thing by its first words, "which room", and mentionsDate one that may want a
+// date all the same: "which room is free until May?"
+var asksNoDate = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:(?:in|at|on|to|from|with|by) )?(?:where|who|whom|whose|which (?:room|house|flat|unit|floor|place|town|city|country|street|address|firm|company|person|colou?r|number|size|model|brand|platform)|what (?:room|colou?r|size|model|brand|kind|type|sort)|how (?:much|tall|high|deep|wide|heavy|big))\b`)
+
+var (
+	mentionsDate = regexp.MustCompile(`(?i)\b(?:dates?|days?|when|months?|years?|until|till|since|deadline|due|expir\pL*|valid\pL*|time|birthday|born|notice|ahead|advance|back|up to|stop\pL*|start\pL*|beg[aiu]n\pL*|ends?|ended)\b`)
+)
+
+// perOf returns the words for what, each, a question asks for an amount of.
+func perOf(question string) []string {
+	if m := perWhat.FindStringSubmatch(question); m != nil {
+		return decoder.ContentWords(m[1])
+	}
+	return nil
+}
+
+// perWhat matches for what, each, an amount is asked, and perThat for what one is said to be.
+var perWhat = regexp.MustCompile(`(?i) per (\pL+)`)
+
+// identifiers returns the words of a question that name something in a program: "-x", "--dry-run", "max_size", "rowHeight", or what is
+// quoted.
+func identifiers(question string) (out []string) {
+	for _, m := range quotedName.FindAllStringSubmatch(question, -1) {
+		out = append(out, m[1])
+	}
+	for _, m := range calledOption.FindAllStringSubmatch(question, -1) {
+		out = append(out, m[1])
+	}
+	for w := range strings.FieldsSeq(question) {
+		w = strings.TrimRight(strings.Trim(w, "\"'`“”"), "?.,!:;\"'`“”")
+		inner := strings.IndexFunc(w, unicode.IsLower) >= 0 && strings.IndexFunc(w, unicode.IsLower) < strings.LastIndexFunc(w, unicode.IsUpper)
+		if len(w) > 1 && (w[0] == '-' || strings.ContainsAny(w, "_.=[]") || inner) {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// calledOption matches a name before the word for what it is: "the nofail option".
+var calledOption = regexp.MustCompile(`\bthe ([\pL\pN._-]+) (?:option|flag|setting|parameter|key|property|field|variable|argument|directive)\b`)
+
+var quotedName = regexp.MustCompile("[\"`“']([^\\s\"`”']{2,40})[\"`”']")

@@ -172,31 +172,26 @@ func (p passage) announces(q decoder.Quote) bool {
 	return at > 0 && addition.MatchString(p.text[p.body:p.body+at])
 }
 
-const surelyRead = 0.5 // the least probability, by the reader, that it answers
-
-const minTopicShare = 0.4 // the least share of the question's words that it has with what stands around it
-
-const minTopicWords = 2 // the fewest such words: "And the bike?" does not say what it asks about it
-
 // Bounds for a sentence that may say what has become of another's value.
 const (
-	beforeNews = 40 // the most bytes between what announces a value and the value
+	surelyRead    = 0.5 // the least probability, by the reader, that it answers
+	minTopicShare = 0.4 // the least share of the question's words that it has with what stands around it
+	minTopicWords = 2   // the fewest such words: "And the bike?" does not say what it asks about it
+	beforeNews    = 40  // the most bytes between what announces a value and the value
 )
 
-// change matches what stands before a new value.
+// change matches what stands before a new value: "now", "moved to", "correction: ".
 var change = regexp.MustCompile(`(?i)` + apart(`now|no more|no longer|instead|from here on`+
 	`|(?:mov|chang|rais|ris|increas|reduc|lower|postpon|reschedul|extend|shift|switch|swapp|dropp|shov)(?:es?|s|ed|en|ing)?(?: \pL+){0,5}? (?:to|until|till)`+
 	`|put (?:up|back|forward) (?:to|until|by)|(?:goes|go|went|gone|going) (?:up|down|back)(?: to)?`+
 	`|(?:update|updated|correction|corrected|change|changed|changes|notice|edit|ps|nb|neu|korrektur|änderung|changement|cambio)\b[^.:;\n]{0,30}[:!–—]`))
 
-// since matches from when on something holds; a stretch of time is no such thing.
+// since matches from when on something holds, "from 14 July"; a stretch of time is no such thing.
 var since = regexp.MustCompile(`(?i)(?:^|[^\pL])(?:with effect from|effective(?: from)?|as (?:of|from)|starting|from) (?:next (?:week|month|year|season|term)|the same (?:date|day)|(?:the )?\d{1,2}(?:st|nd|rd|th)?(?: of)? ` +
 	aMonth + `|` + aMonth + `)(?:[^\pL\pN–-]|$)`)
 
+// nowBehind matches what makes the value before it a new one: "£31 now".
 var nowBehind = regexp.MustCompile(`(?i)^ ?(?:now|instead|from now on)\b`)
 
-var (
-
-	// addition matches the heading of what was added to a text, which changes what it says above.
-	addition = regexp.MustCompile(`(?im)(?:^|[.!?] )\W*(?:addend\pL*|amendment|amended|errat\pL+|corrigend\pL+|correction|stop press|p\.?s\b|update|nachtrag|avenant)\b`)
-)
+// addition matches the heading of what was added to a text, "Addendum", which changes what it says above.
+var addition = regexp.MustCompile(`(?im)(?:^|[.!?] )\W*(?:addend\pL*|amendment|amended|errat\pL+|corrigend\pL+|correction|stop press|p\.?s\b|update|nachtrag|avenant)\b`)

@@ -28,13 +28,14 @@ var comparisons = map[string]comparison{
 }
 
 var (
+	// amount matches an amount of money behind a name: ": £31"; weight a weight, ": 9 kg"; quantity any number with its unit.
 	amount   = regexp.MustCompile(`(?i)^[^\d\n,;]{0,20}?([€£$] ?\d[\d.,]*\d|[€£$] ?\d|\d[\d.,]*(?: ?(?:€|eur|euros?|dollars?|pounds?|chf|francs?)))`)
 	weight   = regexp.MustCompile(`(?i)^[^\d\n,;]{0,20}?(\d[\d.,]* ?(?:kg|g|t|lbs?)\b)`)
 	quantity = regexp.MustCompile(`^[^\d\n,;]{0,20}?(\d[\d.,]*(?: ?[\pL%²³/]+)?)`)
 )
 
-// compared returns the name of the thing that has more, or less, where a question names two and asks which: their numbers stand in two rows of
-// a table, or behind their names. A reader that points cannot weigh them.
+// compared returns the name of the thing that has more, or less, where a question names two and asks which: their numbers stand in two rows
+// of a table, or behind their names. A reader that points cannot weigh them.
 func (p passage) compared(q query) (from, to int, ok bool) {
 	question := q.text
 	m := asksCompared.FindStringSubmatch(question)

@@ -22,7 +22,7 @@ var numberedName = regexp.MustCompile(`(?i)((?:[\pL'’-]+ ){0,2}[\pL'’-]+) (?
 // inMailHead matches a line above a mail, and fromLine the one that other documents lack.
 var (
 	fromLine   = regexp.MustCompile(`(?m)^(?:From|Von|De): `)
-	inMailHead = regexp.MustCompile(`^(?:From|To|Cc|Reply-To|Date|Sent|Subject|Von|An|Datum|Betreff|De|À|Objet|Para|Fecha|Asunto): `)
+	inMailHead = regexp.MustCompile(`^(?:` + mailFields + `): `)
 )
 
 // labels returns the names with values in a line: what stands before its colon, or before "no."
@@ -48,9 +48,8 @@ func (p passage) labels(begin, end int) (out []label) {
 }
 
 // valueBehindLabel returns the value behind the name that a question asks for: "4.5 l" in "Tank: 4.5 l" for "how big is the tank of the
-// DryMate?" The question has all words of the name, and the passage all others of the question, up to that line: else the value may be of another
-// thing, that was named before.
-// Of several names the longest counts; two equally long ones leave open which is meant.
+// DryMate?" The question has all words of the name, and the passage all others of the question, up to that line: else the value may be of
+// another thing, that was named before. Of several names the longest counts; two equally long ones leave open which is meant.
 func (p passage) valueBehindLabel(q query) (from, to int, ok bool) {
 	question, w := q.text, q.wants
 	if !w.bare || w.compares != "" {
@@ -85,8 +84,8 @@ func (p passage) valueBehindLabel(q query) (from, to int, ok bool) {
 	return from, to, len(w.misfits(p, span.Span{Begin: from, End: to}, newViews(matches{}))) == 0
 }
 
-// asksFor returns the words of a question up to those that say of what it asks for something: "old tenant" of "who was the old tenant of the
-// flat in Lund".
+// asksFor returns the words of a question up to those that say of what it asks for something: "old tenant" of "who was the old tenant of
+// the flat in Lund".
 func asksFor(question string) []string {
 	for _, at := range complements.FindAllStringIndex(question, -1) {
 		if words := decoder.ContentWords(question[:at[0]]); len(words) > 0 {
@@ -96,6 +95,7 @@ func asksFor(question string) []string {
 	return decoder.ContentWords(question)
 }
 
+// complements matches what begins a part of a question that says of what: "of the flat".
 var complements = regexp.MustCompile(` (?:of|in|at|on|for|with|from) `)
 
 // measured reports whether a name is that of the measure for which a question asks, of what the passage is about: "Noise" for "how loud is
@@ -121,6 +121,7 @@ func (p passage) meaningOf(q query) (from, to int, ok bool) {
 	return p.meaning(wanted, defined)
 }
 
+// defines matches a question what something means: "what does E11 stand for?", "what is E11?".
 var defines = regexp.MustCompile(`(?i)^\W*(?:and )?(?:what (?:does|do|did|is|are)\b.*\b(?:mean|stand for|signify|meaning)\b|what(?:'s| is)\b|meaning of\b)`)
 
 // asksRemedy matches a question what to do about something that is displayed.

@@ -10,6 +10,7 @@ import (
 )
 
 var (
+	// asksBirth matches a question for a birth, and asksDeath one for a death: "when was she born?".
 	asksBirth = regexp.MustCompile(`(?i)\b(?:born|birth(?:day|date)?)\b`)
 	asksDeath = regexp.MustCompile(`(?i)\b(?:dies?|died|death|dead)\b`)
 	// lifespan matches a name and the two dates behind it: "Ada Lovelace (10 December 1815 – 27 November 1852)".
@@ -75,14 +76,14 @@ var endsInCode = regexp.MustCompile(`^(.*\pL)[ :=]+(\d{3,8})\W*$`)
 
 var ofOtherNumber = regexp.MustCompile(`(?i)\b(?:no|nr|number|tel|phone|mobile|reading|model|serial|room|year|since|from|until)\b`)
 
+// aYear matches a year: "1984".
 var aYear = regexp.MustCompile(`^(?:19|20)\d\d$`)
 
 // locked has what a code opens.
 var locked = set("lock padlock door gate box safe alarm locker keypad entrance garage barrier cabinet cupboard lockbox keybox bike bicycle suitcase shed")
 
-var (
-	apartFrom = regexp.MustCompile(`[;|,\n]|\. `)
-)
+// apartFrom matches what stands between two notes: "; ".
+var apartFrom = regexp.MustCompile(`[;|,\n]|\. `)
 
 // signed returns the name below a letter, if a question asks who wrote it.
 func (p passage) signed(q query) (from, to int, ok bool) {
@@ -106,14 +107,13 @@ func (p passage) signed(q query) (from, to int, ok bool) {
 	return from, to, true
 }
 
+// asksSigner matches a question who wrote a letter: "who signed the letter about the roof?".
 var asksSigner = regexp.MustCompile(`(?i)^\W*(?:and )?who (?:has )?(?:signed|signs|wrote|writes|sent|sends)\b.*\b(?:letter|e-?mail|mail|message|note|notice)\b`)
 
 // closing matches the line above the name of who wrote a letter.
 var closing = regexp.MustCompile(`(?mi)^(?:with )?(?:(?:kind|best|warm|many)(?:est)? (?:regards|wishes|greetings)|regards|yours (?:sincerely|faithfully|truly)|sincerely(?: yours)?|mit freundlichen grüßen|(?:viele|beste|herzliche|liebe) grüße|cordialement|bien à vous|un (?:cordial )?saludo|atentamente)\b[^\n]{0,40}\n+`)
 
-var (
-	signing = set("about signed signs wrote writes sent sends letter email mail e message note notice")
-)
+var signing = set("about signed signs wrote writes sent sends letter email mail e message note notice")
 
 // maxSignerWords is how many words a name below a letter has at most, with titles.
 const maxSignerWords = 8

@@ -11,6 +11,7 @@ import (
 )
 
 var (
+	// asksDefault matches a question for a default: "default page_size"; asksPurpose one what something does: "what does --all do?".
 	asksDefault = regexp.MustCompile(`(?i)\bdefaults?\b`)
 	asksPurpose = regexp.MustCompile(`(?i)^\W*(?:and )?(?:what|which \pL+) (?:does|do|is|are|did)\b.*\b(?:do|mean|set|sets|control|configure|change|for|specify|stand for)\W*$`)
 
@@ -18,7 +19,8 @@ var (
 	given = regexp.MustCompile(`(?i)\bdefaults?(?: values?)?(?: ?[:=] ?| (?:is|are|to|of|being)\b:? ?| )([^\s,;()][^;()\n]*)`)
 	// before matches one in front of it: "Unlimited by default", "Number of pallets, 1 by default".
 	beforeDefault = regexp.MustCompile(`(?i)(?:^|[.,;:(|]) *([^.,;:(|\n]+?) by default\b`)
-	noDefault     = regexp.MustCompile(`(?i)\bno default(?: values?)?\b`)
+	// noDefault matches what says that there is none.
+	noDefault = regexp.MustCompile(`(?i)\bno default(?: values?)?\b`)
 )
 
 // defaultWords say that a question is for a default and not of what.
@@ -113,6 +115,7 @@ func defaultIn(line string, wanted, names []string) (from, to int, ok bool) {
 	return all[0][0], all[0][1], len(all) == 1
 }
 
+// wordAt matches a word or a number: "max", "8080".
 var wordAt = regexp.MustCompile(`[\pL\pN]+`)
 
 // valueLength returns how long the value is that a text begins with: up to the end of its sentence or of its clause.
@@ -205,6 +208,7 @@ func (p passage) described(names []string) (from, to int, ok bool) {
 	return from, to, ok && from < to
 }
 
+// describes matches the name of the column that says what something does: "Description".
 var describes = regexp.MustCompile(`(?i)^(?:description|meaning|purpose|effect|explanation|what it does|function)s?$`)
 
 // explains reports whether a label has one of some names.
@@ -218,6 +222,7 @@ func explains(label string, names []string) bool {
 }
 
 var (
+	// asksOption matches a question for an option: "which option prints all?"; optionName an option: "--all", "-a".
 	asksOption = regexp.MustCompile(`(?i)^\W*(?:and )?(?:which|what) (?:[\pL\pN._-]+ )?(?:options?|flags?|switch|settings?|parameters?|directives?)\b`)
 	optionName = regexp.MustCompile(`^--?[\pL\pN#?@]`)
 )

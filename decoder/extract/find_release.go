@@ -21,14 +21,18 @@ var (
 	version = regexp.MustCompile(`(?i)\bv?\d+(?:\.\d+){1,3}(?:[-.]?(?:alpha|beta|rc|dev|pre|post|a|b)[-.]?\d*)?`)
 	// aDate matches what looks like a version: "12.05.2026".
 	aDate = regexp.MustCompile(`^\d{1,2}\.\d{1,2}\.(?:19|20)\d\d`)
-	// beforeVersion and behindVersion match the rest of a release's heading: "Release 2.1", "[2.1.0] - 2026-03-01", "v2.1.0 (1 March 2026)".
+	// beforeVersion and behindVersion match the rest of a release's heading: "Release 2.1", "[2.1.0] - 2026-03-01", "v2.1.0 (1 March
+	// 2026)".
 	beforeVersion = regexp.MustCompile(`^(?:[\pL'’.+-]+ ){0,4}[\[(]?$`)
 	behindVersion = regexp.MustCompile(`(?i)^\]?:?(?:|[ ,:–—-]*\(.*\)|[ ,:–—(-]+(?:\pL+,? )?(\d.*|\pL+\.? (?:\d{1,2},? )?\d{4})|[ –—-]+unreleased)$`)
 	// beginsVersion matches a line that begins with a version: windows of a text leave out the empty line above some of them.
 	beginsVersion = regexp.MustCompile(`(?i)^\[?(?:version |release )?v?\d+\.\d`)
-	partOfText    = regexp.MustCompile(`(?i)^(?:section|chapter|part|step|figure|table|clause|article|appendix|question|page)\b`)
-	day           = regexp.MustCompile(`(?:\p{Lu}\pL{2,8}\.? )?\d[\pL\d ,./-]*\d`)
+	// partOfText matches a number that is none of a release: "Section 2.1".
+	partOfText = regexp.MustCompile(`(?i)^(?:section|chapter|part|step|figure|table|clause|article|appendix|question|page)\b`)
+	// day matches a date behind a version: "1 March 2026", "2026-03-01".
+	day = regexp.MustCompile(`(?:\p{Lu}\pL{2,8}\.? )?\d[\pL\d ,./-]*\d`)
 
+	// asksRelease matches a question for a release: "which version added it?"; asksReleased one for its date: "when did 2.1 come out?".
 	asksRelease  = regexp.MustCompile(`(?i)\b(?:which|what)(?: \S+){0,3}? (?:versions?|releases?)\b`)
 	asksReleased = regexp.MustCompile(`(?i)\b(?:releas|publish|appear)\w*\b|\b(?:come|came) out\b`)
 	// asksAllChanges matches a question for all that is new in a release, and planned what a release says of a later one.
@@ -160,7 +164,8 @@ func (p passage) changes(question string, r release) [][2]int {
 	return [][2]int{{lines[0][0], lines[len(lines)-1][1]}}
 }
 
-// ofOtherRelease reports whether a sentence tells of another release than the one that the question names, if the passage tells of that, too.
+// ofOtherRelease reports whether a sentence tells of another release than the one that the question names, if the passage tells of that,
+// too.
 func (w wants) ofOtherRelease(at pointed) bool {
 	if !version.MatchString(w.question) {
 		return false

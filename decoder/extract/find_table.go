@@ -60,8 +60,8 @@ func (p passage) rowWords(wanted, asked []string) []string {
 	return rest
 }
 
-// rowWith returns the row with the most of these words, and how many of them it lacks. Of two such rows it is the one whose name has some. It
-// is -1 if there is none or a second one, or if the passage has two tables. What stands in the column without does not count.
+// rowWith returns the row with the most of these words, and how many of them it lacks. Of two such rows it is the one whose name has some.
+// It is -1 if there is none or a second one, or if the passage has two tables. What stands in the column without does not count.
 func (p passage) rowWith(words []string, without int) (row, missing int) {
 	best, most, shared, tie := -1, 0, 0, false
 	named := -1
@@ -96,8 +96,8 @@ func (p passage) rowWith(words []string, without int) (row, missing int) {
 	return best, len(words) - shared
 }
 
-// origins returns the column of the places where journeys begin, if another has those where they end and the question is not about leaving: who
-// asks for the hotel in Lund means the journey to Lund. It is -1 if there is no such column.
+// origins returns the column of the places where journeys begin, if another has those where they end and the question is not about leaving:
+// who asks for the hotel in Lund means the journey to Lund. It is -1 if there is no such column.
 func (p passage) origins(question string) int {
 	named := func(names map[string]bool) int {
 		return slices.IndexFunc(p.rows[0].names, func(n string) bool { return names[strings.ToLower(n)] })
@@ -142,6 +142,7 @@ func (p passage) ofAnother(question string) bool {
 	return len(words) > 0 && decoder.SharedWords(words, slices.Concat(p.names, decoder.ContentWords(p.text))) == 0
 }
 
+// endsWith matches of what a question asks something, at its end: "of the limiter", "in fstab".
 var endsWith = regexp.MustCompile(`(?i)^.* (?:of|in|for|by|with) ((?:the |a |an |my |our )?[\pL\pN._ -]+?)\W*$`)
 
 var (
@@ -240,7 +241,8 @@ var columnKinds = []columnKind{
 	{regexp.MustCompile(`(?i)\bwhere\b`), []string{"place", "location", "room", "where", "venue"}},
 }
 
-// receipt returns the sum at the end of a row whose columns have no names, as on a receipt, if a question asks what the thing in just that row costs.
+// receipt returns the sum at the end of a row whose columns have no names, as on a receipt, if a question asks what the thing in just that
+// row costs.
 func (p passage) receipt(q query) (from, to int, ok bool) {
 	if q.form != value || !asksSum.MatchString(q.text) {
 		return 0, 0, false
@@ -265,10 +267,10 @@ func (p passage) receipt(q query) (from, to int, ok bool) {
 	return from, to, ok
 }
 
+// asksSum matches a question what something costs: "how much was the tap?".
 var asksSum = regexp.MustCompile(`(?i)\bcosts?\b|\bpric(?:e|ed)\b|\bhow much\b|\bpa(?:y|id)\b`)
 
+// aSum matches a sum of money: "EUR 12.50", "12,-".
 var aSum = regexp.MustCompile(`(?i)^(?:` + money + `)? ?\d[\d.,]*[.,](?:\d\d|[-–—])(?: ?(?:` + money + `))?$`)
 
-var (
-	summed = set("altogether total sum all overall invoice bill receipt charged charge did was were")
-)
+var summed = set("altogether total sum all overall invoice bill receipt charged charge did was were")

@@ -55,10 +55,8 @@ func (w wants) misshapen(text string) bool {
 	return slices.ContainsFunc(w.shapes, func(has *regexp.Regexp) bool { return !has.MatchString(text) })
 }
 
-var (
-	// aCode matches what may be a code: it has a digit, a sign, or capitals side by side. asksCode matches a question for one.
-	aCode = regexp.MustCompile(`\d|[A-Z]{2}|[#*_@!/-]`)
-)
+// aCode matches what may be a code: it has a digit, a sign, or capitals side by side.
+var aCode = regexp.MustCompile(`\d|[A-Z]{2}|[#*_@!/-]`)
 
 // mismeasured reports whether a value is of a kind that cannot be the answer: minutes for a weight.
 func (w wants) mismeasured(value string) bool {
@@ -108,15 +106,14 @@ var notMoney = regexp.MustCompile(`(?i)\b(?:1[5-9]|20)\d\d-\d\d-\d\d\b|\b\d{1,2}
 	`\b\d{1,2}:\d\d\b|\b\d{1,2}(?:\.\d\d)?(?:am| ?(?:pm|a\.m|p\.m|uhr|o'clock))\b|\b\d+(?:st|nd|rd|th)\b|` +
 	`\b(?:before|after|until|till|since|um|bis|vor|nach|avant|après|jusqu'à) \d{1,2}[.:]\d\d\b|\b(?:in|since|until|year|seit|depuis) (?:19|20)\d\d\b|\b(?:from|en) (?:19|20)\d\d(?:$|[,.;:!?])|\b0\d[\d /-]{5,}`)
 
+// aNumeral matches any digit: "9".
 var aNumeral = regexp.MustCompile(`\d`)
 
-var (
-	aCount = regexp.MustCompile(`(?i)\d+(?:[.,]\d+)* ?(?:` + otherUnits + `)(?:[^\pL]|$)`)
-)
+// aCount matches a number of things: "3 nights", "2 km".
+var aCount = regexp.MustCompile(`(?i)\d+(?:[.,]\d+)* ?(?:` + otherUnits + `)(?:[^\pL]|$)`)
 
-var (
-	perThat = regexp.MustCompile(`(?i)^\W*[\d.,]+ ?(?:` + money + `)? ?(?:per|an?|/) ?(\pL+)|^\W*(?:` + money + `) ?[\d.,]+ ?(?:per|an?|/) ?(\pL+)`)
-)
+// perThat matches an amount and for what, each, it is: "4 € an hour".
+var perThat = regexp.MustCompile(`(?i)^\W*[\d.,]+ ?(?:` + money + `)? ?(?:per|an?|/) ?(\pL+)|^\W*(?:` + money + `) ?[\d.,]+ ?(?:per|an?|/) ?(\pL+)`)
 
 // perOther reports whether an amount is for something else than asked: "4 € an hour" for what a kilometre costs.
 func perOther(amount string, per []string) bool {

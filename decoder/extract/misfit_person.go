@@ -12,11 +12,12 @@ import (
 var (
 	// asksAbout matches whom or what a question asks about by name, behind its verb: "when did Emil", "is Annika".
 	asksAbout = regexp.MustCompile(`^\W*(?:(?i:when|where|what|which|how|why|since|until|and|but|so|from|for|at|in|on)\b[^,;?]*? )?(?i:did|does|do|has|have|had|is|was|will|can|could|should|may|must) (\p{Lu}[\pL-]+(?: \p{Lu}[\pL-]+)*)(?:\?| \p{Ll}|$)`)
+	// andMore matches a second name: " and Ann"; isPassive a verb in the passive voice: "was founded".
 	andMore   = regexp.MustCompile(`^ (?:and|or|und|oder|et|ou)\b`)
 	isPassive = regexp.MustCompile(`(?i)\b(?:was|were|is|are|been)\b`)
 	// ofAThing matches what stands behind a verb that is done to something which the text has named: "founded the company".
 	ofAThing = regexp.MustCompile(`^ (?:the|this|that|der|die|das|den)\b`)
-	// saidOf matches the name with which a sentence begins, before its verb.
+	// saidOf matches the name with which a sentence begins, before its verb: "Emil swims".
 	saidOf = regexp.MustCompile(`^\W*(\p{Lu}[\pL-]+(?: \p{Lu}[\pL-]+)*) (\p{Ll}\pL*)`)
 	// ofOthers matches what may stand for somebody else than the subject of a sentence.
 	ofOthers = regexp.MustCompile(`(?i)` + apart(`he|him|she|her|it|they|them|their|we|us|our|both|each other|everybody|everyone|all|too|also|neither|other|others`))
@@ -79,9 +80,11 @@ func peopleIn(known []passage) map[string]bool {
 	return all
 }
 
+// withinSentence matches a word with a capital within a sentence: "by Emil".
 var withinSentence = regexp.MustCompile(`[\p{Ll}\d,] (\p{Lu}\p{Ll}[\pL-]*)`)
 
-// isName reports whether a word that begins a sentence is a name: the passage has it within a sentence too, or with something of its owner's.
+// isName reports whether a word that begins a sentence is a name: the passage has it within a sentence too, or with something of its
+// owner's.
 func (p passage) isName(name string) bool {
 	pattern := regexp.MustCompile(`(?:[\p{Ll}\d,] |\()` + regexp.QuoteMeta(name) + `\b|\b` + regexp.QuoteMeta(name) + `['’]s\b|\b` + regexp.QuoteMeta(name) + ` \pL+[^.!?\n]* (?:his|her)\b`)
 	return pattern.MatchString(p.text[p.body:])
@@ -156,7 +159,7 @@ func (p passage) speakersAmong(words []string) (out []string) {
 	return out
 }
 
-// firstPerson matches what people say of themselves.
+// firstPerson matches what people say of themselves: "my", "I'll".
 var firstPerson = regexp.MustCompile(`(?i)` + apart(`I|I['’](?:m|ll|ve|d)|me|my|mine|myself|ich|mir|mich|mein\pL*|je|j['’]ai|moi|mon|yo|mi`))
 
 // ofHearer matches what stands for something that another speaker has named, or for her.
@@ -181,10 +184,8 @@ var short = set("it that this what who where when how there here he she let toda
 // titled matches a name behind a title: "Herr Dorn", "Frau Dr. med. Anna Roth".
 var titled = regexp.MustCompile(`(?:^|[^\pL])(?:Mr|Mrs|Ms|Miss|Dr|Prof|Herrn?|Frau|Mme|Monsieur|Madame|Señora?|Sra?)\.? (?:(?:Dr|Prof|med)\.? )*(\p{Lu}[\pL-]+(?: \p{Lu}[\pL-]+)*)`)
 
-var (
-	// aPronoun matches what may stand for somebody whom an earlier sentence names.
-	aPronoun = regexp.MustCompile(`(?i)` + apart(`he|him|his|she|her|hers|er|ihm|ihn|sein\pL*|sie|ihr\pL*|il|elle|lui|son|sa|él|ella|su`))
-)
+// aPronoun matches what may stand for somebody whom an earlier sentence names.
+var aPronoun = regexp.MustCompile(`(?i)` + apart(`he|him|his|she|her|hers|er|ihm|ihn|sein\pL*|sie|ihr\pL*|il|elle|lui|son|sa|él|ella|su`))
 
 // titledWords returns the words of the names behind titles in a text.
 func titledWords(text string) (out []string) {
@@ -194,8 +195,8 @@ func titledWords(text string) (out []string) {
 	return out
 }
 
-// ofAnotherOwner reports whether a sentence speaks of somebody's thing where the question asks for another's, of whom neither it nor the heading
-// above it says anything, or of somebody with a title where the question names others only.
+// ofAnotherOwner reports whether a sentence speaks of somebody's thing where the question asks for another's, of whom neither it nor the
+// heading above it says anything, or of somebody with a title where the question names others only.
 func (w wants) ofAnotherOwner(above, sentence string) bool {
 	of := owners(sentence)
 	said := decoder.ContentWords(above + " " + sentence)
@@ -208,12 +209,13 @@ func (w wants) ofAnotherOwner(above, sentence string) bool {
 	return !w.person && len(asked) > 0 && len(titledWords(sentence)) > 0 && decoder.SharedWords(asked, said) == 0 && !aPronoun.MatchString(sentence)
 }
 
-// mailHead matches a line above a mail; asksWriter a question for what such a line says.
-var mailHead = regexp.MustCompile(`^(?:From|To|Cc|Reply-To|Von|An|De|À|Para): `)
+// mailHead matches a line above a mail, "From: Ada"; asksWriter a question for what such a line says, "who wrote it?"
+var mailHead = regexp.MustCompile(`^(?:` + mailPersons + `): `)
 
 var asksWriter = regexp.MustCompile(`(?i)\b(?:wrote|writ(?:es?|ten|ing)|sen[dt]s?|sender|from|to|e?-?mails?(?:ed)?|letters?|message|author|contact|recipient|addressed|gets?|got|receive[ds]?)\b`)
 
-// denies matches what says, behind a name, that somebody is not or no longer who was asked for; asksDenied a question for that.
+// denies matches what says, behind a name, that somebody is not or no longer who was asked for, " did not want to"; asksDenied a question
+// for that.
 var denies = regexp.MustCompile(`(?i)^,? (?:(?:did|does|do|has|have|had|is|was|are|were|will|would|could|can) not\b|(?:did|does|do|has|have|had|is|was|are|were|would|could|ca)n['’]t\b|won['’]t\b|no longer\b|never\b|(?:is |has |was )?(?:step(?:s|ped|ping) down|resign(?:s|ed|ing)|retir(?:es|ed|ing)|withdr(?:aws|ew)))`)
 
 var asksDenied = regexp.MustCompile(`(?i)\bnot\b|n['’]t\b|\bno longer\b|\bnever\b|step|resign|retir|withdr`)

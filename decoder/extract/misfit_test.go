@@ -317,6 +317,16 @@ func TestMisfitTitle(t *testing.T) {
 	}
 }
 
+// Where a pattern for times or numbers matches two words, matches.has looks at both.
+func TestPairs(t *testing.T) {
+	two := regexp.MustCompile(`(\pL+) \pL`)
+	for _, m := range two.FindAllStringSubmatch(aTime.String()+aNumber.String(), -1) {
+		if !pairs(m[1]) {
+			t.Errorf("%q does not begin a pair", m[1])
+		}
+	}
+}
+
 // Words that were seen before say of a text what the pattern says of all of it.
 func TestMatchesByWords(t *testing.T) {
 	words := strings.Fields("as soon long any time up to As (any up: to, Friday mar mars, Freitags dreißig -tag 3pm Mañana, mañana an l'année année. every-day kein keinen Samstagabend one twenty-two none x – the museum 17:20. No.")

@@ -15,7 +15,7 @@ var valuesInTurn = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)\b\d{1,2}[:.]\d\d\b(?: ?[ap]\.?m\b)?|\b\d{1,2} ?[ap]\.?m\b`),
 }
 
-// sameThing matches what says that a second value is of the same thing as the first.
+// sameThing matches what says that a second value is of the same thing as the first: "it was", "later".
 var sameThing = regexp.MustCompile(`(?i)` + apart(`it|its|they|their|he|she|now|since|then|later|instead|currently|was|were|used to|rais\pL*|reduc\pL*|chang\pL*|es|er|sie|jetzt|seit|war|dann|statt|il|elle|maintenant|depuis|était|ahora|desde|era`))
 
 // valueInTurn is one of several values of a kind that a sentence names each behind its own words: "a morning £33, an afternoon £30".
@@ -44,8 +44,8 @@ func inTurn(said string) (kinds [][]valueInTurn) {
 	return kinds
 }
 
-// valueOfOther reports whether the value is not the one of several in turn behind which all words of the question stand, but for those of the
-// title.
+// valueOfOther reports whether the value is not the one of several in turn behind which all words of the question stand, but for those of
+// the title.
 func (at pointed) valueOfOther(words []string) bool {
 	if !strings.ContainsAny(at.value, "0123456789") {
 		return false
@@ -182,8 +182,8 @@ func (w wants) otherIdentifier(head, said string) bool {
 	return false
 }
 
-// otherOption reports whether nothing near a sentence has an option, or another name in a program, of the question: neither the passage nor,
-// where that tells of several releases, the sentence's one.
+// otherOption reports whether nothing near a sentence has an option, or another name in a program, of the question: neither the passage
+// nor, where that tells of several releases, the sentence's one.
 func (w wants) otherOption(at pointed) bool {
 	begin, end := 0, len(at.text)
 	for _, r := range at.releases() {
@@ -215,15 +215,13 @@ func joined(text string) string {
 	}, text)
 }
 
+// aWeekday matches a day of the week, "Mondays", "Tue.", and daysTo what stands between the first and the last of several: " to ".
 var aWeekday = regexp.MustCompile(`\b(?:(?i:(mon|tues|wednes|thurs|fri|satur|sun)days?)|(Mon|Tue|Wed|Thu|Fri|Sat|Sun)(?:s|rs?)?)\b\.?`)
 
 var daysTo = regexp.MustCompile(`(?i)^ ?(?:[–—-]|to|until|till|through|thru) ?(?:and including )?$`)
 
-// aWeekday matches a day of the week, and daysTo what stands between the first and the last of several.
-var (
-	// manyDays matches what speaks of other days without naming them.
-	manyDays = regexp.MustCompile(`(?i)\b(?:daily|every ?day|any day|all days|seven days|7 days|weekdays?|working days?|weekends?|bank holidays?|holidays|whole week|all week|other days|except|apart from|otherwise|since|until|till|from now)\b`)
-)
+// manyDays matches what speaks of other days without naming them: "daily", "on holidays".
+var manyDays = regexp.MustCompile(`(?i)\b(?:daily|every ?day|any day|all days|seven days|7 days|weekdays?|working days?|weekends?|bank holidays?|holidays|whole week|all week|other days|except|apart from|otherwise|since|until|till|from now)\b`)
 
 // weekdays returns the days of the week that a text names or that lie between two that it names, from 0 for Monday.
 func weekdays(text string) (days [7]bool) {
@@ -256,7 +254,7 @@ func (w wants) otherDay(text string) bool {
 	return true
 }
 
-// saysYes matches a sentence that answers yes to a question above it.
+// saysYes matches a sentence that answers yes to a question above it: "Yes, on Fridays."
 var saysYes = regexp.MustCompile(`(?i)^\W*(?:yes|ja|oui|sí)\b`)
 
 // yesOfOtherDay reports whether a sentence names days of the week, and the question others: "yes, on Fridays" to a question about Tuesday.
@@ -294,7 +292,7 @@ func opposing(a, b string) [2]*regexp.Regexp {
 	return [2]*regexp.Regexp{regexp.MustCompile(`(?i)` + apart(a)), regexp.MustCompile(`(?i)` + apart(b))}
 }
 
-// aRange matches what names beginning and end, by whatever word.
+// aRange matches what names beginning and end, by whatever word: "9–17", "from".
 var aRange = regexp.MustCompile(`(?i)\d ?[–—-] ?\d|` + apart(`from|between|von|vom|zwischen|de|du|entre|desde`))
 
 // opposed returns the opposites of which a question has only one, that one first.
@@ -327,13 +325,13 @@ func (w wants) otherEnd(before, value string) bool {
 		asksUntil.MatchString(w.question) && sinceHere.MatchString(before)
 }
 
+// untilHere matches before a value what makes it an end: "until the "; untilIn a value that says so itself: "until May".
 var untilHere = regexp.MustCompile(`(?i)(?:^|[^\pL])(?:until|till|up to|bis(?: zum)?|jusqu'(?:à|en|au)) (?:the |end of |the end of )?$`)
 
 var untilIn = regexp.MustCompile(`(?i)^(?:until|till|up to|bis|jusqu'(?:à|en|au)) [^,;]*$`)
 
-var (
-	sinceHere = regexp.MustCompile(`(?i)(?:^|[^\pL])(?:since|as of|seit|ab|depuis) (?:the )?$`)
-)
+// sinceHere matches before a value what makes it a beginning: "since ".
+var sinceHere = regexp.MustCompile(`(?i)(?:^|[^\pL])(?:since|as of|seit|ab|depuis) (?:the )?$`)
 
 // otherWay reports whether a sentence has the journey the other way round: "Lund – Kiel" for one to Lund.
 func (w wants) otherWay(sentence string) bool {
@@ -349,8 +347,8 @@ func journey(sentence, before, after string) bool {
 	})
 }
 
-// ofOtherDay reports whether an offset is in a heading that is a day, as in a diary, and what stands above it has more of some words than what
-// stands below: the day is that of the text below.
+// ofOtherDay reports whether an offset is in a heading that is a day, as in a diary, and what stands above it has more of some words than
+// what stands below: the day is that of the text below.
 func (p passage) ofOtherDay(at int, words []string) bool {
 	begin, end := p.lineStart(at), p.lineEnd(at)
 	if !p.isDay(begin, end) {

@@ -24,11 +24,11 @@ func (at pointed) next() string {
 	return at.text[at.end:max(at.end, at.ended(min(len(at.text), at.end+2)))]
 }
 
+// wasSo matches what says of the value behind it that it was so: "was 28 €".
 var wasSo = regexp.MustCompile(`(?i)` + apart(`was|were|used to|had|cost|originally|at first|first|initially|war|waren|kostete|était|coûtait|era|costaba`))
 
-var (
-	isNow = regexp.MustCompile(`(?i)\b(?:now|since|as of|from now on|today|currently|jetzt|seit|désormais|depuis|ahora|desde)\b`)
-)
+// isNow matches what says of another value that it is so: "now 31 €".
+var isNow = regexp.MustCompile(`(?i)\b(?:now|since|as of|from now on|today|currently|jetzt|seit|désormais|depuis|ahora|desde)\b`)
 
 // strike stands before and after what is struck out, and struckOut matches both with what is between.
 const strike = "~~"
@@ -48,12 +48,10 @@ func (p passage) struck(at int, value string) bool {
 	})
 }
 
-// cancelled matches what says that something does not take place; asksCancelled a question about that.
+// cancelled matches what says that something does not take place, "called off"; asksCancelled a question about that.
 var cancelled = regexp.MustCompile(`(?i)` + apart(`cancell?ed|called off|abgesagt|entfällt|fällt aus|annulée?s?|supprimée?s?|cancelad[oa]s?|suspendid[oa]s?`))
 
-var (
-	asksCancelled = regexp.MustCompile(`(?i)cancel|called off|abgesagt|entfäll|ausgefallen|annul|supprim|suspend|postpone|move`)
-)
+var asksCancelled = regexp.MustCompile(`(?i)cancel|called off|abgesagt|entfäll|ausgefallen|annul|supprim|suspend|postpone|move`)
 
 // outdates reports whether the sentence says that the value is no longer so.
 func (at pointed) outdates(question string) bool {
@@ -63,14 +61,11 @@ func (at pointed) outdates(question string) bool {
 	return (len(at.olds) > 0 || at.says(instead)) && replacesAny(at.olds, at.said, at.value, question)
 }
 
-// asksClosing matches a question when something closes; isClosed what says, before a time, that it is closed then.
+// asksClosing matches a question when something closes, "when does it close?"; isClosed what says, before a time, that it is closed then,
+// "closed on ".
 var asksClosing = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:when|at what time|what time) (?:do|does|did|will) .*\b(?:close|shut)\b`)
 
-var (
-	isClosed = regexp.MustCompile(`(?i)\b(?:(?:closed|shut)(?: on| for)?|geschlossen(?: am)?|zu am|fermée?s?(?: le)?|cerrad[oa]s?(?: los?| el)?) *$`)
-)
+var isClosed = regexp.MustCompile(`(?i)\b(?:(?:closed|shut)(?: on| for)?|geschlossen(?: am)?|zu am|fermée?s?(?: le)?|cerrad[oa]s?(?: los?| el)?) *$`)
 
-var (
-	// fromAddress matches the line of a mail with an address, which lists with a subject and a date do not have.
-	fromAddress = regexp.MustCompile(`(?m)^(?:From|To|Cc|Reply-To|Von|An|De|À|Para) ?: .*@`)
-)
+// fromAddress matches the line of a mail with an address, "To: ada@mill.example", which lists with a subject and a date do not have.
+var fromAddress = regexp.MustCompile(`(?m)^(?:` + mailPersons + `) ?: .*@`)

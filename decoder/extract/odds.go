@@ -185,8 +185,8 @@ func (c Config) evidence(q query, ps []passages.Passage, known []passage) ([]Evi
 	return out, spans, nil
 }
 
-// lexical returns the scorer's relevance of each passage, and what it would be if the passage said all of the question. Where one of them is in
-// another language than the other, both are compared in English.
+// lexical returns the scorer's relevance of each passage, and what it would be if the passage said all of the question. Where one of them
+// is in another language than the other, both are compared in English.
 func (c Config) lexical(language span.Language, clause string, ps []passages.Passage, known []passage) (relevance, echo []float64) {
 	score := func(clause string, ps []passages.Passage) (of []float64, own float64) {
 		all := c.Scorer.Prepare(slices.Concat(ps, []passages.Passage{{Text: clause}}))(nil, clause)

@@ -130,11 +130,8 @@ func (p passage) sentence(from, to int) (int, int) { return p.widen(p.begun(from
 // begun returns where the sentence begins that holds offset at.
 func (p passage) begun(at int) int {
 	begin := 0
-	for _, end := range p.ends {
-		if end > at {
-			break
-		}
-		begin = end
+	if n, _ := slices.BinarySearch(p.ends, at+1); n > 0 {
+		begin = p.ends[n-1]
 	}
 	for begin < at && unicode.IsSpace(rune(p.text[begin])) {
 		begin++
@@ -145,11 +142,8 @@ func (p passage) begun(at int) int {
 // ended returns where the sentence ends that ends at offset at or after it.
 func (p passage) ended(at int) int {
 	end := len(p.text)
-	for _, e := range p.ends {
-		if e >= at {
-			end = e
-			break
-		}
+	if n, _ := slices.BinarySearch(p.ends, at); n < len(p.ends) {
+		end = p.ends[n]
 	}
 	return max(at, len(strings.TrimRightFunc(p.text[:end], unicode.IsSpace)))
 }
@@ -301,7 +295,13 @@ func (p passage) inMailHead(at int) bool {
 }
 
 // mailLine matches a line above a mail: "Subject: Keys".
-var mailLine = regexp.MustCompile(`^(?:Subject|From|To|Cc|Reply-To|Date|Sent|Betreff|Von|An|Datum|Gesendet|Objet|De|À|Envoyé|Asunto|Para|Fecha|Enviado) ?: `)
+var mailLine = regexp.MustCompile(`^(?:` + mailFields + `|Gesendet|Envoyé|Enviado) ?: `)
+
+// What the lines above a mail begin with.
+const (
+	mailFields  = mailPersons + `|Date|Sent|Subject|Datum|Betreff|Objet|Fecha|Asunto`
+	mailPersons = `From|To|Cc|Reply-To|Von|An|De|À|Para`
+)
 
 // ofMail matches in lines above a mail, and not in those of a ticket or a transfer.
 var ofMail = regexp.MustCompile(`(?m)^(?:Subject|Betreff|Objet|Asunto) ?: |@`)

@@ -11,9 +11,7 @@ import (
 	"tandem/model/span"
 )
 
-const (
-	maxTried = 1024 // spans of a passage
-)
+const maxTried = 1024 // spans of a passage
 
 // answers returns the n likeliest spans that may answer a question of some form, the likeliest first. An item's number is no
 // answer, nor is a heading to "how" and "why". A question is none either: the text below it is.
@@ -244,6 +242,7 @@ func ascends(a, b string) bool {
 	return err == nil && err2 == nil && left < right
 }
 
+// firstNumber matches a number: "2,850"; startsNumber what begins with one, "€5 a day"; endsNumber what ends with one, "from 5".
 var firstNumber = regexp.MustCompile(`\d+(?:[.,]\d+)*`)
 
 // options matches the options of a command behind its name: " --to 4.6.3".
@@ -263,11 +262,8 @@ var rangeBefore = regexp.MustCompile(`(?:^|[^\pL\pN:./–—-])(\d+(?:[.,]\d+)*(
 var boundBefore = regexp.MustCompile(`(?i)(?:\b|^)((?:below|above|at least|at most|(?:no |not )?(?:more|less|fewer) than|mindestens|höchstens|bis zu|au moins|au plus|al menos|como máximo) )$|` +
 	`(?:^|[,;:(|]|\b(?:is|are|was|were|be|been|of|for|at|by|just|well|with|has|have|had|costs?|needs?|weighs?|holds?|if|aged|and|or)) ?((?:under|over|up to|unter|über) )$`)
 
-var (
-
-	// eachBehind matches for what an amount of money is due: " per person".
-	eachBehind = regexp.MustCompile(`(?i)^( (?:per|pro|par|por) (?:an? )?\pL+| each| an? (?:hour|day|night|week|month|year|head|person|piece|metre|litre|kilo)|/(?:h|hour|day|night|week|month|year|person|pers|kg|m²|kWh|km|l))(?:[.,;:)!?\n]|$| (?:and|or|but|if|when|plus|with|for|in|on|at|to|until|from|und|oder|et|ou|y|o)\b)`)
-)
+// eachBehind matches for what an amount of money is due: " per person".
+var eachBehind = regexp.MustCompile(`(?i)^( (?:per|pro|par|por) (?:an? )?\pL+| each| an? (?:hour|day|night|week|month|year|head|person|piece|metre|litre|kilo)|/(?:h|hour|day|night|week|month|year|person|pers|kg|m²|kWh|km|l))(?:[.,;:)!?\n]|$| (?:and|or|but|if|when|plus|with|for|in|on|at|to|until|from|und|oder|et|ou|y|o)\b)`)
 
 // beforeDay returns the end of a range, or where the text before a day ends that heads what is below it.
 func (p passage) beforeDay(from, to int) int {

@@ -9,6 +9,26 @@ import (
 	"tandem/model/span"
 )
 
+// query is one part of the question as it is read.
+type query struct {
+	text     string // with misspelt words as the passages spell them
+	language span.Language
+	slips    int // how many words were misspelt
+	form     form
+	wants    wants
+}
+
+// query reads a part of the question as these passages spell it, but for what may be a name in a program.
+func (c Config) query(clause string, language span.Language, known []passage) query {
+	text, slips := c.Reader.Spelled(language, clause, readings(known))
+	q := query{text: text, language: language, slips: slips, form: formOf(text), wants: wantsOf(ownerless(text))}
+	q.wants.identifiers = identifiers(clause)
+	if len(q.wants.about) > 0 {
+		q.wants.people = peopleIn(known)
+	}
+	return q
+}
+
 // wants is what a question says of its answer.
 type wants struct {
 	question string
@@ -55,18 +75,6 @@ type wants struct {
 
 	opposed [][2]*regexp.Regexp // words of the question, each before its opposite
 }
-
-var (
-	asksTime    = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:(?:at|on|by|from|until|till|since|in|for) )?(?:when\b|what (?:time|date|day|year|month)\b|which (?:date|day|year|month|weekday)\b|(?:until|since|by) when\b)`)
-	asksNumber  = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:(?:at|by|for|to|with|up to|after|in) )?how (?:many|much|long|far|old|tall|high|big|large|deep|wide|heavy|loud|bright|thick|fast)\b`)
-	asksPrice   = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*what (?:do|does|did|will|would) .*\bcosts?\b|^\W*(?:and |but |so )*how much (?:is|are|was|were)\b|\bhow expensive\b|\bwhat(?:'s| is| was) the price\b`)
-	asksStretch = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:from when (?:to|until|till) when|when(?:'s| is| are| was| were| does | do | did )|what (?:dates|days|time|times|hours)|which (?:dates|days))`)
-	asksEnd     = regexp.MustCompile(`(?i)\b(?:begins?|began|starts?|started|opens?|opened|clos(?:es?|ed|ing)|ends?|ended|finish\pL*|until|till|leaves?|left|depart\pL*|arriv\pL*|back|first|last|latest|earliest|deadline|due|expire\pL*|return\pL*|born|die[ds]?|built|founded)\b`)
-	asksDigits  = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*what(?:'s| is| are) [^,?]*\b(?:number|num[ée]ro|\pL*nummer)\b`)
-	asksPerson  = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:(?:to|by|from|with|for) )?(?:who|whom|whose)\b`)
-	goesTo      = regexp.MustCompile(`\bto (\p{Lu}[\pL'’-]+)`)
-	comesFrom   = regexp.MustCompile(`\bfrom (\p{Lu}[\pL'’-]+)`)
-)
 
 // wantsOf reads a question in English.
 func wantsOf(question string) wants {
@@ -123,6 +131,28 @@ func wantsOf(question string) wants {
 	}
 	return w
 }
+
+// What a question begins with, mostly.
+var (
+	// "when", "until what time"
+	asksTime = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:(?:at|on|by|from|until|till|since|in|for) )?(?:when\b|what (?:time|date|day|year|month)\b|which (?:date|day|year|month|weekday)\b|(?:until|since|by) when\b)`)
+	// "how many"
+	asksNumber = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:(?:at|by|for|to|with|up to|after|in) )?how (?:many|much|long|far|old|tall|high|big|large|deep|wide|heavy|loud|bright|thick|fast)\b`)
+	// "what does it cost", "how expensive"
+	asksPrice = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*what (?:do|does|did|will|would) .*\bcosts?\b|^\W*(?:and |but |so )*how much (?:is|are|was|were)\b|\bhow expensive\b|\bwhat(?:'s| is| was) the price\b`)
+	// "when is the fair": from beginning to end
+	asksStretch = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:from when (?:to|until|till) when|when(?:'s| is| are| was| were| does | do | did )|what (?:dates|days|time|times|hours)|which (?:dates|days))`)
+	// one of the two: "when does it begin"
+	asksEnd = regexp.MustCompile(`(?i)\b(?:begins?|began|starts?|started|opens?|opened|clos(?:es?|ed|ing)|ends?|ended|finish\pL*|until|till|leaves?|left|depart\pL*|arriv\pL*|back|first|last|latest|earliest|deadline|due|expire\pL*|return\pL*|born|die[ds]?|built|founded)\b`)
+	// "what is his phone number"
+	asksDigits = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*what(?:'s| is| are) [^,?]*\b(?:number|num[ée]ro|\pL*nummer)\b`)
+	// "who", "by whom"
+	asksPerson = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:(?:to|by|from|with|for) )?(?:who|whom|whose)\b`)
+	// "to Lund"
+	goesTo = regexp.MustCompile(`\bto (\p{Lu}[\pL'’-]+)`)
+	// "from Kiel"
+	comesFrom = regexp.MustCompile(`\bfrom (\p{Lu}[\pL'’-]+)`)
+)
 
 // ofNow has the words that say when somebody has a role and not which.
 var ofNow = set("new current present next actual acting")
@@ -184,44 +214,27 @@ var (
 	measures = set("many much long far old often tall high big large deep wide heavy fast late early soon hot cold warm expensive loud bright thick strong small low short quick quickly slow slowly close near")
 )
 
-// query is one part of the question as it is read.
-type query struct {
-	text     string // with misspelt words as the passages spell them
-	language span.Language
-	slips    int // how many words were misspelt
-	form     form
-	wants    wants
-}
-
-// query reads a part of the question as these passages spell it, but for what may be a name in a program.
-func (c Config) query(clause string, language span.Language, known []passage) query {
-	text, slips := c.Reader.Spelled(language, clause, readings(known))
-	q := query{text: text, language: language, slips: slips, form: formOf(text), wants: wantsOf(ownerless(text))}
-	q.wants.identifiers = identifiers(clause)
-	if len(q.wants.about) > 0 {
-		q.wants.people = peopleIn(known)
-	}
-	return q
-}
-
-// ownerless returns a question without what says that a thing is one's own. The person who asks owns the documents, which rarely say so: "my
-// patient number" is "the patient number".
+// ownerless returns a question without what says that a thing is one's own. The person who asks owns the documents, which rarely say so:
+// "my patient number" is "the patient number".
 func ownerless(question string) string { return possessive.ReplaceAllString(question, "${1}the") }
 
+// possessive matches what says that a thing is one's own: "my".
 var possessive = regexp.MustCompile(`(?i)(^|[^\pL\pN'’])(?:my|our)\b`)
 
-// asksRole matches a question who has a role. The role is in the sentence that answers.
+// asksRole matches a question who has a role: "who is the second treasurer?" The role is in the sentence that answers.
 var asksRole = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*who(?:'s| is| was) (?:the|our|my|your|its|their) ((?:[\pL-]+ ?){2,3}?)(?: ?\?| of\b| at\b| in\b| for\b| here\b| there\b| now\b|$)`)
 
 // asksDeputy matches a question who has a role below another's: "deputy manager".
 var asksDeputy = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*who(?:'s| is| was) (?:the |our |my |your |its |their )?((?:deputy|vice|assistant|senior|junior|honorary) [\pL-]{3,})`)
 
-// asksPast matches a question for what was before.
+// asksPast matches a question for what was before: "what did it cost?"
 var asksPast = regexp.MustCompile(`(?i)\b(?:was|were|did|had|before|previous(?:ly)?|former(?:ly)?|old|used to|earlier|original(?:ly)?|instead|until|last|from|change[ds]?|move[ds]?|bisher|früher|war|avant|ancien(?:ne)?|antes)\b`)
 
-// comparing matches words by which a question compares things: one passage seldom has them all, and a reader that points cannot weigh them.
+// comparing matches words by which a question compares things, "cheapest": one passage seldom has them all, and a reader that points cannot
+// weigh them.
 var comparing = regexp.MustCompile(`(?i)\b((?:cheap|heav[iy]|light|long|short|bigg|larg|small|old|young|fast|slow|high|low|tall|deep|wid|quick|loud)(?:i?er|est)|more expensive|most expensive|dearer|dearest)\b`)
 
+// asksCode matches a question for a code: "what is the code of the safe?".
 var asksCode = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*what(?:'s| is| was) [^,?]*\b(?:code|pin|combination)\b`)
 
 // asksMoney matches a question for an amount of money: one that says so (saysCost), or "how much is". asksOfMoney matches one that
@@ -236,9 +249,10 @@ var asksOfMoney = regexp.MustCompile(`(?i)\b(?:price|costs?|fees?|rent|fare)(?: 
 
 var saysCost = regexp.MustCompile(`(?i)\b(?:price|costs?|fees?|rent|fare|pay|paid|charged?|owed?)\b`)
 
+// asksWhere matches a question where something is: "and where is the key?".
 var asksWhere = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*where\b`)
 
-// asksSince and asksUntil match a question for one end of a stretch of time; untilHere and sinceHere what makes the value behind it the other.
+// asksSince and asksUntil match a question for one end of a stretch of time: "since when", "until when".
 var asksSince = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:since when|from when|starting when|seit wann|ab wann|depuis quand)\b`)
 
 var asksUntil = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:until when|till when|up to when|bis wann|jusqu'à quand)\b`)
@@ -246,10 +260,10 @@ var asksUntil = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:until when|till
 // asksHours matches a question when something opens or closes: "closed", "opening".
 var asksHours = regexp.MustCompile(`(?i)\b(?:open(?:s|ed|ing)?|clos(?:es?|ed|ing)|shuts?)\b`)
 
-// asksFormer matches a question for what was so before something else was.
+// asksFormer matches a question for what was so before something else was: "what was it called before?"
 var asksFormer = regexp.MustCompile(`(?i)\b(?:was|were|did|had)\b.*\b(?:before|at first|originally|initially|previously|formerly|used to|use to)\b|\b(?:what|who|where|which)\b.*\bused to\b|\b(?:was|were) (?:the|our|my|his|her|their) (?:old|former|previous|original)\b`)
 
-// asksMailHead matches a question for what such a line says.
+// asksMailHead matches a question for what a line above a mail says: "who wrote", "when was it sent".
 var asksMailHead = regexp.MustCompile(`(?i)\b(?:wrote|writ(?:es?|ten|ing)|sen[dt]s?|sender|e?-?mail(?:s|ed)?|letters?|messages?|author|recipient|addresse?[ds]?|subject|schr(?:ieb|eib)\pL*|geschrieben|geschickt|gesendet|écrit|envoyé|escri\pL+|envi(?:ó|ad\pL+))`)
 
 // wantsNoDate reports whether a question wants something else than a date.
@@ -261,9 +275,7 @@ func wantsNoDate(question string) bool {
 // date all the same: "which room is free until May?"
 var asksNoDate = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:(?:in|at|on|to|from|with|by) )?(?:where|who|whom|whose|which (?:room|house|flat|unit|floor|place|town|city|country|street|address|firm|company|person|colou?r|number|size|model|brand|platform)|what (?:room|colou?r|size|model|brand|kind|type|sort)|how (?:much|tall|high|deep|wide|heavy|big))\b`)
 
-var (
-	mentionsDate = regexp.MustCompile(`(?i)\b(?:dates?|days?|when|months?|years?|until|till|since|deadline|due|expir\pL*|valid\pL*|time|birthday|born|notice|ahead|advance|back|up to|stop\pL*|start\pL*|beg[aiu]n\pL*|ends?|ended)\b`)
-)
+var mentionsDate = regexp.MustCompile(`(?i)\b(?:dates?|days?|when|months?|years?|until|till|since|deadline|due|expir\pL*|valid\pL*|time|birthday|born|notice|ahead|advance|back|up to|stop\pL*|start\pL*|beg[aiu]n\pL*|ends?|ended)\b`)
 
 // perOf returns the words for what, each, a question asks for an amount of.
 func perOf(question string) []string {
@@ -273,7 +285,7 @@ func perOf(question string) []string {
 	return nil
 }
 
-// perWhat matches for what, each, an amount is asked, and perThat for what one is said to be.
+// perWhat matches for what, each, an amount is asked: " per kilometre".
 var perWhat = regexp.MustCompile(`(?i) per (\pL+)`)
 
 // identifiers returns the words of a question that name something in a program: "-x", "--dry-run", "max_size", "rowHeight", or what is
@@ -298,4 +310,5 @@ func identifiers(question string) (out []string) {
 // calledOption matches a name before the word for what it is: "the nofail option".
 var calledOption = regexp.MustCompile(`\bthe ([\pL\pN._-]+) (?:option|flag|setting|parameter|key|property|field|variable|argument|directive)\b`)
 
+// quotedName matches what stands in quotation marks: "'nofail'".
 var quotedName = regexp.MustCompile("[\"`“']([^\\s\"`”']{2,40})[\"`”']")

@@ -41,8 +41,8 @@ func (p passage) rewritten(w wants, texts []answerText) []answerText {
 	return texts
 }
 
-// withWhatUndoes replaces a value that its sentence, or the next one, takes back by those sentences. The value alone would be wrong: "will not
-// charge 60 €", "the race on 10 May is cancelled", "was planned for 13 May. It has been moved to 20 May."
+// withWhatUndoes replaces a value that its sentence, or the next one, takes back by those sentences. The value alone would be wrong: "will
+// not charge 60 €", "the race on 10 May is cancelled", "was planned for 13 May. It has been moved to 20 May."
 func (p passage) withWhatUndoes(_ wants, t answerText) answerText {
 	if t.quote.From == t.quote.To {
 		return t
@@ -107,8 +107,9 @@ func cancelledIn(text string, begin, from, to, end int) bool {
 
 var (
 	// neither matches up to where the second of two that are denied begins.
-	neither     = regexp.MustCompile(`(?i)\b(?:neither\b[^.;:!?]*? nor|weder\b[^.;:!?]*? noch)(?: (?:the|a|an|in|on|at|to|with|for|my|our|his|her|der|die|das|ein|eine))*(?: |$)`)
-	negation    = regexp.MustCompile(`(?i)(?:` + apart(`not|never|cannot|no longer|nicht|niemals|jamais|nunca`) + `|n['’]t )`)
+	neither  = regexp.MustCompile(`(?i)\b(?:neither\b[^.;:!?]*? nor|weder\b[^.;:!?]*? noch)(?: (?:the|a|an|in|on|at|to|with|for|my|our|his|her|der|die|das|ein|eine))*(?: |$)`)
+	negation = regexp.MustCompile(`(?i)(?:` + apart(`not|never|cannot|no longer|nicht|niemals|jamais|nunca`) + `|n['’]t )`)
+	// clauseEnd matches where a clause ends: ", but "; conditional what makes it a condition: "if it rains".
 	clauseEnd   = regexp.MustCompile(`(?i)[,;:.()–—]|\b(?:but|and|or|so|sondern|aber|und|mais|et|pero|y)\b`)
 	conditional = regexp.MustCompile(`(?i)\b(?:if|unless|when|whoever|wenn|falls|si)\b`)
 
@@ -119,8 +120,11 @@ var (
 	// wasPlan matches what makes the value behind it one of a plan, and planChanged what says that it came otherwise.
 	wasPlan     = regexp.MustCompile(`(?i)\b(?:was|were|had been) (?:originally |first |at first |initially )?(?:to (?:be|have|go|come|take|start|open)|planned|scheduled|supposed|due|meant|intended|booked|expected|going to)\b`)
 	planChanged = regexp.MustCompile(`(?i)` + apart(`moved|postponed|brought forward|put (?:back|off)|rescheduled|shifted|delayed|held up|cancell?ed|called off|declined|withdrawn?|withdrew|stepped down|fell through|fallen through|instead|in the end|(?:is|are) now|(?:can|will)(?: now)? only|turned down`))
+	// goesOnAbout matches a sentence that goes on about the one before it: "It has been moved.".
 	goesOnAbout = regexp.MustCompile(`(?i)^(?:it|this|that|she|he|they|because|due to|owing to|but|unfortunately|sadly|however|now|instead|in the end)\b`)
 
+	// isCancelled matches what says that something does not take place, "is cancelled"; mayCancel what only says that it may not,
+	// "may be cancelled".
 	isCancelled = regexp.MustCompile(`(?i)\b(?:is|are|was|were|been|wurde|wird|ist|est|été|fue|sido) (?:\pL+ )?(?:cancell?ed|called off|abgesagt|annulée?s?|supprimée?s?|cancelad[oa]s?|suspendid[oa]s?)|entfällt|fällt aus`)
 	mayCancel   = regexp.MustCompile(`(?i)\b(?:can|cannot|may|must|should|could|has to|have to)(?: not)? be (?:cancell?ed|called off)\b`)
 
@@ -128,12 +132,11 @@ var (
 	asksUndone = regexp.MustCompile(`(?i)\b(?:not|never|no longer|cannot|cancell?ed|called off|planned|originally|at first|supposed)\b|n['’]t\b`)
 )
 
+// usedTo matches what says that something was so, and is no longer: "used to cost 28 €", "was 28 € until".
 var usedTo = regexp.MustCompile(`(?i)\b(?:used to (?:be|have|cost|live|open|close|start|meet|run|work|pay|hang|stand)|formerly|previously|originally|at first|(?:was|were|cost) [^,;.]{1,40}? until)\b`)
 
-var (
-	// wasOfOld matches a sentence that says what the thing of the sentence before it was: "It was 9013 until last summer."
-	wasOfOld = regexp.MustCompile(`(?i)^(?:(?:it|they) used to (?:be|cost|hang|stand|lie|live)\b|(?:it|they|that|this|he|she) (?:was|were|had been|cost)\b.*\b(?:until|before|previously|formerly|at first|originally|used to)\b|(?:before(?: that)?|until (?:then|[^,;.]{1,30})|previously|formerly|at first|originally),? (?:it|they|he|she) (?:was|were|had|cost|used to)\b)`)
-)
+// wasOfOld matches a sentence that says what the thing of the sentence before it was: "It was 9013 until last summer."
+var wasOfOld = regexp.MustCompile(`(?i)^(?:(?:it|they) used to (?:be|cost|hang|stand|lie|live)\b|(?:it|they|that|this|he|she) (?:was|were|had been|cost)\b.*\b(?:until|before|previously|formerly|at first|originally|used to)\b|(?:before(?: that)?|until (?:then|[^,;.]{1,30})|previously|formerly|at first|originally),? (?:it|they|he|she) (?:was|were|had|cost|used to)\b)`)
 
 // sinceThen returns where the text ends that shows a value to be a new one: its sentence says first what used to be so, or the next one
 // says what was. It returns ok false if nothing shows that.
@@ -163,9 +166,9 @@ func (p passage) withFormer(_ wants, t answerText) answerText {
 	return t
 }
 
-// inSentence replaces a value that cannot be what the question asks for, and that the reader points at all the same, by its sentence: a time
-// to the question where, the end of a stretch of time to the question since when, what is struck out. Who says of himself what a question
-// asks of somebody is told with the name that stands before it.
+// inSentence replaces a value that cannot be what the question asks for, and that the reader points at all the same, by its sentence: a
+// time to the question where, the end of a stretch of time to the question since when, what is struck out. Who says of himself what a
+// question asks of somebody is told with the name that stands before it.
 func (p passage) inSentence(w wants, t answerText) answerText {
 	q := t.quote
 	value := q.Text[q.From:q.To]
@@ -199,13 +202,14 @@ func saysWhen(text string) bool {
 // yetToCome matches what was only announced, or told, on the day.
 var yetToCome = regexp.MustCompile(`(?i)\b(?:will (?:not |now |only |soon |also )?(?:be|open|close|come|go|start|begin|have|take|get|move|arrive|leave|cost|bring|send|build|do|make|pay|stay|meet|end|become|give|see|let|need)|won['’]t|going to|(?:is|are) to|planned?|said|says|told)\b`)
 
+// happened matches a question about what did happen: "when was the roof mended?".
 var happened = regexp.MustCompile(`(?i)\b(?:did|was|were|have|has|had)\b`) // asks about what did
 
+// digits matches a number: "410".
 var digits = regexp.MustCompile(`\d+`)
 
-var (
-	aDigitOfTime = regexp.MustCompile(`(?i)\b(?:1[5-9]|20)\d\d\b|\d[:.]\d\d\b|\d ?(?:[ap]\.?m|uhr|h)\b|\d{1,2}[./]\d|\b(?:at|by|until|till|um) \d`)
-)
+// aDigitOfTime matches figures that are a time: "1984", "9:40", "9 am", "at 9".
+var aDigitOfTime = regexp.MustCompile(`(?i)\b(?:1[5-9]|20)\d\d\b|\d[:.]\d\d\b|\d ?(?:[ap]\.?m|uhr|h)\b|\d{1,2}[./]\d|\b(?:at|by|until|till|um) \d`)
 
 // saysOfSelf matches what its speaker says to do or to have, and nobody else.
 var saysOfSelf = regexp.MustCompile(`(?i)(?:^|: |[.!?,] )(?:I|I['’](?:m|ll|ve|d)|me|ich|je|yo)(?:[ .!,]|$)`)

@@ -15,8 +15,8 @@ type ofSubject struct {
 	asked            bool // the question names it
 }
 
-// inItsClause replaces a value that stands in the clause of another subject than the question's by the value of that subject's own clause, or
-// by the sentence if it is not clear which that is.
+// inItsClause replaces a value that stands in the clause of another subject than the question's by the value of that subject's own clause,
+// or by the sentence if it is not clear which that is.
 func (p passage) inItsClause(w wants, t answerText) answerText {
 	said := t.quote.Text
 	if t.quote.From == t.quote.To || strings.Contains(said, "\n") || strings.Contains(said, passages.CellMark) {
@@ -36,7 +36,8 @@ func (p passage) inItsClause(w wants, t answerText) answerText {
 	return t
 }
 
-// clauses returns the clause of the one subject that the question names, and another's that holds the value. They are nil if there are no such two.
+// clauses returns the clause of the one subject that the question names, and another's that holds the value. They are nil if there are no
+// such two.
 func (w wants) clauses(said string, value decoder.Quote) (own, other *ofSubject) {
 	all := w.subjects(said)
 	asked := 0
@@ -132,10 +133,12 @@ func kindOf(value, text string) [][]int {
 }
 
 var (
+	// nextClause matches what stands between two clauses: ", and "; clauseSubject what a clause begins with: "For Ann ", "year 3: ".
 	nextClause    = regexp.MustCompile(`(?:, |; | )(?:and|but|while|whereas|und|et|y) |, |; `)
 	clauseSubject = regexp.MustCompile(`^(?:(?:[Ff]or|[Oo]f|[Ww]ith|[Tt]he) )?(?:(\p{Lu}[\pL-]+(?: \p{Lu}[\pL-]+)*)|(\pL{3,}) (\d{1,4}\pL?))(?:['’]s)?(?: |: )`)
 	// standsFor matches what may stand for the subject of an earlier clause.
-	standsFor     = regexp.MustCompile(`(?i)` + apart(`he|him|his|she|her|hers|it|its|they|them|their|both|each|all|er|sie|ihr\pL*|sein\pL*|il|elle|ils|elles|who|which|that`))
+	standsFor = regexp.MustCompile(`(?i)` + apart(`he|him|his|she|her|hers|it|its|they|them|their|both|each|all|er|sie|ihr\pL*|sein\pL*|il|elle|ils|elles|who|which|that`))
+	// saysIs matches a verb that says no more than that something is so: "has"; numberAndUnit a number with the word behind it: "3 nights".
 	saysIs        = regexp.MustCompile(`(?i)\b(?:is|are|was|were|has|have|had|ist|sind|hat|est|a|es)\b`)
 	numberAndUnit = regexp.MustCompile(`^\d[\d.,]*((?: ?[^\d\s]+)?)$`)
 )

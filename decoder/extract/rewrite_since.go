@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// firstSince replaces a time in a table's row, to a question since when something has a number, by the time in the first of the rows in turn
-// that have it: rows of months or of dates, the earliest first.
+// firstSince replaces a time in a table's row, to a question since when something has a number, by the time in the first of the rows in
+// turn that have it: rows of months or of dates, the earliest first.
 func (p passage) firstSince(w wants, t answerText) answerText {
 	if !asksSince.MatchString(w.question) {
 		return t
@@ -24,7 +24,8 @@ func (p passage) firstSince(w wants, t answerText) answerText {
 	return t
 }
 
-// cellAt returns the row and the column of the table that an offset is in, and -1 if it is in none. Of a row, it is the first cell with a time.
+// cellAt returns the row and the column of the table that an offset is in, and -1 if it is in none. Of a row, it is the first cell with a
+// time.
 func (p passage) cellAt(at int) (row, column int) {
 	for i, r := range p.rows {
 		if n := len(r.cells); n == 0 || at < p.lineStart(r.cells[0][0]) || at > r.cells[n-1][1] {
@@ -61,8 +62,8 @@ func earlier(a, b string) bool {
 	return a < b && fromYear.MatchString(a) && fromYear.MatchString(b)
 }
 
+// fromYear matches a date from the year on: "2025-05", "2025-05-03".
 var fromYear = regexp.MustCompile(`^(?:19|20)\d\d-\d\d(?:-\d\d)?$`)
 
-var (
-	aMonthOrDay = regexp.MustCompile(`(?i)^(?:` + aMonth + `|(?:19|20)\d\d-\d\d(?:-\d\d)?)$`)
-)
+// aMonthOrDay matches a month, or a date from the year on: "May", "2025-05".
+var aMonthOrDay = regexp.MustCompile(`(?i)^(?:` + aMonth + `|(?:19|20)\d\d-\d\d(?:-\d\d)?)$`)

@@ -19,6 +19,35 @@ const (
 	longestAntecedent = 160
 )
 
+// say returns what a passage answers with a span, and the sentence around the span.
+func (p passage) say(s span.Span, form form) (string, decoder.Quote) {
+	from, to := p.widen(s.Begin, s.End)
+	quote := p.quote(from, to)
+	switch {
+	case p.isBlock(from, to):
+		return dedented(p.text[from:to]), quote
+	case form == list && p.listed(from, to), form == steps && itemMark.MatchString(p.text[p.lineStart(from):]):
+		from, to = p.widen(p.read.Items(from, to))
+	case form != value, sentences.BreaksOff(p.text, to), len(decoder.ContentWords(p.text[from:to])) == 0: // not "they"
+		begin := from - quote.From
+		end := begin + len(quote.Text)
+		return p.told(begin, end) + p.introduced(end, form) + p.excepted(end), quote
+	}
+	return p.cells(from, to), quote
+}
+
+// listed reports whether a range stands in a list.
+func (p passage) listed(from, to int) bool {
+	begin, end := p.read.Items(from, to)
+	a, b := p.read.Sentence(from, to)
+	return begin != a || end != b
+}
+
+// told returns what an answer says with some sentences of the text, on one line.
+func (p passage) told(begin, end int) string {
+	return p.antecedent(begin) + unmarked(p.cells(begin, end))
+}
+
 // antecedent returns the sentence in the same line before the one at an offset, with a blank, if that begins with a pronoun:
 // "It is kept cold." says nothing by itself.
 func (p passage) antecedent(at int) string {
@@ -32,11 +61,6 @@ func (p passage) antecedent(at int) string {
 		return ""
 	}
 	return unmarked(p.text[begin:end]) + " "
-}
-
-// told returns what an answer says with some sentences of the text, on one line.
-func (p passage) told(begin, end int) string {
-	return p.antecedent(begin) + unmarked(p.cells(begin, end))
 }
 
 // excepted returns the sentence behind another, in its line or the next one, if it says to what that does not apply.
@@ -53,6 +77,7 @@ func (p passage) excepted(to int) string {
 	return p.text[to:min(end, p.lineEnd(begin))]
 }
 
+// exception matches the beginning of an exception: "Except on Mondays".
 var exception = regexp.MustCompile(`(?i)^(?:(?:the )?(?:only )?exceptions?|except|unless|ausnahmen?|ausgenommen|sauf|excepto|excepción)\b`)
 
 // introduced returns what a sentence with a colon at its end introduces: a few lines of code or, to a question for a list, its items.
@@ -73,6 +98,29 @@ func (p passage) introduced(to int, form form) string {
 		return "\n" + p.text[begin:end]
 	}
 	return ""
+}
+
+// quote returns the sentence around a range.
+func (p passage) quote(from, to int) decoder.Quote {
+	begin, end := p.sentence(from, to)
+	return decoder.Quote{Text: p.text[begin:end], From: from - begin, To: to - begin}
+}
+
+// around returns the text of a passage without its title, or as many of its sentences around one as fit.
+func (p passage) around(from, to int) decoder.Quote {
+	begin, end := p.widen(p.read.Around(from, to, p.body, decoder.MaxQuoteBytes))
+	if b, e := p.sentence(begin, end); e-b <= decoder.MaxQuoteBytes {
+		begin, end = b, e
+	}
+	return decoder.Quote{Text: p.text[begin:end], From: from - begin, To: to - begin}
+}
+
+// answerText is a text with its probability and its place.
+type answerText struct {
+	text  string
+	p     float64
+	quote decoder.Quote
+	at    int // where the quote begins in the passage's text
 }
 
 // answerTexts turns the likeliest spans into texts: the likeliest first, their probabilities summing to 1.
@@ -101,14 +149,6 @@ func (c Config) answerTexts(p passage, best []span.Span, form form) []answerText
 	return c.temper(all)
 }
 
-// answerText is a text with its probability and its place.
-type answerText struct {
-	text  string
-	p     float64
-	quote decoder.Quote
-	at    int // where the quote begins in the passage's text
-}
-
 // temper applies the temperature to probabilities in descending order, and makes them sum to 1.
 func (c Config) temper(all []answerText) []answerText {
 	if len(all) == 0 {
@@ -127,45 +167,6 @@ func (c Config) temper(all []answerText) []answerText {
 		all[i].p /= sum
 	}
 	return all
-}
-
-// say returns what a passage answers with a span, and the sentence around the span.
-func (p passage) say(s span.Span, form form) (string, decoder.Quote) {
-	from, to := p.widen(s.Begin, s.End)
-	quote := p.quote(from, to)
-	switch {
-	case p.isBlock(from, to):
-		return dedented(p.text[from:to]), quote
-	case form == list && p.listed(from, to), form == steps && itemMark.MatchString(p.text[p.lineStart(from):]):
-		from, to = p.widen(p.read.Items(from, to))
-	case form != value, sentences.BreaksOff(p.text, to), len(decoder.ContentWords(p.text[from:to])) == 0: // not "they"
-		begin := from - quote.From
-		end := begin + len(quote.Text)
-		return p.told(begin, end) + p.introduced(end, form) + p.excepted(end), quote
-	}
-	return p.cells(from, to), quote
-}
-
-// listed reports whether a range stands in a list.
-func (p passage) listed(from, to int) bool {
-	begin, end := p.read.Items(from, to)
-	a, b := p.read.Sentence(from, to)
-	return begin != a || end != b
-}
-
-// quote returns the sentence around a range.
-func (p passage) quote(from, to int) decoder.Quote {
-	begin, end := p.sentence(from, to)
-	return decoder.Quote{Text: p.text[begin:end], From: from - begin, To: to - begin}
-}
-
-// around returns the text of a passage without its title, or as many of its sentences around one as fit.
-func (p passage) around(from, to int) decoder.Quote {
-	begin, end := p.widen(p.read.Around(from, to, p.body, decoder.MaxQuoteBytes))
-	if b, e := p.sentence(begin, end); e-b <= decoder.MaxQuoteBytes {
-		begin, end = b, e
-	}
-	return decoder.Quote{Text: p.text[begin:end], From: from - begin, To: to - begin}
 }
 
 // quotable is a sentence that may answer.
@@ -227,6 +228,7 @@ func unmarked(line string) string {
 	return rest
 }
 
+// lineMark matches the marks at the beginning of a line: "- [ ] ", "(3) ", "A: ".
 var lineMark = regexp.MustCompile(`^(?:(?:[-*•‣–+]|\[[ xX]\]|\(\d{1,3}\)|A:|Answer:|Antwort:|R ?:|Réponse ?:) +)+`)
 
 // flat returns a text on one line: the lines of a list are parted by semicolons.

@@ -10,6 +10,14 @@ import (
 	"tandem/model/tokenizer"
 )
 
+// spelledText is a text that a context may answer.
+type spelledText struct {
+	text   string
+	tokens []tandem.Token // of the text, with those that end the part
+	p      float64
+	quote  decoder.Quote // where the text stands, without Passage, Weight and Relevance
+}
+
 // spell turns texts that answer in a form into tokens. Where a sentence is too long for its part of the answer, the span stands for it. A
 // span that is too long loses words at its end, and says so with an ellipsis. If not even its first word fits, all of it stands there,
 // and the end of the answer cuts it.
@@ -40,14 +48,6 @@ func (d *Decoder) spell(form form, texts []answerText, ends []tandem.Token) []sp
 		out = append(out, spelledText{t.text, slices.Concat(tokens, ends), t.p, t.quote})
 	}
 	return out
-}
-
-// spelledText is a text that a context may answer.
-type spelledText struct {
-	text   string
-	tokens []tandem.Token // of the text, with those that end the part
-	p      float64
-	quote  decoder.Quote // where the text stands, without Passage, Weight and Relevance
 }
 
 // withClauses returns a sentence without its first clauses, as few of them as must go for what the reader points at to fit.

@@ -58,6 +58,7 @@ func namesIn(question string) (out []string) {
 	return out
 }
 
+// capitalized matches a word with a capital: "Emil".
 var capitalized = regexp.MustCompile(`^\p{Lu}[\pL-]+$`)
 
 // noName matches what is written like a name and is a day of the week or a month, or stands before a name.
@@ -73,4 +74,5 @@ func nameWords(question string) (out []string) {
 	return out
 }
 
+// aName matches a name of one or more words: "Anna Roth".
 var aName = regexp.MustCompile(`\p{Lu}[\pL'’-]+(?: \p{Lu}[\pL'’-]+)*`)

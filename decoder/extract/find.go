@@ -11,9 +11,9 @@ import (
 
 // finding is what a finder has found in a passage.
 type finding struct {
-	at   [][2]int // the first range answers, and the others say so; nil if nothing was found
-	open bool     // the passage names what is asked for and leaves it open: an option without a default, an empty cell
-	line bool     // the reader knows better which part of the line answers, if it points there
+	at   []textRange // the first range answers, and the others say so; nil if nothing was found
+	open bool        // the passage names what is asked for and leaves it open: an option without a default, an empty cell
+	line bool        // the reader knows better which part of the line answers, if it points there
 }
 
 // finders look up what a question names, as one does who looks something up. They are sure, so the reader is not asked. The first that
@@ -76,7 +76,7 @@ func foundOrOpen(find func(p passage, q query) (from, to int, ok bool)) func(p p
 	return func(p passage, q query) finding {
 		from, to, ok := find(p, q)
 		if ok && from < to {
-			return finding{at: [][2]int{{from, to}}}
+			return finding{at: []textRange{{from, to}}}
 		}
 		return finding{open: ok}
 	}
@@ -111,14 +111,14 @@ func (p passage) spansFor(q query, none float64, e *Evidence, spans []span.Span)
 		return spans
 	}
 	e.None = min(none, sureNone)
-	if f.line && p.inLineOf(spans, f.at[0][0]) {
+	if f.line && p.inLineOf(spans, f.at[0].from) {
 		e.Line = true
 		return spans
 	}
 	e.Named = true
 	var out []span.Span
 	for n, r := range f.at {
-		out = append(out, span.Span{Begin: r[0], End: r[1], P: (1 - e.None) * math.Pow(evident, float64(n))})
+		out = append(out, span.Span{Begin: r.from, End: r.to, P: (1 - e.None) * math.Pow(evident, float64(n))})
 	}
 	return out
 }

@@ -81,14 +81,14 @@ func (p passage) inTable(question string, name []string) (out quantified, ok boo
 		if column < 1 || column >= len(r.cells) || !slices.Equal(r.names, rows[0].names) {
 			return out, false
 		}
-		if decoder.SharedWords(name, decoder.ContentWords(p.text[label[0]:label[1]])) < len(name) {
+		if decoder.SharedWords(name, decoder.ContentWords(p.text[label.from:label.to])) < len(name) {
 			continue
 		}
-		value, unit, number := numberIn(p.text[r.cells[column][0]:r.cells[column][1]])
+		value, unit, number := numberIn(p.text[r.cells[column].from:r.cells[column].to])
 		if ok || !number {
 			return out, false
 		}
-		out, ok = quantified{label[0], label[1], value, unit}, true
+		out, ok = quantified{label.from, label.to, value, unit}, true
 	}
 	return out, ok
 }
@@ -105,17 +105,17 @@ func (p passage) behind(name, others []string, value *regexp.Regexp) (out quanti
 			line = "" // columns say more than the next number
 		}
 		for _, at := range placesOf(name, line) {
-			m := value.FindStringSubmatchIndex(line[at[1]:])
+			m := value.FindStringSubmatchIndex(line[at.to:])
 			if m == nil {
 				continue
 			}
-			n, unit, number := numberIn(line[at[1]+m[2] : at[1]+m[3]])
+			n, unit, number := numberIn(line[at.to+m[2] : at.to+m[3]])
 			switch shared := decoder.SharedWords(others, decoder.ContentWords(line)); {
 			case !number || shared < most:
 			case shared == most: // two numbers
 				return out, false
 			default:
-				out, ok, most = quantified{begin + at[0], begin + at[1], n, unit}, true, shared
+				out, ok, most = quantified{begin + at.from, begin + at.to, n, unit}, true, shared
 			}
 		}
 	}
@@ -123,7 +123,7 @@ func (p passage) behind(name, others []string, value *regexp.Regexp) (out quanti
 }
 
 // placesOf returns where the words of a name stand one after the other in a line, with up to three bytes between them.
-func placesOf(name []string, line string) (out [][2]int) {
+func placesOf(name []string, line string) (out []textRange) {
 	words := wordAt.FindAllStringIndex(line, -1)
 	for i := range words[:max(0, len(words)-len(name)+1)] {
 		found := true
@@ -132,7 +132,7 @@ func placesOf(name []string, line string) (out [][2]int) {
 			found = found && strings.ToLower(line[at[0]:at[1]]) == w && (k == 0 || at[0]-words[i+k-1][1] <= 3)
 		}
 		if found {
-			out = append(out, [2]int{words[i][0], words[i+len(name)-1][1]})
+			out = append(out, textRange{words[i][0], words[i+len(name)-1][1]})
 		}
 	}
 	return out

@@ -135,13 +135,13 @@ func (p passage) meaning(wanted []string, defined bool) (from, to int, ok bool) 
 		if !defined {
 			break
 		}
-		label := p.text[r.cells[0][0]:r.cells[0][1]]
+		label := p.text[r.cells[0].from:r.cells[0].to]
 		numbered := longNumber.MatchString(label) && len(unnamed(wanted, label, slices.Concat(decoder.ContentWords(r.names[0]), p.names))) == 0
 		if (code(label) || numbered) && len(r.cells) > 1 && slices.Contains(wanted, strings.ToLower(label)) {
 			if ok {
 				return 0, 0, false
 			}
-			from, to, ok = r.cells[1][0], r.cells[1][1], true
+			from, to, ok = r.cells[1].from, r.cells[1].to, true
 		}
 	}
 	if ok {

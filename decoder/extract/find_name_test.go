@@ -47,7 +47,7 @@ func TestListUnder(t *testing.T) {
 		p := config(0).passage(passages.Passage{Title: c.title, Text: soup})
 		got := ""
 		for _, at := range p.find(queryOf(c.question)).at {
-			got += p.text[at[0]:at[1]]
+			got += p.text[at.from:at.to]
 		}
 		if got != c.want {
 			t.Errorf("%s %q, want %q", c.question, got, c.want)

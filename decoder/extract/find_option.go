@@ -39,16 +39,16 @@ func (p passage) preset(q query) (from, to int, found bool) {
 	}
 	for begin, end := range p.lines() {
 		for _, s := range p.entries(begin, end) {
-			line := p.text[s[0]:s[1]]
+			line := p.text[s.from:s.to]
 			if decoder.SharedWords(wanted, decoder.ContentWords(line)) < len(wanted) {
 				continue
 			}
 			a, b, ok := defaultIn(line, wanted, q.wants.identifiers)
 			if ok {
-				return s[0] + a, s[0] + b, true
+				return s.from + a, s.from + b, true
 			}
 			if label := labelOf(line); label != "" && decoder.SharedWords(wanted, decoder.ContentWords(label)) == len(wanted) {
-				from, to, found = s[0], s[0], true
+				from, to, found = s.from, s.from, true
 			}
 		}
 	}
@@ -56,17 +56,17 @@ func (p passage) preset(q query) (from, to int, found bool) {
 }
 
 // entries returns what says one thing in a line: the line if it is an entry with a label or a row, else its sentences.
-func (p passage) entries(begin, end int) (out [][2]int) {
+func (p passage) entries(begin, end int) (out []textRange) {
 	line := p.text[begin:end]
 	if labelOf(line) != "" || strings.Contains(line, passages.CellMark) || p.isCode(begin) || namedItem.MatchString(line) {
-		return [][2]int{{begin, end}}
+		return []textRange{{begin, end}}
 	}
 	for begin < end {
 		_, to := p.sentence(begin, begin+1)
 		if to = min(to, end); to <= begin {
 			break
 		}
-		out = append(out, [2]int{begin, to})
+		out = append(out, textRange{begin, to})
 		for begin = to; begin < end && p.text[begin] == ' '; begin++ {
 		}
 	}
@@ -91,28 +91,28 @@ func defaultIn(line string, wanted, names []string) (from, to int, ok bool) {
 	if last < 0 {
 		last = after
 	}
-	var all [][2]int
+	var all []textRange
 	for _, m := range noDefault.FindAllStringIndex(line, -1) {
-		all = append(all, [2]int{m[0], m[1]})
+		all = append(all, textRange{m[0], m[1]})
 	}
 	if len(all) == 0 {
 		for _, m := range given.FindAllStringSubmatchIndex(line, -1) {
 			if n := valueLength(line[m[2]:m[3]]); n > 0 {
-				all = append(all, [2]int{m[2], m[2] + n})
+				all = append(all, textRange{m[2], m[2] + n})
 			}
 		}
 		for _, m := range beforeDefault.FindAllStringSubmatchIndex(line, -1) {
-			all = append(all, [2]int{m[2], m[3]})
+			all = append(all, textRange{m[2], m[3]})
 		}
 	}
 	if len(all) == 0 {
 		return 0, 0, false
 	}
-	slices.SortFunc(all, func(a, b [2]int) int { return a[0] - b[0] })
-	if i := slices.IndexFunc(all, func(r [2]int) bool { return r[0] > last }); len(all) > 1 && i >= 0 {
-		return all[i][0], all[i][1], true
+	slices.SortFunc(all, func(a, b textRange) int { return a.from - b.from })
+	if i := slices.IndexFunc(all, func(r textRange) bool { return r.from > last }); len(all) > 1 && i >= 0 {
+		return all[i].from, all[i].to, true
 	}
-	return all[0][0], all[0][1], len(all) == 1
+	return all[0].from, all[0].to, len(all) == 1
 }
 
 // wordAt matches a word or a number: "max", "8080".
@@ -197,13 +197,13 @@ func (p passage) headedBy(question string) (from, to int, ok bool) {
 func (p passage) described(names []string) (from, to int, ok bool) {
 	for _, r := range p.rows {
 		column := slices.IndexFunc(r.names, func(n string) bool { return describes.MatchString(n) })
-		if column < 1 || column >= len(r.cells) || !explains(p.text[r.cells[0][0]:r.cells[0][1]], names) {
+		if column < 1 || column >= len(r.cells) || !explains(p.text[r.cells[0].from:r.cells[0].to], names) {
 			continue
 		}
 		if ok {
 			return 0, 0, false
 		}
-		from, to, ok = r.cells[column][0], r.cells[column][1], true
+		from, to, ok = r.cells[column].from, r.cells[column].to, true
 	}
 	return from, to, ok && from < to
 }

@@ -11,9 +11,9 @@ import (
 
 // release is what a passage of a changelog says of one release.
 type release struct {
-	version [2]int // in the heading
-	date    [2]int // behind it; empty if it has none
-	from    int    // of the lines below
+	version textRange // in the heading
+	date    textRange // behind it; empty if it has none
+	from    int       // of the lines below
 	to      int
 }
 
@@ -80,7 +80,7 @@ func (p passage) releases() (out []release) {
 	for i := range out {
 		out[i].to = len(p.text)
 		if i+1 < len(out) {
-			out[i].to = p.lineStart(out[i+1].version[0])
+			out[i].to = p.lineStart(out[i+1].version.from)
 		}
 	}
 	return out
@@ -93,9 +93,9 @@ func (p passage) headed(from, to int) (r release, ok bool) {
 	if at == nil || aDate.MatchString(line[at[0]:]) || !beforeVersion.MatchString(line[:at[0]]) || partOfText.MatchString(line) || !behindVersion.MatchString(line[at[1]:]) {
 		return r, false
 	}
-	r.version = [2]int{from + at[0], from + at[1]}
+	r.version = textRange{from + at[0], from + at[1]}
 	if d := day.FindStringIndex(line[at[1]:]); d != nil {
-		r.date = [2]int{from + at[1] + d[0], from + at[1] + d[1]}
+		r.date = textRange{from + at[1] + d[0], from + at[1] + d[1]}
 	}
 	return r, true
 }
@@ -110,10 +110,10 @@ func (p passage) release(q query) finding {
 }
 
 // ofReleases is release for a question for a value or a list.
-func (p passage) ofReleases(question string) (at [][2]int) {
+func (p passage) ofReleases(question string) (at []textRange) {
 	all := p.releases()
 	for _, r := range all {
-		if namesVersion(question, p.text[r.version[0]:r.version[1]]) {
+		if namesVersion(question, p.text[r.version.from:r.version.to]) {
 			return p.changes(question, r)
 		}
 	}
@@ -125,14 +125,14 @@ func (p passage) ofReleases(question string) (at [][2]int) {
 	of := p.versionOf(question)
 	for _, r := range all {
 		for _, line := range p.telling(r, verbs, things) {
-			if decoder.SharedWords(of, decoder.ContentWords(p.text[line[0]:line[1]])) > 0 { // "Python version" and "Require Python 3.9"
+			if decoder.SharedWords(of, decoder.ContentWords(p.text[line.from:line.to])) > 0 { // "Python version" and "Require Python 3.9"
 				return nil
 			}
 			said := r.version
 			if byTime {
 				said = r.date
 			}
-			if said[0] == said[1] || len(at) > 0 && at[0] != said || planned.MatchString(p.text[line[0]:line[1]]) {
+			if said.from == said.to || len(at) > 0 && at[0] != said || planned.MatchString(p.text[line.from:line.to]) {
 				return nil
 			}
 			at = append(at, said, line)
@@ -142,15 +142,15 @@ func (p passage) ofReleases(question string) (at [][2]int) {
 }
 
 // changes returns what a question about a release that it names asks for.
-func (p passage) changes(question string, r release) [][2]int {
+func (p passage) changes(question string, r release) []textRange {
 	if asksTime.MatchString(question) && asksReleased.MatchString(question) {
-		if r.date[0] < r.date[1] {
-			return [][2]int{r.date}
+		if r.date.from < r.date.to {
+			return []textRange{r.date}
 		}
 		return nil
 	}
 	verbs, things := p.changed(question)
-	things = slices.DeleteFunc(things, func(t string) bool { return namesVersion(p.text[r.version[0]:r.version[1]], t) })
+	things = slices.DeleteFunc(things, func(t string) bool { return namesVersion(p.text[r.version.from:r.version.to], t) })
 	if len(verbs)+len(things) == 0 {
 		return nil
 	}
@@ -158,10 +158,10 @@ func (p passage) changes(question string, r release) [][2]int {
 	if general := len(things) == 0 && asksAllChanges.MatchString(question); len(lines) == 0 && (general || len(things) > 1) {
 		lines = p.telling(r, nil, things)
 	}
-	if len(lines) == 0 || len(lines) > 1 && len(things) > 0 || lines[len(lines)-1][1]-lines[0][0] > longestChange {
+	if len(lines) == 0 || len(lines) > 1 && len(things) > 0 || lines[len(lines)-1].to-lines[0].from > longestChange {
 		return nil
 	}
-	return [][2]int{{lines[0][0], lines[len(lines)-1][1]}}
+	return []textRange{{lines[0].from, lines[len(lines)-1].to}}
 }
 
 // ofOtherRelease reports whether a sentence tells of another release than the one that the question names, if the passage tells of that,
@@ -172,8 +172,8 @@ func (w wants) ofOtherRelease(at pointed) bool {
 	}
 	own, other := false, false
 	for _, r := range at.releases() {
-		named := namesVersion(w.question, at.text[r.version[0]:r.version[1]])
-		own, other = own || named, other || !named && r.version[0] <= at.begin && at.begin < r.to
+		named := namesVersion(w.question, at.text[r.version.from:r.version.to])
+		own, other = own || named, other || !named && r.version.from <= at.begin && at.begin < r.to
 	}
 	return own && other
 }
@@ -227,7 +227,7 @@ func groupOf(word string) int {
 
 // telling returns the lines of a release that have all of some words, those for changes perhaps by others of their group and in the
 // heading above.
-func (p passage) telling(r release, verbs, things []string) (lines [][2]int) {
+func (p passage) telling(r release, verbs, things []string) (lines []textRange) {
 	for begin := r.from; begin < r.to; begin = p.lineEnd(begin) + 1 {
 		end := p.lineEnd(begin)
 		line := p.text[begin:end]
@@ -251,7 +251,7 @@ func (p passage) telling(r release, verbs, things []string) (lines [][2]int) {
 		if end-begin > longestChange {
 			begin, end = p.sentence(begin, begin+1)
 		}
-		lines = append(lines, [2]int{begin, end})
+		lines = append(lines, textRange{begin, end})
 	}
 	return lines
 }

@@ -40,7 +40,7 @@ func TestRelease(t *testing.T) {
 		p := config(0).passage(passages.Passage{Title: c.title, Text: c.text, Source: "sluice.md"})
 		got := ""
 		if at := p.release(queryOf(c.question)).at; len(at) > 0 {
-			got = p.text[at[0][0]:at[0][1]]
+			got = p.text[at[0].from:at[0].to]
 		}
 		if got != c.want {
 			t.Errorf("%s: %q, want %q", c.question, got, c.want)

@@ -42,9 +42,9 @@ func (p passage) cellOf(q query) (from, to int, ok bool) {
 	}
 	said := decoder.ContentWords(text)
 	if len(said) == 0 { // the table leaves it open
-		return at[0], at[0], missing == 0
+		return at.from, at.from, missing == 0
 	}
-	return at[0], at[1], decoder.SharedWords(said, rest) == 0
+	return at.from, at.to, decoder.SharedWords(said, rest) == 0
 }
 
 // rowWords returns the words of a question that say which row is meant: those that neither ask for the column nor stand in the title, and
@@ -77,7 +77,7 @@ func (p passage) rowWith(words []string, without int) (row, missing int) {
 		}
 		said := r.words
 		if without >= 0 {
-			said = decoder.ContentWords(p.text[r.cells[0][0]:r.cells[without][0]] + p.text[r.cells[without][1]:r.cells[len(r.cells)-1][1]])
+			said = decoder.ContentWords(p.text[r.cells[0].from:r.cells[without].from] + p.text[r.cells[without].to:r.cells[len(r.cells)-1].to])
 		}
 		has := decoder.SharedWords(words, said)
 		n := 2 * has

@@ -187,8 +187,8 @@ func (w wants) otherIdentifier(head, said string) bool {
 func (w wants) otherOption(at pointed) bool {
 	begin, end := 0, len(at.text)
 	for _, r := range at.releases() {
-		if r.version[0] <= at.begin && at.begin < r.to {
-			begin, end = at.lineStart(r.version[0]), r.to
+		if r.version.from <= at.begin && at.begin < r.to {
+			begin, end = at.lineStart(r.version.from), r.to
 		}
 	}
 	return slices.ContainsFunc(w.identifiers, func(name string) bool {

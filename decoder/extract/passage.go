@@ -27,6 +27,9 @@ type passage struct {
 	read   *span.Passage
 }
 
+// textRange is a range of a text, in bytes.
+type textRange struct{ from, to int }
+
 // heading makes a title a heading for the reader, even one with a colon. It is no part of the document.
 const heading = "# "
 

@@ -65,28 +65,28 @@ func (p passage) unquoted(from, to int) (int, int) {
 }
 
 // stretches returns the stretches of time that a sentence names: "19 May to 23 May".
-func (p passage) stretches(begin, end int) (all [][2]int) {
+func (p passage) stretches(begin, end int) (all []textRange) {
 	if outdated.MatchString(p.text[begin:end]) { // "moved from 3 May to 10 May"
 		return nil
 	}
 	for _, m := range stretch.FindAllStringIndex(p.text[begin:end], -1) {
-		all = append(all, [2]int{begin + m[0], begin + m[1]})
+		all = append(all, textRange{begin + m[0], begin + m[1]})
 	}
 	return all
 }
 
 // stretched widens spans to the stretches of time that they begin or end.
 func (p passage) stretched(spans []span.Span) {
-	known := map[[2]int][][2]int{} // by the offsets of sentences
+	known := map[textRange][]textRange{} // by the offsets of sentences
 	for i, s := range spans {
 		begin, end := p.sentence(s.Begin, s.End)
-		at := [2]int{begin, end}
+		at := textRange{begin, end}
 		if _, ok := known[at]; !ok {
 			known[at] = p.stretches(begin, end)
 		}
 		for _, m := range known[at] {
-			if m[0] <= s.Begin && s.End <= m[1] {
-				spans[i].Begin, spans[i].End = p.widen(m[0], m[1])
+			if m.from <= s.Begin && s.End <= m.to {
+				spans[i].Begin, spans[i].End = p.widen(m.from, m.to)
 				break
 			}
 		}

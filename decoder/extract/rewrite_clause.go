@@ -31,8 +31,8 @@ func (p passage) inItsClause(w wants, t answerText) answerText {
 		t.text = p.told(t.at, t.at+len(said))
 		return t
 	}
-	t.quote.From, t.quote.To = at[0], at[1]
-	t.text = said[at[0]:at[1]]
+	t.quote.From, t.quote.To = at.from, at.to
+	t.text = said[at.from:at.to]
 	return t
 }
 
@@ -103,13 +103,13 @@ func goesThrough(said string, own, other ofSubject, value decoder.Quote) bool {
 }
 
 // ownValue returns the one value of a value's kind in the subject's own clause. If that has a verb, it has to have the question's.
-func ownValue(w wants, said string, own, other ofSubject, value decoder.Quote) (at [2]int, ok bool) {
+func ownValue(w wants, said string, own, other ofSubject, value decoder.Quote) (at textRange, ok bool) {
 	found := kindOf(said[value.From:value.To], said[own.behind:own.to])
 	if len(found) != 1 {
 		return at, false
 	}
-	at = [2]int{own.behind + found[0][0], own.behind + found[0][1]}
-	if len(decoder.ContentWords(said[own.behind:at[0]])) == 0 {
+	at = textRange{own.behind + found[0][0], own.behind + found[0][1]}
+	if len(decoder.ContentWords(said[own.behind:at.from])) == 0 {
 		return at, true
 	}
 	lost := decoder.WithoutWords(w.words, decoder.ContentWords(said[own.from:own.to]))

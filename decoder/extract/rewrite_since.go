@@ -17,7 +17,7 @@ func (p passage) firstSince(w wants, t answerText) answerText {
 		return t
 	}
 	if first := p.firstWith(row, column, numbers(w.question)); first < row {
-		from, to := p.rows[first].cells[column][0], p.rows[first].cells[column][1]
+		from, to := p.rows[first].cells[column].from, p.rows[first].cells[column].to
 		t.text, t.quote = p.text[from:to], p.quote(from, to)
 		t.at = from - t.quote.From
 	}
@@ -28,7 +28,7 @@ func (p passage) firstSince(w wants, t answerText) answerText {
 // time.
 func (p passage) cellAt(at int) (row, column int) {
 	for i, r := range p.rows {
-		if n := len(r.cells); n == 0 || at < p.lineStart(r.cells[0][0]) || at > r.cells[n-1][1] {
+		if n := len(r.cells); n == 0 || at < p.lineStart(r.cells[0].from) || at > r.cells[n-1].to {
 			continue
 		}
 		for c := range r.cells {
@@ -43,7 +43,7 @@ func (p passage) cellAt(at int) (row, column int) {
 // firstWith returns the first of the rows above one, and with it, that have the same number of the question in the same column and are in
 // the order of time.
 func (p passage) firstWith(row, column int, asked []string) int {
-	same := slices.IndexFunc(p.rows[row].cells, func(c [2]int) bool { return slices.Contains(asked, p.text[c[0]:c[1]]) })
+	same := slices.IndexFunc(p.rows[row].cells, func(c textRange) bool { return slices.Contains(asked, p.text[c.from:c.to]) })
 	if same < 0 || same == column {
 		return row
 	}

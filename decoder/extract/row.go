@@ -43,9 +43,9 @@ func (p passage) namesColumns(at int) bool {
 
 // tableRow is a row of a table whose columns have names.
 type tableRow struct {
-	cells [][2]int // their bytes
-	names []string // of their columns
-	words []string // of all cells
+	cells []textRange // their bytes
+	names []string    // of their columns
+	words []string    // of all cells
 }
 
 // tableRows returns the rows of the passage's tables that name their columns.
@@ -55,7 +55,7 @@ func (p passage) tableRows() (out []tableRow) {
 			if names := passages.Columns(p.text[p.body:], begin-p.body); names != nil {
 				r := tableRow{names: names, words: decoder.ContentWords(line + " " + names[0])}
 				for _, c := range passages.Cells(line) {
-					r.cells = append(r.cells, [2]int{begin + c[0], begin + c[1]})
+					r.cells = append(r.cells, textRange{begin + c[0], begin + c[1]})
 				}
 				out = append(out, r)
 			}
@@ -67,5 +67,5 @@ func (p passage) tableRows() (out []tableRow) {
 // cell returns the text of a cell.
 func (p passage) cell(row, column int) string {
 	at := p.rows[row].cells[column]
-	return p.text[at[0]:at[1]]
+	return p.text[at.from:at.to]
 }

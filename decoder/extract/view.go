@@ -42,23 +42,23 @@ type match struct {
 
 // views are the sentences of a passage.
 type views struct {
-	at      map[[2]int]*view // by their offsets
-	matches                  // may be those of several passages
+	at      map[textRange]*view // by their offsets
+	matches                     // may be those of several passages
 }
 
-func newViews(m matches) views { return views{map[[2]int]*view{}, m} }
+func newViews(m matches) views { return views{map[textRange]*view{}, m} }
 
 // pointed returns a span in the passage.
 func (p passage) pointed(s span.Span, all views) pointed {
 	begin, end := p.sentence(s.Begin, s.End)
-	v := all.at[[2]int{begin, end}]
+	v := all.at[textRange{begin, end}]
 	if v == nil {
 		above := p.above(begin)
 		v = &view{
 			begin: begin, end: end, said: p.text[begin:end], head: above, dated: strings.ContainsAny(above, "0123456789"), titled: above == p.title(),
 			matches: all.matches, verdicts: map[int]bool{},
 		}
-		all.at[[2]int{begin, end}] = v
+		all.at[textRange{begin, end}] = v
 	}
 	return pointed{passage: p, view: v, from: s.Begin, value: p.text[s.Begin:s.End], after: p.text[s.End:max(s.End, end)]}
 }

@@ -51,8 +51,8 @@ func (p passage) labels(begin, end int) (out []label) {
 // DryMate?" The question has all words of the name, and the passage all others of the question, up to that line: else the value may be of
 // another thing, that was named before. Of several names the longest counts; two equally long ones leave open which is meant.
 func (p passage) valueBehindLabel(q query) (from, to int, ok bool) {
-	question, w := q.text, q.wants
-	if !w.bare || w.compares != "" {
+	question := q.text
+	if q.form != value || q.compares != "" {
 		return 0, 0, false
 	}
 	wanted := besides(decoder.ContentWords(question), asksOnly)
@@ -78,10 +78,10 @@ func (p passage) valueBehindLabel(q query) (from, to int, ok bool) {
 		}
 	}
 	switch said := p.text[from:to]; {
-	case !ok, len(strings.Fields(said)) > maxWords, w.person && !strings.ContainsFunc(said, unicode.IsUpper), asksCost.MatchString(question) && !aPrice.MatchString(said):
+	case !ok, len(strings.Fields(said)) > maxWords, q.person && !strings.ContainsFunc(said, unicode.IsUpper), asksCost.MatchString(question) && !aPrice.MatchString(said):
 		return 0, 0, false
 	}
-	return from, to, len(w.misfits(p, span.Span{Begin: from, End: to}, newViews(matches{}))) == 0
+	return from, to, len(q.misfits(p, span.Span{Begin: from, End: to}, newViews(matches{}))) == 0
 }
 
 // asksFor returns the words of a question up to those that say of what it asks for something: "old tenant" of "who was the old tenant of

@@ -20,12 +20,11 @@ var (
 // lived returns the date of a person's birth or death from the brackets behind the name, where a question asks for one: no sentence
 // says there which date is which.
 func (p passage) lived(q query) (from, to int, ok bool) {
-	w := q.wants
-	birth, death := asksBirth.MatchString(w.question), asksDeath.MatchString(w.question)
-	if !w.time || birth == death {
+	birth, death := asksBirth.MatchString(q.question), asksDeath.MatchString(q.question)
+	if !q.time || birth == death {
 		return 0, 0, false
 	}
-	who := strings.ToLower(strings.Join(nameWords(w.question), " "))
+	who := strings.ToLower(strings.Join(nameWords(q.question), " "))
 	for _, m := range lifespan.FindAllStringSubmatchIndex(p.text[p.body:], -1) {
 		name := decoder.ContentWords(p.text[p.body+m[2] : p.body+m[3]])
 		wanted := decoder.ContentWords(who)
@@ -42,10 +41,10 @@ func (p passage) lived(q query) (from, to int, ok bool) {
 
 // opener returns the code that stands behind the name of what it opens and nothing else, if a question asks for it: "shed padlock 7731".
 func (p passage) opener(q query) (from, to int, ok bool) {
-	if !q.wants.code {
+	if !q.code {
 		return 0, 0, false
 	}
-	wanted := besides(q.wants.words, namesCode)
+	wanted := besides(q.words, namesCode)
 	title := decoder.ContentWords(p.title())
 	for begin := p.body; begin < len(p.text); {
 		end := len(p.text)

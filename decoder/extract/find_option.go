@@ -43,7 +43,7 @@ func (p passage) preset(q query) (from, to int, found bool) {
 			if decoder.SharedWords(wanted, decoder.ContentWords(line)) < len(wanted) {
 				continue
 			}
-			a, b, ok := defaultIn(line, wanted, q.wants.identifiers)
+			a, b, ok := defaultIn(line, wanted, q.identifiers)
 			if ok {
 				return s.from + a, s.from + b, true
 			}
@@ -148,10 +148,10 @@ func (p passage) purpose(q query) (from, to int, ok bool) {
 	if !asksPurpose.MatchString(q.text) {
 		return 0, 0, false
 	}
-	if from, to, ok = p.described(q.wants.identifiers); ok {
+	if from, to, ok = p.described(q.identifiers); ok {
 		return from, to, true
 	}
-	if from, to, ok = p.explained(q.wants.identifiers); ok {
+	if from, to, ok = p.explained(q.identifiers); ok {
 		return from, to, true
 	}
 	return p.headedBy(q.text)

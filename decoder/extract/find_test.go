@@ -2,5 +2,5 @@ package extract
 
 // queryOf returns an English question as it is read if no word of it is misspelt.
 func queryOf(question string) query {
-	return query{text: question, form: formOf(question), wants: wantsOf(question)}
+	return query{text: question, wants: wantsOf(question)}
 }

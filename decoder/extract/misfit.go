@@ -94,11 +94,11 @@ var misfits = []misfit{
 	}},
 	// "Why is the bridge closed?": not "The bridge is closed for longer" in "The bridge is closed for longer. Divers found cracks."
 	{name: "no reason", sentence: true, against: echoed, lacks: true, is: func(w wants, at pointed) bool {
-		return w.reason && !at.says(aReason) && decoder.SharedWords(w.words, decoder.ContentWords(at.said)) == len(w.words)
+		return w.form == reason && !at.says(aReason) && decoder.SharedWords(w.words, decoder.ContentWords(at.said)) == len(w.words)
 	}},
 	// "How do I clean the pump?": not "Clean the pump" in "Clean the pump every week. / 1. Close the tap. / 2. Open the lid."
 	{name: "not a step", against: wrongPart, is: func(w wants, at pointed) bool {
-		return w.steps && !itemMark.MatchString(at.text[at.lineStart(at.from):]) && len(aStep.FindAllStringIndex(at.text, 2)) == 2
+		return w.form == steps && !itemMark.MatchString(at.text[at.lineStart(at.from):]) && len(aStep.FindAllStringIndex(at.text, 2)) == 2
 	}},
 	// "Which pass includes lockers?": not "Lockers" in the first row of a table, "Pass | Price | Lockers"
 	{name: "names of columns", sentence: true, against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {
@@ -178,7 +178,7 @@ var misfits = []misfit{
 	}},
 	// "Are dogs allowed on Tuesdays?": not "Fridays" in "Dogs? / Yes, on Fridays."
 	{name: "yes, but another day", sentence: true, against: wrongPart, lacks: true, is: func(w wants, at pointed) bool {
-		return w.confirms && saysYes.MatchString(at.said) && w.yesOfOtherDay(at.said)
+		return w.form == sentence && saysYes.MatchString(at.said) && w.yesOfOtherDay(at.said)
 	}},
 	// "When does the mill close?": not "Mondays" in "The mill closes at 5. It is closed on Mondays."
 	{name: "closed then, not closing", bare: true, against: wrongPart, is: func(w wants, at pointed) bool {
@@ -243,7 +243,7 @@ func (w wants) misfit(p passage, s span.Span, all views) (against float64, lacks
 func (w wants) misfits(p passage, s span.Span, all views) (out []misfit) {
 	at := p.pointed(s, all)
 	for i, m := range misfits {
-		if m.bare && !w.bare {
+		if m.bare && w.form != value {
 			continue
 		}
 		is, known := at.verdicts[i]

@@ -152,22 +152,21 @@ func readings(known []passage) (out []*span.Passage) {
 
 // evidence asks one part of the question of each passage. It returns what speaks for each, and the likeliest spans that may answer.
 func (c Config) evidence(q query, ps []passages.Passage, known []passage) ([]Evidence, [][]span.Span, error) {
-	clause, form, wanted := ownerless(q.text), q.form, q.wants
-	found, err := c.Reader.ReadIn(q.language, clause, readings(known))
+	found, err := c.Reader.ReadIn(q.language, q.question, readings(known))
 	if err != nil {
 		return nil, nil, err
 	}
-	lexical, echo := c.lexical(q.language, clause, ps, known)
+	lexical, echo := c.lexical(q.language, q.question, ps, known)
 	out, spans := make([]Evidence, len(found)), make([][]span.Span, len(found))
 	seen := matches{}
 	for i, f := range found {
-		out[i] = Evidence{None: f.None, Lexical: lexical[i], Echo: echo[i], Rank: i, Whole: form != value, Slips: q.slips, Foreign: q.language != span.English || known[i].read.Language() != span.English}
-		spans[i] = known[i].answers(f, form, maxTexts)
-		if wanted.stretch {
+		out[i] = Evidence{None: f.None, Lexical: lexical[i], Echo: echo[i], Rank: i, Whole: q.form != value, Slips: q.slips, Foreign: q.language != span.English || known[i].read.Language() != span.English}
+		spans[i] = known[i].answers(f, q.form, maxTexts)
+		if q.stretch {
 			known[i].stretched(spans[i])
 		}
-		known[i].wholeQuantity(wanted, spans[i])
-		if known[i].reweigh(wanted, spans[i], seen) {
+		known[i].wholeQuantity(q.wants, spans[i])
+		if known[i].reweigh(q.wants, spans[i], seen) {
 			out[i].None = max(f.None, otherKind)
 		}
 		spans[i] = known[i].spansFor(q, f.None, &out[i], spans[i])
@@ -175,10 +174,10 @@ func (c Config) evidence(q query, ps []passages.Passage, known []passage) ([]Evi
 			out[i].Share = shareOf(best[0].P, f.None)
 			around := known[i].quote(known[i].widen(best[0].Begin, best[0].End))
 			out[i].Length = len(around.Text)
-			out[i].Later = form == value && !wanted.past && (supersedes(around, q.text) || known[i].announcesAbout(wanted, around))
+			out[i].Later = q.form == value && !q.past && (supersedes(around, q.text) || known[i].announcesAbout(q.wants, around))
 		}
 	}
-	for i, other := range elsewhere(clause, known) {
+	for i, other := range elsewhere(q.question, known) {
 		out[i].Elsewhere = other
 	}
 	lead(out)

@@ -14,33 +14,28 @@ type query struct {
 	text     string // with misspelt words as the passages spell them
 	language span.Language
 	slips    int // how many words were misspelt
-	form     form
-	wants    wants
+	wants
 }
 
 // query reads a part of the question as these passages spell it, but for what may be a name in a program.
 func (c Config) query(clause string, language span.Language, known []passage) query {
 	text, slips := c.Reader.Spelled(language, clause, readings(known))
-	q := query{text: text, language: language, slips: slips, form: formOf(text), wants: wantsOf(ownerless(text))}
-	q.wants.identifiers = identifiers(clause)
-	if len(q.wants.about) > 0 {
-		q.wants.people = peopleIn(known)
+	q := query{text: text, language: language, slips: slips, wants: wantsOf(ownerless(text))}
+	q.identifiers = identifiers(clause)
+	if len(q.about) > 0 {
+		q.people = peopleIn(known)
 	}
 	return q
 }
 
 // wants is what a question says of its answer.
 type wants struct {
-	question string
+	question string   // without what says that a thing is one's own (ownerless)
 	words    []string // of the question
 
 	identifiers []string // of the question as it was typed: names in a program
 
-	// The form of the answer.
-	bare   bool // a value
-	steps  bool // how to do something
-	reason bool // why
-
+	form   form
 	past   bool // what was before
 	former bool // and in the place of what is now
 	place  bool // where something is
@@ -54,7 +49,6 @@ type wants struct {
 	money         bool             // an amount of money: the sentence has one (price looks at the value)
 	cost          bool             // it says so: "cost", "fee"
 	per           []string         // of what, each, that is: "per kilometre"; nil if it does not say
-	confirms      bool             // yes or no
 	noDate        bool             // something else than a date
 	code          bool             // a code
 	person        bool             // somebody
@@ -78,16 +72,13 @@ type wants struct {
 
 // wantsOf reads a question in English.
 func wantsOf(question string) wants {
-	form := formOf(question)
 	w := wants{
 		question: question,
 		words:    decoder.ContentWords(question),
 
 		identifiers: identifiers(question),
 
-		bare:          form == value,
-		steps:         form == steps,
-		reason:        form == reason,
+		form:          formOf(question),
 		time:          asksTime.MatchString(question),
 		stretch:       asksStretch.MatchString(question) && !asksEnd.MatchString(question),
 		number:        asksNumber.MatchString(question),
@@ -103,7 +94,6 @@ func wantsOf(question string) wants {
 		choice:        strings.Contains(strings.ToLower(question), " or "),
 		cost:          saysCost.MatchString(question),
 		per:           perOf(question),
-		confirms:      form == sentence,
 		noDate:        wantsNoDate(question),
 		numbered:      numberedThings(question),
 		codes:         codes(question),

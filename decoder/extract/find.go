@@ -16,8 +16,8 @@ type finding struct {
 	line bool        // the reader knows better which part of the line answers, if it points there
 }
 
-// finders look up what a question names, as one does who looks something up. They are sure, so the reader is not asked. The first that
-// finds something answers: a finder stands behind those that ask for more before they find anything.
+// finders look up what a question names, as one does who looks something up: an option, a cell, a code. What they find is surer than what
+// the reader points at. The first that finds something answers, so their order decides where a passage has several such things.
 var finders = []func(p passage, q query) finding{
 	// "Which version dropped IPv4?": "2.1" above "Drop IPv4", and that line
 	passage.release,

@@ -1,6 +1,46 @@
 package extract
 
+import (
+	"testing"
+
+	"tandem/retrieval/passages"
+)
+
 // queryOf returns an English question as it is read if no word of it is misspelt.
 func queryOf(question string) query {
 	return query{text: question, wants: wantsOf(question)}
+}
+
+// Each finder finds its example, and no finder before it does.
+func TestFinders(t *testing.T) {
+	const cell = passages.CellMark
+	examples := []struct{ title, text, question, want string }{
+		{"Changes", "2.1\n\n- Drop IPv4", "Which version dropped IPv4?", "2.1"},
+		{"Notes", "To start the server:\n" + passages.CodeMark + "serve", "How do I start the server?", "serve"},
+		{"Notes", "--all: prints hidden files", "What does --all do?", "prints hidden files"},
+		{"Notes", "--depth N: levels to print (default 5)", "What is the default of --depth?", "5"},
+		{"Soup", "Ingredients:\n- oil\n- salt", "What are the ingredients?", "- oil\n- salt"},
+		{"Notes", "--all: prints hidden files", "Which option prints hidden files?", "--all: prints hidden files"},
+		{"Notes", "shed padlock 7731", "What is the code for the shed padlock?", "7731"},
+		{"Notes", "E11: the filter is full", "What does E11 mean?", "the filter is full"},
+		{"Ferry", "Day" + cell + "Price\nSaturday" + cell + "8 €\nSunday" + cell + "9 €", "How much is the ferry on Sunday?", "9 €"},
+		{"Notes", "Ada Lovelace (1815–1852) wrote it.", "When was Ada Lovelace born?", "1815"},
+		{"Notes", "The letter is late.\n\nKind regards,\nAda Lund", "Who signed the letter?", "Ada Lund"},
+		{"Notes", "The ferry is €9.\nThe bus is €4.", "Which is cheaper, the ferry or the bus?", "bus"},
+		{"Shop", "Tap" + cell + "12.50\nBolt" + cell + "0.90", "What did the tap cost?", "12.50"},
+		{"Notes", "Tank: 4.5 l", "How big is the tank?", "4.5 l"},
+	}
+	if len(examples) != len(finders) {
+		t.Fatalf("%d examples for %d finders", len(examples), len(finders))
+	}
+	for n, e := range examples {
+		p := config(0).passage(passages.Passage{Title: e.title, Text: e.text})
+		for i, f := range finders[:n+1] {
+			if at := f(p, queryOf(e.question)).at; (len(at) > 0) != (i == n) {
+				t.Errorf("%s: finder %d finds %v", e.question, i, at)
+			} else if i == n && p.text[at[0].from:at[0].to] != e.want {
+				t.Errorf("%s: %q, want %q", e.question, p.text[at[0].from:at[0].to], e.want)
+			}
+		}
+	}
 }

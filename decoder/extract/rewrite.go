@@ -19,11 +19,11 @@ var rewrites = []struct {
 	{func(w wants) bool { return !asksUndone.MatchString(w.question) }, passage.withWhatUndoes},
 	// "When did Bob join?": "2021" for "2019" in "Ann joined in 2019, Bob in 2021"
 	{nil, passage.inItsClause},
-	// "Since when has the club 40 members?": of several months with 40 members, the first
+	// "Since when has the club 40 members?": of several months in turn with 40 members, the first
 	{nil, passage.firstSince},
-	// "Where is the party?": "It is at 9:00 in the mill." for "9:00"
+	// "Where is the party?": "The party is at 9:00." for "9:00"
 	{nil, passage.inSentence},
-	// "What did it cost before?": "It costs 9 € now. It was 8 € until May." for "9 €"
+	// "What did a ticket cost before?": "A ticket costs 9 € now. It was 8 € until May." for "9 €"
 	{func(w wants) bool { return w.former }, passage.withFormer},
 	// "When did we have lunch with Ada?": "Friday 7 Feb: Lunch with Ada." for "Lunch"
 	{func(w wants) bool { return w.time && happened.MatchString(w.question) }, passage.underDays},

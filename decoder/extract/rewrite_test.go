@@ -13,6 +13,27 @@ func textAt(p passage, from, to int) answerText {
 	return answerText{quote: quote, at: from - quote.From}
 }
 
+// Each rewrite is of use: values that alone would be wrong or mean little are said otherwise.
+func TestRewritten(t *testing.T) {
+	row := func(cells ...string) string { return strings.Join(cells, passages.CellMark) + "\n" }
+	for _, c := range []struct{ text, value, question, want string }{
+		{"The trip was planned for 13 May. It has been moved to 20 May.", "13 May", "When is the trip?", "The trip was planned for 13 May. It has been moved to 20 May."},
+		{"Ann joined in 2019, Bob in 2021.", "2019", "When did Bob join?", "2021"},
+		{row("month", "members") + row("April", "38") + row("May", "40") + row("June", "40"), "June", "Since when has the club 40 members?", "May"},
+		{"The party is at 9:00.", "9:00", "Where is the party?", "The party is at 9:00."},
+		{"A ticket costs 9 € now. It was 8 € until May.", "9 €", "What did a ticket cost before?", "A ticket costs 9 € now. It was 8 € until May."},
+		{"Friday 7 Feb\n\nLunch with Ada.", "Lunch", "When did we have lunch with Ada?", "Friday 7 Feb: Lunch with Ada."},
+		{"The party is at 9:00.", "9:00", "When is the party?", "9:00"},
+	} {
+		got := answered(c.text, c.value, c.question, func(p passage, w wants, t answerText) answerText {
+			return p.rewritten(w, []answerText{t})[0]
+		})
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", c.question, got, c.want)
+		}
+	}
+}
+
 // A value that the text takes back is shown with what says so, and any other alone.
 func TestWithWhatUndoes(t *testing.T) {
 	for _, c := range []struct{ text, value, want string }{

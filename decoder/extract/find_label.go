@@ -19,16 +19,16 @@ type label struct {
 // numberedName matches a name with the number behind it: "Policy no. HH-77 204", "Serial no.: VK-00".
 var numberedName = regexp.MustCompile(`(?i)((?:[\pL'’-]+ ){0,2}[\pL'’-]+) (?:no|nr|num)(?:\.:?|:) *([\pL\d./-]*\d[\pL\d/-]*(?:[ .][\pL\d./-]*\d[\pL\d/-]*)*)`)
 
-// inMailHead matches a line above a mail, and fromLine the one that other documents lack.
+// mailField matches a line above a mail, "Date: 3 May", and fromLine the one that other documents lack, "From: Ada".
 var (
-	fromLine   = regexp.MustCompile(`(?m)^(?:From|Von|De): `)
-	inMailHead = regexp.MustCompile(`^(?:` + mailFields + `): `)
+	fromLine  = regexp.MustCompile(`(?m)^(?:From|Von|De): `)
+	mailField = regexp.MustCompile(`^(?:` + mailFields + `): `)
 )
 
 // labels returns the names with values in a line: what stands before its colon, or before "no."
 func (p passage) labels(begin, end int) (out []label) {
 	line := p.text[begin:end]
-	if inMailHead.MatchString(line) && fromLine.MatchString(p.text[p.body:]) {
+	if mailField.MatchString(line) && fromLine.MatchString(p.text[p.body:]) {
 		return nil
 	}
 	for _, m := range numberedName.FindAllStringSubmatchIndex(line, -1) {

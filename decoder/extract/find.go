@@ -16,9 +16,14 @@ type finding struct {
 	line bool        // the reader knows better which part of the line answers, if it points there
 }
 
+type (
+	finder      func(p passage, q query) finding
+	rangeFinder func(p passage, q query) (from, to int, ok bool) // finds one range at most
+)
+
 // finders look up what a question names, as one does who looks something up: an option, a cell, a code. What they find is surer than what
 // the reader points at. The first that finds something answers, so their order decides where a passage has several such things.
-var finders = []func(p passage, q query) finding{
+var finders = []finder{
 	// "Which version dropped IPv4?": "2.1" above "Drop IPv4", and that line
 	passage.release,
 	// "How do I start the server?": the code below "To start the server:"
@@ -62,8 +67,8 @@ func (p passage) find(q query) finding {
 	return finding{open: open}
 }
 
-// found makes a finder of a function that finds one range. An empty one is nothing.
-func found(find func(p passage, q query) (from, to int, ok bool)) func(p passage, q query) finding {
+// found makes a finder for which an empty range is nothing.
+func found(find rangeFinder) finder {
 	return func(p passage, q query) finding {
 		out := foundOrOpen(find)(p, q)
 		out.open = false
@@ -71,8 +76,8 @@ func found(find func(p passage, q query) (from, to int, ok bool)) func(p passage
 	}
 }
 
-// foundOrOpen is found for a function that returns an empty range for what the passage leaves open.
-func foundOrOpen(find func(p passage, q query) (from, to int, ok bool)) func(p passage, q query) finding {
+// foundOrOpen makes a finder for which an empty range is what the passage leaves open.
+func foundOrOpen(find rangeFinder) finder {
 	return func(p passage, q query) finding {
 		from, to, ok := find(p, q)
 		if ok && from < to {
@@ -82,8 +87,8 @@ func foundOrOpen(find func(p passage, q query) (from, to int, ok bool)) func(p p
 	}
 }
 
-// inLine is found for a function that finds the rest of a line.
-func inLine(find func(p passage, q query) (from, to int, ok bool)) func(p passage, q query) finding {
+// inLine makes a finder of the rest of a line.
+func inLine(find rangeFinder) finder {
 	return func(p passage, q query) finding {
 		out := found(find)(p, q)
 		out.line = true

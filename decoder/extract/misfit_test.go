@@ -57,6 +57,7 @@ func TestMisfit(t *testing.T) {
 		{"9:00 Piet: I bring the grill.\n9:05 Nadia: Good.", "the grill", "What does Piet bring?", ""},
 		{"9:00 Piet: I bring Nadia the grill.\n9:05 Nadia: Good.", "the grill", "What does Nadia get?", ""},
 		{"9:00 Piet: The grill is new.\n9:05 Nadia: Good.", "new", "How is Nadia's grill?", ""},
+		{"3/5/2025, 9:00 - Piet: I am off on Friday.\n3/5/2025, 9:05 - Nadia: Good.", "Friday", "When is Nadia off?", "said by another"},
 		{"9:00 @piet: I am off on Friday.\n9:05 @nadia: Good.", "Friday", "When is Nadia off?", "said by another"},
 		{"Meeting: 3 May, 19:00, laundry.", "19:00", "Where is the meeting?", "no place"},
 		{"Meeting: 3 May, 4.15, laundry.", "4.15", "Where is the meeting?", ""},

@@ -236,7 +236,7 @@ var itemMark = regexp.MustCompile(`^[ \t]*\d{1,3}[.)][ \t]`)
 func (p passage) speaks(at int) bool { return speaker.MatchString(p.text[p.lineStart(at):]) }
 
 // speaker matches who speaks, before what is said: "Ann: ", "[9:02] Ann Holm: ", "@ann (9:02): ".
-var speaker = regexp.MustCompile(`^(?:\[[^\]\n]{4,25}\] ?|\(?\d{1,2}[:.]\d{2}\)? )?(\p{Lu}[\pL'’.-]{0,20}(?: \p{Lu}[\pL'’.-]{0,20})?|@[\pL\d_.-]{2,30})(?: \(\d{1,2}[:.]\d{2}\))?: `)
+var speaker = regexp.MustCompile(`^(?:\[[^\]\n]{4,25}\] ?|[\d./-]{6,10},? [\d:]{4,8}(?: ?[apAP]\.?[mM]\.?)? - |\(?\d{1,2}[:.]\d{2}\)? )?(\p{Lu}[\pL'’.-]{0,20}(?: \p{Lu}[\pL'’.-]{0,20})?|@[\pL\d_.-]{2,30})(?: \(\d{1,2}[:.]\d{2}\))?: `)
 
 // speakerOf returns the name of who says the line around an offset, in small letters, or nothing.
 func (p passage) speakerOf(at int) string {

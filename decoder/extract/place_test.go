@@ -327,3 +327,20 @@ func TestExcepted(t *testing.T) {
 		}
 	}
 }
+
+// An item of a list of what is not so is said with the lead of the list.
+func TestDenyingLead(t *testing.T) {
+	for _, c := range []struct{ title, text, span, want string }{
+		{"Leaflet", "Do not take it\n- with juice\n- if you are ill", "ill", "Do not take it: if you are ill"},
+		{"Leaflet", "Please do not give blood if you:\n\n* had a fever\n* are ill", "are ill", "Please do not give blood if you: are ill"},
+		{"Leaflet: Not covered", "- floods\n- frost", "frost", "Not covered: frost"},
+		{"Leaflet: Not covered", "Covered\n- floods\n- frost", "frost", "frost"},
+		{"Leaflet", "Do not take it\n- with juice\nStorage\n- keep it cold", "cold", "keep it cold"},
+		{"Leaflet", "Do not take it\nKeep it cold.", "cold", "Keep it cold."},
+	} {
+		p := config(0).passage(passages.Passage{Title: c.title, Text: c.text})
+		if got, _ := p.say(find(p, c.span), sentence); got != c.want {
+			t.Errorf("%s: %q, want %q", c.text, got, c.want)
+		}
+	}
+}

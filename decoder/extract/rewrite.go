@@ -41,7 +41,7 @@ func (p passage) rewritten(w wants, texts []answerText) []answerText {
 	return texts
 }
 
-// withWhatUndoes replaces a value that its sentence, or the next one, takes back by those sentences. The value alone would be wrong: "will
+// withWhatUndoes replaces a value that its sentence, the next one or the lead of its list takes back by those sentences. The value alone would be wrong: "will
 // not charge 60 €", "the race on 10 May is cancelled", "was planned for 13 May. It has been moved to 20 May."
 func (p passage) withWhatUndoes(_ wants, t answerText) answerText {
 	if t.quote.From == t.quote.To {
@@ -51,7 +51,7 @@ func (p passage) withWhatUndoes(_ wants, t answerText) answerText {
 	from, to, end := begin+t.quote.From, begin+t.quote.To, begin+len(t.quote.Text)
 	if next, changed := p.onlyPlanned(begin, from, end); changed {
 		end = next
-	} else if !negated(p.text[begin:from]) && !inNeither(p.text[begin:end], from-begin, to-begin) && !cancelledIn(p.text, begin, from, to, end) {
+	} else if p.denyingLead(begin) == "" && !negated(p.text[begin:from]) && !inNeither(p.text[begin:end], from-begin, to-begin) && !cancelledIn(p.text, begin, from, to, end) {
 		return t
 	}
 	t.text = p.told(begin, end)

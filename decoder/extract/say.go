@@ -45,8 +45,34 @@ func (p passage) listed(from, to int) bool {
 
 // told returns what an answer says with some sentences of the text, on one line.
 func (p passage) told(begin, end int) string {
-	return p.antecedent(begin) + unmarked(p.cells(begin, end))
+	return p.denyingLead(begin) + p.antecedent(begin) + unmarked(p.cells(begin, end))
 }
+
+// denyingLead returns what stands above the list that an item at an offset belongs to, with a colon, if the list is of what is not so: "Do not
+// take it: " before "with grapefruit juice".
+func (p passage) denyingLead(at int) string {
+	begin := p.lineStart(at)
+	if begin < p.body || !p.isItem(begin) {
+		return ""
+	}
+	for begin > p.body && (p.isItem(begin) || begin == p.lineEnd(begin)) {
+		begin = p.lineStart(begin - 1)
+	}
+	lead := p.text[begin:p.lineEnd(begin)]
+	if p.isItem(begin) { // the list's beginning is in the passage before
+		title := p.title()
+		lead = title[strings.LastIndex(title, ": ")+1:]
+	}
+	lead = strings.TrimRight(strings.TrimSpace(lead), ":")
+	if lead == "" || len(lead) > longestAntecedent || !deniesAll.MatchString(lead) {
+		return ""
+	}
+	return lead + ": "
+}
+
+// deniesAll matches the lead of a list of what is not so: "Do not take it", "Not covered".
+var deniesAll = regexp.MustCompile(`(?i)` + apart(`(?:do|does|must|may|can|should|is|are|will) not|(?:do|does|must|can|should|is|are|wo)n['’]t|cannot|never|not (?:allowed|permitted|included|covered|suitable|for|in)|forbidden|prohibited|excluded|`+
+	`nicht|keine?[nrs]?|verboten|ne (?:\pL+ )?pas|interdite?s?|exclue?s?|prohibid[oa]s?|no (?:debe|puede|está)n?`))
 
 // antecedent returns the sentence in the same line before the one at an offset, with a blank, if that begins with a pronoun:
 // "It is kept cold." says nothing by itself.

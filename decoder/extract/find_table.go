@@ -19,6 +19,9 @@ func (p passage) cellOf(q query) (from, to int, ok bool) {
 	}
 	wanted, names := decoder.ContentWords(question), p.rows[0].names
 	column, asked := columnOf(names, question, wanted)
+	if other := columnOfKind(names, question); column > 0 && other > 0 && asksPriceOf.MatchString(question) && !aPrice.MatchString(p.cell(0, column)) && aPrice.MatchString(p.cell(0, other)) {
+		column = other // "how much does the train cost?" of a column of trains
+	}
 	byRow := column < 0
 	if byRow && which.MatchString(question) { // "which has a red lid?": the row's name
 		column, asked = 0, decoder.ContentWords(names[0])
@@ -160,9 +163,6 @@ func columnOf(names []string, question string, wanted []string) (column int, ask
 		if column, asked, tie := columnNamed(names, less, wanted); tie {
 			return -1, nil
 		} else if column >= 0 {
-			if other := columnOfKind(names, question); asksPriceOf.MatchString(question) && other >= 0 { // "how much does the train cost?" of a column of trains
-				return other, asked
-			}
 			return column, asked
 		}
 	}

@@ -43,6 +43,7 @@ func TestCellOf(t *testing.T) {
 		{"Users", ids, "What is house 65534?", ""},
 		{"Trip", legs, "Where do we stay in Lund?", "Inn"},
 		{"Trip", legs, "Which stay is from Lund?", ""},
+		{"Gym", "Membership | Monthly | Joining fee\nFamily | £79 | £25", "How much is the family membership a month?", "£79"},
 		{"Trip", "From | To | Train | Price\nKiel | Lund | IC 5 | 31\nLund | Oslo | IC 7 | 40", "How much does the train to Lund cost?", "31"},
 		{"Trip", "From | To | Train | Price\nKiel | Lund | IC 5 | 31\nLund | Oslo | IC 7 | 40", "Which train is to Lund?", "IC 5"},
 		{"Bus", stops, "When does run 2 start?", "7:25"},

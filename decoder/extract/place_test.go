@@ -337,6 +337,9 @@ func TestDenyingLead(t *testing.T) {
 		{"Leaflet: Not covered", "Covered\n- floods\n- frost", "frost", "frost"},
 		{"Leaflet", "Do not take it\n- with juice\nStorage\n- keep it cold", "cold", "keep it cold"},
 		{"Leaflet", "Do not take it\nKeep it cold.", "cold", "Keep it cold."},
+		{"Notes (from my phone, don't lose)", "- padlock 3904", "3904", "padlock 3904"},
+		{"Leaflet", "Store it upright, never on its side.\n1. Errors", "Errors", "1. Errors"},
+		{"Policy", "What is not covered:\n- floods", "floods", "What is not covered: floods"},
 	} {
 		p := config(0).passage(passages.Passage{Title: c.title, Text: c.text})
 		if got, _ := p.say(find(p, c.span), sentence); got != c.want {

@@ -64,15 +64,15 @@ func (p passage) denyingLead(at int) string {
 		lead = title[strings.LastIndex(title, ": ")+1:]
 	}
 	lead = strings.TrimRight(strings.TrimSpace(lead), ":")
-	if lead == "" || len(lead) > longestAntecedent || !deniesAll.MatchString(lead) {
+	if len(lead) > longestAntecedent || strings.ContainsAny(lead, ".!?()") || !deniesAll.MatchString(lead) {
 		return ""
 	}
 	return lead + ": "
 }
 
-// deniesAll matches the lead of a list of what is not so: "Do not take it", "Not covered".
-var deniesAll = regexp.MustCompile(`(?i)` + apart(`(?:do|does|must|may|can|should|is|are|will) not|(?:do|does|must|can|should|is|are|wo)n['’]t|cannot|never|not (?:allowed|permitted|included|covered|suitable|for|in)|forbidden|prohibited|excluded|`+
-	`nicht|keine?[nrs]?|verboten|ne (?:\pL+ )?pas|interdite?s?|exclue?s?|prohibid[oa]s?|no (?:debe|puede|está)n?`))
+// deniesAll matches the lead of a list of what is not so, which says so with its first words: "Please do not take it", "What is not covered".
+var deniesAll = regexp.MustCompile(`(?i)^(?:\pL+ ){0,3}(?:(?:do|does|must|may|can|should|is|are|will) not|(?:do|does|must|can|should|is|are|wo)n['’]t|cannot|never|not (?:allowed|permitted|included|covered|suitable|for|in)|forbidden|prohibited|excluded|` +
+	`nicht|keine?[nrs]?|verboten|ne (?:\pL+ )?pas|interdite?s?|exclue?s?|prohibid[oa]s?|no (?:debe|puede|está)n?)(?:[^\pL]|$)`)
 
 // antecedent returns the sentence in the same line before the one at an offset, with a blank, if that begins with a pronoun:
 // "It is kept cold." says nothing by itself.

@@ -339,6 +339,7 @@ func TestDenyingLead(t *testing.T) {
 		{"Leaflet", "Do not take it\nKeep it cold.", "cold", "Keep it cold."},
 		{"Notes (from my phone, don't lose)", "- padlock 3904", "3904", "padlock 3904"},
 		{"Leaflet", "Store it upright, never on its side.\n1. Errors", "Errors", "1. Errors"},
+		{"Runbook: fulmar does not answer", "- A reboot takes six minutes.", "six", "A reboot takes six minutes."},
 		{"Policy", "What is not covered:\n- floods", "floods", "What is not covered: floods"},
 	} {
 		p := config(0).passage(passages.Passage{Title: c.title, Text: c.text})

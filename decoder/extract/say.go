@@ -71,8 +71,8 @@ func (p passage) denyingLead(at int) string {
 }
 
 // deniesAll matches the lead of a list of what is not so, which says so with its first words: "Please do not take it", "What is not covered".
-var deniesAll = regexp.MustCompile(`(?i)^(?:\pL+ ){0,3}(?:(?:do|does|must|may|can|should|is|are|will) not|(?:do|does|must|can|should|is|are|wo)n['’]t|cannot|never|not (?:allowed|permitted|included|covered|suitable|for|in)|forbidden|prohibited|excluded|` +
-	`nicht|keine?[nrs]?|verboten|ne (?:\pL+ )?pas|interdite?s?|exclue?s?|prohibid[oa]s?|no (?:debe|puede|está)n?)(?:[^\pL]|$)`)
+var deniesAll = regexp.MustCompile(`(?i)^(?:(?:please |you |we |what |who |it |this |the following |things (?:that )?(?:you )?)*(?:(?:do|does|is|are|will|can) not|(?:do|does|is|are|wo|ca)n['’]t|never|not (?:for|in)|ne (?:\pL+ )?pas|nicht)|` +
+	`(?:\pL+ ){0,3}(?:(?:must|may|should) not|cannot|not (?:allowed|permitted|included|covered|suitable)|forbidden|prohibited|excluded|verboten|interdite?s?|prohibid[oa]s?))(?:[^\pL]|$)`)
 
 // antecedent returns the sentence in the same line before the one at an offset, with a blank, if that begins with a pronoun:
 // "It is kept cold." says nothing by itself.

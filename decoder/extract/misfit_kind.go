@@ -122,11 +122,11 @@ func perOther(amount string, per []string) bool {
 		return false
 	}
 	said := decoder.ContentWords(strings.Join(m[1:], ""))
-	return len(said) > 0 && len(per) > 0 && !begins(said[0], per[0]) && !begins(per[0], said[0])
+	return len(said) > 0 && len(per) > 0 && !abbreviates(per[0], said[0]) && !abbreviates(said[0], per[0])
 }
 
-// begins reports whether a word begins with another, as "kilometre" does with "km" but for the letters between.
-func begins(word, short string) bool {
+// abbreviates reports whether a word begins like another and has the letters of it in their order, but for some: "km" for "kilometre".
+func abbreviates(short, word string) bool {
 	at := 0
 	for i := 0; i < len(word) && at < len(short); i++ {
 		if word[i] == short[at] {

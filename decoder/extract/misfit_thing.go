@@ -185,16 +185,22 @@ func (w wants) otherIdentifier(head, said string) bool {
 // otherOption reports whether nothing near a sentence has an option, or another name in a program, of the question: neither the passage
 // nor, where that tells of several releases, the sentence's one.
 func (w wants) otherOption(at pointed) bool {
-	begin, end := 0, len(at.text)
-	for _, r := range at.releases() {
-		if r.version.from <= at.begin && at.begin < r.to {
-			begin, end = at.lineStart(r.version.from), r.to
-		}
+	missing := func(text string) bool {
+		return slices.ContainsFunc(w.identifiers, func(name string) bool {
+			exact := len(name) > 2 && (name[0] == '-' || strings.Contains(name, "_"))
+			return exact && !spells(text, name)
+		})
 	}
-	return slices.ContainsFunc(w.identifiers, func(name string) bool {
-		exact := len(name) > 2 && (name[0] == '-' || strings.Contains(name, "_"))
-		return exact && !spells(at.text[begin:end], name)
-	})
+	if missing("") { // else the question has no such name, and no release matters
+		begin, end := 0, len(at.text)
+		for _, r := range at.releases() {
+			if r.version.from <= at.begin && at.begin < r.to {
+				begin, end = at.lineStart(r.version.from), r.to
+			}
+		}
+		return missing(at.text[begin:end])
+	}
+	return false
 }
 
 // spells reports whether a text has a name, perhaps with other marks between its parts: "maxAge" is "max_age".

@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"tandem/internal/refusal"
+	"tandem/internal/words"
 	"tandem/retrieval/passages"
 )
 
@@ -47,10 +48,10 @@ func (c citer) quotes(p Part, said string, base []float64) []Quote {
 			q.Text, q.From, q.To = text[from:to], all[best].from-from, all[best].to-from
 		} else {
 			q.Text, q.Weight = text[all[best].from:all[best].to], w
-			if SharedWords(ContentWords(said), ContentWords(q.Text)) == 0 {
+			if words.Shared(words.Content(said), words.Content(q.Text)) == 0 {
 				continue // an answer without any of its words is not cited for it
 			}
-			q.From, q.To = repeated(q.Text, said, ContentWords(c.topic))
+			q.From, q.To = repeated(q.Text, said, words.Content(c.topic))
 		}
 		out = append(out, q)
 	}
@@ -113,7 +114,7 @@ func around(all []extent, i, most int) (from, to int) {
 // without function words at its ends; none if there is no such word.
 func repeated(text, answer string, asked []string) (from, to int) {
 	a, b := wordsOf(text), wordsOf(answer)
-	fresh := func(w string) bool { return !functionWords[w] && SharedWords([]string{w}, asked) == 0 }
+	fresh := func(w string) bool { return !words.Function(w) && words.Shared([]string{w}, asked) == 0 }
 	longest := 0
 	for i := range a {
 		for j := range b {

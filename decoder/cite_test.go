@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"tandem/aggregator"
+	"tandem/internal/words"
 	"tandem/retrieval/passages"
 	"tandem/retrieval/search"
 )
@@ -87,7 +88,7 @@ func TestSentencesOf(t *testing.T) {
 }
 
 func TestRepeated(t *testing.T) {
-	asked := ContentWords("When does the harbour museum open?")
+	asked := words.Content("When does the harbour museum open?")
 	for _, c := range []struct{ text, answer, want string }{
 		{"The harbour museum opens at 9:40 on weekdays.", "The harbour museum opens at 9:40.", "9:40"},
 		{"Ask Jürgen Müller (0561 555 12).", "It is Jürgen Müller.", "Jürgen Müller"},

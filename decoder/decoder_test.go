@@ -17,6 +17,7 @@ import (
 	"tandem/aggregator"
 	"tandem/decoder/kvstore"
 	"tandem/internal/tinymodel"
+	"tandem/internal/words"
 	"tandem/model"
 	"tandem/model/chat"
 	"tandem/model/gguf"
@@ -42,9 +43,9 @@ func (o overlap) Prepare(ps []passages.Passage) func(dst []float64, query string
 }
 
 func (overlap) score(query string, p passages.Passage) float64 {
-	words := ContentWords(query)
-	slices.Sort(words)
-	return 1.5 * float64(SharedWords(slices.Compact(words), ContentWords(p.Title+" "+p.Text)))
+	asked := words.Content(query)
+	slices.Sort(asked)
+	return 1.5 * float64(words.Shared(slices.Compact(asked), words.Content(p.Title+" "+p.Text)))
 }
 
 const bothQuestion = "What is the wifi password of the lake cabin, and when does the harbour museum open?"

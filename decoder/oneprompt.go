@@ -7,6 +7,7 @@ import (
 
 	"tandem"
 	"tandem/decoder/ground"
+	"tandem/internal/words"
 	"tandem/model/tokenizer"
 )
 
@@ -122,7 +123,7 @@ func (w *OnePrompt) Parts(answer []tandem.Token) []Part {
 
 // shares returns each passage's share of a sentence.
 func (c citer) shares(said string) []float64 {
-	asked := ContentWords(c.topic)
+	asked := words.Content(c.topic)
 	out := make([]float64, len(c.passages))
 	longest, n := 0, 0.0
 	for i, p := range c.passages {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"tandem/internal/words"
 )
 
 // question is a question cut into the clauses that an answer takes up one by one.
@@ -22,7 +24,6 @@ type clause struct {
 // Limits of a question, which may come from the other side.
 const (
 	maxClauses     = 8
-	maxAsked       = 4096 // bytes of a question that is cut into parts
 	maxClauseWords = 64
 )
 
@@ -39,7 +40,7 @@ func parseQuestion(text string) question {
 			rest = ""
 		}
 		c := clause{text: strings.Trim(part, " \t\r\n,;")}
-		c.words = ContentWords(c.text)
+		c.words = words.Content(c.text)
 		c.words = c.words[:min(len(c.words), maxClauseWords)]
 		if len(c.words) > 0 {
 			q.clauses = append(q.clauses, c)
@@ -60,7 +61,7 @@ func clauseEnd(s string) int {
 			if strings.TrimSpace(after) != "" {
 				return i + 1
 			}
-		case c == '.' && strings.HasPrefix(after, " ") && !abbreviation([]byte(s[:i])) && opensClause(strings.TrimPrefix(after[1:], "Also, ")):
+		case c == '.' && strings.HasPrefix(after, " ") && !words.Abbreviated(s[:i]) && opensClause(strings.TrimPrefix(after[1:], "Also, ")):
 			return i + 1
 		case c == ',' && (opensClause(strings.TrimPrefix(strings.TrimSpace(after), "and ")) || isElliptical(strings.CutPrefix(after, " and "))):
 			return i + 1
@@ -87,7 +88,7 @@ func isElliptical(s string, and bool) bool {
 
 const longestOpener = len("should")
 
-var clauseOpeners = set(`what when where who whom whose which why how is are was were does do did can could
+var clauseOpeners = words.Set(`what when where who whom whose which why how is are was were does do did can could
 	will would should has have tell give i the its his her their of in at on for from by`)
 
 // focus returns the clause that the last sentence of the answer is about, and that sentence without a last word that may
@@ -100,14 +101,14 @@ func (q question) focus(answer []byte) (clause int, sentence string) {
 	if whole == 1 {
 		return whole, sentence
 	}
-	finished, said := ContentWords(string(answer[:at])), ContentWords(sentence)
+	finished, said := words.Content(string(answer[:at])), words.Content(sentence)
 	clause = whole
 	most := -1.0
 	for i, c := range q.clauses {
 		if q.answered(i, finished) {
 			continue
 		}
-		if part := float64(SharedWords(c.words, said)) / float64(len(c.words)); part > most {
+		if part := float64(words.Shared(c.words, said)) / float64(len(c.words)); part > most {
 			clause, most = i, part
 		}
 	}
@@ -130,11 +131,11 @@ func (q question) answered(i int, finished []string) bool {
 	}
 	own := q.clauses[i].words
 	for _, earlier := range q.clauses[:i] {
-		if left := WithoutWords(own, earlier.words); len(left) > 0 {
+		if left := words.Without(own, earlier.words); len(left) > 0 {
 			own = left
 		}
 	}
-	return 2*SharedWords(own, finished) > len(own)
+	return 2*words.Shared(own, finished) > len(own)
 }
 
 // sentenceStart returns the offset of the last sentence in text. A sentence ends at a line end, and at '.', '!' or '?' before
@@ -155,7 +156,7 @@ func sentenceStart(text []byte) int {
 		case '!', '?':
 			return skipSpace(text, i)
 		case '.':
-			if !abbreviation(text[:j]) {
+			if !words.Abbreviated(string(text[:j])) {
 				return skipSpace(text, i)
 			}
 		}
@@ -165,17 +166,6 @@ func sentenceStart(text []byte) int {
 
 func skipSpace(text []byte, at int) int {
 	return len(text) - len(bytes.TrimLeft(text[at:], " \t\r\n"))
-}
-
-var abbreviations = set("mr mrs ms dr st prof no nr e.g i.e etc vs approx ca dept jr sr")
-
-// abbreviation reports whether the last word of text is an abbreviation or an initial. A full stop follows it.
-func abbreviation(text []byte) bool {
-	word := text[bytes.LastIndexAny(text, " \n(\"")+1:]
-	if len(word) == 1 && word[0] >= 'A' && word[0] <= 'Z' {
-		return true
-	}
-	return abbreviations[strings.ToLower(string(word))]
 }
 
 // wholeWords drops a last word that the next token may lengthen.
@@ -189,64 +179,4 @@ func wholeWords(text []byte) string {
 		i -= n
 	}
 	return strings.TrimSpace(string(text[:i]))
-}
-
-// ContentWords returns the words of text in lower case, without function words.
-func ContentWords(text string) []string {
-	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
-	})
-	kept := words[:0]
-	for _, w := range words {
-		if !functionWords[w] {
-			kept = append(kept, w)
-		}
-	}
-	return kept
-}
-
-var functionWords = set(`a an the and or but of in on at to for from by with as is are was were be been it its
-	this that these those what when where who whom whose which why how does do did has have had can could
-	will would should may might must i you he she we they me him her us them my your his our their there
-	please tell give know need also not no yes if than then so s t re ve ll d m`)
-
-// SharedWords counts the words of a that are also in b, perhaps with another ending ("open", "opens", "opening").
-func SharedWords(a, b []string) int {
-	n := 0
-	for _, x := range a {
-		for _, y := range b {
-			if sameStem(x, y) {
-				n++
-				break
-			}
-		}
-	}
-	return n
-}
-
-// WithoutWords returns the words of a that are not in b.
-func WithoutWords(a, b []string) []string {
-	var left []string
-	for _, x := range a {
-		if SharedWords([]string{x}, b) == 0 {
-			left = append(left, x)
-		}
-	}
-	return left
-}
-
-// sameStem reports whether two words are equal, or one is the other plus an ending of up to three letters.
-func sameStem(a, b string) bool {
-	if len(a) > len(b) {
-		a, b = b, a
-	}
-	return a == b || len(a) >= 3 && len(b)-len(a) <= 3 && strings.HasPrefix(b, a)
-}
-
-func set(words string) map[string]bool {
-	m := map[string]bool{}
-	for _, w := range strings.Fields(words) {
-		m[w] = true
-	}
-	return m
 }

@@ -29,7 +29,7 @@ func TestDamageEndsOneAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		devices, _, ended := square(t, 4, func(c *CloudConfig) { c.Local.Documents = new(cracked) })
 		for i := range 4 {
-			link := question(t, devices[i%2])
+			link := openQuestion(t, devices[i%2])
 			m, err := link.Receive(t.Context())
 			fail, ok := m.(transport.Fail)
 			if !ok || strings.Contains(fail.Text, "secret") || strings.Contains(fail.Text, "slice") {

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"tandem"
-	"tandem/decoder"
 	"tandem/pair"
 )
 
@@ -108,7 +107,7 @@ func (d *Device) AskRecorded(ctx context.Context, q Question, s tandem.Settings,
 	for _, title := range own.Prefill().Truncated {
 		a.remark("%s", shortened(title))
 	}
-	if local.Reader != nil && decoder.Undivided(decoder.Request{Question: q.Text, History: q.History}) {
+	if local.Reader != nil && q.asked().Undivided() {
 		a.remark("only one of two things may have been answered: ask for each by itself")
 	}
 	a.answer.Read[tandem.Device] = len(own.passages)
@@ -164,7 +163,7 @@ func shortened(title string) string {
 func (d *Device) newSession(ctx context.Context, local Local, q Question, s tandem.Settings, emit func(Token), record func(Line)) *deviceSession {
 	a := newDeviceSession(ctx, local.machine(s, tandem.Device), local.Model.Tokenizer().Stream(), emit)
 	if a.paired = d.Service != nil; local.Reader != nil {
-		a.asked, a.room = len(decoder.Clauses(decoder.Request{Question: q.Text, History: q.History})), s.MaxTokens
+		a.asked, a.room = len(q.asked().Clauses()), s.MaxTokens
 	}
 	a.answer.Lookahead, a.answer.Coupling, a.past = s.Lookahead, s.Coupling, d.Local.Past
 	if record != nil {

@@ -12,6 +12,7 @@ import (
 	"tandem/decoder"
 	"tandem/decoder/extract"
 	"tandem/decoder/kvstore"
+	"tandem/decoder/question"
 	"tandem/model"
 	"tandem/model/chat"
 	"tandem/model/sample"
@@ -103,12 +104,14 @@ const (
 // Search returns the query for passages: the question on one line. In a conversation the line of the question before it comes first,
 // because a follow-up leaves out what that one named; both are completed as far as they can be.
 func (q Question) Search() string {
-	before, now := decoder.Request{Question: q.Text, History: q.History}.FollowUp()
+	before, now := q.asked().FollowUp()
 	if before == "" {
 		return now
 	}
 	return before + "\n" + now
 }
+
+func (q Question) asked() question.Asked { return question.Asked{Text: q.Text, History: q.History} }
 
 // Source is the title of a document that took part in an answer.
 type Source struct {
@@ -173,8 +176,7 @@ func (q Question) Find(ctx context.Context, documents Searcher, n int) ([]passag
 	if err != nil {
 		return nil, err
 	}
-	req := decoder.Request{Question: q.Text, History: q.History}
-	asked, said := req.LastAnswered()
+	asked, said := q.asked().LastAnswered()
 	if said == "" {
 		return found, nil
 	}
@@ -182,12 +184,12 @@ func (q Question) Find(ctx context.Context, documents Searcher, n int) ([]passag
 	if err != nil {
 		return nil, err
 	}
-	i := decoder.AnsweringPassage(asked, said, before)
+	i := question.AnsweringPassage(asked, said, before)
 	if i < 0 {
 		return found, nil
 	}
 	answering := before[i]
-	_, now := req.FollowUp()
+	_, now := q.asked().FollowUp()
 	others, err := documents.Search(ctx, now+" "+answering.Title, n)
 	if err != nil {
 		return nil, err

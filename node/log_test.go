@@ -42,7 +42,7 @@ func TestLogOfACloud(t *testing.T) {
 		if err := cloud.Fits(Question{Text: "?"}, tandem.Settings{Documents: 1, MaxTokens: 1}); err == nil {
 			t.Error("a byte has room for a question")
 		}
-		link := question(t, devices[0])
+		link := openQuestion(t, devices[0])
 		m, err := link.Receive(t.Context())
 		if _, refused := m.(transport.Fail); !refused {
 			t.Errorf("%T, %v", m, err)

@@ -143,7 +143,7 @@ func TestAloneTakesAPlace(t *testing.T) {
 		if load := cloud.Load(); load.Answers != 1 || load.Waiting != 0 || load.KVReserved == 0 {
 			t.Errorf("%+v", load)
 		}
-		waits := question(t, devices[0])
+		waits := openQuestion(t, devices[0])
 		if taken(t, waits) {
 			t.Error("a device has the only place, too")
 		}

@@ -86,8 +86,8 @@ func square(t *testing.T, limit int, change ...func(*CloudConfig)) (devices [2]*
 	return devices, cloud, ended
 }
 
-// question opens an exchange in which the device says no more.
-func question(t *testing.T, device *transport.Conn) *transport.Exchange {
+// openQuestion opens an exchange in which the device says no more.
+func openQuestion(t *testing.T, device *transport.Conn) *transport.Exchange {
 	t.Helper()
 	return questionFor(t, device, tandem.WantDrafts)
 }
@@ -124,11 +124,11 @@ func taken(t *testing.T, link *transport.Exchange) bool {
 func TestDrain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		devices, cloud, _ := square(t, 1)
-		first := question(t, devices[0])
+		first := openQuestion(t, devices[0])
 		if !taken(t, first) {
 			t.Fatal("the question was not taken")
 		}
-		waits := question(t, devices[1])
+		waits := openQuestion(t, devices[1])
 		if taken(t, waits) {
 			t.Fatal("two questions have one place")
 		}
@@ -139,7 +139,7 @@ func TestDrain(t *testing.T) {
 		}
 		drained := make(chan error, 1)
 		go func() { drained <- cloud.Drain(t.Context()) }()
-		refused(t, question(t, devices[1]))
+		refused(t, openQuestion(t, devices[1]))
 		first.Close()
 		refused(t, waits)
 		if err := <-drained; err != nil {
@@ -200,16 +200,16 @@ func TestPlaces(t *testing.T) {
 			devices, cloud, _ := square(t, limit)
 			var open []*transport.Exchange
 			for i := range max(1, limit-1) {
-				open = append(open, question(t, devices[0]))
+				open = append(open, openQuestion(t, devices[0]))
 				if !taken(t, open[i]) {
 					t.Fatalf("limit %d: question %d was not taken", limit, i)
 				}
 			}
-			next := question(t, devices[0])
+			next := openQuestion(t, devices[0])
 			if taken(t, next) {
 				t.Fatalf("limit %d: one device has all places", limit)
 			}
-			others := question(t, devices[1])
+			others := openQuestion(t, devices[1])
 			if got := taken(t, others); got != (limit > 1) {
 				t.Fatalf("limit %d: the other device's question was taken: %v", limit, got)
 			}
@@ -247,7 +247,7 @@ func TestSilentBaselines(t *testing.T) {
 			devices, _, _ := square(t, 1)
 			questionFor(t, devices[0], want)
 			time.Sleep(time.Second)
-			link := question(t, devices[1])
+			link := openQuestion(t, devices[1])
 			if taken(t, link) {
 				t.Fatalf("%v: the only place was free", want)
 			}
@@ -263,12 +263,12 @@ func TestSilentBaselines(t *testing.T) {
 func TestGoneBeforeItsTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		devices, _, ended := square(t, 1)
-		first := question(t, devices[0])
+		first := openQuestion(t, devices[0])
 		if !taken(t, first) {
 			t.Fatal("not taken")
 		}
 		for i := range 4 {
-			link := question(t, devices[i%2])
+			link := openQuestion(t, devices[i%2])
 			time.Sleep(time.Second)
 			if i < 2 {
 				link.Send(transport.End{Reason: "cancelled"})
@@ -276,7 +276,7 @@ func TestGoneBeforeItsTurn(t *testing.T) {
 				link.Close()
 			}
 		}
-		last := question(t, devices[1])
+		last := openQuestion(t, devices[1])
 		if taken(t, last) {
 			t.Fatal("taken while another holds it")
 		}
@@ -451,13 +451,13 @@ func TestPriority(t *testing.T) {
 func TestBusy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		devices, _, _ := square(t, 1)
-		first := question(t, devices[0])
+		first := openQuestion(t, devices[0])
 		if !taken(t, first) {
 			t.Fatal("not taken")
 		}
 		var waiting []*transport.Exchange
 		for i := range 2 {
-			waiting = append(waiting, question(t, devices[1]))
+			waiting = append(waiting, openQuestion(t, devices[1]))
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			m, err := waiting[i].Receive(ctx)
 			cancel()

@@ -36,7 +36,7 @@ func TestReasonOfGivingUp(t *testing.T) {
 	for _, idles := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
 			devices, _, _ := square(t, 1)
-			link := question(t, devices[0])
+			link := openQuestion(t, devices[0])
 			if !taken(t, link) {
 				t.Fatal("not taken")
 			}
@@ -51,7 +51,7 @@ func TestReasonOfGivingUp(t *testing.T) {
 				})
 				defer talks.Wait()
 				defer link.Close()
-				waits := question(t, devices[1])
+				waits := openQuestion(t, devices[1])
 				defer waits.Close()
 			}
 			if why := reason(t, link); why != want {

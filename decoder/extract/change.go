@@ -8,6 +8,7 @@ import (
 
 	"tandem"
 	"tandem/decoder"
+	"tandem/internal/words"
 )
 
 // replace lets a sentence answer that says what has become of the likeliest value of this side: "moved from 3 May to 10 May", or "is now
@@ -48,8 +49,8 @@ func (d *Decoder) replace(s *part, ends []tandem.Token) {
 
 // putsRight reports whether a sentence about what is asked says that the value of another is no longer so.
 func (s *part) putsRight(was, q decoder.Quote) bool {
-	topic := decoder.ContentWords(s.clause)
-	return replaces(q.Text, was.Text[was.From:was.To], s.clause) && float64(decoder.SharedWords(topic, s.wordsAround(q))) >= about*float64(len(topic))
+	topic := words.Content(s.clause)
+	return replaces(q.Text, was.Text[was.From:was.To], s.clause) && float64(words.Shared(topic, s.wordsAround(q))) >= about*float64(len(topic))
 }
 
 // replaces reports whether a sentence says that a value is no longer so: it names the value where it names what was.
@@ -87,12 +88,12 @@ func supersedes(q decoder.Quote, question string) bool {
 	if _, after, ok := cutInstead(q.Text); ok && mentions(after, value, question) {
 		return true
 	}
-	about := decoder.ContentWords(question)
-	if isNew.MatchString(q.Text) && !isNew.MatchString(question) && decoder.SharedWords(about, decoder.ContentWords(q.Text)) > 0 {
+	about := words.Content(question)
+	if isNew.MatchString(q.Text) && !isNew.MatchString(question) && words.Shared(about, words.Content(q.Text)) > 0 {
 		return true
 	}
 	return !newThing.MatchString(question) && slices.ContainsFunc(newThing.FindAllStringSubmatch(q.Text, -1), func(m []string) bool {
-		return decoder.SharedWords(decoder.ContentWords(m[1]), about) > 0
+		return words.Shared(words.Content(m[1]), about) > 0
 	})
 }
 
@@ -132,22 +133,22 @@ func (s *part) newer(was, q decoder.Quote) bool {
 	if asksPast.MatchString(s.clause) || !now.announces(q) || old.announces(was) || !s.comparable(was, q) {
 		return false
 	}
-	topic := decoder.ContentWords(s.clause)
-	if float64(decoder.SharedWords(topic, s.wordsAround(q))) < max(minTopicWords, minTopicShare*float64(len(topic))) {
+	topic := words.Content(s.clause)
+	if float64(words.Shared(topic, s.wordsAround(q))) < max(minTopicWords, minTopicShare*float64(len(topic))) {
 		return false
 	}
-	said, words := decoder.ContentWords(was.Text), decoder.ContentWords(now.text)
+	said, says := words.Content(was.Text), words.Content(now.text)
 	return !slices.ContainsFunc(topic, func(w string) bool {
 		one := []string{w}
-		return decoder.SharedWords(one, said) > 0 && decoder.SharedWords(one, words) == 0
+		return words.Shared(one, said) > 0 && words.Shared(one, says) == 0
 	})
 }
 
 // announcesAbout reports whether a sentence that has all of the question's words, with its title, announces its value: what it takes the
 // place of may stand in a document of the other side.
 func (p passage) announcesAbout(w wants, q decoder.Quote) bool {
-	words := decoder.ContentWords(p.text[:p.body] + q.Text)
-	all := len(w.words) >= minTopicWords && decoder.SharedWords(w.words, words) == len(w.words)
+	has := words.Content(p.text[:p.body] + q.Text)
+	all := len(w.words) >= minTopicWords && words.Shared(w.words, has) == len(w.words)
 	return all && p.announces(q) && !replaces(q.Text, q.Text[q.From:q.To], w.question)
 }
 

@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"strings"
 
-	"tandem/decoder"
+	"tandem/internal/words"
 )
 
 // atTheEnd matches what a question says last: of what, or where, it asks for something. ofOwner matches whose it is.
@@ -24,19 +24,19 @@ func elsewhere(question string, known []passage) []bool {
 		if m == nil {
 			continue
 		}
-		place, named := besides(decoder.ContentWords(m[1]), ofAnyDocument), false
+		place, named := besides(words.Content(m[1]), ofAnyDocument), false
 		for _, p := range known {
-			named = named || decoder.SharedWords(place, p.documentWords()) > 0
+			named = named || words.Shared(place, p.documentWords()) > 0
 		}
 		for i, p := range known {
-			out[i] = out[i] || named && decoder.SharedWords(place, append(decoder.ContentWords(p.text), p.names...)) == 0
+			out[i] = out[i] || named && words.Shared(place, append(words.Content(p.text), p.names...)) == 0
 		}
 	}
 	return out
 }
 
 // ofAnyDocument has words that a document may be about without saying so: the calendar of waste does not name the house.
-var ofAnyDocument = set(`house home flat apartment building place family room rooms garden town city village street country area
+var ofAnyDocument = words.Set(`house home flat apartment building place family room rooms garden town city village street country area
  time times way day week month year season summer winter trip holiday journey visit meeting event party wedding project job work
  list plan notes note letter mail email message page document documents file table guide rules form report bill invoice minutes
  new old first last next second end beginning other same whole people person child children kids mum dad`)
@@ -45,5 +45,5 @@ var ofAnyDocument = set(`house home flat apartment building place family room ro
 func (p passage) documentWords() []string {
 	title, _, _ := strings.Cut(p.title(), ": ")
 	file := path.Base(strings.ReplaceAll(p.source, `\`, "/"))
-	return decoder.ContentWords(title + " " + strings.Map(parting, strings.TrimSuffix(file, path.Ext(file))))
+	return words.Content(title + " " + strings.Map(parting, strings.TrimSuffix(file, path.Ext(file))))
 }

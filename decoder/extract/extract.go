@@ -10,7 +10,9 @@ import (
 	"tandem"
 	"tandem/aggregator"
 	"tandem/decoder"
+	"tandem/decoder/question"
 	"tandem/internal/refusal"
+	"tandem/internal/words"
 	"tandem/model/span"
 	"tandem/model/tokenizer"
 	"tandem/retrieval/passages"
@@ -266,7 +268,7 @@ func (d *Decoder) Close() error { return nil }
 // divide divides the question. An answer refuses in one language, that of the first part that is surely in another than English: both
 // sides see the same question, so they say the same.
 func (d *Decoder) divide(req decoder.Request) {
-	d.clauses = decoder.Clauses(req)
+	d.clauses = askedIn(req).Clauses()
 	d.languages = make([]span.Language, len(d.clauses))
 	language := span.English
 	for i, c := range d.clauses {
@@ -278,12 +280,16 @@ func (d *Decoder) divide(req decoder.Request) {
 	d.refusal = refusal.Sentences[language]
 }
 
+func askedIn(req decoder.Request) question.Asked {
+	return question.Asked{Text: req.Question, History: req.History}
+}
+
 // read reads the passages, and the first part of the question in them.
 func (d *Decoder) read(ctx context.Context, req decoder.Request) error {
 	d.passages = req.Passages
-	if asked, said := req.LastAnswered(); said != "" {
-		d.asked = decoder.ContentWords(asked)
-		if i := decoder.AnsweringPassage(asked, said, req.Passages); i >= 0 {
+	if asked, said := askedIn(req).LastAnswered(); said != "" {
+		d.asked = words.Content(asked)
+		if i := question.AnsweringPassage(asked, said, req.Passages); i >= 0 {
 			d.lastSource = req.Passages[i].Source
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"tandem/decoder"
+	"tandem/internal/words"
 	"tandem/model/span"
 )
 
@@ -148,11 +148,11 @@ const leftOpen = 0.99
 // ownQuestion returns where a passage answers a question that it asks itself, in the same words but for those of its title: below that
 // question. The range is empty if the passage leaves it open, and asks is false if it does not ask it.
 func (p passage) ownQuestion(question string) (from, to int, asks bool) {
-	wanted := decoder.ContentWords(question)
-	titled := decoder.ContentWords(p.title())
+	wanted := words.Content(question)
+	titled := words.Content(p.title())
 	if last := p.title(); strings.HasSuffix(strings.TrimSpace(last), "?") { // the heading asks
-		words := decoder.ContentWords(last[strings.LastIndex(last, ": ")+1:])
-		if len(words) >= fewestAsked && decoder.SharedWords(words, wanted) == len(words) && decoder.SharedWords(wanted, titled) == len(wanted) {
+		about := words.Content(last[strings.LastIndex(last, ": ")+1:])
+		if len(about) >= fewestAsked && words.Shared(about, wanted) == len(about) && words.Shared(wanted, titled) == len(wanted) {
 			from, to = p.firstSaid(p.body)
 			return from, to, true
 		}
@@ -162,9 +162,9 @@ func (p passage) ownQuestion(question string) (from, to int, asks bool) {
 		if begin < p.body || !p.asks(begin) {
 			continue
 		}
-		words := decoder.ContentWords(lastSaid(p.text[begin+len(speaker.FindString(p.text[begin:end])) : end]))
-		owner := decoder.ContentWords(speaker.FindString(p.text[p.lineStart(begin):])) // "who has my towel?" is about the speaker's
-		if len(words) < fewestAsked || decoder.SharedWords(words, wanted) < len(words) || decoder.SharedWords(wanted, slices.Concat(words, titled, owner)) < len(wanted) {
+		about := words.Content(lastSaid(p.text[begin+len(speaker.FindString(p.text[begin:end])) : end]))
+		owner := words.Content(speaker.FindString(p.text[p.lineStart(begin):])) // "who has my towel?" is about the speaker's
+		if len(about) < fewestAsked || words.Shared(about, wanted) < len(about) || words.Shared(wanted, slices.Concat(about, titled, owner)) < len(wanted) {
 			continue
 		}
 		from, to = p.below(begin)

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"tandem/decoder"
+	"tandem/internal/words"
 	"tandem/retrieval/passages"
 )
 
@@ -18,12 +18,12 @@ func (p passage) command(q query) (from, to int, ok bool) {
 	if q.form != steps && !asksCommand.MatchString(q.text) {
 		return 0, 0, false
 	}
-	wanted := besides(decoder.ContentWords(q.text), commandWords)
+	wanted := besides(words.Content(q.text), commandWords)
 	if len(wanted) == 0 {
 		return 0, 0, false
 	}
-	titled := decoder.ContentWords(p.title())
-	missing := len(without(wanted, decoder.ContentWords(p.text)))
+	titled := words.Content(p.title())
+	missing := len(without(wanted, words.Content(p.text)))
 	if missing > 1 || missing == 1 && len(wanted) < fewestMissing {
 		return 0, 0, false
 	}
@@ -34,7 +34,7 @@ func (p passage) command(q query) (from, to int, ok bool) {
 			begin = p.lineEnd(begin) + 1
 			continue
 		}
-		near := decoder.ContentWords(p.above(begin) + " " + p.introduces(begin) + " " + p.text[begin:end])
+		near := words.Content(p.above(begin) + " " + p.introduces(begin) + " " + p.text[begin:end])
 		n := len(wanted) - len(without(wanted, slices.Concat(near, titled)))
 		if does := len(without(wanted[:1], near)) == 0; does && n > most && 2*n >= len(wanted) {
 			most, from, to, ok = n, begin+len(passages.CodeMark), end, true
@@ -48,7 +48,7 @@ func (p passage) command(q query) (from, to int, ok bool) {
 const fewestMissing = 4
 
 // commandWords say that a question is for a command and not for what.
-var commandWords = set("command commands line code snippet way")
+var commandWords = words.Set("command commands line code snippet way")
 
 // introduces returns the last sentence before a block of code, if that is no code.
 func (p passage) introduces(begin int) string {
@@ -67,9 +67,9 @@ func dedented(block string) string { return strings.ReplaceAll(block, "\n"+passa
 
 // without returns the words of a that are not in b, not even with another ending: "configuration" has "configure".
 func without(a, b []string) []string {
-	return slices.DeleteFunc(decoder.WithoutWords(a, b), func(x string) bool {
+	return slices.DeleteFunc(words.Without(a, b), func(x string) bool {
 		return slices.ContainsFunc(append([]string{x}, alike[x]...), func(x string) bool {
-			return decoder.SharedWords([]string{x}, b) > 0 || slices.ContainsFunc(b, func(y string) bool { return sameRoot(x, y) })
+			return words.Shared([]string{x}, b) > 0 || slices.ContainsFunc(b, func(y string) bool { return sameRoot(x, y) })
 		})
 	})
 }

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"tandem/decoder"
+	"tandem/internal/words"
 	"tandem/retrieval/passages"
 )
 
@@ -45,10 +45,10 @@ func (p passage) compared(q query) (from, to int, ok bool) {
 	k := comparisons[strings.ToLower(m[2])]
 	var found [2]quantified
 	for i, name := range m[4:6] {
-		if found[i], ok = p.inTable(question, decoder.ContentWords(name)); ok {
+		if found[i], ok = p.inTable(question, words.Content(name)); ok {
 			continue
 		}
-		if found[i], ok = p.behind(decoder.ContentWords(name), decoder.ContentWords(m[1]+" "+m[3]), k.value); !ok {
+		if found[i], ok = p.behind(words.Content(name), words.Content(m[1]+" "+m[3]), k.value); !ok {
 			return 0, 0, false
 		}
 	}
@@ -75,13 +75,13 @@ func (p passage) inTable(question string, name []string) (out quantified, ok boo
 	if len(rows) == 0 || len(name) == 0 {
 		return out, false
 	}
-	column, _ := columnOf(rows[0].names, question, decoder.ContentWords(question))
+	column, _ := columnOf(rows[0].names, question, words.Content(question))
 	for _, r := range rows {
 		label := r.cells[0]
 		if column < 1 || column >= len(r.cells) || !slices.Equal(r.names, rows[0].names) {
 			return out, false
 		}
-		if decoder.SharedWords(name, decoder.ContentWords(p.text[label.from:label.to])) < len(name) {
+		if words.Shared(name, words.Content(p.text[label.from:label.to])) < len(name) {
 			continue
 		}
 		value, unit, number := numberIn(p.text[r.cells[column].from:r.cells[column].to])
@@ -110,7 +110,7 @@ func (p passage) behind(name, others []string, value *regexp.Regexp) (out quanti
 				continue
 			}
 			n, unit, number := numberIn(line[at.to+m[2] : at.to+m[3]])
-			switch shared := decoder.SharedWords(others, decoder.ContentWords(line)); {
+			switch shared := words.Shared(others, words.Content(line)); {
 			case !number || shared < most:
 			case shared == most: // two numbers
 				return out, false

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"tandem/decoder"
+	"tandem/internal/words"
 	"tandem/model/span"
 )
 
@@ -32,7 +32,7 @@ func (p passage) labels(begin, end int) (out []label) {
 		return nil
 	}
 	for _, m := range numberedName.FindAllStringSubmatchIndex(line, -1) {
-		words := append(decoder.ContentWords(line[m[2]:m[3]]), "number")
+		words := append(words.Content(line[m[2]:m[3]]), "number")
 		out = append(out, label{words, begin + m[4], begin + m[5]})
 	}
 	if len(out) > 0 {
@@ -40,7 +40,7 @@ func (p passage) labels(begin, end int) (out []label) {
 	}
 	if name := labelOf(line); name != "" {
 		at := begin + strings.Index(line, name) + len(name) + len(": ")
-		if words := decoder.ContentWords(unit.ReplaceAllString(name, "")); len(words) > 0 && at < end {
+		if words := words.Content(unit.ReplaceAllString(name, "")); len(words) > 0 && at < end {
 			out = append(out, label{words, at, end})
 		}
 	}
@@ -55,9 +55,9 @@ func (p passage) valueBehindLabel(q query) (from, to int, ok bool) {
 	if q.form != value || q.compares != "" {
 		return 0, 0, false
 	}
-	wanted := besides(decoder.ContentWords(question), asksOnly)
+	wanted := besides(words.Content(question), asksOnly)
 	speaks := func(end int) bool {
-		return len(decoder.WithoutWords(wanted, append(decoder.ContentWords(p.text[p.start:end]), "number"))) == 0
+		return len(words.Without(wanted, append(words.Content(p.text[p.start:end]), "number"))) == 0
 	}
 	if !speaks(len(p.text)) {
 		return 0, 0, false
@@ -65,7 +65,7 @@ func (p passage) valueBehindLabel(q query) (from, to int, ok bool) {
 	thing, most := asksFor(question), 0
 	for begin, end := range p.lines() {
 		for _, l := range p.labels(begin, end) {
-			if len(l.words) < most || !p.measured(question, wanted, l) && (decoder.SharedWords(l.words, wanted) < len(l.words) || decoder.SharedWords(l.words, thing) == 0) {
+			if len(l.words) < most || !p.measured(question, wanted, l) && (words.Shared(l.words, wanted) < len(l.words) || words.Shared(l.words, thing) == 0) {
 				continue
 			}
 			if !speaks(end) {
@@ -88,11 +88,11 @@ func (p passage) valueBehindLabel(q query) (from, to int, ok bool) {
 // the flat in Lund".
 func asksFor(question string) []string {
 	for _, at := range complements.FindAllStringIndex(question, -1) {
-		if words := decoder.ContentWords(question[:at[0]]); len(words) > 0 {
+		if words := words.Content(question[:at[0]]); len(words) > 0 {
 			return words
 		}
 	}
-	return decoder.ContentWords(question)
+	return words.Content(question)
 }
 
 // complements matches what begins a part of a question that says of what: "of the flat".
@@ -101,11 +101,11 @@ var complements = regexp.MustCompile(` (?:of|in|at|on|for|with|from) `)
 // measured reports whether a name is that of the measure for which a question asks, of what the passage is about: "Noise" for "how loud is
 // the DryMate?"
 func (p passage) measured(question string, wanted []string, l label) bool {
-	if len(decoder.WithoutWords(wanted, decoder.ContentWords(p.title()))) > 0 {
+	if len(words.Without(wanted, words.Content(p.title()))) > 0 {
 		return false
 	}
 	return slices.ContainsFunc(columnKinds, func(k columnKind) bool {
-		return k.asks.MatchString(question) && decoder.SharedWords(l.words, k.columns) == len(l.words)
+		return k.asks.MatchString(question) && words.Shared(l.words, k.columns) == len(l.words)
 	})
 }
 
@@ -114,7 +114,7 @@ var asksCost = regexp.MustCompile(`(?i)\bhow much (?:is|are)\b|\bcosts?\b|\bpric
 
 // meaningOf returns what stands behind a code ("E11", "- 3: …") that a question asks about.
 func (p passage) meaningOf(q query) (from, to int, ok bool) {
-	wanted, defined := decoder.ContentWords(q.text), defines.MatchString(q.text)
+	wanted, defined := words.Content(q.text), defines.MatchString(q.text)
 	if !defined && !(asksRemedy.MatchString(q.text) && slices.ContainsFunc(wanted, code)) {
 		return 0, 0, false
 	}
@@ -136,7 +136,7 @@ func (p passage) meaning(wanted []string, defined bool) (from, to int, ok bool) 
 			break
 		}
 		label := p.text[r.cells[0].from:r.cells[0].to]
-		numbered := longNumber.MatchString(label) && len(unnamed(wanted, label, slices.Concat(decoder.ContentWords(r.names[0]), p.names))) == 0
+		numbered := longNumber.MatchString(label) && len(unnamed(wanted, label, slices.Concat(words.Content(r.names[0]), p.names))) == 0
 		if (code(label) || numbered) && len(r.cells) > 1 && slices.Contains(wanted, strings.ToLower(label)) {
 			if ok {
 				return 0, 0, false
@@ -147,14 +147,14 @@ func (p passage) meaning(wanted []string, defined bool) (from, to int, ok bool) 
 	if ok {
 		return from, to, from < to
 	}
-	above := decoder.ContentWords(p.title())
+	above := words.Content(p.title())
 	for begin, end := range p.lines() {
 		line := p.text[begin:end]
 		mark := len(lineMark.FindString(line))
 		label, rest, colon := cutLabel(line[mark:])
 		switch bare := bareCode(label); {
 		case !colon && p.heading(begin, end) || !strings.ContainsAny(line, ".:;,!?"):
-			above = slices.Concat(decoder.ContentWords(p.title()), decoder.ContentWords(line))
+			above = slices.Concat(words.Content(p.title()), words.Content(line))
 		case !colon || strings.Contains(bare, " ") || !slices.Contains(wanted, strings.ToLower(bare)):
 		case code(bare) || number.FindString(bare) == bare && len(unnamed(wanted, bare, above)) == 0:
 			if ok {
@@ -198,11 +198,11 @@ var longNumber = regexp.MustCompile(`^\d{3,}$`)
 
 // unnamed returns the words of a question about a number that neither stand above its line nor say that it is a code.
 func unnamed(wanted []string, number string, above []string) []string {
-	left := decoder.WithoutWords(wanted, above)
+	left := words.Without(wanted, above)
 	return slices.DeleteFunc(left, func(w string) bool { return w == number || codeWords[w] })
 }
 
-var codeWords = set("mean means meaning stand stands code error status number exit message signify display displays")
+var codeWords = words.Set("mean means meaning stand stands code error status number exit message signify display displays")
 
 // code reports whether a label is a code: it has letters and digits and no blank.
 func code(label string) bool {

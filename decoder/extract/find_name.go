@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"tandem/decoder"
+	"tandem/internal/words"
 )
 
 var (
@@ -26,9 +26,9 @@ func (p passage) lived(q query) (from, to int, ok bool) {
 	}
 	who := strings.ToLower(strings.Join(nameWords(q.question), " "))
 	for _, m := range lifespan.FindAllStringSubmatchIndex(p.text[p.body:], -1) {
-		name := decoder.ContentWords(p.text[p.body+m[2] : p.body+m[3]])
-		wanted := decoder.ContentWords(who)
-		if len(wanted) == 0 || decoder.SharedWords(wanted, name) < len(wanted) {
+		name := words.Content(p.text[p.body+m[2] : p.body+m[3]])
+		wanted := words.Content(who)
+		if len(wanted) == 0 || words.Shared(wanted, name) < len(wanted) {
 			continue
 		}
 		if birth {
@@ -45,7 +45,7 @@ func (p passage) opener(q query) (from, to int, ok bool) {
 		return 0, 0, false
 	}
 	wanted := besides(q.words, namesCode)
-	title := decoder.ContentWords(p.title())
+	title := words.Content(p.title())
 	for begin := p.body; begin < len(p.text); {
 		end := len(p.text)
 		next := end
@@ -54,9 +54,9 @@ func (p passage) opener(q query) (from, to int, ok bool) {
 		}
 		piece := p.text[begin:end]
 		if m := endsInCode.FindStringSubmatchIndex(piece); m != nil && !ofOtherNumber.MatchString(piece) {
-			name := decoder.ContentWords(piece[m[2]:m[3]])
+			name := words.Content(piece[m[2]:m[3]])
 			if slices.ContainsFunc(name, func(w string) bool { return locked[w] }) && !aYear.MatchString(piece[m[4]:m[5]]) &&
-				len(decoder.WithoutWords(name, wanted)) == 0 && len(decoder.WithoutWords(decoder.WithoutWords(wanted, name), title)) == 0 {
+				len(words.Without(name, wanted)) == 0 && len(words.Without(words.Without(wanted, name), title)) == 0 {
 				if ok {
 					return 0, 0, false // two of them
 				}
@@ -68,7 +68,7 @@ func (p passage) opener(q query) (from, to int, ok bool) {
 	return from, to, ok
 }
 
-var namesCode = set("code pin combination number")
+var namesCode = words.Set("code pin combination number")
 
 // endsInCode matches what ends in a code of digits, ofOtherNumber what says that its number is none.
 var endsInCode = regexp.MustCompile(`^(.*\pL)[ :=]+(\d{3,8})\W*$`)
@@ -79,7 +79,7 @@ var ofOtherNumber = regexp.MustCompile(`(?i)\b(?:no|nr|number|tel|phone|mobile|r
 var aYear = regexp.MustCompile(`^(?:19|20)\d\d$`)
 
 // locked has what a code opens.
-var locked = set("lock padlock door gate box safe alarm locker keypad entrance garage barrier cabinet cupboard lockbox keybox bike bicycle suitcase shed")
+var locked = words.Set("lock padlock door gate box safe alarm locker keypad entrance garage barrier cabinet cupboard lockbox keybox bike bicycle suitcase shed")
 
 // apartFrom matches what stands between two notes: "; ".
 var apartFrom = regexp.MustCompile(`[;|,\n]|\. `)
@@ -89,8 +89,8 @@ func (p passage) signed(q query) (from, to int, ok bool) {
 	if !asksSigner.MatchString(q.text) {
 		return 0, 0, false
 	}
-	about := besides(decoder.ContentWords(q.text), signing)
-	if len(decoder.WithoutWords(about, decoder.ContentWords(p.text[p.start:]))) > 0 {
+	about := besides(words.Content(q.text), signing)
+	if len(words.Without(about, words.Content(p.text[p.start:]))) > 0 {
 		return 0, 0, false
 	}
 	at := closing.FindAllStringIndex(p.text[p.body:], -1)
@@ -112,7 +112,7 @@ var asksSigner = regexp.MustCompile(`(?i)^\W*(?:and )?who (?:has )?(?:signed|sig
 // closing matches the line above the name of who wrote a letter.
 var closing = regexp.MustCompile(`(?mi)^(?:with )?(?:(?:kind|best|warm|many)(?:est)? (?:regards|wishes|greetings)|regards|yours (?:sincerely|faithfully|truly)|sincerely(?: yours)?|mit freundlichen grüßen|(?:viele|beste|herzliche|liebe) grüße|cordialement|bien à vous|un (?:cordial )?saludo|atentamente)\b[^\n]{0,40}\n+`)
 
-var signing = set("about signed signs wrote writes sent sends letter email mail e message note notice")
+var signing = words.Set("about signed signs wrote writes sent sends letter email mail e message note notice")
 
 // maxSignerWords is how many words a name below a letter has at most, with titles.
 const maxSignerWords = 8
@@ -123,14 +123,14 @@ func (p passage) listUnder(q query) (from, to int, ok bool) {
 	if q.form != list {
 		return 0, 0, false
 	}
-	wanted := decoder.ContentWords(q.text)
-	rest := decoder.WithoutWords(wanted, decoder.ContentWords(p.title()))
+	wanted := words.Content(q.text)
+	rest := words.Without(wanted, words.Content(p.title()))
 	for begin, end := range p.lines() {
-		head := decoder.ContentWords(p.text[begin:end])
-		if len(head) == 0 || !p.heads(begin) || decoder.SharedWords(head, wanted) < len(head) {
+		head := words.Content(p.text[begin:end])
+		if len(head) == 0 || !p.heads(begin) || words.Shared(head, wanted) < len(head) {
 			continue
 		}
-		if left := decoder.WithoutWords(rest, head); slices.ContainsFunc(left, func(w string) bool { return !needs[w] }) {
+		if left := words.Without(rest, head); slices.ContainsFunc(left, func(w string) bool { return !needs[w] }) {
 			continue
 		}
 		if from, to, ok = p.itemsBelow(end); ok {
@@ -164,4 +164,4 @@ func (p passage) itemsBelow(end int) (from, to int, ok bool) {
 const minItems = 2
 
 // needs has the words of a question for a list that say what it is for.
-var needs = set("need needs needed use uses used require requires required take takes go goes put add buy bring there recipe")
+var needs = words.Set("need needs needed use uses used require requires required take takes go goes put add buy bring there recipe")

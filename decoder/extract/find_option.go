@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"tandem/decoder"
+	"tandem/internal/words"
 	"tandem/retrieval/passages"
 )
 
@@ -24,7 +24,7 @@ var (
 )
 
 // defaultWords say that a question is for a default and not of what.
-var defaultWords = set("default defaults value values option options setting settings parameter parameters flag flags key argument field property variable used set")
+var defaultWords = words.Set("default defaults value values option options setting settings parameter parameters flag flags key argument field property variable used set")
 
 // preset returns the default value that a question asks for, from the line or the sentence that is about just this option. It reports
 // whether there is such a line, and returns an empty range if that gives no default.
@@ -32,22 +32,22 @@ func (p passage) preset(q query) (from, to int, found bool) {
 	if !asksDefault.MatchString(q.text) || q.form != value {
 		return 0, 0, false
 	}
-	wanted := slices.DeleteFunc(decoder.ContentWords(q.text), func(w string) bool { return defaultWords[w] || asksOnly[w] })
-	wanted = decoder.WithoutWords(wanted, decoder.ContentWords(p.title()))
+	wanted := slices.DeleteFunc(words.Content(q.text), func(w string) bool { return defaultWords[w] || asksOnly[w] })
+	wanted = words.Without(wanted, words.Content(p.title()))
 	if len(wanted) == 0 {
 		return 0, 0, false
 	}
 	for begin, end := range p.lines() {
 		for _, s := range p.entries(begin, end) {
 			line := p.text[s.from:s.to]
-			if decoder.SharedWords(wanted, decoder.ContentWords(line)) < len(wanted) {
+			if words.Shared(wanted, words.Content(line)) < len(wanted) {
 				continue
 			}
 			a, b, ok := defaultIn(line, wanted, q.identifiers)
 			if ok {
 				return s.from + a, s.from + b, true
 			}
-			if label := labelOf(line); label != "" && decoder.SharedWords(wanted, decoder.ContentWords(label)) == len(wanted) {
+			if label := labelOf(line); label != "" && words.Shared(wanted, words.Content(label)) == len(wanted) {
 				from, to, found = s.from, s.from, true
 			}
 		}
@@ -84,7 +84,7 @@ func defaultIn(line string, wanted, names []string) (from, to int, ok bool) {
 		last = max(last, strings.LastIndex(line, n))
 	}
 	for _, at := range wordAt.FindAllStringIndex(line, -1) {
-		if decoder.SharedWords(decoder.ContentWords(line[at[0]:at[1]]), wanted) > 0 {
+		if words.Shared(words.Content(line[at[0]:at[1]]), wanted) > 0 {
 			after = at[0]
 		}
 	}
@@ -173,9 +173,9 @@ func (p passage) explained(names []string) (from, to int, ok bool) {
 
 // headedBy returns what is first said below the heading that has all words of a question what something is for.
 func (p passage) headedBy(question string) (from, to int, ok bool) {
-	wanted := p.besidesNames(decoder.ContentWords(question))
-	titled := decoder.ContentWords(p.text[p.start+max(0, strings.LastIndex(p.title(), ": ")) : p.body])
-	if asked := decoder.ContentWords(question); len(titled) > 0 && len(wanted) == 0 && decoder.SharedWords(titled, asked) > 1 {
+	wanted := p.besidesNames(words.Content(question))
+	titled := words.Content(p.text[p.start+max(0, strings.LastIndex(p.title(), ": ")) : p.body])
+	if asked := words.Content(question); len(titled) > 0 && len(wanted) == 0 && words.Shared(titled, asked) > 1 {
 		from, to = p.firstSaid(p.body)
 		return from, to, from < to && !p.heading(from, to)
 	}
@@ -183,7 +183,7 @@ func (p passage) headedBy(question string) (from, to int, ok bool) {
 		return 0, 0, false
 	}
 	for begin, end := range p.lines() {
-		if !p.heading(begin, end) || end+1 >= len(p.text) || decoder.SharedWords(wanted, decoder.ContentWords(p.text[begin:end])) < len(wanted) {
+		if !p.heading(begin, end) || end+1 >= len(p.text) || words.Shared(wanted, words.Content(p.text[begin:end])) < len(wanted) {
 			continue
 		}
 		if from, to = p.firstSaid(end + 1); from < to && !p.heading(from, to) {
@@ -233,7 +233,7 @@ func (p passage) option(q query) (from, to int, ok bool) {
 	if q.form != steps && !asksOption.MatchString(q.text) {
 		return 0, 0, false
 	}
-	wanted := besides(p.besidesNames(decoder.ContentWords(q.text)), optionWords)
+	wanted := besides(p.besidesNames(words.Content(q.text)), optionWords)
 	if len(wanted) < 2 {
 		return 0, 0, false
 	}
@@ -245,7 +245,7 @@ func (p passage) option(q query) (from, to int, ok bool) {
 		}
 		begin += len(lineMark.FindString(p.text[begin:end]))
 		_, first := p.sentence(begin, begin+len(label)+len(": ")+1)
-		words := decoder.ContentWords(p.text[begin+len(label) : min(first, end)])
+		words := words.Content(p.text[begin+len(label) : min(first, end)])
 		if len(without(slices.Clone(wanted), words)) > 0 || len(words) > maxOthers*len(wanted) {
 			continue
 		}
@@ -262,4 +262,4 @@ func (p passage) option(q query) (from, to int, ok bool) {
 // maxOthers bounds the words of an option's description, for each that the question has.
 const maxOthers = 4
 
-var optionWords = set("option options flag flags switch setting settings parameter parameters directive command line use")
+var optionWords = words.Set("option options flag flags switch setting settings parameter parameters directive command line use")

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"tandem/decoder"
+	"tandem/internal/words"
 	"tandem/retrieval/passages"
 )
 
@@ -56,7 +56,7 @@ var changing = [][]string{
 const longestChange = 300
 
 // releaseWords say that a question is about a release and not about what of it.
-var releaseWords = set("version versions release releases released changelog first since")
+var releaseWords = words.Set("version versions release releases released changelog first since")
 
 // releases returns the releases that a passage tells of, by the last heading of its title and by those in the text.
 func (p passage) releases() (out []release) {
@@ -125,7 +125,7 @@ func (p passage) ofReleases(question string) (at []textRange) {
 	of := p.versionOf(question)
 	for _, r := range all {
 		for _, line := range p.telling(r, verbs, things) {
-			if decoder.SharedWords(of, decoder.ContentWords(p.text[line.from:line.to])) > 0 { // "Python version" and "Require Python 3.9"
+			if words.Shared(of, words.Content(p.text[line.from:line.to])) > 0 { // "Python version" and "Require Python 3.9"
 				return nil
 			}
 			said := r.version
@@ -181,7 +181,7 @@ func (w wants) ofOtherRelease(at pointed) bool {
 // namesOwn reports whether a question names a version of what the document is about.
 func (p passage) namesOwn(question string) bool {
 	return slices.ContainsFunc(ofProduct.FindAllStringSubmatch(question, -1), func(m []string) bool {
-		return m[2] != "" && decoder.SharedWords(decoder.ContentWords(m[2]), p.names) > 0
+		return m[2] != "" && words.Shared(words.Content(m[2]), p.names) > 0
 	})
 }
 
@@ -189,7 +189,7 @@ func (p passage) namesOwn(question string) bool {
 func (p passage) versionOf(question string) []string {
 	for _, m := range ofProduct.FindAllStringSubmatch(question, -1) {
 		if m[1] != "" {
-			return p.besidesNames(decoder.ContentWords(m[1]))
+			return p.besidesNames(words.Content(m[1]))
 		}
 	}
 	return nil
@@ -197,13 +197,13 @@ func (p passage) versionOf(question string) []string {
 
 // changed divides what a question asks of a changelog into words for changes and others.
 func (p passage) changed(question string) (verbs, things []string) {
-	words := p.besidesNames(decoder.ContentWords(version.ReplaceAllString(question, " ")))
+	rest := p.besidesNames(words.Content(version.ReplaceAllString(question, " ")))
 	for _, m := range ofProduct.FindAllStringSubmatch(question, -1) {
 		if groupOf(strings.ToLower(m[2])) < 0 {
-			words = decoder.WithoutWords(words, decoder.ContentWords(m[1]+" "+m[2]))
+			rest = words.Without(rest, words.Content(m[1]+" "+m[2]))
 		}
 	}
-	for _, w := range words {
+	for _, w := range rest {
 		switch {
 		case releaseWords[w] || asksOnly[w]:
 		case groupOf(w) >= 0:
@@ -234,12 +234,12 @@ func (p passage) telling(r release, verbs, things []string) (lines []textRange) 
 		if line == "" || p.heading(begin, end) || strings.Contains(line, passages.CellMark) {
 			continue
 		}
-		words := decoder.ContentWords(line)
-		if slices.ContainsFunc(things, func(t string) bool { return !tells(line, words, t) }) {
+		has := words.Content(line)
+		if slices.ContainsFunc(things, func(t string) bool { return !tells(line, has, t) }) {
 			continue
 		}
-		said := decoder.ContentWords(line + " " + p.above(begin))
-		if len(words) > 0 && strings.HasPrefix(words[0], "support") { // "Support Android"
+		said := words.Content(line + " " + p.above(begin))
+		if len(has) > 0 && strings.HasPrefix(has[0], "support") { // "Support Android"
 			said = append(said, "add")
 		}
 		if slices.ContainsFunc(verbs, func(v string) bool {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"tandem/decoder"
+	"tandem/internal/words"
 	"tandem/retrieval/passages"
 )
 
@@ -17,14 +17,14 @@ func (p passage) cellOf(q query) (from, to int, ok bool) {
 	if len(p.rows) == 0 || q.form != value {
 		return 0, 0, false
 	}
-	wanted, names := decoder.ContentWords(question), p.rows[0].names
+	wanted, names := words.Content(question), p.rows[0].names
 	column, asked := columnOf(names, question, wanted)
 	if other := columnOfKind(names, question); column > 0 && other > 0 && asksPriceOf.MatchString(question) && !aPrice.MatchString(p.cell(0, column)) && aPrice.MatchString(p.cell(0, other)) {
 		column = other // "how much does the train cost?" of a column of trains
 	}
 	byRow := column < 0
 	if byRow && which.MatchString(question) { // "which has a red lid?": the row's name
-		column, asked = 0, decoder.ContentWords(names[0])
+		column, asked = 0, words.Content(names[0])
 	}
 	if column < 0 {
 		return 0, 0, false
@@ -34,8 +34,8 @@ func (p passage) cellOf(q query) (from, to int, ok bool) {
 	if row < 0 || missing > 0 && p.ofAnother(question) {
 		return 0, 0, false
 	}
-	label := decoder.ContentWords(p.cell(row, 0))
-	if missing > 1 || missing == 1 && (column == 0 || len(label) == 0 || decoder.SharedWords(label, wanted) < len(label)) {
+	label := words.Content(p.cell(row, 0))
+	if missing > 1 || missing == 1 && (column == 0 || len(label) == 0 || words.Shared(label, wanted) < len(label)) {
 		return 0, 0, false
 	}
 	at, text := p.rows[row].cells[column], p.cell(row, column)
@@ -43,21 +43,21 @@ func (p passage) cellOf(q query) (from, to int, ok bool) {
 		byRow && wantsNoDate(question) && onlyDate.MatchString(text) {
 		return 0, 0, false
 	}
-	said := decoder.ContentWords(text)
+	said := words.Content(text)
 	if len(said) == 0 { // the table leaves it open
 		return at.from, at.from, missing == 0
 	}
-	return at.from, at.to, decoder.SharedWords(said, rest) == 0
+	return at.from, at.to, words.Shared(said, rest) == 0
 }
 
 // rowWords returns the words of a question that say which row is meant: those that neither ask for the column nor stand in the title, and
 // no column's name, as in "by the garage Holm".
 func (p passage) rowWords(wanted, asked []string) []string {
-	rest := decoder.WithoutWords(decoder.WithoutWords(wanted, asked), decoder.ContentWords(p.title()))
+	rest := words.Without(words.Without(wanted, asked), words.Content(p.title()))
 	rest = besides(rest, asksOnly)
 	for _, n := range p.rows[0].names {
-		if words := decoder.ContentWords(n); len(words) == 1 && len(rest) > 1 {
-			rest = decoder.WithoutWords(rest, words)
+		if one := words.Content(n); len(one) == 1 && len(rest) > 1 {
+			rest = words.Without(rest, one)
 		}
 	}
 	return rest
@@ -65,11 +65,11 @@ func (p passage) rowWords(wanted, asked []string) []string {
 
 // rowWith returns the row with the most of these words, and how many of them it lacks. Of two such rows it is the one whose name has some.
 // It is -1 if there is none or a second one, or if the passage has two tables. What stands in the column without does not count.
-func (p passage) rowWith(words []string, without int) (row, missing int) {
+func (p passage) rowWith(wanted []string, without int) (row, missing int) {
 	best, most, shared, tie := -1, 0, 0, false
 	named := -1
 	if without != 0 {
-		named = p.called(words)
+		named = p.called(wanted)
 	}
 	for i, r := range p.rows {
 		if !slices.Equal(r.names, p.rows[0].names) {
@@ -80,11 +80,11 @@ func (p passage) rowWith(words []string, without int) (row, missing int) {
 		}
 		said := r.words
 		if without >= 0 {
-			said = decoder.ContentWords(p.text[r.cells[0].from:r.cells[without].from] + p.text[r.cells[without].to:r.cells[len(r.cells)-1].to])
+			said = words.Content(p.text[r.cells[0].from:r.cells[without].from] + p.text[r.cells[without].to:r.cells[len(r.cells)-1].to])
 		}
-		has := decoder.SharedWords(words, said)
+		has := words.Shared(wanted, said)
 		n := 2 * has
-		if without != 0 && decoder.SharedWords(words, decoder.ContentWords(p.cell(i, 0))) > 0 {
+		if without != 0 && words.Shared(wanted, words.Content(p.cell(i, 0))) > 0 {
 			n++
 		}
 		if n > most {
@@ -96,7 +96,7 @@ func (p passage) rowWith(words []string, without int) (row, missing int) {
 	if tie {
 		return -1, 0
 	}
-	return best, len(words) - shared
+	return best, len(wanted) - shared
 }
 
 // origins returns the column of the places where journeys begin, if another has those where they end and the question is not about leaving:
@@ -113,17 +113,17 @@ func (p passage) origins(question string) int {
 }
 
 var (
-	fromWords = set("from origin departure von abfahrt de départ salida")
-	toWords   = set("to destination arrival nach ankunft à arrivée destino llegada")
+	fromWords = words.Set("from origin departure von abfahrt de départ salida")
+	toWords   = words.Set("to destination arrival nach ankunft à arrivée destino llegada")
 	leaving   = regexp.MustCompile(`(?i)\b(?:from|leav\pL*|left|depart\pL*|start\pL*|off)\b`)
 )
 
 // called returns the only row whose name is words of a question, just as they are spelt; -1 if there is none.
-func (p passage) called(words []string) int {
+func (p passage) called(wanted []string) int {
 	at := -1
 	for i := range p.rows {
-		label := decoder.ContentWords(p.cell(i, 0))
-		if len(label) == 0 || slices.ContainsFunc(label, func(w string) bool { return !slices.Contains(words, w) }) {
+		label := words.Content(p.cell(i, 0))
+		if len(label) == 0 || slices.ContainsFunc(label, func(w string) bool { return !slices.Contains(wanted, w) }) {
 			continue
 		}
 		if at >= 0 {
@@ -141,8 +141,8 @@ func (p passage) ofAnother(question string) bool {
 	if m == nil {
 		return false
 	}
-	words := decoder.ContentWords(m[1])
-	return len(words) > 0 && decoder.SharedWords(words, slices.Concat(p.names, decoder.ContentWords(p.text))) == 0
+	other := words.Content(m[1])
+	return len(other) > 0 && words.Shared(other, slices.Concat(p.names, words.Content(p.text))) == 0
 }
 
 // endsWith matches of what a question asks something, at its end: "of the limiter", "in fstab".
@@ -180,7 +180,7 @@ func columnOfKind(names []string, question string) (column int) {
 			continue
 		}
 		for i, n := range names[1:] {
-			if decoder.SharedWords(decoder.ContentWords(n), k.columns) == 0 {
+			if words.Shared(words.Content(n), k.columns) == 0 {
 				continue
 			}
 			if column >= 0 {
@@ -188,7 +188,7 @@ func columnOfKind(names []string, question string) (column int) {
 			}
 			column = i + 1
 		}
-		if column < 0 && decoder.SharedWords(decoder.ContentWords(names[0]), k.columns) > 0 { // "when was the battery replaced?"
+		if column < 0 && words.Shared(words.Content(names[0]), k.columns) > 0 { // "when was the battery replaced?"
 			column = 0
 		}
 		if column >= 0 {
@@ -204,13 +204,13 @@ func columnNamed(names []string, less *regexp.Regexp, wanted []string) (column i
 	column, most := -1, 0
 	for i, n := range names[1:] {
 		for name := range strings.SplitSeq(less.ReplaceAllString(n, ""), "/") { // "Student/Senior" is a column of either
-			words := decoder.ContentWords(name)
-			if len(words) == 0 || decoder.SharedWords(words, wanted) < len(words) {
+			named := words.Content(name)
+			if len(named) == 0 || words.Shared(named, wanted) < len(named) {
 				continue
 			}
-			if len(words) > most {
-				column, most, asked, tie = i+1, len(words), words, false
-			} else if len(words) == most && column != i+1 {
+			if len(named) > most {
+				column, most, asked, tie = i+1, len(named), named, false
+			} else if len(named) == most && column != i+1 {
 				tie = true
 			}
 		}
@@ -219,7 +219,7 @@ func columnNamed(names []string, less *regexp.Regexp, wanted []string) (column i
 }
 
 // asksOnly has the words of a question that say what is asked for and not of what.
-var asksOnly = set(`much many long far old often high tall big large heavy loud noisy weigh weighs cost costs price expensive pay last lasts take takes time start starts
+var asksOnly = words.Set(`much many long far old often high tall big large heavy loud noisy weigh weighs cost costs price expensive pay last lasts take takes time start starts
 	begin begins mean means called name value`)
 
 // columnKind is what questions ask for without the name of the column or the line that has it.
@@ -247,14 +247,14 @@ func (p passage) receipt(q query) (from, to int, ok bool) {
 	if q.form != value || !asksSum.MatchString(q.text) {
 		return 0, 0, false
 	}
-	wanted := decoder.WithoutWords(decoder.ContentWords(q.text), decoder.ContentWords(p.title()))
+	wanted := words.Without(words.Content(q.text), words.Content(p.title()))
 	wanted = slices.DeleteFunc(wanted, func(w string) bool { return asksOnly[w] || summed[w] })
 	if len(wanted) == 0 {
 		return 0, 0, false
 	}
 	for begin, end := range p.lines() {
 		line := p.text[begin:end]
-		if decoder.SharedWords(wanted, decoder.ContentWords(line)) < len(wanted) {
+		if words.Shared(wanted, words.Content(line)) < len(wanted) {
 			continue
 		}
 		cells := passages.Cells(line)
@@ -273,4 +273,4 @@ var asksSum = regexp.MustCompile(`(?i)\bcosts?\b|\bpric(?:e|ed)\b|\bhow much\b|\
 // aSum matches a sum of money: "EUR 12.50", "12,-".
 var aSum = regexp.MustCompile(`(?i)^(?:` + money + `)? ?\d[\d.,]*[.,](?:\d\d|[-–—])(?: ?(?:` + money + `))?$`)
 
-var summed = set("altogether total sum all overall invoice bill receipt charged charge did was were")
+var summed = words.Set("altogether total sum all overall invoice bill receipt charged charge did was were")

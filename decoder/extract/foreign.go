@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"tandem/internal/words"
 	"tandem/model/span"
 )
 
@@ -158,7 +159,7 @@ var english = language{words: phrases(`the, of, to, and, what, how, when, where,
 
 // languages are in the order of span.German and those after it.
 var languages = [...]language{{ // German
-	also: set("und also oder aber bitte hallo"),
+	also: words.Set("und also oder aber bitte hallo"),
 	asks: phrases(`wie viel kostet, wieviel kostet, was kostet, wie teuer ist, wie hoch ist = how much is;
 		wie viel kosten, wieviel kosten, was kosten, wie teuer sind, wie hoch sind = how much are;
 		wie viele, wieviele = how many; wie viel, wieviel = how much; wie lange = how long; wie oft = how often; wie weit = how far; wie alt = how old;
@@ -175,7 +176,7 @@ var languages = [...]language{{ // German
 		war = was; waren = were; hat = has; haben = have; kann, konnen = can; darf, durfen = may; muss, mussen = must; soll, sollen = should;
 		wird = is; werden = are; wurde = was; wurden = were; dieser, diese, dieses, diesem, diesen = this; wenn = if; als = than; sich =`),
 }, { // French
-	also: set("et alors mais bonjour"),
+	also: words.Set("et alors mais bonjour"),
 	asks: phrases(`combien coute, combien coutent, combien est, quel est le prix de = how much is; combien de temps = how long; combien de = how many; combien = how much;
 		a quelle heure = at what time; a quelle date, quand est-ce que, quand = when; jusqu'a quand, jusqu'a quelle heure, jusqu'a quelle date = until when; a partir de quand, a partir de quelle heure = since when; quel jour, quels jours = on which day; depuis quand = since when; ou = where; d'ou = where from;
 		qui = who; chez qui = from whom; a qui = to whom; qu'est-ce que, qu'est-ce qu', que, qu' = what; quel est, quelle est = what is; quels sont, quelles sont = what are;
@@ -185,7 +186,7 @@ var languages = [...]language{{ // German
 		faut il = must one; il y a = there is; et = and; ou = or; pas = not; ne, n', se, s', il, ils, elle, elles, y = ; je, j' = I; on = one; nous = we; mon, ma, mes = my;
 		notre, nos = our; ce, cet, cette, ces = this; est-ce que, est-ce qu' = ; si = if`),
 }, { // Spanish
-	also: set("y o pero hola"),
+	also: words.Set("y o pero hola"),
 	asks: phrases(`cuanto cuesta, cuanto vale, cuanto es = how much is; cuanto cuestan, cuanto son = how much are; cuanto tiempo = how long; cuantos, cuantas = how many;
 		cuanto, cuanta = how much; a que hora = at what time; cuando = when; hasta cuando, hasta que hora = until when; a partir de que hora = since when; que dia, que dias = on which day; desde cuando = since when; donde esta = where is; donde estan = where are; donde = where; quien, quienes = who;
 		a quien = to whom; que = what; cual es = what is; cuales son = what are; cual, cuales = which; como se llama = what is the name of; como = how; por que = why;

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"tandem/aggregator"
-	"tandem/decoder"
+	"tandem/decoder/question"
 )
 
 // The words that any question is made of are read in English, with or without accents; what a question is about stays as it is.
@@ -50,7 +50,7 @@ func TestForeignQuestion(t *testing.T) {
 	if want := []string{"why is the Steg gesperrt?"}; !slices.Equal(d.clauses, want) || d.parts[0].form != reason {
 		t.Errorf("%q, form %d", d.clauses, d.parts[0].form)
 	}
-	if d.Finish(t.Context(), d.cfg.Tokenizer.EOGs()[:1]) != nil || len(decoder.Clauses(decoder.Request{Question: "Warum?"})) != 1 {
+	if d.Finish(t.Context(), d.cfg.Tokenizer.EOGs()[:1]) != nil || len(question.Asked{Text: "Warum?"}.Clauses()) != 1 {
 		t.Error("no single part")
 	}
 }

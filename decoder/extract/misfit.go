@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode"
 
-	"tandem/decoder"
+	"tandem/internal/words"
 	"tandem/model/span"
 )
 
@@ -94,7 +94,7 @@ var misfits = []misfit{
 	}},
 	// "Why is the bridge closed?": not "The bridge is closed for longer" in "The bridge is closed for longer. Divers found cracks."
 	{name: "no reason", sentence: true, against: echoed, lacks: true, is: func(w wants, at pointed) bool {
-		return w.form == reason && !at.says(aReason) && decoder.SharedWords(w.words, decoder.ContentWords(at.said)) == len(w.words)
+		return w.form == reason && !at.says(aReason) && words.Shared(w.words, words.Content(at.said)) == len(w.words)
 	}},
 	// "How do I clean the pump?": not "Clean the pump" in "Clean the pump every week. / 1. Close the tap. / 2. Open the lid."
 	{name: "not a step", against: wrongPart, is: func(w wants, at pointed) bool {
@@ -106,8 +106,8 @@ var misfits = []misfit{
 	}},
 	// "When was the mill sold?": not "The mill was sold" in "News. / 4 March 2025 / The mill was sold."
 	{name: "the question again", bare: true, against: echoed, is: func(w wants, at pointed) bool {
-		said := decoder.ContentWords(at.value)
-		return !w.choice && len(said) > 0 && decoder.SharedWords(said, w.words) == len(said)
+		said := words.Content(at.value)
+		return !w.choice && len(said) > 0 && words.Shared(said, w.words) == len(said)
 	}},
 
 	// The subject: it is said of something else.
@@ -144,7 +144,7 @@ var misfits = []misfit{
 	}},
 	// "Who is deputy manager at the mill?": not "Ada Lund" in "Manager: Ada Lund"
 	{name: "another role", sentence: true, bare: true, against: wrongPart, lacks: true, is: func(w wants, at pointed) bool {
-		return len(w.role) > 0 && len(decoder.WithoutWords(w.role, decoder.ContentWords(at.text[:at.body]+" "+at.head+" "+at.said))) > 0
+		return len(w.role) > 0 && len(words.Without(w.role, words.Content(at.text[:at.body]+" "+at.head+" "+at.said))) > 0
 	}},
 	// "What is the number of Herr Dorn?": not "0421 337 018" in "Hausmeister ist Herr Yilmaz, Tel. 0421 337 018."
 	{name: "another's", sentence: true, against: wrongPart, lacks: true, is: func(w wants, at pointed) bool {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"tandem/decoder"
+	"tandem/internal/words"
 )
 
 // shapes are what must stand in a sentence, or in the heading above it, that answers a question of some words: there is no e-mail address
@@ -121,7 +121,7 @@ func perOther(amount string, per []string) bool {
 	if m == nil {
 		return false
 	}
-	said := decoder.ContentWords(strings.Join(m[1:], ""))
+	said := words.Content(strings.Join(m[1:], ""))
 	return len(said) > 0 && len(per) > 0 && !abbreviates(per[0], said[0]) && !abbreviates(said[0], per[0])
 }
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"tandem/decoder"
+	"tandem/internal/words"
 	"tandem/model/span"
 )
 
@@ -32,11 +32,11 @@ func askedAbout(question string) []string {
 	if m == nil || andMore.MatchString(question[m[3]:]) {
 		return nil
 	}
-	words := strings.Fields(strings.ToLower(question[m[2]:m[3]]))
-	if slices.ContainsFunc(words, func(w string) bool { return noName.MatchString(w) || len(decoder.ContentWords(w)) == 0 }) {
+	called := strings.Fields(strings.ToLower(question[m[2]:m[3]]))
+	if slices.ContainsFunc(called, func(w string) bool { return noName.MatchString(w) || len(words.Content(w)) == 0 }) {
 		return nil
 	}
-	return words
+	return called
 }
 
 // ofAnotherName reports whether a sentence speaks of another than the one whom the question asks about, though the passage speaks of both.
@@ -56,11 +56,11 @@ func (w wants) ofAnotherName(at pointed) bool {
 	}
 	name, verb := at.said[m[2]:m[3]], at.said[m[4]:m[5]]
 	switch {
-	case andMore.MatchString(" "+verb) || len(decoder.ContentWords(name)) == 0 || noName.MatchString(name):
+	case andMore.MatchString(" "+verb) || len(words.Content(name)) == 0 || noName.MatchString(name):
 		return false
 	case ofAThing.MatchString(at.said[m[1]:]): // it may be what the question asks about
 		return false
-	case isPassive.MatchString(w.question) && decoder.SharedWords(decoder.ContentWords(verb), w.words) > 0: // who did it
+	case isPassive.MatchString(w.question) && words.Shared(words.Content(verb), w.words) > 0: // who did it
 		return false
 	}
 	return !anyWord(name, letterWords(w.question)) && (w.people[name] || at.isName(name)) && at.tellsOf(w.about, name)
@@ -117,7 +117,7 @@ func isSurname(text, name string) bool {
 		return false
 	}
 	behind := regexp.MustCompile(`(\p{Lu}\p{Ll}+) ` + regexp.QuoteMeta(name) + `(?:$|[^\pL])`)
-	return slices.ContainsFunc(behind.FindAllStringSubmatch(text, -1), func(m []string) bool { return len(decoder.ContentWords(m[1])) > 0 })
+	return slices.ContainsFunc(behind.FindAllStringSubmatch(text, -1), func(m []string) bool { return len(words.Content(m[1])) > 0 })
 }
 
 // capitalOf returns a word as a text spells it with a capital, or nothing.
@@ -145,7 +145,7 @@ func (w wants) saidByAnother(at pointed) bool {
 	}
 	before := at.lineStart(max(0, at.lineStart(at.begin)-1))
 	line := at.text[before:at.lineStart(at.begin)]
-	replies := anyWord(at.speakerOf(before), asked) && decoder.SharedWords(decoder.WithoutWords(w.words, asked), decoder.ContentWords(line)) > 0
+	replies := anyWord(at.speakerOf(before), asked) && words.Shared(words.Without(w.words, asked), words.Content(line)) > 0
 	return !replies
 }
 
@@ -179,7 +179,7 @@ func owners(text string) (out []string) {
 }
 
 // short has the words that are no owners before "'s".
-var short = set("it that this what who where when how there here he she let today tomorrow yesterday")
+var short = words.Set("it that this what who where when how there here he she let today tomorrow yesterday")
 
 // titled matches a name behind a title: "Herr Dorn", "Frau Dr. med. Anna Roth".
 var titled = regexp.MustCompile(`(?:^|[^\pL])(?:Mr|Mrs|Ms|Miss|Dr|Prof|Herrn?|Frau|Mme|Monsieur|Madame|Señora?|Sra?)\.? (?:(?:Dr|Prof|med)\.? )*(\p{Lu}[\pL-]+(?: \p{Lu}[\pL-]+)*)`)
@@ -190,7 +190,7 @@ var aPronoun = regexp.MustCompile(`(?i)` + apart(`he|him|his|she|her|hers|er|ihm
 // titledWords returns the words of the names behind titles in a text.
 func titledWords(text string) (out []string) {
 	for _, m := range titled.FindAllStringSubmatch(text, -1) {
-		out = append(out, decoder.ContentWords(m[1])...)
+		out = append(out, words.Content(m[1])...)
 	}
 	return out
 }
@@ -199,14 +199,14 @@ func titledWords(text string) (out []string) {
 // heading above it says anything, or of somebody with a title where the question names others only.
 func (w wants) ofAnotherOwner(above, sentence string) bool {
 	of := owners(sentence)
-	said := decoder.ContentWords(above + " " + sentence)
+	said := words.Content(above + " " + sentence)
 	if len(of) > 0 && slices.ContainsFunc(owners(w.question), func(name string) bool {
-		return !slices.Contains(of, name) && decoder.SharedWords(decoder.ContentWords(name), said) == 0
+		return !slices.Contains(of, name) && words.Shared(words.Content(name), said) == 0
 	}) {
 		return true
 	}
 	asked := titledWords(w.question)
-	return !w.person && len(asked) > 0 && len(titledWords(sentence)) > 0 && decoder.SharedWords(asked, said) == 0 && !aPronoun.MatchString(sentence)
+	return !w.person && len(asked) > 0 && len(titledWords(sentence)) > 0 && words.Shared(asked, said) == 0 && !aPronoun.MatchString(sentence)
 }
 
 // mailHead matches a line above a mail, "From: Ada"; asksWriter a question for what such a line says, "who wrote it?"

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"tandem/decoder"
+	"tandem/internal/words"
 )
 
 // valuesInTurn match values of one kind, of which a sentence may have several in turn: amounts of money, times.
@@ -29,12 +29,12 @@ type valueInTurn struct {
 func inTurn(said string) (kinds [][]valueInTurn) {
 	for _, kind := range valuesInTurn {
 		found := kind.FindAllStringIndex(said, -1)
-		if len(found) < 2 || len(decoder.ContentWords(said[found[len(found)-1][1]:])) > 0 {
+		if len(found) < 2 || len(words.Content(said[found[len(found)-1][1]:])) > 0 {
 			continue
 		}
 		values, begin := make([]valueInTurn, len(found)), 0
 		for i, v := range found {
-			values[i] = valueInTurn{v[0], v[1], decoder.ContentWords(said[begin:v[0]])}
+			values[i] = valueInTurn{v[0], v[1], words.Content(said[begin:v[0]])}
 			begin = v[1]
 		}
 		if !slices.ContainsFunc(values, func(v valueInTurn) bool { return len(v.before) == 0 }) && !sameThing.MatchString(said) {
@@ -46,7 +46,7 @@ func inTurn(said string) (kinds [][]valueInTurn) {
 
 // valueOfOther reports whether the value is not the one of several in turn behind which all words of the question stand, but for those of
 // the title.
-func (at pointed) valueOfOther(words []string) bool {
+func (at pointed) valueOfOther(topic []string) bool {
 	if !strings.ContainsAny(at.value, "0123456789") {
 		return false
 	}
@@ -56,12 +56,12 @@ func (at pointed) valueOfOther(words []string) bool {
 	if len(at.turns) == 0 {
 		return false
 	}
-	words = decoder.WithoutWords(besides(words, asksOnly), decoder.ContentWords(at.title()))
+	topic = words.Without(besides(topic, asksOnly), words.Content(at.title()))
 	from, to := at.from-at.begin, at.from-at.begin+len(at.value)
 	for _, values := range at.turns {
 		asked := -1
 		for i, v := range values {
-			if len(words) > 0 && decoder.SharedWords(words, v.before) == len(words) {
+			if len(topic) > 0 && words.Shared(topic, v.before) == len(topic) {
 				if asked >= 0 {
 					return false
 				}
@@ -156,10 +156,10 @@ func siblings(text string) map[string][]string {
 }
 
 // prefixes make a word with what stands behind them, and no name.
-var prefixes = set("co re pre non self well half semi anti post mid ex all on off in out up over under by no two three four five six seven eight nine ten one twenty thirty forty fifty sixty seventy eighty ninety")
+var prefixes = words.Set("co re pre non self well half semi anti post mid ex all on off in out up over under by no two three four five six seven eight nine ten one twenty thirty forty fifty sixty seventy eighty ninety")
 
 // particles are second parts of nouns made of verbs: "sign-up", "kick-off". Only "check-in" has a counterpart.
-var particles = set("up off on away by through over down back around about along")
+var particles = words.Set("up off on away by through over down back around about along")
 
 // otherIdentifier reports whether a sentence has the first part of a name of the question with other second parts only, "db-old" for
 // "db-new", and the heading above it does not have the name.
@@ -355,7 +355,7 @@ func journey(sentence, before, after string) bool {
 
 // ofOtherDay reports whether an offset is in a heading that is a day, as in a diary, and what stands above it has more of some words than
 // what stands below: the day is that of the text below.
-func (p passage) ofOtherDay(at int, words []string) bool {
+func (p passage) ofOtherDay(at int, asked []string) bool {
 	begin, end := p.lineStart(at), p.lineEnd(at)
 	if !p.isDay(begin, end) {
 		return false
@@ -367,6 +367,6 @@ func (p passage) ofOtherDay(at int, words []string) bool {
 	for to < len(p.text) && !p.isDay(to+1, p.lineEnd(to+1)) {
 		to = p.lineEnd(to + 1)
 	}
-	shared := func(text string) int { return decoder.SharedWords(words, decoder.ContentWords(text)) }
+	shared := func(text string) int { return words.Shared(asked, words.Content(text)) }
 	return shared(p.text[from:begin]) > shared(p.text[end:to])
 }

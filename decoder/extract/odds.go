@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"tandem/decoder"
+	"tandem/decoder/question"
 	"tandem/internal/refusal"
 	"tandem/model/span"
 	"tandem/retrieval/passages"
@@ -61,7 +61,7 @@ type Constants struct {
 // Rules names what two sides must have in common besides a reader to answer together: how they divide a question, and what
 // evidence is worth.
 func (k Constants) Rules() string {
-	return fmt.Sprintf("rules-%d-%08x", decoder.Division, crc32.ChecksumIEEE(fmt.Append(nil, k, namedOdds, lastSourceOdds, laterOdds, foreignOdds, elsewhereCost, mostElsewhere, slipCost, refusal.Sentences)))
+	return fmt.Sprintf("rules-%d-%08x", question.Division, crc32.ChecksumIEEE(fmt.Append(nil, k, namedOdds, lastSourceOdds, laterOdds, foreignOdds, elsewhereCost, mostElsewhere, slipCost, refusal.Sentences)))
 }
 
 // Curves' bounds, what the conversation's document and a later value are worth, and the cost of a misspelt word, in nats.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"tandem/decoder"
+	"tandem/internal/words"
 )
 
 // otherwise returns the sentence that says something else than what was said and is likeliest to be right, if it would have
@@ -16,11 +17,11 @@ func (s *part) otherwise(said string, quotes []decoder.Quote, nothing float64) [
 	if s.form != value {
 		return nil
 	}
-	topic := decoder.ContentWords(s.clause)
-	before := decoder.WithoutWords(s.asked, topic)
+	topic := words.Content(s.clause)
+	before := words.Without(s.asked, topic)
 	least := about * float64(len(topic))
 	says := func(q decoder.Quote) bool { return q.Weight >= decoder.MinShare }
-	shares := func(q decoder.Quote) float64 { return float64(decoder.SharedWords(topic, s.wordsAround(q))) }
+	shares := func(q decoder.Quote) float64 { return float64(words.Shared(topic, s.wordsAround(q))) }
 	var sayers []string // the documents that say the answer
 	for _, q := range quotes {
 		if says(q) {
@@ -30,7 +31,7 @@ func (s *part) otherwise(said string, quotes []decoder.Quote, nothing float64) [
 	var best []decoder.Quote
 	for _, q := range quotes {
 		likelier := q.Relevance >= nothing && (best == nil || q.Relevance > best[0].Relevance)
-		follows := len(before) == 0 || s.contexts[q.Passage].ofLastSource || decoder.SharedWords(before, s.wordsAround(q)) > 0
+		follows := len(before) == 0 || s.contexts[q.Passage].ofLastSource || words.Shared(before, s.wordsAround(q)) > 0
 		if likelier && follows && !slices.Contains(sayers, s.known[q.Passage].source) && shares(q) >= least && disagree(s.clause, said, q) {
 			best = []decoder.Quote{q}
 		}
@@ -51,5 +52,5 @@ func (s *part) wordsAround(q decoder.Quote) []string {
 			text += " " + before
 		}
 	}
-	return decoder.ContentWords(text)
+	return words.Content(text)
 }

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"unicode"
 
-	"tandem/decoder"
 	"tandem/decoder/ground"
 	"tandem/internal/sentences"
+	"tandem/internal/words"
 	"tandem/model/span"
 	"tandem/retrieval/passages"
 )
@@ -40,7 +40,7 @@ func (c Config) passage(p passages.Passage) (out passage) {
 		out.text, out.start = heading+p.Title+"\n"+p.Text, len(heading)
 		out.body = len(out.text) - len(p.Text)
 	}
-	out.names = decoder.ContentWords(p.Title + " " + strings.Map(parting, p.Source))
+	out.names = words.Content(p.Title + " " + strings.Map(parting, p.Source))
 	out.inside = ground.Inside(out.text)
 	if out.ends = sentences.Ends(out.text); len(out.ends) == 0 || out.ends[len(out.ends)-1] < len(out.text) {
 		out.ends = append(out.ends, len(out.text)) // a sentence without a mark
@@ -218,7 +218,7 @@ const maxBefore = 5
 // questionMark matches what marks a question: "Q: ", "Question 3. ".
 var questionMark = regexp.MustCompile(`^[ \t#*_-]*(?:Q|F|Frage|Question|P)[ \t]?\d{0,3}[.:)]`)
 
-var asking = set(`who whom whose what when where why how which is isn't are aren't was were do does don't doesn't did didn't can can't could couldn't
+var asking = words.Set(`who whom whose what when where why how which is isn't are aren't was were do does don't doesn't did didn't can can't could couldn't
  may might must shall should shouldn't will won't would wouldn't has hasn't have haven't had
  wer wen wem was wann wo woher wohin wie warum wieso weshalb welche welcher welches welchen ist sind kann können darf dürfen muss müssen soll gibt hat haben wird werden
  qui que quoi quand où comment pourquoi quel quelle quels quelles combien est-ce y-a-t-il peut-on faut-il

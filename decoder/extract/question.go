@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"tandem/decoder"
+	"tandem/internal/words"
 	"tandem/model/span"
 )
 
@@ -74,7 +74,7 @@ type wants struct {
 func wantsOf(question string) wants {
 	w := wants{
 		question: question,
-		words:    decoder.ContentWords(question),
+		words:    words.Content(question),
 
 		identifiers: identifiers(question),
 
@@ -106,9 +106,9 @@ func wantsOf(question string) wants {
 		w.days = weekdays(question)
 	}
 	if m := asksRole.FindStringSubmatch(question); m != nil {
-		w.role = besides(decoder.ContentWords(m[1]), ofNow)
+		w.role = besides(words.Content(m[1]), ofNow)
 	} else if m := asksDeputy.FindStringSubmatch(question); m != nil {
-		w.role = decoder.ContentWords(m[1])
+		w.role = words.Content(m[1])
 	}
 	if m := comparing.FindStringSubmatch(question); m != nil && strings.HasPrefix(strings.ToLower(strings.TrimLeft(question, " ")), "wh") {
 		w.compares = strings.ToLower(m[1])
@@ -145,7 +145,7 @@ var (
 )
 
 // ofNow has the words that say when somebody has a role and not which.
-var ofNow = set("new current present next actual acting")
+var ofNow = words.Set("new current present next actual acting")
 
 // form is what of a passage answers a question.
 type form uint8
@@ -196,12 +196,12 @@ func plural(word string) bool {
 var gathered = regexp.MustCompile(`(?i)\b(?:was|were) (?:there|present|absent)\b|\b(?:attend(?:ed|s)?|took part|participated|apologi[sz]ed|sent (?:their )?apologies)\b`)
 
 var (
-	before   = set("on at in for from to by with of until since till after during under through about against")
-	opening  = set("and so ok okay please hi hello hey also but then")
-	yesNo    = set("is are was were do does did can could will would has have had may must should am")
-	several  = set("two three four five six seven eight nine ten")
-	verbs    = set("does costs means needs takes comes goes makes opens closes belongs")
-	measures = set("many much long far old often tall high big large deep wide heavy fast late early soon hot cold warm expensive loud bright thick strong small low short quick quickly slow slowly close near")
+	before   = words.Set("on at in for from to by with of until since till after during under through about against")
+	opening  = words.Set("and so ok okay please hi hello hey also but then")
+	yesNo    = words.Set("is are was were do does did can could will would has have had may must should am")
+	several  = words.Set("two three four five six seven eight nine ten")
+	verbs    = words.Set("does costs means needs takes comes goes makes opens closes belongs")
+	measures = words.Set("many much long far old often tall high big large deep wide heavy fast late early soon hot cold warm expensive loud bright thick strong small low short quick quickly slow slowly close near")
 )
 
 // ownerless returns a question without what says that a thing is one's own. The person who asks owns the documents, which rarely say so:
@@ -270,7 +270,7 @@ var mentionsDate = regexp.MustCompile(`(?i)\b(?:dates?|days?|when|months?|years?
 // perOf returns the words for what, each, a question asks for an amount of.
 func perOf(question string) []string {
 	if m := perWhat.FindStringSubmatch(question); m != nil {
-		return decoder.ContentWords(m[1])
+		return words.Content(m[1])
 	}
 	return nil
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"tandem/decoder"
+	"tandem/internal/words"
 	"tandem/model/span"
 )
 
@@ -14,7 +14,7 @@ import (
 // often points at the right kind of thing in a sentence about something else. A sentence has the words of the heading and of the
 // question above it, too. The probabilities keep their sum. seen remembers what patterns match.
 func (p passage) reweigh(w wants, spans []span.Span, seen matches) (lacks bool) {
-	rarity := p.rarity(decoder.WithoutWords(w.words, decoder.ContentWords(p.title())))
+	rarity := p.rarity(words.Without(w.words, words.Content(p.title())))
 	total, sum, all := 0.0, 0.0, newViews(seen)
 	for i := range spans {
 		total += spans[i].P
@@ -44,20 +44,20 @@ func (p passage) rarity(wanted []string) []float64 {
 	}
 	begin, above, before := 0, []string(nil), []string(nil)
 	for n, end := range p.ends {
-		words := decoder.ContentWords(p.text[begin:end])
-		all := words
+		own := words.Content(p.text[begin:end])
+		all := own
 		if begin >= p.body {
-			all = slices.Concat(words, above)
+			all = slices.Concat(own, above)
 		}
 		if refers.MatchString(strings.TrimSpace(p.text[begin:end])) {
 			all = slices.Concat(all, before)
 		}
 		before = all
 		if begin >= p.body && (p.heading(p.begun(end-1), end) || p.asks(p.begun(end-1))) {
-			above = words
+			above = own
 		}
 		for i, w := range wanted {
-			has[i][n] = decoder.SharedWords([]string{w}, all) > 0
+			has[i][n] = words.Shared([]string{w}, all) > 0
 		}
 		begin = end
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"tandem/decoder"
+	"tandem/internal/words"
 )
 
 // rewrites change what is said with a value that alone would be wrong or mean little. Each sees what those before it have made of the text,
@@ -157,7 +157,7 @@ func (p passage) sinceThen(begin, from, end int) (to int, ok bool) {
 
 // withFormer replaces a new value, where the question asks for the one before it, by the sentences that say both.
 func (p passage) withFormer(_ wants, t answerText) answerText {
-	if t.quote.From == t.quote.To || len(decoder.ContentWords(t.quote.Text)) == 0 {
+	if t.quote.From == t.quote.To || len(words.Content(t.quote.Text)) == 0 {
 		return t
 	}
 	if to, ok := p.sinceThen(t.at, t.at+t.quote.From, t.at+len(t.quote.Text)); ok {
@@ -216,5 +216,5 @@ var saysOfSelf = regexp.MustCompile(`(?i)(?:^|: |[.!?,] )(?:I|I['’](?:m|ll|ve|
 
 // namesAnother reports whether a value has a name.
 func namesAnother(value string) bool {
-	return slices.ContainsFunc(aName.FindAllString(value, -1), func(name string) bool { return len(decoder.ContentWords(name)) > 0 })
+	return slices.ContainsFunc(aName.FindAllString(value, -1), func(name string) bool { return len(words.Content(name)) > 0 })
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"tandem/decoder"
+	"tandem/internal/words"
 	"tandem/retrieval/passages"
 )
 
@@ -68,11 +69,11 @@ func (w wants) subjects(said string) (all []ofSubject) {
 		}
 		s := ofSubject{from: b, behind: b + m[1]}
 		if m[2] >= 0 {
-			words := strings.Fields(strings.ToLower(said[b+m[2] : b+m[3]]))
-			if len(decoder.ContentWords(words[0])) == 0 || len(words) == 1 && noName.MatchString(words[0]) {
+			subject := strings.Fields(strings.ToLower(said[b+m[2] : b+m[3]]))
+			if len(words.Content(subject[0])) == 0 || len(subject) == 1 && noName.MatchString(subject[0]) {
 				continue
 			}
-			s.asked = slices.ContainsFunc(words, func(word string) bool { return slices.Contains(names, word) })
+			s.asked = slices.ContainsFunc(subject, func(word string) bool { return slices.Contains(names, word) })
 		} else {
 			thing := strings.TrimSuffix(strings.ToLower(said[b+m[4]:b+m[5]]), "s")
 			numbers, same := w.numbered[thing]
@@ -93,13 +94,13 @@ func (w wants) subjects(said string) (all []ofSubject) {
 // goesThrough reports whether two clauses say the like of their subjects. "Ann and Bob joined in 2019" does not: nothing stands behind Ann.
 func goesThrough(said string, own, other ofSubject, value decoder.Quote) bool {
 	rest := said[own.behind:own.to]
-	if len(decoder.ContentWords(rest)) == 0 && !strings.ContainsAny(rest, "0123456789") {
+	if len(words.Content(rest)) == 0 && !strings.ContainsAny(rest, "0123456789") {
 		return false
 	}
 	if other.from < own.from || len(kindOf(said[value.From:value.To], rest)) > 0 {
 		return true
 	}
-	return saysIs.MatchString(rest) && len(decoder.ContentWords(said[other.behind:max(other.behind, value.From)])) > 0
+	return saysIs.MatchString(rest) && len(words.Content(said[other.behind:max(other.behind, value.From)])) > 0
 }
 
 // ownValue returns the one value of a value's kind in the subject's own clause. If that has a verb, it has to have the question's.
@@ -109,11 +110,11 @@ func ownValue(w wants, said string, own, other ofSubject, value decoder.Quote) (
 		return at, false
 	}
 	at = textRange{own.behind + found[0][0], own.behind + found[0][1]}
-	if len(decoder.ContentWords(said[own.behind:at.from])) == 0 {
+	if len(words.Content(said[own.behind:at.from])) == 0 {
 		return at, true
 	}
-	lost := decoder.WithoutWords(w.words, decoder.ContentWords(said[own.from:own.to]))
-	return at, decoder.SharedWords(lost, decoder.ContentWords(said[other.from:other.to])) == 0
+	lost := words.Without(w.words, words.Content(said[own.from:own.to]))
+	return at, words.Shared(lost, words.Content(said[other.from:other.to])) == 0
 }
 
 // kindOf returns where a text has values of a value's kind: money, times, dates, numbers with the same word behind them, or names.

@@ -3,7 +3,7 @@ package extract
 import (
 	"strings"
 
-	"tandem/decoder"
+	"tandem/internal/words"
 	"tandem/retrieval/passages"
 )
 
@@ -53,7 +53,7 @@ func (p passage) tableRows() (out []tableRow) {
 	for begin, end := range p.lines() {
 		if line := p.text[begin:end]; strings.Contains(line, passages.CellMark) {
 			if names := passages.Columns(p.text[p.body:], begin-p.body); names != nil {
-				r := tableRow{names: names, words: decoder.ContentWords(line + " " + names[0])}
+				r := tableRow{names: names, words: words.Content(line + " " + names[0])}
 				for _, c := range passages.Cells(line) {
 					r.cells = append(r.cells, textRange{begin + c[0], begin + c[1]})
 				}

@@ -9,6 +9,7 @@ import (
 
 	"tandem/decoder"
 	"tandem/internal/sentences"
+	"tandem/internal/words"
 	"tandem/model/span"
 	"tandem/retrieval/passages"
 )
@@ -28,7 +29,7 @@ func (p passage) say(s span.Span, form form) (string, decoder.Quote) {
 		return dedented(p.text[from:to]), quote
 	case form == list && p.listed(from, to), form == steps && itemMark.MatchString(p.text[p.lineStart(from):]):
 		from, to = p.widen(p.read.Items(from, to))
-	case form != value, sentences.BreaksOff(p.text, to), len(decoder.ContentWords(p.text[from:to])) == 0: // not "they"
+	case form != value, sentences.BreaksOff(p.text, to), len(words.Content(p.text[from:to])) == 0: // not "they"
 		begin := from - quote.From
 		end := begin + len(quote.Text)
 		return p.told(begin, end) + p.introduced(end, form) + p.excepted(end), quote

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"tandem/decoder"
+	"tandem/internal/words"
 )
 
 // disagree reports whether what a quote answers to a question says something else than an answer: other numbers or, where
@@ -49,11 +50,11 @@ func holds(a, b []string) bool {
 // tellingWords returns the words of a text that say who or what: those that the question does not have. A title says nothing: "Mr Holm"
 // and "Piet Holm" may be one.
 func tellingWords(text, question string) []string {
-	left := decoder.WithoutWords(decoder.ContentWords(text), decoder.ContentWords(question))
+	left := words.Without(words.Content(text), words.Content(question))
 	return besides(left, titles)
 }
 
-var titles = set("mr mrs ms miss dr prof herr frau hr fr mme sir madam")
+var titles = words.Set("mr mrs ms miss dr prof herr frau hr fr mme sir madam")
 
 // valueWords returns the numbers of a phrase or, where it has none, the words that the question does not have.
 func valueWords(phrase, question string) []string {
@@ -72,7 +73,7 @@ func sameValue(a, b, question string) bool {
 // mentions reports whether a text names a value.
 func mentions(text, value, question string) bool {
 	v := valueWords(value, question)
-	return len(v) > 0 && holds(slices.Concat(numbers(text), decoder.ContentWords(text)), v)
+	return len(v) > 0 && holds(slices.Concat(numbers(text), words.Content(text)), v)
 }
 
 // numbers returns the numbers of a text, written in one way: "1,200.00" is 1200, "09:00" and "9 a.m." are 9, "5.30 p.m." is 17:30.

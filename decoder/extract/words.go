@@ -6,21 +6,13 @@ import (
 	"strings"
 	"unicode"
 
-	"tandem/decoder"
+	"tandem/internal/words"
 )
 
 // apart returns a pattern that matches any of some alternatives where no letter or digit stands before or behind it. The \b of package
 // regexp would do if it knew more letters than those of English. A match has the characters around, too.
 func apart(alternatives string) string {
 	return `(?:^|[^\pL\pN])(?:` + alternatives + `)(?:[^\pL\pN]|$)`
-}
-
-func set(words string) map[string]bool {
-	m := map[string]bool{}
-	for _, w := range strings.Fields(words) {
-		m[w] = true
-	}
-	return m
 }
 
 // besides returns the words that are not in a set.
@@ -34,7 +26,7 @@ func besides(words []string, in map[string]bool) (out []string) {
 }
 
 // countable reports whether a word may belong to the name of what is counted.
-func countable(word string) bool { return len(decoder.ContentWords(word)) > 0 }
+func countable(word string) bool { return len(words.Content(word)) > 0 }
 
 // anyWord reports whether a text has one of some words in small letters.
 func anyWord(text string, words []string) bool {
@@ -51,7 +43,7 @@ func namesIn(question string) (out []string) {
 	for i, word := range strings.Fields(question) {
 		word = strings.Trim(word, `?!.,;:"'()`)
 		word = strings.TrimSuffix(strings.TrimSuffix(word, "'s"), "’s")
-		if i > 0 && capitalized.MatchString(word) && len(decoder.ContentWords(word)) > 0 && !noName.MatchString(word) {
+		if i > 0 && capitalized.MatchString(word) && len(words.Content(word)) > 0 && !noName.MatchString(word) {
 			out = append(out, strings.ToLower(word))
 		}
 	}

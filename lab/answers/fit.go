@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"math"
 
-	"tandem/decoder"
 	"tandem/decoder/extract"
+	"tandem/decoder/question"
 )
 
 // Case is a question of one part with what each retrieved passage of both sides would answer, to fit constants to.
@@ -27,7 +27,7 @@ func Cases(ctx context.Context, c extract.Config, s Set, documents int, o Option
 			return nil, err
 		}
 		for _, q := range w.Questions {
-			if len(decoder.Clauses(decoder.Request{Question: q.Text, History: q.node().History})) != 1 || len(q.Earlier) > 0 {
+			if len(question.Asked{Text: q.Text, History: q.node().History}.Clauses()) != 1 || len(q.Earlier) > 0 {
 				continue
 			}
 			k, err := l.newCase(ctx, c, q, documents)

@@ -68,9 +68,10 @@ var rules = []struct{ packages, imports string }{
 	{"netem", ""},
 
 	// A side's distributions.
-	{"decoder", "tandem aggregator profiler retrieval/passages decoder/ground decoder/kvstore specdec dllm model/... npu npu/native internal/refusal"}, // native for exponentials
-	{"decoder/extract", "tandem aggregator decoder decoder/ground internal/refusal internal/sentences model/span model/tokenizer retrieval/passages"},
+	{"decoder", "tandem aggregator profiler retrieval/passages decoder/ground decoder/kvstore specdec dllm model/... npu npu/native internal/refusal internal/words"}, // native for exponentials
+	{"decoder/extract", "tandem aggregator decoder decoder/ground decoder/question internal/refusal internal/sentences internal/words model/span model/tokenizer retrieval/passages"},
 	{"decoder/ground", "tandem model/tokenizer"},
+	{"decoder/question", "internal/refusal internal/words model/chat retrieval/passages"},
 	{"decoder/kvstore", "internal/filelock"},
 	{"specdec", "tandem model/... npu npu/native internal/atomicfile internal/filelock"}, // native to find the largest of a row
 	{"lora", "model/... npu npu/quant"},
@@ -101,6 +102,7 @@ var rules = []struct{ packages, imports string }{
 	{"internal/filelock", ""},
 	{"internal/meter", ""},
 	{"internal/sentences", ""},
+	{"internal/words", ""},
 	{"internal/spelling", ""},
 	{"internal/refusal", ""},
 	{"internal/scripts", ""},

@@ -1,4 +1,4 @@
-package decoder
+package question
 
 import (
 	"slices"
@@ -105,11 +105,11 @@ func TestClauses(t *testing.T) {
 		{"", "Goldenson proposed a merger between UPT and what network?", []string{"Goldenson proposed a merger between UPT and what network?"}},
 		{"", "", []string{""}},
 	} {
-		req := Request{Question: c.question}
+		req := Asked{Text: c.question}
 		if c.before != "" {
 			req.History = []chat.Message{{Role: "user", Content: c.before}, {Role: "assistant", Content: "So and so."}}
 		}
-		if got := Clauses(req); !slices.Equal(got, c.want) {
+		if got := req.Clauses(); !slices.Equal(got, c.want) {
 			t.Errorf("%q after %q: got %q, want %q", c.question, c.before, got, c.want)
 		}
 	}
@@ -118,11 +118,11 @@ func TestClauses(t *testing.T) {
 // A question that is longer than people ask is not cut into parts, since that takes ever longer.
 func TestLongQuestion(t *testing.T) {
 	asked := "Who feeds the cat, and when does the vet open?"
-	if got := Clauses(Request{Question: asked}); len(got) != 2 {
+	if got := (Asked{Text: asked}).Clauses(); len(got) != 2 {
 		t.Errorf("%q", got)
 	}
 	long := strings.Repeat("museum, ", maxAsked/8) + asked
-	if got := Clauses(Request{Question: long}); !slices.Equal(got, []string{long}) {
+	if got := (Asked{Text: long}).Clauses(); !slices.Equal(got, []string{long}) {
 		t.Errorf("%d parts", len(got))
 	}
 }
@@ -142,7 +142,7 @@ func TestUndivided(t *testing.T) {
 		"What are the terms and conditions of the lease?": false,
 		"What is the wifi password at Anna and Ben's?":    false,
 	} {
-		if got := Undivided(Request{Question: question}); got != want {
+		if got := (Asked{Text: question}).Undivided(); got != want {
 			t.Errorf("%q: %v", question, got)
 		}
 	}

@@ -1,4 +1,4 @@
-package decoder
+package question
 
 import (
 	"regexp"
@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"tandem/internal/words"
 )
 
 // completed returns a clause with what it leaves out of the clause before it.
@@ -40,7 +42,7 @@ func completed(before, clause string) string {
 			return before[:at[len(at)-1]] + " " + c
 		}
 		return before + " " + c
-	case !goesOn && !articles[first] && strings.Contains(c, " ") || !goesOn && len(ContentWords(c)) >= enough: // "wifi password of the cabin"
+	case !goesOn && !articles[first] && strings.Contains(c, " ") || !goesOn && len(words.Content(c)) >= enough: // "wifi password of the cabin"
 		return c
 	}
 	return withThing(before, c)
@@ -73,7 +75,7 @@ func withThing(before, c string) string {
 // withName returns a question with another name instead of the only one that it has, behind a preposition: "the port of Nextcloud".
 func withName(question, name string) (string, bool) {
 	for w := range strings.FieldsSeq(name) {
-		if !capital(w) || possessive(w) || len(ContentWords(w)) == 0 || noName.MatchString(w) {
+		if !capital(w) || possessive(w) || len(words.Content(w)) == 0 || noName.MatchString(w) {
 			return "", false
 		}
 	}
@@ -96,7 +98,7 @@ func withName(question, name string) (string, bool) {
 
 // ofName has the prepositions before a name that a question is about; noName matches what is written like a name and is a time.
 var (
-	ofName = set("of for in on at with from by to")
+	ofName = words.Set("of for in on at with from by to")
 	noName = regexp.MustCompile(`(?i)^(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march|april|may|june|july|august|september|october|november|december|easter|christmas)$`)
 )
 
@@ -131,7 +133,7 @@ func afterFirst(s string) string {
 const enough = 4
 
 // times has the words that alone ask for another time: "and before?"
-var times = set("before then now later today yesterday tomorrow afterwards")
+var times = words.Set("before then now later today yesterday tomorrow afterwards")
 
 // afterAsking returns a question without what it asks for: "does the ferry sail" of "when does the ferry sail", "does tea cost" of "how
 // much does tea cost".
@@ -170,7 +172,7 @@ func inPlace(question, other string) (string, bool) {
 	return strings.Join(slices.Concat(w[:from], []string{other}, w[to:]), " "), true
 }
 
-var indefinite = set("a an")
+var indefinite = words.Set("a an")
 
 // owner returns where a question names an owner: "Dr. Lee's" in "what is Dr. Lee's number". from is -1 if it names none.
 func owner(w []string) (from, to int) {
@@ -289,7 +291,7 @@ func refersBack(clause string) bool {
 	if prepositions[firstWord(clause)] && strings.Contains(clause, ", ") { // "for the mill, when does it open"
 		return false
 	}
-	if len(ContentWords(clause)) >= enough {
+	if len(words.Content(clause)) >= enough {
 		return false
 	}
 	for i, w := range strings.Fields(clause) {
@@ -300,7 +302,7 @@ func refersBack(clause string) bool {
 			return true
 		}
 	}
-	return len(ContentWords(clause)) == 0
+	return len(words.Content(clause)) == 0
 }
 
 // resolved returns a clause with what its pronouns stand for: a person or a thing of the clause before. If they stand for
@@ -438,9 +440,9 @@ func phrase(words []string, i int) string {
 var participle = regexp.MustCompile(`(ed|wn|ld|lt|ght|orn|ung|ken|ten|ven)$`)
 
 var (
-	particles = set("de di da du la le van von der den of the el al bin")
-	ends      = set("be been and or that than if who whom whose which what when where how why not now today again still due")
-	forms     = set("is are was were")
+	particles = words.Set("de di da du la le van von der den of the el al bin")
+	ends      = words.Set("be been and or that than if who whom whose which what when where how why not now today again still due")
+	forms     = words.Set("is are was were")
 )
 
 // bare returns a word in lower case without marks around it and without a possessive ending.

@@ -1,4 +1,4 @@
-package decoder
+package question
 
 import (
 	"testing"
@@ -44,11 +44,11 @@ func TestFollowUp(t *testing.T) {
 		{[]string{"Who feeds the cat?", "Bo", "spare key garage"}, "Who feeds the cat?", "spare key garage"},
 		{[]string{"Who feeds the cat?", "Bo", "Which setting makes the tool read only its cache?"}, "Who feeds the cat?", "Which setting makes the tool read only its cache?"},
 	} {
-		var r Request
+		var r Asked
 		for i, s := range c.turns[:len(c.turns)-1] {
 			r.History = append(r.History, chat.Message{Role: []string{"user", "assistant"}[i%2], Content: s})
 		}
-		r.Question = c.turns[len(c.turns)-1]
+		r.Text = c.turns[len(c.turns)-1]
 		if before, now := r.FollowUp(); before != c.before || now != c.now {
 			t.Errorf("%q: %q, then %q; want %q, then %q", c.turns, before, now, c.before, c.now)
 		}
@@ -57,14 +57,14 @@ func TestFollowUp(t *testing.T) {
 
 // The last answer that says something is kept, with its question.
 func TestLastAnswered(t *testing.T) {
-	r := Request{Question: "And Ben?", History: []chat.Message{
+	r := Asked{Text: "And Ben?", History: []chat.Message{
 		{Role: "user", Content: "Who feeds the cat, and who walks the dog?"}, {Role: "assistant", Content: "Ida Berg\nI don't know."},
 		{Role: "user", Content: "What does it eat?"}, {Role: "assistant", Content: "I don't know."},
 	}}
 	if asked, said := r.LastAnswered(); asked != "who walks the dog?" || said != "Ida Berg" {
 		t.Errorf("%q: %q", asked, said)
 	}
-	if asked, said := (Request{Question: "Who is Ben?"}).LastAnswered(); asked != "" || said != "" {
+	if asked, said := (Asked{Text: "Who is Ben?"}).LastAnswered(); asked != "" || said != "" {
 		t.Errorf("%q: %q", asked, said)
 	}
 }

@@ -1,8 +1,10 @@
-package decoder
+package question
 
 import (
 	"slices"
 	"strings"
+
+	"tandem/internal/words"
 )
 
 // Division is the version of the rules by which Clauses divides questions. Two sides that divide differently cannot answer together.
@@ -11,9 +13,9 @@ const Division = 5
 // Clauses returns the parts of a request's question, each as a question that can be asked alone: "of Ben?" after "what is
 // the phone number of Anna" becomes "what is the phone number of Ben?". A follow-up takes what it leaves out from the
 // question before it. There is at least one clause and at most maxClauses.
-func Clauses(req Request) []string {
-	asked := shareTail(askedParts(req.Question))
-	before, person := req.before()
+func (a Asked) Clauses() []string {
+	asked := shareTail(askedParts(a.Text))
+	before, person := a.before()
 	var out []string
 	for i, c := range asked {
 		c = completedFor(before, person, c)
@@ -73,7 +75,7 @@ func partEnd(s string, further bool) int {
 		case '?', ';', '\n':
 			return i + 1
 		case '.':
-			if s[i+1] == ' ' && !abbreviation([]byte(before)) && (opens(rest) || and && names(rest)) && (further || requested(before)) {
+			if s[i+1] == ' ' && !words.Abbreviated(before) && (opens(rest) || and && names(rest)) && (further || requested(before)) {
 				return i + 1
 			}
 		case ',':
@@ -299,17 +301,17 @@ func firstWord(s string) string {
 func trimQuestion(s string) string { return strings.TrimRight(strings.TrimSpace(s), "?!., ") }
 
 var (
-	prepositions = set("of in at on for from by to with about since until till")
-	articles     = set("the a an my your his her its our their")
-	pronouns     = set("it its he him his she her they them their there this that these those one")
+	prepositions = words.Set("of in at on for from by to with about since until till")
+	articles     = words.Set("the a an my your his her its our their")
+	pronouns     = words.Set("it its he him his she her they them their there this that these those one")
 	// questionWords begin a question that asks for something.
-	questionWords = set("what when where who whom whose which why how")
-	asks          = set(`what when where who whom whose which why how is are was were does did do can could will would
+	questionWords = words.Set("what when where who whom whose which why how")
+	asks          = words.Set(`what when where who whom whose which why how is are was were does did do can could will would
 		should has have had tell give show list name`)
-	auxiliaries = set(`is are was were does do did can could will would should shall may might must has have had
+	auxiliaries = words.Set(`is are was were does do did can could will would should shall may might must has have had
 		isn't aren't wasn't weren't doesn't don't didn't can't couldn't won't wouldn't shouldn't hasn't haven't`)
-	politeness  = set("and also please thanks thank you hi hello hey ok okay so")
-	subjects    = set("you i we he she it they this that there")
-	requests    = set("tell give show list name find explain describe")
-	subordinate = set("if after before as since while when because although though during until unless whenever given")
+	politeness  = words.Set("and also please thanks thank you hi hello hey ok okay so")
+	subjects    = words.Set("you i we he she it they this that there")
+	requests    = words.Set("tell give show list name find explain describe")
+	subordinate = words.Set("if after before as since while when because although though during until unless whenever given")
 )

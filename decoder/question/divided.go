@@ -1,4 +1,4 @@
-package decoder
+package question
 
 import (
 	"regexp"
@@ -217,8 +217,8 @@ func wordsOfThing(text string) int {
 
 // Undivided reports whether a request's question may ask for two things that Clauses takes for one, because an article, a
 // preposition or someone's name after an "and" begins another thing. "At Anna and Tom's" is one.
-func Undivided(req Request) bool {
-	return slices.ContainsFunc(Clauses(req), func(clause string) bool {
+func (a Asked) Undivided() bool {
+	return slices.ContainsFunc(a.Clauses(), func(clause string) bool {
 		w := strings.Fields(clause)
 		for k := 2; k+1 < len(w); k++ {
 			if w[k] != "and" || slices.Contains(w[:k], "between") || !requested(clause) {

@@ -1,10 +1,11 @@
-package decoder
+package question
 
 import (
 	"slices"
 	"strings"
 
 	"tandem/internal/refusal"
+	"tandem/internal/words"
 	"tandem/model/chat"
 	"tandem/retrieval/passages"
 )
@@ -12,10 +13,10 @@ import (
 // FollowUp returns the question in a form that can be asked alone (now), and the question before it, each on one line.
 // Follow-ups are completed in order from the beginning of the conversation: "when does it arrive?" after "and the flight back?"
 // is about a flight. before is empty if nothing was asked before. A question of several parts is returned unchanged.
-func (r Request) FollowUp() (before, now string) {
-	now = oneLine(r.Question)
-	before, _ = r.before()
-	if parts := Clauses(r); before != "" && len(parts) == 1 {
+func (a Asked) FollowUp() (before, now string) {
+	now = oneLine(a.Text)
+	before, _ = a.before()
+	if parts := a.Clauses(); before != "" && len(parts) == 1 {
 		now = oneLine(parts[0])
 	}
 	return oneLine(before), now
@@ -23,15 +24,15 @@ func (r Request) FollowUp() (before, now string) {
 
 // before returns the last part of the previous question, completed, and the person that "he" or "she" may refer to
 // after it.
-func (r Request) before() (question, person string) {
-	t := r.talk()
+func (a Asked) before() (question, person string) {
+	t := a.talk()
 	return t.question, t.person
 }
 
 // LastAnswered returns the last answer of the conversation that is not a refusal, and the question that it answers, completed.
 // Both are empty if there is none.
-func (r Request) LastAnswered() (question, answer string) {
-	t := r.talk()
+func (a Asked) LastAnswered() (question, answer string) {
+	t := a.talk()
 	return oneLine(t.asked), t.said
 }
 
@@ -44,9 +45,9 @@ type talk struct {
 }
 
 // talk returns the state of the conversation before the question.
-func (r Request) talk() (t talk) {
+func (a Asked) talk() (t talk) {
 	named := ""
-	for _, m := range r.History {
+	for _, m := range a.History {
 		switch m.Role {
 		case "user":
 			for _, part := range askedParts(m.Content) {
@@ -79,11 +80,11 @@ func (r Request) talk() (t talk) {
 // content words of the answer, the one that contains most of the question's, the first of equals. It returns -1 if no passage
 // contains all of the answer's, or if those that do contain none of the question's.
 func AnsweringPassage(question, answer string, ps []passages.Passage) int {
-	said, asked := ContentWords(answer), ContentWords(question)
+	said, asked := words.Content(answer), words.Content(question)
 	best, most := -1, 0
 	for i, p := range ps {
-		words := ContentWords(p.Title + " " + p.Text)
-		if n := SharedWords(asked, words); n > most && len(WithoutWords(said, words)) == 0 {
+		has := words.Content(p.Title + " " + p.Text)
+		if n := words.Shared(asked, has); n > most && len(words.Without(said, has)) == 0 {
 			best, most = i, n
 		}
 	}
@@ -98,7 +99,7 @@ func completedFor(before, person, clause string) string {
 	return completed(before, clause)
 }
 
-var personal = set("he she him his her hers")
+var personal = words.Set("he she him his her hers")
 
 // personSaid returns the name that answers a question for a person: the whole answer, or who speaks in it ("ANN: I do.").
 func personSaid(question string, answer chat.Message) string {

@@ -1,0 +1,78 @@
+// Package words compares texts by their English words.
+package words
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Content returns the words of text in lower case, without function words.
+func Content(text string) []string {
+	all := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	})
+	return slices.DeleteFunc(all, Function)
+}
+
+// Function reports whether a word in lower case is a function word, one that says little about what a text is about.
+func Function(word string) bool { return functions[word] }
+
+var functions = Set(`a an the and or but of in on at to for from by with as is are was were be been it its
+	this that these those what when where who whom whose which why how does do did has have had can could
+	will would should may might must i you he she we they me him her us them my your his our their there
+	please tell give know need also not no yes if than then so s t re ve ll d m`)
+
+// Shared counts the words of a that are also in b, perhaps with another ending ("open", "opens", "opening").
+func Shared(a, b []string) int {
+	n := 0
+	for _, x := range a {
+		if has(b, x) {
+			n++
+		}
+	}
+	return n
+}
+
+// Without returns the words of a that are not in b.
+func Without(a, b []string) (left []string) {
+	for _, x := range a {
+		if !has(b, x) {
+			left = append(left, x)
+		}
+	}
+	return left
+}
+
+func has(words []string, word string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return sameStem(w, word) })
+}
+
+// sameStem reports whether two words are equal, or one is the other plus an ending of up to three letters.
+func sameStem(a, b string) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	return a == b || len(a) >= 3 && len(b)-len(a) <= 3 && strings.HasPrefix(b, a)
+}
+
+// Abbreviated reports whether the last word of a text is a common abbreviation or an initial, so that a full stop behind it
+// need not end a sentence.
+func Abbreviated(text string) bool {
+	word := text[strings.LastIndexAny(text, " \n(\"")+1:]
+	if len(word) == 1 && word[0] >= 'A' && word[0] <= 'Z' {
+		return true
+	}
+	return abbreviations[strings.ToLower(word)]
+}
+
+var abbreviations = Set("mr mrs ms dr st prof no nr e.g i.e etc vs approx ca dept jr sr")
+
+// Set returns the words of a list, which white space divides.
+func Set(list string) map[string]bool {
+	set := map[string]bool{}
+	for _, w := range strings.Fields(list) {
+		set[w] = true
+	}
+	return set
+}

@@ -1,0 +1,43 @@
+package words
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestContent(t *testing.T) {
+	got := Content("When does Jürgen's 2nd museum open, and WHO has the key?")
+	if want := []string{"jürgen", "2nd", "museum", "open", "key"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := Content("What is it?"); len(got) != 0 {
+		t.Errorf("got %q of function words alone", got)
+	}
+}
+
+// Words count as equal with another ending of up to three letters, unless they are short.
+func TestShared(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		same bool
+	}{
+		{"open", "opens", true}, {"opening", "open", true}, {"open", "open", true},
+		{"open", "openness", false}, {"no", "not", false}, {"car", "care", true}, {"mill", "milk", false},
+	} {
+		a, b := []string{c.a}, []string{"key", c.b}
+		if got := Shared(a, b) == 1; got != c.same {
+			t.Errorf("%s and %s: %v", c.a, c.b, got)
+		}
+		if left := Without(a, b); (len(left) == 0) != c.same {
+			t.Errorf("%s without %s: %q", c.a, c.b, left)
+		}
+	}
+}
+
+func TestAbbreviated(t *testing.T) {
+	for text, want := range map[string]bool{"ask Dr": true, "J": true, "by J": true, "(ca": true, "the ferry": false, "vitamin c": false, "": false, "prof ": false} {
+		if got := Abbreviated(text); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}

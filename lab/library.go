@@ -156,7 +156,7 @@ type fact struct{ kind, of, value string }
 func (f fact) question() string { return fmt.Sprintf("What is the %s of %s?", f.kind, f.of) }
 func (f fact) sentence() string { return fmt.Sprintf("The %s of %s is %s.", f.kind, f.of, f.value) }
 
-// kinds are what facts are about.
+// libraryKinds are what facts are about.
 var libraryKinds = []string{"door code", "phone number", "opening time", "wifi password", "departure platform", "table number", "licence plate", "locker"}
 
 // write writes the documents and returns the facts that are asked for, spread evenly over the passages.

@@ -17,7 +17,7 @@ var (
 
 	// given matches a default value behind its name, with what ends it: "(default 30)", "defaults to 8080", "Default: 50M.".
 	given = regexp.MustCompile(`(?i)\bdefaults?(?: values?)?(?: ?[:=] ?| (?:is|are|to|of|being)\b:? ?| )([^\s,;()][^;()\n]*)`)
-	// before matches one in front of it: "Unlimited by default", "Number of pallets, 1 by default".
+	// beforeDefault matches one in front of it: "Unlimited by default", "Number of pallets, 1 by default".
 	beforeDefault = regexp.MustCompile(`(?i)(?:^|[.,;:(|]) *([^.,;:(|\n]+?) by default\b`)
 	// noDefault matches what says that there is none.
 	noDefault = regexp.MustCompile(`(?i)\bno default(?: values?)?\b`)

@@ -34,7 +34,7 @@ func vocabularyOf(t testing.TB, name string, data []byte) (*Vocabulary, *tokeniz
 	return VocabularyOf(tok), tok
 }
 
-// vocabularies returns small vocabularies and, if the shared data are there, real ones.
+// allVocabularies returns small vocabularies and, if the shared data are there, real ones.
 func allVocabularies(t testing.TB) map[string]*tokenizer.Tokenizer {
 	t.Helper()
 	out := map[string]*tokenizer.Tokenizer{}

@@ -10,7 +10,7 @@ import (
 
 var words = span.NewVocabulary(strings.Fields("the of and to in is are was you we they have has i a an please send letter received receive address really real hello garden water occurred report door open letter by at should want first"))
 
-// ways returns the texts of a sentence's slot.
+// waysOf returns the texts of a sentence's slot.
 func waysOf(t *testing.T, sentence string, slot int) (texts []string) {
 	t.Helper()
 	list := Slots(sentence, words)

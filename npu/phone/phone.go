@@ -4,8 +4,7 @@
 //
 // The packages below this one are its parts. Package plan decides when graphs for decoding replace those for prompts (CoordGen
 // §3.2), and executor carries out the plan. Package memory stages weights that do not fit (llada.cpp §3.4). Package pass
-// rewrites graphs for NPUs (Samsung §3.3), and package tile stores weights as matrix units read them. Package programs measures
-// compiled programs.
+// rewrites graphs for NPUs (Samsung §3.3). Package programs measures compiled programs.
 package phone
 
 import (

@@ -27,7 +27,7 @@ type VirtualMachine struct {
 
 // VirtualMachines are a machine as measured, and one on which many rows cost little more than few.
 var VirtualMachines = map[string]VirtualMachine{
-	// Two cores: 115 tokens/s with one row, 643 with eight, 1109 in prompts (docs/benchmarks.md, Engine, q4_0).
+	// Two cores: 115 tokens/s with one row, 643 with eight, 1109 in prompts (docs/engine.md, 0.5B q4_0).
 	"cores": {2, map[int]time.Duration{1: 8696 * time.Microsecond, 8: 12442 * time.Microsecond, 512: 461677 * time.Microsecond}},
 	// Made up: it reads the weights in 9 ms, and computes a row in 0.1 ms.
 	"accelerator": {1, map[int]time.Duration{1: 9100 * time.Microsecond, 512: 60200 * time.Microsecond}},

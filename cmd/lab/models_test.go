@@ -124,16 +124,16 @@ func TestModelsTableIsOfToday(t *testing.T) {
 	if !strings.Contains(doc, tableHead) || !strings.Contains(doc, offHead) || !strings.Contains(doc, speedHead) {
 		t.Error("docs/models.md has not what lab models table prints")
 	}
-	if b, err = os.ReadFile("../../docs/benchmarks.md"); err != nil || !strings.Contains(string(b), depthHead) || !strings.Contains(string(b), depthTail) {
-		t.Errorf("docs/benchmarks.md has not what lab models depth prints: %v", err)
+	if b, err = os.ReadFile("../../docs/engine.md"); err != nil || !strings.Contains(string(b), depthHead) || !strings.Contains(string(b), depthTail) {
+		t.Errorf("docs/engine.md has not what lab models depth prints: %v", err)
 	}
 	if !strings.Contains(string(b), realHead) {
-		t.Error("docs/benchmarks.md has not what lab models speed prints")
+		t.Error("docs/engine.md has not what lab models speed prints")
 	}
 	for name, s := range shapes {
 		line := fmt.Sprintf("\n| `%s` | %s | %d of %d | ", s.Arch, name, min(s.measured, s.Layers), s.Layers)
 		if s.measured > 0 && !strings.Contains(string(b), line) {
-			t.Errorf("docs/benchmarks.md has no line for %s: lab models speed %s", name, name)
+			t.Errorf("docs/engine.md has no line for %s: lab models speed %s", name, name)
 		}
 	}
 }

@@ -19,7 +19,7 @@ import (
 type modelsDepth struct{}
 
 func (*modelsDepth) Help() string {
-	return `Makes a model of random weights with 2 layers and one with 24 for each architecture that writes text, in F32, and compares its logits with those of llama.cpp (TANDEM_LLAMA_PATH). It also prints how far llama.cpp is from itself without flash attention. The table stands in docs/benchmarks.md.
+	return `Makes a model of random weights with 2 layers and one with 24 for each architecture that writes text, in F32, and compares its logits with those of llama.cpp (TANDEM_LLAMA_PATH). It also prints how far llama.cpp is from itself without flash attention. The table stands in docs/engine.md.
 
   lab models depth`
 }

@@ -60,7 +60,7 @@ heads of 64, two to six layers.
   rows, in Q8_0, then in Q4_K, with one thread, by the processor's time, the median of nine
   alternating runs: with all that this processor has, and with both held to AVX2
   (` + "`" + `GODEBUG=cpu.avx512vnni=off,cpu.avxvnni=off` + "`" + `). Of models this small it says what a pass costs
-  apart from its products. [benchmarks.md](benchmarks.md) has models of real shapes.
+  apart from its products. [engine.md](engine.md#models-of-real-shapes) has models of real shapes.
 
 `
 

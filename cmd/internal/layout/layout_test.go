@@ -1,4 +1,4 @@
-// Package layout holds a test of which package may import which.
+// Package layout holds tests of which package may import which, and of the links between the pages.
 package layout
 
 import (

@@ -163,7 +163,7 @@ func isInitial(word, before, rest string) bool {
 	if !unicode.IsLetter(r) || word == "I" || unicode.In(r, unicode.Han, unicode.Hangul, unicode.Hiragana, unicode.Katakana) {
 		return false
 	}
-	if strings.HasSuffix(before, "/") { // 50 km/h
+	if strings.HasSuffix(before, "/") || codeBefore(before) { // 50 km/h, 4711-B
 		return false
 	}
 	number := lastWord(strings.TrimRightFunc(before, unicode.IsSpace))
@@ -178,6 +178,12 @@ func isInitial(word, before, rest string) bool {
 	}
 	next := firstWord(rest)
 	return isYear(number) || len(next) == 2 && next[1] == '.' // In 1721 J. S. Bach
+}
+
+// codeBefore reports whether a text ends with a digit and a dash, behind which a letter is the end of a code.
+func codeBefore(before string) bool {
+	digit, _ := utf8.DecodeLastRuneInString(strings.TrimSuffix(before, "-"))
+	return strings.HasSuffix(before, "-") && unicode.IsDigit(digit)
 }
 
 // isYear reports whether a number may be a year.

@@ -48,13 +48,27 @@ func has(words []string, word string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return sameStem(w, word) })
 }
 
-// sameStem reports whether two words are equal, or one is the other plus an ending of up to three letters.
+// sameStem reports whether two words are equal, or one is the other plus an ending of up to three letters. "mot" is not the
+// stem of "motors", nor "web" that of "web02".
 func sameStem(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a
 	}
-	return a == b || len(a) >= 3 && len(b)-len(a) <= 3 && strings.HasPrefix(b, a)
+	if a == b {
+		return true
+	}
+	ending, ok := strings.CutPrefix(b, a)
+	switch {
+	case !ok || len(ending) > 3 || strings.ContainsAny(ending, "0123456789"):
+		return false
+	case len(a) == 3:
+		return inflections[ending]
+	}
+	return len(a) > 3
 }
+
+// inflections are the endings that a word of three letters may have.
+var inflections = Set("s es e ed d ing en er y ly al os")
 
 // Abbreviated reports whether the last word of a text is a common abbreviation or an initial, so that a full stop behind it
 // need not end a sentence.

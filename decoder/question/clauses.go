@@ -8,7 +8,7 @@ import (
 )
 
 // Division is the version of the rules by which Clauses divides questions. Two sides that divide differently cannot answer together.
-const Division = 5
+const Division = 6
 
 // Clauses returns the parts of a request's question, each as a question that can be asked alone: "of Ben?" after "what is
 // the phone number of Anna" becomes "what is the phone number of Ben?". A follow-up takes what it leaves out from the
@@ -207,6 +207,10 @@ func opens(s string) bool {
 	switch {
 	case len(w) < 2:
 		return false
+	case len(w) > 2 && compounds[w[0]+" "+w[1]]: // "up to what amount"
+		return questionWords[w[2]]
+	case leads[w[0]]: // "after how many days"
+		return questionWords[w[1]]
 	case prepositions[w[0]]:
 		if questionWords[w[1]] {
 			return true
@@ -302,8 +306,11 @@ func trimQuestion(s string) string { return strings.TrimRight(strings.TrimSpace(
 
 var (
 	prepositions = words.Set("of in at on for from by to with about since until till")
-	articles     = words.Set("the a an my your his her its our their")
-	pronouns     = words.Set("it its he him his she her they them their there this that these those one")
+	// compounds and leads are prepositions, too, but only a question word behind them begins a question.
+	compounds = map[string]bool{"up to": true, "as of": true, "as from": true, "out of": true, "next to": true, "because of": true}
+	leads     = words.Set("under within after before during over through into between against without per via")
+	articles  = words.Set("the a an my your his her its our their")
+	pronouns  = words.Set("it its he him his she her they them their there this that these those one")
 	// questionWords begin a question that asks for something.
 	questionWords = words.Set("what when where who whom whose which why how")
 	asks          = words.Set(`what when where who whom whose which why how is are was were does did do can could will would

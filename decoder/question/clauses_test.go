@@ -102,6 +102,9 @@ func TestClauses(t *testing.T) {
 		{"", "What made him forget his troubles and how tired he was?", []string{"What made him forget his troubles and how tired he was?"}},
 		{"", "How do the aims of bats and how they fly fit together?", []string{"How do the aims of bats and how they fly fit together?"}},
 		{"", `Who wrote "The Death and Life of Great Cities"?`, []string{`Who wrote "The Death and Life of Great Cities"?`}},
+		{"", "When does the ferry leave, and up to what amount is it paid?", []string{"When does the ferry leave", "up to what amount is the ferry paid?"}},
+		{"", "What does the plan cost and after how many days does it end?", []string{"What does the plan cost", "after how many days does it end?"}},
+		{"", "How much is a lesson after the course and before the exam?", []string{"How much is a lesson after the course and before the exam?"}},
 		{"", "Goldenson proposed a merger between UPT and what network?", []string{"Goldenson proposed a merger between UPT and what network?"}},
 		{"", "", []string{""}},
 	} {

@@ -117,8 +117,14 @@ func (c Config) defaults() (Config, error) {
 	case !(c.Temperature >= 0):
 		return c, fmt.Errorf("temperature %v: want 0 or more", c.Temperature)
 	}
+	if c.Temperature > 0 {
+		c.Temperature = max(c.Temperature, lowest)
+	}
 	return c, nil
 }
+
+// lowest is the least temperature but 0. Weights at lower ones would be beyond what tandem.Fixed holds.
+const lowest = 0.01
 
 // Next sets the answer to its first keep tokens followed by app, and returns the distribution of the token after it. The
 // same answer gives the same Output to the bit.

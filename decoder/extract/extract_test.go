@@ -315,7 +315,7 @@ func posterior(sides []*Decoder) map[string]float64 {
 	out := map[string]float64{}
 	var weights []float64
 	for _, d := range sides {
-		weights = append(weights, d.cfg.Temperature*total(d))
+		weights = append(weights, total(d))
 	}
 	h := decoder.LogSumExp(weights)
 	for i, d := range sides {
@@ -336,6 +336,24 @@ func total(d *Decoder) float64 {
 		all = append(all, c.r/d.cfg.Temperature)
 	}
 	return decoder.LogSumExp(all)
+}
+
+// The lower the temperature, the closer a pair is to what it says at 0.
+func TestLowTemperature(t *testing.T) {
+	const question = "When does the museum open?"
+	say := func(temperature float64, seed uint64) string {
+		device := open(t, config(temperature), question, notes("Museums\nThe museum opens at 9:40 on weekdays."))
+		cloud := open(t, config(temperature), question, notes("Ships\nThe ferry leaves at 8:15."))
+		return answer(t, aggregator.Rule{Greedy: temperature == 0, Seed: seed}, device, cloud)
+	}
+	want := say(0, 0)
+	for _, temperature := range []float64{1e-9, 0.001, 0.1} {
+		for seed := range uint64(40) {
+			if got := say(temperature, seed); got != want {
+				t.Errorf("at %v with seed %d: %q, want %q", temperature, seed, got, want)
+			}
+		}
+	}
 }
 
 // At temperature 0 a side says the likeliest text of its most relevant context, however many others begin with another

@@ -55,9 +55,9 @@ func (s *part) next(p []float64, prefix []tandem.Token) (h float64) {
 }
 
 // shares returns each context's share of the side's distribution after prefix, and the side's aggregation weight. With the
-// temperature T the shares are softmax(R_t / T), where the prefix counts in R_t with T times its log-likelihood. The weight is
-// T · logsumexp(R_0 / T) before the first token, and after a prefix it has grown by the side's log-likelihood of it: what both
-// sides can begin with must not change which of them goes on. At 0 the most relevant context that can go on has all.
+// temperature T the shares are softmax(R_t / T), where the prefix counts in R_t with T times its log-likelihood, and the weight
+// is logsumexp(R_t / T). So both sides draw together as one would that has all passages, and the lower the temperature, the
+// more often the likelier side is followed. At 0 the most relevant context that can go on has all.
 func (s *part) shares(prefix []tandem.Token) (shares []float64, h float64) {
 	shares = make([]float64, len(s.contexts))
 	if s.temperature == 0 {
@@ -79,12 +79,7 @@ func (s *part) shares(prefix []tandem.Token) (shares []float64, h float64) {
 	for i, w := range weights {
 		shares[i] = math.Exp(w - h)
 	}
-	begun := make([]float64, len(s.contexts))
-	for i, c := range s.contexts {
-		begun[i] = c.r / s.temperature
-	}
-	all := decoder.LogSumExp(begun)
-	return shares, s.temperature*all + h - all
+	return shares, h
 }
 
 // weights returns each context's relevance R_t after prefix, whose log-likelihood counts scale times; a context that

@@ -118,8 +118,11 @@ func (p passage) meaningOf(q query) (from, to int, ok bool) {
 	if !defined && !(asksRemedy.MatchString(q.text) && slices.ContainsFunc(wanted, code)) {
 		return 0, 0, false
 	}
-	return p.meaning(wanted, defined)
+	return p.meaning(wanted, defined, saysMeaning.MatchString(q.text))
 }
+
+// saysMeaning matches a question that says that it asks what something means.
+var saysMeaning = regexp.MustCompile(`(?i)\b(?:means?|meaning|stands? for|signif(?:y|ies))\b`)
 
 // defines matches a question what something means: "what does E11 stand for?", "what is E11?".
 var defines = regexp.MustCompile(`(?i)^\W*(?:and )?(?:what (?:does|do|did|is|are)\b.*\b(?:mean|stand for|signify|meaning)\b|what(?:'s| is)\b|meaning of\b)`)
@@ -130,14 +133,14 @@ var asksRemedy = regexp.MustCompile(`(?i)\b(?:what|how)\b.*\b(?:do|fix|solve|cle
 // meaning returns what a code that the question names stands for: the second cell of its row, or what stands behind the colon in
 // its line. A bare number needs more: the rest of the question must stand in the title or in the heading above it. A row may have several
 // cells, of which only the question what it means wants the second.
-func (p passage) meaning(wanted []string, defined bool) (from, to int, ok bool) {
+func (p passage) meaning(wanted []string, defined, meant bool) (from, to int, ok bool) {
 	for _, r := range p.rows {
 		if !defined {
 			break
 		}
 		label := p.text[r.cells[0].from:r.cells[0].to]
-		numbered := longNumber.MatchString(label) && len(unnamed(wanted, label, slices.Concat(words.Content(r.names[0]), p.names))) == 0
-		if (code(label) || numbered) && len(r.cells) > 1 && slices.Contains(wanted, strings.ToLower(label)) {
+		other := len(unnamed(wanted, strings.ToLower(label), slices.Concat(words.Content(r.names[0]), p.names))) > 0 // "the IP of web01"
+		if (code(label) && (meant || !other) || longNumber.MatchString(label) && !other) && len(r.cells) > 1 && slices.Contains(wanted, strings.ToLower(label)) {
 			if ok {
 				return 0, 0, false
 			}

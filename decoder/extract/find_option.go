@@ -29,7 +29,7 @@ var defaultWords = words.Set("default defaults value values option options setti
 // preset returns the default value that a question asks for, from the line or the sentence that is about just this option. It reports
 // whether there is such a line, and returns an empty range if that gives no default.
 func (p passage) preset(q query) (from, to int, found bool) {
-	if !asksDefault.MatchString(q.text) || q.form != value {
+	if !asksDefault.MatchString(q.text) || q.form != value || q.former {
 		return 0, 0, false
 	}
 	wanted := slices.DeleteFunc(words.Content(q.text), func(w string) bool { return defaultWords[w] || asksOnly[w] })

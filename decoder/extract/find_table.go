@@ -18,7 +18,7 @@ func (p passage) cellOf(q query) (from, to int, ok bool) {
 		return 0, 0, false
 	}
 	wanted, names := words.Content(question), p.rows[0].names
-	column, asked := columnOf(names, question, wanted)
+	column, asked := columnOf(names, question, inOtherForms(wanted))
 	if other := columnOfKind(names, question); column > 0 && other > 0 && asksPriceOf.MatchString(question) && !aPrice.MatchString(p.cell(0, column)) && aPrice.MatchString(p.cell(0, other)) {
 		column = other // "how much does the train cost?" of a column of trains
 	}
@@ -38,6 +38,9 @@ func (p passage) cellOf(q query) (from, to int, ok bool) {
 	if missing > 1 || missing == 1 && (column == 0 || len(label) == 0 || words.Shared(label, wanted) < len(label)) {
 		return 0, 0, false
 	}
+	if len(asked) == 0 && q.time && p.timeElsewhere(row, column, rest) {
+		return 0, 0, false
+	}
 	at, text := p.rows[row].cells[column], p.cell(row, column)
 	if asksPerson.MatchString(question) && !strings.ContainsFunc(text, unicode.IsLetter) ||
 		byRow && wantsNoDate(question) && onlyDate.MatchString(text) {
@@ -50,11 +53,43 @@ func (p passage) cellOf(q query) (from, to int, ok bool) {
 	return at.from, at.to, words.Shared(said, rest) == 0
 }
 
+// timeElsewhere reports whether a row has some words of a question beside a time of day in another cell: "arrives 9:20".
+func (p passage) timeElsewhere(row, column int, rest []string) bool {
+	for i, c := range p.rows[row].cells {
+		text := p.text[c.from:c.to]
+		if i > 0 && i != column && timeOfDay.MatchString(text) && words.Shared(rest, words.Content(text)) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+var timeOfDay = regexp.MustCompile(`\b\d{1,2}[:.]\d\d\b`)
+
+// inOtherForms returns words and those forms of them in which columns have their names: "paid" for "pay".
+func inOtherForms(asked []string) []string {
+	all := slices.Clip(asked)
+	for _, w := range asked {
+		all = append(all, otherForms[w]...)
+	}
+	return all
+}
+
+var otherForms = map[string][]string{
+	"pay": {"paid"}, "buy": {"bought"}, "sell": {"sold"}, "send": {"sent"}, "leave": {"left", "departs", "departure"},
+	"leaves": {"departs", "departure"}, "go": {"departs", "departure"}, "arrive": {"arrival"}, "arrives": {"arrival"}, "land": {"arrives", "arrival"},
+	"depart": {"departure"}, "begin": {"start", "began"}, "start": {"begins", "beginning"}, "finish": {"end", "ends"}, "deliver": {"delivery"},
+	"delivered": {"delivery"}, "expire": {"expiry"}, "expires": {"expiry"}, "born": {"birth", "birthday", "birthdate"}, "weigh": {"weight"}, "weighs": {"weight"},
+}
+
 // rowWords returns the words of a question that say which row is meant: those that neither ask for the column nor stand in the title, and
 // no column's name, as in "by the garage Holm".
 func (p passage) rowWords(wanted, asked []string) []string {
-	rest := words.Without(words.Without(wanted, asked), words.Content(p.title()))
-	rest = besides(rest, asksOnly)
+	named := besides(words.Without(wanted, asked), asksOnly)
+	rest := words.Without(named, words.Content(p.title()))
+	if len(rest) == 0 { // the title names the row: "Runbook: web01"
+		rest = named
+	}
 	for _, n := range p.rows[0].names {
 		if one := words.Content(n); len(one) == 1 && len(rest) > 1 {
 			rest = words.Without(rest, one)

@@ -154,3 +154,15 @@ var aReason = regexp.MustCompile(`(?i)\b(?:because|since|as|due to|owing|thanks 
 
 // aStep matches a line that begins with a number.
 var aStep = regexp.MustCompile(`(?m)^[ \t]*\d{1,3}[.)][ \t]`)
+
+// asksPhone matches a question for the number by which somebody is called; callNumber what may be one.
+var asksPhone = regexp.MustCompile(`(?i)\b(?:tele)?phone (?:number|no\b)|\b(?:mobile|cell|fax|tel) (?:number|no\b)|\bnumber (?:do|can|should|to) (?:I |we |you )?(?:call|ring|dial|phone)\b`)
+
+var callNumber = regexp.MustCompile(`^[^\pL\d]*\+?(?:\d[ ()/.-]{0,3}){6,}(?:\D.*)?$`)
+
+var beginsWithDate = regexp.MustCompile(`^[^\pL\d]*(?:\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4})`)
+
+// outOfReach matches what all leaflets say; asksKeeping a question about that.
+var outOfReach = regexp.MustCompile(`(?i)\bout of (?:the )?(?:sight|reach)\b`)
+
+var asksKeeping = regexp.MustCompile(`(?i)\b(?:keep|kept|stor\pL+|reach|sight|safe\pL*|put|where|how)\b`)

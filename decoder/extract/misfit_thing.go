@@ -104,6 +104,17 @@ func (w wants) otherNumber(text string) bool {
 	return false
 }
 
+// hasNumber reports whether a text has a numbered thing of the question under a number that the question names.
+func (w wants) hasNumber(text string) bool {
+	here := numberedThings(text)
+	for thing, asked := range w.numbered {
+		if slices.ContainsFunc(asked, func(n string) bool { return slices.Contains(here[thing], n) }) {
+			return true
+		}
+	}
+	return false
+}
+
 // aNumberedCode matches capitals with a number behind them: "E3", "P12".
 var aNumberedCode = regexp.MustCompile(`\b([A-Z]{1,3})-?0*(\d{1,4})\b`)
 
@@ -370,3 +381,60 @@ func (p passage) ofOtherDay(at int, asked []string) bool {
 	shared := func(text string) int { return words.Shared(asked, words.Content(text)) }
 	return shared(p.text[from:begin]) > shared(p.text[end:to])
 }
+
+// countedIn returns the words for that of which a question asks how much or how many, "eggs".
+func countedIn(question string) []string {
+	m := asksCount.FindStringSubmatch(question)
+	if m == nil {
+		return nil
+	}
+	return words.Content(m[1])
+}
+
+var asksCount = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*how (?:much|many) ((?:\pL+ ){0,2}?\pL+)(?:$|\W*$| (?:do|does|did|is|are|was|were|can|could|should|will|must|have|has|had|go(?:es)?|in|for|per|to)\b)`)
+
+// countsOther reports whether a line with an amount does not say of what is counted, and another line of the passage says how much of it
+// there is.
+func (at pointed) countsOther(counted []string) bool {
+	if words.Shared(counted, words.Content(at.said)) > 0 || !aNumeral.MatchString(at.said) {
+		return false
+	}
+	for begin, end := range at.lines() {
+		line := at.text[begin:end]
+		if (end <= at.begin || at.end <= begin) && begin >= at.body && aNumeral.MatchString(line) && words.Shared(counted, words.Content(line)) == len(counted) {
+			return true
+		}
+	}
+	return false
+}
+
+// besideOther returns, of a sentence that names two things, one rather than the other, how many words of the question stand beside
+// the one that is pointed at, and how many only beside the other.
+func (at pointed) besideOther(w wants) (here, there int) {
+	m := ratherThan.FindStringIndex(at.said)
+	if m == nil || ratherThan.MatchString(w.question) {
+		return 0, 0
+	}
+	one, other := words.Content(at.said[:m[0]]), words.Content(at.said[m[1]:])
+	if at.from-at.begin >= m[1] {
+		one, other = other, one
+	}
+	return words.Shared(w.words, one), words.Shared(words.Without(w.words, one), other)
+}
+
+// ratherThan matches what stands between two things of which one is meant.
+var ratherThan = regexp.MustCompile(`(?i)\b(?:rather than|instead of|as opposed to|compared (?:to|with))\b`)
+
+// orderOf returns the words for that before or after which something is to be, "before restarting the shop".
+func orderOf(question string) []string {
+	m := beforeWhat.FindStringSubmatch(question)
+	if m == nil {
+		return nil
+	}
+	return words.Content(m[1])
+}
+
+var beforeWhat = regexp.MustCompile(`(?i)^\W*(?:what|which|how)\b.*\b(?:before|after) ((?:the |a |an |my |our )?\pL.*ing\b.*?|(?:I|you|we) .*?)\W*$`)
+
+// saysOrder matches what says in which order things are done.
+var saysOrder = regexp.MustCompile(`(?i)\b(?:before|after|afterwards|until|till|first|then|once|when|prior|next|earlier|later|if)\b`)

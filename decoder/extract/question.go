@@ -45,6 +45,7 @@ type wants struct {
 	stretch       bool             // from beginning to end, if it has both
 	number        bool             // it has a number
 	digits        bool             // a number that somebody or something has
+	phone         bool             // a number to call
 	price         bool             // what something costs
 	money         bool             // an amount of money: the sentence has one (price looks at the value)
 	cost          bool             // it says so: "cost", "fee"
@@ -65,6 +66,9 @@ type wants struct {
 	role     []string            // what somebody is: "who is the second treasurer"
 	to, from string              // where a journey ends and begins
 	choice   bool                // the answers: "tea or coffee"
+	denied   bool                // who is or does not: "who can't come"
+	order    []string            // before or after what: "before restarting the shop"
+	counted  []string            // of what it asks how much or how many
 	compares string              // how several are compared: "heavier", "cheapest"
 
 	opposed [][2]*regexp.Regexp // words of the question, each before its opposite
@@ -83,6 +87,7 @@ func wantsOf(question string) wants {
 		stretch:       asksStretch.MatchString(question) && !asksEnd.MatchString(question),
 		number:        asksNumber.MatchString(question),
 		digits:        asksDigits.MatchString(question),
+		phone:         asksPhone.MatchString(question),
 		price:         asksPrice.MatchString(question),
 		money:         asksMoney.MatchString(question) && !asksOfMoney.MatchString(question),
 		code:          asksCode.MatchString(question),
@@ -92,6 +97,9 @@ func wantsOf(question string) wants {
 		place:         asksWhere.MatchString(question),
 		about:         askedAbout(question),
 		choice:        strings.Contains(strings.ToLower(question), " or "),
+		denied:        asksWhoNot.MatchString(question),
+		order:         orderOf(question),
+		counted:       countedIn(question),
 		cost:          saysCost.MatchString(question),
 		per:           perOf(question),
 		noDate:        wantsNoDate(question),

@@ -201,6 +201,10 @@ var misfits = []misfit{
 	{name: "the other end", bare: true, against: wrongPart, is: func(w wants, at pointed) bool {
 		return w.otherEnd(at.said[:max(0, at.from-at.begin)], at.value)
 	}},
+	// "What did the service cost in 2024?": not "212" in "2023-04-12: service, 212"
+	{name: "another year", sentence: true, against: wrongPart, lacks: true, is: func(w wants, at pointed) bool {
+		return len(w.years) > 0 && w.otherYear(at.head+"\n"+at.title(), at.said)
+	}},
 	// "When does it open on Sunday?": not "10:00" in "Sat 10:00–14:00, closed on Mondays"
 	{name: "another day", sentence: true, bare: true, against: wrongPart, lacks: true, is: func(w wants, at pointed) bool {
 		return w.days != [7]bool{} && w.otherDay(at.head+"\n"+at.cells(at.begin, at.end))

@@ -69,3 +69,27 @@ var isClosed = regexp.MustCompile(`(?i)\b(?:(?:closed|shut)(?: on| for)?|geschlo
 
 // fromAddress matches the line of a mail with an address, "To: ada@mill.example", which lists with a subject and a date do not have.
 var fromAddress = regexp.MustCompile(`(?m)^(?:` + mailPersons + `) ?: .*@`)
+
+// yearsAsked returns the years in which a question asks what was so.
+func yearsAsked(question string) (years []string) {
+	for _, m := range inYear.FindAllStringSubmatch(question, -1) {
+		years = append(years, m[1])
+	}
+	return years
+}
+
+var inYear = regexp.MustCompile(`(?i)\b(?:in|for|of|during) ((?:19|20)\d\d)\b`)
+
+// otherYear reports whether a sentence has dates, of which none and nothing above it is of a year that the question names. It may say
+// what has been so for years, "since 2019".
+func (w wants) otherYear(above, said string) bool {
+	in := func(text string) bool {
+		return slices.ContainsFunc(w.years, func(y string) bool { return strings.Contains(text, y) })
+	}
+	return dateYear.MatchString(said) && !severalYears.MatchString(said) && !in(said) && !in(above)
+}
+
+// dateYear matches a date with its year; severalYears what is so in more than one.
+var dateYear = regexp.MustCompile(`(?i)\b(?:19|20)\d\d-\d\d-\d\d\b|\b\d{1,2}[./]\d{1,2}[./](?:19|20)\d\d\b|\b` + aMonth + `,? (?:\d{1,2},? )?(?:19|20)\d\d\b|\bin (?:19|20)\d\d\b`)
+
+var severalYears = regexp.MustCompile(`(?i)\b(?:since|from|until|till|through|to|by|before|after|between|every|each|years?|annual(?:ly)?|yearly|ab|seit|bis|depuis|desde)\b|\d ?[–—/] ?(?:19|20)?\d\d\b|now\b`)

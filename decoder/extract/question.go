@@ -62,6 +62,7 @@ type wants struct {
 	numbered map[string][]string // the numbers of things: "year 3"
 	codes    map[string][]string // the numbers behind capitals: "E3"
 	siblings map[string][]string // the second parts of names in two parts: "db-new"
+	years    []string            // in which it asks: "in 2024"
 	days     [7]bool             // of the week, from Monday, on which it opens or closes
 	role     []string            // what somebody is: "who is the second treasurer"
 	to, from string              // where a journey ends and begins
@@ -99,6 +100,7 @@ func wantsOf(question string) wants {
 		choice:        strings.Contains(strings.ToLower(question), " or "),
 		denied:        asksWhoNot.MatchString(question),
 		order:         orderOf(question),
+		years:         yearsAsked(question),
 		counted:       countedIn(question),
 		cost:          saysCost.MatchString(question),
 		per:           perOf(question),

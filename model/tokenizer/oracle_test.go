@@ -32,6 +32,13 @@ func oracleTexts(n int) []string {
 	return texts
 }
 
+// aroundVocabulary is what the library needs of a model around a vocabulary.
+var aroundVocabulary = []gguf.KV{
+	{Key: "llama.context_length", Value: uint32(64)}, {Key: "llama.embedding_length", Value: uint32(64)},
+	{Key: "llama.block_count", Value: uint32(1)}, {Key: "llama.feed_forward_length", Value: uint32(64)},
+	{Key: "llama.attention.head_count", Value: uint32(1)}, {Key: "llama.attention.layer_norm_rms_epsilon", Value: float32(1e-5)},
+}
+
 // The ids, pieces and end tokens of all five published tokenizers match libllama's, for a few hundred texts.
 func TestTokensMatchLlamaCpp(t *testing.T) {
 	lib := llamacpp.Need(t)
@@ -39,10 +46,7 @@ func TestTokensMatchLlamaCpp(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			meta := publishedMetas[name](t)
 			tok := must(t, gguf.NewMeta(meta))
-			meta = append(meta, // the library needs a model around a vocabulary
-				gguf.KV{Key: "llama.context_length", Value: uint32(64)}, gguf.KV{Key: "llama.embedding_length", Value: uint32(64)},
-				gguf.KV{Key: "llama.block_count", Value: uint32(1)}, gguf.KV{Key: "llama.feed_forward_length", Value: uint32(64)},
-				gguf.KV{Key: "llama.attention.head_count", Value: uint32(1)}, gguf.KV{Key: "llama.attention.layer_norm_rms_epsilon", Value: float32(1e-5)})
+			meta = append(meta, aroundVocabulary...)
 			var buf bytes.Buffer
 			if err := gguf.Write(&buf, meta, nil); err != nil {
 				t.Fatal(err)
@@ -86,5 +90,42 @@ func TestTokensMatchLlamaCpp(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// In files whose name says Phi-3, white space after a special token is dropped, as libllama does.
+func TestPhi3MatchesLlamaCpp(t *testing.T) {
+	lib := llamacpp.Need(t)
+	for _, name := range []string{"Phi3", "Phi-3-mini-4k-instruct", "PHI-3", "Phi 3.5 mini", "tiny"} {
+		meta := phi3Vocab(t, name)
+		tok := must(t, gguf.NewMeta(meta))
+		path := filepath.Join(t.TempDir(), "phi3.gguf")
+		var buf bytes.Buffer
+		if err := gguf.Write(&buf, append(meta, aroundVocabulary...), nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, buf.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		peer, err := lib.Open(path, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer peer.Close()
+		for _, text := range phi3Texts {
+			for _, opt := range []Options{{}, {AddSpecial: true, ParseSpecial: true}} {
+				want, err := peer.Tokenize(text, opt.AddSpecial, opt.ParseSpecial)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var got []int32
+				for _, id := range tok.Encode(text, opt) {
+					got = append(got, int32(id))
+				}
+				if !slices.Equal(got, want) {
+					t.Errorf("%s: %q %+v gives %d, llama.cpp %d", name, text, opt, got, want)
+				}
+			}
+		}
 	}
 }

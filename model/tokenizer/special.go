@@ -40,7 +40,19 @@ type special struct {
 	text  string
 	token tandem.Token
 	plain bool // user-defined text, which is recognised even without ParseSpecial
+	trims bool // white space behind it is no text
 }
+
+// trimming reports whether white space behind special tokens is no text. A GGUF file does not say so of a token. llama.cpp goes
+// by the model's name, and so does this package: Phi-3 was trained without the line ends that its template writes.
+func trimming(m gguf.Meta) bool {
+	name, _ := m.String("general.name")
+	name = strings.ToLower(name)
+	return strings.Contains(name, "phi-3") || strings.Contains(name, "phi3")
+}
+
+// untrimmed are the names of special tokens behind which Phi-3 keeps white space.
+var untrimmed = []string{"<unk>", "<s>", "<|endoftext|>"}
 
 func readTypes(m gguf.Meta, n int) ([]tokenType, error) {
 	types := make([]tokenType, n)
@@ -125,10 +137,12 @@ func (t *Tokenizer) readSpecials(m gguf.Meta, d defaults) (err error) {
 		return err
 	}
 	t.findEOG(m)
+	t.trims = trimming(m)
 	for id, text := range t.texts {
 		ty := t.types[id]
 		if text != "" && (ty == control || ty == userDefined || ty == unknown) {
-			t.split = append(t.split, special{text, tandem.Token(id), ty == userDefined})
+			trims := t.trims && !slices.Contains(untrimmed, text)
+			t.split = append(t.split, special{text, tandem.Token(id), ty == userDefined, trims})
 		}
 	}
 	sort.SliceStable(t.split, func(i, j int) bool { return len(t.split[i].text) > len(t.split[j].text) })
@@ -228,7 +242,9 @@ func (t *Tokenizer) partition(text string, parse bool) []fragment {
 					next = append(next, fragment{f.text[:i], none})
 				}
 				next = append(next, fragment{token: s.token})
-				f.text = f.text[i+len(s.text):]
+				if f.text = f.text[i+len(s.text):]; s.trims {
+					f.text = strings.TrimLeft(f.text, " \t\n\v\f\r")
+				}
 			}
 		}
 		parts = next

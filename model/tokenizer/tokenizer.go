@@ -30,6 +30,7 @@ type Tokenizer struct {
 	pieces  []string // the exact bytes of each token
 	special specials
 	split   []special // tokens that are found in text by name, longest first
+	trims   bool      // white space behind most of them is no text
 	words   encoder
 	masked  bool // the last token is a mask
 
@@ -225,7 +226,7 @@ func (t *Tokenizer) digest() [32]byte {
 	}
 	s := t.special
 	flags := byte(0)
-	for i, f := range []bool{s.addBOS, s.addEOS, t.stripSpace} {
+	for i, f := range []bool{s.addBOS, s.addEOS, t.stripSpace, t.trims} {
 		if f {
 			flags |= 1 << i
 		}

@@ -511,3 +511,36 @@ func BenchmarkEncodeQwen2(b *testing.B) {
 		tok.Encode(string(text), Options{})
 	}
 }
+
+// Phi-3 was trained without white space behind its special tokens, though its template writes line ends there.
+func TestPhi3(t *testing.T) {
+	tok, plain := must(t, gguf.NewMeta(phi3Vocab(t, "Phi-3-mini-4k-instruct"))), must(t, gguf.NewMeta(phi3Vocab(t, "tiny")))
+	const prompt = "<|user|>\nthe cat<|end|>\n<|assistant|>\n"
+	names := func(tok *Tokenizer) (list []string) {
+		for _, id := range tok.Encode(prompt, Options{AddSpecial: true, ParseSpecial: true}) {
+			list = append(list, tok.Text(id))
+		}
+		return list
+	}
+	if got, want := names(tok), []string{"<s>", "<|user|>", "▁the", "▁ca", "t", "<|end|>", "<|assistant|>"}; !slices.Equal(got, want) {
+		t.Errorf("Phi-3's prompt is %q, want %q", got, want)
+	}
+	if got := names(plain); !slices.Contains(got, "<0x0A>") {
+		t.Errorf("another model's prompt lost its line ends: %q", got)
+	}
+	if tok.Fingerprint() == plain.Fingerprint() {
+		t.Error("two tokenizers that differ have one fingerprint")
+	}
+	// Names that are kept apart, and one that ends the text.
+	for text, want := range map[string]string{"<s>\nx": "\nx", "<|end|>\nx": "x", "<|end|> \r\n": ""} {
+		got := ""
+		for _, f := range tok.partition(text, true) {
+			if f.token == none {
+				got += f.text
+			}
+		}
+		if got != want {
+			t.Errorf("the text of %q is %q, want %q", text, got, want)
+		}
+	}
+}

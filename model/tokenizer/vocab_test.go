@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -298,3 +299,29 @@ func published(t testing.TB, name string) *Tokenizer {
 }
 
 var publishedNames = []string{"gpt-2", "qwen2", "llama-bpe", "llama-spm", "bert-bge"}
+
+// phi3Vocab is the small SentencePiece vocabulary with Phi-3's special tokens, of a file with that name.
+func phi3Vocab(t testing.TB, name string) []gguf.KV {
+	m := spmVocab(t)
+	tokens, _ := m.Strings("tokenizer.ggml.tokens")
+	types, _ := m.Value("tokenizer.ggml.token_type")
+	scores, _ := m.Floats("tokenizer.ggml.scores")
+	typed := slices.Clone(types.([]int32))
+	for _, special := range []string{"<|endoftext|>", "<|assistant|>", "<|system|>", "<|end|>", "<|user|>"} {
+		tokens, typed, scores = append(tokens, special), append(typed, int32(control)), append(scores, -1000)
+	}
+	tokens, typed, scores = append(tokens, "<tag>"), append(typed, int32(userDefined)), append(scores, -1000)
+	return []gguf.KV{
+		{Key: "general.architecture", Value: "llama"}, {Key: "general.name", Value: name},
+		{Key: "tokenizer.ggml.model", Value: "llama"}, {Key: "tokenizer.ggml.pre", Value: "default"},
+		{Key: "tokenizer.ggml.tokens", Value: tokens}, {Key: "tokenizer.ggml.token_type", Value: typed},
+		{Key: "tokenizer.ggml.scores", Value: scores},
+		{Key: "tokenizer.ggml.bos_token_id", Value: uint32(1)}, {Key: "tokenizer.ggml.eos_token_id", Value: uint32(2)},
+		{Key: "tokenizer.ggml.unknown_token_id", Value: uint32(0)},
+	}
+}
+
+var phi3Texts = []string{
+	"<|user|>\nthe cat<|end|>\n<|assistant|>\n", "<|system|> \t\n\v\f\r the<|end|>\n\n<|user|>\u00a0x", "<s> the", "<unk> the", "</s> the </s>\n</s>",
+	"<|endoftext|> the<|endoftext|>\n<|user|> \n", "a <tag> b", "<|user|><|user|> <|end|> ", " ", "<|end|>   ",
+}

@@ -77,7 +77,7 @@ func (c *Client) Head(ctx context.Context, r *Repo, f File, n int64) (b []byte, 
 	if info, err := os.Stat(filepath.Join(c.Folder(r.Name), "blobs", f.Sum)); c.Offline || f.Sum != "" && err == nil && info.Size() == f.Size {
 		return nil, nil
 	}
-	address := c.Endpoint.JoinPath(r.Name, "resolve", r.Commit, f.Name)
+	address := c.fileAddress(r, f)
 	err = c.retry(ctx, func() error {
 		ctx, cancel := context.WithTimeout(ctx, stall)
 		defer cancel()
@@ -102,7 +102,7 @@ func (c *Client) absent(f File) error {
 
 // identify requests a file's checksum and size if the listing does not give them.
 func (c *Client) identify(ctx context.Context, r *Repo, f File) (File, error) {
-	address := c.Endpoint.JoinPath(r.Name, "resolve", r.Commit, f.Name)
+	address := c.fileAddress(r, f)
 	err := c.retry(ctx, func() error {
 		res, err := c.request(ctx, http.MethodHead, address, "")
 		if err != nil {
@@ -267,19 +267,15 @@ func (d *transfer) fetch(ctx context.Context) error {
 	watch := time.AfterFunc(stall, func() { cancel(fmt.Errorf("no data arrived for %v", stall)) })
 	defer watch.Stop()
 
-	address := d.c.Endpoint.JoinPath(d.repo.Name, "resolve", d.repo.Commit, d.file.Name)
-	res, err := d.c.get(ctx, address, from(d.done))
+	res, err := d.c.get(ctx, d.c.fileAddress(d.repo, d.file), from(d.done))
 	if err != nil {
 		return stalled(ctx, err)
 	}
 	defer res.Body.Close()
+	known := int64(0)
 	switch res.StatusCode {
-	case http.StatusOK: // from the start, whatever was requested
-		if d.done > 0 {
-			if err := d.restart(nil); err != nil {
-				return err
-			}
-		}
+	case http.StatusOK: // from the start, whatever was requested: perhaps not the file but a proxy's page
+		known = d.done
 		if res.ContentLength >= 0 && res.ContentLength != d.file.Size {
 			return fmt.Errorf("%s sends %d bytes, but the hub says %d: try again later", res.Request.URL.Host, res.ContentLength, d.file.Size)
 		}
@@ -296,7 +292,7 @@ func (d *transfer) fetch(ctx context.Context) error {
 	default:
 		return d.c.statusError(res, d.repo.Name, d.repo.Name+"/"+d.file.Name)
 	}
-	return stalled(ctx, d.receive(ctx, res.Body, watch))
+	return stalled(ctx, d.receive(ctx, res.Body, known, watch))
 }
 
 // stalled returns the cause of a cancelled request. If it was the timer, the error is temporary.
@@ -307,8 +303,9 @@ func stalled(ctx context.Context, err error) error {
 	return err
 }
 
-func (d *transfer) receive(ctx context.Context, body io.Reader, watch *time.Timer) error {
-	body = io.LimitReader(body, d.file.Size-d.done)
+// receive appends what arrives, after the first known bytes, which are there already.
+func (d *transfer) receive(ctx context.Context, body io.Reader, known int64, watch *time.Timer) error {
+	body = io.LimitReader(body, known+d.file.Size-d.done)
 	buf := make([]byte, 256<<10)
 	for {
 		if err := ctx.Err(); err != nil {
@@ -317,16 +314,11 @@ func (d *transfer) receive(ctx context.Context, body io.Reader, watch *time.Time
 		n, err := body.Read(buf)
 		if n > 0 {
 			watch.Reset(stall)
-			if _, err := d.out.Write(buf[:n]); err != nil {
-				// The hash does not cover a partial write: remove it.
-				d.out.Truncate(d.done)
-				return diskError(err, filepath.Dir(d.out.Name()))
-			}
-			d.sum.Write(buf[:n])
-			d.done += int64(n)
-			if d.c.Progress != nil {
-				d.c.Progress(Progress{File: d.file.Name, Done: d.done, Total: d.file.Size, Resumed: d.resumed})
-			}
+		}
+		again := min(known, int64(n))
+		known -= again
+		if err := d.add(buf[again:n]); err != nil {
+			return err
 		}
 		switch {
 		case err == io.EOF && d.done < d.file.Size, errors.Is(err, io.ErrUnexpectedEOF):
@@ -337,6 +329,24 @@ func (d *transfer) receive(ctx context.Context, body io.Reader, watch *time.Time
 			return temporary(fmt.Errorf("the connection broke after %d of %d bytes: %w", d.done, d.file.Size, unwrapURL(err)))
 		}
 	}
+}
+
+// add appends bytes to the file.
+func (d *transfer) add(b []byte) error {
+	if len(b) == 0 {
+		return nil
+	}
+	if _, err := d.out.Write(b); err != nil {
+		// The hash does not cover a partial write: remove it.
+		d.out.Truncate(d.done)
+		return diskError(err, filepath.Dir(d.out.Name()))
+	}
+	d.sum.Write(b)
+	d.done += int64(len(b))
+	if d.c.Progress != nil {
+		d.c.Progress(Progress{File: d.file.Name, Done: d.done, Total: d.file.Size, Resumed: d.resumed})
+	}
+	return nil
 }
 
 func diskError(err error, dir string) error {

@@ -136,7 +136,7 @@ func (f *fakeHub) serveHub(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("X-Linked-Etag", `"`+sumOf(name, b)+`"`)
 	w.Header().Set("X-Linked-Size", fmt.Sprint(len(b)))
-	http.Redirect(w, r, f.cdn.URL+"/"+name+"?signature=s", http.StatusFound)
+	http.Redirect(w, r, f.cdn.URL+(&url.URL{Path: "/" + name}).EscapedPath()+"?signature=s", http.StatusFound)
 }
 
 func (f *fakeHub) serveCDN(w http.ResponseWriter, r *http.Request) {
@@ -818,4 +818,67 @@ func FuzzParseRef(f *testing.F) {
 			t.Fatalf("%q is parsed as %+v; its String, %q, as %+v (%v)", s, r, r.String(), again, err)
 		}
 	})
+}
+
+// What a server sends in place of the file does not cost what was downloaded before: the page of a proxy, of a length that it
+// gives or not.
+func TestPagesInsteadOfTheFile(t *testing.T) {
+	data, page := random(100_000), []byte("<html>Please sign in.</html>")
+	for name, chunked := range map[string]bool{"with its length": false, "without": true} {
+		f, c := newFakeHub(t, map[string][]byte{"m.gguf": data})
+		path := incomplete(t, f, c, "m.gguf", data[:60_000])
+		f.onCDN = func(w http.ResponseWriter, r *http.Request) {
+			w.Write(page)
+			if chunked {
+				w.(*answered).ResponseWriter.(http.Flusher).Flush()
+			}
+		}
+		err := pull(t, f, c, "m.gguf")
+		if err == nil || !strings.Contains(err.Error(), "60000 of 100000 bytes are kept") {
+			t.Errorf("%s: error %v", name, err)
+		}
+		if left, err := os.ReadFile(path); err != nil || string(left) != string(data[:60_000]) {
+			t.Errorf("%s: %d bytes are left, want the 60000 that were there (%v)", name, len(left), err)
+		}
+		f.onCDN = nil
+		if err := pull(t, f, c, "m.gguf"); err != nil {
+			t.Errorf("%s: then %v", name, err)
+		}
+		if got := ranges(f.requests(f.cdn)); got[len(got)-1] != "bytes=60000-" {
+			t.Errorf("%s: the last request is for %q", name, got[len(got)-1])
+		}
+	}
+}
+
+// A server without ranges on a poor connection gets as far as its best connection does, and what is there is not lost.
+func TestNoRangesOnAPoorConnection(t *testing.T) {
+	data := random(100_000)
+	f, c := newFakeHub(t, map[string][]byte{"m.gguf": data})
+	sent, n := []int{40_000, 10_000, 90_000, 100_000}, 0
+	f.onCDN = func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Length", fmt.Sprint(len(data)))
+		w.Write(data[:sent[min(n, len(sent)-1)]])
+		n++
+	}
+	var went []int64
+	c.Progress = func(p Progress) { went = append(went, p.Done) }
+	if err := pull(t, f, c, "m.gguf"); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.IsSorted(went) {
+		t.Errorf("the download went back: %d", went)
+	}
+}
+
+// Characters that mean something in an address are part of a revision's or a file's name.
+func TestNamesInAddresses(t *testing.T) {
+	f, c := newFakeHub(t, map[string][]byte{"a/100%41 #1?.gguf": random(1000)})
+	if err := pull(t, f, c, "a/100%41 #1?.gguf"); err != nil {
+		t.Error(err)
+	}
+	c.List(context.Background(), Ref{Repo: "o/m", Revision: "refs/pr/1"})
+	asked := f.requests(f.hub)
+	if got, want := asked[len(asked)-1].RequestURI, "/api/models/o/m/revision/refs%2Fpr%2F1?blobs=true"; got != want {
+		t.Errorf("asked for %s, want %s", got, want)
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
+	"net/url"
 	"os"
 	"path"
 	"path/filepath"
@@ -47,7 +48,7 @@ func (c *Client) List(ctx context.Context, ref Ref) (*Repo, error) {
 	if c.Offline {
 		return c.cached(ref)
 	}
-	address := c.Endpoint.JoinPath("api/models", ref.Repo, "revision", ref.Revision)
+	address := c.Endpoint.JoinPath("api/models", ref.Repo, "revision", url.PathEscape(ref.Revision))
 	address.RawQuery = "blobs=true"
 	var body []byte
 	err := c.retry(ctx, func() error {

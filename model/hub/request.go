@@ -31,6 +31,11 @@ func from(n int64) string {
 	return fmt.Sprintf("bytes=%d-", n)
 }
 
+// fileAddress returns the address of a file. JoinPath takes escaped parts.
+func (c *Client) fileAddress(r *Repo, f File) *url.URL {
+	return c.Endpoint.JoinPath(r.Name, "resolve", r.Commit, (&url.URL{Path: f.Name}).EscapedPath())
+}
+
 // get requests a range of an address, all for "", and follows redirects. It sends the token only if scheme, host and port
 // are the endpoint's.
 func (c *Client) get(ctx context.Context, address *url.URL, bytes string) (*http.Response, error) {

@@ -410,6 +410,12 @@ func TestRefusals(t *testing.T) {
 		"DoRA":            {`"use_dora":true`, "use_dora", good},
 		"bias":            {`"bias":"all"`, "bias", good},
 		"fan_in_fan_out":  {`"fan_in_fan_out":true`, "fan_in_fan_out", good},
+		"PiSSA":           {`"init_lora_weights":"pissa_niter_16"`, "init_lora_weights", good},
+		"OLoRA":           {`"init_lora_weights":"olora"`, "init_lora_weights", good},
+		"CorDA":           {`"init_lora_weights":"corda"`, "init_lora_weights", good},
+		"LoftQ":           {`"init_lora_weights":"loftq"`, "init_lora_weights", good},
+		"activated":       {`"alora_invocation_tokens":[1,2]`, "alora_invocation_tokens", good},
+		"layers twice":    {`"layer_replication":[[0,1],[0,2]]`, "layer_replication", good},
 		"other method":    {`"peft_type":"IA3"`, "IA3", good},
 		"tokens":          {`"trainable_token_indices":[1]`, "trainable_token_indices", good},
 		"rank":            {`"r":8`, "rank 4", good},
@@ -431,6 +437,12 @@ func TestRefusals(t *testing.T) {
 		}
 		if _, err := ReadPEFT("adapter", []byte(config+"}"), x.tensors); err == nil || !strings.Contains(err.Error(), x.want) {
 			t.Errorf("%s: error %v, want one with %q", what, err, x.want)
+		}
+	}
+	for _, plain := range []string{`true`, `false`, `"gaussian"`, `"eva"`, `"orthogonal"`, `null`} { // of the factors alone
+		config := `{"peft_type":"LORA","r":4,"lora_alpha":8,"alora_invocation_tokens":null,"layer_replication":null,"init_lora_weights":` + plain + "}"
+		if _, err := ReadPEFT("adapter", []byte(config), good); err != nil {
+			t.Errorf("init_lora_weights %s: %v", plain, err)
 		}
 	}
 	file := ggufFile(c, 1, 4, 8, npu.F16)

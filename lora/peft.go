@@ -31,8 +31,15 @@ type peftConfig struct {
 	Transposed    bool              `json:"fan_in_fan_out"`
 	ModulesToSave []string          `json:"modules_to_save"`
 	Tokens        json.RawMessage   `json:"trainable_token_indices"`
+	Initial       any               `json:"init_lora_weights"` // true, false or a method's name
+	Activated     []int             `json:"alora_invocation_tokens"`
+	Replicated    [][]int           `json:"layer_replication"`
 	Base          string            `json:"base_model_name_or_path"`
 }
+
+// plainInitial are the methods to begin training with that leave the base's weights as they are. Others, such as PiSSA, move a
+// part of the weights into the factors.
+var plainInitial = []string{"gaussian", "eva", "orthogonal"}
 
 // Bounds of patterns: how many, the bytes of one, and the instructions of all. A pattern of a few bytes, "(.{1000}){1000}", may
 // have many instructions.
@@ -44,6 +51,7 @@ const (
 
 // check refuses what the arithmetic of LoRA does not cover, by its name.
 func (c *peftConfig) check() error {
+	initial, named := c.Initial.(string)
 	switch {
 	case !strings.EqualFold(c.Type, "LORA"):
 		return fmt.Errorf("peft_type %.80q: only LORA is supported", c.Type)
@@ -57,6 +65,12 @@ func (c *peftConfig) check() error {
 		return errors.New("fan_in_fan_out: transposed weights are not supported")
 	case len(c.Tokens) > 0 && string(c.Tokens) != "null":
 		return errors.New("trainable_token_indices: trained tokens are not supported: merge them into the model")
+	case named && !slices.Contains(plainInitial, strings.ToLower(initial)):
+		return fmt.Errorf("init_lora_weights %.80q: training changed the base's weights, too, and the adapter fits only those: save it as plain LoRA (path_initial_model_for_weight_conversion of PEFT's save_pretrained), or merge it into the model", initial)
+	case len(c.Activated) > 0:
+		return errors.New("alora_invocation_tokens: activated LoRA is not supported: it adapts only some of the tokens")
+	case len(c.Replicated) > 0:
+		return errors.New("layer_replication: it makes a model with other layers than the base's: merge the adapter into that model")
 	case c.Rank < 0 || c.Rank > model.MaxRank:
 		return fmt.Errorf("r is %d, want 1 to %d", c.Rank, model.MaxRank)
 	}

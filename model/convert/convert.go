@@ -41,16 +41,31 @@ func convert(ctx context.Context, dir, out string, c *hfConfig, vocabulary []ggu
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
-	absolute, err := filepath.Abs(dir)
+	name, err := nameOf(dir)
 	if err != nil {
 		return nil, err
 	}
-	meta := append(c.meta(filepath.Base(absolute)), vocabulary...)
+	meta := append(c.meta(name), vocabulary...)
 	if opt.Scheme.name == "" {
 		opt.Scheme = asStored(tensors)
 	}
 	opt.Scheme.choose(tensors)
 	return writeFile(ctx, out, setScheme(meta, opt.Scheme), tensors, opt.Progress)
+}
+
+// nameOf returns the name of the model in a folder: that of the repository if the folder is in the hub's cache, where it is called
+// after a commit, or else the folder's.
+func nameOf(dir string) (string, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	snapshots := filepath.Dir(dir)
+	repo, cached := strings.CutPrefix(filepath.Base(filepath.Dir(snapshots)), "models--")
+	if _, name, ok := strings.Cut(repo, "--"); ok && cached && filepath.Base(snapshots) == "snapshots" {
+		return name, nil
+	}
+	return filepath.Base(dir), nil
 }
 
 // asStored returns the unquantised scheme of the type that most matrices have.

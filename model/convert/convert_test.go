@@ -187,6 +187,35 @@ func TestMetadataOfConvertedFiles(t *testing.T) {
 	}
 }
 
+// A model in the hub's cache is called after its repository, not after the commit: Phi-3's tokenizer depends on that name.
+func TestNameOfConvertedFiles(t *testing.T) {
+	root := t.TempDir()
+	for at, want := range map[string]string{
+		"models--microsoft--Phi-3-mini-4k-instruct/snapshots/0123456789abcdef0123456789abcdef01234567": "Phi-3-mini-4k-instruct",
+		"models--o--a--b/snapshots/0123": "a--b", "models--a--b/other": "other", "snapshots/mine": "mine",
+	} {
+		dir := filepath.Join(root, filepath.FromSlash(at))
+		if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(newHF("qwen2", "F32", nil).write(t, 1), dir); err != nil {
+			t.Fatal(err)
+		}
+		out := dir + ".gguf"
+		if _, err := Convert(t.Context(), dir, out, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		f, err := gguf.Open(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := f.Meta.String("general.name"); got != want {
+			t.Errorf("the model in %s is called %q, want %q", at, got, want)
+		}
+		f.Close()
+	}
+}
+
 func TestConvertRefuses(t *testing.T) {
 	for _, c := range []struct {
 		name, kind string

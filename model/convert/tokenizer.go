@@ -29,15 +29,11 @@ const maxTokens = 1 << 22
 
 // tokenizerJSON holds the fields of tokenizer.json that byte-level BPE and SentencePiece BPE need.
 type tokenizerJSON struct {
-	Added []struct {
-		ID      int64  `json:"id"`
-		Content string `json:"content"`
-		Special bool   `json:"special"`
-	} `json:"added_tokens"`
-	Normalizer   *part `json:"normalizer"`
-	PreTokenizer *part `json:"pre_tokenizer"`
-	Post         *part `json:"post_processor"`
-	Decoder      *part `json:"decoder"`
+	Added        []addedToken `json:"added_tokens"`
+	Normalizer   *part        `json:"normalizer"`
+	PreTokenizer *part        `json:"pre_tokenizer"`
+	Post         *part        `json:"post_processor"`
+	Decoder      *part        `json:"decoder"`
 	Model        struct {
 		Type         string            `json:"type"`
 		Vocab        json.RawMessage   `json:"vocab"`
@@ -46,6 +42,23 @@ type tokenizerJSON struct {
 		ByteFallback bool              `json:"byte_fallback"`
 		IgnoreMerges bool              `json:"ignore_merges"`
 	} `json:"model"`
+}
+
+// An addedToken is found in text by its name.
+type addedToken struct {
+	ID      int64  `json:"id"`
+	Content string `json:"content"`
+	Special bool   `json:"special"`
+}
+
+// special reports whether a token is no text. As in llama.cpp's converter, its name may say so: files mark turns and places for
+// code with tokens that they do not call special.
+func (a addedToken) special() bool {
+	within := func(prefix, suffix string) bool {
+		return strings.HasPrefix(a.Content, prefix) && strings.HasSuffix(a.Content, suffix)
+	}
+	return a.Special || slices.Contains([]string{"<pad>", "<mask>", "<2mass>", "[@BOS@]"}, a.Content) ||
+		within("<|", "|>") || within("<｜", "｜>") || within("<unused", ">")
 }
 
 // A part is a normalizer, pre-tokenizer, post-processor or decoder. Type determines which fields are used.
@@ -217,7 +230,7 @@ func parseTokenizer(b []byte, config tokenizerConfig, size int) ([]gguf.KV, *voc
 	if t.Model.Type != "BPE" && (t.Model.Type != "" || t.Model.Merges == nil) {
 		return nil, nil, fmt.Errorf("tokenizer model %.100q is not supported: want BPE", t.Model.Type)
 	}
-	v, err := t.vocabulary(size)
+	v, err := t.vocabulary(config, size)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -240,16 +253,17 @@ func parseTokenizer(b []byte, config tokenizerConfig, size int) ([]gguf.KV, *voc
 }
 
 // vocabulary returns the tokens by id.
-func (t *tokenizerJSON) vocabulary(size int) (*vocabulary, error) {
+func (t *tokenizerJSON) vocabulary(config tokenizerConfig, size int) (*vocabulary, error) {
 	var ids map[string]int64
 	if err := json.Unmarshal(t.Model.Vocab, &ids); err != nil {
 		return nil, fmt.Errorf("vocabulary: %w", err)
 	}
+	added := t.embedded(config, ids, size)
 	n := size
 	for _, id := range ids {
 		n = max(n, int(min(max(id, 0), maxTokens))+1)
 	}
-	for _, a := range t.Added {
+	for _, a := range added {
 		n = max(n, int(min(max(a.ID, 0), maxTokens))+1)
 	}
 	if n > maxTokens {
@@ -274,9 +288,9 @@ func (t *tokenizerJSON) vocabulary(size int) (*vocabulary, error) {
 			return nil, err
 		}
 	}
-	for _, a := range t.Added {
+	for _, a := range added {
 		typ := userDefined
-		if a.Special {
+		if a.special() {
 			typ = control
 		}
 		if err := set(a.ID, a.Content, typ); err != nil {
@@ -289,6 +303,20 @@ func (t *tokenizerJSON) vocabulary(size int) (*vocabulary, error) {
 		}
 	}
 	return v, nil
+}
+
+// embedded returns the added tokens, without special ones for which the model has no embedding, unless it begins or ends its texts
+// with them. It removes those from the vocabulary, too. Gemma 3's smaller models have none for pictures.
+func (t *tokenizerJSON) embedded(config tokenizerConfig, ids map[string]int64, size int) (list []addedToken) {
+	for _, a := range t.Added {
+		needed := a.Content == string(config.BOS) || a.Content == string(config.EOS)
+		if a.Special && !needed && a.ID >= int64(size) && a.ID < maxTokens {
+			delete(ids, a.Content)
+			continue
+		}
+		list = append(list, a)
+	}
+	return list
 }
 
 // merges returns the merges as two parts separated by a space.
@@ -364,6 +392,9 @@ func (t *tokenizerJSON) sentencePiece(v *vocabulary, merges []string) ([]gguf.KV
 	for id, text := range v.tokens {
 		if v.types[id] == normal && len(text) == 6 && strings.HasPrefix(text, "<0x") && text[5] == '>' {
 			v.types[id], scores[id] = byteToken, 0
+		}
+		if v.types[id] == userDefined { // which are found in text before spaces are replaced
+			v.tokens[id] = strings.ReplaceAll(text, "▁", " ")
 		}
 	}
 	meta := []gguf.KV{

@@ -241,6 +241,64 @@ func TestTokenizerOfGemma(t *testing.T) {
 	}
 }
 
+// Gemma lists runs of spaces as added tokens, spelled as in SentencePiece. They are text, in prompts and in answers.
+func TestSpacesOfGemma(t *testing.T) {
+	j := object{
+		"added_tokens": []object{{"id": 0, "content": "<unk>", "special": true}, {"id": 6, "content": "▁▁"}, {"id": 7, "content": "▁▁▁"}, {"id": 8, "content": "\n"}},
+		"normalizer":   object{"type": "Replace", "pattern": object{"String": " "}, "content": "▁"},
+		"model": object{"type": "BPE", "unk_token": "<unk>", "byte_fallback": true, "merges": []string{"▁ ▁", "▁▁ ▁", "a b", "▁ ab"},
+			"vocab": object{"a": 1, "b": 2, "ab": 3, "▁": 4, "▁ab": 5, "▁▁": 6, "▁▁▁": 7, "\n": 8, "<0xE2>": 9, "<0x96>": 10, "<0x81>": 11}},
+	}
+	tok, err := tokenizer.FromMeta(gguf.NewMeta(mustParse(t, j, tokenizerConfig{}, 12)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string][]tandem.Token{"a  ab": {1, 6, 3}, "a\n   b": {1, 8, 7, 2}, "  ": {6}, "a b": {1, 4, 2}} {
+		got := tok.Encode(text, tokenizer.Options{})
+		if !slices.Equal(got, want) {
+			t.Errorf("%q gives %v, want %v", text, got, want)
+		}
+		if back := tok.Decode(got); back != text {
+			t.Errorf("%q comes back as %q", text, back)
+		}
+	}
+}
+
+// Some tokenizers list more added tokens than the model has embeddings: Gemma 3's small models have none for pictures.
+func TestTokensWithoutEmbeddings(t *testing.T) {
+	j := tinyTokenizer()
+	j["added_tokens"] = append(j["added_tokens"].([]any), object{"id": tinyVocab, "content": "<image_soft_token>", "special": true})
+	j["model"].(object)["vocab"].(map[string]int)["<image_soft_token>"] = tinyVocab
+	meta := mustParse(t, j, tokenizerConfig{}, tinyVocab)
+	if tokens := lookup(meta, "tokenizer.ggml.tokens").([]string); len(tokens) != tinyVocab || slices.Contains(tokens, "<image_soft_token>") {
+		t.Errorf("%d tokens, want %d", len(tokens), tinyVocab)
+	}
+	for _, config := range []tokenizerConfig{{BOS: "<image_soft_token>"}, {EOS: "<image_soft_token>"}} { // which it needs
+		b, _ := json.Marshal(j)
+		if _, _, err := parseTokenizer(b, config, tinyVocab); err == nil || !strings.Contains(err.Error(), "ids up to 300, but the model has only 300") {
+			t.Errorf("%+v: error %v", config, err)
+		}
+	}
+}
+
+// Added tokens whose names look special are no text, whatever tokenizer.json says of them: DeepSeek's marks of turns, and those
+// for filling in the middle of code.
+func TestAddedTokensThatLookSpecial(t *testing.T) {
+	j := tinyTokenizer()
+	added := j["added_tokens"].([]any)
+	names := []string{"<｜User｜>", "<|fim_prefix|>", "<unused7>", "<pad>", "<tool_call>", "<|", "plain"}
+	for i, name := range names {
+		added = append(added, object{"id": 270 + i, "content": name, "special": false})
+	}
+	j["added_tokens"] = added
+	types := lookup(mustParse(t, j, tokenizerConfig{}, tinyVocab), "tokenizer.ggml.token_type").([]int32)
+	for i, want := range []int32{control, control, control, control, userDefined, userDefined, userDefined} {
+		if types[270+i] != want {
+			t.Errorf("%s has type %d, want %d", names[i], types[270+i], want)
+		}
+	}
+}
+
 // The pattern of GPT-4o, of gpt-oss and Phi-4-mini, as their tokenizer.json spells it.
 func TestPatternOfGPT4o(t *testing.T) {
 	const words = `[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?`

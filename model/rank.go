@@ -157,14 +157,21 @@ type Ranker struct {
 const seenBytes = 32 << 20
 
 // prefixes are what the makers of some embedding models want before questions and texts, by a part of the model's name in
-// lower case.
+// lower case. The first that is part of it counts.
 var prefixes = []struct{ name, question, texts string }{
 	{"nomic-embed", "search_query: ", "search_document: "},
+	{"modernbert-embed", "search_query: ", "search_document: "},
 	{"e5-", "query: ", "passage: "},
+	{"bge-m3", "", ""},
+	{"bge-small-zh", chineseQuestion, ""}, {"bge-base-zh", chineseQuestion, ""}, {"bge-large-zh", chineseQuestion, ""},
+	{"arctic-embed-l-v2", "query: ", ""}, {"arctic-embed-m-v2", "query: ", ""},
 	{"bge-", "Represent this sentence for searching relevant passages: ", ""},
 	{"mxbai-embed", "Represent this sentence for searching relevant passages: ", ""},
 	{"arctic-embed", "Represent this sentence for searching relevant passages: ", ""},
 }
+
+// chineseQuestion is what BGE's Chinese models want before a question.
+const chineseQuestion = "为这个句子生成表示以用于检索相关文章："
 
 // NewRanker makes a ranker of an encoder, which it does not close.
 func NewRanker(m *Model) (*Ranker, error) {

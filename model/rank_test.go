@@ -196,3 +196,32 @@ func TestRanker(t *testing.T) {
 		t.Errorf("a ranker of a decoder: %v", err)
 	}
 }
+
+// A family of encoders may have members that want other words before a text than the rest.
+func TestPrefixes(t *testing.T) {
+	const english = "Represent this sentence for searching relevant passages: "
+	for name, want := range map[string][2]string{
+		"nomic-embed-text-v1.5":         {"search_query: ", "search_document: "},
+		"modernbert-embed-base":         {"search_query: ", "search_document: "},
+		"multilingual-e5-small":         {"query: ", "passage: "},
+		"Bge Small En v1.5":             {english, ""},
+		"bge-large-en-v1.5":             {english, ""},
+		"bge-m3":                        {"", ""},
+		"Bge M3":                        {"", ""},
+		"bge-base-zh-v1.5":              {"为这个句子生成表示以用于检索相关文章：", ""},
+		"mxbai-embed-large-v1":          {english, ""},
+		"snowflake-arctic-embed-m-v1.5": {english, ""},
+		"Snowflake Arctic Embed L v2.0": {"query: ", ""},
+		"all-MiniLM-L6-v2":              {"", ""},
+		"granite-embedding-30m-english": {"", ""},
+		"gte-modernbert-base":           {"", ""},
+	} {
+		r, err := NewRanker(&Model{config: Config{Name: name, Pooling: MeanPooling}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := [2]string{r.question, r.texts}; got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}

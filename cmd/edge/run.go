@@ -190,7 +190,7 @@ func (c *runCmd) tokens(m *model.Model, prompt string) ([]tandem.Token, error) {
 // encode returns the tokens of the prompt. Its text may come from a file; only the template marks whose turn it is.
 func (c *runCmd) encode(m *model.Model, prompt string) ([]tandem.Token, error) {
 	if c.Raw {
-		return m.Tokenizer().Encode(prompt, tokenizer.Options{AddSpecial: true}), nil
+		return raw(m.Tokenizer(), prompt), nil
 	}
 	var messages []chat.Message
 	if c.System != "" {
@@ -201,4 +201,14 @@ func (c *runCmd) encode(m *model.Model, prompt string) ([]tandem.Token, error) {
 		return nil, err
 	}
 	return chat.Encode(m.Tokenizer(), text), nil
+}
+
+// raw returns the tokens of a text that is to be continued: with the token that begins a text, if the model requires it, and without
+// one that ends it.
+func raw(tok *tokenizer.Tokenizer, text string) []tandem.Token {
+	tokens := tok.Encode(text, tokenizer.Options{})
+	if bos, ok := tok.BOS(); ok && tok.AddsBOS() {
+		tokens = append([]tandem.Token{bos}, tokens...)
+	}
+	return tokens
 }

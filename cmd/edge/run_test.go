@@ -1,14 +1,17 @@
 package main
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"tandem"
 	"tandem/internal/tinymodel"
 	"tandem/model"
+	"tandem/model/gguf"
 	"tandem/model/tokenizer"
 	"tandem/models"
 	"tandem/npu/native"
@@ -68,5 +71,33 @@ func TestPromptIsText(t *testing.T) {
 	tokens, err := raw.tokens(m, "Once upon a time")
 	if want := tok.Encode("Once upon a time", tokenizer.Options{AddSpecial: true}); err != nil || !slices.Equal(tokens, want) {
 		t.Errorf("raw: %q (%v)", tok.Decode(tokens), err)
+	}
+}
+
+// A raw prompt is to be continued, so it never ends with the token that ends a text, even if the file says that texts get one. Files
+// of models that were trained further often do.
+func TestRawPromptHasNoEnd(t *testing.T) {
+	meta, tensors := tinymodel.Parts(tinymodel.Spec{Seed: 3})
+	for i := range meta {
+		if meta[i].Key == "tokenizer.ggml.add_bos_token" {
+			meta[i].Value = true
+		}
+	}
+	meta = append(meta, gguf.KV{Key: "tokenizer.ggml.add_eos_token", Value: true})
+	var b bytes.Buffer
+	if err := gguf.Write(&b, meta, tensors); err != nil {
+		t.Fatal(err)
+	}
+	m, err := model.OpenBytes("tiny", b.Bytes(), native.New(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	tok := m.Tokenizer()
+	bos, _ := tok.BOS()
+	raw := runCmd{Raw: true}
+	tokens, err := raw.tokens(m, "Once")
+	if want := append([]tandem.Token{bos}, tok.Encode("Once", tokenizer.Options{})...); err != nil || !slices.Equal(tokens, want) {
+		t.Errorf("the raw prompt is %d, want %d (%v)", tokens, want, err)
 	}
 }

@@ -192,15 +192,12 @@ func (c *runCmd) encode(m *model.Model, prompt string) ([]tandem.Token, error) {
 	if c.Raw {
 		return raw(m.Tokenizer(), prompt), nil
 	}
-	var messages []chat.Message
-	if c.System != "" {
-		messages = append(messages, chat.Message{Role: "system", Content: decoder.AsText(m, c.System)})
-	}
-	text, err := m.Template().Render(append(messages, chat.Message{Role: "user", Content: decoder.AsText(m, prompt)}), true)
+	user := chat.Message{Role: "user", Content: decoder.AsText(m, prompt)}
+	before, after, err := m.Template().Split(decoder.AsText(m, c.System), []chat.Message{user})
 	if err != nil {
 		return nil, err
 	}
-	return chat.Encode(m.Tokenizer(), text), nil
+	return chat.Encode(m.Tokenizer(), before+after), nil
 }
 
 // raw returns the tokens of a text that is to be continued: with the token that begins a text, if the model requires it, and without

@@ -101,3 +101,22 @@ func TestRawPromptHasNoEnd(t *testing.T) {
 		t.Errorf("the raw prompt is %d, want %d (%v)", tokens, want, err)
 	}
 }
+
+// A model whose template refuses system messages, as Gemma's does, or leaves them out, reads --system before the prompt.
+func TestSystemMessageReachesTheModel(t *testing.T) {
+	for _, source := range []string{
+		`{% if messages[0].role == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}`,
+		`{% for m in messages %}{% if m.role == 'user' %}<user>{{ m.content }}{% endif %}{% endfor %}`,
+	} {
+		m, err := model.OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{Template: source}), native.New(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer m.Close()
+		run := runCmd{System: "Be brief."}
+		tokens, err := run.tokens(m, "Why?")
+		if got, want := m.Tokenizer().Decode(tokens), "<user>Be brief.\n\nWhy?"; err != nil || got != want {
+			t.Errorf("%s gives %q, want %q (%v)", source, got, want, err)
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"tandem"
@@ -41,6 +42,7 @@ type Template struct {
 	bos, eos string
 	program  *jinja.Template
 	broken   error // if there is no program, the reason
+	reads    func() reading
 
 	// Now is the clock that templates read through strftime_now. NewTemplate sets it to time.Now. A prompt that
 	// contains the date changes every day, and so do the keys of caches.
@@ -67,7 +69,9 @@ func NewTemplate(source, bos, eos string) (*Template, error) {
 	if err != nil {
 		return nil, fmt.Errorf("chat template: it cannot be parsed: %w", err)
 	}
-	return &Template{source: source, bos: bos, eos: eos, program: p, Now: time.Now}, nil
+	t := &Template{source: source, bos: bos, eos: eos, program: p, Now: time.Now}
+	t.reads = sync.OnceValue(t.reading)
+	return t, nil
 }
 
 // TemplateOf returns the template of a model file (tokenizer.chat_template). A file without one gets ChatML if the
@@ -104,10 +108,22 @@ func (t *Template) Render(msgs []Message, addGeneration bool) (string, error) {
 	if t.broken != nil {
 		return "", t.broken
 	}
-	list, size := make([]any, len(msgs)), 0
-	for i, m := range msgs {
-		list[i] = jinja.NewDict("role", m.Role, "content", m.Content)
+	size := 0
+	for _, m := range msgs {
 		size += len(m.Role) + len(m.Content)
+	}
+	return t.render(msgs, addGeneration, t.reads().parts, limits(len(msgs), size))
+}
+
+// render is Render with the texts of messages as they are, or in parts.
+func (t *Template) render(msgs []Message, addGeneration, parts bool, within jinja.Limits) (string, error) {
+	list := make([]any, len(msgs))
+	for i, m := range msgs {
+		var content any = m.Content
+		if parts {
+			content = []any{jinja.NewDict("type", "text", "text", m.Content)}
+		}
+		list[i] = jinja.NewDict("role", m.Role, "content", content)
 	}
 	text, err := t.program.Render(map[string]any{
 		"messages": list, "add_generation_prompt": addGeneration,
@@ -122,7 +138,7 @@ func (t *Template) Render(msgs []Message, addGeneration bool) (string, error) {
 			}
 			return strftime(t.Now(), format), nil
 		}),
-	}, limits(len(msgs), size))
+	}, within)
 	if refused := (*TemplateError)(nil); errors.As(err, &refused) {
 		return "", refused
 	}
@@ -130,6 +146,34 @@ func (t *Template) Render(msgs []Message, addGeneration bool) (string, error) {
 		return "", fmt.Errorf("chat template: %w", err)
 	}
 	return text, nil
+}
+
+// reading is how a template reads messages.
+type reading struct {
+	parts  bool // the text of a message is a list of parts, as models with vision have it: as it is, it would be lost
+	system bool // system messages are not lost
+}
+
+// reading finds out by examples, as llama.cpp does: a template that loses something says nothing of it.
+func (t *Template) reading() reading {
+	const mark = "PLACEHOLDER"
+	within := jinja.Limits{Steps: 50_000, Bytes: 1 << 20, Output: 1 << 18}
+	shows := func(parts bool, msgs ...Message) (shown bool, err error) {
+		text, err := t.render(msgs, true, parts, within)
+		return strings.Contains(text, mark) && !strings.Contains(text, "'type'") && !strings.Contains(text, `"type"`), err // no list is printed
+	}
+	user, r := Message{"user", mark}, reading{system: true}
+	shown, err := shows(false, user)
+	if !shown && !errors.Is(err, jinja.ErrLimit) {
+		shown, err = shows(true, user)
+		r.parts = shown
+	}
+	if !shown || err != nil {
+		return r // it shows neither
+	}
+	shown, err = shows(r.parts, Message{"system", mark}, Message{"user", "?"})
+	r.system = shown || err != nil // an error says why
+	return r
 }
 
 // limits bounds the rendering of a conversation with texts of size bytes. Without any, a template may take about 50 ms and
@@ -143,14 +187,17 @@ func limits(messages, size int) jinja.Limits {
 // long system message, such as a passage, serves every question about it. A template that puts the user's text first,
 // or the system message later, gives a shorter or empty prefix.
 //
-// If the template refuses system messages, the text is put at the beginning of the first user message instead. An
-// empty system message is left out.
+// If the template refuses system messages or leaves them out, the text is put at the beginning of the first user message instead.
+// An empty system message is left out.
 func (t *Template) Split(system string, msgs []Message) (prefix, suffix string, err error) {
 	all := msgs
 	if system != "" {
 		all = append([]Message{{"system", system}}, msgs...)
 	}
 	full, err := t.Render(all, true)
+	if err == nil && system != "" && !t.reads().system {
+		err = &TemplateError{"it leaves system messages out"}
+	}
 	if refused := (*TemplateError)(nil); errors.As(err, &refused) && system != "" && len(msgs) > 0 && msgs[0].Role == "user" {
 		return t.splitMerged(system, msgs, err)
 	}

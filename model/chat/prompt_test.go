@@ -63,3 +63,54 @@ func TestEncode(t *testing.T) {
 		}
 	}
 }
+
+// phi3First is the template of Phi-3's first files, which leaves system messages out without a word.
+const phi3First = `{{ bos_token }}{% for message in messages %}{% if (message['role'] == 'user') %}{{'<|user|>' + '\n' + message['content'] + '<|end|>' + '\n' + '<|assistant|>' + '\n'}}{% elif (message['role'] == 'assistant') %}{{message['content'] + '<|end|>' + '\n'}}{% endif %}{% endfor %}`
+
+// A template that leaves system messages out gets the text with the first question, as one that refuses them.
+func TestSystemMessagesThatWouldBeLost(t *testing.T) {
+	tpl, err := NewTemplate(phi3First, "", "</s>")
+	if err != nil {
+		t.Fatal(err)
+	}
+	prefix, suffix, err := tpl.Split("The key is under the mat.", []Message{{"user", "Where is it?"}, {"assistant", "There."}, {"user", "Where?"}})
+	if err != nil || prefix != "<|user|>\nThe key is under the mat.\n\n" ||
+		suffix != "Where is it?<|end|>\n<|assistant|>\nThere.<|end|>\n<|user|>\nWhere?<|end|>\n<|assistant|>\n" {
+		t.Errorf("%q + %q, %v", prefix, suffix, err)
+	}
+	if _, suffix, err := tpl.Split("", []Message{{"user", "Where is it?"}}); err != nil || suffix != "Where is it?<|end|>\n<|assistant|>\n" {
+		t.Errorf("without a system message: %q, %v", suffix, err)
+	}
+}
+
+// Templates of models with vision read a message as a list of parts, and find nothing in one that is a text.
+func TestContentInParts(t *testing.T) {
+	const smolVLM = `<|im_start|>{% for message in messages %}{{message['role'] | capitalize}}{% if message['content'][0]['type'] == 'image' %}{{':'}}{% else %}{{': '}}{% endif %}` +
+		`{% for line in message['content'] %}{% if line['type'] == 'text' %}{{line['text']}}{% elif line['type'] == 'image' %}{{ '<image>' }}{% endif %}{% endfor %}<end_of_utterance>` + "\n" +
+		`{% endfor %}{% if add_generation_prompt %}{{ 'Assistant:' }}{% endif %}`
+	tpl, err := NewTemplate(smolVLM, "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := tpl.Render([]Message{{"system", "Be brief."}, {"user", "Where is it?"}}, true)
+	if want := "<|im_start|>System: Be brief.<end_of_utterance>\nUser: Where is it?<end_of_utterance>\nAssistant:"; err != nil || got != want {
+		t.Errorf("%q, %v, want %q", got, err, want)
+	}
+	prefix, suffix, err := tpl.Split("Be brief.", []Message{{"user", "Where is it?"}})
+	if err != nil || prefix != "<|im_start|>System: Be brief.<end_of_utterance>\nUser: " || suffix != "Where is it?<end_of_utterance>\nAssistant:" {
+		t.Errorf("%q + %q, %v", prefix, suffix, err)
+	}
+	// Templates that read both, or only texts, get texts.
+	for _, source := range []string{
+		`{% for m in messages %}{% if m.content is string %}S{{ m.content }}{% else %}{% for p in m.content %}P{{ p.text }}{% endfor %}{% endif %}{% endfor %}`,
+		`{% for m in messages %}S{{ m.content }}{% endfor %}`,
+	} {
+		tpl, err := NewTemplate(source, "", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := tpl.Render([]Message{{"user", "a"}}, true); err != nil || got != "Sa" {
+			t.Errorf("%s gives %q, %v", source, got, err)
+		}
+	}
+}

@@ -149,6 +149,9 @@ func encoderEmbed(learned bool) func(b *block) npu.Value {
 	}
 }
 
+// maxPlaces bounds the numbers of a table of positions, most of which no file need hold: 256 MB of them.
+const maxPlaces = 1 << 26
+
 // places returns the table of positions [Context × Dim], F32, with the vector of the first type of token added to each.
 func (t *block) places(learned bool) *npu.Tensor {
 	c := t.config
@@ -156,27 +159,49 @@ func (t *block) places(learned bool) *npu.Tensor {
 	if m := t.parts[name]; m != nil {
 		return m
 	}
+	m := &npu.Tensor{Name: name, Type: npu.F32, Rows: c.Context, Cols: c.Dim}
+	var stored *npu.Tensor
+	if learned {
+		stored = t.matrix("position_embd.weight", c.Context, c.Dim)
+	}
+	first := t.firstType()
+	if !learned && c.Context*c.Dim > maxPlaces {
+		t.fail(fmt.Errorf("%s: %s.context_length is %d: a context that long, of %d numbers a position, is not supported", t.file.Name, c.Arch, c.Context, c.Dim))
+	}
+	if t.err != nil || t.file.HeaderOnly() {
+		return m
+	}
 	table := make([]float32, c.Context*c.Dim)
 	if learned {
-		t.floats(t.matrix("position_embd.weight", c.Context, c.Dim), table)
+		t.floats(stored, table)
 	}
-	if t.file.Has("token_types.weight") {
-		all, err := t.file.Tensor("token_types.weight")
-		if err != nil {
-			t.fail(err)
-			return &npu.Tensor{Name: name, Type: npu.F32, Rows: c.Context, Cols: c.Dim}
+	m.Data = make([]byte, 0, 4*len(table))
+	for i, v := range table {
+		if first != nil {
+			v += first[i%c.Dim]
 		}
-		types := t.matrix("token_types.weight", all.Rows, c.Dim)
-		first := make([]float32, types.Rows*c.Dim)
-		t.floats(types, first)
-		for i := range table {
-			table[i] += first[i%c.Dim]
-		}
-	}
-	m := &npu.Tensor{Name: name, Type: npu.F32, Rows: c.Context, Cols: c.Dim, Data: make([]byte, 0, 4*len(table))}
-	for _, v := range table {
 		m.Data = binary.LittleEndian.AppendUint32(m.Data, math.Float32bits(v))
 	}
 	t.parts[name] = m
 	return m
+}
+
+// firstType returns the vector of the first type of token [Dim], nil if the file has none.
+func (t *block) firstType() []float32 {
+	const name = "token_types.weight"
+	if !t.file.Has(name) {
+		return nil
+	}
+	all, err := t.file.Tensor(name)
+	if err != nil {
+		t.fail(err)
+		return nil
+	}
+	types := t.matrix(name, all.Rows, t.config.Dim)
+	if t.err != nil || t.file.HeaderOnly() {
+		return nil
+	}
+	list := make([]float32, types.Rows*types.Cols)
+	t.floats(types, list)
+	return list[:types.Cols]
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -258,5 +259,38 @@ func TestCheckOfAHeader(t *testing.T) {
 	}
 	if _, err := gguf.ParseHeader("tiny", b[:32<<10], int64(len(b)-5)); err == nil || !strings.Contains(err.Error(), "cut short") {
 		t.Errorf("cut short: error %v", err)
+	}
+}
+
+// A context that a file only claims takes no memory: that of learned positions must be there, and without them it is bounded.
+func TestClaimedContext(t *testing.T) {
+	for arch, want := range map[string]string{"bert": `"position_embd.weight" is 512×64`, "nomic-bert": "context_length is 16777216"} {
+		meta, tensors := tinymodel.Parts(tinymodel.Spec{Arch: arch})
+		for i := range meta {
+			if meta[i].Key == arch+".context_length" {
+				meta[i].Value = uint32(maxContext)
+			}
+		}
+		b := encode(t, meta, tensors)
+		whole, err := gguf.Parse("tiny", b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		header, err := gguf.ParseHeader("tiny", b, int64(len(b)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range []*gguf.File{whole, header} {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			err := Check(f)
+			runtime.ReadMemStats(&after)
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: error %v, want one with %q", arch, err, want)
+			}
+			if took := after.TotalAlloc - before.TotalAlloc; took > 64<<20 {
+				t.Errorf("%s: refusing the file took %d MB", arch, took>>20)
+			}
+		}
 	}
 }

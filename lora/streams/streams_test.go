@@ -97,7 +97,7 @@ func TestStreamsEqualAlone(t *testing.T) {
 		}
 	}
 	for _, want := range []sample.Reason{sample.TooLong, sample.Stopped, sample.EndOfText, sample.ContextFull} {
-		if reasons[want] == 0 {
+		if reasons[want] == 0 && !(testing.Short() && want == sample.ContextFull) { // one in thousands
 			t.Errorf("no stream ended because %s: %v", want, reasons)
 		}
 	}

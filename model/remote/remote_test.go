@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -451,12 +452,12 @@ func manyTokens(n int) string {
 // failing answers requests for rows with each of its failures once, in order.
 type failing struct {
 	fail  []func(w http.ResponseWriter)
-	tried int
+	tried atomic.Int32
 }
 
 func (f *failing) around(w http.ResponseWriter, r *http.Request, next http.Handler) {
-	if f.tried++; f.tried <= len(f.fail) {
-		f.fail[f.tried-1](w)
+	if n := int(f.tried.Add(1)); n <= len(f.fail) {
+		f.fail[n-1](w)
 		return
 	}
 	next.ServeHTTP(w, r)
@@ -488,8 +489,8 @@ func TestRetries(t *testing.T) {
 		f := &failing{fail: c.fail}
 		fake.Around = f.around
 		_, err := s.ForwardInto(t.Context(), []model.Input{{Seq: s.Model().NewSeq(), Tokens: []tandem.Token{65}}}, new(model.Logits))
-		if st := s.Stats(); (err == nil) != c.fine || f.tried != c.tried || st.Retries != c.tried-1 || st.Requests != 1 {
-			t.Errorf("%s: %v after %d attempts, %+v", name, err, f.tried, st)
+		if st := s.Stats(); (err == nil) != c.fine || int(f.tried.Load()) != c.tried || st.Retries != c.tried-1 || st.Requests != 1 {
+			t.Errorf("%s: %v after %d attempts, %+v", name, err, f.tried.Load(), st)
 		}
 	}
 	fake := &remotetest.Server{Model: m}

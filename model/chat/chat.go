@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -198,7 +199,7 @@ func (t *Template) Split(system string, msgs []Message) (prefix, suffix string, 
 	if err == nil && system != "" && !t.reads().system {
 		err = &TemplateError{"it leaves system messages out"}
 	}
-	if refused := (*TemplateError)(nil); errors.As(err, &refused) && system != "" && len(msgs) > 0 && msgs[0].Role == "user" {
+	if refused := (*TemplateError)(nil); errors.As(err, &refused) && system != "" {
 		return t.splitMerged(system, msgs, err)
 	}
 	if err != nil {
@@ -220,13 +221,18 @@ func (t *Template) Split(system string, msgs []Message) (prefix, suffix string, 
 
 // splitMerged is Split for templates that refuse system messages. If it fails too, it returns refusal.
 func (t *Template) splitMerged(system string, msgs []Message, refusal error) (prefix, suffix string, err error) {
-	merged := append([]Message{{"user", system + "\n\n" + msgs[0].Content}}, msgs[1:]...)
+	first := slices.IndexFunc(msgs, func(m Message) bool { return m.Role == "user" })
+	if first < 0 {
+		return "", "", refusal
+	}
+	merged := slices.Clone(msgs)
+	merged[first].Content = system + "\n\n" + msgs[first].Content
 	full, err := t.Render(merged, true)
 	if err != nil {
 		return "", "", refusal
 	}
 	mark := placeholder(system)
-	head, err := t.Render([]Message{{"user", system + "\n\n" + mark}}, true)
+	head, err := t.Render(append(slices.Clone(msgs[:first]), Message{"user", system + "\n\n" + mark}), true)
 	if err != nil {
 		return "", full, nil
 	}

@@ -78,6 +78,10 @@ func TestSystemMessagesThatWouldBeLost(t *testing.T) {
 		suffix != "Where is it?<|end|>\n<|assistant|>\nThere.<|end|>\n<|user|>\nWhere?<|end|>\n<|assistant|>\n" {
 		t.Errorf("%q + %q, %v", prefix, suffix, err)
 	}
+	prefix, suffix, err = tpl.Split("The key.", []Message{{"assistant", "Hello."}, {"user", "Where is it?"}}) // a conversation that was cut
+	if err != nil || prefix != "Hello.<|end|>\n<|user|>\nThe key.\n\n" || suffix != "Where is it?<|end|>\n<|assistant|>\n" {
+		t.Errorf("after an answer: %q + %q, %v", prefix, suffix, err)
+	}
 	if _, suffix, err := tpl.Split("", []Message{{"user", "Where is it?"}}); err != nil || suffix != "Where is it?<|end|>\n<|assistant|>\n" {
 		t.Errorf("without a system message: %q, %v", suffix, err)
 	}

@@ -86,6 +86,11 @@ func TestSlotsAsTheyAre(t *testing.T) {
 			t.Errorf("%q has the ways %v", text, s.Ways)
 		}
 	}
+	for _, pair := range []string{"the\nthe", "in\n to"} { // words that belong together, on two lines
+		if got := Slots(pair, words)[0].Ways[0].Text; got != pair {
+			t.Errorf("%q as it is becomes %q", pair, got)
+		}
+	}
 	if got := all.String(); got != strings.TrimRight(sentence, " ") {
 		t.Errorf("%q is %q", sentence, got)
 	}

@@ -132,7 +132,7 @@ func split(text string) (list []piece) {
 // paired returns the ways to write two words that belong together, or nil.
 func paired(a, b piece) []Way {
 	low := strings.ToLower(a.core + " " + b.core)
-	now := a.text() + " " + b.text()
+	now := a.text() + b.space + b.text()
 	switch {
 	case a.core == "" || b.core == "":
 	case strings.EqualFold(a.core, b.core) && letters(a.core):

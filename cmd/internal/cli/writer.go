@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
+	"unicode/utf8"
 
 	"tandem"
 	"tandem/decoder"
@@ -90,6 +92,7 @@ const versions = 4
 // numbers. The built-in adapter chooses among the ways to write each word; other models write most tokens or fewer.
 func (w *Writer) Correct(ctx context.Context, sentence string, most int) (string, error) {
 	if !w.BuiltIn {
+		sentence = oneLine(sentence)
 		prompt, err := TaskPrompt(w.Model, sentence, "Correct the text.", "Correct spelling and grammar of this text. Write only the corrected text.")
 		if err != nil {
 			return "", err
@@ -139,6 +142,7 @@ func CountForeign(text string) (n int) {
 // what the sentence may become; other models write most tokens or fewer.
 func (w *Writer) Tone(ctx context.Context, sentence, tone string, most int) (string, error) {
 	if !w.BuiltIn {
+		sentence = oneLine(sentence)
 		short := "Rewrite the text in a " + tone + " tone."
 		prompt, err := TaskPrompt(w.Model, sentence, short, short+" Keep its meaning. Write only the new text.")
 		if err != nil {
@@ -149,6 +153,7 @@ func (w *Writer) Tone(ctx context.Context, sentence, tone string, most int) (str
 	if ok, err := w.readable(sentence); !ok || err != nil {
 		return "", err
 	}
+	sentence = oneLine(sentence)
 	keeping := slices.DeleteFunc(rewrite.Versions(sentence, tone), func(v string) bool { return !rewrite.Keeps(sentence, v) })
 	return rewrite.Likeliest(ctx, w.Seq(), keeping)
 }
@@ -170,7 +175,7 @@ func (w *Writer) Short(ctx context.Context, text string, most int) (string, erro
 		}
 		return "", err
 	}
-	list := sentences.Split(text)
+	list := split(text)
 	if len(list) < 2 {
 		return strings.TrimSpace(text), nil
 	}
@@ -182,10 +187,10 @@ func (w *Writer) Short(ctx context.Context, text string, most int) (string, erro
 }
 
 // EachSentence returns a text with what version returns in the place of each sentence, and how many sentences stay as they were because it
-// returned nothing. White space stays.
+// returned nothing. White space between sentences stays.
 func EachSentence(text string, version func(sentence string) (string, error)) (out string, kept int, err error) {
 	from := 0
-	for _, end := range append(sentences.Ends(text), len(text)) {
+	for _, end := range append(sentenceEnds(text), len(text)) {
 		piece := text[from:end]
 		from = end
 		sentence := strings.TrimSpace(piece)
@@ -204,6 +209,55 @@ func EachSentence(text string, version func(sentence string) (string, error)) (o
 		out += piece[:at] + v + piece[at+len(sentence):]
 	}
 	return out, kept, nil
+}
+
+// sentenceEnds returns where the sentences of a text end. Unlike sentences.Ends, it does not count the ends of lines that were broken
+// to fit a width, as those of a letter or a mail.
+func sentenceEnds(text string) []int {
+	const narrow = 40 // characters: shorter lines are not broken to fit
+	width := 0
+	for line := range strings.Lines(text) {
+		width = max(width, utf8.RuneCountInString(strings.TrimSpace(line)))
+	}
+	if width < narrow {
+		return sentences.Ends(text)
+	}
+	return slices.DeleteFunc(sentences.Ends(text), func(end int) bool {
+		return text[end-1] == '\n' && broken(text[:end-1], text[end:], width)
+	})
+}
+
+// broken reports whether a sentence goes on after the end of a line: the line has no mark at its end and no room for the next word,
+// which begins with a small letter or begins a long line, since a short one may be the name below a letter.
+func broken(before, after string, width int) bool {
+	line := strings.TrimSpace(before[strings.LastIndexByte(before, '\n')+1:])
+	next, _, _ := strings.Cut(after, "\n")
+	next = strings.TrimSpace(next)
+	word, _, _ := strings.Cut(next, " ")
+	last, _ := utf8.DecodeLastRuneInString(line)
+	first, _ := utf8.DecodeRuneInString(word)
+	if !unicode.IsLetter(last) && !unicode.IsDigit(last) && last != ',' || !unicode.IsLetter(first) && !unicode.IsDigit(first) {
+		return false
+	}
+	full := utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width
+	return full && (unicode.IsLower(first) || utf8.RuneCountInString(next) > width/2)
+}
+
+// split returns the sentences of a text, each on one line.
+func split(text string) (list []string) {
+	from := 0
+	for _, end := range append(sentenceEnds(text), len(text)) {
+		if s := strings.TrimSpace(text[from:end]); s != "" {
+			list = append(list, oneLine(s))
+		}
+		from = end
+	}
+	return list
+}
+
+// oneLine returns a sentence without the ends of lines in it.
+func oneLine(sentence string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(sentence, "\r\n", " "), "\n", " ")
 }
 
 // version returns the likeliest version of a sentence that keeps its names and numbers, or "".

@@ -131,6 +131,22 @@ func TestVersions(t *testing.T) {
 }
 
 // Every act has four tones, and each of its ways leads back to it.
+// The end of a letter is no sentence, and stays.
+func TestVersionsOfSignatures(t *testing.T) {
+	for _, line := range []string{"Anna", "Anna Smith", "Anna-Lena O'Neill", "J. R. Smith", "Thanks", "Best regards", "Kind regards,", "Yours sincerely,", "Many thanks", "Best wishes", "Cheers,"} {
+		for _, tone := range Tones {
+			if got := Versions(line, tone); !slices.Equal(got, []string{line}) || !Keeps(line, line) {
+				t.Errorf("%q in the tone %s is %q", line, tone, got)
+			}
+		}
+	}
+	for _, line := range []string{"Stop!", "Stop", "Call Anna", "Call me", "Thanks!", "Best regards to Anna", "Hi Anna", "Send me the report", "Thanks for the report", "Open the Window"} {
+		if got := Versions(line, "polite"); len(got) == 0 || slices.Contains(got, line) {
+			t.Errorf("%q has the versions %q", line, got)
+		}
+	}
+}
+
 func TestActs(t *testing.T) {
 	for _, a := range acts() {
 		for _, p := range a.patterns {

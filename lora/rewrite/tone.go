@@ -64,6 +64,19 @@ var (
 	rude            = regexp.MustCompile(`(?i)\b(?:damn|goddamn|bloody|freaking|fucking|friggin) `)
 )
 
+// What stands below a letter: words of farewell, and names.
+var (
+	farewell  = regexp.MustCompile(`^(?i:(?:with )?(?:(?:my |our )?(?:many|kind|kindest|best|warm|warmest) )?(?:regards|wishes|thanks|greetings)|best|all the best|cheers|love|take care|thank you|yours|(?:yours )?(?:sincerely|faithfully|truly)(?: yours)?),?$`)
+	signature = regexp.MustCompile(`^\p{Lu}[\p{L}.'’-]*(?: \p{Lu}[\p{L}.'’-]*){0,2}$`)
+)
+
+// signsOff reports whether a line is the end of a letter, and no order without a mark.
+func signsOff(line string) bool {
+	first, _, _ := strings.Cut(strings.ToLower(line), " ")
+	last, _ := utf8.DecodeLastRuneInString(line)
+	return farewell.MatchString(line) || signature.MatchString(line) && unicode.IsLetter(last) && formsOf[first] == nil
+}
+
 // Words that begin no order, and words that begin a question.
 var (
 	noOrder = set("i we you he she it they the a an my your our his her their its this that there these those yes no what when where who whom whose why how which if because and but so or is are was were am do does did have has had can could will would may might should shall unfortunately maybe perhaps thanks thank sorry please today tomorrow yesterday everyone everybody nobody someone something nothing everything hello hi dear hey happy merry congratulations good not never")
@@ -71,11 +84,14 @@ var (
 )
 
 // Versions lists what a sentence may become in a tone: the same for each act that it may be. It lists nothing for a sentence that it
-// leaves as it is.
+// leaves as it is, and the end of a letter itself.
 func Versions(sentence, tone string) (list []string) {
 	at := slices.Index(Tones, tone)
 	if m := greetingAlone.FindStringSubmatch(sentence); m != nil {
 		return []string{greetings[tone] + " " + m[1] + m[2]}
+	}
+	if signsOff(sentence) {
+		return []string{sentence}
 	}
 	greeting := ""
 	if m := greetingPattern.FindStringSubmatch(sentence); m != nil && (m[1] != "" || !noOrder[strings.ToLower(m[2])]) {

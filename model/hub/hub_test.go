@@ -699,10 +699,14 @@ func TestParseRef(t *testing.T) {
 		"hf:o/m@v1.0:a/b.gguf":       {"o/m", "v1.0", "a/b.gguf"},
 		"hf.co/o/m:Q8_0":             {"o/m", "main", "Q8_0"},
 		"https://huggingface.co/o/m": {"o/m", "main", ""},
-		"https://huggingface.co/o/m/blob/main/x.gguf": {"o/m", "main", "x.gguf"},
-		"qwen2.5":                    {"Qwen/Qwen2.5-0.5B-Instruct-GGUF", "main", ""},
-		"Qwen2.5:1.5b-instruct-q8_0": {"Qwen/Qwen2.5-1.5B-Instruct-GGUF", "main", "q8_0"},
-		"llama3.2:latest":            {"bartowski/Llama-3.2-1B-Instruct-GGUF", "main", ""},
+		"https://huggingface.co/o/m/blob/main/x.gguf":                    {"o/m", "main", "x.gguf"},
+		"https://huggingface.co/o/m/resolve/main/a/x.gguf?download=true": {"o/m", "main", "a/x.gguf"}, // what the site's button copies
+		"https://huggingface.co/o/m/resolve/main/x.gguf":                 {"o/m", "main", "x.gguf"},
+		"https://huggingface.co/o/m/tree/v2":                             {"o/m", "v2", ""},
+		"https://huggingface.co/o/m/tree/main/":                          {"o/m", "main", ""},
+		"qwen2.5":                                                        {"Qwen/Qwen2.5-0.5B-Instruct-GGUF", "main", ""},
+		"Qwen2.5:1.5b-instruct-q8_0":                                     {"Qwen/Qwen2.5-1.5B-Instruct-GGUF", "main", "q8_0"},
+		"llama3.2:latest":                                                {"bartowski/Llama-3.2-1B-Instruct-GGUF", "main", ""},
 	} {
 		if got, err := ParseRef(s); err != nil || got != want {
 			t.Errorf("%s: %+v, %v", s, got, err)

@@ -44,10 +44,8 @@ func ParseRef(s string) (Ref, error) {
 		if rest, ok = strings.CutPrefix(s, "hf.co/"); !ok {
 			rest, ok = strings.CutPrefix(s, DefaultEndpoint+"/")
 		}
-		if repo, file, blob := strings.Cut(rest, "/blob/"); ok && blob {
-			if revision, file, deep := strings.Cut(file, "/"); deep {
-				rest = repo + "@" + revision + ":" + file
-			}
+		if ok {
+			rest = fromSite(rest)
 		}
 	}
 	if !ok {
@@ -79,6 +77,25 @@ func ParseRef(s string) (Ref, error) {
 		return bad("nothing follows the colon")
 	}
 	return r, nil
+}
+
+// fromSite returns what an address of the hub's site names, as after hf:. It is that of a repository, of a revision, of a file's
+// page, or of a download.
+func fromSite(address string) string {
+	for _, kind := range []string{"/blob/", "/resolve/", "/tree/"} {
+		repo, path, ok := strings.Cut(address, kind)
+		if !ok {
+			continue
+		}
+		path, _, _ = strings.Cut(path, "?")
+		switch revision, file, _ := strings.Cut(path, "/"); {
+		case file != "" && kind != "/tree/":
+			return repo + "@" + revision + ":" + file
+		case file == "" && kind == "/tree/":
+			return repo + "@" + revision
+		}
+	}
+	return address
 }
 
 // leadsOut reports whether a file's name is one of no file in a repository.

@@ -36,9 +36,10 @@ for (const [i, tab] of tabs.entries()) {
 
 const report = (e) => { $("state").textContent = e.message; };
 
-// Options.
+// Options. A placement is asked for only if one was chosen: a private device refuses to be asked for any.
 const options = () => ({
-  rtt_ms: +$("rtt").value, loss: +$("loss").value / 100, placement: $("placement").value, local_only: $("local").checked, record: true,
+  rtt_ms: +$("rtt").value, loss: +$("loss").value / 100, placement: $("placement").value === "auto" ? undefined : $("placement").value,
+  local_only: $("local").checked, record: true,
 });
 $("rtt").addEventListener("input", () => { $("rtt-value").textContent = +$("rtt").value ? $("rtt").value + " ms" : "as it is"; });
 $("loss").addEventListener("input", () => { $("loss-value").textContent = +$("loss").value ? $("loss").value + " %" : "none"; });
@@ -94,20 +95,21 @@ async function submit(question) {
   state();
 }
 
-// compare asks the same question with the same seed in each placement.
+// compare asks the same question with the same seed in each placement. It compares those before the first that fails or is stopped.
 async function compare() {
   const question = $("question").value.trim() || (history.length ? history[history.length - 2].content : "");
   if (running || !question) return $("question").focus();
   const seed = $("seed").value === "" ? Math.floor(Math.random() * 2 ** 31) : +$("seed").value;
-  const rows = [];
-  for (const placement of ["mirror", "device", "cloud", "greedy", "sync"]) {
+  const rows = [], placements = ["mirror", "device", "cloud", "greedy", "sync"];
+  for (const placement of placements) {
     const { answer, said } = await ask(`${question} (${placement})`, [{ role: "user", content: question }], { seed }, { ...options(), placement, local_only: false });
     if (!answer.own) break;
     const t = answer.own.tokens;
     rows.push({ placement, said, first: t.length ? t[0].ms : 0, all: t.length ? t[t.length - 1].ms : 0 });
   }
-  const same = rows.every((r) => r.said === rows[0].said);
-  const table = el("table", {}, el("caption", {}, same ? "The same text in every placement." : "The texts differ: the cloud was lost in some."),
+  if (rows.length < 2) return;
+  const same = rows.every((r) => r.said === rows[0].said), where = rows.length < placements.length ? "in these placements" : "in every placement";
+  const table = el("table", {}, el("caption", {}, same ? `The same text ${where}.` : "The texts differ: the cloud was lost in some."),
     el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "placement"), el("th", { scope: "col", class: "number" }, "first token"), el("th", { scope: "col", class: "number" }, "all"))),
     el("tbody", {}, ...rows.map((r) => el("tr", {}, el("td", {}, r.placement), el("td", { class: "number" }, r.first.toFixed(0) + " ms"), el("td", { class: "number" }, r.all.toFixed(0) + " ms")))));
   const article = el("article", { class: "comparison" }, table);

@@ -34,10 +34,11 @@ const hostile = `<img src=x onerror="document.title='hurt'"><script>document.tit
 // sides answer each question by what it says: "wait" never ends, "lost" loses the cloud, "missing" has
 // none, "fail" fails.
 type sides struct {
-	alone bool // a cloud that answers without a device
-	mu    sync.Mutex
-	gone  int // answers that were stopped
-	asked []api.Query
+	alone   bool // a cloud that answers without a device
+	private bool // a device that is private with its cloud
+	mu      sync.Mutex
+	gone    int // answers that were stopped
+	asked   []api.Query
 }
 
 func (s *sides) Sides() api.Sides {
@@ -189,7 +190,7 @@ func start(t *testing.T, from *sides, key string, width, height int64, dark bool
 	w := &world{t: t, sides: from, papers: &papers{}}
 	server := httptest.NewServer(api.New(api.Config{
 		Answers: w.sides, Library: w.papers, Model: api.ModelInfo{Name: "reader"}, Tokens: m.Tokenizer(), Pointing: true,
-		Defaults: tandem.Settings{MaxTokens: 64, Nucleus: 0.8, Support: 16}, Page: page.Handler(), Key: key,
+		Defaults: tandem.Settings{MaxTokens: 64, Nucleus: 0.8, Support: 16}, Page: page.Handler(), Key: key, Private: from.private,
 	}).Handler())
 	t.Cleanup(server.Close)
 	w.url = server.URL
@@ -437,6 +438,20 @@ func TestCloudAlone(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	w.unhurt()
+}
+
+// A device that is private sets the placement itself, so the page asks for none. Where it is refused for one, it compares nothing.
+func TestPrivateDevice(t *testing.T) {
+	w := openAt(t, &sides{private: true}, 800, 900, false)
+	w.ask("When?", 1)
+	if got := w.text("article .text"); got != "It opens at 9:30." {
+		t.Errorf("%q, %q", got, w.text("article"))
+	}
+	w.do(chromedp.Click("#options summary"), chromedp.WaitVisible("#compare"), chromedp.Click("#compare"),
+		chromedp.WaitReady("article:nth-of-type(2) .bad", chromedp.ByQuery), chromedp.WaitVisible("#send"))
+	if eval[bool](w, `document.querySelector(".comparison") !== null`) {
+		t.Errorf("it compares what was refused: %q", w.text(".comparison"))
+	}
 }
 
 // Nothing is cut off or scrolls sideways at any width, nothing is loaded from elsewhere, and everything that can be operated

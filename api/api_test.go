@@ -692,6 +692,27 @@ func TestOllamaPreload(t *testing.T) {
 	}
 }
 
+// Images and a text after the gap are refused wherever a client may put them, not left out of the question. What is empty or null
+// is not there.
+func TestOllamaRefusesWhatItCannotRead(t *testing.T) {
+	s := New(config(&echo{}))
+	for _, test := range []struct {
+		path, body, want string
+		code             int
+	}{
+		{"/api/chat", `{"messages":[{"role":"user","content":"What is this?","images":["aGVsbG8="]}]}`, "images are not supported", 400},
+		{"/api/chat", `{"messages":[{"role":"user","content":"x","images":["aGVsbG8="]},{"role":"assistant","content":"y"},{"role":"user","content":"z"}]}`, "images are not supported", 400},
+		{"/api/chat", `{"messages":[{"role":"user","content":"one","images":[]},{"role":"assistant","content":"y","images":null},{"role":"user","content":"z"}]}`, `"done":true`, 200},
+		{"/api/generate", `{"prompt":"What is this?","images":["aGVsbG8="]}`, "images are not supported", 400},
+		{"/api/generate", `{"prompt":"def f(","suffix":"return x"}`, "suffix is not supported", 400},
+		{"/api/generate", `{"prompt":"one","suffix":"","images":[]}`, `"done":true`, 200},
+	} {
+		if w := send(t, s, "POST", test.path, test.body); w.Code != test.code || !strings.Contains(w.Body.String(), test.want) {
+			t.Errorf("%s %s: %d %s", test.path, test.body, w.Code, w.Body)
+		}
+	}
+}
+
 // Ollama's num_predict below 0 leaves the length to the server; a refusal names the field.
 func TestOllamaPredict(t *testing.T) {
 	e := &echo{}

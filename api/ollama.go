@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,6 +33,7 @@ type ollamaRequest struct {
 	Model    string          `json:"model"`
 	Messages []message       `json:"messages"`
 	Prompt   string          `json:"prompt"`
+	Suffix   string          `json:"suffix"`
 	System   string          `json:"system"`
 	Stream   *bool           `json:"stream"` // true if it is missing
 	Format   json.RawMessage `json:"format"`
@@ -89,11 +91,13 @@ func (r ollamaRequest) options() (options, error) {
 	} else if n != nil && *n < -2 { // 0 and -1 are no limit, -2 as much as the context holds: the server's limit is in force
 		return o, refused("num_predict", "num_predict is %d: want 1 or more, or 0, -1 or -2 for the server's limit", *n)
 	}
-	if f := string(r.Format); f != "" && f != "null" && f != `""` {
+	switch f := string(r.Format); {
+	case f != "" && f != "null" && f != `""`:
 		return o, refused("format", "the format %s is not supported: answers are text", f)
-	}
-	if i := string(r.Images); i != "" && i != "null" && i != "[]" {
+	case given(r.Images) || slices.ContainsFunc(r.Messages, func(m message) bool { return given(m.Images) }):
 		return o, refused("images", "images are not supported")
+	case r.Suffix != "":
+		return o, refused("suffix", "suffix is not supported: the prompt is a question, and no text that goes on")
 	}
 	return o, nil
 }

@@ -120,12 +120,14 @@ const (
 	maxTurns   = 64
 )
 
+// given reports whether a field of a request has a value that asks for something.
+func given(raw json.RawMessage) bool {
+	text := string(bytes.TrimSpace(raw))
+	return text != "" && text != "null" && text != "[]" && text != "{}"
+}
+
 // check refuses what cannot be done.
 func (o options) check() error {
-	given := func(raw json.RawMessage) bool {
-		text := string(bytes.TrimSpace(raw))
-		return text != "" && text != "null" && text != "[]" && text != "{}"
-	}
 	stops, hottest := cmp.Or(o.bounds.stops, maxStops), cmp.Or(o.bounds.hottest, MaxTemperature)
 	switch {
 	case given(o.Tools) || given(o.Functions):
@@ -235,8 +237,9 @@ func newID() string {
 
 // message is one turn of a conversation. Its content is a string, or several parts of text.
 type message struct {
-	Role    string  `json:"role"`
-	Content content `json:"content"`
+	Role    string          `json:"role"`
+	Content content         `json:"content"`
+	Images  json.RawMessage `json:"images"` // of Ollama's API
 }
 
 type content string

@@ -713,6 +713,24 @@ func TestOllamaRefusesWhatItCannotRead(t *testing.T) {
 	}
 }
 
+// Clients such as Open WebUI add the tag latest to a model without one, and look it up in the list by the field "model".
+func TestOllamaTag(t *testing.T) {
+	for name, want := range map[string]string{"reader": "reader:latest", "reader:7b": "reader:7b"} {
+		cfg := config(&echo{})
+		cfg.Model.Name = name
+		s := New(cfg)
+		for _, path := range []string{"/api/tags", "/api/ps"} {
+			model, _ := at(object(t, send(t, s, "GET", path, "")), "models", 0, "model").(string)
+			if model != want {
+				t.Errorf("%s: the model %s is %s, want %s", path, name, model, want)
+			}
+			if w := send(t, s, "POST", "/api/show", `{"model":"`+model+`"}`); w.Code != http.StatusOK {
+				t.Errorf("%s is listed, and %d %s", model, w.Code, w.Body)
+			}
+		}
+	}
+}
+
 // Ollama's num_predict below 0 leaves the length to the server; a refusal names the field.
 func TestOllamaPredict(t *testing.T) {
 	e := &echo{}

@@ -240,8 +240,12 @@ func failPlainly(w http.ResponseWriter, err error) {
 func (s *Server) ollamaModel() map[string]any {
 	m := s.cfg.Model
 	digest := fmt.Sprintf("%x", sha256.Sum256([]byte(m.Name))) // of the name, since clients only compare it
+	tagged := m.Name                                           // as Ollama always has it: clients look a model up with its tag
+	if !strings.Contains(tagged, ":") {
+		tagged += ":latest"
+	}
 	return map[string]any{
-		"name": m.Name, "model": m.Name, "modified_at": m.Modified, "size": m.Size, "digest": digest,
+		"name": m.Name, "model": tagged, "modified_at": m.Modified, "size": m.Size, "digest": digest,
 		"details": map[string]any{"format": "gguf", "family": m.Arch, "families": []string{m.Arch}, "parent_model": "", "parameter_size": parameterSize(m.Parameters), "quantization_level": ""},
 	}
 }

@@ -517,6 +517,13 @@ func TestGuard(t *testing.T) {
 			t.Errorf("%s %v: %d, want %d; %v", c.path, c.header, w.Code, c.want, w.Header())
 		}
 	}
+	cfg.Page = http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
+	paged := New(cfg)
+	for path, want := range map[string]int{"/": 200, "/v1/models": 401, "/metrics": 401} { // Ollama's clients begin with HEAD /
+		if w := send(t, paged, "HEAD", path, ""); w.Code != want {
+			t.Errorf("HEAD %s: %d, want %d", path, w.Code, want)
+		}
+	}
 	w := send(t, free, "OPTIONS", chatPath, "", "Origin", "http://app.example")
 	if w.Code != http.StatusNoContent || w.Header().Get("Access-Control-Allow-Origin") != "http://app.example" {
 		t.Errorf("preflight: %d %v", w.Code, w.Header())

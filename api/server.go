@@ -319,7 +319,7 @@ var open = []string{"/health", "/api/version"}
 
 // checkKey refuses requests without the server's key. The page itself is no secret; what it asks for is.
 func (s *Server) checkKey(r *http.Request) error {
-	page := r.Method == http.MethodGet && !forPrograms(r.URL.Path) && r.URL.Path != "/metrics"
+	page := (r.Method == http.MethodGet || r.Method == http.MethodHead) && !forPrograms(r.URL.Path) && r.URL.Path != "/metrics"
 	if s.cfg.Key == "" || slices.Contains(open, r.URL.Path) || page {
 		return nil
 	}

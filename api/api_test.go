@@ -995,6 +995,27 @@ func TestUploadToAFullDisk(t *testing.T) {
 	}
 }
 
+// An answer that fails after it has begun says why, and not where the server's files are: not in its stream, and not to who watches.
+func TestFailureInAStreamNamesNoFile(t *testing.T) {
+	s := New(config(&echo{err: fmt.Errorf("search: %w", &fs.PathError{Op: "open", Path: "/home/ada/index", Err: syscall.EIO})}))
+	watched := s.events.watch()
+	for _, path := range []string{chatPath, "/api/chat"} {
+		w := send(t, s, "POST", path, ask("one two", `,"stream":true`))
+		if !strings.Contains(w.Body.String(), `"two"`) || !strings.Contains(w.Body.String(), "cannot open one of its files") || strings.Contains(w.Body.String(), "ada") {
+			t.Errorf("%s: %s", path, w.Body)
+		}
+		for e := range watched {
+			if e["event"] != "end" {
+				continue
+			}
+			if text, _ := e["error"].(string); text == "" || strings.Contains(text, "ada") {
+				t.Errorf("%s: who watches sees %v", path, e)
+			}
+			break
+		}
+	}
+}
+
 // A server that is about to end says so to whoever asks.
 func TestEnding(t *testing.T) {
 	cfg, ends := config(&echo{}), make(chan struct{})

@@ -195,7 +195,7 @@ func (s *Server) ollamaAnswer(w http.ResponseWriter, r *http.Request, j *job, ch
 		if out == nil {
 			failPlainly(w, err)
 		} else {
-			out.send("", map[string]string{"error": err.Error()})
+			out.send("", map[string]string{"error": errorOf(err).Message})
 		}
 		return
 	}

@@ -70,7 +70,7 @@ func (s *Server) run(ctx context.Context, q Query, stops []string, emit func(tex
 		a, err = cutShort(a, said.String(), used), nil
 	}
 	if err != nil {
-		s.events.send(event{"answer": q.ID, "event": "end", "error": err.Error()})
+		s.events.send(event{"answer": q.ID, "event": "end", "error": errorOf(err).Message})
 		return outcome{}, err
 	}
 	give(cut.rest())

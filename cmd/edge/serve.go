@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -291,7 +292,8 @@ func (s *sitting) on(p route) (*node.Device, error) {
 	}
 	d := &distant{Device: node.Device{Local: own.Local, Patience: over(own.Patience, p.rtt), RetryWait: slower(own.RetryWait, p.rtt), Mute: own.Mute, Require: own.Require, Private: own.Private, Log: own.Log}}
 	if p.alone && own.Require {
-		return nil, errors.New("this server answers from the cloud's documents only, so no question can leave out the cloud")
+		return nil, &api.Error{Status: http.StatusBadRequest, Type: "invalid_request_error", Param: "tandem.local_only",
+			Message: "tandem.local_only: this server does not answer without its cloud: leave it out"}
 	}
 	if !p.alone {
 		f := s.flags

@@ -185,6 +185,34 @@ func TestServeKeepsADocumentThatIsSkipped(t *testing.T) {
 	}
 }
 
+// A document whose file is gone already can be removed like any other.
+func TestServeRemovesADocumentWithoutItsFile(t *testing.T) {
+	h := newHome(t)
+	s := serve(h, "--side", "device")
+	if code, body := s.do("POST", "/v1/documents?name=boat.md", "# The boat\n\nThe boat lies at pier 7."); code != http.StatusOK {
+		t.Fatalf("%d %s", code, body)
+	}
+	file := filepath.Join(h.Dir, ".local", "share", "tandem", "edge", "uploads", "boat.md")
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if code, body := s.do("DELETE", "/v1/documents?path="+file, ""); code != http.StatusOK {
+		t.Errorf("%d %s", code, body)
+	}
+	if _, body := s.do("GET", "/v1/documents", ""); strings.Contains(body, "boat.md") {
+		t.Errorf("still listed: %s", body)
+	}
+}
+
+// A server of the cloud's documents alone refuses to leave out the cloud. That is the request's fault, so no client tries again.
+func TestServeOfTheCloudNeedsTheCloud(t *testing.T) {
+	s := serve(newHome(t), "--side", "cloud")
+	code, body := s.do("POST", "/v1/chat/completions", `{"messages":[{"role":"user","content":"When does the harbour museum open?"}],"tandem":{"local_only":true}}`)
+	if code != http.StatusBadRequest || !strings.Contains(body, `"param":"tandem.local_only"`) || !strings.Contains(body, "leave it out") {
+		t.Errorf("%d %s", code, body)
+	}
+}
+
 // An answer that ends at a stop string of the request is complete.
 func TestServeCountsStoppedAnswers(t *testing.T) {
 	s := serve(newHome(t), "--side", "device", "--reader", "decoder")

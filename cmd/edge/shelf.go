@@ -137,7 +137,9 @@ func (s *shelf) Remove(ctx context.Context, path string) error {
 		return err
 	}
 	if dir, err := s.uploads(); err == nil && filepath.Dir(path) == dir {
-		return os.Remove(path)
+		if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
 	}
 	return nil
 }

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"tandem"
+	"tandem/decoder"
 	"tandem/model/tokenizer"
 	"tandem/node"
 	"tandem/specdec"
@@ -376,11 +377,14 @@ func errorOf(err error) *Error {
 	var e *Error
 	var large *http.MaxBytesError
 	var file *fs.PathError
+	var full *decoder.NoRoomError
 	switch {
 	case errors.As(err, &e):
 		return e
 	case errors.As(err, &large):
 		return &Error{Status: http.StatusRequestEntityTooLarge, Type: "invalid_request_error", Code: "too_large", Message: fmt.Sprintf("the request is larger than %d bytes", large.Limit)}
+	case errors.As(err, &full):
+		return &Error{Status: http.StatusBadRequest, Type: "invalid_request_error", Code: "context_length_exceeded", Message: full.Error()}
 	case errors.Is(err, node.ErrNoCloud):
 		return &Error{Status: http.StatusServiceUnavailable, Type: "server_error", Code: "no_cloud", Message: err.Error()}
 	case errors.Is(err, syscall.ENOSPC):

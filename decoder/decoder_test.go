@@ -670,7 +670,7 @@ func TestLongConversationsAreShortened(t *testing.T) {
 			t.Errorf("%d passages: differs from the last %d turns alone (%v)", len(ps), kept, err)
 		}
 		more := promptWriter{cfg, append(slices.Clone(history[2*(turns-kept)-2:]), chat.Message{Role: "user", Content: req.Question})}
-		if _, _, err := more.prompts(ps, true); !errors.As(err, new(noRoom)) {
+		if _, _, err := more.prompts(ps, true); !errors.As(err, new(*NoRoomError)) {
 			t.Errorf("%d passages: there was room for more than %d turns", len(ps), kept)
 		}
 	}

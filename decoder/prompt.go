@@ -49,7 +49,7 @@ func writePrompts(cfg Config, req Request, bare bool) (prompts []prompt, truncat
 	}
 	try := func(i int) bool {
 		prompts, truncated, err = promptWriter{cfg, all[from[i]:]}.prompts(req.Passages, bare)
-		return !errors.As(err, new(noRoom))
+		return !errors.As(err, new(*NoRoomError))
 	}
 	if last := len(from) - 1; !try(0) && last > 0 {
 		try(1 + sort.Search(last-1, func(i int) bool { return try(1 + i) }))
@@ -66,8 +66,11 @@ func withoutThoughts(m chat.Message) string {
 	return m.Content
 }
 
-// noRoom is the error for a prompt that leaves no room for passages or answer.
-type noRoom struct{ error }
+// A NoRoomError reports that a question, its conversation and the longest answer that it allows leave no room in the model's
+// context.
+type NoRoomError struct{ reason string }
+
+func (e *NoRoomError) Error() string { return e.reason }
 
 // promptWriter turns passages and messages into tokens.
 type promptWriter struct {
@@ -116,7 +119,7 @@ func (w promptWriter) fit(group []passages.Passage) (prompt, []string, error) {
 		return p, nil, err
 	}
 	if room := w.cfg.context() - w.cfg.MaxTokens - len(bare.prefix) - len(bare.rest); room < minPassageTokens*len(group) {
-		return p, nil, noRoom{fmt.Errorf("question and conversation of %d tokens leave no room for %d passages: the model's context is %d tokens, of which %d are kept for the answer; ask for less",
+		return p, nil, &NoRoomError{fmt.Sprintf("question and conversation of %d tokens leave no room for %d passages: the model's context is %d tokens, of which %d are kept for the answer; ask for less",
 			len(bare.rest), len(group), w.cfg.context(), w.cfg.MaxTokens)}
 	}
 	const steps = 64 // shares are tried in 64ths
@@ -146,7 +149,7 @@ func (w promptWriter) fits(p prompt) error {
 	if n+w.cfg.MaxTokens <= most {
 		return nil
 	}
-	return noRoom{fmt.Errorf("a prompt of %d tokens and an answer of up to %d do not fit in the model's context of %d tokens; ask for less",
+	return &NoRoomError{fmt.Sprintf("a prompt of %d tokens and an answer of up to %d do not fit in the model's context of %d tokens; ask for less",
 		n, w.cfg.MaxTokens, most)}
 }
 

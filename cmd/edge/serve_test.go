@@ -213,6 +213,22 @@ func TestServeOfTheCloudNeedsTheCloud(t *testing.T) {
 	}
 }
 
+// A request that does not fit in the model's context is its own fault: a client that tried again would fail again.
+func TestServeRefusesWhatDoesNotFit(t *testing.T) {
+	s := serve(newHome(t), "--side", "device", "--reader", "decoder")
+	long := fmt.Sprintf(`"messages":[{"role":"user","content":%q}]`, strings.Repeat("Where is the key of the boat house? ", 200))
+	for path, body := range map[string]string{
+		"/v1/chat/completions": `{` + long + `}`,
+		"/v1/completions":      `{"prompt":"Where is the key?","max_tokens":5000}`,
+		"/api/chat":            `{` + long + `}`,
+	} {
+		code, said := s.do("POST", path, body)
+		if code != http.StatusBadRequest || !strings.Contains(said, "context") || strings.HasPrefix(path, "/v1/") && !strings.Contains(said, `"code":"context_length_exceeded"`) {
+			t.Errorf("%s: %d %s", path, code, said)
+		}
+	}
+}
+
 // An answer that ends at a stop string of the request is complete.
 func TestServeCountsStoppedAnswers(t *testing.T) {
 	s := serve(newHome(t), "--side", "device", "--reader", "decoder")

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"math"
 	"net/http"
+	"slices"
 	"time"
 
 	"tandem/model"
@@ -24,33 +25,44 @@ const maxTexts = 256
 
 // texts returns the texts of a request's input, which is one text or a list.
 func texts(input json.RawMessage) ([]string, error) {
-	var one string
-	var many []string
+	var one *string
+	var many []*string
 	switch {
-	case len(input) == 0:
+	case len(input) == 0 || string(input) == "null":
 		return nil, refused("input", "input is missing: want a text or a list of texts")
 	case json.Unmarshal(input, &one) == nil:
-		many = []string{one}
-	case json.Unmarshal(input, &many) != nil:
+		many = []*string{one}
+	case json.Unmarshal(input, &many) != nil || slices.Contains(many, nil):
 		return nil, refused("input", "input: want a text or a list of texts; tokens are not supported")
 	}
 	if len(many) == 0 || len(many) > maxTexts {
 		return nil, refused("input", "input: want 1 to %d texts, not %d", maxTexts, len(many))
 	}
-	return many, nil
+	var list []string
+	for _, text := range many {
+		list = append(list, *text)
+	}
+	return list, nil
+}
+
+// embedRequest is what both APIs' requests for embeddings have.
+type embedRequest struct {
+	Model      string          `json:"model"`
+	Input      json.RawMessage `json:"input"`
+	Dimensions int             `json:"dimensions"`
 }
 
 // embed returns the embeddings of a request's texts and the number of their tokens.
-func (s *Server) embed(ctx context.Context, name string, input json.RawMessage) (vectors [][]float32, tokens int, err error) {
+func (s *Server) embed(ctx context.Context, r embedRequest) (vectors [][]float32, tokens int, err error) {
 	if s.cfg.Encoder == nil {
 		return nil, 0, &Error{Status: http.StatusNotImplemented, Type: "invalid_request_error", Code: "no_encoder",
 			Message: "no encoder is loaded: start the server with --encoder FILE, a GGUF of architecture bert, nomic-bert or modern-bert"}
 	}
-	if name != "" && name != s.cfg.EncoderName && name != s.cfg.EncoderName+":latest" {
+	if name := r.Model; name != "" && name != s.cfg.EncoderName && name != s.cfg.EncoderName+":latest" {
 		return nil, 0, &Error{Status: http.StatusNotFound, Type: "invalid_request_error", Param: "model", Code: "model_not_found",
 			Message: "there is no encoder " + name + " here: this server has " + s.cfg.EncoderName}
 	}
-	list, err := texts(input)
+	list, err := texts(r.Input)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -67,6 +79,9 @@ func (s *Server) embed(ctx context.Context, name string, input json.RawMessage) 
 		if err != nil {
 			return nil, 0, err
 		}
+		if r.Dimensions != 0 && r.Dimensions != len(v) {
+			return nil, 0, refused("dimensions", "dimensions: the encoder's vectors have %d", len(v))
+		}
 		vectors, tokens = append(vectors, v), tokens+n
 	}
 	return vectors, tokens, nil
@@ -75,10 +90,8 @@ func (s *Server) embed(ctx context.Context, name string, input json.RawMessage) 
 // embeddings is OpenAI's POST /v1/embeddings.
 func (s *Server) embeddings(w http.ResponseWriter, r *http.Request) {
 	var q struct {
-		Model      string          `json:"model"`
-		Input      json.RawMessage `json:"input"`
-		Format     string          `json:"encoding_format"`
-		Dimensions int             `json:"dimensions"`
+		embedRequest
+		Format string `json:"encoding_format"`
 	}
 	err := read(w, r, &q)
 	if err == nil && q.Format != "" && q.Format != "float" && q.Format != "base64" {
@@ -87,10 +100,7 @@ func (s *Server) embeddings(w http.ResponseWriter, r *http.Request) {
 	var vectors [][]float32
 	tokens := 0
 	if err == nil {
-		vectors, tokens, err = s.embed(r.Context(), q.Model, q.Input)
-	}
-	if err == nil && q.Dimensions != 0 && q.Dimensions != len(vectors[0]) {
-		err = refused("dimensions", "dimensions: the encoder's vectors have %d", len(vectors[0]))
+		vectors, tokens, err = s.embed(r.Context(), q.embedRequest)
 	}
 	if err != nil {
 		fail(w, err)
@@ -114,16 +124,13 @@ func (s *Server) embeddings(w http.ResponseWriter, r *http.Request) {
 
 // ollamaEmbed is Ollama's POST /api/embed.
 func (s *Server) ollamaEmbed(w http.ResponseWriter, r *http.Request) {
-	var q struct {
-		Model string          `json:"model"`
-		Input json.RawMessage `json:"input"`
-	}
+	var q embedRequest
 	begun := time.Now()
 	err := read(w, r, &q)
 	var vectors [][]float32
 	tokens := 0
 	if err == nil {
-		vectors, tokens, err = s.embed(r.Context(), q.Model, q.Input)
+		vectors, tokens, err = s.embed(r.Context(), q)
 	}
 	if err != nil {
 		failPlainly(w, err)

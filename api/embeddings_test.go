@@ -50,18 +50,24 @@ func TestEmbeddings(t *testing.T) {
 		t.Errorf("%d models are listed, want the reader and the encoder", n)
 	}
 	for body, want := range map[string]string{
-		`{}`:                                     "input is missing",
-		`{"input":[]}`:                           "1 to 256",
-		`{"input":[[1,2]]}`:                      "tokens are not supported",
-		`{"input":"x","model":"gpt"}`:            "there is no encoder gpt",
-		`{"input":"x","encoding_format":"int8"}`: "float or base64",
-		`{"input":"x","dimensions":7}`:           "have 2",
-		`{"input":"` + strings.Repeat("x", 101) + `"}`:       "reads 100",
+		`{}`:                                           "input is missing",
+		`{"input":[]}`:                                 "1 to 256",
+		`{"input":[[1,2]]}`:                            "tokens are not supported",
+		`{"input":"x","model":"gpt"}`:                  "there is no encoder gpt",
+		`{"input":"x","encoding_format":"int8"}`:       "float or base64",
+		`{"input":"x","dimensions":7}`:                 "have 2",
+		`{"input":"x","model":5}`:                      `"model: want a string, not a number"`,
+		`{"input":null}`:                               "input is missing",
+		`{"input":["x",null]}`:                         "a text or a list of texts",
+		`{"input":"` + strings.Repeat("x", 101) + `"}`: "reads 100",
 		`{"input":[` + strings.Repeat(`"x",`, 256) + `"x"]}`: "not 257",
 	} {
 		if w := send(t, s, "POST", "/v1/embeddings", body); w.Code < 400 || w.Code >= 500 || !strings.Contains(w.Body.String(), want) {
 			t.Errorf("%.40s: %d %s, want %q", body, w.Code, w.Body, want)
 		}
+	}
+	if w := send(t, s, "POST", "/api/embed", `{"input":"x","dimensions":7}`); w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "have 2") {
+		t.Errorf("other dimensions: %d %s", w.Code, w.Body)
 	}
 	if w := send(t, New(config(&echo{})), "POST", "/api/embed", `{"input":"x"}`); w.Code != http.StatusNotImplemented || !strings.Contains(w.Body.String(), "--encoder") {
 		t.Errorf("without an encoder: %d %s", w.Code, w.Body)

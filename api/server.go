@@ -454,8 +454,10 @@ func read(w http.ResponseWriter, r *http.Request, v any) error {
 // asWritten returns the path of a field in a request that is read into v. encoding/json names the embedded struct on the way,
 // which the request does not have.
 func asWritten(v any, path string) string {
-	if f, ok := reflect.TypeOf(v).Elem().FieldByName("options"); ok && f.Anonymous {
-		path = strings.TrimPrefix(path, "options.")
+	for f := range reflect.TypeOf(v).Elem().Fields() {
+		if f.Anonymous {
+			path = strings.TrimPrefix(path, f.Name+".")
+		}
 	}
 	return path
 }

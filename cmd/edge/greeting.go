@@ -7,6 +7,8 @@ import (
 	"unicode"
 
 	"tandem/cmd/internal/cli"
+	"tandem/node"
+	"tandem/pair"
 )
 
 // welcome replies to a greeting, or to an order that no document can answer.
@@ -20,7 +22,9 @@ func (s *session) welcome(question string) error {
 
 // greeted is the reply as ask --json prints it.
 func (s *session) greeted(question string) askJSON {
-	return askJSON{Answer: s.replyTo(question), Tokens: []tokenJSON{}, Parts: []partJSON{}}
+	r := askJSON{Answer: s.replyTo(question), Tokens: []tokenJSON{}, Parts: []partJSON{}, Finish: pair.ReasonStop.String()}
+	r.Documents.Device, r.Documents.Cloud = []node.Source{}, []node.Source{}
+	return r
 }
 
 // replyTo returns the reply to a text that greets.

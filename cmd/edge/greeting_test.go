@@ -53,6 +53,15 @@ func TestNotesOfFile(t *testing.T) {
 	}
 }
 
+// The reply to a greeting has the lists of every answer, so that what goes through them finds them empty, and says how it ended.
+func TestGreetingAsJSON(t *testing.T) {
+	h := newHome(t)
+	out, stderr, err := h.Run("ask", "--json", "--local-only", "hello")
+	if err != nil || strings.Contains(out, "null") || !strings.Contains(out, `"finish": "stop"`) {
+		t.Errorf("%v, %s, %s", err, stderr, out)
+	}
+}
+
 // The reply to a greeting names what can be asked: of the samples, or of the user's own documents.
 func TestGreetingNamesOwnDocuments(t *testing.T) {
 	h := newHome(t)

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"tandem/retrieval/documents"
 	"tandem/retrieval/passages"
@@ -69,10 +70,7 @@ func (x *Index) Add(ctx context.Context, path string, progress func(Progress)) (
 }
 
 func (u *update) add(ctx context.Context, path string, progress func(Progress)) error {
-	abs, err := filepath.Abs(path)
-	if err == nil {
-		abs, err = filepath.EvalSymlinks(abs)
-	}
+	abs, err := u.toAdd(path)
 	if err != nil {
 		return fmt.Errorf("add to index: %w", err)
 	}
@@ -87,6 +85,24 @@ func (u *update) add(ctx context.Context, path string, progress func(Progress)) 
 		return u.setRoots(before)
 	}
 	return nil
+}
+
+// toAdd returns the path under which the index keeps what is at path.
+func (u *update) toAdd(path string) (string, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	real, err := filepath.EvalSymlinks(abs)
+	switch {
+	case err != nil:
+		return "", err
+	case slices.Contains(u.roots.Roots, abs): // it was moved and a link left in its place
+		return abs, nil
+	case !utf8.ValidString(real): // records are text
+		return "", fmt.Errorf("the path %q is not UTF-8: rename the part that is not", real)
+	}
+	return real, nil
 }
 
 // holds reports whether there are passages of a file, or of one below a folder.
@@ -161,13 +177,11 @@ func (x *Index) Remove(ctx context.Context, path string) (Report, error) {
 }
 
 func (u *update) remove(path string) error {
-	abs, err := filepath.Abs(path)
+	paths, err := names(path)
 	if err != nil {
 		return fmt.Errorf("remove from index: %w", err)
 	}
-	if real, err := filepath.EvalSymlinks(abs); err == nil {
-		abs = real
-	}
+	abs := paths[max(0, slices.IndexFunc(paths, u.knows))]
 	isRoot := slices.ContainsFunc(u.roots.Roots, func(r string) bool { return within(r, abs, sep) })
 	for _, r := range u.sorted() {
 		if within(r.Path, abs, sep) {
@@ -180,6 +194,37 @@ func (u *update) remove(path string) error {
 		return fmt.Errorf("%w: %s", ErrNotIndexed, path)
 	}
 	return u.setRoots(u.roots.remove(abs, sep))
+}
+
+// names returns the paths under which the index may keep what a user calls path: as it is given, with its links followed, and
+// with those of the deepest folder above it that still exists.
+func names(path string) ([]string, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	for dir, below := abs, ""; ; dir, below = filepath.Dir(dir), filepath.Join(filepath.Base(dir), below) {
+		real, err := filepath.EvalSymlinks(dir)
+		if err == nil {
+			return []string{abs, filepath.Join(real, below)}, nil
+		}
+		if dir == filepath.Dir(dir) {
+			return []string{abs}, nil
+		}
+	}
+}
+
+// knows reports whether a file, or one below a folder, is in the index or was added.
+func (u *update) knows(path string) bool {
+	if slices.ContainsFunc(u.roots.Roots, func(r string) bool { return within(r, path, sep) }) {
+		return true
+	}
+	for p := range u.files {
+		if within(p, path, sep) {
+			return true
+		}
+	}
+	return false
 }
 
 // ErrNotIndexed is wrapped by the error of Remove if the index holds nothing below the path.

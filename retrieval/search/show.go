@@ -3,7 +3,7 @@ package search
 import (
 	"context"
 	"fmt"
-	"path/filepath"
+	"slices"
 
 	"github.com/blevesearch/bleve/v2"
 
@@ -13,17 +13,14 @@ import (
 // Show returns an indexed file and its passages, in the order of the file. The error wraps ErrNotIndexed if the index holds
 // no passage of it.
 func (x *Index) Show(ctx context.Context, path string) (file SourceInfo, list []passages.Passage, err error) {
-	abs, err := filepath.Abs(path)
+	paths, err := names(path)
 	if err != nil {
 		return file, nil, fmt.Errorf("show from index: %w", err)
-	}
-	if real, err := filepath.EvalSymlinks(abs); err == nil {
-		abs = real
 	}
 	err = x.view(func(b bleve.Index) error {
 		var r record
 		err := eachRecord(ctx, b, func(one record) {
-			if one.Path == abs {
+			if i := slices.Index(paths, one.Path); i >= 0 && (r.Path == "" || i == 0) {
 				r = one
 			}
 		})

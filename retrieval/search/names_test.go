@@ -1,0 +1,84 @@
+package search
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+// A folder that was moved, with a link left in its place, is still the one that was added: it is shown, updated and removed by its
+// name, and adding it again adds no second one.
+func TestFolderBecomesLink(t *testing.T) {
+	dir := t.TempDir()
+	docs, moved := filepath.Join(dir, "docs"), filepath.Join(dir, "moved")
+	writeFile(t, filepath.Join(docs, "mill.txt"), "The walnut mill turns at noon.")
+	x := memoryOf(t, fstest.MapFS{})
+	add(t, x, docs)
+	if err := os.Rename(docs, moved); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(moved, docs); err != nil {
+		t.Skip(err)
+	}
+	if _, list, err := x.Show(t.Context(), filepath.Join(docs, "mill.txt")); err != nil || len(list) != 1 {
+		t.Errorf("%v, %v", list, err)
+	}
+	if r := add(t, x, docs); r.Added != 0 || r.Passages != 1 {
+		t.Errorf("%+v", r)
+	}
+	writeFile(t, filepath.Join(moved, "mill.txt"), "The chestnut mill turns at noon.")
+	if r, err := x.Refresh(t.Context(), nil); err != nil || r.Updated != 1 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if r, err := x.Remove(t.Context(), docs); err != nil || r.Removed != 1 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if r, err := x.Refresh(t.Context(), nil); err != nil || r.Passages != 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// What is gone is removed and shown by a path with links, too.
+func TestRemoveGoneBelowLink(t *testing.T) {
+	dir := t.TempDir()
+	docs, link := filepath.Join(dir, "docs"), filepath.Join(dir, "link")
+	for _, name := range []string{"a/b/mill.txt", "lock.txt"} {
+		writeFile(t, filepath.Join(docs, name), "The walnut is old.")
+	}
+	if err := os.Symlink(docs, link); err != nil {
+		t.Skip(err)
+	}
+	x := memoryOf(t, fstest.MapFS{})
+	add(t, x, link)
+	if err := os.RemoveAll(filepath.Join(docs, "a")); err != nil {
+		t.Fatal(err)
+	}
+	if _, list, err := x.Show(t.Context(), filepath.Join(link, "a", "b", "mill.txt")); err != nil || len(list) != 1 {
+		t.Errorf("%v, %v", list, err)
+	}
+	if r, err := x.Remove(t.Context(), filepath.Join(link, "a", "b", "mill.txt")); err != nil || r.Removed != 1 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if _, err := x.Remove(t.Context(), filepath.Join(link, "a")); !errors.Is(err, ErrNotIndexed) {
+		t.Error(err)
+	}
+}
+
+// Records are text, so a path that is not UTF-8 is refused.
+func TestAddPathNotUTF8(t *testing.T) {
+	docs := filepath.Join(t.TempDir(), "caf\xe9")
+	if err := os.Mkdir(docs, 0o700); err != nil {
+		t.Skip(err) // some systems have no such names
+	}
+	writeFile(t, filepath.Join(docs, "a.txt"), "walnut")
+	x := memoryOf(t, fstest.MapFS{})
+	if _, err := x.Add(t.Context(), docs, nil); err == nil || !strings.Contains(err.Error(), "rename") {
+		t.Error(err)
+	}
+	if r, err := x.Refresh(t.Context(), nil); err != nil || r.Passages != 0 || len(r.Skipped) > 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}

@@ -254,7 +254,11 @@ func (u *update) addTree(ctx context.Context, t tree, root, sep string, progress
 		}
 	}
 	err := t.walk(ctx, visitor{
-		skip: u.skip,
+		skip: func(source string, kind Kind, reason string) {
+			if !u.roots.ownsBelow(root, source, sep) { // else it was added by itself
+				u.skip(source, kind, reason)
+			}
+		},
 		lost: func(source string, err error) {
 			name := strings.TrimSuffix(source, sep)
 			lost[name] = true
@@ -280,7 +284,8 @@ func (u *update) addTree(ctx context.Context, t tree, root, sep string, progress
 		return err
 	}
 	for _, r := range u.sorted() {
-		if within(r.Path, root, sep) && !present[r.Path] && !lost.hold(r.Path, sep) { // else it may still exist
+		kept := present[r.Path] || lost.hold(r.Path, sep) || u.roots.ownsBelow(root, r.Path, sep)
+		if within(r.Path, root, sep) && !kept {
 			if err := u.drop(r); err != nil {
 				return err
 			}

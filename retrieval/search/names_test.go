@@ -82,3 +82,47 @@ func TestAddPathNotUTF8(t *testing.T) {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
+
+// A hidden folder or file that was added by itself stays, although a folder around it is indexed, too: it is updated, and removed,
+// by itself.
+func TestHiddenAddedByItself(t *testing.T) {
+	for _, outerFirst := range []bool{true, false} {
+		docs := t.TempDir()
+		open, hidden, file := filepath.Join(docs, "open.txt"), filepath.Join(docs, "a", ".notes"), filepath.Join(docs, ".list.txt")
+		for _, path := range []string{open, filepath.Join(hidden, "one.txt"), filepath.Join(hidden, "two.txt"), file} {
+			writeFile(t, path, "The walnut is old.")
+		}
+		x := memoryOf(t, fstest.MapFS{})
+		if outerFirst {
+			add(t, x, docs)
+		}
+		add(t, x, hidden)
+		add(t, x, file)
+		if !outerFirst {
+			add(t, x, docs)
+		}
+		refresh := func() Report {
+			r, err := x.Refresh(t.Context(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r
+		}
+		r := refresh()
+		if expect(t, r, "+0 ~0 -0 =4"); len(r.Skipped) > 0 {
+			t.Errorf("%v", r.Skipped)
+		}
+		if err := os.Remove(filepath.Join(hidden, "two.txt")); err != nil {
+			t.Fatal(err)
+		}
+		expect(t, refresh(), "+0 ~0 -1 =3")
+		if r, err := x.Remove(t.Context(), hidden); err != nil || r.Removed != 1 {
+			t.Errorf("%+v, %v", r, err)
+		}
+		expect(t, refresh(), "+0 ~0 -0 =2")
+		if r, err := x.Remove(t.Context(), docs); err != nil || r.Removed != 2 {
+			t.Errorf("%+v, %v", r, err)
+		}
+		expect(t, refresh(), "+0 ~0 -0 =0")
+	}
+}

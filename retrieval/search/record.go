@@ -145,14 +145,14 @@ func recordOf(reader api.IndexReader, id string) (r record, err error) {
 	return r, json.Unmarshal(text, &r)
 }
 
-// add adds a root. A root below another one is left out; a root above others replaces them.
+// add adds a root. A root that the walk of another one reaches is left out; a root replaces those that its own walk reaches.
 func (s rootSet) add(path string, sep string) rootSet {
 	under := func(p, q string) bool { return within(p, q, sep) }
 	out := rootSet{}
 	covered := false
 	for _, r := range s.Roots {
-		covered = covered || under(path, r)
-		if !under(r, path) || r == path {
+		covered = covered || reaches(r, path, sep)
+		if !reaches(path, r, sep) || r == path {
 			out.Roots = append(out.Roots, r)
 		}
 	}
@@ -187,6 +187,18 @@ func (s rootSet) remove(path string, sep string) rootSet {
 		out.Excluded = append(out.Excluded, path)
 	}
 	return out
+}
+
+// ownsBelow reports whether a root below dir, which the walk of dir does not reach, holds path.
+func (s rootSet) ownsBelow(dir, path, sep string) bool {
+	return slices.ContainsFunc(s.Roots, func(r string) bool {
+		return within(path, r, sep) && within(r, dir, sep) && !reaches(dir, r, sep)
+	})
+}
+
+// reaches reports whether a walk of dir visits path: it is dir or below it, and nothing between them is hidden.
+func reaches(dir, path, sep string) bool {
+	return within(path, dir, sep) && !strings.Contains(strings.TrimPrefix(path, strings.TrimSuffix(dir, sep)), sep+".")
 }
 
 // excludes reports whether path was removed by hand.

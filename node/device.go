@@ -81,6 +81,7 @@ func (d *Device) Ask(ctx context.Context, q Question, s tandem.Settings, emit fu
 
 // AskRecorded is Ask, and passes what happens to record, in order, on one goroutine. record may be nil.
 func (d *Device) AskRecorded(ctx context.Context, q Question, s tandem.Settings, emit func(Token), record func(Line)) (Answer, error) {
+	q = q.composed()
 	local, s, err := d.prepare(q, s, record != nil)
 	if err != nil {
 		return Answer{}, err

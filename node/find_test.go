@@ -5,6 +5,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"golang.org/x/text/unicode/norm"
+
 	"tandem/model/chat"
 	"tandem/retrieval/passages"
 	"tandem/retrieval/search"
@@ -54,5 +56,16 @@ func TestFindGoesOnInTheDocument(t *testing.T) {
 	}
 	if got := texts(""); slices.Contains(got, "A bike costs 12 € a day.") {
 		t.Errorf("asked first: %q", got)
+	}
+}
+
+// A question is composed, with what was said before it, and leaves the caller's conversation as it was.
+func TestQuestionIsComposed(t *testing.T) {
+	const text = "Wann öffnet die Bäckerei?"
+	apart := norm.NFD.String(text)
+	history := []chat.Message{{Role: "user", Content: apart}}
+	q := Question{Text: apart, History: history}.composed()
+	if q.Text != text || q.History[0].Content != text || history[0].Content != apart {
+		t.Errorf("%+q after %+q", q.Text, q.History)
 	}
 }

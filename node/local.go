@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/text/unicode/norm"
+
 	"tandem"
 	"tandem/decoder"
 	"tandem/decoder/extract"
@@ -92,6 +94,15 @@ type Question struct {
 	// ChooseCoupling lets the device choose between the couplings of one race when the answer begins, by what rows and round
 	// trips cost (Profile). The text then depends on that too. With the speculative coupling it does nothing.
 	ChooseCoupling bool
+}
+
+// composed returns the question with one character for each letter and its accents (Unicode's NFC), as the texts of documents have them.
+func (q Question) composed() Question {
+	q.Text, q.History = norm.NFC.String(q.Text), slices.Clone(q.History)
+	for i := range q.History {
+		q.History[i].Content = norm.NFC.String(q.History[i].Content)
+	}
+	return q
 }
 
 // Bounds of a question, in bytes: its text, and all earlier turns that a cloud is told, with their roles. Of a longer

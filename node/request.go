@@ -57,7 +57,7 @@ func questionOf(b transport.Begin) (Question, tandem.Settings, error) {
 		}
 		q.History = append(q.History, chat.Message{Role: t.Role, Content: t.Content})
 	}
-	return q, b.Settings, nil
+	return q.composed(), b.Settings, nil
 }
 
 // checkSettings reports the first setting that is out of range or unknown.

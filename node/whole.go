@@ -16,6 +16,7 @@ type Writer func(ctx context.Context, w *decoder.OnePrompt, emit func([]tandem.T
 // diffusion model. If it ends with an error, it returns the answer so far.
 func (r Local) Write(ctx context.Context, q Question, s tandem.Settings, write Writer, emit func(Token)) (Answer, error) {
 	begun := time.Now()
+	q = q.composed()
 	found, err := r.search(ctx, q, s)
 	if err != nil {
 		return Answer{}, err

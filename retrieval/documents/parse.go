@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/text/unicode/norm"
+
 	"tandem/retrieval/internal/english"
 )
 
@@ -18,7 +20,7 @@ type parser struct {
 }
 
 // Version counts the changes to what the parsers make of files. An index reads again what another version parsed.
-const Version = 15
+const Version = 16
 
 const (
 	textLimit = 8 << 20
@@ -145,7 +147,17 @@ func finish(doc Document, name string) Document {
 			doc.Blocks[i] = Block{Kind: Paragraph, Apart: b.Apart, Text: b.Text}
 		}
 	}
+	doc.compose()
 	return doc
+}
+
+// compose makes one character of each letter and its accents (Unicode's NFC), as keyboards do. File names and notes from a Mac and many
+// PDFs have them apart, and a search by bytes would find no "ö" in them.
+func (d *Document) compose() {
+	d.Title = norm.NFC.String(d.Title)
+	for i := range d.Blocks {
+		d.Blocks[i].Text = norm.NFC.String(d.Blocks[i].Text)
+	}
 }
 
 // titleFrom makes a title from a file name: "lake-cabin_2.md" becomes "Lake cabin 2".

@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 
+	"golang.org/x/text/unicode/norm"
+
 	"tandem/retrieval/passages"
 )
 
@@ -37,7 +39,7 @@ func Compound(ctx context.Context, question string, k int, find func(ctx context
 
 // queriesOf returns the queries that answer a question.
 func queriesOf(question string) []string {
-	question = strings.TrimSpace(question)
+	question = norm.NFC.String(strings.TrimSpace(question)) // as the texts of documents are
 	line := strings.LastIndexByte(question, '\n')
 	parts := clauses(question[line+1:])
 	switch {

@@ -5,6 +5,8 @@ import (
 	"testing/fstest"
 
 	"golang.org/x/text/unicode/norm"
+
+	"tandem/retrieval/passages"
 )
 
 // A word with accents is found, whichever way the file or the question spells it.
@@ -15,5 +17,8 @@ func TestAccentsInEitherForm(t *testing.T) {
 		for _, asked := range []norm.Form{norm.NFC, norm.NFD} {
 			finds(t, x, asked.String(word), "a.txt")
 		}
+	}
+	if shared := Shared(norm.NFD.String(word), passages.Passage{Text: text}); len(shared) != 1 {
+		t.Errorf("shared: %q", shared)
 	}
 }

@@ -55,8 +55,8 @@ func (t tree) walk(ctx context.Context, v visitor) error {
 			}
 			return nil
 		case err != nil:
-			if name == t.start && d == nil {
-				return err
+			if name == t.start && d == nil && errors.Is(err, fs.ErrNotExist) {
+				return fmt.Errorf("%s: %w", source, cause(err))
 			}
 			v.lost(source, err)
 			return nil

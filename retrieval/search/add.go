@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -69,11 +70,47 @@ func (x *Index) Add(ctx context.Context, path string, progress func(Progress)) (
 	return x.write(ctx, func(u *update) error { return u.add(ctx, path, progress) })
 }
 
-func (u *update) add(ctx context.Context, path string, progress func(Progress)) error {
-	abs, err := u.toAdd(path)
-	if err != nil {
-		return fmt.Errorf("add to index: %w", err)
+// AddAll is Add for several files and folders in one write, which takes little longer than for a folder with all of them. It
+// returns a report for each that it began with. If there is no such file, those before it stay in the index; the last report and the
+// error are of that one.
+func (x *Index) AddAll(ctx context.Context, paths []string, progress func(Progress)) ([]Report, error) {
+	return addAll(x.write, ctx, paths, progress)
+}
+
+// addAll adds paths in one write.
+func addAll(write func(context.Context, func(*update) error) (Report, error), ctx context.Context, paths []string, progress func(Progress)) (reports []Report, err error) {
+	var none error
+	whole, err := write(ctx, func(u *update) error {
+		for _, path := range paths {
+			var at string
+			if at, none = u.toAdd(path); none != nil {
+				reports = append(reports, Report{})
+				return nil
+			}
+			u.report = Report{}
+			err := u.addAt(ctx, at, progress)
+			if reports = append(reports, u.report); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for i := range reports {
+		reports[i].Passages = whole.Passages
 	}
+	return reports, cmp.Or(err, none)
+}
+
+func (u *update) add(ctx context.Context, path string, progress func(Progress)) error {
+	at, err := u.toAdd(path)
+	if err != nil {
+		return err
+	}
+	return u.addAt(ctx, at, progress)
+}
+
+// addAt adds what is at a path that toAdd returned.
+func (u *update) addAt(ctx context.Context, abs string, progress func(Progress)) error {
 	before := u.roots
 	if err := u.setRoots(u.roots.add(abs, sep)); err != nil {
 		return err
@@ -90,17 +127,17 @@ func (u *update) add(ctx context.Context, path string, progress func(Progress)) 
 // toAdd returns the path under which the index keeps what is at path.
 func (u *update) toAdd(path string) (string, error) {
 	abs, err := filepath.Abs(path)
-	if err != nil {
-		return "", err
+	real := abs
+	if err == nil {
+		real, err = filepath.EvalSymlinks(abs)
 	}
-	real, err := filepath.EvalSymlinks(abs)
 	switch {
 	case err != nil:
-		return "", err
+		return "", fmt.Errorf("add to index: %w", err)
 	case slices.Contains(u.roots.Roots, abs): // it was moved and a link left in its place
 		return abs, nil
 	case !utf8.ValidString(real): // records are text
-		return "", fmt.Errorf("the path %q is not UTF-8: rename the part that is not", real)
+		return "", fmt.Errorf("add to index: the path %q is not UTF-8: rename the part that is not", real)
 	}
 	return real, nil
 }
@@ -183,12 +220,8 @@ func (u *update) remove(path string) error {
 	}
 	abs := paths[max(0, slices.IndexFunc(paths, u.knows))]
 	isRoot := slices.ContainsFunc(u.roots.Roots, func(r string) bool { return within(r, abs, sep) })
-	for _, r := range u.sorted() {
-		if within(r.Path, abs, sep) {
-			if err := u.drop(r); err != nil {
-				return err
-			}
-		}
+	if err := u.dropAll(func(path string) bool { return within(path, abs, sep) }); err != nil {
+		return err
 	}
 	if u.report.Removed == 0 && !isRoot {
 		return fmt.Errorf("%w: %s", ErrNotIndexed, path)
@@ -283,12 +316,23 @@ func (u *update) addTree(ctx context.Context, t tree, root, sep string, progress
 	if err != nil {
 		return err
 	}
-	for _, r := range u.sorted() {
-		kept := present[r.Path] || lost.hold(r.Path, sep) || u.roots.ownsBelow(root, r.Path, sep)
-		if within(r.Path, root, sep) && !kept {
-			if err := u.drop(r); err != nil {
-				return err
-			}
+	return u.dropAll(func(path string) bool {
+		return within(path, root, sep) && !present[path] && !lost.hold(path, sep) && !u.roots.ownsBelow(root, path, sep)
+	})
+}
+
+// dropAll drops the files at the paths for which gone is true, in order.
+func (u *update) dropAll(gone func(path string) bool) error {
+	var paths []string
+	for path := range u.files {
+		if gone(path) {
+			paths = append(paths, path)
+		}
+	}
+	slices.Sort(paths)
+	for _, path := range paths {
+		if err := u.drop(u.files[path]); err != nil {
+			return err
 		}
 	}
 	return nil

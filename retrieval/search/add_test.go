@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -213,4 +214,46 @@ func TestShow(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+}
+
+// Many files that are added by name cost little more than in a folder: the index is read and written once, and four times as many
+// take about four times the memory.
+func TestAddAll(t *testing.T) {
+	docs, dir := t.TempDir(), t.TempDir()
+	var paths []string
+	for i := range 400 {
+		paths = append(paths, filepath.Join(docs, fmt.Sprintf("%03d.txt", i)))
+		writeFile(t, paths[i], fmt.Sprintf("The walnut is %d.", i))
+	}
+	published := 0
+	cost := func(paths []string) uint64 {
+		x := open(t, t.TempDir())
+		x.failpoint = func(step string) error {
+			if step == "publish" {
+				published++
+			}
+			return nil
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		reports, err := x.AddAll(t.Context(), paths, nil)
+		if err != nil || len(reports) != len(paths) || reports[0].Added != 1 || reports[0].Passages != len(paths) {
+			t.Errorf("%+v, %v", reports, err)
+		}
+		if r, err := x.Refresh(t.Context(), nil); err != nil || r.Unchanged != len(paths) {
+			t.Errorf("%+v, %v", r, err)
+		}
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	if one, four := cost(paths[:100]), cost(paths); published != 2 || four > 8*one {
+		t.Errorf("%d writes; %d kB for 100 files, %d kB for four times as many", published, one>>10, four>>10)
+	}
+
+	x := open(t, dir)
+	reports, err := x.AddAll(t.Context(), []string{paths[0], filepath.Join(docs, "none.txt"), paths[1]}, nil)
+	if !errors.Is(err, fs.ErrNotExist) || len(reports) != 2 || reports[0].Added != 1 {
+		t.Errorf("%+v, %v", reports, err)
+	}
+	finds(t, x, "walnut", "000.txt")
 }

@@ -39,6 +39,11 @@ func (c Corpus) Add(ctx context.Context, path string, progress func(Progress)) (
 	return c.write(ctx, func(u *update) error { return u.add(ctx, path, progress) })
 }
 
+// AddAll is Index.AddAll for a corpus.
+func (c Corpus) AddAll(ctx context.Context, paths []string, progress func(Progress)) ([]Report, error) {
+	return addAll(c.write, ctx, paths, progress)
+}
+
 // AddFS is Index.AddFS for a corpus.
 func (c Corpus) AddFS(ctx context.Context, fsys fs.FS, root string) (Report, error) {
 	return c.write(ctx, func(u *update) error { return u.addFS(ctx, fsys, root) })

@@ -208,7 +208,8 @@ func (s rootSet) excludes(path, sep string) bool {
 
 // within reports whether path is dir or below it.
 func within(path, dir, sep string) bool {
-	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, sep)+sep) || dir == "."
+	above := strings.TrimSuffix(dir, sep)
+	return path == dir || strings.HasPrefix(path, above) && strings.HasPrefix(path[len(above):], sep) || dir == "."
 }
 
 // pathSet is a set of files and folders, without separators at their ends.

@@ -24,6 +24,7 @@ type writer struct {
 	pending int // bytes in batch
 	written int // bytes in gen since the last checkpoint
 	roots   rootSet
+	unsaved bool // roots are not in batch
 }
 
 // write runs change as the only writer and publishes the result.
@@ -137,16 +138,8 @@ func (w *writer) ready() error {
 }
 
 func (w *writer) setRoots(s rootSet) error {
-	raw, err := json.Marshal(s)
-	if err == nil {
-		err = w.ready()
-	}
-	if err != nil {
-		return err
-	}
-	w.roots = s
-	w.batch.SetInternal(rootsKey, raw)
-	return nil
+	w.roots, w.unsaved = s, true
+	return w.ready()
 }
 
 func (w *writer) put(r record, old *record, ps []passages.Passage) error {
@@ -211,6 +204,14 @@ func (w *writer) spill() error {
 }
 
 func (w *writer) flush() error {
+	if w.unsaved {
+		raw, err := json.Marshal(w.roots)
+		if err != nil {
+			return err
+		}
+		w.batch.SetInternal(rootsKey, raw)
+		w.unsaved = false
+	}
 	if w.batch == nil || w.batch.Size() == 0 {
 		return nil
 	}

@@ -15,7 +15,7 @@ type EngineFlag struct {
 
 // Library is a set of indexed files: an index on disk, or in a cluster.
 type Library interface {
-	Add(ctx context.Context, path string, progress func(search.Progress)) (search.Report, error)
+	AddAll(ctx context.Context, paths []string, progress func(search.Progress)) ([]search.Report, error)
 	Refresh(ctx context.Context, progress func(search.Progress)) (search.Report, error)
 	Remove(ctx context.Context, path string) (search.Report, error)
 	List() ([]search.SourceInfo, error)

@@ -77,38 +77,20 @@ func (c *indexAdd) Run(a *App) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, x.Close()) }()
+	reports, err := c.addTo(a, x)
 	sum := indexReport{Skipped: []skipJSON{}}
-	show := a.indexProgress("indexing")
-	if len(c.Paths) == 0 {
-		var report search.Report
-		report, err = x.Refresh(a, show)
-		sum.add(report)
-	}
-	var unread, empty []string
-	for _, path := range c.Paths {
-		var report search.Report
-		if report, err = x.Add(a, path, show); err != nil {
-			err = naming(path, err)
-		}
-		sum.add(report)
-		if err != nil {
-			break
-		}
-		if report.Added+report.Updated+report.Unchanged == 0 {
-			if len(report.Skipped) > 0 {
-				unread = append(unread, Plain(path))
-			} else {
-				empty = append(empty, Plain(path))
-			}
-		}
+	for _, r := range reports {
+		sum.add(r)
 	}
 	if err != nil && a.Err() == nil {
 		return err
 	}
 	if err != nil {
 		a.Remark("the finished files stay in the index; run the command again to continue from there")
+		return errors.Join(a.report(sum, c.Skipped), err)
 	}
-	err = errors.Join(a.report(sum, c.Skipped), err)
+	err = a.report(sum, c.Skipped)
+	unread, empty := c.without(reports)
 	if len(empty) > 0 {
 		a.Remark("There are no files in %s.", strings.Join(empty, ", "))
 	}
@@ -116,6 +98,34 @@ func (c *indexAdd) Run(a *App) (err error) {
 		err = fmt.Errorf("nothing was indexed of %s: all of it was skipped", strings.Join(unread, ", "))
 	}
 	return err
+}
+
+// addTo adds the paths, or updates what was added if there are none.
+func (c *indexAdd) addTo(a *App, x Library) ([]search.Report, error) {
+	show := a.indexProgress("indexing")
+	if len(c.Paths) == 0 {
+		report, err := x.Refresh(a, show)
+		return []search.Report{report}, err
+	}
+	reports, err := x.AddAll(a, c.Paths, show)
+	if err != nil && len(reports) > 0 {
+		err = naming(c.Paths[len(reports)-1], err)
+	}
+	return reports, err
+}
+
+// without returns the paths that gave no passage, by whether all in them was skipped or there was nothing.
+func (c *indexAdd) without(reports []search.Report) (unread, empty []string) {
+	for i, path := range c.Paths {
+		switch r := reports[i]; {
+		case r.Added+r.Updated+r.Unchanged > 0:
+		case len(r.Skipped) > 0:
+			unread = append(unread, Plain(path))
+		default:
+			empty = append(empty, Plain(path))
+		}
+	}
+	return unread, empty
 }
 
 // indexProgress returns what draws the progress of reading files, once that takes more than a moment.

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -49,10 +50,13 @@ func WriteFunc(path string, perm fs.FileMode, fill func(io.Writer) error) error 
 
 // Sweep removes the files that writers left in dir when they were killed an hour ago or earlier.
 func Sweep(dir string) {
-	left, _ := filepath.Glob(filepath.Join(dir, Unfinished+"*"))
-	for _, path := range left {
-		if info, err := os.Stat(path); err == nil && time.Since(info.ModTime()) > time.Hour {
-			os.Remove(path)
+	all, _ := os.ReadDir(dir)
+	for _, e := range all {
+		if !strings.HasPrefix(e.Name(), Unfinished) {
+			continue
+		}
+		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > time.Hour {
+			os.Remove(filepath.Join(dir, e.Name()))
 		}
 	}
 }

@@ -17,6 +17,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"golang.org/x/text/unicode/norm"
+
 	"tandem/retrieval/documents"
 	"tandem/retrieval/passages"
 )
@@ -229,21 +231,31 @@ func (u *update) remove(path string) error {
 	return u.setRoots(u.roots.remove(abs, sep))
 }
 
-// names returns the paths under which the index may keep what a user calls path: as it is given, with its links followed, and
-// with those of the deepest folder above it that still exists.
+// names returns the paths under which the index may keep what a user calls path: as it is given, with its links followed, and with
+// accents as a file system may have them.
 func names(path string) ([]string, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
 	}
-	for dir, below := abs, ""; ; dir, below = filepath.Dir(dir), filepath.Join(filepath.Base(dir), below) {
-		real, err := filepath.EvalSymlinks(dir)
-		if err == nil {
-			return []string{abs, filepath.Join(real, below)}, nil
+	out := []string{abs, followed(abs)}
+	for _, name := range out[:2] {
+		out = append(out, norm.NFC.String(name), norm.NFD.String(name))
+	}
+	return out, nil
+}
+
+// followed returns an absolute path with the links followed, as far as it exists.
+func followed(abs string) string {
+	dir, below := abs, ""
+	for {
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			return filepath.Join(real, below)
 		}
 		if dir == filepath.Dir(dir) {
-			return []string{abs}, nil
+			return abs
 		}
+		dir, below = filepath.Dir(dir), filepath.Join(filepath.Base(dir), below)
 	}
 }
 

@@ -77,7 +77,7 @@ func (g *generation) publish() error {
 	return nil
 }
 
-// sweep removes every generation but keep. Where the system allows removing open files, readers can go on reading an old
+// sweep removes every generation but keep, and what a killed writer began. Where the system allows removing open files, readers can go on reading an old
 // generation; elsewhere it stays until a later sweep.
 func sweep(dir, keep string) {
 	entries, err := os.ReadDir(dir)
@@ -85,7 +85,7 @@ func sweep(dir, keep string) {
 		return
 	}
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), "gen-") && e.Name() != keep {
+		if strings.HasPrefix(e.Name(), "gen-") && e.Name() != keep || strings.HasPrefix(e.Name(), atomicfile.Unfinished) {
 			os.RemoveAll(filepath.Join(dir, e.Name()))
 		}
 	}

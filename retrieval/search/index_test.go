@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"tandem/internal/atomicfile"
 )
 
 func writeFile(t testing.TB, path, text string) {
@@ -431,6 +433,7 @@ func TestCrash(t *testing.T) {
 		if !errors.Is(err, errKilled) {
 			t.Fatalf("%s: %v", where, err)
 		}
+		writeFile(t, filepath.Join(dir, atomicfile.Unfinished+"A"), "half") // as if it were killed within a step
 		reader := open(t, dir)
 		if got := contents(t, reader); got != before && got != after {
 			t.Errorf("killed at %s, the index holds\n%s", where, got)
@@ -441,6 +444,9 @@ func TestCrash(t *testing.T) {
 			t.Errorf("killed at %s and repaired, the index holds\n%s\nwant\n%s", where, got, after)
 		}
 		if left, _ := filepath.Glob(filepath.Join(dir, "gen-*")); len(left) != 1 {
+			t.Errorf("killed at %s and repaired, %q are left", where, left)
+		}
+		if left, _ := filepath.Glob(filepath.Join(dir, atomicfile.Unfinished+"*")); len(left) > 0 {
 			t.Errorf("killed at %s and repaired, %q are left", where, left)
 		}
 		if got := contents(t, reader); got != after {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // A folder that was moved, with a link left in its place, is still the one that was added: it is shown, updated and removed by its
@@ -124,5 +126,20 @@ func TestHiddenAddedByItself(t *testing.T) {
 			t.Errorf("%+v, %v", r, err)
 		}
 		expect(t, refresh(), "+0 ~0 -0 =0")
+	}
+}
+
+// A file is shown and removed by its name however its accents are spelt: keyboards and file systems differ.
+func TestNamesWithAccents(t *testing.T) {
+	const typed = "Töpferei.txt"
+	docs := t.TempDir()
+	writeFile(t, filepath.Join(docs, norm.NFD.String(typed)), "The walnut is old.")
+	x := memoryOf(t, fstest.MapFS{})
+	add(t, x, docs)
+	if _, list, err := x.Show(t.Context(), filepath.Join(docs, typed)); err != nil || len(list) != 1 {
+		t.Errorf("%v, %v", list, err)
+	}
+	if r, err := x.Remove(t.Context(), filepath.Join(docs, typed)); err != nil || r.Removed != 1 {
+		t.Errorf("%+v, %v", r, err)
 	}
 }

@@ -19,9 +19,10 @@ func (x *Index) Show(ctx context.Context, path string) (file SourceInfo, list []
 	}
 	err = x.view(func(b bleve.Index) error {
 		var r record
+		at := len(paths)
 		err := eachRecord(ctx, b, func(one record) {
-			if i := slices.Index(paths, one.Path); i >= 0 && (r.Path == "" || i == 0) {
-				r = one
+			if i := slices.Index(paths, one.Path); i >= 0 && i < at {
+				r, at = one, i
 			}
 		})
 		switch {

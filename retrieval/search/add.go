@@ -76,31 +76,52 @@ func (x *Index) Add(ctx context.Context, path string, progress func(Progress)) (
 // returns a report for each that it began with. If there is no such file, those before it stay in the index; the last report and the
 // error are of that one.
 func (x *Index) AddAll(ctx context.Context, paths []string, progress func(Progress)) ([]Report, error) {
-	return addAll(x.write, ctx, paths, progress)
+	return writing(x.write).addAll(ctx, paths, progress)
 }
 
-// addAll adds paths in one write.
-func addAll(write func(context.Context, func(*update) error) (Report, error), ctx context.Context, paths []string, progress func(Progress)) (reports []Report, err error) {
-	var none error
-	whole, err := write(ctx, func(u *update) error {
-		for _, path := range paths {
-			var at string
-			if at, none = u.toAdd(path); none != nil {
-				reports = append(reports, Report{})
-				return nil
-			}
-			u.report = Report{}
-			err := u.addAt(ctx, at, progress)
-			if reports = append(reports, u.report); err != nil {
-				return err
-			}
+// RemoveAll is Remove for several files and folders in one write. It returns a report for each that it began with. If the index holds
+// nothing of one, those before it are removed; the last report and the error are of that one.
+func (x *Index) RemoveAll(ctx context.Context, paths []string) ([]Report, error) {
+	return writing(x.write).removeAll(ctx, paths)
+}
+
+// writing runs a change as one write.
+type writing func(ctx context.Context, change func(*update) error) (Report, error)
+
+func (w writing) addAll(ctx context.Context, paths []string, progress func(Progress)) ([]Report, error) {
+	return w.each(ctx, paths, func(u *update, path string) (refused, err error) {
+		at, refused := u.toAdd(path)
+		if refused == nil {
+			err = u.addAt(ctx, at, progress)
 		}
-		return nil
+		return refused, err
+	})
+}
+
+func (w writing) removeAll(ctx context.Context, paths []string) ([]Report, error) {
+	return w.each(ctx, paths, func(u *update, path string) (refused, err error) {
+		if err = u.remove(path); errors.Is(err, ErrNotIndexed) {
+			return err, nil
+		}
+		return nil, err
+	})
+}
+
+// each calls change with one path after the other, in one write, up to the first that is refused. It returns a report for each call.
+func (w writing) each(ctx context.Context, paths []string, change func(*update, string) (refused, err error)) (reports []Report, err error) {
+	var refused error
+	whole, err := w(ctx, func(u *update) (err error) {
+		for i := 0; i < len(paths) && err == nil && refused == nil; i++ {
+			u.report = Report{}
+			refused, err = change(u, paths[i])
+			reports = append(reports, u.report)
+		}
+		return err
 	})
 	for i := range reports {
 		reports[i].Passages = whole.Passages
 	}
-	return reports, cmp.Or(err, none)
+	return reports, cmp.Or(err, refused)
 }
 
 func (u *update) add(ctx context.Context, path string, progress func(Progress)) error {

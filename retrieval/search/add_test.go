@@ -216,7 +216,7 @@ func TestShow(t *testing.T) {
 	}
 }
 
-// Many files that are added by name cost little more than in a folder: the index is read and written once, and four times as many
+// Many files that are added and removed by name cost little more than in a folder: the index is read and written once, and four times as many
 // take about four times the memory.
 func TestAddAll(t *testing.T) {
 	docs, dir := t.TempDir(), t.TempDir()
@@ -243,10 +243,14 @@ func TestAddAll(t *testing.T) {
 		if r, err := x.Refresh(t.Context(), nil); err != nil || r.Unchanged != len(paths) {
 			t.Errorf("%+v, %v", r, err)
 		}
+		reports, err = x.RemoveAll(t.Context(), paths)
+		if err != nil || len(reports) != len(paths) || reports[0].Removed != 1 || reports[0].Passages != 0 {
+			t.Errorf("%+v, %v", reports, err)
+		}
 		runtime.ReadMemStats(&after)
 		return after.TotalAlloc - before.TotalAlloc
 	}
-	if one, four := cost(paths[:100]), cost(paths); published != 2 || four > 8*one {
+	if one, four := cost(paths[:100]), cost(paths); published != 4 || four > 8*one {
 		t.Errorf("%d writes; %d kB for 100 files, %d kB for four times as many", published, one>>10, four>>10)
 	}
 
@@ -256,4 +260,9 @@ func TestAddAll(t *testing.T) {
 		t.Errorf("%+v, %v", reports, err)
 	}
 	finds(t, x, "walnut", "000.txt")
+	reports, err = x.RemoveAll(t.Context(), []string{paths[0], filepath.Join(docs, "none.txt")})
+	if !errors.Is(err, ErrNotIndexed) || len(reports) != 2 || reports[0].Removed != 1 {
+		t.Errorf("%+v, %v", reports, err)
+	}
+	finds(t, x, "walnut")
 }

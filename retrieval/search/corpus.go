@@ -41,7 +41,7 @@ func (c Corpus) Add(ctx context.Context, path string, progress func(Progress)) (
 
 // AddAll is Index.AddAll for a corpus.
 func (c Corpus) AddAll(ctx context.Context, paths []string, progress func(Progress)) ([]Report, error) {
-	return addAll(c.write, ctx, paths, progress)
+	return writing(c.write).addAll(ctx, paths, progress)
 }
 
 // AddFS is Index.AddFS for a corpus.
@@ -57,6 +57,11 @@ func (c Corpus) Refresh(ctx context.Context, progress func(Progress)) (Report, e
 // Remove is Index.Remove for a corpus.
 func (c Corpus) Remove(ctx context.Context, path string) (Report, error) {
 	return c.write(ctx, func(u *update) error { return u.remove(path) })
+}
+
+// RemoveAll is Index.RemoveAll for a corpus.
+func (c Corpus) RemoveAll(ctx context.Context, paths []string) ([]Report, error) {
+	return writing(c.write).removeAll(ctx, paths)
 }
 
 // List is Index.List for a corpus.

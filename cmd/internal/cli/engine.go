@@ -17,7 +17,7 @@ type EngineFlag struct {
 type Library interface {
 	AddAll(ctx context.Context, paths []string, progress func(search.Progress)) ([]search.Report, error)
 	Refresh(ctx context.Context, progress func(search.Progress)) (search.Report, error)
-	Remove(ctx context.Context, path string) (search.Report, error)
+	RemoveAll(ctx context.Context, paths []string) ([]search.Report, error)
 	List() ([]search.SourceInfo, error)
 	Close() error
 }

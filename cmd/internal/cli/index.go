@@ -380,18 +380,18 @@ func (c *indexRemove) Run(a *App) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, x.Close()) }()
+	reports, refused := x.RemoveAll(a, c.Paths)
+	if refused != nil && !errors.Is(refused, search.ErrNotIndexed) {
+		return refused
+	}
 	var sum indexReport
-	for _, path := range c.Paths {
-		report, err := x.Remove(a, path)
-		if errors.Is(err, search.ErrNotIndexed) {
-			return fmt.Errorf("%s is not in the index: %s index list shows what is", path, a.Program)
-		}
-		if err != nil {
-			return err
+	for i, report := range reports {
+		if refused != nil && i == len(reports)-1 {
+			return fmt.Errorf("%s is not in the index: %s index list shows what is", c.Paths[i], a.Program)
 		}
 		sum.add(report)
 		if c.Index == "" {
-			n, err := a.deleteUploads(path)
+			n, err := a.deleteUploads(c.Paths[i])
 			if sum.Deleted += n; err != nil {
 				return err
 			}

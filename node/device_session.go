@@ -41,6 +41,7 @@ type deviceSession struct {
 	failure error
 
 	presence *presence.Machine // nil for no cloud
+	awake    awake             // the clock of presence
 	patience Patience
 	require  bool // fail instead of going on without the cloud
 	alone    bool // the device continues alone
@@ -54,6 +55,22 @@ type happened struct {
 	event presence.Event
 	ago   time.Duration // that it happened
 	cause *cause        // nil if only presence knows why the device continues alone
+}
+
+// awake is a clock that stands still while the program does: while it is stopped, or its machine sleeps. Nobody was waiting for the
+// cloud then.
+type awake struct{ last, lost time.Duration }
+
+// stopped is longer than a program that runs goes without looking at its clock, which it does every tickEvery.
+const stopped = time.Second
+
+// at returns the time by this clock. now is the time by one that never stands still.
+func (c *awake) at(now time.Duration) time.Duration {
+	if gap := now - c.last; gap > stopped {
+		c.lost += gap - tickEvery
+	}
+	c.last = now
+	return now - c.lost
 }
 
 // cause is why the cloud does not take part any more.
@@ -87,7 +104,7 @@ var DefaultPatience = presence.DefaultPatience
 
 // reach starts to dial, so that the cloud reads while the device reads.
 func (a *deviceSession) reach(p Patience, cloud reachable) {
-	a.cloud, a.patience, a.presence = cloud, p, presence.New(p, time.Since(a.start))
+	a.cloud, a.patience, a.presence = cloud, p, presence.New(p, a.awake.at(time.Since(a.start)))
 	a.take(happened{event: presence.Tick})
 }
 
@@ -244,7 +261,7 @@ func (a *deviceSession) noted(n pair.Note) {
 func (a *deviceSession) stepPresence(e happened) {
 	parted := false
 	if a.presence != nil && !a.done {
-		for _, act := range a.presence.Step(time.Since(a.start)-e.ago, e.event) {
+		for _, act := range a.presence.Step(a.awake.at(time.Since(a.start))-e.ago, e.event) {
 			parted = parted || act == presence.Part
 			a.actPresence(act, e.cause)
 		}

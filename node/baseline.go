@@ -321,7 +321,9 @@ func (c *Cloud) write(ctx context.Context, a *cloudSession, q Question, s tandem
 	defer cancel()
 	over := make(chan error, 1)
 	go func() { // stop writing if the device goes away
-		over <- ended(ctx, a.link)
+		err := ended(ctx, a.link)
+		a.ended.Store(err == nil)
+		over <- err
 		cancel()
 	}()
 	read, err := a.local.read(ctx, q, s)

@@ -357,7 +357,7 @@ func (c *Cloud) answer(place *lease, conn *transport.Conn, link exchange, begin 
 		place.moved.Store(-1)
 		err = c.baseline(ctx, a, begin)
 	}
-	if err != nil {
+	if err = a.failed(err); err != nil {
 		log.Warn("answer failed", "error", err)
 	}
 	if c.Observe != nil {
@@ -391,7 +391,7 @@ func (c *Cloud) take(ctx context.Context, a *cloudSession, begin transport.Begin
 	if err := a.local.remember(a.machine.Answer()); err != nil {
 		a.log.Warn("the answer is not kept for drafts", "error", err)
 	}
-	if err := own.Finish(ctx, a.machine.Answer()); err != nil {
+	if err := own.Finish(ctx, a.machine.Answer()); err != nil && ctx.Err() == nil {
 		a.log.Warn("the answer's end is not cited", "error", err)
 	}
 	return a.link.Send(sourcesMessage(own.sources(), own.parts(), c.Titles && begin.ShareTitles, c.Quotes && begin.ShareTitles))

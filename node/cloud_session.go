@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
+	"slices"
+	"sync/atomic"
 	"time"
 
 	"tandem/node/batch"
@@ -26,6 +29,16 @@ type cloudSession struct {
 	leaves  func() bool // reports whether this replica is about to end; nil if it never is
 	ticks   int
 	failure error
+	ended   atomic.Bool // the device has ended the answer
+}
+
+// failed returns err unless it only shows that the device has ended the answer, or hung up in order.
+func (a *cloudSession) failed(err error) error {
+	gone := errors.Is(err, io.EOF) || errors.Is(err, transport.ErrClosed) || errors.Is(err, transport.ErrLost) || errors.Is(err, context.Canceled)
+	if fault := errors.As(err, new(*Fault)); !fault && (errors.Is(err, transport.ErrHungUp) || a.ended.Load() && gone) {
+		return nil
+	}
+	return err
 }
 
 // refuse sends the device the reason why the cloud cannot take part. Once the answer is over, nobody listens, unless its place
@@ -163,7 +176,11 @@ func (a *cloudSession) listen() (err error) {
 		if err != nil {
 			return err
 		}
-		a.post(together(a.ctx, a.link, m))
+		all := together(a.ctx, a.link, m)
+		if slices.ContainsFunc(all, func(m transport.Message) bool { _, is := m.(transport.End); return is }) {
+			a.ended.Store(true)
+		}
+		a.post(all)
 	}
 	return context.Cause(a.ctx)
 }

@@ -146,11 +146,12 @@ func (p *Machine) Step(now time.Duration, e Event) []Action {
 	case Leaving:
 		p.leaving, p.heard = true, max(p.heard, now)
 	case TurnedAway:
+		before := p.state
 		p.away(now)
 		if !p.others && !p.seeking {
 			return p.part()
 		}
-		p.retry = now
+		p.anew(now, before)
 	case OtherAsked:
 		p.asked = p.seeking
 	case OtherReady:
@@ -203,15 +204,20 @@ func (p *Machine) broken(now time.Duration) []Action {
 	p.away(now)
 	switch {
 	case p.others || p.seeking: // one of them may be ready before anybody waits for it
-		if p.retry = now; before == present {
-			p.waiting = now
-		}
+		p.anew(now, before)
 	case before != opening || p.again:
 		return p.part()
 	default:
 		p.again, p.retry = true, now // the connection was kept from an earlier answer and is dead
 	}
 	return p.wait(now)
+}
+
+// anew dials another replica at once. The device has not waited for that while the one before it took part.
+func (p *Machine) anew(now time.Duration, before state) {
+	if p.retry = now; before == present {
+		p.waiting = now
+	}
 }
 
 // Seeking reports whether another replica is being asked.

@@ -209,6 +209,16 @@ func TestPresence(t *testing.T) {
 			{2 * s, Connected, nil},
 			{3 * s, Ready, []Action{Join}},
 		}},
+		"one that gives its place to others, long after the device began to wait": {joined, script{
+			{s, Others, nil},
+			{2 * s, Heard, nil},
+			{4 * s, Heard, nil},
+			{6 * s, Heard, nil},
+			{6 * s, Moved, nil},
+			{7 * s, TurnedAway, []Action{Dial}},
+			{8 * s, Connected, nil},
+			{9 * s, Ready, []Action{Join}},
+		}},
 		"and its successor takes it": {asked, script{
 			{s, TurnedAway, []Action{Part}},
 			{2 * s, Tick, []Action{Dial}},

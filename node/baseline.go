@@ -370,7 +370,7 @@ func (p prompt) Receive(ctx context.Context) (transport.Message, error) {
 
 // ended waits for the device to end the exchange.
 func ended(ctx context.Context, link exchange) error {
-	for {
+	for ctx.Err() == nil { // a device that sends without end must not keep what it waits for
 		m, err := link.Receive(ctx)
 		if err != nil {
 			return err
@@ -379,4 +379,5 @@ func ended(ctx context.Context, link exchange) error {
 			return nil
 		}
 	}
+	return context.Cause(ctx)
 }

@@ -603,3 +603,30 @@ func TestQuestionsBefore(t *testing.T) {
 		all.Wait()
 	})
 }
+
+// chatter is an exchange with a device that never stops talking.
+type chatter struct{ house }
+
+func (chatter) Receive(context.Context) (transport.Message, error) { return transport.Sync{}, nil }
+
+// A device that never stops talking gets its place as any other does, and waits no longer than its connection lasts.
+func TestTalkativeDevice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPlaces(2, new(budget))
+		ctx, cancel := context.WithCancel(t.Context())
+		outcomes := make(chan error, 2)
+		for range 2 { // one device has one place
+			go func() {
+				_, _, err := p.enter(ctx, ctx, guest{}, Normal, 0, chatter{})
+				outcomes <- err
+			}()
+		}
+		if err := <-outcomes; err != nil {
+			t.Error(err)
+		}
+		cancel()
+		if err := <-outcomes; !errors.Is(err, context.Canceled) {
+			t.Errorf("error %v, want %v", err, context.Canceled)
+		}
+	})
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"sync/atomic"
 	"time"
 
 	"tandem"
@@ -83,6 +84,12 @@ type (
 		link     exchange
 		messages []transport.Message // that arrived together
 	}
+	// notice is what a cloud without a place says of its queue, several times a second. While a device reads, it grows old, so only the
+	// latest counts.
+	notice struct {
+		link   exchange
+		latest atomic.Pointer[transport.Busy] // nil once it is taken
+	}
 )
 
 const (
@@ -132,14 +139,34 @@ func (a *deviceSession) dial(spare int, except ...string) {
 	defer up.link.Close()
 	up.spare = spare
 	a.post(up)
+	queue := &notice{link: up.link}
 	for {
 		m, err := a.hear(up.link)
-		switch {
+		switch busy, ok := m.(transport.Busy); {
 		case err != nil:
 			a.post(unlinked{link: up.link, spare: spare, err: err})
 			return
-		case m != nil:
-			a.post(received{up.link, together(a.ctx, up.link, m)})
+		case ok && queue.latest.Swap(&busy) == nil:
+			a.postFrom(up.link, queue)
+		case m != nil && !ok:
+			a.postFrom(up.link, received{up.link, together(a.ctx, up.link, m)})
+		}
+	}
+}
+
+// postFrom posts what came over a link. A device that reads takes nothing from the inbox; where that is full, postFrom shows the
+// cloud meanwhile that the device is there.
+func (a *deviceSession) postFrom(link exchange, what any) {
+	still := time.NewTicker(beat)
+	defer still.Stop()
+	for {
+		select {
+		case a.inbox <- what:
+			return
+		case <-still.C:
+			link.Send(transport.Sync{})
+		case <-a.ctx.Done():
+			return
 		}
 	}
 }

@@ -31,7 +31,7 @@ type deviceSession struct {
 
 	ctx   context.Context // of dialling and listening
 	stop  context.CancelFunc
-	inbox chan any // what other goroutines post: decoded, linked, unlinked, received
+	inbox chan any // what other goroutines post: decoded, linked, unlinked, received, *notice
 	queue []any    // what is to be handled: the same, and what follows from it: pairEvents, happened, said
 
 	machine *pair.Machine
@@ -184,6 +184,8 @@ func (a *deviceSession) handle(what any) {
 		a.unlink(what)
 	case received:
 		a.unpack(what)
+	case *notice:
+		a.unpack(received{what.link, []transport.Message{*what.latest.Swap(nil)}})
 	case said:
 		a.heard(what)
 	}

@@ -630,3 +630,25 @@ func TestTalkativeDevice(t *testing.T) {
 		}
 	})
 }
+
+// A device that reads for long is there for its cloud also after a crowd has kept that busy, whose notices it has no time for.
+func TestReadsWhileTheCloudIsBusy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := toyConfig(tandem.PlaceMirror, tandem.CouplingShared, 3, false)
+		c := &cable{t: t, cfg: cfg, delay: 10 * time.Millisecond, takes: 20 * time.Millisecond, full: time.Now().Add(inboxSize * lookEvery * 2), orders: true}
+		cfg.Self, c.cfg.Self = tandem.Device, tandem.Cloud
+		a := newDeviceSession(t.Context(), cfg, silence{}, func(Token) {})
+		a.log = slog.New(slog.DiscardHandler)
+		defer a.stop()
+		a.reach(DefaultPatience, lone(c.open))
+		time.Sleep(5 * idle)
+		if err := a.run(c.producer(tandem.Device, 20*time.Millisecond)); err != nil {
+			t.Error(err)
+		}
+		answer := a.finish()
+		c.hangUp()
+		if c.opened != 1 || answer.Pair.Alone > 0 || len(answer.Remarks) > 0 {
+			t.Errorf("%d links, %d tokens alone, remarks %q", c.opened, answer.Pair.Alone, answer.Remarks)
+		}
+	})
+}

@@ -69,11 +69,25 @@ func Dial(ctx context.Context, addr string, cfg ClientConfig) (*Conn, error) {
 	if cfg.Sessions != nil {
 		conf.ClientSessionCache = cfg.Sessions.of(cfg.Peer)
 	}
-	return whileFull(ctx, func() (*Conn, error) { return dialOnce(ctx, addr, cfg, conf, limits) })
+	remotes, err := resolve(ctx, addr)
+	if err != nil {
+		return nil, fmt.Errorf("transport: dial %s: %w", addr, err)
+	}
+	if cfg.PacketConn != nil {
+		remotes = remotes[:1] // it carries one connection
+	}
+	conn, _, err := firstOf(ctx, remotes, func(ctx context.Context, remote *net.UDPAddr) (*Conn, error) {
+		at := addr
+		if len(remotes) > 1 {
+			at = fmt.Sprintf("%s (%s)", addr, remote.IP)
+		}
+		return whileFull(ctx, func() (*Conn, error) { return dialOnce(ctx, at, remote, cfg, conf, limits) })
+	}, unneeded)
+	return conn, err
 }
 
-func dialOnce(ctx context.Context, addr string, cfg ClientConfig, conf *tls.Config, limits Limits) (*Conn, error) {
-	qc, release, err := dial(ctx, addr, cfg.PacketConn, conf, limits)
+func dialOnce(ctx context.Context, addr string, remote *net.UDPAddr, cfg ClientConfig, conf *tls.Config, limits Limits) (*Conn, error) {
+	qc, release, err := dial(ctx, remote, cfg.PacketConn, conf, limits)
 	if err != nil {
 		return nil, fmt.Errorf("transport: dial %s: %w", addr, err)
 	}
@@ -120,11 +134,13 @@ func whileFull[C any](ctx context.Context, dial func() (C, error)) (C, error) {
 // returns the first connection made and its address. An address that does not answer thus costs a moment instead of a
 // whole handshake timeout. All other dials have ended when DialAny returns. DialAny may call dial concurrently.
 func DialAny(ctx context.Context, addrs []string, dial func(context.Context, string) (*Conn, error)) (*Conn, string, error) {
-	return firstOf(ctx, addrs, dial, func(c *Conn) { c.Close("another address was faster") })
+	return firstOf(ctx, addrs, dial, unneeded)
 }
 
-// firstOf is DialAny for connections of any type; drop ends one that is not needed.
-func firstOf[C any](ctx context.Context, addrs []string, dial func(context.Context, string) (C, error), drop func(C)) (won C, at string, err error) {
+func unneeded(c *Conn) { c.Close("another address was faster") }
+
+// firstOf is DialAny for addresses and connections of any type; drop ends one that is not needed.
+func firstOf[A, C any](ctx context.Context, addrs []A, dial func(context.Context, A) (C, error), drop func(C)) (won C, at A, err error) {
 	ctx, giveUp := context.WithCancel(ctx)
 	defer giveUp()
 	type dialled struct {
@@ -166,9 +182,9 @@ func firstOf[C any](ctx context.Context, addrs []string, dial func(context.Conte
 	case found:
 		return won, at, nil
 	case len(addrs) == 0:
-		return won, "", errors.New("transport: dial: the peer has no address: pair again")
+		return won, at, errors.New("transport: dial: the peer has no address: pair again")
 	}
-	return won, "", errors.Join(errs...)
+	return won, at, errors.Join(errs...)
 }
 
 // greetLater returns the connection once its handshake is done, and exchanges the hellos in the background. Ours goes out
@@ -233,12 +249,12 @@ func refusalCode(err error) quic.ApplicationErrorCode {
 }
 
 // dial opens a new connection on pc or, if that is nil, on a new socket. Call release after closing the connection.
-func dial(ctx context.Context, addr string, pc net.PacketConn, conf *tls.Config, limits Limits) (qc *quic.Conn, release func(), err error) {
+func dial(ctx context.Context, remote *net.UDPAddr, pc net.PacketConn, conf *tls.Config, limits Limits) (qc *quic.Conn, release func(), err error) {
 	tr, release, err := openTransport(pc)
 	if err != nil {
 		return nil, nil, err
 	}
-	if qc, err = dialFrom(ctx, tr, addr, conf, limits); err != nil {
+	if qc, err = dialFrom(ctx, tr, remote, conf, limits); err != nil {
 		release()
 		return nil, nil, err
 	}
@@ -259,11 +275,7 @@ func openTransport(pc net.PacketConn) (tr *quic.Transport, release func(), err e
 	return tr, func() { tr.Close(); s.Close() }, nil
 }
 
-func dialFrom(ctx context.Context, tr *quic.Transport, addr string, conf *tls.Config, limits Limits) (*quic.Conn, error) {
-	remote, err := resolve(ctx, addr)
-	if err != nil {
-		return nil, err
-	}
+func dialFrom(ctx context.Context, tr *quic.Transport, remote *net.UDPAddr, conf *tls.Config, limits Limits) (*quic.Conn, error) {
 	qc, err := tr.DialEarly(ctx, remote, conf, quicConfig(limits))
 	if err != nil {
 		if cause := context.Cause(ctx); cause != nil {
@@ -274,7 +286,12 @@ func dialFrom(ctx context.Context, tr *quic.Transport, addr string, conf *tls.Co
 	return qc, nil
 }
 
-func resolve(ctx context.Context, addr string) (*net.UDPAddr, error) {
+// lookupIP looks a host up. Tests replace it.
+var lookupIP = net.DefaultResolver.LookupIPAddr
+
+// resolve returns what an address stands for: a name may have several addresses, such as one of IPv6 and one of IPv4, of which not
+// all may lead anywhere. The likeliest comes first.
+func resolve(ctx context.Context, addr string) (list []*net.UDPAddr, err error) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
 		return nil, fmt.Errorf("address %q is not host:port: %w", addr, err)
@@ -283,11 +300,14 @@ func resolve(ctx context.Context, addr string) (*net.UDPAddr, error) {
 	if err != nil {
 		return nil, fmt.Errorf("address %q: %w", addr, err)
 	}
-	ips, err := net.DefaultResolver.LookupIPAddr(ctx, host)
+	ips, err := lookupIP(ctx, host)
 	if err != nil {
 		return nil, fmt.Errorf("address %q: %w", addr, err)
 	}
-	return &net.UDPAddr{IP: ips[0].IP, Zone: ips[0].Zone, Port: number}, nil
+	for _, ip := range ips {
+		list = append(list, &net.UDPAddr{IP: ip.IP, Zone: ip.Zone, Port: number})
+	}
+	return list, nil
 }
 
 func clientTLS(id Identity, proto string, verify func(tls.ConnectionState) error) *tls.Config {

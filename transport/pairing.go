@@ -175,15 +175,22 @@ func Pair(ctx context.Context, code Code, id Identity, name string, pc net.Packe
 		}
 		return err
 	}
-	qc, addr, err := firstOf(ctx, code.Addrs, func(ctx context.Context, addr string) (*quic.Conn, error) {
-		qc, err := whileFull(ctx, func() (*quic.Conn, error) {
-			return dialFrom(ctx, tr, addr, clientTLS(id, protoPair, pin), Limits{}.withDefaults())
+	unneeded := func(qc *quic.Conn) { qc.CloseWithError(codeClosed, "") }
+	dial := func(ctx context.Context, remote *net.UDPAddr) (*quic.Conn, error) {
+		return whileFull(ctx, func() (*quic.Conn, error) {
+			return dialFrom(ctx, tr, remote, clientTLS(id, protoPair, pin), Limits{}.withDefaults())
 		})
+	}
+	qc, addr, err := firstOf(ctx, code.Addrs, func(ctx context.Context, addr string) (qc *quic.Conn, err error) {
+		remotes, err := resolve(ctx, addr)
+		if err == nil {
+			qc, _, err = firstOf(ctx, remotes, dial, unneeded)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("pair with %s: %w", addr, err)
 		}
 		return qc, nil
-	}, func(qc *quic.Conn) { qc.CloseWithError(codeClosed, "") })
+	}, unneeded)
 	if err != nil {
 		return Peer{}, err
 	}

@@ -22,16 +22,32 @@ const (
 // for it. A server behind an unspecified address, such as ":4433", is looked for on this machine. Probe repeats the packet
 // until ctx ends.
 func Probe(ctx context.Context, addr string) (time.Duration, error) {
-	conn, err := (&net.Dialer{}).DialContext(ctx, "udp", addr)
-	if err != nil {
-		return 0, fmt.Errorf("address %s: %w", addr, err)
+	addrs := []string{addr}
+	if host, _, err := net.SplitHostPort(addr); err == nil && host != "" {
+		remotes, err := resolve(ctx, addr)
+		if err != nil {
+			return 0, err
+		}
+		addrs = nil
+		for _, remote := range remotes {
+			addrs = append(addrs, remote.String())
+		}
 	}
-	defer conn.Close()
-	rtt, err := probe(ctx, conn)
+	rtt, _, err := firstOf(ctx, addrs, probeAt, func(time.Duration) {})
 	if err != nil {
 		return 0, fmt.Errorf("no server answers at %s: %w", addr, err)
 	}
 	return rtt, nil
+}
+
+// probeAt is Probe for one address.
+func probeAt(ctx context.Context, addr string) (time.Duration, error) {
+	conn, err := (&net.Dialer{}).DialContext(ctx, "udp", addr)
+	if err != nil {
+		return 0, err
+	}
+	defer conn.Close()
+	return probe(ctx, conn)
 }
 
 // probe is Probe on a socket of its own.

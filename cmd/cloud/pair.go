@@ -155,11 +155,22 @@ func ownAddresses(listening string) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("look up this machine's addresses: %w; name one with --address", err)
 	}
-	var out []string
-	for _, a := range all {
-		if n, ok := a.(*net.IPNet); ok && n.IP.IsGlobalUnicast() && n.IP.To4() != nil && len(out) < 2 {
-			out = append(out, net.JoinHostPort(n.IP.String(), port))
+	return reachable(all, port), nil
+}
+
+// reachable returns up to two of a machine's addresses that others may reach, and the one that it alone reaches. Those of IPv6
+// make a code longer, so they are left out where there are others.
+func reachable(all []net.Addr, port string) (out []string) {
+	for _, v4 := range []bool{true} {
+		for _, a := range all {
+			n, ok := a.(*net.IPNet)
+			if ok && n.IP.IsGlobalUnicast() && (n.IP.To4() != nil) == v4 && len(out) < 2 {
+				out = append(out, net.JoinHostPort(n.IP.String(), port))
+			}
+		}
+		if len(out) > 0 {
+			break
 		}
 	}
-	return append(out, net.JoinHostPort("127.0.0.1", port)), nil
+	return append(out, net.JoinHostPort("127.0.0.1", port))
 }

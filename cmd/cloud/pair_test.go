@@ -172,3 +172,20 @@ func TestPairAfterAnotherServerFailed(t *testing.T) {
 		}
 	}
 }
+
+// A code leads to the machine's addresses of IPv4, or of IPv6 where it has no others.
+func TestReachable(t *testing.T) {
+	for _, c := range []struct{ own, want string }{
+		{"127.0.0.1 10.0.0.5 ::1 fe80::1 2001:db8::1 192.0.2.7 192.0.2.8", "10.0.0.5:1 192.0.2.7:1 127.0.0.1:1"},
+		{"127.0.0.1 ::1 fe80::1 2001:db8::1 2001:db8::2 2001:db8::3", "[2001:db8::1]:1 [2001:db8::2]:1 127.0.0.1:1"},
+		{"127.0.0.1 ::1 fe80::1", "127.0.0.1:1"},
+	} {
+		var all []net.Addr
+		for _, ip := range strings.Fields(c.own) {
+			all = append(all, &net.IPNet{IP: net.ParseIP(ip)})
+		}
+		if got := strings.Join(reachable(all, "1"), " "); got != c.want {
+			t.Errorf("%s: %s, want %s", c.own, got, c.want)
+		}
+	}
+}

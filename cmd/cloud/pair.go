@@ -161,7 +161,7 @@ func ownAddresses(listening string) ([]string, error) {
 // reachable returns up to two of a machine's addresses that others may reach, and the one that it alone reaches. Those of IPv6
 // make a code longer, so they are left out where there are others.
 func reachable(all []net.Addr, port string) (out []string) {
-	for _, v4 := range []bool{true} {
+	for _, v4 := range []bool{true, false} {
 		for _, a := range all {
 			n, ok := a.(*net.IPNet)
 			if ok && n.IP.IsGlobalUnicast() && (n.IP.To4() != nil) == v4 && len(out) < 2 {

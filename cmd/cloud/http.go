@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"tandem"
@@ -25,7 +24,6 @@ type httpFlags struct {
 
 // web is a cloud's server over HTTP. Its zero value is none.
 type web struct {
-	alone *alone
 	ended <-chan error // receives the error that ended it, once no request is left
 	stop  func()
 }
@@ -45,14 +43,6 @@ func (w web) close() error {
 	return <-w.ended
 }
 
-// answering returns how many answers it gives now.
-func (w web) answering() int {
-	if w.alone == nil {
-		return 0
-	}
-	return int(w.alone.answering.Load())
-}
-
 // serveHTTP starts to answer over HTTP, if the flags ask for it, until it is told to end. Answers may
 // continue for as long as drain after the program is told to end; new requests are then refused.
 func (f httpFlags) serveHTTP(a *cli.App, cloud *node.Cloud, m cli.ModelFlags, metrics *cli.Metrics, drain time.Duration) (w web, err error) {
@@ -63,7 +53,7 @@ func (f httpFlags) serveHTTP(a *cli.App, cloud *node.Cloud, m cli.ModelFlags, me
 	if cloud.Batch != nil {
 		local.Passes = cloud.Batch.Of("http", batch.EqualShare)
 	}
-	w.alone = &alone{device: node.Device{Local: local, Log: a.Log}, cloud: cloud}
+	answers := &alone{device: node.Device{Local: local, Log: a.Log}, cloud: cloud}
 	weights, err := decoder.ParseWeights("reader")
 	if err != nil {
 		return w, err
@@ -73,7 +63,7 @@ func (f httpFlags) serveHTTP(a *cli.App, cloud *node.Cloud, m cli.ModelFlags, me
 		documents = cli.SpanDocuments
 	}
 	cfg := api.Config{
-		Answers: w.alone, Model: cli.ModelInfo(local.Model, local.Reader, m.Model), Tokens: local.Model.Tokenizer(), Pointing: local.Reader != nil,
+		Answers: answers, Model: cli.ModelInfo(local.Model, local.Reader, m.Model), Tokens: local.Model.Tokenizer(), Pointing: local.Reader != nil,
 		Defaults: tandem.Settings{
 			Sampling: tandem.Sampling{TopP: 1, RepeatPenalty: 1}, Nucleus: decoder.DefaultTopP, Support: decoder.DefaultMaxSupport,
 			Gamma: tandem.HalfGamma, MaxTokens: decoder.DefaultMaxTokens, Documents: documents, Weights: weights.String(), Grounded: true,
@@ -104,15 +94,12 @@ func (f httpFlags) serveHTTP(a *cli.App, cloud *node.Cloud, m cli.ModelFlags, me
 
 // alone answers from the cloud's documents, without a device.
 type alone struct {
-	device    node.Device // in the sense of the pair: the side that answers alone
-	cloud     *node.Cloud
-	answering atomic.Int64
+	device node.Device // in the sense of the pair: the side that answers alone
+	cloud  *node.Cloud
 }
 
 // Answer implements api.Answerer.
 func (s *alone) Answer(ctx context.Context, q api.Query, emit func(node.Token), record func(node.Line)) (node.Answer, error) {
-	s.answering.Add(1)
-	defer s.answering.Add(-1)
 	emitted := emit
 	if emit != nil {
 		emitted = func(t node.Token) { t.By = tandem.ByCloud; emit(t) }

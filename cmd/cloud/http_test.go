@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -123,7 +124,10 @@ func TestServeHTTPDrains(t *testing.T) {
 		t.Error(err)
 	}
 	for lines.Scan() {
-		t.Log(lines.Text())
+		var n int
+		if _, err := fmt.Sscanf(lines.Text(), "answers in progress: %d;", &n); err == nil && n > len(answers) {
+			t.Errorf("%q, but there were %d", lines.Text(), len(answers))
+		}
 	}
 	if err := cmd.Wait(); err != nil {
 		t.Error(err)

@@ -292,7 +292,7 @@ func (c *serveCmd) serve(a *cli.App, cloud *node.Cloud, listener *transport.List
 			a.Log.Warn("other replicas may still name this one", "error", err)
 		}
 		a.Drains()
-		c.drain(a, cloud, web) // answers over HTTP drain at the same time
+		c.drain(a, cloud) // answers over HTTP drain at the same time
 		err := web.close()
 		end()
 		return errors.Join(err, <-served)
@@ -300,8 +300,8 @@ func (c *serveCmd) serve(a *cli.App, cloud *node.Cloud, listener *transport.List
 }
 
 // drain lets the answers end that the cloud takes part in, for some time. A second signal ends the program.
-func (c *serveCmd) drain(a *cli.App, cloud *node.Cloud, web web) {
-	if n := cloud.Load().Answers + web.answering(); n > 0 {
+func (c *serveCmd) drain(a *cli.App, cloud *node.Cloud) {
+	if n := cloud.Load().Answers; n > 0 {
 		a.Remark("answers in progress: %d; they have %v to finish, and another Ctrl-C stops now", n, c.Drain)
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(a), c.Drain)

@@ -822,3 +822,50 @@ func FuzzStream(f *testing.F) {
 		}
 	})
 }
+
+// While the directory of the pairings is away, connected devices can ask on. A list that cannot be read is no reason for a device
+// to pair again.
+func TestPairingsAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newTestNet(t, 20*time.Millisecond)
+		d, c, dir := ephemeral(t), ephemeral(t), filepath.Join(t.TempDir(), "peers")
+		if err := OpenPeers(dir).Add(Peer{ID: d.ID, Name: "phone"}); err != nil {
+			t.Fatal(err)
+		}
+		l, err := ListenOn(n.cloud, ServerConfig{Identity: c, Peers: OpenPeers(dir), Hello: testHello(tandem.Cloud), Log: quiet()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		cfg := ClientConfig{Identity: d, Peer: c.ID, Hello: testHello(tandem.Device), PacketConn: n.device, Log: quiet()}
+		device, err := Dial(t.Context(), cloudAddr.String(), cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cloud, err := l.Accept(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(dir, dir+".away"); err != nil {
+			t.Fatal(err)
+		}
+		begin(t, device, cloud)
+		if err := errors.Join(os.Rename(dir+".away", dir), device.Err()); err != nil {
+			t.Error(err)
+		}
+		device.Close("")
+		if err := os.WriteFile(OpenPeers(dir).path(d.ID), []byte("{"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, cfg.Eager = range []bool{false, true} {
+			device, err = Dial(t.Context(), cloudAddr.String(), cfg)
+			if err == nil {
+				time.Sleep(time.Second)
+				err = device.Err()
+			}
+			if refused := (*RefusedError)(nil); !errors.As(err, &refused) || !strings.Contains(err.Error(), "cannot read") {
+				t.Errorf("eager %v: the device is told %v", cfg.Eager, err)
+			}
+		}
+	})
+}

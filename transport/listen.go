@@ -162,9 +162,8 @@ func (l *Listener) revoke() {
 		}
 		l.mu.Unlock()
 		for _, c := range conns {
-			if l.cfg.Peers.removed(c.peer) {
+			if err := l.still(c.peer); err != nil {
 				l.cfg.Log.Info("connection ended: its key was removed", "peer", c.peer.Short())
-				err := stranger(c.peer)
 				c.end(codeUnknown, err.Error(), err)
 			}
 		}
@@ -286,7 +285,15 @@ func (l *Listener) known(id ID) error {
 		return stranger(id)
 	}
 	l.cfg.Log.Error("cannot read the paired keys", "error", err)
-	return &NotPairedError{"this side cannot read its list of paired keys"}
+	return &RefusedError{"it cannot read its list of paired keys"}
+}
+
+// still returns an error if the key of a connection is paired no longer. Where the list cannot be read, a device stays connected.
+func (l *Listener) still(id ID) error {
+	if l.cfg.Peers.removed(id) {
+		return stranger(id)
+	}
+	return nil
 }
 
 func stranger(id ID) error {
@@ -307,9 +314,12 @@ func (l *Listener) swap(qc *quic.Conn) (Hello, error) {
 
 // admit lets in a paired device whose hello matches. Its place becomes free when the connection ends.
 func (l *Listener) admit(qc *quic.Conn, id ID, swap func() (Hello, error)) error {
-	known := func() error { return l.known(id) }
-	if err := known(); err != nil {
-		closeWith(qc, codeUnknown, err.Error())
+	if err := l.known(id); err != nil {
+		code := codeUnknown
+		if errors.As(err, new(*RefusedError)) {
+			code = codeBusy
+		}
+		closeWith(qc, code, err.Error())
 		return err
 	}
 	if err := l.room(qc, id, time.Now()); err != nil {
@@ -327,6 +337,7 @@ func (l *Listener) admit(qc *quic.Conn, id ID, swap func() (Hello, error)) error
 		l.drop(qc)
 		return err
 	}
+	known := func() error { return l.still(id) }
 	c := newConn(handshaken{qc: qc, peer: id, local: l.cfg.Hello, remote: hello, log: l.cfg.Log, limits: l.cfg.Limits, known: known, release: func() { l.drop(qc) }})
 	l.mu.Lock()
 	if p := l.places[qc]; p != nil { // it has not ended yet

@@ -23,6 +23,7 @@ type cloudLink struct {
 	linked                     // to the replica in use; its link is nil when there is none
 	other  candidate           // another replica that is being asked, too
 	seeks  int                 // how often another one was sought
+	joined bool                // the pair's machine works over it; what it sends before that is for the replica that was in use before
 	outbox []transport.Message // what goes out together
 	turn   *transport.Busy     // what the replica in use said last of its queue; nil if it has a place
 	found  finding
@@ -100,7 +101,7 @@ const (
 // use continues with a replica.
 func (c *cloudLink) use(l linked) {
 	c.before = c.usage()
-	c.linked, c.turn, c.lost = l, nil, nil
+	c.linked, c.joined, c.turn, c.lost = l, false, nil, nil
 	if !l.stood {
 		c.found = there
 	}
@@ -379,7 +380,7 @@ func (c *cloudLink) send(m transport.Message) { c.outbox = append(c.outbox, m) }
 // flush sends what is queued. If a link fails, its listener reports that.
 func (a *deviceSession) flush() {
 	out := a.outbox
-	if a.outbox = nil; a.link == nil || len(out) == 0 {
+	if a.outbox = nil; a.link == nil || !a.joined || len(out) == 0 {
 		return
 	}
 	if err := a.link.Send(out...); err != nil {

@@ -289,7 +289,7 @@ func (a *deviceSession) actPresence(act presence.Action, why *cause) {
 		if a.alone && len(a.answer.Tokens) > 0 {
 			a.remark("the cloud joined in at token %d", len(a.answer.Tokens))
 		}
-		a.alone = false
+		a.alone, a.joined = false, true
 		a.later(pairEvents{pair.PeerReady{}})
 	case presence.Part:
 		a.part(why)

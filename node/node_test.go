@@ -97,6 +97,9 @@ type cable struct {
 	heard   func(transport.Message) // what the device sends
 	leaves  bool                    // the cloud is about to end
 	full    time.Time               // it has no place before
+	wide    bool                    // the cloud decodes what a pass asks for beyond the next token
+	accepts error                   // with which the cloud may give up
+	other   *end                    // the cloud's end of the exchange that was opened last
 	opened  int
 	rng     *rand.Rand
 	wg      sync.WaitGroup
@@ -227,6 +230,9 @@ func (lone) others(string, ...string) bool                           { return fa
 func (lone) note(string, replicas.Event, time.Duration)              {}
 
 func (c *cable) serve(link *end, cut context.CancelCauseFunc) {
+	c.mu.Lock()
+	c.other = link
+	c.mu.Unlock()
 	ctx, cancel := context.WithCancel(link.ctx)
 	defer cancel()
 	defer cut(errors.New("cloud done"))
@@ -256,7 +262,7 @@ func (c *cable) serve(link *end, cut context.CancelCauseFunc) {
 	if err := a.run(c.producer(tandem.Cloud, c.takes)); err == nil {
 		link.Send(transport.Sources{})
 		time.Sleep(c.RTT() + time.Millisecond) // the message arrives before the end does
-	} else if !errors.Is(err, errCut) && !errors.Is(err, context.Canceled) {
+	} else if !errors.Is(err, errCut) && !errors.Is(err, context.Canceled) && !errors.Is(err, c.accepts) {
 		c.t.Errorf("cloud: %v", err)
 	}
 }
@@ -265,6 +271,9 @@ func (c *cable) serve(link *end, cut context.CancelCauseFunc) {
 func (c *cable) producer(side tandem.Side, takes time.Duration) producer {
 	if c.spans[side] != nil {
 		return c.spans[side]
+	}
+	if c.wide {
+		return newWideToy(side, takes)
 	}
 	return &toy{side: side, takes: takes}
 }
@@ -578,6 +587,21 @@ func TestCloudLostAtTheEnd(t *testing.T) {
 			}
 		})
 	}
+}
+
+// An answer in which the cloud had no part is over when its last token is: there is nothing that the cloud could still say of it.
+func TestNoLastWordsOfACloudWithoutAPart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := toyConfig(tandem.PlaceMirror, tandem.CouplingShared, 3, false)
+		c := &cable{delay: 10 * time.Millisecond, full: time.Now().Add(time.Hour), orders: true}
+		var last, over time.Time
+		c.session = func(a *deviceSession) { context.AfterFunc(a.ctx, func() { over = time.Now() }) }
+		_, answer := converse(t, cfg, c, 20*time.Millisecond, func(int) { last = time.Now() })
+		synctest.Wait()
+		if waited := over.Sub(last); answer.Pair.Together > 0 || waited > 100*time.Millisecond {
+			t.Errorf("%d tokens together, over %v after the last token", answer.Pair.Together, waited)
+		}
+	})
 }
 
 // A required cloud that is missing fails the answer instead.

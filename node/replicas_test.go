@@ -16,6 +16,7 @@ import (
 	"tandem"
 	"tandem/node/replicas"
 	"tandem/pair"
+	"tandem/transport"
 )
 
 // town is a cloud of several replicas, each at the end of a cable of its own.
@@ -217,6 +218,31 @@ func TestNearestThatIsNotFull(t *testing.T) {
 				answer := w.ask(t, cfg, 20*time.Millisecond, func(_ int, at string) { in = at })
 				if (answer.Pair.Alone > 0) != c.alone || !c.alone && (in != c.first || !slices.Equal(ids(answer.Tokens), plain(cfg))) {
 					t.Errorf("answered with %s, %d tokens alone, %q", in, answer.Pair.Alone, answer.Remarks)
+				}
+			})
+		})
+	}
+}
+
+// The first that a replica hears of an answer which comes to it from another is the tokens that are agreed, although the device went
+// on with what that one had sent.
+func TestNextReplicaHearsTheAnswerFirst(t *testing.T) {
+	for _, placement := range placements {
+		t.Run(placement.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				cfg := toyConfig(placement, tandem.CouplingShared, 3, false)
+				first := &cable{delay: 20 * time.Millisecond, takes: 20 * time.Millisecond, orders: true}
+				next := &cable{delay: 30 * time.Millisecond, takes: 20 * time.Millisecond, orders: true, full: time.Now().Add(900 * time.Millisecond)}
+				var heard []string
+				next.heard = func(m transport.Message) { heard = append(heard, fmt.Sprintf("%T", m)) }
+				w := newTown(t, cfg, first, next)
+				time.AfterFunc(500*time.Millisecond, func() { first.befallen(dies) })
+				answer := w.ask(t, cfg, 400*time.Millisecond, nil)
+				if len(heard) == 0 || heard[0] != "transport.Sync" {
+					t.Errorf("the next replica hears %v", heard[:min(len(heard), 3)])
+				}
+				if got := ids(answer.Tokens); !slices.Equal(got, plain(cfg)) || answer.Pair.Alone > 0 || answer.Pair.Divergences > 0 {
+					t.Errorf("%v, remarks %q, %+v", got, answer.Remarks, answer.Pair)
 				}
 			})
 		})

@@ -62,9 +62,13 @@ func (a *deviceSession) finish() Answer {
 	}
 	a.record.end(a.answer)
 	if a.link != nil {
-		a.send(transport.End{Reason: a.answer.Reason.String()})
-		a.flush()
-		if a.awaitSources(); !a.cited && !a.alone && a.failure == nil && a.answer.Pair.Together > 0 {
+		if err := a.link.Send(transport.End{Reason: a.answer.Reason.String()}); err != nil {
+			a.log.Debug("send", "error", err)
+		}
+		if a.joined { // otherwise the cloud has nothing to say of the answer
+			a.awaitSources()
+		}
+		if !a.cited && !a.alone && a.failure == nil && a.answer.Pair.Together > 0 {
 			a.remark("the cloud was lost at the end of the answer, before it said where its part is from")
 		}
 		a.link.Close()

@@ -36,7 +36,7 @@ type deviceSession struct {
 
 	machine *pair.Machine
 	worker  *worker
-	working bool // the device computes a distribution
+	working uint64 // the ID of the Decode in progress, 0 for none
 	done    bool
 	failure error
 
@@ -136,7 +136,7 @@ func (a *deviceSession) tick() {
 	a.measure()
 	a.hearEcho()
 	a.settle()
-	if a.working {
+	if a.working != 0 {
 		a.take(happened{event: presence.Own})
 	}
 	a.lookAround()
@@ -193,7 +193,10 @@ func (a *deviceSession) handle(what any) {
 
 // decoded handles the outcome of a Decode.
 func (a *deviceSession) decoded(d decoded) {
-	a.working = false
+	if d.id != a.working {
+		return // superseded, but too late to be preempted
+	}
+	a.working = 0
 	if d.err != nil {
 		a.fail(fmt.Errorf("decode: %w", d.err))
 		return
@@ -220,7 +223,7 @@ func (a *deviceSession) step(events ...pair.Event) {
 func (a *deviceSession) act(action pair.Action) {
 	switch act := action.(type) {
 	case pair.Decode:
-		a.working = true
+		a.working = act.ID
 		a.worker.do(act)
 	case pair.SendDraft:
 		a.record.draft(tandem.Device, act.Draft)

@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -252,7 +253,7 @@ func (s *Service) candidates(except []string) (better []string, at string, stand
 	return better, "", nil
 }
 
-// keep keeps a connection that replaces one that has ended.
+// keep keeps a connection, and forgets those that have ended: their addresses may never come back.
 func (s *Service) keep(at string, conn *transport.Conn) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -260,6 +261,9 @@ func (s *Service) keep(at string, conn *transport.Conn) error {
 		go conn.Close("device closed")
 		return transport.ErrClosed
 	}
+	ended := func(_ string, c *transport.Conn) bool { return c.Err() != nil }
+	maps.DeleteFunc(s.conns, ended)
+	maps.DeleteFunc(s.introduced, ended)
 	s.conns[at] = conn
 	return nil
 }

@@ -180,3 +180,21 @@ func TestReplicaAtAnotherAddress(t *testing.T) {
 		}
 	})
 }
+
+// Of replicas that came and went, as with each release of a cloud whose replicas get new addresses, nothing is kept.
+func TestDeadConnectionsAreForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		devices, _, _ := square(t, 4)
+		s := NewService(nil, 0, "old", "new")
+		for i, at := range []string{"old", "new"} {
+			if err := s.keep(at, devices[i]); err != nil {
+				t.Fatal(err)
+			}
+			s.introduced[at] = devices[i]
+			devices[0].Close("gone")
+		}
+		if len(s.conns) != 1 || s.conns["new"] != devices[1] || len(s.introduced) != 1 {
+			t.Errorf("kept: %v, introduced: %v", s.conns, s.introduced)
+		}
+	})
+}

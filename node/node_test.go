@@ -245,7 +245,8 @@ func (c *cable) serve(link *end, cut context.CancelCauseFunc) {
 	a.machine = pair.New(cfg)
 	defer c.past[tandem.Cloud].learn(a.machine)
 	a.leaves = func() bool { c.mu.Lock(); defer c.mu.Unlock(); return c.leaves }
-	for before := time.Until(c.full); before > 0; before = time.Until(c.full) {
+	until := func() time.Duration { c.mu.Lock(); defer c.mu.Unlock(); return time.Until(c.full) }
+	for before := until(); before > 0; before = until() {
 		link.Send(transport.Busy{Before: 1, About: before})
 		select {
 		case <-time.After(min(before, lookEvery)):

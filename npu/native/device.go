@@ -193,10 +193,19 @@ func layOut(g *npu.Graph, with [][]int, adds []npu.Value) (offset []int, room in
 	lives[len(lives)-1].Bytes = 0
 	inPlace := map[int]npu.Value{}
 	for i, v := range adds {
-		if x := g.Nodes[i].Args; v != 0 && i < len(lives)-1 && lives[x[0]].Last == i {
-			inPlace[i] = x[0] // nothing else needs the sum's other argument any more
-			lives[x[0]].Last, lives[i].Bytes = lives[i].Last, 0
+		if v == 0 || i == len(lives)-1 {
+			continue
 		}
+		x := g.Nodes[i].Args[0]
+		if lives[x].Last > i || g.Nodes[v].Args[0] == x {
+			continue
+		}
+		// Nothing else needs the sum's other argument any more. That may be such a sum, too.
+		if first, ok := inPlace[int(x)]; ok {
+			x = first
+		}
+		inPlace[i] = x
+		lives[x].Last, lives[i].Bytes = lives[i].Last, 0
 	}
 	bytes, total := memory.Pack(lives)
 	for i, at := range bytes {

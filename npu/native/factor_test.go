@@ -267,3 +267,25 @@ func TestAdaptersAreChecked(t *testing.T) {
 		t.Error("fewer adapters than rows are accepted")
 	}
 }
+
+// Two adapters of one product are added one after the other, both in place. The results agree with the reference.
+func TestSumsOfTwoAdapters(t *testing.T) {
+	r := rand.New(rand.NewPCG(13, 14))
+	const rows = 5
+	w, back := filled("w", adaptOut, normal(r, adaptIn*adaptOut, 0)), filled("back", adaptIn, normal(r, adaptIn*adaptOut, 0))
+	g := npu.NewGraph("two adapters", rows)
+	x := g.Input(adaptIn)
+	y := g.LoRA(g.LoRA(g.MatMul(x, w, nil), x, adaptRank, "a", "b"), x, adaptRank, "a2", "b2")
+	g.Add(g.MatMul(y, back, nil), x)
+	one, two := someAdapter(r, npu.F32, adaptRank), someAdapter(r, npu.F32, adaptRank)
+	one.Factors["a2"], one.Factors["b2"] = two.Factors["a"], two.Factors["b"]
+	in, adapters := normal(r, rows*adaptIn, 0), slices.Repeat([]*npu.Adapter{one}, rows)
+	d := New(1)
+	defer d.Close()
+	got := runOn(t, d, g, in, adapters)
+	for i, want := range runOn(t, reference.New(), g, in, adapters) {
+		if e := got[i] - want; !(e*e < 1e-8*(1+want*want)) {
+			t.Fatalf("output %d is %g, want %g", i, got[i], want)
+		}
+	}
+}

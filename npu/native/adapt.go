@@ -102,12 +102,12 @@ func (r *run) ahead(row int, f *npu.Factor) {
 
 // dots multiplies some rows by the ranks of a factor that are the node's results from to to−1.
 func (r *run) dots(w *npu.Tensor, row, rows, from, to int) {
-	f, width := r.node.Factor, r.node.Width
-	first := f.From + from
-	if w.Type == npu.Q8_0 && first%groupRows == 0 {
+	if w.Type == npu.Q8_0 {
 		r.dotsQ80(w, row, rows, from, to)
 		return
 	}
+	f, width := r.node.Factor, r.node.Width
+	first := f.From + from
 	for i := range rows {
 		out, x := r.out[(row+i)*width+from:][:to-from], r.x[(row+i)*f.Cols:][:f.Cols]
 		r.dev.k.dotsOf(w)(out, x, pointer(w, first*w.Cols), w.Type.RowBytes(w.Cols))
@@ -117,7 +117,8 @@ func (r *run) dots(w *npu.Tensor, row, rows, from, to int) {
 // dotsQ80 does what dots does for a factor in Q8_0, as products with weights of that type are computed (see mulPacked).
 func (r *run) dotsQ80(w *npu.Tensor, row, rows, from, to int) {
 	f, width, blocks := r.node.Factor, r.node.Width, w.Cols/32
-	size, group, n := groupBytes(npu.Q8_0, blocks), (f.From+from)/groupRows, (to-from+groupRows-1)/groupRows
+	group, skip := (f.From+from)/groupRows, (f.From+from)%groupRows
+	size, n := groupBytes(npu.Q8_0, blocks), (skip+to-from+groupRows-1)/groupRows
 	s := r.dev.near.Get().(*scratch)
 	defer r.dev.near.Put(s)
 	data := w.Data
@@ -130,14 +131,14 @@ func (r *run) dotsQ80(w *npu.Tensor, row, rows, from, to int) {
 		}
 	}
 	inputs := r.acts.blocks[row*blocks:]
-	if from+n*groupRows <= width { // what is padded is zero
+	if skip == 0 && from+n*groupRows <= width { // what is padded is zero
 		r.dev.k.mul[npu.Q8_0](r.out[row*width+from:], width, data, n, blocks, inputs, rows)
 		return
 	}
 	sums := s.floats(rows * n * groupRows)
 	r.dev.k.mul[npu.Q8_0](sums, n*groupRows, data, n, blocks, inputs, rows)
 	for i := range rows {
-		copy(r.out[(row+i)*width+from:][:to-from], sums[i*n*groupRows:])
+		copy(r.out[(row+i)*width+from:][:to-from], sums[i*n*groupRows+skip:])
 	}
 }
 

@@ -289,3 +289,31 @@ func TestSumsOfTwoAdapters(t *testing.T) {
 		}
 	}
 }
+
+// A product may use some ranks of a factor in Q8_0, from any on. They have the bits that they have among all ranks.
+func TestSomeRanksOfAFactor(t *testing.T) {
+	r := rand.New(rand.NewPCG(15, 16))
+	const rows, ranks = 3, 40
+	a := adapterOf(r, npu.Q8_0, adaptIn8, adaptOut8, ranks)
+	d := New(1)
+	defer d.Close()
+	product := func(from, n int, of *npu.Adapter, in []float32) []float32 {
+		g := npu.NewGraph("ranks", rows)
+		g.Nodes = append(g.Nodes, npu.Node{Op: npu.OpInput, Width: adaptIn8}, npu.Node{Op: npu.OpFactor, Args: []npu.Value{0}, Width: n,
+			Factor: &npu.Factor{Name: "a", Rows: ranks, Cols: adaptIn8, From: from}})
+		return runOn(t, d, g, in, slices.Repeat([]*npu.Adapter{of}, rows))
+	}
+	in := normal(r, rows*adaptIn8, 0)
+	all := product(0, ranks, a, in)
+	for _, of := range []*npu.Adapter{a, packedFor(d, a)} {
+		for _, part := range [][2]int{{0, 8}, {3, 5}, {8, 8}, {16, 16}, {9, 31}, {31, 9}, {39, 1}} {
+			from, n := part[0], part[1]
+			got := product(from, n, of, in)
+			for row := range rows {
+				if want := all[row*ranks+from:][:n]; !slices.Equal(got[row*n:][:n], want) {
+					t.Errorf("row %d, ranks from %d: %v, want %v", row, from, got[row*n:][:n], want)
+				}
+			}
+		}
+	}
+}

@@ -3,6 +3,7 @@ package native
 import (
 	"encoding/binary"
 	"math"
+	"runtime"
 	"unsafe"
 	"weak"
 
@@ -132,8 +133,9 @@ func (d *Device) PackGroup(dst []byte, w *npu.Tensor, row int) { packGroup(dst, 
 // packed is a matrix in groups.
 type packed struct {
 	groups []byte
-	size   int   // of a group
-	in     *slab // the memory of groups, if Compile has packed them
+	size   int    // of a group
+	in     *slab  // the memory of groups, if Compile has packed them
+	of     []byte // the rows: while they exist, no other matrix has their address
 }
 
 // loaded returns the groups of a product's weights if Compile or a Stage has packed them. It returns an empty packed for
@@ -152,9 +154,9 @@ func (r *run) loaded(i int) packed {
 
 func (p *packed) group(g, n int) []byte { return p.groups[g*p.size : (g+n)*p.size] }
 
-// tensorKey identifies the matrix that a packed one was made from.
+// tensorKey identifies the matrix that a packed one was made from. It does not keep the matrix: many are made for one text.
 type tensorKey struct {
-	data       *byte
+	data       uintptr
 	typ        npu.DType
 	rows, cols int
 }
@@ -162,14 +164,14 @@ type tensorKey struct {
 // pack returns the matrix in groups. A matrix is packed once for all programs that use it and kept until the last of them
 // is garbage collected. Without memory for a copy that is not necessary, pack returns nil.
 func (d *Device) pack(w *npu.Tensor) *packed {
-	key := tensorKey{&w.Data[0], w.Type, w.Rows, w.Cols}
+	key := tensorKey{uintptr(unsafe.Pointer(&w.Data[0])), w.Type, w.Rows, w.Cols}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if p := d.packed[key].Value(); p != nil {
 		return p
 	}
 	n := (w.Rows + groupRows - 1) / groupRows
-	p := &packed{size: groupBytes(w.Type, w.Cols/w.Type.BlockSize())}
+	p := &packed{size: groupBytes(w.Type, w.Cols/w.Type.BlockSize()), of: w.Data}
 	if !packs(w.Type) && !d.room(int64(n*p.size)) {
 		return nil
 	}
@@ -180,7 +182,17 @@ func (d *Device) pack(w *npu.Tensor) *packed {
 		}
 	})
 	d.packed[key] = weak.Make(p)
+	runtime.AddCleanup(p, d.kept.forget, key)
 	return p
+}
+
+// forget drops the record of a packed matrix that is garbage.
+func (k *kept) forget(key tensorKey) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.packed[key].Value() == nil { // else it has been packed again
+		delete(k.packed, key)
+	}
 }
 
 // memory returns n bytes of a slab. Matrices that are packed one after the other stand so, in huge pages that they share.

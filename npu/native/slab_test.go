@@ -65,3 +65,33 @@ func TestSlabEnds(t *testing.T) {
 		runtime.Gosched()
 	}
 }
+
+// A device keeps neither weights of programs that are gone nor a record of them: some graphs are made for one text.
+func TestDeviceForgetsWeights(t *testing.T) {
+	d := New(1)
+	defer d.Close()
+	r := rand.New(rand.NewPCG(5, 6))
+	const graphs = 20
+	gone := make(chan bool, graphs)
+	for range graphs {
+		w := &npu.Tensor{Name: "w", Type: npu.Q8_0, Rows: 64, Cols: 64, Data: randomBlocks(r, npu.Q8_0, 64*64)}
+		runtime.AddCleanup(&w.Data[0], func(c chan bool) { c <- true }, gone)
+		g := npu.NewGraph("g", 1)
+		g.MatMul(g.Input(64), w, nil)
+		if _, err := d.Compile(g); err != nil {
+			t.Fatal(err)
+		}
+	}
+	records := func() int {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		return len(d.packed)
+	}
+	for try := 0; len(gone) < graphs || records() > 0; try++ {
+		if try == 1000 {
+			t.Fatalf("%d of %d matrices are gone, and there are %d records", len(gone), graphs, records())
+		}
+		runtime.GC()
+		runtime.Gosched()
+	}
+}

@@ -96,7 +96,8 @@ type program struct {
 	objects []int // that each node of the copy reads, −1 for none
 }
 
-// Compile implements npu.Device. It stages the graph's matrices and compiles the graph on the inner device.
+// Compile implements npu.Device. It stages the graph's matrices, unless it is made for one text, and compiles the graph on the
+// inner device.
 func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
 	if err := g.Check(); err != nil {
 		return nil, err
@@ -107,6 +108,12 @@ func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
 	d.run.Lock()
 	defer d.run.Unlock()
 	p := &program{dev: d, graph: g}
+	if g.Once { // the host computes it, with weights that are gone when it is
+		if err := p.compile(g, nil); err != nil {
+			return nil, err
+		}
+		return p, nil
+	}
 	staged, objects, added := d.weights.stage(g)
 	if added {
 		d.laidOut = false

@@ -525,3 +525,36 @@ func TestTraitsOfTheInnerDevice(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// Graphs that are made for one text take nothing of the budget, however many there are, and the weights in it stay.
+func TestGraphsForOneText(t *testing.T) {
+	const width = 64
+	graphs := chain(4, width)
+	want := wanted(t, graphs, width)
+	d, err := New(&plain{}, Options{Budget: 4 * 4 * width * width}) // of these four products
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	programs := compile(t, d, graphs)
+	if _, err := step(programs, width); err != nil {
+		t.Fatal(err)
+	}
+	before := d.Counters()
+	for range 8 {
+		once := chain(1, width)
+		once[0].Once = true
+		got, err := step(compile(t, d, once), width)
+		if err != nil || !slices.Equal(got, wanted(t, once, width)) {
+			t.Fatalf("a graph for one text gives %v, %v", got, err)
+		}
+		if got, err := step(programs, width); err != nil || !slices.Equal(got, want) {
+			t.Fatalf("the others give %v, %v", got, err)
+		}
+	}
+	after := d.Counters()
+	if after.Transfers != before.Transfers || after.Mapped != before.Mapped || len(d.programs) != len(programs) {
+		t.Errorf("%d transfers, %d bytes mapped and %d programs, before: %d, %d and %d",
+			after.Transfers, after.Mapped, len(d.programs), before.Transfers, before.Mapped, len(programs))
+	}
+}

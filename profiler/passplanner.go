@@ -17,6 +17,8 @@ const Ranks = 6
 // contexts before it has observed a pass.
 type PassPlanner struct {
 	passes [tandem.MaxRows + 1]Average // seconds, by rows
+	last   [tandem.MaxRows + 1]int     // which pass of so many rows was the last
+	count  int                         // of passes
 	costs  []float64                   // the same from 1 row on (SetCosts), which count instead of passes; empty if there are none
 	ranks  [Ranks][gaps]Average        // share of targets that had this place in the side's draw, by how close it came
 	peer   Average                     // share of targets that were the other side's draft
@@ -62,11 +64,35 @@ const (
 	guessPrior = 0.5
 )
 
+// A pause of the process, or a device that is not ready yet, makes a single pass far too slow. Such a pass must not decide for long.
+const (
+	maxSlowdown = 4   // a pass counts for at most this many times the mean
+	disturbed   = 2   // a mean this many times above the time of a pass of as many rows or more is wrong: more rows never cost less
+	forgetAfter = 512 // passes after which the time of a larger one is forgotten, which may be why there was none
+)
+
 // ObservePass records the time of a pass that computed the given number of rows.
 func (p *PassPlanner) ObservePass(rows int, took time.Duration) {
-	if rows >= 1 && rows <= tandem.MaxRows && took > 0 {
-		p.passes[rows].Observe(took.Seconds(), plannerWindow)
+	if rows < 1 || rows > tandem.MaxRows || took <= 0 {
+		return
 	}
+	p.count++
+	p.last[rows] = p.count
+	seconds := took.Seconds()
+	for n := range p.passes {
+		a := &p.passes[n]
+		switch {
+		case !a.Seen():
+		case n <= rows && a.Value > disturbed*seconds: // passes of fewer rows will soon show whether they take more than their share
+			*a = Average{Value: seconds * float64(n) / float64(rows), Count: 1}
+		case n > rows && p.count-p.last[n] > forgetAfter:
+			*a = Average{}
+		}
+	}
+	if a := &p.passes[rows]; a.Seen() {
+		seconds = min(seconds, maxSlowdown*a.Value)
+	}
+	p.passes[rows].Observe(seconds, plannerWindow)
 }
 
 // SetCosts sets the times of passes over 1, 2, … rows, in seconds. While there are any, they replace what ObservePass records,

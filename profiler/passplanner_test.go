@@ -178,3 +178,48 @@ func TestPassPlannerIsTold(t *testing.T) {
 		t.Errorf("%d checks when rows are told to cost nothing again", checks)
 	}
 }
+
+// A pause of the process during one pass, or a first pass that is slow because the device was not ready, decides for long
+// neither against passes of as many rows nor for larger ones.
+func TestPassPlannerForgetsPauses(t *testing.T) {
+	const pause = 5000 * ms
+	free := func(int) time.Duration { return 10 * ms }
+	dear := func(rows int) time.Duration { return time.Duration(rows) * 10 * ms }
+	for _, c := range []struct {
+		what   string
+		known  []int // rows of the passes before
+		paused int   // rows of the pass with the pause
+		cost   func(rows int) time.Duration
+		within int // passes
+		want   int // rows
+	}{
+		{"known rows, free", []int{1, 2, 4, 6, 8}, 4, free, 1, 8},
+		{"most rows, free", []int{1, 2, 4, 6, 8}, 8, free, 1, 8},
+		{"one row, known, dear", []int{1, 2, 4, 8}, 1, dear, 4, 1},
+		{"first of two rows, free", []int{1}, 2, free, forgetAfter + 8, 8},
+		{"very first, dear", nil, 1, dear, 16, 1},
+		{"very first, free", nil, 1, free, 16, 8},
+	} {
+		var a PassPlanner
+		for i := range 100 {
+			a.ObserveGuess(c.want > 1 || i%5 > 1)
+		}
+		for range 20 {
+			for _, rows := range c.known {
+				a.ObservePass(rows, c.cost(rows))
+			}
+		}
+		a.ObservePass(c.paused, pause)
+		rows := func() int {
+			hedges, checks, guesses := a.Choose(Offer{Contexts: 8, Room: 9})
+			return 1 + hedges + checks + guesses
+		}
+		for range c.within {
+			n := rows()
+			a.ObservePass(n, c.cost(n))
+		}
+		if got := rows(); got != c.want {
+			t.Errorf("%s: %d rows after %d passes, want %d; costs %.3f", c.what, got, c.within, c.want, a.Costs(8))
+		}
+	}
+}

@@ -96,6 +96,9 @@ func (c *Chooser) Observe(rows int, took time.Duration) {
 	if one == 0 {
 		return
 	}
+	for _, t := range c.times { // more rows never cost less
+		one = min(one, t)
+	}
 	times := map[int]time.Duration{}
 	maps.Copy(times, c.times)
 	if last := npu.MaxTree; most < last {

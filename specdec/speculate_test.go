@@ -107,6 +107,19 @@ func BenchmarkDraft(b *testing.B) {
 	}
 }
 
+// A first pass that was slow because the device was not ready does not keep passes small: those of more rows show that one row
+// takes no longer.
+func TestChooserForgetsASlowStart(t *testing.T) {
+	c := &Chooser{Learn: true}
+	c.Observe(1, 5*time.Second)
+	c.Observe(2, 10*time.Millisecond)
+	sure := []float64{1, 1, 1, 1, 1, 1}
+	c.Settle(1, 2, 0)
+	if n := c.Rows(sure, 0); n != 3 { // up to twice the rows that are known
+		t.Errorf("%d rows of certain drafts, want 3; costs %v", n, c.Costs[:4])
+	}
+}
+
 // With Learn, the Chooser tries no draft before it knows the time of a plain pass. It extrapolates the costs of more rows
 // and ignores slower runs of a pass.
 func TestChooserLearnsCosts(t *testing.T) {

@@ -292,7 +292,7 @@ func (f *Forecast) learn(v *Verdict) {
 	}
 }
 
-// likeliestOf returns the n likeliest tokens with their probabilities, the likeliest first.
+// likeliestOf returns the n likeliest tokens with their probabilities, the likeliest first. It leaves out NaN.
 func likeliestOf(logits []float32, n int) []forecast {
 	var top []forecast
 	least := math.Inf(-1)
@@ -310,6 +310,9 @@ func likeliestOf(logits []float32, n int) []forecast {
 		top = slices.Insert(top, at, forecast{tandem.Token(t), x})
 		top = top[:min(len(top), n)]
 		least = top[len(top)-1].p
+	}
+	if len(top) == 0 {
+		return nil // no logit is a number
 	}
 	sum, best := 0.0, top[0].p
 	for _, l := range logits {

@@ -180,3 +180,17 @@ func TestBadForecasts(t *testing.T) {
 		}
 	}
 }
+
+// Rows of damaged embeddings, whose logits are no numbers, forecast nothing.
+func TestForecastsOfDamagedRows(t *testing.T) {
+	f := &Forecast{Embeddings: make([][]float32, 1)}
+	f.Committed(ids("abc"))
+	_, _ = f.Attach(nil, nil, nil, []int{-1})
+	nan := float32(math.NaN())
+	tree := NewTree(8, nil)
+	f.Settle(&Verdict{Tree: tree, After: 3, Emitted: ids("d"), Forecasts: func(int) []float32 { return []float32{nan, nan, nan} }})
+	f.Committed(ids("d"))
+	if f.Propose(tree); len(tree.Nodes) > 0 {
+		t.Errorf("nodes %v", tree.Nodes)
+	}
+}

@@ -454,3 +454,32 @@ func TestSincos(t *testing.T) {
 		}
 	}
 }
+
+// An input that is no finite number shows in the products of its row, with weights of all types. So a damaged model gives an error
+// and no text.
+func TestProductsShowDamage(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 12))
+	const cols, outs = 512, 20
+	for _, k := range available() {
+		d := newDevice(1, k)
+		defer d.Close()
+		for _, typ := range slices.Concat(npu.DTypes, npu.ReadOnly) {
+			w := &npu.Tensor{Name: "w", Type: typ, Rows: outs, Cols: cols, Data: randomBlocks(r, typ, outs*cols)}
+			for _, rows := range []int{1, 4, 40} {
+				g := npu.NewGraph("product", rows)
+				g.MatMul(g.Input(cols), w, nil)
+				for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+					x := normal(r, rows*cols, 0)
+					for row := range rows {
+						x[row*cols+r.IntN(cols)] = float32(bad)
+					}
+					for i, y := range runOn(t, d, g, x, nil) {
+						if y-y == 0 {
+							t.Fatalf("%s, %v, %d rows with %v: output %d is %v", k.name, typ, rows, bad, i, y)
+						}
+					}
+				}
+			}
+		}
+	}
+}

@@ -43,9 +43,9 @@ func quantizeKPlain(dst []kInput, x []float32) {
 		}
 		inv := float32(0)
 		dst.d = 0
-		if top > 1e-30 { // the inverse of a smaller value might overflow
+		if !(top <= 1e-30) { // the inverse of a smaller value might overflow
 			inv = 127 / top
-			dst.d = 1 / inv
+			dst.d = 1 / inv // of NaN, NaN
 		}
 		clear(dst.sums[:])
 		clear(dst.wide[:])

@@ -68,10 +68,10 @@ block: \
 	RET
 
 // LARGEST sets each lane of Y0 to the larger magnitude of that lane and of the corresponding number
-// at at(SI).
+// at at(SI). Magnitudes compare as integers do, with NaN above all.
 #define LARGEST(at) \
 	VANDPS at(SI), Y15, Y1; \
-	VMAXPS Y1, Y0, Y0
+	VPMAXUD Y1, Y0, Y0
 
 // func quantizeKBlocks(dst *kInput, x *float32, blocks int)
 TEXT ·quantizeKBlocks(SB), NOSPLIT, $0-24
@@ -98,15 +98,15 @@ largest:
 	JNZ  largest
 	SUBQ $1024, SI
 	VEXTRACTF128 $1, Y0, X1
-	VMAXPS X1, X0, X0
+	VPMAXUD X1, X0, X0
 	VMOVHLPS X0, X0, X1
-	VMAXPS X1, X0, X0
+	VPMAXUD X1, X0, X0
 	VMOVSHDUP X0, X1
-	VMAXSS X1, X0, X0
+	VPMAXUD X1, X0, X0
 	VBROADCASTSS X0, Y0
 	VDIVPS Y0, Y14, Y8        // 127/max
 	VDIVSS X8, X12, X1        // its inverse
-	VCMPPS $30, Y13, Y0, Y2
+	VCMPPS $22, Y13, Y0, Y2   // not at most: NaN, too
 	VANDPS Y2, Y8, Y8
 	VANDPS X2, X1, X1
 	VMOVSS X1, 288(DI)

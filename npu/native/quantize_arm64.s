@@ -128,7 +128,7 @@ largest:
 	FDIVS F31, F27, F1 // its inverse
 	FCMPS F29, F0
 	FCSELS GT, F31, F28, F31
-	FCSELS GT, F1, F28, F1
+	FCSELS HI, F1, F28, F1 // of NaN, NaN
 	FMOVS F1, 288(R0)
 	ADD $256, R0, R4
 	ADD $292, R0, R5

@@ -116,19 +116,7 @@ func (p *program) Run(a npu.Args) error {
 }
 
 func describe(g *npu.Graph) Info {
-	i := Info{Compiled: g, Graph: g.Name, Chunk: g.Chunk, Nodes: len(g.Nodes)}
-	seen := map[*npu.Tensor]bool{}
-	for _, n := range g.Nodes {
-		for _, t := range []*npu.Tensor{n.Weight, n.Bias} {
-			if t != nil && !seen[t] {
-				seen[t] = true
-				i.Weights += int64(len(t.Data))
-			}
-		}
-		if n.Quantized != nil {
-			i.Weights += int64(len(n.Quantized.Weights) + 4*len(n.Quantized.Scales))
-		}
-	}
+	i := Info{Compiled: g, Graph: g.Name, Chunk: g.Chunk, Nodes: len(g.Nodes), Weights: weightsOf(g, map[*npu.Tensor]bool{})}
 	lives := memory.Lifetimes(g)
 	for _, l := range lives {
 		i.Unshared += l.Bytes
@@ -137,12 +125,33 @@ func describe(g *npu.Graph) Info {
 	return i
 }
 
+// weightsOf returns the bytes of a graph's weights, those of experts included, that are not among the seen.
+func weightsOf(g *npu.Graph, seen map[*npu.Tensor]bool) (bytes int64) {
+	for _, n := range g.Nodes {
+		for _, t := range []*npu.Tensor{n.Weight, n.Bias} {
+			if t != nil && !seen[t] {
+				seen[t] = true
+				bytes += int64(len(t.Data))
+			}
+		}
+		if n.Quantized != nil {
+			bytes += int64(len(n.Quantized.Weights) + 4*len(n.Quantized.Scales))
+		}
+		if n.Experts != nil {
+			for _, e := range n.Experts.Graphs {
+				bytes += weightsOf(e, seen)
+			}
+		}
+	}
+	return bytes
+}
+
 // key describes everything that a graph's result depends on, with weights by identity.
 func key(g *npu.Graph) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%q %d\n", g.Name, g.Chunk)
 	for _, n := range g.Nodes {
-		fmt.Fprintf(&b, "%d %v %d %x %x", n.Op, n.Args, n.Width, n.Eps, n.Scale)
+		fmt.Fprintf(&b, "%d %v %d %x %x %d %d %d", n.Op, n.Args, n.Width, n.Eps, n.Scale, n.Every, n.Layer, n.Parts)
 		for _, t := range []*npu.Tensor{n.Weight, n.Bias} {
 			if t == nil {
 				b.WriteString(" -")
@@ -163,6 +172,12 @@ func key(g *npu.Graph) string {
 		}
 		if n.Quantized != nil {
 			fmt.Fprintf(&b, " %p", n.Quantized)
+		}
+		if n.Experts != nil {
+			fmt.Fprintf(&b, " %d %v", n.Experts.Used, n.Experts.Chosen)
+			for _, e := range n.Experts.Graphs {
+				fmt.Fprintf(&b, " %q", key(e))
+			}
 		}
 		b.WriteByte('\n')
 	}

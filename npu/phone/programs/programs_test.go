@@ -65,3 +65,42 @@ func TestGraphsAreCompiledOnce(t *testing.T) {
 type many struct{ npu.Device }
 
 func (many) Traits() npu.Traits { return npu.Traits{LayersAtOnce: 7, RowsAtOnce: 9} }
+
+// Graphs with other experts, or with other parameters of an operation, are other programs. The weights of experts count.
+func TestEveryParameterCounts(t *testing.T) {
+	router, one, two, kernel := tensor("router", 2, 8), tensor("one", 8, 8), tensor("two", 8, 8), tensor("kernel", 8, 3)
+	expert := func(w *npu.Tensor) *npu.Graph {
+		g := npu.NewGraph("expert", 4)
+		g.MatMul(g.Input(8), w, nil)
+		return g
+	}
+	experts := func(second *npu.Tensor, used int) *npu.Graph {
+		g := npu.NewGraph("g", 4)
+		x := g.Input(8)
+		g.Experts(x, g.MatMul(x, router, nil), &npu.Experts{Graphs: []*npu.Graph{expert(one), expert(second)}, Used: used})
+		return g
+	}
+	of := func(build func(g *npu.Graph, x npu.Value)) *npu.Graph {
+		g := npu.NewGraph("g", 4)
+		build(g, g.Input(8))
+		return g
+	}
+	c := New(reference.New())
+	for i, g := range []*npu.Graph{experts(two, 1), experts(one, 1), experts(two, 2),
+		of(func(g *npu.Graph, x npu.Value) { g.Temper(x, .1, 8) }), of(func(g *npu.Graph, x npu.Value) { g.Temper(x, .1, 16) }),
+		of(func(g *npu.Graph, x npu.Value) { g.Select(x, 2) }), of(func(g *npu.Graph, x npu.Value) { g.Select(x, 4) }),
+		of(func(g *npu.Graph, x npu.Value) { g.ShortConv(x, kernel, 0) }), of(func(g *npu.Graph, x npu.Value) { g.ShortConv(x, kernel, 1) }),
+	} {
+		if _, err := c.Compile(g); err != nil || len(c.Programs()) != i+1 {
+			t.Errorf("graph %d: %d programs, %v\n%v", i, len(c.Programs()), err, g)
+		}
+	}
+	if c.Compile(experts(two, 1)); c.Hits() != 1 {
+		t.Errorf("%d graphs were compiled before, want 1", c.Hits())
+	}
+	for i, want := range []int64{4 * 8 * (2 + 8 + 8), 4 * 8 * (2 + 8)} {
+		if got := c.Programs()[i].Weights; got != want {
+			t.Errorf("program %d has %d bytes of weights, want %d", i, got, want)
+		}
+	}
+}

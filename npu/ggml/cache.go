@@ -156,6 +156,7 @@ func (d *Device) newBank(list []cacheLayer, cells int) bool {
 type inputs struct {
 	owned
 	rows, window     int
+	bytes            int
 	positions, slots ptr
 	written          ptr // the slots for each plane of a bank, for looking up: [rows × planes]
 	planes           int
@@ -168,6 +169,10 @@ func (d *Device) inputsFor(rows, window int) (*inputs, error) {
 		return in, nil
 	}
 	a, in := d.api, &inputs{rows: rows, window: window, planes: 2 * len(d.cache.layers)}
+	in.bytes = rows * (2*window*len(d.windows) + 4*in.planes)
+	if d.held.inputs+in.bytes > d.most.inputs {
+		d.dropInputs()
+	}
 	if in.ctx = a.Init(a.Overhead() * uintptr(4+len(d.windows))); in.ctx == 0 {
 		return nil, failed("%s: no memory for inputs", d.name)
 	}
@@ -184,7 +189,18 @@ func (d *Device) inputsFor(rows, window int) (*inputs, error) {
 		return nil, failed("%s has no room for the mask of %d rows and %d cells", d.name, rows, window)
 	}
 	d.inputs[key] = in
+	d.held.inputs += in.bytes
 	return in, nil
+}
+
+// dropInputs frees all inputs. Graphs that refer to them are drawn again.
+func (d *Device) dropInputs() {
+	for _, in := range d.inputs {
+		d.drop(in.owned)
+	}
+	clear(d.inputs)
+	d.held.inputs, d.last = 0, nil
+	d.epoch++
 }
 
 // plan is the data that the runs of all layers in one step share: cells, mask and positions.

@@ -36,7 +36,9 @@ type Device struct {
 	graphs  map[*graph]struct{}
 	cache   cache
 	inputs  map[[4]int]*inputs // by rows, window of cells, layers of the cache and number of windows
-	windows []int              // of positions that layers attend to; 0 for all
+	most    bounds
+	held    bounds // bytes of graphs and inputs now
+	windows []int  // of positions that layers attend to; 0 for all
 	slots   [maxSlots]slot
 	runs    int // with adapters
 	last    *plan
@@ -47,6 +49,13 @@ type Device struct {
 	dead      []remains   // of programs that were collected as garbage
 	deadHosts []hostBlock // that nobody uses any more
 	swept     bool        // the device is closed: free them at once
+}
+
+// bounds are bytes of what a device keeps for each number of rows and each window that it has seen. When there would be more, it
+// drops all of it and makes again what it needs: a server sees hundreds of combinations.
+type bounds struct {
+	graphs int // memory of descriptions
+	inputs int // memory of the device, mostly masks
 }
 
 // owned is a context with the buffer that holds its tensors.
@@ -103,8 +112,7 @@ func (d *Device) sweep() {
 	d.deadMu.Unlock()
 	for _, r := range dead {
 		for _, g := range r.graphs {
-			d.api.Free(g.ctx)
-			delete(d.graphs, g)
+			d.dropGraph(g)
 		}
 		d.release(r.weights)
 	}
@@ -142,7 +150,7 @@ func newDevice(a *api, dev ptr, info Info, version string, n int) (*Device, erro
 		return nil, fmt.Errorf("ggml cannot open its device %s", info.Name)
 	}
 	d := &Device{api: a, dev: dev, which: info.Name, cpu: info.Kind == kinds[0], weights: map[weightKey]*weight{}, groups: map[*group]struct{}{}, extraOf: map[shape]ptr{}, factors: map[*npu.Rope]*npu.Tensor{},
-		graphs: map[*graph]struct{}{}, inputs: map[[4]int]*inputs{}, staging: staging{api: a, buft: a.DevHost(dev)}}
+		graphs: map[*graph]struct{}{}, inputs: map[[4]int]*inputs{}, most: bounds{graphs: 512 << 20, inputs: 256 << 20}, staging: staging{api: a, buft: a.DevHost(dev)}}
 	if d.backend = a.DevInit(dev, 0); d.backend == 0 {
 		return nil, failed("ggml cannot use its device %s", info.Name)
 	}

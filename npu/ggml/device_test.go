@@ -365,6 +365,51 @@ func testCacheGrowsAndComesBack(t *testing.T, d *Device) {
 	}
 }
 
+// However many numbers of rows and windows a device sees, graphs and inputs take bounded memory, and results stay the same.
+func TestGraphsAndInputsAreBounded(t *testing.T) { each(t, 1, testGraphsAndInputsAreBounded) }
+
+func testGraphsAndInputsAreBounded(t *testing.T, d *Device) {
+	g := probe(npu.Adjacent)
+	g.Chunk = 12
+	p, err := d.Compile(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	caches := map[int]*npu.KV{40: probeCache(1, 40, 60, 32), 600: probeCache(1, 600, 620, 32), 1500: probeCache(1, 1500, 1520, 32)}
+	decode(t, p, caches[1500], 1500, 1) // the cache has its size
+	all := func(check func(from, rows int, got []float32)) {
+		for from, kv := range caches {
+			for rows := 1; rows <= 12; rows++ {
+				check(from, rows, decode(t, p, kv, from, rows))
+			}
+		}
+	}
+	want := map[[2]int][]float32{}
+	all(func(from, rows int, got []float32) { want[[2]int{from, rows}] = got })
+	if len(d.graphs) != len(want) || len(d.inputs) != len(want) {
+		t.Fatalf("%d graphs and %d inputs for %d combinations", len(d.graphs), len(d.inputs), len(want))
+	}
+	d.most = bounds{d.held.graphs / 4, d.held.inputs / 4}
+	for range 3 {
+		all(func(from, rows int, got []float32) {
+			if !alike(got, want[[2]int{from, rows}]) {
+				t.Errorf("%d rows from %d: another result", rows, from)
+			}
+			decode(t, p, probeCache(1, 40, 200, 32), 40, 1)
+		})
+	}
+	graphs, inputs := 0, 0
+	for g := range d.graphs {
+		graphs += g.bytes
+	}
+	for _, in := range d.inputs {
+		inputs += in.bytes
+	}
+	if graphs != d.held.graphs || inputs != d.held.inputs || graphs > d.most.graphs || inputs > d.most.inputs {
+		t.Errorf("%d bytes of graphs and %d of inputs, counted as %+v, want at most %+v", graphs, inputs, d.held, d.most)
+	}
+}
+
 // The memory of programs that are no longer reachable is freed on the device.
 func TestUnreachableProgramsAreFreed(t *testing.T) { each(t, 1, testUnreachableProgramsAreFreed) }
 

@@ -32,6 +32,9 @@ type graph struct {
 	rows, window int
 	work         float64 // approximate number of multiplications
 	epoch        int     // the device's when it was allocated
+	bytes        int     // of its description
+	key          drawing
+	of           map[drawing]*graph // the program's, which has it
 	fed          []fed
 	masks        [maxSlots]ptr // which rows use each slot; 0 if all do or none
 	out          ptr           // the result
@@ -553,9 +556,7 @@ func (p *program) drawn(rows int, in *inputs, m mix) (*graph, error) {
 		return g, nil
 	}
 	if g != nil {
-		d.api.Free(g.ctx)
-		delete(d.graphs, g)
-		delete(p.graphs, key)
+		d.dropGraph(g)
 	}
 	s, err := p.draw(key, func(ptr) leaves {
 		return leaves{in.positions, in.slots, in.written, func(window int) ptr { return in.masks[slices.Index(d.windows, window)] },
@@ -575,7 +576,22 @@ func (p *program) drawn(rows int, in *inputs, m mix) (*graph, error) {
 		d.api.Free(s.ctx)
 		return nil, failed("graph %s: %s has no memory for %d rows", p.graph.Name, d.name, rows)
 	}
-	s.graph.epoch = d.epoch
-	p.graphs[key], d.graphs[s.graph] = s.graph, struct{}{}
-	return s.graph, nil
+	g = s.graph
+	g.epoch, g.bytes, g.key, g.of = d.epoch, int(d.api.UsedMem(g.ctx)), key, p.graphs
+	if d.held.graphs+g.bytes > d.most.graphs {
+		for old := range d.graphs {
+			d.dropGraph(old)
+		}
+	}
+	p.graphs[key], d.graphs[g] = g, struct{}{}
+	d.held.graphs += g.bytes
+	return g, nil
+}
+
+// dropGraph frees a graph that has been drawn.
+func (d *Device) dropGraph(g *graph) {
+	d.api.Free(g.ctx)
+	delete(d.graphs, g)
+	delete(g.of, g.key)
+	d.held.graphs -= g.bytes
 }

@@ -1,9 +1,11 @@
 package memory
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"unsafe"
 	"weak"
 
@@ -15,7 +17,8 @@ import (
 type caches struct {
 	of          map[weak.Pointer[npu.KV]][]spanBytes // as of the last run with the cache
 	activations int64
-	held        int64 // bytes of the budget that are kept for both
+	held        int64       // bytes of the budget that are kept for both
+	all         []spanBytes // of bytes, memory for the next call
 }
 
 // spanBytes is the memory of a layer's keys or values in a span, which caches may share.
@@ -51,16 +54,20 @@ func (c *caches) use(a *npu.Args) {
 
 // bytes returns what activations and caches need.
 func (c *caches) bytes() int64 {
-	sum, seen := c.activations, map[uintptr]bool{}
+	c.all = c.all[:0]
 	for kv, spans := range c.of {
 		if kv.Value() == nil {
 			delete(c.of, kv)
 			continue
 		}
-		for _, s := range spans {
-			if !seen[s.at] {
-				seen[s.at], sum = true, sum+s.bytes
-			}
+		c.all = append(c.all, spans...)
+	}
+	slices.SortFunc(c.all, func(a, b spanBytes) int { return cmp.Compare(a.at, b.at) })
+	sum, end := c.activations, uintptr(0)
+	for _, s := range c.all { // some may overlap: caches divide at different places
+		if to := s.at + uintptr(s.bytes); to > end {
+			sum += int64(to - max(s.at, end))
+			end = to
 		}
 	}
 	return sum

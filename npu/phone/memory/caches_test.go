@@ -24,3 +24,27 @@ func TestCachesShareLayers(t *testing.T) {
 	}
 	runtime.KeepAlive([]*npu.KV{whole, rest})
 }
+
+// Caches may divide the memory that they share at different places: one of them has forgotten some positions.
+func TestCachesShareParts(t *testing.T) {
+	const width, n = 8, 100
+	memory := func() []uint16 { return make([]uint16, n*width) }
+	k, v := memory(), memory()
+	whole := &npu.KV{Spans: []npu.Span{{Len: n, K: [][]uint16{k}, V: [][]uint16{v}}}}
+	var parts []npu.Span
+	for _, cut := range [][2]int{{0, 30}, {30, n}} {
+		from, to := cut[0]*width, cut[1]*width
+		parts = append(parts, npu.Span{Len: cut[1] - cut[0], K: [][]uint16{k[from:to:to]}, V: [][]uint16{v[from:to:to]}})
+	}
+	divided := &npu.KV{Spans: parts}
+	c := caches{of: map[weak.Pointer[npu.KV]][]spanBytes{}}
+	for range 20 { // in any order
+		clear(c.of)
+		c.use(&npu.Args{KV: []*npu.KV{whole, divided}})
+		if got, want := c.bytes(), int64(2*2*n*width); got != want {
+			t.Fatalf("%d bytes, want %d", got, want)
+		}
+	}
+	runtime.KeepAlive(whole)
+	runtime.KeepAlive(divided)
+}

@@ -485,7 +485,7 @@ func (b *blockBuilder) breaks(l pdfLine, column pdfBox) bool {
 	switch {
 	case textline.Binds(last.text), !early && longNumber.MatchString(l.text) && !textline.EndsSentence(last.text): // no item "2023."
 		return false
-	case textline.IsItem(l.text), stamp.MatchString(l.text):
+	case textline.IsItem(l.text), textline.IsStamped(l.text):
 		return true
 	case last.hyphen:
 		return false

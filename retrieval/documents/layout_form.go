@@ -10,9 +10,6 @@ import (
 
 // This file reads forms: cells that each hold a name and its value rather than a row's entry in a column.
 
-// maxLabel is the greatest length of the name above a value, in words.
-const maxLabel = 8
-
 // formLines returns the names with their values if the cells of a part of a grid are those of a form, nil otherwise. A name
 // stands above its value in smaller letters, or in bold ones; or before it, with a colon; or in the cell to the left, if each
 // second column has colons or bold letters.
@@ -63,7 +60,7 @@ func labelAbove(runs []pdfRun) (label, value []pdfRun) {
 			return nil, nil
 		}
 	}
-	if count > maxLabel {
+	if count > textline.AboveWords {
 		return nil, nil
 	}
 	return runs[:n], runs[n:]
@@ -154,7 +151,7 @@ func pairLabels(lines []pdfLine) []pdfLine {
 // valueEnd returns where the value ends to which line i is the name: the lines below it in larger letters. It is 0 if line i is no name.
 func valueEnd(lines []pdfLine, i int) int {
 	label, end := lines[i], i+1
-	if label.table != nil || label.alone || english.CountWords(label.text) > maxLabel || strings.ContainsAny(label.text[len(label.text)-1:], ".!?,;") {
+	if label.table != nil || label.alone || english.CountWords(label.text) > textline.AboveWords || strings.ContainsAny(label.text[len(label.text)-1:], ".!?,;") {
 		return 0
 	}
 	for end < len(lines) && end <= i+valueLines {

@@ -102,7 +102,7 @@ var meaning = regexp.MustCompile(`^ {0,3}: +(\S.*)$`)
 // there is none.
 func defined(lines []string) (text string, n int) {
 	term := strings.TrimSpace(lines[0])
-	if term == "" || textline.IsItem(term) || strings.HasPrefix(term, "#") || strings.HasPrefix(term, "|") || english.CountWords(term) > maxLabel {
+	if term == "" || textline.IsItem(term) || strings.HasPrefix(term, "#") || strings.HasPrefix(term, "|") || english.CountWords(term) > textline.AboveWords {
 		return "", 0
 	}
 	var said strings.Builder

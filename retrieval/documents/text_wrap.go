@@ -20,9 +20,6 @@ func runsOn(lines []string, i, width int) bool {
 	return next != "" && textline.BeginsLower(next) && !breaksBefore(line, next, width) && !fits(line, next, width*5/6)
 }
 
-// stamp is how a line of a chat, a log or a contract begins: a date or time in brackets, a date with a time, or a clause's number.
-var stamp = regexp.MustCompile(`^(\[[0-9]{1,4}[-./:][0-9]{1,2}[-./:, \]]|[0-9]{1,4}[-./][0-9]{1,2}[-./][0-9]{1,4},? [0-9]{1,2}[:.][0-9]{2}|\([0-9a-z]{1,2}\) )`)
-
 // endsBefore reports whether a line ends a paragraph or a sentence before the next.
 func endsBefore(line, next string, width int) bool {
 	return breaksBefore(line, next, width) || strings.ContainsAny(line[len(line)-1:], ".!?")
@@ -35,7 +32,7 @@ func endsBefore(line, next string, width int) bool {
 func breaksBefore(line, next string, width int) bool {
 	r, _ := utf8.DecodeRuneInString(next)
 	switch {
-	case stamp.MatchString(next), english.Message.MatchString(next):
+	case textline.IsStamped(next), english.Message.MatchString(next):
 		return true
 	case unicode.IsUpper(r), unicode.Is(unicode.Sc, r):
 		return !textline.Binds(line) && (width == 0 || fits(line, next, width*5/6))

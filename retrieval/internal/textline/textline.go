@@ -24,7 +24,8 @@ func IsItem(line string) bool {
 
 // The greatest lengths of a label and its value, in words.
 const (
-	LabelWords = 5
+	LabelWords = 5 // of a label before its value,
+	AboveWords = 8 // and of one on a line of its own above it
 	ValueWords = 12
 )
 
@@ -33,6 +34,13 @@ func IsLabel(line string) bool {
 	label, value, ok := strings.Cut(line, ": ")
 	return ok && english.CountWords(label) <= LabelWords && english.CountWords(value) <= ValueWords && !strings.ContainsAny(label, ".!?")
 }
+
+// stamp is how a line of a chat, a log or a contract begins: a date or time in brackets, a date with a time, or a clause's number.
+var stamp = regexp.MustCompile(`^(\[[0-9]{1,4}[-./:][0-9]{1,2}[-./:, \]]|[0-9]{1,4}[-./][0-9]{1,2}[-./][0-9]{1,4},? [0-9]{1,2}[:.][0-9]{2}|\([0-9a-z]{1,2}\) )`)
+
+// IsStamped reports whether a line begins as those of a chat, a log or a contract do, with a time or a clause's number. Such a
+// line goes on from none above it.
+func IsStamped(line string) bool { return stamp.MatchString(line) }
 
 // LooksLikeTitle reports whether a line between blank lines is a title rather than a sentence.
 func LooksLikeTitle(line string) bool {

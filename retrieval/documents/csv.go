@@ -7,6 +7,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"tandem/retrieval/internal/blocks"
 )
 
 // Bounds of reading a table of values.
@@ -42,11 +44,11 @@ func parseCSV(ctx context.Context, data []byte) (Document, error) {
 	tables := tablesOf(rows)
 	for _, t := range tables {
 		if len(tables) == 1 || widest(t) > 2 {
-			doc.addTable(t, assumeHead)
+			doc.AddTable(t, blocks.AssumeHead)
 			continue
 		}
 		for _, row := range t { // what a spreadsheet has above and below its table: names with their values
-			doc.Add(Line, joinCells(filledCells(row)))
+			doc.Add(Line, blocks.JoinCells(filledCells(row)))
 		}
 	}
 	return doc, nil

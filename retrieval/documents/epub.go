@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 
 	"tandem/retrieval/internal/english"
@@ -53,7 +54,7 @@ func parseEPUB(ctx context.Context, data []byte) (Document, error) {
 		if err != nil {
 			return Document{}, err
 		}
-		if len(chapter.Blocks) > 0 && chapter.Blocks[0].Kind != Heading && !strings.EqualFold(chapter.Title, doc.Title) && !chapter.hasHeading() {
+		if len(chapter.Blocks) > 0 && chapter.Blocks[0].Kind != Heading && !strings.EqualFold(chapter.Title, doc.Title) && !hasHeading(chapter) {
 			doc.AddHeading(1, chapter.Title)
 		}
 		for _, block := range chapter.Blocks {
@@ -70,13 +71,8 @@ func parseEPUB(ctx context.Context, data []byte) (Document, error) {
 	return doc, nil
 }
 
-func (d *Document) hasHeading() bool {
-	for _, b := range d.Blocks {
-		if b.Kind == Heading {
-			return true
-		}
-	}
-	return false
+func hasHeading(doc Document) bool {
+	return slices.ContainsFunc(doc.Blocks, func(b Block) bool { return b.Kind == Heading })
 }
 
 // isLocked reports whether a chapter is encrypted. Fonts often are, in books without copy protection.

@@ -263,7 +263,7 @@ func (p *page) element(n *html.Node) {
 		p.table(n)
 	case atom.Pre:
 		p.end(Paragraph)
-		p.doc.addCode(splitLines(textOf(n)))
+		p.doc.AddCode(splitLines(textOf(n)))
 	case atom.Footer, atom.Aside, atom.Form:
 		p.end(Paragraph)
 		if !isMenu(n) {

@@ -7,6 +7,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"tandem/retrieval/internal/blocks"
 	"tandem/retrieval/internal/english"
 )
 
@@ -32,7 +33,7 @@ func isLayout(table *html.Node) bool {
 
 // table appends the rows of a table. Its caption is a paragraph before them.
 func (p *page) table(table *html.Node) {
-	var g mergedCells
+	var g blocks.Table
 	heads := 0 // the rows at the top that only name columns
 	sides := false
 	for n := range table.Descendants() {
@@ -40,32 +41,32 @@ func (p *page) table(table *html.Node) {
 		case n.DataAtom == atom.Caption:
 			p.doc.Add(Paragraph, textOf(n))
 		case n.DataAtom == atom.Tr && !hidden(n):
-			g.begin()
+			g.BeginRow()
 			names, cells := 0, 0
 			for c := n.FirstChild; c != nil; c = c.NextSibling {
 				if c.DataAtom != atom.Td && c.DataAtom != atom.Th || hidden(c) {
 					continue
 				}
-				g.cell(english.Collapse(textOf(c)), number(c, "colspan", 1), number(c, "rowspan", 1))
+				g.AddCell(english.Collapse(textOf(c)), number(c, "colspan", 1), number(c, "rowspan", 1))
 				cells++
 				if c.DataAtom == atom.Th || n.Parent.DataAtom == atom.Thead {
 					names++
 				}
 			}
-			if names == cells && names > 1 && heads == len(g.rows)-1 {
+			if names == cells && names > 1 && heads == len(g.Rows)-1 {
 				heads++
 			}
 			sides = sides || names > 0 && names < cells
 		}
 	}
 	if heads == 0 && !sides {
-		heads = g.guessHeads()
+		heads = g.GuessHeads()
 	}
-	rows, head := g.joinHeads(heads)
+	rows, head := g.JoinHeads(heads)
 	if heads == 0 && !sides {
-		head = guessHead
+		head = blocks.GuessHead
 	}
-	p.doc.addTable(rows, head)
+	p.doc.AddTable(rows, head)
 }
 
 // menuNodes bounds the nodes that isMenu looks at: elements nest, and each would be looked at again for each around it.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode"
 
+	"tandem/retrieval/internal/blocks"
 	"tandem/retrieval/internal/english"
 	"tandem/retrieval/internal/textline"
 )
@@ -54,7 +55,7 @@ func (d *pdfDocument) layout(ctx context.Context) Document {
 		b.doc.Add(Paragraph, b.doc.Title)
 		b.doc.Title = d.title
 	}
-	b.doc.demoteTitle(b.doc.Title != d.title)
+	b.doc.DemoteTitle(b.doc.Title != d.title)
 	return b.doc
 }
 
@@ -177,7 +178,7 @@ func linesOf(rows [][]pdfRun) (out []pdfLine) {
 		for end := at + max(n, 1); at < end; at++ {
 			l := joinRow(rows[at])
 			if isPair(rows, at) {
-				l.text, l.alone = joinCells([]string{rows[at][0].text, rows[at][1].text}), true
+				l.text, l.alone = blocks.JoinCells([]string{rows[at][0].text, rows[at][1].text}), true
 			}
 			out = append(out, l)
 		}

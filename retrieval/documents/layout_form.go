@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 
+	"tandem/retrieval/internal/blocks"
 	"tandem/retrieval/internal/english"
 	"tandem/retrieval/internal/textline"
 )
@@ -81,7 +82,7 @@ func labelled(runs []pdfRun, words compounds) pdfLine {
 	name, _ := words.cell(label)
 	if line.text = name; value != nil {
 		text, _ := words.cell(value)
-		line.text = joinCells([]string{name, text})
+		line.text = blocks.JoinCells([]string{name, text})
 	}
 	return line
 }
@@ -108,7 +109,7 @@ func (g *pdfGrid) besides(filled []int, cells [][]pdfRun, words compounds) (out 
 		if g.cells[n].column%2 > 0 && i > 0 && g.cells[filled[i-1]].row == g.cells[n].row && g.cells[filled[i-1]].column == g.cells[n].column-1 {
 			text, _ := words.cell(cells[n])
 			last := &out[len(out)-1]
-			last.text = joinCells([]string{last.text, text})
+			last.text = blocks.JoinCells([]string{last.text, text})
 			continue
 		}
 		text, _ := words.cell(cells[n])
@@ -142,7 +143,7 @@ func pairLabels(lines []pdfLine) []pdfLine {
 	for k, i := range at {
 		out = append(out, lines[from:i]...)
 		line := lines[i]
-		line.text, line.alone = joinCells([]string{line.text, joinRow(runsOf(lines[i+1 : ends[k]])).text}), true
+		line.text, line.alone = blocks.JoinCells([]string{line.text, joinRow(runsOf(lines[i+1 : ends[k]])).text}), true
 		out, from = append(out, line), ends[k]
 	}
 	return append(out, lines[from:]...)

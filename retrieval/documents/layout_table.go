@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 
+	"tandem/retrieval/internal/blocks"
 	"tandem/retrieval/internal/english"
 )
 
@@ -11,7 +12,7 @@ import (
 
 // pdfTable is a table of a PDF.
 type pdfTable struct {
-	mergedCells
+	blocks.Table
 	bold  []bool    // by row: all its text is bold
 	lefts []float64 // where its columns begin
 }
@@ -65,7 +66,7 @@ func gridLines(g pdfGrid, cells [][]pdfRun, words compounds) (out []pdfLine) {
 			rows[g.cells[n].row], columns[g.cells[n].column] = true, true
 		}
 	}
-	if len(rows) < 2 || len(columns) < 2 || most > layoutWords {
+	if len(rows) < 2 || len(columns) < 2 || most > blocks.LayoutWords {
 		for _, runs := range cells {
 			out = append(out, linesOf(rowsOf(runs))...)
 		}
@@ -149,11 +150,11 @@ func (g *pdfGrid) table(part []int, cells [][]pdfRun, words compounds) *pdfTable
 	for _, n := range part {
 		c := g.cells[n]
 		if c.row != last {
-			t.begin()
+			t.BeginRow()
 			t.bold, last = append(t.bold, true), c.row
 		}
 		text, bold := words.cell(cells[n])
-		t.cell(text, column[c.column+c.columns]-column[c.column], row[c.row+c.rows]-row[c.row])
+		t.AddCell(text, column[c.column+c.columns]-column[c.column], row[c.row+c.rows]-row[c.row])
 		t.bold[len(t.bold)-1] = t.bold[len(t.bold)-1] && (bold || text == "")
 	}
 	return t
@@ -170,11 +171,11 @@ func (t *pdfTable) goOn(next *pdfTable) bool {
 			return false
 		}
 	}
-	rows, bold := next.rows, next.bold
-	if len(rows) > 0 && len(t.rows) > 0 && strings.Join(rows[0], "|") == strings.Join(t.rows[0], "|") {
+	rows, bold := next.Rows, next.bold
+	if len(rows) > 0 && len(t.Rows) > 0 && strings.Join(rows[0], "|") == strings.Join(t.Rows[0], "|") {
 		rows, bold = rows[1:], bold[1:]
 	}
-	t.rows, t.bold = append(t.rows, rows...), append(t.bold, bold...)
+	t.Rows, t.bold = append(t.Rows, rows...), append(t.bold, bold...)
 	return true
 }
 
@@ -189,9 +190,9 @@ func (b *blockBuilder) endTable() {
 	for heads < len(t.bold) && t.bold[heads] {
 		heads++
 	}
-	if heads == 0 || heads == len(t.rows) {
-		b.doc.addTable(t.rows, guessHead)
+	if heads == 0 || heads == len(t.Rows) {
+		b.doc.AddTable(t.Rows, blocks.GuessHead)
 		return
 	}
-	b.doc.addTable(t.joinHeads(heads))
+	b.doc.AddTable(t.JoinHeads(heads))
 }

@@ -168,26 +168,3 @@ func TestOpenFormatting(t *testing.T) {
 		t.Errorf("%s (%v)", show(doc), err)
 	}
 }
-
-// Names in many rows above a table are joined without a copy for each row: four times the rows take about four times the memory.
-func TestHeadsAreJoinedOnce(t *testing.T) {
-	cost := func(rows int) uint64 {
-		var g mergedCells
-		for i := range rows {
-			g.begin()
-			g.cell([]string{"one", "two"}[i%2], 1, 1)
-		}
-		g.begin()
-		g.cell("1", 1, 1)
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		if _, head := g.joinHeads(rows); head != hasHead {
-			t.Fatal("no head")
-		}
-		runtime.ReadMemStats(&after)
-		return after.TotalAlloc - before.TotalAlloc
-	}
-	if one, four := cost(1<<12), cost(1<<14); four > 8*one {
-		t.Errorf("%d kB, %d kB for four times the rows", one>>10, four>>10)
-	}
-}

@@ -39,7 +39,7 @@ func parseMail(ctx context.Context, data []byte) (Document, error) {
 	case m.encrypted && len(msg.text.Blocks) == 0:
 		return Document{}, errors.New("encrypted mail (open it in your mail program and save its text)")
 	}
-	return Document{msg.title(), msg.blocks()}, nil
+	return Document{Title: msg.title(), Blocks: msg.blocks()}, nil
 }
 
 // mailReader reads messages within bounds.
@@ -255,7 +255,7 @@ func fileName(h textproto.MIMEHeader, params map[string]string) string {
 	if text, err := headerWords.DecodeHeader(name); err == nil {
 		name = text
 	}
-	return english.Collapse(firstBytes(decodeAs([]byte(name), ""), 256))
+	return english.Collapse(english.FirstBytes(decodeAs([]byte(name), ""), 256))
 }
 
 // attachment notes a part's name. Signatures, and pictures within the text, have no name that says anything.

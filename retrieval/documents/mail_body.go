@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"tandem/retrieval/internal/blocks"
 	"tandem/retrieval/internal/english"
 )
 
@@ -50,7 +51,7 @@ func mailBody(ctx context.Context, lines []string, level int) Document {
 	}
 	headed := false // a heading says whose words the part has
 	for i, p := range parts {
-		if len(doc.Blocks) >= maxBlocks || ctx.Err() != nil {
+		if len(doc.Blocks) >= blocks.MaxBlocks || ctx.Err() != nil {
 			break // Parse refuses the file
 		}
 		first := len(doc.Blocks)
@@ -59,7 +60,7 @@ func mailBody(ctx context.Context, lines []string, level int) Document {
 		headed = p.heading != "" || headed && i >= own
 		p.addTo(ctx, &doc, headed)
 		for j := range doc.Blocks[first:] {
-			doc.Blocks[first+j].quoted = p.depth > 0 || headed && !p.signature
+			doc.Blocks[first+j].Quoted = p.depth > 0 || headed && !p.signature
 		}
 	}
 	return doc

@@ -27,7 +27,7 @@ func newThread() *thread { return &thread{said: map[string][]int{}, left: maxSea
 func (t *thread) add(m mailText) {
 	var b strings.Builder
 	for _, block := range m.text.Blocks {
-		if !block.quoted {
+		if !block.Quoted {
 			b.WriteString(" " + block.Text)
 		}
 	}
@@ -45,15 +45,15 @@ func (t *thread) without(blocks []Block, n int, keys []string) []Block {
 	dropped := false // something below lead
 	for _, b := range blocks {
 		switch {
-		case b.quoted && introducesQuotation(b):
+		case b.Quoted && introducesQuotation(b):
 			if dropped {
 				lead = nil
 			}
 			lead, dropped = append(lead, b), false
-		case b.quoted && t.says(b.Text, n, keys):
+		case b.Quoted && t.says(b.Text, n, keys):
 			dropped = true
 		default:
-			if !dropped || b.quoted {
+			if !dropped || b.Quoted {
 				out = append(out, lead...)
 			}
 			out, lead, dropped = append(out, b), nil, false

@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"tandem/retrieval/internal/blocks"
 	"tandem/retrieval/internal/english"
 	"tandem/retrieval/internal/textline"
 )
@@ -40,7 +41,7 @@ func parseMarkdown(ctx context.Context, data []byte) (Document, error) {
 	}
 	m.end()
 	m.endCode()
-	m.doc.demoteTitle(false)
+	m.doc.DemoteTitle(false)
 	m.doc.Blocks = append(m.front, m.doc.Blocks...)
 	return m.doc, nil
 }
@@ -50,7 +51,7 @@ func parseMarkdown(ctx context.Context, data []byte) (Document, error) {
 func (m *markdown) block(i int) int {
 	if n, rows, head := tableAt(m.lines[i:]); n > 0 {
 		m.end()
-		m.doc.addTable(rows, head)
+		m.doc.AddTable(rows, head)
 		return n
 	}
 	if len(m.para) == 0 {
@@ -78,7 +79,7 @@ func (m *markdown) apart(i int) int {
 		return n
 	}
 	if n, rows, head := columns(m.lines[i:]); n > 2 {
-		m.doc.addTable(rows, head)
+		m.doc.AddTable(rows, head)
 		return n
 	}
 	if text, ok := boldLine(m.lines, i); ok {
@@ -249,7 +250,7 @@ func (m *markdown) frontMatter(lines []string) []string {
 		case strings.EqualFold(name, "title"):
 			title = value
 		case value == "":
-			key = firstBytes(name, maxName) // each item repeats it
+			key = english.FirstBytes(name, maxMark)
 		default:
 			front.Add(Line, name+": "+value)
 		}
@@ -365,7 +366,7 @@ func (m *markdown) heading(level int, text string) {
 // indented adds lines that are indented as code is. Below the item of a list they belong to that item.
 func (m *markdown) indented(lines []string) {
 	if !m.listed {
-		m.doc.addCode(lines)
+		m.doc.AddCode(lines)
 		return
 	}
 	for _, line := range lines {
@@ -375,7 +376,7 @@ func (m *markdown) indented(lines []string) {
 
 // endCode ends a block of code.
 func (m *markdown) endCode() {
-	m.doc.addCode(m.code)
+	m.doc.AddCode(m.code)
 	m.code = nil
 }
 
@@ -414,7 +415,7 @@ func isUnderline(line string) bool {
 
 // tableAt returns the table at the start of lines, and how many lines it takes; 0 if there is none. The rule below its
 // first line makes a table; a line that begins with a bar is one, too.
-func tableAt(lines []string) (n int, rows [][]string, head headed) {
+func tableAt(lines []string) (n int, rows [][]string, head blocks.Headed) {
 	if n, rows, head = boxedTable(lines); n > 0 {
 		for _, row := range rows {
 			for c := range row {
@@ -426,7 +427,7 @@ func tableAt(lines []string) (n int, rows [][]string, head headed) {
 	barred := strings.HasPrefix(strings.TrimSpace(lines[0]), "|")
 	ruled := len(lines) > 1 && strings.Contains(lines[0], "|") && strings.Contains(lines[1], "|") && isTableRule(strings.TrimSpace(lines[1]))
 	if !barred && !ruled {
-		return 0, nil, noHead
+		return 0, nil, blocks.NoHead
 	}
 	for ; n < len(lines); n++ {
 		line := strings.TrimSpace(lines[n])
@@ -438,7 +439,7 @@ func tableAt(lines []string) (n int, rows [][]string, head headed) {
 		}
 	}
 	if ruled {
-		head = hasHead
+		head = blocks.HasHead
 	}
 	return n, rows, head
 }

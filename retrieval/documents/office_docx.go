@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tandem/retrieval/internal/english"
 	"tandem/retrieval/internal/textline"
 )
 
@@ -104,7 +105,7 @@ const maxExcerpt = 4 << 10
 // excerpt is the beginning of a text that comes in pieces.
 type excerpt struct{ strings.Builder }
 
-func (e *excerpt) add(s string) { e.WriteString(firstBytes(s, maxExcerpt-e.Len())) }
+func (e *excerpt) add(s string) { e.WriteString(english.FirstBytes(s, maxExcerpt-e.Len())) }
 
 // style is what a paragraph's style says.
 type style struct {

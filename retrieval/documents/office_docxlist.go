@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"tandem/retrieval/internal/english"
 )
 
 // listLevel says how items of one level of a list are numbered.
@@ -52,7 +54,7 @@ func (l *lists) start(name string, attrs attributes) {
 	case "numFmt":
 		l.level.format = value
 	case "lvlText":
-		l.level.text = firstBytes(value, 2*maxName)
+		l.level.text = english.FirstBytes(value, 2*maxMark)
 	case "start":
 		if n, err := strconv.Atoi(value); err == nil {
 			l.level.first = n
@@ -110,7 +112,7 @@ func (l *lists) next(list, level string) string {
 		}
 		return numeral(max(counts[i], min(1, at-i)), format)
 	})
-	return strings.TrimSpace(firstBytes(mark, maxName)) + " "
+	return strings.TrimSpace(english.FirstBytes(mark, maxMark)) + " "
 }
 
 var levelNumber = regexp.MustCompile("%[1-9]")

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 
+	"tandem/retrieval/internal/blocks"
 	"tandem/retrieval/internal/english"
 	"tandem/retrieval/internal/textline"
 )
@@ -33,7 +34,7 @@ type paragraph struct {
 
 // flowTable is a table that has not ended yet.
 type flowTable struct {
-	mergedCells
+	blocks.Table
 	cells   [][]flowCell
 	heads   int  // rows at the top that are marked as heads
 	marking bool // rows are marked as heads
@@ -45,9 +46,6 @@ type flowCell struct {
 	columns    int
 	continues  bool // it belongs to the cell above
 }
-
-// layoutWords is the number of words of a cell above which a table only places text on the page.
-const layoutWords = 80
 
 // add appends a paragraph to the document or to the current cell.
 func (f *flow) add(p paragraph) {
@@ -69,7 +67,7 @@ func (f *flow) add(p paragraph) {
 // place appends a paragraph to the document.
 func (f *flow) place(p paragraph) {
 	text := strings.Trim(p.text, " \t\n")
-	cells := tabs.Split(text, maxColumns)
+	cells := tabs.Split(text, blocks.MaxColumns)
 	switch {
 	case p.title && f.styled == "":
 		f.styled = english.Collapse(text)
@@ -86,7 +84,7 @@ func (f *flow) place(p paragraph) {
 			if b.Kind == Heading {
 				b = Block{Kind: Line, Text: b.Text}
 			}
-			f.doc.add(b)
+			f.doc.AddBlock(b)
 		}
 	case len(cells) > 1:
 		if len(f.tabbed) > 0 && len(f.tabbed[0]) != len(cells) {
@@ -107,7 +105,7 @@ var tabs = regexp.MustCompile(` *\t[ \t]*`)
 // flush appends the paragraphs in columns. A single one is a line.
 func (f *flow) flush() {
 	if rows := f.tabbed; len(rows) > 1 {
-		f.doc.addTable(rows, guessHead)
+		f.doc.AddTable(rows, blocks.GuessHead)
 	} else if len(rows) == 1 {
 		f.doc.Add(Line, strings.Join(rows[0], " "))
 	}
@@ -176,13 +174,13 @@ func (f *flow) endTable() {
 	}
 	t.texts()
 	if t.heads == 0 {
-		t.heads = t.guessHeads()
+		t.heads = t.GuessHeads()
 	}
-	rows, head := t.joinHeads(t.heads)
+	rows, head := t.JoinHeads(t.heads)
 	if t.heads == 0 {
-		head = guessHead
+		head = blocks.GuessHead
 	}
-	f.doc.addTable(rows, head)
+	f.doc.AddTable(rows, head)
 }
 
 // isLayout reports whether a table only places text on the page: it has one column, a heading or a long cell.
@@ -194,7 +192,7 @@ func (t *flowTable) isLayout() bool {
 			words := 0
 			for _, p := range cell.paragraphs {
 				words += english.CountWords(p.text)
-				if p.level > 0 || words > layoutWords {
+				if p.level > 0 || words > blocks.LayoutWords {
 					return true
 				}
 			}
@@ -206,10 +204,10 @@ func (t *flowTable) isLayout() bool {
 // texts makes the rows of the cells' texts. A cell that belongs to the one above has its text, too.
 func (t *flowTable) texts() {
 	for _, row := range t.cells {
-		t.begin()
+		t.BeginRow()
 		above := []string(nil)
-		if n := len(t.rows); n > 1 {
-			above = t.rows[n-2]
+		if n := len(t.Rows); n > 1 {
+			above = t.Rows[n-2]
 		}
 		for _, cell := range row {
 			var parts []string
@@ -217,10 +215,10 @@ func (t *flowTable) texts() {
 				parts = append(parts, english.Collapse(p.mark+p.text))
 			}
 			text := strings.Join(parts, " ")
-			if at := len(t.rows[len(t.rows)-1]); cell.continues && at < len(above) {
-				text = t.repeated(above[at])
+			if at := len(t.Rows[len(t.Rows)-1]); cell.continues && at < len(above) {
+				text = t.Repeat(above[at])
 			}
-			t.cell(text, cell.columns, 1)
+			t.AddCell(text, cell.columns, 1)
 		}
 	}
 }

@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"tandem/retrieval/internal/blocks"
+	"tandem/retrieval/internal/english"
 )
 
 // parseODT reads the text of an OpenDocument text: paragraphs with their lists' numbers, tables, text boxes, footnotes, and
@@ -272,7 +275,7 @@ func (o *odt) listLevel(name string, attrs attributes) {
 	level := &listLevel{format: "bullet", first: 1}
 	if name == "list-level-style-number" {
 		level.format = attrs.get("num-format")
-		level.text = firstBytes(attrs.get("num-prefix"), 8) + "%1" + firstBytes(attrs.get("num-suffix"), 8)
+		level.text = english.FirstBytes(attrs.get("num-prefix"), 8) + "%1" + english.FirstBytes(attrs.get("num-suffix"), 8)
 		if n, err := strconv.Atoi(attrs.get("start-value")); err == nil {
 			level.first = n
 		}
@@ -306,7 +309,7 @@ func (o *odt) mark() string {
 	number := item.label
 	if above && n > 1 && o.items[n-2].label != "" {
 		number = o.items[n-2].label + "." + number
-		item.label = firstBytes(number, maxName)
+		item.label = english.FirstBytes(number, maxMark)
 	}
 	return strings.TrimSpace(strings.Replace(text, "%1", number, 1)) + " "
 }
@@ -330,7 +333,7 @@ func (o *odt) beginRow() {
 
 // beginCell starts a cell. A covered cell belongs to the cell above it or to its left.
 func (o *odt) beginCell(name string, attrs attributes) {
-	if len(o.flow.tables) != 1 || o.at >= maxColumns {
+	if len(o.flow.tables) != 1 || o.at >= blocks.MaxColumns {
 		o.flow.beginCell(1, false)
 		return
 	}
@@ -345,7 +348,7 @@ func (o *odt) beginCell(name string, attrs attributes) {
 		continues = true
 	}
 	columns, _ := strconv.Atoi(attrs.get("number-columns-repeated"))
-	columns = max(1, min(columns, maxColumns))
+	columns = max(1, min(columns, blocks.MaxColumns))
 	o.at += columns
 	o.flow.beginCell(columns, continues)
 }

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"tandem/retrieval/internal/blocks"
 	"tandem/retrieval/internal/english"
 )
 
@@ -27,9 +28,8 @@ const (
 	pdfLimit  = 32 << 20
 )
 
-// maxBlocks bounds the blocks of a document, each of which costs a few hundred bytes until it is in a passage, however
-// short it is.
-const maxBlocks = 1 << 18
+// maxMark bounds the mark or name, in bytes, that is written before an item of a list.
+const maxMark = 64
 
 var parsers = []*parser{
 	{[]string{".txt", ".text", ".rst", ".org", ".adoc", ""}, textLimit, parseText},
@@ -111,8 +111,8 @@ func Parse(ctx context.Context, name string, data []byte) (Document, error) {
 	if err != nil {
 		return Document{}, err
 	}
-	if len(doc.Blocks) >= maxBlocks {
-		return Document{}, fmt.Errorf("it has more than %d lines, list items, rows or paragraphs: divide it into several files", maxBlocks-1)
+	if len(doc.Blocks) >= blocks.MaxBlocks {
+		return Document{}, fmt.Errorf("it has more than %d lines, list items, rows or paragraphs: divide it into several files", blocks.MaxBlocks-1)
 	}
 	return finish(doc, name), nil
 }
@@ -136,7 +136,7 @@ func finish(doc Document, name string) Document {
 	if doc.Title = english.Shorten(doc.Title, MaxTitle); doc.Title == "" {
 		doc.Title = titleFrom(name)
 	}
-	if from := doc.sender(); from != "" && !strings.Contains(strings.ToLower(doc.Title), strings.ToLower(from)) {
+	if from := sender(doc); from != "" && !strings.Contains(strings.ToLower(doc.Title), strings.ToLower(from)) {
 		doc.Title += ", from " + from // all passages carry it
 	}
 	if len(doc.Blocks) > 0 && doc.Blocks[0].Kind == Heading && strings.EqualFold(doc.Blocks[0].Text, doc.Title) {

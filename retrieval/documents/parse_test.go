@@ -102,10 +102,11 @@ func TestMain(m *testing.M) {
 
 // oneLine is a block's text as Document has it.
 func oneLine(b Block) string {
-	if b.Kind == Code {
-		return codeLine(b.Text)
+	var d Document
+	if d.AddBlock(b); len(d.Blocks) == 0 {
+		return ""
 	}
-	return english.Collapse(b.Text)
+	return d.Blocks[0].Text
 }
 
 // check fails on what no parser may return.

@@ -795,11 +795,11 @@ func repeatedHeads(d pdfDocument) (text string) {
 				t = l.table
 				continue
 			}
-			rows := len(t.rows) + len(l.table.rows)
+			rows := len(t.Rows) + len(l.table.Rows)
 			if !t.goOn(l.table) {
 				t = l.table
-			} else if len(t.rows) < rows {
-				text += strings.Join(l.table.rows[0], " ")
+			} else if len(t.Rows) < rows {
+				text += strings.Join(l.table.Rows[0], " ")
 			}
 		}
 	}

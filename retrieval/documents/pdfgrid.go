@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"sort"
+
+	"tandem/retrieval/internal/blocks"
 )
 
 // This file makes grids of the lines on a page, and says in which cell a character stands. Lines that cross or touch make
@@ -372,7 +374,7 @@ func (g *pdfGrid) letters(ink *pdfInk) [][]pdfBox {
 func (g *pdfGrid) split(ink *pdfInk, open bool) bool {
 	rows := g.letters(ink)
 	gaps := sharedGaps(rows)
-	if len(gaps) == 0 || len(gaps) >= maxColumns || len(rows) != len(g.ys)-1 { // a line is missing somewhere
+	if len(gaps) == 0 || len(gaps) >= blocks.MaxColumns || len(rows) != len(g.ys)-1 { // a line is missing somewhere
 		return false
 	}
 	xs := slices.Concat(g.xs[:1], gaps, g.xs[1:])

@@ -43,7 +43,7 @@ func textDocument(ctx context.Context, lines []string, titled bool) Document {
 	for i, lines := range r.rest {
 		r.doc.Blocks[i].Text = english.Collapse(joined(append([]string{r.doc.Blocks[i].Text}, lines...)))
 	}
-	r.doc.demoteTitle(false)
+	r.doc.DemoteTitle(false)
 	return r.doc
 }
 
@@ -90,7 +90,7 @@ func (r *textReader) block(i int) int {
 				r.heading(LowestLevel)
 			}
 			r.end()
-			r.doc.addTable(rows, head)
+			r.doc.AddTable(rows, head)
 			return n
 		}
 	}
@@ -98,7 +98,7 @@ func (r *textReader) block(i int) int {
 		return 0
 	}
 	if n := indentedCode(r.lines, i); n > 0 && r.width > 0 {
-		r.doc.addCode(r.lines[i : i+n])
+		r.doc.AddCode(r.lines[i : i+n])
 		return n
 	}
 	if text, n := hanging(r.lines, i); n > 0 {

@@ -24,12 +24,12 @@ const (
 
 // sender returns the sender of a letter: its first line, if other lines and a salutation follow. It returns "" if the
 // document is not a letter.
-func (d *Document) sender() string {
-	for i, b := range d.Blocks[:min(len(d.Blocks), letterHead)] {
+func sender(doc Document) string {
+	for i, b := range doc.Blocks[:min(len(doc.Blocks), letterHead)] {
 		if !salutation.MatchString(b.Text) {
 			continue
 		}
-		first := d.Blocks[0]
+		first := doc.Blocks[0]
 		r, _ := utf8.DecodeRuneInString(first.Text)
 		if i < 3 || first.Apart || first.Kind == TableHead || first.Kind == TableRow || !unicode.IsUpper(r) || english.CountWords(first.Text) > senderWords ||
 			strings.ContainsAny(first.Text, "0123456789:@") || addressee.MatchString(first.Text) || shareName(first.Text, b.Text) {

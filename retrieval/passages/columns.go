@@ -3,7 +3,7 @@ package passages
 import (
 	"strings"
 
-	"tandem/retrieval/documents"
+	"tandem/retrieval/internal/blocks"
 )
 
 // CellMark stands between the cells of a table's row.
@@ -54,7 +54,7 @@ func Columns(text string, at int) []string {
 	for _, c := range Cells(text[head:end(head)]) {
 		names = append(names, strings.TrimSuffix(text[head+c[0]:head+c[1]], ":"))
 	}
-	if !documents.NamesColumns(names) {
+	if !blocks.NamesColumns(names) {
 		return nil
 	}
 	return names

@@ -40,6 +40,17 @@ func Shorten(s string, n int) string {
 	return pieces[0]
 }
 
+// FirstBytes returns at most n bytes of s, whole characters.
+func FirstBytes(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
 // Capitalise returns s with its first letter in upper case.
 func Capitalise(s string) string {
 	r, n := utf8.DecodeRuneInString(s)

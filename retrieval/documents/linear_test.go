@@ -99,7 +99,7 @@ func TestParsersStop(t *testing.T) {
 	text := []byte("<p>One.</p>\n\nTwo.\n\n- three\n")
 	packed := map[string][]byte{
 		".docx": makeDOCX(para("", "One\nTwo"), nil), ".odt": makeODT("<text:p>One<text:line-break/>Two</text:p>", nil), ".epub": makeEPUB("<p>One.</p>"),
-		".eml": []byte("Subject: x\n\nOne.\n\nTwo.\n"), ".mbox": []byte("From a@x Mon May  6 10:00:00 2024\nSubject: x\n\nOne.\n"), ".csv": []byte("a,b\nc,d\n"), ".pdf": makePDF("", "BT /F1 12 Tf 72 700 Td (Text.) Tj ET"),
+		".eml": []byte("Subject: x\n\nOne.\n\nTwo.\n"), ".mbox": []byte("From a@x Mon May  6 10:00:00 2024\nSubject: x\n\nOne.\n"), ".csv": []byte("a,b\nc,d\n"), ".pdf": []byte(smallPDF),
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
@@ -117,31 +117,6 @@ func TestParsersStop(t *testing.T) {
 	}
 	if doc := flatHTML(ctx, text); len(doc.Blocks) > 0 {
 		t.Errorf("flat HTML: %d blocks", len(doc.Blocks))
-	}
-	pages := pdfDocument{pages: []pdfPage{{runs: []pdfRun{{text: "One.", font: pdfFont{size: 10}}}}}}
-	if doc := pages.layout(ctx); len(doc.Blocks) > 0 {
-		t.Errorf("layout of a PDF: %d blocks", len(doc.Blocks))
-	}
-}
-
-// A text without spaces, whose lines end with dashes, is not copied for each line.
-func TestDashesAreLinear(t *testing.T) {
-	cost := func(lines int) uint64 {
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		line := pdfRun{text: "two–"}
-		text := []byte(line.text)
-		for range lines {
-			text = append(compounds{}.between(text, line, line), line.text...)
-		}
-		if len(text) != (lines+1)*len(line.text) {
-			t.Fatalf("%d bytes", len(text))
-		}
-		runtime.ReadMemStats(&after)
-		return after.TotalAlloc - before.TotalAlloc
-	}
-	if one, four := cost(1<<12), cost(1<<14); four > 8*one {
-		t.Errorf("%d kB, %d kB for four times the lines", one>>10, four>>10)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"tandem/retrieval/documents/pdf"
 	"tandem/retrieval/internal/blocks"
 	"tandem/retrieval/internal/english"
 )
@@ -41,7 +42,7 @@ var parsers = []*parser{
 	{[]string{".docx", ".docm", ".dotx"}, archiveLimit, parseDOCX},
 	{[]string{".odt", ".ott"}, archiveLimit, parseODT},
 	{[]string{".epub"}, archiveLimit, parseEPUB},
-	{[]string{".pdf"}, pdfLimit, parsePDF},
+	{[]string{".pdf"}, pdfLimit, pdf.Parse},
 }
 
 // parserOf returns the parser of a file name.
@@ -116,6 +117,14 @@ func Parse(ctx context.Context, name string, data []byte) (Document, error) {
 	}
 	return finish(doc, name), nil
 }
+
+// ErrPDFium is wrapped by the errors that are not the file's fault: reading it again may succeed.
+var ErrPDFium = pdf.ErrStart
+
+// SetPDFium says how Parse reads PDFs. The compiled code of PDFium is kept in the folder cache, which is created; with an
+// empty name it is compiled once for each process. If preparing is not nil, it is called when the first PDF has to wait for
+// that. Call SetPDFium before Parse.
+func SetPDFium(cache string, preparing func()) { pdf.Configure(cache, preparing) }
 
 // fault is a panic of a parser. It becomes an error for the file, so that no file can end the program.
 type fault struct{ panicked any }

@@ -3,7 +3,6 @@ package documents
 import (
 	"context"
 	"errors"
-	"os"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -82,22 +81,20 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestMain keeps the compiled code of PDFium in a folder for the fuzzer's processes too.
-func TestMain(m *testing.M) {
-	const folder = "TANDEM_TEST_PDFIUM"
-	code := func() int {
-		if os.Getenv(folder) == "" {
-			dir, err := os.MkdirTemp("", "pdfium")
-			if err != nil {
-				panic(err)
-			}
-			defer os.RemoveAll(dir)
-			os.Setenv(folder, dir)
-		}
-		SetPDFium(os.Getenv(folder), nil)
-		return m.Run()
-	}()
-	os.Exit(code)
+// smallPDF is a PDF with a line of text, without a title.
+const smallPDF = "%PDF-1.4\n1 0 obj << /Type /Catalog /Pages 2 0 R >> endobj\n" +
+	"2 0 obj << /Type /Pages /Kids [3 0 R] /Count 1 >> endobj\n" +
+	"3 0 obj << /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R " +
+	"/Resources << /Font << /F1 << /Type /Font /Subtype /Type1 /BaseFont /Helvetica >> >> >> >> endobj\n" +
+	"4 0 obj << /Length 36 >>\nstream\nBT /F1 12 Tf 72 700 Td (Text.) Tj ET\nendstream endobj\n" +
+	"trailer << /Root 1 0 R >>\n%%EOF\n"
+
+// A PDF without a title gets that of its file.
+func TestPDFTitle(t *testing.T) {
+	doc, err := Parse(t.Context(), "annual-report.pdf", []byte(smallPDF))
+	if got, want := show(doc), "title Annual report\np Text."; got != want || err != nil {
+		t.Errorf("%s (%v)\nwant\n%s", got, err, want)
+	}
 }
 
 // oneLine is a block's text as Document has it.

@@ -1,4 +1,4 @@
-package documents
+package pdf
 
 import (
 	"math"
@@ -33,8 +33,8 @@ const maxCellLines = 4
 // sureRows is the least number of rows of single lines that show where columns are by narrow gaps.
 const sureRows = 4
 
-// maxGapRows is the greatest number of rows of a table without lines.
-const maxGapRows = 1 << 11
+// maxUnruledRows is the greatest number of rows of a table without lines.
+const maxUnruledRows = 1 << 11
 
 // maxRowPieces is the number of pieces of a row to which no further line is joined.
 const maxRowPieces = 1 << 8
@@ -42,17 +42,17 @@ const maxRowPieces = 1 << 8
 // maxMerged is the greatest number of rows of a table when two of its columns are found to be one.
 const maxMerged = 16
 
-// gapTable is a table that grows with the pieces of a page, in the order in which they are drawn.
-type gapTable struct {
-	columns          []pdfBox // from left to right; only their left and right edges count
-	rows             [][]pdfRun
+// unruledTable is a table that grows with the pieces of a page, in the order in which they are drawn.
+type unruledTable struct {
+	columns          []box // from left to right; only their left and right edges count
+	rows             [][]run
 	low              []float64 // by row: the base of its lowest line
 	step             float64   // the greatest distance of two rows
 	largest, tiniest float64   // sizes
 }
 
-// gapGrids returns the grids that pieces make which stand in no grid and run in the direction of most of the page's text.
-func gapGrids(pieces []pdfRun, angle float64) (grids []pdfGrid) {
+// unruledGrids returns the grids that pieces make which stand in no grid and run in the direction of most of the page's text.
+func unruledGrids(pieces []run, angle float64) (grids []grid) {
 	from := 0
 	for i := 0; i+1 < len(pieces) && len(grids) < maxPageGrids; {
 		begin, ok := firstCell(pieces, from, i, angle)
@@ -60,7 +60,7 @@ func gapGrids(pieces []pdfRun, angle float64) (grids []pdfGrid) {
 			i++
 			continue
 		}
-		var t gapTable
+		var t unruledTable
 		end := begin + t.grow(pieces[begin:], angle)
 		if g, ok := t.grid(); ok {
 			grids = append(grids, g)
@@ -74,7 +74,7 @@ func gapGrids(pieces []pdfRun, angle float64) (grids []pdfGrid) {
 // firstCell reports whether piece i ends the first cell of a row, which is so if the next piece is to its right, and returns
 // the index at which that cell begins: at the line at the height of the next piece, or as far above that line as the cell
 // extends below it.
-func firstCell(pieces []pdfRun, from, i int, angle float64) (begin int, ok bool) {
+func firstCell(pieces []run, from, i int, angle float64) (begin int, ok bool) {
 	a, b := pieces[i], pieces[i+1]
 	size := max(a.font.size, b.font.size)
 	if !inText(a, angle) || !inText(b, angle) || b.box.left-a.box.right < pieceGap*size || b.base < a.base-0.5*size || b.base > a.base+maxCellLines*cellLeading*size {
@@ -91,11 +91,11 @@ func firstCell(pieces []pdfRun, from, i int, angle float64) (begin int, ok bool)
 }
 
 // inText reports whether a piece may stand in a table without lines.
-func inText(p pdfRun, angle float64) bool { return p.grid == 0 && !turned(p.angle, angle) }
+func inText(p run, angle float64) bool { return p.grid == 0 && !turned(p.angle, angle) }
 
 // grow adds pieces from the start of pieces on, as long as they may be those of one table. It returns the number of them that
 // are in whole rows.
-func (t *gapTable) grow(pieces []pdfRun, angle float64) int {
+func (t *unruledTable) grow(pieces []run, angle float64) int {
 	for i, p := range pieces {
 		t.merge(p)
 		t.reopen(p)
@@ -117,7 +117,7 @@ func (t *gapTable) grow(pieces []pdfRun, angle float64) int {
 
 // reopen joins the last two rows if a piece is as high as the first of them, and the second is only the next line of one of its
 // cells. Some programs draw the first lines of all cells before the others.
-func (t *gapTable) reopen(p pdfRun) {
+func (t *unruledTable) reopen(p run) {
 	last := len(t.rows) - 1
 	if last < 1 || p.base < t.low[last-1]-0.3*p.font.size || t.filled(t.rows[last]) > 1 || t.filled(t.rows[last-1]) < 2 {
 		return
@@ -134,7 +134,7 @@ func (t *gapTable) reopen(p pdfRun) {
 }
 
 // begins reports whether a piece begins a row.
-func (t *gapTable) begins(p pdfRun) bool {
+func (t *unruledTable) begins(p run) bool {
 	if len(t.rows) == 0 {
 		return true
 	}
@@ -156,7 +156,7 @@ func (t *gapTable) begins(p pdfRun) bool {
 
 // column returns where a piece stands among the columns: twice the index of the last column that begins left of it or that
 // it touches, and one more if it touches none.
-func (t *gapTable) column(p pdfRun) int {
+func (t *unruledTable) column(p run) int {
 	c := sort.Search(len(t.columns), func(i int) bool { return t.columns[i].right > p.box.left-0.1*p.font.size })
 	if c < len(t.columns) && t.columns[c].left < p.box.right {
 		return 2 * c
@@ -166,14 +166,14 @@ func (t *gapTable) column(p pdfRun) int {
 
 // merge makes one column of those over which a piece reaches if none of the rows, of which there are few, has cells in two of
 // them. Pieces of a line with gaps that are only wide spaces are those of one cell.
-func (t *gapTable) merge(p pdfRun) {
+func (t *unruledTable) merge(p run) {
 	c := t.column(p)
 	first, last := c/2, t.lastBelow(p)
 	if c < 0 || c%2 > 0 || last <= first || len(t.rows) > maxMerged {
 		return
 	}
 	for _, row := range t.rows {
-		before := pdfRun{}
+		before := run{}
 		for _, q := range row {
 			if at := t.column(q) / 2; at < first || at > last {
 				continue
@@ -191,18 +191,18 @@ func (t *gapTable) merge(p pdfRun) {
 }
 
 // lastBelow returns the index of the last column over which a piece reaches.
-func (t *gapTable) lastBelow(p pdfRun) int {
+func (t *unruledTable) lastBelow(p run) int {
 	return sort.Search(len(t.columns), func(i int) bool { return t.columns[i].left > p.box.right+0.3*p.font.size }) - 1
 }
 
 // holds reports whether a piece may stand in the table, at the start of a row that reaches up to top or in the last row.
-func (t *gapTable) holds(p pdfRun, next bool, top float64) bool {
+func (t *unruledTable) holds(p run, next bool, top float64) bool {
 	last, size := len(t.rows)-1, p.font.size
 	c := t.column(p)
 	switch {
 	case t.lastBelow(p) > max(c, 0)/2: // above or below several columns
 		return false
-	case c%2 != 0 && len(t.columns) == maxCells, next && len(t.rows) == maxGapRows:
+	case c%2 != 0 && len(t.columns) == maxCells, next && len(t.rows) == maxUnruledRows:
 		return false
 	case next && len(t.columns) < 3 && c == 0 && textline.ListMark.MatchString(p.text) != textline.ListMark.MatchString(t.rows[last][0].text): // a list begins or ends
 		return false
@@ -216,7 +216,7 @@ func (t *gapTable) holds(p pdfRun, next bool, top float64) bool {
 }
 
 // add adds a piece that the table holds.
-func (t *gapTable) add(p pdfRun, next bool, top float64) {
+func (t *unruledTable) add(p run, next bool, top float64) {
 	if next {
 		if n := len(t.rows); n > 0 {
 			t.step = max(t.step, t.low[n-1]-top)
@@ -237,7 +237,7 @@ func (t *gapTable) add(p pdfRun, next bool, top float64) {
 }
 
 // grid returns the grid of a table that has grown. ok is false if the pieces make none.
-func (t *gapTable) grid() (g pdfGrid, ok bool) {
+func (t *unruledTable) grid() (g grid, ok bool) {
 	whole := t.goesUp()
 	if !whole {
 		if t.isText() {
@@ -263,7 +263,7 @@ func (t *gapTable) grid() (g pdfGrid, ok bool) {
 }
 
 // isOther reports whether a row at the edge of a table is none of it but a line of text in one column, or a heading: "7  SERVICE".
-func (t *gapTable) isOther(row []pdfRun) bool {
+func (t *unruledTable) isOther(row []run) bool {
 	return t.filled(row) < 2 || len(row) == 2 && sectionNumber.MatchString(row[0].text) && textline.IsMarked(row[0].text+" "+row[1].text)
 }
 
@@ -272,7 +272,7 @@ var sectionNumber = regexp.MustCompile(`^\d{1,2}(\.\d{1,2})*\.?$`)
 
 // goesUp reports whether cells are drawn one after the other, so that the drawing position moves up from the last line of a
 // cell to the first line of the next.
-func (t *gapTable) goesUp() bool {
+func (t *unruledTable) goesUp() bool {
 	for _, row := range t.rows {
 		for i := 1; i < len(row); i++ {
 			if row[i].base > row[i-1].base+0.5*row[i].font.size {
@@ -284,7 +284,7 @@ func (t *gapTable) goesUp() bool {
 }
 
 // isList reports whether the first of two columns has the marks of a list.
-func (t *gapTable) isList() bool {
+func (t *unruledTable) isList() bool {
 	marks := 0
 	for _, row := range t.rows {
 		if t.column(row[0]) == 0 && textline.ListMark.MatchString(row[0].text) {
@@ -295,15 +295,15 @@ func (t *gapTable) isList() bool {
 }
 
 // isText reports whether the lines of two columns are running text.
-func (t *gapTable) isText() bool {
-	lines := make([][][]pdfRun, len(t.columns))
+func (t *unruledTable) isText() bool {
+	lines := make([][][]run, len(t.columns))
 	for _, row := range t.rows {
 		for _, p := range row {
 			c := t.column(p) / 2
 			if n := len(lines[c]); n > 0 && math.Abs(lines[c][n-1][0].base-p.base) < 0.5*p.font.size {
 				lines[c][n-1] = append(lines[c][n-1], p)
 			} else {
-				lines[c] = append(lines[c], []pdfRun{p})
+				lines[c] = append(lines[c], []run{p})
 			}
 		}
 	}
@@ -317,7 +317,7 @@ func (t *gapTable) isText() bool {
 }
 
 // filled returns the number of columns in which a row has text.
-func (t *gapTable) filled(row []pdfRun) (n int) {
+func (t *unruledTable) filled(row []run) (n int) {
 	used := make([]bool, len(t.columns))
 	for _, p := range row {
 		if c := t.column(p) / 2; !used[c] {
@@ -329,7 +329,7 @@ func (t *gapTable) filled(row []pdfRun) (n int) {
 }
 
 // isApart reports whether the file has spaces, but none between the cells.
-func (t *gapTable) isApart() bool {
+func (t *unruledTable) isApart() bool {
 	for _, row := range t.rows {
 		for _, p := range row {
 			if p.joined && !p.apart {
@@ -341,7 +341,7 @@ func (t *gapTable) isApart() bool {
 }
 
 // narrowest returns the width of the narrowest gap between columns.
-func (t *gapTable) narrowest() float64 {
+func (t *unruledTable) narrowest() float64 {
 	gap := math.Inf(1)
 	for i := 1; i < len(t.columns); i++ {
 		gap = min(gap, t.columns[i].left-t.columns[i-1].right)
@@ -350,13 +350,13 @@ func (t *gapTable) narrowest() float64 {
 }
 
 // joinLines makes rows of lines that are drawn one after the other across the cells.
-func (t *gapTable) joinLines() {
-	var lines, rows [][]pdfRun
+func (t *unruledTable) joinLines() {
+	var lines, rows [][]run
 	for _, p := range slices.Concat(t.rows...) {
 		if n := len(lines); n > 0 && math.Abs(lines[n-1][0].base-p.base) < 0.5*p.font.size {
 			lines[n-1] = append(lines[n-1], p)
 		} else {
-			lines = append(lines, []pdfRun{p})
+			lines = append(lines, []run{p})
 		}
 	}
 	near, named := t.closeStep(lines), areNamed(lines)
@@ -371,7 +371,7 @@ func (t *gapTable) joinLines() {
 }
 
 // areNamed reports whether each second line has values, in larger letters than the names in the line above it.
-func areNamed(lines [][]pdfRun) bool {
+func areNamed(lines [][]run) bool {
 	for i := 1; i < len(lines); i += 2 {
 		if lines[i-1][0].font.size > 0.9*lines[i][0].font.size {
 			return false
@@ -382,7 +382,7 @@ func areNamed(lines [][]pdfRun) bool {
 
 // closeStep returns the distance below which lines are of one row, if those of rows are further apart: most of the lines that
 // are close to the one above have fewer cells.
-func (t *gapTable) closeStep(lines [][]pdfRun) float64 {
+func (t *unruledTable) closeStep(lines [][]run) float64 {
 	least, most := math.Inf(1), 0.0
 	for i := 1; i < len(lines); i++ {
 		step := lines[i-1][0].base - lines[i][0].base
@@ -408,7 +408,7 @@ func (t *gapTable) closeStep(lines [][]pdfRun) float64 {
 
 // goesOn reports whether a line continues the cells of the row above it. A near line does unless it begins a cell. Another
 // line does only if its text continues a sentence and it has no first cell.
-func (t *gapTable) goesOn(row, line []pdfRun, near bool) bool {
+func (t *unruledTable) goesOn(row, line []run, near bool) bool {
 	if len(row) > maxRowPieces {
 		return false
 	}
@@ -434,7 +434,7 @@ func (t *gapTable) goesOn(row, line []pdfRun, near bool) bool {
 }
 
 // place makes the cells of a grid: one for each row and column.
-func (t *gapTable) place(g *pdfGrid) {
+func (t *unruledTable) place(g *grid) {
 	for i, c := range t.columns {
 		if i == 0 {
 			g.xs = append(g.xs, c.left-1)
@@ -465,6 +465,6 @@ func (t *gapTable) place(g *pdfGrid) {
 	g.fields = make([]int, len(t.rows)*columns)
 	for i := range g.fields {
 		g.fields[i] = i
-		g.cells = append(g.cells, pdfCell{i / columns, i % columns, 1, 1})
+		g.cells = append(g.cells, cell{i / columns, i % columns, 1, 1})
 	}
 }

@@ -1,4 +1,4 @@
-package documents
+package pdf
 
 import (
 	"math"
@@ -28,10 +28,10 @@ const (
 	ruleLength = 5.0 // points: a shorter line is none
 )
 
-// pdfDrawing is what is drawn on a page.
-type pdfDrawing struct {
-	rules []pdfBox // lines: boxes that are thin in one direction
-	dots  []pdfBox // small discs, rings and squares, which may be bullets
+// drawing is what is drawn on a page.
+type drawing struct {
+	rules []box // lines: boxes that are thin in one direction
+	dots  []box // small discs, rings and squares, which may be bullets
 }
 
 // ruleReader reads what is drawn on a page.
@@ -39,11 +39,11 @@ type ruleReader struct {
 	lib      pdfium.Pdfium
 	objects  int // still to read, of the page
 	segments int
-	pdfDrawing
+	drawing
 }
 
 // drawing returns what is drawn on a page.
-func (d *pdfDocument) drawing(lib pdfium.Pdfium, page requests.Page) (none pdfDrawing) {
+func (d *document) drawing(lib pdfium.Pdfium, page requests.Page) (none drawing) {
 	count, err := lib.FPDFPage_CountObjects(&requests.FPDFPage_CountObjects{Page: page})
 	if err != nil || count.Count > maxPageObjects || d.objects > maxFileObjects {
 		return none
@@ -62,7 +62,7 @@ func (d *pdfDocument) drawing(lib pdfium.Pdfium, page requests.Page) (none pdfDr
 	if r.objects < 0 || r.segments < 0 {
 		return none
 	}
-	return r.pdfDrawing
+	return r.drawing
 }
 
 // unturned is the matrix that changes nothing.
@@ -116,9 +116,9 @@ func (r *ruleReader) path(o references.FPDF_PAGEOBJECT, place structs.FPDF_FS_MA
 	if err != nil {
 		return
 	}
-	var edges []pdfBox
+	var edges []box
 	var start, last [2]float64
-	var box pdfBox
+	var bounds box
 	curved := false
 	place = r.placed(o, place)
 	for i := range count.Count {
@@ -129,10 +129,10 @@ func (r *ruleReader) path(o references.FPDF_PAGEOBJECT, place structs.FPDF_FS_MA
 		if !ok {
 			return
 		}
-		if here := (pdfBox{at[0], at[1], at[0], at[1]}); i == 0 {
-			box = here
+		if here := (box{at[0], at[1], at[0], at[1]}); i == 0 {
+			bounds = here
 		} else {
-			box = box.union(here)
+			bounds = bounds.union(here)
 		}
 		switch kind {
 		case enums.FPDF_SEGMENT_BEZIERTO:
@@ -147,11 +147,11 @@ func (r *ruleReader) path(o references.FPDF_PAGEOBJECT, place structs.FPDF_FS_MA
 	}
 	edges = appendEdge(edges, last, start)
 	switch {
-	case isDot(box) && len(r.dots) < maxDots:
-		r.dots = append(r.dots, box)
+	case isDot(bounds) && len(r.dots) < maxDots:
+		r.dots = append(r.dots, bounds)
 	case mode.Stroke:
 		r.rules = append(r.rules, edges...)
-	case len(edges) == 4 && !curved && box.top-box.bottom > ruleWidth && box.right-box.left > ruleWidth: // the shade of a row or cell
+	case len(edges) == 4 && !curved && bounds.top-bounds.bottom > ruleWidth && bounds.right-bounds.left > ruleWidth: // the shade of a row or cell
 		for _, e := range edges {
 			if e.top-e.bottom < 0.5 {
 				r.rules = append(r.rules, e)
@@ -166,8 +166,8 @@ func (r *ruleReader) path(o references.FPDF_PAGEOBJECT, place structs.FPDF_FS_MA
 const maxDots = 1 << 9
 
 // isDot reports whether a shape may be a bullet: 1.5 to 8 points wide, and as high.
-func isDot(box pdfBox) bool {
-	wide, high := box.right-box.left, box.top-box.bottom
+func isDot(b box) bool {
+	wide, high := b.right-b.left, b.top-b.bottom
 	return min(wide, high) >= 1.5 && max(wide, high) <= 8 && math.Abs(wide-high) < 0.2*high
 }
 
@@ -190,8 +190,8 @@ func (r *ruleReader) segment(o references.FPDF_PAGEOBJECT, i int, place structs.
 }
 
 // appendEdge appends the line between two points if it is horizontal or vertical.
-func appendEdge(edges []pdfBox, a, b [2]float64) []pdfBox {
-	e := pdfBox{min(a[0], b[0]), min(a[1], b[1]), max(a[0], b[0]), max(a[1], b[1])}
+func appendEdge(edges []box, a, b [2]float64) []box {
+	e := box{min(a[0], b[0]), min(a[1], b[1]), max(a[0], b[0]), max(a[1], b[1])}
 	if across, along := e.right-e.left, e.top-e.bottom; min(across, along) > 0.5 || max(across, along) < ruleLength {
 		return edges
 	}
@@ -199,7 +199,7 @@ func appendEdge(edges []pdfBox, a, b [2]float64) []pdfBox {
 }
 
 // thinEdges returns the edges of a filled shape that are those of a line: another edge runs close to them.
-func thinEdges(edges []pdfBox) (thin []pdfBox) {
+func thinEdges(edges []box) (thin []box) {
 	for i, a := range edges {
 		for j, b := range edges {
 			u := a.union(b)

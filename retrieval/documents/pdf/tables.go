@@ -1,4 +1,4 @@
-package documents
+package pdf
 
 import (
 	"math"
@@ -10,40 +10,18 @@ import (
 
 // This file makes tables from the texts in the cells of grids.
 
-// pdfTable is a table of a PDF.
-type pdfTable struct {
+// table is a table of a PDF.
+type table struct {
 	blocks.Table
 	bold  []bool    // by row: all its text is bold
 	lefts []float64 // where its columns begin
 }
 
-// lines returns the lines and tables of a page, in the order in which the file draws them.
-func (p pdfPage) lines(words compounds) (out []pdfLine) {
-	cells := p.cellRuns()
-	placed := make([]bool, len(p.grids)+1)
-	var plain []pdfRun
-	flush := func() {
-		out = append(out, pairLabels(linesOf(rowsOf(plain)))...)
-		plain = nil
-	}
-	for _, r := range p.runs {
-		if r.grid == 0 {
-			plain = append(plain, r)
-		} else if !placed[r.grid] {
-			flush()
-			out = append(out, gridLines(p.grids[r.grid-1], cells[r.grid-1], words)...)
-			placed[r.grid] = true
-		}
-	}
-	flush()
-	return out
-}
-
 // cellRuns returns the runs of each cell of each grid.
-func (p pdfPage) cellRuns() [][][]pdfRun {
-	cells := make([][][]pdfRun, len(p.grids))
+func (p page) cellRuns() [][][]run {
+	cells := make([][][]run, len(p.grids))
 	for i, g := range p.grids {
-		cells[i] = make([][]pdfRun, len(g.cells))
+		cells[i] = make([][]run, len(g.cells))
 	}
 	for _, r := range p.runs {
 		if r.grid > 0 {
@@ -55,7 +33,7 @@ func (p pdfPage) cellRuns() [][][]pdfRun {
 
 // gridLines returns the tables of a grid, or the lines of cell after cell if the grid only places text on the page: it has
 // text in one row or column only, or a long cell.
-func gridLines(g pdfGrid, cells [][]pdfRun, words compounds) (out []pdfLine) {
+func gridLines(g grid, cells [][]run, words compounds) (out []line) {
 	rows, columns, most := map[int]bool{}, map[int]bool{}, 0
 	for n, runs := range cells {
 		long := 0
@@ -76,14 +54,14 @@ func gridLines(g pdfGrid, cells [][]pdfRun, words compounds) (out []pdfLine) {
 		if form := g.formLines(part, cells, words); form != nil {
 			out = append(out, form...)
 		} else {
-			out = append(out, pdfLine{pdfRun: lowest(part, cells), table: g.table(part, cells, words)})
+			out = append(out, line{run: lowest(part, cells), table: g.table(part, cells, words)})
 		}
 	}
 	return out
 }
 
 // lowest returns the lowest run in some cells.
-func lowest(part []int, cells [][]pdfRun) (low pdfRun) {
+func lowest(part []int, cells [][]run) (low run) {
 	for _, n := range part {
 		for _, r := range cells[n] {
 			if low.text == "" || r.base < low.base {
@@ -97,7 +75,7 @@ func lowest(part []int, cells [][]pdfRun) (low pdfRun) {
 // parts returns the cells of each table of a grid, by their indices. Tables directly below each other share a grid. A row
 // begins another table if it is divided at a place where the rows above are not, and these are divided at a place where
 // it is not.
-func (g *pdfGrid) parts() (parts [][]int) {
+func (g *grid) parts() (parts [][]int) {
 	columns := len(g.xs) - 1
 	var above []bool // by column: a cell begins there in a row above
 	for n := 0; n < len(g.cells); {
@@ -126,12 +104,12 @@ func (g *pdfGrid) parts() (parts [][]int) {
 }
 
 // table returns the table of some cells of a grid, in order.
-func (g *pdfGrid) table(part []int, cells [][]pdfRun, words compounds) *pdfTable {
+func (g *grid) table(part []int, cells [][]run, words compounds) *table {
 	column, row := make([]int, len(g.xs)), make([]int, len(g.ys)) // of the table, by those of the grid
 	for _, n := range part {
 		column[g.cells[n].column], row[g.cells[n].row] = 1, 1
 	}
-	t := &pdfTable{}
+	t := &table{}
 	for c, begins := range column {
 		if begins > 0 {
 			t.lefts = append(t.lefts, g.xs[c])
@@ -162,7 +140,7 @@ func (g *pdfGrid) table(part []int, cells [][]pdfRun, words compounds) *pdfTable
 
 // goOn appends a table that stands directly below, mostly at the top of the next page, if its columns are the same. The names of
 // the columns may be repeated there.
-func (t *pdfTable) goOn(next *pdfTable) bool {
+func (t *table) goOn(next *table) bool {
 	if len(t.lefts) != len(next.lefts) || len(t.lefts) < 2 {
 		return false
 	}

@@ -1,4 +1,4 @@
-package documents
+package pdf
 
 import (
 	"context"
@@ -17,32 +17,30 @@ import (
 	"github.com/tetratelabs/wazero/experimental"
 )
 
-// A PDF of a few hundred bytes can cause any amount of memory or an endless loop. So PDFium runs as WebAssembly: its
-// memory is bounded, it can be stopped at any time, and it sees no file, no network and no clock. A fault in it ends the
-// reading of one file and nothing else.
+// This file runs PDFium as WebAssembly. A fault in it ends the reading of one file and nothing else.
 //
 // wazero compiles PDFium for amd64 and arm64 on Linux, macOS, Windows and some BSDs. That takes seconds, so the result is
 // kept in a folder if the program names one. Elsewhere, on Android for example, wazero interprets PDFium: it starts at once
 // and takes about ten times as long for a page.
 
-// pdfKeep is the number of bytes of PDFium's memory, which never shrinks, above which the next file gets a new one.
-const pdfKeep = 64 << 20
+// keptMemory is the number of bytes of PDFium's memory, which never shrinks, above which the next file gets a new one.
+const keptMemory = 64 << 20
 
-// ErrPDFium is wrapped by the errors that are not the file's fault: reading it again may succeed.
-var ErrPDFium = errors.New("the PDF reader could not be started")
+// ErrStart is wrapped by the errors that are not the file's fault: reading it again may succeed.
+var ErrStart = errors.New("the PDF reader could not be started")
 
-// SetPDFium says how Parse reads PDFs. The compiled code of PDFium is kept in the folder cache, which is created; with an
+// Configure says how Parse reads PDFs. The compiled code of PDFium is kept in the folder cache, which is created; with an
 // empty name it is compiled once for each process. If preparing is not nil, it is called when the first PDF has to wait for
-// that. Call SetPDFium before Parse.
-func SetPDFium(cache string, preparing func()) {
-	shared = newPDFium(cache, preparing)
+// that. Call Configure before Parse.
+func Configure(cache string, preparing func()) {
+	shared = newHost(cache, preparing)
 }
 
 // shared reads the PDFs of this process.
-var shared = newPDFium("", nil)
+var shared = newHost("", nil)
 
-// pdfiumHost starts PDFium when a file needs it, and keeps it for the next.
-type pdfiumHost struct {
+// host starts PDFium when a file needs it, and keeps it for the next.
+type host struct {
 	cache     string
 	preparing func()
 	pageTime  time.Duration // for opening a file, and for each page
@@ -50,11 +48,11 @@ type pdfiumHost struct {
 
 	turn     chan struct{} // held while PDFium works
 	compiled wazero.CompilationCache
-	running  *pdfiumRun // nil before the first file and after one that stopped PDFium
+	running  *process // nil before the first file and after one that stopped PDFium
 }
 
-// pdfiumRun is PDFium with its memory.
-type pdfiumRun struct {
+// process is PDFium with its memory.
+type process struct {
 	lib     pdfium.Pdfium
 	pool    pdfium.Pool
 	memory  boundedMemory
@@ -62,42 +60,42 @@ type pdfiumRun struct {
 	stop    context.CancelFunc // ends any call at once
 }
 
-func newPDFium(cache string, preparing func()) *pdfiumHost {
-	return &pdfiumHost{cache: cache, preparing: preparing, pageTime: pdfPageTime, fileTime: pdfTime, turn: make(chan struct{}, 1)}
+func newHost(cache string, preparing func()) *host {
+	return &host{cache: cache, preparing: preparing, pageTime: maxPageTime, fileTime: maxTime, turn: make(chan struct{}, 1)}
 }
 
 // use calls read with PDFium, alone. PDFium is stopped when ctx ends and when read works too long without a call of tick.
-func (h *pdfiumHost) use(ctx context.Context, read func(lib pdfium.Pdfium, tick func()) error) error {
+func (h *host) use(ctx context.Context, read func(lib pdfium.Pdfium, tick func()) error) error {
 	select {
 	case h.turn <- struct{}{}:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 	defer func() { <-h.turn }()
-	run, err := h.start()
+	p, err := h.start()
 	if err != nil {
-		return fmt.Errorf("%w: %v", ErrPDFium, err)
+		return fmt.Errorf("%w: %v", ErrStart, err)
 	}
 	bounded, cancel := context.WithTimeout(ctx, h.fileTime)
 	defer cancel()
-	unwatch := context.AfterFunc(bounded, run.stop)
+	unwatch := context.AfterFunc(bounded, p.stop)
 	var late atomic.Bool
-	timer := time.AfterFunc(h.pageTime, func() { late.Store(true); run.stop() })
+	timer := time.AfterFunc(h.pageTime, func() { late.Store(true); p.stop() })
 	sound := false
 	defer func() {
 		if !sound { // read panicked: cancel stops PDFium
 			timer.Stop()
 			h.running = nil
-			run.close()
+			p.close()
 		}
 	}()
-	err = read(run.lib, func() { timer.Reset(h.pageTime) })
+	err = read(p.lib, func() { timer.Reset(h.pageTime) })
 	sound = true
 	timer.Stop()
 	stopped := !unwatch() || late.Load()
-	if stopped || crashed(err) || run.memory.full || cap(run.memory.bytes) > pdfKeep || run.objects > maxFileObjects {
+	if stopped || crashed(err) || p.memory.full || cap(p.memory.bytes) > keptMemory || p.objects > maxFileObjects {
 		h.running = nil
-		run.close()
+		p.close()
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -106,7 +104,7 @@ func (h *pdfiumHost) use(ctx context.Context, read func(lib pdfium.Pdfium, tick 
 		return errTooLate
 	case bounded.Err() != nil:
 		return errTooMany
-	case run.memory.full:
+	case p.memory.full:
 		return errTooLarge
 	case crashed(err):
 		return errCrashed
@@ -127,7 +125,7 @@ func crashed(err error) bool {
 }
 
 // start returns PDFium as the last file left it, or starts it.
-func (h *pdfiumHost) start() (*pdfiumRun, error) {
+func (h *host) start() (*process, error) {
 	if h.running != nil {
 		return h.running, nil
 	}
@@ -141,26 +139,26 @@ func (h *pdfiumHost) start() (*pdfiumRun, error) {
 			}
 		}
 	}
-	run, err := newPDFiumRun(h.compiled)
+	p, err := newProcess(h.compiled)
 	if err != nil { // the folder may hold a damaged file
 		h.compiled = wazero.NewCompilationCache()
-		run, err = newPDFiumRun(h.compiled)
+		p, err = newProcess(h.compiled)
 	}
 	if err != nil {
 		return nil, err
 	}
-	h.running = run
-	return run, nil
+	h.running = p
+	return p, nil
 }
 
-func newPDFiumRun(compiled wazero.CompilationCache) (*pdfiumRun, error) {
-	run := &pdfiumRun{}
+func newProcess(compiled wazero.CompilationCache) (*process, error) {
+	p := &process{}
 	ctx, stop := context.WithCancel(context.Background())
-	run.stop = stop
+	p.stop = stop
 	ctx = experimental.WithMemoryAllocator(ctx, experimental.MemoryAllocatorFunc(
-		func(uint64, uint64) experimental.LinearMemory { return &run.memory }))
+		func(uint64, uint64) experimental.LinearMemory { return &p.memory }))
 	var err error
-	run.pool, err = webassembly.Init(webassembly.Config{
+	p.pool, err = webassembly.Init(webassembly.Config{
 		Context: ctx, MaxIdle: 1, MaxTotal: 1, ReuseWorkers: true,
 		FSConfig: wazero.NewFSConfig(), Stdout: io.Discard, Stderr: io.Discard,
 		RuntimeConfig: wazero.NewRuntimeConfig().
@@ -172,19 +170,19 @@ func newPDFiumRun(compiled wazero.CompilationCache) (*pdfiumRun, error) {
 		stop()
 		return nil, err
 	}
-	if run.lib, err = run.pool.GetInstanceWithContext(ctx); err != nil {
-		run.close()
+	if p.lib, err = p.pool.GetInstanceWithContext(ctx); err != nil {
+		p.close()
 		return nil, err
 	}
-	return run, nil
+	return p, nil
 }
 
 // close releases PDFium's memory, at once if it is much. The compiled code stays.
-func (r *pdfiumRun) close() {
-	large := cap(r.memory.bytes) > pdfKeep
-	r.stop()
-	r.pool.Close()
-	if r.pool, r.lib = nil, nil; large {
+func (p *process) close() {
+	large := cap(p.memory.bytes) > keptMemory
+	p.stop()
+	p.pool.Close()
+	if p.pool, p.lib = nil, nil; large {
 		debug.FreeOSMemory()
 	}
 }
@@ -197,12 +195,12 @@ type boundedMemory struct {
 
 // Reallocate implements experimental.LinearMemory.
 func (m *boundedMemory) Reallocate(size uint64) []byte {
-	if size > pdfMemory {
+	if size > maxMemory {
 		m.full = true
 		return nil
 	}
 	if size > uint64(cap(m.bytes)) {
-		grown := make([]byte, len(m.bytes), min(2*size, pdfMemory))
+		grown := make([]byte, len(m.bytes), min(2*size, maxMemory))
 		copy(grown, m.bytes)
 		m.bytes = grown
 	}

@@ -1,4 +1,4 @@
-package documents
+package pdf
 
 import (
 	"bytes"
@@ -13,17 +13,18 @@ import (
 	"github.com/klippa-app/go-pdfium/references"
 	"github.com/klippa-app/go-pdfium/requests"
 
+	"tandem/retrieval/internal/blocks"
 	"tandem/retrieval/internal/english"
 )
 
 // Bounds of reading one PDF.
 const (
-	pdfMemory   = 256 << 20 // bytes that PDFium may use
-	pdfLength   = 16 << 20  // bytes of text
-	pdfPageSize = 1 << 19   // characters on a page
-	pdfPageTime = 20 * time.Second
-	pdfCrashes  = 4               // starts of PDFium for one file
-	pdfTime     = 5 * time.Minute // enough for some thousand pages; a single slow page is refused much earlier
+	maxMemory    = 256 << 20 // bytes that PDFium may use
+	maxText      = 16 << 20  // bytes of text
+	maxPageChars = 1 << 19   // characters on a page
+	maxPageTime  = 20 * time.Second
+	maxStarts    = 4               // starts of PDFium for one file
+	maxTime      = 5 * time.Minute // enough for some thousand pages; a single slow page is refused much earlier
 )
 
 // tooMuch is the error for a PDF that is sound but exceeds a bound.
@@ -32,67 +33,68 @@ type tooMuch string
 func (t tooMuch) Error() string { return string(t) }
 
 var (
-	errTooLarge = tooMuch(fmt.Sprintf("reading it takes more than %d MB of memory (split it into parts)", pdfMemory>>20))
-	errTooLong  = tooMuch(fmt.Sprintf("more than %d MB of text (split it)", pdfLength>>20))
-	errTooLate  = tooMuch(fmt.Sprintf("a page of it was not read within %v", pdfPageTime))
-	errTooMany  = tooMuch(fmt.Sprintf("not read within %v (split it)", pdfTime))
+	errTooLarge = tooMuch(fmt.Sprintf("reading it takes more than %d MB of memory (split it into parts)", maxMemory>>20))
+	errTooLong  = tooMuch(fmt.Sprintf("more than %d MB of text (split it)", maxText>>20))
+	errTooLate  = tooMuch(fmt.Sprintf("a page of it was not read within %v", maxPageTime))
+	errTooMany  = tooMuch(fmt.Sprintf("not read within %v (split it)", maxTime))
 )
 
-// parsePDF is the parser of PDFs.
-func parsePDF(ctx context.Context, data []byte) (Document, error) {
+// Parse returns the text of a PDF, with an empty title if it has none. Its errors are for the user to read. When ctx ends, Parse
+// stops PDFium and lays out no further page.
+func Parse(ctx context.Context, data []byte) (blocks.Document, error) {
 	if !bytes.HasPrefix(bytes.TrimLeft(data[:min(len(data), 1024)], "\x00\t\n\f\r "), []byte("%PDF-")) {
-		return Document{}, errors.New("not a PDF, despite its name")
+		return blocks.Document{}, errors.New("not a PDF, despite its name")
 	}
 	return shared.parse(ctx, data)
 }
 
 // parse reads the text of a PDF.
-func (h *pdfiumHost) parse(ctx context.Context, data []byte) (Document, error) {
-	var text pdfDocument
+func (h *host) parse(ctx context.Context, data []byte) (blocks.Document, error) {
+	var d document
 	err := errCrashed
-	for try := 0; try < pdfCrashes && err == errCrashed; try++ { // goes on after the page at which PDFium crashed
+	for try := 0; try < maxStarts && err == errCrashed; try++ { // goes on after the page at which PDFium crashed
 		err = h.use(ctx, func(lib pdfium.Pdfium, tick func()) error {
-			before := text.objects
-			err := text.read(lib, data, tick)
-			h.running.objects += text.objects - before
+			before := d.objects
+			err := d.read(lib, data, tick)
+			h.running.objects += d.objects - before
 			return err
 		})
 	}
 	if err != nil {
-		return Document{}, err
+		return blocks.Document{}, err
 	}
-	doc := text.layout(ctx)
+	doc := d.layout(ctx)
 	if len(doc.Blocks) == 0 {
-		return Document{}, errors.New("no text in it (a scanned PDF?)")
+		return blocks.Document{}, errors.New("no text in it (a scanned PDF?)")
 	}
 	return doc, nil
 }
 
-// pdfDocument is what PDFium knows of a file.
-type pdfDocument struct {
+// document is what PDFium knows of a file.
+type document struct {
 	title   string
-	pages   []pdfPage
+	pages   []page
 	next    int   // the page to read next
 	bytes   int   // of text
 	objects int   // objects of pages and segments of paths that were looked at
 	err     error // of the last page that could not be read
 }
 
-// pdfPage is the text of a page, and the cells in which some of it stands.
-type pdfPage struct {
-	runs  []pdfRun
-	grids []pdfGrid
+// page is the text of a page, and the cells in which some of it stands.
+type page struct {
+	runs  []run
+	grids []grid
 }
 
 // read reads the title and the pages from d.next on. It calls tick before each page.
-func (d *pdfDocument) read(lib pdfium.Pdfium, data []byte, tick func()) error {
+func (d *document) read(lib pdfium.Pdfium, data []byte, tick func()) error {
 	opened, err := lib.OpenDocument(&requests.OpenDocument{File: &data})
 	if err != nil {
 		return openError(err)
 	}
 	defer lib.FPDF_CloseDocument(&requests.FPDF_CloseDocument{Document: opened.Document})
 	if meta, err := lib.FPDF_GetMetaText(&requests.FPDF_GetMetaText{Document: opened.Document, Tag: "Title"}); err == nil {
-		d.title = pdfTitle(meta.Value)
+		d.title = ownTitle(meta.Value)
 	}
 	count, err := lib.FPDF_GetPageCount(&requests.FPDF_GetPageCount{Document: opened.Document})
 	if err != nil {
@@ -112,13 +114,13 @@ func (d *pdfDocument) read(lib pdfium.Pdfium, data []byte, tick func()) error {
 		for _, r := range page.runs {
 			d.bytes += len(r.text)
 		}
-		if d.bytes > pdfLength {
+		if d.bytes > maxText {
 			return errTooLong
 		}
 		d.pages = append(d.pages, page)
 	}
 	if d.bytes == 0 && d.err != nil {
-		return damagedPDF(d.err)
+		return damaged(d.err)
 	}
 	return nil
 }
@@ -134,11 +136,11 @@ func openError(err error) error {
 	if crashed(err) {
 		return err
 	}
-	return damagedPDF(err)
+	return damaged(err)
 }
 
-// damagedPDF wraps an error of PDFium about the file.
-func damagedPDF(err error) error {
+// damaged wraps an error of PDFium about the file.
+func damaged(err error) error {
 	_, reason, ok := strings.Cut(err.Error(), ": ") // after PDFium's number
 	if !ok {
 		reason = err.Error()
@@ -146,8 +148,8 @@ func damagedPDF(err error) error {
 	return fmt.Errorf("damaged PDF (%s)", english.Collapse(strings.ToValidUTF8(reason, "\ufffd")))
 }
 
-// pdfTitle returns the title in the file's information, unless a program put it there for want of one.
-func pdfTitle(title string) string {
+// ownTitle returns the title in the file's information, unless a program put it there for want of one.
+func ownTitle(title string) string {
 	title = english.Collapse(title)
 	low := strings.ToLower(title)
 	if strings.HasPrefix(low, "microsoft word") || strings.HasPrefix(low, "untitled") || low == "(anonymous)" || isFileName(low) {
@@ -167,9 +169,9 @@ func isFileName(title string) bool {
 }
 
 // readPage returns the text of page i of a document.
-func (d *pdfDocument) readPage(lib pdfium.Pdfium, doc references.FPDF_DOCUMENT, i int) (out pdfPage, err error) {
-	page := requests.Page{ByIndex: &requests.PageByIndex{Document: doc, Index: i}}
-	text, err := lib.FPDFText_LoadPage(&requests.FPDFText_LoadPage{Page: page})
+func (d *document) readPage(lib pdfium.Pdfium, doc references.FPDF_DOCUMENT, i int) (out page, err error) {
+	at := requests.Page{ByIndex: &requests.PageByIndex{Document: doc, Index: i}}
+	text, err := lib.FPDFText_LoadPage(&requests.FPDFText_LoadPage{Page: at})
 	if err != nil {
 		return out, err
 	}
@@ -178,16 +180,16 @@ func (d *pdfDocument) readPage(lib pdfium.Pdfium, doc references.FPDF_DOCUMENT, 
 	if err != nil {
 		return out, err
 	}
-	if n.Count > pdfPageSize {
-		return out, tooMuch(fmt.Sprintf("more than %d characters on page %d", pdfPageSize, i+1))
+	if n.Count > maxPageChars {
+		return out, tooMuch(fmt.Sprintf("more than %d characters on page %d", maxPageChars, i+1))
 	}
-	chars, err := lib.GetPageTextStructured(&requests.GetPageTextStructured{Page: page, Mode: requests.GetPageTextStructuredModeChars})
+	chars, err := lib.GetPageTextStructured(&requests.GetPageTextStructured{Page: at, Mode: requests.GetPageTextStructuredModeChars})
 	if err != nil {
 		return out, err
 	}
-	t := pdfText{lib: lib, page: text.TextPage, chars: chars.Chars}
-	drawn := d.drawing(lib, page)
+	t := pageText{lib: lib, page: text.TextPage, chars: chars.Chars}
+	drawn := d.drawing(lib, at)
 	t.findGrids(drawn.rules)
 	runs := t.runs()
-	return pdfPage{t.bulleted(runs, drawn.dots), t.grids}, nil
+	return page{t.bulleted(runs, drawn.dots), t.grids}, nil
 }

@@ -1,4 +1,4 @@
-package documents
+package pdf
 
 import (
 	"math"
@@ -14,7 +14,7 @@ import (
 // formLines returns the names with their values if the cells of a part of a grid are those of a form, nil otherwise. A name
 // stands above its value in smaller letters, or in bold ones; or before it, with a colon; or in the cell to the left, if each
 // second column has colons or bold letters.
-func (g *pdfGrid) formLines(part []int, cells [][]pdfRun, words compounds) (out []pdfLine) {
+func (g *grid) formLines(part []int, cells [][]run, words compounds) (out []line) {
 	var filled []int
 	labels, above := 0, 0
 	for _, n := range part {
@@ -45,7 +45,7 @@ func (g *pdfGrid) formLines(part []int, cells [][]pdfRun, words compounds) (out 
 }
 
 // labelAbove divides the runs of a cell into the name above a value and the value. Both are nil if the cell has no name.
-func labelAbove(runs []pdfRun) (label, value []pdfRun) {
+func labelAbove(runs []run) (label, value []run) {
 	n := 1
 	for n < len(runs) && alike(runs[n].font, runs[0].font) {
 		n++
@@ -68,28 +68,28 @@ func labelAbove(runs []pdfRun) (label, value []pdfRun) {
 }
 
 // alike reports whether two fonts are of about the same size and weight.
-func alike(a, b pdfFont) bool {
+func alike(a, b font) bool {
 	return a.bold == b.bold && a.size < 1.1*b.size && b.size < 1.1*a.size
 }
 
 // labelled returns the line of a form's cell.
-func labelled(runs []pdfRun, words compounds) pdfLine {
+func labelled(runs []run, words compounds) line {
 	label, value := labelAbove(runs)
 	if label == nil {
 		label, value = runs, nil
 	}
-	line := pdfLine{pdfRun: label[0], alone: true}
+	l := line{run: label[0], alone: true}
 	name, _ := words.cell(label)
-	if line.text = name; value != nil {
+	if l.text = name; value != nil {
 		text, _ := words.cell(value)
-		line.text = blocks.JoinCells([]string{name, text})
+		l.text = blocks.JoinCells([]string{name, text})
 	}
-	return line
+	return l
 }
 
 // hasLabelColumns reports whether each second of four or more columns has names, with a colon or in bold letters, and none of
 // the others has.
-func (g *pdfGrid) hasLabelColumns(filled []int, cells [][]pdfRun, words compounds) bool {
+func (g *grid) hasLabelColumns(filled []int, cells [][]run, words compounds) bool {
 	columns := len(g.xs) - 1
 	if columns < 4 || columns%2 > 0 {
 		return false
@@ -104,7 +104,7 @@ func (g *pdfGrid) hasLabelColumns(filled []int, cells [][]pdfRun, words compound
 }
 
 // besides returns the lines of a form whose names stand to the left of their values.
-func (g *pdfGrid) besides(filled []int, cells [][]pdfRun, words compounds) (out []pdfLine) {
+func (g *grid) besides(filled []int, cells [][]run, words compounds) (out []line) {
 	for i, n := range filled {
 		if g.cells[n].column%2 > 0 && i > 0 && g.cells[filled[i-1]].row == g.cells[n].row && g.cells[filled[i-1]].column == g.cells[n].column-1 {
 			text, _ := words.cell(cells[n])
@@ -113,9 +113,9 @@ func (g *pdfGrid) besides(filled []int, cells [][]pdfRun, words compounds) (out 
 			continue
 		}
 		text, _ := words.cell(cells[n])
-		line := pdfLine{pdfRun: cells[n][0], alone: true}
-		line.text = text
-		out = append(out, line)
+		l := line{run: cells[n][0], alone: true}
+		l.text = text
+		out = append(out, l)
 	}
 	return out
 }
@@ -127,7 +127,7 @@ const (
 )
 
 // pairLabels joins names in smaller letters with the values below them, if there are several on the page.
-func pairLabels(lines []pdfLine) []pdfLine {
+func pairLabels(lines []line) []line {
 	var at, ends []int
 	for i := 0; i < len(lines); i++ {
 		if end := valueEnd(lines, i); end > 0 {
@@ -138,19 +138,19 @@ func pairLabels(lines []pdfLine) []pdfLine {
 	if len(at) < minLabels {
 		return lines
 	}
-	var out []pdfLine
+	var out []line
 	from := 0
 	for k, i := range at {
 		out = append(out, lines[from:i]...)
-		line := lines[i]
-		line.text, line.alone = blocks.JoinCells([]string{line.text, joinRow(runsOf(lines[i+1 : ends[k]])).text}), true
-		out, from = append(out, line), ends[k]
+		l := lines[i]
+		l.text, l.alone = blocks.JoinCells([]string{l.text, joinRow(runsOf(lines[i+1 : ends[k]])).text}), true
+		out, from = append(out, l), ends[k]
 	}
 	return append(out, lines[from:]...)
 }
 
 // valueEnd returns where the value ends to which line i is the name: the lines below it in larger letters. It is 0 if line i is no name.
-func valueEnd(lines []pdfLine, i int) int {
+func valueEnd(lines []line, i int) int {
 	label, end := lines[i], i+1
 	if label.table != nil || label.alone || english.CountWords(label.text) > textline.AboveWords || strings.ContainsAny(label.text[len(label.text)-1:], ".!?,;") {
 		return 0
@@ -170,9 +170,9 @@ func valueEnd(lines []pdfLine, i int) int {
 }
 
 // runsOf returns the runs of lines.
-func runsOf(lines []pdfLine) (runs []pdfRun) {
+func runsOf(lines []line) (runs []run) {
 	for _, l := range lines {
-		runs = append(runs, l.pdfRun)
+		runs = append(runs, l.run)
 	}
 	return runs
 }

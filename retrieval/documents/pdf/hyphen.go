@@ -1,9 +1,8 @@
-package documents
+package pdf
 
 import (
 	"bytes"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"tandem/retrieval/internal/english"
@@ -15,7 +14,7 @@ import (
 type compounds map[string]bool
 
 // compounds returns those of a document.
-func (d *pdfDocument) compounds() compounds {
+func (d *document) compounds() compounds {
 	out := compounds{}
 	for _, page := range d.pages {
 		for _, r := range page.runs {
@@ -37,7 +36,7 @@ var suspended = english.Set("and or to und oder bis bzw. sowie u. et ou y o e")
 
 // between appends to a text that ends with a run what stands before the run after it: a space, a hyphen, or nothing if a
 // hyphen only divides a word between two lines.
-func (c compounds) between(text []byte, last, next pdfRun) []byte {
+func (c compounds) between(text []byte, last, next run) []byte {
 	if next.joined {
 		return append(text, ' ')
 	}
@@ -51,7 +50,7 @@ func (c compounds) between(text []byte, last, next pdfRun) []byte {
 const maxDivided = 256
 
 // betweenWords is between for a text that ends with the word before.
-func (c compounds) betweenWords(text []byte, before string, last, next pdfRun) []byte {
+func (c compounds) betweenWords(text []byte, before string, last, next run) []byte {
 	if last.hyphen {
 		before += "-"
 	}
@@ -79,7 +78,7 @@ func (c compounds) betweenWords(text []byte, before string, last, next pdfRun) [
 }
 
 // cell returns the text of a cell, and whether all of it is bold.
-func (c compounds) cell(runs []pdfRun) (text string, bold bool) {
+func (c compounds) cell(runs []run) (text string, bold bool) {
 	var out []byte
 	bold = true
 	for i, r := range runs {
@@ -93,16 +92,4 @@ func (c compounds) cell(runs []pdfRun) (text string, bold bool) {
 		out = append(out, '-')
 	}
 	return string(out), bold
-}
-
-// bullets begin items; CutMarker knows the first. Programs take the others from fonts of signs.
-var bullets = strings.NewReplacer("\uf0b7", "•", "\uf0a7", "•", "▪", "•", "◦", "•", "○", "•", "●", "•", "■", "•", "□", "•", "‣", "•", "⁃", "•", "➢", "•", "➔", "•", "✓", "•")
-
-// plainBullet returns a line with a bullet at its start that CutMarker knows.
-func plainBullet(line string) string {
-	r, n := utf8.DecodeRuneInString(line)
-	if r == utf8.RuneError || unicode.IsLetter(r) || unicode.IsDigit(r) || !strings.HasPrefix(line[n:], " ") {
-		return line
-	}
-	return bullets.Replace(line[:n]) + line[n:]
 }

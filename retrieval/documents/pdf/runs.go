@@ -1,4 +1,4 @@
-package documents
+package pdf
 
 import (
 	"math"
@@ -18,14 +18,14 @@ import (
 	"tandem/retrieval/internal/textline"
 )
 
-// This file makes lines of PDFium's characters. PDFium puts them in order, adds spaces and line ends, and knows where each
+// This file makes runs of PDFium's characters. PDFium puts them in order, adds spaces and line ends, and knows where each
 // stands on the page.
 
-// pdfRun is a piece of a line: the whole line, or a cell of a table, or the part of the line that is in one column.
-type pdfRun struct {
+// run is a piece of a line: the whole line, or a cell of a table, or the part of the line that is in one column.
+type run struct {
 	text   string
-	font   pdfFont
-	box    pdfBox
+	font   font
+	box    box
 	base   float64 // the y on which its letters stand
 	angle  float64 // counter-clockwise, in radians
 	grid   int     // the grid of the page in which it stands, counted from 1; 0 for none
@@ -35,26 +35,23 @@ type pdfRun struct {
 	hyphen bool    // its last word continues on the next line; the hyphen is not part of text
 }
 
-// pdfBox is a rectangle. Its axes are turned so that text runs along x and the first line has the greatest y.
-type pdfBox struct{ left, bottom, right, top float64 }
-
-// pdfFont is the font of a character.
-type pdfFont struct {
+// font is the font of a character.
+type font struct {
 	size float64 // in points
 	bold bool
 }
 
-// pdfText is the text of a page.
-type pdfText struct {
+// pageText is the text of a page.
+type pageText struct {
 	lib   pdfium.Pdfium
 	page  references.FPDF_TEXTPAGE
 	chars []*responses.GetPageTextStructuredChar
 	angle float64 // in which most of the text runs
-	grids []pdfGrid
+	grids []grid
 }
 
 // findGrids finds the grids that lines on the page make.
-func (t *pdfText) findGrids(lines []pdfBox) {
+func (t *pageText) findGrids(lines []box) {
 	angles := map[float64]int{} // in degrees
 	most := 0.0
 	for i := range t.chars {
@@ -67,7 +64,7 @@ func (t *pdfText) findGrids(lines []pdfBox) {
 	if len(lines) < 3 {
 		return
 	}
-	var ink []pdfBox
+	var ink []box
 	for i, c := range t.chars {
 		if strings.TrimSpace(c.Text) != "" && !turned(t.angleOf(i), t.angle) {
 			ink = append(ink, t.box(i))
@@ -80,7 +77,7 @@ func (t *pdfText) findGrids(lines []pdfBox) {
 }
 
 // bulleted returns the runs with the bullets that the page has as drawings.
-func (t *pdfText) bulleted(runs []pdfRun, dots []pdfBox) []pdfRun {
+func (t *pageText) bulleted(runs []run, dots []box) []run {
 	for _, d := range dots {
 		d = d.turn(t.angle)
 		for i := range runs {
@@ -96,12 +93,12 @@ func (t *pdfText) bulleted(runs []pdfRun, dots []pdfBox) []pdfRun {
 }
 
 // cellAt returns the grid, counted from 1, and the cell in which a character of an angle stands; 0 for no grid.
-func (t *pdfText) cellAt(box pdfBox, angle float64) (grid, cell int) {
+func (t *pageText) cellAt(b box, angle float64) (grid, cell int) {
 	if turned(angle, t.angle) {
 		return 0, 0
 	}
 	for i := range t.grids {
-		if c := t.grids[i].cellAt((box.left+box.right)/2, (box.bottom+box.top)/2); c >= 0 {
+		if c := t.grids[i].cellAt((b.left+b.right)/2, (b.bottom+b.top)/2); c >= 0 {
 			return i + 1, c
 		}
 	}
@@ -109,8 +106,8 @@ func (t *pdfText) cellAt(box pdfBox, angle float64) (grid, cell int) {
 }
 
 // font returns the font of character i.
-func (t *pdfText) font(i int) pdfFont {
-	f := pdfFont{size: 1}
+func (t *pageText) font(i int) font {
+	f := font{size: 1}
 	if size, err := t.lib.FPDFText_GetFontSize(&requests.FPDFText_GetFontSize{TextPage: t.page, Index: i}); err == nil {
 		f.size = size.FontSize
 	}
@@ -129,30 +126,30 @@ func (t *pdfText) font(i int) pdfFont {
 }
 
 // angleOf returns the direction in which text with character i runs, counter-clockwise from the x axis. PDFium counts clockwise.
-func (t *pdfText) angleOf(i int) float64 { return -t.chars[i].Angle }
+func (t *pageText) angleOf(i int) float64 { return -t.chars[i].Angle }
 
 // box returns the box of the ink of character i.
-func (t *pdfText) box(i int) pdfBox {
+func (t *pageText) box(i int) box {
 	p := t.chars[i].PointPosition
-	return pdfBox{p.Left, p.Bottom, p.Right, p.Top}.turn(t.angleOf(i))
+	return box{p.Left, p.Bottom, p.Right, p.Top}.turn(t.angleOf(i))
 }
 
 // space returns the space that the file leaves between two characters, whatever the ink of their letters.
-func (t *pdfText) space(i, j int) float64 {
-	var boxes [2]pdfBox
+func (t *pageText) space(i, j int) float64 {
+	var boxes [2]box
 	for n, at := range []int{i, j} {
 		loose, err := t.lib.FPDFText_GetLooseCharBox(&requests.FPDFText_GetLooseCharBox{TextPage: t.page, Index: at})
 		if err != nil {
 			return 0
 		}
 		r := loose.Rect
-		boxes[n] = pdfBox{float64(r.Left), float64(r.Bottom), float64(r.Right), float64(r.Top)}.turn(t.angleOf(i))
+		boxes[n] = box{float64(r.Left), float64(r.Bottom), float64(r.Right), float64(r.Top)}.turn(t.angleOf(i))
 	}
 	return boxes[0].gap(boxes[1])
 }
 
 // text returns character i. It is empty for the second half of a character that UTF-16 writes in two.
-func (t *pdfText) text(i int) string {
+func (t *pageText) text(i int) string {
 	half := func(i int) rune {
 		if i < 0 || i >= len(t.chars) || t.chars[i].Text != string(utf8.RuneError) {
 			return 0
@@ -182,9 +179,9 @@ const (
 
 // runBuilder makes runs of characters.
 type runBuilder struct {
-	pdfText
-	done  []pdfRun
-	run   pdfRun
+	pageText
+	done  []run
+	run   run
 	out   strings.Builder // the text of run; empty if no run has begun
 	bases []float64       // the lower edges of its letters
 	gaps  []letterGap     // where a space may be missing
@@ -192,7 +189,7 @@ type runBuilder struct {
 	at    int             // the index of its last letter
 	wide  float64         // a wider gap ends the run, in units of the font's size,
 	made  float64         // and so does one wider than this with a space that PDFium made
-	last  pdfBox          // the box of that letter
+	last  box             // the box of that letter
 	space bool            // a space follows
 	ended bool            // PDFium ended the line
 	dash  bool            // a hyphen follows
@@ -206,14 +203,14 @@ type letterGap struct {
 }
 
 // runs joins the characters of a page to runs, and finds the grids that they make without lines.
-func (t *pdfText) runs() []pdfRun {
+func (t *pageText) runs() []run {
 	made := math.Inf(1)
 	if t.drawsSpaces() {
 		made = madeGap
 	}
 	pieces := t.pieces(max(pieceGap, t.usualSpace()+spaceGap), made)
-	grids := gapGrids(pieces, t.angle)
-	if len(grids) == 0 && !slices.ContainsFunc(pieces, func(p pdfRun) bool { return p.joined }) {
+	grids := unruledGrids(pieces, t.angle)
+	if len(grids) == 0 && !slices.ContainsFunc(pieces, func(p run) bool { return p.joined }) {
 		return pieces
 	}
 	t.grids = append(t.grids, grids...)
@@ -221,7 +218,7 @@ func (t *pdfText) runs() []pdfRun {
 }
 
 // usualSpace returns the middle one of some of the spaces between words, in units of the font's size; 0 if there are few.
-func (t *pdfText) usualSpace() float64 {
+func (t *pageText) usualSpace() float64 {
 	var at []int
 	for i := 1; i+1 < len(t.chars); i++ {
 		if t.chars[i].Text == " " && strings.TrimSpace(t.chars[i-1].Text) != "" && strings.TrimSpace(t.chars[i+1].Text) != "" {
@@ -246,7 +243,7 @@ func (t *pdfText) usualSpace() float64 {
 const maxSpaces = 32
 
 // drawsSpaces reports whether most spaces of the page are in the file, rather than made by PDFium where it found gaps.
-func (t *pdfText) drawsSpaces() bool {
+func (t *pageText) drawsSpaces() bool {
 	drawn, made := 0, 0
 	for i, c := range t.chars {
 		switch {
@@ -261,15 +258,15 @@ func (t *pdfText) drawsSpaces() bool {
 }
 
 // isMade reports whether PDFium made a space: such a one has no width.
-func (t *pdfText) isMade(i int) bool {
+func (t *pageText) isMade(i int) bool {
 	p := t.chars[i].PointPosition
 	return p.Right-p.Left < 1e-3 && p.Top-p.Bottom < 1e-3
 }
 
 // pieces joins the characters of a page to runs that wider gaps end, in units of the font's size, and so do gaps with a space
 // that PDFium made.
-func (t *pdfText) pieces(wide, made float64) []pdfRun {
-	b := runBuilder{pdfText: *t, wide: wide, made: made}
+func (t *pageText) pieces(wide, made float64) []run {
+	b := runBuilder{pageText: *t, wide: wide, made: made}
 	for i := range t.chars {
 		switch text := t.text(i); text {
 		case "":
@@ -317,6 +314,18 @@ func (b *runBuilder) add(i int, text string) {
 // ligatures are written as letters, so that words are found.
 var ligatures = strings.NewReplacer("ﬀ", "ff", "ﬁ", "fi", "ﬂ", "fl", "ﬃ", "ffi", "ﬄ", "ffl", "ﬅ", "st", "ﬆ", "st")
 
+// bullets begin items; CutMarker knows the first. Programs take the others from fonts of signs.
+var bullets = strings.NewReplacer("\uf0b7", "•", "\uf0a7", "•", "▪", "•", "◦", "•", "○", "•", "●", "•", "■", "•", "□", "•", "‣", "•", "⁃", "•", "➢", "•", "➔", "•", "✓", "•")
+
+// plainBullet returns a line with a bullet at its start that CutMarker knows.
+func plainBullet(line string) string {
+	r, n := utf8.DecodeRuneInString(line)
+	if r == utf8.RuneError || unicode.IsLetter(r) || unicode.IsDigit(r) || !strings.HasPrefix(line[n:], " ") {
+		return line
+	}
+	return bullets.Replace(line[:n]) + line[n:]
+}
+
 // leader stands for a row of dots between a name and its value, as in a table of contents.
 const leader = " .... "
 
@@ -324,12 +333,12 @@ var leaders = regexp.MustCompile(`(?:\s*[.…·_]){4,}\s*`)
 
 // separate writes what stands between the last letter and letter i, which is at box: nothing, a hyphen, a space, or the
 // end of the run.
-func (b *runBuilder) separate(i int, box pdfBox) {
+func (b *runBuilder) separate(i int, next box) {
 	size := b.run.font.size
-	gap := b.last.gap(box)
+	gap := b.last.gap(next)
 	turned := turned(b.angleOf(i), b.run.angle)
-	below := max(box.bottom-b.run.box.top, b.run.box.bottom-box.top) > lineGap*size
-	aside := !turned && min(box.top, b.run.box.top)-max(box.bottom, b.run.box.bottom) > 0.5*min(box.top-box.bottom, b.run.box.top-b.run.box.bottom)
+	below := max(next.bottom-b.run.box.top, b.run.box.bottom-next.top) > lineGap*size
+	aside := !turned && min(next.top, b.run.box.top)-max(next.bottom, b.run.box.bottom) > 0.5*min(next.top-next.bottom, b.run.box.top-b.run.box.bottom)
 	switch {
 	case turned, below, (b.ended || b.dash) && !(aside && gap > -lineGap*size):
 		b.end()
@@ -369,13 +378,13 @@ func (b *runBuilder) end() {
 		letter++ // PDFium's own spaces have no font
 	}
 	first, middle := b.run.font, b.font(letter)
-	b.run.font = pdfFont{middle.size, first.bold && middle.bold && b.font(b.at).bold}
+	b.run.font = font{middle.size, first.bold && middle.bold && b.font(b.at).bold}
 	slices.Sort(b.bases)
 	b.run.base = b.bases[len(b.bases)/2] // there is one: a run does not begin with a raised figure
 	if b.run.text != "" {
 		b.done = append(b.done, b.run)
 	}
-	b.run, b.bases, b.gaps, b.dash = pdfRun{}, b.bases[:0], b.gaps[:0], false
+	b.run, b.bases, b.gaps, b.dash = run{}, b.bases[:0], b.gaps[:0], false
 	b.out.Reset()
 }
 
@@ -394,7 +403,7 @@ func (b *runBuilder) spaced() string {
 	var out strings.Builder
 	from := 0
 	for _, g := range b.gaps {
-		if size := b.run.font.size; g.wide > usual+wordGap*size && b.pdfText.space(g.before, g.after) > noGap*size {
+		if size := b.run.font.size; g.wide > usual+wordGap*size && b.pageText.space(g.before, g.after) > noGap*size {
 			out.WriteString(text[from:g.at] + " ")
 			from = g.at
 		}
@@ -402,24 +411,27 @@ func (b *runBuilder) spaced() string {
 	return out.String() + text[from:]
 }
 
+// box is a rectangle. Its axes are turned so that text runs along x and the first line has the greatest y.
+type box struct{ left, bottom, right, top float64 }
+
 // turned reports whether texts run in two directions.
 func turned(a, b float64) bool { return math.Abs(math.Remainder(a-b, 2*math.Pi)) > 0.1 }
 
 // turn returns the box in axes that are turned by an angle.
-func (a pdfBox) turn(angle float64) pdfBox {
+func (a box) turn(angle float64) box {
 	if angle == 0 {
 		return a
 	}
 	sin, cos := math.Sincos(angle)
-	corner := func(x, y float64) pdfBox { return pdfBox{x*cos + y*sin, y*cos - x*sin, x*cos + y*sin, y*cos - x*sin} }
+	corner := func(x, y float64) box { return box{x*cos + y*sin, y*cos - x*sin, x*cos + y*sin, y*cos - x*sin} }
 	return corner(a.left, a.bottom).union(corner(a.right, a.top)).union(corner(a.left, a.top)).union(corner(a.right, a.bottom))
 }
 
 // gap returns the horizontal distance of two boxes, whichever comes first: text may run to the left. It is negative if they
 // overlap.
-func (a pdfBox) gap(b pdfBox) float64 { return max(b.left-a.right, a.left-b.right) }
+func (a box) gap(b box) float64 { return max(b.left-a.right, a.left-b.right) }
 
 // union returns the smallest box that holds a and b.
-func (a pdfBox) union(b pdfBox) pdfBox {
-	return pdfBox{min(a.left, b.left), min(a.bottom, b.bottom), max(a.right, b.right), max(a.top, b.top)}
+func (a box) union(b box) box {
+	return box{min(a.left, b.left), min(a.bottom, b.bottom), max(a.right, b.right), max(a.top, b.top)}
 }

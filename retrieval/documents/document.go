@@ -2,7 +2,7 @@ package documents
 
 import "tandem/retrieval/internal/blocks"
 
-// What all files become. The parsers share it with those in packages below this one.
+// What files become. It is declared in package blocks so that package pdf can make it, too.
 type (
 	// Document is the common form of all files: a title and blocks of text.
 	Document = blocks.Document
@@ -22,9 +22,11 @@ const (
 	Code      = blocks.Code      // a line of code, with its indentation
 )
 
-// Bounds of documents: the greatest lengths of titles and headings, in words, and the level of headings below all others.
+// The greatest lengths of titles and headings, in words.
 const (
-	MaxTitle    = blocks.MaxTitle
-	MaxHeading  = blocks.MaxHeading
-	LowestLevel = blocks.LowestLevel
+	MaxTitle   = 16
+	MaxHeading = blocks.MaxHeading
 )
+
+// LowestLevel is the level of headings below all others. Headings have it, too, if their file does not rank them.
+const LowestLevel = blocks.LowestLevel

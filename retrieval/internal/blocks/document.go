@@ -9,11 +9,8 @@ import (
 	"tandem/retrieval/internal/english"
 )
 
-// The greatest lengths of titles and headings, in words.
-const (
-	MaxTitle   = 16
-	MaxHeading = 24
-)
+// MaxHeading is the greatest length of a heading, in words.
+const MaxHeading = 24
 
 // Document is the common form of all files.
 type Document struct {

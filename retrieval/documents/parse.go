@@ -156,17 +156,17 @@ func finish(doc Document, name string) Document {
 			doc.Blocks[i] = Block{Kind: Paragraph, Apart: b.Apart, Text: b.Text}
 		}
 	}
-	doc.compose()
-	return doc
+	return composed(doc)
 }
 
-// compose makes one character of each letter and its accents (Unicode's NFC), as keyboards do. File names and notes from a Mac and many
+// composed makes one character of each letter and its accents (Unicode's NFC), as keyboards do. File names and notes from a Mac and many
 // PDFs have them apart, and a search by bytes would find no "ö" in them.
-func (d *Document) compose() {
-	d.Title = norm.NFC.String(d.Title)
-	for i := range d.Blocks {
-		d.Blocks[i].Text = norm.NFC.String(d.Blocks[i].Text)
+func composed(doc Document) Document {
+	doc.Title = norm.NFC.String(doc.Title)
+	for i := range doc.Blocks {
+		doc.Blocks[i].Text = norm.NFC.String(doc.Blocks[i].Text)
 	}
+	return doc
 }
 
 // titleFrom makes a title from a file name: "lake-cabin_2.md" becomes "Lake cabin 2".

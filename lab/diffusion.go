@@ -11,6 +11,7 @@ import (
 	"tandem"
 	"tandem/dllm"
 	"tandem/lab/chart"
+	"tandem/lab/report"
 	"tandem/model"
 	"tandem/model/sample"
 	"tandem/npu"
@@ -26,9 +27,9 @@ type DiffusionResult struct {
 	Rows      float64            `json:"rows"`       // of both paths
 	LogitRows float64            `json:"logit_rows"` // of Rows, those with logits
 	Sparse    float64            `json:"sparse_rows"`
-	WallMs    Number             `json:"wall_ms,omitzero"` // on this machine; none for +somr, which changes only what a phone's memory does
+	WallMs    report.Number      `json:"wall_ms,omitzero"` // on this machine; none for +somr, which changes only what a phone's memory does
 	SimMs     map[string]float64 `json:"sim_ms"`           // simulated, with LLaDA-8B's shape, by chip; SOC-cpu is the chip's processor alone
-	Exact     Number             `json:"exact_match,omitzero"`
+	Exact     report.Number      `json:"exact_match,omitzero"`
 	Unstable  float64            `json:"unstable"` // tokens that were visible but not stable when the text ended
 }
 
@@ -118,7 +119,7 @@ func (d Diffusion) Run(ctx context.Context, methods []DiffusionMethod, tokens in
 					return nil, fmt.Errorf("%s: %w", method.Name, err)
 				}
 				exact = text == in.Answer
-				rows[i].WallMs = Is(rows[i].WallMs.Value + msOf(last.All))
+				rows[i].WallMs = report.Is(rows[i].WallMs.Value + msOf(last.All))
 			}
 			if exact && in.Answer != "" {
 				right[i]++
@@ -135,7 +136,7 @@ func (d Diffusion) Run(ctx context.Context, methods []DiffusionMethod, tokens in
 			r.SimMs[k] /= n
 		}
 		if judged > 0 {
-			r.Exact = Is(float64(right[i]) / float64(judged))
+			r.Exact = report.Is(float64(right[i]) / float64(judged))
 		}
 	}
 	return rows, nil
@@ -186,7 +187,7 @@ func (d Diffusion) Autoregressive(ctx context.Context, m *model.Model, name stri
 		}
 		passes := float64(stats.Passes) // the first reads the prompt, each other a token
 		out.Forwards, out.Rows, out.LogitRows = out.Forwards+passes/n, out.Rows+(passes-1+float64(len(in.Prompt)))/n, out.LogitRows+passes/n
-		out.WallMs = Is(out.WallMs.Value + msOf(stats.Prefill+stats.Decode)/n)
+		out.WallMs = report.Is(out.WallMs.Value + msOf(stats.Prefill+stats.Decode)/n)
 		if in.Answer != "" {
 			judged++
 			if strings.TrimSpace(m.Tokenizer().Decode(answer)) == in.Answer {
@@ -195,7 +196,7 @@ func (d Diffusion) Autoregressive(ctx context.Context, m *model.Model, name stri
 		}
 	}
 	if judged > 0 {
-		out.Exact = Is(float64(right) / float64(judged))
+		out.Exact = report.Is(float64(right) / float64(judged))
 	}
 	return out, nil
 }
@@ -218,7 +219,7 @@ func (d Diffusion) phones() (all []*diffusionPhone, err error) {
 
 // Trace denoises the first input and draws it: how many tokens are in each state after each step, and the two paths as the
 // simulated phone would run them.
-func (d Diffusion) Trace(ctx context.Context, method dllm.Method, tokens int) ([]Figure, error) {
+func (d Diffusion) Trace(ctx context.Context, method dllm.Method, tokens int) ([]report.Figure, error) {
 	phones, err := d.phones()
 	if err != nil || len(phones) == 0 || len(d.Inputs) == 0 {
 		return nil, errors.Join(err, errors.New("a trace needs an input and a chip"))
@@ -244,5 +245,5 @@ func (d Diffusion) Trace(ctx context.Context, method dllm.Method, tokens int) ([
 		at += x.step(p, false)
 	}
 	gantt.X, gantt.To = "ms", msOf(at)
-	return []Figure{{"diffusion-states", states.SVG()}, {"diffusion-paths", gantt.SVG()}}, nil
+	return []report.Figure{{Name: "diffusion-states", SVG: states.SVG()}, {Name: "diffusion-paths", SVG: gantt.SVG()}}, nil
 }

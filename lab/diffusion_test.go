@@ -10,6 +10,7 @@ import (
 	"tandem"
 	"tandem/dllm"
 	"tandem/internal/tinymodel"
+	"tandem/lab/report"
 	"tandem/model"
 	"tandem/model/sample"
 	"tandem/model/tokenizer"
@@ -32,7 +33,7 @@ func TestDiffusionNextToTokenByToken(t *testing.T) {
 	}
 	d.Inputs = append(d.Inputs, d.Inputs[0])
 	d.Inputs[0].Answer, d.Inputs[1].Answer = strings.TrimSpace(m.Tokenizer().Decode(said)), "something else"
-	if judged, err := d.Autoregressive(t.Context(), m, "tiny", 12); err != nil || judged.Exact != Is(.5) || judged.Forwards != free.Forwards {
+	if judged, err := d.Autoregressive(t.Context(), m, "tiny", 12); err != nil || judged.Exact != report.Is(.5) || judged.Forwards != free.Forwards {
 		t.Errorf("%+v, %v", judged, err)
 	}
 }
@@ -53,7 +54,7 @@ func TestDiffusion(t *testing.T) {
 	by := map[string]DiffusionResult{}
 	for _, r := range rows {
 		by[r.Method] = r
-		if r.Forwards < 1 || r.Forwards > 40 || r.LogitRows > r.Rows || r.SimMs["sm8750"] <= 0 || r.SimMs["sm8750-cpu"] <= 0 || r.Exact != Is(0) || r.WallMs.Known == (r.Method == "+somr") {
+		if r.Forwards < 1 || r.Forwards > 40 || r.LogitRows > r.Rows || r.SimMs["sm8750"] <= 0 || r.SimMs["sm8750-cpu"] <= 0 || r.Exact != report.Is(0) || r.WallMs.Known == (r.Method == "+somr") {
 			t.Errorf("%+v", r)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"tandem"
+	"tandem/lab/report"
 	"tandem/netem"
 	"tandem/node"
 	"tandem/pair"
@@ -51,7 +52,7 @@ type DraftingResult struct {
 }
 
 // Run asks every question of at least three tokens by every variant. It fails if a text differs from the first.
-func (x Drafting) Run(ctx context.Context, progress Progress) (results []DraftingResult, err error) {
+func (x Drafting) Run(ctx context.Context, progress report.Progress) (results []DraftingResult, err error) {
 	sides := make([]*live, len(x.Variants))
 	defer func() {
 		for _, l := range sides {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"tandem"
+	"tandem/lab/report"
 	"tandem/model"
 	"tandem/model/sample"
 	"tandem/models"
@@ -45,7 +46,7 @@ type Forecasts struct {
 }
 
 // Run measures plain decoding, each of Branches that the embeddings are enough for, and the choice by measured acceptance.
-func (f Forecasts) Run(ctx context.Context, prompts [][]tandem.Token, progress Progress) (list []ForecastResult, err error) {
+func (f Forecasts) Run(ctx context.Context, prompts [][]tandem.Token, progress report.Progress) (list []ForecastResult, err error) {
 	costs, err := sim.Find("sm8750/qnn")
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"tandem"
+	"tandem/lab/report"
 	"tandem/lab/sim"
 	"tandem/netem"
 	"tandem/pair"
@@ -74,7 +75,7 @@ type HedgeSimulated struct {
 }
 
 // Run plays every combination, except guesses in passes of one context. It fails if a text differs from the first.
-func (h HedgeSimulated) Run(ctx context.Context, progress Progress) (results []HedgeResult, err error) {
+func (h HedgeSimulated) Run(ctx context.Context, progress report.Progress) (results []HedgeResult, err error) {
 	total := len(h.RTT) * len(h.Guess) * len(h.Contexts)
 	for i, rtt := range h.RTT {
 		texts := make([][]tandem.Token, h.Answers)
@@ -130,7 +131,7 @@ func (h HedgeSimulated) result(ctx context.Context, rtt time.Duration, contexts 
 }
 
 // Run asks every question with every number of contexts. It fails if a text differs from the first.
-func (h Hedge) Run(ctx context.Context, progress Progress) ([]HedgeResult, error) {
+func (h Hedge) Run(ctx context.Context, progress report.Progress) ([]HedgeResult, error) {
 	var results []HedgeResult
 	done := 0
 	for _, rtt := range h.RTT {

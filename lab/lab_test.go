@@ -2,8 +2,6 @@ package lab
 
 import (
 	"bytes"
-	"encoding/csv"
-	"encoding/json"
 	"encoding/xml"
 	"fmt"
 	"io"
@@ -19,6 +17,7 @@ import (
 	"tandem/decoder"
 	"tandem/decoder/kvstore"
 	"tandem/internal/tinymodel"
+	"tandem/lab/report"
 	"tandem/model"
 	"tandem/netem"
 	"tandem/node"
@@ -41,11 +40,11 @@ func TestDRAGON_Figure8(t *testing.T) {
 		t.Fatal(err)
 	}
 	type key struct{ device, rtt float64 }
-	cells := map[key]map[string]Result{}
+	cells := map[key]map[string]report.Result{}
 	for _, row := range r.Results {
 		k := key{row.Device.Value, row.RTT.Value}
 		if cells[k] == nil {
-			cells[k] = map[string]Result{}
+			cells[k] = map[string]report.Result{}
 		}
 		cells[k][row.Placement] = row
 		if row.Text != r.Results[0].Text || !row.Simulated {
@@ -254,13 +253,6 @@ func TestWorstOfATrace(t *testing.T) {
 	}
 }
 
-// Without a cell to compare there is no alarm.
-func TestNoTextsToCompare(t *testing.T) {
-	if got := sameTexts([]Result{{Method: "tandem/mirror"}, {Method: "tandem/mirror"}}); strings.Contains(got, "DIFFER") {
-		t.Error(got)
-	}
-}
-
 // The picture of a recording shows decoding, drafts on their way, and targets.
 func TestReplay(t *testing.T) {
 	r := Replay([]node.Line{
@@ -294,34 +286,10 @@ func wellFormed(t *testing.T, data []byte) {
 	}
 }
 
-// Results are read back as they were written. What does not apply is left out.
-func TestResults(t *testing.T) {
-	row := Result{Experiment: "latency", Method: "tandem", RTT: Is(0), PerToken: Is(1.0 / 3), Simulated: true}
-	data, err := json.Marshal(row)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := `{"experiment":"latency","method":"tandem","rtt_ms":0,"per_token_ms":0.3333,"simulated":true}`; string(data) != want {
-		t.Errorf("%s, want %s", data, want)
-	}
-	var back Result
-	if err := json.Unmarshal(data, &back); err != nil || !back.RTT.Known || back.Loss.Known || back.PerToken.Value != 0.3333 {
-		t.Errorf("%+v, %v", back, err)
-	}
-	var table bytes.Buffer
-	if err := writeCSV(&table, []Result{row, {}}); err != nil {
-		t.Fatal(err)
-	}
-	records, err := csv.NewReader(&table).ReadAll()
-	if err != nil || len(records) != 3 || records[1][5] != "0" || records[1][6] != "" || records[0][15] != "simulated" {
-		t.Errorf("%q, %v", records, err)
-	}
-}
-
 // The page has every report with its command, and needs no other file.
 func TestPage(t *testing.T) {
 	dir := t.TempDir()
-	if _, _, err := Page(dir, "test"); err == nil {
+	if _, _, err := report.Page(dir, "test"); err == nil {
 		t.Error("a page without reports")
 	}
 	x := Schedule{Tokens: 10, Records: 2, Delays: [][2]time.Duration{{30 * ms, 30 * ms}}, RTTs: []time.Duration{50 * ms}, Horizon: 8}
@@ -337,14 +305,14 @@ func TestPage(t *testing.T) {
 	if err := other.Save(dir); err != nil {
 		t.Fatal(err)
 	}
-	page, n, err := Page(dir, "tandem test")
+	page, n, err := report.Page(dir, "tandem test")
 	if n != 2 {
 		t.Errorf("%d reports", n)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"lab schedule --decode &lt;30ms&gt;", "1 March 2026", "tandem test", "simulated", "<svg", Machine()} {
+	for _, want := range []string{"lab schedule --decode &lt;30ms&gt;", "1 March 2026", "tandem test", "simulated", "<svg", report.Machine()} {
 		if !bytes.Contains(page, []byte(want)) {
 			t.Errorf("the page lacks %q", want)
 		}
@@ -362,23 +330,6 @@ func TestPage(t *testing.T) {
 		if strings.HasPrefix(e.Name(), ".new-") {
 			t.Errorf("%s was left behind", e.Name())
 		}
-	}
-}
-
-// The page says which cells of the shared coupling hold the same text, and which do not.
-func TestPageTexts(t *testing.T) {
-	row := func(method, text string) Result { return Result{Method: method, Text: text} }
-	same := []Report{
-		{Name: "latency", Results: []Result{row("tandem", "a"), row("drdg-tw", "a"), row("dragon", "b"), row("device-alone", "c")}},
-		{Name: "loss", Results: []Result{row("tandem-stream", "a"), row("tandem", "")}},
-		{Name: "schedule", Results: []Result{row("tandem", "z")}},
-	}
-	if got := sameSeedSameText(same); len(got) != 1 || !strings.Contains(got[0], "all 3 cells") || !strings.Contains(got[0], "latency, loss") {
-		t.Errorf("%q", got)
-	}
-	same[0].Results[1].Text = "other"
-	if got := strings.Join(sameSeedSameText(same), "; "); !strings.Contains(got, "latency: 2 texts, want one") {
-		t.Errorf("%q", got)
 	}
 }
 
@@ -450,7 +401,7 @@ func TestRecorded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if row := res.Results[1]; row.AcceptDevice.Value != 0.5 || row.AcceptCloud.Value != 1 || row.Device != Is(30) || row.Cloud != Is(10) {
+	if row := res.Results[1]; row.AcceptDevice.Value != 0.5 || row.AcceptCloud.Value != 1 || row.Device != report.Is(30) || row.Cloud != report.Is(10) {
 		t.Errorf("%+v", row)
 	}
 	for _, bad := range [][]node.Line{nil, lines[2:], lines[:2]} {

@@ -12,6 +12,7 @@ import (
 
 	"tandem"
 	"tandem/lab/chart"
+	"tandem/lab/report"
 	"tandem/lab/sim"
 )
 
@@ -26,8 +27,8 @@ type Latency struct {
 }
 
 // Run answers every question in every cell.
-func (x Latency) Run(ctx context.Context, progress Progress) (Report, error) {
-	r := Report{
+func (x Latency) Run(ctx context.Context, progress report.Progress) (report.Report, error) {
+	r := report.Report{
 		Name: fileName("latency", x.Simulated), Title: "Time between tokens over network latency", Simulated: x.Simulated,
 		About: fmt.Sprintf("Mean time between the tokens of an answer, after the first, over %d questions about the sample documents; jitter is a fifth of the round trip (the paper's Figure 6).", len(x.Questions)),
 	}
@@ -52,12 +53,12 @@ func (x Latency) Run(ctx context.Context, progress Progress) (Report, error) {
 	for _, d := range x.Delays {
 		x.draw(&r, d)
 	}
-	r.Findings = append(r.Findings, sameTexts(r.Results))
+	r.Findings = append(r.Findings, report.SameTexts(r.Results))
 	return r, nil
 }
 
 // play simulates all cells.
-func (x Latency) play(ctx context.Context, progress Progress) (results []Result, err error) {
+func (x Latency) play(ctx context.Context, progress report.Progress) (results []report.Result, err error) {
 	sources := map[int][]*answers{} // by the support of drafts
 	defer func() {
 		for _, s := range sources {
@@ -74,7 +75,7 @@ func (x Latency) play(ctx context.Context, progress Progress) (results []Result,
 		}
 	}
 	n := len(x.Delays) * len(x.RTTs) * len(x.Methods)
-	results = make([]Result, n)
+	results = make([]report.Result, n)
 	err = inParallel(ctx, n, progress, func(ctx context.Context, i int) error {
 		s, rtt, d := x.at(i)
 		result, err := x.simulate(ctx, sources[s.Support], s, rtt, d)
@@ -91,14 +92,14 @@ func (x Latency) at(i int) (Strategy, time.Duration, [2]time.Duration) {
 }
 
 // label sets the cell that a result belongs to.
-func label(result Result, experiment string, s Strategy, rtt time.Duration, d [2]time.Duration) Result {
+func label(result report.Result, experiment string, s Strategy, rtt time.Duration, d [2]time.Duration) report.Result {
 	result.Experiment, result.Method, result.Placement = experiment, s.Method, s.Placement
-	result.Device, result.Cloud, result.RTT = Ms(d[0]), Ms(d[1]), Ms(rtt)
+	result.Device, result.Cloud, result.RTT = report.Ms(d[0]), report.Ms(d[1]), report.Ms(rtt)
 	return result
 }
 
 // simulate plays one cell.
-func (x Latency) simulate(ctx context.Context, sources []*answers, s Strategy, rtt time.Duration, d [2]time.Duration) (Result, error) {
+func (x Latency) simulate(ctx context.Context, sources []*answers, s Strategy, rtt time.Duration, d [2]time.Duration) (report.Result, error) {
 	path := steady(rtt, 0, 1)
 	set := sim.Setting{
 		Pair: x.machine(s, lookahead(rtt, d)), Link: path.Link, Alone: !s.Pairs(), Warm: true,
@@ -109,7 +110,7 @@ func (x Latency) simulate(ctx context.Context, sources []*answers, s Strategy, r
 	}
 	outcomes, err := x.Setup.play(ctx, sources, set)
 	if err != nil {
-		return Result{}, err
+		return report.Result{}, err
 	}
 	result := summarize(outcomes)
 	switch {
@@ -118,7 +119,7 @@ func (x Latency) simulate(ctx context.Context, sources []*answers, s Strategy, r
 	case s.Want == tandem.WantAnswer:
 		result = x.sequence(outcomes, rtt, d, draftBytes)
 	case s.Alone && s.Context, s.Want != tandem.WantDrafts: // only the pace is played, not the text of one context or of the other side
-		result = Result{PerToken: result.PerToken, P99: result.P99, Simulated: true}
+		result = report.Result{PerToken: result.PerToken, P99: result.P99, Simulated: true}
 	}
 	return result, nil
 }
@@ -128,14 +129,14 @@ const draftBytes = 80
 
 // sequence is DRDG/SW: both sides generate as many tokens as the device does alone, then the cloud's answer crosses at once,
 // at the given number of bytes a token.
-func (x Latency) sequence(alone []sim.Outcome, rtt time.Duration, d [2]time.Duration, bytes int) Result {
+func (x Latency) sequence(alone []sim.Outcome, rtt time.Duration, d [2]time.Duration, bytes int) report.Result {
 	var per []float64
 	for _, o := range alone {
 		n := len(o.Tokens) + 1 // and the end of the answer
 		took := max(time.Duration(n)*d[0], time.Duration(n)*d[1]+rtt/2+slowStart(n*bytes, rtt))
 		per = append(per, took.Seconds()*1000/float64(n))
 	}
-	return Result{PerToken: Is(mean(per)), Simulated: true}
+	return report.Result{PerToken: report.Is(mean(per)), Simulated: true}
 }
 
 // slowStart is how long bytes take after the first flight has arrived, when the window begins with ten packets of 1,200
@@ -147,11 +148,11 @@ func slowStart(bytes int, rtt time.Duration) time.Duration {
 }
 
 // live asks all questions in all cells. The methods take turns, so that a change in the machine's load affects them all.
-func (x Latency) live(ctx context.Context, progress Progress) ([]Result, error) {
+func (x Latency) live(ctx context.Context, progress report.Progress) ([]report.Result, error) {
 	total, done := len(x.Delays)*len(x.RTTs)*len(x.Methods)*len(x.Questions), 0
 	var lock sync.Mutex
 	n := len(x.Delays) * len(x.RTTs)
-	byPath := make([][]Result, n)
+	byPath := make([][]report.Result, n)
 	err := atOnce(ctx, max(x.AtOnce, 1), n, nil, func(ctx context.Context, i int) error {
 		d, rtt := x.Delays[i/len(x.RTTs)], x.RTTs[i%len(x.RTTs)]
 		cells, err := x.measure(ctx, steady(rtt, 0, uint64(i%len(x.RTTs))), rtt, d, func() {
@@ -210,7 +211,7 @@ func (x Latency) measure(ctx context.Context, p Path, rtt time.Duration, d [2]ti
 }
 
 // draw adds the figure of one pair of decoding delays, and the findings from it.
-func (x Latency) draw(r *Report, d [2]time.Duration) {
+func (x Latency) draw(r *report.Report, d [2]time.Duration) {
 	plot := chart.Plot{
 		Title: fmt.Sprintf("Decoding %v on the device, %v in the cloud (%s)", d[0], d[1], howTaken(x.Simulated)),
 		X:     "round-trip time (ms)", Y: "time between tokens (ms)",
@@ -228,23 +229,23 @@ func (x Latency) draw(r *Report, d [2]time.Duration) {
 		}
 	}
 	name := fmt.Sprintf("%s-%d-%d", r.Name, d[0].Milliseconds(), d[1].Milliseconds())
-	r.Figures = append(r.Figures, Figure{name, plot.SVG()})
+	r.Figures = append(r.Figures, report.Figure{Name: name, SVG: plot.SVG()})
 	r.Findings = append(r.Findings, x.compare(r.Results, d)...)
 }
 
 // pick returns the results of a strategy, in the order of round trips.
-func pick(results []Result, s Strategy, d [2]time.Duration) (out []Result) {
+func pick(results []report.Result, s Strategy, d [2]time.Duration) (out []report.Result) {
 	for _, result := range results {
-		if result.Method == s.Method && result.Placement == s.Placement && result.Device == Ms(d[0]) && result.Cloud == Ms(d[1]) && result.PerToken.Known {
+		if result.Method == s.Method && result.Placement == s.Placement && result.Device == report.Ms(d[0]) && result.Cloud == report.Ms(d[1]) && result.PerToken.Known {
 			out = append(out, result)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Result) int { return int(math.Copysign(1, a.RTT.Value-b.RTT.Value)) })
+	slices.SortStableFunc(out, func(a, b report.Result) int { return int(math.Copysign(1, a.RTT.Value-b.RTT.Value)) })
 	return out
 }
 
 // compare returns findings that compare mirror with the other methods at the longest round trip and on average.
-func (x Latency) compare(results []Result, d [2]time.Duration) (out []string) {
+func (x Latency) compare(results []report.Result, d [2]time.Duration) (out []string) {
 	of := func(method, placement string) (last, average float64, ok bool) {
 		found := pick(results, Strategy{Method: method, Placement: placement}, d)
 		if len(found) == 0 {
@@ -270,25 +271,4 @@ func (x Latency) compare(results []Result, d [2]time.Duration) (out []string) {
 		}
 	}
 	return out
-}
-
-// sameTexts checks that the shared coupling gave one text in all cells.
-func sameTexts(results []Result) string {
-	texts := map[string]int{}
-	for _, r := range results {
-		if r.shared() {
-			texts[r.Text]++
-		}
-	}
-	n := 0
-	for _, k := range texts {
-		n += k
-	}
-	if n == 0 {
-		return "No cell of the shared coupling was decided by both sides throughout, so no texts are compared."
-	}
-	if len(texts) == 1 {
-		return fmt.Sprintf("The texts are the same in all %d cells of the shared coupling.", n)
-	}
-	return fmt.Sprintf("The texts DIFFER between cells of the shared coupling: %d texts in %d cells.", len(texts), n)
 }

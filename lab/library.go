@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"tandem/lab/report"
 	"tandem/retrieval/search"
 )
 
@@ -55,7 +56,7 @@ type LibrarySearch struct {
 const libraryDocuments = 8
 
 // Run makes the documents and the index and measures them. The files stay.
-func (x Library) Run(ctx context.Context, progress Progress) (r LibraryResult, err error) {
+func (x Library) Run(ctx context.Context, progress report.Progress) (r LibraryResult, err error) {
 	if entries, err := os.ReadDir(x.Dir); err == nil && len(entries) > 0 {
 		return r, fmt.Errorf("%s is not empty", x.Dir)
 	}
@@ -125,7 +126,7 @@ func (x Library) search(ctx context.Context, idx *search.Index, facts []fact, n 
 		return nil
 	})
 	took := time.Since(start).Seconds()
-	return LibrarySearch{AtOnce: n, Questions: len(times), Median: quantile(times, .5), P99: quantile(times, .99),
+	return LibrarySearch{AtOnce: n, Questions: len(times), Median: report.Quantile(times, .5), P99: report.Quantile(times, .99),
 		PerSecond: float64(len(times)) / took, Found: float64(found) / float64(max(1, len(times)))}, err
 }
 

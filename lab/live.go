@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"tandem"
+	"tandem/lab/report"
 	"tandem/lab/sim"
 	"tandem/netem"
 	"tandem/node"
@@ -224,17 +225,29 @@ func (c *cell) count(ids []tandem.Token, together int, accepted [2]int, handover
 }
 
 // result sums up a cell.
-func (c *cell) result() Result {
-	result := Result{PerToken: Is(mean(c.gaps)), P99: Is(quantile(c.gaps, 0.99))}
+func (c *cell) result() report.Result {
+	result := report.Result{PerToken: report.Is(mean(c.gaps)), P99: report.Is(report.Quantile(c.gaps, 0.99))}
 	if c.alone == 0 || c.together == 0 { // otherwise timing decided which tokens the device chose alone
 		result.Text = joinHashes(c.texts)
 	}
 	if len(c.first) > 0 {
-		result.TTFT = Is(mean(c.first))
+		result.TTFT = report.Is(mean(c.first))
 	}
 	if c.together > 0 {
-		result.AcceptDevice, result.AcceptCloud = Is(c.accepted[0]/c.together), Is(c.accepted[1]/c.together)
-		result.Handovers = Is(mean(c.handovers))
+		result.AcceptDevice, result.AcceptCloud = report.Is(c.accepted[0]/c.together), report.Is(c.accepted[1]/c.together)
+		result.Handovers = report.Is(mean(c.handovers))
 	}
 	return result
+}
+
+// mean returns the mean of xs, 0 for none.
+func mean(xs []float64) float64 {
+	if len(xs) == 0 {
+		return 0
+	}
+	sum := 0.0
+	for _, x := range xs {
+		sum += x
+	}
+	return sum / float64(len(xs))
 }

@@ -12,6 +12,7 @@ import (
 
 	"tandem"
 	"tandem/decoder"
+	"tandem/lab/report"
 	"tandem/node"
 	"tandem/node/batch"
 	"tandem/transport"
@@ -62,7 +63,7 @@ type LoadResult struct {
 }
 
 // Run measures each number of devices with each way to compute, alternating.
-func (x Load) Run(ctx context.Context, progress Progress) ([]LoadResult, error) {
+func (x Load) Run(ctx context.Context, progress report.Progress) ([]LoadResult, error) {
 	var results []LoadResult
 	for method := range x.Places { // files are read, caches filled
 		if _, err := x.measure(ctx, method, 1); err != nil {
@@ -152,8 +153,8 @@ func (r *LoadResult) add(sums []loadSum) {
 		first, gaps = append(first, s.first...), append(gaps, s.gaps...)
 	}
 	r.PerSecond, r.Tokens = float64(r.Answers)/r.Seconds, float64(tokens)/r.Seconds
-	r.First, r.First99 = quantile(first, .5), quantile(first, .99)
-	r.Gap, r.Gap99 = quantile(gaps, .5), quantile(gaps, .99)
+	r.First, r.First99 = report.Quantile(first, .5), report.Quantile(first, .99)
+	r.Gap, r.Gap99 = report.Quantile(gaps, .5), report.Quantile(gaps, .99)
 	r.Text = joinHashes(sums[0].texts)
 }
 

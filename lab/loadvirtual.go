@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"tandem/lab/report"
 	"tandem/lab/sim"
 	"tandem/node/batch"
 	"tandem/specdec"
@@ -73,7 +74,7 @@ func virtualResult(machine, method string, places, devices int, o sim.CrowdOutco
 	r := LoadResult{
 		Simulated: machine, Method: method, Devices: devices, Places: places, Answers: o.Answers, Seconds: s,
 		PerSecond: float64(o.Answers) / s, Tokens: float64(o.Tokens) / s,
-		First: quantile(first, .5), First99: quantile(first, .99), Gap: quantile(gaps, .5), Gap99: quantile(gaps, .99),
+		First: report.Quantile(first, .5), First99: report.Quantile(first, .99), Gap: report.Quantile(gaps, .5), Gap99: report.Quantile(gaps, .99),
 	}
 	if method == LoadBatch {
 		r.Rows = float64(o.Rows) / float64(o.Passes)

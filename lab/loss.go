@@ -8,6 +8,7 @@ import (
 
 	"tandem"
 	"tandem/lab/chart"
+	"tandem/lab/report"
 	"tandem/lab/sim"
 )
 
@@ -32,8 +33,8 @@ var carriers = []struct {
 }
 
 // Run answers every question at every loss.
-func (x Loss) Run(ctx context.Context, progress Progress) (r Report, err error) {
-	r = Report{
+func (x Loss) Run(ctx context.Context, progress report.Progress) (r report.Report, err error) {
+	r = report.Report{
 		Name: fileName("loss", x.Simulated), Title: "Lost packets: repeated datagrams and a stream", Simulated: x.Simulated,
 		About: fmt.Sprintf("Placement mirror, round trip %v with a fifth as jitter, packets lost at random both ways, %d questions about the sample documents.", x.RTT, len(x.Questions)),
 	}
@@ -50,14 +51,14 @@ func (x Loss) Run(ctx context.Context, progress Progress) (r Report, err error) 
 		defer func() { err = errors.Join(err, closeAll(sources)) }()
 	}
 	perDelay := len(carriers) * len(x.Losses)
-	r.Results = make([]Result, len(x.Delays)*perDelay)
+	r.Results = make([]report.Result, len(x.Delays)*perDelay)
 	err = atOnce(ctx, max(x.AtOnce, 1), len(r.Results), progress, func(ctx context.Context, i int) error {
 		d, c, loss := x.Delays[i/perDelay], carriers[i/len(x.Losses)%len(carriers)], x.Losses[i%len(x.Losses)]
 		path := steady(x.RTT, loss, 1)
 		path.Streams = c.streams
 		result, err := x.cell(ctx, sources, path, d)
 		result.Experiment, result.Method, result.Placement, result.Simulated = "loss", c.method, "mirror", x.Simulated
-		result.Device, result.Cloud, result.RTT, result.Loss = Ms(d[0]), Ms(d[1]), Ms(x.RTT), Is(loss)
+		result.Device, result.Cloud, result.RTT, result.Loss = report.Ms(d[0]), report.Ms(d[1]), report.Ms(x.RTT), report.Is(loss)
 		r.Results[i] = result
 		return err
 	})
@@ -78,7 +79,7 @@ func (x Loss) Run(ctx context.Context, progress Progress) (r Report, err error) 
 			}
 			mean.Lines = append(mean.Lines, average, p99)
 		}
-		r.Figures = append(r.Figures, Figure{fmt.Sprintf("%s-%d-%d", r.Name, d[0].Milliseconds(), d[1].Milliseconds()), mean.SVG()})
+		r.Figures = append(r.Figures, report.Figure{Name: fmt.Sprintf("%s-%d-%d", r.Name, d[0].Milliseconds(), d[1].Milliseconds()), SVG: mean.SVG()})
 		for i, loss := range x.Losses {
 			if i > 0 && x.Losses[0] == 0 {
 				r.Findings = append(r.Findings, fmt.Sprintf("Decoding %v / %v, %g %% lost: 99th percentile between tokens %.2f of lossless with repeated datagrams, %.2f on a stream.",
@@ -86,7 +87,7 @@ func (x Loss) Run(ctx context.Context, progress Progress) (r Report, err error) 
 			}
 		}
 	}
-	r.Findings = append(r.Findings, sameTexts(r.Results))
+	r.Findings = append(r.Findings, report.SameTexts(r.Results))
 	return r, nil
 }
 
@@ -97,25 +98,33 @@ func howTaken(simulated bool) string {
 	return "live"
 }
 
+// fileName gives simulated and live experiments different names, so that both fit into one folder.
+func fileName(experiment string, simulated bool) string {
+	if simulated {
+		return experiment + "-simulated"
+	}
+	return experiment
+}
+
 // cell answers all questions over one path.
-func (x Loss) cell(ctx context.Context, sources []*answers, p Path, d [2]time.Duration) (Result, error) {
+func (x Loss) cell(ctx context.Context, sources []*answers, p Path, d [2]time.Duration) (report.Result, error) {
 	if x.Simulated {
 		return x.simulate(ctx, sources, p, d)
 	}
 	mirror := Strategy{Label: "mirror"}
 	l, err := x.connect(p, d)
 	if err != nil {
-		return Result{}, err
+		return report.Result{}, err
 	}
 	defer l.close()
 	if err := l.warm(ctx); err != nil {
-		return Result{}, err
+		return report.Result{}, err
 	}
 	var c cell
 	for q := range x.Questions {
 		a, err := l.ask(ctx, q, mirror, lookahead(x.RTT, d))
 		if err != nil {
-			return Result{}, err
+			return report.Result{}, err
 		}
 		c.add(a)
 	}
@@ -125,7 +134,7 @@ func (x Loss) cell(ctx context.Context, sources []*answers, p Path, d [2]time.Du
 // repeats is how often a simulated question is played, each time over a path with another seed.
 const repeats = 20
 
-func (x Loss) simulate(ctx context.Context, sources []*answers, p Path, d [2]time.Duration) (Result, error) {
+func (x Loss) simulate(ctx context.Context, sources []*answers, p Path, d [2]time.Duration) (report.Result, error) {
 	set := sim.Setting{
 		Pair:   x.machine(Strategy{Place: tandem.PlaceMirror}, lookahead(x.RTT, d)),
 		Decode: [2]sim.Delay{sim.Every(d[0]), sim.Every(d[1])}, Link: p.Link, Warm: true,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"tandem/lab/report"
 	"tandem/npu/phone/sim"
 )
 
@@ -47,13 +48,13 @@ type NPUData struct {
 }
 
 // Run plays everything.
-func (x NPU) Run(ctx context.Context, progress Progress) (Report, NPUData, error) {
+func (x NPU) Run(ctx context.Context, progress report.Progress) (report.Report, NPUData, error) {
 	data := NPUData{Simulated: true}
-	r := Report{Name: "npu", Title: "A phone's NPU: switching graphs, little memory, and how far to trust this", Simulated: true}
+	r := report.Report{Name: "npu", Title: "A phone's NPU: switching graphs, little memory, and how far to trust this", Simulated: true}
 	if progress == nil {
 		progress = func(int, int) {}
 	}
-	steps := []func(context.Context, *Report, *NPUData) error{x.switching, x.gantt, x.memory, x.native, x.boundaries, x.ablation, x.validate}
+	steps := []func(context.Context, *report.Report, *NPUData) error{x.switching, x.gantt, x.memory, x.native, x.boundaries, x.ablation, x.validate}
 	for i, step := range steps {
 		if err := ctx.Err(); err != nil {
 			return r, data, err

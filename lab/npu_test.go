@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"tandem/lab/report"
 	"tandem/npu"
 	"tandem/npu/phone/memory"
 	"tandem/npu/phone/plan"
@@ -70,7 +71,7 @@ func TestFigureErrors(t *testing.T) {
 	v.one(Measured, "sd.npu j", "", 2, 3, "")
 	v.again("sd.npu l", "", 1, 9, "")
 	v.ends("CoordGen k", "", 2, 8, []float64{5, 6, 3}, "")
-	want := []Number{Is(.2), Is(0), Is(-.2), Is(.25), {}, {}, {}, {}, {}, Is(.5), Is(8), Is(.5), Is(-.25)}
+	want := []report.Number{report.Is(.2), report.Is(0), report.Is(-.2), report.Is(.25), {}, {}, {}, {}, {}, report.Is(.5), report.Is(8), report.Is(.5), report.Is(-.25)}
 	if len(v.figures) != len(want) {
 		t.Fatalf("%d figures, want %d", len(v.figures), len(want))
 	}
@@ -85,13 +86,13 @@ func TestFigureErrors(t *testing.T) {
 		}
 	}
 	sums := summarise(v.figures)
-	if got, want := sums[0], (SourceErrors{Source: "sd.npu", Compared: 4, Within10: 1, Within25: 4, Median: Is(.2), Worst: Is(.25), Repeated: 1, Measured: 1, Open: 1}); got != want {
+	if got, want := sums[0], (SourceErrors{Source: "sd.npu", Compared: 4, Within10: 1, Within25: 4, Median: report.Is(.2), Worst: report.Is(.25), Repeated: 1, Measured: 1, Open: 1}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	if got, want := sums[3], (SourceErrors{Source: "llada.cpp", Bounds: 3, Broken: 1, Given: 1}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	if all := sums[len(sums)-1]; all.Source != "all" || all.Compared != 6 || all.Worst != Is(.5) || all.Broken != 1 {
+	if all := sums[len(sums)-1]; all.Source != "all" || all.Compared != 6 || all.Worst != report.Is(.5) || all.Broken != 1 {
 		t.Errorf("%+v", all)
 	}
 }
@@ -134,7 +135,7 @@ func TestPublishedAsPublished(t *testing.T) {
 			t.Errorf("no %q", want.figure)
 			continue
 		}
-		if f := figures[i]; f.Kind != want.kind || f.Published != Is(want.published) || f.Side != want.side {
+		if f := figures[i]; f.Kind != want.kind || f.Published != report.Is(want.published) || f.Side != want.side {
 			t.Errorf("%+v, want %+v", f, want)
 		}
 	}
@@ -175,7 +176,7 @@ func TestFarthestPhone(t *testing.T) {
 	v := validator{files: sim.Default()}
 	by := map[string]float64{"sm8550": 1.1, "sm8650": 1, "sm8750": .7}
 	v.anywhere("sd.npu x", "", 1, "why", func(q request) float64 { return by[q.c.SoC] })
-	if f := v.figures[0]; v.err != nil || f.Predicted != Is(.7) || f.Error != Is(-.3) || !strings.Contains(f.Note, "Redmi K70 Pro 1,") {
+	if f := v.figures[0]; v.err != nil || f.Predicted != report.Is(.7) || f.Error != report.Is(-.3) || !strings.Contains(f.Note, "Redmi K70 Pro 1,") {
 		t.Errorf("%+v, %v", f, v.err)
 	}
 }
@@ -278,7 +279,7 @@ func TestNPU(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	html, _, err := Page(dir, "test")
+	html, _, err := report.Page(dir, "test")
 	if err != nil || !strings.Contains(string(html), "sd.npu Table 3") || !strings.Contains(string(html), ">simulated<") || !strings.Contains(string(html), "carried over from another chip or stack with the reason") {
 		t.Errorf("the report lacks its tables: %v", err)
 	}
@@ -363,7 +364,7 @@ func TestMemoryCountsSessions(t *testing.T) {
 		t.Fatal(err)
 	}
 	var data NPUData
-	if err := (NPU{MemorySoC: "sm8750/llada"}).memory(t.Context(), &Report{}, &data); err != nil {
+	if err := (NPU{MemorySoC: "sm8750/llada"}).memory(t.Context(), &report.Report{}, &data); err != nil {
 		t.Fatal(err)
 	}
 	beyond := 0
@@ -389,7 +390,7 @@ func TestMemoryCountsSessions(t *testing.T) {
 // At the rows of llada.cpp's Table 7, paging only leaves no addresses for weights, and staging completes.
 func TestBoundaryRuns(t *testing.T) {
 	var data NPUData
-	if err := (NPU{MemorySoC: "sm8750/llada"}).boundaries(t.Context(), &Report{}, &data); err != nil {
+	if err := (NPU{MemorySoC: "sm8750/llada"}).boundaries(t.Context(), &report.Report{}, &data); err != nil {
 		t.Fatal(err)
 	}
 	for _, b := range data.Boundaries {

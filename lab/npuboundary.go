@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"tandem/lab/report"
 	"tandem/npu"
 	"tandem/npu/phone/memory"
 	"tandem/npu/phone/sim"
@@ -13,15 +14,15 @@ import (
 // Boundary is a run of block diffusion at the limit of an NPU's addresses (llada.cpp §5.6, Table 7): a step takes as many rows at
 // once as the answer may have tokens.
 type Boundary struct {
-	Model       string `json:"model"`
-	Runtime     string `json:"runtime"` // staging, or paging only
-	Rows        int    `json:"rows"`    // of a step, and tokens of the answer
-	Activations Number `json:"activations_mb"`
-	Caches      Number `json:"caches_mb"` // keys and values of prompt and answer
-	Left        Number `json:"left_mb"`   // of one session's window, for weights
-	Completes   bool   `json:"completes"`
-	Stall       Number `json:"stall_ms"` // of a step
-	Step        Number `json:"step_ms"`
+	Model       string        `json:"model"`
+	Runtime     string        `json:"runtime"` // staging, or paging only
+	Rows        int           `json:"rows"`    // of a step, and tokens of the answer
+	Activations report.Number `json:"activations_mb"`
+	Caches      report.Number `json:"caches_mb"` // keys and values of prompt and answer
+	Left        report.Number `json:"left_mb"`   // of one session's window, for weights
+	Completes   bool          `json:"completes"`
+	Stall       report.Number `json:"stall_ms"` // of a step
+	Step        report.Number `json:"step_ms"`
 }
 
 // boundaryPrompt is the length of the prompt, in tokens.
@@ -31,7 +32,7 @@ const boundaryPrompt = 128
 // keys and values, activations and logits. Staging takes lifetimes from the graph: values that do not live at once share memory,
 // and weights keep a place or pass through slots. Paging only gives each value of the graph a mapping of its own, which stays as
 // long as the graph is loaded, and replaces weights in what is left, the least recently used first.
-func (x NPU) boundaries(_ context.Context, r *Report, data *NPUData) error {
+func (x NPU) boundaries(_ context.Context, r *report.Report, data *NPUData) error {
 	c, err := x.chip(x.MemorySoC)
 	if err != nil {
 		return err
@@ -70,7 +71,7 @@ func boundary(c sim.Costs, s sim.Shape, rows int, paging bool) (Boundary, error)
 	activations := activationBytes(s.Blocks(rows, true), paging)
 	caches := int64(boundaryPrompt+rows) * 2 * int64(s.Layers*s.KVHeads*s.HeadDim) * 2 // 16 bits
 	left := c.Window - activations - caches
-	b.Activations, b.Caches, b.Left = Is(float64(activations)/1e6), Is(float64(caches)/1e6), Is(float64(left)/1e6)
+	b.Activations, b.Caches, b.Left = report.Is(float64(activations)/1e6), report.Is(float64(caches)/1e6), report.Is(float64(left)/1e6)
 	sizes, uses := Weights(c, s, rows, boundaryPrompt+rows)
 	costs := memory.Costs{PerByte: 1e9 / c.Stage, PerMapping: c.Map, MapPerByte: 1e9 / c.MapRate}
 	play := func(steps int) memory.Counters { return memory.Counters{} }
@@ -91,7 +92,7 @@ func boundary(c sim.Costs, s sim.Shape, rows int, paging bool) (Boundary, error)
 	if b.Completes {
 		const warm, steps = 2, 4
 		d := play(warm + steps).Sub(play(warm))
-		b.Stall, b.Step = Is(msOf(d.Stall)/steps), Is(msOf(d.Time)/steps)
+		b.Stall, b.Step = report.Is(msOf(d.Stall)/steps), report.Is(msOf(d.Time)/steps)
 	}
 	return b, nil
 }
@@ -113,15 +114,15 @@ func activationBytes(graphs []*npu.Graph, alone bool) (total int64) {
 	return total
 }
 
-func boundaryTable(list []Boundary) Table {
-	t := Table{Name: "npu-boundary", Title: "Runs at the limit of the address window (simulated; llada.cpp, Table 7)",
+func boundaryTable(list []Boundary) report.Table {
+	t := report.Table{Name: "npu-boundary", Title: "Runs at the limit of the address window (simulated; llada.cpp, Table 7)",
 		Columns: []string{"model", "runtime", "rows", "activations_mb", "caches_mb", "left_mb", "completes", "stall_ms", "step_ms"}}
 	for _, b := range list {
 		stall, step := "", ""
 		if b.Completes {
-			stall, step = b.Stall.brief(), b.Step.brief()
+			stall, step = b.Stall.Brief(), b.Step.Brief()
 		}
-		t.Rows = append(t.Rows, []string{b.Model, b.Runtime, fmt.Sprint(b.Rows), b.Activations.brief(), b.Caches.brief(), b.Left.brief(), fmt.Sprint(b.Completes), stall, step})
+		t.Rows = append(t.Rows, []string{b.Model, b.Runtime, fmt.Sprint(b.Rows), b.Activations.Brief(), b.Caches.Brief(), b.Left.Brief(), fmt.Sprint(b.Completes), stall, step})
 	}
 	return t
 }

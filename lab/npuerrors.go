@@ -6,11 +6,12 @@ import (
 	"strconv"
 	"strings"
 
+	"tandem/lab/report"
 	"tandem/npu/phone/sim"
 )
 
 // validate compares the simulator with published figures, and says where its parameters come from.
-func (x NPU) validate(_ context.Context, r *Report, data *NPUData) error {
+func (x NPU) validate(_ context.Context, r *report.Report, data *NPUData) error {
 	figures, err := validate(sim.Default(), data.Accept)
 	if err != nil {
 		return err
@@ -32,13 +33,13 @@ func (x NPU) validate(_ context.Context, r *Report, data *NPUData) error {
 }
 
 // validationTable has a line for each figure.
-func validationTable(figures []PublishedFigure) Table {
-	t := Table{Name: "npu-validation", Title: "The simulator and published figures", Columns: []string{"figure", "unit", "kind", "published", "predicted", "error", "fitted", "note"}}
+func validationTable(figures []PublishedFigure) report.Table {
+	t := report.Table{Name: "npu-validation", Title: "The simulator and published figures", Columns: []string{"figure", "unit", "kind", "published", "predicted", "error", "fitted", "note"}}
 	for _, f := range figures {
-		published, e := f.Published.brief(), ""
+		published, e := f.Published.Brief(), ""
 		switch {
 		case f.Upper.Known:
-			published += " to " + f.Upper.brief()
+			published += " to " + f.Upper.Brief()
 		case f.Side != "":
 			published = f.Side + " " + published
 		}
@@ -50,21 +51,21 @@ func validationTable(figures []PublishedFigure) Table {
 		case f.Holds != nil:
 			e = "CONTRADICTED"
 		}
-		t.Rows = append(t.Rows, []string{f.Figure, f.Unit, string(f.Kind), published, f.Predicted.brief(), e, strconv.FormatBool(f.Fitted), f.Note})
+		t.Rows = append(t.Rows, []string{f.Figure, f.Unit, string(f.Kind), published, f.Predicted.Brief(), e, strconv.FormatBool(f.Fitted), f.Note})
 	}
 	return t
 }
 
 // summaryTable has a line for each source.
-func summaryTable(sums []SourceErrors) Table {
-	t := Table{Name: "npu-validation-summary", Title: "Errors of the simulator by source",
+func summaryTable(sums []SourceErrors) report.Table {
+	t := report.Table{Name: "npu-validation-summary", Title: "Errors of the simulator by source",
 		Columns: []string{"source", "compared", "within_10_percent", "within_25_percent", "median_error", "worst_error", "fitted", "bounds", "bounds_broken", "given", "repeated", "measured", "open"}}
 	for _, s := range sums {
 		row := []string{s.Source}
 		for _, n := range []int{s.Compared, s.Within10, s.Within25} {
 			row = append(row, strconv.Itoa(n))
 		}
-		row = append(row, s.Median.brief(), s.Worst.brief())
+		row = append(row, s.Median.Brief(), s.Worst.Brief())
 		for _, n := range []int{s.Fitted, s.Bounds, s.Broken, s.Given, s.Repeated, s.Measured, s.Open} {
 			row = append(row, strconv.Itoa(n))
 		}
@@ -90,7 +91,7 @@ func brokenBounds(all SourceErrors, figures []PublishedFigure) string {
 	var broken []string
 	for _, f := range figures {
 		if f.Holds != nil && !*f.Holds {
-			broken = append(broken, fmt.Sprintf("%s (%s %s, predicted %.3g)", f.Figure, f.Side, f.Published.brief(), f.Predicted.Value))
+			broken = append(broken, fmt.Sprintf("%s (%s %s, predicted %.3g)", f.Figure, f.Side, f.Published.Brief(), f.Predicted.Value))
 		}
 	}
 	text := fmt.Sprintf("Of %d statements that bound a figure on one side, which count as no error, the simulator contradicts %d", all.Bounds, all.Broken)
@@ -134,8 +135,8 @@ func chipOrigins() (out []ChipOrigins, err error) {
 }
 
 // originsTable has a line for each chip.
-func originsTable(chips []ChipOrigins) Table {
-	t := Table{Name: "npu-parameters", Title: "Where the chips' parameters come from", Columns: []string{"soc", "values", "sourced", "fitted", "carried", "carried_from_fits"}}
+func originsTable(chips []ChipOrigins) report.Table {
+	t := report.Table{Name: "npu-parameters", Title: "Where the chips' parameters come from", Columns: []string{"soc", "values", "sourced", "fitted", "carried", "carried_from_fits"}}
 	for _, c := range chips {
 		t.Rows = append(t.Rows, []string{c.SoC, strconv.Itoa(c.Sum()), strconv.Itoa(c.Sourced), strconv.Itoa(c.Fitted), strconv.Itoa(c.Carried), strconv.Itoa(c.OfFits)})
 	}

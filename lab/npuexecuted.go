@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"tandem/lab/report"
 	"tandem/model"
 	"tandem/npu"
 	"tandem/npu/phone"
@@ -51,14 +52,14 @@ const (
 
 // ExecutedRow is what a variant gave on a task's inputs. Times are the simulated phone's, except drafting.
 type ExecutedRow struct {
-	Kind         string `json:"kind"`
-	Task         string `json:"task"`
-	Words        string `json:"words"`
-	Disagreement Number `json:"disagreement,omitzero"` // share of a reference's tokens that the model would have said differently
-	Acceptance   string `json:"acceptance_of"`         // the model that gives tokens and acceptance
-	CostsOf      string `json:"costs_of"`              // the shape whose passes are charged
-	SoC          string `json:"soc"`
-	Variant      string `json:"variant"`
+	Kind         string        `json:"kind"`
+	Task         string        `json:"task"`
+	Words        string        `json:"words"`
+	Disagreement report.Number `json:"disagreement,omitzero"` // share of a reference's tokens that the model would have said differently
+	Acceptance   string        `json:"acceptance_of"`         // the model that gives tokens and acceptance
+	CostsOf      string        `json:"costs_of"`              // the shape whose passes are charged
+	SoC          string        `json:"soc"`
+	Variant      string        `json:"variant"`
 
 	Inputs int     `json:"inputs"`
 	Prompt int     `json:"prompt_tokens"` // of all inputs, on the phone
@@ -84,13 +85,13 @@ type ExecutedRow struct {
 	Joules      float64 `json:"joules"`          // above idle
 	Memory      float64 `json:"memory_mb"`       // weights in 8 bits and KV cache in 16, at the end of the longest request
 
-	TokenMs   float64 `json:"token_ms"`           // of Switch, Calibration, Decoding and Drafting together
-	Gain      float64 `json:"gain"`               // over NPU, by TokenMs
-	Request   float64 `json:"request_ms"`         // all of an answer, Opening and Prefill included
-	Whole     float64 `json:"request_gain"`       // over NPU, by Request
-	Worst     float64 `json:"worst"`              // the same for the input with the least
-	Drafts    []int   `json:"drafts,omitempty"`   // how many passes verified 0, 1, 2, … drafts
-	Published Number  `json:"published,omitzero"` // ms a token
+	TokenMs   float64       `json:"token_ms"`           // of Switch, Calibration, Decoding and Drafting together
+	Gain      float64       `json:"gain"`               // over NPU, by TokenMs
+	Request   float64       `json:"request_ms"`         // all of an answer, Opening and Prefill included
+	Whole     float64       `json:"request_gain"`       // over NPU, by Request
+	Worst     float64       `json:"worst"`              // the same for the input with the least
+	Drafts    []int         `json:"drafts,omitempty"`   // how many passes verified 0, 1, 2, … drafts
+	Published report.Number `json:"published,omitzero"` // ms a token
 }
 
 // executedRun is one answer on a phone.
@@ -102,7 +103,7 @@ type executedRun struct {
 
 // Run writes every answer once on this machine, in each way to draft, and lets every phone repeat it: the same prompt, the
 // same trees in the same passes. On the phone nothing is computed but what its runtime decides, and many phones cost little.
-func (x Executed) Run(ctx context.Context, progress Progress) (rows []ExecutedRow, err error) {
+func (x Executed) Run(ctx context.Context, progress report.Progress) (rows []ExecutedRow, err error) {
 	if progress == nil {
 		progress = func(int, int) {}
 	}
@@ -209,7 +210,7 @@ func (r *ExecutedRow) kind() {
 	}
 	for _, a := range Table3 {
 		if a.Model == r.CostsOf && a.Variant == r.Variant {
-			if r.Published = Is(a.Ms); a.fitted() != "" {
+			if r.Published = report.Is(a.Ms); a.fitted() != "" {
 				r.Kind = KindFitted
 			}
 		}

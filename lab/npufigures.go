@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"tandem/lab/report"
 	"tandem/npu"
 	"tandem/npu/phone/sim"
 )
@@ -26,17 +27,17 @@ const (
 
 // PublishedFigure is a published number with the simulator's prediction.
 type PublishedFigure struct {
-	Figure    string     `json:"figure"` // where it is published and what it is; begins with its source
-	Unit      string     `json:"unit"`
-	Kind      FigureKind `json:"kind"`
-	Published Number     `json:"published"`              // null: not in the texts at hand
-	Upper     Number     `json:"published_to,omitzero"`  // the upper end, where a range was published
-	Side      string     `json:"published_on,omitempty"` // of bounds: "above" or "below" Published
-	Predicted Number     `json:"predicted"`              // null: not predicted, see Note
-	Fitted    bool       `json:"fitted"`                 // Kind is "fitted"
-	Error     Number     `json:"error,omitzero"`         // relative, 0 inside a range; of the kinds compared, repeated and measured
-	Holds     *bool      `json:"holds,omitempty"`        // of bounds
-	Note      string     `json:"note,omitempty"`
+	Figure    string        `json:"figure"` // where it is published and what it is; begins with its source
+	Unit      string        `json:"unit"`
+	Kind      FigureKind    `json:"kind"`
+	Published report.Number `json:"published"`              // null: not in the texts at hand
+	Upper     report.Number `json:"published_to,omitzero"`  // the upper end, where a range was published
+	Side      string        `json:"published_on,omitempty"` // of bounds: "above" or "below" Published
+	Predicted report.Number `json:"predicted"`              // null: not predicted, see Note
+	Fitted    bool          `json:"fitted"`                 // Kind is "fitted"
+	Error     report.Number `json:"error,omitzero"`         // relative, 0 inside a range; of the kinds compared, repeated and measured
+	Holds     *bool         `json:"holds,omitempty"`        // of bounds
+	Note      string        `json:"note,omitempty"`
 }
 
 // Assumptions where the papers do not state the lengths of a request.
@@ -97,7 +98,7 @@ func (v *validator) add(f PublishedFigure) {
 }
 
 // off is the prediction's relative error, 0 within a range.
-func (f PublishedFigure) off() Number {
+func (f PublishedFigure) off() report.Number {
 	low, high := f.Published.Value, f.Published.Value
 	if f.Upper.Known {
 		high = f.Upper.Value
@@ -109,12 +110,12 @@ func (f PublishedFigure) off() Number {
 	case p > high:
 		e = p/high - 1
 	}
-	return Is(math.Round(e*1e4) / 1e4)
+	return report.Is(math.Round(e*1e4) / 1e4)
 }
 
 // one adds a figure of the given kind with one published number and a prediction.
 func (v *validator) one(kind FigureKind, figure, unit string, published, predicted float64, note string) {
-	v.add(PublishedFigure{Figure: figure, Unit: unit, Kind: kind, Published: Is(published), Predicted: Is(predicted), Note: note})
+	v.add(PublishedFigure{Figure: figure, Unit: unit, Kind: kind, Published: report.Is(published), Predicted: report.Is(predicted), Note: note})
 }
 
 // is adds a figure that the simulator predicts.
@@ -134,7 +135,7 @@ func (v *validator) again(figure, unit string, published, predicted float64, not
 
 // within adds a figure for which a range was published.
 func (v *validator) within(figure, unit string, low, high, predicted float64, note string) {
-	v.add(PublishedFigure{Figure: figure, Unit: unit, Kind: Compared, Published: Is(low), Upper: Is(high), Predicted: Is(predicted), Note: note})
+	v.add(PublishedFigure{Figure: figure, Unit: unit, Kind: Compared, Published: report.Is(low), Upper: report.Is(high), Predicted: report.Is(predicted), Note: note})
 }
 
 // ends adds the lowest and the highest of a range over several phones, models or tasks as two figures. One figure would say
@@ -148,12 +149,12 @@ func (v *validator) ends(figure, unit string, low, high float64, predicted []flo
 
 // bound adds a figure that is published as above or below a number.
 func (v *validator) bound(figure, unit, side string, published, predicted float64, note string) {
-	v.add(PublishedFigure{Figure: figure, Unit: unit, Kind: Bound, Side: side, Published: Is(published), Predicted: Is(predicted), Note: note})
+	v.add(PublishedFigure{Figure: figure, Unit: unit, Kind: Bound, Side: side, Published: report.Is(published), Predicted: report.Is(predicted), Note: note})
 }
 
 // open adds a figure without a prediction.
 func (v *validator) open(figure, unit string, published float64, why string) {
-	v.add(PublishedFigure{Figure: figure, Unit: unit, Kind: Open, Published: Is(published), Note: why})
+	v.add(PublishedFigure{Figure: figure, Unit: unit, Kind: Open, Published: report.Is(published), Note: why})
 }
 
 // unread adds figures whose numbers are not in the texts at hand.
@@ -201,12 +202,12 @@ var Sources = []string{"sd.npu", "CoordGen", "Samsung", "llada.cpp", "llama.cpp"
 
 // SourceErrors sums up the figures of one source.
 type SourceErrors struct {
-	Source   string `json:"source"`   // or "all"
-	Compared int    `json:"compared"` // figures that the next four fields describe
-	Within10 int    `json:"within_10_percent"`
-	Within25 int    `json:"within_25_percent"`
-	Median   Number `json:"median_error"`
-	Worst    Number `json:"worst_error"`
+	Source   string        `json:"source"`   // or "all"
+	Compared int           `json:"compared"` // figures that the next four fields describe
+	Within10 int           `json:"within_10_percent"`
+	Within25 int           `json:"within_25_percent"`
+	Median   report.Number `json:"median_error"`
+	Worst    report.Number `json:"worst_error"`
 
 	Fitted   int `json:"fitted"`
 	Bounds   int `json:"bounds"`
@@ -261,7 +262,7 @@ func summary(source string, figures []PublishedFigure, counts func(PublishedFigu
 		}
 	}
 	if s.Compared = len(errs); s.Compared > 0 {
-		s.Median, s.Worst = Is(quantile(errs, .5)), Is(quantile(errs, 1))
+		s.Median, s.Worst = report.Is(report.Quantile(errs, .5)), report.Is(report.Quantile(errs, 1))
 	}
 	return s
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"tandem/lab/report"
 	"tandem/npu"
 	"tandem/npu/phone/plan"
 	"tandem/npu/phone/sim"
@@ -112,11 +113,11 @@ func (q request) joules(variant string, accept float64) float64 {
 
 // anywhere adds a figure whose text names no phone. It counts for the phone with the largest error.
 func (v *validator) anywhere(figure, unit string, published float64, note string, predict func(request) float64) {
-	worst := PublishedFigure{Figure: figure, Unit: unit, Kind: Compared, Published: Is(published)}
+	worst := PublishedFigure{Figure: figure, Unit: unit, Kind: Compared, Published: report.Is(published)}
 	var all []string
 	for _, p := range phones {
 		f := worst
-		f.Predicted = Is(predict(v.request(p.soc, "Qwen2.5-1.5B")))
+		f.Predicted = report.Is(predict(v.request(p.soc, "Qwen2.5-1.5B")))
 		all = append(all, fmt.Sprintf("%s %.3g", p.name, f.Predicted.Value))
 		if !worst.Predicted.Known || math.Abs(f.off().Value) > math.Abs(worst.off().Value) {
 			worst.Predicted = f.Predicted

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tandem/lab/chart"
+	"tandem/lab/report"
 	"tandem/npu"
 	"tandem/npu/phone/memory"
 	"tandem/npu/phone/sim"
@@ -24,25 +25,25 @@ type NativeRun struct {
 
 // Memory is a runtime with a budget.
 type Memory struct {
-	Model    string `json:"model"`
-	Budget   Number `json:"budget"` // share of the weights
-	BudgetMB Number `json:"budget_mb"`
-	Runtime  string `json:"runtime"`       // staging, paging (LRU, the baseline), both simulated; native, native paging: on this machine
-	Mapped   Number `json:"mapped_mb"`     // at most
-	Sessions Number `json:"sessions"`      // simulated: the fewest sessions of the NPU, each of which maps no more than its address window
-	Once     Number `json:"mappings_once"` // made at the start; none spans two sessions
-	Mappings Number `json:"mappings_per_step"`
-	Stall    Number `json:"stall_ms"` // of a step
-	Step     Number `json:"step_ms"`
-	Same     *bool  `json:"identical_text,omitempty"` // native: the text is that without a bound
-	Note     string `json:"note,omitempty"`
+	Model    string        `json:"model"`
+	Budget   report.Number `json:"budget"` // share of the weights
+	BudgetMB report.Number `json:"budget_mb"`
+	Runtime  string        `json:"runtime"`       // staging, paging (LRU, the baseline), both simulated; native, native paging: on this machine
+	Mapped   report.Number `json:"mapped_mb"`     // at most
+	Sessions report.Number `json:"sessions"`      // simulated: the fewest sessions of the NPU, each of which maps no more than its address window
+	Once     report.Number `json:"mappings_once"` // made at the start; none spans two sessions
+	Mappings report.Number `json:"mappings_per_step"`
+	Stall    report.Number `json:"stall_ms"` // of a step
+	Step     report.Number `json:"step_ms"`
+	Same     *bool         `json:"identical_text,omitempty"` // native: the text is that without a bound
+	Note     string        `json:"note,omitempty"`
 }
 
 // budgets of the memory experiment, as shares of the weights.
 var budgets = []float64{.1, .2, .3, .4, .5, .6, .7, .8, .9, 1}
 
 // memory plays steps of block diffusion as llada.cpp runs them: 64 rows at once through LLaDA-8B.
-func (x NPU) memory(_ context.Context, r *Report, data *NPUData) error {
+func (x NPU) memory(_ context.Context, r *report.Report, data *NPUData) error {
 	c, err := x.chip(x.MemorySoC)
 	if err != nil {
 		return err
@@ -82,10 +83,10 @@ func (x NPU) memory(_ context.Context, r *Report, data *NPUData) error {
 			all := play(warm + steps)
 			d := all.Sub(play(warm))
 			stall := msOf(d.Stall) / steps
-			m := Memory{Model: s.Name, Budget: Is(share), BudgetMB: Is(math.Round(share * float64(total) / 1e6)), Runtime: runtime,
-				Mapped: Is(float64(all.Peak) / 1e6), Mappings: Is(float64(d.Mappings) / steps), Stall: Is(stall), Step: Is(msOf(d.Time) / steps)}
-			if m.Once = Is(0); runtime == "staging" {
-				m.Once = Is(float64(fixed.Mappings))
+			m := Memory{Model: s.Name, Budget: report.Is(share), BudgetMB: report.Is(math.Round(share * float64(total) / 1e6)), Runtime: runtime,
+				Mapped: report.Is(float64(all.Peak) / 1e6), Mappings: report.Is(float64(d.Mappings) / steps), Stall: report.Is(stall), Step: report.Is(msOf(d.Time) / steps)}
+			if m.Once = report.Is(0); runtime == "staging" {
+				m.Once = report.Is(float64(fixed.Mappings))
 			}
 			m.sessions(c, all.Peak)
 			data.Memory = append(data.Memory, m)
@@ -95,7 +96,7 @@ func (x NPU) memory(_ context.Context, r *Report, data *NPUData) error {
 			}
 		}
 	}
-	r.Figures = append(r.Figures, Figure{"npu-memory", plot.SVG()})
+	r.Figures = append(r.Figures, report.Figure{Name: "npu-memory", SVG: plot.SVG()})
 	r.Findings = append(r.Findings, fmt.Sprintf("With half of the weights in memory a step stalls for %.0f ms with staging and for %.0f ms with paging alone (simulated).", at50[0], at50[1]))
 	return nil
 }
@@ -104,7 +105,7 @@ func (x NPU) memory(_ context.Context, r *Report, data *NPUData) error {
 // does not hold. A line with more sessions shows other software.
 func (m *Memory) sessions(c sim.Costs, mapped int64) {
 	n := (mapped + c.Window - 1) / c.Window
-	m.Sessions = Is(float64(n))
+	m.Sessions = report.Is(float64(n))
 	switch mib := c.Window >> 20; {
 	case n > int64(c.Sessions):
 		m.Note = fmt.Sprintf("cannot be mapped: the chip has %d sessions of %d MiB", c.Sessions, mib)
@@ -148,7 +149,7 @@ func Weights(c sim.Costs, s sim.Shape, rows, context int) (sizes []int64, uses [
 var nativeBudgets = []float64{.1, .25, .5, .75, 1}
 
 // native runs a model on this machine with budgets smaller than its weights.
-func (x NPU) native(ctx context.Context, r *Report, data *NPUData) error {
+func (x NPU) native(ctx context.Context, r *report.Report, data *NPUData) error {
 	defer func() { r.Tables = append(r.Tables, memoryTable(data.Memory)) }()
 	if x.Native == nil {
 		return nil
@@ -183,20 +184,20 @@ func (x NPU) native(ctx context.Context, r *Report, data *NPUData) error {
 // memory is the run's line of the table.
 func (n NativeRun) memory(share float64, runtime string, same bool) Memory {
 	c, steps := n.Counters, float64(max(1, n.Counters.Steps))
-	return Memory{Model: "on this machine", Budget: Is(share), BudgetMB: Is(share * float64(n.Weights) / 1e6), Runtime: runtime,
-		Mapped: Is(float64(c.Peak) / 1e6), Mappings: Is(float64(c.Mappings) / steps), Stall: Is(msOf(c.Stall) / steps), Step: Is(msOf(n.Took) / steps), Same: &same,
+	return Memory{Model: "on this machine", Budget: report.Is(share), BudgetMB: report.Is(share * float64(n.Weights) / 1e6), Runtime: runtime,
+		Mapped: report.Is(float64(c.Peak) / 1e6), Mappings: report.Is(float64(c.Mappings) / steps), Stall: report.Is(msOf(c.Stall) / steps), Step: report.Is(msOf(n.Took) / steps), Same: &same,
 		Note: fmt.Sprintf("measured, not simulated: %d tokens in %d steps", len(n.Tokens), c.Steps)}
 }
 
-func memoryTable(rows []Memory) Table {
-	t := Table{Name: "npu-memory", Title: "Memory runtime (simulated, but for native rows)",
+func memoryTable(rows []Memory) report.Table {
+	t := report.Table{Name: "npu-memory", Title: "Memory runtime (simulated, but for native rows)",
 		Columns: []string{"model", "budget", "budget_mb", "runtime", "mapped_mb", "sessions", "mappings_once", "mappings_per_step", "stall_ms", "step_ms", "identical_text", "note"}}
 	for _, m := range rows {
 		same := ""
 		if m.Same != nil {
 			same = strconv.FormatBool(*m.Same)
 		}
-		t.Rows = append(t.Rows, []string{m.Model, m.Budget.brief(), m.BudgetMB.brief(), m.Runtime, m.Mapped.brief(), m.Sessions.brief(), m.Once.brief(), m.Mappings.brief(), m.Stall.brief(), m.Step.brief(), same, m.Note})
+		t.Rows = append(t.Rows, []string{m.Model, m.Budget.Brief(), m.BudgetMB.Brief(), m.Runtime, m.Mapped.Brief(), m.Sessions.Brief(), m.Once.Brief(), m.Mappings.Brief(), m.Stall.Brief(), m.Step.Brief(), same, m.Note})
 	}
 	return t
 }

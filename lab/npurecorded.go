@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tandem"
+	"tandem/lab/report"
 	"tandem/model"
 	"tandem/model/sample"
 	"tandem/npu"
@@ -20,7 +21,7 @@ import (
 type written struct {
 	answers []map[string]*recordedAnswer // by draftings and rows, see key
 	layers  int                          // of the model
-	others  Number
+	others  report.Number
 }
 
 // recordedAnswer is an answer with the trees that its passes verified.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tandem/lab/chart"
+	"tandem/lab/report"
 	"tandem/npu"
 	"tandem/npu/phone/plan"
 	"tandem/npu/phone/sim"
@@ -16,17 +17,17 @@ import (
 
 // Switching is one prefill with its switch of graphs.
 type Switching struct {
-	SoC       string `json:"soc"`
-	Model     string `json:"model"`
-	Blocks    int    `json:"blocks"`
-	Chunks    int    `json:"chunks"`
-	Strategy  string `json:"strategy"`
-	Total     Number `json:"total_ms"`
-	Prefill   Number `json:"prefill_ms"` // on G¹ alone
-	Bound     Number `json:"bound_ms"`   // max(compute, load): no switch is faster; resident, which switches nothing, may be
-	Optimum   Number `json:"optimum_ms"` // of a switch, by branch and bound; null where not searched
-	Hidden    Number `json:"hidden"`     // share of the load during which something computed
-	Condition bool   `json:"condition"`  // the papers' condition allows to hide every load: see coverable
+	SoC       string        `json:"soc"`
+	Model     string        `json:"model"`
+	Blocks    int           `json:"blocks"`
+	Chunks    int           `json:"chunks"`
+	Strategy  string        `json:"strategy"`
+	Total     report.Number `json:"total_ms"`
+	Prefill   report.Number `json:"prefill_ms"` // on G¹ alone
+	Bound     report.Number `json:"bound_ms"`   // max(compute, load): no switch is faster; resident, which switches nothing, may be
+	Optimum   report.Number `json:"optimum_ms"` // of a switch, by branch and bound; null where not searched
+	Hidden    report.Number `json:"hidden"`     // share of the load during which something computed
+	Condition bool          `json:"condition"`  // the papers' condition allows to hide every load: see coverable
 }
 
 // switchingShapes are the models of sd.npu's evaluation.
@@ -67,7 +68,7 @@ func switchingProblem(c sim.Costs, model string, blocks, chunks, large, small in
 }
 
 // switching plays every strategy on every chip.
-func (x NPU) switching(ctx context.Context, r *Report, data *NPUData) error {
+func (x NPU) switching(ctx context.Context, r *report.Report, data *NPUData) error {
 	for i, soc := range x.SoCs {
 		c, err := x.chip(soc)
 		if err != nil {
@@ -82,7 +83,7 @@ func (x NPU) switching(ctx context.Context, r *Report, data *NPUData) error {
 				}
 				data.Switching = append(data.Switching, cells...)
 				if i == 0 {
-					r.Figures = append(r.Figures, Figure{fmt.Sprintf("npu-switching-%s-%d", model, n), drawSwitching(cells)})
+					r.Figures = append(r.Figures, report.Figure{Name: fmt.Sprintf("npu-switching-%s-%d", model, n), SVG: drawSwitching(cells)})
 				}
 			}
 		}
@@ -107,16 +108,16 @@ func (x NPU) cut(ctx context.Context, c sim.Costs, model string, n int) (cells [
 		if err != nil {
 			return nil, err
 		}
-		var optimum Number
+		var optimum report.Number
 		if n <= 8 && chunks <= 4 {
 			if pl, ok := p.Exact(x.Nodes); ok {
-				optimum = Ms(p.Simulate(pl).Total())
+				optimum = report.Ms(p.Simulate(pl).Total())
 			}
 		}
 		for _, st := range switchingStrategies {
 			t := p.Simulate(p.Plan(st))
-			cells = append(cells, Switching{SoC: c.SoC + "/" + c.Stack, Model: model, Blocks: n, Chunks: chunks, Strategy: st.String(), Total: Ms(t.Total()),
-				Prefill: Ms(p.Prefill()), Bound: Ms(p.Bound()), Optimum: optimum, Hidden: Is(t.Hidden()), Condition: coverable(p)})
+			cells = append(cells, Switching{SoC: c.SoC + "/" + c.Stack, Model: model, Blocks: n, Chunks: chunks, Strategy: st.String(), Total: report.Ms(t.Total()),
+				Prefill: report.Ms(p.Prefill()), Bound: report.Ms(p.Bound()), Optimum: optimum, Hidden: report.Is(t.Hidden()), Condition: coverable(p)})
 		}
 	}
 	return cells, nil
@@ -200,18 +201,18 @@ func drawSwitching(cells []Switching) []byte {
 	return plot.SVG()
 }
 
-func switchingTable(cells []Switching) Table {
-	t := Table{Name: "npu-switching", Title: "Prefill and switch (simulated)",
+func switchingTable(cells []Switching) report.Table {
+	t := report.Table{Name: "npu-switching", Title: "Prefill and switch (simulated)",
 		Columns: []string{"soc", "model", "blocks", "chunks", "strategy", "total_ms", "prefill_ms", "bound_ms", "optimum_ms", "hidden", "condition"}}
 	for _, s := range cells {
-		t.Rows = append(t.Rows, []string{s.SoC, s.Model, strconv.Itoa(s.Blocks), strconv.Itoa(s.Chunks), s.Strategy, s.Total.brief(), s.Prefill.brief(),
-			s.Bound.brief(), s.Optimum.brief(), s.Hidden.brief(), strconv.FormatBool(s.Condition)})
+		t.Rows = append(t.Rows, []string{s.SoC, s.Model, strconv.Itoa(s.Blocks), strconv.Itoa(s.Chunks), s.Strategy, s.Total.Brief(), s.Prefill.Brief(),
+			s.Bound.Brief(), s.Optimum.Brief(), s.Hidden.Brief(), strconv.FormatBool(s.Condition)})
 	}
 	return t
 }
 
 // gantt draws one prefill by three strategies, after CoordGen's Figure 8.
-func (x NPU) gantt(_ context.Context, r *Report, _ *NPUData) error {
+func (x NPU) gantt(_ context.Context, r *report.Report, _ *NPUData) error {
 	if len(x.SoCs) == 0 {
 		return nil
 	}
@@ -244,7 +245,7 @@ func (x NPU) gantt(_ context.Context, r *Report, _ *NPUData) error {
 		picture.Lanes = append(picture.Lanes, compute, load)
 		picture.To = max(picture.To, t.Total().Seconds())
 	}
-	r.Figures = append(r.Figures, Figure{"npu-gantt", picture.SVG()})
+	r.Figures = append(r.Figures, report.Figure{Name: "npu-gantt", SVG: picture.SVG()})
 	return nil
 }
 

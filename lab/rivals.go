@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"tandem"
+	"tandem/lab/report"
 	"tandem/lab/sim"
 	"tandem/netem"
 	"tandem/pair"
@@ -66,7 +67,7 @@ func (r RivalsResult) Best(rows int) RivalMirror {
 }
 
 // Run plays all cells. It fails if a coupling says another text for a seed with other rows.
-func (x Rivals) Run(ctx context.Context, progress Progress) ([]RivalsResult, error) {
+func (x Rivals) Run(ctx context.Context, progress report.Progress) ([]RivalsResult, error) {
 	results := make([]RivalsResult, len(x.Decode)*len(x.RTT))
 	err := inParallel(ctx, len(results), progress, func(ctx context.Context, i int) (err error) {
 		results[i], err = x.cell(ctx, x.Decode[i/len(x.RTT)], x.RTT[i%len(x.RTT)])

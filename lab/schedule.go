@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"tandem/lab/chart"
+	"tandem/lab/report"
 	"tandem/lab/sim"
 	"tandem/pair/pairtest"
 	"tandem/scheduler"
@@ -45,7 +46,7 @@ func (x Schedule) decode(i int, given [2]time.Duration) [2]sim.Delay {
 }
 
 // Run plays every record in every cell.
-func (x Schedule) Run(ctx context.Context, progress Progress) (Report, error) {
+func (x Schedule) Run(ctx context.Context, progress report.Progress) (report.Report, error) {
 	if n := len(x.Recorded); n > 0 {
 		x.Records, x.Delays = n, [][2]time.Duration{meanDelays(x.Recorded)}
 	}
@@ -74,9 +75,9 @@ func (x Schedule) Run(ctx context.Context, progress Progress) (Report, error) {
 		return err
 	})
 	if err != nil {
-		return Report{}, err
+		return report.Report{}, err
 	}
-	r := Report{
+	r := report.Report{
 		Name: "schedule", Title: "Placement strategies over network latency", Simulated: true,
 		About: fmt.Sprintf("Total time of %d tokens, averaged over %d acceptance records in which each side's drafts are accepted with a rate of 0.49 or 0.99, drawn for each answer; the round trip swings by a fifth. In virtual time, with the machines of the live pair (the paper's Figure 8). Records fix whose drafts are accepted, so couplings and γ make no difference here: lab latency compares those. random draws the aggregating side for each step (one of the paper's baselines).", x.Tokens, x.Records),
 	}
@@ -94,7 +95,7 @@ func (x Schedule) Run(ctx context.Context, progress Progress) (Report, error) {
 }
 
 // draw adds the results and the figure of one pair of decoding delays.
-func (x Schedule) draw(r *Report, strategies []Strategy, delays [2]time.Duration, outcomes []sim.Outcome) {
+func (x Schedule) draw(r *report.Report, strategies []Strategy, delays [2]time.Duration, outcomes []sim.Outcome) {
 	plot := chart.Plot{
 		Title: fmt.Sprintf("%d tokens, decoding %v on the device, %v in the cloud (simulated)", x.Tokens, delays[0], delays[1]),
 		X:     "round-trip time (ms)", Y: "total time (s)",
@@ -106,7 +107,7 @@ func (x Schedule) draw(r *Report, strategies []Strategy, delays [2]time.Duration
 			cell := outcomes[(ri*len(strategies)+si)*x.Records:][:x.Records]
 			result := summarize(cell)
 			result.Experiment, result.Method, result.Placement = "schedule", s.Method, s.Placement
-			result.Device, result.Cloud, result.RTT = Ms(delays[0]), Ms(delays[1]), Ms(rtt)
+			result.Device, result.Cloud, result.RTT = report.Ms(delays[0]), report.Ms(delays[1]), report.Ms(rtt)
 			r.Results = append(r.Results, result)
 			seconds := meanTook(cell)
 			total[s.Placement] = append(total[s.Placement], seconds)
@@ -114,7 +115,7 @@ func (x Schedule) draw(r *Report, strategies []Strategy, delays [2]time.Duration
 		}
 		plot.Lines = append(plot.Lines, line)
 	}
-	r.Figures = append(r.Figures, Figure{fmt.Sprintf("%s-%d-%d", r.Name, delays[0].Milliseconds(), delays[1].Milliseconds()), plot.SVG()})
+	r.Figures = append(r.Figures, report.Figure{Name: fmt.Sprintf("%s-%d-%d", r.Name, delays[0].Milliseconds(), delays[1].Milliseconds()), SVG: plot.SVG()})
 	for _, greedy := range []string{"greedy-plain", "greedy"} {
 		best, worst := math.Inf(1), 0.0
 		for i := range x.RTTs {
@@ -134,7 +135,7 @@ func meanTook(outcomes []sim.Outcome) float64 {
 }
 
 // summarize is the result of simulated answers.
-func summarize(outcomes []sim.Outcome) Result {
+func summarize(outcomes []sim.Outcome) report.Result {
 	var c cell
 	for _, o := range outcomes {
 		c.play(o)

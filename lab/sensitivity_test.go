@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"tandem/lab/report"
 	"tandem/npu/phone/plan"
 	"tandem/npu/phone/sim"
 )
@@ -33,7 +34,7 @@ var weak = []struct {
 func outcome(t *testing.T, files sim.Files) string {
 	t.Helper()
 	x := NPU{SoCs: []string{"sm8550/mllm", "sm8650/mllm", "sm8750/mllm"}, MemorySoC: "sm8750/llada", Chunk: 256, Small: 32, Blocks: []int{6}, Chunks: 4, Nodes: 50_000, files: files}
-	var r Report
+	var r report.Report
 	var data NPUData
 	if err := x.switching(t.Context(), &r, &data); err != nil {
 		t.Fatal(err)

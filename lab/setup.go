@@ -11,6 +11,7 @@ import (
 	"tandem/aggregator"
 	"tandem/decoder"
 	"tandem/decoder/kvstore"
+	"tandem/lab/report"
 	"tandem/lab/sim"
 	"tandem/model"
 	"tandem/node"
@@ -131,7 +132,7 @@ func (b Setup) machine(s Strategy, lookahead int) pair.Config {
 }
 
 // sources prepares all questions. The caller must close them.
-func (b Setup) sources(ctx context.Context, progress Progress) ([]*answers, error) {
+func (b Setup) sources(ctx context.Context, progress report.Progress) ([]*answers, error) {
 	out := make([]*answers, len(b.Questions))
 	for i, q := range b.Questions {
 		a, err := b.source(ctx, q)

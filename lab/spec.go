@@ -14,6 +14,7 @@ import (
 	"tandem"
 	"tandem/internal/meter"
 	"tandem/lab/chart"
+	"tandem/lab/report"
 	"tandem/model"
 	"tandem/model/sample"
 	"tandem/specdec"
@@ -26,9 +27,9 @@ type SpecResult struct {
 	Model  string `json:"model"` // that gives acceptance: it wrote the answers, or reads those of Words
 	Words  string `json:"words"` // whose the answers are: see Words
 	// Others is the share of a reference's tokens that the model would have said differently.
-	Others Number `json:"disagreement,omitzero"`
-	Inputs int    `json:"inputs"`
-	Tokens int    `json:"tokens"` // of all answers
+	Others report.Number `json:"disagreement,omitzero"`
+	Inputs int           `json:"inputs"`
+	Tokens int           `json:"tokens"` // of all answers
 	// AcceptLength, the shares and the drafter's time are those of passes of 32 rows: sd.npu's decoding graph.
 	AcceptLength  float64 `json:"accept_length"` // tokens a pass
 	Valid         float64 `json:"valid"`
@@ -44,10 +45,10 @@ type SpecResult struct {
 	CostsOf  string  `json:"costs_of"`             // the model whose passes the costs are
 	// Published is the Ratio of a peer as its authors run it, with drafts of one fixed length: the best length for the task, in
 	// passes of PublishedRows. The peer's other figures use this project's choice of lengths.
-	Published     Number `json:"published_ratio,omitzero"`
-	PublishedRows int    `json:"published_rows,omitempty"`
+	Published     report.Number `json:"published_ratio,omitzero"`
+	PublishedRows int           `json:"published_rows,omitempty"`
 	// OwnRatio is Ratio by the passes of Model itself, where CostsOf is another; else it is missing.
-	OwnRatio Number `json:"own_ratio,omitzero"`
+	OwnRatio report.Number `json:"own_ratio,omitzero"`
 	// Prefill is the prompts' time divided by plain decoding's.
 	Prefill   float64       `json:"prefill_ratio"`
 	Cases     specdec.Cases `json:"reuse_cases"`
@@ -90,7 +91,7 @@ type Spec struct {
 
 // replayed returns the inputs with the answers that Words asks for, and the share of the references' tokens for which the model
 // would have chosen another token.
-func (s Spec) replayed(ctx context.Context, inputs []SpecInput) (out []SpecInput, share Number, err error) {
+func (s Spec) replayed(ctx context.Context, inputs []SpecInput) (out []SpecInput, share report.Number, err error) {
 	others, all := 0, 0
 	for i, in := range inputs {
 		in.Said = in.Said[:min(len(in.Said), s.MaxTokens)]
@@ -107,7 +108,7 @@ func (s Spec) replayed(ctx context.Context, inputs []SpecInput) (out []SpecInput
 		return nil, share, errors.New("no input has a reference: leave out --words")
 	}
 	if s.Words.Reference {
-		share = Is(float64(others) / float64(all))
+		share = report.Is(float64(others) / float64(all))
 	}
 	return out, share, nil
 }
@@ -237,7 +238,7 @@ func (s Spec) newRun(task, name string) (*methodRun, error) {
 
 // Run measures the methods on the inputs, one after the other. It compares every answer with plain decoding's: a
 // difference is an error.
-func (s Spec) Run(ctx context.Context, task string, inputs []SpecInput, methods []string, progress Progress) ([]SpecResult, error) {
+func (s Spec) Run(ctx context.Context, task string, inputs []SpecInput, methods []string, progress report.Progress) ([]SpecResult, error) {
 	if slices.Contains(methods, Blocks) {
 		if err := s.checkDenoiser(); err != nil {
 			return nil, err
@@ -298,11 +299,11 @@ func (m *methodRun) result(all SpecResult, plainPrefill time.Duration) SpecResul
 	r.Ratio, r.MinRatio = chosen.ratio(), chosen.worst
 	r.Chosen, r.ChosenMs = chosen.stats.AcceptLength(), chosen.stats.DraftingPerStep().Seconds()*1e3
 	if len(m.runs) > byOwnCosts {
-		r.OwnRatio = Is(m.runs[byOwnCosts].ratio())
+		r.OwnRatio = report.Is(m.runs[byOwnCosts].ratio())
 	}
 	if len(m.lengths) > 0 {
 		best := m.best()
-		r.Published, r.PublishedRows = Is(best.ratio()), best.rows
+		r.Published, r.PublishedRows = report.Is(best.ratio()), best.rows
 	}
 	r.Prefill = m.prefill.Seconds() / plainPrefill.Seconds()
 	return r
@@ -425,7 +426,7 @@ func (p *passes) Settle(v sample.Verdict) {
 }
 
 // SpecFigure draws the accept lengths, and says in its note which model they are of.
-func SpecFigure(results []SpecResult) Figure {
+func SpecFigure(results []SpecResult) report.Figure {
 	bars := chart.Bars{Title: "Accept length: tokens that one pass of 32 rows gives", X: "tokens a pass",
 		Note: "EAGLE is simulated."}
 	if len(results) > 0 && results[0].Model != "" {
@@ -447,7 +448,7 @@ func SpecFigure(results []SpecResult) Figure {
 		}
 		g.Bars = append(g.Bars, chart.Bar{Name: r.Method, Value: r.AcceptLength, Color: color})
 	}
-	return Figure{Name: "spec", SVG: bars.SVG()}
+	return report.Figure{Name: "spec", SVG: bars.SVG()}
 }
 
 // SpecFindings names, for each task, the method with the best ratio where that is not "all", by the costs and by the
@@ -464,14 +465,14 @@ func SpecFindings(results []SpecResult) (out []string) {
 		if len(of) == 0 {
 			continue
 		}
-		out = append(out, beaten(of, func(r SpecResult) Number { return Is(r.Ratio) }, of[0].CostsOf)...)
-		out = append(out, beaten(of, func(r SpecResult) Number { return r.OwnRatio }, of[0].Model)...)
+		out = append(out, beaten(of, func(r SpecResult) report.Number { return report.Is(r.Ratio) }, of[0].CostsOf)...)
+		out = append(out, beaten(of, func(r SpecResult) report.Number { return r.OwnRatio }, of[0].Model)...)
 	}
 	return out
 }
 
 // beaten says which method beats "all", if one does.
-func beaten(results []SpecResult, ratio func(SpecResult) Number, whose string) []string {
+func beaten(results []SpecResult, ratio func(SpecResult) report.Number, whose string) []string {
 	at := slices.IndexFunc(results, func(r SpecResult) bool { return r.Method == "all" })
 	if at < 0 || !ratio(results[at]).Known {
 		return nil

@@ -13,6 +13,7 @@ import (
 
 	"tandem"
 	"tandem/internal/tinymodel"
+	"tandem/lab/report"
 	"tandem/model"
 	"tandem/model/chat"
 	"tandem/model/sample"
@@ -159,9 +160,9 @@ func TestSpec(t *testing.T) {
 // For the costs of another model and for the model's own, the findings name the drafters that are faster than all together.
 func TestSpecFindings(t *testing.T) {
 	results := []SpecResult{
-		{Task: "summary", Method: "pld", Model: "small", CostsOf: "large", Inputs: 3, Ratio: 2.1, OwnRatio: Is(2.26)},
-		{Task: "summary", Method: "all", Model: "small", CostsOf: "large", Inputs: 3, Ratio: 2.8, OwnRatio: Is(1.67)},
-		{Task: "summary", Method: "eagle (simulated)", Model: "small", CostsOf: "large", Inputs: 3, Ratio: 3, OwnRatio: Is(3), Simulated: true},
+		{Task: "summary", Method: "pld", Model: "small", CostsOf: "large", Inputs: 3, Ratio: 2.1, OwnRatio: report.Is(2.26)},
+		{Task: "summary", Method: "all", Model: "small", CostsOf: "large", Inputs: 3, Ratio: 2.8, OwnRatio: report.Is(1.67)},
+		{Task: "summary", Method: "eagle (simulated)", Model: "small", CostsOf: "large", Inputs: 3, Ratio: 3, OwnRatio: report.Is(3), Simulated: true},
 		{Task: "rag", Method: "pld", Model: "small", CostsOf: "large", Ratio: 9},
 	}
 	got := SpecFindings(results)
@@ -190,7 +191,7 @@ func TestSpecOwnCosts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := results[0]; r.Ratio != 1 || r.OwnRatio != Is(1) {
+	if r := results[0]; r.Ratio != 1 || r.OwnRatio != report.Is(1) {
 		t.Errorf("plain: %+v", r)
 	}
 	if r := results[1]; r.Ratio < 1.5 || r.OwnRatio.Value > 1.01 {

@@ -8,6 +8,7 @@ import (
 
 	"tandem"
 	"tandem/lab/chart"
+	"tandem/lab/report"
 	"tandem/lab/sim"
 	"tandem/pair"
 	"tandem/pair/pairtest"
@@ -33,7 +34,7 @@ const deviceAcceptance = 0.7
 type speedupPoint struct{ sync, ahead sim.Outcome }
 
 // Run plays the two answers of every point.
-func (x Speedup) Run(ctx context.Context, progress Progress) (Report, error) {
+func (x Speedup) Run(ctx context.Context, progress report.Progress) (report.Report, error) {
 	points := make([]speedupPoint, len(x.Accept)*len(x.Device))
 	err := inParallel(ctx, len(points), progress, func(ctx context.Context, i int) (err error) {
 		record := x.record(i / len(x.Device))
@@ -48,9 +49,9 @@ func (x Speedup) Run(ctx context.Context, progress Progress) (Report, error) {
 		return nil
 	})
 	if err != nil {
-		return Report{}, err
+		return report.Report{}, err
 	}
-	r := Report{
+	r := report.Report{
 		Name: "speedup", Title: "Speedup of drafting ahead over lock step", Simulated: true,
 		About: fmt.Sprintf("Lines: Theorem 6.2 of the paper, aggregation on the device. Points: answers of %d tokens played in virtual time, time between tokens in lock step over that with drafts ahead, each side's drafts accepted at random with the given rate (the device's %.1f). Where the device is the slower side, drafts that wait in a queue hide part of a round trip, so that points may lie above the line.", x.Tokens, deviceAcceptance),
 	}
@@ -66,12 +67,12 @@ func (x Speedup) Run(ctx context.Context, progress Progress) (Report, error) {
 			return r, err
 		}
 	}
-	r.Figures = []Figure{{"speedup", plot.SVG()}}
+	r.Figures = []report.Figure{{Name: "speedup", SVG: plot.SVG()}}
 	return r, nil
 }
 
 // draw adds the results, the lines and the finding for acceptance rate i of the cloud. points has a point for each of Device.
-func (x Speedup) draw(r *Report, plot *chart.Plot, i int, points []speedupPoint) {
+func (x Speedup) draw(r *report.Report, plot *chart.Plot, i int, points []speedupPoint) {
 	record := x.record(i)
 	theory := chart.Line{Name: fmt.Sprintf("α of the cloud %.2f: theory", x.Accept[i]), Color: i}
 	for k := range 201 {
@@ -87,7 +88,7 @@ func (x Speedup) draw(r *Report, plot *chart.Plot, i int, points []speedupPoint)
 		}{{p.sync, "drdg-tw", "sync"}, {p.ahead, "dragon", "device"}} {
 			result := summarize([]sim.Outcome{o.Outcome})
 			result.Experiment, result.Method, result.Placement = "speedup", o.method, o.placement
-			result.Device, result.Cloud, result.RTT = Ms(d), Ms(x.Cloud), Ms(x.RTT)
+			result.Device, result.Cloud, result.RTT = report.Ms(d), report.Ms(x.Cloud), report.Ms(x.RTT)
 			result.Text = "" // of acceptances, not of answers
 			r.Results = append(r.Results, result)
 		}
@@ -108,7 +109,7 @@ var measured = []Strategy{
 
 // measure adds live points, over a path without jitter: the time between tokens in lock step divided by that with drafts
 // ahead. It also adds the theorem's curve for the acceptance rates of these answers.
-func (x Speedup) measure(ctx context.Context, r *Report, plot *chart.Plot) error {
+func (x Speedup) measure(ctx context.Context, r *report.Report, plot *chart.Plot) error {
 	r.Simulated = false
 	r.About += fmt.Sprintf(" Measured: live answers to %d questions about the sample documents, over QUIC and an emulated path without jitter, with decoding paced; the broken line is the theorem's for the acceptance rates that they had.", len(x.Questions))
 	lockStep := Strategy{Method: "drdg-tw", Placement: "sync", Label: "DRDG/TW", Place: tandem.PlaceSync}
@@ -117,7 +118,7 @@ func (x Speedup) measure(ctx context.Context, r *Report, plot *chart.Plot) error
 	for i := range path.Link {
 		path.Link[i].Delay = x.RTT / 2
 	}
-	results := make([][]Result, len(x.Live))
+	results := make([][]report.Result, len(x.Live))
 	err := atOnce(ctx, len(x.Live), len(x.Live), nil, func(ctx context.Context, i int) error {
 		d := [2]time.Duration{x.Live[i], x.Cloud}
 		cells, err := l.measure(ctx, path, x.RTT, d, func() {})

@@ -7,6 +7,7 @@ import (
 
 	"tandem"
 	"tandem/lab/chart"
+	"tandem/lab/report"
 	"tandem/node"
 	"tandem/scheduler"
 )
@@ -20,33 +21,33 @@ type Pipeline struct {
 }
 
 // Run answers the first question and draws the recording.
-func (x Pipeline) Run(ctx context.Context) (Report, error) {
+func (x Pipeline) Run(ctx context.Context) (report.Report, error) {
 	l, err := x.connect(steady(x.RTT, 0, 1), x.Pace)
 	if err != nil {
-		return Report{}, err
+		return report.Report{}, err
 	}
 	defer l.close()
 	if err := l.warm(ctx); err != nil {
-		return Report{}, err
+		return report.Report{}, err
 	}
 	var lines []node.Line
 	l.record = func(line node.Line) { lines = append(lines, line) }
 	a, err := l.ask(ctx, 0, x.Strategy, lookahead(x.RTT, x.Pace))
 	if err != nil {
-		return Report{}, err
+		return report.Report{}, err
 	}
 	r := Replay(lines)
 	r.About = fmt.Sprintf("One live answer to %q, %s, emulated round trip %v, decoding paced to %v / %v.", x.Questions[0], x.Strategy.Label, x.RTT, x.Pace[0], x.Pace[1])
 	var c cell
 	c.add(a)
 	row := label(c.result(), "pipeline", x.Strategy, x.RTT, x.Pace)
-	r.Results = []Result{row}
+	r.Results = []report.Result{row}
 	return r, nil
 }
 
 // Replay draws a recorded answer. The device recorded it, so the cloud's decoding is placed half a measured round trip before
 // its drafts arrived.
-func Replay(lines []node.Line) Report {
+func Replay(lines []node.Line) report.Report {
 	t := timeline{estimate: scheduler.Estimate{}}
 	for _, l := range lines {
 		t.line(l)
@@ -71,9 +72,9 @@ func Replay(lines []node.Line) Report {
 			{Name: "by neither", Color: 7}, {Name: "hand-over", Color: 3}, {Name: "rejected: pale", Color: 6},
 		},
 	}
-	return Report{
+	return report.Report{
 		Name: "pipeline", Title: "One answer as a timeline", Taken: time.Now(),
-		Figures:  []Figure{{"pipeline", figure.SVG()}},
+		Figures:  []report.Figure{{Name: "pipeline", SVG: figure.SVG()}},
 		Findings: []string{fmt.Sprintf("%d tokens in %.0f ms, %d rejections, %d hand-overs.", len(t.agreed), last-first, t.rejections, t.handovers)},
 	}
 }

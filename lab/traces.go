@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"tandem/lab/chart"
+	"tandem/lab/report"
 	"tandem/lab/sim"
 	"tandem/netem"
 	"tandem/node"
@@ -58,8 +59,8 @@ func TraceFiles(dir string) ([]string, error) {
 }
 
 // Run answers all questions in all windows.
-func (x Traces) Run(ctx context.Context, progress Progress) (r Report, err error) {
-	r = Report{
+func (x Traces) Run(ctx context.Context, progress report.Progress) (r report.Report, err error) {
+	r = report.Report{
 		Name: fileName("traces", x.Simulated), Title: "Answers over recorded networks", Simulated: x.Simulated,
 		About: fmt.Sprintf("Parts of %v of recorded networks, decoding %v / %v.", windowLength, x.Delays[0], x.Delays[1]),
 	}
@@ -93,7 +94,7 @@ func (x Traces) Run(ctx context.Context, progress Progress) (r Report, err error
 		for m, s := range x.Methods {
 			result := cells[m].result()
 			result.Experiment, result.Method, result.Placement, result.Trace, result.Simulated = "traces", s.Method, s.Placement, w.name, x.Simulated
-			result.Device, result.Cloud = Ms(x.Delays[0]), Ms(x.Delays[1])
+			result.Device, result.Cloud = report.Ms(x.Delays[0]), report.Ms(x.Delays[1])
 			r.Results = append(r.Results, result)
 			group.Bars = append(group.Bars, chart.Bar{Name: s.Label, Value: result.PerToken.Value, Color: s.Color})
 			if !s.Pairs() {
@@ -110,8 +111,8 @@ func (x Traces) Run(ctx context.Context, progress Progress) (r Report, err error
 		bars.Groups = append(bars.Groups, group)
 		progress(i+1, len(windows))
 	}
-	r.Findings = append(r.Findings, sameTexts(r.Results))
-	r.Figures = []Figure{{r.Name, bars.SVG()}}
+	r.Findings = append(r.Findings, report.SameTexts(r.Results))
+	r.Figures = []report.Figure{{Name: r.Name, SVG: bars.SVG()}}
 	return r, nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"tandem/decoder"
 	"tandem/decoder/kvstore"
 	"tandem/lab/chart"
+	"tandem/lab/report"
 	"tandem/lab/sim"
 	"tandem/model/tokenizer"
 	"tandem/node"
@@ -46,8 +47,8 @@ type reading struct {
 }
 
 // Run measures or plays every method at every round trip.
-func (x TTFT) Run(ctx context.Context, progress Progress) (Report, error) {
-	r := Report{
+func (x TTFT) Run(ctx context.Context, progress report.Progress) (report.Report, error) {
+	r := report.Report{
 		Name: fileName("ttft", x.Simulated), Title: "Time to the first token", Simulated: x.Simulated,
 		About: fmt.Sprintf("Mean over %d questions about the sample documents, %d passages a side, cached where a side has read them before; decoding %v / %v, reading %v / %v for a token of a prompt (0: as fast as it goes), device and cloud (the paper's Figure 7).",
 			len(x.Questions), x.Settings.Documents, x.Delays[0], x.Delays[1], x.Read[0], x.Read[1]),
@@ -77,7 +78,7 @@ func (x TTFT) Run(ctx context.Context, progress Progress) (Report, error) {
 			return r, err
 		}
 		for l, s := range firsts {
-			row := label(Result{TTFT: Ms(took[l]), Text: texts[s.Method], Simulated: x.Simulated}, "ttft", s, rtt, x.Delays)
+			row := label(report.Result{TTFT: report.Ms(took[l]), Text: texts[s.Method], Simulated: x.Simulated}, "ttft", s, rtt, x.Delays)
 			r.Results = append(r.Results, row)
 			lines[l].Points = append(lines[l].Points, chart.Point{X: rtt.Seconds() * 1000, Y: row.TTFT.Value})
 		}
@@ -94,7 +95,7 @@ func (x TTFT) Run(ctx context.Context, progress Progress) (Report, error) {
 	if x.Delays[0] > 0 {
 		r.Name += fmt.Sprintf("-%d-%d", x.Delays[0].Milliseconds(), x.Delays[1].Milliseconds())
 	}
-	r.Figures = []Figure{{r.Name, chart.Plot{
+	r.Figures = []report.Figure{{Name: r.Name, SVG: chart.Plot{
 		Title: fmt.Sprintf("Time to the first token (%s)", howTaken(x.Simulated)), X: "round-trip time (ms)", Y: "ms", Lines: lines,
 	}.SVG()}}
 	return r, nil

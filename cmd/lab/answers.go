@@ -17,6 +17,7 @@ import (
 	"tandem/decoder/kvstore"
 	"tandem/examples"
 	"tandem/lab"
+	"tandem/lab/report"
 	"tandem/pair"
 )
 
@@ -119,7 +120,7 @@ func twoSided(n int) ([]string, error) {
 }
 
 // with runs an experiment on the sample documents and finishes its report.
-func (f answerFlags) with(a *cli.App, name string, out outputFlags, run func(lab.Setup, lab.Progress) (lab.Report, error)) (err error) {
+func (f answerFlags) with(a *cli.App, name string, out outputFlags, run func(lab.Setup, report.Progress) (report.Report, error)) (err error) {
 	s, closeAll, err := f.open(a)
 	if err != nil {
 		return err

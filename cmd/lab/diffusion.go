@@ -16,6 +16,7 @@ import (
 	"tandem/dllm"
 	"tandem/internal/tinymodel"
 	"tandem/lab"
+	"tandem/lab/report"
 	"tandem/model"
 	"tandem/model/tokenizer"
 	"tandem/npu/native"
@@ -255,7 +256,7 @@ func printDiffusion(w io.Writer, rows []lab.DiffusionResult, llama map[int]map[s
 		fmt.Fprintf(w, " %11s", name)
 	}
 	fmt.Fprintln(w, "  (ms, simulated)")
-	number := func(n lab.Number, digits int) string {
+	number := func(n report.Number, digits int) string {
 		if !n.Known {
 			return "-"
 		}

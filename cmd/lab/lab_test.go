@@ -9,6 +9,7 @@ import (
 
 	"tandem/cmd/internal/clitest"
 	"tandem/lab"
+	"tandem/lab/report"
 )
 
 func TestMain(m *testing.M) { clitest.Main(m, main) }
@@ -33,7 +34,7 @@ func TestLab(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var whole struct{ Rows []lab.Result }
+	var whole struct{ Rows []report.Result }
 	if err := json.Unmarshal(data, &whole); err != nil || len(whole.Rows) != 2*7 {
 		t.Errorf("%d rows, %v", len(whole.Rows), err)
 	}

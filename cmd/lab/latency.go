@@ -6,6 +6,7 @@ import (
 
 	"tandem/cmd/internal/cli"
 	"tandem/lab"
+	"tandem/lab/report"
 )
 
 type latencyCmd struct {
@@ -38,7 +39,7 @@ func (c *latencyCmd) Run(a *cli.App) error {
 			return errors.New("--decode native needs live runs: leave --simulate out")
 		}
 	}
-	return c.with(a, "latency", c.outputFlags, func(b lab.Setup, p lab.Progress) (lab.Report, error) {
+	return c.with(a, "latency", c.outputFlags, func(b lab.Setup, p report.Progress) (report.Report, error) {
 		return lab.Latency{Setup: b, Methods: methods, Delays: d, RTTs: c.RTT, Simulated: c.Simulate, AtOnce: c.AtOnce}.Run(a, p)
 	})
 }

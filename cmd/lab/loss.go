@@ -7,6 +7,7 @@ import (
 
 	"tandem/cmd/internal/cli"
 	"tandem/lab"
+	"tandem/lab/report"
 )
 
 type lossCmd struct {
@@ -38,7 +39,7 @@ func (c *lossCmd) Run(a *cli.App) error {
 			return fmt.Errorf("--loss %v: want shares of 0 to 0.5", l)
 		}
 	}
-	return c.with(a, "loss", c.outputFlags, func(b lab.Setup, p lab.Progress) (lab.Report, error) {
+	return c.with(a, "loss", c.outputFlags, func(b lab.Setup, p report.Progress) (report.Report, error) {
 		return lab.Loss{Setup: b, Delays: d, RTT: c.RTT, Losses: c.Loss, Simulated: c.Simulate, AtOnce: c.AtOnce}.Run(a, p)
 	})
 }

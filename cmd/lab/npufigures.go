@@ -14,6 +14,7 @@ import (
 	"tandem"
 	"tandem/cmd/internal/cli"
 	"tandem/lab"
+	"tandem/lab/report"
 	"tandem/model"
 	"tandem/model/sample"
 	"tandem/model/tokenizer"
@@ -89,7 +90,7 @@ func (c *npuFigures) Run(a *cli.App) error {
 }
 
 // object saves a report and writes its data as JSON.
-func (o outputFlags) object(a *cli.App, r lab.Report, data any) error {
+func (o outputFlags) object(a *cli.App, r report.Report, data any) error {
 	if err := o.save(a, &r); err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"tandem/cmd/internal/cli"
 	"tandem/lab"
+	"tandem/lab/report"
 	"tandem/node"
 )
 
@@ -49,7 +50,7 @@ func (c *pipelineCmd) Run(a *cli.App) error {
 	if len(methods) != 1 || !methods[0].Pairs() {
 		return fmt.Errorf("--method %s: want one method and placement of two sides, such as dragon/greedy or tandem/mirror", c.Method)
 	}
-	return c.with(a, "pipeline", c.outputFlags, func(b lab.Setup, _ lab.Progress) (lab.Report, error) {
+	return c.with(a, "pipeline", c.outputFlags, func(b lab.Setup, _ report.Progress) (report.Report, error) {
 		return lab.Pipeline{Setup: b, Strategy: methods[0], Pace: d[0], RTT: c.RTT}.Run(a)
 	})
 }

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 
 	"tandem/cmd/internal/cli"
-	"tandem/lab"
+	"tandem/lab/report"
 )
 
 type reportCmd struct {
@@ -26,7 +26,7 @@ func (c *reportCmd) Run(a *cli.App) error {
 	if to == "" {
 		to = filepath.Join(c.From, "report.html")
 	}
-	page, n, err := lab.Page(c.From, "tandem "+cli.Version())
+	page, n, err := report.Page(c.From, "tandem "+cli.Version())
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"tandem/cmd/internal/cli"
-	"tandem/lab"
+	"tandem/lab/report"
 )
 
 // outputFlags say where the results of an experiment go.
@@ -18,7 +18,7 @@ type outputFlags struct {
 }
 
 // finish saves a report, then prints its findings or, with --json, its results.
-func (o outputFlags) finish(a *cli.App, r lab.Report) error {
+func (o outputFlags) finish(a *cli.App, r report.Report) error {
 	if err := o.save(a, &r); err != nil {
 		return err
 	}
@@ -42,16 +42,16 @@ func (o outputFlags) finish(a *cli.App, r lab.Report) error {
 }
 
 // save saves a report together with the command that made it.
-func (o outputFlags) save(a *cli.App, r *lab.Report) error {
+func (o outputFlags) save(a *cli.App, r *report.Report) error {
 	a.Clear()
 	r.Taken, r.Command = time.Now(), commandLine()
 	return r.Save(o.Out)
 }
 
 // rows writes the results as {"rows": [...]}.
-func (o outputFlags) rows(a *cli.App, r lab.Report) error {
+func (o outputFlags) rows(a *cli.App, r report.Report) error {
 	whole := struct {
-		Rows []lab.Result `json:"rows"`
+		Rows []report.Result `json:"rows"`
 	}{r.Results}
 	return a.JSONTo(o.File, whole)
 }
@@ -71,7 +71,7 @@ func commandLine() string {
 }
 
 // progress returns a function that draws a progress bar.
-func progress(a *cli.App, what string) lab.Progress {
+func progress(a *cli.App, what string) report.Progress {
 	start := time.Now()
 	return func(done, total int) {
 		const width = 30

@@ -7,6 +7,7 @@ import (
 
 	"tandem/cmd/internal/cli"
 	"tandem/lab"
+	"tandem/lab/report"
 )
 
 type speedupCmd struct {
@@ -57,7 +58,7 @@ func (c *speedupCmd) Run(a *cli.App) error {
 		}
 		return c.finish(a, r)
 	}
-	return c.with(a, "speedup", c.outputFlags, func(b lab.Setup, p lab.Progress) (lab.Report, error) {
+	return c.with(a, "speedup", c.outputFlags, func(b lab.Setup, p report.Progress) (report.Report, error) {
 		x.Setup, x.Live = b, c.Device
 		return x.Run(a, p)
 	})

@@ -7,6 +7,7 @@ import (
 
 	"tandem/cmd/internal/cli"
 	"tandem/lab"
+	"tandem/lab/report"
 )
 
 type tracesCmd struct {
@@ -42,7 +43,7 @@ func (c *tracesCmd) Run(a *cli.App) error {
 			return err
 		}
 	}
-	return c.with(a, "traces", c.outputFlags, func(b lab.Setup, p lab.Progress) (lab.Report, error) {
+	return c.with(a, "traces", c.outputFlags, func(b lab.Setup, p report.Progress) (report.Report, error) {
 		return lab.Traces{Setup: b, Files: files, Windows: c.Windows, Delays: d[0], Methods: methods, Simulated: c.Simulate}.Run(a, p)
 	})
 }

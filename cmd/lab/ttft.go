@@ -7,6 +7,7 @@ import (
 
 	"tandem/cmd/internal/cli"
 	"tandem/lab"
+	"tandem/lab/report"
 )
 
 type ttftCmd struct {
@@ -39,7 +40,7 @@ func (c *ttftCmd) Run(a *cli.App) error {
 		}
 		read = p[0]
 	}
-	return c.with(a, "ttft", c.outputFlags, func(b lab.Setup, p lab.Progress) (lab.Report, error) {
+	return c.with(a, "ttft", c.outputFlags, func(b lab.Setup, p report.Progress) (report.Report, error) {
 		x.Setup = b
 		x.Read = read
 		return x.Run(a, p)

@@ -1,8 +1,7 @@
-package lab
+package report
 
 import (
 	"bytes"
-	"context"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -10,9 +9,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"tandem/internal/atomicfile"
@@ -30,14 +26,6 @@ type Report struct {
 	Figures   []Figure
 	Findings  []string // what the results say, in sentences with numbers
 	Simulated bool     // all of it
-}
-
-// fileName gives simulated and live experiments different names, so that both fit into one folder.
-func fileName(experiment string, simulated bool) string {
-	if simulated {
-		return experiment + "-simulated"
-	}
-	return experiment
 }
 
 // Table is a table whose columns differ from those of Result.
@@ -98,8 +86,8 @@ func write(path string, data []byte) error {
 	return nil
 }
 
-// LoadReport reads a report that Save wrote.
-func LoadReport(path string) (Report, error) {
+// load reads a report that Save wrote.
+func load(path string) (Report, error) {
 	var r Report
 	data, err := os.ReadFile(path)
 	if err == nil {
@@ -113,35 +101,3 @@ func LoadReport(path string) (Report, error) {
 
 // Progress reports how much of an experiment is done. Several goroutines may call it, one at a time.
 type Progress func(done, total int)
-
-// inParallel runs n jobs on all processors until one fails. Each job writes to its own place, so that the order in which they
-// run makes no difference.
-func inParallel(ctx context.Context, n int, progress Progress, job func(ctx context.Context, i int) error) error {
-	return atOnce(ctx, runtime.GOMAXPROCS(0), n, progress, job)
-}
-
-// atOnce runs n jobs, at most the given number at a time, until one fails.
-func atOnce(ctx context.Context, limit, n int, progress Progress, job func(ctx context.Context, i int) error) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var next, done atomic.Int64
-	var telling sync.Mutex
-	var wg sync.WaitGroup
-	for range min(limit, n) {
-		wg.Go(func() {
-			for i := int(next.Add(1)) - 1; i < n && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
-				if err := job(ctx, i); err != nil {
-					cancel(err)
-					return
-				}
-				telling.Lock()
-				if d := int(done.Add(1)); progress != nil {
-					progress(d, n)
-				}
-				telling.Unlock()
-			}
-		})
-	}
-	wg.Wait()
-	return context.Cause(ctx)
-}

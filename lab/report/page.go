@@ -1,4 +1,4 @@
-package lab
+package report
 
 import (
 	"bytes"
@@ -16,7 +16,7 @@ import (
 
 // Page makes one self-contained HTML page of the reports in a folder. It also returns their number.
 func Page(dir, software string) ([]byte, int, error) {
-	results, err := Reports(dir)
+	results, err := loadAll(dir)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -34,8 +34,8 @@ func Page(dir, software string) ([]byte, int, error) {
 	return page.Bytes(), len(results), nil
 }
 
-// Reports loads all reports of a folder, in the order of the page.
-func Reports(dir string) ([]Report, error) {
+// loadAll loads all reports of a folder, in the order of the page.
+func loadAll(dir string) ([]Report, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.result.json"))
 	if err != nil {
 		return nil, fmt.Errorf("report: %w", err)
@@ -45,7 +45,7 @@ func Reports(dir string) ([]Report, error) {
 	}
 	var results []Report
 	for _, f := range files {
-		r, err := LoadReport(f)
+		r, err := load(f)
 		if err != nil {
 			return nil, err
 		}

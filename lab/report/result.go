@@ -1,19 +1,15 @@
-package lab
+package report
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
 	"encoding/csv"
-	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"io"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"tandem"
 )
 
 // Result is one cell of an experiment: a line of its table. Numbers that do not apply are missing.
@@ -65,6 +61,14 @@ func (n Number) String() string {
 	return strconv.FormatFloat(math.Round(n.Value*1e4)/1e4, 'f', -1, 64)
 }
 
+// Brief writes at most three digits after the point.
+func (n Number) Brief() string {
+	if !n.Known {
+		return ""
+	}
+	return strconv.FormatFloat(math.Round(n.Value*1e3)/1e3, 'f', -1, 64)
+}
+
 // MarshalJSON writes four digits after the point, and null for a missing number.
 func (n Number) MarshalJSON() ([]byte, error) {
 	if !n.Known || math.IsNaN(n.Value) || math.IsInf(n.Value, 0) {
@@ -112,42 +116,8 @@ func writeCSV(w io.Writer, results []Result) error {
 	return out.Error()
 }
 
-// textHash is a hash of a text's tokens.
-func textHash(tokens []tandem.Token) string {
-	h := sha256.Sum256(appendTokens(nil, tokens))
-	return hex.EncodeToString(h[:])
-}
-
-func appendTokens(b []byte, tokens []tandem.Token) []byte {
-	for _, t := range tokens {
-		b = binary.LittleEndian.AppendUint32(b, uint32(t))
-	}
-	return b
-}
-
-// joinHashes is a hash of several texts in order.
-func joinHashes(hashes []string) string {
-	h := sha256.New()
-	for _, s := range hashes {
-		io.WriteString(h, s)
-	}
-	return hex.EncodeToString(h.Sum(nil))
-}
-
-// mean returns the mean of xs, 0 for none.
-func mean(xs []float64) float64 {
-	if len(xs) == 0 {
-		return 0
-	}
-	sum := 0.0
-	for _, x := range xs {
-		sum += x
-	}
-	return sum / float64(len(xs))
-}
-
-// quantile returns the least x of which at least the share q of xs is no greater, 0 for no xs.
-func quantile(xs []float64, q float64) float64 {
+// Quantile returns the least x of which at least the share q of xs is no greater, 0 for no xs.
+func Quantile(xs []float64, q float64) float64 {
 	if len(xs) == 0 {
 		return 0
 	}
@@ -155,10 +125,23 @@ func quantile(xs []float64, q float64) float64 {
 	return s[min(max(int(math.Ceil(q*float64(len(s))))-1, 0), len(s)-1)]
 }
 
-// brief writes at most three digits after the point.
-func (n Number) brief() string {
-	if !n.Known {
-		return ""
+// SameTexts says whether the shared coupling gave one text in all cells.
+func SameTexts(results []Result) string {
+	texts := map[string]int{}
+	for _, r := range results {
+		if r.shared() {
+			texts[r.Text]++
+		}
 	}
-	return strconv.FormatFloat(math.Round(n.Value*1e3)/1e3, 'f', -1, 64)
+	n := 0
+	for _, k := range texts {
+		n += k
+	}
+	if n == 0 {
+		return "No cell of the shared coupling was decided by both sides throughout, so no texts are compared."
+	}
+	if len(texts) == 1 {
+		return fmt.Sprintf("The texts are the same in all %d cells of the shared coupling.", n)
+	}
+	return fmt.Sprintf("The texts DIFFER between cells of the shared coupling: %d texts in %d cells.", len(texts), n)
 }

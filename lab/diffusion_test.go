@@ -21,7 +21,11 @@ import (
 
 // A model that writes token by token takes a pass for each, and is judged as the others are.
 func TestDiffusionNextToTokenByToken(t *testing.T) {
-	m := tinyOf(t, "llama")
+	m, err := model.OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{Arch: "llama", Seed: 3, Gain: 3, Context: 128}), native.New(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
 	d := Diffusion{Inputs: []DiffusionInput{{Prompt: []tandem.Token{5, 6, 7}}}}
 	free, err := d.Autoregressive(t.Context(), m, "tiny", 12)
 	if err != nil || free.Exact.Known || free.Forwards < 1 || free.Forwards > 13 || free.Rows != free.Forwards+2 || free.WallMs.Value <= 0 {

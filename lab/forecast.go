@@ -1,10 +1,7 @@
 package lab
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -14,7 +11,6 @@ import (
 	"tandem/lab/report"
 	"tandem/model"
 	"tandem/model/sample"
-	"tandem/models"
 	"tandem/npu/phone/sim"
 	"tandem/specdec"
 )
@@ -114,31 +110,4 @@ func (f Forecasts) generate(ctx context.Context, prompt []tandem.Token, s *specd
 
 func (r ForecastResult) String() string {
 	return fmt.Sprintf("%-9s %7d %7d %10.2f %9.2f %9.2f %7.2f", r.Branches, r.Tokens, r.Passes, r.Accept, r.Pass, r.Rate, r.Faster)
-}
-
-// answerPrompts are the held-out questions with one part, each about the passage that answers it.
-func answerPrompts() (list []SpecPrompt, err error) {
-	lines := bufio.NewScanner(bytes.NewReader(models.Eval))
-	lines.Buffer(nil, 4<<20)
-	for lines.Scan() {
-		var x struct {
-			Question      string
-			Values        []string
-			Device, Cloud []struct{ Title, Text string }
-		}
-		if err := json.Unmarshal(lines.Bytes(), &x); err != nil {
-			return nil, fmt.Errorf("held-out questions: %w", err)
-		}
-		if len(x.Values) != 1 {
-			continue
-		}
-		for _, p := range append(x.Device, x.Cloud...) {
-			text := strings.TrimSpace(p.Title + "\n" + p.Text)
-			if strings.Contains(strings.ToLower(text), strings.ToLower(x.Values[0])) {
-				list = append(list, SpecPrompt{Context: text, Request: x.Question})
-				break
-			}
-		}
-	}
-	return list, lines.Err()
 }

@@ -35,15 +35,3 @@ func TestForecasts(t *testing.T) {
 		}
 	}
 }
-
-func TestAnswerPrompts(t *testing.T) {
-	list, err := answerPrompts()
-	if err != nil || len(list) < 100 {
-		t.Fatal(len(list), err)
-	}
-	for _, p := range list {
-		if p.Context == "" || p.Request == "" {
-			t.Fatalf("%+v", p)
-		}
-	}
-}

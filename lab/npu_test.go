@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"tandem/lab/report"
+	"tandem/lab/spec"
 	"tandem/npu"
 	"tandem/npu/phone/memory"
 	"tandem/npu/phone/plan"
@@ -343,9 +344,9 @@ func TestSdnpu_Table3(t *testing.T) {
 	}
 }
 
-// AcceptLengthsOf finds the lengths in what Spec measured, and fails if one is missing.
+// AcceptLengthsOf finds the lengths in what spec.Experiment measured, and fails if one is missing.
 func TestAcceptLengthsOf(t *testing.T) {
-	rows := []SpecResult{{Task: "rag", Method: "sam", AcceptLength: 9}, {Task: "summary", Method: "sam", AcceptLength: 2, Inputs: 3},
+	rows := []spec.Result{{Task: "rag", Method: "sam", AcceptLength: 9}, {Task: "summary", Method: "sam", AcceptLength: 2, Inputs: 3},
 		{Task: "summary", Method: "pld", AcceptLength: 1.5, Wasted: .2, Underutilised: .7},
 		{Task: "summary", Method: "all", AcceptLength: 2.5, Cases: specdec.Cases{Missing: 1, Synonym: 2, Redundant: 9}}}
 	got, err := AcceptLengthsOf(rows, "summary", "m")

@@ -8,6 +8,7 @@ import (
 
 	"tandem/lab/chart"
 	"tandem/lab/report"
+	"tandem/lab/spec"
 	"tandem/npu/phone/sim"
 )
 
@@ -130,7 +131,7 @@ func (a Ablation) calibration() float64 {
 	return 0
 }
 
-// AcceptLengths are tokens a pass of 32 rows, measured on real text (Spec).
+// AcceptLengths are tokens a pass of 32 rows, measured on real text (spec.Experiment).
 type AcceptLengths struct {
 	Task   string  `json:"task"`
 	Of     string  `json:"of"` // the model that was measured
@@ -151,8 +152,8 @@ var AblationMethods = []string{"pld", "sam", "all"}
 // ErrNotMeasured is AcceptLengthsOf's error where a method is missing or no answer took a pass.
 var ErrNotMeasured = errors.New("not measured")
 
-// AcceptLengthsOf picks a task's lengths out of what Spec measured with the model.
-func AcceptLengthsOf(results []SpecResult, task, of string) (AcceptLengths, error) {
+// AcceptLengthsOf picks a task's lengths out of what spec.Experiment measured with the model.
+func AcceptLengthsOf(results []spec.Result, task, of string) (AcceptLengths, error) {
 	l := AcceptLengths{Task: task, Of: of}
 	for _, r := range results {
 		if r.Task != task {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tandem/lab/report"
+	"tandem/lab/spec"
 	"tandem/model"
 	"tandem/npu"
 	"tandem/npu/phone"
@@ -31,11 +32,11 @@ type Executed struct {
 	History   string // folder for histories of earlier answers
 }
 
-// ExecutedTask is a task's inputs, with the writer of the answers (see Words).
+// ExecutedTask is a task's inputs, with the writer of the answers (see spec.Words).
 type ExecutedTask struct {
 	Task   string
-	Words  Words
-	Inputs []SpecInput
+	Words  spec.Words
+	Inputs []spec.Input
 }
 
 // ExecutedVariants are the rows of sd.npu's Table 3, and: prompt lookup with progressive switching; EAGLE, whose drafts are made up

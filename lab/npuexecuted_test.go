@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"tandem/lab/spec"
 	"tandem/model"
 	"tandem/model/tokenizer"
 	"tandem/models"
@@ -29,17 +30,17 @@ func TestExecuted(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer m.Close()
-	prompts, err := SpecPrompts("reply", "")
+	prompts, err := spec.Prompts("reply", "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	encode := func(text string) SpecInput {
-		return SpecInput{Tokens: m.Tokenizer().Encode(text, tokenizer.Options{AddSpecial: true})}
+	encode := func(text string) spec.Input {
+		return spec.Input{Tokens: m.Tokenizer().Encode(text, tokenizer.Options{AddSpecial: true})}
 	}
 	in := encode(prompts[0].Context + "\nReply:")
 	in.Said = m.Tokenizer().Encode(" "+prompts[0].Answer, tokenizer.Options{})
-	for _, words := range []Words{{}, {Reference: true, Disagree: .3}} {
-		x.Tasks = append(x.Tasks, ExecutedTask{Task: "summary", Words: words, Inputs: []SpecInput{in}})
+	for _, words := range []spec.Words{{}, {Reference: true, Disagree: .3}} {
+		x.Tasks = append(x.Tasks, ExecutedTask{Task: "summary", Words: words, Inputs: []spec.Input{in}})
 	}
 	rows, err := x.Run(t.Context(), nil)
 	if err != nil {
@@ -86,18 +87,5 @@ func TestExecuted(t *testing.T) {
 	}
 	if fitted != 4 { // NPU and +G of Qwen2.5-1.5B on sm8550/mllm, in each words
 		t.Errorf("%d fitted rows, want 4", fitted)
-	}
-}
-
-func TestParseWords(t *testing.T) {
-	for text, want := range map[string]Words{"own": {}, "reference": {Reference: true}, "reference:.25": {Reference: true, Disagree: .25}} {
-		if got, err := ParseWords(text); err != nil || got != want {
-			t.Errorf("%q: %v, %v", text, got, err)
-		}
-	}
-	for _, text := range []string{"", "mine", "own:.5", "reference:2", "reference:x", "reference:NaN"} {
-		if _, err := ParseWords(text); err == nil {
-			t.Errorf("%q is taken", text)
-		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"tandem"
 	"tandem/lab/report"
+	"tandem/lab/spec"
 	"tandem/model"
 	"tandem/model/sample"
 	"tandem/npu"
@@ -66,7 +67,7 @@ func (x Executed) write(ctx context.Context, task ExecutedTask) (w written, err 
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
 	w.layers = m.Config().Layers
-	inputs, others, err := Spec{Model: m, Words: task.Words, MaxTokens: x.MaxTokens}.replayed(ctx, task.Inputs)
+	inputs, others, err := spec.Experiment{Model: m, Words: task.Words, MaxTokens: x.MaxTokens}.Replayed(ctx, task.Inputs)
 	if err != nil {
 		return w, err
 	}
@@ -117,7 +118,7 @@ func drafter(name string, rows int, h *specdec.History, plain *recordedAnswer, r
 	case "pld":
 		s.Drafters = []specdec.Drafter{&specdec.Lookup{}}
 	case "eagle":
-		s.Drafters = []specdec.Drafter{specdec.NewEagle(plain.said, eagleLength)}
+		s.Drafters = []specdec.Drafter{specdec.NewEagle(plain.said, spec.EagleLength)}
 	default:
 		set := specdec.All
 		if strings.HasPrefix(name, "auto") {
@@ -133,7 +134,7 @@ func drafter(name string, rows int, h *specdec.History, plain *recordedAnswer, r
 }
 
 // recordAnswer writes an answer and records its trees.
-func recordAnswer(ctx context.Context, m *model.Model, in SpecInput, s *specdec.Speculator, most int) (*recordedAnswer, error) {
+func recordAnswer(ctx context.Context, m *model.Model, in spec.Input, s *specdec.Speculator, most int) (*recordedAnswer, error) {
 	if len(in.Said) > 0 {
 		most = min(most, len(in.Said))
 	}
@@ -167,7 +168,7 @@ func recordAnswer(ctx context.Context, m *model.Model, in SpecInput, s *specdec.
 
 // lengthen makes the prompt of input i at least n tokens long with the inputs after it, and then those from the first on. The
 // part of calibration that was measured grows with it.
-func (a *recordedAnswer) lengthen(inputs []SpecInput, i, n int) {
+func (a *recordedAnswer) lengthen(inputs []spec.Input, i, n int) {
 	if len(a.prompt) >= n {
 		return
 	}

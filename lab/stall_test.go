@@ -2,12 +2,12 @@ package lab
 
 import (
 	"math/rand/v2"
-	"path/filepath"
 	"testing"
 	"time"
 
 	"tandem"
 	"tandem/aggregator"
+	"tandem/internal/testfile"
 	"tandem/lab/sim"
 	"tandem/node"
 	"tandem/pair"
@@ -18,7 +18,7 @@ import (
 // Over a recorded network that stalls for seconds, in every placement and from any moment before the stall, no token is lost
 // or repeated. Each is the pair's target after the tokens before it or, where the device was alone, the device's draft.
 func TestStallTrace(t *testing.T) {
-	file := filepath.Join(sharedData(t), "traces", "ping-cloud-ORAN.txt")
+	file := testfile.Shared(t, "data", "traces", "ping-cloud-ORAN.txt")
 	placements := []tandem.Placement{tandem.PlaceMirror, tandem.PlaceDevice, tandem.PlaceCloud, tandem.PlaceGreedy, tandem.PlaceSync}
 	windows, err := Traces{Files: []string{file}}.windows(beforeWorst) // the worst of it
 	if err != nil || len(windows) != 1 {

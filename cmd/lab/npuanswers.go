@@ -10,6 +10,7 @@ import (
 
 	"tandem/cmd/internal/cli"
 	"tandem/lab"
+	"tandem/lab/spec"
 	"tandem/model"
 	"tandem/npu/phone"
 )
@@ -84,7 +85,7 @@ func (c *npuAnswers) Run(a *cli.App) error {
 }
 
 // executed prepares the runs. remove removes what they leave.
-func (c *npuAnswers) executed(a *cli.App, words []lab.Words, variants []string) (x lab.Executed, remove func(), err error) {
+func (c *npuAnswers) executed(a *cli.App, words []spec.Words, variants []string) (x lab.Executed, remove func(), err error) {
 	m, err := c.ModelFlags.Open(a)
 	if err != nil {
 		return x, nil, err
@@ -92,8 +93,8 @@ func (c *npuAnswers) executed(a *cli.App, words []lab.Words, variants []string) 
 	defer m.Close()
 	x = lab.Executed{Of: (&specCmd{ModelFlags: c.ModelFlags}).modelName(m), SoCs: c.SoC, Shapes: c.Costs, Variants: variants, MaxTokens: c.MaxTokens, Prompt: c.Prompt}
 	for _, task := range c.Task {
-		if !slices.Contains(lab.SpecTasks, task) {
-			return x, nil, fmt.Errorf("--task %s: unknown, use one or more of %s", task, strings.Join(lab.SpecTasks, ", "))
+		if !slices.Contains(spec.Tasks, task) {
+			return x, nil, fmt.Errorf("--task %s: unknown, use one or more of %s", task, strings.Join(spec.Tasks, ", "))
 		}
 		inputs, err := (&specCmd{Data: c.Data, Limit: c.Limit, MaxTokens: c.MaxTokens}).inputs(task, m)
 		if err != nil {
@@ -101,8 +102,8 @@ func (c *npuAnswers) executed(a *cli.App, words []lab.Words, variants []string) 
 		}
 		of := words
 		if len(of) == 0 {
-			of = []lab.Words{{}, {Reference: true}}
-			if !slices.ContainsFunc(inputs, func(in lab.SpecInput) bool { return len(in.Said) > 0 }) {
+			of = []spec.Words{{}, {Reference: true}}
+			if !slices.ContainsFunc(inputs, func(in spec.Input) bool { return len(in.Said) > 0 }) {
 				of = of[:1]
 			}
 		}

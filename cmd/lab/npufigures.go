@@ -15,6 +15,7 @@ import (
 	"tandem/cmd/internal/cli"
 	"tandem/lab"
 	"tandem/lab/report"
+	"tandem/lab/spec"
 	"tandem/model"
 	"tandem/model/sample"
 	"tandem/model/tokenizer"
@@ -168,14 +169,14 @@ func (c *npuFigures) accept(ctx context.Context, a *cli.App) (l lab.AcceptLength
 		if err != nil {
 			return l, err
 		}
-		var spec struct {
-			Model string           `json:"model"`
-			Rows  []lab.SpecResult `json:"rows"`
+		var x struct {
+			Model string        `json:"model"`
+			Rows  []spec.Result `json:"rows"`
 		}
-		if err := json.Unmarshal(text, &spec); err != nil {
+		if err := json.Unmarshal(text, &x); err != nil {
 			return l, fmt.Errorf("%s: %w: want a file that \"lab spec --json FILE\" wrote", c.Spec, err)
 		}
-		return lab.AcceptLengthsOf(spec.Rows, task, cmp.Or(spec.Model, filepath.Base(c.Spec)))
+		return lab.AcceptLengthsOf(x.Rows, task, cmp.Or(x.Model, filepath.Base(c.Spec)))
 	}
 	m, err := c.Open(a)
 	if err != nil {
@@ -188,12 +189,12 @@ func (c *npuFigures) accept(ctx context.Context, a *cli.App) (l lab.AcceptLength
 	}
 	defer os.RemoveAll(dir)
 	// A static graph takes the same time however many rows are in use.
-	spec := lab.Spec{Model: m, Costs: slices.Repeat(specdec.Costs{1}, ablationGraph), History: dir, MaxTokens: 96, Rows: ablationGraph}
-	inputs, err := (&specCmd{Data: c.Data, Limit: c.Summaries, MaxTokens: spec.MaxTokens}).inputs(task, m)
+	x := spec.Experiment{Model: m, Costs: slices.Repeat(specdec.Costs{1}, ablationGraph), History: dir, MaxTokens: 96, Rows: ablationGraph}
+	inputs, err := (&specCmd{Data: c.Data, Limit: c.Summaries, MaxTokens: x.MaxTokens}).inputs(task, m)
 	if err != nil {
 		return l, err
 	}
-	rows, err := spec.Run(ctx, task, inputs, lab.AblationMethods, func(done, total int) { a.Progress("summaries: run %d of %d", done, total) })
+	rows, err := x.Run(ctx, task, inputs, lab.AblationMethods, func(done, total int) { a.Progress("summaries: run %d of %d", done, total) })
 	a.Clear()
 	if err != nil {
 		return l, err

@@ -15,7 +15,7 @@ import (
 	"tandem"
 	"tandem/cmd/internal/cli"
 	"tandem/decoder"
-	"tandem/lab"
+	"tandem/lab/spec"
 	"tandem/model"
 	"tandem/model/chat"
 	"tandem/model/sample"
@@ -65,20 +65,20 @@ EAGLE is simulated with the accept length that CoordGen §4.1 assumes, 5.5, and 
 
 // known returns the methods that can be measured.
 func (c *specCmd) known() []string {
-	known := slices.Clip(lab.SpecMethods)
+	known := slices.Clip(spec.Methods)
 	if c.Forecast != "" {
-		known = append(known, lab.ForecastMethods...)
+		known = append(known, spec.ForecastMethods...)
 	}
 	if c.Denoiser != "" {
-		known = append(known, lab.Blocks)
+		known = append(known, spec.Blocks)
 	}
 	return known
 }
 
 func (c *specCmd) check(a *cli.App) error {
 	for _, t := range c.Task {
-		if !slices.Contains(lab.SpecTasks, t) {
-			return fmt.Errorf("--task %s: unknown, use one or more of %s", t, strings.Join(lab.SpecTasks, ", "))
+		if !slices.Contains(spec.Tasks, t) {
+			return fmt.Errorf("--task %s: unknown, use one or more of %s", t, strings.Join(spec.Tasks, ", "))
 		}
 	}
 	known := c.known()
@@ -115,46 +115,46 @@ func (c *specCmd) Run(a *cli.App) error {
 		return err
 	}
 	defer m.Close()
-	spec := lab.Spec{Model: m, Name: c.modelName(m), MaxTokens: c.MaxTokens, Rows: c.Rows, Sampling: sample.Params{Sampling: tandem.Sampling{Temperature: c.Temperature}, Seed: c.Seed}}
-	whose, err := c.measureCosts(a, &spec)
+	x := spec.Experiment{Model: m, Name: c.modelName(m), MaxTokens: c.MaxTokens, Rows: c.Rows, Sampling: sample.Params{Sampling: tandem.Sampling{Temperature: c.Temperature}, Seed: c.Seed}}
+	whose, err := c.measureCosts(a, &x)
 	if err != nil {
 		return err
 	}
-	if spec.Forecast, spec.ForecastAdapter, err = c.Embeddings(a, m); err != nil {
+	if x.Forecast, x.ForecastAdapter, err = c.Embeddings(a, m); err != nil {
 		return err
 	}
 	if c.Denoiser != "" {
-		if spec.Denoiser, err = model.Open(c.Denoiser, native.New(c.Threads)); err != nil {
+		if x.Denoiser, err = model.Open(c.Denoiser, native.New(c.Threads)); err != nil {
 			return fmt.Errorf("--denoiser: %w", err)
 		}
-		defer spec.Denoiser.Close()
+		defer x.Denoiser.Close()
 	}
 	dir, err := os.MkdirTemp("", "tandem-history-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	spec.History = dir
-	rows, cut, err := c.runTasks(a, m, spec)
+	x.History = dir
+	rows, cut, err := c.runTasks(a, m, x)
 	if err != nil {
 		return err
 	}
 	a.Clear()
 	if c.SVG != "" {
-		if err := a.WriteOutput(c.SVG, lab.SpecFigure(rows).SVG, 0o644); err != nil {
+		if err := a.WriteOutput(c.SVG, spec.Figure(rows).SVG, 0o644); err != nil {
 			return err
 		}
 	}
-	whole := map[string]any{"rows": rows, "costs_ms": inMs(spec.Costs[:32]), "costs_of": whose, "cut": cut, "model": cmp.Or(c.Model, cli.BuiltIn)}
+	whole := map[string]any{"rows": rows, "costs_ms": inMs(x.Costs[:32]), "costs_of": whose, "cut": cut, "model": cmp.Or(c.Model, cli.BuiltIn)}
 	if a.Globals.JSON {
 		return a.JSONTo(c.File, whole)
 	}
-	printSpec(a.Out, rows, spec, whose, cut)
+	printSpec(a.Out, rows, x, whose, cut)
 	return nil
 }
 
 // runTasks measures the methods on each task, in each of the words, and counts the inputs that were cut.
-func (c *specCmd) runTasks(a *cli.App, m *model.Model, spec lab.Spec) (rows []lab.SpecResult, cut int, err error) {
+func (c *specCmd) runTasks(a *cli.App, m *model.Model, x spec.Experiment) (rows []spec.Result, cut int, err error) {
 	methods := c.known()
 	if len(c.Methods) > 0 {
 		methods = c.Methods
@@ -178,8 +178,8 @@ func (c *specCmd) runTasks(a *cli.App, m *model.Model, spec lab.Spec) (rows []la
 			}
 		}
 		for _, w := range words {
-			spec.Words = w
-			got, err := spec.Run(a, task, inputs, methods, func(done, total int) {
+			x.Words = w
+			got, err := x.Run(a, task, inputs, methods, func(done, total int) {
 				a.Progress("task %d of %d, %s (%s): run %d of %d", i+1, len(tasks), task, w, done, total)
 			})
 			if err != nil {
@@ -192,9 +192,9 @@ func (c *specCmd) runTasks(a *cli.App, m *model.Model, spec lab.Spec) (rows []la
 }
 
 // parseWords parses --words.
-func parseWords(list []string) (out []lab.Words, err error) {
+func parseWords(list []string) (out []spec.Words, err error) {
 	for _, text := range list {
-		w, err := lab.ParseWords(text)
+		w, err := spec.ParseWords(text)
 		if err != nil {
 			return nil, fmt.Errorf("--words: %w", err)
 		}
@@ -216,23 +216,23 @@ func (c *specCmd) modelName(m *model.Model) string {
 	if c.Model != "" {
 		return filepath.Base(c.Model)
 	}
-	return fmt.Sprintf("the built-in decoder (%.1f million parameters, trained to copy from passages)", float64(lab.ModelWeights(m.Config()))/1e6)
+	return fmt.Sprintf("the built-in decoder (%.1f million parameters, trained to copy from passages)", float64(spec.ModelWeights(m.Config()))/1e6)
 }
 
 // measureCosts measures the passes that the ratios count with: of the model, or of the one that --costs names and of the
 // model too. It returns whose they are.
-func (c *specCmd) measureCosts(a *cli.App, spec *lab.Spec) (whose string, err error) {
+func (c *specCmd) measureCosts(a *cli.App, x *spec.Experiment) (whose string, err error) {
 	const atMost = 2 * time.Second
-	m := spec.Model
-	spec.Eagle = lab.EagleShare(m.Config())
+	m := x.Model
+	x.Eagle = spec.EagleShare(m.Config())
 	if len(c.Passes) > 0 {
-		spec.Costs, err = parsePasses(c.Passes)
-		spec.CostsOf = "given times"
-		return spec.CostsOf, err
+		x.Costs, err = parsePasses(c.Passes)
+		x.CostsOf = "given times"
+		return x.CostsOf, err
 	}
-	whose, spec.CostsOf = "the model", spec.Name
+	whose, x.CostsOf = "the model", x.Name
 	if c.Costs != "" {
-		if spec.Own, err = specdec.Measure(a, m, atMost); err != nil {
+		if x.Own, err = specdec.Measure(a, m, atMost); err != nil {
 			return "", err
 		}
 		flags := cli.ModelFlags{Model: c.Costs, Threads: c.Threads, Compute: c.Compute}
@@ -241,10 +241,10 @@ func (c *specCmd) measureCosts(a *cli.App, spec *lab.Spec) (whose string, err er
 		}
 		defer m.Close()
 		whose = filepath.Base(c.Costs)
-		spec.CostsOf = whose
+		x.CostsOf = whose
 	}
-	spec.Eagle = lab.EagleShare(m.Config())
-	spec.Costs, err = specdec.Measure(a, m, atMost)
+	x.Eagle = spec.EagleShare(m.Config())
+	x.Costs, err = specdec.Measure(a, m, atMost)
 	return whose, err
 }
 
@@ -264,8 +264,8 @@ func parsePasses(list []string) (specdec.Costs, error) {
 }
 
 // inputs returns the prompts of a task in the model's template, cut to its context.
-func (c *specCmd) inputs(task string, m *model.Model) ([]lab.SpecInput, error) {
-	var prompts []lab.SpecPrompt
+func (c *specCmd) inputs(task string, m *model.Model) ([]spec.Input, error) {
+	var prompts []spec.Prompt
 	var err error
 	if c.Inputs != "" {
 		var f *os.File
@@ -273,18 +273,18 @@ func (c *specCmd) inputs(task string, m *model.Model) ([]lab.SpecInput, error) {
 			return nil, err
 		}
 		defer f.Close()
-		if prompts, err = lab.ReadSpecPrompts(f); err != nil {
+		if prompts, err = spec.ReadPrompts(f); err != nil {
 			return nil, fmt.Errorf("%s: %w", c.Inputs, err)
 		}
-	} else if prompts, err = lab.SpecPrompts(task, c.Data); err != nil {
+	} else if prompts, err = spec.Prompts(task, c.Data); err != nil {
 		return nil, err
 	}
 	prompts = spread(prompts, c.Limit)
 	room, labelled := m.Config().Context-c.MaxTokens, decoder.Labelled(m.Template())
-	var out []lab.SpecInput
+	var out []spec.Input
 	for i, p := range prompts {
-		in := lab.SpecInput{}
-		fits := func(p lab.SpecPrompt) (bool, error) {
+		in := spec.Input{}
+		fits := func(p spec.Prompt) (bool, error) {
 			text, err := m.Template().Render(p.Messages(labelled), true)
 			if err != nil {
 				return false, err
@@ -337,14 +337,14 @@ func short(name string) string {
 	return name
 }
 
-func printSpec(w io.Writer, rows []lab.SpecResult, spec lab.Spec, whose string, cut int) {
-	fmt.Fprintf(w, "answers by %s\n", spec.Name)
+func printSpec(w io.Writer, rows []spec.Result, x spec.Experiment, whose string, cut int) {
+	fmt.Fprintf(w, "answers by %s\n", x.Name)
 	print := func(whose string, costs specdec.Costs) {
 		fmt.Fprintf(w, "passes of 1, 8, 16, 32 rows (%s): %.2f, %.2f, %.2f, %.2f ms\n", whose, costs.At(1)*1e3, costs.At(8)*1e3, costs.At(16)*1e3, costs.At(32)*1e3)
 	}
-	print(whose, spec.Costs)
-	if spec.Own != nil {
-		print("the model itself", spec.Own)
+	print(whose, x.Costs)
+	if x.Own != nil {
+		print("the model itself", x.Own)
 	}
 	if cut > 0 {
 		fmt.Fprintf(w, "%d prompts were cut to the context\n", cut)
@@ -362,7 +362,7 @@ func printSpec(w io.Writer, rows []lab.SpecResult, spec lab.Spec, whose string, 
 		fmt.Fprintf(w, "%-16s %-16s %-8s %-20s %-25s %6d %7d %7.2f %5.0f%% %6.0f%% %12.0f%% %6.2f %6.2f %6s %14s %8.3f %7.2f\n",
 			short(r.Model), short(r.CostsOf), r.Task, r.Words, r.Method, r.Inputs, r.Tokens, r.AcceptLength, 100*r.Valid, 100*r.Wasted, 100*r.Underutilised, r.Ratio, r.MinRatio, own, fixed, r.ChosenMs, r.Prefill)
 	}
-	for i, f := range lab.SpecFindings(rows) {
+	for i, f := range spec.Findings(rows) {
 		if i == 0 {
 			fmt.Fprintln(w)
 		}

@@ -10,12 +10,12 @@ import (
 
 	"tandem/cmd/internal/cli"
 	"tandem/cmd/internal/clitest"
-	"tandem/lab"
+	"tandem/lab/spec"
 )
 
 // specResult is what lab spec --json writes.
 type specResult struct {
-	Rows  []lab.SpecResult
+	Rows  []spec.Result
 	Costs []float64 `json:"costs_ms"`
 	Whose string    `json:"costs_of"`
 	Cut   int

@@ -41,6 +41,7 @@ var rules = []struct{ packages, imports string }{
 	// Experiments. Nothing below imports them.
 	{"lab", "tandem lab/... node node/batch decoder/... retrieval/... transport/... netem pair/... scheduler aggregator specdec dllm model/... npu/... models examples internal/meter"},
 	{"lab/report", "internal/atomicfile"}, // it knows no experiment
+	{"lab/spec", "tandem lab/report lab/chart specdec dllm model/... models examples internal/meter"},
 	{"lab/sim", "tandem pair/... aggregator transport/... node/presence node/batch specdec netem"},
 	{"lab/quality", "tandem lab/answers node decoder/... retrieval/... aggregator model/... models internal/refusal"},
 	{"lab/answers", "tandem node decoder/... retrieval/... aggregator model/... models internal/refusal"},

@@ -1,4 +1,4 @@
-package lab
+package spec
 
 import (
 	"context"
@@ -40,11 +40,11 @@ func (w Words) String() string {
 	return "reference"
 }
 
-// Replay feeds an input's reference to the model, token by token (teacher forcing), and returns in others how many of its
+// replay feeds an input's reference to the model, token by token (teacher forcing), and returns in others how many of its
 // tokens differ from the model's choice. In the reference of out, a share Disagree of the tokens, drawn with the seed, is
 // replaced by the model's choice, or by its second choice where the model agrees. Drafts of the original reference are
 // rejected there, as by a model that disagrees that often.
-func (w Words) Replay(ctx context.Context, m *model.Model, in SpecInput, seed uint64) (out SpecInput, others int, err error) {
+func (w Words) replay(ctx context.Context, m *model.Model, in Input, seed uint64) (out Input, others int, err error) {
 	if !w.Reference {
 		in.Said = nil
 		return in, 0, nil

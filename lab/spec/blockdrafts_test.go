@@ -1,4 +1,4 @@
-package lab
+package spec
 
 import (
 	"slices"
@@ -72,9 +72,9 @@ func TestBlockDraftsBeginWithTheLikeliest(t *testing.T) {
 }
 
 // Drafts of blocks change no answer, and a denoiser that cannot draft is refused by name.
-func TestSpecBlocks(t *testing.T) {
-	s := Spec{Model: tinyOf(t, "llama", "it"), Denoiser: tinyOf(t, "llada", "it"), Costs: slices.Repeat(specdec.Costs{1}, 64), History: t.TempDir(), MaxTokens: 40, Rows: 32}
-	inputs := []SpecInput{{Tokens: []tandem.Token{1, 2, 3, 4, 5}}}
+func TestBlocks(t *testing.T) {
+	s := Experiment{Model: tinyOf(t, "llama", "it"), Denoiser: tinyOf(t, "llada", "it"), Costs: slices.Repeat(specdec.Costs{1}, 64), History: t.TempDir(), MaxTokens: 40, Rows: 32}
+	inputs := []Input{{Tokens: []tandem.Token{1, 2, 3, 4, 5}}}
 	rows, err := s.Run(t.Context(), "own", inputs, []string{Blocks}, nil)
 	if err != nil || len(rows) != 1 || rows[0].DrafterMs <= 0 {
 		t.Errorf("%+v, %v", rows, err)

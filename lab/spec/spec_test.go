@@ -1,17 +1,17 @@
-package lab
+package spec
 
 import (
 	"bytes"
 	"context"
 	"errors"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"tandem"
+	"tandem/internal/testfile"
 	"tandem/internal/tinymodel"
 	"tandem/lab/report"
 	"tandem/model"
@@ -22,26 +22,16 @@ import (
 	"tandem/specdec"
 )
 
-// sharedData returns the folder of public data next to the repository. It skips the test if there is none.
-func sharedData(t *testing.T) string {
-	dir, err := filepath.Abs("../../shared/data")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(filepath.Join(dir, "specbench", "questions.jsonl")); err != nil {
-		t.Skip("no Spec-Bench data next to the repository")
-	}
-	return dir
+func TestPromptsKeepRequestAndContextApart(t *testing.T) {
+	t.Run("samples", func(t *testing.T) { promptsApart(t, "") })
+	t.Run("public data", func(t *testing.T) {
+		promptsApart(t, filepath.Dir(filepath.Dir(testfile.Shared(t, "data", "specbench", "questions.jsonl"))))
+	})
 }
 
-func TestSpecPromptsKeepRequestAndContextApart(t *testing.T) {
-	t.Run("samples", func(t *testing.T) { specPromptsApart(t, "") })
-	t.Run("public data", func(t *testing.T) { specPromptsApart(t, sharedData(t)) })
-}
-
-func specPromptsApart(t *testing.T, data string) {
-	for _, task := range SpecTasks {
-		prompts, err := SpecPrompts(task, data)
+func promptsApart(t *testing.T, data string) {
+	for _, task := range Tasks {
+		prompts, err := Prompts(task, data)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,12 +51,12 @@ func specPromptsApart(t *testing.T, data string) {
 }
 
 // Reply tasks come from the program's own conversations, whose oldest lines may be cut.
-func TestSpecPromptsOfReplies(t *testing.T) {
-	want, err := ReadSpecPrompts(bytes.NewReader(models.Replies))
+func TestPromptsOfReplies(t *testing.T) {
+	want, err := ReadPrompts(bytes.NewReader(models.Replies))
 	if err != nil || len(want) != 40 {
 		t.Fatalf("%d conversations, %v", len(want), err)
 	}
-	got, err := SpecPrompts("reply", "")
+	got, err := Prompts("reply", "")
 	if err != nil || len(got) != len(want) {
 		t.Fatalf("%d prompts, %v", len(got), err)
 	}
@@ -77,7 +67,7 @@ func TestSpecPromptsOfReplies(t *testing.T) {
 	}
 }
 
-func TestSpecPromptFitCutsTheContextOnly(t *testing.T) {
+func TestPromptFitCutsTheContextOnly(t *testing.T) {
 	for _, c := range []struct {
 		name, context, want string
 		rule                CutRule
@@ -90,7 +80,7 @@ func TestSpecPromptFitCutsTheContextOnly(t *testing.T) {
 		{"nothing", "abcdefgh", "", AtSentence, 4},
 		{"all", "abc def", "abc def", AtSentence, 40},
 	} {
-		p, cut, err := SpecPrompt{Context: c.context, Request: "do it", Cut: c.rule}.Fit(func(p SpecPrompt) (bool, error) { return len(p.Context) <= c.room, nil })
+		p, cut, err := Prompt{Context: c.context, Request: "do it", Cut: c.rule}.Fit(func(p Prompt) (bool, error) { return len(p.Context) <= c.room, nil })
 		if err != nil || p.Context != c.want || p.Request != "do it" || cut != (c.want != c.context) {
 			t.Errorf("%s: %q, cut %v, %v; want %q", c.name, p.Context, cut, err, c.want)
 		}
@@ -98,17 +88,17 @@ func TestSpecPromptFitCutsTheContextOnly(t *testing.T) {
 }
 
 // Every drafter gives plain decoding's answers, and its results give their costs.
-func TestSpec(t *testing.T) {
+func TestExperiment(t *testing.T) {
 	m, err := model.OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{Seed: 3, Gain: 2}), native.New(1))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer m.Close()
-	s := Spec{Model: m, Costs: slices.Concat(slices.Repeat(specdec.Costs{1}, 32), slices.Repeat(specdec.Costs{2}, 32)), History: t.TempDir(), MaxTokens: 40, Rows: 32}
-	var inputs []SpecInput
+	s := Experiment{Model: m, Costs: slices.Concat(slices.Repeat(specdec.Costs{1}, 32), slices.Repeat(specdec.Costs{2}, 32)), History: t.TempDir(), MaxTokens: 40, Rows: 32}
+	var inputs []Input
 	said := 0
 	for _, text := range []string{"the cat sat on the mat. the dog sat on the cat.", "the mat sat on the dog. the c"} {
-		in := SpecInput{Tokens: chat.Encode(m.Tokenizer(), text)}
+		in := Input{Tokens: chat.Encode(m.Tokenizer(), text)}
 		inputs = append(inputs, in)
 		if _, err := sample.GenerateWith(t.Context(), m, in.Tokens, s.Sampling, s.MaxTokens, nil, func(tandem.Token) error { said++; return nil }); err != nil {
 			t.Fatal(err)
@@ -158,24 +148,24 @@ func TestSpec(t *testing.T) {
 }
 
 // For the costs of another model and for the model's own, the findings name the drafters that are faster than all together.
-func TestSpecFindings(t *testing.T) {
-	results := []SpecResult{
+func TestFindings(t *testing.T) {
+	results := []Result{
 		{Task: "summary", Method: "pld", Model: "small", CostsOf: "large", Inputs: 3, Ratio: 2.1, OwnRatio: report.Is(2.26)},
 		{Task: "summary", Method: "all", Model: "small", CostsOf: "large", Inputs: 3, Ratio: 2.8, OwnRatio: report.Is(1.67)},
 		{Task: "summary", Method: "eagle (simulated)", Model: "small", CostsOf: "large", Inputs: 3, Ratio: 3, OwnRatio: report.Is(3), Simulated: true},
 		{Task: "rag", Method: "pld", Model: "small", CostsOf: "large", Ratio: 9},
 	}
-	got := SpecFindings(results)
+	got := Findings(results)
 	if want := "summary, by the passes of small: all (1.67) is slower than pld (2.26), 3 inputs."; len(got) != 1 || got[0] != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if note := string(SpecFigure(results).SVG); !strings.Contains(note, "Answers by small") {
+	if note := string(Figure(results).SVG); !strings.Contains(note, "Answers by small") {
 		t.Error("the figure does not name the model")
 	}
 }
 
 // With the costs of another model, results have a ratio by the model's own costs too.
-func TestSpecOwnCosts(t *testing.T) {
+func TestOwnCosts(t *testing.T) {
 	m, err := model.OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{Seed: 3, Gain: 2}), native.New(1))
 	if err != nil {
 		t.Fatal(err)
@@ -185,9 +175,9 @@ func TestSpecOwnCosts(t *testing.T) {
 	for i := range 64 {
 		steep = append(steep, float64(i+1))
 	}
-	s := Spec{Model: m, Costs: flat, Own: steep, History: t.TempDir(), MaxTokens: 40, Rows: 32}
-	in := SpecInput{Tokens: chat.Encode(m.Tokenizer(), "the cat sat on the mat. the dog sat on the cat. the cat sat on")}
-	results, err := s.Run(t.Context(), "own", []SpecInput{in}, []string{"plain", "eagle (simulated)"}, nil)
+	s := Experiment{Model: m, Costs: flat, Own: steep, History: t.TempDir(), MaxTokens: 40, Rows: 32}
+	in := Input{Tokens: chat.Encode(m.Tokenizer(), "the cat sat on the mat. the dog sat on the cat. the cat sat on")}
+	results, err := s.Run(t.Context(), "own", []Input{in}, []string{"plain", "eagle (simulated)"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,5 +186,30 @@ func TestSpecOwnCosts(t *testing.T) {
 	}
 	if r := results[1]; r.Ratio < 1.5 || r.OwnRatio.Value > 1.01 {
 		t.Errorf("passes whose cost depends on the rows, and others: %+v", r)
+	}
+}
+
+func TestAnswerPrompts(t *testing.T) {
+	list, err := answerPrompts()
+	if err != nil || len(list) < 100 {
+		t.Fatal(len(list), err)
+	}
+	for _, p := range list {
+		if p.Context == "" || p.Request == "" {
+			t.Fatalf("%+v", p)
+		}
+	}
+}
+
+func TestParseWords(t *testing.T) {
+	for text, want := range map[string]Words{"own": {}, "reference": {Reference: true}, "reference:.25": {Reference: true, Disagree: .25}} {
+		if got, err := ParseWords(text); err != nil || got != want {
+			t.Errorf("%q: %v, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"", "mine", "own:.5", "reference:2", "reference:x", "reference:NaN"} {
+		if _, err := ParseWords(text); err == nil {
+			t.Errorf("%q is taken", text)
+		}
 	}
 }

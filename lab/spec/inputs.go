@@ -1,4 +1,4 @@
-package lab
+package spec
 
 import (
 	"bufio"
@@ -19,11 +19,11 @@ import (
 	"tandem/models"
 )
 
-// SpecTasks are the tasks of SpecPrompts (sd.npu §5.1).
-var SpecTasks = []string{"summary", "rag", "ui", "reply"}
+// Tasks are the tasks of Prompts (sd.npu §5.1).
+var Tasks = []string{"summary", "rag", "ui", "reply"}
 
-// SpecPrompt is a request about a text. Only the text may be cut.
-type SpecPrompt struct {
+// Prompt is a request about a text. Only the text may be cut.
+type Prompt struct {
 	Context string
 	Request string
 	Cut     CutRule
@@ -42,7 +42,7 @@ const (
 
 // Messages returns the prompt for a chat template. A template that labels contexts (decoder.Labelled) gets the text as the
 // system message. Any other gets the text and the request as one message from the user.
-func (p SpecPrompt) Messages(labelled bool) []chat.Message {
+func (p Prompt) Messages(labelled bool) []chat.Message {
 	switch {
 	case p.Context == "":
 		return []chat.Message{{Role: "user", Content: p.Request}}
@@ -53,7 +53,7 @@ func (p SpecPrompt) Messages(labelled bool) []chat.Message {
 }
 
 // Fit returns the prompt with the longest context that fits, and whether it had to be cut.
-func (p SpecPrompt) Fit(fits func(SpecPrompt) (bool, error)) (SpecPrompt, bool, error) {
+func (p Prompt) Fit(fits func(Prompt) (bool, error)) (Prompt, bool, error) {
 	ok, err := fits(p)
 	if ok || err != nil {
 		return p, false, err
@@ -90,7 +90,7 @@ var (
 )
 
 // places returns where the context may be cut: first the better places, then the others, each by the length that remains.
-func (p SpecPrompt) places() (out [][]int) {
+func (p Prompt) places() (out [][]int) {
 	ends := []*regexp.Regexp{sentenceEnd, wordEnd}
 	if p.Cut != AtSentence {
 		ends = []*regexp.Regexp{lineEnd}
@@ -122,32 +122,32 @@ func trimmed(text string) string {
 }
 
 // articlePrompt asks for a summary of a text.
-func articlePrompt(text string) SpecPrompt {
-	return SpecPrompt{Context: trimmed(strings.TrimPrefix(text, "Summarize: ")), Request: "Summarize the text in two or three sentences."}
+func articlePrompt(text string) Prompt {
+	return Prompt{Context: trimmed(strings.TrimPrefix(text, "Summarize: ")), Request: "Summarize the text in two or three sentences."}
 }
 
 // ragPrompt takes the last line as a question about the lines before it.
-func ragPrompt(text string) SpecPrompt {
+func ragPrompt(text string) Prompt {
 	text = trimmed(text)
 	at := strings.LastIndexByte(text, '\n')
-	return SpecPrompt{Context: trimmed(text[:at+1]), Request: text[at+1:]}
+	return Prompt{Context: trimmed(text[:at+1]), Request: text[at+1:]}
 }
 
 // screenPrompt asks for the next element of a screen to use. history holds a step on each line; the last two are shown.
-func screenPrompt(task, history, state string) SpecPrompt {
+func screenPrompt(task, history, state string) Prompt {
 	var steps []string
 	for _, l := range strings.Split(trimmed(history), "\n") {
 		steps = append(steps, strings.TrimSuffix(strings.TrimPrefix(l, "- "), "."))
 	}
 	steps = steps[max(0, len(steps)-2):]
-	return SpecPrompt{Context: trimmed(state), Cut: AtLine,
+	return Prompt{Context: trimmed(state), Cut: AtLine,
 		Request: fmt.Sprintf("Task: %s. Done: %s. Which element is used next, and how?", strings.TrimSuffix(trimmed(task), "."), strings.Join(steps, "; "))}
 }
 
-// SpecPrompts returns the prompts of a task. They come from the folder data, which holds specbench/questions.jsonl (Spec-Bench)
+// Prompts returns the prompts of a task. They come from the folder data, which holds specbench/questions.jsonl (Spec-Bench)
 // and ui/tasks.json (AutoDroid). If data is empty, they come from the sample documents and a generator of screens. Replies are
 // always to the conversations that ship with the program.
-func SpecPrompts(task, data string) ([]SpecPrompt, error) {
+func Prompts(task, data string) ([]Prompt, error) {
 	switch {
 	case task == "reply":
 		return conversations()
@@ -166,15 +166,15 @@ func SpecPrompts(task, data string) ([]SpecPrompt, error) {
 	case task == "ui":
 		return screens(), nil
 	}
-	return nil, fmt.Errorf("unknown task %q: use one of %s", task, strings.Join(SpecTasks, ", "))
+	return nil, fmt.Errorf("unknown task %q: use one of %s", task, strings.Join(Tasks, ", "))
 }
 
 // maxInputs is the most that is read of a file, in bytes.
 const maxInputs = 64 << 20
 
-// ReadSpecPrompts reads prompts as JSON lines with "prompt" and, for prompts about a text, "context".
-func ReadSpecPrompts(r io.Reader) ([]SpecPrompt, error) {
-	var out []SpecPrompt
+// ReadPrompts reads prompts as JSON lines with "prompt" and, for prompts about a text, "context".
+func ReadPrompts(r io.Reader) ([]Prompt, error) {
+	var out []Prompt
 	lines := bufio.NewScanner(io.LimitReader(r, maxInputs))
 	lines.Buffer(nil, 4<<20)
 	for n := 1; lines.Scan(); n++ {
@@ -185,19 +185,19 @@ func ReadSpecPrompts(r io.Reader) ([]SpecPrompt, error) {
 		if err := json.Unmarshal(lines.Bytes(), &in); err != nil || in.Prompt == "" {
 			return nil, fmt.Errorf(`line %d: want {"prompt": "…"}, and "context" if it is about a text`, n)
 		}
-		out = append(out, SpecPrompt{Context: in.Context, Request: in.Prompt, Answer: in.Answer})
+		out = append(out, Prompt{Context: in.Context, Request: in.Prompt, Answer: in.Answer})
 	}
 	return out, lines.Err()
 }
 
 // specBench reads the prompts of one of Spec-Bench's categories.
-func specBench(path, category string, prompt func(string) SpecPrompt) ([]SpecPrompt, error) {
+func specBench(path, category string, prompt func(string) Prompt) ([]Prompt, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	var out []SpecPrompt
+	var out []Prompt
 	lines := bufio.NewScanner(io.LimitReader(f, maxInputs))
 	lines.Buffer(nil, 4<<20)
 	for lines.Scan() {
@@ -240,7 +240,7 @@ func lastStep(history string) string {
 }
 
 // screensOf reads AutoDroid's tasks: a prompt for every step of each.
-func screensOf(path string) ([]SpecPrompt, error) {
+func screensOf(path string) ([]Prompt, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -254,7 +254,7 @@ func screensOf(path string) ([]SpecPrompt, error) {
 		Task    string
 		Profile []step
 	}
-	var out []SpecPrompt
+	var out []Prompt
 	names := make([]string, 0, len(apps))
 	for name := range apps {
 		names = append(names, name)
@@ -285,7 +285,7 @@ func screensOf(path string) ([]SpecPrompt, error) {
 }
 
 // sampleSummaries asks for a summary of each sample document.
-func sampleSummaries() (out []SpecPrompt, err error) {
+func sampleSummaries() (out []Prompt, err error) {
 	for _, corpus := range []fs.FS{examples.Notes, examples.Public} {
 		err = fs.WalkDir(corpus, ".", func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
@@ -303,7 +303,7 @@ func sampleSummaries() (out []SpecPrompt, err error) {
 }
 
 // sampleQuestions puts each sample question after the documents that hold its values.
-func sampleQuestions() (out []SpecPrompt, err error) {
+func sampleQuestions() (out []Prompt, err error) {
 	docs, err := sampleSummaries()
 	if err != nil {
 		return nil, err
@@ -322,13 +322,13 @@ func sampleQuestions() (out []SpecPrompt, err error) {
 				context = append(context, d.Context)
 			}
 		}
-		out = append(out, SpecPrompt{Context: strings.Join(context, "\n"), Request: q.Question})
+		out = append(out, Prompt{Context: strings.Join(context, "\n"), Request: q.Question})
 	}
 	return out, nil
 }
 
 // screens generates screens of invented apps, each with a task.
-func screens() (out []SpecPrompt) {
+func screens() (out []Prompt) {
 	r := rand.New(rand.NewPCG(6, 1))
 	labels := []string{"Search", "Sort by", "Settings", "About", "Contacts", "Calendar", "Alarm", "New note", "Share", "Delete", "Rename", "Archive", "Go back", "More options", "Dark theme", "Language", "Backup", "Sign out", "Add photo", "Send"}
 	kinds := []string{"button", "checkbox", "input"}
@@ -344,8 +344,8 @@ func screens() (out []SpecPrompt) {
 }
 
 // conversations returns the conversations that ship with the program.
-func conversations() ([]SpecPrompt, error) {
-	out, err := ReadSpecPrompts(bytes.NewReader(models.Replies))
+func conversations() ([]Prompt, error) {
+	out, err := ReadPrompts(bytes.NewReader(models.Replies))
 	if err != nil {
 		return nil, fmt.Errorf("sample conversations: %w", err)
 	}
@@ -353,4 +353,31 @@ func conversations() ([]SpecPrompt, error) {
 		out[i].Cut = Oldest
 	}
 	return out, nil
+}
+
+// answerPrompts are the held-out questions with one part, each about the passage that answers it.
+func answerPrompts() (list []Prompt, err error) {
+	lines := bufio.NewScanner(bytes.NewReader(models.Eval))
+	lines.Buffer(nil, 4<<20)
+	for lines.Scan() {
+		var x struct {
+			Question      string
+			Values        []string
+			Device, Cloud []struct{ Title, Text string }
+		}
+		if err := json.Unmarshal(lines.Bytes(), &x); err != nil {
+			return nil, fmt.Errorf("held-out questions: %w", err)
+		}
+		if len(x.Values) != 1 {
+			continue
+		}
+		for _, p := range append(x.Device, x.Cloud...) {
+			text := strings.TrimSpace(p.Title + "\n" + p.Text)
+			if strings.Contains(strings.ToLower(text), strings.ToLower(x.Values[0])) {
+				list = append(list, Prompt{Context: text, Request: x.Question})
+				break
+			}
+		}
+	}
+	return list, lines.Err()
 }

@@ -1,4 +1,4 @@
-package lab
+package spec
 
 import (
 	"cmp"
@@ -20,8 +20,8 @@ import (
 	"tandem/specdec"
 )
 
-// SpecResult is what one way of drafting gave on the inputs of one task.
-type SpecResult struct {
+// Result is what one way of drafting gave on the inputs of one task.
+type Result struct {
 	Task   string `json:"task"`
 	Method string `json:"method"`
 	Model  string `json:"model"` // that gives acceptance: it wrote the answers, or reads those of Words
@@ -55,24 +55,24 @@ type SpecResult struct {
 	Simulated bool          `json:"simulated,omitempty"`
 }
 
-// SpecMethods are the ways of drafting that Spec knows, in the order of its results.
-var SpecMethods = []string{"plain", "pld", "pld+calibration", "pld+reuse", "pld+both", "sam", "sam+calibration", "sam+reuse", "sam+both", "auto", "all", "auto+history", "all+history", "ngram-simple (llama.cpp)", "ngram-map-k (llama.cpp)", "ngram-cache (llama.cpp)", "eagle (simulated)"}
+// Methods are the ways of drafting that Experiment knows, in the order of its results.
+var Methods = []string{"plain", "pld", "pld+calibration", "pld+reuse", "pld+both", "sam", "sam+calibration", "sam+reuse", "sam+both", "auto", "all", "auto+history", "all+history", "ngram-simple (llama.cpp)", "ngram-map-k (llama.cpp)", "ngram-cache (llama.cpp)", "eagle (simulated)"}
 
-// Blocks is the method that drafts with Spec.Denoiser.
+// Blocks is the method that drafts with Experiment.Denoiser.
 const Blocks = "blocks"
 
-// eagleLength is the accept length that CoordGen §4.1 assumes for EAGLE.
-const eagleLength = 5.5
+// EagleLength is the accept length that CoordGen §4.1 assumes for EAGLE.
+const EagleLength = 5.5
 
-// SpecInput is a prompt.
-type SpecInput struct {
+// Input is a prompt.
+type Input struct {
 	Tokens []tandem.Token
 	Cut    bool           // it was longer than the context allows
 	Said   []tandem.Token // the answer, if its words are not the model's own (see Words)
 }
 
-// Spec measures ways of drafting on the inputs of a task.
-type Spec struct {
+// Experiment measures ways of drafting on the inputs of a task.
+type Experiment struct {
 	Model           *model.Model
 	Name            string         // of the model, for the results
 	Costs           specdec.Costs  // of a pass, in seconds
@@ -89,16 +89,16 @@ type Spec struct {
 	Words           Words // of the answers; a reference must be there
 }
 
-// replayed returns the inputs with the answers that Words asks for, and the share of the references' tokens for which the model
+// Replayed returns the inputs with the answers that Words asks for, and the share of the references' tokens for which the model
 // would have chosen another token.
-func (s Spec) replayed(ctx context.Context, inputs []SpecInput) (out []SpecInput, share report.Number, err error) {
+func (s Experiment) Replayed(ctx context.Context, inputs []Input) (out []Input, share report.Number, err error) {
 	others, all := 0, 0
 	for i, in := range inputs {
 		in.Said = in.Said[:min(len(in.Said), s.MaxTokens)]
 		if s.Words.Reference && len(in.Said) == 0 {
 			continue // nobody wrote one
 		}
-		in, n, err := s.Words.Replay(ctx, s.Model, in, uint64(i))
+		in, n, err := s.Words.replay(ctx, s.Model, in, uint64(i))
 		if err != nil {
 			return nil, share, err
 		}
@@ -114,7 +114,7 @@ func (s Spec) replayed(ctx context.Context, inputs []SpecInput) (out []SpecInput
 }
 
 // checkDenoiser reports whether the denoiser's blocks can be drafts.
-func (s Spec) checkDenoiser() error {
+func (s Experiment) checkDenoiser() error {
 	switch d := s.Denoiser; {
 	case d == nil:
 		return fmt.Errorf("method %s: no diffusion model is given", Blocks)
@@ -185,8 +185,8 @@ func (r *costedRun) ratio() float64 { return r.plain / r.spent }
 // The ways to choose the length of drafts.
 const (
 	fixedRows  = iota // passes of all rows
-	byCosts           // Spec.Costs
-	byOwnCosts        // Spec.Own, if there are any
+	byCosts           // Experiment.Costs
+	byOwnCosts        // Experiment.Own, if there are any
 )
 
 // threadTime returns the clock of this goroutine's thread, so that other programs do not count as drafting; nil if there is none.
@@ -201,7 +201,8 @@ func threadTime() func() time.Duration {
 		to, _ := meter.ThreadTime()
 		gaps[i] = to - from
 	}
-	reading, excluded, last := median(gaps), time.Duration(0), time.Duration(0)
+	slices.Sort(gaps)
+	reading, excluded, last := gaps[len(gaps)/2], time.Duration(0), time.Duration(0)
 	return func() time.Duration {
 		t, _ := meter.ThreadTime()
 		excluded += min(reading, t-excluded-last) // it never goes back
@@ -211,7 +212,7 @@ func threadTime() func() time.Duration {
 }
 
 // newRun prepares a method.
-func (s Spec) newRun(task, name string) (*methodRun, error) {
+func (s Experiment) newRun(task, name string) (*methodRun, error) {
 	m := &methodRun{name: name}
 	choosers := []specdec.Costs{fixedRows: nil, byCosts: s.Costs}
 	if s.Own != nil {
@@ -238,7 +239,7 @@ func (s Spec) newRun(task, name string) (*methodRun, error) {
 
 // Run measures the methods on the inputs, one after the other. It compares every answer with plain decoding's: a
 // difference is an error.
-func (s Spec) Run(ctx context.Context, task string, inputs []SpecInput, methods []string, progress report.Progress) ([]SpecResult, error) {
+func (s Experiment) Run(ctx context.Context, task string, inputs []Input, methods []string, progress report.Progress) ([]Result, error) {
 	if slices.Contains(methods, Blocks) {
 		if err := s.checkDenoiser(); err != nil {
 			return nil, err
@@ -252,7 +253,7 @@ func (s Spec) Run(ctx context.Context, task string, inputs []SpecInput, methods 
 		}
 		runs[i] = r
 	}
-	inputs, others, err := s.replayed(ctx, inputs)
+	inputs, others, err := s.Replayed(ctx, inputs)
 	if err != nil {
 		return nil, err
 	}
@@ -281,8 +282,8 @@ func (s Spec) Run(ctx context.Context, task string, inputs []SpecInput, methods 
 			}
 		}
 	}
-	all := SpecResult{Task: task, Model: s.Name, Words: s.Words.String(), Others: others, Inputs: len(inputs), Tokens: tokens, CostsOf: s.CostsOf}
-	var results []SpecResult
+	all := Result{Task: task, Model: s.Name, Words: s.Words.String(), Others: others, Inputs: len(inputs), Tokens: tokens, CostsOf: s.CostsOf}
+	var results []Result
 	for _, r := range runs {
 		results = append(results, r.result(all, plainPrefill))
 	}
@@ -291,7 +292,7 @@ func (s Spec) Run(ctx context.Context, task string, inputs []SpecInput, methods 
 
 // result returns a method's result. all holds what the results of all methods have in common, and plainPrefill is the time of
 // the prompts with plain decoding.
-func (m *methodRun) result(all SpecResult, plainPrefill time.Duration) SpecResult {
+func (m *methodRun) result(all Result, plainPrefill time.Duration) Result {
 	r, fixed, chosen := all, m.runs[fixedRows].stats, m.runs[byCosts]
 	r.Method, r.Simulated = m.name, strings.Contains(m.name, "simulated")
 	r.AcceptLength, r.DrafterMs, r.Cases = fixed.AcceptLength(), fixed.DraftingPerStep().Seconds()*1e3, fixed.Cases
@@ -309,7 +310,7 @@ func (m *methodRun) result(all SpecResult, plainPrefill time.Duration) SpecResul
 	return r
 }
 
-func (s Spec) generate(ctx context.Context, in SpecInput, spec sample.Speculator) (out []tandem.Token, stats sample.Stats, err error) {
+func (s Experiment) generate(ctx context.Context, in Input, spec sample.Speculator) (out []tandem.Token, stats sample.Stats, err error) {
 	params, most := s.Sampling, s.MaxTokens
 	if len(in.Said) > 0 {
 		params.Replay, most = in.Said, min(most, len(in.Said))
@@ -325,11 +326,11 @@ func (s Spec) generate(ctx context.Context, in SpecInput, spec sample.Speculator
 var sets = map[string]specdec.Set{"auto": specdec.Default, "all": specdec.All, "auto+history": specdec.Default | specdec.WithHistory, "all+history": specdec.All | specdec.WithHistory,
 	"forecast": specdec.WithForecast, "auto+forecast": specdec.Default | specdec.WithForecast}
 
-// ForecastMethods are those that need Spec.Forecast: forecast embeddings by themselves, and beside the default drafters.
+// ForecastMethods are those that need Experiment.Forecast: forecast embeddings by themselves, and beside the default drafters.
 var ForecastMethods = []string{"forecast", "auto+forecast"}
 
 // drafters makes a method's drafters for one answer.
-func (r *methodRun) drafters(s Spec, history *specdec.History, truth []tandem.Token) (d []specdec.Drafter, c *specdec.Calibration, f *specdec.Forecast) {
+func (r *methodRun) drafters(s Experiment, history *specdec.History, truth []tandem.Token) (d []specdec.Drafter, c *specdec.Calibration, f *specdec.Forecast) {
 	if set := sets[r.name]; set != 0 {
 		return set.Drafters(specdec.Resources{History: history, Embeddings: s.Forecast, Adapter: s.ForecastAdapter})
 	}
@@ -348,7 +349,7 @@ func (r *methodRun) drafters(s Spec, history *specdec.History, truth []tandem.To
 	case "ngram-cache (llama.cpp)":
 		d = append(d, &ngramCache{})
 	case "eagle (simulated)":
-		d = append(d, specdec.NewEagle(truth, eagleLength))
+		d = append(d, specdec.NewEagle(truth, EagleLength))
 	}
 	if extra == "calibration" || extra == "both" {
 		c = &specdec.Calibration{}
@@ -361,7 +362,7 @@ func (r *methodRun) drafters(s Spec, history *specdec.History, truth []tandem.To
 }
 
 // input runs the method on one input: with passes of all rows, then with lengths that costs choose, then with each fixed length.
-func (r *methodRun) input(ctx context.Context, s Spec, in SpecInput, want []tandem.Token) error {
+func (r *methodRun) input(ctx context.Context, s Experiment, in Input, want []tandem.Token) error {
 	for i, run := range slices.Concat(r.runs, r.lengths) {
 		drafters, calibration, forecast := r.drafters(s, run.history, want)
 		spec := &specdec.Speculator{Drafters: drafters, Calibration: calibration, Forecast: forecast, Acceptance: &run.acceptance, Rows: run.rows, Clock: threadTime()}
@@ -425,8 +426,8 @@ func (p *passes) Settle(v sample.Verdict) {
 	p.Speculator.Settle(v)
 }
 
-// SpecFigure draws the accept lengths, and says in its note which model they are of.
-func SpecFigure(results []SpecResult) report.Figure {
+// Figure draws the accept lengths, and says in its note which model they are of.
+func Figure(results []Result) report.Figure {
 	bars := chart.Bars{Title: "Accept length: tokens that one pass of 32 rows gives", X: "tokens a pass",
 		Note: "EAGLE is simulated."}
 	if len(results) > 0 && results[0].Model != "" {
@@ -451,9 +452,9 @@ func SpecFigure(results []SpecResult) report.Figure {
 	return report.Figure{Name: "spec", SVG: bars.SVG()}
 }
 
-// SpecFindings names, for each task, the method with the best ratio where that is not "all", by the costs and by the
+// Findings names, for each task, the method with the best ratio where that is not "all", by the costs and by the
 // model's own.
-func SpecFindings(results []SpecResult) (out []string) {
+func Findings(results []Result) (out []string) {
 	var tasks []string
 	for _, r := range results {
 		if !slices.Contains(tasks, r.Task) {
@@ -461,24 +462,24 @@ func SpecFindings(results []SpecResult) (out []string) {
 		}
 	}
 	for _, task := range tasks {
-		of := slices.DeleteFunc(slices.Clone(results), func(r SpecResult) bool { return r.Task != task || r.Simulated })
+		of := slices.DeleteFunc(slices.Clone(results), func(r Result) bool { return r.Task != task || r.Simulated })
 		if len(of) == 0 {
 			continue
 		}
-		out = append(out, beaten(of, func(r SpecResult) report.Number { return report.Is(r.Ratio) }, of[0].CostsOf)...)
-		out = append(out, beaten(of, func(r SpecResult) report.Number { return r.OwnRatio }, of[0].Model)...)
+		out = append(out, beaten(of, func(r Result) report.Number { return report.Is(r.Ratio) }, of[0].CostsOf)...)
+		out = append(out, beaten(of, func(r Result) report.Number { return r.OwnRatio }, of[0].Model)...)
 	}
 	return out
 }
 
 // beaten says which method beats "all", if one does.
-func beaten(results []SpecResult, ratio func(SpecResult) report.Number, whose string) []string {
-	at := slices.IndexFunc(results, func(r SpecResult) bool { return r.Method == "all" })
+func beaten(results []Result, ratio func(Result) report.Number, whose string) []string {
+	at := slices.IndexFunc(results, func(r Result) bool { return r.Method == "all" })
 	if at < 0 || !ratio(results[at]).Known {
 		return nil
 	}
 	all := results[at]
-	best := slices.MaxFunc(results, func(a, b SpecResult) int { return cmp.Compare(ratio(a).Value, ratio(b).Value) })
+	best := slices.MaxFunc(results, func(a, b Result) int { return cmp.Compare(ratio(a).Value, ratio(b).Value) })
 	if ratio(best).Value <= ratio(all).Value {
 		return nil
 	}

@@ -15,7 +15,7 @@ import (
 	"tandem/cmd/internal/cli"
 	"tandem/dllm"
 	"tandem/internal/tinymodel"
-	"tandem/lab"
+	"tandem/lab/phone"
 	"tandem/lab/report"
 	"tandem/model"
 	"tandem/model/tokenizer"
@@ -60,14 +60,14 @@ func (c *diffusionCmd) check(a *cli.App) error {
 }
 
 // methods returns the lines to measure.
-func (c *diffusionCmd) methods() ([]lab.DiffusionMethod, error) {
-	all := lab.DiffusionMethods()
+func (c *diffusionCmd) methods() ([]phone.DiffusionMethod, error) {
+	all := phone.DiffusionMethods()
 	if len(c.Methods) == 0 {
 		return all, nil
 	}
-	var some []lab.DiffusionMethod
+	var some []phone.DiffusionMethod
 	for _, name := range c.Methods {
-		i := slices.IndexFunc(all, func(m lab.DiffusionMethod) bool { return m.Name == name })
+		i := slices.IndexFunc(all, func(m phone.DiffusionMethod) bool { return m.Name == name })
 		if i < 0 {
 			var names []string
 			for _, m := range all {
@@ -90,7 +90,7 @@ func (c *diffusionCmd) Run(a *cli.App) (err error) {
 	if err != nil {
 		return err
 	}
-	d := lab.Diffusion{SoCs: c.SoC}
+	d := phone.Diffusion{SoCs: c.SoC}
 	if d.Model, d.Name, err = c.open(a); err != nil {
 		return err
 	}
@@ -99,18 +99,18 @@ func (c *diffusionCmd) Run(a *cli.App) (err error) {
 		return err
 	}
 	if c.CostsOf != "" {
-		d.Costs, err = lab.DiffusionCosts(c.CostsOf, 128)
+		d.Costs, err = phone.DiffusionCosts(c.CostsOf, 128)
 	} else {
 		d.Costs, err = dllm.Measure(a, d.Model, 128, 2*time.Second, nil)
 	}
 	if err != nil {
 		return err
 	}
-	var rows []lab.DiffusionResult
+	var rows []phone.DiffusionResult
 	for i, n := range c.Tokens {
 		list := methods
 		if c.Variants && i == len(c.Tokens)-1 {
-			list = append(slices.Clone(list), lab.DiffusionVariants()...)
+			list = append(slices.Clone(list), phone.DiffusionVariants()...)
 		}
 		got, err := d.Run(a, list, n, func(done, total int) { a.Progress("%d tokens: answer %d of %d", n, done+1, total) })
 		if err != nil {
@@ -137,7 +137,7 @@ func (c *diffusionCmd) Run(a *cli.App) (err error) {
 }
 
 // compared adds what the built-in decoder says to the same inputs, if it reads the same tokens.
-func (c *diffusionCmd) compared(a *cli.App, d lab.Diffusion, rows []lab.DiffusionResult) ([]lab.DiffusionResult, error) {
+func (c *diffusionCmd) compared(a *cli.App, d phone.Diffusion, rows []phone.DiffusionResult) ([]phone.DiffusionResult, error) {
 	m, err := openOn(native.New(c.Threads), c.Against)
 	if err != nil {
 		return nil, err
@@ -171,9 +171,9 @@ func (c *diffusionCmd) open(a *cli.App) (*model.Model, string, error) {
 }
 
 // inputs reads the prompts.
-func (c *diffusionCmd) inputs(m *model.Model) (inputs []lab.DiffusionInput, err error) {
+func (c *diffusionCmd) inputs(m *model.Model) (inputs []phone.DiffusionInput, err error) {
 	add := func(prompt, answer string) {
-		inputs = append(inputs, lab.DiffusionInput{Prompt: m.Tokenizer().Encode(prompt, tokenizer.Options{AddSpecial: true}), Answer: answer})
+		inputs = append(inputs, phone.DiffusionInput{Prompt: m.Tokenizer().Encode(prompt, tokenizer.Options{AddSpecial: true}), Answer: answer})
 	}
 	if c.Inputs == "" {
 		for _, place := range []string{"harbour", "lake cabin", "mill"} {
@@ -202,7 +202,7 @@ func (c *diffusionCmd) inputs(m *model.Model) (inputs []lab.DiffusionInput, err 
 }
 
 // draw writes the pictures.
-func (c *diffusionCmd) draw(a *cli.App, d lab.Diffusion) error {
+func (c *diffusionCmd) draw(a *cli.App, d phone.Diffusion) error {
 	if c.SVG == "" {
 		return nil
 	}
@@ -222,7 +222,7 @@ func (c *diffusionCmd) draw(a *cli.App, d lab.Diffusion) error {
 }
 
 // autoregressive returns what as many tokens of Llama-3.1-8B take on the chips, by length and chip.
-func (c *diffusionCmd) autoregressive(d lab.Diffusion) (map[int]map[string]float64, error) {
+func (c *diffusionCmd) autoregressive(d phone.Diffusion) (map[int]map[string]float64, error) {
 	prompt := 0
 	for _, in := range d.Inputs {
 		prompt += len(in.Prompt)
@@ -231,7 +231,7 @@ func (c *diffusionCmd) autoregressive(d lab.Diffusion) (map[int]map[string]float
 	for _, n := range c.Tokens {
 		all[n] = map[string]float64{}
 		for _, soc := range c.SoC {
-			ms, err := lab.AutoregressiveMs(soc, prompt/len(d.Inputs), n)
+			ms, err := phone.AutoregressiveMs(soc, prompt/len(d.Inputs), n)
 			if err != nil {
 				return nil, err
 			}
@@ -242,7 +242,7 @@ func (c *diffusionCmd) autoregressive(d lab.Diffusion) (map[int]map[string]float
 	return all, nil
 }
 
-func printDiffusion(w io.Writer, rows []lab.DiffusionResult, llama map[int]map[string]float64) {
+func printDiffusion(w io.Writer, rows []phone.DiffusionResult, llama map[int]map[string]float64) {
 	if len(rows) == 0 {
 		return
 	}

@@ -6,7 +6,7 @@ import (
 
 	"tandem"
 	"tandem/cmd/internal/cli"
-	"tandem/lab"
+	"tandem/lab/phone"
 	"tandem/model/sample"
 )
 
@@ -46,7 +46,7 @@ func (c *forecastCmd) Run(a *cli.App) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
-	f := lab.Forecasts{Model: m, MaxTokens: c.MaxTokens, Sampling: sample.Params{Sampling: tandem.Sampling{Temperature: c.Temperature}, Seed: c.Seed}}
+	f := phone.Forecasts{Model: m, MaxTokens: c.MaxTokens, Sampling: sample.Params{Sampling: tandem.Sampling{Temperature: c.Temperature}, Seed: c.Seed}}
 	if f.Own, err = c.Adapter(a, m); err != nil {
 		return err
 	}

@@ -10,8 +10,8 @@ import (
 	"runtime"
 
 	"tandem/cmd/internal/cli"
-	"tandem/lab"
 	"tandem/lab/engine"
+	"tandem/lab/phone"
 	"tandem/model"
 	"tandem/npu"
 )
@@ -49,14 +49,14 @@ func (c *loraCmd) Run(a *cli.App) (err error) {
 		}
 	}
 	var out struct {
-		Measured  *engine.AdapterReport `json:"measured,omitempty"`
-		Simulated []lab.AdapterFigure   `json:"simulated"`
-		Published []lab.PublishedFigure `json:"published"` // with what the simulator predicts
+		Measured  *engine.AdapterReport   `json:"measured,omitempty"`
+		Simulated []phone.AdapterFigure   `json:"simulated"`
+		Published []phone.PublishedFigure `json:"published"` // with what the simulator predicts
 	}
-	if out.Simulated, err = lab.AdapterFigures(c.Rank, c.Tasks); err != nil {
+	if out.Simulated, err = phone.AdapterFigures(c.Rank, c.Tasks); err != nil {
 		return err
 	}
-	if out.Published, err = lab.SamsungTables(); err != nil {
+	if out.Published, err = phone.SamsungTables(); err != nil {
 		return err
 	}
 	if !c.Simulate {

@@ -9,10 +9,10 @@ import (
 	"strings"
 
 	"tandem/cmd/internal/cli"
-	"tandem/lab"
+	"tandem/lab/phone"
 	"tandem/lab/spec"
 	"tandem/model"
-	"tandem/npu/phone"
+	npuphone "tandem/npu/phone"
 )
 
 // npuAnswers lets a simulated phone answer by its whole path.
@@ -49,13 +49,13 @@ func (c *npuAnswers) Run(a *cli.App) error {
 	if err != nil {
 		return err
 	}
-	variants := lab.ExecutedVariants
+	variants := phone.ExecutedVariants
 	if len(c.Methods) > 0 {
 		variants = c.Methods
 	}
 	for _, v := range variants {
-		if !slices.Contains(lab.ExecutedVariants, v) {
-			return fmt.Errorf("--methods %s: unknown, use one or more of %s", v, strings.Join(lab.ExecutedVariants, ", "))
+		if !slices.Contains(phone.ExecutedVariants, v) {
+			return fmt.Errorf("--methods %s: unknown, use one or more of %s", v, strings.Join(phone.ExecutedVariants, ", "))
 		}
 	}
 	if c.Limit < 0 || c.MaxTokens < 2 {
@@ -85,13 +85,13 @@ func (c *npuAnswers) Run(a *cli.App) error {
 }
 
 // executed prepares the runs. remove removes what they leave.
-func (c *npuAnswers) executed(a *cli.App, words []spec.Words, variants []string) (x lab.Executed, remove func(), err error) {
+func (c *npuAnswers) executed(a *cli.App, words []spec.Words, variants []string) (x phone.Executed, remove func(), err error) {
 	m, err := c.ModelFlags.Open(a)
 	if err != nil {
 		return x, nil, err
 	}
 	defer m.Close()
-	x = lab.Executed{Of: (&specCmd{ModelFlags: c.ModelFlags}).modelName(m), SoCs: c.SoC, Shapes: c.Costs, Variants: variants, MaxTokens: c.MaxTokens, Prompt: c.Prompt}
+	x = phone.Executed{Of: (&specCmd{ModelFlags: c.ModelFlags}).modelName(m), SoCs: c.SoC, Shapes: c.Costs, Variants: variants, MaxTokens: c.MaxTokens, Prompt: c.Prompt}
 	for _, task := range c.Task {
 		if !slices.Contains(spec.Tasks, task) {
 			return x, nil, fmt.Errorf("--task %s: unknown, use one or more of %s", task, strings.Join(spec.Tasks, ", "))
@@ -108,16 +108,16 @@ func (c *npuAnswers) executed(a *cli.App, words []spec.Words, variants []string)
 			}
 		}
 		for _, w := range of {
-			x.Tasks = append(x.Tasks, lab.ExecutedTask{Task: task, Words: w, Inputs: inputs})
+			x.Tasks = append(x.Tasks, phone.ExecutedTask{Task: task, Words: w, Inputs: inputs})
 		}
 	}
 	path, err := a.FindModel(c.Model)
 	if err != nil {
 		return x, nil, err
 	}
-	x.Open = func(opt phone.Options, more ...model.Option) (*model.Model, *phone.Device, error) {
+	x.Open = func(opt npuphone.Options, more ...model.Option) (*model.Model, *npuphone.Device, error) {
 		opt.Threads = c.Threads
-		d, err := phone.Open(opt)
+		d, err := npuphone.Open(opt)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -128,7 +128,7 @@ func (c *npuAnswers) executed(a *cli.App, words []spec.Words, variants []string)
 	return x, func() { os.RemoveAll(x.History) }, err
 }
 
-func printExecuted(w io.Writer, rows []lab.ExecutedRow) {
+func printExecuted(w io.Writer, rows []phone.ExecutedRow) {
 	if len(rows) > 0 {
 		fmt.Fprintf(w, "acceptance by %s; times simulated\n\n", rows[0].Acceptance)
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"tandem/cmd/internal/clitest"
-	"tandem/lab"
+	"tandem/lab/phone"
 )
 
 // Without flags, answers are in the model's own words, and in those of people where inputs have them.
@@ -19,7 +19,7 @@ func TestAnswersCommand(t *testing.T) {
 	}
 	var all struct {
 		Simulated bool
-		Rows      []lab.ExecutedRow
+		Rows      []phone.ExecutedRow
 	}
 	if err := json.Unmarshal([]byte(out), &all); err != nil || !all.Simulated {
 		t.Fatalf("%v: %s", err, out)

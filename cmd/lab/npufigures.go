@@ -13,7 +13,7 @@ import (
 
 	"tandem"
 	"tandem/cmd/internal/cli"
-	"tandem/lab"
+	"tandem/lab/phone"
 	"tandem/lab/report"
 	"tandem/lab/spec"
 	"tandem/model"
@@ -21,7 +21,7 @@ import (
 	"tandem/model/tokenizer"
 	"tandem/models"
 	"tandem/npu"
-	"tandem/npu/phone"
+	npuphone "tandem/npu/phone"
 	"tandem/specdec"
 )
 
@@ -66,19 +66,19 @@ func (c *npuFigures) Run(a *cli.App) error {
 			return fmt.Errorf("--blocks %d: want 1 to 24, as many as the smallest model has layers", n)
 		}
 	}
-	x := lab.NPU{SoCs: c.SoC, MemorySoC: c.MemorySoC, Chunk: c.Chunk, Small: c.Small, Blocks: c.Blocks, Chunks: c.Chunks, Nodes: c.Nodes}
+	x := phone.Experiment{SoCs: c.SoC, MemorySoC: c.MemorySoC, Chunk: c.Chunk, Small: c.Small, Blocks: c.Blocks, Chunks: c.Chunks, Nodes: c.Nodes}
 	if !c.NoNative {
 		path, remove, err := c.onDisk(a)
 		if err != nil {
 			return err
 		}
 		defer remove()
-		x.Native = func(ctx context.Context, share float64, paging bool) (lab.NativeRun, error) {
+		x.Native = func(ctx context.Context, share float64, paging bool) (phone.NativeRun, error) {
 			return c.native(ctx, path, share, paging)
 		}
 	}
 	if c.Spec != "" || c.Summaries > 0 {
-		x.Accept = func(ctx context.Context) (lab.AcceptLengths, error) { return c.accept(ctx, a) }
+		x.Accept = func(ctx context.Context) (phone.AcceptLengths, error) { return c.accept(ctx, a) }
 	}
 	r, data, err := x.Run(a, progress(a, "npu"))
 	if err != nil {
@@ -118,10 +118,10 @@ func (c *npuFigures) onDisk(a *cli.App) (path string, remove func(), err error) 
 }
 
 // native generates a text with the given share of the weights in memory, 0 for all.
-func (c *npuFigures) native(ctx context.Context, path string, share float64, paging bool) (run lab.NativeRun, err error) {
+func (c *npuFigures) native(ctx context.Context, path string, share float64, paging bool) (run phone.NativeRun, err error) {
 	const prompt, tokens = "The harbour museum opens at", 24
-	open := func(memory int64) (*model.Model, *phone.Device, error) {
-		d, err := phone.Open(phone.Options{Threads: c.Threads, Memory: memory, Paging: paging})
+	open := func(memory int64) (*model.Model, *npuphone.Device, error) {
+		d, err := npuphone.Open(npuphone.Options{Threads: c.Threads, Memory: memory, Paging: paging})
 		if err != nil {
 			return nil, nil, err
 		}
@@ -162,7 +162,7 @@ func (c *npuFigures) native(ctx context.Context, path string, share float64, pag
 }
 
 // accept reads the accept lengths of summaries from a file, or measures them with the model of the native runs.
-func (c *npuFigures) accept(ctx context.Context, a *cli.App) (l lab.AcceptLengths, err error) {
+func (c *npuFigures) accept(ctx context.Context, a *cli.App) (l phone.AcceptLengths, err error) {
 	const task = "summary"
 	if c.Spec != "" {
 		text, err := os.ReadFile(c.Spec)
@@ -176,7 +176,7 @@ func (c *npuFigures) accept(ctx context.Context, a *cli.App) (l lab.AcceptLength
 		if err := json.Unmarshal(text, &x); err != nil {
 			return l, fmt.Errorf("%s: %w: want a file that \"lab spec --json FILE\" wrote", c.Spec, err)
 		}
-		return lab.AcceptLengthsOf(x.Rows, task, cmp.Or(x.Model, filepath.Base(c.Spec)))
+		return phone.AcceptLengthsOf(x.Rows, task, cmp.Or(x.Model, filepath.Base(c.Spec)))
 	}
 	m, err := c.Open(a)
 	if err != nil {
@@ -194,10 +194,10 @@ func (c *npuFigures) accept(ctx context.Context, a *cli.App) (l lab.AcceptLength
 	if err != nil {
 		return l, err
 	}
-	rows, err := x.Run(ctx, task, inputs, lab.AblationMethods, func(done, total int) { a.Progress("summaries: run %d of %d", done, total) })
+	rows, err := x.Run(ctx, task, inputs, phone.AblationMethods, func(done, total int) { a.Progress("summaries: run %d of %d", done, total) })
 	a.Clear()
 	if err != nil {
 		return l, err
 	}
-	return lab.AcceptLengthsOf(rows, task, cmp.Or(c.Model, cli.BuiltIn))
+	return phone.AcceptLengthsOf(rows, task, cmp.Or(c.Model, cli.BuiltIn))
 }

@@ -9,10 +9,10 @@ import (
 
 	"tandem"
 	"tandem/cmd/internal/cli"
-	"tandem/lab"
 	"tandem/lab/chart"
+	"tandem/lab/phone"
 	"tandem/model"
-	"tandem/npu/phone"
+	npuphone "tandem/npu/phone"
 	"tandem/npu/phone/plan"
 	"tandem/npu/phone/sim"
 )
@@ -62,7 +62,7 @@ func (c *npuPlan) Run(a *cli.App) (err error) {
 	defer func() { err = errors.Join(err, m.Close()) }()
 	where := "this machine"
 	var p plan.Problem
-	var s *phone.Switcher
+	var s *npuphone.Switcher
 	if c.SoC == "" {
 		where += ", " + m.Device()
 		p, s, err = c.measured(a, m, device)
@@ -104,14 +104,14 @@ func of(p plan.Problem, pl plan.Plan) planned {
 }
 
 // measured measures the blocks on this machine.
-func (c *npuPlan) measured(a *cli.App, m *model.Model, device *phone.Device) (plan.Problem, *phone.Switcher, error) {
+func (c *npuPlan) measured(a *cli.App, m *model.Model, device *npuphone.Device) (plan.Problem, *npuphone.Switcher, error) {
 	if need := c.Chunks * c.Large; need > m.Config().Context {
 		return plan.Problem{}, nil, fmt.Errorf("%d chunks of %d tokens exceed the model's context of %d: lower --chunks or --large", c.Chunks, c.Large, m.Config().Context)
 	}
 	if c.Memory > 0 {
 		return plan.Problem{}, nil, errors.New("with --npu-memory the weights are staged already: leave it out to switch graphs")
 	}
-	s, err := phone.NewSwitcher(device, m.Graphs(c.Large), m.Graphs(c.Small), c.Blocks)
+	s, err := npuphone.NewSwitcher(device, m.Graphs(c.Large), m.Graphs(c.Small), c.Blocks)
 	if err != nil {
 		return plan.Problem{}, nil, err
 	}
@@ -132,12 +132,12 @@ func (c *npuPlan) simulated(m *model.Model) (plan.Problem, string, error) {
 	}
 	one, two := m.Graphs(c.Large), m.Graphs(c.Small) // the embedding, the layers, the head
 	last := len(one) - 1
-	p := lab.SwitchProblem(costs, one[1:last], two[1:last], two[last], c.Blocks, c.Chunks)
+	p := phone.SwitchProblem(costs, one[1:last], two[1:last], two[last], c.Blocks, c.Chunks)
 	return p, fmt.Sprintf("simulated %s (%s, %s)", costs.Name, costs.SoC, costs.Stack), nil
 }
 
 // execute executes every plan and checks that all give the same logits, bit for bit.
-func (c *npuPlan) execute(a *cli.App, m *model.Model, s *phone.Switcher, rows []planned) error {
+func (c *npuPlan) execute(a *cli.App, m *model.Model, s *npuphone.Switcher, rows []planned) error {
 	tokens := make([]tandem.Token, c.Chunks*c.Large)
 	for i := range tokens {
 		tokens[i] = tandem.Token(i * 31 % m.Config().Vocab)

@@ -6,8 +6,8 @@ import (
 	"runtime"
 
 	"tandem/cmd/internal/cli"
-	"tandem/lab"
 	"tandem/lab/engine"
+	"tandem/lab/phone"
 	"tandem/model"
 )
 
@@ -39,10 +39,10 @@ func (c *streamsCmd) Run(a *cli.App) error {
 	}
 	var out struct {
 		Measured  *engine.StreamReport `json:"measured,omitempty"`
-		Simulated []lab.StreamFigure   `json:"simulated"`
+		Simulated []phone.StreamFigure `json:"simulated"`
 	}
 	var err error
-	if out.Simulated, err = lab.StreamFigures(c.Streams, c.Steps, 16); err != nil {
+	if out.Simulated, err = phone.StreamFigures(c.Streams, c.Steps, 16); err != nil {
 		return err
 	}
 	if !c.Simulate {

@@ -39,9 +39,10 @@ var rules = []struct{ packages, imports string }{
 	{"api", "tandem node specdec aggregator pair decoder decoder/extract model model/chat model/tokenizer retrieval/passages internal/refusal internal/spelling"},
 
 	// Experiments. Nothing below imports them.
-	{"lab", "tandem lab/... node node/batch decoder/... retrieval/... transport/... netem pair/... scheduler aggregator specdec dllm model/... npu/... models examples internal/meter"},
+	{"lab", "tandem lab/chart lab/report lab/sim node node/batch decoder/... retrieval/... transport/... netem pair/... scheduler aggregator specdec model/..."}, // it knows no phone
 	{"lab/report", "internal/atomicfile"}, // it knows no experiment
 	{"lab/spec", "tandem lab/report lab/chart specdec dllm model/... models examples internal/meter"},
+	{"lab/phone", "tandem lab/chart lab/report lab/spec specdec dllm model/... npu/..."}, // it knows no second side
 	{"lab/sim", "tandem pair/... aggregator transport/... node/presence node/batch specdec netem"},
 	{"lab/quality", "tandem lab/answers node decoder/... retrieval/... aggregator model/... models internal/refusal"},
 	{"lab/answers", "tandem node decoder/... retrieval/... aggregator model/... models internal/refusal"},

@@ -1,4 +1,4 @@
-package lab
+package phone
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 )
 
 // validate compares the simulator with published figures, and says where its parameters come from.
-func (x NPU) validate(_ context.Context, r *report.Report, data *NPUData) error {
+func (x Experiment) validate(_ context.Context, r *report.Report, data *Data) error {
 	figures, err := validate(sim.Default(), data.Accept)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package lab
+package phone
 
 import (
 	"context"
@@ -32,7 +32,7 @@ const boundaryPrompt = 128
 // keys and values, activations and logits. Staging takes lifetimes from the graph: values that do not live at once share memory,
 // and weights keep a place or pass through slots. Paging only gives each value of the graph a mapping of its own, which stays as
 // long as the graph is loaded, and replaces weights in what is left, the least recently used first.
-func (x NPU) boundaries(_ context.Context, r *report.Report, data *NPUData) error {
+func (x Experiment) boundaries(_ context.Context, r *report.Report, data *Data) error {
 	c, err := x.chip(x.MemorySoC)
 	if err != nil {
 		return err
@@ -72,7 +72,7 @@ func boundary(c sim.Costs, s sim.Shape, rows int, paging bool) (Boundary, error)
 	caches := int64(boundaryPrompt+rows) * 2 * int64(s.Layers*s.KVHeads*s.HeadDim) * 2 // 16 bits
 	left := c.Window - activations - caches
 	b.Activations, b.Caches, b.Left = report.Is(float64(activations)/1e6), report.Is(float64(caches)/1e6), report.Is(float64(left)/1e6)
-	sizes, uses := Weights(c, s, rows, boundaryPrompt+rows)
+	sizes, uses := weightsOf(c, s, rows, boundaryPrompt+rows)
 	costs := memory.Costs{PerByte: 1e9 / c.Stage, PerMapping: c.Map, MapPerByte: 1e9 / c.MapRate}
 	play := func(steps int) memory.Counters { return memory.Counters{} }
 	if paging {

@@ -1,4 +1,4 @@
-package lab
+package phone
 
 import (
 	"flag"
@@ -164,7 +164,7 @@ func TestFits(t *testing.T) {
 				t.Fatal(err)
 			}
 		case !(off <= .005):
-			t.Errorf("%s is %v, but %s makes it %.5g (go test ./lab -run TestFits -update)", f.param, is.Value, f.figure, want.Value)
+			t.Errorf("%s is %v, but %s makes it %.5g (go test ./lab/phone -run TestFits -update)", f.param, is.Value, f.figure, want.Value)
 		}
 	}
 
@@ -215,7 +215,7 @@ func fitted(files sim.Files) map[string]bool {
 // writeFit writes a fitted value with five digits into its file, where each value has its own line.
 func writeFit(param string, value float64) error {
 	parts := strings.Split(param, "/")
-	file := "../npu/phone/sim/soc/" + parts[0] + ".json"
+	file := "../../npu/phone/sim/soc/" + parts[0] + ".json"
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package lab
+package phone
 
 import (
 	"fmt"
@@ -33,9 +33,9 @@ var weak = []struct {
 // outcome returns the experiment's claims and the simulator's errors as a line of a table.
 func outcome(t *testing.T, files sim.Files) string {
 	t.Helper()
-	x := NPU{SoCs: []string{"sm8550/mllm", "sm8650/mllm", "sm8750/mllm"}, MemorySoC: "sm8750/llada", Chunk: 256, Small: 32, Blocks: []int{6}, Chunks: 4, Nodes: 50_000, files: files}
+	x := Experiment{SoCs: []string{"sm8550/mllm", "sm8650/mllm", "sm8750/mllm"}, MemorySoC: "sm8750/llada", Chunk: 256, Small: 32, Blocks: []int{6}, Chunks: 4, Nodes: 50_000, files: files}
 	var r report.Report
-	var data NPUData
+	var data Data
 	if err := x.switching(t.Context(), &r, &data); err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func outcome(t *testing.T, files sim.Files) string {
 
 // docs/phone.md states how the claims depend on values that no figure constrains well.
 func TestDocumentedSensitivity(t *testing.T) {
-	text, err := os.ReadFile("../docs/phone.md")
+	text, err := os.ReadFile("../../docs/phone.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package lab
+package phone
 
 import (
 	"context"
@@ -8,10 +8,10 @@ import (
 	"tandem/npu/phone/sim"
 )
 
-// NPU plays graph switching and the memory runtime on a simulated phone, and compares the simulator with published figures.
+// Experiment plays graph switching and the memory runtime on a simulated phone, and compares the simulator with published figures.
 // The planner and the memory runtime are those that a phone would run (npu/phone/plan, npu/phone/memory). Only time is
 // simulated.
-type NPU struct {
+type Experiment struct {
 	SoCs         []string // chips with stacks, for the switching experiment; the first has pictures
 	MemorySoC    string   // for the memory experiment
 	Chunk, Small int      // rows of G¹ and G²
@@ -28,15 +28,15 @@ type NPU struct {
 }
 
 // chip returns a chip's costs.
-func (x NPU) chip(name string) (sim.Costs, error) {
+func (x Experiment) chip(name string) (sim.Costs, error) {
 	if x.files == nil {
 		return sim.Find(name)
 	}
 	return x.files.Find(name)
 }
 
-// NPUData is the outcome of NPU for programs.
-type NPUData struct {
+// Data is the outcome of an Experiment for programs.
+type Data struct {
 	Simulated  bool              `json:"simulated"` // all but the runtimes "native" and "native paging"
 	Switching  []Switching       `json:"switching"`
 	Memory     []Memory          `json:"memory"`
@@ -48,13 +48,13 @@ type NPUData struct {
 }
 
 // Run plays everything.
-func (x NPU) Run(ctx context.Context, progress report.Progress) (report.Report, NPUData, error) {
-	data := NPUData{Simulated: true}
+func (x Experiment) Run(ctx context.Context, progress report.Progress) (report.Report, Data, error) {
+	data := Data{Simulated: true}
 	r := report.Report{Name: "npu", Title: "A phone's NPU: switching graphs, little memory, and how far to trust this", Simulated: true}
 	if progress == nil {
 		progress = func(int, int) {}
 	}
-	steps := []func(context.Context, *report.Report, *NPUData) error{x.switching, x.gantt, x.memory, x.native, x.boundaries, x.ablation, x.validate}
+	steps := []func(context.Context, *report.Report, *Data) error{x.switching, x.gantt, x.memory, x.native, x.boundaries, x.ablation, x.validate}
 	for i, step := range steps {
 		if err := ctx.Err(); err != nil {
 			return r, data, err

@@ -1,4 +1,4 @@
-package lab
+package phone
 
 import (
 	"context"
@@ -205,7 +205,7 @@ func (v *validator) ablation() {
 
 // ablation draws Table 3 as the simulator predicts it from the published accept lengths, and measures accept lengths for what the
 // papers say of drafts. Executed runs the table instead.
-func (x NPU) ablation(ctx context.Context, r *report.Report, data *NPUData) error {
+func (x Experiment) ablation(ctx context.Context, r *report.Report, data *Data) error {
 	bars := chart.Bars{Title: "sd.npu Table 3: published and predicted", X: "ms a token",
 		Note: "Predicted with the published accept lengths, some of a related model. lab npu answers runs the table."}
 	r.Figures = append(r.Figures, report.Figure{Name: "npu-ablation", SVG: ablationBars(bars).SVG()})

@@ -1,4 +1,4 @@
-package lab
+package phone
 
 import (
 	"context"
@@ -60,7 +60,7 @@ func switchingProblem(c sim.Costs, model string, blocks, chunks, large, small in
 	if err != nil {
 		return plan.Problem{}, err
 	}
-	p := Problem(c, s, blocks, chunks, large, small)
+	p := problemOf(c, s, blocks, chunks, large, small)
 	if err := p.Check(); err != nil {
 		return p, fmt.Errorf("%s: %w", model, err)
 	}
@@ -68,7 +68,7 @@ func switchingProblem(c sim.Costs, model string, blocks, chunks, large, small in
 }
 
 // switching plays every strategy on every chip.
-func (x NPU) switching(ctx context.Context, r *report.Report, data *NPUData) error {
+func (x Experiment) switching(ctx context.Context, r *report.Report, data *Data) error {
 	for i, soc := range x.SoCs {
 		c, err := x.chip(soc)
 		if err != nil {
@@ -99,7 +99,7 @@ func (x NPU) switching(ctx context.Context, r *report.Report, data *NPUData) err
 }
 
 // cut plays a model in n blocks with 1 to x.Chunks chunks, by all strategies.
-func (x NPU) cut(ctx context.Context, c sim.Costs, model string, n int) (cells []Switching, err error) {
+func (x Experiment) cut(ctx context.Context, c sim.Costs, model string, n int) (cells []Switching, err error) {
 	for chunks := 1; chunks <= x.Chunks; chunks++ {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -148,7 +148,7 @@ func switchingFinding(soc string, cells []Switching) string {
 // with the first chunk, as CoordGen's Figure 8 does, and hides every load it can. But the blocks that have changed take all
 // later chunks on G², so whether that pays depends on how much slower G² is: on its rows and on the chunks to come. The
 // papers take G² of 32 rows for chunks of 256, and say that it should have a half or a quarter of a chunk.
-func (x NPU) ruleFinding(c sim.Costs) (string, error) {
+func (x Experiment) ruleFinding(c sim.Costs) (string, error) {
 	text := fmt.Sprintf("%s/%s (simulated): the papers' rule from the first chunk on (greedy) is slower than synchronous loading", c.SoC, c.Stack)
 	sizes := []int{x.Small}
 	if quarter := x.Chunk / 4; quarter > x.Small {
@@ -212,7 +212,7 @@ func switchingTable(cells []Switching) report.Table {
 }
 
 // gantt draws one prefill by three strategies, after CoordGen's Figure 8.
-func (x NPU) gantt(_ context.Context, r *report.Report, _ *NPUData) error {
+func (x Experiment) gantt(_ context.Context, r *report.Report, _ *Data) error {
 	if len(x.SoCs) == 0 {
 		return nil
 	}
@@ -249,8 +249,8 @@ func (x NPU) gantt(_ context.Context, r *report.Report, _ *NPUData) error {
 	return nil
 }
 
-// Problem is a model's prefill and switch for the planner: see SwitchProblem.
-func Problem(c sim.Costs, s sim.Shape, blocks, chunks, large, small int) plan.Problem {
+// problemOf is a model's prefill and switch for the planner: see SwitchProblem.
+func problemOf(c sim.Costs, s sim.Shape, blocks, chunks, large, small int) plan.Problem {
 	layers := s.Layers
 	s.Layers = 1 // they are alike
 	one, two := s.Blocks(large, false), s.Blocks(small, true)

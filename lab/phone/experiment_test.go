@@ -1,4 +1,4 @@
-package lab
+package phone
 
 import (
 	"context"
@@ -148,7 +148,7 @@ func TestDocumentedErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile("../docs/phone.md")
+	text, err := os.ReadFile("../../docs/phone.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,8 +210,8 @@ func TestMeasuredDrafting(t *testing.T) {
 
 // Switching hides what can be hidden and is near the optimum. With half the memory, staging stalls at most a third as long as
 // paging. Native runs are compared. All of it reaches the files, the page and the data for programs.
-func TestNPU(t *testing.T) {
-	x := NPU{SoCs: []string{"sm8650/mllm", "sm8550/mllm"}, MemorySoC: "sm8750/llada", Chunk: 256, Small: 32, Blocks: []int{2, 6}, Chunks: 4, Nodes: 200_000,
+func TestExperiment(t *testing.T) {
+	x := Experiment{SoCs: []string{"sm8650/mllm", "sm8550/mllm"}, MemorySoC: "sm8750/llada", Chunk: 256, Small: 32, Blocks: []int{2, 6}, Chunks: 4, Nodes: 200_000,
 		Native: func(_ context.Context, share float64, _ bool) (NativeRun, error) {
 			return NativeRun{Tokens: []int{1, 2}, Weights: 100, Counters: memory.Counters{Steps: 2, Peak: int64(100 * share)}}, nil
 		},
@@ -364,8 +364,8 @@ func TestMemoryCountsSessions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var data NPUData
-	if err := (NPU{MemorySoC: "sm8750/llada"}).memory(t.Context(), &report.Report{}, &data); err != nil {
+	var data Data
+	if err := (Experiment{MemorySoC: "sm8750/llada"}).memory(t.Context(), &report.Report{}, &data); err != nil {
 		t.Fatal(err)
 	}
 	beyond := 0
@@ -390,8 +390,8 @@ func TestMemoryCountsSessions(t *testing.T) {
 
 // At the rows of llada.cpp's Table 7, paging only leaves no addresses for weights, and staging completes.
 func TestBoundaryRuns(t *testing.T) {
-	var data NPUData
-	if err := (NPU{MemorySoC: "sm8750/llada"}).boundaries(t.Context(), &report.Report{}, &data); err != nil {
+	var data Data
+	if err := (Experiment{MemorySoC: "sm8750/llada"}).boundaries(t.Context(), &report.Report{}, &data); err != nil {
 		t.Fatal(err)
 	}
 	for _, b := range data.Boundaries {
@@ -417,7 +417,7 @@ func TestSwitchProblem(t *testing.T) {
 	}
 	one, two := s.Blocks(256, false), s.Blocks(32, true)
 	layer := func(g *npu.Graph) time.Duration { return c.Graph(g, 256).Time() }
-	p := Problem(c, s, 5, 2, 256, 32) // 24 layers in 4, 5, 5, 5 and 5
+	p := problemOf(c, s, 5, 2, 256, 32) // 24 layers in 4, 5, 5, 5 and 5
 	for j, layers := range []int{4, 5, 5, 5, 5} {
 		n := time.Duration(layers)
 		bytes := int64(layers) * c.Bytes(two[0])
@@ -442,7 +442,7 @@ func TestRuleFinding(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := NPU{Chunk: 256, Small: 32, Blocks: []int{2}, Chunks: 8}.ruleFinding(c)
+		got, err := Experiment{Chunk: 256, Small: 32, Blocks: []int{2}, Chunks: 8}.ruleFinding(c)
 		if err != nil || strings.Contains(got, " in 0 of 24 prefills with G² of 32 rows") || !strings.Contains(got, " in 0 of 24 prefills with G² of 64 rows") {
 			t.Errorf("%q, %v", got, err)
 		}

@@ -1,4 +1,4 @@
-package lab
+package phone
 
 import (
 	"time"
@@ -94,7 +94,7 @@ func (x *diffusionPhone) stall(rows int, paged bool) time.Duration {
 
 // replay plays passes in virtual time and returns the stall of one.
 func (x *diffusionPhone) replay(rows int, paged bool) time.Duration {
-	sizes, uses := Weights(x.costs, x.shape, rows, 256)
+	sizes, uses := weightsOf(x.costs, x.shape, rows, 256)
 	costs := memory.Costs{PerByte: 1e9 / x.costs.Stage, PerMapping: x.costs.Map, MapPerByte: 1e9 / x.costs.MapRate}
 	placement, err := memory.Place(sizes, uses, costs, x.costs.Window)
 	if err != nil {

@@ -1,4 +1,4 @@
-package lab
+package phone
 
 import (
 	"context"
@@ -43,7 +43,7 @@ type Memory struct {
 var budgets = []float64{.1, .2, .3, .4, .5, .6, .7, .8, .9, 1}
 
 // memory plays steps of block diffusion as llada.cpp runs them: 64 rows at once through LLaDA-8B.
-func (x NPU) memory(_ context.Context, r *report.Report, data *NPUData) error {
+func (x Experiment) memory(_ context.Context, r *report.Report, data *Data) error {
 	c, err := x.chip(x.MemorySoC)
 	if err != nil {
 		return err
@@ -52,7 +52,7 @@ func (x NPU) memory(_ context.Context, r *report.Report, data *NPUData) error {
 	if err != nil {
 		return err
 	}
-	sizes, uses := Weights(c, s, 64, 256)
+	sizes, uses := weightsOf(c, s, 64, 256)
 	var total int64
 	for _, b := range sizes {
 		total += b
@@ -114,9 +114,9 @@ func (m *Memory) sessions(c sim.Costs, mapped int64) {
 	}
 }
 
-// Weights returns the sizes of the matrices that a model's products read, in order, and their uses: how long the NPU computes
+// weightsOf returns the sizes of the matrices that a model's products read, in order, and their uses: how long the NPU computes
 // from one to the next. Products of the same input may change places.
-func Weights(c sim.Costs, s sim.Shape, rows, context int) (sizes []int64, uses []memory.Use) {
+func weightsOf(c sim.Costs, s sim.Shape, rows, context int) (sizes []int64, uses []memory.Use) {
 	group := 0
 	for _, g := range s.Blocks(rows, false) {
 		input := npu.Value(-1)
@@ -149,7 +149,7 @@ func Weights(c sim.Costs, s sim.Shape, rows, context int) (sizes []int64, uses [
 var nativeBudgets = []float64{.1, .25, .5, .75, 1}
 
 // native runs a model on this machine with budgets smaller than its weights.
-func (x NPU) native(ctx context.Context, r *report.Report, data *NPUData) error {
+func (x Experiment) native(ctx context.Context, r *report.Report, data *Data) error {
 	defer func() { r.Tables = append(r.Tables, memoryTable(data.Memory)) }()
 	if x.Native == nil {
 		return nil

@@ -1,4 +1,4 @@
-package lab
+package phone
 
 import (
 	"cmp"
@@ -53,7 +53,7 @@ func (q request) lag(strategy plan.Strategy, chunks int) float64 {
 	if ms, ok := q.lags[of]; ok {
 		return ms
 	}
-	p := Problem(q.c, q.s, ablationBlocks, chunks, prefillChunk, decodeChunk)
+	p := problemOf(q.c, q.s, ablationBlocks, chunks, prefillChunk, decodeChunk)
 	q.lags[of] = msOf(p.Simulate(p.Plan(strategy)).Total() - p.Prefill())
 	return q.lags[of]
 }
@@ -172,7 +172,7 @@ func (v *validator) switching() {
 	for _, phone := range phones {
 		for _, model := range switchingShapes {
 			q := v.request(phone.soc, model)
-			p := Problem(q.c, q.s, 2, summaryChunks, prefillChunk, decodeChunk)
+			p := problemOf(q.c, q.s, 2, summaryChunks, prefillChunk, decodeChunk)
 			if h := p.Simulate(p.Plan(plan.Progressive)).Hidden(); h < hidden {
 				hidden, least = h, model+" on the "+phone.name
 			}

@@ -1,4 +1,4 @@
-package lab
+package phone
 
 import (
 	"bytes"
@@ -83,12 +83,12 @@ func TestDiffusion(t *testing.T) {
 // The model that the recipe makes for tests answers, one token a pass, and all of llada.cpp's techniques together bring its
 // answers in fewer passes than Fast-dLLM, of which each computes fewer rows.
 func TestDenoisingReader(t *testing.T) {
-	m, err := model.Open("../models/testdata/denoise.gguf", native.New(0))
+	m, err := model.Open("../../models/testdata/denoise.gguf", native.New(0))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer m.Close()
-	d := Diffusion{Model: m, Name: "test", Inputs: denoised(t, m, "../models/testdata/denoise.jsonl", 20)}
+	d := Diffusion{Model: m, Name: "test", Inputs: denoised(t, m, "../../models/testdata/denoise.jsonl", 20)}
 	var methods []DiffusionMethod
 	for _, name := range []string{"prefix-kv", "fast-dllm", "+mbsd", "+scr"} {
 		method, err := dllm.FindMethod(name)

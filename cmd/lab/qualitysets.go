@@ -19,7 +19,6 @@ import (
 	"tandem/cmd/internal/cli"
 	"tandem/decoder"
 	"tandem/decoder/extract"
-	"tandem/lab"
 	"tandem/lab/answers"
 	"tandem/lab/quality"
 	"tandem/model"
@@ -357,17 +356,12 @@ func (c *qualityCmd) openSets(a *cli.App) ([]answers.Set, error) {
 func (c *qualityCmd) openSet(name string) ([]answers.Set, error) {
 	parts := strings.Split(name, "/")
 	gold := len(parts) > 1 && parts[len(parts)-1] == "gold"
-	people := lab.PeopleSets()
 	switch {
 	case name == "generated":
 		s, err := c.generated()
 		return []answers.Set{s}, err
-	case people[name].File != "":
-		dir, err := fs.Sub(lab.People(), people[name].Folder)
-		if err != nil {
-			return nil, err
-		}
-		s, err := answers.People(name, dir, people[name].File, c.Seed)
+	case slices.Contains(answers.PeopleNames(), name):
+		s, err := answers.People(name, c.Seed)
 		return []answers.Set{s}, err
 	case name == "xquad/open", name == "xquad/gold":
 		return c.readSet(name, "data/qa/xquad.en.half.json", func(in io.Reader) (answers.Set, error) { return answers.SQuAD(name, in, gold, c.Seed) })
@@ -380,12 +374,12 @@ func (c *qualityCmd) openSet(name string) ([]answers.Set, error) {
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
 		return c.openFolder(name)
 	}
-	return nil, fmt.Errorf("--sets %s: there is no such set (%s, xquad/open, xquad/gold, reading/SOURCE, generated), nor is it a folder", name, strings.Join(slices.Sorted(maps.Keys(people)), ", "))
+	return nil, fmt.Errorf("--sets %s: there is no such set (%s, xquad/open, xquad/gold, reading/SOURCE, generated), nor is it a folder", name, strings.Join(answers.PeopleNames(), ", "))
 }
 
 // openFolder reads a set of the user's own.
 func (c *qualityCmd) openFolder(dir string) ([]answers.Set, error) {
-	s, err := answers.People(dir, os.DirFS(dir), "questions.jsonl", c.Seed)
+	s, err := answers.Folder(dir, os.DirFS(dir), "questions.jsonl", c.Seed)
 	if errors.Is(err, fs.ErrNotExist) { // a set that is left out has nothing to do with files of the user's own
 		return nil, fmt.Errorf("--sets %s: want a folder with documents/ and questions.jsonl: %v", dir, err)
 	}

@@ -44,7 +44,7 @@ var DefaultConstants = Constants{
 
 // Confidence returns the probability that an answer is right which draws on a passage of this relevance, in nats, where a text of
 // another says something else (decoder.Part.Otherwise), -Inf if none does: only one of them can be right. It is a logistic curve
-// between the pair's answers on lab/testdata/people/tune and those on XQuAD, where fewer are right.
+// between the pair's answers on lab/answers/testdata/people/tune and those on XQuAD, where fewer are right.
 func Confidence(relevance, otherwise float64) float64 {
 	return logistic(0.75 + 0.5*(relevance-math.Log1p(math.Exp(otherwise))))
 }

@@ -60,8 +60,8 @@ func Lines(name string, in io.Reader, each func(n int, line []byte) error) error
 	return nil
 }
 
-// People reads questions about the documents/ of a folder from a file in it, such as the questions.jsonl of one half of the hand-written set.
-func People(name string, dir fs.FS, file string, seed uint64) (Set, error) {
+// Folder reads questions about the documents/ of a folder from a file in it, such as questions.jsonl.
+func Folder(name string, dir fs.FS, file string, seed uint64) (Set, error) {
 	entries, err := fs.ReadDir(dir, "documents")
 	if err != nil {
 		return Set{}, fmt.Errorf("%s: %w", name, err)
@@ -85,7 +85,7 @@ func People(name string, dir fs.FS, file string, seed uint64) (Set, error) {
 	defer f.Close()
 	w := World{Sides: deal(name, seed, documents)}
 	err = Lines(name+"/"+file, f, func(_ int, line []byte) error {
-		q, err := readPeople(line, w.Questions)
+		q, err := readQuestion(line, w.Questions)
 		if err != nil {
 			return err
 		}
@@ -101,8 +101,8 @@ func People(name string, dir fs.FS, file string, seed uint64) (Set, error) {
 	return Set{name, []World{w}}, err
 }
 
-// readPeople reads a question of the hand-written set; earlier are those before it.
-func readPeople(line []byte, earlier []Question) (q Question, err error) {
+// readQuestion reads a question of a folder; earlier are those before it.
+func readQuestion(line []byte, earlier []Question) (q Question, err error) {
 	var in struct {
 		ID, Question, Kind, Sentence, After string
 		Documents, Answers, Items, Others   []string

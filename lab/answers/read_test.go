@@ -47,7 +47,7 @@ func TestLines(t *testing.T) {
 
 func TestReadBroken(t *testing.T) {
 	people := func(line string) error {
-		_, err := People("people", fstest.MapFS{"documents/a.md": {Data: []byte("A")}, "questions.jsonl": {Data: []byte(line)}}, "questions.jsonl", 1)
+		_, err := Folder("people", fstest.MapFS{"documents/a.md": {Data: []byte("A")}, "questions.jsonl": {Data: []byte(line)}}, "questions.jsonl", 1)
 		return err
 	}
 	reading := func(line string) error {
@@ -87,7 +87,7 @@ func TestReadBroken(t *testing.T) {
 	}
 }
 
-func TestReadPeople(t *testing.T) {
+func TestFolder(t *testing.T) {
 	lines := `{"id": "1", "question": "Q?", "kind": "list", "documents": ["a.md"], "answers": ["x, y"], "items": ["x", "y"], "sentence": "x and y"}
 {"id": "2", "question": "R?", "kind": "two", "answers": ["x; y"], "sentence": "s", "parts": [{"answers": ["x"], "sentence": "s"}, {"answers": ["y", "z"], "sentence": "t"}]}
 {"id": "3", "question": "S?", "kind": "unanswerable", "answers": []}
@@ -95,7 +95,7 @@ func TestReadPeople(t *testing.T) {
 {"id": "5", "question": "And?", "kind": "followup", "after": "4", "answers": ["u"], "sentence": "s"}
 {"id": "6", "question": "And then?", "kind": "followup", "after": "5", "answers": ["v"], "sentence": "s"}
 `
-	s, err := People("people", fstest.MapFS{"documents/a.md": {Data: []byte("A")}, "documents/sub/b.md": {}, "questions.jsonl": {Data: []byte(lines)}}, "questions.jsonl", 1)
+	s, err := Folder("people", fstest.MapFS{"documents/a.md": {Data: []byte("A")}, "documents/sub/b.md": {}, "questions.jsonl": {Data: []byte(lines)}}, "questions.jsonl", 1)
 	if err != nil || s.Count() != 6 {
 		t.Fatalf("%v: %+v", err, s)
 	}

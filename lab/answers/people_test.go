@@ -1,40 +1,38 @@
-package lab_test
+package answers
 
 import (
 	"encoding/json"
 	"io/fs"
+	"path"
 	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
-
-	"tandem/lab"
-	"tandem/lab/answers"
 )
 
 // checkedQuestion is a question as the set's file has it.
 type checkedQuestion struct {
 	ID, Question, Kind, Sentence, After     string
 	Documents, Near, Answers, Items, Others []string
-	Parts                                   []answers.Part
+	Parts                                   []Part
 }
 
 // The sets keep what their README promises.
 func TestPeople(t *testing.T) {
 	seen := map[string]bool{}
 	for set, want := range map[string]struct{ documents, questions int }{"tune": {35, 161}, "judge": {35, 171}, "technical": {20, 188}, "first": {17, 111}, "second": {21, 169}, "third": {20, 229}, "fourth": {23, 259}, "fifth": {24, 247}, "sixth": {24, 254}, "seventh": {22, 238}, "eighth": {22, 264}, "ninth": {22, 251}, "tongues": {15, 138}, "tune/talks": {35, 148}} {
-		at := lab.PeopleSets()["people/"+set]
-		texts := documentsOf(t, at.Folder)
+		file := peopleFiles()["people/"+set]
+		texts := documentsOf(t, path.Dir(file))
 		if len(texts) != want.documents {
 			t.Errorf("%s: %d documents, want %d", set, len(texts), want.documents)
 		}
-		f, err := lab.People().Open(at.Folder + "/" + at.File)
+		f, err := people.Open(file)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer f.Close()
 		n := 0
-		err = answers.Lines(set, f, func(_ int, line []byte) error {
+		err = Lines(set, f, func(_ int, line []byte) error {
 			var q checkedQuestion
 			if err := json.Unmarshal(line, &q); err != nil {
 				return err
@@ -58,10 +56,10 @@ func TestPeople(t *testing.T) {
 	}
 }
 
-// documentsOf returns the texts of one set by name.
+// documentsOf returns the texts of one set by its folder.
 func documentsOf(t *testing.T, set string) map[string]string {
 	t.Helper()
-	dir, err := fs.Sub(lab.People(), set+"/documents")
+	dir, err := fs.Sub(people, set+"/documents")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +78,7 @@ func documentsOf(t *testing.T, set string) map[string]string {
 		}
 		texts[e.Name()] = string(data)
 	}
-	if set == "tune" && !strings.Contains(texts["mail-piano-lessons.eml"], "\r\n") {
+	if path.Base(set) == "tune" && !strings.Contains(texts["mail-piano-lessons.eml"], "\r\n") {
 		t.Error("mail-piano-lessons.eml has lost its CRLF line ends")
 	}
 	return texts
@@ -107,7 +105,7 @@ func (q checkedQuestion) check(t *testing.T, texts map[string]string) {
 	}
 	parts := q.Parts
 	if len(parts) == 0 {
-		parts = []answers.Part{{Answers: q.Answers, Sentence: q.Sentence, Others: q.Others}}
+		parts = []Part{{Answers: q.Answers, Sentence: q.Sentence, Others: q.Others}}
 	}
 	for _, p := range parts {
 		for _, s := range append([]string{p.Sentence}, p.Others...) {

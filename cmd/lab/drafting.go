@@ -22,7 +22,7 @@ type draftsCmd struct {
 	Decode []string      `help:"Minimum times of a pass on device and cloud." default:"30ms/30ms,150ms/30ms"`
 	Worlds int           `help:"Instead of questions about the sample documents, ask this many generated questions of each kind about documents of their own."`
 	Rounds int           `help:"How often each question is asked with each of the drafters, in turns. Its median time counts." default:"1"`
-	answerFlags
+	experimentFlags
 	File string `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default, or with -: standard output."`
 }
 
@@ -65,7 +65,7 @@ func (c *draftsCmd) Run(a *cli.App) (err error) {
 	if err != nil {
 		return err
 	}
-	b, closing, err := c.answerFlags.open(a)
+	b, closing, err := c.experimentFlags.open(a)
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ type hedgeCmd struct {
 	Tokens   int             `help:"Tokens of an answer." default:"100"`
 	Answers  int             `help:"Answers per figure." default:"12"`
 	Live     bool            `help:"Instead let a device and a cloud in this process answer questions about the sample documents, over an emulated network, at the pace of --decode."`
-	answerFlags
+	experimentFlags
 	File string `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default, or with -: standard output."`
 }
 
@@ -88,7 +88,7 @@ func (c *hedgeCmd) check(a *cli.App) error {
 
 // live measures real sides.
 func (c *hedgeCmd) live(a *cli.App, decode [2]time.Duration) (err error) {
-	b, closing, err := c.answerFlags.open(a)
+	b, closing, err := c.experimentFlags.open(a)
 	if err != nil {
 		return err
 	}

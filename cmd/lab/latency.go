@@ -15,7 +15,7 @@ type latencyCmd struct {
 	RTT      []time.Duration `name:"rtt" help:"Round-trip times." default:"0ms,50ms,100ms,150ms,200ms,250ms,300ms"`
 	Simulate bool            `help:"Simulate the answers in virtual time instead of running both sides."`
 	AtOnce   int             `help:"Live runs at the same time. Paced decoding leaves the processor time for several." default:"1"`
-	answerFlags
+	experimentFlags
 	outputFlags
 }
 

@@ -16,7 +16,7 @@ type loadCmd struct {
 	Places  []int    `help:"Maximum number of answers at once, for off and on." default:"8,64" placeholder:"OFF,ON"`
 	Draft   string   `help:"What the cloud guesses next tokens with, as for cloud serve; off for a pass of each token." default:"auto" placeholder:"DRAFTERS"`
 	Virtual []string `help:"Simulated machines, in virtual time, instead of this one: cores (two of them, as measured) and accelerator (made up: 64 rows take 1.6 times as long as 8), both with Qwen2.5-0.5B's shape." enum:"cores,accelerator" placeholder:"MACHINE"`
-	answerFlags
+	experimentFlags
 	File string `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default, or with -: standard output."`
 }
 
@@ -37,7 +37,7 @@ func (c *loadCmd) Run(a *cli.App) (err error) {
 	if len(c.Virtual) > 0 {
 		return c.virtual(a)
 	}
-	b, closing, err := c.answerFlags.open(a)
+	b, closing, err := c.experimentFlags.open(a)
 	if err != nil {
 		return err
 	}

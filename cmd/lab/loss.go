@@ -16,7 +16,7 @@ type lossCmd struct {
 	RTT      time.Duration `name:"rtt" help:"Round-trip time." default:"100ms"`
 	Simulate bool          `help:"Simulate the answers in virtual time instead of running both sides."`
 	AtOnce   int           `help:"Live runs at the same time. Paced decoding leaves the processor time for several." default:"1"`
-	answerFlags
+	experimentFlags
 	outputFlags
 }
 

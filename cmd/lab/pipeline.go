@@ -17,7 +17,7 @@ type pipelineCmd struct {
 	Decode string        `help:"Decoding delays of device and cloud, or native for this machine's." default:"60ms/30ms"`
 	RTT    time.Duration `name:"rtt" help:"Round-trip time." default:"200ms"`
 	Replay string        `help:"Draw this recording of \"edge ask --record\" instead." type:"existingfile" placeholder:"FILE"`
-	answerFlags
+	experimentFlags
 	outputFlags
 }
 

@@ -17,7 +17,7 @@ type speedupCmd struct {
 	Accept   []float64       `name:"rates" help:"Acceptance rates of the cloud's drafts in simulated answers." default:"0.3,0.6,0.9"`
 	Device   []time.Duration `name:"delays" help:"Decoding delays of the device in live answers." default:"30ms,150ms,300ms"`
 	Simulate bool            `help:"Simulated answers only."`
-	answerFlags
+	experimentFlags
 	outputFlags
 }
 

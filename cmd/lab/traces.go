@@ -16,7 +16,7 @@ type tracesCmd struct {
 	Method   []string `help:"Methods, with or without a placement." default:"device-alone,drdg-tw,dragon/greedy,tandem/mirror"`
 	Decode   string   `help:"Decoding delays of device and cloud, or native for this machine's." default:"60ms/30ms"`
 	Simulate bool     `help:"Simulate the answers in virtual time instead of running both sides."`
-	answerFlags
+	experimentFlags
 	outputFlags
 }
 

@@ -15,7 +15,7 @@ type ttftCmd struct {
 	RTT      []time.Duration `name:"rtt" help:"Round-trip times." default:"0ms,50ms,100ms,150ms,200ms,250ms,300ms"`
 	Simulate bool            `help:"Simulate the answers in virtual time instead of running both sides."`
 	Prefill  string          `help:"Time that device and cloud take per token of a prompt, as in 30ms/6ms. Default: this machine's own." placeholder:"TIME/TIME"`
-	answerFlags
+	experimentFlags
 	outputFlags
 }
 

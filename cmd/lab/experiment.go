@@ -21,8 +21,8 @@ import (
 	"tandem/pair"
 )
 
-// answerFlags are the flags of experiments that ask questions about the sample documents.
-type answerFlags struct {
+// experimentFlags are the flags of experiments that ask questions about the sample documents.
+type experimentFlags struct {
 	Questions      int     `help:"Number of questions about the sample documents; those that need both sides come first." default:"5"`
 	Seed           uint64  `help:"Seed of the first answer; each answer adds one." default:"1"`
 	Temperature    float64 `help:"0 for the likeliest token, 1 for the model's own distribution." default:"1"`
@@ -31,7 +31,7 @@ type answerFlags struct {
 }
 
 // modelFile names the model in tables.
-func (f answerFlags) modelFile() string {
+func (f experimentFlags) modelFile() string {
 	if f.Model == "" {
 		return "built-in decoder"
 	}
@@ -39,7 +39,7 @@ func (f answerFlags) modelFile() string {
 }
 
 // open opens the model and the sample documents. The returned function closes them.
-func (f answerFlags) open(a *cli.App) (s lab.Setup, closeAll func() error, err error) {
+func (f experimentFlags) open(a *cli.App) (s lab.Setup, closeAll func() error, err error) {
 	var closers []func() error
 	closeAll = func() error {
 		var errs []error
@@ -120,7 +120,7 @@ func twoSided(n int) ([]string, error) {
 }
 
 // with runs an experiment on the sample documents and finishes its report.
-func (f answerFlags) with(a *cli.App, name string, out outputFlags, run func(lab.Setup, report.Progress) (report.Report, error)) (err error) {
+func (f experimentFlags) with(a *cli.App, name string, out outputFlags, run func(lab.Setup, report.Progress) (report.Report, error)) (err error) {
 	s, closeAll, err := f.open(a)
 	if err != nil {
 		return err

@@ -24,7 +24,8 @@ type grammar struct {
 	Load     loadCmd     `cmd:"" group:"Two sides and the network between them:" help:"One cloud under many devices: answers per second, times, memory."`
 	Soak     soakCmd     `cmd:"" group:"Two sides and the network between them:" help:"The programs under kills, stalls, flipped bits and full disks: what is lost."`
 
-	Quality qualityCmd `cmd:"" group:"What is answered:" help:"Exact match and F1 over indexed documents: each side, the pair, and other ways to answer."`
+	Answers answersCmd `cmd:"" group:"What is answered:" help:"Answers to sets of documents with questions, those of the program or your own: right, wrong, refused, invented."`
+	Quality qualityCmd `cmd:"" group:"What is answered:" help:"Exact match and F1 over generated documents: each side, the pair, and other ways to answer."`
 	Rewrite rewriteCmd `cmd:"" group:"What is answered:" help:"How well sentences are corrected or rewritten in a tone."`
 	Reader  readerCmd  `cmd:"" group:"What is answered:" help:"Exact match where the passages are given: each side alone, and the pair."`
 	Samples samplesCmd `cmd:"" group:"What is answered:" help:"Exact match on the sample documents, with retrieval."`

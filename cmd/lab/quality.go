@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -18,17 +19,15 @@ import (
 
 type qualityCmd struct {
 	cli.ModelFlags `group:"Model:"`
-	Sets           []string `help:"What to ask: one-part, two-part, unanswerable, follow-up (generated worlds), xquad; or sets that others wrote, see above." default:"one-part,two-part,unanswerable,follow-up" placeholder:"SET"`
+	Sets           []string `help:"What to ask: one-part, two-part, unanswerable, follow-up (generated worlds), xquad. Sets of documents have a command of their own, lab answers." default:"one-part,two-part,unanswerable,follow-up" placeholder:"SET"`
 	Methods        []string `help:"Who answers, see above. Default: all but given; with --wikitext, all." placeholder:"METHOD"`
 	Weights        []string `help:"Document weights; the pair is measured with each, the other methods with the first." default:"reader" sep:";" placeholder:"WEIGHTS"`
 	Set            string   `help:"Worlds of your own, as JSON lines, gzipped or not. Default: those that ship with the program." type:"existingfile" placeholder:"FILE"`
 	Xquad          string   `help:"Questions in the format of SQuAD for the set xquad. Default: shared/data/qa/xquad.en.half.json, if it exists." type:"existingfile" placeholder:"FILE"`
 	Wikitext       bool     `help:"Instead measure bits per byte on WikiText-2 (in shared/data/wikitext2) with 0 to 16 documents; --n limits the windows of text."`
 	N              int      `help:"Questions of each set; 0 for all." aliases:"limit" default:"100"`
-	Documents      int      `help:"Passages that each side retrieves; 0 for 4, or 8 where the span reader answers." default:"0"`
+	Documents      int      `help:"Passages that each side retrieves; 0 for 4." default:"0"`
 	cli.PassageFlags
-	cli.ScorerFlag
-	setFlags
 	Fit     bool   `help:"Instead fit the constants of the reader weights on the questions." env:"-"`
 	Wrong   bool   `help:"Print the pair's wrong answers."`
 	Tokens  int    `help:"Maximum number of tokens in an answer." default:"96"`
@@ -57,15 +56,10 @@ Columns. exact_match: the answer is an expected one, or the question is unanswer
 
 With --wikitext: one-context has all documents in one context (DRCG), device-context and cloud-context one side's half of them (CRCG). output mixes them token by token, as a pair does (DRAGON), sequence mixes the probabilities of whole texts (DRDG/SW, thorough). If the documents exceed the model's context, the least relevant are cut.
 
-A line of --set: {"device": [{"name","text"}], "cloud": [...], "questions": [{"kind","where","question","answer","values"}]}. A question of the set follow-up also has "earlier": [{"question","answer"}].
-
-` + setsHelp
+A line of --set: {"device": [{"name","text"}], "cloud": [...], "questions": [{"kind","where","question","answer","values"}]}. A question of the set follow-up also has "earlier": [{"question","answer"}].`
 }
 
 func (c *qualityCmd) Run(a *cli.App) error {
-	if slices.ContainsFunc(c.Sets, ofOthers) {
-		return c.runSets(a)
-	}
 	if err := c.check(a); err != nil {
 		return err
 	}
@@ -106,6 +100,11 @@ func (c *qualityCmd) Run(a *cli.App) error {
 	return c.print(a, m, results, time.Since(start))
 }
 
+// ofDocuments reports whether a set is one of lab answers.
+func ofDocuments(set string) bool {
+	return set == "reading" || set == "generated" || strings.Contains(set, "/") || filepath.IsAbs(set)
+}
+
 // check checks the flags and sets the default methods.
 func (c *qualityCmd) check(a *cli.App) error {
 	if err := a.CheckJSONFile(c.File); err != nil {
@@ -115,8 +114,8 @@ func (c *qualityCmd) check(a *cli.App) error {
 	if c.N < 0 || c.Documents < 0 || c.Tokens < 1 {
 		return fmt.Errorf("--n %d, --documents %d, --tokens %d: want 0 or more, and 1 token or more", c.N, c.Documents, c.Tokens)
 	}
-	if c.Scorer != "" || c.Index != "" {
-		return errors.New("--scorer, --index: they are measured on sets that others wrote, and with --sets generated")
+	if i := slices.IndexFunc(c.Sets, ofDocuments); i >= 0 {
+		return fmt.Errorf("--sets %s: this command asks about generated worlds; for sets of documents use: lab answers --sets %s", c.Sets[i], strings.Join(c.Sets, ","))
 	}
 	possible, usual := quality.Methods, quality.Methods[:len(quality.Methods)-1]
 	if c.Wikitext {

@@ -124,6 +124,9 @@ func TestQualityErrors(t *testing.T) {
 		{"--wikitext --methods pair", "--methods pair: use one-context"},
 		{"--weights magic", "magic"},
 		{"--wikitext", "wiki.test.raw"},
+		{"--sets people/tune,one-part", "lab answers --sets people/tune,one-part"},
+		{"--sets reading", "lab answers --sets reading"},
+		{"--index weaviate://x", "unknown flag --index"},
 	} {
 		stdout, stderr, err := h.Run(append([]string{"quality", "--model", "none.gguf"}, strings.Fields(c.args)...)...)
 		if err == nil || !strings.Contains(stderr, c.want) || stdout != "" {

@@ -33,7 +33,7 @@ type Config struct {
 	Temperature float64 // of the posterior over passages and their texts; 0 keeps the likeliest text of the likeliest passage
 }
 
-// DefaultConstants have the curves of "lab quality --fit" on xquad/open, generated, all of people but judge, and those of reading whose
+// DefaultConstants have the curves of "lab answers --fit" on xquad/open, generated, all of people but judge, and those of reading whose
 // answers are no whole sentences, which a bare value never equals (docs/answers.md has the command). Nothing stands for a probability
 // of .54, so a wrong answer costs a sixth more than a right one is worth.
 var DefaultConstants = Constants{

@@ -32,12 +32,12 @@ func readSets(t *testing.T, path string) (results []answers.Result, recall []rec
 }
 
 // Sets that are there are asked by every method, those that are not are named; the same seed gives the same figures.
-func TestQualitySets(t *testing.T) {
+func TestAnswers(t *testing.T) {
 	h := clitest.NewHome(t)
 	clitest.Write(t, filepath.Join(h.Dir, "data", "reading", "qa", "judge"), "own.jsonl.gz", oneReading)
 	clitest.Write(t, filepath.Join(h.Dir, "data"), "keep", "")
 	run := func(file string) ([]answers.Result, []recallRow) {
-		stdout, stderr, err := h.Run("quality", "--sets", "people/tune,reading,reading/own/gold,xquad/open,generated", "--limit", "3", "--data", "data", "--threads", "1", "--json", file)
+		stdout, stderr, err := h.Run("answers", "--sets", "people/tune,reading,reading/own/gold,xquad/open,generated", "--limit", "3", "--data", "data", "--threads", "1", "--json", file)
 		if err != nil || stdout != "" {
 			t.Fatalf("%v: %s%s", err, stdout, stderr)
 		}
@@ -70,10 +70,19 @@ func TestQualitySets(t *testing.T) {
 	}
 }
 
-func TestQualitySetsShow(t *testing.T) {
+// Without --sets, the open set of people is asked.
+func TestAnswersByDefault(t *testing.T) {
+	h := clitest.NewHome(t)
+	stdout, stderr, err := h.Run("answers", "--methods", "quote", "--n", "2")
+	if err != nil || !strings.Contains(stdout, "people/tune") {
+		t.Errorf("%v: %s%s", err, stdout, stderr)
+	}
+}
+
+func TestAnswersShow(t *testing.T) {
 	h := clitest.NewHome(t)
 	clitest.Write(t, filepath.Join(h.Dir, "shared", "reading", "qa", "judge"), "own.jsonl.gz", oneReading)
-	stdout, stderr, err := h.Run("quality", "--sets", "reading/own", "--methods", "quote", "--show", "wrong", "--n", "0")
+	stdout, stderr, err := h.Run("answers", "--sets", "reading/own", "--methods", "quote", "--show", "wrong", "--n", "0")
 	if err != nil {
 		t.Fatalf("%v: %s", err, stderr)
 	}
@@ -85,28 +94,30 @@ func TestQualitySetsShow(t *testing.T) {
 }
 
 // A folder of the user's own is a set; what is wrong in it is said with its file and line.
-func TestQualityOwnSet(t *testing.T) {
+func TestAnswersOwnSet(t *testing.T) {
 	h := clitest.NewHome(t)
 	own := filepath.Join(h.Dir, "mine")
 	clitest.Write(t, filepath.Join(own, "documents"), "cabin.md", "# Lake cabin\n\nThe wifi password is tumbral-5827.\n")
-	ask := func(questions string) (stdout, stderr string, err error) {
+	ask := func(set, questions string) (stdout, stderr string, err error) {
 		clitest.Write(t, own, "questions.jsonl", questions)
-		return h.Run("quality", "--sets", own, "--methods", "quote", "--show", "all", "--n", "0")
+		return h.Run("answers", "--sets", set, "--methods", "quote", "--show", "all", "--n", "0")
 	}
-	stdout, stderr, err := ask(`{"question": "What is the wifi password?", "kind": "fact", "answers": ["tumbral-5827"]}`)
-	if err != nil || !strings.Contains(stdout, "fact, quote: right") {
-		t.Errorf("%v: %s%s", err, stdout, stderr)
+	for _, set := range []string{own, "mine"} {
+		stdout, stderr, err := ask(set, `{"question": "What is the wifi password?", "kind": "fact", "answers": ["tumbral-5827"]}`)
+		if err != nil || !strings.Contains(stdout, "fact, quote: right") {
+			t.Errorf("%s: %v: %s%s", set, err, stdout, stderr)
+		}
 	}
-	if _, stderr, err = ask("\n{}"); err == nil || !strings.Contains(stderr, "mine/questions.jsonl, line 2") {
+	if _, stderr, err := ask(own, "\n{}"); err == nil || !strings.Contains(stderr, "mine/questions.jsonl, line 2") {
 		t.Errorf("a question without a text: %v, %s", err, stderr)
 	}
-	if _, stderr, err = h.Run("quality", "--sets", filepath.Join(own, "documents")); err == nil || !strings.Contains(stderr, "want a folder with documents/") {
+	if _, stderr, err := h.Run("answers", "--sets", filepath.Join(own, "documents")); err == nil || !strings.Contains(stderr, "want a folder with documents/") {
 		t.Errorf("a folder without questions: %v, %s", err, stderr)
 	}
 }
 
 // What makes no sense is said, and named, before a model is opened.
-func TestQualitySetsErrors(t *testing.T) {
+func TestAnswersErrors(t *testing.T) {
 	h := clitest.NewHome(t)
 	clitest.Write(t, filepath.Join(h.Dir, "data", "reading", "qa", "judge"), "bad.jsonl.gz", "{}\n")
 	clitest.Write(t, filepath.Join(h.Dir, "data", "data", "qa"), "xquad.en.half.json", "3")
@@ -124,14 +135,13 @@ func TestQualitySetsErrors(t *testing.T) {
 		{"--sets people/tune rows.json", "needs --json before it"},
 		{"--sets people/tune --weights magic", "magic"},
 		{"--sets people/tune --index bleve://x", "weaviate://"},
-		{"--index weaviate://x", "sets that others wrote"},
 	} {
-		stdout, stderr, err := h.Run(append([]string{"quality", "--model", "none.gguf"}, strings.Fields(c.args)...)...)
+		stdout, stderr, err := h.Run(append([]string{"answers", "--model", "none.gguf"}, strings.Fields(c.args)...)...)
 		if err == nil || !strings.Contains(stderr, c.want) || stdout != "" {
-			t.Errorf("quality %s: %v, %q, %q; want %q", c.args, err, stdout, stderr, c.want)
+			t.Errorf("answers %s: %v, %q, %q; want %q", c.args, err, stdout, stderr, c.want)
 		}
 	}
-	if _, stderr, err := h.Run("quality", "--sets", "people/tune", "--methods", "magic"); err == nil || !strings.Contains(stderr, "pair, device") {
+	if _, stderr, err := h.Run("answers", "--sets", "people/tune", "--methods", "magic"); err == nil || !strings.Contains(stderr, "pair, device") {
 		t.Errorf("an unknown method: %v, %s", err, stderr)
 	}
 }

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"tandem/cmd/internal/cli"
+	"tandem/lab/answers"
+)
+
+// showAnswer prints an answer with what a right one says and what was read.
+func showAnswer(w io.Writer, q answers.Question, method string, a answers.Answer, s answers.Score, stage answers.Stage) {
+	lost := ""
+	if stage != "" && s.Outcome != answers.Right {
+		lost = ", lost in " + string(stage)
+	}
+	if s.Sentence {
+		lost += ", sentence shown"
+	}
+	fmt.Fprintf(w, "%s %s, %s: %v%s\n  question  %s\n  answer    %s\n", q.ID, q.Kind, method, s.Outcome, lost, q.Text, cli.Plain(a.Text))
+	if len(s.Invented) > 0 {
+		fmt.Fprintf(w, "  invented  %s\n", cli.Plain(strings.Join(s.Invented, ", ")))
+	}
+	for _, other := range a.Other {
+		fmt.Fprintf(w, "  otherwise %s\n", cli.Plain(other))
+	}
+	for _, p := range q.Parts {
+		fmt.Fprintf(w, "  expected  %s\n", strings.Join(p.Answers, " | "))
+		if p.Sentence != "" {
+			fmt.Fprintf(w, "  sentence  %s\n", p.Sentence)
+		}
+	}
+	for _, p := range a.Read {
+		fmt.Fprintf(w, "  read      %s\n", cli.Plain(strings.ReplaceAll(p, "\n", " / ")))
+	}
+	fmt.Fprintln(w)
+}
+
+// percent prints a rate.
+func percent(r answers.Rate) string {
+	if r.N == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%.1f", 100*r.Mean)
+}
+
+// interval prints a rate with its interval.
+func interval(r answers.Rate) string {
+	if r.N == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%.1f (%.0f–%.0f)", 100*r.Mean, 100*r.Low, 100*r.High)
+}
+
+var resultHeads = []any{"right", "exact", "F1", "sentence", "first", "invented", "wrong", "unknown", "refused", "read", "doubted", "spared"}
+
+// rates are the columns of a result, in the order of resultHeads.
+func rates(r answers.Result) []answers.Rate {
+	return []answers.Rate{r.Holds, r.Exact, r.F1, r.Sentence, r.First, r.Invented, r.Wrong, r.WronglyUnknown, r.RightlyUnknown, r.Read, r.Doubted, r.Spared}
+}
+
+func printResults(w io.Writer, results []answers.Result) {
+	fmt.Fprintf(w, "\n%-28s %-9s %4s"+strings.Repeat(" %14s", len(resultHeads))+" %7s\n", slices.Concat([]any{"set (%)", "method", "n"}, resultHeads, []any{"s each"})...)
+	for _, r := range results {
+		fmt.Fprintf(w, "%-28s %-9s %4d", r.Set, r.Method, r.N)
+		for _, rate := range rates(r) {
+			fmt.Fprintf(w, " %14s", interval(rate))
+		}
+		fmt.Fprintf(w, " %7.3f\n", r.Median)
+	}
+}
+
+// printKinds prints the results by kind of question.
+func printKinds(w io.Writer, results []answers.Result) {
+	for _, r := range results {
+		if len(r.Kinds) > 0 {
+			fmt.Fprintf(w, "\n%-28s %4s"+strings.Repeat(" %8s", len(resultHeads))+"\n", slices.Concat([]any{r.Set + ", " + r.Method, "n"}, resultHeads)...)
+		}
+		for _, k := range r.Kinds {
+			fmt.Fprintf(w, "  %-26s %4d", k.Kind, k.N)
+			for _, rate := range rates(k) {
+				fmt.Fprintf(w, " %8s", percent(rate))
+			}
+			fmt.Fprintln(w)
+		}
+	}
+	printSureness(w, results)
+	fmt.Fprintln(w, "\nAnswerable questions that were not answered rightly, by where the answer was lost:")
+	for _, r := range results {
+		fmt.Fprintf(w, "%-28s %-9s", r.Set, r.Method)
+		for _, stage := range answers.Stages {
+			fmt.Fprintf(w, "  %s %d", stage, r.Lost[stage])
+		}
+		fmt.Fprintln(w)
+	}
+}
+
+// printSureness prints, by claimed probability, how often answers are right.
+func printSureness(w io.Writer, results []answers.Result) {
+	head := "\nAnswers (%) by the confidence that they claim:\n"
+	for _, r := range results {
+		for _, s := range r.Sure {
+			fmt.Fprintf(w, "%s%-28s %-9s  %3.0f to %3.0f: claimed %.0f, right %s of %d\n", head, r.Set, r.Method, 100*s.Low, 100*s.High, 100*s.Claim, interval(s.Right), s.Right.N)
+			head = ""
+		}
+	}
+}
+
+// printRecalls prints how often the sentences that hold the answer are retrieved.
+func printRecalls(w io.Writer, recalls []recallRow) {
+	if len(recalls) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\n%-28s %-12s %4s", "recall (%) by passages", "by", "n")
+	for _, k := range answers.Depths {
+		fmt.Fprintf(w, " %14d", k)
+	}
+	fmt.Fprintln(w)
+	for _, r := range recalls {
+		fmt.Fprintf(w, "%-28s %-12s %4d", r.Set, r.Method, r.At[1].N)
+		for _, k := range answers.Depths {
+			fmt.Fprintf(w, " %14s", interval(r.At[k]))
+		}
+		fmt.Fprintln(w)
+	}
+}
+
+// printInvented lists the words that were invented.
+func printInvented(w io.Writer, results []answers.Result) {
+	for _, r := range results {
+		if len(r.Words) > 0 {
+			words := slices.Sorted(maps.Keys(r.Words))
+			fmt.Fprintf(w, "\ninvented by %s on %s: %s\n", r.Method, r.Set, cli.Plain(strings.Join(words, ", ")))
+		}
+	}
+}

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// people has the sets of documents of invented people: folders, each with documents/ and files of questions. Their README says what
-// the fields mean and what each set may be used for.
+// people has the sets of documents of invented people: folders, each with documents/ and files of questions. Their README says
+// what the fields mean and what each set may be used for.
 //
 //go:embed testdata/people
 var people embed.FS
@@ -32,8 +32,8 @@ func People(name string, seed uint64) (Set, error) {
 	return Folder(name, dir, path.Base(file), seed)
 }
 
-// peopleFiles returns the files of questions by the names of their sets. A file besides questions.jsonl is a set of its own about the
-// same documents, such as people/tune/talks.
+// peopleFiles returns the files of questions by the names of their sets. A file besides questions.jsonl is a set of its own about
+// the same documents, such as people/tune/talks.
 func peopleFiles() map[string]string {
 	files, err := fs.Glob(people, "testdata/people/*/*.jsonl")
 	if err != nil {

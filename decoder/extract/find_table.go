@@ -42,8 +42,9 @@ func (p passage) cellOf(q query) (from, to int, ok bool) {
 		return 0, 0, false
 	}
 	at, text := p.rows[row].cells[column], p.cell(row, column)
-	if asksPerson.MatchString(question) && !strings.ContainsFunc(text, unicode.IsLetter) ||
-		byRow && wantsNoDate(question) && onlyDate.MatchString(text) {
+	if (asksPerson.MatchString(question) || q.place) && text != "" && !strings.ContainsFunc(text, unicode.IsLetter) ||
+		(byRow || asksHowMany.MatchString(question)) && wantsNoDate(question) && onlyDate.MatchString(text) ||
+		q.former && !saysFormer.MatchString(names[column]) {
 		return 0, 0, false
 	}
 	said := words.Content(text)
@@ -52,6 +53,11 @@ func (p passage) cellOf(q query) (from, to int, ok bool) {
 	}
 	return at.from, at.to, words.Shared(said, rest) == 0
 }
+
+var asksHowMany = regexp.MustCompile(`(?i)\bhow many\b`)
+
+// saysFormer matches the name of a column of what was so before.
+var saysFormer = regexp.MustCompile(`(?i)\b(?:old|previous|former|before|was|until|last|original|from)\b`)
 
 // timeElsewhere reports whether a row has some words of a question beside a time of day in another cell: "arrives 9:20".
 func (p passage) timeElsewhere(row, column int, rest []string) bool {

@@ -18,6 +18,7 @@ var shapes = []struct{ asks, has *regexp.Regexp }{
 	{regexp.MustCompile(`(?i)\b(?:web ?site|web address|url|homepage)\b`), regexp.MustCompile(`(?i)www\.|https?:|\PL?\pL[\pL\d-]*\.\pL{2,}`)},
 	{regexp.MustCompile(`(?i)\bpass(?:word|phrase)\b|\bkennwort\b`), regexp.MustCompile(`(?i)pass|\bpw\b|kennwort|\bcode|\bkey\b|schlüssel|login|credential|secret|contraseña|clave|wi-?fi|wlan`)},
 	{regexp.MustCompile(`(?i)\bhow (?:high|tall|deep|wide|thick)\b`), regexp.MustCompile(`(?i)\d|met(?:re|er)|feet|foot|inch|storey|stories|floor|knee|waist|head|half|third|quarter|hundred|thousand|rents?\b|per cent`)},
+	{regexp.MustCompile(`(?i)\b(?:what|which) (?:dos(?:e|age)|strength)\b|\bwhat is the (?:dos(?:e|age))\b`), regexp.MustCompile(`(?i)\d|\b(?:one|two|three|four|half|once|twice|an?|no|none|not)\b`)},
 	{regexp.MustCompile(`(?i)\bhow heavy\b`), regexp.MustCompile(`(?i)\d|kilo|gram|pound|ton|stone|ounce|heavy|light`)},
 	{regexp.MustCompile(`(?i)\biban\b`), regexp.MustCompile(`\b[A-Z]{2}\d\d`)},
 	{regexp.MustCompile(`(?i)\bcalories\b`), regexp.MustCompile(`(?i)k?cal\b|calorie|\bkj\b`)},
@@ -166,3 +167,6 @@ var beginsWithDate = regexp.MustCompile(`^[^\pL\d]*(?:\d{4}-\d\d-\d\d|\d{1,2}[./
 var outOfReach = regexp.MustCompile(`(?i)\bout of (?:the )?(?:sight|reach)\b`)
 
 var asksKeeping = regexp.MustCompile(`(?i)\b(?:keep|kept|stor\pL+|reach|sight|safe\pL*|put|where|how)\b`)
+
+// aDeed matches what a line of a changelog or a list of tasks begins with, "Fixed a leak": it names nobody.
+var aDeed = regexp.MustCompile(`^\p{Lu}\pL+(?:ed|ing) (?:an?|the|all|some|several)\b`)

@@ -13,6 +13,7 @@ import (
 var valuesInTurn = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)[€£$] ?\d[\d.,]*\d|[€£$] ?\d|\d[\d.,]* ?(?:€|euros?\b|eur\b|pounds?\b|dollars?\b|chf\b|francs?\b|kr\b)`),
 	regexp.MustCompile(`(?i)\b\d{1,2}[:.]\d\d\b(?: ?[ap]\.?m\b)?|\b\d{1,2} ?[ap]\.?m\b`),
+	regexp.MustCompile(`(?i)\b(?:\d+(?:[.,]\d+)?|an?|half an?|one|two|three|four|five|six) (?:minutes?|hours?|days?|weeks?|months?|years?)\b`),
 }
 
 // sameThing matches what says that a second value is of the same thing as the first: "it was", "later".
@@ -22,7 +23,18 @@ var sameThing = regexp.MustCompile(`(?i)` + apart(`it|its|they|their|he|she|now|
 type valueInTurn struct {
 	from, to int      // offsets in the sentence
 	before   []string // the words between the value before it and this one
+	those    bool     // "those of" stands there
 }
+
+// named returns the words before a value, with those of the first for which "those" stands.
+func (v valueInTurn) named(first valueInTurn) []string {
+	if v.those {
+		return slices.Concat(v.before, first.before)
+	}
+	return v.before
+}
+
+var standsForOthers = regexp.MustCompile(`(?i)\b(?:those|that|the ones?) (?:of|for|in|on|at|from|with)\b`)
 
 // inTurn returns the values of each kind in a sentence, if it has several, and words before each but none after the last: where the words
 // may as well follow their values, it has none.
@@ -34,7 +46,7 @@ func inTurn(said string) (kinds [][]valueInTurn) {
 		}
 		values, begin := make([]valueInTurn, len(found)), 0
 		for i, v := range found {
-			values[i] = valueInTurn{v[0], v[1], words.Content(said[begin:v[0]])}
+			values[i] = valueInTurn{v[0], v[1], words.Content(said[begin:v[0]]), i > 0 && standsForOthers.MatchString(said[begin:v[0]])}
 			begin = v[1]
 		}
 		if !slices.ContainsFunc(values, func(v valueInTurn) bool { return len(v.before) == 0 }) && !sameThing.MatchString(said) {
@@ -61,7 +73,7 @@ func (at pointed) valueOfOther(topic []string) bool {
 	for _, values := range at.turns {
 		asked := -1
 		for i, v := range values {
-			if len(topic) > 0 && words.Shared(topic, v.before) == len(topic) {
+			if before := v.named(values[0]); len(topic) > 0 && words.Shared(topic, before) == len(topic) {
 				if asked >= 0 {
 					return false
 				}
@@ -76,8 +88,8 @@ func (at pointed) valueOfOther(topic []string) bool {
 	return false
 }
 
-// numbered matches a thing that is told from others by its number: "Year 3", "room 12b".
-var numbered = regexp.MustCompile(`(\pL{3,})s? (?:no\.? ?|nr\.? ?|number |#)?(\d{1,4}\pL?)\b`)
+// numbered matches a thing that is told from others by its number: "Year 3", "room 12b", "payment-service 5.12".
+var numbered = regexp.MustCompile(`(\pL{3,})s? (?:no\.? ?|nr\.? ?|number |#)?(\d{1,4}(?:\.\d+)*\pL?)\b`)
 
 // numberedThings returns the numbers of the numbered things in a text.
 func numberedThings(text string) map[string][]string {
@@ -90,12 +102,13 @@ func numberedThings(text string) map[string][]string {
 	return all
 }
 
-// otherNumber reports whether a text has a numbered thing of the question under other numbers only: "Year 5" for "Year 3".
-func (w wants) otherNumber(text string) bool {
+// otherNumber reports whether a sentence, with what heads it, has a numbered thing of the question under other numbers only: "Year 5"
+// for "Year 3".
+func (w wants) otherNumber(head, said string) bool {
 	if len(w.numbered) == 0 {
 		return false
 	}
-	here, all := numberedThings(text), numbers(text)
+	here, all := numberedThings(head+"\n"+said), numbers(said)
 	for thing, asked := range w.numbered {
 		if others := here[thing]; len(others) > 0 && !slices.ContainsFunc(asked, func(n string) bool { return slices.Contains(others, n) || slices.Contains(all, n) }) {
 			return true
@@ -357,6 +370,15 @@ func (w wants) otherWay(sentence string) bool {
 	return w.to != "" && begins(w.to) && !ends(w.to) || w.from != "" && ends(w.from) && !begins(w.from)
 }
 
+// toElsewhere reports whether a sentence, with what heads it, has the journey from where the question's begins to another place only.
+func (w wants) toElsewhere(head, sentence string) bool {
+	if w.to == "" || w.from == "" || strings.Contains(head+sentence, w.to) {
+		return false
+	}
+	m := goesTo.FindStringSubmatch(sentence)
+	return m != nil && m[1] != w.to && strings.Contains(sentence, w.from)
+}
+
 // journey reports whether a sentence has a mark between two places, with some text before it and after it.
 func journey(sentence, before, after string) bool {
 	return slices.ContainsFunc([]string{"–", "—", "-", "→", "->"}, func(mark string) bool {
@@ -438,3 +460,63 @@ var beforeWhat = regexp.MustCompile(`(?i)^\W*(?:what|which|how)\b.*\b(?:before|a
 
 // saysOrder matches what says in which order things are done.
 var saysOrder = regexp.MustCompile(`(?i)\b(?:before|after|afterwards|until|till|first|then|once|when|prior|next|earlier|later|if)\b`)
+
+// turnsOf returns the places in their order of the things of a text: "the first mill", "the second cotton mill".
+func turnsOf(text string) map[string][]string {
+	all := map[string][]string{}
+	for _, m := range ordered.FindAllStringSubmatch(strings.ToLower(text), -1) {
+		for _, thing := range m[2:] { // of "first cotton mill", cotton and mill
+			if thing = strings.TrimSuffix(thing, "s"); countable(thing) && !notInOrder[thing] {
+				all[thing] = append(all[thing], m[1])
+			}
+		}
+	}
+	return all
+}
+
+var ordered = regexp.MustCompile(`\b(first|second|third|fourth|fifth|sixth|last) (\pL{3,})(?: (\pL{3,}))?`)
+
+// notInOrder has words behind "first" and "last" with which nothing is told from others of its kind.
+var notInOrder = words.Set(`time times day days week weeks month months year years night name names aid class floor half part person people thing things one step
+	few two three four five hour hours minute minutes term lap place prize row line page and then degree hand`)
+
+// otherTurn reports whether a text has a thing of the question in other places of the order only: "the last mill" for "the first mill".
+func (w wants) otherTurn(text string) bool {
+	here, said := turnsOf(text), strings.Fields(strings.ToLower(text))
+	for thing, asked := range w.turns {
+		if len(here[thing]) > 0 && !slices.ContainsFunc(asked, func(o string) bool { return slices.Contains(said, o) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// ofOtherItem reports whether a sentence is in an item of a list, the question names what another item of that list begins with, and
+// nothing in this item.
+func (at pointed) ofOtherItem(question string) bool {
+	begin := at.lineStart(at.begin)
+	own := itemName(at.text[begin:at.lineEnd(begin)])
+	if own == "" || strings.Contains(question, own) || forAll.MatchString(own) {
+		return false
+	}
+	for from, to := range at.lines() {
+		name := itemName(at.text[from:to])
+		if name != "" && name != own && from >= at.body && strings.Contains(question, name) && !strings.Contains(at.text[begin:at.lineEnd(begin)], name) {
+			return true
+		}
+	}
+	return false
+}
+
+// itemName returns the name with which an item of a list begins: "Joanna Reyes" of "- Joanna Reyes (daughter), lives in Bristol".
+func itemName(line string) string {
+	m := itemStart.FindStringSubmatch(line)
+	if m == nil || len(m[1]) < 3 {
+		return ""
+	}
+	return m[1]
+}
+
+var itemStart = regexp.MustCompile(`^\s*[-*•–] +\**(\p{Lu}[\pL\pN]*(?:[ -]\p{Lu}[\pL\pN]*){0,3})\**(?:[:,(]| [(–—-]|$)`)
+
+var forAll = regexp.MustCompile(`(?i)^(?:all|each|every|everyone|everybody|both|others?|anyone|note)\b`)

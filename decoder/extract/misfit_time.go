@@ -3,6 +3,7 @@ package extract
 import (
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -49,9 +50,9 @@ func (p passage) struck(at int, value string) bool {
 }
 
 // cancelled matches what says that something does not take place, "called off"; asksCancelled a question about that.
-var cancelled = regexp.MustCompile(`(?i)` + apart(`cancell?ed|called off|abgesagt|entfällt|fällt aus|annulée?s?|supprimée?s?|cancelad[oa]s?|suspendid[oa]s?`))
+var cancelled = regexp.MustCompile(`(?i)` + apart(`cancell?ed|called off|vacated|adjourned|abgesagt|entfällt|fällt aus|annulée?s?|supprimée?s?|cancelad[oa]s?|suspendid[oa]s?`))
 
-var asksCancelled = regexp.MustCompile(`(?i)cancel|called off|abgesagt|entfäll|ausgefallen|annul|supprim|suspend|postpone|move`)
+var asksCancelled = regexp.MustCompile(`(?i)cancel|called off|vacat|adjourn|abgesagt|entfäll|ausgefallen|annul|supprim|suspend|postpone|move`)
 
 // outdates reports whether the sentence says that the value is no longer so.
 func (at pointed) outdates(question string) bool {
@@ -93,3 +94,53 @@ func (w wants) otherYear(above, said string) bool {
 var dateYear = regexp.MustCompile(`(?i)\b(?:19|20)\d\d-\d\d-\d\d\b|\b\d{1,2}[./]\d{1,2}[./](?:19|20)\d\d\b|\b` + aMonth + `,? (?:\d{1,2},? )?(?:19|20)\d\d\b|\bin (?:19|20)\d\d\b`)
 
 var severalYears = regexp.MustCompile(`(?i)\b(?:since|from|until|till|through|to|by|before|after|between|every|each|years?|annual(?:ly)?|yearly|ab|seit|bis|depuis|desde)\b|\d ?[–—/] ?(?:19|20)?\d\d\b|now\b`)
+
+// datesAsked returns the days on which a question asks what was so, "3 may".
+func datesAsked(question string) (dates []string) {
+	for _, m := range onDate.FindAllStringSubmatch(question, -1) {
+		dates = append(dates, datesIn(m[1])...)
+	}
+	return dates
+}
+
+// datesIn returns the days of a text with their months, "3 may".
+func datesIn(text string) (dates []string) {
+	for _, m := range dayOfMonth.FindAllStringSubmatch(strings.ToLower(text), -1) {
+		day, month := m[1]+m[4], months[m[2]+m[3]]
+		if m[6] != "" { // 2024-11-19
+			n, _ := strconv.Atoi(m[5])
+			if day = m[6]; n < 1 || n > 12 {
+				continue
+			}
+			month = strings.Fields(inOrder)[n-1]
+		}
+		dates = append(dates, strings.TrimLeft(day, "0")+" "+month)
+	}
+	return dates
+}
+
+var (
+	onDate = regexp.MustCompile(`(?i)\bon (?:the )?(?:\pL+day,? )?(?:the )?(` + aDay + `(?: of)? ` + aMonth + `|` + aMonth + ` ` + aDay + `)(?:$|[^\pL\pN])`)
+	// dayOfMonth matches a day and its month, in either order, or a date as programs write it.
+	dayOfMonth = regexp.MustCompile(`\b(\d{1,2})(?:st|nd|rd|th|\.)?(?: of)? (` + aMonth + `)\b|\b(` + aMonth + `)\.? (\d{1,2})(?:st|nd|rd|th)?\b|\b(?:19|20)\d\d-(\d\d)-(\d\d)\b`)
+)
+
+// otherDate reports whether a sentence names days, or what stands above it does if it names none, and none of them is a day of the
+// question. It may say what has been so from one day to another.
+func (w wants) otherDate(above, said string) bool {
+	several := func(text string) bool {
+		return severalDays.MatchString(isoDate.ReplaceAllString(text, "")) || slashed.MatchString(text)
+	}
+	here := datesIn(said)
+	if len(here) == 0 && !several(above) {
+		here = datesIn(above)
+	}
+	return len(here) > 0 && !several(said) && !slices.ContainsFunc(here, func(d string) bool { return slices.Contains(w.dates, d) })
+}
+
+var severalDays = regexp.MustCompile(`(?i)\b(?:since|from|until|till|through|to|by|before|after|between|every|each|daily|always|as of|week of)\b|\d ?[–—-] ?\d{1,2}(?:[^\d-]|$)`)
+
+var isoDate = regexp.MustCompile(`\b(?:19|20)\d\d-\d\d-\d\d\b`)
+
+// slashed matches a date in numbers, whose day may stand first or second.
+var slashed = regexp.MustCompile(`\b\d{1,2}[./]\d{1,2}\b`)

@@ -63,6 +63,8 @@ type wants struct {
 	codes    map[string][]string // the numbers behind capitals: "E3"
 	siblings map[string][]string // the second parts of names in two parts: "db-new"
 	years    []string            // in which it asks: "in 2024"
+	dates    []string            // on which it asks: "on 3 May"
+	turns    map[string][]string // the places of things in their order: "the first mill"
 	days     [7]bool             // of the week, from Monday, on which it opens or closes
 	role     []string            // what somebody is: "who is the second treasurer"
 	to, from string              // where a journey ends and begins
@@ -101,6 +103,8 @@ func wantsOf(question string) wants {
 		denied:        asksWhoNot.MatchString(question),
 		order:         orderOf(question),
 		years:         yearsAsked(question),
+		turns:         turnsOf(question),
+		dates:         datesAsked(question),
 		counted:       countedIn(question),
 		cost:          saysCost.MatchString(question),
 		per:           perOf(question),
@@ -273,7 +277,7 @@ func wantsNoDate(question string) bool {
 
 // asksNoDate matches a question that wants another kind of thing by its first words, "which room", and mentionsDate one that may want a
 // date all the same: "which room is free until May?"
-var asksNoDate = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:(?:in|at|on|to|from|with|by) )?(?:where|who|whom|whose|which (?:room|house|flat|unit|floor|place|town|city|country|street|address|firm|company|person|colou?r|number|size|model|brand|platform)|what (?:room|colou?r|size|model|brand|kind|type|sort)|how (?:much|tall|high|deep|wide|heavy|big))\b`)
+var asksNoDate = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:(?:in|at|on|to|from|with|by) )?(?:where|who|whom|whose|which (?:room|house|flat|unit|floor|place|town|city|country|street|address|firm|company|person|colou?r|number|size|model|brand|platform)|what (?:room|colou?r|size|model|brand|kind|type|sort)|how (?:much|many|tall|high|deep|wide|heavy|big))\b`)
 
 var mentionsDate = regexp.MustCompile(`(?i)\b(?:dates?|days?|when|months?|years?|until|till|since|deadline|due|expir\pL*|valid\pL*|time|birthday|born|notice|ahead|advance|back|up to|stop\pL*|start\pL*|beg[aiu]n\pL*|ends?|ended)\b`)
 

@@ -7,6 +7,7 @@ import (
 
 	"tandem/decoder"
 	"tandem/internal/scripts"
+	"tandem/model/span"
 	"tandem/retrieval/passages"
 )
 
@@ -66,5 +67,21 @@ func TestCitationsAreOfTheFile(t *testing.T) {
 	}
 	if cited < 2*files || gapless < files/20 {
 		t.Errorf("%d lines were cited, %d of them with a mark that no blank follows", cited, gapless)
+	}
+}
+
+// A greeting, the names of columns and the lines above a mail are shown after what says something.
+func TestNearest(t *testing.T) {
+	for text, said := range map[string]string{
+		"Dear Ms Lund,\nThe pump is on order.":                         "Dear Ms Lund",
+		"Part | Price\nPump | 9 €\nTap | 4 €\n\nThe pump is on order.": "Part",
+	} {
+		p := config(0).passage(passages.Passage{Title: "Mail", Text: text})
+		at := strings.Index(p.text, said)
+		pump := strings.Index(p.text, "The pump")
+		near := p.nearest([]span.Span{{Begin: at, End: at + len(said), P: 0.6}, {Begin: pump, End: pump + len("The pump"), P: 0.4}}, false)
+		if len(near) != 2 || near[0].quote.Text != "The pump is on order." || near[0].odds < near[1].odds {
+			t.Errorf("%q: %+v", text, near)
+		}
 	}
 }

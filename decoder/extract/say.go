@@ -207,7 +207,7 @@ type quotable struct {
 const maxNear = 3
 
 // nearest returns the sentences around spans, the likeliest first. Unless they are asked for, the lines above a mail come last, and no
-// likelier than what the mail says: every question when finds its date.
+// likelier than what the mail says: every question when finds its date. So do greetings and the names of columns, which say nothing.
 func (p passage) nearest(spans []span.Span, asksHead bool) []quotable {
 	var all []quotable
 	var sums []float64
@@ -229,9 +229,12 @@ func (p passage) nearest(spans []span.Span, asksHead bool) []quotable {
 	if asksHead {
 		return all[:min(maxNear, len(all))]
 	}
-	said := slices.DeleteFunc(slices.Clone(all), func(n quotable) bool { return p.inMailHead(n.at) })
+	idle := func(n quotable) bool {
+		return p.inMailHead(n.at) || greeting.MatchString(n.quote.Text) || p.namesColumns(n.at)
+	}
+	said := slices.DeleteFunc(slices.Clone(all), idle)
 	for _, n := range all {
-		if p.inMailHead(n.at) {
+		if idle(n) {
 			if len(said) > 0 {
 				n.odds = min(n.odds, said[len(said)-1].odds)
 			}
@@ -240,6 +243,9 @@ func (p passage) nearest(spans []span.Span, asksHead bool) []quotable {
 	}
 	return said[:min(maxNear, len(said))]
 }
+
+// greeting matches a line that greets: "Dear Ms Lund,".
+var greeting = regexp.MustCompile(`(?i)^(?:dear|hello|hi|hey|hallo|liebe[rs]?|sehr geehrte[rs]?|bonjour|chère?s?|hola|estimad[oa]s?|querid[oa]s?)\b[^.!?:\d]{0,40},?$`)
 
 // unmarked returns a line without the marks of a list or of an answer below a question: they say nothing by themselves. The box of a
 // task stays: it says whether the task is done.

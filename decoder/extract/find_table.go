@@ -18,7 +18,10 @@ func (p passage) cellOf(q query) (from, to int, ok bool) {
 		return 0, 0, false
 	}
 	wanted, names := words.Content(question), p.rows[0].names
-	column, asked := columnOf(names, question, inOtherForms(wanted))
+	column, asked := columnOf(names, question, inOtherForms(wanted, q))
+	if q.time && column > 0 && len(asked) > 0 && words.Shared(asked, wanted) == 0 && !p.hasTimes(column) {
+		column, asked = columnOf(names, question, wanted) // the column "Paid" says how much
+	}
 	if other := columnOfKind(names, question); column > 0 && other > 0 && asksPriceOf.MatchString(question) && !aPrice.MatchString(p.cell(0, column)) && aPrice.MatchString(p.cell(0, other)) {
 		column = other // "how much does the train cost?" of a column of trains
 	}
@@ -38,7 +41,7 @@ func (p passage) cellOf(q query) (from, to int, ok bool) {
 	if missing > 1 || missing == 1 && (column == 0 || len(label) == 0 || words.Shared(label, wanted) < len(label)) {
 		return 0, 0, false
 	}
-	if len(asked) == 0 && q.time && p.timeElsewhere(row, column, rest) {
+	if len(asked) == 0 && q.time && (saysDo.MatchString(question) || !onlyDate.MatchString(p.cell(row, column))) && p.timeElsewhere(row, column, rest) {
 		return 0, 0, false
 	}
 	at, text := p.rows[row].cells[column], p.cell(row, column)
@@ -72,14 +75,41 @@ func (p passage) timeElsewhere(row, column int, rest []string) bool {
 
 var timeOfDay = regexp.MustCompile(`\b\d{1,2}[:.]\d\d\b`)
 
-// inOtherForms returns words and those forms of them in which columns have their names: "paid" for "pay".
-func inOtherForms(asked []string) []string {
+// saysDo matches a question with a verb of its own, "when does it arrive?".
+var saysDo = regexp.MustCompile(`(?i)\b(?:do|does|did)\b`)
+
+// inOtherForms returns words of a question how much or when, and those forms of them in which columns have their names: "arrival" for
+// "arrive".
+func inOtherForms(asked []string, q query) []string {
 	all := slices.Clip(asked)
+	if asksNoForm.MatchString(q.text) {
+		return all
+	}
 	for _, w := range asked {
-		all = append(all, otherForms[w]...)
+		if q.time != ofAmounts[w] {
+			all = append(all, otherForms[w]...)
+		}
 	}
 	return all
 }
+
+// hasTimes reports whether a column has dates or times of day.
+func (p passage) hasTimes(column int) bool {
+	for i := range p.rows {
+		if text := p.cell(i, column); dateOrTime.MatchString(text) {
+			return true
+		}
+	}
+	return false
+}
+
+var dateOrTime = regexp.MustCompile(`(?i)\d{4}-\d\d|\d{1,2}[./]\d{1,2}[./]|\b\d{1,2}[:.]\d\d\b(?: ?[ap]m)?$|(?:^|[^\pL])` + aMonth + `(?:$|[^\pL])`)
+
+// asksNoForm matches a question for somebody, something or some place.
+var asksNoForm = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:(?:from|to) )?(?:who|whom|whose|where|which)\b`)
+
+// ofAmounts has the verbs whose forms name columns of amounts.
+var ofAmounts = words.Set("buy sell weigh weighs")
 
 var otherForms = map[string][]string{
 	"pay": {"paid"}, "buy": {"bought"}, "sell": {"sold"}, "send": {"sent"}, "leave": {"left", "departs", "departure"},

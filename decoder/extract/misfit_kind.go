@@ -18,7 +18,6 @@ var shapes = []struct{ asks, has *regexp.Regexp }{
 	{regexp.MustCompile(`(?i)\b(?:web ?site|web address|url|homepage)\b`), regexp.MustCompile(`(?i)www\.|https?:|\PL?\pL[\pL\d-]*\.\pL{2,}`)},
 	{regexp.MustCompile(`(?i)\bpass(?:word|phrase)\b|\bkennwort\b`), regexp.MustCompile(`(?i)pass|\bpw\b|kennwort|\bcode|\bkey\b|schlüssel|login|credential|secret|contraseña|clave|wi-?fi|wlan`)},
 	{regexp.MustCompile(`(?i)\bhow (?:high|tall|deep|wide|thick)\b`), regexp.MustCompile(`(?i)\d|met(?:re|er)|feet|foot|inch|storey|stories|floor|knee|waist|head|half|third|quarter|hundred|thousand|rents?\b|per cent`)},
-	{regexp.MustCompile(`(?i)\b(?:what|which) (?:dos(?:e|age)|strength)\b|\bwhat is the (?:dos(?:e|age))\b`), regexp.MustCompile(`(?i)\d|\b(?:one|two|three|four|half|once|twice|an?|no|none|not)\b`)},
 	{regexp.MustCompile(`(?i)\bhow heavy\b`), regexp.MustCompile(`(?i)\d|kilo|gram|pound|ton|stone|ounce|heavy|light`)},
 	{regexp.MustCompile(`(?i)\biban\b`), regexp.MustCompile(`\b[A-Z]{2}\d\d`)},
 	{regexp.MustCompile(`(?i)\bcalories\b`), regexp.MustCompile(`(?i)k?cal\b|calorie|\bkj\b`)},
@@ -156,17 +155,22 @@ var aReason = regexp.MustCompile(`(?i)\b(?:because|since|as|due to|owing|thanks 
 // aStep matches a line that begins with a number.
 var aStep = regexp.MustCompile(`(?m)^[ \t]*\d{1,3}[.)][ \t]`)
 
-// asksPhone matches a question for the number by which somebody is called; callNumber what may be one.
-var asksPhone = regexp.MustCompile(`(?i)\b(?:tele)?phone (?:number|no\b)|\b(?:mobile|cell|fax|tel) (?:number|no\b)|\bnumber (?:do|can|should|to) (?:I |we |you )?(?:call|ring|dial|phone)\b`)
+// asksCall matches a question about calling; callNumber what may be a number for that.
+var asksCall = regexp.MustCompile(`(?i)\b(?:call|ring|phone|telephone|dial|reach\pL*|contact\pL*)\b`)
 
 var callNumber = regexp.MustCompile(`^[^\pL\d]*\+?(?:\d[ ()/.-]{0,3}){6,}(?:\D.*)?$`)
 
-var beginsWithDate = regexp.MustCompile(`^[^\pL\d]*(?:\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4})`)
+// beginsWithDate matches what begins with a date, or with a year and another one.
+var beginsWithDate = regexp.MustCompile(`^[^\pL\d]*(?:\d{4}[-./]\d\d|\d{1,2}[-./]\d{1,2}[-./]\d{2,4}|(?:1[5-9]|20)\d\d ?[-–/] ?(?:1[5-9]|20)\d\d)`)
 
-// outOfReach matches what all leaflets say; asksKeeping a question about that.
-var outOfReach = regexp.MustCompile(`(?i)\bout of (?:the )?(?:sight|reach)\b`)
-
-var asksKeeping = regexp.MustCompile(`(?i)\b(?:keep|kept|stor\pL+|reach|sight|safe\pL*|put|where|how)\b`)
+// outOfReach matches what all leaflets say. It answers no question whether a child may have it (asksYesOrNo, aChild), unless that is about
+// keeping it.
+var (
+	outOfReach  = regexp.MustCompile(`(?i)\bout of (?:the )?(?:sight|reach|sight and reach|reach and sight) of (?:\pL+ )?children\b`)
+	asksYesOrNo = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:can|may|is|are|does|do|should|must|could|how (?:much|many))\b`)
+	aChild      = regexp.MustCompile(`(?i)\b(?:child|children|kids?|bab(?:y|ies)|toddlers?|infants?|daughter|son)\b`)
+	asksKeeping = regexp.MustCompile(`(?i)\b(?:keep|kept|stor\pL+|reach|sight|put)\b`)
+)
 
 // aDeed matches what a line of a changelog or a list of tasks begins with, "Fixed a leak": it names nobody.
 var aDeed = regexp.MustCompile(`^\p{Lu}\pL+(?:ed|ing) (?:an?|the|all|some|several)\b`)

@@ -224,6 +224,17 @@ var iDeny = regexp.MustCompile(`(?i)^I (?:cannot|(?:do|did|have|had|could|would|
 // asksWhoNot matches a question who is or does not; saysNot what says so of somebody.
 var asksWhoNot = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*who (?:(?:is|are|was|were|has|have|had|do|does|did|will|would|could|can) not\b|(?:is|are|was|were|has|have|had|do|does|did|would|could|ca)n['’]?t\b|won['’]?t\b|cannot\b|can['’]?t\b)`)
 
-var saysNot = regexp.MustCompile(`(?i)\b(?:not|no|cannot|never|nobody|none|nor|neither|without|except|but|only|apolog\pL+|absen\pL+|excuse\pL*|sorry|miss\pL*|unable|away|off|out|sick|ill|declin\pL+|refus\pL+|fail\pL*|owes?|owing|unpaid|outstanding|still|yet|late|overdue|exempt|free)\b|n['’]t\b`)
+var saysNot = regexp.MustCompile(`(?i)\b(?:not|no|cannot|never|nobody|none|nor|neither|without|except|but|only|apolog\pL+|absen\pL+|excuse\pL*|sorry|miss\pL*|unable|away|off|out|sick|ill|declin\pL+|refus\pL+|fail\pL*|owes?|owing|unpaid|outstanding|still|yet|late|overdue|exempt|free|besides|apart|bar|non|lack\pL*|skip\pL*|gave up|drop\pL*|pending|regret\pL*|leave|holiday|abst\pL+|allerg\pL+|quit|stop\pL*|cancel\pL*|withdr\pL+|forg\pL+)\b|n['’]t\b`)
+
+// affirms reports whether a sentence has all words of a question who does not, besides those that say not.
+func (w wants) affirms(said string) bool {
+	asked := words.Content(notDoing.ReplaceAllString(w.question, ""))
+	for i := range asked {
+		asked[i] = strings.TrimSuffix(asked[i], "ing")
+	}
+	return len(asked) > 0 && words.Shared(asked, words.Content(said)) == len(asked)
+}
+
+var notDoing = regexp.MustCompile(`(?i)\b(?:\pL+n['’]t|can(?:not|['’]?t)?|get|got|any ?more|yet)\b`)
 
 var asksDenied = regexp.MustCompile(`(?i)\bnot\b|n['’]t\b|\bno longer\b|\bnever\b|step|resign|retir|withdr`)

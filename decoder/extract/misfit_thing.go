@@ -117,16 +117,34 @@ func (w wants) otherNumber(head, said string) bool {
 	return false
 }
 
-// hasNumber reports whether a text has a numbered thing of the question under a number that the question names.
+// hasNumber reports whether a text has a numbered thing of the question under a number that the question names, also in a list, "flats 4
+// and 5", or short, "F5".
 func (w wants) hasNumber(text string) bool {
-	here := numberedThings(text)
+	here, low := numberedThings(text), strings.ToLower(text)
 	for thing, asked := range w.numbered {
-		if slices.ContainsFunc(asked, func(n string) bool { return slices.Contains(here[thing], n) }) {
+		all := here[thing]
+		for _, m := range numberedList.FindAllStringSubmatch(low, -1) {
+			if m[1] == thing || m[1] == thing+"s" {
+				all = append(all, numbers(m[0])...)
+			}
+		}
+		for _, m := range shortNumbered.FindAllStringSubmatch(low, -1) {
+			if m[1] == thing[:1] {
+				all = append(all, m[2])
+			}
+		}
+		if slices.ContainsFunc(asked, func(n string) bool { return slices.Contains(all, n) }) {
 			return true
 		}
 	}
 	return false
 }
+
+// numberedList matches several things with numbers, "flats 4 and 5"; shortNumbered one that is named by its first letter, "f5".
+var (
+	numberedList  = regexp.MustCompile(`\b(\pL{3,}) \d+(?:(?:, | and | or | to | & | ?[-–/] ?)\d+)+`)
+	shortNumbered = regexp.MustCompile(`\b(\pL)[. ]?(\d{1,4})\b`)
+)
 
 // aNumberedCode matches capitals with a number behind them: "E3", "P12".
 var aNumberedCode = regexp.MustCompile(`\b([A-Z]{1,3})-?0*(\d{1,4})\b`)
@@ -418,7 +436,7 @@ var asksCount = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*how (?:much|many) 
 // countsOther reports whether a line with an amount does not say of what is counted, and another line of the passage says how much of it
 // there is.
 func (at pointed) countsOther(counted []string) bool {
-	if words.Shared(counted, words.Content(at.said)) > 0 || !aNumeral.MatchString(at.said) {
+	if words.Shared(counted, words.Content(at.said)) > 0 || !countsItself.MatchString(at.said) && !beginsWithDate.MatchString(at.said) {
 		return false
 	}
 	for begin, end := range at.lines() {
@@ -430,6 +448,9 @@ func (at pointed) countsOther(counted []string) bool {
 	return false
 }
 
+// countsItself matches a line that is only a number of things: "2 carrots", "500 g of flour".
+var countsItself = regexp.MustCompile(`(?i)^[^\pL\d]*\d[\d.,/]* ?(?:(?:g|kg|mg|ml|cl|l|litres?|tsp|tbsp|cups?|pinch(?:es)?|spoons?) )?(?:of )?\pL+(?: \pL+){0,2}\W*$`)
+
 // besideOther returns, of a sentence that names two things, one rather than the other, how many words of the question stand beside
 // the one that is pointed at, and how many only beside the other.
 func (at pointed) besideOther(w wants) (here, there int) {
@@ -437,29 +458,22 @@ func (at pointed) besideOther(w wants) (here, there int) {
 	if m == nil || ratherThan.MatchString(w.question) {
 		return 0, 0
 	}
-	one, other := words.Content(at.said[:m[0]]), words.Content(at.said[m[1]:])
+	behind := at.said[m[1]:]
+	if end := afterOther.FindStringIndex(behind); end != nil { // "rather than Ada in the hall": both are in the hall
+		behind = behind[:end[0]]
+	}
+	one, other := words.Content(at.said[:m[0]]), words.Content(behind)
 	if at.from-at.begin >= m[1] {
 		one, other = other, one
 	}
 	return words.Shared(w.words, one), words.Shared(words.Without(w.words, one), other)
 }
 
+// afterOther matches what may go with both things again.
+var afterOther = regexp.MustCompile(`(?i) (?:in|on|at|to|for|of|from|with|by|because|this|next|last|as)\b|[,;:]`)
+
 // ratherThan matches what stands between two things of which one is meant.
 var ratherThan = regexp.MustCompile(`(?i)\b(?:rather than|instead of|as opposed to|compared (?:to|with))\b`)
-
-// orderOf returns the words for that before or after which something is to be, "before restarting the shop".
-func orderOf(question string) []string {
-	m := beforeWhat.FindStringSubmatch(question)
-	if m == nil {
-		return nil
-	}
-	return words.Content(m[1])
-}
-
-var beforeWhat = regexp.MustCompile(`(?i)^\W*(?:what|which|how)\b.*\b(?:before|after) ((?:the |a |an |my |our )?\pL.*ing\b.*?|(?:I|you|we) .*?)\W*$`)
-
-// saysOrder matches what says in which order things are done.
-var saysOrder = regexp.MustCompile(`(?i)\b(?:before|after|afterwards|until|till|first|then|once|when|prior|next|earlier|later|if)\b`)
 
 // turnsOf returns the places in their order of the things of a text: "the first mill", "the second cotton mill".
 func turnsOf(text string) map[string][]string {
@@ -482,7 +496,8 @@ var notInOrder = words.Set(`time times day days week weeks month months year yea
 
 // otherTurn reports whether a text has a thing of the question in other places of the order only: "the last mill" for "the first mill".
 func (w wants) otherTurn(text string) bool {
-	here, said := turnsOf(text), strings.Fields(strings.ToLower(text))
+	here := turnsOf(text)
+	said := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !isWordRune(r) })
 	for thing, asked := range w.turns {
 		if len(here[thing]) > 0 && !slices.ContainsFunc(asked, func(o string) bool { return slices.Contains(said, o) }) {
 			return true

@@ -81,19 +81,26 @@ func yearsAsked(question string) (years []string) {
 
 var inYear = regexp.MustCompile(`(?i)\b(?:in|for|of|during) ((?:19|20)\d\d)\b`)
 
-// otherYear reports whether a sentence has dates, of which none and nothing above it is of a year that the question names. It may say
-// what has been so for years, "since 2019".
+// otherYear reports whether a sentence begins with a date, as an entry of a log does, and neither it nor anything above it is of a year
+// that the question names. What was decided one year may hold in others.
 func (w wants) otherYear(above, said string) bool {
 	in := func(text string) bool {
 		return slices.ContainsFunc(w.years, func(y string) bool { return strings.Contains(text, y) })
 	}
-	return dateYear.MatchString(said) && !severalYears.MatchString(said) && !in(said) && !in(above)
+	at := dateYear.FindStringIndex(said)
+	return at != nil && entryStart.MatchString(said[:at[0]]) && !severalYears.MatchString(said) && !in(said) && !in(season.ReplaceAllString(above, "$1$2 $1$3"))
 }
+
+// entryStart matches what stands before the date with which an entry begins; season two years in one, "2023/24".
+var (
+	entryStart = regexp.MustCompile(`(?i)^[\W\d]*(?:on |in )?$`)
+	season     = regexp.MustCompile(`\b(19|20)(\d\d)[-–/](\d\d)\b`)
+)
 
 // dateYear matches a date with its year; severalYears what is so in more than one.
 var dateYear = regexp.MustCompile(`(?i)\b(?:19|20)\d\d-\d\d-\d\d\b|\b\d{1,2}[./]\d{1,2}[./](?:19|20)\d\d\b|\b` + aMonth + `,? (?:\d{1,2},? )?(?:19|20)\d\d\b|\bin (?:19|20)\d\d\b`)
 
-var severalYears = regexp.MustCompile(`(?i)\b(?:since|from|until|till|through|to|by|before|after|between|every|each|years?|annual(?:ly)?|yearly|ab|seit|bis|depuis|desde)\b|\d ?[–—/] ?(?:19|20)?\d\d\b|now\b`)
+var severalYears = regexp.MustCompile(`(?i)\b(?:since|from|until|till|through|to|by|before|after|between|every|each|years?|annual(?:ly)?|yearly|next|coming|following|season|still|ab|seit|bis|depuis|desde)\b|\d ?[–—/] ?(?:19|20)?\d\d\b|now\b`)
 
 // datesAsked returns the days on which a question asks what was so, "3 may".
 func datesAsked(question string) (dates []string) {

@@ -45,7 +45,6 @@ type wants struct {
 	stretch       bool             // from beginning to end, if it has both
 	number        bool             // it has a number
 	digits        bool             // a number that somebody or something has
-	phone         bool             // a number to call
 	price         bool             // what something costs
 	money         bool             // an amount of money: the sentence has one (price looks at the value)
 	cost          bool             // it says so: "cost", "fee"
@@ -70,7 +69,7 @@ type wants struct {
 	to, from string              // where a journey ends and begins
 	choice   bool                // the answers: "tea or coffee"
 	denied   bool                // who is or does not: "who can't come"
-	order    []string            // before or after what: "before restarting the shop"
+	child    bool                // whether a child may: "can children take it"
 	counted  []string            // of what it asks how much or how many
 	compares string              // how several are compared: "heavier", "cheapest"
 
@@ -90,7 +89,6 @@ func wantsOf(question string) wants {
 		stretch:       asksStretch.MatchString(question) && !asksEnd.MatchString(question),
 		number:        asksNumber.MatchString(question),
 		digits:        asksDigits.MatchString(question),
-		phone:         asksPhone.MatchString(question),
 		price:         asksPrice.MatchString(question),
 		money:         asksMoney.MatchString(question) && !asksOfMoney.MatchString(question),
 		code:          asksCode.MatchString(question),
@@ -101,7 +99,7 @@ func wantsOf(question string) wants {
 		about:         askedAbout(question),
 		choice:        strings.Contains(strings.ToLower(question), " or "),
 		denied:        asksWhoNot.MatchString(question),
-		order:         orderOf(question),
+		child:         asksYesOrNo.MatchString(question) && aChild.MatchString(question) && !asksKeeping.MatchString(question),
 		years:         yearsAsked(question),
 		turns:         turnsOf(question),
 		dates:         datesAsked(question),

@@ -59,16 +59,17 @@ func sameStem(a, b string) bool {
 	}
 	ending, ok := strings.CutPrefix(b, a)
 	switch {
-	case !ok || len(ending) > 3 || strings.ContainsAny(ending, "0123456789"):
+	case !ok || len(a) < 3 || len(ending) > 3 || strings.ContainsAny(ending, "0123456789"):
 		return false
-	case len(a) == 3:
-		return inflections[ending]
+	case len(a) > 3 || strings.ContainsAny(a, "0123456789"): // "500" and "500mg"
+		return true
 	}
-	return len(a) > 3
+	doubled := ending[0] == a[2] && !strings.ContainsRune("aeiou", rune(a[2])) // "dad" and "daddy"
+	return inflections[ending] || doubled
 }
 
-// inflections are the endings that a word of three letters may have.
-var inflections = Set("s es e ed d ing en er y ly al os")
+// inflections are the endings that a word of three letters may have. Those of days belong to "fri" and "thu".
+var inflections = Set("s es e ed d ing en er y ly al os day")
 
 // Abbreviated reports whether the last word of a text is a common abbreviation or an initial, so that a full stop behind it
 // need not end a sentence.

@@ -22,7 +22,7 @@ func TestShared(t *testing.T) {
 		same bool
 	}{
 		{"open", "opens", true}, {"opening", "open", true}, {"open", "open", true},
-		{"open", "openness", false}, {"no", "not", false}, {"car", "cars", true}, {"mac", "macos", true}, {"mill", "milk", false},
+		{"open", "openness", false}, {"no", "not", false}, {"car", "cars", true}, {"mac", "macos", true}, {"fri", "friday", true}, {"dad", "daddy", true}, {"500", "500mg", true}, {"bus", "bushes", false}, {"mill", "milk", false},
 		{"mot", "motors", false}, {"web", "web02", false}, {"120", "1200", false}, {"1990", "1990s", true},
 	} {
 		a, b := []string{c.a}, []string{"key", c.b}

@@ -15,9 +15,9 @@ import (
 	"tandem/specdec"
 )
 
-// BenchmarkNext decodes one token of a two-part answer with the built-in reader over four passages.
+// BenchmarkNext decodes one token of a two-part answer with the built-in decoder over four passages.
 func BenchmarkNext(b *testing.B) {
-	m, err := model.OpenBytes("reader", models.Reader, native.New(0))
+	m, err := model.OpenBytes("reader", models.Decoder, native.New(0))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func BenchmarkMixture(b *testing.B) {
 // BenchmarkBegin begins answers of the built-in decoder about four passages whose KV caches are on disk, without drafters and with
 // the default ones, which read the prompts again for each answer.
 func BenchmarkBegin(b *testing.B) {
-	m, err := model.OpenBytes("reader", models.Reader, native.New(1))
+	m, err := model.OpenBytes("reader", models.Decoder, native.New(1))
 	if err != nil {
 		b.Fatal(err)
 	}

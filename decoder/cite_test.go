@@ -14,7 +14,7 @@ import (
 
 // The built-in decoder's answers quote the sentences that say them. Where nobody knows, passages that come near stand below.
 func TestQuotes(t *testing.T) {
-	m := openReader(t)
+	m := openDecoder(t)
 	cfg := groundedConfig(m, "reader")
 	cfg.Scorer = search.Lexical()
 	ps := []passages.Passage{

@@ -58,7 +58,7 @@ var samplePassages = []passages.Passage{
 	{ID: "5", Text: "Bus 14 leaves from platform 3."},
 }
 
-// template is that of the built-in reader: the system message holds the passage.
+// template is that of the built-in decoder: the system message holds the passage.
 const template = `{% for message in messages %}` +
 	`{% if message['role'] == 'system' %}Context: {{ message['content'] }}` +
 	`{% elif message['role'] == 'user' %}{% if not loop.first %}` + "\n" + `{% endif %}Question: {{ message['content'] }}` +

@@ -22,10 +22,10 @@ import (
 	"tandem/retrieval/search"
 )
 
-// openReader opens the built-in reader.
-func openReader(t testing.TB) *model.Model {
+// openDecoder opens the built-in decoder.
+func openDecoder(t testing.TB) *model.Model {
 	t.Helper()
-	m, err := model.OpenBytes("reader", models.Reader, native.New(1))
+	m, err := model.OpenBytes("reader", models.Decoder, native.New(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func inventedWords(answer, question string, ps []passages.Passage) (out []string
 // A side alone and a pair write nothing that is not in the question, in the list or in a passage of one of them: whatever the
 // model, the weights, the contexts and the coupling.
 func TestGroundedInventsNothing(t *testing.T) {
-	tiny, reader := openToy(t, 3, 512), openReader(t)
+	tiny, reader := openToy(t, 3, 512), openDecoder(t)
 	words := 0
 	for i, c := range []struct {
 		m        *model.Model
@@ -229,9 +229,9 @@ func TestGroundedConversation(t *testing.T) {
 	}
 }
 
-// The built-in reader answers the sample question as before: all words of its answer are grounded.
+// The built-in decoder answers the sample question as before: all words of its answer are grounded.
 func TestGroundedAnswer(t *testing.T) {
-	m := openReader(t)
+	m := openDecoder(t)
 	var texts []string
 	for _, grounded := range []bool{false, true} {
 		cfg := Config{Model: m, Scorer: search.Lexical(), Weights: Reader, Grounded: grounded, Sampling: sample.Params{}}

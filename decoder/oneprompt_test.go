@@ -94,7 +94,7 @@ func TestWholeLimit(t *testing.T) {
 
 // Each sentence of such an answer cites the sentence of a document that says it.
 func TestWholeParts(t *testing.T) {
-	m := openReader(t)
+	m := openDecoder(t)
 	cfg := groundedConfig(m, "static")
 	cfg.Scorer = search.Lexical()
 	ps := []passages.Passage{

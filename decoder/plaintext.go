@@ -11,7 +11,7 @@ import (
 	"tandem/model/tokenizer"
 )
 
-// Labelled reports whether a template itself labels the system message as a text to answer from, as the built-in reader's
+// Labelled reports whether a template itself labels the system message as a text to answer from, as the built-in decoder's
 // "Context: …" does.
 func Labelled(t *chat.Template) bool {
 	const mark = "PASSAGE"

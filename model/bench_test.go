@@ -11,7 +11,7 @@ import (
 	"tandem/npu/native"
 )
 
-// builtinSize has the shape of the built-in reader.
+// builtinSize has the shape of the built-in decoder.
 func builtinSize(typ npu.DType) tinymodel.Spec {
 	s := tinymodel.Spec{Arch: "llama", Type: typ, Layers: 5, Dim: 256, Heads: 4, KVHeads: 2, FF: 512, Context: 1024}
 	for i := range 1791 { // 2,048 tokens with the 256 bytes and the end token

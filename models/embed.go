@@ -1,4 +1,4 @@
-// Package models holds the built-in models as bytes of the program. Reader is a small decoder (llama architecture, GGUF
+// Package models holds the built-in models as bytes of the program. Decoder is a small model (llama architecture, GGUF
 // version 3, byte-level BPE) that answers in full sentences from the passage in its context. Span is the span reader, which
 // answers by default. The recipe in train/ makes them; README.md in this folder says how, and what they can and cannot do. The
 // package only embeds files; packages model and model/span read them.
@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// Reader is the GGUF file of the built-in reader. Treat it as read-only.
+// Decoder is the GGUF file of the built-in decoder. Treat it as read-only.
 //
 //go:embed reader.gguf
-var Reader []byte
+var Decoder []byte
 
 // Span is the GGUF file of the built-in span reader, which points at the words of a passage that answer a question. The recipe
 // in train/span makes it. Treat it as read-only.
@@ -20,7 +20,7 @@ var Reader []byte
 //go:embed span.gguf
 var Span []byte
 
-// Eval holds questions as JSON lines, with names and wordings that the reader was not trained on. "lab reader" asks them; its
+// Eval holds questions as JSON lines, with names and wordings that the decoder was not trained on. "lab reader" asks them; its
 // help describes a line.
 //
 //go:embed testdata/eval.jsonl
@@ -53,7 +53,7 @@ var Messages []byte
 //go:embed adapters
 var adapters embed.FS
 
-// Adapters lists the names of the built-in adapters of the reader.
+// Adapters lists the names of the built-in adapters of the decoder.
 func Adapters() (names []string) {
 	list, _ := adapters.ReadDir("adapters") // embedded, so it is there
 	for _, f := range list {
@@ -62,7 +62,7 @@ func Adapters() (names []string) {
 	return names
 }
 
-// Adapter returns the GGUF file of a built-in adapter of the reader. The recipe in train makes them.
+// Adapter returns the GGUF file of a built-in adapter of the decoder. The recipe in train makes them.
 func Adapter(name string) (file []byte, ok bool) {
 	b, err := adapters.ReadFile("adapters/" + name + ".gguf")
 	return b, err == nil

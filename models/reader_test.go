@@ -49,15 +49,15 @@ func readGolden(t *testing.T) []golden {
 	return all
 }
 
-func TestReaderSize(t *testing.T) {
-	if n := len(models.Reader); n > 8_000_000 {
-		t.Errorf("the built-in reader has %d bytes, more than 8 MB", n)
+func TestDecoderSize(t *testing.T) {
+	if n := len(models.Decoder); n > 8_000_000 {
+		t.Errorf("the built-in decoder has %d bytes, more than 8 MB", n)
 	}
 }
 
-// The built-in adapters are small and fit the reader, and adapt list knows what they are.
+// The built-in adapters are small and fit the decoder, and adapt list knows what they are.
 func TestAdapters(t *testing.T) {
-	m := openReader(t)
+	m := openDecoder(t)
 	if len(models.Adapters()) == 0 {
 		t.Fatal("no adapters")
 	}
@@ -79,9 +79,9 @@ func TestAdapters(t *testing.T) {
 	}
 }
 
-// TestReaderPrompts compares chat template and tokenizer of the file with the prompts that the reader was trained on.
-func TestReaderPrompts(t *testing.T) {
-	m := openReader(t)
+// TestDecoderPrompts compares chat template and tokenizer of the file with the prompts that the decoder was trained on.
+func TestDecoderPrompts(t *testing.T) {
+	m := openDecoder(t)
 	for _, g := range readGolden(t) {
 		text, err := m.Template().Render([]chat.Message{{Role: "system", Content: g.System}, {Role: "user", Content: g.Question}}, true)
 		if err != nil {
@@ -96,20 +96,20 @@ func TestReaderPrompts(t *testing.T) {
 	}
 }
 
-// TestReaderConversation checks the template without a system message and with an earlier turn.
-func TestReaderConversation(t *testing.T) {
-	m := openReader(t)
+// TestDecoderConversation checks the template without a system message and with an earlier turn.
+func TestDecoderConversation(t *testing.T) {
+	m := openDecoder(t)
 	text, err := m.Template().Render([]chat.Message{{Role: "user", Content: "A?"}, {Role: "assistant", Content: "B."}, {Role: "user", Content: "C?"}}, true)
 	if want := "Question: A?\nAnswer: B.\nQuestion: C?\nAnswer:"; err != nil || text != want {
 		t.Errorf("template gives %q, %v; want %q", text, err, want)
 	}
 }
 
-// TestReaderAgainstLlamaCpp loads the file with llama.cpp: same tokens, same greedy answers as the recipe's own code.
-func TestReaderAgainstLlamaCpp(t *testing.T) {
+// TestDecoderAgainstLlamaCpp loads the file with llama.cpp: same tokens, same greedy answers as the recipe's own code.
+func TestDecoderAgainstLlamaCpp(t *testing.T) {
 	lib := llamacpp.Need(t)
 	path := filepath.Join(t.TempDir(), "reader.gguf")
-	if err := os.WriteFile(path, models.Reader, 0o644); err != nil {
+	if err := os.WriteFile(path, models.Decoder, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	m, err := lib.Open(path, false)
@@ -140,9 +140,9 @@ func TestReaderAgainstLlamaCpp(t *testing.T) {
 	}
 }
 
-func openReader(t *testing.T) *model.Model {
+func openDecoder(t *testing.T) *model.Model {
 	t.Helper()
-	m, err := model.OpenBytes("reader.gguf", models.Reader, native.New(0))
+	m, err := model.OpenBytes("reader.gguf", models.Decoder, native.New(0))
 	if err != nil {
 		t.Fatal(err)
 	}

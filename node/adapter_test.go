@@ -19,7 +19,7 @@ import (
 // Two sides may carry different adapters, or one of them none: the same seed gives the same text in every placement, and not
 // that of the base.
 func TestSidesWithDifferentAdapters(t *testing.T) {
-	m, err := model.OpenBytes("reader", models.Reader, native.New(1))
+	m, err := model.OpenBytes("reader", models.Decoder, native.New(1))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ import (
 // Whatever the drafters of the two sides, earlier answers and forecasts among them, a seed's text is that of sides that do not
 // draft.
 func TestDraftersGiveOneText(t *testing.T) {
-	m, err := model.OpenBytes("reader", models.Reader, native.New(1))
+	m, err := model.OpenBytes("reader", models.Decoder, native.New(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func embeddings(m *model.Model, n int) (rows [][]float32) {
 
 // A question may name the drafters of this side, if these have what they need. What history there is gets the answer.
 func TestQuestionNamesDrafters(t *testing.T) {
-	m, err := model.OpenBytes("reader", models.Reader, native.New(1))
+	m, err := model.OpenBytes("reader", models.Decoder, native.New(1))
 	if err != nil {
 		t.Fatal(err)
 	}

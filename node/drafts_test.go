@@ -26,7 +26,7 @@ var draftQuestions = flag.Int("questions", 4, "how many questions TestDraftsInVi
 // takes nothing, so the ratios are those of the passes, whatever else this machine does: run it with -v -questions 200 for the
 // figures. Both sides decode over generated documents, 100 ms apart.
 func TestDraftsInVirtualTime(t *testing.T) {
-	m, err := model.OpenBytes("reader", models.Reader, native.New(1))
+	m, err := model.OpenBytes("reader", models.Decoder, native.New(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func compareDrafts(t *testing.T, m *model.Model, questions []evalQuestion, pace 
 // The default pair takes at most .9 of the time of the paper at its best, greedy placement with γ chosen and one token a pass, at any distance
 // and speed of the sides; -questions 200 takes 50 for each cell. The paper's texts depend on timing, so times are by the token.
 func TestPaperInVirtualTime(t *testing.T) {
-	m, err := model.OpenBytes("reader", models.Reader, native.New(1))
+	m, err := model.OpenBytes("reader", models.Decoder, native.New(1))
 	if err != nil {
 		t.Fatal(err)
 	}

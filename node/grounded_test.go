@@ -19,7 +19,7 @@ import (
 // Under grounding, where a side has no say within the other side's words, the same seed gives the same text in every
 // placement, in both couplings and on any network.
 func TestSameSeedSameGrounded(t *testing.T) {
-	m, err := model.OpenBytes("reader", models.Reader, native.New(1))
+	m, err := model.OpenBytes("reader", models.Decoder, native.New(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func TestSameSeedSameGrounded(t *testing.T) {
 
 const groundedTokens = 48
 
-// groundedSides returns decoders with the built-in reader for a question over two sides' documents.
+// groundedSides returns decoders with the built-in decoder for a question over two sides' documents.
 func groundedSides(t *testing.T, m *model.Model) (sides [2]producer) {
 	t.Helper()
 	cfg := decoder.Config{

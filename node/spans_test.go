@@ -229,7 +229,7 @@ func spanReader(t *testing.T) *span.Reader {
 // builtin opens the built-in decoder, which spells the span reader's answers.
 func builtin(t *testing.T) *model.Model {
 	t.Helper()
-	m, err := model.OpenBytes("built-in", models.Reader, native.New(1))
+	m, err := model.OpenBytes("built-in", models.Decoder, native.New(1))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,1 +1,1 @@
-"""Recipe of the built-in reader: generator, tokenizer, model, training, evaluation, export."""
+"""Recipe of the built-in decoder: generator, tokenizer, model, training, evaluation, export."""

@@ -16,7 +16,7 @@ import (
 func TestCloudWithLlamaServer(t *testing.T) {
 	dir := t.TempDir()
 	file, other := filepath.Join(dir, "reader.gguf"), filepath.Join(dir, "other.gguf")
-	for path, data := range map[string][]byte{file: models.Reader, other: tinymodel.GGUF(tinymodel.Spec{Words: []string{"cabin"}, Seed: 3})} {
+	for path, data := range map[string][]byte{file: models.Decoder, other: tinymodel.GGUF(tinymodel.Spec{Words: []string{"cabin"}, Seed: 3})} {
 		if err := os.WriteFile(path, data, 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -18,7 +18,7 @@ import (
 func TestCloudWithAnEngine(t *testing.T) {
 	c, h := newCloud(t), newHome(t)
 	file := filepath.Join(c.Dir, "reader.gguf")
-	if err := os.WriteFile(file, models.Reader, 0o600); err != nil {
+	if err := os.WriteFile(file, models.Decoder, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	m, err := model.Open(file, native.New(1))

@@ -141,7 +141,7 @@ func TestProfileIsKept(t *testing.T) {
 	}
 	h.ask("--local-only", question)
 	first, path := kept()
-	if first.Model != cli.BuiltIn || first.Device == "" || first.Made.IsZero() || first.Length == 0 || first.Decode.B <= 0 || !first.Decode.Valid() {
+	if first.Model != cli.BuiltInDecoder || first.Device == "" || first.Made.IsZero() || first.Length == 0 || first.Decode.B <= 0 || !first.Decode.Valid() {
 		t.Errorf("kept %+v", first)
 	}
 	if err := os.WriteFile(path, []byte(`{"decode":{"a":1e300,"b":1e-300}}`), 0o600); err != nil {

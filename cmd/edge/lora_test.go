@@ -19,10 +19,10 @@ import (
 	"tandem/npu/quant"
 )
 
-// writeAdapter writes an adapter of the built-in reader's values that changes every text, in the form of llama.cpp.
+// writeAdapter writes an adapter of the built-in decoder's values that changes every text, in the form of llama.cpp.
 func writeAdapter(t *testing.T, path string, size float32) {
 	t.Helper()
-	m, err := model.OpenBytes("reader", models.Reader, native.New(1))
+	m, err := model.OpenBytes("reader", models.Decoder, native.New(1))
 	if err != nil {
 		t.Fatal(err)
 	}

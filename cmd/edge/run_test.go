@@ -49,7 +49,7 @@ func TestDoctorNamesModels(t *testing.T) {
 
 // Text in the prompt or the system message cannot open a turn, except with --raw.
 func TestPromptIsText(t *testing.T) {
-	m, err := model.OpenBytes("reader", models.Reader, native.New(1))
+	m, err := model.OpenBytes("reader", models.Decoder, native.New(1))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ import (
 )
 
 type cacheCmd struct {
-	Model    string `short:"m" help:"GGUF file, or its name in the models folder. Default: the built-in reader." placeholder:"FILE"`
+	Model    string `short:"m" help:"GGUF file, or its name in the models folder. Default: the built-in decoder." placeholder:"FILE"`
 	Threads  int    `help:"Threads to compute with; 0 for all cores." default:"0"`
 	KVType   string `name:"kv-type" help:"Measure one type only, f16 or q8_0, so that the peak of the memory is of that type alone. Default: both." enum:",f16,q8_0" default:"" placeholder:"TYPE"`
 	Contexts []int  `help:"Positions to decode after." default:"256,480"`
@@ -120,10 +120,10 @@ func (c *cacheCmd) Run(a *cli.App) error {
 	return nil
 }
 
-// openOn opens a model, or the built-in reader if path is empty, on a device.
+// openOn opens a model, or the built-in decoder if path is empty, on a device.
 func openOn(d npu.Device, path string, opts ...model.Option) (*model.Model, error) {
 	if path == "" {
-		return model.OpenBytes(cli.BuiltIn, models.Reader, d, opts...)
+		return model.OpenBytes(cli.BuiltInDecoder, models.Decoder, d, opts...)
 	}
 	return model.Open(path, d, opts...)
 }

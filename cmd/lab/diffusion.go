@@ -149,7 +149,7 @@ func (c *diffusionCmd) compared(a *cli.App, d phone.Diffusion, rows []phone.Diff
 		}
 		return rows, nil
 	}
-	name := cli.BuiltIn
+	name := cli.BuiltInDecoder
 	if c.Against != "" {
 		name = filepath.Base(c.Against)
 	}

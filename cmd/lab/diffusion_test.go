@@ -47,7 +47,7 @@ func TestDiffusionCommand(t *testing.T) {
 		}
 	}
 	clitest.Write(t, dir, "plain.gguf", string(tinymodel.GGUF(tinymodel.Spec{})))
-	clitest.Write(t, dir, "reader.gguf", string(models.Reader))
+	clitest.Write(t, dir, "reader.gguf", string(models.Decoder))
 	words := []string{"mill"}
 	clitest.Write(t, dir, "blocks.gguf", string(tinymodel.GGUF(tinymodel.Spec{Arch: "llada", Words: words})))
 	clitest.Write(t, dir, "tokens.gguf", string(tinymodel.GGUF(tinymodel.Spec{Words: words})))

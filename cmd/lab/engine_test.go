@@ -65,7 +65,7 @@ func TestEngineAgainst(t *testing.T) {
 	}
 	h := clitest.NewHome(t)
 	file, rows := filepath.Join(h.Dir, "m.gguf"), filepath.Join(h.Dir, "rows.json")
-	if err := os.WriteFile(file, models.Reader, 0o644); err != nil {
+	if err := os.WriteFile(file, models.Decoder, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	_, stderr, err := h.RunWith([]string{"TANDEM_LLAMA_PATH=" + os.Getenv("TANDEM_LLAMA_PATH")}, "engine", "--model", file, "--rows", "2", "--runs", "1",

@@ -14,7 +14,7 @@ type forecastCmd struct {
 	cli.ModelFlags    `group:"Model:"`
 	cli.LoraFlags     `group:"Model:"`
 	cli.ForecastFlags `group:"Model:"`
-	Task              string  `help:"What to write: answers (to the held-out questions of the built-in reader), reply, or own with --inputs." default:"answers" enum:"answers,reply,own"`
+	Task              string  `help:"What to write: answers (to the held-out questions of the built-in decoder), reply, or own with --inputs." default:"answers" enum:"answers,reply,own"`
 	Inputs            string  `help:"Your own prompts, as JSON lines as with lab spec." type:"existingfile" placeholder:"FILE"`
 	Limit             int     `help:"At most this many prompts; 0 for all." default:"60"`
 	MaxTokens         int     `help:"Maximum number of tokens in a text." default:"96"`

@@ -41,15 +41,15 @@ func TestNPUPrograms(t *testing.T) {
 	}
 }
 
-// The built-in reader is in a temporary file during the native runs.
-func TestReaderOnDisk(t *testing.T) {
+// The built-in decoder is in a temporary file during the native runs.
+func TestDecoderOnDisk(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	c := npuFigures{}
 	path, remove, err := c.onDisk(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b, err := os.ReadFile(path); err != nil || string(b) != string(models.Reader) {
+	if b, err := os.ReadFile(path); err != nil || string(b) != string(models.Decoder) {
 		t.Errorf("%s: %d bytes, %v", path, len(b), err)
 	}
 	run, err := c.native(t.Context(), path, 0.5, false)

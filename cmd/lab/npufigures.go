@@ -98,7 +98,7 @@ func (o outputFlags) object(a *cli.App, r report.Report, data any) error {
 	return a.JSONTo(o.File, data)
 }
 
-// onDisk returns the path of the model's file. It writes the built-in reader to a temporary file, which remove removes, so
+// onDisk returns the path of the model's file. It writes the built-in decoder to a temporary file, which remove removes, so
 // that weights are staged from a file and not from this program's memory.
 func (c *npuFigures) onDisk(a *cli.App) (path string, remove func(), err error) {
 	if path, err = a.FindModel(c.Model); err != nil || path != "" {
@@ -109,8 +109,8 @@ func (c *npuFigures) onDisk(a *cli.App) (path string, remove func(), err error) 
 		return "", nil, fmt.Errorf("write the built-in reader for the native run: %w: set TMPDIR to a folder with room, or leave out the run with --no-native", err)
 	}
 	remove = func() { os.RemoveAll(dir) }
-	path = filepath.Join(dir, cli.BuiltIn+".gguf")
-	if err := os.WriteFile(path, models.Reader, 0o600); err != nil {
+	path = filepath.Join(dir, cli.BuiltInDecoder+".gguf")
+	if err := os.WriteFile(path, models.Decoder, 0o600); err != nil {
 		remove()
 		return "", nil, fmt.Errorf("write the built-in reader for the native run: %w: set TMPDIR to a folder with room, or leave out the run with --no-native", err)
 	}
@@ -199,5 +199,5 @@ func (c *npuFigures) accept(ctx context.Context, a *cli.App) (l phone.AcceptLeng
 	if err != nil {
 		return l, err
 	}
-	return phone.AcceptLengthsOf(rows, task, cmp.Or(c.Model, cli.BuiltIn))
+	return phone.AcceptLengthsOf(rows, task, cmp.Or(c.Model, cli.BuiltInDecoder))
 }

@@ -18,7 +18,7 @@ import (
 )
 
 type npuPerplexity struct {
-	Model       string `help:"GGUF file, or its name in the models folder. Default: the built-in reader." placeholder:"FILE"`
+	Model       string `help:"GGUF file, or its name in the models folder. Default: the built-in decoder." placeholder:"FILE"`
 	Calibration string `help:"Text to calibrate the scales of activations on." required:"" type:"existingfile" placeholder:"FILE"`
 	Text        string `help:"Text to measure on." required:"" type:"existingfile" placeholder:"FILE"`
 	Tokens      int    `help:"Tokens of each text." default:"2048"`
@@ -40,7 +40,7 @@ func (c *npuPerplexity) Run(a *cli.App) error {
 	}
 	var b []byte
 	if path == "" {
-		path, b = cli.BuiltIn, models.Reader
+		path, b = cli.BuiltInDecoder, models.Decoder
 	}
 	m, err := openModel(path, b, native.New(0))
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 )
 
 type npuPrograms struct {
-	Model   string `help:"GGUF file, or its name in the models folder. Default: the built-in reader." placeholder:"FILE"`
+	Model   string `help:"GGUF file, or its name in the models folder. Default: the built-in decoder." placeholder:"FILE"`
 	Threads int    `help:"Threads to compute with; 0 for all cores." default:"0"`
 	Compute string `name:"device" help:"Device to compute on: native, auto (a GPU or NPU that ggml can use, else native), or a ggml device, such as ggml:cpu or ggml:cuda0; edge doctor lists them." default:"native" placeholder:"NAME"`
 	SoC     string `name:"soc" help:"Also show simulated times on a chip, such as sm8650." placeholder:"NAME"`
@@ -43,7 +43,7 @@ func (c *npuPrograms) file(a *cli.App) (path string, b []byte, size uint64, err 
 		return "", nil, 0, err
 	}
 	if path == "" {
-		return cli.BuiltIn, models.Reader, uint64(len(models.Reader)), nil
+		return cli.BuiltInDecoder, models.Decoder, uint64(len(models.Decoder)), nil
 	}
 	info, err := os.Stat(path)
 	if err != nil {

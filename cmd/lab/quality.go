@@ -48,7 +48,7 @@ Documents are cut, indexed and searched as a user's would be. All answers are gr
 
 Methods. device, cloud: that side alone. pair: both, in lock step. one-side: the passages of both sides on one side, each in a context (output aggregation). device-context, cloud-context: one side alone, its passages in one context (CRCG). one-context: the passages of both sides in one context (DRCG). sequence-thorough, sequence-fast: each side writes a whole answer alone, and one of the two is taken (DRDG/SW; RAG-Sequence has both rules). Thorough takes the answer to which both sides together give more probability. Fast lets the side that wrote an answer judge it, which costs one message; "edge ask --method drdg-sw" does this. given: the pair, with only those retrieved passages that hold the answer; it shows what better retrieval and weights could gain.
 
-The built-in reader was trained on contexts of one passage, and some of two. The methods with one context show it longer ones.
+The built-in decoder was trained on contexts of one passage, and some of two. The methods with one context show it longer ones.
 
 Weights. rescore:1,0 is DRAGON's own: it scores the passages again before each token. rescore alone scores them every 8 tokens, with momentum 0.5.
 

@@ -145,7 +145,7 @@ func (c *specCmd) Run(a *cli.App) error {
 			return err
 		}
 	}
-	whole := map[string]any{"rows": rows, "costs_ms": inMs(x.Costs[:32]), "costs_of": whose, "cut": cut, "model": cmp.Or(c.Model, cli.BuiltIn)}
+	whole := map[string]any{"rows": rows, "costs_ms": inMs(x.Costs[:32]), "costs_of": whose, "cut": cut, "model": cmp.Or(c.Model, cli.BuiltInDecoder)}
 	if a.Globals.JSON {
 		return a.JSONTo(c.File, whole)
 	}

@@ -50,7 +50,7 @@ func TestBenchSpec(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got specResult
-	if err := json.Unmarshal(data, &got); err != nil || len(got.Rows) != 3 || len(got.Costs) != 32 || got.Cut != 0 || got.Whose != "the model" || got.Model != cli.BuiltIn {
+	if err := json.Unmarshal(data, &got); err != nil || len(got.Rows) != 3 || len(got.Costs) != 32 || got.Cut != 0 || got.Whose != "the model" || got.Model != cli.BuiltInDecoder {
 		t.Fatalf("%v: %s", err, data)
 	}
 	for i, r := range got.Rows {

@@ -35,7 +35,7 @@ var opened = sync.OnceValues(func() (*span.Reader, *tokenizer.Tokenizer) {
 	if err != nil {
 		panic(err)
 	}
-	writing, err := gguf.Parse("reader", models.Reader)
+	writing, err := gguf.Parse("reader", models.Decoder)
 	if err != nil {
 		panic(err)
 	}

@@ -38,7 +38,7 @@ func vocabularyOf(t testing.TB, name string, data []byte) (*Vocabulary, *tokeniz
 func allVocabularies(t testing.TB) map[string]*tokenizer.Tokenizer {
 	t.Helper()
 	out := map[string]*tokenizer.Tokenizer{}
-	_, out["reader"] = vocabularyOf(t, "reader", models.Reader)
+	_, out["reader"] = vocabularyOf(t, "reader", models.Decoder)
 	_, out["tiny"] = vocabularyOf(t, "tiny", tinymodel.GGUF(tinymodel.Spec{Seed: 1, Context: 64, Dim: 32, FF: 48}))
 	for _, name := range []string{"llama-spm", "gpt-2"} {
 		path, err := testfile.Find("data", "tokenizers", name+".vocab.gguf")
@@ -76,7 +76,7 @@ func TestWords(t *testing.T) {
 
 // museum is a context for examples.
 func museum(t testing.TB) *Context {
-	v, _ := vocabularyOf(t, "reader", models.Reader)
+	v, _ := vocabularyOf(t, "reader", models.Decoder)
 	return NewQuestion(v, "When does the harbour museum open?").Context("Harbour museum",
 		"The museum opens at 9:40 on weekdays\nand closes at 17:20. Jürgen Müller sells tickets for 14 €; Anna Keller helps. It is -5 °C cold, 3.5 % of days.")
 }
@@ -382,7 +382,7 @@ func TestNothingInvented(t *testing.T) {
 
 // A context can copy its passage byte for byte in any script, token by token.
 func TestCopies(t *testing.T) {
-	v, tok := vocabularyOf(t, "reader", models.Reader)
+	v, tok := vocabularyOf(t, "reader", models.Decoder)
 	r := rand.New(rand.NewPCG(7, 8))
 	q := NewQuestion(v, "?")
 	for i := range 10_000 {
@@ -421,7 +421,7 @@ func TestUnspellable(t *testing.T) {
 
 // However a context and its answers look, what it writes is not invented.
 func FuzzNothingInvented(f *testing.F) {
-	_, tok := vocabularyOf(f, "reader", models.Reader)
+	_, tok := vocabularyOf(f, "reader", models.Decoder)
 	f.Add("When does it open?", "It opens at 9:40.", "Anna's 3.5 % | −5 °C", uint64(1))
 	f.Add("wifi", "- a\n- b: c\n| d | e |", "東京\u3000は\u00a01\u00a0823", uint64(2))
 	f.Fuzz(func(t *testing.T, question, one, two string, seed uint64) {
@@ -454,7 +454,7 @@ func TestLoops(t *testing.T) {
 
 // An answer that is to end goes on to the end of its word and no further.
 func TestMustEnd(t *testing.T) {
-	v, tok := vocabularyOf(t, "reader", models.Reader)
+	v, tok := vocabularyOf(t, "reader", models.Decoder)
 	c := NewQuestion(v, "?").Context("It costs 14 € today.")
 	for text, want := range map[string]bool{"It": true, "It costs 1": false, "It costs 14": false, "It costs 14 €": true} {
 		m := c.Allowed(c.Next(c.Start(), []byte(text)), 0)

@@ -107,7 +107,7 @@ func TestBM25(t *testing.T) {
 
 // The pair knows what each side knows, and each side alone only its own.
 func TestMethods(t *testing.T) {
-	m, err := model.OpenBytes("reader", models.Reader, native.New(1))
+	m, err := model.OpenBytes("reader", models.Decoder, native.New(1))
 	if err != nil {
 		t.Fatal(err)
 	}

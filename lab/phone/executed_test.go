@@ -22,7 +22,7 @@ func TestExecuted(t *testing.T) {
 		if err != nil {
 			return nil, nil, err
 		}
-		m, err := model.OpenBytes("reader", models.Reader, d, more...)
+		m, err := model.OpenBytes("reader", models.Decoder, d, more...)
 		return m, d, err
 	}
 	m, _, err := x.Open(phone.Options{})
@@ -76,7 +76,7 @@ func TestExecuted(t *testing.T) {
 		}
 	}
 	x.History = t.TempDir()                                                               // nobody has answered before
-	x.Prompt, x.Tasks, x.Variants, x.SoCs = 900, x.Tasks[1:], []string{"+SD"}, x.SoCs[:1] // more than the reader's context holds
+	x.Prompt, x.Tasks, x.Variants, x.SoCs = 900, x.Tasks[1:], []string{"+SD"}, x.SoCs[:1] // more than the decoder's context holds
 	long, err := x.Run(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 // Several equal documents predict as well as one of them, by every mixture. A mixture of different documents costs between
 // the best and the worst of them.
 func TestPredictMixes(t *testing.T) {
-	m, err := model.OpenBytes("reader", models.Reader, native.New(1))
+	m, err := model.OpenBytes("reader", models.Decoder, native.New(1))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,7 +42,7 @@ type Slot struct {
 // with the same number.
 const lookahead = 3
 
-// start is the prompt before the text, the same that the built-in reader knows from before a passage.
+// start is the prompt before the text, the same that the built-in decoder knows from before a passage.
 const start = "Context:"
 
 // Choose returns the text with the way of each slot that the model finds likeliest after what was chosen before, together with the

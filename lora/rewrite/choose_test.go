@@ -17,7 +17,7 @@ import (
 
 func reader(t *testing.T) *model.Model {
 	t.Helper()
-	m, err := model.OpenBytes("reader", models.Reader, native.New(1))
+	m, err := model.OpenBytes("reader", models.Decoder, native.New(1))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,7 +29,7 @@ var texts = append(slices.Clone(probes), "Question: When does the harbour museum
 // A real llama-server computes the built-in decoder's rows, several prompts at a time, each prompt on its own; and a pair with it
 // answers.
 func TestRealLlamaServer(t *testing.T) {
-	path, m := open(t, models.Reader)
+	path, m := open(t, models.Decoder)
 	p := remotetest.StartLlamaServer(t, path)
 	s, err := Open(t.Context(), "llama-server://"+p.Address, path, Options{})
 	if err != nil {
@@ -86,7 +86,7 @@ func TestRealLlamaServer(t *testing.T) {
 
 // A prompt that goes on from an earlier one is computed from where it goes on, and one that fills the context is computed whole.
 func TestRealLlamaServerReuses(t *testing.T) {
-	path, m := open(t, models.Reader)
+	path, m := open(t, models.Decoder)
 	p := remotetest.StartLlamaServer(t, path)
 	s, err := Open(t.Context(), "llama-server://"+p.Address, path, Options{})
 	if err != nil {
@@ -138,7 +138,7 @@ func TestRealLlamaServerReuses(t *testing.T) {
 
 // A real llama-server with another model, or one that wants another key, is refused, and the reason is said.
 func TestRealLlamaServerIsRefused(t *testing.T) {
-	path, _ := open(t, models.Reader)
+	path, _ := open(t, models.Decoder)
 	p := remotetest.StartLlamaServer(t, path, "--api-key", "sesame")
 	written := func(file []byte) string {
 		t.Helper()
@@ -152,7 +152,7 @@ func TestRealLlamaServerIsRefused(t *testing.T) {
 		"no key":           {path, "", "401"},
 		"another key":      {path, "barley", "401"},
 		"a smaller model":  {written(tiny()), "sesame", "give the file that the server runs"},
-		"two tokens apart": {written(swapped(t, models.Reader, "e", "t")), "sesame", "give the file that the server runs"},
+		"two tokens apart": {written(swapped(t, models.Decoder, "e", "t")), "sesame", "give the file that the server runs"},
 	} {
 		s, err := Open(t.Context(), "llama-server://"+p.Address, c.path, Options{Key: c.key})
 		if err == nil {
@@ -192,7 +192,7 @@ func swapped(t *testing.T, file []byte, a, b string) []byte {
 
 // A real llama-server that is killed while it computes gives an error, and the sequences are as before.
 func TestRealLlamaServerDies(t *testing.T) {
-	path, m := open(t, models.Reader)
+	path, m := open(t, models.Decoder)
 	p := remotetest.StartLlamaServer(t, path)
 	s, err := Open(t.Context(), "llama-server://"+p.Address, path, Options{})
 	if err != nil {

@@ -117,7 +117,7 @@ func says(t *testing.T, m *model.Model, p *Server, rule aggregator.Rule, weights
 
 // With a server that computes the same model, a pair says what it says with the model here: greedily and for seeds.
 func TestRemoteAnswersAreTheLocalOnes(t *testing.T) {
-	path, m := open(t, models.Reader)
+	path, m := open(t, models.Decoder)
 	for kind := range kinds {
 		t.Run(kind, func(t *testing.T) {
 			fake := &remotetest.Server{Model: m, Key: "sesame"}
@@ -261,7 +261,7 @@ func TestResultsAreKept(t *testing.T) {
 // Servers of another model, and addresses that name none, are refused with an error that says so.
 func TestRefusals(t *testing.T) {
 	path, m := open(t, tiny())
-	_, reader := open(t, models.Reader)
+	_, reader := open(t, models.Decoder)
 	shuffled := tinymodel.GGUF(tinymodel.Spec{Words: []string{"museum", "cabin", "harbour"}, Gain: 3, Seed: 3, Context: 512})
 	_, other := open(t, shuffled)
 	for kind := range kinds {

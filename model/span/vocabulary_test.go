@@ -28,7 +28,7 @@ func TestVocabulary(t *testing.T) {
 			t.Errorf("near %q: %v", low, near)
 		}
 	}
-	reader, err := gguf.Parse("reader", models.Reader)
+	reader, err := gguf.Parse("reader", models.Decoder)
 	if err != nil {
 		t.Fatal(err)
 	}

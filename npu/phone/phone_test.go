@@ -47,11 +47,11 @@ func openFile(t *testing.T, path string, opt Options) (*model.Model, *Device) {
 	return opened(t, opt, func(d npu.Device) (*model.Model, error) { return model.Open(path, d) })
 }
 
-// openReader opens the built-in model with one thread.
-func openReader(t *testing.T, opt Options) (*model.Model, *Device) {
+// openDecoder opens the built-in model with one thread.
+func openDecoder(t *testing.T, opt Options) (*model.Model, *Device) {
 	t.Helper()
 	opt.Threads = 1
-	return openBytes(t, models.Reader, opt)
+	return openBytes(t, models.Decoder, opt)
 }
 
 // recorder is a Device that remembers a model's programs.
@@ -78,7 +78,7 @@ func openRecorder(t *testing.T, opt Options) (*model.Model, *recorder) {
 	r := &recorder{}
 	m, _ := opened(t, opt, func(d npu.Device) (*model.Model, error) {
 		r.Device = d.(*Device)
-		return model.OpenBytes("reader", models.Reader, r)
+		return model.OpenBytes("reader", models.Decoder, r)
 	})
 	return m, r
 }
@@ -117,7 +117,7 @@ func TestNative(t *testing.T) {
 // NPU.
 func TestPhoneSameBits(t *testing.T) {
 	logits := func(opt Options) ([]float32, *Device) {
-		m, d := openReader(t, opt)
+		m, d := openDecoder(t, opt)
 		out, err := m.Forward(context.Background(), []model.Input{{Seq: m.NewSeq(), Tokens: []tandem.Token{1, 2, 3, 4, 5}}})
 		if err != nil {
 			t.Fatal(err)
@@ -160,7 +160,7 @@ func prompts(m *model.Model, lengths ...int) (rows []model.Input) {
 // the end hides some of the loading.
 func TestPrefillSwitchesAsPlanned(t *testing.T) {
 	ctx, lengths := context.Background(), []int{150, 40, 230, 7}
-	plain, _ := openReader(t, Options{})
+	plain, _ := openDecoder(t, Options{})
 	rows := prompts(plain, lengths...)
 	want, err := plain.Prefill(ctx, rows, new(model.Logits))
 	if err != nil {
@@ -231,7 +231,7 @@ func TestPrefillSwitchesAsPlanned(t *testing.T) {
 // another load.
 func TestShortPromptsStay(t *testing.T) {
 	ctx := context.Background()
-	m, d := openReader(t, Options{Chip: "sm8750"})
+	m, d := openDecoder(t, Options{Chip: "sm8750"})
 	rows := prompts(m, 150)
 	if _, err := m.Prefill(ctx, rows, new(model.Logits)); err != nil {
 		t.Fatal(err)
@@ -269,7 +269,7 @@ func TestSwitchingOptions(t *testing.T) {
 			t.Errorf("%+v: %v", c.opt, err)
 		}
 	}
-	if _, d := openReader(t, Options{Chip: "sm8750", Memory: 3 << 20}); d.Switching() != "" {
+	if _, d := openDecoder(t, Options{Chip: "sm8750", Memory: 3 << 20}); d.Switching() != "" {
 		t.Errorf("graphs with staged weights are switched: %s", d.Switching())
 	}
 	// A graph for fewer rows is kept if it saves time. With the stack qnn a tile costs the same for
@@ -332,8 +332,8 @@ func TestAdaptersOnAPhone(t *testing.T) {
 // With drafts on, the prompt's change of graphs ends at the graph that verifies them, and all passes of the answer stay on it:
 // those of one row, too. It has as many rows as the expected tokens pay for. The logits are those of native.
 func TestDraftsStayOnOneGraph(t *testing.T) {
-	m, d := openReader(t, Options{Chip: "sm8650/mllm", Counted: true})
-	native, _ := openReader(t, Options{})
+	m, d := openDecoder(t, Options{Chip: "sm8650/mllm", Counted: true})
+	native, _ := openDecoder(t, Options{})
 	for _, c := range []struct {
 		what    string
 		perPass func(rows int) float64

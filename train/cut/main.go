@@ -1,4 +1,4 @@
-// Command cut cuts documents into passages as the programs do, so that the built-in reader is trained on the same kind of
+// Command cut cuts documents into passages as the programs do, so that the built-in decoder is trained on the same kind of
 // passages that it will read. It reads a line of JSON for each document, {"name", "text"}, and writes one, [{"title", "text"}].
 package main
 

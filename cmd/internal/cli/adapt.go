@@ -236,7 +236,7 @@ func builtInRow(name string) adapterRow {
 		return row
 	}
 	row.describe(one)
-	row.Base = BuiltIn
+	row.Base = BuiltInDecoder
 	return row
 }
 

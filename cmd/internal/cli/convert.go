@@ -37,7 +37,7 @@ func (c *modelsQuantize) Run(a *App) error {
 		return err
 	}
 	if in == "" {
-		return fmt.Errorf("%s is built in and cannot be quantised", BuiltIn)
+		return fmt.Errorf("%s is built in and cannot be quantised", BuiltInDecoder)
 	}
 	scheme, err := convert.ParseScheme(c.Type)
 	if err != nil {

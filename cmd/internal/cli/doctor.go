@@ -211,8 +211,8 @@ func (a *App) checkModel(f ModelFlags) []Check {
 	defer m.Close()
 	cfg := m.Config()
 	name := cfg.Name
-	if f.Model == "" || f.Model == BuiltIn {
-		name = BuiltIn + ", " + a.purpose()
+	if f.Model == "" || f.Model == BuiltInDecoder {
+		name = BuiltInDecoder + ", " + a.purpose()
 	}
 	checks := []Check{a.checkFile(f), {Name: "model", State: OK, Detail: fmt.Sprintf("%s: %s, %d layers, %d tokens of context, on %s, opened in %v",
 		name, cfg.Arch, cfg.Layers, cfg.Context, m.Device(), time.Since(start).Round(time.Millisecond))}}

@@ -88,7 +88,7 @@ func TestDamagedModels(t *testing.T) {
 			t.Errorf("%s: opened", name)
 		}
 	}
-	for _, name := range []string{"none", SpanReader, BuiltIn} {
+	for _, name := range []string{"none", SpanReader, BuiltInDecoder} {
 		check(modelsCheck{Names: []string{name}}, true)
 	}
 	if err := (&modelsRm{Names: []string{"made", "mine"}}).Run(a); err != nil {

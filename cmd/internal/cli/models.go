@@ -65,7 +65,7 @@ func (c *modelsList) Help() string {
 }
 
 func (c *modelsList) Run(a *App) error {
-	rows := []modelRow{builtIn(SpanReader, models.Span), builtIn(BuiltIn, models.Reader)}
+	rows := []modelRow{builtIn(SpanReader, models.Span), builtIn(BuiltInDecoder, models.Decoder)}
 	dir, err := a.modelsDir()
 	if err == nil {
 		rows = append(rows, modelsIn(dir)...)
@@ -148,7 +148,7 @@ func describe(f *gguf.File, path string, size int64) modelRow {
 	}
 	name, _ := f.Meta.String("general.name")
 	if path == "" {
-		name = BuiltIn
+		name = BuiltInDecoder
 	}
 	if d.Architecture == span.Architecture {
 		d.Parameters = span.Parameters(f)
@@ -183,7 +183,7 @@ func count(n uint64) string {
 // FindModel returns the path of a model, given its path, its name in the models folder, or what "models pull" was given for it. It
 // returns "" for the built-in model.
 func (a *App) FindModel(name string) (string, error) {
-	if name == "" || name == BuiltIn {
+	if name == "" || name == BuiltInDecoder {
 		return "", nil
 	}
 	if name == SpanReader {
@@ -379,8 +379,8 @@ func printMetadata(a *App, f *gguf.File) {
 // openFile opens a model's file, or the built-in model if path is empty, and returns its size.
 func openFile(path string) (*gguf.File, int64, error) {
 	if path == "" {
-		f, err := gguf.Parse(BuiltIn, models.Reader)
-		return f, int64(len(models.Reader)), err
+		f, err := gguf.Parse(BuiltInDecoder, models.Decoder)
+		return f, int64(len(models.Decoder)), err
 	}
 	f, err := gguf.Open(path)
 	return f, sizeOf(path), err

@@ -59,7 +59,7 @@ func (c *modelsRm) Run(a *App) error {
 
 func (c *modelsRm) remove(a *App, dir, name string) (removed, error) {
 	r := removed{Name: name}
-	if name == BuiltIn {
+	if name == BuiltInDecoder {
 		return r, fmt.Errorf("%s is built in and cannot be removed", name)
 	}
 	paths, _ := filepath.Glob(filepath.Join(dir, "*.gguf"))

@@ -279,7 +279,7 @@ func TestRmFreesWhatWasPulled(t *testing.T) {
 	if left, _ := os.ReadDir(dir); len(left) != 0 {
 		t.Errorf("left: %v", left)
 	}
-	for _, name := range []string{BuiltIn, "m-q8_0", "../x", "/etc/passwd"} {
+	for _, name := range []string{BuiltInDecoder, "m-q8_0", "../x", "/etc/passwd"} {
 		if err := rm(false, name); err == nil {
 			t.Errorf("%s was removed", name)
 		}

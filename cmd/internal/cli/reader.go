@@ -27,7 +27,7 @@ import (
 
 // ModelFlags choose the model and what computes it.
 type ModelFlags struct {
-	Model   string  `short:"m" help:"GGUF file, its name in the models folder, or what models pull was given for it. Default: the built-in reader." placeholder:"FILE"`
+	Model   string  `short:"m" help:"GGUF file, its name in the models folder, or what models pull was given for it. Default: the built-in models (see --reader, where a command has it)." placeholder:"FILE"`
 	Compute string  `name:"device" help:"Device to compute on: native, auto (a GPU or NPU that ggml can use, else native), or a ggml device, such as ggml:cpu or ggml:cuda0; doctor lists them." default:"native" placeholder:"NAME"`
 	Threads int     `help:"Threads to compute with; 0 for all cores." default:"0"`
 	Long    bool    `name:"long-context" help:"Read models with LongRoPE (Phi-3, Phi-4-mini) with the frequencies for contexts longer than those of their first training." hidden:""`
@@ -43,8 +43,8 @@ type ModelFlags struct {
 	Verify bool `kong:"-"`
 }
 
-// BuiltIn is the name of the embedded model.
-const BuiltIn = "tandem-reader"
+// BuiltInDecoder is the name of the embedded decoder, the model that writes token by token.
+const BuiltInDecoder = "tandem-reader"
 
 // SpanReader is the name of the embedded span reader, which answers where no model is chosen.
 const SpanReader = "tandem-span-reader"
@@ -92,7 +92,7 @@ func (f ModelFlags) open(path string) (*model.Model, *phone.Device, error) {
 		return nil, nil, err
 	}
 	if path == "" {
-		m, err := model.OpenBytes(BuiltIn, models.Reader, d, f.options()...)
+		m, err := model.OpenBytes(BuiltInDecoder, models.Decoder, d, f.options()...)
 		return m, d, err
 	}
 	m, err := model.Open(path, d, f.options()...)
@@ -121,7 +121,7 @@ func (f ModelFlags) device(path string) (*phone.Device, error) {
 	if f.All && f.Memory == 0 {
 		return nil, errors.New("--npu-memory-all: needs --npu-memory with a number of megabytes")
 	}
-	opt := phone.Options{Device: f.Compute, Threads: f.Threads, Weights: uint64(len(models.Reader)),
+	opt := phone.Options{Device: f.Compute, Threads: f.Threads, Weights: uint64(len(models.Decoder)),
 		Memory: int64(f.Memory * (1 << 20)), Caches: f.All, Chip: f.Chip, Switching: f.Switching}
 	if path != "" {
 		file, err := gguf.Open(path)

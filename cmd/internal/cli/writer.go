@@ -58,7 +58,7 @@ func OpenWriter(a *App, f ModelFlags, l LoraFlags, task string) (*Writer, error)
 // Seq returns an empty sequence with the adapter.
 func (w *Writer) Seq() *model.Seq { return w.NewSeqWith(w.adapter) }
 
-// TaskPrompt returns the prompt for something to do with a text. The built-in reader's template has a place for the text and
+// TaskPrompt returns the prompt for something to do with a text. The built-in decoder's template has a place for the text and
 // knows the short request; other models get the long one before the text.
 func TaskPrompt(m *model.Model, text, short, long string) ([]tandem.Token, error) {
 	text = decoder.AsText(m, text)

@@ -30,7 +30,7 @@ func TestQuotes(t *testing.T) {
 		{"What is the door code of the moon base?", "", "", false},
 	} {
 		d := newDecoder(t, cfg, Request{Question: c.question, Passages: ps})
-		answer, err := Plain(t.Context(), d, nil, aggregator.Rule{Greedy: true}, m.Tokenizer().EOGs(), 40)
+		answer, err := LockStep(t.Context(), d, nil, aggregator.Rule{Greedy: true}, m.Tokenizer().EOGs(), 40)
 		if err != nil {
 			t.Fatal(err)
 		}

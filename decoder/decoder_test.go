@@ -281,7 +281,7 @@ func TestDRAGON_Eq1_LikelihoodIsThePosterior(t *testing.T) {
 	m := openToy(t, 3, 512)
 	req := Request{Question: "What is the door code of the lake cabin?", Passages: samplePassages[:3]}
 	d := newDecoder(t, toyConfig(m, "likelihood:1,keep"), req)
-	drafts, err := Plain(context.Background(), d, nil, aggregator.Rule{Seed: 5}, nil, 6)
+	drafts, err := LockStep(context.Background(), d, nil, aggregator.Rule{Seed: 5}, nil, 6)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -797,7 +797,7 @@ func TestPlain(t *testing.T) {
 			t.Run(fmt.Sprintf("%v greedy=%v", coupling, greedy), func(t *testing.T) {
 				rule := aggregator.Rule{Coupling: coupling, Seed: 42, Greedy: greedy, Gamma: tandem.Mass / 2}
 				a, b := pair("sentence+likelihood")
-				got, err := Plain(ctx, a, b, rule, nil, 30)
+				got, err := LockStep(ctx, a, b, rule, nil, 30)
 				if err != nil || len(got) != 30 {
 					t.Fatalf("%d tokens, %v", len(got), err)
 				}
@@ -820,7 +820,7 @@ func TestPlain(t *testing.T) {
 				stop := got[12].Token
 				first := slices.IndexFunc(got, func(t tandem.Target) bool { return t.Token == stop })
 				c, d = pair("sentence+likelihood")
-				if short, err := Plain(ctx, c, d, rule, []tandem.Token{stop}, 30); err != nil || !slices.Equal(short, got[:first]) {
+				if short, err := LockStep(ctx, c, d, rule, []tandem.Token{stop}, 30); err != nil || !slices.Equal(short, got[:first]) {
 					t.Errorf("stopping before token %d of %d: %d tokens, %v", stop, first, len(short), err)
 				}
 			})
@@ -828,7 +828,7 @@ func TestPlain(t *testing.T) {
 	}
 	a, _ := pair("static")
 	rule := aggregator.Rule{Seed: 1}
-	got, err := Plain(ctx, a, nil, rule, nil, 8)
+	got, err := LockStep(ctx, a, nil, rule, nil, 8)
 	if err != nil || len(got) != 8 {
 		t.Fatalf("alone: %d tokens, %v", len(got), err)
 	}

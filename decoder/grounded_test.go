@@ -98,7 +98,7 @@ func TestGroundedInventsNothing(t *testing.T) {
 				if seed%3 == 0 {
 					both = nil
 				}
-				answer, err := Plain(t.Context(), device, both, rule, ends, 60)
+				answer, err := LockStep(t.Context(), device, both, rule, ends, 60)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -237,7 +237,7 @@ func TestGroundedAnswer(t *testing.T) {
 		cfg := Config{Model: m, Scorer: search.Lexical(), Weights: Reader, Grounded: grounded, Sampling: sample.Params{}}
 		device := newDecoder(t, cfg, Request{Question: bothQuestion, Passages: samplePassages[:1]})
 		cloud := newDecoder(t, cfg, Request{Question: bothQuestion, Passages: samplePassages[1:2]})
-		answer, err := Plain(t.Context(), device, cloud, aggregator.Rule{Greedy: true}, m.Tokenizer().EOGs(), 64)
+		answer, err := LockStep(t.Context(), device, cloud, aggregator.Rule{Greedy: true}, m.Tokenizer().EOGs(), 64)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -256,7 +256,7 @@ func TestGroundedEnds(t *testing.T) {
 		cfg.MaxTokens, cfg.TopP = most, 1
 		for seed := range uint64(20) {
 			d := newDecoder(t, cfg, Request{Question: "When?", Passages: samplePassages})
-			answer, err := Plain(t.Context(), d, nil, aggregator.Rule{Seed: seed}, m.Tokenizer().EOGs(), most)
+			answer, err := LockStep(t.Context(), d, nil, aggregator.Rule{Seed: seed}, m.Tokenizer().EOGs(), most)
 			if err != nil {
 				t.Fatal(err)
 			}

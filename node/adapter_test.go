@@ -50,7 +50,7 @@ func TestSidesWithDifferentAdapters(t *testing.T) {
 	var texts [][]tandem.Token
 	for _, adapters := range [][2]*model.Adapter{{}, {nil, list[0]}, {list[0], list[1]}} {
 		sides := adaptedSides(t, m, adapters)
-		targets, err := decoder.Plain(t.Context(), sides[0], sides[1], cfg.Rule(), cfg.Stop, cfg.MaxTokens)
+		targets, err := decoder.LockStep(t.Context(), sides[0], sides[1], cfg.Rule(), cfg.Stop, cfg.MaxTokens)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -26,7 +26,7 @@ func TestSameSeedSameTextWithDiffusion(t *testing.T) {
 		for seed, coupling := range []tandem.Coupling{tandem.CouplingShared, tandem.CouplingSpeculative, tandem.CouplingLeader} {
 			cfg := toyConfig(tandem.PlaceMirror, coupling, uint64(seed), false)
 			cfg.Stop, cfg.Vocab, cfg.MaxTokens = stop, vocab, 36 // beyond the first block
-			targets, err := decoder.Plain(t.Context(), sides[0], sides[1], cfg.Rule(), cfg.Stop, cfg.MaxTokens)
+			targets, err := decoder.LockStep(t.Context(), sides[0], sides[1], cfg.Rule(), cfg.Stop, cfg.MaxTokens)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -29,7 +29,7 @@ func TestSameSeedSameGrounded(t *testing.T) {
 		sides := groundedSides(t, m)
 		cfg := toyConfig(tandem.PlaceMirror, coupling, 3, false)
 		cfg.Stop, cfg.Vocab, cfg.MaxTokens = tok.EOGs(), tok.Size(), groundedTokens
-		targets, err := decoder.Plain(t.Context(), sides[0], sides[1], cfg.Rule(), cfg.Stop, cfg.MaxTokens)
+		targets, err := decoder.LockStep(t.Context(), sides[0], sides[1], cfg.Rule(), cfg.Stop, cfg.MaxTokens)
 		if err != nil {
 			t.Fatal(err)
 		}

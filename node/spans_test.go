@@ -32,7 +32,7 @@ func TestSameSeedSameSpans(t *testing.T) {
 			for _, coupling := range []tandem.Coupling{tandem.CouplingShared, tandem.CouplingSpeculative, tandem.CouplingLeader} {
 				cfg := toyConfig(tandem.PlaceMirror, coupling, seed, temperature == 0)
 				cfg.Stop, cfg.Vocab = tok.EOGs(), tok.Size()
-				targets, err := decoder.Plain(t.Context(), sides[0], sides[1], cfg.Rule(), cfg.Stop, cfg.MaxTokens)
+				targets, err := decoder.LockStep(t.Context(), sides[0], sides[1], cfg.Rule(), cfg.Stop, cfg.MaxTokens)
 				if err != nil {
 					t.Fatal(err)
 				}

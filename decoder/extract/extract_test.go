@@ -89,7 +89,7 @@ func answer(t *testing.T, rule aggregator.Rule, sides ...*Decoder) string {
 		producers[i] = d
 	}
 	tok := sides[0].cfg.Tokenizer
-	targets, err := decoder.Plain(t.Context(), producers[0], producers[1], rule, tok.EOGs(), 256)
+	targets, err := decoder.LockStep(t.Context(), producers[0], producers[1], rule, tok.EOGs(), 256)
 	if err != nil {
 		t.Fatal(err)
 	}

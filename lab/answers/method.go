@@ -105,7 +105,7 @@ func (p Product) answer(ctx context.Context, q Question, documents int, from ...
 		a.Read = append(a.Read, readTexts(found)...)
 	}
 	tok := p.Config.Model.Tokenizer()
-	targets, err := decoder.Plain(ctx, ds[0], ds[1], aggregator.Rule{Greedy: true}, tok.EOGs(), p.Config.MaxTokens)
+	targets, err := decoder.LockStep(ctx, ds[0], ds[1], aggregator.Rule{Greedy: true}, tok.EOGs(), p.Config.MaxTokens)
 	if err != nil {
 		return a, fmt.Errorf("answer %q: %w", q.Text, err)
 	}

@@ -110,7 +110,7 @@ func (a Answerer) write(ctx context.Context, q Question, sides [][]passages.Pass
 // lockStep returns the greedy answer of two decoders that agree on each token. The second may be nil.
 func lockStep(ctx context.Context, cfg decoder.Config, decoders [2]decoder.Producer) (string, error) {
 	tok := cfg.Model.Tokenizer()
-	targets, err := decoder.Plain(ctx, decoders[0], decoders[1], aggregator.Rule{Greedy: true}, tok.EOGs(), cfg.MaxTokens)
+	targets, err := decoder.LockStep(ctx, decoders[0], decoders[1], aggregator.Rule{Greedy: true}, tok.EOGs(), cfg.MaxTokens)
 	if err != nil {
 		return "", err
 	}

@@ -104,7 +104,7 @@ func says(t *testing.T, m *model.Model, p *Server, rule aggregator.Rule, weights
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := decoder.Plain(t.Context(), device, cloud, rule, m.Tokenizer().EOGs(), 40)
+	got, err := decoder.LockStep(t.Context(), device, cloud, rule, m.Tokenizer().EOGs(), 40)
 	if err != nil {
 		t.Fatal(err)
 	}

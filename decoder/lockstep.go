@@ -15,12 +15,12 @@ type Producer interface {
 	Next(ctx context.Context, keep int, app []tandem.Token) (Output, error)
 }
 
-// Plain answers with two decoders in lock step and without a network: both compute the distribution for a step, the rule turns
+// LockStep answers with two decoders in lock step and without a network: both compute the distribution for a step, the rule turns
 // the two into the target, and both append it (the vanilla distributed RAG of DRAGON §2.2). A pair must produce the same
 // answer whatever its placement. With a nil cloud the device answers alone, and its drafts are the targets.
 //
-// The answer ends before a token in stop, or after limit tokens. With an error Plain returns the answer so far.
-func Plain(ctx context.Context, device, cloud Producer, rule aggregator.Rule, stop []tandem.Token, limit int) ([]tandem.Target, error) {
+// The answer ends before a token in stop, or after limit tokens. With an error LockStep returns the answer so far.
+func LockStep(ctx context.Context, device, cloud Producer, rule aggregator.Rule, stop []tandem.Token, limit int) ([]tandem.Target, error) {
 	var answer []tandem.Target
 	prefix := tandem.NoPrefix
 	var last []tandem.Token // the target of the step before

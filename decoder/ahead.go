@@ -212,7 +212,7 @@ func (d *Decoder) foreseen(b *treePass) func(i int) []float32 {
 			token = b.parents[token]
 		}
 		weights, _ := d.shares(b.states[token])
-		p := mixture(b.at(i), weights, d.unsupported)
+		p := mixtureOf(b.at(i), weights, d.unsupported)
 		defer spareMixtures.Put(&p)
 		logs := make([]float32, len(p))
 		for x, v := range p {

@@ -58,7 +58,7 @@ func BenchmarkMixture(b *testing.B) {
 	for name, allowed := range map[string]func() ground.Mask{"all": nil, "grounded": func() ground.Mask { return few }} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				var m mixing
+				var m mixture
 				for i, l := range logits {
 					m.add(l, weights[i], -1, allowed)
 				}

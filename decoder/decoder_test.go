@@ -264,7 +264,7 @@ func TestDRAGON_Eq2_MixtureOfPassages(t *testing.T) {
 // The token for "unsupported" is left out, however likely it is.
 func TestMixtureWithoutToken(t *testing.T) {
 	for _, top := range []float32{-1000, 0, 6, 7, 30, 37, 40, 800, 1e30} {
-		p := mixture([][]float32{{0, 0.5, top, 1}, {1, 0.5, top, 0}}, []float64{0.25, 0.75}, 2)
+		p := mixtureOf([][]float32{{0, 0.5, top, 1}, {1, 0.5, top, 0}}, []float64{0.25, 0.75}, 2)
 		z := 1 + math.Exp(0.5) + math.E
 		want := []float64{(0.25 + 0.75*math.E) / z, math.Exp(0.5) / z, 0, (0.25*math.E + 0.75) / z}
 		for x, v := range want {
@@ -847,7 +847,7 @@ func TestDamageReachesEveryProbability(t *testing.T) {
 			if except >= 0 && logits[except] != logits[except] {
 				continue // what is wrong is left out
 			}
-			if p := mixture([][]float32{logits}, []float64{1}, except); !math.IsNaN(p[0]) {
+			if p := mixtureOf([][]float32{logits}, []float64{1}, except); !math.IsNaN(p[0]) {
 				t.Errorf("%v without token %d: %v", logits, except, p)
 			}
 		}

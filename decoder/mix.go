@@ -15,7 +15,7 @@ import (
 // spareMixtures.
 func (d *Decoder) mix(logits [][]float32, s state) (p []float64, h float64) {
 	weights, h := d.shares(s)
-	var m mixing
+	var m mixture
 	for i, l := range logits {
 		switch {
 		case d.grounds == nil:
@@ -45,20 +45,20 @@ func (d *Decoder) shares(s state) (weights []float64, h float64) {
 	return softmax(byContext), d.weight(r)
 }
 
-// mixture returns Σ weights[i]·softmax(logits[i]), each softmax without the token except if it is not negative. The caller may
+// mixtureOf returns Σ weights[i]·softmax(logits[i]), each softmax without the token except if it is not negative. The caller may
 // put it into spareMixtures.
-func mixture(logits [][]float32, weights []float64, except tandem.Token) []float64 {
-	var m mixing
+func mixtureOf(logits [][]float32, weights []float64, except tandem.Token) []float64 {
+	var m mixture
 	for i, l := range logits {
 		m.add(l, weights[i], except, nil)
 	}
 	return m.sum(len(logits[0]))
 }
 
-// mixing is a mixture in the making.
-type mixing struct {
-	parts []*part
-	wait  sync.WaitGroup
+// mixture is a sum of components that is being computed.
+type mixture struct {
+	components []*component
+	wait       sync.WaitGroup
 }
 
 // manyTokens is the vocabulary size from which each context is worth a goroutine.
@@ -66,16 +66,16 @@ const manyTokens = 1 << 14
 
 // add adds weight·softmax(logits), without the token except if it is not negative, and of the tokens that allowed returns if
 // it is not nil.
-func (m *mixing) add(logits []float32, weight float64, except tandem.Token, allowed func() ground.Mask) {
-	p := spareParts.Get().(*part)
-	m.parts = append(m.parts, p)
+func (m *mixture) add(logits []float32, weight float64, except tandem.Token, allowed func() ground.Mask) {
+	c := spareComponents.Get().(*component)
+	m.components = append(m.components, c)
 	set := func() {
-		if p.sparse = allowed != nil; p.sparse {
-			p.choose(logits, except, allowed())
+		if c.sparse = allowed != nil; c.sparse {
+			c.choose(logits, except, allowed())
 		} else {
-			p.take(logits, except)
+			c.take(logits, except)
 		}
-		p.scale = weight / native.Exps(p.exps)
+		c.scale = weight / native.Exps(c.exps)
 	}
 	if allowed == nil && len(logits) < manyTokens {
 		set()
@@ -85,37 +85,37 @@ func (m *mixing) add(logits []float32, weight float64, except tandem.Token, allo
 }
 
 // sum returns the mixture over a vocabulary. It is NaN for token 0 if it is for any.
-func (m *mixing) sum(vocab int) []float64 {
+func (m *mixture) sum(vocab int) []float64 {
 	m.wait.Wait()
 	p := *spareMixtures.Get().(*[]float64)
 	p = slices.Grow(p[:0], vocab)[:vocab]
 	clear(p)
 	for from := 0; from < vocab; from += near {
-		for _, part := range m.parts { // in a fixed order, so that the sum has the same bits every time
-			part.addTo(p, from, min(from+near, vocab))
+		for _, c := range m.components { // in a fixed order, so that the sum has the same bits every time
+			c.addTo(p, from, min(from+near, vocab))
 		}
 	}
-	for _, part := range m.parts {
-		if math.IsNaN(part.scale) {
+	for _, c := range m.components {
+		if math.IsNaN(c.scale) {
 			p[0] = math.NaN()
 		}
-		spareParts.Put(part)
+		spareComponents.Put(c)
 	}
 	return p
 }
 
-// spareMixtures and spareParts are memory for mixtures and their parts. With a large vocabulary they would be most of what answers
-// throw away.
+// spareMixtures and spareComponents are memory for mixtures and their components. With a large vocabulary they would be most of
+// what answers throw away.
 var (
-	spareMixtures = sync.Pool{New: func() any { return new([]float64) }}
-	spareParts    = sync.Pool{New: func() any { return new(part) }}
+	spareMixtures   = sync.Pool{New: func() any { return new([]float64) }}
+	spareComponents = sync.Pool{New: func() any { return new(component) }}
 )
 
-// near is the number of tokens to which parts are added at a time, so that these sums stay in the first-level caches.
+// near is the number of tokens to which components are added at a time, so that these sums stay in the first-level caches.
 const near = 2048
 
-// part is a context's part of a mixture: exponentials of its logits, and what to multiply them by.
-type part struct {
+// component is a context's term of a mixture: exponentials of its logits, and what to multiply them by.
+type component struct {
 	exps   []float32
 	tokens []tandem.Token // those that exps are of, if it is sparse, ascending
 	sparse bool
@@ -123,40 +123,40 @@ type part struct {
 	scale  float64
 }
 
-// take sets the part's exps to all logits, with −Inf for the token except.
-func (p *part) take(logits []float32, except tandem.Token) {
-	p.exps = append(p.exps[:0], logits...)
+// take sets the component's exps to all logits, with −Inf for the token except.
+func (c *component) take(logits []float32, except tandem.Token) {
+	c.exps = append(c.exps[:0], logits...)
 	if except >= 0 {
-		p.exps[except] = float32(math.Inf(-1))
+		c.exps[except] = float32(math.Inf(-1))
 	}
 }
 
-// choose sets the part's exps to the logits of the tokens in set, without the token except. If there are none, the part
-// is NaN.
-func (p *part) choose(logits []float32, except tandem.Token, set ground.Mask) {
-	p.exps, p.tokens, p.next = p.exps[:0], p.tokens[:0], 0
+// choose sets the component's exps to the logits of the tokens in set, without the token except. If there are none, the
+// component is NaN.
+func (c *component) choose(logits []float32, except tandem.Token, set ground.Mask) {
+	c.exps, c.tokens, c.next = c.exps[:0], c.tokens[:0], 0
 	for t := range set.All() {
 		if int(t) < len(logits) && t != except {
-			p.exps, p.tokens = append(p.exps, logits[t]), append(p.tokens, t)
+			c.exps, c.tokens = append(c.exps, logits[t]), append(c.tokens, t)
 		}
 	}
-	if len(p.tokens) == 0 {
-		p.exps = append(p.exps, float32(math.NaN()))
+	if len(c.tokens) == 0 {
+		c.exps = append(c.exps, float32(math.NaN()))
 	}
 }
 
-// addTo adds the part's probabilities of the tokens from from to to. If it is sparse, calls come in order.
-func (p *part) addTo(sum []float64, from, to int) {
+// addTo adds the component's probabilities of the tokens from from to to. If it is sparse, calls come in order.
+func (c *component) addTo(sum []float64, from, to int) {
 	// The conversions keep a compiler from fusing a product and a sum.
-	if p.sparse {
-		for ; p.next < len(p.tokens) && int(p.tokens[p.next]) < to; p.next++ {
-			sum[p.tokens[p.next]] += float64(float64(p.exps[p.next]) * p.scale)
+	if c.sparse {
+		for ; c.next < len(c.tokens) && int(c.tokens[c.next]) < to; c.next++ {
+			sum[c.tokens[c.next]] += float64(float64(c.exps[c.next]) * c.scale)
 		}
 		return
 	}
-	exps, sum := p.exps[from:to], sum[from:to]
+	exps, sum := c.exps[from:to], sum[from:to]
 	for x, e := range exps {
-		sum[x] += float64(float64(e) * p.scale)
+		sum[x] += float64(float64(e) * c.scale)
 	}
 }
 

@@ -173,7 +173,7 @@ func New(ctx context.Context, cfg Config, req Request) (*Decoder, error) {
 	}
 	tok := cfg.Model.Tokenizer()
 	unsupported, judges := tok.Unsupported()
-	judges = judges && cfg.Weights.Reader
+	judges = judges && cfg.Weights.Support
 	bare := judges && len(req.Passages) > 0
 	prompts, truncated, err := writePrompts(cfg, req, bare)
 	if err != nil {

@@ -860,7 +860,7 @@ func mixNow(d *Decoder) (p []float64, h float64) {
 }
 
 // documentWeights returns ω̃ of each passage of the request for the token after the answer so far. If they do not sum to 1,
-// the rest is the share of the context without a document (Weights.Reader).
+// the rest is the share of the context without a document (Weights.Support).
 func (d *Decoder) documentWeights() []float64 {
 	return softmax(d.rel.at(d.states[len(d.states)-1]))[:len(d.rel.contextOf)]
 }

@@ -234,7 +234,7 @@ func TestGroundedAnswer(t *testing.T) {
 	m := openDecoder(t)
 	var texts []string
 	for _, grounded := range []bool{false, true} {
-		cfg := Config{Model: m, Scorer: search.Lexical(), Weights: Reader, Grounded: grounded, Sampling: sample.Params{}}
+		cfg := Config{Model: m, Scorer: search.Lexical(), Weights: Supported, Grounded: grounded, Sampling: sample.Params{}}
 		device := newDecoder(t, cfg, Request{Question: bothQuestion, Passages: samplePassages[:1]})
 		cloud := newDecoder(t, cfg, Request{Question: bothQuestion, Passages: samplePassages[1:2]})
 		answer, err := LockStep(t.Context(), device, cloud, aggregator.Rule{Greedy: true}, m.Tokenizer().EOGs(), 64)

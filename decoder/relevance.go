@@ -124,7 +124,7 @@ func (r *relevance) at(s state) []float64 {
 			out[d] += s.like[context]
 		}
 		if r.judges {
-			out[d] = r.weights.Constants.Lexical*out[d] + r.weights.Constants.Reader*s.verdicts[context]
+			out[d] = r.weights.Constants.Lexical*out[d] + r.weights.Constants.Support*s.verdicts[context]
 		}
 		if s.excludes(context) {
 			out[d] = math.Inf(-1)

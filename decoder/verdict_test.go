@@ -44,12 +44,12 @@ func openJudging(t testing.TB, seed uint64) *model.Model {
 	return m
 }
 
-const eagerReader = "reader:0.7,2,-1,0.4"
+const eagerSupport = "reader:0.7,2,-1,0.4"
 
 // A verdict belongs to a sentence. It is read where the sentence begins, and a rollback restores it.
-func TestReaderWeightsRollBack(t *testing.T) {
+func TestSupportedWeightsRollBack(t *testing.T) {
 	m := openJudging(t, 3)
-	cfg, req := toyConfig(m, eagerReader), Request{Question: bothQuestion, Passages: samplePassages[:4]}
+	cfg, req := toyConfig(m, eagerSupport), Request{Question: bothQuestion, Passages: samplePassages[:4]}
 	letters := m.Tokenizer().Encode("The wifi password is x1. The museum opens. It ", tokenizer.Options{})
 	d := newDecoder(t, cfg, req)
 	r := rand.New(rand.NewPCG(1, 2))
@@ -84,7 +84,7 @@ func TestReaderWeightsRollBack(t *testing.T) {
 
 func TestVerdictHoldsForASentence(t *testing.T) {
 	m := openJudging(t, 3)
-	d := newDecoder(t, toyConfig(m, eagerReader), Request{Question: bothQuestion, Passages: samplePassages[:4]})
+	d := newDecoder(t, toyConfig(m, eagerSupport), Request{Question: bothQuestion, Passages: samplePassages[:4]})
 	first, _ := d.Evidence()
 	next(t, d, 0, m.Tokenizer().Encode("The wifi is x1.", tokenizer.Options{})...)
 	if same, _ := d.Evidence(); !equalSupport(first, same) {
@@ -131,8 +131,8 @@ func TestNothingIsAContext(t *testing.T) {
 	}
 }
 
-// With a model that gives no verdicts, reader weights equal sentence weights.
-func TestReaderWeightsOfOtherModels(t *testing.T) {
+// With a model that gives no verdicts, the weights Supported equal sentence weights.
+func TestSupportedWeightsOfOtherModels(t *testing.T) {
 	m := openToy(t, 1, 512)
 	req := Request{Question: bothQuestion, Passages: samplePassages[:3]}
 	a, b := newDecoder(t, toyConfig(m, "reader"), req), newDecoder(t, toyConfig(m, "sentence"), req)

@@ -23,7 +23,7 @@ const (
 )
 
 // Weights determine how the relevance R_t(d) of the passages changes with the answer. The zero value is Sentence; the
-// programs' default is Reader.
+// programs' default is Supported.
 type Weights struct {
 	Base     Base
 	Every    int     // for BaseRescore: tokens between scores, at least 1
@@ -35,16 +35,16 @@ type Weights struct {
 	Lambda     float64 // λ in (0, 1]
 	Reset      bool    // the sum restarts with every sentence
 
-	// Reader adds the model's own verdict on each passage, and a context without a passage (ReaderConstants). It needs a
+	// Support adds the model's own verdict on each passage, and a context without a passage (SupportConstants). It needs a
 	// model trained for it; with others it has no effect.
-	Reader    bool
-	Constants ReaderConstants
+	Support   bool
+	Constants SupportConstants
 }
 
-// ReaderConstants are the constants of the reader weights. Where a sentence begins, a model with a token for it
-// (tokenizer.Unsupported) gives the probability P(s|d) that its passage supports the sentence. That changes the relevance to
+// SupportConstants are the constants of Supported. Where a sentence begins, a model with a token for it (tokenizer.Unsupported)
+// gives the probability P(s|d) that its passage supports the sentence. That changes the relevance to
 //
-//	R_t(d) = Lexical · R_t(d) + Reader · logit P(s|d)
+//	R_t(d) = Lexical · R_t(d) + Support · logit P(s|d)
 //
 // and adds a context without a passage, with the relevance
 //
@@ -52,7 +52,7 @@ type Weights struct {
 //
 // where the last term is the relevance of a passage that says all that is asked. That context answers that it does not know.
 // It outweighs the passages of both sides if none of them supports the sentence.
-type ReaderConstants struct{ Lexical, Reader, Nothing, Echo float64 }
+type SupportConstants struct{ Lexical, Support, Nothing, Echo float64 }
 
 // Weights with names.
 var (
@@ -61,12 +61,12 @@ var (
 	Rescore            = Weights{Base: BaseRescore, Every: 8, Momentum: 0.5}
 	Likelihood         = Weights{Base: BaseStatic, Likelihood: true, Lambda: 1, Reset: true}
 	SentenceLikelihood = Weights{Likelihood: true, Lambda: 0.5, Reset: true}
-	Reader             = Weights{Reader: true, Constants: ReaderConstants{Lexical: 0.5, Reader: 1, Nothing: -3, Echo: 0.34}}
+	Supported          = Weights{Support: true, Constants: SupportConstants{Lexical: 0.5, Support: 1, Nothing: -3, Echo: 0.34}}
 )
 
 const weightsUsage = "use reader[:LEXICAL,READER,NOTHING,ECHO], static, rescore[:TOKENS[,MOMENTUM]], sentence, likelihood[:LAMBDA[,keep]] or sentence+likelihood[:LAMBDA[,keep]]"
 
-// ParseWeights reads weights by name: "reader", "static", "rescore", "sentence", "likelihood" or
+// ParseWeights reads weights by name: "reader" (Supported), "static", "rescore", "sentence", "likelihood" or
 // "sentence+likelihood". A colon gives parameters: "rescore:4,0.7" scores every 4 tokens with momentum 0.7;
 // "likelihood:0.5" sets λ = 0.5, and "likelihood:1,keep" does not restart at a sentence.
 func ParseWeights(s string) (Weights, error) {
@@ -87,7 +87,7 @@ func ParseWeights(s string) (Weights, error) {
 	case "sentence+likelihood":
 		w = SentenceLikelihood
 	case "reader":
-		w = Reader
+		w = Supported
 	default:
 		return bad(fmt.Errorf("unknown name %q", name))
 	}
@@ -97,7 +97,7 @@ func ParseWeights(s string) (Weights, error) {
 	first, second, two := strings.Cut(args, ",")
 	var err error
 	switch {
-	case w.Reader:
+	case w.Support:
 		if w.Constants, err = parseConstants(args); err != nil {
 			return bad(err)
 		}
@@ -137,8 +137,8 @@ func (w Weights) String() string {
 		}
 	}
 	switch {
-	case w.Reader:
-		return fmt.Sprintf("reader:%g,%g,%g,%g", w.Constants.Lexical, w.Constants.Reader, w.Constants.Nothing, w.Constants.Echo)
+	case w.Support:
+		return fmt.Sprintf("reader:%g,%g,%g,%g", w.Constants.Lexical, w.Constants.Support, w.Constants.Nothing, w.Constants.Echo)
 	case w.Base == BaseRescore:
 		return fmt.Sprintf("rescore:%d,%s", w.Every, strconv.FormatFloat(w.Momentum, 'g', -1, 64))
 	case w.Base == BaseSentence && w.Likelihood:
@@ -160,9 +160,9 @@ func (w Weights) check() error {
 		return fmt.Errorf("rescoring every %d tokens: want 1 or more", w.Every)
 	case w.Base == BaseRescore && !(w.Momentum >= 0 && w.Momentum < 1):
 		return fmt.Errorf("momentum %v: want 0 or more and less than 1", w.Momentum)
-	case w.Reader && (w.Base != BaseSentence || w.Likelihood):
+	case w.Support && (w.Base != BaseSentence || w.Likelihood):
 		return fmt.Errorf("reader weights need sentence weights without likelihood")
-	case w.Reader && !w.Constants.sane():
+	case w.Support && !w.Constants.sane():
 		return fmt.Errorf("constants %v of the reader weights: want all from 0 to 100, but the third from -100", w.Constants)
 	case w.Likelihood && !(w.Lambda > 0 && w.Lambda <= 1):
 		return fmt.Errorf("λ = %v: want more than 0 and at most 1", w.Lambda)
@@ -170,12 +170,12 @@ func (w Weights) check() error {
 	return nil
 }
 
-func parseConstants(args string) (s ReaderConstants, err error) {
+func parseConstants(args string) (s SupportConstants, err error) {
 	parts := strings.Split(args, ",")
 	if len(parts) != 4 {
 		return s, fmt.Errorf("%q: want four numbers", args)
 	}
-	for i, v := range []*float64{&s.Lexical, &s.Reader, &s.Nothing, &s.Echo} {
+	for i, v := range []*float64{&s.Lexical, &s.Support, &s.Nothing, &s.Echo} {
 		if *v, err = strconv.ParseFloat(parts[i], 64); err != nil {
 			return s, fmt.Errorf("%q is not a number", parts[i])
 		}
@@ -183,7 +183,7 @@ func parseConstants(args string) (s ReaderConstants, err error) {
 	return s, nil
 }
 
-func (s ReaderConstants) sane() bool {
+func (s SupportConstants) sane() bool {
 	const most = 100
-	return s.Lexical >= 0 && s.Lexical <= most && s.Reader >= 0 && s.Reader <= most && s.Echo >= 0 && s.Echo <= most && math.Abs(s.Nothing) <= most
+	return s.Lexical >= 0 && s.Lexical <= most && s.Support >= 0 && s.Support <= most && s.Echo >= 0 && s.Echo <= most && math.Abs(s.Nothing) <= most
 }

@@ -84,7 +84,7 @@ func adaptedSides(t *testing.T, m *model.Model, adapters [2]*model.Adapter) (sid
 		{Title: "Harbour museum", Text: "The harbour museum opens at 9:40 on weekdays."},
 	} {
 		local := Local{Model: m, Adapter: adapters[side], Scorer: search.Lexical()}
-		cfg, err := local.DecoderConfig(tandem.Settings{Weights: decoder.Reader.String(), Nucleus: 1, MaxTokens: 20, Sampling: tandem.Sampling{Temperature: 1}})
+		cfg, err := local.DecoderConfig(tandem.Settings{Weights: decoder.Supported.String(), Nucleus: 1, MaxTokens: 20, Sampling: tandem.Sampling{Temperature: 1}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -60,7 +60,7 @@ const groundedTokens = 48
 func groundedSides(t *testing.T, m *model.Model) (sides [2]producer) {
 	t.Helper()
 	cfg := decoder.Config{
-		Model: m, Scorer: search.Lexical(), Weights: decoder.Reader, Grounded: true, TopP: 1, MaxTokens: groundedTokens,
+		Model: m, Scorer: search.Lexical(), Weights: decoder.Supported, Grounded: true, TopP: 1, MaxTokens: groundedTokens,
 		Sampling: sample.Params{Sampling: tandem.Sampling{Temperature: 1.5}},
 	}
 	for side, p := range []passages.Passage{

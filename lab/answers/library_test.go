@@ -117,7 +117,7 @@ func TestMethods(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	p := Product{Config: decoder.Config{Model: m, Scorer: search.Lexical(), Weights: decoder.Reader, MaxTokens: 64}, Documents: 4}
+	p := Product{Config: decoder.Config{Model: m, Scorer: search.Lexical(), Weights: decoder.Supported, MaxTokens: 64}, Documents: 4}
 	right := map[string][2]bool{"pair": {true, true}, "one-side": {true, true}, "device": {true, false}, "cloud": {false, true}, "quote": {true, true}}
 	for _, method := range p.Methods() {
 		for i, q := range []Question{wifi, open} {

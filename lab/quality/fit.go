@@ -25,7 +25,7 @@ type choice struct {
 // Constants is the result of Fit.
 type Constants struct {
 	Lexical float64 `json:"lexical"`
-	Reader  float64 `json:"reader"`
+	Support float64 `json:"reader"`
 	Nothing float64 `json:"nothing"`
 	Echo    float64 `json:"echo"`
 	Loss    float64 `json:"log_loss"`
@@ -43,10 +43,10 @@ type Constants struct {
 	LexicalInvented float64 `json:"lexical_alone_invented"`
 }
 
-// Fit finds the constants of the reader weights with the least log-loss for the right contexts, by coordinate descent from
+// Fit finds the constants of decoder.Supported with the least log-loss for the right contexts, by coordinate descent from
 // the present ones.
 func (a Answerer) Fit(ctx context.Context, trials []Trial, progress func(done, total int)) (c Constants, err error) {
-	a.Config.Weights = decoder.Reader
+	a.Config.Weights = decoder.Supported
 	if _, ok := a.Config.Model.Tokenizer().Unsupported(); !ok {
 		return c, errors.New("this model does not say what its passages support, so there is nothing to fit")
 	}
@@ -59,19 +59,19 @@ func (a Answerer) Fit(ctx context.Context, trials []Trial, progress func(done, t
 		}
 		choices = append(choices, more...)
 	}
-	best, least := descend(choices, decoder.Reader.Constants)
+	best, least := descend(choices, decoder.Supported.Constants)
 	c = Constants{
-		Lexical: best.Lexical, Reader: best.Reader, Nothing: best.Nothing, Echo: best.Echo,
-		Loss: least, Before: loss(choices, decoder.Reader.Constants), Choices: len(choices),
+		Lexical: best.Lexical, Support: best.Support, Nothing: best.Nothing, Echo: best.Echo,
+		Loss: least, Before: loss(choices, decoder.Supported.Constants), Choices: len(choices),
 	}
 	c.Right, c.Refused, c.Invented = hits(choices, best)
-	c.LexicalRight, c.LexicalRefused, c.LexicalInvented = hits(choices, decoder.ReaderConstants{Lexical: 1, Nothing: -100})
+	c.LexicalRight, c.LexicalRefused, c.LexicalInvented = hits(choices, decoder.SupportConstants{Lexical: 1, Nothing: -100})
 	return c, nil
 }
 
 // descend changes one constant at a time, in steps that halve, as long as the loss falls. All but Nothing stay at 0 or
 // above.
-func descend(choices []choice, best decoder.ReaderConstants) (decoder.ReaderConstants, float64) {
+func descend(choices []choice, best decoder.SupportConstants) (decoder.SupportConstants, float64) {
 	least := loss(choices, best)
 	for step := 1.0; step > 0.005; step /= 2 {
 		for better := true; better; {
@@ -79,7 +79,7 @@ func descend(choices []choice, best decoder.ReaderConstants) (decoder.ReaderCons
 			for k := range 4 {
 				for _, by := range []float64{-step, step} {
 					s := best
-					x := []*float64{&s.Lexical, &s.Reader, &s.Nothing, &s.Echo}[k]
+					x := []*float64{&s.Lexical, &s.Support, &s.Nothing, &s.Echo}[k]
 					*x += by
 					if l := loss(choices, s); (k == 2 || *x >= 0) && l < least {
 						best, least, better = s, l, true
@@ -151,16 +151,16 @@ func answerTokens(m *model.Model, text string) []tandem.Token {
 }
 
 // relevances returns the relevance of each passage and, last, that of the two contexts without a passage together.
-func (c choice) relevances(s decoder.ReaderConstants) []float64 {
+func (c choice) relevances(s decoder.SupportConstants) []float64 {
 	out := make([]float64, 0, len(c.evidence)+1)
 	for _, e := range c.evidence {
-		out = append(out, s.Lexical*e.Lexical+s.Reader*e.Verdict)
+		out = append(out, s.Lexical*e.Lexical+s.Support*e.Verdict)
 	}
 	return append(out, s.Nothing+s.Echo*c.echo+math.Ln2)
 }
 
 // loss returns the mean negative log of the right contexts' share.
-func loss(choices []choice, s decoder.ReaderConstants) (sum float64) {
+func loss(choices []choice, s decoder.SupportConstants) (sum float64) {
 	for _, c := range choices {
 		all, right := math.Inf(-1), math.Inf(-1)
 		r := c.relevances(s)
@@ -177,7 +177,7 @@ func loss(choices []choice, s decoder.ReaderConstants) (sum float64) {
 
 // hits returns how often a right context has the largest share, how often an answerable choice is refused, and how often
 // an unanswerable one is not.
-func hits(choices []choice, s decoder.ReaderConstants) (right, refused, invented float64) {
+func hits(choices []choice, s decoder.SupportConstants) (right, refused, invented float64) {
 	known, unknown := 0.0, 0.0
 	for _, c := range choices {
 		r := c.relevances(s)

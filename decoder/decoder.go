@@ -183,7 +183,7 @@ func New(ctx context.Context, cfg Config, req Request) (*Decoder, error) {
 	if bare {
 		documents--
 	}
-	question, scored := parseQuestion(req.Question), req.Passages
+	question, scored := focusClauses(req.Question), req.Passages
 	if judges {
 		scored = slices.Concat(scored, question.echoes())
 	}

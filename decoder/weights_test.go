@@ -59,7 +59,7 @@ func TestFocus(t *testing.T) {
 		{"Is Salt and Rope open?", "", "Is Salt and Rope open?", ""},
 		{"", "", "", ""},
 	} {
-		q := parseQuestion(c.question)
+		q := focusClauses(c.question)
 		i, sentence := q.focus([]byte(c.answer))
 		clause := q.part(i)
 		if clause != c.clause || sentence != c.sentence {
@@ -75,7 +75,7 @@ func FuzzFocus(f *testing.F) {
 	f.Add(strings.Repeat("and what? ", 40), "? ! . ")
 	f.Add("\n;,and ,", "\n\n\"")
 	f.Fuzz(func(t *testing.T, asked, answer string) {
-		q := parseQuestion(asked)
+		q := focusClauses(asked)
 		if len(q.clauses) < 1 || len(q.clauses) > maxClauses {
 			t.Fatalf("%d clauses", len(q.clauses))
 		}

@@ -13,6 +13,11 @@ const Division = 6
 // Clauses returns the parts of a request's question, each as a question that can be asked alone: "of Ben?" after "what is
 // the phone number of Anna" becomes "what is the phone number of Ben?". A follow-up takes what it leaves out from the
 // question before it. There is at least one clause and at most maxClauses.
+//
+// Questions are divided in three places, each by rules of its own, because a wrong cut costs something else:
+//   - here, for what is answered; each clause is answered alone, so a wrong cut spoils the answer;
+//   - by focusClauses in decoder, to find the clause that a sentence is about; it only shifts weights between passages;
+//   - by clauses in retrieval/search, for what is searched; the whole question is searched too, so it may cut too often.
 func (a Asked) Clauses() []string {
 	asked := shareTail(askedParts(a.Text))
 	before, person := a.before()
@@ -31,9 +36,8 @@ func (a Asked) Clauses() []string {
 
 // askedParts cuts a question where another one begins: after a question mark, a semicolon or a line end. It also cuts after
 // a full stop, and before a comma or "and", if the part before asks something and what follows also does or is elliptical
-// ("and of Ben?", "and the door code?"). It cuts less readily than parseQuestion, whose parts only shift weights between
-// passages: here each part is answered by itself, so a wrong cut spoils the answer. A question that is longer than any that
-// people ask is not cut, because the time to find its parts grows with the square of its length.
+// ("and of Ben?", "and the door code?"). A question that is longer than any that people ask is not cut, because the time to
+// find its parts grows with the square of its length.
 func askedParts(question string) []string {
 	var out []string
 	rest := strings.TrimSpace(question)

@@ -18,6 +18,11 @@ const (
 // clauses divides a compound question into its parts. It divides at the end of a sentence, and at an "and" that begins
 // another question. A part with a pronoun ("and when does it open?") gets the first part's words in front. A simple
 // question is one clause. There are at most maxParts; the last one holds the rest.
+//
+// Questions are divided in three places, each by rules of its own, because a wrong cut costs something else:
+//   - here, for what is searched; the whole question is searched too, so it may cut too often;
+//   - by focusClauses in decoder, to find the clause that a sentence is about; it only shifts weights between passages;
+//   - by question.Asked.Clauses in decoder, for what is answered; there a wrong cut spoils the answer.
 func clauses(question string) []string {
 	fields := strings.Fields(question)
 	var parts []string

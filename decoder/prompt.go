@@ -41,8 +41,9 @@ func deal(n, contexts int) []int {
 func writePrompts(cfg Config, req Request, bare bool) (prompts []prompt, truncated []string, err error) {
 	all := append(slices.Clone(req.History), chat.Message{Role: "user", Content: req.Question})
 	var from []int // where the conversation may begin
+	tok, template := cfg.Model.Tokenizer(), cfg.Model.Template()
 	for i, m := range all {
-		all[i].Content = AsText(cfg.Model, withoutThoughts(m))
+		all[i].Content = template.Escape(tok, withoutThoughts(m))
 		if i == 0 || m.Role == "user" {
 			from = append(from, i)
 		}
@@ -57,7 +58,7 @@ func writePrompts(cfg Config, req Request, bare bool) (prompts []prompt, truncat
 	return prompts, truncated, err
 }
 
-// withoutThoughts returns a message without the thoughts before an answer. Templates would drop them by their tag, but AsText
+// withoutThoughts returns a message without the thoughts before an answer. Templates would drop them by their tag, but Escape
 // breaks it up.
 func withoutThoughts(m chat.Message) string {
 	if _, answer, ok := strings.Cut(m.Content, "</think>"); ok && m.Role == "assistant" {
@@ -155,26 +156,26 @@ func (w promptWriter) fits(p prompt) error {
 
 // write renders the template with the given share of each passage's words.
 func (w promptWriter) write(group []passages.Passage, share float64) (prompt, error) {
+	tok, template := w.cfg.Model.Tokenizer(), w.cfg.Model.Template()
 	var parts, read, said []string
 	for _, g := range group {
 		text := document(g, share)
-		parts = append(parts, AsText(w.cfg.Model, text))
+		parts = append(parts, template.Escape(tok, text))
 		read = append(read, g.Title, strings.TrimPrefix(text, g.Title+"\n"))
 	}
 	for _, m := range w.messages {
 		said = append(said, m.Content)
 	}
 	system := strings.Join(parts, "\n")
-	if system != "" && !Labelled(w.cfg.Model.Template()) {
+	if system != "" && !template.Labelled() {
 		system = instruction + system
 	}
-	before, after, err := w.cfg.Model.Template().Split(system, w.messages)
+	before, after, err := template.Split(system, w.messages)
 	if err != nil {
 		return prompt{}, fmt.Errorf("write the prompt: %w", err)
 	}
 	// Encode the whole at once: if it were cut where the texts meet, "Question: " + "What" would not give the model's token
 	// " What". The prefix is what the tokens of before and of the whole have in common.
-	tok := w.cfg.Model.Tokenizer()
 	head, all := chat.Encode(tok, before), chat.Encode(tok, before+after)
 	n := 0
 	for n < len(head) && n < len(all)-1 && head[n] == all[n] {

@@ -7,7 +7,6 @@ import (
 
 	"tandem"
 	"tandem/cmd/internal/cli"
-	"tandem/decoder"
 	"tandem/model"
 	"tandem/model/chat"
 	"tandem/model/sample"
@@ -192,12 +191,13 @@ func (c *runCmd) encode(m *model.Model, prompt string) ([]tandem.Token, error) {
 	if c.Raw {
 		return raw(m.Tokenizer(), prompt), nil
 	}
-	user := chat.Message{Role: "user", Content: decoder.AsText(m, prompt)}
-	before, after, err := m.Template().Split(decoder.AsText(m, c.System), []chat.Message{user})
+	tok, template := m.Tokenizer(), m.Template()
+	user := chat.Message{Role: "user", Content: template.Escape(tok, prompt)}
+	before, after, err := template.Split(template.Escape(tok, c.System), []chat.Message{user})
 	if err != nil {
 		return nil, err
 	}
-	return chat.Encode(m.Tokenizer(), before+after), nil
+	return chat.Encode(tok, before+after), nil
 }
 
 // raw returns the tokens of a text that is to be continued: with the token that begins a text, if the model requires it, and without

@@ -14,7 +14,6 @@ import (
 
 	"tandem"
 	"tandem/cmd/internal/cli"
-	"tandem/decoder"
 	"tandem/lab/spec"
 	"tandem/model"
 	"tandem/model/chat"
@@ -280,7 +279,7 @@ func (c *specCmd) inputs(task string, m *model.Model) ([]spec.Input, error) {
 		return nil, err
 	}
 	prompts = spread(prompts, c.Limit)
-	room, labelled := m.Config().Context-c.MaxTokens, decoder.Labelled(m.Template())
+	room, labelled := m.Config().Context-c.MaxTokens, m.Template().Labelled()
 	var out []spec.Input
 	for i, p := range prompts {
 		in := spec.Input{}
@@ -311,7 +310,7 @@ func (c *specCmd) inputs(task string, m *model.Model) ([]spec.Input, error) {
 
 // answerTokens returns an answer's tokens. After a label, a text begins with a space.
 func answerTokens(m *model.Model, text string) []tandem.Token {
-	if decoder.Labelled(m.Template()) {
+	if m.Template().Labelled() {
 		text = " " + text
 	}
 	return m.Tokenizer().Encode(text, tokenizer.Options{})

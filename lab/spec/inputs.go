@@ -40,7 +40,7 @@ const (
 	Oldest                    // drop the first lines
 )
 
-// Messages returns the prompt for a chat template. A template that labels contexts (decoder.Labelled) gets the text as the
+// Messages returns the prompt for a chat template. A template that labels contexts (chat.Template.Labelled) gets the text as the
 // system message. Any other gets the text and the request as one message from the user.
 func (p Prompt) Messages(labelled bool) []chat.Message {
 	switch {

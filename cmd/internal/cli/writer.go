@@ -12,7 +12,6 @@ import (
 	"unicode/utf8"
 
 	"tandem"
-	"tandem/decoder"
 	"tandem/internal/sentences"
 	"tandem/lora/rewrite"
 	"tandem/lora/streams"
@@ -61,16 +60,17 @@ func (w *Writer) Seq() *model.Seq { return w.NewSeqWith(w.adapter) }
 // TaskPrompt returns the prompt for something to do with a text. The built-in decoder's template has a place for the text and
 // knows the short request; other models get the long one before the text.
 func TaskPrompt(m *model.Model, text, short, long string) ([]tandem.Token, error) {
-	text = decoder.AsText(m, text)
-	messages := []chat.Message{{Role: "user", Content: decoder.AsText(m, long) + "\n\n" + text}}
-	if decoder.Labelled(m.Template()) {
-		messages = []chat.Message{{Role: "system", Content: text}, {Role: "user", Content: decoder.AsText(m, short)}}
+	tok, template := m.Tokenizer(), m.Template()
+	text = template.Escape(tok, text)
+	messages := []chat.Message{{Role: "user", Content: template.Escape(tok, long) + "\n\n" + text}}
+	if template.Labelled() {
+		messages = []chat.Message{{Role: "system", Content: text}, {Role: "user", Content: template.Escape(tok, short)}}
 	}
-	prompt, err := m.Template().Render(messages, true)
+	prompt, err := template.Render(messages, true)
 	if err != nil {
 		return nil, err
 	}
-	return chat.Encode(m.Tokenizer(), prompt), nil
+	return chat.Encode(tok, prompt), nil
 }
 
 // vocabulary returns the words that the built-in span reader knows.

@@ -28,7 +28,7 @@ var rules = []struct{ packages, imports string }{
 	{"cmd/edge", "tandem api/... cmd/internal/cli lora/streams node node/batch decoder/... retrieval/... transport model/... npu/... specdec dllm pair profiler netem examples internal/filelock internal/meter internal/refusal internal/sentences"},
 	{"cmd/cloud", "tandem api/... cmd/internal/cli node node/batch decoder retrieval/... transport model/... specdec pair examples"},
 	{"cmd/lab", "tandem cmd/internal/cli lab/... node lora/rewrite decoder/... retrieval/... transport model/... npu/... specdec dllm pair aggregator scheduler examples models internal/..."},
-	{"cmd/internal/cli", "cmd/internal/licenses tandem api pair specdec node node/batch decoder decoder/kvstore retrieval/... transport lora lora/rewrite lora/streams model/... npu/... profiler models internal/atomicfile internal/filelock internal/sentences internal/spelling"},
+	{"cmd/internal/cli", "cmd/internal/licenses tandem api pair specdec node node/batch decoder/kvstore retrieval/... transport lora lora/rewrite lora/streams model/... npu/... profiler models internal/atomicfile internal/filelock internal/sentences internal/spelling"},
 	{"cmd/internal/clitest", ""},
 	{"cmd/internal/licenses", ""},
 	{"cmd/internal/licenses/gather", "cmd/internal/licenses"},

@@ -1,4 +1,4 @@
-package decoder
+package chat
 
 import (
 	"regexp"
@@ -6,35 +6,29 @@ import (
 	"unicode/utf8"
 
 	"tandem"
-	"tandem/model"
-	"tandem/model/chat"
 	"tandem/model/tokenizer"
 )
 
 // Labelled reports whether a template itself labels the system message as a text to answer from, as the built-in decoder's
 // "Context: …" does.
-func Labelled(t *chat.Template) bool {
+func (t *Template) Labelled() bool {
 	const mark = "PASSAGE"
-	text, err := t.Render([]chat.Message{{Role: "system", Content: mark}, {Role: "user", Content: "?"}}, true)
+	text, err := t.Render([]Message{{Role: "system", Content: mark}, {Role: "user", Content: "?"}}, true)
 	return err == nil && strings.Contains(text, "Context: "+mark)
 }
 
-// AsText breaks up the name of every control token in text, so that a document or a question cannot end its part of a prompt
+// Escape breaks up the name of every control token in text, so that a document or a question cannot end its part of a prompt
 // and continue as the system or the assistant.
-func AsText(m *model.Model, text string) string {
-	return plain(m.Tokenizer(), m.Template().Source(), text)
-}
-
-func plain(tok *tokenizer.Tokenizer, template, text string) string {
+func (t *Template) Escape(tok *tokenizer.Tokenizer, text string) string {
 	const gap, rounds = "\u200b", 16 // breaking up a name may reveal another that overlapped it
 	for range rounds {
 		before, done := text, map[tandem.Token]bool{}
-		for _, t := range tok.Encode(text, tokenizer.Options{ParseSpecial: true}) {
-			if done[t] || !tok.IsControl(t) && !marksTurn(tok.Text(t), template) {
+		for _, id := range tok.Encode(text, tokenizer.Options{ParseSpecial: true}) {
+			if done[id] || !tok.IsControl(id) && !t.marksTurn(tok.Text(id)) {
 				continue
 			}
-			done[t] = true
-			name := string(tok.Piece(t))
+			done[id] = true
+			name := string(tok.Piece(id))
 			if _, n := utf8.DecodeRuneInString(name); n < len(name) && !strings.Contains(name, gap) {
 				text = strings.ReplaceAll(text, name, name[:n]+gap+name[n:])
 			}
@@ -48,9 +42,9 @@ func plain(tok *tokenizer.Tokenizer, template, text string) string {
 
 // marksTurn reports whether a token begins or ends a turn though its vocabulary lists it as text. It goes by the name, or by
 // the name's occurrence in the template; since that also holds words and line ends, the name must be in brackets.
-func marksTurn(name, template string) bool {
+func (t *Template) marksTurn(name string) bool {
 	return len(name) > 2 && (name[0] == '<' || name[0] == '[') &&
-		(turnMark.MatchString(name) || name[0] == '<' && name[len(name)-1] == '>' && strings.Contains(template, name))
+		(turnMark.MatchString(name) || name[0] == '<' && name[len(name)-1] == '>' && strings.Contains(t.source, name))
 }
 
 // turnMark matches the usual names of such tokens: <|im_start|>, [INST], <start_of_turn>.

@@ -15,6 +15,7 @@ import (
 
 	"tandem"
 	"tandem/cmd/internal/cli"
+	"tandem/lora/rewrite"
 	"tandem/lora/streams"
 	"tandem/model"
 	"tandem/model/sample"
@@ -80,7 +81,7 @@ func (c *replyCmd) Run(a *cli.App) (err error) {
 		return err
 	}
 	list, stats, err := streams.Generate(a, m.Seq(), tokens, c.Streams,
-		streams.Options{Params: sampling, Tokens: c.MaxTokens, Stop: []string{"\n"}, Min: cli.MinFirst})
+		streams.Options{Params: sampling, Tokens: c.MaxTokens, Stop: []string{"\n"}, Min: rewrite.MinFirst})
 	if err != nil {
 		return err
 	}
@@ -203,7 +204,7 @@ func (t talk) String() string {
 // prompt returns the prompt for a reply. It leaves out the oldest messages if they and the reply exceed the model's context.
 func (t talk) prompt(m *model.Model, as string, reply int) ([]tandem.Token, error) {
 	for {
-		tokens, err := cli.TaskPrompt(m, t.String(), "Write a short reply of "+as+".",
+		tokens, err := rewrite.TaskPrompt(m, t.String(), "Write a short reply of "+as+".",
 			"Write the next message of "+as+" in this conversation. Write only that message, and keep it short.")
 		if err != nil || len(tokens)+min(reply, m.Config().Context/2) <= m.Config().Context || len(t) < 2 {
 			return tokens, err

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/term"
 
 	"tandem/cmd/internal/cli"
+	"tandem/lora/rewrite"
 )
 
 type rewriteCmd struct {
@@ -52,7 +53,7 @@ func (c *rewriteCmd) Run(a *cli.App) (err error) {
 	}
 	kept, given := 0, text
 	if c.Short {
-		text, kept, err = c.with(a, "short", func(w *cli.Writer) (string, int, error) {
+		text, kept, err = c.with(a, "short", func(w *rewrite.Writer) (string, int, error) {
 			v, err := w.Short(a, text, c.MaxTokens)
 			if v == "" {
 				return text, 1, err
@@ -60,21 +61,21 @@ func (c *rewriteCmd) Run(a *cli.App) (err error) {
 			return v, 0, err
 		})
 	}
-	each := func(name string, version func(w *cli.Writer, sentence string) (string, error)) {
+	each := func(name string, version func(w *rewrite.Writer, sentence string) (string, error)) {
 		if err != nil {
 			return
 		}
 		n := 0
-		text, n, err = c.with(a, name, func(w *cli.Writer) (string, int, error) {
-			return cli.EachSentence(text, func(s string) (string, error) { return version(w, s) })
+		text, n, err = c.with(a, name, func(w *rewrite.Writer) (string, int, error) {
+			return rewrite.EachSentence(text, func(s string) (string, error) { return version(w, s) })
 		})
 		kept += n
 	}
 	if c.Correct {
-		each("correct", func(w *cli.Writer, s string) (string, error) { return w.Correct(a, s, c.MaxTokens) })
+		each("correct", func(w *rewrite.Writer, s string) (string, error) { return w.Correct(a, s, c.MaxTokens) })
 	}
 	if c.Tone != "" {
-		each("tone", func(w *cli.Writer, s string) (string, error) { return w.Tone(a, s, c.Tone, c.MaxTokens) })
+		each("tone", func(w *rewrite.Writer, s string) (string, error) { return w.Tone(a, s, c.Tone, c.MaxTokens) })
 	}
 	if err != nil {
 		return err
@@ -84,7 +85,7 @@ func (c *rewriteCmd) Run(a *cli.App) (err error) {
 
 // print prints the new text, and what of the one given it changes that it should not.
 func (c *rewriteCmd) print(a *cli.App, given, text string, kept int) error {
-	lost, added := cli.NumbersOff(given, text)
+	lost, added := rewrite.NumbersOff(given, text)
 	if a.Globals.JSON {
 		return a.JSON(map[string]any{"text": text, "tone": c.Tone, "corrected": c.Correct, "short": c.Short, "sentences_left_as_they_were": kept,
 			"numbers_lost": append([]string{}, lost...), "numbers_added": append([]string{}, added...)})
@@ -94,7 +95,7 @@ func (c *rewriteCmd) print(a *cli.App, given, text string, kept int) error {
 		fmt.Fprintln(a.Aside, a.Faint(a.Fold(cli.Plain(fmt.Sprintf(format, args...)))))
 	}
 	switch builtIn := c.Model == "" && len(c.Lora) == 0; {
-	case kept > 0 && builtIn && cli.CountForeign(given) > 0:
+	case kept > 0 && builtIn && rewrite.CountForeign(given) > 0:
 		note("%d left as they were: the built-in model knows only English", kept)
 	case kept > 0:
 		note("%d left as they were: not in English, or no version keeps their names and numbers", kept)
@@ -110,7 +111,7 @@ func (c *rewriteCmd) print(a *cli.App, given, text string, kept int) error {
 
 // with opens the model for a task and does it. It returns the new text, and how many sentences stay as they were because no version was
 // good.
-func (c *rewriteCmd) with(a *cli.App, task string, do func(w *cli.Writer) (string, int, error)) (text string, kept int, err error) {
+func (c *rewriteCmd) with(a *cli.App, task string, do func(w *rewrite.Writer) (string, int, error)) (text string, kept int, err error) {
 	w, err := cli.OpenWriter(a, c.ModelFlags, c.LoraFlags, task)
 	if err != nil {
 		return "", 0, err

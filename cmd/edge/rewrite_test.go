@@ -14,7 +14,7 @@ type rewritten struct {
 	Left int `json:"sentences_left_as_they_were"`
 }
 
-func rewrite(t *testing.T, h clitest.Home, args ...string) (got rewritten) {
+func rewriteJSON(t *testing.T, h clitest.Home, args ...string) (got rewritten) {
 	t.Helper()
 	out, aside, err := h.Run(append([]string{"rewrite", "--json", "--threads", "1"}, args...)...)
 	if err == nil {
@@ -37,11 +37,11 @@ func TestRewriteBuiltIn(t *testing.T) {
 		{"--correct --tone polite", "Send me the adress!", "Could you please send me the address?"},
 		{"--short", "Hi Tom, how are you? Could you send me the report by Friday? Thanks!", "Could you send me the report by Friday?"},
 	} {
-		if got := rewrite(t, h, append(strings.Fields(c.args), c.text)...); strings.TrimSpace(got.Text) != c.want || got.Left > 0 {
+		if got := rewriteJSON(t, h, append(strings.Fields(c.args), c.text)...); strings.TrimSpace(got.Text) != c.want || got.Left > 0 {
 			t.Errorf("%s %q: %+v, want %q", c.args, c.text, got, c.want)
 		}
 	}
-	if got := rewrite(t, h, "--tone", "polite", "...\n"); got.Left != 1 {
+	if got := rewriteJSON(t, h, "--tone", "polite", "...\n"); got.Left != 1 {
 		t.Errorf("a text without words: %+v", got)
 	}
 }
@@ -66,7 +66,7 @@ func TestRewriteNotes(t *testing.T) {
 func TestRewrite(t *testing.T) {
 	h := clitest.NewHome(t)
 	const text = "We meet Ruddle at 10:30.\n\n  Bring 12 chairs for Ada Lindqvist!\n"
-	got := rewrite(t, h, "--lora", "reply", "--tone", "polite", text)
+	got := rewriteJSON(t, h, "--lora", "reply", "--tone", "polite", text)
 	for _, part := range []string{"Ruddle", "10:30", "12", "Lindqvist", "\n\n  "} {
 		if !strings.Contains(got.Text, part) {
 			t.Errorf("%q lacks %q", got.Text, part)

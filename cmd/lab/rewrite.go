@@ -79,7 +79,7 @@ func (c *rewriteCmd) Run(a *cli.App) (err error) {
 }
 
 // short counts messages whose main sentence is found.
-func (c *rewriteCmd) short(a *cli.App, w *cli.Writer, items []rewriteItem) error {
+func (c *rewriteCmd) short(a *cli.App, w *rewrite.Writer, items []rewriteItem) error {
 	right, first := 0, 0
 	for _, it := range items {
 		got, err := w.Short(a, it.Given, c.MaxTokens)
@@ -102,10 +102,10 @@ func (c *rewriteCmd) short(a *cli.App, w *cli.Writer, items []rewriteItem) error
 }
 
 // correct counts corrections.
-func (c *rewriteCmd) correct(a *cli.App, w *cli.Writer, items []rewriteItem) error {
+func (c *rewriteCmd) correct(a *cli.App, w *rewrite.Writer, items []rewriteItem) error {
 	var right, already, spoilt, wrong, mended, kept int
 	for _, it := range items {
-		got, _, err := cli.EachSentence(it.Given, func(s string) (string, error) { return w.Correct(a, s, c.MaxTokens) })
+		got, _, err := rewrite.EachSentence(it.Given, func(s string) (string, error) { return w.Correct(a, s, c.MaxTokens) })
 		if err != nil {
 			return err
 		}
@@ -125,7 +125,7 @@ func (c *rewriteCmd) correct(a *cli.App, w *cli.Writer, items []rewriteItem) err
 }
 
 // tone counts versions that keep the names and numbers of a sentence.
-func (c *rewriteCmd) tone(a *cli.App, w *cli.Writer, items []rewriteItem) error {
+func (c *rewriteCmd) tone(a *cli.App, w *rewrite.Writer, items []rewriteItem) error {
 	type row struct {
 		Tone      string `json:"tone"`
 		Sentences int    `json:"sentences"`
@@ -136,7 +136,7 @@ func (c *rewriteCmd) tone(a *cli.App, w *cli.Writer, items []rewriteItem) error 
 	for _, tone := range rewrite.Tones {
 		r := row{Tone: tone, Sentences: len(items)}
 		for _, it := range items {
-			got, left, err := cli.EachSentence(it.Given, func(s string) (string, error) { return w.Tone(a, s, tone, c.MaxTokens) })
+			got, left, err := rewrite.EachSentence(it.Given, func(s string) (string, error) { return w.Tone(a, s, tone, c.MaxTokens) })
 			if err != nil {
 				return err
 			}

@@ -5,8 +5,9 @@
 //   - Slots lists the ways to write each word of a sentence, and Choose corrects the sentence with them (a noisy channel:
 //     Kernighan, Church and Gale, "A spelling correction program based on a noisy channel model", 1990).
 //   - Versions lists what a sentence may become in a tone, and Likeliest chooses.
-//   - Matter chooses the sentence that says what a message is about.
+//   - MainSentence chooses the sentence that says what a message is about.
 //   - Keeps reports whether a version has the names and numbers of a sentence, for what a larger model wrote.
+//   - Writer does these things to a text: the built-in decoder chooses, and any other model writes by a prompt.
 //
 // The lists are English. The recipe in train/choose.py trains the adapters.
 package rewrite

@@ -15,7 +15,7 @@ import (
 	"tandem/npu/native"
 )
 
-func reader(t *testing.T) *model.Model {
+func openDecoder(t *testing.T) *model.Model {
 	t.Helper()
 	m, err := model.OpenBytes("reader", models.Decoder, native.New(1))
 	if err != nil {
@@ -42,7 +42,7 @@ func probabilityOf(t *testing.T, m *model.Model, text string) (sum float64) {
 
 // The choices agree with the probabilities of whole texts, whatever is computed together.
 func TestChoices(t *testing.T) {
-	m := reader(t)
+	m := openDecoder(t)
 	texts := []string{"The wifi password is new.", "Where is the key?", "Key the is where?", "It is."}
 	sums := make([]float64, len(texts))
 	for i, text := range texts {
@@ -77,7 +77,7 @@ func TestChoices(t *testing.T) {
 }
 
 func TestMatter(t *testing.T) {
-	m := reader(t)
+	m := openDecoder(t)
 	long := strings.Repeat("key ", m.Config().Context)
 	for _, list := range [][]string{{"Hello.", "The museum opens at nine.", "Bye!"}, {"One."}, {long, "One.", long, long}} {
 		if i, err := MainSentence(t.Context(), m.NewSeq, list); err != nil || i < 0 || i >= len(list) {

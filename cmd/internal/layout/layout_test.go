@@ -25,10 +25,10 @@ const (
 // live node, what the node is made of, models, devices.
 var rules = []struct{ packages, imports string }{
 	// Programs.
-	{"cmd/edge", "tandem api/... cmd/internal/cli lora/streams node node/batch decoder/... retrieval/... transport model/... npu/... specdec dllm pair profiler netem examples internal/filelock internal/meter internal/refusal internal/sentences"},
+	{"cmd/edge", "tandem api/... cmd/internal/cli lora/rewrite lora/streams node node/batch decoder/... retrieval/... transport model/... npu/... specdec dllm pair profiler netem examples internal/filelock internal/meter internal/refusal internal/sentences"},
 	{"cmd/cloud", "tandem api/... cmd/internal/cli node node/batch decoder retrieval/... transport model/... specdec pair examples"},
 	{"cmd/lab", "tandem cmd/internal/cli lab/... node lora/rewrite decoder/... retrieval/... transport model/... npu/... specdec dllm pair aggregator scheduler examples models internal/..."},
-	{"cmd/internal/cli", "cmd/internal/licenses tandem api pair specdec node node/batch decoder/kvstore retrieval/... transport lora lora/rewrite lora/streams model/... npu/... profiler models internal/atomicfile internal/filelock internal/sentences internal/spelling"},
+	{"cmd/internal/cli", "cmd/internal/licenses tandem api pair specdec node node/batch decoder/kvstore retrieval/... transport lora lora/rewrite model/... npu/... profiler models internal/atomicfile internal/filelock internal/spelling"},
 	{"cmd/internal/clitest", ""},
 	{"cmd/internal/licenses", ""},
 	{"cmd/internal/licenses/gather", "cmd/internal/licenses"},
@@ -81,8 +81,8 @@ var rules = []struct{ packages, imports string }{
 	{"decoder/kvstore", "internal/filelock"},
 	{"specdec", "tandem model/... npu npu/native internal/atomicfile internal/filelock"}, // native to find the largest of a row
 	{"lora", "model/... npu npu/quant"},
+	{"lora/rewrite", "tandem lora/streams model/... models npu/native internal/sentences"},
 	{"lora/streams", "tandem model/..."},
-	{"lora/rewrite", "tandem model/... models npu/native"},
 	{"dllm", "tandem model npu"},
 
 	// Models and devices. A model knows no phone and opens no device.

@@ -1,4 +1,4 @@
-package cli
+package rewrite
 
 import (
 	"slices"
@@ -28,7 +28,7 @@ func TestSentencesOverLines(t *testing.T) {
 		"I would be happy to show you the garden and the new house on that occasion, too", "Anna Smith", "- one", "- two",
 	}
 	for _, text := range []string{letter, strings.ReplaceAll(letter, "\n", "\r\n")} {
-		if got := split(text); !slices.Equal(got, want) {
+		if got := sentencesOf(text); !slices.Equal(got, want) {
 			t.Errorf("the sentences are %q, want %q", got, want)
 		}
 		same, kept, err := EachSentence(text, func(string) (string, error) { return "", nil })
@@ -37,7 +37,7 @@ func TestSentencesOverLines(t *testing.T) {
 		}
 	}
 	for _, short := range []string{"hi anna\ni have a question\nwhen do you come", "Milk\nBread\nbutter"} { // a chat, a list
-		if got := split(short); !slices.Equal(got, strings.Split(short, "\n")) {
+		if got := sentencesOf(short); !slices.Equal(got, strings.Split(short, "\n")) {
 			t.Errorf("%q has the sentences %q", short, got)
 		}
 	}

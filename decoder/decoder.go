@@ -261,7 +261,7 @@ func (c Config) defaults() (Config, error) {
 // caches reports whether the KV cache of a passage is here and depends on that passage alone. Else there are no draft trees, either.
 func (c Config) caches() bool {
 	m := c.Model.Config()
-	return !m.Diffusion && !m.Elsewhere
+	return !m.Diffusion && !m.Remote
 }
 
 // context returns the most tokens of a prompt and an answer that something can still follow. A diffusion model needs a

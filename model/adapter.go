@@ -101,8 +101,8 @@ var buckets = []int{16, 64, 256, MaxRank}
 // the approach has one graph for all. It is an error that names the tensor if a delta does not fit the model; then nothing
 // is mounted.
 func (m *Model) Mount(how Approach, deltas ...Delta) ([]*Adapter, error) {
-	if m.config.Elsewhere && len(deltas) > 0 {
-		return nil, errElsewhere
+	if m.config.Remote && len(deltas) > 0 {
+		return nil, errRemote
 	}
 	list := make([]*Adapter, len(deltas))
 	for i, d := range deltas {

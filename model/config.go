@@ -44,7 +44,7 @@ type Config struct {
 	windowed   func(layer int) bool // which do
 	localRope  npu.Rope             // of these layers, if it differs; zero if not
 
-	Elsewhere bool // another program computes the model, and only its vocabulary is here (OpenVocabulary)
+	Remote bool // another program computes the model, and only its vocabulary is here (OpenVocabulary)
 
 	// For diffusion models, whose rows attend both ways (Model.Denoise); else zero.
 	Diffusion bool

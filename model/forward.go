@@ -199,8 +199,8 @@ func (in *Input) logits() int {
 
 // checkInputs returns the number of requested logits and of tokens.
 func (m *Model) checkInputs(inputs []Input) (logits, tokens int, err error) {
-	if m.config.Elsewhere {
-		return 0, 0, errElsewhere
+	if m.config.Remote {
+		return 0, 0, errRemote
 	}
 	if m.config.Pooling != NoPooling {
 		return 0, 0, fmt.Errorf("%s is an encoder: it makes embeddings and writes no text; use a model that writes, such as qwen2.5", m.config.Arch)

@@ -24,7 +24,7 @@ type Seq struct {
 	adapter *Adapter       // of all positions; nil for none
 	from    int            // layers with windows have forgotten the positions before this one (Forget)
 	input   int            // the last input of the last pass that named this sequence
-	text    []tandem.Token // the positions' tokens, if the model is computed elsewhere; then there are no spans
+	text    []tandem.Token // the positions' tokens, if the model is remote; then there are no spans
 }
 
 // NewSeq returns an empty sequence.

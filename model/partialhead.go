@@ -21,8 +21,8 @@ const partialChunk = 32
 // PartialHead makes a head for the given tokens. Their scores are their logits, the same bit for bit as Forward's. It
 // serves one pass at a time.
 func (m *Model) PartialHead(tokens []tandem.Token) (*PartialHead, error) {
-	if m.config.Elsewhere {
-		return nil, errElsewhere
+	if m.config.Remote {
+		return nil, errRemote
 	}
 	w := m.tensors.output(&m.config)
 	if len(tokens) == 0 || w.Staged {

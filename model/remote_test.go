@@ -13,7 +13,7 @@ import (
 	"tandem/npu/native"
 )
 
-// Of a model that is computed elsewhere the vocabulary, the template and the context are here, whatever its architecture, and
+// Of a remote model the vocabulary, the template and the context are here, whatever its architecture, and
 // its sequences hold tokens.
 func TestOpenVocabulary(t *testing.T) {
 	file := tinymodel.GGUF(tinymodel.Spec{Context: 64})
@@ -33,7 +33,7 @@ func TestOpenVocabulary(t *testing.T) {
 	defer m.Close()
 	c := m.Config()
 	if m.Tokenizer().Fingerprint() != whole.Tokenizer().Fingerprint() || m.Template().Fingerprint() != whole.Template().Fingerprint() ||
-		c.Context != 64 || c.Vocab != whole.Config().Vocab || !c.Elsewhere || c.KVBytes() != 0 || !m.Processor() || m.Fingerprint() != whole.Fingerprint() {
+		c.Context != 64 || c.Vocab != whole.Config().Vocab || !c.Remote || c.KVBytes() != 0 || !m.Processor() || m.Fingerprint() != whole.Fingerprint() {
 		t.Errorf("%+v", c)
 	}
 	if m.Limit(1000); m.Config().Context != 64 {

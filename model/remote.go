@@ -14,7 +14,7 @@ import (
 )
 
 // OpenVocabulary opens the tokenizer and the chat template of the GGUF file at path, for a model that another program
-// computes (Config.Elsewhere). The architecture may be any, and the file need not have tensors. Its sequences hold tokens
+// computes (Config.Remote). The architecture may be any, and the file need not have tensors. Its sequences hold tokens
 // instead of keys and values, so that the program that computes them knows the text.
 func OpenVocabulary(path string) (*Model, error) {
 	f, err := gguf.Open(path)
@@ -37,7 +37,7 @@ func vocabulary(f *gguf.File) (m *Model, err error) {
 	}
 	m.template = chat.TemplateOf(f, m.tokenizer)
 	r := metaReader{file: f}
-	m.config = Config{Arch: r.text("general.architecture"), Name: r.optionalText("general.name"), Vocab: m.tokenizer.Size(), Elsewhere: true}
+	m.config = Config{Arch: r.text("general.architecture"), Name: r.optionalText("general.name"), Vocab: m.tokenizer.Size(), Remote: true}
 	r.arch = m.config.Arch + "."
 	m.config.Context = r.size("context_length", 1, maxContext, maxContext)
 	return m, r.err
@@ -46,16 +46,16 @@ func vocabulary(f *gguf.File) (m *Model, err error) {
 // Limit makes the context at most n positions. It must be called before the model is used.
 func (m *Model) Limit(n int) { m.config.Context = min(m.config.Context, n) }
 
-// Append adds tokens to a sequence of a model that is computed elsewhere.
+// Append adds tokens to a sequence of a remote model.
 func (s *Seq) Append(tokens ...tandem.Token) {
 	s.text = append(s.text, tokens...)
 	s.n = len(s.text)
 }
 
-// Tokens returns the tokens of a sequence of a model that is computed elsewhere; they must not be changed.
+// Tokens returns the tokens of a sequence of a remote model; they must not be changed.
 func (s *Seq) Tokens() []tandem.Token { return slices.Clip(s.text) }
 
-// CheckAppend reports why a program elsewhere cannot append an input: it must be tokens of the vocabulary, without a draft tree,
+// CheckAppend reports why a remote model cannot append an input: it must be tokens of the vocabulary, without a draft tree,
 // embeddings or scores on the way, and fit the context.
 func (m *Model) CheckAppend(in Input) error {
 	switch {
@@ -76,13 +76,13 @@ func (m *Model) CheckAppend(in Input) error {
 	return nil
 }
 
-// errElsewhere says that the model's weights are not here.
-var errElsewhere = errors.New("another program computes this model: only its vocabulary is here")
+// errRemote says that the model's weights are not here.
+var errRemote = errors.New("another program computes this model: only its vocabulary is here")
 
-// nowhere is the device of a model that is computed elsewhere. It takes no memory here, and it computes nothing.
+// nowhere is the device of a remote model. It takes no memory here, and it computes nothing.
 type nowhere struct{}
 
 func (nowhere) Name() string                            { return "another program" }
-func (nowhere) Compile(*npu.Graph) (npu.Program, error) { return nil, errElsewhere }
+func (nowhere) Compile(*npu.Graph) (npu.Program, error) { return nil, errRemote }
 func (nowhere) Close() error                            { return nil }
 func (nowhere) Traits() npu.Traits                      { return npu.Traits{Processor: true} } // so that nobody warms it up

@@ -69,8 +69,8 @@ func BenchmarkMixture(b *testing.B) {
 	}
 }
 
-// BenchmarkBegin begins answers of the built-in decoder about four passages whose KV caches are on disk, without drafters and with
-// the default ones, which read the prompts again for each answer.
+// BenchmarkBegin begins answers of the built-in decoder about four passages whose KV caches are on disk, without
+// drafters and with the default ones, which read the prompts again for each answer.
 func BenchmarkBegin(b *testing.B) {
 	m, err := model.OpenBytes("reader", models.Decoder, native.New(1))
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"tandem/decoder/kvstore"
 )
 
-// A second machine takes the passages that the first has read from their bucket, and has the same distribution, to the bit. If the
-// bucket is gone it reads them itself.
+// A second machine takes the passages that the first has read from their bucket, and has the same distribution, to the
+// bit. If the bucket is gone it reads them itself.
 func TestPassagesOfAnotherMachine(t *testing.T) {
 	var blobs sync.Map
 	bucket := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

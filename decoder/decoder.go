@@ -82,7 +82,10 @@ type Config struct {
 	Resources  specdec.Resources   // what some of them need
 	Past       *specdec.Experience // with guesses in earlier answers; nil for none
 	Log        *slog.Logger        // slog.Default when nil
-	Grounded   bool                // each context writes only words of the question, function words and spans of its passages (package ground)
+
+	// Grounded lets each context write only words of the question, function words and spans of its passages (package
+	// ground).
+	Grounded bool
 }
 
 // Request is one question.
@@ -258,7 +261,8 @@ func (c Config) defaults() (Config, error) {
 	return c, c.Sampling.Validate()
 }
 
-// caches reports whether the KV cache of a passage is here and depends on that passage alone. Else there are no draft trees, either.
+// caches reports whether the KV cache of a passage is here and depends on that passage alone. Else there are no draft
+// trees, either.
 func (c Config) caches() bool {
 	m := c.Model.Config()
 	return !m.Diffusion && !m.Remote

@@ -15,7 +15,7 @@ type Suffix uint8
 const (
 	NoSuffix      Suffix = iota // the positions are not there until their block is current, or the window reaches them
 	WholeSequence               // every pass computes prompt, answer and all masks (LLaDA, Nie et al. 2025)
-	LiveSuffix                  // every pass computes the current block and what follows (Fast-dLLM's prefix cache, Wu et al. 2025)
+	LiveSuffix                  // every pass computes the current block and the rest (Fast-dLLM's prefix cache, Wu et al. 2025)
 	CachedSuffix                // what follows is computed when a block begins, then reused (Fast-dLLM's dual cache)
 )
 
@@ -36,7 +36,8 @@ type Method struct {
 	// Trigger is the number of undecided positions of the current block from which on the window grows into future blocks,
 	// to the next step of the device's latency (llada.cpp §3.2, strategy 2: 4); 0 for never.
 	Trigger int
-	// SkipLogits requests logits only for positions that are open (llada.cpp §3.3, selective logits skipping). It changes no token.
+	// SkipLogits requests logits only for positions that are open (llada.cpp §3.3, selective logits skipping). It
+	// changes no token.
 	SkipLogits bool
 	// Refresh is how many visible tokens of the prefix a second path computes again during each pass (llada.cpp §3.3,
 	// sparse cache refresh); 0 for none.

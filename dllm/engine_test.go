@@ -84,8 +84,8 @@ func TestPrefixReuseIsExact(t *testing.T) {
 	}
 }
 
-// Both paths at once, in either order, with one thread or two, on threads of their own or on the same: the same text. Refreshing does change it, or the
-// test would show nothing.
+// Both paths at once, in either order, with one thread or two, on threads of their own or on the same: the same text.
+// Refreshing does change it, or the test would show nothing.
 func TestPathsOnAModel(t *testing.T) {
 	for _, arch := range []string{"llada", "dream"} {
 		method := Full()

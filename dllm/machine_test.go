@@ -26,7 +26,8 @@ func cases(t *testing.T, n, size int, f func(t *testing.T, seed uint64, r *rand.
 }
 
 // A position is decided only when all blocks before its own are: the order of block-wise decoding, whatever the
-// confidences; in the text's order, when all positions before it are. What is decided stays decided, what is stable stays as it is, and the text is what the cells say.
+// confidences; in the text's order, when all positions before it are. What is decided stays decided, what is stable
+// stays as it is, and the text is what the cells say.
 func TestBlocksAreDecidedInOrder(t *testing.T) {
 	cases(t, 2000, 24, func(t *testing.T, seed uint64, _ *rand.Rand, cfg Config) {
 		var before []Cell

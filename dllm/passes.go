@@ -39,7 +39,8 @@ func NewPasses(m *model.Model) *Passes {
 	return &Passes{m: m, texts: map[*model.Seq]*text{}}
 }
 
-// Prefill reads each input's tokens as a prompt into its empty sequence, and returns what follows each: Vocab logits for each input.
+// Prefill reads each input's tokens as a prompt into its empty sequence, and returns what follows each: Vocab logits
+// for each input.
 func (p *Passes) Prefill(ctx context.Context, inputs []model.Input, into *model.Logits) ([][]float32, error) {
 	for _, in := range inputs {
 		if in.Seq.Len() > 0 || len(in.Tokens) == 0 {
@@ -56,8 +57,8 @@ func (p *Passes) Prefill(ctx context.Context, inputs []model.Input, into *model.
 	return out, nil
 }
 
-// ForwardInto appends the inputs' tokens to the answers in their sequences, which Prefill has begun, and returns what follows: the
-// logits after each input's last token or, with All, after each.
+// ForwardInto appends the inputs' tokens to the answers in their sequences, which Prefill has begun, and returns what
+// follows: the logits after each input's last token or, with All, after each.
 func (p *Passes) ForwardInto(ctx context.Context, inputs []model.Input, into *model.Logits) ([][]float32, error) {
 	n := 0
 	for _, in := range inputs {

@@ -13,8 +13,8 @@ import (
 	"tandem/npu/native"
 )
 
-// Of a remote model the vocabulary, the template and the context are here, whatever its architecture, and
-// its sequences hold tokens.
+// Of a remote model the vocabulary, the template and the context are here, whatever its architecture, and its sequences
+// hold tokens.
 func TestOpenVocabulary(t *testing.T) {
 	file := tinymodel.GGUF(tinymodel.Spec{Context: 64})
 	path := filepath.Join(t.TempDir(), "m.gguf")

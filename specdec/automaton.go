@@ -34,8 +34,10 @@ type change struct {
 type mark struct{ states, edges, log, last int32 }
 
 type state struct {
-	length, link, first, latest, count int32 // first and latest: where the substrings end in the text; count: how often they occur with a continuation
-	edges, degree                      int32 // edges is the index of the first edge plus one
+	length, link  int32
+	first, latest int32 // where the substrings end in the text
+	count         int32 // how often they occur with a continuation
+	edges, degree int32 // edges is the index of the first edge plus one
 }
 
 type edge struct {

@@ -170,7 +170,10 @@ const (
 	worthWindow = 24
 	worthFirst  = 4    // proposals before a drafter is judged
 	firstRead   = 1e-6 // assumed seconds to read a token before that is measured
-	worthAgain  = 32   // steps after which a drafter that gave way or is too expensive is tried again; doubled after each failure, up to 32 times as many
+
+	// worthAgain is the number of steps after which a drafter that gave way or is too expensive is tried again. It is
+	// doubled after each failure, up to 32 times as many.
+	worthAgain = 32
 )
 
 // pays reports whether a drafter should draft, given that drafting for this pass would then take spent seconds in total. It

@@ -8,8 +8,8 @@ import (
 	"tandem"
 )
 
-// What it takes the default drafters to read the prompts of an answer, which every answer does again: text in which earlier runs come
-// back, of as many tokens as the prompts have together.
+// What it takes the default drafters to read the prompts of an answer, which every answer does again: text in which
+// earlier runs come back, of as many tokens as the prompts have together.
 func BenchmarkRead(b *testing.B) {
 	for _, n := range []int{500, 1500, 6000} {
 		text := repetitive(n)

@@ -207,7 +207,8 @@ func (t *Tree) Best(n int) (nodes []int, chances []float64) {
 	return nodes, chances
 }
 
-// Draft returns the tokens of nodes (ascending, with their ancestors), and for each the index of the one it follows, -1 for the text.
+// Draft returns the tokens of nodes (ascending, with their ancestors), and for each the index of the one it follows, -1
+// for the text.
 func (t *Tree) Draft(nodes []int) (tokens []tandem.Token, parents []int) {
 	for _, n := range nodes {
 		parent := -1

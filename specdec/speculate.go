@@ -45,7 +45,7 @@ type Speculator struct {
 type Stats struct {
 	Passes        int           `json:"passes"`
 	Tokens        int           `json:"tokens"`              // that the passes generated
-	Valid         int           `json:"valid"`               // rows whose token became part of the text, the first of each pass included
+	Valid         int           `json:"valid"`               // rows with a token that became text, the first of each pass too
 	Wasted        int           `json:"wasted"`              // rows that were rejected
 	Underutilised int           `json:"underutilised"`       // rows that held no draft
 	Forecasts     int           `json:"forecasts,omitempty"` // rows that forecast the next draft

@@ -262,7 +262,8 @@ func TestDiskFails(t *testing.T) {
 	}
 }
 
-// Who asks for a blob says how long to wait. A bucket that takes longer is left alone for a while, and not one that nobody waits for.
+// Who asks for a blob says how long to wait. A bucket that takes longer is left alone for a while, and not one that
+// nobody waits for.
 func TestGetEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &cupboard{fail: func(w http.ResponseWriter, r *http.Request) bool { <-r.Context().Done(); return true }}

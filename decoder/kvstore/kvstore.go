@@ -174,9 +174,9 @@ func (d Disk) Put(key [32]byte, payload []byte) error {
 // ErrTooLarge is wrapped by the error of a Put whose blob alone exceeds the budget.
 var ErrTooLarge = errors.New("larger than the budget of the KV store")
 
-// Put stores what write writes under key, replacing an earlier blob. If the files then exceed the budget, it evicts those
-// used longest ago. After an error, such as a full disk, the store is unchanged. What is stored is also sent to the bucket, if there
-// is one.
+// Put stores what write writes under key, replacing an earlier blob. If the files then exceed the budget, it evicts
+// those used longest ago. After an error, such as a full disk, the store is unchanged. What is stored is also sent to
+// the bucket, if there is one.
 func (s *Store) Put(key [32]byte, write func(io.Writer) error) error {
 	if err := s.put(key, write); err != nil {
 		return err

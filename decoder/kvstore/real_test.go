@@ -83,8 +83,8 @@ func (g *gateway) share(secret, prefix string) *Store {
 	return s
 }
 
-// Machines share blobs through a real server: large ones and empty ones, whatever the prefix is. What is damaged there, a wrong key and
-// a server that is gone are misses.
+// Machines share blobs through a real server: large ones and empty ones, whatever the prefix is. What is damaged there,
+// a wrong key and a server that is gone are misses.
 func TestRealBucket(t *testing.T) {
 	g := startGateway(t)
 	large := bytes.Repeat([]byte("keys and values "), 1<<21) // 32 MB

@@ -7,7 +7,8 @@ import (
 	"tandem/internal/words"
 )
 
-// Division is the version of the rules by which Clauses divides questions. Two sides that divide differently cannot answer together.
+// Division is the version of the rules by which Clauses divides questions. Two sides that divide differently cannot
+// answer together.
 const Division = 6
 
 // Clauses returns the parts of a request's question, each as a question that can be asked alone: "of Ben?" after "what is

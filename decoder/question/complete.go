@@ -42,8 +42,8 @@ func completed(before, clause string) string {
 			return before[:at[len(at)-1]] + " " + c
 		}
 		return before + " " + c
-	case !goesOn && !articles[first] && strings.Contains(c, " ") || !goesOn && len(words.Content(c)) >= enough: // "wifi password of the cabin"
-		return c
+	case !goesOn && !articles[first] && strings.Contains(c, " ") || !goesOn && len(words.Content(c)) >= enough:
+		return c // "wifi password of the cabin"
 	}
 	return withThing(before, c)
 }
@@ -72,7 +72,8 @@ func withThing(before, c string) string {
 	return head + c
 }
 
-// withName returns a question with another name instead of the only one that it has, behind a preposition: "the port of Nextcloud".
+// withName returns a question with another name instead of the only one that it has, behind a preposition: "the port of
+// Nextcloud".
 func withName(question, name string) (string, bool) {
 	for w := range strings.FieldsSeq(name) {
 		if !capital(w) || possessive(w) || len(words.Content(w)) == 0 || noName.MatchString(w) {
@@ -135,8 +136,8 @@ const enough = 4
 // times has the words that alone ask for another time: "and before?"
 var times = words.Set("before then now later today yesterday tomorrow afterwards")
 
-// afterAsking returns a question without what it asks for: "does the ferry sail" of "when does the ferry sail", "does tea cost" of "how
-// much does tea cost".
+// afterAsking returns a question without what it asks for: "does the ferry sail" of "when does the ferry sail", "does
+// tea cost" of "how much does tea cost".
 func afterAsking(question string) string {
 	w := strings.Fields(question)
 	for i := 1; i < len(w); i++ {
@@ -212,8 +213,8 @@ func indefiniteSubject(w []string) (from, to int) {
 	return -1, -1
 }
 
-// object returns where a question has its object, if it is clear where its verb is: "the cat" in "who feeds the cat", "novels" in "how
-// long can I keep novels".
+// object returns where a question has its object, if it is clear where its verb is: "the cat" in "who feeds the cat",
+// "novels" in "how long can I keep novels".
 func object(w []string) (from, to int) {
 	verb := 0
 	if len(w) > 2 && (bare(w[0]) == "who" || bare(w[0]) == "whom") && !auxiliaries[bare(w[1])] {
@@ -266,8 +267,8 @@ func complement(clause string) (string, bool) {
 	return clause[at[0]+1:], true
 }
 
-// blanksBefore returns the offsets of the blanks before the words of a clause that wanted accepts, in lower case. The first word and the
-// last do not count.
+// blanksBefore returns the offsets of the blanks before the words of a clause that wanted accepts, in lower case. The
+// first word and the last do not count.
 func blanksBefore(clause string, wanted func(word string) bool) (at []int) {
 	for i := 1; i < len(clause); i++ {
 		if clause[i] != ' ' {
@@ -334,7 +335,8 @@ func resolved(clause, before string) string {
 			out = append(out, w)
 			continue
 		}
-		if possessive || strings.Contains(strings.ToLower(w), "it's") || strings.Contains(strings.ToLower(w), "he's") { // "her fee", "it's late"
+		if possessive || strings.Contains(strings.ToLower(w), "it's") || strings.Contains(strings.ToLower(w), "he's") {
+			// "her fee", "it's late"
 			stands += "'s"
 			if strings.HasSuffix(stands, "s's") && !capital(stands) {
 				stands = strings.TrimSuffix(stands, "s")

@@ -46,8 +46,8 @@ const lookahead = 3
 // start is the prompt before the text, the same that the built-in decoder knows from before a passage.
 const start = "Context:"
 
-// Choose returns the text with the way of each slot that the model finds likeliest after what was chosen before, together with the
-// next slots as they are. seq is empty and gets the text.
+// Choose returns the text with the way of each slot that the model finds likeliest after what was chosen before,
+// together with the next slots as they are. seq is empty and gets the text.
 func Choose(ctx context.Context, seq *model.Seq, slots []Slot) (string, error) {
 	tok := seq.Model().Tokenizer()
 	c := chooser{seq: seq, pending: chat.Encode(tok, start)}

@@ -55,14 +55,16 @@ func parseCues(table string) (list []cue) {
 }
 
 var (
-	third     = set("he she it")
-	others    = set("i we you they")
-	plain     = set("did didn't do don't does doesn't can can't cannot could couldn't will won't would wouldn't should shouldn't must might may") // before base forms
+	third  = set("he she it")
+	others = set("i we you they")
+
+	// plain stand before base forms.
+	plain     = set("did didn't do don't does doesn't can can't cannot could couldn't will won't would wouldn't should shouldn't must might may")
 	auxiliary = set("do does did don't doesn't didn't can could will would shall should may might must can't couldn't won't wouldn't shouldn't let lets make makes made help helps helped see saw hear heard watch have has had if suggest that")
 )
 
-// suspect reports whether a word is probably wrong between its neighbours, of which before2 and before stand before it. All are in lower
-// case, and "" stands for none.
+// suspect reports whether a word is probably wrong between its neighbours, of which before2 and before stand before it.
+// All are in lower case, and "" stands for none.
 func suspect(before2, before, low, next string) bool {
 	for _, c := range cues {
 		if c.words[low] && (len(c.after) == 0 || c.after[before]) && (len(c.before) == 0 || c.before[next]) && !inverted(before2, low, c) {

@@ -9,7 +9,7 @@ func TestKeeps(t *testing.T) {
 		"Please send the report of Ada to Mr Ruddle by 10:30, not 11.":              true,
 		"Could you please send Ada's report to Mr Ruddle by 10:30?":                 false,
 		"Could you please send Ida's report to Mr Ruddle by 10:30, not 11?":         false,
-		"Send Ada's report to Mr Ruddle by 11, not 10:30.":                          true, // what numbers say is not checked, only that they are there
+		"Send Ada's report to Mr Ruddle by 11, not 10:30.":                          true, // swapped numbers go unnoticed
 		"Send Ada's report to Mr Ruddle by 10:30, not 11, at 11.":                   false,
 		"Could you please send Adaline's report to Mr Ruddle by 10:30, not 11?":     false, // another name that begins like hers
 		"Could you and Bob please send Ada's report to Mr Ruddle by 10:30, not 11?": false, // one more name

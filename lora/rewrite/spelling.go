@@ -68,8 +68,8 @@ func Slots(sentence string, v *span.Vocabulary) []Slot {
 	return list
 }
 
-// Foreign reports whether a sentence is in another language than the vocabulary: fewer than half of five words or more are known, or
-// its articles and the like are of another one.
+// Foreign reports whether a sentence is in another language than the vocabulary: fewer than half of five words or more
+// are known, or its articles and the like are of another one.
 func Foreign(sentence string, v *span.Vocabulary) bool {
 	all, there := 0, 0
 	var words []string

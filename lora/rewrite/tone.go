@@ -83,8 +83,8 @@ var (
 	asking  = set("what when where who whom whose why how which is are was were am do does did have has had can could will would may might should shall")
 )
 
-// Versions lists what a sentence may become in a tone: the same for each act that it may be. It lists nothing for a sentence that it
-// leaves as it is, and the end of a letter itself.
+// Versions lists what a sentence may become in a tone: the same for each act that it may be. It lists nothing for a
+// sentence that it leaves as it is, and the end of a letter itself.
 func Versions(sentence, tone string) (list []string) {
 	at := slices.Index(Tones, tone)
 	if m := greetingAlone.FindStringSubmatch(sentence); m != nil {
@@ -172,8 +172,8 @@ func (a *act) versions(tone int, p pattern, found []string) (list []string) {
 	return list
 }
 
-// lowered returns a content as it stands within a sentence: without a capital if its first word is no name, and both ways if that is not
-// clear.
+// lowered returns a content as it stands within a sentence: without a capital if its first word is no name, and both
+// ways if that is not clear.
 func lowered(content, first string) []string {
 	r, n := utf8.DecodeRuneInString(content)
 	small := string(unicode.ToLower(r)) + content[n:]

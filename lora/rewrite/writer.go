@@ -87,8 +87,8 @@ func (w *Writer) Correct(ctx context.Context, sentence string, most int) (string
 	return Choose(ctx, w.Seq(), Slots(sentence, v))
 }
 
-// readable reports whether the built-in adapters can do something with a sentence: it is English, and it fits into the model's context
-// together with a way to write it.
+// readable reports whether the built-in adapters can do something with a sentence: it is English, and it fits into the
+// model's context together with a way to write it.
 func (w *Writer) readable(sentence string) (bool, error) {
 	v, err := vocabulary()
 	if err != nil {
@@ -111,8 +111,8 @@ func CountForeign(text string) (n int) {
 	return n
 }
 
-// Tone returns a sentence in a tone, or "" if there is no version that keeps its names and numbers. The built-in adapter chooses among
-// what the sentence may become; other models write most tokens or fewer.
+// Tone returns a sentence in a tone, or "" if there is no version that keeps its names and numbers. The built-in
+// adapter chooses among what the sentence may become; other models write most tokens or fewer.
 func (w *Writer) Tone(ctx context.Context, sentence, tone string, most int) (string, error) {
 	if !w.BuiltIn {
 		sentence = oneLine(sentence)
@@ -131,8 +131,8 @@ func (w *Writer) Tone(ctx context.Context, sentence, tone string, most int) (str
 	return Likeliest(ctx, w.Seq(), keeping)
 }
 
-// Short returns the sentence that says what a message is about. The built-in adapter chooses it; other models write one, of most tokens or
-// fewer, and "" stands for none that has no other names and numbers than the message.
+// Short returns the sentence that says what a message is about. The built-in adapter chooses it; other models write
+// one, of most tokens or fewer, and "" stands for none that has no other names and numbers than the message.
 func (w *Writer) Short(ctx context.Context, text string, most int) (string, error) {
 	if !w.BuiltIn {
 		prompt, err := TaskPrompt(w.Model, text, "Give a short summary.", "Say in one short sentence what this message is about. Write only that sentence.")
@@ -159,8 +159,8 @@ func (w *Writer) Short(ctx context.Context, text string, most int) (string, erro
 	return WithoutGreeting(list[i]), nil
 }
 
-// EachSentence returns a text with what version returns in the place of each sentence, and how many sentences stay as they were because it
-// returned nothing. White space between sentences stays.
+// EachSentence returns a text with what version returns in the place of each sentence, and how many sentences stay as
+// they were because it returned nothing. White space between sentences stays.
 func EachSentence(text string, version func(sentence string) (string, error)) (out string, kept int, err error) {
 	from := 0
 	for _, end := range append(sentenceEnds(text), len(text)) {
@@ -184,8 +184,8 @@ func EachSentence(text string, version func(sentence string) (string, error)) (o
 	return out, kept, nil
 }
 
-// sentenceEnds returns where the sentences of a text end. Unlike sentences.Ends, it does not count the ends of lines that were broken
-// to fit a width, as those of a letter or a mail.
+// sentenceEnds returns where the sentences of a text end. Unlike sentences.Ends, it does not count the ends of lines
+// that were broken to fit a width, as those of a letter or a mail.
 func sentenceEnds(text string) []int {
 	const narrow = 40 // characters: shorter lines are not broken to fit
 	width := 0
@@ -200,8 +200,9 @@ func sentenceEnds(text string) []int {
 	})
 }
 
-// broken reports whether a sentence goes on after the end of a line: the line has no mark at its end and no room for the next word,
-// which begins with a small letter or begins a long line, since a short one may be the name below a letter.
+// broken reports whether a sentence goes on after the end of a line: the line has no mark at its end and no room for
+// the next word, which begins with a small letter or begins a long line, since a short one may be the name below a
+// letter.
 func broken(before, after string, width int) bool {
 	line := strings.TrimSpace(before[strings.LastIndexByte(before, '\n')+1:])
 	next, _, _ := strings.Cut(after, "\n")

@@ -74,7 +74,7 @@ func (b Setup) connect(p Path, pace [2]time.Duration) (*live, error) {
 	}
 	device := &node.Device{Local: b.reader(tandem.Device, pace[tandem.Device]), Patience: node.DefaultPatience}
 	device.Patience.Join = 20 * time.Second
-	device.Service = node.NewService(func(ctx context.Context, _ string) (*transport.Conn, error) {
+	device.Cloud = node.NewRemoteCloud(func(ctx context.Context, _ string) (*transport.Conn, error) {
 		return transport.Dial(ctx, relay.Addr(), transport.ClientConfig{
 			Identity: deviceID, Peer: cloudID.ID, Limits: limits,
 			Hello: device.Local.Hello(tandem.Device, "lab", "device"),

@@ -162,7 +162,7 @@ func (r *LoadResult) add(sums []loadSum) {
 func (x Load) device(ctx context.Context, id transport.Identity, c *loadCloud, i int) (s loadSum) {
 	d := &node.Device{Local: x.reader(tandem.Device, 0), Mute: true, Require: true, Patience: node.DefaultPatience}
 	d.Patience = node.Patience{Join: time.Hour, Silent: d.Patience.Silent, Slow: time.Hour, Busy: time.Hour} // waiting is what is measured
-	d.Service = node.NewService(func(ctx context.Context, _ string) (*transport.Conn, error) {
+	d.Cloud = node.NewRemoteCloud(func(ctx context.Context, _ string) (*transport.Conn, error) {
 		return transport.Dial(ctx, c.address, transport.ClientConfig{
 			Identity: id, Peer: c.id, Hello: d.Local.Hello(tandem.Device, "lab", fmt.Sprintf("device %d", i)),
 		})

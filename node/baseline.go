@@ -21,7 +21,7 @@ import (
 
 // baseline answers by the method that s.Want stands for.
 func (d *Device) baseline(a *deviceSession, q Question, s tandem.Settings) (Answer, error) {
-	if d.Service == nil {
+	if d.Cloud == nil {
 		return Answer{}, fmt.Errorf("%w: this method needs one", ErrNoCloud)
 	}
 	if s.Want == tandem.WantAnswer {
@@ -76,7 +76,7 @@ func (d *Device) fetch(a *deviceSession, q Question, s tandem.Settings) (Answer,
 
 // collect asks the cloud for its passages.
 func (d *Device) collect(a *deviceSession, q Question, s tandem.Settings) (f fetched, err error) {
-	up, err := d.Service.open(a.ctx, beginOf(q, s))
+	up, err := d.Cloud.open(a.ctx, beginOf(q, s))
 	if err != nil {
 		return f, errors.Join(ErrNoCloud, err)
 	}
@@ -171,7 +171,7 @@ func (d *Device) sequence(a *deviceSession, q Question, s tandem.Settings) (Answ
 
 // other receives the cloud's answer.
 func (d *Device) other(ctx context.Context, a *deviceSession, q Question, s tandem.Settings, cfg pair.Config) ([]tandem.Draft, error) {
-	up, err := d.Service.open(ctx, beginOf(q, s))
+	up, err := d.Cloud.open(ctx, beginOf(q, s))
 	if err != nil {
 		return nil, errors.Join(ErrNoCloud, err)
 	}

@@ -81,7 +81,7 @@ func neighboursOf(t *testing.T, give bool, readers [2]Local) (*Device, *Cloud) {
 	done := make(chan error, 1)
 	go func() { done <- cloud.Serve(ctx, l) }()
 	device := &Device{Local: readers[tandem.Device], Patience: DefaultPatience}
-	device.Service = NewService(func(ctx context.Context, _ string) (*transport.Conn, error) {
+	device.Cloud = NewRemoteCloud(func(ctx context.Context, _ string) (*transport.Conn, error) {
 		return transport.Dial(ctx, l.Addr().String(), transport.ClientConfig{
 			Identity: ids[0], Peer: ids[1].ID, Hello: readers[0].Hello(tandem.Device, "test", "device"), Log: slog.New(slog.DiscardHandler),
 		})
@@ -260,7 +260,7 @@ func TestBaselineIsNoLongerThanAllowed(t *testing.T) {
 // A baseline has no answer without the cloud, and reports a cloud that dies in the middle.
 func TestBaselinesNeedTheCloud(t *testing.T) {
 	device, _ := neighbours(t)
-	device.Service = nil
+	device.Cloud = nil
 	for want := tandem.WantText; want <= tandem.WantAnswer; want++ {
 		if _, err := device.Ask(t.Context(), baselineQuestion, baselineSettings(want), func(Token) {}); !errors.Is(err, ErrNoCloud) {
 			t.Errorf("%d: %v", want, err)

@@ -12,11 +12,11 @@ import (
 	"tandem/pair"
 )
 
-// Device answers questions from its own documents and, if Service is set, together with a cloud. It may answer several
+// Device answers questions from its own documents and, if Cloud is set, together with a cloud. It may answer several
 // questions at once, which share the connection. Its fields must not change meanwhile.
 type Device struct {
 	Local     Local
-	Service   *Service // the cloud; nil for none: then no socket is ever opened
+	Cloud     *RemoteCloud // the cloud; nil for none: then no socket is ever opened
 	Patience  Patience
 	RetryWait time.Duration // takes the place of Patience.Join for a minute after the cloud was missing; 0 for no change
 	Require   bool          // fail instead of answering without the cloud
@@ -92,8 +92,8 @@ func (d *Device) AskRecorded(ctx context.Context, q Question, s tandem.Settings,
 	if s.Want != tandem.WantDrafts {
 		return d.baseline(a, q, s)
 	}
-	if d.Service != nil {
-		a.reach(d.patience(), asking{d.Service, beginOf(q, s)})
+	if d.Cloud != nil {
+		a.reach(d.patience(), asking{d.Cloud, beginOf(q, s)})
 	}
 	if d.Mute {
 		err := a.run(newMuted(d.Local.Model.Tokenizer()))
@@ -163,7 +163,7 @@ func shortened(title string) string {
 // newSession prepares to answer.
 func (d *Device) newSession(ctx context.Context, local Local, q Question, s tandem.Settings, emit func(Token), record func(Line)) *deviceSession {
 	a := newDeviceSession(ctx, local.machine(s, tandem.Device), local.Model.Tokenizer().Stream(), emit)
-	if a.paired = d.Service != nil; local.Reader != nil {
+	if a.paired = d.Cloud != nil; local.Reader != nil {
 		a.asked, a.room = len(q.asked().Clauses()), s.MaxTokens
 	}
 	a.answer.Lookahead, a.answer.Coupling, a.past = s.Lookahead, s.Coupling, d.Local.Past
@@ -204,8 +204,8 @@ func (d *Device) known() Profile {
 	d.mu.Lock()
 	p := d.Profile
 	d.mu.Unlock()
-	if d.Service != nil {
-		if rtt := d.Service.rtt(); rtt > 0 {
+	if d.Cloud != nil {
+		if rtt := d.Cloud.rtt(); rtt > 0 {
 			p.RTT = rtt
 		}
 	}
@@ -214,8 +214,8 @@ func (d *Device) known() Profile {
 
 // Close ends the connections that are kept between answers.
 func (d *Device) Close() error {
-	if d.Service != nil {
-		return d.Service.Close()
+	if d.Cloud != nil {
+		return d.Cloud.Close()
 	}
 	return nil
 }

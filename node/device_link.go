@@ -56,7 +56,7 @@ type carrier interface {
 	Migrate(ctx context.Context, pc net.PacketConn) error
 }
 
-// reachable is a cloud as an answer sees it: a service, or a toy in tests.
+// reachable is a cloud as an answer sees it: a RemoteCloud with the question, or a toy in tests.
 type reachable interface {
 	// open sends the question to the best replica that has none of the addresses.
 	open(ctx context.Context, except ...string) (linked, error)

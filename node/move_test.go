@@ -57,7 +57,7 @@ func newStreet(t *testing.T) *street {
 	s.router = newRouter(t, s.relay.Addr())
 	sessions := transport.OpenSessions(t.TempDir())
 	s.device = &Device{Local: s.reader, Patience: Patience{Join: time.Minute, Silent: 3 * time.Second, Slow: time.Minute}, Log: slog.New(slog.DiscardHandler)}
-	s.device.Service = NewService(func(ctx context.Context, _ string) (*transport.Conn, error) {
+	s.device.Cloud = NewRemoteCloud(func(ctx context.Context, _ string) (*transport.Conn, error) {
 		s.dials++
 		return transport.Dial(ctx, s.router.front.LocalAddr().String(), transport.ClientConfig{
 			Identity: deviceID, Peer: s.identity.ID, Sessions: sessions, Eager: true,

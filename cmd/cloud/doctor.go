@@ -45,12 +45,12 @@ func (c *doctorCmd) port(running string) cli.Check {
 	return cli.Check{Name: "port", State: cli.OK, Detail: fmt.Sprintf("UDP %s is free", at)}
 }
 
-func devices(a *cli.App, service cli.Service) cli.Check {
+func devices(a *cli.App, folder cli.SharedFolder) cli.Check {
 	dirs, err := a.Dirs()
 	if err != nil {
 		return cli.Check{Name: "devices", State: cli.Broken, Detail: err.Error()}
 	}
-	list, err := transport.OpenPeers(service.Peers(dirs)).List()
+	list, err := transport.OpenPeers(folder.Peers(dirs)).List()
 	switch {
 	case err != nil:
 		return cli.Check{Name: "devices", State: cli.Broken, Detail: err.Error()}
@@ -60,20 +60,20 @@ func devices(a *cli.App, service cli.Service) cli.Check {
 	return cli.Check{Name: "devices", State: cli.OK, Detail: fmt.Sprintf("%d paired", len(list))}
 }
 
-// replicas lists the running replicas of the service, if there is one.
-func replicas(service cli.Service) []cli.Check {
-	if service == "" {
+// replicas lists the running replicas that share the folder, if there is one.
+func replicas(folder cli.SharedFolder) []cli.Check {
+	if folder == "" {
 		return nil
 	}
-	if err := service.Check(); err != nil {
+	if err := folder.Check(); err != nil {
 		return []cli.Check{{Name: "service", State: cli.Broken, Detail: err.Error()}}
 	}
-	list, err := service.Replicas().List()
+	list, err := folder.Replicas().List()
 	switch {
 	case err != nil:
 		return []cli.Check{{Name: "replicas", State: cli.Broken, Detail: err.Error()}}
 	case len(list) == 0:
-		return []cli.Check{{Name: "replicas", State: cli.Noted, Detail: "none is running", Hint: "cloud serve --service " + string(service)}}
+		return []cli.Check{{Name: "replicas", State: cli.Noted, Detail: "none is running", Hint: "cloud serve --service " + string(folder)}}
 	}
 	return []cli.Check{{Name: "replicas", State: cli.OK, Detail: fmt.Sprintf("%d run: %s", len(list), strings.Join(list, ", ")), Data: list}}
 }

@@ -225,6 +225,6 @@ func (t *conversation) markdown(text *strings.Builder, e exchange) {
 // offers names the sides that will be asked.
 func (s *session) offers() string {
 	var r askJSON
-	r.LocalOnly = s.device.Service == nil || s.settings.Want != tandem.WantDrafts
+	r.LocalOnly = s.device.Cloud == nil || s.settings.Want != tandem.WantDrafts
 	return s.asked(r)
 }

@@ -21,8 +21,8 @@ func (s *session) recall() {
 	case s.peer != (transport.ID{}):
 		link := s.app.LoadLink(s.peer)
 		s.missed = link.Missed
-		if s.device.Service != nil && !s.emulates() {
-			s.device.Service.Know(link.Distances())
+		if s.device.Cloud != nil && !s.emulates() {
+			s.device.Cloud.Know(link.Distances())
 		}
 		s.device.Missed = link.Missed
 		p.RTT = link.RTT() + s.flags.RTT
@@ -38,7 +38,7 @@ func (s *session) learn() {
 	s.learnDelays()
 	rtt := s.device.Profile.RTT
 	if s.peer != (transport.ID{}) && !s.emulates() && rtt > 0 && rtt != s.recalled && s.lastReached() != "" {
-		if err := s.app.SaveLink(s.peer, rtt, s.lastReached(), s.device.Service.Distances()); err != nil {
+		if err := s.app.SaveLink(s.peer, rtt, s.lastReached(), s.device.Cloud.Distances()); err != nil {
 			s.app.Log.Info("cannot save the round-trip time to the cloud", "error", err)
 		}
 	}

@@ -13,14 +13,14 @@ import (
 func TestServeKeepsFewPaths(t *testing.T) {
 	const target = "127.0.0.1:9"
 	var relays []string
-	ss := &session{device: &node.Device{Service: node.NewService(nil, 0, target)}}
-	ss.through = func(f answerFlags, p *paths) *node.Service {
+	ss := &session{device: &node.Device{Cloud: node.NewRemoteCloud(nil, 0, target)}}
+	ss.through = func(f answerFlags, p *paths) *node.RemoteCloud {
 		at, err := f.path(p, target)
 		if err != nil {
 			t.Fatal(err)
 		}
 		relays = append(relays, at)
-		return node.NewService(nil, 0, target)
+		return node.NewRemoteCloud(nil, 0, target)
 	}
 	s := &sitting{session: ss, devices: map[route]*distant{}}
 	for i := range 3 * maxPaths {

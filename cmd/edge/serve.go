@@ -200,7 +200,7 @@ const sharedBytes = 128 << 20
 // writesAlone reports whether the device's own model decodes the answers and no cloud takes part. Several answers then share
 // their passes and the KV of their passages. At a phone's simulated pace each has its own passes.
 func (s *session) writesAlone() bool {
-	return s.reader == nil && s.device.Service == nil && s.flags.SoC == "" && !s.model.Config().Diffusion
+	return s.reader == nil && s.device.Cloud == nil && s.flags.SoC == "" && !s.model.Config().Diffusion
 }
 
 // Close closes the session after its last answer.
@@ -282,7 +282,7 @@ func (s *serving) answer(ctx context.Context, ss *session, d *node.Device, q api
 // on returns the device that asks the cloud over a path.
 func (s *sitting) on(p route) (*node.Device, error) {
 	own := s.device
-	if p == (route{}) || own.Service == nil {
+	if p == (route{}) || own.Cloud == nil {
 		return own, nil
 	}
 	s.mu.Lock()
@@ -298,7 +298,7 @@ func (s *sitting) on(p route) (*node.Device, error) {
 	if !p.alone {
 		f := s.flags
 		f.RTT, f.Loss = p.rtt, p.loss
-		d.Service = s.through(f, &d.paths)
+		d.Cloud = s.through(f, &d.paths)
 	}
 	s.devices[p] = d
 	if s.order = append(s.order, p); len(s.order) > maxPaths {
@@ -320,7 +320,7 @@ func (s *serving) Sides() api.Sides {
 		out.Device.Documents = len(list)
 	}
 	for _, p := range s.peers() {
-		c := api.SideInfo{Name: p.Name, ID: p.ID.Short(), Addresses: p.Addresses(), InUse: p.ID == ss.peer && ss.device.Service != nil}
+		c := api.SideInfo{Name: p.Name, ID: p.ID.Short(), Addresses: p.Addresses(), InUse: p.ID == ss.peer && ss.device.Cloud != nil}
 		if c.InUse {
 			if c.RTT = s.lastRTT(); c.RTT > 0 {
 				c.Reached = ss.lastReached()
@@ -328,7 +328,7 @@ func (s *serving) Sides() api.Sides {
 		}
 		out.Clouds = append(out.Clouds, c)
 	}
-	if ss.device.Service != nil && ss.peer == (transport.ID{}) {
+	if ss.device.Cloud != nil && ss.peer == (transport.ID{}) {
 		out.Clouds = append(out.Clouds, api.SideInfo{Name: ss.cloud, Sample: ss.invented, InUse: true, RTT: s.lastRTT()})
 	}
 	slices.SortStableFunc(out.Clouds, func(a, b api.SideInfo) int { return strings.Compare(fmt.Sprint(b.InUse), fmt.Sprint(a.InUse)) })

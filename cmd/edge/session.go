@@ -55,8 +55,8 @@ type session struct {
 	costs    []float64         // of its passes, if measured
 	measured bool
 
-	through func(answerFlags, *paths) *node.Service // the cloud over the path of the flags; nil without a cloud
-	paths   paths                                   // of device
+	through func(answerFlags, *paths) *node.RemoteCloud // the cloud over the path of the flags; nil without a cloud
+	paths   paths                                       // of device
 
 	recording func(node.Line) // receives what happens in an answer; nil for nobody
 }
@@ -124,7 +124,7 @@ func (f answerFlags) pairUp(a *cli.App, s *session, kv *kvstore.Store) error {
 			return err
 		}
 	}
-	if f.RequireCloud && s.device.Service == nil {
+	if f.RequireCloud && s.device.Cloud == nil {
 		return errors.New("--require-cloud: no cloud is paired (cloud pair there, then: edge pair CODE)")
 	}
 	return nil
@@ -304,7 +304,7 @@ func (f answerFlags) reach(a *cli.App, s *session, kv *kvstore.Store) error {
 func (s *session) checkEmpty() error {
 	const add = "add documents with: edge index add FOLDER, or ask the samples with --sample"
 	switch {
-	case s.empty && s.device.Service == nil:
+	case s.empty && s.device.Cloud == nil:
 		return errors.New("nothing to answer from: everything was removed from your index, and no cloud is asked; " + add)
 	case s.empty:
 		s.app.Remark("Your index is empty: everything was removed from it; %s", add)
@@ -355,14 +355,14 @@ func (f answerFlags) remote(a *cli.App, s *session, peer transport.Peer) error {
 	}
 	s.cloud, s.peer = peer.Name, peer.ID
 	s.sessions = transport.OpenSessions(dirs.Sessions())
-	s.through = func(f answerFlags, p *paths) *node.Service { return f.service(s, p, id, peer) }
-	s.device.Service = s.through(f, &s.paths)
+	s.through = func(f answerFlags, p *paths) *node.RemoteCloud { return f.service(s, p, id, peer) }
+	s.device.Cloud = s.through(f, &s.paths)
 	return nil
 }
 
 // service returns a paired cloud with all its replicas.
-func (f answerFlags) service(s *session, p *paths, id transport.Identity, peer transport.Peer) *node.Service {
-	v := node.NewService(func(ctx context.Context, address string) (*transport.Conn, error) {
+func (f answerFlags) service(s *session, p *paths, id transport.Identity, peer transport.Peer) *node.RemoteCloud {
+	v := node.NewRemoteCloud(func(ctx context.Context, address string) (*transport.Conn, error) {
 		return f.dial(ctx, s, p, id, peer.ID, address)
 	}, binary.BigEndian.Uint64(id.ID[:]), peer.Addresses()...)
 	v.Probe = func(ctx context.Context, address string) (time.Duration, error) {
@@ -445,12 +445,12 @@ func (f answerFlags) embed(a *cli.App, s *session, kv *kvstore.Store) error {
 		cancel()
 		return errors.Join(listener.Close(), <-done)
 	})
-	s.through = func(f answerFlags, p *paths) *node.Service {
-		return node.NewService(func(ctx context.Context, address string) (*transport.Conn, error) {
+	s.through = func(f answerFlags, p *paths) *node.RemoteCloud {
+		return node.NewRemoteCloud(func(ctx context.Context, address string) (*transport.Conn, error) {
 			return f.dial(ctx, s, p, deviceID, cloudID.ID, address)
 		}, 0, listener.Addr().String())
 	}
-	s.device.Service = s.through(f, &s.paths)
+	s.device.Cloud = s.through(f, &s.paths)
 	return nil
 }
 
@@ -491,10 +491,10 @@ func (f answerFlags) path(p *paths, address string) (string, error) {
 
 // lastReached returns the address where a paired cloud was reached last; "" if it was not in this process.
 func (s *session) lastReached() string {
-	if s.peer == (transport.ID{}) || s.device.Service == nil {
+	if s.peer == (transport.ID{}) || s.device.Cloud == nil {
 		return ""
 	}
-	return s.device.Service.Reached()
+	return s.device.Cloud.Reached()
 }
 
 // ask answers q until ctx ends. If show is set, it prints the tokens as they come.

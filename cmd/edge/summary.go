@@ -126,7 +126,7 @@ func (s *session) asked(r askJSON) string {
 	}
 	switch {
 	case len(sides) > 1:
-	case s.device.Service == nil && !s.flags.LocalOnly && s.flags.Side == "both":
+	case s.device.Cloud == nil && !s.flags.LocalOnly && s.flags.Side == "both":
 		return sides[0] + a.Faint(" alone (no cloud is paired: edge pair CODE)")
 	default:
 		return sides[0] + a.Faint(" alone")
@@ -134,7 +134,7 @@ func (s *session) asked(r askJSON) string {
 	return strings.Join(sides, a.Faint(" and "))
 }
 
-func (s *session) cloudTookPart(r askJSON) bool { return s.device.Service != nil && !r.LocalOnly }
+func (s *session) cloudTookPart(r askJSON) bool { return s.device.Cloud != nil && !r.LocalOnly }
 
 // cloudName names the cloud, with the address where it was reached.
 func (s *session) cloudName() string {
@@ -238,7 +238,7 @@ func (s *session) nobody(r askJSON) string {
 		return "the documents of this device do not clearly say it; " + s.cloudName() + " was away for a part of the answer"
 	case s.cloudTookPart(r):
 		return "neither the documents of this device nor those of " + s.cloudName() + " clearly say it"
-	case s.device.Service != nil:
+	case s.device.Cloud != nil:
 		return "the documents of this device do not clearly say it; " + s.cloudName() + " took no part"
 	}
 	return "the documents of this device do not clearly say it; no cloud was asked"

@@ -110,7 +110,7 @@ func (d disk) ask(t *testing.T) (ids []tandem.Token, err error) {
 	own := d.sides
 	own[tandem.Device].Documents, own[tandem.Device].KV = x, kv
 	device := own.device(d.honest[0], d.id, d.address)
-	device.Service = node.NewService(func(ctx context.Context, _ string) (*transport.Conn, error) {
+	device.Cloud = node.NewRemoteCloud(func(ctx context.Context, _ string) (*transport.Conn, error) {
 		return transport.Dial(ctx, d.address, transport.ClientConfig{
 			Identity: d.honest[0], Peer: d.id, Hello: d.hello(tandem.Device), Log: quiet(), Sessions: transport.OpenSessions(filepath.Join(d.dir, "sessions")),
 		})

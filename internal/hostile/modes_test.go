@@ -131,7 +131,7 @@ func TestWhatCrosses(t *testing.T) {
 		ear.check(t, s, mode.name, mode.private, mode.support, a)
 	}
 	alone := s.device(id, own.ID, "127.0.0.1:1")
-	alone.Service = nil
+	alone.Cloud = nil
 	if _, err := alone.Ask(t.Context(), node.Question{ID: "x", Text: question}, settings(1), func(node.Token) {}); err != nil {
 		t.Errorf("alone: %v", err)
 	}

@@ -81,7 +81,7 @@ var patient = node.Patience{Join: time.Minute, Silent: 20 * time.Second, Slow: t
 // device makes an honest device that dials an address.
 func (s sides) device(id transport.Identity, cloud transport.ID, address string) *node.Device {
 	d := &node.Device{Local: s[tandem.Device], Patience: patient}
-	d.Service = node.NewService(func(ctx context.Context, _ string) (*transport.Conn, error) {
+	d.Cloud = node.NewRemoteCloud(func(ctx context.Context, _ string) (*transport.Conn, error) {
 		return transport.Dial(ctx, address, transport.ClientConfig{Identity: id, Peer: cloud, Hello: s.hello(tandem.Device), Log: quiet()})
 	}, 0, "the cloud")
 	return d

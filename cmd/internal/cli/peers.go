@@ -22,33 +22,6 @@ func (d Dirs) Invites() string { return filepath.Join(d.State, "invites") }
 // Sessions is the folder of TLS tickets, which save a round trip when a device connects again.
 func (d Dirs) Sessions() string { return filepath.Join(d.State, "sessions") }
 
-// Service is the folder that the replicas of a cloud share. Its key, pairings and codes take the place of the program's own.
-type Service string
-
-// Identity is the folder of the key.
-func (s Service) Identity(d Dirs) string { return s.or(d.Config, "") }
-
-// Peers is the folder of pinned keys.
-func (s Service) Peers(d Dirs) string { return s.or(d.Peers(), "peers") }
-
-// Invites is the folder of open pairing codes.
-func (s Service) Invites(d Dirs) string { return s.or(d.Invites(), "invites") }
-
-// Replicas is the list of those that run. It is nil where there is no service.
-func (s Service) Replicas() *transport.Replicas {
-	if s == "" {
-		return nil
-	}
-	return transport.OpenReplicas(filepath.Join(string(s), "replicas"))
-}
-
-func (s Service) or(own, shared string) string {
-	if s == "" {
-		return own
-	}
-	return filepath.Join(string(s), shared)
-}
-
 // HostName returns the name of this machine, or fallback if it has none.
 func HostName(fallback string) string {
 	name, err := os.Hostname()

@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-// A folder that others can change is no service's.
-func TestServiceOfOthers(t *testing.T) {
+// A folder that others can change is no shared folder.
+func TestSharedFolderOfOthers(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "service")
-	if err := Service(dir).Check(); err != nil {
+	if err := SharedFolder(dir).Check(); err != nil {
 		t.Errorf("a folder that is still to be made: %v", err)
 	}
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -22,7 +22,7 @@ func TestServiceOfOthers(t *testing.T) {
 		if err := os.Chmod(dir, mode); err != nil {
 			t.Fatal(err)
 		}
-		if err := Service(dir).Check(); (err == nil) != fine || !fine && !strings.Contains(err.Error(), "chmod 700 "+dir) {
+		if err := SharedFolder(dir).Check(); (err == nil) != fine || !fine && !strings.Contains(err.Error(), "chmod 700 "+dir) {
 			t.Errorf("%o: %v", mode, err)
 		}
 	}
@@ -35,7 +35,7 @@ func TestServiceOfOthers(t *testing.T) {
 	if err := os.Chown(dir, 1, 1); err != nil {
 		t.Skip(err)
 	}
-	if err := Service(dir).Check(); err == nil || !strings.Contains(err.Error(), "another user") {
+	if err := SharedFolder(dir).Check(); err == nil || !strings.Contains(err.Error(), "another user") {
 		t.Errorf("somebody else's folder: %v", err)
 	}
 }

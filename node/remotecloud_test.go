@@ -27,7 +27,7 @@ func TestBadQuestionKeepsTheConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		devices, _, _ := square(t, 4)
 		dials := 0
-		s := NewService(func(context.Context, string) (*transport.Conn, error) { dials++; return devices[0], nil }, 0, "the cloud")
+		s := NewRemoteCloud(func(context.Context, string) (*transport.Conn, error) { dials++; return devices[0], nil }, 0, "the cloud")
 		good := beginOf(baselineQuestion, baselineSettings(tandem.WantDrafts))
 		first, err := s.open(t.Context(), good)
 		if err != nil {
@@ -50,7 +50,7 @@ func TestDeadConnectionIsReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		devices, _, _ := square(t, 4)
 		rest := devices[:]
-		s := NewService(func(context.Context, string) (*transport.Conn, error) {
+		s := NewRemoteCloud(func(context.Context, string) (*transport.Conn, error) {
 			c := rest[0]
 			rest = rest[1:]
 			return c, nil
@@ -66,8 +66,8 @@ func TestDeadConnectionIsReplaced(t *testing.T) {
 	})
 }
 
-// avenue is a service whose replicas are at a simulated network's addresses, and name those of lists as all there are.
-func avenue(t *testing.T, addresses []string, lists map[string][]string) *Service {
+// avenue is a cloud whose replicas are at a simulated network's addresses, and name those of lists as all there are.
+func avenue(t *testing.T, addresses []string, lists map[string][]string) *RemoteCloud {
 	t.Helper()
 	m, err := model.OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{Seed: 3}), native.New(1))
 	if err != nil {
@@ -99,7 +99,7 @@ func avenue(t *testing.T, addresses []string, lists map[string][]string) *Servic
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	s := NewService(func(ctx context.Context, addr string) (*transport.Conn, error) {
+	s := NewRemoteCloud(func(ctx context.Context, addr string) (*transport.Conn, error) {
 		addr = strings.TrimPrefix(addr, "also ")
 		return transport.Dial(ctx, addr, transport.ClientConfig{
 			Identity: ids[0], Peer: ids[1].ID, Hello: own.Hello(tandem.Device, "test", "device"), PacketConn: devices[addr], Log: quiet,
@@ -185,7 +185,7 @@ func TestReplicaAtAnotherAddress(t *testing.T) {
 func TestDeadConnectionsAreForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		devices, _, _ := square(t, 4)
-		s := NewService(nil, 0, "old", "new")
+		s := NewRemoteCloud(nil, 0, "old", "new")
 		for i, at := range []string{"old", "new"} {
 			if err := s.keep(at, devices[i]); err != nil {
 				t.Fatal(err)

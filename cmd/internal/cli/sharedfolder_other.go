@@ -3,4 +3,4 @@
 package cli
 
 // Check accepts any folder: its access list is the operating system's.
-func (s Service) Check() error { return nil }
+func (f SharedFolder) Check() error { return nil }

@@ -12,9 +12,9 @@ import (
 	"tandem/transport"
 )
 
-// Service is a cloud as a device reaches it: one or several replicas with one identity. It keeps a connection to each replica
+// RemoteCloud is a cloud as a device reaches it: one or several replicas with one identity. It keeps a connection to each replica
 // that it has used. Its exported fields must not change once it is used.
-type Service struct {
+type RemoteCloud struct {
 	// Probe returns the round-trip time to an address. If it is nil, distances are those of connections alone.
 	Probe func(ctx context.Context, address string) (time.Duration, error)
 	// Only forbids other addresses than those given.
@@ -37,10 +37,10 @@ type Service struct {
 	closed     bool
 }
 
-// NewService returns the cloud at the addresses, which dial connects to. Devices with different values of spread share
+// NewRemoteCloud returns the cloud at the addresses, which dial connects to. Devices with different values of spread share
 // replicas that are equally near.
-func NewService(dial func(ctx context.Context, address string) (*transport.Conn, error), spread uint64, addresses ...string) *Service {
-	return &Service{
+func NewRemoteCloud(dial func(ctx context.Context, address string) (*transport.Conn, error), spread uint64, addresses ...string) *RemoteCloud {
+	return &RemoteCloud{
 		dial: dial, set: replicas.New(spread, addresses), conns: map[string]*transport.Conn{}, introduced: map[string]*transport.Conn{},
 	}
 }
@@ -54,24 +54,24 @@ const (
 	surveyMargin = 10 * time.Millisecond // for the second answer, added to the time that the first took
 )
 
-// Know tells the service of distances that were measured before.
-func (s *Service) Know(distances map[string]time.Duration) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// Know takes in distances that were measured before.
+func (r *RemoteCloud) Know(distances map[string]time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	for addr, d := range distances {
 		if d > 0 {
-			s.set.Step(time.Now(), addr, replicas.Measured, d)
+			r.set.Step(time.Now(), addr, replicas.Measured, d)
 		}
 	}
 }
 
 // Distances returns the round-trip times to the addresses, as far as they are known.
-func (s *Service) Distances() map[string]time.Duration {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (r *RemoteCloud) Distances() map[string]time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	out := map[string]time.Duration{}
-	for _, addr := range s.set.Addrs() {
-		if d := s.set.Distance(addr); d > 0 {
+	for _, addr := range r.set.Addrs() {
+		if d := r.set.Distance(addr); d > 0 {
 			out[addr] = d
 		}
 	}
@@ -79,18 +79,18 @@ func (s *Service) Distances() map[string]time.Duration {
 }
 
 // Reached returns the address that was in use last, "" for none.
-func (s *Service) Reached() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.last
+func (r *RemoteCloud) Reached() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.last
 }
 
 // Close ends the connections.
-func (s *Service) Close() error {
-	s.mu.Lock()
-	conns := s.conns
-	s.conns, s.closed = map[string]*transport.Conn{}, true
-	s.mu.Unlock()
+func (r *RemoteCloud) Close() error {
+	r.mu.Lock()
+	conns := r.conns
+	r.conns, r.closed = map[string]*transport.Conn{}, true
+	r.mu.Unlock()
 	var errs []error
 	for _, c := range conns {
 		errs = append(errs, c.Close("device closed"))
@@ -99,111 +99,111 @@ func (s *Service) Close() error {
 }
 
 // rtt returns the round-trip time of the connection in use, 0 if there is none.
-func (s *Service) rtt() time.Duration {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if c := s.conns[s.last]; c != nil && c.Err() == nil {
+func (r *RemoteCloud) rtt() time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if c := r.conns[r.last]; c != nil && c.Err() == nil {
 		return c.RTT()
 	}
 	return 0
 }
 
-// asking is a question to a service.
+// asking is a question to a cloud.
 type asking struct {
-	*Service
+	*RemoteCloud
 	begin transport.Begin
 }
 
 func (q asking) open(ctx context.Context, except ...string) (linked, error) {
-	return q.Service.open(ctx, q.begin, except...)
+	return q.RemoteCloud.open(ctx, q.begin, except...)
 }
 
 // others implements reachable.
-func (s *Service) others(at string, also ...string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if c := s.conns[at]; c != nil {
-		s.introduce(at, c)
+func (r *RemoteCloud) others(at string, also ...string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if c := r.conns[at]; c != nil {
+		r.introduce(at, c)
 	}
-	return s.set.Others(time.Now(), at, also...)
+	return r.set.Others(time.Now(), at, also...)
 }
 
 // note implements reachable.
-func (s *Service) note(at string, e replicas.Event, d time.Duration) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.set.Step(time.Now(), at, e, d)
+func (r *RemoteCloud) note(at string, e replicas.Event, d time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.set.Step(time.Now(), at, e, d)
 }
 
 // introduce takes what a replica says of itself and, once, of the others: later that may be out of date. Before its hello has come,
 // it does nothing. The caller holds mu.
-func (s *Service) introduce(at string, c *transport.Conn) {
+func (r *RemoteCloud) introduce(at string, c *transport.Conn) {
 	h := c.Hello()
 	if h.Replica == "" {
 		return
 	}
-	if s.introduced[at] != c {
-		s.introduced[at] = c
-		if !s.Only && s.set.Announce(h.Addrs) && s.Announced != nil {
-			s.announced = h.Addrs
-			go s.announce()
+	if r.introduced[at] != c {
+		r.introduced[at] = c
+		if !r.Only && r.set.Announce(h.Addrs) && r.Announced != nil {
+			r.announced = h.Addrs
+			go r.announce()
 		}
 	}
-	s.set.Name(at, h.Replica)
-	s.set.Name(h.Replica, h.Replica)
+	r.set.Name(at, h.Replica)
+	r.set.Name(h.Replica, h.Replica)
 }
 
 // announce passes the latest list on, however many calls there are and in whichever order.
-func (s *Service) announce() {
-	s.announcing.Lock()
-	defer s.announcing.Unlock()
-	s.mu.Lock()
-	addresses := slices.Clone(s.announced)
-	s.mu.Unlock()
-	s.Announced(addresses)
+func (r *RemoteCloud) announce() {
+	r.announcing.Lock()
+	defer r.announcing.Unlock()
+	r.mu.Lock()
+	addresses := slices.Clone(r.announced)
+	r.mu.Unlock()
+	r.Announced(addresses)
 }
 
 // open asks the question at the best replica, over a connection that is kept or a new one.
-func (s *Service) open(ctx context.Context, begin transport.Begin, except ...string) (linked, error) {
-	s.survey(ctx)
+func (r *RemoteCloud) open(ctx context.Context, begin transport.Begin, except ...string) (linked, error) {
+	r.survey(ctx)
 	var failed *transport.Conn
-	if at, conn := s.kept(except); conn != nil {
-		up, err := s.ask(ctx, at, conn, begin)
+	if at, conn := r.kept(except); conn != nil {
+		up, err := r.ask(ctx, at, conn, begin)
 		up.stood = true
 		if err == nil || ctx.Err() != nil || conn.Err() == nil { // other answers may still use the connection
 			return up, err
 		}
 		failed = conn
 	}
-	at, conn, err := s.connect(ctx, failed, except)
+	at, conn, err := r.connect(ctx, failed, except)
 	if err != nil {
 		return linked{}, err
 	}
-	return s.ask(ctx, at, conn, begin)
+	return r.ask(ctx, at, conn, begin)
 }
 
-func (s *Service) ask(ctx context.Context, at string, conn *transport.Conn, begin transport.Begin) (linked, error) {
+func (r *RemoteCloud) ask(ctx context.Context, at string, conn *transport.Conn, begin transport.Begin) (linked, error) {
 	base := conn.Stats()
 	link, err := conn.Open(ctx, begin)
 	if err != nil {
 		return linked{}, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.last = at
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.last = at
 	if rtt := conn.RTT(); rtt > 0 {
-		s.set.Step(time.Now(), at, replicas.Measured, rtt)
+		r.set.Step(time.Now(), at, replicas.Measured, rtt)
 	}
 	return linked{conn: conn, link: link, base: base, at: at}, nil
 }
 
 // kept returns a connection to a replica that is as good as any, or nil.
-func (s *Service) kept(except []string) (string, *transport.Conn) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (r *RemoteCloud) kept(except []string) (string, *transport.Conn) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	now := time.Now()
-	for i, at := range s.set.Order(now, except...) {
-		if c := s.conns[at]; c != nil && c.Err() == nil && (i == 0 || s.set.Fits(now, at)) {
+	for i, at := range r.set.Order(now, except...) {
+		if c := r.conns[at]; c != nil && c.Err() == nil && (i == 0 || r.set.Fits(now, at)) {
 			return at, c
 		}
 	}
@@ -211,29 +211,29 @@ func (s *Service) kept(except []string) (string, *transport.Conn) {
 }
 
 // connect makes a new connection, and keeps it. If another answer has made one meanwhile, connect returns that.
-func (s *Service) connect(ctx context.Context, failed *transport.Conn, except []string) (string, *transport.Conn, error) {
-	s.dialling.Lock()
-	defer s.dialling.Unlock()
-	if at, conn := s.kept(except); conn != nil && conn != failed {
+func (r *RemoteCloud) connect(ctx context.Context, failed *transport.Conn, except []string) (string, *transport.Conn, error) {
+	r.dialling.Lock()
+	defer r.dialling.Unlock()
+	if at, conn := r.kept(except); conn != nil && conn != failed {
 		return at, conn, nil
 	}
 	if failed != nil {
 		failed.Close("replaced")
 	}
-	better, at, stands := s.candidates(except)
+	better, at, stands := r.candidates(except)
 	if len(better) == 0 && stands == nil {
 		return "", nil, errNoReplica
 	}
 	conn, won, err := transport.DialAny(ctx, better, func(ctx context.Context, addr string) (*transport.Conn, error) {
-		conn, err := s.dial(ctx, addr)
+		conn, err := r.dial(ctx, addr)
 		if err != nil && ctx.Err() == nil {
-			s.note(addr, replicas.Lost, 0)
+			r.note(addr, replicas.Lost, 0)
 		}
 		return conn, err
 	})
 	switch {
 	case err == nil:
-		return won, conn, s.keep(won, conn)
+		return won, conn, r.keep(won, conn)
 	case stands != nil && ctx.Err() == nil:
 		return at, stands, nil
 	}
@@ -241,11 +241,11 @@ func (s *Service) connect(ctx context.Context, failed *transport.Conn, except []
 }
 
 // candidates returns the addresses to dial, the best first, up to the first to which a connection stands. Others may be in use.
-func (s *Service) candidates(except []string) (better []string, at string, stands *transport.Conn) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, at := range s.set.Order(time.Now(), except...) {
-		if c := s.conns[at]; c != nil && c.Err() == nil {
+func (r *RemoteCloud) candidates(except []string) (better []string, at string, stands *transport.Conn) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, at := range r.set.Order(time.Now(), except...) {
+		if c := r.conns[at]; c != nil && c.Err() == nil {
 			return better, at, c
 		}
 		better = append(better, at)
@@ -254,30 +254,30 @@ func (s *Service) candidates(except []string) (better []string, at string, stand
 }
 
 // keep keeps a connection, and forgets those that have ended: their addresses may never come back.
-func (s *Service) keep(at string, conn *transport.Conn) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
+func (r *RemoteCloud) keep(at string, conn *transport.Conn) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
 		go conn.Close("device closed")
 		return transport.ErrClosed
 	}
 	ended := func(_ string, c *transport.Conn) bool { return c.Err() != nil }
-	maps.DeleteFunc(s.conns, ended)
-	maps.DeleteFunc(s.introduced, ended)
-	s.conns[at] = conn
+	maps.DeleteFunc(r.conns, ended)
+	maps.DeleteFunc(r.introduced, ended)
+	r.conns[at] = conn
 	return nil
 }
 
 // survey measures the distances of all addresses, in the background, now and then. If none is known yet, it waits for the
 // nearest: a replica that has not answered when twice that time has passed is no nearer.
-func (s *Service) survey(ctx context.Context) {
-	s.mu.Lock()
-	addrs, known := s.set.Addrs(), s.set.Measured()
-	due := s.Probe != nil && len(addrs) > 1 && time.Since(s.surveyed) >= surveyEvery
+func (r *RemoteCloud) survey(ctx context.Context) {
+	r.mu.Lock()
+	addrs, known := r.set.Addrs(), r.set.Measured()
+	due := r.Probe != nil && len(addrs) > 1 && time.Since(r.surveyed) >= surveyEvery
 	if due {
-		s.surveyed = time.Now()
+		r.surveyed = time.Now()
 	}
-	s.mu.Unlock()
+	r.mu.Unlock()
 	if !due {
 		return
 	}
@@ -286,11 +286,11 @@ func (s *Service) survey(ctx context.Context) {
 	var probes sync.WaitGroup
 	for _, addr := range addrs {
 		probes.Go(func() {
-			d, err := s.Probe(probing, addr)
+			d, err := r.Probe(probing, addr)
 			if err != nil {
 				return
 			}
-			s.note(addr, replicas.Measured, d)
+			r.note(addr, replicas.Measured, d)
 			answered <- d
 		})
 	}

@@ -17,7 +17,7 @@ import (
 // branches of the answer (p.Branches), and after the answer followed by drafts and then by guesses, which may branch (chain).
 // Each result equals that of Next bit for bit. There are fewer results, or none, if a pass cannot hold them (a long p.Append, a
 // full context) or if no guess is likely.
-func (d *Decoder) NextAhead(ctx context.Context, p tandem.Pass) (out Output, branches, chain []tandem.Extra, err error) {
+func (d *Decoder) NextAhead(ctx context.Context, p tandem.Pass) (out Output, branches, chain []tandem.Continuation, err error) {
 	began := time.Now()
 	defer d.spare(&d.before)
 	last := d.tree // nil unless the last pass was that of this tree, whose logits are still there
@@ -46,14 +46,14 @@ func (d *Decoder) NextAhead(ctx context.Context, p tandem.Pass) (out Output, bra
 		if err != nil {
 			return Output{}, nil, nil, err
 		}
-		extra := tandem.Extra{Token: t, Dist: out.Dist, H: out.H}
+		more := tandem.Continuation{Token: t, Dist: out.Dist, H: out.H}
 		if i < b.branches {
-			extra.After = max(0, b.parents[b.own+i]+1-b.own)
-			branches = append(branches, extra)
+			more.After = max(0, b.parents[b.own+i]+1-b.own)
+			branches = append(branches, more)
 			continue
 		}
-		extra.After = max(0, b.parents[b.own+i]+1-first)
-		chain = append(chain, extra)
+		more.After = max(0, b.parents[b.own+i]+1-first)
+		chain = append(chain, more)
 	}
 	d.guesses.recordDists(out.Dist, chain, b.drafts)
 	b.hasStates = true

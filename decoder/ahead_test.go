@@ -26,7 +26,7 @@ func TestNextAheadIsNext(t *testing.T) {
 			ahead, plain, other := newDecoder(t, cfg, req), newDecoder(t, cfg, req), newDecoder(t, cfg, req)
 			rng := rand.New(rand.NewPCG(1, 2))
 			var answer, said []tandem.Token
-			check := func(what string, got tandem.Extra, answer []tandem.Token) {
+			check := func(what string, got tandem.Continuation, answer []tandem.Token) {
 				t.Helper()
 				n := 0
 				for n < len(said) && n < len(answer) && said[n] == answer[n] {
@@ -96,7 +96,7 @@ func TestNextAheadIsNext(t *testing.T) {
 						t.Fatal(err)
 					}
 					answer = append(answer, app[len(app)-1])
-					check("after a guess", tandem.Extra{Dist: out.Dist, H: out.H}, answer)
+					check("after a guess", tandem.Continuation{Dist: out.Dist, H: out.H}, answer)
 					if want := next(t, plain, len(texts[0]), app...); out.H != want.H {
 						t.Fatal("another answer")
 					}

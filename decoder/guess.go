@@ -99,7 +99,7 @@ func (g *guesser) guess(text []tandem.Token, n, base, maxRows int, p tandem.Pass
 
 // recordDists records the side's distributions: out after the text, and those of chain after each guess. The first
 // drafts entries of chain belong to drafts; out is then the distribution after the last draft.
-func (g *guesser) recordDists(out tandem.Dist, chain []tandem.Extra, drafts int) {
+func (g *guesser) recordDists(out tandem.Dist, chain []tandem.Continuation, drafts int) {
 	if g.tree == nil || len(chain) != drafts+len(g.decoded) {
 		return
 	}

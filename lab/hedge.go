@@ -56,7 +56,7 @@ func sharesOf(answers []pair.Stats) (b Shares) {
 	}
 	part := func(n int) float64 { return float64(n) / float64(max(1, tokens)) }
 	for _, s := range answers {
-		b.Passes, b.Contexts = b.Passes+part(s.Passes), b.Contexts+part(s.Contexts)
+		b.Passes, b.Contexts = b.Passes+part(s.Passes), b.Contexts+part(s.Places)
 		b.Hedges, b.Checks, b.Guesses = b.Hedges+part(s.OfHedges), b.Checks+part(s.OfChecks), b.Guesses+part(s.OfGuesses)
 	}
 	return b

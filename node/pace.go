@@ -19,8 +19,8 @@ func (r *reading) Next(ctx context.Context, keep int, app []tandem.Token) (decod
 	return out, err
 }
 
-// NextAhead is the decoder's, at the same pace for any number of contexts: a device that slow waits for its weights.
-func (r *reading) NextAhead(ctx context.Context, p tandem.Pass) (decoder.Output, []tandem.Extra, []tandem.Extra, error) {
+// NextAhead is the decoder's, at the same pace for any number of places: a device that slow waits for its weights.
+func (r *reading) NextAhead(ctx context.Context, p tandem.Pass) (decoder.Output, []tandem.Continuation, []tandem.Continuation, error) {
 	start := time.Now()
 	out, branches, chain, err := r.answerer.NextAhead(ctx, p)
 	if err == nil {

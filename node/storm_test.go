@@ -27,15 +27,15 @@ func newWideToy(side tandem.Side, takes time.Duration) *wideToy {
 	return &wideToy{toy: toy{side: side, takes: takes}, rng: rand.New(rand.NewPCG(uint64(side), 9))}
 }
 
-func (w *wideToy) NextAhead(ctx context.Context, p tandem.Pass) (out decoder.Output, branches, chain []tandem.Extra, err error) {
+func (w *wideToy) NextAhead(ctx context.Context, p tandem.Pass) (out decoder.Output, branches, chain []tandem.Continuation, err error) {
 	if out, err = w.Next(ctx, p.Keep, p.Append); err != nil {
 		return out, nil, nil, err
 	}
 	out.Fed = len(p.Append)
-	extra := func(before []tandem.Token, t tandem.Token, after int) (tandem.Extra, []tandem.Token) {
+	follow := func(before []tandem.Token, t tandem.Token, after int) (tandem.Continuation, []tandem.Token) {
 		all := append(before[:len(before):len(before)], t)
 		dist, h := toyOutput(w.side, all)
-		return tandem.Extra{Token: t, After: after, Dist: dist, H: h}, all
+		return tandem.Continuation{Token: t, After: after, Dist: dist, H: h}, all
 	}
 	texts := make([][]tandem.Token, len(p.Branches))
 	for i, b := range p.Branches {
@@ -43,8 +43,8 @@ func (w *wideToy) NextAhead(ctx context.Context, p tandem.Pass) (out decoder.Out
 		if b.After > 0 {
 			before = texts[b.After-1]
 		}
-		var e tandem.Extra
-		e, texts[i] = extra(before, b.Token, b.After)
+		var e tandem.Continuation
+		e, texts[i] = follow(before, b.Token, b.After)
 		branches = append(branches, e)
 	}
 	before := w.tokens
@@ -54,8 +54,8 @@ func (w *wideToy) NextAhead(ctx context.Context, p tandem.Pass) (out decoder.Out
 		if i < len(p.Drafts) {
 			t = p.Drafts[i]
 		}
-		var e tandem.Extra
-		e, before = extra(before, t, i)
+		var e tandem.Continuation
+		e, before = follow(before, t, i)
 		chain = append(chain, e)
 	}
 	return out, branches, chain, nil

@@ -12,9 +12,9 @@ import (
 // producer computes the distribution that follows an answer: a *decoder.Decoder, an *extract.Decoder, or a toy in tests.
 type producer = decoder.Producer
 
-// aheadProducer also decodes further contexts in the same pass (decoder.Decoder.NextAhead).
+// aheadProducer also decodes further places in the same pass (decoder.Decoder.NextAhead).
 type aheadProducer interface {
-	NextAhead(ctx context.Context, p tandem.Pass) (out decoder.Output, branches, chain []tandem.Extra, err error)
+	NextAhead(ctx context.Context, p tandem.Pass) (out decoder.Output, branches, chain []tandem.Continuation, err error)
 }
 
 // worker decodes on its own goroutine, one job at a time. A new job preempts the old one.
@@ -35,7 +35,7 @@ type decoded struct {
 	out  decoder.Output
 	err  error
 
-	branches, chain []tandem.Extra
+	branches, chain []tandem.Continuation
 }
 
 // event returns the event for the machine.

@@ -26,8 +26,7 @@ type known struct {
 	kind kind
 }
 
-// kind says why a pass decoded a context: for the next draft or for one of package profiler's three kinds of additional
-// contexts.
+// kind says why a pass decoded a place: for the next draft or for one of package profiler's three kinds of additional places.
 type kind uint8
 
 const (
@@ -76,7 +75,7 @@ func (m *Machine) drawn(step tandem.Step, d tandem.Dist) (r draw) {
 	return r
 }
 
-// chooseExtra chooses the additional contexts of a Decode for a step after prefix: hedges, on the branches that it returns;
+// chooseExtra chooses the additional places of a Decode for a step after prefix: hedges, on the branches that it returns;
 // checks, after the other side's drafts for this step and the following ones; and guesses after those.
 func (m *Machine) chooseExtra(d *Decode, step tandem.Step, prefix tandem.Prefix) (hedged []branch) {
 	if m.cfg.PassPlaces < 2 {
@@ -93,7 +92,7 @@ func (m *Machine) chooseExtra(d *Decode, step tandem.Step, prefix tandem.Prefix)
 		left -= int(float64(most) * m.ahead.GuessRate() / 2)
 	}
 	branches, offers := m.branches(left)
-	hedges, checks, guesses := m.ahead.Choose(profiler.Offer{Contexts: most, Hedges: offers, Drafts: len(drafts), Room: room})
+	hedges, checks, guesses := m.ahead.Choose(profiler.Offer{Places: most, Hedges: offers, Drafts: len(drafts), Room: room})
 	hedged = branches.first(hedges)
 	for _, b := range hedged {
 		d.Branches = append(d.Branches, b.Branch)
@@ -127,7 +126,7 @@ func (m *Machine) drafts(step tandem.Step, prefix tandem.Prefix) (tokens []tande
 // keep stores the additional distributions of a pass. Hedges are sent at once, so that the other side has them when it
 // needs them.
 func (m *Machine) keep(run decode, e Decoded) {
-	store := func(step tandem.Step, p tandem.Prefix, f tandem.Extra, k kind) bool {
+	store := func(step tandem.Step, p tandem.Prefix, f tandem.Continuation, k kind) bool {
 		if f.Dist.Check(m.cfg.Vocab) != nil {
 			return false
 		}
@@ -160,7 +159,7 @@ func (m *Machine) keep(run decode, e Decoded) {
 
 // keepTree stores what a pass decoded after drafts and guesses, each after the one that it continues. It reports whether
 // the decoder guessed, and whether a first guess was this side's draft.
-func (m *Machine) keepTree(run decode, e Decoded, store func(tandem.Step, tandem.Prefix, tandem.Extra, kind) bool) (guessed, right bool) {
+func (m *Machine) keepTree(run decode, e Decoded, store func(tandem.Step, tandem.Prefix, tandem.Continuation, kind) bool) (guessed, right bool) {
 	type place struct {
 		step   tandem.Step
 		prefix tandem.Prefix
@@ -213,7 +212,7 @@ func (m *Machine) useHedge() bool {
 	return true
 }
 
-// observeTarget reports to the profiler a target's place in this side's draw, and whether it was the other side's draft.
+// observeTarget reports to the profiler a target's rank in this side's draw, and whether it was the other side's draft.
 func (m *Machine) observeTarget(own tandem.Draft, t tandem.Target) {
 	if m.cfg.PassPlaces < 2 {
 		return

@@ -52,7 +52,7 @@ func TestSameTextWithHedgesAndGuesses(t *testing.T) {
 func checkCounts(t *testing.T, name string, s pair.Stats) {
 	t.Helper()
 	valid, wasted, underutilised := s.Rows()
-	if s.Contexts != s.Passes+s.Hedged+s.Checked+s.Guessed || s.Together+s.Alone < s.OfHedges+s.OfChecks+s.OfGuesses ||
+	if s.Places != s.Passes+s.Hedged+s.Checked+s.Guessed || s.Together+s.Alone < s.OfHedges+s.OfChecks+s.OfGuesses ||
 		valid+wasted+underutilised != s.Room || valid < 0 || wasted < 0 || underutilised < 0 {
 		t.Fatalf("%s: %d contexts are valid, %d wasted, %d were left empty: %+v", name, valid, wasted, underutilised, s)
 	}

@@ -102,12 +102,12 @@ func (m *Machine) within(step tandem.Step) bool {
 }
 
 // fork adds to open the branches that continue from with the tokens of r, this side's draw at its step. It takes the tokens
-// from the given place in the draw on, and only branches whose probability is at least minChance.
-func (m *Machine) fork(open []branch, from branch, r draw, place int, minChance float64) []branch {
+// from the given rank in the draw on, and only branches whose probability is at least minChance.
+func (m *Machine) fork(open []branch, from branch, r draw, rank int, minChance float64) []branch {
 	for i, t := range r.tokens {
 		b := from
 		b.Token, b.step, b.prefix, b.chance = t, from.step+1, from.prefix.Then(t), from.chance*m.ahead.RankChance(i, r.close)
-		if i >= place && b.chance >= minChance && !slices.Contains(m.cfg.Stop, t) {
+		if i >= rank && b.chance >= minChance && !slices.Contains(m.cfg.Stop, t) {
 			open = append(open, b)
 		}
 	}

@@ -44,7 +44,7 @@ func TestBranches(t *testing.T) {
 		}
 	}
 	// The pass gives what follows the first branch: the next pass goes on behind it.
-	d = decode(Decoded{ID: d.ID, Dist: two(4), Took: time.Millisecond, Branches: []tandem.Extra{{Token: 31, Dist: two(9)}}})
+	d = decode(Decoded{ID: d.ID, Dist: two(4), Took: time.Millisecond, Branches: []tandem.Continuation{{Token: 31, Dist: two(9)}}})
 	if len(d.Append) != 4 || len(d.Branches) < 2 || d.Branches[0] != (tandem.Branch{Token: 31, Back: 4}) || !slices.Contains(d.Branches, tandem.Branch{Token: 9, After: 1}) {
 		t.Errorf("%+v", d)
 	}

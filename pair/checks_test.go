@@ -53,7 +53,7 @@ func TestDraftsToCheck(t *testing.T) {
 			t.Fatalf("%s: decode %+v, want %v behind 5", c.what, d, c.want)
 		}
 		// Both are right: their steps are settled without a pass.
-		m.Step(Decoded{ID: d.ID, Dist: one(6), Took: time.Millisecond, Guessed: []tandem.Extra{{Token: 6, Dist: one(7)}, {Token: 7, After: 1, Dist: one(3)}}})
+		m.Step(Decoded{ID: d.ID, Dist: one(6), Took: time.Millisecond, Guessed: []tandem.Continuation{{Token: 6, Dist: one(7)}, {Token: 7, After: 1, Dist: one(3)}}})
 		if s := m.Stats(); s.Passes != 3 || s.Ahead != 2 || s.Together < 4 || s.Accepted[tandem.Device] < 4 {
 			t.Errorf("%s: %+v", c.what, s)
 		}

@@ -143,7 +143,7 @@ func (m *Machine) countPass(run decode, e Decoded) {
 		hedged += farthest(run.branches) - 1
 	}
 	s, all := &m.stats, 1+hedged+len(e.Guessed)+e.Forecasts
-	s.Passes, s.Contexts, s.Room = s.Passes+1, s.Contexts+all, s.Room+max(all, m.cfg.PassPlaces, m.cfg.PassRows)
+	s.Passes, s.Places, s.Room = s.Passes+1, s.Places+all, s.Room+max(all, m.cfg.PassPlaces, m.cfg.PassRows)
 	s.Hedged, s.Checked, s.Guessed = s.Hedged+hedged, s.Checked+checked, s.Guessed+len(e.Guessed)-checked
 	s.Forecasts += e.Forecasts
 }

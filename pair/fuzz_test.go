@@ -143,7 +143,7 @@ func (s *script) decoded(m *Machine) Event {
 	}
 	for _, b := range m.running.Branches {
 		if s.byte()%8 > 0 {
-			d.Branches = append(d.Branches, tandem.Extra{Token: b.Token + tandem.Token(s.byte()/250), After: b.After + int(s.byte()/250), Dist: s.dist(), H: tandem.Fixed(s.near(0))})
+			d.Branches = append(d.Branches, tandem.Continuation{Token: b.Token + tandem.Token(s.byte()/250), After: b.After + int(s.byte()/250), Dist: s.dist(), H: tandem.Fixed(s.near(0))})
 		}
 	}
 	before := d.Dist
@@ -157,7 +157,7 @@ func (s *script) decoded(m *Machine) Event {
 			t = m.rule.Draft(m.cfg.Self, m.running.step+tandem.Step(i), before)
 		}
 		before = s.dist()
-		d.Guessed = append(d.Guessed, tandem.Extra{Token: t, After: int(int32(s.near(uint32(len(d.Guessed))))), Dist: before, H: tandem.Fixed(s.near(0))})
+		d.Guessed = append(d.Guessed, tandem.Continuation{Token: t, After: int(int32(s.near(uint32(len(d.Guessed))))), Dist: before, H: tandem.Fixed(s.near(0))})
 	}
 	return d
 }

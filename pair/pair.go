@@ -68,13 +68,13 @@ type (
 		Dist     tandem.Dist
 		H        tandem.Fixed
 		Took     time.Duration
-		Branches []tandem.Extra // for those of Decode; the decoder may leave some out
-		Guessed  []tandem.Extra // for Decode.Drafts in order, and then for what the decoder guessed
-		Fed      int            // tokens of the answer that the pass computed; 0 if unknown
-		// Forecasts is the number of further rows in the pass, which are not contexts: they predict tokens for later
+		Branches []tandem.Continuation // for those of Decode; the decoder may leave some out
+		Guessed  []tandem.Continuation // for Decode.Drafts in order, and then for what the decoder guessed
+		Fed      int                   // tokens of the answer that the pass computed; 0 if unknown
+		// Forecasts is the number of further rows in the pass, which are not places: they predict tokens for later
 		// guesses.
 		Forecasts int
-		// Costs are the times of passes over 1, 2, … contexts, in seconds, if the decoder knows them. Otherwise the
+		// Costs are the times of passes over 1, 2, … places, in seconds, if the decoder knows them. Otherwise the
 		// machine estimates them from Took.
 		Costs []float64
 	}
@@ -237,16 +237,16 @@ type Stats struct {
 	Wasted      int    // of Drafted, dropped unused after a rejection or a new epoch
 	Preempted   int    // decodes that were superseded
 	Ahead       int    // of Drafted, those that took no pass because their distribution was known already
-	OfHedges    int    // of Together and Alone, those whose own draft came from a context on a branch
+	OfHedges    int    // of Together and Alone, those whose own draft came from a place on a branch
 	OfChecks    int    // the same, after drafts of the other side
 	OfGuesses   int    // the same, after guesses
 	Passes      int    // of the decoder, without superseded ones
-	Room        int    // contexts that the passes could have decoded
-	Contexts    int    // contexts that they decoded, including those asked for
-	Hedged      int    // of Contexts, those on branches, and the answer's that were computed again for these
-	Checked     int    // of Contexts, those after drafts of the other side
-	Guessed     int    // of Contexts, those after guesses
-	Forecasts   int    // of Contexts, rows that predict tokens for later guesses
+	Room        int    // places that the passes could have decoded
+	Places      int    // places that they decoded, including those asked for
+	Hedged      int    // of Places, those on branches, and the answer's that were computed again for these
+	Checked     int    // of Places, those after drafts of the other side
+	Guessed     int    // of Places, those after guesses
+	Forecasts   int    // of Places, rows that predict tokens for later guesses
 	Hedges      int    // hedges of the other side that became its draft
 	Handovers   int    // by this side
 	Takeovers   int    // hand-overs of the other side that took effect here
@@ -255,11 +255,11 @@ type Stats struct {
 	Epoch       uint32
 }
 
-// Rows returns what became of the contexts that the passes had room for (sd.npu §3.2, where they are the rows of a
+// Rows returns what became of the places that the passes had room for (sd.npu §3.2, where they are the rows of a
 // static graph). Valid ones gave a step its draft, wasted ones did not, and underutilised ones stayed empty.
 func (s Stats) Rows() (valid, wasted, underutilised int) {
-	valid = min(s.Together+s.Alone, s.Contexts)
-	return valid, s.Contexts - valid, s.Room - s.Contexts
+	valid = min(s.Together+s.Alone, s.Places)
+	return valid, s.Places - valid, s.Room - s.Places
 }
 
 // Acceptance returns the share of side s's drafts that were accepted, 0 when there were none.

@@ -7,20 +7,20 @@ import (
 	"tandem"
 )
 
-// Ranks is the number of places in a side's own draw that are told apart: the draft, the runner-up, and so on.
+// Ranks is how many ranks in a side's own draw are told apart: the draft, the runner-up, and so on.
 const Ranks = 6
 
-// PassPlanner decides how many contexts a side decodes in a pass in addition to the one it needs. There are three kinds. Hedges
+// PassPlanner decides how many places a side decodes in a pass in addition to the one it needs. There are three kinds. Hedges
 // follow the runners-up of the side's own draws. Checks follow the drafts that the other side has sent for the next steps.
-// Guesses follow what the side itself will probably draft next. PassPlanner weighs the measured time that a context costs
+// Guesses follow what the side itself will probably draft next. PassPlanner weighs the measured time that a place costs
 // against the time that it saves if it turns out to be needed. The zero value has no measurements, and chooses no additional
-// contexts before it has observed a pass.
+// places before it has observed a pass.
 type PassPlanner struct {
 	passes [tandem.MaxRows + 1]Average // seconds, by rows
 	last   [tandem.MaxRows + 1]int     // which pass of so many rows was the last
 	count  int                         // of passes
 	costs  []float64                   // the same from 1 row on (SetCosts), which count instead of passes; empty if there are none
-	ranks  [Ranks][gaps]Average        // share of targets that had this place in the side's draw, by how close it came
+	ranks  [Ranks][gaps]Average        // share of targets that had this rank in the side's draw, by how close it came
 	peer   Average                     // share of targets that were the other side's draft
 	guess  Average                     // share of guesses that were right
 }
@@ -45,8 +45,8 @@ type Closeness [Ranks]float64
 const gaps = 5
 
 // gap returns the interval of a token's closeness. The draft has that of the runner-up.
-func (c Closeness) gap(place int) int {
-	switch x := c[max(1, place)]; {
+func (c Closeness) gap(rank int) int {
+	switch x := c[max(1, rank)]; {
 	case x < .1:
 		return 0
 	case x < .25:
@@ -152,23 +152,23 @@ func (p *PassPlanner) Costs(n int) []float64 {
 // GuessRate returns the share of guesses that were right.
 func (p *PassPlanner) GuessRate() float64 { return valueOr(p.guess, guessPrior) }
 
-// RankChance returns the probability that a target has a place in this side's draw: 0 for the draft, 1 for the runner-up.
-func (p *PassPlanner) RankChance(place int, c Closeness) float64 {
-	g := c.gap(place)
-	return valueOr(p.ranks[place][g], ranksPrior[place][g])
+// RankChance returns the probability that a target has a rank in this side's draw: 0 for the draft, 1 for the runner-up.
+func (p *PassPlanner) RankChance(rank int, c Closeness) float64 {
+	g := c.gap(rank)
+	return valueOr(p.ranks[rank][g], ranksPrior[rank][g])
 }
 
-// MaxRunnerUp returns the highest probability of any place other than the draft's to be the target.
+// MaxRunnerUp returns the highest probability of any rank other than the draft's to be the target.
 func (p *PassPlanner) MaxRunnerUp() (most float64) {
-	for place := 1; place < Ranks; place++ {
-		for g, r := range p.ranks[place] {
-			most = max(most, valueOr(r, ranksPrior[place][g]))
+	for rank := 1; rank < Ranks; rank++ {
+		for g, r := range p.ranks[rank] {
+			most = max(most, valueOr(r, ranksPrior[rank][g]))
 		}
 	}
 	return most
 }
 
-// MinChance returns the smallest probability of being needed at which a context is worth a row, in a pass of up to n
+// MinChance returns the smallest probability of being needed at which a place is worth a row, in a pass of up to n
 // rows at the size where a row is cheapest.
 func (p *PassPlanner) MinChance(n int) float64 {
 	least, costs := math.Inf(1), p.Costs(n)
@@ -183,7 +183,7 @@ func (p *PassPlanner) DraftsRight(n int) float64 {
 	return math.Pow(valueOr(p.peer, peerPrior), float64(n))
 }
 
-// ObserveTarget records the place that a target had in this side's draw: 0 for the draft, 1 for the runner-up, -1 if it
+// ObserveTarget records the rank that a target had in this side's draw: 0 for the draft, 1 for the runner-up, -1 if it
 // was not among the first Ranks.
 func (p *PassPlanner) ObserveTarget(rank int, c Closeness) {
 	for i := range p.ranks {
@@ -220,7 +220,7 @@ func valueOr(a Average, prior float64) float64 {
 	return prior
 }
 
-// pass returns the time of a pass of n contexts, in seconds: the longest time known for up to n contexts.
+// pass returns the time of a pass of n places, in seconds: the longest time known for up to n places.
 func (p *PassPlanner) pass(n int) float64 {
 	if len(p.costs) > 0 {
 		return p.costs[min(n, len(p.costs))-1]
@@ -234,15 +234,15 @@ func (p *PassPlanner) pass(n int) float64 {
 	return most
 }
 
-// Offer is what a pass could decode in addition to the context that is needed.
+// Offer is what a pass could decode in addition to the place that is needed.
 type Offer struct {
-	Contexts int     // most contexts of the pass, including the one that is needed
-	Hedges   []Hedge // each after those that it needs
-	Drafts   int     // drafts of the other side, for the following steps
-	Room     int     // how many of the following steps may be decoded at all
+	Places int     // most places of the pass, including the one that is needed
+	Hedges []Hedge // each after those that it needs
+	Drafts int     // drafts of the other side, for the following steps
+	Room   int     // how many of the following steps may be decoded at all
 }
 
-// Hedge is a context on a branch of the answer.
+// Hedge is a place on a branch of the answer.
 type Hedge struct {
 	Chance float64 // that its distribution will be needed
 	Rows   int     // that it adds to a pass which has the hedges before it
@@ -252,7 +252,7 @@ type Hedge struct {
 // includes hedges: a hedge lets the other side continue by one step while the rejection and the next draft are on their way.
 // Checks come before guesses, and each of them is needed only if all before it are.
 func (p *PassPlanner) Choose(o Offer) (hedges, checks, guesses int) {
-	most := min(o.Contexts, tandem.MaxRows)
+	most := min(o.Places, tandem.MaxRows)
 	one, peer, guess, costs := p.pass(1), valueOr(p.peer, peerPrior), valueOr(p.guess, guessPrior), p.Costs(max(0, most))
 	if costs == nil {
 		return 0, 0, 0

@@ -13,7 +13,7 @@ const ms = time.Millisecond
 // near and far are draws whose runners-up came close to being the draft, and far from it.
 var near, far = Closeness{1, .9, .8}, Closeness{1, .05, .01}
 
-// Further contexts are decoded where they cost less than they save: all of them where they cost nothing, none where each
+// Further places are decoded where they cost less than they save: all of them where they cost nothing, none where each
 // costs a pass. Checks come before guesses.
 func TestPassPlannerPays(t *testing.T) {
 	var free, dear PassPlanner
@@ -21,8 +21,8 @@ func TestPassPlannerPays(t *testing.T) {
 		free.ObservePass(n, 30*ms)
 		dear.ObservePass(n, time.Duration(n)*30*ms)
 	}
-	choose := func(a *PassPlanner, contexts int, hedge bool, drafts, room int) [3]int {
-		o := Offer{Contexts: contexts, Drafts: drafts, Room: room}
+	choose := func(a *PassPlanner, places int, hedge bool, drafts, room int) [3]int {
+		o := Offer{Places: places, Drafts: drafts, Room: room}
 		if hedge {
 			o.Hedges = []Hedge{{a.RankChance(1, near), 1}, {a.RankChance(2, near), 1}}
 		}
@@ -46,23 +46,23 @@ func TestPassPlannerPays(t *testing.T) {
 			t.Errorf("%s: %v hedges, checks and guesses, want %v", c.what, c.got, c.want)
 		}
 	}
-	for contexts := -1; contexts <= tandem.MaxRows+4; contexts++ {
-		if got := choose(&free, contexts, true, 2, 9); got[0]+got[1]+got[2] > max(0, min(contexts, tandem.MaxRows)-1) {
-			t.Errorf("%v in %d contexts", got, contexts)
+	for places := -1; places <= tandem.MaxRows+4; places++ {
+		if got := choose(&free, places, true, 2, 9); got[0]+got[1]+got[2] > max(0, min(places, tandem.MaxRows)-1) {
+			t.Errorf("%v in %d places", got, places)
 		}
 	}
 }
 
 // A pass has no more rows than there are costs.
 func TestPassPlannerWithFewCosts(t *testing.T) {
-	offer := Offer{Contexts: tandem.MaxRows, Hedges: []Hedge{{.9, 1}, {.9, 2}}, Drafts: 3, Room: 99}
+	offer := Offer{Places: tandem.MaxRows, Hedges: []Hedge{{.9, 1}, {.9, 2}}, Drafts: 3, Room: 99}
 	for n := range tandem.MaxRows + 2 {
 		var a PassPlanner
 		a.ObservePass(1, 30*ms)
 		a.SetCosts(slices.Repeat([]float64{.03}, n))
 		hedges, checks, guesses := a.Choose(offer)
 		if rows := 1 + hedges + checks + guesses; n > 0 && rows > n {
-			t.Errorf("%d contexts in a pass with costs of up to %d rows", rows, n)
+			t.Errorf("%d places in a pass with costs of up to %d rows", rows, n)
 		}
 	}
 }
@@ -73,8 +73,8 @@ func TestPassPlannerLearns(t *testing.T) {
 	a.ObservePass(1, 30*ms)
 	a.ObservePass(2, 32*ms)
 	a.ObservePass(3, 34*ms)
-	hedge := func(contexts int) Offer {
-		return Offer{Contexts: contexts, Hedges: []Hedge{{a.RankChance(1, near), 1}}}
+	hedge := func(places int) Offer {
+		return Offer{Places: places, Hedges: []Hedge{{a.RankChance(1, near), 1}}}
 	}
 	before, _, _ := a.Choose(hedge(2))
 	for range 200 {
@@ -119,12 +119,12 @@ func TestRankByCloseness(t *testing.T) {
 		a.ObserveTarget(-1, Closeness{1}) // no token but the draft, and not that one
 	}
 	for _, c := range []struct {
-		place     int
+		rank      int
 		closeness Closeness
 		low, high float64
 	}{{0, near, .4, .6}, {1, near, .4, .6}, {2, near, 0, .05}, {0, far, .3, .7}, {1, far, 0, .01}} {
-		if got := a.RankChance(c.place, c.closeness); got < c.low || got > c.high {
-			t.Errorf("place %d of %v: %.2f, want %.2f to %.2f", c.place, c.closeness[:2], got, c.low, c.high)
+		if got := a.RankChance(c.rank, c.closeness); got < c.low || got > c.high {
+			t.Errorf("rank %d of %v: %.2f, want %.2f to %.2f", c.rank, c.closeness[:2], got, c.low, c.high)
 		}
 	}
 }
@@ -163,7 +163,7 @@ func TestPassPlannerIsTold(t *testing.T) {
 	for rows := 1; rows <= 8; rows++ {
 		a.ObservePass(rows, 100*ms)
 	}
-	offer := Offer{Contexts: 8, Drafts: 3, Room: 7}
+	offer := Offer{Places: 8, Drafts: 3, Room: 7}
 	_, checks, guesses := a.Choose(offer)
 	if checks != 3 || guesses == 0 {
 		t.Errorf("%d checks and %d guesses where rows cost nothing", checks, guesses)
@@ -211,7 +211,7 @@ func TestPassPlannerForgetsPauses(t *testing.T) {
 		}
 		a.ObservePass(c.paused, pause)
 		rows := func() int {
-			hedges, checks, guesses := a.Choose(Offer{Contexts: 8, Room: 9})
+			hedges, checks, guesses := a.Choose(Offer{Places: 8, Room: 9})
 			return 1 + hedges + checks + guesses
 		}
 		for range c.within {

@@ -160,7 +160,7 @@ func TestMetrics(t *testing.T) {
 	defer server.Close()
 	stats := pair.Stats{
 		Steps: 20, Alone: 1, Together: 19, Accepted: [2]int{17, 12}, Rejected: [2]int{2, 7}, Divergences: 1,
-		Passes: 10, Room: 60, Contexts: 33, Hedged: 4, Checked: 8, Guessed: 11, OfHedges: 2, OfChecks: 5, OfGuesses: 3, Hedges: 6,
+		Passes: 10, Room: 60, Places: 33, Hedged: 4, Checked: 8, Guessed: 11, OfHedges: 2, OfChecks: 5, OfGuesses: 3, Hedges: 6,
 	}
 	m.Observe(node.Served{Pair: stats, Took: time.Second})
 	m.Requested("GET /health", http.StatusOK, time.Millisecond)

@@ -141,7 +141,7 @@ func (c *costing) end() costJSON {
 		out.Phone = &phoneJSON{Simulated: true, Chip: c.s.flags.SoC, Switching: c.s.phone.Switching(), Runs: d.Runs, Switches: d.Switches, Busy: tandem.Milliseconds(d.Busy), NPU: tandem.Milliseconds(d.NPU),
 			CPU: tandem.Milliseconds(d.CPU), Loading: tandem.Milliseconds(d.Loading), Waiting: tandem.Milliseconds(d.Waiting), Staging: tandem.Milliseconds(d.Staging), Late: tandem.Milliseconds(d.Late), MappedMB: float64(d.Mapped) / 1e6, Joules: d.Joules}
 		valid, _, _ := c.pair.Rows()
-		out.Phone.Graphs = graphs(d.Graphs, float64(valid)/float64(max(1, c.pair.Contexts)))
+		out.Phone.Graphs = graphs(d.Graphs, float64(valid)/float64(max(1, c.pair.Places)))
 	}
 	return out
 }

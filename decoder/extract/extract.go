@@ -152,17 +152,17 @@ func (d *Decoder) Finish(ctx context.Context, answer []tandem.Token) error {
 // NextAhead is Next, and returns also what follows other answers: branches of it (p.Branches), and the answer
 // continued by drafts and then by the tokens that this side thinks likeliest. All of it costs no pass, and it goes no further
 // than the parts of the question that were read.
-func (d *Decoder) NextAhead(ctx context.Context, p tandem.Pass) (out decoder.Output, branches, chain []tandem.Extra, err error) {
+func (d *Decoder) NextAhead(ctx context.Context, p tandem.Pass) (out decoder.Output, branches, chain []tandem.Continuation, err error) {
 	if out, err = d.Next(ctx, p.Keep, p.Append); err != nil {
 		return out, nil, nil, err
 	}
-	extra := func(answer []tandem.Token, t tandem.Token) (tandem.Extra, bool) {
+	follow := func(answer []tandem.Token, t tandem.Token) (tandem.Continuation, bool) {
 		answer = append(slices.Clip(answer), t)
 		if d.unknown(t) || !d.reached(answer) {
-			return tandem.Extra{}, false
+			return tandem.Continuation{}, false
 		}
 		o := d.output(answer)
-		return tandem.Extra{Token: t, Dist: o.Dist, H: o.H}, true
+		return tandem.Continuation{Token: t, Dist: o.Dist, H: o.H}, true
 	}
 	var answers [][]tandem.Token
 	for i, b := range p.Branches {
@@ -173,7 +173,7 @@ func (d *Decoder) NextAhead(ctx context.Context, p tandem.Pass) (out decoder.Out
 		if b.After > 0 {
 			before = answers[b.After-1]
 		}
-		f, ok := extra(before, b.Token)
+		f, ok := follow(before, b.Token)
 		if !ok {
 			break
 		}
@@ -186,7 +186,7 @@ func (d *Decoder) NextAhead(ctx context.Context, p tandem.Pass) (out decoder.Out
 		if i < len(p.Drafts) {
 			t = p.Drafts[i]
 		}
-		f, ok := extra(answer, t)
+		f, ok := follow(answer, t)
 		if !ok || d.cfg.Tokenizer.EOG(t) {
 			break
 		}

@@ -201,12 +201,12 @@ func (w *World) apply(e *End, p tandem.Pass, all bool) {
 // result is what the decoder answers once it holds the tokens of job. Further contexts take no further time, as on a
 // device that waits for its weights.
 func (w *World) result(e *End, job pair.Decode, took time.Duration) (out pair.Decoded, err error) {
-	behind := func(answer []tandem.Token) tandem.Extra {
+	behind := func(answer []tandem.Token) tandem.Continuation {
 		l, failed := w.Source.After(e.Side, answer)
 		if failed != nil && err == nil {
 			err = failed
 		}
-		f := tandem.Extra{Dist: l.Dist, H: l.H}
+		f := tandem.Continuation{Dist: l.Dist, H: l.H}
 		if len(answer) > 0 {
 			f.Token = answer[len(answer)-1]
 		}

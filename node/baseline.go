@@ -299,7 +299,7 @@ func (c *Cloud) baseline(ctx context.Context, a *cloudSession, begin transport.B
 	if err := a.link.Send(m); err != nil {
 		return a.refuse(err)
 	}
-	device := prompt{a.link}
+	device := timedExchange{a.link}
 	if err := transport.SendBulk(ctx, device, slices.Concat(saved...)); err != nil {
 		return err
 	}
@@ -359,13 +359,13 @@ func (c *Cloud) write(ctx context.Context, a *cloudSession, q Question, s tandem
 	}
 }
 
-// prompt is an exchange in which it is the device's turn.
-type prompt struct{ exchange }
+// timedExchange is an exchange whose device must send something within the time idle: it is its turn.
+type timedExchange struct{ exchange }
 
-func (p prompt) Receive(ctx context.Context) (transport.Message, error) {
+func (e timedExchange) Receive(ctx context.Context) (transport.Message, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, idle, errIdle)
 	defer cancel()
-	return p.exchange.Receive(ctx)
+	return e.exchange.Receive(ctx)
 }
 
 // ended waits for the device to end the exchange.

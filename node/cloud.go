@@ -49,27 +49,27 @@ type Cloud struct {
 	CloudConfig
 
 	memory                        budget
-	places                        *places         // of all answers
+	slots                         *slots          // of all answers
 	histories                     histories       // if Local.Draft reads one
 	drain                         context.Context // ends when draining begins
 	beginDrain                    context.CancelFunc
 	connected, waiting, answering atomic.Int64
-	present                       census // of the questions that wait or are answered
+	present                       counter // of the questions that wait or are answered
 }
 
 // NewCloud returns a cloud that nobody has asked yet.
 func NewCloud(cfg CloudConfig) *Cloud {
 	c := &Cloud{CloudConfig: cfg}
 	c.memory.total = c.KVMemory
-	c.places = newPlaces(c.limit(), &c.memory)
+	c.slots = newSlots(c.limit(), &c.memory)
 	c.drain, c.beginDrain = context.WithCancel(context.Background())
 	return c
 }
 
-// later is the reason why a cloud does not take part now, although another replica or the same one later can take the question.
-type later struct{ error }
+// retryError is the reason why a cloud does not take part now, although another replica or the same one later can take the question.
+type retryError struct{ error }
 
-var errDraining = later{errors.New("it is shutting down: ask again in a moment")}
+var errDraining = retryError{errors.New("it is shutting down: ask again in a moment")}
 
 // Drain refuses new questions and those that wait from now on, tells the devices of the others to move to another replica, and
 // returns when no answer is left or ctx has ended, with its error. Serve continues until its own context ends.
@@ -92,20 +92,20 @@ func (c *Cloud) Drain(ctx context.Context) error {
 // draining reports whether draining has begun.
 func (c *Cloud) draining() bool { return c.drain.Err() != nil }
 
-// census counts who is there.
-type census struct {
+// counter counts who is there, and tells when nobody is.
+type counter struct {
 	mu   sync.Mutex
 	n    int
 	left chan struct{} // closed when nobody is there any more; nil while nobody waits for that
 }
 
 // enter counts one more until leave is called.
-func (c *census) enter() (leave func()) {
+func (c *counter) enter() (leave func()) {
 	c.add(1)
 	return func() { c.add(-1) }
 }
 
-func (c *census) add(n int) {
+func (c *counter) add(n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.n += n; c.n == 0 && c.left != nil {
@@ -115,7 +115,7 @@ func (c *census) add(n int) {
 }
 
 // none returns a channel that is closed when nobody is there.
-func (c *census) none() <-chan struct{} {
+func (c *counter) none() <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.left == nil {
@@ -133,7 +133,7 @@ func (c *census) none() <-chan struct{} {
 type Load struct {
 	Devices    int   // connections
 	Answers    int   // that it takes part in
-	Waiting    int   // questions that have no place yet
+	Waiting    int   // questions that have no slot yet
 	KVReserved int64 // bytes of keys and values that the answers may need; 0 if nothing bounds them
 }
 
@@ -154,10 +154,10 @@ func during(n *atomic.Int64) (end func()) {
 const DefaultLimit = 8
 
 // idle is how long a cloud waits for a device whose turn it is. A device that is still there says so more often (beat);
-// the place of any other is freed.
+// the slot of any other is freed.
 const idle = time.Minute
 
-var errIdle = later{fmt.Errorf("the device has said nothing for %v", idle)}
+var errIdle = retryError{fmt.Errorf("the device has said nothing for %v", idle)}
 
 // Served is an answer that the cloud took part in.
 type Served struct {
@@ -215,7 +215,7 @@ func (c *Cloud) serve(ctx context.Context, conn *transport.Conn) {
 	}
 }
 
-// inTurn takes part in one answer when there is a place for it.
+// inTurn takes part in one answer when there is a slot for it.
 func (c *Cloud) inTurn(ctx context.Context, conn *transport.Conn, link *transport.Exchange, begin transport.Begin) error {
 	defer c.present.enter()()
 	entered := during(&c.waiting)
@@ -231,11 +231,11 @@ func (c *Cloud) inTurn(ctx context.Context, conn *transport.Conn, link *transpor
 	waiting, stop := context.WithCancel(ctx)
 	defer stop()
 	defer context.AfterFunc(c.drain, stop)()
-	place, leave, err := c.places.enter(ctx, waiting, conn, c.priority(conn.Peer()), need, link)
+	lease, leave, err := c.slots.enter(ctx, waiting, conn, c.priority(conn.Peer()), need, link)
 	switch {
 	case err != nil && c.draining() && ctx.Err() == nil:
 		return turnAway(link, errDraining)
-	case errors.As(err, new(later)):
+	case errors.As(err, new(retryError)):
 		return turnAway(link, err)
 	case err != nil:
 		return err
@@ -247,7 +247,7 @@ func (c *Cloud) inTurn(ctx context.Context, conn *transport.Conn, link *transpor
 	defer during(&c.answering)()
 	entered()
 	entered = func() {}
-	c.contained(place, conn, link, begin)
+	c.contained(lease, conn, link, begin)
 	return nil
 }
 
@@ -267,7 +267,7 @@ func (c *Cloud) Fits(q Question, s tandem.Settings) error {
 	return c.memory.never(c.reserves(q, s))
 }
 
-// Alone gives an answer in which no device takes part, when there is a place for it, as if a device had asked. answer must return
+// Alone gives an answer in which no device takes part, when there is a slot for it, as if a device had asked. answer must return
 // once its context ends.
 func (c *Cloud) Alone(ctx context.Context, q Question, s tandem.Settings, answer func(context.Context) error) error {
 	if err := checkSettings(s); err != nil {
@@ -279,7 +279,7 @@ func (c *Cloud) Alone(ctx context.Context, q Question, s tandem.Settings, answer
 	}
 	defer c.present.enter()()
 	entered := during(&c.waiting)
-	place, leave, err := c.places.enter(ctx, ctx, house{}, Normal, need, house{})
+	lease, leave, err := c.slots.enter(ctx, ctx, ownQuestion{}, Normal, need, ownQuestion{})
 	if err != nil {
 		entered()
 		return err
@@ -287,17 +287,17 @@ func (c *Cloud) Alone(ctx context.Context, q Question, s tandem.Settings, answer
 	defer leave()
 	defer during(&c.answering)()
 	entered()
-	place.moved.Store(-1)
-	return answer(place.ctx)
+	lease.moved.Store(-1)
+	return answer(lease.ctx)
 }
 
-// house is whoever asks the cloud alone: always there, and silent.
-type house struct{ exchange }
+// ownQuestion takes the place of a device where the cloud answers alone: it is always there, and silent.
+type ownQuestion struct{ exchange }
 
-func (house) Peer() transport.ID    { return transport.ID{} }
-func (house) Silent(time.Time) bool { return false }
+func (ownQuestion) Peer() transport.ID    { return transport.ID{} }
+func (ownQuestion) Silent(time.Time) bool { return false }
 
-func (house) Receive(ctx context.Context) (transport.Message, error) {
+func (ownQuestion) Receive(ctx context.Context) (transport.Message, error) {
 	<-ctx.Done()
 	return nil, ctx.Err()
 }
@@ -324,7 +324,7 @@ func (c *Cloud) reserves(q Question, s tandem.Settings) int64 {
 }
 
 // contained takes part in one answer. A fault of the program ends that answer only.
-func (c *Cloud) contained(place *lease, conn *transport.Conn, link exchange, begin transport.Begin) {
+func (c *Cloud) contained(lease *lease, conn *transport.Conn, link exchange, begin transport.Begin) {
 	var err error
 	defer func() {
 		if err != nil {
@@ -333,12 +333,12 @@ func (c *Cloud) contained(place *lease, conn *transport.Conn, link exchange, beg
 		}
 	}()
 	defer contain("answer", &err)
-	c.answer(place, conn, link, begin)
+	c.answer(lease, conn, link, begin)
 }
 
 // answer takes part in one answer.
-func (c *Cloud) answer(place *lease, conn *transport.Conn, link exchange, begin transport.Begin) {
-	ctx, gone := context.WithCancelCause(place.ctx)
+func (c *Cloud) answer(lease *lease, conn *transport.Conn, link exchange, begin transport.Begin) {
+	ctx, gone := context.WithCancelCause(lease.ctx)
 	var listener sync.WaitGroup
 	defer listener.Wait()
 	defer gone(nil)
@@ -346,7 +346,7 @@ func (c *Cloud) answer(place *lease, conn *transport.Conn, link exchange, begin 
 	start := time.Now()
 	local := c.local(conn.Peer())
 	local.Log = log
-	a := &cloudSession{local: local, conn: conn, link: link, log: log, inbox: make(chan any, inboxSize), ctx: ctx, place: place, leaves: c.draining}
+	a := &cloudSession{local: local, conn: conn, link: link, log: log, inbox: make(chan any, inboxSize), ctx: ctx, lease: lease, leaves: c.draining}
 	var err error
 	if over := c.allows(begin.Settings); over != nil {
 		err = a.refuse(over)
@@ -354,7 +354,7 @@ func (c *Cloud) answer(place *lease, conn *transport.Conn, link exchange, begin 
 		listener.Go(func() { gone(a.listen()) }) // a device that goes away also stops the reading
 		err = c.take(ctx, a, begin)
 	} else {
-		place.moved.Store(-1)
+		lease.moved.Store(-1)
 		err = c.baseline(ctx, a, begin)
 	}
 	if err = a.failed(err); err != nil {

@@ -25,7 +25,7 @@ type cloudSession struct {
 	machine *pair.Machine
 	worker  *worker
 	inbox   chan any    // decoded, or messages that arrived together
-	place   *lease      // nil in tests
+	lease   *lease      // nil in tests
 	leaves  func() bool // reports whether this replica is about to end; nil if it never is
 	ticks   int
 	failure error
@@ -41,11 +41,11 @@ func (a *cloudSession) failed(err error) error {
 	return err
 }
 
-// refuse sends the device the reason why the cloud cannot take part. Once the answer is over, nobody listens, unless its place
+// refuse sends the device the reason why the cloud cannot take part. Once the answer is over, nobody listens, unless its slot
 // was given away or this side failed: then that is the reason, and err only followed from it.
 func (a *cloudSession) refuse(err error) error {
 	if a.ctx != nil && a.ctx.Err() != nil {
-		if err = context.Cause(a.ctx); !errors.As(err, new(later)) && !errors.As(err, new(*Fault)) {
+		if err = context.Cause(a.ctx); !errors.As(err, new(retryError)) && !errors.As(err, new(*Fault)) {
 			return err
 		}
 	}
@@ -63,7 +63,7 @@ func (a *cloudSession) refuse(err error) error {
 	case errors.Is(err, errSearch):
 		text = "it cannot search its documents" // why names its files, which is for its operator
 	}
-	return errors.Join(err, a.link.Send(transport.Fail{Text: text[:min(len(text), transport.MaxText)], Again: errors.As(err, new(later))}))
+	return errors.Join(err, a.link.Send(transport.Fail{Text: text[:min(len(text), transport.MaxText)], Again: errors.As(err, new(retryError))}))
 }
 
 // run drafts until the device ends the answer.
@@ -138,7 +138,7 @@ func (a *cloudSession) step(events ...pair.Event) {
 	agreed := a.machine.Stats().Steps
 	defer func() {
 		if a.machine.Stats().Steps != agreed {
-			a.place.progress()
+			a.lease.progress()
 		}
 	}()
 	for _, action := range a.machine.Step(events...) {
@@ -171,7 +171,7 @@ func (a *cloudSession) step(events ...pair.Event) {
 // listen posts the device's messages until the link ends. It runs on its own goroutine.
 func (a *cloudSession) listen() (err error) {
 	defer contain("receive", &err)
-	for a.ctx.Err() == nil { // a device that sends without end must not keep the place
+	for a.ctx.Err() == nil { // a device that sends without end must not keep the slot
 		m, err := a.link.Receive(a.ctx)
 		if err != nil {
 			return err

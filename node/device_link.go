@@ -218,8 +218,8 @@ func (a *deviceSession) move(conn carrier, within time.Duration) {
 	a.log.Info("moved to another local address")
 }
 
-// said is what a cloud said: messages for the machine, which takes those together that arrived together, or another one.
-type said struct {
+// fromCloud is what came from a cloud: messages for the machine, which takes those together that arrived together, or another one.
+type fromCloud struct {
 	link    exchange
 	events  []pair.Event // what those for the machine tell it
 	message transport.Message
@@ -229,12 +229,12 @@ type said struct {
 func (a *deviceSession) unpack(in received) {
 	if in.link == a.link {
 		a.found = there
-		a.later(happened{event: presence.Heard})
+		a.later(presenceEvent{event: presence.Heard})
 	}
 	var events []pair.Event
 	pass := func() {
 		if len(events) > 0 {
-			a.later(said{link: in.link, events: events})
+			a.later(fromCloud{link: in.link, events: events})
 		}
 		events = nil
 	}
@@ -244,27 +244,27 @@ func (a *deviceSession) unpack(in received) {
 			continue
 		}
 		pass()
-		a.later(said{link: in.link, message: m})
+		a.later(fromCloud{link: in.link, message: m})
 	}
 	pass()
 }
 
 // heard handles what a cloud said, unless its link was given up.
-func (a *deviceSession) heard(s said) {
+func (a *deviceSession) heard(m fromCloud) {
 	switch {
-	case s.link == a.link && s.message != nil:
-		a.message(s.message)
-	case s.link == a.link:
-		for _, e := range s.events {
+	case m.link == a.link && m.message != nil:
+		a.message(m.message)
+	case m.link == a.link:
+		for _, e := range m.events {
 			if d, ok := e.(pair.PeerDraft); ok {
 				a.record.draft(tandem.Cloud, d.Draft)
 			}
 		}
-		a.step(s.events...)
-	case s.link == a.other.link && s.message != nil:
-		a.otherMessage(s.message)
-	case s.link == a.other.link:
-		a.log.Warn("unexpected message before the cloud was ready", "type", fmt.Sprintf("%T", s.events[0]))
+		a.step(m.events...)
+	case m.link == a.other.link && m.message != nil:
+		a.otherMessage(m.message)
+	case m.link == a.other.link:
+		a.log.Warn("unexpected message before the cloud was ready", "type", fmt.Sprintf("%T", m.events[0]))
 	}
 }
 
@@ -300,19 +300,19 @@ func (a *deviceSession) message(m transport.Message) {
 		a.turn = &m
 		a.cloud.note(a.at, replicas.Full, m.About)
 		a.lookAround()
-		a.later(happened{event: a.patience.NoPlace(m.About)})
+		a.later(presenceEvent{event: a.patience.NoPlace(m.About)})
 	case transport.Ready:
 		a.turn = nil
 		a.cloud.note(a.at, replicas.Served, 0)
 		a.answer.Prefill[tandem.Cloud] = m.Prefill
 		a.answer.Read[tandem.Cloud] = m.Documents
-		a.later(happened{event: presence.Ready})
+		a.later(presenceEvent{event: presence.Ready})
 	case transport.Sources:
 		a.sources(m)
 	case transport.Leaving:
 		a.cloud.note(a.at, replicas.Leaves, 0)
 		a.lookAround()
-		a.later(happened{event: presence.Leaving})
+		a.later(presenceEvent{event: presence.Leaving})
 	case transport.Fail:
 		a.refused(m)
 	default:
@@ -331,12 +331,12 @@ func (a *deviceSession) refused(m transport.Fail) {
 	}
 	a.cloud.note(a.at, replicas.Leaves, 0)
 	a.lookAround()
-	a.later(happened{event: presence.TurnedAway, cause: &cause{why: why, tokens: len(a.answer.Tokens)}})
+	a.later(presenceEvent{event: presence.TurnedAway, cause: &cause{why: why, tokens: len(a.answer.Tokens)}})
 }
 
 // leave parts from a cloud that is there, for good.
 func (a *deviceSession) leave(why string) {
-	a.later(happened{event: presence.Mismatch, cause: &cause{why: why, tokens: len(a.answer.Tokens), told: true}})
+	a.later(presenceEvent{event: presence.Mismatch, cause: &cause{why: why, tokens: len(a.answer.Tokens), told: true}})
 }
 
 // unlink handles the end of a link or a failed dial.
@@ -367,10 +367,10 @@ func (a *deviceSession) unlink(u unlinked) {
 		a.leave(fmt.Sprintf("the cloud refuses this device: %v (\"cloud pair\" there, then \"edge pair CODE\" here)", stranger))
 	case u.link == nil:
 		a.log.Info("cannot reach the cloud", "error", u.err)
-		a.later(happened{event: presence.Failed})
+		a.later(presenceEvent{event: presence.Failed})
 	default:
 		a.log.Info("lost the cloud", "error", u.err)
-		a.later(happened{event: presence.Broken})
+		a.later(presenceEvent{event: presence.Broken})
 	}
 }
 
@@ -405,7 +405,7 @@ func (a *deviceSession) measure() {
 func (a *deviceSession) hearEcho() {
 	if a.conn != nil && a.presence != nil {
 		if age := time.Since(a.conn.LastHeard()); age < a.patience.Silent/2 {
-			a.later(happened{event: presence.Heard, ago: age})
+			a.later(presenceEvent{event: presence.Heard, ago: age})
 		}
 	}
 }

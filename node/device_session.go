@@ -32,7 +32,7 @@ type deviceSession struct {
 	ctx   context.Context // of dialling and listening
 	stop  context.CancelFunc
 	inbox chan any // what other goroutines post: decoded, linked, unlinked, received, *notice
-	queue []any    // what is to be handled: the same, and what follows from it: pairEvents, happened, said
+	queue []any    // what is to be handled: the same, and what follows from it: pairEvents, presenceEvent, fromCloud
 
 	machine *pair.Machine
 	worker  *worker
@@ -50,8 +50,8 @@ type deviceSession struct {
 // pairEvents are events for the pair's machine, which happened together.
 type pairEvents []pair.Event
 
-// happened is an event for presence.
-type happened struct {
+// presenceEvent is an event for presence.
+type presenceEvent struct {
 	event presence.Event
 	ago   time.Duration // that it happened
 	cause *cause        // nil if only presence knows why the device continues alone
@@ -105,7 +105,7 @@ var DefaultPatience = presence.DefaultPatience
 // reach starts to dial, so that the cloud reads while the device reads.
 func (a *deviceSession) reach(p Patience, cloud reachable) {
 	a.cloud, a.patience, a.presence = cloud, p, presence.New(p, a.awake.at(time.Since(a.start)))
-	a.take(happened{event: presence.Tick})
+	a.take(presenceEvent{event: presence.Tick})
 }
 
 // run answers until the machine finishes, ctx ends or the answer fails.
@@ -113,7 +113,7 @@ func (a *deviceSession) run(read producer) error {
 	var rest func()
 	a.worker, rest = startWorker(a.ctx, read, a.inbox)
 	defer rest()
-	a.take(happened{event: presence.Listening})
+	a.take(presenceEvent{event: presence.Listening})
 	a.take(pairEvents{pair.Start{Alone: a.presence == nil || a.alone}})
 	clock := time.NewTicker(tickEvery)
 	defer clock.Stop()
@@ -137,10 +137,10 @@ func (a *deviceSession) tick() {
 	a.hearEcho()
 	a.settle()
 	if a.working != 0 {
-		a.take(happened{event: presence.Own})
+		a.take(presenceEvent{event: presence.Own})
 	}
 	a.lookAround()
-	a.take(happened{event: presence.Tick})
+	a.take(presenceEvent{event: presence.Tick})
 }
 
 // take handles something that happened, and what follows from it.
@@ -168,7 +168,7 @@ func (a *deviceSession) handle(what any) {
 	switch what := what.(type) {
 	case pairEvents:
 		a.step(what...)
-	case happened:
+	case presenceEvent:
 		a.stepPresence(what)
 	case decoded:
 		a.decoded(what)
@@ -179,14 +179,14 @@ func (a *deviceSession) handle(what any) {
 		}
 		a.use(what)
 		a.measure()
-		a.later(happened{event: presence.Connected})
+		a.later(presenceEvent{event: presence.Connected})
 	case unlinked:
 		a.unlink(what)
 	case received:
 		a.unpack(what)
 	case *notice:
 		a.unpack(received{what.link, []transport.Message{*what.latest.Swap(nil)}})
-	case said:
+	case fromCloud:
 		a.heard(what)
 	}
 }
@@ -238,7 +238,7 @@ func (a *deviceSession) act(action pair.Action) {
 		a.record.target(act)
 		a.show(act)
 		if !act.Alone {
-			a.later(happened{event: presence.Moved})
+			a.later(presenceEvent{event: presence.Moved})
 		}
 	case pair.Finish:
 		a.answer.Reason, a.done = act.Reason, true
@@ -259,11 +259,11 @@ func (a *deviceSession) noted(n pair.Note) {
 		return
 	}
 	why := &cause{why: "the cloud keeps contradicting what was agreed", tokens: int(n.Step), told: true}
-	a.later(happened{event: presence.Distrusted, cause: why})
+	a.later(presenceEvent{event: presence.Distrusted, cause: why})
 }
 
 // stepPresence passes an event to presence and carries out its actions.
-func (a *deviceSession) stepPresence(e happened) {
+func (a *deviceSession) stepPresence(e presenceEvent) {
 	parted := false
 	if a.presence != nil && !a.done {
 		for _, act := range a.presence.Step(a.awake.at(time.Since(a.start))-e.ago, e.event) {
@@ -331,21 +331,21 @@ func (a *deviceSession) absent() error {
 	var differ *transport.MismatchError
 	switch {
 	case a.turn != nil:
-		return unfit{errors.New(a.queued())}
+		return unusableCloud{errors.New(a.queued())}
 	case a.lost == nil && a.found == there:
-		return unfit{errors.New("the cloud did not begin in time")}
+		return unusableCloud{errors.New("the cloud did not begin in time")}
 	case a.lost == nil: // it may be there, and far away
-		return unfit{fmt.Errorf("the cloud did not answer within %v (--wait)", a.patience.Join)}
+		return unusableCloud{fmt.Errorf("the cloud did not answer within %v (--wait)", a.patience.Join)}
 	case errors.As(a.lost, &differ):
-		return unfit{a.lost}
+		return unusableCloud{a.lost}
 	}
 	return fmt.Errorf("%w: %w", ErrNoCloud, a.lost)
 }
 
-// unfit is the error for a cloud that is there but cannot take part, so it does not say that none is.
-type unfit struct{ error }
+// unusableCloud is the error for a cloud that is there but cannot take part, so it does not say that none is.
+type unusableCloud struct{ error }
 
-func (e unfit) Unwrap() []error { return []error{ErrNoCloud, e.error} }
+func (e unusableCloud) Unwrap() []error { return []error{ErrNoCloud, e.error} }
 
 // fail ends the answer before its end.
 func (a *deviceSession) fail(err error) {

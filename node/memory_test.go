@@ -18,10 +18,10 @@ import (
 
 // Answers never have more memory than there is together, each gets its share in the end, in the order in which they came, and all
 // is given back.
-func TestMemoryOfPlaces(t *testing.T) {
+func TestMemoryOfSlots(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &budget{total: 10}
-		p := newPlaces(50, b)
+		p := newSlots(50, b)
 		var mu sync.Mutex
 		var all sync.WaitGroup
 		held, most, order := int64(0), int64(0), []int{}
@@ -79,7 +79,7 @@ func TestBudget(t *testing.T) {
 // Who gives up lets those pass that waited behind it for memory.
 func TestGivingUpLetsOthersPass(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPlaces(8, &budget{total: 10})
+		p := newSlots(8, &budget{total: 10})
 		enter := func(ctx context.Context, name byte, n int64) error {
 			_, link := transport.Pipe(toyVocab)
 			_, _, err := p.enter(t.Context(), ctx, &toyVisitor{id: transport.ID{name}}, Normal, n, link)
@@ -129,8 +129,8 @@ func TestMemoryOfSharedContexts(t *testing.T) {
 	}
 }
 
-// An answer without a device takes a place and memory like any other.
-func TestAloneTakesAPlace(t *testing.T) {
+// An answer without a device takes a slot and memory like any other.
+func TestAloneTakesASlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		devices, cloud, _ := square(t, 1, func(c *CloudConfig) { c.KVMemory = 1 << 30 })
 		s := baselineSettings(tandem.WantDrafts)

@@ -31,7 +31,7 @@ func (a *deviceSession) lookAround() {
 	if a.at != "" && a.cloud.others(a.at, also...) {
 		event = presence.Others
 	}
-	a.later(happened{event: event})
+	a.later(presenceEvent{event: event})
 }
 
 // asksOther takes a link to another replica, which has the question now, too.
@@ -41,7 +41,7 @@ func (a *deviceSession) asksOther(l linked) {
 		return
 	}
 	a.other.linked = l
-	a.later(happened{event: presence.OtherAsked})
+	a.later(presenceEvent{event: presence.OtherAsked})
 }
 
 // awaits reports whether the dial of a seek is still to bring a link. One that was given up may end while the next goes on.
@@ -55,7 +55,7 @@ func (a *deviceSession) otherMessage(m transport.Message) {
 	switch m := m.(type) {
 	case transport.Ready:
 		o.ready = m
-		a.later(happened{event: presence.OtherReady})
+		a.later(presenceEvent{event: presence.OtherReady})
 	case transport.Busy:
 		o.turn = m
 		a.cloud.note(o.at, replicas.Full, m.About)
@@ -115,7 +115,7 @@ func sooner(a, b transport.Busy) bool {
 func (a *deviceSession) loseOther() {
 	a.dropOther("of no use")
 	a.lookAround()
-	a.later(happened{event: presence.OtherFailed})
+	a.later(presenceEvent{event: presence.OtherFailed})
 }
 
 func (c *cloudLink) dropOther(why string) {

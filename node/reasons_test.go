@@ -66,7 +66,7 @@ func TestReasonOfTooManyQuestions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		devices, cloud, _ := square(t, 1)
 		for range maxWaiting {
-			if _, err := cloud.places.queue(devices[0].Peer(), Normal, 0); err != nil {
+			if _, err := cloud.slots.queue(devices[0].Peer(), Normal, 0); err != nil {
 				t.Fatal(err)
 			}
 		}

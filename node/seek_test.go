@@ -64,14 +64,14 @@ func TestOldSearchFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, d := dialling(t)
 		defer a.stop()
-		a.take(said{link: a.link, message: transport.Busy{Before: 1}})
+		a.take(fromCloud{link: a.link, message: transport.Busy{Before: 1}})
 		first := <-d.dials
-		a.take(said{link: a.link, message: transport.Ready{}})
+		a.take(fromCloud{link: a.link, message: transport.Ready{}})
 		if a.presence.Seeking() {
 			t.Fatal("it still looks for another replica")
 		}
 		time.Sleep(time.Second)
-		a.take(said{link: a.link, message: transport.Leaving{}})
+		a.take(fromCloud{link: a.link, message: transport.Leaving{}})
 		second := <-d.dials
 		up := d.link("replica-1")
 		second <- up
@@ -90,11 +90,11 @@ func TestOldSearchEnds(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			a, d := dialling(t)
 			defer a.stop()
-			a.take(said{link: a.link, message: transport.Busy{Before: 1}})
+			a.take(fromCloud{link: a.link, message: transport.Busy{Before: 1}})
 			first := <-d.dials
-			a.take(said{link: a.link, message: transport.Ready{}})
+			a.take(fromCloud{link: a.link, message: transport.Ready{}})
 			time.Sleep(time.Second)
-			a.take(said{link: a.link, message: transport.Leaving{}})
+			a.take(fromCloud{link: a.link, message: transport.Leaving{}})
 			second := <-d.dials
 			if fails {
 				close(first)
@@ -137,16 +137,16 @@ func TestTakingAQuestionEndsBeingFull(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			a, d := dialling(t)
 			defer a.stop()
-			a.take(said{link: a.link, message: transport.Busy{Before: 1, About: 20 * time.Second}})
+			a.take(fromCloud{link: a.link, message: transport.Busy{Before: 1, About: 20 * time.Second}})
 			at := "replica-0"
 			if other {
 				at = "replica-1"
 				(<-d.dials) <- d.link(at)
 				a.take(<-a.inbox)
 				d.note(at, replicas.Full, 20*time.Second) // as another answer found
-				a.take(said{link: a.other.link, message: transport.Ready{}})
+				a.take(fromCloud{link: a.other.link, message: transport.Ready{}})
 			} else {
-				a.take(said{link: a.link, message: transport.Ready{}})
+				a.take(fromCloud{link: a.link, message: transport.Ready{}})
 			}
 			if a.at != at || !d.set.Fits(time.Now(), at) {
 				t.Errorf("at %s, which is still full", a.at)
@@ -191,13 +191,13 @@ func TestCostOfBothQueues(t *testing.T) {
 		defer a.stop()
 		first, second := &metered{a.conn, 0}, &metered{d.clouds["replica-1"], 0}
 		a.conn = first
-		a.take(said{link: a.link, message: transport.Busy{Before: 1, About: time.Minute}})
+		a.take(fromCloud{link: a.link, message: transport.Busy{Before: 1, About: time.Minute}})
 		up := d.link("replica-1")
 		up.conn = second
 		(<-d.dials) <- up
 		a.take(<-a.inbox)
 		first.sent, second.sent = 300, 20
-		a.take(said{link: a.other.link, message: transport.Busy{Before: 1, About: time.Second}})
+		a.take(fromCloud{link: a.other.link, message: transport.Busy{Before: 1, About: time.Second}})
 		if first.sent += 4000; a.at != "replica-1" {
 			t.Fatalf("it waits at %s", a.at)
 		}

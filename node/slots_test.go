@@ -130,7 +130,7 @@ func TestDrain(t *testing.T) {
 		}
 		waits := openQuestion(t, devices[1])
 		if taken(t, waits) {
-			t.Fatal("two questions have one place")
+			t.Fatal("two questions have one slot")
 		}
 		impatient, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
@@ -193,8 +193,8 @@ func refused(t *testing.T, link *transport.Exchange) {
 }
 
 // However many questions a device leaves open, another's is taken at once; and one that says nothing more loses its
-// place to the next.
-func TestPlaces(t *testing.T) {
+// slot to the next.
+func TestSlots(t *testing.T) {
 	for _, limit := range []int{1, 2, 8} {
 		synctest.Test(t, func(t *testing.T) {
 			devices, cloud, _ := square(t, limit)
@@ -207,7 +207,7 @@ func TestPlaces(t *testing.T) {
 			}
 			next := openQuestion(t, devices[0])
 			if taken(t, next) {
-				t.Fatalf("limit %d: one device has all places", limit)
+				t.Fatalf("limit %d: one device has all slots", limit)
 			}
 			others := openQuestion(t, devices[1])
 			if got := taken(t, others); got != (limit > 1) {
@@ -231,7 +231,7 @@ func TestPlaces(t *testing.T) {
 				}
 			}
 			if limit == 1 {
-				next = others // it has waited for the place, while its neighbour's still held it
+				next = others // it has waited for the slot, while its neighbour's still held it
 			}
 			if !taken(t, next) {
 				t.Errorf("limit %d: the next question was not taken when the others had been given up", limit)
@@ -249,17 +249,17 @@ func TestSilentBaselines(t *testing.T) {
 			time.Sleep(time.Second)
 			link := openQuestion(t, devices[1])
 			if taken(t, link) {
-				t.Fatalf("%v: the only place was free", want)
+				t.Fatalf("%v: the only slot was free", want)
 			}
 			time.Sleep(idle)
 			if !taken(t, link) {
-				t.Errorf("%v: the place was not free after %v", want, idle)
+				t.Errorf("%v: the slot was not free after %v", want, idle)
 			}
 		})
 	}
 }
 
-// Questions that are given up while they wait take no place.
+// Questions that are given up while they wait take no slot.
 func TestGoneBeforeItsTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		devices, _, ended := square(t, 1)
@@ -290,7 +290,7 @@ func TestGoneBeforeItsTurn(t *testing.T) {
 	})
 }
 
-// A device with little to say keeps its place: one that reads for ten minutes before it drafts, and one whose cloud takes
+// A device with little to say keeps its slot: one that reads for ten minutes before it drafts, and one whose cloud takes
 // a minute and a half for each token.
 func TestSlowAnswers(t *testing.T) {
 	for _, placement := range placements {
@@ -349,9 +349,9 @@ type toyVisitor struct {
 func (v *toyVisitor) Peer() transport.ID    { return v.id }
 func (v *toyVisitor) Silent(time.Time) bool { return v.gone.Load() }
 
-// While another waits, a place is given away if its device is gone, if no token is agreed for a minute however much the
+// While another waits, a slot is given away if its device is gone, if no token is agreed for a minute however much the
 // device says, or after ten minutes. While nobody waits, it is not.
-func TestPlacesAreGivenAway(t *testing.T) {
+func TestSlotsAreGivenAway(t *testing.T) {
 	for name, c := range map[string]struct {
 		progress, gone bool
 		want           error
@@ -362,7 +362,7 @@ func TestPlacesAreGivenAway(t *testing.T) {
 		"for ever": {true, false, errTooLong, longest + lookEvery},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			p := newPlaces(1, new(budget))
+			p := newSlots(1, new(budget))
 			enter := func(v *toyVisitor) (*lease, func()) {
 				_, link := transport.Pipe(toyVocab)
 				l, leave, err := p.enter(t.Context(), t.Context(), v, Normal, 0, link)
@@ -401,18 +401,18 @@ func TestPlacesAreGivenAway(t *testing.T) {
 			lone, leave := enter(&toyVisitor{id: transport.ID{3}})
 			time.Sleep(2 * longest)
 			if err := lone.ctx.Err(); err != nil {
-				t.Errorf("%s: a place that nobody waits for was given away: %v", name, err)
+				t.Errorf("%s: a slot that nobody waits for was given away: %v", name, err)
 			}
 			leave()
 		})
 	}
 }
 
-// Where places are scarce, a device of higher priority goes first, however late it comes; but one of lower priority that has
+// Where slots are scarce, a device of higher priority goes first, however late it comes; but one of lower priority that has
 // waited for long goes before one that came just now.
 func TestPriority(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPlaces(1, new(budget))
+		p := newSlots(1, new(budget))
 		var order []string
 		holds := func(name byte, priority Priority, d time.Duration) {
 			_, link := transport.Pipe(toyVocab)
@@ -430,7 +430,7 @@ func TestPriority(t *testing.T) {
 			all.Go(func() { holds(name, priority, d) })
 			time.Sleep(time.Second)
 		}
-		come('a', Normal, 10*time.Second) // holds the place while the others come
+		come('a', Normal, 10*time.Second) // holds the slot while the others come
 		come('l', Low, time.Second)
 		come('n', Normal, time.Second)
 		come('m', Normal, time.Second)
@@ -447,7 +447,7 @@ func TestPriority(t *testing.T) {
 	})
 }
 
-// A cloud without a place says so within a second, and how many wait before; the question gets its place later.
+// A cloud without a slot says so within a second, and how many wait before; the question gets its slot later.
 func TestBusy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		devices, _, _ := square(t, 1)
@@ -467,15 +467,15 @@ func TestBusy(t *testing.T) {
 		}
 		first.Close()
 		if !taken(t, waiting[0]) {
-			t.Error("not taken when the place was free")
+			t.Error("not taken when the slot was free")
 		}
 	})
 }
 
-// How long a question waits is estimated from how long places were held: nobody knows at first, and the latest count most.
+// How long a question waits is estimated from how long slots were held: nobody knows at first, and the latest count most.
 func TestExpectedWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPlaces(2, new(budget))
+		p := newSlots(2, new(budget))
 		if about := p.expected(5); about != 0 {
 			t.Errorf("before anybody has left: %v", about)
 		}
@@ -507,7 +507,7 @@ func (guest) Silent(time.Time) bool { return false }
 
 // The questions of one device that wait are bounded.
 func TestQueueOfADevice(t *testing.T) {
-	p := newPlaces(1, new(budget))
+	p := newSlots(1, new(budget))
 	for range maxWaiting {
 		if _, err := p.queue(transport.ID{1}, Normal, 0); err != nil {
 			t.Fatal(err)
@@ -566,11 +566,11 @@ func TestDeviceDisconnects(t *testing.T) {
 	})
 }
 
-// Of the questions before it, a device is told those that wait for a place as it does, and not those that another device may not
+// Of the questions before it, a device is told those that wait for a slot as it does, and not those that another device may not
 // have answered anyway.
 func TestQuestionsBefore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPlaces(8, new(budget))
+		p := newSlots(8, new(budget))
 		ctx, cancel := context.WithCancel(t.Context())
 		var all sync.WaitGroup
 		ask := func(device byte, questions int) {
@@ -585,7 +585,7 @@ func TestQuestionsBefore(t *testing.T) {
 			}
 			synctest.Wait()
 		}
-		ask(1, 7+25) // and no device has more than seven places
+		ask(1, 7+25) // and no device has more than seven slots
 		ask(2, 1)
 		ask(3, 2)
 		before := map[transport.ID][]int{}
@@ -605,17 +605,17 @@ func TestQuestionsBefore(t *testing.T) {
 }
 
 // chatter is an exchange with a device that never stops talking.
-type chatter struct{ house }
+type chatter struct{ ownQuestion }
 
 func (chatter) Receive(context.Context) (transport.Message, error) { return transport.Sync{}, nil }
 
-// A device that never stops talking gets its place as any other does, and waits no longer than its connection lasts.
+// A device that never stops talking gets its slot as any other does, and waits no longer than its connection lasts.
 func TestTalkativeDevice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPlaces(2, new(budget))
+		p := newSlots(2, new(budget))
 		ctx, cancel := context.WithCancel(t.Context())
 		outcomes := make(chan error, 2)
-		for range 2 { // one device has one place
+		for range 2 { // one device has one slot
 			go func() {
 				_, _, err := p.enter(ctx, ctx, guest{}, Normal, 0, chatter{})
 				outcomes <- err

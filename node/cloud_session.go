@@ -109,8 +109,8 @@ func (a *cloudSession) sayLeaving() {
 	if a.ticks++; a.leaves == nil || !a.leaves() || a.ticks%5 != 0 {
 		return
 	}
-	if link, ok := a.link.(interface{ Leaves() }); ok {
-		link.Leaves()
+	if link, ok := a.link.(notifier); ok {
+		link.SendLeaving()
 	}
 }
 

@@ -48,6 +48,13 @@ type exchange interface {
 	Close() error
 }
 
+// notifier is an exchange over which the cloud also says that the device must wait, or that the cloud is about to end. Such words may
+// be lost, so it repeats them.
+type notifier interface {
+	SendBusy(before int, about time.Duration)
+	SendLeaving()
+}
+
 // carrier is the connection below an exchange: a *transport.Conn, or a toy in tests.
 type carrier interface {
 	LastHeard() time.Time

@@ -201,7 +201,11 @@ func (e *end) Receive(ctx context.Context) (transport.Message, error) {
 
 func (e *end) More() bool   { return len(e.rest) > 0 }
 func (e *end) Close() error { return nil }
-func (e *end) Leaves()      { e.send(transport.Leaving{}) }
+func (e *end) SendLeaving() { e.send(transport.Leaving{}) }
+
+func (e *end) SendBusy(before int, about time.Duration) {
+	e.send(transport.Busy{Before: before, About: about})
+}
 
 var errCut = errors.New("cable cut")
 

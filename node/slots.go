@@ -292,11 +292,9 @@ func (s *slots) look(ctx context.Context, device transport.ID, shared *atomic.Bo
 		case <-ctx.Done():
 			return
 		case now := <-tick.C:
-			if q, ok := link.(interface {
-				Waits(before int, about time.Duration)
-			}); ok {
+			if link, ok := link.(notifier); ok {
 				before := s.before(ticket)
-				q.Waits(before, s.expected(before))
+				link.SendBusy(before, s.expected(before))
 			}
 			s.giveAway(now, func(l *lease) bool { return shared.Load() || l.device.Peer() == device })
 		}

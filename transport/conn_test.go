@@ -634,7 +634,7 @@ func TestReplicasSharePairings(t *testing.T) {
 			t.Fatal(err)
 		}
 		a, b := begin(t, device, cloud)
-		b.Leaves()
+		b.SendLeaving()
 		if m := receive(t, a); m != (Leaving{}) {
 			t.Errorf("the device hears %v", m)
 		}

@@ -165,7 +165,7 @@ func noticeOf(b []byte) (exchange uint64, m Message) {
 	return 0, nil
 }
 
-// readLeaving reads what Leaves sent, without the id of echoes.
+// readLeaving reads what SendLeaving sent, without the id of echoes.
 func readLeaving(b []byte) (exchange uint64, ok bool) {
 	if len(b) < 3 || b[0] != leaving {
 		return 0, false
@@ -174,9 +174,9 @@ func readLeaving(b []byte) (exchange uint64, ok bool) {
 	return exchange, n == len(b)-2 && b[len(b)-1] == 0
 }
 
-// Leaves tells the peer that opened the exchange that this side is about to end. The peer receives that as Leaving. It may be
+// SendLeaving tells the peer that opened the exchange that this side is about to end. The peer receives that as Leaving. It may be
 // lost, so it is worth repeating.
-func (x *Exchange) Leaves() {
+func (x *Exchange) SendLeaving() {
 	if x.conn == nil || x.opener {
 		return
 	}
@@ -189,9 +189,9 @@ func (x *Exchange) Leaves() {
 	signal(x.conn.wake)
 }
 
-// Waits tells the peer that opened the exchange how many questions wait before it, and how long that may take, 0 if nobody
+// SendBusy tells the peer that opened the exchange how many questions wait before it, and how long that may take, 0 if nobody
 // knows. The peer receives that as Busy. Where datagrams are refused, it learns nothing.
-func (x *Exchange) Waits(before int, about time.Duration) {
+func (x *Exchange) SendBusy(before int, about time.Duration) {
 	if x.conn == nil || x.opener {
 		return
 	}

@@ -307,8 +307,8 @@ func (c *Cloud) baseline(ctx context.Context, a *cloudSession, begin transport.B
 }
 
 // caches returns the KV caches of passages, from the store or computed.
-func (r Local) caches(ctx context.Context, q Question, s tandem.Settings, passages []passages.Passage) ([][]byte, error) {
-	cfg, err := r.DecoderConfig(s)
+func (l Local) caches(ctx context.Context, q Question, s tandem.Settings, passages []passages.Passage) ([][]byte, error) {
+	cfg, err := l.DecoderConfig(s)
 	if err != nil {
 		return nil, err
 	}

@@ -10,32 +10,32 @@ import (
 	"tandem/transport"
 )
 
-// asked returns r with the drafters that a question asks for.
-func (r Local) asked(q Question) (Local, error) {
+// asked returns l with the drafters that a question asks for.
+func (l Local) asked(q Question) (Local, error) {
 	if q.Draft == 0 {
-		return r, nil
+		return l, nil
 	}
-	if err := r.CanDraft(q.Draft); err != nil {
-		return r, err
+	if err := l.CanDraft(q.Draft); err != nil {
+		return l, err
 	}
-	r.Draft = q.Draft
-	return r, nil
+	l.Draft = q.Draft
+	return l, nil
 }
 
 // CanDraft returns an error that names a drafter of a set for which the side lacks what it needs.
-func (r Local) CanDraft(s specdec.Set) error {
-	if needs := s.Has(specdec.WithHistory | specdec.WithForecast); needs && r.Reader != nil {
+func (l Local) CanDraft(s specdec.Set) error {
+	if needs := s.Has(specdec.WithHistory | specdec.WithForecast); needs && l.Reader != nil {
 		return errors.New("the drafters history and forecast need a model that decodes, and this reader points at words")
 	}
-	return r.Resources.Check(s)
+	return l.Resources.Check(s)
 }
 
 // remember adds an answer to the side's history, if its drafters read one.
-func (r Local) remember(answer []tandem.Token) error {
-	if r.Resources.History == nil || !r.Draft.Has(specdec.WithHistory) || len(answer) == 0 {
+func (l Local) remember(answer []tandem.Token) error {
+	if l.Resources.History == nil || !l.Draft.Has(specdec.WithHistory) || len(answer) == 0 {
 		return nil
 	}
-	return r.Resources.History.Add("answer", answer, time.Now())
+	return l.Resources.History.Add("answer", answer, time.Now())
 }
 
 // histories keeps what a cloud answered each device, in memory and apart from each other, so that no device's answers can show

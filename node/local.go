@@ -33,55 +33,65 @@ type Searcher interface {
 
 // Local is what one side answers with: its model, its scorer and its documents.
 type Local struct {
-	Model     *model.Model   // decodes, or only spells the answer if Reader is set
-	Adapter   *model.Adapter // of what the model decodes; nil for none
-	Reader    *span.Reader   // answers with words of the passages; nil for the model's own words
-	Scorer    decoder.Scorer
-	Documents Searcher          // nil if the side has no documents
-	Mark      string            // what citations add to the titles of Documents, such as " (sample document)"; "" for nothing
-	KV        *kvstore.Store    // nil if KV caches of passages are not kept
-	Shared    *decoder.Shared   // KV caches of passages that answers share in memory; nil for none
-	Passes    decoder.Passes    // computes the passes of Model; nil for Model itself
-	Draft     specdec.Set       // what guesses the next tokens, so that a pass decodes several
+	// What computes the distributions.
+	Model   *model.Model   // decodes, or only spells the answer if Reader is set
+	Adapter *model.Adapter // of what the model decodes; nil for none
+	Reader  *span.Reader   // answers with words of the passages; nil for the model's own words
+	Scorer  decoder.Scorer
+	Passes  decoder.Passes // computes the passes of Model; nil for Model itself
+
+	// What it reads.
+	Documents Searcher // nil if the side has no documents
+	Mark      string   // what citations add to the titles of Documents, such as " (sample document)"; "" for nothing
+
+	// What it keeps from earlier answers.
+	KV     *kvstore.Store  // nil if KV caches of passages are not kept
+	Shared *decoder.Shared // KV caches of passages that answers share in memory; nil for none
+	Past   *Past           // of earlier answers; nil to begin each without
+
+	// How it decodes several tokens in a pass.
+	Draft     specdec.Set       // what guesses the next tokens
 	Resources specdec.Resources // what some of these need; answers are added to the history
-	Past      *Past             // of earlier answers; nil to begin each without
 	Rows      int               // most rows of a pass; 0 for tandem.MaxRows, up to Settings.PassPlaces for chains of guesses as long as the pair chooses
-	Pace      time.Duration     // shortest time for a token, to answer like slower hardware; 0 for none
-	Read      time.Duration     // shortest time for a token of a prompt, for the same purpose
-	Log       *slog.Logger      // of what decodes; slog.Default when nil
+
+	// How it answers like slower hardware.
+	Pace time.Duration // shortest time for a token; 0 for none
+	Read time.Duration // shortest time for a token of a prompt; 0 for none
+
+	Log *slog.Logger // of what decodes; slog.Default when nil
 }
 
-// Hello describes r to the other side.
-func (r Local) Hello(side tandem.Side, software, name string) transport.Hello {
-	tok := r.Model.Tokenizer()
+// Hello describes l to the other side.
+func (l Local) Hello(side tandem.Side, software, name string) transport.Hello {
+	tok := l.Model.Tokenizer()
 	return transport.Hello{
 		Software:  software,
 		Name:      name,
 		Side:      side,
 		Vocab:     tok.Fingerprint(),
 		VocabSize: tok.Exchanged(),
-		Template:  r.Model.Template().Fingerprint(),
-		Scorer:    r.scorerName(),
-		Model:     r.Model.Config().Name,
-		Adapter:   r.adapter(),
+		Template:  l.Model.Template().Fingerprint(),
+		Scorer:    l.scorerName(),
+		Model:     l.Model.Config().Name,
+		Adapter:   l.adapter(),
 	}
 }
 
 // adapter returns the fingerprint of the side's adapter in hex, empty for none. The other side may have another: both
 // distributions are over one vocabulary, and each side's is that of its adapted model.
-func (r Local) adapter() string {
-	if r.Adapter == nil || r.Reader != nil {
+func (l Local) adapter() string {
+	if l.Adapter == nil || l.Reader != nil {
 		return ""
 	}
-	return fmt.Sprintf("%x", r.Adapter.Fingerprint())
+	return fmt.Sprintf("%x", l.Adapter.Fingerprint())
 }
 
 // scorerName names how the side divides questions and computes relevances.
-func (r Local) scorerName() string {
-	if r.Reader != nil {
-		return r.Scorer.Name() + "+" + r.Reader.Name() + "+" + extract.DefaultConstants.Rules()
+func (l Local) scorerName() string {
+	if l.Reader != nil {
+		return l.Scorer.Name() + "+" + l.Reader.Name() + "+" + extract.DefaultConstants.Rules()
 	}
-	return decoder.ScorerName(r.Model, r.Scorer)
+	return decoder.ScorerName(l.Model, l.Scorer)
 }
 
 // Question is a question with the earlier turns of its conversation.
@@ -152,13 +162,13 @@ type reading struct {
 }
 
 // read retrieves the passages for q and prefills the question after each of them.
-func (r Local) read(ctx context.Context, q Question, s tandem.Settings) (*reading, error) {
+func (l Local) read(ctx context.Context, q Question, s tandem.Settings) (*reading, error) {
 	start := time.Now()
-	passages, err := r.search(ctx, q, s)
+	passages, err := l.search(ctx, q, s)
 	if err != nil {
 		return nil, err
 	}
-	own, err := r.prefill(ctx, q, s, passages, nil)
+	own, err := l.prefill(ctx, q, s, passages, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -169,12 +179,12 @@ func (r Local) read(ctx context.Context, q Question, s tandem.Settings) (*readin
 var errSearch = errors.New("search the documents")
 
 // search retrieves the passages for q.
-func (r Local) search(ctx context.Context, q Question, s tandem.Settings) (found []passages.Passage, err error) {
+func (l Local) search(ctx context.Context, q Question, s tandem.Settings) (found []passages.Passage, err error) {
 	defer contain("search the documents", &err)
-	if r.Documents == nil || s.Documents == 0 {
+	if l.Documents == nil || s.Documents == 0 {
 		return nil, nil
 	}
-	if found, err = q.Find(ctx, r.Documents, s.Documents); err != nil {
+	if found, err = q.Find(ctx, l.Documents, s.Documents); err != nil {
 		return nil, fmt.Errorf("%w: %w", errSearch, err)
 	}
 	return found, nil
@@ -213,25 +223,25 @@ func (q Question) Find(ctx context.Context, documents Searcher, n int) ([]passag
 const answeringDepth = 4
 
 // prefill reads the question after each passage. saved holds the KV caches that came with passages, or nil.
-func (r Local) prefill(ctx context.Context, q Question, s tandem.Settings, passages []passages.Passage, saved [][]byte) (own *reading, err error) {
+func (l Local) prefill(ctx context.Context, q Question, s tandem.Settings, passages []passages.Passage, saved [][]byte) (own *reading, err error) {
 	defer contain("read the passages", &err)
 	start := time.Now()
-	d, err := r.answerer(ctx, s, decoder.Request{Question: q.Text, History: q.History, Passages: passages, Saved: saved})
+	d, err := l.answerer(ctx, s, decoder.Request{Question: q.Text, History: q.History, Passages: passages, Saved: saved})
 	if err != nil {
 		return nil, err
 	}
-	if err := rest(ctx, start, r.Read*time.Duration(d.Prefill().Tokens)); err != nil {
+	if err := rest(ctx, start, l.Read*time.Duration(d.Prefill().Tokens)); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
-	return &reading{answerer: d, passages: passages, odds: r.Reader != nil, mark: r.Mark, took: time.Since(start), pace: r.Pace}, nil
+	return &reading{answerer: d, passages: passages, odds: l.Reader != nil, mark: l.Mark, took: time.Since(start), pace: l.Pace}, nil
 }
 
 // answerer opens what computes the side's distributions.
-func (r Local) answerer(ctx context.Context, s tandem.Settings, req decoder.Request) (answerer, error) {
-	if r.Reader != nil {
-		return extract.New(ctx, r.ExtractConfig(s), req)
+func (l Local) answerer(ctx context.Context, s tandem.Settings, req decoder.Request) (answerer, error) {
+	if l.Reader != nil {
+		return extract.New(ctx, l.ExtractConfig(s), req)
 	}
-	cfg, err := r.DecoderConfig(s)
+	cfg, err := l.DecoderConfig(s)
 	if err != nil {
 		return nil, err
 	}
@@ -240,11 +250,11 @@ func (r Local) answerer(ctx context.Context, s tandem.Settings, req decoder.Requ
 
 // ExtractConfig returns the configuration of a span reader's decoder with these settings. Of the sampling it takes the
 // temperature: a text of the documents is not thinned out token by token.
-func (r Local) ExtractConfig(s tandem.Settings) extract.Config {
+func (l Local) ExtractConfig(s tandem.Settings) extract.Config {
 	return extract.Config{
-		Reader:      r.Reader,
-		Tokenizer:   r.Model.Tokenizer(),
-		Scorer:      r.Scorer,
+		Reader:      l.Reader,
+		Tokenizer:   l.Model.Tokenizer(),
+		Scorer:      l.Scorer,
 		TopP:        s.Nucleus,
 		MaxSupport:  s.Support,
 		MaxTokens:   s.MaxTokens,
@@ -253,26 +263,26 @@ func (r Local) ExtractConfig(s tandem.Settings) extract.Config {
 }
 
 // DecoderConfig returns the configuration of a decoder with these settings.
-func (r Local) DecoderConfig(s tandem.Settings) (decoder.Config, error) {
+func (l Local) DecoderConfig(s tandem.Settings) (decoder.Config, error) {
 	w, err := weights(s)
 	return decoder.Config{
-		Model:      r.Model,
-		Adapter:    r.Adapter,
-		Scorer:     r.Scorer,
-		KV:         r.KV,
-		Shared:     r.Shared,
-		Passes:     r.Passes,
+		Model:      l.Model,
+		Adapter:    l.Adapter,
+		Scorer:     l.Scorer,
+		KV:         l.KV,
+		Shared:     l.Shared,
+		Passes:     l.Passes,
 		Contexts:   s.Contexts,
 		TopP:       s.Nucleus,
 		MaxSupport: s.Support,
 		MaxTokens:  s.MaxTokens,
 		Sampling:   sample.Params{Sampling: s.Sampling, Seed: s.Seed},
 		Weights:    w,
-		Draft:      r.Draft,
-		Resources:  r.Resources,
-		Past:       r.Past.experience(),
+		Draft:      l.Draft,
+		Resources:  l.Resources,
+		Past:       l.Past.experience(),
 		Grounded:   s.Grounded,
-		Log:        r.Log,
+		Log:        l.Log,
 	}, err
 }
 

@@ -99,8 +99,8 @@ func (p Profile) coupling() tandem.Coupling {
 const guessedTokens = 4
 
 // perPass returns how many tokens a pass may give.
-func (r Local) perPass(s tandem.Settings) int {
-	if r.Reader != nil || r.Draft.None() || s.PassPlaces < 2 {
+func (l Local) perPass(s tandem.Settings) int {
+	if l.Reader != nil || l.Draft.None() || s.PassPlaces < 2 {
 		return 1
 	}
 	return guessedTokens
@@ -114,11 +114,11 @@ const dummySteps = 6
 // Measure is the offline stage of the profile (DRAGON §5.2): it decodes after dummy documents of several lengths and fits
 // the line ĉ(t) by least squares. It decodes as many contexts as a question with these settings has. When ctx ends, two
 // lengths are enough; before that, Measure returns ctx's error.
-func (r Local) Measure(ctx context.Context, s tandem.Settings) (profiler.Decode, []profiler.Sample, error) {
+func (l Local) Measure(ctx context.Context, s tandem.Settings) (profiler.Decode, []profiler.Sample, error) {
 	var samples []profiler.Sample
 	s.MaxTokens = dummySteps + 2
 	for i, words := range dummyWords {
-		more, err := r.measure(ctx, s, words)
+		more, err := l.measure(ctx, s, words)
 		if err != nil && i >= 2 && ctx.Err() != nil {
 			break
 		}
@@ -132,7 +132,7 @@ func (r Local) Measure(ctx context.Context, s tandem.Settings) (profiler.Decode,
 }
 
 // measure times decoding steps after dummy documents of the given number of words each.
-func (r Local) measure(ctx context.Context, s tandem.Settings, words int) ([]profiler.Sample, error) {
+func (l Local) measure(ctx context.Context, s tandem.Settings, words int) ([]profiler.Sample, error) {
 	dummies := make([]passages.Passage, max(s.Documents, 1))
 	for i := range dummies {
 		dummies[i] = passages.Passage{
@@ -140,7 +140,7 @@ func (r Local) measure(ctx context.Context, s tandem.Settings, words int) ([]pro
 			Text: strings.TrimSpace(strings.Repeat("the key is here ", (words+3)/4)),
 		}
 	}
-	cfg, err := r.DecoderConfig(s)
+	cfg, err := l.DecoderConfig(s)
 	if err != nil {
 		return nil, err
 	}

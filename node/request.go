@@ -76,11 +76,11 @@ func weights(s tandem.Settings) (decoder.Weights, error) {
 
 // machine returns the configuration of the pair's machine on side self. A decoder with drafters may fill a pass with guesses;
 // a span reader's own are no use there, since its passes are over before the answer begins.
-func (r Local) machine(s tandem.Settings, self tandem.Side) pair.Config {
-	cfg := machineConfig(s, self, r.Model)
-	cfg.Past = r.Past.of()
-	if r.Reader == nil && !r.Draft.None() {
-		cfg.PassRows = cmp.Or(r.Rows, tandem.MaxRows)
+func (l Local) machine(s tandem.Settings, self tandem.Side) pair.Config {
+	cfg := machineConfig(s, self, l.Model)
+	cfg.Past = l.Past.of()
+	if l.Reader == nil && !l.Draft.None() {
+		cfg.PassRows = cmp.Or(l.Rows, tandem.MaxRows)
 	}
 	return cfg
 }

@@ -14,14 +14,14 @@ type Writer func(ctx context.Context, w *decoder.OnePrompt, emit func([]tandem.T
 
 // Write answers q alone, from one prompt with all passages that are found, with a model that writes a whole answer, such as a
 // diffusion model. If it ends with an error, it returns the answer so far.
-func (r Local) Write(ctx context.Context, q Question, s tandem.Settings, write Writer, emit func(Token)) (Answer, error) {
+func (l Local) Write(ctx context.Context, q Question, s tandem.Settings, write Writer, emit func(Token)) (Answer, error) {
 	begun := time.Now()
 	q = q.composed()
-	found, err := r.search(ctx, q, s)
+	found, err := l.search(ctx, q, s)
 	if err != nil {
 		return Answer{}, err
 	}
-	cfg, err := r.DecoderConfig(s)
+	cfg, err := l.DecoderConfig(s)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -37,7 +37,7 @@ func (r Local) Write(ctx context.Context, q Question, s tandem.Settings, write W
 	for _, title := range whole.Truncated {
 		a.Remarks = append(a.Remarks, shortened(title))
 	}
-	stream := r.Model.Tokenizer().Stream()
+	stream := l.Model.Tokenizer().Stream()
 	var said []tandem.Token
 	a.Reason, err = write(ctx, whole, func(tokens []tandem.Token) error {
 		for _, id := range tokens {
@@ -49,12 +49,12 @@ func (r Local) Write(ctx context.Context, q Question, s tandem.Settings, write W
 	})
 	a.Text, a.Took = textOf(a.Tokens, stream), time.Since(begun)
 	a.Pair.Steps, a.Pair.Alone = len(a.Tokens), len(a.Tokens)
-	r.source(&a, whole.Parts(said), &reading{passages: found, mark: r.Mark})
+	l.source(&a, whole.Parts(said), &reading{passages: found, mark: l.Mark})
 	return a, err
 }
 
 // source adds the documents that the parts of an answer draw on.
-func (r Local) source(a *Answer, parts []decoder.Part, own *reading) {
+func (l Local) source(a *Answer, parts []decoder.Part, own *reading) {
 	weights := make([]float64, len(own.passages))
 	for _, p := range parts {
 		for i, w := range p.Weights {

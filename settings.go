@@ -67,7 +67,7 @@ const HalfGamma = Mass / 2
 // drafts are nearly always accepted, and the other side already holds them when its own are rejected.
 const AutoGamma = math.MaxUint32
 
-// Limits of Settings.
+// Limits of Settings. A row is one token in a pass; a place is one row per context.
 const (
 	MaxLookahead  = 64
 	MaxPassPlaces = 8

@@ -15,9 +15,6 @@ import (
 // Token is an index into a model's vocabulary. Both sides must use the same vocabulary.
 type Token int32
 
-// Milliseconds returns a duration in milliseconds, truncated to microseconds, as every report and interface gives it.
-func Milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-
 // Side is one of the two ends that answer a question together.
 type Side uint8
 
@@ -254,17 +251,6 @@ type Target struct {
 	By     By
 }
 
-// Handover passes aggregation to the other side, from Step on (greedy scheduling, DRAGON §5.1). It carries what only the
-// side that aggregated knows, and what both must agree on. Arrays are indexed by Side. The order of the fields is part of the
-// wire format, so new fields go to the end.
-type Handover struct {
-	Epoch    uint32
-	Step     Step       // the first step without a target
-	Prefix   Prefix     // of all tokens before Step
-	Versions [2]uint32  // of both sides' drafts
-	Accept   [2]float64 // moving averages of the acceptance rates, each 0 to 1
-}
-
 // By says which sides' drafts equalled the target.
 type By uint8
 
@@ -285,3 +271,17 @@ func (b By) With(s Side) By { return b | 1<<s }
 func (b By) String() string {
 	return [...]string{"neither", "device", "cloud", "both"}[b&3]
 }
+
+// Handover passes aggregation to the other side, from Step on (greedy scheduling, DRAGON §5.1). It carries what only the
+// side that aggregated knows, and what both must agree on. Arrays are indexed by Side. The order of the fields is part of the
+// wire format, so new fields go to the end.
+type Handover struct {
+	Epoch    uint32
+	Step     Step       // the first step without a target
+	Prefix   Prefix     // of all tokens before Step
+	Versions [2]uint32  // of both sides' drafts
+	Accept   [2]float64 // moving averages of the acceptance rates, each 0 to 1
+}
+
+// Milliseconds returns a duration in milliseconds, truncated to microseconds, as every report and interface gives it.
+func Milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -29,9 +29,9 @@ const (
 	DefaultMaxTokens  = 256
 )
 
-// NoDocument is the relevance of a side that found nothing. It is below what a scorer gives to a passage that shares
+// noDocument is the relevance of a side that found nothing. It is below what a scorer gives to a passage that shares
 // anything with the question, so that a side with such a passage leads.
-const NoDocument = -8.0
+const noDocument = -8.0
 
 // Mute is an aggregation weight so low that the side's η is exactly 0.
 const Mute = -1 << 12

@@ -407,7 +407,7 @@ func TestNoPassages(t *testing.T) {
 		d := newDecoder(t, toyConfig(m, weights), req)
 		answer := m.Tokenizer().Encode("It. Is", tokenizer.Options{})
 		out := next(t, d, 0, answer...)
-		if out.H.Float() != NoDocument {
+		if out.H.Float() != noDocument {
 			t.Errorf("%s: h = %v", weights, out.H.Float())
 		}
 		p, _ := mixNow(d)
@@ -420,7 +420,7 @@ func TestNoPassages(t *testing.T) {
 			t.Errorf("%s: %d weights without documents", weights, n)
 		}
 	}
-	if eta := aggregator.Eta(tandem.FixedOf(Mute), tandem.FixedOf(NoDocument)); eta != 0 {
+	if eta := aggregator.Eta(tandem.FixedOf(Mute), tandem.FixedOf(noDocument)); eta != 0 {
 		t.Errorf("a muted side has η %d against a side without documents", eta)
 	}
 }

@@ -55,7 +55,7 @@ func (d *Decoder) Parts() []Part {
 // weight returns h for relevances r.
 func (d *Decoder) weight(r []float64) float64 {
 	if len(r) == 0 {
-		return NoDocument
+		return noDocument
 	}
 	return LogSumExp(r)
 }

@@ -1,8 +1,8 @@
 package decoder
 
-// QuoteMargin is the largest difference in relevance, in nats, between the best quote and another quote that is still
+// quoteMargin is the largest difference in relevance, in nats, between the best quote and another quote that is still
 // worth showing.
-const QuoteMargin = 4.0
+const quoteMargin = 4.0
 
 // MinShare is the smallest share of an answer for which a document is cited.
 const MinShare = 0.1
@@ -10,7 +10,7 @@ const MinShare = 0.1
 // WorthShowing reports whether a quote is worth showing: its share of the answer is at least MinShare, or its relevance is
 // within QuoteMargin of the best.
 func WorthShowing(share, relevance, best float64) bool {
-	return share >= MinShare || relevance > best-QuoteMargin
+	return share >= MinShare || relevance > best-quoteMargin
 }
 
 // Quote is a sentence of a passage that an answer draws on or comes close to. For an answer that says that it does not know,

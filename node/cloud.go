@@ -22,7 +22,7 @@ type CloudConfig struct {
 	Titles bool         // send devices the titles of the documents that were used
 	Quotes bool         // send devices the sentences that say the answer, and passages that come close if nobody knows
 	Batch  *batch.Batch // computes the passes of all answers together; nil to compute those of each alone
-	Limit  int          // most answers at once, 0 for DefaultLimit; others wait for their turn
+	Limit  int          // most answers at once, 0 for 8; others wait for their turn
 	// Documents and Tokens bound the passages to read for a question, whatever the device asks for, and the length of an answer:
 	// longer ones are refused, since both sides must end an answer at the same token. Memory for keys and values grows with
 	// both. 0 for the protocol's own bounds.
@@ -150,8 +150,8 @@ func during(n *atomic.Int64) (end func()) {
 	return func() { n.Add(-1) }
 }
 
-// DefaultLimit is how many answers a cloud drafts for at the same time.
-const DefaultLimit = 8
+// defaultLimit is how many answers a cloud drafts for at the same time.
+const defaultLimit = 8
 
 // idle is how long a cloud waits for a device whose turn it is. A device that is still there says so more often (beat);
 // the slot of any other is freed.
@@ -448,7 +448,7 @@ func (c *Cloud) logOf(conn *transport.Conn) *slog.Logger {
 
 func (c *Cloud) limit() int {
 	if c.Limit < 1 {
-		return DefaultLimit
+		return defaultLimit
 	}
 	return c.Limit
 }

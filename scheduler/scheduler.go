@@ -42,11 +42,11 @@ type Moment struct {
 	Ready [2]bool     // a side's next draft is here already
 }
 
-// Waits returns how long the next target takes when side l continues to aggregate, and when it hands over: the cases of
+// waits returns how long the next target takes when side l continues to aggregate, and when it hands over: the cases of
 // DRAGON Table 1 for this one step, with φ = 0 for a draft that is here. A side whose draft was rejected decodes from the
 // target. After a rejected remote draft, this side waits a full round trip, but the remote side only half of one, because
 // the target travels in any case. So a hand-over is then nearly free.
-func Waits(l tandem.Side, e Estimate, m Moment) (stay, handOver time.Duration) {
+func waits(l tandem.Side, e Estimate, m Moment) (stay, handOver time.Duration) {
 	r := l.Other()
 	own, remote := e.Decode[l], e.Decode[r]
 	if m.Ready[l] {
@@ -79,7 +79,7 @@ type Policy struct {
 func (p Policy) Aggregator(now tandem.Side, e Estimate, m Moment) tandem.Side {
 	gain := DeltaZ(now, e)
 	if p.Horizon > 0 {
-		stay, handOver := Waits(now, e, m)
+		stay, handOver := waits(now, e, m)
 		gain = gain*time.Duration(p.Horizon) + stay - handOver
 	}
 	if gain > 0 {
@@ -103,17 +103,17 @@ func Gamma(l tandem.Side, e Estimate) uint32 {
 	}
 }
 
-// Vanilla is the expected time between two targets without drafting ahead, when side l aggregates: every draft waits for
+// vanilla is the expected time between two targets without drafting ahead, when side l aggregates: every draft waits for
 // the target before it (DRAGON §6).
-func Vanilla(l tandem.Side, e Estimate) time.Duration {
+func vanilla(l tandem.Side, e Estimate) time.Duration {
 	return max(e.Decode[l], e.Decode[l.Other()]+e.RTT)
 }
 
-// Speedup is S = Vanilla/Latency (DRAGON Theorem 6.2), 1 when nothing takes time.
+// Speedup is S = vanilla/Latency (DRAGON Theorem 6.2), 1 when nothing takes time.
 func Speedup(l tandem.Side, e Estimate) float64 {
 	z := Latency(l, e)
 	if z <= 0 {
 		return 1
 	}
-	return float64(Vanilla(l, e)) / float64(z)
+	return float64(vanilla(l, e)) / float64(z)
 }

@@ -124,7 +124,7 @@ func TestDRAGON_Table1Waits(t *testing.T) {
 			if !by.Has(r) {
 				want = max(e.Decode[l], e.Decode[r]+e.RTT)
 			}
-			stay, handOver := Waits(l, e, Moment{By: by})
+			stay, handOver := waits(l, e, Moment{By: by})
 			if stay != want {
 				t.Fatalf("target by %v, %+v: waits %v, want %v", by, e, stay, want)
 			}

@@ -19,8 +19,8 @@ type Config struct {
 	Stretch float64
 }
 
-// MinPrompt is the number of rows of prompts that a pass may have at any stretch, so that prompts are never starved.
-const MinPrompt = 8
+// minPrompt is the number of rows of prompts that a pass may have at any stretch, so that prompts are never starved.
+const minPrompt = 8
 
 func (c Config) defaults() Config {
 	if c.MaxRows < 1 {
@@ -220,7 +220,7 @@ func (s *Scheduler) drop(id uint64) {
 func (s *Scheduler) room(rows int) int {
 	room := s.cfg.MaxRows - rows
 	if rows > 0 {
-		room = min(room, max(MinPrompt, s.costs.within(s.cfg.Stretch*s.costs.table.At(rows))-rows))
+		room = min(room, max(minPrompt, s.costs.within(s.cfg.Stretch*s.costs.table.At(rows))-rows))
 	}
 	return room
 }

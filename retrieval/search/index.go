@@ -62,8 +62,8 @@ type SourceInfo struct {
 // ErrLocked is wrapped by the errors of writes while another process or Index writes.
 var ErrLocked = errors.New("index is being written")
 
-// ErrReadOnly is returned by writes to an Index opened with ReadOnly.
-var ErrReadOnly = errors.New("index was opened for reading only")
+// errReadOnly is returned by writes to an Index opened with ReadOnly.
+var errReadOnly = errors.New("index was opened for reading only")
 
 // ErrClosed is returned by all methods after Close.
 var ErrClosed = errors.New("index is closed")

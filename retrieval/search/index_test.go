@@ -529,7 +529,7 @@ func TestReadOnly(t *testing.T) {
 	}
 	defer x.Close()
 	finds(t, x, "walnut")
-	if _, err := x.Refresh(t.Context(), nil); !errors.Is(err, ErrReadOnly) {
+	if _, err := x.Refresh(t.Context(), nil); !errors.Is(err, errReadOnly) {
 		t.Errorf("write: %v", err)
 	}
 	if _, err := os.Stat(dir); err == nil {

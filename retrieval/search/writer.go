@@ -30,7 +30,7 @@ type writer struct {
 // write runs change as the only writer and publishes the result.
 func (x *Index) write(ctx context.Context, change func(*update) error) (Report, error) {
 	if x.readOnly {
-		return Report{}, ErrReadOnly
+		return Report{}, errReadOnly
 	}
 	unlock, err := x.lock()
 	if err != nil {

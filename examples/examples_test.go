@@ -131,7 +131,7 @@ func TestQuestions(t *testing.T) {
 
 func rankOf(t *testing.T, x *search.Index, question, source string, k int) int {
 	t.Helper()
-	hits, err := x.Search(t.Context(), question, k)
+	hits, err := x.Search(t.Context(), passages.Query{Text: question}, k)
 	if err != nil {
 		t.Fatal(err)
 	}

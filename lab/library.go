@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"tandem/lab/report"
+	"tandem/retrieval/passages"
 	"tandem/retrieval/search"
 )
 
@@ -89,7 +90,10 @@ func (x Library) Run(ctx context.Context, progress report.Progress) (r LibraryRe
 		return r, err
 	}
 	defer func() { err = errors.Join(err, again.Close()) }()
-	if r.Open, err = seconds(func() error { _, err := again.Search(ctx, facts[0].question(), libraryDocuments); return err }); err != nil {
+	if r.Open, err = seconds(func() error {
+		_, err := again.Search(ctx, passages.Query{Text: facts[0].question()}, libraryDocuments)
+		return err
+	}); err != nil {
 		return r, err
 	}
 	for _, n := range x.AtOnce {
@@ -110,7 +114,7 @@ func (x Library) search(ctx context.Context, idx *search.Index, facts []fact, n 
 	err := atOnce(ctx, n, x.Questions, nil, func(ctx context.Context, i int) error {
 		f := facts[i%len(facts)]
 		began := time.Now()
-		list, err := idx.Search(ctx, f.question(), libraryDocuments)
+		list, err := idx.Search(ctx, passages.Query{Text: f.question()}, libraryDocuments)
 		if err != nil {
 			return err
 		}

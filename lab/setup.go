@@ -16,6 +16,7 @@ import (
 	"tandem/model"
 	"tandem/node"
 	"tandem/pair"
+	"tandem/retrieval/passages"
 	"tandem/retrieval/search"
 	"tandem/specdec"
 )
@@ -43,7 +44,7 @@ func (b Setup) reader(side tandem.Side, pace time.Duration) node.Local {
 
 // decode prepares a side's decoder for a question.
 func (b Setup) decode(ctx context.Context, side tandem.Side, question string, rows int) (*decoder.Decoder, error) {
-	found, err := b.Documents[side].Search(ctx, question, b.Settings.Documents)
+	found, err := b.Documents[side].Search(ctx, passages.Query{Text: question}, b.Settings.Documents)
 	if err != nil {
 		return nil, fmt.Errorf("search the %v's documents: %w", side, err)
 	}

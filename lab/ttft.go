@@ -148,7 +148,7 @@ func (x TTFT) prepare(ctx context.Context) (m reading, err error) {
 	for _, q := range x.Questions {
 		var found [2][]passages.Passage
 		for side := range m.own {
-			passages, err := x.Documents[side].Search(ctx, q, x.Settings.Documents)
+			passages, err := x.Documents[side].Search(ctx, passages.Query{Text: q}, x.Settings.Documents)
 			if err != nil {
 				return m, fmt.Errorf("search the documents: %w", err)
 			}

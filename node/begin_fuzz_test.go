@@ -16,7 +16,7 @@ import (
 // shelf is a searcher that finds the same passages for every question.
 type shelf []passages.Passage
 
-func (s shelf) Search(_ context.Context, _ string, k int) ([]passages.Passage, error) {
+func (s shelf) Search(_ context.Context, _ passages.Query, k int) ([]passages.Passage, error) {
 	return s[:min(k, len(s))], nil
 }
 

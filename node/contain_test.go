@@ -17,7 +17,7 @@ import (
 // cracked is an index that is damaged: its library panics, or finds an error that names a file.
 type cracked struct{ calls int }
 
-func (c *cracked) Search(context.Context, string, int) ([]passages.Passage, error) {
+func (c *cracked) Search(context.Context, passages.Query, int) ([]passages.Passage, error) {
 	if c.calls++; c.calls%2 == 1 {
 		panic("slice bounds out of range")
 	}

@@ -45,7 +45,7 @@ func TestFindGoesOnInTheDocument(t *testing.T) {
 	if got := texts("12 €"); !slices.Contains(got[:3], "A bike costs 12 € a day.") || !slices.Contains(got, "Helmets are free.") {
 		t.Errorf("after an answer of bike.md: %q", got)
 	}
-	plain, err := x.Search(t.Context(), "What does a bike cost a day?\n"+question, 6)
+	plain, err := x.Search(t.Context(), passages.Query{Before: "What does a bike cost a day?", Text: question}, 6)
 	if err != nil {
 		t.Fatal(err)
 	}

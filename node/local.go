@@ -26,9 +26,8 @@ import (
 
 // A Searcher finds passages in one side's documents.
 type Searcher interface {
-	// Search returns up to k passages that may answer the question, best first. A question of two lines is a follow-up:
-	// the first line is the question before it. Finding nothing is not an error.
-	Search(ctx context.Context, question string, k int) ([]passages.Passage, error)
+	// Search returns up to k passages that may answer the question, best first. Finding nothing is not an error.
+	Search(ctx context.Context, q passages.Query, k int) ([]passages.Passage, error)
 }
 
 // Local is what one side answers with: its model, its scorer and its documents.
@@ -122,14 +121,11 @@ const (
 	MaxHistory  = transport.MaxHistory
 )
 
-// Search returns the query for passages: the question on one line. In a conversation the line of the question before it comes first,
-// because a follow-up leaves out what that one named; both are completed as far as they can be.
-func (q Question) Search() string {
+// Query returns the query for passages. In a conversation it has the question before this one, because a follow-up leaves out what
+// that one named; both are completed as far as they can be.
+func (q Question) Query() passages.Query {
 	before, now := q.asked().FollowUp()
-	if before == "" {
-		return now
-	}
-	return before + "\n" + now
+	return passages.Query{Before: before, Text: now}
 }
 
 func (q Question) asked() question.Asked { return question.Asked{Text: q.Text, History: q.History} }
@@ -193,7 +189,7 @@ func (l Local) search(ctx context.Context, q Question, s tandem.Settings) (found
 // Find retrieves up to n passages for the question. In a conversation every other one is of the document that its last answer came
 // from, if that is among these documents, beginning with the passage that gave the answer.
 func (q Question) Find(ctx context.Context, documents Searcher, n int) ([]passages.Passage, error) {
-	found, err := documents.Search(ctx, q.Search(), n)
+	found, err := documents.Search(ctx, q.Query(), n)
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +197,7 @@ func (q Question) Find(ctx context.Context, documents Searcher, n int) ([]passag
 	if said == "" {
 		return found, nil
 	}
-	before, err := documents.Search(ctx, asked, answeringDepth)
+	before, err := documents.Search(ctx, passages.Query{Text: asked}, answeringDepth)
 	if err != nil {
 		return nil, err
 	}
@@ -211,7 +207,7 @@ func (q Question) Find(ctx context.Context, documents Searcher, n int) ([]passag
 	}
 	answering := before[i]
 	_, now := q.asked().FollowUp()
-	others, err := documents.Search(ctx, now+" "+answering.Title, n)
+	others, err := documents.Search(ctx, passages.Query{Text: now + " " + answering.Title}, n)
 	if err != nil {
 		return nil, err
 	}

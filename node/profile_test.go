@@ -156,7 +156,7 @@ type asks struct {
 
 var errLost = errors.New("the documents are lost")
 
-func (a *asks) Search(ctx context.Context, _ string, _ int) ([]passages.Passage, error) {
+func (a *asks) Search(ctx context.Context, _ passages.Query, _ int) ([]passages.Passage, error) {
 	if a.asked {
 		return nil, nil
 	}

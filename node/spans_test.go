@@ -152,7 +152,9 @@ func TestAbridged(t *testing.T) {
 // found is documents of which every question finds all.
 type found []passages.Passage
 
-func (f found) Search(context.Context, string, int) ([]passages.Passage, error) { return f, nil }
+func (f found) Search(context.Context, passages.Query, int) ([]passages.Passage, error) {
+	return f, nil
+}
 
 // A citation holds what it is cited for, however many tokens of the answer are agreed on in a pass: the last of them count, too.
 func TestCitesTheWholeAnswer(t *testing.T) {

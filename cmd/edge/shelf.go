@@ -11,6 +11,7 @@ import (
 
 	"tandem/api"
 	"tandem/cmd/internal/cli"
+	"tandem/retrieval/passages"
 	"tandem/retrieval/search"
 )
 
@@ -40,7 +41,7 @@ func (s *shelf) Search(ctx context.Context, question string, k int) (out []api.F
 	if ss.device.Local.Documents == nil {
 		return nil, nil
 	}
-	found, err := ss.device.Local.Documents.Search(ctx, question, k)
+	found, err := ss.device.Local.Documents.Search(ctx, passages.QueryOf(question), k)
 	for _, p := range found {
 		out = append(out, api.Found{Passage: p, Words: search.Shared(question, p)})
 	}

@@ -130,7 +130,7 @@ func generated(ctx context.Context, b *lab.Setup, each int) error {
 type found map[string][]passages.Passage
 
 // Search implements node.Searcher.
-func (f found) Search(_ context.Context, question string, k int) ([]passages.Passage, error) {
-	list := f[question]
+func (f found) Search(_ context.Context, q passages.Query, k int) ([]passages.Passage, error) {
+	list := f[q.Text]
 	return list[:min(k, len(list))], nil
 }

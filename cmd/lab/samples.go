@@ -9,6 +9,7 @@ import (
 	"tandem/cmd/internal/cli"
 	"tandem/examples"
 	"tandem/lab/quality"
+	"tandem/retrieval/passages"
 	"tandem/retrieval/search"
 )
 
@@ -58,7 +59,7 @@ func (c *samplesCmd) items(a *cli.App) ([]quality.Item, error) {
 		}
 		it := quality.Item{Kind: sampleKind(q.Device, q.Cloud, len(q.Values)), Question: q.Question, Answer: q.Answer, Values: q.Values}
 		for i, docs := range []*[]quality.Document{&it.Device, &it.Cloud} {
-			found, err := sides[i].Search(a, q.Question, c.Documents)
+			found, err := sides[i].Search(a, passages.Query{Text: q.Question}, c.Documents)
 			if err != nil {
 				return nil, err
 			}

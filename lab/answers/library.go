@@ -162,7 +162,7 @@ var Retrievals = []string{"product", "windows", "bm25", "bm25-windows"}
 // Recall reports for each of Retrievals and Depths whether all sentences that hold the answer are among what is retrieved
 // from all documents. It is meant for questions whose sentences are known.
 func (l *Library) Recall(ctx context.Context, q Question) ([][]bool, error) {
-	query := q.node().Search()
+	query := q.node().Query()
 	out := make([][]bool, len(Retrievals))
 	for i, x := range []Index{l.All, l.Windows} {
 		for _, k := range Depths {
@@ -174,7 +174,7 @@ func (l *Library) Recall(ctx context.Context, q Question) ([][]bool, error) {
 		}
 	}
 	for i, b := range []*BM25{l.Sentences, l.WindowsByBM25} {
-		ranked := b.Best(query, slices.Max(Depths))
+		ranked := b.Best(query.Before+" "+query.Text, slices.Max(Depths))
 		for _, k := range Depths {
 			out[2+i] = append(out[2+i], holdsSentences(q, ranked[:min(k, len(ranked))]))
 		}

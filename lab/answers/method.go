@@ -47,7 +47,8 @@ func (p Product) Methods() []Method {
 // if no sentence has a word of the question.
 func Quote(_ context.Context, l *Library, q Question) (Answer, error) {
 	begun := time.Now()
-	best := l.Sentences.Best(q.node().Search(), 1)
+	query := q.node().Query()
+	best := l.Sentences.Best(query.Before+" "+query.Text, 1)
 	a := Answer{Unknown: len(best) == 0, Shown: best, First: best, Read: best, Took: time.Since(begun)}
 	if len(best) > 0 {
 		a.Text = best[0]

@@ -78,7 +78,7 @@ func (w Wikitext) Measure(ctx context.Context, m *model.Model, progress func(don
 			continue
 		}
 		given, predicted := strings.Join(words[:givenWords], " "), " "+strings.Join(words[givenWords:givenWords+predictedWords], " ")
-		found, err := x.Search(ctx, given, wikitextDocuments[len(wikitextDocuments)-1])
+		found, err := x.Search(ctx, passages.Query{Text: given}, wikitextDocuments[len(wikitextDocuments)-1])
 		if err != nil {
 			return nil, 0, err
 		}

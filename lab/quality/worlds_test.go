@@ -27,7 +27,7 @@ func TestReadWorlds(t *testing.T) {
 	line := strings.ReplaceAll(ownWorld, "\n", " ")
 	for name, text := range map[string]string{"plain": line + "\n\n" + line, "gzipped": gzipped(line + "\n" + line + "\n")} {
 		got, err := readWorlds(name, strings.NewReader(text))
-		if err != nil || len(got) != 2 || len(got[1].Questions) != 3 || !strings.Contains(got[1].Questions[2].node().Search(), "lake cabin") || got[1].Cloud[0].Name != "museum.md" || got[1].Questions[1].Values[1] != "9:30" {
+		if err != nil || len(got) != 2 || len(got[1].Questions) != 3 || !strings.Contains(got[1].Questions[2].node().Query().Before, "lake cabin") || got[1].Cloud[0].Name != "museum.md" || got[1].Questions[1].Values[1] != "9:30" {
 			t.Errorf("%s: %v, %+v", name, err, got)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"tandem/examples"
+	"tandem/retrieval/passages"
 )
 
 // BenchmarkScores is the cost of sentence weights for one token: eight passages, question and sentence.
@@ -17,7 +18,7 @@ func BenchmarkScores(b *testing.B) {
 		b.Fatal(err)
 	}
 	const question = "What is the wifi password of the lake cabin, and when does the harbour museum open?"
-	ps, err := x.Search(b.Context(), question, 8)
+	ps, err := x.Search(b.Context(), passages.Query{Text: question}, 8)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -54,7 +55,7 @@ func BenchmarkSearch(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		if _, err := x.Search(b.Context(), "What is the wifi password of the lake cabin, and when does the harbour museum open?", 4); err != nil {
+		if _, err := x.Search(b.Context(), passages.Query{Text: "What is the wifi password of the lake cabin, and when does the harbour museum open?"}, 4); err != nil {
 			b.Fatal(err)
 		}
 	}

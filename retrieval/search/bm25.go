@@ -20,7 +20,7 @@ const (
 
 // Search returns up to k passages that may answer the question, best first (see Compound). A question without a known
 // word finds nothing, which is not an error.
-func (x *Index) Search(ctx context.Context, question string, k int) ([]passages.Passage, error) {
+func (x *Index) Search(ctx context.Context, q passages.Query, k int) ([]passages.Passage, error) {
 	var found []passages.Passage
 	err := x.view(func(b bleve.Index) (err error) {
 		f, done, err := newFinder(b)
@@ -28,7 +28,7 @@ func (x *Index) Search(ctx context.Context, question string, k int) ([]passages.
 			return err
 		}
 		defer func() { err = errors.Join(err, done()) }()
-		found, err = Compound(ctx, question, k, func(ctx context.Context, text string, n int) ([]passages.Passage, error) {
+		found, err = Compound(ctx, q, k, func(ctx context.Context, text string, n int) ([]passages.Passage, error) {
 			return x.rerank.Best(ctx, text, n, func(n int) ([]passages.Passage, error) {
 				if x.words <= passages.SentenceWords {
 					return rankedSentences(ctx, b, text, n)

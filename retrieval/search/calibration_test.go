@@ -200,7 +200,7 @@ func newTrial(query string, pool []passages.Passage, holds func(passages.Passage
 func candidates(t *testing.T, question string, sides ...*Index) (out []passages.Passage) {
 	t.Helper()
 	for _, x := range sides {
-		found, err := x.Search(t.Context(), question, 4)
+		found, err := x.Search(t.Context(), passages.Query{Text: question}, 4)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,14 +16,14 @@ const maxFound = 256
 // find returns up to n passages for one query, best first.
 //
 // A compound question ("…, and …?") is searched as a whole and by its parts (clauses). The queries take turns, so that each
-// finds its passages. A question of two lines is a follow-up: the first line is the question before it. Every part is then
-// searched alone and together with that line, which may name what the part leaves out.
-func Compound(ctx context.Context, question string, k int, find func(ctx context.Context, query string, n int) ([]passages.Passage, error)) ([]passages.Passage, error) {
+// finds its passages. Every part of a follow-up is searched alone and together with the question before it, which may name what the
+// part leaves out.
+func Compound(ctx context.Context, q passages.Query, k int, find func(ctx context.Context, query string, n int) ([]passages.Passage, error)) ([]passages.Passage, error) {
 	if k <= 0 {
 		return nil, nil
 	}
 	k = min(k, maxFound)
-	queries := queriesOf(question)
+	queries := queriesOf(q)
 	found := make([][]passages.Passage, len(queries))
 	for i, query := range queries {
 		err := ctx.Err()
@@ -38,17 +38,22 @@ func Compound(ctx context.Context, question string, k int, find func(ctx context
 }
 
 // queriesOf returns the queries that answer a question.
-func queriesOf(question string) []string {
-	question = norm.NFC.String(strings.TrimSpace(question)) // as the texts of documents are
-	line := strings.LastIndexByte(question, '\n')
-	parts := clauses(question[line+1:])
+func queriesOf(q passages.Query) []string {
+	before, text := clean(q.Before), clean(q.Text)
+	if text == "" {
+		before, text = "", before
+	}
+	parts := clauses(text)
 	switch {
-	case line >= 0:
+	case before != "":
 		for _, part := range parts {
-			parts = append(parts, question[:line]+" "+part)
+			parts = append(parts, before+" "+part)
 		}
 	case len(parts) != 1:
-		parts = append(parts, question)
+		parts = append(parts, text)
 	}
 	return parts
 }
+
+// clean returns a text as those of documents are.
+func clean(text string) string { return norm.NFC.String(strings.TrimSpace(text)) }

@@ -21,6 +21,7 @@ import (
 	"pgregory.net/rapid"
 
 	"tandem/internal/atomicfile"
+	"tandem/retrieval/passages"
 )
 
 func writeFile(t testing.TB, path, text string) {
@@ -64,7 +65,7 @@ func add(t testing.TB, x *Index, path string) Report {
 // finds reports whether a search for a word finds exactly the given files, by base name.
 func finds(t testing.TB, x *Index, word string, want ...string) {
 	t.Helper()
-	hits, err := x.Search(context.Background(), word, 100)
+	hits, err := x.Search(context.Background(), passages.Query{Text: word}, 100)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -376,7 +377,7 @@ func contents(t interface{ Fatal(...any) }, x *Index) string {
 		fmt.Fprintf(&b, "%s %q %d\n", filepath.Base(f.Path), f.Title, f.Passages)
 	}
 	for _, word := range []string{"walnut", "hazel", "almond", "tree"} {
-		hits, err := x.Search(context.Background(), word, maxFound)
+		hits, err := x.Search(context.Background(), passages.Query{Text: word}, maxFound)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -474,7 +475,7 @@ func TestKill(t *testing.T) {
 		c.Process.Kill()
 		c.Wait()
 		// Every write of that process changed all three files alike.
-		hits, err := x.Search(t.Context(), "round", 10)
+		hits, err := x.Search(t.Context(), passages.Query{Text: "round"}, 10)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -540,7 +541,7 @@ func TestReadOnly(t *testing.T) {
 	add(t, open(t, dir), docs)
 	finds(t, x, "walnut", "a.txt") // created since
 	x.Close()
-	if _, err := x.Search(t.Context(), "walnut", 1); !errors.Is(err, ErrClosed) {
+	if _, err := x.Search(t.Context(), passages.Query{Text: "walnut"}, 1); !errors.Is(err, ErrClosed) {
 		t.Errorf("search after close: %v", err)
 	}
 }
@@ -566,7 +567,7 @@ func TestReadWhileWritten(t *testing.T) {
 					return
 				default:
 				}
-				hits, err := r.Search(context.Background(), "walnut", 10)
+				hits, err := r.Search(context.Background(), passages.Query{Text: "walnut"}, 10)
 				if err != nil {
 					t.Error(err)
 					return

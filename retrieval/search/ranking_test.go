@@ -25,12 +25,12 @@ func TestRanked(t *testing.T) {
 		"When does the museum close?":        "museum closes",
 		"jurgen muller":                      "Jürgen",
 	} {
-		found, err := x.Search(t.Context(), question, 1)
+		found, err := x.Search(t.Context(), passages.Query{Text: question}, 1)
 		if err != nil || len(found) != 1 || !strings.Contains(found[0].Text, want) {
 			t.Errorf("%q: %q, %v", question, found, err)
 		}
 	}
-	if found, err := x.Search(t.Context(), "What is it about, and how much?", 4); err != nil || len(found) > 0 {
+	if found, err := x.Search(t.Context(), passages.Query{Text: "What is it about, and how much?"}, 4); err != nil || len(found) > 0 {
 		t.Errorf("without a word that names a topic: %q, %v", found, err)
 	}
 }
@@ -57,11 +57,11 @@ func TestRankedByRelatedWords(t *testing.T) {
 		}, "."); err != nil {
 			t.Fatal(err)
 		}
-		found, err := x.Search(t.Context(), "Any rodents?", 1)
+		found, err := x.Search(t.Context(), passages.Query{Text: "Any rodents?"}, 1)
 		if err != nil || len(found) != want || want > 0 && !strings.Contains(found[0].Text, "rats") {
 			t.Errorf("related words %v: %q, %v, want %d", with, found, err, want)
 		}
-		if found, err = x.Search(t.Context(), "janitor", 1); err != nil || len(found) != 1 || !strings.Contains(found[0].Text, "bell") {
+		if found, err = x.Search(t.Context(), passages.Query{Text: "janitor"}, 1); err != nil || len(found) != 1 || !strings.Contains(found[0].Text, "bell") {
 			t.Errorf("the word itself, related words %v: %q, %v", with, found, err)
 		}
 	}
@@ -91,7 +91,7 @@ func TestAlike(t *testing.T) {
 func TestLongWord(t *testing.T) {
 	x := memoryOf(t, fstest.MapFS{"a.txt": {Data: []byte("The museum opens at nine.")}})
 	for _, q := range []string{"museun", "museum", "When does the museum " + strings.Repeat("ab", 2000) + " open?"} {
-		if found, err := x.Search(t.Context(), q, 4); err != nil || len(found) != 1 {
+		if found, err := x.Search(t.Context(), passages.Query{Text: q}, 4); err != nil || len(found) != 1 {
 			t.Errorf("%.40q: %d passages, %v", q, len(found), err)
 		}
 	}

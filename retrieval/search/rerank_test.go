@@ -30,7 +30,7 @@ func TestRerank(t *testing.T) {
 		return x
 	}
 	titles := func(r Rerank, question string, k int) (out []string) {
-		found, err := open(r).Search(t.Context(), question, k)
+		found, err := open(r).Search(t.Context(), passages.Query{Text: question}, k)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,7 +69,7 @@ func TestRerank(t *testing.T) {
 		"no scores today": func(context.Context, string, []passages.Passage) ([]float64, error) { return nil, broken },
 		"1 scores for 6":  func(context.Context, string, []passages.Passage) ([]float64, error) { return []float64{1}, nil },
 	} {
-		if _, err := open(r).Search(t.Context(), question, 2); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := open(r).Search(t.Context(), passages.Query{Text: question}, 2); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %s", err, want)
 		}
 	}

@@ -48,7 +48,7 @@ func TestCompoundSearch(t *testing.T) {
 		files[fmt.Sprintf("b%d.md", i)] = &fstest.MapFile{Data: fmt.Appendf(nil, "# Visit %d\n\nThe museum opens at 9:3%d.", i, i)}
 	}
 	x := memoryOf(t, files)
-	hits, err := x.Search(t.Context(), "What is the wifi password of the lake cabin, and when does the museum open?", 4)
+	hits, err := x.Search(t.Context(), passages.Query{Text: "What is the wifi password of the lake cabin, and when does the museum open?"}, 4)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func TestFollowUpSearch(t *testing.T) {
 		"Who owns the mill?\nWhat is its fee? Its area?\n": {"What is its fee?", "What is its fee? Its area?", "Who owns the mill? What is its fee?", "Who owns the mill? What is its fee? Its area?"},
 		"\n": {""},
 	} {
-		if got := queriesOf(question); !slices.Equal(got, want) {
+		if got := queriesOf(passages.QueryOf(question)); !slices.Equal(got, want) {
 			t.Errorf("%q: %q, want %q", question, got, want)
 		}
 	}
@@ -82,7 +82,7 @@ func TestSearchBounds(t *testing.T) {
 	x := memoryOf(t, examples.Notes)
 	for _, query := range []string{"", "the of", "???", "zzzz", "\xff\x00", strings.Repeat("wifi password ", 10000), `+a -b "c AND (d~2^3`} {
 		for _, k := range []int{-1, 0, 1, 4, 1 << 40} {
-			hits, err := x.Search(t.Context(), query, k)
+			hits, err := x.Search(t.Context(), passages.Query{Text: query}, k)
 			if err != nil || len(hits) > max(k, 0) {
 				t.Errorf("%.20q, %d: %d hits, %v", query, k, len(hits), err)
 			}

@@ -16,8 +16,8 @@ import (
 // scan is the simplest engine: it scores every passage and leaves the rest to search.Compound.
 type scan []passages.Passage
 
-func (s scan) Search(ctx context.Context, question string, k int) ([]passages.Passage, error) {
-	return search.Compound(ctx, question, k, func(_ context.Context, query string, n int) ([]passages.Passage, error) {
+func (s scan) Search(ctx context.Context, q passages.Query, k int) ([]passages.Passage, error) {
+	return search.Compound(ctx, q, k, func(_ context.Context, query string, n int) ([]passages.Passage, error) {
 		shared := func(p passages.Passage) (n int) {
 			text := strings.ToLower(p.Title + " " + p.Text)
 			for word := range strings.FieldsSeq(strings.ToLower(query)) {

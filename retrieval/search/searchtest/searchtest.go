@@ -17,7 +17,7 @@ import (
 
 // Engine finds passages in one side's documents. It has the method of node.Searcher.
 type Engine interface {
-	Search(ctx context.Context, question string, k int) ([]passages.Passage, error)
+	Search(ctx context.Context, q passages.Query, k int) ([]passages.Passage, error)
 }
 
 // Run tests an engine. open returns one that holds the passages of some files (passages.FromFile) and arranges for it to be
@@ -37,9 +37,9 @@ func Run(t *testing.T, open func(t *testing.T, files fs.FS) Engine) {
 	t.Run("Concurrent", func(t *testing.T) { concurrent(t, x) })
 }
 
-const (
-	wifi = "What is the wifi password of the lake cabin?"
-	both = "What is the wifi password of the lake cabin, and when does the harbour museum open?"
+var (
+	wifi = passages.Query{Text: "What is the wifi password of the lake cabin?"}
+	both = passages.Query{Text: "What is the wifi password of the lake cabin, and when does the harbour museum open?"}
 )
 
 // corpus has several files about each of two topics, and one that answers the follow-up.
@@ -56,21 +56,21 @@ func corpus() fstest.MapFS {
 }
 
 // search returns what an engine finds, after checks that hold for every search.
-func search(t *testing.T, x Engine, question string, k int) []passages.Passage {
+func search(t *testing.T, x Engine, query passages.Query, k int) []passages.Passage {
 	t.Helper()
-	found, err := x.Search(t.Context(), question, k)
+	found, err := x.Search(t.Context(), query, k)
 	if err != nil {
-		t.Fatalf("%.40q: %v", question, err)
+		t.Fatalf("%.40q: %v", query.Text, err)
 	}
 	if len(found) > max(k, 0) {
-		t.Errorf("%.40q: %d passages, want at most %d", question, len(found), k)
+		t.Errorf("%.40q: %d passages, want at most %d", query.Text, len(found), k)
 	}
 	for i, p := range found {
 		if p.ID == "" || p.Source == "" || p.Title == "" || p.Text == "" {
-			t.Errorf("%.40q: incomplete passage %+v", question, p)
+			t.Errorf("%.40q: incomplete passage %+v", query.Text, p)
 		}
 		if slices.ContainsFunc(found[:i], func(q passages.Passage) bool { return q.ID == p.ID }) {
-			t.Errorf("%.40q: passage %s twice", question, p.ID)
+			t.Errorf("%.40q: passage %s twice", query.Text, p.ID)
 		}
 	}
 	return found
@@ -78,9 +78,9 @@ func search(t *testing.T, x Engine, question string, k int) []passages.Passage {
 
 // bounds: no question is an error, and no number of passages.
 func bounds(t *testing.T, x Engine) {
-	for _, question := range []string{wifi, "", "\n", "the of", "???", "zzzz", "\xff\x00", strings.Repeat("wifi password ", 10000), `+a -b "c AND (d~2^3`} {
+	for _, question := range []string{wifi.Text, "", "\n", "the of", "???", "zzzz", "\xff\x00", strings.Repeat("wifi password ", 10000), `+a -b "c AND (d~2^3`} {
 		for _, k := range []int{-1, 0, 1, 4, 1 << 40} {
-			search(t, x, question, k)
+			search(t, x, passages.Query{Text: question}, k)
 		}
 	}
 }
@@ -106,9 +106,9 @@ func compound(t *testing.T, x Engine) {
 	}
 }
 
-// followUp: a question may leave out what the line before it names.
+// followUp: a question may leave out what the one before it names.
 func followUp(t *testing.T, x Engine) {
-	if found := search(t, x, "Who owns the old mill?\nHow much is the entry fee?", 4); !holds(found, "8 euros") {
+	if found := search(t, x, passages.Query{Before: "Who owns the old mill?", Text: "How much is the entry fee?"}, 4); !holds(found, "8 euros") {
 		t.Errorf("%q, want the mill's fee among them", found)
 	}
 }

@@ -252,12 +252,12 @@ func TestRealCluster(t *testing.T) {
 		t.Helper()
 		var times []time.Duration
 		for _, f := range asked {
-			want, err := local.Search(t.Context(), f.question(), 4)
+			want, err := local.Search(t.Context(), passages.Query{Text: f.question()}, 4)
 			if err != nil {
 				t.Fatal(err)
 			}
 			start := time.Now()
-			got, err := x.Search(t.Context(), f.question(), 4)
+			got, err := x.Search(t.Context(), passages.Query{Text: f.question()}, 4)
 			if times = append(times, time.Since(start)); err != nil {
 				t.Fatalf("%s: %v", when, err)
 			}
@@ -294,7 +294,7 @@ func TestRealCluster(t *testing.T) {
 	start = time.Now()
 	says := func(l locker) bool {
 		t.Helper()
-		found, err := y.Search(t.Context(), l.question(), 4)
+		found, err := y.Search(t.Context(), passages.Query{Text: l.question()}, 4)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -67,8 +67,8 @@ func (x *Index) Erase(ctx context.Context) error {
 }
 
 // Search implements node.Searcher.
-func (x *Index) Search(ctx context.Context, question string, k int) ([]passages.Passage, error) {
-	found, err := search.Compound(ctx, question, k, func(ctx context.Context, text string, n int) ([]passages.Passage, error) {
+func (x *Index) Search(ctx context.Context, q passages.Query, k int) ([]passages.Passage, error) {
+	found, err := search.Compound(ctx, q, k, func(ctx context.Context, text string, n int) ([]passages.Passage, error) {
 		return x.Rerank.Best(ctx, text, n, func(n int) ([]passages.Passage, error) {
 			return search.Ranked(ctx, x, text, n, x.Related)
 		})

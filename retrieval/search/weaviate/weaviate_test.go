@@ -82,11 +82,11 @@ func TestSameAsBleve(t *testing.T) {
 			"What is the wifi password of house %d?", "Who serviced the boiler of house %d, and in which year?", "When do guests leave house %d, and on which day do its bins go out?",
 		}[i%3]
 		question = strings.ReplaceAll(question, "%d", fmt.Sprint(i))
-		want, err := local.Search(t.Context(), question, 4)
+		want, err := local.Search(t.Context(), passages.Query{Text: question}, 4)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := remote.Search(t.Context(), question, 4)
+		got, err := remote.Search(t.Context(), passages.Query{Text: question}, 4)
 		if err != nil || len(got) != len(want) || got[0] != want[0] {
 			t.Errorf("%q: %v, %v, want %v", question, titles(got), err, titles(want))
 		}
@@ -118,7 +118,7 @@ func TestUpdates(t *testing.T) {
 		if got := fmt.Sprintf("+%d ~%d -%d =%d, %d", report.Added, report.Updated, report.Removed, report.Unchanged, report.Passages); err != nil || got != want {
 			t.Errorf("%s, %v; want %s", got, err, want)
 		}
-		found, err := open(t, c.address()).Search(t.Context(), question, 4)
+		found, err := open(t, c.address()).Search(t.Context(), passages.Query{Text: question}, 4)
 		if (err == nil && len(found) > 0 && strings.Contains(found[0].Text, holds)) != (holds != "") || holds == "" && len(found) > 0 {
 			t.Errorf("%q finds %v, %v; want %q", question, found, err, holds)
 		}
@@ -297,12 +297,12 @@ func TestNodesDie(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, n := range c.nodes {
-		if found, err := x.Search(t.Context(), "wifi password", 4); err != nil || len(found) != 1 {
+		if found, err := x.Search(t.Context(), passages.Query{Text: "wifi password"}, 4); err != nil || len(found) != 1 {
 			t.Errorf("%d nodes are dead: %v, %v", i, found, err)
 		}
 		n.Close()
 	}
-	_, err := x.Search(t.Context(), "wifi password", 4)
+	_, err := x.Search(t.Context(), passages.Query{Text: "wifi password"}, 4)
 	var away interface{ Unreachable() bool }
 	if !errors.Is(err, ErrUnreachable) || !errors.As(err, &away) || !away.Unreachable() {
 		t.Errorf("no node is left: %v", err)
@@ -312,7 +312,7 @@ func TestNodesDie(t *testing.T) {
 	}
 	c.start()
 	x2 := open(t, c.address()) // three of four are dead
-	if found, err := x2.Search(t.Context(), "wifi password", 4); err != nil || len(found) != 1 {
+	if found, err := x2.Search(t.Context(), passages.Query{Text: "wifi password"}, 4); err != nil || len(found) != 1 {
 		t.Errorf("a new node: %v, %v", found, err)
 	}
 }
@@ -324,7 +324,7 @@ func TestErase(t *testing.T) {
 	if _, err := x.AddFS(t.Context(), fstest.MapFS{"a.txt": {Data: []byte("The wifi password is tumbral-5827.")}}, "."); err != nil {
 		t.Fatal(err)
 	}
-	if found, err := x.Search(t.Context(), "wifi password", 4); err != nil || len(found) != 1 || found[0].Source != "a.txt" {
+	if found, err := x.Search(t.Context(), passages.Query{Text: "wifi password"}, 4); err != nil || len(found) != 1 || found[0].Source != "a.txt" {
 		t.Errorf("%v, %v", found, err)
 	}
 	if err := x.Erase(t.Context()); err != nil || len(c.classes) != 0 {

@@ -82,7 +82,7 @@ var (
 	errTooLong = retryError{fmt.Errorf("the answer took more than %v, and another waits for the place", longest)}
 )
 
-// connection is a device's connection: a *transport.Conn, or a toy in tests.
+// connection is what slots need of a device's connection: a *transport.Conn, or a toy in tests.
 type connection interface {
 	Peer() transport.ID
 	Silent(now time.Time) bool

@@ -8,13 +8,12 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/text/unicode/norm"
-
 	"tandem"
 	"tandem/decoder"
 	"tandem/decoder/extract"
 	"tandem/decoder/kvstore"
 	"tandem/decoder/question"
+	"tandem/internal/words"
 	"tandem/model"
 	"tandem/model/chat"
 	"tandem/model/sample"
@@ -107,9 +106,9 @@ type Question struct {
 
 // composed returns the question with one character for each letter and its accents (Unicode's NFC), as the texts of documents have them.
 func (q Question) composed() Question {
-	q.Text, q.History = norm.NFC.String(q.Text), slices.Clone(q.History)
+	q.Text, q.History = words.Composed(q.Text), slices.Clone(q.History)
 	for i := range q.History {
-		q.History[i].Content = norm.NFC.String(q.History[i].Content)
+		q.History[i].Content = words.Composed(q.History[i].Content)
 	}
 	return q
 }

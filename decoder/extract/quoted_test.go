@@ -7,11 +7,13 @@ import (
 
 	"tandem/decoder"
 	"tandem/internal/scripts"
+	"tandem/internal/words"
 	"tandem/model/span"
 	"tandem/retrieval/passages"
 )
 
-// Whatever the script, what is cited stands in the file byte for byte, except that white space of any length is a blank. The
+// Whatever the script, what is cited stands in the file byte for byte, except that white space of any length is a blank, and that accents
+// are one character with their letters. The
 // title above a passage joins those of its document and section.
 func TestCitationsAreOfTheFile(t *testing.T) {
 	files := 2000
@@ -41,12 +43,12 @@ func TestCitationsAreOfTheFile(t *testing.T) {
 				b.WriteString(text + ends[r.IntN(len(ends))])
 			}
 		}
-		words := []int{passages.SentenceWords, 12, passages.DefaultWords}[n%3]
-		_, ps, err := passages.FromFile(t.Context(), "a.txt", []byte(b.String()), words)
+		limit := []int{passages.SentenceWords, 12, passages.DefaultWords}[n%3]
+		_, ps, err := passages.FromFile(t.Context(), "a.txt", []byte(b.String()), limit)
 		if err != nil {
 			t.Fatalf("%q: %v", b.String(), err)
 		}
-		file := strings.Join(strings.Fields(b.String()), " ")
+		file := strings.Join(strings.Fields(words.Composed(b.String())), " ")
 		asked := strings.Fields(file)
 		d, err := New(t.Context(), config(1), decoder.Request{Question: "What is " + asked[r.IntN(len(asked))] + "?", Passages: ps[:min(2, len(ps))]})
 		if err != nil {

@@ -1,10 +1,13 @@
-// Package words compares texts by their English words.
+// Package words compares texts by their English words, and gives their letters one form.
 package words
 
 import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // Content returns the words of text in lower case, without function words.
@@ -90,4 +93,24 @@ func Set(list string) map[string]bool {
 		set[w] = true
 	}
 	return set
+}
+
+// Composed returns a text in which each letter and its accents are one character, as keyboards write them. File names and notes
+// from a Mac and many PDFs have them apart, and a search by bytes would find no "ö" in them. A character that stands alone
+// stays as it is: Unicode's NFC would also replace some of these, such as variants of Chinese characters in names.
+func Composed(text string) string {
+	if norm.NFC.IsNormalString(text) {
+		return text
+	}
+	var b strings.Builder
+	for len(text) > 0 {
+		end := norm.NFC.NextBoundaryInString(text, true)
+		if part := text[:end]; utf8.RuneCountInString(part) > 1 {
+			b.WriteString(norm.NFC.String(part))
+		} else {
+			b.WriteString(part)
+		}
+		text = text[end:]
+	}
+	return b.String()
 }

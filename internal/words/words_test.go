@@ -42,3 +42,14 @@ func TestAbbreviated(t *testing.T) {
 		}
 	}
 }
+
+func TestComposed(t *testing.T) {
+	for text, want := range map[string]string{
+		"Etoile\u0301 u\u0308ber": "Etoil\u00e9 \u00fcber", "\u1112\u1161\u11ab": "\ud55c",
+		"\ufa19 \u212b \u0374": "\ufa19 \u212b \u0374", "plain": "plain", "a\xff\u0301": "a\xff\u0301", "": "",
+	} {
+		if got := Composed(text); got != want {
+			t.Errorf("%+q: got %+q, want %+q", text, got, want)
+		}
+	}
+}

@@ -7,8 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/text/unicode/norm"
-
+	"tandem/internal/words"
 	"tandem/retrieval/documents/pdf"
 	"tandem/retrieval/internal/blocks"
 	"tandem/retrieval/internal/english"
@@ -159,12 +158,10 @@ func finish(doc Document, name string) Document {
 	return composed(doc)
 }
 
-// composed makes one character of each letter and its accents (Unicode's NFC), as keyboards do. File names and notes from a Mac and many
-// PDFs have them apart, and a search by bytes would find no "ö" in them.
 func composed(doc Document) Document {
-	doc.Title = norm.NFC.String(doc.Title)
+	doc.Title = words.Composed(doc.Title)
 	for i := range doc.Blocks {
-		doc.Blocks[i].Text = norm.NFC.String(doc.Blocks[i].Text)
+		doc.Blocks[i].Text = words.Composed(doc.Blocks[i].Text)
 	}
 	return doc
 }

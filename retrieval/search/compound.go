@@ -4,8 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"golang.org/x/text/unicode/norm"
-
+	"tandem/internal/words"
 	"tandem/retrieval/passages"
 )
 
@@ -56,4 +55,4 @@ func queriesOf(q passages.Query) []string {
 }
 
 // clean returns a text as those of documents are.
-func clean(text string) string { return norm.NFC.String(strings.TrimSpace(text)) }
+func clean(text string) string { return words.Composed(strings.TrimSpace(text)) }

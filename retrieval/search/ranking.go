@@ -13,10 +13,10 @@ import (
 
 	"github.com/blevesearch/bleve/v2/analysis"
 	"github.com/blevesearch/bleve/v2/analysis/lang/en"
-	"golang.org/x/text/unicode/norm"
 
 	"tandem/internal/sentences"
 	"tandem/internal/spelling"
+	"tandem/internal/words"
 	"tandem/retrieval/internal/terms"
 	"tandem/retrieval/passages"
 )
@@ -146,7 +146,7 @@ func Shared(query string, p passages.Passage) []string {
 		has[t] = true
 	}
 	shared := []string{}
-	for _, word := range strings.FieldsFunc(norm.NFC.String(strings.ToLower(query)), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+	for _, word := range strings.FieldsFunc(words.Composed(strings.ToLower(query)), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
 		if of := Terms(word); len(of) == 1 && has[of[0]] && !isFunctionWord(of[0]) && !slices.Contains(shared, word) {
 			shared = append(shared, word)
 		}

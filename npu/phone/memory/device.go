@@ -41,7 +41,7 @@ type Device struct {
 
 	run      sync.Mutex // held by the run that uses the device; guards what follows
 	weights  weights
-	programs []*program
+	programs []weak.Pointer[program] // in the order of compilation; weak, because the programs of an adapter may go
 	stager   *stager
 	caches   caches
 	keepX    []float32 // input of a run whose result goes to the same place
@@ -114,14 +114,14 @@ func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
 		}
 		return p, nil
 	}
-	staged, objects, added := d.weights.stage(g)
+	staged, objects, added := d.stager.stage(g)
 	if added {
 		d.laidOut = false
 	}
 	if err := p.compile(staged, objects); err != nil {
 		return nil, err
 	}
-	d.programs = append(d.programs, p)
+	d.programs = append(d.programs, weak.Make(p))
 	d.caches.compiled(g)
 	return p, nil
 }
@@ -204,6 +204,7 @@ func (d *Device) layOut() error {
 		return nil
 	}
 	d.giveUp()
+	d.forget()
 	sizes := d.weights.sizes()
 	if d.opt.Paging {
 		d.stager.use(NewLRU(func(o int) int64 { return sizes[o] }, d.opt.Budget-d.caches.held))
@@ -223,6 +224,37 @@ func (d *Device) layOut() error {
 	}
 	d.laidOut = true
 	return nil
+}
+
+// forget drops programs that nothing refers to any more, and the objects that they alone read. The arena must be clear.
+func (d *Device) forget() {
+	var programs []*program // keeps them until their objects are renumbered
+	d.programs = slices.DeleteFunc(d.programs, func(w weak.Pointer[program]) bool {
+		p := w.Value()
+		if p != nil {
+			programs = append(programs, p)
+		}
+		return p == nil
+	})
+	read := make([]bool, len(d.weights.objects))
+	for _, p := range programs {
+		for _, id := range p.objects {
+			if id >= 0 {
+				read[id] = true
+			}
+		}
+	}
+	if !slices.Contains(read, false) {
+		return
+	}
+	renumbered := d.stager.keep(read)
+	for _, p := range programs {
+		for node, id := range p.objects {
+			if id >= 0 {
+				p.objects[node] = renumbered[id]
+			}
+		}
+	}
 }
 
 // giveUp frees the arena. The next run lays it out again.
@@ -258,7 +290,11 @@ func (d *Device) follow(uses []Use) error {
 	for i, u := range uses {
 		rank[u.Object] = i
 	}
-	for _, p := range d.programs {
+	for _, w := range d.programs {
+		p := w.Value()
+		if p == nil {
+			continue // layOut forgets it the next time
+		}
 		g, objects := reorder(p.staged, p.objects, func(id int) int { return d.weights.objects[id].group }, rank)
 		if slices.Equal(objects, p.objects) {
 			continue

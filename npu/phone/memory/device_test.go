@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -556,5 +558,74 @@ func TestGraphsForOneText(t *testing.T) {
 	if after.Transfers != before.Transfers || after.Mapped != before.Mapped || len(d.programs) != len(programs) {
 		t.Errorf("%d transfers, %d bytes mapped and %d programs, before: %d, %d and %d",
 			after.Transfers, after.Mapped, len(d.programs), before.Transfers, before.Mapped, len(programs))
+	}
+}
+
+// held is a source whose first read of a tensor waits until it is let go.
+type held struct {
+	tensor  *npu.Tensor
+	first   sync.Once
+	reading chan bool // closed when that read begins
+	letGo   chan bool
+}
+
+func (h *held) ReadAt(t *npu.Tensor, dst []byte, off int64) (int, error) {
+	if t == h.tensor {
+		h.first.Do(func() {
+			close(h.reading)
+			<-h.letGo
+		})
+	}
+	return InMemory{}.ReadAt(t, dst, off)
+}
+
+// Graphs may be compiled while weights are fetched ahead.
+func TestCompileDuringALoad(t *testing.T) {
+	const width = 40
+	graphs := chain(10, width)
+	want := wanted(t, graphs, width)
+	source := &held{tensor: graphs[1].Nodes[1].Weight, reading: make(chan bool), letGo: make(chan bool)}
+	d, err := New(&plain{}, Options{Budget: 14_000, Piece: 1 << 20, Source: source})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	programs := compile(t, d, graphs[:4])
+	if _, err := step(programs[:1], width); err != nil {
+		t.Fatal(err)
+	}
+	<-source.reading
+	go close(source.letGo)
+	programs = append(programs, compile(t, d, graphs[4:])...)
+	if got, err := step(programs, width); err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v, %v; want %v", got, err, want)
+	}
+}
+
+// The weights of programs that nothing refers to any more, as those of an adapter, take nothing of the budget.
+func TestProgramsThatAreGone(t *testing.T) {
+	const width = 40
+	graphs := chain(6, width)
+	want := wanted(t, append(graphs[2:4:4], graphs[5]), width)
+	d, err := New(&plain{}, Options{Budget: 1 << 20, Piece: 2000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	programs := compile(t, d, graphs[:5])
+	if _, err := step(programs, width); err != nil {
+		t.Fatal(err)
+	}
+	_, before := d.Layout()
+	programs = slices.Clone(programs[2:4])
+	runtime.GC()
+	programs = append(programs, compile(t, d, graphs[5:])...)
+	for range 2 {
+		if got, err := step(programs, width); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%v, %v; want %v", got, err, want)
+		}
+	}
+	if _, after := d.Layout(); len(after)*5 != len(before)*3 || len(d.programs) != 3 {
+		t.Errorf("%d pieces of 5 matrices, then %d of 3; %d programs", len(before), len(after), len(d.programs))
 	}
 }

@@ -30,6 +30,17 @@ func (p *profile) began(id int, now time.Duration) {
 	p.last, p.since = id, now
 }
 
+// keep takes the objects' new numbers, −1 for those that are gone.
+func (p *profile) keep(renumbered []int) {
+	compute := p.compute[:0]
+	for id, c := range p.compute {
+		if renumbered[id] >= 0 {
+			compute = append(compute, c)
+		}
+	}
+	p.compute, p.last = compute, -1
+}
+
 func (p *profile) measured() bool { return len(p.compute) > 0 }
 
 // uses returns all objects in the order in which programs were compiled, which is that of use. Objects that were not

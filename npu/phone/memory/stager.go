@@ -5,11 +5,13 @@ import (
 	"hash/crc32"
 	"sync"
 	"time"
+
+	"tandem/npu"
 )
 
 // stager moves objects into the arena while the device computes. A Pager decides what moves; a goroutine moves it.
 type stager struct {
-	weights *weights
+	weights *weights // changed only while mu is held: the goroutine reads the objects
 	clock   clock
 	fetch   fetcher        // used by the goroutine
 	work    chan Action    // loads for the goroutine, one at a time
@@ -37,6 +39,23 @@ func newStager(w *weights, c clock, opt Options) *stager {
 	s.arena = arena{clock: c, mapped: opt.Map, unmapped: opt.Unmap, counters: &s.counters}
 	go s.load()
 	return s
+}
+
+// stage stages a graph, as weights does. A load may be on its way.
+func (s *stager) stage(g *npu.Graph) (staged *npu.Graph, objects []int, added bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.weights.stage(g)
+}
+
+// keep drops all objects but those that are read, and returns the new number of each, −1 for none. The arena must be
+// clear.
+func (s *stager) keep(read []bool) (renumbered []int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	renumbered = s.weights.keep(read)
+	s.profile.keep(renumbered)
+	return renumbered
 }
 
 // use moves objects as the pager says.

@@ -126,6 +126,28 @@ func (w *weights) objectsOf(t *npu.Tensor) []int {
 	return ids
 }
 
+// keep drops all objects but those that are read, and returns the new number of each, −1 for none. The pieces of a tensor
+// are read together.
+func (w *weights) keep(read []bool) (renumbered []int) {
+	var kept []*object
+	for id, o := range w.objects {
+		if !read[id] {
+			renumbered = append(renumbered, -1)
+			delete(w.of, o.source)
+			continue
+		}
+		renumbered = append(renumbered, len(kept))
+		kept = append(kept, o)
+	}
+	for _, ids := range w.of {
+		for i, id := range ids {
+			ids[i] = renumbered[id]
+		}
+	}
+	w.objects = kept
+	return renumbered
+}
+
 // reorder moves the products of a staged graph that do not depend on each other into the order of rank, the place of
 // each object in the order of use. It moves other nodes only where dependencies need it. Every node computes what it
 // did.

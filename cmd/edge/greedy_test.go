@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -205,14 +206,23 @@ func TestCouplingAuto(t *testing.T) {
 		t.Errorf("a profile without the cost of rows: %s", text)
 	}
 	p.FourRows = 3
-	if text, err = json.Marshal(p); err == nil {
-		err = os.WriteFile(files[0], text, 0o600)
-	}
-	if err != nil {
+	if text, err = json.Marshal(p); err != nil {
 		t.Fatal(err)
 	}
+	keep := func() {
+		if err := os.WriteFile(files[0], text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	keep()
 	far, leader := ask("auto"), ask("leader")
 	if far.Coupling != "leader" || far.Answer != leader.Answer {
 		t.Errorf("with dear rows: %s says %q; leader says %q", far.Coupling, far.Answer, leader.Answer)
+	}
+	keep()
+	_, served := serve(h, "--reader", "decoder", "--coupling", "auto", "--rtt", "60ms").do("POST", "/v1/chat/completions",
+		fmt.Sprintf(`{"stream":true,"messages":[{"role":"user","content":%q}],"tandem":{"record":true}}`, question))
+	if !strings.Contains(served, `"coupling":"leader"`) {
+		t.Errorf("edge serve, with dear rows: %.300s", served)
 	}
 }

@@ -268,6 +268,7 @@ func (s *serving) Answer(ctx context.Context, q api.Query, emit func(node.Token)
 // processor.
 func (s *serving) answer(ctx context.Context, ss *session, d *node.Device, q api.Query, emit func(node.Token), record func(node.Line)) (node.Answer, error) {
 	if !ss.denoises() && !(ss.model.Config().Diffusion && q.LocalOnly) {
+		q.ChooseCoupling = ss.flags.choosesCoupling()
 		return d.AskRecorded(ctx, q.Question, q.Settings, emit, record)
 	}
 	select {

@@ -458,6 +458,11 @@ func TestRefusals(t *testing.T) {
 	if w := send(t, s, "POST", chatPath, ask("x", "")); w.Code != http.StatusServiceUnavailable || at(object(t, w), "error", "code") != "no_cloud" {
 		t.Errorf("without the cloud: %d %s", w.Code, w.Body)
 	}
+	s = New(config(&echo{err: fmt.Errorf("cellar: %w", node.ErrLater)}))
+	if w := send(t, s, "POST", chatPath, ask("x", "")); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" || at(object(t, w), "error", "code") != "busy" {
+		t.Errorf("of a busy cloud: %d %s", w.Code, w.Body)
+	}
+	s = New(config(&echo{err: fmt.Errorf("cellar: %w", node.ErrNoCloud)}))
 	if body := send(t, s, "POST", chatPath, ask("x", `,"stream":true`)).Body.String(); !strings.Contains(body, `"no_cloud"`) {
 		t.Errorf("without the cloud, in a stream: %s", body)
 	}

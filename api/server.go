@@ -387,6 +387,8 @@ func errorOf(err error) *Error {
 		return &Error{Status: http.StatusBadRequest, Type: "invalid_request_error", Code: "context_length_exceeded", Message: full.Error()}
 	case errors.Is(err, node.ErrNoCloud):
 		return &Error{Status: http.StatusServiceUnavailable, Type: "server_error", Code: "no_cloud", Message: err.Error()}
+	case errors.Is(err, node.ErrLater):
+		return &Error{Status: http.StatusServiceUnavailable, Type: "server_error", Code: "busy", Retry: 2 * time.Second, Message: err.Error()}
 	case errors.Is(err, syscall.ENOSPC):
 		return &Error{Status: http.StatusInsufficientStorage, Type: "server_error", Code: "disk_full", Message: "the server's disk is full"}
 	case errors.As(err, &file): // whose path is nobody's business

@@ -66,8 +66,14 @@ func NewCloud(cfg CloudConfig) *Cloud {
 	return c
 }
 
-// retryError is the reason why a cloud does not take part now, although another replica or the same one later can take the question.
+// ErrLater is in the errors of questions that a cloud does not take now, although another replica or the same one later can.
+var ErrLater = errors.New("ask again later")
+
+// retryError is the reason why a cloud does not take part now.
 type retryError struct{ error }
+
+// Is makes it an ErrLater.
+func (retryError) Is(target error) bool { return target == ErrLater }
 
 var errDraining = retryError{errors.New("it is shutting down: ask again in a moment")}
 
@@ -288,7 +294,11 @@ func (c *Cloud) Alone(ctx context.Context, q Question, s tandem.Settings, answer
 	defer during(&c.answering)()
 	entered()
 	lease.moved.Store(-1)
-	return answer(lease.ctx)
+	err = answer(lease.ctx)
+	if why := context.Cause(lease.ctx); err != nil && errors.Is(why, ErrLater) {
+		return why // the place was given away
+	}
+	return err
 }
 
 // ownQuestion takes the place of a device where the cloud answers alone: it is always there, and silent.

@@ -165,6 +165,38 @@ func TestAloneTakesASlot(t *testing.T) {
 	})
 }
 
+// However many answers without a device are asked for, they wait for their turn. One that takes too long is told to ask again.
+func TestAloneWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cloud, _ := reserving(t)
+		s := baselineSettings(tandem.WantDrafts)
+		answered := make(chan error, 2*maxWaiting)
+		for range cap(answered) {
+			go func() {
+				answered <- cloud.Alone(t.Context(), baselineQuestion, s, func(ctx context.Context) error {
+					select {
+					case <-ctx.Done():
+						return ctx.Err()
+					case <-time.After(longest + time.Minute):
+						return nil
+					}
+				})
+			}()
+		}
+		late := 0
+		for range cap(answered) {
+			if err := <-answered; errors.Is(err, errTooLong) && errors.Is(err, ErrLater) {
+				late++
+			} else if err != nil {
+				t.Error(err)
+			}
+		}
+		if want := cap(answered) - DefaultLimit; late < want {
+			t.Errorf("%d answers made room for others, want %d", late, want)
+		}
+	})
+}
+
 // reserving is a cloud that reserves memory, and what a passage may need.
 func reserving(t *testing.T) (c *Cloud, passage int64) {
 	t.Helper()

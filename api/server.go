@@ -372,6 +372,9 @@ func forbidden(format string, args ...any) error {
 	return &Error{Status: http.StatusForbidden, Type: "invalid_request_error", Code: "forbidden", Message: fmt.Sprintf(format, args...)}
 }
 
+// statusGone is nginx's status of requests whose client has gone, which nobody reads but the operator.
+const statusGone = 499
+
 // errorOf returns err as an Error.
 func errorOf(err error) *Error {
 	var e *Error
@@ -387,6 +390,8 @@ func errorOf(err error) *Error {
 		return &Error{Status: http.StatusBadRequest, Type: "invalid_request_error", Code: "context_length_exceeded", Message: full.Error()}
 	case errors.Is(err, node.ErrNoCloud):
 		return &Error{Status: http.StatusServiceUnavailable, Type: "server_error", Code: "no_cloud", Message: err.Error()}
+	case errors.Is(err, context.Canceled):
+		return &Error{Status: statusGone, Type: "server_error", Code: "cancelled", Message: "the answer was cancelled"}
 	case errors.Is(err, node.ErrLater):
 		return &Error{Status: http.StatusServiceUnavailable, Type: "server_error", Code: "busy", Retry: 2 * time.Second, Message: err.Error()}
 	case errors.Is(err, syscall.ENOSPC):

@@ -147,7 +147,7 @@ func (b *Batch) step(e Event) {
 // run computes a pass, gives the jobs their logits and lets the next pass begin.
 func (b *Batch) run(id uint64, parts []part) {
 	start := time.Now()
-	errs := b.pass(parts)
+	errs, broken := b.pass(parts)
 	took := time.Since(start)
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -168,18 +168,18 @@ func (b *Batch) run(id uint64, parts []part) {
 			b.finish(p.id, context.Cause(p.job.ctx))
 		}
 	}
-	b.step(Passed{id, took})
+	b.step(Passed{id, took, broken})
 }
 
-// pass computes parts in one pass, and returns the error of each. If the pass fails, it computes each part in a pass of
-// its own, so that the fault of one job is not the others'.
-func (b *Batch) pass(parts []part) []error {
-	errs := make([]error, len(parts))
+// pass computes parts in one pass, and returns the error of each. If the pass is broken off or fails, it computes each part
+// in a pass of its own, so that the fault of one job is not the others'.
+func (b *Batch) pass(parts []part) (errs []error, broken bool) {
+	errs = make([]error, len(parts))
 	ctx, stop := together(parts)
 	defer stop()
 	err := b.forward(ctx, parts)
 	if err == nil {
-		return errs
+		return errs, false
 	}
 	for i, p := range parts {
 		if len(parts) > 1 && p.job.ctx.Err() == nil {
@@ -189,7 +189,7 @@ func (b *Batch) pass(parts []part) []error {
 			errs[i] = context.Cause(p.job.ctx)
 		}
 	}
-	return errs
+	return errs, true
 }
 
 // together returns a context that ends when those of all parts have ended.

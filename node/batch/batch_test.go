@@ -156,3 +156,19 @@ func TestFaultStaysWithItsJob(t *testing.T) {
 		t.Error("no sequence: want an error")
 	}
 }
+
+// A pass that is broken off or fails does not count in the times of passes, which would seem too short.
+func TestCostsOfWholePassesOnly(t *testing.T) {
+	m := open(t)
+	p := New(m, Config{}).Of("", EqualShare)
+	pass := func(token tandem.Token) error {
+		_, err := p.ForwardInto(t.Context(), []model.Input{{Seq: m.NewSeq(), Tokens: []tandem.Token{token}}}, new(model.Logits))
+		return err
+	}
+	if err, costs := pass(1<<20), p.Costs(1, 1); err == nil || costs != nil {
+		t.Errorf("after a pass that fails, with error %v: %v", err, costs)
+	}
+	if err, costs := pass(1), p.Costs(1, 1); err != nil || costs == nil {
+		t.Errorf("after a pass, with error %v: no times", err)
+	}
+}

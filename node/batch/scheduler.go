@@ -62,8 +62,9 @@ type Left struct{ ID uint64 }
 
 // Passed ends a pass that runs, and says how long it took.
 type Passed struct {
-	ID   uint64
-	Took time.Duration
+	ID     uint64
+	Took   time.Duration
+	Broken bool // it was broken off or failed: its time says nothing of other passes
 }
 
 func (Arrived) event() {}
@@ -108,7 +109,9 @@ func (s *Scheduler) Step(now time.Duration, e Event) (begin []Pass) {
 	case Left:
 		s.drop(e.ID)
 	case Passed:
-		s.costs.observe(s.running[e.ID].rows(), e.Took)
+		if !e.Broken {
+			s.costs.observe(s.running[e.ID].rows(), e.Took)
+		}
 		s.share()
 		delete(s.running, e.ID)
 	}

@@ -53,7 +53,7 @@ func TestSchedulerGivesEachRowOnce(t *testing.T) {
 			i := rng.IntN(len(running))
 			id := running[i].ID
 			running = slices.Delete(running, i, i+1)
-			play(Passed{id, time.Duration(1+rng.IntN(100)) * time.Millisecond})
+			play(Passed{ID: id, Took: time.Duration(1+rng.IntN(100)) * time.Millisecond})
 		}
 		for range 60 {
 			switch n := rng.IntN(5); {
@@ -105,7 +105,7 @@ func (p *player) add(j Job) uint64 {
 func (p *player) pass(took time.Duration) map[uint64]int {
 	first := p.run[0]
 	p.now += took
-	begin := p.Step(p.now, Passed{first.ID, took})
+	begin := p.Step(p.now, Passed{ID: first.ID, Took: took})
 	p.run = append(p.run[1:], begin...)
 	rows := map[uint64]int{}
 	for _, b := range begin {

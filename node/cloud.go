@@ -336,10 +336,15 @@ func (c *Cloud) reserves(q Question, s tandem.Settings) int64 {
 // contained takes part in one answer. A fault of the program ends that answer only.
 func (c *Cloud) contained(lease *lease, conn *transport.Conn, link exchange, begin transport.Begin) {
 	var err error
+	start := time.Now()
 	defer func() {
-		if err != nil {
-			c.log().Error("answer ended by a fault", "answer", begin.ID, "error", err)
-			link.Send(transport.Fail{Text: "the cloud failed at this question"})
+		if err == nil {
+			return
+		}
+		c.log().Error("answer ended by a fault", "answer", begin.ID, "error", err)
+		link.Send(transport.Fail{Text: "the cloud failed at this question"})
+		if c.Observe != nil {
+			c.Observe(Served{Peer: c.nameOf(conn), Took: time.Since(start), Error: err})
 		}
 	}()
 	defer contain("answer", &err)

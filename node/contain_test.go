@@ -67,6 +67,34 @@ func TestFaultOfReceiving(t *testing.T) {
 	}
 }
 
+// brittleLink is a link whose first message cannot be sent without a fault.
+type brittleLink struct {
+	exchange
+	sent []transport.Message
+}
+
+func (l *brittleLink) Send(m ...transport.Message) error {
+	if l.sent = append(l.sent, m...); len(l.sent) == 1 {
+		panic("slice bounds out of range")
+	}
+	return nil
+}
+
+// A panic that nothing else has caught ends the answer, which counts like any other.
+func TestFaultOfAnAnswerCounts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var ended []Served
+		devices, cloud, _ := square(t, 4, func(c *CloudConfig) {
+			c.Tokens, c.Observe = 1, func(s Served) { ended = append(ended, s) }
+		})
+		link := new(brittleLink)
+		cloud.contained(cloud.places.lease(t.Context(), devices[0]), devices[0], link, beginOf(baselineQuestion, baselineSettings(tandem.WantDrafts)))
+		if len(ended) != 1 || !errors.As(ended[0].Error, new(*Fault)) || len(link.sent) != 2 {
+			t.Errorf("%+v ended; the device was told %+v", ended, link.sent)
+		}
+	})
+}
+
 type faulty struct{}
 
 func (faulty) Next(context.Context, int, []tandem.Token) (decoder.Output, error) {

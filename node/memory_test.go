@@ -191,7 +191,7 @@ func TestAloneWaits(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if want := cap(answered) - DefaultLimit; late < want {
+		if want := cap(answered) - defaultLimit; late < want {
 			t.Errorf("%d answers made room for others, want %d", late, want)
 		}
 	})

@@ -49,6 +49,7 @@ func square(t *testing.T, limit int, change ...func(*CloudConfig)) (devices [2]*
 	}
 	l, err := transport.ListenOn(ends[2], transport.ServerConfig{
 		Identity: ids[2], Peers: transport.NewPeers(ids[0].ID, ids[1].ID), Hello: reader.Hello(tandem.Cloud, "test", "cloud"), Log: quiet,
+		Limits: transport.Limits{Exchanges: Exchanges(limit)},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -100,6 +101,38 @@ func questionFor(t *testing.T, device *transport.Conn, want tandem.Want) *transp
 		t.Fatal(err)
 	}
 	return link
+}
+
+// However many questions a device asks at once over its connection, the cloud says at once what becomes of each: those that find
+// too many waiting are refused.
+func TestManyQuestionsOfOneDevice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const limit = 4
+		devices, cloud, _ := square(t, limit)
+		busy, refused := 0, 0
+		for range limit - 1 + maxWaiting + refusedAtOnce {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			link, err := devices[0].Open(ctx, beginOf(baselineQuestion, baselineSettings(tandem.WantDrafts)))
+			if err != nil {
+				t.Fatalf("after %d that wait: %v", busy, err)
+			}
+			m, err := link.Receive(ctx)
+			cancel()
+			switch m := m.(type) {
+			case transport.Busy:
+				busy++
+			case transport.Fail:
+				refused++
+			case transport.Ready:
+			default:
+				t.Fatalf("%+v, %v", m, err)
+			}
+			defer link.Close()
+		}
+		if busy != maxWaiting || refused != refusedAtOnce || cloud.Load().Answers != limit-1 {
+			t.Errorf("%d wait, %d are refused, %+v", busy, refused, cloud.Load())
+		}
+	})
 }
 
 // taken reports whether the cloud takes a question within a second.

@@ -148,7 +148,7 @@ func (c *serveCmd) listen(a *cli.App, id transport.Identity, peers *transport.Pe
 		Invites:  invites,
 		Hello:    hello,
 		Addrs:    c.addrs(a),
-		Limits:   transport.Limits{Conns: c.Connections, PerKey: c.KeyConnections},
+		Limits:   transport.Limits{Conns: c.Connections, PerKey: c.KeyConnections, Exchanges: node.Exchanges(c.Answers)},
 		Paired:   func(p transport.Peer) { a.Remark("paired with %s (%s)", cli.Plain(p.Name), p.ID.Short()) },
 		Log:      a.Log,
 	})

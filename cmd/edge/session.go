@@ -432,6 +432,7 @@ func (f answerFlags) embed(a *cli.App, s *session, kv *kvstore.Store) error {
 		Identity: cloudID,
 		Peers:    transport.NewPeers(deviceID.ID),
 		Hello:    reader.Hello(tandem.Cloud, cli.Version(), "sample cloud"),
+		Limits:   transport.Limits{Exchanges: node.Exchanges(0)},
 		Log:      a.Log,
 	})
 	if err != nil {

@@ -193,6 +193,35 @@ func TestAnyReplicaMayEnd(t *testing.T) {
 	}
 }
 
+// A replica that is lost near the end may leave no token to agree on with another. It has not said where its part is from, and the
+// answer says so, however late that is.
+func TestReplicaLostAtTheEnd(t *testing.T) {
+	for _, placement := range []tandem.Placement{tandem.PlaceMirror, tandem.PlaceDevice} {
+		said := false
+		for at := 40; at <= 60; at++ {
+			before := said
+			synctest.Test(t, func(t *testing.T) {
+				cfg := toyConfig(placement, tandem.CouplingShared, 3, false)
+				cfg.Stop = nil // 60 tokens
+				near := &cable{delay: time.Millisecond, takes: 10 * time.Millisecond, orders: true}
+				w := newTown(t, cfg, near, &cable{delay: 90 * time.Millisecond, takes: 10 * time.Millisecond, orders: true})
+				answer := w.ask(t, cfg, 40*time.Millisecond, func(n int, _ string) {
+					if n == at {
+						near.befallen(dies)
+					}
+				})
+				said = strings.Contains(strings.Join(answer.Remarks, "; "), "lost at the end of the answer")
+				if answer.Pair.Alone > 0 || before && !said {
+					t.Errorf("%v, lost at token %d: %d tokens alone, remarks %q, but there was one if it was lost before", placement, at, answer.Pair.Alone, answer.Remarks)
+				}
+				if said && at == 40 || !said && at == 60 {
+					t.Errorf("%v, lost at token %d: remarks %q", placement, at, answer.Remarks)
+				}
+			})
+		}
+	}
+}
+
 // A device takes the nearest replica; if that is full, the next; and it waits where it waits least if all are.
 func TestNearestThatIsNotFull(t *testing.T) {
 	for _, c := range []struct {

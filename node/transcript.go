@@ -68,10 +68,10 @@ func (a *deviceSession) finish() Answer {
 		if a.joined { // otherwise the cloud has nothing to say of the answer
 			a.awaitSources()
 		}
-		if !a.cited && !a.alone && a.failure == nil && a.answer.Pair.Together > 0 {
-			a.remark("the cloud was lost at the end of the answer, before it said where its part is from")
-		}
 		a.link.Close()
+	}
+	if !a.cited && !a.alone && a.failure == nil && a.answer.Pair.Together > 0 {
+		a.remark("the cloud was lost at the end of the answer, before it said where its part is from")
 	}
 	a.dropOther("the answer is complete")
 	a.answer.Link = a.usage()

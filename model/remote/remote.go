@@ -101,6 +101,7 @@ func Open(ctx context.Context, address, path string, opt Options) (*Server, erro
 	s := &Server{model: m, dialect: d, kept: newKept(opt.Kept), log: opt.Log}
 	s.client = newClient(base, opt.Key, opt.Within, s.retried)
 	if err := s.probe(ctx); err != nil {
+		s.client.close()
 		return nil, errors.Join(s.failed(err), m.Close())
 	}
 	return s, nil

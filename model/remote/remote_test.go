@@ -10,12 +10,14 @@ import (
 	"log"
 	"log/slog"
 	"math"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -326,6 +328,39 @@ func TestRefusals(t *testing.T) {
 	}
 	if _, err := s.Model().Forward(t.Context(), []model.Input{{Seq: seq, Tokens: []tandem.Token{1}}}); err == nil {
 		t.Error("a model that is not here computes")
+	}
+}
+
+// A server that is refused is left without a connection to it.
+func TestRefusedServersAreLeft(t *testing.T) {
+	path, _ := open(t, tiny())
+	_, reader := open(t, models.Reader)
+	for kind := range kinds {
+		var left sync.WaitGroup
+		h := httptest.NewUnstartedServer(kinds[kind](&remotetest.Server{Model: reader}))
+		h.Config.ConnState = func(_ net.Conn, s http.ConnState) {
+			switch s {
+			case http.StateNew:
+				left.Add(1)
+			case http.StateClosed:
+				left.Done()
+			}
+		}
+		h.Start()
+		if _, err := Open(t.Context(), kind+strings.TrimPrefix(h.URL, "http"), path, Options{}); err == nil {
+			t.Errorf("%s: not refused", kind)
+		}
+		gone := make(chan bool)
+		go func() {
+			left.Wait()
+			close(gone)
+		}()
+		select {
+		case <-gone:
+		case <-time.After(10 * time.Second):
+			t.Errorf("%s: its connection is kept", kind)
+		}
+		h.Close()
 	}
 }
 

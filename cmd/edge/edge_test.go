@@ -198,6 +198,22 @@ func TestOwnDocumentsHaveNoSampleCloud(t *testing.T) {
 	}
 }
 
+// index show of a file that was added and has no passages says why, unlike that of a file that nobody added.
+func TestShowOfASkippedFile(t *testing.T) {
+	h := newHome(t)
+	notes := filepath.Join(h.Dir, "notes")
+	clitest.Write(t, notes, "cabin.txt", "The cabin is by the lake.\n")
+	clitest.Write(t, notes, "empty.txt", " \n")
+	if _, stderr, err := h.Run("index", "add", notes); err != nil {
+		t.Fatal(err, stderr)
+	}
+	for name, want := range map[string]string{"empty.txt": "is not in the index: no text in it", "other.txt": "index list shows what is"} {
+		if _, stderr, err := h.Run("index", "show", filepath.Join(notes, name)); err == nil || !strings.Contains(stderr, want) {
+			t.Errorf("%s: %v, %s", name, err, stderr)
+		}
+	}
+}
+
 // A sentence that says two parts of an answer stands below it once.
 func TestSentenceCitedOnce(t *testing.T) {
 	h := newHome(t)

@@ -10,8 +10,16 @@ import (
 	"tandem/retrieval/passages"
 )
 
+// SkippedError says that the index holds nothing of a file, and why. It is an ErrNotIndexed.
+type SkippedError struct{ Path, Reason string }
+
+func (e *SkippedError) Error() string {
+	return fmt.Sprintf("%v: %s: %s", ErrNotIndexed, e.Path, e.Reason)
+}
+func (e *SkippedError) Unwrap() error { return ErrNotIndexed }
+
 // Show returns an indexed file and its passages, in the order of the file. The error wraps ErrNotIndexed if the index holds
-// no passage of it.
+// no passage of it; it is a SkippedError if the file was visited.
 func (x *Index) Show(ctx context.Context, path string) (file SourceInfo, list []passages.Passage, err error) {
 	paths, err := names(path)
 	if err != nil {
@@ -29,7 +37,7 @@ func (x *Index) Show(ctx context.Context, path string) (file SourceInfo, list []
 		case err != nil:
 			return err
 		case r.Skip != "":
-			return fmt.Errorf("%w: %s: %s", ErrNotIndexed, path, r.Skip)
+			return &SkippedError{path, r.Skip}
 		case len(r.Passages) == 0:
 			return fmt.Errorf("%w: %s", ErrNotIndexed, path)
 		}

@@ -334,6 +334,9 @@ func (c *indexShow) Run(a *App) error {
 	}
 	defer x.Close()
 	file, list, err := x.Show(a, c.Path)
+	if skipped := (*search.SkippedError)(nil); errors.As(err, &skipped) {
+		return fmt.Errorf("%s was added, but is not in the index: %s", c.Path, Plain(skipped.Reason))
+	}
 	if errors.Is(err, search.ErrNotIndexed) {
 		return fmt.Errorf("%s is not in the index: %s index list shows what is", c.Path, a.Program)
 	}

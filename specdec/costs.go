@@ -68,9 +68,10 @@ type Chooser struct {
 
 	// Learn derives Costs from the passes themselves (see Observe), so they need not be measured first. The first
 	// pass has one row.
-	Learn bool
-	times map[int]time.Duration // the fastest pass of each number of rows
-	most  int                   // rows among them
+	Learn   bool
+	times   map[int]time.Duration // the fastest pass of each number of rows
+	most    int                   // rows among them
+	doubted int                   // rows of a pass whose time was not believed, 0 for none
 
 	held    bool    // the last draft seemed to pay, and the budget did not allow it
 	proven  float64 // see Proven
@@ -82,9 +83,13 @@ type Chooser struct {
 // one row.
 const unseenRow = 0.15
 
+// maxSlowdown is how many times longer than expected the first pass of some rows may take. A pause of the process takes longer.
+const maxSlowdown = 4
+
 // Observe records the time of a pass, if Learn is set.
 func (c *Chooser) Observe(rows int, took time.Duration) {
-	if old, ok := c.times[rows]; !c.Learn || rows < 1 || took <= 0 || ok && old <= took {
+	old, seen := c.times[rows]
+	if !c.Learn || rows < 1 || took <= 0 || seen && old <= took || !seen && c.doubts(rows, took) {
 		return
 	}
 	if c.times == nil {
@@ -109,6 +114,20 @@ func (c *Chooser) Observe(rows int, took time.Duration) {
 		times[last] = times[most] + time.Duration(row*float64(last-most))
 	}
 	c.Costs = Interpolate(times, npu.MaxTree)
+}
+
+// doubts reports whether the first pass of some rows took so long that a pause may be the cause. That many rows would not be tried
+// again if its time counted. If the next pass of as many rows or more takes as long, they are that slow.
+func (c *Chooser) doubts(rows int, took time.Duration) bool {
+	slow := len(c.Costs) > 0 && took.Seconds() > maxSlowdown*c.Costs.At(rows)
+	again := c.doubted > 0 && rows >= c.doubted
+	switch {
+	case again:
+		c.doubted = 0
+	case slow:
+		c.doubted = rows
+	}
+	return slow && !again
 }
 
 // credit is the number of future steps of plain decoding that count for the budget in advance. It is small, because an

@@ -319,6 +319,31 @@ func TestChooserNeverLosesMore(t *testing.T) {
 	})
 }
 
+// A pause in the first pass of some rows does not keep later passes from having as many. Rows that always take so long are given up.
+func TestChooserForgetsPauses(t *testing.T) {
+	for _, slow := range []bool{false, true} {
+		c := &Chooser{Learn: true, Loss: math.Inf(1)}
+		pass := func(rows int, paused bool) {
+			took := 10*time.Millisecond + time.Duration(rows)*time.Millisecond/10
+			if paused || slow && rows > 1 {
+				took += 5 * time.Second
+			}
+			c.Observe(rows, took)
+		}
+		rows := func() int { return 1 + c.Rows([]float64{.95, .9, .86, .81}, 0) }
+		pass(1, false)
+		pass(rows(), true)
+		pass(1, false)
+		many := rows()
+		if pass(many, false); many == 1 || rows() > 1 == slow {
+			t.Errorf("slow %v: %d rows after a long pass, %d after another", slow, many, rows())
+		}
+		if pass(2*many, true); !slow && rows() == 1 {
+			t.Error("one row after a second pause")
+		}
+	}
+}
+
 // For a model that copies, drafting starts although nothing was measured and a draft costs a tenth of a step.
 func TestDraftingStarts(t *testing.T) {
 	c, passes, tokens := &Chooser{Learn: true}, 0, 0

@@ -3,8 +3,10 @@ package memory
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 	"weak"
 
@@ -42,6 +44,7 @@ type Device struct {
 	run      sync.Mutex // held by the run that uses the device; guards what follows
 	weights  weights
 	programs []weak.Pointer[program] // in the order of compilation; weak, because the programs of an adapter may go
+	gone     *atomic.Bool            // some have gone since the last run
 	stager   *stager
 	caches   caches
 	keepX    []float32 // input of a run whose result goes to the same place
@@ -66,7 +69,7 @@ func New(inner npu.Device, opt Options) (*Device, error) {
 	}
 	traits := inner.Traits()
 	d := &Device{inner: inner, opt: opt, weights: weights{piece: opt.Piece, packer: traits.Packer, of: map[*npu.Tensor][]int{}},
-		caches: caches{of: map[weak.Pointer[npu.KV]][]spanBytes{}}}
+		gone: new(atomic.Bool), caches: caches{of: map[weak.Pointer[npu.KV]][]spanBytes{}}}
 	d.stager = newStager(&d.weights, clock{traits.Clock, time.Now()}, opt)
 	return d, nil
 }
@@ -122,6 +125,7 @@ func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
 		return nil, err
 	}
 	d.programs = append(d.programs, weak.Make(p))
+	runtime.AddCleanup(p, func(gone *atomic.Bool) { gone.Store(true) }, d.gone)
 	d.caches.compiled(g)
 	return p, nil
 }
@@ -151,6 +155,9 @@ func (p *program) Run(a npu.Args) error {
 	defer d.run.Unlock()
 	if err := d.reserve(&a); err != nil {
 		return fmt.Errorf("program %s: %w", p.graph.Name, err)
+	}
+	if d.gone.Swap(false) && slices.Contains(d.read(d.live()), false) {
+		d.giveUp() // weights that nobody reads any more take part of the budget
 	}
 	d.adapt()
 	err := d.layOut()
@@ -226,9 +233,8 @@ func (d *Device) layOut() error {
 	return nil
 }
 
-// forget drops programs that nothing refers to any more, and the objects that they alone read. The arena must be clear.
-func (d *Device) forget() {
-	var programs []*program // keeps them until their objects are renumbered
+// live returns the programs that somebody refers to.
+func (d *Device) live() (programs []*program) {
 	d.programs = slices.DeleteFunc(d.programs, func(w weak.Pointer[program]) bool {
 		p := w.Value()
 		if p != nil {
@@ -236,6 +242,11 @@ func (d *Device) forget() {
 		}
 		return p == nil
 	})
+	return programs
+}
+
+// read returns for each object whether one of the programs reads it.
+func (d *Device) read(programs []*program) []bool {
 	read := make([]bool, len(d.weights.objects))
 	for _, p := range programs {
 		for _, id := range p.objects {
@@ -244,6 +255,13 @@ func (d *Device) forget() {
 			}
 		}
 	}
+	return read
+}
+
+// forget drops programs that nothing refers to any more, and the objects that they alone read. The arena must be clear.
+func (d *Device) forget() {
+	programs := d.live() // which stay until their objects are renumbered
+	read := d.read(programs)
 	if !slices.Contains(read, false) {
 		return
 	}
@@ -290,11 +308,7 @@ func (d *Device) follow(uses []Use) error {
 	for i, u := range uses {
 		rank[u.Object] = i
 	}
-	for _, w := range d.programs {
-		p := w.Value()
-		if p == nil {
-			continue // layOut forgets it the next time
-		}
+	for _, p := range d.live() {
 		g, objects := reorder(p.staged, p.objects, func(id int) int { return d.weights.objects[id].group }, rank)
 		if slices.Equal(objects, p.objects) {
 			continue

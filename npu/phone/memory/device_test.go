@@ -619,6 +619,15 @@ func TestProgramsThatAreGone(t *testing.T) {
 	_, before := d.Layout()
 	programs = slices.Clone(programs[2:4])
 	runtime.GC()
+	for !d.gone.Load() { // the cleanups run on their own
+		runtime.Gosched()
+	}
+	if _, err := step(programs, width); err != nil {
+		t.Fatal(err)
+	}
+	if _, after := d.Layout(); len(after)*5 != len(before)*2 {
+		t.Errorf("%d pieces of 5 matrices, then %d of 2", len(before), len(after))
+	}
 	programs = append(programs, compile(t, d, graphs[5:])...)
 	for range 2 {
 		if got, err := step(programs, width); err != nil || !slices.Equal(got, want) {

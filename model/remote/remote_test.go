@@ -334,7 +334,7 @@ func TestRefusals(t *testing.T) {
 // A server that is refused is left without a connection to it.
 func TestRefusedServersAreLeft(t *testing.T) {
 	path, _ := open(t, tiny())
-	_, reader := open(t, models.Reader)
+	_, reader := open(t, models.Decoder)
 	for kind := range kinds {
 		var left sync.WaitGroup
 		h := httptest.NewUnstartedServer(kinds[kind](&remotetest.Server{Model: reader}))

@@ -45,7 +45,7 @@ func (p passage) cellOf(q query) (from, to int, ok bool) {
 		return 0, 0, false
 	}
 	at, text := p.rows[row].cells[column], p.cell(row, column)
-	if (asksPerson.MatchString(question) || q.place) && text != "" && !strings.ContainsFunc(text, unicode.IsLetter) ||
+	if (asksPerson.MatchString(question) || q.place && !ofPlaces.MatchString(names[column])) && text != "" && !strings.ContainsFunc(text, unicode.IsLetter) ||
 		(byRow || asksHowMany.MatchString(question)) && wantsNoDate(question) && onlyDate.MatchString(text) ||
 		q.former && !saysFormer.MatchString(names[column]) {
 		return 0, 0, false
@@ -57,10 +57,13 @@ func (p passage) cellOf(q query) (from, to int, ok bool) {
 	return at.from, at.to, words.Shared(said, rest) == 0
 }
 
+// ofPlaces matches the name of a column of places, which may have numbers.
+var ofPlaces = regexp.MustCompile(`(?i)\b(?:rooms?|gates?|platforms?|bays?|shel(?:f|ves)|desks?|lockers?|flats?|floors?|box|boxes|pages?|slots?|zones?|pitch|court|lanes?|stalls?|stands?|berths?|tables?|seats?|tracks?|gleis|raum|zimmer|where|place|location)\b`)
+
 var asksHowMany = regexp.MustCompile(`(?i)\bhow many\b`)
 
 // saysFormer matches the name of a column of what was so before.
-var saysFormer = regexp.MustCompile(`(?i)\b(?:old|previous|former|before|was|until|last|original|from)\b`)
+var saysFormer = regexp.MustCompile(`(?i)\b(?:old|previous|former|before|was|until|last|original(?:ly)?|from|earlier|prior|previously|formerly|ex|past|initial(?:ly)?|replaced|sold|maiden|predecessor|to (?:19|20)\d\d)\b`)
 
 // timeElsewhere reports whether a row has some words of a question beside a time of day in another cell: "arrives 9:20".
 func (p passage) timeElsewhere(row, column int, rest []string) bool {

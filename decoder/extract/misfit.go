@@ -146,7 +146,7 @@ var misfits = []misfit{
 	}},
 	// "What port does Zigor use?": not "1883" in "- Moscar, port 1883 / - Zigor, on a stick"
 	{name: "another item", sentence: true, against: wrongPart, lacks: true, is: func(w wants, at pointed) bool {
-		return at.ofOtherItem(w.question)
+		return at.ofOtherItem(w)
 	}},
 	// "When does db-new go?": not "28 Feb" in "The box db-old goes on 28 Feb."
 	{name: "another identifier", sentence: true, against: wrongPart, lacks: true, is: func(w wants, at pointed) bool {
@@ -208,7 +208,7 @@ var misfits = []misfit{
 	}},
 	// "Who came on 3 May?": not "Ada" in "5 May / Ada came."
 	{name: "another date", sentence: true, against: wrongPart, lacks: true, is: func(w wants, at pointed) bool {
-		return len(w.dates) > 0 && w.otherDate(at.head+"\n"+at.title(), at.said)
+		return len(w.dates) > 0 && w.otherDate(at)
 	}},
 	// "When does it open on Sunday?": not "10:00" in "Sat 10:00–14:00, closed on Mondays"
 	{name: "another day", sentence: true, bare: true, against: wrongPart, lacks: true, is: func(w wants, at pointed) bool {

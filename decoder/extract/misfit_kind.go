@@ -173,4 +173,4 @@ var (
 )
 
 // aDeed matches what a line of a changelog or a list of tasks begins with, "Fixed a leak": it names nobody.
-var aDeed = regexp.MustCompile(`^\p{Lu}\pL+(?:ed|ing) (?:an?|the|all|some|several)\b`)
+var aDeed = regexp.MustCompile(`^\p{Lu}\pL+(?:ed|ing) (?:an?|some|several)\b`)

@@ -110,7 +110,13 @@ func (w wants) otherNumber(head, said string) bool {
 	}
 	here, all := numberedThings(head+"\n"+said), numbers(said)
 	for thing, asked := range w.numbered {
-		if others := here[thing]; len(others) > 0 && !slices.ContainsFunc(asked, func(n string) bool { return slices.Contains(others, n) || slices.Contains(all, n) }) {
+		others := here[thing]
+		agrees := func(n string) bool {
+			return slices.ContainsFunc(slices.Concat(others, all), func(o string) bool {
+				return o == n || strings.HasPrefix(o, n+".") || strings.HasPrefix(n, o+".") // what holds for version 3 holds for 3.2
+			})
+		}
+		if len(others) > 0 && !slices.ContainsFunc(asked, agrees) {
 			return true
 		}
 	}
@@ -388,13 +394,14 @@ func (w wants) otherWay(sentence string) bool {
 	return w.to != "" && begins(w.to) && !ends(w.to) || w.from != "" && ends(w.from) && !begins(w.from)
 }
 
-// toElsewhere reports whether a sentence, with what heads it, has the journey from where the question's begins to another place only.
+// toElsewhere reports whether a sentence, with what heads it, has the journey from where the question's begins to another place only. A
+// place in capitals, "JFK", may be the question's.
 func (w wants) toElsewhere(head, sentence string) bool {
 	if w.to == "" || w.from == "" || strings.Contains(head+sentence, w.to) {
 		return false
 	}
 	m := goesTo.FindStringSubmatch(sentence)
-	return m != nil && m[1] != w.to && strings.Contains(sentence, w.from)
+	return m != nil && m[1] != w.to && strings.ToUpper(m[1]) != m[1] && strings.Contains(sentence, w.from)
 }
 
 // journey reports whether a sentence has a mark between two places, with some text before it and after it.
@@ -490,16 +497,27 @@ func turnsOf(text string) map[string][]string {
 
 var ordered = regexp.MustCompile(`\b(first|second|third|fourth|fifth|sixth|last) (\pL{3,})(?: (\pL{3,}))?`)
 
+// otherwiseInTurn matches other words for a place in an order.
+var otherwiseInTurn = regexp.MustCompile(`(?i)\b(?:final|latest|closing|newest|recent|previous|present|current|opening|initial|earliest|original|oldest|\d+(?:st|nd|rd|th)|the one|number two)\b`)
+
 // notInOrder has words behind "first" and "last" with which nothing is told from others of its kind.
 var notInOrder = words.Set(`time times day days week weeks month months year years night name names aid class floor half part person people thing things one step
 	few two three four five hour hours minute minutes term lap place prize row line page and then degree hand`)
 
 // otherTurn reports whether a text has a thing of the question in other places of the order only: "the last mill" for "the first mill".
+// The last one may be called the third, and either may be called otherwise, "the final one".
 func (w wants) otherTurn(text string) bool {
+	if otherwiseInTurn.MatchString(text) {
+		return false
+	}
 	here := turnsOf(text)
 	said := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !isWordRune(r) })
 	for thing, asked := range w.turns {
-		if len(here[thing]) > 0 && !slices.ContainsFunc(asked, func(o string) bool { return slices.Contains(said, o) }) {
+		last := !slices.ContainsFunc(asked, func(o string) bool { return o != "last" })
+		if len(here[thing]) == 0 || last && !slices.Contains(here[thing], "first") {
+			continue
+		}
+		if !slices.ContainsFunc(asked, func(o string) bool { return slices.Contains(said, o) }) {
 			return true
 		}
 	}
@@ -507,20 +525,39 @@ func (w wants) otherTurn(text string) bool {
 }
 
 // ofOtherItem reports whether a sentence is in an item of a list, the question names what another item of that list begins with, and
-// nothing in this item.
-func (at pointed) ofOtherItem(question string) bool {
+// nothing in this item, in what it is part of or above it.
+func (at pointed) ofOtherItem(w wants) bool {
 	begin := at.lineStart(at.begin)
 	own := itemName(at.text[begin:at.lineEnd(begin)])
-	if own == "" || strings.Contains(question, own) || forAll.MatchString(own) {
+	if own == "" || noItem.MatchString(own) || words.Shared(words.Content(own), w.words) > 0 {
 		return false
 	}
+	here, question := at.itemWithin(begin)+"\n"+at.head+"\n"+at.title(), spaced(w.question)
 	for from, to := range at.lines() {
 		name := itemName(at.text[from:to])
-		if name != "" && name != own && from >= at.body && strings.Contains(question, name) && !strings.Contains(at.text[begin:at.lineEnd(begin)], name) {
+		if from >= at.body && name != "" && name != own && !noItem.MatchString(name) && strings.Contains(question, spaced(name)) && !strings.Contains(here, name) {
 			return true
 		}
 	}
 	return false
+}
+
+// itemWithin returns the line of an item with those of the items that it is part of, which are indented less.
+func (p passage) itemWithin(begin int) string {
+	indent := func(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }
+	all := p.text[begin:p.lineEnd(begin)]
+	for depth := indent(all); begin > p.body && depth > 0; {
+		begin = p.lineStart(begin - 1)
+		if line := p.text[begin:p.lineEnd(begin)]; itemName(line) != "" && indent(line) < depth {
+			all, depth = all+"\n"+line, indent(line)
+		}
+	}
+	return all
+}
+
+// spaced returns the words of a text between blanks, so that what it contains are whole words.
+func spaced(text string) string {
+	return " " + strings.Join(strings.FieldsFunc(text, func(r rune) bool { return !isWordRune(r) }), " ") + " "
 }
 
 // itemName returns the name with which an item of a list begins: "Joanna Reyes" of "- Joanna Reyes (daughter), lives in Bristol".
@@ -534,4 +571,5 @@ func itemName(line string) string {
 
 var itemStart = regexp.MustCompile(`^\s*[-*•–] +\**(\p{Lu}[\pL\pN]*(?:[ -]\p{Lu}[\pL\pN]*){0,3})\**(?:[:,(]| [(–—-]|$)`)
 
-var forAll = regexp.MustCompile(`(?i)^(?:all|each|every|everyone|everybody|both|others?|anyone|note)\b`)
+// noItem matches what an item begins with that is no name of it.
+var noItem = regexp.MustCompile(`(?i)^(?:all|each|every|everyone|everybody|both|others?|anyone|note|who|whom|whose|what|when|where|which|why|how|is|are|can|do|does|may|must)\b`)

@@ -132,20 +132,31 @@ var (
 	dayOfMonth = regexp.MustCompile(`\b(\d{1,2})(?:st|nd|rd|th|\.)?(?: of)? (` + aMonth + `)\b|\b(` + aMonth + `)\.? (\d{1,2})(?:st|nd|rd|th)?\b|\b(?:19|20)\d\d-(\d\d)-(\d\d)\b`)
 )
 
-// otherDate reports whether a sentence names days, or what stands above it does if it names none, and none of them is a day of the
-// question. It may say what has been so from one day to another.
-func (w wants) otherDate(above, said string) bool {
+// otherDate reports whether a sentence names days, or what heads it does if it names none, and neither it nor anything above it names a
+// day of the question. It may say what has been so from one day to another, or what was so the day before. The title's day is often
+// that on which the text was written.
+func (w wants) otherDate(at pointed) bool {
 	several := func(text string) bool {
 		return severalDays.MatchString(isoDate.ReplaceAllString(text, "")) || slashed.MatchString(text)
 	}
-	here := datesIn(said)
-	if len(here) == 0 && !several(above) {
-		here = datesIn(above)
+	asked := func(text string) bool {
+		return slices.ContainsFunc(datesIn(text), func(d string) bool { return slices.Contains(w.dates, d) })
 	}
-	return len(here) > 0 && !several(said) && !slices.ContainsFunc(here, func(d string) bool { return slices.Contains(w.dates, d) })
+	if several(at.said) || relativeDay.MatchString(at.said) || asked(at.said) || asked(at.head) || asked(at.title()) {
+		return false
+	}
+	here := datesIn(at.said)
+	if len(here) == 0 && !several(at.head) && (!at.titled || onlyDate.MatchString(at.head)) && !asked(at.text[at.lineStart(at.begin):at.begin]) {
+		here = datesIn(at.head)
+	}
+	return len(here) > 0
 }
 
-var severalDays = regexp.MustCompile(`(?i)\b(?:since|from|until|till|through|to|by|before|after|between|every|each|daily|always|as of|week of)\b|\d ?[–—-] ?\d{1,2}(?:[^\d-]|$)`)
+// relativeDay matches what tells a day by another one.
+var relativeDay = regexp.MustCompile(`(?i)\b(?:yesterday|tomorrow|last night|overnight|ago|earlier|later|next|following|previous|the day|eve of)\b`)
+
+// severalDays matches what holds on more than one day, "1 and 2 May".
+var severalDays = regexp.MustCompile(`(?i)\b(?:since|from|until|till|through|to|by|before|after|between|every|each|daily|always|as of|week of)\b|\d(?:st|nd|rd|th|\.)?,? ?(?:and|und|or|&|\+) ?\d{1,2}(?:\D|$)|(?:` + aMonth + `) \d{1,2}(?:st|nd|rd|th)? (?:and|or|&) \d|\d ?[–—-] ?\d{1,2}(?:[^\d-]|$)`)
 
 var isoDate = regexp.MustCompile(`\b(?:19|20)\d\d-\d\d-\d\d\b`)
 

@@ -85,7 +85,7 @@ func (c *pairCmd) Run(a *cli.App) error {
 				return fmt.Errorf("%w; this device was paired with %s, which does not confirm it: %w", err, cli.Plain(known.Name), gone)
 			}
 			a.Remark("%v; this device is already paired with %s", err, cli.Plain(known.Name))
-			return nil
+			return c.apply(a, peers, *known)
 		}
 	}
 	switch {
@@ -132,6 +132,33 @@ func (c *pairCmd) keep(a *cli.App, peers *transport.Peers, peer transport.Peer) 
 		return a.JSON(a.PeerJSON(peer))
 	}
 	fmt.Fprintf(a.Out, "Paired with %s (%s). Questions go there now: edge ask \"…\"\n", cli.Plain(peer.Name), strings.Join(peer.Addrs, ", "))
+	return nil
+}
+
+// apply gives a cloud that was paired before what the flags ask for, as keep does for a new one.
+func (c *pairCmd) apply(a *cli.App, peers *transport.Peers, known transport.Peer) (err error) {
+	named := known
+	if c.Name != "" {
+		if named, err = cli.NamePeer(peers, known, c.Name); err != nil {
+			return err
+		}
+	}
+	now, err := peers.Update(known.ID, func(p *transport.Peer) {
+		p.Name = named.Name
+		p.Private = p.Private || c.Private
+	})
+	if err != nil {
+		return err
+	}
+	if a.Globals.JSON {
+		return a.JSON(a.PeerJSON(now))
+	}
+	if c.Name != "" {
+		a.Remark("%s (%s) is called %s", cli.Plain(known.Name), now.ID.Short(), cli.Plain(now.Name))
+	}
+	if c.Private {
+		a.Remark("%s (%s) gets no drafts from this device", cli.Plain(now.Name), now.ID.Short())
+	}
 	return nil
 }
 

@@ -206,10 +206,10 @@ func (s *session) citation(r askJSON, p partJSON) (lines []string) {
 	return lines
 }
 
-// heading stands above the texts that come close to a part. Below an answer they are no support of it.
+// heading stands above the texts that come close to a part. Below an answer they may support it or not: nobody has checked that.
 func heading(p partJSON) string {
 	if known(p) {
-		return "also close, but no support:"
+		return "also close:"
 	}
 	return "nearest:"
 }

@@ -7,13 +7,13 @@ import (
 	"tandem/api"
 )
 
-// Texts that come close support no answer: where there is one, the words above them say so.
+// The words above texts that come close do not say whether these support an answer: nobody has checked that.
 func TestHeading(t *testing.T) {
 	for _, c := range []struct {
 		part partJSON
 		want string
 	}{
-		{partJSON{Text: "At nine."}, "also close, but no support:"},
+		{partJSON{Text: "At nine."}, "also close:"},
 		{partJSON{Text: "I don't know.", Unknown: true}, "nearest:"},
 	} {
 		if got := heading(c.part); got != c.want {

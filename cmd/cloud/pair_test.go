@@ -122,7 +122,9 @@ func TestPairPrefers(t *testing.T) {
 		"nobody called":      {"pair", "--prefer", "nokia", "--priority", "high"},
 		"must be one of":     {"pair", "--prefer", "pixel", "--priority", "urgent"},
 		"--prefer":           {"pair", "--priority", "high"},
-		"no replica of":      {"pair", "--service", filepath.Join(home.Dir, "none")},
+		"no replica of":      {"pair", "--service", home.Dir},
+		"there is no folder": {"pair", "--service", filepath.Join(home.Dir, "none")},
+		"mkdir":              {"serve", "--service", filepath.Join(home.Dir, "none"), "--advertise", "127.0.0.1:4433"},
 		"--advertise is for": {"serve", "--advertise", "cloud-b:4433"},
 		"a replica needs":    shared,
 		"not host:port":      append(shared[:len(shared):len(shared)], "--advertise", "cloud-b"),
@@ -135,6 +137,9 @@ func TestPairPrefers(t *testing.T) {
 	p, err := peers.Lookup(id.ID)
 	if err != nil || p.Priority != -1 || priorityOf(peers)(id.ID) != node.Low || priorityOf(peers)(transport.ID{}) != node.Normal {
 		t.Errorf("priority %d, %v", p.Priority, err)
+	}
+	if _, err := os.Stat(filepath.Join(home.Dir, "none")); err == nil {
+		t.Error("a folder with a mistyped name was made")
 	}
 	if out, _, err := home.Run("pair", "--list"); err != nil || !strings.Contains(out, "low") {
 		t.Errorf("%s, %v", out, err)

@@ -22,6 +22,9 @@ var replicaRuns = flag.Int("replicas.runs", 3, "how often TestReplicaProcessesEn
 func newReplicas(t *testing.T) (replicas []*cloud, folder string) {
 	t.Helper()
 	folder = filepath.Join(t.TempDir(), "service")
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	first := newCloud(t)
 	for _, c := range []*cloud{first, cloudOf(t, first.binary), cloudOf(t, first.binary)} {
 		c.serve("--service", folder, "--advertise", c.address)

@@ -1,6 +1,10 @@
 package cli
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 
 	"tandem/transport"
@@ -24,6 +28,24 @@ func (f SharedFolder) Replicas() *transport.Replicas {
 		return nil
 	}
 	return transport.OpenReplicas(filepath.Join(string(f), "replicas"))
+}
+
+// Check refuses a folder that does not exist, and one that another user may change. It makes none: where a share is not mounted, or
+// the path is mistyped, that would begin another cloud, with a key of its own.
+func (f SharedFolder) Check() error {
+	if f == "" {
+		return nil
+	}
+	info, err := os.Stat(string(f))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("--service: there is no folder %s: mount the share, or make the folder for the first replica (mkdir -m 700 %[1]s)", Plain(string(f)))
+	case err != nil:
+		return fmt.Errorf("--service: %w", err)
+	case !info.IsDir():
+		return fmt.Errorf("--service: %s is a file: name the folder that the replicas share", Plain(string(f)))
+	}
+	return f.safe(info)
 }
 
 func (f SharedFolder) or(own, shared string) string {

@@ -2,5 +2,7 @@
 
 package cli
 
-// Check accepts any folder: its access list is the operating system's.
-func (f SharedFolder) Check() error { return nil }
+import "io/fs"
+
+// safe accepts any folder: its access list is the operating system's.
+func (f SharedFolder) safe(fs.FileInfo) error { return nil }

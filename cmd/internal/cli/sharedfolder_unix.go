@@ -3,26 +3,15 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"syscall"
 )
 
-// Check refuses a folder that another user may change: whoever writes to it can pair devices, and whoever owns it can read the
-// key. A folder that does not exist yet is created for its user alone.
-func (f SharedFolder) Check() error {
-	if f == "" {
-		return nil
-	}
-	info, err := os.Stat(string(f))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("--service: %w", err)
-	}
+// safe refuses a folder that another user may change: whoever writes to it can pair devices, and whoever owns it can read the
+// key.
+func (f SharedFolder) safe(info fs.FileInfo) error {
 	if of, ok := info.Sys().(*syscall.Stat_t); ok && int(of.Uid) != os.Geteuid() && of.Uid != 0 {
 		return fmt.Errorf("--service: %s belongs to another user, who could act as this cloud: give a folder of the user who serves", f)
 	}

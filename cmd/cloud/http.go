@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"net"
 	"sync"
 	"time"
 
@@ -77,11 +76,11 @@ func (f httpFlags) serveHTTP(a *cli.App, cloud *node.Cloud, m cli.ModelFlags, me
 	if err != nil {
 		return w, err
 	}
-	l, err := net.Listen("tcp", f.HTTP)
+	l, err := cli.ListenHTTP("--http", f.HTTP)
 	if err != nil {
-		return w, errors.Join(cli.ListenError("--http", f.HTTP, err), done())
+		return w, errors.Join(err, done())
 	}
-	a.Remark("answering on http://%s", l.Addr())
+	a.Remark("answering on %s", cli.URL(l.Addr()))
 	ctx, stop := context.WithCancel(context.WithoutCancel(a))
 	ended := make(chan error, 1)
 	last := sync.OnceValue(func() time.Time { return time.Now().Add(drain) })

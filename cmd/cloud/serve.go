@@ -460,13 +460,13 @@ func (c *serveCmd) observe(a *cli.App, cloud *node.Cloud) (metrics *cli.Metrics,
 	}
 	handler := http.NewServeMux()
 	handler.Handle("/metrics", metrics)
-	l, err := net.Listen("tcp", c.Metrics)
+	l, err := cli.ListenHTTP("--metrics", c.Metrics)
 	if err != nil {
-		return nil, nil, cli.ListenError("--metrics", c.Metrics, err)
+		return nil, nil, err
 	}
 	server := metricsServer(c.Metrics, handler)
 	go server.Serve(l)
-	a.Remark("metrics on http://%s/metrics", l.Addr())
+	a.Remark("metrics on %s/metrics", cli.URL(l.Addr()))
 	return metrics, func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(a), time.Second)
 		defer cancel()

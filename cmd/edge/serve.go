@@ -54,20 +54,20 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 	if err := c.Guard(a, c.HTTP, &cfg); err != nil {
 		return err
 	}
-	l, err := net.Listen("tcp", c.HTTP)
+	l, err := cli.ListenHTTP("--http", c.HTTP)
 	if err != nil {
-		return cli.ListenError("--http", c.HTTP, err)
+		return err
 	}
-	s.announce(a, l.Addr().String())
+	s.announce(a, l.Addr())
 	defer a.Register(cli.Process{Command: "serve", Model: s.model().Name, Documents: s.now.answersFrom(), Address: l.Addr().String()})()
 	return cli.RunHTTP(a, l, api.New(cfg).Handler(), func() time.Duration { return time.Second })
 }
 
 // announce says where the server listens and what it answers from.
-func (s *serving) announce(a *cli.App, address string) {
+func (s *serving) announce(a *cli.App, at net.Addr) {
 	sides := s.Sides()
 	if a.Globals.JSON {
-		a.JSON(map[string]any{"listening": address, "model": s.model().Name, "device": sides.Device, "clouds": sides.Clouds})
+		a.JSON(map[string]any{"listening": at.String(), "model": s.model().Name, "device": sides.Device, "clouds": sides.Clouds})
 		return
 	}
 	from := fmt.Sprintf("%d documents", sides.Device.Documents)
@@ -80,7 +80,7 @@ func (s *serving) announce(a *cli.App, address string) {
 			with = "with " + cli.Plain(c.Name)
 		}
 	}
-	fmt.Fprintf(a.Out, "Answering from %s, %s, on http://%s\nOpen that address in a browser, or give it to a program that uses OpenAI's or Ollama's API.\n", from, with, address)
+	fmt.Fprintf(a.Out, "Answering from %s, %s, on %s\nOpen that address in a browser, or give it to a program that uses OpenAI's or Ollama's API.\n", from, with, cli.URL(at))
 }
 
 // serving answers the questions of an API. When the first documents arrive, it leaves the samples.

@@ -43,6 +43,9 @@ func (f HTTPFlags) Guard(a *App, address string, cfg *api.Config) (err error) {
 		return ListenError("--http", address, err)
 	}
 	for _, name := range f.Host {
+		if u, err := url.Parse("http://" + name); (err != nil || u.Host != name || u.Port() != "" || name == "") && net.ParseIP(name) == nil {
+			return fmt.Errorf("--host %q: want the name of a machine alone, such as edge.home", name)
+		}
 		cfg.Hosts = append(cfg.Hosts, strings.ToLower(name))
 	}
 	if cfg.Origins, err = origins(f.CORS); err != nil {

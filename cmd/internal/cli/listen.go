@@ -4,9 +4,37 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"strings"
 	"syscall"
 )
+
+// ListenHTTP listens at the address that a flag gave. At 0.0.0.0, package net would also listen over IPv6.
+func ListenHTTP(flag, address string) (net.Listener, error) {
+	network := "tcp"
+	if host, _, err := net.SplitHostPort(address); err == nil {
+		if ip, err := netip.ParseAddr(host); err == nil && ip.Is4() {
+			network = "tcp4"
+		}
+	}
+	l, err := net.Listen(network, address)
+	if err != nil {
+		return nil, ListenError(flag, address, err)
+	}
+	return l, nil
+}
+
+// URL returns where a browser on this machine finds a server that listens at an address.
+func URL(at net.Addr) string {
+	host, port, err := net.SplitHostPort(at.String())
+	if err != nil {
+		return "http://" + at.String()
+	}
+	if ip, err := netip.ParseAddr(host); err == nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return "http://" + net.JoinHostPort(host, port)
+}
 
 // ListenError describes err, why a server could not listen at the address that a flag gave. Packages of the net describe each of
 // their layers; this leaves the cause, and says what to do. Other errors it returns as they are.

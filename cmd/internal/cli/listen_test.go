@@ -8,8 +8,51 @@ import (
 	"syscall"
 	"testing"
 
+	"tandem/api"
 	"tandem/transport"
 )
+
+// An IPv4 address is listened at over IPv4 alone, and what is printed can be opened in a browser.
+func TestListenHTTP(t *testing.T) {
+	for address, want := range map[string]string{"0.0.0.0:0": "http://127.0.0.1:", ":0": "http://127.0.0.1:", "127.0.0.2:0": "http://127.0.0.2:"} {
+		l, err := ListenHTTP("--http", address)
+		if err != nil {
+			t.Skip(err)
+		}
+		defer l.Close()
+		_, port, _ := net.SplitHostPort(l.Addr().String())
+		if got := URL(l.Addr()); got != want+port {
+			t.Errorf("%s: %s", address, got)
+		}
+		if address != "0.0.0.0:0" {
+			continue
+		}
+		if c, err := net.Dial("tcp6", "[::1]:"+port); err == nil {
+			c.Close()
+			t.Error("0.0.0.0 is served over IPv6")
+		}
+	}
+	if l, err := ListenHTTP("--http", "[::1]:0"); err == nil {
+		defer l.Close()
+		if got := URL(l.Addr()); !strings.HasPrefix(got, "http://[::1]:") {
+			t.Errorf("%s", got)
+		}
+	}
+	if _, err := ListenHTTP("--http", "0.0.0.0"); err == nil || !strings.HasPrefix(err.Error(), "--http 0.0.0.0: missing port") {
+		t.Errorf("%v", err)
+	}
+}
+
+// A name of the server is one that a request's Host can hold.
+func TestHostNames(t *testing.T) {
+	a, _, _ := testApp(t)
+	for name, fine := range map[string]bool{"edge.home": true, "Edge-1": true, "fe80::1": true, "a b": false, "edge.home:80": false, "http://edge.home": false, "": false} {
+		err := HTTPFlags{AtOnce: 1, Host: []string{name}}.Guard(a, "127.0.0.1:0", &api.Config{})
+		if (err == nil) != fine || !fine && !strings.Contains(err.Error(), "--host") {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
 
 // What could not be listened at is named once, with the cause and what to do.
 func TestListenError(t *testing.T) {

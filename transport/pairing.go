@@ -332,7 +332,7 @@ func (l *Listener) register(qc *quic.Conn, id ID, request pairRequest) pairReply
 	}
 	peer := Peer{ID: id, Name: request.Name, Paired: time.Now().UTC().Truncate(time.Second)}
 	if old, err := l.cfg.Peers.Lookup(id); err == nil {
-		peer.Priority = old.Priority
+		peer.Name, peer.Priority = old.Name, old.Priority // the operator may have chosen them
 	}
 	if err := l.cfg.Peers.Add(peer); err != nil {
 		l.cfg.Log.Error("pairing failed", "error", err)

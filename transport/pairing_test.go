@@ -472,6 +472,37 @@ func TestSocketSwallowsTransientErrors(t *testing.T) {
 	}
 }
 
+// A device that pairs again keeps what the operator has given it.
+func TestPairAgain(t *testing.T) {
+	cloud, device := ephemeral(t), ephemeral(t)
+	peers, invites := NewPeers(), OpenInvites(t.TempDir())
+	l, err := Listen("127.0.0.1:0", ServerConfig{Identity: cloud, Peers: peers, Invites: invites, Hello: testHello(tandem.Cloud), Log: quiet()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	pair := func() {
+		t.Helper()
+		code, err := invites.New(cloud.ID, []string{l.Addr().String()}, time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Pair(ctx, code, device, "vm", nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pair()
+	if _, err := peers.Update(device.ID, func(p *Peer) { p.Name, p.Priority = "pixel", 1 }); err != nil {
+		t.Fatal(err)
+	}
+	pair()
+	if p, err := peers.Lookup(device.ID); err != nil || p.Name != "pixel" || p.Priority != 1 {
+		t.Errorf("%+v, %v", p, err)
+	}
+}
+
 // Pairing, dialling and an exchange also work over real sockets.
 func TestLoopback(t *testing.T) {
 	cloud, device := ephemeral(t), ephemeral(t)

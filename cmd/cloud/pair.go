@@ -19,11 +19,11 @@ type pairCmd struct {
 	QR       bool          `name:"qr" help:"Also draw the code as a QR code." default:"true" negatable:""`
 	To       string        `help:"Write the code to this file, which only you can read, instead of printing it." type:"path" placeholder:"FILE"`
 	Name     string        `help:"With --rename: the new name." type:"name" env:"-" placeholder:"NAME"`
-	Rename   string        `help:"Rename a paired device to --name." type:"name" env:"-" placeholder:"WHICH"`
-	Prefer   string        `help:"Set the priority of a paired device to --priority." type:"name" env:"-" placeholder:"WHICH"`
+	Rename   string        `help:"Rename a paired device to --name." xor:"what" type:"name" env:"-" placeholder:"WHICH"`
+	Prefer   string        `help:"Set the priority of a paired device to --priority." xor:"what" type:"name" env:"-" placeholder:"WHICH"`
 	Priority string        `help:"With --prefer: the priority of its questions when places are scarce: ${enum}." enum:"low,normal,high" default:"normal" env:"-"`
-	List     bool          `help:"List the paired devices." env:"-"`
-	Remove   string        `help:"Forget a paired device, given its name, its key or the beginning of its key." type:"name" env:"-" placeholder:"WHICH"`
+	List     bool          `help:"List the paired devices." xor:"what" env:"-"`
+	Remove   string        `help:"Forget a paired device, given its name, its key or the beginning of its key." xor:"what" type:"name" env:"-" placeholder:"WHICH"`
 }
 
 func (c *pairCmd) Help() string {
@@ -53,6 +53,8 @@ func (c *pairCmd) Run(a *cli.App) error {
 		return cli.RemovePeer(a, peers, c.Remove)
 	case c.List:
 		return cli.ListPeers(a, peers)
+	case c.Rename != "" && c.Name == "":
+		return errors.New("--rename needs --name, the new name")
 	case c.Rename != "":
 		return cli.RenamePeer(a, peers, c.Rename, c.Name)
 	case c.Prefer != "":

@@ -23,12 +23,12 @@ type pairCmd struct {
 	From       string         `help:"Read the code from this file, which \"cloud pair --to\" wrote." type:"path" placeholder:"FILE"`
 	Wait       *time.Duration `help:"How long to keep trying while no cloud answers. Default: 0s." placeholder:"DURATION"`
 	Name       string         `help:"Name of the cloud on this device. Default: the name of its machine." type:"name" env:"-" placeholder:"NAME"`
-	Rename     string         `help:"Rename a paired cloud to --name." type:"name" env:"-" placeholder:"WHICH"`
+	Rename     string         `help:"Rename a paired cloud to --name." xor:"what" type:"name" env:"-" placeholder:"WHICH"`
 	Private    bool           `help:"Send this cloud no drafts from this device, as with edge ask --private." env:"-"`
-	PrivateFor string         `help:"From now on, treat a paired cloud as with --private; name it as for --remove." type:"name" env:"-" placeholder:"WHICH"`
-	OpenFor    string         `help:"The opposite of --private-for." type:"name" env:"-" placeholder:"WHICH"`
-	List       bool           `help:"List the paired clouds." env:"-"`
-	Remove     string         `help:"Forget a paired cloud, given its name, address, key or the beginning of its key." type:"name" env:"-" placeholder:"WHICH"`
+	PrivateFor string         `help:"From now on, treat a paired cloud as with --private; name it as for --remove." xor:"what" type:"name" env:"-" placeholder:"WHICH"`
+	OpenFor    string         `help:"The opposite of --private-for." xor:"what" type:"name" env:"-" placeholder:"WHICH"`
+	List       bool           `help:"List the paired clouds." xor:"what" env:"-"`
+	Remove     string         `help:"Forget a paired cloud, given its name, address, key or the beginning of its key." xor:"what" type:"name" env:"-" placeholder:"WHICH"`
 }
 
 func (c *pairCmd) Help() string {
@@ -52,6 +52,9 @@ func (c *pairCmd) Run(a *cli.App) error {
 	if err != nil {
 		return err
 	}
+	if err := c.check(); err != nil {
+		return err
+	}
 	peers := transport.OpenPeers(dirs.Peers())
 	switch {
 	case c.Remove != "":
@@ -64,8 +67,6 @@ func (c *pairCmd) Run(a *cli.App) error {
 		return cli.KeepPrivate(a, peers, c.PrivateFor, true)
 	case c.OpenFor != "":
 		return cli.KeepPrivate(a, peers, c.OpenFor, false)
-	case c.Wait != nil && *c.Wait < 0:
-		return fmt.Errorf("--wait %v: want 0s or more", *c.Wait)
 	}
 	code, err := c.code(a)
 	if err != nil {
@@ -95,6 +96,29 @@ func (c *pairCmd) Run(a *cli.App) error {
 		return err
 	}
 	return fmt.Errorf("%w; %s", err, wayBack(err))
+}
+
+// check refuses flags that do not belong together. Kong sees to it that only one of those asks for something else than pairing.
+func (c *pairCmd) check() error {
+	other := ""
+	for flag, given := range map[string]bool{
+		"--remove": c.Remove != "", "--list": c.List, "--rename": c.Rename != "", "--private-for": c.PrivateFor != "", "--open-for": c.OpenFor != "",
+	} {
+		if given {
+			other = flag
+		}
+	}
+	switch {
+	case other != "" && len(c.Code) > 0:
+		return fmt.Errorf("a code and %s: give only one of them", other)
+	case other != "" && (c.From != "" || c.Private):
+		return fmt.Errorf("--from and --private are for pairing: leave them out, or leave out %s", other)
+	case c.Rename != "" && c.Name == "":
+		return errors.New("--rename needs --name, the new name")
+	case c.Wait != nil && *c.Wait < 0:
+		return fmt.Errorf("--wait %v: want 0s or more", *c.Wait)
+	}
+	return nil
 }
 
 // code reads the code from where it was given.

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"reflect"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -46,11 +47,15 @@ func (m mapper) IsBool() bool {
 // Decode implements kong.Mapper.
 func (m mapper) Decode(ctx *kong.DecodeContext, target reflect.Value) error {
 	t := ctx.Scan.Peek()
+	if m.takesNumber(ctx, t) { // kong takes "-5" for a flag
+		ctx.Scan.Pop()
+		ctx.Scan.PushTyped(t.Value, kong.FlagValueToken)
+	}
 	err := m.Mapper.Decode(ctx, target)
 	if err == nil {
 		return nil
 	}
-	wants, given := m.wants, ctx.Value.ShortSummary()
+	wants := m.wants
 	if m.such != "" {
 		wants += ", such as " + m.such
 	}
@@ -61,8 +66,13 @@ func (m mapper) Decode(ctx *kong.DecodeContext, target reflect.Value) error {
 	if t.Type != kong.EOLToken {
 		got = strconv.Quote(fmt.Sprint(t.Value))
 	}
-	if _, e := strconv.ParseFloat(fmt.Sprint(t.Value), 64); e == nil && t.Type != kong.FlagValueToken && strings.HasPrefix(fmt.Sprint(t.Value), "-") {
-		got += fmt.Sprintf("; write a negative number as in %s=%v", given, t.Value)
-	}
 	return fmt.Errorf("want %s, but got %s", wants, got)
 }
+
+// takesNumber reports whether a value is a negative number, and is for a flag that takes numbers.
+func (m mapper) takesNumber(ctx *kong.DecodeContext, t kong.Token) bool {
+	text, ok := t.Value.(string)
+	return ok && t.Type == kong.UntypedToken && ctx.Value.Flag != nil && m.such != "" && negative.MatchString(text)
+}
+
+var negative = regexp.MustCompile(`^-[0-9.]`)

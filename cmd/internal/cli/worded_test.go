@@ -28,7 +28,8 @@ func TestWrongValues(t *testing.T) {
 	}{
 		{[]string{"--count", "abc"}, `--count: want a whole number, such as 8, but got "abc"`},
 		{[]string{"-n", "1.5"}, `--count: want a whole number, such as 8, but got "1.5"`},
-		{[]string{"--count", "-1"}, `--count: want a whole number, such as 8, but got "-1"; write a negative number as in --count=-1`},
+		{[]string{"--count", "-x"}, `--count: want a whole number, such as 8, but got "-x"`},
+		{[]string{"--seed", "-1"}, `--seed: want a whole number, 0 or more, such as 8, but got "-1"`},
 		{[]string{"--count"}, `--count: want a whole number, such as 8, but got nothing`},
 		{[]string{"--seed=-1"}, `--seed: want a whole number, 0 or more, such as 8, but got "-1"`},
 		{[]string{"--share", "x\x1b[2J"}, `--share: want a number, such as 0.5, but got "x\x1b[2J"`},
@@ -55,5 +56,27 @@ func TestWrongValues(t *testing.T) {
 	}
 	if grammar.Count != 3 || grammar.Quiet || grammar.Wait != 3*time.Second || grammar.Share != 0.5 || len(grammar.Sizes) != 2 || grammar.Times != 4 {
 		t.Errorf("%+v", grammar)
+	}
+}
+
+// A negative number is taken behind its flag, so that the command can say which numbers it wants.
+func TestNegativeNumbers(t *testing.T) {
+	var grammar struct {
+		Count    int     `short:"n"`
+		Share    float64 `name:"share"`
+		Optional *int    `name:"optional"`
+		Last     bool    `short:"1"`
+	}
+	parser, err := kong.New(&grammar, append(worded(), kong.Name("tandem"))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = parser.Parse([]string{"-n", "-1", "--share", "-.5", "--optional", "-2"}); err != nil || grammar.Count != -1 || grammar.Share != -0.5 || *grammar.Optional != -2 || grammar.Last {
+		t.Errorf("%v, %+v", err, grammar)
+	}
+	for _, args := range [][]string{{"-n", "--share", "1"}, {"-n", "-n"}, {"--share", "-Inf"}} {
+		if _, err := parser.Parse(args); err == nil {
+			t.Errorf("%q is taken: %+v", args, grammar)
+		}
 	}
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -52,7 +54,7 @@ A recording holds distributions, which can reveal something about your documents
 }
 
 func (c *askCmd) Run(a *cli.App) (err error) {
-	question, err := c.text("question", c.Question)
+	question, err := c.text(a, "question", c.Question)
 	if err != nil {
 		return err
 	}
@@ -93,14 +95,8 @@ func (c *askCmd) Run(a *cli.App) (err error) {
 // maxText is how many bytes of a question or prompt are read.
 const maxText = 1 << 20
 
-// such are examples of what some texts are.
-var such = map[string]string{
-	"question": ", as in: edge ask \"When does the harbour museum open?\"",
-	"prompt":   ", as in: edge run \"The harbour museum\"",
-}
-
 // text returns the text that the flags give, which errors call what it is for, the arguments as one text or, without any of these, standard input.
-func (f textFlags) text(what string, args []string) (string, error) {
+func (f textFlags) text(a *cli.App, what string, args []string) (string, error) {
 	given := 0
 	for _, is := range []bool{len(args) > 0, f.Prompt != "", f.File != ""} {
 		if is {
@@ -121,11 +117,8 @@ func (f textFlags) text(what string, args []string) (string, error) {
 			return "", fmt.Errorf("%s: %w", f.File, err)
 		}
 	case given == 0:
-		if term.IsTerminal(int(os.Stdin.Fd())) {
-			return "", fmt.Errorf("no %s: give it as an argument%s", what, such[what])
-		}
 		var err error
-		if text, err = readText(os.Stdin); err != nil {
+		if text, err = interruptible(a, func() (string, error) { return typedText(what) }); err != nil {
 			return "", fmt.Errorf("read the %s: %w", what, err)
 		}
 	}
@@ -133,6 +126,37 @@ func (f textFlags) text(what string, args []string) (string, error) {
 		return "", fmt.Errorf("the %s is empty", what)
 	}
 	return text, nil
+}
+
+// typedText reads standard input. Of a terminal it reads one line, and asks for it.
+func typedText(what string) (string, error) {
+	if !term.IsTerminal(int(os.Stdin.Fd())) {
+		return readText(os.Stdin)
+	}
+	fmt.Fprintf(os.Stderr, "%s: ", what)
+	line, err := bufio.NewReader(io.LimitReader(os.Stdin, maxText)).ReadString('\n')
+	if err == io.EOF { // Ctrl-D
+		fmt.Fprintln(os.Stderr)
+		err = nil
+	}
+	return line, err
+}
+
+// interruptible reads a text that somebody may still type. An interrupt ends the wait for it.
+func interruptible(ctx context.Context, read func() (string, error)) (string, error) {
+	var text string
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		text, err = read()
+	}()
+	select {
+	case <-done:
+		return text, err
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
 }
 
 func readText(r io.Reader) (string, error) {

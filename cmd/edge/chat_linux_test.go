@@ -125,6 +125,25 @@ func (c *terminal) ready() {
 	}
 }
 
+// On a terminal, a question that is missing is asked for, and is not kept.
+func TestAskOnATerminal(t *testing.T) {
+	h := newHome(t)
+	c := newTerminal(t, h, "ask", "--sample")
+	c.wait("question")
+	c.send("When does the harbour museum open?\n", cloudKnows)
+	if out, _, err := h.Run("history", "list"); err != nil || strings.Contains(out, "museum") {
+		t.Errorf("%v, %s", err, out)
+	}
+	c = newTerminal(t, h, "ask", "--sample")
+	c.wait("question")
+	c.send("\x04", "the question is empty")
+	for _, args := range []string{"ask", "pair"} {
+		c = newTerminal(t, h, args)
+		c.wait(":")
+		c.send("\x03", "edge: interrupted")
+	}
+}
+
 // What is typed before the prompt, such as during an answer, is not lost.
 func TestChatTypedAhead(t *testing.T) {
 	c := newTerminal(t, newHome(t), "chat", "--local-only")

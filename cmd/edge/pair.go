@@ -130,7 +130,7 @@ func (c *pairCmd) code(a *cli.App) (code transport.Code, err error) {
 	case c.From != "":
 		text, err = readCode(c.From)
 	case text == "":
-		text, err = typedCode(a)
+		text, err = interruptible(a, func() (string, error) { return typedCode(a) })
 	}
 	if err != nil {
 		return code, err

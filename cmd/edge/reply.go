@@ -57,7 +57,7 @@ func (c *replyCmd) Run(a *cli.App) (err error) {
 	if c.Quiet {
 		a.Hush()
 	}
-	text, err := c.conversation()
+	text, err := c.conversation(a)
 	if err != nil {
 		return err
 	}
@@ -105,11 +105,11 @@ func (c *replyCmd) Run(a *cli.App) (err error) {
 }
 
 // conversation returns the conversation from the arguments, --file or standard input.
-func (c *replyCmd) conversation() (string, error) {
+func (c *replyCmd) conversation(a *cli.App) (string, error) {
 	if len(c.Words) == 0 && c.Prompt == "" && c.File == "" && term.IsTerminal(int(os.Stdin.Fd())) {
 		return "", errors.New("no conversation: give it on standard input, with --file, or as in: edge reply \"Ada: Are you free on Friday?\"")
 	}
-	return c.text("conversation", c.Words)
+	return c.text(a, "conversation", c.Words)
 }
 
 // checkFlags returns the parameters of sampling, or an error if a flag is out of its range.

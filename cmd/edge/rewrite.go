@@ -47,7 +47,7 @@ func (c *rewriteCmd) Run(a *cli.App) (err error) {
 	if len(c.Words) == 0 && c.Prompt == "" && c.File == "" && term.IsTerminal(int(os.Stdin.Fd())) {
 		return errors.New("no text: give it on standard input, with --file, or as in: edge rewrite --tone polite \"Send me the report!\"")
 	}
-	text, err := c.text("text", c.Words)
+	text, err := c.text(a, "text", c.Words)
 	if err != nil {
 		return err
 	}

@@ -51,7 +51,7 @@ func (c *runCmd) Run(a *cli.App) (err error) {
 	if c.Quiet {
 		a.Hush()
 	}
-	prompt, err := c.text("prompt", c.Words)
+	prompt, err := c.text(a, "prompt", c.Words)
 	if err != nil {
 		return err
 	}

@@ -323,6 +323,8 @@ func TestConfigurationValues(t *testing.T) {
 		`{"max-tokens": 5.5}`: "--max-tokens", `{"local-only": 2}`: "--local-only", `{"placement": "moon"}`: "--placement",
 		`{"notes": "/no/such"}`: "--notes", `{"seed": {"a": 1}}`: "--seed", `{"seed": [null]}`: "--seed", `{"seed": 1`: "unexpected EOF", `{"seed": 1} 2`: "after the object",
 		`{"seed": 1,}`: "byte 12", `[]`: "write an object", ``: "write an object", `{"wait": "soon"}`: "--wait",
+		`{"max-tokens": -3}`: "want 1 to 65536 (--max-tokens is set in", `{"model": "nope"}`: "(--model is set in", `{"scorer": "nope"}`: "(--scorer is set in",
+		`{"max_tokens": 3}`: `did you mean "max-tokens"`, "\n": "it is empty", `["seed"]`: "it is not an object",
 	} {
 		clitest.Write(t, dir, "config.json", text)
 		_, stderr, err := h.Run("ask", question)
@@ -346,6 +348,14 @@ func TestNoHome(t *testing.T) {
 	}
 	if stdout, stderr, err := h.RunWith([]string{"HOME="}, "ask", "--sample", question); err != nil || !strings.Contains(stdout, cloudKnows) {
 		t.Errorf("--sample: %v, %q, %s", err, stdout, stderr)
+	}
+	for _, args := range [][]string{{"--help"}, {"version"}, {"ask", "--sample", question}} { // as of accounts of services
+		if stdout, stderr, err := h.RunWith([]string{"HOME=/dev/null"}, args...); err != nil || stdout == "" {
+			t.Errorf("HOME=/dev/null: %q: %v, %q, %s", args, err, stdout, stderr)
+		}
+	}
+	if _, stderr, err := h.RunWith([]string{"HOME=here"}, "index", "add", "x"); err == nil || !strings.Contains(stderr, `the home folder "here" is not an absolute path`) {
+		t.Errorf("a relative HOME: %v: %s", err, stderr)
 	}
 }
 

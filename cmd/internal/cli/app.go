@@ -110,7 +110,7 @@ func Main(program, description string, grammar any, globals *Globals, args []str
 	app.Context = ctx
 	app.Log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level(globals.LogLevel)}))
 	slog.SetDefault(app.Log)
-	err = needsRoom(chosen.Run(app))
+	err = app.sourced(chosen, needsRoom(chosen.Run(app)))
 	app.Clear()
 	if globals.JSON && err != nil {
 		app.failure(err)

@@ -11,7 +11,9 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -47,7 +49,7 @@ func defaultConfig(dirs Dirs) (path string, _ []kong.Resolver, _ error) {
 	path = filepath.Join(dirs.Config, "config.json")
 	c, err := loadConfig(path)
 	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.ENOTDIR):
 		return path, nil, nil
 	case err != nil:
 		return path, nil, err
@@ -70,7 +72,12 @@ func loadConfig(path string) (c config, err error) {
 	c = config{map[string]any{}, path}
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber() // a seed can have more digits than a float64
-	if err = d.Decode(&c.values); err == nil && len(bytes.TrimSpace(data[d.InputOffset():])) > 0 {
+	switch err = d.Decode(&c.values); {
+	case err == io.EOF:
+		err = errors.New("it is empty")
+	case errors.As(err, new(*json.UnmarshalTypeError)):
+		err = errors.New("it is not an object")
+	case err == nil && len(bytes.TrimSpace(data[d.InputOffset():])) > 0:
 		err = errors.New("text after the object")
 	}
 	if err != nil {
@@ -87,6 +94,48 @@ func configError(path string, err error) error {
 	return fmt.Errorf("%s: %w; write an object such as {\"placement\": \"device\"}", path, err)
 }
 
+// sourced adds to the error of a command where a flag that it names was set, if not on the command line.
+func (a *App) sourced(chosen *kong.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	for _, flag := range chosen.Flags() {
+		if where := a.setIn(chosen, flag); where != "" && concerns(err.Error(), flag) {
+			return fmt.Errorf("%w (--%s is set in %s)", err, flag.Name, where)
+		}
+	}
+	return err
+}
+
+// concerns reports whether a message names a flag, or quotes its value.
+func concerns(message string, flag *kong.Flag) bool {
+	value := flag.Target
+	return regexp.MustCompile(`--`+regexp.QuoteMeta(flag.Name)+`([^-\w]|$)`).MatchString(message) ||
+		value.Kind() == reflect.String && value.Len() > 0 && strings.Contains(message, strconv.Quote(value.String()))
+}
+
+// setIn returns the file or the variable that sets a flag, "" if neither does.
+func (a *App) setIn(chosen *kong.Context, flag *kong.Flag) (from string) {
+	for _, name := range flag.Envs {
+		if _, ok := os.LookupEnv(name); ok {
+			from = "the environment variable " + name
+		}
+	}
+	for _, p := range chosen.Path {
+		switch {
+		case p.Flag != flag:
+		case !p.Resolved: // on the command line
+			return ""
+		default:
+			from = filepath.Join(a.dirs.Config, "config.json")
+			if c, err := loadConfig(string(a.Globals.Config)); err == nil && c.values[flag.Name] != nil {
+				from = c.file
+			}
+		}
+	}
+	return from
+}
+
 // config resolves flags from a file.
 type config struct {
 	values map[string]any
@@ -100,6 +149,9 @@ func (c config) Validate(app *kong.Application) error {
 	for key := range c.values {
 		switch can, known := setting[key]; {
 		case !known:
+			if near := spelling.Nearest(strings.ReplaceAll(key, "_", "-"), slices.Sorted(maps.Keys(setting))); near != "" {
+				return fmt.Errorf("%s: there is no flag %q: did you mean %q?", c.file, key, near)
+			}
 			return fmt.Errorf("%s: there is no flag %q: correct it or remove it", c.file, key)
 		case !can:
 			return fmt.Errorf("%s: --%s is for the command line only: remove it", c.file, key)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 
 	"github.com/alecthomas/kong"
 )
@@ -45,7 +46,7 @@ func (c *configView) Run(a *App) error {
 	switch {
 	case path == "":
 		path = "none, without a home folder"
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.ENOTDIR):
 		note = " (" + cause(err) + ")"
 	case err != nil:
 		return err

@@ -29,8 +29,11 @@ func FindDirs(program string) (Dirs, error) {
 		if dir := os.Getenv(variable); filepath.IsAbs(dir) {
 			return filepath.Join(dir, "tandem", program), nil
 		}
-		if home == "" {
+		switch {
+		case home == "":
 			return "", ErrNoHome
+		case !filepath.IsAbs(home): // it would be another folder in each working directory
+			return "", fmt.Errorf("the home folder %q is not an absolute path: set HOME to one that begins at the root", home)
 		}
 		return filepath.Join(append(append([]string{home}, fallback...), "tandem", program)...), nil
 	}

@@ -287,7 +287,7 @@ func (a *App) brokenIndex(err error) Check {
 	if errors.Is(err, fs.ErrPermission) {
 		c.Hint = "let this user read and write the files of the index"
 	}
-	if errors.Is(err, ErrNoHome) {
+	if a.dirsErr != nil {
 		c.Hint = "" // the error says it
 	}
 	return c

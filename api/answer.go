@@ -2,11 +2,14 @@ package api
 
 import (
 	"math"
+	"slices"
+	"strings"
 
 	"tandem"
 	"tandem/decoder/extract"
 	"tandem/internal/refusal"
 	"tandem/node"
+	"tandem/pair"
 )
 
 // Part is a sentence of an answer with its sources.
@@ -14,6 +17,7 @@ type Part struct {
 	Text    string  `json:"text"`
 	Unknown bool    `json:"unknown"`              // it says so itself, or no document supports it
 	Sure    float64 `json:"confidence,omitempty"` // the span reader's probability that it is right
+	Cut     bool    `json:"cut,omitempty"`        // it lost its end, since the answer may not be longer
 	Nothing float64 `json:"nothing"`              // weight of the contexts without a document
 	Sources []Cited `json:"sources"`
 	// Citations are the sentences that say it, then those that come close; if it is unknown, passages that come close.
@@ -50,12 +54,13 @@ type Citation struct {
 // Parts returns the sentences of an answer. pointing says that a span reader answered.
 func Parts(answer node.Answer, pointing bool) (parts []Part, unknown bool) {
 	parts = []Part{}
-	for _, p := range answer.Parts {
+	for i, p := range answer.Parts {
 		part := Part{Text: p.Text, Nothing: p.Unknown, Unknown: refusal.Unknown(p.Text, p.Unknown), Sources: []Cited{}}
 		for _, d := range p.Sources {
 			part.Sources = append(part.Sources, Cited{d.Side.String(), d.Title, d.Weight})
 		}
-		if pointing && !part.Unknown && !math.IsInf(p.Relevance, -1) {
+		part.Cut = pointing && shortened(p) || answer.Reason == pair.ReasonLength && i == len(answer.Parts)-1
+		if pointing && !part.Unknown && !part.Cut && !math.IsInf(p.Relevance, -1) {
 			other := math.Inf(-1)
 			for _, q := range p.Otherwise {
 				other = q.Relevance
@@ -66,6 +71,13 @@ func Parts(answer node.Answer, pointing bool) (parts []Part, unknown bool) {
 		parts, unknown = append(parts, part), unknown || part.Unknown
 	}
 	return parts, unknown
+}
+
+// shortened reports whether a span reader has left out the end of a part: it ends with an ellipsis that no document has there.
+func shortened(p node.Part) bool {
+	return strings.HasSuffix(p.Text, "…") && !slices.ContainsFunc(p.Quotes, func(q node.Quote) bool {
+		return strings.Contains(strings.Join(strings.Fields(q.Text), " "), p.Text)
+	})
 }
 
 func citations(quotes []node.Quote) []Citation {

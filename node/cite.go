@@ -132,8 +132,8 @@ func cite(tokens []Token, own, cloud []part) []Part {
 }
 
 // abridged reports whether a span reader left out words of an answer to keep it within most tokens. Each of its parts has an equal
-// share of them, and an ellipsis that stands far before its end is the document's own, or says that a side was lost. most is
-// over 0.
+// share of them, which may be too small for any word. An ellipsis that stands far before its end is the document's own,
+// or says that a side was lost. most is over 0.
 func abridged(tokens []Token, parts, most int) bool {
 	const longestWord = 16 // in tokens
 	text, n := "", 0
@@ -143,12 +143,12 @@ func abridged(tokens []Token, parts, most int) bool {
 			continue
 		}
 		text = strings.TrimSpace(text)
-		if n+longestWord > most/parts && (strings.HasSuffix(text, " …") || strings.HasPrefix(text, "… ")) {
+		if n+longestWord > most/parts && (text == "" || text == "…" || strings.HasSuffix(text, " …") || strings.HasPrefix(text, "… ")) {
 			return true
 		}
 		text, n = "", 0
 	}
-	return false
+	return len(tokens) == 0
 }
 
 // citePart combines the sides' views of one sentence.

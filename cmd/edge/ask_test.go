@@ -34,7 +34,7 @@ func TestSpeed(t *testing.T) {
 	}
 }
 
-// An answer that --max-tokens cut says so, whether it ends within a word or with an ellipsis.
+// An answer that --max-tokens cut says so, also with -q. It ends with an ellipsis, never within a word or a number, and claims no confidence.
 func TestCutAnswer(t *testing.T) {
 	h := newHome(t)
 	notes := t.TempDir()
@@ -46,8 +46,10 @@ func TestCutAnswer(t *testing.T) {
 		tokens, question string
 		ends, finish     string
 	}{
-		{"1", "When does the harbour museum open?", "9", "length"},
-		{"3", "When does the harbour museum open?", "9:3", "length"},
+		{"1", "When does the harbour museum open?", "", "length"},
+		{"3", "When does the harbour museum open?", "…", "length"},
+		{"4", "When does the harbour museum open?", "…", "length"},
+		{"60", "Why did the bridge fail?", " …", "length"},
 		{"30", "Why did the bridge fail?", " …", "length"},
 		{"256", "When does the harbour museum open?", "9:30", "stop"},
 	} {
@@ -56,10 +58,15 @@ func TestCutAnswer(t *testing.T) {
 			args = []string{"--local-only", "--notes", notes}
 		}
 		args = append(args, "-n", c.tokens, c.question)
-		if a := h.ask(args...); a.Finish != c.finish || !strings.HasSuffix(a.Answer, c.ends) {
+		if a := h.ask(args...); a.Finish != c.finish || !strings.HasSuffix(a.Answer, c.ends) || c.ends == "" && a.Answer != "" {
 			t.Errorf("-n %s %s: %q, finish %s, want %q, finish %s", c.tokens, c.question, a.Answer, a.Finish, c.ends, c.finish)
 		}
-		_, stderr, err := h.Run(append([]string{"ask"}, args...)...)
+		for _, p := range h.ask(args...).Parts {
+			if (p.Sure > 0) != (c.finish == "stop") || p.Cut != (c.finish != "stop") {
+				t.Errorf("-n %s %s: confidence %v, cut: %v", c.tokens, c.question, p.Sure, p.Cut)
+			}
+		}
+		_, stderr, err := h.Run(append([]string{"ask", "-q"}, args...)...)
 		if said := strings.Contains(stderr, "the answer was cut at "+c.tokens+" token"); err != nil || said != (c.finish == "length") {
 			t.Errorf("-n %s %s: %v, %s", c.tokens, c.question, err, stderr)
 		}

@@ -35,10 +35,11 @@ func (f showFlags) Validate() error {
 func (s *session) summary(answer node.Answer) {
 	a := s.app
 	a.Clear()
-	if s.flags.show.Quiet {
-		return
+	r := s.report(answer)
+	s.warn(r)
+	if !s.flags.show.Quiet {
+		s.where(r)
 	}
-	s.where(s.report(answer))
 }
 
 // detail prints the same of an earlier answer, with everything that --stats shows.
@@ -49,12 +50,30 @@ func (s *session) detail(r askJSON) {
 	s.flags.show.Stats = stats
 }
 
-// where prints whether an answer was cut, its sources, who was asked and, if the flags ask for it, what it cost.
-func (s *session) where(r askJSON) {
+// warn says what is wrong with an answer: with --quiet also what else stands below its parts.
+func (s *session) warn(r askJSON) {
 	a := s.app
-	if r.Finish == pair.ReasonLength.String() {
+	if r.Finish == pair.ReasonLength.String() || slices.ContainsFunc(r.Parts, func(p partJSON) bool { return p.Cut }) {
 		fmt.Fprintln(a.Aside, a.Fold(fmt.Sprintf("the answer was cut at %s: -n N allows more", cli.Count(s.settings.MaxTokens, "token"))))
 	}
+	if !s.flags.show.Quiet {
+		return
+	}
+	for _, p := range r.Parts {
+		if p.Doubtful() {
+			fmt.Fprintln(a.Aside, a.Fold(fmt.Sprintf("%s: %s", unsure(p), cutAfter(oneLine(p.Text), mostAside))))
+		}
+	}
+}
+
+// unsure says how often such answers are right.
+func unsure(p partJSON) string {
+	return fmt.Sprintf("unsure: right in %.0f of 100 such answers", 100*p.Sure)
+}
+
+// where prints the sources of an answer, who was asked and, if the flags ask for it, what it cost.
+func (s *session) where(r askJSON) {
+	a := s.app
 	if len(r.Parts) > 0 {
 		s.cite(r)
 	} else {
@@ -201,7 +220,7 @@ func (s *session) citation(r askJSON, p partJSON) (lines []string) {
 		lines = append(append(lines, heading(p)), near...)
 	}
 	if p.Doubtful() {
-		lines = append(lines, fmt.Sprintf("unsure: right in %.0f of 100 such answers", 100*p.Sure))
+		lines = append(lines, unsure(p))
 	}
 	return lines
 }

@@ -444,6 +444,29 @@ func TestShortened(t *testing.T) {
 	}
 }
 
+// What is too long is cut between words, or between the characters of scripts that have no spaces, and never within a word or a number.
+func TestNothingIsCutWithin(t *testing.T) {
+	_, tok := opened()
+	for _, c := range []struct {
+		text string
+		room int
+		want string
+	}{
+		{"4711-B", 4, "…"}, {"9:30", 3, "…"}, {"9:30", 1, ""}, {"the brothers Anselm", 3, "…"}, {"the brothers Anselm", 7, "the …"},
+		{"12 000 500 euros", 9, "…"}, {"at 12 000 500 euros", 9, "at …"}, {"橋は古い", 9, "橋 …"}, {"4711-B", 6, "4711-B"},
+	} {
+		d := &Decoder{cfg: Config{Tokenizer: tok, MaxTokens: c.room}, end: tok.EOGs()[0]}
+		got := d.spell(value, []answerText{{text: c.text, p: 1, quote: decoder.Quote{Text: c.text, To: len(c.text)}}}, nil)[0].tokens
+		if text := tok.Decode(got); text != c.want {
+			t.Errorf("%q in %d tokens: %q, want %q", c.text, c.room, text, c.want)
+		}
+		d.cfg.MaxTokens = 6
+		if got := tok.Decode(d.spell(value, []answerText{{text: Unknown, p: 1}}, nil)[0].tokens); got != "I …" {
+			t.Errorf("a refusal is cut to %q", got)
+		}
+	}
+}
+
 // A span is widened until it cuts no word and no amount, and never into the mark that makes a title a heading.
 func TestWiden(t *testing.T) {
 	for _, c := range []struct{ title, text, span, want string }{

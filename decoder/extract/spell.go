@@ -4,6 +4,8 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"tandem"
 	"tandem/decoder"
@@ -19,8 +21,8 @@ type spelledText struct {
 }
 
 // spell turns texts that answer in a form into tokens. Where a sentence is too long for its part of the answer, the span stands for it. A
-// span that is too long loses words at its end, and says so with an ellipsis. If not even its first word fits, all of it stands there,
-// and the end of the answer cuts it.
+// span that is too long loses words at its end, and says so with an ellipsis. If not even its first word fits, the ellipsis stands alone:
+// a part of a word or of a number could be taken for an answer.
 func (d *Decoder) spell(form form, texts []answerText, ends []tandem.Token) []spelledText {
 	room := max(1, d.cfg.MaxTokens/max(1, len(d.clauses))-len(ends))
 	var out []spelledText
@@ -29,7 +31,7 @@ func (d *Decoder) spell(form form, texts []answerText, ends []tandem.Token) []sp
 			t.text = flat(t.text)
 		}
 		tokens := d.cfg.Tokenizer.Encode(t.text, tokenizer.Options{})
-		if alone := unmarked(t.quote.Text); len(tokens) > room && len(alone) < len(t.text) && strings.Contains(t.text, alone) { // without what stands around it
+		if alone := unmarked(t.quote.Text); len(tokens) > room && alone != "" && len(alone) < len(t.text) && strings.Contains(t.text, alone) { // without what stands around it
 			t.text = alone
 			tokens = d.cfg.Tokenizer.Encode(t.text, tokenizer.Options{})
 		}
@@ -41,8 +43,8 @@ func (d *Decoder) spell(form form, texts []answerText, ends []tandem.Token) []sp
 			tokens = d.cfg.Tokenizer.Encode(t.text, tokenizer.Options{})
 		}
 		if len(tokens) > room {
-			if short := d.shortened(t.text, room); short != nil {
-				tokens = short
+			if tokens = d.shortened(t.text, room); len(tokens) > d.cfg.MaxTokens {
+				tokens = nil // not even an ellipsis fits
 			}
 		}
 		out = append(out, spelledText{t.text, slices.Concat(tokens, ends), t.p, t.quote})
@@ -63,15 +65,34 @@ func (d *Decoder) withClauses(q decoder.Quote, room int) string {
 	return mark + flat(q.Text[from:])
 }
 
-// shortened returns the tokens of the most first words of text that fit with an ellipsis, nil if none does.
+// shortened returns the tokens of as much of the beginning of text as fits with an ellipsis, or those of the ellipsis.
 func (d *Decoder) shortened(text string, room int) []tandem.Token {
-	words := strings.Fields(text)
-	var tokens []tandem.Token
-	n := sort.Search(len(words), func(n int) bool {
-		return len(d.cfg.Tokenizer.Encode(strings.Join(words[:n+1], " ")+" …", tokenizer.Options{})) > room
-	})
-	if n > 0 {
-		tokens = d.cfg.Tokenizer.Encode(strings.Join(words[:n], " ")+" …", tokenizer.Options{})
+	text = strings.Join(strings.Fields(text), " ")
+	cuts := wholeUntil(text)
+	cut := func(n int) []tandem.Token {
+		return d.cfg.Tokenizer.Encode(strings.TrimPrefix(text[:cuts[n]]+" …", " "), tokenizer.Options{})
 	}
-	return tokens
+	return cut(sort.Search(len(cuts)-1, func(n int) bool { return len(cut(n+1)) > room }))
+}
+
+// wholeUntil returns where a text may be cut: at its beginning, and at spaces, except those within a number such as 12 000. Where a
+// script has no spaces, each of its characters may be the last.
+func wholeUntil(text string) []int {
+	cuts := []int{0}
+	before := ' '
+	for at, r := range text {
+		next, _ := utf8.DecodeRuneInString(strings.TrimPrefix(text[at:], " "))
+		switch {
+		case r == ' ' && unicode.IsDigit(before) && unicode.IsDigit(next):
+		case r == ' ', unspaced(before) && !unicode.IsMark(r):
+			cuts = append(cuts, at)
+		}
+		before = r
+	}
+	return cuts
+}
+
+// unspaced reports whether a character is of a script that has no spaces between words.
+func unspaced(r rune) bool {
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }

@@ -354,6 +354,9 @@ func TestNoHome(t *testing.T) {
 			t.Errorf("HOME=/dev/null: %q: %v, %q, %s", args, err, stdout, stderr)
 		}
 	}
+	if _, stderr, err := h.RunWith([]string{"HOME=/dev/null"}, "ask", question); err == nil || !strings.Contains(stderr, "cannot be found: no home folder") {
+		t.Errorf("HOME=/dev/null: %v: %s", err, stderr)
+	}
 	if _, stderr, err := h.RunWith([]string{"HOME=here"}, "index", "add", "x"); err == nil || !strings.Contains(stderr, `the home folder "here" is not an absolute path`) {
 		t.Errorf("a relative HOME: %v: %s", err, stderr)
 	}

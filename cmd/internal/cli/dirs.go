@@ -25,6 +25,9 @@ var ErrNoHome = errors.New("no home folder: set HOME or the XDG_CONFIG_HOME, XDG
 // FindDirs returns the folders of a program ("edge" or "cloud") below tandem/. Nothing is created.
 func FindDirs(program string) (Dirs, error) {
 	home, _ := os.UserHomeDir()
+	if info, err := os.Stat(home); err == nil && !info.IsDir() { // accounts of services have /dev/null
+		home = ""
+	}
 	pick := func(variable string, fallback ...string) (string, error) {
 		if dir := os.Getenv(variable); filepath.IsAbs(dir) {
 			return filepath.Join(dir, "tandem", program), nil

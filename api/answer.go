@@ -17,6 +17,7 @@ type Part struct {
 	Text    string  `json:"text"`
 	Unknown bool    `json:"unknown"`              // it says so itself, or no document supports it
 	Sure    float64 `json:"confidence,omitempty"` // the span reader's probability that it is right
+	Unsure  bool    `json:"unsure,omitempty"`     // likely enough to be wrong that readers should be told
 	Cut     bool    `json:"cut,omitempty"`        // it lost its end, since the answer may not be longer
 	Nothing float64 `json:"nothing"`              // weight of the contexts without a document
 	Sources []Cited `json:"sources"`
@@ -36,9 +37,6 @@ type Cited struct {
 
 // unsure is the confidence below which a part is marked.
 const unsure = 0.75
-
-// Doubtful reports whether a part is likely enough to be wrong that readers should be told.
-func (p Part) Doubtful() bool { return p.Sure > 0 && p.Sure < unsure }
 
 // Citation is a sentence or a passage of a document.
 type Citation struct {
@@ -66,6 +64,7 @@ func Parts(answer node.Answer, pointing bool) (parts []Part, unknown bool) {
 				other = q.Relevance
 			}
 			part.Sure = extract.Confidence(p.Relevance, other)
+			part.Unsure = part.Sure < unsure
 		}
 		part.Citations, part.Otherwise = citations(p.Quotes), citations(p.Otherwise)
 		parts, unknown = append(parts, part), unknown || part.Unknown

@@ -78,11 +78,11 @@ func cited(answer string, parts []Part) string {
 			fmt.Fprintf(&b, "\nA document of the %s says something else:", p.Otherwise[0].Side)
 			quote(&b, p.Otherwise)
 		}
-		if len(near) > 0 && (p.Unknown || p.Doubtful()) {
+		if len(near) > 0 && (p.Unknown || p.Unsure) {
 			b.WriteString("\nThese come close, but do not say it:")
 			quote(&b, near)
 		}
-		if p.Doubtful() {
+		if p.Unsure {
 			fmt.Fprintf(&b, "\nThis is unsure: right in %.0f of 100 such answers.", 100*p.Sure)
 		}
 	}

@@ -20,7 +20,8 @@ type askCmd struct {
 	textFlags
 	showFlags `group:"Output:"`
 	answerFlags
-	Record string `help:"Write what happens during the answer to FILE, as JSON lines: delays, drafts, tokens, round trips. \"lab schedule --replay FILE\" plays it back." type:"path" placeholder:"FILE" hidden:""`
+	FailUnknown bool   `help:"Exit with status 1 if a part of the answer is not known."`
+	Record      string `help:"Write what happens during the answer to FILE, as JSON lines: delays, drafts, tokens, round trips. \"lab schedule --replay FILE\" plays it back." type:"path" placeholder:"FILE" hidden:""`
 }
 
 // Validate is called by kong.
@@ -35,6 +36,7 @@ func (c *askCmd) Help() string {
   edge ask --rtt 300ms "When does the harbour museum open?"
   edge ask --local-only "Where do I keep the spare key?"
   edge ask --json "What did we decide?" | jq .answer
+  edge ask -q --fail-unknown "Who owns the marina?" || echo "Nobody knows."
   edge ask --model qwen2.5-0.5b-instruct-q4_k_m --lora polite "When does the harbour museum open?"
 
 On a terminal, colours show which side drafted each token: device, cloud, both or neither.`
@@ -88,6 +90,9 @@ func (c *askCmd) Run(a *cli.App) (err error) {
 	}
 	if err == nil {
 		s.learn()
+		if c.FailUnknown && s.report(answer).Unknown {
+			err = errors.New("a part of the answer is not known")
+		}
 	}
 	return err
 }

@@ -73,6 +73,26 @@ func TestCutAnswer(t *testing.T) {
 	}
 }
 
+// An answer that nobody knows is a success, unless the user wants it to be a failure. With --json there is an object either way.
+func TestFailUnknown(t *testing.T) {
+	h := newHome(t)
+	for _, c := range []struct {
+		question string
+		flags    []string
+		fails    bool
+	}{
+		{"What is the door code of the boat house?", nil, false},
+		{"What is the door code of the boat house?", []string{"--fail-unknown"}, true},
+		{"What is the door code of the boat house?", []string{"--fail-unknown", "--json"}, true},
+		{"When does the harbour museum open?", []string{"--fail-unknown"}, false},
+	} {
+		stdout, stderr, err := h.Run(append(append([]string{"ask", "--sample"}, c.flags...), c.question)...)
+		if (err != nil) != c.fails || strings.Contains(stderr, "edge: a part of the answer is not known") != c.fails || stdout == "" || strings.Contains(stdout, "\"error\"") {
+			t.Errorf("%q %q: %v, %s%s", c.flags, c.question, err, stdout, stderr)
+		}
+	}
+}
+
 // A flag means the same kind of value in every command.
 func TestFlagsOfOneNameAreOfOneKind(t *testing.T) {
 	if n := clitest.FlagKinds(t, &grammar{}); n < 40 {

@@ -26,7 +26,7 @@ func TestSidesThatDisagree(t *testing.T) {
 	} {
 		got := h.ask("--notes", c.own, "--public", c.public, c.question)
 		p := got.Parts[0]
-		if got.Answer != c.answer || (len(p.Otherwise) > 0) != (c.otherwise != "") || c.otherwise != "" && (p.Otherwise[0].Text != c.otherwise || !p.Doubtful()) {
+		if got.Answer != c.answer || (len(p.Otherwise) > 0) != (c.otherwise != "") || c.otherwise != "" && (p.Otherwise[0].Text != c.otherwise || !p.Unsure || got.Unsure != p.Unsure) {
 			t.Errorf("%s: %q, otherwise %v, sure by %v", c.question, got.Answer, p.Otherwise, p.Sure)
 		}
 		_, stderr, err := h.Run("ask", "--notes", c.own, "--public", c.public, c.question)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"time"
 
 	"tandem"
@@ -26,6 +27,7 @@ type askJSON struct {
 	Remarks   []string    `json:"remarks,omitempty"`
 	Parts     []partJSON  `json:"parts"`           // the sentences
 	Unknown   bool        `json:"unknown"`         // true if any part is
+	Unsure    bool        `json:"unsure"`          // likewise
 	Cloud     *cloudJSON  `json:"cloud,omitempty"` // that took part
 	Documents struct {
 		Device []node.Source `json:"device"`
@@ -89,6 +91,7 @@ func (s *session) report(answer node.Answer) askJSON {
 		r.Tokens = append(r.Tokens, tokenJSON{t.ID, t.Text, t.By.String(), t.Alone, tandem.Milliseconds(t.At)})
 	}
 	r.Parts, r.Unknown = api.Parts(answer, s.reader != nil)
+	r.Unsure = slices.ContainsFunc(r.Parts, func(p partJSON) bool { return p.Unsure })
 	r.Documents.Device = append([]node.Source{}, answer.Documents[tandem.Device]...)
 	r.Documents.Cloud = append([]node.Source{}, answer.Documents[tandem.Cloud]...)
 	if s.cloudTookPart(r) {

@@ -60,7 +60,7 @@ func (s *session) warn(r askJSON) {
 		return
 	}
 	for _, p := range r.Parts {
-		if p.Doubtful() {
+		if p.Unsure {
 			fmt.Fprintln(a.Aside, a.Fold(fmt.Sprintf("%s: %s", unsure(p), cutAfter(oneLine(p.Text), mostAside))))
 		}
 	}
@@ -219,7 +219,7 @@ func (s *session) citation(r askJSON, p partJSON) (lines []string) {
 	if len(near) > 0 {
 		lines = append(append(lines, heading(p)), near...)
 	}
-	if p.Doubtful() {
+	if p.Unsure {
 		lines = append(lines, unsure(p))
 	}
 	return lines
@@ -242,7 +242,7 @@ func (s *session) quotes(p partJSON, stress func(string) string) (say, near []st
 	switch {
 	case !known(p):
 		return nil, append(say, near...)
-	case !p.Doubtful() && !s.flags.show.Stats:
+	case !p.Unsure && !s.flags.show.Stats:
 		near = nil
 	}
 	return say, near

@@ -104,7 +104,11 @@ func (t *transcript) sources(m transport.Sources) {
 
 // awaitSources waits for the cloud's list of the documents that it used.
 func (a *deviceSession) awaitSources() {
-	timeout := time.NewTimer(max(lastWordsWait, 4*a.conn.RTT()))
+	wait := max(lastWordsWait, 4*a.conn.RTT())
+	if a.conn.Stats().RTT == 0 && a.answer.Pair.Together > 0 { // not measured yet; but what the cloud has said took a round trip
+		wait = max(wait, min(time.Since(a.start)+lastWordsWait, openWithin))
+	}
+	timeout := time.NewTimer(wait)
 	defer timeout.Stop()
 	for {
 		select {

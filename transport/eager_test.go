@@ -77,3 +77,34 @@ func TestEagerDial(t *testing.T) {
 		})
 	}
 }
+
+// Before a round trip was measured, Stats says none. QUIC assumes one then, and over a slow path it takes longer to measure its own.
+func TestUnmeasuredRoundTrip(t *testing.T) {
+	const rtt = 1800 * time.Millisecond
+	synctest.Test(t, func(t *testing.T) {
+		n := newTestNet(t, rtt/2)
+		d, cloudID := ephemeral(t), ephemeral(t)
+		l, err := ListenOn(n.cloud, ServerConfig{Identity: cloudID, Peers: NewPeers(d.ID), Hello: testHello(tandem.Cloud), Log: quiet()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		device, err := Dial(t.Context(), cloudAddr.String(), ClientConfig{Identity: d, Peer: cloudID.ID, Hello: testHello(tandem.Device), PacketConn: n.device, Log: quiet(), Eager: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer device.Close("")
+		for _, got := range []time.Duration{device.Stats().RTT, device.Stats().MinRTT} {
+			if got != 0 && got < rtt {
+				t.Errorf("%v over a path of %v", got, rtt)
+			}
+		}
+		if _, err := device.Open(t.Context(), Begin{ID: "1", Question: "?"}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(5 * time.Second)
+		if got := device.Stats().RTT; got < rtt || got > rtt+rtt/4 {
+			t.Errorf("%v over a path of %v, after some time", got, rtt)
+		}
+	})
+}

@@ -246,7 +246,7 @@ type Stats struct {
 	PeerDrafts, PeerDraftBytes   int           // draft frames received
 	Repeats                      int           // messages that were sent again in another datagram
 	Resends                      int           // datagrams sent again because no acknowledgement came
-	RTT, MinRTT                  time.Duration // by echo
+	RTT, MinRTT                  time.Duration // by echo, else QUIC's; 0 if neither has measured it yet
 }
 
 // Stats returns the connection's counts and measurements, including those of closed exchanges.
@@ -256,6 +256,9 @@ func (c *Conn) Stats() Stats {
 		BytesSent: q.BytesSent, BytesReceived: q.BytesReceived,
 		PacketsSent: q.PacketsSent, PacketsReceived: q.PacketsReceived, PacketsLost: q.PacketsLost,
 		RTT: c.RTT(),
+	}
+	if q.MeanDeviation == 0 && !c.link.measured() { // QUIC has only assumed something
+		s.RTT, q.MinRTT = 0, 0
 	}
 	for _, x := range c.open() {
 		x.mu.Lock()
@@ -275,7 +278,15 @@ func (c *Conn) Stats() Stats {
 	return s
 }
 
-// RTT returns the round-trip time by echo, smoothed over the last few. Before the first echo it returns QUIC's.
+// measured reports whether an echo has come.
+func (l *link) measured() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.smooth > 0
+}
+
+// RTT returns the round-trip time by echo, smoothed over the last few. Before the first echo it returns QUIC's, and before that has
+// measured any, what it assumes: 100 ms. Stats tells them apart.
 func (c *Conn) RTT() time.Duration {
 	c.link.mu.Lock()
 	rtt := c.link.smooth

@@ -62,7 +62,7 @@ type statsJSON struct {
 	BytesSent       uint64  `json:"bytes_sent"`
 	BytesReceived   uint64  `json:"bytes_received"`
 	DraftBytesMean  float64 `json:"draft_bytes_mean"`
-	RTT             float64 `json:"rtt_ms"`
+	RTT             float64 `json:"rtt_ms,omitempty"` // none if it was not measured, as over a very slow network
 	PrefillDevice   float64 `json:"prefill_device_ms"`
 	PrefillCloud    float64 `json:"prefill_cloud_ms"`
 	AloneTokens     int     `json:"alone_tokens"`

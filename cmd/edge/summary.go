@@ -103,12 +103,12 @@ func (s *session) statistics(r askJSON) string {
 	case s.settings.Want != tandem.WantDrafts:
 		parts = append(parts,
 			fmt.Sprintf("%s sent, %s received", cli.Bytes(int64(r.Stats.BytesSent)), cli.Bytes(int64(r.Stats.BytesReceived))),
-			fmt.Sprintf("RTT %.1f ms", r.Stats.RTT), r.Method)
+			roundTrip(r.Stats.RTT), r.Method)
 	case !r.LocalOnly:
 		parts = append(parts,
 			fmt.Sprintf("accepted: device %.0f %%, cloud %.0f %%", 100*r.Stats.AcceptDevice, 100*r.Stats.AcceptCloud),
 			fmt.Sprintf("%s sent, %s received", cli.Bytes(int64(r.Stats.BytesSent)), cli.Bytes(int64(r.Stats.BytesReceived))),
-			fmt.Sprintf("RTT %.1f ms", r.Stats.RTT),
+			roundTrip(r.Stats.RTT),
 			s.how())
 	case s.flags.Method == "crcg":
 		parts = append(parts, "device alone, all its passages in one context")
@@ -120,6 +120,14 @@ func (s *session) statistics(r askJSON) string {
 	}
 	parts = append(parts, fmt.Sprintf("seed %d", r.Seed), fmt.Sprintf("peak memory %.0f MB", r.Stats.PeakMemory))
 	return strings.Join(parts, " · ")
+}
+
+// roundTrip says how long a round trip took, if that was measured.
+func roundTrip(ms float64) string {
+	if ms == 0 {
+		return "RTT not measured"
+	}
+	return fmt.Sprintf("RTT %.1f ms", ms)
 }
 
 // asked names the sides that took part in an answer.

@@ -103,12 +103,12 @@ func (s *session) statistics(r askJSON) string {
 	case s.settings.Want != tandem.WantDrafts:
 		parts = append(parts,
 			fmt.Sprintf("%s sent, %s received", cli.Bytes(int64(r.Stats.BytesSent)), cli.Bytes(int64(r.Stats.BytesReceived))),
-			roundTrip(r.Stats.RTT), r.Method)
+			measuredRTT(r.Stats.RTT), r.Method)
 	case !r.LocalOnly:
 		parts = append(parts,
 			fmt.Sprintf("accepted: device %.0f %%, cloud %.0f %%", 100*r.Stats.AcceptDevice, 100*r.Stats.AcceptCloud),
 			fmt.Sprintf("%s sent, %s received", cli.Bytes(int64(r.Stats.BytesSent)), cli.Bytes(int64(r.Stats.BytesReceived))),
-			roundTrip(r.Stats.RTT),
+			measuredRTT(r.Stats.RTT),
 			s.how())
 	case s.flags.Method == "crcg":
 		parts = append(parts, "device alone, all its passages in one context")
@@ -122,8 +122,8 @@ func (s *session) statistics(r askJSON) string {
 	return strings.Join(parts, " · ")
 }
 
-// roundTrip says how long a round trip took, if that was measured.
-func roundTrip(ms float64) string {
+// measuredRTT says how long a round trip took, if that was measured.
+func measuredRTT(ms float64) string {
 	if ms == 0 {
 		return "RTT not measured"
 	}

@@ -69,6 +69,14 @@ type Progress struct {
 // be read stay. If ctx ends, the index keeps the files that were finished, and another Add continues from there. If a write
 // fails, the index stays as it was, or as it was at the last checkpoint of a long Add. progress may be nil.
 func (x *Index) Add(ctx context.Context, path string, progress func(Progress)) (Report, error) {
+	if _, err := filepath.EvalSymlinks(path); err != nil && strings.HasSuffix(err.Error(), "too many links") {
+		return Report{}, fmt.Errorf("%s: a link that leads back to itself: remove it, or name what it should lead to", path)
+	}
+	if f, err := os.Open(path); errors.Is(err, fs.ErrPermission) { // before anything is written
+		return Report{}, fmt.Errorf("%s cannot be read: let this user read it: %w", path, fs.ErrPermission)
+	} else if err == nil {
+		f.Close()
+	}
 	return x.write(ctx, func(u *update) error { return u.add(ctx, path, progress) })
 }
 

@@ -231,7 +231,7 @@ func Rebuild(ctx context.Context, dir string, opt Options, progress func(Progres
 	}
 	x := &Index{dir: dir, batch: defaultBatch, checkpoint: math.MaxInt}
 	defer x.Close()
-	unlock, err := x.lock()
+	unlock, err := x.lock(ctx)
 	if err != nil {
 		return report, err
 	}

@@ -508,8 +508,10 @@ func TestOneWriter(t *testing.T) {
 	docs, dir := t.TempDir(), t.TempDir()
 	writeFile(t, filepath.Join(docs, "a.txt"), "walnut")
 	x, y := open(t, dir), open(t, dir)
+	impatient, stop := context.WithCancel(t.Context())
+	stop()
 	_, err := x.Add(t.Context(), docs, func(Progress) {
-		_, err := y.Add(t.Context(), docs, nil)
+		_, err := y.Add(impatient, docs, nil)
 		if !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), fmt.Sprint(os.Getpid())) || !strings.Contains(err.Error(), dir) {
 			t.Errorf("a second writer: %v", err)
 		}

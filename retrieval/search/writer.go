@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/blevesearch/bleve/v2"
 
@@ -32,7 +33,7 @@ func (x *Index) write(ctx context.Context, change func(*update) error) (Report, 
 	if x.readOnly {
 		return Report{}, errReadOnly
 	}
-	unlock, err := x.lock()
+	unlock, err := x.lock(ctx)
 	if err != nil {
 		return Report{}, err
 	}
@@ -59,8 +60,14 @@ func (x *Index) write(ctx context.Context, change func(*update) error) (Report, 
 // errKilled is what a test's failpoint returns. No one cleans up after it.
 var errKilled = errors.New("killed by a test")
 
+// lockPatience is how long a writer waits for another one, and lockPoll how often it looks.
+const (
+	lockPatience = 10 * time.Second
+	lockPoll     = 50 * time.Millisecond
+)
+
 // lock makes the caller the only writer.
-func (x *Index) lock() (unlock func(), err error) {
+func (x *Index) lock(ctx context.Context) (unlock func(), err error) {
 	if x.dir == "" {
 		x.writing.Lock()
 		return x.writing.Unlock, nil
@@ -69,21 +76,42 @@ func (x *Index) lock() (unlock func(), err error) {
 	if err != nil {
 		return nil, fmt.Errorf("write index: %w", err)
 	}
-	ok, err := filelock.Try(f)
-	if err != nil {
+	if err := x.waitFor(ctx, f); err != nil {
 		f.Close()
-		return nil, fmt.Errorf("write index: lock %s: %w", f.Name(), err)
-	}
-	if !ok {
-		holder := make([]byte, 32)
-		n, _ := f.ReadAt(holder, 0)
-		f.Close()
-		who, _, _ := strings.Cut(string(holder[:n]), "\n")
-		return nil, fmt.Errorf("%w: %s is locked by process %s; try again when it is done", ErrLocked, x.dir, who)
+		return nil, err
 	}
 	f.Truncate(0)
 	f.WriteAt(fmt.Appendf(nil, "%d\n", os.Getpid()), 0)
 	return func() { f.Close() }, nil
+}
+
+// waitFor locks the file f. If another writer has it, it waits for that one for some time.
+func (x *Index) waitFor(ctx context.Context, f *os.File) error {
+	for left := lockPatience; ; left -= lockPoll {
+		if ok, err := filelock.Try(f); err != nil {
+			return fmt.Errorf("write index: lock %s: %w", f.Name(), err)
+		} else if ok {
+			return nil
+		}
+		if left <= 0 || ctx.Err() != nil {
+			break
+		}
+		select {
+		case <-time.After(lockPoll):
+		case <-ctx.Done():
+		}
+	}
+	holder := make([]byte, 32)
+	n, _ := f.ReadAt(holder, 0)
+	who, _, _ := strings.Cut(string(holder[:n]), "\n")
+	return fmt.Errorf("%w: %s is locked by %s; try again when it is done", ErrLocked, x.dir, holderName(who))
+}
+
+func holderName(number string) string {
+	if number == "" {
+		return "another process"
+	}
+	return "process " + number
 }
 
 // begin reads the records of the current generation and removes what dead writers left.

@@ -39,9 +39,17 @@ type flow struct {
 	used   time.Time
 }
 
+// RelayCounts counts the packets of one direction.
+type RelayCounts struct {
+	In      uint64 `json:"in"`
+	Out     uint64 `json:"out"`
+	Dropped uint64 `json:"dropped"`
+}
+
 // RelayStats counts the packets of a Relay.
 type RelayStats struct {
-	Up, Down struct{ In, Out, Dropped uint64 }
+	Up   RelayCounts `json:"up"`
+	Down RelayCounts `json:"down"`
 }
 
 // Listen starts a relay to target on a free local port, with the same path in both directions.

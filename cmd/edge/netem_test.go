@@ -27,8 +27,11 @@ func TestNetemSaysWhereItListens(t *testing.T) {
 		t.Errorf("%+v", begin)
 	}
 	cmd.Process.Signal(os.Interrupt)
-	var end struct{ Up, Down struct{ In uint64 } }
+	var end map[string]map[string]uint64
 	if err := said.Decode(&end); err != nil || cmd.Wait() != nil {
 		t.Errorf("%v: %+v", err, end)
+	}
+	if _, ok := end["up"]["dropped"]; !ok {
+		t.Errorf("names are not in small letters: %v", end)
 	}
 }

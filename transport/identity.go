@@ -90,16 +90,21 @@ func readIdentity(path string) (Identity, error) {
 	return identityOf(private)
 }
 
+// notStored says what to do about a folder that cannot keep the key.
+func notStored(dir string, err error) error {
+	return fmt.Errorf("store the key of this side in %s: %w; let this user write there, or set HOME or XDG_CONFIG_HOME to another folder", dir, err)
+}
+
 // createOnce makes the identity, or reads it if another process has just made it: programs that start together must not have
 // a key each.
 func createOnce(path string) (Identity, error) {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return Identity{}, fmt.Errorf("store identity: %w", err)
+		return Identity{}, notStored(dir, err)
 	}
 	lock, err := os.OpenFile(filepath.Join(dir, "identity.lock"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return Identity{}, fmt.Errorf("store identity: %w", err)
+		return Identity{}, notStored(dir, err)
 	}
 	defer lock.Close()
 	if err := filelock.Lock(lock); err != nil {

@@ -14,7 +14,7 @@ import (
 
 type pairCmd struct {
 	serviceFlag
-	Address  []string      `help:"Where devices reach this cloud; separate several with commas. Default: this machine's own addresses, with the port of the running server, or those of the running replicas." placeholder:"HOST:PORT"`
+	Address  []string      `help:"Where devices reach this cloud; separate several with commas; without a port, 4433. Default: this machine's own addresses, with the port of the running server, or those of the running replicas." placeholder:"HOST:PORT"`
 	For      time.Duration `help:"How long the code is valid." default:"10m"`
 	QR       bool          `name:"qr" help:"Also draw the code as a QR code." default:"true" negatable:""`
 	To       string        `help:"Write the code to this file, which only you can read, instead of printing it." type:"path" placeholder:"FILE"`
@@ -69,7 +69,7 @@ func (c *pairCmd) Run(a *cli.App) error {
 	if err := c.checkTo(); err != nil {
 		return err
 	}
-	addresses := c.Address
+	addresses := withPorts(c.Address)
 	if len(addresses) == 0 {
 		if addresses, err = c.codeAddresses(a); err != nil {
 			return err
@@ -101,6 +101,18 @@ func (c *pairCmd) Run(a *cli.App) error {
 	}
 	fmt.Fprintf(a.Out, "On the device, within %s:\n\n    edge pair %s\n\nIt reaches this cloud at %s.\n", spoken(c.For), code, strings.Join(addresses, ", "))
 	return nil
+}
+
+// withPorts gives addresses without a port the default one.
+func withPorts(addresses []string) (out []string) {
+	for _, address := range addresses {
+		host := strings.TrimSuffix(strings.TrimPrefix(address, "["), "]")
+		if _, _, err := net.SplitHostPort(address); err != nil && host != "" && (!strings.Contains(host, ":") || net.ParseIP(host) != nil) {
+			address = net.JoinHostPort(host, defaultPort)
+		}
+		out = append(out, address)
+	}
+	return out
 }
 
 // spoken returns a duration in whole minutes where it has any: "10 minutes", "90s".

@@ -38,6 +38,11 @@ func TestPairReplacesCodesOnly(t *testing.T) {
 			t.Errorf("%v, %v: want a file for its owner alone", info.Mode(), err)
 		}
 	}
+	for address, want := range map[string]string{"cellar": "cellar:4433", "::1": "[::1]:4433", "cellar:1": "cellar:1"} {
+		if out, stderr, err := home.Run("pair", "--no-qr", "--address", address); err != nil || !strings.Contains(out, "this cloud at "+want+".") {
+			t.Errorf("--address %s: %v, %s%s", address, err, out, stderr)
+		}
+	}
 	mine := filepath.Join(dir, "thesis.txt")
 	if err := os.WriteFile(mine, []byte("years of work"), 0o644); err != nil {
 		t.Fatal(err)
@@ -50,8 +55,8 @@ func TestPairReplacesCodesOnly(t *testing.T) {
 	if text, err := os.ReadFile(mine); err != nil || string(text) != "years of work" {
 		t.Errorf("the file now holds %q (%v)", text, err)
 	}
-	if open, err := os.ReadDir(filepath.Join(home.Dir, ".local", "state", "tandem", "cloud", "invites")); err != nil || len(open) != 2 {
-		t.Errorf("%d codes are open (%v), want the 2 that were written", len(open), err)
+	if open, err := os.ReadDir(filepath.Join(home.Dir, ".local", "state", "tandem", "cloud", "invites")); err != nil || len(open) != 5 {
+		t.Errorf("%d codes are open (%v), want the 5 that were made", len(open), err)
 	}
 }
 

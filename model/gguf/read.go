@@ -138,6 +138,10 @@ func ParseHeader(name string, b []byte, size int64) (*File, error) {
 }
 
 func (r *reader) header() uint32 {
+	if len(r.b) == 0 {
+		r.fail("the file is empty")
+		return 0
+	}
 	if len(r.b) < 24 || string(r.b[:4]) != magic {
 		r.fail("not a GGUF file: it does not start with %q and a header of 24 bytes", magic)
 		return 0

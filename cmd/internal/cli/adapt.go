@@ -292,6 +292,9 @@ func (c *adaptAdd) Run(a *App) error {
 	if _, err := os.Lstat(path); err == nil {
 		return fmt.Errorf("there is an adapter %q: remove it with %s models adapt rm %s, or choose another --name", name, a.Program, name)
 	}
+	if !exists(c.Path) {
+		return fmt.Errorf("there is no file or folder %s: give the path of an adapter, a GGUF file or a folder in PEFT's format", Plain(c.Path))
+	}
 	one, err := lora.Open(c.Path)
 	if err != nil {
 		return err

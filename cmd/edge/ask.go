@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -168,6 +169,9 @@ func readText(r io.Reader) (string, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxText+1))
 	if err == nil && len(data) > maxText {
 		err = fmt.Errorf("more than %s", cli.Bytes(maxText))
+	}
+	if err == nil && bytes.IndexByte(data, 0) >= 0 {
+		err = errors.New("binary: it holds NUL bytes, so it is no text")
 	}
 	return string(data), err
 }

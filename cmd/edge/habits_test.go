@@ -1,13 +1,23 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"tandem/cmd/internal/clitest"
 )
 
 // What is wrong with a command line is said together with what helps.
 func TestHelpfulErrors(t *testing.T) {
 	h := newHome(t)
+	clitest.Write(t, h.Dir, "binary", "\x7fELF\x00\x00")
+	clitest.Write(t, h.Dir, "thesis.txt", "years of work\n")
+	clitest.Write(t, h.Dir, "empty.gguf", "")
+	if err := os.Symlink("loop", filepath.Join(h.Dir, "loop")); err != nil {
+		t.Skip(err)
+	}
 	for _, c := range []struct {
 		args []string
 		want string
@@ -24,6 +34,14 @@ func TestHelpfulErrors(t *testing.T) {
 		{[]string{"ask", "--seed", "-2", "x"}, "--seed -2: want 0 or more"},
 		{[]string{"pair", "--rename", "vm"}, "--rename needs --name"},
 		{[]string{"pair", "--remove", "vm", "--list"}, "can't be used together"},
+		{[]string{"rewrite", "--correct", "--file", "binary"}, "binary: it holds NUL bytes, so it is no text"},
+		{[]string{"ask", "--sample", "--record", "thesis.txt", "x"}, "thesis.txt exists and is no recording"},
+		{[]string{"pair", "--from", "."}, "is a folder: name the file"},
+		{[]string{"models", "adapt", "add", "nope", "--model", "m"}, "there is no file or folder nope"},
+		{[]string{"ask", "--model", "empty.gguf", "x"}, "the file is empty"},
+		{[]string{"index", "add", "loop"}, "loop: a link that leads back to itself"},
+		{[]string{"pair", "edge", "pair", "280E-8"}, "5 characters"},
+		{[]string{"pair", "edge pair 280E-8"}, "5 characters"},
 		{[]string{"pair", "--list", "CODE"}, "a code and --list: give only one of them"},
 		{[]string{"reply", ""}, "the conversation is empty"},
 		{[]string{"run", ""}, "the prompt is empty"},

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"strings"
 	"time"
 
@@ -123,7 +124,7 @@ func (c *pairCmd) check() error {
 
 // code reads the code from where it was given.
 func (c *pairCmd) code(a *cli.App) (code transport.Code, err error) {
-	text := strings.Join(c.Code, "")
+	text := strings.Join(c.Code, " ")
 	switch {
 	case c.From != "" && text != "":
 		return code, errors.New("a code and --from: give only one of them")
@@ -135,8 +136,11 @@ func (c *pairCmd) code(a *cli.App) (code transport.Code, err error) {
 	if err != nil {
 		return code, err
 	}
-	return transport.ParseCode(text)
+	return transport.ParseCode(pairCommand.ReplaceAllString(text, "")) // the whole line may be pasted
 }
+
+// pairCommand is what "cloud pair" prints before a code.
+var pairCommand = regexp.MustCompile(`^\s*edge\s+pair\s`)
 
 // keep remembers a cloud that was paired just now, under the name asked for, and says so.
 func (c *pairCmd) keep(a *cli.App, peers *transport.Peers, peer transport.Peer) error {
@@ -269,6 +273,9 @@ func readCode(path string) (string, error) {
 		return "", fmt.Errorf("read the code: %w; \"cloud pair --to\" writes one", err)
 	}
 	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return "", fmt.Errorf("read the code: %s is a folder: name the file that \"cloud pair --to\" wrote", path)
+	}
 	text, err := io.ReadAll(io.LimitReader(f, longestCode))
 	if err != nil {
 		return "", fmt.Errorf("read the code: %w", err)

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -560,10 +561,28 @@ func (s *session) missing(err error) error {
 	return err
 }
 
+// checkRecord refuses to overwrite what is no recording.
+func checkRecord(path string) error {
+	info, err := cli.Output(path)
+	if err != nil || info == nil || !info.Mode().IsRegular() || info.Size() == 0 {
+		return err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	var first node.Line
+	if json.NewDecoder(f).Decode(&first) != nil || first.Event == "" {
+		return fmt.Errorf("%s exists and is no recording: remove it, or name another file", path)
+	}
+	return nil
+}
+
 // record makes the device record what happens. The returned function writes the recording to the file; it is not called
 // after a failed answer, so an earlier recording survives one.
 func (s *session) record(path string) (write func() error, err error) {
-	if _, err := cli.Output(path); err != nil {
+	if err := checkRecord(path); err != nil {
 		return nil, fmt.Errorf("--record: %w", err)
 	}
 	var text bytes.Buffer

@@ -97,15 +97,15 @@ func (p *papers) List(context.Context) (list []Document, err error) {
 	return list, nil
 }
 
-func (p *papers) Add(_ context.Context, name string, r io.Reader) (string, error) {
+func (p *papers) Add(_ context.Context, name string, r io.Reader) (d Document, skipped string, err error) {
 	b, err := io.ReadAll(r)
 	if err != nil || strings.HasSuffix(name, ".exe") {
-		return "no text", err
+		return d, "no text", err
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.held[name] = string(b)
-	return "", nil
+	return Document{Path: name}, "", nil
 }
 
 func (p *papers) Remove(_ context.Context, name string) error {
@@ -987,7 +987,9 @@ type full struct {
 	err error
 }
 
-func (f *full) Add(context.Context, string, io.Reader) (string, error) { return "", f.err }
+func (f *full) Add(context.Context, string, io.Reader) (Document, string, error) {
+	return Document{}, "", f.err
+}
 
 // An upload that cannot be stored says why, and not where.
 func TestUploadToAFullDisk(t *testing.T) {

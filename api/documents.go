@@ -20,8 +20,8 @@ type Library interface {
 	// List returns the documents.
 	List(ctx context.Context) ([]Document, error)
 	// Add reads a document of that name, replacing an earlier one. It returns why a document was skipped, "" if it was not.
-	Add(ctx context.Context, name string, r io.Reader) (skipped string, err error)
-	// Remove forgets a document. What was added by Add is deleted; other files stay.
+	Add(ctx context.Context, name string, r io.Reader) (d Document, skipped string, err error)
+	// Remove forgets a document. What was added by Add is deleted, and its name will do for its path; other files stay.
 	Remove(ctx context.Context, path string) error
 	// Search returns up to k passages that may answer a question, best first.
 	Search(ctx context.Context, question string, k int) ([]Found, error)
@@ -71,6 +71,7 @@ func (s *Server) listDocuments(w http.ResponseWriter, r *http.Request) {
 type added struct {
 	Name    string `json:"name"`
 	Skipped string `json:"skipped,omitempty"` // why it was not read
+	*Document
 }
 
 // addDocuments reads the files of a form (multipart/form-data), or one file whose name is the parameter "name".
@@ -94,8 +95,12 @@ func (s *Server) addDocuments(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return err
 		}
-		skipped, err := l.Add(r.Context(), name, body)
-		list = append(list, added{name, skipped})
+		d, skipped, err := l.Add(r.Context(), name, body)
+		a := added{Name: name, Skipped: skipped}
+		if skipped == "" {
+			a.Document = &d
+		}
+		list = append(list, a)
 		return err
 	}
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind == "multipart/form-data" {

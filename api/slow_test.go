@@ -61,7 +61,7 @@ type slowPapers struct {
 	running, most int
 }
 
-func (p *slowPapers) Add(ctx context.Context, name string, r io.Reader) (string, error) {
+func (p *slowPapers) Add(ctx context.Context, name string, r io.Reader) (Document, string, error) {
 	p.mu.Lock()
 	p.running++
 	p.most = max(p.most, p.running)

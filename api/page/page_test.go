@@ -121,15 +121,15 @@ func (p *papers) List(context.Context) ([]api.Document, error) {
 	return append([]api.Document{}, p.held...), nil
 }
 
-func (p *papers) Add(_ context.Context, name string, r io.Reader) (string, error) {
+func (p *papers) Add(_ context.Context, name string, r io.Reader) (api.Document, string, error) {
 	b, err := io.ReadAll(r)
 	if strings.HasSuffix(name, ".bin") {
-		return "no text in it", err
+		return api.Document{}, "no text in it", err
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.held = append(p.held, api.Document{Path: "/uploads/" + name, Title: strings.TrimSuffix(name, ".md") + hostile, Bytes: int64(len(b)), Modified: time.Now(), Passages: 1})
-	return "", err
+	return api.Document{}, "", err
 }
 
 func (p *papers) Remove(_ context.Context, path string) error {

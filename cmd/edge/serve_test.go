@@ -17,6 +17,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"tandem/api"
 	"tandem/internal/filelock"
 	"tandem/internal/tinymodel"
 	"tandem/node"
@@ -119,7 +120,11 @@ func TestServe(t *testing.T) {
 	if _, err := os.Stat(file); err != nil {
 		t.Error(err)
 	}
-	if code, body := s.do("DELETE", "/v1/documents?path="+file, ""); code != http.StatusOK {
+	var said struct{ Data []api.Document }
+	if err := json.Unmarshal([]byte(body), &said); err != nil || len(said.Data) != 1 || said.Data[0].Path != file || said.Data[0].Title != "The boat" || said.Data[0].Passages != 1 || said.Data[0].Bytes == 0 {
+		t.Errorf("what was added: %v, %s", err, body)
+	}
+	if code, body := s.do("DELETE", "/v1/documents?path=boat.md", ""); code != http.StatusOK { // as it was uploaded
 		t.Errorf("%d %s", code, body)
 	}
 	if body := s.ask("What is the name of the boat?", ""); !strings.Contains(body, `"unknown":true`) {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"tandem/api"
 	"tandem/cmd/internal/cli"
@@ -58,18 +59,18 @@ func (s *shelf) fixed() error {
 }
 
 // Add implements api.Library.
-func (s *shelf) Add(ctx context.Context, name string, r io.Reader) (skipped string, err error) {
+func (s *shelf) Add(ctx context.Context, name string, r io.Reader) (d api.Document, skipped string, err error) {
 	if err := s.fixed(); err != nil {
-		return "", err
+		return d, "", err
 	}
 	dir, err := s.uploads()
 	if err != nil {
-		return "", err
+		return d, "", err
 	}
 	file := filepath.Join(dir, name)
 	b, err := io.ReadAll(r) // the API bounds it
 	if err != nil {
-		return "", err
+		return d, "", err
 	}
 	s.changes.Lock()
 	defer s.changes.Unlock()
@@ -82,11 +83,15 @@ func (s *shelf) Add(ctx context.Context, name string, r io.Reader) (skipped stri
 		err = cli.WriteFile(file, b)
 	}
 	if err != nil {
-		return "", err
+		return d, "", err
 	}
 	_, err = s.edit(func(x *search.Index) (search.Report, error) {
 		report, err := x.Add(ctx, file, nil)
-		if err != nil || len(report.Skipped) == 0 {
+		if err != nil {
+			return report, err
+		}
+		if len(report.Skipped) == 0 {
+			d, err = documentAt(x, file)
 			return report, err
 		}
 		skipped = report.Skipped[0].Reason
@@ -94,11 +99,20 @@ func (s *shelf) Add(ctx context.Context, name string, r io.Reader) (skipped stri
 	})
 	switch {
 	case err != nil: // what was refused does not stay
-		return "", errors.Join(err, restore())
+		return d, "", errors.Join(err, restore())
 	case skipped != "":
-		return skipped, nil
+		return d, skipped, nil
 	}
-	return "", s.leaveSamples()
+	return d, "", s.leaveSamples()
+}
+
+// documentAt returns what an index says of a file.
+func documentAt(x *search.Index, file string) (api.Document, error) {
+	list, err := cli.Documents(x, false)
+	if i := slices.IndexFunc(list, func(d api.Document) bool { return d.Path == file }); i >= 0 {
+		return list[i], err
+	}
+	return api.Document{Path: file}, err
 }
 
 // undo makes the index forget a file that was skipped, and read what was there before.
@@ -125,19 +139,21 @@ func (s *shelf) Remove(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	known := false
-	for _, d := range list {
-		known = known || d.Path == path && !d.Sample
+	dir, err := s.uploads()
+	if err != nil {
+		return err
 	}
-	if !known {
+	at := slices.IndexFunc(list, func(d api.Document) bool { return !d.Sample && (d.Path == path || d.Path == filepath.Join(dir, path)) })
+	if at < 0 {
 		return fmt.Errorf("%s: %w", path, api.ErrNoDocument)
 	}
+	path = list[at].Path
 	s.changes.Lock()
 	defer s.changes.Unlock()
 	if _, err := s.edit(func(x *search.Index) (search.Report, error) { return x.Remove(ctx, path) }); err != nil {
 		return err
 	}
-	if dir, err := s.uploads(); err == nil && filepath.Dir(path) == dir {
+	if filepath.Dir(path) == dir {
 		if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

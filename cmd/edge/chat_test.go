@@ -121,6 +121,20 @@ func TestChatLinesAndPaths(t *testing.T) {
 	}
 }
 
+// Each part of an answer is a paragraph of its own in a saved chat: Markdown joins lines.
+func TestSaveParts(t *testing.T) {
+	h := newHome(t)
+	cmd := h.Command(t.Context(), "chat", "--sample")
+	cmd.Stdin = strings.NewReader(question + "\n/save said.md\n")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v, %s", err, out)
+	}
+	text, err := os.ReadFile(filepath.Join(h.Dir, "said.md"))
+	if err != nil || !strings.Contains(string(text), "\n\n"+deviceKnows+"\n\n"+cloudKnows+"\n\n> ") {
+		t.Errorf("%v, %q", err, text)
+	}
+}
+
 // A saved chat has the sentences that were shown below an answer, also where nothing was certain.
 func TestSaveNearest(t *testing.T) {
 	h := newHome(t)

@@ -204,7 +204,11 @@ func (t *conversation) save(path string) error {
 
 // markdown writes a question with its answer and the sentences that were shown below it.
 func (t *conversation) markdown(text *strings.Builder, e exchange) {
-	fmt.Fprintf(text, "## %s\n\n%s\n", strings.Join(strings.Fields(e.question), " "), e.answer.Answer)
+	answer := e.answer.Answer
+	if t.reader != nil { // each line is a part, and a model's text may be Markdown already
+		answer = strings.ReplaceAll(answer, "\n", "\n\n")
+	}
+	fmt.Fprintf(text, "## %s\n\n%s\n", strings.Join(strings.Fields(e.question), " "), answer)
 	for _, p := range e.answer.Parts {
 		say, near := t.quotes(p, oneLine)
 		if known(p) {

@@ -94,13 +94,16 @@ func (h *questions) store() error {
 	return cli.WriteFile(h.path, []byte(text.String()))
 }
 
-// Write adds what was typed, unless it is what was typed before.
+// Write adds what was typed, unless it is what was typed before. The file gets questions only.
 func (h *questions) Write(text string) (int, error) {
 	text = strings.TrimSpace(text)
 	if text == "" || len(h.list) > 0 && h.list[len(h.list)-1] == text {
 		return len(h.list), nil
 	}
 	h.list = append(h.list, text)
+	if _, _, is := command(text); is {
+		return len(h.list), nil // for this chat alone
+	}
 	line, err := json.Marshal(text)
 	if err == nil {
 		err = appendLine(h.path, append(line, '\n'))

@@ -55,3 +55,17 @@ func TestQuestionsAfterHalfALine(t *testing.T) {
 		}
 	}
 }
+
+// A command comes back with the arrow keys of this chat. It is no question, so the file does not have it.
+func TestQuestionsAreNoCommands(t *testing.T) {
+	h := &questions{path: filepath.Join(t.TempDir(), "questions.jsonl")}
+	for _, line := range []string{"Who is Pepper?", "/seed 5", "/foo", "/etc/hosts, what is it?"} {
+		if _, err := h.Write(line); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kept := &questions{path: h.path}
+	if err := kept.load(); err != nil || h.Len() != 4 || kept.Len() != 2 || kept.list[1] != "/etc/hosts, what is it?" {
+		t.Errorf("%v: %q of %q", err, kept.list, h.list)
+	}
+}

@@ -316,14 +316,21 @@ func (a *deviceSession) part(c *cause) {
 	}
 	switch {
 	case c.tokens > 0 && c.why != "":
-		a.remark("%s: after %d tokens the device answers alone", c.why, c.tokens)
+		a.remark("%s: after %s the device answers alone", c.why, tokens(c.tokens))
 	case c.tokens > 0:
-		a.remark("the cloud went away after %d tokens: the device continues alone", c.tokens)
+		a.remark("the cloud went away after %s: the device continues alone", tokens(c.tokens))
 	default:
 		why := cmp.Or(c.why, strings.NewReplacer("\n", "; ", "transport: ", "").Replace(a.absent().Error()))
 		a.remark("%s: the device answers alone", why)
 	}
 	a.later(pairEvents{pair.PeerLost{}})
+}
+
+func tokens(n int) string {
+	if n == 1 {
+		return "1 token"
+	}
+	return fmt.Sprintf("%d tokens", n)
 }
 
 // absent returns ErrNoCloud, with its cause if that is known.

@@ -2,7 +2,6 @@ package node
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -68,7 +67,7 @@ func TestPartsAtTheFirstOfSeveralTokens(t *testing.T) {
 			t.Error(err)
 		}
 		first := slices.IndexFunc(answer.Tokens, func(tok Token) bool { return tok.Alone })
-		if first != together || !strings.Contains(strings.Join(answer.Remarks, "; "), fmt.Sprintf("went away after %d tokens", together)) {
+		if first != together || !strings.Contains(strings.Join(answer.Remarks, "; "), "went away after "+tokens(together)+":") {
 			t.Errorf("the device decided token %d alone, want %d; remarks %q", first, together, answer.Remarks)
 		}
 	})

@@ -112,7 +112,7 @@ func ParseCode(text string) (Code, error) {
 		}
 	}
 	if len(digits) == 0 || len(digits)%(groupData+1) != 0 {
-		return Code{}, fmt.Errorf("pairing code: %d characters; each group has %d, so some are missing or extra", len(digits), groupData+1)
+		return Code{}, fmt.Errorf("pairing code: its length is %d, and each group has %d characters, so some are missing or extra", len(digits), groupData+1)
 	}
 	var bits bitWriter
 	for g := 0; g*(groupData+1) < len(digits); g++ {

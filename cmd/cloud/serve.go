@@ -408,10 +408,10 @@ func (c *serveCmd) announce(a *cli.App, s side, at net.Addr, cloud *node.Cloud) 
 		a.JSON(map[string]any{"listening": at.String(), "model": s.model, "documents": files, "from": from, "titles": cloud.Titles, "quotes": cloud.Quotes})
 		return
 	}
-	what := fmt.Sprintf("%d documents", files)
+	what := cli.Count(files, "document")
 	switch {
 	case from == fromSamples:
-		what = fmt.Sprintf("%d sample documents", files)
+		what = cli.Count(files, "sample document")
 	case from == fromCluster:
 		what += " of a cluster"
 	case files == 0:

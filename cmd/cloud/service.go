@@ -11,7 +11,7 @@ import (
 
 // serviceFlag names the folder that makes a cloud one of several.
 type serviceFlag struct {
-	Service cli.SharedFolder `help:"Run as one of several replicas that share this folder, with their key, pairings, codes and addresses." type:"path" placeholder:"DIR"`
+	Service cli.SharedFolder `help:"The folder that the replicas of a cloud share, with their key, pairings, codes and addresses." type:"path" placeholder:"DIR"`
 }
 
 // replicaFlags are for a cloud that serves as one of several.

@@ -34,11 +34,11 @@ func (c *askCmd) Help() string {
 	return `Examples:
   edge ask "What is the wifi password of the lake cabin, and when does the harbour museum open?"
   edge ask --notes ~/notes "Who owns the marina?"
-  edge ask --rtt 300ms "When does the harbour museum open?"
+  edge ask --sample --rtt 300ms "When does the harbour museum open?"
   edge ask --local-only "Where do I keep the spare key?"
   edge ask --json "What did we decide?" | jq .answer
   edge ask -q --fail-unknown "Who owns the marina?" || echo "Nobody knows."
-  edge ask --model qwen2.5-0.5b-instruct-q4_k_m --lora polite "When does the harbour museum open?"
+  edge ask --model qwen2.5-0.5b-instruct-q4_k_m "What did we decide?"        after: edge models pull qwen2.5:0.5b
 
 On a terminal, colours show which side drafted each token: device, cloud, both or neither.`
 }
@@ -46,10 +46,10 @@ On a terminal, colours show which side drafted each token: device, cloud, both o
 // helpAll describes the flags for experiments.
 func (c *askCmd) HelpAll() string {
 	return `More examples:
-  edge ask --placement device --rtt 300ms "When does the harbour museum open?"
-  edge ask --coupling speculative --placement greedy --gamma auto --record answer.jsonl "When does the harbour museum open?"
-  edge ask --method drdg-tw --rtt 300ms "When does the harbour museum open?"
-  edge ask --method drcg-kv --send-documents "When does the harbour museum open?"
+  edge ask --sample --placement device --rtt 300ms "When does the harbour museum open?"
+  edge ask --sample --coupling speculative --placement greedy --gamma auto --record answer.jsonl "When does the harbour museum open?"
+  edge ask --sample --method drdg-tw --rtt 300ms "When does the harbour museum open?"
+  edge ask --sample --method drcg-kv --send-documents "When does the harbour museum open?"
 
 The methods other than tandem are baselines. dragon: the paper's coupling, aggregated on the faster side. crcg: one side alone, with all its passages in one context. drcg-text, drcg-kv: the device fetches the cloud's passages, or also their KV caches, and answers alone. drdg-tw: one round trip per token. drdg-sw: each side writes a whole answer, and the likelier one is taken.
 

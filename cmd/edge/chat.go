@@ -31,7 +31,7 @@ func (c *chatCmd) Help() string {
 	return `Examples:
   edge chat
   edge chat --notes ~/notes --local-only
-  printf 'What is the wifi password of the lake cabin?\nWhen does the harbour museum open?\n' | edge chat --json
+  printf 'What is the wifi password of the lake cabin?\nWhen does the harbour museum open?\n' | edge chat --json --sample
 
 Type a question and press Enter. A question of several lines begins and ends with """. On a terminal, the arrow keys and Ctrl-R bring back earlier questions, which are kept in a file that only you can read. Ctrl-C stops an answer, and Ctrl-D ends the chat.
 

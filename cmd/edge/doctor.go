@@ -159,7 +159,7 @@ func tryCloud(a *cli.App, p transport.Peer, cfg transport.ClientConfig) cli.Chec
 	}
 	defer conn.Close("checked")
 	hello := conn.Hello()
-	c := cli.Check{Name: "cloud", State: cli.OK, Detail: fmt.Sprintf("%s at %s, %s, RTT %v",
+	c := cli.Check{Name: "cloud", State: cli.OK, Detail: fmt.Sprintf("%s at %s, model for decoding %s, RTT %v",
 		cli.Plain(p.Name), address, cli.Plain(hello.Model), conn.RTT().Round(100*time.Microsecond))}
 	if hello.Replica == "" {
 		return c
@@ -170,7 +170,7 @@ func tryCloud(a *cli.App, p transport.Peer, cfg transport.ClientConfig) cli.Chec
 		}
 	}
 	replicas := tryReplicas(a, addresses, cfg)
-	c.Detail, c.Data = fmt.Sprintf("%s, %s, %d replicas: ", cli.Plain(p.Name), cli.Plain(hello.Model), len(replicas)), replicas
+	c.Detail, c.Data = fmt.Sprintf("%s, model for decoding %s, %s: ", cli.Plain(p.Name), cli.Plain(hello.Model), cli.Count(len(replicas), "replica")), replicas
 	for i, r := range replicas {
 		if i > 0 {
 			c.Detail += ", "

@@ -96,9 +96,9 @@ func (c *rewriteCmd) print(a *cli.App, given, text string, kept int) error {
 	}
 	switch builtIn := c.Model == "" && len(c.Lora) == 0; {
 	case kept > 0 && builtIn && rewrite.CountForeign(given) > 0:
-		note("%d left as they were: the built-in model knows only English", kept)
+		note("%s left unchanged: the built-in model knows only English", cli.Count(kept, "sentence"))
 	case kept > 0:
-		note("%d left as they were: not in English, or no version keeps their names and numbers", kept)
+		note("%s left unchanged: not in English, or no version keeps their names and numbers", cli.Count(kept, "sentence"))
 	}
 	if len(lost) > 0 {
 		note("these numbers of the text are not in the new one: %s", strings.Join(lost, ", "))

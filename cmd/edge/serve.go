@@ -32,6 +32,7 @@ type serveCmd struct {
 func (c *serveCmd) Help() string {
 	return `Examples:
   edge serve
+  edge serve --sample
   edge serve --http 0.0.0.0:7470 --api-key ~/.config/tandem/edge/api-key
   curl -s http://127.0.0.1:7470/v1/chat/completions -d '{"messages":[{"role":"user","content":"When does the harbour museum open?"}]}'
 
@@ -70,7 +71,7 @@ func (s *serving) announce(a *cli.App, at net.Addr) {
 		a.JSON(map[string]any{"listening": at.String(), "model": s.model().Name, "device": sides.Device, "clouds": sides.Clouds})
 		return
 	}
-	from := fmt.Sprintf("%d documents", sides.Device.Documents)
+	from := cli.Count(sides.Device.Documents, "document")
 	if sides.Device.Sample {
 		from = "the sample documents"
 	}

@@ -95,7 +95,7 @@ func (s *session) where(r askJSON) {
 // statistics returns the cost of an answer on one line.
 func (s *session) statistics(r askJSON) string {
 	parts := []string{
-		fmt.Sprintf("%d tokens", len(r.Tokens)),
+		cli.Count(len(r.Tokens), "token"),
 		fmt.Sprintf("%.0f tokens/s", r.Stats.TokensPerSecond),
 		fmt.Sprintf("first after %.0f ms", r.Stats.TTFT),
 	}

@@ -89,7 +89,7 @@ func (t tree) walk(ctx context.Context, v visitor) error {
 			return nil
 		}
 		if info.Size() > limit {
-			v.skip(source, TooLarge, fmt.Sprintf("too large: %.1f MB, and at most %.1f MB are read of this type", megabytes(info.Size()), megabytes(limit)))
+			v.skip(source, TooLarge, fmt.Sprintf("too large: %.1f MB, and at most %.1f MB are read of this type: split it", megabytes(info.Size()), megabytes(limit)))
 			return nil
 		}
 		return v.file(file{source, info.Size(), info.ModTime(), func() ([]byte, error) {

@@ -278,7 +278,7 @@ func (a *App) checkIndex() Check {
 	for _, s := range list {
 		passages += s.Passages
 	}
-	return Check{Name: "index", State: OK, Detail: fmt.Sprintf("%d files, %d passages, scorer %s", len(list), passages, search.Lexical().Name())}
+	return Check{Name: "index", State: OK, Detail: fmt.Sprintf("%s, %s, scorer %s", Count(len(list), "file"), Count(passages, "passage"), search.Lexical().Name())}
 }
 
 // brokenIndex says what to do about an index that cannot be read.

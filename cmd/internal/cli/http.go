@@ -28,8 +28,8 @@ import (
 // HTTPFlags say who may ask over HTTP.
 type HTTPFlags struct {
 	APIKey  string   `name:"api-key" help:"File with the key that requests must carry (Authorization: Bearer KEY). It is created, with a random key, if it does not exist. Required to listen beyond this machine." type:"path" placeholder:"FILE"`
-	Host    []string `help:"Other names under which requests may address the server, such as edge.home." placeholder:"NAME,…"`
-	CORS    []string `name:"cors" help:"Origins of pages that may call the server, such as http://localhost:3000. Default: its own page only." placeholder:"ORIGIN,…"`
+	Host    []string `help:"Other names under which requests may address the server, such as edge.home." placeholder:"NAME"`
+	CORS    []string `name:"cors" help:"Origins of pages that may call the server, such as http://localhost:3000. Default: its own page only." placeholder:"ORIGIN"`
 	Encoder string   `help:"GGUF of an encoder (bert, nomic-bert, modern-bert), or its name in the models folder, for /v1/embeddings and /api/embed." placeholder:"FILE"`
 	AtOnce  int      `help:"Maximum number of answers over HTTP at the same time; other requests wait." default:"8"`
 }

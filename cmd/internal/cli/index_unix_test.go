@@ -30,7 +30,7 @@ func TestIndexAddOfNothing(t *testing.T) {
 		{in("empty"), "There are no files in " + in("empty"), false},
 		{in("pipe"), "a named pipe, not a file with text", true},
 		{os.DevNull, "a device, not a file with text", true},
-		{in("large.txt"), "too large: 300.0 MB, and at most 8.4 MB are read of this type", true},
+		{in("large.txt"), "too large: 300.0 MB, and at most 8.4 MB are read of this type: split it", true},
 	} {
 		a, out, aside := testApp(t)
 		err := (&indexAdd{Paths: []string{c.path}}).Run(a)

@@ -47,7 +47,7 @@ func (p passage) cellOf(q query) (from, to int, ok bool) {
 	at, text := p.rows[row].cells[column], p.cell(row, column)
 	if (asksPerson.MatchString(question) || q.place && !ofPlaces.MatchString(names[column])) && text != "" && !strings.ContainsFunc(text, unicode.IsLetter) ||
 		(byRow || asksHowMany.MatchString(question)) && wantsNoDate(question) && onlyDate.MatchString(text) ||
-		q.former && !saysFormer.MatchString(names[column]) {
+		asksOld.MatchString(question) && !saysFormer.MatchString(names[column]) {
 		return 0, 0, false
 	}
 	said := words.Content(text)
@@ -58,9 +58,13 @@ func (p passage) cellOf(q query) (from, to int, ok bool) {
 }
 
 // ofPlaces matches the name of a column of places, which may have numbers.
-var ofPlaces = regexp.MustCompile(`(?i)\b(?:rooms?|gates?|platforms?|bays?|shel(?:f|ves)|desks?|lockers?|flats?|floors?|box|boxes|pages?|slots?|zones?|pitch|court|lanes?|stalls?|stands?|berths?|tables?|seats?|tracks?|gleis|raum|zimmer|where|place|location)\b`)
+var ofPlaces = regexp.MustCompile(`(?i)\b(?:rooms?|gates?|platforms?|bays?|shel(?:f|ves)|desks?|lockers?|flats?|floors?|box|boxes|pages?|slots?|zones?|pitch|court|lanes?|stalls?|stands?|berths?|tables?|seats?|tracks?|piers?|aisles?|decks?|cabins?|studios?|halls?|blocks?|houses?|plots?|beds?|wards?|stations?|stops?|rows?|levels?|storeys?|units?|suites?|buildings?|drawers?|racks?|bins?|hooks?|` +
+	`addresses|address|gleis|raum|zimmer|where|place|location)\b`)
 
 var asksHowMany = regexp.MustCompile(`(?i)\bhow many\b`)
+
+// asksOld matches a question for what was so before, and not only before something: "the old gate", "what was it before?".
+var asksOld = regexp.MustCompile(`(?i)\b(?:old|former|previous|original) \pL|\bused? to\b|\b(?:before|previously|formerly|originally)\W*$`)
 
 // saysFormer matches the name of a column of what was so before.
 var saysFormer = regexp.MustCompile(`(?i)\b(?:old|previous|former|before|was|until|last|original(?:ly)?|from|earlier|prior|previously|formerly|ex|past|initial(?:ly)?|replaced|sold|maiden|predecessor|to (?:19|20)\d\d)\b`)

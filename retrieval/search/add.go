@@ -72,9 +72,11 @@ func (x *Index) Add(ctx context.Context, path string, progress func(Progress)) (
 	if _, err := filepath.EvalSymlinks(path); err != nil && strings.HasSuffix(err.Error(), "too many links") {
 		return Report{}, fmt.Errorf("%s: a link that leads back to itself: remove it, or name what it should lead to", path)
 	}
-	if f, err := os.Open(path); errors.Is(err, fs.ErrPermission) { // before anything is written
-		return Report{}, fmt.Errorf("%s cannot be read: let this user read it: %w", path, fs.ErrPermission)
-	} else if err == nil {
+	if info, err := os.Stat(path); err == nil && info.IsDir() { // before anything is written
+		f, err := os.Open(path)
+		if errors.Is(err, fs.ErrPermission) {
+			return Report{}, fmt.Errorf("%s cannot be read: let this user read it: %w", path, fs.ErrPermission)
+		}
 		f.Close()
 	}
 	return x.write(ctx, func(u *update) error { return u.add(ctx, path, progress) })

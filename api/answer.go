@@ -23,8 +23,8 @@ type Part struct {
 	Sources []Cited `json:"sources"`
 	// Citations are the sentences that say it, then those that come close; if it is unknown, passages that come close.
 	Citations []Citation `json:"citations"`
-	// Otherwise has the sentence that says something else and is likeliest to be right, if it might as well have been the answer; at
-	// most one. Its text is empty if the cloud shows none.
+	// Otherwise has the sentence that says something else and is likeliest to be right, if it might as well have been
+	// the answer; at most one. Its text is empty if the cloud shows none.
 	Otherwise []Citation `json:"otherwise,omitempty"`
 }
 

@@ -1002,7 +1002,8 @@ func TestUploadToAFullDisk(t *testing.T) {
 	}
 }
 
-// An answer that fails after it has begun says why, and not where the server's files are: not in its stream, and not to who watches.
+// An answer that fails after it has begun says why, and not where the server's files are: not in its stream, and not to
+// who watches.
 func TestFailureInAStreamNamesNoFile(t *testing.T) {
 	s := New(config(&echo{err: fmt.Errorf("search: %w", &fs.PathError{Op: "open", Path: "/home/ada/index", Err: syscall.EIO})}))
 	watched := s.events.watch()

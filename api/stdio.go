@@ -245,8 +245,8 @@ func (c *stdioConn) Write(ctx context.Context, m jsonrpc.Message) error {
 	return err
 }
 
-// coded returns a message whose error has a code. The library gives none to what it refuses in the state of the session, such as a
-// call before the session is open.
+// coded returns a message whose error has a code. The library gives none to what it refuses in the state of the
+// session, such as a call before the session is open.
 func coded(m jsonrpc.Message) jsonrpc.Message {
 	r, is := m.(*jsonrpc.Response)
 	if !is || r.Error == nil {

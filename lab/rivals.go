@@ -27,8 +27,8 @@ type Rivals struct {
 	Answers int
 }
 
-// RivalWorlds are the kinds of random distributions: where sides differ, "own" gives each side tokens that the other one does not know
-// (pairtest.Sharing), and "common" other masses over the same tokens (pairtest.Common).
+// RivalWorlds are the kinds of random distributions: where sides differ, "own" gives each side tokens that the other
+// one does not know (pairtest.Sharing), and "common" other masses over the same tokens (pairtest.Common).
 var RivalWorlds = []string{"own", "common"}
 
 // RivalsResult is one cell. Times are mean seconds of an answer.
@@ -141,7 +141,8 @@ func (x Rivals) play(ctx context.Context, cfg pair.Config, d [2]time.Duration, r
 	return seconds, nil
 }
 
-// RivalFindings says, for each number of rows, the best and the worst cell of mirror's faster coupling, and of each coupling, against the paper's best.
+// RivalFindings says, for each number of rows, the best and the worst cell of mirror's faster coupling, and of each
+// coupling, against the paper's best.
 func RivalFindings(results []RivalsResult, rows []int) (out []string) {
 	for _, n := range rows {
 		var best, worst string

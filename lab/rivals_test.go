@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Mirror is faster than the paper's coupling by its own rules, says one text whatever the rows, and passes with branches are faster where
-// both sides know the same tokens.
+// Mirror is faster than the paper's coupling by its own rules, says one text whatever the rows, and passes with
+// branches are faster where both sides know the same tokens.
 func TestRivals(t *testing.T) {
 	x := Rivals{World: "common", Decode: [][2]time.Duration{{30 * ms, 30 * ms}}, RTT: []time.Duration{0, 300 * ms}, Rows: []int{1, 32}, Share: .8, Tokens: 60, Answers: 4}
 	rows, err := x.Run(t.Context(), nil)

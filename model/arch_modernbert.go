@@ -2,8 +2,9 @@ package model
 
 import "tandem/npu"
 
-// ModernBERT (Warner et al. 2024, §2.1): norms before what they norm, all without biases, rotated positions, a gate with a GELU, and
-// of three layers two that attend to a window around each position and rotate with a base of their own.
+// ModernBERT (Warner et al. 2024, §2.1): norms before what they norm, all without biases, rotated positions, a gate
+// with a GELU, and of three layers two that attend to a window around each position and rotate with a base of their
+// own.
 func init() {
 	rope := func(b *block) *npu.Rope {
 		if c := b.config; c.window > 0 && c.windowed(b.index) {

@@ -46,8 +46,9 @@ const NoToken = tandem.Token(-1)
 // The logits of an input are the same bit for bit whatever other inputs are in the pass, however its tokens are divided
 // among calls, and for any number of threads. If Rounding is not empty, they are the same up to rounding.
 //
-// ctx is checked before every layer, or every few layers if the device computes several at once (see npu.Traits). A logit that is
-// NaN is an error. On an error, all sequences are as before. Several goroutines may call Forward at once with different sequences.
+// ctx is checked before every layer, or every few layers if the device computes several at once (see npu.Traits). A
+// logit that is NaN is an error. On an error, all sequences are as before. Several goroutines may call Forward at once
+// with different sequences.
 func (m *Model) Forward(ctx context.Context, inputs []Input) ([][]float32, error) {
 	var fresh Logits
 	return m.ForwardInto(ctx, inputs, &fresh)

@@ -145,9 +145,9 @@ func (m *Model) compile() error {
 	return nil
 }
 
-// Second returns the model on a group of threads of its own (see npu.Traits), for passes that run at the same time as m's, with sequences of
-// their own; CopyFrom takes positions from one to the other. It returns m if the device has no such group. m owns what it
-// returns.
+// Second returns the model on a group of threads of its own (see npu.Traits), for passes that run at the same time as
+// m's, with sequences of their own; CopyFrom takes positions from one to the other. It returns m if the device has no
+// such group. m owns what it returns.
 func (m *Model) Second() (*Model, error) { return m.secondOnce() }
 
 // SyncClocks must be called on a Second after it and its model have computed at the same time. If their device is simulated,

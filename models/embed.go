@@ -38,8 +38,8 @@ var Worlds []byte
 //go:embed testdata/replies.jsonl
 var Replies []byte
 
-// Corrections, Tones and Messages hold sentences and messages as people write them, by hand and not by the generator, as JSON lines.
-// "lab rewrite" corrects, rewrites and shortens them; its help describes a line.
+// Corrections, Tones and Messages hold sentences and messages as people write them, by hand and not by the generator,
+// as JSON lines. "lab rewrite" corrects, rewrites and shortens them; its help describes a line.
 //
 //go:embed testdata/corrections.jsonl
 var Corrections []byte

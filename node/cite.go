@@ -17,11 +17,11 @@ type Part struct {
 	Sources []Cited
 	Quotes  []Quote // the sentences that say it, the heaviest first; if nobody knows it, the passages nearest to the question
 	Unknown float64 // share of the contexts without a document: how likely it is that no document says it
-	// Relevance is that of what supports it most, in nats: of a quote or, where the cloud shows none, of all its documents that say
-	// it. -Inf if nothing does.
+	// Relevance is that of what supports it most, in nats: of a quote or, where the cloud shows none, of all its
+	// documents that say it. -Inf if nothing does.
 	Relevance float64
-	// Otherwise has the sentence that says something else and is likeliest to be right, if it might as well have been the answer; at
-	// most one. Its text is empty if the cloud shows none.
+	// Otherwise has the sentence that says something else and is likeliest to be right, if it might as well have been
+	// the answer; at most one. Its text is empty if the cloud shows none.
 	Otherwise []Quote
 
 	// Overruled says that the device's documents seemed to know, and that what the cloud made of it has nothing to do with
@@ -131,9 +131,9 @@ func cite(tokens []Token, own, cloud []part) []Part {
 	return out
 }
 
-// abridged reports whether a span reader left out words of an answer to keep it within most tokens. Each of its parts has an equal
-// share of them, which may be too small for any word. An ellipsis that stands far before its end is the document's own,
-// or says that a side was lost. most is over 0.
+// abridged reports whether a span reader left out words of an answer to keep it within most tokens. Each of its parts
+// has an equal share of them, which may be too small for any word. An ellipsis that stands far before its end is the
+// document's own, or says that a side was lost. most is over 0.
 func abridged(tokens []Token, parts, most int) bool {
 	const longestWord = 16 // in tokens
 	text, n := "", 0

@@ -48,8 +48,8 @@ type exchange interface {
 	Close() error
 }
 
-// notifier is an exchange over which the cloud also says that the device must wait, or that the cloud is about to end. Such words may
-// be lost, so it repeats them.
+// notifier is an exchange over which the cloud also says that the device must wait, or that the cloud is about to end.
+// Such words may be lost, so it repeats them.
 type notifier interface {
 	SendBusy(before int, about time.Duration)
 	SendLeaving()
@@ -92,8 +92,8 @@ type (
 		link     exchange
 		messages []transport.Message // that arrived together
 	}
-	// notice is what a cloud without a place says of its queue, several times a second. While a device reads, it grows old, so only the
-	// latest counts.
+	// notice is what a cloud without a place says of its queue, several times a second. While a device reads, it grows
+	// old, so only the latest counts.
 	notice struct {
 		link   exchange
 		latest atomic.Pointer[transport.Busy] // nil once it is taken
@@ -225,7 +225,8 @@ func (a *deviceSession) move(conn carrier, within time.Duration) {
 	a.log.Info("moved to another local address")
 }
 
-// fromCloud is what came from a cloud: messages for the machine, which takes those together that arrived together, or another one.
+// fromCloud is what came from a cloud: messages for the machine, which takes those together that arrived together, or
+// another one.
 type fromCloud struct {
 	link    exchange
 	events  []pair.Event // what those for the machine tell it

@@ -57,8 +57,8 @@ type presenceEvent struct {
 	cause *cause        // nil if only presence knows why the device continues alone
 }
 
-// awake is a clock that stands still while the program does: while it is stopped, or its machine sleeps. Nobody was waiting for the
-// cloud then.
+// awake is a clock that stands still while the program does: while it is stopped, or its machine sleeps. Nobody was
+// waiting for the cloud then.
 type awake struct{ last, lost time.Duration }
 
 // stopped is longer than a program that runs goes without looking at its clock, which it does every tickEvery.

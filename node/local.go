@@ -104,7 +104,8 @@ type Question struct {
 	ChooseCoupling bool
 }
 
-// composed returns the question with one character for each letter and its accents (Unicode's NFC), as the texts of documents have them.
+// composed returns the question with one character for each letter and its accents (Unicode's NFC), as the texts of
+// documents have them.
 func (q Question) composed() Question {
 	q.Text, q.History = words.Composed(q.Text), slices.Clone(q.History)
 	for i := range q.History {
@@ -120,8 +121,8 @@ const (
 	MaxHistory  = transport.MaxHistory
 )
 
-// Query returns the query for passages. In a conversation it has the question before this one, because a follow-up leaves out what
-// that one named; both are completed as far as they can be.
+// Query returns the query for passages. In a conversation it has the question before this one, because a follow-up
+// leaves out what that one named; both are completed as far as they can be.
 func (q Question) Query() passages.Query {
 	before, now := q.asked().FollowUp()
 	return passages.Query{Before: before, Text: now}
@@ -185,8 +186,8 @@ func (l Local) search(ctx context.Context, q Question, s tandem.Settings) (found
 	return found, nil
 }
 
-// Find retrieves up to n passages for the question. In a conversation every other one is of the document that its last answer came
-// from, if that is among these documents, beginning with the passage that gave the answer.
+// Find retrieves up to n passages for the question. In a conversation every other one is of the document that its last
+// answer came from, if that is among these documents, beginning with the passage that gave the answer.
 func (q Question) Find(ctx context.Context, documents Searcher, n int) ([]passages.Passage, error) {
 	found, err := documents.Search(ctx, q.Query(), n)
 	if err != nil {

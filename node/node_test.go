@@ -589,8 +589,8 @@ func TestCloudTooFarAway(t *testing.T) {
 	})
 }
 
-// A cloud that is lost after its last token has not said where its part is from, and the answer says so. Of one that is far away, whose
-// distance is not measured yet, it does not say so too early.
+// A cloud that is lost after its last token has not said where its part is from, and the answer says so. Of one that is
+// far away, whose distance is not measured yet, it does not say so too early.
 func TestCloudLostAtTheEnd(t *testing.T) {
 	for i := range 4 {
 		lost, delay := i%2 == 1, []time.Duration{150 * time.Millisecond, 900 * time.Millisecond}[i/2]
@@ -700,8 +700,8 @@ func TestMissingCloudIsNotWaitedFor(t *testing.T) {
 	})
 }
 
-// A cloud that says nothing over the connection of an earlier answer counts as missing, so that later answers wait less for it. One
-// that has just been connected to is there.
+// A cloud that says nothing over the connection of an earlier answer counts as missing, so that later answers wait less
+// for it. One that has just been connected to is there.
 func TestSilentCloudIsMissing(t *testing.T) {
 	for _, c := range []struct {
 		stood bool

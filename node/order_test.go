@@ -39,8 +39,8 @@ func headStart(t *testing.T, tokens int) (cfg pair.Config, drafts []transport.Me
 	return cfg, nil
 }
 
-// A device that parts from the cloud at the first of several tokens that were agreed in one step shows these before the tokens that it
-// then decides alone, and decodes what comes after them all.
+// A device that parts from the cloud at the first of several tokens that were agreed in one step shows these before the
+// tokens that it then decides alone, and decodes what comes after them all.
 func TestPartsAtTheFirstOfSeveralTokens(t *testing.T) {
 	const together = 4
 	cfg, words := headStart(t, together)

@@ -84,9 +84,10 @@ func (p Profile) lookahead(tokens int) int {
 // dearRows is how much longer four rows take than one where branches and checks are hardly worth their rows.
 const dearRows = 1.5
 
-// coupling returns the coupling of one race that is likely to be faster. Where a rejected draft costs a round trip and rows are dear,
-// that is the leader's, which rejects the fewest. Where rows are cheap, a side can also decode behind its runners-up, and they are
-// easier to foresee if both sides are treated alike (lab rivals). So it is where the costs are unknown.
+// coupling returns the coupling of one race that is likely to be faster. Where a rejected draft costs a round trip and
+// rows are dear, that is the leader's, which rejects the fewest. Where rows are cheap, a side can also decode behind
+// its runners-up, and they are easier to foresee if both sides are treated alike (lab rivals). So it is where the costs
+// are unknown.
 func (p Profile) coupling() tandem.Coupling {
 	if step := p.Decode.At(p.Length); p.FourRows >= dearRows && step > 0 && p.RTT >= step {
 		return tandem.CouplingLeader

@@ -135,8 +135,8 @@ func (r *RemoteCloud) note(at string, e replicas.Event, d time.Duration) {
 	r.set.Step(time.Now(), at, e, d)
 }
 
-// introduce takes what a replica says of itself and, once, of the others: later that may be out of date. Before its hello has come,
-// it does nothing. The caller holds mu.
+// introduce takes what a replica says of itself and, once, of the others: later that may be out of date. Before its
+// hello has come, it does nothing. The caller holds mu.
 func (r *RemoteCloud) introduce(at string, c *transport.Conn) {
 	h := c.Hello()
 	if h.Replica == "" {

@@ -193,8 +193,8 @@ func TestAnyReplicaMayEnd(t *testing.T) {
 	}
 }
 
-// A replica that is lost near the end may leave no token to agree on with another. It has not said where its part is from, and the
-// answer says so, however late that is.
+// A replica that is lost near the end may leave no token to agree on with another. It has not said where its part is
+// from, and the answer says so, however late that is.
 func TestReplicaLostAtTheEnd(t *testing.T) {
 	for _, placement := range []tandem.Placement{tandem.PlaceMirror, tandem.PlaceDevice} {
 		said := false
@@ -253,8 +253,8 @@ func TestNearestThatIsNotFull(t *testing.T) {
 	}
 }
 
-// The first that a replica hears of an answer which comes to it from another is the tokens that are agreed, although the device went
-// on with what that one had sent.
+// The first that a replica hears of an answer which comes to it from another is the tokens that are agreed, although
+// the device went on with what that one had sent.
 func TestNextReplicaHearsTheAnswerFirst(t *testing.T) {
 	for _, placement := range placements {
 		t.Run(placement.String(), func(t *testing.T) {

@@ -78,9 +78,10 @@ const (
 	refusedAtOnce = 8
 )
 
-// Exchanges returns how many exchanges a device needs on its connection to a cloud that drafts for limit answers at once (0: the default
-// of CloudConfig.Limit): for those of its questions that have a place, those that wait, and some that are being refused. With fewer, a
-// question would wait where the cloud does not see it, and the device would take the cloud to be gone.
+// Exchanges returns how many exchanges a device needs on its connection to a cloud that drafts for limit answers at
+// once (0: the default of CloudConfig.Limit): for those of its questions that have a place, those that wait, and some
+// that are being refused. With fewer, a question would wait where the cloud does not see it, and the device would take
+// the cloud to be gone.
 func Exchanges(limit int) int {
 	if limit < 1 {
 		limit = defaultLimit

@@ -56,8 +56,8 @@ func TestSameSeedSameSpans(t *testing.T) {
 	}
 }
 
-// If the cloud is killed in the middle of a part that only it knows, the answer says that the rest of that part is not known, whether or
-// not the cloud comes back, and is marked as one with less than both sides know.
+// If the cloud is killed in the middle of a part that only it knows, the answer says that the rest of that part is not
+// known, whether or not the cloud comes back, and is marked as one with less than both sides know.
 func TestPartOfLostCloudIsUnknown(t *testing.T) {
 	const question = "What is the wifi password, and when does the harbour museum open?"
 	const known = "harbour-7421\n"
@@ -95,8 +95,8 @@ func TestPartOfLostCloudIsUnknown(t *testing.T) {
 	}
 }
 
-// The answer, the recording and the cloud give the same reason why an answer ended: "length" also where the reader has left out words of
-// a sentence, and "stop" where that has room.
+// The answer, the recording and the cloud give the same reason why an answer ended: "length" also where the reader has
+// left out words of a sentence, and "stop" where that has room.
 func TestReasonsAgree(t *testing.T) {
 	const question = "How does one open the lake cabin?"
 	for most, want := range map[int]string{8: "length", 120: "stop"} {

@@ -12,8 +12,8 @@ import (
 	"tandem"
 )
 
-// A program that was stopped for a while has not waited for the cloud meanwhile. So the pair stays together, also where the cloud is
-// required. A cloud that is silent from then on is still given up in time.
+// A program that was stopped for a while has not waited for the cloud meanwhile. So the pair stays together, also where
+// the cloud is required. A cloud that is silent from then on is still given up in time.
 func TestStoppedProgramKeepsTheCloud(t *testing.T) {
 	for _, placement := range placements {
 		for _, require := range []bool{false, true} {

@@ -8,8 +8,8 @@ import (
 	"tandem"
 )
 
-// Branches begin behind any draft that has no target yet, the likeliest first, go on where their distribution is known, and fit the
-// rows of a pass together with the answer's tokens from the first of them on.
+// Branches begin behind any draft that has no target yet, the likeliest first, go on where their distribution is known,
+// and fit the rows of a pass together with the answer's tokens from the first of them on.
 func TestBranches(t *testing.T) {
 	m := New(Config{Settings: tandem.Settings{Placement: tandem.PlaceMirror, PassPlaces: 8}, PassRows: 32, Self: tandem.Device, Vocab: 64})
 	for n := 1; n <= tandem.MaxRows; n++ {

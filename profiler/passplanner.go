@@ -64,7 +64,8 @@ const (
 	guessPrior = 0.5
 )
 
-// A pause of the process, or a device that is not ready yet, makes a single pass far too slow. Such a pass must not decide for long.
+// A pause of the process, or a device that is not ready yet, makes a single pass far too slow. Such a pass must not
+// decide for long.
 const (
 	maxSlowdown = 4   // a pass counts for at most this many times the mean
 	disturbed   = 2   // a mean this many times above the time of a pass of as many rows or more is wrong: more rows never cost less
@@ -106,9 +107,9 @@ const (
 	farRow  = 0.15
 )
 
-// Costs returns the times of passes over 1 to n rows, in seconds, fewer if SetCosts has fewer, and nil if none was seen. Between numbers of rows that
-// were seen it interpolates; more rows never cost less. Beyond them it assumes that each row costs something, so that
-// a pass grows only with guesses that are likely.
+// Costs returns the times of passes over 1 to n rows, in seconds, fewer if SetCosts has fewer, and nil if none was
+// seen. Between numbers of rows that were seen it interpolates; more rows never cost less. Beyond them it assumes that
+// each row costs something, so that a pass grows only with guesses that are likely.
 func (p *PassPlanner) Costs(n int) []float64 {
 	if len(p.costs) > 0 {
 		return p.costs[:min(n, len(p.costs))]

@@ -92,8 +92,9 @@ func (d Decode) Valid() bool {
 	return d.B >= 0 && math.Abs(d.C) <= minute && math.Abs(slope) <= minute && !math.IsNaN(d.A) && !math.IsInf(d.B, 0)
 }
 
-// Observe is the run-time stage: C stays as it is, and the slope becomes ((1−ζ)A + ζ(c̃−C)t) / ((1−ζ)B + ζt²). Where that would be
-// negative, C takes the fall instead, so that the line gives the same at t and does not promise less for more.
+// Observe is the run-time stage: C stays as it is, and the slope becomes ((1−ζ)A + ζ(c̃−C)t) / ((1−ζ)B + ζt²). Where
+// that would be negative, C takes the fall instead, so that the line gives the same at t and does not promise less for
+// more.
 func (d *Decode) Observe(s Sample, zeta float64) {
 	if *d == (Decode{}) {
 		d.C = s.Took.Seconds()

@@ -116,8 +116,8 @@ func (c *Chooser) Observe(rows int, took time.Duration) {
 	c.Costs = Interpolate(times, npu.MaxTree)
 }
 
-// doubts reports whether the first pass of some rows took so long that a pause may be the cause. That many rows would not be tried
-// again if its time counted. If the next pass of as many rows or more takes as long, they are that slow.
+// doubts reports whether the first pass of some rows took so long that a pause may be the cause. That many rows would
+// not be tried again if its time counted. If the next pass of as many rows or more takes as long, they are that slow.
 func (c *Chooser) doubts(rows int, took time.Duration) bool {
 	slow := len(c.Costs) > 0 && took.Seconds() > maxSlowdown*c.Costs.At(rows)
 	again := c.doubted > 0 && rows >= c.doubted

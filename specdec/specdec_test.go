@@ -319,7 +319,8 @@ func TestChooserNeverLosesMore(t *testing.T) {
 	})
 }
 
-// A pause in the first pass of some rows does not keep later passes from having as many. Rows that always take so long are given up.
+// A pause in the first pass of some rows does not keep later passes from having as many. Rows that always take so long
+// are given up.
 func TestChooserForgetsPauses(t *testing.T) {
 	for _, slow := range []bool{false, true} {
 		c := &Chooser{Learn: true, Loss: math.Inf(1)}

@@ -289,8 +289,8 @@ func dialFrom(ctx context.Context, tr *quic.Transport, remote *net.UDPAddr, conf
 // lookupIP looks a host up. Tests replace it.
 var lookupIP = net.DefaultResolver.LookupIPAddr
 
-// resolve returns what an address stands for: a name may have several addresses, such as one of IPv6 and one of IPv4, of which not
-// all may lead anywhere. The likeliest comes first.
+// resolve returns what an address stands for: a name may have several addresses, such as one of IPv6 and one of IPv4,
+// of which not all may lead anywhere. The likeliest comes first.
 func resolve(ctx context.Context, addr string) (list []*net.UDPAddr, err error) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {

@@ -78,7 +78,8 @@ func TestEagerDial(t *testing.T) {
 	}
 }
 
-// Before a round trip was measured, Stats says none. QUIC assumes one then, and over a slow path it takes longer to measure its own.
+// Before a round trip was measured, Stats says none. QUIC assumes one then, and over a slow path it takes longer to
+// measure its own.
 func TestUnmeasuredRoundTrip(t *testing.T) {
 	const rtt = 1800 * time.Millisecond
 	synctest.Test(t, func(t *testing.T) {

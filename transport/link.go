@@ -174,8 +174,8 @@ func readLeaving(b []byte) (exchange uint64, ok bool) {
 	return exchange, n == len(b)-2 && b[len(b)-1] == 0
 }
 
-// SendLeaving tells the peer that opened the exchange that this side is about to end. The peer receives that as Leaving. It may be
-// lost, so it is worth repeating.
+// SendLeaving tells the peer that opened the exchange that this side is about to end. The peer receives that as
+// Leaving. It may be lost, so it is worth repeating.
 func (x *Exchange) SendLeaving() {
 	if x.conn == nil || x.opener {
 		return
@@ -285,8 +285,8 @@ func (l *link) measured() bool {
 	return l.smooth > 0
 }
 
-// RTT returns the round-trip time by echo, smoothed over the last few. Before the first echo it returns QUIC's, and before that has
-// measured any, what it assumes: 100 ms. Stats tells them apart.
+// RTT returns the round-trip time by echo, smoothed over the last few. Before the first echo it returns QUIC's, and
+// before that has measured any, what it assumes: 100 ms. Stats tells them apart.
 func (c *Conn) RTT() time.Duration {
 	c.link.mu.Lock()
 	rtt := c.link.smooth

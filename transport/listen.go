@@ -110,8 +110,8 @@ func ListenOn(pc net.PacketConn, cfg ServerConfig) (*Listener, error) {
 		return nil, fmt.Errorf("transport: listen: %w", err)
 	}
 	l.ql = ql
-	// A connection that is ready while nobody waits in Accept takes one of 32 seats in package quic, and beyond them it is refused.
-	// So that a crowd that comes at once is not, as many wait as there are places.
+	// A connection that is ready while nobody waits in Accept takes one of 32 seats in package quic, and beyond them it
+	// is refused. So that a crowd that comes at once is not, as many wait as there are places.
 	for range min(cfg.Limits.Conns, 256) {
 		go l.acceptLoop()
 	}

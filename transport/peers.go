@@ -124,8 +124,8 @@ func (p *Peers) Add(peer Peer) error {
 	return p.changing(func() error { return p.put(peer) })
 }
 
-// Update changes the peer with that key, and returns what it is now; no other change comes in between. The error is fs.ErrNotExist
-// when there is none, or none any more.
+// Update changes the peer with that key, and returns what it is now; no other change comes in between. The error is
+// fs.ErrNotExist when there is none, or none any more.
 func (p *Peers) Update(id ID, change func(*Peer)) (peer Peer, err error) {
 	err = p.changing(func() error {
 		if peer, err = p.lookup(id); err != nil {

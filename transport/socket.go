@@ -14,7 +14,8 @@ import (
 // continue afterwards. The embedded UDPConn keeps segmentation offload and ECN.
 type socket struct{ *net.UDPConn }
 
-// acceptBuffers keeps QUIC from advising users to raise the system's buffers: they are large enough for messages of tens of bytes.
+// acceptBuffers keeps QUIC from advising users to raise the system's buffers: they are large enough for messages of
+// tens of bytes.
 var acceptBuffers = sync.OnceFunc(func() { os.Setenv("QUIC_GO_DISABLE_RECEIVE_BUFFER_WARNING", "true") })
 
 func openSocket(addr string) (*socket, error) {

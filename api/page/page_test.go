@@ -440,7 +440,8 @@ func TestCloudAlone(t *testing.T) {
 	w.unhurt()
 }
 
-// A device that is private sets the placement itself, so the page asks for none. Where it is refused for one, it compares nothing.
+// A device that is private sets the placement itself, so the page asks for none. Where it is refused for one, it
+// compares nothing.
 func TestPrivateDevice(t *testing.T) {
 	w := openAt(t, &sides{private: true}, 800, 900, false)
 	w.ask("When?", 1)

@@ -19,8 +19,8 @@ import (
 	"tandem/node"
 )
 
-// serving starts a cloud that also answers over HTTP, and returns its URL and the lines that it says from then on. It ends with the
-// test, or after a minute.
+// serving starts a cloud that also answers over HTTP, and returns its URL and the lines that it says from then on. It
+// ends with the test, or after a minute.
 func serving(h clitest.Home, flags ...string) (cmd *exec.Cmd, url string, lines *bufio.Scanner) {
 	h.T.Helper()
 	ctx, end := context.WithTimeout(h.T.Context(), time.Minute)

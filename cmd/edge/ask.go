@@ -101,7 +101,8 @@ func (c *askCmd) Run(a *cli.App) (err error) {
 // maxText is how many bytes of a question or prompt are read.
 const maxText = 1 << 20
 
-// text returns the text that the flags give, which errors call what it is for, the arguments as one text or, without any of these, standard input.
+// text returns the text that the flags give, which errors call what it is for, the arguments as one text or, without
+// any of these, standard input.
 func (f textFlags) text(a *cli.App, what string, args []string) (string, error) {
 	given := 0
 	for _, is := range []bool{len(args) > 0, f.Prompt != "", f.File != ""} {

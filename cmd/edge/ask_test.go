@@ -34,7 +34,8 @@ func TestSpeed(t *testing.T) {
 	}
 }
 
-// An answer that --max-tokens cut says so, also with -q. It ends with an ellipsis, never within a word or a number, and claims no confidence.
+// An answer that --max-tokens cut says so, also with -q. It ends with an ellipsis, never within a word or a number, and
+// claims no confidence.
 func TestCutAnswer(t *testing.T) {
 	h := newHome(t)
 	notes := t.TempDir()

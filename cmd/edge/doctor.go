@@ -70,8 +70,8 @@ func (c *doctorCmd) profile(a *cli.App) []cli.Check {
 // profileDocuments is the default number of passages of a side.
 const profileDocuments = 4
 
-// profileCheck says what a token takes behind some numbers of tokens in all contexts, at most limit. The constants of the fit are only in the
-// data.
+// profileCheck says what a token takes behind some numbers of tokens in all contexts, at most limit. The constants of
+// the fit are only in the data.
 func profileCheck(p cli.DecodeProfile, limit int, samples []profiler.Sample) cli.Check {
 	var takes []string
 	for _, tokens := range []int{256, 1024, 4096} {

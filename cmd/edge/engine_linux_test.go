@@ -11,8 +11,8 @@ import (
 	"tandem/models"
 )
 
-// A cloud whose model a real llama-server computes answers what it answers with the model itself, refuses a file of another model,
-// and leaves an answer when the server is killed in the midst of it.
+// A cloud whose model a real llama-server computes answers what it answers with the model itself, refuses a file of
+// another model, and leaves an answer when the server is killed in the midst of it.
 func TestCloudWithLlamaServer(t *testing.T) {
 	dir := t.TempDir()
 	file, other := filepath.Join(dir, "reader.gguf"), filepath.Join(dir, "other.gguf")

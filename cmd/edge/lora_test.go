@@ -160,8 +160,8 @@ func TestForecast(t *testing.T) {
 	}
 }
 
-// An adapter for answers changes how the pair's answer sounds, on one side or on both, and not what it says: the values stay, and the
-// documents that the sentences come from.
+// An adapter for answers changes how the pair's answer sounds, on one side or on both, and not what it says: the values
+// stay, and the documents that the sentences come from.
 func TestAdaptersChangeHowThePairSounds(t *testing.T) {
 	asked := []struct {
 		question string

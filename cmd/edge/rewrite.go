@@ -109,8 +109,8 @@ func (c *rewriteCmd) print(a *cli.App, given, text string, kept int) error {
 	return nil
 }
 
-// with opens the model for a task and does it. It returns the new text, and how many sentences stay as they were because no version was
-// good.
+// with opens the model for a task and does it. It returns the new text, and how many sentences stay as they were
+// because no version was good.
 func (c *rewriteCmd) with(a *cli.App, task string, do func(w *rewrite.Writer) (string, int, error)) (text string, kept int, err error) {
 	w, err := cli.OpenWriter(a, c.ModelFlags, c.LoraFlags, task)
 	if err != nil {

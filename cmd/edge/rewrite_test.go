@@ -61,8 +61,8 @@ func TestRewriteNotes(t *testing.T) {
 	}
 }
 
-// Whatever a model writes, numbers and names stay, and so do line breaks. Sentences of which no version keeps them stay as they are, and
-// the program says so.
+// Whatever a model writes, numbers and names stay, and so do line breaks. Sentences of which no version keeps them stay
+// as they are, and the program says so.
 func TestRewrite(t *testing.T) {
 	h := clitest.NewHome(t)
 	const text = "We meet Ruddle at 10:30.\n\n  Bring 12 chairs for Ada Lindqvist!\n"

@@ -200,8 +200,8 @@ func (c *runCmd) encode(m *model.Model, prompt string) ([]tandem.Token, error) {
 	return chat.Encode(tok, before+after), nil
 }
 
-// raw returns the tokens of a text that is to be continued: with the token that begins a text, if the model requires it, and without
-// one that ends it.
+// raw returns the tokens of a text that is to be continued: with the token that begins a text, if the model requires
+// it, and without one that ends it.
 func raw(tok *tokenizer.Tokenizer, text string) []tandem.Token {
 	tokens := tok.Encode(text, tokenizer.Options{})
 	if bos, ok := tok.BOS(); ok && tok.AddsBOS() {

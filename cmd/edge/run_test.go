@@ -74,8 +74,8 @@ func TestPromptIsText(t *testing.T) {
 	}
 }
 
-// A raw prompt is to be continued, so it never ends with the token that ends a text, even if the file says that texts get one. Files
-// of models that were trained further often do.
+// A raw prompt is to be continued, so it never ends with the token that ends a text, even if the file says that texts
+// get one. Files of models that were trained further often do.
 func TestRawPromptHasNoEnd(t *testing.T) {
 	meta, tensors := tinymodel.Parts(tinymodel.Spec{Seed: 3})
 	for i := range meta {

@@ -11,9 +11,9 @@ import (
 	"tandem/node"
 )
 
-// With a scorer the pair answers from the passages that the scorer chooses. Where both sides keep all that is found, the
-// documents read are those without a scorer, though it has random weights. The reader trusts the first passages more, so in such an order it
-// may not know, but it says nothing else.
+// With a scorer the pair answers from the passages that the scorer chooses. Where both sides keep all that is found,
+// the documents read are those without a scorer, though it has random weights. The reader trusts the first passages
+// more, so in such an order it may not know, but it says nothing else.
 func TestScorer(t *testing.T) {
 	h := newHome(t)
 	for name, spec := range map[string]tinymodel.Spec{

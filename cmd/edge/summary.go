@@ -187,8 +187,8 @@ func (s *session) how() string {
 	return text
 }
 
-// cite prints the sentences of documents that say each part of the answer or, if nobody knows it, those that come close. Parts in a row
-// with the same sentences have them once.
+// cite prints the sentences of documents that say each part of the answer or, if nobody knows it, those that come
+// close. Parts in a row with the same sentences have them once.
 func (s *session) cite(r askJSON) {
 	for i := 0; i < len(r.Parts); {
 		lines, label := s.citation(r, r.Parts[i]), fmt.Sprint(i+1)
@@ -295,8 +295,8 @@ func where(title, side string) string {
 	return title + ", " + side
 }
 
-// quotesOf returns the sentences that say a part, and the texts that come close, as lines. stress marks what answers. Of a passage the
-// likeliest sentence stands alone, and what is around it in the line below.
+// quotesOf returns the sentences that say a part, and the texts that come close, as lines. stress marks what answers.
+// Of a passage the likeliest sentence stands alone, and what is around it in the line below.
 func quotesOf(p partJSON, stress func(string) string) (say, near []string) {
 	before := ""
 	for _, c := range p.Citations {

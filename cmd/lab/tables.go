@@ -7,8 +7,8 @@ import (
 	"tandem/cmd/internal/cli"
 )
 
-// tables prints text with tables in Markdown, line by line. With --json it prints the tables alone, as one object at the end: a list of
-// rows under each table's name, each cell under its column's.
+// tables prints text with tables in Markdown, line by line. With --json it prints the tables alone, as one object at
+// the end: a list of rows under each table's name, each cell under its column's.
 type tables struct {
 	app     *cli.App
 	columns []string // of the table that was begun last

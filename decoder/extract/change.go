@@ -11,8 +11,9 @@ import (
 	"tandem/internal/words"
 )
 
-// replace lets a sentence answer that says what has become of the likeliest value of this side: "moved from 3 May to 10 May", or "is now
-// on 10 May", after "3 May". It is about the same thing, it is right if the value was, and the value is out of date.
+// replace lets a sentence answer that says what has become of the likeliest value of this side: "moved from 3 May to 10
+// May", or "is now on 10 May", after "3 May". It is about the same thing, it is right if the value was, and the value
+// is out of date.
 func (d *Decoder) replace(s *part, ends []tandem.Token) {
 	best := 0
 	for i, c := range s.contexts {
@@ -75,7 +76,8 @@ func replacesAny(olds []string, sentence, value, question string) bool {
 	return ok && mentions(before, value, question) && !mentions(after, value, question)
 }
 
-// supersedes reports whether a sentence says of another value of its value's kind that it is no longer so, or of its own that it is new.
+// supersedes reports whether a sentence says of another value of its value's kind that it is no longer so, or of its
+// own that it is new.
 func supersedes(q decoder.Quote, question string) bool {
 	value := q.Text[q.From:q.To]
 	for _, m := range outdated.FindAllStringSubmatch(q.Text, -1) {
@@ -126,8 +128,9 @@ func cutInstead(sentence string) (before, after string, ok bool) {
 	return sentence[:comma], sentence[comma:], true
 }
 
-// newer reports whether a sentence announces a value in the place of another sentence's. It has to be about what is asked, and its passage
-// has to have all words of the question that the other sentence has: the notice about the late boat is not about the early one.
+// newer reports whether a sentence announces a value in the place of another sentence's. It has to be about what is
+// asked, and its passage has to have all words of the question that the other sentence has: the notice about the late
+// boat is not about the early one.
 func (s *part) newer(was, q decoder.Quote) bool {
 	old, now := s.known[was.Passage], s.known[q.Passage]
 	if asksPast.MatchString(s.clause) || !now.announces(q) || old.announces(was) || !s.comparable(was, q) {
@@ -144,8 +147,8 @@ func (s *part) newer(was, q decoder.Quote) bool {
 	})
 }
 
-// announcesAbout reports whether a sentence that has all of the question's words, with its title, announces its value: what it takes the
-// place of may stand in a document of the other side.
+// announcesAbout reports whether a sentence that has all of the question's words, with its title, announces its value:
+// what it takes the place of may stand in a document of the other side.
 func (p passage) announcesAbout(w wants, q decoder.Quote) bool {
 	has := words.Content(p.text[:p.body] + q.Text)
 	all := len(w.words) >= minTopicWords && words.Shared(w.words, has) == len(w.words)
@@ -158,8 +161,9 @@ func (s *part) comparable(a, b decoder.Quote) bool {
 	return ofMoney.MatchString(x) == ofMoney.MatchString(y) && ofDay.MatchString(x) == ofDay.MatchString(y) && disagree(s.clause, x, b)
 }
 
-// announces reports whether a sentence says of its value that it is new, without saying what was before: "is now £31", "moved to 3:15",
-// "from 14 July the boat leaves at 8", or anything below "Addendum". When a change comes into force is no such value.
+// announces reports whether a sentence says of its value that it is new, without saying what was before: "is now £31",
+// "moved to 3:15", "from 14 July the boat leaves at 8", or anything below "Addendum". When a change comes into force is
+// no such value.
 func (p passage) announces(q decoder.Quote) bool {
 	dates := since.FindAllStringIndex(q.Text, -1)
 	if slices.ContainsFunc(dates, func(m []int) bool { return m[0] < q.To && q.From < m[1] }) {

@@ -52,8 +52,8 @@ func (d *Decoder) trim(tokens []tandem.Token) []tandem.Token {
 	return tokens
 }
 
-// cite weighs the contexts by what they think of a part's text, and quotes all of them. A passage without that text has no share. A text
-// that no context has is the other side's; if it is lost, the rest of it is not known.
+// cite weighs the contexts by what they think of a part's text, and quotes all of them. A passage without that text has
+// no share. A text that no context has is the other side's; if it is lost, the rest of it is not known.
 func (s *part) cite(text []tandem.Token, lost bool) decoder.Part {
 	weights := s.weights(text, 1)
 	last := len(weights) - 1

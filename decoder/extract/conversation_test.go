@@ -49,8 +49,8 @@ func TestFollowUpStaysInTheDocument(t *testing.T) {
 	}
 }
 
-// What another document says of a thing of its own does not contradict a follow-up's answer, whichever side has that document; what it says
-// of the conversation's does.
+// What another document says of a thing of its own does not contradict a follow-up's answer, whichever side has that
+// document; what it says of the conversation's does.
 func TestOtherwiseInATalk(t *testing.T) {
 	later := passages.Passage{Source: "later.md", Title: "Bike", Text: "The bike rental has a new hotline: 0555 33 44."}
 	for _, c := range []struct {

@@ -14,9 +14,9 @@ var (
 	ofOwner  = regexp.MustCompile(`(?i)\b(?:the|our|my|your) ((?:[\pL-]+ )?[\pL-]+)['’]s `)
 )
 
-// elsewhere reports for each passage whether the question names another document than the passage's, as the place or the thing that it asks
-// about: the rules of the hostel do not answer "may I smoke in the theatre?" if there are documents about both. Nothing in the passage
-// or in its names may have a word of that.
+// elsewhere reports for each passage whether the question names another document than the passage's, as the place or
+// the thing that it asks about: the rules of the hostel do not answer "may I smoke in the theatre?" if there are
+// documents about both. Nothing in the passage or in its names may have a word of that.
 func elsewhere(question string, known []passage) []bool {
 	out := make([]bool, len(known))
 	for _, at := range []*regexp.Regexp{atTheEnd, ofOwner} {

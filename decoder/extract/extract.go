@@ -33,9 +33,9 @@ type Config struct {
 	Temperature float64 // of the posterior over passages and their texts; 0 keeps the likeliest text of the likeliest passage
 }
 
-// DefaultConstants have the curves of "lab answers --fit" on xquad/open, generated, all of people but judge, and those of reading whose
-// answers are no whole sentences, which a bare value never equals (docs/answers.md has the command). Nothing stands for a probability
-// of .54, so a wrong answer costs a sixth more than a right one is worth.
+// DefaultConstants have the curves of "lab answers --fit" on xquad/open, generated, all of people but judge, and those
+// of reading whose answers are no whole sentences, which a bare value never equals (docs/answers.md has the command).
+// Nothing stands for a probability of .54, so a wrong answer costs a sixth more than a right one is worth.
 var DefaultConstants = Constants{
 	Value:    Curve{Bias: -1.592, Reader: 0.321, Lead: 0.227, Coverage: 1.74, Rank: -0.847, Share: 0.269, Length: 0.008, Whole: 0.791},
 	Sentence: Curve{Bias: -2.102, Reader: 0.329, Lead: 0.271, Coverage: 1.962, Rank: -0.829, Share: 0.119, Length: 0.319, Whole: -0.125},
@@ -141,7 +141,8 @@ func (d *Decoder) Next(ctx context.Context, keep int, app []tandem.Token) (decod
 	return out, nil
 }
 
-// Finish sets the answer as both sides agreed on it, of which the last tokens may have been checked ahead, for Parts and MeanWeights.
+// Finish sets the answer as both sides agreed on it, of which the last tokens may have been checked ahead, for Parts
+// and MeanWeights.
 func (d *Decoder) Finish(ctx context.Context, answer []tandem.Token) error {
 	if err := d.edit(0, answer); err != nil {
 		return err
@@ -212,8 +213,9 @@ func (d *Decoder) edit(keep int, app []tandem.Token) error {
 	return nil
 }
 
-// output returns the distribution after an answer. If no text of this side begins like the answer, the side has no say in
-// it: its weight is decoder.Mute. Should it have to go on alone, it says that it does not know the rest, and goes on with the next part.
+// output returns the distribution after an answer. If no text of this side begins like the answer, the side has no say
+// in it: its weight is decoder.Mute. Should it have to go on alone, it says that it does not know the rest, and goes on
+// with the next part.
 func (d *Decoder) output(answer []tandem.Token) decoder.Output {
 	n, prefix := d.progress(answer)
 	if n == len(d.clauses) {
@@ -271,8 +273,8 @@ func (d *Decoder) Prefill() decoder.Prefill { return d.prefill }
 // Close does nothing.
 func (d *Decoder) Close() error { return nil }
 
-// divide divides the question. An answer refuses in one language, that of the first part that is surely in another than English: both
-// sides see the same question, so they say the same.
+// divide divides the question. An answer refuses in one language, that of the first part that is surely in another than
+// English: both sides see the same question, so they say the same.
 func (d *Decoder) divide(req decoder.Request) {
 	d.clauses = askedIn(req).Clauses()
 	d.languages = make([]span.Language, len(d.clauses))

@@ -444,7 +444,8 @@ func TestShortened(t *testing.T) {
 	}
 }
 
-// What is too long is cut between words, or between the characters of scripts that have no spaces, and never within a word or a number.
+// What is too long is cut between words, or between the characters of scripts that have no spaces, and never within a
+// word or a number.
 func TestNothingIsCutWithin(t *testing.T) {
 	_, tok := opened()
 	for _, c := range []struct {

@@ -21,8 +21,9 @@ type (
 	rangeFinder func(p passage, q query) (from, to int, ok bool) // finds one range at most
 )
 
-// finders look up what a question names, as one does who looks something up: an option, a cell, a code. What they find is surer than what
-// the reader points at. The first that finds something answers, so their order decides where a passage has several such things.
+// finders look up what a question names, as one does who looks something up: an option, a cell, a code. What they find
+// is surer than what the reader points at. The first that finds something answers, so their order decides where a
+// passage has several such things.
 var finders = []finder{
 	// "Which version dropped IPv4?": "2.1" above "Drop IPv4", and that line
 	passage.release,
@@ -96,8 +97,8 @@ func inLine(find rangeFinder) finder {
 	}
 }
 
-// spansFor returns the spans that answer where the passage asks the question itself, or the question names where to look, and else those
-// of the reader, whose P(no answer) is none. It says in e which.
+// spansFor returns the spans that answer where the passage asks the question itself, or the question names where to
+// look, and else those of the reader, whose P(no answer) is none. It says in e which.
 func (p passage) spansFor(q query, none float64, e *Evidence, spans []span.Span) []span.Span {
 	if from, to, asks := p.ownQuestion(q.text); asks && from == to {
 		e.None = max(none, leftOpen)
@@ -133,20 +134,21 @@ func (p passage) inLineOf(spans []span.Span, at int) bool {
 	return len(spans) > 0 && spans[0].Begin < p.lineEnd(at) && spans[0].End > p.lineStart(at)
 }
 
-// Of a passage in which the question names where to look: P(no answer), the least log-odds that what stands there is right, and how
-// likely what says so is the answer, relative to that.
+// Of a passage in which the question names where to look: P(no answer), the least log-odds that what stands there is
+// right, and how likely what says so is the answer, relative to that.
 const (
 	sureNone  = 0.005
 	evident   = 0.3
 	namedOdds = 1.5
 )
 
-// leftOpen is the least P(no answer) of a passage that asks the question itself and has nothing below it, or names what is asked for
-// without a value.
+// leftOpen is the least P(no answer) of a passage that asks the question itself and has nothing below it, or names what
+// is asked for without a value.
 const leftOpen = 0.99
 
-// ownQuestion returns where a passage answers a question that it asks itself, in the same words but for those of its title: below that
-// question. The range is empty if the passage leaves it open, and asks is false if it does not ask it.
+// ownQuestion returns where a passage answers a question that it asks itself, in the same words but for those of its
+// title: below that question. The range is empty if the passage leaves it open, and asks is false if it does not ask
+// it.
 func (p passage) ownQuestion(question string) (from, to int, asks bool) {
 	wanted := words.Content(question)
 	titled := words.Content(p.title())

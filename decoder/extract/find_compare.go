@@ -10,8 +10,8 @@ import (
 	"tandem/retrieval/passages"
 )
 
-// asksCompared matches a question which of two things has more of something, and names both: "Which is cheaper for a child, the ferry or
-// the bus?"
+// asksCompared matches a question which of two things has more of something, and names both: "Which is cheaper for a
+// child, the ferry or the bus?"
 var asksCompared = regexp.MustCompile(`(?i)^\W*(?:and )?(?:which|what|who)\b(.*?)\b(cheaper|more expensive|dearer|heavier|lighter|longer|shorter|bigger|larger|smaller|higher|lower|taller|wider|deeper|more|less|fewer)\b(.*?)[,:] (.+?),? or ([^,?]+)\?*$`)
 
 // comparison is what the word means by which a question compares.
@@ -34,8 +34,8 @@ var (
 	quantity = regexp.MustCompile(`^[^\d\n,;]{0,20}?(\d[\d.,]*(?: ?[\pL%²³/]+)?)`)
 )
 
-// compared returns the name of the thing that has more, or less, where a question names two and asks which: their numbers stand in two rows
-// of a table, or behind their names. A reader that points cannot weigh them.
+// compared returns the name of the thing that has more, or less, where a question names two and asks which: their
+// numbers stand in two rows of a table, or behind their names. A reader that points cannot weigh them.
 func (p passage) compared(q query) (from, to int, ok bool) {
 	question := q.text
 	m := asksCompared.FindStringSubmatch(question)

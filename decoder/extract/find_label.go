@@ -47,9 +47,10 @@ func (p passage) labels(begin, end int) (out []label) {
 	return out
 }
 
-// valueBehindLabel returns the value behind the name that a question asks for: "4.5 l" in "Tank: 4.5 l" for "how big is the tank of the
-// DryMate?" The question has all words of the name, and the passage all others of the question, up to that line: else the value may be of
-// another thing, that was named before. Of several names the longest counts; two equally long ones leave open which is meant.
+// valueBehindLabel returns the value behind the name that a question asks for: "4.5 l" in "Tank: 4.5 l" for "how big is
+// the tank of the DryMate?" The question has all words of the name, and the passage all others of the question, up to
+// that line: else the value may be of another thing, that was named before. Of several names the longest counts; two
+// equally long ones leave open which is meant.
 func (p passage) valueBehindLabel(q query) (from, to int, ok bool) {
 	question := q.text
 	if q.form != value || q.compares != "" {
@@ -84,8 +85,8 @@ func (p passage) valueBehindLabel(q query) (from, to int, ok bool) {
 	return from, to, len(q.misfits(p, span.Span{Begin: from, End: to}, newViews(matches{}))) == 0
 }
 
-// asksFor returns the words of a question up to those that say of what it asks for something: "old tenant" of "who was the old tenant of
-// the flat in Lund".
+// asksFor returns the words of a question up to those that say of what it asks for something: "old tenant" of "who was
+// the old tenant of the flat in Lund".
 func asksFor(question string) []string {
 	for _, at := range complements.FindAllStringIndex(question, -1) {
 		if words := words.Content(question[:at[0]]); len(words) > 0 {
@@ -98,8 +99,8 @@ func asksFor(question string) []string {
 // complements matches what begins a part of a question that says of what: "of the flat".
 var complements = regexp.MustCompile(` (?:of|in|at|on|for|with|from) `)
 
-// measured reports whether a name is that of the measure for which a question asks, of what the passage is about: "Noise" for "how loud is
-// the DryMate?"
+// measured reports whether a name is that of the measure for which a question asks, of what the passage is about:
+// "Noise" for "how loud is the DryMate?"
 func (p passage) measured(question string, wanted []string, l label) bool {
 	if len(words.Without(wanted, words.Content(p.title()))) > 0 {
 		return false
@@ -130,9 +131,9 @@ var defines = regexp.MustCompile(`(?i)^\W*(?:and )?(?:what (?:does|do|did|is|are
 // asksRemedy matches a question what to do about something that is displayed.
 var asksRemedy = regexp.MustCompile(`(?i)\b(?:what|how)\b.*\b(?:do|fix|solve|clear|wrong)\b|\b(?:shows?|says|displays?|error|fault|message)\b`)
 
-// meaning returns what a code that the question names stands for: the second cell of its row, or what stands behind the colon in
-// its line. A bare number needs more: the rest of the question must stand in the title or in the heading above it. A row may have several
-// cells, of which only the question what it means wants the second.
+// meaning returns what a code that the question names stands for: the second cell of its row, or what stands behind the
+// colon in its line. A bare number needs more: the rest of the question must stand in the title or in the heading above
+// it. A row may have several cells, of which only the question what it means wants the second.
 func (p passage) meaning(wanted []string, defined, meant bool) (from, to int, ok bool) {
 	for _, r := range p.rows {
 		if !defined {

@@ -7,8 +7,8 @@ import (
 	"tandem/retrieval/passages"
 )
 
-// A question with all words of a name is answered by the value behind it, if the passage speaks of the rest of the question and the value
-// is of the kind that is asked for.
+// A question with all words of a name is answered by the value behind it, if the passage speaks of the rest of the
+// question and the value is of the kind that is asked for.
 func TestValueBehindLabel(t *testing.T) {
 	const pump = "Tank: 4.5 l\nNoise: 46 dB\nLoan: two weeks\nSpare seal: 9 €\nSerial no.: VK-L-0048 Key no. 5A 33\nYour policy no. HH-77 204 is new.\nRed lamp: empty\nRed lamp: full"
 	for _, c := range []struct{ question, want string }{

@@ -17,8 +17,8 @@ var (
 	lifespan = regexp.MustCompile(`(\p{Lu}[^()\n.;:]*?) ?\([^()]*?((?:\d{1,2}\.? \pL+,? |\pL+ \d{1,2}, )?\d{3,4}) ?[–—-] ?((?:\d{1,2}\.? \pL+,? |\pL+ \d{1,2}, )?\d{3,4})\)`)
 )
 
-// lived returns the date of a person's birth or death from the brackets behind the name, where a question asks for one: no sentence
-// says there which date is which.
+// lived returns the date of a person's birth or death from the brackets behind the name, where a question asks for one:
+// no sentence says there which date is which.
 func (p passage) lived(q query) (from, to int, ok bool) {
 	birth, death := asksBirth.MatchString(q.question), asksDeath.MatchString(q.question)
 	if !q.time || birth == death {
@@ -39,7 +39,8 @@ func (p passage) lived(q query) (from, to int, ok bool) {
 	return 0, 0, false
 }
 
-// opener returns the code that stands behind the name of what it opens and nothing else, if a question asks for it: "shed padlock 7731".
+// opener returns the code that stands behind the name of what it opens and nothing else, if a question asks for it:
+// "shed padlock 7731".
 func (p passage) opener(q query) (from, to int, ok bool) {
 	if !q.code {
 		return 0, 0, false
@@ -117,8 +118,8 @@ var signing = words.Set("about signed signs wrote writes sent sends letter email
 // maxSignerWords is how many words a name below a letter has at most, with titles.
 const maxSignerWords = 8
 
-// listUnder returns the list below a heading that the question names: the ingredients, the members. Of what else the question speaks, the
-// title speaks, too.
+// listUnder returns the list below a heading that the question names: the ingredients, the members. Of what else the
+// question speaks, the title speaks, too.
 func (p passage) listUnder(q query) (from, to int, ok bool) {
 	if q.form != list {
 		return 0, 0, false

@@ -21,8 +21,8 @@ var (
 	version = regexp.MustCompile(`(?i)\bv?\d+(?:\.\d+){1,3}(?:[-.]?(?:alpha|beta|rc|dev|pre|post|a|b)[-.]?\d*)?`)
 	// aDate matches what looks like a version: "12.05.2026".
 	aDate = regexp.MustCompile(`^\d{1,2}\.\d{1,2}\.(?:19|20)\d\d`)
-	// beforeVersion and behindVersion match the rest of a release's heading: "Release 2.1", "[2.1.0] - 2026-03-01", "v2.1.0 (1 March
-	// 2026)".
+	// beforeVersion and behindVersion match the rest of a release's heading: "Release 2.1", "[2.1.0] - 2026-03-01",
+	// "v2.1.0 (1 March 2026)".
 	beforeVersion = regexp.MustCompile(`^(?:[\pL'’.+-]+ ){0,4}[\[(]?$`)
 	behindVersion = regexp.MustCompile(`(?i)^\]?:?(?:|[ ,:–—-]*\(.*\)|[ ,:–—(-]+(?:\pL+,? )?(\d.*|\pL+\.? (?:\d{1,2},? )?\d{4})|[ –—-]+unreleased)$`)
 	// beginsVersion matches a line that begins with a version: windows of a text leave out the empty line above some of them.
@@ -32,14 +32,16 @@ var (
 	// day matches a date behind a version: "1 March 2026", "2026-03-01".
 	day = regexp.MustCompile(`(?:\p{Lu}\pL{2,8}\.? )?\d[\pL\d ,./-]*\d`)
 
-	// asksRelease matches a question for a release: "which version added it?"; asksReleased one for its date: "when did 2.1 come out?".
+	// asksRelease matches a question for a release: "which version added it?"; asksReleased one for its date: "when did
+	// 2.1 come out?".
 	asksRelease  = regexp.MustCompile(`(?i)\b(?:which|what)(?: \S+){0,3}? (?:versions?|releases?)\b`)
 	asksReleased = regexp.MustCompile(`(?i)\b(?:releas|publish|appear)\w*\b|\b(?:come|came) out\b`)
 	// asksAllChanges matches a question for all that is new in a release, and planned what a release says of a later one.
 	asksAllChanges = regexp.MustCompile(`(?i)^\W*what(?:['’]s| is| has| was)? (?:new|changed)\b`)
 	planned        = regexp.MustCompile(`(?i)\bwill be\b`)
 
-	// ofProduct matches the name of a program before its version or before the word for it: "parcelq 2.1", "which parcelq version".
+	// ofProduct matches the name of a program before its version or before the word for it: "parcelq 2.1", "which
+	// parcelq version".
 	ofProduct = regexp.MustCompile(`(?i)\b(?:which|what) (\S+) (?:versions?|releases?)\b|([\pL][^\s?!.]*) v?\d+\.\d`)
 )
 
@@ -100,8 +102,8 @@ func (p passage) headed(from, to int) (r release, ok bool) {
 	return r, true
 }
 
-// release returns what a changelog answers: the release in which something changed, what changed in a release, or its date. The ranges
-// after the first are what says so.
+// release returns what a changelog answers: the release in which something changed, what changed in a release, or its
+// date. The ranges after the first are what says so.
 func (p passage) release(q query) finding {
 	if q.form != value && q.form != list {
 		return finding{}
@@ -164,8 +166,8 @@ func (p passage) changes(question string, r release) []textRange {
 	return []textRange{{lines[0].from, lines[len(lines)-1].to}}
 }
 
-// ofOtherRelease reports whether a sentence tells of another release than the one that the question names, if the passage tells of that,
-// too.
+// ofOtherRelease reports whether a sentence tells of another release than the one that the question names, if the
+// passage tells of that, too.
 func (w wants) ofOtherRelease(at pointed) bool {
 	if !version.MatchString(w.question) {
 		return false
@@ -225,8 +227,8 @@ func groupOf(word string) int {
 	})
 }
 
-// telling returns the lines of a release that have all of some words, those for changes perhaps by others of their group and in the
-// heading above.
+// telling returns the lines of a release that have all of some words, those for changes perhaps by others of their
+// group and in the heading above.
 func (p passage) telling(r release, verbs, things []string) (lines []textRange) {
 	for begin := r.from; begin < r.to; begin = p.lineEnd(begin) + 1 {
 		end := p.lineEnd(begin)

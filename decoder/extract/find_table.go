@@ -10,8 +10,8 @@ import (
 	"tandem/retrieval/passages"
 )
 
-// cellOf returns the cell of the passage's table whose row and column a question names, as one does who looks something up. The reader
-// alone, which takes a row for a sentence, is seldom sure of these. The range is empty if the cell is.
+// cellOf returns the cell of the passage's table whose row and column a question names, as one does who looks something
+// up. The reader alone, which takes a row for a sentence, is seldom sure of these. The range is empty if the cell is.
 func (p passage) cellOf(q query) (from, to int, ok bool) {
 	question := q.text
 	if len(p.rows) == 0 || q.form != value {
@@ -85,8 +85,8 @@ var timeOfDay = regexp.MustCompile(`\b\d{1,2}[:.]\d\d\b`)
 // saysDo matches a question with a verb of its own, "when does it arrive?".
 var saysDo = regexp.MustCompile(`(?i)\b(?:do|does|did)\b`)
 
-// inOtherForms returns words of a question how much or when, and those forms of them in which columns have their names: "arrival" for
-// "arrive".
+// inOtherForms returns words of a question how much or when, and those forms of them in which columns have their names:
+// "arrival" for "arrive".
 func inOtherForms(asked []string, q query) []string {
 	all := slices.Clip(asked)
 	if asksNoForm.MatchString(q.text) {
@@ -125,8 +125,8 @@ var otherForms = map[string][]string{
 	"delivered": {"delivery"}, "expire": {"expiry"}, "expires": {"expiry"}, "born": {"birth", "birthday", "birthdate"}, "weigh": {"weight"}, "weighs": {"weight"},
 }
 
-// rowWords returns the words of a question that say which row is meant: those that neither ask for the column nor stand in the title, and
-// no column's name, as in "by the garage Holm".
+// rowWords returns the words of a question that say which row is meant: those that neither ask for the column nor stand
+// in the title, and no column's name, as in "by the garage Holm".
 func (p passage) rowWords(wanted, asked []string) []string {
 	named := besides(words.Without(wanted, asked), asksOnly)
 	rest := words.Without(named, words.Content(p.title()))
@@ -141,8 +141,9 @@ func (p passage) rowWords(wanted, asked []string) []string {
 	return rest
 }
 
-// rowWith returns the row with the most of these words, and how many of them it lacks. Of two such rows it is the one whose name has some.
-// It is -1 if there is none or a second one, or if the passage has two tables. What stands in the column without does not count.
+// rowWith returns the row with the most of these words, and how many of them it lacks. Of two such rows it is the one
+// whose name has some. It is -1 if there is none or a second one, or if the passage has two tables. What stands in the
+// column without does not count.
 func (p passage) rowWith(wanted []string, without int) (row, missing int) {
 	best, most, shared, tie := -1, 0, 0, false
 	named := -1
@@ -177,8 +178,8 @@ func (p passage) rowWith(wanted []string, without int) (row, missing int) {
 	return best, len(wanted) - shared
 }
 
-// origins returns the column of the places where journeys begin, if another has those where they end and the question is not about leaving:
-// who asks for the hotel in Lund means the journey to Lund. It is -1 if there is no such column.
+// origins returns the column of the places where journeys begin, if another has those where they end and the question
+// is not about leaving: who asks for the hotel in Lund means the journey to Lund. It is -1 if there is no such column.
 func (p passage) origins(question string) int {
 	named := func(names map[string]bool) int {
 		return slices.IndexFunc(p.rows[0].names, func(n string) bool { return names[strings.ToLower(n)] })
@@ -234,8 +235,9 @@ var (
 	unit = regexp.MustCompile(`\([^()]*\)|(?:[ /]+)(?:km|m|cm|mm|kg|g|l|ml|h|min|s|EUR|USD|GBP|CHF|[€£$%°]C?|m[²³23])$`)
 )
 
-// columnOf returns the column that a question asks for, and the words by which it does: the column's name or, where it has none of
-// the names, what such a question asks for ("how much does … cost" for a price). It is -1 if it asks for none or for several.
+// columnOf returns the column that a question asks for, and the words by which it does: the column's name or, where it
+// has none of the names, what such a question asks for ("how much does … cost" for a price). It is -1 if it asks for
+// none or for several.
 func columnOf(names []string, question string, wanted []string) (column int, asked []string) {
 	for _, less := range []*regexp.Regexp{unit, rate} {
 		if column, asked, tie := columnNamed(names, less, wanted); tie {
@@ -276,8 +278,8 @@ func columnOfKind(names []string, question string) (column int) {
 	return -1
 }
 
-// columnNamed returns the column after the first whose name, without what less matches, has most words that all are wanted. There may
-// be several such.
+// columnNamed returns the column after the first whose name, without what less matches, has most words that all are
+// wanted. There may be several such.
 func columnNamed(names []string, less *regexp.Regexp, wanted []string) (column int, asked []string, tie bool) {
 	column, most := -1, 0
 	for i, n := range names[1:] {
@@ -319,8 +321,8 @@ var columnKinds = []columnKind{
 	{regexp.MustCompile(`(?i)\bwhere\b`), []string{"place", "location", "room", "where", "venue"}},
 }
 
-// receipt returns the sum at the end of a row whose columns have no names, as on a receipt, if a question asks what the thing in just that
-// row costs.
+// receipt returns the sum at the end of a row whose columns have no names, as on a receipt, if a question asks what the
+// thing in just that row costs.
 func (p passage) receipt(q query) (from, to int, ok bool) {
 	if q.form != value || !asksSum.MatchString(q.text) {
 		return 0, 0, false

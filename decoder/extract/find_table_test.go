@@ -20,8 +20,8 @@ const (
 	ids     = "ID | Purpose\n1…999 | services\n65534 | nobody"
 )
 
-// A question that names a row and a column is answered by the cell where they meet, and one for a code by what stands behind it. If it
-// names two rows, another row's word or a word that is not there, the reader answers.
+// A question that names a row and a column is answered by the cell where they meet, and one for a code by what stands
+// behind it. If it names two rows, another row's word or a word that is not there, the reader answers.
 func TestCellOf(t *testing.T) {
 	for _, c := range []struct{ title, text, question, want string }{
 		{"Boats", hulls, "How much does the Heron 24 cost?", "110"},

@@ -26,10 +26,11 @@ type word struct {
 	joins bool   // nothing stood between the word before and this one
 }
 
-// inEnglish returns a question in German, French or Spanish with the words that all questions are made of in English, and its language:
-// "Wie viel kostet die Kurtaxe?" becomes "how much is the Kurtaxe?". The reader has learnt English questions only. The other words stay,
-// since they stand in passages as they are; the reader translates them as it does those of passages. Any other question comes back as it
-// was. sure says that at most half as many of the words may be English: of "Was war declared in June?" two of three may be.
+// inEnglish returns a question in German, French or Spanish with the words that all questions are made of in English,
+// and its language: "Wie viel kostet die Kurtaxe?" becomes "how much is the Kurtaxe?". The reader has learnt English
+// questions only. The other words stay, since they stand in passages as they are; the reader translates them as it does
+// those of passages. Any other question comes back as it was. sure says that at most half as many of the words may be
+// English: of "Was war declared in June?" two of three may be.
 func inEnglish(question string) (asked string, t span.Language, sure bool) {
 	words := wordsOf(question)
 	marked := strings.HasPrefix(strings.TrimSpace(question), "¿") || inversion.MatchString(question)

@@ -8,8 +8,8 @@ import (
 	"tandem/model/span"
 )
 
-// misfit is a reason why a span is not what a question asks for. A small reader points next to the right words although the thing itself
-// is missing there.
+// misfit is a reason why a span is not what a question asks for. A small reader points next to the right words although
+// the thing itself is missing there.
 type misfit struct {
 	name    string
 	bare    bool    // only where a value answers
@@ -56,7 +56,8 @@ var misfits = []misfit{
 	{name: "no code", bare: true, against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {
 		return w.code && !aCode.MatchString(at.value)
 	}},
-	// "What does a lesson cost?": not "The invoice (no. 24-31) was paid" in "The invoice (no. 24-31) was paid. Lessons: 31 an hour."
+	// "What does a lesson cost?": not "The invoice (no. 24-31) was paid" in "The invoice (no. 24-31) was paid. Lessons:
+	// 31 an hour."
 	{name: "no price", bare: true, against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {
 		return w.price && !aPrice.MatchString(at.cells(at.from, at.from+len(at.value))) && !aPrice.MatchString(at.head)
 	}},
@@ -97,7 +98,8 @@ var misfits = []misfit{
 	{name: "no comparison", sentence: true, against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {
 		return w.compares != "" && !strings.Contains(strings.ToLower(at.text), w.compares)
 	}},
-	// "Why is the bridge closed?": not "The bridge is closed for longer" in "The bridge is closed for longer. Divers found cracks."
+	// "Why is the bridge closed?": not "The bridge is closed for longer" in "The bridge is closed for longer. Divers
+	// found cracks."
 	{name: "no reason", sentence: true, against: echoed, lacks: true, is: func(w wants, at pointed) bool {
 		return w.form == reason && !at.says(aReason) && words.Shared(w.words, words.Content(at.said)) == len(w.words)
 	}},
@@ -222,7 +224,8 @@ var misfits = []misfit{
 	{name: "closed then, not closing", bare: true, against: wrongPart, is: func(w wants, at pointed) bool {
 		return asksClosing.MatchString(w.question) && isClosed.MatchString(at.said[:max(0, at.from-at.begin)])
 	}},
-	// "When did the mill move to the hill?": not "12 May" in "30 April / The mill has moved to the hill. / 12 May / The dog is ill."
+	// "When did the mill move to the hill?": not "12 May" in "30 April / The mill has moved to the hill. / 12 May / The
+	// dog is ill."
 	{name: "the day of something else", bare: true, against: otherDay, is: func(w wants, at pointed) bool {
 		return w.time && onlyDate.MatchString(at.value) && at.ofOtherDay(at.from, w.words)
 	}},

@@ -8,8 +8,9 @@ import (
 	"tandem/internal/words"
 )
 
-// shapes are what must stand in a sentence, or in the heading above it, that answers a question of some words: there is no e-mail address
-// without an "@". A reader that knows what is near the right words points there although the thing itself is missing.
+// shapes are what must stand in a sentence, or in the heading above it, that answers a question of some words: there is
+// no e-mail address without an "@". A reader that knows what is near the right words points there although the thing
+// itself is missing.
 var shapes = []struct{ asks, has *regexp.Regexp }{
 	{regexp.MustCompile(`(?i)\b(?:what|which)(?: \pL+)? colou?rs?\b`), regexp.MustCompile(`(?i)colou?r|farb|couleur|paint|\bRAL\b|["“„«]|\b(?:black|white|gr[ea]y|red|blue|green|yellow|orange|purple|violet|pink|brown|beige|silver|gold|turquoise|navy|cream|amber|teal|maroon|ivory|bronze|copper|` +
 		`transparent|dark|light|pale|bright|schwarz|wei(?:ß|ss)|grau|rot|blau|grün|gelb|braun|noire?|blanc(?:he)?|rouge|bleue?|verte?|jaune|grise?|roj[oa]|azul|verde|amarill[oa]|negr[oa]|blanc[oa])`)},
@@ -73,8 +74,8 @@ func wrongMeasuresOf(question string) (out []wrongMeasure) {
 	return out
 }
 
-// amounts reports whether a text may say how much money something is, which a question asks for. Numbers of things that the question
-// gives numbers to, too, are their names: "unit 5".
+// amounts reports whether a text may say how much money something is, which a question asks for. Numbers of things that
+// the question gives numbers to, too, are their names: "unit 5".
 func (w wants) amounts(text string) bool {
 	if anAmount.MatchString(text) {
 		return true
@@ -125,7 +126,8 @@ func perOther(amount string, per []string) bool {
 	return len(said) > 0 && len(per) > 0 && !abbreviates(per[0], said[0]) && !abbreviates(said[0], per[0])
 }
 
-// abbreviates reports whether a word begins like another and has the letters of it in their order, but for some: "km" for "kilometre".
+// abbreviates reports whether a word begins like another and has the letters of it in their order, but for some: "km"
+// for "kilometre".
 func abbreviates(short, word string) bool {
 	at := 0
 	for i := 0; i < len(word) && at < len(short); i++ {
@@ -163,8 +165,8 @@ var callNumber = regexp.MustCompile(`^[^\pL\d]*\+?(?:\d[ ()/.-]{0,3}){6,}(?:\D.*
 // beginsWithDate matches what begins with a date, or with a year and another one.
 var beginsWithDate = regexp.MustCompile(`^[^\pL\d]*(?:\d{4}[-./]\d\d|\d{1,2}[-./]\d{1,2}[-./]\d{2,4}|(?:1[5-9]|20)\d\d ?[-–/] ?(?:1[5-9]|20)\d\d)`)
 
-// outOfReach matches what all leaflets say. It answers no question whether a child may have it (asksYesOrNo, aChild), unless that is about
-// keeping it.
+// outOfReach matches what all leaflets say. It answers no question whether a child may have it (asksYesOrNo, aChild),
+// unless that is about keeping it.
 var (
 	outOfReach  = regexp.MustCompile(`(?i)\bout of (?:the )?(?:sight|reach|sight and reach|reach and sight) of (?:\pL+ )?children\b`)
 	asksYesOrNo = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:can|may|is|are|does|do|should|must|could|how (?:much|many))\b`)

@@ -39,9 +39,9 @@ func askedAbout(question string) []string {
 	return called
 }
 
-// ofAnotherName reports whether a sentence speaks of another than the one whom the question asks about, though the passage speaks of both.
-// Who has a pronoun or a second name there may be the same, or be the one who is meant, and what somebody does to "the company" may be done
-// to the one who is asked about.
+// ofAnotherName reports whether a sentence speaks of another than the one whom the question asks about, though the
+// passage speaks of both. Who has a pronoun or a second name there may be the same, or be the one who is meant, and
+// what somebody does to "the company" may be done to the one who is asked about.
 func (w wants) ofAnotherName(at pointed) bool {
 	if len(w.about) == 0 || w.person {
 		return false
@@ -83,8 +83,8 @@ func peopleIn(known []passage) map[string]bool {
 // withinSentence matches a word with a capital within a sentence: "by Emil".
 var withinSentence = regexp.MustCompile(`[\p{Ll}\d,] (\p{Lu}\p{Ll}[\pL-]*)`)
 
-// isName reports whether a word that begins a sentence is a name: the passage has it within a sentence too, or with something of its
-// owner's.
+// isName reports whether a word that begins a sentence is a name: the passage has it within a sentence too, or with
+// something of its owner's.
 func (p passage) isName(name string) bool {
 	pattern := regexp.MustCompile(`(?:[\p{Ll}\d,] |\()` + regexp.QuoteMeta(name) + `\b|\b` + regexp.QuoteMeta(name) + `['’]s\b|\b` + regexp.QuoteMeta(name) + ` \pL+[^.!?\n]* (?:his|her)\b`)
 	return pattern.MatchString(p.text[p.body:])
@@ -132,8 +132,9 @@ func capitalOf(text, word string) string {
 	return ""
 }
 
-// saidByAnother reports whether a sentence is what somebody says of himself, where the question is about another of those who speak in the
-// passage: "I bring the grill" does not answer "what does Nadia bring?" if Piet says it. It may answer what she has said just before.
+// saidByAnother reports whether a sentence is what somebody says of himself, where the question is about another of
+// those who speak in the passage: "I bring the grill" does not answer "what does Nadia bring?" if Piet says it. It may
+// answer what she has said just before.
 func (w wants) saidByAnother(at pointed) bool {
 	by := at.speakerOf(at.begin)
 	if by == "" || !firstPerson.MatchString(strings.TrimPrefix(at.said, speaker.FindString(at.said))) {
@@ -195,8 +196,8 @@ func titledWords(text string) (out []string) {
 	return out
 }
 
-// ofAnotherOwner reports whether a sentence speaks of somebody's thing where the question asks for another's, of whom neither it nor the
-// heading above it says anything, or of somebody with a title where the question names others only.
+// ofAnotherOwner reports whether a sentence speaks of somebody's thing where the question asks for another's, of whom
+// neither it nor the heading above it says anything, or of somebody with a title where the question names others only.
 func (w wants) ofAnotherOwner(above, sentence string) bool {
 	of := owners(sentence)
 	said := words.Content(above + " " + sentence)
@@ -214,8 +215,8 @@ var mailHead = regexp.MustCompile(`^(?:` + mailPersons + `): `)
 
 var asksWriter = regexp.MustCompile(`(?i)\b(?:wrote|writ(?:es?|ten|ing)|sen[dt]s?|sender|from|to|e?-?mails?(?:ed)?|letters?|message|author|contact|recipient|addressed|gets?|got|receive[ds]?)\b`)
 
-// denies matches what says, behind a name, that somebody is not or no longer who was asked for, " did not want to"; asksDenied a question
-// for that.
+// denies matches what says, behind a name, that somebody is not or no longer who was asked for, " did not want to";
+// asksDenied a question for that.
 var denies = regexp.MustCompile(`(?i)^,? (?:(?:did|does|do|has|have|had|is|was|are|were|will|would|could|can) not\b|(?:did|does|do|has|have|had|is|was|are|were|would|could|ca)n['’]t\b|won['’]t\b|no longer\b|never\b|(?:is |has |was )?(?:step(?:s|ped|ping) down|resign(?:s|ed|ing)|retir(?:es|ed|ing)|withdr(?:aws|ew)))`)
 
 // iDeny matches what somebody says of himself who is not the one that is asked for, "I cannot find it".

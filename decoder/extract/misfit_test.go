@@ -9,8 +9,9 @@ import (
 	"tandem/retrieval/passages"
 )
 
-// A span loses if nothing in its sentence is a time or a number though the question asks for one, if it stands in the condition that the
-// question repeats, if it is denied, cancelled or no longer so, if the journey goes the other way, if it lacks the shape of what is asked for, and if it says no more than the question.
+// A span loses if nothing in its sentence is a time or a number though the question asks for one, if it stands in the
+// condition that the question repeats, if it is denied, cancelled or no longer so, if the journey goes the other way,
+// if it lacks the shape of what is asked for, and if it says no more than the question.
 func TestMisfit(t *testing.T) {
 	tried := map[string]bool{}
 	for _, c := range []struct {

@@ -19,7 +19,8 @@ var valuesInTurn = []*regexp.Regexp{
 // sameThing matches what says that a second value is of the same thing as the first: "it was", "later".
 var sameThing = regexp.MustCompile(`(?i)` + apart(`it|its|they|their|he|she|now|since|then|later|instead|currently|was|were|used to|rais\pL*|reduc\pL*|chang\pL*|es|er|sie|jetzt|seit|war|dann|statt|il|elle|maintenant|depuis|était|ahora|desde|era`))
 
-// valueInTurn is one of several values of a kind that a sentence names each behind its own words: "a morning £33, an afternoon £30".
+// valueInTurn is one of several values of a kind that a sentence names each behind its own words: "a morning £33, an
+// afternoon £30".
 type valueInTurn struct {
 	from, to int      // offsets in the sentence
 	before   []string // the words between the value before it and this one
@@ -36,8 +37,8 @@ func (v valueInTurn) named(first valueInTurn) []string {
 
 var standsForOthers = regexp.MustCompile(`(?i)\b(?:those|that|the ones?) (?:of|for|in|on|at|from|with)\b`)
 
-// inTurn returns the values of each kind in a sentence, if it has several, and words before each but none after the last: where the words
-// may as well follow their values, it has none.
+// inTurn returns the values of each kind in a sentence, if it has several, and words before each but none after the
+// last: where the words may as well follow their values, it has none.
 func inTurn(said string) (kinds [][]valueInTurn) {
 	for _, kind := range valuesInTurn {
 		found := kind.FindAllStringIndex(said, -1)
@@ -56,8 +57,8 @@ func inTurn(said string) (kinds [][]valueInTurn) {
 	return kinds
 }
 
-// valueOfOther reports whether the value is not the one of several in turn behind which all words of the question stand, but for those of
-// the title.
+// valueOfOther reports whether the value is not the one of several in turn behind which all words of the question
+// stand, but for those of the title.
 func (at pointed) valueOfOther(topic []string) bool {
 	if !strings.ContainsAny(at.value, "0123456789") {
 		return false
@@ -102,8 +103,8 @@ func numberedThings(text string) map[string][]string {
 	return all
 }
 
-// otherNumber reports whether a sentence, with what heads it, has a numbered thing of the question under other numbers only: "Year 5"
-// for "Year 3".
+// otherNumber reports whether a sentence, with what heads it, has a numbered thing of the question under other numbers
+// only: "Year 5" for "Year 3".
 func (w wants) otherNumber(head, said string) bool {
 	if len(w.numbered) == 0 {
 		return false
@@ -123,8 +124,8 @@ func (w wants) otherNumber(head, said string) bool {
 	return false
 }
 
-// hasNumber reports whether a text has a numbered thing of the question under a number that the question names, also in a list, "flats 4
-// and 5", or short, "F5".
+// hasNumber reports whether a text has a numbered thing of the question under a number that the question names, also in
+// a list, "flats 4 and 5", or short, "F5".
 func (w wants) hasNumber(text string) bool {
 	here, low := numberedThings(text), strings.ToLower(text)
 	for thing, asked := range w.numbered {
@@ -167,8 +168,8 @@ func codes(text string) map[string][]string {
 	return all
 }
 
-// otherCode reports whether a sentence has the capitals of a code of the question with other numbers only, "E1" for "E3", and the heading
-// above it does not have the code.
+// otherCode reports whether a sentence has the capitals of a code of the question with other numbers only, "E1" for
+// "E3", and the heading above it does not have the code.
 func (w wants) otherCode(head, said string) bool {
 	if len(w.codes) == 0 || toCode.MatchString(said) {
 		return false
@@ -209,8 +210,8 @@ var prefixes = words.Set("co re pre non self well half semi anti post mid ex all
 // particles are second parts of nouns made of verbs: "sign-up", "kick-off". Only "check-in" has a counterpart.
 var particles = words.Set("up off on away by through over down back around about along")
 
-// otherIdentifier reports whether a sentence has the first part of a name of the question with other second parts only, "db-old" for
-// "db-new", and the heading above it does not have the name.
+// otherIdentifier reports whether a sentence has the first part of a name of the question with other second parts only,
+// "db-old" for "db-new", and the heading above it does not have the name.
 func (w wants) otherIdentifier(head, said string) bool {
 	if len(w.siblings) == 0 {
 		return false
@@ -230,8 +231,8 @@ func (w wants) otherIdentifier(head, said string) bool {
 	return false
 }
 
-// otherOption reports whether nothing near a sentence has an option, or another name in a program, of the question: neither the passage
-// nor, where that tells of several releases, the sentence's one.
+// otherOption reports whether nothing near a sentence has an option, or another name in a program, of the question:
+// neither the passage nor, where that tells of several releases, the sentence's one.
 func (w wants) otherOption(at pointed) bool {
 	missing := func(text string) bool {
 		return slices.ContainsFunc(w.identifiers, func(name string) bool {
@@ -269,7 +270,8 @@ func joined(text string) string {
 	}, text)
 }
 
-// aWeekday matches a day of the week, "Mondays", "Tue.", and daysTo what stands between the first and the last of several: " to ".
+// aWeekday matches a day of the week, "Mondays", "Tue.", and daysTo what stands between the first and the last of
+// several: " to ".
 var aWeekday = regexp.MustCompile(`\b(?:(?i:(mon|tues|wednes|thurs|fri|satur|sun)days?)|(Mon|Tue|Wed|Thu|Fri|Sat|Sun)(?:s|rs?)?)\b\.?`)
 
 var daysTo = regexp.MustCompile(`(?i)^ ?(?:[–—-]|to|until|till|through|thru) ?(?:and including )?$`)
@@ -293,8 +295,8 @@ func weekdays(text string) (days [7]bool) {
 	return days
 }
 
-// otherDay reports whether a text gives hours for days of the week, none of which the question names. Hours before the first day hold on
-// all other days: "opens at 9:00, on Sundays at 11:00".
+// otherDay reports whether a text gives hours for days of the week, none of which the question names. Hours before the
+// first day hold on all other days: "opens at 9:00, on Sundays at 11:00".
 func (w wants) otherDay(text string) bool {
 	first, clock := aWeekday.FindStringIndex(text), aClock.FindStringIndex(text)
 	if first == nil || clock == nil || clock[0] < first[0] || manyDays.MatchString(text) {
@@ -311,7 +313,8 @@ func (w wants) otherDay(text string) bool {
 // saysYes matches a sentence that answers yes to a question above it: "Yes, on Fridays."
 var saysYes = regexp.MustCompile(`(?i)^\W*(?:yes|ja|oui|sí)\b`)
 
-// yesOfOtherDay reports whether a sentence names days of the week, and the question others: "yes, on Fridays" to a question about Tuesday.
+// yesOfOtherDay reports whether a sentence names days of the week, and the question others: "yes, on Fridays" to a
+// question about Tuesday.
 func (w wants) yesOfOtherDay(said string) bool {
 	asked, given := weekdays(w.question), weekdays(said)
 	if asked == [7]bool{} || given == [7]bool{} || manyDays.MatchString(said) {
@@ -362,8 +365,8 @@ func opposed(question string) (out [][2]*regexp.Regexp) {
 	return out
 }
 
-// opposite reports whether a sentence, with what stands above it, has the opposite of a word of the question, and neither that word nor
-// a range.
+// opposite reports whether a sentence, with what stands above it, has the opposite of a word of the question, and
+// neither that word nor a range.
 func (w wants) opposite(text string) bool {
 	for _, o := range w.opposed {
 		if o[1].MatchString(text) && !o[0].MatchString(text) && !aRange.MatchString(text) {
@@ -394,8 +397,8 @@ func (w wants) otherWay(sentence string) bool {
 	return w.to != "" && begins(w.to) && !ends(w.to) || w.from != "" && ends(w.from) && !begins(w.from)
 }
 
-// toElsewhere reports whether a sentence, with what heads it, has the journey from where the question's begins to another place only. A
-// place in capitals, "JFK", may be the question's.
+// toElsewhere reports whether a sentence, with what heads it, has the journey from where the question's begins to
+// another place only. A place in capitals, "JFK", may be the question's.
 func (w wants) toElsewhere(head, sentence string) bool {
 	if w.to == "" || w.from == "" || strings.Contains(head+sentence, w.to) {
 		return false
@@ -411,8 +414,8 @@ func journey(sentence, before, after string) bool {
 	})
 }
 
-// ofOtherDay reports whether an offset is in a heading that is a day, as in a diary, and what stands above it has more of some words than
-// what stands below: the day is that of the text below.
+// ofOtherDay reports whether an offset is in a heading that is a day, as in a diary, and what stands above it has more
+// of some words than what stands below: the day is that of the text below.
 func (p passage) ofOtherDay(at int, asked []string) bool {
 	begin, end := p.lineStart(at), p.lineEnd(at)
 	if !p.isDay(begin, end) {
@@ -440,8 +443,8 @@ func countedIn(question string) []string {
 
 var asksCount = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*how (?:much|many) ((?:\pL+ ){0,2}?\pL+)(?:$|\W*$| (?:do|does|did|is|are|was|were|can|could|should|will|must|have|has|had|go(?:es)?|in|for|per|to)\b)`)
 
-// countsOther reports whether a line with an amount does not say of what is counted, and another line of the passage says how much of it
-// there is.
+// countsOther reports whether a line with an amount does not say of what is counted, and another line of the passage
+// says how much of it there is.
 func (at pointed) countsOther(counted []string) bool {
 	if words.Shared(counted, words.Content(at.said)) > 0 || !countsItself.MatchString(at.said) && !beginsWithDate.MatchString(at.said) {
 		return false
@@ -458,8 +461,8 @@ func (at pointed) countsOther(counted []string) bool {
 // countsItself matches a line that is only a number of things: "2 carrots", "500 g of flour".
 var countsItself = regexp.MustCompile(`(?i)^[^\pL\d]*\d[\d.,/]* ?(?:(?:g|kg|mg|ml|cl|l|litres?|tsp|tbsp|cups?|pinch(?:es)?|spoons?) )?(?:of )?\pL+(?: \pL+){0,2}\W*$`)
 
-// besideOther returns, of a sentence that names two things, one rather than the other, how many words of the question stand beside
-// the one that is pointed at, and how many only beside the other.
+// besideOther returns, of a sentence that names two things, one rather than the other, how many words of the question
+// stand beside the one that is pointed at, and how many only beside the other.
 func (at pointed) besideOther(w wants) (here, there int) {
 	m := ratherThan.FindStringIndex(at.said)
 	if m == nil || ratherThan.MatchString(w.question) {
@@ -504,8 +507,8 @@ var otherwiseInTurn = regexp.MustCompile(`(?i)\b(?:final|latest|closing|newest|r
 var notInOrder = words.Set(`time times day days week weeks month months year years night name names aid class floor half part person people thing things one step
 	few two three four five hour hours minute minutes term lap place prize row line page and then degree hand`)
 
-// otherTurn reports whether a text has a thing of the question in other places of the order only: "the last mill" for "the first mill".
-// The last one may be called the third, and either may be called otherwise, "the final one".
+// otherTurn reports whether a text has a thing of the question in other places of the order only: "the last mill" for
+// "the first mill". The last one may be called the third, and either may be called otherwise, "the final one".
 func (w wants) otherTurn(text string) bool {
 	if otherwiseInTurn.MatchString(text) {
 		return false
@@ -524,8 +527,8 @@ func (w wants) otherTurn(text string) bool {
 	return false
 }
 
-// ofOtherItem reports whether a sentence is in an item of a list, the question names what another item of that list begins with, and
-// nothing in this item, in what it is part of or above it.
+// ofOtherItem reports whether a sentence is in an item of a list, the question names what another item of that list
+// begins with, and nothing in this item, in what it is part of or above it.
 func (at pointed) ofOtherItem(w wants) bool {
 	begin := at.lineStart(at.begin)
 	own := itemName(at.text[begin:at.lineEnd(begin)])

@@ -62,13 +62,14 @@ func (at pointed) outdates(question string) bool {
 	return (len(at.olds) > 0 || at.says(instead)) && replacesAny(at.olds, at.said, at.value, question)
 }
 
-// asksClosing matches a question when something closes, "when does it close?"; isClosed what says, before a time, that it is closed then,
-// "closed on ".
+// asksClosing matches a question when something closes, "when does it close?"; isClosed what says, before a time, that
+// it is closed then, "closed on ".
 var asksClosing = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:when|at what time|what time) (?:do|does|did|will) .*\b(?:close|shut)\b`)
 
 var isClosed = regexp.MustCompile(`(?i)\b(?:(?:closed|shut)(?: on| for)?|geschlossen(?: am)?|zu am|fermée?s?(?: le)?|cerrad[oa]s?(?: los?| el)?) *$`)
 
-// fromAddress matches the line of a mail with an address, "To: ada@mill.example", which lists with a subject and a date do not have.
+// fromAddress matches the line of a mail with an address, "To: ada@mill.example", which lists with a subject and a date
+// do not have.
 var fromAddress = regexp.MustCompile(`(?m)^(?:` + mailPersons + `) ?: .*@`)
 
 // yearsAsked returns the years in which a question asks what was so.
@@ -81,8 +82,8 @@ func yearsAsked(question string) (years []string) {
 
 var inYear = regexp.MustCompile(`(?i)\b(?:in|for|of|during) ((?:19|20)\d\d)\b`)
 
-// otherYear reports whether a sentence begins with a date, as an entry of a log does, and neither it nor anything above it is of a year
-// that the question names. What was decided one year may hold in others.
+// otherYear reports whether a sentence begins with a date, as an entry of a log does, and neither it nor anything above
+// it is of a year that the question names. What was decided one year may hold in others.
 func (w wants) otherYear(above, said string) bool {
 	in := func(text string) bool {
 		return slices.ContainsFunc(w.years, func(y string) bool { return strings.Contains(text, y) })
@@ -132,9 +133,9 @@ var (
 	dayOfMonth = regexp.MustCompile(`\b(\d{1,2})(?:st|nd|rd|th|\.)?(?: of)? (` + aMonth + `)\b|\b(` + aMonth + `)\.? (\d{1,2})(?:st|nd|rd|th)?\b|\b(?:19|20)\d\d-(\d\d)-(\d\d)\b`)
 )
 
-// otherDate reports whether a sentence names days, or what heads it does if it names none, and neither it nor anything above it names a
-// day of the question. It may say what has been so from one day to another, or what was so the day before. The title's day is often
-// that on which the text was written.
+// otherDate reports whether a sentence names days, or what heads it does if it names none, and neither it nor anything
+// above it names a day of the question. It may say what has been so from one day to another, or what was so the day
+// before. The title's day is often that on which the text was written.
 func (w wants) otherDate(at pointed) bool {
 	several := func(text string) bool {
 		return severalDays.MatchString(isoDate.ReplaceAllString(text, "")) || slashed.MatchString(text)

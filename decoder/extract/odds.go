@@ -99,9 +99,9 @@ func (c Curve) LogOdds(e Evidence) (sum float64) {
 	return sum - slipCost*float64(e.Slips)
 }
 
-// Judge returns whether a passage answers with the sentence around its likeliest span, and R_0: what its curve gives, and more if the
-// conversation is about its document, or if the sentence says what its value has replaced. If the question names another document, the
-// answer is unsure at best.
+// Judge returns whether a passage answers with the sentence around its likeliest span, and R_0: what its curve gives,
+// and more if the conversation is about its document, or if the sentence says what its value has replaced. If the
+// question names another document, the answer is unsure at best.
 func (k Constants) Judge(e Evidence) (sentence bool, r float64) {
 	sentence, r = k.judge(e)
 	if e.Elsewhere {
@@ -150,7 +150,8 @@ func readings(known []passage) (out []*span.Passage) {
 	return out
 }
 
-// evidence asks one part of the question of each passage. It returns what speaks for each, and the likeliest spans that may answer.
+// evidence asks one part of the question of each passage. It returns what speaks for each, and the likeliest spans that
+// may answer.
 func (c Config) evidence(q query, ps []passages.Passage, known []passage) ([]Evidence, [][]span.Span, error) {
 	found, err := c.Reader.ReadIn(q.language, q.question, readings(known))
 	if err != nil {
@@ -184,8 +185,8 @@ func (c Config) evidence(q query, ps []passages.Passage, known []passage) ([]Evi
 	return out, spans, nil
 }
 
-// lexical returns the scorer's relevance of each passage, and what it would be if the passage said all of the question. Where one of them
-// is in another language than the other, both are compared in English.
+// lexical returns the scorer's relevance of each passage, and what it would be if the passage said all of the question.
+// Where one of them is in another language than the other, both are compared in English.
 func (c Config) lexical(language span.Language, clause string, ps []passages.Passage, known []passage) (relevance, echo []float64) {
 	score := func(clause string, ps []passages.Passage) (of []float64, own float64) {
 		all := c.Scorer.Prepare(slices.Concat(ps, []passages.Passage{{Text: clause}}))(nil, clause)

@@ -8,11 +8,11 @@ import (
 	"tandem/internal/words"
 )
 
-// otherwise returns the sentence that says something else than what was said and is likeliest to be right, if it would have
-// been the answer had nobody said more; at most one. Only values are compared: sentences differ in too many ways. It must speak
-// of what the question speaks of, as far as the sentence does that says the answer here. A document that says the answer seldom
-// contradicts itself: what else it says is about something else. In a conversation, another document than the one that it is about must
-// speak of what was asked before, too.
+// otherwise returns the sentence that says something else than what was said and is likeliest to be right, if it would
+// have been the answer had nobody said more; at most one. Only values are compared: sentences differ in too many ways.
+// It must speak of what the question speaks of, as far as the sentence does that says the answer here. A document that
+// says the answer seldom contradicts itself: what else it says is about something else. In a conversation, another
+// document than the one that it is about must speak of what was asked before, too.
 func (s *part) otherwise(said string, quotes []decoder.Quote, nothing float64) []decoder.Quote {
 	if s.form != value {
 		return nil

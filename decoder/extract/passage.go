@@ -171,7 +171,8 @@ func (p passage) heading(from, to int) bool {
 		len(strings.Fields(line)) <= longestHeading && !strings.ContainsAny(line[len(line)-1:], ".!?;,") && !itemMark.MatchString(line)
 }
 
-// numberedHeading is a line that says what a numbered part is about: "5. How to store the tablets". A step of a list does not begin so.
+// numberedHeading is a line that says what a numbered part is about: "5. How to store the tablets". A step of a list
+// does not begin so.
 var numberedHeading = regexp.MustCompile(`^[ \t]*\d{1,2}[.)][ \t]+(?i:how|what|when|where|why|who|which)\b.*[^.!?;,]$`)
 
 // longestHeading is the length of the longest heading that is not marked as one, in words.

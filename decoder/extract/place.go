@@ -200,8 +200,9 @@ func (p passage) completed(from, to int) int {
 	}
 }
 
-// wholeQuantity widens spans that are a part of a quantity: "2,850" in "2,850–3,200" is not the salary, nor "60" in "under 60" the age. A
-// question for a time asks for one end of a stretch more often than for both, so it is left alone.
+// wholeQuantity widens spans that are a part of a quantity: "2,850" in "2,850–3,200" is not the salary, nor "60" in
+// "under 60" the age. A question for a time asks for one end of a stretch more often than for both, so it is left
+// alone.
 func (p passage) wholeQuantity(w wants, spans []span.Span) {
 	for i, s := range spans {
 		begin, end := p.lineStart(s.Begin), p.lineEnd(s.End)
@@ -252,8 +253,8 @@ var startsNumber = regexp.MustCompile(`^[€£$~]?\d`)
 
 var endsNumber = regexp.MustCompile(`\d$`)
 
-// rangeBehind matches the end of a range whose beginning stands before it, and rangeBefore the beginning of one. A date or a telephone
-// number has more than two parts, and a time a colon.
+// rangeBehind matches the end of a range whose beginning stands before it, and rangeBefore the beginning of one. A date
+// or a telephone number has more than two parts, and a time a colon.
 var rangeBehind = regexp.MustCompile(`^((?:-| ?[–—] ?)[€£$]?\d+(?:[.,]\d+)*)(?:[^\pL\d:.,–—/-]|[.,](?:[^\d]|$)|$)`)
 
 var rangeBefore = regexp.MustCompile(`(?:^|[^\pL\pN:./–—-])(\d+(?:[.,]\d+)*(?:-| ?[–—] ?))$`)

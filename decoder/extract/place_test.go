@@ -213,8 +213,8 @@ func TestNoPronounAlone(t *testing.T) {
 	}
 }
 
-// Where the heading above a passage asks the question, its first line answers. In a chat or a transcript another answers, in the next
-// line, and not who asks.
+// Where the heading above a passage asks the question, its first line answers. In a chat or a transcript another
+// answers, in the next line, and not who asks.
 func TestAskedAbove(t *testing.T) {
 	for _, c := range []struct{ title, text, question, want string }{
 		{"Hostel: How do I get a towel?", "Ask at the desk before nine.\nTowels are 2 €.", "How do I get a towel?", "Ask at the desk before nine."},
@@ -275,8 +275,8 @@ func TestUnquoted(t *testing.T) {
 	}
 }
 
-// A number is not cut out of the range whose end or bound it is, an amount keeps what it is for, and a command its options. Of a stretch of
-// time a question wants one end.
+// A number is not cut out of the range whose end or bound it is, an amount keeps what it is for, and a command its
+// options. Of a stretch of time a question wants one end.
 func TestWholeQuantity(t *testing.T) {
 	for _, c := range []struct{ text, value, question, want string }{
 		{"Salary: EUR 2,850–3,200 gross", "EUR 2,850", "What is the salary?", "EUR 2,850–3,200"},

@@ -216,8 +216,8 @@ var (
 	measures = words.Set("many much long far old often tall high big large deep wide heavy fast late early soon hot cold warm expensive loud bright thick strong small low short quick quickly slow slowly close near")
 )
 
-// ownerless returns a question without what says that a thing is one's own. The person who asks owns the documents, which rarely say so:
-// "my patient number" is "the patient number".
+// ownerless returns a question without what says that a thing is one's own. The person who asks owns the documents,
+// which rarely say so: "my patient number" is "the patient number".
 func ownerless(question string) string { return possessive.ReplaceAllString(question, "${1}the") }
 
 // possessive matches what says that a thing is one's own: "my".
@@ -232,15 +232,15 @@ var asksDeputy = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*who(?:'s| is| was
 // asksPast matches a question for what was before: "what did it cost?"
 var asksPast = regexp.MustCompile(`(?i)\b(?:was|were|did|had|before|previous(?:ly)?|former(?:ly)?|old|used to|earlier|original(?:ly)?|instead|until|last|from|change[ds]?|move[ds]?|bisher|früher|war|avant|ancien(?:ne)?|antes)\b`)
 
-// comparing matches words by which a question compares things, "cheapest": one passage seldom has them all, and a reader that points cannot
-// weigh them.
+// comparing matches words by which a question compares things, "cheapest": one passage seldom has them all, and a
+// reader that points cannot weigh them.
 var comparing = regexp.MustCompile(`(?i)\b((?:cheap|heav[iy]|light|long|short|bigg|larg|small|old|young|fast|slow|high|low|tall|deep|wid|quick|loud)(?:i?er|est)|more expensive|most expensive|dearer|dearest)\b`)
 
 // asksCode matches a question for a code: "what is the code of the safe?".
 var asksCode = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*what(?:'s| is| was) [^,?]*\b(?:code|pin|combination)\b`)
 
-// asksMoney matches a question for an amount of money: one that says so (saysCost), or "how much is". asksOfMoney matches one that
-// speaks of money and asks for something else: "what is the fee for?", "how did we cut costs?".
+// asksMoney matches a question for an amount of money: one that says so (saysCost), or "how much is". asksOfMoney
+// matches one that speaks of money and asks for something else: "what is the fee for?", "how did we cut costs?".
 var asksMoney = regexp.MustCompile(`(?i)\bhow much (?:is|are|was|were)\b|\bhow much (?:will|would|do|does|did)\b.*\b(?:costs?|pay|paid|charged?|owed?)\b|` +
 	`^\W*(?:and |but |so )*what (?:do|does|did|will|would) .*\bcosts?\b(?:\W*$| (?:to|for|per|an?|in|at|from|now|each|if|when|with)\b)|` +
 	`^\W*(?:and |but |so )*what(?:'s| is| are| was| were| will be) (?:the |our |my |your |his |her |their |\pL+['’]s )?(?:\pL+ ){0,2}?(?:price|costs?|fees?|rent|fare)(?:\W*$| (?:of|for|in|per|to|at|on|from|now|next|this|an?|each)\b)|` +
@@ -273,8 +273,8 @@ func wantsNoDate(question string) bool {
 	return asksNoDate.MatchString(question) && !mentionsDate.MatchString(question)
 }
 
-// asksNoDate matches a question that wants another kind of thing by its first words, "which room", and mentionsDate one that may want a
-// date all the same: "which room is free until May?"
+// asksNoDate matches a question that wants another kind of thing by its first words, "which room", and mentionsDate one
+// that may want a date all the same: "which room is free until May?"
 var asksNoDate = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:(?:in|at|on|to|from|with|by) )?(?:where|who|whom|whose|which (?:room|house|flat|unit|floor|place|town|city|country|street|address|firm|company|person|colou?r|number|size|model|brand|platform)|what (?:room|colou?r|size|model|brand|kind|type|sort)|how (?:much|many|tall|high|deep|wide|heavy|big))\b`)
 
 var mentionsDate = regexp.MustCompile(`(?i)\b(?:dates?|days?|when|months?|years?|until|till|since|deadline|due|expir\pL*|valid\pL*|time|birthday|born|notice|ahead|advance|back|up to|stop\pL*|start\pL*|beg[aiu]n\pL*|ends?|ended)\b`)
@@ -290,8 +290,8 @@ func perOf(question string) []string {
 // perWhat matches for what, each, an amount is asked: " per kilometre".
 var perWhat = regexp.MustCompile(`(?i) per (\pL+)`)
 
-// identifiers returns the words of a question that name something in a program: "-x", "--dry-run", "max_size", "rowHeight", or what is
-// quoted.
+// identifiers returns the words of a question that name something in a program: "-x", "--dry-run", "max_size",
+// "rowHeight", or what is quoted.
 func identifiers(question string) (out []string) {
 	for _, m := range quotedName.FindAllStringSubmatch(question, -1) {
 		out = append(out, m[1])

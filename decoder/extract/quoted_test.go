@@ -12,9 +12,9 @@ import (
 	"tandem/retrieval/passages"
 )
 
-// Whatever the script, what is cited stands in the file byte for byte, except that white space of any length is a blank, and that accents
-// are one character with their letters. The
-// title above a passage joins those of its document and section.
+// Whatever the script, what is cited stands in the file byte for byte, except that white space of any length is a
+// blank, and that accents are one character with their letters. The title above a passage joins those of its document
+// and section.
 func TestCitationsAreOfTheFile(t *testing.T) {
 	files := 2000
 	if testing.Short() {

@@ -10,9 +10,9 @@ import (
 	"tandem/model/span"
 )
 
-// reweigh makes spans likelier whose sentences have words of the question that other sentences of the passage lack: a small reader
-// often points at the right kind of thing in a sentence about something else. A sentence has the words of the heading and of the
-// question above it, too. The probabilities keep their sum. seen remembers what patterns match.
+// reweigh makes spans likelier whose sentences have words of the question that other sentences of the passage lack: a
+// small reader often points at the right kind of thing in a sentence about something else. A sentence has the words of
+// the heading and of the question above it, too. The probabilities keep their sum. seen remembers what patterns match.
 func (p passage) reweigh(w wants, spans []span.Span, seen matches) (lacks bool) {
 	rarity := p.rarity(words.Without(w.words, words.Content(p.title())))
 	total, sum, all := 0.0, 0.0, newViews(seen)
@@ -32,8 +32,8 @@ func (p passage) reweigh(w wants, spans []span.Span, seen matches) (lacks bool) 
 	return lacks
 }
 
-// wordWorth is what a word of the question is worth in a sentence, in nats times the logarithm of how rare it is in the passage; one
-// with a digit is worth twice that.
+// wordWorth is what a word of the question is worth in a sentence, in nats times the logarithm of how rare it is in the
+// passage; one with a digit is worth twice that.
 const wordWorth = 1.0
 
 // rarity returns for each sentence how much of the wanted words it has: of each word, the more the fewer sentences have it.

@@ -9,8 +9,9 @@ import (
 	"tandem/retrieval/passages"
 )
 
-// A span becomes likelier in the sentence that has the question's own words: they may stand in the heading above it or, where it begins
-// with a pronoun, in the sentence before. Words of the title say nothing, and those of all sentences little.
+// A span becomes likelier in the sentence that has the question's own words: they may stand in the heading above it or,
+// where it begins with a pronoun, in the sentence before. Words of the title say nothing, and those of all sentences
+// little.
 func TestFavour(t *testing.T) {
 	for _, c := range []struct {
 		title, text, question, first, second string

@@ -8,9 +8,10 @@ import (
 	"tandem/internal/words"
 )
 
-// rewrites change what is said with a value that alone would be wrong or mean little. Each sees what those before it have made of the text,
-// and none depends on the reader. A value is taken back in the sentence that the reader points at, so that comes first. Then two look for a
-// better value elsewhere, and the others judge the one that was found. Of two that replace the text, the later one has the last word.
+// rewrites change what is said with a value that alone would be wrong or mean little. Each sees what those before it
+// have made of the text, and none depends on the reader. A value is taken back in the sentence that the reader points
+// at, so that comes first. Then two look for a better value elsewhere, and the others judge the one that was found. Of
+// two that replace the text, the later one has the last word.
 var rewrites = []struct {
 	when func(w wants) bool // of the question; nil for all questions
 	do   func(p passage, w wants, t answerText) answerText
@@ -41,8 +42,9 @@ func (p passage) rewritten(w wants, texts []answerText) []answerText {
 	return texts
 }
 
-// withWhatUndoes replaces a value that its sentence, the next one or the lead of its list takes back by those sentences. The value alone would be wrong: "will
-// not charge 60 €", "the race on 10 May is cancelled", "was planned for 13 May. It has been moved to 20 May."
+// withWhatUndoes replaces a value that its sentence, the next one or the lead of its list takes back by those
+// sentences. The value alone would be wrong: "will not charge 60 €", "the race on 10 May is cancelled", "was planned
+// for 13 May. It has been moved to 20 May."
 func (p passage) withWhatUndoes(_ wants, t answerText) answerText {
 	if t.quote.From == t.quote.To {
 		return t
@@ -58,8 +60,8 @@ func (p passage) withWhatUndoes(_ wants, t answerText) answerText {
 	return t
 }
 
-// onlyPlanned reports whether a value is of a plan that the rest of its sentence, or the next one, says has changed. It returns where that
-// sentence ends.
+// onlyPlanned reports whether a value is of a plan that the rest of its sentence, or the next one, says has changed. It
+// returns where that sentence ends.
 func (p passage) onlyPlanned(begin, from, end int) (next int, changed bool) {
 	plan := wasPlan.FindStringIndex(p.text[begin:from])
 	if plan == nil || planChanged.MatchString(p.text[begin+plan[1]:from]) { // what it was changed to
@@ -138,8 +140,8 @@ var usedTo = regexp.MustCompile(`(?i)\b(?:used to (?:be|have|cost|live|open|clos
 // wasOfOld matches a sentence that says what the thing of the sentence before it was: "It was 9013 until last summer."
 var wasOfOld = regexp.MustCompile(`(?i)^(?:(?:it|they) used to (?:be|cost|hang|stand|lie|live)\b|(?:it|they|that|this|he|she) (?:was|were|had been|cost)\b.*\b(?:until|before|previously|formerly|at first|originally|used to)\b|(?:before(?: that)?|until (?:then|[^,;.]{1,30})|previously|formerly|at first|originally),? (?:it|they|he|she) (?:was|were|had|cost|used to)\b)`)
 
-// sinceThen returns where the text ends that shows a value to be a new one: its sentence says first what used to be so, or the next one
-// says what was. It returns ok false if nothing shows that.
+// sinceThen returns where the text ends that shows a value to be a new one: its sentence says first what used to be so,
+// or the next one says what was. It returns ok false if nothing shows that.
 func (p passage) sinceThen(begin, from, end int) (to int, ok bool) {
 	said := p.text[begin:max(begin, from)]
 	if was := usedTo.FindStringIndex(said); was != nil {
@@ -166,9 +168,9 @@ func (p passage) withFormer(_ wants, t answerText) answerText {
 	return t
 }
 
-// inSentence replaces a value that cannot be what the question asks for, and that the reader points at all the same, by its sentence: a
-// time to the question where, the end of a stretch of time to the question since when, what is struck out. Who says of himself what a
-// question asks of somebody is told with the name that stands before it.
+// inSentence replaces a value that cannot be what the question asks for, and that the reader points at all the same, by
+// its sentence: a time to the question where, the end of a stretch of time to the question since when, what is struck
+// out. Who says of himself what a question asks of somebody is told with the name that stands before it.
 func (p passage) inSentence(w wants, t answerText) answerText {
 	q := t.quote
 	value := q.Text[q.From:q.To]
@@ -182,8 +184,8 @@ func (p passage) inSentence(w wants, t answerText) answerText {
 	return t
 }
 
-// underDays puts the day of the heading before a sentence that answers when something was without saying it: below "Friday 7 Feb",
-// "Lunch with Ada."
+// underDays puts the day of the heading before a sentence that answers when something was without saying it: below
+// "Friday 7 Feb", "Lunch with Ada."
 func (p passage) underDays(_ wants, t answerText) answerText {
 	if saysWhen(t.quote.Text) || yetToCome.MatchString(t.quote.Text) {
 		return t

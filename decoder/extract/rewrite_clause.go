@@ -16,8 +16,8 @@ type ofSubject struct {
 	asked            bool // the question names it
 }
 
-// inItsClause replaces a value that stands in the clause of another subject than the question's by the value of that subject's own clause,
-// or by the sentence if it is not clear which that is.
+// inItsClause replaces a value that stands in the clause of another subject than the question's by the value of that
+// subject's own clause, or by the sentence if it is not clear which that is.
 func (p passage) inItsClause(w wants, t answerText) answerText {
 	said := t.quote.Text
 	if t.quote.From == t.quote.To || strings.Contains(said, "\n") || strings.Contains(said, passages.CellMark) {
@@ -37,8 +37,8 @@ func (p passage) inItsClause(w wants, t answerText) answerText {
 	return t
 }
 
-// clauses returns the clause of the one subject that the question names, and another's that holds the value. They are nil if there are no
-// such two.
+// clauses returns the clause of the one subject that the question names, and another's that holds the value. They are
+// nil if there are no such two.
 func (w wants) clauses(said string, value decoder.Quote) (own, other *ofSubject) {
 	all := w.subjects(said)
 	asked := 0
@@ -55,7 +55,8 @@ func (w wants) clauses(said string, value decoder.Quote) (own, other *ofSubject)
 	return own, other
 }
 
-// subjects returns what a sentence says of each name, or of each numbered thing of the question's kind, that begins one of its clauses.
+// subjects returns what a sentence says of each name, or of each numbered thing of the question's kind, that begins one
+// of its clauses.
 func (w wants) subjects(said string) (all []ofSubject) {
 	begins := []int{0}
 	for _, m := range nextClause.FindAllStringIndex(said, -1) {
@@ -91,7 +92,8 @@ func (w wants) subjects(said string) (all []ofSubject) {
 	return all
 }
 
-// goesThrough reports whether two clauses say the like of their subjects. "Ann and Bob joined in 2019" does not: nothing stands behind Ann.
+// goesThrough reports whether two clauses say the like of their subjects. "Ann and Bob joined in 2019" does not:
+// nothing stands behind Ann.
 func goesThrough(said string, own, other ofSubject, value decoder.Quote) bool {
 	rest := said[own.behind:own.to]
 	if len(words.Content(rest)) == 0 && !strings.ContainsAny(rest, "0123456789") {
@@ -103,7 +105,8 @@ func goesThrough(said string, own, other ofSubject, value decoder.Quote) bool {
 	return saysIs.MatchString(rest) && len(words.Content(said[other.behind:max(other.behind, value.From)])) > 0
 }
 
-// ownValue returns the one value of a value's kind in the subject's own clause. If that has a verb, it has to have the question's.
+// ownValue returns the one value of a value's kind in the subject's own clause. If that has a verb, it has to have the
+// question's.
 func ownValue(w wants, said string, own, other ofSubject, value decoder.Quote) (at textRange, ok bool) {
 	found := kindOf(said[value.From:value.To], said[own.behind:own.to])
 	if len(found) != 1 {
@@ -117,7 +120,8 @@ func ownValue(w wants, said string, own, other ofSubject, value decoder.Quote) (
 	return at, words.Shared(lost, words.Content(said[other.from:other.to])) == 0
 }
 
-// kindOf returns where a text has values of a value's kind: money, times, dates, numbers with the same word behind them, or names.
+// kindOf returns where a text has values of a value's kind: money, times, dates, numbers with the same word behind
+// them, or names.
 func kindOf(value, text string) [][]int {
 	for _, kind := range slices.Concat(valuesInTurn, []*regexp.Regexp{aDayOfYear, ofYear}) {
 		if kind.MatchString(value) {
@@ -134,12 +138,14 @@ func kindOf(value, text string) [][]int {
 }
 
 var (
-	// nextClause matches what stands between two clauses: ", and "; clauseSubject what a clause begins with: "For Ann ", "year 3: ".
+	// nextClause matches what stands between two clauses: ", and "; clauseSubject what a clause begins with: "For Ann
+	// ", "year 3: ".
 	nextClause    = regexp.MustCompile(`(?:, |; | )(?:and|but|while|whereas|und|et|y) |, |; `)
 	clauseSubject = regexp.MustCompile(`^(?:(?:[Ff]or|[Oo]f|[Ww]ith|[Tt]he) )?(?:(\p{Lu}[\pL-]+(?: \p{Lu}[\pL-]+)*)|(\pL{3,}) (\d{1,4}\pL?))(?:['’]s)?(?: |: )`)
 	// standsFor matches what may stand for the subject of an earlier clause.
 	standsFor = regexp.MustCompile(`(?i)` + apart(`he|him|his|she|her|hers|it|its|they|them|their|both|each|all|er|sie|ihr\pL*|sein\pL*|il|elle|ils|elles|who|which|that`))
-	// saysIs matches a verb that says no more than that something is so: "has"; numberAndUnit a number with the word behind it: "3 nights".
+	// saysIs matches a verb that says no more than that something is so: "has"; numberAndUnit a number with the word
+	// behind it: "3 nights".
 	saysIs        = regexp.MustCompile(`(?i)\b(?:is|are|was|were|has|have|had|ist|sind|hat|est|a|es)\b`)
 	numberAndUnit = regexp.MustCompile(`^\d[\d.,]*((?: ?[^\d\s]+)?)$`)
 )

@@ -16,8 +16,8 @@ func answered(text, value string, question string, rewrite func(p passage, w wan
 	return rewrite(p, wantsOf(question), t).text
 }
 
-// A value in another subject's clause gives way to the one of the subject's own clause, or to the sentence. Where nothing is said of the
-// subject by itself, the value stays.
+// A value in another subject's clause gives way to the one of the subject's own clause, or to the sentence. Where
+// nothing is said of the subject by itself, the value stays.
 func TestInItsClause(t *testing.T) {
 	const (
 		joined = "Ann joined in 2019, Bob in 2021 and Cid in 2023."
@@ -82,8 +82,8 @@ func TestWithFormer(t *testing.T) {
 	}
 }
 
-// A time is no place, the end of a stretch of time not its beginning, and what is struck out no longer so: the sentence is shown. Who says that
-// he does something is named.
+// A time is no place, the end of a stretch of time not its beginning, and what is struck out no longer so: the sentence
+// is shown. Who says that he does something is named.
 func TestInSentence(t *testing.T) {
 	for _, c := range []struct{ text, value, question, want string }{
 		{"Meeting: 3 May, 19:00, laundry.", "19:00", "Where is the meeting?", "Meeting: 3 May, 19:00, laundry."},

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// firstSince replaces a time in a table's row, to a question since when something has a number, by the time in the first of the rows in
-// turn that have it: rows of months or of dates, the earliest first.
+// firstSince replaces a time in a table's row, to a question since when something has a number, by the time in the
+// first of the rows in turn that have it: rows of months or of dates, the earliest first.
 func (p passage) firstSince(w wants, t answerText) answerText {
 	if !asksSince.MatchString(w.question) {
 		return t
@@ -24,8 +24,8 @@ func (p passage) firstSince(w wants, t answerText) answerText {
 	return t
 }
 
-// cellAt returns the row and the column of the table that an offset is in, and -1 if it is in none. Of a row, it is the first cell with a
-// time.
+// cellAt returns the row and the column of the table that an offset is in, and -1 if it is in none. Of a row, it is the
+// first cell with a time.
 func (p passage) cellAt(at int) (row, column int) {
 	for i, r := range p.rows {
 		if n := len(r.cells); n == 0 || at < p.lineStart(r.cells[0].from) || at > r.cells[n-1].to {
@@ -40,8 +40,8 @@ func (p passage) cellAt(at int) (row, column int) {
 	return -1, -1
 }
 
-// firstWith returns the first of the rows above one, and with it, that have the same number of the question in the same column and are in
-// the order of time.
+// firstWith returns the first of the rows above one, and with it, that have the same number of the question in the same
+// column and are in the order of time.
 func (p passage) firstWith(row, column int, asked []string) int {
 	same := slices.IndexFunc(p.rows[row].cells, func(c textRange) bool { return slices.Contains(asked, p.text[c.from:c.to]) })
 	if same < 0 || same == column {

@@ -78,8 +78,8 @@ func TestWithWhatUndoes(t *testing.T) {
 	}
 }
 
-// A diary's sentence says when by the day above it, unless it has a time itself or speaks of what was to come. The date of a letter is no
-// such day.
+// A diary's sentence says when by the day above it, unless it has a time itself or speaks of what was to come. The date
+// of a letter is no such day.
 func TestUnderDays(t *testing.T) {
 	const diary = "Friday 7 Feb\n\nLunch with Samira at the mill. Paid the roofer 410 euros. The shop will close.\n\nSunday 9 Feb\n\nThe choir sang at 18:00. Lunch with Samira at the mill."
 	for _, c := range []struct{ text, said, want string }{

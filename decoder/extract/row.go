@@ -7,8 +7,8 @@ import (
 	"tandem/retrieval/passages"
 )
 
-// cells returns a text on one line. Of a table's row, whole or in part, each cell has the name of its column before it: "Day: Monday;
-// Opens: 9:40". Without names the cells are parted by commas.
+// cells returns a text on one line. Of a table's row, whole or in part, each cell has the name of its column before it:
+// "Day: Monday; Opens: 9:40". Without names the cells are parted by commas.
 func (p passage) cells(from, to int) string {
 	text := p.text[from:to]
 	if from < p.body || !strings.Contains(text, passages.CellMark) || strings.Contains(text, "\n") {

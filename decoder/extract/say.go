@@ -49,8 +49,8 @@ func (p passage) told(begin, end int) string {
 	return p.denyingLead(begin) + p.antecedent(begin) + unmarked(p.cells(begin, end))
 }
 
-// denyingLead returns what stands above the list that an item at an offset belongs to, with a colon, if the list is of what is not so: "Do not
-// take it: " before "with grapefruit juice".
+// denyingLead returns what stands above the list that an item at an offset belongs to, with a colon, if the list is of
+// what is not so: "Do not take it: " before "with grapefruit juice".
 func (p passage) denyingLead(at int) string {
 	begin := p.lineStart(at)
 	if begin < p.body || !p.isItem(begin) {
@@ -71,7 +71,8 @@ func (p passage) denyingLead(at int) string {
 	return lead + ": "
 }
 
-// deniesAll matches the lead of a list of what is not so, which says so with its first words: "Please do not take it", "What is not covered".
+// deniesAll matches the lead of a list of what is not so, which says so with its first words: "Please do not take it",
+// "What is not covered".
 var deniesAll = regexp.MustCompile(`(?i)^(?:(?:please |you |we |what |who |it |this |the following |things (?:that )?(?:you )?)*(?:(?:do|does|is|are|will|can) not|(?:do|does|is|are|wo|ca)n['’]t|never|not (?:for|in)|ne (?:\pL+ )?pas|nicht)|` +
 	`(?:\pL+ ){0,3}(?:(?:must|may|should) not|cannot|not (?:allowed|permitted|included|covered|suitable)|forbidden|prohibited|excluded|verboten|interdite?s?|prohibid[oa]s?))(?:[^\pL]|$)`)
 
@@ -107,7 +108,8 @@ func (p passage) excepted(to int) string {
 // exception matches the beginning of an exception: "Except on Mondays".
 var exception = regexp.MustCompile(`(?i)^(?:(?:the )?(?:only )?exceptions?|except|unless|ausnahmen?|ausgenommen|sauf|excepto|excepción)\b`)
 
-// introduced returns what a sentence with a colon at its end introduces: a few lines of code or, to a question for a list, its items.
+// introduced returns what a sentence with a colon at its end introduces: a few lines of code or, to a question for a
+// list, its items.
 func (p passage) introduced(to int, form form) string {
 	if !strings.HasSuffix(p.text[:to], ":") {
 		return ""
@@ -206,8 +208,9 @@ type quotable struct {
 // maxNear is how many sentences of a passage are worth quoting.
 const maxNear = 3
 
-// nearest returns the sentences around spans, the likeliest first. Unless they are asked for, the lines above a mail come last, and no
-// likelier than what the mail says: every question when finds its date. So do greetings and the names of columns, which say nothing.
+// nearest returns the sentences around spans, the likeliest first. Unless they are asked for, the lines above a mail
+// come last, and no likelier than what the mail says: every question when finds its date. So do greetings and the names
+// of columns, which say nothing.
 func (p passage) nearest(spans []span.Span, asksHead bool) []quotable {
 	var all []quotable
 	var sums []float64
@@ -247,8 +250,8 @@ func (p passage) nearest(spans []span.Span, asksHead bool) []quotable {
 // greeting matches a line that greets: "Dear Ms Lund,".
 var greeting = regexp.MustCompile(`(?i)^(?:dear|hello|hi|hey|hallo|liebe[rs]?|sehr geehrte[rs]?|bonjour|chère?s?|hola|estimad[oa]s?|querid[oa]s?)\b[^.!?:\d]{0,40},?$`)
 
-// unmarked returns a line without the marks of a list or of an answer below a question: they say nothing by themselves. The box of a
-// task stays: it says whether the task is done.
+// unmarked returns a line without the marks of a list or of an answer below a question: they say nothing by themselves.
+// The box of a task stays: it says whether the task is done.
 func unmarked(line string) string {
 	mark := lineMark.FindString(line)
 	rest := line[len(mark):]

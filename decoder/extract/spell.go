@@ -20,9 +20,9 @@ type spelledText struct {
 	quote  decoder.Quote // where the text stands, without Passage, Weight and Relevance
 }
 
-// spell turns texts that answer in a form into tokens. Where a sentence is too long for its part of the answer, the span stands for it. A
-// span that is too long loses words at its end, and says so with an ellipsis. If not even its first word fits, the ellipsis stands alone:
-// a part of a word or of a number could be taken for an answer.
+// spell turns texts that answer in a form into tokens. Where a sentence is too long for its part of the answer, the
+// span stands for it. A span that is too long loses words at its end, and says so with an ellipsis. If not even its
+// first word fits, the ellipsis stands alone: a part of a word or of a number could be taken for an answer.
 func (d *Decoder) spell(form form, texts []answerText, ends []tandem.Token) []spelledText {
 	room := max(1, d.cfg.MaxTokens/max(1, len(d.clauses))-len(ends))
 	var out []spelledText

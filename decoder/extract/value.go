@@ -47,8 +47,8 @@ func holds(a, b []string) bool {
 	return !slices.ContainsFunc(b, func(x string) bool { return !slices.Contains(a, x) })
 }
 
-// tellingWords returns the words of a text that say who or what: those that the question does not have. A title says nothing: "Mr Holm"
-// and "Piet Holm" may be one.
+// tellingWords returns the words of a text that say who or what: those that the question does not have. A title says
+// nothing: "Mr Holm" and "Piet Holm" may be one.
 func tellingWords(text, question string) []string {
 	left := words.Without(words.Content(text), words.Content(question))
 	return besides(left, titles)
@@ -76,8 +76,8 @@ func mentions(text, value, question string) bool {
 	return len(v) > 0 && holds(slices.Concat(numbers(text), words.Content(text)), v)
 }
 
-// numbers returns the numbers of a text, written in one way: "1,200.00" is 1200, "09:00" and "9 a.m." are 9, "5.30 p.m." is 17:30.
-// Of a date they have the month's name, too.
+// numbers returns the numbers of a text, written in one way: "1,200.00" is 1200, "09:00" and "9 a.m." are 9, "5.30
+// p.m." is 17:30. Of a date they have the month's name, too.
 func numbers(text string) (out []string) {
 	for _, m := range number.FindAllStringSubmatch(strings.ToLower(text), -1) {
 		n := m[1]
@@ -111,13 +111,14 @@ func numbers(text string) (out []string) {
 var (
 	// number matches a number and what makes it a time: "1,200.50", "9:40", "5.30 p.m."
 	number = regexp.MustCompile(`(\d+(?:[.,:\x{00a0}\x{202f}]\d+)*)(\s?[ap]\.?m\b)?`)
-	// thousand matches a number with marks between its thousands: "1,200.50"; whole what changes nothing at the end: ".00", ":00".
+	// thousand matches a number with marks between its thousands: "1,200.50"; whole what changes nothing at the end:
+	// ".00", ":00".
 	thousand = regexp.MustCompile(`^([1-9]\d{0,2}(?:[.,\x{00a0}\x{202f}]\d{3})+)([.,]\d+)?$`)
 	whole    = regexp.MustCompile(`[.,:]00?$`)
 )
 
-// monthsIn returns the months that a text in lower case names. One of three letters must stand beside a number: "may" is mostly a verb, and
-// Jan a name.
+// monthsIn returns the months that a text in lower case names. One of three letters must stand beside a number: "may"
+// is mostly a verb, and Jan a name.
 func monthsIn(text string) (out []string) {
 	words := strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	counts := func(i int) bool { return i >= 0 && i < len(words) && words[i][0] >= '0' && words[i][0] <= '9' }
@@ -210,7 +211,8 @@ var (
 	// ofMoney matches a text with an amount of money: "€ 5"; onlyMoney one that is no more than that.
 	ofMoney   = regexp.MustCompile(`(?i)` + money)
 	onlyMoney = regexp.MustCompile(`(?i)^\W*[\d.,]* ?(?:` + money + `)[\d., ]*$`)
-	// aPrice matches what may be a price: an amount of money, a number that the text begins with, and that it costs nothing or something.
+	// aPrice matches what may be a price: an amount of money, a number that the text begins with, and that it costs
+	// nothing or something.
 	aPrice = regexp.MustCompile(`(?i)` + money + `|^[^\pL\d]*(?:(?:from|about|around|ca\.|approx\.|up to|at least|at most|under|over|only|just|between|an? (?:extra|additional)|[A-Z]{3}) )*\d|\b(?:free|nothing|no charge|no extra|included|inclusive|gratis|kostenlos|umsonst|gratuite?|offert|cost|price|hundred|thousand|million|billion)|: ?\d[\d.,]*$`)
 	// aMeasure matches an amount of money or of something else: "9 kg", "20 minutes".
 	aMeasure = regexp.MustCompile(`(?i)` + money + `|` + duration + `|` + length + `|` + mass)

@@ -66,8 +66,8 @@ func (p passage) pointed(s span.Span, all views) pointed {
 // says reports whether a pattern matches the sentence.
 func (v *view) says(pattern *regexp.Regexp) bool { return v.is(pattern, v.said) }
 
-// has reports whether aTime or aNumber matches a text. It looks at a word or two at a time, so that what it remembers is of use for the
-// next text.
+// has reports whether aTime or aNumber matches a text. It looks at a word or two at a time, so that what it remembers
+// is of use for the next text.
 func (m matches) has(pattern *regexp.Regexp, text string) bool {
 	before := ""
 	for word := range strings.FieldsSeq(text) {

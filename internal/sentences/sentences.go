@@ -102,8 +102,8 @@ func isAddress(s string) bool {
 	return strings.Contains(word, "@") || strings.Contains(word, "://")
 }
 
-// isIdentifier reports whether a text begins with the name of something in a program, which is spelt alike everywhere: "max_size",
-// "parse()", "crypto/tls", "rowHeight".
+// isIdentifier reports whether a text begins with the name of something in a program, which is spelt alike everywhere:
+// "max_size", "parse()", "crypto/tls", "rowHeight".
 func isIdentifier(s string) bool {
 	word := firstWord(s)
 	inner := strings.IndexFunc(word, unicode.IsUpper) > 0
@@ -156,8 +156,9 @@ func keepsOn(word, before, rest string) bool {
 	return !starts && (isDotted(lower) || beforeWords[lower] || isClipped(word))
 }
 
-// isInitial reports whether one character before a full stop is an initial, or one letter of "z. B.". before is what stands before it, rest
-// what follows the full stop. A sign of money, a unit behind a number and what letters count ("vitamin C") are none.
+// isInitial reports whether one character before a full stop is an initial, or one letter of "z. B.". before is what
+// stands before it, rest what follows the full stop. A sign of money, a unit behind a number and what letters count
+// ("vitamin C") are none.
 func isInitial(word, before, rest string) bool {
 	r, _ := utf8.DecodeRuneInString(word)
 	if !unicode.IsLetter(r) || word == "I" || unicode.In(r, unicode.Han, unicode.Hangul, unicode.Hiragana, unicode.Katakana) {

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// Shared returns the path of a file or folder in the folder shared beside the repository. Where that is missing, the test is skipped.
+// Shared returns the path of a file or folder in the folder shared beside the repository. Where that is missing, the
+// test is skipped.
 func Shared(t testing.TB, path ...string) string {
 	t.Helper()
 	file, err := Find(path...)

@@ -65,9 +65,9 @@ var currencies = map[string]string{
 	"eur": "eur", "usd": "usd", "gbp": "gbp", "jpy": "jpy", "chf": "chf",
 }
 
-// tokens divides text into words and numbers for comparison: without case, punctuation and articles, with a currency after its
-// amount ("EUR 14", "14 €" and "€14" are alike; in "room 12, €14" it belongs to the second). A number keeps what joins its digits: 9:30 is no part of 19:30, nor of
-// 9:305.
+// tokens divides text into words and numbers for comparison: without case, punctuation and articles, with a currency
+// after its amount ("EUR 14", "14 €" and "€14" are alike; in "room 12, €14" it belongs to the second). A number keeps
+// what joins its digits: 9:30 is no part of 19:30, nor of 9:305.
 func tokens(s string) []string {
 	s = strings.ToLower(s)
 	var out []string

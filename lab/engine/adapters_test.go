@@ -25,8 +25,8 @@ func TestMeasureAdapters(t *testing.T) {
 		t.Fatalf("%d costs, %d mounts", len(r.Costs), len(r.Mounts))
 	}
 	for _, x := range r.Mounts {
-		// q, k, v and output of two layers, [4 × 64] and [4 × 64 or 32]: in 16 bits, or as inputs in 8 with a scale for 32 numbers,
-		// the first padded to 16 ranks and the second's scales to 8.
+		// q, k, v and output of two layers, [4 × 64] and [4 × 64 or 32]: in 16 bits, or as inputs in 8 with a scale for
+		// 32 numbers, the first padded to 16 ranks and the second's scales to 8.
 		want := int64(x.Tasks) * 2 * 2 * 4 * (2*128 + 2*96)
 		if x.Approach == "inputs" {
 			want = int64(x.Tasks) * 2 * (4*16*2*34 + (2+1+1+2)*(2*8+4*32))

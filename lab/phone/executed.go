@@ -39,9 +39,10 @@ type ExecutedTask struct {
 	Inputs []spec.Input
 }
 
-// ExecutedVariants are the rows of sd.npu's Table 3, and: prompt lookup with progressive switching; EAGLE, whose drafts are made up
-// to have the length that CoordGen assumes; and "ours", the default drafters, which chooses the graph for decoding by the tokens that
-// passes gave before. Those with "+history" also read the answers before, as a user must ask for.
+// ExecutedVariants are the rows of sd.npu's Table 3, and: prompt lookup with progressive switching; EAGLE, whose drafts
+// are made up to have the length that CoordGen assumes; and "ours", the default drafters, which chooses the graph for
+// decoding by the tokens that passes gave before. Those with "+history" also read the answers before, as a user must
+// ask for.
 var ExecutedVariants = []string{"CPU", "NPU", "+G", "+SD", "+G+SD", "all", "all+history", "ours", "ours+history", "PLD", "EAGLE"}
 
 // Kinds of rows: what a number is.

@@ -8,9 +8,9 @@ import (
 	"tandem/npu/phone/sim"
 )
 
-// Experiment plays graph switching and the memory runtime on a simulated phone, and compares the simulator with published figures.
-// The planner and the memory runtime are those that a phone would run (npu/phone/plan, npu/phone/memory). Only time is
-// simulated.
+// Experiment plays graph switching and the memory runtime on a simulated phone, and compares the simulator with
+// published figures. The planner and the memory runtime are those that a phone would run (npu/phone/plan,
+// npu/phone/memory). Only time is simulated.
 type Experiment struct {
 	SoCs         []string // chips with stacks, for the switching experiment; the first has pictures
 	MemorySoC    string   // for the memory experiment

@@ -44,7 +44,8 @@ var fits = []fit{
 	{"sm8750/npu_power", "sd.npu §5.2: energy of a request, OnePlus 13"},
 }
 
-// atNone are values whose fit, to the difference of two figures, would be negative. They are 0, and the figures count as predictions.
+// atNone are values whose fit, to the difference of two figures, would be negative. They are 0, and the figures count
+// as predictions.
 var atNone = []struct{ param, figure, less string }{
 	{"sm8550/mllm/load_fixed", "sd.npu Table 3: Qwen2.5-0.5B, NPU", "sd.npu Table 3: Qwen2.5-0.5B, +G"},
 }
@@ -145,8 +146,8 @@ func eliminate(rows [][]float64) []float64 {
 	return x
 }
 
-// Fitting again gives every fitted value, and the files call no other value fitted. With -update the new values are written to the
-// files.
+// Fitting again gives every fitted value, and the files call no other value fitted. With -update the new values are
+// written to the files.
 func TestFits(t *testing.T) {
 	files := sim.Default()
 	solved, err := solve(files)

@@ -2,7 +2,8 @@ package phone
 
 import "testing"
 
-// On the simulated phones one pass serves up to 32 streams in hardly more time than one stream, so eight take little more than one.
+// On the simulated phones one pass serves up to 32 streams in hardly more time than one stream, so eight take little
+// more than one.
 func TestStreamFigures(t *testing.T) {
 	eight, err := StreamFigures(8, 16, 16)
 	if err != nil || len(eight) != 4 {

@@ -226,7 +226,8 @@ func TestLossRepair(t *testing.T) {
 	}
 }
 
-// Drafts of one datagram reach a side together, as in the live node: the pass that follows checks all of them, not the first alone.
+// Drafts of one datagram reach a side together, as in the live node: the pass that follows checks all of them, not the
+// first alone.
 func TestDraftsArriveTogether(t *testing.T) {
 	checked := 0
 	for seed := range uint64(10) {

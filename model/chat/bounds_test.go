@@ -188,7 +188,8 @@ func TestTemplatesMayNestALittle(t *testing.T) {
 	}
 }
 
-// BenchmarkRuinousTemplates reports how long the slowest of the templates takes to be refused, and how much memory the largest takes.
+// BenchmarkRuinousTemplates reports how long the slowest of the templates takes to be refused, and how much memory the
+// largest takes.
 func BenchmarkRuinousTemplates(b *testing.B) {
 	var slowest time.Duration
 	var largest uint64

@@ -53,8 +53,8 @@ func convert(ctx context.Context, dir, out string, c *hfConfig, vocabulary []ggu
 	return writeFile(ctx, out, setScheme(meta, opt.Scheme), tensors, opt.Progress)
 }
 
-// nameOf returns the name of the model in a folder: that of the repository if the folder is in the hub's cache, where it is called
-// after a commit, or else the folder's.
+// nameOf returns the name of the model in a folder: that of the repository if the folder is in the hub's cache, where
+// it is called after a commit, or else the folder's.
 func nameOf(dir string) (string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {

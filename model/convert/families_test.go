@@ -14,8 +14,8 @@ import (
 	"tandem/npu"
 )
 
-// newFamily returns a model of a kind that newHF does not know: "gemma", "gemma2", "gemma3_text", "phi3", "gpt_oss", "olmo2", "lfm2"
-// or "ministral3".
+// newFamily returns a model of a kind that newHF does not know: "gemma", "gemma2", "gemma3_text", "phi3", "gpt_oss",
+// "olmo2", "lfm2" or "ministral3".
 func newFamily(kind, typ string, bend map[string]any) *hfModel {
 	m := &hfModel{dim: tinyDim, layers: 4, heads: 4, kv: 2, size: 16, ff: 96, vocab: tinyVocab, positions: 64, typ: typ,
 		shapes: map[string][]int{}, w: map[string][]float64{}, raw: map[string][]byte{}, experts: map[string][]float64{}}
@@ -164,7 +164,8 @@ func (b *builder) feed(kind, p string) {
 	}
 }
 
-// mixture adds the matrices of n experts, with rows and columns exchanged or, if the configuration names a quantisation, as MXFP4.
+// mixture adds the matrices of n experts, with rows and columns exchanged or, if the configuration names a
+// quantisation, as MXFP4.
 func (b *builder) mixture(name string, n, rows, cols int) {
 	b.add(name+"_bias", 0, 0.3, n, rows)
 	values := make([]float64, n*rows*cols)

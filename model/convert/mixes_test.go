@@ -12,8 +12,8 @@ import (
 	"tandem/npu"
 )
 
-// Schemes give each tensor the type that llama.cpp's quantiser gives it: with fused matrices, experts, layers without attention, an
-// output matrix of its own, and rows that are not whole blocks of 256.
+// Schemes give each tensor the type that llama.cpp's quantiser gives it: with fused matrices, experts, layers without
+// attention, an output matrix of its own, and rows that are not whole blocks of 256.
 func TestSchemesAreLlamaCpps(t *testing.T) {
 	lib := llamacpp.Need(t)
 	for name, spec := range map[string]tinymodel.Spec{

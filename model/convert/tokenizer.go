@@ -305,8 +305,8 @@ func (t *tokenizerJSON) vocabulary(config tokenizerConfig, size int) (*vocabular
 	return v, nil
 }
 
-// embedded returns the added tokens, without special ones for which the model has no embedding, unless it begins or ends its texts
-// with them. It removes those from the vocabulary, too. Gemma 3's smaller models have none for pictures.
+// embedded returns the added tokens, without special ones for which the model has no embedding, unless it begins or
+// ends its texts with them. It removes those from the vocabulary, too. Gemma 3's smaller models have none for pictures.
 func (t *tokenizerJSON) embedded(config tokenizerConfig, ids map[string]int64, size int) (list []addedToken) {
 	for _, a := range t.Added {
 		needed := a.Content == string(config.BOS) || a.Content == string(config.EOS)

@@ -78,8 +78,9 @@ func (e *Error) Public() string {
 }
 
 // Open opens the vocabulary of the GGUF file at path and the server at an address: llama-server://HOST[:PORT][/PATH] or
-// vllm://HOST[:PORT][/PATH], with llama-servers or vllms for TLS. It compares the vocabulary with the server's, token by token for
-// some texts and some of all tokens, and refuses another one. It waits for a server that is loading its model.
+// vllm://HOST[:PORT][/PATH], with llama-servers or vllms for TLS. It compares the vocabulary with the server's, token
+// by token for some texts and some of all tokens, and refuses another one. It waits for a server that is loading its
+// model.
 func Open(ctx context.Context, address, path string, opt Options) (*Server, error) {
 	d, base, err := parse(address)
 	if err != nil {
@@ -134,7 +135,8 @@ func parse(address string) (d dialect, base string, err error) {
 	return d, to.String(), nil
 }
 
-// Model returns the model of which only the vocabulary is here. Its context is the server's, if that is shorter than the file says.
+// Model returns the model of which only the vocabulary is here. Its context is the server's, if that is shorter than
+// the file says.
 func (s *Server) Model() *model.Model { return s.model }
 
 // String names the server.

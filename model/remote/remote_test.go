@@ -579,8 +579,8 @@ func TestWaitsForALoadingServer(t *testing.T) {
 	})
 }
 
-// What llama.cpp 0.7.0 answered for the built-in decoder, and what the servers' sources say that they answer, with all that is not
-// asked for.
+// What llama.cpp 0.7.0 answered for the built-in decoder, and what the servers' sources say that they answer, with all
+// that is not asked for.
 func TestRecordedAnswers(t *testing.T) {
 	for name, c := range map[string]struct {
 		dialect dialect

@@ -88,7 +88,8 @@ func small(t testing.TB) *gguf.File {
 }
 
 // TestGolden compares with the recipe's own code: closely with the same weights as floats, where only the order of sums
-// differs, and loosely with the weights as shipped, where inputs of products are rounded to 8 bits. The recipe translates no words.
+// differs, and loosely with the weights as shipped, where inputs of products are rounded to 8 bits. The recipe
+// translates no words.
 func TestGolden(t *testing.T) {
 	shipped, small := shipped(t), small(t)
 	const cases, smallCases = "../../models/testdata/span-golden.jsonl", "testdata/small.jsonl"

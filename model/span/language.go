@@ -99,8 +99,9 @@ func foreign(low string, of []Language) bool {
 // minForeign is the smallest number of foreign words in a text of another language.
 const minForeign = 2
 
-// languageOf returns the language that most of a text's words are from. What speaks for another than English is its articles and the
-// like, and what is in its list and no English word; against it, English articles, and English words that are not in its list by half.
+// languageOf returns the language that most of a text's words are from. What speaks for another than English is its
+// articles and the like, and what is in its list and no English word; against it, English articles, and English words
+// that are not in its list by half.
 func (l *lexicon) languageOf(words []word) Language {
 	best, most, lists := English, 0, dictionaries()
 	for t := German; t <= Spanish; t++ {
@@ -124,8 +125,8 @@ func (l *lexicon) languageOf(words []word) Language {
 	return best
 }
 
-// translate makes the network read word i of a text in another language as an English one. The last part of a compound says what kind
-// of word it is, not which.
+// translate makes the network read word i of a text in another language as an English one. The last part of a compound
+// says what kind of word it is, not which.
 func (l *lexicon) translate(words []word, i int, t Language) {
 	w := &words[i]
 	e, whole, ok := t.english(w.low)

@@ -66,7 +66,8 @@ func (m *matching) related(q, p *text, r relations) [][]float32 {
 	return out
 }
 
-// withRelated sets features 21 to 31 of the passage and 6 to 8 of the question: those of related words. Most are as those of matches, with related words counted, too.
+// withRelated sets features 21 to 31 of the passage and 6 to 8 of the question: those of related words. Most are as
+// those of matches, with related words counted, too.
 func (m *matching) withRelated(f, g [][matchFeatures]float32, q, p *text, r relations) {
 	related := m.related(q, p, r)
 	both := matching{asked: m.asked, weights: m.weights}
@@ -108,7 +109,8 @@ func (m *matching) withRelated(f, g [][matchFeatures]float32, q, p *text, r rela
 	}
 }
 
-// Related returns the words that may stand for a lower-case word or go with it, also in other languages, each with a grade from .1 to .9.
+// Related returns the words that may stand for a lower-case word or go with it, also in other languages, each with a
+// grade from .1 to .9.
 func (r *Reader) Related(word string) map[string]float64 {
 	of := r.lexicon.relations.of(r.lexicon.head(word))
 	out := make(map[string]float64, len(of))

@@ -69,8 +69,8 @@ type Neighbour struct {
 	Distance int // letters left out, put in, replaced or swapped with the next (Damerau 1964)
 }
 
-// Near returns up to n words of at least two letters at a distance of 1 to maxDistance from a word in lower case: the nearest first, and of
-// these the most frequent. They begin with the same letter, or with the first two swapped.
+// Near returns up to n words of at least two letters at a distance of 1 to maxDistance from a word in lower case: the
+// nearest first, and of these the most frequent. They begin with the same letter, or with the first two swapped.
 func (v *Vocabulary) Near(low string, maxDistance, n int) (list []Neighbour) {
 	of := []rune(low)
 	for _, w := range v.words {

@@ -9,8 +9,8 @@ import (
 	"tandem/model/gguf"
 )
 
-// charMerges is Gemma 4's tokenizer as llama.cpp computes it: BPE of characters, not bytes, in lines whose spaces are "▁", by the order
-// of the merges. Characters outside the vocabulary become byte tokens.
+// charMerges is Gemma 4's tokenizer as llama.cpp computes it: BPE of characters, not bytes, in lines whose spaces are
+// "▁", by the order of the merges. Characters outside the vocabulary become byte tokens.
 type charMerges struct {
 	ids    map[string]tandem.Token
 	ranks  map[[2]string]int32

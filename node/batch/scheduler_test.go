@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Whatever comes and goes: each row of a job is in one pass, in order, no job is in two passes at once, jobs that stay end, and no
-// pass has too many rows.
+// Whatever comes and goes: each row of a job is in one pass, in order, no job is in two passes at once, jobs that stay
+// end, and no pass has too many rows.
 func TestSchedulerGivesEachRowOnce(t *testing.T) {
 	for seed := range uint64(2000) {
 		rng := rand.New(rand.NewPCG(seed, 1))
@@ -158,7 +158,8 @@ func TestSchedulerTakesTurns(t *testing.T) {
 	}
 }
 
-// A row that nobody needs yet waits while others fill the passes, and no longer than it may. Where nothing else waits it does not.
+// A row that nobody needs yet waits while others fill the passes, and no longer than it may. Where nothing else waits
+// it does not.
 func TestSchedulerLetsRowsWait(t *testing.T) {
 	p := player{Scheduler: NewScheduler(Config{MaxRows: 16, Stretch: 1})}
 	for range 4 {

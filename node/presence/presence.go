@@ -16,9 +16,9 @@ import (
 //
 // A mismatch leads to refused from any state, and nothing leads out of refused.
 //
-// Where the cloud has several replicas, the machine seeks another one while it keeps the one in use, when that has no place, is about to
-// end, is silent or does not keep up. It switches to whichever is ready first, and the device continues alone only if that takes
-// too long. So a replica that ends, or dies, costs a pause and no token.
+// Where the cloud has several replicas, the machine seeks another one while it keeps the one in use, when that has no
+// place, is about to end, is silent or does not keep up. It switches to whichever is ready first, and the device
+// continues alone only if that takes too long. So a replica that ends, or dies, costs a pause and no token.
 type Machine struct {
 	patience Patience
 

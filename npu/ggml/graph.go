@@ -548,7 +548,8 @@ func (d *Device) factorsOf(r *npu.Rope) *npu.Tensor {
 // Graph implements npu.Program.
 func (p *program) Graph() *npu.Graph { return p.graph }
 
-// drawn returns the graph for the given numbers of rows and cells, and the given slots. It builds and allocates the graph if necessary.
+// drawn returns the graph for the given numbers of rows and cells, and the given slots. It builds and allocates the
+// graph if necessary.
 func (p *program) drawn(rows int, in *inputs, m mix) (*graph, error) {
 	d, key := p.dev, drawing{rows, in.window, m}
 	g := p.graphs[key]

@@ -322,8 +322,8 @@ func packFactor(dst []byte, t *npu.Tensor, columns bool) {
 	}
 }
 
-// mixFactorPlain adds p[j]·v[j][i] to acc[i], j ascending from 0 to ranks−1. acc holds whole blocks and v as many packed ones. The
-// product is that of p[j]·scale, rounded, and the integer.
+// mixFactorPlain adds p[j]·v[j][i] to acc[i], j ascending from 0 to ranks−1. acc holds whole blocks and v as many
+// packed ones. The product is that of p[j]·scale, rounded, and the integer.
 func mixFactorPlain(acc, p []float32, v []byte, ranks int) {
 	for size := mixBytes(ranks); len(acc) > 0; acc, v = acc[npu.FactorBlock:], v[size:] {
 		for j := range ranks {

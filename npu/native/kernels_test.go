@@ -455,8 +455,8 @@ func TestSincos(t *testing.T) {
 	}
 }
 
-// An input that is no finite number shows in the products of its row, with weights of all types. So a damaged model gives an error
-// and no text.
+// An input that is no finite number shows in the products of its row, with weights of all types. So a damaged model
+// gives an error and no text.
 func TestProductsShowDamage(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	const cols, outs = 512, 20

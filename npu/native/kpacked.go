@@ -18,9 +18,9 @@ type packedQ4K struct {
 	d, m   [groupRows]uint16       // F16
 }
 
-// packedQ5K is the same of Q5_K, 2 % more than in the file. A word of fifth bits precedes the four words to which they belong, so that
-// a product reads a block from its first byte to its last: bits k and 4+k of a byte are those of the lower and the upper nibble of
-// word k.
+// packedQ5K is the same of Q5_K, 2 % more than in the file. A word of fifth bits precedes the four words to which they
+// belong, so that a product reads a block from its first byte to its last: bits k and 4+k of a byte are those of the
+// lower and the upper nibble of word k.
 type packedQ5K struct {
 	q      [4][2][5][groupRows][4]uint8 // for each two parts, and each half of their words
 	scales [8][groupRows]uint8
@@ -28,8 +28,8 @@ type packedQ5K struct {
 	d, m   [groupRows]uint16
 }
 
-// packedQ6K is the same of Q6_K, 1 % more than in the file. Three words hold four: each has six bits of one, and above them two of
-// the fourth, whose upper bits are in the first.
+// packedQ6K is the same of Q6_K, 1 % more than in the file. Three words hold four: each has six bits of one, and above
+// them two of the fourth, whose upper bits are in the first.
 type packedQ6K struct {
 	q      [16][3][groupRows][4]uint8 // one for each 16 values
 	scales [8][groupRows][2]int8      // two for each part of 32 values
@@ -205,7 +205,8 @@ type kRow struct {
 	d, m           float32
 }
 
-// row reads row r of a packed block of a type that is read only. As in Q6_K, integers of Q3_K have an offset of 32: they are 28 to 35.
+// row reads row r of a packed block of a type that is read only. As in Q6_K, integers of Q3_K have an offset of 32:
+// they are 28 to 35.
 func (p *packedQ2K) row(k *kRow, r int) {
 	for j := range 16 {
 		s := int32(p.scales[j/2][r][j%2])

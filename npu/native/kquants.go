@@ -164,9 +164,9 @@ func (k *kernels) mulDots(dst []float32, stride int, t npu.DType, w []byte, rowB
 	}
 }
 
-// kTurned holds kernels for blocks of Q4_K and Q5_K whose bytes, and those of the inputs, are in another order: parts of 32 values,
-// which share a scale, lie side by side in groups of four. Products of up to four such vectors fit 16 bits, and only their sum is
-// multiplied by the scales. The sums are those of mulKPlain.
+// kTurned holds kernels for blocks of Q4_K and Q5_K whose bytes, and those of the inputs, are in another order: parts
+// of 32 values, which share a scale, lie side by side in groups of four. Products of up to four such vectors fit 16
+// bits, and only their sum is multiplied by the scales. The sums are those of mulKPlain.
 type kTurned struct {
 	inputs func(dst, src []kInput)
 	unpack func(t npu.DType, dst []kBlock, src []byte)

@@ -161,8 +161,8 @@ const (
 	many32  = 32
 )
 
-// mulOnce returns products of a type that unpack each block once for many inputs, in fours. group multiplies a group by them and adds the
-// products to dst. few are for the other inputs.
+// mulOnce returns products of a type that unpack each block once for many inputs, in fours. group multiplies a group by
+// them and adds the products to dst. few are for the other inputs.
 func mulOnce[T any](t npu.DType, many int, few tiles[T], group func(dst []float32, stride int, w []byte, blocks int, x []T, m int)) mulPacked[T] {
 	return func(dst []float32, stride int, w []byte, groups, blocks int, x []T, m int) {
 		once := m &^ 3

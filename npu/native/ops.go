@@ -125,8 +125,8 @@ func (r *run) elementRows(lo, hi int) {
 	}
 }
 
-// geGLU computes gelu(gate)·up, or gelu(gate) if up is nil. As tanh(u) is 2σ(2u)−1, gelu(x) is x·σ(z) with z = 2·√(2/π)·(x + 0.044715·x³), and so
-// silu(z)·x/z, which swiGLU's kernel computes.
+// geGLU computes gelu(gate)·up, or gelu(gate) if up is nil. As tanh(u) is 2σ(2u)−1, gelu(x) is x·σ(z) with z =
+// 2·√(2/π)·(x + 0.044715·x³), and so silu(z)·x/z, which swiGLU's kernel computes.
 func (r *run) geGLU(out, gate, up []float32) {
 	const c = 1.5957691216 // 2·√(2/π)
 	var zs, ys [256]float32

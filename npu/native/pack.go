@@ -10,8 +10,8 @@ import (
 	"tandem/npu"
 )
 
-// Weights in blocks of 32 are packed before use, so that a vector holds the same four elements of sixteen rows. Each lane then sums
-// one row, and no sum runs across lanes. A group of sixteen rows holds, block by block,
+// Weights in blocks of 32 are packed before use, so that a vector holds the same four elements of sixteen rows. Each
+// lane then sums one row, and no sum runs across lanes. A group of sixteen rows holds, block by block,
 //
 //	their scales of 16 bits: [16]
 //	if the type has them, their minima, as the scales: [16]
@@ -19,9 +19,10 @@ import (
 //
 // So a group is read in one stream. Two streams, of scales and of integers, take up to 1.4 times as long.
 //
-// The words of a block are those of the file format, in Q5_0 and Q5_1 with the fifth bits in other places. Packing only reorders the
-// data, so apart from padding a packed matrix is as large as in the file (of MXFP4 by a byte a block larger). It is a copy, so the
-// system can drop the mapped pages of the file. The last group is padded with rows of zeros.
+// The words of a block are those of the file format, in Q5_0 and Q5_1 with the fifth bits in other places. Packing only
+// reorders the data, so apart from padding a packed matrix is as large as in the file (of MXFP4 by a byte a block
+// larger). It is a copy, so the system can drop the mapped pages of the file. The last group is padded with rows of
+// zeros.
 
 // groupRows is the number of rows in a group.
 const groupRows = 16

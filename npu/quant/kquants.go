@@ -118,8 +118,9 @@ func (l *KLayout) put(b []byte, i, q int) {
 	}
 }
 
-// ScalesMinima unpacks the twelve bytes b of eight 6-bit scales and minima (Q4_K, Q5_K) into the bytes of two words. The first
-// four pairs are the low six bits of bytes j and j+4. The others have their low four bits in byte j+4 and their top two bits above the first ones.
+// ScalesMinima unpacks the twelve bytes b of eight 6-bit scales and minima (Q4_K, Q5_K) into the bytes of two words.
+// The first four pairs are the low six bits of bytes j and j+4. The others have their low four bits in byte j+4 and
+// their top two bits above the first ones.
 func ScalesMinima(b []byte) (scales, minima uint64) {
 	const six, four, two = 0x3f3f3f3f, 0x0f0f0f0f, 0x03030303
 	u, v, w := binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint32(b[4:]), binary.LittleEndian.Uint32(b[8:])

@@ -120,7 +120,8 @@ func TestParsersStop(t *testing.T) {
 	}
 }
 
-// Elements that nothing closes are not opened again in each paragraph: the tree of such a page would be a thousand times its size.
+// Elements that nothing closes are not opened again in each paragraph: the tree of such a page would be a thousand
+// times its size.
 func TestOpenFormatting(t *testing.T) {
 	var page strings.Builder
 	page.WriteString("<p>")

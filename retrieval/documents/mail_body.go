@@ -66,8 +66,8 @@ func mailBody(ctx context.Context, lines []string, level int) Document {
 	return doc
 }
 
-// addTo adds the text of a part to a document. Quoted text keeps a mark unless a heading above it says whose it is: it is not what the
-// sender of the mail says.
+// addTo adds the text of a part to a document. Quoted text keeps a mark unless a heading above it says whose it is: it
+// is not what the sender of the mail says.
 func (p mailPart) addTo(ctx context.Context, doc *Document, headed bool) {
 	if p.signature {
 		for _, line := range p.lines {
@@ -185,8 +185,8 @@ func endsQuoted(text string) bool {
 	return rest == "" || strings.HasPrefix(rest, "--")
 }
 
-// markQuotations makes headings of the lines that introduce quotations in a mail that is written in HTML. level is the level of the
-// mail's own heading.
+// markQuotations makes headings of the lines that introduce quotations in a mail that is written in HTML. level is the
+// level of the mail's own heading.
 func markQuotations(doc *Document, level int) {
 	depth := level
 	for i, b := range doc.Blocks {

@@ -37,8 +37,9 @@ func (t *thread) add(m mailText) {
 	t.own = append(t.own, b.String()+" ")
 }
 
-// without returns the blocks of the nth message without what they quote of others in its thread, and without the lines that introduce
-// only that. Those others are indexed themselves: with the quotation, what they said would count once more, under a later date.
+// without returns the blocks of the nth message without what they quote of others in its thread, and without the lines
+// that introduce only that. Those others are indexed themselves: with the quotation, what they said would count once
+// more, under a later date.
 func (t *thread) without(blocks []Block, n int, keys []string) []Block {
 	out := blocks[:0:0]
 	var lead []Block // introduces what follows

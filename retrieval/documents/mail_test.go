@@ -94,8 +94,8 @@ func TestMailbox(t *testing.T) {
 	}
 }
 
-// What a message quotes of another of its thread is left out, with the line that introduces it. Other quotations stay, and say that they
-// are some.
+// What a message quotes of another of its thread is left out, with the line that introduces it. Other quotations stay,
+// and say that they are some.
 func TestQuotationsInMailbox(t *testing.T) {
 	const first = "From a@x Mon May  6 10:00:00 2024\nMessage-ID: <1@x>\nSubject: Dentist\nFrom: Lars\n\nEmil sees the dentist\non Thursday 16 April at 15:20. Can you take him?\n\nLars\n\n"
 	const head = "From b@x Tue May  7 10:00:00 2024\nSubject: Re: Dentist\nFrom: Mina\n\n"

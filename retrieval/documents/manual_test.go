@@ -42,8 +42,9 @@ EXIT STATUS
 
 `
 
-// A manual as a program shows it: lines made equally long are no tables, words divided at their ends are whole, code below a colon is
-// code, what hangs out of the text below it heads or explains that, and no line within the text is a heading.
+// A manual as a program shows it: lines made equally long are no tables, words divided at their ends are whole, code
+// below a colon is code, what hangs out of the text below it heads or explains that, and no line within the text is a
+// heading.
 func TestManual(t *testing.T) {
 	got := show(textDocument(t.Context(), splitLines(manual), true))
 	for _, want := range []string{

@@ -131,7 +131,8 @@ var definition = regexp.MustCompile(`^ {0,3}\[([^\]^][^\]]*)\]:\s+<?(?:[a-z]+://
 // shortcut is a link with nothing but a label.
 var shortcut = regexp.MustCompile(`\[([^\[\]]+)\](?:$|[^\[(:])`)
 
-// withoutDefinitions removes the lines that say where links lead to, and marks the links that are nothing but such a label as links.
+// withoutDefinitions removes the lines that say where links lead to, and marks the links that are nothing but such a
+// label as links.
 func withoutDefinitions(lines []string) []string {
 	labels, fence := map[string]bool{}, ""
 	kept := make([]string, 0, len(lines))
@@ -316,7 +317,8 @@ func (m *markdown) line(line, next string) {
 // boldLabel matches a line that begins with what it is about: "**Error E5** – Fan blocked."
 var boldLabel = regexp.MustCompile(`^(?:\*\*|__)[^*_]{1,60}(?::(?:\*\*|__)|(?:\*\*|__) ?[:–—-]) `)
 
-// goesOn reports whether a line in lower case goes on with the sentence of a full line before it, or of one with an open parenthesis.
+// goesOn reports whether a line in lower case goes on with the sentence of a full line before it, or of one with an
+// open parenthesis.
 func (m *markdown) goesOn(line string) bool {
 	if len(m.para) == 0 {
 		return false

@@ -27,7 +27,8 @@ func TestLoneAsterisk(t *testing.T) {
 	}
 }
 
-// READMEs have badges in their headings, marks for links, lines that say where links lead to, and sentences that a program wrapped.
+// READMEs have badges in their headings, marks for links, lines that say where links lead to, and sentences that a
+// program wrapped.
 func TestMarkdownOfReadmes(t *testing.T) {
 	const text = `Ferry Tool [![Build Status](https://ci.example/b.svg)](https://ci.example/b) [![Docs][img]][docs] ![a map](map.png)
 ====
@@ -68,7 +69,8 @@ default is: the last one that was sent.
 	}
 }
 
-// A line that begins with what it is about in bold letters is a block, though no blank line stands before it; other bold words are not.
+// A line that begins with what it is about in bold letters is a block, though no blank line stands before it; other
+// bold words are not.
 func TestMarkdownBoldLabels(t *testing.T) {
 	const text = "# Heater\n\n**Error E4** – Fan stuck. Unplug it.\n**Error E5** – Door open.\n**Error E6** – No gas. Call the\nshop. Bring\n**this** paper, and **not** - never - another."
 	doc, err := parseMarkdown(t.Context(), []byte(text))
@@ -85,7 +87,8 @@ func TestMarkdownBoldLabels(t *testing.T) {
 	}
 }
 
-// Lines are code if nothing but code stands between them and a blank line. Each line is looked at once, however many are indented.
+// Lines are code if nothing but code stands between them and a blank line. Each line is looked at once, however many
+// are indented.
 func TestCodeLines(t *testing.T) {
 	for text, want := range map[string]string{
 		"    a\n    b\nc\n    d\n    e":         "cc...",

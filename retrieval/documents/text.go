@@ -177,7 +177,8 @@ func (r *textReader) leadsText(i int) bool {
 	return (isLead(line) && hasText(r.lines[i+1:]) || isPlainHeading(r.lines, i)) && !(r.width > 0 && r.indents.inBody(r.lines[i])) && r.starts(line)
 }
 
-// continuesItem reports whether line i continues the list item that was added last. Of values below each other, "phone: 0555", each is its own.
+// continuesItem reports whether line i continues the list item that was added last. Of values below each other, "phone:
+// 0555", each is its own.
 func (r *textReader) continuesItem(i int) bool {
 	blocks := r.doc.Blocks
 	if i > 0 && indentation(r.lines[i]) == indentation(r.lines[i-1]) && textline.IsLabel(strings.TrimSpace(r.lines[i])) && !textline.IsItem(strings.TrimSpace(r.lines[i-1])) {
@@ -202,8 +203,8 @@ func isEntry(line string) bool {
 	return at != nil && line[at[0]-1] == ':' && textline.IsLabel(english.Collapse(line))
 }
 
-// continuesEntry reports whether line i, before a table, lists what belongs to an entry above it: it is indented more than the line
-// below it, and no heading.
+// continuesEntry reports whether line i, before a table, lists what belongs to an entry above it: it is indented more
+// than the line below it, and no heading.
 func continuesEntry(lines []string, i int) bool {
 	return strings.Contains(lines[i], ",") && indentation(lines[i]) > indentation(lines[i+1])
 }

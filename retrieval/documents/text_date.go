@@ -23,11 +23,12 @@ func letterDate(lines []string) int {
 	return at
 }
 
-// dateline matches a line that is a date, perhaps after a place: "Bremen, den 3. November 2026", "Lyon, le 4 mai 2026", "4 May 2026".
+// dateline matches a line that is a date, perhaps after a place: "Bremen, den 3. November 2026", "Lyon, le 4 mai 2026",
+// "4 May 2026".
 var dateline = regexp.MustCompile(`^(\p{Lu}[\pL .'-]{1,40}, +)?(\pL{1,3} +)?(\d{1,2}(\.|st|nd|rd|th|er)? +(de +)?\pL{3,12}\.?,? +(de +)?|\pL{3,9} +\d{1,2}, +|\d{1,2}[./-]\d{1,2}[./-])\d{4}$`)
 
-// dayHeadings returns the lines of a diary that are headings: each is no more than a day, after a gap, with text in the line below it that
-// does not go on with a sentence. A single one is the date of a letter.
+// dayHeadings returns the lines of a diary that are headings: each is no more than a day, after a gap, with text in the
+// line below it that does not go on with a sentence. A single one is the date of a letter.
 func dayHeadings(lines []string) map[int]bool {
 	out := map[int]bool{}
 	above := "" // the last line with text

@@ -14,8 +14,8 @@ import (
 // longestList is how many lines are searched for the end of a list, which may be within another.
 const longestList = 400
 
-// leadsOnlyList reports whether line i ends with a colon before a list, and text that belongs neither to the list nor below another
-// heading follows: as a heading the line would take that text in.
+// leadsOnlyList reports whether line i ends with a colon before a list, and text that belongs neither to the list nor
+// below another heading follows: as a heading the line would take that text in.
 func leadsOnlyList(lines []string, i int) bool {
 	if !strings.HasSuffix(strings.TrimSpace(lines[i]), ":") {
 		return false
@@ -50,8 +50,8 @@ func headsNext(lines []string, i int) bool {
 // numbered is how a numbered heading begins.
 var numbered = regexp.MustCompile(`^(\d{1,2})[.)] +\p{Lu}`)
 
-// numberedHeadings returns the lines that are headings with a number, if there are several: each stands after an empty line and ends
-// as no sentence does, and text that is no item begins in the line below.
+// numberedHeadings returns the lines that are headings with a number, if there are several: each stands after an empty
+// line and ends as no sentence does, and text that is no item begins in the line below.
 func numberedHeadings(lines []string) map[int]bool {
 	out := map[int]bool{}
 	for i := range lines {

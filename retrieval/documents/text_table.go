@@ -183,8 +183,8 @@ func finished(n int, tall [][][]string, head blocks.Headed, full int) (_ int, ro
 	return n, rows, head
 }
 
-// below returns the cells of a line without a first cell, or with only some text below the first, in the columns of the row above.
-// It returns nil if the line has other cells.
+// below returns the cells of a line without a first cell, or with only some text below the first, in the columns of the
+// row above. It returns nil if the line has other cells.
 func (a aligned) below(line string) []string {
 	text := strings.TrimLeft(line, " ")
 	indent := len(line) - len(text)

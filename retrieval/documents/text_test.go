@@ -104,8 +104,8 @@ func TestHeadingsOfText(t *testing.T) {
 	}
 }
 
-// Each value below a name, and each message of a chat, stands in its own line, though it begins in lower case, is indented, or ends like a
-// sentence.
+// Each value below a name, and each message of a chat, stands in its own line, though it begins in lower case, is
+// indented, or ends like a sentence.
 func TestLinesOfValues(t *testing.T) {
 	for text, want := range map[string]string{
 		"collected: in January and July\nhall rent: 60 an evening (15 evenings)\nconductor's fee: 320 a month. No fee in August.\nunpaid: Rolf (2 terms). Inge has paid!\n": "title \n" +

@@ -46,7 +46,8 @@ func breaksBefore(line, next string, width int) bool {
 	return false
 }
 
-// givesValue reports whether the next line gives a value for a name of a few words, "phone: 0555", and the line before does not break off.
+// givesValue reports whether the next line gives a value for a name of a few words, "phone: 0555", and the line before
+// does not break off.
 func givesValue(line, next string) bool {
 	const most = 3 // words
 	label, _, _ := strings.Cut(next, ": ")
@@ -82,9 +83,9 @@ const (
 	maxWidth = 100
 )
 
-// wrapWidth returns the width at which a program wrapped the lines of a text, or 0 if none did. Wrapped lines have about one width:
-// of those that text follows, more are full than not, and a line goes on in lower case. A line of less than half the
-// width, such as "Dear Ada,", was broken on purpose in any text.
+// wrapWidth returns the width at which a program wrapped the lines of a text, or 0 if none did. Wrapped lines have
+// about one width: of those that text follows, more are full than not, and a line goes on in lower case. A line of less
+// than half the width, such as "Dear Ada,", was broken on purpose in any text.
 func wrapWidth(lines []string) int {
 	var full, broken [maxWidth + 1]int // by width
 	goesOn := false

@@ -9,8 +9,8 @@ import (
 // CellMark stands between the cells of a table's row.
 const CellMark = " |"
 
-// Cells returns where the cells of a table's row begin and end in its line, without blanks around them. A line that begins with the mark
-// has an empty first cell: no line begins with a blank.
+// Cells returns where the cells of a table's row begin and end in its line, without blanks around them. A line that
+// begins with the mark has an empty first cell: no line begins with a blank.
 func Cells(line string) (out [][2]int) {
 	at := 0
 	if strings.HasPrefix(line, strings.TrimSpace(CellMark)) {

@@ -82,15 +82,15 @@ func (x *Index) Add(ctx context.Context, path string, progress func(Progress)) (
 	return x.write(ctx, func(u *update) error { return u.add(ctx, path, progress) })
 }
 
-// AddAll is Add for several files and folders in one write, which takes little longer than for a folder with all of them. It
-// returns a report for each that it began with. If there is no such file, those before it stay in the index; the last report and the
-// error are of that one.
+// AddAll is Add for several files and folders in one write, which takes little longer than for a folder with all of
+// them. It returns a report for each that it began with. If there is no such file, those before it stay in the index;
+// the last report and the error are of that one.
 func (x *Index) AddAll(ctx context.Context, paths []string, progress func(Progress)) ([]Report, error) {
 	return writing(x.write).addAll(ctx, paths, progress)
 }
 
-// RemoveAll is Remove for several files and folders in one write. It returns a report for each that it began with. If the index holds
-// nothing of one, those before it are removed; the last report and the error are of that one.
+// RemoveAll is Remove for several files and folders in one write. It returns a report for each that it began with. If
+// the index holds nothing of one, those before it are removed; the last report and the error are of that one.
 func (x *Index) RemoveAll(ctx context.Context, paths []string) ([]Report, error) {
 	return writing(x.write).removeAll(ctx, paths)
 }
@@ -117,7 +117,8 @@ func (w writing) removeAll(ctx context.Context, paths []string) ([]Report, error
 	})
 }
 
-// each calls change with one path after the other, in one write, up to the first that is refused. It returns a report for each call.
+// each calls change with one path after the other, in one write, up to the first that is refused. It returns a report
+// for each call.
 func (w writing) each(ctx context.Context, paths []string, change func(*update, string) (refused, err error)) (reports []Report, err error) {
 	var refused error
 	whole, err := w(ctx, func(u *update) (err error) {
@@ -262,8 +263,8 @@ func (u *update) remove(path string) error {
 	return u.setRoots(u.roots.remove(abs, sep))
 }
 
-// names returns the paths under which the index may keep what a user calls path: as it is given, with its links followed, and with
-// accents as a file system may have them.
+// names returns the paths under which the index may keep what a user calls path: as it is given, with its links
+// followed, and with accents as a file system may have them.
 func names(path string) ([]string, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {

@@ -40,8 +40,8 @@ func TestReasonsAreRemembered(t *testing.T) {
 	}
 }
 
-// A file that was refused is not remembered: the next Refresh does not miss it. A folder that was given up takes what was added below
-// it with it.
+// A file that was refused is not remembered: the next Refresh does not miss it. A folder that was given up takes what
+// was added below it with it.
 func TestRefusedFilesAreNotRemembered(t *testing.T) {
 	x, dir := memoryOf(t, fstest.MapFS{}), t.TempDir()
 	writeFile(t, filepath.Join(dir, "noise.txt"), "a\x00b")
@@ -216,8 +216,8 @@ func TestShow(t *testing.T) {
 	}
 }
 
-// Many files that are added and removed by name cost little more than in a folder: the index is read and written once, and four times as many
-// take about four times the memory.
+// Many files that are added and removed by name cost little more than in a folder: the index is read and written once,
+// and four times as many take about four times the memory.
 func TestAddAll(t *testing.T) {
 	docs, dir := t.TempDir(), t.TempDir()
 	var paths []string

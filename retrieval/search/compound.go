@@ -14,9 +14,9 @@ const maxFound = 256
 // Compound answers a search with several queries to an engine. Engines share it, so that they treat questions alike.
 // find returns up to n passages for one query, best first.
 //
-// A compound question ("…, and …?") is searched as a whole and by its parts (clauses). The queries take turns, so that each
-// finds its passages. Every part of a follow-up is searched alone and together with the question before it, which may name what the
-// part leaves out.
+// A compound question ("…, and …?") is searched as a whole and by its parts (clauses). The queries take turns, so that
+// each finds its passages. Every part of a follow-up is searched alone and together with the question before it, which
+// may name what the part leaves out.
 func Compound(ctx context.Context, q passages.Query, k int, find func(ctx context.Context, query string, n int) ([]passages.Passage, error)) ([]passages.Passage, error) {
 	if k <= 0 {
 		return nil, nil

@@ -220,8 +220,9 @@ func sourcesOf(ctx context.Context, dir string) (sources, error) {
 		filepath.Join(dir, sourcesName), cause(err), dir)
 }
 
-// Rebuild makes the index in dir again from the files and folders that were added to it, whatever state it is in. Until it
-// is complete, the index stays as it was. Without opt.Words, passages have the length that they had. A file or folder that is gone loses its passages; Refresh finds it when it is back.
+// Rebuild makes the index in dir again from the files and folders that were added to it, whatever state it is in. Until
+// it is complete, the index stays as it was. Without opt.Words, passages have the length that they had. A file or
+// folder that is gone loses its passages; Refresh finds it when it is back.
 func Rebuild(ctx context.Context, dir string, opt Options, progress func(Progress)) (report Report, err error) {
 	if _, err := opt.length(); err != nil {
 		return report, fmt.Errorf("rebuild index: %w", err)

@@ -77,8 +77,8 @@ func (g *generation) publish() error {
 	return nil
 }
 
-// sweep removes every generation but keep, and what a killed writer began. Where the system allows removing open files, readers can go on reading an old
-// generation; elsewhere it stays until a later sweep.
+// sweep removes every generation but keep, and what a killed writer began. Where the system allows removing open files,
+// readers can go on reading an old generation; elsewhere it stays until a later sweep.
 func sweep(dir, keep string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -110,8 +110,8 @@ func (g *generation) clone(from string) (err error) {
 	return nil
 }
 
-// cloneTree copies a published generation except its checksums. Segments (*.zap) never change, so it links them if the file system can; it
-// copies everything else.
+// cloneTree copies a published generation except its checksums. Segments (*.zap) never change, so it links them if the
+// file system can; it copies everything else.
 func cloneTree(from, to string) error {
 	return filepath.WalkDir(from, func(path string, d os.DirEntry, err error) error {
 		if err != nil {

@@ -25,9 +25,10 @@ import (
 
 // Index holds the passages of a set of files and finds those that may answer a question.
 //
-// On disk an index is a directory of generations. A generation is a complete bleve index, with the checksums of its files.
-// Once the file "current" names it, it never changes. A writer copies the current generation (its segments by hard link), changes the copy, and
-// replaces "current". So a process may be killed at any time, and readers never wait. A lock admits one writer at a time.
+// On disk an index is a directory of generations. A generation is a complete bleve index, with the checksums of its
+// files. Once the file "current" names it, it never changes. A writer copies the current generation (its segments by
+// hard link), changes the copy, and replaces "current". So a process may be killed at any time, and readers never wait.
+// A lock admits one writer at a time.
 //
 // An Index is safe for concurrent use by several goroutines and several processes.
 type Index struct {

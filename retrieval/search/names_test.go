@@ -11,8 +11,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// A folder that was moved, with a link left in its place, is still the one that was added: it is shown, updated and removed by its
-// name, and adding it again adds no second one.
+// A folder that was moved, with a link left in its place, is still the one that was added: it is shown, updated and
+// removed by its name, and adding it again adds no second one.
 func TestFolderBecomesLink(t *testing.T) {
 	dir := t.TempDir()
 	docs, moved := filepath.Join(dir, "docs"), filepath.Join(dir, "moved")
@@ -85,8 +85,8 @@ func TestAddPathNotUTF8(t *testing.T) {
 	}
 }
 
-// A hidden folder or file that was added by itself stays, although a folder around it is indexed, too: it is updated, and removed,
-// by itself.
+// A hidden folder or file that was added by itself stays, although a folder around it is indexed, too: it is updated,
+// and removed, by itself.
 func TestHiddenAddedByItself(t *testing.T) {
 	for _, outerFirst := range []bool{true, false} {
 		docs := t.TempDir()

@@ -17,8 +17,8 @@ func (f statlessFS) Stat(name string) (fs.FileInfo, error) {
 	return f.MapFS.Stat(name)
 }
 
-// A folder that may not even be looked at ends no update: it is reported, and its passages stay. One that does not exist is an error
-// that names it.
+// A folder that may not even be looked at ends no update: it is reported, and its passages stay. One that does not
+// exist is an error that names it.
 func TestUnreadableRoot(t *testing.T) {
 	files := fstest.MapFS{"notes/one.txt": {Data: []byte("walnut")}}
 	x := memoryOf(t, files)

@@ -34,11 +34,11 @@ const (
 // peer. The zero value is ready to use.
 //
 // Each datagram holds the new messages, repeats as many unacknowledged ones as fit, oldest first, and acknowledges the
-// messages that have arrived. So the next message repairs a loss. A message is repeated in the four datagrams after its first, then in
-// the 8th, the 16th and so on. With many messages in flight, repeating all of them each time would fill the congestion
-// window and, under loss, stop all progress. When no new message comes, all unacknowledged ones are repeated
-// once, shortly after the last new one, and then by a timer. Messages that travel on the stream share the numbering, so
-// order is kept across both.
+// messages that have arrived. So the next message repairs a loss. A message is repeated in the four datagrams after its
+// first, then in the 8th, the 16th and so on. With many messages in flight, repeating all of them each time would fill
+// the congestion window and, under loss, stop all progress. When no new message comes, all unacknowledged ones are
+// repeated once, shortly after the last new one, and then by a timer. Messages that travel on the stream share the
+// numbering, so order is kept across both.
 type Flow struct {
 	// sender
 	flights  []flight  // sent or to be sent, not acknowledged, by ascending number

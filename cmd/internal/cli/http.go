@@ -151,8 +151,9 @@ func apiKey(path string) (string, error) {
 	return key, err
 }
 
-// RunHTTP serves until ctx ends, and then lets requests continue for as long as drain says then. When it returns, no request is left, so
-// what answers them may be closed. It drops clients that are slow to ask; api drops those that are slow to read.
+// RunHTTP serves until ctx ends, and then lets requests continue for as long as drain says then. When it returns, no
+// request is left, so what answers them may be closed. It drops clients that are slow to ask; api drops those that are
+// slow to read.
 func RunHTTP(ctx context.Context, l net.Listener, h http.Handler, drain func() time.Duration) error {
 	ctx, end := context.WithCancel(ctx)
 	defer end()

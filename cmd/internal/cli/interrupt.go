@@ -14,7 +14,8 @@ type interrupts struct {
 	caught func() // what an interrupt does instead; nil for nothing
 }
 
-// watch returns a context that SIGTERM ends, the loss of the terminal (SIGHUP, unless nohup ignores it), and an interrupt that nobody catches.
+// watch returns a context that SIGTERM ends, the loss of the terminal (SIGHUP, unless nohup ignores it), and an
+// interrupt that nobody catches.
 func (i *interrupts) watch(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	signals := make(chan os.Signal, 1)

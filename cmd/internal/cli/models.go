@@ -180,8 +180,8 @@ func count(n uint64) string {
 	return fmt.Sprintf("%.0f k", float64(n)/1e3)
 }
 
-// FindModel returns the path of a model, given its path, its name in the models folder, or what "models pull" was given for it. It
-// returns "" for the built-in model.
+// FindModel returns the path of a model, given its path, its name in the models folder, or what "models pull" was given
+// for it. It returns "" for the built-in model.
 func (a *App) FindModel(name string) (string, error) {
 	if name == "" || name == BuiltInDecoder {
 		return "", nil

@@ -197,8 +197,8 @@ func (f CacheFlags) Validate() error {
 	return nil
 }
 
-// KV opens the store of computed passages, in which a span reader keeps its encodings, too. It returns nil if it cannot. That costs
-// time but no answer, so it only logs the error.
+// KV opens the store of computed passages, in which a span reader keeps its encodings, too. It returns nil if it
+// cannot. That costs time but no answer, so it only logs the error.
 func (f CacheFlags) KV(a *App, r *span.Reader) *kvstore.Store {
 	dirs, err := a.Dirs()
 	if err != nil || f.CacheMB <= 0 {

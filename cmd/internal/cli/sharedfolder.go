@@ -30,8 +30,8 @@ func (f SharedFolder) Replicas() *transport.Replicas {
 	return transport.OpenReplicas(filepath.Join(string(f), "replicas"))
 }
 
-// Check refuses a folder that does not exist, and one that another user may change. It makes none: where a share is not mounted, or
-// the path is mistyped, that would begin another cloud, with a key of its own.
+// Check refuses a folder that does not exist, and one that another user may change. It makes none: where a share is not
+// mounted, or the path is mistyped, that would begin another cloud, with a key of its own.
 func (f SharedFolder) Check() error {
 	if f == "" {
 		return nil

@@ -16,8 +16,8 @@ import (
 //go:embed testdata/render.py
 var script string
 
-// renderPython renders pairs of a template and JSON variables with Python's jinja2, the language's own implementation. args are those of
-// render.py.
+// renderPython renders pairs of a template and JSON variables with Python's jinja2, the language's own implementation.
+// args are those of render.py.
 func renderPython(t *testing.T, cases [][2]string, args ...string) (texts, failures []string) {
 	t.Helper()
 	if exec.Command("python3", "-c", "import jinja2").Run() != nil {
@@ -104,7 +104,8 @@ func renderHere(t *testing.T, source, variables string) (string, error) {
 	return tpl.Render(vars, roomy)
 }
 
-// agree checks that templates give here what they give in Python, with the arguments of render.py, and fail where they fail there.
+// agree checks that templates give here what they give in Python, with the arguments of render.py, and fail where they
+// fail there.
 func agree(t *testing.T, names []string, cases [][2]string, args ...string) {
 	t.Helper()
 	for _, bad := range disagreeing(t, names, cases, args...) {

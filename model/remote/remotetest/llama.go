@@ -21,8 +21,8 @@ type Process struct {
 	end     sync.Once
 }
 
-// StartLlamaServer starts a real llama-server for a model file, with eight slots of 512 tokens, and waits until it listens; it may
-// still be loading. It skips the test where there is none. The server ends with the test.
+// StartLlamaServer starts a real llama-server for a model file, with eight slots of 512 tokens, and waits until it
+// listens; it may still be loading. It skips the test where there is none. The server ends with the test.
 func StartLlamaServer(t testing.TB, file string, flags ...string) *Process {
 	t.Helper()
 	program := os.Getenv(LlamaVariable)

@@ -214,9 +214,9 @@ func TestCostOfProductForms(t *testing.T) {
 	}
 }
 
-// Shapes have as many parameters as their names say, embedding included.
-// A mixture keeps all its experts mapped, and a run takes those that its rows can use: one row two of eight, which cost as much as
-// two dense layers of that size; a chunk of 64 all, each with a share of the rows.
+// Shapes have as many parameters as their names say, embedding included. A mixture keeps all its experts mapped, and a
+// run takes those that its rows can use: one row two of eight, which cost as much as two dense layers of that size; a
+// chunk of 64 all, each with a share of the rows.
 func TestExperts(t *testing.T) {
 	c, err := Find("sm8750")
 	if err != nil {

@@ -149,7 +149,8 @@ func pairLabels(lines []line) []line {
 	return append(out, lines[from:]...)
 }
 
-// valueEnd returns where the value ends to which line i is the name: the lines below it in larger letters. It is 0 if line i is no name.
+// valueEnd returns where the value ends to which line i is the name: the lines below it in larger letters. It is 0 if
+// line i is no name.
 func valueEnd(lines []line, i int) int {
 	label, end := lines[i], i+1
 	if label.table != nil || label.alone || english.CountWords(label.text) > textline.AboveWords || strings.ContainsAny(label.text[len(label.text)-1:], ".!?,;") {

@@ -10,8 +10,8 @@ import (
 	"tandem/retrieval/internal/blocks"
 )
 
-// show writes a document, one block on each line: the title, if there is one, "1 heading" with its level, "l line", "p paragraph",
-// "h head of a table", "r row".
+// show writes a document, one block on each line: the title, if there is one, "1 heading" with its level, "l line", "p
+// paragraph", "h head of a table", "r row".
 func show(d blocks.Document) string {
 	var lines []string
 	if d.Title != "" {

@@ -262,7 +262,8 @@ func (t *unruledTable) grid() (g grid, ok bool) {
 	return g, true
 }
 
-// isOther reports whether a row at the edge of a table is none of it but a line of text in one column, or a heading: "7  SERVICE".
+// isOther reports whether a row at the edge of a table is none of it but a line of text in one column, or a heading: "7
+// SERVICE".
 func (t *unruledTable) isOther(row []run) bool {
 	return t.filled(row) < 2 || len(row) == 2 && sectionNumber.MatchString(row[0].text) && textline.IsMarked(row[0].text+" "+row[1].text)
 }

@@ -165,8 +165,8 @@ func (d *Document) addWide(rows [][]string, head Headed) {
 	}
 }
 
-// NamesColumns reports whether the cells of a table's first row read like names of columns: short texts without figures. A year may
-// name a column.
+// NamesColumns reports whether the cells of a table's first row read like names of columns: short texts without
+// figures. A year may name a column.
 func NamesColumns(cells []string) bool {
 	named := 0
 	for c, cell := range cells {

@@ -108,8 +108,8 @@ func Collapse(s string) string {
 	return b.String()
 }
 
-// Message matches the start of a chat message: "Anna: …", "[10:32] Ben: …", "3/5/2025, 10:32 - Ben: …", "Ben (10:32): …". Its groups
-// are the time before the name, the name, and the time after it.
+// Message matches the start of a chat message: "Anna: …", "[10:32] Ben: …", "3/5/2025, 10:32 - Ben: …", "Ben (10:32):
+// …". Its groups are the time before the name, the name, and the time after it.
 var Message = regexp.MustCompile(`^(\[[\d:., ]+\] |[\d./-]{6,10},? [\d:]{4,8}(?: ?[apAP]\.?[mM]\.?)? - )?([\p{Lu}][\p{L}\p{N}._-]*(?: [\p{Lu}][\p{L}.]*)?)( \([\d:., ]+\))?: `)
 
 // firstRunes returns the first n characters of s.

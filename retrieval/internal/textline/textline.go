@@ -35,7 +35,8 @@ func IsLabel(line string) bool {
 	return ok && english.CountWords(label) <= LabelWords && english.CountWords(value) <= ValueWords && !strings.ContainsAny(label, ".!?")
 }
 
-// stamp is how a line of a chat, a log or a contract begins: a date or time in brackets, a date with a time, or a clause's number.
+// stamp is how a line of a chat, a log or a contract begins: a date or time in brackets, a date with a time, or a
+// clause's number.
 var stamp = regexp.MustCompile(`^(\[[0-9]{1,4}[-./:][0-9]{1,2}[-./:, \]]|[0-9]{1,4}[-./][0-9]{1,2}[-./][0-9]{1,4},? [0-9]{1,2}[:.][0-9]{2}|\([0-9a-z]{1,2}\) )`)
 
 // IsStamped reports whether a line begins as those of a chat, a log or a contract do, with a time or a clause's number. Such a

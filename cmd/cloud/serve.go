@@ -29,7 +29,7 @@ const defaultTokens = 256
 
 type serveCmd struct {
 	cli.PassageFlags `group:"Documents:"`
-	cli.EngineFlag   `group:"Documents:"`
+	cli.IndexFlag    `group:"Documents:"`
 	cli.ScorerFlag   `group:"Documents:"`
 	cli.ModelFlags   `group:"Model:"`
 	engineFlags      `group:"Model:"`

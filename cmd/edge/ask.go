@@ -90,7 +90,7 @@ func (c *askCmd) Run(a *cli.App) (err error) {
 		s.summary(answer)
 	}
 	if err == nil {
-		s.learn()
+		s.saveMeasurements()
 		if c.FailUnknown && s.report(answer).Unknown {
 			err = errors.New("a part of the answer is not known")
 		}

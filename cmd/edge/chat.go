@@ -52,7 +52,7 @@ func (c *chatCmd) Run(a *cli.App) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	defer s.learn()
+	defer s.saveMeasurements()
 	t := &conversation{session: s, turns: c.Turns, person: term.IsTerminal(int(os.Stdin.Fd()))}
 	read, err := c.reader(a, t.person)
 	if err != nil {

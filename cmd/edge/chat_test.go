@@ -191,7 +191,7 @@ func TestQuestionsAreKept(t *testing.T) {
 	t.Setenv("HOME", home)
 	t.Setenv("XDG_STATE_HOME", "")
 	path := filepath.Join(home, "questions.jsonl")
-	h := &questions{path: path}
+	h := &inputHistory{path: path}
 	for _, text := range []string{"one", "one", " ", "two\nlines", "one"} {
 		if _, err := h.Write(text); err != nil {
 			t.Fatal(err)
@@ -200,7 +200,7 @@ func TestQuestionsAreKept(t *testing.T) {
 	if err := os.Chmod(path, 0o644); err != nil { // as an older version may have left it
 		t.Fatal(err)
 	}
-	again := &questions{path: path}
+	again := &inputHistory{path: path}
 	if err := again.load(); err != nil || !slices.Equal(again.list, []string{"one", "two\nlines", "one"}) {
 		t.Errorf("%q, %v", again.list, err)
 	}
@@ -223,7 +223,7 @@ func TestQuestionsAreKept(t *testing.T) {
 	if err := os.WriteFile(path, []byte(many.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	last := &questions{path: path}
+	last := &inputHistory{path: path}
 	if err := last.load(); err != nil || len(last.list) != maxQuestions || last.list[0] != fmt.Sprintf("q%d", maxQuestions+5) {
 		t.Errorf("%d questions, %v", len(last.list), err)
 	}

@@ -53,7 +53,7 @@ func (c *historyList) Run(a *cli.App) error {
 	if err != nil {
 		return err
 	}
-	asked := &questions{}
+	asked := &inputHistory{}
 	if path, err := questionsPath(a); err == nil {
 		asked.path = path
 		if err := asked.load(); err != nil {
@@ -103,7 +103,7 @@ func (c *historyClear) Run(a *cli.App) error {
 	if err != nil {
 		return err
 	}
-	asked := &questions{path: path}
+	asked := &inputHistory{path: path}
 	asked.load() // a file that cannot be read is removed all the same
 	gone := os.Remove(path)
 	if gone != nil && !errors.Is(gone, fs.ErrNotExist) {

@@ -95,38 +95,38 @@ type serving struct {
 	changes sync.Mutex // held while documents change, so that requests wait for each other and not for nothing
 
 	mu  sync.Mutex // guards the fields below; held for moments only
-	now *sitting
+	now *servedSession
 	rtt time.Duration
 
-	past sync.WaitGroup // sittings that end with their last answer
+	past sync.WaitGroup // sessions that end with their last answer
 }
 
-// sitting is a session that serves, with the devices for its emulated paths. Answers keep it open.
-type sitting struct {
+// servedSession is a session that serves, with the devices for its emulated paths. Answers keep it open.
+type servedSession struct {
 	*session
 	users sync.WaitGroup
 
 	mu      sync.Mutex // guards the fields below
-	devices map[route]*distant
-	order   []route        // the oldest first
+	devices map[networkPath]*networkDevice
+	order   []networkPath  // the oldest first
 	leaving sync.WaitGroup // devices that are given up
 }
 
-// route is an emulated network, or none.
-type route struct {
+// networkPath is an emulated network, or none.
+type networkPath struct {
 	rtt   time.Duration
 	loss  float64
 	alone bool // no cloud is asked
 }
 
-// distant is a device that reaches the cloud over emulated paths of its own.
-type distant struct {
+// networkDevice is a device that reaches the cloud over emulated paths of its own.
+type networkDevice struct {
 	node.Device
-	paths paths
+	relays relays
 }
 
 // Close ends the connections, then their paths.
-func (d *distant) Close() error { return errors.Join(d.Device.Close(), d.paths.Close()) }
+func (d *networkDevice) Close() error { return errors.Join(d.Device.Close(), d.relays.Close()) }
 
 // maxPaths bounds the devices that are kept for emulated paths.
 const maxPaths = 8
@@ -165,7 +165,7 @@ func (s *serving) replace(next *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	old := s.now
-	s.now = &sitting{session: next, devices: map[route]*distant{}}
+	s.now = &servedSession{session: next, devices: map[networkPath]*networkDevice{}}
 	if old == nil {
 		return
 	}
@@ -176,8 +176,8 @@ func (s *serving) replace(next *session) {
 	})
 }
 
-// sit returns the session that serves now. It stays open until leave is called.
-func (s *serving) sit() (now *sitting, leave func()) {
+// current returns the session that serves now. It stays open until leave is called.
+func (s *serving) current() (now *servedSession, leave func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.now.users.Add(1)
@@ -185,7 +185,7 @@ func (s *serving) sit() (now *sitting, leave func()) {
 }
 
 // Close closes the session after its last answer.
-func (s *sitting) Close() error {
+func (s *servedSession) Close() error {
 	s.users.Wait()
 	var errs []error
 	for _, d := range s.devices {
@@ -208,19 +208,19 @@ func (s *session) writesAlone() bool {
 func (s *serving) Close() error {
 	s.past.Wait()
 	s.now.users.Wait()
-	s.now.learn()
+	s.now.saveMeasurements()
 	return s.now.Close()
 }
 
 // config describes the server.
 func (s *serving) config() api.Config {
-	ss, leave := s.sit()
+	ss, leave := s.current()
 	defer leave()
 	return api.Config{
-		Answers: s, Library: &shelf{s}, Model: s.model(), Tokens: ss.model.Tokenizer(), Defaults: ss.settings, Private: ss.device.Private,
+		Answers: s, Library: &library{s}, Model: s.model(), Tokens: ss.model.Tokenizer(), Defaults: ss.settings, Private: ss.device.Private,
 		Pointing: ss.reader != nil, Files: true, Together: ss.writesAlone(), Denoises: ss.denoises(), Metrics: s.metrics, Requests: s.metrics.Requested,
 		CanDraft: func(set specdec.Set) error {
-			now, leave := s.sit()
+			now, leave := s.current()
 			defer leave()
 			return now.device.Local.CanDraft(set)
 		},
@@ -233,22 +233,22 @@ func (s *serving) greeting(question string) (reply string, ok bool) {
 	if !greets(question) {
 		return "", false
 	}
-	ss, leave := s.sit()
+	ss, leave := s.current()
 	defer leave()
 	return ss.replyTo(question), true
 }
 
 func (s *serving) model() api.ModelInfo {
-	ss, leave := s.sit()
+	ss, leave := s.current()
 	defer leave()
 	return cli.ModelInfo(ss.model, ss.reader, s.flags.Model)
 }
 
 // Answer implements api.Answerer.
 func (s *serving) Answer(ctx context.Context, q api.Query, emit func(node.Token), record func(node.Line)) (node.Answer, error) {
-	ss, leave := s.sit()
+	ss, leave := s.current()
 	defer leave()
-	d, err := ss.on(route{q.RTT, q.Loss, q.LocalOnly})
+	d, err := ss.on(networkPath{q.RTT, q.Loss, q.LocalOnly})
 	if err != nil {
 		return node.Answer{}, err
 	}
@@ -282,9 +282,9 @@ func (s *serving) answer(ctx context.Context, ss *session, d *node.Device, q api
 }
 
 // on returns the device that asks the cloud over a path.
-func (s *sitting) on(p route) (*node.Device, error) {
+func (s *servedSession) on(p networkPath) (*node.Device, error) {
 	own := s.device
-	if p == (route{}) || own.Cloud == nil {
+	if p == (networkPath{}) || own.Cloud == nil {
 		return own, nil
 	}
 	s.mu.Lock()
@@ -292,7 +292,7 @@ func (s *sitting) on(p route) (*node.Device, error) {
 	if d := s.devices[p]; d != nil {
 		return &d.Device, nil
 	}
-	d := &distant{Device: node.Device{Local: own.Local, Patience: over(own.Patience, p.rtt), RetryWait: slower(own.RetryWait, p.rtt), Mute: own.Mute, Require: own.Require, Private: own.Private, Log: own.Log}}
+	d := &networkDevice{Device: node.Device{Local: own.Local, Patience: over(own.Patience, p.rtt), RetryWait: slower(own.RetryWait, p.rtt), Mute: own.Mute, Require: own.Require, Private: own.Private, Log: own.Log}}
 	if p.alone && own.Require {
 		return nil, &api.Error{Status: http.StatusBadRequest, Type: "invalid_request_error", Param: "tandem.local_only",
 			Message: "tandem.local_only: this server does not answer without its cloud: leave it out"}
@@ -300,7 +300,7 @@ func (s *sitting) on(p route) (*node.Device, error) {
 	if !p.alone {
 		f := s.flags
 		f.RTT, f.Loss = p.rtt, p.loss
-		d.Cloud = s.through(f, &d.paths)
+		d.Cloud = s.through(f, &d.relays)
 	}
 	s.devices[p] = d
 	if s.order = append(s.order, p); len(s.order) > maxPaths {
@@ -315,7 +315,7 @@ func (s *sitting) on(p route) (*node.Device, error) {
 
 // Sides implements api.Answerer.
 func (s *serving) Sides() api.Sides {
-	ss, leave := s.sit()
+	ss, leave := s.current()
 	defer leave()
 	out := api.Sides{Device: api.SideInfo{Name: cli.HostName("device"), Sample: ss.sample, InUse: s.flags.Side != "cloud"}, Clouds: []api.SideInfo{}}
 	if list, err := ss.documents(); err == nil {

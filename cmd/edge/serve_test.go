@@ -143,9 +143,9 @@ func TestServeReplacesWhileItAnswers(t *testing.T) {
 		second := &session{device: &node.Device{}}
 		s := &serving{}
 		s.replace(first)
-		used, leave := s.sit()
+		used, leave := s.current()
 		s.replace(second)
-		now, leaveNow := s.sit()
+		now, leaveNow := s.current()
 		leaveNow()
 		synctest.Wait()
 		if used.session != first || now.session != second || closed {

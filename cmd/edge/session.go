@@ -56,8 +56,8 @@ type session struct {
 	costs    []float64         // of its passes, if measured
 	measured bool
 
-	through func(answerFlags, *paths) *node.RemoteCloud // the cloud over the path of the flags; nil without a cloud
-	paths   paths                                       // of device
+	through func(answerFlags, *relays) *node.RemoteCloud // the cloud over the path of the flags; nil without a cloud
+	relays  relays                                       // of device
 
 	recording func(node.Line) // receives what happens in an answer; nil for nobody
 }
@@ -110,8 +110,8 @@ func (f answerFlags) open(a *cli.App) (s *session, err error) {
 	if err := s.checkEmpty(); err != nil {
 		return s, err
 	}
-	s.closers = append(s.closers, s.paths.Close, s.device.Close)
-	s.recall()
+	s.closers = append(s.closers, s.relays.Close, s.device.Close)
+	s.loadMeasurements()
 	return s, nil
 }
 
@@ -356,13 +356,13 @@ func (f answerFlags) remote(a *cli.App, s *session, peer transport.Peer) error {
 	}
 	s.cloud, s.peer = peer.Name, peer.ID
 	s.sessions = transport.OpenSessions(dirs.Sessions())
-	s.through = func(f answerFlags, p *paths) *node.RemoteCloud { return f.service(s, p, id, peer) }
-	s.device.Cloud = s.through(f, &s.paths)
+	s.through = func(f answerFlags, p *relays) *node.RemoteCloud { return f.service(s, p, id, peer) }
+	s.device.Cloud = s.through(f, &s.relays)
 	return nil
 }
 
 // service returns a paired cloud with all its replicas.
-func (f answerFlags) service(s *session, p *paths, id transport.Identity, peer transport.Peer) *node.RemoteCloud {
+func (f answerFlags) service(s *session, p *relays, id transport.Identity, peer transport.Peer) *node.RemoteCloud {
 	v := node.NewRemoteCloud(func(ctx context.Context, address string) (*transport.Conn, error) {
 		return f.dial(ctx, s, p, id, peer.ID, address)
 	}, binary.BigEndian.Uint64(id.ID[:]), peer.Addresses()...)
@@ -447,12 +447,12 @@ func (f answerFlags) embed(a *cli.App, s *session, kv *kvstore.Store) error {
 		cancel()
 		return errors.Join(listener.Close(), <-done)
 	})
-	s.through = func(f answerFlags, p *paths) *node.RemoteCloud {
+	s.through = func(f answerFlags, p *relays) *node.RemoteCloud {
 		return node.NewRemoteCloud(func(ctx context.Context, address string) (*transport.Conn, error) {
 			return f.dial(ctx, s, p, deviceID, cloudID.ID, address)
 		}, 0, listener.Addr().String())
 	}
-	s.device.Cloud = s.through(f, &s.paths)
+	s.device.Cloud = s.through(f, &s.relays)
 	return nil
 }
 
@@ -464,7 +464,7 @@ func (f answerFlags) publicDocuments(a *cli.App) (*search.Index, error) {
 }
 
 // dial connects to the cloud with the key peer at address, through an emulated network if the flags ask for one.
-func (f answerFlags) dial(ctx context.Context, s *session, p *paths, id transport.Identity, peer transport.ID, address string) (*transport.Conn, error) {
+func (f answerFlags) dial(ctx context.Context, s *session, p *relays, id transport.Identity, peer transport.ID, address string) (*transport.Conn, error) {
 	address, err := f.path(p, address)
 	if err != nil {
 		return nil, err
@@ -480,7 +480,7 @@ func (f answerFlags) dial(ctx context.Context, s *session, p *paths, id transpor
 }
 
 // path returns where to send what is for address: to an emulated network if the flags ask for one.
-func (f answerFlags) path(p *paths, address string) (string, error) {
+func (f answerFlags) path(p *relays, address string) (string, error) {
 	if f.RTT == 0 && f.Loss == 0 {
 		return address, nil
 	}

@@ -163,7 +163,7 @@ func (c *answersCmd) cluster(ctx context.Context, o search.Options) (answers.Ind
 	if err != nil {
 		return nil, err
 	}
-	own := cli.EngineFlag{Index: fmt.Sprintf("%s/%sLab%x", strings.TrimSuffix(c.Index, "/"+class), class, rand.Uint64())}
+	own := cli.IndexFlag{Index: fmt.Sprintf("%s/%sLab%x", strings.TrimSuffix(c.Index, "/"+class), class, rand.Uint64())}
 	x, err := own.Cluster(ctx, cli.PassageFlags{PassageWords: o.Words, Related: o.Related, Rerank: o.Rerank})
 	return inCluster{x}, err
 }

@@ -66,7 +66,8 @@ func (s Scheme) floats() bool { return s.matrix.BlockSize() == 1 }
 // Choose sets the types of a model's tensors as llama.cpp's quantiser does without an importance matrix, except for mixtures of
 // eight experts and 70B models, some of whose matrices it gives more bits:
 //
-//   - vectors (norms, biases, frequency factors), the scores of experts and short convolutions become F32; MXFP4 stays; learned positions keep their type, or become F16 if quantised;
+//   - vectors (norms, biases, frequency factors), the scores of experts and short convolutions become F32; MXFP4 stays;
+//     learned positions keep their type, or become F16 if quantised;
 //   - the output matrix, or the embedding if it serves as both, becomes Q6_K in quantised schemes other than Q8_0;
 //   - the _M schemes store ffn_down, and attn_v or what it is fused into, as Q6_K in the first and last eighth of the layers and
 //     in every third layer between; layers without attention do not count for attn_v;

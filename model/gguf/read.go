@@ -139,7 +139,7 @@ func ParseHeader(name string, b []byte, size int64) (*File, error) {
 
 func (r *reader) header() uint32 {
 	if len(r.b) == 0 {
-		r.fail("the file is empty")
+		r.fail("not a GGUF file: it is empty")
 		return 0
 	}
 	if len(r.b) < 24 || string(r.b[:4]) != magic {

@@ -287,9 +287,11 @@ func TestRunRefuses(t *testing.T) {
 }
 
 // alike reports whether results differ only by rounding, as they may if copies are in other cells.
-func alike(a, b []float32) bool {
+func alike(a, b []float32) bool { return within(a, b, 1e-3) }
+
+func within(a, b []float32, most float64) bool {
 	for i := range a {
-		if !(math.Abs(float64(a[i]-b[i])) < 1e-3) {
+		if !(math.Abs(float64(a[i]-b[i])) < most) {
 			return false
 		}
 	}
@@ -392,7 +394,7 @@ func testGraphsAndInputsAreBounded(t *testing.T, d *Device) {
 	d.most = bounds{d.held.graphs / 4, d.held.inputs / 4}
 	for range 3 {
 		all(func(from, rows int, got []float32) {
-			if !alike(got, want[[2]int{from, rows}]) {
+			if !within(got, want[[2]int{from, rows}], 5e-3) { // sums may be divided otherwise than at first
 				t.Errorf("%d rows from %d: another result", rows, from)
 			}
 			decode(t, p, probeCache(1, 40, 200, 32), 40, 1)

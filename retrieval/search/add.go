@@ -69,17 +69,25 @@ type Progress struct {
 // be read stay. If ctx ends, the index keeps the files that were finished, and another Add continues from there. If a write
 // fails, the index stays as it was, or as it was at the last checkpoint of a long Add. progress may be nil.
 func (x *Index) Add(ctx context.Context, path string, progress func(Progress)) (Report, error) {
-	if _, err := filepath.EvalSymlinks(path); err != nil && strings.HasSuffix(err.Error(), "too many links") {
-		return Report{}, fmt.Errorf("%s: a link that leads back to itself: remove it, or name what it should lead to", path)
+	if err := readable(path); err != nil { // before anything is written
+		return Report{}, err
 	}
-	if info, err := os.Stat(path); err == nil && info.IsDir() { // before anything is written
+	return x.write(ctx, func(u *update) error { return u.add(ctx, path, progress) })
+}
+
+// readable returns an error for a link that leads back to itself, and for a folder that this user may not read.
+func readable(path string) error {
+	if _, err := filepath.EvalSymlinks(path); err != nil && strings.HasSuffix(err.Error(), "too many links") {
+		return fmt.Errorf("%s: a link that leads back to itself: remove it, or name what it should lead to", path)
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		f, err := os.Open(path)
 		if errors.Is(err, fs.ErrPermission) {
-			return Report{}, fmt.Errorf("%s cannot be read: let this user read it: %w", path, fs.ErrPermission)
+			return fmt.Errorf("%s cannot be read: let this user read it: %w", path, fs.ErrPermission)
 		}
 		f.Close()
 	}
-	return x.write(ctx, func(u *update) error { return u.add(ctx, path, progress) })
+	return nil
 }
 
 // AddAll is Add for several files and folders in one write, which takes little longer than for a folder with all of
@@ -100,6 +108,9 @@ type writing func(ctx context.Context, change func(*update) error) (Report, erro
 
 func (w writing) addAll(ctx context.Context, paths []string, progress func(Progress)) ([]Report, error) {
 	return w.each(ctx, paths, func(u *update, path string) (refused, err error) {
+		if refused = readable(path); refused != nil {
+			return refused, nil
+		}
 		at, refused := u.toAdd(path)
 		if refused == nil {
 			err = u.addAt(ctx, at, progress)

@@ -30,7 +30,7 @@ type IndexCmd struct {
 type indexAdd struct {
 	Paths []string `arg:"" optional:"" help:"Files or folders (text, Markdown, HTML, PDF, DOCX, ODT, EPUB, CSV, mail). Default: update what is indexed." type:"path"`
 	PassageFlags
-	EngineFlag
+	IndexFlag
 	Skipped bool `help:"List every skipped file. By default, many are summed up by kind."`
 }
 
@@ -257,7 +257,7 @@ func needsRoom(err error) error {
 	return fmt.Errorf("%w: the disk of that file is full: make room on it", err)
 }
 
-type indexList struct{ EngineFlag }
+type indexList struct{ IndexFlag }
 
 func (c *indexList) Help() string {
 	return `Examples:
@@ -367,7 +367,7 @@ func (c *indexShow) Run(a *App) error {
 
 type indexRemove struct {
 	Paths []string `arg:"" help:"Files or folders, as index list shows them." type:"path"`
-	EngineFlag
+	IndexFlag
 }
 
 func (c *indexRemove) Help() string {

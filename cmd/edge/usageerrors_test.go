@@ -38,7 +38,7 @@ func TestHelpfulErrors(t *testing.T) {
 		{[]string{"ask", "--sample", "--record", "thesis.txt", "x"}, "thesis.txt exists and is no recording"},
 		{[]string{"pair", "--from", "."}, "is a folder: name the file"},
 		{[]string{"models", "adapt", "add", "nope", "--model", "m"}, "there is no file or folder nope"},
-		{[]string{"ask", "--model", "empty.gguf", "x"}, "the file is empty"},
+		{[]string{"ask", "--model", "empty.gguf", "x"}, "it is empty"},
 		{[]string{"index", "add", "loop"}, "loop: a link that leads back to itself"},
 		{[]string{"pair", "edge", "pair", "280E-8"}, "length is 5,"},
 		{[]string{"pair", "edge pair 280E-8"}, "length is 5,"},

@@ -23,7 +23,7 @@ func TestQuestionsKeepsTheNewest(t *testing.T) {
 	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	h := &questions{path: path}
+	h := &inputHistory{path: path}
 	if err := h.load(); err != nil {
 		t.Fatal(err)
 	}
@@ -42,14 +42,14 @@ func TestQuestionsAfterHalfALine(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		h := &questions{path: path}
+		h := &inputHistory{path: path}
 		if err := h.load(); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := h.Write("second"); err != nil {
 			t.Fatal(err)
 		}
-		h = &questions{path: path}
+		h = &inputHistory{path: path}
 		if err := h.load(); err != nil || h.Len() != 2 || h.list[1] != "second" {
 			t.Errorf("%q, %v", h.list, err)
 		}
@@ -58,13 +58,13 @@ func TestQuestionsAfterHalfALine(t *testing.T) {
 
 // A command comes back with the arrow keys of this chat. It is no question, so the file does not have it.
 func TestQuestionsAreNoCommands(t *testing.T) {
-	h := &questions{path: filepath.Join(t.TempDir(), "questions.jsonl")}
+	h := &inputHistory{path: filepath.Join(t.TempDir(), "questions.jsonl")}
 	for _, line := range []string{"Who is Pepper?", "/seed 5", "/foo", "/etc/hosts, what is it?"} {
 		if _, err := h.Write(line); err != nil {
 			t.Fatal(err)
 		}
 	}
-	kept := &questions{path: h.path}
+	kept := &inputHistory{path: h.path}
 	if err := kept.load(); err != nil || h.Len() != 4 || kept.Len() != 2 || kept.list[1] != "/etc/hosts, what is it?" {
 		t.Errorf("%v: %q of %q", err, kept.list, h.list)
 	}

@@ -14,9 +14,9 @@ import (
 	"tandem/cmd/internal/cli"
 )
 
-// questions are what was typed in chats, in a file that only its owner can read: a JSON string on each line, the oldest
+// inputHistory is what was typed in chats, in a file that only its owner can read: a JSON string on each line, the oldest
 // first. It is a history of the line editor, which calls it on one goroutine.
-type questions struct {
+type inputHistory struct {
 	path string
 	list []string
 }
@@ -27,12 +27,12 @@ const (
 )
 
 // openQuestions reads the questions of earlier chats.
-func openQuestions(a *cli.App) (*questions, error) {
+func openQuestions(a *cli.App) (*inputHistory, error) {
 	path, err := questionsPath(a)
 	if err != nil {
 		return nil, err
 	}
-	h := &questions{path: path}
+	h := &inputHistory{path: path}
 	return h, h.load()
 }
 
@@ -42,7 +42,7 @@ func questionsPath(a *cli.App) (string, error) {
 }
 
 // load reads the file, corrects its permissions and, if it has grown long, leaves the newest questions in it.
-func (h *questions) load() error {
+func (h *inputHistory) load() error {
 	f, err := os.Open(h.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -82,7 +82,7 @@ func (h *questions) load() error {
 }
 
 // store writes the whole file.
-func (h *questions) store() error {
+func (h *inputHistory) store() error {
 	var text strings.Builder
 	for _, q := range h.list {
 		line, err := json.Marshal(q)
@@ -95,7 +95,7 @@ func (h *questions) store() error {
 }
 
 // Write adds what was typed, unless it is what was typed before. The file gets questions only.
-func (h *questions) Write(text string) (int, error) {
+func (h *inputHistory) Write(text string) (int, error) {
 	text = strings.TrimSpace(text)
 	if text == "" || len(h.list) > 0 && h.list[len(h.list)-1] == text {
 		return len(h.list), nil
@@ -133,7 +133,7 @@ func appendLine(path string, line []byte) error {
 }
 
 // GetLine returns an earlier text; 0 is the oldest.
-func (h *questions) GetLine(i int) (string, error) {
+func (h *inputHistory) GetLine(i int) (string, error) {
 	if i < 0 || i >= len(h.list) {
 		return "", fmt.Errorf("question %d of %d", i, len(h.list))
 	}
@@ -141,7 +141,7 @@ func (h *questions) GetLine(i int) (string, error) {
 }
 
 // Len returns how many texts are kept.
-func (h *questions) Len() int { return len(h.list) }
+func (h *inputHistory) Len() int { return len(h.list) }
 
 // Dump returns all texts. The editor does not use it.
-func (h *questions) Dump() any { return h.list }
+func (h *inputHistory) Dump() any { return h.list }

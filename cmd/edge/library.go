@@ -16,8 +16,8 @@ import (
 	"tandem/retrieval/search"
 )
 
-// shelf is the device's documents, as the API lists and changes them. Files that it is given are kept in the data folder.
-type shelf struct{ *serving }
+// library is the device's documents, as the API lists and changes them. Files that it is given are kept in the data folder.
+type library struct{ *serving }
 
 // documents lists the documents that a session answers from.
 func (s *session) documents() ([]api.Document, error) {
@@ -29,15 +29,15 @@ func (s *session) documents() ([]api.Document, error) {
 }
 
 // List implements api.Library.
-func (s *shelf) List(context.Context) ([]api.Document, error) {
-	ss, leave := s.sit()
+func (s *library) List(context.Context) ([]api.Document, error) {
+	ss, leave := s.current()
 	defer leave()
 	return ss.documents()
 }
 
 // Search implements api.Library.
-func (s *shelf) Search(ctx context.Context, question string, k int) (out []api.Found, err error) {
-	ss, leave := s.sit()
+func (s *library) Search(ctx context.Context, question string, k int) (out []api.Found, err error) {
+	ss, leave := s.current()
 	defer leave()
 	if ss.device.Local.Documents == nil {
 		return nil, nil
@@ -50,7 +50,7 @@ func (s *shelf) Search(ctx context.Context, question string, k int) (out []api.F
 }
 
 // fixed reports why the documents cannot be changed.
-func (s *shelf) fixed() error {
+func (s *library) fixed() error {
 	f := s.flags
 	if f.Notes != "" || f.Sample || f.Side == "cloud" {
 		return &api.Error{Status: 409, Type: "invalid_request_error", Code: "fixed", Message: "the documents of this server cannot be changed: it was started with --notes, --sample or --side cloud"}
@@ -59,7 +59,7 @@ func (s *shelf) fixed() error {
 }
 
 // Add implements api.Library.
-func (s *shelf) Add(ctx context.Context, name string, r io.Reader) (d api.Document, skipped string, err error) {
+func (s *library) Add(ctx context.Context, name string, r io.Reader) (d api.Document, skipped string, err error) {
 	if err := s.fixed(); err != nil {
 		return d, "", err
 	}
@@ -116,7 +116,7 @@ func documentAt(x *search.Index, file string) (api.Document, error) {
 }
 
 // undo makes the index forget a file that was skipped, and read what was there before.
-func (s *shelf) undo(ctx context.Context, x *search.Index, file string, restore func() error) (search.Report, error) {
+func (s *library) undo(ctx context.Context, x *search.Index, file string, restore func() error) (search.Report, error) {
 	if err := restore(); err != nil {
 		return search.Report{}, err
 	}
@@ -131,7 +131,7 @@ func (s *shelf) undo(ctx context.Context, x *search.Index, file string, restore 
 }
 
 // Remove implements api.Library.
-func (s *shelf) Remove(ctx context.Context, path string) error {
+func (s *library) Remove(ctx context.Context, path string) error {
 	if err := s.fixed(); err != nil {
 		return err
 	}
@@ -162,7 +162,7 @@ func (s *shelf) Remove(ctx context.Context, path string) error {
 }
 
 // uploads returns the folder of files that were uploaded.
-func (s *shelf) uploads() (string, error) {
+func (s *library) uploads() (string, error) {
 	dir, err := s.app.UploadsDir()
 	if err != nil {
 		return "", err
@@ -171,8 +171,8 @@ func (s *shelf) uploads() (string, error) {
 }
 
 // edit changes the index.
-func (s *shelf) edit(change func(*search.Index) (search.Report, error)) (search.Report, error) {
-	ss, leave := s.sit()
+func (s *library) edit(change func(*search.Index) (search.Report, error)) (search.Report, error) {
+	ss, leave := s.current()
 	cut := ss.flags.PassageFlags
 	leave()
 	x, err := s.app.EditIndex(cut)
@@ -188,8 +188,8 @@ func (s *shelf) edit(change func(*search.Index) (search.Report, error)) (search.
 
 // leaveSamples answers from the index from now on, if it answered from the samples before. Answers from the samples continue.
 // The caller holds changes.
-func (s *shelf) leaveSamples() error {
-	ss, leave := s.sit()
+func (s *library) leaveSamples() error {
+	ss, leave := s.current()
 	defer leave()
 	if !ss.sample {
 		return nil

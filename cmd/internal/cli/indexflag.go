@@ -8,8 +8,8 @@ import (
 	"tandem/retrieval/search/weaviate"
 )
 
-// EngineFlag names where the documents are, if not in the index on this machine's disk.
-type EngineFlag struct {
+// IndexFlag names where the documents are, if not in the index on this machine's disk.
+type IndexFlag struct {
 	Index string `help:"Keep the documents in a Weaviate cluster (1.39 or later) instead of the index on disk: weaviate://HOST[:PORT],…[/CLASS], or weaviates:// for TLS. The variable WEAVIATE_API_KEY may hold a key." placeholder:"ADDRESS"`
 }
 
@@ -23,7 +23,7 @@ type Library interface {
 }
 
 // Cluster opens the documents in the cluster.
-func (f EngineFlag) Cluster(ctx context.Context, cut PassageFlags) (*weaviate.Index, error) {
+func (f IndexFlag) Cluster(ctx context.Context, cut PassageFlags) (*weaviate.Index, error) {
 	x, err := weaviate.Open(ctx, f.Index, os.Getenv("WEAVIATE_API_KEY"), cut.PassageWords)
 	if err != nil {
 		return nil, err
@@ -33,7 +33,7 @@ func (f EngineFlag) Cluster(ctx context.Context, cut PassageFlags) (*weaviate.In
 }
 
 // edit opens the documents for writing.
-func (f EngineFlag) edit(a *App, cut PassageFlags) (Library, error) {
+func (f IndexFlag) edit(a *App, cut PassageFlags) (Library, error) {
 	if f.Index != "" {
 		return f.Cluster(a, cut)
 	}
@@ -41,7 +41,7 @@ func (f EngineFlag) edit(a *App, cut PassageFlags) (Library, error) {
 }
 
 // read opens the documents for reading. It returns nil if nothing was ever indexed.
-func (f EngineFlag) read(a *App) (Library, error) {
+func (f IndexFlag) read(a *App) (Library, error) {
 	if f.Index != "" {
 		return f.Cluster(a, PassageFlags{})
 	}

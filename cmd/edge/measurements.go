@@ -13,8 +13,8 @@ import (
 // the delays measured during the answer are kept instead; "edge doctor --profile" has no such bound.
 const profileWithin = 400 * time.Millisecond
 
-// recall gives the device the delays and the round-trip time that earlier answers measured.
-func (s *session) recall() {
+// loadMeasurements gives the device the delays and the round-trip time that earlier answers measured.
+func (s *session) loadMeasurements() {
 	s.profile, s.profiled = s.app.LoadProfile(s.model, s.flags.Threads)
 	p := node.Profile{Decode: s.profile.Decode, Length: s.profile.Length, FourRows: s.profile.FourRows}
 	switch {
@@ -32,9 +32,9 @@ func (s *session) recall() {
 	s.device.Profile, s.recalled = p, p.RTT
 }
 
-// learn saves the delays and the round-trip time that the answers measured, after they are printed. The first time, it
+// saveMeasurements saves the delays and the round-trip time that the answers measured, after they are printed. The first time, it
 // also decodes dummy documents for a moment (DRAGON §5.2). Errors are only logged.
-func (s *session) learn() {
+func (s *session) saveMeasurements() {
 	s.learnDelays()
 	rtt := s.device.Profile.RTT
 	if s.peer != (transport.ID{}) && !s.emulates() && rtt > 0 && rtt != s.recalled && s.lastReached() != "" {

@@ -12,24 +12,24 @@ import (
 // However many emulated paths the requests name, few relays are kept: those of the last paths.
 func TestServeKeepsFewPaths(t *testing.T) {
 	const target = "127.0.0.1:9"
-	var relays []string
+	var addresses []string
 	ss := &session{device: &node.Device{Cloud: node.NewRemoteCloud(nil, 0, target)}}
-	ss.through = func(f answerFlags, p *paths) *node.RemoteCloud {
+	ss.through = func(f answerFlags, p *relays) *node.RemoteCloud {
 		at, err := f.path(p, target)
 		if err != nil {
 			t.Fatal(err)
 		}
-		relays = append(relays, at)
+		addresses = append(addresses, at)
 		return node.NewRemoteCloud(nil, 0, target)
 	}
-	s := &sitting{session: ss, devices: map[route]*distant{}}
+	s := &servedSession{session: ss, devices: map[networkPath]*networkDevice{}}
 	for i := range 3 * maxPaths {
-		if _, err := s.on(route{rtt: time.Second + time.Duration(i)}); err != nil {
+		if _, err := s.on(networkPath{rtt: time.Second + time.Duration(i)}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	open := func() (n int) {
-		for _, at := range relays {
+		for _, at := range addresses {
 			if c, err := net.ListenPacket("udp", at); err == nil {
 				c.Close()
 			} else {
@@ -40,7 +40,7 @@ func TestServeKeepsFewPaths(t *testing.T) {
 	}
 	s.leaving.Wait()
 	if n := open(); n != maxPaths {
-		t.Errorf("%d relays are open after %d paths", n, len(relays))
+		t.Errorf("%d relays are open after %d paths", n, len(addresses))
 	}
 	if err := s.Close(); err != nil {
 		t.Error(err)
@@ -52,7 +52,7 @@ func TestServeKeepsFewPaths(t *testing.T) {
 
 // Dials at the same time share the relay to an address, and none begins after the paths are closed.
 func TestPathsShareRelays(t *testing.T) {
-	var p paths
+	var p relays
 	first, err := p.relay("127.0.0.1:9", netem.Config{Delay: time.Millisecond})
 	if err != nil {
 		t.Fatal(err)

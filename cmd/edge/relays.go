@@ -8,15 +8,15 @@ import (
 	"tandem/netem"
 )
 
-// paths are the emulated networks through which a device reaches its cloud, one for each address. The zero value has none yet.
-type paths struct {
+// relays are the emulated networks through which a device reaches its cloud, one for each address. The zero value has none yet.
+type relays struct {
 	mu     sync.Mutex
 	relays map[string]*netem.Relay // by target address and conditions
 	closed bool
 }
 
 // relay returns the local address of an emulated network that leads to address.
-func (p *paths) relay(address string, cfg netem.Config) (string, error) {
+func (p *relays) relay(address string, cfg netem.Config) (string, error) {
 	path := fmt.Sprint(address, cfg)
 	p.mu.Lock()
 	r, ok := p.relays[path]
@@ -43,7 +43,7 @@ func (p *paths) relay(address string, cfg netem.Config) (string, error) {
 }
 
 // Close ends the networks.
-func (p *paths) Close() error {
+func (p *relays) Close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var errs []error

@@ -165,6 +165,11 @@ func (a *deviceSession) dial(spare int, except ...string) {
 // postFrom posts what came over a link. A device that reads takes nothing from the inbox; where that is full, postFrom shows the
 // cloud meanwhile that the device is there.
 func (a *deviceSession) postFrom(link exchange, what any) {
+	select {
+	case a.inbox <- what:
+		return
+	default:
+	}
 	still := time.NewTicker(beat)
 	defer still.Stop()
 	for {

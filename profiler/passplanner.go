@@ -17,7 +17,7 @@ const Ranks = 6
 // places before it has observed a pass.
 type PassPlanner struct {
 	passes [tandem.MaxRows + 1]Average // seconds, by rows
-	last   [tandem.MaxRows + 1]int     // which pass of so many rows was the last
+	last   [tandem.MaxRows + 1]int     // the number of the last pass, by rows
 	count  int                         // of passes
 	costs  []float64                   // the same from 1 row on (SetCosts), which count instead of passes; empty if there are none
 	ranks  [Ranks][gaps]Average        // share of targets that had this rank in the side's draw, by how close it came

@@ -69,7 +69,7 @@ func (p passage) valueBehindLabel(q query) (from, to int, ok bool) {
 			if len(l.words) < most || !p.measured(question, wanted, l) && (words.Shared(l.words, wanted) < len(l.words) || words.Shared(l.words, thing) == 0) {
 				continue
 			}
-			if !speaks(end) || asksOld.MatchString(question) && !saysFormer.MatchString(p.text[begin:end]) {
+			if !speaks(end) || q.old && !saysFormer.MatchString(p.text[begin:end]) {
 				continue
 			}
 			if len(l.words) == most && ok {

@@ -47,7 +47,7 @@ func (p passage) cellOf(q query) (from, to int, ok bool) {
 	at, text := p.rows[row].cells[column], p.cell(row, column)
 	if (asksPerson.MatchString(question) || q.place && !ofPlaces.MatchString(names[column])) && text != "" && !strings.ContainsFunc(text, unicode.IsLetter) ||
 		(byRow || asksHowMany.MatchString(question)) && wantsNoDate(question) && onlyDate.MatchString(text) ||
-		asksOld.MatchString(question) && !saysFormer.MatchString(names[column]) {
+		q.old && !saysFormer.MatchString(names[column]) {
 		return 0, 0, false
 	}
 	said := words.Content(text)
@@ -63,9 +63,6 @@ var ofPlaces = regexp.MustCompile(`(?i)\b(?:rooms?|gates?|platforms?|bays?|shel(
 
 var asksHowMany = regexp.MustCompile(`(?i)\bhow many\b`)
 
-// asksOld matches a question for what was so before, and not only before something: "the old gate", "what was it before?".
-var asksOld = regexp.MustCompile(`(?i)\b(?:old|former|previous|original) \pL|\bused? to\b|\b(?:before|previously|formerly|originally)\W*$`)
-
 // saysFormer matches the name of a column of what was so before.
 var saysFormer = regexp.MustCompile(`(?i)\b(?:old|previous|former|before|was|until|last|original(?:ly)?|from|earlier|prior|previously|formerly|ex|past|initial(?:ly)?|replaced|sold|maiden|predecessor|to (?:19|20)\d\d)\b`)
 
@@ -73,14 +70,12 @@ var saysFormer = regexp.MustCompile(`(?i)\b(?:old|previous|former|before|was|unt
 func (p passage) timeElsewhere(row, column int, rest []string) bool {
 	for i, c := range p.rows[row].cells {
 		text := p.text[c.from:c.to]
-		if i > 0 && i != column && timeOfDay.MatchString(text) && words.Shared(rest, words.Content(text)) > 0 {
+		if i > 0 && i != column && aClock.MatchString(text) && words.Shared(rest, words.Content(text)) > 0 {
 			return true
 		}
 	}
 	return false
 }
-
-var timeOfDay = regexp.MustCompile(`\b\d{1,2}[:.]\d\d\b`)
 
 // saysDo matches a question with a verb of its own, "when does it arrive?".
 var saysDo = regexp.MustCompile(`(?i)\b(?:do|does|did)\b`)

@@ -84,7 +84,7 @@ var misfits = []misfit{
 	// "When can I call Ada?": not "0555 016 218" in "Ada: 0555 016 218, from 9 to 5"
 	{name: "no time but a number to call", bare: true, against: wrongKind, is: func(w wants, at pointed) bool {
 		return w.time && asksCall.MatchString(w.question) && callNumber.MatchString(at.value) &&
-			!beginsWithDate.MatchString(at.value) && !timeOfDay.MatchString(at.value)
+			!beginsWithDate.MatchString(at.value) && !aClock.MatchString(at.value)
 	}},
 	// "When was the roofer paid?": not "410 euros" in "Paid the roofer 410 euros."
 	{name: "no time but money", bare: true, against: wrongKind, lacks: true, is: func(w wants, at pointed) bool {

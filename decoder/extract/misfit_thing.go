@@ -136,7 +136,7 @@ func (w wants) hasNumber(text string) bool {
 			}
 		}
 		for _, m := range shortNumbered.FindAllStringSubmatch(low, -1) {
-			if m[1] == thing[:1] {
+			if strings.HasPrefix(thing, m[1]) {
 				all = append(all, m[2])
 			}
 		}
@@ -464,10 +464,10 @@ var countsItself = regexp.MustCompile(`(?i)^[^\pL\d]*\d[\d.,/]* ?(?:(?:g|kg|mg|m
 // besideOther returns, of a sentence that names two things, one rather than the other, how many words of the question
 // stand beside the one that is pointed at, and how many only beside the other.
 func (at pointed) besideOther(w wants) (here, there int) {
-	m := ratherThan.FindStringIndex(at.said)
-	if m == nil || ratherThan.MatchString(w.question) {
+	if !at.says(ratherThan) || ratherThan.MatchString(w.question) {
 		return 0, 0
 	}
+	m := ratherThan.FindStringIndex(at.said)
 	behind := at.said[m[1]:]
 	if end := afterOther.FindStringIndex(behind); end != nil { // "rather than Ada in the hall": both are in the hall
 		behind = behind[:end[0]]

@@ -38,6 +38,7 @@ type wants struct {
 	form   form
 	past   bool // what was before
 	former bool // and in the place of what is now
+	old    bool // the same, and not only before something: "the old gate", "what was it before?"
 	place  bool // where something is
 
 	// The kind of the value.
@@ -95,6 +96,7 @@ func wantsOf(question string) wants {
 		person:        asksPerson.MatchString(question),
 		past:          asksPast.MatchString(question),
 		former:        asksFormer.MatchString(question),
+		old:           asksOld.MatchString(question),
 		place:         asksWhere.MatchString(question),
 		about:         askedAbout(question),
 		choice:        strings.Contains(strings.ToLower(question), " or "),
@@ -264,6 +266,9 @@ var asksHours = regexp.MustCompile(`(?i)\b(?:open(?:s|ed|ing)?|clos(?:es?|ed|ing
 
 // asksFormer matches a question for what was so before something else was: "what was it called before?"
 var asksFormer = regexp.MustCompile(`(?i)\b(?:was|were|did|had)\b.*\b(?:before|at first|originally|initially|previously|formerly|used to|use to)\b|\b(?:what|who|where|which)\b.*\bused to\b|\b(?:was|were) (?:the|our|my|his|her|their) (?:old|former|previous|original)\b`)
+
+// asksOld matches such a question, but for one what was so before something.
+var asksOld = regexp.MustCompile(`(?i)\b(?:old|former|previous|original) \pL|\bused? to\b|\b(?:before|previously|formerly|originally)\W*$`)
 
 // asksMailHead matches a question for what a line above a mail says: "who wrote", "when was it sent".
 var asksMailHead = regexp.MustCompile(`(?i)\b(?:wrote|writ(?:es?|ten|ing)|sen[dt]s?|sender|e?-?mail(?:s|ed)?|letters?|messages?|author|recipient|addresse?[ds]?|subject|schr(?:ieb|eib)\pL*|geschrieben|geschickt|gesendet|écrit|envoyé|escri\pL+|envi(?:ó|ad\pL+))`)

@@ -71,7 +71,7 @@ func sameStem(a, b string) bool {
 	return inflections[ending] || doubled
 }
 
-// inflections are the endings that a word of three letters may have. Those of days belong to "fri" and "thu".
+// inflections are the endings that a word of three letters may have; "day" is that of "fri".
 var inflections = Set("s es e ed d ing en er y ly al os day")
 
 // Abbreviated reports whether the last word of a text is a common abbreviation or an initial, so that a full stop behind it

@@ -39,6 +39,29 @@ var aroundVocabulary = []gguf.KV{
 	{Key: "llama.attention.head_count", Value: uint32(1)}, {Key: "llama.attention.layer_norm_rms_epsilon", Value: float32(1e-5)},
 }
 
+// peerOf returns llama.cpp's model of a vocabulary alone.
+func peerOf(t *testing.T, lib *llamacpp.Lib, vocabulary []gguf.KV) *llamacpp.Model {
+	t.Helper()
+	meta := slices.Concat(vocabulary, aroundVocabulary)
+	if !slices.ContainsFunc(vocabulary, func(kv gguf.KV) bool { return kv.Key == "general.architecture" }) {
+		meta = append(meta, gguf.KV{Key: "general.architecture", Value: "llama"})
+	}
+	var buf bytes.Buffer
+	if err := gguf.Write(&buf, meta, nil); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "v.gguf")
+	if err := os.WriteFile(path, buf.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	peer, err := lib.Open(path, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { peer.Close() })
+	return peer
+}
+
 // The ids, pieces and end tokens of all five published tokenizers match libllama's, for a few hundred texts.
 func TestTokensMatchLlamaCpp(t *testing.T) {
 	lib := llamacpp.Need(t)
@@ -46,38 +69,11 @@ func TestTokensMatchLlamaCpp(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			meta := publishedMetas[name](t)
 			tok := must(t, gguf.NewMeta(meta))
-			meta = append(meta, aroundVocabulary...)
-			var buf bytes.Buffer
-			if err := gguf.Write(&buf, meta, nil); err != nil {
-				t.Fatal(err)
-			}
-			path := filepath.Join(t.TempDir(), name+".gguf")
-			if err := os.WriteFile(path, buf.Bytes(), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			peer, err := lib.Open(path, true)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer peer.Close()
+			peer := peerOf(t, lib, meta)
 			if peer.Size() != tok.Size() {
 				t.Fatalf("llama.cpp counts %d tokens, this package %d", peer.Size(), tok.Size())
 			}
-			for _, text := range oracleTexts(400) {
-				for _, opt := range []Options{{}, {AddSpecial: true, ParseSpecial: true}} {
-					want, err := peer.Tokenize(text, opt.AddSpecial, opt.ParseSpecial)
-					if err != nil {
-						t.Fatal(err)
-					}
-					var got []int32
-					for _, id := range tok.Encode(text, opt) {
-						got = append(got, int32(id))
-					}
-					if !slices.Equal(got, want) {
-						t.Errorf("%q %+v gives %d, llama.cpp %d", text, opt, got, want)
-					}
-				}
-			}
+			sameIDs(t, tok, peer, oracleTexts(400))
 			for id := range int32(tok.Size()) {
 				if peer.IsEOG(id) != tok.EOG(tandem.Token(id)) {
 					t.Errorf("token %d %q: llama.cpp says end of generation %v", id, tok.Text(tandem.Token(id)), peer.IsEOG(id))
@@ -97,35 +93,9 @@ func TestTokensMatchLlamaCpp(t *testing.T) {
 func TestPhi3MatchesLlamaCpp(t *testing.T) {
 	lib := llamacpp.Need(t)
 	for _, name := range []string{"Phi3", "Phi-3-mini-4k-instruct", "PHI-3", "Phi 3.5 mini", "tiny"} {
-		meta := phi3Vocab(t, name)
-		tok := must(t, gguf.NewMeta(meta))
-		path := filepath.Join(t.TempDir(), "phi3.gguf")
-		var buf bytes.Buffer
-		if err := gguf.Write(&buf, append(meta, aroundVocabulary...), nil); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, buf.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		peer, err := lib.Open(path, true)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer peer.Close()
-		for _, text := range phi3Texts {
-			for _, opt := range []Options{{}, {AddSpecial: true, ParseSpecial: true}} {
-				want, err := peer.Tokenize(text, opt.AddSpecial, opt.ParseSpecial)
-				if err != nil {
-					t.Fatal(err)
-				}
-				var got []int32
-				for _, id := range tok.Encode(text, opt) {
-					got = append(got, int32(id))
-				}
-				if !slices.Equal(got, want) {
-					t.Errorf("%s: %q %+v gives %d, llama.cpp %d", name, text, opt, got, want)
-				}
-			}
-		}
+		t.Run(name, func(t *testing.T) {
+			meta := phi3Vocab(t, name)
+			sameIDs(t, must(t, gguf.NewMeta(meta)), peerOf(t, lib, meta), phi3Texts)
+		})
 	}
 }

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -92,13 +90,6 @@ func sameIDs(t *testing.T, tok *Tokenizer, peer *llamacpp.Model, texts []string)
 
 func sameID(a tandem.Token, b int32) bool { return int32(a) == b }
 
-// vocabularyOnly is the model that the library needs around a vocabulary.
-var vocabularyOnly = []gguf.KV{
-	{Key: "general.architecture", Value: "llama"}, {Key: "llama.context_length", Value: uint32(64)}, {Key: "llama.embedding_length", Value: uint32(64)},
-	{Key: "llama.block_count", Value: uint32(1)}, {Key: "llama.feed_forward_length", Value: uint32(64)},
-	{Key: "llama.attention.head_count", Value: uint32(1)}, {Key: "llama.attention.layer_norm_rms_epsilon", Value: float32(1e-5)},
-}
-
 // A text is spelled by the tokens whose scores have the greatest sum, and decoding gives what its normal form is.
 func TestUnigram(t *testing.T) {
 	meta := func(more ...gguf.KV) gguf.Meta {
@@ -168,23 +159,4 @@ func FuzzCharsmap(f *testing.F) {
 			text = text[n:]
 		}
 	})
-}
-
-// peerOf returns llama.cpp's model of a vocabulary alone.
-func peerOf(t *testing.T, lib *llamacpp.Lib, meta []gguf.KV) *llamacpp.Model {
-	t.Helper()
-	var buf bytes.Buffer
-	if err := gguf.Write(&buf, append(slices.Clone(meta), vocabularyOnly...), nil); err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "m.gguf")
-	if err := os.WriteFile(path, buf.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	peer, err := lib.Open(path, true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { peer.Close() })
-	return peer
 }

@@ -151,7 +151,7 @@ func (p *Machine) Step(now time.Duration, e Event) []Action {
 		if !p.others && !p.seeking {
 			return p.part()
 		}
-		p.anew(now, before)
+		p.redial(now, before)
 	case OtherAsked:
 		p.asked = p.seeking
 	case OtherReady:
@@ -204,7 +204,7 @@ func (p *Machine) broken(now time.Duration) []Action {
 	p.away(now)
 	switch {
 	case p.others || p.seeking: // one of them may be ready before anybody waits for it
-		p.anew(now, before)
+		p.redial(now, before)
 	case before != opening || p.again:
 		return p.part()
 	default:
@@ -213,8 +213,8 @@ func (p *Machine) broken(now time.Duration) []Action {
 	return p.wait(now)
 }
 
-// anew dials another replica at once. The device has not waited for that while the one before it took part.
-func (p *Machine) anew(now time.Duration, before state) {
+// redial dials another replica at once. The device has not waited for that while the one before it took part.
+func (p *Machine) redial(now time.Duration, before state) {
 	if p.retry = now; before == present {
 		p.waiting = now
 	}

@@ -8,7 +8,10 @@ const Checking = checking
 func (d *Device) Adapt() bool {
 	d.run.Lock()
 	defer d.run.Unlock()
-	if !d.stager.measured() || d.closed {
+	d.stager.mu.Lock()
+	measured := len(d.stager.profile.compute) > 0
+	d.stager.mu.Unlock()
+	if !measured || d.closed {
 		return false
 	}
 	d.giveUp()

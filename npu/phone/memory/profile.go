@@ -41,8 +41,6 @@ func (p *profile) keep(renumbered []int) {
 	p.compute, p.last = compute, -1
 }
 
-func (p *profile) measured() bool { return len(p.compute) > 0 }
-
 // uses returns all objects in the order in which programs were compiled, which is that of use. Objects that were not
 // measured get a time in proportion to their bytes.
 func (p *profile) uses(sizes []int64) []Use {

@@ -130,13 +130,6 @@ func (s *stager) uses(sizes []int64) []Use {
 	return s.profile.uses(sizes)
 }
 
-// measured reports whether anything was measured.
-func (s *stager) measured() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.profile.measured()
-}
-
 // begin is called before a run.
 func (s *stager) begin() {
 	s.mu.Lock()

@@ -33,5 +33,5 @@ func (c *INT4) Device(head *npu.Graph) npu.Device {
 	for i := range head.Nodes {
 		delete(largest, nameOf(&head.Nodes[i]))
 	}
-	return Device{Device: reference.New(), Pass: Quantize(largest)}
+	return device{Device: reference.New(), pass: quantize(largest)}
 }

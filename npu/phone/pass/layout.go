@@ -143,10 +143,10 @@ func Convolve(g *npu.Graph) (*npu.Graph, error) {
 	}), nil
 }
 
-// Quantize rounds the weights of products to 4 bits with a scale for each output channel, and their inputs to 8 bits with
+// quantize rounds the weights of products to 4 bits with a scale for each output channel, and their inputs to 8 bits with
 // one scale. largest[name] is the largest magnitude that calibration saw in the input of the product with weights of that
 // name. Products that are not in it stay as they are.
-func Quantize(largest map[string]float32) Pass {
+func quantize(largest map[string]float32) Pass {
 	return func(g *npu.Graph) (*npu.Graph, error) {
 		var failed error
 		out := rewrite(g, func(r *rewriter, i int, n npu.Node) npu.Value {

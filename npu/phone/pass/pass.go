@@ -9,12 +9,12 @@
 //	SplitHeads     gives each head its own node, and cuts its products and LoRA-B to it
 //	TransposeKeys  lets the cache hold keys as the product reads them
 //	Convolve       turns products into convolutions with 1×1 kernels
-//	Quantize       rounds weights to INT4 by channel, and activations to INT8 by tensor
+//	INT4           rounds weights to INT4 by channel, and activations to INT8 by tensor
 //
 // A pass leaves its input as it is and returns a new graph, which shares the tensors that did not change. Tensors that
 // folding multiplies become F32. Quantised weights are not multiplied: rounding them again would change the results.
 //
-// No program calls the passes but Quantize yet. They are kept for adapters, whose factors reach an NPU through AddLoRA,
+// Of these, programs use only INT4 yet. The others are kept for adapters, whose factors reach an NPU through AddLoRA,
 // FoldScales and SplitHeads, and because they are the counterpart of the operations at the end of npu.Op.
 package pass
 
@@ -43,15 +43,15 @@ func Chain(passes ...Pass) Pass {
 	}
 }
 
-// Device rewrites every graph before the inner device compiles it.
-type Device struct {
+// device rewrites every graph before the inner device compiles it.
+type device struct {
 	npu.Device
-	Pass Pass
+	pass Pass
 }
 
 // Compile implements npu.Device.
-func (d Device) Compile(g *npu.Graph) (npu.Program, error) {
-	g, err := d.Pass(g)
+func (d device) Compile(g *npu.Graph) (npu.Program, error) {
+	g, err := d.pass(g)
 	if err != nil {
 		return nil, err
 	}

@@ -82,7 +82,7 @@ func (p passage) valueBehindLabel(q query) (from, to int, ok bool) {
 	case !ok, len(strings.Fields(said)) > maxWords, q.person && !strings.ContainsFunc(said, unicode.IsUpper), asksCost.MatchString(question) && !aPrice.MatchString(said):
 		return 0, 0, false
 	}
-	return from, to, len(q.misfits(p, span.Span{Begin: from, End: to}, newViews(matches{}))) == 0
+	return from, to, len(q.misfits(p, span.Span{Begin: from, End: to}, newSentences(patternCache{}))) == 0
 }
 
 // asksFor returns the words of a question up to those that say of what it asks for something: "old tenant" of "who was

@@ -168,7 +168,7 @@ func (p passage) changes(question string, r release) []textRange {
 
 // ofOtherRelease reports whether a sentence tells of another release than the one that the question names, if the
 // passage tells of that, too.
-func (w wants) ofOtherRelease(at pointed) bool {
+func (w wants) ofOtherRelease(at candidate) bool {
 	if !version.MatchString(w.question) {
 		return false
 	}

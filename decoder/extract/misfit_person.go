@@ -42,7 +42,7 @@ func askedAbout(question string) []string {
 // ofAnotherName reports whether a sentence speaks of another than the one whom the question asks about, though the
 // passage speaks of both. Who has a pronoun or a second name there may be the same, or be the one who is meant, and
 // what somebody does to "the company" may be done to the one who is asked about.
-func (w wants) ofAnotherName(at pointed) bool {
+func (w wants) ofAnotherName(at candidate) bool {
 	if len(w.about) == 0 || w.person {
 		return false
 	}
@@ -135,7 +135,7 @@ func capitalOf(text, word string) string {
 // saidByAnother reports whether a sentence is what somebody says of himself, where the question is about another of
 // those who speak in the passage: "I bring the grill" does not answer "what does Nadia bring?" if Piet says it. It may
 // answer what she has said just before.
-func (w wants) saidByAnother(at pointed) bool {
+func (w wants) saidByAnother(at candidate) bool {
 	by := at.speakerOf(at.begin)
 	if by == "" || !firstPerson.MatchString(strings.TrimPrefix(at.said, speaker.FindString(at.said))) {
 		return false

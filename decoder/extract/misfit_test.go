@@ -355,7 +355,7 @@ func TestMisfit(t *testing.T) {
 	} {
 		p := config(0).passage(passages.Passage{Title: "Notes", Text: c.text})
 		var why []string
-		for _, m := range wantsOf(c.question).misfits(p, find(p, c.span), newViews(matches{})) {
+		for _, m := range wantsOf(c.question).misfits(p, find(p, c.span), newSentences(patternCache{})) {
 			why, tried[m.name] = append(why, m.name), true
 		}
 		if got := strings.Join(why, ", "); got != c.why {
@@ -373,7 +373,7 @@ func TestMisfit(t *testing.T) {
 func TestMisfitTitle(t *testing.T) {
 	for text, want := range map[string]bool{"Loud rattling – crooked floor.": true, "Model 20\n\nLoud rattling – crooked floor.": false} {
 		p := config(0).passage(passages.Passage{Title: "DryMate 20", Text: text})
-		if _, lacks := wantsOf("How loud is the DryMate?").misfit(p, find(p, "crooked floor"), newViews(matches{})); lacks != want {
+		if _, lacks := wantsOf("How loud is the DryMate?").misfit(p, find(p, "crooked floor"), newSentences(patternCache{})); lacks != want {
 			t.Errorf("%q: %v", text, lacks)
 		}
 	}
@@ -392,7 +392,7 @@ func TestPairs(t *testing.T) {
 // Words that were seen before say of a text what the pattern says of all of it.
 func TestMatchesByWords(t *testing.T) {
 	words := strings.Fields("as soon long any time up to As (any up: to, Friday mar mars, Freitags dreißig -tag 3pm Mañana, mañana an l'année année. every-day kein keinen Samstagabend one twenty-two none x – the museum 17:20. No.")
-	random, seen := rand.New(rand.NewPCG(1, 2)), matches{}
+	random, seen := rand.New(rand.NewPCG(1, 2)), patternCache{}
 	for range 20_000 {
 		var text []string
 		for range 1 + random.IntN(5) {

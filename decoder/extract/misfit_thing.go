@@ -59,12 +59,12 @@ func inTurn(said string) (kinds [][]valueInTurn) {
 
 // valueOfOther reports whether the value is not the one of several in turn behind which all words of the question
 // stand, but for those of the title.
-func (at pointed) valueOfOther(topic []string) bool {
+func (at candidate) valueOfOther(topic []string) bool {
 	if !strings.ContainsAny(at.value, "0123456789") {
 		return false
 	}
-	if !at.turned {
-		at.turns, at.turned = inTurn(at.said), true
+	if !at.turnsKnown {
+		at.turns, at.turnsKnown = inTurn(at.said), true
 	}
 	if len(at.turns) == 0 {
 		return false
@@ -233,7 +233,7 @@ func (w wants) otherIdentifier(head, said string) bool {
 
 // otherOption reports whether nothing near a sentence has an option, or another name in a program, of the question:
 // neither the passage nor, where that tells of several releases, the sentence's one.
-func (w wants) otherOption(at pointed) bool {
+func (w wants) otherOption(at candidate) bool {
 	missing := func(text string) bool {
 		return slices.ContainsFunc(w.identifiers, func(name string) bool {
 			exact := len(name) > 2 && (name[0] == '-' || strings.Contains(name, "_"))
@@ -445,7 +445,7 @@ var asksCount = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*how (?:much|many) 
 
 // countsOther reports whether a line with an amount does not say of what is counted, and another line of the passage
 // says how much of it there is.
-func (at pointed) countsOther(counted []string) bool {
+func (at candidate) countsOther(counted []string) bool {
 	if words.Shared(counted, words.Content(at.said)) > 0 || !countsItself.MatchString(at.said) && !beginsWithDate.MatchString(at.said) {
 		return false
 	}
@@ -462,8 +462,8 @@ func (at pointed) countsOther(counted []string) bool {
 var countsItself = regexp.MustCompile(`(?i)^[^\pL\d]*\d[\d.,/]* ?(?:(?:g|kg|mg|ml|cl|l|litres?|tsp|tbsp|cups?|pinch(?:es)?|spoons?) )?(?:of )?\pL+(?: \pL+){0,2}\W*$`)
 
 // besideOther returns, of a sentence that names two things, one rather than the other, how many words of the question
-// stand beside the one that is pointed at, and how many only beside the other.
-func (at pointed) besideOther(w wants) (here, there int) {
+// stand beside the candidate, and how many only beside the other.
+func (at candidate) besideOther(w wants) (here, there int) {
 	if !at.says(ratherThan) || ratherThan.MatchString(w.question) {
 		return 0, 0
 	}
@@ -529,7 +529,7 @@ func (w wants) otherTurn(text string) bool {
 
 // ofOtherItem reports whether a sentence is in an item of a list, the question names what another item of that list
 // begins with, and nothing in this item, in what it is part of or above it.
-func (at pointed) ofOtherItem(w wants) bool {
+func (at candidate) ofOtherItem(w wants) bool {
 	begin := at.lineStart(at.begin)
 	own := itemName(at.text[begin:at.lineEnd(begin)])
 	if own == "" || noItem.MatchString(own) || words.Shared(words.Content(own), w.words) > 0 {

@@ -8,7 +8,7 @@ import (
 )
 
 // before reports whether a value is of before: its clause says "was", and a later one "now", with another value.
-func (at pointed) before() bool {
+func (at candidate) before() bool {
 	clause := at.text[at.begin:max(at.begin, at.from)]
 	if i := strings.LastIndexAny(clause, ";.:"); i >= 0 {
 		clause = clause[i:]
@@ -21,7 +21,7 @@ func (at pointed) before() bool {
 }
 
 // next returns the sentence after the span's.
-func (at pointed) next() string {
+func (at candidate) next() string {
 	return at.text[at.end:max(at.end, at.ended(min(len(at.text), at.end+2)))]
 }
 
@@ -55,9 +55,9 @@ var cancelled = regexp.MustCompile(`(?i)` + apart(`cancell?ed|called off|vacated
 var asksCancelled = regexp.MustCompile(`(?i)cancel|called off|vacat|adjourn|abgesagt|entfäll|ausgefallen|annul|supprim|suspend|postpone|move`)
 
 // outdates reports whether the sentence says that the value is no longer so.
-func (at pointed) outdates(question string) bool {
-	if !at.seen {
-		at.olds, at.seen = oldValues(at.said), true
+func (at candidate) outdates(question string) bool {
+	if !at.oldsKnown {
+		at.olds, at.oldsKnown = oldValues(at.said), true
 	}
 	return (len(at.olds) > 0 || at.says(instead)) && replacesAny(at.olds, at.said, at.value, question)
 }
@@ -136,7 +136,7 @@ var (
 // otherDate reports whether a sentence names days, or what heads it does if it names none, and neither it nor anything
 // above it names a day of the question. It may say what has been so from one day to another, or what was so the day
 // before. The title's day is often that on which the text was written.
-func (w wants) otherDate(at pointed) bool {
+func (w wants) otherDate(at candidate) bool {
 	several := func(text string) bool {
 		return severalDays.MatchString(isoDate.ReplaceAllString(text, "")) || slashed.MatchString(text)
 	}

@@ -159,7 +159,7 @@ func (c Config) evidence(q query, ps []passages.Passage, known []passage) ([]Evi
 	}
 	lexical, echo := c.lexical(q.language, q.question, ps, known)
 	out, spans := make([]Evidence, len(found)), make([][]span.Span, len(found))
-	seen := matches{}
+	seen := patternCache{}
 	for i, f := range found {
 		out[i] = Evidence{None: f.None, Lexical: lexical[i], Echo: echo[i], Rank: i, Whole: q.form != value, Slips: q.slips, Foreign: q.language != span.English || known[i].read.Language() != span.English}
 		spans[i] = known[i].answers(f, q.form, maxTexts)

@@ -13,9 +13,9 @@ import (
 // reweigh makes spans likelier whose sentences have words of the question that other sentences of the passage lack: a
 // small reader often points at the right kind of thing in a sentence about something else. A sentence has the words of
 // the heading and of the question above it, too. The probabilities keep their sum. seen remembers what patterns match.
-func (p passage) reweigh(w wants, spans []span.Span, seen matches) (lacks bool) {
+func (p passage) reweigh(w wants, spans []span.Span, seen patternCache) (lacks bool) {
 	rarity := p.rarity(words.Without(w.words, words.Content(p.title())))
-	total, sum, all := 0.0, 0.0, newViews(seen)
+	total, sum, all := 0.0, 0.0, newSentences(seen)
 	for i := range spans {
 		total += spans[i].P
 		against, _ := w.misfit(p, spans[i], all)

@@ -26,7 +26,7 @@ func TestFavour(t *testing.T) {
 		a, b := find(p, c.first), find(p, c.second)
 		a.P, b.P = 0.5, c.p
 		spans := []span.Span{a, b}
-		p.reweigh(wantsOf(c.question), spans, matches{})
+		p.reweigh(wantsOf(c.question), spans, patternCache{})
 		if got := p.text[spans[0].Begin:spans[0].End]; got != c.second {
 			t.Errorf("%s: %q, want %q", c.question, got, c.second)
 		}
@@ -38,7 +38,7 @@ func TestFavour(t *testing.T) {
 	a, b := find(p, "17:00"), find(p, "9:00")
 	a.P, b.P = 0.5, 0.4
 	spans := []span.Span{a, b}
-	p.reweigh(wantsOf("When does the mill close?"), spans, matches{})
+	p.reweigh(wantsOf("When does the mill close?"), spans, patternCache{})
 	if spans[0].Begin != a.Begin {
 		t.Errorf("a word of the title moved the answer to %q", p.text[spans[0].Begin:spans[0].End])
 	}

@@ -11,9 +11,9 @@ import (
 
 // finding is what a finder has found in a passage.
 type finding struct {
-	at   []textRange // the first range answers, and the others say so; nil if nothing was found
-	open bool        // the passage names what is asked for and leaves it open: an option without a default, an empty cell
-	line bool        // the reader knows better which part of the line answers, if it points there
+	ranges     []textRange // the first range answers, and the others say so; nil if nothing was found
+	leavesOpen bool        // the passage names what is asked for without a value: an option without a default, an empty cell
+	inLine     bool        // the answer is in the line of the first range, and the reader knows better where if it points there
 }
 
 type (
@@ -21,70 +21,70 @@ type (
 	rangeFinder func(p passage, q query) (from, to int, ok bool) // finds one range at most
 )
 
-// finders look up what a question names, as one does who looks something up: an option, a cell, a code. What they find
-// is surer than what the reader points at. The first that finds something answers, so their order decides where a
-// passage has several such things.
+// finders look up what a question names, such as an option, a cell or a code. Each is named for what it finds. That is
+// surer than what the reader points at. The first finder with a result answers, so their order decides where a passage
+// has several such things.
 var finders = []finder{
 	// "Which version dropped IPv4?": "2.1" above "Drop IPv4", and that line
-	passage.release,
+	passage.fromChangelog,
 	// "How do I start the server?": the code below "To start the server:"
-	found(passage.command),
+	found(passage.codeBlock),
 	// "What does --all do?": "prints hidden files" in "--all: prints hidden files"
-	found(passage.purpose),
+	found(passage.whatItDoes),
 	// "What is the default of --depth?": "5" in "--depth N: levels to print (default 5)"
-	foundOrOpen(passage.preset),
+	foundOrOpen(passage.defaultValue),
 	// "What are the ingredients?": the list below "Ingredients:"
-	found(passage.listUnder),
+	found(passage.listBelowHeading),
 	// "Which option prints hidden files?": "--all: prints hidden files"
-	found(passage.option),
+	found(passage.optionThatDoes),
 	// "What is the code for the shed padlock?": "7731" in "shed padlock 7731"
-	found(passage.opener),
+	found(passage.codeThatOpens),
 	// "What does E11 mean?": "the filter is full" in "E11: the filter is full"
-	found(passage.meaningOf),
+	found(passage.meaningOfCode),
 	// "How much is the ferry on Sunday?": the cell in the row of Sunday and the column of prices
-	foundOrOpen(passage.cellOf),
+	foundOrOpen(passage.tableCell),
 	// "When was Ada Lovelace born?": "1815" in "Ada Lovelace (1815–1852)"
-	found(passage.lived),
+	found(passage.birthOrDeath),
 	// "Who signed the letter?": the name below "Kind regards,"
-	found(passage.signed),
+	found(passage.signature),
 	// "Which is cheaper, the ferry or the bus?": the one with the smaller price
-	found(passage.compared),
+	found(passage.oneOfTwo),
 	// "What did the tap cost?": the sum at the end of its row on a receipt
-	found(passage.receipt),
+	found(passage.sumOnReceipt),
 	// "How big is the tank?": "4.5 l" in "Tank: 4.5 l"
 	inLine(passage.valueBehindLabel),
 }
 
-// find returns what the first finder finds that finds anything.
+// find returns the result of the first finder that has one.
 func (p passage) find(q query) finding {
 	open := false
 	for _, f := range finders {
 		found := f(p, q)
-		if len(found.at) > 0 {
+		if len(found.ranges) > 0 {
 			return found
 		}
-		open = open || found.open
+		open = open || found.leavesOpen
 	}
-	return finding{open: open}
+	return finding{leavesOpen: open}
 }
 
-// found makes a finder for which an empty range is nothing.
+// found makes a finder that takes an empty range for nothing.
 func found(find rangeFinder) finder {
 	return func(p passage, q query) finding {
 		out := foundOrOpen(find)(p, q)
-		out.open = false
+		out.leavesOpen = false
 		return out
 	}
 }
 
-// foundOrOpen makes a finder for which an empty range is what the passage leaves open.
+// foundOrOpen makes a finder that takes an empty range for what the passage leaves open.
 func foundOrOpen(find rangeFinder) finder {
 	return func(p passage, q query) finding {
 		from, to, ok := find(p, q)
 		if ok && from < to {
-			return finding{at: []textRange{{from, to}}}
+			return finding{ranges: []textRange{{from, to}}}
 		}
-		return finding{open: ok}
+		return finding{leavesOpen: ok}
 	}
 }
 
@@ -92,13 +92,13 @@ func foundOrOpen(find rangeFinder) finder {
 func inLine(find rangeFinder) finder {
 	return func(p passage, q query) finding {
 		out := found(find)(p, q)
-		out.line = true
+		out.inLine = true
 		return out
 	}
 }
 
-// spansFor returns the spans that answer where the passage asks the question itself, or the question names where to
-// look, and else those of the reader, whose P(no answer) is none. It says in e which.
+// spansFor returns the spans that answer: what stands below the question if the passage asks it itself, else what the
+// finders find, else the reader's spans, whose P(no answer) is none. It notes in e which of these it took.
 func (p passage) spansFor(q query, none float64, e *Evidence, spans []span.Span) []span.Span {
 	if from, to, asks := p.ownQuestion(q.text); asks && from == to {
 		e.None = max(none, leftOpen)
@@ -110,20 +110,20 @@ func (p passage) spansFor(q query, none float64, e *Evidence, spans []span.Span)
 		return spans
 	}
 	f := p.find(q)
-	if f.open {
+	if f.leavesOpen {
 		e.None = max(none, leftOpen)
 	}
-	if len(f.at) == 0 {
+	if len(f.ranges) == 0 {
 		return spans
 	}
 	e.None = min(none, sureNone)
-	if f.line && p.inLineOf(spans, f.at[0].from) {
+	if f.inLine && p.inLineOf(spans, f.ranges[0].from) {
 		e.Line = true
 		return spans
 	}
 	e.Named = true
 	var out []span.Span
-	for n, r := range f.at {
+	for n, r := range f.ranges {
 		out = append(out, span.Span{Begin: r.from, End: r.to, P: (1 - e.None) * math.Pow(evident, float64(n))})
 	}
 	return out

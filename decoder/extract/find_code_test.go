@@ -10,7 +10,7 @@ import (
 const pump = "Building\n    make -C src\n    cp src/pump /usr/local/bin\nNeeds a C compiler.\n\nOperation\nTo empty the spool:\n    pump flush --all\nThe daemon may keep running. Show the version:\n    pump -V"
 
 // A question how to do something is answered by the code below the heading or the line that says so, as it stands there.
-func TestCommand(t *testing.T) {
+func TestCodeBlock(t *testing.T) {
 	for _, c := range []struct{ question, want string }{
 		{"How do I build pump?", "make -C src\ncp src/pump /usr/local/bin"},
 		{"How can I compile the pump?", "make -C src\ncp src/pump /usr/local/bin"},
@@ -23,7 +23,7 @@ func TestCommand(t *testing.T) {
 	} {
 		p := config(0).passage(passages.Passage{Title: "pump", Text: pump})
 		got := ""
-		if from, to, ok := p.command(queryOf(c.question)); ok {
+		if from, to, ok := p.codeBlock(queryOf(c.question)); ok {
 			got = dedented(p.text[from:to])
 		}
 		if got != c.want {
@@ -33,7 +33,7 @@ func TestCommand(t *testing.T) {
 }
 
 // The lines of code are lines of the answer, but not in a part of several.
-func TestCommandAnswers(t *testing.T) {
+func TestCodeBlockAnswers(t *testing.T) {
 	ps := []passages.Passage{{Title: "pump", Text: pump}}
 	for question, want := range map[string]string{
 		"How do I build pump?": "make -C src\ncp src/pump /usr/local/bin",

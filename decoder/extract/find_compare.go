@@ -34,9 +34,9 @@ var (
 	quantity = regexp.MustCompile(`^[^\d\n,;]{0,20}?(\d[\d.,]*(?: ?[\pL%²³/]+)?)`)
 )
 
-// compared returns the name of the thing that has more, or less, where a question names two and asks which: their
+// oneOfTwo returns the name of the thing that has more, or less, where a question names two and asks which: their
 // numbers stand in two rows of a table, or behind their names. A reader that points cannot weigh them.
-func (p passage) compared(q query) (from, to int, ok bool) {
+func (p passage) oneOfTwo(q query) (from, to int, ok bool) {
 	question := q.text
 	m := asksCompared.FindStringSubmatch(question)
 	if m == nil {

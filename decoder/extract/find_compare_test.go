@@ -8,7 +8,7 @@ import (
 )
 
 // Which of two things has more is told by their numbers, in two rows of a table or behind their names.
-func TestCompared(t *testing.T) {
+func TestOneOfTwo(t *testing.T) {
 	const (
 		offers = "Three offers came: Greenloo £1,950, Thronewell £2,480, and Fenwick & Son £1,780 (without delivery)."
 		honey  = "8.6. spring honey: Rosa 9 kg, Gudrun 14 kg\n15.7. lime honey: Rosa 22 kg, Gudrun 19.5 kg"
@@ -34,7 +34,7 @@ func TestCompared(t *testing.T) {
 	} {
 		p := config(0).passage(passages.Passage{Title: "Notes", Text: c.text})
 		got := ""
-		if from, to, ok := p.compared(queryOf(c.question)); ok {
+		if from, to, ok := p.oneOfTwo(queryOf(c.question)); ok {
 			got = p.text[from:to]
 		}
 		if got != c.want {

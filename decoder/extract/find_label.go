@@ -113,8 +113,8 @@ func (p passage) measured(question string, wanted []string, l label) bool {
 // asksCost matches a question for a price that does not name it, as those in other languages are read.
 var asksCost = regexp.MustCompile(`(?i)\bhow much (?:is|are)\b|\bcosts?\b|\bprice\b`)
 
-// meaningOf returns what stands behind a code ("E11", "- 3: …") that a question asks about.
-func (p passage) meaningOf(q query) (from, to int, ok bool) {
+// meaningOfCode returns what stands behind a code ("E11", "- 3: …") that a question asks about.
+func (p passage) meaningOfCode(q query) (from, to int, ok bool) {
 	wanted, defined := words.Content(q.text), defines.MatchString(q.text)
 	if !defined && !(asksRemedy.MatchString(q.text) && slices.ContainsFunc(wanted, code)) {
 		return 0, 0, false

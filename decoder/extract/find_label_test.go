@@ -71,7 +71,7 @@ func TestInLineOf(t *testing.T) {
 }
 
 // The name below a letter answers who wrote it.
-func TestSigned(t *testing.T) {
+func TestSignature(t *testing.T) {
 	const letter = "Dear Ms Holm,\nyour policy goes on.\n\nKind regards\n\nHjalmar Prüß\nHead of Policies"
 	for _, c := range []struct{ text, question, want string }{
 		{letter, "Who signed the letter from Norrholm?", "Hjalmar Prüß"},
@@ -83,7 +83,7 @@ func TestSigned(t *testing.T) {
 	} {
 		p := config(0).passage(passages.Passage{Title: "Letter, from Norrholm", Text: c.text})
 		got := ""
-		if from, to, ok := p.signed(queryOf(c.question)); ok {
+		if from, to, ok := p.signature(queryOf(c.question)); ok {
 			got = p.text[from:to]
 		}
 		if got != c.want {
@@ -105,7 +105,7 @@ func TestAskedBySpeaker(t *testing.T) {
 }
 
 // A row without names of columns ends with what its thing costs.
-func TestReceipt(t *testing.T) {
+func TestSumOnReceipt(t *testing.T) {
 	const bill = "Pos 3 | Labour, 9.5 h | 294.50\nPos 4 | Firebricks, 24 pcs | 141.60\nPos 5 | Old firebricks, taken away | 10.00\nPos 6 | Seal | by post"
 	for _, c := range []struct{ text, question, want string }{
 		{bill, "What did the labour cost altogether?", "294.50"},
@@ -117,7 +117,7 @@ func TestReceipt(t *testing.T) {
 	} {
 		p := config(0).passage(passages.Passage{Title: "Invoice", Text: c.text})
 		got := ""
-		if from, to, ok := p.receipt(queryOf(c.question)); ok {
+		if from, to, ok := p.sumOnReceipt(queryOf(c.question)); ok {
 			got = p.text[from:to]
 		}
 		if got != c.want {

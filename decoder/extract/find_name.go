@@ -17,9 +17,9 @@ var (
 	lifespan = regexp.MustCompile(`(\p{Lu}[^()\n.;:]*?) ?\([^()]*?((?:\d{1,2}\.? \pL+,? |\pL+ \d{1,2}, )?\d{3,4}) ?[–—-] ?((?:\d{1,2}\.? \pL+,? |\pL+ \d{1,2}, )?\d{3,4})\)`)
 )
 
-// lived returns the date of a person's birth or death from the brackets behind the name, where a question asks for one:
-// no sentence says there which date is which.
-func (p passage) lived(q query) (from, to int, ok bool) {
+// birthOrDeath returns the date of a person's birth or death from the brackets behind the name, where a question asks
+// for one: no sentence says there which date is which.
+func (p passage) birthOrDeath(q query) (from, to int, ok bool) {
 	birth, death := asksBirth.MatchString(q.question), asksDeath.MatchString(q.question)
 	if !q.time || birth == death {
 		return 0, 0, false
@@ -39,9 +39,9 @@ func (p passage) lived(q query) (from, to int, ok bool) {
 	return 0, 0, false
 }
 
-// opener returns the code that stands behind the name of what it opens and nothing else, if a question asks for it:
-// "shed padlock 7731".
-func (p passage) opener(q query) (from, to int, ok bool) {
+// codeThatOpens returns the code in a note that only names what it opens, if a question asks for it: "shed padlock
+// 7731".
+func (p passage) codeThatOpens(q query) (from, to int, ok bool) {
 	if !q.code {
 		return 0, 0, false
 	}
@@ -85,8 +85,8 @@ var locked = words.Set("lock padlock door gate box safe alarm locker keypad entr
 // apartFrom matches what stands between two notes: "; ".
 var apartFrom = regexp.MustCompile(`[;|,\n]|\. `)
 
-// signed returns the name below a letter, if a question asks who wrote it.
-func (p passage) signed(q query) (from, to int, ok bool) {
+// signature returns the name below a letter, if a question asks who wrote it.
+func (p passage) signature(q query) (from, to int, ok bool) {
 	if !asksSigner.MatchString(q.text) {
 		return 0, 0, false
 	}
@@ -118,9 +118,9 @@ var signing = words.Set("about signed signs wrote writes sent sends letter email
 // maxSignerWords is how many words a name below a letter has at most, with titles.
 const maxSignerWords = 8
 
-// listUnder returns the list below a heading that the question names: the ingredients, the members. Of what else the
+// listBelowHeading returns the list below a heading that the question names: the ingredients, the members. Of what else the
 // question speaks, the title speaks, too.
-func (p passage) listUnder(q query) (from, to int, ok bool) {
+func (p passage) listBelowHeading(q query) (from, to int, ok bool) {
 	if q.form != list {
 		return 0, 0, false
 	}

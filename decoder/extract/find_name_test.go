@@ -8,7 +8,7 @@ import (
 )
 
 // The brackets behind a name say when a person was born and died; it must be the person of the question.
-func TestLived(t *testing.T) {
+func TestBirthOrDeath(t *testing.T) {
 	const text = "Agnes Oldenhuis (9 May 1799 – 21 March 1858) was a clockmaker. Her rival Tom Rae (1801–1866) lived in Leith.\nThe works (1820 – 1857) were hers."
 	for _, c := range []struct{ question, want string }{
 		{"When was Agnes Oldenhuis born?", "9 May 1799"},
@@ -21,7 +21,7 @@ func TestLived(t *testing.T) {
 	} {
 		p := config(0).passage(passages.Passage{Title: "Clocks", Text: text})
 		got := ""
-		if from, to, ok := p.lived(queryOf(c.question)); ok {
+		if from, to, ok := p.birthOrDeath(queryOf(c.question)); ok {
 			got = p.text[from:to]
 		}
 		if got != c.want {
@@ -37,7 +37,7 @@ func TestLived(t *testing.T) {
 const soup = "Serves four\n\nIngredients\n\n- 200 g red lentils, washed\n- 40 g butter (half of it for the onion)\n- 2 large onions\n- salt\n\nMelt 20 g butter."
 
 // A list is looked up in a passage that is about the thing which the question names.
-func TestListUnder(t *testing.T) {
+func TestListBelowHeading(t *testing.T) {
 	for _, c := range []struct{ title, question, want string }{
 		{"Lentil soup", "What are the ingredients of the lentil soup?", soup[len("Serves four\n\nIngredients\n\n") : len(soup)-len("\n\nMelt 20 g butter.")]},
 		{"Lentil soup", "What ingredients does the lentil soup need?", soup[len("Serves four\n\nIngredients\n\n") : len(soup)-len("\n\nMelt 20 g butter.")]},
@@ -46,7 +46,7 @@ func TestListUnder(t *testing.T) {
 	} {
 		p := config(0).passage(passages.Passage{Title: c.title, Text: soup})
 		got := ""
-		for _, at := range p.find(queryOf(c.question)).at {
+		for _, at := range p.find(queryOf(c.question)).ranges {
 			got += p.text[at.from:at.to]
 		}
 		if got != c.want {
@@ -56,7 +56,7 @@ func TestListUnder(t *testing.T) {
 }
 
 // A code behind the whole name of what it opens is its code; one behind another name, or behind more than the name, is not.
-func TestOpener(t *testing.T) {
+func TestCodeThatOpens(t *testing.T) {
 	const notes = "boat lock 4190 ; Anna Berg 4471; summer house 3962; shed door 1962; garage door until 2200; safe 9921; shed padlock 7731\nAda's bike lock: 2218, gym locker no. 212\nmill gate meter reading 5150"
 	for question, want := range map[string]string{
 		"What's the code for the shed padlock?":            "7731",
@@ -78,7 +78,7 @@ func TestOpener(t *testing.T) {
 	} {
 		p := config(0).passage(passages.Passage{Title: "Notes", Text: notes})
 		got := ""
-		if from, to, ok := p.opener(queryOf(question)); ok {
+		if from, to, ok := p.codeThatOpens(queryOf(question)); ok {
 			got = p.text[from:to]
 		}
 		if got != want {
@@ -86,7 +86,7 @@ func TestOpener(t *testing.T) {
 		}
 	}
 	twice := config(0).passage(passages.Passage{Title: "Notes", Text: "shed padlock 7731\nshed padlock 7732"})
-	if _, _, ok := twice.opener(queryOf("What's the code for the shed padlock?")); ok {
+	if _, _, ok := twice.codeThatOpens(queryOf("What's the code for the shed padlock?")); ok {
 		t.Error("one of two codes")
 	}
 }

@@ -27,9 +27,9 @@ var (
 // defaultWords say that a question is for a default and not of what.
 var defaultWords = words.Set("default defaults value values option options setting settings parameter parameters flag flags key argument field property variable used set")
 
-// preset returns the default value that a question asks for, from the line or the sentence that is about just this
-// option. It reports whether there is such a line, and returns an empty range if that gives no default.
-func (p passage) preset(q query) (from, to int, found bool) {
+// defaultValue returns the default value that a question asks for, from the line or the sentence that is about just this
+// option. found says that there is such a line; the range is empty if that line gives no default.
+func (p passage) defaultValue(q query) (from, to int, found bool) {
 	if !asksDefault.MatchString(q.text) || q.form != value || q.former {
 		return 0, 0, false
 	}
@@ -144,9 +144,8 @@ func labelOf(line string) string {
 // longestLabel is the length of the longest label, in words.
 const longestLabel = 8
 
-// purpose returns what stands behind the name of an option, a setting or a state that a question names, if it asks what
-// that does.
-func (p passage) purpose(q query) (from, to int, ok bool) {
+// whatItDoes returns what stands behind the name of an option, a setting or a state, if a question asks what that does.
+func (p passage) whatItDoes(q query) (from, to int, ok bool) {
 	if !asksPurpose.MatchString(q.text) {
 		return 0, 0, false
 	}
@@ -229,10 +228,10 @@ var (
 	optionName = regexp.MustCompile(`^--?[\pL\pN#?@]`)
 )
 
-// option returns the entry of the option that does what a question asks for, "which option creates the home directory"
-// or "how do I create a system account": of those whose description begins with a sentence that has all its words, the
-// one with the fewest others.
-func (p passage) option(q query) (from, to int, ok bool) {
+// optionThatDoes returns the entry of the option that does what a question asks for: "which option creates the home
+// directory", "how do I create a system account". The first sentence of its description has all words of the question;
+// of several such options it is the one with the fewest other words.
+func (p passage) optionThatDoes(q query) (from, to int, ok bool) {
 	if q.form != steps && !asksOption.MatchString(q.text) {
 		return 0, 0, false
 	}

@@ -34,9 +34,9 @@ func TestOptions(t *testing.T) {
 		{"What does --colour do?", ""},
 		{"What does kiln do?", ""},
 	} {
-		from, to, ok := p.purpose(queryOf(c.question))
+		from, to, ok := p.whatItDoes(queryOf(c.question))
 		if !ok {
-			from, to, _ = p.preset(queryOf(c.question))
+			from, to, _ = p.defaultValue(queryOf(c.question))
 		}
 		if got := p.text[from:to]; got != c.want {
 			t.Errorf("%s: %q, want %q", c.question, got, c.want)
@@ -55,7 +55,7 @@ func TestNoDefault(t *testing.T) {
 }
 
 // What an option does may stand in a table, and what a part is for below its heading.
-func TestPurpose(t *testing.T) {
+func TestWhatItDoes(t *testing.T) {
 	for _, c := range []struct{ title, text, question, want string }{
 		{"Pump", "Name | Type | Description\nidleTime | int | How long it rests.\nmaxLoad | int | What it bears.", "What does maxLoad do?", "What it bears."},
 		{"Pump", "Name | Type\nidleTime | int", "What does idleTime do?", ""},
@@ -66,7 +66,7 @@ func TestPurpose(t *testing.T) {
 	} {
 		p := config(0).passage(passages.Passage{Title: c.title, Text: c.text})
 		got := ""
-		if from, to, ok := p.purpose(queryOf(c.question)); ok {
+		if from, to, ok := p.whatItDoes(queryOf(c.question)); ok {
 			got = p.text[from:to]
 		}
 		if got != c.want {
@@ -87,7 +87,7 @@ func TestDoing(t *testing.T) {
 		"What makes a round pot?":               "",
 	} {
 		got := ""
-		if from, to, ok := p.option(queryOf(question)); ok {
+		if from, to, ok := p.optionThatDoes(queryOf(question)); ok {
 			got = p.text[from:to]
 		}
 		if got != want {

@@ -102,17 +102,17 @@ func (p passage) headed(from, to int) (r release, ok bool) {
 	return r, true
 }
 
-// release returns what a changelog answers: the release in which something changed, what changed in a release, or its
-// date. The ranges after the first are what says so.
-func (p passage) release(q query) finding {
+// fromChangelog returns what a changelog answers: the release in which something changed, what changed in a release, or
+// its date. The ranges after the first say so.
+func (p passage) fromChangelog(q query) finding {
 	if q.form != value && q.form != list {
 		return finding{}
 	}
-	return finding{at: p.ofReleases(q.text)}
+	return finding{ranges: p.releasesThatTell(q.text)}
 }
 
-// ofReleases is release for a question for a value or a list.
-func (p passage) ofReleases(question string) (at []textRange) {
+// releasesThatTell is fromChangelog for a question for a value or a list.
+func (p passage) releasesThatTell(question string) (at []textRange) {
 	all := p.releases()
 	for _, r := range all {
 		if namesVersion(question, p.text[r.version.from:r.version.to]) {

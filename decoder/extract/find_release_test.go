@@ -11,7 +11,7 @@ const sluice = "v2.1.0 (2026-03-01)\n\nGates\n- Add a `--dry` option to `sluice 
 	"v2.0.1 (TBD)\n\nGates\n- Fix the crash when two gates open\n- Remove support for Rust 1.70"
 
 // A changelog says in which release something changed, what changed in a release, and when it came out.
-func TestRelease(t *testing.T) {
+func TestFromChangelog(t *testing.T) {
 	for _, c := range []struct{ title, text, question, want string }{
 		{"Changes", sluice, "Which sluice version added the --dry option?", "v2.1.0"},
 		{"Changes", sluice, "In which release was the crash on an empty pond fixed?", "v2.1.0"},
@@ -39,7 +39,7 @@ func TestRelease(t *testing.T) {
 	} {
 		p := config(0).passage(passages.Passage{Title: c.title, Text: c.text, Source: "sluice.md"})
 		got := ""
-		if at := p.release(queryOf(c.question)).at; len(at) > 0 {
+		if at := p.fromChangelog(queryOf(c.question)).ranges; len(at) > 0 {
 			got = p.text[at[0].from:at[0].to]
 		}
 		if got != c.want {

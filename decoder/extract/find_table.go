@@ -10,9 +10,9 @@ import (
 	"tandem/retrieval/passages"
 )
 
-// cellOf returns the cell of the passage's table whose row and column a question names, as one does who looks something
+// tableCell returns the cell of the passage's table whose row and column a question names, as one does who looks something
 // up. The reader alone, which takes a row for a sentence, is seldom sure of these. The range is empty if the cell is.
-func (p passage) cellOf(q query) (from, to int, ok bool) {
+func (p passage) tableCell(q query) (from, to int, ok bool) {
 	question := q.text
 	if len(p.rows) == 0 || q.form != value {
 		return 0, 0, false
@@ -316,9 +316,9 @@ var columnKinds = []columnKind{
 	{regexp.MustCompile(`(?i)\bwhere\b`), []string{"place", "location", "room", "where", "venue"}},
 }
 
-// receipt returns the sum at the end of a row whose columns have no names, as on a receipt, if a question asks what the
-// thing in just that row costs.
-func (p passage) receipt(q query) (from, to int, ok bool) {
+// sumOnReceipt returns the sum at the end of a row whose columns have no names, as on a receipt, if a question asks what
+// the thing in just that row costs.
+func (p passage) sumOnReceipt(q query) (from, to int, ok bool) {
 	if q.form != value || !asksSum.MatchString(q.text) {
 		return 0, 0, false
 	}

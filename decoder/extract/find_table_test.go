@@ -22,7 +22,7 @@ const (
 
 // A question that names a row and a column is answered by the cell where they meet, and one for a code by what stands
 // behind it. If it names two rows, another row's word or a word that is not there, the reader answers.
-func TestCellOf(t *testing.T) {
+func TestTableCell(t *testing.T) {
 	for _, c := range []struct{ title, text, question, want string }{
 		{"Boats", hulls, "How much does the Heron 24 cost?", "110"},
 		{"Boats", hulls, "fare plover", ""}, // a dash says nothing
@@ -71,9 +71,9 @@ func TestCellOf(t *testing.T) {
 		{"Codes", "Code | Fault | Remedy\nK2 | no water | open the tap\nK3 | no power | plug it in", "What does K3 on the display mean?", "no power"},
 	} {
 		p := config(0).passage(passages.Passage{Title: c.title, Text: c.text})
-		from, to, ok := p.meaningOf(queryOf(c.question))
+		from, to, ok := p.meaningOfCode(queryOf(c.question))
 		if !ok {
-			from, to, ok = p.cellOf(queryOf(c.question))
+			from, to, ok = p.tableCell(queryOf(c.question))
 		}
 		got := ""
 		if ok {
@@ -99,8 +99,8 @@ func TestLeavesOpen(t *testing.T) {
 	for question, want := range map[string]bool{
 		"What does a sail boat cost for a child?": true, "What does a row boat cost for a child?": false, "What does a blue sail boat cost for a child?": false,
 	} {
-		if f := p.find(queryOf(question)); f.open != want || f.open && len(f.at) > 0 {
-			t.Errorf("%s: %v, %v", question, f.open, f.at)
+		if f := p.find(queryOf(question)); f.leavesOpen != want || f.leavesOpen && len(f.ranges) > 0 {
+			t.Errorf("%s: %v, %v", question, f.leavesOpen, f.ranges)
 		}
 	}
 	// A follow-up with the question before it asks for more than one cell.
@@ -109,7 +109,7 @@ func TestLeavesOpen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f := p.find(queryOf(joined)); !f.open || choices[0].None >= leftOpen {
-		t.Errorf("%s: P(no answer) %v; %v, %v", joined, choices[0].None, f.open, f.at)
+	if f := p.find(queryOf(joined)); !f.leavesOpen || choices[0].None >= leftOpen {
+		t.Errorf("%s: P(no answer) %v; %v, %v", joined, choices[0].None, f.leavesOpen, f.ranges)
 	}
 }

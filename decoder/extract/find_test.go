@@ -36,7 +36,7 @@ func TestFinders(t *testing.T) {
 	for n, e := range examples {
 		p := config(0).passage(passages.Passage{Title: e.title, Text: e.text})
 		for i, f := range finders[:n+1] {
-			if at := f(p, queryOf(e.question)).at; (len(at) > 0) != (i == n) {
+			if at := f(p, queryOf(e.question)).ranges; (len(at) > 0) != (i == n) {
 				t.Errorf("%s: finder %d finds %v", e.question, i, at)
 			} else if i == n && p.text[at[0].from:at[0].to] != e.want {
 				t.Errorf("%s: %q, want %q", e.question, p.text[at[0].from:at[0].to], e.want)

@@ -8,19 +8,19 @@ import (
 	"tandem/model/span"
 )
 
-// misfit is a reason why a span is not what a question asks for. A small reader points next to the right words although
-// the thing itself is missing there.
+// misfit is a reason why a candidate is not what a question asks for. A small reader points next to the right words
+// although the thing itself is missing there.
 type misfit struct {
 	name    string
-	bare    bool    // only where a value answers
-	against float64 // what it costs the span, in nats
-	lacks   bool    // the sentence, with the heading above it, cannot answer either
-	is      func(w wants, at candidate) bool
+	applies func(w wants, at candidate) bool
+	cost    float64 // to the candidate, in nats
 
-	sentence bool // it looks at the sentence, whatever the span in it
+	valuesOnly    bool // only where a value answers, not a sentence
+	perSentence   bool // applies looks at the sentence alone, so its verdict holds for all candidates there
+	sentenceFails bool // the sentence, with the heading above it, cannot answer either
 }
 
-// What speaks against a span, in nats.
+// What misfits cost, in nats.
 const (
 	wrongKind = 3
 	echoed    = 2
@@ -28,91 +28,91 @@ const (
 	otherDay  = 6 // a reader takes the day below a sentence for sure
 )
 
-// misfits are the reasons, each below an example. All that a span has add up.
+// misfits are the reasons, each below an example. The costs of all that apply to a candidate add up.
 var misfits = []misfit{
 	// The kind: what is asked for is something else.
 
 	// "When was the mill built?": not "monks" in "The mill was built by monks."
-	{name: "no time", sentence: true, against: wrongKind, lacks: true, is: func(w wants, at candidate) bool {
+	{name: "no time", perSentence: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, at candidate) bool {
 		return w.time && !at.dated && !at.has(aTime, at.said)
 	}},
 	// "How loud is the pump?": not "wheels" in "The pump has wheels."
-	{name: "no number", sentence: true, against: wrongKind, lacks: true, is: func(w wants, at candidate) bool {
+	{name: "no number", perSentence: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, at candidate) bool {
 		return w.number && !(at.dated && !at.titled) && !at.has(aNumber, at.said)
 	}},
 	// "When is the water off in Mill Lane?": not "on the square" in "On 2 May the water is off in Mill Lane and on the square."
-	{name: "no time in it", bare: true, against: echoed, is: func(w wants, at candidate) bool {
+	{name: "no time in it", valuesOnly: true, cost: echoed, applies: func(w wants, at candidate) bool {
 		return w.time && !at.dated && at.has(aTime, at.said) && !at.has(aTime, at.value)
 	}},
 	// "How much did the disk cost?": not "old" in "The disk in bay 2 is of 20 February 2026, the one in bay 1 is old."
-	{name: "no number in it", bare: true, against: echoed, is: func(w wants, at candidate) bool {
+	{name: "no number in it", valuesOnly: true, cost: echoed, applies: func(w wants, at candidate) bool {
 		return w.number && !at.dated && at.has(aNumber, at.said) && !at.has(aNumber, at.value)
 	}},
 	// "What is Mr Lund's number?": not "phone" in "Mr Lund, phone 555 1204."
-	{name: "no digit", bare: true, against: wrongKind, is: func(w wants, at candidate) bool {
+	{name: "no digit", valuesOnly: true, cost: wrongKind, applies: func(w wants, at candidate) bool {
 		return w.digits && (!at.has(aNumber, at.value) || aMeasure.MatchString(at.value))
 	}},
 	// "What is the code of the padlock?": not "Dilip" in "Dilip has the new code."
-	{name: "no code", bare: true, against: wrongKind, lacks: true, is: func(w wants, at candidate) bool {
+	{name: "no code", valuesOnly: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, at candidate) bool {
 		return w.code && !aCode.MatchString(at.value)
 	}},
 	// "What does a lesson cost?": not "The invoice (no. 24-31) was paid" in "The invoice (no. 24-31) was paid. Lessons:
 	// 31 an hour."
-	{name: "no price", bare: true, against: wrongKind, lacks: true, is: func(w wants, at candidate) bool {
+	{name: "no price", valuesOnly: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, at candidate) bool {
 		return w.price && !aPrice.MatchString(at.cells(at.from, at.from+len(at.value))) && !aPrice.MatchString(at.head)
 	}},
 	// "How much is breakfast?": not "8.15" in "Breakfast is only for those who come before 8.15."
-	{name: "no amount", sentence: true, against: wrongKind, lacks: true, is: func(w wants, at candidate) bool {
+	{name: "no amount", perSentence: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, at candidate) bool {
 		return w.money && !w.amounts(at.head+"\n"+at.cells(at.begin, at.end))
 	}},
 	// "Which room is Ngozi Lind in?": not "2 February 2026" in "For Ngozi Lind, Room 14, from 2 February 2026"
-	{name: "a date", bare: true, against: wrongKind, is: func(w wants, at candidate) bool {
+	{name: "a date", valuesOnly: true, cost: wrongKind, applies: func(w wants, at candidate) bool {
 		return w.noDate && onlyDate.MatchString(at.value)
 	}},
 	// "Where is the meeting?": not "19:00" in "Meeting: 3 May, 19:00, laundry."
-	{name: "no place", bare: true, against: wrongKind, is: func(w wants, at candidate) bool {
+	{name: "no place", valuesOnly: true, cost: wrongKind, applies: func(w wants, at candidate) bool {
 		return w.noPlace(at.value)
 	}},
 	// "Who got the prize?": not "14" in "The prize went to number 14."
-	{name: "nobody", bare: true, against: wrongKind, lacks: true, is: func(w wants, at candidate) bool {
+	{name: "nobody", valuesOnly: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, at candidate) bool {
 		return w.person && (!strings.ContainsFunc(at.value, unicode.IsLetter) || aDeed.MatchString(at.value+at.after))
 	}},
 	// "How heavy is the sack?": not "3 weeks" in "The sack weighs 9 kg and lasts 3 weeks."
-	{name: "another measure", bare: true, against: wrongKind, lacks: true, is: func(w wants, at candidate) bool {
+	{name: "another measure", valuesOnly: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, at candidate) bool {
 		return w.mismeasured(at.value)
 	}},
 	// "When can I call Ada?": not "0555 016 218" in "Ada: 0555 016 218, from 9 to 5"
-	{name: "no time but a number to call", bare: true, against: wrongKind, is: func(w wants, at candidate) bool {
+	{name: "no time but a number to call", valuesOnly: true, cost: wrongKind, applies: func(w wants, at candidate) bool {
 		return w.time && asksCall.MatchString(w.question) && callNumber.MatchString(at.value) &&
 			!beginsWithDate.MatchString(at.value) && !aClock.MatchString(at.value)
 	}},
 	// "When was the roofer paid?": not "410 euros" in "Paid the roofer 410 euros."
-	{name: "no time but money", bare: true, against: wrongKind, lacks: true, is: func(w wants, at candidate) bool {
+	{name: "no time but money", valuesOnly: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, at candidate) bool {
 		return w.time && onlyMoney.MatchString(at.value) && !at.says(upToMoney) && at.dayAbove(at.begin) == ""
 	}},
 	// "What colour is the barrow?": not "the shed" in "The barrow stands by the shed."
-	{name: "another shape", sentence: true, against: wrongKind, lacks: true, is: func(w wants, at candidate) bool {
+	{name: "another shape", perSentence: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, at candidate) bool {
 		return w.misshapen(at.head + "\n" + at.cells(at.begin, at.end))
 	}},
 	// "Which chair is heavier?": not "oak" in "The oak chair is 9 kg, the ash chair 7 kg."
-	{name: "no comparison", sentence: true, against: wrongKind, lacks: true, is: func(w wants, at candidate) bool {
+	{name: "no comparison", perSentence: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, at candidate) bool {
 		return w.compares != "" && !strings.Contains(strings.ToLower(at.text), w.compares)
 	}},
 	// "Why is the bridge closed?": not "The bridge is closed for longer" in "The bridge is closed for longer. Divers
 	// found cracks."
-	{name: "no reason", sentence: true, against: echoed, lacks: true, is: func(w wants, at candidate) bool {
+	{name: "no reason", perSentence: true, cost: echoed, sentenceFails: true, applies: func(w wants, at candidate) bool {
 		return w.form == reason && !at.says(aReason) && words.Shared(w.words, words.Content(at.said)) == len(w.words)
 	}},
 	// "How do I clean the pump?": not "Clean the pump" in "Clean the pump every week. / 1. Close the tap. / 2. Open the lid."
-	{name: "not a step", against: wrongPart, is: func(w wants, at candidate) bool {
+	{name: "not a step", cost: wrongPart, applies: func(w wants, at candidate) bool {
 		return w.form == steps && !itemMark.MatchString(at.text[at.lineStart(at.from):]) && len(aStep.FindAllStringIndex(at.text, 2)) == 2
 	}},
 	// "Which pass includes lockers?": not "Lockers" in the first row of a table, "Pass | Price | Lockers"
-	{name: "names of columns", sentence: true, against: wrongKind, lacks: true, is: func(w wants, at candidate) bool {
+	{name: "names of columns", perSentence: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, at candidate) bool {
 		return at.namesColumns(at.begin)
 	}},
 	// "When was the mill sold?": not "The mill was sold" in "News. / 4 March 2025 / The mill was sold."
-	{name: "the question again", bare: true, against: echoed, is: func(w wants, at candidate) bool {
+	{name: "the question again", valuesOnly: true, cost: echoed, applies: func(w wants, at candidate) bool {
 		said := words.Content(at.value)
 		return !w.choice && len(said) > 0 && words.Shared(said, w.words) == len(said)
 	}},
@@ -120,124 +120,124 @@ var misfits = []misfit{
 	// The subject: it is said of something else.
 
 	// "What is the price of a morning?": not "£30" in "A full day is £58, a morning (until 12.45) £33 and an afternoon £30."
-	{name: "another's value", bare: true, against: wrongPart, is: func(w wants, at candidate) bool { return at.valueOfOther(w.words) }},
+	{name: "another's value", valuesOnly: true, cost: wrongPart, applies: func(w wants, at candidate) bool { return at.valueOfOther(w.words) }},
 	// "What does a van cost per kilometre?": not "4 €" in "A van costs 4 € an hour and 0.30 € per km."
-	{name: "per something else", bare: true, against: wrongPart, is: func(w wants, at candidate) bool {
+	{name: "per something else", valuesOnly: true, cost: wrongPart, applies: func(w wants, at candidate) bool {
 		return w.per != nil && perOther(at.value+at.after, w.per)
 	}},
 	// "What does E3 mean?": not "the tap is closed" in "E1: the tap is closed."
-	{name: "another code", sentence: true, against: wrongPart, lacks: true, is: func(w wants, at candidate) bool {
+	{name: "another code", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, at candidate) bool {
 		return w.otherCode(at.head, at.said)
 	}},
 	// "Who teaches year 3?": not "Ada Holm" in "Ada Holm teaches Year 5."
-	{name: "another number", sentence: true, against: wrongPart, lacks: true, is: func(w wants, at candidate) bool {
+	{name: "another number", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, at candidate) bool {
 		return w.otherNumber(at.head, at.said) || w.otherNumber(at.title(), "") && !w.hasNumber(at.text)
 	}},
 	// "How many eggs does the cake need?": not "2" in "Cake / - 2 lemons / - 3 eggs"
-	{name: "another's amount", sentence: true, against: wrongPart, is: func(w wants, at candidate) bool {
+	{name: "another's amount", perSentence: true, cost: wrongPart, applies: func(w wants, at candidate) bool {
 		return len(w.counted) > 0 && at.countsOther(w.counted)
 	}},
 	// "What wetness in summer?": not "68 %" in "The dough has 68 % rather than my summer 75 %."
-	{name: "the other of two", bare: true, against: wrongPart, is: func(w wants, at candidate) bool {
+	{name: "the other of two", valuesOnly: true, cost: wrongPart, applies: func(w wants, at candidate) bool {
 		here, there := at.besideOther(w)
 		return !w.past && here == 0 && there > 0
 	}},
 	// "When did the first mill close?": not "1971" in "The last mill closed in 1971."
-	{name: "another in turn", sentence: true, against: wrongPart, lacks: true, is: func(w wants, at candidate) bool {
+	{name: "another in turn", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, at candidate) bool {
 		return len(w.turns) > 0 && w.otherTurn(at.head+"\n"+at.said)
 	}},
 	// "What port does Zigor use?": not "1883" in "- Moscar, port 1883 / - Zigor, on a stick"
-	{name: "another item", sentence: true, against: wrongPart, lacks: true, is: func(w wants, at candidate) bool {
+	{name: "another item", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, at candidate) bool {
 		return at.ofOtherItem(w)
 	}},
 	// "When does db-new go?": not "28 Feb" in "The box db-old goes on 28 Feb."
-	{name: "another identifier", sentence: true, against: wrongPart, lacks: true, is: func(w wants, at candidate) bool {
+	{name: "another identifier", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, at candidate) bool {
 		return w.otherIdentifier(at.head, at.said)
 	}},
 	// "Since which version is there --fast?": not "2.0" in "--safe was dropped in 3.0. / Twice as fast since 2.0."
-	{name: "another option", sentence: true, against: wrongPart, lacks: true, is: func(w wants, at candidate) bool {
+	{name: "another option", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, at candidate) bool {
 		return w.otherOption(at)
 	}},
 	// "How much faster is 2.1.0?": not "9 %" in "2.1.0 (May) / Faster by 5 %. / 2.0.0 (April) / Faster by 9 %."
-	{name: "another release", sentence: true, against: wrongPart, lacks: true, is: func(w wants, at candidate) bool {
+	{name: "another release", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, at candidate) bool {
 		return w.ofOtherRelease(at)
 	}},
 	// "What does Nadia bring?": not "the grill" in "9:00 Piet: I bring the grill. / 9:05 Nadia: Good."
-	{name: "said by another", sentence: true, against: wrongPart, lacks: true, is: func(w wants, at candidate) bool {
+	{name: "said by another", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, at candidate) bool {
 		return w.saidByAnother(at)
 	}},
 	// "Who is deputy manager at the mill?": not "Ada Lund" in "Manager: Ada Lund"
-	{name: "another role", sentence: true, bare: true, against: wrongPart, lacks: true, is: func(w wants, at candidate) bool {
+	{name: "another role", perSentence: true, valuesOnly: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, at candidate) bool {
 		return len(w.role) > 0 && len(words.Without(w.role, words.Content(at.text[:at.body]+" "+at.head+" "+at.said))) > 0
 	}},
 	// "What is the number of Herr Dorn?": not "0421 337 018" in "Hausmeister ist Herr Yilmaz, Tel. 0421 337 018."
-	{name: "another's", sentence: true, against: wrongPart, lacks: true, is: func(w wants, at candidate) bool {
+	{name: "another's", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, at candidate) bool {
 		return w.ofAnotherOwner(at.head, at.said)
 	}},
 	// "When was Mina vaccinated?": not "2024" in "Emil was vaccinated in 2024. Mina and Emil swim."
-	{name: "another name's", sentence: true, against: wrongPart, lacks: true, is: func(w wants, at candidate) bool { return w.ofAnotherName(at) }},
+	{name: "another name's", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, at candidate) bool { return w.ofAnotherName(at) }},
 	// "Who mended the stove?": not "Ada Lund" in "From: Ada Lund <ada@mill.example>"
-	{name: "who wrote", sentence: true, bare: true, against: wrongKind, lacks: true, is: func(w wants, at candidate) bool {
+	{name: "who wrote", perSentence: true, valuesOnly: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, at candidate) bool {
 		return w.person && at.says(mailHead) && !asksWriter.MatchString(w.question)
 	}},
 	// "Who has the keys?": not "Ada Lund" in "Ada Lund did not want the keys again, so Per Holm has them."
-	{name: "denied", bare: true, against: wrongPart, is: func(w wants, at candidate) bool {
+	{name: "denied", valuesOnly: true, cost: wrongPart, applies: func(w wants, at candidate) bool {
 		return w.person && (denies.MatchString(at.after) || iDeny.MatchString(at.value)) && !asksDenied.MatchString(w.question)
 	}},
 	// "Who can't come?": not "Ada" in "Ada comes at 9:00."
-	{name: "not denied", sentence: true, against: wrongKind, lacks: true, is: func(w wants, at candidate) bool {
+	{name: "not denied", perSentence: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, at candidate) bool {
 		return w.denied && w.affirms(at.said) && !saysNot.MatchString(at.head+"\n"+at.said)
 	}},
 	// "Can children take it?": not "children" in "Keep out of the reach of children."
-	{name: "out of reach", sentence: true, against: wrongKind, lacks: true, is: func(w wants, at candidate) bool {
+	{name: "out of reach", perSentence: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, at candidate) bool {
 		return w.child && at.says(outOfReach)
 	}},
 	// "When does the boat to Vaasa sail?": not "9:00" in "Boat 7: Vaasa – Umeå, 9:00"
-	{name: "the way back", sentence: true, against: wrongPart, lacks: true, is: func(w wants, at candidate) bool {
+	{name: "the way back", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, at candidate) bool {
 		return w.otherWay(at.said) || w.toElsewhere(at.head, at.said)
 	}},
 	// "When is the weir turned off?": not "April" in "The weir is turned on in April."
-	{name: "the opposite", sentence: true, against: wrongPart, is: func(w wants, at candidate) bool {
+	{name: "the opposite", perSentence: true, cost: wrongPart, applies: func(w wants, at candidate) bool {
 		return w.opposite(at.head + "\n" + at.cells(at.begin, at.end))
 	}},
 	// "Since when is Ann in Ulm?": not "May" in "Until May, Ann is in Ulm."
-	{name: "the other end", bare: true, against: wrongPart, is: func(w wants, at candidate) bool {
+	{name: "the other end", valuesOnly: true, cost: wrongPart, applies: func(w wants, at candidate) bool {
 		return w.otherEnd(at.said[:max(0, at.from-at.begin)], at.value)
 	}},
 	// "What did the service cost in 2024?": not "212" in "2023-04-12: service, 212"
-	{name: "another year", sentence: true, against: wrongPart, lacks: true, is: func(w wants, at candidate) bool {
+	{name: "another year", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, at candidate) bool {
 		return len(w.years) > 0 && w.otherYear(at.head+"\n"+at.title(), at.said)
 	}},
 	// "Who came on 3 May?": not "Ada" in "5 May / Ada came."
-	{name: "another date", sentence: true, against: wrongPart, lacks: true, is: func(w wants, at candidate) bool {
+	{name: "another date", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, at candidate) bool {
 		return len(w.dates) > 0 && w.otherDate(at)
 	}},
 	// "When does it open on Sunday?": not "10:00" in "Sat 10:00–14:00, closed on Mondays"
-	{name: "another day", sentence: true, bare: true, against: wrongPart, lacks: true, is: func(w wants, at candidate) bool {
+	{name: "another day", perSentence: true, valuesOnly: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, at candidate) bool {
 		return w.days != [7]bool{} && w.otherDay(at.head+"\n"+at.cells(at.begin, at.end))
 	}},
 	// "Are dogs allowed on Tuesdays?": not "Fridays" in "Dogs? / Yes, on Fridays."
-	{name: "yes, but another day", sentence: true, against: wrongPart, lacks: true, is: func(w wants, at candidate) bool {
+	{name: "yes, but another day", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, at candidate) bool {
 		return w.form == sentence && saysYes.MatchString(at.said) && w.yesOfOtherDay(at.said)
 	}},
 	// "When does the mill close?": not "Mondays" in "The mill closes at 5. It is closed on Mondays."
-	{name: "closed then, not closing", bare: true, against: wrongPart, is: func(w wants, at candidate) bool {
+	{name: "closed then, not closing", valuesOnly: true, cost: wrongPart, applies: func(w wants, at candidate) bool {
 		return asksClosing.MatchString(w.question) && isClosed.MatchString(at.said[:max(0, at.from-at.begin)])
 	}},
 	// "When did the mill move to the hill?": not "12 May" in "30 April / The mill has moved to the hill. / 12 May / The
 	// dog is ill."
-	{name: "the day of something else", bare: true, against: otherDay, is: func(w wants, at candidate) bool {
+	{name: "the day of something else", valuesOnly: true, cost: otherDay, applies: func(w wants, at candidate) bool {
 		return w.time && onlyDate.MatchString(at.value) && at.ofOtherDay(at.from, w.words)
 	}},
 
 	// The time: it was so, or will not be, or the time is of the message.
 
 	// "What does a lesson cost?": not "28 €" in "A lesson was 28 €; since May it is 31 €."
-	{name: "of before", bare: true, against: wrongPart, is: func(w wants, at candidate) bool {
+	{name: "of before", valuesOnly: true, cost: wrongPart, applies: func(w wants, at candidate) bool {
 		return !w.past && at.before()
 	}},
 	// "What was the code before?": not "4471" in "The code is 4471. It was 9013 until May."
-	{name: "of after", bare: true, against: wrongPart, is: func(w wants, at candidate) bool {
+	{name: "of after", valuesOnly: true, cost: wrongPart, applies: func(w wants, at candidate) bool {
 		if !w.former {
 			return false
 		}
@@ -245,7 +245,7 @@ var misfits = []misfit{
 		return ok
 	}},
 	// "When is the trip?": not "13 May" in "The trip was planned for 13 May. It has been moved to 20 May."
-	{name: "only planned", bare: true, against: wrongPart, is: func(w wants, at candidate) bool {
+	{name: "only planned", valuesOnly: true, cost: wrongPart, applies: func(w wants, at candidate) bool {
 		if w.past || !at.says(wasPlan) {
 			return false
 		}
@@ -253,49 +253,49 @@ var misfits = []misfit{
 		return changed && next > at.end
 	}},
 	// "When is the walk?": not "3 May" in "Your walk with Ada on 3 May is cancelled."
-	{name: "cancelled", sentence: true, bare: true, against: wrongPart, is: func(w wants, at candidate) bool {
+	{name: "cancelled", perSentence: true, valuesOnly: true, cost: wrongPart, applies: func(w wants, at candidate) bool {
 		return at.says(cancelled) && !asksCancelled.MatchString(w.question)
 	}},
 	// "When is the walk?": not "3 May" in "The walk was moved from 3 May to 10 May."
-	{name: "out of date", bare: true, against: wrongPart, is: func(w wants, at candidate) bool {
+	{name: "out of date", valuesOnly: true, cost: wrongPart, applies: func(w wants, at candidate) bool {
 		here, there := at.besideOther(w)
 		return !w.past && at.outdates(w.question) && (here == 0 || there > 0)
 	}},
 	// "Who takes the photos?": not "Ada Lund" in "- Photos: ~~Ada Lund~~ Per Holm"
-	{name: "struck out", bare: true, against: wrongPart, is: func(w wants, at candidate) bool { return !w.past && at.struck(at.from, at.value) }},
+	{name: "struck out", valuesOnly: true, cost: wrongPart, applies: func(w wants, at candidate) bool { return !w.past && at.struck(at.from, at.value) }},
 	// "Should I buy a lamp?": not "~~Buy a lamp~~" in "- ~~Buy a lamp~~"
-	{name: "all struck out", sentence: true, against: wrongPart, lacks: true, is: func(w wants, at candidate) bool {
+	{name: "all struck out", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, at candidate) bool {
 		return !w.past && strings.Contains(at.said, strike) && !strings.ContainsFunc(struckOut.ReplaceAllString(at.said[len(lineMark.FindString(at.said)):], ""), isWordRune)
 	}},
 	// "When is the trip?": not "29 Apr 2025" in "From: ada@mill.example / Date: Tue, 29 Apr 2025 08:12 / The trip is soon."
-	{name: "when sent", sentence: true, bare: true, against: wrongKind, lacks: true, is: func(w wants, at candidate) bool {
+	{name: "when sent", perSentence: true, valuesOnly: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, at candidate) bool {
 		return w.time && !w.past && !asksMailHead.MatchString(w.question) && at.inMailHead(at.from) && fromAddress.MatchString(at.text)
 	}},
 }
 
-// misfit returns what speaks against a span, in nats, and whether its sentence, with the heading above it, cannot answer.
-func (w wants) misfit(p passage, s span.Span, all sentencesSeen) (against float64, lacks bool) {
+// misfit returns what the misfits of a span cost, and whether its sentence, with the heading above it, cannot answer.
+func (w wants) misfit(p passage, s span.Span, all sentencesSeen) (cost float64, sentenceFails bool) {
 	for _, m := range w.misfits(p, s, all) {
-		against, lacks = against+m.against, lacks || m.lacks
+		cost, sentenceFails = cost+m.cost, sentenceFails || m.sentenceFails
 	}
-	return against, lacks
+	return cost, sentenceFails
 }
 
 // misfits returns the reasons why a span is not what the question asks for.
 func (w wants) misfits(p passage, s span.Span, all sentencesSeen) (out []misfit) {
 	at := p.candidate(s, all)
 	for i, m := range misfits {
-		if m.bare && w.form != value {
+		if m.valuesOnly && w.form != value {
 			continue
 		}
-		is, known := at.verdicts[i]
+		applies, known := at.verdicts[i]
 		if !known {
-			is = m.is(w, at)
+			applies = m.applies(w, at)
 		}
-		if m.sentence {
-			at.verdicts[i] = is
+		if m.perSentence {
+			at.verdicts[i] = applies
 		}
-		if is {
+		if applies {
 			out = append(out, m)
 		}
 	}

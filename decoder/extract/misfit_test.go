@@ -379,7 +379,7 @@ func TestMisfitTitle(t *testing.T) {
 	}
 }
 
-// Where a pattern for times or numbers matches two words, matches.has looks at both.
+// Where a pattern for times or numbers matches two words, patternCache.has looks at both.
 func TestPairs(t *testing.T) {
 	two := regexp.MustCompile(`(\pL+) \pL`)
 	for _, m := range two.FindAllStringSubmatch(aTime.String()+aNumber.String(), -1) {

@@ -12,14 +12,15 @@ import (
 
 // reweigh makes spans likelier whose sentences have words of the question that other sentences of the passage lack: a
 // small reader often points at the right kind of thing in a sentence about something else. A sentence has the words of
-// the heading and of the question above it, too. The probabilities keep their sum. seen remembers what patterns match.
-func (p passage) reweigh(w wants, spans []span.Span, seen patternCache) (lacks bool) {
+// the heading and of the question above it, too. The probabilities keep their sum. sentenceFails says that the sentence
+// of the likeliest span cannot answer.
+func (p passage) reweigh(w wants, spans []span.Span, seen patternCache) (sentenceFails bool) {
 	rarity := p.rarity(words.Without(w.words, words.Content(p.title())))
 	total, sum, all := 0.0, 0.0, newSentences(seen)
 	for i := range spans {
 		total += spans[i].P
-		against, _ := w.misfit(p, spans[i], all)
-		spans[i].P *= math.Exp(wordWorth*rarity[p.nth(spans[i].Begin)] - against)
+		cost, _ := w.misfit(p, spans[i], all)
+		spans[i].P *= math.Exp(wordWorth*rarity[p.nth(spans[i].Begin)] - cost)
 		sum += spans[i].P
 	}
 	for i := range spans {
@@ -27,9 +28,9 @@ func (p passage) reweigh(w wants, spans []span.Span, seen patternCache) (lacks b
 	}
 	slices.SortStableFunc(spans, func(a, b span.Span) int { return cmp.Compare(b.P, a.P) })
 	if len(spans) > 0 {
-		_, lacks = w.misfit(p, spans[0], all)
+		_, sentenceFails = w.misfit(p, spans[0], all)
 	}
-	return lacks
+	return sentenceFails
 }
 
 // wordWorth is what a word of the question is worth in a sentence, in nats times the logarithm of how rare it is in the

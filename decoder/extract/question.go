@@ -31,109 +31,138 @@ func (c Config) query(clause string, language span.Language, known []passage) qu
 // wants is what a question says of its answer.
 type wants struct {
 	question string   // without what says that a thing is one's own (ownerless)
-	words    []string // of the question
+	words    []string // of the question, without function words
+	form     form     // what of a passage answers
+	wantedKind
+	wantedTime
+	namedThings
+}
 
-	identifiers []string // of the question as it was typed: names in a program
+// wantedKind is the kind of value that answers. Several may hold: "how much is it per night?" asks for a number, a price
+// and an amount of money.
+type wantedKind struct {
+	time    bool     // a time: "when"
+	stretch bool     // a time from beginning to end, if the passage has both: "when is the fair"
+	number  bool     // something with a number: "how many"
+	digits  bool     // a number that somebody or something has: "what is his phone number"
+	price   bool     // what something costs; the value itself must say so
+	money   bool     // an amount of money; the sentence must have one
+	cost    bool     // the question has a word for a cost, such as "fee"
+	per     []string // for what, each, the amount is: "per kilometre"; nil if the question does not say
+	code    bool     // a code: "what is the PIN"
+	person  bool     // somebody: "who"
+	place   bool     // where something is
+	noDate  bool     // anything but a date: "which room"
+	choice  bool     // one of the answers that the question names: "tea or coffee"
+	denied  bool     // who is not or does not: "who can't come"
+	child   bool     // whether a child may: "can children take it"
 
-	form   form
-	past   bool // what was before
-	former bool // and in the place of what is now
-	old    bool // the same, and not only before something: "the old gate", "what was it before?"
-	place  bool // where something is
+	compares      string           // the word that compares several things: "heavier", "cheapest"
+	shapes        []*regexp.Regexp // what the sentence must have
+	wrongMeasures []wrongMeasure   // what the value must not be
+}
 
-	// The kind of the value.
-	time          bool             // a time
-	stretch       bool             // from beginning to end, if it has both
-	number        bool             // it has a number
-	digits        bool             // a number that somebody or something has
-	price         bool             // what something costs
-	money         bool             // an amount of money: the sentence has one (price looks at the value)
-	cost          bool             // it says so: "cost", "fee"
-	per           []string         // of what, each, that is: "per kilometre"; nil if it does not say
-	noDate        bool             // something else than a date
-	code          bool             // a code
-	person        bool             // somebody
-	shapes        []*regexp.Regexp // what its sentence has
-	wrongMeasures []wrongMeasure   // what it is not
+// wantedTime is the time of which the question asks what is so.
+type wantedTime struct {
+	past   bool     // before now, perhaps: "what did it cost"
+	former bool     // before something else took its place: "what was it called before May"
+	old    bool     // the same, but not before something that the question names: "the old gate", "what was it before"
+	years  []string // "in 2024"
+	dates  []string // "on 3 May"
+	days   [7]bool  // of the week, from Monday, if it asks when something opens or closes: "on Sunday"
+}
 
-	// What the question names.
-	about    []string            // the words of the name behind its verb: "when did Emil"
-	people   map[string]bool     // names in the passages; nil if it asks about nobody
-	numbered map[string][]string // the numbers of things: "year 3"
-	codes    map[string][]string // the numbers behind capitals: "E3"
-	siblings map[string][]string // the second parts of names in two parts: "db-new"
-	years    []string            // in which it asks: "in 2024"
-	dates    []string            // on which it asks: "on 3 May"
-	turns    map[string][]string // the places of things in their order: "the first mill"
-	days     [7]bool             // of the week, from Monday, on which it opens or closes
-	role     []string            // what somebody is: "who is the second treasurer"
-	to, from string              // where a journey ends and begins
-	choice   bool                // the answers: "tea or coffee"
-	denied   bool                // who is or does not: "who can't come"
-	child    bool                // whether a child may: "can children take it"
-	counted  []string            // of what it asks how much or how many
-	compares string              // how several are compared: "heavier", "cheapest"
+// namedThings are the things that the question names. A sentence about another one of the kind does not answer.
+type namedThings struct {
+	identifiers []string            // names in a program, as the question was typed: "--all"
+	about       []string            // the words of the name behind the verb: "when did Emil"
+	people      map[string]bool     // names in the passages; nil if the question asks about nobody
+	role        []string            // what somebody is: "who is the second treasurer"
+	numbered    map[string][]string // the numbers of things: "year 3"
+	codes       map[string][]string // the numbers behind capitals: "E3"
+	siblings    map[string][]string // the second parts of names in two parts: "db-new"
+	turns       map[string][]string // the places of things in their order: "the first mill"
+	counted     []string            // what is counted or measured: "eggs" in "how many eggs"
+	to, from    string              // where a journey ends and begins
 
 	opposed [][2]*regexp.Regexp // words of the question, each before its opposite
 }
 
 // wantsOf reads a question in English.
 func wantsOf(question string) wants {
-	w := wants{
-		question: question,
-		words:    words.Content(question),
+	return wants{
+		question:    question,
+		words:       words.Content(question),
+		form:        formOf(question),
+		wantedKind:  wantedKindOf(question),
+		wantedTime:  wantedTimeOf(question),
+		namedThings: namedThingsIn(question),
+	}
+}
 
-		identifiers: identifiers(question),
-
-		form:          formOf(question),
+func wantedKindOf(question string) wantedKind {
+	k := wantedKind{
 		time:          asksTime.MatchString(question),
 		stretch:       asksStretch.MatchString(question) && !asksEnd.MatchString(question),
 		number:        asksNumber.MatchString(question),
 		digits:        asksDigits.MatchString(question),
 		price:         asksPrice.MatchString(question),
 		money:         asksMoney.MatchString(question) && !asksOfMoney.MatchString(question),
+		cost:          saysCost.MatchString(question),
+		per:           perOf(question),
 		code:          asksCode.MatchString(question),
 		person:        asksPerson.MatchString(question),
-		past:          asksPast.MatchString(question),
-		former:        asksFormer.MatchString(question),
-		old:           asksOld.MatchString(question),
 		place:         asksWhere.MatchString(question),
-		about:         askedAbout(question),
+		noDate:        wantsNoDate(question),
 		choice:        strings.Contains(strings.ToLower(question), " or "),
 		denied:        asksWhoNot.MatchString(question),
 		child:         asksYesOrNo.MatchString(question) && aChild.MatchString(question) && !asksKeeping.MatchString(question),
-		years:         yearsAsked(question),
-		turns:         turnsOf(question),
-		dates:         datesAsked(question),
-		counted:       countedIn(question),
-		cost:          saysCost.MatchString(question),
-		per:           perOf(question),
-		noDate:        wantsNoDate(question),
-		numbered:      numberedThings(question),
-		codes:         codes(question),
-		siblings:      siblings(question),
-		opposed:       opposed(question),
 		shapes:        shapesOf(question),
 		wrongMeasures: wrongMeasuresOf(question),
 	}
-	if w.time && asksHours.MatchString(question) {
-		w.days = weekdays(question)
+	if m := comparing.FindStringSubmatch(question); m != nil && strings.HasPrefix(strings.ToLower(strings.TrimLeft(question, " ")), "wh") {
+		k.compares = strings.ToLower(m[1])
+	}
+	return k
+}
+
+func wantedTimeOf(question string) wantedTime {
+	t := wantedTime{
+		past:   asksPast.MatchString(question),
+		former: asksFormer.MatchString(question),
+		old:    asksOld.MatchString(question),
+		years:  yearsAsked(question),
+		dates:  datesAsked(question),
+	}
+	if asksTime.MatchString(question) && asksHours.MatchString(question) {
+		t.days = weekdays(question)
+	}
+	return t
+}
+
+func namedThingsIn(question string) namedThings {
+	n := namedThings{
+		identifiers: identifiers(question),
+		about:       askedAbout(question),
+		numbered:    numberedThings(question),
+		codes:       codes(question),
+		siblings:    siblings(question),
+		turns:       turnsOf(question),
+		counted:     countedIn(question),
+		opposed:     opposed(question),
 	}
 	if m := asksRole.FindStringSubmatch(question); m != nil {
-		w.role = besides(words.Content(m[1]), ofNow)
+		n.role = besides(words.Content(m[1]), ofNow)
 	} else if m := asksDeputy.FindStringSubmatch(question); m != nil {
-		w.role = words.Content(m[1])
-	}
-	if m := comparing.FindStringSubmatch(question); m != nil && strings.HasPrefix(strings.ToLower(strings.TrimLeft(question, " ")), "wh") {
-		w.compares = strings.ToLower(m[1])
+		n.role = words.Content(m[1])
 	}
 	if m := goesTo.FindStringSubmatch(question); m != nil {
-		w.to = m[1]
+		n.to = m[1]
 	}
 	if m := comesFrom.FindStringSubmatch(question); m != nil {
-		w.from = m[1]
+		n.from = m[1]
 	}
-	return w
+	return n
 }
 
 // What a question begins with, mostly.

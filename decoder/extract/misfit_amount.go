@@ -1,0 +1,118 @@
+package extract
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"tandem/internal/words"
+)
+
+// valuesInTurn match values of one kind, of which a sentence may have several in turn: amounts of money, times.
+var valuesInTurn = []*regexp.Regexp{
+	regexp.MustCompile(`(?i)[€£$] ?\d[\d.,]*\d|[€£$] ?\d|\d[\d.,]* ?(?:€|euros?\b|eur\b|pounds?\b|dollars?\b|chf\b|francs?\b|kr\b)`),
+	regexp.MustCompile(`(?i)\b\d{1,2}[:.]\d\d\b(?: ?[ap]\.?m\b)?|\b\d{1,2} ?[ap]\.?m\b`),
+	regexp.MustCompile(`(?i)\b(?:\d+(?:[.,]\d+)?|an?|half an?|one|two|three|four|five|six) (?:minutes?|hours?|days?|weeks?|months?|years?)\b`),
+}
+
+// sameThing matches what says that a second value is of the same thing as the first: "it was", "later".
+var sameThing = regexp.MustCompile(`(?i)` + apart(`it|its|they|their|he|she|now|since|then|later|instead|currently|was|were|used to|rais\pL*|reduc\pL*|chang\pL*|es|er|sie|jetzt|seit|war|dann|statt|il|elle|maintenant|depuis|était|ahora|desde|era`))
+
+// valueInTurn is one of several values of a kind that a sentence names each behind its own words: "a morning £33, an
+// afternoon £30".
+type valueInTurn struct {
+	from, to int      // offsets in the sentence
+	before   []string // the words between the value before it and this one
+	those    bool     // "those of" stands there
+}
+
+// named returns the words before a value, with those of the first for which "those" stands.
+func (v valueInTurn) named(first valueInTurn) []string {
+	if v.those {
+		return slices.Concat(v.before, first.before)
+	}
+	return v.before
+}
+
+var standsForOthers = regexp.MustCompile(`(?i)\b(?:those|that|the ones?) (?:of|for|in|on|at|from|with)\b`)
+
+// inTurn returns the values of each kind in a sentence, if it has several, and words before each but none after the
+// last: where the words may as well follow their values, it has none.
+func inTurn(said string) (kinds [][]valueInTurn) {
+	for _, kind := range valuesInTurn {
+		found := kind.FindAllStringIndex(said, -1)
+		if len(found) < 2 || len(words.Content(said[found[len(found)-1][1]:])) > 0 {
+			continue
+		}
+		values, begin := make([]valueInTurn, len(found)), 0
+		for i, v := range found {
+			values[i] = valueInTurn{v[0], v[1], words.Content(said[begin:v[0]]), i > 0 && standsForOthers.MatchString(said[begin:v[0]])}
+			begin = v[1]
+		}
+		if !slices.ContainsFunc(values, func(v valueInTurn) bool { return len(v.before) == 0 }) && !sameThing.MatchString(said) {
+			kinds = append(kinds, values)
+		}
+	}
+	return kinds
+}
+
+// valueOfOther reports whether the value is not the one of several in turn behind which all words of the question
+// stand, but for those of the title.
+func (at candidate) valueOfOther(topic []string) bool {
+	if !strings.ContainsAny(at.value, "0123456789") {
+		return false
+	}
+	if !at.turnsKnown {
+		at.turns, at.turnsKnown = inTurn(at.said), true
+	}
+	if len(at.turns) == 0 {
+		return false
+	}
+	topic = words.Without(besides(topic, asksOnly), words.Content(at.title()))
+	from, to := at.from-at.begin, at.from-at.begin+len(at.value)
+	for _, values := range at.turns {
+		asked := -1
+		for i, v := range values {
+			if before := v.named(values[0]); len(topic) > 0 && words.Shared(topic, before) == len(topic) {
+				if asked >= 0 {
+					return false
+				}
+				asked = i
+			}
+		}
+		covers := func(v valueInTurn) bool { return v.from < to && from < v.to }
+		if asked >= 0 && slices.ContainsFunc(values, covers) && !covers(values[asked]) {
+			return true
+		}
+	}
+	return false
+}
+
+// countedIn returns the words for that of which a question asks how much or how many, "eggs".
+func countedIn(question string) []string {
+	m := asksCount.FindStringSubmatch(question)
+	if m == nil {
+		return nil
+	}
+	return words.Content(m[1])
+}
+
+var asksCount = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*how (?:much|many) ((?:\pL+ ){0,2}?\pL+)(?:$|\W*$| (?:do|does|did|is|are|was|were|can|could|should|will|must|have|has|had|go(?:es)?|in|for|per|to)\b)`)
+
+// countsOther reports whether a line with an amount does not say of what is counted, and another line of the passage
+// says how much of it there is.
+func (at candidate) countsOther(counted []string) bool {
+	if words.Shared(counted, words.Content(at.said)) > 0 || !countsItself.MatchString(at.said) && !beginsWithDate.MatchString(at.said) {
+		return false
+	}
+	for begin, end := range at.lines() {
+		line := at.text[begin:end]
+		if (end <= at.begin || at.end <= begin) && begin >= at.body && aNumeral.MatchString(line) && words.Shared(counted, words.Content(line)) == len(counted) {
+			return true
+		}
+	}
+	return false
+}
+
+// countsItself matches a line that is only a number of things: "2 carrots", "500 g of flour".
+var countsItself = regexp.MustCompile(`(?i)^[^\pL\d]*\d[\d.,/]* ?(?:(?:g|kg|mg|ml|cl|l|litres?|tsp|tbsp|cups?|pinch(?:es)?|spoons?) )?(?:of )?\pL+(?: \pL+){0,2}\W*$`)

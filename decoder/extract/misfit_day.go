@@ -1,0 +1,85 @@
+package extract
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"tandem/internal/words"
+)
+
+// aWeekday matches a day of the week, "Mondays", "Tue.", and daysTo what stands between the first and the last of
+// several: " to ".
+var aWeekday = regexp.MustCompile(`\b(?:(?i:(mon|tues|wednes|thurs|fri|satur|sun)days?)|(Mon|Tue|Wed|Thu|Fri|Sat|Sun)(?:s|rs?)?)\b\.?`)
+
+var daysTo = regexp.MustCompile(`(?i)^ ?(?:[–—-]|to|until|till|through|thru) ?(?:and including )?$`)
+
+// manyDays matches what speaks of other days without naming them: "daily", "on holidays".
+var manyDays = regexp.MustCompile(`(?i)\b(?:daily|every ?day|any day|all days|seven days|7 days|weekdays?|working days?|weekends?|bank holidays?|holidays|whole week|all week|other days|except|apart from|otherwise|since|until|till|from now)\b`)
+
+// weekdays returns the days of the week that a text names or that lie between two that it names, from 0 for Monday.
+func weekdays(text string) (days [7]bool) {
+	names := []string{"mon", "tue", "wed", "thu", "fri", "sat", "sun"}
+	last, end := -1, 0
+	for _, m := range aWeekday.FindAllStringIndex(text, -1) {
+		day := slices.Index(names, strings.ToLower(text[m[0]:m[0]+3]))
+		if last >= 0 && daysTo.MatchString(text[end:m[0]]) {
+			for d := last; d != day; d = (d + 1) % 7 {
+				days[d] = true
+			}
+		}
+		days[day], last, end = true, day, m[1]
+	}
+	return days
+}
+
+// otherDay reports whether a text gives hours for days of the week, none of which the question names. Hours before the
+// first day hold on all other days: "opens at 9:00, on Sundays at 11:00".
+func (w wants) otherDay(text string) bool {
+	first, clock := aWeekday.FindStringIndex(text), aClock.FindStringIndex(text)
+	if first == nil || clock == nil || clock[0] < first[0] || manyDays.MatchString(text) {
+		return false
+	}
+	for d, named := range weekdays(text) {
+		if named && w.days[d] {
+			return false
+		}
+	}
+	return true
+}
+
+// saysYes matches a sentence that answers yes to a question above it: "Yes, on Fridays."
+var saysYes = regexp.MustCompile(`(?i)^\W*(?:yes|ja|oui|sí)\b`)
+
+// yesOfOtherDay reports whether a sentence names days of the week, and the question others: "yes, on Fridays" to a
+// question about Tuesday.
+func (w wants) yesOfOtherDay(said string) bool {
+	asked, given := weekdays(w.question), weekdays(said)
+	if asked == [7]bool{} || given == [7]bool{} || manyDays.MatchString(said) {
+		return false
+	}
+	for d := range asked {
+		if asked[d] && given[d] {
+			return false
+		}
+	}
+	return true
+}
+
+// ofOtherDay reports whether an offset is in a heading that is a day, as in a diary, and what stands above it has more
+// of some words than what stands below: the day is that of the text below.
+func (p passage) ofOtherDay(at int, asked []string) bool {
+	begin, end := p.lineStart(at), p.lineEnd(at)
+	if !p.isDay(begin, end) {
+		return false
+	}
+	from, to := begin, end
+	for from > p.body && !(from < begin && p.isDay(from, p.lineEnd(from))) {
+		from = p.lineStart(from - 1)
+	}
+	for to < len(p.text) && !p.isDay(to+1, p.lineEnd(to+1)) {
+		to = p.lineEnd(to + 1)
+	}
+	shared := func(text string) int { return words.Shared(asked, words.Content(text)) }
+	return shared(p.text[from:begin]) > shared(p.text[end:to])
+}

@@ -108,7 +108,7 @@ func (p passage) hasTimes(column int) bool {
 var dateOrTime = regexp.MustCompile(`(?i)\d{4}-\d\d|\d{1,2}[./]\d{1,2}[./]|\b\d{1,2}[:.]\d\d\b(?: ?[ap]m)?$|(?:^|[^\pL])` + aMonth + `(?:$|[^\pL])`)
 
 // asksNoForm matches a question for somebody, something or some place.
-var asksNoForm = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:(?:from|to) )?(?:who|whom|whose|where|which)\b`)
+var asksNoForm = regexp.MustCompile(`(?i)` + questionStart + `(?:(?:from|to) )?(?:who|whom|whose|where|which)\b`)
 
 // ofAmounts has the verbs whose forms name columns of amounts.
 var ofAmounts = words.Set("buy sell weigh weighs")

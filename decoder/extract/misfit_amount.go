@@ -97,7 +97,7 @@ func countedIn(question string) []string {
 	return words.Content(m[1])
 }
 
-var asksCount = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*how (?:much|many) ((?:\pL+ ){0,2}?\pL+)(?:$|\W*$| (?:do|does|did|is|are|was|were|can|could|should|will|must|have|has|had|go(?:es)?|in|for|per|to)\b)`)
+var asksCount = regexp.MustCompile(`(?i)` + questionStart + `how (?:much|many) ((?:\pL+ ){0,2}?\pL+)(?:$|\W*$| (?:do|does|did|is|are|was|were|can|could|should|will|must|have|has|had|go(?:es)?|in|for|per|to)\b)`)
 
 // countsOther reports whether a line with an amount does not say of what is counted, and another line of the passage
 // says how much of it there is.

@@ -97,7 +97,7 @@ func (w wants) amounts(text string) bool {
 // anAmount matches what may be an amount of money in words, or a number that says that it is one.
 var anAmount = regexp.MustCompile(`(?i)` + money + `|\d ?p\b|%|\b(?:free|nothing|no (?:charge|fee|cost|extra)|included?|inclusive|half|double|quarter|pounds?|quid|tenner|fiver|grand|cash|bill|same|more|less|as much|` +
 	`waived|complimentary|depends?|var(?:y|ies)|request|donations?|vouchers?|tokens?|` +
-	`zero|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\pL+teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:-\pL+)?|hundreds?|thousands?|millions?|billions?|per ?cent)\b|` +
+	`zero|` + fromTwo + `|per ?cent)\b|` +
 	apart(`gratis|kostenlos|kostenfrei|umsonst|frei|inklusive|inbegriffen|enthalten|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|\pL*(?:zehn|[zß]ig|hundert|tausend)|`+
 		`gratuite?s?|offerte?s?|compris(?:e?s?)?|deux|trois|quatre|cinq|sept|huit|neuf|dix|onze|douze|vingt|trente|quarante|cinquante|soixante|cents?|mille|incluid[oa]s?`))
 
@@ -169,7 +169,7 @@ var beginsWithDate = regexp.MustCompile(`^[^\pL\d]*(?:\d{4}[-./]\d\d|\d{1,2}[-./
 // unless that is about keeping it.
 var (
 	outOfReach  = regexp.MustCompile(`(?i)\bout of (?:the )?(?:sight|reach|sight and reach|reach and sight) of (?:\pL+ )?children\b`)
-	asksYesOrNo = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:can|may|is|are|does|do|should|must|could|how (?:much|many))\b`)
+	asksYesOrNo = regexp.MustCompile(`(?i)` + questionStart + `(?:can|may|is|are|does|do|should|must|could|how (?:much|many))\b`)
 	aChild      = regexp.MustCompile(`(?i)\b(?:child|children|kids?|bab(?:y|ies)|toddlers?|infants?|daughter|son)\b`)
 	asksKeeping = regexp.MustCompile(`(?i)\b(?:keep|kept|stor\pL+|reach|sight|put)\b`)
 )

@@ -124,7 +124,7 @@ func isSurname(text, name string) bool {
 func capitalOf(text, word string) string {
 	for _, m := range aName.FindAllString(text, -1) {
 		for w := range strings.FieldsSeq(m) {
-			if w = strings.TrimSuffix(strings.TrimSuffix(w, "'s"), "’s"); strings.EqualFold(w, word) {
+			if w = words.WithoutPossessive(w); strings.EqualFold(w, word) {
 				return w
 			}
 		}
@@ -223,7 +223,7 @@ var denies = regexp.MustCompile(`(?i)^,? (?:(?:did|does|do|has|have|had|is|was|a
 var iDeny = regexp.MustCompile(`(?i)^I (?:cannot|(?:do|did|have|had|could|would|will|can|am|was) not|(?:do|did|have|had|could|would|ca|was)n['’]t|won['’]t|never)\b`)
 
 // asksWhoNot matches a question who is or does not; saysNot what says so of somebody.
-var asksWhoNot = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*who (?:(?:is|are|was|were|has|have|had|do|does|did|will|would|could|can) not\b|(?:is|are|was|were|has|have|had|do|does|did|would|could|ca)n['’]?t\b|won['’]?t\b|cannot\b|can['’]?t\b)`)
+var asksWhoNot = regexp.MustCompile(`(?i)` + questionStart + `who (?:(?:is|are|was|were|has|have|had|do|does|did|will|would|could|can) not\b|(?:is|are|was|were|has|have|had|do|does|did|would|could|ca)n['’]?t\b|won['’]?t\b|cannot\b|can['’]?t\b)`)
 
 var saysNot = regexp.MustCompile(`(?i)\b(?:not|no|cannot|never|nobody|none|nor|neither|without|except|but|only|apolog\pL+|absen\pL+|excuse\pL*|sorry|miss\pL*|unable|away|off|out|sick|ill|declin\pL+|refus\pL+|fail\pL*|owes?|owing|unpaid|outstanding|still|yet|late|overdue|exempt|free|besides|apart|bar|non|lack\pL*|skip\pL*|gave up|drop\pL*|pending|regret\pL*|leave|holiday|abst\pL+|allerg\pL+|quit|stop\pL*|cancel\pL*|withdr\pL+|forg\pL+)\b|n['’]t\b`)
 

@@ -64,7 +64,7 @@ func (at candidate) outdates(question string) bool {
 
 // asksClosing matches a question when something closes, "when does it close?"; isClosed what says, before a time, that
 // it is closed then, "closed on ".
-var asksClosing = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:when|at what time|what time) (?:do|does|did|will) .*\b(?:close|shut)\b`)
+var asksClosing = regexp.MustCompile(`(?i)` + questionStart + `(?:when|at what time|what time) (?:do|does|did|will) .*\b(?:close|shut)\b`)
 
 var isClosed = regexp.MustCompile(`(?i)\b(?:(?:closed|shut)(?: on| for)?|geschlossen(?: am)?|zu am|fermée?s?(?: le)?|cerrad[oa]s?(?: los?| el)?) *$`)
 
@@ -99,7 +99,7 @@ var (
 )
 
 // dateYear matches a date with its year; severalYears what is so in more than one.
-var dateYear = regexp.MustCompile(`(?i)\b(?:19|20)\d\d-\d\d-\d\d\b|\b\d{1,2}[./]\d{1,2}[./](?:19|20)\d\d\b|\b` + aMonth + `,? (?:\d{1,2},? )?(?:19|20)\d\d\b|\bin (?:19|20)\d\d\b`)
+var dateYear = regexp.MustCompile(`(?i)` + dateOfPrograms + `|\b\d{1,2}[./]\d{1,2}[./](?:19|20)\d\d\b|\b` + aMonth + `,? (?:\d{1,2},? )?(?:19|20)\d\d\b|\bin (?:19|20)\d\d\b`)
 
 var severalYears = regexp.MustCompile(`(?i)\b(?:since|from|until|till|through|to|by|before|after|between|every|each|years?|annual(?:ly)?|yearly|next|coming|following|season|still|ab|seit|bis|depuis|desde)\b|\d ?[–—/] ?(?:19|20)?\d\d\b|now\b`)
 
@@ -159,7 +159,10 @@ var relativeDay = regexp.MustCompile(`(?i)\b(?:yesterday|tomorrow|last night|ove
 // severalDays matches what holds on more than one day, "1 and 2 May".
 var severalDays = regexp.MustCompile(`(?i)\b(?:since|from|until|till|through|to|by|before|after|between|every|each|daily|always|as of|week of)\b|\d(?:st|nd|rd|th|\.)?,? ?(?:and|und|or|&|\+) ?\d{1,2}(?:\D|$)|(?:` + aMonth + `) \d{1,2}(?:st|nd|rd|th)? (?:and|or|&) \d|\d ?[–—-] ?\d{1,2}(?:[^\d-]|$)`)
 
-var isoDate = regexp.MustCompile(`\b(?:19|20)\d\d-\d\d-\d\d\b`)
+// isoDate matches a date as programs write it: "2024-11-19".
+var isoDate = regexp.MustCompile(dateOfPrograms)
+
+const dateOfPrograms = `\b(?:19|20)\d\d-\d\d-\d\d\b`
 
 // slashed matches a date in numbers, whose day may stand first or second.
 var slashed = regexp.MustCompile(`\b\d{1,2}[./]\d{1,2}\b`)

@@ -94,7 +94,7 @@ func (p passage) stretched(spans []span.Span) {
 }
 
 // point is a day or a time, and stretch all from one to another.
-const point = `(?:(?:(?:mon|tues?|wednes|thurs?|fri|satur|sun)(?:day)?,? )?\d{1,2}(?:st|nd|rd|th)?(?:[:.]\d\d)?(?: ?[ap]\.?m\b\.?| o'clock| Uhr| h\b)?\.?(?: (?:` + monthNames + `)\b)?(?:,? (?:19|20)\d\d)?)`
+const point = `(?:(?:` + aWeekdayName + `,? )?\d{1,2}(?:st|nd|rd|th)?(?:[:.]\d\d)?(?: ?[ap]\.?m\b\.?| o'clock| Uhr| h\b)?\.?(?: (?:` + monthNames + `)\b)?(?:,? (?:19|20)\d\d)?)`
 
 var stretch = regexp.MustCompile(`(?i)\b` + point + ` ?(?:to|until|till|–|—|-|bis|à|au) ?` + point)
 

@@ -165,22 +165,25 @@ func namedThingsIn(question string) namedThings {
 	return n
 }
 
+// questionStart matches what may stand before the first word that asks: "and so ".
+const questionStart = `^\W*(?:and |but |so )*`
+
 // What a question begins with, mostly.
 var (
 	// "when", "until what time"
-	asksTime = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:(?:at|on|by|from|until|till|since|in|for) )?(?:when\b|what (?:time|date|day|year|month)\b|which (?:date|day|year|month|weekday)\b|(?:until|since|by) when\b)`)
+	asksTime = regexp.MustCompile(`(?i)` + questionStart + `(?:(?:at|on|by|from|until|till|since|in|for) )?(?:when\b|what (?:time|date|day|year|month)\b|which (?:date|day|year|month|weekday)\b|(?:until|since|by) when\b)`)
 	// "how many"
-	asksNumber = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:(?:at|by|for|to|with|up to|after|in) )?how (?:many|much|long|far|old|tall|high|big|large|deep|wide|heavy|loud|bright|thick|fast)\b`)
+	asksNumber = regexp.MustCompile(`(?i)` + questionStart + `(?:(?:at|by|for|to|with|up to|after|in) )?how (?:many|much|long|far|old|tall|high|big|large|deep|wide|heavy|loud|bright|thick|fast)\b`)
 	// "what does it cost", "how expensive"
-	asksPrice = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*what (?:do|does|did|will|would) .*\bcosts?\b|^\W*(?:and |but |so )*how much (?:is|are|was|were)\b|\bhow expensive\b|\bwhat(?:'s| is| was) the price\b`)
+	asksPrice = regexp.MustCompile(`(?i)` + questionStart + `what (?:do|does|did|will|would) .*\bcosts?\b|` + questionStart + `how much (?:is|are|was|were)\b|\bhow expensive\b|\bwhat(?:'s| is| was) the price\b`)
 	// "when is the fair": from beginning to end
-	asksStretch = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:from when (?:to|until|till) when|when(?:'s| is| are| was| were| does | do | did )|what (?:dates|days|time|times|hours)|which (?:dates|days))`)
+	asksStretch = regexp.MustCompile(`(?i)` + questionStart + `(?:from when (?:to|until|till) when|when(?:'s| is| are| was| were| does | do | did )|what (?:dates|days|time|times|hours)|which (?:dates|days))`)
 	// one of the two: "when does it begin"
 	asksEnd = regexp.MustCompile(`(?i)\b(?:begins?|began|starts?|started|opens?|opened|clos(?:es?|ed|ing)|ends?|ended|finish\pL*|until|till|leaves?|left|depart\pL*|arriv\pL*|back|first|last|latest|earliest|deadline|due|expire\pL*|return\pL*|born|die[ds]?|built|founded)\b`)
 	// "what is his phone number"
-	asksDigits = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*what(?:'s| is| are) [^,?]*\b(?:number|num[ée]ro|\pL*nummer)\b`)
+	asksDigits = regexp.MustCompile(`(?i)` + questionStart + `what(?:'s| is| are) [^,?]*\b(?:number|num[ée]ro|\pL*nummer)\b`)
 	// "who", "by whom"
-	asksPerson = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:(?:to|by|from|with|for) )?(?:who|whom|whose)\b`)
+	asksPerson = regexp.MustCompile(`(?i)` + questionStart + `(?:(?:to|by|from|with|for) )?(?:who|whom|whose)\b`)
 	// "to Lund"
 	goesTo = regexp.MustCompile(`\bto (\p{Lu}[\pL'’-]+)`)
 	// "from Kiel"
@@ -255,10 +258,10 @@ func ownerless(question string) string { return possessive.ReplaceAllString(ques
 var possessive = regexp.MustCompile(`(?i)(^|[^\pL\pN'’])(?:my|our)\b`)
 
 // asksRole matches a question who has a role: "who is the second treasurer?" The role is in the sentence that answers.
-var asksRole = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*who(?:'s| is| was) (?:the|our|my|your|its|their) ((?:[\pL-]+ ?){2,3}?)(?: ?\?| of\b| at\b| in\b| for\b| here\b| there\b| now\b|$)`)
+var asksRole = regexp.MustCompile(`(?i)` + questionStart + `who(?:'s| is| was) (?:the|our|my|your|its|their) ((?:[\pL-]+ ?){2,3}?)(?: ?\?| of\b| at\b| in\b| for\b| here\b| there\b| now\b|$)`)
 
 // asksDeputy matches a question who has a role below another's: "deputy manager".
-var asksDeputy = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*who(?:'s| is| was) (?:the |our |my |your |its |their )?((?:deputy|vice|assistant|senior|junior|honorary) [\pL-]{3,})`)
+var asksDeputy = regexp.MustCompile(`(?i)` + questionStart + `who(?:'s| is| was) (?:the |our |my |your |its |their )?((?:deputy|vice|assistant|senior|junior|honorary) [\pL-]{3,})`)
 
 // asksPast matches a question for what was before: "what did it cost?"
 var asksPast = regexp.MustCompile(`(?i)\b(?:was|were|did|had|before|previous(?:ly)?|former(?:ly)?|old|used to|earlier|original(?:ly)?|instead|until|last|from|change[ds]?|move[ds]?|bisher|früher|war|avant|ancien(?:ne)?|antes)\b`)
@@ -268,13 +271,13 @@ var asksPast = regexp.MustCompile(`(?i)\b(?:was|were|did|had|before|previous(?:l
 var comparing = regexp.MustCompile(`(?i)\b((?:cheap|heav[iy]|light|long|short|bigg|larg|small|old|young|fast|slow|high|low|tall|deep|wid|quick|loud)(?:i?er|est)|more expensive|most expensive|dearer|dearest)\b`)
 
 // asksCode matches a question for a code: "what is the code of the safe?".
-var asksCode = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*what(?:'s| is| was) [^,?]*\b(?:code|pin|combination)\b`)
+var asksCode = regexp.MustCompile(`(?i)` + questionStart + `what(?:'s| is| was) [^,?]*\b(?:code|pin|combination)\b`)
 
 // asksMoney matches a question for an amount of money: one that says so (saysCost), or "how much is". asksOfMoney
 // matches one that speaks of money and asks for something else: "what is the fee for?", "how did we cut costs?".
 var asksMoney = regexp.MustCompile(`(?i)\bhow much (?:is|are|was|were)\b|\bhow much (?:will|would|do|does|did)\b.*\b(?:costs?|pay|paid|charged?|owed?)\b|` +
-	`^\W*(?:and |but |so )*what (?:do|does|did|will|would) .*\bcosts?\b(?:\W*$| (?:to|for|per|an?|in|at|from|now|each|if|when|with)\b)|` +
-	`^\W*(?:and |but |so )*what(?:'s| is| are| was| were| will be) (?:the |our |my |your |his |her |their |\pL+['’]s )?(?:\pL+ ){0,2}?(?:price|costs?|fees?|rent|fare)(?:\W*$| (?:of|for|in|per|to|at|on|from|now|next|this|an?|each)\b)|` +
+	questionStart + `what (?:do|does|did|will|would) .*\bcosts?\b(?:\W*$| (?:to|for|per|an?|in|at|from|now|each|if|when|with)\b)|` +
+	questionStart + `what(?:'s| is| are| was| were| will be) (?:the |our |my |your |his |her |their |\pL+['’]s )?(?:\pL+ ){0,2}?(?:price|costs?|fees?|rent|fare)(?:\W*$| (?:of|for|in|per|to|at|on|from|now|next|this|an?|each)\b)|` +
 	`^\W*what .*\bin (?:pounds|euros|dollars|francs)\W*$`)
 
 var asksOfMoney = regexp.MustCompile(`(?i)\b(?:price|costs?|fees?|rent|fare)(?: \pL+)? (?:for|used for|due|dates?|days?|deadline|include[ds]?|covers?|paid|payable)\W*$|` +
@@ -283,12 +286,12 @@ var asksOfMoney = regexp.MustCompile(`(?i)\b(?:price|costs?|fees?|rent|fare)(?: 
 var saysCost = regexp.MustCompile(`(?i)\b(?:price|costs?|fees?|rent|fare|pay|paid|charged?|owed?)\b`)
 
 // asksWhere matches a question where something is: "and where is the key?".
-var asksWhere = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*where\b`)
+var asksWhere = regexp.MustCompile(`(?i)` + questionStart + `where\b`)
 
 // asksSince and asksUntil match a question for one end of a stretch of time: "since when", "until when".
-var asksSince = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:since when|from when|starting when|seit wann|ab wann|depuis quand)\b`)
+var asksSince = regexp.MustCompile(`(?i)` + questionStart + `(?:since when|from when|starting when|seit wann|ab wann|depuis quand)\b`)
 
-var asksUntil = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:until when|till when|up to when|bis wann|jusqu'à quand)\b`)
+var asksUntil = regexp.MustCompile(`(?i)` + questionStart + `(?:until when|till when|up to when|bis wann|jusqu'à quand)\b`)
 
 // asksHours matches a question when something opens or closes: "closed", "opening".
 var asksHours = regexp.MustCompile(`(?i)\b(?:open(?:s|ed|ing)?|clos(?:es?|ed|ing)|shuts?)\b`)
@@ -309,7 +312,7 @@ func wantsNoDate(question string) bool {
 
 // asksNoDate matches a question that wants another kind of thing by its first words, "which room", and mentionsDate one
 // that may want a date all the same: "which room is free until May?"
-var asksNoDate = regexp.MustCompile(`(?i)^\W*(?:and |but |so )*(?:(?:in|at|on|to|from|with|by) )?(?:where|who|whom|whose|which (?:room|house|flat|unit|floor|place|town|city|country|street|address|firm|company|person|colou?r|number|size|model|brand|platform)|what (?:room|colou?r|size|model|brand|kind|type|sort)|how (?:much|many|tall|high|deep|wide|heavy|big))\b`)
+var asksNoDate = regexp.MustCompile(`(?i)` + questionStart + `(?:(?:in|at|on|to|from|with|by) )?(?:where|who|whom|whose|which (?:room|house|flat|unit|floor|place|town|city|country|street|address|firm|company|person|colou?r|number|size|model|brand|platform)|what (?:room|colou?r|size|model|brand|kind|type|sort)|how (?:much|many|tall|high|deep|wide|heavy|big))\b`)
 
 var mentionsDate = regexp.MustCompile(`(?i)\b(?:dates?|days?|when|months?|years?|until|till|since|deadline|due|expir\pL*|valid\pL*|time|birthday|born|notice|ahead|advance|back|up to|stop\pL*|start\pL*|beg[aiu]n\pL*|ends?|ended)\b`)
 

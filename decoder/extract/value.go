@@ -168,22 +168,25 @@ const (
 	mass     = `\d ?(?:kg|g|mg|kilos?|grams?|tons?|tonnes?|lbs?|oz|ounces?)\b`
 	// otherUnits are units of what is no money.
 	otherUnits = `nights?|days?|hours?|hrs?|minutes?|mins?|weeks?|places?|seats?|rooms?|beds?|pieces?|copies|times|km|kg|m²|litres?|metres?|miles?|nächte|tage|stunden|nuits?|jours?|heures?`
+	// aWeekdayName is the name of a day of the week, perhaps a short one: "Tuesday", "tue".
+	aWeekdayName = `(?:mon|tues?|wednes|thurs?|fri|satur|sun)(?:day)?`
+	// fromTwo are the English numbers in words but zero and one: "two", "sixty-five", "thousands".
+	fromTwo = `two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\pL+teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:-\pL+)?|hundreds?|thousands?|millions?|billions?`
 	// aDay and aMonth are the parts of a date.
 	aDay   = `(?:3[01]|[12]?\d)(?:st|nd|rd|th|\.)?`
 	aMonth = `(?:` + monthNames + `|` +
 		`januar|februar|märz|mai|juni|juli|oktober|dezember|janvier|février|mars|avril|juin|juillet|août|septembre|octobre|novembre|décembre)`
-	calendar = `\b(?:` + monthsButMay + `)\b`
+	calendar = `\b(?:` + words.MonthsButMay + `)\b`
 
-	monthsButMay = `january|february|march|april|june|july|august|september|october|november|december`
-	// monthNames are the English ones. "May" is mostly a verb.
-	monthNames = monthsButMay + `|may|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec`
+	// monthNames are the English ones.
+	monthNames = words.MonthsButMay + `|may|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec`
 )
 
 // Times and dates.
 var (
 	// aTime matches what texts without any time lack: a digit, "May", "soon", "before".
 	aTime = regexp.MustCompile(`(?i)\d|\b(?:` + monthNames + `|` +
-		`(?:mon|tues?|wednes|thurs?|fri|satur|sun)(?:day)?s?|(?:mid)?night|noon|midday|mornings?|afternoons?|evenings?|days?|daily|weeks?|weekdays?|weekends?|weekly|months?|monthly|years?|yearly|annual(?:ly)?|` +
+		aWeekdayName + `s?|(?:mid)?night|noon|midday|mornings?|afternoons?|evenings?|days?|daily|weeks?|weekdays?|weekends?|weekly|months?|monthly|years?|yearly|annual(?:ly)?|` +
 		`hours?|hourly|minutes?|moment|centur(?:y|ies)|decades?|spring|summer|autumn|winter|easter|christmas|holidays?|today|tonight|tomorrow|yesterday|now|soon|always|never|once|twice|every|before|after|until|till|since|` +
 		`while|when|whenever|during|as soon|as long|first|last|next|ago|later|earlier|early|late|immediately|anytime|any time|clock|dawn|dusk|sunrise|sunset|end|start|beginning)\b|` +
 		apart(`(?:(?:feier|werk|arbeits|wochen|geburts|markt|mon|diens|donners|frei|sams|sonn)?tage?|\pL{3,}tag)[ns]?|\pL*(?:wochen?|wochentags|monat(?:e[ns]?|lich|s)?|jahr(?:e[ns]?|s)?|uhr|stunden?|abends?|nacht|mittags?)|januar|februar|märz|mai|juni|juli|oktober|dezember|`+
@@ -203,7 +206,7 @@ var (
 // Numbers, amounts of money and measures.
 var (
 	// aNumber matches what texts without any number lack: a digit, "seven", "several", "free".
-	aNumber = regexp.MustCompile(`(?i)\d|\b(?:no|none|nothing|free|zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\pL+teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:-\pL+)?|hundreds?|thousands?|millions?|billions?|` +
+	aNumber = regexp.MustCompile(`(?i)\d|\b(?:no|none|nothing|free|zero|one|` + fromTwo + `|` +
 		`dozens?|half|quarters?|thirds?|both|pair|couple|several|few|many|much|all|most|unlimited|once|twice|single|double|triple|an?|every|each|until|till|up to|as long|always|forever|indefinite(?:ly)?|` +
 		`years?|months?|weeks?|days?|hours?|minutes?|nights?)\b|` +
 		apart(`k?ein(?:e[mnrs]?|s)?|(?:zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf)(?:mal)?|\pL*(?:zehn|[zß]ig|hundert|tausend)|kostenlos|bis|lang(?:e[nr]?)?|`+

@@ -43,7 +43,7 @@ func letterWords(text string) []string {
 func namesIn(question string) (out []string) {
 	for i, word := range strings.Fields(question) {
 		word = strings.Trim(word, `?!.,;:"'()`)
-		word = strings.TrimSuffix(strings.TrimSuffix(word, "'s"), "’s")
+		word = words.WithoutPossessive(word)
 		if i > 0 && capitalized.MatchString(word) && len(words.Content(word)) > 0 && !noName.MatchString(word) {
 			out = append(out, strings.ToLower(word))
 		}
@@ -55,7 +55,7 @@ func namesIn(question string) (out []string) {
 var capitalized = regexp.MustCompile(`^\p{Lu}[\pL-]+$`)
 
 // noName matches what is written like a name and is a day of the week or a month, or stands before a name.
-var noName = regexp.MustCompile(`(?i)^(?:` + aMonth + `|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|mon|tue|wed|thu|fri|sat|sun|mr|mrs|ms|miss|dr|prof|easter|christmas)$`)
+var noName = regexp.MustCompile(`(?i)^(?:` + aMonth + `|` + words.Weekdays + `|mon|tue|wed|thu|fri|sat|sun|mr|mrs|ms|miss|dr|prof|easter|christmas)$`)
 
 // nameWords returns the words of a question with a capital, without its first.
 func nameWords(question string) (out []string) {

@@ -100,7 +100,7 @@ func withName(question, name string) (string, bool) {
 // ofName has the prepositions before a name that a question is about; noName matches what is written like a name and is a time.
 var (
 	ofName = words.Set("of for in on at with from by to")
-	noName = regexp.MustCompile(`(?i)^(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march|april|may|june|july|august|september|october|november|december|easter|christmas)$`)
+	noName = regexp.MustCompile(`(?i)^(?:` + words.Weekdays + `|` + words.MonthsButMay + `|may|easter|christmas)$`)
 )
 
 // topicFirst reports whether a clause names what it asks about before it asks.
@@ -454,7 +454,7 @@ func bare(w string) string {
 
 func withoutMarks(s string) string {
 	s = strings.Trim(s, `,.?!;:"()`)
-	return strings.TrimSuffix(strings.TrimSuffix(s, "'s"), "’s")
+	return words.WithoutPossessive(s)
 }
 
 func possessive(w string) bool { return strings.HasSuffix(w, "'s") || strings.HasSuffix(w, "’s") }

@@ -86,6 +86,17 @@ func Abbreviated(text string) bool {
 
 var abbreviations = Set("mr mrs ms dr st prof no nr e.g i.e etc vs approx ca dept jr sr")
 
+// Parts of patterns for days and months in small letters. May is left out because it is mostly a verb.
+const (
+	Weekdays     = `(?:mon|tues|wednes|thurs|fri|satur|sun)days?`
+	MonthsButMay = `january|february|march|april|june|july|august|september|october|november|december`
+)
+
+// WithoutPossessive returns a word without the ending of an owner: "Anna" for "Anna's".
+func WithoutPossessive(word string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(word, "'s"), "’s")
+}
+
 // Set returns the words of a list, which white space divides.
 func Set(list string) map[string]bool {
 	set := map[string]bool{}

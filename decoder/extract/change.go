@@ -100,9 +100,10 @@ func supersedes(q decoder.Quote, question string) bool {
 }
 
 var (
-	// isNew matches a sentence that says what has changed, or put right; newThing a new one.
+	// isNew matches a sentence that says what has changed or is put right: "costs now", "went up to", "correction".
 	isNew = regexp.MustCompile(`(?i)\b(?:(?:costs?|lives?|works?|opens?|closes?|starts?|meets?) now|now (?:costs?|lives?|works?|opens?|closes?|starts?|meets?)|(?:goes|go|went|rises?|increases?|increased|raised|dropped|drops?|reduced|lowered) (?:up |down )?to|correction|corrected|korrektur|ab sofort)\b`)
 
+	// newThing matches a new thing: "the new price".
 	newThing = regexp.MustCompile(`(?i)\b(?:new|neue[rnms]?|nouve(?:au|lle)|nuev[oa]) ([\pL-]+)`)
 )
 
@@ -112,7 +113,7 @@ var outdated = regexp.MustCompile(`(?i)(?:, (?:and )?(?:not|nicht)|\b(?:instead 
 	`|, (?:and |but )?(?:not|nicht|pas) (?:the |at |on |in )?([£€$]?\d[^,;()]{0,40}|(?-i:\p{Lu})[^,;.()]{0,40})` +
 	`|\b(?:moved|changed|postponed|shifted|rescheduled|brought forward|verlegt|verschoben|geändert|reportée?|déplacée?|aplazad[oa]|cambiad[oa])[^,;:.]{0,40}? (?:from|von|vom|de|du|del) +((?:[^,;()]|, ){1,40}?) (?:to|until|auf|au|à|al?)(?:[^\pL\pN]|$)`)
 
-// instead matches the word for what comes in the place of something, without what that is.
+// instead matches the word for what comes in the place of something, at the end of a clause: "Come on 10 May instead."
 var instead = regexp.MustCompile(`(?i)(?:^|[^\pL\pN])(instead|stattdessen|à la place|en su lugar)(?: *[.,;!)]| *$)`)
 
 // cutInstead divides a sentence that ends with "instead" into what was and what is.
@@ -195,7 +196,7 @@ var change = regexp.MustCompile(`(?i)` + apart(`now|no more|no longer|instead|fr
 var since = regexp.MustCompile(`(?i)(?:^|[^\pL])(?:with effect from|effective(?: from)?|as (?:of|from)|starting|from) (?:next (?:week|month|year|season|term)|the same (?:date|day)|(?:the )?\d{1,2}(?:st|nd|rd|th)?(?: of)? ` +
 	aMonth + `|` + aMonth + `)(?:[^\pL\pN–-]|$)`)
 
-// nowBehind matches what makes the value before it a new one: "£31 now".
+// nowBehind matches what makes the value before it a new one: " now".
 var nowBehind = regexp.MustCompile(`(?i)^ ?(?:now|instead|from now on)\b`)
 
 // addition matches the heading of what was added to a text, "Addendum", which changes what it says above.

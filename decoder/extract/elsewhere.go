@@ -8,10 +8,11 @@ import (
 	"tandem/internal/words"
 )
 
-// atTheEnd matches what a question says last: of what, or where, it asks for something. ofOwner matches whose it is.
 var (
+	// atTheEnd matches the place or the thing that a question names last: " in the theatre?".
 	atTheEnd = regexp.MustCompile(`(?i) (?:at|in|of) (?:the|our|my|your) ((?:[\pL-]+ ){0,2}[\pL-]+)\W*$`)
-	ofOwner  = regexp.MustCompile(`(?i)\b(?:the|our|my|your) ((?:[\pL-]+ )?[\pL-]+)['’]s `)
+	// ofOwner matches the owner that a question names: "the theatre's rules".
+	ofOwner = regexp.MustCompile(`(?i)\b(?:the|our|my|your) ((?:[\pL-]+ )?[\pL-]+)['’]s `)
 )
 
 // elsewhere reports for each passage whether the question names another document than the passage's, as the place or

@@ -48,7 +48,7 @@ func (p passage) codeBlock(q query) (from, to int, ok bool) {
 // fewestMissing is how many words a question needs before one of them may stand nowhere in the passage.
 const fewestMissing = 4
 
-// commandWords say that a question is for a command and not for what.
+// commandWords say that a question is for a command, as "line" does, and not for what.
 var commandWords = words.Set("command commands line code snippet way")
 
 // introduces returns the last sentence before a block of code, if that is no code.

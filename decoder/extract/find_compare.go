@@ -28,9 +28,11 @@ var comparisons = map[string]comparison{
 }
 
 var (
-	// amount matches an amount of money behind a name: ": £31"; weight a weight, ": 9 kg"; quantity any number with its unit.
-	amount   = regexp.MustCompile(`(?i)^[^\d\n,;]{0,20}?([€£$] ?\d[\d.,]*\d|[€£$] ?\d|\d[\d.,]*(?: ?(?:€|eur|euros?|dollars?|pounds?|chf|francs?)))`)
-	weight   = regexp.MustCompile(`(?i)^[^\d\n,;]{0,20}?(\d[\d.,]* ?(?:kg|g|t|lbs?)\b)`)
+	// amount matches an amount of money behind a name: ": £31".
+	amount = regexp.MustCompile(`(?i)^[^\d\n,;]{0,20}?([€£$] ?\d[\d.,]*\d|[€£$] ?\d|\d[\d.,]*(?: ?(?:€|eur|euros?|dollars?|pounds?|chf|francs?)))`)
+	// weight matches a weight behind a name: ": 9 kg".
+	weight = regexp.MustCompile(`(?i)^[^\d\n,;]{0,20}?(\d[\d.,]* ?(?:kg|g|t|lbs?)\b)`)
+	// quantity matches any number with its unit behind a name: ": 4 nights".
 	quantity = regexp.MustCompile(`^[^\d\n,;]{0,20}?(\d[\d.,]*(?: ?[\pL%²³/]+)?)`)
 )
 

@@ -110,7 +110,8 @@ func (p passage) measured(question string, wanted []string, l label) bool {
 	})
 }
 
-// asksCost matches a question for a price that does not name it, as those in other languages are read.
+// asksCost matches a question for a price that may not say "price": "how much is the tap". Questions in other languages
+// are read so, too.
 var asksCost = regexp.MustCompile(`(?i)\bhow much (?:is|are)\b|\bcosts?\b|\bprice\b`)
 
 // meaningOfCode returns what stands behind a code ("E11", "- 3: …") that a question asks about.
@@ -122,13 +123,13 @@ func (p passage) meaningOfCode(q query) (from, to int, ok bool) {
 	return p.meaning(wanted, defined, saysMeaning.MatchString(q.text))
 }
 
-// saysMeaning matches a question that says that it asks what something means.
+// saysMeaning matches a question that says that it asks what something means: "what does E11 mean".
 var saysMeaning = regexp.MustCompile(`(?i)\b(?:means?|meaning|stands? for|signif(?:y|ies))\b`)
 
 // defines matches a question what something means: "what does E11 stand for?", "what is E11?".
 var defines = regexp.MustCompile(`(?i)^\W*(?:and )?(?:what (?:does|do|did|is|are)\b.*\b(?:mean|stand for|signify|meaning)\b|what(?:'s| is)\b|meaning of\b)`)
 
-// asksRemedy matches a question what to do about something that is displayed.
+// asksRemedy matches a question what to do about something that is displayed: "what do I do when it shows E5".
 var asksRemedy = regexp.MustCompile(`(?i)\b(?:what|how)\b.*\b(?:do|fix|solve|clear|wrong)\b|\b(?:shows?|says|displays?|error|fault|message)\b`)
 
 // meaning returns what a code that the question names stands for: the second cell of its row, or what stands behind the
@@ -197,7 +198,7 @@ func bareCode(label string) string {
 	return left[0]
 }
 
-// longNumber matches a number that is no count: a code, a port, an identifier.
+// longNumber matches a number that counts nothing, such as a code, a port or an identifier: "8080".
 var longNumber = regexp.MustCompile(`^\d{3,}$`)
 
 // unnamed returns the words of a question about a number that neither stand above its line nor say that it is a code.
@@ -206,6 +207,7 @@ func unnamed(wanted []string, number string, above []string) []string {
 	return slices.DeleteFunc(left, func(w string) bool { return w == number || codeWords[w] })
 }
 
+// codeWords say that a number is a code, as "status" does, or ask for its meaning.
 var codeWords = words.Set("mean means meaning stand stands code error status number exit message signify display displays")
 
 // code reports whether a label is a code: it has letters and digits and no blank.

@@ -10,8 +10,9 @@ import (
 )
 
 var (
-	// asksBirth matches a question for a birth, and asksDeath one for a death: "when was she born?".
+	// asksBirth matches a question for a birth: "when was she born?".
 	asksBirth = regexp.MustCompile(`(?i)\b(?:born|birth(?:day|date)?)\b`)
+	// asksDeath matches a question for a death: "when did she die?".
 	asksDeath = regexp.MustCompile(`(?i)\b(?:dies?|died|death|dead)\b`)
 	// lifespan matches a name and the two dates behind it: "Ada Lovelace (10 December 1815 – 27 November 1852)".
 	lifespan = regexp.MustCompile(`(\p{Lu}[^()\n.;:]*?) ?\([^()]*?((?:\d{1,2}\.? \pL+,? |\pL+ \d{1,2}, )?\d{3,4}) ?[–—-] ?((?:\d{1,2}\.? \pL+,? |\pL+ \d{1,2}, )?\d{3,4})\)`)
@@ -69,17 +70,19 @@ func (p passage) codeThatOpens(q query) (from, to int, ok bool) {
 	return from, to, ok
 }
 
+// namesCode has the words for a code.
 var namesCode = words.Set("code pin combination number")
 
-// endsInCode matches what ends in a code of digits, ofOtherNumber what says that its number is none.
+// endsInCode matches a note that ends in a code of digits: "shed padlock 7731".
 var endsInCode = regexp.MustCompile(`^(.*\pL)[ :=]+(\d{3,8})\W*$`)
 
+// ofOtherNumber matches a note whose number is no code: "locker no. 7731".
 var ofOtherNumber = regexp.MustCompile(`(?i)\b(?:no|nr|number|tel|phone|mobile|reading|model|serial|room|year|since|from|until)\b`)
 
 // aYear matches a year: "1984".
 var aYear = regexp.MustCompile(`^(?:19|20)\d\d$`)
 
-// locked has what a code opens.
+// locked has what a code opens, such as a safe.
 var locked = words.Set("lock padlock door gate box safe alarm locker keypad entrance garage barrier cabinet cupboard lockbox keybox bike bicycle suitcase shed")
 
 // apartFrom matches what stands between two notes: "; ".
@@ -110,9 +113,10 @@ func (p passage) signature(q query) (from, to int, ok bool) {
 // asksSigner matches a question who wrote a letter: "who signed the letter about the roof?".
 var asksSigner = regexp.MustCompile(`(?i)^\W*(?:and )?who (?:has )?(?:signed|signs|wrote|writes|sent|sends)\b.*\b(?:letter|e-?mail|mail|message|note|notice)\b`)
 
-// closing matches the line above the name of who wrote a letter.
+// closing matches the line above the name of who wrote a letter: "Kind regards,".
 var closing = regexp.MustCompile(`(?mi)^(?:with )?(?:(?:kind|best|warm|many)(?:est)? (?:regards|wishes|greetings)|regards|yours (?:sincerely|faithfully|truly)|sincerely(?: yours)?|mit freundlichen grüßen|(?:viele|beste|herzliche|liebe) grüße|cordialement|bien à vous|un (?:cordial )?saludo|atentamente)\b[^\n]{0,40}\n+`)
 
+// signing has the words of a question who wrote a letter, as "note" is, that say nothing of which letter.
 var signing = words.Set("about signed signs wrote writes sent sends letter email mail e message note notice")
 
 // maxSignerWords is how many words a name below a letter has at most, with titles.
@@ -164,5 +168,5 @@ func (p passage) itemsBelow(end int) (from, to int, ok bool) {
 // minItems is how many items make a list.
 const minItems = 2
 
-// needs has the words of a question for a list that say what it is for.
+// needs has the words of a question for a list that say what it is for: "what do I need".
 var needs = words.Set("need needs needed use uses used require requires required take takes go goes put add buy bring there recipe")

@@ -11,20 +11,20 @@ import (
 )
 
 var (
-	// asksDefault matches a question for a default: "default page_size"; asksPurpose one what something does: "what
-	// does --all do?".
+	// asksDefault matches a question for a default: "default page_size".
 	asksDefault = regexp.MustCompile(`(?i)\bdefaults?\b`)
+	// asksPurpose matches a question what something does: "what does --all do?".
 	asksPurpose = regexp.MustCompile(`(?i)^\W*(?:and )?(?:what|which \pL+) (?:does|do|is|are|did)\b.*\b(?:do|mean|set|sets|control|configure|change|for|specify|stand for)\W*$`)
 
 	// given matches a default value behind its name, with what ends it: "(default 30)", "defaults to 8080", "Default: 50M.".
 	given = regexp.MustCompile(`(?i)\bdefaults?(?: values?)?(?: ?[:=] ?| (?:is|are|to|of|being)\b:? ?| )([^\s,;()][^;()\n]*)`)
 	// beforeDefault matches one in front of it: "Unlimited by default", "Number of pallets, 1 by default".
 	beforeDefault = regexp.MustCompile(`(?i)(?:^|[.,;:(|]) *([^.,;:(|\n]+?) by default\b`)
-	// noDefault matches what says that there is none.
+	// noDefault matches what says that there is none: "no default value".
 	noDefault = regexp.MustCompile(`(?i)\bno default(?: values?)?\b`)
 )
 
-// defaultWords say that a question is for a default and not of what.
+// defaultWords say that a question is for a default, as "setting" does, and not of what.
 var defaultWords = words.Set("default defaults value values option options setting settings parameter parameters flag flags key argument field property variable used set")
 
 // defaultValue returns the default value that a question asks for, from the line or the sentence that is about just this
@@ -223,8 +223,9 @@ func explains(label string, names []string) bool {
 }
 
 var (
-	// asksOption matches a question for an option: "which option prints all?"; optionName an option: "--all", "-a".
+	// asksOption matches a question for an option: "which option prints all?".
 	asksOption = regexp.MustCompile(`(?i)^\W*(?:and )?(?:which|what) (?:[\pL\pN._-]+ )?(?:options?|flags?|switch|settings?|parameters?|directives?)\b`)
+	// optionName matches an option: "--all", "-a".
 	optionName = regexp.MustCompile(`^--?[\pL\pN#?@]`)
 )
 
@@ -264,4 +265,5 @@ func (p passage) optionThatDoes(q query) (from, to int, ok bool) {
 // maxOthers bounds the words of an option's description, for each that the question has.
 const maxOthers = 4
 
+// optionWords say that a question is for an option, as "flag" does, and not for what.
 var optionWords = words.Set("option options flag flags switch setting settings parameter parameters directive command line use")

@@ -18,27 +18,30 @@ type release struct {
 }
 
 var (
+	// version matches a version: "2.1", "v2.1.0-rc1".
 	version = regexp.MustCompile(`(?i)\bv?\d+(?:\.\d+){1,3}(?:[-.]?(?:alpha|beta|rc|dev|pre|post|a|b)[-.]?\d*)?`)
 	// aDate matches what looks like a version: "12.05.2026".
 	aDate = regexp.MustCompile(`^\d{1,2}\.\d{1,2}\.(?:19|20)\d\d`)
-	// beforeVersion and behindVersion match the rest of a release's heading: "Release 2.1", "[2.1.0] - 2026-03-01",
-	// "v2.1.0 (1 March 2026)".
+	// beforeVersion matches what stands before the version in a release's heading: "Release ", "[".
 	beforeVersion = regexp.MustCompile(`^(?:[\pL'’.+-]+ ){0,4}[\[(]?$`)
+	// behindVersion matches what stands behind it: "] - 2026-03-01", " (1 March 2026)".
 	behindVersion = regexp.MustCompile(`(?i)^\]?:?(?:|[ ,:–—-]*\(.*\)|[ ,:–—(-]+(?:\pL+,? )?(\d.*|\pL+\.? (?:\d{1,2},? )?\d{4})|[ –—-]+unreleased)$`)
-	// beginsVersion matches a line that begins with a version: windows of a text leave out the empty line above some of them.
+	// beginsVersion matches a line that begins with a version, "v2.1.0": windows of a text leave out the empty line
+	// above some of them.
 	beginsVersion = regexp.MustCompile(`(?i)^\[?(?:version |release )?v?\d+\.\d`)
 	// partOfText matches a number that is none of a release: "Section 2.1".
 	partOfText = regexp.MustCompile(`(?i)^(?:section|chapter|part|step|figure|table|clause|article|appendix|question|page)\b`)
 	// day matches a date behind a version: "1 March 2026", "2026-03-01".
 	day = regexp.MustCompile(`(?:\p{Lu}\pL{2,8}\.? )?\d[\pL\d ,./-]*\d`)
 
-	// asksRelease matches a question for a release: "which version added it?"; asksReleased one for its date: "when did
-	// 2.1 come out?".
-	asksRelease  = regexp.MustCompile(`(?i)\b(?:which|what)(?: \S+){0,3}? (?:versions?|releases?)\b`)
+	// asksRelease matches a question for a release: "which version added it?".
+	asksRelease = regexp.MustCompile(`(?i)\b(?:which|what)(?: \S+){0,3}? (?:versions?|releases?)\b`)
+	// asksReleased matches a question for the date of a release: "when did 2.1 come out?".
 	asksReleased = regexp.MustCompile(`(?i)\b(?:releas|publish|appear)\w*\b|\b(?:come|came) out\b`)
-	// asksAllChanges matches a question for all that is new in a release, and planned what a release says of a later one.
+	// asksAllChanges matches a question for all that is new in a release: "what's new in 2.1?".
 	asksAllChanges = regexp.MustCompile(`(?i)^\W*what(?:['’]s| is| has| was)? (?:new|changed)\b`)
-	planned        = regexp.MustCompile(`(?i)\bwill be\b`)
+	// planned matches what a release says of a later one: "will be removed".
+	planned = regexp.MustCompile(`(?i)\bwill be\b`)
 
 	// ofProduct matches the name of a program before its version or before the word for it: "parcelq 2.1", "which
 	// parcelq version".
@@ -57,7 +60,7 @@ var changing = [][]string{
 // longestChange is how many bytes answer what changed; of a longer line its first sentence does.
 const longestChange = 300
 
-// releaseWords say that a question is about a release and not about what of it.
+// releaseWords say that a question is about a release, as "changelog" does, and not what about it.
 var releaseWords = words.Set("version versions release releases released changelog first since")
 
 // releases returns the releases that a passage tells of, by the last heading of its title and by those in the text.

@@ -57,13 +57,14 @@ func (p passage) tableCell(q query) (from, to int, ok bool) {
 	return at.from, at.to, words.Shared(said, rest) == 0
 }
 
-// ofPlaces matches the name of a column of places, which may have numbers.
+// ofPlaces matches the name of a column of places, which may have numbers: "Room".
 var ofPlaces = regexp.MustCompile(`(?i)\b(?:rooms?|gates?|platforms?|bays?|shel(?:f|ves)|desks?|lockers?|flats?|floors?|box|boxes|pages?|slots?|zones?|pitch|court|lanes?|stalls?|stands?|berths?|tables?|seats?|tracks?|piers?|aisles?|decks?|cabins?|studios?|halls?|blocks?|houses?|plots?|beds?|wards?|stations?|stops?|rows?|levels?|storeys?|units?|suites?|buildings?|drawers?|racks?|bins?|hooks?|` +
 	`addresses|address|gleis|raum|zimmer|where|place|location)\b`)
 
+// asksHowMany matches a question for a number: "how many boats".
 var asksHowMany = regexp.MustCompile(`(?i)\bhow many\b`)
 
-// saysFormer matches the name of a column of what was so before.
+// saysFormer matches the name of a column of what was so before: "Old price".
 var saysFormer = regexp.MustCompile(`(?i)\b(?:old|previous|former|before|was|until|last|original(?:ly)?|from|earlier|prior|previously|formerly|ex|past|initial(?:ly)?|replaced|sold|maiden|predecessor|to (?:19|20)\d\d)\b`)
 
 // timeElsewhere reports whether a row has some words of a question beside a time of day in another cell: "arrives 9:20".
@@ -105,14 +106,16 @@ func (p passage) hasTimes(column int) bool {
 	return false
 }
 
+// dateOrTime matches a cell with a date or a time of day: "2024-05-03", "3.5.", "9:40", "May".
 var dateOrTime = regexp.MustCompile(`(?i)\d{4}-\d\d|\d{1,2}[./]\d{1,2}[./]|\b\d{1,2}[:.]\d\d\b(?: ?[ap]m)?$|(?:^|[^\pL])` + aMonth + `(?:$|[^\pL])`)
 
-// asksNoForm matches a question for somebody, something or some place.
+// asksNoForm matches a question for somebody, something or some place: "who", "from where".
 var asksNoForm = regexp.MustCompile(`(?i)` + questionStart + `(?:(?:from|to) )?(?:who|whom|whose|where|which)\b`)
 
-// ofAmounts has the verbs whose forms name columns of amounts.
+// ofAmounts has the verbs whose other forms name columns of amounts: "weigh" and "Weight".
 var ofAmounts = words.Set("buy sell weigh weighs")
 
+// otherForms has verbs of questions with other forms and words that name columns: "arrive" and "Arrival".
 var otherForms = map[string][]string{
 	"pay": {"paid"}, "buy": {"bought"}, "sell": {"sold"}, "send": {"sent"}, "leave": {"left", "departs", "departure"},
 	"leaves": {"departs", "departure"}, "go": {"departs", "departure"}, "arrive": {"arrival"}, "arrives": {"arrival"}, "land": {"arrives", "arrival"},
@@ -187,9 +190,12 @@ func (p passage) origins(question string) int {
 }
 
 var (
+	// fromWords name the column of the places where journeys begin, in four languages.
 	fromWords = words.Set("from origin departure von abfahrt de départ salida")
-	toWords   = words.Set("to destination arrival nach ankunft à arrivée destino llegada")
-	leaving   = regexp.MustCompile(`(?i)\b(?:from|leav\pL*|left|depart\pL*|start\pL*|off)\b`)
+	// toWords name the column of the places where they end.
+	toWords = words.Set("to destination arrival nach ankunft à arrivée destino llegada")
+	// leaving matches a question about the beginning of a journey: "from Lund", "when does it leave".
+	leaving = regexp.MustCompile(`(?i)\b(?:from|leav\pL*|left|depart\pL*|start\pL*|off)\b`)
 )
 
 // called returns the only row whose name is words of a question, just as they are spelt; -1 if there is none.
@@ -223,6 +229,7 @@ func (p passage) ofAnother(question string) bool {
 var endsWith = regexp.MustCompile(`(?i)^.* (?:of|in|for|by|with) ((?:the |a |an |my |our )?[\pL\pN._ -]+?)\W*$`)
 
 var (
+	// which matches a question for one of the things that have a row: "which has a red lid?".
 	which = regexp.MustCompile(`(?i)^\W*(?:and )?(?:which|who|whose)\b`)
 	// rate matches that, or of what its values are shares: "Guests per month".
 	rate = regexp.MustCompile(`(?i)` + unit.String() + `| (?:per|a|an|each|every|pro|par) \pL+$`)
@@ -244,7 +251,7 @@ func columnOf(names []string, question string, wanted []string) (column int, ask
 	return columnOfKind(names, question), nil
 }
 
-// asksPriceOf matches a question for what something costs that names only what.
+// asksPriceOf matches a question for what something costs that names only what: "how much is the train".
 var asksPriceOf = regexp.MustCompile(`(?i)^\W*(?:and )?(?:how much (?:is|are|does|do|did|will)\b|what (?:does|do|did|will)\b.*\bcosts?\b)`)
 
 // columnOfKind returns the column of what such a question asks for; -1 if there is none, or a second one.
@@ -293,7 +300,7 @@ func columnNamed(names []string, less *regexp.Regexp, wanted []string) (column i
 	return column, asked, tie
 }
 
-// asksOnly has the words of a question that say what is asked for and not of what.
+// asksOnly has the words of a question, such as "price", that say what is asked for and not of what.
 var asksOnly = words.Set(`much many long far old often high tall big large heavy loud noisy weigh weighs cost costs price expensive pay last lasts take takes time start starts
 	begin begins mean means called name value`)
 
@@ -348,4 +355,5 @@ var asksSum = regexp.MustCompile(`(?i)\bcosts?\b|\bpric(?:e|ed)\b|\bhow much\b|\
 // aSum matches a sum of money: "EUR 12.50", "12,-".
 var aSum = regexp.MustCompile(`(?i)^(?:` + money + `)? ?\d[\d.,]*[.,](?:\d\d|[-–—])(?: ?(?:` + money + `))?$`)
 
+// summed has the words of a question what something cost, such as "bill", that say nothing of which thing.
 var summed = words.Set("altogether total sum all overall invoice bill receipt charged charge did was were")

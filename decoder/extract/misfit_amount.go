@@ -34,6 +34,7 @@ func (v valueInTurn) named(first valueInTurn) []string {
 	return v.before
 }
 
+// standsForOthers matches what stands for a thing that the sentence has named: "those of the gates".
 var standsForOthers = regexp.MustCompile(`(?i)\b(?:those|that|the ones?) (?:of|for|in|on|at|from|with)\b`)
 
 // inTurn returns the values of each kind in a sentence, if it has several, and words before each but none after the
@@ -97,6 +98,7 @@ func countedIn(question string) []string {
 	return words.Content(m[1])
 }
 
+// asksCount matches a question how much or how many of something: "how many eggs does it need".
 var asksCount = regexp.MustCompile(`(?i)` + questionStart + `how (?:much|many) ((?:\pL+ ){0,2}?\pL+)(?:$|\W*$| (?:do|does|did|is|are|was|were|can|could|should|will|must|have|has|had|go(?:es)?|in|for|per|to)\b)`)
 
 // countsOther reports whether a line with an amount does not say of what is counted, and another line of the passage

@@ -8,10 +8,10 @@ import (
 	"tandem/internal/words"
 )
 
-// aWeekday matches a day of the week, "Mondays", "Tue.", and daysTo what stands between the first and the last of
-// several: " to ".
+// aWeekday matches a day of the week: "Mondays", "Tue.".
 var aWeekday = regexp.MustCompile(`\b(?:(?i:(mon|tues|wednes|thurs|fri|satur|sun)days?)|(Mon|Tue|Wed|Thu|Fri|Sat|Sun)(?:s|rs?)?)\b\.?`)
 
+// daysTo matches what stands between the first and the last of several days: " to ".
 var daysTo = regexp.MustCompile(`(?i)^ ?(?:[–—-]|to|until|till|through|thru) ?(?:and including )?$`)
 
 // manyDays matches what speaks of other days without naming them: "daily", "on holidays".

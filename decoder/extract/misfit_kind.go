@@ -56,7 +56,7 @@ func (w wants) misshapen(text string) bool {
 	return slices.ContainsFunc(w.shapes, func(has *regexp.Regexp) bool { return !has.MatchString(text) })
 }
 
-// aCode matches what may be a code: it has a digit, a sign, or capitals side by side.
+// aCode matches what may be a code: it has a digit, a sign, or capitals side by side: "7731", "AB", "oak-tree".
 var aCode = regexp.MustCompile(`\d|[A-Z]{2}|[#*_@!/-]`)
 
 // mismeasured reports whether a value is of a kind that cannot be the answer: minutes for a weight.
@@ -94,14 +94,15 @@ func (w wants) amounts(text string) bool {
 	return aNumeral.MatchString(text)
 }
 
-// anAmount matches what may be an amount of money in words, or a number that says that it is one.
+// anAmount matches what may be an amount of money, in words or with a sign for money: "€ 5", "free", "twenty".
 var anAmount = regexp.MustCompile(`(?i)` + money + `|\d ?p\b|%|\b(?:free|nothing|no (?:charge|fee|cost|extra)|included?|inclusive|half|double|quarter|pounds?|quid|tenner|fiver|grand|cash|bill|same|more|less|as much|` +
 	`waived|complimentary|depends?|var(?:y|ies)|request|donations?|vouchers?|tokens?|` +
 	`zero|` + fromTwo + `|per ?cent)\b|` +
 	apart(`gratis|kostenlos|kostenfrei|umsonst|frei|inklusive|inbegriffen|enthalten|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|\pL*(?:zehn|[zß]ig|hundert|tausend)|`+
 		`gratuite?s?|offerte?s?|compris(?:e?s?)?|deux|trois|quatre|cinq|sept|huit|neuf|dix|onze|douze|vingt|trente|quarante|cinquante|soixante|cents?|mille|incluid[oa]s?`))
 
-// notMoney matches numbers that are no amounts: dates, times and telephone numbers.
+// notMoney matches numbers that are no amounts, such as dates, times and telephone numbers: "3 May", "9:40", "0421 337
+// 018".
 var notMoney = regexp.MustCompile(`(?i)\b(?:1[5-9]|20)\d\d-\d\d-\d\d\b|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b|` +
 	`\b` + aDay + `(?: of)? ` + aMonth + `\b(?:,? \d{4})?|\b` + aMonth + ` ` + aDay + `\b(?:,? (?:19|20)\d\d)?|\b` + aMonth + ` (?:19|20)\d\d\b|` +
 	`\b\d{1,2}:\d\d\b|\b\d{1,2}(?:\.\d\d)?(?:am| ?(?:pm|a\.m|p\.m|uhr|o'clock))\b|\b\d+(?:st|nd|rd|th)\b|` +
@@ -145,32 +146,39 @@ func (w wants) noPlace(value string) bool {
 	})
 }
 
-// notPlace matches a value that is only a time of the day or an amount of money. Rooms, too, have numbers with a point.
+// notPlace matches a value that is only a time of day or an amount of money: "19:00", "9 €". Rooms may have numbers
+// with a point, too.
 var notPlace = regexp.MustCompile(`(?i)^\W*(?:at |um |à )?(?:\d{1,2}:\d\d(?: ?(?:[ap]\.?m\.?|uhr|h))?|\d{1,2}\.\d\d ?(?:[ap]\.?m\.?|uhr|h)|\d{1,2} ?(?:[ap]\.?m\.?|uhr|h|o'clock)|[\d.,]* ?(?:` + money + `)[\d., ]*)\W*$`)
 
 // upToMoney matches a sentence that says from or up to which amount something holds: "free over 50 €".
 var upToMoney = regexp.MustCompile(`(?i)\b(?:if|when|once|as soon as|over|under|above|below|more|less|from|up to|spend|orders?)\b`)
 
-// aReason matches what may say why. A sentence without it that only repeats the question does not.
+// aReason matches what may say why: "because", "so that". A sentence without it that only repeats the question does
+// not.
 var aReason = regexp.MustCompile(`(?i)\b(?:because|since|as|due to|owing|thanks to|so that|in order|therefore|thus|hence|caus\pL*|reasons?|result\pL*|after|when|led|otherwise|else|avoid|prevent|protect|weil|da|denn|wegen|damit|parce|car|puisque|afin|porque|ya que|debido)\b|:`)
 
-// aStep matches a line that begins with a number.
+// aStep matches a line that begins with a number: "1. Close the tap."
 var aStep = regexp.MustCompile(`(?m)^[ \t]*\d{1,3}[.)][ \t]`)
 
-// asksCall matches a question about calling; callNumber what may be a number for that.
+// asksCall matches a question about calling: "when can I ring".
 var asksCall = regexp.MustCompile(`(?i)\b(?:call|ring|phone|telephone|dial|reach\pL*|contact\pL*)\b`)
 
+// callNumber matches what may be a number to call: "0555 016 218".
 var callNumber = regexp.MustCompile(`^[^\pL\d]*\+?(?:\d[ ()/.-]{0,3}){6,}(?:\D.*)?$`)
 
-// beginsWithDate matches what begins with a date, or with a year and another one.
+// beginsWithDate matches what begins with a date, or with two years: "2024-05-03", "2019–2021".
 var beginsWithDate = regexp.MustCompile(`^[^\pL\d]*(?:\d{4}[-./]\d\d|\d{1,2}[-./]\d{1,2}[-./]\d{2,4}|(?:1[5-9]|20)\d\d ?[-–/] ?(?:1[5-9]|20)\d\d)`)
 
-// outOfReach matches what all leaflets say. It answers no question whether a child may have it (asksYesOrNo, aChild),
-// unless that is about keeping it.
 var (
-	outOfReach  = regexp.MustCompile(`(?i)\bout of (?:the )?(?:sight|reach|sight and reach|reach and sight) of (?:\pL+ )?children\b`)
+	// outOfReach matches what all leaflets say: "out of reach of children". It does not answer whether a child may have
+	// the medicine.
+	outOfReach = regexp.MustCompile(`(?i)\bout of (?:the )?(?:sight|reach|sight and reach|reach and sight) of (?:\pL+ )?children\b`)
+	// asksYesOrNo matches a question that may be about what is allowed: "can", "how much".
 	asksYesOrNo = regexp.MustCompile(`(?i)` + questionStart + `(?:can|may|is|are|does|do|should|must|could|how (?:much|many))\b`)
-	aChild      = regexp.MustCompile(`(?i)\b(?:child|children|kids?|bab(?:y|ies)|toddlers?|infants?|daughter|son)\b`)
+	// aChild matches a word for a child: "toddler".
+	aChild = regexp.MustCompile(`(?i)\b(?:child|children|kids?|bab(?:y|ies)|toddlers?|infants?|daughter|son)\b`)
+	// asksKeeping matches a question about keeping something: "where is it stored". What all leaflets say may answer
+	// that.
 	asksKeeping = regexp.MustCompile(`(?i)\b(?:keep|kept|stor\pL+|reach|sight|put)\b`)
 )
 

@@ -62,9 +62,10 @@ func (w wants) otherEnd(before, value string) bool {
 		asksUntil.MatchString(w.question) && sinceHere.MatchString(before)
 }
 
-// untilHere matches before a value what makes it an end: "until the "; untilIn a value that says so itself: "until May".
+// untilHere matches before a value what makes it an end: "until the ".
 var untilHere = regexp.MustCompile(`(?i)(?:^|[^\pL])(?:until|till|up to|bis(?: zum)?|jusqu'(?:à|en|au)) (?:the |end of |the end of )?$`)
 
+// untilIn matches a value that says itself that it is an end: "until May".
 var untilIn = regexp.MustCompile(`(?i)^(?:until|till|up to|bis|jusqu'(?:à|en|au)) [^,;]*$`)
 
 // sinceHere matches before a value what makes it a beginning: "since ".
@@ -112,8 +113,8 @@ func (at candidate) besideOther(w wants) (here, there int) {
 	return words.Shared(w.words, one), words.Shared(words.Without(w.words, one), other)
 }
 
-// afterOther matches what may go with both things again.
+// afterOther matches what may go with both things again: " in the hall".
 var afterOther = regexp.MustCompile(`(?i) (?:in|on|at|to|for|of|from|with|by|because|this|next|last|as)\b|[,;:]`)
 
-// ratherThan matches what stands between two things of which one is meant.
+// ratherThan matches what stands between two things of which one is meant: "instead of".
 var ratherThan = regexp.MustCompile(`(?i)\b(?:rather than|instead of|as opposed to|compared (?:to|with))\b`)

@@ -12,14 +12,15 @@ import (
 var (
 	// asksAbout matches whom or what a question asks about by name, behind its verb: "when did Emil", "is Annika".
 	asksAbout = regexp.MustCompile(`^\W*(?:(?i:when|where|what|which|how|why|since|until|and|but|so|from|for|at|in|on)\b[^,;?]*? )?(?i:did|does|do|has|have|had|is|was|will|can|could|should|may|must) (\p{Lu}[\pL-]+(?: \p{Lu}[\pL-]+)*)(?:\?| \p{Ll}|$)`)
-	// andMore matches a second name: " and Ann"; isPassive a verb in the passive voice: "was founded".
-	andMore   = regexp.MustCompile(`^ (?:and|or|und|oder|et|ou)\b`)
+	// andMore matches a second name: " and Ann".
+	andMore = regexp.MustCompile(`^ (?:and|or|und|oder|et|ou)\b`)
+	// isPassive matches a verb in the passive voice: "was founded".
 	isPassive = regexp.MustCompile(`(?i)\b(?:was|were|is|are|been)\b`)
-	// ofAThing matches what stands behind a verb that is done to something which the text has named: "founded the company".
+	// ofAThing matches what stands behind a verb that is done to something that the text has named: " the company" behind "founded".
 	ofAThing = regexp.MustCompile(`^ (?:the|this|that|der|die|das|den)\b`)
 	// saidOf matches the name with which a sentence begins, before its verb: "Emil swims".
 	saidOf = regexp.MustCompile(`^\W*(\p{Lu}[\pL-]+(?: \p{Lu}[\pL-]+)*) (\p{Ll}\pL*)`)
-	// ofOthers matches what may stand for somebody else than the subject of a sentence.
+	// ofOthers matches what may stand for somebody else than the subject of a sentence: "them", "both".
 	ofOthers = regexp.MustCompile(`(?i)` + apart(`he|him|she|her|it|they|them|their|we|us|our|both|each other|everybody|everyone|all|too|also|neither|other|others`))
 )
 
@@ -163,7 +164,7 @@ func (p passage) speakersAmong(words []string) (out []string) {
 // firstPerson matches what people say of themselves: "my", "I'll".
 var firstPerson = regexp.MustCompile(`(?i)` + apart(`I|I['’](?:m|ll|ve|d)|me|my|mine|myself|ich|mir|mich|mein\pL*|je|j['’]ai|moi|mon|yo|mi`))
 
-// ofHearer matches what stands for something that another speaker has named, or for her.
+// ofHearer matches what may stand for the one who listens, or for what she has named: "you", "it".
 var ofHearer = regexp.MustCompile(`(?i)` + apart(`it|them|you|your|yours|that one|dich|dir|dein\pL*|es|te|tu|lo|la|le`))
 
 // owner matches whose something is: "Rosa's", "Mum's".
@@ -185,7 +186,7 @@ var short = words.Set("it that this what who where when how there here he she le
 // titled matches a name behind a title: "Herr Dorn", "Frau Dr. med. Anna Roth".
 var titled = regexp.MustCompile(`(?:^|[^\pL])(?:Mr|Mrs|Ms|Miss|Dr|Prof|Herrn?|Frau|Mme|Monsieur|Madame|Señora?|Sra?)\.? (?:(?:Dr|Prof|med)\.? )*(\p{Lu}[\pL-]+(?: \p{Lu}[\pL-]+)*)`)
 
-// aPronoun matches what may stand for somebody whom an earlier sentence names.
+// aPronoun matches what may stand for somebody whom an earlier sentence names: "he", "her".
 var aPronoun = regexp.MustCompile(`(?i)` + apart(`he|him|his|she|her|hers|er|ihm|ihn|sein\pL*|sie|ihr\pL*|il|elle|lui|son|sa|él|ella|su`))
 
 // titledWords returns the words of the names behind titles in a text.
@@ -210,21 +211,23 @@ func (w wants) ofAnotherOwner(above, sentence string) bool {
 	return !w.person && len(asked) > 0 && len(titledWords(sentence)) > 0 && words.Shared(asked, said) == 0 && !aPronoun.MatchString(sentence)
 }
 
-// mailHead matches a line above a mail, "From: Ada"; asksWriter a question for what such a line says, "who wrote it?"
+// mailHead matches a line above a mail that names somebody: "From: Ada".
 var mailHead = regexp.MustCompile(`^(?:` + mailPersons + `): `)
 
+// asksWriter matches a question for what such a line says: "who wrote it?".
 var asksWriter = regexp.MustCompile(`(?i)\b(?:wrote|writ(?:es?|ten|ing)|sen[dt]s?|sender|from|to|e?-?mails?(?:ed)?|letters?|message|author|contact|recipient|addressed|gets?|got|receive[ds]?)\b`)
 
-// denies matches what says, behind a name, that somebody is not or no longer who was asked for, " did not want to";
-// asksDenied a question for that.
+// denies matches what says, behind a name, that somebody is not or no longer the one: " did not want to", " stepped
+// down".
 var denies = regexp.MustCompile(`(?i)^,? (?:(?:did|does|do|has|have|had|is|was|are|were|will|would|could|can) not\b|(?:did|does|do|has|have|had|is|was|are|were|would|could|ca)n['’]t\b|won['’]t\b|no longer\b|never\b|(?:is |has |was )?(?:step(?:s|ped|ping) down|resign(?:s|ed|ing)|retir(?:es|ed|ing)|withdr(?:aws|ew)))`)
 
 // iDeny matches what somebody says of himself who is not the one that is asked for, "I cannot find it".
 var iDeny = regexp.MustCompile(`(?i)^I (?:cannot|(?:do|did|have|had|could|would|will|can|am|was) not|(?:do|did|have|had|could|would|ca|was)n['’]t|won['’]t|never)\b`)
 
-// asksWhoNot matches a question who is or does not; saysNot what says so of somebody.
+// asksWhoNot matches a question who is not or does not: "who can't come?".
 var asksWhoNot = regexp.MustCompile(`(?i)` + questionStart + `who (?:(?:is|are|was|were|has|have|had|do|does|did|will|would|could|can) not\b|(?:is|are|was|were|has|have|had|do|does|did|would|could|ca)n['’]?t\b|won['’]?t\b|cannot\b|can['’]?t\b)`)
 
+// saysNot matches what may say so of somebody: "not", "absent", "still owes".
 var saysNot = regexp.MustCompile(`(?i)\b(?:not|no|cannot|never|nobody|none|nor|neither|without|except|but|only|apolog\pL+|absen\pL+|excuse\pL*|sorry|miss\pL*|unable|away|off|out|sick|ill|declin\pL+|refus\pL+|fail\pL*|owes?|owing|unpaid|outstanding|still|yet|late|overdue|exempt|free|besides|apart|bar|non|lack\pL*|skip\pL*|gave up|drop\pL*|pending|regret\pL*|leave|holiday|abst\pL+|allerg\pL+|quit|stop\pL*|cancel\pL*|withdr\pL+|forg\pL+)\b|n['’]t\b`)
 
 // affirms reports whether a sentence has all words of a question who does not, besides those that say not.
@@ -236,6 +239,8 @@ func (w wants) affirms(said string) bool {
 	return len(asked) > 0 && words.Shared(asked, words.Content(said)) == len(asked)
 }
 
+// notDoing matches the words of such a question that say not, or little: "can't", "get".
 var notDoing = regexp.MustCompile(`(?i)\b(?:\pL+n['’]t|can(?:not|['’]?t)?|get|got|any ?more|yet)\b`)
 
+// asksDenied matches a question for such a one: "who no longer comes?".
 var asksDenied = regexp.MustCompile(`(?i)\bnot\b|n['’]t\b|\bno longer\b|\bnever\b|step|resign|retir|withdr`)

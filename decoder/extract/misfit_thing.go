@@ -67,16 +67,17 @@ func (w wants) hasNumber(text string) bool {
 	return false
 }
 
-// numberedList matches several things with numbers, "flats 4 and 5"; shortNumbered one that is named by its first letter, "f5".
 var (
-	numberedList  = regexp.MustCompile(`\b(\pL{3,}) \d+(?:(?:, | and | or | to | & | ?[-–/] ?)\d+)+`)
+	// numberedList matches several things with numbers: "flats 4 and 5".
+	numberedList = regexp.MustCompile(`\b(\pL{3,}) \d+(?:(?:, | and | or | to | & | ?[-–/] ?)\d+)+`)
+	// shortNumbered matches a thing that is named by its first letter: "f5".
 	shortNumbered = regexp.MustCompile(`\b(\pL)[. ]?(\d{1,4})\b`)
 )
 
 // aNumberedCode matches capitals with a number behind them: "E3", "P12".
 var aNumberedCode = regexp.MustCompile(`\b([A-Z]{1,3})-?0*(\d{1,4})\b`)
 
-// toCode matches several codes at once, some of them without capitals or between others: "E1–5", "E1/2".
+// toCode matches several codes at once, some without capitals or between others: "E1–5", "E1/2".
 var toCode = regexp.MustCompile(`[A-Z]-?\d{1,4} ?(?:[–—/,&-]|to|through|until|and|or|bis|und|à|et) ?(?:[A-Z]{1,3}-?)?\d`)
 
 // codes returns the numbers behind the capitals of a text.
@@ -124,7 +125,7 @@ func siblings(text string) map[string][]string {
 	return all
 }
 
-// prefixes make a word with what stands behind them, and no name.
+// prefixes make one word with what stands behind them, as in "co-op", and no name in two parts.
 var prefixes = words.Set("co re pre non self well half semi anti post mid ex all on off in out up over under by no two three four five six seven eight nine ten one twenty thirty forty fifty sixty seventy eighty ninety")
 
 // particles are second parts of nouns made of verbs: "sign-up", "kick-off". Only "check-in" has a counterpart.
@@ -203,9 +204,10 @@ func turnsOf(text string) map[string][]string {
 	return all
 }
 
+// ordered matches a thing with its place in an order: "first mill", "second cotton mill".
 var ordered = regexp.MustCompile(`\b(first|second|third|fourth|fifth|sixth|last) (\pL{3,})(?: (\pL{3,}))?`)
 
-// otherwiseInTurn matches other words for a place in an order.
+// otherwiseInTurn matches other words for a place in an order: "final", "newest", "3rd".
 var otherwiseInTurn = regexp.MustCompile(`(?i)\b(?:final|latest|closing|newest|recent|previous|present|current|opening|initial|earliest|original|oldest|\d+(?:st|nd|rd|th)|the one|number two)\b`)
 
 // notInOrder has words behind "first" and "last" with which nothing is told from others of its kind.
@@ -277,7 +279,8 @@ func itemName(line string) string {
 	return m[1]
 }
 
+// itemStart matches the name with which an item of a list begins: "- Joanna Reyes (daughter)".
 var itemStart = regexp.MustCompile(`^\s*[-*•–] +\**(\p{Lu}[\pL\pN]*(?:[ -]\p{Lu}[\pL\pN]*){0,3})\**(?:[:,(]| [(–—-]|$)`)
 
-// noItem matches what an item begins with that is no name of it.
+// noItem matches what an item begins with that is no name: "Everyone".
 var noItem = regexp.MustCompile(`(?i)^(?:all|each|every|everyone|everybody|both|others?|anyone|note|who|whom|whose|what|when|where|which|why|how|is|are|can|do|does|may|must)\b`)

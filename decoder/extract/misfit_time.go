@@ -34,6 +34,7 @@ var isNow = regexp.MustCompile(`(?i)\b(?:now|since|as of|from now on|today|curre
 // strike stands before and after what is struck out, and struckOut matches both with what is between.
 const strike = "~~"
 
+// struckOut matches what is struck out, with its marks: "~~Ada Lund~~".
 var struckOut = regexp.MustCompile(`~~[^~]*~~`)
 
 // struck reports whether a value is struck out, with or without its marks: "~~Ada Lund~~ Per Holm".
@@ -49,9 +50,10 @@ func (p passage) struck(at int, value string) bool {
 	})
 }
 
-// cancelled matches what says that something does not take place, "called off"; asksCancelled a question about that.
+// cancelled matches what says that something does not take place: "called off".
 var cancelled = regexp.MustCompile(`(?i)` + apart(`cancell?ed|called off|vacated|adjourned|abgesagt|entfällt|fällt aus|annulée?s?|supprimée?s?|cancelad[oa]s?|suspendid[oa]s?`))
 
+// asksCancelled matches a question about that: "was it cancelled?".
 var asksCancelled = regexp.MustCompile(`(?i)cancel|called off|vacat|adjourn|abgesagt|entfäll|ausgefallen|annul|supprim|suspend|postpone|move`)
 
 // outdates reports whether the sentence says that the value is no longer so.
@@ -62,10 +64,10 @@ func (at candidate) outdates(question string) bool {
 	return (len(at.olds) > 0 || at.says(instead)) && replacesAny(at.olds, at.said, at.value, question)
 }
 
-// asksClosing matches a question when something closes, "when does it close?"; isClosed what says, before a time, that
-// it is closed then, "closed on ".
+// asksClosing matches a question when something closes: "when does it close?".
 var asksClosing = regexp.MustCompile(`(?i)` + questionStart + `(?:when|at what time|what time) (?:do|does|did|will) .*\b(?:close|shut)\b`)
 
+// isClosed matches what says, before a time, that it is closed then: "closed on ".
 var isClosed = regexp.MustCompile(`(?i)\b(?:(?:closed|shut)(?: on| for)?|geschlossen(?: am)?|zu am|fermée?s?(?: le)?|cerrad[oa]s?(?: los?| el)?) *$`)
 
 // fromAddress matches the line of a mail with an address, "To: ada@mill.example", which lists with a subject and a date
@@ -80,6 +82,7 @@ func yearsAsked(question string) (years []string) {
 	return years
 }
 
+// inYear matches the year in which a question asks what was so: "in 2024".
 var inYear = regexp.MustCompile(`(?i)\b(?:in|for|of|during) ((?:19|20)\d\d)\b`)
 
 // otherYear reports whether a sentence begins with a date, as an entry of a log does, and neither it nor anything above
@@ -92,15 +95,17 @@ func (w wants) otherYear(above, said string) bool {
 	return at != nil && entryStart.MatchString(said[:at[0]]) && !severalYears.MatchString(said) && !in(said) && !in(season.ReplaceAllString(above, "$1$2 $1$3"))
 }
 
-// entryStart matches what stands before the date with which an entry begins; season two years in one, "2023/24".
 var (
+	// entryStart matches what stands before the date with which an entry begins: "- ", "On ".
 	entryStart = regexp.MustCompile(`(?i)^[\W\d]*(?:on |in )?$`)
-	season     = regexp.MustCompile(`\b(19|20)(\d\d)[-–/](\d\d)\b`)
+	// season matches two years in one: "2023/24".
+	season = regexp.MustCompile(`\b(19|20)(\d\d)[-–/](\d\d)\b`)
 )
 
-// dateYear matches a date with its year; severalYears what is so in more than one.
+// dateYear matches a date with its year: "2024-05-03", "3.5.2024", "May 2024".
 var dateYear = regexp.MustCompile(`(?i)` + dateOfPrograms + `|\b\d{1,2}[./]\d{1,2}[./](?:19|20)\d\d\b|\b` + aMonth + `,? (?:\d{1,2},? )?(?:19|20)\d\d\b|\bin (?:19|20)\d\d\b`)
 
+// severalYears matches what is so in more than one year: "since", "every", "2019–2021".
 var severalYears = regexp.MustCompile(`(?i)\b(?:since|from|until|till|through|to|by|before|after|between|every|each|years?|annual(?:ly)?|yearly|next|coming|following|season|still|ab|seit|bis|depuis|desde)\b|\d ?[–—/] ?(?:19|20)?\d\d\b|now\b`)
 
 // datesAsked returns the days on which a question asks what was so, "3 may".
@@ -128,8 +133,10 @@ func datesIn(text string) (dates []string) {
 }
 
 var (
+	// onDate matches the day on which a question asks what was so: "on Friday, 3 May".
 	onDate = regexp.MustCompile(`(?i)\bon (?:the )?(?:\pL+day,? )?(?:the )?(` + aDay + `(?: of)? ` + aMonth + `|` + aMonth + ` ` + aDay + `)(?:$|[^\pL\pN])`)
-	// dayOfMonth matches a day and its month, in either order, or a date as programs write it.
+	// dayOfMonth matches a day and its month, in either order, or a date as programs write it: "3 may", "may 3",
+	// "2024-05-03".
 	dayOfMonth = regexp.MustCompile(`\b(\d{1,2})(?:st|nd|rd|th|\.)?(?: of)? (` + aMonth + `)\b|\b(` + aMonth + `)\.? (\d{1,2})(?:st|nd|rd|th)?\b|\b(?:19|20)\d\d-(\d\d)-(\d\d)\b`)
 )
 
@@ -153,7 +160,7 @@ func (w wants) otherDate(at candidate) bool {
 	return len(here) > 0
 }
 
-// relativeDay matches what tells a day by another one.
+// relativeDay matches what tells a day by another one: "yesterday", "the day before".
 var relativeDay = regexp.MustCompile(`(?i)\b(?:yesterday|tomorrow|last night|overnight|ago|earlier|later|next|following|previous|the day|eve of)\b`)
 
 // severalDays matches what holds on more than one day, "1 and 2 May".
@@ -164,5 +171,5 @@ var isoDate = regexp.MustCompile(dateOfPrograms)
 
 const dateOfPrograms = `\b(?:19|20)\d\d-\d\d-\d\d\b`
 
-// slashed matches a date in numbers, whose day may stand first or second.
+// slashed matches a date in numbers, whose day may stand first or second: "3/5".
 var slashed = regexp.MustCompile(`\b\d{1,2}[./]\d{1,2}\b`)

@@ -219,6 +219,7 @@ const maxBefore = 5
 // questionMark matches what marks a question: "Q: ", "Question 3. ".
 var questionMark = regexp.MustCompile(`^[ \t#*_-]*(?:Q|F|Frage|Question|P)[ \t]?\d{0,3}[.:)]`)
 
+// asking has the words, in four languages, that a question has among its first ones.
 var asking = words.Set(`who whom whose what when where why how which is isn't are aren't was were do does don't doesn't did didn't can can't could couldn't
  may might must shall should shouldn't will won't would wouldn't has hasn't have haven't had
  wer wen wem was wann wo woher wohin wie warum wieso weshalb welche welcher welches welchen ist sind kann können darf dürfen muss müssen soll gibt hat haben wird werden
@@ -228,9 +229,10 @@ var asking = words.Set(`who whom whose what when where why how which is isn't ar
 // isItem reports whether the line around an offset is the item of a list.
 func (p passage) isItem(at int) bool { return item.MatchString(p.text[p.lineStart(at):]) }
 
-// item matches the item of a list, "- oil", "[x] oil" or "3. oil", and itemMark the number before one.
+// item matches the item of a list: "- oil", "[x] oil", "3. oil".
 var item = regexp.MustCompile(`^[ \t]*(?:[-*•‣–+]|\[[ xX]\]|\d{1,3}[.)])[ \t]`)
 
+// itemMark matches the number before an item: "3. ".
 var itemMark = regexp.MustCompile(`^[ \t]*\d{1,3}[.)][ \t]`)
 
 // speaks reports whether the line around an offset is what somebody says in a chat or a transcript: "Ann: …", "[9:02] Ann: …".
@@ -307,5 +309,5 @@ const (
 	mailPersons = `From|To|Cc|Reply-To|Von|An|De|À|Para`
 )
 
-// ofMail matches in lines above a mail, and not in those of a ticket or a transfer.
+// ofMail matches what lines above a mail have, and those of a ticket or a transfer do not: "Subject: ", "@".
 var ofMail = regexp.MustCompile(`(?m)^(?:Subject|Betreff|Objet|Asunto) ?: |@`)

@@ -96,6 +96,7 @@ func (p passage) stretched(spans []span.Span) {
 // point is a day or a time, and stretch all from one to another.
 const point = `(?:(?:` + aWeekdayName + `,? )?\d{1,2}(?:st|nd|rd|th)?(?:[:.]\d\d)?(?: ?[ap]\.?m\b\.?| o'clock| Uhr| h\b)?\.?(?: (?:` + monthNames + `)\b)?(?:,? (?:19|20)\d\d)?)`
 
+// stretch matches two points with what makes them the ends of a stretch: "3–5 May", "9:00 to 10:30".
 var stretch = regexp.MustCompile(`(?i)\b` + point + ` ?(?:to|until|till|–|—|-|bis|à|au) ?` + point)
 
 // every returns where a value begins with the "every" in front of it: "every 12 hours" is no span of 12 hours.
@@ -107,6 +108,7 @@ func (p passage) every(from int) int {
 	return from
 }
 
+// every matches what stands before a value that comes again, in four languages: "every ".
 var every = regexp.MustCompile(`(?i)\b(?:every|alle|toutes les|tous les|cada) $`)
 
 // closed returns where a range ends that does not end within brackets: after them or, if they are long, before them.
@@ -243,23 +245,26 @@ func ascends(a, b string) bool {
 	return err == nil && err2 == nil && left < right
 }
 
-// firstNumber matches a number: "2,850"; startsNumber what begins with one, "€5 a day"; endsNumber what ends with one, "from 5".
+// firstNumber matches a number: "2,850".
 var firstNumber = regexp.MustCompile(`\d+(?:[.,]\d+)*`)
 
 // options matches the options of a command behind its name: " --to 4.6.3".
 var options = regexp.MustCompile(`^(?: --[a-z][\w-]*(?:[ =][\w./@:+-]*\w)?)+`)
 
+// startsNumber matches what begins with a number: "€5 a day".
 var startsNumber = regexp.MustCompile(`^[€£$~]?\d`)
 
+// endsNumber matches what ends with a number: "from 5".
 var endsNumber = regexp.MustCompile(`\d$`)
 
-// rangeBehind matches the end of a range whose beginning stands before it, and rangeBefore the beginning of one. A date
-// or a telephone number has more than two parts, and a time a colon.
+// rangeBehind matches the end of a range behind its beginning: "–3,200". A date or a telephone number has more than two
+// parts, and a time a colon.
 var rangeBehind = regexp.MustCompile(`^((?:-| ?[–—] ?)[€£$]?\d+(?:[.,]\d+)*)(?:[^\pL\d:.,–—/-]|[.,](?:[^\d]|$)|$)`)
 
+// rangeBefore matches the beginning of a range before its end: "2,850–".
 var rangeBefore = regexp.MustCompile(`(?:^|[^\pL\pN:./–—-])(\d+(?:[.,]\d+)*(?:-| ?[–—] ?))$`)
 
-// boundBefore matches what makes a number the bound of a range.
+// boundBefore matches what makes the number behind it the bound of a range: "at least ", "under ".
 var boundBefore = regexp.MustCompile(`(?i)(?:\b|^)((?:below|above|at least|at most|(?:no |not )?(?:more|less|fewer) than|mindestens|höchstens|bis zu|au moins|au plus|al menos|como máximo) )$|` +
 	`(?:^|[,;:(|]|\b(?:is|are|was|were|be|been|of|for|at|by|just|well|with|has|have|had|costs?|needs?|weighs?|holds?|if|aged|and|or)) ?((?:under|over|up to|unter|über) )$`)
 

@@ -170,27 +170,27 @@ const questionStart = `^\W*(?:and |but |so )*`
 
 // What a question begins with, mostly.
 var (
-	// "when", "until what time"
+	// asksTime matches a question for a time: "when", "until what time".
 	asksTime = regexp.MustCompile(`(?i)` + questionStart + `(?:(?:at|on|by|from|until|till|since|in|for) )?(?:when\b|what (?:time|date|day|year|month)\b|which (?:date|day|year|month|weekday)\b|(?:until|since|by) when\b)`)
-	// "how many"
+	// asksNumber matches a question for a number: "how many".
 	asksNumber = regexp.MustCompile(`(?i)` + questionStart + `(?:(?:at|by|for|to|with|up to|after|in) )?how (?:many|much|long|far|old|tall|high|big|large|deep|wide|heavy|loud|bright|thick|fast)\b`)
-	// "what does it cost", "how expensive"
+	// asksPrice matches a question for a price: "what does it cost", "how expensive".
 	asksPrice = regexp.MustCompile(`(?i)` + questionStart + `what (?:do|does|did|will|would) .*\bcosts?\b|` + questionStart + `how much (?:is|are|was|were)\b|\bhow expensive\b|\bwhat(?:'s| is| was) the price\b`)
-	// "when is the fair": from beginning to end
+	// asksStretch matches a question for a time from beginning to end: "when is the fair".
 	asksStretch = regexp.MustCompile(`(?i)` + questionStart + `(?:from when (?:to|until|till) when|when(?:'s| is| are| was| were| does | do | did )|what (?:dates|days|time|times|hours)|which (?:dates|days))`)
-	// one of the two: "when does it begin"
+	// asksEnd matches a question for one of the two: "when does it begin".
 	asksEnd = regexp.MustCompile(`(?i)\b(?:begins?|began|starts?|started|opens?|opened|clos(?:es?|ed|ing)|ends?|ended|finish\pL*|until|till|leaves?|left|depart\pL*|arriv\pL*|back|first|last|latest|earliest|deadline|due|expire\pL*|return\pL*|born|die[ds]?|built|founded)\b`)
-	// "what is his phone number"
+	// asksDigits matches a question for a number that somebody or something has: "what is his phone number".
 	asksDigits = regexp.MustCompile(`(?i)` + questionStart + `what(?:'s| is| are) [^,?]*\b(?:number|num[ée]ro|\pL*nummer)\b`)
-	// "who", "by whom"
+	// asksPerson matches a question for somebody: "who", "by whom".
 	asksPerson = regexp.MustCompile(`(?i)` + questionStart + `(?:(?:to|by|from|with|for) )?(?:who|whom|whose)\b`)
-	// "to Lund"
+	// goesTo matches where a journey ends: "to Lund".
 	goesTo = regexp.MustCompile(`\bto (\p{Lu}[\pL'’-]+)`)
-	// "from Kiel"
+	// comesFrom matches where a journey begins: "from Kiel".
 	comesFrom = regexp.MustCompile(`\bfrom (\p{Lu}[\pL'’-]+)`)
 )
 
-// ofNow has the words that say when somebody has a role and not which.
+// ofNow has words that say when somebody has a role, as "new" does, and not which.
 var ofNow = words.Set("new current present next actual acting")
 
 // form is what of a passage answers a question.
@@ -238,15 +238,21 @@ func plural(word string) bool {
 	return len(word) > 3 && !verbs[word] && strings.HasSuffix(word, "s") && !strings.HasSuffix(word, "ss") && !strings.HasSuffix(word, "us") && !strings.HasSuffix(word, "is")
 }
 
-// gathered matches a question for all who were somewhere.
+// gathered matches a question for all who were somewhere: "who was present", "who took part".
 var gathered = regexp.MustCompile(`(?i)\b(?:was|were) (?:there|present|absent)\b|\b(?:attend(?:ed|s)?|took part|participated|apologi[sz]ed|sent (?:their )?apologies)\b`)
 
 var (
-	before   = words.Set("on at in for from to by with of until since till after during under through about against")
-	opening  = words.Set("and so ok okay please hi hello hey also but then")
-	yesNo    = words.Set("is are was were do does did can could will would has have had may must should am")
-	several  = words.Set("two three four five six seven eight nine ten")
-	verbs    = words.Set("does costs means needs takes comes goes makes opens closes belongs")
+	// before has prepositions that may stand before "which" and "what".
+	before = words.Set("on at in for from to by with of until since till after during under through about against")
+	// opening has words that may stand before a question.
+	opening = words.Set("and so ok okay please hi hello hey also but then")
+	// yesNo has the words that begin a question for yes or no.
+	yesNo = words.Set("is are was were do does did can could will would has have had may must should am")
+	// several has numbers before things in the plural: "which two boats".
+	several = words.Set("two three four five six seven eight nine ten")
+	// verbs end in "s" like a plural.
+	verbs = words.Set("does costs means needs takes comes goes makes opens closes belongs")
+	// measures follow "how" in a question for a value: "how far".
 	measures = words.Set("many much long far old often tall high big large deep wide heavy fast late early soon hot cold warm expensive loud bright thick strong small low short quick quickly slow slowly close near")
 )
 
@@ -260,7 +266,7 @@ var possessive = regexp.MustCompile(`(?i)(^|[^\pL\pN'’])(?:my|our)\b`)
 // asksRole matches a question who has a role: "who is the second treasurer?" The role is in the sentence that answers.
 var asksRole = regexp.MustCompile(`(?i)` + questionStart + `who(?:'s| is| was) (?:the|our|my|your|its|their) ((?:[\pL-]+ ?){2,3}?)(?: ?\?| of\b| at\b| in\b| for\b| here\b| there\b| now\b|$)`)
 
-// asksDeputy matches a question who has a role below another's: "deputy manager".
+// asksDeputy matches a question who has a role below another's: "who is the deputy manager?".
 var asksDeputy = regexp.MustCompile(`(?i)` + questionStart + `who(?:'s| is| was) (?:the |our |my |your |its |their )?((?:deputy|vice|assistant|senior|junior|honorary) [\pL-]{3,})`)
 
 // asksPast matches a question for what was before: "what did it cost?"
@@ -273,24 +279,27 @@ var comparing = regexp.MustCompile(`(?i)\b((?:cheap|heav[iy]|light|long|short|bi
 // asksCode matches a question for a code: "what is the code of the safe?".
 var asksCode = regexp.MustCompile(`(?i)` + questionStart + `what(?:'s| is| was) [^,?]*\b(?:code|pin|combination)\b`)
 
-// asksMoney matches a question for an amount of money: one that says so (saysCost), or "how much is". asksOfMoney
-// matches one that speaks of money and asks for something else: "what is the fee for?", "how did we cut costs?".
+// asksMoney matches a question for an amount of money: "how much is it", "what is the fee".
 var asksMoney = regexp.MustCompile(`(?i)\bhow much (?:is|are|was|were)\b|\bhow much (?:will|would|do|does|did)\b.*\b(?:costs?|pay|paid|charged?|owed?)\b|` +
 	questionStart + `what (?:do|does|did|will|would) .*\bcosts?\b(?:\W*$| (?:to|for|per|an?|in|at|from|now|each|if|when|with)\b)|` +
 	questionStart + `what(?:'s| is| are| was| were| will be) (?:the |our |my |your |his |her |their |\pL+['’]s )?(?:\pL+ ){0,2}?(?:price|costs?|fees?|rent|fare)(?:\W*$| (?:of|for|in|per|to|at|on|from|now|next|this|an?|each)\b)|` +
 	`^\W*what .*\bin (?:pounds|euros|dollars|francs)\W*$`)
 
+// asksOfMoney matches a question that speaks of money and asks for something else: "what is the fee for?", "how did we
+// cut costs?".
 var asksOfMoney = regexp.MustCompile(`(?i)\b(?:price|costs?|fees?|rent|fare)(?: \pL+)? (?:for|used for|due|dates?|days?|deadline|include[ds]?|covers?|paid|payable)\W*$|` +
 	`\b(?:cut|reduce|cover|save|lower|share|split|meet)\b(?: \pL+){0,2} (?:costs?|fees?|rent)\b`)
 
+// saysCost matches a word for a cost: "fee", "pay".
 var saysCost = regexp.MustCompile(`(?i)\b(?:price|costs?|fees?|rent|fare|pay|paid|charged?|owed?)\b`)
 
 // asksWhere matches a question where something is: "and where is the key?".
 var asksWhere = regexp.MustCompile(`(?i)` + questionStart + `where\b`)
 
-// asksSince and asksUntil match a question for one end of a stretch of time: "since when", "until when".
+// asksSince matches a question for the beginning of a stretch of time: "since when".
 var asksSince = regexp.MustCompile(`(?i)` + questionStart + `(?:since when|from when|starting when|seit wann|ab wann|depuis quand)\b`)
 
+// asksUntil matches a question for its end: "until when".
 var asksUntil = regexp.MustCompile(`(?i)` + questionStart + `(?:until when|till when|up to when|bis wann|jusqu'à quand)\b`)
 
 // asksHours matches a question when something opens or closes: "closed", "opening".
@@ -299,7 +308,8 @@ var asksHours = regexp.MustCompile(`(?i)\b(?:open(?:s|ed|ing)?|clos(?:es?|ed|ing
 // asksFormer matches a question for what was so before something else was: "what was it called before?"
 var asksFormer = regexp.MustCompile(`(?i)\b(?:was|were|did|had)\b.*\b(?:before|at first|originally|initially|previously|formerly|used to|use to)\b|\b(?:what|who|where|which)\b.*\bused to\b|\b(?:was|were) (?:the|our|my|his|her|their) (?:old|former|previous|original)\b`)
 
-// asksOld matches such a question, but for one what was so before something.
+// asksOld matches a question for what was so before, but not before something that it names: "the old gate", "what was
+// it before?".
 var asksOld = regexp.MustCompile(`(?i)\b(?:old|former|previous|original) \pL|\bused? to\b|\b(?:before|previously|formerly|originally)\W*$`)
 
 // asksMailHead matches a question for what a line above a mail says: "who wrote", "when was it sent".
@@ -310,10 +320,10 @@ func wantsNoDate(question string) bool {
 	return asksNoDate.MatchString(question) && !mentionsDate.MatchString(question)
 }
 
-// asksNoDate matches a question that wants another kind of thing by its first words, "which room", and mentionsDate one
-// that may want a date all the same: "which room is free until May?"
+// asksNoDate matches a question that wants another kind of thing by its first words: "which room".
 var asksNoDate = regexp.MustCompile(`(?i)` + questionStart + `(?:(?:in|at|on|to|from|with|by) )?(?:where|who|whom|whose|which (?:room|house|flat|unit|floor|place|town|city|country|street|address|firm|company|person|colou?r|number|size|model|brand|platform)|what (?:room|colou?r|size|model|brand|kind|type|sort)|how (?:much|many|tall|high|deep|wide|heavy|big))\b`)
 
+// mentionsDate matches a question that may want a date all the same: "which room is free until May?".
 var mentionsDate = regexp.MustCompile(`(?i)\b(?:dates?|days?|when|months?|years?|until|till|since|deadline|due|expir\pL*|valid\pL*|time|birthday|born|notice|ahead|advance|back|up to|stop\pL*|start\pL*|beg[aiu]n\pL*|ends?|ended)\b`)
 
 // perOf returns the words for what, each, a question asks for an amount of.

@@ -108,29 +108,33 @@ func cancelledIn(text string, begin, from, to, end int) bool {
 }
 
 var (
-	// neither matches up to where the second of two that are denied begins.
-	neither  = regexp.MustCompile(`(?i)\b(?:neither\b[^.;:!?]*? nor|weder\b[^.;:!?]*? noch)(?: (?:the|a|an|in|on|at|to|with|for|my|our|his|her|der|die|das|ein|eine))*(?: |$)`)
+	// neither matches what denies two things, up to where the second begins: "neither Ann nor ".
+	neither = regexp.MustCompile(`(?i)\b(?:neither\b[^.;:!?]*? nor|weder\b[^.;:!?]*? noch)(?: (?:the|a|an|in|on|at|to|with|for|my|our|his|her|der|die|das|ein|eine))*(?: |$)`)
+	// negation matches a word that denies: "never", "won't ".
 	negation = regexp.MustCompile(`(?i)(?:` + apart(`not|never|cannot|no longer|nicht|niemals|jamais|nunca`) + `|n['’]t )`)
-	// clauseEnd matches where a clause ends: ", but "; conditional what makes it a condition: "if it rains".
-	clauseEnd   = regexp.MustCompile(`(?i)[,;:.()–—]|\b(?:but|and|or|so|sondern|aber|und|mais|et|pero|y)\b`)
+	// clauseEnd matches where a clause ends: ", ", " but ".
+	clauseEnd = regexp.MustCompile(`(?i)[,;:.()–—]|\b(?:but|and|or|so|sondern|aber|und|mais|et|pero|y)\b`)
+	// conditional matches what makes a clause a condition: "if it rains".
 	conditional = regexp.MustCompile(`(?i)\b(?:if|unless|when|whoever|wenn|falls|si)\b`)
 
-	// bound matches behind a negation what makes it none of the value, and boundOf what does so before the value.
-	bound   = regexp.MustCompile(`(?i)^ ?(?:only|just|before|after|until|till|later|earlier|more|less|fewer|over|above|below|exceed|vor|nach|mehr|später|nur|yet|far|long|all|always|every|forget|wait|hesitate|miss)\b`)
+	// bound matches behind a negation what makes it deny something else than the value: " before 9:00", " only".
+	bound = regexp.MustCompile(`(?i)^ ?(?:only|just|before|after|until|till|later|earlier|more|less|fewer|over|above|below|exceed|vor|nach|mehr|später|nur|yet|far|long|all|always|every|forget|wait|hesitate|miss)\b`)
+	// boundOf matches before a value what makes it a bound, which a negation does not deny: "not smaller than ".
 	boundOf = regexp.MustCompile(`(?i)\b(?:before|after|until|till|since|than|below|over|above|under|beyond|without|except|exceeds?|vor|nach|bis|seit|als|avant|après|depuis|que|antes de|hasta|desde)(?: \pL+){0,2} *$`)
 
-	// wasPlan matches what makes the value behind it one of a plan, and planChanged what says that it came otherwise.
-	wasPlan     = regexp.MustCompile(`(?i)\b(?:was|were|had been) (?:originally |first |at first |initially )?(?:to (?:be|have|go|come|take|start|open)|planned|scheduled|supposed|due|meant|intended|booked|expected|going to)\b`)
+	// wasPlan matches what makes the value behind it one of a plan: "was planned".
+	wasPlan = regexp.MustCompile(`(?i)\b(?:was|were|had been) (?:originally |first |at first |initially )?(?:to (?:be|have|go|come|take|start|open)|planned|scheduled|supposed|due|meant|intended|booked|expected|going to)\b`)
+	// planChanged matches what says that it came otherwise: "postponed", "fell through".
 	planChanged = regexp.MustCompile(`(?i)` + apart(`moved|postponed|brought forward|put (?:back|off)|rescheduled|shifted|delayed|held up|cancell?ed|called off|declined|withdrawn?|withdrew|stepped down|fell through|fallen through|instead|in the end|(?:is|are) now|(?:can|will)(?: now)? only|turned down`))
 	// goesOnAbout matches a sentence that goes on about the one before it: "It has been moved.".
 	goesOnAbout = regexp.MustCompile(`(?i)^(?:it|this|that|she|he|they|because|due to|owing to|but|unfortunately|sadly|however|now|instead|in the end)\b`)
 
-	// isCancelled matches what says that something does not take place, "is cancelled"; mayCancel what only says that it may not,
-	// "may be cancelled".
+	// isCancelled matches what says that something does not take place: "is cancelled".
 	isCancelled = regexp.MustCompile(`(?i)\b(?:is|are|was|were|been|wurde|wird|ist|est|été|fue|sido) (?:\pL+ )?(?:cancell?ed|called off|abgesagt|annulée?s?|supprimée?s?|cancelad[oa]s?|suspendid[oa]s?)|entfällt|fällt aus`)
-	mayCancel   = regexp.MustCompile(`(?i)\b(?:can|cannot|may|must|should|could|has to|have to)(?: not)? be (?:cancell?ed|called off)\b`)
+	// mayCancel matches what only says that it may not: "may be cancelled".
+	mayCancel = regexp.MustCompile(`(?i)\b(?:can|cannot|may|must|should|could|has to|have to)(?: not)? be (?:cancell?ed|called off)\b`)
 
-	// asksUndone matches a question for what is not so, or was planned.
+	// asksUndone matches a question for what is not so, or was planned: "what was cancelled?".
 	asksUndone = regexp.MustCompile(`(?i)\b(?:not|never|no longer|cannot|cancell?ed|called off|planned|originally|at first|supposed)\b|n['’]t\b`)
 )
 
@@ -201,7 +205,7 @@ func saysWhen(text string) bool {
 	return aDigitOfTime.MatchString(text) || aTime.MatchString(digits.ReplaceAllString(text, "#"))
 }
 
-// yetToCome matches what was only announced, or told, on the day.
+// yetToCome matches what was only announced, or told, on the day: "will open", "said".
 var yetToCome = regexp.MustCompile(`(?i)\b(?:will (?:not |now |only |soon |also )?(?:be|open|close|come|go|start|begin|have|take|get|move|arrive|leave|cost|bring|send|build|do|make|pay|stay|meet|end|become|give|see|let|need)|won['’]t|going to|(?:is|are) to|planned?|said|says|told)\b`)
 
 // happened matches a question about what did happen: "when was the roof mended?".
@@ -213,7 +217,7 @@ var digits = regexp.MustCompile(`\d+`)
 // aDigitOfTime matches figures that are a time: "1984", "9:40", "9 am", "at 9".
 var aDigitOfTime = regexp.MustCompile(`(?i)\b(?:1[5-9]|20)\d\d\b|\d[:.]\d\d\b|\d ?(?:[ap]\.?m|uhr|h)\b|\d{1,2}[./]\d|\b(?:at|by|until|till|um) \d`)
 
-// saysOfSelf matches what its speaker says to do or to have, and nobody else.
+// saysOfSelf matches what a speaker says of himself: "I bring the grill".
 var saysOfSelf = regexp.MustCompile(`(?i)(?:^|: |[.!?,] )(?:I|I['’](?:m|ll|ve|d)|me|ich|je|yo)(?:[ .!,]|$)`)
 
 // namesAnother reports whether a value has a name.

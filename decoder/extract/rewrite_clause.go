@@ -138,14 +138,14 @@ func kindOf(value, text string) [][]int {
 }
 
 var (
-	// nextClause matches what stands between two clauses: ", and "; clauseSubject what a clause begins with: "For Ann
-	// ", "year 3: ".
-	nextClause    = regexp.MustCompile(`(?:, |; | )(?:and|but|while|whereas|und|et|y) |, |; `)
+	// nextClause matches what stands between two clauses: ", and ".
+	nextClause = regexp.MustCompile(`(?:, |; | )(?:and|but|while|whereas|und|et|y) |, |; `)
+	// clauseSubject matches the subject with which a clause begins: "For Ann ", "year 3: ".
 	clauseSubject = regexp.MustCompile(`^(?:(?:[Ff]or|[Oo]f|[Ww]ith|[Tt]he) )?(?:(\p{Lu}[\pL-]+(?: \p{Lu}[\pL-]+)*)|(\pL{3,}) (\d{1,4}\pL?))(?:['’]s)?(?: |: )`)
-	// standsFor matches what may stand for the subject of an earlier clause.
+	// standsFor matches what may stand for the subject of an earlier clause: "it", "their".
 	standsFor = regexp.MustCompile(`(?i)` + apart(`he|him|his|she|her|hers|it|its|they|them|their|both|each|all|er|sie|ihr\pL*|sein\pL*|il|elle|ils|elles|who|which|that`))
-	// saysIs matches a verb that says no more than that something is so: "has"; numberAndUnit a number with the word
-	// behind it: "3 nights".
-	saysIs        = regexp.MustCompile(`(?i)\b(?:is|are|was|were|has|have|had|ist|sind|hat|est|a|es)\b`)
+	// saysIs matches a verb that says no more than that something is so: "has".
+	saysIs = regexp.MustCompile(`(?i)\b(?:is|are|was|were|has|have|had|ist|sind|hat|est|a|es)\b`)
+	// numberAndUnit matches a number with the word behind it: "3 nights".
 	numberAndUnit = regexp.MustCompile(`^\d[\d.,]*((?: ?[^\d\s]+)?)$`)
 )

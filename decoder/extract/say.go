@@ -286,5 +286,5 @@ func flat(text string) string {
 	return b.String()
 }
 
-// refers matches a sentence that begins with a pronoun for what the one before is about.
+// refers matches a sentence that begins with a pronoun for what the one before is about: "It is kept cold."
 var refers = regexp.MustCompile(`(?i)^(?:he|she|it|they|his|her|its|their|this|these|er|sie|es|il|elle|ils|elles|él|ella)\b`)

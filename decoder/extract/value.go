@@ -54,6 +54,7 @@ func tellingWords(text, question string) []string {
 	return besides(left, titles)
 }
 
+// titles stand before names: "Mr".
 var titles = words.Set("mr mrs ms miss dr prof herr frau hr fr mme sir madam")
 
 // valueWords returns the numbers of a phrase or, where it has none, the words that the question does not have.
@@ -111,10 +112,10 @@ func numbers(text string) (out []string) {
 var (
 	// number matches a number and what makes it a time: "1,200.50", "9:40", "5.30 p.m."
 	number = regexp.MustCompile(`(\d+(?:[.,:\x{00a0}\x{202f}]\d+)*)(\s?[ap]\.?m\b)?`)
-	// thousand matches a number with marks between its thousands: "1,200.50"; whole what changes nothing at the end:
-	// ".00", ":00".
+	// thousand matches a number with marks between its thousands: "1,200.50".
 	thousand = regexp.MustCompile(`^([1-9]\d{0,2}(?:[.,\x{00a0}\x{202f}]\d{3})+)([.,]\d+)?$`)
-	whole    = regexp.MustCompile(`[.,:]00?$`)
+	// whole matches what changes nothing at the end of a number: ".00", ":00".
+	whole = regexp.MustCompile(`[.,:]00?$`)
 )
 
 // monthsIn returns the months that a text in lower case names. One of three letters must stand beside a number: "may"
@@ -194,13 +195,14 @@ var (
 			`mittwochs?|lunes|martes|miércoles|jueves|viernes|sábados?|domingos?|janvier|février|mars|avril|juin|juillet|août|enero|febrero|marzo|abril|junio|julio|agosto|octubre`))
 	// aClock matches a time of the day in figures: "9:40", "3 pm".
 	aClock = regexp.MustCompile(`(?i)\d[:.]\d\d\b|\d ?(?:[ap]\.?m\b|uhr\b|o'clock)`)
-	// ofDay matches one, too, or "noon".
+	// ofDay matches a time of the day in figures or in words: "9:40", "noon".
 	ofDay = regexp.MustCompile(`(?i)\d[:.]\d\d\b|\d ?(?:[ap]\.?m|uhr|h)\b|\b(?:noon|midnight|o'clock)\b`)
 	// onlyDate matches a text that is a date and nothing else: "since 3 May 2025", "2025-05-03".
 	onlyDate = regexp.MustCompile(`(?i)^\W*(?:(?:on|since|from|until|by|am|le) )?(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*[.,]? )?(?:(?:1[5-9]|20)\d\d-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4}|` + aDay + `(?: of)? ` + aMonth + `\.?(?:,? \d{4})?|` + aMonth + ` ` + aDay + `(?:,? \d{4})?)\W*$`)
-	// aDayOfYear matches a day with its month: "3rd of May"; ofYear a year: "1984".
+	// aDayOfYear matches a day with its month: "3rd of May".
 	aDayOfYear = regexp.MustCompile(`(?i)\b` + aDay + `(?: of)? ` + aMonth + `(?: \d{4})?\b|\b` + aMonth + ` ` + aDay + `\b`)
-	ofYear     = regexp.MustCompile(`\b(?:1[5-9]|20)\d\d\b`)
+	// ofYear matches a year: "1984".
+	ofYear = regexp.MustCompile(`\b(?:1[5-9]|20)\d\d\b`)
 )
 
 // Numbers, amounts of money and measures.
@@ -211,11 +213,12 @@ var (
 		`years?|months?|weeks?|days?|hours?|minutes?|nights?)\b|` +
 		apart(`k?ein(?:e[mnrs]?|s)?|(?:zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf)(?:mal)?|\pL*(?:zehn|[zß]ig|hundert|tausend)|kostenlos|bis|lang(?:e[nr]?)?|`+
 			`une?|deux|trois|quatre|cinq|sept|huit|neuf|dix|gratuite?s?|jusqu|un[oa]s?|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|gratis|hasta`))
-	// ofMoney matches a text with an amount of money: "€ 5"; onlyMoney one that is no more than that.
-	ofMoney   = regexp.MustCompile(`(?i)` + money)
+	// ofMoney matches a text with an amount of money: "about € 5".
+	ofMoney = regexp.MustCompile(`(?i)` + money)
+	// onlyMoney matches a text that is an amount of money and no more: "€ 5".
 	onlyMoney = regexp.MustCompile(`(?i)^\W*[\d.,]* ?(?:` + money + `)[\d., ]*$`)
-	// aPrice matches what may be a price: an amount of money, a number that the text begins with, and that it costs
-	// nothing or something.
+	// aPrice matches what may be a price: an amount of money, a number at the beginning, or what says that it costs
+	// nothing or something: "12 a day", "free".
 	aPrice = regexp.MustCompile(`(?i)` + money + `|^[^\pL\d]*(?:(?:from|about|around|ca\.|approx\.|up to|at least|at most|under|over|only|just|between|an? (?:extra|additional)|[A-Z]{3}) )*\d|\b(?:free|nothing|no charge|no extra|included|inclusive|gratis|kostenlos|umsonst|gratuite?|offert|cost|price|hundred|thousand|million|billion)|: ?\d[\d.,]*$`)
 	// aMeasure matches an amount of money or of something else: "9 kg", "20 minutes".
 	aMeasure = regexp.MustCompile(`(?i)` + money + `|` + duration + `|` + length + `|` + mass)

@@ -54,7 +54,8 @@ func namesIn(question string) (out []string) {
 // capitalized matches a word with a capital: "Emil".
 var capitalized = regexp.MustCompile(`^\p{Lu}[\pL-]+$`)
 
-// noName matches what is written like a name and is a day of the week or a month, or stands before a name.
+// noName matches what is written like a name and is none: a day of the week, a month, or a title before a name:
+// "Monday", "Mr".
 var noName = regexp.MustCompile(`(?i)^(?:` + aMonth + `|` + words.Weekdays + `|mon|tue|wed|thu|fri|sat|sun|mr|mrs|ms|miss|dr|prof|easter|christmas)$`)
 
 // nameWords returns the words of a question with a capital, without its first.

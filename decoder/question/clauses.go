@@ -310,20 +310,30 @@ func firstWord(s string) string {
 func trimQuestion(s string) string { return strings.TrimRight(strings.TrimSpace(s), "?!., ") }
 
 var (
+	// prepositions may begin what a question adds: "of the mill".
 	prepositions = words.Set("of in at on for from by to with about since until till")
 	// compounds and leads are prepositions, too, but only a question word behind them begins a question.
 	compounds = map[string]bool{"up to": true, "as of": true, "as from": true, "out of": true, "next to": true, "because of": true}
-	leads     = words.Set("under within after before during over through into between against without per via")
-	articles  = words.Set("the a an my your his her its our their")
-	pronouns  = words.Set("it its he him his she her they them their there this that these those one")
+	// leads are prepositions, too, but only a question word behind them begins a question: "after how many days".
+	leads = words.Set("under within after before during over through into between against without per via")
+	// articles begin the name of a thing: "the rent", "her job".
+	articles = words.Set("the a an my your his her its our their")
+	// pronouns stand for what the question before names.
+	pronouns = words.Set("it its he him his she her they them their there this that these those one")
 	// questionWords begin a question that asks for something.
 	questionWords = words.Set("what when where who whom whose which why how")
-	asks          = words.Set(`what when where who whom whose which why how is are was were does did do can could will would
+	// asks has the words with which a question or a request begins.
+	asks = words.Set(`what when where who whom whose which why how is are was were does did do can could will would
 		should has have had tell give show list name`)
+	// auxiliaries stand before the subject of a question: "does it open".
 	auxiliaries = words.Set(`is are was were does do did can could will would should shall may might must has have had
 		isn't aren't wasn't weren't doesn't don't didn't can't couldn't won't wouldn't shouldn't hasn't haven't`)
-	politeness  = words.Set("and also please thanks thank you hi hello hey ok okay so")
-	subjects    = words.Set("you i we he she it they this that there")
-	requests    = words.Set("tell give show list name find explain describe")
+	// politeness has words that ask nothing.
+	politeness = words.Set("and also please thanks thank you hi hello hey ok okay so")
+	// subjects are pronouns that may be the subject of a question.
+	subjects = words.Set("you i we he she it they this that there")
+	// requests begin what asks without a question word: "tell me the rent".
+	requests = words.Set("tell give show list name find explain describe")
+	// subordinate has the words that begin a subordinate clause: "if it rains".
 	subordinate = words.Set("if after before as since while when because although though during until unless whenever given")
 )

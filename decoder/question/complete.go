@@ -99,7 +99,9 @@ func withName(question, name string) (string, bool) {
 
 // ofName has the prepositions before a name that a question is about; noName matches what is written like a name and is a time.
 var (
+	// ofName has the prepositions before a name that a question is about: "the port of Nextcloud".
 	ofName = words.Set("of for in on at with from by to")
+	// noName matches what is written like a name and is a time: "Monday".
 	noName = regexp.MustCompile(`(?i)^(?:` + words.Weekdays + `|` + words.MonthsButMay + `|may|easter|christmas)$`)
 )
 
@@ -173,6 +175,7 @@ func inPlace(question, other string) (string, bool) {
 	return strings.Join(slices.Concat(w[:from], []string{other}, w[to:]), " "), true
 }
 
+// indefinite articles begin a thing of any kind: "an adult".
 var indefinite = words.Set("a an")
 
 // owner returns where a question names an owner: "Dr. Lee's" in "what is Dr. Lee's number". from is -1 if it names none.
@@ -438,13 +441,16 @@ func phrase(words []string, i int) string {
 	return withoutMarks(strings.Join(words[i:to], " "))
 }
 
-// participle matches words that look like past participles.
+// participle matches words that look like past participles: "built".
 var participle = regexp.MustCompile(`(ed|wn|ld|lt|ght|orn|ung|ken|ten|ven)$`)
 
 var (
+	// particles stand within names: "Ludwig van Beethoven".
 	particles = words.Set("de di da du la le van von der den of the el al bin")
-	ends      = words.Set("be been and or that than if who whom whose which what when where how why not now today again still due")
-	forms     = words.Set("is are was were")
+	// ends has the words before which the name of a thing ends: "the bridge that".
+	ends = words.Set("be been and or that than if who whom whose which what when where how why not now today again still due")
+	// forms are those of "be" behind a question word: "what is".
+	forms = words.Set("is are was were")
 )
 
 // bare returns a word in lower case without marks around it and without a possessive ending.

@@ -18,8 +18,10 @@ func divided(clause string) []string {
 }
 
 var (
+	// twoQuestions matches two question words with one rest: "when and where does it take place".
 	twoQuestions = regexp.MustCompile(`(?i)^(how (?:much|many|long|often|far)|what time|when|where|why|how|who|whom) and (how (?:much|many|long|often|far)|what time|when|where|why|how|who|whom) (.+)$`)
-	twoMeasures  = regexp.MustCompile(`(?i)^(how) ([\pL]+) and ([\pL]+) ([\pL]+) (.+)$`)
+	// twoMeasures matches two measures of one thing: "how wide and deep is the canal".
+	twoMeasures = regexp.MustCompile(`(?i)^(how) ([\pL]+) and ([\pL]+) ([\pL]+) (.+)$`)
 )
 
 // sharedRest divides "when and where does it take place" and "how wide and deep is the canal".
@@ -184,7 +186,7 @@ func sharedName(clause string) []string {
 	return []string{strings.Join(slices.Concat(w[:k], w[k+2:]), " ") + "?", strings.Join(slices.Concat(w[:from], w[k+1:]), " ") + "?"}
 }
 
-// thingRequested matches what comes before a thing that is asked for by its name.
+// thingRequested matches what stands before a thing that is asked for by its name: "what is ", "tell me ".
 var thingRequested = regexp.MustCompile(`(?i)^(?:(?:what|where|who)(?:'s|’s| is| are| was| were) |(?:please )?(?:tell|give|show) (?:me|us) )?`)
 
 // sharedRequest divides "what is the wifi password and the alarm code" and "wifi password and alarm code": two things with an

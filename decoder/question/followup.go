@@ -99,6 +99,7 @@ func completedFor(before, person, clause string) string {
 	return completed(before, clause)
 }
 
+// personal pronouns stand for a person.
 var personal = words.Set("he she him his her hers")
 
 // personSaid returns the name that answers a question for a person: the whole answer, or who speaks in it ("ANN: I do.").

@@ -51,7 +51,7 @@ func (d *Decoder) replace(s *part, ends []tandem.Token) {
 // putsRight reports whether a sentence about what is asked says that the value of another is no longer so.
 func (s *part) putsRight(was, q decoder.Quote) bool {
 	topic := words.Content(s.clause)
-	return replaces(q.Text, was.Text[was.From:was.To], s.clause) && float64(words.Shared(topic, s.wordsAround(q))) >= about*float64(len(topic))
+	return replaces(q.Text, was.Text[was.From:was.To], s.clause) && float64(words.Shared(topic, s.wordsAround(q))) >= minAbout*float64(len(topic))
 }
 
 // replaces reports whether a sentence says that a value is no longer so: it names the value where it names what was.
@@ -166,12 +166,12 @@ func (s *part) comparable(a, b decoder.Quote) bool {
 // "moved to 3:15", "from 14 July the boat leaves at 8", or anything below "Addendum". When a change comes into force is
 // no such value.
 func (p passage) announces(q decoder.Quote) bool {
-	dates := since.FindAllStringIndex(q.Text, -1)
+	dates := inForceFrom.FindAllStringIndex(q.Text, -1)
 	if slices.ContainsFunc(dates, func(m []int) bool { return m[0] < q.To && q.From < m[1] }) {
 		return false
 	}
 	before := func(m []int) bool { return m[0] < q.To && q.From-m[1] <= beforeNews }
-	if slices.ContainsFunc(append(dates, change.FindAllStringIndex(q.Text, -1)...), before) || nowBehind.MatchString(q.Text[q.To:]) {
+	if slices.ContainsFunc(append(dates, saysChange.FindAllStringIndex(q.Text, -1)...), before) || nowBehind.MatchString(q.Text[q.To:]) {
 		return true
 	}
 	at := strings.Index(p.text[p.body:], q.Text)
@@ -186,14 +186,14 @@ const (
 	beforeNews    = 40  // the most bytes between what announces a value and the value
 )
 
-// change matches what stands before a new value: "now", "moved to", "correction: ".
-var change = regexp.MustCompile(`(?i)` + apart(`now|no more|no longer|instead|from here on`+
+// saysChange matches what stands before a new value: "now", "moved to", "correction: ".
+var saysChange = regexp.MustCompile(`(?i)` + apart(`now|no more|no longer|instead|from here on`+
 	`|(?:mov|chang|rais|ris|increas|reduc|lower|postpon|reschedul|extend|shift|switch|swapp|dropp|shov)(?:es?|s|ed|en|ing)?(?: \pL+){0,5}? (?:to|until|till)`+
 	`|put (?:up|back|forward) (?:to|until|by)|(?:goes|go|went|gone|going) (?:up|down|back)(?: to)?`+
 	`|(?:update|updated|correction|corrected|change|changed|changes|notice|edit|ps|nb|neu|korrektur|änderung|changement|cambio)\b[^.:;\n]{0,30}[:!–—]`))
 
-// since matches from when on something holds, "from 14 July"; a stretch of time is no such thing.
-var since = regexp.MustCompile(`(?i)(?:^|[^\pL])(?:with effect from|effective(?: from)?|as (?:of|from)|starting|from) (?:next (?:week|month|year|season|term)|the same (?:date|day)|(?:the )?\d{1,2}(?:st|nd|rd|th)?(?: of)? ` +
+// inForceFrom matches from when on something holds, "from 14 July"; a stretch of time is no such thing.
+var inForceFrom = regexp.MustCompile(`(?i)(?:^|[^\pL])(?:with effect from|effective(?: from)?|as (?:of|from)|starting|from) (?:next (?:week|month|year|season|term)|the same (?:date|day)|(?:the )?\d{1,2}(?:st|nd|rd|th)?(?: of)? ` +
 	aMonth + `|` + aMonth + `)(?:[^\pL\pN–-]|$)`)
 
 // nowBehind matches what makes the value before it a new one: " now".

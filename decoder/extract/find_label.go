@@ -116,8 +116,8 @@ var asksCost = regexp.MustCompile(`(?i)\bhow much (?:is|are)\b|\bcosts?\b|\bpric
 
 // meaningOfCode returns what stands behind a code ("E11", "- 3: …") that a question asks about.
 func (p passage) meaningOfCode(q query) (from, to int, ok bool) {
-	wanted, defined := words.Content(q.text), defines.MatchString(q.text)
-	if !defined && !(asksRemedy.MatchString(q.text) && slices.ContainsFunc(wanted, code)) {
+	wanted, defined := words.Content(q.text), asksMeaning.MatchString(q.text)
+	if !defined && !(asksRemedy.MatchString(q.text) && slices.ContainsFunc(wanted, isCodeLabel)) {
 		return 0, 0, false
 	}
 	return p.meaning(wanted, defined, saysMeaning.MatchString(q.text))
@@ -126,8 +126,8 @@ func (p passage) meaningOfCode(q query) (from, to int, ok bool) {
 // saysMeaning matches a question that says that it asks what something means: "what does E11 mean".
 var saysMeaning = regexp.MustCompile(`(?i)\b(?:means?|meaning|stands? for|signif(?:y|ies))\b`)
 
-// defines matches a question what something means: "what does E11 stand for?", "what is E11?".
-var defines = regexp.MustCompile(`(?i)^\W*(?:and )?(?:what (?:does|do|did|is|are)\b.*\b(?:mean|stand for|signify|meaning)\b|what(?:'s| is)\b|meaning of\b)`)
+// asksMeaning matches a question what something means: "what does E11 stand for?", "what is E11?".
+var asksMeaning = regexp.MustCompile(`(?i)^\W*(?:and )?(?:what (?:does|do|did|is|are)\b.*\b(?:mean|stand for|signify|meaning)\b|what(?:'s| is)\b|meaning of\b)`)
 
 // asksRemedy matches a question what to do about something that is displayed: "what do I do when it shows E5".
 var asksRemedy = regexp.MustCompile(`(?i)\b(?:what|how)\b.*\b(?:do|fix|solve|clear|wrong)\b|\b(?:shows?|says|displays?|error|fault|message)\b`)
@@ -142,7 +142,7 @@ func (p passage) meaning(wanted []string, defined, meant bool) (from, to int, ok
 		}
 		label := p.text[r.cells[0].from:r.cells[0].to]
 		other := len(unnamed(wanted, strings.ToLower(label), slices.Concat(words.Content(r.names[0]), p.names))) > 0 // "the IP of web01"
-		if (code(label) && (meant || !other) || longNumber.MatchString(label) && !other) && len(r.cells) > 1 && slices.Contains(wanted, strings.ToLower(label)) {
+		if (isCodeLabel(label) && (meant || !other) || longNumber.MatchString(label) && !other) && len(r.cells) > 1 && slices.Contains(wanted, strings.ToLower(label)) {
 			if ok {
 				return 0, 0, false
 			}
@@ -161,7 +161,7 @@ func (p passage) meaning(wanted []string, defined, meant bool) (from, to int, ok
 		case !colon && p.heading(begin, end) || !strings.ContainsAny(line, ".:;,!?"):
 			above = slices.Concat(words.Content(p.title()), words.Content(line))
 		case !colon || strings.Contains(bare, " ") || !slices.Contains(wanted, strings.ToLower(bare)):
-		case code(bare) || number.FindString(bare) == bare && len(unnamed(wanted, bare, above)) == 0:
+		case isCodeLabel(bare) || number.FindString(bare) == bare && len(unnamed(wanted, bare, above)) == 0:
 			if ok {
 				return 0, 0, false
 			}
@@ -210,7 +210,7 @@ func unnamed(wanted []string, number string, above []string) []string {
 // codeWords say that a number is a code, as "status" does, or ask for its meaning.
 var codeWords = words.Set("mean means meaning stand stands code error status number exit message signify display displays")
 
-// code reports whether a label is a code: it has letters and digits and no blank.
-func code(label string) bool {
+// isCodeLabel reports whether a label is a code: it has letters and digits and no blank.
+func isCodeLabel(label string) bool {
 	return !strings.ContainsAny(label, " \t") && strings.ContainsFunc(label, unicode.IsDigit) && strings.ContainsFunc(label, unicode.IsLetter)
 }

@@ -14,8 +14,8 @@ var (
 	asksBirth = regexp.MustCompile(`(?i)\b(?:born|birth(?:day|date)?)\b`)
 	// asksDeath matches a question for a death: "when did she die?".
 	asksDeath = regexp.MustCompile(`(?i)\b(?:dies?|died|death|dead)\b`)
-	// lifespan matches a name and the two dates behind it: "Ada Lovelace (10 December 1815 – 27 November 1852)".
-	lifespan = regexp.MustCompile(`(\p{Lu}[^()\n.;:]*?) ?\([^()]*?((?:\d{1,2}\.? \pL+,? |\pL+ \d{1,2}, )?\d{3,4}) ?[–—-] ?((?:\d{1,2}\.? \pL+,? |\pL+ \d{1,2}, )?\d{3,4})\)`)
+	// lifeDates matches a name and the two dates behind it: "Ada Lovelace (10 December 1815 – 27 November 1852)".
+	lifeDates = regexp.MustCompile(`(\p{Lu}[^()\n.;:]*?) ?\([^()]*?((?:\d{1,2}\.? \pL+,? |\pL+ \d{1,2}, )?\d{3,4}) ?[–—-] ?((?:\d{1,2}\.? \pL+,? |\pL+ \d{1,2}, )?\d{3,4})\)`)
 )
 
 // birthOrDeath returns the date of a person's birth or death from the brackets behind the name, where a question asks
@@ -26,7 +26,7 @@ func (p passage) birthOrDeath(q query) (from, to int, ok bool) {
 		return 0, 0, false
 	}
 	who := strings.ToLower(strings.Join(nameWords(q.question), " "))
-	for _, m := range lifespan.FindAllStringSubmatchIndex(p.text[p.body:], -1) {
+	for _, m := range lifeDates.FindAllStringSubmatchIndex(p.text[p.body:], -1) {
 		name := words.Content(p.text[p.body+m[2] : p.body+m[3]])
 		wanted := words.Content(who)
 		if len(wanted) == 0 || words.Shared(wanted, name) < len(wanted) {
@@ -135,7 +135,7 @@ func (p passage) listBelowHeading(q query) (from, to int, ok bool) {
 		if len(head) == 0 || !p.heads(begin) || words.Shared(head, wanted) < len(head) {
 			continue
 		}
-		if left := words.Without(rest, head); slices.ContainsFunc(left, func(w string) bool { return !needs[w] }) {
+		if left := words.Without(rest, head); slices.ContainsFunc(left, func(w string) bool { return !listNeeds[w] }) {
 			continue
 		}
 		if from, to, ok = p.itemsBelow(end); ok {
@@ -158,7 +158,7 @@ func (p passage) itemsBelow(end int) (from, to int, ok bool) {
 	}
 	from, to = end, end
 	n := 0
-	for at := from; at < len(p.text) && item.MatchString(p.text[at:]); at = to + 1 {
+	for at := from; at < len(p.text) && listItem.MatchString(p.text[at:]); at = to + 1 {
 		to = p.lineEnd(at)
 		n++
 	}
@@ -168,5 +168,5 @@ func (p passage) itemsBelow(end int) (from, to int, ok bool) {
 // minItems is how many items make a list.
 const minItems = 2
 
-// needs has the words of a question for a list that say what it is for: "what do I need".
-var needs = words.Set("need needs needed use uses used require requires required take takes go goes put add buy bring there recipe")
+// listNeeds has the words of a question for a list that say what it is for: "what do I need".
+var listNeeds = words.Set("need needs needed use uses used require requires required take takes go goes put add buy bring there recipe")

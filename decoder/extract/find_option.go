@@ -16,8 +16,8 @@ var (
 	// asksPurpose matches a question what something does: "what does --all do?".
 	asksPurpose = regexp.MustCompile(`(?i)^\W*(?:and )?(?:what|which \pL+) (?:does|do|is|are|did)\b.*\b(?:do|mean|set|sets|control|configure|change|for|specify|stand for)\W*$`)
 
-	// given matches a default value behind its name, with what ends it: "(default 30)", "defaults to 8080", "Default: 50M.".
-	given = regexp.MustCompile(`(?i)\bdefaults?(?: values?)?(?: ?[:=] ?| (?:is|are|to|of|being)\b:? ?| )([^\s,;()][^;()\n]*)`)
+	// behindDefault matches a default value behind its name, with what ends it: "(default 30)", "defaults to 8080", "Default: 50M.".
+	behindDefault = regexp.MustCompile(`(?i)\bdefaults?(?: values?)?(?: ?[:=] ?| (?:is|are|to|of|being)\b:? ?| )([^\s,;()][^;()\n]*)`)
 	// beforeDefault matches one in front of it: "Unlimited by default", "Number of pallets, 1 by default".
 	beforeDefault = regexp.MustCompile(`(?i)(?:^|[.,;:(|]) *([^.,;:(|\n]+?) by default\b`)
 	// noDefault matches what says that there is none: "no default value".
@@ -97,7 +97,7 @@ func defaultIn(line string, wanted, names []string) (from, to int, ok bool) {
 		all = append(all, textRange{m[0], m[1]})
 	}
 	if len(all) == 0 {
-		for _, m := range given.FindAllStringSubmatchIndex(line, -1) {
+		for _, m := range behindDefault.FindAllStringSubmatchIndex(line, -1) {
 			if n := valueLength(line[m[2]:m[3]]); n > 0 {
 				all = append(all, textRange{m[2], m[2] + n})
 			}

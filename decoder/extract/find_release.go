@@ -31,8 +31,8 @@ var (
 	beginsVersion = regexp.MustCompile(`(?i)^\[?(?:version |release )?v?\d+\.\d`)
 	// partOfText matches a number that is none of a release: "Section 2.1".
 	partOfText = regexp.MustCompile(`(?i)^(?:section|chapter|part|step|figure|table|clause|article|appendix|question|page)\b`)
-	// day matches a date behind a version: "1 March 2026", "2026-03-01".
-	day = regexp.MustCompile(`(?:\p{Lu}\pL{2,8}\.? )?\d[\pL\d ,./-]*\d`)
+	// releaseDate matches a date behind a version: "1 March 2026", "2026-03-01".
+	releaseDate = regexp.MustCompile(`(?:\p{Lu}\pL{2,8}\.? )?\d[\pL\d ,./-]*\d`)
 
 	// asksRelease matches a question for a release: "which version added it?".
 	asksRelease = regexp.MustCompile(`(?i)\b(?:which|what)(?: \S+){0,3}? (?:versions?|releases?)\b`)
@@ -99,7 +99,7 @@ func (p passage) headed(from, to int) (r release, ok bool) {
 		return r, false
 	}
 	r.version = textRange{from + at[0], from + at[1]}
-	if d := day.FindStringIndex(line[at[1]:]); d != nil {
+	if d := releaseDate.FindStringIndex(line[at[1]:]); d != nil {
 		r.date = textRange{from + at[1] + d[0], from + at[1] + d[1]}
 	}
 	return r, true

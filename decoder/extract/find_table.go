@@ -26,7 +26,7 @@ func (p passage) tableCell(q query) (from, to int, ok bool) {
 		column = other // "how much does the train cost?" of a column of trains
 	}
 	byRow := column < 0
-	if byRow && which.MatchString(question) { // "which has a red lid?": the row's name
+	if byRow && asksWhich.MatchString(question) { // "which has a red lid?": the row's name
 		column, asked = 0, words.Content(names[0])
 	}
 	if column < 0 {
@@ -229,8 +229,8 @@ func (p passage) ofAnother(question string) bool {
 var endsWith = regexp.MustCompile(`(?i)^.* (?:of|in|for|by|with) ((?:the |a |an |my |our )?[\pL\pN._ -]+?)\W*$`)
 
 var (
-	// which matches a question for one of the things that have a row: "which has a red lid?".
-	which = regexp.MustCompile(`(?i)^\W*(?:and )?(?:which|who|whose)\b`)
+	// asksWhich matches a question for one of the things that have a row: "which has a red lid?".
+	asksWhich = regexp.MustCompile(`(?i)^\W*(?:and )?(?:which|who|whose)\b`)
 	// rate matches that, or of what its values are shares: "Guests per month".
 	rate = regexp.MustCompile(`(?i)` + unit.String() + `| (?:per|a|an|each|every|pro|par) \pL+$`)
 	// unit matches what says in a column's name how its values are measured: "(kg)", "km" in "Mileage km".

@@ -63,7 +63,7 @@ var misfits = []misfit{
 	}},
 	// "How much is breakfast?": not "8.15" in "Breakfast is only for those who come before 8.15."
 	{name: "no amount", perSentence: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, at candidate) bool {
-		return w.money && !w.amounts(at.head+"\n"+at.cells(at.begin, at.end))
+		return w.money && !w.mayNameAmount(at.head+"\n"+at.cells(at.begin, at.end))
 	}},
 	// "Which room is Ngozi Lind in?": not "2 February 2026" in "For Ngozi Lind, Room 14, from 2 February 2026"
 	{name: "a date", valuesOnly: true, cost: wrongKind, applies: func(w wants, at candidate) bool {
@@ -79,7 +79,7 @@ var misfits = []misfit{
 	}},
 	// "How heavy is the sack?": not "3 weeks" in "The sack weighs 9 kg and lasts 3 weeks."
 	{name: "another measure", valuesOnly: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, at candidate) bool {
-		return w.mismeasured(at.value)
+		return w.hasWrongMeasure(at.value)
 	}},
 	// "When can I call Ada?": not "0555 016 218" in "Ada: 0555 016 218, from 9 to 5"
 	{name: "no time but a number to call", valuesOnly: true, cost: wrongKind, applies: func(w wants, at candidate) bool {
@@ -92,7 +92,7 @@ var misfits = []misfit{
 	}},
 	// "What colour is the barrow?": not "the shed" in "The barrow stands by the shed."
 	{name: "another shape", perSentence: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, at candidate) bool {
-		return w.misshapen(at.head + "\n" + at.cells(at.begin, at.end))
+		return w.lacksShape(at.head + "\n" + at.cells(at.begin, at.end))
 	}},
 	// "Which chair is heavier?": not "oak" in "The oak chair is 9 kg, the ash chair 7 kg."
 	{name: "no comparison", perSentence: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, at candidate) bool {
@@ -135,7 +135,7 @@ var misfits = []misfit{
 	}},
 	// "How many eggs does the cake need?": not "2" in "Cake / - 2 lemons / - 3 eggs"
 	{name: "another's amount", perSentence: true, cost: wrongPart, applies: func(w wants, at candidate) bool {
-		return len(w.counted) > 0 && at.countsOther(w.counted)
+		return len(w.counted) > 0 && at.countsSomethingElse(w.counted)
 	}},
 	// "What wetness in summer?": not "68 %" in "The dough has 68 % rather than my summer 75 %."
 	{name: "the other of two", valuesOnly: true, cost: wrongPart, applies: func(w wants, at candidate) bool {
@@ -198,7 +198,7 @@ var misfits = []misfit{
 	}},
 	// "When is the weir turned off?": not "April" in "The weir is turned on in April."
 	{name: "the opposite", perSentence: true, cost: wrongPart, applies: func(w wants, at candidate) bool {
-		return w.opposite(at.head + "\n" + at.cells(at.begin, at.end))
+		return w.saysOpposite(at.head + "\n" + at.cells(at.begin, at.end))
 	}},
 	// "Since when is Ann in Ulm?": not "May" in "Until May, Ann is in Ulm."
 	{name: "the other end", valuesOnly: true, cost: wrongPart, applies: func(w wants, at candidate) bool {

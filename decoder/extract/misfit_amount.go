@@ -101,9 +101,9 @@ func countedIn(question string) []string {
 // asksCount matches a question how much or how many of something: "how many eggs does it need".
 var asksCount = regexp.MustCompile(`(?i)` + questionStart + `how (?:much|many) ((?:\pL+ ){0,2}?\pL+)(?:$|\W*$| (?:do|does|did|is|are|was|were|can|could|should|will|must|have|has|had|go(?:es)?|in|for|per|to)\b)`)
 
-// countsOther reports whether a line with an amount does not say of what is counted, and another line of the passage
-// says how much of it there is.
-func (at candidate) countsOther(counted []string) bool {
+// countsSomethingElse reports whether a line gives an amount of something else than is counted, and another line of the
+// passage says how much of that there is.
+func (at candidate) countsSomethingElse(counted []string) bool {
 	if words.Shared(counted, words.Content(at.said)) > 0 || !countsItself.MatchString(at.said) && !beginsWithDate.MatchString(at.said) {
 		return false
 	}

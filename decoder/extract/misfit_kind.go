@@ -51,16 +51,16 @@ var wrongMeasures = []wrongMeasure{
 	{regexp.MustCompile(`(?i)\bhow many\b`), regexp.MustCompile(`(?i)` + money), regexp.MustCompile(`(?i)\bhow many (?:euros?|dollars?|pounds?|cents?|francs?|kroner|kronor)\b`)},
 }
 
-// misshapen reports whether a text lacks what must stand in the answer.
-func (w wants) misshapen(text string) bool {
+// lacksShape reports whether a text lacks what must stand in the answer.
+func (w wants) lacksShape(text string) bool {
 	return slices.ContainsFunc(w.shapes, func(has *regexp.Regexp) bool { return !has.MatchString(text) })
 }
 
 // aCode matches what may be a code: it has a digit, a sign, or capitals side by side: "7731", "AB", "oak-tree".
 var aCode = regexp.MustCompile(`\d|[A-Z]{2}|[#*_@!/-]`)
 
-// mismeasured reports whether a value is of a kind that cannot be the answer: minutes for a weight.
-func (w wants) mismeasured(value string) bool {
+// hasWrongMeasure reports whether a value is of a kind that cannot be the answer: minutes for a weight.
+func (w wants) hasWrongMeasure(value string) bool {
 	return slices.ContainsFunc(w.wrongMeasures, func(m wrongMeasure) bool { return m.not.MatchString(value) && !m.unless.MatchString(value) })
 }
 
@@ -74,9 +74,9 @@ func wrongMeasuresOf(question string) (out []wrongMeasure) {
 	return out
 }
 
-// amounts reports whether a text may say how much money something is, which a question asks for. Numbers of things that
-// the question gives numbers to, too, are their names: "unit 5".
-func (w wants) amounts(text string) bool {
+// mayNameAmount reports whether a text may say how much money something is. Numbers behind things that have numbers in
+// the question, too, are names: "unit 5".
+func (w wants) mayNameAmount(text string) bool {
 	if anAmount.MatchString(text) {
 		return true
 	}

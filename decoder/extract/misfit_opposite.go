@@ -45,9 +45,9 @@ func opposed(question string) (out [][2]*regexp.Regexp) {
 	return out
 }
 
-// opposite reports whether a sentence, with what stands above it, has the opposite of a word of the question, and
-// neither that word nor a range.
-func (w wants) opposite(text string) bool {
+// saysOpposite reports whether a sentence, with what stands above it, has the opposite of a word of the question,
+// and neither that word nor a range.
+func (w wants) saysOpposite(text string) bool {
 	for _, o := range w.opposed {
 		if o[1].MatchString(text) && !o[0].MatchString(text) && !aRange.MatchString(text) {
 			return true

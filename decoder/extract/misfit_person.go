@@ -173,25 +173,25 @@ var owner = regexp.MustCompile(`(?:^|[^\pL])(\p{Lu}[\pL-]+|mum|mom|dad|mother|fa
 // owners returns whose things a text speaks of, in small letters.
 func owners(text string) (out []string) {
 	for _, m := range owner.FindAllStringSubmatch(text, -1) {
-		if name := strings.ToLower(m[1]); !short[name] {
+		if name := strings.ToLower(m[1]); !noOwners[name] {
 			out = append(out, name)
 		}
 	}
 	return out
 }
 
-// short has the words that are no owners before "'s".
-var short = words.Set("it that this what who where when how there here he she let today tomorrow yesterday")
+// noOwners has the words that are no owners before "'s".
+var noOwners = words.Set("it that this what who where when how there here he she let today tomorrow yesterday")
 
-// titled matches a name behind a title: "Herr Dorn", "Frau Dr. med. Anna Roth".
-var titled = regexp.MustCompile(`(?:^|[^\pL])(?:Mr|Mrs|Ms|Miss|Dr|Prof|Herrn?|Frau|Mme|Monsieur|Madame|Señora?|Sra?)\.? (?:(?:Dr|Prof|med)\.? )*(\p{Lu}[\pL-]+(?: \p{Lu}[\pL-]+)*)`)
+// titledName matches a name behind a title: "Herr Dorn", "Frau Dr. med. Anna Roth".
+var titledName = regexp.MustCompile(`(?:^|[^\pL])(?:Mr|Mrs|Ms|Miss|Dr|Prof|Herrn?|Frau|Mme|Monsieur|Madame|Señora?|Sra?)\.? (?:(?:Dr|Prof|med)\.? )*(\p{Lu}[\pL-]+(?: \p{Lu}[\pL-]+)*)`)
 
 // aPronoun matches what may stand for somebody whom an earlier sentence names: "he", "her".
 var aPronoun = regexp.MustCompile(`(?i)` + apart(`he|him|his|she|her|hers|er|ihm|ihn|sein\pL*|sie|ihr\pL*|il|elle|lui|son|sa|él|ella|su`))
 
 // titledWords returns the words of the names behind titles in a text.
 func titledWords(text string) (out []string) {
-	for _, m := range titled.FindAllStringSubmatch(text, -1) {
+	for _, m := range titledName.FindAllStringSubmatch(text, -1) {
 		out = append(out, words.Content(m[1])...)
 	}
 	return out

@@ -125,7 +125,7 @@ func datesIn(text string) (dates []string) {
 			if day = m[6]; n < 1 || n > 12 {
 				continue
 			}
-			month = strings.Fields(inOrder)[n-1]
+			month = strings.Fields(monthsInOrder)[n-1]
 		}
 		dates = append(dates, strings.TrimLeft(day, "0")+" "+month)
 	}

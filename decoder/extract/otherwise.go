@@ -19,7 +19,7 @@ func (s *part) otherwise(said string, quotes []decoder.Quote, nothing float64) [
 	}
 	topic := words.Content(s.clause)
 	before := words.Without(s.asked, topic)
-	least := about * float64(len(topic))
+	least := minAbout * float64(len(topic))
 	says := func(q decoder.Quote) bool { return q.Weight >= decoder.MinShare }
 	shares := func(q decoder.Quote) float64 { return float64(words.Shared(topic, s.wordsAround(q))) }
 	var sayers []string // the documents that say the answer
@@ -39,8 +39,8 @@ func (s *part) otherwise(said string, quotes []decoder.Quote, nothing float64) [
 	return best
 }
 
-// about is the share of a question's words that a sentence must have, with its title, to be about the same.
-const about = 0.6
+// minAbout is the share of a question's words that a sentence must have, with its title, to be about the same.
+const minAbout = 0.6
 
 // wordsAround returns the words of a quote with its passage's title, and with the question that it answers in the line above.
 func (s *part) wordsAround(q decoder.Quote) []string {

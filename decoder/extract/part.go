@@ -30,10 +30,10 @@ type docContext struct {
 	whole        decoder.Quote // the likeliest of them within the text around it, for an answer that nobody knows
 }
 
-// Limits of a context's texts. What the reader finds less likely than least of the likeliest is left out.
+// Limits of a context's texts. A text whose probability is less than leastLikely of the likeliest one's is left out.
 const (
-	maxTexts = 128
-	least    = 1e-4
+	maxTexts    = 128
+	leastLikely = 1e-4
 )
 
 // next adds to p the distribution of the token after prefix, and returns the side's aggregation weight h there.

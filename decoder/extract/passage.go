@@ -206,7 +206,7 @@ func (p passage) asks(at int) bool {
 		return true
 	}
 	for _, w := range words[:min(maxBefore, len(words))] {
-		if asking[strings.TrimSuffix(w, "'s")] {
+		if askingWords[strings.TrimSuffix(w, "'s")] {
 			return true
 		}
 	}
@@ -219,18 +219,18 @@ const maxBefore = 5
 // questionMark matches what marks a question: "Q: ", "Question 3. ".
 var questionMark = regexp.MustCompile(`^[ \t#*_-]*(?:Q|F|Frage|Question|P)[ \t]?\d{0,3}[.:)]`)
 
-// asking has the words, in four languages, that a question has among its first ones.
-var asking = words.Set(`who whom whose what when where why how which is isn't are aren't was were do does don't doesn't did didn't can can't could couldn't
+// askingWords has the words, in four languages, that a question has among its first ones.
+var askingWords = words.Set(`who whom whose what when where why how which is isn't are aren't was were do does don't doesn't did didn't can can't could couldn't
  may might must shall should shouldn't will won't would wouldn't has hasn't have haven't had
  wer wen wem was wann wo woher wohin wie warum wieso weshalb welche welcher welches welchen ist sind kann können darf dürfen muss müssen soll gibt hat haben wird werden
  qui que quoi quand où comment pourquoi quel quelle quels quelles combien est-ce y-a-t-il peut-on faut-il
  quién quiénes qué cuándo dónde cómo cuál cuáles cuánto cuánta cuántos`)
 
 // isItem reports whether the line around an offset is the item of a list.
-func (p passage) isItem(at int) bool { return item.MatchString(p.text[p.lineStart(at):]) }
+func (p passage) isItem(at int) bool { return listItem.MatchString(p.text[p.lineStart(at):]) }
 
-// item matches the item of a list: "- oil", "[x] oil", "3. oil".
-var item = regexp.MustCompile(`^[ \t]*(?:[-*•‣–+]|\[[ xX]\]|\d{1,3}[.)])[ \t]`)
+// listItem matches the item of a list: "- oil", "[x] oil", "3. oil".
+var listItem = regexp.MustCompile(`^[ \t]*(?:[-*•‣–+]|\[[ xX]\]|\d{1,3}[.)])[ \t]`)
 
 // itemMark matches the number before an item: "3. ".
 var itemMark = regexp.MustCompile(`^[ \t]*\d{1,3}[.)][ \t]`)

@@ -208,7 +208,7 @@ const (
 // does" by steps, "what are all" by a list, others by a value. Where there is no list, the sentence stands for it.
 func formOf(question string) form {
 	w := strings.FieldsFunc(strings.ToLower(question), func(r rune) bool { return strings.ContainsRune(" \t\n,.?!", r) })
-	for len(w) > 1 && opening[w[0]] || len(w) > 2 && before[w[0]] && (w[1] == "which" || w[1] == "what") {
+	for len(w) > 1 && beforeQuestion[w[0]] || len(w) > 2 && beforeWhich[w[0]] && (w[1] == "which" || w[1] == "what") {
 		w = w[1:]
 	}
 	if len(w) < 2 {
@@ -225,7 +225,7 @@ func formOf(question string) form {
 		return sentence
 	case first == "who" && gathered.MatchString(question):
 		return list
-	case len(w) > 2 && (first == "which" || first == "what") && several[second] && plural(w[2]):
+	case len(w) > 2 && (first == "which" || first == "what") && severalThings[second] && plural(w[2]):
 		return list
 	case first == "list", (first == "what" || first == "who") && (second == "are" || second == "were"), first == "which" && plural(second), first == "what" && plural(second):
 		return list
@@ -235,23 +235,23 @@ func formOf(question string) form {
 
 // plural reports whether a word looks like several things.
 func plural(word string) bool {
-	return len(word) > 3 && !verbs[word] && strings.HasSuffix(word, "s") && !strings.HasSuffix(word, "ss") && !strings.HasSuffix(word, "us") && !strings.HasSuffix(word, "is")
+	return len(word) > 3 && !verbsInS[word] && strings.HasSuffix(word, "s") && !strings.HasSuffix(word, "ss") && !strings.HasSuffix(word, "us") && !strings.HasSuffix(word, "is")
 }
 
 // gathered matches a question for all who were somewhere: "who was present", "who took part".
 var gathered = regexp.MustCompile(`(?i)\b(?:was|were) (?:there|present|absent)\b|\b(?:attend(?:ed|s)?|took part|participated|apologi[sz]ed|sent (?:their )?apologies)\b`)
 
 var (
-	// before has prepositions that may stand before "which" and "what".
-	before = words.Set("on at in for from to by with of until since till after during under through about against")
-	// opening has words that may stand before a question.
-	opening = words.Set("and so ok okay please hi hello hey also but then")
+	// beforeWhich has prepositions that may stand before "which" and "what".
+	beforeWhich = words.Set("on at in for from to by with of until since till after during under through about against")
+	// beforeQuestion has words that may stand before a question.
+	beforeQuestion = words.Set("and so ok okay please hi hello hey also but then")
 	// yesNo has the words that begin a question for yes or no.
 	yesNo = words.Set("is are was were do does did can could will would has have had may must should am")
-	// several has numbers before things in the plural: "which two boats".
-	several = words.Set("two three four five six seven eight nine ten")
-	// verbs end in "s" like a plural.
-	verbs = words.Set("does costs means needs takes comes goes makes opens closes belongs")
+	// severalThings has numbers before things in the plural: "which two boats".
+	severalThings = words.Set("two three four five six seven eight nine ten")
+	// verbsInS end in "s" like a plural.
+	verbsInS = words.Set("does costs means needs takes comes goes makes opens closes belongs")
 	// measures follow "how" in a question for a value: "how far".
 	measures = words.Set("many much long far old often tall high big large deep wide heavy fast late early soon hot cold warm expensive loud bright thick strong small low short quick quickly slow slowly close near")
 )

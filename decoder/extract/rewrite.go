@@ -202,7 +202,7 @@ func (p passage) underDays(_ wants, t answerText) answerText {
 
 // saysWhen reports whether a text says when. A number without a unit of time does not.
 func saysWhen(text string) bool {
-	return aDigitOfTime.MatchString(text) || aTime.MatchString(digits.ReplaceAllString(text, "#"))
+	return aDigitOfTime.MatchString(text) || aTime.MatchString(anyDigits.ReplaceAllString(text, "#"))
 }
 
 // yetToCome matches what was only announced, or told, on the day: "will open", "said".
@@ -211,8 +211,8 @@ var yetToCome = regexp.MustCompile(`(?i)\b(?:will (?:not |now |only |soon |also 
 // happened matches a question about what did happen: "when was the roof mended?".
 var happened = regexp.MustCompile(`(?i)\b(?:did|was|were|have|has|had)\b`) // asks about what did
 
-// digits matches a number: "410".
-var digits = regexp.MustCompile(`\d+`)
+// anyDigits matches a number: "410".
+var anyDigits = regexp.MustCompile(`\d+`)
 
 // aDigitOfTime matches figures that are a time: "1984", "9:40", "9 am", "at 9".
 var aDigitOfTime = regexp.MustCompile(`(?i)\b(?:1[5-9]|20)\d\d\b|\d[:.]\d\d\b|\d ?(?:[ap]\.?m|uhr|h)\b|\d{1,2}[./]\d|\b(?:at|by|until|till|um) \d`)

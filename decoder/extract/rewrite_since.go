@@ -57,7 +57,7 @@ func (p passage) firstWith(row, column int, asked []string) int {
 func earlier(a, b string) bool {
 	x, y := months[strings.ToLower(a)], months[strings.ToLower(b)]
 	if x != "" && y != "" {
-		return strings.Index(inOrder, x) < strings.Index(inOrder, y)
+		return strings.Index(monthsInOrder, x) < strings.Index(monthsInOrder, y)
 	}
 	return a < b && fromYear.MatchString(a) && fromYear.MatchString(b)
 }

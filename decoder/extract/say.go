@@ -157,7 +157,7 @@ func (c Config) answerTexts(p passage, best []span.Span, form form) []answerText
 	var all []answerText
 	at := map[string]int{}
 	for _, s := range best {
-		if s.P < least*best[0].P {
+		if s.P < leastLikely*best[0].P {
 			break
 		}
 		w := answerText{p: s.P}

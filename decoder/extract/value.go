@@ -158,8 +158,8 @@ var months = func() map[string]string {
 	return m
 }()
 
-// inOrder has the months as the values of months spell them.
-const inOrder = "jan feb mar apr may jun jul aug sep oct nov dec"
+// monthsInOrder has the months as the values of months spell them.
+const monthsInOrder = "jan feb mar apr may jun jul aug sep oct nov dec"
 
 // Parts of patterns for values.
 const (

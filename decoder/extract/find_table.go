@@ -13,41 +13,28 @@ import (
 // tableCell returns the cell of the passage's table whose row and column a question names, as one does who looks something
 // up. The reader alone, which takes a row for a sentence, is seldom sure of these. The range is empty if the cell is.
 func (p passage) tableCell(q query) (from, to int, ok bool) {
-	question := q.text
 	if len(p.rows) == 0 || q.form != value {
 		return 0, 0, false
 	}
-	wanted, names := words.Content(question), p.rows[0].names
-	column, asked := columnOf(names, question, inOtherForms(wanted, q))
-	if q.time && column > 0 && len(asked) > 0 && words.Shared(asked, wanted) == 0 && !p.hasTimes(column) {
-		column, asked = columnOf(names, question, wanted) // the column "Paid" says how much
-	}
-	if other := columnOfKind(names, question); column > 0 && other > 0 && asksPriceOf.MatchString(question) && !aPrice.MatchString(p.cell(0, column)) && aPrice.MatchString(p.cell(0, other)) {
-		column = other // "how much does the train cost?" of a column of trains
-	}
-	byRow := column < 0
-	if byRow && asksWhich.MatchString(question) { // "which has a red lid?": the row's name
-		column, asked = 0, words.Content(names[0])
-	}
+	wanted := words.Content(q.text)
+	column, asked, forRow := p.columnAsked(q, wanted)
 	if column < 0 {
 		return 0, 0, false
 	}
 	rest := p.rowWords(wanted, asked)
-	row, missing := p.rowWith(rest, p.origins(question))
-	if row < 0 || missing > 0 && p.ofAnother(question) {
+	row, missing := p.rowWith(rest, p.origins(q.text))
+	if row < 0 || missing > 0 && p.ofAnother(q.text) {
 		return 0, 0, false
 	}
 	label := words.Content(p.cell(row, 0))
 	if missing > 1 || missing == 1 && (column == 0 || len(label) == 0 || words.Shared(label, wanted) < len(label)) {
 		return 0, 0, false
 	}
-	if len(asked) == 0 && q.time && (saysDo.MatchString(question) || !onlyDate.MatchString(p.cell(row, column))) && p.timeElsewhere(row, column, rest) {
+	if len(asked) == 0 && q.time && (saysDo.MatchString(q.text) || !onlyDate.MatchString(p.cell(row, column))) && p.timeElsewhere(row, column, rest) {
 		return 0, 0, false
 	}
 	at, text := p.rows[row].cells[column], p.cell(row, column)
-	if (asksPerson.MatchString(question) || q.place && !ofPlaces.MatchString(names[column])) && text != "" && !strings.ContainsFunc(text, unicode.IsLetter) ||
-		(byRow || asksHowMany.MatchString(question)) && wantsNoDate(question) && onlyDate.MatchString(text) ||
-		q.old && !saysFormer.MatchString(names[column]) {
+	if !q.mayBeCell(text, p.rows[0].names[column], forRow) {
 		return 0, 0, false
 	}
 	said := words.Content(text)
@@ -55,6 +42,35 @@ func (p passage) tableCell(q query) (from, to int, ok bool) {
 		return at.from, at.from, missing == 0
 	}
 	return at.from, at.to, words.Shared(said, rest) == 0
+}
+
+// columnAsked returns the column that a question asks for and the words by which it does. Where it asks for none but for
+// the thing that has a row, that is the first column, and forRow is true. The column is -1 if it asks for neither.
+func (p passage) columnAsked(q query, wanted []string) (column int, asked []string, forRow bool) {
+	names := p.rows[0].names
+	column, asked = columnOf(names, q.text, inOtherForms(wanted, q))
+	if q.time && column > 0 && len(asked) > 0 && words.Shared(asked, wanted) == 0 && !p.hasTimes(column) {
+		column, asked = columnOf(names, q.text, wanted) // the column "Paid" says how much
+	}
+	if other := columnOfKind(names, q.text); column > 0 && other > 0 && asksPriceOf.MatchString(q.text) && !aPrice.MatchString(p.cell(0, column)) && aPrice.MatchString(p.cell(0, other)) {
+		column = other // "how much does the train cost?" of a column of trains
+	}
+	if column < 0 && asksWhich.MatchString(q.text) { // "which has a red lid?": the row's name
+		return 0, words.Content(names[0]), true
+	}
+	return column, asked, false
+}
+
+// mayBeCell reports whether the text of a cell may answer: no number says who or where something is, no date how many,
+// and only a column that says so what was before.
+func (q query) mayBeCell(text, column string, forRow bool) bool {
+	switch {
+	case (asksPerson.MatchString(q.text) || q.place && !ofPlaces.MatchString(column)) && text != "" && !strings.ContainsFunc(text, unicode.IsLetter):
+		return false
+	case (forRow || asksHowMany.MatchString(q.text)) && wantsNoDate(q.text) && onlyDate.MatchString(text):
+		return false
+	}
+	return !q.old || saysFormer.MatchString(column)
 }
 
 // ofPlaces matches the name of a column of places, which may have numbers: "Room".

@@ -39,6 +39,33 @@ const wordWorth = 1.0
 
 // rarity returns for each sentence how much of the wanted words it has: of each word, the more the fewer sentences have it.
 func (p passage) rarity(wanted []string) []float64 {
+	out := make([]float64, len(p.ends))
+	for i, has := range p.sentencesWith(wanted) {
+		n := 0
+		for _, h := range has {
+			if h {
+				n++
+			}
+		}
+		if n == 0 {
+			continue
+		}
+		weight := math.Log(float64(len(p.ends)+1) / (float64(n) + 0.5))
+		if strings.ContainsAny(wanted[i], "0123456789") {
+			weight *= 2
+		}
+		for k, h := range has {
+			if h {
+				out[k] += weight
+			}
+		}
+	}
+	return out
+}
+
+// sentencesWith returns for each wanted word which sentences have it. A sentence has the words of the heading or the
+// question above it, too, and one that begins with a pronoun those of the sentence before.
+func (p passage) sentencesWith(wanted []string) [][]bool {
 	has := make([][]bool, len(wanted))
 	for i := range has {
 		has[i] = make([]bool, len(p.ends))
@@ -62,26 +89,5 @@ func (p passage) rarity(wanted []string) []float64 {
 		}
 		begin = end
 	}
-	out := make([]float64, len(p.ends))
-	for i := range wanted {
-		n := 0
-		for _, h := range has[i] {
-			if h {
-				n++
-			}
-		}
-		if n == 0 {
-			continue
-		}
-		weight := math.Log(float64(len(p.ends)+1) / (float64(n) + 0.5))
-		if strings.ContainsAny(wanted[i], "0123456789") {
-			weight *= 2
-		}
-		for k, h := range has[i] {
-			if h {
-				out[k] += weight
-			}
-		}
-	}
-	return out
+	return has
 }

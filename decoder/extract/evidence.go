@@ -45,28 +45,36 @@ func (c Config) evidence(q query, ps []passages.Passage, known []passage) ([]Evi
 	out, spans := make([]Evidence, len(found)), make([][]span.Span, len(found))
 	seen := patternCache{}
 	for i, f := range found {
-		out[i] = Evidence{None: f.None, Lexical: lexical[i], Echo: echo[i], Rank: i, Whole: q.form != value, Slips: q.slips, Foreign: q.language != span.English || known[i].read.Language() != span.English}
-		spans[i] = known[i].answers(f, q.form, maxTexts)
-		if q.stretch {
-			known[i].stretched(spans[i])
-		}
-		known[i].wholeQuantity(q.wants, spans[i])
-		if known[i].reweigh(q.wants, spans[i], seen) {
-			out[i].None = max(f.None, otherKind)
-		}
-		spans[i] = known[i].spansFor(q, f.None, &out[i], spans[i])
-		if best := spans[i]; len(best) > 0 {
-			out[i].Share = shareOf(best[0].P, f.None)
-			around := known[i].quote(known[i].widen(best[0].Begin, best[0].End))
-			out[i].Length = len(around.Text)
-			out[i].Later = q.form == value && !q.past && (supersedes(around, q.text) || known[i].announcesAbout(q.wants, around))
-		}
+		out[i], spans[i] = known[i].evidence(q, f, seen)
+		out[i].Lexical, out[i].Echo, out[i].Rank = lexical[i], echo[i], i
 	}
 	for i, other := range elsewhere(q.question, known) {
 		out[i].Elsewhere = other
 	}
 	lead(out)
 	return out, spans, nil
+}
+
+// evidence returns what speaks for the passage by itself, and its likeliest spans that may answer. seen remembers what
+// patterns match.
+func (p passage) evidence(q query, f *span.Posterior, seen patternCache) (Evidence, []span.Span) {
+	e := Evidence{None: f.None, Whole: q.form != value, Slips: q.slips, Foreign: q.language != span.English || p.read.Language() != span.English}
+	spans := p.answers(f, q.form, maxTexts)
+	if q.stretch {
+		p.stretched(spans)
+	}
+	p.wholeQuantity(q.wants, spans)
+	if p.reweigh(q.wants, spans, seen) {
+		e.None = max(f.None, otherKind)
+	}
+	spans = p.spansFor(q, f.None, &e, spans)
+	if len(spans) > 0 {
+		e.Share = shareOf(spans[0].P, f.None)
+		around := p.quote(p.widen(spans[0].Begin, spans[0].End))
+		e.Length = len(around.Text)
+		e.Later = q.form == value && !q.past && (supersedes(around, q.text) || p.announcesAbout(q.wants, around))
+	}
+	return e, spans
 }
 
 // lexical returns the scorer's relevance of each passage, and what it would be if the passage said all of the question.

@@ -84,29 +84,47 @@ func partEnd(s string, further bool) int {
 				return i + 1
 			}
 		case ',':
-			switch {
-			case and && (opens(rest) || short(before, rest) || names(rest)) && (further || requested(before)),
-				and && opens(rest) && named(before),
-				and && (asksAlone(rest) || isThing(rest) && subjectAndVerb.MatchString(before)) && requested(before),
-				!and && inverted(rest) && requested(before),
-				!and && opens(rest) && anotherFollows(rest) && requested(before),
-				further && prepositions[firstWord(rest)] && !opens(rest): // a complement of both
+			if endsAtComma(before, rest, and, further) {
 				return i + 1
 			}
 		case ' ':
-			switch {
-			case !and:
-			case questionWords[strings.ToLower(before)]: // "how and when"
-			case asksAlone(rest) && requested(before):
-				return i
-			case opens(rest) && (further || requested(before)),
-				opens(rest) && named(before),
-				names(rest) && names(before) && (thingAsked(before) || named(before)):
+			if and && endsBeforeAnd(before, rest, further) {
 				return i
 			}
 		}
 	}
 	return 0
+}
+
+// endsAtComma reports whether a part ends at the comma between before and rest. and says that rest followed an "and",
+// and further that another part came before.
+func endsAtComma(before, rest string, and, further bool) bool {
+	switch {
+	case further && prepositions[firstWord(rest)] && !opens(rest): // a complement of both
+		return true
+	case and && (opens(rest) || short(before, rest) || names(rest)) && further,
+		and && opens(rest) && named(before):
+		return true
+	case !requested(before):
+		return false
+	case and:
+		return opens(rest) || short(before, rest) || names(rest) || asksAlone(rest) || isThing(rest) && subjectAndVerb.MatchString(before)
+	}
+	return inverted(rest) || opens(rest) && anotherFollows(rest)
+}
+
+// endsBeforeAnd reports whether a part ends before the "and" between before and rest. further says that another part
+// came before.
+func endsBeforeAnd(before, rest string, further bool) bool {
+	switch {
+	case questionWords[strings.ToLower(before)]: // "how and when"
+		return false
+	case asksAlone(rest) && requested(before):
+		return true
+	case opens(rest) && (further || requested(before) || named(before)):
+		return true
+	}
+	return names(rest) && names(before) && (thingAsked(before) || named(before))
 }
 
 // asksAlone reports whether s is only a question word, so that the question before it gives the rest, as in "and when?"

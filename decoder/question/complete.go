@@ -316,24 +316,7 @@ func resolved(clause, before string) string {
 	words := strings.Fields(clause)
 	changed := false
 	for i, w := range words {
-		stands, possessive := "", false
-		switch p := bare(w); p {
-		case "he", "she", "him":
-			stands = person(before)
-		case "his", "her":
-			stands = person(before)
-			possessive = p == "his" || w == p && i+1 < len(words) && !prepositions[bare(words[i+1])] && !auxiliaries[bare(words[i+1])]
-		case "it":
-			stands = thing(before)
-		case "its":
-			stands, possessive = thing(before), true
-		case "they", "them", "their":
-			if stands, possessive = thing(before), p == "their"; !strings.HasSuffix(stands, "s") {
-				if stands = nameIn(before); p == "them" { // not one thing, but perhaps a firm
-					stands = ""
-				}
-			}
-		}
+		stands, possessive := referent(words, i, before)
 		if stands == "" {
 			out = append(out, w)
 			continue
@@ -351,6 +334,29 @@ func resolved(clause, before string) string {
 		return clause + " " + before
 	}
 	return strings.Join(out, " ")
+}
+
+// referent returns what word i stands for, if it is a pronoun, in the question before, and whether it says that it owns
+// something.
+func referent(words []string, i int, before string) (stands string, possessive bool) {
+	switch w, p := words[i], bare(words[i]); p {
+	case "he", "she", "him":
+		return person(before), false
+	case "his", "her":
+		return person(before), p == "his" || w == p && i+1 < len(words) && !prepositions[bare(words[i+1])] && !auxiliaries[bare(words[i+1])]
+	case "it":
+		return thing(before), false
+	case "its":
+		return thing(before), true
+	case "they", "them", "their":
+		if stands = thing(before); !strings.HasSuffix(stands, "s") {
+			if stands = nameIn(before); p == "them" { // not one thing, but perhaps a firm
+				stands = ""
+			}
+		}
+		return stands, p == "their"
+	}
+	return "", false
 }
 
 // person returns the person that a question is about: its first name, or else its thing, "the plumber".

@@ -13,7 +13,7 @@ type candidate struct {
 	*sentenceSeen
 	from  int    // where the span begins in the passage's text
 	value string // the text of the span
-	after string // the rest of the sentence behind it
+	after string // the rest of the sentence after it
 }
 
 // sentenceSeen is a sentence of a passage and what is known of it. Many candidates share one.

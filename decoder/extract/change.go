@@ -11,9 +11,9 @@ import (
 	"tandem/internal/words"
 )
 
-// replace lets a sentence answer that says what has become of the likeliest value of this side: "moved from 3 May to 10
-// May", or "is now on 10 May", after "3 May". It is about the same thing, it is right if the value was, and the value
-// is out of date.
+// replace lets a sentence answer that says what has become of this side's likeliest value: "moved from 3 May to 10
+// May", or "is now on 10 May", after "3 May". The sentence is about the same thing, so it is right if the value was,
+// and the value is out of date.
 func (d *Decoder) replace(s *part, ends []tandem.Token) {
 	best := 0
 	for i, c := range s.contexts {
@@ -48,18 +48,19 @@ func (d *Decoder) replace(s *part, ends []tandem.Token) {
 	}
 }
 
-// putsRight reports whether a sentence about what is asked says that the value of another is no longer so.
+// putsRight reports whether a sentence about the question's topic says that the value of another is no longer so.
 func (s *part) putsRight(was, q decoder.Quote) bool {
 	topic := words.Content(s.clause)
 	return replaces(q.Text, was.Text[was.From:was.To], s.clause) && float64(words.Shared(topic, s.wordsAround(q))) >= minAbout*float64(len(topic))
 }
 
-// replaces reports whether a sentence says that a value is no longer so: it names the value where it names what was.
+// replaces reports whether a sentence says that a value is no longer so: it has the value where it names the former
+// one.
 func replaces(sentence, value, question string) bool {
 	return replacesAny(oldValues(sentence), sentence, value, question)
 }
 
-// oldValues returns the values of before that a sentence names.
+// oldValues returns the former values that a sentence names.
 func oldValues(sentence string) (all []string) {
 	for _, m := range outdated.FindAllStringSubmatch(sentence, -1) {
 		all = append(all, strings.Join(m[1:], ""))
@@ -67,7 +68,7 @@ func oldValues(sentence string) (all []string) {
 	return all
 }
 
-// replacesAny is replaces for a sentence whose old values are known.
+// replacesAny is replaces for a sentence whose former values are known.
 func replacesAny(olds []string, sentence, value, question string) bool {
 	if slices.ContainsFunc(olds, func(old string) bool { return sameValue(old, value, question) }) {
 		return true
@@ -76,8 +77,8 @@ func replacesAny(olds []string, sentence, value, question string) bool {
 	return ok && mentions(before, value, question) && !mentions(after, value, question)
 }
 
-// supersedes reports whether a sentence says of another value of its value's kind that it is no longer so, or of its
-// own that it is new.
+// supersedes reports whether a sentence says that another value of the same kind is no longer so, or that its own value
+// is new.
 func supersedes(q decoder.Quote, question string) bool {
 	value := q.Text[q.From:q.To]
 	for _, m := range outdated.FindAllStringSubmatch(q.Text, -1) {
@@ -107,7 +108,7 @@ var (
 	newThing = regexp.MustCompile(`(?i)\b(?:new|neue[rnms]?|nouve(?:au|lle)|nuev[oa]) ([\pL-]+)`)
 )
 
-// outdated matches what names a value of before: "instead of 9:40", "moved from 3 to 10 May", "no longer on Fridays".
+// outdated matches what names a former value: "instead of 9:40", "moved from 3 to 10 May", "no longer on Fridays".
 var outdated = regexp.MustCompile(`(?i)(?:, (?:and )?(?:not|nicht)|\b(?:instead of|rather than|no longer|not any more|formerly|previously|until now|up to now|used to be|an?statt|bisher|nicht mehr|au lieu d[eu']|jusqu'ici|en lugar del?|en vez del?|antes)) +([^,;()]{1,40})` +
 	`|(?:\((?:was|before:?|formerly:?|previously:?|until now:?|up from|down from|bisher|statt) +|\buntil [^,;.()]{1,30} it was +)([^,;()]{1,40})` +
 	`|, (?:and |but )?(?:not|nicht|pas) (?:the |at |on |in )?([£€$]?\d[^,;()]{0,40}|(?-i:\p{Lu})[^,;.()]{0,40})` +
@@ -116,7 +117,7 @@ var outdated = regexp.MustCompile(`(?i)(?:, (?:and )?(?:not|nicht)|\b(?:instead 
 // instead matches the word for what comes in the place of something, at the end of a clause: "Come on 10 May instead."
 var instead = regexp.MustCompile(`(?i)(?:^|[^\pL\pN])(instead|stattdessen|à la place|en su lugar)(?: *[.,;!)]| *$)`)
 
-// cutInstead divides a sentence that ends with "instead" into what was and what is.
+// cutInstead divides a sentence that ends with "instead" into what was so and what is so.
 func cutInstead(sentence string) (before, after string, ok bool) {
 	at := instead.FindStringSubmatchIndex(sentence)
 	if at == nil {
@@ -129,9 +130,9 @@ func cutInstead(sentence string) (before, after string, ok bool) {
 	return sentence[:comma], sentence[comma:], true
 }
 
-// newer reports whether a sentence announces a value in the place of another sentence's. It has to be about what is
-// asked, and its passage has to have all words of the question that the other sentence has: the notice about the late
-// boat is not about the early one.
+// newer reports whether a sentence announces a value in the place of another sentence's. It must be about the
+// question's topic, and its passage must have all words of the question that the other sentence has: the notice about
+// the late boat is not about the early one.
 func (s *part) newer(was, q decoder.Quote) bool {
 	old, now := s.known[was.Passage], s.known[q.Passage]
 	if asksPast.MatchString(s.clause) || !now.announces(q) || old.announces(was) || !s.comparable(was, q) {
@@ -148,23 +149,23 @@ func (s *part) newer(was, q decoder.Quote) bool {
 	})
 }
 
-// announcesAbout reports whether a sentence that has all of the question's words, with its title, announces its value:
-// what it takes the place of may stand in a document of the other side.
+// announcesAbout reports whether a sentence that has all words of the question, with its title, announces its value.
+// The value that it replaces may stand in a document of the other side.
 func (p passage) announcesAbout(w wants, q decoder.Quote) bool {
 	has := words.Content(p.text[:p.body] + q.Text)
 	all := len(w.words) >= minTopicWords && words.Shared(w.words, has) == len(w.words)
 	return all && p.announces(q) && !replaces(q.Text, q.Text[q.From:q.To], w.question)
 }
 
-// comparable reports whether two values differ and are of one kind: both amounts of money, or both times of the day, or neither.
+// comparable reports whether two values differ and are of one kind: both amounts of money, both times of the day, or
+// neither.
 func (s *part) comparable(a, b decoder.Quote) bool {
 	x, y := a.Text[a.From:a.To], b.Text[b.From:b.To]
 	return ofMoney.MatchString(x) == ofMoney.MatchString(y) && ofDay.MatchString(x) == ofDay.MatchString(y) && disagree(s.clause, x, b)
 }
 
-// announces reports whether a sentence says of its value that it is new, without saying what was before: "is now £31",
-// "moved to 3:15", "from 14 July the boat leaves at 8", or anything below "Addendum". When a change comes into force is
-// no such value.
+// announces reports whether a sentence says that its value is new, without the former one: "is now £31", "moved to
+// 3:15", "from 14 July the boat leaves at 8", or anything below "Addendum". The date of the change is no such value.
 func (p passage) announces(q decoder.Quote) bool {
 	dates := inForceFrom.FindAllStringIndex(q.Text, -1)
 	if slices.ContainsFunc(dates, func(m []int) bool { return m[0] < q.To && q.From < m[1] }) {
@@ -192,12 +193,12 @@ var saysChange = regexp.MustCompile(`(?i)` + apart(`now|no more|no longer|instea
 	`|put (?:up|back|forward) (?:to|until|by)|(?:goes|go|went|gone|going) (?:up|down|back)(?: to)?`+
 	`|(?:update|updated|correction|corrected|change|changed|changes|notice|edit|ps|nb|neu|korrektur|änderung|changement|cambio)\b[^.:;\n]{0,30}[:!–—]`))
 
-// inForceFrom matches from when on something holds, "from 14 July"; a stretch of time is no such thing.
+// inForceFrom matches the time from which something holds, "from 14 July", but no stretch of time.
 var inForceFrom = regexp.MustCompile(`(?i)(?:^|[^\pL])(?:with effect from|effective(?: from)?|as (?:of|from)|starting|from) (?:next (?:week|month|year|season|term)|the same (?:date|day)|(?:the )?\d{1,2}(?:st|nd|rd|th)?(?: of)? ` +
 	aMonth + `|` + aMonth + `)(?:[^\pL\pN–-]|$)`)
 
 // nowBehind matches what makes the value before it a new one: " now".
 var nowBehind = regexp.MustCompile(`(?i)^ ?(?:now|instead|from now on)\b`)
 
-// addition matches the heading of what was added to a text, "Addendum", which changes what it says above.
+// addition matches the heading of what was added to a text and changes what stands above: "Addendum".
 var addition = regexp.MustCompile(`(?im)(?:^|[.!?] )\W*(?:addend\pL*|amendment|amended|errat\pL+|corrigend\pL+|correction|stop press|p\.?s\b|update|nachtrag|avenant)\b`)

@@ -15,9 +15,9 @@ var (
 	ofOwner = regexp.MustCompile(`(?i)\b(?:the|our|my|your) ((?:[\pL-]+ )?[\pL-]+)['’]s `)
 )
 
-// elsewhere reports for each passage whether the question names another document than the passage's, as the place or
-// the thing that it asks about: the rules of the hostel do not answer "may I smoke in the theatre?" if there are
-// documents about both. Nothing in the passage or in its names may have a word of that.
+// elsewhere reports for each passage whether the question names another document as the place or the thing that it asks
+// about. The rules of the hostel do not answer "may I smoke in the theatre?" if there are documents about both. Neither
+// the passage nor its names may have a word of that.
 func elsewhere(question string, known []passage) []bool {
 	out := make([]bool, len(known))
 	for _, at := range []*regexp.Regexp{atTheEnd, ofOwner} {
@@ -36,7 +36,8 @@ func elsewhere(question string, known []passage) []bool {
 	return out
 }
 
-// ofAnyDocument has words that a document may be about without saying so: the calendar of waste does not name the house.
+// ofAnyDocument has words for what a document may be about without naming it, such as "house": the calendar of waste
+// does not.
 var ofAnyDocument = words.Set(`house home flat apartment building place family room rooms garden town city village street country area
  time times way day week month year season summer winter trip holiday journey visit meeting event party wedding project job work
  list plan notes note letter mail email message page document documents file table guide rules form report bill invoice minutes

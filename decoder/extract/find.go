@@ -146,9 +146,9 @@ const (
 // is asked for without a value.
 const leftOpen = 0.99
 
-// ownQuestion returns where a passage answers a question that it asks itself, in the same words but for those of its
-// title: below that question. The range is empty if the passage leaves it open, and asks is false if it does not ask
-// it.
+// ownQuestion returns the text below a question in the passage that is the one that was asked, in the same words except
+// those of the title. The range is empty if the passage leaves the question open. asks is false if the passage does not
+// ask it.
 func (p passage) ownQuestion(question string) (from, to int, asks bool) {
 	wanted := words.Content(question)
 	titled := words.Content(p.title())
@@ -175,7 +175,7 @@ func (p passage) ownQuestion(question string) (from, to int, asks bool) {
 	return 0, 0, false
 }
 
-// lastSaid returns what stands behind the last mark within a text: in chats sentences begin with small letters.
+// lastSaid returns what stands after the last mark within a text: in chats sentences begin with lower case.
 func lastSaid(text string) string {
 	inner := strings.TrimRight(text, ".!? \n")
 	return text[strings.LastIndexAny(inner, ".!?")+1:]

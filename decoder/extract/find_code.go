@@ -12,9 +12,9 @@ import (
 // asksCommand matches a question for a command that does not begin with "how".
 var asksCommand = regexp.MustCompile(`(?i)^\W*(?:and )?(?:what(?:'s| is| are)?|which|with (?:what|which))\b.*\b(?:command|commands|code|snippet)\b`)
 
-// codeBlock returns the block of code that shows how to do what a question asks: what it is to do stands in the heading
-// above the block, in the line that introduces it or in the code, and the rest of the question somewhere in the
-// passage.
+// codeBlock returns the block of code that shows how to do what a question asks. The first word of the question, which
+// is the verb, stands in the heading above the block, in the line that introduces it or in the code, and the rest of
+// the question somewhere in the passage.
 func (p passage) codeBlock(q query) (from, to int, ok bool) {
 	if q.form != steps && !asksCommand.MatchString(q.text) {
 		return 0, 0, false

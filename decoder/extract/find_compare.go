@@ -10,14 +10,14 @@ import (
 	"tandem/retrieval/passages"
 )
 
-// asksCompared matches a question which of two things has more of something, and names both: "Which is cheaper for a
-// child, the ferry or the bus?"
+// asksCompared matches a question about which of two things has more of something, and names both: "Which is cheaper
+// for a child, the ferry or the bus?"
 var asksCompared = regexp.MustCompile(`(?i)^\W*(?:and )?(?:which|what|who)\b(.*?)\b(cheaper|more expensive|dearer|heavier|lighter|longer|shorter|bigger|larger|smaller|higher|lower|taller|wider|deeper|more|less|fewer)\b(.*?)[,:] (.+?),? or ([^,?]+)\?*$`)
 
 // comparison is what the word means by which a question compares.
 type comparison struct {
 	less  bool           // the thing with less of it answers
-	value *regexp.Regexp // what stands behind a thing's name
+	value *regexp.Regexp // what stands after a thing's name
 }
 
 var comparisons = map[string]comparison{
@@ -28,16 +28,16 @@ var comparisons = map[string]comparison{
 }
 
 var (
-	// amount matches an amount of money behind a name: ": £31".
+	// amount matches an amount of money after a name: ": £31".
 	amount = regexp.MustCompile(`(?i)^[^\d\n,;]{0,20}?([€£$] ?\d[\d.,]*\d|[€£$] ?\d|\d[\d.,]*(?: ?(?:€|eur|euros?|dollars?|pounds?|chf|francs?)))`)
-	// weight matches a weight behind a name: ": 9 kg".
+	// weight matches a weight after a name: ": 9 kg".
 	weight = regexp.MustCompile(`(?i)^[^\d\n,;]{0,20}?(\d[\d.,]* ?(?:kg|g|t|lbs?)\b)`)
-	// quantity matches any number with its unit behind a name: ": 4 nights".
+	// quantity matches any number with its unit after a name: ": 4 nights".
 	quantity = regexp.MustCompile(`^[^\d\n,;]{0,20}?(\d[\d.,]*(?: ?[\pL%²³/]+)?)`)
 )
 
 // oneOfTwo returns the name of the thing that has more, or less, where a question names two and asks which: their
-// numbers stand in two rows of a table, or behind their names. A reader that points cannot weigh them.
+// numbers stand in two rows of a table, or after their names. A reader that points cannot weigh them.
 func (p passage) oneOfTwo(q query) (from, to int, ok bool) {
 	question := q.text
 	m := asksCompared.FindStringSubmatch(question)

@@ -10,13 +10,13 @@ import (
 	"tandem/model/span"
 )
 
-// label is a name in a passage with the value behind it.
+// label is a name in a passage with the value after it.
 type label struct {
 	words    []string
 	from, to int // of the value
 }
 
-// numberedName matches a name with the number behind it: "Policy no. HH-77 204", "Serial no.: VK-00".
+// numberedName matches a name with the number after it: "Policy no. HH-77 204", "Serial no.: VK-00".
 var numberedName = regexp.MustCompile(`(?i)((?:[\pL'’-]+ ){0,2}[\pL'’-]+) (?:no|nr|num)(?:\.:?|:) *([\pL\d./-]*\d[\pL\d/-]*(?:[ .][\pL\d./-]*\d[\pL\d/-]*)*)`)
 
 // mailField matches a line above a mail, "Date: 3 May", and fromLine the one that other documents lack, "From: Ada".
@@ -47,10 +47,10 @@ func (p passage) labels(begin, end int) (out []label) {
 	return out
 }
 
-// valueBehindLabel returns the value behind the name that a question asks for: "4.5 l" in "Tank: 4.5 l" for "how big is
-// the tank of the DryMate?" The question has all words of the name, and the passage all others of the question, up to
-// that line: else the value may be of another thing, that was named before. Of several names the longest counts; two
-// equally long ones leave open which is meant.
+// valueBehindLabel returns the value after the label that a question asks for: "4.5 l" in "Tank: 4.5 l" for "how big is
+// the tank of the DryMate?" The question has all words of the label. The passage has all other words of the question,
+// up to that line: else the value may belong to another thing, which was named before. Of several labels the longest
+// counts. Two of that length leave open which is meant.
 func (p passage) valueBehindLabel(q query) (from, to int, ok bool) {
 	question := q.text
 	if q.form != value || q.compares != "" {
@@ -85,8 +85,8 @@ func (p passage) valueBehindLabel(q query) (from, to int, ok bool) {
 	return from, to, len(q.misfits(p, span.Span{Begin: from, End: to}, newSentences(patternCache{}))) == 0
 }
 
-// asksFor returns the words of a question up to those that say of what it asks for something: "old tenant" of "who was
-// the old tenant of the flat in Lund".
+// asksFor returns the words of a question up to the complement that says what it is about: "old tenant" of "who was the
+// old tenant of the flat in Lund".
 func asksFor(question string) []string {
 	for _, at := range complements.FindAllStringIndex(question, -1) {
 		if words := words.Content(question[:at[0]]); len(words) > 0 {
@@ -96,11 +96,11 @@ func asksFor(question string) []string {
 	return words.Content(question)
 }
 
-// complements matches what begins a part of a question that says of what: "of the flat".
+// complements matches what begins such a complement: " of ".
 var complements = regexp.MustCompile(` (?:of|in|at|on|for|with|from) `)
 
-// measured reports whether a name is that of the measure for which a question asks, of what the passage is about:
-// "Noise" for "how loud is the DryMate?"
+// measured reports whether a label is the measure that a question about the passage's subject asks for: "Noise" for
+// "how loud is the DryMate?"
 func (p passage) measured(question string, wanted []string, l label) bool {
 	if len(words.Without(wanted, words.Content(p.title()))) > 0 {
 		return false
@@ -114,7 +114,7 @@ func (p passage) measured(question string, wanted []string, l label) bool {
 // are read so, too.
 var asksCost = regexp.MustCompile(`(?i)\bhow much (?:is|are)\b|\bcosts?\b|\bprice\b`)
 
-// meaningOfCode returns what stands behind a code ("E11", "- 3: …") that a question asks about.
+// meaningOfCode returns what stands after a code ("E11", "- 3: …") that a question asks about.
 func (p passage) meaningOfCode(q query) (from, to int, ok bool) {
 	wanted, defined := words.Content(q.text), asksMeaning.MatchString(q.text)
 	if !defined && !(asksRemedy.MatchString(q.text) && slices.ContainsFunc(wanted, isCodeLabel)) {
@@ -126,15 +126,16 @@ func (p passage) meaningOfCode(q query) (from, to int, ok bool) {
 // saysMeaning matches a question that says that it asks what something means: "what does E11 mean".
 var saysMeaning = regexp.MustCompile(`(?i)\b(?:means?|meaning|stands? for|signif(?:y|ies))\b`)
 
-// asksMeaning matches a question what something means: "what does E11 stand for?", "what is E11?".
+// asksMeaning matches a question about what something means: "what does E11 stand for?", "what is E11?".
 var asksMeaning = regexp.MustCompile(`(?i)^\W*(?:and )?(?:what (?:does|do|did|is|are)\b.*\b(?:mean|stand for|signify|meaning)\b|what(?:'s| is)\b|meaning of\b)`)
 
-// asksRemedy matches a question what to do about something that is displayed: "what do I do when it shows E5".
+// asksRemedy matches a question about what to do about something that is displayed: "what do I do when it shows E5".
 var asksRemedy = regexp.MustCompile(`(?i)\b(?:what|how)\b.*\b(?:do|fix|solve|clear|wrong)\b|\b(?:shows?|says|displays?|error|fault|message)\b`)
 
-// meaning returns what a code that the question names stands for: the second cell of its row, or what stands behind the
-// colon in its line. A bare number needs more: the rest of the question must stand in the title or in the heading above
-// it. A row may have several cells, of which only the question what it means wants the second.
+// meaning returns what a code that the question names stands for: the second cell of its row, or what follows the colon
+// in its line. A bare number needs more: the title or the heading above it must have the rest of the question. defined
+// says that the question asks what something is, and meant that it asks what it means: of a row with several cells,
+// only that question wants the second.
 func (p passage) meaning(wanted []string, defined, meant bool) (from, to int, ok bool) {
 	for _, r := range p.rows {
 		if !defined {
@@ -171,7 +172,7 @@ func (p passage) meaning(wanted []string, defined, meant bool) (from, to int, ok
 	return from, to, ok && from < to
 }
 
-// cutLabel divides a line behind its label, which a colon or a dash ends.
+// cutLabel divides a line after its label, which a colon or a dash ends.
 func cutLabel(line string) (label, rest string, ok bool) {
 	if label, rest, ok = strings.Cut(line, ": "); ok {
 		return label, rest, true
@@ -201,7 +202,7 @@ func bareCode(label string) string {
 // longNumber matches a number that counts nothing, such as a code, a port or an identifier: "8080".
 var longNumber = regexp.MustCompile(`^\d{3,}$`)
 
-// unnamed returns the words of a question about a number that neither stand above its line nor say that it is a code.
+// unnamed returns the words of a question about a number that are not above its line and do not say that it is a code.
 func unnamed(wanted []string, number string, above []string) []string {
 	left := words.Without(wanted, above)
 	return slices.DeleteFunc(left, func(w string) bool { return w == number || codeWords[w] })
@@ -210,7 +211,7 @@ func unnamed(wanted []string, number string, above []string) []string {
 // codeWords say that a number is a code, as "status" does, or ask for its meaning.
 var codeWords = words.Set("mean means meaning stand stands code error status number exit message signify display displays")
 
-// isCodeLabel reports whether a label is a code: it has letters and digits and no blank.
+// isCodeLabel reports whether a label is a code: it has letters and digits and no space.
 func isCodeLabel(label string) bool {
 	return !strings.ContainsAny(label, " \t") && strings.ContainsFunc(label, unicode.IsDigit) && strings.ContainsFunc(label, unicode.IsLetter)
 }

@@ -14,11 +14,11 @@ var (
 	asksBirth = regexp.MustCompile(`(?i)\b(?:born|birth(?:day|date)?)\b`)
 	// asksDeath matches a question for a death: "when did she die?".
 	asksDeath = regexp.MustCompile(`(?i)\b(?:dies?|died|death|dead)\b`)
-	// lifeDates matches a name and the two dates behind it: "Ada Lovelace (10 December 1815 – 27 November 1852)".
+	// lifeDates matches a name and the two dates after it: "Ada Lovelace (10 December 1815 – 27 November 1852)".
 	lifeDates = regexp.MustCompile(`(\p{Lu}[^()\n.;:]*?) ?\([^()]*?((?:\d{1,2}\.? \pL+,? |\pL+ \d{1,2}, )?\d{3,4}) ?[–—-] ?((?:\d{1,2}\.? \pL+,? |\pL+ \d{1,2}, )?\d{3,4})\)`)
 )
 
-// birthOrDeath returns the date of a person's birth or death from the brackets behind the name, where a question asks
+// birthOrDeath returns the date of a person's birth or death from the brackets after the name, where a question asks
 // for one: no sentence says there which date is which.
 func (p passage) birthOrDeath(q query) (from, to int, ok bool) {
 	birth, death := asksBirth.MatchString(q.question), asksDeath.MatchString(q.question)
@@ -40,8 +40,8 @@ func (p passage) birthOrDeath(q query) (from, to int, ok bool) {
 	return 0, 0, false
 }
 
-// codeThatOpens returns the code in a note that only names what it opens, if a question asks for it: "shed padlock
-// 7731".
+// codeThatOpens returns the code in a note that only names what the code opens, if a question asks for it: "shed
+// padlock 7731".
 func (p passage) codeThatOpens(q query) (from, to int, ok bool) {
 	if !q.code {
 		return 0, 0, false
@@ -73,7 +73,7 @@ func (p passage) codeThatOpens(q query) (from, to int, ok bool) {
 // namesCode has the words for a code.
 var namesCode = words.Set("code pin combination number")
 
-// endsInCode matches a note that ends in a code of digits: "shed padlock 7731".
+// endsInCode matches a note that ends with a code of digits: "shed padlock 7731".
 var endsInCode = regexp.MustCompile(`^(.*\pL)[ :=]+(\d{3,8})\W*$`)
 
 // ofOtherNumber matches a note whose number is no code: "locker no. 7731".
@@ -110,20 +110,20 @@ func (p passage) signature(q query) (from, to int, ok bool) {
 	return from, to, true
 }
 
-// asksSigner matches a question who wrote a letter: "who signed the letter about the roof?".
+// asksSigner matches a question about who wrote a letter: "who signed the letter about the roof?".
 var asksSigner = regexp.MustCompile(`(?i)^\W*(?:and )?who (?:has )?(?:signed|signs|wrote|writes|sent|sends)\b.*\b(?:letter|e-?mail|mail|message|note|notice)\b`)
 
 // closing matches the line above the name of who wrote a letter: "Kind regards,".
 var closing = regexp.MustCompile(`(?mi)^(?:with )?(?:(?:kind|best|warm|many)(?:est)? (?:regards|wishes|greetings)|regards|yours (?:sincerely|faithfully|truly)|sincerely(?: yours)?|mit freundlichen grüßen|(?:viele|beste|herzliche|liebe) grüße|cordialement|bien à vous|un (?:cordial )?saludo|atentamente)\b[^\n]{0,40}\n+`)
 
-// signing has the words of a question who wrote a letter, as "note" is, that say nothing of which letter.
+// signing has the words of a question about who wrote a letter that do not say which letter: "note".
 var signing = words.Set("about signed signs wrote writes sent sends letter email mail e message note notice")
 
 // maxSignerWords is how many words a name below a letter has at most, with titles.
 const maxSignerWords = 8
 
-// listBelowHeading returns the list below a heading that the question names: the ingredients, the members. Of what else the
-// question speaks, the title speaks, too.
+// listBelowHeading returns the list below a heading that the question names, such as the ingredients or the members.
+// The title must have the other words of the question.
 func (p passage) listBelowHeading(q query) (from, to int, ok bool) {
 	if q.form != list {
 		return 0, 0, false

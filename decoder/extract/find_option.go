@@ -13,12 +13,13 @@ import (
 var (
 	// asksDefault matches a question for a default: "default page_size".
 	asksDefault = regexp.MustCompile(`(?i)\bdefaults?\b`)
-	// asksPurpose matches a question what something does: "what does --all do?".
+	// asksPurpose matches a question about what something does: "what does --all do?".
 	asksPurpose = regexp.MustCompile(`(?i)^\W*(?:and )?(?:what|which \pL+) (?:does|do|is|are|did)\b.*\b(?:do|mean|set|sets|control|configure|change|for|specify|stand for)\W*$`)
 
-	// behindDefault matches a default value behind its name, with what ends it: "(default 30)", "defaults to 8080", "Default: 50M.".
+	// behindDefault matches a default value after its name, with what ends it: "(default 30)", "defaults to 8080",
+	// "Default: 50M.".
 	behindDefault = regexp.MustCompile(`(?i)\bdefaults?(?: values?)?(?: ?[:=] ?| (?:is|are|to|of|being)\b:? ?| )([^\s,;()][^;()\n]*)`)
-	// beforeDefault matches one in front of it: "Unlimited by default", "Number of pallets, 1 by default".
+	// beforeDefault matches one before it: "Unlimited by default", "Number of pallets, 1 by default".
 	beforeDefault = regexp.MustCompile(`(?i)(?:^|[.,;:(|]) *([^.,;:(|\n]+?) by default\b`)
 	// noDefault matches what says that there is none: "no default value".
 	noDefault = regexp.MustCompile(`(?i)\bno default(?: values?)?\b`)
@@ -56,7 +57,8 @@ func (p passage) defaultValue(q query) (from, to int, found bool) {
 	return from, to, found
 }
 
-// entries returns what says one thing in a line: the line if it is an entry with a label or a row, else its sentences.
+// entries divides a line into what says one thing each: a line with a label and a row are one entry, other lines have
+// one for each sentence.
 func (p passage) entries(begin, end int) (out []textRange) {
 	line := p.text[begin:end]
 	if labelOf(line) != "" || strings.Contains(line, passages.CellMark) || p.isCode(begin) || namedItem.MatchString(line) {
@@ -77,8 +79,8 @@ func (p passage) entries(begin, end int) (out []textRange) {
 // namedItem matches an item of a list that begins with the name of a setting: "- MAX_QUEUE - how many wait".
 var namedItem = regexp.MustCompile("^[ \t]*[-*•+] `?(?:-|[\\pL\\pN]+[_.=]|\\p{Ll}+\\p{Lu})[^ ]* ")
 
-// defaultIn returns the default value in a line: the first behind one of the names or,
-// where the line has none, behind the last of the wanted words; or the only one.
+// defaultIn returns the default value in a line: the first after one of the names or, where the line has none, after
+// the last of the wanted words; or the only one.
 func defaultIn(line string, wanted, names []string) (from, to int, ok bool) {
 	last, after := -1, 0
 	for _, n := range names {
@@ -144,7 +146,7 @@ func labelOf(line string) string {
 // longestLabel is the length of the longest label, in words.
 const longestLabel = 8
 
-// whatItDoes returns what stands behind the name of an option, a setting or a state, if a question asks what that does.
+// whatItDoes returns what stands after the name of an option, a setting or a state, if a question asks what that does.
 func (p passage) whatItDoes(q query) (from, to int, ok bool) {
 	if !asksPurpose.MatchString(q.text) {
 		return 0, 0, false
@@ -158,7 +160,7 @@ func (p passage) whatItDoes(q query) (from, to int, ok bool) {
 	return p.headedBy(q.text)
 }
 
-// explained returns what stands behind the only label that has one of some names.
+// explained returns what stands after the only label that has one of some names.
 func (p passage) explained(names []string) (from, to int, ok bool) {
 	for begin, end := range p.lines() {
 		line := p.text[begin:end]
@@ -172,7 +174,7 @@ func (p passage) explained(names []string) (from, to int, ok bool) {
 	return from, to, ok
 }
 
-// headedBy returns what is first said below the heading that has all words of a question what something is for.
+// headedBy returns what comes first below the heading that has all words of a question about the purpose of something.
 func (p passage) headedBy(question string) (from, to int, ok bool) {
 	wanted := p.besidesNames(words.Content(question))
 	titled := words.Content(p.text[p.start+max(0, strings.LastIndex(p.title(), ": ")) : p.body])
@@ -194,7 +196,7 @@ func (p passage) headedBy(question string) (from, to int, ok bool) {
 	return 0, 0, false
 }
 
-// described returns the cell that says what something does whose name begins a row.
+// described returns the cell that says what something does, in the row that begins with its name.
 func (p passage) described(names []string) (from, to int, ok bool) {
 	for _, r := range p.rows {
 		column := slices.IndexFunc(r.names, func(n string) bool { return describes.MatchString(n) })

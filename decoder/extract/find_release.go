@@ -24,14 +24,14 @@ var (
 	aDate = regexp.MustCompile(`^\d{1,2}\.\d{1,2}\.(?:19|20)\d\d`)
 	// beforeVersion matches what stands before the version in a release's heading: "Release ", "[".
 	beforeVersion = regexp.MustCompile(`^(?:[\pL'’.+-]+ ){0,4}[\[(]?$`)
-	// behindVersion matches what stands behind it: "] - 2026-03-01", " (1 March 2026)".
+	// behindVersion matches what stands after it: "] - 2026-03-01", " (1 March 2026)".
 	behindVersion = regexp.MustCompile(`(?i)^\]?:?(?:|[ ,:–—-]*\(.*\)|[ ,:–—(-]+(?:\pL+,? )?(\d.*|\pL+\.? (?:\d{1,2},? )?\d{4})|[ –—-]+unreleased)$`)
 	// beginsVersion matches a line that begins with a version, "v2.1.0": windows of a text leave out the empty line
 	// above some of them.
 	beginsVersion = regexp.MustCompile(`(?i)^\[?(?:version |release )?v?\d+\.\d`)
 	// partOfText matches a number that is none of a release: "Section 2.1".
 	partOfText = regexp.MustCompile(`(?i)^(?:section|chapter|part|step|figure|table|clause|article|appendix|question|page)\b`)
-	// releaseDate matches a date behind a version: "1 March 2026", "2026-03-01".
+	// releaseDate matches a date after a version: "1 March 2026", "2026-03-01".
 	releaseDate = regexp.MustCompile(`(?:\p{Lu}\pL{2,8}\.? )?\d[\pL\d ,./-]*\d`)
 
 	// asksRelease matches a question for a release: "which version added it?".
@@ -169,8 +169,8 @@ func (p passage) changes(question string, r release) []textRange {
 	return []textRange{{lines[0].from, lines[len(lines)-1].to}}
 }
 
-// ofOtherRelease reports whether a sentence tells of another release than the one that the question names, if the
-// passage tells of that, too.
+// ofOtherRelease reports whether a sentence is about another release than the one that the question names, and the
+// passage is about that one, too.
 func (w wants) ofOtherRelease(at candidate) bool {
 	if !version.MatchString(w.question) {
 		return false
@@ -190,7 +190,8 @@ func (p passage) namesOwn(question string) bool {
 	})
 }
 
-// versionOf returns of what a question asks for the version, if that is not what the document is about.
+// versionOf returns the words for the product whose version a question asks for, if that is not what the document is
+// about.
 func (p passage) versionOf(question string) []string {
 	for _, m := range ofProduct.FindAllStringSubmatch(question, -1) {
 		if m[1] != "" {
@@ -200,7 +201,8 @@ func (p passage) versionOf(question string) []string {
 	return nil
 }
 
-// changed divides what a question asks of a changelog into words for changes and others.
+// changed divides the words of a question about a changelog into those for changes, "added", and those for what
+// changed.
 func (p passage) changed(question string) (verbs, things []string) {
 	rest := p.besidesNames(words.Content(version.ReplaceAllString(question, " ")))
 	for _, m := range ofProduct.FindAllStringSubmatch(question, -1) {
@@ -230,8 +232,8 @@ func groupOf(word string) int {
 	})
 }
 
-// telling returns the lines of a release that have all of some words, those for changes perhaps by others of their
-// group and in the heading above.
+// telling returns the lines of a release that have all things and, perhaps in the heading above, all verbs or others of
+// their group.
 func (p passage) telling(r release, verbs, things []string) (lines []textRange) {
 	for begin := r.from; begin < r.to; begin = p.lineEnd(begin) + 1 {
 		end := p.lineEnd(begin)

@@ -10,8 +10,8 @@ import (
 	"tandem/retrieval/passages"
 )
 
-// tableCell returns the cell of the passage's table whose row and column a question names, as one does who looks something
-// up. The reader alone, which takes a row for a sentence, is seldom sure of these. The range is empty if the cell is.
+// tableCell returns the cell of the passage's table in the row and the column that a question names. The reader takes a
+// row for a sentence and is seldom sure of a cell by itself. The range is empty if the cell is.
 func (p passage) tableCell(q query) (from, to int, ok bool) {
 	if len(p.rows) == 0 || q.form != value {
 		return 0, 0, false
@@ -83,7 +83,8 @@ var asksHowMany = regexp.MustCompile(`(?i)\bhow many\b`)
 // saysFormer matches the name of a column of what was so before: "Old price".
 var saysFormer = regexp.MustCompile(`(?i)\b(?:old|previous|former|before|was|until|last|original(?:ly)?|from|earlier|prior|previously|formerly|ex|past|initial(?:ly)?|replaced|sold|maiden|predecessor|to (?:19|20)\d\d)\b`)
 
-// timeElsewhere reports whether a row has some words of a question beside a time of day in another cell: "arrives 9:20".
+// timeElsewhere reports whether another cell of a row has a time of day beside some words of the question: "arrives
+// 9:20".
 func (p passage) timeElsewhere(row, column int, rest []string) bool {
 	for i, c := range p.rows[row].cells {
 		text := p.text[c.from:c.to]
@@ -97,8 +98,8 @@ func (p passage) timeElsewhere(row, column int, rest []string) bool {
 // saysDo matches a question with a verb of its own, "when does it arrive?".
 var saysDo = regexp.MustCompile(`(?i)\b(?:do|does|did)\b`)
 
-// inOtherForms returns words of a question how much or when, and those forms of them in which columns have their names:
-// "arrival" for "arrive".
+// inOtherForms returns words of a question about how much or when, with the forms of them that name columns: "arrival"
+// for "arrive".
 func inOtherForms(asked []string, q query) []string {
 	all := slices.Clip(asked)
 	if asksNoForm.MatchString(q.text) {
@@ -155,9 +156,9 @@ func (p passage) rowWords(wanted, asked []string) []string {
 	return rest
 }
 
-// rowWith returns the row with the most of these words, and how many of them it lacks. Of two such rows it is the one
-// whose name has some. It is -1 if there is none or a second one, or if the passage has two tables. What stands in the
-// column without does not count.
+// rowWith returns the row with the most of the wanted words, and how many of them it lacks. Of two such rows it is the
+// one whose name has some of them. It is -1 if there is no such row or a second one, or if the passage has two tables.
+// The words of the column without do not count.
 func (p passage) rowWith(wanted []string, without int) (row, missing int) {
 	best, most, shared, tie := -1, 0, 0, false
 	named := -1
@@ -230,8 +231,8 @@ func (p passage) called(wanted []string) int {
 	return at
 }
 
-// ofAnother reports whether a question ends with what it asks about ("… of the limiter", "… in fstab"), and the passage speaks of
-// no such thing.
+// ofAnother reports whether a question names last what it is about ("… of the limiter", "… in fstab"), and the passage
+// does not speak of that.
 func (p passage) ofAnother(question string) bool {
 	m := endsWith.FindStringSubmatch(question)
 	if m == nil {
@@ -241,7 +242,7 @@ func (p passage) ofAnother(question string) bool {
 	return len(other) > 0 && words.Shared(other, slices.Concat(p.names, words.Content(p.text))) == 0
 }
 
-// endsWith matches of what a question asks something, at its end: "of the limiter", "in fstab".
+// endsWith matches what a question is about, at its end: "What is the cost of the limiter?", "What is set in fstab?".
 var endsWith = regexp.MustCompile(`(?i)^.* (?:of|in|for|by|with) ((?:the |a |an |my |our )?[\pL\pN._ -]+?)\W*$`)
 
 var (
@@ -253,9 +254,9 @@ var (
 	unit = regexp.MustCompile(`\([^()]*\)|(?:[ /]+)(?:km|m|cm|mm|kg|g|l|ml|h|min|s|EUR|USD|GBP|CHF|[€£$%°]C?|m[²³23])$`)
 )
 
-// columnOf returns the column that a question asks for, and the words by which it does: the column's name or, where it
-// has none of the names, what such a question asks for ("how much does … cost" for a price). It is -1 if it asks for
-// none or for several.
+// columnOf returns the column that a question asks for, and the words by which it does. The question has the name of
+// the column or, if it has none of the names, asks for what such a column has ("how much does … cost" for a price). The
+// column is -1 if the question asks for none or for several.
 func columnOf(names []string, question string, wanted []string) (column int, asked []string) {
 	for _, less := range []*regexp.Regexp{unit, rate} {
 		if column, asked, tie := columnNamed(names, less, wanted); tie {
@@ -270,7 +271,7 @@ func columnOf(names []string, question string, wanted []string) (column int, ask
 // asksPriceOf matches a question for what something costs that names only what: "how much is the train".
 var asksPriceOf = regexp.MustCompile(`(?i)^\W*(?:and )?(?:how much (?:is|are|does|do|did|will)\b|what (?:does|do|did|will)\b.*\bcosts?\b)`)
 
-// columnOfKind returns the column of what such a question asks for; -1 if there is none, or a second one.
+// columnOfKind returns the column that has what such a question asks for; -1 if there is none, or a second one.
 func columnOfKind(names []string, question string) (column int) {
 	column = -1
 	for _, k := range columnKinds {
@@ -296,8 +297,8 @@ func columnOfKind(names []string, question string) (column int) {
 	return -1
 }
 
-// columnNamed returns the column after the first whose name, without what less matches, has most words that all are
-// wanted. There may be several such.
+// columnNamed returns the column, other than the first, with the longest name whose words are all wanted. What less
+// matches is no part of a name. tie says that several columns have such names.
 func columnNamed(names []string, less *regexp.Regexp, wanted []string) (column int, asked []string, tie bool) {
 	column, most := -1, 0
 	for i, n := range names[1:] {
@@ -320,7 +321,7 @@ func columnNamed(names []string, less *regexp.Regexp, wanted []string) (column i
 var asksOnly = words.Set(`much many long far old often high tall big large heavy loud noisy weigh weighs cost costs price expensive pay last lasts take takes time start starts
 	begin begins mean means called name value`)
 
-// columnKind is what questions ask for without the name of the column or the line that has it.
+// columnKind is what questions ask for without the name of the column or of the line that has it.
 type columnKind struct {
 	asks    *regexp.Regexp
 	columns []string
@@ -365,11 +366,11 @@ func (p passage) sumOnReceipt(q query) (from, to int, ok bool) {
 	return from, to, ok
 }
 
-// asksSum matches a question what something costs: "how much was the tap?".
+// asksSum matches a question about what something costs: "how much was the tap?".
 var asksSum = regexp.MustCompile(`(?i)\bcosts?\b|\bpric(?:e|ed)\b|\bhow much\b|\bpa(?:y|id)\b`)
 
 // aSum matches a sum of money: "EUR 12.50", "12,-".
 var aSum = regexp.MustCompile(`(?i)^(?:` + money + `)? ?\d[\d.,]*[.,](?:\d\d|[-–—])(?: ?(?:` + money + `))?$`)
 
-// summed has the words of a question what something cost, such as "bill", that say nothing of which thing.
+// summed has the words of a question about a cost that do not say what cost it: "bill".
 var summed = words.Set("altogether total sum all overall invoice bill receipt charged charge did was were")

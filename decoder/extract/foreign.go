@@ -11,7 +11,7 @@ import (
 	"tandem/model/span"
 )
 
-// language is one whose questions are read in English. Its phrases are in small letters without accents, since many people
+// language is one whose questions are read in English. Its phrases are in lower case without accents, since many people
 // type none.
 type language struct {
 	also  map[string]bool   // what a question may begin with before it asks
@@ -22,7 +22,7 @@ type language struct {
 // word is a word of a question.
 type word struct {
 	text  string
-	plain string // in small letters, without accents
+	plain string // in lower case, without accents
 	joins bool   // nothing stood between the word before and this one
 }
 

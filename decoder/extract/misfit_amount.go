@@ -8,7 +8,7 @@ import (
 	"tandem/internal/words"
 )
 
-// valuesInTurn match values of one kind, of which a sentence may have several in turn: amounts of money, times.
+// valuesInTurn are the kinds of values of which a sentence may go through several: "£33", "9:40", "3 days".
 var valuesInTurn = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)[€£$] ?\d[\d.,]*\d|[€£$] ?\d|\d[\d.,]* ?(?:€|euros?\b|eur\b|pounds?\b|dollars?\b|chf\b|francs?\b|kr\b)`),
 	regexp.MustCompile(`(?i)\b\d{1,2}[:.]\d\d\b(?: ?[ap]\.?m\b)?|\b\d{1,2} ?[ap]\.?m\b`),
@@ -18,7 +18,7 @@ var valuesInTurn = []*regexp.Regexp{
 // sameThing matches what says that a second value is of the same thing as the first: "it was", "later".
 var sameThing = regexp.MustCompile(`(?i)` + apart(`it|its|they|their|he|she|now|since|then|later|instead|currently|was|were|used to|rais\pL*|reduc\pL*|chang\pL*|es|er|sie|jetzt|seit|war|dann|statt|il|elle|maintenant|depuis|était|ahora|desde|era`))
 
-// valueInTurn is one of several values of a kind that a sentence names each behind its own words: "a morning £33, an
+// valueInTurn is one of several values of a kind that a sentence names each after its own words: "a morning £33, an
 // afternoon £30".
 type valueInTurn struct {
 	from, to int      // offsets in the sentence
@@ -26,7 +26,7 @@ type valueInTurn struct {
 	those    bool     // "those of" stands there
 }
 
-// named returns the words before a value, with those of the first for which "those" stands.
+// named returns the words before a value, with those before the first if "those" stands for them.
 func (v valueInTurn) named(first valueInTurn) []string {
 	if v.those {
 		return slices.Concat(v.before, first.before)
@@ -37,8 +37,8 @@ func (v valueInTurn) named(first valueInTurn) []string {
 // standsForOthers matches what stands for a thing that the sentence has named: "those of the gates".
 var standsForOthers = regexp.MustCompile(`(?i)\b(?:those|that|the ones?) (?:of|for|in|on|at|from|with)\b`)
 
-// inTurn returns the values of each kind in a sentence, if it has several, and words before each but none after the
-// last: where the words may as well follow their values, it has none.
+// inTurn returns the values of each kind that a sentence goes through, if each has words before it and the last has
+// none after it. Otherwise the words may as well follow their values.
 func inTurn(said string) (kinds [][]valueInTurn) {
 	for _, kind := range valuesInTurn {
 		found := kind.FindAllStringIndex(said, -1)
@@ -57,8 +57,8 @@ func inTurn(said string) (kinds [][]valueInTurn) {
 	return kinds
 }
 
-// valueOfOther reports whether the value is not the one of several in turn behind which all words of the question
-// stand, but for those of the title.
+// valueOfOther reports whether the value is another one of several in turn than the one that stands after all words of
+// the question, except those of the title.
 func (at candidate) valueOfOther(topic []string) bool {
 	if !strings.ContainsAny(at.value, "0123456789") {
 		return false
@@ -89,7 +89,7 @@ func (at candidate) valueOfOther(topic []string) bool {
 	return false
 }
 
-// countedIn returns the words for that of which a question asks how much or how many, "eggs".
+// countedIn returns the words for what a question wants to be counted or measured: "eggs".
 func countedIn(question string) []string {
 	m := asksCount.FindStringSubmatch(question)
 	if m == nil {
@@ -98,11 +98,11 @@ func countedIn(question string) []string {
 	return words.Content(m[1])
 }
 
-// asksCount matches a question how much or how many of something: "how many eggs does it need".
+// asksCount matches a question about how much or how many of something: "how many eggs does it need".
 var asksCount = regexp.MustCompile(`(?i)` + questionStart + `how (?:much|many) ((?:\pL+ ){0,2}?\pL+)(?:$|\W*$| (?:do|does|did|is|are|was|were|can|could|should|will|must|have|has|had|go(?:es)?|in|for|per|to)\b)`)
 
-// countsSomethingElse reports whether a line gives an amount of something else than is counted, and another line of the
-// passage says how much of that there is.
+// countsSomethingElse reports whether a line gives an amount of something other than is counted, and another line of
+// the passage says how much of that there is.
 func (at candidate) countsSomethingElse(counted []string) bool {
 	if words.Shared(counted, words.Content(at.said)) > 0 || !countsItself.MatchString(at.said) && !beginsWithDate.MatchString(at.said) {
 		return false
@@ -116,5 +116,5 @@ func (at candidate) countsSomethingElse(counted []string) bool {
 	return false
 }
 
-// countsItself matches a line that is only a number of things: "2 carrots", "500 g of flour".
+// countsItself matches a line that is only an amount of something: "2 carrots", "500 g of flour".
 var countsItself = regexp.MustCompile(`(?i)^[^\pL\d]*\d[\d.,/]* ?(?:(?:g|kg|mg|ml|cl|l|litres?|tsp|tbsp|cups?|pinch(?:es)?|spoons?) )?(?:of )?\pL+(?: \pL+){0,2}\W*$`)

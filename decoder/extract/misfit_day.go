@@ -51,7 +51,7 @@ func (w wants) otherDay(text string) bool {
 // saysYes matches a sentence that answers yes to a question above it: "Yes, on Fridays."
 var saysYes = regexp.MustCompile(`(?i)^\W*(?:yes|ja|oui|sí)\b`)
 
-// yesOfOtherDay reports whether a sentence names days of the week, and the question others: "yes, on Fridays" to a
+// yesOfOtherDay reports whether a sentence and the question name different days of the week: "yes, on Fridays" for a
 // question about Tuesday.
 func (w wants) yesOfOtherDay(said string) bool {
 	asked, given := weekdays(w.question), weekdays(said)
@@ -66,8 +66,8 @@ func (w wants) yesOfOtherDay(said string) bool {
 	return true
 }
 
-// ofOtherDay reports whether an offset is in a heading that is a day, as in a diary, and what stands above it has more
-// of some words than what stands below: the day is that of the text below.
+// ofOtherDay reports whether an offset is in a heading that is a day, as in a diary, and more of the asked words stand
+// above it than below. The day is that of the text below, so it is not the one that is asked for.
 func (p passage) ofOtherDay(at int, asked []string) bool {
 	begin, end := p.lineStart(at), p.lineEnd(at)
 	if !p.isDay(begin, end) {

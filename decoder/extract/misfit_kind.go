@@ -74,7 +74,7 @@ func wrongMeasuresOf(question string) (out []wrongMeasure) {
 	return out
 }
 
-// mayNameAmount reports whether a text may say how much money something is. Numbers behind things that have numbers in
+// mayNameAmount reports whether a text may say how much money something is. Numbers after things that have numbers in
 // the question, too, are names: "unit 5".
 func (w wants) mayNameAmount(text string) bool {
 	if anAmount.MatchString(text) {
@@ -117,7 +117,7 @@ var aCount = regexp.MustCompile(`(?i)\d+(?:[.,]\d+)* ?(?:` + otherUnits + `)(?:[
 // perThat matches an amount and for what, each, it is: "4 € an hour".
 var perThat = regexp.MustCompile(`(?i)^\W*[\d.,]+ ?(?:` + money + `)? ?(?:per|an?|/) ?(\pL+)|^\W*(?:` + money + `) ?[\d.,]+ ?(?:per|an?|/) ?(\pL+)`)
 
-// perOther reports whether an amount is for something else than asked: "4 € an hour" for what a kilometre costs.
+// perOther reports whether an amount is for something other than asked: "4 € an hour" for what a kilometre costs.
 func perOther(amount string, per []string) bool {
 	m := perThat.FindStringSubmatch(amount)
 	if m == nil {

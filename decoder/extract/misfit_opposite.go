@@ -8,8 +8,9 @@ import (
 	"tandem/internal/words"
 )
 
-// opposites are words of which a sentence that has one says nothing of the other: what is turned on in April may be turned off in
-// October. A reader that looks for the question's words takes one sentence for the other. Timetables are read in four languages.
+// opposites are pairs of words. A sentence with one says nothing of the other: what is turned on in April may be turned
+// off in October. A reader that looks for the question's words takes one for the other. Timetables are read in four
+// languages.
 var opposites = [][2]*regexp.Regexp{
 	opposing(`(?:turn|switch)(?:s|es|ed|ing)? (?:it |them )?on|put on`, `(?:turn|switch)(?:s|es|ed|ing)? (?:it |them )?off|shut off|cut off`),
 	opposing(`open(?:s|ed|ing)?`, `clos(?:e|es|ed|ing)|shuts?`),
@@ -29,10 +30,10 @@ func opposing(a, b string) [2]*regexp.Regexp {
 	return [2]*regexp.Regexp{regexp.MustCompile(`(?i)` + apart(a)), regexp.MustCompile(`(?i)` + apart(b))}
 }
 
-// aRange matches what names beginning and end, by whatever word: "9–17", "from".
+// aRange matches what has a beginning and an end, whatever the words for them: "9–17", "from".
 var aRange = regexp.MustCompile(`(?i)\d ?[–—-] ?\d|` + apart(`from|between|von|vom|zwischen|de|du|entre|desde`))
 
-// opposed returns the opposites of which a question has only one, that one first.
+// opposed returns the opposites of which a question has only one word, with that word first.
 func opposed(question string) (out [][2]*regexp.Regexp) {
 	for _, o := range opposites {
 		switch a, b := o[0].MatchString(question), o[1].MatchString(question); {
@@ -56,7 +57,7 @@ func (w wants) saysOpposite(text string) bool {
 	return false
 }
 
-// otherEnd reports whether a value is the other end of a stretch of time than the question asks for.
+// otherEnd reports whether the question asks for one end of a stretch of time and the value is the other.
 func (w wants) otherEnd(before, value string) bool {
 	return asksSince.MatchString(w.question) && (untilHere.MatchString(before) || untilIn.MatchString(value)) ||
 		asksUntil.MatchString(w.question) && sinceHere.MatchString(before)
@@ -78,8 +79,8 @@ func (w wants) otherWay(sentence string) bool {
 	return w.to != "" && begins(w.to) && !ends(w.to) || w.from != "" && ends(w.from) && !begins(w.from)
 }
 
-// toElsewhere reports whether a sentence, with what heads it, has the journey from where the question's begins to
-// another place only. A place in capitals, "JFK", may be the question's.
+// toElsewhere reports whether a sentence, with the heading above it, has a journey from the same place to another one
+// than the question's. A place in capitals, "JFK", may be the question's.
 func (w wants) toElsewhere(head, sentence string) bool {
 	if w.to == "" || w.from == "" || strings.Contains(head+sentence, w.to) {
 		return false
@@ -95,8 +96,8 @@ func journey(sentence, before, after string) bool {
 	})
 }
 
-// besideOther returns, of a sentence that names two things, one rather than the other, how many words of the question
-// stand beside the candidate, and how many only beside the other.
+// besideOther looks at a sentence that names two things, one rather than the other. It returns how many words of the
+// question stand beside the candidate, and how many only beside the other.
 func (at candidate) besideOther(w wants) (here, there int) {
 	if !at.says(ratherThan) || ratherThan.MatchString(w.question) {
 		return 0, 0

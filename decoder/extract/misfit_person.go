@@ -10,24 +10,25 @@ import (
 )
 
 var (
-	// asksAbout matches whom or what a question asks about by name, behind its verb: "when did Emil", "is Annika".
+	// asksAbout matches whom or what a question asks about by name, after its verb: "when did Emil", "is Annika".
 	asksAbout = regexp.MustCompile(`^\W*(?:(?i:when|where|what|which|how|why|since|until|and|but|so|from|for|at|in|on)\b[^,;?]*? )?(?i:did|does|do|has|have|had|is|was|will|can|could|should|may|must) (\p{Lu}[\pL-]+(?: \p{Lu}[\pL-]+)*)(?:\?| \p{Ll}|$)`)
 	// andMore matches a second name: " and Ann".
 	andMore = regexp.MustCompile(`^ (?:and|or|und|oder|et|ou)\b`)
 	// isPassive matches a verb in the passive voice: "was founded".
 	isPassive = regexp.MustCompile(`(?i)\b(?:was|were|is|are|been)\b`)
-	// ofAThing matches what stands behind a verb that is done to something that the text has named: " the company" behind "founded".
+	// ofAThing matches what stands after a verb that is done to something that the text has named: " the company" after
+	// "founded".
 	ofAThing = regexp.MustCompile(`^ (?:the|this|that|der|die|das|den)\b`)
 	// saidOf matches the name with which a sentence begins, before its verb: "Emil swims".
 	saidOf = regexp.MustCompile(`^\W*(\p{Lu}[\pL-]+(?: \p{Lu}[\pL-]+)*) (\p{Ll}\pL*)`)
-	// ofOthers matches what may stand for somebody else than the subject of a sentence: "them", "both".
+	// ofOthers matches what may stand for somebody other than the subject of a sentence: "them", "both".
 	ofOthers = regexp.MustCompile(`(?i)` + apart(`he|him|she|her|it|they|them|their|we|us|our|both|each other|everybody|everyone|all|too|also|neither|other|others`))
 )
 
 // ofSame matches a pronoun that stands for the subject of the clause before: "Jonas has none, he is …".
 var ofSame = regexp.MustCompile(`, (?:and |so |but )?(?:he|she)\b`)
 
-// askedAbout returns the name of whom a question asks about: its words, in small letters.
+// askedAbout returns the words of the name that a question asks about, in lower case.
 func askedAbout(question string) []string {
 	m := asksAbout.FindStringSubmatchIndex(question)
 	if m == nil || andMore.MatchString(question[m[3]:]) {
@@ -40,8 +41,8 @@ func askedAbout(question string) []string {
 	return called
 }
 
-// ofAnotherName reports whether a sentence speaks of another than the one whom the question asks about, though the
-// passage speaks of both. Who has a pronoun or a second name there may be the same, or be the one who is meant, and
+// ofAnotherName reports whether a sentence is about somebody other than the one that the question names, though the
+// passage speaks of both. Where the sentence has a pronoun or a second name, it may be about that one all the same, and
 // what somebody does to "the company" may be done to the one who is asked about.
 func (w wants) ofAnotherName(at candidate) bool {
 	if len(w.about) == 0 || w.person {
@@ -67,7 +68,7 @@ func (w wants) ofAnotherName(at candidate) bool {
 	return !anyWord(name, letterWords(w.question)) && (w.people[name] || at.isName(name)) && at.tellsOf(w.about, name)
 }
 
-// peopleIn returns the words with capitals within sentences of English passages: names, mostly.
+// peopleIn returns the capitalized words within sentences of English passages, which are mostly names.
 func peopleIn(known []passage) map[string]bool {
 	all := map[string]bool{}
 	for _, p := range known {
@@ -84,14 +85,14 @@ func peopleIn(known []passage) map[string]bool {
 // withinSentence matches a word with a capital within a sentence: "by Emil".
 var withinSentence = regexp.MustCompile(`[\p{Ll}\d,] (\p{Lu}\p{Ll}[\pL-]*)`)
 
-// isName reports whether a word that begins a sentence is a name: the passage has it within a sentence too, or with
-// something of its owner's.
+// isName reports whether a word at the beginning of a sentence is a name: the passage has it within a sentence, too, or
+// with a thing that belongs to it.
 func (p passage) isName(name string) bool {
 	pattern := regexp.MustCompile(`(?:[\p{Ll}\d,] |\()` + regexp.QuoteMeta(name) + `\b|\b` + regexp.QuoteMeta(name) + `['’]s\b|\b` + regexp.QuoteMeta(name) + ` \pL+[^.!?\n]* (?:his|her)\b`)
 	return pattern.MatchString(p.text[p.body:])
 }
 
-// tellsOf reports whether the passage speaks of a name that is not another of the same person.
+// tellsOf reports whether the passage speaks of a name, and other is not another name of the same person.
 func (p passage) tellsOf(name []string, other string) bool {
 	own, body := regexp.QuoteMeta(strings.Join(name, " ")), p.text[p.body:]
 	if regexp.MustCompile(`(?i)\b(?:` + own + ` ` + regexp.QuoteMeta(other) + `|` + regexp.QuoteMeta(other) + ` ` + own + `)\b`).MatchString(body) {
@@ -112,7 +113,7 @@ func (p passage) tellsOf(name []string, other string) bool {
 	return regexp.MustCompile(`(?i)(?:^|[^\pL])` + own + `(?:$|[^\pL])`).MatchString(body)
 }
 
-// isSurname reports whether a name stands behind another one somewhere in a text.
+// isSurname reports whether a name stands after another one somewhere in a text.
 func isSurname(text, name string) bool {
 	if name == "" {
 		return false
@@ -121,7 +122,7 @@ func isSurname(text, name string) bool {
 	return slices.ContainsFunc(behind.FindAllStringSubmatch(text, -1), func(m []string) bool { return len(words.Content(m[1])) > 0 })
 }
 
-// capitalOf returns a word as a text spells it with a capital, or nothing.
+// capitalOf returns a word with the capital that it has in a text, or nothing.
 func capitalOf(text, word string) string {
 	for _, m := range aName.FindAllString(text, -1) {
 		for w := range strings.FieldsSeq(m) {
@@ -151,7 +152,7 @@ func (w wants) saidByAnother(at candidate) bool {
 	return !replies
 }
 
-// speakersAmong returns the words of the names of those who speak in the passage and whom words name.
+// speakersAmong returns the words of the names of those speakers in the passage whom the given words name.
 func (p passage) speakersAmong(words []string) (out []string) {
 	for begin := range p.lines() {
 		if by := p.speakerOf(begin); by != "" && anyWord(by, words) {
@@ -170,7 +171,7 @@ var ofHearer = regexp.MustCompile(`(?i)` + apart(`it|them|you|your|yours|that on
 // owner matches whose something is: "Rosa's", "Mum's".
 var owner = regexp.MustCompile(`(?:^|[^\pL])(\p{Lu}[\pL-]+|mum|mom|dad|mother|father|grandma|grandpa|granny)['’]s\b`)
 
-// owners returns whose things a text speaks of, in small letters.
+// owners returns whose things a text speaks of, in lower case.
 func owners(text string) (out []string) {
 	for _, m := range owner.FindAllStringSubmatch(text, -1) {
 		if name := strings.ToLower(m[1]); !noOwners[name] {
@@ -180,16 +181,16 @@ func owners(text string) (out []string) {
 	return out
 }
 
-// noOwners has the words that are no owners before "'s".
+// noOwners has the words that own nothing before "'s": "it's".
 var noOwners = words.Set("it that this what who where when how there here he she let today tomorrow yesterday")
 
-// titledName matches a name behind a title: "Herr Dorn", "Frau Dr. med. Anna Roth".
+// titledName matches a name after a title: "Herr Dorn", "Frau Dr. med. Anna Roth".
 var titledName = regexp.MustCompile(`(?:^|[^\pL])(?:Mr|Mrs|Ms|Miss|Dr|Prof|Herrn?|Frau|Mme|Monsieur|Madame|Señora?|Sra?)\.? (?:(?:Dr|Prof|med)\.? )*(\p{Lu}[\pL-]+(?: \p{Lu}[\pL-]+)*)`)
 
 // aPronoun matches what may stand for somebody whom an earlier sentence names: "he", "her".
 var aPronoun = regexp.MustCompile(`(?i)` + apart(`he|him|his|she|her|hers|er|ihm|ihn|sein\pL*|sie|ihr\pL*|il|elle|lui|son|sa|él|ella|su`))
 
-// titledWords returns the words of the names behind titles in a text.
+// titledWords returns the words of the names after titles in a text.
 func titledWords(text string) (out []string) {
 	for _, m := range titledName.FindAllStringSubmatch(text, -1) {
 		out = append(out, words.Content(m[1])...)
@@ -197,8 +198,9 @@ func titledWords(text string) (out []string) {
 	return out
 }
 
-// ofAnotherOwner reports whether a sentence speaks of somebody's thing where the question asks for another's, of whom
-// neither it nor the heading above it says anything, or of somebody with a title where the question names others only.
+// ofAnotherOwner reports whether a sentence is about somebody's thing and the question about another's, whom neither
+// the sentence nor the heading above it names. So it is if the sentence names somebody with a title and the question
+// others.
 func (w wants) ofAnotherOwner(above, sentence string) bool {
 	of := owners(sentence)
 	said := words.Content(above + " " + sentence)
@@ -217,20 +219,20 @@ var mailHead = regexp.MustCompile(`^(?:` + mailPersons + `): `)
 // asksWriter matches a question for what such a line says: "who wrote it?".
 var asksWriter = regexp.MustCompile(`(?i)\b(?:wrote|writ(?:es?|ten|ing)|sen[dt]s?|sender|from|to|e?-?mails?(?:ed)?|letters?|message|author|contact|recipient|addressed|gets?|got|receive[ds]?)\b`)
 
-// denies matches what says, behind a name, that somebody is not or no longer the one: " did not want to", " stepped
+// denies matches what says, after a name, that somebody is not or no longer the one: " did not want to", " stepped
 // down".
 var denies = regexp.MustCompile(`(?i)^,? (?:(?:did|does|do|has|have|had|is|was|are|were|will|would|could|can) not\b|(?:did|does|do|has|have|had|is|was|are|were|would|could|ca)n['’]t\b|won['’]t\b|no longer\b|never\b|(?:is |has |was )?(?:step(?:s|ped|ping) down|resign(?:s|ed|ing)|retir(?:es|ed|ing)|withdr(?:aws|ew)))`)
 
-// iDeny matches what somebody says of himself who is not the one that is asked for, "I cannot find it".
+// iDeny matches what speakers say who are not the one that is asked for: "I cannot find it".
 var iDeny = regexp.MustCompile(`(?i)^I (?:cannot|(?:do|did|have|had|could|would|will|can|am|was) not|(?:do|did|have|had|could|would|ca|was)n['’]t|won['’]t|never)\b`)
 
-// asksWhoNot matches a question who is not or does not: "who can't come?".
+// asksWhoNot matches a question about who is not or does not: "who can't come?".
 var asksWhoNot = regexp.MustCompile(`(?i)` + questionStart + `who (?:(?:is|are|was|were|has|have|had|do|does|did|will|would|could|can) not\b|(?:is|are|was|were|has|have|had|do|does|did|would|could|ca)n['’]?t\b|won['’]?t\b|cannot\b|can['’]?t\b)`)
 
 // saysNot matches what may say so of somebody: "not", "absent", "still owes".
 var saysNot = regexp.MustCompile(`(?i)\b(?:not|no|cannot|never|nobody|none|nor|neither|without|except|but|only|apolog\pL+|absen\pL+|excuse\pL*|sorry|miss\pL*|unable|away|off|out|sick|ill|declin\pL+|refus\pL+|fail\pL*|owes?|owing|unpaid|outstanding|still|yet|late|overdue|exempt|free|besides|apart|bar|non|lack\pL*|skip\pL*|gave up|drop\pL*|pending|regret\pL*|leave|holiday|abst\pL+|allerg\pL+|quit|stop\pL*|cancel\pL*|withdr\pL+|forg\pL+)\b|n['’]t\b`)
 
-// affirms reports whether a sentence has all words of a question who does not, besides those that say not.
+// affirms reports whether a sentence has all words of a question about who does not, except those that say not.
 func (w wants) affirms(said string) bool {
 	asked := words.Content(notDoing.ReplaceAllString(w.question, ""))
 	for i := range asked {

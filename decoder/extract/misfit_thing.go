@@ -23,8 +23,8 @@ func numberedThings(text string) map[string][]string {
 	return all
 }
 
-// otherNumber reports whether a sentence, with what heads it, has a numbered thing of the question under other numbers
-// only: "Year 5" for "Year 3".
+// otherNumber reports whether a sentence, with the heading above it, has a numbered thing of the question only under
+// other numbers: "Year 5" for "Year 3".
 func (w wants) otherNumber(head, said string) bool {
 	if len(w.numbered) == 0 {
 		return false
@@ -74,13 +74,13 @@ var (
 	shortNumbered = regexp.MustCompile(`\b(\pL)[. ]?(\d{1,4})\b`)
 )
 
-// aNumberedCode matches capitals with a number behind them: "E3", "P12".
+// aNumberedCode matches capitals with a number after them: "E3", "P12".
 var aNumberedCode = regexp.MustCompile(`\b([A-Z]{1,3})-?0*(\d{1,4})\b`)
 
 // toCode matches several codes at once, some without capitals or between others: "E1–5", "E1/2".
 var toCode = regexp.MustCompile(`[A-Z]-?\d{1,4} ?(?:[–—/,&-]|to|through|until|and|or|bis|und|à|et) ?(?:[A-Z]{1,3}-?)?\d`)
 
-// codes returns the numbers behind the capitals of a text.
+// codes returns the numbers after the capitals of a text.
 func codes(text string) map[string][]string {
 	all := map[string][]string{}
 	for _, m := range aNumberedCode.FindAllStringSubmatch(text, -1) {
@@ -89,7 +89,7 @@ func codes(text string) map[string][]string {
 	return all
 }
 
-// otherCode reports whether a sentence has the capitals of a code of the question with other numbers only, "E1" for
+// otherCode reports whether a sentence has the capitals of a code of the question only with other numbers, "E1" for
 // "E3", and the heading above it does not have the code.
 func (w wants) otherCode(head, said string) bool {
 	if len(w.codes) == 0 || toCode.MatchString(said) {
@@ -108,7 +108,7 @@ func (w wants) otherCode(head, said string) bool {
 // sibling matches a name in two parts: "db-old", "node_2".
 var sibling = regexp.MustCompile(`(?:^|[^\pL\pN_-])(\pL[\pL\pN]+)[-_]([\pL\pN]+)(?:$|[^\pL\pN_-])`)
 
-// siblings returns the second parts of the names in two parts in a text by the first ones, in small letters.
+// siblings returns the second parts of the names in two parts in a text, by their first parts, in lower case.
 func siblings(text string) map[string][]string {
 	all := map[string][]string{}
 	for at := 0; at < len(text); {
@@ -125,13 +125,13 @@ func siblings(text string) map[string][]string {
 	return all
 }
 
-// prefixes make one word with what stands behind them, as in "co-op", and no name in two parts.
+// prefixes make one word with what stands after them, as in "co-op", and no name in two parts.
 var prefixes = words.Set("co re pre non self well half semi anti post mid ex all on off in out up over under by no two three four five six seven eight nine ten one twenty thirty forty fifty sixty seventy eighty ninety")
 
 // particles are second parts of nouns made of verbs: "sign-up", "kick-off". Only "check-in" has a counterpart.
 var particles = words.Set("up off on away by through over down back around about along")
 
-// otherIdentifier reports whether a sentence has the first part of a name of the question with other second parts only,
+// otherIdentifier reports whether a sentence has the first part of a name of the question only with other second parts,
 // "db-old" for "db-new", and the heading above it does not have the name.
 func (w wants) otherIdentifier(head, said string) bool {
 	if len(w.siblings) == 0 {
@@ -181,7 +181,7 @@ func spells(text, name string) bool {
 	return strings.ContainsAny(strings.Trim(name, "-_"), "-_") && strings.Contains(joined(text), joined(name))
 }
 
-// joined returns the letters and digits of a text, in small letters.
+// joined returns the letters and digits of a text, in lower case.
 func joined(text string) string {
 	return strings.Map(func(r rune) rune {
 		if isWordRune(r) {
@@ -210,12 +210,12 @@ var ordered = regexp.MustCompile(`\b(first|second|third|fourth|fifth|sixth|last)
 // otherwiseInTurn matches other words for a place in an order: "final", "newest", "3rd".
 var otherwiseInTurn = regexp.MustCompile(`(?i)\b(?:final|latest|closing|newest|recent|previous|present|current|opening|initial|earliest|original|oldest|\d+(?:st|nd|rd|th)|the one|number two)\b`)
 
-// notInOrder has words behind "first" and "last" with which nothing is told from others of its kind.
+// notInOrder has words that "first" and "last" do not tell from others of their kind: "the first time".
 var notInOrder = words.Set(`time times day days week weeks month months year years night name names aid class floor half part person people thing things one step
 	few two three four five hour hours minute minutes term lap place prize row line page and then degree hand`)
 
-// otherTurn reports whether a text has a thing of the question in other places of the order only: "the last mill" for
-// "the first mill". The last one may be called the third, and either may be called otherwise, "the final one".
+// otherTurn reports whether a text has a thing of the question only in other places of the order: "the last mill" for
+// "the first mill". The last one may be called the third, and either may be called something else: "the final one".
 func (w wants) otherTurn(text string) bool {
 	if otherwiseInTurn.MatchString(text) {
 		return false
@@ -234,8 +234,8 @@ func (w wants) otherTurn(text string) bool {
 	return false
 }
 
-// ofOtherItem reports whether a sentence is in an item of a list, the question names what another item of that list
-// begins with, and nothing in this item, in what it is part of or above it.
+// ofOtherItem reports whether a sentence is in an item of a list and the question names another item of that list, but
+// nothing in this item, in the items that it is part of or above it.
 func (at candidate) ofOtherItem(w wants) bool {
 	begin := at.lineStart(at.begin)
 	own := itemName(at.text[begin:at.lineEnd(begin)])
@@ -252,7 +252,7 @@ func (at candidate) ofOtherItem(w wants) bool {
 	return false
 }
 
-// itemWithin returns the line of an item with those of the items that it is part of, which are indented less.
+// itemWithin returns the line of an item and those of the items that it is part of, which are indented less.
 func (p passage) itemWithin(begin int) string {
 	indent := func(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }
 	all := p.text[begin:p.lineEnd(begin)]
@@ -265,12 +265,12 @@ func (p passage) itemWithin(begin int) string {
 	return all
 }
 
-// spaced returns the words of a text between blanks, so that what it contains are whole words.
+// spaced returns the words of a text with spaces around each, so that a text contains only whole words of it.
 func spaced(text string) string {
 	return " " + strings.Join(strings.FieldsFunc(text, func(r rune) bool { return !isWordRune(r) }), " ") + " "
 }
 
-// itemName returns the name with which an item of a list begins: "Joanna Reyes" of "- Joanna Reyes (daughter), lives in Bristol".
+// itemName returns the name with which an item of a list begins: "Joanna Reyes" of "- Joanna Reyes (daughter)".
 func itemName(line string) string {
 	m := itemStart.FindStringSubmatch(line)
 	if m == nil || len(m[1]) < 3 {

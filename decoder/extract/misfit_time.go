@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// before reports whether a value is of before: its clause says "was", and a later one "now", with another value.
+// before reports whether a value is a former one: its clause says "was", and a later one has another value with "now".
 func (at candidate) before() bool {
 	clause := at.text[at.begin:max(at.begin, at.from)]
 	if i := strings.LastIndexAny(clause, ";.:"); i >= 0 {
@@ -20,12 +20,12 @@ func (at candidate) before() bool {
 	return isNow.MatchString(next) && (len(numbers(at.value)) > 0) == (len(numbers(next)) > 0) && !holds(numbers(at.value), numbers(next))
 }
 
-// next returns the sentence after the span's.
+// next returns the sentence after the candidate's.
 func (at candidate) next() string {
 	return at.text[at.end:max(at.end, at.ended(min(len(at.text), at.end+2)))]
 }
 
-// wasSo matches what says of the value behind it that it was so: "was 28 €".
+// wasSo matches what says of the value after it that it was so: "was 28 €".
 var wasSo = regexp.MustCompile(`(?i)` + apart(`was|were|used to|had|cost|originally|at first|first|initially|war|waren|kostete|était|coûtait|era|costaba`))
 
 // isNow matches what says of another value that it is so: "now 31 €".
@@ -64,7 +64,7 @@ func (at candidate) outdates(question string) bool {
 	return (len(at.olds) > 0 || at.says(instead)) && replacesAny(at.olds, at.said, at.value, question)
 }
 
-// asksClosing matches a question when something closes: "when does it close?".
+// asksClosing matches a question about when something closes: "when does it close?".
 var asksClosing = regexp.MustCompile(`(?i)` + questionStart + `(?:when|at what time|what time) (?:do|does|did|will) .*\b(?:close|shut)\b`)
 
 // isClosed matches what says, before a time, that it is closed then: "closed on ".
@@ -85,8 +85,8 @@ func yearsAsked(question string) (years []string) {
 // inYear matches the year in which a question asks what was so: "in 2024".
 var inYear = regexp.MustCompile(`(?i)\b(?:in|for|of|during) ((?:19|20)\d\d)\b`)
 
-// otherYear reports whether a sentence begins with a date, as an entry of a log does, and neither it nor anything above
-// it is of a year that the question names. What was decided one year may hold in others.
+// otherYear reports whether a sentence begins with a date, as an entry of a log does, and neither the sentence nor
+// anything above it has a year of the question. What was decided in one year may hold in others.
 func (w wants) otherYear(above, said string) bool {
 	in := func(text string) bool {
 		return slices.ContainsFunc(w.years, func(y string) bool { return strings.Contains(text, y) })
@@ -140,9 +140,9 @@ var (
 	dayOfMonth = regexp.MustCompile(`\b(\d{1,2})(?:st|nd|rd|th|\.)?(?: of)? (` + aMonth + `)\b|\b(` + aMonth + `)\.? (\d{1,2})(?:st|nd|rd|th)?\b|\b(?:19|20)\d\d-(\d\d)-(\d\d)\b`)
 )
 
-// otherDate reports whether a sentence names days, or what heads it does if it names none, and neither it nor anything
-// above it names a day of the question. It may say what has been so from one day to another, or what was so the day
-// before. The title's day is often that on which the text was written.
+// otherDate reports whether a sentence, or the heading above it if the sentence has no day, is of another day than the
+// question names. A sentence may say what was so over several days, or on the day before. The day in a title is often
+// that on which the text was written.
 func (w wants) otherDate(at candidate) bool {
 	several := func(text string) bool {
 		return severalDays.MatchString(isoDate.ReplaceAllString(text, "")) || slashed.MatchString(text)
@@ -160,7 +160,7 @@ func (w wants) otherDate(at candidate) bool {
 	return len(here) > 0
 }
 
-// relativeDay matches what tells a day by another one: "yesterday", "the day before".
+// relativeDay matches a day that is told by another one: "yesterday", "the day before".
 var relativeDay = regexp.MustCompile(`(?i)\b(?:yesterday|tomorrow|last night|overnight|ago|earlier|later|next|following|previous|the day|eve of)\b`)
 
 // severalDays matches what holds on more than one day, "1 and 2 May".

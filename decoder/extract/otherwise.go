@@ -8,7 +8,7 @@ import (
 	"tandem/internal/words"
 )
 
-// otherwise returns the sentence that says something else than what was said and is likeliest to be right, if it would
+// otherwise returns the sentence that says something other than what was said and is likeliest to be right, if it would
 // have been the answer had nobody said more; at most one. Only values are compared: sentences differ in too many ways.
 // It must speak of what the question speaks of, as far as the sentence does that says the answer here. A document that
 // says the answer seldom contradicts itself: what else it says is about something else. In a conversation, another
@@ -42,7 +42,8 @@ func (s *part) otherwise(said string, quotes []decoder.Quote, nothing float64) [
 // minAbout is the share of a question's words that a sentence must have, with its title, to be about the same.
 const minAbout = 0.6
 
-// wordsAround returns the words of a quote with its passage's title, and with the question that it answers in the line above.
+// wordsAround returns the words of a quote, of its passage's title, and of the question in the line above that it
+// answers.
 func (s *part) wordsAround(q decoder.Quote) []string {
 	p := s.known[q.Passage]
 	text := p.text[:p.body] + q.Text

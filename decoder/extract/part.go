@@ -151,8 +151,8 @@ func (d *Decoder) readPart(ctx context.Context, n int) (part, error) {
 	return s, nil
 }
 
-// said reports whether this side answers an earlier part of the question from the sentence of the likeliest of these texts. Of a
-// sentence that answers two parts, the second is told the value only.
+// said reports whether this side answers an earlier part of the question with the sentence of the likeliest of these
+// texts. If one sentence answers two parts, the second is answered by the value only.
 func (d *Decoder) said(texts []answerText) bool {
 	return slices.ContainsFunc(d.parts, func(s part) bool {
 		best := slices.MaxFunc(s.contexts, func(a, b docContext) int { return cmp.Compare(a.r, b.r) })

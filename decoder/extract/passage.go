@@ -71,7 +71,7 @@ func (p passage) besidesNames(words []string) []string {
 	return slices.DeleteFunc(slices.Clone(words), func(w string) bool { return slices.Contains(p.names, w) })
 }
 
-// parting returns a rune of a file's name, and a blank for one that parts words there.
+// parting returns a rune of a file's name, or a space if it separates words there.
 func parting(r rune) rune {
 	if strings.ContainsRune("-_.+", r) {
 		return ' '
@@ -79,8 +79,8 @@ func parting(r rune) rune {
 	return r
 }
 
-// widen moves the ends of a range outwards until it cuts no word and no amount: "20" in "D20" becomes "D20", "9" in "9:40"
-// becomes "9:40". What is not the document's own is left out.
+// widen moves the ends of a range outwards until it cuts no word and no amount: "20" in "D20" becomes "D20", and "9" in
+// "9:40" becomes "9:40". What is not the document's own is left out.
 func (p passage) widen(from, to int) (int, int) {
 	from, to = max(from, p.start), max(to, p.start)
 	if from == to {
@@ -95,7 +95,8 @@ func (p passage) widen(from, to int) (int, int) {
 	return from, p.secret(from, to)
 }
 
-// secret returns where a value ends with the marks that belong to it in a line about a password or a code: "Sommer$2026!".
+// secret returns where a value ends, with the marks that belong to it in a line about a password or a code:
+// "Sommer$2026!".
 func (p passage) secret(from, to int) int {
 	end := to
 	for end < len(p.text) && strings.IndexByte("!#$%&*+=@^~?", p.text[end]) >= 0 {
@@ -115,10 +116,10 @@ func (p passage) secret(from, to int) int {
 // secrets matches the beginning of a line about a password or a code: "wifi password: ".
 var secrets = regexp.MustCompile(`(?i)passw|passphrase|passcode|\b(?:pin|code|key|kennwort|schlüssel|mot de passe|contraseña|clave)\b`)
 
-// lineStart returns where the line begins that holds offset at.
+// lineStart returns where the line around an offset begins.
 func (p passage) lineStart(at int) int { return strings.LastIndexByte(p.text[:at], '\n') + 1 }
 
-// lineEnd returns where the line ends that holds offset at.
+// lineEnd returns where the line around an offset ends.
 func (p passage) lineEnd(at int) int {
 	if n := strings.IndexByte(p.text[at:], '\n'); n >= 0 {
 		return at + n
@@ -126,11 +127,11 @@ func (p passage) lineEnd(at int) int {
 	return len(p.text)
 }
 
-// sentence returns the range of the sentences around a range, as package sentences finds them: it knows more abbreviations,
-// ordinals and units than the reader.
+// sentence returns the range of the sentences around a range, as package sentences finds them, which knows more
+// abbreviations, ordinals and units than the reader.
 func (p passage) sentence(from, to int) (int, int) { return p.widen(p.begun(from), p.ended(to)) }
 
-// begun returns where the sentence begins that holds offset at.
+// begun returns where the sentence around an offset begins.
 func (p passage) begun(at int) int {
 	begin := 0
 	if n, _ := slices.BinarySearch(p.ends, at+1); n > 0 {
@@ -151,7 +152,7 @@ func (p passage) ended(at int) int {
 	return max(at, len(strings.TrimRightFunc(p.text[:end], unicode.IsSpace)))
 }
 
-// nth returns which sentence of the passage holds an offset.
+// nth returns the index of the sentence around an offset.
 func (p passage) nth(at int) int {
 	n, _ := slices.BinarySearch(p.ends, at+1)
 	return min(n, len(p.ends)-1)
@@ -171,8 +172,8 @@ func (p passage) heading(from, to int) bool {
 		len(strings.Fields(line)) <= longestHeading && !strings.ContainsAny(line[len(line)-1:], ".!?;,") && !itemMark.MatchString(line)
 }
 
-// numberedHeading is a line that says what a numbered part is about: "5. How to store the tablets". A step of a list
-// does not begin so.
+// numberedHeading matches a line that says what a numbered part is about: "5. How to store the tablets". No step of a
+// list begins so.
 var numberedHeading = regexp.MustCompile(`^[ \t]*\d{1,2}[.)][ \t]+(?i:how|what|when|where|why|who|which)\b.*[^.!?;,]$`)
 
 // longestHeading is the length of the longest heading that is not marked as one, in words.
@@ -190,8 +191,8 @@ func (p passage) above(at int) string {
 	return p.title()
 }
 
-// asks reports whether the sentence at an offset is a question: it begins as one, or is marked as one ("Q:"). "Locker: 17-04?"
-// tells what somebody is not sure of.
+// asks reports whether the sentence at an offset is a question: it begins like one, or is marked as one ("Q:").
+// "Locker: 17-04?" says what somebody is not sure of.
 func (p passage) asks(at int) bool {
 	begin, end := p.sentence(at, at+1)
 	said := strings.TrimRightFunc(p.text[begin:end], func(r rune) bool { return strings.ContainsRune("\"'”’»)]*_ ", r) })
@@ -235,13 +236,14 @@ var listItem = regexp.MustCompile(`^[ \t]*(?:[-*•‣–+]|\[[ xX]\]|\d{1,3}[.)
 // itemMark matches the number before an item: "3. ".
 var itemMark = regexp.MustCompile(`^[ \t]*\d{1,3}[.)][ \t]`)
 
-// speaks reports whether the line around an offset is what somebody says in a chat or a transcript: "Ann: …", "[9:02] Ann: …".
+// speaks reports whether the line around an offset is what somebody says in a chat or a transcript: "Ann: …", "[9:02]
+// Ann: …".
 func (p passage) speaks(at int) bool { return speaker.MatchString(p.text[p.lineStart(at):]) }
 
-// speaker matches who speaks, before what is said: "Ann: ", "[9:02] Ann Holm: ", "@ann (9:02): ".
+// speaker matches the name before what is said: "Ann: ", "[9:02] Ann Holm: ", "@ann (9:02): ".
 var speaker = regexp.MustCompile(`^(?:\[[^\]\n]{4,25}\] ?|[\d./-]{6,10},? [\d:]{4,8}(?: ?[apAP]\.?[mM]\.?)? - |\(?\d{1,2}[:.]\d{2}\)? )?(\p{Lu}[\pL'’.-]{0,20}(?: \p{Lu}[\pL'’.-]{0,20})?|@[\pL\d_.-]{2,30})(?: \(\d{1,2}[:.]\d{2}\))?: `)
 
-// speakerOf returns the name of who says the line around an offset, in small letters, or nothing.
+// speakerOf returns the name of the speaker of the line around an offset, in lower case, or nothing.
 func (p passage) speakerOf(at int) string {
 	if m := speaker.FindStringSubmatch(p.text[p.lineStart(at):]); m != nil {
 		return strings.ToLower(m[1])
@@ -285,7 +287,7 @@ func (p passage) dayAbove(at int) string {
 	return day
 }
 
-// inMailHead reports whether an offset stands in one of the lines above a mail.
+// inMailHead reports whether an offset is in one of the lines above a mail.
 func (p passage) inMailHead(at int) bool {
 	from, to := p.lineStart(at), p.lineEnd(at)
 	if !mailLine.MatchString(p.text[from:to]) {

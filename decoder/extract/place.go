@@ -13,8 +13,8 @@ import (
 
 const maxTried = 1024 // spans of a passage
 
-// answers returns the n likeliest spans that may answer a question of some form, the likeliest first. An item's number is no
-// answer, nor is a heading to "how" and "why". A question is none either: the text below it is.
+// answers returns the n likeliest spans that may answer a question of some form, the likeliest first. An item's number
+// is no answer, nor is a heading to "how" and "why". A question is none either: the text below it is.
 func (p passage) answers(f *span.Posterior, form form, n int) []span.Span {
 	var out []span.Span
 	for _, s := range f.Best(maxTried) {
@@ -28,7 +28,7 @@ func (p passage) answers(f *span.Posterior, form form, n int) []span.Span {
 	return out
 }
 
-// place returns the range that answers where the reader points at another one. It is empty if nothing there does.
+// place returns the range that answers where the reader points at another one. It is empty if nothing there answers.
 func (p passage) place(from, to int, form form) (int, int) {
 	from, to = p.widen(from, to)
 	to = p.beforeDay(from, to)
@@ -52,7 +52,8 @@ func (p passage) place(from, to int, form form) (int, int) {
 	return p.unquoted(p.every(p.completed(from, to)), p.closed(from, to))
 }
 
-// unquoted returns a range without a quotation mark at its end whose partner is outside of it. That of 19" has none.
+// unquoted returns a range without a quotation mark at its end whose partner is outside the range. The mark of 19" has
+// no partner.
 func (p passage) unquoted(from, to int) (int, int) {
 	switch said := p.text[from:to]; {
 	case strings.Count(said, `"`) != 1 || len(said) < 3:
@@ -99,7 +100,7 @@ const point = `(?:(?:` + aWeekdayName + `,? )?\d{1,2}(?:st|nd|rd|th)?(?:[:.]\d\d
 // stretch matches two points with what makes them the ends of a stretch: "3–5 May", "9:00 to 10:30".
 var stretch = regexp.MustCompile(`(?i)\b` + point + ` ?(?:to|until|till|–|—|-|bis|à|au) ?` + point)
 
-// every returns where a value begins with the "every" in front of it: "every 12 hours" is no span of 12 hours.
+// every returns where a value begins with the "every" before it: "every 12 hours" is no span of 12 hours.
 func (p passage) every(from int) int {
 	const longest = 16 // bytes that may matter
 	if m := every.FindString(p.text[max(p.lineStart(from), from-longest):from]); m != "" {
@@ -111,7 +112,8 @@ func (p passage) every(from int) int {
 // every matches what stands before a value that comes again, in four languages: "every ".
 var every = regexp.MustCompile(`(?i)\b(?:every|alle|toutes les|tous les|cada) $`)
 
-// closed returns where a range ends that does not end within brackets: after them or, if they are long, before them.
+// closed returns where a range ends that has an opening bracket without its partner: after the partner or, if that is
+// far, before the brackets.
 func (p passage) closed(from, to int) int {
 	open := strings.LastIndexByte(p.text[from:to], '(')
 	if open < 0 || strings.Contains(p.text[from+open:to], ")") || strings.Contains(p.text[from:to], "\n") {
@@ -138,7 +140,7 @@ func (p passage) row(from, to int) (int, int) {
 	return from, to
 }
 
-// below returns the answer to the question at an offset: the line below, or in the question's line the sentence after it.
+// below returns the answer to the question at an offset: the line below it, or the sentence after it in the same line.
 // The range is empty if that is a question or a heading, or if there is none.
 func (p passage) below(at int) (from, to int) {
 	_, end := p.sentence(at, at+1)
@@ -177,13 +179,13 @@ func (p passage) firstSaid(at int) (from, to int) {
 	return p.widen(from, to)
 }
 
-// onlyMark reports whether a range is the number of an item and no more.
+// onlyMark reports whether a range is only the number of an item.
 func (p passage) onlyMark(from, to int) bool {
 	begin := p.lineStart(from)
 	return to <= begin+len(itemMark.FindString(p.text[begin:]))
 }
 
-// completed returns where a value begins with the abbreviations and the ordinal in front of it that the reader took for the
+// completed returns where a value begins with the abbreviations and the ordinal before it that the reader took for the
 // end of a sentence.
 func (p passage) completed(from, to int) int {
 	if begin, _ := p.read.Sentence(from, to); begin != from {
@@ -203,8 +205,8 @@ func (p passage) completed(from, to int) int {
 }
 
 // wholeQuantity widens spans that are a part of a quantity: "2,850" in "2,850–3,200" is not the salary, nor "60" in
-// "under 60" the age. A question for a time asks for one end of a stretch more often than for both, so it is left
-// alone.
+// "under 60" the age. A question about a time asks for one end of a stretch more often than for both, so its spans are
+// left alone.
 func (p passage) wholeQuantity(w wants, spans []span.Span) {
 	for i, s := range spans {
 		begin, end := p.lineStart(s.Begin), p.lineEnd(s.End)
@@ -237,7 +239,7 @@ func (p passage) wholeQuantity(w wants, spans []span.Span) {
 	}
 }
 
-// ascends reports whether the first number of a text is smaller than that of another: 3306 – 3 is no range.
+// ascends reports whether the first number of a text is smaller than the first of another: 3306 – 3 is no range.
 func ascends(a, b string) bool {
 	x, y := firstNumber.FindString(a), firstNumber.FindString(b)
 	left, err := strconv.ParseFloat(strings.ReplaceAll(x, ",", ""), 64)
@@ -248,7 +250,7 @@ func ascends(a, b string) bool {
 // firstNumber matches a number: "2,850".
 var firstNumber = regexp.MustCompile(`\d+(?:[.,]\d+)*`)
 
-// options matches the options of a command behind its name: " --to 4.6.3".
+// options matches the options of a command after its name: " --to 4.6.3".
 var options = regexp.MustCompile(`^(?: --[a-z][\w-]*(?:[ =][\w./@:+-]*\w)?)+`)
 
 // startsNumber matches what begins with a number: "€5 a day".
@@ -257,21 +259,21 @@ var startsNumber = regexp.MustCompile(`^[€£$~]?\d`)
 // endsNumber matches what ends with a number: "from 5".
 var endsNumber = regexp.MustCompile(`\d$`)
 
-// rangeBehind matches the end of a range behind its beginning: "–3,200". A date or a telephone number has more than two
+// rangeBehind matches the end of a range after its beginning: "–3,200". A date or a telephone number has more than two
 // parts, and a time a colon.
 var rangeBehind = regexp.MustCompile(`^((?:-| ?[–—] ?)[€£$]?\d+(?:[.,]\d+)*)(?:[^\pL\d:.,–—/-]|[.,](?:[^\d]|$)|$)`)
 
 // rangeBefore matches the beginning of a range before its end: "2,850–".
 var rangeBefore = regexp.MustCompile(`(?:^|[^\pL\pN:./–—-])(\d+(?:[.,]\d+)*(?:-| ?[–—] ?))$`)
 
-// boundBefore matches what makes the number behind it the bound of a range: "at least ", "under ".
+// boundBefore matches what makes the number after it the bound of a range: "at least ", "under ".
 var boundBefore = regexp.MustCompile(`(?i)(?:\b|^)((?:below|above|at least|at most|(?:no |not )?(?:more|less|fewer) than|mindestens|höchstens|bis zu|au moins|au plus|al menos|como máximo) )$|` +
 	`(?:^|[,;:(|]|\b(?:is|are|was|were|be|been|of|for|at|by|just|well|with|has|have|had|costs?|needs?|weighs?|holds?|if|aged|and|or)) ?((?:under|over|up to|unter|über) )$`)
 
-// eachBehind matches for what an amount of money is due: " per person".
+// eachBehind matches the unit that an amount of money is due for: " per person".
 var eachBehind = regexp.MustCompile(`(?i)^( (?:per|pro|par|por) (?:an? )?\pL+| each| an? (?:hour|day|night|week|month|year|head|person|piece|metre|litre|kilo)|/(?:h|hour|day|night|week|month|year|person|pers|kg|m²|kWh|km|l))(?:[.,;:)!?\n]|$| (?:and|or|but|if|when|plus|with|for|in|on|at|to|until|from|und|oder|et|ou|y|o)\b)`)
 
-// beforeDay returns the end of a range, or where the text before a day ends that heads what is below it.
+// beforeDay returns the end of a range, cut before a heading that is a day.
 func (p passage) beforeDay(from, to int) int {
 	for at := from; at < to; {
 		gap := strings.Index(p.text[at:to], "\n\n")

@@ -75,11 +75,11 @@ type wantedTime struct {
 // namedThings are the things that the question names. A sentence about another one of the kind does not answer.
 type namedThings struct {
 	identifiers []string            // names in a program, as the question was typed: "--all"
-	about       []string            // the words of the name behind the verb: "when did Emil"
+	about       []string            // the words of the name after the verb: "when did Emil"
 	people      map[string]bool     // names in the passages; nil if the question asks about nobody
 	role        []string            // what somebody is: "who is the second treasurer"
 	numbered    map[string][]string // the numbers of things: "year 3"
-	codes       map[string][]string // the numbers behind capitals: "E3"
+	codes       map[string][]string // the numbers after capitals: "E3"
 	siblings    map[string][]string // the second parts of names in two parts: "db-new"
 	turns       map[string][]string // the places of things in their order: "the first mill"
 	counted     []string            // what is counted or measured: "eggs" in "how many eggs"
@@ -263,10 +263,11 @@ func ownerless(question string) string { return possessive.ReplaceAllString(ques
 // possessive matches what says that a thing is one's own: "my".
 var possessive = regexp.MustCompile(`(?i)(^|[^\pL\pN'’])(?:my|our)\b`)
 
-// asksRole matches a question who has a role: "who is the second treasurer?" The role is in the sentence that answers.
+// asksRole matches a question about who has a role: "who is the second treasurer?" The role is in the sentence that
+// answers.
 var asksRole = regexp.MustCompile(`(?i)` + questionStart + `who(?:'s| is| was) (?:the|our|my|your|its|their) ((?:[\pL-]+ ?){2,3}?)(?: ?\?| of\b| at\b| in\b| for\b| here\b| there\b| now\b|$)`)
 
-// asksDeputy matches a question who has a role below another's: "who is the deputy manager?".
+// asksDeputy matches a question about who has a role below another's: "who is the deputy manager?".
 var asksDeputy = regexp.MustCompile(`(?i)` + questionStart + `who(?:'s| is| was) (?:the |our |my |your |its |their )?((?:deputy|vice|assistant|senior|junior|honorary) [\pL-]{3,})`)
 
 // asksPast matches a question for what was before: "what did it cost?"
@@ -293,7 +294,7 @@ var asksOfMoney = regexp.MustCompile(`(?i)\b(?:price|costs?|fees?|rent|fare)(?: 
 // saysCost matches a word for a cost: "fee", "pay".
 var saysCost = regexp.MustCompile(`(?i)\b(?:price|costs?|fees?|rent|fare|pay|paid|charged?|owed?)\b`)
 
-// asksWhere matches a question where something is: "and where is the key?".
+// asksWhere matches a question about where something is: "and where is the key?".
 var asksWhere = regexp.MustCompile(`(?i)` + questionStart + `where\b`)
 
 // asksSince matches a question for the beginning of a stretch of time: "since when".
@@ -302,7 +303,7 @@ var asksSince = regexp.MustCompile(`(?i)` + questionStart + `(?:since when|from 
 // asksUntil matches a question for its end: "until when".
 var asksUntil = regexp.MustCompile(`(?i)` + questionStart + `(?:until when|till when|up to when|bis wann|jusqu'à quand)\b`)
 
-// asksHours matches a question when something opens or closes: "closed", "opening".
+// asksHours matches a question about when something opens or closes: "closed", "opening".
 var asksHours = regexp.MustCompile(`(?i)\b(?:open(?:s|ed|ing)?|clos(?:es?|ed|ing)|shuts?)\b`)
 
 // asksFormer matches a question for what was so before something else was: "what was it called before?"
@@ -315,7 +316,7 @@ var asksOld = regexp.MustCompile(`(?i)\b(?:old|former|previous|original) \pL|\bu
 // asksMailHead matches a question for what a line above a mail says: "who wrote", "when was it sent".
 var asksMailHead = regexp.MustCompile(`(?i)\b(?:wrote|writ(?:es?|ten|ing)|sen[dt]s?|sender|e?-?mail(?:s|ed)?|letters?|messages?|author|recipient|addresse?[ds]?|subject|schr(?:ieb|eib)\pL*|geschrieben|geschickt|gesendet|écrit|envoyé|escri\pL+|envi(?:ó|ad\pL+))`)
 
-// wantsNoDate reports whether a question wants something else than a date.
+// wantsNoDate reports whether a question wants something other than a date.
 func wantsNoDate(question string) bool {
 	return asksNoDate.MatchString(question) && !mentionsDate.MatchString(question)
 }

@@ -30,7 +30,7 @@ var rewrites = []struct {
 	{func(w wants) bool { return w.time && happened.MatchString(w.question) }, passage.underDays},
 }
 
-// rewritten returns texts that answer with a value as the rewrites leave them.
+// rewritten applies the rewrites to texts that answer with a value.
 func (p passage) rewritten(w wants, texts []answerText) []answerText {
 	for i := range texts {
 		for _, r := range rewrites {
@@ -42,7 +42,7 @@ func (p passage) rewritten(w wants, texts []answerText) []answerText {
 	return texts
 }
 
-// withWhatUndoes replaces a value that its sentence, the next one or the lead of its list takes back by those
+// withWhatUndoes replaces a value that its sentence, the next one or the line above its list takes back, by those
 // sentences. The value alone would be wrong: "will not charge 60 €", "the race on 10 May is cancelled", "was planned
 // for 13 May. It has been moved to 20 May."
 func (p passage) withWhatUndoes(_ wants, t answerText) answerText {
@@ -60,8 +60,8 @@ func (p passage) withWhatUndoes(_ wants, t answerText) answerText {
 	return t
 }
 
-// onlyPlanned reports whether a value is of a plan that the rest of its sentence, or the next one, says has changed. It
-// returns where that sentence ends.
+// onlyPlanned reports whether a value belongs to a plan that has changed, as the rest of its sentence or the next one
+// says, and where that sentence ends.
 func (p passage) onlyPlanned(begin, from, end int) (next int, changed bool) {
 	plan := wasPlan.FindStringIndex(p.text[begin:from])
 	if plan == nil || planChanged.MatchString(p.text[begin+plan[1]:from]) { // what it was changed to
@@ -77,7 +77,7 @@ func (p passage) onlyPlanned(begin, from, end int) (next int, changed bool) {
 	return next, goesOnAbout.MatchString(said) && planChanged.MatchString(said)
 }
 
-// negated reports whether what stands before a value in its clause says no. Bounds such as "not before 9:00" say what is so.
+// negated reports whether the clause before a value denies it. Bounds such as "not before 9:00" deny nothing.
 func negated(before string) bool {
 	if at := clauseEnd.FindAllStringIndex(before, -1); at != nil {
 		before = before[at[len(at)-1][0]:]
@@ -86,7 +86,7 @@ func negated(before string) bool {
 	return at != nil && !conditional.MatchString(before) && !bound.MatchString(before[at[1]:]) && !boundOf.MatchString(before)
 }
 
-// inNeither reports whether a value is one of those of which a sentence says that neither is so: "Neither Ann nor Bob has a car."
+// inNeither reports whether a value is one of those that a sentence denies: "Neither Ann nor Bob has a car."
 func inNeither(said string, from, to int) bool {
 	for _, m := range neither.FindAllStringIndex(said, -1) {
 		if m[0] < to && from <= m[1] {
@@ -96,7 +96,7 @@ func inNeither(said string, from, to int) bool {
 	return false
 }
 
-// cancelledIn reports whether the clause of a value says that it does not take place.
+// cancelledIn reports whether the clause of a value says that something does not take place.
 func cancelledIn(text string, begin, from, to, end int) bool {
 	if i := strings.LastIndexAny(text[begin:from], ";"); i >= 0 {
 		begin += i
@@ -117,12 +117,12 @@ var (
 	// conditional matches what makes a clause a condition: "if it rains".
 	conditional = regexp.MustCompile(`(?i)\b(?:if|unless|when|whoever|wenn|falls|si)\b`)
 
-	// bound matches behind a negation what makes it deny something else than the value: " before 9:00", " only".
+	// bound matches after a negation what makes it deny something other than the value: " before 9:00", " only".
 	bound = regexp.MustCompile(`(?i)^ ?(?:only|just|before|after|until|till|later|earlier|more|less|fewer|over|above|below|exceed|vor|nach|mehr|später|nur|yet|far|long|all|always|every|forget|wait|hesitate|miss)\b`)
 	// boundOf matches before a value what makes it a bound, which a negation does not deny: "not smaller than ".
 	boundOf = regexp.MustCompile(`(?i)\b(?:before|after|until|till|since|than|below|over|above|under|beyond|without|except|exceeds?|vor|nach|bis|seit|als|avant|après|depuis|que|antes de|hasta|desde)(?: \pL+){0,2} *$`)
 
-	// wasPlan matches what makes the value behind it one of a plan: "was planned".
+	// wasPlan matches what makes the value after it one of a plan: "was planned".
 	wasPlan = regexp.MustCompile(`(?i)\b(?:was|were|had been) (?:originally |first |at first |initially )?(?:to (?:be|have|go|come|take|start|open)|planned|scheduled|supposed|due|meant|intended|booked|expected|going to)\b`)
 	// planChanged matches what says that it came otherwise: "postponed", "fell through".
 	planChanged = regexp.MustCompile(`(?i)` + apart(`moved|postponed|brought forward|put (?:back|off)|rescheduled|shifted|delayed|held up|cancell?ed|called off|declined|withdrawn?|withdrew|stepped down|fell through|fallen through|instead|in the end|(?:is|are) now|(?:can|will)(?: now)? only|turned down`))
@@ -144,8 +144,8 @@ var usedTo = regexp.MustCompile(`(?i)\b(?:used to (?:be|have|cost|live|open|clos
 // wasOfOld matches a sentence that says what the thing of the sentence before it was: "It was 9013 until last summer."
 var wasOfOld = regexp.MustCompile(`(?i)^(?:(?:it|they) used to (?:be|cost|hang|stand|lie|live)\b|(?:it|they|that|this|he|she) (?:was|were|had been|cost)\b.*\b(?:until|before|previously|formerly|at first|originally|used to)\b|(?:before(?: that)?|until (?:then|[^,;.]{1,30})|previously|formerly|at first|originally),? (?:it|they|he|she) (?:was|were|had|cost|used to)\b)`)
 
-// sinceThen returns where the text ends that shows a value to be a new one: its sentence says first what used to be so,
-// or the next one says what was. It returns ok false if nothing shows that.
+// sinceThen returns where the text ends that shows that a value is new: its sentence says first what used to be so, or
+// the next one says what was. ok is false if nothing shows that.
 func (p passage) sinceThen(begin, from, end int) (to int, ok bool) {
 	said := p.text[begin:max(begin, from)]
 	if was := usedTo.FindStringIndex(said); was != nil {
@@ -161,7 +161,7 @@ func (p passage) sinceThen(begin, from, end int) (to int, ok bool) {
 	return to, wasOfOld.MatchString(p.text[next:to])
 }
 
-// withFormer replaces a new value, where the question asks for the one before it, by the sentences that say both.
+// withFormer replaces a new value, where the question asks for the former one, by the sentences that say both.
 func (p passage) withFormer(_ wants, t answerText) answerText {
 	if t.quote.From == t.quote.To || len(words.Content(t.quote.Text)) == 0 {
 		return t
@@ -172,9 +172,10 @@ func (p passage) withFormer(_ wants, t answerText) answerText {
 	return t
 }
 
-// inSentence replaces a value that cannot be what the question asks for, and that the reader points at all the same, by
-// its sentence: a time to the question where, the end of a stretch of time to the question since when, what is struck
-// out. Who says of himself what a question asks of somebody is told with the name that stands before it.
+// inSentence replaces a value that cannot be what the question asks for, though the reader points at it, by its
+// sentence: a time for a question about a place, the end of a stretch of time for one about its beginning, what is
+// struck out. If the question asks for somebody and speakers say that it is themselves, their name is put before what
+// they say.
 func (p passage) inSentence(w wants, t answerText) answerText {
 	q := t.quote
 	value := q.Text[q.From:q.To]
@@ -188,8 +189,8 @@ func (p passage) inSentence(w wants, t answerText) answerText {
 	return t
 }
 
-// underDays puts the day of the heading before a sentence that answers when something was without saying it: below
-// "Friday 7 Feb", "Lunch with Ada."
+// underDays puts the day in the heading before a sentence, if the question asks when something was and the sentence
+// does not say it: below "Friday 7 Feb", "Lunch with Ada."
 func (p passage) underDays(_ wants, t answerText) answerText {
 	if saysWhen(t.quote.Text) || yetToCome.MatchString(t.quote.Text) {
 		return t
@@ -217,7 +218,7 @@ var anyDigits = regexp.MustCompile(`\d+`)
 // aDigitOfTime matches figures that are a time: "1984", "9:40", "9 am", "at 9".
 var aDigitOfTime = regexp.MustCompile(`(?i)\b(?:1[5-9]|20)\d\d\b|\d[:.]\d\d\b|\d ?(?:[ap]\.?m|uhr|h)\b|\d{1,2}[./]\d|\b(?:at|by|until|till|um) \d`)
 
-// saysOfSelf matches what a speaker says of himself: "I bring the grill".
+// saysOfSelf matches what speakers say of themselves: "I bring the grill".
 var saysOfSelf = regexp.MustCompile(`(?i)(?:^|: |[.!?,] )(?:I|I['’](?:m|ll|ve|d)|me|ich|je|yo)(?:[ .!,]|$)`)
 
 // namesAnother reports whether a value has a name.

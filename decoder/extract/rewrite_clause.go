@@ -10,13 +10,13 @@ import (
 	"tandem/retrieval/passages"
 )
 
-// ofSubject is what a sentence says of one of the things that it goes through in turn: "Ann joined in 2019, Bob in 2021".
+// ofSubject is what a sentence says of one of several subjects in turn: "Ann joined in 2019, Bob in 2021".
 type ofSubject struct {
-	from, behind, to int  // offsets in the sentence of the subject, of what stands behind it, and of the next subject
+	from, behind, to int  // offsets in the sentence of the subject, of what stands after it, and of the next subject
 	asked            bool // the question names it
 }
 
-// inItsClause replaces a value that stands in the clause of another subject than the question's by the value of that
+// inItsClause replaces a value in the clause of another subject than the question's by the value in the question's
 // subject's own clause, or by the sentence if it is not clear which that is.
 func (p passage) inItsClause(w wants, t answerText) answerText {
 	said := t.quote.Text
@@ -92,8 +92,8 @@ func (w wants) subjects(said string) (all []ofSubject) {
 	return all
 }
 
-// goesThrough reports whether two clauses say the like of their subjects. "Ann and Bob joined in 2019" does not:
-// nothing stands behind Ann.
+// goesThrough reports whether two clauses say the same kind of thing of their subjects. "Ann and Bob joined in 2019"
+// does not: nothing follows Ann.
 func goesThrough(said string, own, other ofSubject, value decoder.Quote) bool {
 	rest := said[own.behind:own.to]
 	if len(words.Content(rest)) == 0 && !strings.ContainsAny(rest, "0123456789") {
@@ -105,8 +105,8 @@ func goesThrough(said string, own, other ofSubject, value decoder.Quote) bool {
 	return saysIs.MatchString(rest) && len(words.Content(said[other.behind:max(other.behind, value.From)])) > 0
 }
 
-// ownValue returns the one value of a value's kind in the subject's own clause. If that has a verb, it has to have the
-// question's.
+// ownValue returns the one value in the subject's own clause that is of the same kind as another value. If that clause
+// has a verb, it must be the question's.
 func ownValue(w wants, said string, own, other ofSubject, value decoder.Quote) (at textRange, ok bool) {
 	found := kindOf(said[value.From:value.To], said[own.behind:own.to])
 	if len(found) != 1 {
@@ -120,8 +120,8 @@ func ownValue(w wants, said string, own, other ofSubject, value decoder.Quote) (
 	return at, words.Shared(lost, words.Content(said[other.from:other.to])) == 0
 }
 
-// kindOf returns where a text has values of a value's kind: money, times, dates, numbers with the same word behind
-// them, or names.
+// kindOf returns where a text has values of a value's kind: money, times, dates, numbers with the same word after them,
+// or names.
 func kindOf(value, text string) [][]int {
 	for _, kind := range slices.Concat(valuesInTurn, []*regexp.Regexp{aDayOfYear, ofYear}) {
 		if kind.MatchString(value) {
@@ -146,6 +146,6 @@ var (
 	standsFor = regexp.MustCompile(`(?i)` + apart(`he|him|his|she|her|hers|it|its|they|them|their|both|each|all|er|sie|ihr\pL*|sein\pL*|il|elle|ils|elles|who|which|that`))
 	// saysIs matches a verb that says no more than that something is so: "has".
 	saysIs = regexp.MustCompile(`(?i)\b(?:is|are|was|were|has|have|had|ist|sind|hat|est|a|es)\b`)
-	// numberAndUnit matches a number with the word behind it: "3 nights".
+	// numberAndUnit matches a number with the word after it: "3 nights".
 	numberAndUnit = regexp.MustCompile(`^\d[\d.,]*((?: ?[^\d\s]+)?)$`)
 )

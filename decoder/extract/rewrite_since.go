@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// firstSince replaces a time in a table's row, to a question since when something has a number, by the time in the
-// first of the rows in turn that have it: rows of months or of dates, the earliest first.
+// firstSince replaces a time in a table's row, if a question asks since when something has a number, by the time in the
+// first of the rows in turn that have the number. The rows are of months or of dates, the earliest first.
 func (p passage) firstSince(w wants, t answerText) answerText {
 	if !asksSince.MatchString(w.question) {
 		return t

@@ -7,8 +7,8 @@ import (
 	"tandem/retrieval/passages"
 )
 
-// cells returns a text on one line. Of a table's row, whole or in part, each cell has the name of its column before it:
-// "Day: Monday; Opens: 9:40". Without names the cells are parted by commas.
+// cells returns a text on one line. Each cell of a table's row, or of a part of it, has the name of its column before
+// it: "Day: Monday; Opens: 9:40". Commas separate cells without names.
 func (p passage) cells(from, to int) string {
 	text := p.text[from:to]
 	if from < p.body || !strings.Contains(text, passages.CellMark) || strings.Contains(text, "\n") {
@@ -34,7 +34,8 @@ func (p passage) cells(from, to int) string {
 	return strings.Join(said, "; ")
 }
 
-// namesColumns reports whether the line at a byte is the first of a table, which names the columns of those below it.
+// namesColumns reports whether the line around an offset is the first of a table, which names the columns of those
+// below it.
 func (p passage) namesColumns(at int) bool {
 	begin, end := p.lineStart(at), p.lineEnd(at)
 	return at >= p.body && end+1 < len(p.text) && strings.Contains(p.text[begin:end], passages.CellMark) &&

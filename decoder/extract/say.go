@@ -44,13 +44,13 @@ func (p passage) listed(from, to int) bool {
 	return begin != a || end != b
 }
 
-// told returns what an answer says with some sentences of the text, on one line.
+// told returns what an answer says with some sentences, on one line.
 func (p passage) told(begin, end int) string {
 	return p.denyingLead(begin) + p.antecedent(begin) + unmarked(p.cells(begin, end))
 }
 
-// denyingLead returns what stands above the list that an item at an offset belongs to, with a colon, if the list is of
-// what is not so: "Do not take it: " before "with grapefruit juice".
+// denyingLead returns the line above the list that an item belongs to, with a colon, if the list is of what is not so:
+// "Do not take it: " before "with grapefruit juice".
 func (p passage) denyingLead(at int) string {
 	begin := p.lineStart(at)
 	if begin < p.body || !p.isItem(begin) {
@@ -71,13 +71,12 @@ func (p passage) denyingLead(at int) string {
 	return lead + ": "
 }
 
-// deniesAll matches the lead of a list of what is not so, which says so with its first words: "Please do not take it",
-// "What is not covered".
+// deniesAll matches the line above a list of what is not so: "Please do not take it", "What is not covered".
 var deniesAll = regexp.MustCompile(`(?i)^(?:(?:please |you |we |what |who |it |this |the following |things (?:that )?(?:you )?)*(?:(?:do|does|is|are|will|can) not|(?:do|does|is|are|wo|ca)n['’]t|never|not (?:for|in)|ne (?:\pL+ )?pas|nicht)|` +
 	`(?:\pL+ ){0,3}(?:(?:must|may|should) not|cannot|not (?:allowed|permitted|included|covered|suitable)|forbidden|prohibited|excluded|verboten|interdite?s?|prohibid[oa]s?))(?:[^\pL]|$)`)
 
-// antecedent returns the sentence in the same line before the one at an offset, with a blank, if that begins with a pronoun:
-// "It is kept cold." says nothing by itself.
+// antecedent returns the sentence before the one at an offset, in the same line and with a space, if that one begins
+// with a pronoun: "It is kept cold." says nothing by itself.
 func (p passage) antecedent(at int) string {
 	line := p.lineStart(at)
 	if at <= max(line, p.body) || !refers.MatchString(p.text[at:]) || p.isCode(at) {
@@ -91,7 +90,7 @@ func (p passage) antecedent(at int) string {
 	return unmarked(p.text[begin:end]) + " "
 }
 
-// excepted returns the sentence behind another, in its line or the next one, if it says to what that does not apply.
+// excepted returns the sentence after another, in its line or the next one, if it begins an exception.
 func (p passage) excepted(to int) string {
 	rest := p.text[to:]
 	begin := to + len(rest) - len(strings.TrimLeft(rest, " "))
@@ -108,7 +107,7 @@ func (p passage) excepted(to int) string {
 // exception matches the beginning of an exception: "Except on Mondays".
 var exception = regexp.MustCompile(`(?i)^(?:(?:the )?(?:only )?exceptions?|except|unless|ausnahmen?|ausgenommen|sauf|excepto|excepción)\b`)
 
-// introduced returns what a sentence with a colon at its end introduces: a few lines of code or, to a question for a
+// introduced returns what a sentence with a colon at its end introduces: a few lines of code or, for a question for a
 // list, its items.
 func (p passage) introduced(to int, form form) string {
 	if !strings.HasSuffix(p.text[:to], ":") {
@@ -209,8 +208,8 @@ type quotable struct {
 const maxNear = 3
 
 // nearest returns the sentences around spans, the likeliest first. Unless they are asked for, the lines above a mail
-// come last, and no likelier than what the mail says: every question when finds its date. So do greetings and the names
-// of columns, which say nothing.
+// come last, and are no likelier than what the mail says: every question about a time finds their date. So do greetings
+// and the names of columns, which say nothing.
 func (p passage) nearest(spans []span.Span, asksHead bool) []quotable {
 	var all []quotable
 	var sums []float64
@@ -267,7 +266,7 @@ func unmarked(line string) string {
 // lineMark matches the marks at the beginning of a line: "- [ ] ", "(3) ", "A: ".
 var lineMark = regexp.MustCompile(`^(?:(?:[-*•‣–+]|\[[ xX]\]|\(\d{1,3}\)|A:|Answer:|Antwort:|R ?:|Réponse ?:) +)+`)
 
-// flat returns a text on one line: the lines of a list are parted by semicolons.
+// flat returns a text on one line, with semicolons between the lines of a list.
 func flat(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {

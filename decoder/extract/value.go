@@ -12,9 +12,9 @@ import (
 	"tandem/internal/words"
 )
 
-// disagree reports whether what a quote answers to a question says something else than an answer: other numbers or, where
-// neither has one, other words. One that says more, or less, says the same. Of a number and a word it does not say so: they
-// answer different questions.
+// disagree reports whether a quote answers a question with something other than an answer says: other numbers or, where
+// neither has one, other words. If one only says more, they agree. A number and a word do not disagree: they answer
+// different questions.
 func disagree(question, answer string, q decoder.Quote) bool {
 	other := q.Text[q.From:q.To]
 	if len(strings.Fields(other)) > maxWords || other == "" {
@@ -47,8 +47,8 @@ func holds(a, b []string) bool {
 	return !slices.ContainsFunc(b, func(x string) bool { return !slices.Contains(a, x) })
 }
 
-// tellingWords returns the words of a text that say who or what: those that the question does not have. A title says
-// nothing: "Mr Holm" and "Piet Holm" may be one.
+// tellingWords returns the words of a text that say who or what: those that the question does not have. Titles do not
+// count: "Mr Holm" and "Piet Holm" may be one.
 func tellingWords(text, question string) []string {
 	left := words.Without(words.Content(text), words.Content(question))
 	return besides(left, titles)

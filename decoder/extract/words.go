@@ -9,9 +9,8 @@ import (
 	"tandem/internal/words"
 )
 
-// apart returns a pattern that matches any of some alternatives where no letter or digit stands before or behind it.
-// The \b of package regexp would do if it knew more letters than those of English. A match has the characters around,
-// too.
+// apart returns a pattern that matches any of some alternatives without a letter or a digit before or after it. The \b
+// of package regexp would do if it knew more letters than those of English. A match has the characters around it, too.
 func apart(alternatives string) string {
 	return `(?:^|[^\pL\pN])(?:` + alternatives + `)(?:[^\pL\pN]|$)`
 }
@@ -29,7 +28,7 @@ func besides(words []string, in map[string]bool) (out []string) {
 // countable reports whether a word may belong to the name of what is counted.
 func countable(word string) bool { return len(words.Content(word)) > 0 }
 
-// anyWord reports whether a text has one of some words in small letters.
+// anyWord reports whether a text has one of some words in lower case.
 func anyWord(text string, words []string) bool {
 	return slices.ContainsFunc(letterWords(text), func(word string) bool { return slices.Contains(words, word) })
 }
@@ -39,7 +38,7 @@ func letterWords(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && r != '-' })
 }
 
-// namesIn returns the words of a question that are written like names, in small letters.
+// namesIn returns the words of a question that are written like names, in lower case.
 func namesIn(question string) (out []string) {
 	for i, word := range strings.Fields(question) {
 		word = strings.Trim(word, `?!.,;:"'()`)

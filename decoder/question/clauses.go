@@ -35,10 +35,10 @@ func (a Asked) Clauses() []string {
 	return out
 }
 
-// askedParts cuts a question where another one begins: after a question mark, a semicolon or a line end. It also cuts after
-// a full stop, and before a comma or "and", if the part before asks something and what follows also does or is elliptical
-// ("and of Ben?", "and the door code?"). A question that is longer than any that people ask is not cut, because the time to
-// find its parts grows with the square of its length.
+// askedParts cuts a question where another one begins: after a question mark, a semicolon or a line end. It also cuts
+// after a full stop, and before a comma or "and", if the part before asks something and what follows also does or is
+// elliptical ("and of Ben?", "and the door code?"). A question that is longer than any that people ask is not cut,
+// because the time to find its parts grows with the square of its length.
 func askedParts(question string) []string {
 	var out []string
 	rest := strings.TrimSpace(question)
@@ -330,9 +330,9 @@ func trimQuestion(s string) string { return strings.TrimRight(strings.TrimSpace(
 var (
 	// prepositions may begin what a question adds: "of the mill".
 	prepositions = words.Set("of in at on for from by to with about since until till")
-	// compounds and leads are prepositions, too, but only a question word behind them begins a question.
+	// compounds and leads are prepositions, too, but only a question word after them begins a question.
 	compounds = map[string]bool{"up to": true, "as of": true, "as from": true, "out of": true, "next to": true, "because of": true}
-	// leads are prepositions, too, but only a question word behind them begins a question: "after how many days".
+	// leads are prepositions, too, but only a question word after them begins a question: "after how many days".
 	leads = words.Set("under within after before during over through into between against without per via")
 	// articles begin the name of a thing: "the rent", "her job".
 	articles = words.Set("the a an my your his her its our their")

@@ -10,7 +10,7 @@ import (
 	"tandem/internal/words"
 )
 
-// completed returns a clause with what it leaves out of the clause before it.
+// completed returns a clause with what it leaves out, from the clause before it.
 func completed(before, clause string) string {
 	c, goesOn := withoutAnd(clause)
 	for _, opener := range []string{"what about ", "how about "} {
@@ -72,7 +72,7 @@ func withThing(before, c string) string {
 	return head + c
 }
 
-// withName returns a question with another name instead of the only one that it has, behind a preposition: "the port of
+// withName returns a question with another name instead of the only one that it has, after a preposition: "the port of
 // Nextcloud".
 func withName(question, name string) (string, bool) {
 	for w := range strings.FieldsSeq(name) {
@@ -97,7 +97,6 @@ func withName(question, name string) (string, bool) {
 	return strings.Join(slices.Concat(w[:from], []string{name}), " "), true
 }
 
-// ofName has the prepositions before a name that a question is about; noName matches what is written like a name and is a time.
 var (
 	// ofName has the prepositions before a name that a question is about: "the port of Nextcloud".
 	ofName = words.Set("of for in on at with from by to")
@@ -242,7 +241,7 @@ func object(w []string) (from, to int) {
 	return from, to
 }
 
-// subjectAndVerb matches a question whose subject stands between an auxiliary and its verb: "what does tea cost".
+// subjectAndVerb matches a question with its subject between an auxiliary and its verb: "what does tea cost".
 var subjectAndVerb = regexp.MustCompile(`(?i)^((?:what|how (?:much|long|high|far|often)|when|where|what time) (?:does|do|did)) (.+) (\pL+)$`)
 
 // head returns the words of a question before the thing that it asks for: "what is ".
@@ -270,7 +269,7 @@ func complement(clause string) (string, bool) {
 	return clause[at[0]+1:], true
 }
 
-// blanksBefore returns the offsets of the blanks before the words of a clause that wanted accepts, in lower case. The
+// blanksBefore returns the offsets of the spaces before the words of a clause that wanted accepts, in lower case. The
 // first word and the last do not count.
 func blanksBefore(clause string, wanted func(word string) bool) (at []int) {
 	for i := 1; i < len(clause); i++ {
@@ -425,8 +424,8 @@ func thing(question string) string {
 	return ""
 }
 
-// phrase returns the thing that words name from word i > 0 on. After an auxiliary verb it is a subject, and its verb is left out;
-// so is a participle at its end, "the bridge (built)".
+// phrase returns the thing that words name from word i > 0 on. After an auxiliary verb it is a subject, and its verb is
+// left out. So is a participle at its end: "the bridge (built)".
 func phrase(words []string, i int) string {
 	to := i
 	for to < len(words) && (to == i || !articles[bare(words[to])]) && !ends[bare(words[to])] && !prepositions[bare(words[to])] && !auxiliaries[bare(words[to])] {
@@ -455,7 +454,7 @@ var (
 	particles = words.Set("de di da du la le van von der den of the el al bin")
 	// ends has the words before which the name of a thing ends: "the bridge that".
 	ends = words.Set("be been and or that than if who whom whose which what when where how why not now today again still due")
-	// forms are those of "be" behind a question word: "what is".
+	// forms are those of "be" after a question word: "what is".
 	forms = words.Set("is are was were")
 )
 

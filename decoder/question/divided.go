@@ -189,8 +189,8 @@ func sharedName(clause string) []string {
 // thingRequested matches what stands before a thing that is asked for by its name: "what is ", "tell me ".
 var thingRequested = regexp.MustCompile(`(?i)^(?:(?:what|where|who)(?:'s|’s| is| are| was| were) |(?:please )?(?:tell|give|show) (?:me|us) )?`)
 
-// sharedRequest divides "what is the wifi password and the alarm code" and "wifi password and alarm code": two things with an
-// article each, or of two words each.
+// sharedRequest divides "what is the wifi password and the alarm code" and "wifi password and alarm code": two things
+// with an article each, or of two words each.
 func sharedRequest(clause string) []string {
 	clause = trimQuestion(clause)
 	lead := thingRequested.FindString(clause)

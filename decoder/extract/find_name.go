@@ -2,7 +2,6 @@ package extract
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 	"unicode"
 
@@ -40,54 +39,6 @@ func (p passage) birthOrDeath(q query) (from, to int, ok bool) {
 	return 0, 0, false
 }
 
-// codeThatOpens returns the code in a note that only names what the code opens, if a question asks for it: "shed
-// padlock 7731".
-func (p passage) codeThatOpens(q query) (from, to int, ok bool) {
-	if !q.code {
-		return 0, 0, false
-	}
-	wanted := besides(q.words, namesCode)
-	title := words.Content(p.title())
-	for begin := p.body; begin < len(p.text); {
-		end := len(p.text)
-		next := end
-		if cut := apartFrom.FindStringIndex(p.text[begin:]); cut != nil {
-			end, next = begin+cut[0], begin+cut[1]
-		}
-		piece := p.text[begin:end]
-		if m := endsInCode.FindStringSubmatchIndex(piece); m != nil && !ofOtherNumber.MatchString(piece) {
-			name := words.Content(piece[m[2]:m[3]])
-			if slices.ContainsFunc(name, func(w string) bool { return locked[w] }) && !aYear.MatchString(piece[m[4]:m[5]]) &&
-				len(words.Without(name, wanted)) == 0 && len(words.Without(words.Without(wanted, name), title)) == 0 {
-				if ok {
-					return 0, 0, false // two of them
-				}
-				from, to, ok = begin+m[4], begin+m[5], true
-			}
-		}
-		begin = next
-	}
-	return from, to, ok
-}
-
-// namesCode has the words for a code.
-var namesCode = words.Set("code pin combination number")
-
-// endsInCode matches a note that ends with a code of digits: "shed padlock 7731".
-var endsInCode = regexp.MustCompile(`^(.*\pL)[ :=]+(\d{3,8})\W*$`)
-
-// ofOtherNumber matches a note whose number is no code: "locker no. 7731".
-var ofOtherNumber = regexp.MustCompile(`(?i)\b(?:no|nr|number|tel|phone|mobile|reading|model|serial|room|year|since|from|until)\b`)
-
-// aYear matches a year: "1984".
-var aYear = regexp.MustCompile(`^(?:19|20)\d\d$`)
-
-// locked has what a code opens, such as a safe.
-var locked = words.Set("lock padlock door gate box safe alarm locker keypad entrance garage barrier cabinet cupboard lockbox keybox bike bicycle suitcase shed")
-
-// apartFrom matches what stands between two notes: "; ".
-var apartFrom = regexp.MustCompile(`[;|,\n]|\. `)
-
 // signature returns the name below a letter, if a question asks who wrote it.
 func (p passage) signature(q query) (from, to int, ok bool) {
 	if !asksSigner.MatchString(q.text) {
@@ -121,52 +72,3 @@ var signing = words.Set("about signed signs wrote writes sent sends letter email
 
 // maxSignerWords is how many words a name below a letter has at most, with titles.
 const maxSignerWords = 8
-
-// listBelowHeading returns the list below a heading that the question names, such as the ingredients or the members.
-// The title must have the other words of the question.
-func (p passage) listBelowHeading(q query) (from, to int, ok bool) {
-	if q.form != list {
-		return 0, 0, false
-	}
-	wanted := words.Content(q.text)
-	rest := words.Without(wanted, words.Content(p.title()))
-	for begin, end := range p.lines() {
-		head := words.Content(p.text[begin:end])
-		if len(head) == 0 || !p.heads(begin) || words.Shared(head, wanted) < len(head) {
-			continue
-		}
-		if left := words.Without(rest, head); slices.ContainsFunc(left, func(w string) bool { return !listNeeds[w] }) {
-			continue
-		}
-		if from, to, ok = p.itemsBelow(end); ok {
-			break
-		}
-	}
-	return from, to, ok
-}
-
-// heads reports whether the line at an offset stands above what it is about.
-func (p passage) heads(at int) bool {
-	end := p.lineEnd(at)
-	return strings.HasSuffix(p.text[at:end], ":") || p.heading(at, end)
-}
-
-// itemsBelow returns the items below the end of a line, without a gap between them.
-func (p passage) itemsBelow(end int) (from, to int, ok bool) {
-	for end < len(p.text) && p.text[end] == '\n' {
-		end++
-	}
-	from, to = end, end
-	n := 0
-	for at := from; at < len(p.text) && listItem.MatchString(p.text[at:]); at = to + 1 {
-		to = p.lineEnd(at)
-		n++
-	}
-	return from, min(to, len(p.text)), n >= minItems
-}
-
-// minItems is how many items make a list.
-const minItems = 2
-
-// listNeeds has the words of a question for a list that say what it is for: "what do I need".
-var listNeeds = words.Set("need needs needed use uses used require requires required take takes go goes put add buy bring there recipe")

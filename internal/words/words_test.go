@@ -53,3 +53,11 @@ func TestComposed(t *testing.T) {
 		}
 	}
 }
+
+func TestWithoutPossessive(t *testing.T) {
+	for word, want := range map[string]string{"Anna's": "Anna", "Anna’s": "Anna", "Agnes": "Agnes", "Annas'": "Annas'", "": ""} {
+		if got := WithoutPossessive(word); got != want {
+			t.Errorf("%q: %q, want %q", word, got, want)
+		}
+	}
+}

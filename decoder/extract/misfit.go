@@ -22,10 +22,10 @@ type misfit struct {
 
 // What misfits cost, in nats.
 const (
-	wrongKind = 3
-	echoed    = 2
-	wrongPart = 3
-	otherDay  = 6 // a reader takes the day below a sentence for sure
+	wrongKind = 3 // a thing of another kind
+	echoed    = 2 // only what the question says, or the wrong part of the right sentence
+	wrongPart = 3 // what is said of another subject or another time
+	otherDay  = 6 // the day of something else: a reader takes the day below a sentence for sure
 )
 
 // misfits are the reasons, each below an example. The costs of all that apply to a candidate add up.

@@ -97,7 +97,7 @@ func (w wants) mayNameAmount(text string) bool {
 // anAmount matches what may be an amount of money, in words or with a sign for money: "€ 5", "free", "twenty".
 var anAmount = regexp.MustCompile(`(?i)` + money + `|\d ?p\b|%|\b(?:free|nothing|no (?:charge|fee|cost|extra)|included?|inclusive|half|double|quarter|pounds?|quid|tenner|fiver|grand|cash|bill|same|more|less|as much|` +
 	`waived|complimentary|depends?|var(?:y|ies)|request|donations?|vouchers?|tokens?|` +
-	`zero|` + fromTwo + `|per ?cent)\b|` +
+	`zero|` + numbersFromTwo + `|per ?cent)\b|` +
 	apart(`gratis|kostenlos|kostenfrei|umsonst|frei|inklusive|inbegriffen|enthalten|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|\pL*(?:zehn|[zß]ig|hundert|tausend)|`+
 		`gratuite?s?|offerte?s?|compris(?:e?s?)?|deux|trois|quatre|cinq|sept|huit|neuf|dix|onze|douze|vingt|trente|quarante|cinquante|soixante|cents?|mille|incluid[oa]s?`))
 

@@ -171,8 +171,8 @@ const (
 	otherUnits = `nights?|days?|hours?|hrs?|minutes?|mins?|weeks?|places?|seats?|rooms?|beds?|pieces?|copies|times|km|kg|m²|litres?|metres?|miles?|nächte|tage|stunden|nuits?|jours?|heures?`
 	// aWeekdayName is the name of a day of the week, perhaps a short one: "Tuesday", "tue".
 	aWeekdayName = `(?:mon|tues?|wednes|thurs?|fri|satur|sun)(?:day)?`
-	// fromTwo are the English numbers in words but zero and one: "two", "sixty-five", "thousands".
-	fromTwo = `two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\pL+teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:-\pL+)?|hundreds?|thousands?|millions?|billions?`
+	// numbersFromTwo are the English numbers in words but zero and one: "two", "sixty-five", "thousands".
+	numbersFromTwo = `two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\pL+teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:-\pL+)?|hundreds?|thousands?|millions?|billions?`
 	// aDay and aMonth are the parts of a date.
 	aDay   = `(?:3[01]|[12]?\d)(?:st|nd|rd|th|\.)?`
 	aMonth = `(?:` + monthNames + `|` +
@@ -208,7 +208,7 @@ var (
 // Numbers, amounts of money and measures.
 var (
 	// aNumber matches what texts without any number lack: a digit, "seven", "several", "free".
-	aNumber = regexp.MustCompile(`(?i)\d|\b(?:no|none|nothing|free|zero|one|` + fromTwo + `|` +
+	aNumber = regexp.MustCompile(`(?i)\d|\b(?:no|none|nothing|free|zero|one|` + numbersFromTwo + `|` +
 		`dozens?|half|quarters?|thirds?|both|pair|couple|several|few|many|much|all|most|unlimited|once|twice|single|double|triple|an?|every|each|until|till|up to|as long|always|forever|indefinite(?:ly)?|` +
 		`years?|months?|weeks?|days?|hours?|minutes?|nights?)\b|` +
 		apart(`k?ein(?:e[mnrs]?|s)?|(?:zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf)(?:mal)?|\pL*(?:zehn|[zß]ig|hundert|tausend)|kostenlos|bis|lang(?:e[nr]?)?|`+

@@ -22,7 +22,7 @@
 // Rules about words help the small reader. There are three kinds, each a table with an example above every row:
 //
 //	misfit   "When is the walk?" is not answered by "3 May" in "The walk on 3 May is cancelled."
-//	finder   "What does E11 mean?" is answered by what stands behind "E11: ", whatever the reader thinks
+//	finder   "What does E11 mean?" is answered by what stands after "E11: ", whatever the reader thinks
 //	rewrite  "13 May" in "It was planned for 13 May. It has been moved." is said with both sentences
 //
 // A context is one passage and one part of the question. The reader gives it a posterior P(i, j) over the passage's spans,

@@ -7,7 +7,7 @@ import (
 	"tandem/retrieval/passages"
 )
 
-// Which of two things has more is told by their numbers, in two rows of a table or behind their names.
+// Which of two things has more is told by their numbers, in two rows of a table or after their names.
 func TestOneOfTwo(t *testing.T) {
 	const (
 		offers = "Three offers came: Greenloo £1,950, Thronewell £2,480, and Fenwick & Son £1,780 (without delivery)."

@@ -7,7 +7,7 @@ import (
 	"tandem/retrieval/passages"
 )
 
-// A question with all words of a name is answered by the value behind it, if the passage speaks of the rest of the
+// A question with all words of a name is answered by the value after it, if the passage speaks of the rest of the
 // question and the value is of the kind that is asked for.
 func TestValueBehindLabel(t *testing.T) {
 	const pump = "Tank: 4.5 l\nNoise: 46 dB\nLoan: two weeks\nSpare seal: 9 €\nSerial no.: VK-L-0048 Key no. 5A 33\nYour policy no. HH-77 204 is new.\nRed lamp: empty\nRed lamp: full"
@@ -37,7 +37,7 @@ func TestValueBehindLabel(t *testing.T) {
 	}
 }
 
-// A value behind a name is not that of what is named below it.
+// A value after a name is not that of what is named below it.
 func TestValueBehindLabelAbove(t *testing.T) {
 	p := config(0).passage(passages.Passage{Title: "Soups", Text: "Red soup\n\n- Maker: Ada Lund\n\nViolet soup\n\n- Its maker is Ole Holm"})
 	for question, want := range map[string]bool{"Who is the maker of the violet soup?": false, "Who is the maker of the red soup?": true} {

@@ -6,7 +6,7 @@ import (
 	"tandem/retrieval/passages"
 )
 
-// A code behind the whole name of what it opens is its code; one behind another name, or behind more than the name, is not.
+// A code after the whole name of what it opens is its code; one after another name, or after more than the name, is not.
 func TestCodeThatOpens(t *testing.T) {
 	const notes = "boat lock 4190 ; Anna Berg 4471; summer house 3962; shed door 1962; garage door until 2200; safe 9921; shed padlock 7731\nAda's bike lock: 2218, gym locker no. 212\nmill gate meter reading 5150"
 	for question, want := range map[string]string{

@@ -7,7 +7,7 @@ import (
 	"tandem/retrieval/passages"
 )
 
-// The brackets behind a name say when a person was born and died; it must be the person of the question.
+// The brackets after a name say when a person was born and died; it must be the person of the question.
 func TestBirthOrDeath(t *testing.T) {
 	const text = "Agnes Oldenhuis (9 May 1799 – 21 March 1858) was a clockmaker. Her rival Tom Rae (1801–1866) lived in Leith.\nThe works (1820 – 1857) were hers."
 	for _, c := range []struct{ question, want string }{

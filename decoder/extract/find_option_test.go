@@ -13,7 +13,7 @@ const knobs = "Options\n- --depth N: how deep to look. Default: 12.\n- -k, --kee
 	"The retry limit defaults to 3 attempts. Two sizes matter: block_size (default 4k), and page_size (default 64k)."
 
 // A question for a default is answered by the value that the option's own entry gives, and one for what an option does by what
-// stands behind its name.
+// stands after its name.
 func TestOptions(t *testing.T) {
 	p := config(0).passage(passages.Passage{Title: "kiln", Text: knobs})
 	for _, c := range []struct{ question, want string }{

@@ -21,7 +21,7 @@ const (
 )
 
 // A question that names a row and a column is answered by the cell where they meet, and one for a code by what stands
-// behind it. If it names two rows, another row's word or a word that is not there, the reader answers.
+// after it. If it names two rows, another row's word or a word that is not there, the reader answers.
 func TestTableCell(t *testing.T) {
 	for _, c := range []struct{ title, text, question, want string }{
 		{"Boats", hulls, "How much does the Heron 24 cost?", "110"},

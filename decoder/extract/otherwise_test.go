@@ -50,7 +50,7 @@ func TestDisagree(t *testing.T) {
 	}
 }
 
-// A full stop or a comma before three digits parts thousands, but not behind a zero and not before a fourth digit.
+// A full stop or a comma before three digits parts thousands, but not after a zero and not before a fourth digit.
 func TestNumbers(t *testing.T) {
 	for text, want := range map[string]string{
 		"1,200.00": "1200", "1.200,50": "1200.50", "12.345.678": "12345678", "1\u00a0200": "1200", "0.125": "0.125", "0,125": "0.125", "5.2026": "5.2026",

@@ -73,7 +73,8 @@ func (c *serveCmd) Help() string {
 Only paired devices can connect; "cloud pair" prints a code for pairing. Ctrl-C ends the server.
 
 Metrics, under /metrics:
-  tandem_answers_total, tandem_answer_seconds, tandem_tokens_total
+  tandem_answers_total                             by outcome: complete, cancelled, broken
+  tandem_answer_seconds, tandem_tokens_total
   tandem_drafts_total                              by side and fate
   tandem_divergences_total
   tandem_passes_total, tandem_rows_total           by fate: valid, wasted, underutilised

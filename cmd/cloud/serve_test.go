@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -171,6 +172,7 @@ func TestMetrics(t *testing.T) {
 	m.Observe(node.Served{Pair: stats, Took: time.Second})
 	m.Requested("GET /health", http.StatusOK, time.Millisecond)
 	m.Observe(node.Served{Pair: stats, Took: time.Second, Error: errors.New("gone")})
+	m.Observe(node.Served{Error: fmt.Errorf("answer: %w", context.Canceled)})
 	answer, err := server.Client().Get(server.URL + "/metrics")
 	if err != nil {
 		t.Fatal(err)
@@ -182,6 +184,7 @@ func TestMetrics(t *testing.T) {
 	}
 	for _, want := range []string{
 		`tandem_answers_total{outcome="broken"} 1`,
+		`tandem_answers_total{outcome="cancelled"} 1`,
 		`tandem_answers_total{outcome="complete"} 1`,
 		`tandem_tokens_total 40`,
 		`tandem_drafts_total{fate="accepted",side="device"} 34`,
@@ -202,7 +205,7 @@ func TestMetrics(t *testing.T) {
 		`tandem_spared_passes_total{kind="check"} 10`,
 		`tandem_spared_passes_total{kind="guess"} 6`,
 		`tandem_device_hedges_used_total 12`,
-		`tandem_answer_seconds_count 2`,
+		`tandem_answer_seconds_count 3`,
 		`tandem_batch_passes_total 0`,
 		`tandem_batch_waiting 0`,
 		`tandem_devices 3`,

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -241,6 +242,33 @@ func TestServeCountsStoppedAnswers(t *testing.T) {
 		t.Errorf("%s", body)
 	}
 	if _, body := s.do("GET", "/metrics", ""); !strings.Contains(body, `tandem_answers_total{outcome="complete"} 1`) || !strings.Contains(body, `tandem_http_request_seconds_count{route="POST /v1/chat/completions",status="200"} `) || strings.Contains(body, "broken") {
+		t.Errorf("%s", body[strings.Index(body, "tandem_answers_total"):])
+	}
+}
+
+// An answer whose client goes away is cancelled, not broken.
+func TestServeCountsAbandonedAnswers(t *testing.T) {
+	s := serve(newHome(t), "--side", "device", "--reader", "decoder", "--no-grounded")
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	r, err := http.NewRequestWithContext(ctx, "POST", s.url+"/v1/completions", strings.NewReader(`{"prompt":"What is the door code of the boat house?","temperature":2,"seed":1,"max_tokens":400,"stream":true}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := response.Body.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	leave()
+	response.Body.Close()
+	body := ""
+	for !strings.Contains(body, "tandem_answers_total{") { // the server takes a moment to notice
+		_, body = s.do("GET", "/metrics", "")
+	}
+	if !strings.Contains(body, `tandem_answers_total{outcome="cancelled"} 1`) || strings.Contains(body, `outcome="broken"`) {
 		t.Errorf("%s", body[strings.Index(body, "tandem_answers_total"):])
 	}
 }

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"strconv"
 	"time"
@@ -108,11 +110,7 @@ func (m *Metrics) Requested(route string, status int, took time.Duration) {
 
 // Observe counts an answer that has ended.
 func (m *Metrics) Observe(s node.Served) {
-	outcome := "complete"
-	if s.Error != nil {
-		outcome = "broken"
-	}
-	m.answers.WithLabelValues(outcome).Inc()
+	m.answers.WithLabelValues(outcomeOf(s.Error)).Inc()
 	m.tokens.Add(float64(s.Pair.Steps))
 	for _, side := range []tandem.Side{tandem.Device, tandem.Cloud} {
 		m.drafts.WithLabelValues(side.String(), "accepted").Add(float64(s.Pair.Accepted[side]))
@@ -121,6 +119,17 @@ func (m *Metrics) Observe(s node.Served) {
 	m.diverged.Add(float64(s.Pair.Divergences))
 	m.observeRows(s.Pair)
 	m.seconds.Observe(s.Took.Seconds())
+}
+
+// outcomeOf says how an answer ended. Callers that go away are no fault of this side, so alerts need to tell them from failures.
+func outcomeOf(err error) string {
+	switch {
+	case err == nil:
+		return "complete"
+	case errors.Is(err, context.Canceled):
+		return "cancelled"
+	}
+	return "broken"
 }
 
 // observeRows counts what the passes of an answer decoded, and what of it was used.

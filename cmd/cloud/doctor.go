@@ -27,7 +27,7 @@ Each line is ok, a note (something to know) or broken. The exit code is 1 if any
 
 func (c *doctorCmd) Run(a *cli.App) error {
 	return a.Doctor(c.DoctorFlags, func() []cli.Check {
-		return append([]cli.Check{c.port(a.Listening()), devices(a, c.Service)}, replicas(c.Service)...)
+		return append([]cli.Check{c.port(a.ServerAddress()), devices(a, c.Service)}, replicas(c.Service)...)
 	})
 }
 

@@ -27,7 +27,7 @@ The exit code is 1 if no server answers, or if that of this user on this machine
 }
 
 func (c *healthCmd) Run(a *cli.App) error {
-	at := cmp.Or(c.Listen, a.Listening(), ":"+defaultPort)
+	at := cmp.Or(c.Listen, a.ServerAddress(), ":"+defaultPort)
 	ctx, cancel := context.WithTimeout(a, c.Wait)
 	defer cancel()
 	_, err := transport.Probe(ctx, at)
@@ -37,7 +37,7 @@ func (c *healthCmd) Run(a *cli.App) error {
 	if err != nil {
 		return fmt.Errorf("%w: is \"cloud serve\" running there (cloud ps), and does the network let UDP through?", err)
 	}
-	if p := a.Serving(); p.Draining && (c.Listen == "" || here(c.Listen, p.Address)) {
+	if p := a.LatestServer(); p.Draining && (c.Listen == "" || here(c.Listen, p.Address)) {
 		return fmt.Errorf("the server at %s is draining: it takes no new questions", at)
 	}
 	if a.Globals.JSON {

@@ -67,9 +67,9 @@ func (f httpFlags) serveHTTP(a *cli.App, cloud *node.Cloud, m cli.ModelFlags, me
 			Sampling: tandem.Sampling{TopP: 1, RepeatPenalty: 1}, Nucleus: decoder.DefaultTopP, Support: decoder.DefaultMaxSupport,
 			Gamma: tandem.HalfGamma, MaxTokens: decoder.DefaultMaxTokens, Documents: documents, Weights: weights.String(), Grounded: true,
 		},
-		Page: page.Handler(), Metrics: metrics, Requests: metrics.Requested, CanDraft: local.CanDraft,
+		Page: page.Handler(), Metrics: metrics, Requests: metrics.ObserveRequest, CanDraft: local.CanDraft,
 	}
-	if err := f.Guard(a, f.HTTP, &cfg); err != nil {
+	if err := f.Configure(a, f.HTTP, &cfg); err != nil {
 		return w, err
 	}
 	done, err := f.OpenEncoder(a, m, &cfg)

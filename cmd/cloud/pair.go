@@ -58,7 +58,7 @@ func (c *pairCmd) Run(a *cli.App) error {
 	case c.Rename != "":
 		return cli.RenamePeer(a, peers, c.Rename, c.Name)
 	case c.Prefer != "":
-		return cli.PreferPeer(a, peers, c.Prefer, c.Priority)
+		return cli.SetPeerPriority(a, peers, c.Prefer, c.Priority)
 	case c.Priority != "normal":
 		return errors.New("--priority needs --prefer, which names a paired device")
 	case c.Name != "":
@@ -83,7 +83,7 @@ func (c *pairCmd) Run(a *cli.App) error {
 	if err != nil {
 		return err
 	}
-	if len(c.Address) == 0 && c.Service == "" && a.Listening() == "" { // --address may lead to another machine
+	if len(c.Address) == 0 && c.Service == "" && a.ServerAddress() == "" { // --address may lead to another machine
 		defer a.Remark("No \"cloud serve\" of this user is running here: start it before a device uses the code.")
 	}
 	if c.To != "" {
@@ -128,7 +128,7 @@ func (c *pairCmd) checkTo() error {
 	if c.To == "" {
 		return nil
 	}
-	info, err := cli.Output(c.To)
+	info, err := cli.CheckOutput(c.To)
 	if err != nil || info == nil || !info.Mode().IsRegular() || info.Size() == 0 {
 		return err
 	}

@@ -150,7 +150,7 @@ func (c *serveCmd) listen(a *cli.App, id transport.Identity, peers *transport.Pe
 		Hello:    hello,
 		Addrs:    c.addrs(a),
 		Limits:   transport.Limits{Conns: c.Connections, PerKey: c.KeyConnections, Exchanges: node.Exchanges(c.Answers)},
-		Paired:   func(p transport.Peer) { a.Remark("paired with %s (%s)", cli.Plain(p.Name), p.ID.Short()) },
+		Paired:   func(p transport.Peer) { a.Remark("paired with %s (%s)", cli.Escape(p.Name), p.ID.Short()) },
 		Log:      a.Log,
 	})
 	if err != nil {
@@ -169,7 +169,7 @@ func (c *serveCmd) check() error {
 	case c.Shared < 0 || c.KVMemory < 0:
 		return errors.New("--shared, --kv-memory: want 0 or more")
 	case c.HTTP == "":
-		if err := c.httpFlags.Idle(); err != nil {
+		if err := c.httpFlags.CheckUnused(); err != nil {
 			return err
 		}
 	}
@@ -203,7 +203,7 @@ func (c *serveCmd) side(a *cli.App, m *model.Model, server *remote.Server) (s si
 		}
 		a.Clear()
 	}
-	adapter, err := c.Adapter(a, m)
+	adapter, err := c.MountAdapter(a, m)
 	if err != nil {
 		return s, err
 	}
@@ -217,7 +217,7 @@ func (c *serveCmd) side(a *cli.App, m *model.Model, server *remote.Server) (s si
 	if pointing != nil {
 		c.Related = pointing.Related
 	} else if c.Model == "" {
-		c.PassageFlags = c.PassageFlags.Sentences()
+		c.PassageFlags = c.PassageFlags.BySentence()
 	}
 	rerank, done, err := c.OpenScorer(a, c.ModelFlags)
 	if err != nil {
@@ -227,19 +227,19 @@ func (c *serveCmd) side(a *cli.App, m *model.Model, server *remote.Server) (s si
 	if err := c.openDocuments(a, &s); err != nil {
 		return s, err
 	}
-	kv := c.KV(a, pointing)
+	kv := c.OpenKV(a, pointing)
 	if kv != nil {
 		s.closers = append(s.closers, kv.Close)
 	}
-	if err := c.Share(a, kv); err != nil {
+	if err := c.UseBucket(a, kv); err != nil {
 		return s, err
 	}
-	s.Local, s.model = cli.Local(m, pointing, s.docs, kv), cli.Answering(m, pointing)
+	s.Local, s.model = cli.NewLocal(m, pointing, s.docs, kv), cli.AnswererName(m, pointing)
 	s.Adapter = adapter
 	if server != nil {
 		s.Passes = server
 	}
-	if s.Draft, err = c.DraftFlags.SetFor(pointing); err != nil {
+	if s.Draft, err = c.DraftFlags.DraftersFor(pointing); err != nil {
 		return s, err
 	}
 	if s.Resources, err = c.DraftFlags.Resources(a, m); err != nil {
@@ -292,7 +292,7 @@ func (c *serveCmd) serve(a *cli.App, cloud *node.Cloud, listener *transport.List
 		if err := leave(); err != nil {
 			a.Log.Warn("other replicas may still name this one", "error", err)
 		}
-		a.Drains()
+		a.MarkDraining()
 		c.drain(a, cloud) // answers over HTTP drain at the same time
 		err := web.close()
 		end()
@@ -386,20 +386,20 @@ func (c *serveCmd) documents(a *cli.App) (x library, from origin, err error) {
 	case c.Sample && c.Public != "", c.Index != "" && (c.Sample || c.Public != ""):
 		return nil, from, errors.New("--sample, --public and --index: give only one of them")
 	case c.Index != "":
-		x, err = c.Cluster(a, c.PassageFlags)
+		x, err = c.OpenCluster(a, c.PassageFlags)
 		return x, fromCluster, err
 	case c.Public != "":
-		if from = fromFolder; cli.Copies(c.Public, examples.Public, "public") {
+		if from = fromFolder; cli.SameFiles(c.Public, examples.Public, "public") {
 			from = fromSamples
 		}
-		x, err = a.Folder(c.Public, c.PassageFlags)
+		x, err = a.IndexFolder(c.Public, c.PassageFlags)
 		return x, from, err
 	case !c.Sample:
-		if own, err := a.OwnIndex(c.PassageFlags); own != nil || err != nil {
+		if own, err := a.OpenOwnIndex(c.PassageFlags); own != nil || err != nil {
 			return own, fromIndex, err
 		}
 	}
-	x, err = cli.Sample(a, examples.Public, c.PassageFlags)
+	x, err = cli.IndexSample(a, examples.Public, c.PassageFlags)
 	return x, fromSamples, err
 }
 

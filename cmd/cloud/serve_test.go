@@ -170,7 +170,7 @@ func TestMetrics(t *testing.T) {
 		Passes: 10, Room: 60, Places: 33, Hedged: 4, Checked: 8, Guessed: 11, OfHedges: 2, OfChecks: 5, OfGuesses: 3, Hedges: 6,
 	}
 	m.Observe(node.Served{Pair: stats, Took: time.Second})
-	m.Requested("GET /health", http.StatusOK, time.Millisecond)
+	m.ObserveRequest("GET /health", http.StatusOK, time.Millisecond)
 	m.Observe(node.Served{Pair: stats, Took: time.Second, Error: errors.New("gone")})
 	m.Observe(node.Served{Error: fmt.Errorf("answer: %w", context.Canceled)})
 	answer, err := server.Client().Get(server.URL + "/metrics")

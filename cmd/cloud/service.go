@@ -65,7 +65,7 @@ func (f replicaFlags) addrs(a *cli.App) func() []string {
 func (f serviceFlag) codeAddresses(a *cli.App) ([]string, error) {
 	all := f.Service.Replicas()
 	if all == nil {
-		return ownAddresses(a.Listening())
+		return ownAddresses(a.ServerAddress())
 	}
 	list, err := all.List()
 	if err == nil && len(list) == 0 {

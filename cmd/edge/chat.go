@@ -61,7 +61,7 @@ func (c *chatCmd) Run(a *cli.App) (err error) {
 	if t.person && !a.Globals.JSON {
 		a.Remark("%s", a.Faint("Ask away: ")+s.offers()+a.Faint(". /help lists commands, Ctrl-D ends."))
 	}
-	defer a.Register(cli.Process{Command: "chat", Model: cli.Answering(s.model, s.reader), Documents: s.answersFrom()})()
+	defer a.Register(cli.Process{Command: "chat", Model: cli.AnswererName(s.model, s.reader), Documents: s.answersFrom()})()
 	return t.run(read)
 }
 
@@ -78,7 +78,7 @@ func (s *session) answersFrom() string {
 
 // reader returns what reads questions: an editor for a person, else lines.
 func (c *chatCmd) reader(a *cli.App, person bool) (func() (string, error), error) {
-	if person && !a.Globals.JSON && term.IsTerminal(int(os.Stdout.Fd())) && !cli.Dumb() {
+	if person && !a.Globals.JSON && term.IsTerminal(int(os.Stdout.Fd())) && !cli.DumbTerminal() {
 		return openEditor(a, !c.NoHistory)
 	}
 	prompt := ""
@@ -170,7 +170,7 @@ func (t *conversation) answer(q node.Question) error {
 	ctx, cancel := context.WithCancel(a)
 	defer cancel()
 	if t.person {
-		defer a.Catch(cancel)()
+		defer a.CatchInterrupt(cancel)()
 	}
 	answer, err := t.ask(ctx, q, !a.Globals.JSON)
 	if err != nil {

@@ -62,7 +62,7 @@ func (t *conversation) command(name, argument string) error {
 			return c.run(t, argument)
 		}
 	}
-	return fmt.Errorf("there is no command /%s: /help lists them", cli.Plain(name))
+	return fmt.Errorf("there is no command /%s: /help lists them", cli.Escape(name))
 }
 
 // chatHelp lists the commands.
@@ -109,10 +109,10 @@ func (t *conversation) documents(string) error {
 	}
 	width := 0
 	for _, d := range list {
-		width = max(width, utf8.RuneCountInString(cli.Plain(d.Title)))
+		width = max(width, utf8.RuneCountInString(cli.Escape(d.Title)))
 	}
 	for _, d := range list {
-		if err := t.tell("  %-*s %s", min(width, longestTitle), cli.CutTo(cli.Plain(d.Title), longestTitle), t.app.Faint(cli.Plain(d.Path))); err != nil {
+		if err := t.tell("  %-*s %s", min(width, longestTitle), cli.Shorten(cli.Escape(d.Title), longestTitle), t.app.Faint(cli.Escape(d.Path))); err != nil {
 			return err
 		}
 	}
@@ -133,7 +133,7 @@ func (t *conversation) seed(text string) error {
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < -1 {
-		return fmt.Errorf("/seed %s: want 0 or more, or -1 for a new one", cli.Plain(text))
+		return fmt.Errorf("/seed %s: want 0 or more, or -1 for a new one", cli.Escape(text))
 	}
 	if n == -1 {
 		n = int64(rand.Uint32())
@@ -180,7 +180,7 @@ func (t *conversation) save(path string) error {
 	if path == "" {
 		return fmt.Errorf("/save needs a file, as in: /save chat.md")
 	}
-	info, err := cli.Output(path)
+	info, err := cli.CheckOutput(path)
 	switch {
 	case err != nil:
 		return err

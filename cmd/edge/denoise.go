@@ -236,7 +236,7 @@ func (w *denoised) generate(ctx context.Context, prompt []tandem.Token, o dllm.O
 		w.show(w.filter.Flush())
 	}
 	if w.live && !w.quiet {
-		fmt.Fprint(w.app.Out, cli.Said(w.text))
+		fmt.Fprint(w.app.Out, cli.StripControls(w.text))
 	}
 	return stats, err
 }
@@ -245,7 +245,7 @@ func (w *denoised) generate(ctx context.Context, prompt []tandem.Token, o dllm.O
 func (w *denoised) show(piece string) {
 	w.text += piece
 	if !w.live && !w.quiet {
-		fmt.Fprint(w.app.Out, cli.Said(piece))
+		fmt.Fprint(w.app.Out, cli.StripControls(piece))
 	}
 }
 
@@ -284,7 +284,7 @@ func settling(m *model.Model, answer []dllm.Cell, size int) string {
 		case c.Status != dllm.Stable:
 			text = "[" + text + "]"
 		}
-		parts = append(parts, cli.Plain(strings.ReplaceAll(text, "\n", "¶")))
+		parts = append(parts, cli.Escape(strings.ReplaceAll(text, "\n", "¶")))
 	}
 	if size > 0 {
 		n := len(parts)

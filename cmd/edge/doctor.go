@@ -52,7 +52,7 @@ func (c *doctorCmd) profile(a *cli.App) []cli.Check {
 		settings := tandem.Settings{
 			Nucleus: decoder.DefaultTopP, Support: decoder.DefaultMaxSupport, Documents: profileDocuments,
 		}
-		fresh, samples, err := cli.MeasureProfile(a, cli.Local(m, nil, nil, nil), settings)
+		fresh, samples, err := cli.MeasureProfile(a, cli.NewLocal(m, nil, nil, nil), settings)
 		if err == nil {
 			err = a.SaveProfile(m, c.Threads, fresh)
 		}
@@ -113,7 +113,7 @@ func (c *doctorCmd) clouds(a *cli.App) []cli.Check {
 	}
 	if len(peers) == 0 {
 		who := "the sample cloud answers"
-		if x, err := a.OwnIndex(cli.PassageFlags{}); x != nil || err != nil {
+		if x, err := a.OpenOwnIndex(cli.PassageFlags{}); x != nil || err != nil {
 			who = "this device answers alone"
 			if x != nil {
 				x.Close()
@@ -134,7 +134,7 @@ func (c *doctorCmd) clouds(a *cli.App) []cli.Check {
 	if err != nil {
 		return []cli.Check{{Name: "cloud", State: cli.Broken, Detail: err.Error()}}
 	}
-	hello := cli.Local(m, reader, nil, nil).Hello(tandem.Device, cli.Version(), cli.HostName("edge"))
+	hello := cli.NewLocal(m, reader, nil, nil).Hello(tandem.Device, cli.Version(), cli.HostName("edge"))
 	var checks []cli.Check
 	for _, p := range peers {
 		checks = append(checks, tryCloud(a, p, transport.ClientConfig{Identity: id, Peer: p.ID, Hello: hello, Log: a.Log}))
@@ -146,7 +146,7 @@ func (c *doctorCmd) clouds(a *cli.App) []cli.Check {
 func tryCloud(a *cli.App, p transport.Peer, cfg transport.ClientConfig) cli.Check {
 	addresses := p.Addresses()
 	if len(addresses) == 0 {
-		return cli.Check{Name: "cloud", State: cli.Broken, Detail: cli.Plain(p.Name) + " has no address", Hint: pairAgain}
+		return cli.Check{Name: "cloud", State: cli.Broken, Detail: cli.Escape(p.Name) + " has no address", Hint: pairAgain}
 	}
 	ctx, cancel := context.WithTimeout(a, 4*time.Second)
 	defer cancel()
@@ -155,12 +155,12 @@ func tryCloud(a *cli.App, p transport.Peer, cfg transport.ClientConfig) cli.Chec
 	})
 	if err != nil {
 		why := strings.ReplaceAll(err.Error(), "\n", "; ") // one per address
-		return cli.Check{Name: "cloud", State: cli.Broken, Detail: fmt.Sprintf("%s: %s", cli.Plain(p.Name), why), Hint: wayBack(err)}
+		return cli.Check{Name: "cloud", State: cli.Broken, Detail: fmt.Sprintf("%s: %s", cli.Escape(p.Name), why), Hint: wayBack(err)}
 	}
 	defer conn.Close("checked")
 	hello := conn.Hello()
 	c := cli.Check{Name: "cloud", State: cli.OK, Detail: fmt.Sprintf("%s at %s, model for decoding %s, RTT %v",
-		cli.Plain(p.Name), address, cli.Plain(hello.Model), conn.RTT().Round(100*time.Microsecond))}
+		cli.Escape(p.Name), address, cli.Escape(hello.Model), conn.RTT().Round(100*time.Microsecond))}
 	if hello.Replica == "" {
 		return c
 	}
@@ -170,7 +170,7 @@ func tryCloud(a *cli.App, p transport.Peer, cfg transport.ClientConfig) cli.Chec
 		}
 	}
 	replicas := tryReplicas(a, addresses, cfg)
-	c.Detail, c.Data = fmt.Sprintf("%s, model for decoding %s, %s: ", cli.Plain(p.Name), cli.Plain(hello.Model), cli.Count(len(replicas), "replica")), replicas
+	c.Detail, c.Data = fmt.Sprintf("%s, model for decoding %s, %s: ", cli.Escape(p.Name), cli.Escape(hello.Model), cli.Count(len(replicas), "replica")), replicas
 	for i, r := range replicas {
 		if i > 0 {
 			c.Detail += ", "

@@ -25,7 +25,7 @@ func (f guessFlags) drafts() cli.DraftFlags {
 // drafting returns the drafters of flags with what they need, for a model that decodes, or for reader if it is not nil. If they
 // read a history, it is opened.
 func drafting(a *cli.App, m *model.Model, reader *span.Reader, f cli.DraftFlags) (s specdec.Set, r specdec.Resources, err error) {
-	if s, err = f.SetFor(reader); err != nil {
+	if s, err = f.DraftersFor(reader); err != nil {
 		return s, r, err
 	}
 	if r, err = f.Resources(a, m); err == nil && s.Has(specdec.WithHistory) {

@@ -216,7 +216,7 @@ func readLines(a *cli.App, prompt string) func() (string, error) {
 		fmt.Fprint(a.Aside, prompt)
 		interrupted := make(chan struct{})
 		if prompt != "" { // a person has typed a line that is not wanted
-			defer a.Catch(func() { close(interrupted) })()
+			defer a.CatchInterrupt(func() { close(interrupted) })()
 		}
 		select {
 		case t, open := <-lines:

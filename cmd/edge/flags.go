@@ -196,7 +196,7 @@ func (f answerFlags) settings() (tandem.Settings, error) {
 	if f.Method == "crcg" {
 		s.Contexts = 1 // context aggregation
 	}
-	if _, err := f.drafts().Set(); err != nil {
+	if _, err := f.drafts().Drafters(); err != nil {
 		return s, err
 	}
 	if err := f.check(); err != nil {

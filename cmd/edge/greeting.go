@@ -54,7 +54,7 @@ func (s *session) whatToAsk() string {
 	}
 	var titles []string
 	for _, d := range list[:min(len(list), 3)] {
-		titles = append(titles, "“"+cli.CutTo(strings.TrimSpace(cli.Plain(d.Title)), 40)+"”")
+		titles = append(titles, "“"+cli.Shorten(strings.TrimSpace(cli.Escape(d.Title)), 40)+"”")
 	}
 	if last := len(titles) - 1; last > 0 {
 		titles = append(titles[:last-1], titles[last-1]+" or "+titles[last])

@@ -114,7 +114,7 @@ func (h *inputHistory) Write(text string) (int, error) {
 // appendLine adds a line to a file, which it makes for the user alone. Chats that run at the same time all add theirs. A line
 // that was written in part, because the disk was full, stays on its own.
 func appendLine(path string, line []byte) error {
-	if err := cli.Make(filepath.Dir(path)); err != nil {
+	if err := cli.MakePrivateDir(filepath.Dir(path)); err != nil {
 		return err
 	}
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_RDWR, 0o600)

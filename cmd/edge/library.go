@@ -167,7 +167,7 @@ func (s *library) uploads() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return dir, cli.Make(dir)
+	return dir, cli.MakePrivateDir(dir)
 }
 
 // edit changes the index.

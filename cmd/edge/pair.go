@@ -65,9 +65,9 @@ func (c *pairCmd) Run(a *cli.App) error {
 	case c.Rename != "":
 		return cli.RenamePeer(a, peers, c.Rename, c.Name)
 	case c.PrivateFor != "":
-		return cli.KeepPrivate(a, peers, c.PrivateFor, true)
+		return cli.SetPeerPrivate(a, peers, c.PrivateFor, true)
 	case c.OpenFor != "":
-		return cli.KeepPrivate(a, peers, c.OpenFor, false)
+		return cli.SetPeerPrivate(a, peers, c.OpenFor, false)
 	}
 	code, err := c.code(a)
 	if err != nil {
@@ -84,9 +84,9 @@ func (c *pairCmd) Run(a *cli.App) error {
 	if c.From != "" && errors.As(err, &refused) { // a script may use the file again
 		if known := pairedBy(peers, code); known != nil {
 			if gone := confirm(a, *known, id); gone != nil {
-				return fmt.Errorf("%w; this device was paired with %s, which does not confirm it: %w", err, cli.Plain(known.Name), gone)
+				return fmt.Errorf("%w; this device was paired with %s, which does not confirm it: %w", err, cli.Escape(known.Name), gone)
 			}
-			a.Remark("%v; this device is already paired with %s", err, cli.Plain(known.Name))
+			a.Remark("%v; this device is already paired with %s", err, cli.Escape(known.Name))
 			return c.apply(a, peers, *known)
 		}
 	}
@@ -147,7 +147,7 @@ func (c *pairCmd) keep(a *cli.App, peers *transport.Peers, peer transport.Peer) 
 	if c.Name != "" {
 		named, err := cli.NamePeer(peers, peer, c.Name)
 		if err != nil { // the code is used up, so keep the pairing
-			a.Remark("%v; it keeps the name %s: edge pair --rename %s --name …", err, cli.Plain(peer.Name), peer.ID.Short())
+			a.Remark("%v; it keeps the name %s: edge pair --rename %s --name …", err, cli.Escape(peer.Name), peer.ID.Short())
 		}
 		peer = named
 	}
@@ -159,7 +159,7 @@ func (c *pairCmd) keep(a *cli.App, peers *transport.Peers, peer transport.Peer) 
 	if a.Globals.JSON {
 		return a.JSON(a.PeerJSON(peer))
 	}
-	fmt.Fprintf(a.Out, "Paired with %s (%s). Questions go there now: edge ask \"…\"\n", cli.Plain(peer.Name), strings.Join(peer.Addrs, ", "))
+	fmt.Fprintf(a.Out, "Paired with %s (%s). Questions go there now: edge ask \"…\"\n", cli.Escape(peer.Name), strings.Join(peer.Addrs, ", "))
 	return nil
 }
 
@@ -182,10 +182,10 @@ func (c *pairCmd) apply(a *cli.App, peers *transport.Peers, known transport.Peer
 		return a.JSON(a.PeerJSON(now))
 	}
 	if c.Name != "" {
-		a.Remark("%s (%s) is called %s", cli.Plain(known.Name), now.ID.Short(), cli.Plain(now.Name))
+		a.Remark("%s (%s) is called %s", cli.Escape(known.Name), now.ID.Short(), cli.Escape(now.Name))
 	}
 	if c.Private {
-		a.Remark("%s (%s) gets no drafts from this device", cli.Plain(now.Name), now.ID.Short())
+		a.Remark("%s (%s) gets no drafts from this device", cli.Escape(now.Name), now.ID.Short())
 	}
 	return nil
 }

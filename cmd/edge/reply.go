@@ -129,7 +129,7 @@ func (c *replyCmd) print(a *cli.App, ranked []streams.Stream, written int, stats
 		return errors.New("the model wrote no reply: try --temperature 0.8, or another model")
 	}
 	for _, s := range ranked {
-		fmt.Fprintln(a.Out, cli.Said(s.Text))
+		fmt.Fprintln(a.Out, cli.StripControls(s.Text))
 	}
 	if c.Stats || c.SoC != "" && !c.Quiet {
 		line := fmt.Sprintf("%d of %d replies · %d tokens in %d passes · %.0f tokens/s · prompt of %d in %v", len(ranked), written, stats.Tokens, stats.Passes,

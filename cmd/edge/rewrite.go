@@ -90,9 +90,9 @@ func (c *rewriteCmd) print(a *cli.App, given, text string, kept int) error {
 		return a.JSON(map[string]any{"text": text, "tone": c.Tone, "corrected": c.Correct, "short": c.Short, "sentences_left_as_they_were": kept,
 			"numbers_lost": append([]string{}, lost...), "numbers_added": append([]string{}, added...)})
 	}
-	fmt.Fprintln(a.Out, cli.Said(text))
+	fmt.Fprintln(a.Out, cli.StripControls(text))
 	note := func(format string, args ...any) {
-		fmt.Fprintln(a.Aside, a.Faint(a.Fold(cli.Plain(fmt.Sprintf(format, args...)))))
+		fmt.Fprintln(a.Aside, a.Faint(a.Fold(cli.Escape(fmt.Sprintf(format, args...)))))
 	}
 	switch builtIn := c.Model == "" && len(c.Lora) == 0; {
 	case kept > 0 && builtIn && rewrite.CountForeign(given) > 0:

@@ -60,7 +60,7 @@ func (c *runCmd) Run(a *cli.App) (err error) {
 		return err
 	}
 	c.Chip = c.SoC
-	m, device, err := c.OpenOn(a)
+	m, device, err := c.OpenWithDevice(a)
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (c *runCmd) Run(a *cli.App) (err error) {
 
 // write answers with a model that writes token by token.
 func (c *runCmd) write(a *cli.App, m *model.Model, device *phone.Device, prompt string, sampling sample.Params) error {
-	adapter, err := c.Adapter(a, m)
+	adapter, err := c.MountAdapter(a, m)
 	if err != nil {
 		return err
 	}
@@ -138,7 +138,7 @@ func (c *runCmd) stream(a *cli.App, seq *model.Seq, prompt []tandem.Token, sampl
 	show := func(piece string) {
 		text += piece
 		if !a.Globals.JSON {
-			fmt.Fprint(a.Out, cli.Said(piece))
+			fmt.Fprint(a.Out, cli.StripControls(piece))
 		}
 	}
 	var drafts sample.Speculator // nil, not a nil pointer

@@ -52,7 +52,7 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	if err := c.Guard(a, c.HTTP, &cfg); err != nil {
+	if err := c.Configure(a, c.HTTP, &cfg); err != nil {
 		return err
 	}
 	l, err := cli.ListenHTTP("--http", c.HTTP)
@@ -78,7 +78,7 @@ func (s *serving) announce(a *cli.App, at net.Addr) {
 	with := "alone"
 	for _, c := range sides.Clouds {
 		if c.InUse {
-			with = "with " + cli.Plain(c.Name)
+			with = "with " + cli.Escape(c.Name)
 		}
 	}
 	fmt.Fprintf(a.Out, "Answering from %s, %s, on %s\nOpen that address in a browser, or give it to a program that uses OpenAI's or Ollama's API.\n", from, with, cli.URL(at))
@@ -218,7 +218,7 @@ func (s *serving) config() api.Config {
 	defer leave()
 	return api.Config{
 		Answers: s, Library: &library{s}, Model: s.model(), Tokens: ss.model.Tokenizer(), Defaults: ss.settings, Private: ss.device.Private,
-		Pointing: ss.reader != nil, Files: true, Together: ss.writesAlone(), Denoises: ss.denoises(), Metrics: s.metrics, Requests: s.metrics.Requested,
+		Pointing: ss.reader != nil, Files: true, Together: ss.writesAlone(), Denoises: ss.denoises(), Metrics: s.metrics, Requests: s.metrics.ObserveRequest,
 		CanDraft: func(set specdec.Set) error {
 			now, leave := s.current()
 			defer leave()

@@ -79,11 +79,11 @@ func (f answerFlags) open(a *cli.App) (s *session, err error) {
 	if err := f.openModels(a, s); err != nil {
 		return s, err
 	}
-	adapter, err := f.Adapter(a, s.model)
+	adapter, err := f.MountAdapter(a, s.model)
 	if err != nil {
 		return s, err
 	}
-	kv := f.KV(a, s.reader)
+	kv := f.OpenKV(a, s.reader)
 	if kv != nil {
 		s.closers = append(s.closers, kv.Close)
 	}
@@ -150,14 +150,14 @@ func (f *answerFlags) openModels(a *cli.App, s *session) (err error) {
 		f.Documents = cmp.Or(f.Documents, cli.SpanDocuments)
 		f.Related = s.reader.Related
 	case f.Model == "":
-		f.PassageFlags = f.PassageFlags.Sentences()
+		f.PassageFlags = f.PassageFlags.BySentence()
 	}
 	f.Documents = cmp.Or(f.Documents, cli.DecoderDocuments)
 	if s.settings, err = f.settings(); err != nil {
 		return err
 	}
 	f.Chip, f.ModelFlags.Switching = f.SoC, f.phoneFlags.Switching
-	if s.model, s.phone, err = f.OpenOn(a); err != nil {
+	if s.model, s.phone, err = f.OpenWithDevice(a); err != nil {
 		return err
 	}
 	s.closers = append(s.closers, s.model.Close)
@@ -173,7 +173,7 @@ func (f *answerFlags) openModels(a *cli.App, s *session) (err error) {
 // newDevice makes the node.
 func (f answerFlags) newDevice(a *cli.App, s *session, own node.Searcher, kv *kvstore.Store) *node.Device {
 	d := &node.Device{
-		Local:     cli.Local(s.model, s.reader, own, kv),
+		Local:     cli.NewLocal(s.model, s.reader, own, kv),
 		Patience:  node.DefaultPatience,
 		RetryWait: node.DefaultRetryWait,
 		Mute:      f.Side == "cloud",
@@ -256,11 +256,11 @@ func (f answerFlags) documents(a *cli.App, s *session) (node.Searcher, error) {
 
 func (f answerFlags) chooseDocuments(a *cli.App, s *session) (*search.Index, error) {
 	if f.Notes != "" {
-		s.sample = cli.Copies(f.Notes, examples.Notes, "notes")
-		return a.Folder(f.Notes, f.PassageFlags)
+		s.sample = cli.SameFiles(f.Notes, examples.Notes, "notes")
+		return a.IndexFolder(f.Notes, f.PassageFlags)
 	}
 	if !f.Sample {
-		x, err := a.OwnIndex(f.PassageFlags)
+		x, err := a.OpenOwnIndex(f.PassageFlags)
 		if err != nil {
 			return nil, err
 		}
@@ -270,7 +270,7 @@ func (f answerFlags) chooseDocuments(a *cli.App, s *session) (*search.Index, err
 		}
 	}
 	s.sample = true
-	return cli.Sample(a, examples.Notes, f.PassageFlags)
+	return cli.IndexSample(a, examples.Notes, f.PassageFlags)
 }
 
 // reach finds the cloud: the one that --cloud names, the one paired last, or the sample inside this process. A user with
@@ -349,7 +349,7 @@ func (f answerFlags) remote(a *cli.App, s *session, peer transport.Peer) error {
 	}
 	if peer.Private {
 		if !f.canBePrivate() {
-			return fmt.Errorf("%s is a private cloud, and that sets --placement, --coupling and --method: leave them out (edge pair --open-for %s allows drafts again)", cli.Plain(peer.Name), peer.ID.Short())
+			return fmt.Errorf("%s is a private cloud, and that sets --placement, --coupling and --method: leave them out (edge pair --open-for %s allows drafts again)", cli.Escape(peer.Name), peer.ID.Short())
 		}
 		s.device.Private = true
 		s.settings.MakePrivate()
@@ -418,15 +418,15 @@ func (f answerFlags) embed(a *cli.App, s *session, kv *kvstore.Store) error {
 	if err != nil {
 		return err
 	}
-	reader := cli.Local(m, s.reader, docs, kv)
-	if reader.Draft, err = f.drafts().Set(); err != nil {
+	reader := cli.NewLocal(m, s.reader, docs, kv)
+	if reader.Draft, err = f.drafts().Drafters(); err != nil {
 		return err
 	}
 	if reader.Resources, err = f.drafts().Resources(a, m); err != nil {
 		return err
 	}
 	s.cloud = "the cloud in this process"
-	if s.invented = f.Public == "" || cli.Copies(f.Public, examples.Public, "public"); s.invented {
+	if s.invented = f.Public == "" || cli.SameFiles(f.Public, examples.Public, "public"); s.invented {
 		reader.Mark = cli.SampleMark
 	}
 	listener, err := transport.Listen("127.0.0.1:0", transport.ServerConfig{
@@ -458,9 +458,9 @@ func (f answerFlags) embed(a *cli.App, s *session, kv *kvstore.Store) error {
 
 func (f answerFlags) publicDocuments(a *cli.App) (*search.Index, error) {
 	if f.Public != "" {
-		return a.Folder(f.Public, f.PassageFlags)
+		return a.IndexFolder(f.Public, f.PassageFlags)
 	}
-	return cli.Sample(a, examples.Public, f.PassageFlags)
+	return cli.IndexSample(a, examples.Public, f.PassageFlags)
 }
 
 // dial connects to the cloud with the key peer at address, through an emulated network if the flags ask for one.
@@ -512,7 +512,7 @@ func (s *session) ask(ctx context.Context, q node.Question, show bool) (node.Ans
 		if !show || settling {
 			return
 		}
-		text := cli.Said(t.Text)
+		text := cli.StripControls(t.Text)
 		if !begun {
 			text = strings.TrimLeft(text, " \n")
 			begun = text != ""
@@ -526,7 +526,7 @@ func (s *session) ask(ctx context.Context, q node.Question, show bool) (node.Ans
 		answer, err = s.device.AskRecorded(ctx, q, s.settings, emit, s.recording)
 	}
 	if settling && show && answer.Text != "" {
-		fmt.Fprint(a.Out, cli.Said(answer.Text))
+		fmt.Fprint(a.Out, cli.StripControls(answer.Text))
 		begun = true
 	}
 	cost.pair = answer.Pair
@@ -537,7 +537,7 @@ func (s *session) ask(ctx context.Context, q node.Question, show bool) (node.Ans
 	}
 	if !a.Globals.JSON || err != nil { // else they are part of the JSON report
 		for _, r := range answer.Remarks {
-			a.Remark("%s", cli.Plain(r)) // it may quote the cloud
+			a.Remark("%s", cli.Escape(r)) // it may quote the cloud
 		}
 	}
 	if errors.Is(err, node.ErrNoCloud) && s.peer != (transport.ID{}) {
@@ -548,7 +548,7 @@ func (s *session) ask(ctx context.Context, q node.Question, show bool) (node.Ans
 
 // missing adds the name and addresses of the paired cloud to an error about its absence, and what to do.
 func (s *session) missing(err error) error {
-	where := cli.Plain(s.cloud)
+	where := cli.Escape(s.cloud)
 	if dirs, e := s.app.Dirs(); e == nil {
 		if p, e := transport.OpenPeers(dirs.Peers()).Lookup(s.peer); e == nil {
 			where += " (" + strings.Join(p.Addresses(), ", ") + ")"
@@ -563,7 +563,7 @@ func (s *session) missing(err error) error {
 
 // checkRecord refuses to overwrite what is no recording.
 func checkRecord(path string) error {
-	info, err := cli.Output(path)
+	info, err := cli.CheckOutput(path)
 	if err != nil || info == nil || !info.Mode().IsRegular() || info.Size() == 0 {
 		return err
 	}

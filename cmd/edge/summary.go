@@ -165,7 +165,7 @@ func (s *session) cloudTookPart(r askJSON) bool { return s.device.Cloud != nil &
 
 // cloudName names the cloud, with the address where it was reached.
 func (s *session) cloudName() string {
-	name := cli.Plain(s.cloud)
+	name := cli.Escape(s.cloud)
 	if at := s.lastReached(); at != "" {
 		name += " (" + at + ")"
 	}
@@ -284,7 +284,7 @@ func (s *session) shares(p partJSON) string {
 		}
 		from = append(from, line)
 	}
-	return cli.Plain(strings.Join(from, " · "))
+	return cli.Escape(strings.Join(from, " · "))
 }
 
 // where names a document and its side.
@@ -386,7 +386,7 @@ func cutAfter(text string, most int) string {
 
 // quote returns a text in quotation marks, and where it stands.
 func quote(text string, c api.Citation) string {
-	return fmt.Sprintf("“%s” – %s", text, cli.Plain(where(c.Title, c.Side)))
+	return fmt.Sprintf("“%s” – %s", text, cli.Escape(where(c.Title, c.Side)))
 }
 
 var (
@@ -396,7 +396,7 @@ var (
 
 // oneLine returns a document's text on one line. Slashes stand between its lines, as between those of a poem.
 func oneLine(text string) string {
-	return cli.Plain(spaces.ReplaceAllString(lineEnds.ReplaceAllString(text, " / "), " "))
+	return cli.Escape(spaces.ReplaceAllString(lineEnds.ReplaceAllString(text, " / "), " "))
 }
 
 // sources prints the documents of a side on one line, heaviest first.
@@ -410,6 +410,6 @@ func (s *session) sources(side string, docs []node.Source) {
 		parts = append(parts, line)
 	}
 	if len(parts) > 0 {
-		fmt.Fprintln(s.app.Aside, s.app.Faint(s.app.Fold(side+": "+cli.Plain(strings.Join(parts, ", ")))))
+		fmt.Fprintln(s.app.Aside, s.app.Faint(s.app.Fold(side+": "+cli.Escape(strings.Join(parts, ", ")))))
 	}
 }

@@ -164,7 +164,7 @@ func (c *answersCmd) cluster(ctx context.Context, o search.Options) (answers.Ind
 		return nil, err
 	}
 	own := cli.IndexFlag{Index: fmt.Sprintf("%s/%sLab%x", strings.TrimSuffix(c.Index, "/"+class), class, rand.Uint64())}
-	x, err := own.Cluster(ctx, cli.PassageFlags{PassageWords: o.Words, Related: o.Related, Rerank: o.Rerank})
+	x, err := own.OpenCluster(ctx, cli.PassageFlags{PassageWords: o.Words, Related: o.Related, Rerank: o.Rerank})
 	return inCluster{x}, err
 }
 

@@ -20,12 +20,12 @@ func showAnswer(w io.Writer, q answers.Question, method string, a answers.Answer
 	if s.Sentence {
 		lost += ", sentence shown"
 	}
-	fmt.Fprintf(w, "%s %s, %s: %v%s\n  question  %s\n  answer    %s\n", q.ID, q.Kind, method, s.Outcome, lost, q.Text, cli.Plain(a.Text))
+	fmt.Fprintf(w, "%s %s, %s: %v%s\n  question  %s\n  answer    %s\n", q.ID, q.Kind, method, s.Outcome, lost, q.Text, cli.Escape(a.Text))
 	if len(s.Invented) > 0 {
-		fmt.Fprintf(w, "  invented  %s\n", cli.Plain(strings.Join(s.Invented, ", ")))
+		fmt.Fprintf(w, "  invented  %s\n", cli.Escape(strings.Join(s.Invented, ", ")))
 	}
 	for _, other := range a.Other {
-		fmt.Fprintf(w, "  otherwise %s\n", cli.Plain(other))
+		fmt.Fprintf(w, "  otherwise %s\n", cli.Escape(other))
 	}
 	for _, p := range q.Parts {
 		fmt.Fprintf(w, "  expected  %s\n", strings.Join(p.Answers, " | "))
@@ -34,7 +34,7 @@ func showAnswer(w io.Writer, q answers.Question, method string, a answers.Answer
 		}
 	}
 	for _, p := range a.Read {
-		fmt.Fprintf(w, "  read      %s\n", cli.Plain(strings.ReplaceAll(p, "\n", " / ")))
+		fmt.Fprintf(w, "  read      %s\n", cli.Escape(strings.ReplaceAll(p, "\n", " / ")))
 	}
 	fmt.Fprintln(w)
 }
@@ -133,7 +133,7 @@ func printInvented(w io.Writer, results []answers.Result) {
 	for _, r := range results {
 		if len(r.Words) > 0 {
 			words := slices.Sorted(maps.Keys(r.Words))
-			fmt.Fprintf(w, "\ninvented by %s on %s: %s\n", r.Method, r.Set, cli.Plain(strings.Join(words, ", ")))
+			fmt.Fprintf(w, "\ninvented by %s on %s: %s\n", r.Method, r.Set, cli.Escape(strings.Join(words, ", ")))
 		}
 	}
 }

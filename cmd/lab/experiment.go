@@ -73,7 +73,7 @@ func (f experimentFlags) open(a *cli.App) (s lab.Setup, closeAll func() error, e
 	}
 	closers = append(closers, s.Model.Close)
 	for side, corpus := range []fs.FS{tandem.Device: examples.Notes, tandem.Cloud: examples.Public} {
-		x, err := cli.Sample(a, corpus, cli.PassageFlags{}.Sentences())
+		x, err := cli.IndexSample(a, corpus, cli.PassageFlags{}.BySentence())
 		if err != nil {
 			return s, closeAll, err
 		}

@@ -47,7 +47,7 @@ func (c *forecastCmd) Run(a *cli.App) (err error) {
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
 	f := phone.Forecasts{Model: m, MaxTokens: c.MaxTokens, Sampling: sample.Params{Sampling: tandem.Sampling{Temperature: c.Temperature}, Seed: c.Seed}}
-	if f.Own, err = c.Adapter(a, m); err != nil {
+	if f.Own, err = c.MountAdapter(a, m); err != nil {
 		return err
 	}
 	if f.Embeddings, f.Adapter, err = c.ForecastFlags.Embeddings(a, m); err != nil {

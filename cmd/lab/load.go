@@ -42,7 +42,7 @@ func (c *loadCmd) Run(a *cli.App) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, closing()) }()
-	if b.Draft, err = (cli.DraftFlags{Draft: c.Draft}).Set(); err != nil {
+	if b.Draft, err = (cli.DraftFlags{Draft: c.Draft}).Drafters(); err != nil {
 		return err
 	}
 	if err := (specdec.Resources{}).Check(b.Draft); err != nil {
@@ -66,7 +66,7 @@ func (c *loadCmd) Run(a *cli.App) (err error) {
 		fmt.Fprintf(a.Out, "%8d %6s %7d %8d %7d %9d %9.1f %9.0f %18s %18s %12s %12s %6d %7.7s\n", r.Devices, onOff(r), r.Places, r.Answers, r.Failed, r.Degraded, r.PerSecond, r.Tokens,
 			fmt.Sprintf("%.0f (%.0f)", r.First, r.First99), fmt.Sprintf("%.1f (%.1f)", r.Gap, r.Gap99), fmt.Sprintf("%.0f (%.1f)", r.Rows, r.RowsEach), fmt.Sprintf("%.0f (%.0f)", r.Memory, r.Live), r.Left, r.Text)
 		if r.Failed > 0 {
-			fmt.Fprintf(a.Out, "         one failed with: %s\n", cli.Plain(r.Cause))
+			fmt.Fprintf(a.Out, "         one failed with: %s\n", cli.Escape(r.Cause))
 		}
 	}
 	return nil

@@ -55,7 +55,7 @@ func (c *npuPlan) Run(a *cli.App) (err error) {
 	if c.Chunks < 1 || c.Chunks > 1000 || c.Large < 1 || c.Small < 1 || c.Small > c.Large {
 		return fmt.Errorf("--chunks %d --large %d --small %d: want at least one chunk, and --small at most --large", c.Chunks, c.Large, c.Small)
 	}
-	m, device, err := c.OpenOn(a)
+	m, device, err := c.OpenWithDevice(a)
 	if err != nil {
 		return err
 	}

@@ -39,7 +39,7 @@ func (c *samplesCmd) Run(a *cli.App) error {
 func (c *samplesCmd) items(a *cli.App) ([]quality.Item, error) {
 	var sides [2]*search.Index
 	for i, corpus := range []fs.FS{examples.Notes, examples.Public} {
-		x, err := cli.Sample(a, corpus, c.PassageFlags.Sentences())
+		x, err := cli.IndexSample(a, corpus, c.PassageFlags.BySentence())
 		if err != nil {
 			return nil, err
 		}

@@ -93,7 +93,7 @@ func (c *soakCmd) print(a *cli.App, r soak.Result) {
 	a.Table(t)
 	fmt.Fprintf(a.Out, "lost: %d\n", len(r.Lost))
 	for _, l := range r.Lost {
-		fmt.Fprintln(a.Out, cli.Plain(l))
+		fmt.Fprintln(a.Out, cli.Escape(l))
 	}
 }
 

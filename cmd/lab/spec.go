@@ -98,7 +98,7 @@ func (c *specCmd) check(a *cli.App) error {
 		return errors.New("--max-tokens must be 1 or more, --limit 0 or more")
 	}
 	if c.SVG != "" {
-		if _, err := cli.Output(c.SVG); err != nil {
+		if _, err := cli.CheckOutput(c.SVG); err != nil {
 			return err
 		}
 	}

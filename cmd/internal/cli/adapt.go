@@ -27,8 +27,8 @@ type LoraFlags struct {
 	Lora []string `name:"lora" help:"Adapt the model with an adapter that models adapt list shows, or with the path of a GGUF file or PEFT folder (./FOLDER); =SCALE scales it. May be repeated: adapters add up." sep:"none" placeholder:"NAME[=SCALE]"`
 }
 
-// Adapter mounts the sum of the chosen adapters on a model. It returns nil for none.
-func (f LoraFlags) Adapter(a *App, m *model.Model) (*model.Adapter, error) {
+// MountAdapter mounts the sum of the chosen adapters on a model. It returns nil for none.
+func (f LoraFlags) MountAdapter(a *App, m *model.Model) (*model.Adapter, error) {
 	var sum []lora.Scaled
 	for _, text := range f.Lora {
 		name, scale, err := splitScale(text)
@@ -81,8 +81,8 @@ type DraftFlags struct {
 	ForecastFlags
 }
 
-// Set returns the drafters. Naming embeddings adds forecasts.
-func (f DraftFlags) Set() (specdec.Set, error) {
+// Drafters returns the drafters. Naming embeddings adds forecasts.
+func (f DraftFlags) Drafters() (specdec.Set, error) {
 	text := f.Draft
 	if f.Forecast != "" {
 		text += ",forecast"
@@ -97,9 +97,9 @@ func (f DraftFlags) Set() (specdec.Set, error) {
 	return s, nil
 }
 
-// SetFor is Set for what answers: a model that decodes, or reader if it is not nil.
-func (f DraftFlags) SetFor(reader *span.Reader) (specdec.Set, error) {
-	s, err := f.Set()
+// DraftersFor is Drafters for what answers: a model that decodes, or reader if it is not nil.
+func (f DraftFlags) DraftersFor(reader *span.Reader) (specdec.Set, error) {
+	s, err := f.Drafters()
 	if err == nil && reader != nil && s.Has(specdec.WithHistory|specdec.WithForecast) {
 		err = errors.New("--draft: history and forecast need a model that decodes, and the built-in reader points at words: add --reader decoder, or leave them out")
 	}
@@ -108,7 +108,7 @@ func (f DraftFlags) SetFor(reader *span.Reader) (specdec.Set, error) {
 
 // Resources opens what the drafters need of a model: forecast embeddings, those of the built-in model unless others are named.
 func (f DraftFlags) Resources(a *App, m *model.Model) (r specdec.Resources, err error) {
-	s, err := f.Set()
+	s, err := f.Drafters()
 	if err != nil || !s.Has(specdec.WithForecast) {
 		return r, err
 	}
@@ -293,7 +293,7 @@ func (c *adaptAdd) Run(a *App) error {
 		return fmt.Errorf("there is an adapter %q: remove it with %s models adapt rm %s, or choose another --name", name, a.Program, name)
 	}
 	if !exists(c.Path) {
-		return fmt.Errorf("there is no file or folder %s: give the path of an adapter, a GGUF file or a folder in PEFT's format", Plain(c.Path))
+		return fmt.Errorf("there is no file or folder %s: give the path of an adapter, a GGUF file or a folder in PEFT's format", Escape(c.Path))
 	}
 	one, err := lora.Open(c.Path)
 	if err != nil {
@@ -319,7 +319,7 @@ func (c *adaptAdd) Run(a *App) error {
 	if a.Globals.JSON {
 		return a.JSON(map[string]any{"adapter": row})
 	}
-	fmt.Fprintf(a.Out, "%s: %s of %d products, %s, for %s\n", row.Name, row.ranks(), row.Products, Bytes(row.Size), Plain(row.Base))
+	fmt.Fprintf(a.Out, "%s: %s of %d products, %s, for %s\n", row.Name, row.ranks(), row.Products, Bytes(row.Size), Escape(row.Base))
 	return nil
 }
 
@@ -388,7 +388,7 @@ func (c *adaptShow) Run(a *App) error {
 			return err
 		}
 		defer m.Close()
-		mounted, err := LoraFlags{Lora: []string{c.Name + "=1"}}.Adapter(a, m)
+		mounted, err := LoraFlags{Lora: []string{c.Name + "=1"}}.MountAdapter(a, m)
 		if err != nil {
 			return err
 		}
@@ -400,12 +400,12 @@ func (c *adaptShow) Run(a *App) error {
 	line := func(name, format string, args ...any) {
 		fmt.Fprintf(a.Out, "%-14s %s\n", name, fmt.Sprintf(format, args...))
 	}
-	line("name", "%s", Plain(row.Name))
-	line("file", "%s, %s", cmp.Or(Plain(row.Path), "built in"), Bytes(row.Size))
+	line("name", "%s", Escape(row.Name))
+	line("file", "%s, %s", cmp.Or(Escape(row.Path), "built in"), Bytes(row.Size))
 	if row.Base != "" || row.BaseSum != "" {
-		line("model", "%s %.16s", Plain(row.Base), row.BaseSum)
+		line("model", "%s %.16s", Escape(row.Base), row.BaseSum)
 	}
-	line("architecture", "%s", Plain(row.Arch))
+	line("architecture", "%s", Escape(row.Arch))
 	line("factors", "%s, %s parameters in %d products", row.ranks(), count(uint64(row.Parameters)), row.Products)
 	line("changes", "%s", strings.Join(row.Parts, ", "))
 	if row.Sum != "" {
@@ -432,7 +432,7 @@ func (c *adaptRm) Run(a *App) error {
 			return err
 		}
 		if !a.Globals.JSON {
-			fmt.Fprintf(a.Out, "%s: removed\n", Plain(name))
+			fmt.Fprintf(a.Out, "%s: removed\n", Escape(name))
 		}
 	}
 	if a.Globals.JSON {

@@ -21,7 +21,7 @@ func TestNamesOfAdapters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Make(adapters); err != nil {
+	if err := MakePrivateDir(adapters); err != nil {
 		t.Fatal(err)
 	}
 	for _, file := range []string{"tone", "here", "both.gguf", filepath.Join(adapters, "both.gguf"), filepath.Join(adapters, "added.gguf"), filepath.Join(adapters, "correct.gguf")} {

@@ -207,9 +207,9 @@ func filled() (options []kong.Option) {
 			info, e := os.Stat(kong.ExpandPath(given))
 			switch {
 			case err != nil && missing[kind] != "" && errors.Is(e, fs.ErrNotExist):
-				err = fmt.Errorf("there is no %s %s: name one that exists", missing[kind], Plain(given))
+				err = fmt.Errorf("there is no %s %s: name one that exists", missing[kind], Escape(given))
 			case err != nil && kind == "existingdir" && e == nil && !info.IsDir():
-				err = fmt.Errorf("%s is a file: give the folder that it is in", Plain(given))
+				err = fmt.Errorf("%s is a file: give the folder that it is in", Escape(given))
 				if name := ctx.Value.Name; name == "notes" || name == "public" {
 					err = fmt.Errorf("%w, or add the file to your index (index add FILE)", err)
 				}

@@ -14,8 +14,8 @@ type BucketFlag struct {
 	Bucket string `name:"kv-bucket" help:"Share computed passages with other clouds that use the same model, through a bucket of S3 or of a compatible server: https://HOST/BUCKET[/PREFIX]. Keys and region are in AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN and AWS_REGION." placeholder:"URL"`
 }
 
-// Share makes the store use the bucket, if the flag names one.
-func (f BucketFlag) Share(a *App, s *kvstore.Store) error {
+// UseBucket makes the store use the bucket, if the flag names one.
+func (f BucketFlag) UseBucket(a *App, s *kvstore.Store) error {
 	if f.Bucket == "" {
 		return nil
 	}

@@ -31,9 +31,9 @@ func (f configFlag) BeforeResolve(ctx *kong.Context, trace *kong.Path) error {
 	c, err := loadConfig(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("--config %s: %w: name another file, or leave the flag out", Plain(path), fs.ErrNotExist)
+		return fmt.Errorf("--config %s: %w: name another file, or leave the flag out", Escape(path), fs.ErrNotExist)
 	case errors.Is(err, syscall.EISDIR):
-		return fmt.Errorf("--config %s: %w: name a file", Plain(path), syscall.EISDIR)
+		return fmt.Errorf("--config %s: %w: name a file", Escape(path), syscall.EISDIR)
 	case err != nil:
 		return err
 	}
@@ -186,7 +186,7 @@ func misspelt(app *kong.Application, environ []string) (remarks []string) {
 		name, _, _ := strings.Cut(set, "=")
 		own, ours := strings.CutPrefix(name, envPrefix)
 		if near := spelling.Nearest(own, names); ours && !known[name] && near != "" {
-			remarks = append(remarks, fmt.Sprintf("the environment variable %s is not used: did you mean %s%s?", Plain(name), envPrefix, near))
+			remarks = append(remarks, fmt.Sprintf("the environment variable %s is not used: did you mean %s%s?", Escape(name), envPrefix, near))
 		}
 	}
 	return remarks

@@ -58,7 +58,7 @@ func (c *configView) Run(a *App) error {
 	if a.Globals.JSON {
 		return a.JSON(map[string]any{"path": path, "settings": list})
 	}
-	fmt.Fprintf(a.Out, "file: %s%s\n", Plain(path), note)
+	fmt.Fprintf(a.Out, "file: %s%s\n", Escape(path), note)
 	if len(list) == 0 {
 		fmt.Fprintln(a.Out, "Nothing is set; every setting has its default. (--all lists them)")
 		return nil

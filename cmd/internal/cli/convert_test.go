@@ -16,7 +16,7 @@ func TestQuantizeCommand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Make(dir); err != nil {
+	if err := MakePrivateDir(dir); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "m.gguf"), tinymodel.GGUF(tinymodel.Spec{Type: npu.F16}), 0o600); err != nil {

@@ -79,8 +79,8 @@ func cacheBase() []string {
 	return []string{".cache"}
 }
 
-// Make creates dir for the user alone.
-func Make(dir string) error {
+// MakePrivateDir creates dir for the user alone.
+func MakePrivateDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("create %s: %w", dir, err)
 	}
@@ -90,7 +90,7 @@ func Make(dir string) error {
 // WriteFile replaces the program's own file at path by data in one step, readable by the user alone. What the user
 // named is for WriteOutput.
 func WriteFile(path string, data []byte) error {
-	if err := Make(filepath.Dir(path)); err != nil {
+	if err := MakePrivateDir(filepath.Dir(path)); err != nil {
 		return err
 	}
 	return replace(path, data, 0o600)

@@ -65,9 +65,9 @@ func (a *App) Doctor(f DoctorFlags, more ...func() []Check) error {
 		}
 	} else {
 		for _, c := range checks {
-			fmt.Fprintf(a.Out, "%-7s %-10s %s\n", c.State, c.Name, Plain(c.Detail))
+			fmt.Fprintf(a.Out, "%-7s %-10s %s\n", c.State, c.Name, Escape(c.Detail))
 			if c.Hint != "" {
-				fmt.Fprintf(a.Out, "%-18s → %s\n", "", Plain(c.Hint))
+				fmt.Fprintf(a.Out, "%-18s → %s\n", "", Escape(c.Hint))
 			}
 		}
 	}
@@ -259,7 +259,7 @@ func decodeRate(ctx context.Context, m *model.Model) (float64, error) {
 }
 
 func (a *App) checkIndex() Check {
-	x, err := a.OwnIndex(PassageFlags{})
+	x, err := a.OpenOwnIndex(PassageFlags{})
 	switch {
 	case err != nil:
 		return a.brokenIndex(err)
@@ -294,7 +294,7 @@ func (a *App) brokenIndex(err error) Check {
 }
 
 func (a *App) checkCache(f CacheFlags) Check {
-	store := f.KV(a, nil)
+	store := f.OpenKV(a, nil)
 	if store == nil {
 		return Check{Name: "cache", State: Noted, Detail: "none: passages are computed again for each question", Hint: "set --cache-mb and a writable cache folder"}
 	}

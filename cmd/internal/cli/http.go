@@ -34,8 +34,8 @@ type HTTPFlags struct {
 	AtOnce  int      `help:"Maximum number of answers over HTTP at the same time; other requests wait." default:"8"`
 }
 
-// Guard completes a server's configuration with the flags, for a server that listens at address.
-func (f HTTPFlags) Guard(a *App, address string, cfg *api.Config) (err error) {
+// Configure completes a server's configuration with the flags, for a server that listens at address.
+func (f HTTPFlags) Configure(a *App, address string, cfg *api.Config) (err error) {
 	if f.AtOnce < 1 {
 		return fmt.Errorf("--at-once %d: want 1 or more", f.AtOnce)
 	}
@@ -60,8 +60,8 @@ func (f HTTPFlags) Guard(a *App, address string, cfg *api.Config) (err error) {
 	return err
 }
 
-// Idle refuses flags that say nothing without a server over HTTP.
-func (f HTTPFlags) Idle() error {
+// CheckUnused refuses flags that say nothing without a server over HTTP.
+func (f HTTPFlags) CheckUnused() error {
 	for _, flag := range []struct {
 		name  string
 		given bool
@@ -127,7 +127,7 @@ func apiKey(path string) (string, error) {
 		var random [24]byte
 		rand.Read(random[:])
 		key := base64.RawURLEncoding.EncodeToString(random[:])
-		if err := Make(filepath.Dir(path)); err != nil {
+		if err := MakePrivateDir(filepath.Dir(path)); err != nil {
 			return "", fmt.Errorf("--api-key: %w", err)
 		}
 		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)

@@ -120,9 +120,9 @@ func (c *indexAdd) without(reports []search.Report) (unread, empty []string) {
 		switch r := reports[i]; {
 		case r.Added+r.Updated+r.Unchanged > 0:
 		case len(r.Skipped) > 0:
-			unread = append(unread, Plain(path))
+			unread = append(unread, Escape(path))
 		default:
-			empty = append(empty, Plain(path))
+			empty = append(empty, Escape(path))
 		}
 	}
 	return unread, empty
@@ -171,7 +171,7 @@ const fewSkipped = 5
 func (a *App) printSkipped(list []skipJSON, every bool) {
 	if every || len(list) <= fewSkipped {
 		for _, s := range list {
-			fmt.Fprintf(a.Out, "skipped %s: %s\n", Plain(s.Path), Plain(s.Reason))
+			fmt.Fprintf(a.Out, "skipped %s: %s\n", Escape(s.Path), Escape(s.Reason))
 		}
 		return
 	}
@@ -191,7 +191,7 @@ func (a *App) printSkipped(list []skipJSON, every bool) {
 		switch k {
 		case search.TooLarge, search.Unreadable, search.Unusable:
 			for _, s := range of[:min(len(of), fewSkipped)] {
-				fmt.Fprintf(a.Out, "  %s: %s\n", Plain(s.Path), Plain(s.Reason))
+				fmt.Fprintf(a.Out, "  %s: %s\n", Escape(s.Path), Escape(s.Reason))
 			}
 			if n := len(of) - fewSkipped; n > 0 {
 				fmt.Fprintf(a.Out, "  and %d more\n", n)
@@ -213,7 +213,7 @@ func extensions(list []skipJSON) string {
 	const some = 6
 	var out []string
 	for _, name := range names[:min(len(names), some)] {
-		out = append(out, fmt.Sprintf("%s %d", Plain(name), count[name]))
+		out = append(out, fmt.Sprintf("%s %d", Escape(name), count[name]))
 	}
 	if len(names) > some {
 		out = append(out, fmt.Sprintf("%d other types", len(names)-some))
@@ -227,7 +227,7 @@ func (a *App) EditIndex(cut PassageFlags) (*search.Index, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := Make(dir); err != nil {
+	if err := MakePrivateDir(dir); err != nil {
 		return nil, err
 	}
 	return search.Open(dir, cut.options())
@@ -325,7 +325,7 @@ The passages are shown as they are searched and read, each with the headings abo
 }
 
 func (c *indexShow) Run(a *App) error {
-	x, err := a.OwnIndex(PassageFlags{})
+	x, err := a.OpenOwnIndex(PassageFlags{})
 	if err != nil {
 		return err
 	}
@@ -335,7 +335,7 @@ func (c *indexShow) Run(a *App) error {
 	defer x.Close()
 	file, list, err := x.Show(a, c.Path)
 	if skipped := (*search.SkippedError)(nil); errors.As(err, &skipped) {
-		return fmt.Errorf("%s was added, but is not in the index: %s", c.Path, Plain(skipped.Reason))
+		return fmt.Errorf("%s was added, but is not in the index: %s", c.Path, Escape(skipped.Reason))
 	}
 	if errors.Is(err, search.ErrNotIndexed) {
 		return fmt.Errorf("%s is not in the index: %s index list shows what is", c.Path, a.Program)
@@ -358,9 +358,9 @@ func (c *indexShow) Run(a *App) error {
 			Texts []passage `json:"passages"` // instead of their number
 		}{indexFile(file), out})
 	}
-	fmt.Fprintf(a.Out, "%s\n%s, %s, modified %s, %s\n", Plain(file.Title), Plain(file.Path), Bytes(file.Size), Day(file.Modified), Count(len(list), "passage"))
+	fmt.Fprintf(a.Out, "%s\n%s, %s, modified %s, %s\n", Escape(file.Title), Escape(file.Path), Bytes(file.Size), Day(file.Modified), Count(len(list), "passage"))
 	for i, p := range list {
-		fmt.Fprintf(a.Out, "\n%s\n%s\n", a.Faint(fmt.Sprintf("%d. %s", i+1, Plain(p.Title))), Said(p.Text))
+		fmt.Fprintf(a.Out, "\n%s\n%s\n", a.Faint(fmt.Sprintf("%d. %s", i+1, Escape(p.Title))), StripControls(p.Text))
 	}
 	return nil
 }

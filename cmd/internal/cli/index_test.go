@@ -49,7 +49,7 @@ func TestIndexErrors(t *testing.T) {
 		f.Close()
 		t.Skip("this user may read everything")
 	}
-	if _, err := a.Folder(closed, PassageFlags{}); err == nil || !strings.Contains(err.Error(), closed) {
+	if _, err := a.IndexFolder(closed, PassageFlags{}); err == nil || !strings.Contains(err.Error(), closed) {
 		t.Errorf("--notes: %v", err)
 	}
 	if err := (&indexAdd{Paths: []string{closed}}).Run(a); err == nil || !strings.Contains(err.Error(), closed) {

@@ -22,8 +22,8 @@ type Library interface {
 	Close() error
 }
 
-// Cluster opens the documents in the cluster.
-func (f IndexFlag) Cluster(ctx context.Context, cut PassageFlags) (*weaviate.Index, error) {
+// OpenCluster opens the documents in the cluster.
+func (f IndexFlag) OpenCluster(ctx context.Context, cut PassageFlags) (*weaviate.Index, error) {
 	x, err := weaviate.Open(ctx, f.Index, os.Getenv("WEAVIATE_API_KEY"), cut.PassageWords)
 	if err != nil {
 		return nil, err
@@ -35,7 +35,7 @@ func (f IndexFlag) Cluster(ctx context.Context, cut PassageFlags) (*weaviate.Ind
 // edit opens the documents for writing.
 func (f IndexFlag) edit(a *App, cut PassageFlags) (Library, error) {
 	if f.Index != "" {
-		return f.Cluster(a, cut)
+		return f.OpenCluster(a, cut)
 	}
 	return a.EditIndex(cut)
 }
@@ -43,9 +43,9 @@ func (f IndexFlag) edit(a *App, cut PassageFlags) (Library, error) {
 // read opens the documents for reading. It returns nil if nothing was ever indexed.
 func (f IndexFlag) read(a *App) (Library, error) {
 	if f.Index != "" {
-		return f.Cluster(a, PassageFlags{})
+		return f.OpenCluster(a, PassageFlags{})
 	}
-	x, err := a.OwnIndex(PassageFlags{})
+	x, err := a.OpenOwnIndex(PassageFlags{})
 	if x == nil {
 		return nil, err
 	}

@@ -134,7 +134,7 @@ func (c *modelsCheck) print(a *App, list []checkedFile) error {
 	unknown := false
 	t := Table{Header: []string{"STATE", "FILE", ""}}
 	for _, f := range list {
-		t.Add(f.State, Plain(f.Path), Plain(f.Error))
+		t.Add(f.State, Escape(f.Path), Escape(f.Error))
 		unknown = unknown || f.State == "unknown"
 	}
 	a.Table(t)

@@ -21,7 +21,7 @@ func TestDamagedModels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Make(dir); err != nil {
+	if err := MakePrivateDir(dir); err != nil {
 		t.Fatal(err)
 	}
 	made := filepath.Join(dir, "made.gguf")

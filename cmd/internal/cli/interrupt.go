@@ -53,9 +53,9 @@ func (i *interrupts) take() bool {
 	return true
 }
 
-// Catch makes the next interrupt (Ctrl-C) call f instead of ending the command, until release is called. An interrupt
+// CatchInterrupt makes the next interrupt (Ctrl-C) call f instead of ending the command, until release is called. An interrupt
 // after that one ends the command, so that a command that does not end can be left.
-func (a *App) Catch(f func()) (release func()) {
+func (a *App) CatchInterrupt(f func()) (release func()) {
 	a.interrupts.mu.Lock()
 	defer a.interrupts.mu.Unlock()
 	a.interrupts.caught = f

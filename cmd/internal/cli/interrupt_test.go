@@ -9,7 +9,7 @@ import (
 func TestCatch(t *testing.T) {
 	a := &App{Context: context.Background()}
 	caught := 0
-	release := a.Catch(func() { caught++ })
+	release := a.CatchInterrupt(func() { caught++ })
 	if !a.interrupts.take() || caught != 1 {
 		t.Fatalf("an interrupt was caught %d times, want 1", caught)
 	}
@@ -17,7 +17,7 @@ func TestCatch(t *testing.T) {
 		t.Errorf("the second interrupt was caught too")
 	}
 	release()
-	a.Catch(func() { caught++ })()
+	a.CatchInterrupt(func() { caught++ })()
 	if a.interrupts.take() {
 		t.Error("an interrupt was caught after release")
 	}
@@ -28,7 +28,7 @@ func TestReleaseWhileCaught(t *testing.T) {
 	a := &App{Context: context.Background()}
 	var release func()
 	caught := false
-	release = a.Catch(func() {
+	release = a.CatchInterrupt(func() {
 		if !a.interrupts.mu.TryLock() {
 			t.Error("release would wait for ever")
 			return

@@ -48,11 +48,11 @@ func ListenError(flag, address string, err error) error {
 		if flag == "--listen" { // over UDP
 			example = "127.0.0.1:4433"
 		}
-		return fmt.Errorf("%s %s: %s: give HOST:PORT, such as %s", flag, Plain(address), wrong.Err, example)
+		return fmt.Errorf("%s %s: %s: give HOST:PORT, such as %s", flag, Escape(address), wrong.Err, example)
 	case errors.As(err, &name):
-		return fmt.Errorf("%s %s: %w: give an address of this machine", flag, Plain(address), name)
+		return fmt.Errorf("%s %s: %w: give an address of this machine", flag, Escape(address), name)
 	case errors.As(err, &cause):
-		return fmt.Errorf("%s %s: %w%s", flag, Plain(address), cause, wayToListen(cause))
+		return fmt.Errorf("%s %s: %w%s", flag, Escape(address), cause, wayToListen(cause))
 	}
 	return err
 }

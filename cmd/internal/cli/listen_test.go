@@ -47,7 +47,7 @@ func TestListenHTTP(t *testing.T) {
 func TestHostNames(t *testing.T) {
 	a, _, _ := testApp(t)
 	for name, fine := range map[string]bool{"edge.home": true, "Edge-1": true, "fe80::1": true, "a b": false, "edge.home:80": false, "http://edge.home": false, "": false} {
-		err := HTTPFlags{AtOnce: 1, Host: []string{name}}.Guard(a, "127.0.0.1:0", &api.Config{})
+		err := HTTPFlags{AtOnce: 1, Host: []string{name}}.Configure(a, "127.0.0.1:0", &api.Config{})
 		if (err == nil) != fine || !fine && !strings.Contains(err.Error(), "--host") {
 			t.Errorf("%q: %v", name, err)
 		}

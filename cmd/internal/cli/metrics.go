@@ -103,8 +103,8 @@ func NewMetrics(more ...prometheus.Collector) *Metrics {
 // ServeHTTP serves the metrics.
 func (m *Metrics) ServeHTTP(w http.ResponseWriter, r *http.Request) { m.pages.ServeHTTP(w, r) }
 
-// Requested counts an HTTP request that has ended.
-func (m *Metrics) Requested(route string, status int, took time.Duration) {
+// ObserveRequest counts an HTTP request that has ended.
+func (m *Metrics) ObserveRequest(route string, status int, took time.Duration) {
 	m.requests.WithLabelValues(route, strconv.Itoa(status)).Observe(took.Seconds())
 }
 

@@ -280,7 +280,7 @@ func (c *modelsShow) Run(a *App) error {
 	}
 	printModel(a, row, cfg, m)
 	if c.Template {
-		fmt.Fprintf(a.Out, "\n%s\n", Said(m.Template().Source()))
+		fmt.Fprintf(a.Out, "\n%s\n", StripControls(m.Template().Source()))
 	}
 	if c.Metadata {
 		printMetadata(a, f)
@@ -372,7 +372,7 @@ func metadata(f *gguf.File) map[string]any {
 func printMetadata(a *App, f *gguf.File) {
 	fmt.Fprintln(a.Out)
 	for _, kv := range f.Meta.KVs() {
-		fmt.Fprintf(a.Out, "%s = %s\n", Plain(kv.Key), Plain(short(kv.Value)))
+		fmt.Fprintf(a.Out, "%s = %s\n", Escape(kv.Key), Escape(short(kv.Value)))
 	}
 }
 
@@ -398,7 +398,7 @@ func sizeOf(path string) (size int64) {
 
 func printModel(a *App, row modelRow, cfg model.Config, m *model.Model) {
 	line := func(name, format string, args ...any) {
-		fmt.Fprintf(a.Out, "%-14s %s\n", name, Plain(fmt.Sprintf(format, args...))) // a file's metadata must not control the terminal
+		fmt.Fprintf(a.Out, "%-14s %s\n", name, Escape(fmt.Sprintf(format, args...))) // a file's metadata must not control the terminal
 	}
 	line("name", "%s", row.Name)
 	if row.Path != "" {

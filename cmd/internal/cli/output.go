@@ -11,9 +11,9 @@ import (
 	"tandem/internal/atomicfile"
 )
 
-// Output checks that a command can write to path, which the user named. It returns what is there, or nil if nothing is.
+// CheckOutput checks that a command can write to path, which the user named. It returns what is there, or nil if nothing is.
 // Commands call it before the work whose result goes there.
-func Output(path string) (fs.FileInfo, error) {
+func CheckOutput(path string) (fs.FileInfo, error) {
 	info, err := os.Stat(path)
 	if err == nil {
 		switch mode := info.Mode(); {
@@ -46,7 +46,7 @@ func exists(path string) bool {
 // WriteOutput writes data to path, which the user named. It replaces a regular file, or the file that a link leads to, in
 // one step, with at most the permissions perm. It writes into pipes and terminals. It does not make folders.
 func (a *App) WriteOutput(path string, data []byte, perm fs.FileMode) error {
-	info, err := Output(path)
+	info, err := CheckOutput(path)
 	switch {
 	case err != nil:
 		return err
@@ -115,6 +115,6 @@ func (a *App) CheckJSONFile(path string) error {
 	case path == "-":
 		return nil
 	}
-	_, err := Output(path)
+	_, err := CheckOutput(path)
 	return err
 }

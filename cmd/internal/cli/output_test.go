@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Output goes where the shell's > would write it, but a file never holds half of the data. No folder is made, links are
+// CheckOutput goes where the shell's > would write it, but a file never holds half of the data. No folder is made, links are
 // followed, and only regular files are replaced.
 func TestWriteOutput(t *testing.T) {
 	a, _, _ := testApp(t)

@@ -74,7 +74,7 @@ func ListPeers(a *App, peers *transport.Peers) error {
 	called := map[string]int{}
 	for _, p := range list {
 		if called[p.Name]++; called[p.Name] == 2 {
-			defer a.Remark("Several are called %s: tell them apart by their keys, or with %s pair --rename KEY --name NAME", Plain(p.Name), a.Program)
+			defer a.Remark("Several are called %s: tell them apart by their keys, or with %s pair --rename KEY --name NAME", Escape(p.Name), a.Program)
 		}
 		priority := ""
 		if p.Priority != 0 {
@@ -106,12 +106,12 @@ func RenamePeer(a *App, peers *transport.Peers, which, name string) error {
 	if a.Globals.JSON {
 		return a.JSON(a.PeerJSON(p))
 	}
-	fmt.Fprintf(a.Out, "%s (%s) is now called %s.\n", Plain(before), p.ID.Short(), Plain(p.Name))
+	fmt.Fprintf(a.Out, "%s (%s) is now called %s.\n", Escape(before), p.ID.Short(), Escape(p.Name))
 	return nil
 }
 
-// KeepPrivate says whether answers with the paired cloud that which names are private.
-func KeepPrivate(a *App, peers *transport.Peers, which string, private bool) error {
+// SetPeerPrivate says whether answers with the paired cloud that which names are private.
+func SetPeerPrivate(a *App, peers *transport.Peers, which string, private bool) error {
 	p, err := onePeer(a, peers, which)
 	if err != nil {
 		return err
@@ -123,9 +123,9 @@ func KeepPrivate(a *App, peers *transport.Peers, which string, private bool) err
 	case a.Globals.JSON:
 		return a.JSON(a.PeerJSON(p))
 	case private:
-		fmt.Fprintf(a.Out, "%s (%s) gets no drafts from this device from now on.\n", Plain(p.Name), p.ID.Short())
+		fmt.Fprintf(a.Out, "%s (%s) gets no drafts from this device from now on.\n", Escape(p.Name), p.ID.Short())
 	default:
-		fmt.Fprintf(a.Out, "%s (%s) gets drafts from this device from now on.\n", Plain(p.Name), p.ID.Short())
+		fmt.Fprintf(a.Out, "%s (%s) gets drafts from this device from now on.\n", Escape(p.Name), p.ID.Short())
 	}
 	return nil
 }
@@ -135,8 +135,8 @@ var priorities = []string{"low", "normal", "high"}
 
 func priorityName(p int) string { return priorities[min(max(p, -1), 1)+1] }
 
-// PreferPeer gives the paired side that which names a priority.
-func PreferPeer(a *App, peers *transport.Peers, which, priority string) error {
+// SetPeerPriority gives the paired side that which names a priority.
+func SetPeerPriority(a *App, peers *transport.Peers, which, priority string) error {
 	p, err := onePeer(a, peers, which)
 	if err != nil {
 		return err
@@ -151,7 +151,7 @@ func PreferPeer(a *App, peers *transport.Peers, which, priority string) error {
 	if a.Globals.JSON {
 		return a.JSON(a.PeerJSON(p))
 	}
-	fmt.Fprintf(a.Out, "%s (%s) has %s priority from its next question on.\n", Plain(p.Name), p.ID.Short(), priority)
+	fmt.Fprintf(a.Out, "%s (%s) has %s priority from its next question on.\n", Escape(p.Name), p.ID.Short(), priority)
 	return nil
 }
 
@@ -160,8 +160,8 @@ const longestName = 64
 
 // NamePeer returns p with another name, unless another peer is called so.
 func NamePeer(peers *transport.Peers, p transport.Peer, name string) (transport.Peer, error) {
-	if name != Plain(name) || strings.TrimSpace(name) != name || name == "" || utf8.RuneCountInString(name) > longestName {
-		return p, fmt.Errorf("--name %s: want 1 to %d printable characters, without spaces at the ends", Plain(name), longestName)
+	if name != Escape(name) || strings.TrimSpace(name) != name || name == "" || utf8.RuneCountInString(name) > longestName {
+		return p, fmt.Errorf("--name %s: want 1 to %d printable characters, without spaces at the ends", Escape(name), longestName)
 	}
 	list, err := peers.List()
 	if err != nil && !errors.As(err, new(*transport.DamagedError)) {
@@ -188,7 +188,7 @@ func RemovePeer(a *App, peers *transport.Peers, which string) error {
 	if a.Globals.JSON {
 		return a.JSON(a.PeerJSON(p))
 	}
-	fmt.Fprintf(a.Out, "Forgot %s (%s).\n", Plain(p.Name), p.ID.Short())
+	fmt.Fprintf(a.Out, "Forgot %s (%s).\n", Escape(p.Name), p.ID.Short())
 	return nil
 }
 
@@ -206,7 +206,7 @@ func onePeer(a *App, peers *transport.Peers, which string) (p transport.Peer, er
 	default:
 		var keys []string
 		for _, p := range meant {
-			keys = append(keys, fmt.Sprintf("%s (%s, paired %s)", p.ID, Plain(p.Name), p.Paired.Local().Format(time.DateTime)))
+			keys = append(keys, fmt.Sprintf("%s (%s, paired %s)", p.ID, Escape(p.Name), p.Paired.Local().Format(time.DateTime)))
 		}
 		return p, fmt.Errorf("%q means %d paired sides: name one by its key, or the beginning of it: %s", which, len(meant), strings.Join(keys, ", "))
 	}

@@ -37,7 +37,7 @@ func (a *App) runningDir() (string, error) {
 func (a *App) Register(p Process) (end func()) {
 	dir, err := a.runningDir()
 	if err == nil {
-		err = Make(dir)
+		err = MakePrivateDir(dir)
 	}
 	if err != nil {
 		a.Log.Info("ps does not show this process", "error", err)
@@ -102,8 +102,8 @@ func lockProcesses(dir string) (unlock func(), err error) {
 	return func() { f.Close() }, nil
 }
 
-// Drains tells "ps" that this process takes no new questions.
-func (a *App) Drains() {
+// MarkDraining tells "ps" that this process takes no new questions.
+func (a *App) MarkDraining() {
 	if a.drains != nil {
 		a.drains()
 	}
@@ -164,11 +164,11 @@ func readProcess(path string) (p Process, alive bool, err error) {
 	return p, err == nil, err
 }
 
-// Listening returns the address of the server of this user that started last, "" if none runs.
-func (a *App) Listening() string { return a.Serving().Address }
+// ServerAddress returns the address of the server of this user that started last, "" if none runs.
+func (a *App) ServerAddress() string { return a.LatestServer().Address }
 
-// Serving returns the server of this user that started last; its PID is 0 if none runs.
-func (a *App) Serving() Process {
+// LatestServer returns the server of this user that started last; its PID is 0 if none runs.
+func (a *App) LatestServer() Process {
 	list, err := a.processes()
 	if err != nil {
 		a.Log.Info("cannot tell where a server runs", "error", err)

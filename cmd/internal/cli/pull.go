@@ -214,7 +214,7 @@ func notTaken(link, folder string) error {
 // link links the files into the models folder, under names. Where the system has no such links, it writes their checksums beside
 // them.
 func link(a *App, dir string, names, paths []string) error {
-	if err := Make(dir); err != nil {
+	if err := MakePrivateDir(dir); err != nil {
 		return err
 	}
 	for i, p := range paths {

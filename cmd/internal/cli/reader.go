@@ -49,8 +49,8 @@ const BuiltInDecoder = "tandem-reader"
 // SpanReader is the name of the embedded span reader, which answers where no model is chosen.
 const SpanReader = "tandem-span-reader"
 
-// Answering returns the name of what answers: the span reader, or the model if that is nil.
-func Answering(m *model.Model, reader *span.Reader) string {
+// AnswererName returns the name of what answers: the span reader, or the model if that is nil.
+func AnswererName(m *model.Model, reader *span.Reader) string {
 	if reader != nil {
 		return SpanReader
 	}
@@ -59,12 +59,12 @@ func Answering(m *model.Model, reader *span.Reader) string {
 
 // Open opens the model that the flags choose.
 func (f ModelFlags) Open(a *App) (*model.Model, error) {
-	m, _, err := f.OpenOn(a)
+	m, _, err := f.OpenWithDevice(a)
 	return m, err
 }
 
-// OpenOn opens the chosen model and returns also the device that computes it, which the model closes.
-func (f ModelFlags) OpenOn(a *App) (*model.Model, *phone.Device, error) {
+// OpenWithDevice opens the chosen model and returns also the device that computes it, which the model closes.
+func (f ModelFlags) OpenWithDevice(a *App) (*model.Model, *phone.Device, error) {
 	path, err := a.FindModel(f.Model)
 	if err != nil {
 		return nil, nil, err
@@ -174,8 +174,8 @@ func (f PassageFlags) Validate() error {
 	return nil
 }
 
-// Sentences returns the flags with another default: a sentence each, which the built-in decoder was trained on.
-func (f PassageFlags) Sentences() PassageFlags {
+// BySentence returns the flags with another default: a sentence each, which the built-in decoder was trained on.
+func (f PassageFlags) BySentence() PassageFlags {
 	f.PassageWords = cmp.Or(f.PassageWords, passages.SentenceWords)
 	return f
 }
@@ -197,9 +197,9 @@ func (f CacheFlags) Validate() error {
 	return nil
 }
 
-// KV opens the store of computed passages, in which a span reader keeps its encodings, too. It returns nil if it
+// OpenKV opens the store of computed passages, in which a span reader keeps its encodings, too. It returns nil if it
 // cannot. That costs time but no answer, so it only logs the error.
-func (f CacheFlags) KV(a *App, r *span.Reader) *kvstore.Store {
+func (f CacheFlags) OpenKV(a *App, r *span.Reader) *kvstore.Store {
 	dirs, err := a.Dirs()
 	if err != nil || f.CacheMB <= 0 {
 		return nil
@@ -231,9 +231,9 @@ func (a *App) HasIndex() (bool, error) {
 	return search.Exists(dir), nil
 }
 
-// OwnIndex opens the index that "index add" made, for reading. It returns nil if nothing was ever indexed. The index may be
+// OpenOwnIndex opens the index that "index add" made, for reading. It returns nil if nothing was ever indexed. The index may be
 // empty, if everything was removed from it. Of cut it takes what concerns searching alone.
-func (a *App) OwnIndex(cut PassageFlags) (*search.Index, error) {
+func (a *App) OpenOwnIndex(cut PassageFlags) (*search.Index, error) {
 	if has, err := a.HasIndex(); !has {
 		return nil, err
 	}
@@ -247,8 +247,8 @@ func (a *App) OwnIndex(cut PassageFlags) (*search.Index, error) {
 // SampleMark is what citations add to the titles of sample documents.
 const SampleMark = " (sample document)"
 
-// Folder indexes a folder in memory, for one question.
-func (a *App) Folder(dir string, cut PassageFlags) (*search.Index, error) {
+// IndexFolder indexes a folder in memory, for one question.
+func (a *App) IndexFolder(dir string, cut PassageFlags) (*search.Index, error) {
 	x, err := search.Memory(cut.options())
 	if err != nil {
 		return nil, err
@@ -263,7 +263,7 @@ func (a *App) Folder(dir string, cut PassageFlags) (*search.Index, error) {
 			err = fmt.Errorf("%w: there are no files in it", err)
 		}
 		for _, s := range report.Skipped[:min(some, len(report.Skipped))] {
-			err = fmt.Errorf("%w; %s: %s", err, Plain(s.Path), Plain(s.Reason))
+			err = fmt.Errorf("%w; %s: %s", err, Escape(s.Path), Escape(s.Reason))
 		}
 		if n := len(report.Skipped) - some; n > 0 {
 			err = fmt.Errorf("%w; and %d more", err, n)
@@ -273,10 +273,10 @@ func (a *App) Folder(dir string, cut PassageFlags) (*search.Index, error) {
 		return nil, errors.Join(err, x.Close())
 	}
 	if n := len(report.Skipped); n > fewSkipped {
-		a.Remark("%d files of %s were skipped: edge index add --skipped says why", n, Plain(dir))
+		a.Remark("%d files of %s were skipped: edge index add --skipped says why", n, Escape(dir))
 	} else {
 		for _, s := range report.Skipped {
-			a.Remark("skipped %s: %s", Plain(s.Path), Plain(s.Reason))
+			a.Remark("skipped %s: %s", Escape(s.Path), Escape(s.Reason))
 		}
 	}
 	return x, nil
@@ -287,7 +287,7 @@ func (a *App) Folder(dir string, cut PassageFlags) (*search.Index, error) {
 func naming(path string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, e := os.Stat(path); errors.Is(e, fs.ErrNotExist) {
-			return fmt.Errorf("%s: no such file or folder: give the path of one that exists, or none to update what is indexed", Plain(path))
+			return fmt.Errorf("%s: no such file or folder: give the path of one that exists, or none to update what is indexed", Escape(path))
 		}
 	}
 	if !errors.Is(err, fs.ErrPermission) {
@@ -302,8 +302,8 @@ func naming(path string, err error) error {
 	return err
 }
 
-// Sample indexes an embedded corpus in memory.
-func Sample(ctx context.Context, corpus fs.FS, cut PassageFlags) (*search.Index, error) {
+// IndexSample indexes an embedded corpus in memory.
+func IndexSample(ctx context.Context, corpus fs.FS, cut PassageFlags) (*search.Index, error) {
 	x, err := search.Memory(cut.options())
 	if err != nil {
 		return nil, err
@@ -314,9 +314,9 @@ func Sample(ctx context.Context, corpus fs.FS, cut PassageFlags) (*search.Index,
 	return x, nil
 }
 
-// Copies reports whether a folder holds the same files as a corpus has below a folder of its own, as where a container mounts
+// SameFiles reports whether a folder holds the same files as a corpus has below a folder of its own, as where a container mounts
 // the sample documents. It stops at the first file that differs.
-func Copies(dir string, corpus fs.FS, below string) bool {
+func SameFiles(dir string, corpus fs.FS, below string) bool {
 	corpus, err := fs.Sub(corpus, below)
 	if err != nil {
 		return false
@@ -366,8 +366,8 @@ func equalFiles(a, b fs.FS, name string) error {
 	return err
 }
 
-// Local returns what a node answers with: a model and, if it is not nil, a span reader, with the lexical scorer. documents is
+// NewLocal returns what a node answers with: a model and, if it is not nil, a span reader, with the lexical scorer. documents is
 // nil for a side without any.
-func Local(m *model.Model, r *span.Reader, documents node.Searcher, kv *kvstore.Store) node.Local {
+func NewLocal(m *model.Model, r *span.Reader, documents node.Searcher, kv *kvstore.Store) node.Local {
 	return node.Local{Model: m, Reader: r, Scorer: search.Lexical(), Documents: documents, KV: kv, Past: new(node.Past)}
 }

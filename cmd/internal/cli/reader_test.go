@@ -11,7 +11,7 @@ import (
 // A folder with the sample documents is known as such, until a file is changed, added or removed.
 func TestCopies(t *testing.T) {
 	dir := t.TempDir()
-	copied := func() bool { return Copies(dir, examples.Notes, "notes") }
+	copied := func() bool { return SameFiles(dir, examples.Notes, "notes") }
 	if copied() {
 		t.Error("an empty folder")
 	}
@@ -53,7 +53,7 @@ func TestCopies(t *testing.T) {
 		}
 		os.Remove(filepath.Join(dir, "mine.md"))
 	}
-	if Copies(filepath.Join(dir, "absent"), examples.Notes, "notes") {
+	if SameFiles(filepath.Join(dir, "absent"), examples.Notes, "notes") {
 		t.Error("a folder that is not there")
 	}
 }

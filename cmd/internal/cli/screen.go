@@ -31,7 +31,7 @@ type Screen struct {
 
 // NewScreen returns a screen on out and err. It uses colours if out is a terminal and NO_COLOR is not set.
 func NewScreen(out, err *os.File) *Screen {
-	terminal := func(f *os.File) bool { return term.IsTerminal(int(f.Fd())) && !Dumb() }
+	terminal := func(f *os.File) bool { return term.IsTerminal(int(f.Fd())) && !DumbTerminal() }
 	return &Screen{
 		Out: out, Aside: err,
 		color: terminal(out) && os.Getenv("NO_COLOR") == "",
@@ -39,8 +39,8 @@ func NewScreen(out, err *os.File) *Screen {
 	}
 }
 
-// Dumb reports whether the terminal understands no control codes, by TERM. Windows has no such variable.
-func Dumb() bool {
+// DumbTerminal reports whether the terminal understands no control codes, by TERM. Windows has no such variable.
+func DumbTerminal() bool {
 	kind := os.Getenv("TERM")
 	return kind == "dumb" || kind == "" && runtime.GOOS != "windows"
 }
@@ -99,9 +99,9 @@ func (s *Screen) Progress(format string, args ...any) {
 	if s.hushed {
 		return
 	}
-	line := Plain(fmt.Sprintf(format, args...))
+	line := Escape(fmt.Sprintf(format, args...))
 	if s.live {
-		line = CutTo(line, s.terminalWidth()-1) // a line that wraps cannot be redrawn
+		line = Shorten(line, s.terminalWidth()-1) // a line that wraps cannot be redrawn
 		shown := utf8.RuneCountInString(line)
 		pad := max(0, s.drawn-shown)
 		fmt.Fprintf(s.Aside, "\r%s%s", line, strings.Repeat(" ", pad))
@@ -127,8 +127,8 @@ func (s *Screen) terminalWidth() int {
 	return 80
 }
 
-// CutTo shortens a line to at most n characters.
-func CutTo(line string, n int) string {
+// Shorten shortens a line to at most n characters.
+func Shorten(line string, n int) string {
 	runes := []rune(line)
 	if len(runes) <= n {
 		return line
@@ -229,9 +229,9 @@ func (s *Screen) JSONLine(v any) error {
 	return e.Encode(v)
 }
 
-// Plain makes foreign text, such as a name or title, safe to print on one line of a terminal. It escapes all characters
+// Escape makes foreign text, such as a name or title, safe to print on one line of a terminal. It escapes all characters
 // that are not graphic (control characters, line breaks, marks that change the direction of text) as in a Go string.
-func Plain(text string) string {
+func Escape(text string) string {
 	var out strings.Builder
 	for len(text) > 0 {
 		r, n := utf8.DecodeRuneInString(text)
@@ -246,9 +246,9 @@ func Plain(text string) string {
 	return out.String()
 }
 
-// Said makes text that a model wrote safe to print: it removes control characters except line breaks and tabs, so that
+// StripControls makes text that a model wrote safe to print: it removes control characters except line breaks and tabs, so that
 // neither a document nor a cloud can control the terminal.
-func Said(text string) string {
+func StripControls(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' {
 			return -1

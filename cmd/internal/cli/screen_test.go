@@ -14,14 +14,14 @@ func TestPlain(t *testing.T) {
 		"Ärger\u00a0über 漢字, 50 % – “ok” \U0001f600": "Ärger\u00a0über 漢字, 50 % – “ok” \U0001f600", `C:\temp`: `C:\temp`, "": "",
 		"a\x1b[2Jb": `a\x1b[2Jb`, "a\nb\rc\td": `a\nb\rc\td`, "a\x9bb\xffc": `a\x9bb\xffc`, "a\u009bb\u202ec": `a\u009bb\u202ec`, "\ufffd": "\ufffd",
 	} {
-		if got := Plain(text); got != want {
+		if got := Escape(text); got != want {
 			t.Errorf("%q is shown as %q, want %q", text, got, want)
 		}
 	}
 }
 
 func TestSaid(t *testing.T) {
-	if got := Said("a\x1b]52;c;x\a\r\n\tb\u009b漢 é"); got != "a]52;c;x\n\tb漢 é" {
+	if got := StripControls("a\x1b]52;c;x\a\r\n\tb\u009b漢 é"); got != "a]52;c;x\n\tb漢 é" {
 		t.Errorf("%q", got)
 	}
 }

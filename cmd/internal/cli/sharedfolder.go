@@ -39,11 +39,11 @@ func (f SharedFolder) Check() error {
 	info, err := os.Stat(string(f))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("--service: there is no folder %s: mount the share, or make the folder for the first replica (mkdir -m 700 %[1]s)", Plain(string(f)))
+		return fmt.Errorf("--service: there is no folder %s: mount the share, or make the folder for the first replica (mkdir -m 700 %[1]s)", Escape(string(f)))
 	case err != nil:
 		return fmt.Errorf("--service: %w", err)
 	case !info.IsDir():
-		return fmt.Errorf("--service: %s is a file: name the folder that the replicas share", Plain(string(f)))
+		return fmt.Errorf("--service: %s is a file: name the folder that the replicas share", Escape(string(f)))
 	}
 	return f.safe(info)
 }

@@ -18,7 +18,7 @@ type Table struct {
 // Add adds a row. Foreign text is made safe to print.
 func (t *Table) Add(cells ...string) {
 	for i, c := range cells {
-		cells[i] = Plain(c)
+		cells[i] = Escape(c)
 	}
 	t.rows = append(t.rows, cells)
 }

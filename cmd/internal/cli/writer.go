@@ -24,7 +24,7 @@ func OpenWriter(a *App, f ModelFlags, l LoraFlags, task string) (*rewrite.Writer
 	if builtIn {
 		l.Lora = []string{task}
 	}
-	adapter, err := l.Adapter(a, m)
+	adapter, err := l.MountAdapter(a, m)
 	if err != nil {
 		return nil, errors.Join(err, m.Close())
 	}

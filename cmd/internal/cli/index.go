@@ -221,18 +221,6 @@ func extensions(list []skipJSON) string {
 	return "(" + strings.Join(out, ", ") + ")"
 }
 
-// EditIndex opens the program's own index for writing. It makes the index on first use.
-func (a *App) EditIndex(cut PassageFlags) (*search.Index, error) {
-	dir, err := a.IndexDir()
-	if err != nil {
-		return nil, err
-	}
-	if err := MakePrivateDir(dir); err != nil {
-		return nil, err
-	}
-	return search.Open(dir, cut.options())
-}
-
 // fullDisk adds to an error about a disk that is full, or may not be written, what to do. Of the first it looks at the text,
 // because bleve does not wrap the error.
 func (a *App) fullDisk(err error) error {
@@ -405,12 +393,6 @@ func (c *indexRemove) Run(a *App) (err error) {
 	}
 	fmt.Fprintf(a.Out, "%s deleted\n", Count(sum.Deleted, "uploaded file"))
 	return nil
-}
-
-// UploadsDir returns the folder of files that were uploaded to a server.
-func (a *App) UploadsDir() (string, error) {
-	dirs, err := a.Dirs()
-	return filepath.Join(dirs.Data, "uploads"), err
 }
 
 // deleteUploads deletes the uploaded files at or below path, as a server does that is told to remove them: they are copies

@@ -9,7 +9,7 @@ import (
 )
 
 // A folder with the sample documents is known as such, until a file is changed, added or removed.
-func TestCopies(t *testing.T) {
+func TestSameFiles(t *testing.T) {
 	dir := t.TempDir()
 	copied := func() bool { return SameFiles(dir, examples.Notes, "notes") }
 	if copied() {

@@ -70,7 +70,7 @@ func (s *session) answersFrom() string {
 	switch {
 	case s.flags.Notes != "":
 		return "folder"
-	case s.sample:
+	case s.own.sample:
 		return "samples"
 	}
 	return "index"

@@ -93,15 +93,15 @@ func (t *conversation) clear(string) error {
 const longestTitle = 40
 
 func (t *conversation) documents(string) error {
-	if t.docs == nil {
+	if t.own.index == nil {
 		return t.tell("This device has no documents in this chat.")
 	}
-	list, err := t.docs.List()
+	list, err := t.own.index.List()
 	if err != nil {
 		return err
 	}
 	what := "document"
-	if t.sample {
+	if t.own.sample {
 		what = "sample document"
 	}
 	if err := t.tell("%s on this device", cli.Count(len(list), what)); err != nil {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/term"
@@ -296,6 +297,15 @@ func settling(m *model.Model, answer []dllm.Cell, size int) string {
 	return strings.ReplaceAll(strings.Join(parts, ""), "][", "")
 }
 
+// denoising is how a session's diffusion model works.
+type denoising struct {
+	method dllm.Method
+
+	mu       sync.Mutex // guards the fields below
+	costs    []float64  // of passes, if measured
+	measured bool
+}
+
 // denoises reports whether answers are denoised in whole blocks: by a diffusion model that answers alone. In a pair it gives
 // one token after the other, since both sides agree on each.
 func (s *session) denoises() bool { return s.model.Config().Diffusion && s.flags.alone() }
@@ -325,7 +335,7 @@ func (s *session) denoise(ctx context.Context, q node.Question, settings tandem.
 		return node.Answer{}, err
 	}
 	write := func(ctx context.Context, w *decoder.OnePrompt, emit func([]tandem.Token) error) (pair.Reason, error) {
-		o := dllm.Options{Method: s.method, Costs: costs, MaxTokens: settings.MaxTokens, Temperature: settings.Sampling.Temperature, Seed: settings.Seed}
+		o := dllm.Options{Method: s.denoising.method, Costs: costs, MaxTokens: settings.MaxTokens, Temperature: settings.Sampling.Temperature, Seed: settings.Seed}
 		o.Write = emit
 		if w.Grounded() {
 			o.Limit = w.Limit
@@ -345,13 +355,14 @@ func (s *session) denoise(ctx context.Context, q node.Question, settings tandem.
 
 // passes measures the passes of the session's model once: see the function passes.
 func (s *session) passes() ([]float64, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.measured {
-		return s.costs, nil
+	d := &s.denoising
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.measured {
+		return d.costs, nil
 	}
 	var err error
-	s.costs, err = passes(s.app, s.model, s.phone)
-	s.measured = err == nil
-	return s.costs, err
+	d.costs, err = passes(s.app, s.model, s.phone)
+	d.measured = err == nil
+	return d.costs, err
 }

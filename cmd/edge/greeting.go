@@ -41,14 +41,14 @@ func (s *session) replyTo(text string) string {
 // whatToAsk says in one line what can be asked. It names a question that the sample documents answer, or documents of the
 // user's own.
 func (s *session) whatToAsk() string {
-	if s.sample && (s.invented || s.docs == nil) {
+	if s.own.sample && (s.cloud.invented || s.own.index == nil) {
 		return "Ask about the sample documents, as in: When does the harbour museum open?"
 	}
 	const ask = "Ask a question that your documents answer"
-	if s.docs == nil {
+	if s.own.index == nil {
 		return ask + "."
 	}
-	list, err := s.docs.List()
+	list, err := s.own.index.List()
 	if err != nil || len(list) == 0 {
 		return ask + "."
 	}

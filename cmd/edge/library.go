@@ -25,7 +25,7 @@ func (s *session) documents() ([]api.Document, error) {
 	if !ok {
 		return nil, nil // the cloud's alone
 	}
-	return cli.Documents(x, s.sample)
+	return cli.Documents(x, s.own.sample)
 }
 
 // List implements api.Library.
@@ -191,7 +191,7 @@ func (s *library) edit(change func(*search.Index) (search.Report, error)) (searc
 func (s *library) leaveSamples() error {
 	ss, leave := s.current()
 	defer leave()
-	if !ss.sample {
+	if !ss.own.sample {
 		return nil
 	}
 	next, err := s.open()

@@ -6,21 +6,28 @@ import (
 
 	"tandem/cmd/internal/cli"
 	"tandem/node"
-	"tandem/transport"
 )
 
 // profileWithin bounds the decoding of dummy documents after the first answer of a model. If it is too short for a fit,
 // the delays measured during the answer are kept instead; "edge doctor --profile" has no such bound.
 const profileWithin = 400 * time.Millisecond
 
+// keptMeasurements are what earlier answers measured, as it is on disk.
+type keptMeasurements struct {
+	profile  cli.DecodeProfile // the model's decoding delays
+	profiled bool              // profile was on disk
+	rtt      time.Duration     // round-trip time to the cloud
+	missed   time.Time         // when the cloud was found missing; zero if it was there the last time
+}
+
 // loadMeasurements gives the device the delays and the round-trip time that earlier answers measured.
 func (s *session) loadMeasurements() {
-	s.profile, s.profiled = s.app.LoadProfile(s.model, s.flags.Threads)
-	p := node.Profile{Decode: s.profile.Decode, Length: s.profile.Length, FourRows: s.profile.FourRows}
+	s.kept.profile, s.kept.profiled = s.app.LoadProfile(s.model, s.flags.Threads)
+	p := node.Profile{Decode: s.kept.profile.Decode, Length: s.kept.profile.Length, FourRows: s.kept.profile.FourRows}
 	switch {
-	case s.peer != (transport.ID{}):
-		link := s.app.LoadLink(s.peer)
-		s.missed = link.Missed
+	case s.cloud.paired():
+		link := s.app.LoadLink(s.cloud.peer)
+		s.kept.missed = link.Missed
 		if s.device.Cloud != nil && !s.emulates() {
 			s.device.Cloud.Know(link.Distances())
 		}
@@ -29,7 +36,7 @@ func (s *session) loadMeasurements() {
 	default:
 		p.RTT = s.flags.RTT
 	}
-	s.device.Profile, s.recalled = p, p.RTT
+	s.device.Profile, s.kept.rtt = p, p.RTT
 }
 
 // saveMeasurements saves the delays and the round-trip time that the answers measured, after they are printed. The first time, it
@@ -37,8 +44,8 @@ func (s *session) loadMeasurements() {
 func (s *session) saveMeasurements() {
 	s.learnDelays()
 	rtt := s.device.Profile.RTT
-	if s.peer != (transport.ID{}) && !s.emulates() && rtt > 0 && rtt != s.recalled && s.lastReached() != "" {
-		if err := s.app.SaveLink(s.peer, rtt, s.lastReached(), s.device.Cloud.Distances()); err != nil {
+	if s.cloud.paired() && !s.emulates() && rtt > 0 && rtt != s.kept.rtt && s.lastReached() != "" {
+		if err := s.app.SaveLink(s.cloud.peer, rtt, s.lastReached(), s.device.Cloud.Distances()); err != nil {
 			s.app.Log.Info("cannot save the round-trip time to the cloud", "error", err)
 		}
 	}
@@ -49,13 +56,13 @@ func (s *session) learnDelays() {
 	if p.Length == 0 {
 		return // no token was decoded
 	}
-	if s.profiled {
-		s.profile.Decode = p.Decode
+	if s.kept.profiled {
+		s.kept.profile.Decode = p.Decode
 	} else {
-		s.profile = s.firstProfile()
+		s.kept.profile = s.firstProfile()
 	}
-	s.profile.Length, s.profile.FourRows = p.Length, p.FourRows
-	if err := a.SaveProfile(s.model, s.flags.Threads, s.profile); err != nil {
+	s.kept.profile.Length, s.kept.profile.FourRows = p.Length, p.FourRows
+	if err := a.SaveProfile(s.model, s.flags.Threads, s.kept.profile); err != nil {
 		a.Log.Info("cannot save the model's delays", "error", err)
 	}
 }
@@ -81,11 +88,11 @@ func (s *session) emulates() bool { return s.flags.RTT > 0 || s.flags.Loss > 0 }
 // noteAbsence remembers, after an answer, whether the paired cloud could be reached.
 func (s *session) noteAbsence() {
 	missed := s.device.Missed
-	if s.peer == (transport.ID{}) || missed.Equal(s.missed) {
+	if !s.cloud.paired() || missed.Equal(s.kept.missed) {
 		return
 	}
-	s.missed = missed
-	if err := s.app.SaveMissed(s.peer, missed); err != nil {
+	s.kept.missed = missed
+	if err := s.app.SaveMissed(s.cloud.peer, missed); err != nil {
 		s.app.Log.Info("cannot save that the cloud is missing", "error", err)
 	}
 }

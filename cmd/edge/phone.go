@@ -186,6 +186,6 @@ func (f answerFlags) cloudModel(a *cli.App, s *session) (*model.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.closing(m)
+	s.closers.add(m)
 	return m, nil
 }

@@ -14,7 +14,7 @@ func TestServeKeepsFewPaths(t *testing.T) {
 	const target = "127.0.0.1:9"
 	var addresses []string
 	ss := &session{device: &node.Device{Cloud: node.NewRemoteCloud(nil, 0, target)}}
-	ss.through = func(f answerFlags, p *relays) *node.RemoteCloud {
+	ss.cloud.through = func(f answerFlags, p *relays) *node.RemoteCloud {
 		at, err := f.path(p, target)
 		if err != nil {
 			t.Fatal(err)

@@ -95,7 +95,7 @@ func (s *session) report(answer node.Answer) askJSON {
 	r.Documents.Device = append([]node.Source{}, answer.Documents[tandem.Device]...)
 	r.Documents.Cloud = append([]node.Source{}, answer.Documents[tandem.Cloud]...)
 	if s.cloudTookPart(r) {
-		r.Cloud = &cloudJSON{s.cloud, s.lastReached()}
+		r.Cloud = &cloudJSON{s.cloud.name, s.lastReached()}
 	}
 	r.costJSON = s.cost
 	r.Stats = statsJSON{

@@ -300,7 +300,7 @@ func (s *servedSession) on(p networkPath) (*node.Device, error) {
 	if !p.alone {
 		f := s.flags
 		f.RTT, f.Loss = p.rtt, p.loss
-		d.Cloud = s.through(f, &d.relays)
+		d.Cloud = s.cloud.through(f, &d.relays)
 	}
 	s.devices[p] = d
 	if s.order = append(s.order, p); len(s.order) > maxPaths {
@@ -317,12 +317,12 @@ func (s *servedSession) on(p networkPath) (*node.Device, error) {
 func (s *serving) Sides() api.Sides {
 	ss, leave := s.current()
 	defer leave()
-	out := api.Sides{Device: api.SideInfo{Name: cli.HostName("device"), Sample: ss.sample, InUse: s.flags.Side != "cloud"}, Clouds: []api.SideInfo{}}
+	out := api.Sides{Device: api.SideInfo{Name: cli.HostName("device"), Sample: ss.own.sample, InUse: s.flags.Side != "cloud"}, Clouds: []api.SideInfo{}}
 	if list, err := ss.documents(); err == nil {
 		out.Device.Documents = len(list)
 	}
 	for _, p := range s.peers() {
-		c := api.SideInfo{Name: p.Name, ID: p.ID.Short(), Addresses: p.Addresses(), InUse: p.ID == ss.peer && ss.device.Cloud != nil}
+		c := api.SideInfo{Name: p.Name, ID: p.ID.Short(), Addresses: p.Addresses(), InUse: p.ID == ss.cloud.peer && ss.device.Cloud != nil}
 		if c.InUse {
 			if c.RTT = s.lastRTT(); c.RTT > 0 {
 				c.Reached = ss.lastReached()
@@ -330,8 +330,8 @@ func (s *serving) Sides() api.Sides {
 		}
 		out.Clouds = append(out.Clouds, c)
 	}
-	if ss.device.Cloud != nil && ss.peer == (transport.ID{}) {
-		out.Clouds = append(out.Clouds, api.SideInfo{Name: ss.cloud, Sample: ss.invented, InUse: true, RTT: s.lastRTT()})
+	if ss.device.Cloud != nil && !ss.cloud.paired() {
+		out.Clouds = append(out.Clouds, api.SideInfo{Name: ss.cloud.name, Sample: ss.cloud.invented, InUse: true, RTT: s.lastRTT()})
 	}
 	slices.SortStableFunc(out.Clouds, func(a, b api.SideInfo) int { return strings.Compare(fmt.Sprint(b.InUse), fmt.Sprint(a.InUse)) })
 	return out

@@ -137,16 +137,16 @@ func (s *session) asked(r askJSON) string {
 	if s.flags.Side != "cloud" {
 		device := "this device"
 		switch {
-		case s.sample:
+		case s.own.sample:
 			device += " (sample documents)"
-		case s.empty:
+		case s.own.empty:
 			device += " (nothing indexed)"
 		}
 		sides = append(sides, a.Tint(tandem.ByDevice, device))
 	}
 	if s.cloudTookPart(r) {
 		cloud := s.cloudName()
-		if s.invented {
+		if s.cloud.invented {
 			cloud += " (sample documents)"
 		}
 		sides = append(sides, a.Tint(tandem.ByCloud, cloud))
@@ -165,7 +165,7 @@ func (s *session) cloudTookPart(r askJSON) bool { return s.device.Cloud != nil &
 
 // cloudName names the cloud, with the address where it was reached.
 func (s *session) cloudName() string {
-	name := cli.Escape(s.cloud)
+	name := cli.Escape(s.cloud.name)
 	if at := s.lastReached(); at != "" {
 		name += " (" + at + ")"
 	}

@@ -59,6 +59,13 @@ func (c *pairCmd) Run(a *cli.App) error {
 		return cli.RenamePeer(a, peers, c.Rename, c.Name)
 	case c.Prefer != "":
 		return cli.SetPeerPriority(a, peers, c.Prefer, c.Priority)
+	}
+	return c.invite(a, dirs)
+}
+
+// invite makes a code, and prints it or writes it to the file of --to.
+func (c *pairCmd) invite(a *cli.App, dirs cli.Dirs) (err error) {
+	switch {
 	case c.Priority != "normal":
 		return errors.New("--priority needs --prefer, which names a paired device")
 	case c.Name != "":
@@ -89,6 +96,11 @@ func (c *pairCmd) Run(a *cli.App) error {
 	if c.To != "" {
 		return c.write(a, code, addresses)
 	}
+	return c.print(a, code, addresses)
+}
+
+// print prints the code, and what to do with it.
+func (c *pairCmd) print(a *cli.App, code transport.Code, addresses []string) error {
 	if a.Globals.JSON {
 		return a.JSON(map[string]any{"code": code.String(), "addresses": addresses, "expires": time.Now().Add(c.For).UTC().Truncate(time.Second)})
 	}

@@ -196,12 +196,8 @@ func (s side) close() error {
 
 // side opens what the cloud answers with. The side is to be closed, whatever the error.
 func (c *serveCmd) side(a *cli.App, m *model.Model, server *remote.Server) (s side, err error) {
-	if !m.Processor() {
-		a.Progress("warming up %s", m.Device())
-		if err := m.Warm(a); err != nil {
-			return s, err
-		}
-		a.Clear()
+	if err := warm(a, m); err != nil {
+		return s, err
 	}
 	adapter, err := c.MountAdapter(a, m)
 	if err != nil {
@@ -239,16 +235,21 @@ func (c *serveCmd) side(a *cli.App, m *model.Model, server *remote.Server) (s si
 	if server != nil {
 		s.Passes = server
 	}
-	if s.Draft, err = c.DraftFlags.DraftersFor(pointing); err != nil {
-		return s, err
-	}
-	if s.Resources, err = c.DraftFlags.Resources(a, m); err != nil {
-		return s, err
-	}
 	if s.from == fromSamples {
 		s.Mark = cli.SampleMark
 	}
-	return s, nil
+	err = c.guess(a, &s)
+	return s, err
+}
+
+// warm prepares a device other than the processor, so that the first question need not wait for it.
+func warm(a *cli.App, m *model.Model) error {
+	if m.Processor() {
+		return nil
+	}
+	a.Progress("warming up %s", m.Device())
+	defer a.Clear()
+	return m.Warm(a)
 }
 
 // openDocuments opens the side's documents, and refuses to give away others than the samples.
@@ -261,6 +262,15 @@ func (c *serveCmd) openDocuments(a *cli.App, s *side) (err error) {
 		return errors.New("--allow-documents: only the sample documents may be fetched, and this cloud serves others: serve the samples with --sample")
 	}
 	return nil
+}
+
+// guess makes the side guess the next tokens as the flags say.
+func (c *serveCmd) guess(a *cli.App, s *side) (err error) {
+	if s.Draft, err = c.DraftersFor(s.Reader); err != nil {
+		return err
+	}
+	s.Resources, err = c.DraftFlags.Resources(a, s.Model)
+	return err
 }
 
 // cloud makes the node.

@@ -105,21 +105,26 @@ func Main(program, description string, grammar any, globals *Globals, args []str
 		app.misused(args, err)
 		return exitUsage
 	}
-	ctx, stop := app.interrupts.watch(context.Background())
+	return app.run(chosen, out)
+}
+
+// run carries out the chosen command and returns the exit code.
+func (a *App) run(chosen *kong.Context, out *kept) int {
+	ctx, stop := a.interrupts.watch(context.Background())
 	defer stop()
-	app.Context = ctx
-	app.Log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level(globals.LogLevel)}))
-	slog.SetDefault(app.Log)
-	err = app.sourced(chosen, needsRoom(chosen.Run(app)))
-	app.Clear()
-	if globals.JSON && err != nil {
-		app.failure(err)
+	a.Context = ctx
+	a.Log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level(a.Globals.LogLevel)}))
+	slog.SetDefault(a.Log)
+	err := a.sourced(chosen, needsRoom(chosen.Run(a)))
+	a.Clear()
+	if a.Globals.JSON && err != nil {
+		a.failure(err)
 	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		fmt.Fprintln(os.Stderr, program+": interrupted")
+		fmt.Fprintln(os.Stderr, a.Program+": interrupted")
 		return exitInterrupted
 	}
-	return out.exit(program, err)
+	return out.exit(a.Program, err)
 }
 
 // defaultLevel returns the level of messages that a program logs. Its user sits before edge and lab, which say themselves what

@@ -87,7 +87,7 @@ func (c *askCmd) Run(a *cli.App) (err error) {
 			err = a.JSON(s.report(answer))
 		}
 	} else if err == nil {
-		s.summary(answer)
+		s.printSummary(answer)
 	}
 	if err == nil {
 		s.saveMeasurements()

@@ -59,7 +59,7 @@ func (c *chatCmd) Run(a *cli.App) (err error) {
 		return err
 	}
 	if t.person && !a.Globals.JSON {
-		a.Remark("%s", a.Faint("Ask away: ")+s.offers()+a.Faint(". /help lists commands, Ctrl-D ends."))
+		a.Remark("%s", a.Faint("Ask away: ")+s.sidesToAsk()+a.Faint(". /help lists commands, Ctrl-D ends."))
 	}
 	defer a.Register(cli.Process{Command: "chat", Model: cli.AnswererName(s.model, s.reader), Documents: s.answersFrom()})()
 	return t.run(read)
@@ -187,7 +187,7 @@ func (t *conversation) answer(q node.Question) error {
 	if a.Globals.JSON {
 		return a.JSONLine(chatJSON{q.Text, r})
 	}
-	t.summary(answer)
+	t.printSummary(answer)
 	return nil
 }
 

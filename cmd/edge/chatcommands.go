@@ -123,7 +123,7 @@ func (t *conversation) lastSources(string) error {
 	if t.last == nil {
 		return t.tell("There is no answer yet.")
 	}
-	t.detail(*t.last)
+	t.printDetail(*t.last)
 	return nil
 }
 
@@ -144,7 +144,7 @@ func (t *conversation) seed(text string) error {
 
 func (t *conversation) placement(name string) error {
 	if name == "" {
-		return t.tell("placement %s", t.how())
+		return t.tell("placement %s", t.placementText())
 	}
 	if t.device.Private {
 		return errors.New("/placement: this chat is private, and that sets the placement")
@@ -159,7 +159,7 @@ func (t *conversation) placement(name string) error {
 		return err
 	}
 	t.settings, t.flags.Placement = s, name
-	return t.tell("placement %s", t.how())
+	return t.tell("placement %s", t.placementText())
 }
 
 // asTyped returns a path as a shell would read it: without quotes around it, and with the home folder for ~.
@@ -210,15 +210,15 @@ func (t *conversation) markdown(text *strings.Builder, e exchange) {
 	}
 	fmt.Fprintf(text, "## %s\n\n%s\n", strings.Join(strings.Fields(e.question), " "), answer)
 	for _, p := range e.answer.Parts {
-		say, near := t.quotes(p, oneLine)
-		if known(p) {
-			say = append(say, otherwise(p, oneLine)...)
+		say, near := t.quotesFor(p, oneLine)
+		if isKnown(p) {
+			say = append(say, contradictions(p, oneLine)...)
 		}
 		for _, line := range say {
 			fmt.Fprintf(text, "\n> %s\n", line)
 		}
 		if len(near) > 0 {
-			fmt.Fprintf(text, "\n%s\n", heading(p))
+			fmt.Fprintf(text, "\n%s\n", nearHeading(p))
 		}
 		for _, line := range near {
 			fmt.Fprintf(text, "\n> %s\n", strings.TrimSpace(line))
@@ -226,9 +226,9 @@ func (t *conversation) markdown(text *strings.Builder, e exchange) {
 	}
 }
 
-// offers names the sides that will be asked.
-func (s *session) offers() string {
+// sidesToAsk names the sides that will be asked.
+func (s *session) sidesToAsk() string {
 	var r askJSON
 	r.LocalOnly = s.device.Cloud == nil || s.settings.Want != tandem.WantDrafts
-	return s.asked(r)
+	return s.sidesAsked(r)
 }

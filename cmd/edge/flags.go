@@ -182,11 +182,9 @@ func (f answerFlags) settings() (tandem.Settings, error) {
 		}
 		s.MakePrivate()
 	}
-	weights, err := decoder.ParseWeights(f.Weights)
-	if err != nil {
+	if s.Weights, err = canonicalWeights(f.Weights); err != nil {
 		return s, err
 	}
-	s.Weights = weights.String()
 	s.Nucleus, s.Support, s.Lookahead = f.Nucleus, f.Support, f.Lookahead
 	s.MaxTokens, s.Documents, s.Contexts, s.PassPlaces = f.MaxTokens, f.Documents, f.Contexts, f.Ahead
 	s.Grounded = f.Grounded
@@ -206,6 +204,15 @@ func (f answerFlags) settings() (tandem.Settings, error) {
 		return s, fmt.Errorf("--%w", err)
 	}
 	return s, nil
+}
+
+// canonicalWeights returns --weights as both sides write it.
+func canonicalWeights(text string) (string, error) {
+	weights, err := decoder.ParseWeights(text)
+	if err != nil {
+		return "", err
+	}
+	return weights.String(), nil
 }
 
 // check refuses flags that are out of range, and those that contradict each other.

@@ -292,7 +292,7 @@ func (s *servedSession) on(p networkPath) (*node.Device, error) {
 	if d := s.devices[p]; d != nil {
 		return &d.Device, nil
 	}
-	d := &networkDevice{Device: node.Device{Local: own.Local, Patience: over(own.Patience, p.rtt), RetryWait: slower(own.RetryWait, p.rtt), Mute: own.Mute, Require: own.Require, Private: own.Private, Log: own.Log}}
+	d := &networkDevice{Device: node.Device{Local: own.Local, Patience: patienceOver(own.Patience, p.rtt), RetryWait: plusTrips(own.RetryWait, p.rtt), Mute: own.Mute, Require: own.Require, Private: own.Private, Log: own.Log}}
 	if p.alone && own.Require {
 		return nil, &api.Error{Status: http.StatusBadRequest, Type: "invalid_request_error", Param: "tandem.local_only",
 			Message: "tandem.local_only: this server does not answer without its cloud: leave it out"}

@@ -83,11 +83,9 @@ func (f answerFlags) open(a *cli.App) (s *session, err error) {
 	if kv != nil {
 		s.closers.add(kv)
 	}
-	var done func() error
-	if f.Rerank, done, err = f.OpenScorer(a, f.ModelFlags); err != nil {
+	if err := f.openScorer(a, s); err != nil {
 		return s, err
 	}
-	s.closers = append(s.closers, done)
 	own, err := f.documents(a, s)
 	if err != nil {
 		return s, err
@@ -96,9 +94,6 @@ func (f answerFlags) open(a *cli.App) (s *session, err error) {
 	s.device.Local.Adapter = adapter
 	if err := s.guess(f.guessFlags); err != nil {
 		return s, err
-	}
-	if s.own.sample {
-		s.device.Local.Mark = cli.SampleMark
 	}
 	if err := f.pairUp(a, s, kv); err != nil {
 		return s, err
@@ -150,6 +145,17 @@ func (f *answerFlags) openModels(a *cli.App, s *session) (err error) {
 	return err
 }
 
+// openScorer opens the model of --scorer, which then chooses among the passages of the device and of a cloud in this process.
+func (f *answerFlags) openScorer(a *cli.App, s *session) error {
+	rerank, done, err := f.OpenScorer(a, f.ModelFlags)
+	if err != nil {
+		return err
+	}
+	f.Rerank = rerank
+	s.closers = append(s.closers, done)
+	return nil
+}
+
 // newDevice makes the node.
 func (f answerFlags) newDevice(a *cli.App, s *session, own node.Searcher, kv *kvstore.Store) *node.Device {
 	d := &node.Device{
@@ -161,14 +167,17 @@ func (f answerFlags) newDevice(a *cli.App, s *session, own node.Searcher, kv *kv
 		Private:   f.Private,
 		Log:       a.Log,
 	}
+	if s.own.sample {
+		d.Local.Mark = cli.SampleMark
+	}
 	if d.Require {
 		d.Patience.Busy = time.Minute
 	}
 	if f.Wait != nil {
 		d.Patience.Join, d.Patience.Busy, d.RetryWait = *f.Wait, *f.Wait, 0
 	}
-	d.Patience = over(d.Patience, f.RTT)
-	d.RetryWait = slower(d.RetryWait, f.RTT)
+	d.Patience = patienceOver(d.Patience, f.RTT)
+	d.RetryWait = plusTrips(d.RetryWait, f.RTT)
 	return d
 }
 

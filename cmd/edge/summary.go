@@ -31,27 +31,27 @@ func (f showFlags) Validate() error {
 	return nil
 }
 
-// summary prints where an answer comes from and who was asked and, if the flags ask for it, what it cost.
-func (s *session) summary(answer node.Answer) {
+// printSummary prints where an answer comes from and who was asked and, if the flags ask for it, what it cost.
+func (s *session) printSummary(answer node.Answer) {
 	a := s.app
 	a.Clear()
 	r := s.report(answer)
-	s.warn(r)
+	s.printWarnings(r)
 	if !s.flags.show.Quiet {
-		s.where(r)
+		s.printProvenance(r)
 	}
 }
 
-// detail prints the same of an earlier answer, with everything that --stats shows.
-func (s *session) detail(r askJSON) {
+// printDetail prints the same of an earlier answer, with everything that --stats shows.
+func (s *session) printDetail(r askJSON) {
 	stats := s.flags.show.Stats
 	s.flags.show.Stats = true
-	s.where(r)
+	s.printProvenance(r)
 	s.flags.show.Stats = stats
 }
 
-// warn says what is wrong with an answer: with --quiet also what else stands below its parts.
-func (s *session) warn(r askJSON) {
+// printWarnings says what is wrong with an answer: with --quiet also what else stands below its parts.
+func (s *session) printWarnings(r askJSON) {
 	a := s.app
 	if r.Finish == pair.ReasonLength.String() || slices.ContainsFunc(r.Parts, func(p partJSON) bool { return p.Cut }) {
 		fmt.Fprintln(a.Aside, a.Fold(fmt.Sprintf("the answer was cut at %s: -n N allows more", cli.Count(s.settings.MaxTokens, "token"))))
@@ -61,26 +61,26 @@ func (s *session) warn(r askJSON) {
 	}
 	for _, p := range r.Parts {
 		if p.Unsure {
-			fmt.Fprintln(a.Aside, a.Fold(fmt.Sprintf("%s: %s", unsure(p), cutAfter(oneLine(p.Text), mostAside))))
+			fmt.Fprintln(a.Aside, a.Fold(fmt.Sprintf("%s: %s", unsureNote(p), cutAfter(oneLine(p.Text), mostAside))))
 		}
 	}
 }
 
-// unsure says how often such answers are right.
-func unsure(p partJSON) string {
+// unsureNote says how often such answers are right.
+func unsureNote(p partJSON) string {
 	return fmt.Sprintf("unsure: right in %.0f of 100 such answers", 100*p.Sure)
 }
 
-// where prints the sources of an answer, who was asked and, if the flags ask for it, what it cost.
-func (s *session) where(r askJSON) {
+// printProvenance prints the sources of an answer, who was asked and, if the flags ask for it, what it cost.
+func (s *session) printProvenance(r askJSON) {
 	a := s.app
 	if len(r.Parts) > 0 {
-		s.cite(r)
+		s.printCitations(r)
 	} else {
-		s.sources("device", r.Documents.Device)
-		s.sources("cloud", r.Documents.Cloud)
+		s.printDocuments("device", r.Documents.Device)
+		s.printDocuments("cloud", r.Documents.Cloud)
 	}
-	fmt.Fprintln(a.Aside, a.Fold(a.Faint("asked: ")+s.asked(r)))
+	fmt.Fprintln(a.Aside, a.Fold(a.Faint("asked: ")+s.sidesAsked(r)))
 	if costs := r.parts(); len(costs) > 0 { // the flags asked for them
 		fmt.Fprintln(a.Aside, a.Faint(a.Fold(strings.Join(costs, " · "))))
 	}
@@ -109,7 +109,7 @@ func (s *session) statistics(r askJSON) string {
 			fmt.Sprintf("accepted: device %.0f %%, cloud %.0f %%", 100*r.Stats.AcceptDevice, 100*r.Stats.AcceptCloud),
 			fmt.Sprintf("%s sent, %s received", cli.Bytes(int64(r.Stats.BytesSent)), cli.Bytes(int64(r.Stats.BytesReceived))),
 			measuredRTT(r.Stats.RTT),
-			s.how())
+			s.placementText())
 	case s.flags.Method == "crcg":
 		parts = append(parts, "device alone, all its passages in one context")
 	default:
@@ -130,8 +130,8 @@ func measuredRTT(ms float64) string {
 	return fmt.Sprintf("RTT %.1f ms", ms)
 }
 
-// asked names the sides that took part in an answer.
-func (s *session) asked(r askJSON) string {
+// sidesAsked names the sides that took part in an answer.
+func (s *session) sidesAsked(r askJSON) string {
 	a := s.app
 	var sides []string
 	if s.flags.Side != "cloud" {
@@ -172,8 +172,8 @@ func (s *session) cloudName() string {
 	return name
 }
 
-// how names the placement and the coupling of the answer.
-func (s *session) how() string {
+// placementText names the placement and the coupling of the answer.
+func (s *session) placementText() string {
 	text := s.settings.Placement.String()
 	if s.flags.Placement == autoPlacement {
 		text += " (auto)"
@@ -187,12 +187,12 @@ func (s *session) how() string {
 	return text
 }
 
-// cite prints the sentences of documents that say each part of the answer or, if nobody knows it, those that come
+// printCitations prints the sentences of documents that say each part of the answer or, if nobody knows it, those that come
 // close. Parts in a row with the same sentences have them once.
-func (s *session) cite(r askJSON) {
+func (s *session) printCitations(r askJSON) {
 	for i := 0; i < len(r.Parts); {
-		lines, label := s.citation(r, r.Parts[i]), fmt.Sprint(i+1)
-		for i++; i < len(r.Parts) && slices.Equal(s.citation(r, r.Parts[i]), lines); i++ {
+		lines, label := s.citationLines(r, r.Parts[i]), fmt.Sprint(i+1)
+		for i++; i < len(r.Parts) && slices.Equal(s.citationLines(r, r.Parts[i]), lines); i++ {
 			label += fmt.Sprintf(", %d", i+1)
 		}
 		first, later := "", ""
@@ -207,48 +207,49 @@ func (s *session) cite(r askJSON) {
 	}
 }
 
-// citation returns the lines below a part of the answer.
-func (s *session) citation(r askJSON, p partJSON) (lines []string) {
-	quotes, near := s.quotes(p, s.app.Stress)
+// citationLines returns the lines below a part of the answer.
+func (s *session) citationLines(r askJSON, p partJSON) (lines []string) {
+	quotes, near := s.quotesFor(p, s.app.Stress)
 	switch {
 	case refusal.Unsupported(p.Text, p.Nothing):
-		lines = append(lines, "not known: "+s.nobody(r))
+		lines = append(lines, "not known: "+s.whyUnknown(r))
 	case p.Unknown:
-		lines = append(lines, "not known, after reading "+s.shares(p))
+		lines = append(lines, "not known, after reading "+s.sourceShares(p))
 	case s.flags.show.Stats || len(quotes) == 0:
-		if from := s.shares(p); from != "" {
+		if from := s.sourceShares(p); from != "" {
 			lines = append(lines, "from: "+from)
 		}
 	}
 	lines = append(lines, quotes...)
-	if known(p) {
-		lines = append(lines, otherwise(p, s.app.Stress)...)
+	if isKnown(p) {
+		lines = append(lines, contradictions(p, s.app.Stress)...)
 	}
 	if len(near) > 0 {
-		lines = append(append(lines, heading(p)), near...)
+		lines = append(append(lines, nearHeading(p)), near...)
 	}
 	if p.Unsure {
-		lines = append(lines, unsure(p))
+		lines = append(lines, unsureNote(p))
 	}
 	return lines
 }
 
-// heading stands above the texts that come close to a part. Below an answer they may support it or not: nobody has checked that.
-func heading(p partJSON) string {
-	if known(p) {
+// nearHeading stands above the texts that come close to a part. Below an answer they may support it or not: nobody has
+// checked that.
+func nearHeading(p partJSON) string {
+	if isKnown(p) {
 		return "also close:"
 	}
 	return "nearest:"
 }
 
-// known reports whether a document says a part.
-func known(p partJSON) bool { return !p.Unknown && !refusal.Unsupported(p.Text, p.Nothing) }
+// isKnown reports whether a document says a part.
+func isKnown(p partJSON) bool { return !p.Unknown && !refusal.Unsupported(p.Text, p.Nothing) }
 
-// quotes returns the sentences to show below a part: those that say it, and if that is not certain, those that come close.
-func (s *session) quotes(p partJSON, stress func(string) string) (say, near []string) {
+// quotesFor returns the sentences to show below a part: those that say it, and if that is not certain, those that come close.
+func (s *session) quotesFor(p partJSON, stress func(string) string) (say, near []string) {
 	say, near = quotesOf(p, stress)
 	switch {
-	case !known(p):
+	case !isKnown(p):
 		return nil, append(say, near...)
 	case !p.Unsure && !s.flags.show.Stats:
 		near = nil
@@ -256,8 +257,8 @@ func (s *session) quotes(p partJSON, stress func(string) string) (say, near []st
 	return say, near
 }
 
-// nobody says whose documents do not say something: they may, and the reader has not understood it.
-func (s *session) nobody(r askJSON) string {
+// whyUnknown says whose documents do not say something: they may, and the reader has not understood it.
+func (s *session) whyUnknown(r askJSON) string {
 	switch {
 	case s.flags.Side == "cloud":
 		return "the documents of " + s.cloudName() + " do not clearly say it; this device was not asked"
@@ -271,14 +272,14 @@ func (s *session) nobody(r askJSON) string {
 	return "the documents of this device do not clearly say it; no cloud was asked"
 }
 
-// shares lists the documents that a part was drawn from, heaviest first.
-func (s *session) shares(p partJSON) string {
+// sourceShares lists the documents that a part was drawn from, heaviest first.
+func (s *session) sourceShares(p partJSON) string {
 	var from []string
 	for _, d := range p.Sources {
 		if d.Weight < decoder.MinShare || len(from) == 3 {
 			break
 		}
-		line := where(d.Title, d.Side)
+		line := placeOf(d.Title, d.Side)
 		if s.flags.show.Stats {
 			line += fmt.Sprintf(" %.0f %%", 100*d.Weight)
 		}
@@ -287,8 +288,8 @@ func (s *session) shares(p partJSON) string {
 	return cli.Escape(strings.Join(from, " · "))
 }
 
-// where names a document and its side.
-func where(title, side string) string {
+// placeOf names a document and its side.
+func placeOf(title, side string) string {
 	if title == "" {
 		return "the " + side
 	}
@@ -300,27 +301,28 @@ func where(title, side string) string {
 func quotesOf(p partJSON, stress func(string) string) (say, near []string) {
 	before := ""
 	for _, c := range p.Citations {
-		if c.Text == before || c.Weight < decoder.MinShare && shown(p, c.Text) {
+		if c.Text == before || c.Weight < decoder.MinShare && alreadyShown(p, c.Text) {
 			continue
 		}
 		before = c.Text
 		switch before, sentence, after := oneLine(c.Text[:c.From]), oneLine(c.Text[c.From:c.To]), oneLine(c.Text[c.To:]); {
 		case c.Weight >= decoder.MinShare:
-			say = append(say, quoted(c, stress))
+			say = append(say, quoteOf(c, stress))
 		case p.Unknown && sentence != "":
-			near = append(near, "  "+quote(stress(cutAfter(strings.TrimSpace(sentence), 2*mostAside)), c))
+			near = append(near, "  "+quoteWithPlace(stress(cutAfter(strings.TrimSpace(sentence), 2*mostAside)), c))
 			if around := strings.TrimSpace(before + "…" + after); around != "…" {
 				near = append(near, "    "+around)
 			}
 		default:
-			near = append(near, "  "+quoted(c, stress))
+			near = append(near, "  "+quoteOf(c, stress))
 		}
 	}
 	return say, near
 }
 
-// shown reports whether a text is among what says a part, or what says something else, or is a part or a longer copy of it.
-func shown(p partJSON, text string) bool {
+// alreadyShown reports whether a text is among what says a part, or what says something else, or is a part or a longer copy
+// of it.
+func alreadyShown(p partJSON, text string) bool {
 	same := func(c api.Citation) bool {
 		return c.Text != "" && (strings.Contains(c.Text, text) || strings.Contains(text, c.Text))
 	}
@@ -328,21 +330,21 @@ func shown(p partJSON, text string) bool {
 	return slices.ContainsFunc(p.Citations, said) || slices.ContainsFunc(p.Otherwise, same)
 }
 
-// otherwise says which document says something else than the answer, if one might as well be right.
-func otherwise(p partJSON, stress func(string) string) (lines []string) {
+// contradictions says which document says something else than the answer, if one might as well be right.
+func contradictions(p partJSON, stress func(string) string) (lines []string) {
 	for _, c := range p.Otherwise {
 		if c.Text == "" {
 			lines = append(lines, "says otherwise: a document of the "+c.Side)
 		} else {
-			lines = append(lines, "says otherwise: "+quoted(c, stress))
+			lines = append(lines, "says otherwise: "+quoteOf(c, stress))
 		}
 	}
 	return lines
 }
 
-// quoted returns a sentence and where it stands, on one line. stress marks what of it answers.
-func quoted(c api.Citation, stress func(string) string) string {
-	return quote(cutBefore(oneLine(c.Text[:c.From]))+stress(cutAfter(oneLine(c.Text[c.From:c.To]), 2*mostAside))+cutAfter(oneLine(c.Text[c.To:]), mostAside), c)
+// quoteOf returns a sentence and where it stands, on one line. stress marks what of it answers.
+func quoteOf(c api.Citation, stress func(string) string) string {
+	return quoteWithPlace(cutBefore(oneLine(c.Text[:c.From]))+stress(cutAfter(oneLine(c.Text[c.From:c.To]), 2*mostAside))+cutAfter(oneLine(c.Text[c.To:]), mostAside), c)
 }
 
 // mostAside is how many characters of a sentence are shown on each side of what answers: a line of a log may have megabytes.
@@ -384,9 +386,9 @@ func cutAfter(text string, most int) string {
 	return text[:at] + "…"
 }
 
-// quote returns a text in quotation marks, and where it stands.
-func quote(text string, c api.Citation) string {
-	return fmt.Sprintf("“%s” – %s", text, cli.Escape(where(c.Title, c.Side)))
+// quoteWithPlace returns a text in quotation marks, and where it stands.
+func quoteWithPlace(text string, c api.Citation) string {
+	return fmt.Sprintf("“%s” – %s", text, cli.Escape(placeOf(c.Title, c.Side)))
 }
 
 var (
@@ -399,8 +401,8 @@ func oneLine(text string) string {
 	return cli.Escape(spaces.ReplaceAllString(lineEnds.ReplaceAllString(text, " / "), " "))
 }
 
-// sources prints the documents of a side on one line, heaviest first.
-func (s *session) sources(side string, docs []node.Source) {
+// printDocuments prints the documents of a side on one line, heaviest first.
+func (s *session) printDocuments(side string, docs []node.Source) {
 	var parts []string
 	for _, d := range docs {
 		line := d.Title

@@ -16,7 +16,7 @@ func TestHeading(t *testing.T) {
 		{partJSON{Text: "At nine."}, "also close:"},
 		{partJSON{Text: "I don't know.", Unknown: true}, "nearest:"},
 	} {
-		if got := heading(c.part); got != c.want {
+		if got := nearHeading(c.part); got != c.want {
 			t.Errorf("%q: %s", c.part.Text, got)
 		}
 	}
@@ -33,7 +33,7 @@ func TestQuotedIsCut(t *testing.T) {
 		{strings.Repeat("x", 4<<20), "8", strings.Repeat("é", 1<<20), "“…" + strings.Repeat("x", mostAside) + "8" + strings.Repeat("é", mostAside) + "…” – Fees, device"},
 	} {
 		text := c.before + c.says + c.after
-		got := quoted(api.Citation{Title: "Fees", Side: "device", Text: text, From: len(c.before), To: len(c.before) + len(c.says)}, plain)
+		got := quoteOf(api.Citation{Title: "Fees", Side: "device", Text: text, From: len(c.before), To: len(c.before) + len(c.says)}, plain)
 		if got != c.want {
 			t.Errorf("%.400q\nwant\n%.400q", got, c.want)
 		}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -24,6 +25,8 @@ type terminal struct {
 	mu   sync.Mutex
 	seen bytes.Buffer // since the last wait
 	asks int          // how often the program asked where the cursor is
+
+	mute atomic.Bool // does not say where the cursor is
 }
 
 func newTerminal(t *testing.T, h home, args ...string) *terminal {
@@ -75,7 +78,7 @@ func (c *terminal) read() {
 		if err != nil {
 			return
 		}
-		if bytes.Contains(buf[:n], []byte("\x1b[6n")) { // asks where the cursor is
+		if bytes.Contains(buf[:n], []byte("\x1b[6n")) && !c.mute.Load() { // asks where the cursor is
 			c.keys.WriteString("\x1b[1;1R")
 		}
 		c.mu.Lock()
@@ -254,6 +257,17 @@ func TestChatOnATerminal(t *testing.T) {
 	if err != nil || !strings.HasPrefix(string(kept), "\"When does the harbour museum open?\"\n") {
 		t.Errorf("kept %s, %v", kept, err)
 	}
+}
+
+// A terminal that does not say where its cursor is has menus all the same, and the chat goes on.
+func TestChatOnAMuteTerminal(t *testing.T) {
+	c := newTerminal(t, newHome(t), "chat", "--local-only")
+	c.mute.Store(true)
+	c.ready()
+	c.send("/\t", "show the seed")
+	c.send("\x15", "> ")
+	c.ready()
+	c.send("/seed 5\r", "seed 5\r\n")
 }
 
 // Malformed settings of the line editor are said and left out.

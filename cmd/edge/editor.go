@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 
 	"github.com/reeflective/readline"
 	"github.com/reeflective/readline/inputrc"
@@ -78,9 +79,15 @@ func settle(shell *readline.Shell) error {
 			return err
 		}
 	}
+	tells := sync.OnceValue(func() bool {
+		tells, typed := tellsCursor(os.Stdout, os.Stdin)
+		shell.Keys.Feed(false, []rune(typed)...)
+		return tells
+	})
 	shell.Prompt.Primary(func() string {
-		// Asked for the cursor's place, the library loses keys that arrive with the reply. Only its menus need to know.
-		shell.Config.Set("cursor-position-probe", shell.Keymap.Local() != "")
+		// Asked for the cursor's place, the library loses keys that arrive with the reply, and waits for ever for a terminal
+		// that gives none. Only its menus need to know.
+		shell.Config.Set("cursor-position-probe", shell.Keymap.Local() != "" && tells())
 		return room(*shell.Line()) + prompt
 	})
 	shell.Prompt.Secondary(func() string { return "  " })

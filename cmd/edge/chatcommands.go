@@ -40,7 +40,7 @@ func chatCommands() []chatCommand {
 
 var commandLine = regexp.MustCompile(`^/([\pL?][\pL\pM\d_-]*)(?:\s+(.*))?$`)
 
-// command splits a line that begins with a slash and a word. A path such as /etc/hosts is no command.
+// command splits a line that begins with a slash and a word. A path such as /etc/hosts is not a command.
 func command(line string) (name, argument string, is bool) {
 	m := commandLine.FindStringSubmatch(line)
 	if m == nil {

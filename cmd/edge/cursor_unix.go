@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// cursorPatience is how long a terminal has to say where its cursor is. The line editor would wait for ever.
+// cursorPatience is how long a terminal has to say where its cursor is. The line editor would wait forever.
 const cursorPatience = time.Second
 
 var cursorReply = regexp.MustCompile(`\x1b\[\d+;\d+R`)

@@ -85,8 +85,8 @@ func settle(shell *readline.Shell) error {
 		return tells
 	})
 	shell.Prompt.Primary(func() string {
-		// Asked for the cursor's place, the library loses keys that arrive with the reply, and waits for ever for a terminal
-		// that gives none. Only its menus need to know.
+		// Asked for the cursor's place, the library loses keys that arrive with the reply, and waits forever for a terminal that
+		// gives none. Only its menus need to know.
 		shell.Config.Set("cursor-position-probe", shell.Keymap.Local() != "" && tells())
 		return room(*shell.Line()) + prompt
 	})

@@ -11,7 +11,7 @@ import (
 	"tandem/node"
 )
 
-// checkRecord refuses to overwrite what is no recording.
+// checkRecord refuses to overwrite a file that is not a recording.
 func checkRecord(path string) error {
 	info, err := cli.CheckOutput(path)
 	if err != nil || info == nil || !info.Mode().IsRegular() || info.Size() == 0 {

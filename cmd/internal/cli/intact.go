@@ -144,8 +144,8 @@ func (c *modelsCheck) print(a *App, list []checkedFile) error {
 	return nil
 }
 
-// check compares a file with its checksum, or records that. A file that is no model, or has weights that are no numbers, is not
-// recorded.
+// check compares a file with its checksum, or records that. It does not record a file that is not a model, or that has weights
+// that are not numbers.
 func (c *modelsCheck) check(a *App, path string) checkedFile {
 	f := checkedFile{Path: path, State: "ok"}
 	err := hub.Verify(a, path)
@@ -169,7 +169,7 @@ func (c *modelsCheck) check(a *App, path string) checkedFile {
 	return f
 }
 
-// sound returns an error if a file is no GGUF file, or, with weights, has weights that are no numbers.
+// sound returns an error if a file is not a GGUF file or, with weights, has weights that are not numbers.
 func sound(a *App, path string, weights bool) error {
 	f, err := gguf.Open(path)
 	if err != nil {

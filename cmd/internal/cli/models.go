@@ -159,7 +159,7 @@ func describe(f *gguf.File, path string, size int64) modelRow {
 	}
 }
 
-// encodes says what an encoder makes of texts; nothing for a model that is none.
+// encodes says what an encoder makes of texts; nothing for a model that is not one.
 func encodes(p model.Pooling) string {
 	switch p {
 	case model.NoPooling:
@@ -330,7 +330,7 @@ func shape(c model.Config) shapeJSON {
 	return s
 }
 
-// showSpan describes the built-in span reader, which is no model of package model.
+// showSpan describes the built-in span reader, which package model cannot open.
 func (c *modelsShow) showSpan(a *App) error {
 	f, err := gguf.Parse(SpanReader, models.Span)
 	if err != nil {

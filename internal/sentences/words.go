@@ -10,7 +10,7 @@ var (
 	beforeWords = set("tel tél tfno teléf fax mob ext extn approx ca circa mt ft ave blvd rd sq dept est geb gest jr mah cad cf resp av abs ziff nr nrn bd ed eds med")
 	// beforeNumbers are abbreviations if a number follows; some are words, too.
 	beforeNumbers = set(`no nos num núm nº art kap chap ch sec fig figs tab vol pp p s seite str max min app apt ste etg og lit c plz
- dep arr abf ank jan feb mar apr jun jul aug sep sept oct okt nov dec dez mon tue tues wed thu thur thurs fri sat sun mo di mi do sa so`)
+ op dep arr abf ank jan feb mar apr jun jul aug sep sept oct okt nov dec dez mon tue tues wed thu thur thurs fri sat sun mo di mi do sa so`)
 	// counting are those of them that stand before codes, too.
 	counting = set("no nos nr nrn num núm nº")
 	// afterTimes are abbreviations that end a sentence if a capital letter follows.

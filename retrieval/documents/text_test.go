@@ -11,7 +11,7 @@ func TestWrappedLines(t *testing.T) {
 	const mail = "Thank you for the offer that came on Monday. We have talked about it in the board, and most of us think that the " +
 		"roof of the boat house should be done first, because rain gets in behind the stove. Could Mr. Baumgärtner come on 4 November, or " +
 		"on one of the days after that? The key hangs at Renate Lindqvist's, who lives across the road in number 12."
-	for width := 62; width <= 90; width += 4 {
+	for width := 62; width <= 118; width += 4 {
 		text := "Dear Ada,\n" + wrapped(mail, width) + "\n\n" + wrapped(mail, width) + "\n\nKind regards\nZoé Picard\nreception\n"
 		doc, err := parseText(t.Context(), []byte(text))
 		if err != nil {
@@ -35,7 +35,7 @@ func TestWrappedLines(t *testing.T) {
 func TestWrappedItems(t *testing.T) {
 	const lift = "1. Lift. It stopped four times in January. Rossdale quoted £4,350 for a new controller, and Owen found a second quote of £3,900."
 	const money = "2. Money. Beatrix presented the accounts for last year. The reserve fund stands at £11,280, and nobody had any questions about it."
-	for width := 62; width <= 90; width += 4 {
+	for width := 62; width <= 118; width += 4 {
 		got := show(textDocument(t.Context(), splitLines(wrapped(lift, width)+"\n\n"+wrapped(money, width)+"\n\n- milk\n- bread\nand a cake for Ada\n"), true))
 		if !strings.HasPrefix(got, "title \nl "+lift+"\nl "+money+"\nl - milk\nl - bread\n") || strings.Contains(got, "bread and") {
 			t.Errorf("at %d:\n%s", width, got)

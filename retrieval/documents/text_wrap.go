@@ -80,7 +80,7 @@ func namesOnly(line string) bool {
 // The widths, in characters, at which programs wrap lines.
 const (
 	minWidth = 60
-	maxWidth = 100
+	maxWidth = 120
 )
 
 // wrapWidth returns the width at which a program wrapped the lines of a text, or 0 if none did. Wrapped lines have

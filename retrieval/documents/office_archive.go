@@ -40,11 +40,12 @@ type archive struct {
 // compound is how files of Microsoft's old formats begin, and encrypted ones of the new formats.
 var compound = []byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")
 
-// openArchive opens a file of a format that is a zip archive. The format's name is for errors.
+// openArchive opens a file of a format that is a zip archive. The format's name, with its article, is for errors.
 func openArchive(ctx context.Context, data []byte, format string) (*archive, error) {
+	_, kind, _ := strings.Cut(format, " ") // without the article
 	switch {
 	case bytes.HasPrefix(data, compound) && bytes.Contains(data, utf16Of("EncryptedPackage")):
-		return nil, fmt.Errorf("encrypted %s (open it and save it without a password)", format)
+		return nil, fmt.Errorf("encrypted %s (open it and save it without a password)", kind)
 	case bytes.HasPrefix(data, compound):
 		return nil, fmt.Errorf("not %s but Microsoft's old format (open it and save it as .docx or PDF)", format)
 	case len(data) == 0:
@@ -52,11 +53,11 @@ func openArchive(ctx context.Context, data []byte, format string) (*archive, err
 	case !bytes.HasPrefix(data, []byte("PK")):
 		return nil, fmt.Errorf("not %s, despite its name", format)
 	case bytes.Count(data, []byte("PK\x01\x02")) > archiveEntries: // what an archive's list of entries begins each with
-		return nil, fmt.Errorf("damaged %s (more than %d entries)", format, archiveEntries)
+		return nil, fmt.Errorf("damaged %s (more than %d entries)", kind, archiveEntries)
 	}
 	r, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
-		return nil, fmt.Errorf("damaged %s (%v): open it in the program that wrote it, and save it again", format, err)
+		return nil, fmt.Errorf("damaged %s (%v): open it in the program that wrote it, and save it again", kind, err)
 	}
 	a := &archive{ctx, map[string]*zip.File{}, totalLimit}
 	for _, f := range r.File {

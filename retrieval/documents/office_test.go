@@ -273,7 +273,7 @@ func TestArchiveErrors(t *testing.T) {
 		{"a.docx", []byte("hello"), "not a .docx document, despite its name"},
 		{"a.docx", append(slices.Clone(compound), "..WordDocument"...), "save it as .docx or PDF"},
 		{"a.docx", append(slices.Clone(compound), utf16Of("EncryptedPackage")...), "save it without a password"},
-		{"a.docx", makeDOCX("", nil)[:300], "damaged a .docx document"},
+		{"a.docx", makeDOCX("", nil)[:300], "damaged .docx document (zip: "},
 		{"a.docx", makeZip("x", "y"), "no word/document.xml"},
 		{"a.docx", makeZip("word/document.xml", "<a><b></a>"), "damaged"},
 		{"a.docx", makeDOCX("", nil), "no text in it"},

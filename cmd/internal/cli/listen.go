@@ -42,13 +42,15 @@ func ListenError(flag, address string, err error) error {
 	var wrong *net.AddrError
 	var name *net.DNSError
 	var cause syscall.Errno
+	example := "127.0.0.1:7470"
+	if flag == "--listen" { // over UDP
+		example = "127.0.0.1:4433"
+	}
 	switch {
 	case errors.As(err, &wrong) && strings.HasSuffix(address, wrong.Addr): // not of another address
-		example := "127.0.0.1:7470"
-		if flag == "--listen" { // over UDP
-			example = "127.0.0.1:4433"
-		}
 		return fmt.Errorf("%s %s: %s: give HOST:PORT, such as %s", flag, Escape(address), wrong.Err, example)
+	case errors.As(err, &name) && strings.HasSuffix(name.Err, "unknown port"): // the net package looks up ports, too
+		return fmt.Errorf("%s %s: unknown port: give HOST:PORT, such as %s", flag, Escape(address), example)
 	case errors.As(err, &name):
 		return fmt.Errorf("%s %s: %w: give an address of this machine", flag, Escape(address), name)
 	case errors.As(err, &cause):

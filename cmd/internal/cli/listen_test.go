@@ -81,6 +81,7 @@ func TestListenError(t *testing.T) {
 		{"192.0.2.1:4433", udp("192.0.2.1:4433"), "cannot assign requested address: this machine has no such address"},
 		{"4433", udp("4433"), "missing port in address: give HOST:PORT, such as 127.0.0.1:4433"},
 		{"127.0.0.1:99999", udp("127.0.0.1:99999"), "invalid port: give HOST:PORT"},
+		{"127.0.0.1:44x", udp("127.0.0.1:44x"), "unknown port: give HOST:PORT, such as 127.0.0.1:4433"},
 		{":80", fmt.Errorf("listen: %w", syscall.EACCES), "permission denied: ports below 1024"},
 	} {
 		got := ListenError("--listen", c.address, c.err).Error()

@@ -45,7 +45,8 @@ func exists(path string) bool {
 
 // WriteOutput writes data to path, which the user named. It replaces a regular file, or the file that a link leads to, in
 // one step, with at most the permissions perm. It writes into pipes and terminals. It does not make folders.
-func (a *App) WriteOutput(path string, data []byte, perm fs.FileMode) error {
+func (a *App) WriteOutput(path string, data []byte, perm fs.FileMode) (err error) {
+	defer func() { err = needsRoom(err) }() // a chat goes on after the error
 	info, err := CheckOutput(path)
 	switch {
 	case err != nil:

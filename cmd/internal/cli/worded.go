@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"regexp"
@@ -62,11 +63,21 @@ func (m mapper) Decode(ctx *kong.DecodeContext, target reflect.Value) error {
 	if ctx.Value.Enum != "" {
 		wants = "one of " + strings.ReplaceAll(strings.TrimPrefix(ctx.Value.Enum, ","), ",", ", ")
 	}
+	if text, is := t.Value.(string); is && strings.HasPrefix(wants, "a whole number") && isLong(text) {
+		return fmt.Errorf("want %s, but %q is too long", wants, text)
+	}
 	got := "nothing"
 	if t.Type != kong.EOLToken {
 		got = strconv.Quote(fmt.Sprint(t.Value))
 	}
 	return fmt.Errorf("want %s, but got %s", wants, got)
+}
+
+// isLong reports whether a text is a whole number of more than 64 bits.
+func isLong(text string) bool {
+	_, signed := strconv.ParseInt(text, 10, 64)
+	_, unsigned := strconv.ParseUint(text, 10, 64)
+	return errors.Is(signed, strconv.ErrRange) && unsigned != nil
 }
 
 // takesNumber reports whether a value is a negative number, and is for a flag that takes numbers.

@@ -28,6 +28,8 @@ func TestWrongValues(t *testing.T) {
 	}{
 		{[]string{"--count", "abc"}, `--count: want a whole number, such as 8, but got "abc"`},
 		{[]string{"-n", "1.5"}, `--count: want a whole number, such as 8, but got "1.5"`},
+		{[]string{"--count", "99999999999999999999"}, `--count: want a whole number, such as 8, but "99999999999999999999" is too long`},
+		{[]string{"--seed", "99999999999999999999"}, `--seed: want a whole number, 0 or more, such as 8, but "99999999999999999999" is too long`},
 		{[]string{"--count", "-x"}, `--count: want a whole number, such as 8, but got "-x"`},
 		{[]string{"--seed", "-1"}, `--seed: want a whole number, 0 or more, such as 8, but got "-1"`},
 		{[]string{"--count"}, `--count: want a whole number, such as 8, but got nothing`},

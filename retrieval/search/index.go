@@ -189,9 +189,14 @@ func (x *Index) reopen() error {
 	case errors.As(last, &damaged):
 		return last
 	case errors.Is(last, fs.ErrPermission):
-		return fmt.Errorf("open index: %w", last)
+		return deniedIndex(x.dir, last)
 	}
 	return &DamagedError{Dir: x.dir, Err: last}
+}
+
+// deniedIndex describes err, which says that this user may not read the index in dir.
+func deniedIndex(dir string, err error) error {
+	return fmt.Errorf("the index %s cannot be read: let this user read it: %w", dir, err)
 }
 
 // readCurrent returns the name of the current generation, or "" if there is none.
@@ -199,6 +204,9 @@ func readCurrent(dir string) (string, error) {
 	b, err := os.ReadFile(filepath.Join(dir, currentName))
 	if errors.Is(err, os.ErrNotExist) {
 		return "", nil
+	}
+	if errors.Is(err, fs.ErrPermission) {
+		return "", deniedIndex(dir, err)
 	}
 	if err != nil {
 		return "", fmt.Errorf("open index: %w", err)

@@ -198,7 +198,8 @@ func TestOwnDocumentsHaveNoSampleCloud(t *testing.T) {
 	}
 }
 
-// index show of a file that was added and has no passages says why, unlike that of a file that nobody added.
+// index show of a file that was added and has no passages says why, unlike that of a file that nobody added. Of a folder it
+// says that it wants a file.
 func TestShowOfASkippedFile(t *testing.T) {
 	h := newHome(t)
 	notes := filepath.Join(h.Dir, "notes")
@@ -207,7 +208,7 @@ func TestShowOfASkippedFile(t *testing.T) {
 	if _, stderr, err := h.Run("index", "add", notes); err != nil {
 		t.Fatal(err, stderr)
 	}
-	for name, want := range map[string]string{"empty.txt": "is not in the index: no text in it", "other.txt": "index list shows what is"} {
+	for name, want := range map[string]string{"empty.txt": "is not in the index: no text in it", "other.txt": "index list shows what is", "": "is a folder: name a file in it"} {
 		if _, stderr, err := h.Run("index", "show", filepath.Join(notes, name)); err == nil || !strings.Contains(stderr, want) {
 			t.Errorf("%s: %v, %s", name, err, stderr)
 		}

@@ -325,6 +325,9 @@ func (c *indexShow) Run(a *App) error {
 	if skipped := (*search.SkippedError)(nil); errors.As(err, &skipped) {
 		return fmt.Errorf("%s was added, but is not in the index: %s", c.Path, Escape(skipped.Reason))
 	}
+	if info, e := os.Stat(c.Path); errors.Is(err, search.ErrNotIndexed) && e == nil && info.IsDir() {
+		return fmt.Errorf("%s is a folder: name a file in it; %s index list shows what is indexed", c.Path, a.Program)
+	}
 	if errors.Is(err, search.ErrNotIndexed) {
 		return fmt.Errorf("%s is not in the index: %s index list shows what is", c.Path, a.Program)
 	}

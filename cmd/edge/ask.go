@@ -114,7 +114,7 @@ func (f textFlags) text(a *cli.App, what string, args []string) (string, error) 
 	switch {
 	case given > 1:
 		return "", errors.New("arguments, --prompt and --file: give only one of these")
-	case f.File != "":
+	case f.File != "" && f.File != "-":
 		file, err := os.Open(f.File)
 		if err != nil {
 			return "", err
@@ -123,7 +123,7 @@ func (f textFlags) text(a *cli.App, what string, args []string) (string, error) 
 		if text, err = readText(file); err != nil {
 			return "", fmt.Errorf("%s: %w", f.File, err)
 		}
-	case given == 0:
+	case given == 0, f.File == "-":
 		var err error
 		if text, err = interruptible(a, func() (string, error) { return typedText(what) }); err != nil {
 			return "", fmt.Errorf("read the %s: %w", what, err)

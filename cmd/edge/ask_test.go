@@ -34,6 +34,16 @@ func TestSpeed(t *testing.T) {
 	}
 }
 
+// The file - is standard input.
+func TestQuestionFromStandardInput(t *testing.T) {
+	h := newHome(t)
+	cmd := h.Command(t.Context(), "ask", "-q", "-f", "-")
+	cmd.Stdin = strings.NewReader("When does the harbour museum open?\n")
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), cloudKnows) {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
 // An answer that --max-tokens cut says so, also with -q. It ends with an ellipsis, never within a word or a number, and
 // claims no confidence.
 func TestCutAnswer(t *testing.T) {

@@ -162,6 +162,9 @@ func interruptible(ctx context.Context, read func() (string, error)) (string, er
 	case <-done:
 		return text, err
 	case <-ctx.Done():
+		if term.IsTerminal(int(os.Stdin.Fd())) {
+			fmt.Fprintln(os.Stderr) // end the line in which the terminal shows ^C
+		}
 		return "", ctx.Err()
 	}
 }

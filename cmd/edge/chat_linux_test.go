@@ -143,7 +143,7 @@ func TestAskOnATerminal(t *testing.T) {
 	for _, args := range []string{"ask", "pair"} {
 		c = newTerminal(t, h, args)
 		c.wait(":")
-		c.send("\x03", "edge: interrupted")
+		c.send("\x03", "\nedge: interrupted")
 	}
 }
 

@@ -346,6 +346,40 @@ func TestStream(t *testing.T) {
 	}
 }
 
+// The chunks of an answer have one time of creation, however long it takes. Those before the last have no usage where a client asks
+// for it: null, as OpenAI's have.
+func TestChunksAgree(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := New(config(&echo{pause: func(context.Context) error { time.Sleep(time.Minute); return nil }}))
+		for _, more := range []string{`,"stream":true`, `,"stream":true,"stream_options":{"include_usage":true}`} {
+			chunks, _ := events(t, send(t, s, "POST", chatPath, ask("one two three", more)).Body)
+			wanted := strings.Contains(more, "include_usage")
+			for i, c := range chunks {
+				if c["created"] != chunks[0]["created"] {
+					t.Errorf("chunk %d was created at %v, the first at %v", i, c["created"], chunks[0]["created"])
+				}
+				if used, has := c["usage"]; has != wanted || (used != nil) != (wanted && i == len(chunks)-1) {
+					t.Errorf("with %s, chunk %d has the usage %v, %v", more, i, used, has)
+				}
+			}
+		}
+	})
+}
+
+// An error has all fields of OpenAI's, null where there is nothing to say.
+func TestErrorsHaveAllFields(t *testing.T) {
+	s := New(config(&echo{}))
+	for body, want := range map[string]string{
+		ask("x", `,"n":9`):          `{"code":null,"message":"n is 9: want 1 to 8","param":"n","type":"invalid_request_error"}`,
+		ask("x", `,"model":"none"`): `{"code":"model_not_found","message":"there is no model none here: this server has reader","param":"model","type":"invalid_request_error"}`,
+		`{"messages":[]}`:           `{"code":null,"message":"the last message must be the user's question","param":"messages","type":"invalid_request_error"}`,
+	} {
+		if got, err := json.Marshal(object(t, send(t, s, "POST", chatPath, body))["error"]); err != nil || string(got) != want {
+			t.Errorf("%s: %s, %v; want %s", body, got, err, want)
+		}
+	}
+}
+
 // Streamed text that is cut at stop strings equals the whole text cut at the first of them, however it comes in pieces.
 func TestStopStrings(t *testing.T) {
 	for _, c := range []struct {

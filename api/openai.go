@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"strings"
 	"sync"
@@ -29,7 +30,7 @@ type completion struct {
 	Model       string   `json:"model"`
 	Fingerprint string   `json:"system_fingerprint"`
 	Choices     []choice `json:"choices"`
-	Usage       *usage   `json:"usage,omitempty"`
+	Usage       any      `json:"usage,omitempty"` // usage, or null in chunks before the last
 	Timings     *timings `json:"timings,omitempty"`
 	Tandem      any      `json:"tandem,omitempty"` // Extra, one for each choice if there are several; in chunks the tokens
 }
@@ -69,6 +70,7 @@ type job struct {
 	turns    []message
 	prompt   int // tokens of the turns, once it has begun
 	id       string
+	created  int64 // Unix seconds
 }
 
 // prepare checks a request and makes its queries.
@@ -79,7 +81,7 @@ func (s *Server) prepare(model, question string, messages []message, o options) 
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	j := &job{options: o, chat: messages != nil, id: "tandem-" + newID()}
+	j := &job{options: o, chat: messages != nil, id: "tandem-" + newID(), created: time.Now().Unix()}
 	turns := []message{{Role: "user", Content: content(question)}}
 	if messages != nil {
 		turns = messages
@@ -228,7 +230,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, j *job) {
 		c.Timings = &t
 	}
 	sum.Total = sum.Prompt + sum.Completion
-	c.Usage = &sum
+	c.Usage = sum
 	if c.Tandem = extras[0]; len(extras) > 1 {
 		c.Tandem = extras
 	}
@@ -309,7 +311,7 @@ func (s *Server) completion(j *job, part string) *completion {
 	if j.chat {
 		object = "chat.completion" + part
 	}
-	return &completion{ID: j.id, Object: object, Created: time.Now().Unix(), Model: s.cfg.Model.Name, Fingerprint: "tandem-" + s.cfg.Version}
+	return &completion{ID: j.id, Object: object, Created: j.created, Model: s.cfg.Model.Name, Fingerprint: "tandem-" + s.cfg.Version}
 }
 
 func (s *Server) likelihoods(j *job) *likelihoods {
@@ -345,13 +347,16 @@ func (s *Server) stream(w http.ResponseWriter, ctx context.Context, j *job) {
 		}
 		return
 	}
-	if j.StreamOptions != nil && j.StreamOptions.Usage {
+	if j.showsUsage() {
 		next := s.completion(j, ".chunk")
-		next.Choices, next.Usage = []choice{}, &usage{Prompt: j.prompt, Completion: c.tokens, Total: j.prompt + c.tokens}
+		next.Choices, next.Usage = []choice{}, usage{Prompt: j.prompt, Completion: c.tokens, Total: j.prompt + c.tokens}
 		c.out.send("", next)
 	}
 	c.out.raw("", "[DONE]")
 }
+
+// showsUsage reports whether a stream ends with a chunk that says how many tokens there were.
+func (j *job) showsUsage() bool { return j.StreamOptions != nil && j.StreamOptions.Usage }
 
 // chunks are the chunks of a job's choices.
 type chunks struct {
@@ -368,6 +373,9 @@ type chunks struct {
 func (c *chunks) send(of choice, own any) {
 	next := c.server.completion(c.job, ".chunk")
 	next.Choices, next.Tandem = []choice{of}, own
+	if c.job.showsUsage() {
+		next.Usage = json.RawMessage("null")
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.out.send("", next); c.out.err != nil {

@@ -354,14 +354,25 @@ type Error struct {
 	Retry   time.Duration `json:"-"` // when to try again; 0 for never
 	Message string        `json:"message"`
 	Type    string        `json:"type"`
-	Param   string        `json:"param,omitempty"`
-	Code    string        `json:"code,omitempty"`
+	Param   orNull        `json:"param"`
+	Code    orNull        `json:"code"`
 }
 
 func (e *Error) Error() string { return e.Message }
 
+// orNull is a string that is null in JSON if it is empty.
+type orNull string
+
+// MarshalJSON implements json.Marshaler.
+func (s orNull) MarshalJSON() ([]byte, error) {
+	if s == "" {
+		return []byte("null"), nil
+	}
+	return json.Marshal(string(s))
+}
+
 func refused(param, format string, args ...any) error {
-	return &Error{Status: http.StatusBadRequest, Type: "invalid_request_error", Param: param, Message: fmt.Sprintf(format, args...)}
+	return &Error{Status: http.StatusBadRequest, Type: "invalid_request_error", Param: orNull(param), Message: fmt.Sprintf(format, args...)}
 }
 
 func notFound(format string, args ...any) error {

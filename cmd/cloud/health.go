@@ -27,6 +27,9 @@ The exit code is 1 if no server answers, or if that of this user on this machine
 }
 
 func (c *healthCmd) Run(a *cli.App) error {
+	if c.Wait <= 0 {
+		return fmt.Errorf("--wait %v: want more than 0s", c.Wait)
+	}
 	at := cmp.Or(c.Listen, a.ServerAddress(), ":"+defaultPort)
 	ctx, cancel := context.WithTimeout(a, c.Wait)
 	defer cancel()

@@ -124,16 +124,22 @@ func TestPairPrefers(t *testing.T) {
 	}
 	shared := []string{"serve", "--service", home.Dir, "--listen", "127.0.0.1:0"}
 	for want, command := range map[string][]string{
-		"nobody called":      {"pair", "--prefer", "nokia", "--priority", "high"},
-		"must be one of":     {"pair", "--prefer", "pixel", "--priority", "urgent"},
-		"--prefer":           {"pair", "--priority", "high"},
-		"no replica of":      {"pair", "--service", home.Dir},
-		"there is no folder": {"pair", "--service", filepath.Join(home.Dir, "none")},
-		"mkdir":              {"serve", "--service", filepath.Join(home.Dir, "none"), "--advertise", "127.0.0.1:4433"},
-		"--advertise is for": {"serve", "--advertise", "cloud-b:4433"},
-		"a replica needs":    shared,
-		"not host:port":      append(shared[:len(shared):len(shared)], "--advertise", "cloud-b"),
-		"":                   {"pair", "--prefer", "pixel", "--priority", "low"},
+		"nobody called":       {"pair", "--prefer", "nokia", "--priority", "high"},
+		"must be one of":      {"pair", "--prefer", "pixel", "--priority", "urgent"},
+		"--prefer":            {"pair", "--priority", "high"},
+		"no replica of":       {"pair", "--service", home.Dir},
+		"there is no folder":  {"pair", "--service", filepath.Join(home.Dir, "none")},
+		"mkdir":               {"serve", "--service", filepath.Join(home.Dir, "none"), "--advertise", "127.0.0.1:4433"},
+		"--advertise is for":  {"serve", "--advertise", "cloud-b:4433"},
+		"a replica needs":     shared,
+		"not host:port":       append(shared[:len(shared):len(shared)], "--advertise", "cloud-b"),
+		"--advertise cloud-c": append(shared[:len(shared):len(shared)], "--advertise", "cloud-c"),
+		"--advertise :4433":   append(shared[:len(shared):len(shared)], "--advertise", ":4433"),
+		"--advertise [::]":    append(shared[:len(shared):len(shared)], "--advertise", "[::]:4433"),
+		"--drain -5s":         {"serve", "--drain", "-5s", "--service", filepath.Join(home.Dir, "none")},
+		"--wait 0s":           {"health", "--wait", "0s", "--listen", "127.0.0.1:1"},
+		"--wait -1s":          {"health", "--wait", "-1s", "--listen", "127.0.0.1:1"},
+		"":                    {"pair", "--prefer", "pixel", "--priority", "low"},
 	} {
 		if _, stderr, err := home.Run(command...); (err == nil) != (want == "") || !strings.Contains(stderr, want) {
 			t.Errorf("%v: %v, %s; want %q", command, err, stderr, want)

@@ -168,6 +168,8 @@ func (c *serveCmd) check() error {
 		return errors.New("--max-documents, --max-tokens, --connections, --key-connections: want 1 or more")
 	case c.Shared < 0 || c.KVMemory < 0:
 		return errors.New("--shared, --kv-memory: want 0 or more")
+	case c.Drain < 0:
+		return fmt.Errorf("--drain %v: want 0s or more", c.Drain)
 	case c.HTTP == "":
 		if err := c.httpFlags.CheckUnused(); err != nil {
 			return err

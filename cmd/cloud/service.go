@@ -25,8 +25,14 @@ func (f replicaFlags) name(listen string) (string, error) {
 	switch {
 	case f.Service == "" && f.Advertise != "":
 		return "", errors.New("--advertise is for replicas: give --service, too")
-	case f.Service == "" || f.Advertise != "":
+	case f.Advertise != "":
+		host, _, err := net.SplitHostPort(f.Advertise)
+		if ip := net.ParseIP(host); err != nil || host == "" || ip.IsUnspecified() {
+			return "", fmt.Errorf("--advertise %s is not host:port where devices reach this replica: give one, such as cloud-b.example.net:4433", cli.Plain(f.Advertise))
+		}
 		return f.Advertise, nil
+	case f.Service == "":
+		return "", nil
 	}
 	if _, port, err := net.SplitHostPort(listen); err != nil || port == "0" {
 		return "", fmt.Errorf("--listen %s: a replica needs a port that its devices know: set one, or give --advertise", listen)

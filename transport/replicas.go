@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
 	"sync"
 	"time"
+
+	"tandem/internal/atomicfile"
 )
 
 // Replicas is the list of the running replicas of a cloud: a directory that they share, with one file per replica that holds
@@ -26,29 +29,25 @@ const (
 	replicaAge = 30 * time.Second
 )
 
-// Enter adds the replica at an address that devices can dial, until leave is called.
-func (r *Replicas) Enter(addr string) (leave func() error, err error) {
+// Enter adds the replica at an address that devices can dial, until leave is called. It makes the directory, but not the one
+// that this is in, and later neither of them: where a share is away, its replicas must leave nothing in its place. While the
+// directory cannot be written to, the log says so.
+func (r *Replicas) Enter(addr string, log *slog.Logger) (leave func() error, err error) {
 	if err := checkAddr(addr); err != nil {
 		return nil, err
 	}
 	path := filepath.Join(r.dir, hex.EncodeToString([]byte(addr)))
-	write := func() error { return writeFile(path, []byte(addr+"\n")) }
-	if err := write(); err != nil {
+	write := func() error { return atomicfile.Write(path, []byte(addr+"\n"), 0o600) }
+	if err = os.Mkdir(r.dir, 0o700); err == nil || errors.Is(err, fs.ErrExist) {
+		err = write()
+	}
+	if err != nil {
 		return nil, fmt.Errorf("enter the list of replicas: %w", err)
 	}
 	stop, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(stopped)
-		tick := time.NewTicker(enterEvery)
-		defer tick.Stop()
-		for {
-			select {
-			case <-tick.C:
-				write() // the directory may be away for a moment
-			case <-stop:
-				return
-			}
-		}
+		renew(write, stop, log)
 	}()
 	return sync.OnceValue(func() error {
 		close(stop)
@@ -58,6 +57,28 @@ func (r *Replicas) Enter(addr string) (leave func() error, err error) {
 		}
 		return nil
 	}), nil
+}
+
+// renew writes a replica's file again and again, and logs when it becomes impossible or possible.
+func renew(write func() error, stop <-chan struct{}, log *slog.Logger) {
+	tick := time.NewTicker(enterEvery)
+	defer tick.Stop()
+	away := false
+	for {
+		select {
+		case <-tick.C:
+		case <-stop:
+			return
+		}
+		switch err := write(); {
+		case err != nil && !away:
+			log.Warn("the replicas' folder cannot be written to: others will soon take this replica for gone", "error", err)
+			away = true
+		case err == nil && away:
+			log.Info("the replicas' folder can be written to again")
+			away = false
+		}
+	}
 }
 
 // List returns the addresses of the replicas that run, sorted; at most MaxReplicas.

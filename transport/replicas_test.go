@@ -1,11 +1,14 @@
 package transport
 
 import (
+	"bytes"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -20,7 +23,7 @@ func TestReplicasAreListed(t *testing.T) {
 	all := []string{"10.0.0.1:4433", "[2001:db8::1]:4433", "cloud-b.example:4433"}
 	for _, addr := range all {
 		var err error
-		if leave[addr], err = OpenReplicas(dir).Enter(addr); err != nil {
+		if leave[addr], err = OpenReplicas(dir).Enter(addr, slog.New(slog.DiscardHandler)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -53,8 +56,59 @@ func TestReplicasAreListed(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"", "nowhere", "10.0.0.1:0", "a b:1", ":4433"} {
-		if _, err := r.Enter(bad); err == nil {
+		if _, err := r.Enter(bad, slog.New(slog.DiscardHandler)); err == nil {
 			t.Errorf("%q was entered", bad)
 		}
 	}
+}
+
+// While the share is away, a replica writes nothing in its place, and says once that it cannot be found. Then it is listed again.
+func TestReplicaWithoutItsShare(t *testing.T) {
+	share := filepath.Join(t.TempDir(), "share")
+	if err := os.Mkdir(share, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		r := OpenReplicas(filepath.Join(share, "replicas"))
+		leave, err := r.Enter("10.0.0.1:4433", slog.New(slog.NewTextHandler(&log, nil)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		wait := func(d time.Duration) {
+			time.Sleep(d)
+			synctest.Wait()
+		}
+		wait(time.Second)
+		for _, mountPoint := range []bool{false, true} { // is nothing there, or the empty folder that the share was mounted on?
+			log.Reset()
+			if err := os.Rename(share, share+".away"); err != nil {
+				t.Fatal(err)
+			}
+			if mountPoint {
+				err = os.Mkdir(share, 0o700)
+			}
+			wait(3 * enterEvery)
+			if left, _ := os.ReadDir(share); err != nil || len(left) > 0 {
+				t.Errorf("in place of the share are %v, %v", left, err)
+			}
+			os.RemoveAll(share)
+			if err := os.Rename(share+".away", share); err != nil {
+				t.Fatal(err)
+			}
+			wait(3 * enterEvery)
+			if said := log.String(); strings.Count(said, "level=WARN") != 1 || strings.Count(said, "level=INFO") != 1 {
+				t.Errorf("it logs %q", said)
+			}
+			if list, err := r.List(); err != nil || len(list) != 1 {
+				t.Errorf("back are %q, %v", list, err)
+			}
+		}
+		if _, err := os.Stat(share + ".away"); err == nil {
+			t.Error("the share is still away")
+		}
+		if err := leave(); err != nil {
+			t.Error(err)
+		}
+	})
 }

@@ -120,7 +120,7 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, listener.Close()) }()
-	leave, err := c.enter(hello.Replica)
+	leave, err := c.enter(a, hello.Replica)
 	if err != nil {
 		return err
 	}

@@ -45,11 +45,11 @@ func (f replicaFlags) name(listen string) (string, error) {
 }
 
 // enter adds this replica to the list of those that run.
-func (f replicaFlags) enter(name string) (leave func() error, err error) {
+func (f replicaFlags) enter(a *cli.App, name string) (leave func() error, err error) {
 	if f.Service == "" {
 		return func() error { return nil }, nil
 	}
-	return f.Service.Replicas().Enter(name)
+	return f.Service.Replicas().Enter(name, a.Log)
 }
 
 // addrs returns what tells the addresses of all replicas, nil without a service.

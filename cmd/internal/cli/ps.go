@@ -39,18 +39,17 @@ func (a *App) Register(p Process) (end func()) {
 	if err == nil {
 		err = MakePrivateDir(dir)
 	}
-	if err != nil {
-		a.Log.Info("ps does not show this process", "error", err)
-		return func() {}
-	}
 	p.PID, p.Started = os.Getpid(), time.Now().UTC().Truncate(time.Second)
-	f, err := openProcess(dir, p.PID)
+	var f *os.File
+	if err == nil {
+		f, err = openProcess(dir, p.PID)
+	}
 	if err != nil {
-		a.Log.Info("ps does not show this process", "error", err)
+		a.unknown(p, err)
 		return func() {}
 	}
 	if err := json.NewEncoder(f).Encode(p); err != nil {
-		a.Log.Info("ps shows no more of this process than its number", "error", err)
+		a.unknown(p, err)
 	}
 	a.drains = func() {
 		p.Draining = true
@@ -63,6 +62,15 @@ func (a *App) Register(p Process) (end func()) {
 		f.Close()
 		os.Remove(f.Name())
 	}
+}
+
+// unknown logs that other commands do not know of a process, or not where it listens.
+func (a *App) unknown(p Process, err error) {
+	if p.Address == "" {
+		a.Log.Info("ps does not show this process", "error", err)
+		return
+	}
+	a.Log.Warn("other commands do not find this server: tell them its address", "address", p.Address, "error", err)
 }
 
 // openProcess makes the file of a process and locks it. The lock ends with the process, whatever ends it.

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -71,5 +72,21 @@ func TestRegisterWithATakenNumber(t *testing.T) {
 	a.Register(Process{Command: "chat"})()
 	if list, err := a.processes(); err != nil || len(list) != 1 || list[0].Command != "serve" {
 		t.Errorf("%+v, %v", list, err)
+	}
+}
+
+// The log warns of a server that other commands cannot find, as on a full or read-only disk. Nothing looks for a chat.
+func TestRegisterWithoutFolder(t *testing.T) {
+	state := filepath.Join(t.TempDir(), "state")
+	if err := os.WriteFile(state, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for address, want := range map[string]string{"127.0.0.1:4433": "level=WARN", "": "level=INFO"} {
+		var log strings.Builder
+		a := &App{Context: context.Background(), Program: "cloud", dirs: Dirs{State: state}, Log: slog.New(slog.NewTextHandler(&log, nil))}
+		a.Register(Process{Command: "serve", Address: address})()
+		if said := log.String(); strings.Count(said, "\n") != 1 || !strings.Contains(said, want) {
+			t.Errorf("at %q: %q, want %s", address, said, want)
+		}
 	}
 }

@@ -502,6 +502,26 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// A value of the wrong type is named as the request has it, with what its field takes.
+func TestWrongTypes(t *testing.T) {
+	s := New(config(&echo{}))
+	for more, want := range map[string]string{
+		`,"seed":1.5`:                    "seed: want a whole number, not a number 1.5",
+		`,"seed":1e3`:                    "seed: want a whole number, not a number 1e3",
+		`,"seed":123456789012345678901`:  "seed: 123456789012345678901 is out of range",
+		`,"seed":-123456789012345678901`: "seed: -123456789012345678901 is out of range",
+		`,"temperature":1e400`:           "temperature: 1e400 is out of range",
+		`,"temperature":"0"`:             "temperature: want a number, not a string",
+		`,"stop":5`:                      "stop: want a string or a list of strings, not a number",
+		`,"stop":{}`:                     "stop: want a string or a list of strings, not an object",
+		`,"stop":[5]`:                    "stop: want a string, not a number",
+	} {
+		if w := send(t, s, "POST", chatPath, ask("x", more)); w.Code != http.StatusBadRequest || at(object(t, w), "error", "message") != want {
+			t.Errorf("%s: %d %s; want %q", more, w.Code, w.Body, want)
+		}
+	}
+}
+
 // Of a long conversation the latest turns go on, as many as a cloud can be told.
 func TestRecentTurns(t *testing.T) {
 	turn := `{"role":"user","content":"` + strings.Repeat("x", 14_000) + `"},{"role":"assistant","content":"ok"},`

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -109,7 +110,12 @@ func (l *list) UnmarshalJSON(b []byte) error {
 		*l = list{""}
 		return json.Unmarshal(b, &(*l)[0])
 	}
-	return json.Unmarshal(b, (*[]string)(l))
+	err := json.Unmarshal(b, (*[]string)(l))
+	var wrong *json.UnmarshalTypeError
+	if errors.As(err, &wrong) && wrong.Type.Kind() == reflect.Slice { // and not one of its strings
+		wrong.Type = reflect.TypeFor[list]()
+	}
+	return err
 }
 
 // Bounds of options.

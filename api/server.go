@@ -462,7 +462,7 @@ func read(w http.ResponseWriter, r *http.Request, v any) error {
 		}
 		if errors.As(err, &wrong) {
 			field := asWritten(v, wrong.Field)
-			return refused(field, "%s: want %s, not %s", cmp.Or(field, "the request"), wanted(wrong.Type), article(wrong.Value))
+			return refused(field, "%s: %s", cmp.Or(field, "the request"), mistaken(wrong))
 		}
 		return refused("", "the request is no JSON object: %v", err)
 	}
@@ -480,8 +480,20 @@ func asWritten(v any, path string) string {
 	return path
 }
 
+// mistaken says what is wrong with a value. encoding/json gives the digits only of numbers that do not fit: "number 1.5".
+func mistaken(wrong *json.UnmarshalTypeError) string {
+	digits, unfit := strings.CutPrefix(wrong.Value, "number ")
+	if unfit && (wrong.Type.Kind() == reflect.Float64 || !strings.ContainsAny(digits, ".eE")) {
+		return digits + " is out of range"
+	}
+	return fmt.Sprintf("want %s, not %s", wanted(wrong.Type), article(wrong.Value))
+}
+
 // wanted names in JSON's terms what a type is read from.
 func wanted(t reflect.Type) string {
+	if t == reflect.TypeFor[list]() {
+		return "a string or a list of strings"
+	}
 	switch t.Kind() {
 	case reflect.Bool:
 		return "true or false"

@@ -414,22 +414,25 @@ func TestStopStrings(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	s := New(config(&echo{}))
 	for body, want := range map[string]string{
-		`{`:                               "no JSON object",
-		`[]`:                              "the request: want an object, not an array",
-		`{"messages":[]}`:                 "the user's question",
-		`{"messages":5}`:                  "messages: want a list, not a number",
-		`{}`:                              "the user's question",
-		ask("x", `,"n":9`):                "want 1 to 8",
-		ask("x", `,"tools":[{}]`):         "tools are not supported",
-		ask("x", `,"temperature":3`):      "want 0 to 2",
-		ask("x", `,"top_p":0`):            "more than 0",
-		ask("x", `,"stop":["",""]`):       "not empty",
-		ask("x", `,"seed":-1`):            "want 0 or more",
-		ask("x", `,"max_tokens":0`):       "want 1 or more",
-		ask("x", `,"top_logprobs":2`):     "with logprobs",
-		ask("x", `,"model":"gpt-4o"`):     "there is no model gpt-4o",
-		ask("x", `,"logit_bias":{"5":1}`): "logit_bias",
-		ask("x", `,"presence_penalty":1`): "presence_penalty is not",
+		`{`:                                   "no JSON object",
+		`[]`:                                  "the request: want an object, not an array",
+		`{"messages":[]}`:                     "the user's question",
+		`{"messages":5}`:                      "messages: want a list, not a number",
+		`{}`:                                  "the user's question",
+		ask("x", `,"n":9`):                    "want 1 to 8",
+		ask("x", `,"tools":[{}]`):             "tools are not supported",
+		ask("x", `,"tool_choice":"required"`): "tool_choice: tools are not supported",
+		ask("x", `,"tool_choice":{"type":"function","function":{}}`):  "tool_choice: tools are not supported",
+		ask("x", `,"function_call":{"name":"f"}`):                     "function_call: tools are not supported",
+		ask("x", `,"temperature":3`):                                  "want 0 to 2",
+		ask("x", `,"top_p":0`):                                        "more than 0",
+		ask("x", `,"stop":["",""]`):                                   "not empty",
+		ask("x", `,"seed":-1`):                                        "want 0 or more",
+		ask("x", `,"max_tokens":0`):                                   "want 1 or more",
+		ask("x", `,"top_logprobs":2`):                                 "with logprobs",
+		ask("x", `,"model":"gpt-4o"`):                                 "there is no model gpt-4o",
+		ask("x", `,"logit_bias":{"5":1}`):                             "logit_bias",
+		ask("x", `,"presence_penalty":1`):                             "presence_penalty is not",
 		ask("x", `,"response_format":{"type":"json_schema"}`):         "json_schema",
 		ask("x", `,"tandem":{"placement":"moon"}`):                    "placement",
 		ask("x", `,"tandem":{"rtt_ms":-1}`):                           "rtt_ms",
@@ -499,6 +502,16 @@ func TestRefusals(t *testing.T) {
 	s = New(config(&echo{err: fmt.Errorf("cellar: %w", node.ErrNoCloud)}))
 	if body := send(t, s, "POST", chatPath, ask("x", `,"stream":true`)).Body.String(); !strings.Contains(body, `"no_cloud"`) {
 		t.Errorf("without the cloud, in a stream: %s", body)
+	}
+}
+
+// A request that leaves it to the model whether to use tools, and names none, is answered.
+func TestNoToolsAreAskedFor(t *testing.T) {
+	s := New(config(&echo{}))
+	for _, more := range []string{`,"tools":[],"tool_choice":"auto"`, `,"tool_choice":"none"`, `,"tool_choice":null,"function_call":"auto"`} {
+		if w := send(t, s, "POST", chatPath, ask("x", more)); w.Code != http.StatusOK {
+			t.Errorf("%s: %d %s", more, w.Code, w.Body)
+		}
 	}
 }
 

@@ -42,6 +42,8 @@ type options struct {
 	Format        *format         `json:"response_format"`
 	Tools         json.RawMessage `json:"tools"`
 	Functions     json.RawMessage `json:"functions"`
+	ToolChoice    json.RawMessage `json:"tool_choice"`
+	FunctionCall  json.RawMessage `json:"function_call"`
 	LogitBias     json.RawMessage `json:"logit_bias"`
 	Presence      float64         `json:"presence_penalty"`
 	Frequency     float64         `json:"frequency_penalty"`
@@ -132,12 +134,21 @@ func given(raw json.RawMessage) bool {
 	return text != "" && text != "null" && text != "[]" && text != "{}"
 }
 
+// mustCall reports whether a choice of tools demands the call of one.
+func mustCall(choice json.RawMessage) bool {
+	return given(choice) && !slices.Contains([]string{`"auto"`, `"none"`}, string(bytes.TrimSpace(choice)))
+}
+
 // check refuses what cannot be done.
 func (o options) check() error {
 	stops, hottest := cmp.Or(o.bounds.stops, maxStops), cmp.Or(o.bounds.hottest, MaxTemperature)
 	switch {
 	case given(o.Tools) || given(o.Functions):
 		return refused("tools", "tools are not supported: this server answers from documents")
+	case mustCall(o.ToolChoice):
+		return refused("tool_choice", "tool_choice: tools are not supported: leave it out, or give auto or none")
+	case mustCall(o.FunctionCall):
+		return refused("function_call", "function_call: tools are not supported: leave it out, or give auto or none")
 	case o.Format != nil && o.Format.Type != "" && o.Format.Type != "text":
 		return refused("response_format", "the response format %q is not supported: answers are text", o.Format.Type)
 	case given(o.LogitBias):

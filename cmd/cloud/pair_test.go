@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"net"
@@ -185,6 +187,45 @@ func TestPairAfterAnotherServerFailed(t *testing.T) {
 	for _, command := range []string{"pair --no-qr", "health", "doctor"} {
 		if stdout, stderr, err := home.Run(strings.Fields(command)...); err != nil || !strings.Contains(stdout, said.Listening) {
 			t.Errorf("a server runs at %s; %s: %v, %s%s", said.Listening, command, err, stdout, stderr)
+		}
+	}
+}
+
+// The server says once that a device was paired, whether its log has pairings or not.
+func TestPairingIsSaidOnce(t *testing.T) {
+	for _, level := range []string{"info", "warn"} {
+		home := clitest.NewHome(t)
+		serve := home.Command(t.Context(), "serve", "--sample", "--listen", "127.0.0.1:0", "--log-level", level)
+		out, err := serve.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var said bytes.Buffer
+		serve.Stderr = &said
+		if err := serve.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for in := bufio.NewScanner(out); in.Scan() && in.Text() != "Pair a device with: cloud pair"; {
+		}
+		file := filepath.Join(home.Dir, "code")
+		if _, stderr, err := home.Run("pair", "--to", file); err != nil {
+			t.Fatal(err, stderr)
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		code, err := transport.ParseCode(string(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		id, err := transport.Ephemeral()
+		if err == nil {
+			_, err = transport.Pair(t.Context(), code, id, "pixel", nil)
+		}
+		serve.Process.Signal(os.Interrupt)
+		if err := errors.Join(err, serve.Wait()); err != nil || strings.Count(said.String(), "pixel") != 1 {
+			t.Errorf("at the level %s: %v, %q", level, err, &said)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"slices"
@@ -150,13 +151,21 @@ func (c *serveCmd) listen(a *cli.App, id transport.Identity, peers *transport.Pe
 		Hello:    hello,
 		Addrs:    c.addrs(a),
 		Limits:   transport.Limits{Conns: c.Connections, PerKey: c.KeyConnections, Exchanges: node.Exchanges(c.Answers)},
-		Paired:   func(p transport.Peer) { a.Remark("paired with %s (%s)", cli.Escape(p.Name), p.ID.Short()) },
+		Paired:   paired(a),
 		Log:      a.Log,
 	})
 	if err != nil {
 		return nil, cli.ListenError("--listen", c.Listen, err)
 	}
 	return listener, nil
+}
+
+// paired returns what says that a device was paired, nil where the log does.
+func paired(a *cli.App) func(transport.Peer) {
+	if a.Log.Enabled(a, slog.LevelInfo) {
+		return nil
+	}
+	return func(p transport.Peer) { a.Remark("paired with %s (%s)", cli.Escape(p.Name), p.ID.Short()) }
 }
 
 // check refuses numbers that no cloud can have.

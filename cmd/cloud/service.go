@@ -28,7 +28,7 @@ func (f replicaFlags) name(listen string) (string, error) {
 	case f.Advertise != "":
 		host, _, err := net.SplitHostPort(f.Advertise)
 		if ip := net.ParseIP(host); err != nil || host == "" || ip.IsUnspecified() {
-			return "", fmt.Errorf("--advertise %s is not host:port where devices reach this replica: give one, such as cloud-b.example.net:4433", cli.Plain(f.Advertise))
+			return "", fmt.Errorf("--advertise %s is not host:port where devices reach this replica: give one, such as cloud-b.example.net:4433", cli.Escape(f.Advertise))
 		}
 		return f.Advertise, nil
 	case f.Service == "":

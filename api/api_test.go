@@ -1091,6 +1091,39 @@ func TestFailureInAStreamNamesNoFile(t *testing.T) {
 	}
 }
 
+// A request whose time is up because the server ends is told so, in whatever form it wants its answer, and also while it waits.
+func TestBrokenOffByTheEnd(t *testing.T) {
+	for _, c := range []struct {
+		path, body string
+		waits      bool
+		want       int
+	}{
+		{chatPath, ask("one two", ""), false, 503},
+		{chatPath, ask("one two", ""), true, 503},
+		{chatPath, ask("one two", `,"n":2`), false, 503},
+		{chatPath, ask("one two", `,"stream":true`), false, 200},
+		{"/api/chat", ask("one two", `,"stream":false`), false, 503},
+		{"/api/chat", ask("one two", ""), false, 503},
+	} {
+		ctx, giveUp := context.WithCancelCause(t.Context())
+		s := New(config(&echo{pause: func(ctx context.Context) error {
+			giveUp(ErrEnding)
+			<-ctx.Done()
+			return ctx.Err()
+		}}))
+		if c.waits {
+			s.turns = make(chan struct{}) // nobody's turn comes
+			giveUp(ErrEnding)
+		}
+		w, r := httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, "POST", c.path, strings.NewReader(c.body))
+		r.Host = "localhost"
+		s.Handler().ServeHTTP(w, r)
+		if w.Code != c.want || !strings.Contains(w.Body.String(), ErrEnding.Message) {
+			t.Errorf("%+v: %d %s", c, w.Code, w.Body)
+		}
+	}
+}
+
 // A server that is about to end says so to whoever asks.
 func TestEnding(t *testing.T) {
 	cfg, ends := config(&echo{}), make(chan struct{})

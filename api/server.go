@@ -224,13 +224,17 @@ func (s *Server) guard(next http.Handler) http.Handler {
 			return
 		}
 		if s.ending() && (forPrograms(r.URL.Path) || r.URL.Path == "/health") {
-			failAs(w, r, &Error{Status: http.StatusServiceUnavailable, Type: "server_error", Code: "draining", Retry: 5 * time.Second,
-				Message: "the server is shutting down: try again in a moment"})
+			failAs(w, r, ErrEnding)
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
 }
+
+// ErrEnding is the error of requests that a server has no time for because it is about to end. As the cause of the end of their
+// context, it is what they are told.
+var ErrEnding = &Error{Status: http.StatusServiceUnavailable, Type: "server_error", Code: "draining", Retry: 5 * time.Second,
+	Message: "the server is shutting down: try again in a moment"}
 
 // ending reports whether the server is about to end. It then answers what it was asked before, and nothing else.
 func (s *Server) ending() bool {
@@ -344,7 +348,7 @@ func (s *Server) turn(ctx context.Context) (leave func(), err error) {
 		return func() { <-s.turns; <-s.queue }, nil
 	case <-ctx.Done():
 		<-s.queue
-		return nil, ctx.Err()
+		return nil, context.Cause(ctx)
 	}
 }
 

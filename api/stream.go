@@ -70,6 +70,9 @@ func (s *Server) run(ctx context.Context, q Query, stops []string, emit func(tex
 		a, err = cutShort(a, said.String(), used), nil
 	}
 	if err != nil {
+		if errors.Is(context.Cause(ctx), ErrEnding) {
+			err = ErrEnding
+		}
 		s.events.send(event{"answer": q.ID, "event": "end", "error": errorOf(err).Message})
 		return outcome{}, err
 	}

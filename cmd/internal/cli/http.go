@@ -151,14 +151,17 @@ func apiKey(path string) (string, error) {
 	return key, err
 }
 
+// lastWords is how long requests have to tell their clients that the server ends.
+const lastWords = time.Second
+
 // RunHTTP serves until ctx ends, and then lets requests continue for as long as drain says then. When it returns, no
 // request is left, so what answers them may be closed. It drops clients that are slow to ask; api drops those that are
 // slow to read.
 func RunHTTP(ctx context.Context, l net.Listener, h http.Handler, drain func() time.Duration) error {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
-	requests, giveUp := context.WithCancel(context.WithoutCancel(ctx))
-	defer giveUp()
+	requests, giveUp := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer giveUp(nil)
 	var inside door
 	server := &http.Server{
 		Handler: inside.guard(h), BaseContext: func(net.Listener) context.Context { return requests },
@@ -173,7 +176,10 @@ func RunHTTP(ctx context.Context, l net.Listener, h http.Handler, drain func() t
 	patience, cancel := context.WithTimeout(requests, drain())
 	defer cancel()
 	if err := server.Shutdown(patience); err != nil {
-		giveUp()
+		giveUp(api.ErrEnding)
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
+		defer cancel()
+		server.Shutdown(last)
 		server.Close()
 	}
 	inside.close()

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"tandem/api"
 )
 
 // pipes is a listener whose connections stay in the process.
@@ -109,6 +111,29 @@ func TestRunHTTPWaitsForRequests(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A request whose time is up learns why, and its client gets what it then writes.
+func TestRunHTTPSaysWhyItEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			<-r.Context().Done()
+			if cause := context.Cause(r.Context()); cause != api.ErrEnding {
+				t.Errorf("the request ends with: %v", cause)
+			}
+			io.WriteString(w, "the server ends")
+		})
+		l := newPipes()
+		ctx, end := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- RunHTTP(ctx, l, h, func() time.Duration { return time.Second }) }()
+		response := l.get(t)
+		synctest.Wait()
+		end()
+		if err := errors.Join(<-response, <-ended); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // An origin is compared with what a browser sends, so one that no browser sends is refused.

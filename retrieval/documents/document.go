@@ -24,7 +24,7 @@ const (
 
 // The greatest lengths of titles and headings, in words.
 const (
-	MaxTitle   = 16
+	MaxTitle   = blocks.MaxTitle
 	MaxHeading = blocks.MaxHeading
 )
 

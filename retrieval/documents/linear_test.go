@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"tandem/retrieval/documents/office/officetest"
 )
 
 // patience is far more than a parser takes for any of the files here in time that is linear in their size, and far less than
@@ -25,7 +27,7 @@ func TestParsersAreLinear(t *testing.T) {
 		data func() []byte
 	}{
 		"a title in pieces, docx": {"a.docx", func() []byte {
-			return makeDOCX(para("", "x"), map[string]string{"docProps/core.xml": "<p><title>" + chunks + "</title></p>"})
+			return officetest.DOCX(officetest.Para("", "x"), map[string]string{"docProps/core.xml": "<p><title>" + chunks + "</title></p>"})
 		}},
 		"a title in pieces, epub":   {"a.epub", func() []byte { return bookOf("<dc:title>" + chunks + "</dc:title>") }},
 		"an author in pieces, epub": {"a.epub", func() []byte { return bookOf("<dc:creator>" + chunks + "</dc:creator>") }},
@@ -64,7 +66,7 @@ func TestParsersAreLinear(t *testing.T) {
 
 // bookOf returns a book with a list of contents.
 func bookOf(contents string) []byte {
-	return makeZip("META-INF/container.xml", `<container><rootfile full-path="book.opf"/></container>`, "a.html", "<p></p>", "book.opf", `<package xmlns:dc="dc">`+contents+`</package>`)
+	return officetest.Zip("META-INF/container.xml", `<container><rootfile full-path="book.opf"/></container>`, "a.html", "<p></p>", "book.opf", `<package xmlns:dc="dc">`+contents+`</package>`)
 }
 
 // lockedBook returns a book with many chapters and a long list of what is encrypted, which is none of them.
@@ -74,13 +76,13 @@ func lockedBook() []byte {
 		fmt.Fprintf(&items, `<item id="%d" href="%d.html"/><itemref idref="%d"/>`, i, i, i)
 	}
 	locked := "<encryption>" + strings.Repeat(`<CipherReference URI="font.otf"/>`, 1<<19) + "</encryption>"
-	return makeZip("META-INF/container.xml", `<container><rootfile full-path="book.opf"/></container>`, "book.opf", `<package>`+items.String()+`</package>`, "META-INF/encryption.xml", locked)
+	return officetest.Zip("META-INF/container.xml", `<container><rootfile full-path="book.opf"/></container>`, "book.opf", `<package>`+items.String()+`</package>`, "META-INF/encryption.xml", locked)
 }
 
 // longMarks returns a document with a list whose items have a mark of a million characters.
 func longMarks() []byte {
 	numbering := `<numbering><abstractNum abstractNumId="7"><lvl ilvl="0"><numFmt val="decimal"/><lvlText val="` + strings.Repeat("%1.", 1<<18) + `"/></lvl></abstractNum><num numId="1"><abstractNumId val="7"/></num></numbering>`
-	return makeZip("word/document.xml", "<body>"+strings.Repeat(inList(1, 0, "item"), 1<<13)+"</body>", "word/num.xml", numbering,
+	return officetest.Zip("word/document.xml", "<body>"+strings.Repeat(officetest.InList(1, 0, "item"), 1<<13)+"</body>", "word/num.xml", numbering,
 		"word/_rels/document.xml.rels", `<Relationships><Relationship Id="n" Type="http://x/numbering" Target="num.xml"/></Relationships>`)
 }
 
@@ -98,7 +100,7 @@ func deeper() []byte {
 func TestParsersStop(t *testing.T) {
 	text := []byte("<p>One.</p>\n\nTwo.\n\n- three\n")
 	packed := map[string][]byte{
-		".docx": makeDOCX(para("", "One\nTwo"), nil), ".odt": makeODT("<text:p>One<text:line-break/>Two</text:p>", nil), ".epub": makeEPUB("<p>One.</p>"),
+		".docx": officetest.DOCX(officetest.Para("", "One\nTwo"), nil), ".odt": officetest.ODT("<text:p>One<text:line-break/>Two</text:p>", nil), ".epub": officetest.EPUB("<p>One.</p>"),
 		".eml": []byte("Subject: x\n\nOne.\n\nTwo.\n"), ".mbox": []byte("From a@x Mon May  6 10:00:00 2024\nSubject: x\n\nOne.\n"), ".csv": []byte("a,b\nc,d\n"), ".pdf": []byte(smallPDF),
 	}
 	ctx, stop := context.WithCancel(t.Context())

@@ -15,6 +15,7 @@ import (
 	"net/textproto"
 	"strings"
 
+	"tandem/retrieval/internal/blocks"
 	"tandem/retrieval/internal/english"
 )
 
@@ -205,7 +206,7 @@ func (m *mailReader) body(kind string, params map[string]string, data []byte) (o
 	text := decodeAs(data, params["charset"])
 	switch {
 	case kind == "text/html" && len(text) > 2*textLimit:
-		return out, errMuchText
+		return out, blocks.ErrMuchText
 	case kind == "text/html":
 		out.rank = rankHTML
 		if out.text, err = htmlDocument(m.ctx, []byte(text)); err != nil {
@@ -223,8 +224,8 @@ func (m *mailReader) body(kind string, params map[string]string, data []byte) (o
 	for _, b := range out.text.Blocks {
 		m.size += len(b.Text)
 	}
-	if m.size > textTotal {
-		return out, errMuchText
+	if m.size > blocks.MaxText {
+		return out, blocks.ErrMuchText
 	}
 	return out, nil
 }

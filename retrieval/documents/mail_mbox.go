@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"regexp"
+
+	"tandem/retrieval/internal/blocks"
 )
 
 // parseMailbox reads a file of messages in the mbox format. Each message is a section with its subject as the heading. If a
@@ -26,7 +28,7 @@ func parseMailbox(ctx context.Context, data []byte) (Document, error) {
 		switch {
 		case ctx.Err() != nil:
 			return Document{}, ctx.Err()
-		case errors.Is(err, errMuchText):
+		case errors.Is(err, blocks.ErrMuchText):
 			return Document{}, err
 		case err != nil: // the others may be sound
 			damage = err

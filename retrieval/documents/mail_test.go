@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"tandem/retrieval/internal/blocks"
 )
 
 const mailHead = `Received: by x
@@ -68,7 +70,7 @@ func TestMailErrors(t *testing.T) {
 		{mailHead + "Content-Type: application/pkcs7-mime; name=smime.p7m\n\nMIIB\n", "encrypted mail"},
 		{mailHead + deep, "within each other"},
 		{mailHead + "Content-Type: multipart/mixed; boundary=b\n\n" + strings.Repeat("--b\n\nx\n", mailParts+1), "parts"},
-		{mailHead + "\n" + strings.Repeat("text and more. ", textTotal/15+1), "16 MB of text"},
+		{mailHead + "\n" + strings.Repeat("text and more. ", blocks.MaxText/15+1), "16 MB of text"},
 	} {
 		if doc, err := Parse(t.Context(), "a.eml", []byte(c.data)); err == nil || !strings.Contains(err.Error(), c.want) || len(doc.Blocks) > 0 {
 			t.Errorf("%.40q: %v, want %q", c.data, err, c.want)

@@ -227,6 +227,9 @@ type markdown struct {
 	front   []Block  // the front matter without the title
 }
 
+// maxKey bounds the name, in bytes, that is written before each item of a list in a file's front matter.
+const maxKey = 64
+
 // frontMatter removes a leading "---" block of "key: value" lines. It takes the title from it and keeps the other lines.
 func (m *markdown) frontMatter(lines []string) []string {
 	if strings.TrimSpace(lines[0]) != "---" {
@@ -251,7 +254,7 @@ func (m *markdown) frontMatter(lines []string) []string {
 		case strings.EqualFold(name, "title"):
 			title = value
 		case value == "":
-			key = english.FirstBytes(name, maxMark)
+			key = english.FirstBytes(name, maxKey)
 		default:
 			front.Add(Line, name+": "+value)
 		}

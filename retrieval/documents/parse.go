@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"tandem/internal/words"
+	"tandem/retrieval/documents/office"
 	"tandem/retrieval/documents/pdf"
 	"tandem/retrieval/internal/blocks"
 	"tandem/retrieval/internal/english"
@@ -28,8 +29,11 @@ const (
 	pdfLimit  = 32 << 20
 )
 
-// maxMark bounds the mark or name, in bytes, that is written before an item of a list.
-const maxMark = 64
+// packed reads archives. They hold plain text and HTML.
+var packed = office.Reader{
+	Lines: func(ctx context.Context, lines []string) Document { return textDocument(ctx, lines, false) },
+	Page:  parseHTML,
+}
 
 var parsers = []*parser{
 	{[]string{".txt", ".text", ".rst", ".org", ".adoc", ""}, textLimit, parseText},
@@ -38,9 +42,9 @@ var parsers = []*parser{
 	{[]string{".csv", ".tsv", ".tab"}, textLimit, parseCSV},
 	{[]string{".eml"}, mailLimit, parseMail},
 	{[]string{".mbox"}, mailboxLimit, parseMailbox},
-	{[]string{".docx", ".docm", ".dotx"}, archiveLimit, parseDOCX},
-	{[]string{".odt", ".ott"}, archiveLimit, parseODT},
-	{[]string{".epub"}, archiveLimit, parseEPUB},
+	{[]string{".docx", ".docm", ".dotx"}, office.Limit, packed.DOCX},
+	{[]string{".odt", ".ott"}, office.Limit, packed.ODT},
+	{[]string{".epub"}, office.Limit, packed.EPUB},
 	{[]string{".pdf"}, pdfLimit, pdf.Parse},
 }
 

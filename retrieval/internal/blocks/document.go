@@ -1,6 +1,7 @@
 package blocks
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -9,8 +10,17 @@ import (
 	"tandem/retrieval/internal/english"
 )
 
-// MaxHeading is the greatest length of a heading, in words.
-const MaxHeading = 24
+// The greatest lengths of titles and headings, in words.
+const (
+	MaxTitle   = 16
+	MaxHeading = 24
+)
+
+// MaxText bounds the text of a document, in bytes. Parsers refuse files that have more, with ErrMuchText.
+const MaxText = 16 << 20
+
+// ErrMuchText says that a file has more than MaxText.
+var ErrMuchText = fmt.Errorf("it has more than %d MB of text (split it into parts)", MaxText>>20)
 
 // Document is the common form of all files.
 type Document struct {

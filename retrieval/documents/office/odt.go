@@ -1,4 +1,4 @@
-package documents
+package office
 
 import (
 	"bytes"
@@ -12,45 +12,45 @@ import (
 	"tandem/retrieval/internal/english"
 )
 
-// parseODT reads the text of an OpenDocument text: paragraphs with their lists' numbers, tables, text boxes, footnotes, and
+// ODT reads the text of an OpenDocument text: paragraphs with their lists' numbers, tables, text boxes, footnotes, and
 // page headers and footers once. It leaves out what is deleted, comments, and tables of contents.
-func parseODT(ctx context.Context, data []byte) (Document, error) {
+func (r Reader) ODT(ctx context.Context, data []byte) (blocks.Document, error) {
 	a, err := openArchive(ctx, data, "an .odt document")
 	if err != nil {
-		return Document{}, err
+		return blocks.Document{}, err
 	}
 	if !a.has("content.xml") {
-		return Document{}, errors.New("not an .odt document, despite its name (it has no content.xml)")
+		return blocks.Document{}, errors.New("not an .odt document, despite its name (it has no content.xml)")
 	}
 	if a.has("META-INF/manifest.xml") {
 		manifest, err := a.read("META-INF/manifest.xml")
 		if err != nil {
-			return Document{}, err
+			return blocks.Document{}, err
 		}
 		if bytes.Contains(manifest, []byte("encryption-data")) {
-			return Document{}, errors.New("encrypted .odt document (open it and save it without a password)")
+			return blocks.Document{}, errors.New("encrypted .odt document (open it and save it without a password)")
 		}
 	}
-	o := &odt{flow: flow{ctx: ctx}, styles: map[string]string{}, lists: map[string]map[string]*listLevel{}, struck: map[string]bool{}}
+	o := &odt{flow: flow{ctx: ctx, lines: r.Lines}, styles: map[string]string{}, lists: map[string]map[string]*listLevel{}, struck: map[string]bool{}}
 	var front flow
 	if a.has("styles.xml") {
 		if err := a.scan("styles.xml", o); err != nil {
-			return Document{}, err
+			return blocks.Document{}, err
 		}
 		o.flow.flush()
 		front.furniture(o.flow.doc)
 	}
-	o.flow = flow{ctx: ctx, front: front.front}
+	o.flow = flow{ctx: ctx, lines: r.Lines, front: front.front}
 	if err := a.scan("content.xml", o); err != nil {
-		return Document{}, err
+		return blocks.Document{}, err
 	}
-	if o.flow.size > textTotal {
-		return Document{}, errMuchText
+	if o.flow.size > blocks.MaxText {
+		return blocks.Document{}, blocks.ErrMuchText
 	}
 	if a.has("meta.xml") {
 		p := &property{name: "title"}
 		if err := a.scan("meta.xml", p); err != nil {
-			return Document{}, err
+			return blocks.Document{}, err
 		}
 		o.flow.named = p.value.String()
 	}
@@ -233,8 +233,8 @@ func (o *odt) paragraph(p *odtParagraph) {
 	if strings.TrimSpace(text) == "" || p.numbered && p.level == 0 && len(text) < 40 {
 		return
 	}
-	if o.flow.size > textTotal {
-		o.flow.size += len(text) // parseODT reports it
+	if o.flow.size > blocks.MaxText {
+		o.flow.size += len(text) // ODT reports it
 		return
 	}
 	out := paragraph{text: text, level: p.level}

@@ -1,4 +1,4 @@
-package documents
+package office
 
 import (
 	"context"
@@ -15,11 +15,12 @@ import (
 // flow builds the document of a word processor's file from its paragraphs and tables, in the order of the file.
 type flow struct {
 	ctx    context.Context
-	doc    Document
-	front  []Block    // page headers and footers, which stand before the text
-	styled string     // the text in the style of a title
-	named  string     // the title that the file's properties name
-	tabbed [][]string // the last paragraphs, if tabs divide them into columns
+	lines  func(context.Context, []string) blocks.Document // see Reader
+	doc    blocks.Document
+	front  []blocks.Block // page headers and footers, which stand before the text
+	styled string         // the text in the style of a title
+	named  string         // the title that the file's properties name
+	tabbed [][]string     // the last paragraphs, if tabs divide them into columns
 	tables []*flowTable
 	size   int // bytes of text
 }
@@ -76,13 +77,13 @@ func (f *flow) place(p paragraph) {
 		f.doc.AddHeading(p.level, p.mark+text)
 	case p.mark != "" || len(cells) > 1 && textline.ListMark.MatchString(cells[0]):
 		f.flush()
-		f.doc.Add(Line, p.mark+text)
+		f.doc.Add(blocks.Line, p.mark+text)
 	case strings.Contains(text, "\n"):
 		f.flush()
-		doc := textDocument(f.ctx, strings.Split(text, "\n"), false)
+		doc := f.lines(f.ctx, strings.Split(text, "\n"))
 		for _, b := range doc.Blocks {
-			if b.Kind == Heading {
-				b = Block{Kind: Line, Text: b.Text}
+			if b.Kind == blocks.Heading {
+				b = blocks.Block{Kind: blocks.Line, Text: b.Text}
 			}
 			f.doc.AddBlock(b)
 		}
@@ -93,10 +94,10 @@ func (f *flow) place(p paragraph) {
 		f.tabbed = append(f.tabbed, cells)
 	case textline.IsItem(text), textline.IsLabel(text):
 		f.flush()
-		f.doc.Add(Line, text)
+		f.doc.Add(blocks.Line, text)
 	default:
 		f.flush()
-		f.doc.Add(Paragraph, text)
+		f.doc.Add(blocks.Paragraph, text)
 	}
 }
 
@@ -107,7 +108,7 @@ func (f *flow) flush() {
 	if rows := f.tabbed; len(rows) > 1 {
 		f.doc.AddTable(rows, blocks.GuessHead)
 	} else if len(rows) == 1 {
-		f.doc.Add(Line, strings.Join(rows[0], " "))
+		f.doc.Add(blocks.Line, strings.Join(rows[0], " "))
 	}
 	f.tabbed = nil
 }
@@ -225,39 +226,39 @@ func (t *flowTable) texts() {
 
 // document returns the document at the end of the file. Its title is the paragraph with the style of one, or the heading at
 // the start if it has no equal, or the title among the file's properties unless a program made it up.
-func (f *flow) document() (Document, error) {
+func (f *flow) document() (blocks.Document, error) {
 	f.flush()
 	doc := f.doc
 	first := 0
 	for _, b := range doc.Blocks {
-		if len(doc.Blocks) > 0 && b.Kind == Heading && b.Level <= doc.Blocks[0].Level {
+		if len(doc.Blocks) > 0 && b.Kind == blocks.Heading && b.Level <= doc.Blocks[0].Level {
 			first++
 		}
 	}
 	switch {
 	case f.styled != "":
 		doc.Title = f.styled
-	case len(doc.Blocks) > 0 && doc.Blocks[0].Kind == Heading && first == 1:
+	case len(doc.Blocks) > 0 && doc.Blocks[0].Kind == blocks.Heading && first == 1:
 		doc.Title, doc.Blocks = doc.Blocks[0].Text, doc.Blocks[1:]
 	case path.Ext(f.named) == "" && !strings.HasPrefix(f.named, "Microsoft Word"):
 		doc.Title = english.Collapse(f.named)
 	}
 	doc.Blocks = append(f.front, doc.Blocks...)
 	if len(doc.Blocks) == 0 && doc.Title == "" {
-		return Document{}, errors.New("no text in it (only pictures?)")
+		return blocks.Document{}, errors.New("no text in it (only pictures?)")
 	}
 	return doc, nil
 }
 
 // furniture appends the lines of a page header or footer that are not there yet.
-func (f *flow) furniture(lines Document) {
+func (f *flow) furniture(lines blocks.Document) {
 	for _, b := range lines.Blocks {
 		known := false
 		for _, before := range f.front {
 			known = known || before.Text == b.Text
 		}
 		if !known && len(f.front) < maxFurniture {
-			f.front = append(f.front, Block{Kind: Line, Text: b.Text})
+			f.front = append(f.front, blocks.Block{Kind: blocks.Line, Text: b.Text})
 		}
 	}
 }

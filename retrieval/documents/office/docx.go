@@ -1,4 +1,4 @@
-package documents
+package office
 
 import (
 	"context"
@@ -8,21 +8,22 @@ import (
 	"strconv"
 	"strings"
 
+	"tandem/retrieval/internal/blocks"
 	"tandem/retrieval/internal/english"
 	"tandem/retrieval/internal/textline"
 )
 
-// parseDOCX reads the text of a Word document: paragraphs with their lists' numbers, tables, text boxes, footnotes, and page
-// headers and footers once. It leaves out what is deleted or hidden, comments and tables of contents.
-func parseDOCX(ctx context.Context, data []byte) (Document, error) {
+// DOCX reads the text of a Word document: paragraphs with their lists' numbers, tables, text boxes, footnotes, and page headers
+// and footers once. It leaves out what is deleted or hidden, comments and tables of contents.
+func (r Reader) DOCX(ctx context.Context, data []byte) (blocks.Document, error) {
 	a, err := openArchive(ctx, data, "a .docx document")
 	if err != nil {
-		return Document{}, err
+		return blocks.Document{}, err
 	}
 	main := &relations{targets: map[string]string{}}
 	if a.has("_rels/.rels") {
 		if err := a.scan("_rels/.rels", main); err != nil {
-			return Document{}, err
+			return blocks.Document{}, err
 		}
 	}
 	body := main.first("officeDocument")
@@ -30,16 +31,16 @@ func parseDOCX(ctx context.Context, data []byte) (Document, error) {
 		body = "word/document.xml"
 	}
 	if !a.has(body) {
-		return Document{}, errors.New("not a .docx document, despite its name (it has no word/document.xml)")
+		return blocks.Document{}, errors.New("not a .docx document, despite its name (it has no word/document.xml)")
 	}
-	d := &docx{archive: a, flow: flow{ctx: ctx}, lists: newLists(), styles: map[string]*style{}, notes: map[string][]paragraph{}}
+	d := &docx{archive: a, flow: flow{ctx: ctx, lines: r.Lines}, lists: newLists(), styles: map[string]*style{}, notes: map[string][]paragraph{}}
 	if err := d.read(body); err != nil {
-		return Document{}, err
+		return blocks.Document{}, err
 	}
 	if name := main.first("core-properties"); a.has(name) {
 		p := &property{name: "title"}
 		if err := a.scan(name, p); err != nil {
-			return Document{}, err
+			return blocks.Document{}, err
 		}
 		d.flow.named = p.value.String()
 	}
@@ -178,7 +179,7 @@ func (d *docx) read(body string) error {
 			if !d.archive.has(name) {
 				continue
 			}
-			d.flow = flow{ctx: d.archive.ctx}
+			d.flow = flow{ctx: text.ctx, lines: text.lines}
 			if err := d.archive.scan(name, d); err != nil {
 				return err
 			}
@@ -187,8 +188,8 @@ func (d *docx) read(body string) error {
 		}
 	}
 	d.flow = text
-	if d.flow.size > textTotal {
-		return errMuchText
+	if d.flow.size > blocks.MaxText {
+		return blocks.ErrMuchText
 	}
 	return nil
 }
@@ -367,7 +368,7 @@ func (d *docx) paragraph(p *docxParagraph) {
 	switch {
 	case strings.TrimSpace(text) == "", p.numbered && d.margin, strings.HasPrefix(name, "toc "):
 		return
-	case d.flow.size > textTotal:
+	case d.flow.size > blocks.MaxText:
 		d.flow.size += len(text) // read reports it
 		return
 	}

@@ -1,4 +1,4 @@
-package documents
+package office
 
 import (
 	"archive/zip"
@@ -16,18 +16,16 @@ import (
 
 // Bounds of reading an archive of XML files. They hold after decompression: a few kilobytes can stand for gigabytes.
 const (
-	archiveLimit   = 64 << 20 // bytes of the file
 	archiveEntries = 10000
 	entryLimit     = 32 << 20 // bytes of an entry
 	totalLimit     = 96 << 20 // bytes of all entries that are read
-	textTotal      = 16 << 20 // bytes of a document's text
+	maxPage        = 8 << 20  // bytes of a book's chapter
 	xmlDepth       = 256      // elements within each other
 )
 
 var (
-	errMuchText = fmt.Errorf("it has more than %d MB of text (split it into parts)", textTotal>>20)
-	errLarge    = fmt.Errorf("it unpacks to more than %d MB (split it into parts, or save it as PDF)", totalLimit>>20)
-	errDeep     = fmt.Errorf("damaged: its XML nests more than %d levels deep", xmlDepth)
+	errLarge = fmt.Errorf("it unpacks to more than %d MB (split it into parts, or save it as PDF)", totalLimit>>20)
+	errDeep  = fmt.Errorf("damaged: its XML nests more than %d levels deep", xmlDepth)
 )
 
 // archive is a zip file whose entries are read within bounds.

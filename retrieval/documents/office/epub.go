@@ -1,4 +1,4 @@
-package documents
+package office
 
 import (
 	"bytes"
@@ -9,70 +9,80 @@ import (
 	"slices"
 	"strings"
 
+	"tandem/retrieval/internal/blocks"
 	"tandem/retrieval/internal/english"
 )
 
-// parseEPUB reads the chapters of a book in their order, each as an HTML page.
-func parseEPUB(ctx context.Context, data []byte) (Document, error) {
+// EPUB reads the chapters of a book in their order, each as an HTML page.
+func (r Reader) EPUB(ctx context.Context, data []byte) (blocks.Document, error) {
 	a, err := openArchive(ctx, data, "an EPUB book")
 	if err != nil {
-		return Document{}, err
+		return blocks.Document{}, err
 	}
 	container := &bookFile{}
 	if !a.has("META-INF/container.xml") {
-		return Document{}, errors.New("not an EPUB book, despite its name (it has no META-INF/container.xml)")
+		return blocks.Document{}, errors.New("not an EPUB book, despite its name (it has no META-INF/container.xml)")
 	}
 	if err := a.scan("META-INF/container.xml", container); err != nil {
-		return Document{}, err
+		return blocks.Document{}, err
 	}
 	b := &book{dir: path.Dir(container.path), items: map[string]string{}}
 	if err := a.scan(path.Clean(container.path), b); err != nil {
-		return Document{}, err
+		return blocks.Document{}, err
 	}
-	doc := Document{Title: english.Collapse(b.title.String())}
+	doc := blocks.Document{Title: english.Collapse(b.title.String())}
 	for _, author := range b.authors {
-		doc.Add(Line, "Author: "+author.String())
+		doc.Add(blocks.Line, "Author: "+author.String())
 	}
-	lines, size := len(doc.Blocks), 0
 	if a.isLocked(b.chapters) {
-		return Document{}, errors.New("EPUB book with copy protection (DRM), which cannot be read")
+		return blocks.Document{}, errors.New("EPUB book with copy protection (DRM), which cannot be read")
 	}
+	lines := len(doc.Blocks)
+	if err := r.chapters(a, b.chapters, &doc); err != nil {
+		return blocks.Document{}, err
+	}
+	if len(doc.Blocks) == lines {
+		return blocks.Document{}, errors.New("no text in it (only pictures?)")
+	}
+	return doc, nil
+}
+
+// chapters appends the chapters of a book, each once.
+func (r Reader) chapters(a *archive, names []string, doc *blocks.Document) error {
+	size := 0
 	done := map[string]bool{}
-	for _, name := range b.chapters {
+	for _, name := range names {
 		if done[name] || !a.has(name) { // a book may name chapters of a larger edition
 			continue
 		}
 		done[name] = true
 		page, err := a.read(name)
 		if err != nil {
-			return Document{}, err
+			return err
 		}
-		if len(page) > textLimit {
-			return Document{}, errMuchText
+		if len(page) > maxPage {
+			return blocks.ErrMuchText
 		}
-		chapter, err := parseHTML(ctx, page)
+		chapter, err := r.Page(a.ctx, page)
 		if err != nil {
-			return Document{}, err
+			return err
 		}
-		if len(chapter.Blocks) > 0 && chapter.Blocks[0].Kind != Heading && !strings.EqualFold(chapter.Title, doc.Title) && !hasHeading(chapter) {
+		if len(chapter.Blocks) > 0 && chapter.Blocks[0].Kind != blocks.Heading && !strings.EqualFold(chapter.Title, doc.Title) && !hasHeading(chapter) {
 			doc.AddHeading(1, chapter.Title)
 		}
 		for _, block := range chapter.Blocks {
 			size += len(block.Text)
 			doc.Blocks = append(doc.Blocks, block)
 		}
-		if size > textTotal {
-			return Document{}, errMuchText
+		if size > blocks.MaxText {
+			return blocks.ErrMuchText
 		}
 	}
-	if len(doc.Blocks) == lines {
-		return Document{}, errors.New("no text in it (only pictures?)")
-	}
-	return doc, nil
+	return nil
 }
 
-func hasHeading(doc Document) bool {
-	return slices.ContainsFunc(doc.Blocks, func(b Block) bool { return b.Kind == Heading })
+func hasHeading(doc blocks.Document) bool {
+	return slices.ContainsFunc(doc.Blocks, func(b blocks.Block) bool { return b.Kind == blocks.Heading })
 }
 
 // isLocked reports whether a chapter is encrypted. Fonts often are, in books without copy protection.

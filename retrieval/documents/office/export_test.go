@@ -1,0 +1,13 @@
+package office
+
+// What the tests need to make files at the bounds.
+const (
+	ArchiveEntries = archiveEntries
+	EntryLimit     = entryLimit
+	XMLDepth       = xmlDepth
+)
+
+var (
+	Compound = compound
+	UTF16Of  = utf16Of
+)

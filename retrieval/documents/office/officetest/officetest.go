@@ -1,0 +1,135 @@
+// Package officetest makes small DOCX, ODT and EPUB files for tests.
+package officetest
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/xml"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Zip writes an archive. The entries are names and contents by turns.
+func Zip(entries ...string) []byte {
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for i := 0; i+1 < len(entries); i += 2 {
+		how := zip.Deflate
+		if len(entries[i+1]) < 1<<12 {
+			how = zip.Store // fuzzing is many times faster
+		}
+		f, err := w.CreateHeader(&zip.FileHeader{Name: entries[i], Method: how})
+		if err == nil {
+			_, err = f.Write([]byte(entries[i+1]))
+		}
+		if err != nil {
+			panic(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		panic(err)
+	}
+	return b.Bytes()
+}
+
+func escape(s string) string {
+	var b bytes.Buffer
+	_ = xml.EscapeText(&b, []byte(s))
+	return b.String()
+}
+
+// DOCX writes a Word document with a body and further parts, by name.
+func DOCX(body string, parts map[string]string) []byte {
+	entries := []string{
+		"_rels/.rels", `<Relationships><Relationship Id="a" Type="http://x/officeDocument" Target="word/document.xml"/><Relationship Id="b" Type="http://x/core-properties" Target="docProps/core.xml"/></Relationships>`,
+		"word/document.xml", `<?xml version="1.0" encoding="UTF-8"?><w:document xmlns:w="w" xmlns:mc="mc"><w:body>` + body + `</w:body></w:document>`,
+		"word/styles.xml", `<w:styles xmlns:w="w"><w:style w:styleId="berschrift1"><w:name w:val="heading 1"/></w:style><w:style w:styleId="berschrift2"><w:name w:val="heading 2"/></w:style><w:style w:styleId="Mine"><w:name w:val="Mine"/><w:basedOn w:val="berschrift2"/></w:style><w:style w:styleId="T"><w:name w:val="Title"/></w:style><w:style w:styleId="V1"><w:name w:val="toc 1"/></w:style></w:styles>`,
+		"word/numbering.xml", `<w:numbering xmlns:w="w"><w:abstractNum w:abstractNumId="7"><w:lvl w:ilvl="0"><w:start w:val="3"/><w:numFmt w:val="decimal"/><w:lvlText w:val="%1."/></w:lvl><w:lvl w:ilvl="1"><w:start w:val="1"/><w:numFmt w:val="lowerLetter"/><w:lvlText w:val="%1.%2)"/></w:lvl></w:abstractNum><w:abstractNum w:abstractNumId="8"><w:lvl w:ilvl="0"><w:numFmt w:val="bullet"/><w:lvlText w:val=""/></w:lvl></w:abstractNum><w:num w:numId="1"><w:abstractNumId w:val="7"/></w:num><w:num w:numId="2"><w:abstractNumId w:val="8"/></w:num></w:numbering>`,
+	}
+	rels := `<Relationships><Relationship Id="s" Type="http://x/styles" Target="styles.xml"/><Relationship Id="n" Type="http://x/numbering" Target="/word/numbering.xml"/>`
+	for name, part := range parts {
+		entries = append(entries, name, part)
+		if kind, ok := strings.CutSuffix(strings.TrimPrefix(name, "word/"), ".xml"); ok {
+			rels += fmt.Sprintf(`<Relationship Id="%s" Type="http://x/%s" Target="%s.xml"/>`, kind, strings.TrimRight(kind, "0123456789"), kind)
+		}
+	}
+	return Zip(append(entries, "word/_rels/document.xml.rels", rels+`</Relationships>`)...)
+}
+
+// Para writes a Word paragraph with properties and text. A tab and a line end are elements.
+func Para(properties, text string) string {
+	text = escape(text)
+	text = strings.NewReplacer("&#x9;", "</w:t><w:tab/><w:t>", "&#xA;", "</w:t><w:br/><w:t>").Replace(text)
+	return "<w:p><w:pPr>" + properties + `</w:pPr><w:r><w:t xml:space="preserve">` + text + "</w:t></w:r></w:p>"
+}
+
+// InStyle writes a Word paragraph with a style.
+func InStyle(name, text string) string { return Para(`<w:pStyle w:val="`+name+`"/>`, text) }
+
+// InList writes a Word paragraph that is an item of a list.
+func InList(list, level int, text string) string {
+	return Para(fmt.Sprintf(`<w:numPr><w:ilvl w:val="%d"/><w:numId w:val="%d"/></w:numPr>`, level, list), text)
+}
+
+// DOCXTable writes a Word table. With head, it marks the first row as the names of the columns.
+func DOCXTable(rows [][]string, head bool) string {
+	var b strings.Builder
+	b.WriteString("<w:tbl>")
+	for i, row := range rows {
+		b.WriteString("<w:tr>")
+		if head && i == 0 {
+			b.WriteString("<w:trPr><w:tblHeader/></w:trPr>")
+		}
+		for _, cell := range row {
+			b.WriteString("<w:tc><w:tcPr/>" + Para("", cell) + "</w:tc>")
+		}
+		b.WriteString("</w:tr>")
+	}
+	return b.String() + "</w:tbl>"
+}
+
+// ODT writes an OpenDocument text with a body and further parts.
+func ODT(body string, parts map[string]string) []byte {
+	entries := []string{"mimetype", "application/vnd.oasis.opendocument.text",
+		"content.xml", `<office:document-content xmlns:office="o" xmlns:text="t" xmlns:table="b" xmlns:style="s" xmlns:dc="dc" xmlns:draw="d"><office:automatic-styles><style:style style:name="P1" style:parent-style-name="Title"/><style:style style:name="T1"><style:text-properties style:text-line-through-style="solid"/></style:style><style:default-style><style:text-properties style:text-line-through-style="solid"/></style:default-style><style:style style:name="T2"><style:text-properties style:text-line-through-style="none"/></style:style><text:list-style style:name="L1"><text:list-level-style-number text:level="1" style:num-format="1" style:num-suffix="."/><text:list-level-style-number text:level="2" style:num-format="a" style:num-suffix=")" text:display-levels="2"/></text:list-style><text:list-style style:name="L2"><text:list-level-style-bullet text:level="1"/></text:list-style></office:automatic-styles><office:body><office:text>` + body + `</office:text></office:body></office:document-content>`}
+	for name, part := range parts {
+		entries = append(entries, name, part)
+	}
+	return Zip(entries...)
+}
+
+// ODTTable writes an OpenDocument table whose first row names the columns.
+func ODTTable(rows [][]string) string {
+	var b strings.Builder
+	b.WriteString(`<table:table><table:table-column/>`)
+	for i, row := range rows {
+		if i == 0 {
+			b.WriteString(`<table:table-header-rows>`)
+		}
+		b.WriteString(`<table:table-row>`)
+		for _, cell := range row {
+			b.WriteString(`<table:table-cell><text:p>` + escape(cell) + `</text:p></table:table-cell>`)
+		}
+		b.WriteString(`</table:table-row>`)
+		if i == 0 {
+			b.WriteString(`</table:table-header-rows>`)
+		}
+	}
+	return b.String() + `</table:table>`
+}
+
+// EPUB writes a book with chapters in the order of reading.
+func EPUB(chapters ...string) []byte {
+	entries := []string{"mimetype", "application/epub+zip",
+		"META-INF/container.xml", `<container><rootfiles><rootfile full-path="OEBPS/book.opf"/></rootfiles></container>`}
+	var items, spine string
+	for i, c := range slices.Backward(chapters) {
+		items += fmt.Sprintf(`<item id="c%d" href="text/chapter%%20%d.xhtml" media-type="application/xhtml+xml"/>`, i, i)
+		entries = append(entries, fmt.Sprintf("OEBPS/text/chapter %d.xhtml", i), `<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml"><head><title/></head><body>`+c+`</body></html>`)
+	}
+	for i := range chapters {
+		spine += fmt.Sprintf(`<itemref idref="c%d"/>`, i)
+	}
+	return Zip(append(entries, "OEBPS/book.opf", `<package xmlns:dc="dc"><metadata><dc:title>The Mill</dc:title><dc:creator>Ada Byron</dc:creator></metadata><manifest>`+items+`</manifest><spine>`+spine+`</spine></package>`)...)
+}

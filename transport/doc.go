@@ -9,4 +9,12 @@
 // The file message.go lists what crosses: the question, drafts, tokens, measurements, and titles if the operator
 // allows it. A new message is a type and a line in the table there. The package knows nothing about models, documents or
 // how a draft becomes a target.
+//
+// Where to look:
+//
+//	who is at the other end   identity.go, peers.go, code.go, invites.go, pairing.go, sessions.go
+//	connections               dial.go, listen.go, hello.go, conn.go, link.go, migrate.go, socket.go
+//	which server to dial      probe.go, replicas.go
+//	answers on a connection   exchange.go, bulkflow.go, package reliable
+//	what crosses, as bytes    message.go, control.go, draft.go, bits.go
 package transport

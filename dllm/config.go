@@ -145,10 +145,10 @@ func (c *Config) check() error {
 // measured times.
 const minGrowth = 8
 
-// Grow returns the largest number of rows, at most limit, of a pass that takes at most 1+slack times as long as a pass
+// grow returns the largest number of rows, at most limit, of a pass that takes at most 1+slack times as long as a pass
 // of the given rows: the end of the current step of the latency staircase (llada.cpp §3.2). The result is a multiple of
 // 8, rows or limit. costs[i] is the time of a pass of i+1 rows; a pass does not grow beyond len(costs).
-func Grow(costs []float64, rows, limit int, slack float64) int {
+func grow(costs []float64, rows, limit int, slack float64) int {
 	if rows < 1 || rows > len(costs) {
 		return rows
 	}

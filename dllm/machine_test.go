@@ -505,7 +505,7 @@ func TestGrow(t *testing.T) {
 		{stairs, 33, 20, .1, 33}, {stairs, 32, 1000, 1, 64}, {stairs, 100, 1000, .1, 128}, {stairs, 128, 1000, .1, 128}, {stairs, 200, 1000, .1, 200},
 		{line, 4, 8, .1, 4}, {line, 4, 8, .5, 4}, {line, 4, 5, .5, 5}, {nil, 4, 8, .1, 4},
 	} {
-		if got := Grow(c.costs, c.rows, c.limit, c.slack); got != c.want {
+		if got := grow(c.costs, c.rows, c.limit, c.slack); got != c.want {
 			t.Errorf("from %d rows, at most %d, slack %v: %d, want %d", c.rows, c.limit, c.slack, got, c.want)
 		}
 	}

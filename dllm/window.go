@@ -56,7 +56,7 @@ func (m *Machine) slide(from int) int {
 // lookAhead returns the end of a window that grows into future positions while a pass takes hardly longer and its time is
 // known. Measure gives the times of all passes that fit in the device's memory.
 func (m *Machine) lookAhead(from, end int) int {
-	return max(end, from+Grow(m.cfg.Costs, end-from, len(m.cells)-from, m.cfg.Slack))
+	return max(end, from+grow(m.cfg.Costs, end-from, len(m.cells)-from, m.cfg.Slack))
 }
 
 // sees returns the end of what the row of a position attends to, in a pass whose rows end at end: its block. In a

@@ -131,7 +131,7 @@ func openPEFT(dir, file string) (*Adapter, error) {
 		return nil, err
 	}
 	defer unmap()
-	return ReadPEFT(dir, text, b)
+	return readPEFT(dir, text, b)
 }
 
 // numbers reads a factor's numbers as float32. A NaN or infinity is an error.
@@ -167,8 +167,8 @@ func (a *Adapter) finish() (*Adapter, error) {
 	return a, nil
 }
 
-// Check returns an error that names the tensor if the adapter does not fit the model.
-func (a *Adapter) Check(m *model.Model) error {
+// check returns an error that names the tensor if the adapter does not fit the model.
+func (a *Adapter) check(m *model.Model) error {
 	c := m.Config()
 	if a.Forecast != nil && len(a.Forecast[0]) != c.Dim {
 		return fmt.Errorf("adapter %s: tensor %q has rows of %d, and the model's have %d: it is for another model", a.Name, forecastTensor, len(a.Forecast[0]), c.Dim)
@@ -186,7 +186,7 @@ func (a *Adapter) Check(m *model.Model) error {
 
 // changes returns the adapter's changes of a model, multiplied by a scale.
 func (a *Adapter) changes(m *model.Model, scale float32) ([]model.Change, error) {
-	if err := a.Check(m); err != nil {
+	if err := a.check(m); err != nil {
 		return nil, err
 	}
 	c := m.Config()
@@ -222,8 +222,8 @@ type Scaled struct {
 	Scale float64
 }
 
-// Sum returns the sum of adapters for a model. Adapters of scale 0 are left out; if none is left, the Delta has no changes.
-func Sum(m *model.Model, list ...Scaled) (model.Delta, error) {
+// sum returns the sum of adapters for a model. Adapters of scale 0 are left out; if none is left, the Delta has no changes.
+func sum(m *model.Model, list ...Scaled) (model.Delta, error) {
 	var d model.Delta
 	at := map[string]int{}
 	for _, s := range list {
@@ -264,7 +264,7 @@ func Mount(m *model.Model, how model.Approach, sums ...[]Scaled) ([]*model.Adapt
 	var deltas []model.Delta
 	var at []int
 	for i, list := range sums {
-		d, err := Sum(m, list...)
+		d, err := sum(m, list...)
 		if err != nil {
 			return nil, err
 		}

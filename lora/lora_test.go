@@ -264,7 +264,7 @@ func TestPEFT(t *testing.T) {
 			"patterns": {`"r":4,"lora_alpha":8,"alpha_pattern":{"q_proj":2,"layers.0.self_attn.v_proj":4}`, nil},
 		} {
 			config := `{"peft_type":"LORA","rank_pattern":{"layers\\.1\\.mlp\\.up_proj":5},` + v.config + `}`
-			a, err := ReadPEFT("adapter", []byte(config), safetensors(tensors, sizes))
+			a, err := readPEFT("adapter", []byte(config), safetensors(tensors, sizes))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -371,7 +371,7 @@ func TestSums(t *testing.T) {
 	if d := off(twice, half) / deviation(half); d > 0.03 { // they differ where an input is rounded to the other side
 		t.Errorf("two halves are off by %.2g from the whole", d)
 	}
-	if _, err := Sum(m, Scaled{one, math.NaN()}); err == nil {
+	if _, err := sum(m, Scaled{one, math.NaN()}); err == nil {
 		t.Error("scale NaN is accepted")
 	}
 	// Adapters of ranks 4 to 64 share one graph.
@@ -435,13 +435,13 @@ func TestRefusals(t *testing.T) {
 		if x.config != "" {
 			config += "," + x.config
 		}
-		if _, err := ReadPEFT("adapter", []byte(config+"}"), x.tensors); err == nil || !strings.Contains(err.Error(), x.want) {
+		if _, err := readPEFT("adapter", []byte(config+"}"), x.tensors); err == nil || !strings.Contains(err.Error(), x.want) {
 			t.Errorf("%s: error %v, want one with %q", what, err, x.want)
 		}
 	}
 	for _, plain := range []string{`true`, `false`, `"gaussian"`, `"eva"`, `"orthogonal"`, `null`} { // of the factors alone
 		config := `{"peft_type":"LORA","r":4,"lora_alpha":8,"alora_invocation_tokens":null,"layer_replication":null,"init_lora_weights":` + plain + "}"
-		if _, err := ReadPEFT("adapter", []byte(config), good); err != nil {
+		if _, err := readPEFT("adapter", []byte(config), good); err != nil {
 			t.Errorf("init_lora_weights %s: %v", plain, err)
 		}
 	}
@@ -499,7 +499,7 @@ func FuzzPEFT(f *testing.F) {
 	f.Add([]byte(`{"peft_type":"LORA","r":2,"lora_alpha":4,"rank_pattern":{},"alpha_pattern":{"q_proj":3}}`), safetensors(tensors, sizes))
 	f.Add([]byte(`{"peft_type":"LORA","rank_pattern":{"up_proj":2}}`), []byte("\x02\x00\x00\x00\x00\x00\x00\x00{}"))
 	f.Fuzz(func(t *testing.T, config, tensors []byte) {
-		if a, err := ReadPEFT("fuzz", config, tensors); err == nil {
+		if a, err := readPEFT("fuzz", config, tensors); err == nil {
 			sound(t, a)
 		}
 	})
@@ -563,7 +563,7 @@ func TestForecastEmbeddings(t *testing.T) {
 		}
 		got, err := ReadGGUF("forecast", b.Bytes())
 		if err == nil {
-			err = got.Check(m)
+			err = got.check(m)
 		}
 		switch {
 		case c.want == "" && (err != nil || len(got.Forecast) != 2 || !slices.Equal(got.Forecast[1], c.rows[1])):

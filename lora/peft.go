@@ -153,9 +153,9 @@ var (
 var parts = map[string]string{"q_proj": "attn_q", "k_proj": "attn_k", "v_proj": "attn_v", "o_proj": "attn_output", "out_proj": "attn_output",
 	"gate_proj": "ffn_gate", "up_proj": "ffn_up", "down_proj": "ffn_down", "fc1": "ffn_up", "fc2": "ffn_down"}
 
-// ReadPEFT reads an adapter as PEFT saves it: adapter_config.json, and a safetensors file with lora_A [rank × in] and lora_B
+// readPEFT reads an adapter as PEFT saves it: adapter_config.json, and a safetensors file with lora_A [rank × in] and lora_B
 // [out × rank] of each module. Errors mention the name. Nothing of the adapter aliases tensors.
-func ReadPEFT(name string, config, tensors []byte) (*Adapter, error) {
+func readPEFT(name string, config, tensors []byte) (*Adapter, error) {
 	fail := func(err error) (*Adapter, error) { return nil, fmt.Errorf("%s: %w", name, err) }
 	if len(config) > maxConfig {
 		return fail(fmt.Errorf("adapter_config.json has more than %d bytes", maxConfig))

@@ -209,8 +209,8 @@ func (m *Model) scheduleLive(ctx context.Context, seq *Seq, rows int) (npu.Sched
 	return m.scheduler.Schedule(ctx, m.base.programs, npu.Pass{Tokens: rows, Longest: seq.n, Live: true})
 }
 
-// Clone returns a second sequence with the same positions in memory of its own.
-func (s *Seq) Clone() *Seq {
+// clone returns a second sequence with the same positions in memory of its own.
+func (s *Seq) clone() *Seq {
 	s.dropTree()
 	c := s.m.NewSeq()
 	if s.n > 0 {

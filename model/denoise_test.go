@@ -136,7 +136,7 @@ func TestSparseDenoiseOfAllRowsIsDense(t *testing.T) {
 		blocks[i].Sees = 20 * (i/20 + 1)
 	}
 	denoise(t, m, s, blocks)
-	refreshed := s.Clone()
+	refreshed := s.clone()
 	got := denoise(t, m, refreshed, rows)
 	fresh := m.NewSeq()
 	if !equal(got, denoise(t, m, fresh, rows)) {
@@ -192,7 +192,7 @@ func TestDenoiseChecksRows(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := m.Denoise(ctx, s.Clone(), live(r, 10, 4, 14), new(Logits)); err == nil {
+	if _, err := m.Denoise(ctx, s.clone(), live(r, 10, 4, 14), new(Logits)); err == nil {
 		t.Error("a cancelled pass succeeds")
 	}
 	if _, err := OpenBytes("tiny", withoutMask(t), native.New(1)); err == nil || !strings.Contains(err.Error(), "mask_token_id") {
@@ -267,7 +267,7 @@ func liveStory(t *testing.T, m *Model) (all [][]float32) {
 	all = append(all, denoise(t, m, s, first)...)
 	first = append(live(r, 60, 10, 70), live(r, 70, 32, 102)...) // other tokens in ten rows, and the next block
 	all = append(all, denoise(t, m, s, first)...)
-	second := s.Clone()
+	second := s.clone()
 	sparse := []Live{{Position: 3, Token: 9, Sees: 70, Logits: true}, {Position: 40, Token: 7, Sees: 70, Logits: true}}
 	all = append(all, denoise(t, m, second, sparse)...)
 	all = append(all, denoise(t, m, s, first[10:])...)

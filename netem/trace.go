@@ -47,8 +47,8 @@ const (
 	maxPings   = 1 << 20  // replies of a ping log, including missing ones
 )
 
-// LoadTrace reads a trace for one direction. It reads *.csv with ReadCSV, *.up and *.down with ReadPackets, and other files
-// with ReadPing. If path names file.up or file.down, LoadTrace reads the one for the direction.
+// LoadTrace reads a trace for one direction. It reads *.csv with readCSV, *.up and *.down with readPackets, and other files
+// with readPing. If path names file.up or file.down, LoadTrace reads the one for the direction.
 func LoadTrace(path string, dir Direction) (*Trace, error) {
 	ext := filepath.Ext(path)
 	if ext == ".up" || ext == ".down" {
@@ -62,11 +62,11 @@ func LoadTrace(path string, dir Direction) (*Trace, error) {
 	var t *Trace
 	switch ext {
 	case ".csv":
-		t, err = ReadCSV(f, dir)
+		t, err = readCSV(f, dir)
 	case ".up", ".down":
-		t, err = ReadPackets(f)
+		t, err = readPackets(f)
 	default:
-		t, err = ReadPing(f)
+		t, err = readPing(f)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("netem: load trace %s: %w", path, err)
@@ -155,8 +155,8 @@ func (c *cursor) send(t *Trace, ready time.Duration, size int) time.Duration {
 	return c.last
 }
 
-// ReadPackets reads Mahimahi's format: each line is a time in milliseconds at which 1,500 bytes may leave.
-func ReadPackets(r io.Reader) (*Trace, error) {
+// readPackets reads Mahimahi's format: each line is a time in milliseconds at which 1,500 bytes may leave.
+func readPackets(r io.Reader) (*Trace, error) {
 	t := &Trace{}
 	lines := bufio.NewScanner(r)
 	for n := 1; lines.Scan(); n++ {
@@ -186,10 +186,10 @@ func ReadPackets(r io.Reader) (*Trace, error) {
 	return t, nil
 }
 
-// ReadPing reads the output of ping at its usual interval of one second. A delay is half a round trip. A reply that exceeds
+// readPing reads the output of ping at its usual interval of one second. A delay is half a round trip. A reply that exceeds
 // the log's shortest round trip by at least the interval shows a stall, during which the packets of both directions wait,
 // so its delay includes the whole excess. A missing reply is a second of loss.
-func ReadPing(r io.Reader) (*Trace, error) {
+func readPing(r io.Reader) (*Trace, error) {
 	const interval = time.Second
 	rtts := map[int]time.Duration{}
 	last, least := 0, time.Duration(math.MaxInt64)
@@ -253,9 +253,9 @@ func parsePing(line string) (seq int, rtt time.Duration, ok bool, err error) {
 	return seq, time.Duration(value * float64(time.Millisecond)), true, nil
 }
 
-// ReadCSV reads a table with a header. Columns: time_ms or time_s (without either, rows are a second apart), delay_ms (one way)
+// readCSV reads a table with a header. Columns: time_ms or time_s (without either, rows are a second apart), delay_ms (one way)
 // or rtt_ms (halved), upload_mbps, download_mbps or rate_mbps, loss (0 to 1). Other columns are ignored.
-func ReadCSV(r io.Reader, dir Direction) (*Trace, error) {
+func readCSV(r io.Reader, dir Direction) (*Trace, error) {
 	in := csv.NewReader(r)
 	in.ReuseRecord = true
 	header, err := in.Read()

@@ -16,7 +16,7 @@ import (
 func TestReadPingFromZero(t *testing.T) {
 	line := "64 bytes from 192.0.2.1: %s=%d ttl=57 time=%d ms\n"
 	for _, name := range []string{"icmp_seq", "seq"} {
-		trace, err := ReadPing(strings.NewReader(fmt.Sprintf(line, name, 0, 20) + fmt.Sprintf(line, name, 2, 30)))
+		trace, err := readPing(strings.NewReader(fmt.Sprintf(line, name, 0, 20) + fmt.Sprintf(line, name, 2, 30)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -35,7 +35,7 @@ func TestReadPing(t *testing.T) {
 64 bytes from host (192.0.2.1): icmp_seq=5 ttl=57 time=1020 ms
 64 bytes from host (192.0.2.1): icmp_seq=6 ttl=57 time=20 ms
 `
-	trace, err := ReadPing(strings.NewReader(log))
+	trace, err := readPing(strings.NewReader(log))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestReadPing(t *testing.T) {
 }
 
 func TestReadPackets(t *testing.T) {
-	trace, err := ReadPackets(strings.NewReader("10\n10\n\n20\n"))
+	trace, err := readPackets(strings.NewReader("10\n10\n\n20\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestReadPackets(t *testing.T) {
 		t.Errorf("after a pause: %v", out)
 	}
 	for _, bad := range []string{"", "x", "5\n4", "0", "-1", "99999999999999999999"} {
-		if _, err := ReadPackets(strings.NewReader(bad)); err == nil {
+		if _, err := readPackets(strings.NewReader(bad)); err == nil {
 			t.Errorf("%q was accepted", bad)
 		}
 	}
@@ -86,19 +86,19 @@ func TestReadPackets(t *testing.T) {
 
 func TestReadCSV(t *testing.T) {
 	text := "time_s,rtt_ms,upload_mbps,download_mbps,note\n5,40,1,2,a\n6,80,0.5,4,b\n"
-	up, err := ReadCSV(strings.NewReader(text), Up)
+	up, err := readCSV(strings.NewReader(text), Up)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if p := up.at(1500 * ms); p.Delay != 40*ms || p.Rate != 0.5e6 {
 		t.Errorf("up at 1.5 s: %+v", p)
 	}
-	down, _ := ReadCSV(strings.NewReader(text), Down)
+	down, _ := readCSV(strings.NewReader(text), Down)
 	if p := down.at(0); p.Delay != 20*ms || p.Rate != 2e6 {
 		t.Errorf("down at 0: %+v", p)
 	}
 	for _, bad := range []string{"", "a,b\n1,2\n", "rtt_ms\n", "rtt_ms\nx\n", "rtt_ms\n-5\n", "loss\n2\n", "time_s,rtt_ms\n1,1\n1,1\n", "rtt_ms,loss\n1\n"} {
-		if _, err := ReadCSV(strings.NewReader(bad), Up); err == nil {
+		if _, err := readCSV(strings.NewReader(bad), Up); err == nil {
 			t.Errorf("%q was accepted", bad)
 		}
 	}
@@ -146,9 +146,9 @@ func FuzzTraces(f *testing.F) {
 	f.Add("time_s,rtt_ms,loss\n1,2,0.5\n2,3,0\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		read := []func() (*Trace, error){
-			func() (*Trace, error) { return ReadPing(strings.NewReader(text)) },
-			func() (*Trace, error) { return ReadPackets(strings.NewReader(text)) },
-			func() (*Trace, error) { return ReadCSV(strings.NewReader(text), Up) },
+			func() (*Trace, error) { return readPing(strings.NewReader(text)) },
+			func() (*Trace, error) { return readPackets(strings.NewReader(text)) },
+			func() (*Trace, error) { return readCSV(strings.NewReader(text), Up) },
 		}
 		for _, r := range read {
 			trace, err := r()

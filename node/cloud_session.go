@@ -35,7 +35,7 @@ type cloudSession struct {
 // failed returns err unless it only shows that the device has ended the answer, or hung up in order.
 func (a *cloudSession) failed(err error) error {
 	gone := errors.Is(err, io.EOF) || errors.Is(err, transport.ErrClosed) || errors.Is(err, transport.ErrLost) || errors.Is(err, context.Canceled)
-	if fault := errors.As(err, new(*Fault)); !fault && (errors.Is(err, transport.ErrHungUp) || a.ended.Load() && gone) {
+	if fault := errors.As(err, new(*internalFault)); !fault && (errors.Is(err, transport.ErrHungUp) || a.ended.Load() && gone) {
 		return nil
 	}
 	return err
@@ -45,12 +45,12 @@ func (a *cloudSession) failed(err error) error {
 // was given away or this side failed: then that is the reason, and err only followed from it.
 func (a *cloudSession) refuse(err error) error {
 	if a.ctx != nil && a.ctx.Err() != nil {
-		if err = context.Cause(a.ctx); !errors.As(err, new(retryError)) && !errors.As(err, new(*Fault)) {
+		if err = context.Cause(a.ctx); !errors.As(err, new(retryError)) && !errors.As(err, new(*internalFault)) {
 			return err
 		}
 	}
 	text := err.Error()
-	var fault *Fault
+	var fault *internalFault
 	var away interface{ Unreachable() bool }
 	var discreet interface{ Public() string }
 	switch {

@@ -57,7 +57,7 @@ func TestFaultOfReceiving(t *testing.T) {
 	ctx, gone := context.WithCancelCause(t.Context())
 	a := &cloudSession{link: crackedLink{cloud}, ctx: ctx, inbox: make(chan any, inboxSize)}
 	gone(a.listen())
-	var fault *Fault
+	var fault *internalFault
 	if err := a.refuse(ctx.Err()); !errors.As(err, &fault) {
 		t.Errorf("%v", err)
 	}
@@ -89,7 +89,7 @@ func TestFaultOfAnAnswerCounts(t *testing.T) {
 		})
 		link := new(brittleLink)
 		cloud.contained(cloud.slots.lease(t.Context(), devices[0]), devices[0], link, beginOf(baselineQuestion, baselineSettings(tandem.WantDrafts)))
-		if len(ended) != 1 || !errors.As(ended[0].Error, new(*Fault)) || len(link.sent) != 2 {
+		if len(ended) != 1 || !errors.As(ended[0].Error, new(*internalFault)) || len(link.sent) != 2 {
 			t.Errorf("%+v ended; the device was told %+v", ended, link.sent)
 		}
 	})
@@ -107,7 +107,7 @@ func TestFaultOfAJob(t *testing.T) {
 	w, rest := startWorker(t.Context(), faulty{}, out)
 	defer rest()
 	w.do(pair.Decode{ID: 7})
-	var fault *Fault
+	var fault *internalFault
 	if d := (<-out).(decoded); d.id != 7 || !errors.As(d.err, &fault) || len(fault.Stack) == 0 {
 		t.Errorf("%+v", d)
 	}

@@ -235,7 +235,7 @@ func (l Local) prefill(ctx context.Context, q Question, s tandem.Settings, passa
 // answerer opens what computes the side's distributions.
 func (l Local) answerer(ctx context.Context, s tandem.Settings, req decoder.Request) (answerer, error) {
 	if l.Reader != nil {
-		return extract.New(ctx, l.ExtractConfig(s), req)
+		return extract.New(ctx, l.extractConfig(s), req)
 	}
 	cfg, err := l.DecoderConfig(s)
 	if err != nil {
@@ -244,9 +244,9 @@ func (l Local) answerer(ctx context.Context, s tandem.Settings, req decoder.Requ
 	return decoder.New(ctx, cfg, req)
 }
 
-// ExtractConfig returns the configuration of a span reader's decoder with these settings. Of the sampling it takes the
+// extractConfig returns the configuration of a span reader's decoder with these settings. Of the sampling it takes the
 // temperature: a text of the documents is not thinned out token by token.
-func (l Local) ExtractConfig(s tandem.Settings) extract.Config {
+func (l Local) extractConfig(s tandem.Settings) extract.Config {
 	return extract.Config{
 		Reader:      l.Reader,
 		Tokenizer:   l.Model.Tokenizer(),

@@ -83,14 +83,14 @@ func (p *PassPlanner) ObservePass(rows int, took time.Duration) {
 	for n := range p.passes {
 		a := &p.passes[n]
 		switch {
-		case !a.Seen():
+		case !a.seen():
 		case n <= rows && a.Value > disturbed*seconds: // passes of fewer rows will soon show whether they take more than their share
 			*a = Average{Value: seconds * float64(n) / float64(rows), Count: 1}
 		case n > rows && p.count-p.last[n] > forgetAfter:
 			*a = Average{}
 		}
 	}
-	if a := &p.passes[rows]; a.Seen() {
+	if a := &p.passes[rows]; a.seen() {
 		seconds = min(seconds, maxSlowdown*a.Value)
 	}
 	p.passes[rows].Observe(seconds, plannerWindow)
@@ -117,7 +117,7 @@ func (p *PassPlanner) Costs(n int) []float64 {
 	var out []float64
 	last := 0
 	for rows := 1; rows <= tandem.MaxRows; rows++ {
-		if !p.passes[rows].Seen() {
+		if !p.passes[rows].seen() {
 			continue
 		}
 		now := p.passes[rows].Value
@@ -215,7 +215,7 @@ func observe(a *Average, prior float64, right bool) {
 
 // valueOr returns the average, or the prior if nothing was observed.
 func valueOr(a Average, prior float64) float64 {
-	if a.Seen() {
+	if a.seen() {
 		return a.Value
 	}
 	return prior
@@ -228,7 +228,7 @@ func (p *PassPlanner) pass(n int) float64 {
 	}
 	most := 0.0
 	for i := 1; i <= n; i++ {
-		if p.passes[i].Seen() {
+		if p.passes[i].seen() {
 			most = max(most, p.passes[i].Value)
 		}
 	}

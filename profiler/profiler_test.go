@@ -131,7 +131,7 @@ func TestObserveKeepsTheLineFromFalling(t *testing.T) {
 
 func TestAverage(t *testing.T) {
 	var a Average
-	if a.Seen() {
+	if a.seen() {
 		t.Error("seen before any observation")
 	}
 	for i, x := range []float64{1, 0, 1, 0} {

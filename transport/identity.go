@@ -32,8 +32,8 @@ func (id ID) String() string { return idEncoding.EncodeToString(id[:]) }
 // Short returns the first 8 characters of the ID, for logs.
 func (id ID) Short() string { return id.String()[:8] }
 
-// ParseID reads what String wrote.
-func ParseID(s string) (ID, error) {
+// parseID reads what String wrote.
+func parseID(s string) (ID, error) {
 	var id ID
 	b, err := idEncoding.DecodeString(strings.ToUpper(s))
 	if err != nil || len(b) != len(id) {

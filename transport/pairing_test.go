@@ -415,11 +415,11 @@ func TestIdentity(t *testing.T) {
 	if files, _ := os.ReadDir(dir); len(files) != 2 { // the key and its lock
 		t.Errorf("%d files are left", len(files))
 	}
-	if id, err := ParseID(a.ID.String()); err != nil || id != a.ID {
+	if id, err := parseID(a.ID.String()); err != nil || id != a.ID {
 		t.Errorf("%v, %v", id, err)
 	}
 	for _, text := range []string{"", "x", a.ID.String() + "0", strings.Repeat("U", 52)} {
-		if _, err := ParseID(text); err == nil {
+		if _, err := parseID(text); err == nil {
 			t.Errorf("%q is an ID", text)
 		}
 	}

@@ -192,7 +192,7 @@ func (p *Peers) List() ([]Peer, error) {
 			return nil, fmt.Errorf("list peers: %w", err)
 		}
 		for _, e := range entries {
-			id, err := ParseID(strings.TrimSuffix(e.Name(), ".json"))
+			id, err := parseID(strings.TrimSuffix(e.Name(), ".json"))
 			if err != nil {
 				continue // another program's file
 			}

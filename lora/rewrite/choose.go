@@ -2,12 +2,14 @@
 // among them. So even a small model, which would lose words if it wrote freely, changes only what it should: a name, a number
 // or a correctly spelt word without rivals stays.
 //
-//   - Slots lists the ways to write each word of a sentence, and Choose corrects the sentence with them (a noisy channel:
-//     Kernighan, Church and Gale, "A spelling correction program based on a noisy channel model", 1990).
-//   - Versions lists what a sentence may become in a tone, and Likeliest chooses.
-//   - MainSentence chooses the sentence that says what a message is about.
-//   - Keeps reports whether a version has the names and numbers of a sentence, for what a larger model wrote.
-//   - Writer does these things to a text: the built-in decoder chooses, and any other model writes by a prompt.
+// A Writer does this to a text: the built-in decoder chooses, and any other model writes by a prompt.
+//
+//   - To correct a sentence, the decoder chooses a way to write each word (spelling.go). This is a noisy channel: Kernighan,
+//     Church and Gale, "A spelling correction program based on a noisy channel model", 1990.
+//   - To change the tone of a sentence, it chooses among versions of it (tone.go).
+//   - To sum up a message, it chooses the sentence that says what the message is about.
+//
+// Keeps reports whether a version has the names and numbers of a sentence, for what a larger model wrote.
 //
 // The lists are English. The recipe in train/choose.py trains the adapters.
 package rewrite
@@ -27,16 +29,16 @@ import (
 	"tandem/model/tokenizer"
 )
 
-// A Way is a way to write a slot. It may be empty.
-type Way struct {
+// A way is a way to write a slot. It may be empty.
+type way struct {
 	Text  string
 	Prior float64 // log odds, added to the model's log probability
 }
 
-// A Slot is a piece of a text without white space, or two that belong together, and the white space before it.
-type Slot struct {
+// A slot is a piece of a text without white space, or two that belong together, and the white space before it.
+type slot struct {
 	Space string
-	Ways  []Way // the first is the text as it is
+	Ways  []way // the first is the text as it is
 }
 
 // lookahead is the number of following slots, unchanged, that are scored together with a way. The adapter was trained
@@ -46,9 +48,9 @@ const lookahead = 3
 // start is the prompt before the text, the same that the built-in decoder knows from before a passage.
 const start = "Context:"
 
-// Choose returns the text with the way of each slot that the model finds likeliest after what was chosen before,
+// choose returns the text with the way of each slot that the model finds likeliest after what was chosen before,
 // together with the next slots as they are. seq is empty and gets the text.
-func Choose(ctx context.Context, seq *model.Seq, slots []Slot) (string, error) {
+func choose(ctx context.Context, seq *model.Seq, slots []slot) (string, error) {
 	tok := seq.Model().Tokenizer()
 	c := chooser{seq: seq, pending: chat.Encode(tok, start)}
 	encode := func(text string) []tandem.Token {
@@ -91,8 +93,8 @@ func Choose(ctx context.Context, seq *model.Seq, slots []Slot) (string, error) {
 	return out.String(), nil
 }
 
-// Likeliest returns the text that the model finds likeliest, or "" if there is none. seq is empty and gets the start.
-func Likeliest(ctx context.Context, seq *model.Seq, texts []string) (string, error) {
+// likeliest returns the text that the model finds likeliest, or "" if there is none. seq is empty and gets the start.
+func likeliest(ctx context.Context, seq *model.Seq, texts []string) (string, error) {
 	if len(texts) < 2 {
 		return strings.Join(texts, ""), nil
 	}
@@ -110,10 +112,10 @@ func Likeliest(ctx context.Context, seq *model.Seq, texts []string) (string, err
 	return texts[slices.Index(sums, slices.Max(sums))], nil
 }
 
-// MainSentence returns the index of the sentence that says what a message is about: the one for which the adapter gives the end
+// mainSentence returns the index of the sentence that says what a message is about: the one for which the adapter gives the end
 // of the text the highest probability relative to "no support". If the message exceeds the model's context, the rest is read in
 // a new sequence, without the text before it. newSeq returns an empty sequence.
-func MainSentence(ctx context.Context, newSeq func() *model.Seq, sentences []string) (int, error) {
+func mainSentence(ctx context.Context, newSeq func() *model.Seq, sentences []string) (int, error) {
 	seq := newSeq()
 	m := seq.Model()
 	tok := m.Tokenizer()

@@ -48,30 +48,30 @@ func TestChoices(t *testing.T) {
 	for i, text := range texts {
 		sums[i] = probabilityOf(t, m, text)
 	}
-	if got, err := Likeliest(t.Context(), m.NewSeq(), texts); err != nil || got != texts[slices.Index(sums, slices.Max(sums))] {
+	if got, err := likeliest(t.Context(), m.NewSeq(), texts); err != nil || got != texts[slices.Index(sums, slices.Max(sums))] {
 		t.Errorf("%q, %v: the sums are %v", got, err, sums)
 	}
 	for _, list := range [][]string{nil, {"It is."}} {
-		if got, err := Likeliest(t.Context(), m.NewSeq(), list); err != nil || got != strings.Join(list, "") {
+		if got, err := likeliest(t.Context(), m.NewSeq(), list); err != nil || got != strings.Join(list, "") {
 			t.Errorf("of %q: %q, %v", list, got, err)
 		}
 	}
 	// A slot within a text of few words sees the rest of it and the end, so its choice is that of the likelier text.
 	for _, word := range []string{"key", "password", "museum"} {
-		slots := []Slot{{"", []Way{{"The", 0}}}, {" ", []Way{{"wifi", 0}}}, {"  ", []Way{{"key", 0}, {word, 0}, {"", math.Inf(-1)}}}, {" ", []Way{{"is", 0}}}, {" ", []Way{{"new.", 0}}}}
+		slots := []slot{{"", []way{{"The", 0}}}, {" ", []way{{"wifi", 0}}}, {"  ", []way{{"key", 0}, {word, 0}, {"", math.Inf(-1)}}}, {" ", []way{{"is", 0}}}, {" ", []way{{"new.", 0}}}}
 		want := "The wifi  key is new."
 		if probabilityOf(t, m, "The wifi "+word+" is new.") > probabilityOf(t, m, "The wifi key is new.") {
 			want = "The wifi  " + word + " is new."
 		}
-		if got, err := Choose(t.Context(), m.NewSeq(), slots); err != nil || got != want {
+		if got, err := choose(t.Context(), m.NewSeq(), slots); err != nil || got != want {
 			t.Errorf("%q, %v: want %q", got, err, want)
 		}
 		slots[2].Ways[2].Prior = 1e6
-		if got, err := Choose(t.Context(), m.NewSeq(), slots); err != nil || got != "The wifi is new." {
+		if got, err := choose(t.Context(), m.NewSeq(), slots); err != nil || got != "The wifi is new." {
 			t.Errorf("with a prior for nothing: %q, %v", got, err)
 		}
 	}
-	if got, err := Choose(t.Context(), m.NewSeq(), nil); err != nil || got != "" {
+	if got, err := choose(t.Context(), m.NewSeq(), nil); err != nil || got != "" {
 		t.Errorf("no slots: %q, %v", got, err)
 	}
 }
@@ -80,7 +80,7 @@ func TestMatter(t *testing.T) {
 	m := openDecoder(t)
 	long := strings.Repeat("key ", m.Config().Context)
 	for _, list := range [][]string{{"Hello.", "The museum opens at nine.", "Bye!"}, {"One."}, {long, "One.", long, long}} {
-		if i, err := MainSentence(t.Context(), m.NewSeq, list); err != nil || i < 0 || i >= len(list) {
+		if i, err := mainSentence(t.Context(), m.NewSeq, list); err != nil || i < 0 || i >= len(list) {
 			t.Errorf("%d sentences: %d, %v", len(list), i, err)
 		}
 	}

@@ -44,8 +44,8 @@ func NumbersOff(text, version string) (lost, new []string) {
 	return lost, slices.DeleteFunc(has, func(n string) bool { return slices.Contains(had, n) })
 }
 
-// Adds reports whether a summary has numbers or names that a text lacks.
-func Adds(text, summary string) bool {
+// adds reports whether a summary has numbers or names that a text lacks.
+func adds(text, summary string) bool {
 	numbers := numberPattern.FindAllString(text, -1)
 	for _, n := range numberPattern.FindAllString(summary, -1) {
 		if !slices.Contains(numbers, n) {

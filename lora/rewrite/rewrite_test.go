@@ -13,7 +13,7 @@ var words = span.NewVocabulary(strings.Fields("the of and to in is are was you w
 // waysOf returns the texts of a sentence's slot.
 func waysOf(t *testing.T, sentence string, slot int) (texts []string) {
 	t.Helper()
-	list := Slots(sentence, words)
+	list := slotsOf(sentence, words)
 	if slot >= len(list) {
 		t.Fatalf("%q has %d slots", sentence, len(list))
 	}
@@ -80,21 +80,21 @@ func TestSuspect(t *testing.T) {
 func TestSlotsAsTheyAre(t *testing.T) {
 	const sentence = "  Send\tRuddle  the letter of 10:30 at x@y.de, please. "
 	var all strings.Builder
-	for _, s := range Slots(sentence, words) {
+	for _, s := range slotsOf(sentence, words) {
 		all.WriteString(s.Space + s.Ways[0].Text)
 		if text := s.Ways[0].Text; strings.ContainsAny(text, "R0@") && len(s.Ways) > 1 {
 			t.Errorf("%q has the ways %v", text, s.Ways)
 		}
 	}
 	for _, pair := range []string{"the\nthe", "in\n to"} { // words that belong together, on two lines
-		if got := Slots(pair, words)[0].Ways[0].Text; got != pair {
+		if got := slotsOf(pair, words)[0].Ways[0].Text; got != pair {
 			t.Errorf("%q as it is becomes %q", pair, got)
 		}
 	}
 	if got := all.String(); got != strings.TrimRight(sentence, " ") {
 		t.Errorf("%q is %q", sentence, got)
 	}
-	if list := Slots(" \n", words); len(list) != 0 {
+	if list := slotsOf(" \n", words); len(list) != 0 {
 		t.Errorf("white space has the slots %v", list)
 	}
 }
@@ -113,7 +113,7 @@ func TestVersions(t *testing.T) {
 		{"Where is my damn letter?", "neutral", "Where is my letter?"},
 		{"Could you please open the door?", "jovial", "Hey, could you open the door? You are the best!"},
 	} {
-		got := Versions(c.sentence, c.tone)
+		got := versionsOf(c.sentence, c.tone)
 		if !slices.Contains(got, c.want) {
 			t.Errorf("%q, %s: %q lack %q", c.sentence, c.tone, got, c.want)
 		}
@@ -124,7 +124,7 @@ func TestVersions(t *testing.T) {
 		}
 	}
 	for _, s := range []string{"", "?", "...", "—"} {
-		if got := Versions(s, "polite"); len(got) > 0 {
+		if got := versionsOf(s, "polite"); len(got) > 0 {
 			t.Errorf("%q: %q", s, got)
 		}
 	}
@@ -135,13 +135,13 @@ func TestVersions(t *testing.T) {
 func TestVersionsOfSignatures(t *testing.T) {
 	for _, line := range []string{"Anna", "Anna Smith", "Anna-Lena O'Neill", "J. R. Smith", "Thanks", "Best regards", "Kind regards,", "Yours sincerely,", "Many thanks", "Best wishes", "Cheers,"} {
 		for _, tone := range Tones {
-			if got := Versions(line, tone); !slices.Equal(got, []string{line}) || !Keeps(line, line) {
+			if got := versionsOf(line, tone); !slices.Equal(got, []string{line}) || !Keeps(line, line) {
 				t.Errorf("%q in the tone %s is %q", line, tone, got)
 			}
 		}
 	}
 	for _, line := range []string{"Stop!", "Stop", "Call Anna", "Call me", "Thanks!", "Best regards to Anna", "Hi Anna", "Send me the report", "Thanks for the report", "Open the Window"} {
-		if got := Versions(line, "polite"); len(got) == 0 || slices.Contains(got, line) {
+		if got := versionsOf(line, "polite"); len(got) == 0 || slices.Contains(got, line) {
 			t.Errorf("%q has the versions %q", line, got)
 		}
 	}
@@ -162,7 +162,7 @@ func TestActs(t *testing.T) {
 
 func TestForeign(t *testing.T) {
 	for sentence, want := range map[string]bool{"Ich komme morgen nicht zum Treffen.": true, "You have recieved the letter.": false, "Komme nicht.": false, "": false} {
-		if Foreign(sentence, words) != want {
+		if foreign(sentence, words) != want {
 			t.Errorf("%q: want %v", sentence, want)
 		}
 	}

@@ -40,16 +40,16 @@ const (
 	oftener = 8
 )
 
-// Slots lists the ways to write each word of a sentence.
-func Slots(sentence string, v *span.Vocabulary) []Slot {
-	var list []Slot
+// slotsOf lists the ways to write each word of a sentence.
+func slotsOf(sentence string, v *span.Vocabulary) []slot {
+	var list []slot
 	pieces := split(sentence)
 	for i := 0; i < len(pieces); i++ {
 		p := pieces[i]
 		before := neighbour(pieces, i, -1)
 		if i+1 < len(pieces) && p.after == "" && pieces[i+1].before == "" {
 			if ways := paired(p, pieces[i+1]); ways != nil {
-				list = append(list, Slot{p.space, ways})
+				list = append(list, slot{p.space, ways})
 				i++
 				continue
 			}
@@ -63,14 +63,14 @@ func Slots(sentence string, v *span.Vocabulary) []Slot {
 		if low := strings.ToLower(p.core); (low == "a" || low == "an") && i+1 < len(pieces) && p.after == "" {
 			of = articles(p, pieces[i+1].core)
 		}
-		list = append(list, Slot{p.space, ended(of, i+1 == len(pieces) && i > 1)})
+		list = append(list, slot{p.space, ended(of, i+1 == len(pieces) && i > 1)})
 	}
 	return list
 }
 
-// Foreign reports whether a sentence is in another language than the vocabulary: fewer than half of five words or more
+// foreign reports whether a sentence is in another language than the vocabulary: fewer than half of five words or more
 // are known, or its articles and the like are of another one.
-func Foreign(sentence string, v *span.Vocabulary) bool {
+func foreign(sentence string, v *span.Vocabulary) bool {
 	all, there := 0, 0
 	var words []string
 	for _, p := range split(sentence) {
@@ -85,7 +85,7 @@ func Foreign(sentence string, v *span.Vocabulary) bool {
 	return all >= minWords && 2*there < all || v.Foreign(words)
 }
 
-// minWords is the smallest number of words by which Foreign judges a sentence's language.
+// minWords is the smallest number of words by which foreign judges a sentence's language.
 const minWords = 5
 
 // neighbour returns the word n pieces from the i-th, in lower case, or "" if there is none, or a mark stands between.
@@ -130,7 +130,7 @@ func split(text string) (list []piece) {
 }
 
 // paired returns the ways to write two words that belong together, or nil.
-func paired(a, b piece) []Way {
+func paired(a, b piece) []way {
 	low := strings.ToLower(a.core + " " + b.core)
 	now := a.text() + b.space + b.text()
 	switch {
@@ -139,13 +139,13 @@ func paired(a, b piece) []Way {
 		if low == "had had" || low == "that that" {
 			return nil
 		}
-		return []Way{{now, doubled}, {a.before + a.core + b.after, 0}}
+		return []way{{now, doubled}, {a.before + a.core + b.after, 0}}
 	case strings.EqualFold(a.core, "more") && comparative[strings.ToLower(b.core)]:
-		return []Way{{now, doubled}, {like(a.core, b.core) + b.after, 0}}
+		return []way{{now, doubled}, {like(a.core, b.core) + b.after, 0}}
 	case pairs[low] != nil:
-		ways := []Way{{now, 0}}
+		ways := []way{{now, 0}}
 		for _, w := range pairs[low] {
-			ways = append(ways, Way{a.before + like(a.core, w) + b.after, 0})
+			ways = append(ways, way{a.before + like(a.core, w) + b.after, 0})
 		}
 		return ways
 	}
@@ -153,20 +153,20 @@ func paired(a, b piece) []Way {
 }
 
 // ways returns the ways to write a word.
-func ways(p piece, begins bool, previous string, v *span.Vocabulary) []Way {
+func ways(p piece, begins bool, previous string, v *span.Vocabulary) []way {
 	if strings.ContainsFunc(p.core[min(1, len(p.core)):], unicode.IsUpper) { // an abbreviation
-		return []Way{{p.text(), known}}
+		return []way{{p.text(), known}}
 	}
 	low := strings.ToLower(p.core)
 	first, _ := utf8.DecodeRuneInString(p.core)
-	w := written{piece: p, low: low, begins: begins, capital: unicode.IsUpper(first), rank: v.Rank(low), list: []Way{{p.text(), known}}}
+	w := written{piece: p, low: low, begins: begins, capital: unicode.IsUpper(first), rank: v.Rank(low), list: []way{{p.text(), known}}}
 	w.addListed()
 	w.addByKind(previous, v)
 	switch {
 	case begins && !w.capital && letters(strings.ReplaceAll(low, "'", "")):
 		w.add(p.core, w.list[0].Prior-small)
 	case !w.capital && capitals[low]:
-		w.list = append(w.list, Way{p.before + upper(p.core) + p.after, w.list[0].Prior})
+		w.list = append(w.list, way{p.before + upper(p.core) + p.after, w.list[0].Prior})
 	}
 	return w.list
 }
@@ -178,7 +178,7 @@ type written struct {
 	begins  bool   // it begins the sentence
 	capital bool   // it begins with a capital
 	rank    int    // in the vocabulary; 0 if it is unknown
-	list    []Way  // the first is the word as it is
+	list    []way  // the first is the word as it is
 }
 
 // add adds a way: another word, with a capital where it needs one.
@@ -187,8 +187,8 @@ func (w *written) add(word string, prior float64) {
 		word = upper(word)
 	}
 	text := w.before + word + w.after
-	if !slices.ContainsFunc(w.list, func(o Way) bool { return o.Text == text }) {
-		w.list = append(w.list, Way{text, prior})
+	if !slices.ContainsFunc(w.list, func(o way) bool { return o.Text == text }) {
+		w.list = append(w.list, way{text, prior})
 	}
 }
 
@@ -256,7 +256,7 @@ func (w *written) addNear(v *span.Vocabulary) {
 		w.add(near.Word, channel(w.low, near)-math.Log(float64(v.Rank(near.Word))/usual))
 	}
 	if !w.begins {
-		w.list = append(w.list, Way{w.before + upper(w.low) + w.after, unknown}) // a name without its capital
+		w.list = append(w.list, way{w.before + upper(w.low) + w.after, unknown}) // a name without its capital
 	}
 }
 
@@ -298,8 +298,8 @@ var (
 )
 
 // articles returns the ways to write "a" or "an" before a word. Before a figure or an abbreviation it is as it is.
-func articles(p piece, next string) []Way {
-	now := []Way{{p.text(), known}}
+func articles(p piece, next string) []way {
+	now := []way{{p.text(), known}}
 	if !letters(next) || strings.ToUpper(next) == next {
 		return now
 	}
@@ -310,7 +310,7 @@ func articles(p piece, next string) []Way {
 	if strings.EqualFold(p.core, right) {
 		return now
 	}
-	return []Way{{p.text(), article}, {p.before + like(p.core, right) + p.after, 0}}
+	return []way{{p.text(), article}, {p.before + like(p.core, right) + p.after, 0}}
 }
 
 // inflected returns other forms of a verb that may be meant after a word.
@@ -334,16 +334,16 @@ func inflected(low, before string) (out []string) {
 }
 
 // spaced adds a way with a space after a comma that lacks it.
-func spaced(list []Way, p piece, v *span.Vocabulary) []Way {
+func spaced(list []way, p piece, v *span.Vocabulary) []way {
 	a, b, ok := strings.Cut(p.core, ",")
 	if ok && v.Rank(strings.ToLower(a)) > 0 && v.Rank(strings.ToLower(b)) > 0 && letters(a) && letters(b) {
-		return append(list, Way{p.before + a + ", " + b + p.after, -doubled})
+		return append(list, way{p.before + a + ", " + b + p.after, -doubled})
 	}
 	return list
 }
 
 // ended adds marks to the last word of a sentence.
-func ended(list []Way, last bool) []Way {
+func ended(list []way, last bool) []way {
 	if !last {
 		return list
 	}
@@ -352,12 +352,12 @@ func ended(list []Way, last bool) []Way {
 	switch {
 	case mark == '.':
 		for _, w := range slices.Clone(list) {
-			list = append(list, Way{strings.TrimSuffix(w.Text, ".") + "?", w.Prior - 2*known})
+			list = append(list, way{strings.TrimSuffix(w.Text, ".") + "?", w.Prior - 2*known})
 		}
 	case unicode.IsLetter(mark) || unicode.IsDigit(mark):
-		var out []Way
+		var out []way
 		for _, w := range list {
-			out = append(out, Way{w.Text + ".", w.Prior - endless}, Way{w.Text + "?", w.Prior - endless - known})
+			out = append(out, way{w.Text + ".", w.Prior - endless}, way{w.Text + "?", w.Prior - endless - known})
 		}
 		list = append(list, out...)
 	}

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// Tones are the tones that Versions knows, in the order of tones.txt.
+// Tones are the tones that versionsOf knows, in the order of tones.txt.
 var Tones = []string{"neutral", "polite", "formal", "jovial"}
 
 // An act is something that a sentence does, with the ways to say it.
@@ -83,9 +83,9 @@ var (
 	asking  = set("what when where who whom whose why how which is are was were am do does did have has had can could will would may might should shall")
 )
 
-// Versions lists what a sentence may become in a tone: the same for each act that it may be. It lists nothing for a
+// versionsOf lists what a sentence may become in a tone: the same for each act that it may be. It lists nothing for a
 // sentence that it leaves as it is, and the end of a letter itself.
-func Versions(sentence, tone string) (list []string) {
+func versionsOf(sentence, tone string) (list []string) {
 	at := slices.Index(Tones, tone)
 	if m := greetingAlone.FindStringSubmatch(sentence); m != nil {
 		return []string{greetings[tone] + " " + m[1] + m[2]}

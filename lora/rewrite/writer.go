@@ -84,7 +84,7 @@ func (w *Writer) Correct(ctx context.Context, sentence string, most int) (string
 	if err != nil {
 		return "", err
 	}
-	return Choose(ctx, w.Seq(), Slots(sentence, v))
+	return choose(ctx, w.Seq(), slotsOf(sentence, v))
 }
 
 // readable reports whether the built-in adapters can do something with a sentence: it is English, and it fits into the
@@ -94,7 +94,7 @@ func (w *Writer) readable(sentence string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return !Foreign(sentence, v) && 2*len(w.Tokenizer().Encode(sentence, tokenizer.Options{})) <= w.Config().Context, nil
+	return !foreign(sentence, v) && 2*len(w.Tokenizer().Encode(sentence, tokenizer.Options{})) <= w.Config().Context, nil
 }
 
 // CountForeign returns how many sentences of a text are not English, as far as the built-in model can tell.
@@ -104,7 +104,7 @@ func CountForeign(text string) (n int) {
 		return 0
 	}
 	for _, s := range sentences.Split(text) {
-		if Foreign(s, v) {
+		if foreign(s, v) {
 			n++
 		}
 	}
@@ -127,8 +127,8 @@ func (w *Writer) Tone(ctx context.Context, sentence, tone string, most int) (str
 		return "", err
 	}
 	sentence = oneLine(sentence)
-	keeping := slices.DeleteFunc(Versions(sentence, tone), func(v string) bool { return !Keeps(sentence, v) })
-	return Likeliest(ctx, w.Seq(), keeping)
+	keeping := slices.DeleteFunc(versionsOf(sentence, tone), func(v string) bool { return !Keeps(sentence, v) })
+	return likeliest(ctx, w.Seq(), keeping)
 }
 
 // Short returns the sentence that says what a message is about. The built-in adapter chooses it; other models write
@@ -141,7 +141,7 @@ func (w *Writer) Short(ctx context.Context, text string, most int) (string, erro
 		}
 		list, err := w.written(ctx, prompt, most)
 		for _, s := range list {
-			if Adds(text, s) {
+			if adds(text, s) {
 				continue
 			}
 			return s, nil
@@ -152,7 +152,7 @@ func (w *Writer) Short(ctx context.Context, text string, most int) (string, erro
 	if len(list) < 2 {
 		return strings.TrimSpace(text), nil
 	}
-	i, err := MainSentence(ctx, w.Seq, list)
+	i, err := mainSentence(ctx, w.Seq, list)
 	if err != nil {
 		return "", err
 	}

@@ -169,7 +169,7 @@ func begin(seq *model.Seq, prompt []tandem.Token, logits []float32, which []int,
 		never = []tandem.Token{t}
 	}
 	forbid(logits, never)
-	firsts, probabilities := First(logits, slices.Max(which)+1, o, tok.EOG)
+	firsts, probabilities := firstTokens(logits, slices.Max(which)+1, o, tok.EOG)
 	for _, i := range which {
 		if i >= len(firsts) {
 			continue
@@ -194,10 +194,10 @@ func forbid(logits []float32, tokens []tandem.Token) {
 	}
 }
 
-// First returns the first tokens of up to n streams, and their probabilities by the model. At temperature 0 they are the
+// firstTokens returns the first tokens of up to n streams, and their probabilities by the model. At temperature 0 they are the
 // likeliest, else draws without replacement from the distribution that the parameters make (by the Gumbel-max trick: the
 // largest of log p − log(−log u)). Tokens that end a text are not among them, since they would make empty streams.
-func First(logits []float32, n int, o Options, ends func(tandem.Token) bool) (tokens []tandem.Token, probabilities []float64) {
+func firstTokens(logits []float32, n int, o Options, ends func(tandem.Token) bool) (tokens []tandem.Token, probabilities []float64) {
 	own := sample.Params{Sampling: tandem.Sampling{Temperature: 1}}.Probabilities(nil, logits, nil)
 	choose := own
 	if !o.Params.Greedy() {

@@ -132,18 +132,18 @@ func TestStreamIsGeneration(t *testing.T) {
 func TestFirstTokens(t *testing.T) {
 	ends := func(t tandem.Token) bool { return t == 1 }
 	logits := []float32{1, 9, 3, 2, -1}
-	got, p := First(logits, 3, Options{}, ends)
+	got, p := firstTokens(logits, 3, Options{}, ends)
 	if !slices.Equal(got, []tandem.Token{2, 3, 0}) || !(p[0] > p[1] && p[1] > p[2]) || math.Abs(p[0]/p[1]-math.E) > 1e-6 {
 		t.Errorf("the first tokens are %d with %v", got, p)
 	}
-	if got, _ := First(logits, 9, Options{Min: 0.3}, ends); !slices.Equal(got, []tandem.Token{2, 3}) {
+	if got, _ := firstTokens(logits, 9, Options{Min: 0.3}, ends); !slices.Equal(got, []tandem.Token{2, 3}) {
 		t.Errorf("with a least share the first tokens are %d", got)
 	}
 	// Drawn first with the model's probabilities among those that do not end the text, and never twice.
 	counts := map[tandem.Token]int{}
 	const draws = 20_000
 	for seed := range uint64(draws) {
-		got, _ := First(logits, 4, Options{Params: sample.Params{Sampling: tandem.Sampling{Temperature: 1}, Seed: seed}}, ends)
+		got, _ := firstTokens(logits, 4, Options{Params: sample.Params{Sampling: tandem.Sampling{Temperature: 1}, Seed: seed}}, ends)
 		counts[got[0]]++
 		if slices.Sort(got); len(slices.Compact(got)) != 4 {
 			t.Fatalf("seed %d draws %d", seed, got)

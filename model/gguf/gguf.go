@@ -54,17 +54,17 @@ type KV struct {
 	Value any
 }
 
-// DefaultAlignment is the alignment of tensor data in bytes if the key general.alignment is absent.
-const DefaultAlignment = 32
+// defaultAlignment is the alignment of tensor data in bytes if the key general.alignment is absent.
+const defaultAlignment = 32
 
-// MaxDims is the largest number of dimensions of a tensor.
-const MaxDims = 4
+// maxDims is the largest number of dimensions of a tensor.
+const maxDims = 4
 
 // A TensorInfo describes one tensor of a file.
 type TensorInfo struct {
 	Name   string
 	Type   npu.DType
-	Shape  []uint64 // 1 to MaxDims sizes, the one that varies fastest first
+	Shape  []uint64 // 1 to maxDims sizes, the one that varies fastest first
 	Offset uint64   // in bytes from the start of the data section; ignored when writing
 }
 

@@ -93,7 +93,7 @@ func (r *reader) str() string {
 
 func parse(name string, b []byte) (*File, error) {
 	r := &reader{name: name, b: b}
-	f := &File{Name: name, Alignment: DefaultAlignment}
+	f := &File{Name: name, Alignment: defaultAlignment}
 	f.Version = r.header()
 	tensors := r.count(24, "tensors")
 	r.metadata(f, r.count(13, "metadata entries"))
@@ -110,7 +110,7 @@ func parse(name string, b []byte) (*File, error) {
 // the File have no data: see HeaderOnly. If b ends before the header does, the error is io.ErrUnexpectedEOF.
 func ParseHeader(name string, b []byte, size int64) (*File, error) {
 	r := &reader{name: name, b: b}
-	f := &File{Name: name, Alignment: DefaultAlignment, headerOnly: true}
+	f := &File{Name: name, Alignment: defaultAlignment, headerOnly: true}
 	if f.Version = r.header(); r.err != nil {
 		return nil, r.err
 	}
@@ -343,9 +343,9 @@ func (r *reader) infos(f *File, n int) {
 			return
 		}
 		dims := r.u32()
-		if r.err == nil && (dims == 0 || dims > MaxDims) {
+		if r.err == nil && (dims == 0 || dims > maxDims) {
 			r.off -= 4
-			r.fail("%d dimensions: a tensor has 1 to %d", dims, MaxDims)
+			r.fail("%d dimensions: a tensor has 1 to %d", dims, maxDims)
 			return
 		}
 		for range dims {
@@ -416,7 +416,7 @@ func (e *TypeError) Error() string {
 
 // tensorBytes returns the size of a tensor's data. The error is a *TypeError if the size of the type is not known.
 func tensorBytes(t TensorInfo) (uint64, error) {
-	if len(t.Shape) == 0 || len(t.Shape) > MaxDims || !elementsFit(t) {
+	if len(t.Shape) == 0 || len(t.Shape) > maxDims || !elementsFit(t) {
 		return 0, fmt.Errorf("shape %d is empty or too large", t.Shape)
 	}
 	block, size := uint64(t.Type.BlockSize()), uint64(t.Type.BlockBytes())

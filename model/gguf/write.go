@@ -63,7 +63,7 @@ type Writer struct {
 // NewWriter checks the metadata and the tensors and writes the head of the file. It computes the offsets and ignores
 // those of the infos. The key general.alignment sets the alignment.
 func NewWriter(w io.Writer, meta []KV, infos []TensorInfo) (*Writer, error) {
-	gw := &Writer{w: bufio.NewWriterSize(w, 1<<16), align: DefaultAlignment}
+	gw := &Writer{w: bufio.NewWriterSize(w, 1<<16), align: defaultAlignment}
 	head, err := appendMeta(nil, meta)
 	if err != nil {
 		return nil, err

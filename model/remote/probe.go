@@ -88,7 +88,7 @@ func (s *Server) probeRows(ctx context.Context) error {
 	if l, ok := s.dialect.(*llamaServer); ok {
 		l.drawn = letter(tok)
 	}
-	s.top = min(Top, tok.Size())
+	s.top = min(topTokens, tok.Size())
 	prompts := [][]tandem.Token{tok.Encode(probes[0], tokenizer.Options{AddSpecial: true}), tok.Encode(probes[1], tokenizer.Options{AddSpecial: true})}
 	rows, err := s.complete(ctx, prompts)
 	var refused *statusError

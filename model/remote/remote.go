@@ -24,8 +24,8 @@ import (
 	"tandem/model"
 )
 
-// Top is the number of likeliest tokens that are requested for each row.
-const Top = 256
+// topTokens is the number of likeliest tokens that are requested for each row.
+const topTokens = 256
 
 // promptsAtOnce bounds the prompts of one request.
 const promptsAtOnce = 32

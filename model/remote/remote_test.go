@@ -125,7 +125,7 @@ func TestRemoteAnswersAreTheLocalOnes(t *testing.T) {
 			fake := &remotetest.Server{Model: m, Key: "sesame"}
 			s := mustDial(t, kind, path, fake, Options{Key: "sesame"})
 			room := map[string]int{"llama-server": 2, "vllm": 1}[kind]
-			if s.Top() != Top || s.Model().Config().Context != m.Config().Context-room {
+			if s.Top() != topTokens || s.Model().Config().Context != m.Config().Context-room {
 				t.Fatalf("%d tokens of a row, context of %d", s.Top(), s.Model().Config().Context)
 			}
 			for _, c := range []struct {
@@ -179,7 +179,7 @@ func TestRows(t *testing.T) {
 				continue // it tells any number
 			}
 			s := mustDial(t, kind, path, &remotetest.Server{Model: m, Most: most}, Options{})
-			if want := max(min(Top, vocab)*min(1, 20-most), most); s.Top() != want {
+			if want := max(min(topTokens, vocab)*min(1, 20-most), most); s.Top() != want {
 				t.Fatalf("%s: %d tokens of a row, want %d", kind, s.Top(), want)
 			}
 			got, mass, told := logitsOf(t, s, prompt), 0.0, 0

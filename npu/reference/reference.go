@@ -384,15 +384,15 @@ func (r *run) convolve(out, x, w, bias []float32, cols, width int) {
 	r.d.Moved.Add(int64(len(x) + len(out)))
 }
 
-// Round returns x/scale, rounded as npu.Quantized says.
-func Round(x, scale float32) int32 {
+// round returns x/scale, rounded as npu.Quantized says.
+func round(x, scale float32) int32 {
 	return int32(max(-127, min(127, math.RoundToEven(float64(x)/float64(scale)))))
 }
 
 func quantized(out, x []float32, q *npu.Quantized, bias []float32, rows int) {
 	in := make([]int32, len(x))
 	for i, v := range x {
-		in[i] = Round(v, q.Activation)
+		in[i] = round(v, q.Activation)
 	}
 	size := (q.Cols + 1) / 2
 	w := make([]int32, q.Cols)

@@ -50,8 +50,8 @@ func spread(rng *rand.Rand, dst []float64, mass float64) {
 	}
 }
 
-// RandomVocab is the size of Random's vocabulary.
-const RandomVocab = 24
+// randomVocab is the size of Random's vocabulary.
+const randomVocab = 24
 
 // Random gives distributions of a few tokens that are random functions of the answer so far. The two sides share part
 // of their mass, so that drafts are sometimes accepted, and have different weights. Token 0 is rare, which makes it
@@ -63,7 +63,7 @@ func Random(seed uint64, share float64) SourceFunc {
 		w := make([]float64, n)
 		spread(rng, w, mass)
 		for _, x := range w {
-			id := rng.IntN(RandomVocab)
+			id := rng.IntN(randomVocab)
 			if id == 0 && rng.IntN(4) > 0 {
 				id = 1
 			}
@@ -72,7 +72,7 @@ func Random(seed uint64, share float64) SourceFunc {
 	}
 	return func(side tandem.Side, answer []tandem.Token) aggregator.Local {
 		h := uint64(tandem.PrefixOf(answer))
-		p := make([]float64, RandomVocab)
+		p := make([]float64, randomVocab)
 		scatter(p, h, share)
 		scatter(p, h^uint64(side+1)<<60, 1-share)
 		rng := rand.New(rand.NewPCG(seed+1, h+uint64(side)))

@@ -50,8 +50,8 @@ const (
 	Answered                    // all was done, and the result still comes
 )
 
-// AnyPreemption draws what becomes of superseded decodes.
-func AnyPreemption(rng *rand.Rand) func() Preemption {
+// anyPreemption draws what becomes of superseded decodes.
+func anyPreemption(rng *rand.Rand) func() Preemption {
 	return func() Preemption { return Preemption(rng.IntN(4)) }
 }
 

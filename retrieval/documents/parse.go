@@ -59,11 +59,11 @@ func parserOf(name string) (*parser, error) {
 	if way := ways[ext]; way != "" {
 		return nil, fmt.Errorf("unsupported type %s (%s)", ext, way)
 	}
-	return nil, fmt.Errorf("unsupported type %s (%s are read)", ext, Formats)
+	return nil, fmt.Errorf("unsupported type %s (%s are read)", ext, formats)
 }
 
-// Formats names the formats that are read, for people.
-const Formats = "text, Markdown, HTML, PDF, DOCX, ODT, EPUB, CSV and mail (.eml, .mbox)"
+// formats names the formats that are read, for people.
+const formats = "text, Markdown, HTML, PDF, DOCX, ODT, EPUB, CSV and mail (.eml, .mbox)"
 
 // ways says what to do with files of some types that are not read.
 var ways = map[string]string{

@@ -57,7 +57,7 @@ func (a *arena) lay(p Placement, sizes []int64) (err error) {
 		a.resident = append(a.resident, b)
 	}
 	if len(p.Temporary) > 0 {
-		if a.slots, err = a.add(Slots * p.Slot); err != nil {
+		if a.slots, err = a.add(stagingSlots * p.Slot); err != nil {
 			return err
 		}
 	}

@@ -329,7 +329,7 @@ func TestAdapt(t *testing.T) {
 			t.Error("does not adapt")
 		}
 	}
-	if p, sizes := d.Layout(); len(p.Temporary) == 0 || p.ResidentBytes(sizes)+Slots*p.Slot > 30_000 {
+	if p, sizes := d.Layout(); len(p.Temporary) == 0 || p.ResidentBytes(sizes)+stagingSlots*p.Slot > 30_000 {
 		t.Errorf("placement %+v", p)
 	}
 }

@@ -13,8 +13,8 @@ type Life struct {
 	First, Last int // the step that writes them and the last that reads them
 }
 
-// Overlaps reports whether both live at a common step.
-func (l Life) Overlaps(m Life) bool { return l.First <= m.Last && m.First <= l.Last }
+// overlaps reports whether both live at a common step.
+func (l Life) overlaps(m Life) bool { return l.First <= m.Last && m.First <= l.Last }
 
 // Lifetimes returns the life of every value of a graph, for full chunks of float32: from the node that computes it to
 // the last that reads it. The result lives to the end.
@@ -32,10 +32,10 @@ func Lifetimes(g *npu.Graph) []Life {
 	return lives
 }
 
-// Align is the alignment of addresses: a vector register of the NPU, 128 bytes.
-const Align = 128
+// alignment is the alignment of addresses: a vector register of the NPU, 128 bytes.
+const alignment = 128
 
-func aligned(n int64) int64 { return (n + Align - 1) / Align * Align }
+func aligned(n int64) int64 { return (n + alignment - 1) / alignment * alignment }
 
 // Pack gives each life an offset so that overlapping lives share no byte, and returns how many bytes that takes. It
 // places the largest first, each in the smallest gap that holds it.
@@ -52,7 +52,7 @@ func Pack(lives []Life) (offsets []int64, total int64) {
 		var best, end int64 = -1, 0
 		bestGap := int64(1<<63 - 1)
 		for _, j := range placed {
-			if !lives[i].Overlaps(lives[j]) {
+			if !lives[i].overlaps(lives[j]) {
 				continue
 			}
 			if gap := offsets[j] - end; gap >= need && gap < bestGap {

@@ -70,8 +70,8 @@ type Pager interface {
 	Slot(object int) int
 }
 
-// Slots is the number of staging slots: while the device reads one, the other is filled.
-const Slots = 2
+// stagingSlots is the number of staging slots: while the device reads one, the other is filled.
+const stagingSlots = 2
 
 // Staging is the Pager of a Placement. Resident objects are loaded once and stay. Temporary ones are fetched ahead into the
 // slots, in their order of use.
@@ -79,7 +79,7 @@ type Staging struct {
 	ring    []int // temporary objects in the order of use, which repeats
 	at      map[int]int
 	next    int // index in ring of the object to fetch next
-	slots   [Slots]slot
+	slots   [stagingSlots]slot
 	loading int // the object that is being loaded, −1 for none
 	want    int // the object that the device waits for or reads, −1 for none
 	held    bool

@@ -42,7 +42,7 @@ func (p Placement) Mappings(sizes []int64, largest int64) (starts []int64) {
 func (p Placement) Fixed(sizes []int64, largest int64) Counters {
 	c := Counters{Mappings: len(p.Mappings(sizes, largest)), Mapped: p.ResidentBytes(sizes)}
 	if len(p.Temporary) > 0 {
-		c.Mappings, c.Mapped = c.Mappings+1, c.Mapped+Slots*p.Slot
+		c.Mappings, c.Mapped = c.Mappings+1, c.Mapped+stagingSlots*p.Slot
 	}
 	c.Peak = c.Mapped
 	return c
@@ -89,7 +89,7 @@ func Place(sizes []int64, uses []Use, costs Costs, budget int64) (Placement, err
 	var best *chooser
 	for _, slot := range caps {
 		c := chooser{sizes: sizes, uses: uses, order: order, costs: costs, slot: slot, temporary: make([]bool, len(sizes))}
-		if !c.choose(budget - Slots*slot) {
+		if !c.choose(budget - stagingSlots*slot) {
 			continue
 		}
 		c.improve()
@@ -98,7 +98,7 @@ func Place(sizes []int64, uses []Use, costs Costs, budget int64) (Placement, err
 		}
 	}
 	if best == nil {
-		return Placement{}, &BudgetError{budget, Slots * caps[len(caps)-1]}
+		return Placement{}, &BudgetError{budget, stagingSlots * caps[len(caps)-1]}
 	}
 	return layOut(sizes, order, best.temporary, best.slot, budget), nil
 }
@@ -201,12 +201,12 @@ func (c *chooser) step() time.Duration {
 // stall returns how long the device waits in a step once steps repeat. It equals what Replay finds with a Staging pager. A
 // transfer begins when the one before it has ended and the object before that has been read.
 func stall(sizes []int64, uses []Use, temporary []bool, costs Costs) time.Duration {
-	if count(temporary) <= Slots {
+	if count(temporary) <= stagingSlots {
 		return 0 // they stay in the slots
 	}
 	const warm = 3 // steps until they repeat; two slots remember no more than two transfers
 	var now, channel, last time.Duration
-	var read [Slots]time.Duration // when the last two temporary objects were read
+	var read [stagingSlots]time.Duration // when the last two temporary objects were read
 	for range warm + 1 {
 		last = 0
 		for _, u := range uses {

@@ -21,11 +21,11 @@ func TestPackKeepsLivesApart(t *testing.T) {
 		var alone, busiest int64
 		for i, a := range lives {
 			alone += aligned(a.Bytes)
-			if offsets[i]%Align != 0 || offsets[i] < 0 || offsets[i]+a.Bytes > total {
+			if offsets[i]%alignment != 0 || offsets[i] < 0 || offsets[i]+a.Bytes > total {
 				t.Fatalf("%v at %d of %d", a, offsets[i], total)
 			}
 			for j, b := range lives[:i] {
-				if a.Overlaps(b) && offsets[i] < offsets[j]+b.Bytes && offsets[j] < offsets[i]+a.Bytes {
+				if a.overlaps(b) && offsets[i] < offsets[j]+b.Bytes && offsets[j] < offsets[i]+a.Bytes {
 					t.Fatalf("%v at %d and %v at %d share bytes", a, offsets[i], b, offsets[j])
 				}
 			}
@@ -119,7 +119,7 @@ func TestPagersUnderAnyOrder(t *testing.T) {
 		}
 		budget := rapid.Int64Range(2*aligned(slices.Max(sizes)), max(total, 2*aligned(slices.Max(sizes)))).Draw(t, "budget")
 		var pager Pager
-		slots := slices.Repeat([]int{-1}, Slots) // the object in each slot; −1 while it is being filled
+		slots := slices.Repeat([]int{-1}, stagingSlots) // the object in each slot; −1 while it is being filled
 		where := map[int]int{}
 		if rapid.Bool().Draw(t, "staging") {
 			p, err := Place(sizes, uses, costs, budget)

@@ -23,10 +23,10 @@ type stager struct {
 	pager    Pager
 	wanted   int // the object that the device waits for, −1 for none
 	granted  bool
-	failed   error                // why the object that the device waits for cannot be loaded
-	why      error                // of the last failed load
-	free     [Slots]time.Duration // since when each slot may be filled, on the clock
-	actions  []Action             // memory for Pager.Step
+	failed   error                       // why the object that the device waits for cannot be loaded
+	why      error                       // of the last failed load
+	free     [stagingSlots]time.Duration // since when each slot may be filled, on the clock
+	actions  []Action                    // memory for Pager.Step
 	counters Counters
 	reading  time.Duration // of all loads
 	profile  profile

@@ -28,15 +28,15 @@ var Default = sync.OnceValue(func() Files {
 	if err != nil {
 		panic(err)
 	}
-	files, err := Read(dir)
+	files, err := readFiles(dir)
 	if err != nil {
 		panic(err)
 	}
 	return files
 })
 
-// Read reads a folder of parameter files.
-func Read(dir fs.FS) (Files, error) {
+// readFiles reads a folder of parameter files.
+func readFiles(dir fs.FS) (Files, error) {
 	names, err := fs.Glob(dir, "*.json")
 	if err != nil {
 		return nil, err
@@ -115,7 +115,7 @@ func (f Files) Find(name string) (Costs, error) {
 		return Costs{}, err
 	}
 	if !named {
-		stack = DefaultStack
+		stack = defaultStack
 	}
 	return s.Costs(stack)
 }

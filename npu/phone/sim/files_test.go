@@ -20,7 +20,7 @@ func FuzzFiles(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		files, err := Read(fstest.MapFS{"common.json": {Data: shared}, "fuzzed.json": {Data: data}})
+		files, err := readFiles(fstest.MapFS{"common.json": {Data: shared}, "fuzzed.json": {Data: data}})
 		if err != nil {
 			return
 		}

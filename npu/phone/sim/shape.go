@@ -18,8 +18,8 @@ type Shape struct {
 	Adapters                       int       // computed together and masked; 0 counts as 1
 }
 
-// Shapes are the models with published figures, from their own configurations.
-var Shapes = []Shape{
+// shapes are the models with published figures, from their own configurations.
+var shapes = []Shape{
 	{Name: "Qwen2.5-0.5B", Layers: 24, Dim: 896, FF: 4864, Heads: 14, KVHeads: 2, HeadDim: 64, Vocab: 151936},
 	{Name: "Qwen2.5-1.5B", Layers: 28, Dim: 1536, FF: 8960, Heads: 12, KVHeads: 2, HeadDim: 128, Vocab: 151936},
 	{Name: "Llama-3.2-1B", Layers: 16, Dim: 2048, FF: 8192, Heads: 32, KVHeads: 8, HeadDim: 64, Vocab: 128256},
@@ -35,7 +35,7 @@ var Shapes = []Shape{
 
 // FindShape returns the shape of that name.
 func FindShape(name string) (Shape, error) {
-	for _, s := range Shapes {
+	for _, s := range shapes {
 		if s.Name == name {
 			return s, nil
 		}

@@ -91,8 +91,8 @@ func (s SoC) Origins() (o Origins) {
 	return o
 }
 
-// DefaultStack is the stack of a chip unless another is named. It runs static graphs, as this project does.
-const DefaultStack = "qnn"
+// defaultStack is the stack of a chip unless another is named. It runs static graphs, as this project does.
+const defaultStack = "qnn"
 
 // Costs are a chip's and a stack's parameters in SI units.
 type Costs struct {

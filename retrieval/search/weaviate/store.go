@@ -70,7 +70,7 @@ func (s *store) prepare(ctx context.Context, replicas int) error {
 				"class": class, "vectorizer": "none", "properties": properties,
 				"invertedIndexConfig": map[string]any{"stopwords": map[string]any{"preset": "none"}},
 				"replicationConfig":   map[string]any{"factor": replicas, "asyncConfig": catchUp},
-				"shardingConfig":      map[string]any{"desiredCount": Shards},
+				"shardingConfig":      map[string]any{"desiredCount": shards},
 			}, nil)
 		}
 		if err != nil {

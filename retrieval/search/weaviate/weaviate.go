@@ -28,10 +28,10 @@ type Index struct {
 	Rerank  search.Rerank  // likewise
 }
 
-// Replicas and Shards are those of a class that Open makes.
+// replicas and shards are those of a class that Open makes.
 const (
-	Replicas = 3
-	Shards   = 3
+	replicas = 3
+	shards   = 3
 )
 
 // Open connects to the nodes that an address names (Parse). It makes the class if need be; a class is replicated on three nodes,
@@ -45,7 +45,7 @@ func Open(ctx context.Context, address, key string, words int) (*Index, error) {
 	if err := s.client.checkVersions(ctx); err != nil {
 		return nil, err
 	}
-	if err := s.prepare(ctx, min(Replicas, len(nodes))); err != nil {
+	if err := s.prepare(ctx, min(replicas, len(nodes))); err != nil {
 		return nil, fmt.Errorf("%s: prepare the class %s: %w", address, class, err)
 	}
 	return &Index{Corpus: search.Corpus{Store: s, Words: words}, store: s}, nil

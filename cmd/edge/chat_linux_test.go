@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -100,11 +101,17 @@ func (c *terminal) send(keys, want string) {
 
 func (c *terminal) wait(want string) {
 	c.t.Helper()
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	c.until(want, func(shown string) bool { return strings.Contains(shown, want) })
+}
+
+// until waits until what the terminal has shown since the last keys passes a check. The limit only ends a test that hangs.
+func (c *terminal) until(want string, passes func(shown string) bool) {
+	c.t.Helper()
+	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		c.mu.Lock()
 		shown := c.seen.String()
 		c.mu.Unlock()
-		if strings.Contains(shown, want) {
+		if passes(shown) {
 			return
 		}
 		if time.Now().After(end) {
@@ -113,19 +120,25 @@ func (c *terminal) wait(want string) {
 	}
 }
 
-// ready waits for the prompt, and until the editor has drawn it.
+// What the editor writes when it begins to edit a line, and at the end of each of its drawings.
+const (
+	edits = "\x1b[?2004h"
+	drew  = "\x1b[?25h"
+)
+
+// drawn waits until the editor has drawn want, and all that it draws with it.
+func (c *terminal) drawn(want string) {
+	c.t.Helper()
+	c.until(want, func(shown string) bool {
+		_, after, found := strings.Cut(shown, want)
+		return found && strings.HasSuffix(after, drew)
+	})
+}
+
+// ready waits until the editor takes keys and has drawn its prompt.
 func (c *terminal) ready() {
 	c.t.Helper()
-	c.wait("> ")
-	for before := -1; ; time.Sleep(50 * time.Millisecond) {
-		c.mu.Lock()
-		n := c.seen.Len()
-		c.mu.Unlock()
-		if n == before {
-			return
-		}
-		before = n
-	}
+	c.drawn(edits)
 }
 
 // On a terminal, a question that is missing is asked for, and is not kept.
@@ -152,7 +165,7 @@ func TestChatTypedAhead(t *testing.T) {
 	c := newTerminal(t, newHome(t), "chat", "--local-only")
 	c.send("/seed 5\n/seed 6\nunfinished", "seed 5\r\n")
 	c.wait("seed 6\r\n")
-	c.ready()
+	c.drawn("> unfinished")
 	c.send("\x15/exit\r", "/exit")
 }
 
@@ -199,9 +212,10 @@ func TestChatDeletes(t *testing.T) {
 func TestChatOnADumbTerminal(t *testing.T) {
 	for _, kind := range []string{"dumb", ""} {
 		c := newTerminalOf(t, kind, newHome(t), "chat", "--local-only")
+		const again = "Ctrl-D or /exit ends the chat.\r\n> "
 		c.wait("> ")
-		c.send("unwanted\x03", "Ctrl-D or /exit ends the chat")
-		c.send("\x03", "Ctrl-D or /exit ends the chat")
+		c.send("unwanted\x03", again)
+		c.send("\x03", again)
 		c.send("/seed 5\n", "seed 5\r\n")
 		c.mu.Lock()
 		if strings.Contains(c.seen.String(), "\x1b[") {
@@ -230,10 +244,10 @@ func TestRowsOfALine(t *testing.T) {
 // On a terminal questions are edited and kept. Ctrl-C ends an answer and not the chat; pasted lines are one question.
 func TestChatOnATerminal(t *testing.T) {
 	h := newHome(t)
-	c := newTerminal(t, h, "chat", "--rtt", "1s")
+	c := newTerminal(t, h, "chat", "--placement", "sync", "--rtt", "1s") // a second for each token
 	c.ready()
-	c.send("When does the harbour museum open?\r", "open?")
-	time.Sleep(100 * time.Millisecond) // the answer takes two seconds at least
+	c.send(question+"\r", "\x1b[?2004l")
+	c.until("an answer", func(shown string) bool { _, after, _ := strings.Cut(shown, "\x1b[?2004l"); return after != "" })
 	c.send("\x03", "the answer was stopped")
 	c.ready()
 	c.send("नमस्ते 漢字\x01/\r", "no command /नमस्ते")
@@ -244,17 +258,23 @@ func TestChatOnATerminal(t *testing.T) {
 	c.ready()
 	c.send("/seed 6\r", "seed 6")
 	c.ready()
-	c.send("\x12seed 5", "seed 5\x1b[0m_")           // Ctrl-R; the search has taken all keys, of which it may lose one that comes early
-	c.send("\r", "\x1b[?2004lseed 5\r\n\x1b[?2004h") // the answer, not the search, and the editor after it
+	c.send("\x12", "inc-search") // Ctrl-R; it asks where the cursor is, and so may lose a key that comes early
+	c.drawn("inc-search")
+	for i, typed := 1, "seed 5"; i <= len(typed); i++ {
+		c.send(typed[i-1:i], typed[:i]+"\x1b[0m_")
+		c.drawn(typed[:i] + "\x1b[0m_")
+	}
+	c.send("\r", "\x1b[?2004lseed 5\r\n"+edits) // the answer, not the search, and the editor after it
 	c.ready()
 	c.send("\x1b[A\x1b[A\r", "seed 6") // arrows
 	c.ready()
 	c.send("/\t", "show the seed") // Tab lists the commands with their help
+	c.drawn("show the seed")
 	c.send("\x15", "> ")
-	c.ready()
+	c.drawn("> ")
 	c.send("\x04", "\n")
 	kept, err := os.ReadFile(filepath.Join(h.Dir, ".local", "state", "tandem", "edge", "questions.jsonl"))
-	if err != nil || !strings.HasPrefix(string(kept), "\"When does the harbour museum open?\"\n") {
+	if err != nil || !strings.HasPrefix(string(kept), strconv.Quote(question)+"\n") {
 		t.Errorf("kept %s, %v", kept, err)
 	}
 }
@@ -265,8 +285,9 @@ func TestChatOnAMuteTerminal(t *testing.T) {
 	c.mute.Store(true)
 	c.ready()
 	c.send("/\t", "show the seed")
+	c.drawn("show the seed")
 	c.send("\x15", "> ")
-	c.ready()
+	c.drawn("> ")
 	c.send("/seed 5\r", "seed 5\r\n")
 }
 

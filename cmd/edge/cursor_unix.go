@@ -12,8 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// cursorPatience is how long a terminal has to say where its cursor is. The line editor would wait forever.
-const cursorPatience = time.Second
+// cursorPatience is how long a terminal has to say where its cursor is. The line editor would wait forever, and takes no more
+// keys after a reply that comes when it does not wait: a slow line must get its time, at the cost of mute terminals.
+const cursorPatience = 5 * time.Second
 
 var cursorReply = regexp.MustCompile(`\x1b\[\d+;\d+R`)
 

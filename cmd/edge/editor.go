@@ -220,11 +220,11 @@ func readLines(a *cli.App, prompt string) func() (string, error) {
 		}
 	}()
 	next := func() (string, error) {
-		fmt.Fprint(a.Aside, prompt)
 		interrupted := make(chan struct{})
 		if prompt != "" { // a person has typed a line that is not wanted
 			defer a.CatchInterrupt(func() { close(interrupted) })()
 		}
+		fmt.Fprint(a.Aside, prompt)
 		select {
 		case t, open := <-lines:
 			if !open {

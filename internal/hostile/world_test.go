@@ -5,6 +5,7 @@ import (
 	"flag"
 	"log/slog"
 	"math/rand/v2"
+	"net"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -12,6 +13,8 @@ import (
 	"testing"
 	"testing/fstest"
 	"time"
+
+	"github.com/quic-go/quic-go/testutils/simnet"
 
 	"tandem"
 	"tandem/decoder"
@@ -25,6 +28,9 @@ import (
 )
 
 var long = flag.Duration("hostile", 0, "how long each test attacks, with other random bytes each time; 0 for once")
+
+// atMost ends what hangs. It is far more than a busy machine needs.
+const atMost = 5 * time.Minute
 
 const question = "When does the museum open, and where is the cabin?"
 
@@ -80,9 +86,14 @@ var patient = node.Patience{Join: time.Minute, Silent: 20 * time.Second, Slow: t
 
 // device makes an honest device that dials an address.
 func (s sides) device(id transport.Identity, cloud transport.ID, address string) *node.Device {
+	return s.deviceOn(nil, id, cloud, address)
+}
+
+// deviceOn makes a device that dials from a socket, or from one of its own.
+func (s sides) deviceOn(socket net.PacketConn, id transport.Identity, cloud transport.ID, address string) *node.Device {
 	d := &node.Device{Local: s[tandem.Device], Patience: patient}
 	d.Cloud = node.NewRemoteCloud(func(ctx context.Context, _ string) (*transport.Conn, error) {
-		return transport.Dial(ctx, address, transport.ClientConfig{Identity: id, Peer: cloud, Hello: s.hello(tandem.Device), Log: quiet()})
+		return transport.Dial(ctx, address, transport.ClientConfig{Identity: id, Peer: cloud, Hello: s.hello(tandem.Device), PacketConn: socket, Log: quiet()})
 	}, 0, "the cloud")
 	return d
 }
@@ -117,6 +128,7 @@ type target struct {
 	address  string
 	id       transport.ID
 	honest   []transport.Identity
+	sockets  []net.PacketConn // of the honest devices; nil for one that opens its own
 	attacker key
 	stranger key // not paired
 	cloud    *node.Cloud
@@ -127,7 +139,40 @@ type target struct {
 // newTarget starts a cloud with few places, so that they are worth fighting for.
 func newTarget(t *testing.T, s sides, devices int) *target {
 	t.Helper()
-	g := &target{sides: s, attacker: newKey(t), stranger: newKey(t)}
+	return newTargetOn(t, s, make([]net.PacketConn, devices), func(cfg transport.ServerConfig) (*transport.Listener, error) {
+		return transport.Listen("127.0.0.1:0", cfg)
+	})
+}
+
+// newCrowd is newTarget with many devices, in a simulated network.
+func newCrowd(t *testing.T, s sides, devices int) *target {
+	t.Helper()
+	sim := &simnet.Simnet{Router: &simnet.PerfectRouter{}}
+	ends := make([]net.PacketConn, devices+1)
+	for i := range ends {
+		ends[i] = sim.NewEndpoint(&net.UDPAddr{IP: net.IPv4(10, 0, 0, byte(i+1)), Port: 1000}, simnet.NodeBiDiLinkSettings{Latency: 10 * time.Millisecond})
+	}
+	if err := sim.Start(); err != nil {
+		t.Fatal(err)
+	}
+	g := newTargetOn(t, s, ends[:devices], func(cfg transport.ServerConfig) (*transport.Listener, error) {
+		return transport.ListenOn(ends[devices], cfg)
+	})
+	stop := g.stop
+	g.stop = func() {
+		stop()
+		for _, pc := range ends {
+			pc.Close()
+		}
+		sim.Close()
+	}
+	return g
+}
+
+// newTargetOn starts a cloud, and gives each honest device a socket, or nil if it opens its own.
+func newTargetOn(t *testing.T, s sides, devices []net.PacketConn, listen func(transport.ServerConfig) (*transport.Listener, error)) *target {
+	t.Helper()
+	g := &target{sides: s, sockets: devices, attacker: newKey(t), stranger: newKey(t)}
 	peers := []transport.ID{g.attacker.id}
 	for range devices {
 		id, err := transport.Ephemeral()
@@ -142,9 +187,9 @@ func newTarget(t *testing.T, s sides, devices int) *target {
 	}
 	g.id = id.ID
 	g.cloud = node.NewCloud(node.CloudConfig{Local: s[tandem.Cloud], Limit: 4, Documents: 8, Tokens: 64, KVMemory: 64 << 20, GiveDocuments: true, Log: quiet()})
-	l, err := transport.Listen("127.0.0.1:0", transport.ServerConfig{
+	l, err := listen(transport.ServerConfig{
 		Identity: id, Peers: transport.NewPeers(peers...), Invites: transport.OpenInvites(t.TempDir()),
-		Hello: s.hello(tandem.Cloud), Log: quiet(), Limits: transport.Limits{Conns: max(64, devices+8)},
+		Hello: s.hello(tandem.Cloud), Log: quiet(), Limits: transport.Limits{Conns: max(64, len(devices)+8)},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -169,7 +214,7 @@ func newTarget(t *testing.T, s sides, devices int) *target {
 // ask lets an honest device ask, with a connection of its own.
 func (g *target) ask(t *testing.T, i int) []tandem.Token {
 	t.Helper()
-	d := g.device(g.honest[i], g.id, g.address)
+	d := g.deviceOn(g.sockets[i], g.honest[i], g.id, g.address)
 	defer d.Close()
 	d.Require = true
 	ids, _, err := ask(t.Context(), d, 1)
@@ -203,7 +248,7 @@ func leftovers(t *testing.T) (check func()) {
 		var now int
 		var used uint64
 		start := time.Now()
-		for range 100 {
+		for time.Since(start) < atMost {
 			if now, used = count(); now <= goroutines && used <= heap+16<<20 {
 				t.Logf("nothing was left after %v", time.Since(start).Round(time.Millisecond))
 				return

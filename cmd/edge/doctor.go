@@ -142,13 +142,16 @@ func (c *doctorCmd) clouds(a *cli.App) []cli.Check {
 	return checks
 }
 
+// tryWithin is how long a cloud has to answer. That of a path that works is more than a handshake takes on a busy machine.
+const tryWithin = 10 * time.Second
+
 // tryCloud connects to a paired cloud, to each of its replicas if it has several, and closes the connections.
 func tryCloud(a *cli.App, p transport.Peer, cfg transport.ClientConfig) cli.Check {
 	addresses := p.Addresses()
 	if len(addresses) == 0 {
 		return cli.Check{Name: "cloud", State: cli.Broken, Detail: cli.Escape(p.Name) + " has no address", Hint: pairAgain}
 	}
-	ctx, cancel := context.WithTimeout(a, 4*time.Second)
+	ctx, cancel := context.WithTimeout(a, tryWithin)
 	defer cancel()
 	conn, address, err := transport.DialAny(ctx, addresses, func(ctx context.Context, address string) (*transport.Conn, error) {
 		return transport.Dial(ctx, address, cfg)
@@ -195,7 +198,7 @@ type replicaJSON struct {
 
 // tryReplicas connects to all addresses, and returns the nearest first.
 func tryReplicas(a *cli.App, addresses []string, cfg transport.ClientConfig) []replicaJSON {
-	ctx, cancel := context.WithTimeout(a, 4*time.Second)
+	ctx, cancel := context.WithTimeout(a, tryWithin)
 	defer cancel()
 	out := make([]replicaJSON, len(addresses))
 	var tries sync.WaitGroup

@@ -60,7 +60,7 @@ func linkUp(name, address string) error {
 // relayOver starts "netem" with args, and returns the address where it listens.
 func relayOver(t *testing.T, args ...string) (cmd *exec.Cmd, address string, stderr *bytes.Buffer) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	t.Cleanup(cancel)
 	cmd, stderr = newHome(t).Command(ctx, append([]string{"netem"}, args...)...), new(bytes.Buffer)
 	cmd.Stderr = stderr
@@ -198,7 +198,7 @@ func roundTrip(client net.PacketConn, address string) (shortest time.Duration, e
 	shortest = time.Hour
 	for range 5 {
 		begun := time.Now()
-		client.SetDeadline(begun.Add(30 * time.Second))
+		client.SetDeadline(begun.Add(2 * time.Minute))
 		if _, err := client.WriteTo([]byte("hello"), to); err != nil {
 			return 0, err
 		}

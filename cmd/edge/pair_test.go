@@ -31,7 +31,7 @@ func TestConfirm(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	ctx, end := context.WithTimeout(t.Context(), time.Minute)
+	ctx, end := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer end()
 	cloud := transport.Peer{ID: ids[1].ID, Name: "cellar", Addrs: []string{l.Addr().String()}}
 	if err := confirm(ctx, cloud, ids[0]); err != nil {

@@ -127,7 +127,7 @@ func reachedLast(t *testing.T, h home) string {
 // remarked. A token takes a round trip.
 func askMeanwhile(t *testing.T, h home, characters int, happen func(), flags ...string) (answer, said string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	cmd := h.Command(ctx, append([]string{"ask", "--seed", "1", "--placement", "sync", "--rtt", "120ms", "--wait", "60s", question}, flags...)...)
 	var errs strings.Builder

@@ -23,7 +23,7 @@ import (
 // ends with the test, or after a minute.
 func serving(h clitest.Home, flags ...string) (cmd *exec.Cmd, url string, lines *bufio.Scanner) {
 	h.T.Helper()
-	ctx, end := context.WithTimeout(h.T.Context(), time.Minute)
+	ctx, end := context.WithTimeout(h.T.Context(), 5*time.Minute)
 	cmd = h.Command(ctx, append([]string{"serve", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"}, flags...)...)
 	said, err := cmd.StderrPipe()
 	if err == nil {

@@ -37,7 +37,7 @@ func TestServeSaysWhatItServes(t *testing.T) {
 		Documents int
 		From      string
 	}) {
-		ctx, end := context.WithTimeout(t.Context(), time.Minute)
+		ctx, end := context.WithTimeout(t.Context(), 5*time.Minute)
 		cmd := h.Command(ctx, append([]string{"serve", "--json", "--listen", "127.0.0.1:0"}, flags...)...)
 		out, err := cmd.StdoutPipe()
 		if err == nil {
@@ -85,7 +85,7 @@ func TestServeSaysItsLimits(t *testing.T) {
 		"--titles no --quotes auto": "sentences, but no titles, are shown to devices.",
 		"--titles no --quotes no":   "neither titles nor sentences are shown to devices.",
 	} {
-		ctx, end := context.WithTimeout(t.Context(), time.Minute)
+		ctx, end := context.WithTimeout(t.Context(), 5*time.Minute)
 		cmd := h.Command(ctx, append([]string{"serve", "--sample", "--listen", "127.0.0.1:0"}, strings.Fields(flags)...)...)
 		out, err := cmd.StdoutPipe()
 		if err == nil {
@@ -109,7 +109,7 @@ func TestServeSaysItsLimits(t *testing.T) {
 // A cloud that will refuse every question says so at its start.
 func TestServeWarnsOfTooLittleMemory(t *testing.T) {
 	for flags, want := range map[string]bool{"--kv-memory 1": true, "": false} {
-		ctx, end := context.WithTimeout(t.Context(), time.Minute)
+		ctx, end := context.WithTimeout(t.Context(), 5*time.Minute)
 		cmd := clitest.NewHome(t).Command(ctx, append([]string{"serve", "--sample", "--reader", "decoder", "--listen", "127.0.0.1:0"}, strings.Fields(flags)...)...)
 		var said bytes.Buffer
 		cmd.Stderr = &said
@@ -138,7 +138,7 @@ func TestServeEndsWithItsTerminal(t *testing.T) {
 	caught := make(chan os.Signal, 1) // else the server ignores what these tests ignore, as under nohup
 	signal.Notify(caught, syscall.SIGHUP)
 	defer signal.Stop(caught)
-	ctx, end := context.WithTimeout(t.Context(), time.Minute)
+	ctx, end := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer end()
 	cmd := clitest.NewHome(t).Command(ctx, "serve", "--sample", "--json", "--listen", "127.0.0.1:0")
 	out, err := cmd.StdoutPipe()

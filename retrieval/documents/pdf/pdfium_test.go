@@ -77,9 +77,9 @@ func TestBomb(t *testing.T) {
 		{"many objects", "", entry(600_000_000)},
 		{"a large object number", "", entry(8_000_000_000)},
 	} {
-		h.pageTime = maxTime // a busy machine is slow, too
+		h.pageTime, h.fileTime = time.Hour, time.Hour // a busy machine is slow, too
 		if c.want == errTooLate.Error() {
-			h.pageTime = 2 * time.Second
+			h.pageTime = time.Second / 2
 		}
 		doc, err := h.parse(t.Context(), c.data)
 		if fmt.Sprint(err) != cmp.Or(c.want, "<nil>") || (err == nil) != (len(doc.Blocks) > 0) {

@@ -59,7 +59,7 @@ func TestNewLogits(t *testing.T) {
 		}
 		runtime.KeepAlive(l)
 	}()
-	for range 50 {
+	for range 6000 { // two minutes
 		runtime.GC()
 		select {
 		case n := <-h.freed:

@@ -30,7 +30,7 @@ func echo(t *testing.T) (addr string, from chan string) {
 	return conn.LocalAddr().String(), from
 }
 
-// through returns a client of the relay, for some seconds.
+// through returns a client of the relay, for some minutes.
 func through(t *testing.T, r *Relay) net.Conn {
 	t.Helper()
 	client, err := net.Dial("udp", r.Addr())
@@ -38,7 +38,7 @@ func through(t *testing.T, r *Relay) net.Conn {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { client.Close() })
-	client.SetDeadline(time.Now().Add(20 * time.Second))
+	client.SetDeadline(time.Now().Add(2 * time.Minute))
 	return client
 }
 
@@ -84,7 +84,7 @@ func TestRelay(t *testing.T) {
 	}
 	r.Interrupt(time.Hour, false)
 	client.Write([]byte("five"))
-	for end := time.Now().Add(20 * time.Second); r.Stats().Up.In < 5 && time.Now().Before(end); {
+	for end := time.Now().Add(2 * time.Minute); r.Stats().Up.In < 5 && time.Now().Before(end); {
 		time.Sleep(ms)
 	}
 	client.SetReadDeadline(time.Now().Add(100 * ms))

@@ -142,7 +142,7 @@ func (c *doctorCmd) clouds(a *cli.App) []cli.Check {
 	return checks
 }
 
-// tryWithin is how long a cloud has to answer. That of a path that works is more than a handshake takes on a busy machine.
+// tryWithin is how long a cloud has to answer. On a busy machine a handshake may take seconds.
 const tryWithin = 10 * time.Second
 
 // tryCloud connects to a paired cloud, to each of its replicas if it has several, and closes the connections.

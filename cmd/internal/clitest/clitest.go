@@ -66,7 +66,7 @@ func (h Home) Run(args ...string) (stdout, stderr string, err error) {
 // RunWith is Run with additions to the environment.
 func (h Home) RunWith(env []string, args ...string) (stdout, stderr string, err error) {
 	h.T.Helper()
-	ctx, cancel := context.WithTimeout(h.T.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(h.T.Context(), 5*time.Minute)
 	defer cancel()
 	cmd := h.Command(ctx, args...)
 	cmd.Env = append(cmd.Env, env...)

@@ -44,7 +44,7 @@ func (s *library) Search(ctx context.Context, question string, k int) (out []api
 	}
 	found, err := ss.device.Local.Documents.Search(ctx, passages.QueryOf(question), k)
 	for _, p := range found {
-		out = append(out, api.Found{Passage: p, Words: search.Shared(question, p)})
+		out = append(out, api.Found{Passage: p, Words: search.SharedWords(question, p)})
 	}
 	return out, err
 }

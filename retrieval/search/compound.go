@@ -8,8 +8,8 @@ import (
 	"tandem/retrieval/passages"
 )
 
-// maxFound bounds the passages of a search, whose question may come from the other side.
-const maxFound = 256
+// maxResults bounds the passages of a search, whose question may come from the other side.
+const maxResults = 256
 
 // Compound answers a search with several queries to an engine. Engines share it, so that they treat questions alike.
 // find returns up to n passages for one query, best first.
@@ -21,7 +21,7 @@ func Compound(ctx context.Context, q passages.Query, k int, find func(ctx contex
 	if k <= 0 {
 		return nil, nil
 	}
-	k = min(k, maxFound)
+	k = min(k, maxResults)
 	queries := queriesOf(q)
 	found := make([][]passages.Passage, len(queries))
 	for i, query := range queries {

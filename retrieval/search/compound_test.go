@@ -18,7 +18,7 @@ func TestAccentsInEitherForm(t *testing.T) {
 			finds(t, x, asked.String(word), "a.txt")
 		}
 	}
-	if shared := Shared(norm.NFD.String(word), passages.Passage{Text: text}); len(shared) != 1 {
+	if shared := SharedWords(norm.NFD.String(word), passages.Passage{Text: text}); len(shared) != 1 {
 		t.Errorf("shared: %q", shared)
 	}
 }

@@ -41,7 +41,7 @@ func (c Corpus) Add(ctx context.Context, path string, progress func(Progress)) (
 
 // AddAll is Index.AddAll for a corpus.
 func (c Corpus) AddAll(ctx context.Context, paths []string, progress func(Progress)) ([]Report, error) {
-	return writing(c.write).addAll(ctx, paths, progress)
+	return writeFunc(c.write).addAll(ctx, paths, progress)
 }
 
 // AddFS is Index.AddFS for a corpus.
@@ -61,7 +61,7 @@ func (c Corpus) Remove(ctx context.Context, path string) (Report, error) {
 
 // RemoveAll is Index.RemoveAll for a corpus.
 func (c Corpus) RemoveAll(ctx context.Context, paths []string) ([]Report, error) {
-	return writing(c.write).removeAll(ctx, paths)
+	return writeFunc(c.write).removeAll(ctx, paths)
 }
 
 // List is Index.List for a corpus.
@@ -71,16 +71,6 @@ func (c Corpus) List() ([]SourceInfo, error) {
 		return nil, fmt.Errorf("list documents: %w", err)
 	}
 	return known.list(), nil
-}
-
-// list returns the files that have passages, in order of their paths.
-func (r records) list() (out []SourceInfo) {
-	for _, f := range r.sorted() {
-		if len(f.Passages) > 0 {
-			out = append(out, SourceInfo{f.Path, f.Title, f.Size, f.Modified, len(f.Passages)})
-		}
-	}
-	return out
 }
 
 func (c Corpus) load(ctx context.Context) (records, error) {
@@ -110,12 +100,12 @@ func (c Corpus) write(ctx context.Context, change func(*update) error) (Report, 
 	if err != nil {
 		return Report{}, fmt.Errorf("write documents: %w", err)
 	}
-	u := &update{records: known, words: words, to: storeSink{ctx, c.Store}}
+	u := &update{records: known, words: words, sink: storeSink{ctx, c.Store}}
 	err = change(u)
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushWithin)
 	defer cancel()
 	err = errors.Join(err, c.Store.Flush(end)) // also of what was done before ctx ended
-	u.report.Passages = u.passages()
+	u.report.Passages = u.countPassages()
 	if err != nil {
 		return u.report, fmt.Errorf("write documents: %w", err)
 	}
@@ -127,8 +117,8 @@ const flushWithin = time.Minute
 
 // storeSink is a Store that takes the changes of an update.
 type storeSink struct {
-	ctx context.Context
-	to  Store
+	ctx   context.Context
+	store Store
 }
 
 func (s storeSink) put(r record, old *record, ps []passages.Passage) error {
@@ -136,15 +126,15 @@ func (s storeSink) put(r record, old *record, ps []passages.Passage) error {
 	if err != nil {
 		return err
 	}
-	return s.to.Put(s.ctx, r.Path, file, cmp.Or(old, &record{}).Passages, ps)
+	return s.store.Put(s.ctx, r.Path, file, cmp.Or(old, &record{}).Passages, ps)
 }
 
-func (s storeSink) drop(r record) error { return s.to.Drop(s.ctx, r.Path, r.Passages) }
+func (s storeSink) drop(r record) error { return s.store.Drop(s.ctx, r.Path, r.Passages) }
 
 func (s storeSink) setRoots(r rootSet) error {
 	roots, err := json.Marshal(r)
 	if err != nil {
 		return err
 	}
-	return s.to.SaveRoots(s.ctx, roots)
+	return s.store.SaveRoots(s.ctx, roots)
 }

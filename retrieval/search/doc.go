@@ -1,7 +1,7 @@
 // Package search finds the passages that may answer a question, and says how relevant each one is.
 //
 // Index is a BM25 index on disk; it finds candidates. Another engine can replace it, as search/weaviate does: node needs only a
-// method Search. An engine that is a Finder is ranked as Index is (Ranked), and one that is a Store takes files as Index does
+// method Search. An engine that is a Finder is ranked as Index is (Rank), and one that is a Store takes files as Index does
 // (Corpus). Compound handles compound questions and follow-ups for any engine, and searchtest tests any engine.
 //
 // Lexical is the scorer of DRAGON §2.2: its relevances R(d) weigh the documents of both sides against each other. BM25

@@ -8,17 +8,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/blevesearch/bleve/v2"
-	"github.com/blevesearch/bleve/v2/analysis/analyzer/keyword"
-	"github.com/blevesearch/bleve/v2/analysis/lang/en"
 	"github.com/blevesearch/bleve/v2/index/scorch"
-	"github.com/blevesearch/bleve/v2/mapping"
-	api "github.com/blevesearch/bleve_index_api"
 
 	"tandem/retrieval/passages"
 )
@@ -49,15 +43,6 @@ type Index struct {
 	// failpoint, if a test sets it, is called between the steps of a write. Its error stops the write at once, as if
 	// the process were killed.
 	failpoint func(step string) error
-}
-
-// SourceInfo describes an indexed file.
-type SourceInfo struct {
-	Path     string
-	Title    string
-	Size     int64
-	Modified time.Time
-	Passages int
 }
 
 // ErrLocked is wrapped by the errors of writes while another process or Index writes.
@@ -112,7 +97,7 @@ func Open(dir string, opt Options) (*Index, error) {
 	x := &Index{dir: dir, readOnly: opt.ReadOnly, words: words, related: opt.Related, rerank: opt.Rerank, batch: defaultBatch, checkpoint: defaultCheckpoint}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if err := x.reopen(); err != nil {
+	if err := x.openCurrentLocked(); err != nil {
 		return nil, err
 	}
 	return x, nil
@@ -151,8 +136,8 @@ func (x *Index) Close() error {
 	return x.bleve.Close()
 }
 
-// reopen opens the current generation unless it is already open. The caller holds mu for writing.
-func (x *Index) reopen() error {
+// openCurrentLocked opens the current generation unless it is already open. The caller holds mu for writing.
+func (x *Index) openCurrentLocked() error {
 	var last error
 	for range 10 { // a writer may publish a newer generation and remove this one before it is open
 		gen, err := readCurrent(x.dir)
@@ -189,13 +174,13 @@ func (x *Index) reopen() error {
 	case errors.As(last, &damaged):
 		return last
 	case errors.Is(last, fs.ErrPermission):
-		return deniedIndex(x.dir, last)
+		return accessError(x.dir, last)
 	}
 	return &DamagedError{Dir: x.dir, Err: last}
 }
 
-// deniedIndex describes err, which says that this user may not read the index in dir.
-func deniedIndex(dir string, err error) error {
+// accessError describes err, which says that this user may not read the index in dir.
+func accessError(dir string, err error) error {
 	return fmt.Errorf("the index %s cannot be read: let this user read it: %w", dir, err)
 }
 
@@ -206,7 +191,7 @@ func readCurrent(dir string) (string, error) {
 		return "", nil
 	}
 	if errors.Is(err, fs.ErrPermission) {
-		return "", deniedIndex(dir, err)
+		return "", accessError(dir, err)
 	}
 	if err != nil {
 		return "", fmt.Errorf("open index: %w", err)
@@ -222,7 +207,7 @@ func readCurrent(dir string) (string, error) {
 }
 
 func openGeneration(path string, readOnly bool) (b bleve.Index, err error) {
-	defer caught(path, &err)
+	defer recoverDamage(path, &err)
 	return bleve.OpenUsing(path, map[string]any{
 		"read_only":          readOnly,
 		"bolt_timeout":       "5s", // no one holds a published generation for writing, so do not wait forever
@@ -233,7 +218,7 @@ func openGeneration(path string, readOnly bool) (b bleve.Index, err error) {
 // view calls f with the current generation. Damage that makes the index library panic in f is an error.
 func (x *Index) view(f func(bleve.Index) error) (err error) {
 	if x.dir != "" {
-		if err := x.follow(); err != nil {
+		if err := x.openCurrent(); err != nil {
 			return err
 		}
 	}
@@ -245,7 +230,7 @@ func (x *Index) view(f func(bleve.Index) error) (err error) {
 	if x.bleve == nil {
 		return nil
 	}
-	defer caught(x.dir, &err)
+	defer recoverDamage(x.dir, &err)
 	return f(x.bleve)
 }
 
@@ -258,8 +243,8 @@ func (x *Index) records(ctx context.Context) (r records, err error) {
 	return r, err
 }
 
-// follow opens the generation that another Index or process has published.
-func (x *Index) follow() error {
+// openCurrent opens the generation that another Index or process has published.
+func (x *Index) openCurrent() error {
 	gen, err := readCurrent(x.dir)
 	if err != nil {
 		return err
@@ -275,83 +260,5 @@ func (x *Index) follow() error {
 	if x.closed {
 		return ErrClosed
 	}
-	return x.reopen()
-}
-
-// Fields of a bleve document. Each passage is a document. The first one of a file also carries the file's record, so that
-// passages and record change in the same batch.
-const (
-	fieldTitle  = "title"
-	fieldText   = "text"
-	fieldSource = "source" // stored only
-	fieldRecord = "record" // stored only: record as JSON
-	fieldHead   = "head"   // "1" on documents with a record
-)
-
-func indexMapping() mapping.IndexMapping {
-	analysed := bleve.NewTextFieldMapping()
-	analysed.Analyzer = en.AnalyzerName
-	analysed.IncludeInAll, analysed.IncludeTermVectors, analysed.DocValues = false, false, false
-	stored := bleve.NewTextFieldMapping()
-	stored.Index, stored.IncludeInAll, stored.IncludeTermVectors, stored.DocValues = false, false, false, false
-	exact := bleve.NewTextFieldMapping()
-	exact.Analyzer = keyword.Name
-	exact.Store, exact.IncludeInAll, exact.IncludeTermVectors, exact.DocValues = false, false, false, false
-
-	doc := bleve.NewDocumentStaticMapping()
-	doc.AddFieldMappingsAt(fieldTitle, analysed)
-	doc.AddFieldMappingsAt(fieldText, analysed)
-	doc.AddFieldMappingsAt(fieldSource, stored)
-	doc.AddFieldMappingsAt(fieldRecord, stored)
-	doc.AddFieldMappingsAt(fieldHead, exact)
-	m := bleve.NewIndexMapping()
-	m.DefaultMapping = doc
-	m.DefaultAnalyzer = en.AnalyzerName
-	m.ScoringModel = api.BM25Scoring
-	return m
-}
-
-// Empty reports whether the index holds no passage. It is faster than List.
-func (x *Index) Empty() (empty bool, err error) {
-	const some = 16
-	empty = true
-	err = x.view(func(b bleve.Index) error {
-		request := bleve.NewSearchRequestOptions(bleve.NewMatchAllQuery(), some, 0, false)
-		request.Fields, request.Score = []string{fieldSource}, "none"
-		found, err := b.Search(request)
-		if err != nil {
-			return err
-		}
-		for _, hit := range found.Hits {
-			if _, is := hit.Fields[fieldSource]; is { // a passage; other documents are records of files without text
-				empty = false
-				return nil
-			}
-		}
-		if n, err := b.DocCount(); err != nil || n <= some {
-			return err
-		}
-		return eachRecord(context.Background(), b, func(r record) { empty = empty && len(r.Passages) == 0 })
-	})
-	if err != nil {
-		return false, fmt.Errorf("search index: %w", err)
-	}
-	return empty, nil
-}
-
-// List returns the indexed files in order of their paths.
-func (x *Index) List() ([]SourceInfo, error) {
-	var out []SourceInfo
-	err := x.view(func(b bleve.Index) error {
-		return eachRecord(context.Background(), b, func(r record) {
-			if len(r.Passages) > 0 {
-				out = append(out, SourceInfo{r.Path, r.Title, r.Size, r.Modified, len(r.Passages)})
-			}
-		})
-	})
-	if err != nil {
-		return nil, fmt.Errorf("list index: %w", err)
-	}
-	slices.SortFunc(out, func(a, b SourceInfo) int { return strings.Compare(a.Path, b.Path) })
-	return out, nil
+	return x.openCurrentLocked()
 }

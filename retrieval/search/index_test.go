@@ -377,7 +377,7 @@ func contents(t interface{ Fatal(...any) }, x *Index) string {
 		fmt.Fprintf(&b, "%s %q %d\n", filepath.Base(f.Path), f.Title, f.Passages)
 	}
 	for _, word := range []string{"walnut", "hazel", "almond", "tree"} {
-		hits, err := x.Search(context.Background(), passages.Query{Text: word}, maxFound)
+		hits, err := x.Search(context.Background(), passages.Query{Text: word}, maxResults)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -53,7 +53,7 @@ func (*LexicalScorer) Name() string { return "lexical-1" }
 // Prepare weighs the terms of the passages once. The function that it returns appends to dst the relevance of each
 // passage to a query, in nats and in the order of ps, at the cost of one look-up for each term of the query.
 func (s *LexicalScorer) Prepare(ps []passages.Passage) func(dst []float64, query string) []float64 {
-	index := make(map[string][]termWeight)
+	index := make(map[string][]posting)
 	for i, p := range ps {
 		count := make(map[string]float64)
 		length := 0.0
@@ -63,7 +63,7 @@ func (s *LexicalScorer) Prepare(ps []passages.Passage) func(dst []float64, query
 		for t, n := range count {
 			if idf := s.weight([]byte(t)); idf > 0 {
 				w := idf * n * (s.params.k1 + 1) / (n + norm)
-				index[t] = append(index[t], termWeight{i, w})
+				index[t] = append(index[t], posting{i, w})
 			}
 		}
 	}
@@ -73,7 +73,7 @@ func (s *LexicalScorer) Prepare(ps []passages.Passage) func(dst []float64, query
 }
 
 // scores appends the relevance of n passages to query, given the weights of their terms.
-func (s *LexicalScorer) scores(index map[string][]termWeight, n int, dst []float64, query string) []float64 {
+func (s *LexicalScorer) scores(index map[string][]posting, n int, dst []float64, query string) []float64 {
 	base := len(dst)
 	for range n {
 		dst = append(dst, 0)
@@ -110,8 +110,8 @@ func (s *LexicalScorer) weight(term []byte) float64 {
 	return s.params.unknown * terms.MaxIDF()
 }
 
-// termWeight is what a term adds to a passage's relevance.
-type termWeight struct {
+// posting is what a term adds to a passage's relevance.
+type posting struct {
 	passage int
 	weight  float64
 }

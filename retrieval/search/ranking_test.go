@@ -101,7 +101,7 @@ func TestLongWord(t *testing.T) {
 func TestShared(t *testing.T) {
 	p := passages.Passage{Title: "Boats", Text: "The bilge pumps of the Marigold."}
 	for query, want := range map[string]string{"where is the pump of a boat": "pump boat", "Pump, pump": "pump", "engine": "", "the": ""} {
-		if got := strings.Join(Shared(query, p), " "); got != want {
+		if got := strings.Join(SharedWords(query, p), " "); got != want {
 			t.Errorf("%q shares %q, want %q", query, got, want)
 		}
 	}

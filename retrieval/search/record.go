@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -52,14 +51,6 @@ type records struct {
 	roots rootSet
 }
 
-// rootSet is what Refresh walks.
-type rootSet struct {
-	Roots    []string `json:"roots"`    // files and folders that were added
-	Excluded []string `json:"excluded"` // below a root, but removed by hand
-}
-
-var rootsKey = []byte("tandem.roots")
-
 // sorted returns the records in order of their paths.
 func (r records) sorted() []record {
 	out := make([]record, 0, len(r.files))
@@ -70,8 +61,8 @@ func (r records) sorted() []record {
 	return out
 }
 
-// passages counts the passages of all files.
-func (r records) passages() (n int) {
+// countPassages counts the passages of all files.
+func (r records) countPassages() (n int) {
 	for _, f := range r.files {
 		n += len(f.Passages)
 	}
@@ -143,97 +134,4 @@ func recordOf(reader api.IndexReader, id string) (r record, err error) {
 		}
 	})
 	return r, json.Unmarshal(text, &r)
-}
-
-// add adds a root. A root that the walk of another one reaches is left out; a root replaces those that its own walk reaches.
-func (s rootSet) add(path string, sep string) rootSet {
-	under := func(p, q string) bool { return within(p, q, sep) }
-	out := rootSet{}
-	covered := false
-	for _, r := range s.Roots {
-		covered = covered || reaches(r, path, sep)
-		if !reaches(path, r, sep) || r == path {
-			out.Roots = append(out.Roots, r)
-		}
-	}
-	if !covered {
-		out.Roots = append(out.Roots, path)
-	}
-	for _, e := range s.Excluded {
-		if !under(e, path) && !under(path, e) {
-			out.Excluded = append(out.Excluded, e)
-		}
-	}
-	slices.Sort(out.Roots)
-	return out
-}
-
-// remove removes path. If a root is above it, path is excluded from that root.
-func (s rootSet) remove(path string, sep string) rootSet {
-	out := rootSet{}
-	below := false
-	for _, r := range s.Roots {
-		if !within(r, path, sep) {
-			out.Roots = append(out.Roots, r)
-			below = below || within(path, r, sep)
-		}
-	}
-	for _, e := range s.Excluded {
-		if !within(e, path, sep) {
-			out.Excluded = append(out.Excluded, e)
-		}
-	}
-	if below {
-		out.Excluded = append(out.Excluded, path)
-	}
-	return out
-}
-
-// ownsBelow reports whether a root below dir, which the walk of dir does not reach, holds path.
-func (s rootSet) ownsBelow(dir, path, sep string) bool {
-	return slices.ContainsFunc(s.Roots, func(r string) bool {
-		return within(path, r, sep) && within(r, dir, sep) && !reaches(dir, r, sep)
-	})
-}
-
-// reaches reports whether a walk of dir visits path: it is dir or below it, and nothing between them is hidden.
-func reaches(dir, path, sep string) bool {
-	return within(path, dir, sep) && !strings.Contains(strings.TrimPrefix(path, strings.TrimSuffix(dir, sep)), sep+".")
-}
-
-// excludes reports whether path was removed by hand.
-func (s rootSet) excludes(path, sep string) bool {
-	return slices.ContainsFunc(s.Excluded, func(e string) bool { return within(path, e, sep) })
-}
-
-// within reports whether path is dir or below it.
-func within(path, dir, sep string) bool {
-	above := strings.TrimSuffix(dir, sep)
-	return path == dir || strings.HasPrefix(path, above) && strings.HasPrefix(path[len(above):], sep) || dir == "."
-}
-
-// pathSet is a set of files and folders, without separators at their ends.
-type pathSet map[string]bool
-
-// hold reports whether path or a folder above it is in the set.
-func (s pathSet) hold(path, sep string) bool {
-	for p := range above(path, sep) {
-		if s[p] {
-			return true
-		}
-	}
-	return s["."]
-}
-
-// above yields a path and the folders above it, from the deepest up. The topmost of an absolute path is "".
-func above(path, sep string) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for yield(path) {
-			at := strings.LastIndex(path, sep)
-			if at < 0 {
-				return
-			}
-			path = path[:at]
-		}
-	}
 }

@@ -1,16 +1,14 @@
 package search
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"slices"
 
 	"tandem/retrieval/passages"
 )
 
-// perScored is how many candidates a Rerank scores for each passage that is returned.
-const perScored = 4
+// scoredPerResult is how many candidates a Rerank scores for each passage that is returned.
+const scoredPerResult = 4
 
 // A Rerank scores the passages that were found for a query, for example with a model that reads them. The scores order the
 // passages of one side and choose among them. They are not part of the relevances R(d), which both sides compare. A span
@@ -23,7 +21,7 @@ func (r Rerank) Best(ctx context.Context, query string, n int, find func(n int) 
 	if r == nil {
 		return find(n)
 	}
-	found, err := find(n * perScored)
+	found, err := find(n * scoredPerResult)
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
@@ -34,14 +32,5 @@ func (r Rerank) Best(ctx context.Context, query string, n int, find func(n int) 
 	if len(scores) != len(found) {
 		return nil, fmt.Errorf("rerank: %d scores for %d passages", len(scores), len(found))
 	}
-	order := make([]int, len(found))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(scores[j], scores[i]) })
-	best := make([]passages.Passage, min(n, len(found)))
-	for i := range best {
-		best[i] = found[order[i]]
-	}
-	return best, nil
+	return best(found, scores, n), nil
 }

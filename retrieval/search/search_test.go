@@ -128,12 +128,12 @@ func TestRank(t *testing.T) {
 		{"What is the fee of the harbour museum?", "The fee is 8 euros.", "The harbour museum lies by the harbour."},
 	} {
 		hits := []passages.Passage{{ID: "other", Title: "Harbour museum", Text: c.other}, {ID: "want", Title: "Harbour museum", Text: c.want}}
-		rank(c.question, hits)
+		sortSentences(c.question, hits)
 		if hits[0].ID != "want" {
 			t.Errorf("%s %q comes first", c.question, hits[0].Text)
 		}
 		hits = []passages.Passage{{ID: "a", Text: c.other}, {ID: "b", Text: c.other}}
-		if rank(c.question, hits); hits[0].ID != "a" {
+		if sortSentences(c.question, hits); hits[0].ID != "a" {
 			t.Errorf("%s equal passages are reordered", c.question)
 		}
 	}

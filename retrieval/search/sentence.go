@@ -15,42 +15,41 @@ import (
 )
 
 const (
-	titleBoost    = 2
 	answerBonus   = 2.0 // added for a passage that may hold an answer of the right kind, as an idf
 	relatedWeight = 0.6 // of a term with the same root or meaning, relative to the term itself
 	rootLength    = 5   // bytes that terms of one root share: "directs", "director"
 )
 
-// rankedSentences returns up to n passages of one sentence for a query, best first (see rank).
-func rankedSentences(ctx context.Context, b bleve.Index, text string, n int) ([]passages.Passage, error) {
+// searchSentences returns up to n passages of one sentence for a query, best first (see sortSentences).
+func searchSentences(ctx context.Context, b bleve.Index, text string, n int) ([]passages.Passage, error) {
 	fields := strings.Fields(text)
 	words := strings.Join(fields[:min(len(fields), maxQueryWords)], " ")
-	or := make([]query.Query, 0, 2)
-	for field, boost := range map[string]float64{fieldTitle: titleBoost, fieldText: 1} {
+	var either []query.Query
+	for _, part := range searchedFields {
 		m := bleve.NewMatchQuery(words)
-		m.SetField(field)
-		m.SetBoost(boost)
-		or = append(or, m)
+		m.SetField(part.field)
+		m.SetBoost(part.boost)
+		either = append(either, m)
 	}
-	found, err := find(ctx, b, bleve.NewDisjunctionQuery(or...), n*perPassage)
-	rank(text, found)
+	found, err := find(ctx, b, bleve.NewDisjunctionQuery(either...), n*candidatesPerResult)
+	sortSentences(text, found)
 	return found[:min(n, len(found))], err
 }
 
-// rank sorts passages by how many of the question's terms they hold in title or text, and by whether they may hold an
+// sortSentences sorts passages by how many of the question's terms they hold in title or text, and by whether they may hold an
 // answer of the kind asked for. BM25 counts a word that occurs in both title and text twice, which says little when a
 // passage is one sentence. Passages of equal worth keep their order.
-func rank(question string, ps []passages.Passage) {
+func sortSentences(question string, ps []passages.Passage) {
 	var q queryTerms
 	terms.Each(question, q.add)
 	pattern := answerPattern(question)
 	worth := make(map[string]float64, len(ps))
 	for _, p := range ps {
-		var held []string
-		terms.Each(p.Title+" "+p.Text, func(t []byte) { held = append(held, string(t)) })
+		var inPassage []string
+		terms.Each(p.Title+" "+p.Text, func(t []byte) { inPassage = append(inPassage, string(t)) })
 		for _, t := range q.distinct {
 			term := q.text[t.from:t.to]
-			worth[p.ID] += lexicalOne.weight(term) * similarity(string(term), held)
+			worth[p.ID] += lexicalOne.weight(term) * similarity(string(term), inPassage)
 		}
 		if pattern != nil && pattern.MatchString(" "+p.Text) {
 			worth[p.ID] += answerBonus
@@ -68,15 +67,15 @@ func similarity(term string, among []string) (most float64) {
 		if t == term {
 			return 1
 		}
-		if len(term) >= rootLength && strings.HasPrefix(t, term[:rootLength]) || related(term, t) {
+		if len(term) >= rootLength && strings.HasPrefix(t, term[:rootLength]) || shareMeaning(term, t) {
 			most = relatedWeight
 		}
 	}
 	return most
 }
 
-// answers matches kinds of questions with the texts that may answer them.
-var answers = []struct{ question, text *regexp.Regexp }{
+// answerPatterns matches kinds of questions with the texts that may answer them.
+var answerPatterns = []struct{ question, text *regexp.Regexp }{
 	{regexp.MustCompile(`(?i)^(who|whose|whom|by whom)\b`), regexp.MustCompile(`\S \p{Lu}\p{Ll}`)},
 	{regexp.MustCompile(`(?i)\b(when|what time|year|date|how (much|many|long|far|high|large|big|old|heavy|tall|wide|deep|fast))\b`), regexp.MustCompile(`\d|day\b|\bnoon\b|midnight`)},
 	{regexp.MustCompile(`(?i)^where\b`), regexp.MustCompile(`(?i) (in|at|under|behind|beside|above|next|from|to|on) `)},
@@ -84,7 +83,7 @@ var answers = []struct{ question, text *regexp.Regexp }{
 
 // answerPattern returns a pattern for texts that may answer the question, or nil if the question's words do not tell.
 func answerPattern(question string) *regexp.Regexp {
-	for _, a := range answers {
+	for _, a := range answerPatterns {
 		if a.question.MatchString(question) {
 			return a.text
 		}

@@ -11,7 +11,7 @@ type update struct {
 	records
 	words  int // length of passages
 	report Report
-	to     sink
+	sink   sink
 }
 
 // sink takes the changes of an update.
@@ -25,7 +25,7 @@ func (u *update) setRoots(s rootSet) error {
 	if slices.Equal(s.Roots, u.roots.Roots) && slices.Equal(s.Excluded, u.roots.Excluded) {
 		return nil
 	}
-	if err := u.to.setRoots(s); err != nil {
+	if err := u.sink.setRoots(s); err != nil {
 		return err
 	}
 	u.roots = s
@@ -38,7 +38,7 @@ func (u *update) put(r record, ps []passages.Passage) error {
 	if o, ok := u.files[r.Path]; ok {
 		old = &o
 	}
-	if err := u.to.put(r, old, ps); err != nil {
+	if err := u.sink.put(r, old, ps); err != nil {
 		return err
 	}
 	u.files[r.Path] = r
@@ -47,7 +47,7 @@ func (u *update) put(r record, ps []passages.Passage) error {
 
 // drop removes the record and passages of a file.
 func (u *update) drop(r record) error {
-	if err := u.to.drop(r); err != nil {
+	if err := u.sink.drop(r); err != nil {
 		return err
 	}
 	delete(u.files, r.Path)

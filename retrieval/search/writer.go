@@ -18,14 +18,14 @@ import (
 
 // writer has the changes of an index that are not yet published.
 type writer struct {
-	x       *Index
-	gen     *generation // nil until something changes, and always nil in memory
-	base    string
-	batch   *bleve.Batch
-	pending int // bytes in batch
-	written int // bytes in gen since the last checkpoint
-	roots   rootSet
-	unsaved bool // roots are not in batch
+	x            *Index
+	gen          *generation // nil until something changes, and always nil in memory
+	base         string
+	batch        *bleve.Batch
+	pending      int // bytes in batch
+	written      int // bytes in gen since the last checkpoint
+	roots        rootSet
+	rootsChanged bool // roots are not in batch
 }
 
 // write runs change as the only writer and publishes the result.
@@ -43,11 +43,11 @@ func (x *Index) write(ctx context.Context, change func(*update) error) (Report, 
 	if err != nil {
 		return Report{}, fmt.Errorf("write index: %w", err)
 	}
-	u := &update{records: known, words: x.words, to: w}
+	u := &update{records: known, words: x.words, sink: w}
 	if err = change(u); err == nil || ctx.Err() != nil && errors.Is(err, ctx.Err()) { // what is finished is whole
 		err = errors.Join(w.commit(), err)
 	}
-	u.report.Passages = u.passages()
+	u.report.Passages = u.countPassages()
 	if err != nil {
 		if w.gen != nil && !errors.Is(err, errKilled) {
 			w.gen.discard()
@@ -157,7 +157,7 @@ func (w *writer) fail(step string) error {
 	return w.x.failpoint(step)
 }
 
-func (w *writer) ready() error {
+func (w *writer) ensureBatch() error {
 	target, err := w.target()
 	if err == nil && w.batch == nil {
 		w.batch = target.NewBatch()
@@ -166,12 +166,12 @@ func (w *writer) ready() error {
 }
 
 func (w *writer) setRoots(s rootSet) error {
-	w.roots, w.unsaved = s, true
-	return w.ready()
+	w.roots, w.rootsChanged = s, true
+	return w.ensureBatch()
 }
 
 func (w *writer) put(r record, old *record, ps []passages.Passage) error {
-	if err := w.ready(); err != nil {
+	if err := w.ensureBatch(); err != nil {
 		return err
 	}
 	if old != nil {
@@ -198,16 +198,16 @@ func (w *writer) put(r record, old *record, ps []passages.Passage) error {
 		w.pending += len(p.Title) + len(p.Text)
 	}
 	w.pending += len(raw)
-	return w.spill()
+	return w.flushIfFull()
 }
 
 func (w *writer) drop(r record) error {
-	if err := w.ready(); err != nil {
+	if err := w.ensureBatch(); err != nil {
 		return err
 	}
 	w.deleteDocs(r)
 	w.pending += 64
-	return w.spill()
+	return w.flushIfFull()
 }
 
 func (w *writer) deleteDocs(r record) {
@@ -217,8 +217,8 @@ func (w *writer) deleteDocs(r record) {
 	}
 }
 
-// spill writes a full batch and publishes at a checkpoint.
-func (w *writer) spill() error {
+// flushIfFull writes a full batch and publishes at a checkpoint.
+func (w *writer) flushIfFull() error {
 	if w.pending < w.x.batch {
 		return nil
 	}
@@ -232,13 +232,13 @@ func (w *writer) spill() error {
 }
 
 func (w *writer) flush() error {
-	if w.unsaved {
+	if w.rootsChanged {
 		raw, err := json.Marshal(w.roots)
 		if err != nil {
 			return err
 		}
 		w.batch.SetInternal(rootsKey, raw)
-		w.unsaved = false
+		w.rootsChanged = false
 	}
 	if w.batch == nil || w.batch.Size() == 0 {
 		return nil
@@ -283,7 +283,7 @@ func (w *writer) commit() error {
 	if err := w.fail("sweep"); err != nil {
 		return err
 	}
-	if err := w.x.follow(); err != nil {
+	if err := w.x.openCurrent(); err != nil {
 		return err
 	}
 	sweep(w.x.dir, w.base)

@@ -70,7 +70,7 @@ func (x *Index) Erase(ctx context.Context) error {
 func (x *Index) Search(ctx context.Context, q passages.Query, k int) ([]passages.Passage, error) {
 	found, err := search.Compound(ctx, q, k, func(ctx context.Context, text string, n int) ([]passages.Passage, error) {
 		return x.Rerank.Best(ctx, text, n, func(n int) ([]passages.Passage, error) {
-			return search.Ranked(ctx, x, text, n, x.Related)
+			return search.Rank(ctx, x, text, n, x.Related)
 		})
 	})
 	if err != nil {
@@ -121,11 +121,11 @@ func (x *Index) Count(ctx context.Context, terms []string) (total uint64, with [
 }
 
 // Find implements search.Finder. It finds nothing for misspelt terms, because Weaviate has no fuzzy search by term.
-func (x *Index) Find(ctx context.Context, terms []search.Wanted, n int) ([]passages.Passage, error) {
+func (x *Index) Find(ctx context.Context, terms []search.Term, n int) ([]passages.Passage, error) {
 	var words []string
 	for _, t := range terms {
 		if t.Typos == 0 {
-			words = append(words, t.Term)
+			words = append(words, t.Text)
 		}
 	}
 	if len(words) == 0 || n <= 0 {

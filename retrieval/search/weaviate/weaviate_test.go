@@ -170,7 +170,7 @@ func TestPut(t *testing.T) {
 	}
 	ids := func() (out []string) {
 		t.Helper()
-		found, err := x.Find(t.Context(), []search.Wanted{{Term: "locker"}}, 9)
+		found, err := x.Find(t.Context(), []search.Term{{Text: "locker"}}, 9)
 		if err != nil {
 			t.Fatal(err)
 		}

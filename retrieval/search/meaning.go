@@ -111,8 +111,8 @@ var groupsOf = sync.OnceValue(func() map[string][]int {
 	return groups
 })
 
-// related reports whether two terms can be about the same thing.
-func related(a, b string) bool {
+// shareMeaning reports whether two terms can be about the same thing.
+func shareMeaning(a, b string) bool {
 	groups := groupsOf()
 	for _, i := range groups[a] {
 		if slices.Contains(groups[b], i) {

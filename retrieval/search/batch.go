@@ -1,0 +1,63 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"errors"
+)
+
+// AddAll is Add for several files and folders in one write, which takes little longer than for a folder with all of
+// them. It returns a report for each that it began with. If there is no such file, those before it stay in the index;
+// the last report and the error are of that one.
+func (x *Index) AddAll(ctx context.Context, paths []string, progress func(Progress)) ([]Report, error) {
+	return writeFunc(x.write).addAll(ctx, paths, progress)
+}
+
+// RemoveAll is Remove for several files and folders in one write. It returns a report for each that it began with. If
+// the index holds nothing of one, those before it are removed; the last report and the error are of that one.
+func (x *Index) RemoveAll(ctx context.Context, paths []string) ([]Report, error) {
+	return writeFunc(x.write).removeAll(ctx, paths)
+}
+
+// writeFunc runs a change as one write.
+type writeFunc func(ctx context.Context, change func(*update) error) (Report, error)
+
+func (w writeFunc) addAll(ctx context.Context, paths []string, progress func(Progress)) ([]Report, error) {
+	return w.forEachPath(ctx, paths, func(u *update, path string) (refused, err error) {
+		if refused = checkReadable(path); refused != nil {
+			return refused, nil
+		}
+		at, refused := u.rootPath(path)
+		if refused == nil {
+			err = u.addAt(ctx, at, progress)
+		}
+		return refused, err
+	})
+}
+
+func (w writeFunc) removeAll(ctx context.Context, paths []string) ([]Report, error) {
+	return w.forEachPath(ctx, paths, func(u *update, path string) (refused, err error) {
+		if err = u.remove(path); errors.Is(err, ErrNotIndexed) {
+			return err, nil
+		}
+		return nil, err
+	})
+}
+
+// forEachPath calls change with one path after the other, in one write, up to the first that is refused. It returns a report
+// for each call.
+func (w writeFunc) forEachPath(ctx context.Context, paths []string, change func(*update, string) (refused, err error)) (reports []Report, err error) {
+	var refused error
+	whole, err := w(ctx, func(u *update) (err error) {
+		for i := 0; i < len(paths) && err == nil && refused == nil; i++ {
+			u.report = Report{}
+			refused, err = change(u, paths[i])
+			reports = append(reports, u.report)
+		}
+		return err
+	})
+	for i := range reports {
+		reports[i].Passages = whole.Passages
+	}
+	return reports, cmp.Or(err, refused)
+}

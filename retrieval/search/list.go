@@ -1,0 +1,75 @@
+package search
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/blevesearch/bleve/v2"
+)
+
+// SourceInfo describes an indexed file.
+type SourceInfo struct {
+	Path     string
+	Title    string
+	Size     int64
+	Modified time.Time
+	Passages int
+}
+
+// List returns the indexed files in order of their paths.
+func (x *Index) List() ([]SourceInfo, error) {
+	var out []SourceInfo
+	err := x.view(func(b bleve.Index) error {
+		return eachRecord(context.Background(), b, func(r record) {
+			if len(r.Passages) > 0 {
+				out = append(out, SourceInfo{r.Path, r.Title, r.Size, r.Modified, len(r.Passages)})
+			}
+		})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list index: %w", err)
+	}
+	slices.SortFunc(out, func(a, b SourceInfo) int { return strings.Compare(a.Path, b.Path) })
+	return out, nil
+}
+
+// Empty reports whether the index holds no passage. It is faster than List.
+func (x *Index) Empty() (empty bool, err error) {
+	const some = 16
+	empty = true
+	err = x.view(func(b bleve.Index) error {
+		request := bleve.NewSearchRequestOptions(bleve.NewMatchAllQuery(), some, 0, false)
+		request.Fields, request.Score = []string{fieldSource}, "none"
+		found, err := b.Search(request)
+		if err != nil {
+			return err
+		}
+		for _, hit := range found.Hits {
+			if _, is := hit.Fields[fieldSource]; is { // a passage; other documents are records of files without text
+				empty = false
+				return nil
+			}
+		}
+		if n, err := b.DocCount(); err != nil || n <= some {
+			return err
+		}
+		return eachRecord(context.Background(), b, func(r record) { empty = empty && len(r.Passages) == 0 })
+	})
+	if err != nil {
+		return false, fmt.Errorf("search index: %w", err)
+	}
+	return empty, nil
+}
+
+// list returns the files that have passages, in order of their paths.
+func (r records) list() (out []SourceInfo) {
+	for _, f := range r.sorted() {
+		if len(f.Passages) > 0 {
+			out = append(out, SourceInfo{f.Path, f.Title, f.Size, f.Modified, len(f.Passages)})
+		}
+	}
+	return out
+}

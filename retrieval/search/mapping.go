@@ -1,0 +1,42 @@
+package search
+
+import (
+	"github.com/blevesearch/bleve/v2"
+	"github.com/blevesearch/bleve/v2/analysis/analyzer/keyword"
+	"github.com/blevesearch/bleve/v2/analysis/lang/en"
+	"github.com/blevesearch/bleve/v2/mapping"
+	api "github.com/blevesearch/bleve_index_api"
+)
+
+// Fields of a bleve document. Each passage is a document. The first one of a file also carries the file's record, so that
+// passages and record change in the same batch.
+const (
+	fieldTitle  = "title"
+	fieldText   = "text"
+	fieldSource = "source" // stored only
+	fieldRecord = "record" // stored only: record as JSON
+	fieldHead   = "head"   // "1" on documents with a record
+)
+
+func indexMapping() mapping.IndexMapping {
+	analysed := bleve.NewTextFieldMapping()
+	analysed.Analyzer = en.AnalyzerName
+	analysed.IncludeInAll, analysed.IncludeTermVectors, analysed.DocValues = false, false, false
+	stored := bleve.NewTextFieldMapping()
+	stored.Index, stored.IncludeInAll, stored.IncludeTermVectors, stored.DocValues = false, false, false, false
+	exact := bleve.NewTextFieldMapping()
+	exact.Analyzer = keyword.Name
+	exact.Store, exact.IncludeInAll, exact.IncludeTermVectors, exact.DocValues = false, false, false, false
+
+	doc := bleve.NewDocumentStaticMapping()
+	doc.AddFieldMappingsAt(fieldTitle, analysed)
+	doc.AddFieldMappingsAt(fieldText, analysed)
+	doc.AddFieldMappingsAt(fieldSource, stored)
+	doc.AddFieldMappingsAt(fieldRecord, stored)
+	doc.AddFieldMappingsAt(fieldHead, exact)
+	m := bleve.NewIndexMapping()
+	m.DefaultMapping = doc
+	m.DefaultAnalyzer = en.AnalyzerName
+	m.ScoringModel = api.BM25Scoring
+	return m
+}

@@ -66,10 +66,10 @@ func (t tree) walk(ctx context.Context, v visitor) error {
 				return fs.SkipDir
 			}
 			return nil
+		case d.IsDir():
+			return nil
 		case strings.HasPrefix(d.Name(), "~$"):
 			v.skip(source, Special, "kept by an office program while a document is open")
-			return nil
-		case d.IsDir():
 			return nil
 		case d.Type()&fs.ModeSymlink != 0:
 			v.skip(source, Special, "symbolic link (not followed)")

@@ -31,3 +31,12 @@ func TestUnreadableRoot(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A folder is no office program's lock file, whatever its name is: what it holds is indexed, and nothing is reported.
+func TestFolderNamedAsLockFile(t *testing.T) {
+	x := memoryOf(t, fstest.MapFS{})
+	r, err := x.AddFS(t.Context(), fstest.MapFS{"~$notes/one.txt": {Data: []byte("walnut")}}, ".")
+	if err != nil || r.Added != 1 || len(r.Skipped) > 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}

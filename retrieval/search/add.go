@@ -23,22 +23,11 @@ const (
 // be read stay. If ctx ends, the index keeps the files that were finished, and another Add continues from there. If a write
 // fails, the index stays as it was, or as it was at the last checkpoint of a long Add. progress may be nil.
 func (x *Index) Add(ctx context.Context, path string, progress func(Progress)) (Report, error) {
-	if err := checkReadable(path); err != nil { // before anything is written
-		return Report{}, err
-	}
-	return x.write(ctx, func(u *update) error { return u.add(ctx, path, progress) })
+	return writeFunc(x.write).add(ctx, path, progress)
 }
 
-func (u *update) add(ctx context.Context, path string, progress func(Progress)) error {
-	at, err := u.rootPath(path)
-	if err != nil {
-		return err
-	}
-	return u.addAt(ctx, at, progress)
-}
-
-// addAt adds what is at a path that rootPath returned.
-func (u *update) addAt(ctx context.Context, abs string, progress func(Progress)) error {
+// addRoot adds what is at a path that rootPath returned.
+func (u *update) addRoot(ctx context.Context, abs string, progress func(Progress)) error {
 	before := u.roots
 	if err := u.setRoots(u.roots.add(abs, sep)); err != nil {
 		return err
@@ -82,20 +71,20 @@ func (u *update) hasPassages(path string) bool {
 
 // indexedPaths returns the files that have passages, and all folders above them.
 func (u *update) indexedPaths(sep string) pathSet {
-	held := pathSet{}
+	out := pathSet{}
 	for _, r := range u.files {
 		if len(r.Passages) == 0 {
 			continue
 		}
 		for path := range ancestors(r.Path, sep) {
-			if held[path] {
-				break
+			if out[path] {
+				break // and so are those above it
 			}
-			held[path] = true
+			out[path] = true
 		}
-		held["."] = true
+		out["."] = true
 	}
-	return held
+	return out
 }
 
 // AddFS indexes the file or folder called root in fsys. The passages' sources are names in fsys. It is for corpora that
@@ -112,20 +101,23 @@ func (u *update) addFS(ctx context.Context, fsys fs.FS, root string) error {
 // Refresh visits again everything that was added. It reports a file or folder that is gone but keeps its passages, since
 // it may be on a disk that is not mounted. Remove drops them.
 func (x *Index) Refresh(ctx context.Context, progress func(Progress)) (Report, error) {
-	return x.write(ctx, func(u *update) error { return u.addRoots(ctx, keptWhileAway, progress) })
+	return x.write(ctx, func(u *update) error { return u.refresh(ctx, progress) })
 }
 
-const keptWhileAway = "not accessible (%v); its passages are kept, remove it to drop them"
+func (u *update) refresh(ctx context.Context, progress func(Progress)) error {
+	return u.addRoots(ctx, func(root string) string {
+		if u.hasPassages(root) {
+			return "; its passages are kept, remove it to drop them"
+		}
+		return ""
+	}, progress)
+}
 
-// addRoots visits everything that was added. gone is the reason, with a verb for the error, to report what is gone with.
-func (u *update) addRoots(ctx context.Context, gone string, progress func(Progress)) error {
+// addRoots visits everything that was added. It reports a root that is gone, with the advice of adviceIfGone.
+func (u *update) addRoots(ctx context.Context, adviceIfGone func(root string) string, progress func(Progress)) error {
 	for _, root := range u.roots.Roots {
 		if _, err := os.Lstat(root); err != nil {
-			reason := fmt.Sprintf(gone, cause(err))
-			if gone == keptWhileAway && !u.hasPassages(root) {
-				reason = fmt.Sprintf("not accessible (%v)", cause(err))
-			}
-			u.report.Skipped = append(u.report.Skipped, Skip{root, Unreadable, reason})
+			u.skip(root, Unreadable, fmt.Sprintf("not accessible (%v)%s", cause(err), adviceIfGone(root)))
 			continue
 		}
 		if err := u.addTree(ctx, osTree(root), root, sep, progress); err != nil {
@@ -135,6 +127,7 @@ func (u *update) addRoots(ctx context.Context, gone string, progress func(Progre
 	return nil
 }
 
+// osTree is the file or folder at root, whose sources are paths of the system.
 func osTree(root string) tree {
 	dir, base := filepath.Split(root)
 	if info, err := os.Stat(root); err == nil && info.IsDir() {
@@ -148,7 +141,7 @@ func osTree(root string) tree {
 // addTree updates the records at or below root to the files of t.
 func (u *update) addTree(ctx context.Context, t tree, root, sep string, progress func(Progress)) error {
 	present, lost := make(map[string]bool), pathSet{}
-	held := sync.OnceValue(func() pathSet { return u.indexedPaths(sep) })
+	indexed := sync.OnceValue(func() pathSet { return u.indexedPaths(sep) })
 	var p Progress
 	if progress != nil {
 		var err error
@@ -165,7 +158,7 @@ func (u *update) addTree(ctx context.Context, t tree, root, sep string, progress
 		lost: func(source string, err error) {
 			name := strings.TrimSuffix(source, sep)
 			lost[name] = true
-			u.skip(source, Unreadable, unreadable(err, held()[name]))
+			u.skip(source, Unreadable, unreadable(err, indexed()[name]))
 		},
 		file: func(f file) error {
 			if u.roots.excludes(f.source, sep) {

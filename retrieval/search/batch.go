@@ -22,16 +22,30 @@ func (x *Index) RemoveAll(ctx context.Context, paths []string) ([]Report, error)
 // writeFunc runs a change as one write.
 type writeFunc func(ctx context.Context, change func(*update) error) (Report, error)
 
+// add adds the file or folder at path. It writes nothing if that cannot be read.
+func (w writeFunc) add(ctx context.Context, path string, progress func(Progress)) (Report, error) {
+	if err := checkReadable(path); err != nil {
+		return Report{}, err
+	}
+	return w(ctx, func(u *update) error {
+		root, err := u.rootPath(path)
+		if err != nil {
+			return err
+		}
+		return u.addRoot(ctx, root, progress)
+	})
+}
+
 func (w writeFunc) addAll(ctx context.Context, paths []string, progress func(Progress)) ([]Report, error) {
 	return w.forEachPath(ctx, paths, func(u *update, path string) (refused, err error) {
 		if refused = checkReadable(path); refused != nil {
 			return refused, nil
 		}
-		at, refused := u.rootPath(path)
-		if refused == nil {
-			err = u.addAt(ctx, at, progress)
+		root, refused := u.rootPath(path)
+		if refused != nil {
+			return refused, nil
 		}
-		return refused, err
+		return nil, u.addRoot(ctx, root, progress)
 	})
 }
 
@@ -44,8 +58,8 @@ func (w writeFunc) removeAll(ctx context.Context, paths []string) ([]Report, err
 	})
 }
 
-// forEachPath calls change with one path after the other, in one write, up to the first that is refused. It returns a report
-// for each call.
+// forEachPath calls change with one path after the other, in one write, up to the first that it refuses. It returns a
+// report for each call. An error besides refused makes the whole write fail.
 func (w writeFunc) forEachPath(ctx context.Context, paths []string, change func(*update, string) (refused, err error)) (reports []Report, err error) {
 	var refused error
 	whole, err := w(ctx, func(u *update) (err error) {

@@ -2,7 +2,6 @@ package search
 
 import (
 	"bytes"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -64,7 +63,7 @@ func seal(gen string, base map[string]sum) error {
 			return err
 		}
 		s, known := base[name]
-		if !known || !strings.HasSuffix(name, ".zap") {
+		if !known || !strings.HasSuffix(name, segmentSuffix) {
 			if s, err = sumOf(path); err != nil {
 				return err
 			}
@@ -84,28 +83,35 @@ func readSums(gen string) (map[string]sum, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, ok := strings.CutSuffix(string(raw), "\n")
-	cut := strings.LastIndexByte(list, '\n') + 1
-	own, bad := strconv.ParseUint(list[cut:], 16, 32)
-	if !ok || bad != nil || uint32(own) != crc32.Checksum(raw[:cut], castagnoli) {
+	text, ended := strings.CutSuffix(string(raw), "\n")
+	lastLine := strings.LastIndexByte(text, '\n') + 1
+	own, err := strconv.ParseUint(text[lastLine:], 16, 32)
+	if !ended || err != nil || uint32(own) != crc32.Checksum(raw[:lastLine], castagnoli) {
 		return nil, errors.New("its own checksum differs")
 	}
-	out := make(map[string]sum)
-	for line := range strings.Lines(list[:cut]) {
-		var s sum
-		fields := strings.SplitN(strings.TrimSuffix(line, "\n"), " ", 3)
-		if len(fields) != 3 {
-			return nil, fmt.Errorf("%q is not a checksum", line)
+	sums := make(map[string]sum)
+	for line := range strings.Lines(text[:lastLine]) {
+		name, s, err := parseSum(strings.TrimSuffix(line, "\n"))
+		if err != nil {
+			return nil, err
 		}
-		crc, err := hex.DecodeString(fields[0])
-		size, err2 := strconv.ParseInt(fields[1], 10, 64)
-		if err != nil || err2 != nil || len(crc) != 4 {
-			return nil, fmt.Errorf("%q is not a checksum", line)
-		}
-		s.size, s.crc = size, uint32(crc[0])<<24|uint32(crc[1])<<16|uint32(crc[2])<<8|uint32(crc[3])
-		out[fields[2]] = s
+		sums[name] = s
 	}
-	return out, nil
+	return sums, nil
+}
+
+// parseSum reads a line that seal wrote.
+func parseSum(line string) (name string, s sum, err error) {
+	fields := strings.SplitN(line, " ", 3)
+	if len(fields) != 3 {
+		return "", s, fmt.Errorf("%q is not a checksum", line)
+	}
+	crc, errCRC := strconv.ParseUint(fields[0], 16, 32)
+	size, errSize := strconv.ParseInt(fields[1], 10, 64)
+	if errCRC != nil || errSize != nil {
+		return "", s, fmt.Errorf("%q is not a checksum", line)
+	}
+	return fields[2], sum{size, uint32(crc)}, nil
 }
 
 // verify compares the files of a generation with its checksums. An error names the file.

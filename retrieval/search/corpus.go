@@ -36,7 +36,7 @@ type Corpus struct {
 
 // Add is Index.Add for a corpus. What was written stays if ctx ends or the write fails; the same Add continues from there.
 func (c Corpus) Add(ctx context.Context, path string, progress func(Progress)) (Report, error) {
-	return c.write(ctx, func(u *update) error { return u.add(ctx, path, progress) })
+	return writeFunc(c.write).add(ctx, path, progress)
 }
 
 // AddAll is Index.AddAll for a corpus.
@@ -51,7 +51,7 @@ func (c Corpus) AddFS(ctx context.Context, fsys fs.FS, root string) (Report, err
 
 // Refresh is Index.Refresh for a corpus.
 func (c Corpus) Refresh(ctx context.Context, progress func(Progress)) (Report, error) {
-	return c.write(ctx, func(u *update) error { return u.addRoots(ctx, keptWhileAway, progress) })
+	return c.write(ctx, func(u *update) error { return u.refresh(ctx, progress) })
 }
 
 // Remove is Index.Remove for a corpus.

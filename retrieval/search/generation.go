@@ -27,7 +27,7 @@ type generation struct {
 // newGeneration makes a writable copy of the generation named base, or an empty one if base is "".
 func newGeneration(dir, base string) (*generation, error) {
 	g := &generation{dir: dir, name: nextName(base)}
-	path := filepath.Join(dir, g.name)
+	path := g.path()
 	if err := os.RemoveAll(path); err != nil { // left by a writer that died
 		return nil, fmt.Errorf("new generation: %w", err)
 	}
@@ -52,26 +52,32 @@ func nextName(base string) string {
 	return fmt.Sprintf("%s%d-%08x", genPrefix, n+1, rand.Uint32())
 }
 
+// path returns the generation's own directory.
+func (g *generation) path() string { return filepath.Join(g.dir, g.name) }
+
 // discard removes the generation.
 func (g *generation) discard() {
 	g.bleve.Close()
-	os.RemoveAll(filepath.Join(g.dir, g.name))
+	os.RemoveAll(g.path())
 }
 
-// publish makes the generation the current one. Afterwards it survives a crash of the machine.
-func (g *generation) publish() error {
+// publish makes the generation the current one. Afterwards it survives a crash of the machine. If publish fails, it
+// removes the generation.
+func (g *generation) publish() (err error) {
+	defer func() {
+		if err != nil {
+			os.RemoveAll(g.path())
+		}
+	}()
 	if err := g.bleve.Close(); err != nil {
-		os.RemoveAll(filepath.Join(g.dir, g.name))
 		return fmt.Errorf("close generation: %w", err)
 	}
-	if err := seal(filepath.Join(g.dir, g.name), g.base); err != nil {
-		os.RemoveAll(filepath.Join(g.dir, g.name))
+	if err := seal(g.path(), g.base); err != nil {
 		return fmt.Errorf("write the checksums of a generation: %w", err)
 	}
-	syncDir(filepath.Join(g.dir, g.name, "store"))
-	syncDir(filepath.Join(g.dir, g.name))
+	syncDir(filepath.Join(g.path(), "store"))
+	syncDir(g.path())
 	if err := atomicfile.Write(filepath.Join(g.dir, currentName), []byte(g.name+"\n"), 0o600); err != nil {
-		os.RemoveAll(filepath.Join(g.dir, g.name))
 		return fmt.Errorf("publish generation: %w", err)
 	}
 	return nil
@@ -85,7 +91,7 @@ func sweep(dir, keep string) {
 		return
 	}
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), "gen-") && e.Name() != keep || strings.HasPrefix(e.Name(), atomicfile.Unfinished) {
+		if strings.HasPrefix(e.Name(), anyGenPrefix) && e.Name() != keep || strings.HasPrefix(e.Name(), atomicfile.Unfinished) {
 			os.RemoveAll(filepath.Join(dir, e.Name()))
 		}
 	}
@@ -96,22 +102,22 @@ func (g *generation) clone(from string) (err error) {
 	if g.base, err = readSums(from); err != nil {
 		return &DamagedError{File: filepath.Join(from, sumsName), Err: err}
 	}
-	if err := cloneTree(from, filepath.Join(g.dir, g.name)); err != nil {
+	if err := cloneTree(from, g.path()); err != nil {
 		return err
 	}
 	for name, want := range g.base {
-		if strings.HasSuffix(name, ".zap") {
+		if strings.HasSuffix(name, segmentSuffix) { // seal keeps its checksum, so damage shows when it is opened
 			continue
 		}
-		if got, err := sumOf(filepath.Join(g.dir, g.name, filepath.FromSlash(name))); err != nil || got != want {
+		if got, err := sumOf(filepath.Join(g.path(), filepath.FromSlash(name))); err != nil || got != want {
 			return &DamagedError{File: filepath.Join(from, filepath.FromSlash(name)), Err: errors.Join(errors.New("its checksum differs"), err)}
 		}
 	}
 	return nil
 }
 
-// cloneTree copies a published generation except its checksums. Segments (*.zap) never change, so it links them if the
-// file system can; it copies everything else.
+// cloneTree copies a published generation except its checksums. Segments never change, so it links them if the file
+// system can; it copies everything else.
 func cloneTree(from, to string) error {
 	return filepath.WalkDir(from, func(path string, d os.DirEntry, err error) error {
 		if err != nil {
@@ -127,7 +133,7 @@ func cloneTree(from, to string) error {
 			return os.MkdirAll(target, 0o700)
 		case rel == sumsName:
 			return nil
-		case strings.HasSuffix(path, ".zap") && os.Link(path, target) == nil:
+		case strings.HasSuffix(path, segmentSuffix) && os.Link(path, target) == nil:
 			return nil
 		}
 		return copyFile(path, target)

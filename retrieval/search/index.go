@@ -56,9 +56,12 @@ var ErrClosed = errors.New("index is closed")
 
 // Names in the directory of an index. The version covers the mapping and the records.
 const (
-	lockName    = "lock"
-	currentName = "current"
-	genPrefix   = "gen-v2-"
+	lockName     = "lock"
+	currentName  = "current"
+	genPrefix    = "gen-v2-"
+	anyGenPrefix = "gen-" // of all versions
+
+	segmentSuffix = ".zap" // of a generation's files, those that never change once bleve has written them
 )
 
 // Options are settings of an index.
@@ -138,8 +141,8 @@ func (x *Index) Close() error {
 
 // openCurrentLocked opens the current generation unless it is already open. The caller holds mu for writing.
 func (x *Index) openCurrentLocked() error {
-	var last error
-	for range 10 { // a writer may publish a newer generation and remove this one before it is open
+	const maxTries = 10 // a writer may publish a newer generation and remove this one before it is open
+	for try := 1; ; try++ {
 		gen, err := readCurrent(x.dir)
 		if err != nil {
 			return err
@@ -148,35 +151,38 @@ func (x *Index) openCurrentLocked() error {
 			return nil
 		}
 		if gen == "" { // someone deleted the index
-			x.bleve.Close()
-			x.gen, x.bleve = "", nil
+			x.replace("", nil)
 			return nil
 		}
-		path := filepath.Join(x.dir, gen)
-		var b bleve.Index
-		if err = verify(path); err == nil {
-			b, err = openGeneration(path, true)
-		}
+		b, err := openVerified(filepath.Join(x.dir, gen))
 		if err == nil {
-			if x.bleve != nil {
-				x.bleve.Close()
-			}
-			x.gen, x.bleve = gen, b
+			x.replace(gen, b)
 			return nil
 		}
-		last = err
-		if again, err := readCurrent(x.dir); err != nil || again == gen {
-			break
+		if newest, readErr := readCurrent(x.dir); readErr != nil || newest == gen || try == maxTries {
+			return openError(x.dir, err)
 		}
 	}
+}
+
+// replace closes the open generation, if there is one, and takes another in its place. The caller holds mu for writing.
+func (x *Index) replace(gen string, b bleve.Index) {
+	if x.bleve != nil {
+		x.bleve.Close()
+	}
+	x.gen, x.bleve = gen, b
+}
+
+// openError describes err, by which the generation in use could not be opened.
+func openError(dir string, err error) error {
 	var damaged *DamagedError
 	switch {
-	case errors.As(last, &damaged):
-		return last
-	case errors.Is(last, fs.ErrPermission):
-		return accessError(x.dir, last)
+	case errors.As(err, &damaged):
+		return err
+	case errors.Is(err, fs.ErrPermission):
+		return accessError(dir, err)
 	}
-	return &DamagedError{Dir: x.dir, Err: last}
+	return &DamagedError{Dir: dir, Err: err}
 }
 
 // accessError describes err, which says that this user may not read the index in dir.
@@ -197,13 +203,21 @@ func readCurrent(dir string) (string, error) {
 		return "", fmt.Errorf("open index: %w", err)
 	}
 	gen := strings.TrimSpace(string(b))
-	if !strings.HasPrefix(gen, "gen-") || filepath.Base(gen) != gen || len(gen) > 64 {
+	if !strings.HasPrefix(gen, anyGenPrefix) || filepath.Base(gen) != gen || len(gen) > 64 {
 		return "", &DamagedError{File: filepath.Join(dir, currentName), Err: fmt.Errorf("%q is not a generation", gen)}
 	}
 	if !strings.HasPrefix(gen, genPrefix) {
 		return "", fmt.Errorf("index %s was made by another version (index rebuild makes it again from the files)", dir)
 	}
 	return gen, nil
+}
+
+// openVerified opens a published generation for reading, if its files are as they were written.
+func openVerified(path string) (bleve.Index, error) {
+	if err := verify(path); err != nil {
+		return nil, err
+	}
+	return openGeneration(path, true)
 }
 
 func openGeneration(path string, readOnly bool) (b bleve.Index, err error) {

@@ -25,7 +25,7 @@ func (x *Index) List() ([]SourceInfo, error) {
 	err := x.view(func(b bleve.Index) error {
 		return eachRecord(context.Background(), b, func(r record) {
 			if len(r.Passages) > 0 {
-				out = append(out, SourceInfo{r.Path, r.Title, r.Size, r.Modified, len(r.Passages)})
+				out = append(out, r.info())
 			}
 		})
 	})
@@ -68,7 +68,7 @@ func (x *Index) Empty() (empty bool, err error) {
 func (r records) list() (out []SourceInfo) {
 	for _, f := range r.sorted() {
 		if len(f.Passages) > 0 {
-			out = append(out, SourceInfo{f.Path, f.Title, f.Size, f.Modified, len(f.Passages)})
+			out = append(out, f.info())
 		}
 	}
 	return out

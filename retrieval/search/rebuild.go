@@ -37,7 +37,7 @@ func Rebuild(ctx context.Context, dir string, opt Options, progress func(Progres
 		err = u.setRoots(from.rootSet)
 	}
 	if err == nil {
-		err = u.addRoots(ctx, "not accessible (%v); run index add when it is back", progress)
+		err = u.addRoots(ctx, func(string) string { return "; run index add when it is back" }, progress)
 	}
 	if err == nil {
 		err = w.commit()

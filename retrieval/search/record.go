@@ -45,6 +45,11 @@ func (r record) docID() string {
 	return "file:" + r.Path
 }
 
+// info describes the file to users.
+func (r record) info() SourceInfo {
+	return SourceInfo{r.Path, r.Title, r.Size, r.Modified, len(r.Passages)}
+}
+
 // records is all that an index remembers of its files.
 type records struct {
 	files map[string]record // by path

@@ -21,7 +21,10 @@ func (u *update) remove(path string) error {
 	if err != nil {
 		return fmt.Errorf("remove from index: %w", err)
 	}
-	abs := paths[max(0, slices.IndexFunc(paths, u.knows))]
+	abs := paths[0]
+	if i := slices.IndexFunc(paths, u.knows); i >= 0 {
+		abs = paths[i]
+	}
 	isRoot := slices.ContainsFunc(u.roots.Roots, func(r string) bool { return within(r, abs, sep) })
 	if err := u.dropAll(func(path string) bool { return within(path, abs, sep) }); err != nil {
 		return err

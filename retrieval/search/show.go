@@ -41,7 +41,7 @@ func (x *Index) Show(ctx context.Context, path string) (file SourceInfo, list []
 		case len(r.Passages) == 0:
 			return fmt.Errorf("%w: %s", ErrNotIndexed, path)
 		}
-		file = SourceInfo{r.Path, r.Title, r.Size, r.Modified, len(r.Passages)}
+		file = r.info()
 		request := bleve.NewSearchRequestOptions(bleve.NewDocIDQuery(r.Passages), len(r.Passages), 0, false)
 		request.Fields, request.Score = []string{fieldTitle, fieldText, fieldSource}, "none"
 		found, err := b.SearchInContext(ctx, request)

@@ -150,6 +150,7 @@ func (w *writer) target() (bleve.Index, error) {
 	return w.gen.bleve, nil
 }
 
+// fail is where a test may break off the write.
 func (w *writer) fail(step string) error {
 	if w.x.failpoint == nil {
 		return nil
@@ -157,6 +158,7 @@ func (w *writer) fail(step string) error {
 	return w.x.failpoint(step)
 }
 
+// ensureBatch makes the batch that the next change goes to, and the generation, if there are none.
 func (w *writer) ensureBatch() error {
 	target, err := w.target()
 	if err == nil && w.batch == nil {
@@ -231,6 +233,7 @@ func (w *writer) flushIfFull() error {
 	return w.commit()
 }
 
+// flush writes the batch to the generation. Nothing of it is published.
 func (w *writer) flush() error {
 	if w.rootsChanged {
 		raw, err := json.Marshal(w.roots)

@@ -389,3 +389,15 @@ func FuzzAnswer(f *testing.F) {
 		a.class(verb, class, &out)
 	})
 }
+
+// A link that leads back to itself is refused with the way out, as by an index on disk, and nothing is remembered of it.
+func TestAddLinkLoop(t *testing.T) {
+	loop := filepath.Join(t.TempDir(), "loop")
+	if err := os.Symlink(loop, loop); err != nil {
+		t.Skip(err) // some systems have no links
+	}
+	x := open(t, newCluster(t, 1).address())
+	if _, err := x.Add(t.Context(), loop, nil); err == nil || !strings.Contains(err.Error(), "leads back to itself: remove it") {
+		t.Error(err)
+	}
+}

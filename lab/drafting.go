@@ -3,6 +3,7 @@ package lab
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -53,30 +54,24 @@ type DraftingResult struct {
 
 // Run asks every question of at least three tokens by every variant. It fails if a text differs from the first.
 func (x Drafting) Run(ctx context.Context, progress report.Progress) (results []DraftingResult, err error) {
-	sides := make([]*live, len(x.Variants))
+	var pairs []*testbed
 	defer func() {
-		for _, l := range sides {
-			if l != nil {
-				l.close()
-			}
+		for _, l := range pairs {
+			l.close()
 		}
 	}()
-	for i, v := range x.Variants {
-		link := netem.Config{Delay: x.RTT / 2}
-		b := x.Setup
-		b.Draft, b.Rows = v.Set, v.Rows
-		if sides[i], err = b.connect(Path{Link: [2]netem.Config{link, link}}, x.Decode); err != nil {
+	for _, v := range x.Variants {
+		l, err := x.start(ctx, v)
+		if err != nil {
 			return nil, err
 		}
-		if _, err := sides[i].ask(ctx, 0, Strategy{Label: "warming up", Place: tandem.PlaceMirror}, x.Settings.Lookahead); err != nil {
-			return nil, err
-		}
+		pairs = append(pairs, l)
 		results = append(results, DraftingResult{Model: x.Of, CostsOf: x.costsOf(), Drafters: v.Name, Rows: cmp.Or(v.Rows, tandem.MaxRows), RTT: x.RTT.Seconds() * 1e3, Rounds: max(1, x.Rounds),
 			Decode: [2]float64{x.Decode[0].Seconds() * 1e3, x.Decode[1].Seconds() * 1e3}})
 	}
-	stats, took, gaps := make([][]pair.Stats, len(sides)), make([]time.Duration, len(sides)), make([]int, len(sides))
+	stats, took, gaps := make([][]pair.Stats, len(pairs)), make([]time.Duration, len(pairs)), make([]int, len(pairs))
 	for q := range x.Questions {
-		spans, answers, err := x.rounds(ctx, sides, q)
+		spans, answers, err := x.rounds(ctx, pairs, q)
 		if err != nil {
 			return nil, err
 		}
@@ -99,6 +94,21 @@ func (x Drafting) Run(ctx context.Context, progress report.Progress) (results []
 	return slices.Clip(results), nil
 }
 
+// start connects two sides with a variant's drafters and lets them answer once, to warm up.
+func (x Drafting) start(ctx context.Context, v Drafters) (*testbed, error) {
+	setup := x.Setup
+	setup.Draft, setup.Rows = v.Set, v.Rows
+	link := netem.Config{Delay: x.RTT / 2}
+	l, err := setup.connect(Path{Link: [2]netem.Config{link, link}}, x.Decode)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := l.ask(ctx, 0, Strategy{Label: "warming up", Place: tandem.PlaceMirror}, x.Settings.Lookahead); err != nil {
+		return nil, errors.Join(err, l.close())
+	}
+	return l, nil
+}
+
 // costsOf describes whose passes are timed.
 func (x Drafting) costsOf() string {
 	if x.Decode == ([2]time.Duration{}) {
@@ -109,13 +119,13 @@ func (x Drafting) costsOf() string {
 
 // rounds lets all variants answer question q in turns. For each variant it returns the time from the first token to the last
 // in each round, and the last answer.
-func (x Drafting) rounds(ctx context.Context, sides []*live, q int) (spans [][]time.Duration, answers []node.Answer, err error) {
+func (x Drafting) rounds(ctx context.Context, pairs []*testbed, q int) (spans [][]time.Duration, answers []node.Answer, err error) {
 	text := ""
-	spans, answers = make([][]time.Duration, len(sides)), make([]node.Answer, len(sides))
+	spans, answers = make([][]time.Duration, len(pairs)), make([]node.Answer, len(pairs))
 	for round := range max(1, x.Rounds) {
-		for k := range sides {
-			i := (k + q + round) % len(sides) // each begins as often
-			a, err := sides[i].ask(ctx, q, Strategy{Label: x.Variants[i].Name, Place: tandem.PlaceMirror}, x.Settings.Lookahead)
+		for k := range pairs {
+			i := (k + q + round) % len(pairs) // each begins as often
+			a, err := pairs[i].ask(ctx, q, Strategy{Label: x.Variants[i].Name, Place: tandem.PlaceMirror}, x.Settings.Lookahead)
 			if err != nil {
 				return nil, nil, err
 			}

@@ -3,15 +3,12 @@ package lab
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"tandem"
 	"tandem/lab/report"
-	"tandem/lab/sim"
 	"tandem/netem"
 	"tandem/pair"
-	"tandem/pair/pairtest"
 )
 
 // Hedge asks questions live, over paths without jitter, with passes of several contexts: the next draft's, and those of
@@ -36,98 +33,6 @@ type HedgeResult struct {
 	Hedges     int     `json:"hedges"` // of the cloud's drafts, those that had arrived before they were needed
 	DraftBytes float64 `json:"draft_bytes_per_token,omitempty"`
 	Simulated  bool    `json:"simulated,omitempty"`
-}
-
-// Shares says what the device's passes decoded for each token of the answer. The shares are those of tokens whose own draft
-// took no pass, because an earlier pass had decoded the context as a hedge, a check or a guess.
-type Shares struct {
-	Passes   float64 `json:"passes_per_token"`
-	Contexts float64 `json:"contexts_per_token"`
-	Hedges   float64 `json:"of_hedges"`
-	Checks   float64 `json:"of_checks"`
-	Guesses  float64 `json:"of_guesses"`
-}
-
-// sharesOf sums up the counts of several answers.
-func sharesOf(answers []pair.Stats) (b Shares) {
-	tokens := 0
-	for _, s := range answers {
-		tokens += s.Together + s.Alone
-	}
-	part := func(n int) float64 { return float64(n) / float64(max(1, tokens)) }
-	for _, s := range answers {
-		b.Passes, b.Contexts = b.Passes+part(s.Passes), b.Contexts+part(s.Places)
-		b.Hedges, b.Checks, b.Guesses = b.Hedges+part(s.OfHedges), b.Checks+part(s.OfChecks), b.Guesses+part(s.OfGuesses)
-	}
-	return b
-}
-
-// HedgeSimulated plays the same in virtual time: two machines in mirror with random distributions (pairtest.Sharing). A pass
-// takes the same time whatever it decodes.
-type HedgeSimulated struct {
-	RTT      []time.Duration
-	Contexts []int // numbers of contexts; the others are compared with the first
-	Guess    []float64
-	Decode   [2]time.Duration
-	Share    float64 // of probability that the two sides' distributions have in common
-	Tokens   int
-	Answers  int
-}
-
-// Run plays every combination, except guesses in passes of one context. It fails if a text differs from the first.
-func (h HedgeSimulated) Run(ctx context.Context, progress report.Progress) (results []HedgeResult, err error) {
-	total := len(h.RTT) * len(h.Guess) * len(h.Contexts)
-	for i, rtt := range h.RTT {
-		texts := make([][]tandem.Token, h.Answers)
-		for j, guess := range h.Guess {
-			for k, contexts := range h.Contexts {
-				if progress != nil {
-					progress((i*len(h.Guess)+j)*len(h.Contexts)+k, total)
-				}
-				if guess > 0 && contexts < 2 {
-					continue
-				}
-				result, err := h.result(ctx, rtt, contexts, guess, texts)
-				if err != nil {
-					return nil, err
-				}
-				result.Ratio = 1
-				if n := len(results); n > 0 && results[n-1].RTT == result.RTT {
-					result.Ratio = results[n-1].TokenMs * results[n-1].Ratio / result.TokenMs
-				}
-				results = append(results, result)
-			}
-		}
-	}
-	return results, nil
-}
-
-// result plays every answer once. The first call fills texts with the answers, later ones compare with them.
-func (h HedgeSimulated) result(ctx context.Context, rtt time.Duration, contexts int, guess float64, texts [][]tandem.Token) (HedgeResult, error) {
-	r := HedgeResult{RTT: rtt.Seconds() * 1e3, Contexts: contexts, Guess: guess, Answers: h.Answers, Simulated: true}
-	link, stats := netem.Config{Delay: rtt / 2}, []pair.Stats(nil)
-	for i := range texts {
-		seed := uint64(i)
-		o, err := sim.Run(ctx, sim.Setting{
-			Pair:   pair.Config{Settings: tandem.Settings{Placement: tandem.PlaceMirror, Seed: seed, Sampling: tandem.Sampling{Temperature: 1}, MaxTokens: h.Tokens, Lookahead: tandem.MaxLookahead, PassPlaces: contexts}},
-			Source: pairtest.Sharing(seed, h.Share), Decode: [2]sim.Delay{sim.Every(h.Decode[0]), sim.Every(h.Decode[1])},
-			Link: [2]netem.Config{link, link}, Warm: true, Guess: guess,
-		})
-		if err != nil {
-			return r, err
-		}
-		if texts[i] == nil {
-			texts[i] = o.IDs()
-		}
-		if !slices.Equal(texts[i], o.IDs()) {
-			return r, fmt.Errorf("answer %d with %d contexts, RTT %v: another text", i, contexts, rtt)
-		}
-		r.Tokens, r.Hedges = r.Tokens+len(o.Tokens), r.Hedges+o.Pair[tandem.Device].Hedges
-		r.TokenMs += o.Took.Seconds() * 1e3 / float64(h.Tokens*h.Answers)
-		stats = append(stats, o.Pair[tandem.Device])
-	}
-	r.Shares = sharesOf(stats)
-	return r, nil
 }
 
 // Run asks every question with every number of contexts. It fails if a text differs from the first.
@@ -166,7 +71,7 @@ func (h Hedge) Run(ctx context.Context, progress report.Progress) ([]HedgeResult
 }
 
 // result asks every question once. The first call fills texts with the answers, later ones compare with them.
-func (h Hedge) result(ctx context.Context, l *live, texts []string) (r HedgeResult, err error) {
+func (h Hedge) result(ctx context.Context, l *testbed, texts []string) (r HedgeResult, err error) {
 	var took time.Duration
 	gaps, bytes, stats := 0, uint64(0), []pair.Stats(nil)
 	for i := range h.Questions {

@@ -216,7 +216,7 @@ func TestAnswersMissTheWorst(t *testing.T) {
 // A part of a trace goes on at the trace's beginning when it passes the end.
 func TestCut(t *testing.T) {
 	whole := &netem.Trace{Period: 4 * time.Second, Points: []netem.Point{{Delay: 1}, {At: time.Second, Delay: 2}, {At: 3 * time.Second, Delay: 3}}}
-	got := cut(whole, 2500*ms, 3*time.Second)
+	got := tracePart(whole, 2500*ms, 3*time.Second)
 	want := []netem.Point{{Delay: 2}, {At: 500 * ms, Delay: 3}, {At: 1500 * ms, Delay: 1}, {At: 2500 * ms, Delay: 2}}
 	if len(got.Points) != len(want) {
 		t.Fatalf("%+v", got.Points)
@@ -229,7 +229,7 @@ func TestCut(t *testing.T) {
 	if err := got.Validate(); err != nil {
 		t.Error(err)
 	}
-	packets := cut(&netem.Trace{Period: time.Second, Packets: []time.Duration{100 * ms, 900 * ms}}, 500*ms, 1500*ms)
+	packets := tracePart(&netem.Trace{Period: time.Second, Packets: []time.Duration{100 * ms, 900 * ms}}, 500*ms, 1500*ms)
 	if err := packets.Validate(); err != nil || len(packets.Packets) != 3 {
 		t.Errorf("%v, %v", packets.Packets, err)
 	}
@@ -348,12 +348,12 @@ func TestTTFT(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Results) != 2*len(firsts) {
+	if len(r.Results) != 2*len(ttftMethods) {
 		t.Fatalf("%d results", len(r.Results))
 	}
 	of := func(i int) map[string]float64 {
 		out := map[string]float64{}
-		for _, row := range r.Results[i*len(firsts):][:len(firsts)] {
+		for _, row := range r.Results[i*len(ttftMethods):][:len(ttftMethods)] {
 			out[row.Method] = row.TTFT.Value
 		}
 		return out

@@ -59,7 +59,7 @@ func (x Latency) Run(ctx context.Context, progress report.Progress) (report.Repo
 
 // play simulates all cells.
 func (x Latency) play(ctx context.Context, progress report.Progress) (results []report.Result, err error) {
-	sources := map[int][]*answers{} // by the support of drafts
+	sources := map[int][]*answerSource{} // by the support of drafts
 	defer func() {
 		for _, s := range sources {
 			err = errors.Join(err, closeAll(s))
@@ -77,7 +77,7 @@ func (x Latency) play(ctx context.Context, progress report.Progress) (results []
 	n := len(x.Delays) * len(x.RTTs) * len(x.Methods)
 	results = make([]report.Result, n)
 	err = inParallel(ctx, n, progress, func(ctx context.Context, i int) error {
-		s, rtt, d := x.at(i)
+		s, rtt, d := x.cellAt(i)
 		result, err := x.simulate(ctx, sources[s.Support], s, rtt, d)
 		results[i] = label(result, "latency", s, rtt, d)
 		return err
@@ -85,8 +85,8 @@ func (x Latency) play(ctx context.Context, progress report.Progress) (results []
 	return results, err
 }
 
-// at returns the i-th cell.
-func (x Latency) at(i int) (Strategy, time.Duration, [2]time.Duration) {
+// cellAt returns the i-th cell.
+func (x Latency) cellAt(i int) (Strategy, time.Duration, [2]time.Duration) {
 	m, r := len(x.Methods), len(x.RTTs)
 	return x.Methods[i%m], x.RTTs[i/m%r], x.Delays[i/m/r]
 }
@@ -99,10 +99,10 @@ func label(result report.Result, experiment string, s Strategy, rtt time.Duratio
 }
 
 // simulate plays one cell.
-func (x Latency) simulate(ctx context.Context, sources []*answers, s Strategy, rtt time.Duration, d [2]time.Duration) (report.Result, error) {
-	path := steady(rtt, 0, 1)
+func (x Latency) simulate(ctx context.Context, sources []*answerSource, s Strategy, rtt time.Duration, d [2]time.Duration) (report.Result, error) {
+	path := steadyPath(rtt, 0, 1)
 	set := sim.Setting{
-		Pair: x.machine(s, lookahead(rtt, d)), Link: path.Link, Alone: !s.Pairs(), Warm: true,
+		Pair: x.pairConfig(s, lookahead(rtt, d)), Link: path.Link, Alone: !s.Pairs(), Warm: true,
 		Decode: [2]sim.Delay{sim.Every(d[0]), sim.Every(d[1])},
 	}
 	if s.Alone {
@@ -128,7 +128,7 @@ func (x Latency) simulate(ctx context.Context, sources []*answers, s Strategy, r
 const draftBytes = 80
 
 // sequence is DRDG/SW: both sides generate as many tokens as the device does alone, then the cloud's answer crosses at once,
-// at the given number of bytes a token.
+// cellAt the given number of bytes a token.
 func (x Latency) sequence(alone []sim.Outcome, rtt time.Duration, d [2]time.Duration, bytes int) report.Result {
 	var per []float64
 	for _, o := range alone {
@@ -155,7 +155,7 @@ func (x Latency) live(ctx context.Context, progress report.Progress) ([]report.R
 	byPath := make([][]report.Result, n)
 	err := atOnce(ctx, max(x.AtOnce, 1), n, nil, func(ctx context.Context, i int) error {
 		d, rtt := x.Delays[i/len(x.RTTs)], x.RTTs[i%len(x.RTTs)]
-		cells, err := x.measure(ctx, steady(rtt, 0, uint64(i%len(x.RTTs))), rtt, d, func() {
+		cells, err := x.measure(ctx, steadyPath(rtt, 0, uint64(i%len(x.RTTs))), rtt, d, func() {
 			lock.Lock()
 			defer lock.Unlock()
 			done++
@@ -182,11 +182,11 @@ func (x Latency) measure(ctx context.Context, p Path, rtt time.Duration, d [2]ti
 	if err := l.warm(ctx); err != nil {
 		return nil, err
 	}
-	if err := l.begin(p); err != nil {
+	if err := l.startTrace(p); err != nil {
 		return nil, err
 	}
 	began := time.Now()
-	solo := [2]*live{x.solo(tandem.Device, d[tandem.Device]), x.solo(tandem.Cloud, d[tandem.Cloud])}
+	solo := [2]*testbed{x.solo(tandem.Device, d[tandem.Device]), x.solo(tandem.Cloud, d[tandem.Cloud])}
 	cells := make([]cell, len(x.Methods))
 	for q := range x.Questions {
 		for i, s := range x.Methods {
@@ -213,7 +213,7 @@ func (x Latency) measure(ctx context.Context, p Path, rtt time.Duration, d [2]ti
 // draw adds the figure of one pair of decoding delays, and the findings from it.
 func (x Latency) draw(r *report.Report, d [2]time.Duration) {
 	plot := chart.Plot{
-		Title: fmt.Sprintf("Decoding %v on the device, %v in the cloud (%s)", d[0], d[1], howTaken(x.Simulated)),
+		Title: fmt.Sprintf("Decoding %v on the device, %v in the cloud (%s)", d[0], d[1], liveOrSimulated(x.Simulated)),
 		X:     "round-trip time (ms)", Y: "time between tokens (ms)",
 	}
 	if d == ([2]time.Duration{}) {
@@ -221,7 +221,7 @@ func (x Latency) draw(r *report.Report, d [2]time.Duration) {
 	}
 	for _, s := range x.Methods {
 		line := chart.Line{Name: s.Label, Color: s.Color, Dashed: s.Dashed}
-		for _, result := range pick(r.Results, s, d) {
+		for _, result := range resultsOf(r.Results, s, d) {
 			line.Points = append(line.Points, chart.Point{X: result.RTT.Value, Y: result.PerToken.Value})
 		}
 		if len(line.Points) > 0 {
@@ -233,8 +233,8 @@ func (x Latency) draw(r *report.Report, d [2]time.Duration) {
 	r.Findings = append(r.Findings, x.compare(r.Results, d)...)
 }
 
-// pick returns the results of a strategy, in the order of round trips.
-func pick(results []report.Result, s Strategy, d [2]time.Duration) (out []report.Result) {
+// resultsOf returns the results of a strategy, in the order of round trips.
+func resultsOf(results []report.Result, s Strategy, d [2]time.Duration) (out []report.Result) {
 	for _, result := range results {
 		if result.Method == s.Method && result.Placement == s.Placement && result.Device == report.Ms(d[0]) && result.Cloud == report.Ms(d[1]) && result.PerToken.Known {
 			out = append(out, result)
@@ -247,7 +247,7 @@ func pick(results []report.Result, s Strategy, d [2]time.Duration) (out []report
 // compare returns findings that compare mirror with the other methods at the longest round trip and on average.
 func (x Latency) compare(results []report.Result, d [2]time.Duration) (out []string) {
 	of := func(method, placement string) (last, average float64, ok bool) {
-		found := pick(results, Strategy{Method: method, Placement: placement}, d)
+		found := resultsOf(results, Strategy{Method: method, Placement: placement}, d)
 		if len(found) == 0 {
 			return 0, 0, false
 		}

@@ -50,11 +50,11 @@ type LibrarySearch struct {
 	Median    float64 `json:"median_ms"`
 	P99       float64 `json:"p99_ms"`
 	PerSecond float64 `json:"per_second"`
-	Found     float64 `json:"found"` // share of questions whose passage is among the first libraryDocuments
+	Found     float64 `json:"found"` // share of questions whose passage is among the first searchDepth
 }
 
-// libraryDocuments is how many passages a search returns.
-const libraryDocuments = 8
+// searchDepth is how many passages a search returns.
+const searchDepth = 8
 
 // Run makes the documents and the index and measures them. The files stay.
 func (x Library) Run(ctx context.Context, progress report.Progress) (r LibraryResult, err error) {
@@ -66,7 +66,7 @@ func (x Library) Run(ctx context.Context, progress report.Progress) (r LibraryRe
 	if err != nil {
 		return r, err
 	}
-	r.Text = size(documents)
+	r.Text = folderMB(documents)
 	idx, err := search.Open(index, search.Options{})
 	if err != nil {
 		return r, err
@@ -78,7 +78,7 @@ func (x Library) Run(ctx context.Context, progress report.Progress) (r LibraryRe
 		return r, err
 	}
 	r.PerSec = float64(report.Passages) / time.Since(start).Seconds()
-	r.Passages, r.Files, r.Index = report.Passages, report.Added, size(index)
+	r.Passages, r.Files, r.Index = report.Passages, report.Added, folderMB(index)
 	if r.Refresh, err = seconds(func() error { _, err := idx.Refresh(ctx, nil); return err }); err != nil {
 		return r, err
 	}
@@ -91,7 +91,7 @@ func (x Library) Run(ctx context.Context, progress report.Progress) (r LibraryRe
 	}
 	defer func() { err = errors.Join(err, again.Close()) }()
 	if r.Open, err = seconds(func() error {
-		_, err := again.Search(ctx, passages.Query{Text: facts[0].question()}, libraryDocuments)
+		_, err := again.Search(ctx, passages.Query{Text: facts[0].question()}, searchDepth)
 		return err
 	}); err != nil {
 		return r, err
@@ -114,7 +114,7 @@ func (x Library) search(ctx context.Context, idx *search.Index, facts []fact, n 
 	err := atOnce(ctx, n, x.Questions, nil, func(ctx context.Context, i int) error {
 		f := facts[i%len(facts)]
 		began := time.Now()
-		list, err := idx.Search(ctx, passages.Query{Text: f.question()}, libraryDocuments)
+		list, err := idx.Search(ctx, passages.Query{Text: f.question()}, searchDepth)
 		if err != nil {
 			return err
 		}
@@ -141,8 +141,8 @@ func seconds(f func() error) (float64, error) {
 	return time.Since(start).Seconds(), err
 }
 
-// size returns the megabytes of the files below a folder. What is gone meanwhile does not count.
-func size(dir string) float64 {
+// folderMB returns the megabytes of the files below a folder. What is gone meanwhile does not count.
+func folderMB(dir string) float64 {
 	sum := int64(0)
 	filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() {
@@ -161,8 +161,8 @@ type fact struct{ kind, of, value string }
 func (f fact) question() string { return fmt.Sprintf("What is the %s of %s?", f.kind, f.of) }
 func (f fact) sentence() string { return fmt.Sprintf("The %s of %s is %s.", f.kind, f.of, f.value) }
 
-// libraryKinds are what facts are about.
-var libraryKinds = []string{"door code", "phone number", "opening time", "wifi password", "departure platform", "table number", "licence plate", "locker"}
+// factKinds are what facts are about.
+var factKinds = []string{"door code", "phone number", "opening time", "wifi password", "departure platform", "table number", "licence plate", "locker"}
 
 // write writes the documents and returns the facts that are asked for, spread evenly over the passages.
 func (x Library) write(dir string) (asked []fact, err error) {
@@ -170,12 +170,12 @@ func (x Library) write(dir string) (asked []fact, err error) {
 		return nil, err
 	}
 	rng := rand.New(rand.NewPCG(x.Seed, 1))
-	words := syllables(rng, 30_000)
+	words := randomWords(rng, 30_000)
 	common := rand.NewZipf(rng, 1.1, 8, uint64(len(words)-1))
 	every := max(1, x.Passages/max(1, x.Questions))
 	var text strings.Builder
 	for i := range x.Passages {
-		f := fact{libraryKinds[rng.IntN(len(libraryKinds))], title(words[rng.IntN(len(words))]) + " " + title(words[rng.IntN(len(words))]), fmt.Sprintf("%s-%d", words[rng.IntN(len(words))], i)}
+		f := fact{factKinds[rng.IntN(len(factKinds))], title(words[rng.IntN(len(words))]) + " " + title(words[rng.IntN(len(words))]), fmt.Sprintf("%s-%d", words[rng.IntN(len(words))], i)}
 		if i%every == 0 && len(asked) < x.Questions {
 			asked = append(asked, f)
 		}
@@ -216,8 +216,8 @@ func paragraph(out *strings.Builder, rng *rand.Rand, f fact, word func() string)
 
 func title(word string) string { return strings.ToUpper(word[:1]) + word[1:] }
 
-// syllables returns n different words of two or three syllables.
-func syllables(rng *rand.Rand, n int) []string {
+// randomWords returns n different words of two or three syllables.
+func randomWords(rng *rand.Rand, n int) []string {
 	const consonants, vowels = "bdfgklmnprstvz", "aeiou"
 	seen := map[string]bool{}
 	for len(seen) < n {

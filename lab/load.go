@@ -160,7 +160,7 @@ func (r *LoadResult) add(sums []loadSum) {
 
 // device asks the i-th device's questions.
 func (x Load) device(ctx context.Context, id transport.Identity, c *loadCloud, i int) (s loadSum) {
-	d := &node.Device{Local: x.reader(tandem.Device, 0), Mute: true, Require: true, Patience: node.DefaultPatience}
+	d := &node.Device{Local: x.local(tandem.Device, 0), Mute: true, Require: true, Patience: node.DefaultPatience}
 	d.Patience = node.Patience{Join: time.Hour, Silent: d.Patience.Silent, Slow: time.Hour, Busy: time.Hour} // waiting is what is measured
 	d.Cloud = node.NewRemoteCloud(func(ctx context.Context, _ string) (*transport.Conn, error) {
 		return transport.Dial(ctx, c.address, transport.ClientConfig{
@@ -202,7 +202,7 @@ func (x Load) startCloud(method string, devices []transport.ID) (*loadCloud, err
 	if err != nil {
 		return nil, err
 	}
-	cfg := node.CloudConfig{Local: x.reader(tandem.Cloud, 0), Limit: x.Places[method]}
+	cfg := node.CloudConfig{Local: x.local(tandem.Cloud, 0), Limit: x.Places[method]}
 	if method == LoadBatch {
 		cfg.Batch, cfg.Local.Shared = batch.New(x.Model, batch.Config{}), decoder.NewShared(sharedMemory)
 	}

@@ -22,8 +22,8 @@ type Loss struct {
 	AtOnce    int // live cells at a time; paced decoding leaves the processor idle for several
 }
 
-// carriers are the ways in which drafts travel.
-var carriers = []struct {
+// lossTransports are the ways to carry drafts that are compared.
+var lossTransports = []struct {
 	method, label string
 	streams       bool
 	color         int
@@ -43,18 +43,18 @@ func (x Loss) Run(ctx context.Context, progress report.Progress) (r report.Repor
 	} else {
 		r.About += " Live, over QUIC and an emulated path."
 	}
-	var sources []*answers
+	var sources []*answerSource
 	if x.Simulated {
 		if sources, err = x.sources(ctx, nil); err != nil {
 			return r, err
 		}
 		defer func() { err = errors.Join(err, closeAll(sources)) }()
 	}
-	perDelay := len(carriers) * len(x.Losses)
+	perDelay := len(lossTransports) * len(x.Losses)
 	r.Results = make([]report.Result, len(x.Delays)*perDelay)
 	err = atOnce(ctx, max(x.AtOnce, 1), len(r.Results), progress, func(ctx context.Context, i int) error {
-		d, c, loss := x.Delays[i/perDelay], carriers[i/len(x.Losses)%len(carriers)], x.Losses[i%len(x.Losses)]
-		path := steady(x.RTT, loss, 1)
+		d, c, loss := x.Delays[i/perDelay], lossTransports[i/len(x.Losses)%len(lossTransports)], x.Losses[i%len(x.Losses)]
+		path := steadyPath(x.RTT, loss, 1)
 		path.Streams = c.streams
 		result, err := x.cell(ctx, sources, path, d)
 		result.Experiment, result.Method, result.Placement, result.Simulated = "loss", c.method, "mirror", x.Simulated
@@ -66,48 +66,40 @@ func (x Loss) Run(ctx context.Context, progress report.Progress) (r report.Repor
 		return r, err
 	}
 	for i, d := range x.Delays {
-		mean := chart.Plot{Title: fmt.Sprintf("Decoding %v / %v, round trip %v (%s)", d[0], d[1], x.RTT, howTaken(x.Simulated)), X: "lost packets (%)", Y: "time between tokens (ms)"}
-		tail := map[string][]float64{}
-		for k, c := range carriers {
-			average := chart.Line{Name: c.label + ", mean", Color: c.color}
-			p99 := chart.Line{Name: c.label + ", 99th percentile", Color: c.color, Dashed: true}
-			for j, loss := range x.Losses {
-				result := r.Results[i*perDelay+k*len(x.Losses)+j]
-				average.Points = append(average.Points, chart.Point{X: 100 * loss, Y: result.PerToken.Value})
-				p99.Points = append(p99.Points, chart.Point{X: 100 * loss, Y: result.P99.Value})
-				tail[c.method] = append(tail[c.method], result.P99.Value)
-			}
-			mean.Lines = append(mean.Lines, average, p99)
-		}
-		r.Figures = append(r.Figures, report.Figure{Name: fmt.Sprintf("%s-%d-%d", r.Name, d[0].Milliseconds(), d[1].Milliseconds()), SVG: mean.SVG()})
-		for i, loss := range x.Losses {
-			if i > 0 && x.Losses[0] == 0 {
-				r.Findings = append(r.Findings, fmt.Sprintf("Decoding %v / %v, %g %% lost: 99th percentile between tokens %.2f of lossless with repeated datagrams, %.2f on a stream.",
-					d[0], d[1], 100*loss, tail["tandem"][i]/tail["tandem"][0], tail["tandem-stream"][i]/tail["tandem-stream"][0]))
-			}
-		}
+		x.draw(&r, d, r.Results[i*perDelay:][:perDelay])
 	}
 	r.Findings = append(r.Findings, report.SameTexts(r.Results))
 	return r, nil
 }
 
-func howTaken(simulated bool) string {
-	if simulated {
-		return "simulated"
+// draw adds the figure of one pair of decoding delays and the findings from it. results has those of each transport, by loss.
+func (x Loss) draw(r *report.Report, d [2]time.Duration, results []report.Result) {
+	plot := chart.Plot{Title: fmt.Sprintf("Decoding %v / %v, round trip %v (%s)", d[0], d[1], x.RTT, liveOrSimulated(x.Simulated)), X: "lost packets (%)", Y: "time between tokens (ms)"}
+	p99s := map[string][]float64{} // by method and loss
+	for k, c := range lossTransports {
+		average := chart.Line{Name: c.label + ", mean", Color: c.color}
+		p99 := chart.Line{Name: c.label + ", 99th percentile", Color: c.color, Dashed: true}
+		for j, loss := range x.Losses {
+			result := results[k*len(x.Losses)+j]
+			average.Points = append(average.Points, chart.Point{X: 100 * loss, Y: result.PerToken.Value})
+			p99.Points = append(p99.Points, chart.Point{X: 100 * loss, Y: result.P99.Value})
+			p99s[c.method] = append(p99s[c.method], result.P99.Value)
+		}
+		plot.Lines = append(plot.Lines, average, p99)
 	}
-	return "live"
-}
-
-// fileName gives simulated and live experiments different names, so that both fit into one folder.
-func fileName(experiment string, simulated bool) string {
-	if simulated {
-		return experiment + "-simulated"
+	r.Figures = append(r.Figures, report.Figure{Name: fmt.Sprintf("%s-%d-%d", r.Name, d[0].Milliseconds(), d[1].Milliseconds()), SVG: plot.SVG()})
+	if len(x.Losses) == 0 || x.Losses[0] != 0 {
+		return // nothing to compare with
 	}
-	return experiment
+	for i, loss := range x.Losses[1:] {
+		of := func(method string) float64 { return p99s[method][i+1] / p99s[method][0] }
+		r.Findings = append(r.Findings, fmt.Sprintf("Decoding %v / %v, %g %% lost: 99th percentile between tokens %.2f of lossless with repeated datagrams, %.2f on a stream.",
+			d[0], d[1], 100*loss, of("tandem"), of("tandem-stream")))
+	}
 }
 
 // cell answers all questions over one path.
-func (x Loss) cell(ctx context.Context, sources []*answers, p Path, d [2]time.Duration) (report.Result, error) {
+func (x Loss) cell(ctx context.Context, sources []*answerSource, p Path, d [2]time.Duration) (report.Result, error) {
 	if x.Simulated {
 		return x.simulate(ctx, sources, p, d)
 	}
@@ -134,9 +126,9 @@ func (x Loss) cell(ctx context.Context, sources []*answers, p Path, d [2]time.Du
 // repeats is how often a simulated question is played, each time over a path with another seed.
 const repeats = 20
 
-func (x Loss) simulate(ctx context.Context, sources []*answers, p Path, d [2]time.Duration) (report.Result, error) {
+func (x Loss) simulate(ctx context.Context, sources []*answerSource, p Path, d [2]time.Duration) (report.Result, error) {
 	set := sim.Setting{
-		Pair:   x.machine(Strategy{Place: tandem.PlaceMirror}, lookahead(x.RTT, d)),
+		Pair:   x.pairConfig(Strategy{Place: tandem.PlaceMirror}, lookahead(x.RTT, d)),
 		Decode: [2]sim.Delay{sim.Every(d[0]), sim.Every(d[1])}, Link: p.Link, Warm: true,
 	}
 	if p.Streams {

@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
 	"tandem/lab/chart"
 	"tandem/lab/report"
 	"tandem/lab/sim"
+	"tandem/netem"
 	"tandem/pair/pairtest"
 	"tandem/scheduler"
 )
@@ -50,33 +52,44 @@ func (x Schedule) Run(ctx context.Context, progress report.Progress) (report.Rep
 	if n := len(x.Recorded); n > 0 {
 		x.Records, x.Delays = n, [][2]time.Duration{meanDelays(x.Recorded)}
 	}
-	strategies := append([]Strategy(nil), schedules...)
+	strategies := slices.Clone(scheduleStrategies)
 	for i := range strategies {
 		if strategies[i].Placement == "greedy" {
 			strategies[i].Switch = scheduler.Policy{Horizon: x.Horizon}
 		}
 	}
-	cells := len(x.Delays) * len(x.RTTs) * len(strategies)
-	outcomes := make([]sim.Outcome, cells*x.Records)
+	perDelay := len(x.RTTs) * len(strategies) * x.Records
+	outcomes := make([]sim.Outcome, len(x.Delays)*perDelay)
 	err := inParallel(ctx, len(outcomes), progress, func(ctx context.Context, i int) (err error) {
 		record, cell := i%x.Records, i/x.Records
 		s := strategies[cell%len(strategies)]
 		rtt := x.RTTs[cell/len(strategies)%len(x.RTTs)]
-		delays := x.Delays[cell/len(strategies)/len(x.RTTs)]
-		cfg := s.config()
-		cfg.MaxTokens = x.Tokens
-		path := sine(rtt, float64(record)/float64(x.Records))
-		set := sim.Setting{
-			Pair: cfg, Source: x.record(record), Warm: true,
-			Decode: x.decode(record, delays),
-		}
-		set.Link[0], set.Link[1] = path, path
-		outcomes[i], err = sim.Run(ctx, set)
+		outcomes[i], err = x.play(ctx, s, rtt, x.Delays[i/perDelay], record)
 		return err
 	})
 	if err != nil {
 		return report.Report{}, err
 	}
+	r := x.describe()
+	for i, delays := range x.Delays {
+		x.draw(&r, strategies, delays, outcomes[i*perDelay:][:perDelay])
+	}
+	return r, nil
+}
+
+// play simulates the answer of one record.
+func (x Schedule) play(ctx context.Context, s Strategy, rtt time.Duration, delays [2]time.Duration, record int) (sim.Outcome, error) {
+	cfg := s.config()
+	cfg.MaxTokens = x.Tokens
+	path := sinePath(rtt, float64(record)/float64(x.Records))
+	return sim.Run(ctx, sim.Setting{
+		Pair: cfg, Source: x.record(record), Warm: true,
+		Decode: x.decode(record, delays), Link: [2]netem.Config{path, path},
+	})
+}
+
+// describe returns a report without results.
+func (x Schedule) describe() report.Report {
 	r := report.Report{
 		Name: "schedule", Title: "Placement strategies over network latency", Simulated: true,
 		About: fmt.Sprintf("Total time of %d tokens, averaged over %d acceptance records in which each side's drafts are accepted with a rate of 0.49 or 0.99, drawn for each answer; the round trip swings by a fifth. In virtual time, with the machines of the live pair (the paper's Figure 8). Records fix whose drafts are accepted, so couplings and γ make no difference here: lab latency compares those. random draws the aggregating side for each step (one of the paper's baselines).", x.Tokens, x.Records),
@@ -88,10 +101,7 @@ func (x Schedule) Run(ctx context.Context, progress report.Progress) (report.Rep
 		r.Name, r.Title = "schedule-near", r.Title+", near-equal acceptance"
 		r.About = strings.Replace(r.About, "with a rate of 0.49 or 0.99", "with a rate of 0.65 to 0.75", 1)
 	}
-	for d, delays := range x.Delays {
-		x.draw(&r, strategies, delays, outcomes[d*cells/len(x.Delays)*x.Records:][:cells/len(x.Delays)*x.Records])
-	}
-	return r, nil
+	return r
 }
 
 // draw adds the results and the figure of one pair of decoding delays.
@@ -119,7 +129,7 @@ func (x Schedule) draw(r *report.Report, strategies []Strategy, delays [2]time.D
 	for _, greedy := range []string{"greedy-plain", "greedy"} {
 		best, worst := math.Inf(1), 0.0
 		for i := range x.RTTs {
-			ratio := total[greedy][i] / better(total["device"][i], total["cloud"][i])
+			ratio := total[greedy][i] / min(total["device"][i], total["cloud"][i])
 			best, worst = min(best, ratio), max(worst, ratio)
 		}
 		r.Findings = append(r.Findings, fmt.Sprintf("Decoding %v / %v: %s takes %.3f to %.3f of the better fixed side's time.", delays[0], delays[1], greedy, best, worst))
@@ -132,15 +142,4 @@ func meanTook(outcomes []sim.Outcome) float64 {
 		xs = append(xs, o.Took.Seconds())
 	}
 	return mean(xs)
-}
-
-// summarize is the result of simulated answers.
-func summarize(outcomes []sim.Outcome) report.Result {
-	var c cell
-	for _, o := range outcomes {
-		c.play(o)
-	}
-	result := c.result()
-	result.Simulated = true
-	return result
 }

@@ -101,8 +101,8 @@ func (x Speedup) draw(r *report.Report, plot *chart.Plot, i int, points []speedu
 	plot.Lines = append(plot.Lines, theory, played)
 }
 
-// measured are the couplings of the live answers, which aggregate on the device.
-var measured = []Strategy{
+// liveCouplings are the couplings of the live answers, which aggregate on the device.
+var liveCouplings = []Strategy{
 	{Method: "tandem", Placement: "device", Label: "shared randomness", Place: tandem.PlaceDevice, Color: 2},
 	{Method: "dragon", Placement: "device", Label: "the paper's coupling", Place: tandem.PlaceDevice, Coupling: tandem.CouplingSpeculative, Gamma: tandem.HalfGamma, Color: 7},
 }
@@ -113,7 +113,7 @@ func (x Speedup) measure(ctx context.Context, r *report.Report, plot *chart.Plot
 	r.Simulated = false
 	r.About += fmt.Sprintf(" Measured: live answers to %d questions about the sample documents, over QUIC and an emulated path without jitter, with decoding paced; the broken line is the theorem's for the acceptance rates that they had.", len(x.Questions))
 	lockStep := Strategy{Method: "drdg-tw", Placement: "sync", Label: "DRDG/TW", Place: tandem.PlaceSync}
-	l := Latency{Setup: x.Setup, Methods: append([]Strategy{lockStep}, measured...)}
+	l := Latency{Setup: x.Setup, Methods: append([]Strategy{lockStep}, liveCouplings...)}
 	var path Path
 	for i := range path.Link {
 		path.Link[i].Delay = x.RTT / 2
@@ -130,7 +130,7 @@ func (x Speedup) measure(ctx context.Context, r *report.Report, plot *chart.Plot
 	if err != nil {
 		return err
 	}
-	for m, s := range measured {
+	for m, s := range liveCouplings {
 		points := chart.Line{Name: "measured, " + s.Label, Color: s.Color, Dots: true}
 		alpha := [2]float64{}
 		for i, device := range x.Live {

@@ -33,7 +33,7 @@ func TestStallTrace(t *testing.T) {
 		for side := range set.Decode {
 			set.Decode[side] = sim.Every(time.Duration(20+rng.IntN(80)) * time.Millisecond)
 			trace := *set.Link[side].Trace
-			set.Link[side].Trace, set.Link[side].Seed = cut(&trace, time.Duration(rng.IntN(4000))*time.Millisecond, windowLength), seed
+			set.Link[side].Trace, set.Link[side].Seed = tracePart(&trace, time.Duration(rng.IntN(4000))*time.Millisecond, windowLength), seed
 		}
 		o, err := sim.Run(t.Context(), set)
 		if err != nil || len(o.Tokens) != cfg.MaxTokens {

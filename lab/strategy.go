@@ -2,12 +2,9 @@ package lab
 
 import (
 	"fmt"
-	"math"
 	"strings"
-	"time"
 
 	"tandem"
-	"tandem/netem"
 	"tandem/pair"
 	"tandem/scheduler"
 )
@@ -31,9 +28,9 @@ type Strategy struct {
 	Dashed    bool
 }
 
-// schedules are the strategies of the scheduling experiment (DRAGON Figure 8). Records say whose drafts are accepted, so
+// scheduleStrategies are the strategies of the scheduling experiment (DRAGON Figure 8). Records say whose drafts are accepted, so
 // the coupling makes no difference.
-var schedules = []Strategy{
+var scheduleStrategies = []Strategy{
 	{Method: "drdg-tw", Placement: "sync", Label: "lock step (DRDG/TW)", Place: tandem.PlaceSync, Color: 6},
 	{Method: "dragon", Placement: "device", Label: "device", Place: tandem.PlaceDevice, Color: 0},
 	{Method: "dragon", Placement: "cloud", Label: "cloud", Place: tandem.PlaceCloud, Color: 1},
@@ -43,13 +40,13 @@ var schedules = []Strategy{
 	{Method: "tandem", Placement: "mirror", Label: "mirror", Place: tandem.PlaceMirror, Color: 2},
 }
 
-// methods are the strategies of the latency experiment (DRAGON Figure 6).
+// latencyMethods are the strategies of the latency experiment (DRAGON Figure 6).
 //
 // Of DRDG/SW, where each side writes a whole answer alone, there are two. drdg-sw-fast runs live (node, edge ask --method
 // drdg-sw): the cloud's answer crosses as drafts, and each answer is judged by the side that wrote it (RAG-Sequence's fast
 // decoding). drdg-sw-full is the paper's cost (DRAGON §7.3), computed: the distributions of all tokens over the whole
 // vocabulary cross once, at the end.
-var methods = []Strategy{
+var latencyMethods = []Strategy{
 	{Method: "device-alone", Label: "device alone", Alone: true, Color: 7, Dashed: true},
 	{Method: "crcg", Placement: "device", Label: "CRCG device", Alone: true, Context: true, Color: 4, Dashed: true},
 	{Method: "crcg", Placement: "cloud", Label: "CRCG cloud", Alone: true, Context: true, Side: tandem.Cloud, Color: 5, Dashed: true},
@@ -74,12 +71,12 @@ var methods = []Strategy{
 // (tandem/mirror). Without names it returns all strategies.
 func Methods(names []string) ([]Strategy, error) {
 	if len(names) == 0 {
-		return methods, nil
+		return latencyMethods, nil
 	}
 	var out []Strategy
 	for _, name := range names {
 		n := len(out)
-		for _, s := range methods {
+		for _, s := range latencyMethods {
 			if name == s.Method || name == s.Method+"/"+s.Placement {
 				out = append(out, s)
 			}
@@ -93,7 +90,7 @@ func Methods(names []string) ([]Strategy, error) {
 
 // MethodNames lists the names that Methods accepts.
 func MethodNames() (names []string) {
-	for _, s := range methods {
+	for _, s := range latencyMethods {
 		if s.Placement == "" {
 			names = append(names, s.Method)
 		} else {
@@ -128,24 +125,3 @@ func (c coin) Aggregator(_ tandem.Side, _ scheduler.Estimate, m scheduler.Moment
 	x = (x ^ x>>27) * 0x94d049bb133111eb
 	return tandem.Side(x >> 63)
 }
-
-// sine is a path with the given mean round trip. Its delay swings by a fifth with a period of 20π seconds, as in DRAGON's
-// simulation (§7.4). phase is where it starts, as a share of the period.
-func sine(rtt time.Duration, phase float64) netem.Config {
-	const (
-		period = 62832 * time.Millisecond
-		points = 628
-	)
-	t := &netem.Trace{Period: period}
-	for i := range points {
-		swing := 1 + math.Sin(2*math.Pi*(float64(i)/points+phase))/5
-		t.Points = append(t.Points, netem.Point{
-			At:    period * time.Duration(i) / points,
-			Delay: time.Duration(float64(rtt) / 2 * swing),
-		})
-	}
-	return netem.Config{Trace: t}
-}
-
-// better is the shorter of the times of the two fixed sides.
-func better(device, cloud float64) float64 { return min(device, cloud) }

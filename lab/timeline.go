@@ -3,6 +3,7 @@ package lab
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"tandem"
@@ -22,7 +23,7 @@ type Pipeline struct {
 
 // Run answers the first question and draws the recording.
 func (x Pipeline) Run(ctx context.Context) (report.Report, error) {
-	l, err := x.connect(steady(x.RTT, 0, 1), x.Pace)
+	l, err := x.connect(steadyPath(x.RTT, 0, 1), x.Pace)
 	if err != nil {
 		return report.Report{}, err
 	}
@@ -60,7 +61,7 @@ func Replay(lines []node.Line) report.Report {
 			{Name: "to device", Spans: stack(t.travel[tandem.Cloud]), Slim: true},
 			{Name: "to cloud", Spans: stack(t.travel[tandem.Device]), Slim: true},
 			{Name: "device", Spans: t.decode[tandem.Device]},
-			{Name: "answer", Spans: t.agreed},
+			{Name: "answer", Spans: t.targets},
 		},
 		Panels: []chart.Plot{
 			{Y: "RTT (ms)", Lines: []chart.Line{{Points: t.rtt, Color: 6}}},
@@ -75,7 +76,7 @@ func Replay(lines []node.Line) report.Report {
 	return report.Report{
 		Name: "pipeline", Title: "One answer as a timeline", Taken: time.Now(),
 		Figures:  []report.Figure{{Name: "pipeline", SVG: figure.SVG()}},
-		Findings: []string{fmt.Sprintf("%d tokens in %.0f ms, %d rejections, %d hand-overs.", len(t.agreed), last-first, t.rejections, t.handovers)},
+		Findings: []string{fmt.Sprintf("%d tokens in %.0f ms, %d rejections, %d hand-overs.", len(t.targets), last-first, t.rejections, t.handovers)},
 	}
 }
 
@@ -83,14 +84,14 @@ func Replay(lines []node.Line) report.Report {
 type timeline struct {
 	placement, coupling string
 	decode, travel      [2][]chart.Span
-	agreed              []chart.Span
+	targets             []chart.Span
 	rtt, deltaZ         []chart.Point
 	accept              [2][]chart.Point
 	accepted, together  [2]float64
 	estimate            scheduler.Estimate
 	handovers           int
 	rejections          int
-	at                  tandem.Side
+	aggregator          tandem.Side
 }
 
 func (t *timeline) line(l node.Line) {
@@ -130,7 +131,7 @@ var byColors = map[string]int{"device": 0, "cloud": 1, "both": 2, "neither": 7}
 
 // target adds an agreed token and counts whose draft it was.
 func (t *timeline) target(l node.Line) {
-	t.agreed = append(t.agreed, chart.Span{From: l.Ms - 1, To: l.Ms + 3, Color: byColors[l.By], Title: fmt.Sprintf("step %d by %s", l.Step, l.By)})
+	t.targets = append(t.targets, chart.Span{From: l.Ms - 1, To: l.Ms + 3, Color: byColors[l.By], Title: fmt.Sprintf("step %d by %s", l.Step, l.By)})
 	for s := range t.accept {
 		side := tandem.Side(s)
 		t.together[s]++
@@ -140,7 +141,7 @@ func (t *timeline) target(l node.Line) {
 		t.estimate.Accept[s] = t.accepted[s] / t.together[s]
 		t.accept[s] = append(t.accept[s], chart.Point{X: l.Ms, Y: t.estimate.Accept[s]})
 	}
-	t.deltaZ = append(t.deltaZ, chart.Point{X: l.Ms, Y: scheduler.DeltaZ(t.at, t.estimate).Seconds() * 1000})
+	t.deltaZ = append(t.deltaZ, chart.Point{X: l.Ms, Y: scheduler.DeltaZ(t.aggregator, t.estimate).Seconds() * 1000})
 }
 
 // note marks hand-overs and draws rejected drafts pale.
@@ -152,7 +153,7 @@ func (t *timeline) note(l node.Line) {
 	switch l.Note {
 	case "handover":
 		t.handovers++
-		t.at = side
+		t.aggregator = side
 		half := t.estimate.RTT.Seconds() * 1000 / 2
 		span := chart.Span{From: l.Ms, To: l.Ms + half, Color: 3, Title: fmt.Sprintf("hand-over at step %d to the %s", l.Step, l.Side)}
 		if side == tandem.Device {
@@ -163,7 +164,7 @@ func (t *timeline) note(l node.Line) {
 		t.rejections++
 		title := fmt.Sprintf("%s drafts step %d,", l.Side, l.Step)
 		for i := range t.decode[side] {
-			if s := &t.decode[side][i]; len(s.Title) > len(title) && s.Title[:len(title)] == title {
+			if s := &t.decode[side][i]; strings.HasPrefix(s.Title, title) {
 				s.Faint = true
 			}
 		}
@@ -173,7 +174,7 @@ func (t *timeline) note(l node.Line) {
 // span returns the first and last time to draw.
 func (t *timeline) span() (first, last float64) {
 	first, last = 1e18, 0
-	for _, spans := range [][]chart.Span{t.decode[0], t.decode[1], t.agreed} {
+	for _, spans := range [][]chart.Span{t.decode[0], t.decode[1], t.targets} {
 		for _, s := range spans {
 			first, last = min(first, s.From), max(last, s.To)
 		}

@@ -102,7 +102,7 @@ func printKinds(w io.Writer, results []answers.Result) {
 func printSureness(w io.Writer, results []answers.Result) {
 	head := "\nAnswers (%) by the confidence that they claim:\n"
 	for _, r := range results {
-		for _, s := range r.Sure {
+		for _, s := range r.ConfidenceBins {
 			fmt.Fprintf(w, "%s%-28s %-9s  %3.0f to %3.0f: claimed %.0f, right %s of %d\n", head, r.Set, r.Method, 100*s.Low, 100*s.High, 100*s.Claim, interval(s.Right), s.Right.N)
 			head = ""
 		}

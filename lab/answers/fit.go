@@ -12,11 +12,11 @@ import (
 
 // Case is a question of one part with what each retrieved passage of both sides would answer, to fit constants to.
 type Case struct {
-	Set        string
-	Answerable bool
-	Choices    []extract.Choice
-	Value      []bool // which choices are right with their value
-	Sentence   []bool // and which with the sentence around it
+	Set           string
+	Answerable    bool
+	Choices       []extract.Choice
+	ValueRight    []bool // which choices are right with their value
+	SentenceRight []bool // and which with the sentence around it
 }
 
 // Cases reads the questions of a set. Those of several parts are left out.
@@ -57,16 +57,16 @@ func (l *Library) newCase(ctx context.Context, c extract.Config, q Question, doc
 		}
 		for _, choice := range choices {
 			k.Choices = append(k.Choices, choice)
-			k.Value = append(k.Value, k.Answerable && Judge(q, Answer{Text: choice.Value}).Outcome == Right)
-			k.Sentence = append(k.Sentence, k.Answerable && Judge(q, Answer{Text: choice.Sentence}).Outcome == Right)
+			k.ValueRight = append(k.ValueRight, k.Answerable && Judge(q, Answer{Text: choice.Value}).Outcome == Right)
+			k.SentenceRight = append(k.SentenceRight, k.Answerable && Judge(q, Answer{Text: choice.Sentence}).Outcome == Right)
 		}
 	}
 	return k, nil
 }
 
-// Fitted holds the results of constants on the cases of a set. They are shares of the answerable cases, except Wrong (of
+// FitResult holds the results of constants on the cases of a set. They are shares of the answerable cases, except Wrong (of
 // all cases) and Refused (of the unanswerable ones).
-type Fitted struct {
+type FitResult struct {
 	Set          string  `json:"set"`
 	N            int     `json:"n"`
 	Right        float64 `json:"right"`
@@ -76,13 +76,13 @@ type Fitted struct {
 }
 
 // Apply returns the results of constants on the cases, by set.
-func Apply(k extract.Constants, cases []Case) (out []Fitted) {
+func Apply(k extract.Constants, cases []Case) (out []FitResult) {
 	at := map[string]int{}
 	for _, c := range cases {
 		i, ok := at[c.Set]
 		if !ok {
 			i = len(out)
-			at[c.Set], out = i, append(out, Fitted{Set: c.Set})
+			at[c.Set], out = i, append(out, FitResult{Set: c.Set})
 		}
 		f := &out[i]
 		f.N++
@@ -115,9 +115,9 @@ func (c Case) outcome(k extract.Constants) (right, answered bool) {
 		if choice.Value == "" || r <= top {
 			continue
 		}
-		top, answered, right = r, true, c.Value[i]
+		top, answered, right = r, true, c.ValueRight[i]
 		if whole {
-			right = c.Sentence[i]
+			right = c.SentenceRight[i]
 		}
 	}
 	return right, answered
@@ -126,8 +126,8 @@ func (c Case) outcome(k extract.Constants) (right, answered bool) {
 // Fit returns the constants with the curves that the cases' choices make likeliest, each set having the same weight. Nothing
 // and Bare stay as they are: they say what a wrong answer costs.
 func Fit(k extract.Constants, cases []Case) extract.Constants {
-	k.Value = logistic(cases, func(c Case, i int) bool { return c.Value[i] })
-	k.Sentence = logistic(cases, func(c Case, i int) bool { return c.Sentence[i] })
+	k.Value = logistic(cases, func(c Case, i int) bool { return c.ValueRight[i] })
+	k.Sentence = logistic(cases, func(c Case, i int) bool { return c.SentenceRight[i] })
 	return k
 }
 
@@ -174,7 +174,7 @@ func logistic(cases []Case, right func(Case, int) bool) extract.Curve {
 				}
 			}
 		}
-		for i, step := range solved(curvature, gradient) {
+		for i, step := range solve(curvature, gradient) {
 			w[i] += step
 		}
 	}
@@ -184,8 +184,8 @@ func logistic(cases []Case, right func(Case, int) bool) extract.Curve {
 	return extract.Curve{Bias: w[0], Reader: w[1], Lead: w[2], Coverage: w[3], Rank: w[4], Share: w[5], Length: w[6], Whole: w[7]}
 }
 
-// solved returns x with a·x = b, for a positive definite a, by elimination.
-func solved(a [factors][factors]float64, b [factors]float64) (x [factors]float64) {
+// solve returns x with a·x = b, for a positive definite a, by elimination.
+func solve(a [factors][factors]float64, b [factors]float64) (x [factors]float64) {
 	for i := range factors {
 		for j := i + 1; j < factors; j++ {
 			by := a[j][i] / a[i][i]

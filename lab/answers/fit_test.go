@@ -22,7 +22,7 @@ func drawn(n int) (out []Case) {
 			c.Choices = append(c.Choices, extract.Choice{
 				Evidence: extract.Evidence{None: none, Lexical: 4 * r.Float64(), Echo: 4, Share: 1}, Value: "x", Sentence: "x",
 			})
-			c.Value, c.Sentence = append(c.Value, is), append(c.Sentence, is)
+			c.ValueRight, c.SentenceRight = append(c.ValueRight, is), append(c.SentenceRight, is)
 		}
 		out = append(out, c)
 	}
@@ -42,10 +42,10 @@ func TestFitFindsWhatTells(t *testing.T) {
 
 func TestApplyCounts(t *testing.T) {
 	cases := []Case{
-		{Set: "a", Answerable: true, Choices: []extract.Choice{{Evidence: extract.Evidence{None: .01, Share: .9}, Value: "v"}}, Value: []bool{true}, Sentence: []bool{false}},
-		{Set: "a", Answerable: true, Choices: []extract.Choice{{Evidence: extract.Evidence{None: .01, Share: .1}, Value: "v"}}, Value: []bool{true}, Sentence: []bool{false}},
-		{Set: "a", Answerable: false, Choices: []extract.Choice{{Evidence: extract.Evidence{None: .99, Share: .9}, Value: "v"}}, Value: []bool{false}, Sentence: []bool{false}},
-		{Set: "b", Answerable: false, Choices: []extract.Choice{{Evidence: extract.Evidence{None: .01, Share: 1}, Value: "v"}}, Value: []bool{false}, Sentence: []bool{false}},
+		{Set: "a", Answerable: true, Choices: []extract.Choice{{Evidence: extract.Evidence{None: .01, Share: .9}, Value: "v"}}, ValueRight: []bool{true}, SentenceRight: []bool{false}},
+		{Set: "a", Answerable: true, Choices: []extract.Choice{{Evidence: extract.Evidence{None: .01, Share: .1}, Value: "v"}}, ValueRight: []bool{true}, SentenceRight: []bool{false}},
+		{Set: "a", Answerable: false, Choices: []extract.Choice{{Evidence: extract.Evidence{None: .99, Share: .9}, Value: "v"}}, ValueRight: []bool{false}, SentenceRight: []bool{false}},
+		{Set: "b", Answerable: false, Choices: []extract.Choice{{Evidence: extract.Evidence{None: .01, Share: 1}, Value: "v"}}, ValueRight: []bool{false}, SentenceRight: []bool{false}},
 	}
 	k := extract.Constants{Value: extract.Curve{Reader: 1, Share: 1}, Sentence: extract.Curve{Reader: 1}, Bare: .05}
 	got := Apply(k, cases)

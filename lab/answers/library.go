@@ -62,47 +62,53 @@ func Open(ctx context.Context, w World, o Options) (l *Library, err error) {
 		}
 		l.add(doc, d.Name, words)
 	}
-	for _, of := range []struct {
-		to    *Index
-		docs  []Document
-		words int
-	}{{&l.Device, w.Sides[0], words}, {&l.Cloud, w.Sides[1], words}, {&l.All, both, words}, {&l.Windows, both, windowWords(words)}} {
-		if of.to == &l.Windows && of.words == words {
-			l.Windows = l.All
-			break
-		}
-		x, err := o.open(ctx, of.words, of.to != &l.Device)
-		if err != nil {
-			return l, err
-		}
-		*of.to = x
-		tree := fstest.MapFS{}
-		for _, d := range of.docs {
-			tree[d.Name] = &fstest.MapFile{Data: d.Data}
-		}
-		if len(tree) == 0 {
-			continue
-		}
-		if _, err := x.AddFS(ctx, tree, "."); err != nil {
-			return l, err
-		}
+	onDevice := o
+	onDevice.Cluster = nil
+	if l.Device, err = onDevice.index(ctx, w.Sides[0], words); err != nil {
+		return l, err
 	}
-	return l, nil
+	if l.Cloud, err = o.index(ctx, w.Sides[1], words); err != nil {
+		return l, err
+	}
+	if l.All, err = o.index(ctx, both, words); err != nil {
+		return l, err
+	}
+	if windowWords(words) == words {
+		l.Windows = l.All
+		return l, nil
+	}
+	l.Windows, err = o.index(ctx, both, windowWords(words))
+	return l, err
 }
 
-// open makes an empty index for passages of some number of words.
-func (o Options) open(ctx context.Context, words int, shared bool) (Index, error) {
+// index returns an index of documents, in passages of some number of words.
+func (o Options) index(ctx context.Context, docs []Document, words int) (x Index, err error) {
 	o.Words = words
-	if shared && o.Cluster != nil {
-		return o.Cluster(ctx, o.Options)
+	if o.Cluster != nil {
+		x, err = o.Cluster(ctx, o.Options)
+	} else {
+		x, err = search.Memory(o.Options)
 	}
-	return search.Memory(o.Options)
+	if err != nil {
+		return nil, err
+	}
+	if len(docs) == 0 {
+		return x, nil
+	}
+	tree := fstest.MapFS{}
+	for _, d := range docs {
+		tree[d.Name] = &fstest.MapFile{Data: d.Data}
+	}
+	if _, err := x.AddFS(ctx, tree, "."); err != nil {
+		return nil, errors.Join(err, x.Close())
+	}
+	return x, nil
 }
 
 // add records a document's text after parsing and its passages after cutting.
 func (l *Library) add(doc documents.Document, name string, words int) {
 	l.cut[name] = passages.Cut(doc, name, words)
-	for _, w := range readTexts(passages.Cut(doc, name, windowWords(words))) {
+	for _, w := range textsWithTitles(passages.Cut(doc, name, windowWords(words))) {
 		l.WindowsByBM25.add("", w)
 	}
 	var all []string
@@ -152,45 +158,6 @@ func AsNode(text string, earlier []Turn) node.Question {
 	return out
 }
 
-// Depths are the numbers of passages for which recall is measured.
-var Depths = []int{1, 4, 8, 16}
-
-// Retrievals are the ways to retrieve whose recall is measured: the product from its passages, the product from Windows,
-// and plain BM25 from sentences and from those windows.
-var Retrievals = []string{"product", "windows", "bm25", "bm25-windows"}
-
-// Recall reports for each of Retrievals and Depths whether all sentences that hold the answer are among what is retrieved
-// from all documents. It is meant for questions whose sentences are known.
-func (l *Library) Recall(ctx context.Context, q Question) ([][]bool, error) {
-	query := q.node().Query()
-	out := make([][]bool, len(Retrievals))
-	for i, x := range []Index{l.All, l.Windows} {
-		for _, k := range Depths {
-			found, err := x.Search(ctx, query, k)
-			if err != nil {
-				return nil, err
-			}
-			out[i] = append(out[i], holdsSentences(q, readTexts(found)))
-		}
-	}
-	for i, b := range []*BM25{l.Sentences, l.WindowsByBM25} {
-		ranked := b.Best(query.Before+" "+query.Text, slices.Max(Depths))
-		for _, k := range Depths {
-			out[2+i] = append(out[2+i], holdsSentences(q, ranked[:min(k, len(ranked))]))
-		}
-	}
-	return out, nil
-}
-
-// readTexts returns passages as they are read: with their titles.
-func readTexts(ps []passages.Passage) []string {
-	var out []string
-	for _, p := range ps {
-		out = append(out, p.Title+"\n"+p.Text)
-	}
-	return out
-}
-
 // Stage is a stage of the pipeline from files to answers.
 type Stage string
 
@@ -216,7 +183,7 @@ func (l *Library) Lost(q Question, s Score) Stage {
 	var parsed, cut []string
 	for name, text := range l.parsed {
 		if len(q.Names) == 0 || slices.Contains(q.Names, name) {
-			parsed, cut = append(parsed, text), append(cut, readTexts(l.cut[name])...)
+			parsed, cut = append(parsed, text), append(cut, textsWithTitles(l.cut[name])...)
 		}
 	}
 	switch {

@@ -17,11 +17,11 @@ import (
 var people embed.FS
 
 // PeopleNames lists the sets of documents of invented people, such as people/tune.
-func PeopleNames() []string { return slices.Sorted(maps.Keys(peopleFiles())) }
+func PeopleNames() []string { return slices.Sorted(maps.Keys(questionFiles())) }
 
 // People reads one of the sets that PeopleNames lists.
 func People(name string, seed uint64) (Set, error) {
-	file, ok := peopleFiles()[name]
+	file, ok := questionFiles()[name]
 	if !ok {
 		return Set{}, fmt.Errorf("no set %s: use %s", name, strings.Join(PeopleNames(), ", "))
 	}
@@ -32,9 +32,9 @@ func People(name string, seed uint64) (Set, error) {
 	return Folder(name, dir, path.Base(file), seed)
 }
 
-// peopleFiles returns the files of questions by the names of their sets. A file besides questions.jsonl is a set of its own about
+// questionFiles returns the files of questions by the names of their sets. A file besides questions.jsonl is a set of its own about
 // the same documents, such as people/tune/talks.
-func peopleFiles() map[string]string {
+func questionFiles() map[string]string {
 	files, err := fs.Glob(people, "testdata/people/*/*.jsonl")
 	if err != nil {
 		panic(err) // the pattern is a constant

@@ -8,14 +8,14 @@ import (
 
 // Answer is what a method gives to a question.
 type Answer struct {
-	Text    string
-	Unknown bool          // the method says that it does not know
-	Shown   []string      // the texts that it shows or cites with the answer
-	First   []string      // the sentence that stands first among them, for each part of the answer
-	Other   []string      // the sentences that it shows as saying something else, one for each part of the answer at most
-	Read    []string      // the passages that it read, with their titles
-	Sure    float64       // the probability of being right that it claims; 0 if it claims none
-	Took    time.Duration // from the question to the whole answer
+	Text       string
+	Unknown    bool          // the method says that it does not know
+	Shown      []string      // the texts that it shows or cites with the answer
+	First      []string      // the sentence that stands first among them, for each part of the answer
+	Other      []string      // the sentences that it shows as saying something else, one for each part of the answer at most
+	Read       []string      // the passages that it read, with their titles
+	Confidence float64       // the probability of being right that it claims; 0 if it claims none
+	Took       time.Duration // from the question to the whole answer
 }
 
 // Score is what an answer is worth.
@@ -47,7 +47,7 @@ func Judge(q Question, a Answer) Score {
 	s := Score{Invented: Invented(a.Text, q.conversation(), a.Read)}
 	empty := strings.TrimSpace(a.Text) == ""
 	if q.Answerable() {
-		s.Exact, s.F1 = exact(q, a.Text)
+		s.Exact, s.F1 = compareWhole(q, a.Text)
 		s.Holds = s.Exact || holds(q, a.Text)
 		s.Sentence = holdsSentences(q, append([]string{a.Text}, a.Shown...))
 		s.First = holdsSentences(q, append([]string{a.Text}, a.First...))
@@ -73,8 +73,8 @@ func Judge(q Question, a Answer) Score {
 	return s
 }
 
-// exact compares an answer with the accepted ones.
-func exact(q Question, text string) (equal bool, f1 float64) {
+// compareWhole compares an answer with the accepted ones.
+func compareWhole(q Question, text string) (equal bool, f1 float64) {
 	for _, accepted := range q.Answers {
 		equal = equal || slices.Equal(Normal(text), Normal(accepted))
 		f1 = max(f1, F1(text, accepted))

@@ -98,7 +98,7 @@ func TestTally(t *testing.T) {
 		{nobody, Score{}, "", 0},
 		{nobody, Score{Outcome: Wrong}, "", 0.9},
 	} {
-		tally.Add(c.q, Answer{Sure: c.sure}, c.s, c.stage)
+		tally.Add(c.q, Answer{Confidence: c.sure}, c.s, c.stage)
 	}
 	r := tally.Result(1)
 	for name, c := range map[string]struct {
@@ -117,9 +117,9 @@ func TestTally(t *testing.T) {
 	if r.Words["y"] != 2 || r.Words["z"] != 1 || r.Lost[LostInReading] != 1 || r.Lost[LostInRetrieval] != 1 {
 		t.Errorf("invented %v, lost %v", r.Words, r.Lost)
 	}
-	want := []Sureness{{0.25, 0.5, 0.35, Share(1, 2)}, {0.75, 1, 0.95, Share(1, 2)}}
-	if len(r.Sure) != 2 || math.Abs(r.Sure[0].Claim-0.35) > 1e-12 || math.Abs(r.Sure[1].Claim-0.95) > 1e-12 || r.Sure[0].Right != want[0].Right || r.Sure[1].Right != want[1].Right {
-		t.Errorf("claims %+v, want %+v", r.Sure, want)
+	want := []ConfidenceBin{{0.25, 0.5, 0.35, Share(1, 2)}, {0.75, 1, 0.95, Share(1, 2)}}
+	if len(r.ConfidenceBins) != 2 || math.Abs(r.ConfidenceBins[0].Claim-0.35) > 1e-12 || math.Abs(r.ConfidenceBins[1].Claim-0.95) > 1e-12 || r.ConfidenceBins[0].Right != want[0].Right || r.ConfidenceBins[1].Right != want[1].Right {
+		t.Errorf("claims %+v, want %+v", r.ConfidenceBins, want)
 	}
 	if len(r.Kinds) != 2 || r.Kinds[0].Kind != "fact" || r.Kinds[1].N != 2 {
 		t.Errorf("kinds %+v", r.Kinds)

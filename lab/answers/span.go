@@ -10,8 +10,8 @@ import (
 	"tandem/model/span"
 )
 
-// windows is the number of windows that a span reader reads for a question.
-const windows = 8
+// spanWindows is the number of windows that a span reader reads for a question.
+const spanWindows = 8
 
 // Span answers with the likeliest span of the windows that retrieval finds in all documents. It says that it does not know
 // if the reader refuses every window. The sentence around the span is shown. The pair takes no part.
@@ -19,11 +19,11 @@ func Span(r *span.Reader) Method {
 	return Method{"span", func(ctx context.Context, l *Library, q Question) (Answer, error) {
 		begun := time.Now()
 		var a Answer
-		retrieved, err := q.search(ctx, l.Windows, windows)
+		retrieved, err := q.search(ctx, l.Windows, spanWindows)
 		if err != nil {
 			return a, err
 		}
-		a.Read = readTexts(retrieved)
+		a.Read = textsWithTitles(retrieved)
 		ps := make([]*span.Passage, len(a.Read))
 		for i, text := range a.Read {
 			ps[i] = r.Passage(text)
@@ -32,16 +32,16 @@ func Span(r *span.Reader) Method {
 		if err != nil {
 			return a, err
 		}
-		a.Text, a.Shown = pointed(found, a.Read, r.Threshold())
+		a.Text, a.Shown = bestSpan(found, a.Read, r.Threshold())
 		a.Unknown = a.Text == ""
 		a.Took = time.Since(begun)
 		return a, nil
 	}}
 }
 
-// pointed returns the likeliest span of the windows that may answer, and the sentences around the best spans of all
+// bestSpan returns the likeliest span of the windows that may answer, and the sentences around the best spans of all
 // windows, the likeliest first.
-func pointed(found []*span.Posterior, windows []string, threshold float64) (answer string, shown []string) {
+func bestSpan(found []*span.Posterior, windows []string, threshold float64) (answer string, shown []string) {
 	type best struct {
 		span.Span
 		window int

@@ -47,11 +47,11 @@ func TestPointed(t *testing.T) {
 		{None: .9, Spans: []span.Span{{Begin: 12, End: 13, P: .1}}},
 		{None: .2, Spans: []span.Span{{Begin: 13, End: 14, P: .05}, {Begin: 10, End: 14, P: .04}}},
 	}
-	answer, shown := pointed(found, windows, .6)
+	answer, shown := bestSpan(found, windows, .6)
 	if answer != "5" || !slices.Equal(shown, windows) {
 		t.Errorf("%q, shown %q", answer, shown)
 	}
-	if answer, _ := pointed(found, windows, .1); answer != "" {
+	if answer, _ := bestSpan(found, windows, .1); answer != "" {
 		t.Errorf("%q, though all windows are refused", answer)
 	}
 }

@@ -53,33 +53,33 @@ func Mean(values []float64, seed uint64) Rate {
 // Result holds the scores of a method on a set, or on the questions of one kind. The rates of Exact to WronglyUnknown are
 // of the answerable questions, RightlyUnknown of the others, Invented and Wrong of all.
 type Result struct {
-	Set            string         `json:"set"`
-	Method         string         `json:"method"`
-	Kind           string         `json:"kind,omitempty"` // empty for all
-	N              int            `json:"n"`
-	Exact          Rate           `json:"exact"`
-	Holds          Rate           `json:"holds"`
-	F1             Rate           `json:"f1"`
-	Sentence       Rate           `json:"sentence"` // of the questions whose sentence is known
-	First          Rate           `json:"first"`    // likewise: the sentence was the first that was shown
-	Read           Rate           `json:"read"`     // likewise: the sentence was among the passages that were read
-	WronglyUnknown Rate           `json:"wrongly_unknown"`
-	RightlyUnknown Rate           `json:"rightly_unknown"`
-	Invented       Rate           `json:"invented"`       // answers with a word from nowhere, right or wrong
-	WrongInvented  Rate           `json:"wrong_invented"` // those of them that do not hold the answer
-	Wrong          Rate           `json:"wrong_span"`     // words of the documents that are not the answer
-	Doubted        Rate           `json:"doubted"`        // of the right answers: below it stands a sentence that says something else
-	Spared         Rate           `json:"spared"`         // of the wrong answers to answerable questions: that sentence holds the answer
-	Seconds        float64        `json:"seconds_mean"`
-	Median         float64        `json:"seconds_median"`
-	Lost           map[Stage]int  `json:"lost"` // where answerable questions were lost whose value is not right
-	Words          map[string]int `json:"invented_words,omitempty"`
-	Sure           []Sureness     `json:"sure,omitempty"`
-	Kinds          []Result       `json:"kinds,omitempty"`
+	Set            string          `json:"set"`
+	Method         string          `json:"method"`
+	Kind           string          `json:"kind,omitempty"` // empty for all
+	N              int             `json:"n"`
+	Exact          Rate            `json:"exact"`
+	Holds          Rate            `json:"holds"`
+	F1             Rate            `json:"f1"`
+	Sentence       Rate            `json:"sentence"` // of the questions whose sentence is known
+	First          Rate            `json:"first"`    // likewise: the sentence was the first that was shown
+	Read           Rate            `json:"read"`     // likewise: the sentence was among the passages that were read
+	WronglyUnknown Rate            `json:"wrongly_unknown"`
+	RightlyUnknown Rate            `json:"rightly_unknown"`
+	Invented       Rate            `json:"invented"`       // answers with a word from nowhere, right or wrong
+	WrongInvented  Rate            `json:"wrong_invented"` // those of them that do not hold the answer
+	Wrong          Rate            `json:"wrong_span"`     // words of the documents that are not the answer
+	Doubted        Rate            `json:"doubted"`        // of the right answers: below it stands a sentence that says something else
+	Spared         Rate            `json:"spared"`         // of the wrong answers to answerable questions: that sentence holds the answer
+	Seconds        float64         `json:"seconds_mean"`
+	Median         float64         `json:"seconds_median"`
+	Lost           map[Stage]int   `json:"lost"` // where answerable questions were lost whose value is not right
+	Words          map[string]int  `json:"invented_words,omitempty"`
+	ConfidenceBins []ConfidenceBin `json:"sure,omitempty"`
+	Kinds          []Result        `json:"kinds,omitempty"`
 }
 
-// Sureness says how many answers were right of those that claim a probability between Low and High (calibration).
-type Sureness struct {
+// A ConfidenceBin says how many answers were right of those that claim a probability between Low and High (calibration).
+type ConfidenceBin struct {
 	Low   float64 `json:"low"`
 	High  float64 `json:"high"`
 	Claim float64 `json:"claim_mean"`
@@ -89,10 +89,10 @@ type Sureness struct {
 // Tally gathers the scores of a method on a set.
 type Tally struct {
 	set, method string
-	all         []tallied
+	all         []scoredAnswer
 }
 
-type tallied struct {
+type scoredAnswer struct {
 	q     Question
 	s     Score
 	sure  float64
@@ -105,14 +105,14 @@ func NewTally(set, method string) *Tally { return &Tally{set: set, method: metho
 
 // Add counts an answer to a question. stage says where it was lost, if it was.
 func (t *Tally) Add(q Question, a Answer, s Score, stage Stage) {
-	t.all = append(t.all, tallied{q, s, a.Sure, a.Took, stage})
+	t.all = append(t.all, scoredAnswer{q, s, a.Confidence, a.Took, stage})
 }
 
 // Result sums up, with the kinds of questions if there are several.
 func (t *Tally) Result(seed uint64) Result {
 	out := t.result(t.all, seed)
-	out.Sure = sureness(t.all)
-	kinds := map[string][]tallied{}
+	out.ConfidenceBins = confidenceBins(t.all)
+	kinds := map[string][]scoredAnswer{}
 	for _, a := range t.all {
 		kinds[a.q.Kind] = append(kinds[a.q.Kind], a)
 	}
@@ -128,52 +128,79 @@ func (t *Tally) Result(seed uint64) Result {
 	return out
 }
 
-func (t *Tally) result(of []tallied, seed uint64) Result {
-	out := Result{Set: t.set, Method: t.method, N: len(of), Lost: map[Stage]int{}, Words: map[string]int{}}
-	var answerable, known, exact, holds, sentence, first, read, unknown, refused, invented, wrongInvented, wrong, missed, doubted, spared int
-	var f1, took []float64
-	for _, a := range of {
-		took = append(took, a.took.Seconds())
-		invented += count(len(a.s.Invented) > 0)
-		for _, w := range a.s.Invented {
-			out.Words[w]++
-		}
-		wrongInvented += count(a.s.Outcome == WrongWords)
-		wrong += count(a.s.Outcome == Wrong)
-		if !a.q.Answerable() {
-			refused += count(a.s.Outcome == Right)
-			continue
-		}
-		answerable++
-		exact, holds, unknown = exact+count(a.s.Exact), holds+count(a.s.Holds), unknown+count(a.s.Outcome == SaysUnknown)
+func (t *Tally) result(of []scoredAnswer, seed uint64) Result {
+	answerable := filter(of, func(a scoredAnswer) bool { return a.q.Answerable() })
+	unanswerable := filter(of, func(a scoredAnswer) bool { return !a.q.Answerable() })
+	known := filter(answerable, func(a scoredAnswer) bool { return a.q.KnowsSentences() })
+	holding := filter(answerable, func(a scoredAnswer) bool { return a.s.Holds })
+	missed := filter(answerable, func(a scoredAnswer) bool { return a.s.Outcome == Wrong || a.s.Outcome == WrongWords })
+	hasOutcome := func(o Outcome) func(scoredAnswer) bool { return func(a scoredAnswer) bool { return a.s.Outcome == o } }
+	out := Result{
+		Set: t.set, Method: t.method, N: len(of),
+		Exact:          share(answerable, func(a scoredAnswer) bool { return a.s.Exact }),
+		Holds:          Share(len(holding), len(answerable)),
+		Sentence:       share(known, func(a scoredAnswer) bool { return a.s.Sentence }),
+		First:          share(known, func(a scoredAnswer) bool { return a.s.First }),
+		Read:           share(known, func(a scoredAnswer) bool { return a.s.Read }),
+		WronglyUnknown: share(answerable, hasOutcome(SaysUnknown)),
+		RightlyUnknown: share(unanswerable, hasOutcome(Right)),
+		Invented:       share(of, func(a scoredAnswer) bool { return len(a.s.Invented) > 0 }),
+		WrongInvented:  share(of, hasOutcome(WrongWords)),
+		Wrong:          share(of, hasOutcome(Wrong)),
+		Doubted:        share(holding, func(a scoredAnswer) bool { return a.s.Doubted }),
+		Spared:         share(missed, func(a scoredAnswer) bool { return a.s.Spared }),
+		Lost:           map[Stage]int{},
+		Words:          map[string]int{},
+	}
+	var f1 []float64
+	for _, a := range answerable {
 		f1 = append(f1, a.s.F1)
-		doubted, spared = doubted+count(a.s.Holds && a.s.Doubted), spared+count(a.s.Spared)
-		missed += count(a.s.Outcome == Wrong || a.s.Outcome == WrongWords)
-		if a.q.KnowsSentences() {
-			known, sentence, first, read = known+1, sentence+count(a.s.Sentence), first+count(a.s.First), read+count(a.s.Read)
-		}
 		if a.s.Outcome != Right && a.stage != "" {
 			out.Lost[a.stage]++
 		}
 	}
-	out.Exact, out.Holds, out.F1 = Share(exact, answerable), Share(holds, answerable), Mean(f1, seed)
-	out.Sentence, out.First, out.Read = Share(sentence, known), Share(first, known), Share(read, known)
-	out.WronglyUnknown, out.RightlyUnknown = Share(unknown, answerable), Share(refused, len(of)-answerable)
-	out.Invented, out.WrongInvented, out.Wrong = Share(invented, len(of)), Share(wrongInvented, len(of)), Share(wrong, len(of))
-	out.Doubted, out.Spared = Share(doubted, holds), Share(spared, missed)
-	if len(took) > 0 {
-		sum := 0.0
-		for _, s := range took {
-			sum += s
+	out.F1 = Mean(f1, seed)
+	for _, a := range of {
+		for _, w := range a.s.Invented {
+			out.Words[w]++
 		}
-		slices.Sort(took)
-		out.Seconds, out.Median = sum/float64(len(took)), took[len(took)/2]
+	}
+	out.Seconds, out.Median = meanAndMedianSeconds(of)
+	return out
+}
+
+// filter returns the answers for which a condition holds.
+func filter(of []scoredAnswer, holds func(scoredAnswer) bool) (out []scoredAnswer) {
+	for _, a := range of {
+		if holds(a) {
+			out = append(out, a)
+		}
 	}
 	return out
 }
 
-// sureness compares the claimed probabilities with the share of right answers, in four intervals of the claim.
-func sureness(of []tallied) []Sureness {
+// share returns the share of answers for which a condition holds.
+func share(of []scoredAnswer, holds func(scoredAnswer) bool) Rate {
+	return Share(len(filter(of, holds)), len(of))
+}
+
+// meanAndMedianSeconds returns how long answers took, 0 if there are none.
+func meanAndMedianSeconds(of []scoredAnswer) (mean, median float64) {
+	if len(of) == 0 {
+		return 0, 0
+	}
+	var took []float64
+	sum := 0.0
+	for _, a := range of {
+		took = append(took, a.took.Seconds())
+		sum += a.took.Seconds()
+	}
+	slices.Sort(took)
+	return sum / float64(len(took)), took[len(took)/2]
+}
+
+// confidenceBins compares the claimed probabilities with the share of right answers, in four intervals of the claim.
+func confidenceBins(of []scoredAnswer) []ConfidenceBin {
 	const parts = 4
 	var n, right [parts]int
 	var claims [parts]float64
@@ -181,22 +208,17 @@ func sureness(of []tallied) []Sureness {
 		if a.sure > 0 {
 			i := min(int(a.sure*parts), parts-1)
 			n[i]++
-			right[i] += count(a.s.Outcome == Right)
+			if a.s.Outcome == Right {
+				right[i]++
+			}
 			claims[i] += a.sure
 		}
 	}
-	var out []Sureness
+	var out []ConfidenceBin
 	for i := range parts {
 		if n[i] > 0 {
-			out = append(out, Sureness{float64(i) / parts, float64(i+1) / parts, claims[i] / float64(n[i]), Share(right[i], n[i])})
+			out = append(out, ConfidenceBin{float64(i) / parts, float64(i+1) / parts, claims[i] / float64(n[i]), Share(right[i], n[i])})
 		}
 	}
 	return out
-}
-
-func count(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }

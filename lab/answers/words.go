@@ -39,11 +39,11 @@ func F1(answer, accepted string) float64 {
 		}
 		return 0
 	}
-	return 2 * float64(shared(a, g)) / float64(len(a)+len(g))
+	return 2 * float64(countShared(a, g)) / float64(len(a)+len(g))
 }
 
-// shared counts the words of a that b has too, each as often as b has it.
-func shared(a, b []string) (n int) {
+// countShared counts the words of a that b has too, each as often as b has it.
+func countShared(a, b []string) (n int) {
 	left := map[string]int{}
 	for _, w := range b {
 		left[w]++
@@ -96,13 +96,13 @@ func Contains(text, value string) bool {
 	v := tokens(value)
 	if len(v) == 0 {
 		value = fold(strings.TrimSpace(value))
-		return value != "" && stands(fold(text), value)
+		return value != "" && standsWhole(fold(text), value)
 	}
-	return run(tokens(text), v)
+	return containsRun(tokens(text), v)
 }
 
-// run reports whether words stand in text one after another.
-func run(text, words []string) bool {
+// containsRun reports whether words stand in text one after another.
+func containsRun(text, words []string) bool {
 	return strings.Contains(" "+strings.Join(text, " ")+" ", " "+strings.Join(words, " ")+" ")
 }
 
@@ -117,7 +117,7 @@ func ContainsSentence(text, sentence string, accepted []string) bool {
 	if len(want) == 0 || len(have) == 0 {
 		return false
 	}
-	if run(have, want) || 10*shared(want, have) >= 9*len(want) {
+	if containsRun(have, want) || 10*countShared(want, have) >= 9*len(want) {
 		return true
 	}
 	return slices.ContainsFunc(accepted, func(a string) bool { return containsPiece(have, want, tokens(a)) })
@@ -128,7 +128,7 @@ func containsPiece(text, sentence, answer []string) bool {
 	n := max(3, (len(sentence)+1)/2)
 	for from := 0; from+n <= len(sentence) && len(answer) > 0; from++ {
 		piece := sentence[from : from+n]
-		if run(piece, answer) && run(text, piece) {
+		if containsRun(piece, answer) && containsRun(text, piece) {
 			return true
 		}
 	}
@@ -155,7 +155,7 @@ func Invented(answer, question string, read []string) []string {
 	}
 	known := func(w string) bool {
 		for _, t := range texts {
-			if stands(t, w) {
+			if standsWhole(t, w) {
 				return true
 			}
 		}
@@ -194,8 +194,8 @@ func fold(s string) string {
 	}, s)
 }
 
-// stands reports whether a word stands in a text whole: neither within a longer word nor within a longer number.
-func stands(text, word string) bool {
+// standsWhole reports whether a word stands in a text whole: neither within a longer word nor within a longer number.
+func standsWhole(text, word string) bool {
 	for at := 0; ; {
 		i := strings.Index(text[at:], word)
 		if i < 0 {
@@ -221,7 +221,7 @@ func joinedBefore(before, word string) bool {
 	}
 	first, _ := utf8.DecodeRuneInString(word)
 	digit, _ := utf8.DecodeLastRuneInString(before[:len(before)-size])
-	return unicode.IsNumber(first) && separates(last) && unicode.IsNumber(digit)
+	return unicode.IsNumber(first) && joinsDigits(last) && unicode.IsNumber(digit)
 }
 
 func joinedAfter(word, after string) bool {
@@ -234,11 +234,11 @@ func joinedAfter(word, after string) bool {
 	}
 	last, _ := utf8.DecodeLastRuneInString(word)
 	digit, _ := utf8.DecodeRuneInString(after[size:])
-	return unicode.IsNumber(last) && separates(first) && unicode.IsNumber(digit)
+	return unicode.IsNumber(last) && joinsDigits(first) && unicode.IsNumber(digit)
 }
 
 func inWord(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r) || r == utf8.RuneError
 }
 
-func separates(r rune) bool { return r == '.' || r == ',' || r == ':' || r == '\'' }
+func joinsDigits(r rune) bool { return r == '.' || r == ',' || r == ':' || r == '\'' }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -170,35 +171,55 @@ func (c *diffusionCmd) open(a *cli.App) (*model.Model, string, error) {
 	return m, filepath.Base(c.Model), err
 }
 
-// inputs reads the prompts.
-func (c *diffusionCmd) inputs(m *model.Model) (inputs []phone.DiffusionInput, err error) {
-	add := func(prompt, answer string) {
-		inputs = append(inputs, phone.DiffusionInput{Prompt: m.Tokenizer().Encode(prompt, tokenizer.Options{AddSpecial: true}), Answer: answer})
+// inputs returns the prompts, at most as many as --limit says.
+func (c *diffusionCmd) inputs(m *model.Model) ([]phone.DiffusionInput, error) {
+	input := func(prompt, answer string) phone.DiffusionInput {
+		return phone.DiffusionInput{Prompt: m.Tokenizer().Encode(prompt, tokenizer.Options{AddSpecial: true}), Answer: answer}
 	}
-	if c.Inputs == "" {
-		for _, place := range []string{"harbour", "lake cabin", "mill"} {
-			add("The "+place+" opens at", "")
+	if c.Inputs != "" {
+		return c.readInputs(input)
+	}
+	var inputs []phone.DiffusionInput
+	for _, place := range []string{"harbour", "lake cabin", "mill"} {
+		if c.Limit == 0 || len(inputs) < c.Limit {
+			inputs = append(inputs, input("The "+place+" opens at", ""))
 		}
-		return inputs, nil
 	}
+	return inputs, nil
+}
+
+// readInputs reads the lines of --inputs.
+func (c *diffusionCmd) readInputs(input func(prompt, answer string) phone.DiffusionInput) (inputs []phone.DiffusionInput, err error) {
 	f, err := os.Open(c.Inputs)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
+	const maxLine = 1 << 20
 	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 1<<20)
-	for n := 1; lines.Scan() && (c.Limit == 0 || len(inputs) < c.Limit); n++ {
+	lines.Buffer(nil, maxLine)
+	n := 0
+	for (c.Limit == 0 || len(inputs) < c.Limit) && lines.Scan() {
+		n++
 		var in struct{ Prompt, Answer string }
-		if err := json.Unmarshal(lines.Bytes(), &in); err != nil || in.Prompt == "" {
-			return nil, fmt.Errorf("--inputs %s, line %d: want an object with \"prompt\": %w", c.Inputs, n, errors.Join(err, errors.New("no prompt")))
+		err := json.Unmarshal(lines.Bytes(), &in)
+		if err == nil && in.Prompt == "" {
+			err = errors.New("no prompt")
 		}
-		add(in.Prompt, in.Answer)
+		if err != nil {
+			return nil, fmt.Errorf("--inputs %s, line %d: want an object with \"prompt\": %w", c.Inputs, n, err)
+		}
+		inputs = append(inputs, input(in.Prompt, in.Answer))
 	}
-	if len(inputs) == 0 {
+	switch err := lines.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		return nil, fmt.Errorf("--inputs %s: line %d is longer than %d MB: shorten it", c.Inputs, n+1, maxLine>>20)
+	case err != nil:
+		return nil, fmt.Errorf("--inputs %s: %w", c.Inputs, err)
+	case len(inputs) == 0:
 		return nil, fmt.Errorf("--inputs %s: no prompts", c.Inputs)
 	}
-	return inputs, lines.Err()
+	return inputs, nil
 }
 
 // draw writes the pictures.
@@ -273,9 +294,9 @@ func printDiffusion(w io.Writer, rows []phone.DiffusionResult, llama map[int]map
 		}
 		fmt.Fprintln(w)
 	}
-	for n, by := range llama {
+	for _, n := range slices.Sorted(maps.Keys(llama)) {
 		for _, name := range chips {
-			if ms, ok := by[name]; ok {
+			if ms, ok := llama[n][name]; ok {
 				fmt.Fprintf(w, "Llama-3.1-8B, %d tokens on %s (simulated): %.0f ms\n", n, name, ms)
 			}
 		}

@@ -9,7 +9,10 @@ import (
 
 	"tandem/cmd/internal/clitest"
 	"tandem/internal/tinymodel"
+	"tandem/lab/phone"
+	"tandem/model"
 	"tandem/models"
+	"tandem/npu/native"
 )
 
 func TestDiffusionCommand(t *testing.T) {
@@ -65,5 +68,41 @@ func TestDiffusionCommand(t *testing.T) {
 		if _, stderr, err := h.Run(append([]string{"diffusion"}, c.flags...)...); err == nil || !strings.Contains(stderr, c.want) {
 			t.Errorf("%v: %v: %s", c.flags, err, stderr)
 		}
+	}
+}
+
+// The times of the reference stand in the order of the answers' lengths.
+func TestDiffusionReferenceOrder(t *testing.T) {
+	llama := map[int]map[string]float64{}
+	for n := 1; n <= 9; n++ {
+		llama[n] = map[string]float64{"sm8750": float64(n)}
+	}
+	var out strings.Builder
+	printDiffusion(&out, []phone.DiffusionResult{{SimMs: llama[1]}}, llama)
+	var lengths []string
+	for line := range strings.Lines(out.String()) {
+		if rest, ok := strings.CutPrefix(line, "Llama-3.1-8B, "); ok {
+			lengths = append(lengths, rest[:1])
+		}
+	}
+	if got := strings.Join(lengths, ""); got != "123456789" {
+		t.Errorf("lengths %s in\n%s", got, &out)
+	}
+}
+
+// --limit holds for the built-in prompts too, and a line of --inputs that is too long is an error that says so.
+func TestDiffusionInputs(t *testing.T) {
+	m, err := model.OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{}), native.New(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	if in, err := (&diffusionCmd{Limit: 1}).inputs(m); err != nil || len(in) != 1 {
+		t.Errorf("%d inputs, %v", len(in), err)
+	}
+	dir := t.TempDir()
+	clitest.Write(t, dir, "long.jsonl", `{"prompt": "`+strings.Repeat("x", 1<<20)+`"}`)
+	if _, err := (&diffusionCmd{Inputs: filepath.Join(dir, "long.jsonl")}).inputs(m); err == nil || !strings.Contains(err.Error(), "line 1 is longer than 1 MB") {
+		t.Error(err)
 	}
 }

@@ -141,7 +141,7 @@ func (c *answersCmd) check(a *cli.App) error {
 	if err := a.CheckJSONFile(c.File); err != nil {
 		return err
 	}
-	if c.points() {
+	if c.spanReaderAnswers() {
 		c.Documents = cmp.Or(c.Documents, cli.SpanDocuments)
 	}
 	c.Documents = cmp.Or(c.Documents, cli.DecoderDocuments)
@@ -173,7 +173,7 @@ func (c *answersCmd) product(m *model.Model, reader *span.Reader) (p answers.Pro
 		Config:    decoder.Config{Model: m, Scorer: search.Lexical(), Weights: weights, MaxTokens: c.Tokens, MaxSupport: c.Support, Grounded: c.Grounded},
 		Documents: c.Documents,
 	}
-	if c.points() {
+	if c.spanReaderAnswers() {
 		constants, err := c.constants()
 		if err != nil {
 			return p, err
@@ -183,8 +183,8 @@ func (c *answersCmd) product(m *model.Model, reader *span.Reader) (p answers.Pro
 	return p, nil
 }
 
-// points reports whether the span reader answers as the product.
-func (c *answersCmd) points() bool { return c.By == "span" && c.Model == "" }
+// spanReaderAnswers reports whether the span reader answers as the product.
+func (c *answersCmd) spanReaderAnswers() bool { return c.By == "span" && c.Model == "" }
 
 // methods returns the chosen ones of the methods that there are.
 func (c *answersCmd) methods(product answers.Product, reader *span.Reader) ([]answers.Method, error) {
@@ -195,7 +195,7 @@ func (c *answersCmd) methods(product answers.Product, reader *span.Reader) ([]an
 	if c.Withhold {
 		available = slices.DeleteFunc(available, func(m answers.Method) bool { return m.Name == "quote" })
 	}
-	return chosen(available, c.Methods)
+	return chooseMethods(available, c.Methods)
 }
 
 // methodsFor returns the methods that make sense for a set: one paragraph cannot be dealt to two sides.
@@ -206,8 +206,8 @@ func (c *answersCmd) methodsFor(set answers.Set, methods []answers.Method) []ans
 	return slices.DeleteFunc(slices.Clone(methods), func(m answers.Method) bool { return m.Name != "pair" && m.Name != "quote" && m.Name != "span" })
 }
 
-// chosen returns the methods that were asked for, or all.
-func chosen(all []answers.Method, names []string) ([]answers.Method, error) {
+// chooseMethods returns the methods that were asked for, or all.
+func chooseMethods(all []answers.Method, names []string) ([]answers.Method, error) {
 	if len(names) == 0 {
 		return all, nil
 	}

@@ -140,7 +140,7 @@ func (c *answersCmd) askOne(a *cli.App, l *answers.Library, q answers.Question, 
 // indexing returns how documents are cut and searched: as in the programs, where the span reader answers.
 func (c *answersCmd) indexing(r *span.Reader) answers.Options {
 	o := answers.Options{Options: search.Options{Words: c.passageWords(), Rerank: c.Rerank}}
-	if c.points() {
+	if c.spanReaderAnswers() {
 		o.Related = r.Related
 	}
 	if c.Index != "" {
@@ -151,7 +151,7 @@ func (c *answersCmd) indexing(r *span.Reader) answers.Options {
 
 // passageWords returns the length of passages: by default, what the answering reader reads best.
 func (c *answersCmd) passageWords() int {
-	if c.points() {
+	if c.spanReaderAnswers() {
 		return cmp.Or(c.PassageWords, passages.DefaultWords)
 	}
 	return c.PassageWords
@@ -165,12 +165,12 @@ func (c *answersCmd) cluster(ctx context.Context, o search.Options) (answers.Ind
 	}
 	own := cli.IndexFlag{Index: fmt.Sprintf("%s/%sLab%x", strings.TrimSuffix(c.Index, "/"+class), class, rand.Uint64())}
 	x, err := own.OpenCluster(ctx, cli.PassageFlags{PassageWords: o.Words, Related: o.Related, Rerank: o.Rerank})
-	return inCluster{x}, err
+	return temporaryIndex{x}, err
 }
 
-// inCluster is an index in a cluster whose documents are erased when it is closed.
-type inCluster struct{ *weaviate.Index }
+// temporaryIndex is an index in a cluster whose documents are erased when it is closed.
+type temporaryIndex struct{ *weaviate.Index }
 
-func (x inCluster) Close() error {
+func (x temporaryIndex) Close() error {
 	return errors.Join(x.Erase(context.Background()), x.Index.Close())
 }

@@ -87,7 +87,7 @@ func printKinds(w io.Writer, results []answers.Result) {
 			fmt.Fprintln(w)
 		}
 	}
-	printSureness(w, results)
+	printConfidence(w, results)
 	fmt.Fprintln(w, "\nAnswerable questions that were not answered rightly, by where the answer was lost:")
 	for _, r := range results {
 		fmt.Fprintf(w, "%-28s %-9s", r.Set, r.Method)
@@ -98,8 +98,8 @@ func printKinds(w io.Writer, results []answers.Result) {
 	}
 }
 
-// printSureness prints, by claimed probability, how often answers are right.
-func printSureness(w io.Writer, results []answers.Result) {
+// printConfidence prints, by claimed probability, how often answers are right.
+func printConfidence(w io.Writer, results []answers.Result) {
 	head := "\nAnswers (%) by the confidence that they claim:\n"
 	for _, r := range results {
 		for _, s := range r.ConfidenceBins {

@@ -15,7 +15,6 @@ import (
 	"tandem/internal/meter"
 	"tandem/model"
 	"tandem/model/tokenizer"
-	"tandem/models"
 	"tandem/npu"
 	"tandem/npu/native"
 )
@@ -118,14 +117,6 @@ func (c *cacheCmd) Run(a *cli.App) error {
 	}
 	printCache(a, report)
 	return nil
-}
-
-// openOn opens a model, or the built-in decoder if path is empty, on a device.
-func openOn(d npu.Device, path string, opts ...model.Option) (*model.Model, error) {
-	if path == "" {
-		return model.OpenBytes(cli.BuiltInDecoder, models.Decoder, d, opts...)
-	}
-	return model.Open(path, d, opts...)
 }
 
 // measure reads n positions with each model, then in turns reads the last ones again and decodes after them. now

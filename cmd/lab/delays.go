@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// delays parses pairs of delays, of the device and the cloud, such as 150ms/30ms. The pair of "native" is zero: the
+// parseDelays parses pairs of delays, of the device and the cloud, such as 150ms/30ms. The pair of "native" is zero: the
 // model's own speed.
-func delays(texts []string) ([][2]time.Duration, error) {
+func parseDelays(texts []string) ([][2]time.Duration, error) {
 	var out [][2]time.Duration
 	for _, t := range texts {
 		device, cloud, found := strings.Cut(t, "/")
@@ -27,8 +27,8 @@ func delays(texts []string) ([][2]time.Duration, error) {
 	return out, nil
 }
 
-// trips checks that round-trip times are in range.
-func trips(rtts []time.Duration) error {
+// checkRTTs checks that round-trip times are in range.
+func checkRTTs(rtts []time.Duration) error {
 	for _, r := range rtts {
 		if r < 0 || r > time.Minute {
 			return fmt.Errorf("--rtt %v: want 0 to 1m", r)

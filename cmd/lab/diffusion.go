@@ -120,7 +120,7 @@ func (c *diffusionCmd) Run(a *cli.App) (err error) {
 		rows = append(rows, got...)
 	}
 	a.Clear()
-	if rows, err = c.compared(a, d, rows); err != nil {
+	if rows, err = c.addComparison(a, d, rows); err != nil {
 		return err
 	}
 	if err := c.draw(a, d); err != nil {
@@ -131,14 +131,14 @@ func (c *diffusionCmd) Run(a *cli.App) (err error) {
 		return err
 	}
 	if a.Globals.JSON {
-		return a.JSONTo(c.File, map[string]any{"rows": rows, "inputs": len(d.Inputs), "llama_3_8b_sim_ms": llama, "costs_ms": inMs(d.Costs)})
+		return a.JSONTo(c.File, map[string]any{"rows": rows, "inputs": len(d.Inputs), "llama_3_8b_sim_ms": llama, "costs_ms": milliseconds(d.Costs)})
 	}
 	printDiffusion(a.Out, rows, llama)
 	return nil
 }
 
-// compared adds what the built-in decoder says to the same inputs, if it reads the same tokens.
-func (c *diffusionCmd) compared(a *cli.App, d phone.Diffusion, rows []phone.DiffusionResult) ([]phone.DiffusionResult, error) {
+// addComparison adds what the built-in decoder says to the same inputs, if it reads the same tokens.
+func (c *diffusionCmd) addComparison(a *cli.App, d phone.Diffusion, rows []phone.DiffusionResult) ([]phone.DiffusionResult, error) {
 	m, err := openOn(native.New(c.Threads), c.Against)
 	if err != nil {
 		return nil, err

@@ -58,8 +58,8 @@ func (c *draftsCmd) Run(a *cli.App) (err error) {
 	if err != nil {
 		return err
 	}
-	decode, err := delays(c.Decode)
-	if err = errors.Join(err, trips([]time.Duration{c.RTT}), a.CheckJSONFile(c.File)); c.Rounds < 1 && err == nil {
+	decode, err := parseDelays(c.Decode)
+	if err = errors.Join(err, checkRTTs([]time.Duration{c.RTT}), a.CheckJSONFile(c.File)); c.Rounds < 1 && err == nil {
 		err = errors.New("--rounds must be 1 or more")
 	}
 	if err != nil {
@@ -73,7 +73,7 @@ func (c *draftsCmd) Run(a *cli.App) (err error) {
 	b.Settings.Lookahead, b.Settings.Grounded, b.Settings.PassPlaces = 0, true, 4
 	b.Settings.Sampling.Temperature = 0
 	if c.Worlds > 0 {
-		if err := generated(a, &b, c.Worlds); err != nil {
+		if err := useGeneratedQuestions(a, &b, c.Worlds); err != nil {
 			return err
 		}
 	}
@@ -98,8 +98,8 @@ func (c *draftsCmd) Run(a *cli.App) (err error) {
 	return nil
 }
 
-// generated replaces the questions and documents by generated ones.
-func generated(ctx context.Context, b *lab.Setup, each int) error {
+// useGeneratedQuestions replaces the questions and documents by generated ones.
+func useGeneratedQuestions(ctx context.Context, b *lab.Setup, each int) error {
 	worlds, err := quality.ReadWorlds("")
 	if err != nil {
 		return err
@@ -108,9 +108,9 @@ func generated(ctx context.Context, b *lab.Setup, each int) error {
 	if err != nil {
 		return err
 	}
-	var sides [2]found
+	var sides [2]searchResults
 	for i := range sides {
-		sides[i] = found{}
+		sides[i] = searchResults{}
 		b.Documents[i] = sides[i]
 	}
 	b.Questions = nil
@@ -126,11 +126,11 @@ func generated(ctx context.Context, b *lab.Setup, each int) error {
 	return nil
 }
 
-// found is what a side found for each question.
-type found map[string][]passages.Passage
+// searchResults are what a side found for each question.
+type searchResults map[string][]passages.Passage
 
 // Search implements node.Searcher.
-func (f found) Search(_ context.Context, q passages.Query, k int) ([]passages.Passage, error) {
+func (f searchResults) Search(_ context.Context, q passages.Query, k int) ([]passages.Passage, error) {
 	list := f[q.Text]
 	return list[:min(k, len(list))], nil
 }

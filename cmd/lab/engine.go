@@ -54,7 +54,7 @@ func (c *engineCmd) Run(a *cli.App) error {
 	switch {
 	case c.Against == "":
 	case c.Against == "llama.cpp", peer == "ik_llama.cpp" && given:
-		if o.Program, err = theProgram(program, given); err != nil {
+		if o.Program, err = peerProgram(program, given); err != nil {
 			return err
 		}
 		if o.Against, err = a.FindModel(c.Model); err != nil {
@@ -91,8 +91,8 @@ func (c *engineCmd) Run(a *cli.App) error {
 	return nil
 }
 
-// theProgram returns the path of another engine's program, or "" if none is given.
-func theProgram(name string, given bool) (string, error) {
+// peerProgram returns the path of another engine's program, or "" if none is given.
+func peerProgram(name string, given bool) (string, error) {
 	if !given {
 		return "", nil
 	}

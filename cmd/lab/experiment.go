@@ -65,7 +65,7 @@ func (f experimentFlags) open(a *cli.App) (s lab.Setup, closeAll func() error, e
 	if err := s.Settings.Check(); err != nil {
 		return s, closeAll, err
 	}
-	if s.Questions, err = twoSided(f.Questions); err != nil {
+	if s.Questions, err = sampleQuestions(f.Questions); err != nil {
 		return s, closeAll, err
 	}
 	if s.Model, err = f.Open(a); err != nil {
@@ -94,8 +94,8 @@ func (f experimentFlags) open(a *cli.App) (s lab.Setup, closeAll func() error, e
 	return s, closeAll, nil
 }
 
-// twoSided returns n of the sample questions. Those that need documents of both sides come first.
-func twoSided(n int) ([]string, error) {
+// sampleQuestions returns n of the sample questions. Those that need documents of both sides come first.
+func sampleQuestions(n int) ([]string, error) {
 	var both, rest []string
 	lines := bufio.NewScanner(bytes.NewReader(examples.Questions))
 	for lines.Scan() {
@@ -119,8 +119,8 @@ func twoSided(n int) ([]string, error) {
 	return all[:n], lines.Err()
 }
 
-// with runs an experiment on the sample documents and finishes its report.
-func (f experimentFlags) with(a *cli.App, name string, out outputFlags, run func(lab.Setup, report.Progress) (report.Report, error)) (err error) {
+// runOnSamples runs an experiment on the sample documents and finishes its report.
+func (f experimentFlags) runOnSamples(a *cli.App, name string, out outputFlags, run func(lab.Setup, report.Progress) (report.Report, error)) (err error) {
 	s, closeAll, err := f.open(a)
 	if err != nil {
 		return err

@@ -38,8 +38,8 @@ With --live, the same happens between real sides. Their profilers choose how man
 }
 
 func (c *hedgeCmd) Run(a *cli.App) error {
-	decode, err := delays([]string{c.Decode})
-	if err = errors.Join(err, trips(c.RTT), c.check(a)); err != nil {
+	decode, err := parseDelays([]string{c.Decode})
+	if err = errors.Join(err, checkRTTs(c.RTT), c.check(a)); err != nil {
 		return err
 	}
 	if c.Live {

@@ -29,9 +29,9 @@ By default a device and a cloud in this process answer over an emulated network,
 }
 
 func (c *latencyCmd) Run(a *cli.App) error {
-	d, err := delays(c.Decode)
+	d, err := parseDelays(c.Decode)
 	methods, methodErr := lab.Methods(c.Method)
-	if err = errors.Join(err, methodErr, trips(c.RTT), c.check(a)); err != nil {
+	if err = errors.Join(err, methodErr, checkRTTs(c.RTT), c.check(a)); err != nil {
 		return err
 	}
 	for _, pace := range d {
@@ -39,7 +39,7 @@ func (c *latencyCmd) Run(a *cli.App) error {
 			return errors.New("--decode native needs live runs: leave --simulate out")
 		}
 	}
-	return c.with(a, "latency", c.outputFlags, func(b lab.Setup, p report.Progress) (report.Report, error) {
+	return c.runOnSamples(a, "latency", c.outputFlags, func(b lab.Setup, p report.Progress) (report.Report, error) {
 		return lab.Latency{Setup: b, Methods: methods, Delays: d, RTTs: c.RTT, Simulated: c.Simulate, AtOnce: c.AtOnce}.Run(a, p)
 	})
 }

@@ -63,7 +63,7 @@ func (c *loadCmd) Run(a *cli.App) (err error) {
 	fmt.Fprintf(a.Out, "live over loopback, %s, answers of at most %d tokens\n\n%8s %6s %7s %8s %7s %9s %9s %9s %18s %18s %12s %12s %6s %7s\n",
 		b.Model.Config().Name, c.MaxTokens, "devices", "batch", "places", "answers", "failed", "degraded", "answers/s", "tokens/s", "first ms (p99)", "gap ms (p99)", "rows (token)", "MB (live)", "left", "text")
 	for _, r := range rows {
-		fmt.Fprintf(a.Out, "%8d %6s %7d %8d %7d %9d %9.1f %9.0f %18s %18s %12s %12s %6d %7.7s\n", r.Devices, onOff(r), r.Places, r.Answers, r.Failed, r.Degraded, r.PerSecond, r.Tokens,
+		fmt.Fprintf(a.Out, "%8d %6s %7d %8d %7d %9d %9.1f %9.0f %18s %18s %12s %12s %6d %7.7s\n", r.Devices, batchColumn(r), r.Places, r.Answers, r.Failed, r.Degraded, r.PerSecond, r.Tokens,
 			fmt.Sprintf("%.0f (%.0f)", r.First, r.First99), fmt.Sprintf("%.1f (%.1f)", r.Gap, r.Gap99), fmt.Sprintf("%.0f (%.1f)", r.Rows, r.RowsEach), fmt.Sprintf("%.0f (%.0f)", r.Memory, r.Live), r.Left, r.Text)
 		if r.Failed > 0 {
 			fmt.Fprintf(a.Out, "         one failed with: %s\n", cli.Escape(r.Cause))
@@ -96,13 +96,13 @@ func (c *loadCmd) virtual(a *cli.App) error {
 	fmt.Fprintf(a.Out, "simulated, in virtual time, Qwen2.5-0.5B's shape, answers of %d tokens\n\n%12s %8s %6s %7s %8s %9s %9s %18s %18s %6s\n",
 		c.MaxTokens, "machine", "devices", "batch", "places", "answers", "answers/s", "tokens/s", "first ms (p99)", "gap ms (p99)", "rows")
 	for _, r := range rows {
-		fmt.Fprintf(a.Out, "%12s %8d %6s %7d %8d %9.1f %9.0f %18s %18s %6.1f\n", r.Simulated, r.Devices, onOff(r), r.Places, r.Answers, r.PerSecond, r.Tokens,
+		fmt.Fprintf(a.Out, "%12s %8d %6s %7d %8d %9.1f %9.0f %18s %18s %6.1f\n", r.Simulated, r.Devices, batchColumn(r), r.Places, r.Answers, r.PerSecond, r.Tokens,
 			fmt.Sprintf("%.0f (%.0f)", r.First, r.First99), fmt.Sprintf("%.1f (%.1f)", r.Gap, r.Gap99), r.Rows)
 	}
 	return nil
 }
 
-func onOff(r lab.LoadResult) string {
+func batchColumn(r lab.LoadResult) string {
 	if r.Method == lab.LoadBatch {
 		return "on"
 	}

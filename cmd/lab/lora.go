@@ -88,7 +88,7 @@ func (c *loraCmd) Run(a *cli.App) (err error) {
 }
 
 func (c *loraCmd) measure(a *cli.App) (r engine.AdapterReport, err error) {
-	err = measured(a, c.ModelFlags, c.Against, func(m *model.Model, peer string) error {
+	err = withModelAndPeer(a, c.ModelFlags, c.Against, func(m *model.Model, peer string) error {
 		r, err = engine.MeasureAdapters(a, m, engine.AdapterOptions{Rank: c.Rank, Tasks: c.Tasks, Runs: c.Runs, Steps: c.Steps, Prompt: c.Prompt,
 			Threads: cmp.Or(c.Threads, runtime.GOMAXPROCS(0)), Against: peer, Progress: a.Progress})
 		return err
@@ -96,9 +96,9 @@ func (c *loraCmd) measure(a *cli.App) (r engine.AdapterReport, err error) {
 	return r, err
 }
 
-// measured calls measure with the model that the flags choose, or one of random weights, and with the file from which a
+// withModelAndPeer calls measure with the model that the flags choose, or one of random weights, and with the file from which a
 // peer reads that model, "" without a peer.
-func measured(a *cli.App, f cli.ModelFlags, against string, measure func(m *model.Model, peer string) error) (err error) {
+func withModelAndPeer(a *cli.App, f cli.ModelFlags, against string, measure func(m *model.Model, peer string) error) (err error) {
 	if f.Model == "" {
 		dir, err := os.MkdirTemp("", "tandem-lab-*")
 		if err != nil {
@@ -136,7 +136,7 @@ func peerModel(a *cli.App, against, model string) (string, error) {
 func randomModel(a *cli.App, dir string) (path string, err error) {
 	like := shapes["qwen2.5-0.5b"]
 	spec := like.Spec
-	spec.Type, spec.Seed, spec.Words = npu.Q8_0, 1, words(like.vocab)
+	spec.Type, spec.Seed, spec.Words = npu.Q8_0, 1, vocabularyWords(like.vocab)
 	path = filepath.Join(dir, "random.gguf")
 	f, err := os.Create(path)
 	if err != nil {

@@ -30,8 +30,8 @@ Datagrams repeat every draft that is not acknowledged yet; a stream resends a lo
 }
 
 func (c *lossCmd) Run(a *cli.App) error {
-	d, err := delays(c.Decode)
-	if err = errors.Join(err, trips([]time.Duration{c.RTT}), c.check(a)); err != nil {
+	d, err := parseDelays(c.Decode)
+	if err = errors.Join(err, checkRTTs([]time.Duration{c.RTT}), c.check(a)); err != nil {
 		return err
 	}
 	for _, l := range c.Loss {
@@ -39,7 +39,7 @@ func (c *lossCmd) Run(a *cli.App) error {
 			return fmt.Errorf("--loss %v: want shares of 0 to 0.5", l)
 		}
 	}
-	return c.with(a, "loss", c.outputFlags, func(b lab.Setup, p report.Progress) (report.Report, error) {
+	return c.runOnSamples(a, "loss", c.outputFlags, func(b lab.Setup, p report.Progress) (report.Report, error) {
 		return lab.Loss{Setup: b, Delays: d, RTT: c.RTT, Losses: c.Loss, Simulated: c.Simulate, AtOnce: c.AtOnce}.Run(a, p)
 	})
 }

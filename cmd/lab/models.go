@@ -56,8 +56,8 @@ type shape struct {
 	measured int // layers that modelsSpeed measures: all if it is larger than theirs, and none if it is 0
 }
 
-// all layers of a shape are measured.
-const all = 1 << 20
+// allLayers of a shape are measured.
+const allLayers = 1 << 20
 
 var mxfp4 = npu.MXFP4
 
@@ -66,19 +66,19 @@ var shapes = map[string]shape{
 	"qwen2.5-1.5b": {tinymodel.Spec{Arch: "qwen2", Layers: 28, Dim: 1536, Heads: 12, KVHeads: 2, FF: 8960, Context: 32768, RopeBase: 1e6}, 151936, 14},
 	"llama3.1-8b": {tinymodel.Spec{Arch: "llama", Layers: 32, Dim: 4096, Heads: 32, KVHeads: 8, FF: 14336, Context: 131072, RopeBase: 5e5,
 		Factors: true, Untied: true}, 128256, 0},
-	"llama3.2-1b":         {tinymodel.Spec{Arch: "llama", Layers: 16, Dim: 2048, Heads: 32, KVHeads: 8, FF: 8192, Context: 131072, RopeBase: 5e5, Factors: true}, 128256, all},
-	"qwen3-0.6b":          {tinymodel.Spec{Arch: "qwen3", Layers: 28, Dim: 1024, Heads: 16, KVHeads: 8, HeadDim: 128, FF: 3072, Context: 40960, RopeBase: 1e6}, 151936, all},
+	"llama3.2-1b":         {tinymodel.Spec{Arch: "llama", Layers: 16, Dim: 2048, Heads: 32, KVHeads: 8, FF: 8192, Context: 131072, RopeBase: 5e5, Factors: true}, 128256, allLayers},
+	"qwen3-0.6b":          {tinymodel.Spec{Arch: "qwen3", Layers: 28, Dim: 1024, Heads: 16, KVHeads: 8, HeadDim: 128, FF: 3072, Context: 40960, RopeBase: 1e6}, 151936, allLayers},
 	"qwen3-1.7b":          {tinymodel.Spec{Arch: "qwen3", Layers: 28, Dim: 2048, Heads: 16, KVHeads: 8, HeadDim: 128, FF: 6144, Context: 40960, RopeBase: 1e6}, 151936, 0},
 	"gemma2-2b":           {tinymodel.Spec{Arch: "gemma2", Layers: 26, Dim: 2304, Heads: 8, KVHeads: 4, HeadDim: 256, FF: 9216, Context: 8192, RopeBase: 1e4, Window: 4096}, 256000, 8},
 	"gemma-2b":            {tinymodel.Spec{Arch: "gemma", Layers: 18, Dim: 2048, Heads: 8, KVHeads: 1, HeadDim: 256, FF: 16384, Context: 8192, RopeBase: 1e4}, 256000, 6},
-	"gemma3-1b":           {tinymodel.Spec{Arch: "gemma3", Layers: 26, Dim: 1152, Heads: 4, KVHeads: 1, HeadDim: 256, FF: 6912, Context: 32768, RopeBase: 1e6, Window: 512}, 262144, all},
+	"gemma3-1b":           {tinymodel.Spec{Arch: "gemma3", Layers: 26, Dim: 1152, Heads: 4, KVHeads: 1, HeadDim: 256, FF: 6912, Context: 32768, RopeBase: 1e6, Window: 512}, 262144, allLayers},
 	"phi4-mini":           {tinymodel.Spec{Arch: "phi3", Layers: 32, Dim: 3072, Heads: 24, KVHeads: 8, HeadDim: 128, FF: 8192, Context: 131072, RopeBase: 1e4}, 200064, 8},
 	"smollm3-3b":          {tinymodel.Spec{Arch: "smollm3", Layers: 36, Dim: 2048, Heads: 16, KVHeads: 4, FF: 11008, Context: 65536, RopeBase: 5e6}, 128256, 12},
-	"olmo2-1b":            {tinymodel.Spec{Arch: "olmo2", Layers: 16, Dim: 2048, Heads: 16, KVHeads: 16, FF: 8192, Context: 4096, RopeBase: 5e5}, 100352, all},
+	"olmo2-1b":            {tinymodel.Spec{Arch: "olmo2", Layers: 16, Dim: 2048, Heads: 16, KVHeads: 16, FF: 8192, Context: 4096, RopeBase: 5e5}, 100352, allLayers},
 	"granite3.3-2b":       {tinymodel.Spec{Arch: "granite", Layers: 40, Dim: 2048, Heads: 32, KVHeads: 8, FF: 8192, Context: 131072, RopeBase: 1e7}, 49159, 16},
-	"granite3.1-1b-a400m": {tinymodel.Spec{Arch: "granitemoe", Layers: 24, Dim: 1024, Heads: 16, KVHeads: 8, FF: 512, Context: 131072, RopeBase: 1e7, Experts: 32, Used: 8}, 49155, all},
+	"granite3.1-1b-a400m": {tinymodel.Spec{Arch: "granitemoe", Layers: 24, Dim: 1024, Heads: 16, KVHeads: 8, FF: 512, Context: 131072, RopeBase: 1e7, Experts: 32, Used: 8}, 49155, allLayers},
 	"ministral3-3b":       {tinymodel.Spec{Arch: "mistral3", Layers: 26, Dim: 3072, Heads: 32, KVHeads: 8, HeadDim: 128, FF: 9216, Context: 262144, RopeBase: 1e6, YaRN: 16}, 131072, 8},
-	"lfm2-1.2b":           {tinymodel.Spec{Arch: "lfm2", Layers: 16, Dim: 2048, Heads: 32, KVHeads: 8, FF: 8192, Context: 128000, RopeBase: 1e6}, 65536, all},
+	"lfm2-1.2b":           {tinymodel.Spec{Arch: "lfm2", Layers: 16, Dim: 2048, Heads: 32, KVHeads: 8, FF: 8192, Context: 128000, RopeBase: 1e6}, 65536, allLayers},
 	"qwen3-30b-a3b":       {tinymodel.Spec{Arch: "qwen3moe", Layers: 48, Dim: 2048, Heads: 32, KVHeads: 4, HeadDim: 128, FF: 768, Context: 40960, RopeBase: 1e6, Experts: 128, Used: 8, Untied: true}, 151936, 4},
 	"olmoe-1b-7b":         {tinymodel.Spec{Arch: "olmoe", Layers: 16, Dim: 2048, Heads: 16, KVHeads: 16, FF: 1024, Context: 4096, RopeBase: 1e4, Experts: 64, Used: 8, Untied: true}, 50304, 4},
 	"gpt-oss-20b":         {tinymodel.Spec{Arch: "gpt-oss", Layers: 24, Dim: 2880, Heads: 64, KVHeads: 8, HeadDim: 64, FF: 2880, Context: 131072, RopeBase: 1.5e5, YaRN: 32, Window: 128, Experts: 32, Used: 4, Expert: &mxfp4}, 201088, 4},
@@ -86,9 +86,9 @@ var shapes = map[string]shape{
 	"dream-7b":            {tinymodel.Spec{Arch: "dream", Layers: 28, Dim: 3584, Heads: 28, KVHeads: 4, FF: 18944, Context: 131072, RopeBase: 1e6, Untied: true}, 152064, 0},
 }
 
-// words returns enough words of four letters to make n tokens, together with their prefixes of two and three letters and
+// vocabularyWords returns enough words of four letters to make n tokens, together with their prefixes of two and three letters and
 // the 256 bytes.
-func words(n int) []string {
+func vocabularyWords(n int) []string {
 	w := make([]string, n-26*26-26*26*26-256)
 	for i := range w {
 		w[i] = string([]byte{'a' + byte(i%26), 'a' + byte(i/26%26), 'a' + byte(i/676%26), 'a' + byte(i/17576)})
@@ -147,7 +147,7 @@ func (c *modelsRandom) spec() (tinymodel.Spec, error) {
 	if tinymodel.Diffusion(spec.Arch) {
 		control++
 	}
-	spec.Words = words(like.vocab - control)
+	spec.Words = vocabularyWords(like.vocab - control)
 	n := spec.Type.BlockSize()
 	if spec.Embed != nil {
 		n = max(n, spec.Embed.BlockSize())

@@ -81,7 +81,7 @@ func printDepths(a *cli.App, lib *llamacpp.Lib, path string) error {
 
 // depth returns how far our logits and llama.cpp's without flash attention are from its logits with it.
 func depth(ctx context.Context, lib *llamacpp.Lib, path string, spec tinymodel.Spec) (ours, own float64, err error) {
-	if err := write(path, spec); err != nil {
+	if err := writeModel(path, spec); err != nil {
 		return 0, 0, err
 	}
 	m, err := model.Open(path, native.New(0))
@@ -107,5 +107,5 @@ func depth(ctx context.Context, lib *llamacpp.Lib, path string, spec tinymodel.S
 	if err != nil {
 		return 0, 0, err
 	}
-	return farthest(got, want), farthest(plain, want), nil
+	return largestDifference(got, want), largestDifference(plain, want), nil
 }

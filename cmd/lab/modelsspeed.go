@@ -28,7 +28,7 @@ func (*modelsSpeed) Help() string {
   lab models speed qwen3-0.6b --runs 5`
 }
 
-const realHead = `## Models of real shapes
+const shapesHead = `## Models of real shapes
 
 This is the speed of ours divided by llama.cpp's, in prefill of 128 tokens / decoding after them /
 decoding 8 rows after them, in models of random weights with the shapes of published ones. The types
@@ -66,7 +66,7 @@ func (c *modelsSpeed) Run(a *cli.App) error {
 	}
 	defer os.RemoveAll(dir)
 	t := newTables(a)
-	t.text(realHead)
+	t.text(shapesHead)
 	t.begin("shapes", "architecture", "shape", "layers", "Q4_K_M", "Q8_0", "AVX2: Q4_K_M", "AVX2: Q8_0")
 	for _, name := range names {
 		if err := c.row(t, name, filepath.Join(dir, "m.gguf")); err != nil {

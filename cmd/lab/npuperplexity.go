@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -8,9 +9,7 @@ import (
 
 	"tandem"
 	"tandem/cmd/internal/cli"
-	"tandem/model"
 	"tandem/model/tokenizer"
-	"tandem/models"
 	"tandem/npu"
 	"tandem/npu/native"
 	"tandem/npu/phone/pass"
@@ -38,11 +37,7 @@ func (c *npuPerplexity) Run(a *cli.App) error {
 	if err != nil {
 		return err
 	}
-	var b []byte
-	if path == "" {
-		path, b = cli.BuiltInDecoder, models.Decoder
-	}
-	m, err := openModel(path, b, native.New(0))
+	m, err := openOn(native.New(0), path)
 	if err != nil {
 		return err
 	}
@@ -58,7 +53,7 @@ func (c *npuPerplexity) Run(a *cli.App) error {
 	start := time.Now()
 	a.Progress("calibrating on %d tokens", len(calibration))
 	rounded := pass.NewINT4()
-	if _, err := c.perplexity(a, path, b, rounded.Observer(), calibration); err != nil {
+	if _, err := c.perplexity(a, path, rounded.Observer(), calibration); err != nil {
 		return err
 	}
 	graphs := m.Graphs(1)
@@ -73,7 +68,7 @@ func (c *npuPerplexity) Run(a *cli.App) error {
 		device npu.Device
 	}{{"as stored, native", native.New(0)}, {"as stored, reference", reference.New()}, {"INT4 weights, INT8 activations", rounded.Device(head)}} {
 		a.Progress("%s: %d tokens, %v so far", f.name, len(text), time.Since(start).Round(time.Second))
-		p, err := c.perplexity(a, path, b, f.device, text)
+		p, err := c.perplexity(a, path, f.device, text)
 		if err != nil {
 			return err
 		}
@@ -81,7 +76,7 @@ func (c *npuPerplexity) Run(a *cli.App) error {
 	}
 	a.Clear()
 	if a.Globals.JSON {
-		return a.JSON(map[string]any{"model": path, "tokens": len(text), "rows": rows})
+		return a.JSON(map[string]any{"model": cmp.Or(path, cli.BuiltInDecoder), "tokens": len(text), "rows": rows})
 	}
 	for _, r := range rows {
 		fmt.Fprintf(a.Out, "%-32s perplexity %8.2f  (%+.1f %%)\n", r.Form, r.Perplexity, 100*(r.Perplexity/rows[0].Perplexity-1))
@@ -101,20 +96,12 @@ func (c *npuPerplexity) read(t *tokenizer.Tokenizer, file string) ([]tandem.Toke
 	return tokens[:min(len(tokens), c.Tokens)], nil
 }
 
-// perplexity measures the model on a device: see openModel.
-func (c *npuPerplexity) perplexity(ctx context.Context, path string, b []byte, d npu.Device, tokens []tandem.Token) (float64, error) {
-	m, err := openModel(path, b, d)
+// perplexity measures the model on a device: see openOn.
+func (c *npuPerplexity) perplexity(ctx context.Context, path string, d npu.Device, tokens []tandem.Token) (float64, error) {
+	m, err := openOn(d, path)
 	if err != nil {
 		return 0, err
 	}
 	defer m.Close()
 	return m.Perplexity(ctx, tokens, c.Window)
-}
-
-// openModel opens the model file at path, or b under that name, on the device.
-func openModel(path string, b []byte, d npu.Device) (*model.Model, error) {
-	if b != nil {
-		return model.OpenBytes(path, b, d)
-	}
-	return model.Open(path, d)
 }

@@ -36,8 +36,8 @@ func (c *npuPlan) Help() string {
 "hidden" is the share of the loading time during which something computes. No plan that switches graphs can beat the bound, which is the time of all computation on the faster graph or of all loading, whichever is longer. The strategy resident keeps both graphs loaded, which takes twice the memory, and can be faster. The optimum is shown if the search for it ends in time.`
 }
 
-// planned is a strategy's plan with its times.
-type planned struct {
+// planRow is a strategy's plan with its times.
+type planRow struct {
 	Strategy string  `json:"strategy"`
 	Total    float64 `json:"total_ms"`
 	Stall    float64 `json:"stall_ms"`
@@ -78,12 +78,12 @@ func (c *npuPlan) Run(a *cli.App) (err error) {
 	a.Progress("searching the optimum")
 	best, exact := p.Exact(exactNodes)
 	a.Clear()
-	var rows []planned
+	var rows []planRow
 	for _, strategy := range plan.Strategies {
-		rows = append(rows, of(p, p.Plan(strategy)))
+		rows = append(rows, newPlanRow(p, p.Plan(strategy)))
 	}
 	if exact {
-		rows = append(rows, of(p, best))
+		rows = append(rows, newPlanRow(p, best))
 	}
 	if s != nil {
 		if err := c.execute(a, m, s, rows); err != nil {
@@ -98,9 +98,10 @@ func (c *npuPlan) Run(a *cli.App) (err error) {
 	return c.print(a, where, p, rows)
 }
 
-func of(p plan.Problem, pl plan.Plan) planned {
+// newPlanRow simulates a plan.
+func newPlanRow(p plan.Problem, pl plan.Plan) planRow {
 	line := p.Simulate(pl)
-	return planned{Strategy: pl.Strategy.String(), Total: tandem.Milliseconds(line.Total()), Stall: tandem.Milliseconds(line.Stall), Hidden: line.Hidden(), Switch: pl.Switch, line: line}
+	return planRow{Strategy: pl.Strategy.String(), Total: tandem.Milliseconds(line.Total()), Stall: tandem.Milliseconds(line.Stall), Hidden: line.Hidden(), Switch: pl.Switch, line: line}
 }
 
 // measured measures the blocks on this machine.
@@ -137,7 +138,7 @@ func (c *npuPlan) simulated(m *model.Model) (plan.Problem, string, error) {
 }
 
 // execute executes every plan and checks that all give the same logits, bit for bit.
-func (c *npuPlan) execute(a *cli.App, m *model.Model, s *npuphone.Switcher, rows []planned) error {
+func (c *npuPlan) execute(a *cli.App, m *model.Model, s *npuphone.Switcher, rows []planRow) error {
 	tokens := make([]tandem.Token, c.Chunks*c.Large)
 	for i := range tokens {
 		tokens[i] = tandem.Token(i * 31 % m.Config().Vocab)
@@ -170,13 +171,13 @@ func (c *npuPlan) execute(a *cli.App, m *model.Model, s *npuphone.Switcher, rows
 	return nil
 }
 
-func (c *npuPlan) print(a *cli.App, where string, p plan.Problem, rows []planned) error {
+func (c *npuPlan) print(a *cli.App, where string, p plan.Problem, rows []planRow) error {
 	if a.Globals.JSON {
 		return a.JSON(struct {
 			Where string    `json:"where"`
 			Bound float64   `json:"bound_ms"`
 			Loads float64   `json:"loads_ms"`
-			Plans []planned `json:"plans"`
+			Plans []planRow `json:"plans"`
 		}{where, tandem.Milliseconds(p.Bound()), tandem.Milliseconds(p.Loads()), rows})
 	}
 	fmt.Fprintf(a.Out, "%s: %d blocks, %d chunks of %d tokens on G¹, %d on G²; all loads %.1f ms, bound %.1f ms\n",
@@ -200,9 +201,9 @@ func (c *npuPlan) print(a *cli.App, where string, p plan.Problem, rows []planned
 }
 
 // ruleLoses explains why the papers' rule is slower than synchronous loading. It returns "" if it is not.
-func ruleLoses(p plan.Problem, rows []planned) string {
+func ruleLoses(p plan.Problem, rows []planRow) string {
 	total := func(s plan.Strategy) float64 {
-		return rows[slices.IndexFunc(rows, func(r planned) bool { return r.Strategy == s.String() })].Total
+		return rows[slices.IndexFunc(rows, func(r planRow) bool { return r.Strategy == s.String() })].Total
 	}
 	if total(plan.Greedy) <= total(plan.Synchronous) {
 		return ""
@@ -212,7 +213,7 @@ func ruleLoses(p plan.Problem, rows []planned) string {
 }
 
 // gantt draws the plans one below the other, each with a lane for computing and one for loading.
-func gantt(where string, p plan.Problem, rows []planned) []byte {
+func gantt(where string, p plan.Problem, rows []planRow) []byte {
 	t := chart.Timeline{Title: "Changing graphs during prefill: " + where, X: "ms",
 		Legend: []chart.Line{{Name: "G¹ computes", Color: 0}, {Name: "G² computes", Color: 2}, {Name: "G² loads", Color: 1}},
 		Note:   "Numbers are blocks."}

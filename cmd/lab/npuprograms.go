@@ -37,23 +37,24 @@ type programRow struct {
 	SimulatedRun  float64 `json:"simulated_run_ms,omitempty"`
 }
 
-// file returns the path of the model, its bytes if it is built in, and its size.
-func (c *npuPrograms) file(a *cli.App) (path string, b []byte, size uint64, err error) {
-	if path, err = a.FindModel(c.Model); err != nil {
-		return "", nil, 0, err
-	}
+// modelSize returns the bytes of the model's file at path, or of the built-in decoder if path is empty.
+func modelSize(path string) (uint64, error) {
 	if path == "" {
-		return cli.BuiltInDecoder, models.Decoder, uint64(len(models.Decoder)), nil
+		return uint64(len(models.Decoder)), nil
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return "", nil, 0, err
+		return 0, err
 	}
-	return path, nil, uint64(info.Size()), nil
+	return uint64(info.Size()), nil
 }
 
 func (c *npuPrograms) Run(a *cli.App) error {
-	path, b, weights, err := c.file(a)
+	path, err := a.FindModel(c.Model)
+	if err != nil {
+		return err
+	}
+	weights, err := modelSize(path)
 	if err != nil {
 		return err
 	}
@@ -68,7 +69,7 @@ func (c *npuPrograms) Run(a *cli.App) error {
 		return err
 	}
 	cache := programs.New(device)
-	m, err := openModel(path, b, cache)
+	m, err := openOn(cache, path)
 	if err != nil {
 		return err
 	}

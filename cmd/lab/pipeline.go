@@ -42,15 +42,15 @@ func (c *pipelineCmd) Run(a *cli.App) error {
 		}
 		return c.finish(a, lab.Replay(lines))
 	}
-	d, err := delays([]string{c.Decode})
+	d, err := parseDelays([]string{c.Decode})
 	methods, methodErr := lab.Methods([]string{c.Method})
-	if err = errors.Join(err, methodErr, trips([]time.Duration{c.RTT}), c.check(a)); err != nil {
+	if err = errors.Join(err, methodErr, checkRTTs([]time.Duration{c.RTT}), c.check(a)); err != nil {
 		return err
 	}
 	if len(methods) != 1 || !methods[0].Pairs() {
 		return fmt.Errorf("--method %s: want one method and placement of two sides, such as dragon/greedy or tandem/mirror", c.Method)
 	}
-	return c.with(a, "pipeline", c.outputFlags, func(b lab.Setup, _ report.Progress) (report.Report, error) {
+	return c.runOnSamples(a, "pipeline", c.outputFlags, func(b lab.Setup, _ report.Progress) (report.Report, error) {
 		return lab.Pipeline{Setup: b, Strategy: methods[0], Pace: d[0], RTT: c.RTT}.Run(a)
 	})
 }

@@ -89,7 +89,7 @@ func (c *rewriteCmd) short(a *cli.App, w *rewrite.Writer, items []rewriteItem) e
 		is := func(text string) bool {
 			return slices.ContainsFunc(it.Want, func(w string) bool { return text == rewrite.WithoutGreeting(w) })
 		}
-		right, first = right+count(is(got)), first+count(is(rewrite.WithoutGreeting(sentences.Split(it.Given)[0])))
+		right, first = right+oneIf(is(got)), first+oneIf(is(rewrite.WithoutGreeting(sentences.Split(it.Given)[0])))
 		if c.Sentences {
 			fmt.Fprintf(a.Out, "%s %s\n   %s\n", map[bool]string{true: "+", false: "-"}[is(got)], it.Given, got)
 		}
@@ -110,9 +110,9 @@ func (c *rewriteCmd) correct(a *cli.App, w *rewrite.Writer, items []rewriteItem)
 			return err
 		}
 		was, is := slices.Contains(it.Want, it.Given), slices.Contains(it.Want, got)
-		right, already, spoilt = right+count(is), already+count(was), spoilt+count(was && !is)
-		wrong, mended = wrong+count(!was), mended+count(!was && is)
-		kept += count(slices.ContainsFunc(it.Want, func(w string) bool { return rewrite.Keeps(w, got) }))
+		right, already, spoilt = right+oneIf(is), already+oneIf(was), spoilt+oneIf(was && !is)
+		wrong, mended = wrong+oneIf(!was), mended+oneIf(!was && is)
+		kept += oneIf(slices.ContainsFunc(it.Want, func(w string) bool { return rewrite.Keeps(w, got) }))
 		if c.Sentences {
 			fmt.Fprintf(a.Out, "%s %s\n   %s\n", map[bool]string{true: "+", false: "-"}[is], it.Given, got)
 		}
@@ -144,7 +144,7 @@ func (c *rewriteCmd) tone(a *cli.App, w *rewrite.Writer, items []rewriteItem) er
 			for _, k := range it.Keep {
 				keeps = keeps && strings.Contains(strings.ToLower(got), strings.ToLower(k))
 			}
-			r.Versions, r.Keeping = r.Versions+count(left == 0), r.Keeping+count(keeps)
+			r.Versions, r.Keeping = r.Versions+oneIf(left == 0), r.Keeping+oneIf(keeps)
 			switch {
 			case c.Sentences && a.Globals.JSON:
 				if err := json.NewEncoder(a.Out).Encode(map[string]string{"tone": tone, "given": it.Given, "text": got}); err != nil {
@@ -168,7 +168,7 @@ func (c *rewriteCmd) tone(a *cli.App, w *rewrite.Writer, items []rewriteItem) er
 	return nil
 }
 
-func count(b bool) int {
+func oneIf(b bool) int {
 	if b {
 		return 1
 	}

@@ -33,11 +33,11 @@ floor: a pass for each token on the slower side. half: the paper's coupling with
 }
 
 func (c *rivalsCmd) Run(a *cli.App) error {
-	decode, err := delays(c.Decode)
+	decode, err := parseDelays(c.Decode)
 	if err != nil {
 		return err
 	}
-	if err := trips(c.RTT); err != nil {
+	if err := checkRTTs(c.RTT); err != nil {
 		return err
 	}
 	if err := c.check(a, decode); err != nil {

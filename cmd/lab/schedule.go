@@ -31,8 +31,8 @@ Everything is simulated. It compares where aggregation can run: fixed on one sid
 }
 
 func (c *scheduleCmd) Run(a *cli.App) error {
-	d, err := delays(c.Decode)
-	if err = errors.Join(err, trips(c.RTT), c.check(a)); err != nil {
+	d, err := parseDelays(c.Decode)
+	if err = errors.Join(err, checkRTTs(c.RTT), c.check(a)); err != nil {
 		return err
 	}
 	if c.Tokens < 2 || c.Tokens > 100_000 || c.Records < 1 || c.Records > 100_000 || c.Horizon < 0 {

@@ -50,7 +50,7 @@ func (c *soakCmd) Run(a *cli.App) (err error) {
 	}
 	for name, path := range map[string]*string{"edge": &cfg.Edge, "cloud": &cfg.Cloud} {
 		if *path == "" {
-			if *path, err = program(name); err != nil {
+			if *path, err = findProgram(name); err != nil {
 				return err
 			}
 		}
@@ -60,7 +60,7 @@ func (c *soakCmd) Run(a *cli.App) (err error) {
 			return err
 		}
 		defer os.RemoveAll(cfg.Dir)
-	} else if err := empty(c.Dir); err != nil {
+	} else if err := makeEmptyFolder(c.Dir); err != nil {
 		return err
 	}
 	if c.Verbose {
@@ -97,8 +97,8 @@ func (c *soakCmd) print(a *cli.App, r soak.Result) {
 	}
 }
 
-// program finds a program next to this one, or in PATH.
-func program(name string) (string, error) {
+// findProgram finds a program next to this one, or in PATH.
+func findProgram(name string) (string, error) {
 	if self, err := os.Executable(); err == nil {
 		if path, err := exec.LookPath(filepath.Join(filepath.Dir(self), name)); err == nil {
 			return path, nil
@@ -111,8 +111,8 @@ func program(name string) (string, error) {
 	return path, nil
 }
 
-// empty makes a folder, or makes sure that there is nothing in it.
-func empty(dir string) error {
+// makeEmptyFolder makes a folder, or makes sure that there is nothing in it.
+func makeEmptyFolder(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}

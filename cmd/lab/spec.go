@@ -144,7 +144,7 @@ func (c *specCmd) Run(a *cli.App) error {
 			return err
 		}
 	}
-	whole := map[string]any{"rows": rows, "costs_ms": inMs(x.Costs[:32]), "costs_of": whose, "cut": cut, "model": cmp.Or(c.Model, cli.BuiltInDecoder)}
+	whole := map[string]any{"rows": rows, "costs_ms": milliseconds(x.Costs[:32]), "costs_of": whose, "cut": cut, "model": cmp.Or(c.Model, cli.BuiltInDecoder)}
 	if a.Globals.JSON {
 		return a.JSONTo(c.File, whole)
 	}
@@ -202,7 +202,7 @@ func parseWords(list []string) (out []spec.Words, err error) {
 	return out, nil
 }
 
-func inMs(c specdec.Costs) []float64 {
+func milliseconds(c specdec.Costs) []float64 {
 	out := make([]float64, len(c))
 	for i, v := range c {
 		out[i] = v * 1e3
@@ -278,7 +278,7 @@ func (c *specCmd) inputs(task string, m *model.Model) ([]spec.Input, error) {
 	} else if prompts, err = spec.Prompts(task, c.Data); err != nil {
 		return nil, err
 	}
-	prompts = spread(prompts, c.Limit)
+	prompts = pickEvenly(prompts, c.Limit)
 	room, labelled := m.Config().Context-c.MaxTokens, m.Template().Labelled()
 	var out []spec.Input
 	for i, p := range prompts {
@@ -316,8 +316,8 @@ func answerTokens(m *model.Model, text string) []tandem.Token {
 	return m.Tokenizer().Encode(text, tokenizer.Options{})
 }
 
-// spread returns n of a list, evenly spread over it, or all of it for 0.
-func spread[T any](list []T, n int) []T {
+// pickEvenly returns n of a list, evenly spread over it, or all of it for 0.
+func pickEvenly[T any](list []T, n int) []T {
 	if n <= 0 || n >= len(list) {
 		return list
 	}
@@ -328,8 +328,8 @@ func spread[T any](list []T, n int) []T {
 	return out
 }
 
-// short is a model's name in a column: the built-in one has a long name.
-func short(name string) string {
+// columnName returns a model's name for a column. That of the built-in one is shorter than elsewhere.
+func columnName(name string) string {
 	if strings.HasPrefix(name, "the built-in") {
 		return "built-in decoder"
 	}
@@ -359,7 +359,7 @@ func printSpec(w io.Writer, rows []spec.Result, x spec.Experiment, whose string,
 			fixed = fmt.Sprintf("%.2f (%d rows)", r.Published.Value, r.PublishedRows)
 		}
 		fmt.Fprintf(w, "%-16s %-16s %-8s %-20s %-25s %6d %7d %7.2f %5.0f%% %6.0f%% %12.0f%% %6.2f %6.2f %6s %14s %8.3f %7.2f\n",
-			short(r.Model), short(r.CostsOf), r.Task, r.Words, r.Method, r.Inputs, r.Tokens, r.AcceptLength, 100*r.Valid, 100*r.Wasted, 100*r.Underutilised, r.Ratio, r.MinRatio, own, fixed, r.ChosenMs, r.Prefill)
+			columnName(r.Model), columnName(r.CostsOf), r.Task, r.Words, r.Method, r.Inputs, r.Tokens, r.AcceptLength, 100*r.Valid, 100*r.Wasted, 100*r.Underutilised, r.Ratio, r.MinRatio, own, fixed, r.ChosenMs, r.Prefill)
 	}
 	for i, f := range spec.Findings(rows) {
 		if i == 0 {

@@ -110,7 +110,7 @@ func TestBenchSpecErrors(t *testing.T) {
 func TestSpread(t *testing.T) {
 	list := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}
 	for n, want := range map[int][]int{0: list, 3: {0, 3, 6}, 5: {0, 2, 4, 6, 8}, 10: list, 20: list} {
-		if got := spread(list, n); !slices.Equal(got, want) {
+		if got := pickEvenly(list, n); !slices.Equal(got, want) {
 			t.Errorf("%d of %v: %v, want %v", n, list, got, want)
 		}
 	}

@@ -30,7 +30,7 @@ The figure shows the speedup that Theorem 6.2 predicts over the device's decodin
 }
 
 func (c *speedupCmd) Run(a *cli.App) error {
-	if err := errors.Join(trips([]time.Duration{c.RTT}), c.check(a)); err != nil {
+	if err := errors.Join(checkRTTs([]time.Duration{c.RTT}), c.check(a)); err != nil {
 		return err
 	}
 	for _, d := range append([]time.Duration{c.Cloud}, c.Device...) {
@@ -58,7 +58,7 @@ func (c *speedupCmd) Run(a *cli.App) error {
 		}
 		return c.finish(a, r)
 	}
-	return c.with(a, "speedup", c.outputFlags, func(b lab.Setup, p report.Progress) (report.Report, error) {
+	return c.runOnSamples(a, "speedup", c.outputFlags, func(b lab.Setup, p report.Progress) (report.Report, error) {
 		x.Setup, x.Live = b, c.Device
 		return x.Run(a, p)
 	})

@@ -73,7 +73,7 @@ func (c *streamsCmd) Run(a *cli.App) error {
 }
 
 func (c *streamsCmd) measure(a *cli.App) (r engine.StreamReport, err error) {
-	err = measured(a, c.ModelFlags, c.Against, func(m *model.Model, peer string) error {
+	err = withModelAndPeer(a, c.ModelFlags, c.Against, func(m *model.Model, peer string) error {
 		r, err = engine.MeasureStreams(a, m, engine.StreamOptions{Streams: c.Streams, Runs: c.Runs, Steps: c.Steps, Prompt: c.Prompt,
 			Threads: cmp.Or(c.Threads, runtime.GOMAXPROCS(0)), Against: peer, Progress: a.Progress})
 		return err

@@ -27,7 +27,7 @@ func (c *tracesCmd) Help() string {
 }
 
 func (c *tracesCmd) Run(a *cli.App) error {
-	d, err := delays([]string{c.Decode})
+	d, err := parseDelays([]string{c.Decode})
 	methods, methodErr := lab.Methods(c.Method)
 	if err = errors.Join(err, methodErr, c.check(a)); err != nil {
 		return err
@@ -43,7 +43,7 @@ func (c *tracesCmd) Run(a *cli.App) error {
 			return err
 		}
 	}
-	return c.with(a, "traces", c.outputFlags, func(b lab.Setup, p report.Progress) (report.Report, error) {
+	return c.runOnSamples(a, "traces", c.outputFlags, func(b lab.Setup, p report.Progress) (report.Report, error) {
 		return lab.Traces{Setup: b, Files: files, Windows: c.Windows, Delays: d[0], Methods: methods, Simulated: c.Simulate}.Run(a, p)
 	})
 }

@@ -27,20 +27,20 @@ func (c *ttftCmd) Help() string {
 }
 
 func (c *ttftCmd) Run(a *cli.App) error {
-	d, err := delays([]string{c.Decode})
-	if err = errors.Join(err, trips(c.RTT), c.check(a)); err != nil {
+	d, err := parseDelays([]string{c.Decode})
+	if err = errors.Join(err, checkRTTs(c.RTT), c.check(a)); err != nil {
 		return err
 	}
 	x := lab.TTFT{Delays: d[0], RTTs: c.RTT, Simulated: c.Simulate}
 	var read [2]time.Duration
 	if c.Prefill != "" {
-		p, err := delays([]string{c.Prefill})
+		p, err := parseDelays([]string{c.Prefill})
 		if err != nil {
 			return fmt.Errorf("--prefill %q: want two delays, as in 30ms/6ms", c.Prefill)
 		}
 		read = p[0]
 	}
-	return c.with(a, "ttft", c.outputFlags, func(b lab.Setup, p report.Progress) (report.Report, error) {
+	return c.runOnSamples(a, "ttft", c.outputFlags, func(b lab.Setup, p report.Progress) (report.Report, error) {
 		x.Setup = b
 		x.Read = read
 		return x.Run(a, p)

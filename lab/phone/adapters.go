@@ -41,14 +41,14 @@ func AdapterFigures(rank int, tasks []int) ([]AdapterFigure, error) {
 		}
 		for _, shape := range []sim.Shape{one, three} {
 			for _, n := range tasks {
-				list = append(list, adapterFigures(oneB{costs}, chip, shape, rank, n)...)
+				list = append(list, adapterFigures(samsungModel{costs}, chip, shape, rank, n)...)
 			}
 		}
 	}
 	return list, nil
 }
 
-func adapterFigures(m oneB, chip string, s sim.Shape, rank, tasks int) (list []AdapterFigure) {
+func adapterFigures(m samsungModel, chip string, s sim.Shape, rank, tasks int) (list []AdapterFigure) {
 	with := func(n int) sim.Shape {
 		t := s
 		t.LoRA, t.Adapters = rank, n

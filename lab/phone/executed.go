@@ -111,7 +111,7 @@ func (x Executed) Run(ctx context.Context, progress report.Progress) (rows []Exe
 	}
 	done, all := 0, len(x.Tasks)*(1+len(x.SoCs)*len(x.Shapes))
 	for _, task := range x.Tasks {
-		var w written
+		var w recordedTask
 		if w, err = x.write(ctx, task); err != nil {
 			return nil, fmt.Errorf("%s (%s): %w", task.Task, task.Words, err)
 		}
@@ -133,17 +133,17 @@ func (x Executed) Run(ctx context.Context, progress report.Progress) (rows []Exe
 }
 
 // cell lets one phone with a shape's costs repeat a task's answers. NPU and +G always run: others are compared with them.
-func (x Executed) cell(ctx context.Context, soc, name string, task ExecutedTask, w written) (rows []ExecutedRow, err error) {
+func (x Executed) cell(ctx context.Context, soc, name string, task ExecutedTask, w recordedTask) (rows []ExecutedRow, err error) {
 	shape, err := shapeIn(name, npu.Q8_0) // as the papers have it
 	if err != nil {
 		return nil, err
 	}
-	sum := account{shape: shape, runs: map[string][]executedRun{}}
+	sum := variantSums{shape: shape, runs: map[string][]executedRun{}}
 	if sum.costs, err = sim.Find(soc); err != nil {
 		return nil, err
 	}
 	for _, strategy := range []string{"resident", "synchronous", "progressive"} {
-		opt := phone.Options{On: hollow{}, Chip: soc, Switching: strategy, Counted: true, Chunk: prefillChunk, As: &sim.StandIn{Shape: shape, Layers: w.layers}}
+		opt := phone.Options{On: nullDevice{}, Chip: soc, Switching: strategy, Counted: true, Chunk: prefillChunk, As: &sim.StandIn{Shape: shape, Layers: w.layers}}
 		if err := x.repeat(ctx, opt, w, &sum); err != nil {
 			return nil, err
 		}
@@ -159,7 +159,7 @@ func (x Executed) cell(ctx context.Context, soc, name string, task ExecutedTask,
 
 // repeat lets a phone with one strategy repeat the answers of the variants that have it. The one with room for all graphs gives
 // the prompts' own times.
-func (x Executed) repeat(ctx context.Context, opt phone.Options, w written, sum *account) (err error) {
+func (x Executed) repeat(ctx context.Context, opt phone.Options, w recordedTask, sum *variantSums) (err error) {
 	longer := func(c *model.Config) { // nothing is computed, so positions that the model was not trained on do no harm
 		c.Context = max(c.Context, x.Prompt+x.MaxTokens+decodeChunk)
 	}
@@ -190,7 +190,7 @@ func (x Executed) repeat(ctx context.Context, opt phone.Options, w written, sum 
 }
 
 // pure returns the time of each prompt on a phone that has room for all graphs and changes none.
-func pure(ctx context.Context, m *model.Model, d *phone.Device, w written) (times []time.Duration, err error) {
+func pure(ctx context.Context, m *model.Model, d *phone.Device, w recordedTask) (times []time.Duration, err error) {
 	for _, ways := range w.answers {
 		r, err := repeatOn(ctx, m, d, ways, "NPU")
 		if err != nil {
@@ -219,8 +219,8 @@ func (r *ExecutedRow) kind() {
 	}
 }
 
-// account sums the answers of a variant.
-type account struct {
+// variantSums sums the answers of a variant.
+type variantSums struct {
 	costs sim.Costs
 	shape sim.Shape
 	runs  map[string][]executedRun
@@ -228,7 +228,7 @@ type account struct {
 }
 
 // row fills a row from its answers.
-func (a account) row(row *ExecutedRow) {
+func (a variantSums) row(row *ExecutedRow) {
 	runs := a.runs[row.Variant]
 	if row.Variant == "CPU" {
 		runs = a.runs["NPU"]
@@ -304,7 +304,7 @@ type requestTimes struct{ change, calibration, decoding, drafting, joules float6
 func (t requestTimes) sum() float64 { return t.change + t.calibration + t.decoding + t.drafting }
 
 // whole is the time of a variant's answer to an input from the question to the last token, in ms.
-func (a account) whole(variant string, input int) float64 {
+func (a variantSums) whole(variant string, input int) float64 {
 	sum := a.times(variant, input).sum() + msOf(a.pure[input])
 	if variant != "CPU" { // whose NPU has only the graphs for prompts
 		sum += msOf(a.runs[variant][input].prefill.Opening)
@@ -313,7 +313,7 @@ func (a account) whole(variant string, input int) float64 {
 }
 
 // times returns a variant's times of an input.
-func (a account) times(variant string, input int) (t requestTimes) {
+func (a variantSums) times(variant string, input int) (t requestTimes) {
 	if variant == "CPU" {
 		return a.onCPU(input)
 	}
@@ -334,7 +334,7 @@ func (a account) times(variant string, input int) (t requestTimes) {
 
 // onCPU is the time of an answer whose prompt the NPU reads and whose tokens the CPU decodes, with products and attention at
 // the chip's rates. There is no change of graphs.
-func (a account) onCPU(input int) (t requestTimes) {
+func (a variantSums) onCPU(input int) (t requestTimes) {
 	r := a.runs["NPU"][input]
 	var took time.Duration
 	for i := range r.stats.Passes {

@@ -60,18 +60,18 @@ func TestFittedFigures(t *testing.T) {
 // Errors are relative, and zero within a published range. Bounds and figures that follow from the rules have none.
 func TestFigureErrors(t *testing.T) {
 	var v validator
-	v.is("sd.npu a", "", 10, 12, "")
-	v.within("sd.npu b", "", 5, 8, 7, "")
-	v.within("sd.npu c", "", 5, 8, 4, "")
-	v.within("sd.npu d", "", 5, 8, 10, "")
+	v.predicted("sd.npu a", "", 10, 12, "")
+	v.predictedRange("sd.npu b", "", 5, 8, 7, "")
+	v.predictedRange("sd.npu c", "", 5, 8, 4, "")
+	v.predictedRange("sd.npu d", "", 5, 8, 10, "")
 	v.open("sd.npu e", "", 3, "why")
 	v.bound("llada.cpp f", "", "above", 1, 1, "")
 	v.bound("llada.cpp g", "", "above", 1, 2, "")
 	v.bound("llada.cpp h", "", "below", 1, .5, "")
-	v.one(Given, "llada.cpp i", "", 1, 1, "a rule")
-	v.one(Measured, "sd.npu j", "", 2, 3, "")
-	v.again("sd.npu l", "", 1, 9, "")
-	v.ends("CoordGen k", "", 2, 8, []float64{5, 6, 3}, "")
+	v.addOne(Given, "llada.cpp i", "", 1, 1, "a rule")
+	v.addOne(Measured, "sd.npu j", "", 2, 3, "")
+	v.repeated("sd.npu l", "", 1, 9, "")
+	v.predictedEnds("CoordGen k", "", 2, 8, []float64{5, 6, 3}, "")
 	want := []report.Number{report.Is(.2), report.Is(0), report.Is(-.2), report.Is(.25), {}, {}, {}, {}, {}, report.Is(.5), report.Is(8), report.Is(.5), report.Is(-.25)}
 	if len(v.figures) != len(want) {
 		t.Fatalf("%d figures, want %d", len(v.figures), len(want))

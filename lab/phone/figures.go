@@ -57,8 +57,8 @@ type validator struct {
 	err     error
 }
 
-// all adds figures until the first error.
-func (v *validator) all(groups ...func()) error {
+// addAll adds figures until the first error.
+func (v *validator) addAll(groups ...func()) error {
 	for _, add := range groups {
 		if add(); v.err != nil {
 			return v.err
@@ -88,7 +88,7 @@ func (v *validator) shape(name string, layers, head npu.DType) sim.Shape {
 func (v *validator) add(f PublishedFigure) {
 	switch f.Kind {
 	case Compared, Repeated, Measured:
-		f.Error = f.off()
+		f.Error = f.relativeError()
 	case Bound:
 		holds := f.Predicted.Value > f.Published.Value == (f.Side == "above")
 		f.Holds = &holds
@@ -97,8 +97,8 @@ func (v *validator) add(f PublishedFigure) {
 	v.figures = append(v.figures, f)
 }
 
-// off is the prediction's relative error, 0 within a range.
-func (f PublishedFigure) off() report.Number {
+// relativeError is the prediction's relative error, 0 within a range.
+func (f PublishedFigure) relativeError() report.Number {
 	low, high := f.Published.Value, f.Published.Value
 	if f.Upper.Known {
 		high = f.Upper.Value
@@ -113,37 +113,37 @@ func (f PublishedFigure) off() report.Number {
 	return report.Is(math.Round(e*1e4) / 1e4)
 }
 
-// one adds a figure of the given kind with one published number and a prediction.
-func (v *validator) one(kind FigureKind, figure, unit string, published, predicted float64, note string) {
+// addOne adds a figure of the given kind with one published number and a prediction.
+func (v *validator) addOne(kind FigureKind, figure, unit string, published, predicted float64, note string) {
 	v.add(PublishedFigure{Figure: figure, Unit: unit, Kind: kind, Published: report.Is(published), Predicted: report.Is(predicted), Note: note})
 }
 
-// is adds a figure that the simulator predicts.
-func (v *validator) is(figure, unit string, published, predicted float64, note string) {
-	v.one(Compared, figure, unit, published, predicted, note)
+// predicted adds a figure that the simulator predicts.
+func (v *validator) predicted(figure, unit string, published, predicted float64, note string) {
+	v.addOne(Compared, figure, unit, published, predicted, note)
 }
 
 // fitted adds a figure that a parameter was fitted to.
 func (v *validator) fitted(figure, unit string, published, predicted float64, note string) {
-	v.one(FittedTo, figure, unit, published, predicted, note)
+	v.addOne(FittedTo, figure, unit, published, predicted, note)
 }
 
-// again adds a figure that repeats another.
-func (v *validator) again(figure, unit string, published, predicted float64, note string) {
-	v.one(Repeated, figure, unit, published, predicted, note)
+// repeated adds a figure that repeats another.
+func (v *validator) repeated(figure, unit string, published, predicted float64, note string) {
+	v.addOne(Repeated, figure, unit, published, predicted, note)
 }
 
-// within adds a figure for which a range was published.
-func (v *validator) within(figure, unit string, low, high, predicted float64, note string) {
+// predictedRange adds a figure for which a range was published.
+func (v *validator) predictedRange(figure, unit string, low, high, predicted float64, note string) {
 	v.add(PublishedFigure{Figure: figure, Unit: unit, Kind: Compared, Published: report.Is(low), Upper: report.Is(high), Predicted: report.Is(predicted), Note: note})
 }
 
-// ends adds the lowest and the highest of a range over several phones, models or tasks as two figures. One figure would say
+// predictedEnds adds the lowest and the highest of a range over several phones, models or tasks as two figures. One figure would say
 // little: a wide range holds almost any prediction.
-func (v *validator) ends(figure, unit string, low, high float64, predicted []float64, note string) {
+func (v *validator) predictedEnds(figure, unit string, low, high float64, predicted []float64, note string) {
 	if v.err == nil && len(predicted) > 0 {
-		v.is(figure+", lowest", unit, low, slices.Min(predicted), note)
-		v.is(figure+", highest", unit, high, slices.Max(predicted), note)
+		v.predicted(figure+", lowest", unit, low, slices.Min(predicted), note)
+		v.predicted(figure+", highest", unit, high, slices.Max(predicted), note)
 	}
 }
 
@@ -157,8 +157,8 @@ func (v *validator) open(figure, unit string, published float64, why string) {
 	v.add(PublishedFigure{Figure: figure, Unit: unit, Kind: Open, Published: report.Is(published), Note: why})
 }
 
-// unread adds figures whose numbers are not in the texts at hand.
-func (v *validator) unread(figures string) {
+// notAtHand adds figures whose numbers are not in the texts at hand.
+func (v *validator) notAtHand(figures string) {
 	v.add(PublishedFigure{Figure: figures, Kind: Open, Note: "their numbers are not in the text at hand"})
 }
 
@@ -189,7 +189,7 @@ func prefill(c sim.Costs, s sim.Shape, prompt, chunk int) (sum sim.Cost) {
 // accept lengths.
 func validate(files sim.Files, measured *AcceptLengths) ([]PublishedFigure, error) {
 	v := validator{files: files}
-	if err := v.all(v.ablation, v.draftLengths, v.switching, v.decodingShares, v.speedups, v.energy, v.peakMemory,
+	if err := v.addAll(v.ablation, v.draftLengths, v.switching, v.decodingShares, v.speedups, v.energy, v.peakMemory,
 		v.samsung, v.samsungScaled, v.llada, v.engines, v.mnn); err != nil {
 		return nil, err
 	}

@@ -26,21 +26,21 @@ const samsungNote = "the model's shape, the chunk (128) and the rank (32) are no
 // sessionNote goes with predictions of the first load.
 const sessionNote = "without the start of the session, which no switch of graphs takes"
 
-// oneB is Samsung's 1B model with INT4 weights on the Galaxy S24.
-type oneB struct{ c sim.Costs }
+// samsungModel is Samsung's 1B model with INT4 weights on the Galaxy S24.
+type samsungModel struct{ c sim.Costs }
 
 // token is the time of a step, in ms.
-func (m oneB) token(s sim.Shape, rows int) float64 {
+func (m samsungModel) token(s sim.Shape, rows int) float64 {
 	return msOf(pass(m.c, s, rows, 512, true).Time())
 }
 
 // first is the time of the pass over the first chunk, in ms.
-func (m oneB) first(s sim.Shape) float64 {
+func (m samsungModel) first(s sim.Shape) float64 {
 	return msOf(pass(m.c, s, samsungChunk, samsungChunk, false).Time())
 }
 
 // size is the size of its graphs, in MB.
-func (m oneB) size(s sim.Shape) float64 {
+func (m samsungModel) size(s sim.Shape) float64 {
 	b := int64(0)
 	for _, g := range s.Blocks(1, true) {
 		b += m.c.Bytes(g)
@@ -49,7 +49,7 @@ func (m oneB) size(s sim.Shape) float64 {
 }
 
 // loading is how long its two graphs take to load, in ms.
-func (m oneB) loading() float64 {
+func (m samsungModel) loading() float64 {
 	return msOf(m.c.LoadTime(2, int64(1e6*m.size(samsungShape()))))
 }
 
@@ -60,7 +60,7 @@ func withAdapters(s sim.Shape, n int) sim.Shape {
 }
 
 func (v *validator) samsung() {
-	m := oneB{v.costs("sm8650/qnn")}
+	m := samsungModel{v.costs("sm8650/qnn")}
 	if v.err != nil {
 		return
 	}
@@ -70,19 +70,19 @@ func (v *validator) samsung() {
 }
 
 // samsungAdapters adds Tables 1, 2 and 9: ways to hold several adapters.
-func (v *validator) samsungAdapters(m oneB) {
+func (v *validator) samsungAdapters(m samsungModel) {
 	s := samsungShape()
 	adapted, masked := withAdapters(s, 1), withAdapters(s, 2)
 	const stand = samsungNote
-	v.one(Given, "Samsung Table 9: FP16 model", "MB", 1800, 2*s.Parameters()/1e6, "the shape was chosen for it")
-	v.is("Samsung Table 9: INT4 model", "MB", 600, m.size(s), stand)
-	v.is("Samsung Table 9: adapters of 4 tasks", "MB", 120, 4*(m.size(adapted)-m.size(s)), stand)
-	v.is("Samsung Table 1: base model, 2 graphs", "MB", 718, m.size(s), stand+"; graphs share weights")
-	v.is("Samsung Table 1: LoRA weight sharing, 4 graphs", "MB", 1100, 2*m.size(adapted)-m.size(s), stand)
+	v.addOne(Given, "Samsung Table 9: FP16 model", "MB", 1800, 2*s.Parameters()/1e6, "the shape was chosen for it")
+	v.predicted("Samsung Table 9: INT4 model", "MB", 600, m.size(s), stand)
+	v.predicted("Samsung Table 9: adapters of 4 tasks", "MB", 120, 4*(m.size(adapted)-m.size(s)), stand)
+	v.predicted("Samsung Table 1: base model, 2 graphs", "MB", 718, m.size(s), stand+"; graphs share weights")
+	v.predicted("Samsung Table 1: LoRA weight sharing, 4 graphs", "MB", 1100, 2*m.size(adapted)-m.size(s), stand)
 	const repeats = "Table 1 has the number too"
-	v.again("Samsung Table 2: size, base", "MB", 718, m.size(s), repeats)
-	v.again("Samsung Table 2: prefill, base", "ms", 45, m.first(s), repeats)
-	v.again("Samsung Table 2: generation, base", "ms", 22, m.token(s, 1), repeats)
+	v.repeated("Samsung Table 2: size, base", "MB", 718, m.size(s), repeats)
+	v.repeated("Samsung Table 2: prefill, base", "ms", 45, m.first(s), repeats)
+	v.repeated("Samsung Table 2: generation, base", "ms", 22, m.token(s, 1), repeats)
 	for _, t := range []struct {
 		name          string
 		ms, predicted float64
@@ -96,41 +96,41 @@ func (v *validator) samsungAdapters(m oneB) {
 		{"Table 2: generation, masking", 30, m.token(masked, 1)},
 		{"Table 2: generation, LoRA as input", 25, m.token(adapted, 1)},
 	} {
-		v.is("Samsung "+t.name, "ms", t.ms, t.predicted, stand)
+		v.predicted("Samsung "+t.name, "ms", t.ms, t.predicted, stand)
 	}
-	v.is("Samsung Table 2: size, masking", "MB", 894, m.size(masked), stand)
-	v.is("Samsung Table 2: size, LoRA as input", "MB", 686, m.size(s), "adapters are inputs; "+stand)
+	v.predicted("Samsung Table 2: size, masking", "MB", 894, m.size(masked), stand)
+	v.predicted("Samsung Table 2: size, LoRA as input", "MB", 686, m.size(s), "adapters are inputs; "+stand)
 }
 
 // samsungAnswers adds Tables 3 and 5: whole answers.
-func (v *validator) samsungAnswers(m oneB) {
+func (v *validator) samsungAnswers(m samsungModel) {
 	s := samsungShape()
 	adapted := withAdapters(s, 1)
 	const stand = samsungNote
 	after, streams := m.first(s)+8*m.token(s, 1), m.first(s)+m.token(s, 8)
-	v.is("Samsung Table 3: prefill", "ms", 40, m.first(s), stand)
-	v.is("Samsung Table 3: a step of 1 stream", "ms", 23, m.token(s, 1), stand)
-	v.is("Samsung Table 3: a step of 8 streams", "ms", 23, m.token(s, 8), stand)
-	v.is("Samsung Table 3: 8 answers one after the other", "ms", 174, after, "the published sum, 23 × 8 + 40, is 224")
-	v.is("Samsung Table 3: 8 answers in 8 streams", "ms", 63, streams, stand)
-	v.is("Samsung, abstract: 8 answers in 8 streams, times faster", "×", 6, after/streams, "published as up to 6; Table 3's own numbers make 2.8 or 3.6")
+	v.predicted("Samsung Table 3: prefill", "ms", 40, m.first(s), stand)
+	v.predicted("Samsung Table 3: a step of 1 stream", "ms", 23, m.token(s, 1), stand)
+	v.predicted("Samsung Table 3: a step of 8 streams", "ms", 23, m.token(s, 8), stand)
+	v.predicted("Samsung Table 3: 8 answers one after the other", "ms", 174, after, "the published sum, 23 × 8 + 40, is 224")
+	v.predicted("Samsung Table 3: 8 answers in 8 streams", "ms", 63, streams, stand)
+	v.predicted("Samsung, abstract: 8 answers in 8 streams, times faster", "×", 6, after/streams, "published as up to 6; Table 3's own numbers make 2.8 or 3.6")
 
-	v.is("Samsung Table 5: peak memory", "MB", 967, m.size(adapted)+s.HeadParameters()*2/1e6, "weights, one adapter and an embedding in 16 bits; "+stand)
-	v.is("Samsung Table 5: load time", "ms", 624.1, m.loading(), "two graphs over one set of weights; "+sessionNote)
-	v.is("Samsung Table 5: first token", "ms", 155.9, m.first(adapted), "the prompt's length is not published; one chunk of 128 predicted")
-	v.is("Samsung Table 5: token", "ms", 24.19, m.token(adapted, 1), stand)
-	v.again("Samsung Table 5: rate", "tokens/s", 41.32, 1000/m.token(adapted, 1), "the inverse of the time")
-	v.is("Samsung Table 5: total", "s", 2.85, (m.first(adapted)+summaryTokens*m.token(adapted, 1))/1000,
+	v.predicted("Samsung Table 5: peak memory", "MB", 967, m.size(adapted)+s.HeadParameters()*2/1e6, "weights, one adapter and an embedding in 16 bits; "+stand)
+	v.predicted("Samsung Table 5: load time", "ms", 624.1, m.loading(), "two graphs over one set of weights; "+sessionNote)
+	v.predicted("Samsung Table 5: first token", "ms", 155.9, m.first(adapted), "the prompt's length is not published; one chunk of 128 predicted")
+	v.predicted("Samsung Table 5: token", "ms", 24.19, m.token(adapted, 1), stand)
+	v.repeated("Samsung Table 5: rate", "tokens/s", 41.32, 1000/m.token(adapted, 1), "the inverse of the time")
+	v.predicted("Samsung Table 5: total", "s", 2.85, (m.first(adapted)+summaryTokens*m.token(adapted, 1))/1000,
 		"an answer of 100 tokens, its length is not published; loading, if it counts, would be 0.62 s more")
 	v.open("Samsung, abstract: better in memory and latency overall, highest (lowest 4)", "×", 6, "the text does not say than what")
 }
 
 // samsungGraphs adds Table 10: rewritten graphs. Its lines on composite and transposed graphs repeat the first.
-func (v *validator) samsungGraphs(m oneB) {
+func (v *validator) samsungGraphs(m samsungModel) {
 	s, c := samsungShape(), m.c
 	adapted := withAdapters(s, 1)
 	const table, repeats = "Samsung Table 10: ", "the number of scalar folding"
-	v.is(table+"first token, scalar folding", "ms", 45.8, m.first(s), samsungNote)
+	v.predicted(table+"first token, scalar folding", "ms", 45.8, m.first(s), samsungNote)
 	v.fitted(table+"generation, scalar folding", "ms", 19.385, m.token(s, 1), samsungNote)
 	unfolded := func(rows int) float64 { // one multiplication by a constant for each head's scores, layer by layer
 		return msOf(c.Op)*float64(s.Layers*s.Heads) + float64(s.Layers*s.Heads*rows*512)/c.Vector*1000
@@ -138,20 +138,20 @@ func (v *validator) samsungGraphs(m oneB) {
 	v.fitted(table+"first token, what scalar folding saves", "ms", 1.5, unfolded(samsungChunk), "47.3 - 45.8: one more operator for each head")
 	v.fitted(table+"generation, what scalar folding saves", "ms", 1.125, unfolded(1), "20.51 - 19.385: one more operator for each head")
 	const sum = "the sum of scalar folding and what it saves"
-	v.again(table+"first token, without scalar folding", "ms", 47.3, m.first(s)+unfolded(samsungChunk), sum)
-	v.again(table+"generation, without scalar folding", "ms", 20.51, m.token(s, 1)+unfolded(1), sum)
+	v.repeated(table+"first token, without scalar folding", "ms", 47.3, m.first(s)+unfolded(samsungChunk), sum)
+	v.repeated(table+"generation, without scalar folding", "ms", 20.51, m.token(s, 1)+unfolded(1), sum)
 	split := msOf(c.Op) * float64(s.Layers*(2*s.Heads+2*s.KVHeads))
-	v.is(table+"first token, LoRA-B split", "ms", 45.9, m.first(adapted)+split, "with an adapter; one more operator for each head's projections")
-	v.is(table+"generation, LoRA-B split", "ms", 19.45, m.token(adapted, 1)+split, "with an adapter; one more operator for each head's projections")
-	v.is(table+"first token, LoRA-B composite", "ms", 45.8, m.first(adapted), "with an adapter; "+samsungNote)
-	v.is(table+"generation, LoRA-B composite", "ms", 19.385, m.token(adapted, 1), "with an adapter; "+samsungNote)
+	v.predicted(table+"first token, LoRA-B split", "ms", 45.9, m.first(adapted)+split, "with an adapter; one more operator for each head's projections")
+	v.predicted(table+"generation, LoRA-B split", "ms", 19.45, m.token(adapted, 1)+split, "with an adapter; one more operator for each head's projections")
+	v.predicted(table+"first token, LoRA-B composite", "ms", 45.8, m.first(adapted), "with an adapter; "+samsungNote)
+	v.predicted(table+"generation, LoRA-B composite", "ms", 19.385, m.token(adapted, 1), "with an adapter; "+samsungNote)
 	turned := func(context int) float64 { // every key is moved once
 		return float64(s.Layers*context*s.KVHeads*s.HeadDim) / c.Vector * 1000
 	}
-	v.is(table+"first token, K untransposed", "ms", 52, m.first(s)+turned(samsungChunk), "the keys pass through the vector unit once")
-	v.is(table+"generation, K untransposed", "ms", 23, m.token(s, 1)+turned(512), "the keys of 512 positions pass through the vector unit once")
-	v.again(table+"first token, K transposed", "ms", 45.8, m.first(s), repeats)
-	v.again(table+"generation, K transposed", "ms", 19.385, m.token(s, 1), repeats)
+	v.predicted(table+"first token, K untransposed", "ms", 52, m.first(s)+turned(samsungChunk), "the keys pass through the vector unit once")
+	v.predicted(table+"generation, K untransposed", "ms", 23, m.token(s, 1)+turned(512), "the keys of 512 positions pass through the vector unit once")
+	v.repeated(table+"first token, K transposed", "ms", 45.8, m.first(s), repeats)
+	v.repeated(table+"generation, K transposed", "ms", 19.385, m.token(s, 1), repeats)
 }
 
 // useCase is a line of Samsung's Table 6, with the best value of the corresponding column of Table 7.
@@ -190,30 +190,30 @@ func (v *validator) samsungScaled() {
 	for _, g := range s.Blocks(1, true) {
 		weights += float64(c.Bytes(g)) / 1e6
 	}
-	small := oneB{v.costs("sm8650/qnn")}.loading()
+	small := samsungModel{v.costs("sm8650/qnn")}.loading()
 	v.fitted("Samsung Tables 5 and 6: initialisation of the 3B model for Correction less loading of the 1B model", "ms", 1507.96-624.1,
 		msOf(c.LoadTime(2, int64(1e6*weights)))-small, "of two phones; "+sessionNote)
 	for i, t := range useCases {
 		name := "Samsung Table 6, " + t.name + ": "
-		v.is(name+"prefill", "ms", t.prefill, t.chunks*chunk, fmt.Sprintf("%s; %.0f chunks by the ratio to the others", stand, t.chunks))
+		v.predicted(name+"prefill", "ms", t.prefill, t.chunks*chunk, fmt.Sprintf("%s; %.0f chunks by the ratio to the others", stand, t.chunks))
 		if i == 0 {
 			v.fitted(name+"token without DS2D", "ms", t.without, one, stand)
 		} else {
-			v.is(name+"token without DS2D", "ms", t.without, one, stand)
+			v.predicted(name+"token without DS2D", "ms", t.without, one, stand)
 		}
-		v.again(name+"rate without DS2D", "tokens/s", t.rate, 1000/one, "the inverse of the time")
+		v.repeated(name+"rate without DS2D", "tokens/s", t.rate, 1000/one, "the inverse of the time")
 		passes := fmt.Sprintf("%.2f tokens for each inference of 32 rows (Table 7)", t.tokens)
 		if t.name == "Natural Language" {
 			passes += " of the column Gallery, which stands in its place"
 		}
-		v.is(name+"token with DS2D", "ms", t.with, tree/t.tokens, passes)
-		v.again(name+"rate with DS2D", "tokens/s", t.ds2dRate, 1000*t.tokens/tree, "the inverse of the time")
-		v.is(name+"peak memory", "MB", t.mb, weights+2*s.HeadParameters()/1e6, "weights and an embedding in 16 bits; "+stand)
-		v.is(name+"initialisation", "ms", t.init, msOf(c.LoadTime(2, int64(1e6*weights))), "two graphs over one set of weights; "+sessionNote)
-		v.is("Samsung Table 7, "+t.name+": best rate", "tokens/s", t.tokensRate, 1000*t.tokens/tree, passes)
+		v.predicted(name+"token with DS2D", "ms", t.with, tree/t.tokens, passes)
+		v.repeated(name+"rate with DS2D", "tokens/s", t.ds2dRate, 1000*t.tokens/tree, "the inverse of the time")
+		v.predicted(name+"peak memory", "MB", t.mb, weights+2*s.HeadParameters()/1e6, "weights and an embedding in 16 bits; "+stand)
+		v.predicted(name+"initialisation", "ms", t.init, msOf(c.LoadTime(2, int64(1e6*weights))), "two graphs over one set of weights; "+sessionNote)
+		v.predicted("Samsung Table 7, "+t.name+": best rate", "tokens/s", t.tokensRate, 1000*t.tokens/tree, passes)
 		most = max(most, one*t.tokens/tree)
 	}
-	v.is("Samsung, abstract: DS2D, times faster, highest", "×", 2.3, most, "the best tokens for each inference of Table 7")
+	v.predicted("Samsung, abstract: DS2D, times faster, highest", "×", 2.3, most, "the best tokens for each inference of Table 7")
 	v.add(PublishedFigure{Figure: "Samsung Table 7: the other branchings", Kind: Open, Note: "tokens for each inference are the model's; the pass takes the same time for all"})
 }
 
@@ -258,8 +258,8 @@ func (v *validator) llada() {
 	for _, x := range []diffusion{gen3, elite, gen5} {
 		faster = append(faster, x.cpu()/x.token())
 	}
-	v.ends("llada.cpp, abstract: LLaDA-8B over the CPU with prefix KV", "×", 17, 42, faster, "over three chips; "+diffusionNote)
-	v.is("llada.cpp §1: LLaDA-8B over Llama-3-8B, 128 tokens, SM8750, up to", "×", 3.9, elite.llama()/elite.token(), diffusionNote)
+	v.predictedEnds("llada.cpp, abstract: LLaDA-8B over the CPU with prefix KV", "×", 17, 42, faster, "over three chips; "+diffusionNote)
+	v.predicted("llada.cpp §1: LLaDA-8B over Llama-3-8B, 128 tokens, SM8750, up to", "×", 3.9, elite.llama()/elite.token(), diffusionNote)
 	for _, s := range []struct {
 		chip, side, note string
 		x                diffusion
@@ -278,18 +278,18 @@ func (v *validator) llada() {
 		"the NPU's power is fitted to sd.npu's energy of a request, the CPU's is another measurement")
 	v.lladaRules(elite.c, elite.d)
 	v.open("llada.cpp §5.4: latency that skipping logits saves in some cases, more than", "%", 10, "which positions are stable is the model's doing")
-	v.unread("llada.cpp Tables 2, 6, 7; Figures 3, 5, 11 to 14")
+	v.notAtHand("llada.cpp Tables 2, 6, 7; Figures 3, 5, 11 to 14")
 }
 
 // lladaRules adds statements that follow from a rule or a parameter of the simulator.
 func (v *validator) lladaRules(c sim.Costs, d sim.Shape) {
 	product := func(rows int) float64 { return c.Product(rows, d.FF, d.Dim, 0).Seconds() }
-	v.one(Given, "llada.cpp §2.2, Figure 3(a): a product of 32 rows over one of 4, nearly constant", "×", 1, product(32)/product(4), "one tile")
+	v.addOne(Given, "llada.cpp §2.2, Figure 3(a): a product of 32 rows over one of 4, nearly constant", "×", 1, product(32)/product(4), "one tile")
 	fits := 0.0
 	if float64(c.Window) < d.LayerParameters()*4.5/8 {
 		fits = 1
 	}
-	v.one(Given, "llada.cpp §5.6: all weights at once fail to map on SM8750 (1: fail)", "", 1, fits, "layers in Q4_0 against one session's window")
+	v.addOne(Given, "llada.cpp §5.6: all weights at once fail to map on SM8750 (1: fail)", "", 1, fits, "layers in Q4_0 against one session's window")
 }
 
 // engines adds measurements that engines publish.
@@ -308,21 +308,21 @@ func (v *validator) engines() {
 	v.fitted("llama.cpp Hexagon v79: Llama-3.2-1B Q4_0, prompt 128", "tokens/s", 169.42, reading(hex, one, 128, 128), "")
 	v.fitted("llama.cpp Hexagon v79: Llama-3.2-1B Q4_0, generation 64", "tokens/s", 51.54, rate(hex, one, 64), "")
 	v.fitted("llama.cpp Hexagon v79: Llama-3.2-1B Q4_0, load", "ms", 617.94, msOf(hex.LoadTime(1, int64(one.Parameters()*4.5/8))), "")
-	v.is("llama.cpp Hexagon v79: Llama-3.2-1B Q4_0, prompt 11", "tokens/s", 136.21, 11/pass(hex, one, 11, 11, false).Time().Seconds(), "rows are taken singly, as for the prompt of 128")
+	v.predicted("llama.cpp Hexagon v79: Llama-3.2-1B Q4_0, prompt 11", "tokens/s", 136.21, 11/pass(hex, one, 11, 11, false).Time().Seconds(), "rows are taken singly, as for the prompt of 128")
 
 	v.hexagons(hex)
 	sessions := func(parameters float64) float64 { return float64(int(parameters*4.5/8)/int(hex.Window) + 1) }
-	v.is("llama.cpp: sessions for an 8B model", "", 2, sessions(v.shape("Llama-3.1-8B", npu.Q4_0, npu.Q4_0).LayerParameters()), "layers in Q4_0")
-	v.is("llama.cpp: sessions for a 20B model", "", 4, sessions(20.9e9), "all weights at 4.5 bits; the experts' own type is smaller")
+	v.predicted("llama.cpp: sessions for an 8B model", "", 2, sessions(v.shape("Llama-3.1-8B", npu.Q4_0, npu.Q4_0).LayerParameters()), "layers in Q4_0")
+	v.predicted("llama.cpp: sessions for a 20B model", "", 4, sessions(20.9e9), "all weights at 4.5 bits; the experts' own type is smaller")
 	v.open("llama.cpp's rival backend, 8 Elite: gemma4 E2B Q4_0, prompt 500", "tokens/s", 1438, "the model's shape is not at hand, and the backend is none of the stacks")
 
 	three, eight := v.shape("SmallThinker-3B", npu.Q4_0, npu.Q8_0), v.shape("Llama-3.1-8B", npu.Q4_0, npu.Q8_0)
 	v.fitted("PowerServe 8 Gen 3: SmallThinker-3B, prefill", "tokens/s", 975, reading(gen3, three, 1536, 128), "prompt and chunk are not published: 1536, 128")
-	v.is("PowerServe 8 Gen 3: SmallThinker-3B, decode", "tokens/s", 19.71, rate(gen3, three, 1536), "")
+	v.predicted("PowerServe 8 Gen 3: SmallThinker-3B, decode", "tokens/s", 19.71, rate(gen3, three, 1536), "")
 	v.fitted("PowerServe 8 Elite: SmallThinker-3B, prefill", "tokens/s", 1052.63, reading(elite, three, 1536, 128), "")
-	v.is("PowerServe 8 Elite: SmallThinker-3B, decode", "tokens/s", 20.90, rate(elite, three, 1536), "")
-	v.is("PowerServe 8 Elite: Llama-3.1-8B, prefill", "tokens/s", 509.09, reading(elite, eight, 1536, 128), "")
-	v.is("PowerServe 8 Elite: Llama-3.1-8B, decode", "tokens/s", 12.48, rate(elite, eight, 1536), "")
+	v.predicted("PowerServe 8 Elite: SmallThinker-3B, decode", "tokens/s", 20.90, rate(elite, three, 1536), "")
+	v.predicted("PowerServe 8 Elite: Llama-3.1-8B, prefill", "tokens/s", 509.09, reading(elite, eight, 1536, 128), "")
+	v.predicted("PowerServe 8 Elite: Llama-3.1-8B, decode", "tokens/s", 12.48, rate(elite, eight, 1536), "")
 	const drafts = "tokens accepted and drafted for each pass are not published"
 	v.open("PowerServe 8 Gen 3: SmallThinker-3B, speculative", "tokens/s", 38.75, drafts)
 	v.open("PowerServe 8 Elite: SmallThinker-3B, speculative (0.5B draft)", "tokens/s", 43.25, drafts)
@@ -331,7 +331,7 @@ func (v *validator) engines() {
 		model string
 		rate  float64
 	}{{"Llama-3.2-1B", 29}, {"Qwen2.5-0.5B", 130}, {"Qwen3-0.6B", 70}, {"SmolLM2-135M", 254}, {"granite-3.3-2B", 17}} {
-		v.is("ExecuTorch QNN 2.37 SM8750: "+t.model+", decode", "tokens/s", t.rate, rate(elite, v.shape(t.model, npu.Q8_0, npu.Q8_0), 128), "8-bit weights (16a8w)")
+		v.predicted("ExecuTorch QNN 2.37 SM8750: "+t.model+", decode", "tokens/s", t.rate, rate(elite, v.shape(t.model, npu.Q8_0, npu.Q8_0), 128), "8-bit weights (16a8w)")
 	}
 }
 
@@ -347,11 +347,11 @@ func (v *validator) hexagons(elite sim.Costs) {
 	const pr = "llama.cpp pull request 22334, Hexagon v81: "
 	v.fitted(pr+"Llama-3.2-1B Q4_0, prompt 256", "tokens/s", 889.54, reading(one), "")
 	v.fitted(pr+"Llama-3.2-1B Q4_0, generation", "tokens/s", 64.56, rate(one, 256), "")
-	v.is(pr+"Llama-3.1-8B Q4_0, prompt 256", "tokens/s", 148.73, reading(eight), "")
+	v.predicted(pr+"Llama-3.1-8B Q4_0, prompt 256", "tokens/s", 148.73, reading(eight), "")
 	v.fitted(pr+"Llama-3.1-8B Q4_0, generation", "tokens/s", 13.32, rate(eight, 256), "")
-	v.is("llama.cpp pull request 21554, Hexagon v81: Qwen3-0.6B Q4_0, generation", "tokens/s", 84.98, rate(v.shape("Qwen3-0.6B", npu.Q4_0, npu.Q4_0), 204), "")
-	v.is("llama.cpp issue 27677, Hexagon v81: Qwen3-8B Q4_K_M, generation 16", "tokens/s", 6.66, rate(v.shape("Qwen3-8B", npu.Q4_K, npu.Q6_K), 16), "")
-	v.is("llama.cpp issue 18139, Hexagon v79: a product of 64 rows with 4096 × 4096 in Q8_0", "ms", 4.957, msOf(elite.Product(64, 4096, 4096, 4096*4096*17/16)), "")
+	v.predicted("llama.cpp pull request 21554, Hexagon v81: Qwen3-0.6B Q4_0, generation", "tokens/s", 84.98, rate(v.shape("Qwen3-0.6B", npu.Q4_0, npu.Q4_0), 204), "")
+	v.predicted("llama.cpp issue 27677, Hexagon v81: Qwen3-8B Q4_K_M, generation 16", "tokens/s", 6.66, rate(v.shape("Qwen3-8B", npu.Q4_K, npu.Q6_K), 16), "")
+	v.predicted("llama.cpp issue 18139, Hexagon v79: a product of 64 rows with 4096 × 4096 in Q8_0", "ms", 4.957, msOf(elite.Product(64, 4096, 4096, 4096*4096*17/16)), "")
 	v.open("llama.cpp pull request 27642, SM8850: Qwen3.5-9B on QNN (on ggml's backend 8.1)", "tokens/s", 14.1, "the model's layers are not all attention, and of no shape at hand")
 }
 

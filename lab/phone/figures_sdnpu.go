@@ -119,7 +119,7 @@ func (v *validator) anywhere(figure, unit string, published float64, note string
 		f := worst
 		f.Predicted = report.Is(predict(v.request(p.soc, "Qwen2.5-1.5B")))
 		all = append(all, fmt.Sprintf("%s %.3g", p.name, f.Predicted.Value))
-		if !worst.Predicted.Known || math.Abs(f.off().Value) > math.Abs(worst.off().Value) {
+		if !worst.Predicted.Known || math.Abs(f.relativeError().Value) > math.Abs(worst.relativeError().Value) {
 			worst.Predicted = f.Predicted
 		}
 	}
@@ -143,7 +143,7 @@ func (v *validator) draftLengths() {
 	v.fitted("CoordGen §2.3, Figure 6: draft of 1, Redmi K70 Pro", "ms/token", 51.1, q.step(1, context), unnamed)
 	v.fitted("CoordGen §2.3, Figure 6: draft of 32, Redmi K70 Pro", "ms/token", 5.7, q.step(32, context)/32, unnamed)
 	v.bound("CoordGen §2.3, Figure 5: prefill on a graph of 32, Redmi K70 Pro", "ms/token", "below", 8, q.step(32, context)/32, "the fitted draft of 32 is as many rows")
-	v.is("CoordGen §2.3, Figure 5: decoding on the graph of 32, accept length 4.2, Redmi K70 Pro", "ms/token", 160, q.step(32, context)/4.2,
+	v.predicted("CoordGen §2.3, Figure 5: decoding on the graph of 32, accept length 4.2, Redmi K70 Pro", "ms/token", 160, q.step(32, context)/4.2,
 		"the published number fits a graph of 128 rows; the text says 32")
 	v.anywhere("sd.npu §3.1, Figure 3: decoding on the graph of prefill, times slower", "×", 8, "published as up to 8; graphs of 256 rows and of 1 (§3)",
 		func(q request) float64 { return q.step(256, context) / q.step(1, context) })
@@ -178,7 +178,7 @@ func (v *validator) switching() {
 			}
 		}
 	}
-	v.is("sd.npu §5.1: two blocks hide the switch, share hidden", "%", 100, 100*hidden,
+	v.predicted("sd.npu §5.1: two blocks hide the switch, share hidden", "%", 100, 100*hidden,
 		"published in words: two blocks suffice for all models and phones; predicted for the least, "+cmp.Or(least, "none"))
 }
 
@@ -190,14 +190,14 @@ func (v *validator) decodingShares() {
 	}
 	const lengths = "1500 tokens read and 100 written: no lengths were given"
 	thousand := func(n int) float64 { return prefill(q.c, q.s, n, prefillChunk).Time().Seconds() }
-	v.is("CoordGen §1: prefill of a context of 1 to 2 thousand tokens", "s", 2, thousand(summaryPrompt),
+	v.predicted("CoordGen §1: prefill of a context of 1 to 2 thousand tokens", "s", 2, thousand(summaryPrompt),
 		fmt.Sprintf("for 1500 tokens on the OnePlus 13; 1000 take %.1f s, 2000 %.1f s", thousand(1000), thousand(2000)))
 
 	onCPU := summaryTokens * q.cpuStep()
 	share := 100 * onCPU / (onCPU + q.reading())
-	v.is("CoordGen §2.1: share of decoding in summaries, decoding on the CPU, OnePlus 13", "%", 87.2, share, "INT8 weights; "+lengths)
-	v.is("CoordGen §2.1: the same for question answering", "%", 90.2, share, lengths)
-	v.is("CoordGen §1: share of decoding over all tasks", "%", 73.5, share, lengths)
+	v.predicted("CoordGen §2.1: share of decoding in summaries, decoding on the CPU, OnePlus 13", "%", 87.2, share, "INT8 weights; "+lengths)
+	v.predicted("CoordGen §2.1: the same for question answering", "%", 90.2, share, lengths)
+	v.predicted("CoordGen §1: share of decoding over all tasks", "%", 73.5, share, lengths)
 	v.bound("CoordGen §2.1: decoding on the NPU over decoding on the CPU, OnePlus 13", "×", "above", 1, q.step(1, summaryPrompt)/q.cpuStep(),
 		"published in words: no advantage, often slower")
 
@@ -209,11 +209,11 @@ func (v *validator) decodingShares() {
 		lengths, _ := table4[0].of(model)
 		faster = append(faster, q.step(1, summaryPrompt)/(q.step(decodeChunk, summaryPrompt)/lengths.all))
 	}
-	v.ends("sd.npu §5.4, Figure 14: share of decoding, mllm(NPU), OnePlus 13", "%", 67, 74, shares, lengths)
-	v.ends("sd.npu §5.4, Figure 14: decoding by sd.npu, OnePlus 13, times faster", "×", 5.25, 8.15, faster, acceptNote)
+	v.predictedEnds("sd.npu §5.4, Figure 14: share of decoding, mllm(NPU), OnePlus 13", "%", 67, 74, shares, lengths)
+	v.predictedEnds("sd.npu §5.4, Figure 14: decoding by sd.npu, OnePlus 13, times faster", "×", 5.25, 8.15, faster, acceptNote)
 	const whose = "a parameter of the simulation of sd.npu"
-	v.one(Given, "sd.npu §5.4: calibration, about", "ms/token", 2, calibrationMs, whose)
-	v.one(Given, "sd.npu §5.4: drafting, less than", "ms/step", 3, draftingMs, whose)
+	v.addOne(Given, "sd.npu §5.4: calibration, about", "ms/token", 2, calibrationMs, whose)
+	v.addOne(Given, "sd.npu §5.4: drafting, less than", "ms/step", 3, draftingMs, whose)
 }
 
 // acceptNote goes with predictions from accept lengths.
@@ -257,13 +257,13 @@ func (v *validator) speedups() {
 		{"over mllm(CPU), Redmi K70 Pro", "CPU", 1.13, 1.64, k70},
 		{"over NG+", "+SD", 1.11, 2.53, every},
 	} {
-		v.ends("sd.npu §5.2: times faster "+r.what, "×", r.low, r.high, v.ratios(request.perToken, r.over, "all", r.counts), acceptNote+"; 1500 tokens read and 100 written")
+		v.predictedEnds("sd.npu §5.2: times faster "+r.what, "×", r.low, r.high, v.ratios(request.perToken, r.over, "all", r.counts), acceptNote+"; 1500 tokens read and 100 written")
 	}
 	const eagle = "the drafter's passes for each step are not published, and the papers' own numbers are estimates (CoordGen §4.1)"
 	v.open("sd.npu §5.2: times faster than SpecInfer, highest (lowest 1.09)", "×", 1.80, eagle)
 	v.open("sd.npu §5.2: SpecInfer on the CPU, highest (lowest 0.56)", "×", 1.18, eagle)
 	v.open("sd.npu §5.2: NG+ on the CPU, highest (lowest 0.92)", "×", 1.13, "on the CPU the length of each draft counts, which is not published")
-	v.unread("sd.npu Figures 2, 11 to 14, beyond what the text says of them")
+	v.notAtHand("sd.npu Figures 2, 11 to 14, beyond what the text says of them")
 }
 
 // energy adds the numbers of sd.npu §5.2, which CoordGen §4.2 repeats.
@@ -293,9 +293,9 @@ func (v *validator) energy() {
 		{"than mllm(NPU), Llama-3.2-3B", "NPU", 1.42, 1.85, large},
 		{"than mllm(NPU), Qwen2.5-0.5B", "NPU", 1.40, 3.50, small},
 	} {
-		v.ends("sd.npu §5.2: times less energy "+r.what, "×", r.low, r.high, v.ratios(request.joules, r.over, "all", r.counts), acceptNote+"; 1500 tokens read and 100 written; calibration's 2 ms a token of the prompt, on the CPU at its full power, take more than drafts save")
+		v.predictedEnds("sd.npu §5.2: times less energy "+r.what, "×", r.low, r.high, v.ratios(request.joules, r.over, "all", r.counts), acceptNote+"; 1500 tokens read and 100 written; calibration's 2 ms a token of the prompt, on the CPU at its full power, take more than drafts save")
 	}
-	v.ends("sd.npu §5.2: times less energy by NG+ than mllm(NPU), Qwen2.5-0.5B", "×", 1.17, 1.54, v.ratios(request.joules, "NPU", "+SD", small), acceptNote)
+	v.predictedEnds("sd.npu §5.2: times less energy by NG+ than mllm(NPU), Qwen2.5-0.5B", "×", 1.17, 1.54, v.ratios(request.joules, "NPU", "+SD", small), acceptNote)
 	v.open("sd.npu §5.2: times less energy than SpecInfer, highest (lowest 1.77)", "×", 4.71, "as its times")
 }
 
@@ -308,8 +308,8 @@ func (v *validator) peakMemory() {
 	const not = "INT8 products and an embedding in 32 bits; activations and the host's structures are not modelled"
 	embedding := 4 * q.HeadParameters()
 	weights := (q.Parameters() + embedding) / 1e9
-	v.within("sd.npu §5.3: peak memory of mllm(NPU), Qwen2.5-1.5B", "GB", 3.05, 3.12, weights, not)
-	v.is("sd.npu §5.3: peak memory of sd.npu, Qwen2.5-1.5B", "GB", 3.14, weights, not+", nor calibration's")
+	v.predictedRange("sd.npu §5.3: peak memory of mllm(NPU), Qwen2.5-1.5B", "GB", 3.05, 3.12, weights, not)
+	v.predicted("sd.npu §5.3: peak memory of sd.npu, Qwen2.5-1.5B", "GB", 3.14, weights, not+", nor calibration's")
 	v.bound("sd.npu §5.3: peak memory of mllm(CPU), Qwen2.5-1.5B", "GB", "above", 6, weights+q.Parameters()/1e9, "a second set of INT8 weights; "+not)
 	v.open("sd.npu §5.3: memory that sd.npu adds, below", "MB", 500, "calibration's structures are the host's, which is not modelled")
 	var drafters []float64
@@ -317,7 +317,7 @@ func (v *validator) peakMemory() {
 		s := v.shape(model, npu.Q8_0, npu.Q8_0)
 		drafters = append(drafters, (s.LayerParameters()/float64(s.Layers)+s.HeadParameters())/1e9)
 	}
-	v.ends("sd.npu §5.3: memory that SpecInfer's drafter adds", "GB", .84, 1.22, drafters, "one layer and a head (CoordGen §4.1), INT8")
+	v.predictedEnds("sd.npu §5.3: memory that SpecInfer's drafter adds", "GB", .84, 1.22, drafters, "one layer and a head (CoordGen §4.1), INT8")
 }
 
 // drafting adds the papers' numbers on drafts. They depend on the model and the text, not on the chip: what was measured here
@@ -342,7 +342,7 @@ func (v *validator) drafting(l *AcceptLengths) {
 			v.open(f.figure, f.unit, f.published, "drafting was not measured in this run")
 			continue
 		}
-		v.one(Measured, f.figure, f.unit, f.published, f.is, note)
+		v.addOne(Measured, f.figure, f.unit, f.published, f.is, note)
 	}
 	const counted = "what is measured here counts rows of passes, not the lengths of drafts"
 	v.open("sd.npu §3.2, Figure 5: drafts below 32 tokens, more than", "%", 90, counted)

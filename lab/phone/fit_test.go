@@ -53,7 +53,7 @@ var atNone = []struct{ param, figure, less string }{
 // misses returns how far each figure is from the published one, as the logarithm of the ratio.
 func misses(files sim.Files) ([]float64, error) {
 	v := validator{files: files}
-	if err := v.all(v.ablation, v.draftLengths, v.energy, v.samsung, v.samsungScaled, v.engines, v.mnn); err != nil {
+	if err := v.addAll(v.ablation, v.draftLengths, v.energy, v.samsung, v.samsungScaled, v.engines, v.mnn); err != nil {
 		return nil, err
 	}
 	out := make([]float64, len(fits))

@@ -52,7 +52,7 @@ func (f Forecasts) Run(ctx context.Context, prompts [][]tandem.Token, progress r
 		return nil, err
 	}
 	shape.Type, shape.HeadType = samsungShape().Type, samsungShape().HeadType
-	one, all := oneB{costs}.token(shape, 1), oneB{costs}.token(shape, 32)
+	one, all := samsungModel{costs}.token(shape, 1), samsungModel{costs}.token(shape, 32)
 	var want [][]tandem.Token
 	plain := ForecastResult{Branches: "plain", Pass: one, Accept: 1, Rate: 1000 / one, Faster: 1, Simulated: true}
 	for _, p := range prompts {

@@ -18,8 +18,8 @@ import (
 	"tandem/specdec"
 )
 
-// written are a task's answers, by input, and what was drafted for them in each way.
-type written struct {
+// recordedTask is a task's answers, by input, and what was drafted for them in each way.
+type recordedTask struct {
 	answers []map[string]*recordedAnswer // by draftings and rows, see key
 	layers  int                          // of the model
 	others  report.Number
@@ -56,11 +56,11 @@ func draftKey(name string, rows int) string { return fmt.Sprintf("%s/%d", name, 
 // draftingOf names the drafting of each variant with a fixed graph.
 var draftingOf = map[string]string{"NPU": "plain/1", "+G": "plain/1", "+SD": "sam/32", "+G+SD": "sam/32", "PLD": "pld/32", "EAGLE": "eagle/32", "all": "all/32", "all+history": "all+history/32"}
 
-// choosing names the drafting of each variant that chooses its graph by itself.
-var choosing = map[string]string{"ours": "auto", "ours+history": "auto+history"}
+// choosingDrafts names the drafting of each variant that chooses its graph by itself.
+var choosingDrafts = map[string]string{"ours": "auto", "ours+history": "auto+history"}
 
 // write writes a task's answers in every way to draft.
-func (x Executed) write(ctx context.Context, task ExecutedTask) (w written, err error) {
+func (x Executed) write(ctx context.Context, task ExecutedTask) (w recordedTask, err error) {
 	m, _, err := x.Open(phone.Options{})
 	if err != nil {
 		return w, err
@@ -210,7 +210,7 @@ func (r *recordingDrafter) Draft(emitted []tandem.Token, limit int) ([]tandem.To
 // and takes the trees that were recorded for as many rows.
 func repeatOn(ctx context.Context, m *model.Model, d *phone.Device, ways map[string]*recordedAnswer, variant string) (r executedRun, err error) {
 	began, _ := d.Stats()
-	script := &scriptedDrafter{ways: ways, way: draftingOf[variant], chooses: choosing[variant], device: d}
+	script := &scriptedDrafter{ways: ways, way: draftingOf[variant], chooses: choosingDrafts[variant], device: d}
 	plain := ways["plain/1"]
 	var spec sample.Speculator
 	if script.way != "plain/1" {
@@ -289,26 +289,26 @@ func (s *scriptedDrafter) Draft([]tandem.Token, int) ([]tandem.Token, []int) {
 // Settle implements sample.Speculator.
 func (s *scriptedDrafter) Settle(sample.Verdict) {}
 
-// hollow is a device that computes nothing. A simulated phone on it makes all decisions of its runtime and charges the
+// nullDevice is a device that computes nothing. A simulated phone on it makes all decisions of its runtime and charges the
 // chip's costs.
-type hollow struct{}
+type nullDevice struct{}
 
 // Name implements npu.Device.
-func (hollow) Name() string { return "nothing" }
+func (nullDevice) Name() string { return "nothing" }
 
 // Compile implements npu.Device.
-func (hollow) Compile(g *npu.Graph) (npu.Program, error) { return hollowProgram{g}, nil }
+func (nullDevice) Compile(g *npu.Graph) (npu.Program, error) { return nullProgram{g}, nil }
 
 // Close implements npu.Device.
-func (hollow) Close() error { return nil }
+func (nullDevice) Close() error { return nil }
 
 // Traits implements npu.Device.
-func (hollow) Traits() npu.Traits { return npu.Traits{} }
+func (nullDevice) Traits() npu.Traits { return npu.Traits{} }
 
-type hollowProgram struct{ g *npu.Graph }
+type nullProgram struct{ g *npu.Graph }
 
 // Graph implements npu.Program.
-func (p hollowProgram) Graph() *npu.Graph { return p.g }
+func (p nullProgram) Graph() *npu.Graph { return p.g }
 
 // Run implements npu.Program.
-func (hollowProgram) Run(npu.Args) error { return nil }
+func (nullProgram) Run(npu.Args) error { return nil }

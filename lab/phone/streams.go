@@ -37,7 +37,7 @@ func StreamFigures(streams, tokens, rank int) (list []StreamFigure, err error) {
 		if err != nil {
 			return nil, err
 		}
-		m := oneB{costs}
+		m := samsungModel{costs}
 		for _, s := range []sim.Shape{one, three} {
 			s.LoRA, s.Adapters = rank, 1
 			f := StreamFigure{Chip: chip, Shape: s.Name, Streams: streams, Tokens: tokens, Prefill: m.first(s), Step: m.token(s, 1), Steps: m.token(s, streams), Simulated: true}

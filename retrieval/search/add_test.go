@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -90,6 +91,28 @@ func TestAddIsInterrupted(t *testing.T) {
 		t.Error(err)
 	}
 	finds(t, x, "walnut")
+}
+
+// Of several files to remove, those that the index holds are removed, and the others are named, except those that were
+// named twice.
+func TestRemoveUnknown(t *testing.T) {
+	docs := t.TempDir()
+	var paths []string
+	for _, name := range []string{"0.txt", "1.txt", "2.txt"} {
+		paths = append(paths, filepath.Join(docs, name))
+		writeFile(t, paths[len(paths)-1], "A walnut.")
+	}
+	x := open(t, t.TempDir())
+	if _, err := x.AddAll(t.Context(), paths, nil); err != nil {
+		t.Fatal(err)
+	}
+	none := []string{filepath.Join(docs, "none.txt"), filepath.Join(docs, "nor.txt")}
+	reports, err := x.RemoveAll(t.Context(), []string{paths[0], none[0], paths[2], none[1], paths[0]})
+	var unknown *NotIndexedError
+	if !errors.As(err, &unknown) || !slices.Equal(unknown.Paths, none) || len(reports) != 5 || reports[2].Removed != 1 {
+		t.Errorf("%+v, %v", reports, err)
+	}
+	finds(t, x, "walnut", "1.txt")
 }
 
 // Files are cut again if another length of passages is asked for.

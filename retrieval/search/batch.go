@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 )
 
 // AddAll is Add for several files and folders in one write, which takes little longer than for a folder with all of
@@ -13,8 +16,18 @@ func (x *Index) AddAll(ctx context.Context, paths []string, progress func(Progre
 	return writeFunc(x.write).addAll(ctx, paths, progress)
 }
 
-// RemoveAll is Remove for several files and folders in one write. It returns a report for each that it began with. If
-// the index holds nothing of one, those before it are removed; the last report and the error are of that one.
+// NotIndexedError says which files and folders of several the index holds nothing of. It is an ErrNotIndexed.
+type NotIndexedError struct{ Paths []string }
+
+func (e *NotIndexedError) Error() string {
+	return fmt.Sprintf("%v: %s", ErrNotIndexed, strings.Join(e.Paths, ", "))
+}
+
+// Is reports whether the error is ErrNotIndexed.
+func (e *NotIndexedError) Is(target error) bool { return target == ErrNotIndexed }
+
+// RemoveAll is Remove for several files and folders in one write. It returns a report for each. If the index holds
+// nothing of some, the others are removed, and the error is a NotIndexedError.
 func (x *Index) RemoveAll(ctx context.Context, paths []string) ([]Report, error) {
 	return writeFunc(x.write).removeAll(ctx, paths)
 }
@@ -50,12 +63,23 @@ func (w writeFunc) addAll(ctx context.Context, paths []string, progress func(Pro
 }
 
 func (w writeFunc) removeAll(ctx context.Context, paths []string) ([]Report, error) {
-	return w.forEachPath(ctx, paths, func(u *update, path string) (refused, err error) {
-		if err = u.remove(path); errors.Is(err, ErrNotIndexed) {
-			return err, nil
+	var removed, unknown []string
+	reports, err := w.forEachPath(ctx, paths, func(u *update, path string) (refused, err error) {
+		switch err = u.remove(path); {
+		case err == nil:
+			removed = append(removed, path)
+		case errors.Is(err, ErrNotIndexed):
+			if !slices.ContainsFunc(removed, func(r string) bool { return within(path, r, sep) }) {
+				unknown = append(unknown, path)
+			}
+			err = nil
 		}
 		return nil, err
 	})
+	if err == nil && len(unknown) > 0 {
+		err = &NotIndexedError{unknown}
+	}
+	return reports, err
 }
 
 // forEachPath calls change with one path after the other, in one write, up to the first that it refuses. It returns a

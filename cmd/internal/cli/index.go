@@ -183,7 +183,7 @@ func (a *App) printSkipped(list []skipJSON, every bool) {
 		return cmp.Or(cmp.Compare(len(kinds[y]), len(kinds[x])), cmp.Compare(x, y))
 	}) {
 		of := kinds[k]
-		line := fmt.Sprintf("skipped %d: %s", len(of), k)
+		line := fmt.Sprintf("skipped %d: %s", len(of), kindText(k))
 		if k == search.Unsupported {
 			line += " " + extensions(of)
 		}
@@ -199,6 +199,14 @@ func (a *App) printSkipped(list []skipJSON, every bool) {
 		}
 	}
 	fmt.Fprintln(a.Out, "(--skipped lists every file)")
+}
+
+// kindText names a kind of skipped files.
+func kindText(k search.Kind) string {
+	if k == search.Special {
+		return "symbolic links, devices, lock files of office programs"
+	}
+	return string(k)
 }
 
 // extensions counts files by their extensions, the most frequent first.
@@ -374,28 +382,39 @@ func (c *indexRemove) Run(a *App) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, x.Close()) }()
-	reports, refused := x.RemoveAll(a, c.Paths)
-	if refused != nil && !errors.Is(refused, search.ErrNotIndexed) {
-		return refused
+	reports, err := x.RemoveAll(a, c.Paths)
+	var unknown *search.NotIndexedError
+	if err != nil && !errors.As(err, &unknown) {
+		return err
 	}
-	var sum indexReport
+	if unknown != nil && len(unknown.Paths) == len(c.Paths) {
+		return a.notIndexed(unknown)
+	}
+	sum := indexReport{Skipped: []skipJSON{}}
 	for i, report := range reports {
-		if refused != nil && i == len(reports)-1 {
-			return fmt.Errorf("%s is not in the index: %s index list shows what is", c.Paths[i], a.Program)
-		}
 		sum.add(report)
-		if c.Index == "" {
+		if c.Index == "" && (unknown == nil || !slices.Contains(unknown.Paths, c.Paths[i])) {
 			n, err := a.deleteUploads(c.Paths[i])
 			if sum.Deleted += n; err != nil {
 				return err
 			}
 		}
 	}
-	if err := a.report(sum, true); err != nil || sum.Deleted == 0 || a.Globals.JSON {
+	if err := a.report(sum, true); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.Out, "%s deleted\n", Count(sum.Deleted, "uploaded file"))
+	if sum.Deleted > 0 && !a.Globals.JSON {
+		fmt.Fprintf(a.Out, "%s deleted\n", Count(sum.Deleted, "uploaded file"))
+	}
+	if unknown != nil {
+		return a.notIndexed(unknown)
+	}
 	return nil
+}
+
+// notIndexed names what was to be removed and is not in the index.
+func (a *App) notIndexed(e *search.NotIndexedError) error {
+	return fmt.Errorf("%s: not in the index: %s index list shows what is", Escape(strings.Join(e.Paths, ", ")), a.Program)
 }
 
 // deleteUploads deletes the uploaded files at or below path, as a server does that is told to remove them: they are copies

@@ -88,6 +88,31 @@ func TestIndexRemoveUploads(t *testing.T) {
 	}
 }
 
+// Of several files to remove, those that the index has are removed, and the others are named.
+func TestIndexRemoveUnknown(t *testing.T) {
+	a, out, _ := testApp(t)
+	dir := t.TempDir()
+	var paths []string
+	for _, name := range []string{"a.md", "b.md", "c.md"} {
+		paths = append(paths, filepath.Join(dir, name))
+		if err := WriteFile(paths[len(paths)-1], []byte("A walnut.")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := (&indexAdd{Paths: paths}).Run(a); err != nil {
+		t.Fatal(err)
+	}
+	out.Reset()
+	no, nor := filepath.Join(dir, "no.md"), filepath.Join(dir, "nor.md")
+	err := (&indexRemove{Paths: []string{paths[0], no, paths[1], nor}}).Run(a)
+	if want := no + ", " + nor + ": not in the index: "; err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
+	if !strings.HasPrefix(out.String(), "0 added, 0 updated, 2 removed,") || !strings.Contains(out.String(), "1 passage in the index") {
+		t.Errorf("%s", out)
+	}
+}
+
 // Adding what does not exist, or what is skipped entirely, is an error that says so.
 func TestIndexAddNothing(t *testing.T) {
 	a, out, _ := testApp(t)
@@ -144,6 +169,11 @@ func TestSkippedAreSummedUp(t *testing.T) {
 		"skipped 1: unusable\n  x\\x1b.pdf: damaged PDF\n(--skipped lists every file)\n"
 	if out.String() != want {
 		t.Errorf("many: %s", out)
+	}
+	out.Reset()
+	a.printSkipped(append(list, skipJSON{"link", search.Special, "symbolic link (not followed)"}), false)
+	if !strings.Contains(out.String(), "skipped 1: symbolic links, devices, lock files of office programs\n") {
+		t.Errorf("a link: %s", out)
 	}
 	out.Reset()
 	a.printSkipped(append(list, list...), true)

@@ -485,6 +485,20 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("GET %s with a page: %d %s", path, w.Code, w.Body)
 		}
 	}
+	paged.Page = http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
+	for request, want := range map[string]string{ // what was meant
+		"POST /chat/completions":   "did you mean /v1/chat/completions?",
+		"POST /v1/chat/completion": "did you mean /v1/chat/completions?",
+		"GET /v1/model":            "did you mean /v1/models?",
+		"GET /v1":                  "did you mean /v1/models?",
+		"POST /v1/images":          "/v1/images is not part of this API: docs/api.md lists what is",
+	} {
+		method, path, _ := strings.Cut(request, " ")
+		w := send(t, New(paged), method, path, "{}")
+		if text, _ := at(object(t, w), "error", "message").(string); w.Code != http.StatusNotFound || !strings.Contains(text, want) {
+			t.Errorf("%s: %d %s, want %s", request, w.Code, w.Body, want)
+		}
+	}
 	if w := send(t, s, "POST", chatPath, ask(strings.Repeat("x", node.MaxQuestion+1), "")); w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "want at most 65536") {
 		t.Errorf("a long question: %d %s", w.Code, w.Body)
 	}

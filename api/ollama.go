@@ -18,7 +18,7 @@ import (
 const ollamaPrefix = "/api/"
 
 // ollama adds the paths of Ollama's API.
-func (s *Server) ollama(mux *http.ServeMux) {
+func (s *Server) ollama(mux *router) {
 	mux.HandleFunc("POST /api/chat", s.ollamaChat)
 	mux.HandleFunc("POST /api/generate", s.ollamaGenerate)
 	mux.HandleFunc("POST /api/embed", s.ollamaEmbed)

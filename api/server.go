@@ -21,6 +21,7 @@ import (
 
 	"tandem"
 	"tandem/decoder"
+	"tandem/internal/spelling"
 	"tandem/model/tokenizer"
 	"tandem/node"
 	"tandem/specdec"
@@ -147,7 +148,7 @@ func New(cfg Config) *Server {
 
 // Handler returns the handler of all requests.
 func (s *Server) Handler() http.Handler {
-	mux := http.NewServeMux()
+	mux := &router{ServeMux: http.NewServeMux()}
 	mux.HandleFunc("GET /health", s.health)
 	mux.HandleFunc("GET /v1/models", s.models)
 	mux.HandleFunc("GET /v1/models/{name...}", s.model)
@@ -170,11 +171,42 @@ func (s *Server) Handler() http.Handler {
 	return s.logged(s.guard(named(mux)))
 }
 
+// router is a mux that knows the API's paths.
+type router struct {
+	*http.ServeMux
+	paths []string
+}
+
+// HandleFunc adds a path of the API.
+func (m *router) HandleFunc(pattern string, h http.HandlerFunc) {
+	_, path, _ := strings.Cut(pattern, " ")
+	if !strings.Contains(path, "{") {
+		m.paths = append(m.paths, path)
+	}
+	m.ServeMux.HandleFunc(pattern, h)
+}
+
+// meant returns the path of the API that an unknown one may stand for, "" if there is none.
+func (m *router) meant(path string) string {
+	switch full := "/v1" + path; {
+	case slices.Contains(m.paths, full): // the client was given an address without /v1
+		return full
+	case strings.TrimSuffix(path, "/") == "/v1":
+		return "/v1/models"
+	}
+	return spelling.Nearest(path, m.paths)
+}
+
 // named answers unknown paths and methods with JSON. The page's files are no part of the API.
-func named(mux *http.ServeMux) http.Handler {
+func named(mux *router) http.Handler {
+	const page = "GET /"
 	known := func(r *http.Request) bool {
 		_, pattern := mux.Handler(r)
-		return pattern != "" && !(pattern == "GET /" && forPrograms(r.URL.Path))
+		return pattern != "" && !(pattern == page && forPrograms(r.URL.Path))
+	}
+	also := func(r *http.Request) bool {
+		_, pattern := mux.Handler(r)
+		return known(r) && (pattern != page || r.URL.Path == "/")
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if known(r) {
@@ -183,7 +215,7 @@ func named(mux *http.ServeMux) http.Handler {
 		}
 		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
 			if other := r.Clone(r.Context()); method != r.Method {
-				if other.Method = method; known(other) {
+				if other.Method = method; also(other) {
 					w.Header().Add("Allow", method)
 				}
 			}
@@ -193,13 +225,17 @@ func named(mux *http.ServeMux) http.Handler {
 				Message: fmt.Sprintf("%s is for %s, not %s", r.URL.Path, strings.Join(allowed, " and "), r.Method)})
 			return
 		}
-		failAs(w, r, notFound("%s is not part of this API", r.URL.Path))
+		said := "docs/api.md lists what is"
+		if path := mux.meant(r.URL.Path); path != "" {
+			said = "did you mean " + path + "?"
+		}
+		failAs(w, r, notFound("%s is not part of this API: %s", r.URL.Path, said))
 	})
 }
 
 // forPrograms reports whether a path belongs to the API, not to the page.
 func forPrograms(path string) bool {
-	return strings.HasPrefix(path, "/v1/") || strings.HasPrefix(path, ollamaPrefix)
+	return path == "/v1" || strings.HasPrefix(path, "/v1/") || strings.HasPrefix(path, ollamaPrefix)
 }
 
 // guard refuses requests that come from other pages, by other names, or without the key.

@@ -4,7 +4,10 @@ package page
 
 import (
 	"embed"
+	"fmt"
+	"io/fs"
 	"net/http"
+	"strings"
 )
 
 //go:embed index.html style.css app.js answer.js timeline.js documents.js server.js icon.svg
@@ -21,6 +24,12 @@ func Handler() http.Handler {
 		h.Set("Content-Security-Policy", policy)
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cache-Control", "no-cache")
+		if name := strings.TrimPrefix(r.URL.Path, "/"); name != "" {
+			if _, err := fs.Stat(files, name); err != nil {
+				http.Error(w, fmt.Sprintf("There is no page %s here. The page is at /, what programs ask at /v1/ (OpenAI's API) and /api/ (Ollama's), and the state at /health.", r.URL.Path), http.StatusNotFound)
+				return
+			}
+		}
 		server.ServeHTTP(w, r)
 	})
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"tandem/internal/spelling"
 )
 
 // habits are flags of other programs, with those that do the same here. Of several, the first that a command has is meant.
@@ -31,7 +33,7 @@ var unknownFlag = regexp.MustCompile(`^unknown flag --([^\s,]+)`)
 // helpful returns what an error about a command line says, in the program's words and with what kong leaves out.
 func helpful(err error) string {
 	text := strings.Replace(err.Error(), "(from envar ", "(from the environment variable ", 1)
-	text = strings.Replace(text, `must be one of "",`, "must be one of ", 1)
+	text = nearOnly(strings.Replace(text, `must be one of "",`, "must be one of ", 1))
 	var parse *kong.ParseError
 	if !errors.As(err, &parse) || parse.Context == nil {
 		return text
@@ -56,6 +58,39 @@ func helpful(err error) string {
 		text += fmt.Sprintf(": usage: %s %s; put quotes around a text with spaces", parse.Context.Model.Name, strings.TrimSpace(node.Summary()))
 	}
 	return text
+}
+
+// guess matches an error in which kong names flags or commands that may be meant.
+var guess = regexp.MustCompile(`^((?:unknown flag|unexpected argument) (\S+)), did you mean (?:one of )?(".*")\?$`)
+
+// nearOnly leaves out of an error the names that are not like what was typed: to kong, any two short words are alike.
+func nearOnly(text string) string {
+	m := guess.FindStringSubmatch(text)
+	if m == nil {
+		return text
+	}
+	near := slices.DeleteFunc(strings.Split(m[3], ", "), func(name string) bool { return !isNear(m[2], strings.Trim(name, `"`)) })
+	switch len(near) {
+	case 0:
+		return m[1]
+	case 1:
+		return fmt.Sprintf("%s, did you mean %s?", m[1], near[0])
+	}
+	return fmt.Sprintf("%s, did you mean one of %s?", m[1], strings.Join(near, ", "))
+}
+
+// isNear reports whether typed may be a misspelt or shortened name, of a flag or a command.
+func isNear(typed, name string) bool {
+	word, flag := strings.CutPrefix(typed, "--")
+	known, long := strings.CutPrefix(name, "--")
+	a, errors := []rune(word), 1
+	if flag != long || len(a) < 2 || strings.HasPrefix(word, "-") {
+		return false
+	}
+	if len(a) >= 8 {
+		errors = 2
+	}
+	return len(a) > 2 && strings.HasPrefix(known, word) || spelling.Distance(a, []rune(known), errors) <= errors
 }
 
 // namesBelow lists the commands below a node.

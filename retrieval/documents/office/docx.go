@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -155,14 +156,14 @@ func (d *docx) read(body string) error {
 		}
 	}
 	for kind, h := range map[string]xmlHandler{"styles": &docxStyles{of: d.styles}, "numbering": d.lists} {
-		if name := rels.first(kind); d.archive.has(name) {
+		if name := d.part(rels, kind); d.archive.has(name) {
 			if err := d.archive.scan(name, h); err != nil {
 				return err
 			}
 		}
 	}
 	for _, kind := range []string{"footnotes", "endnotes"} {
-		if name := rels.first(kind); d.archive.has(name) {
+		if name := d.part(rels, kind); d.archive.has(name) {
 			if err := d.archive.scan(name, d); err != nil {
 				return err
 			}
@@ -192,6 +193,14 @@ func (d *docx) read(body string) error {
 		return blocks.ErrMuchText
 	}
 	return nil
+}
+
+// part returns the name of a part of a kind: as the main part has it, or the usual one if that does not name an existing one.
+func (d *docx) part(rels *relations, kind string) string {
+	if name := rels.first(kind); d.archive.has(name) {
+		return name
+	}
+	return path.Join(rels.dir, kind+".xml")
 }
 
 // leftOut are elements whose text is not part of the document. What is moved or deleted stays in the file; a Fallback says
@@ -352,8 +361,8 @@ func (p *docxParagraph) strike(out bool) {
 func (d *docx) paragraph(p *docxParagraph) {
 	p.strike(false)
 	level, list, depth, name := p.level, p.list, p.depth, ""
-	for id, n := p.style, 0; d.styles[id] != nil && n < 16; id, n = d.styles[id].based, n+1 {
-		s := d.styles[id]
+	s := d.style(p.style)
+	for n := 0; s != nil && n < 16; s, n = d.style(s.based), n+1 {
 		if name == "" {
 			name = strings.ToLower(s.name)
 		}
@@ -384,6 +393,27 @@ func (d *docx) paragraph(p *docxParagraph) {
 		}
 		delete(d.notes, note)
 	}
+}
+
+// usualStyle matches the names by which Word's own styles are known in files.
+var usualStyle = regexp.MustCompile(`^(?i:(title)|(heading)([1-9])|(toc)[1-9]|(list(?:bullet|number))[2-5]?)$`)
+
+// style returns the style of an id, nil if there is none. Programs that write no styles use the ids of Word's own.
+func (d *docx) style(id string) *style {
+	if s := d.styles[id]; s != nil {
+		return s
+	}
+	switch m := usualStyle.FindStringSubmatch(id); {
+	case m == nil:
+		return nil
+	case m[2] != "":
+		return &style{level: int(m[3][0] - '0')}
+	case m[4] != "":
+		return &style{name: "toc 1"}
+	case m[5] != "":
+		return &style{list: unknownList, depth: "0"}
+	}
+	return &style{name: "title"}
 }
 
 // docxStyles reads the styles of a Word document.

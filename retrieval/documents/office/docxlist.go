@@ -73,8 +73,15 @@ func (l *lists) end(name string) {
 	}
 }
 
-// next counts an item and returns what stands before it, with a space: its number or a dash.
+// unknownList is the list of items that only their style says to be some.
+const unknownList = "?"
+
+// next counts an item and returns what stands before it, with a space: its number or a dash. In a file that defines no lists,
+// all items have dashes.
 func (l *lists) next(list, level string) string {
+	if list == unknownList || len(l.of) == 0 && list != "" && list != "0" {
+		return "- "
+	}
 	abstract, ok := l.of[list]
 	at, err := strconv.Atoi(level)
 	if !ok || list == "0" || err != nil || at < 0 || at >= maxLevels {

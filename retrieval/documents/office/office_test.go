@@ -330,3 +330,33 @@ func TestODTNestedTable(t *testing.T) {
 		t.Errorf("%s (%v)\nwant\n%s", got, err, want)
 	}
 }
+
+// A document whose styles or lists are missing, or not named where they should be, has the headings and items that Word's
+// names of styles say.
+func TestDOCXWithoutStyles(t *testing.T) {
+	body := officetest.InStyle("Title", "Trip") + officetest.InStyle("TOC1", "Boat 3") + officetest.InStyle("Heading1", "Boat") +
+		officetest.Para("", "She is the Merganser.") + officetest.InStyle("Heading2", "Fees") + officetest.InStyle("ListBullet", "The berth is 38.") +
+		officetest.InList(5, 0, "The deposit is 850.") + officetest.InStyle("Heading10", "Not one.")
+	document := `<w:document xmlns:w="w"><w:body>` + body + `</w:body></w:document>`
+	want := `title Trip
+# Boat
+p She is the Merganser.
+# Fees
+l - The berth is 38.
+l - The deposit is 850.
+p Not one.`
+	for name, data := range map[string][]byte{
+		"no styles": officetest.Zip("word/document.xml", document),
+		"styles that are not named": officetest.Zip("word/document.xml", document,
+			"word/styles.xml", `<w:styles xmlns:w="w"><w:style w:styleId="Heading1"><w:name w:val="heading 1"/></w:style></w:styles>`),
+	} {
+		doc, err := documents.Parse(t.Context(), "trip.docx", data)
+		if got := blockstest.Show(doc); got != want || err != nil {
+			t.Errorf("%s: %s (%v)\nwant\n%s", name, got, err, want)
+			continue
+		}
+		if doc.Blocks[0].Level != 1 || doc.Blocks[2].Level != 2 {
+			t.Errorf("%s: levels %d and %d", name, doc.Blocks[0].Level, doc.Blocks[2].Level)
+		}
+	}
+}

@@ -228,7 +228,7 @@ func (s *Server) searchPassages(w http.ResponseWriter, r *http.Request) {
 	}
 	list := []map[string]any{}
 	for _, p := range found {
-		one := map[string]any{"title": p.Title, "text": p.Text, "words": p.Words}
+		one := map[string]any{"title": passages.Place(p.Title), "text": p.Text, "words": p.Words}
 		if s.cfg.Files {
 			one["file"] = p.Source
 		}

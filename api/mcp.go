@@ -11,6 +11,7 @@ import (
 
 	"tandem/decoder"
 	"tandem/node"
+	"tandem/retrieval/passages"
 )
 
 // MCP returns a server of the Model Context Protocol with the tools ask, search_notes and list_documents.
@@ -92,7 +93,7 @@ func cited(answer string, parts []Part) string {
 // quote writes sentences and where they stand, each on a line.
 func quote(b *strings.Builder, list []Citation) {
 	for _, c := range list {
-		if c.Text != "" {
+		if c = c.WithoutMark(); c.Text != "" {
 			fmt.Fprintf(b, "\n> %s (%s, on the %s)", strings.Join(strings.Fields(c.Text), " "), cmp.Or(c.Title, "a document"), c.Side)
 		}
 	}
@@ -128,7 +129,7 @@ func (s *Server) mcpSearch(ctx context.Context, _ *mcp.CallToolRequest, in searc
 	found, err := s.cfg.Library.Search(ctx, in.Query, in.Limit)
 	out := searchOutput{Passages: []foundPassage{}}
 	for _, p := range found {
-		one := foundPassage{Title: p.Title, Text: p.Text, Words: p.Words}
+		one := foundPassage{Title: passages.Place(p.Title), Text: p.Text, Words: p.Words}
 		if s.cfg.Files {
 			one.File = p.Source
 		}

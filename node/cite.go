@@ -8,6 +8,7 @@ import (
 
 	"tandem"
 	"tandem/decoder"
+	"tandem/retrieval/passages"
 	"tandem/transport"
 )
 
@@ -86,7 +87,7 @@ func (r *reading) quotes(list []decoder.Quote) []Quote {
 
 // title returns what citations call the document of a passage.
 func (r *reading) title(passage int) string {
-	return strings.TrimSpace(r.passages[passage].Title) + r.mark
+	return passages.Place(r.passages[passage].Title) + r.mark
 }
 
 // byTitle sums by title the weights of passages[from:], heaviest first.

@@ -28,6 +28,9 @@ function unknown(own) {
   return "Not known: the documents of neither side clearly say it. Nearest:";
 }
 
+// bullet is what stands before an item of a list, and is not shown.
+const bullet = /^\s*[-*+•–·‣◦]\s+/;
+
 // isUnsure reports whether a part claims too little to be believed without a look at what comes close.
 const isUnsure = (part) => part.confidence > 0 && part.confidence < 0.75;
 
@@ -101,7 +104,7 @@ export class Answer {
         continue;
       }
       const bytes = new TextEncoder().encode(c.text), cut = (a, b) => new TextDecoder().decode(bytes.slice(a, b));
-      const quote = el("q", {}, cut(0, c.from), c.to > c.from ? el("mark", {}, cut(c.from, c.to)) : "", cut(c.to));
+      const quote = el("q", {}, cut(0, c.from).replace(bullet, ""), c.to > c.from ? el("mark", {}, cut(c.from, c.to)) : "", cut(c.to));
       const item = el("li", { class: c.side }, quote, el("small", {}, `${c.title || "a document"}, ${c.side}${c.otherwise ? ", says something else" : c.weight > 0 ? "" : ", near"} `));
       if (c.side === "device") item.append(this.opener(c, item));
       list.append(item);

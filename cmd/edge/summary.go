@@ -305,11 +305,15 @@ func quotesOf(p partJSON, stress func(string) string) (say, near []string) {
 			continue
 		}
 		before = c.Text
+		if p.Unknown && c.To > c.From {
+			c = completed(c)
+		}
 		switch before, sentence, after := oneLine(c.Text[:c.From]), oneLine(c.Text[c.From:c.To]), oneLine(c.Text[c.To:]); {
 		case c.Weight >= decoder.MinShare:
 			say = append(say, quoteOf(c, stress))
 		case p.Unknown && sentence != "":
-			near = append(near, "  "+quoteWithPlace(stress(cutAfter(strings.TrimSpace(sentence), 2*mostAside)), c))
+			sentence = api.Citation{Text: strings.TrimSpace(sentence)}.WithoutMark().Text
+			near = append(near, "  "+quoteWithPlace(stress(cutAfter(sentence, 2*mostAside)), c))
 			if around := strings.TrimSpace(before + "…" + after); around != "…" {
 				near = append(near, "    "+around)
 			}
@@ -344,6 +348,7 @@ func contradictions(p partJSON, stress func(string) string) (lines []string) {
 
 // quoteOf returns a sentence and where it stands, on one line. stress marks what of it answers.
 func quoteOf(c api.Citation, stress func(string) string) string {
+	c = c.WithoutMark()
 	return quoteWithPlace(cutBefore(oneLine(c.Text[:c.From]))+stress(cutAfter(oneLine(c.Text[c.From:c.To]), 2*mostAside))+cutAfter(oneLine(c.Text[c.To:]), mostAside), c)
 }
 

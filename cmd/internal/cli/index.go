@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"tandem/retrieval/passages"
 	"tandem/retrieval/search"
 )
 
@@ -359,9 +360,20 @@ func (c *indexShow) Run(a *App) error {
 	}
 	fmt.Fprintf(a.Out, "%s\n%s, %s, modified %s, %s\n", Escape(file.Title), Escape(file.Path), Bytes(file.Size), Day(file.Modified), Count(len(list), "passage"))
 	for i, p := range list {
-		fmt.Fprintf(a.Out, "\n%s\n%s\n", a.Faint(fmt.Sprintf("%d. %s", i+1, Escape(p.Title))), StripControls(p.Text))
+		fmt.Fprintf(a.Out, "\n%s\n%s\n", a.Faint(passageLabel(i+1, len(list), file.Title, p.Title)), StripControls(p.Text))
 	}
 	return nil
+}
+
+// passageLabel numbers a passage of a file and names the headings above it.
+func passageLabel(i, of int, file, passage string) string {
+	label := fmt.Sprintf("passage %d of %d", i, of)
+	if below, ok := strings.CutPrefix(passages.Place(passage), passages.Place(file)); ok && below != "" {
+		label += Escape(below)
+	} else if !ok {
+		label += ": " + Escape(passages.Place(passage))
+	}
+	return label
 }
 
 type indexRemove struct {

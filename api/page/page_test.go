@@ -502,7 +502,7 @@ func TestNoSuchPage(t *testing.T) {
 	for path, want := range map[string]int{"/": 200, "/style.css": 200, "/nothing": 404, "/docs/": 404, "/<b>": 404} {
 		w := httptest.NewRecorder()
 		page.Handler().ServeHTTP(w, httptest.NewRequest("GET", path, nil))
-		said := strings.HasPrefix(w.Body.String(), "There is no page "+path+" here. The page is at /,")
+		said := strings.HasPrefix(w.Body.String(), "There is no page "+path+" here. The web page is at /.")
 		if w.Code != want || said != (want == 404) || want == 404 && !strings.HasPrefix(w.Header().Get("Content-Type"), "text/plain") {
 			t.Errorf("%s: %d %v %s", path, w.Code, w.Header(), w.Body)
 		}

@@ -33,6 +33,7 @@ func TestHelpfulErrors(t *testing.T) {
 		{[]string{"ask", "--wiat", "3s", "x"}, "unknown flag --wiat, did you mean \"--wait\"?\n"},
 		{[]string{"ask", "--max-tolens=5", "x"}, "unknown flag --max-tolens, did you mean \"--max-tokens\"?\n"},
 		{[]string{"aks", "x"}, "unexpected argument aks, did you mean \"ask\"?\n"},
+		{[]string{"who", "has", "the", "key?"}, "To ask a question: edge ask \"who has the key?\"\n"},
 		{[]string{"go"}, "unexpected argument go\n"},
 		{[]string{"ind"}, "unexpected argument ind, did you mean \"index\"?\n"},
 		{[]string{"models"}, `"rm", "quantize", "convert", "adapt"`},
@@ -67,5 +68,17 @@ func TestHelpfulErrors(t *testing.T) {
 		if stdout, stderr, err := h.Run(strings.Fields(args)...); err != nil || stdout != want {
 			t.Errorf("%s: %v, %q, %s", args, err, stdout, stderr)
 		}
+	}
+}
+
+// Arguments that begin with a command are no question, and "config" alone shows the settings.
+func TestNoQuestion(t *testing.T) {
+	h := newHome(t)
+	if _, stderr, err := h.Run("index", "show", "a", "b", "c"); err == nil || strings.Contains(stderr, "To ask a question") {
+		t.Errorf("%v: %s", err, stderr)
+	}
+	whole, _, err := h.Run("config", "view")
+	if short, _, e := h.Run("config"); err != nil || e != nil || short != whole {
+		t.Errorf("%v, %v: %s", err, e, short)
 	}
 }

@@ -51,7 +51,7 @@ func headsNext(lines []string, i int) bool {
 var numbered = regexp.MustCompile(`^(\d{1,2})[.)] +\p{Lu}`)
 
 // numberedHeadings returns the lines that are headings with a number, if there are several: each stands after an empty
-// line and ends as no sentence does, and text that is no item begins in the line below.
+// line and ends as no sentence does, and text that is no item begins in the line below, or below an empty line.
 func numberedHeadings(lines []string) map[int]bool {
 	out := map[int]bool{}
 	for i := range lines {
@@ -70,8 +70,12 @@ func headsText(lines []string, i int) bool {
 	if !numbered.MatchString(line) || i+1 == len(lines) || i > 0 && strings.TrimSpace(lines[i-1]) != "" || !textline.LooksLikeTitle(strings.TrimSpace(line)) {
 		return false
 	}
-	r, _ := utf8.DecodeRuneInString(lines[i+1])
-	return unicode.IsUpper(r) || unicode.IsDigit(r) && !textline.IsItem(lines[i+1])
+	below := lines[i+1]
+	if strings.TrimSpace(below) == "" && i+2 < len(lines) {
+		below = lines[i+2]
+	}
+	r, _ := utf8.DecodeRuneInString(below)
+	return unicode.IsUpper(r) || unicode.IsDigit(r) && !textline.IsItem(below)
 }
 
 // hasText reports whether any line has text.

@@ -120,3 +120,16 @@ func TestLinesOfValues(t *testing.T) {
 		}
 	}
 }
+
+// Numbered headings may have empty lines around them, as in manuals. Items with empty lines between them are none.
+func TestNumberedHeadingsApart(t *testing.T) {
+	manual := "VELORA 230\n\n1. Safety\n\nUnplug the machine before you open the lid. Keep away from the needle.\n\n2. Parts\n\nThe bobbin cover is transparent.\nIt is on the left.\n"
+	if got, want := show(textDocument(t.Context(), splitLines(manual), true)), "# 1. Safety\np Unplug"; !strings.Contains(got, want) || !strings.Contains(got, "\n# 2. Parts\np The bobbin") {
+		t.Errorf("%s", got)
+	}
+	for _, text := range []string{"Shopping\n\n1. Milk\n\n2. Eggs\n\n3. Bread\n", "Route\n\n1. Leave the house\n\n2. Cross the bridge\n\nThen you are there.\n"} {
+		if got := show(textDocument(t.Context(), splitLines(text), true)); strings.Contains(got, "# 1.") {
+			t.Errorf("%s", got)
+		}
+	}
+}

@@ -143,10 +143,21 @@ func (a *App) misused(args []string, err error) {
 		a.failure(errors.New(said))
 	}
 	fmt.Fprintf(os.Stderr, "%s: %s\n", a.Program, said)
-	if len(args) == 1 && strings.Contains(args[0], " ") && slices.ContainsFunc(a.parser.Model.Children, func(n *kong.Node) bool { return n.Name == "ask" }) {
-		fmt.Fprintf(os.Stderr, "To ask a question: %s ask %q\n", a.Program, args[0])
+	if a.hasCommand("ask") && looksAsked(args) && !a.hasCommand(args[0]) {
+		fmt.Fprintf(os.Stderr, "To ask a question: %s ask %q\n", a.Program, strings.Join(args, " "))
 	}
 	fmt.Fprintf(os.Stderr, "Run \"%s\" for examples and flags.\n", helpFor(a.Program, err))
+}
+
+// hasCommand reports whether the program has a command.
+func (a *App) hasCommand(name string) bool {
+	return slices.ContainsFunc(a.parser.Model.Children, func(n *kong.Node) bool { return n.Name == name || slices.Contains(n.Aliases, name) })
+}
+
+// looksAsked reports whether arguments, if they begin with no command, are a question, in quotes or not.
+func looksAsked(args []string) bool {
+	flags := slices.ContainsFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "-") })
+	return !flags && (len(args) == 1 && strings.Contains(args[0], " ") || len(args) > 2)
 }
 
 // failure prints an error as JSON, unless an object was printed already: then that says what came about.

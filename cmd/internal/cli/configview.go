@@ -14,7 +14,7 @@ import (
 )
 
 type configCmd struct {
-	View configView `cmd:"" help:"List the settings that are set, and where each is set."`
+	View configView `cmd:"" default:"1" help:"List the settings that are set, and where each is set."`
 }
 
 type configView struct {

@@ -55,6 +55,8 @@ type indexReport struct {
 	Passages  int        `json:"passages"`
 	Skipped   []skipJSON `json:"skipped"`
 	Deleted   int        `json:"deleted,omitempty"` // uploaded files
+
+	NotIndexed []string `json:"not_indexed,omitempty"` // what was to be removed
 }
 
 type skipJSON struct {
@@ -403,6 +405,9 @@ func (c *indexRemove) Run(a *App) (err error) {
 		return a.notIndexed(unknown)
 	}
 	sum := indexReport{Skipped: []skipJSON{}}
+	if unknown != nil {
+		sum.NotIndexed = unknown.Paths
+	}
 	for i, report := range reports {
 		sum.add(report)
 		if c.Index == "" && (unknown == nil || !slices.Contains(unknown.Paths, c.Paths[i])) {

@@ -108,6 +108,15 @@ func TestIndexRemoveUnknown(t *testing.T) {
 	if want := no + ", " + nor + ": not in the index: "; err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("%v, want %s", err, want)
 	}
+	defer func() {
+		out.Reset()
+		a.Globals.JSON = true
+		err := (&indexRemove{Paths: []string{paths[2], no}}).Run(a)
+		var r indexReport
+		if e := json.Unmarshal(out.Bytes(), &r); e != nil || err == nil || r.Removed != 1 || len(r.NotIndexed) != 1 || r.NotIndexed[0] != no {
+			t.Errorf("%s: %v, %v", out, e, err)
+		}
+	}()
 	if !strings.HasPrefix(out.String(), "0 added, 0 updated, 2 removed,") || !strings.Contains(out.String(), "1 passage in the index") {
 		t.Errorf("%s", out)
 	}

@@ -96,7 +96,7 @@ type Extra struct {
 	Degraded  bool        `json:"degraded"`   // a cloud was to take part, and the device decided tokens without it
 	Tokens    []TokenInfo `json:"tokens"`
 	Placement string      `json:"placement,omitempty"`
-	Seed      uint64      `json:"seed"`
+	Seed      int64       `json:"seed"` // as a request gives it
 	RTT       float64     `json:"rtt_ms"`
 	Sent      uint64      `json:"bytes_sent"`
 	Received  uint64      `json:"bytes_received"`
@@ -115,7 +115,7 @@ type TokenInfo struct {
 // extra describes an answer.
 func (s *Server) extra(q Query, a node.Answer) Extra {
 	e := Extra{
-		ID: q.ID, LocalOnly: a.Pair.Together == 0, Degraded: a.Degraded, Tokens: []TokenInfo{}, Placement: q.Settings.Placement.String(), Seed: q.Settings.Seed,
+		ID: q.ID, LocalOnly: a.Pair.Together == 0, Degraded: a.Degraded, Tokens: []TokenInfo{}, Placement: q.Settings.Placement.String(), Seed: int64(q.Settings.Seed),
 		RTT: tandem.Milliseconds(a.Link.RTT), Sent: a.Link.BytesSent, Received: a.Link.BytesReceived, Remarks: a.Remarks,
 		Accepted: [2]float64{a.Pair.Acceptance(tandem.Device), a.Pair.Acceptance(tandem.Cloud)},
 	}

@@ -427,7 +427,6 @@ func TestRefusals(t *testing.T) {
 		ask("x", `,"temperature":3`):                                  "want 0 to 2",
 		ask("x", `,"top_p":0`):                                        "more than 0",
 		ask("x", `,"stop":["",""]`):                                   "not empty",
-		ask("x", `,"seed":-1`):                                        "want 0 or more",
 		ask("x", `,"max_tokens":0`):                                   "want 1 or more",
 		ask("x", `,"top_logprobs":2`):                                 "with logprobs",
 		ask("x", `,"model":"gpt-4o"`):                                 "there is no model gpt-4o",
@@ -534,7 +533,11 @@ func TestWrongTypes(t *testing.T) {
 	s := New(config(&echo{}))
 	for more, want := range map[string]string{
 		`,"seed":1.5`:                    "seed: want a whole number, not a number 1.5",
-		`,"seed":1e3`:                    "seed: want a whole number, not a number 1e3",
+		`,"seed":1.5e-3`:                 "seed: want a whole number, not a number 1.5e-3",
+		`,"seed":1e30`:                   "seed: 1e30 is out of range",
+		`,"seed":9223372036854775808.0`:  "seed: 9223372036854775808.0 is out of range",
+		`,"max_tokens":1.5`:              "max_tokens: want a whole number, not a number 1.5",
+		`,"n":"2"`:                       "n: want a whole number, not a string",
 		`,"seed":123456789012345678901`:  "seed: 123456789012345678901 is out of range",
 		`,"seed":-123456789012345678901`: "seed: -123456789012345678901 is out of range",
 		`,"temperature":1e400`:           "temperature: 1e400 is out of range",
@@ -546,6 +549,46 @@ func TestWrongTypes(t *testing.T) {
 		if w := send(t, s, "POST", chatPath, ask("x", more)); w.Code != http.StatusBadRequest || at(object(t, w), "error", "message") != want {
 			t.Errorf("%s: %d %s; want %q", more, w.Code, w.Body, want)
 		}
+	}
+}
+
+// A whole number may be written as programs write it whose numbers are all floating-point.
+func TestWholeNumbers(t *testing.T) {
+	e := &echo{}
+	s := New(config(e))
+	for more, want := range map[string]tandem.Settings{
+		`,"max_tokens":1.0,"seed":3.0`:                                   {MaxTokens: 1, Seed: 3},
+		`,"max_completion_tokens":2e0,"seed":1e3`:                        {MaxTokens: 2, Seed: 1000},
+		`,"seed":-9223372036854775808.0,"n":1.0`:                         {MaxTokens: 256, Seed: 1 << 63},
+		`,"seed":0,"max_tokens":-1.0`:                                    {MaxTokens: 256},
+		`,"seed":0,"logprobs":true,"top_logprobs":2.0,"max_tokens":null`: {MaxTokens: 256},
+	} {
+		e.asked = nil
+		w := send(t, s, "POST", chatPath, ask("one two three", more))
+		if w.Code != http.StatusOK || e.asked[0].Settings.MaxTokens != want.MaxTokens || e.asked[0].Settings.Seed != want.Seed {
+			t.Errorf("%s: %d %s, asked %+v", more, w.Code, w.Body, e.asked)
+		}
+	}
+}
+
+// A seed may be any whole number of 64 bits, as in OpenAI's API, and the response names it as it was given. -1 is a new one, as in
+// llama-server's.
+func TestNegativeSeeds(t *testing.T) {
+	e := &echo{}
+	s := New(config(e))
+	for _, seed := range []int64{-2, math.MinInt64, math.MaxInt64} {
+		e.asked = nil
+		w := send(t, s, "POST", chatPath, ask("one", fmt.Sprintf(`,"seed":%d`, seed)))
+		if w.Code != http.StatusOK || e.asked[0].Settings.Seed != uint64(seed) || !strings.Contains(w.Body.String(), fmt.Sprintf(`"seed":%d,`, seed)) {
+			t.Errorf("seed %d: %d %s", seed, w.Code, w.Body)
+		}
+	}
+	e.asked = nil
+	for range 2 {
+		send(t, s, "POST", chatPath, ask("one", `,"seed":-1`))
+	}
+	if len(e.asked) != 2 || e.asked[0].Settings.Seed == e.asked[1].Settings.Seed {
+		t.Errorf("with the seed -1 twice: %+v", e.asked)
 	}
 }
 

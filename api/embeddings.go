@@ -49,7 +49,7 @@ func texts(input json.RawMessage) ([]string, error) {
 type embedRequest struct {
 	Model      string          `json:"model"`
 	Input      json.RawMessage `json:"input"`
-	Dimensions int             `json:"dimensions"`
+	Dimensions whole           `json:"dimensions"`
 }
 
 // embed returns the embeddings of a request's texts and the number of their tokens.
@@ -79,7 +79,7 @@ func (s *Server) embed(ctx context.Context, r embedRequest) (vectors [][]float32
 		if err != nil {
 			return nil, 0, err
 		}
-		if r.Dimensions != 0 && r.Dimensions != len(v) {
+		if r.Dimensions != 0 && int(r.Dimensions) != len(v) {
 			return nil, 0, refused("dimensions", "dimensions: the encoder's vectors have %d", len(v))
 		}
 		vectors, tokens = append(vectors, v), tokens+n

@@ -4,13 +4,11 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"math"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
 
-	"tandem"
 	"tandem/node"
 )
 
@@ -52,32 +50,14 @@ type ollamaOptions struct {
 	Stop        list     `json:"stop"`
 }
 
-// whole is a whole number, which clients may write as 128.0.
-type whole int64
-
-func (n *whole) UnmarshalJSON(b []byte) error {
-	if err := json.Unmarshal(b, (*int64)(n)); err == nil {
-		return nil
-	}
-	var f float64
-	if err := json.Unmarshal(b, &f); err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
-		return refused("options", "options: %s is no whole number, as seed and num_predict are", b)
-	}
-	*n = whole(f)
-	return nil
-}
-
 // ollamaBounds are wider than OpenAI's, as Ollama's own.
-var ollamaBounds = bounds{stops: 64, hottest: 100, anySeed: true}
+var ollamaBounds = bounds{stops: 64, hottest: 100}
 
 // options turns a request into the options of the other API.
 func (r ollamaRequest) options() (options, error) {
 	o := options{
-		Stream: r.Stream == nil || *r.Stream, Stop: r.Options.Stop, Seed: (*int64)(r.Options.Seed), Temperature: r.Options.Temperature,
+		Stream: r.Stream == nil || *r.Stream, Stop: r.Options.Stop, Seed: r.Options.Seed, Temperature: r.Options.Temperature,
 		TopP: r.Options.TopP, Tools: r.Tools, Tandem: r.Tandem, bounds: ollamaBounds,
-	}
-	if o.Seed != nil && *o.Seed == -1 { // random
-		o.Seed = nil
 	}
 	switch p := r.Options.TopP; {
 	case p != nil && *p == 0: // the likeliest token alone
@@ -86,8 +66,7 @@ func (r ollamaRequest) options() (options, error) {
 		o.TopP = nil
 	}
 	if n := r.Options.Predict; n != nil && *n > 0 {
-		most := int(min(*n, tandem.MaxAnswer))
-		o.MaxTokens = &most
+		o.MaxTokens = n
 	} else if n != nil && *n < -2 { // 0 and -1 are no limit, -2 as much as the context holds: the server's limit is in force
 		return o, refused("num_predict", "num_predict is %d: want 1 or more, or 0, -1 or -2 for the server's limit", *n)
 	}

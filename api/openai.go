@@ -18,7 +18,7 @@ type chatRequest struct {
 	Model       string    `json:"model"`
 	Messages    []message `json:"messages"`
 	Logprobs    bool      `json:"logprobs"`
-	TopLogprobs *int      `json:"top_logprobs"`
+	TopLogprobs *whole    `json:"top_logprobs"`
 	options
 }
 
@@ -95,7 +95,7 @@ func (s *Server) prepare(model, question string, messages []message, o options) 
 	}
 	n := 1
 	if o.N != nil {
-		n = *o.N
+		n = int(*o.N)
 	}
 	for i := range n {
 		q, err := s.query(o, question, history, i)
@@ -152,7 +152,7 @@ func (s *Server) chatCompletions(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if j.logprobs = q.Logprobs; q.TopLogprobs != nil {
-		j.top = *q.TopLogprobs
+		j.top = int(*q.TopLogprobs)
 	}
 	s.serve(w, r, j)
 }
@@ -161,10 +161,10 @@ func (s *Server) chatCompletions(w http.ResponseWriter, r *http.Request) {
 type completionRequest struct {
 	Model    string `json:"model"`
 	Prompt   list   `json:"prompt"`
-	Logprobs *int   `json:"logprobs"`
+	Logprobs *whole `json:"logprobs"`
 	Echo     bool   `json:"echo"`
 	Suffix   string `json:"suffix"`
-	BestOf   *int   `json:"best_of"`
+	BestOf   *whole `json:"best_of"`
 	options
 }
 

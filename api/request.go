@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -33,12 +34,12 @@ type options struct {
 	Stream        bool            `json:"stream"`
 	StreamOptions *streamOptions  `json:"stream_options"`
 	Stop          list            `json:"stop"`
-	Seed          *int64          `json:"seed"`
+	Seed          *whole          `json:"seed"`
 	Temperature   *float64        `json:"temperature"`
 	TopP          *float64        `json:"top_p"`
-	MaxTokens     *int            `json:"max_tokens"`
-	MaxNew        *int            `json:"max_completion_tokens"`
-	N             *int            `json:"n"`
+	MaxTokens     *whole          `json:"max_tokens"`
+	MaxNew        *whole          `json:"max_completion_tokens"`
+	N             *whole          `json:"n"`
 	Format        *format         `json:"response_format"`
 	Tools         json.RawMessage `json:"tools"`
 	Functions     json.RawMessage `json:"functions"`
@@ -56,7 +57,6 @@ type options struct {
 type bounds struct {
 	stops   int     // 0 for maxStops
 	hottest float64 // temperature; 0 for MaxTemperature
-	anySeed bool    // also below 0
 }
 
 type streamOptions struct {
@@ -101,6 +101,31 @@ func (o *ownOptions) UnmarshalJSON(b []byte) error {
 	}
 	type plain ownOptions
 	return json.Unmarshal(b, (*plain)(o))
+}
+
+// whole is a whole number. Programs whose numbers are all floating-point write it as 128.0 or 1.28e2.
+type whole int64
+
+// UnmarshalJSON reads a number without a fraction, or null.
+func (n *whole) UnmarshalJSON(b []byte) error {
+	err := json.Unmarshal(b, (*int64)(n))
+	var wrong *json.UnmarshalTypeError
+	if !errors.As(err, &wrong) || !strings.HasPrefix(wrong.Value, "number") {
+		return err
+	}
+	var f float64
+	if err := json.Unmarshal(b, &f); err != nil {
+		return err
+	}
+	switch {
+	case f != math.Trunc(f):
+		return wrong
+	case f < math.MinInt64 || f >= math.MaxInt64:
+		wrong.Type = reflect.TypeFor[float64]() // it is whole, and out of range
+		return wrong
+	}
+	*n = whole(f)
+	return nil
 }
 
 // list is a string or several.
@@ -165,8 +190,6 @@ func (o options) check() error {
 		return refused("temperature", "temperature is %v: want 0 to %v", *o.Temperature, hottest)
 	case o.TopP != nil && !(*o.TopP > 0 && *o.TopP <= 1):
 		return refused("top_p", "top_p is %v: want more than 0 and at most 1", *o.TopP)
-	case o.Seed != nil && *o.Seed < 0 && !o.bounds.anySeed:
-		return refused("seed", "seed is %d: want 0 or more", *o.Seed)
 	case !(o.Tandem.RTT >= 0 && o.Tandem.RTT <= tandem.Milliseconds(MaxRTT)):
 		return refused("tandem.rtt_ms", "tandem.rtt_ms is %v: want 0 to %v", o.Tandem.RTT, tandem.Milliseconds(MaxRTT))
 	case !(o.Tandem.Loss >= 0 && o.Tandem.Loss < 1):
@@ -187,14 +210,14 @@ func (s *Server) query(o options, question string, history []chat.Message, i int
 	if o.TopP != nil {
 		q.Settings.Sampling.TopP = *o.TopP
 	}
-	for _, most := range []*int{o.MaxTokens, o.MaxNew} {
+	for _, most := range []*whole{o.MaxTokens, o.MaxNew} {
 		if most != nil && *most > 0 {
-			q.Settings.MaxTokens = min(*most, tandem.MaxAnswer)
+			q.Settings.MaxTokens = int(min(*most, tandem.MaxAnswer))
 		} else if most != nil && *most != -1 {
 			return q, refused("max_tokens", "max_tokens is %d: want 1 or more, or -1 for the server's limit", *most)
 		}
 	}
-	if o.Seed != nil {
+	if o.Seed != nil && *o.Seed != -1 {
 		q.Settings.Seed = uint64(*o.Seed)
 	} else {
 		var b [4]byte

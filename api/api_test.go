@@ -867,6 +867,19 @@ func TestOllamaTag(t *testing.T) {
 	}
 }
 
+// A client that wants the model to think is answered, and told that it did not.
+func TestOllamaThink(t *testing.T) {
+	s := New(config(&echo{}))
+	for think, told := range map[string]bool{"true": true, `"high"`: true, "false": false, "null": false, `""`: false} {
+		for _, path := range []string{"/api/chat", "/api/generate"} {
+			w := send(t, s, "POST", path, `{"stream":false,"think":`+think+`,"prompt":"one","messages":[{"role":"user","content":"one"}]}`)
+			if w.Code != http.StatusOK || strings.Contains(w.Body.String(), "think was not used") != told {
+				t.Errorf("%s, think %s: %d %s", path, think, w.Code, w.Body)
+			}
+		}
+	}
+}
+
 // Ollama's num_predict below 0 leaves the length to the server; a refusal names the field.
 func TestOllamaPredict(t *testing.T) {
 	e := &echo{}

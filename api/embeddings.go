@@ -52,20 +52,33 @@ type embedRequest struct {
 	Dimensions whole           `json:"dimensions"`
 }
 
-// embed returns the embeddings of a request's texts and the number of their tokens.
-func (s *Server) embed(ctx context.Context, r embedRequest) (vectors [][]float32, tokens int, err error) {
+// encodes refuses requests for embeddings without an encoder, and those for another one.
+func (s *Server) encodes(name string) error {
 	if s.cfg.Encoder == nil {
-		return nil, 0, &Error{Status: http.StatusNotImplemented, Type: "invalid_request_error", Code: "no_encoder",
+		return &Error{Status: http.StatusNotImplemented, Type: "invalid_request_error", Code: "no_encoder",
 			Message: "no encoder is loaded: start the server with --encoder FILE, a GGUF of architecture bert, nomic-bert or modern-bert"}
 	}
-	if name := r.Model; name != "" && name != s.cfg.EncoderName && name != s.cfg.EncoderName+":latest" {
-		return nil, 0, &Error{Status: http.StatusNotFound, Type: "invalid_request_error", Param: "model", Code: "model_not_found",
+	if name != "" && name != s.cfg.EncoderName && name != s.cfg.EncoderName+":latest" {
+		return &Error{Status: http.StatusNotFound, Type: "invalid_request_error", Param: "model", Code: "model_not_found",
 			Message: "there is no encoder " + name + " here: this server has " + s.cfg.EncoderName}
+	}
+	return nil
+}
+
+// embed returns the embeddings of a request's texts and the number of their tokens.
+func (s *Server) embed(ctx context.Context, r embedRequest) (vectors [][]float32, tokens int, err error) {
+	if err := s.encodes(r.Model); err != nil {
+		return nil, 0, err
 	}
 	list, err := texts(r.Input)
 	if err != nil {
 		return nil, 0, err
 	}
+	return s.embedTexts(ctx, list, int(r.Dimensions))
+}
+
+// embedTexts returns the embeddings of texts and the number of their tokens. dimensions is how many a vector must have, 0 for any.
+func (s *Server) embedTexts(ctx context.Context, list []string, dimensions int) (vectors [][]float32, tokens int, err error) {
 	leave, err := s.turn(ctx)
 	if err != nil {
 		return nil, 0, err
@@ -79,7 +92,7 @@ func (s *Server) embed(ctx context.Context, r embedRequest) (vectors [][]float32
 		if err != nil {
 			return nil, 0, err
 		}
-		if r.Dimensions != 0 && int(r.Dimensions) != len(v) {
+		if dimensions != 0 && dimensions != len(v) {
 			return nil, 0, refused("dimensions", "dimensions: the encoder's vectors have %d", len(v))
 		}
 		vectors, tokens = append(vectors, v), tokens+n
@@ -138,4 +151,28 @@ func (s *Server) ollamaEmbed(w http.ResponseWriter, r *http.Request) {
 	}
 	reply(w, http.StatusOK, map[string]any{"model": s.cfg.EncoderName, "embeddings": vectors, "total_duration": time.Since(begun).Nanoseconds(),
 		"load_duration": 0, "prompt_eval_count": tokens})
+}
+
+// ollamaEmbeddings is Ollama's POST /api/embeddings, which takes one text. Without a text, a client loads the encoder.
+func (s *Server) ollamaEmbeddings(w http.ResponseWriter, r *http.Request) {
+	var q struct {
+		Model  string `json:"model"`
+		Prompt string `json:"prompt"`
+	}
+	err := read(w, r, &q)
+	if err == nil {
+		err = s.encodes(q.Model)
+	}
+	vector := []float32{}
+	if err == nil && q.Prompt != "" {
+		var vectors [][]float32
+		if vectors, _, err = s.embedTexts(r.Context(), []string{q.Prompt}, 0); err == nil {
+			vector = vectors[0]
+		}
+	}
+	if err != nil {
+		failPlainly(w, err)
+		return
+	}
+	reply(w, http.StatusOK, map[string]any{"embedding": vector})
 }

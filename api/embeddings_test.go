@@ -66,10 +66,23 @@ func TestEmbeddings(t *testing.T) {
 			t.Errorf("%.40s: %d %s, want %q", body, w.Code, w.Body, want)
 		}
 	}
+	for body, want := range map[string]string{
+		`{"model":"minilm","prompt":"abc"}`:             `{"embedding":[3,0.5]}`,
+		`{"model":"minilm"}`:                            `{"embedding":[]}`, // a client loads the encoder
+		`{"model":"gpt"}`:                               `{"error":"there is no encoder gpt here: this server has minilm"}`,
+		`{"prompt":5}`:                                  `{"error":"prompt: want a string, not a number"}`,
+		`{"prompt":"` + strings.Repeat("x", 101) + `"}`: `{"error":"text 0 has 101 tokens, and the encoder reads 100: shorten it"}`,
+	} {
+		if w := send(t, s, "POST", "/api/embeddings", body); strings.TrimSpace(w.Body.String()) != want {
+			t.Errorf("/api/embeddings %.40s: %d %s, want %s", body, w.Code, w.Body, want)
+		}
+	}
 	if w := send(t, s, "POST", "/api/embed", `{"input":"x","dimensions":7}`); w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "have 2") {
 		t.Errorf("other dimensions: %d %s", w.Code, w.Body)
 	}
-	if w := send(t, New(config(&echo{})), "POST", "/api/embed", `{"input":"x"}`); w.Code != http.StatusNotImplemented || !strings.Contains(w.Body.String(), "--encoder") {
-		t.Errorf("without an encoder: %d %s", w.Code, w.Body)
+	for _, path := range []string{"/api/embed", "/api/embeddings"} {
+		if w := send(t, New(config(&echo{})), "POST", path, `{"input":"x"}`); w.Code != http.StatusNotImplemented || !strings.Contains(w.Body.String(), "--encoder") {
+			t.Errorf("%s without an encoder: %d %s", path, w.Code, w.Body)
+		}
 	}
 }

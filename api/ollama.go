@@ -20,6 +20,7 @@ func (s *Server) ollama(mux *router) {
 	mux.HandleFunc("POST /api/chat", s.ollamaChat)
 	mux.HandleFunc("POST /api/generate", s.ollamaGenerate)
 	mux.HandleFunc("POST /api/embed", s.ollamaEmbed)
+	mux.HandleFunc("POST /api/embeddings", s.ollamaEmbeddings)
 	mux.HandleFunc("GET /api/tags", s.ollamaTags)
 	mux.HandleFunc("GET /api/ps", s.ollamaRunning)
 	mux.HandleFunc("POST /api/show", s.ollamaShow)
@@ -39,6 +40,7 @@ type ollamaRequest struct {
 	Images   json.RawMessage `json:"images"`
 	Options  ollamaOptions   `json:"options"`
 	Keep     json.RawMessage `json:"keep_alive"`
+	Think    json.RawMessage `json:"think"` // true, false, or how much
 	Tandem   ownOptions      `json:"tandem"`
 }
 
@@ -141,6 +143,9 @@ func (s *Server) ollamaServe(w http.ResponseWriter, r *http.Request, chat bool) 
 		failPlainly(w, err)
 		return
 	}
+	if q.thinks() {
+		j.remarks = append(j.remarks, "think was not used: answers come from documents")
+	}
 	leave, err := s.begin(r.Context(), j)
 	if err != nil {
 		failPlainly(w, err)
@@ -148,6 +153,11 @@ func (s *Server) ollamaServe(w http.ResponseWriter, r *http.Request, chat bool) 
 	}
 	defer leave()
 	s.ollamaAnswer(w, r, j, chat)
+}
+
+// thinks reports whether a request asks the model to think.
+func (r ollamaRequest) thinks() bool {
+	return given(r.Think) && !slices.Contains([]string{"false", `""`}, string(r.Think))
 }
 
 // unloads reports whether a request asks to unload the model.

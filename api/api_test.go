@@ -971,10 +971,11 @@ func TestEvents(t *testing.T) {
 func FuzzRequest(f *testing.F) {
 	f.Add(chatPath, ask("one", `,"stop":"x","n":1,"logprobs":true,"top_logprobs":1`))
 	f.Add("/v1/completions", `{"prompt":["x"],"stream":true}`)
+	f.Add(responsesPath, `{"input":[{"role":"user","content":[{"type":"input_text","text":"x"}]}],"stream":true}`)
 	f.Add("/api/chat", `{"messages":[{"role":"user","content":[{"type":"text","text":"x"}]}]}`)
 	f.Add("/api/generate", `{"prompt":null,"options":{"stop":["a"]}}`)
 	f.Fuzz(func(t *testing.T, path, body string) {
-		if !slices.Contains([]string{chatPath, "/v1/completions", "/api/chat", "/api/generate", "/api/show"}, path) {
+		if !slices.Contains([]string{chatPath, "/v1/completions", responsesPath, "/api/chat", "/api/generate", "/api/show"}, path) {
 			t.Skip()
 		}
 		e := &echo{}
@@ -1144,8 +1145,8 @@ func TestUploadToAFullDisk(t *testing.T) {
 func TestFailureInAStreamNamesNoFile(t *testing.T) {
 	s := New(config(&echo{err: fmt.Errorf("search: %w", &fs.PathError{Op: "open", Path: "/home/ada/index", Err: syscall.EIO})}))
 	watched := s.events.watch()
-	for _, path := range []string{chatPath, "/api/chat"} {
-		w := send(t, s, "POST", path, ask("one two", `,"stream":true`))
+	for _, path := range []string{chatPath, responsesPath, "/api/chat"} {
+		w := send(t, s, "POST", path, ask("one two", `,"stream":true,"input":"one two"`))
 		if !strings.Contains(w.Body.String(), `"two"`) || !strings.Contains(w.Body.String(), "cannot open one of its files") || strings.Contains(w.Body.String(), "/ada") {
 			t.Errorf("%s: %s", path, w.Body)
 		}
@@ -1172,6 +1173,8 @@ func TestBrokenOffByTheEnd(t *testing.T) {
 		{chatPath, ask("one two", ""), true, 503},
 		{chatPath, ask("one two", `,"n":2`), false, 503},
 		{chatPath, ask("one two", `,"stream":true`), false, 200},
+		{responsesPath, `{"input":"one two"}`, false, 503},
+		{responsesPath, `{"input":"one two","stream":true}`, false, 200},
 		{"/api/chat", ask("one two", `,"stream":false`), false, 503},
 		{"/api/chat", ask("one two", ""), false, 503},
 	} {

@@ -284,7 +284,10 @@ type message struct {
 
 type content string
 
-// UnmarshalJSON reads a string, parts of type text, or null.
+// textParts are the types of parts that are text: in a chat, and in the Responses API what the user and what the model said.
+var textParts = []string{"text", "input_text", "output_text"}
+
+// UnmarshalJSON reads a string, parts that are text, or null.
 func (c *content) UnmarshalJSON(b []byte) error {
 	if trimmed := bytes.TrimSpace(b); !bytes.HasPrefix(trimmed, []byte("[")) {
 		var text *string
@@ -303,7 +306,7 @@ func (c *content) UnmarshalJSON(b []byte) error {
 	}
 	var all []string
 	for _, p := range parts {
-		if p.Type != "text" {
+		if !slices.Contains(textParts, p.Type) {
 			return refused("messages", "a message has a part of type %q: only text is supported", p.Type)
 		}
 		all = append(all, p.Text)

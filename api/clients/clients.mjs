@@ -24,6 +24,13 @@ async function openai() {
   assert.ok(many.every((a) => a.choices[0].message.content === "9:30"));
   const cut = await client.chat.completions.create({ model: "tandem", messages, stop: ":" });
   assert.equal(cut.choices[0].message.content, "9");
+  const response = await client.responses.create({ model: "tandem", input: question });
+  assert.equal(response.output_text, "9:30");
+  const events = [];
+  for await (const event of await client.responses.create({ model: "tandem", input: messages, stream: true })) events.push(event);
+  assert.equal(events[0].type, "response.created");
+  assert.equal(events.filter((e) => e.type === "response.output_text.delta").map((e) => e.delta).join(""), "9:30");
+  assert.equal(events.at(-1).type, "response.completed");
   await assert.rejects(client.chat.completions.create({ model: "gpt-4o", messages }), (e) => e.status === 404 && e.code === "model_not_found");
   await assert.rejects(client.chat.completions.create({ model: "tandem", messages, tools: [{ type: "function", function: { name: "f" } }] }), (e) => e.status === 400 && e.param === "tools");
   await assert.rejects(client.embeddings.create({ model: "tandem", input: "x" }), (e) => e.status === 501);

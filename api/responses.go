@@ -1,0 +1,302 @@
+package api
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"tandem/node"
+)
+
+// responsesRequest is a request of OpenAI's Responses API.
+type responsesRequest struct {
+	Model        string            `json:"model"`
+	Input        input             `json:"input"`
+	Instructions content           `json:"instructions"`
+	Stream       bool              `json:"stream"`
+	Seed         *whole            `json:"seed"`
+	Temperature  *float64          `json:"temperature"`
+	TopP         *float64          `json:"top_p"`
+	MaxTokens    *whole            `json:"max_output_tokens"`
+	TopLogprobs  *whole            `json:"top_logprobs"`
+	Text         textForm          `json:"text"`
+	Tools        json.RawMessage   `json:"tools"`
+	ToolChoice   json.RawMessage   `json:"tool_choice"`
+	Previous     json.RawMessage   `json:"previous_response_id"`
+	Conversation json.RawMessage   `json:"conversation"`
+	Prompt       json.RawMessage   `json:"prompt"`
+	Background   bool              `json:"background"`
+	Metadata     map[string]string `json:"metadata"`
+	Tandem       ownOptions        `json:"tandem"`
+}
+
+type textForm struct {
+	Format *format `json:"format"`
+}
+
+// input is the conversation that a request continues: a question, or a list of items.
+type input []message
+
+// UnmarshalJSON reads a string or a list of items.
+func (in *input) UnmarshalJSON(b []byte) error {
+	if bytes.HasPrefix(bytes.TrimSpace(b), []byte(`"`)) {
+		*in = input{{Role: "user"}}
+		return json.Unmarshal(b, &(*in)[0].Content)
+	}
+	var items []inputItem
+	if err := json.Unmarshal(b, &items); err != nil {
+		return err
+	}
+	for i, item := range items {
+		switch item.Type {
+		case "", "message":
+			*in = append(*in, message{Role: item.Role, Content: item.Content})
+		case "function_call_output":
+			*in = append(*in, message{Role: "tool", Content: item.Output})
+		case "function_call", "reasoning": // of earlier answers of other models
+		default:
+			return refused("input", "input: item %d has the type %.40q: only messages of text are supported", i, item.Type)
+		}
+	}
+	return nil
+}
+
+type inputItem struct {
+	Type    string  `json:"type"`
+	Role    string  `json:"role"`
+	Content content `json:"content"`
+	Output  content `json:"output"` // of a tool
+}
+
+// check refuses what cannot be done, and what other requests name otherwise.
+func (r responsesRequest) check() error {
+	switch {
+	case given(r.Previous):
+		return refused("previous_response_id", "previous_response_id: this server keeps no answers: send the whole conversation in input")
+	case given(r.Conversation):
+		return refused("conversation", "conversation: this server keeps no conversations: send the whole conversation in input")
+	case given(r.Prompt):
+		return refused("prompt", "prompt: this server keeps no prompts: send the text in input")
+	case r.Background:
+		return refused("background", "background is not supported: leave it out")
+	case r.TopLogprobs != nil && *r.TopLogprobs != 0:
+		return refused("top_logprobs", "top_logprobs are given by /v1/chat/completions only")
+	case r.Text.Format != nil && !slices.Contains([]string{"", "text"}, r.Text.Format.Type):
+		return refused("text.format", "the text format %q is not supported: answers are text", r.Text.Format.Type)
+	case r.MaxTokens != nil && *r.MaxTokens < 1:
+		return refused("max_output_tokens", "max_output_tokens is %d: want 1 or more", *r.MaxTokens)
+	}
+	return nil
+}
+
+// responseJob makes the job of a request.
+func (s *Server) responseJob(r responsesRequest) (*job, error) {
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	turns := []message(r.Input)
+	if r.Instructions != "" {
+		turns = append([]message{{Role: "system", Content: r.Instructions}}, turns...)
+	}
+	return s.prepare(r.Model, "", slices.Concat([]message{}, turns), options{
+		Stream: r.Stream, Seed: r.Seed, Temperature: r.Temperature, TopP: r.TopP, MaxTokens: r.MaxTokens, Tools: r.Tools, ToolChoice: r.ToolChoice, Tandem: r.Tandem,
+	})
+}
+
+// asInput returns err as a client of the Responses API knows it, whose messages are in the input.
+func asInput(err error) error {
+	var own *Error
+	if errors.As(err, &own) && own.Param == "messages" {
+		own.Param = "input"
+	}
+	return err
+}
+
+// response is an answer in the form of the Responses API. Fields that say what a request asked for have their defaults where this
+// server has no others.
+type response struct {
+	ID           string            `json:"id"`
+	Object       string            `json:"object"`
+	Created      int64             `json:"created_at"`
+	Completed    *int64            `json:"completed_at"`
+	Status       string            `json:"status"` // in_progress, completed, incomplete, failed
+	Error        *responseError    `json:"error"`
+	Incomplete   *incomplete       `json:"incomplete_details"`
+	Instructions orNull            `json:"instructions"`
+	MaxTokens    *whole            `json:"max_output_tokens"`
+	Model        string            `json:"model"`
+	Output       []outputItem      `json:"output"`
+	Parallel     bool              `json:"parallel_tool_calls"`
+	Previous     orNull            `json:"previous_response_id"`
+	Reasoning    reasoning         `json:"reasoning"`
+	Store        bool              `json:"store"`
+	Temperature  float64           `json:"temperature"`
+	Text         textForm          `json:"text"`
+	ToolChoice   string            `json:"tool_choice"`
+	Tools        []any             `json:"tools"`
+	TopP         float64           `json:"top_p"`
+	Truncation   string            `json:"truncation"`
+	Usage        *responseUsage    `json:"usage"`
+	Metadata     map[string]string `json:"metadata"`
+	Tandem       *Extra            `json:"tandem,omitempty"`
+}
+
+type responseError struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+type incomplete struct {
+	Reason string `json:"reason"`
+}
+
+type reasoning struct {
+	Effort  orNull `json:"effort"`
+	Summary orNull `json:"summary"`
+}
+
+type responseUsage struct {
+	Input        int            `json:"input_tokens"`
+	InputDetail  map[string]int `json:"input_tokens_details"`
+	Output       int            `json:"output_tokens"`
+	OutputDetail map[string]int `json:"output_tokens_details"`
+	Total        int            `json:"total_tokens"`
+}
+
+// outputItem is the message of an answer.
+type outputItem struct {
+	ID      string       `json:"id"`
+	Type    string       `json:"type"`
+	Status  string       `json:"status"`
+	Role    string       `json:"role"`
+	Content []outputText `json:"content"`
+}
+
+type outputText struct {
+	Type        string `json:"type"`
+	Text        string `json:"text"`
+	Annotations []any  `json:"annotations"`
+	Logprobs    []any  `json:"logprobs"`
+}
+
+func textOf(text string) outputText { return outputText{"output_text", text, []any{}, []any{}} }
+
+// item is the message of a job's answer.
+func (j *job) item(status string, parts ...outputText) outputItem {
+	return outputItem{"msg_" + j.id, "message", status, "assistant", append([]outputText{}, parts...)}
+}
+
+// begun is a job's response before there is any text.
+func (s *Server) begun(j *job, r responsesRequest) response {
+	q := j.queries[0].Settings.Sampling
+	out := response{
+		ID: "resp_" + j.id, Object: "response", Created: j.created, Status: "in_progress", Instructions: orNull(r.Instructions), MaxTokens: r.MaxTokens,
+		Model: s.cfg.Model.Name, Output: []outputItem{}, Temperature: q.Temperature, TopP: cmp.Or(q.TopP, 1), Text: textForm{&format{"text"}}, ToolChoice: "none", Tools: []any{},
+		Truncation: "disabled", Metadata: r.Metadata,
+	}
+	if out.Metadata == nil {
+		out.Metadata = map[string]string{}
+	}
+	return out
+}
+
+// ended is a job's response with its answer.
+func (s *Server) ended(out response, j *job, o outcome) response {
+	now, own, n := time.Now().Unix(), s.ownOf(j, j.queries[0], o.answer), len(o.answer.Tokens)
+	if out.Status = "completed"; o.finish == "length" {
+		out.Status, out.Incomplete = "incomplete", &incomplete{"max_output_tokens"}
+	} else {
+		out.Completed = &now
+	}
+	out.Output, out.Tandem = []outputItem{j.item(out.Status, textOf(o.text))}, &own
+	out.Usage = &responseUsage{j.prompt, map[string]int{"cached_tokens": 0}, n, map[string]int{"reasoning_tokens": 0}, j.prompt + n}
+	return out
+}
+
+// responses is OpenAI's POST /v1/responses.
+func (s *Server) responses(w http.ResponseWriter, r *http.Request) {
+	var q responsesRequest
+	var j *job
+	err := read(w, r, &q)
+	if err == nil {
+		j, err = s.responseJob(q)
+	}
+	var leave func()
+	if err == nil {
+		leave, err = s.begin(r.Context(), j)
+	}
+	if err != nil {
+		fail(w, asInput(err))
+		return
+	}
+	defer leave()
+	out := s.begun(j, q)
+	if j.Stream {
+		s.streamResponse(w, r.Context(), j, out)
+		return
+	}
+	o, err := s.run(r.Context(), j.queries[0], nil, func(string, []node.Token) {}, nil)
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	reply(w, http.StatusOK, s.ended(out, j, o))
+}
+
+// happenings are the events of a streamed response, each with its name and number.
+type happenings struct {
+	*stream
+	next int
+	stop context.CancelFunc // ends the answer
+}
+
+// fields are those of an event.
+type fields = map[string]any
+
+func (h *happenings) say(name string, f fields) {
+	f["type"], f["sequence_number"] = name, h.next
+	h.next++
+	if h.send(name, f); h.err != nil {
+		h.stop() // the client is gone, or does not read
+	}
+}
+
+// streamResponse answers in OpenAI's order of events: the response and its message begin, the text comes in pieces, and what has
+// begun ends.
+func (s *Server) streamResponse(w http.ResponseWriter, ctx context.Context, j *job, out response) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	h := &happenings{stream: newStream(w, false), stop: stop}
+	h.say("response.created", fields{"response": out})
+	h.say("response.in_progress", fields{"response": out})
+	item := j.item("in_progress")
+	h.say("response.output_item.added", fields{"output_index": 0, "item": item})
+	of := func(f fields) fields {
+		f["item_id"], f["output_index"], f["content_index"] = item.ID, 0, 0
+		return f
+	}
+	h.say("response.content_part.added", of(fields{"part": textOf("")}))
+	var lines func(node.Line)
+	if j.Tandem.Record {
+		lines = func(l node.Line) { h.send("record", s.spelled(l)) }
+	}
+	o, err := s.run(ctx, j.queries[0], nil, func(text string, _ []node.Token) {
+		h.say("response.output_text.delta", of(fields{"delta": text, "logprobs": []any{}}))
+	}, lines)
+	if err != nil {
+		out.Status, out.Error = "failed", &responseError{"server_error", errorOf(err).Message}
+		h.say("response.failed", fields{"response": out})
+		return
+	}
+	out = s.ended(out, j, o)
+	h.say("response.output_text.done", of(fields{"text": o.text, "logprobs": []any{}}))
+	h.say("response.content_part.done", of(fields{"part": textOf(o.text)}))
+	h.say("response.output_item.done", fields{"output_index": 0, "item": out.Output[0]})
+	h.say(fmt.Sprintf("response.%s", out.Status), fields{"response": out})
+}

@@ -869,3 +869,46 @@ func TestPairingsAway(t *testing.T) {
 		}
 	})
 }
+
+// Refused connections are logged at once, then at most once a minute, with how many were not: anybody can knock.
+func TestRefusedConnectionsAreLoggedSparingly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newTestNet(t, 20*time.Millisecond)
+		c := ephemeral(t)
+		var said bytes.Buffer
+		l, err := ListenOn(n.cloud, ServerConfig{Identity: c, Peers: NewPeers(), Hello: testHello(tandem.Cloud), Log: slog.New(slog.NewTextHandler(&said, nil))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		knock := func(times int) {
+			for range times {
+				cfg := ClientConfig{Identity: ephemeral(t), Peer: c.ID, Hello: testHello(tandem.Device), PacketConn: n.device, Log: quiet()}
+				if _, err := Dial(t.Context(), cloudAddr.String(), cfg); !errors.As(err, new(*NotPairedError)) {
+					t.Fatal(err)
+				}
+			}
+			synctest.Wait()
+		}
+		for _, step := range []struct {
+			times int
+			after time.Duration
+			want  string // of the last warning
+			lines int    // of all
+		}{
+			{1, 0, "unlogged=0", 1},
+			{20, 0, "unlogged=0", 1},
+			{1, time.Minute, "unlogged=20", 2},
+			{5, 0, "unlogged=20", 2},
+			{1, time.Hour, "unlogged=5", 3},
+			{1, time.Minute, "unlogged=0", 4},
+		} {
+			time.Sleep(step.after)
+			knock(step.times)
+			lines := strings.Split(strings.TrimSpace(said.String()), "\n")
+			if last := lines[len(lines)-1]; len(lines) != step.lines || !strings.Contains(last, "connection refused") || !strings.HasSuffix(last, step.want) {
+				t.Errorf("after %v, %d refusals: %d lines, the last %q; want %d and %q", step.after, step.times, len(lines), last, step.lines, step.want)
+			}
+		}
+	})
+}

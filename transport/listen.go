@@ -37,6 +37,8 @@ type Listener struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 
+	refused, unread sparing // connections, and the list of paired keys
+
 	mu       sync.Mutex
 	places   map[*quic.Conn]*place
 	early    int          // hellos being read before the handshake is complete
@@ -258,7 +260,7 @@ func (l *Listener) serve(qc *quic.Conn) {
 		err = l.admit(qc, id, swap)
 	}
 	if err != nil {
-		l.cfg.Log.Warn("connection refused", "from", qc.RemoteAddr().String(), "error", err)
+		l.refused.log(l.cfg.Log, slog.LevelWarn, "connection refused", "from", qc.RemoteAddr().String(), "error", err)
 	}
 }
 
@@ -284,7 +286,7 @@ func (l *Listener) known(id ID) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return stranger(id)
 	}
-	l.cfg.Log.Error("cannot read the paired keys", "error", err)
+	l.unread.log(l.cfg.Log, slog.LevelError, "cannot read the paired keys", "error", err)
 	return &RefusedError{"it cannot read its list of paired keys"}
 }
 

@@ -1,0 +1,42 @@
+package transport
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// logEvery is how often what anybody can cause is logged.
+const logEvery = time.Minute
+
+// sparing decides which of many messages about one matter are logged: the first, then at most one each logEvery.
+type sparing struct {
+	mu       sync.Mutex
+	began    bool
+	last     time.Time // when one was logged
+	unlogged int       // since then
+}
+
+// take reports whether to log a message, and how many were not since the last one.
+func (s *sparing) take(now time.Time) (logged bool, unlogged int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.began && now.Sub(s.last) < logEvery {
+		s.unlogged++
+		return false, 0
+	}
+	unlogged, s.unlogged = s.unlogged, 0
+	s.began, s.last = true, now
+	return true, unlogged
+}
+
+// log logs a message, at the level debug if it is one too many.
+func (s *sparing) log(log *slog.Logger, level slog.Level, text string, args ...any) {
+	logged, unlogged := s.take(time.Now())
+	if !logged {
+		log.Debug(text, args...)
+		return
+	}
+	log.Log(context.Background(), level, text, append(args, "unlogged", unlogged)...)
+}

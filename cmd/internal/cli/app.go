@@ -24,11 +24,12 @@ import (
 
 // Globals are the flags that every command takes.
 type Globals struct {
-	HelpAll  helpAll     `help:"Show help with all flags, also those for experiments." env:"-"`
-	JSON     bool        `name:"json" help:"Print one JSON object instead of text; an error is {\"error\": \"…\"}."`
-	Config   configFlag  `help:"Configuration file: a JSON object of flag names and values. An environment variable TANDEM_<FLAG> overrides it, and a flag overrides both (default: ${config})." placeholder:"FILE" type:"path" program:""`
-	LogLevel string      `help:"Log messages of this level and above to standard error: ${enum}." enum:"debug,info,warn,error" default:"${log_level}" program:""`
-	Version  versionFlag `help:"Print the version and exit." env:"-" program:""`
+	HelpAll   helpAll     `help:"Show help with all flags, also those for experiments." env:"-"`
+	JSON      bool        `name:"json" help:"Print one JSON object instead of text; an error is {\"error\": \"…\"}."`
+	Config    configFlag  `help:"Configuration file: a JSON object of flag names and values. An environment variable TANDEM_<FLAG> overrides it, and a flag overrides both (default: ${config})." placeholder:"FILE" type:"path" program:""`
+	LogLevel  string      `help:"Log messages of this level and above to standard error: ${enum}." enum:"debug,info,warn,error" default:"${log_level}" program:""`
+	LogFormat string      `help:"Form of the log: ${enum}. With json, each line on standard error is an object, also remarks and the error that ends the program." enum:"text,json" default:"text" program:""`
+	Version   versionFlag `help:"Print the version and exit." env:"-" program:""`
 }
 
 // App is what every command's Run method receives: the screen, the folders, the logger, and a context that an interrupt
@@ -83,7 +84,7 @@ func Main(program, description string, grammar any, globals *Globals, args []str
 		kong.PostBuild(func(k *kong.Kong) error { k.Model.HelpFlag.Help = "Show this help."; return nil }),
 		kong.UsageOnError(),
 		kong.Writers(app.Out, os.Stderr),
-		kong.Exit(func(code int) { os.Exit(cmp.Or(code, out.exit(program, nil))) }), // after --help and --version
+		kong.Exit(func(code int) { os.Exit(cmp.Or(code, out.exit(os.Stderr, program, nil))) }), // after --help and --version
 	)...)
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", program, err)
@@ -99,7 +100,7 @@ func Main(program, description string, grammar any, globals *Globals, args []str
 	}
 	chosen, err := app.parser.Parse(args)
 	if out.err != nil { // the help was not printed
-		return out.exit(program, err)
+		return out.exit(os.Stderr, program, err)
 	}
 	if err != nil {
 		app.misused(args, err)
@@ -113,18 +114,42 @@ func (a *App) run(chosen *kong.Context, out *kept) int {
 	ctx, stop := a.interrupts.watch(context.Background())
 	defer stop()
 	a.Context = ctx
-	a.Log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level(a.Globals.LogLevel)}))
-	slog.SetDefault(a.Log)
+	errs := a.openLog()
 	err := a.sourced(chosen, needsRoom(chosen.Run(a)))
 	a.Clear()
 	if a.Globals.JSON && err != nil {
 		a.failure(err)
 	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		fmt.Fprintln(os.Stderr, a.Program+": interrupted")
+		fmt.Fprintln(errs, a.Program+": interrupted")
 		return exitInterrupted
 	}
-	return out.exit(a.Program, err)
+	return out.exit(errs, a.Program, err)
+}
+
+// openLog opens the log, and returns where the error goes that ends the program.
+func (a *App) openLog() (errs io.Writer) {
+	options := &slog.HandlerOptions{Level: level(a.Globals.LogLevel)}
+	a.Log, errs = slog.New(slog.NewTextHandler(os.Stderr, options)), os.Stderr
+	if a.Globals.LogFormat == "json" {
+		a.Log = slog.New(slog.NewJSONHandler(os.Stderr, options))
+		all := slog.New(slog.NewJSONHandler(os.Stderr, nil)) // what is said without a log has no level
+		a.Aside, a.live = records{all, slog.LevelInfo}, false
+		errs = records{all, slog.LevelError}
+	}
+	slog.SetDefault(a.Log)
+	return errs
+}
+
+// records is a writer of which each text becomes a record of a log.
+type records struct {
+	log   *slog.Logger
+	level slog.Level
+}
+
+func (r records) Write(b []byte) (int, error) {
+	r.log.Log(context.Background(), r.level, strings.TrimSpace(string(b)))
+	return len(b), nil
 }
 
 // defaultLevel returns the level of messages that a program logs. Its user sits before edge and lab, which say themselves what
@@ -190,9 +215,9 @@ func (k *kept) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// exit prints err, the error of a command, and any write error. It returns the exit code. A closed pipe is not reported:
+// exit prints err, the error of a command, and any write error, to a writer. It returns the exit code. A closed pipe is not reported:
 // programs such as head stop reading on purpose.
-func (k *kept) exit(program string, err error) int {
+func (k *kept) exit(to io.Writer, program string, err error) int {
 	switch {
 	case errors.Is(k.err, syscall.EPIPE):
 		return exitPipe
@@ -202,7 +227,7 @@ func (k *kept) exit(program string, err error) int {
 	if err == nil {
 		return 0
 	}
-	fmt.Fprintf(os.Stderr, "%s: %v\n", program, err)
+	fmt.Fprintf(to, "%s: %v\n", program, err)
 	return exitError
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"net"
 	"sync"
 	"time"
 
@@ -23,6 +24,7 @@ type httpFlags struct {
 
 // web is a cloud's server over HTTP. Its zero value is none.
 type web struct {
+	at    net.Addr
 	ended <-chan error // receives the error that ended it, once no request is left
 	stop  func()
 }
@@ -87,7 +89,7 @@ func (f httpFlags) serveHTTP(a *cli.App, cloud *node.Cloud, m cli.ModelFlags, me
 	context.AfterFunc(a, func() { last() })
 	left := func() time.Duration { return max(time.Second, time.Until(last())) }
 	go func() { ended <- errors.Join(cli.RunHTTP(ctx, l, api.New(cfg).Handler(), left), done()) }()
-	w.ended, w.stop = ended, stop
+	w.at, w.ended, w.stop = l.Addr(), ended, stop
 	return w, nil
 }
 

@@ -127,17 +127,17 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 	}
 	defer func() { err = errors.Join(err, leave()) }()
 	cloud := c.cloud(a, s, peers)
-	metrics, stop, err := c.observe(a, cloud)
+	counts, err := c.observe(a, cloud)
 	if err != nil {
 		return err
 	}
-	defer stop()
-	web, err := c.serveHTTP(a, cloud, c.ModelFlags, metrics, c.Drain)
+	defer counts.stop()
+	web, err := c.serveHTTP(a, cloud, c.ModelFlags, counts.Metrics, c.Drain)
 	if err != nil {
 		return err
 	}
 	defer a.Register(cli.Process{Command: "serve", Model: s.model, Documents: string(s.from), Address: listener.Addr().String()})()
-	c.announce(a, s, listener.Addr(), cloud)
+	c.announce(a, s, addresses{listener.Addr(), web.at, counts.at}, cloud)
 	c.warn(a, cloud, peers)
 	return c.serve(a, cloud, listener, web, leave)
 }
@@ -424,10 +424,25 @@ func (c *serveCmd) documents(a *cli.App) (x library, from origin, err error) {
 	return x, fromSamples, err
 }
 
-func (c *serveCmd) announce(a *cli.App, s side, at net.Addr, cloud *node.Cloud) {
+// addresses are where a cloud listens for devices, and for requests over HTTP and of its metrics, nil if it does not.
+type addresses struct{ devices, http, metrics net.Addr }
+
+// announceJSON says in JSON where the server listens and what it answers from.
+func announceJSON(a *cli.App, s side, files int, at addresses, cloud *node.Cloud) {
+	said := map[string]any{"listening": at.devices.String(), "model": s.model, "documents": files, "from": s.from, "titles": cloud.Titles, "quotes": cloud.Quotes}
+	for name, also := range map[string]net.Addr{"http": at.http, "metrics": at.metrics} {
+		if also != nil {
+			said[name] = also.String()
+		}
+	}
+	a.JSON(said)
+}
+
+// announce says where the server listens and what it answers from.
+func (c *serveCmd) announce(a *cli.App, s side, at addresses, cloud *node.Cloud) {
 	files, from := cli.CountFiles(a, s.docs), s.from
 	if a.Globals.JSON {
-		a.JSON(map[string]any{"listening": at.String(), "model": s.model, "documents": files, "from": from, "titles": cloud.Titles, "quotes": cloud.Quotes})
+		announceJSON(a, s, files, at, cloud)
 		return
 	}
 	what := cli.Count(files, "document")
@@ -448,7 +463,7 @@ func (c *serveCmd) announce(a *cli.App, s side, at net.Addr, cloud *node.Cloud) 
 	case cloud.Quotes:
 		shown = "sentences, but no titles, are"
 	}
-	fmt.Fprintf(a.Out, "Serving %s with %s on %s; %s shown to devices.\n", what, s.model, at, shown)
+	fmt.Fprintf(a.Out, "Serving %s with %s on %s; %s shown to devices.\n", what, s.model, at.devices, shown)
 	switch {
 	case from == fromSamples && !c.Sample:
 		fmt.Fprintln(a.Out, "Serve your own: cloud index add FOLDER, then start cloud serve again.")
@@ -463,8 +478,15 @@ func (c *serveCmd) announce(a *cli.App, s side, at net.Addr, cloud *node.Cloud) 
 	fmt.Fprintln(a.Out, "Pair a device with: cloud pair")
 }
 
+// counts are what is counted of a cloud's answers.
+type counts struct {
+	*cli.Metrics
+	at   net.Addr // where --metrics serves them, nil for nowhere
+	stop func()   // ends that
+}
+
 // observe counts the cloud's answers. It serves the counts if --metrics asks for that.
-func (c *serveCmd) observe(a *cli.App, cloud *node.Cloud) (metrics *cli.Metrics, stop func(), err error) {
+func (c *serveCmd) observe(a *cli.App, cloud *node.Cloud) (counts, error) {
 	more := cli.LoadMetrics(cloud.Load)
 	if cloud.Batch != nil {
 		more = append(more, cli.BatchMetrics(cloud.Batch)...)
@@ -475,25 +497,25 @@ func (c *serveCmd) observe(a *cli.App, cloud *node.Cloud) (metrics *cli.Metrics,
 	if c.Bucket != "" {
 		more = append(more, cli.BucketMetrics(cloud.Local.KV.Shares)...)
 	}
-	metrics = cli.NewMetrics(more...)
+	metrics := cli.NewMetrics(more...)
 	cloud.Observe = metrics.Observe
 	if c.Metrics == "" {
-		return metrics, func() {}, nil
+		return counts{metrics, nil, func() {}}, nil
 	}
 	handler := http.NewServeMux()
 	handler.Handle("/metrics", metrics)
 	l, err := cli.ListenHTTP("--metrics", c.Metrics)
 	if err != nil {
-		return nil, nil, err
+		return counts{}, err
 	}
 	server := metricsServer(c.Metrics, handler)
 	go server.Serve(l)
 	a.Remark("metrics on %s/metrics", cli.URL(l.Addr()))
-	return metrics, func() {
+	return counts{metrics, l.Addr(), func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(a), time.Second)
 		defer cancel()
 		server.Shutdown(ctx)
-	}, nil
+	}}, nil
 }
 
 // metricsServer is a server that drops clients that are slow or idle.

@@ -76,6 +76,42 @@ func TestServeSaysWhatItServes(t *testing.T) {
 	}
 }
 
+// A server that chooses its ports says in JSON which ones they are.
+func TestServeSaysWhereItListens(t *testing.T) {
+	for flags, want := range map[string][]string{"": {"listening"}, "--http 127.0.0.1:0 --metrics 127.0.0.1:0": {"http", "listening", "metrics"}} {
+		ctx, end := context.WithTimeout(t.Context(), time.Minute)
+		cmd := clitest.NewHome(t).Command(ctx, append([]string{"serve", "--json", "--listen", "127.0.0.1:0"}, strings.Fields(flags)...)...)
+		var said map[string]any
+		out, err := cmd.StdoutPipe()
+		if err == nil {
+			err = cmd.Start()
+		}
+		if err == nil {
+			err = json.NewDecoder(bufio.NewReader(out)).Decode(&said)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		var at []string
+		for _, name := range []string{"http", "listening", "metrics"} {
+			if text, ok := said[name].(string); ok && regexp.MustCompile(`^127\.0\.0\.1:[1-9]\d*$`).MatchString(text) {
+				at = append(at, name)
+			}
+		}
+		if !slices.Equal(at, want) {
+			t.Errorf("%s: %v has addresses under %q, want %q", flags, said, at, want)
+		}
+		if flags != "" {
+			r, err := http.Get(fmt.Sprintf("http://%v/metrics", said["metrics"]))
+			if err != nil || r.StatusCode != http.StatusOK {
+				t.Errorf("%v, %v", r, err)
+			}
+		}
+		end()
+		cmd.Wait()
+	}
+}
+
 // A server says at its start what devices are shown, and which answers it takes no part in.
 func TestServeSaysItsLimits(t *testing.T) {
 	h := clitest.NewHome(t)

@@ -24,7 +24,8 @@ import (
 )
 
 type serveCmd struct {
-	HTTP string `name:"http" help:"Address to listen on." default:"127.0.0.1:7470" placeholder:"HOST:PORT"`
+	HTTP  string        `name:"http" help:"Address to listen on." default:"127.0.0.1:7470" placeholder:"HOST:PORT"`
+	Drain time.Duration `help:"How long answers may continue after Ctrl-C, SIGTERM or SIGHUP, while new questions are refused." default:"1s"`
 	cli.HTTPFlags
 	answerFlags
 }
@@ -40,6 +41,9 @@ Questions are answered as by edge ask. Programs may use OpenAI's API (/v1/chat/c
 }
 
 func (c *serveCmd) Run(a *cli.App) (err error) {
+	if c.Drain < 0 {
+		return fmt.Errorf("--drain %v: want 0s or more", c.Drain)
+	}
 	s, err := newServing(a, c.answerFlags)
 	if err != nil {
 		return err
@@ -61,7 +65,10 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 	}
 	s.announce(a, l.Addr())
 	defer a.Register(cli.Process{Command: "serve", Model: s.model().Name, Documents: s.now.answersFrom(), Address: l.Addr().String()})()
-	return cli.RunHTTP(a, l, api.New(cfg).Handler(), func() time.Duration { return time.Second })
+	return cli.RunHTTP(a, l, api.New(cfg).Handler(), func() time.Duration {
+		a.MarkDraining()
+		return c.Drain
+	})
 }
 
 // announce says where the server listens and what it answers from.

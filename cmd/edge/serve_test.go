@@ -320,6 +320,58 @@ func TestServeChoices(t *testing.T) {
 	}
 }
 
+// With --drain, an answer in progress is given to its end after the server is told to end. Meanwhile ps says so.
+func TestServeDrains(t *testing.T) {
+	h := newHome(t)
+	if _, errs, err := h.Run("serve", "--drain", "-1s"); err == nil || !strings.Contains(errs, "--drain -1s: want 0s or more") {
+		t.Errorf("%v, %s", err, errs)
+	}
+	cmd := h.Command(t.Context(), "serve", "--json", "--http", "127.0.0.1:0", "--drain", "50s")
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	var said struct{ Listening string }
+	if err == nil {
+		err = json.NewDecoder(out).Decode(&said)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := server{h, "http://" + said.Listening}
+	// Over so slow a path it takes several seconds: by default, it is broken off.
+	r, err := http.Post(s.url+"/v1/chat/completions", "application/json",
+		strings.NewReader(`{"stream":true,"messages":[{"role":"user","content":"When does the harbour museum open?"}],"tandem":{"rtt_ms":800,"placement":"sync"}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	in := bufio.NewScanner(r.Body)
+	in.Buffer(nil, 1<<20)
+	in.Scan()
+	cmd.Process.Signal(os.Interrupt)
+	for {
+		if code, body := s.do("GET", "/v1/models", ""); code == http.StatusServiceUnavailable && strings.Contains(body, "draining") {
+			break
+		}
+	}
+	if listed, _, err := h.Run("ps"); err != nil || !strings.Contains(listed, "(draining)") {
+		t.Errorf("ps: %s, %v", listed, err)
+	}
+	last := ""
+	for in.Scan() {
+		if in.Text() != "" {
+			last = in.Text()
+		}
+	}
+	if last != "data: [DONE]" || in.Err() != nil {
+		t.Errorf("the answer ends with %.300q, %v", last, in.Err())
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
 // A server that others can reach needs a key, which nobody else can read.
 func TestServeNeedsAKey(t *testing.T) {
 	h := newHome(t)

@@ -154,8 +154,8 @@ func apiKey(path string) (string, error) {
 // lastWords is how long requests have to tell their clients that the server ends.
 const lastWords = time.Second
 
-// RunHTTP serves until ctx ends, and then lets requests continue for as long as drain says then. When it returns, no
-// request is left, so what answers them may be closed. It drops clients that are slow to ask; api drops those that are
+// RunHTTP serves until ctx ends, and then lets requests continue for as long as drain says then. While there are some, it takes
+// new ones, so that h can say why they are refused. When it returns, no request is left, so what answers them may be closed. It drops clients that are slow to ask; api drops those that are
 // slow to read.
 func RunHTTP(ctx context.Context, l net.Listener, h http.Handler, drain func() time.Duration) error {
 	ctx, end := context.WithCancel(ctx)
@@ -175,6 +175,7 @@ func RunHTTP(ctx context.Context, l net.Listener, h http.Handler, drain func() t
 	<-ctx.Done()
 	patience, cancel := context.WithTimeout(requests, drain())
 	defer cancel()
+	inside.empty(patience)
 	if err := server.Shutdown(patience); err != nil {
 		giveUp(api.ErrEnding)
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
@@ -193,7 +194,8 @@ func RunHTTP(ctx context.Context, l net.Listener, h http.Handler, drain func() t
 type door struct {
 	mu     sync.Mutex
 	closed bool
-	inside sync.WaitGroup
+	inside int
+	left   chan struct{} // closed when nobody is inside any more; nil while nobody waits for that
 }
 
 // guard returns h for requests that come before the door is closed.
@@ -202,7 +204,7 @@ func (d *door) guard(h http.Handler) http.Handler {
 		if !d.enter() {
 			panic(http.ErrAbortHandler) // the connection is closed, too
 		}
-		defer d.inside.Done()
+		defer d.leave()
 		h.ServeHTTP(w, r)
 	})
 }
@@ -211,9 +213,37 @@ func (d *door) enter() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if !d.closed {
-		d.inside.Add(1)
+		d.inside++
 	}
 	return !d.closed
+}
+
+func (d *door) leave() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.inside--; d.inside == 0 && d.left != nil {
+		close(d.left)
+		d.left = nil
+	}
+}
+
+// empty waits until nobody is inside, or ctx ends.
+func (d *door) empty(ctx context.Context) {
+	d.mu.Lock()
+	left := d.left
+	switch {
+	case d.inside == 0:
+		d.mu.Unlock()
+		return
+	case left == nil:
+		left = make(chan struct{})
+		d.left = left
+	}
+	d.mu.Unlock()
+	select {
+	case <-left:
+	case <-ctx.Done():
+	}
 }
 
 // close lets nobody in any more, and waits until everybody has left.
@@ -221,7 +251,7 @@ func (d *door) close() {
 	d.mu.Lock()
 	d.closed = true
 	d.mu.Unlock()
-	d.inside.Wait()
+	d.empty(context.Background())
 }
 
 // ModelInfo describes for the API what answers: the span reader, or the model if that is nil. path is the model's file, empty

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -134,6 +135,48 @@ func TestRunHTTPSaysWhyItEnds(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// While a request is given to its end, others reach the handler, which says that the server ends. Once the last has left, or its
+// time is up, nobody gets in.
+func TestRunHTTPRefusesWhileItDrains(t *testing.T) {
+	for takes, want := range map[time.Duration]time.Duration{7 * time.Second: 7 * time.Second, time.Hour: 10 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			var came atomic.Int64
+			h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if came.Add(1) > 1 {
+					return
+				}
+				select {
+				case <-time.After(takes):
+				case <-r.Context().Done():
+				}
+			})
+			l := newPipes()
+			ctx, end := context.WithCancel(t.Context())
+			ended := make(chan error, 1)
+			go func() { ended <- RunHTTP(ctx, l, h, func() time.Duration { return 10 * time.Second }) }()
+			first := l.get(t)
+			synctest.Wait()
+			began := time.Now()
+			end()
+			for range 3 {
+				time.Sleep(2 * time.Second)
+				select {
+				case <-l.done:
+					t.Fatalf("after %v, nobody is let in", time.Since(began))
+				default:
+				}
+				if err := <-l.get(t); err != nil {
+					t.Error(err)
+				}
+			}
+			<-first
+			if err := <-ended; err != nil || time.Since(began).Truncate(time.Second) != want || came.Load() != 4 {
+				t.Errorf("%v after %v, %d requests; want %v", err, time.Since(began), came.Load(), want)
+			}
+		})
+	}
 }
 
 // An origin is compared with what a browser sends, so one that no browser sends is refused.

@@ -15,7 +15,7 @@ import (
 )
 
 // errStopString is the cause of the end of an answer's context if the answer has come to a stop string of the request.
-var errStopString = errors.New("the answer has come to a stop string")
+var errStopString = fmt.Errorf("%w: it has come to a stop string", node.ErrEnough)
 
 // Failure returns err, which an Answerer's answer in ctx ended with, or nil if the answer was cut where the request wants it: it
 // did not fail.

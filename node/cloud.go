@@ -171,6 +171,8 @@ type Served struct {
 	Pair  pair.Stats
 	Took  time.Duration
 	Error error // nil when the device ended the answer
+
+	Cancelled bool // the device ended it before its end
 }
 
 // Serve takes connections until ctx ends or the listener is closed.
@@ -372,11 +374,12 @@ func (c *Cloud) answer(lease *lease, conn *transport.Conn, link exchange, begin 
 		lease.moved.Store(-1)
 		err = c.baseline(ctx, a, begin)
 	}
+	cancelled := a.cancelled(err)
 	if err = a.failed(err); err != nil {
 		log.Warn("answer failed", "error", err)
 	}
 	if c.Observe != nil {
-		served := Served{Peer: c.nameOf(conn), Took: time.Since(start), Error: err}
+		served := Served{Peer: c.nameOf(conn), Took: time.Since(start), Error: err, Cancelled: cancelled && err == nil}
 		if a.machine != nil {
 			served.Pair = a.machine.Stats()
 		}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -30,6 +29,7 @@ type cloudSession struct {
 	ticks   int
 	failure error
 	ended   atomic.Bool // the device has ended the answer
+	stopped atomic.Bool // it did so before the answer's end
 }
 
 // failed returns err unless it only shows that the device has ended the answer, or hung up in order.
@@ -39,6 +39,12 @@ func (a *cloudSession) failed(err error) error {
 		return nil
 	}
 	return err
+}
+
+// cancelled reports whether the device has left the answer before its end, by what it said or by hanging up. err is the error that
+// the answer ended with.
+func (a *cloudSession) cancelled(err error) bool {
+	return a.stopped.Load() || errors.Is(err, transport.ErrHungUp) && !a.ended.Load()
 }
 
 // refuse sends the device the reason why the cloud cannot take part. Once the answer is over, nobody listens, unless its slot
@@ -177,8 +183,11 @@ func (a *cloudSession) listen() (err error) {
 			return err
 		}
 		all := together(a.ctx, a.link, m)
-		if slices.ContainsFunc(all, func(m transport.Message) bool { _, is := m.(transport.End); return is }) {
-			a.ended.Store(true)
+		for _, m := range all {
+			if last, is := m.(transport.End); is {
+				a.stopped.Store(last.Reason == pair.ReasonCancelled.String())
+				a.ended.Store(true)
+			}
 		}
 		a.post(all)
 	}

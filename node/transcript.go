@@ -1,6 +1,7 @@
 package node
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -47,6 +48,18 @@ func (a *deviceSession) remark(format string, args ...any) {
 	a.answer.Remarks = append(a.answer.Remarks, line)
 }
 
+// ErrEnough is wrapped by the cause of the end of an answer's context if the answer is long enough for who asked, and so has not
+// failed.
+var ErrEnough = errors.New("the answer is long enough")
+
+// lastWord is why the device ends the exchange.
+func (a *deviceSession) lastWord() string {
+	if errors.Is(a.failure, ErrEnough) {
+		return "enough"
+	}
+	return a.answer.Reason.String()
+}
+
 // finish ends the exchange and completes the answer.
 func (a *deviceSession) finish() Answer {
 	a.answer.Took = time.Since(a.start)
@@ -62,7 +75,7 @@ func (a *deviceSession) finish() Answer {
 	}
 	a.record.end(a.answer)
 	if a.link != nil {
-		if err := a.link.Send(transport.End{Reason: a.answer.Reason.String()}); err != nil {
+		if err := a.link.Send(transport.End{Reason: a.lastWord()}); err != nil {
 			a.log.Debug("send", "error", err)
 		}
 		if a.joined { // otherwise the cloud has nothing to say of the answer

@@ -110,7 +110,7 @@ func (m *Metrics) ObserveRequest(route string, status int, took time.Duration) {
 
 // Observe counts an answer that has ended.
 func (m *Metrics) Observe(s node.Served) {
-	m.answers.WithLabelValues(outcomeOf(s.Error)).Inc()
+	m.answers.WithLabelValues(outcomeOf(s)).Inc()
 	m.tokens.Add(float64(s.Pair.Steps))
 	for _, side := range []tandem.Side{tandem.Device, tandem.Cloud} {
 		m.drafts.WithLabelValues(side.String(), "accepted").Add(float64(s.Pair.Accepted[side]))
@@ -122,12 +122,12 @@ func (m *Metrics) Observe(s node.Served) {
 }
 
 // outcomeOf says how an answer ended. Callers that go away are no fault of this side, so alerts need to tell them from failures.
-func outcomeOf(err error) string {
+func outcomeOf(s node.Served) string {
 	switch {
-	case err == nil:
-		return "complete"
-	case errors.Is(err, context.Canceled):
+	case s.Cancelled || errors.Is(s.Error, context.Canceled):
 		return "cancelled"
+	case s.Error == nil:
+		return "complete"
 	}
 	return "broken"
 }

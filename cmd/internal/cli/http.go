@@ -135,7 +135,10 @@ func apiKey(path string) (string, error) {
 			return "", fmt.Errorf("--api-key: %w", err)
 		}
 		_, err = f.WriteString(key + "\n")
-		return key, errors.Join(err, f.Close())
+		if err = errors.Join(err, f.Close()); err != nil { // a part of a key, or none, must not pass for one
+			return "", fmt.Errorf("--api-key: %w", errors.Join(err, os.Remove(path)))
+		}
+		return key, nil
 	}
 	if err != nil {
 		return "", fmt.Errorf("--api-key: %w", err)
@@ -145,6 +148,9 @@ func apiKey(path string) (string, error) {
 		return "", fmt.Errorf("--api-key: others can read %s: run chmod 600 %s", path, path)
 	}
 	key := strings.TrimSpace(string(b))
+	if key == "" {
+		return "", fmt.Errorf("--api-key: %s is empty, as a full disk leaves it: remove it to have a key created", path)
+	}
 	if len(key) < shortestKey || strings.ContainsAny(key, " \n\t") {
 		return "", fmt.Errorf("--api-key: %s must hold one key of %d characters or more; remove the file to have one created", path, shortestKey)
 	}

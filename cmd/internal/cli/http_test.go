@@ -7,6 +7,8 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -176,6 +178,20 @@ func TestRunHTTPRefusesWhileItDrains(t *testing.T) {
 				t.Errorf("%v after %v, %d requests; want %v", err, time.Since(began), came.Load(), want)
 			}
 		})
+	}
+}
+
+// A file without a key, as a full disk leaves it, is named as such.
+func TestEmptyAPIKey(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "key")
+	for _, text := range []string{"", "\n"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		key, err := apiKey(path)
+		if want := "--api-key: " + path + " is empty, as a full disk leaves it: remove it to have a key created"; key != "" || err == nil || err.Error() != want {
+			t.Errorf("of %q: %q, %v; want %s", text, key, err, want)
+		}
 	}
 }
 

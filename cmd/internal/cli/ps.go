@@ -25,6 +25,7 @@ type Process struct {
 	Address   string    `json:"address,omitempty"`
 	Started   time.Time `json:"started"`
 	Draining  bool      `json:"draining,omitempty"` // it takes no new questions
+	Unknown   bool      `json:"unknown,omitempty"`  // all but the PID: its file is empty or damaged
 }
 
 func (a *App) runningDir() (string, error) {
@@ -166,7 +167,7 @@ func readProcess(path string) (p Process, alive bool, err error) {
 	}
 	b, err := io.ReadAll(f)
 	if err == nil && json.Unmarshal(b, &p) != nil {
-		p = Process{}
+		p = Process{Unknown: true}
 		p.PID, err = strconv.Atoi(strings.TrimSuffix(filepath.Base(path), ".json"))
 	}
 	return p, err == nil, err
@@ -212,7 +213,13 @@ func (c *PsCmd) Run(a *App) error {
 		return nil
 	}
 	t := Table{Header: []string{"PID", "COMMAND", "MODEL", "DOCUMENTS", "ADDRESS", "SINCE"}, Right: 1}
+	var unknown []int
 	for _, p := range list {
+		if p.Unknown {
+			unknown = append(unknown, p.PID)
+			t.Add(strconv.Itoa(p.PID), a.Program+" (unknown)", "", "", "", "")
+			continue
+		}
 		command := a.Program + " " + p.Command
 		if p.Draining {
 			command += " (draining)"
@@ -220,5 +227,9 @@ func (c *PsCmd) Run(a *App) error {
 		t.Add(strconv.Itoa(p.PID), command, p.Model, p.Documents, p.Address, Day(p.Started))
 	}
 	a.Table(t)
-	return nil
+	dir, err := a.runningDir()
+	for _, pid := range unknown {
+		a.Remark("%s is empty or damaged, as a full disk leaves it: make room and start that program again to see more of it", filepath.Join(dir, strconv.Itoa(pid)+".json"))
+	}
+	return err
 }

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -37,6 +38,35 @@ func TestProcessesWithADamagedFile(t *testing.T) {
 	f.Close()
 	if list, err := a.processes(); err != nil || len(list) != 0 {
 		t.Errorf("%+v, %v", list, err)
+	}
+}
+
+// Of a process whose file could not be written, as on a full disk, ps says that it knows no more than its number.
+func TestPsOfAnUnknownProcess(t *testing.T) {
+	var out, aside strings.Builder
+	a := &App{Screen: &Screen{Out: &out, Aside: &aside}, Context: context.Background(), Program: "cloud", Globals: &Globals{}, dirs: Dirs{State: t.TempDir()}, Log: slog.New(slog.DiscardHandler)}
+	end := a.Register(Process{Command: "serve", Model: "m", Documents: "index", Address: "127.0.0.1:4433"})
+	defer end()
+	running, _ := a.runningDir()
+	f, err := os.Create(filepath.Join(running, "4711.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if ok, err := filelock.Try(f); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	if err := (&PsCmd{}).Run(a); err != nil {
+		t.Fatal(err)
+	}
+	unknown := regexp.MustCompile(`(?m)^ *4711 +cloud \(unknown\) *$`)
+	if !unknown.MatchString(out.String()) || strings.Count(out.String(), "unknown") != 1 || !strings.Contains(aside.String(), f.Name()+" is empty or damaged, as a full disk leaves it") {
+		t.Errorf("%s\n%s", &out, &aside)
+	}
+	out.Reset()
+	a.Globals.JSON = true
+	if err := (&PsCmd{}).Run(a); err != nil || strings.Count(out.String(), `"unknown"`) != 1 {
+		t.Errorf("%v, %s", err, &out)
 	}
 }
 

@@ -1,16 +1,25 @@
 package decoder
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"fmt"
 	"math/rand/v2"
+	"runtime"
+	"slices"
 	"testing"
+	"time"
 
+	"tandem"
 	"tandem/decoder/ground"
 	"tandem/decoder/kvstore"
+	"tandem/internal/meter"
 	"tandem/model"
 	"tandem/model/chat"
 	"tandem/models"
 	"tandem/npu/native"
+	"tandem/retrieval/passages"
 	"tandem/retrieval/search"
 	"tandem/specdec"
 )
@@ -95,4 +104,101 @@ func BenchmarkBegin(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkRead gives answers of 16 tokens, with guesses, about passages whose prompts have about so many tokens together. It
+// reports how much of an answer's time the drafters take to read the prompts: where the passages are computed, and where their
+// KV caches are in memory. Times are of the processor, so that other programs count for neither.
+func BenchmarkRead(b *testing.B) {
+	if _, ok := meter.ThreadTime(); !ok {
+		b.Skip("this system does not tell a thread's time")
+	}
+	m, err := model.OpenBytes("reader", models.Decoder, native.New(1))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer m.Close()
+	for _, tokens := range []int{500, 2000, 8000} {
+		for _, kept := range []bool{false, true} {
+			b.Run(fmt.Sprintf("tokens=%d/kept=%t", tokens, kept), func(b *testing.B) {
+				cfg := toyConfig(m, "static")
+				cfg.Scorer, cfg.MaxTokens, cfg.Past = search.Lexical(), 16, &specdec.Experience{}
+				if kept {
+					cfg.Shared = NewShared(256 << 20)
+				}
+				benchRead(b, cfg, Request{Question: bothQuestion, Passages: passagesOf(b, m, tokens)})
+			})
+		}
+	}
+}
+
+// benchRead times answers, and after each how long new drafters take to read its prompts.
+func benchRead(b *testing.B, cfg Config, req Request) {
+	runtime.LockOSThread() // whose time counts
+	defer runtime.UnlockOSThread()
+	var answers, reading time.Duration
+	prompts := answerWithGuesses(b, cfg, req) // the first computes what others keep
+	for b.Loop() {
+		began, _ := meter.ThreadTime()
+		answerWithGuesses(b, cfg, req)
+		answered, _ := meter.ThreadTime()
+		list, _, _ := specdec.Default.Drafters(specdec.Resources{})
+		new(specdec.Panel).Begin(list, &specdec.Acceptance{}, prompts, specdec.WallTime)
+		read, _ := meter.ThreadTime()
+		answers, reading = answers+answered-began, reading+read-answered
+	}
+	b.ReportMetric(float64(len(prompts)), "tokens")
+	b.ReportMetric(100*float64(reading)/float64(answers), "%reading")
+	b.ReportMetric(float64(reading.Microseconds())/float64(b.N), "µs-reading")
+	b.ReportMetric(float64(answers.Microseconds())/float64(b.N), "µs-answer")
+}
+
+// passagesOf returns passages of evaluation questions with about n tokens together.
+func passagesOf(b *testing.B, m *model.Model, n int) (list []passages.Passage) {
+	b.Helper()
+	for line := range bytes.Lines(models.Eval) {
+		var x struct{ Device, Cloud []passages.Passage }
+		if err := json.Unmarshal(line, &x); err != nil {
+			b.Fatal(err)
+		}
+		for _, p := range append(x.Device, x.Cloud...) {
+			list = append(list, p)
+			if n -= len(chat.Encode(m.Tokenizer(), p.Text)); n <= 0 {
+				return list
+			}
+		}
+	}
+	b.Fatal("too few passages")
+	return nil
+}
+
+// answerWithGuesses gives an answer and returns the prompts.
+func answerWithGuesses(b *testing.B, cfg Config, req Request) []tandem.Token {
+	b.Helper()
+	d, err := New(b.Context(), cfg, req)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer d.Close()
+	costs := make([]float64, 32)
+	for i := range costs {
+		costs[i] = 1 + .3*float64(i)
+	}
+	var answer, news []tandem.Token
+	for keep := 0; len(answer) < cfg.MaxTokens; {
+		out, _, chain, err := d.NextAhead(b.Context(), tandem.Pass{Keep: keep, Append: news, Guess: 7, Costs: costs})
+		if err != nil {
+			b.Fatal(err)
+		}
+		keep, news = len(answer), []tandem.Token{out.Dist.Mode()}
+		for at := 0; ; { // along the guesses that are right
+			i := slices.IndexFunc(chain, func(c tandem.Continuation) bool { return c.After == at && c.Token == news[len(news)-1] })
+			if i < 0 {
+				break
+			}
+			at, news = i+1, append(news, chain[i].Dist.Mode())
+		}
+		answer = append(answer, news...)
+	}
+	return d.guesses.prompts
 }

@@ -56,10 +56,10 @@ func Interpolate(times map[int]time.Duration, n int) Costs {
 
 // A Chooser decides how many rows of a draft to verify. It limits the time that drafts may cost an answer by a budget with
 // three parts: the net time that drafts have saved in this answer; the share Loss of the time of plain decoding; and half of
-// the time that drafts in this and earlier answers have saved, or would have saved if they had been verified (Proven).
-// Guesses are scored whether or not they are verified. So drafts of unknown or declining quality are only observed until
-// verifying them would pay off. An answer that is unlike those before it can lose part of what they have proven: about
-// maxProven/3 passes of one row.
+// the time that drafts in this and earlier answers have saved, or would have saved if they had been verified (Proven). Guesses
+// are scored whether or not they are verified. So drafts of unknown or declining quality are only observed until verifying them
+// would pay off. The third part grows with the answer, because an answer that is unlike those before it may be short: such an
+// answer loses at most a pass of one row and 15 % of its time by it (provenAtOnce, provenShare).
 type Chooser struct {
 	Costs Costs
 	Loss  float64 // as a share of plain decoding's time; 0 means 0.02, +Inf that nothing bounds it
@@ -134,13 +134,23 @@ func (c *Chooser) doubts(rows int, took time.Duration) bool {
 // answer may be short.
 const credit = 10
 
+// What earlier savings add to the budget of an answer at most: passes of one row from its beginning, and a share of the time of
+// plain decoding so far. Greater ones cost answers up to a quarter of their time; smaller ones make drafts of answers that repeat
+// their prompt begin too late.
+const (
+	provenAtOnce = 1
+	provenShare  = 0.15
+)
+
 // budget returns how much time, in seconds, may be lost.
 func (c *Chooser) budget() float64 {
 	loss := c.Loss
 	if loss == 0 {
 		loss = 0.02
 	}
-	return c.account + max(0, c.proven)/2*c.Costs.At(1) + loss*(c.plain+credit*c.Costs.At(1))
+	one := c.Costs.At(1)
+	proven := min(max(0, c.proven)/2*one, provenAtOnce*one+provenShare*c.plain)
+	return c.account + proven + loss*(c.plain+credit*one)
 }
 
 // Afford reports whether the budget covers a draft that takes this long, together with one more row in the pass.

@@ -313,10 +313,29 @@ func TestChooserNeverLosesMore(t *testing.T) {
 			}
 			spent, given = spent+real.At(rows+1)+took, given+right+1
 		}
-		if bound := 1.02*float64(given) + 0.02*credit + proven/2 + drafting/2 + surprise + 1e-6; spent > bound {
+		carried := min(proven/2, 1+.15*float64(given))
+		if bound := 1.02*float64(given) + 0.02*credit + carried + drafting/2 + surprise + 1e-6; spent > bound {
 			t.Fatalf("%d tokens took %.2f steps of plain decoding, want at most %.2f", given, spent, bound)
 		}
 	})
+}
+
+// However much drafts have saved before, a short answer in which all are wrong takes little longer than without them. A long one
+// may spend more of what they have saved.
+func TestShortAnswersLoseLittle(t *testing.T) {
+	for tokens, most := range map[int]float64{16: 4, 64: maxProven/2 + 1.5} {
+		c, spent := &Chooser{Costs: Costs{1, 1.3, 1.6, 1.9, 2.2, 2.5, 2.8, 3.1}}, 0.0
+		c.Begin(maxProven)
+		for range tokens {
+			rows := c.Rows([]float64{.95, .9, .86, .81, .77}, 0)
+			c.Settle(rows, 1, 0)
+			c.proven = maxProven // as if each draft that is held were right
+			spent += c.Costs.At(rows + 1)
+		}
+		if lost := spent - float64(tokens); lost > most || lost < 2 {
+			t.Errorf("%d tokens took %.2f passes longer, want 2 to %.2f", tokens, lost, most)
+		}
+	}
 }
 
 // A pause in the first pass of some rows does not keep later passes from having as many. Rows that always take so long

@@ -95,9 +95,9 @@ func (s *sides) Answer(ctx context.Context, q api.Query, emit func(node.Token), 
 			return a, ctx.Err()
 		}
 	}
-	text := "The museum opens at 9:30. " + hostile
+	text := "- The museum opens at 9:30. " + hostile
 	a.Parts = []node.Part{{Text: "It opens at 9:30.", Quotes: []node.Quote{
-		{Side: tandem.Cloud, Title: "Museum" + hostile, Text: text, From: 20, To: 24, Weight: 0.9, Relevance: 5},
+		{Side: tandem.Cloud, Title: "Museum" + hostile, Text: text, From: 22, To: 26, Weight: 0.9, Relevance: 5},
 		{Side: tandem.Device, Title: "Note", Source: "/notes/a.md", Text: "The museum is closed on Mondays.", Weight: 0, Relevance: -1},
 	}}}
 	if strings.Contains(q.Text, "surely") {
@@ -275,6 +275,9 @@ func TestChat(t *testing.T) {
 	}
 	if got := eval[string](w, `[...document.querySelectorAll(".text .t")].map(e => e.className.slice(2)).join()`); got != "both,device,cloud,cloud,neither" {
 		t.Errorf("drafted by %s", got)
+	}
+	if got := w.text(".cites li.cloud q"); !strings.HasPrefix(got, "The museum opens") {
+		t.Errorf("a quote is shown with the bullet before it: %s", got)
 	}
 	if got := w.text(".cites li.cloud mark"); got != "9:30" {
 		t.Errorf("marked in the citation: %q", got)

@@ -30,21 +30,22 @@ const ablationGraph = 32
 type specCmd struct {
 	cli.ModelFlags    `group:"Model:"`
 	cli.ForecastFlags `group:"Model:"`
-	Task              []string `help:"Tasks: summary, rag, ui, reply." default:"summary,rag,ui,reply"`
-	Methods           []string `help:"Ways of drafting. Default: all." placeholder:"METHOD"`
-	Inputs            string   `help:"Your own prompts, as JSON lines with \"prompt\" and, for a prompt about a text, \"context\". The task is then called own, or as --task says." type:"existingfile" placeholder:"FILE"`
-	Data              string   `help:"Folder with specbench/questions.jsonl and ui/tasks.json, for summary, rag and ui. Default: sample documents and invented screens. Replies are always to invented conversations." type:"existingdir" placeholder:"DIR"`
-	Limit             int      `help:"At most this many inputs of each task, evenly spread over all of them; 0 for all." default:"10"`
-	MaxTokens         int      `help:"Maximum number of tokens in an answer." default:"96"`
-	Words             []string `help:"Whose words the answers have: own (the model's), reference (what people wrote about the same texts, read to the model token by token), or reference:SHARE, with a share of tokens where the model says another." default:"own" placeholder:"WORDS"`
-	Rows              int      `help:"Rows of a pass, as in the decoding graph: 2 to 64." default:"32"`
-	Costs             string   `help:"Measure the passes of another model file on this machine for the ratios. Default: the model's own." type:"existingfile" placeholder:"FILE"`
-	Passes            []string `help:"Times of passes by their rows, instead of measured ones, as in 1=370us,8=910us,16=1.8ms,32=3.76ms." placeholder:"ROWS=TIME"`
-	Denoiser          string   `help:"Draft also with the blocks of this diffusion model, which must have the same vocabulary (method blocks)." type:"existingfile" placeholder:"FILE"`
-	Temperature       float64  `help:"0 for the likeliest token, 1 for the model's own distribution." default:"0"`
-	Seed              uint64   `help:"Random seed." default:"1"`
-	SVG               string   `help:"Write a picture of the accept lengths to this file." type:"path" placeholder:"FILE"`
-	File              string   `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default, or with -: standard output."`
+	Task              []string        `help:"Tasks: summary, rag, ui, reply." default:"summary,rag,ui,reply"`
+	Methods           []string        `help:"Ways of drafting. Default: all." placeholder:"METHOD"`
+	Inputs            string          `help:"Your own prompts, as JSON lines with \"prompt\" and, for a prompt about a text, \"context\". The task is then called own, or as --task says." type:"existingfile" placeholder:"FILE"`
+	Data              string          `help:"Folder with specbench/questions.jsonl and ui/tasks.json, for summary, rag and ui. Default: sample documents and invented screens. Replies are always to invented conversations." type:"existingdir" placeholder:"DIR"`
+	Limit             int             `help:"At most this many inputs of each task, evenly spread over all of them; 0 for all." default:"10"`
+	MaxTokens         int             `help:"Maximum number of tokens in an answer." default:"96"`
+	Words             []string        `help:"Whose words the answers have: own (the model's), reference (what people wrote about the same texts, read to the model token by token), or reference:SHARE, with a share of tokens where the model says another." default:"own" placeholder:"WORDS"`
+	Rows              int             `help:"Rows of a pass, as in the decoding graph: 2 to 64." default:"32"`
+	Costs             string          `help:"Measure the passes of another model file on this machine for the ratios. Default: the model's own." type:"existingfile" placeholder:"FILE"`
+	Passes            []string        `help:"Times of passes by their rows, instead of measured ones, as in 1=370us,8=910us,16=1.8ms,32=3.76ms." placeholder:"ROWS=TIME"`
+	Step              []time.Duration `help:"Give drafters virtual time: each reading of their clock moves it on by this, whatever the machine does. Several are all tried. Needs --passes." placeholder:"TIME"`
+	Denoiser          string          `help:"Draft also with the blocks of this diffusion model, which must have the same vocabulary (method blocks)." type:"existingfile" placeholder:"FILE"`
+	Temperature       float64         `help:"0 for the likeliest token, 1 for the model's own distribution." default:"0"`
+	Seed              uint64          `help:"Random seed." default:"1"`
+	SVG               string          `help:"Write a picture of the accept lengths to this file." type:"path" placeholder:"FILE"`
+	File              string          `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default, or with -: standard output."`
 }
 
 func (c *specCmd) Help() string {
@@ -52,6 +53,7 @@ func (c *specCmd) Help() string {
   lab spec --task rag --limit 5
   lab spec --task summary,ui --data ../shared/data --json rows.json
   lab spec --inputs prompts.jsonl --model qwen2.5-0.5b-instruct-q4_k_m.gguf --svg spec.svg
+  lab spec --passes 1=1ms,8=4ms,32=16ms --step 1us --methods auto
 
 All methods draft the same answers, and each answer is compared with that of plain decoding, token by token.
 
@@ -59,11 +61,16 @@ Columns. accept: tokens per pass of --rows rows. valid, wasted, underutilised: s
 
 auto and all are the sets of drafters that edge run --draft names, which differ by calibration; +history adds the answers before. --forecast adds the methods forecast and auto+forecast. The methods of llama.cpp draft by its rules with its defaults; the costs choose how many rows are verified, as for all others. as published: the ratio of a peer whose drafts all have one length, as its authors run it, with the rows that turned out best on the task.
 
+With --step the ratios depend on no clock, so the same inputs always give the same ones. The drafters of pld, sam or auto draft the model's answers with each of the times, in the order of the inputs and backwards: each task by itself and all in turns (mixed). Every other input has a row of its own, so that what was chosen on one half can be tried on the other. A cell has the ratio and, in brackets, the worst answer; mean is the geometric mean of the ratios.
+
 EAGLE is simulated with the accept length that CoordGen §4.1 assumes, 5.5, and with the time of one layer and the head for each drafted token; short answers end before its drafts do. If a prompt exceeds the model's context, its text is cut, but not the request.`
 }
 
 // known returns the methods that can be measured.
 func (c *specCmd) known() []string {
+	if len(c.Step) > 0 {
+		return spec.VirtualMethods
+	}
 	known := slices.Clip(spec.Methods)
 	if c.Forecast != "" {
 		known = append(known, spec.ForecastMethods...)
@@ -72,6 +79,14 @@ func (c *specCmd) known() []string {
 		known = append(known, spec.Blocks)
 	}
 	return known
+}
+
+// methods returns the methods to measure.
+func (c *specCmd) methods() []string {
+	if len(c.Methods) > 0 {
+		return c.Methods
+	}
+	return c.known()
 }
 
 func (c *specCmd) check(a *cli.App) error {
@@ -87,6 +102,9 @@ func (c *specCmd) check(a *cli.App) error {
 		}
 	}
 	if _, err := parseWords(c.Words); err != nil {
+		return err
+	}
+	if err := c.checkVirtual(); err != nil {
 		return err
 	}
 	switch {
@@ -118,6 +136,9 @@ func (c *specCmd) Run(a *cli.App) error {
 	whose, err := c.measureCosts(a, &x)
 	if err != nil {
 		return err
+	}
+	if len(c.Step) > 0 {
+		return c.runVirtual(a, m, x)
 	}
 	if x.Forecast, x.ForecastAdapter, err = c.Embeddings(a, m); err != nil {
 		return err
@@ -154,19 +175,36 @@ func (c *specCmd) Run(a *cli.App) error {
 
 // runTasks measures the methods on each task, in each of the words, and counts the inputs that were cut.
 func (c *specCmd) runTasks(a *cli.App, m *model.Model, x spec.Experiment) (rows []spec.Result, cut int, err error) {
-	methods := c.known()
-	if len(c.Methods) > 0 {
-		methods = c.Methods
-	}
-	tasks := c.Task
-	if c.Inputs != "" && len(tasks) != 1 {
-		tasks = []string{"own"}
-	}
 	words, err := parseWords(c.Words)
 	if err != nil {
 		return nil, 0, err
 	}
+	tasks, cut, err := c.taskInputs(m)
+	if err != nil {
+		return nil, 0, err
+	}
 	for i, task := range tasks {
+		for _, w := range words {
+			x.Words = w
+			got, err := x.Run(a, task.Task, task.Inputs, c.methods(), func(done, total int) {
+				a.Progress("task %d of %d, %s (%s): run %d of %d", i+1, len(tasks), task.Task, w, done, total)
+			})
+			if err != nil {
+				return nil, 0, err
+			}
+			rows = append(rows, got...)
+		}
+	}
+	return rows, cut, nil
+}
+
+// taskInputs returns the prompts of all tasks, and how many were cut.
+func (c *specCmd) taskInputs(m *model.Model) (out []spec.TaskInputs, cut int, err error) {
+	tasks := c.Task
+	if c.Inputs != "" && len(tasks) != 1 {
+		tasks = []string{"own"}
+	}
+	for _, task := range tasks {
 		inputs, err := c.inputs(task, m)
 		if err != nil {
 			return nil, 0, err
@@ -176,18 +214,9 @@ func (c *specCmd) runTasks(a *cli.App, m *model.Model, x spec.Experiment) (rows 
 				cut++
 			}
 		}
-		for _, w := range words {
-			x.Words = w
-			got, err := x.Run(a, task, inputs, methods, func(done, total int) {
-				a.Progress("task %d of %d, %s (%s): run %d of %d", i+1, len(tasks), task, w, done, total)
-			})
-			if err != nil {
-				return nil, 0, err
-			}
-			rows = append(rows, got...)
-		}
+		out = append(out, spec.TaskInputs{Task: task, Inputs: inputs})
 	}
-	return rows, cut, nil
+	return out, cut, nil
 }
 
 // parseWords parses --words.
@@ -336,18 +365,23 @@ func columnName(name string) string {
 	return name
 }
 
-func printSpec(w io.Writer, rows []spec.Result, x spec.Experiment, whose string, cut int) {
-	fmt.Fprintf(w, "answers by %s\n", x.Name)
-	print := func(whose string, costs specdec.Costs) {
-		fmt.Fprintf(w, "passes of 1, 8, 16, 32 rows (%s): %.2f, %.2f, %.2f, %.2f ms\n", whose, costs.At(1)*1e3, costs.At(8)*1e3, costs.At(16)*1e3, costs.At(32)*1e3)
-	}
-	print(whose, x.Costs)
-	if x.Own != nil {
-		print("the model itself", x.Own)
-	}
+func printPasses(w io.Writer, whose string, costs specdec.Costs) {
+	fmt.Fprintf(w, "passes of 1, 8, 16, 32 rows (%s): %.2f, %.2f, %.2f, %.2f ms\n", whose, costs.At(1)*1e3, costs.At(8)*1e3, costs.At(16)*1e3, costs.At(32)*1e3)
+}
+
+func printCut(w io.Writer, cut int) {
 	if cut > 0 {
 		fmt.Fprintf(w, "%d prompts were cut to the context\n", cut)
 	}
+}
+
+func printSpec(w io.Writer, rows []spec.Result, x spec.Experiment, whose string, cut int) {
+	fmt.Fprintf(w, "answers by %s\n", x.Name)
+	printPasses(w, whose, x.Costs)
+	if x.Own != nil {
+		printPasses(w, "the model itself", x.Own)
+	}
+	printCut(w, cut)
 	fmt.Fprintf(w, "\n%-16s %-16s %-8s %-20s %-25s %6s %7s %7s %6s %7s %13s %6s %6s %6s %14s %8s %7s\n", "acceptance of", "costs of", "task", "words", "method", "inputs", "tokens", "accept", "valid", "wasted", "underutilised", "ratio", "worst", "own", "as published", "draft ms", "prefill")
 	for _, r := range rows {
 		own := "-"

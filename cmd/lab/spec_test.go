@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"tandem/cmd/internal/cli"
 	"tandem/cmd/internal/clitest"
@@ -72,6 +73,32 @@ func TestBenchSpec(t *testing.T) {
 	}
 }
 
+// With --step, two runs print the same.
+func TestBenchSpecInVirtualTime(t *testing.T) {
+	h := clitest.NewHome(t)
+	args := []string{"spec", "--task", "rag,reply", "--limit", "2", "--max-tokens", "8", "--threads", "1", "--passes", "1=1ms,32=4ms", "--step", "1us,2us"}
+	first, stderr, err := h.Run(args...)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, stderr)
+	}
+	for _, want := range []string{"(given times)", "mixed mean (worst)", "pld      1, 3, ...", "auto     2, 4, ..."} {
+		if !strings.Contains(first, want) {
+			t.Errorf("no %q in\n%s", want, first)
+		}
+	}
+	if second, _, err := h.Run(args...); err != nil || second != first {
+		t.Errorf("%v:\n%s\nand then\n%s", err, first, second)
+	}
+	var got struct {
+		Rows  []spec.VirtualResult
+		Steps []time.Duration `json:"steps_ns"`
+	}
+	stdout, _, err := h.Run(append(args, "--methods", "sam", "--json")...)
+	if err != nil || json.Unmarshal([]byte(stdout), &got) != nil || len(got.Rows) != 2 || got.Rows[0].Method != "sam" || len(got.Rows[1].Ratios) != 3 || len(got.Steps) != 2 {
+		t.Errorf("%v: %s", err, stdout)
+	}
+}
+
 // Bad flags and files are named.
 func TestBenchSpecErrors(t *testing.T) {
 	h := clitest.NewHome(t)
@@ -97,6 +124,11 @@ func TestBenchSpecErrors(t *testing.T) {
 		{"--task ui --data data", filepath.Join("ui", "tasks.json")},
 		{"--costs broken.gguf", "broken.gguf"},
 		{"--model missing.gguf", "missing.gguf"},
+		{"--step 1us", "with --passes"},
+		{"--step=-1us --passes 1=1ms", "negative"},
+		{"--step 1us --passes 1=1ms --words reference", "nor --words"},
+		{"--step 1us --passes 1=1ms --methods all", "pld, sam, auto"},
+		{"--step 1us --passes 1=1ms --task rag --limit 1", "raise --limit"},
 		{"--passes 8=fast", "8=910us"}, {"--passes 65=1ms", "1 to 64"}, {"--passes 1=1ms --costs broken.gguf", "one of them"},
 	} {
 		stdout, stderr, err := h.Run(append([]string{"spec", "--threads", "1"}, strings.Fields(c.args)...)...)

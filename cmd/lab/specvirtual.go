@@ -62,7 +62,7 @@ func printVirtual(w io.Writer, rows []spec.VirtualResult) {
 	for _, r := range rows {
 		fmt.Fprintf(w, "%-8s %-12s", r.Method, fmt.Sprintf("%d, %d, ...", r.First, r.First+2))
 		for _, ratio := range append(slices.Clone(r.Ratios), spec.VirtualRatio{Ratio: r.Mean, Worst: r.Worst}) {
-			fmt.Fprintf(w, " %12s", fmt.Sprintf("%.3f (%.2f)", ratio.Ratio, ratio.Worst))
+			fmt.Fprintf(w, " %12s", fmt.Sprintf("%.2f (%.2f)", ratio.Ratio, ratio.Worst))
 		}
 		fmt.Fprintln(w)
 	}

@@ -80,7 +80,7 @@ func (d *Device) collect(a *deviceSession, q Question, s tandem.Settings) (f fet
 	if err != nil {
 		return f, errors.Join(ErrNoCloud, err)
 	}
-	a.conn, a.base = up.conn, up.base
+	a.conn, a.statsBefore = up.conn, up.statsBefore
 	defer up.link.Close()
 	m, err := receive[transport.Passages](a.ctx, up.link)
 	if err != nil {
@@ -175,7 +175,7 @@ func (d *Device) other(ctx context.Context, a *deviceSession, q Question, s tand
 	if err != nil {
 		return nil, errors.Join(ErrNoCloud, err)
 	}
-	a.conn, a.base = up.conn, up.base
+	a.conn, a.statsBefore = up.conn, up.statsBefore
 	defer up.link.Close()
 	return receiveAnswer(ctx, up.link, cfg, &a.answer)
 }

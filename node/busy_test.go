@@ -21,7 +21,7 @@ type full struct {
 	about time.Duration
 }
 
-func (f *full) open(context.Context) (linked, error) { return linked{conn: f, link: f}, nil }
+func (f *full) open(context.Context) (replicaLink, error) { return replicaLink{conn: f, link: f}, nil }
 
 func (f *full) Send(...transport.Message) error { return nil }
 func (f *full) More() bool                      { return false }
@@ -71,8 +71,8 @@ func TestBusyCloud(t *testing.T) {
 				!strings.Contains(strings.Join(answer.Remarks, "\n"), "busy (3 questions")):
 				t.Errorf("%v after %v, %d alone, %q", err, took, answer.Pair.Alone, answer.Remarks)
 			}
-			if answer.Waited != 4 || a.found == missing {
-				t.Errorf("waited %d, found %v", answer.Waited, a.found)
+			if answer.Waited != 4 || a.contact == contactFailed {
+				t.Errorf("waited %d, found %v", answer.Waited, a.contact)
 			}
 		})
 	}

@@ -195,9 +195,9 @@ func (a *cloudSession) listen() (err error) {
 }
 
 // post puts something into the inbox, unless the answer is over.
-func (a *cloudSession) post(what any) {
+func (a *cloudSession) post(event any) {
 	select {
-	case a.inbox <- what:
+	case a.inbox <- event:
 	case <-a.ctx.Done():
 	}
 }

@@ -24,7 +24,7 @@ type contrary struct {
 	closed  int
 }
 
-func (c *contrary) open(context.Context) (linked, error) {
+func (c *contrary) open(context.Context) (replicaLink, error) {
 	c.opened++
 	live, hangUp := context.WithCancelCause(context.Background())
 	down := make(chan []transport.Message, len(c.words))
@@ -34,7 +34,7 @@ func (c *contrary) open(context.Context) (linked, error) {
 	if c.hangsUp {
 		time.AfterFunc(10*time.Millisecond, func() { hangUp(errCut) })
 	}
-	return linked{conn: c, link: &closing{end{cable: &c.cable, ctx: live, out: make(chan []transport.Message, 1<<10), in: down}, c, hangUp}}, nil
+	return replicaLink{conn: c, link: &closing{end{cable: &c.cable, ctx: live, out: make(chan []transport.Message, 1<<10), in: down}, c, hangUp}}, nil
 }
 
 func (c *contrary) LastHeard() time.Time { return time.Now() }

@@ -88,7 +88,7 @@ func (d *Device) AskRecorded(ctx context.Context, q Question, s tandem.Settings,
 	}
 	a := d.newSession(ctx, local, q, s, emit, record)
 	defer a.stop()
-	defer func() { d.learn(a.measured, a.found) }()
+	defer func() { d.learn(a.measured, a.contact) }()
 	if s.Want != tandem.WantDrafts {
 		return d.baseline(a, q, s)
 	}
@@ -163,8 +163,8 @@ func shortened(title string) string {
 // newSession prepares to answer.
 func (d *Device) newSession(ctx context.Context, local Local, q Question, s tandem.Settings, emit func(Token), record func(Line)) *deviceSession {
 	a := newDeviceSession(ctx, local.machine(s, tandem.Device), local.Model.Tokenizer().Stream(), emit)
-	if a.paired = d.Cloud != nil; local.Reader != nil {
-		a.asked, a.room = len(q.asked().Clauses()), s.MaxTokens
+	if a.wantsCloud = d.Cloud != nil; local.Reader != nil {
+		a.questionParts, a.maxTokens = len(q.asked().Clauses()), s.MaxTokens
 	}
 	a.answer.Lookahead, a.answer.Coupling, a.past = s.Lookahead, s.Coupling, d.Local.Past
 	if record != nil {
@@ -176,14 +176,14 @@ func (d *Device) newSession(ctx context.Context, local Local, q Question, s tand
 }
 
 // learn keeps what an answer has shown about delays, and whether it found the cloud.
-func (d *Device) learn(m measured, f finding) {
+func (d *Device) learn(m measured, f contact) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.Profile.learn(m)
 	switch {
-	case f == there:
+	case f == contactMade:
 		d.Missed = time.Time{}
-	case f == missing && !d.missing():
+	case f == contactFailed && !d.missing():
 		d.Missed = time.Now()
 	}
 }

@@ -19,25 +19,25 @@ import (
 
 // cloudLink is an answer's link to the cloud: how it reaches which replica, and what it knows of it.
 type cloudLink struct {
-	cloud  reachable           // nil for no cloud
-	linked                     // to the replica in use; its link is nil when there is none
-	other  candidate           // another replica that is being asked, too
-	seeks  int                 // how often another one was sought
-	joined bool                // the pair's machine works over it; what it sends before that is for the replica that was in use before
-	outbox []transport.Message // what goes out together
-	turn   *transport.Busy     // what the replica in use said last of its queue; nil if it has a place
-	found  finding
-	lost   error     // why the last link ended, or a dial failed
-	before LinkStats // of the replicas that were in use before
+	cloud        reachable           // nil for no cloud
+	replicaLink                      // to the replica in use; its link is nil when there is none
+	other        candidate           // another replica that is being asked, too
+	seeks        int                 // how often another one was sought
+	joined       bool                // the pair's machine works over it; what it sends before that is for the replica that was in use before
+	outbox       []transport.Message // what goes out together
+	busy         *transport.Busy     // what the replica in use said last of its queue; nil if it has a place
+	contact      contact
+	linkErr      error     // why the last link ended, or a dial failed
+	earlierStats LinkStats // of the replicas that were in use before
 }
 
-// finding is whether an answer could reach the cloud.
-type finding uint8
+// contact is whether an answer could reach the cloud.
+type contact uint8
 
 const (
-	unasked finding = iota
-	missing
-	there
+	contactUnknown contact = iota
+	contactFailed
+	contactMade
 )
 
 // exchange is one answer's two-way flow of messages: a *transport.Exchange, or one end of a pipe in tests.
@@ -66,7 +66,7 @@ type carrier interface {
 // reachable is a cloud as an answer sees it: a RemoteCloud with the question, or a toy in tests.
 type reachable interface {
 	// open sends the question to the best replica that has none of the addresses.
-	open(ctx context.Context, except ...string) (linked, error)
+	open(ctx context.Context, except ...string) (replicaLink, error)
 	// others reports whether another replica than those at the addresses may have a place.
 	others(at string, also ...string) bool
 	// note keeps what happened at an address, for the next choice.
@@ -75,18 +75,18 @@ type reachable interface {
 
 // What the goroutines that dial and listen post.
 type (
-	linked struct {
-		conn  carrier
-		link  exchange
-		base  transport.Stats // of conn, before this answer
-		at    string          // the address of the replica
-		stood bool            // conn is of an earlier answer, so the cloud may have gone since
-		spare int             // which seek it comes from, if it is to take the place of the one in use; or 0
+	replicaLink struct {
+		conn        carrier
+		link        exchange
+		statsBefore transport.Stats // of conn, before this answer
+		addr        string          // the address of the replica
+		reused      bool            // conn is of an earlier answer, so the cloud may have gone since
+		seek        int             // which seek it comes from, if it is to take the place of the one in use; or 0
 	}
-	unlinked struct { // link is nil if there never was one
-		link  exchange
-		spare int
-		err   error
+	linkEnded struct { // link is nil if there never was one
+		link exchange
+		seek int
+		err  error
 	}
 	received struct {
 		link     exchange
@@ -94,7 +94,7 @@ type (
 	}
 	// notice is what a cloud without a place says of its queue, several times a second. While a device reads, it grows
 	// old, so only the latest counts.
-	notice struct {
+	busyNotice struct {
 		link   exchange
 		latest atomic.Pointer[transport.Busy] // nil once it is taken
 	}
@@ -106,32 +106,32 @@ const (
 )
 
 // use continues with a replica.
-func (c *cloudLink) use(l linked) {
-	c.before = c.usage()
-	c.linked, c.joined, c.turn, c.lost = l, false, nil, nil
-	if !l.stood {
-		c.found = there
+func (c *cloudLink) use(l replicaLink) {
+	c.earlierStats = c.usage()
+	c.replicaLink, c.joined, c.busy, c.linkErr = l, false, nil, nil
+	if !l.reused {
+		c.contact = contactMade
 	}
 }
 
 // usage is what the answer has cost on the network so far.
 func (c *cloudLink) usage() LinkStats {
 	if c.conn == nil {
-		return c.before
+		return c.earlierStats
 	}
-	return c.before.plus(linkStats(c.conn.Stats(), c.base))
+	return c.earlierStats.plus(linkStats(c.conn.Stats(), c.statsBefore))
 }
 
-// queued says what a cloud without a place says, and when to come back. It returns "" for one that has a place.
-func (c *cloudLink) queued() string {
-	if c.turn == nil {
+// busyText says what a cloud without a place says, and when to come back. It returns "" for one that has a place.
+func (c *cloudLink) busyText() string {
+	if c.busy == nil {
 		return ""
 	}
 	about := ""
-	if c.turn.About > 0 {
-		about = fmt.Sprintf(", about %v", max(c.turn.About, time.Second).Round(time.Second))
+	if c.busy.About > 0 {
+		about = fmt.Sprintf(", about %v", max(c.busy.About, time.Second).Round(time.Second))
 	}
-	return fmt.Sprintf("the cloud is busy (%d questions before this one%s)", c.turn.Before, about)
+	return fmt.Sprintf("the cloud is busy (%d questions before this one%s)", c.busy.Before, about)
 }
 
 // dial connects, asks the question and listens until the exchange ends. It runs on its own goroutine. spare is the number of
@@ -141,18 +141,18 @@ func (a *deviceSession) dial(spare int, except ...string) {
 	defer cancel()
 	up, err := a.cloud.open(ctx, except...)
 	if err != nil {
-		a.post(unlinked{spare: spare, err: err})
+		a.post(linkEnded{seek: spare, err: err})
 		return
 	}
 	defer up.link.Close()
-	up.spare = spare
+	up.seek = spare
 	a.post(up)
-	queue := &notice{link: up.link}
+	queue := &busyNotice{link: up.link}
 	for {
 		m, err := a.hear(up.link)
 		switch busy, ok := m.(transport.Busy); {
 		case err != nil:
-			a.post(unlinked{link: up.link, spare: spare, err: err})
+			a.post(linkEnded{link: up.link, seek: spare, err: err})
 			return
 		case ok && queue.latest.Swap(&busy) == nil:
 			a.postFrom(up.link, queue)
@@ -164,9 +164,9 @@ func (a *deviceSession) dial(spare int, except ...string) {
 
 // postFrom posts what came over a link. A device that reads takes nothing from the inbox; where that is full, postFrom shows the
 // cloud meanwhile that the device is there.
-func (a *deviceSession) postFrom(link exchange, what any) {
+func (a *deviceSession) postFrom(link exchange, event any) {
 	select {
-	case a.inbox <- what:
+	case a.inbox <- event:
 		return
 	default:
 	}
@@ -174,7 +174,7 @@ func (a *deviceSession) postFrom(link exchange, what any) {
 	defer still.Stop()
 	for {
 		select {
-		case a.inbox <- what:
+		case a.inbox <- event:
 			return
 		case <-still.C:
 			link.Send(transport.Sync{})
@@ -211,9 +211,9 @@ func together(ctx context.Context, link exchange, m transport.Message) []transpo
 }
 
 // post puts something into the inbox, unless the answer is over.
-func (a *deviceSession) post(what any) {
+func (a *deviceSession) post(event any) {
 	select {
-	case a.inbox <- what:
+	case a.inbox <- event:
 	case <-a.ctx.Done():
 	}
 }
@@ -241,13 +241,13 @@ type fromCloud struct {
 // unpack queues what arrived on a link.
 func (a *deviceSession) unpack(in received) {
 	if in.link == a.link {
-		a.found = there
-		a.later(presenceEvent{event: presence.Heard})
+		a.contact = contactMade
+		a.enqueue(presenceEvent{event: presence.Heard})
 	}
 	var events []pair.Event
 	pass := func() {
 		if len(events) > 0 {
-			a.later(fromCloud{link: in.link, events: events})
+			a.enqueue(fromCloud{link: in.link, events: events})
 		}
 		events = nil
 	}
@@ -257,16 +257,16 @@ func (a *deviceSession) unpack(in received) {
 			continue
 		}
 		pass()
-		a.later(fromCloud{link: in.link, message: m})
+		a.enqueue(fromCloud{link: in.link, message: m})
 	}
 	pass()
 }
 
-// heard handles what a cloud said, unless its link was given up.
-func (a *deviceSession) heard(m fromCloud) {
+// handleFromCloud handles what a cloud said, unless its link was given up.
+func (a *deviceSession) handleFromCloud(m fromCloud) {
 	switch {
 	case m.link == a.link && m.message != nil:
-		a.message(m.message)
+		a.handleMessage(m.message)
 	case m.link == a.link:
 		for _, e := range m.events {
 			if d, ok := e.(pair.PeerDraft); ok {
@@ -275,7 +275,7 @@ func (a *deviceSession) heard(m fromCloud) {
 		}
 		a.step(m.events...)
 	case m.link == a.other.link && m.message != nil:
-		a.otherMessage(m.message)
+		a.handleOtherMessage(m.message)
 	case m.link == a.other.link:
 		a.log.Warn("unexpected message before the cloud was ready", "type", fmt.Sprintf("%T", m.events[0]))
 	}
@@ -302,64 +302,64 @@ func pairEvent(m transport.Message) pair.Event {
 	return nil
 }
 
-// message handles another message of the cloud.
-func (a *deviceSession) message(m transport.Message) {
+// handleMessage handles another message of the cloud.
+func (a *deviceSession) handleMessage(m transport.Message) {
 	switch m := m.(type) {
 	case transport.Busy:
 		if a.answer.Waited == 0 {
 			a.log.Info("the cloud is busy", "before", m.Before, "about", m.About)
 		}
 		a.answer.Waited = max(a.answer.Waited, m.Before+1)
-		a.turn = &m
-		a.cloud.note(a.at, replicas.Full, m.About)
-		a.lookAround()
-		a.later(presenceEvent{event: a.patience.NoPlace(m.About)})
+		a.busy = &m
+		a.cloud.note(a.addr, replicas.Full, m.About)
+		a.reportOthers()
+		a.enqueue(presenceEvent{event: a.patience.NoPlace(m.About)})
 	case transport.Ready:
-		a.turn = nil
-		a.cloud.note(a.at, replicas.Served, 0)
+		a.busy = nil
+		a.cloud.note(a.addr, replicas.Served, 0)
 		a.answer.Prefill[tandem.Cloud] = m.Prefill
 		a.answer.Read[tandem.Cloud] = m.Documents
-		a.later(presenceEvent{event: presence.Ready})
+		a.enqueue(presenceEvent{event: presence.Ready})
 	case transport.Sources:
 		a.sources(m)
 	case transport.Leaving:
-		a.cloud.note(a.at, replicas.Leaves, 0)
-		a.lookAround()
-		a.later(presenceEvent{event: presence.Leaving})
+		a.cloud.note(a.addr, replicas.Leaves, 0)
+		a.reportOthers()
+		a.enqueue(presenceEvent{event: presence.Leaving})
 	case transport.Fail:
-		a.refused(m)
+		a.handleFail(m)
 	default:
 		a.log.Warn("unexpected message", "type", fmt.Sprintf("%T", m))
 	}
 }
 
-// refused handles the cloud's refusal of the question.
-func (a *deviceSession) refused(m transport.Fail) {
+// handleFail handles the cloud's refusal of the question.
+func (a *deviceSession) handleFail(m transport.Fail) {
 	a.link.Close() // nothing that it says later is of use
-	a.link, a.lost = nil, &transport.RefusedError{Reason: m.Text}
+	a.link, a.linkErr = nil, &transport.RefusedError{Reason: m.Text}
 	why := "the cloud cannot take part: " + m.Text
 	if !m.Again {
 		a.leave(why)
 		return
 	}
-	a.cloud.note(a.at, replicas.Leaves, 0)
-	a.lookAround()
-	a.later(presenceEvent{event: presence.TurnedAway, cause: &cause{why: why, tokens: len(a.answer.Tokens)}})
+	a.cloud.note(a.addr, replicas.Leaves, 0)
+	a.reportOthers()
+	a.enqueue(presenceEvent{event: presence.TurnedAway, cause: &cause{text: why, tokens: len(a.answer.Tokens)}})
 }
 
 // leave parts from a cloud that is there, for good.
 func (a *deviceSession) leave(why string) {
-	a.later(presenceEvent{event: presence.Mismatch, cause: &cause{why: why, tokens: len(a.answer.Tokens), told: true}})
+	a.enqueue(presenceEvent{event: presence.Mismatch, cause: &cause{text: why, tokens: len(a.answer.Tokens), always: true}})
 }
 
-// unlink handles the end of a link or a failed dial.
-func (a *deviceSession) unlink(u unlinked) {
+// handleLinkEnded handles the end of a link or a failed dial.
+func (a *deviceSession) handleLinkEnded(u linkEnded) {
 	switch {
 	case a.done:
 		return
-	case u.link == nil && u.spare != 0 && !a.awaits(u.spare):
+	case u.link == nil && u.seek != 0 && !a.expectsSeek(u.seek):
 		return // it was given up
-	case u.link == nil && u.spare != 0, u.link != nil && u.link == a.other.link:
+	case u.link == nil && u.seek != 0, u.link != nil && u.link == a.other.link:
 		a.log.Info("another replica cannot take the question", "error", u.err)
 		a.loseOther()
 		return
@@ -367,10 +367,10 @@ func (a *deviceSession) unlink(u unlinked) {
 		return
 	}
 	if u.link != nil {
-		a.cloud.note(a.at, replicas.Lost, 0)
-		a.lookAround()
+		a.cloud.note(a.addr, replicas.Lost, 0)
+		a.reportOthers()
 	}
-	a.link, a.lost = nil, u.err
+	a.link, a.linkErr = nil, u.err
 	var differ *transport.MismatchError
 	var stranger *transport.NotPairedError
 	switch {
@@ -380,10 +380,10 @@ func (a *deviceSession) unlink(u unlinked) {
 		a.leave(fmt.Sprintf("the cloud refuses this device: %v (\"cloud pair\" there, then \"edge pair CODE\" here)", stranger))
 	case u.link == nil:
 		a.log.Info("cannot reach the cloud", "error", u.err)
-		a.later(presenceEvent{event: presence.Failed})
+		a.enqueue(presenceEvent{event: presence.Failed})
 	default:
 		a.log.Info("lost the cloud", "error", u.err)
-		a.later(presenceEvent{event: presence.Broken})
+		a.enqueue(presenceEvent{event: presence.Broken})
 	}
 }
 
@@ -401,8 +401,8 @@ func (a *deviceSession) flush() {
 	}
 }
 
-// measure passes the round-trip time to the machine.
-func (a *deviceSession) measure() {
+// reportRTT passes the round-trip time to the machine.
+func (a *deviceSession) reportRTT() {
 	if a.link == nil {
 		return
 	}
@@ -411,14 +411,14 @@ func (a *deviceSession) measure() {
 		a.measured.rtt = rtt
 	}
 	a.record.rtt(rtt)
-	a.later(pairEvents{pair.Measured{RTT: rtt}})
+	a.enqueue(pairEvents{pair.Measured{RTT: rtt}})
 }
 
-// hearEcho counts echoes on the link as signs of life.
-func (a *deviceSession) hearEcho() {
+// reportEcho counts echoes on the link as signs of life.
+func (a *deviceSession) reportEcho() {
 	if a.conn != nil && a.presence != nil {
 		if age := time.Since(a.conn.LastHeard()); age < a.patience.Silent/2 {
-			a.later(presenceEvent{event: presence.Heard, ago: age})
+			a.enqueue(presenceEvent{event: presence.Heard, ago: age})
 		}
 	}
 }

@@ -31,17 +31,17 @@ type deviceSession struct {
 
 	ctx   context.Context // of dialling and listening
 	stop  context.CancelFunc
-	inbox chan any // what other goroutines post: decoded, linked, unlinked, received, *notice
+	inbox chan any // what other goroutines post: decoded, replicaLink, linkEnded, received, *busyNotice
 	queue []any    // what is to be handled: the same, and what follows from it: pairEvents, presenceEvent, fromCloud
 
-	machine *pair.Machine
-	worker  *worker
-	working uint64 // the ID of the Decode in progress, 0 for none
-	done    bool
-	failure error
+	machine  *pair.Machine
+	worker   *worker
+	decodeID uint64 // the ID of the Decode in progress, 0 for none
+	done     bool
+	failure  error
 
 	presence *presence.Machine // nil for no cloud
-	awake    awake             // the clock of presence
+	clock    activeClock       // the clock of presence
 	patience Patience
 	require  bool // fail instead of going on without the cloud
 	alone    bool // the device continues alone
@@ -57,27 +57,27 @@ type presenceEvent struct {
 	cause *cause        // nil if only presence knows why the device continues alone
 }
 
-// awake is a clock that stands still while the program does: while it is stopped, or its machine sleeps. Nobody was
+// activeClock is a clock that stands still while the program does: while it is stopped, or its machine sleeps. Nobody was
 // waiting for the cloud then.
-type awake struct{ last, lost time.Duration }
+type activeClock struct{ last, paused time.Duration }
 
-// stopped is longer than a program that runs goes without looking at its clock, which it does every tickEvery.
-const stopped = time.Second
+// minPause is longer than a running program goes without reading its clock, which it does every tickEvery.
+const minPause = time.Second
 
-// at returns the time by this clock. now is the time by one that never stands still.
-func (c *awake) at(now time.Duration) time.Duration {
-	if gap := now - c.last; gap > stopped {
-		c.lost += gap - tickEvery
+// read returns the time by this clock. now is the time by one that never stands still.
+func (c *activeClock) read(now time.Duration) time.Duration {
+	if gap := now - c.last; gap > minPause {
+		c.paused += gap - tickEvery
 	}
 	c.last = now
-	return now - c.lost
+	return now - c.paused
 }
 
 // cause is why the cloud does not take part any more.
 type cause struct {
-	why    string
+	text   string
 	tokens int  // of the answer before that
-	told   bool // say so even if the device answers alone already
+	always bool // say so even if the device answers alone already
 }
 
 const (
@@ -87,7 +87,7 @@ const (
 
 func newDeviceSession(ctx context.Context, cfg pair.Config, text speller, emit func(Token)) *deviceSession {
 	a := &deviceSession{
-		transcript: transcript{emit: emit, text: text},
+		transcript: transcript{emit: emit, speller: text},
 		start:      time.Now(),
 		machine:    pair.New(cfg),
 		inbox:      make(chan any, inboxSize),
@@ -104,8 +104,8 @@ var DefaultPatience = presence.DefaultPatience
 
 // reach starts to dial, so that the cloud reads while the device reads.
 func (a *deviceSession) reach(p Patience, cloud reachable) {
-	a.cloud, a.patience, a.presence = cloud, p, presence.New(p, a.awake.at(time.Since(a.start)))
-	a.take(presenceEvent{event: presence.Tick})
+	a.cloud, a.patience, a.presence = cloud, p, presence.New(p, a.clock.read(time.Since(a.start)))
+	a.process(presenceEvent{event: presence.Tick})
 }
 
 // run answers until the machine finishes, ctx ends or the answer fails.
@@ -113,19 +113,19 @@ func (a *deviceSession) run(read producer) error {
 	var rest func()
 	a.worker, rest = startWorker(a.ctx, read, a.inbox)
 	defer rest()
-	a.take(presenceEvent{event: presence.Listening})
-	a.take(pairEvents{pair.Start{Alone: a.presence == nil || a.alone}})
+	a.process(presenceEvent{event: presence.Listening})
+	a.process(pairEvents{pair.Start{Alone: a.presence == nil || a.alone}})
 	clock := time.NewTicker(tickEvery)
 	defer clock.Stop()
 	for !a.done {
 		select {
 		case <-a.ctx.Done():
 			a.fail(context.Cause(a.ctx))
-			a.settle()
+			a.drainQueue()
 		case <-clock.C:
 			a.tick()
 		case in := <-a.inbox:
-			a.take(in)
+			a.process(in)
 		}
 	}
 	return a.failure
@@ -133,28 +133,28 @@ func (a *deviceSession) run(read producer) error {
 
 // tick does what is due every tickEvery.
 func (a *deviceSession) tick() {
-	a.measure()
-	a.hearEcho()
-	a.settle()
-	if a.working != 0 {
-		a.take(presenceEvent{event: presence.Own})
+	a.reportRTT()
+	a.reportEcho()
+	a.drainQueue()
+	if a.decodeID != 0 {
+		a.process(presenceEvent{event: presence.Own})
 	}
-	a.lookAround()
-	a.take(presenceEvent{event: presence.Tick})
+	a.reportOthers()
+	a.process(presenceEvent{event: presence.Tick})
 }
 
-// take handles something that happened, and what follows from it.
-func (a *deviceSession) take(what any) {
-	a.later(what)
-	a.settle()
+// process handles something that happened, and what follows from it.
+func (a *deviceSession) process(event any) {
+	a.enqueue(event)
+	a.drainQueue()
 }
 
-// later queues something that happened. What handles an event only queues what follows from it, so all actions of one step of the
+// enqueue queues something that happened. What handles an event only queues what follows from it, so all actions of one step of the
 // machine, or of presence, are carried out before the next step. Otherwise tokens and Decodes of a later step would come first.
-func (a *deviceSession) later(what any) { a.queue = append(a.queue, what) }
+func (a *deviceSession) enqueue(event any) { a.queue = append(a.queue, event) }
 
-// settle handles what is queued. What follows from an event comes before what was queued behind it.
-func (a *deviceSession) settle() {
+// drainQueue handles what is queued. What follows from an event comes before what was queued behind it.
+func (a *deviceSession) drainQueue() {
 	for len(a.queue) > 0 {
 		next, rest := a.queue[0], a.queue[1:]
 		a.queue = nil
@@ -164,39 +164,39 @@ func (a *deviceSession) settle() {
 }
 
 // handle handles one event.
-func (a *deviceSession) handle(what any) {
-	switch what := what.(type) {
+func (a *deviceSession) handle(event any) {
+	switch what := event.(type) {
 	case pairEvents:
 		a.step(what...)
 	case presenceEvent:
 		a.stepPresence(what)
 	case decoded:
-		a.decoded(what)
-	case linked:
-		if what.spare != 0 {
-			a.asksOther(what)
+		a.handleDecoded(what)
+	case replicaLink:
+		if what.seek != 0 {
+			a.handleOtherLink(what)
 			return
 		}
 		a.use(what)
-		a.measure()
-		a.later(presenceEvent{event: presence.Connected})
-	case unlinked:
-		a.unlink(what)
+		a.reportRTT()
+		a.enqueue(presenceEvent{event: presence.Connected})
+	case linkEnded:
+		a.handleLinkEnded(what)
 	case received:
 		a.unpack(what)
-	case *notice:
+	case *busyNotice:
 		a.unpack(received{what.link, []transport.Message{*what.latest.Swap(nil)}})
 	case fromCloud:
-		a.heard(what)
+		a.handleFromCloud(what)
 	}
 }
 
-// decoded handles the outcome of a Decode.
-func (a *deviceSession) decoded(d decoded) {
-	if d.id != a.working {
+// handleDecoded handles the outcome of a Decode.
+func (a *deviceSession) handleDecoded(d decoded) {
+	if d.id != a.decodeID {
 		return // superseded, but too late to be preempted
 	}
-	a.working = 0
+	a.decodeID = 0
 	if d.err != nil {
 		a.fail(fmt.Errorf("decode: %w", d.err))
 		return
@@ -223,7 +223,7 @@ func (a *deviceSession) step(events ...pair.Event) {
 func (a *deviceSession) act(action pair.Action) {
 	switch act := action.(type) {
 	case pair.Decode:
-		a.working = act.ID
+		a.decodeID = act.ID
 		a.worker.do(act)
 	case pair.SendDraft:
 		a.record.draft(tandem.Device, act.Draft)
@@ -238,41 +238,41 @@ func (a *deviceSession) act(action pair.Action) {
 		a.record.target(act)
 		a.show(act)
 		if !act.Alone {
-			a.later(presenceEvent{event: presence.Moved})
+			a.enqueue(presenceEvent{event: presence.Moved})
 		}
 	case pair.Finish:
 		a.answer.Reason, a.done = act.Reason, true
 	case pair.Note:
-		a.noted(act)
+		a.handleNote(act)
 	}
 }
 
-// noted handles a note of the machine.
-func (a *deviceSession) noted(n pair.Note) {
+// handleNote handles a note of the machine.
+func (a *deviceSession) handleNote(n pair.Note) {
 	a.record.note(n)
 	a.log.Debug("pair", "note", n.Kind, "of", n.Side, "step", n.Step)
 	if n.Kind != pair.NoteDistrust {
 		return
 	}
-	if a.lost = ErrDistrusted; a.require { // before the tokens that the device then decides alone
-		a.fail(a.absent())
+	if a.linkErr = ErrDistrusted; a.require { // before the tokens that the device then decides alone
+		a.fail(a.noCloudError())
 		return
 	}
-	why := &cause{why: "the cloud keeps contradicting what was agreed", tokens: int(n.Step), told: true}
-	a.later(presenceEvent{event: presence.Distrusted, cause: why})
+	why := &cause{text: "the cloud keeps contradicting what was agreed", tokens: int(n.Step), always: true}
+	a.enqueue(presenceEvent{event: presence.Distrusted, cause: why})
 }
 
 // stepPresence passes an event to presence and carries out its actions.
 func (a *deviceSession) stepPresence(e presenceEvent) {
 	parted := false
 	if a.presence != nil && !a.done {
-		for _, act := range a.presence.Step(a.awake.at(time.Since(a.start))-e.ago, e.event) {
+		for _, act := range a.presence.Step(a.clock.read(time.Since(a.start))-e.ago, e.event) {
 			parted = parted || act == presence.Part
 			a.actPresence(act, e.cause)
 		}
 	}
-	if e.cause != nil && e.cause.told && !parted {
-		a.remark("%s", e.cause.why)
+	if e.cause != nil && e.cause.always && !parted {
+		a.remark("%s", e.cause.text)
 	}
 }
 
@@ -283,7 +283,7 @@ func (a *deviceSession) actPresence(act presence.Action, why *cause) {
 		go a.dial(0)
 	case presence.Seek:
 		a.seeks++
-		go a.dial(a.seeks, a.at)
+		go a.dial(a.seeks, a.addr)
 	case presence.Drop:
 		a.dropOther("not needed")
 	case presence.Switch:
@@ -293,7 +293,7 @@ func (a *deviceSession) actPresence(act presence.Action, why *cause) {
 			a.remark("the cloud joined in at token %d", len(a.answer.Tokens))
 		}
 		a.alone, a.joined = false, true
-		a.later(pairEvents{pair.PeerReady{}})
+		a.enqueue(pairEvents{pair.PeerReady{}})
 	case presence.Part:
 		a.part(why)
 	case presence.Move:
@@ -304,26 +304,26 @@ func (a *deviceSession) actPresence(act presence.Action, why *cause) {
 // part continues without the cloud, or ends the answer if it requires the cloud.
 func (a *deviceSession) part(c *cause) {
 	if c == nil {
-		c = &cause{why: a.queued(), tokens: len(a.answer.Tokens)}
+		c = &cause{text: a.busyText(), tokens: len(a.answer.Tokens)}
 	}
-	if c.why == "" && a.found == unasked {
-		a.found = missing
+	if c.text == "" && a.contact == contactUnknown {
+		a.contact = contactFailed
 	}
 	a.alone = true
 	if a.require { // the error says why
-		a.fail(a.absent())
+		a.fail(a.noCloudError())
 		return
 	}
 	switch {
-	case c.tokens > 0 && c.why != "":
-		a.remark("%s: after %s the device answers alone", c.why, tokens(c.tokens))
+	case c.tokens > 0 && c.text != "":
+		a.remark("%s: after %s the device answers alone", c.text, tokens(c.tokens))
 	case c.tokens > 0:
 		a.remark("the cloud went away after %s: the device continues alone", tokens(c.tokens))
 	default:
-		why := cmp.Or(c.why, strings.NewReplacer("\n", "; ", "transport: ", "").Replace(a.absent().Error()))
+		why := cmp.Or(c.text, strings.NewReplacer("\n", "; ", "transport: ", "").Replace(a.noCloudError().Error()))
 		a.remark("%s: the device answers alone", why)
 	}
-	a.later(pairEvents{pair.PeerLost{}})
+	a.enqueue(pairEvents{pair.PeerLost{}})
 }
 
 func tokens(n int) string {
@@ -333,20 +333,20 @@ func tokens(n int) string {
 	return fmt.Sprintf("%d tokens", n)
 }
 
-// absent returns ErrNoCloud, with its cause if that is known.
-func (a *deviceSession) absent() error {
+// noCloudError returns ErrNoCloud, with its cause if that is known.
+func (a *deviceSession) noCloudError() error {
 	var differ *transport.MismatchError
 	switch {
-	case a.turn != nil:
-		return unusableCloud{errors.New(a.queued())}
-	case a.lost == nil && a.found == there:
+	case a.busy != nil:
+		return unusableCloud{errors.New(a.busyText())}
+	case a.linkErr == nil && a.contact == contactMade:
 		return unusableCloud{errors.New("the cloud did not begin in time")}
-	case a.lost == nil: // it may be there, and far away
+	case a.linkErr == nil: // it may be there, and far away
 		return unusableCloud{fmt.Errorf("the cloud did not answer within %v (--wait)", a.patience.Join)}
-	case errors.As(a.lost, &differ):
-		return unusableCloud{a.lost}
+	case errors.As(a.linkErr, &differ):
+		return unusableCloud{a.linkErr}
 	}
-	return fmt.Errorf("%w: %w", ErrNoCloud, a.lost)
+	return fmt.Errorf("%w: %w", ErrNoCloud, a.linkErr)
 }
 
 // unusableCloud is the error for a cloud that is there but cannot take part, so it does not say that none is.
@@ -357,7 +357,7 @@ func (e unusableCloud) Unwrap() []error { return []error{ErrNoCloud, e.error} }
 // fail ends the answer before its end.
 func (a *deviceSession) fail(err error) {
 	a.failure, a.done, a.answer.Reason = err, true, pair.ReasonCancelled
-	a.later(pairEvents{pair.Cancel{}})
+	a.enqueue(pairEvents{pair.Cancel{}})
 }
 
 // muted computes nothing: it drafts the end of the answer, with an aggregation weight so low that the other side's

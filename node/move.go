@@ -13,62 +13,62 @@ import (
 
 // candidate is a replica that has the question, too, and may take the place of the one in use.
 type candidate struct {
-	linked
+	replicaLink
 	ready transport.Ready
-	turn  transport.Busy
+	busy  transport.Busy
 }
 
-// lookAround tells presence whether there is another replica that may have a place.
-func (a *deviceSession) lookAround() {
+// reportOthers tells presence whether there is another replica that may have a place.
+func (a *deviceSession) reportOthers() {
 	if a.presence == nil {
 		return
 	}
 	var also []string
 	if a.other.link != nil {
-		also = append(also, a.other.at)
+		also = append(also, a.other.addr)
 	}
 	event := presence.NoOthers
-	if a.at != "" && a.cloud.others(a.at, also...) {
+	if a.addr != "" && a.cloud.others(a.addr, also...) {
 		event = presence.Others
 	}
-	a.later(presenceEvent{event: event})
+	a.enqueue(presenceEvent{event: event})
 }
 
-// asksOther takes a link to another replica, which has the question now, too.
-func (a *deviceSession) asksOther(l linked) {
-	if !a.awaits(l.spare) || a.done {
+// handleOtherLink takes a link to another replica, which has the question now, too.
+func (a *deviceSession) handleOtherLink(l replicaLink) {
+	if !a.expectsSeek(l.seek) || a.done {
 		l.link.Close()
 		return
 	}
-	a.other.linked = l
-	a.later(presenceEvent{event: presence.OtherAsked})
+	a.other.replicaLink = l
+	a.enqueue(presenceEvent{event: presence.OtherAsked})
 }
 
-// awaits reports whether the dial of a seek is still to bring a link. One that was given up may end while the next goes on.
-func (a *deviceSession) awaits(seek int) bool {
+// expectsSeek reports whether the dial of a seek is still to bring a link. One that was given up may end while the next goes on.
+func (a *deviceSession) expectsSeek(seek int) bool {
 	return seek == a.seeks && a.presence.Seeking() && a.other.link == nil
 }
 
-// otherMessage handles a message of the other replica. It drafts only after it is ready, and by then it is used or given up.
-func (a *deviceSession) otherMessage(m transport.Message) {
+// handleOtherMessage handles a message of the other replica. It drafts only after it is ready, and by then it is used or given up.
+func (a *deviceSession) handleOtherMessage(m transport.Message) {
 	o := &a.other
 	switch m := m.(type) {
 	case transport.Ready:
 		o.ready = m
-		a.later(presenceEvent{event: presence.OtherReady})
+		a.enqueue(presenceEvent{event: presence.OtherReady})
 	case transport.Busy:
-		o.turn = m
-		a.cloud.note(o.at, replicas.Full, m.About)
+		o.busy = m
+		a.cloud.note(o.addr, replicas.Full, m.About)
 		a.betterQueue()
 	case transport.Leaving:
-		a.cloud.note(o.at, replicas.Leaves, 0)
+		a.cloud.note(o.addr, replicas.Leaves, 0)
 		a.loseOther()
 	case transport.Fail:
 		event := replicas.Lost
 		if m.Again {
 			event = replicas.Leaves
 		}
-		a.cloud.note(o.at, event, 0)
+		a.cloud.note(o.addr, event, 0)
 		a.loseOther()
 	default:
 		a.log.Warn("unexpected message before the cloud was ready", "type", fmt.Sprintf("%T", m))
@@ -77,26 +77,26 @@ func (a *deviceSession) otherMessage(m transport.Message) {
 
 // switchOver uses the other replica from here on. The one before may take its time to notice: nobody listens to it any more.
 func (a *deviceSession) switchOver() {
-	from, o := a.linked, a.other
+	from, o := a.replicaLink, a.other
 	a.other = candidate{}
 	if from.link != nil {
 		from.link.Send(transport.End{Reason: "moved"})
 		from.link.Close()
 	}
-	a.use(o.linked)
-	a.measure()
-	a.cloud.note(a.at, replicas.Served, 0)
+	a.use(o.replicaLink)
+	a.reportRTT()
+	a.cloud.note(a.addr, replicas.Served, 0)
 	a.answer.Moves++
 	a.answer.Prefill[tandem.Cloud], a.answer.Read[tandem.Cloud] = o.ready.Prefill, o.ready.Documents
-	a.log.Info("moved to another replica", "from", from.at, "to", o.at, "token", len(a.answer.Tokens))
+	a.log.Info("moved to another replica", "from", from.addr, "to", o.addr, "token", len(a.answer.Tokens))
 }
 
 // betterQueue waits at the replica that expects to have a place sooner, if neither has one, and looks for a third.
 func (a *deviceSession) betterQueue() {
-	if a.link != nil && a.turn != nil && sooner(a.other.turn, *a.turn) {
-		from, turn := a.linked, a.other.turn
-		a.use(a.other.linked)
-		a.turn, a.other.linked = &turn, from
+	if a.link != nil && a.busy != nil && sooner(a.other.busy, *a.busy) {
+		from, turn := a.replicaLink, a.other.busy
+		a.use(a.other.replicaLink)
+		a.busy, a.other.replicaLink = &turn, from
 	}
 	if a.link != nil {
 		a.loseOther()
@@ -114,8 +114,8 @@ func sooner(a, b transport.Busy) bool {
 // loseOther gives the other replica up because it is of no use.
 func (a *deviceSession) loseOther() {
 	a.dropOther("of no use")
-	a.lookAround()
-	a.later(presenceEvent{event: presence.OtherFailed})
+	a.reportOthers()
+	a.enqueue(presenceEvent{event: presence.OtherFailed})
 }
 
 func (c *cloudLink) dropOther(why string) {

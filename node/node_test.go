@@ -220,12 +220,12 @@ func (e *end) SendBusy(before int, about time.Duration) {
 var errCut = errors.New("cable cut")
 
 // open dials the toy cloud.
-func (c *cable) open(ctx context.Context) (linked, error) {
+func (c *cable) open(ctx context.Context) (replicaLink, error) {
 	time.Sleep(c.trip())
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.dead {
-		return linked{}, errors.New("nobody there")
+		return replicaLink{}, errors.New("nobody there")
 	}
 	c.opened++
 	live, cut := context.WithCancelCause(context.Background())
@@ -233,15 +233,15 @@ func (c *cable) open(ctx context.Context) (linked, error) {
 	up, down := make(chan []transport.Message, 1024), make(chan []transport.Message, 1024)
 	c.wg.Go(func() { c.serve(&end{cable: c, ctx: live, out: down, in: up}, cut) })
 	c.last = time.Now()
-	return linked{conn: c, link: &end{cable: c, ctx: live, out: up, in: down, own: true}}, nil
+	return replicaLink{conn: c, link: &end{cable: c, ctx: live, out: up, in: down, own: true}}, nil
 }
 
 // lone is a cloud without replicas.
-type lone func(context.Context) (linked, error)
+type lone func(context.Context) (replicaLink, error)
 
-func (l lone) open(ctx context.Context, _ ...string) (linked, error) { return l(ctx) }
-func (lone) others(string, ...string) bool                           { return false }
-func (lone) note(string, replicas.Event, time.Duration)              {}
+func (l lone) open(ctx context.Context, _ ...string) (replicaLink, error) { return l(ctx) }
+func (lone) others(string, ...string) bool                                { return false }
+func (lone) note(string, replicas.Event, time.Duration)                   {}
 
 func (c *cable) serve(link *end, cut context.CancelCauseFunc) {
 	c.mu.Lock()
@@ -645,12 +645,12 @@ func TestWhyTheCloudIsMissing(t *testing.T) {
 				cfg.Self = tandem.Device
 				a := newDeviceSession(t.Context(), cfg, silence{}, func(Token) {})
 				a.log, a.require = slog.New(slog.DiscardHandler), require
-				a.reach(DefaultPatience, lone(func(context.Context) (linked, error) { return linked{}, why }))
+				a.reach(DefaultPatience, lone(func(context.Context) (replicaLink, error) { return replicaLink{}, why }))
 				err := a.run(&toy{takes: time.Millisecond})
 				if require != errors.Is(err, why) || require != errors.Is(err, ErrNoCloud) {
 					t.Errorf("%v, required %v: error %v", why, require, err)
 				}
-				if gone := a.found == missing; gone != (why.Error() == "another key answers") {
+				if gone := a.contact == contactFailed; gone != (why.Error() == "another key answers") {
 					t.Errorf("%v: the cloud counts as missing: %v", why, gone)
 				}
 				if said := strings.Join(a.answer.Remarks, "; "); !require && strings.Count(said, why.Error()) != 1 {
@@ -673,29 +673,29 @@ func TestMissingCloudIsNotWaitedFor(t *testing.T) {
 			}
 		}
 		waits(DefaultPatience.Join)
-		d.learn(measured{}, missing)
+		d.learn(measured{}, contactFailed)
 		first := d.Missed
 		waits(DefaultRetryWait)
-		d.learn(measured{rtt: 200 * time.Millisecond}, unasked)
+		d.learn(measured{rtt: 200 * time.Millisecond}, contactUnknown)
 		waits(800 * time.Millisecond) // a distant cloud
 		d.Require = true
 		waits(DefaultPatience.Join)
 		d.Require = false
 		time.Sleep(40 * time.Second)
-		d.learn(measured{}, missing)
+		d.learn(measured{}, contactFailed)
 		if !d.Missed.Equal(first) {
 			t.Error("a missing cloud that is looked for would be missing for ever")
 		}
 		time.Sleep(20 * time.Second)
 		waits(DefaultPatience.Join)
-		d.learn(measured{}, missing)
+		d.learn(measured{}, contactFailed)
 		waits(800 * time.Millisecond) // it is as distant as before
-		d.learn(measured{}, there)
+		d.learn(measured{}, contactMade)
 		waits(DefaultPatience.Join)
 		if d.RetryWait = 0; !d.Missed.IsZero() {
 			t.Errorf("missed %v", d.Missed)
 		}
-		d.learn(measured{}, missing)
+		d.learn(measured{}, contactFailed)
 		waits(DefaultPatience.Join)
 	})
 }
@@ -706,8 +706,8 @@ func TestSilentCloudIsMissing(t *testing.T) {
 	for _, c := range []struct {
 		stood bool
 		held  time.Duration
-		want  finding
-	}{{true, time.Hour, missing}, {true, 0, there}, {false, time.Hour, there}} {
+		want  contact
+	}{{true, time.Hour, contactFailed}, {true, 0, contactMade}, {false, time.Hour, contactMade}} {
 		synctest.Test(t, func(t *testing.T) {
 			cfg := toyConfig(tandem.PlaceMirror, tandem.CouplingShared, 3, false)
 			cfg.Self = tandem.Device
@@ -715,9 +715,9 @@ func TestSilentCloudIsMissing(t *testing.T) {
 			cable.cfg.Self = tandem.Cloud
 			a := newDeviceSession(t.Context(), cfg, silence{}, func(Token) {})
 			a.log = slog.New(slog.DiscardHandler)
-			a.reach(DefaultPatience, lone(func(ctx context.Context) (linked, error) {
+			a.reach(DefaultPatience, lone(func(ctx context.Context) (replicaLink, error) {
 				up, err := cable.open(ctx)
-				up.stood = c.stood
+				up.reused = c.stood
 				return up, err
 			}))
 			if err := a.run(cable.producer(tandem.Device, 20*time.Millisecond)); err != nil {
@@ -725,8 +725,8 @@ func TestSilentCloudIsMissing(t *testing.T) {
 			}
 			a.finish()
 			cable.hangUp()
-			if a.found != c.want {
-				t.Errorf("a connection that stood %v, with delay %v: found %d, want %d", c.stood, c.held, a.found, c.want)
+			if a.contact != c.want {
+				t.Errorf("a connection that stood %v, with delay %v: found %d, want %d", c.stood, c.held, a.contact, c.want)
 			}
 		})
 	}

@@ -114,7 +114,7 @@ type asking struct {
 	begin transport.Begin
 }
 
-func (q asking) open(ctx context.Context, except ...string) (linked, error) {
+func (q asking) open(ctx context.Context, except ...string) (replicaLink, error) {
 	return q.RemoteCloud.open(ctx, q.begin, except...)
 }
 
@@ -164,12 +164,12 @@ func (r *RemoteCloud) announce() {
 }
 
 // open asks the question at the best replica, over a connection that is kept or a new one.
-func (r *RemoteCloud) open(ctx context.Context, begin transport.Begin, except ...string) (linked, error) {
+func (r *RemoteCloud) open(ctx context.Context, begin transport.Begin, except ...string) (replicaLink, error) {
 	r.survey(ctx)
 	var failed *transport.Conn
 	if at, conn := r.kept(except); conn != nil {
 		up, err := r.ask(ctx, at, conn, begin)
-		up.stood = true
+		up.reused = true
 		if err == nil || ctx.Err() != nil || conn.Err() == nil { // other answers may still use the connection
 			return up, err
 		}
@@ -177,16 +177,16 @@ func (r *RemoteCloud) open(ctx context.Context, begin transport.Begin, except ..
 	}
 	at, conn, err := r.connect(ctx, failed, except)
 	if err != nil {
-		return linked{}, err
+		return replicaLink{}, err
 	}
 	return r.ask(ctx, at, conn, begin)
 }
 
-func (r *RemoteCloud) ask(ctx context.Context, at string, conn *transport.Conn, begin transport.Begin) (linked, error) {
+func (r *RemoteCloud) ask(ctx context.Context, at string, conn *transport.Conn, begin transport.Begin) (replicaLink, error) {
 	base := conn.Stats()
 	link, err := conn.Open(ctx, begin)
 	if err != nil {
-		return linked{}, err
+		return replicaLink{}, err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -194,7 +194,7 @@ func (r *RemoteCloud) ask(ctx context.Context, at string, conn *transport.Conn, 
 	if rtt := conn.RTT(); rtt > 0 {
 		r.set.Step(time.Now(), at, replicas.Measured, rtt)
 	}
-	return linked{conn: conn, link: link, base: base, at: at}, nil
+	return replicaLink{conn: conn, link: link, statsBefore: base, addr: at}, nil
 }
 
 // kept returns a connection to a replica that is as good as any, or nil.

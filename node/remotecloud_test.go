@@ -175,7 +175,7 @@ func TestReplicaAtAnotherAddress(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer up.link.Close()
-		if s.others(up.at) || len(s.Distances()) != 1 {
+		if s.others(up.addr) || len(s.Distances()) != 1 {
 			t.Error("a replica is another one than itself")
 		}
 	})

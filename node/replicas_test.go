@@ -44,7 +44,7 @@ func newTown(t *testing.T, cfg pair.Config, clouds ...*cable) *town {
 	return w
 }
 
-func (w *town) open(ctx context.Context, except ...string) (linked, error) {
+func (w *town) open(ctx context.Context, except ...string) (replicaLink, error) {
 	err := errNoReplica
 	w.mu.Lock()
 	order := w.set.Order(time.Now(), except...)
@@ -62,13 +62,13 @@ func (w *town) open(ctx context.Context, except ...string) (linked, error) {
 		}
 		up, e := c.open(ctx)
 		if e == nil {
-			up.at = name
+			up.addr = name
 			return up, nil
 		}
 		w.note(name, replicas.Lost, 0)
 		err = e
 	}
-	return linked{}, err
+	return replicaLink{}, err
 }
 
 func (w *town) others(at string, also ...string) bool {
@@ -91,7 +91,7 @@ func (w *town) ask(t *testing.T, cfg pair.Config, takes time.Duration, happen fu
 	n := 0
 	a = newDeviceSession(t.Context(), cfg, silence{}, func(Token) {
 		if n++; happen != nil {
-			happen(n, a.at)
+			happen(n, a.addr)
 		}
 	})
 	a.log = slog.New(slog.DiscardHandler)

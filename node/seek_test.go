@@ -18,33 +18,33 @@ import (
 // dialled is a cloud of two replicas whose dials end when the test says how. Nothing is ever said on its links.
 type dialled struct {
 	*town
-	dials chan chan linked // one for each dial that has begun; closed for one that fails
+	dials chan chan replicaLink // one for each dial that has begun; closed for one that fails
 }
 
-func (d *dialled) open(ctx context.Context, _ ...string) (linked, error) {
-	ends := make(chan linked)
+func (d *dialled) open(ctx context.Context, _ ...string) (replicaLink, error) {
+	ends := make(chan replicaLink)
 	d.dials <- ends
 	select {
 	case up, ok := <-ends:
 		if !ok {
-			return linked{}, errors.New("nobody there")
+			return replicaLink{}, errors.New("nobody there")
 		}
 		return up, nil
 	case <-ctx.Done():
-		return linked{}, ctx.Err()
+		return replicaLink{}, ctx.Err()
 	}
 }
 
 // link returns a link to a replica.
-func (d *dialled) link(at string) linked {
+func (d *dialled) link(at string) replicaLink {
 	link, _ := transport.Pipe(toyVocab)
-	return linked{conn: d.clouds[at], link: link, at: at}
+	return replicaLink{conn: d.clouds[at], link: link, addr: at}
 }
 
 // dialling is a device that has asked the first of two replicas. The test takes its messages.
 func dialling(t *testing.T) (*deviceSession, *dialled) {
 	cfg := toyConfig(tandem.PlaceMirror, tandem.CouplingShared, 3, false)
-	d := &dialled{town: newTown(t, cfg, &cable{}, &cable{}), dials: make(chan chan linked, 8)}
+	d := &dialled{town: newTown(t, cfg, &cable{}, &cable{}), dials: make(chan chan replicaLink, 8)}
 	cfg.Self = tandem.Device
 	a := newDeviceSession(t.Context(), cfg, silence{}, func(Token) {})
 	a.log = slog.New(slog.DiscardHandler)
@@ -53,9 +53,9 @@ func dialling(t *testing.T) (*deviceSession, *dialled) {
 	t.Cleanup(func() { a.stop(); rest() })
 	a.reach(Patience{Join: time.Hour, Silent: time.Hour, Slow: time.Hour}, d)
 	(<-d.dials) <- d.link("replica-0")
-	a.take(<-a.inbox)
-	a.lookAround()
-	a.settle()
+	a.process(<-a.inbox)
+	a.reportOthers()
+	a.drainQueue()
 	return a, d
 }
 
@@ -64,20 +64,20 @@ func TestOldSearchFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, d := dialling(t)
 		defer a.stop()
-		a.take(fromCloud{link: a.link, message: transport.Busy{Before: 1}})
+		a.process(fromCloud{link: a.link, message: transport.Busy{Before: 1}})
 		first := <-d.dials
-		a.take(fromCloud{link: a.link, message: transport.Ready{}})
+		a.process(fromCloud{link: a.link, message: transport.Ready{}})
 		if a.presence.Seeking() {
 			t.Fatal("it still looks for another replica")
 		}
 		time.Sleep(time.Second)
-		a.take(fromCloud{link: a.link, message: transport.Leaving{}})
+		a.process(fromCloud{link: a.link, message: transport.Leaving{}})
 		second := <-d.dials
 		up := d.link("replica-1")
 		second <- up
-		a.take(<-a.inbox)
+		a.process(<-a.inbox)
 		close(first)
-		a.take(<-a.inbox)
+		a.process(<-a.inbox)
 		if a.other.link != up.link || !a.presence.Seeking() {
 			t.Error("the link to the other replica was given up")
 		}
@@ -90,25 +90,25 @@ func TestOldSearchEnds(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			a, d := dialling(t)
 			defer a.stop()
-			a.take(fromCloud{link: a.link, message: transport.Busy{Before: 1}})
+			a.process(fromCloud{link: a.link, message: transport.Busy{Before: 1}})
 			first := <-d.dials
-			a.take(fromCloud{link: a.link, message: transport.Ready{}})
+			a.process(fromCloud{link: a.link, message: transport.Ready{}})
 			time.Sleep(time.Second)
-			a.take(fromCloud{link: a.link, message: transport.Leaving{}})
+			a.process(fromCloud{link: a.link, message: transport.Leaving{}})
 			second := <-d.dials
 			if fails {
 				close(first)
 			} else {
 				first <- d.link("replica-1")
 			}
-			a.take(<-a.inbox)
+			a.process(<-a.inbox)
 			if a.other.link != nil || !a.presence.Seeking() {
 				t.Errorf("fails %v: another link: %v, seeking: %v", fails, a.other.link != nil, a.presence.Seeking())
 			}
 			up := d.link("replica-1")
 			second <- up
 			for a.other.link == nil {
-				a.take(<-a.inbox)
+				a.process(<-a.inbox)
 			}
 			if a.other.link != up.link {
 				t.Errorf("fails %v: another link", fails)
@@ -122,7 +122,7 @@ func TestLastWordsOfThisLink(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, d := dialling(t)
 		defer a.stop()
-		a.post(unlinked{link: d.link("replica-1").link, err: errCut})
+		a.post(linkEnded{link: d.link("replica-1").link, err: errCut})
 		a.post(received{a.link, []transport.Message{transport.Sources{Sources: []transport.Source{{Title: "Museum", Weight: 1}}}}})
 		a.awaitSources()
 		if got := a.answer.Documents[tandem.Cloud]; len(got) != 1 {
@@ -137,19 +137,19 @@ func TestTakingAQuestionEndsBeingFull(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			a, d := dialling(t)
 			defer a.stop()
-			a.take(fromCloud{link: a.link, message: transport.Busy{Before: 1, About: 20 * time.Second}})
+			a.process(fromCloud{link: a.link, message: transport.Busy{Before: 1, About: 20 * time.Second}})
 			at := "replica-0"
 			if other {
 				at = "replica-1"
 				(<-d.dials) <- d.link(at)
-				a.take(<-a.inbox)
+				a.process(<-a.inbox)
 				d.note(at, replicas.Full, 20*time.Second) // as another answer found
-				a.take(fromCloud{link: a.other.link, message: transport.Ready{}})
+				a.process(fromCloud{link: a.other.link, message: transport.Ready{}})
 			} else {
-				a.take(fromCloud{link: a.link, message: transport.Ready{}})
+				a.process(fromCloud{link: a.link, message: transport.Ready{}})
 			}
-			if a.at != at || !d.set.Fits(time.Now(), at) {
-				t.Errorf("at %s, which is still full", a.at)
+			if a.addr != at || !d.set.Fits(time.Now(), at) {
+				t.Errorf("at %s, which is still full", a.addr)
 			}
 		})
 	}
@@ -160,18 +160,18 @@ func TestDraftsArriveWithReady(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, d := dialling(t)
 		defer a.stop()
-		a.take(received{a.link, []transport.Message{transport.Busy{Before: 1}}})
+		a.process(received{a.link, []transport.Message{transport.Busy{Before: 1}}})
 		(<-d.dials) <- d.link("replica-1")
-		a.take(<-a.inbox)
+		a.process(<-a.inbox)
 		rule := toyConfig(tandem.PlaceMirror, tandem.CouplingShared, 3, false).Rule() // of dialling
 		dist, h := toyOutput(tandem.Cloud, nil)
 		draft := tandem.Draft{Epoch: 1, Prefix: tandem.NoPrefix, Token: rule.Draft(tandem.Cloud, 0, dist), Dist: dist, H: h}
-		a.take(received{a.other.link, []transport.Message{transport.Ready{}, draft}})
+		a.process(received{a.other.link, []transport.Message{transport.Ready{}, draft}})
 		a.step(pair.Start{})
 		own, h := toyOutput(tandem.Device, nil)
-		a.take(decoded{id: 1, out: decoder.Output{Dist: own, H: h}})
-		if a.at != "replica-1" || len(a.answer.Tokens) != 1 {
-			t.Errorf("at %s, %d tokens", a.at, len(a.answer.Tokens))
+		a.process(decoded{id: 1, out: decoder.Output{Dist: own, H: h}})
+		if a.addr != "replica-1" || len(a.answer.Tokens) != 1 {
+			t.Errorf("at %s, %d tokens", a.addr, len(a.answer.Tokens))
 		}
 	})
 }
@@ -191,15 +191,15 @@ func TestCostOfBothQueues(t *testing.T) {
 		defer a.stop()
 		first, second := &metered{a.conn, 0}, &metered{d.clouds["replica-1"], 0}
 		a.conn = first
-		a.take(fromCloud{link: a.link, message: transport.Busy{Before: 1, About: time.Minute}})
+		a.process(fromCloud{link: a.link, message: transport.Busy{Before: 1, About: time.Minute}})
 		up := d.link("replica-1")
 		up.conn = second
 		(<-d.dials) <- up
-		a.take(<-a.inbox)
+		a.process(<-a.inbox)
 		first.sent, second.sent = 300, 20
-		a.take(fromCloud{link: a.other.link, message: transport.Busy{Before: 1, About: time.Second}})
-		if first.sent += 4000; a.at != "replica-1" {
-			t.Fatalf("it waits at %s", a.at)
+		a.process(fromCloud{link: a.other.link, message: transport.Busy{Before: 1, About: time.Second}})
+		if first.sent += 4000; a.addr != "replica-1" {
+			t.Fatalf("it waits at %s", a.addr)
 		}
 		if got := a.usage().BytesSent; got != 320 {
 			t.Errorf("%d bytes sent, want those of both replicas while it used them: 320", got)

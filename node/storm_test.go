@@ -149,7 +149,7 @@ func weather(t *testing.T, seed uint64) (s *storm, answer Answer, err error) {
 	defer cancel()
 	s.cfg.Self = tandem.Device
 	a := newDeviceSession(ctx, s.cfg, silence{}, func(Token) {})
-	a.log, a.require, a.paired, s.session = slog.New(slog.DiscardHandler), rng.IntN(5) == 0, true, a
+	a.log, a.require, a.wantsCloud, s.session = slog.New(slog.DiscardHandler), rng.IntN(5) == 0, true, a
 	if n := rng.IntN(400); n < 100 { // the program is stopped for a while
 		a.record = &recorder{start: a.start, to: func(Line) {
 			if n--; n == 0 {

@@ -25,8 +25,8 @@ func TestSupersededPass(t *testing.T) {
 		for id := range uint64(2) {
 			a.act(pair.Decode{ID: id + 1, Pass: tandem.Pass{Append: []tandem.Token{1}}})
 		}
-		a.take(decoded{id: 1})
-		if a.working != 2 {
+		a.process(decoded{id: 1})
+		if a.decodeID != 2 {
 			t.Error("the device seems to compute nothing")
 		}
 	})

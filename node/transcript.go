@@ -14,15 +14,15 @@ import (
 
 // transcript is the answer as it is shown, recorded and, in the end, completed.
 type transcript struct {
-	answer Answer
-	emit   func(Token)
-	text   speller
-	record *recorder // nil for none
-	parts  [2][]part // where each side drew the sentences from
-	cited  bool      // the cloud has said which documents it used
-	paired bool      // a cloud is to take part
-	asked  int       // the parts of the question that a span reader answers; 0 if a model writes the answer
-	room   int       // tokens that the answer is kept within
+	answer        Answer
+	emit          func(Token)
+	speller       speller
+	record        *recorder // nil for none
+	parts         [2][]part // where each side drew the sentences from
+	sourcesKnown  bool      // the cloud has said which documents it used
+	wantsCloud    bool      // a cloud is to take part
+	questionParts int       // the parts of the question that a span reader answers; 0 if a model writes the answer
+	maxTokens     int       // tokens that the answer is kept within
 }
 
 // speller turns tokens into text: a *tokenizer.Stream, or silence in tests.
@@ -36,7 +36,7 @@ const lastWordsWait = 500 * time.Millisecond
 
 // show emits a token.
 func (a *deviceSession) show(e pair.Emit) {
-	t := Token{ID: e.Token, Text: a.text.Write(e.Token), By: e.By, Alone: e.Alone, Own: float64(e.Own) / tandem.Mass, At: time.Since(a.start)}
+	t := Token{ID: e.Token, Text: a.speller.Write(e.Token), By: e.By, Alone: e.Alone, Own: float64(e.Own) / tandem.Mass, At: time.Since(a.start)}
 	a.answer.Tokens = append(a.answer.Tokens, t)
 	a.emit(t)
 }
@@ -69,8 +69,8 @@ func (a *deviceSession) finish() Answer {
 	if costs := learned.Costs(4); len(costs) == 4 {
 		a.measured.fourRows = costs[3] / costs[0]
 	}
-	a.answer.Text = textOf(a.answer.Tokens, a.text)
-	if a.answer.Reason == pair.ReasonStop && min(a.asked, a.room) > 0 && abridged(a.answer.Tokens, a.asked, a.room) {
+	a.answer.Text = textOf(a.answer.Tokens, a.speller)
+	if a.answer.Reason == pair.ReasonStop && min(a.questionParts, a.maxTokens) > 0 && abridged(a.answer.Tokens, a.questionParts, a.maxTokens) {
 		a.answer.Reason = pair.ReasonLength
 	}
 	a.record.end(a.answer)
@@ -83,12 +83,12 @@ func (a *deviceSession) finish() Answer {
 		}
 		a.link.Close()
 	}
-	if !a.cited && !a.alone && a.failure == nil && a.answer.Pair.Together > 0 {
+	if !a.sourcesKnown && !a.alone && a.failure == nil && a.answer.Pair.Together > 0 {
 		a.remark("the cloud was lost at the end of the answer, before it said where its part is from")
 	}
 	a.dropOther("the answer is complete")
 	a.answer.Link = a.usage()
-	a.answer.Degraded = a.paired && a.answer.Pair.Alone > 0
+	a.answer.Degraded = a.wantsCloud && a.answer.Pair.Alone > 0
 	a.answer.Parts = cite(a.answer.Tokens, a.parts[tandem.Device], a.parts[tandem.Cloud])
 	if slices.ContainsFunc(a.answer.Parts, func(p Part) bool { return p.Overruled && len(p.Otherwise) == 0 }) {
 		a.remark("the cloud's answer contradicts what your own documents seem to say; --local-only shows their answer")
@@ -112,7 +112,7 @@ func textOf(tokens []Token, s speller) string {
 
 // sources records which documents the cloud used.
 func (t *transcript) sources(m transport.Sources) {
-	t.answer.Documents[tandem.Cloud], t.parts[tandem.Cloud], t.cited = sourcesOf(m.Sources), partsOf(m), true
+	t.answer.Documents[tandem.Cloud], t.parts[tandem.Cloud], t.sourcesKnown = sourcesOf(m.Sources), partsOf(m), true
 }
 
 // awaitSources waits for the cloud's list of the documents that it used.
@@ -138,7 +138,7 @@ func (a *deviceSession) awaitSources() {
 						return
 					}
 				}
-			case unlinked:
+			case linkEnded:
 				if in.link == a.link {
 					return
 				}

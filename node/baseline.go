@@ -44,7 +44,7 @@ func (d *Device) fetch(a *deviceSession, q Question, s tandem.Settings) (Answer,
 	failed := make(chan error, 1)
 	go func() {
 		var err error
-		got, err = d.collect(a, q, s)
+		got, err = d.fetchPassages(a, q, s)
 		failed <- err
 	}()
 	passages, err := d.Local.search(a.ctx, q, s)
@@ -74,8 +74,8 @@ func (d *Device) fetch(a *deviceSession, q Question, s tandem.Settings) (Answer,
 	return a.finish(), err
 }
 
-// collect asks the cloud for its passages.
-func (d *Device) collect(a *deviceSession, q Question, s tandem.Settings) (f fetched, err error) {
+// fetchPassages asks the cloud for its passages.
+func (d *Device) fetchPassages(a *deviceSession, q Question, s tandem.Settings) (f fetched, err error) {
 	up, err := d.Cloud.open(a.ctx, beginOf(q, s))
 	if err != nil {
 		return f, errors.Join(ErrNoCloud, err)
@@ -127,12 +127,12 @@ func (d *Device) sequence(a *deviceSession, q Question, s tandem.Settings) (Answ
 		drafts []tandem.Draft
 		err    error
 	}
-	cfg := machineConfig(s, tandem.Device, d.Local.Model)
+	cfg := sharedPairConfig(s, tandem.Device, d.Local.Model)
 	cloud := make(chan side, 1)
 	ctx, cancel := context.WithCancel(a.ctx)
 	defer cancel()
 	go func() {
-		drafts, err := d.other(ctx, a, q, s, cfg)
+		drafts, err := d.receiveCloudAnswer(ctx, a, q, s, cfg)
 		if err != nil {
 			cancel() // no other answer comes
 		}
@@ -143,7 +143,7 @@ func (d *Device) sequence(a *deviceSession, q Question, s tandem.Settings) (Answ
 	if err == nil {
 		defer read.Close()
 		a.answer.Prefill[tandem.Device], a.answer.Read[tandem.Device] = read.took, len(read.passages)
-		own.drafts, own.err = write(ctx, read, cfg)
+		own.drafts, own.err = writeAlone(ctx, read, cfg)
 		a.answer.Documents[tandem.Device] = read.sources()
 	} else {
 		own.err = err
@@ -156,7 +156,7 @@ func (d *Device) sequence(a *deviceSession, q Question, s tandem.Settings) (Answ
 	if own.err != nil {
 		return a.finish(), own.err
 	}
-	winner, tokens := choose([2][]tandem.Draft{own.drafts, other.drafts}, cfg.Stop)
+	winner, tokens := likelierAnswer([2][]tandem.Draft{own.drafts, other.drafts}, cfg.Stop)
 	for _, t := range tokens {
 		a.record.target(pair.Emit{Target: t})
 		a.show(pair.Emit{Target: t})
@@ -169,8 +169,8 @@ func (d *Device) sequence(a *deviceSession, q Question, s tandem.Settings) (Answ
 	return a.finish(), nil
 }
 
-// other receives the cloud's answer.
-func (d *Device) other(ctx context.Context, a *deviceSession, q Question, s tandem.Settings, cfg pair.Config) ([]tandem.Draft, error) {
+// receiveCloudAnswer receives the cloud's answer.
+func (d *Device) receiveCloudAnswer(ctx context.Context, a *deviceSession, q Question, s tandem.Settings, cfg pair.Config) ([]tandem.Draft, error) {
 	up, err := d.Cloud.open(ctx, beginOf(q, s))
 	if err != nil {
 		return nil, errors.Join(ErrNoCloud, err)
@@ -180,7 +180,7 @@ func (d *Device) other(ctx context.Context, a *deviceSession, q Question, s tand
 	return receiveAnswer(ctx, up.link, cfg, &a.answer)
 }
 
-// receiveAnswer receives what Cloud.write sends.
+// receiveAnswer receives what Cloud.writeAnswer sends.
 func receiveAnswer(ctx context.Context, link exchange, cfg pair.Config, answer *Answer) ([]tandem.Draft, error) {
 	ready, err := receive[transport.Ready](ctx, link)
 	if err != nil {
@@ -212,8 +212,8 @@ func receiveAnswer(ctx context.Context, link exchange, cfg pair.Config, answer *
 	}
 }
 
-// write lets a side write a whole answer by itself and returns its drafts. The last one may be of a stop token.
-func write(ctx context.Context, read producer, cfg pair.Config) ([]tandem.Draft, error) {
+// writeAlone lets a side write a whole answer by itself and returns its drafts. The last one may be of a stop token.
+func writeAlone(ctx context.Context, read producer, cfg pair.Config) ([]tandem.Draft, error) {
 	rule := cfg.Rule()
 	var drafts []tandem.Draft
 	prefix, keep, last := tandem.NoPrefix, 0, []tandem.Token(nil)
@@ -233,9 +233,9 @@ func write(ctx context.Context, read producer, cfg pair.Config) ([]tandem.Draft,
 	return drafts, nil
 }
 
-// choose returns the likelier of two answers, with the side's weight before the first token as its prior
+// likelierAnswer returns the likelier of two answers, with the side's weight before the first token as its prior
 // (RAG-Sequence's p(d|x)), as targets. The device's is taken where they are alike.
-func choose(drafts [2][]tandem.Draft, stop []tandem.Token) (winner tandem.Side, out []tandem.Target) {
+func likelierAnswer(drafts [2][]tandem.Draft, stop []tandem.Token) (winner tandem.Side, out []tandem.Target) {
 	var score [2]float64
 	for side, list := range drafts {
 		for _, d := range list {
@@ -274,7 +274,7 @@ func (c *Cloud) baseline(ctx context.Context, a *cloudSession, begin transport.B
 		return a.refuse(err)
 	}
 	if begin.Want == tandem.WantAnswer {
-		return c.write(ctx, a, q, s, begin.ShareTitles)
+		return c.writeAnswer(ctx, a, q, s, begin.ShareTitles)
 	}
 	if !c.GiveDocuments {
 		return a.refuse(errors.New("it does not give away documents; for a comparison over sample documents, its operator can start it with --allow-documents"))
@@ -303,7 +303,7 @@ func (c *Cloud) baseline(ctx context.Context, a *cloudSession, begin transport.B
 	if err := transport.SendBulk(ctx, device, slices.Concat(saved...)); err != nil {
 		return err
 	}
-	return ended(ctx, device)
+	return awaitEnd(ctx, device)
 }
 
 // caches returns the KV caches of passages, from the store or computed.
@@ -315,13 +315,13 @@ func (l Local) caches(ctx context.Context, q Question, s tandem.Settings, passag
 	return decoder.Prefixes(ctx, cfg, decoder.Request{Question: q.Text, History: q.History, Passages: passages})
 }
 
-// write writes a whole answer and sends it.
-func (c *Cloud) write(ctx context.Context, a *cloudSession, q Question, s tandem.Settings, titles bool) error {
+// writeAnswer writes a whole answer and sends it.
+func (c *Cloud) writeAnswer(ctx context.Context, a *cloudSession, q Question, s tandem.Settings, titles bool) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	over := make(chan error, 1)
 	go func() { // stop writing if the device goes away
-		err := ended(ctx, a.link)
+		err := awaitEnd(ctx, a.link)
 		a.ended.Store(err == nil)
 		over <- err
 		cancel()
@@ -334,7 +334,7 @@ func (c *Cloud) write(ctx context.Context, a *cloudSession, q Question, s tandem
 	if err := a.link.Send(transport.Ready{Documents: len(read.passages), Prefill: read.took}); err != nil {
 		return err
 	}
-	drafts, err := write(ctx, read, machineConfig(s, tandem.Cloud, c.Local.Model))
+	drafts, err := writeAlone(ctx, read, sharedPairConfig(s, tandem.Cloud, c.Local.Model))
 	if err != nil {
 		return a.refuse(err)
 	}
@@ -368,8 +368,8 @@ func (e timedExchange) Receive(ctx context.Context) (transport.Message, error) {
 	return e.exchange.Receive(ctx)
 }
 
-// ended waits for the device to end the exchange.
-func ended(ctx context.Context, link exchange) error {
+// awaitEnd waits for the device to end the exchange.
+func awaitEnd(ctx context.Context, link exchange) error {
 	for ctx.Err() == nil { // a device that sends without end must not keep what it waits for
 		m, err := link.Receive(ctx)
 		if err != nil {

@@ -121,8 +121,8 @@ func alone(t *testing.T, r Local, s tandem.Settings, rows int, from ...Local) []
 		t.Fatal(err)
 	}
 	defer read.Close()
-	cfg := machineConfig(s, tandem.Device, r.Model)
-	drafts, err := write(t.Context(), read, cfg)
+	cfg := sharedPairConfig(s, tandem.Device, r.Model)
+	drafts, err := writeAlone(t.Context(), read, cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,7 +219,7 @@ func TestChoose(t *testing.T) {
 		"no say over it":  {answer(0, 0.01), answer(decoder.Mute, 0.9), tandem.Device, []tandem.By{tandem.ByBoth}},
 		"different start": {answer(0, -0.9, 0.9), answer(0, 0.1, 0.9), tandem.Device, []tandem.By{tandem.ByDevice, tandem.ByDevice}},
 	} {
-		winner, tokens := choose([2][]tandem.Draft{c.device, c.cloud}, nil)
+		winner, tokens := likelierAnswer([2][]tandem.Draft{c.device, c.cloud}, nil)
 		var by []tandem.By
 		for _, x := range tokens {
 			by = append(by, x.By)
@@ -229,7 +229,7 @@ func TestChoose(t *testing.T) {
 		}
 	}
 	stop := tandem.Token(2)
-	if _, tokens := choose([2][]tandem.Draft{answer(0, 0.5, 0.5), nil}, []tandem.Token{stop}); len(tokens) != 1 {
+	if _, tokens := likelierAnswer([2][]tandem.Draft{answer(0, 0.5, 0.5), nil}, []tandem.Token{stop}); len(tokens) != 1 {
 		t.Errorf("%d tokens before the stop", len(tokens))
 	}
 }

@@ -41,8 +41,8 @@ func FuzzBegin(f *testing.F) {
 				Sampling: tandem.Sampling{Temperature: temperature, TopK: topK, TopP: topP, MinP: minP, RepeatPenalty: penalty, RepeatLast: last},
 			},
 		}
-		cloud.bound(&begin.Settings)
-		if len(question)+len(said) > 2000 || cloud.allows(begin.Settings) != nil {
+		cloud.boundDocuments(&begin.Settings)
+		if len(question)+len(said) > 2000 || cloud.checkLimits(begin.Settings) != nil {
 			t.Skip()
 		}
 		q, s, err := questionOf(begin)

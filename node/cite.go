@@ -57,7 +57,7 @@ type part struct {
 	quotes  []Quote  // Weight is a share of this side
 	odds    bool     // the quotes' relevances are log-odds that they are right
 
-	otherwise []Quote // says something else
+	alternatives []Quote // says something else
 }
 
 // parts returns where the side drew each sentence of its answer from.
@@ -67,7 +67,7 @@ func (r *reading) parts() []part { return r.partsOf(r.Parts()) }
 func (r *reading) partsOf(list []decoder.Part) []part {
 	var out []part
 	for _, p := range list {
-		out = append(out, part{from: p.From, h: p.H, nothing: p.Nothing, sources: r.byTitle(0, p.Weights), quotes: r.quotes(p.Quotes), odds: r.odds, otherwise: r.quotes(p.Otherwise)})
+		out = append(out, part{from: p.From, h: p.H, nothing: p.Nothing, sources: r.byTitle(0, p.Weights), quotes: r.quotes(p.Quotes), odds: r.logOdds, alternatives: r.quotes(p.Otherwise)})
 	}
 	return out
 }
@@ -124,7 +124,7 @@ func cite(tokens []Token, own, cloud []part) []Part {
 		if i+1 < len(starts) {
 			to = max(s.from, min(to, starts[i+1].from))
 		}
-		p := citePart(tokens[s.from:to], [2]*part{find(own, s.from), find(cloud, s.from)})
+		p := citePart(tokens[s.from:to], [2]*part{partAt(own, s.from), partAt(cloud, s.from)})
 		if p.Text != "" {
 			out = append(out, p)
 		}
@@ -132,10 +132,10 @@ func cite(tokens []Token, own, cloud []part) []Part {
 	return out
 }
 
-// abridged reports whether a span reader left out words of an answer to keep it within most tokens. Each of its parts
+// isAbridged reports whether a span reader left out words of an answer to keep it within most tokens. Each of its parts
 // has an equal share of them, which may be too small for any word. An ellipsis that stands far before its end is the
 // document's own, or says that a side was lost. most is over 0.
-func abridged(tokens []Token, parts, most int) bool {
+func isAbridged(tokens []Token, parts, most int) bool {
 	const longestWord = 16 // in tokens
 	text, n := "", 0
 	for i, t := range tokens {
@@ -155,7 +155,7 @@ func abridged(tokens []Token, parts, most int) bool {
 // citePart combines the sides' views of one sentence.
 func citePart(tokens []Token, sides [2]*part) (p Part) {
 	p.Relevance = math.Inf(-1)
-	others := otherwise(sides)
+	others := likeliestAlternative(sides)
 	together, cloudAlone, foreign := 0, 0, 0
 	for _, t := range tokens {
 		p.Text += t.Text
@@ -178,7 +178,7 @@ func citePart(tokens []Token, sides [2]*part) (p Part) {
 	}
 	// What the device's documents would hardly have said is not theirs, whatever weight the cloud claims afterwards.
 	if own := sides[tandem.Device]; own != nil && 2*foreign > len(tokens) {
-		p.Overruled = own.knew()
+		p.Overruled = own.seemedToKnow()
 		sides[tandem.Device] = nil
 		if silent {
 			p.Sources = append(p.Sources, Cited{Side: tandem.Cloud, Weight: 1})
@@ -222,13 +222,13 @@ func citePart(tokens []Token, sides [2]*part) (p Part) {
 	return p
 }
 
-// otherwise returns what the sides have that says something else, the likelier of both.
-func otherwise(sides [2]*part) (best []Quote) {
+// likeliestAlternative returns what the sides have that says something else, the likelier of both.
+func likeliestAlternative(sides [2]*part) (best []Quote) {
 	for k, of := range sides {
-		if of == nil || len(of.otherwise) == 0 {
+		if of == nil || len(of.alternatives) == 0 {
 			continue
 		}
-		q := of.otherwise[0]
+		q := of.alternatives[0]
 		if q.Side, q.Weight = tandem.Side(k), 0; best == nil || q.Relevance > best[0].Relevance {
 			best = []Quote{q}
 		}
@@ -247,14 +247,14 @@ func (p *part) support() float64 {
 	return relevance
 }
 
-// knew reports whether the side's documents seemed to answer: as the side mixed them, or by a sentence of theirs.
-func (p *part) knew() bool {
+// seemedToKnow reports whether the side's documents seemed to answer: as the side mixed them, or by a sentence of theirs.
+func (p *part) seemedToKnow() bool {
 	const sure = 2 // nats: such a sentence is right in three of four answers
 	said := p.odds && slices.ContainsFunc(p.quotes, func(q Quote) bool { return q.Relevance > sure })
 	return said || p.h > 0 && p.nothing < 0.5
 }
 
-func find(parts []part, from int) *part {
+func partAt(parts []part, from int) *part {
 	for i := range parts {
 		if parts[i].from == from {
 			return &parts[i]
@@ -275,9 +275,9 @@ func sourcesMessage(sources []Source, parts []part, titles, quotes bool) transpo
 			w.Sources = wireSources(p.sources, transport.MaxPartSources)
 		}
 		if quotes {
-			w.Quotes, w.Otherwise = wireQuotes(p.quotes, titles), wireQuotes(p.otherwise, titles)
-		} else if len(p.otherwise) > 0 {
-			w.Otherwise = []transport.Quote{{Relevance: p.otherwise[0].Relevance}}
+			w.Quotes, w.Otherwise = wireQuotes(p.quotes, titles), wireQuotes(p.alternatives, titles)
+		} else if len(p.alternatives) > 0 {
+			w.Otherwise = []transport.Quote{{Relevance: p.alternatives[0].Relevance}}
 		}
 		m.Parts = append(m.Parts, w)
 	}
@@ -322,7 +322,7 @@ func sourcesOf(list []transport.Source) []Source {
 func partsOf(m transport.Sources) []part {
 	var out []part
 	for _, p := range m.Parts {
-		out = append(out, part{from: int(p.From), h: p.H, nothing: p.Nothing, sources: sourcesOf(p.Sources), quotes: quotesOf(p.Quotes), otherwise: quotesOf(p.Otherwise)})
+		out = append(out, part{from: int(p.From), h: p.H, nothing: p.Nothing, sources: sourcesOf(p.Sources), quotes: quotesOf(p.Quotes), alternatives: quotesOf(p.Otherwise)})
 		if len(p.Sources) == 0 {
 			out[len(out)-1].sources = []Source{{Weight: 1 - p.Nothing}}
 		}

@@ -57,8 +57,8 @@ func TestCite(t *testing.T) {
 // What a side has that says something else is shown also where its documents are not cited, the likelier of both.
 func TestCiteOtherwise(t *testing.T) {
 	foreign := []Token{{Text: "10"}, {Text: ":15"}} // words of the cloud's alone
-	own := []part{{h: 1, sources: []Source{{"Mine", 1}}, quotes: []Quote{{Text: "at 9:00", Relevance: 2.5}}, otherwise: []Quote{{Text: "at 9:00", Relevance: 1}}, odds: true}}
-	cloud := []part{{h: 3, sources: []Source{{"Its", 1}}, otherwise: []Quote{{Relevance: .5}}}}
+	own := []part{{h: 1, sources: []Source{{"Mine", 1}}, quotes: []Quote{{Text: "at 9:00", Relevance: 2.5}}, alternatives: []Quote{{Text: "at 9:00", Relevance: 1}}, odds: true}}
+	cloud := []part{{h: 3, sources: []Source{{"Its", 1}}, alternatives: []Quote{{Relevance: .5}}}}
 	for _, c := range []struct {
 		own, cloud []part
 		text       string
@@ -71,7 +71,7 @@ func TestCiteOtherwise(t *testing.T) {
 	if got := m.Parts[0].Otherwise; len(got) != 1 || got[0].Text != "" || got[0].Relevance != 1 {
 		t.Errorf("a cloud that shows no sentences sends %+v", got)
 	}
-	if got := partsOf(sourcesMessage(nil, own, true, true))[0].otherwise; len(got) != 1 || got[0].Text != "at 9:00" {
+	if got := partsOf(sourcesMessage(nil, own, true, true))[0].alternatives; len(got) != 1 || got[0].Text != "at 9:00" {
 		t.Errorf("a cloud that shows sentences sends %+v", got)
 	}
 }

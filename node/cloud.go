@@ -81,7 +81,7 @@ var errDraining = retryError{errors.New("it is shutting down: ask again in a mom
 // returns when no answer is left or ctx has ended, with its error. Serve continues until its own context ends.
 func (c *Cloud) Drain(ctx context.Context) error {
 	c.beginDrain()
-	none := c.present.none()
+	none := c.present.whenEmpty()
 	select {
 	case <-none:
 		return nil
@@ -100,9 +100,9 @@ func (c *Cloud) draining() bool { return c.drain.Err() != nil }
 
 // counter counts who is there, and tells when nobody is.
 type counter struct {
-	mu   sync.Mutex
-	n    int
-	left chan struct{} // closed when nobody is there any more; nil while nobody waits for that
+	mu    sync.Mutex
+	n     int
+	empty chan struct{} // closed when nobody is there any more; nil while nobody waits for that
 }
 
 // enter counts one more until leave is called.
@@ -114,23 +114,23 @@ func (c *counter) enter() (leave func()) {
 func (c *counter) add(n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.n += n; c.n == 0 && c.left != nil {
-		close(c.left)
-		c.left = nil
+	if c.n += n; c.n == 0 && c.empty != nil {
+		close(c.empty)
+		c.empty = nil
 	}
 }
 
-// none returns a channel that is closed when nobody is there.
-func (c *counter) none() <-chan struct{} {
+// whenEmpty returns a channel that is closed when nobody is there.
+func (c *counter) whenEmpty() <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.left == nil {
-		c.left = make(chan struct{})
+	if c.empty == nil {
+		c.empty = make(chan struct{})
 	}
-	left := c.left
+	left := c.empty
 	if c.n == 0 {
 		close(left)
-		c.left = nil
+		c.empty = nil
 	}
 	return left
 }
@@ -209,7 +209,7 @@ func (c *Cloud) serve(ctx context.Context, conn *transport.Conn) {
 		}
 		answers.Go(func() {
 			defer link.Close()
-			err := c.inTurn(ctx, conn, link, begin)
+			err := c.answerInTurn(ctx, conn, link, begin)
 			switch log := c.logOf(conn).With("answer", begin.ID); {
 			case err == nil:
 			case errors.As(err, new(turnedAway)) && !errors.Is(err, errDraining):
@@ -223,14 +223,14 @@ func (c *Cloud) serve(ctx context.Context, conn *transport.Conn) {
 	}
 }
 
-// inTurn takes part in one answer when there is a slot for it.
-func (c *Cloud) inTurn(ctx context.Context, conn *transport.Conn, link *transport.Exchange, begin transport.Begin) error {
+// answerInTurn takes part in one answer when there is a slot for it.
+func (c *Cloud) answerInTurn(ctx context.Context, conn *transport.Conn, link *transport.Exchange, begin transport.Begin) error {
 	defer c.present.enter()()
 	entered := during(&c.waiting)
 	defer func() { entered() }()
-	c.bound(&begin.Settings)
+	c.boundDocuments(&begin.Settings)
 	need := c.needs(begin)
-	if err := c.memory.never(need); err != nil {
+	if err := c.memory.neverFits(need); err != nil {
 		return turnAway(link, err)
 	}
 	if c.draining() {
@@ -255,7 +255,7 @@ func (c *Cloud) inTurn(ctx context.Context, conn *transport.Conn, link *transpor
 	defer during(&c.answering)()
 	entered()
 	entered = func() {}
-	c.contained(lease, conn, link, begin)
+	c.answerContained(lease, conn, link, begin)
 	return nil
 }
 
@@ -271,8 +271,8 @@ func turnAway(link exchange, why error) error {
 
 // Fits returns why a question would be refused for its memory, however long it waits, or nil.
 func (c *Cloud) Fits(q Question, s tandem.Settings) error {
-	c.bound(&s)
-	return c.memory.never(c.reserves(q, s))
+	c.boundDocuments(&s)
+	return c.memory.neverFits(c.reserves(q, s))
 }
 
 // Alone gives an answer in which no device takes part, when there is a slot for it, as if a device had asked. answer must return
@@ -282,7 +282,7 @@ func (c *Cloud) Alone(ctx context.Context, q Question, s tandem.Settings, answer
 		return err
 	}
 	need := c.reserves(q, s)
-	if err := c.memory.never(need); err != nil {
+	if err := c.memory.neverFits(need); err != nil {
 		return err
 	}
 	defer c.present.enter()()
@@ -295,7 +295,7 @@ func (c *Cloud) Alone(ctx context.Context, q Question, s tandem.Settings, answer
 	defer leave()
 	defer during(&c.answering)()
 	entered()
-	lease.moved.Store(-1)
+	lease.progressed.Store(-1)
 	err = answer(lease.ctx)
 	if why := context.Cause(lease.ctx); err != nil && errors.Is(why, ErrLater) {
 		return why // the place was given away
@@ -317,7 +317,7 @@ func (ownQuestion) Receive(ctx context.Context) (transport.Message, error) {
 // needs returns how many bytes of keys and values an answer may need. What is to be refused needs none.
 func (c *Cloud) needs(begin transport.Begin) int64 {
 	q, s, err := questionOf(begin)
-	if err != nil || c.allows(begin.Settings) != nil {
+	if err != nil || c.checkLimits(begin.Settings) != nil {
 		return 0
 	}
 	return c.reserves(q, s)
@@ -335,8 +335,8 @@ func (c *Cloud) reserves(q Question, s tandem.Settings) int64 {
 	return c.Local.keysAndValues(q, s)
 }
 
-// contained takes part in one answer. A fault of the program ends that answer only.
-func (c *Cloud) contained(lease *lease, conn *transport.Conn, link exchange, begin transport.Begin) {
+// answerContained takes part in one answer. A fault of the program ends that answer only.
+func (c *Cloud) answerContained(lease *lease, conn *transport.Conn, link exchange, begin transport.Begin) {
 	var err error
 	start := time.Now()
 	defer func() {
@@ -363,19 +363,19 @@ func (c *Cloud) answer(lease *lease, conn *transport.Conn, link exchange, begin 
 	start := time.Now()
 	local := c.local(conn.Peer())
 	local.Log = log
-	a := &cloudSession{local: local, conn: conn, link: link, log: log, inbox: make(chan any, inboxSize), ctx: ctx, lease: lease, leaves: c.draining}
+	a := &cloudSession{local: local, conn: conn, link: link, log: log, inbox: make(chan any, inboxSize), ctx: ctx, lease: lease, leaving: c.draining}
 	var err error
-	if over := c.allows(begin.Settings); over != nil {
+	if over := c.checkLimits(begin.Settings); over != nil {
 		err = a.refuse(over)
 	} else if begin.Want == tandem.WantDrafts {
 		listener.Go(func() { gone(a.listen()) }) // a device that goes away also stops the reading
-		err = c.take(ctx, a, begin)
+		err = c.draft(ctx, a, begin)
 	} else {
-		lease.moved.Store(-1)
+		lease.progressed.Store(-1)
 		err = c.baseline(ctx, a, begin)
 	}
 	cancelled := a.cancelled(err)
-	if err = a.failed(err); err != nil {
+	if err = a.realError(err); err != nil {
 		log.Warn("answer failed", "error", err)
 	}
 	if c.Observe != nil {
@@ -387,8 +387,8 @@ func (c *Cloud) answer(lease *lease, conn *transport.Conn, link exchange, begin 
 	}
 }
 
-// take reads the question and drafts until the device ends the answer.
-func (c *Cloud) take(ctx context.Context, a *cloudSession, begin transport.Begin) error {
+// draft reads the question and drafts until the device ends the answer.
+func (c *Cloud) draft(ctx context.Context, a *cloudSession, begin transport.Begin) error {
 	q, s, err := questionOf(begin)
 	if err != nil {
 		return a.refuse(err)
@@ -398,7 +398,7 @@ func (c *Cloud) take(ctx context.Context, a *cloudSession, begin transport.Begin
 		return a.refuse(err)
 	}
 	defer own.Close()
-	a.machine = pair.New(c.Local.machine(s, tandem.Cloud))
+	a.machine = pair.New(c.Local.pairConfig(s, tandem.Cloud))
 	defer func() { c.Local.Past.learn(a.machine) }()
 	if err := a.link.Send(transport.Ready{Documents: len(own.passages), Prefill: own.took}); err != nil {
 		return err
@@ -415,15 +415,15 @@ func (c *Cloud) take(ctx context.Context, a *cloudSession, begin transport.Begin
 	return a.link.Send(sourcesMessage(own.sources(), own.parts(), c.Titles && begin.ShareTitles, c.Quotes && begin.ShareTitles))
 }
 
-// bound lowers the number of passages that a device asks for to what the cloud reads.
-func (c *Cloud) bound(s *tandem.Settings) {
+// boundDocuments lowers the number of passages that a device asks for to what the cloud reads.
+func (c *Cloud) boundDocuments(s *tandem.Settings) {
 	if c.Documents > 0 {
 		s.Documents, s.Contexts = min(s.Documents, c.Documents), min(s.Contexts, c.Documents)
 	}
 }
 
-// allows returns why the cloud does not do what a device asks for, or nil.
-func (c *Cloud) allows(s tandem.Settings) error {
+// checkLimits returns why the cloud does not do what a device asks for, or nil.
+func (c *Cloud) checkLimits(s tandem.Settings) error {
 	if c.Tokens > 0 && s.MaxTokens > c.Tokens {
 		return fmt.Errorf("max-tokens %d: this cloud takes part in answers of at most %d: ask with -n %[2]d", s.MaxTokens, c.Tokens)
 	}
@@ -434,7 +434,7 @@ func (c *Cloud) allows(s tandem.Settings) error {
 func (c *Cloud) local(device transport.ID) Local {
 	own := c.Local
 	if own.Draft.Has(specdec.WithHistory) {
-		own.Resources.History = c.histories.of(device)
+		own.Resources.History = c.histories.forDevice(device)
 	}
 	if c.Batch != nil {
 		own.Passes = c.Batch.Of(device.String(), c.priority(device).share())

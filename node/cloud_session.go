@@ -16,24 +16,24 @@ import (
 
 // cloudSession is one answer being drafted in the cloud.
 type cloudSession struct {
-	local   Local
-	conn    interface{ RTT() time.Duration } // below link
-	link    exchange
-	log     *slog.Logger
-	ctx     context.Context
-	machine *pair.Machine
-	worker  *worker
-	inbox   chan any    // decoded, or messages that arrived together
-	lease   *lease      // nil in tests
-	leaves  func() bool // reports whether this replica is about to end; nil if it never is
-	ticks   int
-	failure error
-	ended   atomic.Bool // the device has ended the answer
-	stopped atomic.Bool // it did so before the answer's end
+	local      Local
+	conn       interface{ RTT() time.Duration } // below link
+	link       exchange
+	log        *slog.Logger
+	ctx        context.Context
+	machine    *pair.Machine
+	worker     *worker
+	inbox      chan any    // decoded, or messages that arrived together
+	lease      *lease      // nil in tests
+	leaving    func() bool // reports whether this replica is about to end; nil if it never is
+	ticks      int
+	failure    error
+	ended      atomic.Bool // the device has ended the answer
+	endedEarly atomic.Bool // it did so before the answer's end
 }
 
-// failed returns err unless it only shows that the device has ended the answer, or hung up in order.
-func (a *cloudSession) failed(err error) error {
+// realError returns err unless it only shows that the device has ended the answer, or hung up in order.
+func (a *cloudSession) realError(err error) error {
 	gone := errors.Is(err, io.EOF) || errors.Is(err, transport.ErrClosed) || errors.Is(err, transport.ErrLost) || errors.Is(err, context.Canceled)
 	if fault := errors.As(err, new(*internalFault)); !fault && (errors.Is(err, transport.ErrHungUp) || a.ended.Load() && gone) {
 		return nil
@@ -44,7 +44,7 @@ func (a *cloudSession) failed(err error) error {
 // cancelled reports whether the device has left the answer before its end, by what it said or by hanging up. err is the error that
 // the answer ended with.
 func (a *cloudSession) cancelled(err error) bool {
-	return a.stopped.Load() || errors.Is(err, transport.ErrHungUp) && !a.ended.Load()
+	return a.endedEarly.Load() || errors.Is(err, transport.ErrHungUp) && !a.ended.Load()
 }
 
 // refuse sends the device the reason why the cloud cannot take part. Once the answer is over, nobody listens, unless its slot
@@ -74,9 +74,9 @@ func (a *cloudSession) refuse(err error) error {
 
 // run drafts until the device ends the answer.
 func (a *cloudSession) run(read producer) error {
-	var rest func()
-	a.worker, rest = startWorker(a.ctx, read, a.inbox)
-	defer rest()
+	var stop func()
+	a.worker, stop = startWorker(a.ctx, read, a.inbox)
+	defer stop()
 	a.step(pair.Measured{RTT: a.conn.RTT()})
 	a.step(pair.Start{})
 	clock := time.NewTicker(tickEvery)
@@ -112,7 +112,7 @@ func (a *cloudSession) run(read producer) error {
 
 // sayLeaving tells the device that this replica is about to end, if it is, several times a second: the word may be lost.
 func (a *cloudSession) sayLeaving() {
-	if a.ticks++; a.leaves == nil || !a.leaves() || a.ticks%5 != 0 {
+	if a.ticks++; a.leaving == nil || !a.leaving() || a.ticks%5 != 0 {
 		return
 	}
 	if link, ok := a.link.(notifier); ok {
@@ -185,7 +185,7 @@ func (a *cloudSession) listen() (err error) {
 		all := together(a.ctx, a.link, m)
 		for _, m := range all {
 			if last, is := m.(transport.End); is {
-				a.stopped.Store(last.Reason == pair.ReasonCancelled.String())
+				a.endedEarly.Store(last.Reason == pair.ReasonCancelled.String())
 				a.ended.Store(true)
 			}
 		}

@@ -93,7 +93,7 @@ func (d *Device) AskRecorded(ctx context.Context, q Question, s tandem.Settings,
 		return d.baseline(a, q, s)
 	}
 	if d.Cloud != nil {
-		a.reach(d.patience(), asking{d.Cloud, beginOf(q, s)})
+		a.reach(d.patience(), cloudQuestion{d.Cloud, beginOf(q, s)})
 	}
 	if d.Mute {
 		err := a.run(newMuted(d.Local.Model.Tokenizer()))
@@ -108,7 +108,7 @@ func (d *Device) AskRecorded(ctx context.Context, q Question, s tandem.Settings,
 	for _, title := range own.Prefill().Truncated {
 		a.remark("%s", shortened(title))
 	}
-	if local.Reader != nil && q.asked().Undivided() {
+	if local.Reader != nil && q.conversation().Undivided() {
 		a.remark("only one of two things may have been answered: ask for each by itself")
 	}
 	a.answer.Read[tandem.Device] = len(own.passages)
@@ -142,15 +142,15 @@ func (d *Device) prepare(q Question, s tandem.Settings, recorded bool) (Local, t
 	if recorded {
 		s.PassPlaces = 1 // a recording has a pass for every draft
 	}
-	local, err := d.Local.asked(q)
+	local, err := d.Local.withDrafters(q)
 	if err != nil {
 		return Local{}, s, err
 	}
 	if s.Lookahead == 0 {
-		s.Lookahead = d.known().lookahead(local.perPass(s))
+		s.Lookahead = d.currentProfile().lookahead(local.tokensPerPass(s))
 	}
 	if q.ChooseCoupling && s.Coupling != tandem.CouplingSpeculative {
-		s.Coupling = d.known().coupling()
+		s.Coupling = d.currentProfile().coupling()
 	}
 	return local, s, nil
 }
@@ -162,9 +162,9 @@ func shortened(title string) string {
 
 // newSession prepares to answer.
 func (d *Device) newSession(ctx context.Context, local Local, q Question, s tandem.Settings, emit func(Token), record func(Line)) *deviceSession {
-	a := newDeviceSession(ctx, local.machine(s, tandem.Device), local.Model.Tokenizer().Stream(), emit)
+	a := newDeviceSession(ctx, local.pairConfig(s, tandem.Device), local.Model.Tokenizer().Stream(), emit)
 	if a.wantsCloud = d.Cloud != nil; local.Reader != nil {
-		a.questionParts, a.maxTokens = len(q.asked().Clauses()), s.MaxTokens
+		a.questionParts, a.maxTokens = len(q.conversation().Clauses()), s.MaxTokens
 	}
 	a.answer.Lookahead, a.answer.Coupling, a.past = s.Lookahead, s.Coupling, d.Local.Past
 	if record != nil {
@@ -176,7 +176,7 @@ func (d *Device) newSession(ctx context.Context, local Local, q Question, s tand
 }
 
 // learn keeps what an answer has shown about delays, and whether it found the cloud.
-func (d *Device) learn(m measured, f contact) {
+func (d *Device) learn(m measurements, f contact) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.Profile.learn(m)
@@ -199,8 +199,8 @@ const rememberMissing = time.Minute
 // DefaultRetryWait is long enough to reach most clouds, and too short to keep a person waiting.
 const DefaultRetryWait = 300 * time.Millisecond
 
-// known returns the profile with the round-trip time of the kept connection, if there is one.
-func (d *Device) known() Profile {
+// currentProfile returns the profile with the round-trip time of the kept connection, if there is one.
+func (d *Device) currentProfile() Profile {
 	d.mu.Lock()
 	p := d.Profile
 	d.mu.Unlock()

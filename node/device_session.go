@@ -19,14 +19,14 @@ import (
 )
 
 // deviceSession is one question being answered. It belongs to one goroutine. The others, which run dial and move, read only what
-// never changes, and post to the inbox. Before run, Device.collect and Device.other set the connection and what is known of the
+// never changes, and post to the inbox. Before run, Device.fetchPassages and Device.receiveCloudAnswer set the connection and what is known of the
 // cloud's part on a goroutine of theirs.
 type deviceSession struct {
 	cloudLink
 	transcript
 	log      *slog.Logger
 	start    time.Time
-	measured measured // of delays
+	measured measurements // of delays
 	past     *Past
 
 	ctx   context.Context // of dialling and listening
@@ -110,9 +110,9 @@ func (a *deviceSession) reach(p Patience, cloud reachable) {
 
 // run answers until the machine finishes, ctx ends or the answer fails.
 func (a *deviceSession) run(read producer) error {
-	var rest func()
-	a.worker, rest = startWorker(a.ctx, read, a.inbox)
-	defer rest()
+	var stop func()
+	a.worker, stop = startWorker(a.ctx, read, a.inbox)
+	defer stop()
 	a.process(presenceEvent{event: presence.Listening})
 	a.process(pairEvents{pair.Start{Alone: a.presence == nil || a.alone}})
 	clock := time.NewTicker(tickEvery)

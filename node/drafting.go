@@ -10,8 +10,8 @@ import (
 	"tandem/transport"
 )
 
-// asked returns l with the drafters that a question asks for.
-func (l Local) asked(q Question) (Local, error) {
+// withDrafters returns l with the drafters that a question asks for.
+func (l Local) withDrafters(q Question) (Local, error) {
 	if q.Draft == 0 {
 		return l, nil
 	}
@@ -52,8 +52,8 @@ const (
 	historyBytes = 32 << 10 // of a device: about 16,000 tokens
 )
 
-// of returns a device's history.
-func (h *histories) of(device transport.ID) *specdec.History {
+// forDevice returns a device's history.
+func (h *histories) forDevice(device transport.ID) *specdec.History {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for i, id := range h.used {

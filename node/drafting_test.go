@@ -82,7 +82,7 @@ func (p *draftingPair) ask(t *testing.T, sets [2]specdec.Set) (tokens []tandem.T
 	own := cfg
 	for side, list := range p.question.sides() {
 		local := Local{Model: p.model, Scorer: search.Lexical(), Draft: sets[side], Resources: p.resources[side], Pace: 10 * time.Millisecond}
-		own = local.machine(cfg.Settings, tandem.Device)
+		own = local.pairConfig(cfg.Settings, tandem.Device)
 		r, err := local.prefill(t.Context(), Question{Text: p.question.Question}, cfg.Settings, list, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -141,14 +141,14 @@ func TestQuestionNamesDrafters(t *testing.T) {
 func TestHistoriesApart(t *testing.T) {
 	var h histories
 	id := func(i int) (id transport.ID) { copy(id[:], fmt.Sprint(i)); return id }
-	first := h.of(id(0))
-	if h.of(id(1)) == first || h.of(id(0)) != first {
+	first := h.forDevice(id(0))
+	if h.forDevice(id(1)) == first || h.forDevice(id(0)) != first {
 		t.Error("two devices share a history, or one has two")
 	}
 	for i := range maxHistories - 1 {
-		h.of(id(2 + i)) // displaces 1, which has not asked for longest
+		h.forDevice(id(2 + i)) // displaces 1, which has not asked for longest
 	}
-	if h.of(id(0)) != first || len(h.kept) != maxHistories || len(h.used) != maxHistories {
+	if h.forDevice(id(0)) != first || len(h.kept) != maxHistories || len(h.used) != maxHistories {
 		t.Errorf("%d histories, %d devices", len(h.kept), len(h.used))
 	}
 	if h.kept[id(1)] != nil {

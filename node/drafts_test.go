@@ -142,8 +142,8 @@ func (d *drafting) ask(t *testing.T, m *model.Model, q evalQuestion, pace [2]tim
 		local := Local{Model: m, Scorer: search.Lexical(), Draft: d.set, Rows: d.rows, Past: d.past[side], Pace: pace[side]}
 		if cfg.Settings.MaxTokens = 48; side == 0 {
 			known := Profile{RTT: 2 * d.delay, Length: 1, Decode: profiler.Decode{C: pace[0].Seconds()}}
-			cfg.Lookahead = max(known.lookahead(local.perPass(cfg.Settings)), 16) // the paper's best
-			own := local.machine(cfg.Settings, tandem.Device)
+			cfg.Lookahead = max(known.lookahead(local.tokensPerPass(cfg.Settings)), 16) // the paper's best
+			own := local.pairConfig(cfg.Settings, tandem.Device)
 			cfg = own
 		}
 		r, err := local.prefill(t.Context(), Question{Text: q.Question}, cfg.Settings, list, nil)

@@ -124,11 +124,13 @@ const (
 // Query returns the query for passages. In a conversation it has the question before this one, because a follow-up
 // leaves out what that one named; both are completed as far as they can be.
 func (q Question) Query() passages.Query {
-	before, now := q.asked().FollowUp()
+	before, now := q.conversation().FollowUp()
 	return passages.Query{Before: before, Text: now}
 }
 
-func (q Question) asked() question.Asked { return question.Asked{Text: q.Text, History: q.History} }
+func (q Question) conversation() question.Asked {
+	return question.Asked{Text: q.Text, History: q.History}
+}
 
 // Source is the title of a document that took part in an answer.
 type Source struct {
@@ -151,7 +153,7 @@ type answerer interface {
 type reading struct {
 	answerer
 	passages []passages.Passage
-	odds     bool          // a span reader answers, whose relevances are log-odds
+	logOdds  bool          // a span reader answers, whose relevances are log-odds
 	mark     string        // of the titles in citations
 	took     time.Duration // retrieval and prefill
 	pace     time.Duration // shortest time of a Next
@@ -193,20 +195,20 @@ func (q Question) Find(ctx context.Context, documents Searcher, n int) ([]passag
 	if err != nil {
 		return nil, err
 	}
-	asked, said := q.asked().LastAnswered()
-	if said == "" {
+	previous, reply := q.conversation().LastAnswered()
+	if reply == "" {
 		return found, nil
 	}
-	before, err := documents.Search(ctx, passages.Query{Text: asked}, answeringDepth)
+	before, err := documents.Search(ctx, passages.Query{Text: previous}, answeringDepth)
 	if err != nil {
 		return nil, err
 	}
-	i := question.AnsweringPassage(asked, said, before)
+	i := question.AnsweringPassage(previous, reply, before)
 	if i < 0 {
 		return found, nil
 	}
 	answering := before[i]
-	_, now := q.asked().FollowUp()
+	_, now := q.conversation().FollowUp()
 	others, err := documents.Search(ctx, passages.Query{Text: now + " " + answering.Title}, n)
 	if err != nil {
 		return nil, err
@@ -226,10 +228,10 @@ func (l Local) prefill(ctx context.Context, q Question, s tandem.Settings, passa
 	if err != nil {
 		return nil, err
 	}
-	if err := rest(ctx, start, l.Read*time.Duration(d.Prefill().Tokens)); err != nil {
+	if err := waitAtLeast(ctx, start, l.Read*time.Duration(d.Prefill().Tokens)); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
-	return &reading{answerer: d, passages: passages, odds: l.Reader != nil, mark: l.Mark, took: time.Since(start), pace: l.Pace}, nil
+	return &reading{answerer: d, passages: passages, logOdds: l.Reader != nil, mark: l.Mark, took: time.Since(start), pace: l.Pace}, nil
 }
 
 // answerer opens what computes the side's distributions.

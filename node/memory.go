@@ -38,8 +38,8 @@ type budget struct {
 // fits reports whether n bytes are free.
 func (b *budget) fits(n int64) bool { return b.total <= 0 || b.taken.Load()+n <= b.total }
 
-// never returns why n bytes are never free, or nil.
-func (b *budget) never(n int64) error {
+// neverFits returns why n bytes are never free, or nil.
+func (b *budget) neverFits(n int64) error {
 	if b.total <= 0 || n <= b.total {
 		return nil
 	}

@@ -64,14 +64,14 @@ func TestMemoryOfSlots(t *testing.T) {
 // What never fits is refused, with a hint; without a bound everything fits.
 func TestBudget(t *testing.T) {
 	b := budget{total: 10 << 20}
-	if err := b.never(11 << 20); err == nil || !strings.Contains(err.Error(), "--max-tokens") {
+	if err := b.neverFits(11 << 20); err == nil || !strings.Contains(err.Error(), "--max-tokens") {
 		t.Errorf("more than there is: %v", err)
 	}
-	if err := b.never(10 << 20); err != nil || !b.fits(10<<20) || b.fits(11<<20) {
+	if err := b.neverFits(10 << 20); err != nil || !b.fits(10<<20) || b.fits(11<<20) {
 		t.Errorf("all that there is: %v", err)
 	}
 	var none budget
-	if err := none.never(1 << 60); err != nil || !none.fits(1<<60) {
+	if err := none.neverFits(1 << 60); err != nil || !none.fits(1<<60) {
 		t.Error("no bound bounds")
 	}
 }
@@ -177,7 +177,7 @@ func TestAloneWaits(t *testing.T) {
 					select {
 					case <-ctx.Done():
 						return ctx.Err()
-					case <-time.After(longest + time.Minute):
+					case <-time.After(maxHold + time.Minute):
 						return nil
 					}
 				})

@@ -254,21 +254,21 @@ func (c *cable) serve(link *end, cut context.CancelCauseFunc) {
 	go a.listen()
 	cfg := c.cfg
 	if c.past[tandem.Cloud] != nil {
-		cfg.Past = c.past[tandem.Cloud].of()
+		cfg.Past = c.past[tandem.Cloud].passPlanner()
 	}
 	a.machine = pair.New(cfg)
 	defer c.past[tandem.Cloud].learn(a.machine)
-	a.leaves = func() bool { c.mu.Lock(); defer c.mu.Unlock(); return c.leaves }
+	a.leaving = func() bool { c.mu.Lock(); defer c.mu.Unlock(); return c.leaves }
 	until := func() time.Duration { c.mu.Lock(); defer c.mu.Unlock(); return time.Until(c.full) }
 	for before := until(); before > 0; before = until() {
 		link.Send(transport.Busy{Before: 1, About: before})
 		select {
-		case <-time.After(min(before, lookEvery)):
+		case <-time.After(min(before, watchEvery)):
 		case <-ctx.Done():
 			return
 		}
 	}
-	if a.leaves() {
+	if a.leaving() {
 		a.refuse(errDraining)
 		time.Sleep(c.trip())
 		return
@@ -673,29 +673,29 @@ func TestMissingCloudIsNotWaitedFor(t *testing.T) {
 			}
 		}
 		waits(DefaultPatience.Join)
-		d.learn(measured{}, contactFailed)
+		d.learn(measurements{}, contactFailed)
 		first := d.Missed
 		waits(DefaultRetryWait)
-		d.learn(measured{rtt: 200 * time.Millisecond}, contactUnknown)
+		d.learn(measurements{rtt: 200 * time.Millisecond}, contactUnknown)
 		waits(800 * time.Millisecond) // a distant cloud
 		d.Require = true
 		waits(DefaultPatience.Join)
 		d.Require = false
 		time.Sleep(40 * time.Second)
-		d.learn(measured{}, contactFailed)
+		d.learn(measurements{}, contactFailed)
 		if !d.Missed.Equal(first) {
 			t.Error("a missing cloud that is looked for would be missing for ever")
 		}
 		time.Sleep(20 * time.Second)
 		waits(DefaultPatience.Join)
-		d.learn(measured{}, contactFailed)
+		d.learn(measurements{}, contactFailed)
 		waits(800 * time.Millisecond) // it is as distant as before
-		d.learn(measured{}, contactMade)
+		d.learn(measurements{}, contactMade)
 		waits(DefaultPatience.Join)
 		if d.RetryWait = 0; !d.Missed.IsZero() {
 			t.Errorf("missed %v", d.Missed)
 		}
-		d.learn(measured{}, contactFailed)
+		d.learn(measurements{}, contactFailed)
 		waits(DefaultPatience.Join)
 	})
 }

@@ -14,7 +14,7 @@ func (r *reading) Next(ctx context.Context, keep int, app []tandem.Token) (decod
 	start := time.Now()
 	out, err := r.answerer.Next(ctx, keep, app)
 	if err == nil {
-		err = r.paced(ctx, start, &out)
+		err = r.keepPace(ctx, start, &out)
 	}
 	return out, err
 }
@@ -24,26 +24,26 @@ func (r *reading) NextAhead(ctx context.Context, p tandem.Pass) (decoder.Output,
 	start := time.Now()
 	out, branches, chain, err := r.answerer.NextAhead(ctx, p)
 	if err == nil {
-		err = r.paced(ctx, start, &out)
+		err = r.keepPace(ctx, start, &out)
 	}
 	return out, branches, chain, err
 }
 
-// paced waits until a pass that began at start has taken as long as the pace.
-func (r *reading) paced(ctx context.Context, start time.Time, out *decoder.Output) error {
+// keepPace waits until a pass that began at start has taken as long as the pace.
+func (r *reading) keepPace(ctx context.Context, start time.Time, out *decoder.Output) error {
 	if time.Since(start) >= r.pace {
 		return nil
 	}
-	if err := rest(ctx, start, r.pace); err != nil {
+	if err := waitAtLeast(ctx, start, r.pace); err != nil {
 		return err
 	}
 	out.Took = time.Since(start)
 	return nil
 }
 
-// rest waits until what began at start has taken should.
-func rest(ctx context.Context, start time.Time, should time.Duration) error {
-	left := should - time.Since(start)
+// waitAtLeast waits until what began at start has taken at least that long.
+func waitAtLeast(ctx context.Context, start time.Time, least time.Duration) error {
+	left := least - time.Since(start)
 	if left <= 0 {
 		return nil
 	}

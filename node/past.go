@@ -13,16 +13,16 @@ import (
 type Past struct {
 	guesses specdec.Experience
 
-	mu    sync.Mutex
-	ahead profiler.PassPlanner
+	mu      sync.Mutex
+	planner profiler.PassPlanner
 }
 
-// of returns what a machine begins with.
-func (p *Past) of() (a profiler.PassPlanner) {
+// passPlanner returns what a machine begins with.
+func (p *Past) passPlanner() (a profiler.PassPlanner) {
 	if p != nil {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		a = p.ahead
+		a = p.planner
 	}
 	return a
 }
@@ -32,7 +32,7 @@ func (p *Past) learn(m *pair.Machine) {
 	if p != nil {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		p.ahead = m.Learned()
+		p.planner = m.Learned()
 	}
 }
 

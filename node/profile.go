@@ -24,15 +24,15 @@ type Profile struct {
 	FourRows float64 // what a pass of four rows takes, in passes of one; 0 if unknown
 }
 
-// measured is what an answer shows about delays.
-type measured struct {
+// measurements are what an answer shows about delays.
+type measurements struct {
 	steps    []profiler.Sample // that say something about the next one
 	rtt      time.Duration     // as last seen; 0 if unknown
 	fourRows float64           // 0 if unknown
 }
 
 // observe takes a decoded token. It ignores steps that computed several tokens, or none: they say little about the next one.
-func (m *measured) observe(out decoder.Output) {
+func (m *measurements) observe(out decoder.Output) {
 	if out.Fed == 1 && out.Length > 0 {
 		m.steps = append(m.steps, profiler.Sample{Length: out.Length, Took: out.Took})
 	}
@@ -42,7 +42,7 @@ func (m *measured) observe(out decoder.Output) {
 const zeta = 0.05
 
 // learn updates the profile with what an answer has measured. Other answers may have updated it since that one began.
-func (p *Profile) learn(m measured) {
+func (p *Profile) learn(m measurements) {
 	if n := len(m.steps); n > 0 {
 		p.Length = m.steps[n-1].Length
 	}
@@ -81,15 +81,15 @@ func (p Profile) lookahead(tokens int) int {
 	return min(int(min(passes, tandem.MaxLookahead))*tokens, tandem.MaxLookahead)
 }
 
-// dearRows is how much longer four rows take than one where branches and checks are hardly worth their rows.
-const dearRows = 1.5
+// expensiveRows is how much longer four rows take than one where branches and checks are hardly worth their rows.
+const expensiveRows = 1.5
 
 // coupling returns the coupling of one race that is likely to be faster. Where a rejected draft costs a round trip and
 // rows are dear, that is the leader's, which rejects the fewest. Where rows are cheap, a side can also decode behind
 // its runners-up, and they are easier to foresee if both sides are treated alike (lab rivals). So it is where the costs
 // are unknown.
 func (p Profile) coupling() tandem.Coupling {
-	if step := p.Decode.At(p.Length); p.FourRows >= dearRows && step > 0 && p.RTT >= step {
+	if step := p.Decode.At(p.Length); p.FourRows >= expensiveRows && step > 0 && p.RTT >= step {
 		return tandem.CouplingLeader
 	}
 	return tandem.CouplingShared
@@ -99,8 +99,8 @@ func (p Profile) coupling() tandem.Coupling {
 // predicts well waits for the other.
 const guessedTokens = 4
 
-// perPass returns how many tokens a pass may give.
-func (l Local) perPass(s tandem.Settings) int {
+// tokensPerPass returns how many tokens a pass may give.
+func (l Local) tokensPerPass(s tandem.Settings) int {
 	if l.Reader != nil || l.Draft.None() || s.PassPlaces < 2 {
 		return 1
 	}
@@ -119,7 +119,7 @@ func (l Local) Measure(ctx context.Context, s tandem.Settings) (profiler.Decode,
 	var samples []profiler.Sample
 	s.MaxTokens = dummySteps + 2
 	for i, words := range dummyWords {
-		more, err := l.measure(ctx, s, words)
+		more, err := l.measureSteps(ctx, s, words)
 		if err != nil && i >= 2 && ctx.Err() != nil {
 			break
 		}
@@ -132,8 +132,8 @@ func (l Local) Measure(ctx context.Context, s tandem.Settings) (profiler.Decode,
 	return fit, samples, err
 }
 
-// measure times decoding steps after dummy documents of the given number of words each.
-func (l Local) measure(ctx context.Context, s tandem.Settings, words int) ([]profiler.Sample, error) {
+// measureSteps times decoding steps after dummy documents of the given number of words each.
+func (l Local) measureSteps(ctx context.Context, s tandem.Settings, words int) ([]profiler.Sample, error) {
 	dummies := make([]passages.Passage, max(s.Documents, 1))
 	for i := range dummies {
 		dummies[i] = passages.Passage{

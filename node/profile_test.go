@@ -66,7 +66,7 @@ func TestCouplingIsChosen(t *testing.T) {
 func TestProfileObserves(t *testing.T) {
 	p := Profile{Decode: profiler.Decode{A: 0.001 * 200 * 200, B: 200 * 200, C: 0.01}} // 1 ms a token
 	before := p
-	var m measured
+	var m measurements
 	for _, out := range []decoder.Output{{Took: time.Second, Fed: 0, Length: 300}, {Took: time.Second, Fed: 7, Length: 300}, {Took: time.Second, Fed: 1}} {
 		m.observe(out)
 	}
@@ -90,11 +90,11 @@ func TestProfileObserves(t *testing.T) {
 // the next answer goes on.
 func TestProfileSettles(t *testing.T) {
 	var p Profile
-	p.learn(measured{})
+	p.learn(measurements{})
 	if p.lookahead(1) != pair.DefaultLookahead || p.Decode != (profiler.Decode{}) {
 		t.Errorf("nothing made %+v", p)
 	}
-	var first, second measured
+	var first, second measurements
 	for n := range 30 {
 		took := 10 * time.Millisecond
 		if n == 0 {

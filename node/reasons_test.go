@@ -71,7 +71,7 @@ func TestReasonOfTooManyQuestions(t *testing.T) {
 			}
 		}
 		device, link := transport.Pipe(toyVocab)
-		if err := cloud.inTurn(t.Context(), devices[0], link, beginOf(baselineQuestion, baselineSettings(tandem.WantDrafts))); err == nil {
+		if err := cloud.answerInTurn(t.Context(), devices[0], link, beginOf(baselineQuestion, baselineSettings(tandem.WantDrafts))); err == nil {
 			t.Error("no error")
 		}
 		if why := reason(t, device); !strings.Contains(why, "already waiting") {

@@ -108,13 +108,13 @@ func (r *RemoteCloud) rtt() time.Duration {
 	return 0
 }
 
-// asking is a question to a cloud.
-type asking struct {
+// cloudQuestion is a cloud with a question to it.
+type cloudQuestion struct {
 	*RemoteCloud
 	begin transport.Begin
 }
 
-func (q asking) open(ctx context.Context, except ...string) (replicaLink, error) {
+func (q cloudQuestion) open(ctx context.Context, except ...string) (replicaLink, error) {
 	return q.RemoteCloud.open(ctx, q.begin, except...)
 }
 

@@ -74,19 +74,19 @@ func weights(s tandem.Settings) (decoder.Weights, error) {
 	return decoder.ParseWeights(s.Weights)
 }
 
-// machine returns the configuration of the pair's machine on side self. A decoder with drafters may fill a pass with guesses;
+// pairConfig returns the configuration of the pair's machine on side self. A decoder with drafters may fill a pass with guesses;
 // a span reader's own are no use there, since its passes are over before the answer begins.
-func (l Local) machine(s tandem.Settings, self tandem.Side) pair.Config {
-	cfg := machineConfig(s, self, l.Model)
-	cfg.Past = l.Past.of()
+func (l Local) pairConfig(s tandem.Settings, self tandem.Side) pair.Config {
+	cfg := sharedPairConfig(s, self, l.Model)
+	cfg.Past = l.Past.passPlanner()
 	if l.Reader == nil && !l.Draft.None() {
 		cfg.PassRows = cmp.Or(l.Rows, tandem.MaxRows)
 	}
 	return cfg
 }
 
-// machineConfig returns the same without what only this side knows.
-func machineConfig(s tandem.Settings, self tandem.Side, m *model.Model) pair.Config {
+// sharedPairConfig returns the same without what only this side knows.
+func sharedPairConfig(s tandem.Settings, self tandem.Side, m *model.Model) pair.Config {
 	return pair.Config{
 		Self:     self,
 		Settings: s,

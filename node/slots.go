@@ -14,26 +14,26 @@ import (
 
 // slots are the answers that a cloud drafts for at once. Messages to people call a slot a place. One device holds at most all but
 // one of them, so that others get their turn however many questions it keeps open. While somebody waits, a slot that is not used
-// well is given away (lease.ends); while nobody does, a device may take its time.
+// well is given away (lease.endReason); while nobody does, a device may take its time.
 //
 // An answer also needs memory for keys and values. If there is not enough for the question that is next, all behind it wait with
 // it, so that one that needs much waits no longer than others.
 type slots struct {
-	number int
-	share  int
-	memory *budget
+	total     int
+	perDevice int
+	memory    *budget
 
-	mu      sync.Mutex
-	free    int
-	own     map[transport.ID]chan struct{} // taken by each device; at most as many as are paired
-	leases  map[*lease]struct{}
-	tickets map[uint64]*ticket // of those that wait
-	last    uint64             // ticket
-	held    time.Duration      // how long a slot is held, a mean in which the latest count most; 0 if nobody has left yet
+	mu       sync.Mutex
+	free     int
+	byDevice map[transport.ID]chan struct{} // taken by each device; at most as many as are paired
+	leases   map[*lease]struct{}
+	tickets  map[uint64]*ticket // of those that wait
+	last     uint64             // ticket
+	meanHold time.Duration      // how long a slot is held, a mean in which the latest count most; 0 if nobody has left yet
 }
 
 // A ticket is a question that waits for a slot. Those of a higher priority go first, and of the same priority those that came
-// first; but who has waited for patienceOf counts as one priority higher, so that nobody waits for ever.
+// first; but who has waited for waitPerPriority counts as one priority higher, so that nobody waits for ever.
 type ticket struct {
 	number   uint64
 	device   transport.ID
@@ -49,7 +49,9 @@ func (t *ticket) before(u *ticket, now time.Time) bool {
 	return a > b || a == b && t.number < u.number
 }
 
-func (t *ticket) rank(now time.Time) int { return int(t.priority) + int(now.Sub(t.since)/patienceOf) }
+func (t *ticket) rank(now time.Time) int {
+	return int(t.priority) + int(now.Sub(t.since)/waitPerPriority)
+}
 
 // Priority says whose questions go first where a cloud has not enough slots for all.
 type Priority int8
@@ -64,14 +66,14 @@ const (
 // share is a device's share of a batch: four times that of the next lower priority.
 func (p Priority) share() int { return batch.EqualShare << (2 * (p + 1)) >> 2 }
 
-// patienceOf is the waiting that makes up for a priority.
-const patienceOf = 20 * time.Second
+// waitPerPriority is the waiting that makes up for a priority.
+const waitPerPriority = 20 * time.Second
 
 // Bounds on a slot that another waits for.
 const (
-	noProgress = time.Minute      // without an agreed token
-	longest    = 10 * time.Minute // in all
-	lookEvery  = 250 * time.Millisecond
+	maxStall   = time.Minute      // without an agreed token
+	maxHold    = 10 * time.Minute // in all
+	watchEvery = 250 * time.Millisecond
 	// maxWaiting bounds the questions of one device that wait for a slot.
 	maxWaiting = 32
 	// refusedAtOnce is how many more a device may ask at the same time and be told so.
@@ -91,8 +93,8 @@ func Exchanges(limit int) int {
 
 var (
 	errGone    = retryError{errors.New("the device is gone, and another waits for its place")}
-	errStuck   = retryError{fmt.Errorf("no token was agreed for %v, and another waits for the place", noProgress)}
-	errTooLong = retryError{fmt.Errorf("the answer took more than %v, and another waits for the place", longest)}
+	errStuck   = retryError{fmt.Errorf("no token was agreed for %v, and another waits for the place", maxStall)}
+	errTooLong = retryError{fmt.Errorf("the answer took more than %v, and another waits for the place", maxHold)}
 )
 
 // connection is what slots need of a device's connection: a *transport.Conn, or a toy in tests.
@@ -103,29 +105,29 @@ type connection interface {
 
 // lease is a slot in use.
 type lease struct {
-	device connection
-	ctx    context.Context // ends when the slot is given away
-	end    context.CancelCauseFunc
-	since  time.Time
-	moved  atomic.Int64 // when the last token was agreed, in nanoseconds after since; -1 if no tokens are expected
+	device     connection
+	ctx        context.Context // ends when the slot is given away
+	end        context.CancelCauseFunc
+	since      time.Time
+	progressed atomic.Int64 // when the last token was agreed, in nanoseconds after since; -1 if no tokens are expected
 }
 
 // progress notes that a token was agreed. It may be called on a nil lease.
 func (l *lease) progress() {
 	if l != nil {
-		l.moved.Store(int64(time.Since(l.since)))
+		l.progressed.Store(int64(time.Since(l.since)))
 	}
 }
 
-// ends returns why the slot may be given to another, or nil.
-func (l *lease) ends(now time.Time) error {
-	held, moved := now.Sub(l.since), time.Duration(l.moved.Load())
+// endReason returns why the slot may be given to another, or nil.
+func (l *lease) endReason(now time.Time) error {
+	held, moved := now.Sub(l.since), time.Duration(l.progressed.Load())
 	switch {
 	case l.device.Silent(now):
 		return errGone
-	case moved >= 0 && held-moved >= noProgress:
+	case moved >= 0 && held-moved >= maxStall:
 		return errStuck
-	case held >= longest:
+	case held >= maxHold:
 		return errTooLong
 	}
 	return nil
@@ -133,19 +135,19 @@ func (l *lease) ends(now time.Time) error {
 
 func newSlots(n int, memory *budget) *slots {
 	return &slots{
-		memory: memory, number: n, free: n, share: max(1, n-1), own: map[transport.ID]chan struct{}{},
+		memory: memory, total: n, free: n, perDevice: max(1, n-1), byDevice: map[transport.ID]chan struct{}{},
 		leases: map[*lease]struct{}{}, tickets: map[uint64]*ticket{},
 	}
 }
 
-// of returns the slots of one device.
-func (s *slots) of(device transport.ID) chan struct{} {
+// forDevice returns the slots of one device.
+func (s *slots) forDevice(device transport.ID) chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.own[device] == nil {
-		s.own[device] = make(chan struct{}, s.share)
+	if s.byDevice[device] == nil {
+		s.byDevice[device] = make(chan struct{}, s.perDevice)
 	}
-	return s.own[device]
+	return s.byDevice[device]
 }
 
 // enter waits for a slot with some bytes of memory. It fails if the device goes away or the context within ends first. Once it
@@ -161,14 +163,14 @@ func (s *slots) enter(ctx, within context.Context, device connection, priority P
 	left := make(chan error, 1)
 	go func() {
 		defer stop()
-		left <- ended(waiting, link)
+		left <- awaitEnd(waiting, link)
 	}()
-	own := s.of(device.Peer())
+	own := s.forDevice(device.Peer())
 	var shared atomic.Bool // it waits for one of all slots, no longer for one of its device's
 	looked := make(chan struct{})
 	go func() {
 		defer close(looked)
-		s.look(waiting, device.Peer(), &shared, ticket, link)
+		s.watch(waiting, device.Peer(), &shared, ticket, link)
 	}()
 	entered := acquire(waiting, own)
 	shared.Store(true)
@@ -222,14 +224,14 @@ func (s *slots) unqueue(t *ticket) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.tickets, t.number)
-	s.call(time.Now())
+	s.callNext(time.Now())
 }
 
 // take takes one of all slots when it is the ticket's turn. It reports whether that was before ctx ended.
 func (s *slots) take(ctx context.Context, t *ticket) bool {
 	s.mu.Lock()
 	t.turn = make(chan struct{})
-	s.call(time.Now())
+	s.callNext(time.Now())
 	s.mu.Unlock()
 	select {
 	case <-t.turn:
@@ -253,11 +255,11 @@ func (s *slots) giveBack(bytes int64) {
 	defer s.mu.Unlock()
 	s.free++
 	s.memory.taken.Add(-bytes)
-	s.call(time.Now())
+	s.callNext(time.Now())
 }
 
-// call gives the free slots and the free memory to those whose turn it is. The caller holds mu.
-func (s *slots) call(now time.Time) {
+// callNext gives the free slots and the free memory to those whose turn it is. The caller holds mu.
+func (s *slots) callNext(now time.Time) {
 	for s.free > 0 {
 		var next *ticket
 		for _, t := range s.tickets {
@@ -293,12 +295,12 @@ func (s *slots) before(t *ticket) (n int) {
 func (s *slots) expected(before int) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.held * time.Duration(before+1) / time.Duration(s.number)
+	return s.meanHold * time.Duration(before+1) / time.Duration(s.total)
 }
 
-// look tells a device that waits how many wait before it, and gives away what holds it up: slots of its own, then of all.
-func (s *slots) look(ctx context.Context, device transport.ID, shared *atomic.Bool, ticket *ticket, link exchange) {
-	tick := time.NewTicker(lookEvery)
+// watch tells a device that waits how many wait before it, and gives away what holds it up: slots of its own, then of all.
+func (s *slots) watch(ctx context.Context, device transport.ID, shared *atomic.Bool, ticket *ticket, link exchange) {
+	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	for {
 		select {
@@ -319,7 +321,7 @@ func (s *slots) giveAway(now time.Time, may func(*lease) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for l := range s.leases {
-		if why := l.ends(now); why != nil && may(l) {
+		if why := l.endReason(now); why != nil && may(l) {
 			delete(s.leases, l)
 			l.end(why)
 		}
@@ -340,10 +342,10 @@ func (s *slots) release(l *lease) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.leases, l)
-	if held := time.Since(l.since); s.held == 0 {
-		s.held = held
+	if held := time.Since(l.since); s.meanHold == 0 {
+		s.meanHold = held
 	} else {
-		s.held += (held - s.held) / 4
+		s.meanHold += (held - s.meanHold) / 4
 	}
 }
 

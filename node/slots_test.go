@@ -390,9 +390,9 @@ func TestSlotsAreGivenAway(t *testing.T) {
 		want           error
 		within         time.Duration
 	}{
-		"gone":     {true, true, errGone, 2 * lookEvery},
-		"stuck":    {false, false, errStuck, noProgress + lookEvery},
-		"for ever": {true, false, errTooLong, longest + lookEvery},
+		"gone":     {true, true, errGone, 2 * watchEvery},
+		"stuck":    {false, false, errStuck, maxStall + watchEvery},
+		"for ever": {true, false, errTooLong, maxHold + watchEvery},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			p := newSlots(1, new(budget))
@@ -423,7 +423,7 @@ func TestSlotsAreGivenAway(t *testing.T) {
 				}
 			}()
 			if name == "stuck" {
-				time.Sleep(noProgress / 2)
+				time.Sleep(maxStall / 2)
 			}
 			holder.gone.Store(c.gone)
 			_, next := enter(&toyVisitor{id: transport.ID{2}})
@@ -432,7 +432,7 @@ func TestSlotsAreGivenAway(t *testing.T) {
 			}
 			next()
 			lone, leave := enter(&toyVisitor{id: transport.ID{3}})
-			time.Sleep(2 * longest)
+			time.Sleep(2 * maxHold)
 			if err := lone.ctx.Err(); err != nil {
 				t.Errorf("%s: a slot that nobody waits for was given away: %v", name, err)
 			}
@@ -668,7 +668,7 @@ func TestTalkativeDevice(t *testing.T) {
 func TestReadsWhileTheCloudIsBusy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := toyConfig(tandem.PlaceMirror, tandem.CouplingShared, 3, false)
-		c := &cable{t: t, cfg: cfg, delay: 10 * time.Millisecond, takes: 20 * time.Millisecond, full: time.Now().Add(inboxSize * lookEvery * 2), orders: true}
+		c := &cable{t: t, cfg: cfg, delay: 10 * time.Millisecond, takes: 20 * time.Millisecond, full: time.Now().Add(inboxSize * watchEvery * 2), orders: true}
 		cfg.Self, c.cfg.Self = tandem.Device, tandem.Cloud
 		a := newDeviceSession(t.Context(), cfg, silence{}, func(Token) {})
 		a.log = slog.New(slog.DiscardHandler)

@@ -75,7 +75,7 @@ func TestPartOfLostCloudIsUnknown(t *testing.T) {
 					if err := d.Finish(t.Context(), a.machine.Answer()); err != nil {
 						t.Error(err)
 					}
-					a.parts[tandem.Device] = (&reading{answerer: d, passages: make(found, 1), odds: true}).parts()
+					a.parts[tandem.Device] = (&reading{answerer: d, passages: make(found, 1), logOdds: true}).parts()
 				}
 				said := len(tok.Encode(known, tokenizer.Options{}))
 				_, answer = converse(t, cfg, c, 0, func(n int) {
@@ -143,7 +143,7 @@ func TestAbridged(t *testing.T) {
 		{long + "… \n b", 2, 60, true}, {"b \n … " + long, 2, 60, true}, {"9 … \n b", 2, 60, false},
 		{long + "… \n b", 1, 30, false},
 	} {
-		if got := abridged(tokens(c.text), c.parts, c.most); got != c.want {
+		if got := isAbridged(tokens(c.text), c.parts, c.most); got != c.want {
 			t.Errorf("%q in %d parts of %d tokens: %v", c.text, c.parts, c.most, got)
 		}
 	}

@@ -70,7 +70,7 @@ func (a *deviceSession) finish() Answer {
 		a.measured.fourRows = costs[3] / costs[0]
 	}
 	a.answer.Text = textOf(a.answer.Tokens, a.speller)
-	if a.answer.Reason == pair.ReasonStop && min(a.questionParts, a.maxTokens) > 0 && abridged(a.answer.Tokens, a.questionParts, a.maxTokens) {
+	if a.answer.Reason == pair.ReasonStop && min(a.questionParts, a.maxTokens) > 0 && isAbridged(a.answer.Tokens, a.questionParts, a.maxTokens) {
 		a.answer.Reason = pair.ReasonLength
 	}
 	a.record.end(a.answer)

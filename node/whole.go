@@ -25,36 +25,36 @@ func (l Local) Write(ctx context.Context, q Question, s tandem.Settings, write W
 	if err != nil {
 		return Answer{}, err
 	}
-	whole, err := decoder.NewOnePrompt(cfg, decoder.Request{Question: q.Text, History: q.History, Passages: found})
+	prompt, err := decoder.NewOnePrompt(cfg, decoder.Request{Question: q.Text, History: q.History, Passages: found})
 	if err != nil {
 		return Answer{}, err
 	}
 	var a Answer
 	a.Prefill[tandem.Device], a.Read[tandem.Device] = time.Since(begun), len(found)
-	if !whole.Grounded() {
+	if !prompt.Grounded() {
 		a.Remarks = append(a.Remarks, "this answer is not held to the documents' words: compare it with them")
 	}
-	for _, title := range whole.Truncated {
+	for _, title := range prompt.Truncated {
 		a.Remarks = append(a.Remarks, shortened(title))
 	}
 	stream := l.Model.Tokenizer().Stream()
-	var said []tandem.Token
-	a.Reason, err = write(ctx, whole, func(tokens []tandem.Token) error {
+	var written []tandem.Token
+	a.Reason, err = write(ctx, prompt, func(tokens []tandem.Token) error {
 		for _, id := range tokens {
 			t := Token{ID: id, Text: stream.Write(id), By: tandem.ByDevice, Alone: true, At: time.Since(begun)}
-			a.Tokens, said = append(a.Tokens, t), append(said, id)
+			a.Tokens, written = append(a.Tokens, t), append(written, id)
 			emit(t)
 		}
 		return ctx.Err()
 	})
 	a.Text, a.Took = textOf(a.Tokens, stream), time.Since(begun)
 	a.Pair.Steps, a.Pair.Alone = len(a.Tokens), len(a.Tokens)
-	l.source(&a, whole.Parts(said), &reading{passages: found, mark: l.Mark})
+	l.addSources(&a, prompt.Parts(written), &reading{passages: found, mark: l.Mark})
 	return a, err
 }
 
-// source adds the documents that the parts of an answer draw on.
-func (l Local) source(a *Answer, parts []decoder.Part, own *reading) {
+// addSources adds the documents that the parts of an answer draw on.
+func (l Local) addSources(a *Answer, parts []decoder.Part, own *reading) {
 	weights := make([]float64, len(own.passages))
 	for _, p := range parts {
 		for i, w := range p.Weights {

@@ -48,14 +48,14 @@ func (d decoded) event() pair.Decoded {
 func startWorker(ctx context.Context, p producer, out chan<- any) (w *worker, stop func()) {
 	w = &worker{produce: p, out: out, wake: make(chan struct{}, 1)}
 	ctx, cancel := context.WithCancel(ctx)
-	rest := make(chan struct{})
+	stopped := make(chan struct{})
 	go func() {
-		defer close(rest)
+		defer close(stopped)
 		w.run(ctx)
 	}()
 	return w, func() {
 		cancel()
-		<-rest
+		<-stopped
 	}
 }
 

@@ -117,12 +117,8 @@ func (c *cutter) add(text string) string {
 		c.began = text != ""
 	}
 	c.held += text
-	for _, s := range c.stops {
-		if i := strings.Index(c.held, s); i >= 0 {
-			c.held, c.done = c.held[:i], true
-		}
-	}
-	if c.done {
+	if from, ok := c.stop(); ok {
+		c.held, c.done = c.held[:from], true
 		return c.rest()
 	}
 	keep := 0
@@ -136,6 +132,22 @@ func (c *cutter) add(text string) string {
 	out := c.held[:len(c.held)-keep]
 	c.held = c.held[len(c.held)-keep:]
 	return out
+}
+
+// stop returns where the first stop string in the held text begins, and reports whether there is one. The first is the one
+// that ends first, so that the cut does not depend on how much text comes at once; of several that end together, the longest.
+func (c *cutter) stop() (from int, ok bool) {
+	end := 0
+	for _, s := range c.stops {
+		i := strings.Index(c.held, s)
+		if i < 0 {
+			continue
+		}
+		if !ok || i+len(s) < end || i+len(s) == end && i < from {
+			from, end, ok = i, i+len(s), true
+		}
+	}
+	return from, ok
 }
 
 // rest returns the text that was held back.

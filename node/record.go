@@ -71,7 +71,8 @@ func ReadRecord(r io.Reader) ([]Line, error) {
 	var lines []Line
 	in := bufio.NewScanner(r)
 	in.Buffer(nil, maxLine)
-	for in.Scan() {
+	number := 1 // of the line, as an editor counts
+	for ; in.Scan(); number++ {
 		if len(in.Bytes()) == 0 {
 			continue
 		}
@@ -80,17 +81,17 @@ func ReadRecord(r io.Reader) ([]Line, error) {
 		}
 		var l Line
 		if err := json.Unmarshal(in.Bytes(), &l); err != nil {
-			return nil, fmt.Errorf("recording, line %d: %w", len(lines)+1, err)
+			return nil, fmt.Errorf("recording, line %d: %w", number, err)
 		}
 		if l.Event == "decode" || l.Event == "draft" && l.Side == tandem.Cloud.String() || len(l.IDs)+len(l.Weights) > 0 {
 			if err := l.Dist().Check(1 << 30); err != nil {
-				return nil, fmt.Errorf("recording, line %d: %w", len(lines)+1, err)
+				return nil, fmt.Errorf("recording, line %d: %w", number, err)
 			}
 		}
 		lines = append(lines, l)
 	}
 	if err := in.Err(); err != nil {
-		return nil, fmt.Errorf("recording, line %d: %w", len(lines)+1, err)
+		return nil, fmt.Errorf("recording, line %d: %w", number, err)
 	}
 	return lines, nil
 }

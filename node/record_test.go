@@ -80,7 +80,7 @@ func TestReadRecordRefuses(t *testing.T) {
 		"unsorted ids": `{"event":"draft","ids":[2,1],"weights":[32768,32768]}`,
 		"long line":    `{"event":"` + strings.Repeat("x", maxLine) + `"}`,
 	} {
-		if lines, err := ReadRecord(strings.NewReader("{}\n" + text)); err == nil || !strings.Contains(err.Error(), "line 2") {
+		if lines, err := ReadRecord(strings.NewReader("{}\n\n" + text)); err == nil || !strings.Contains(err.Error(), "line 3") {
 			t.Errorf("%s: read as %+v, error %v", name, lines, err)
 		}
 	}

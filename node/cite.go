@@ -152,62 +152,59 @@ func isAbridged(tokens []Token, parts, most int) bool {
 	return len(tokens) == 0
 }
 
-// citePart combines the sides' views of one sentence.
-func citePart(tokens []Token, sides [2]*part) (p Part) {
-	p.Relevance = math.Inf(-1)
-	others := likeliestAlternative(sides)
-	together, cloudAlone, foreign := 0, 0, 0
+// tally counts the tokens of a sentence by where they come from.
+type tally struct {
+	all        int
+	together   int // agreed with the cloud
+	cloudAlone int // of together, those that only the cloud proposed
+	foreign    int // of together, those that the device's documents never give
+}
+
+func tallyOf(tokens []Token) tally {
+	n := tally{all: len(tokens)}
 	for _, t := range tokens {
-		p.Text += t.Text
-		if !t.Alone {
-			together++
-			if t.Own == 0 {
-				foreign++
-			}
-			if t.By == tandem.ByCloud {
-				cloudAlone++
-			}
+		if t.Alone {
+			continue
+		}
+		n.together++
+		if t.Own == 0 {
+			n.foreign++
+		}
+		if t.By == tandem.ByCloud {
+			n.cloudAlone++
 		}
 	}
+	return n
+}
+
+// citePart combines the sides' views of one sentence.
+func citePart(tokens []Token, sides [2]*part) Part {
+	p := Part{Relevance: math.Inf(-1)}
+	for _, t := range tokens {
+		p.Text += t.Text
+	}
 	p.Text = strings.TrimSpace(p.Text)
+	alternatives := likeliestAlternative(sides)
+	n := tallyOf(tokens)
 	// A cloud that took part and has not said what it drew on is cited without a title, for the tokens that it alone
 	// proposed.
-	silent := together > 0 && sides[tandem.Device] != nil && sides[tandem.Cloud] == nil
+	silent := n.together > 0 && sides[tandem.Device] != nil && sides[tandem.Cloud] == nil
 	if own := sides[tandem.Device]; own != nil && own.h == decoder.Mute && own.nothing == 1 {
-		silent, foreign = false, 0 // the cloud was lost before it had said all: the rest is not known, whatever it came from
+		silent, n.foreign = false, 0 // the cloud was lost before it had said all: the rest is not known, whatever it came from
 	}
 	// What the device's documents would hardly have said is not theirs, whatever weight the cloud claims afterwards.
-	if own := sides[tandem.Device]; own != nil && 2*foreign > len(tokens) {
+	if own := sides[tandem.Device]; own != nil && 2*n.foreign > n.all {
 		p.Overruled = own.seemedToKnow()
 		sides[tandem.Device] = nil
 		if silent {
 			p.Sources = append(p.Sources, Cited{Side: tandem.Cloud, Weight: 1})
 		}
 	}
-	most := 0.0
-	for k, of := range sides {
-		if of == nil {
-			continue
-		}
-		eta := 1.0
-		if other := sides[1-k]; other != nil {
-			eta = 1 / (1 + math.Exp(other.h-of.h))
-		} else if silent {
-			eta = 1 - float64(cloudAlone)/float64(len(tokens))
-			p.Sources = append(p.Sources, Cited{Side: tandem.Cloud, Weight: 1 - eta})
-		}
-		p.Unknown += eta * of.nothing
-		if supports := eta * (1 - of.nothing); supports > most {
-			most, p.Relevance = supports, of.support()
-		}
-		for _, d := range of.sources {
-			p.Sources = append(p.Sources, Cited{tandem.Side(k), d.Title, eta * d.Weight})
-		}
-		for _, q := range of.quotes {
-			q.Side, q.Weight = tandem.Side(k), eta*q.Weight
-			p.Quotes = append(p.Quotes, q)
-		}
+	silentShare := 0.0 // of the cloud
+	if silent {
+		silentShare = float64(n.cloudAlone) / float64(n.all)
 	}
+	p.addSides(sides, silent, silentShare)
 	if silent {
 		p.Unknown = 0
 	}
@@ -215,20 +212,48 @@ func citePart(tokens []Token, sides [2]*part) (p Part) {
 	slices.SortStableFunc(p.Quotes, func(a, b Quote) int {
 		return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(b.Relevance, a.Relevance))
 	})
-	p.Otherwise = slices.DeleteFunc(others, func(q Quote) bool {
+	p.Otherwise = slices.DeleteFunc(alternatives, func(q Quote) bool {
 		return q.Text != "" && slices.ContainsFunc(p.Quotes, func(c Quote) bool { return c.Weight >= decoder.MinShare && c.Text == q.Text })
 	})
 	p.Quotes = worthShowing(p.Quotes)
 	return p
 }
 
-// likeliestAlternative returns what the sides have that says something else, the likelier of both.
-func likeliestAlternative(sides [2]*part) (best []Quote) {
-	for k, of := range sides {
-		if of == nil || len(of.alternatives) == 0 {
+// addSides adds what each side drew on, in proportion to its share of the sentence. A cloud that is silent has silentShare.
+func (p *Part) addSides(sides [2]*part, silent bool, silentShare float64) {
+	most := 0.0
+	for k, view := range sides {
+		if view == nil {
 			continue
 		}
-		q := of.alternatives[0]
+		eta := 1.0
+		if other := sides[1-k]; other != nil {
+			eta = 1 / (1 + math.Exp(other.h-view.h))
+		} else if silent {
+			eta = 1 - silentShare
+			p.Sources = append(p.Sources, Cited{Side: tandem.Cloud, Weight: 1 - eta})
+		}
+		p.Unknown += eta * view.nothing
+		if supports := eta * (1 - view.nothing); supports > most {
+			most, p.Relevance = supports, view.support()
+		}
+		for _, d := range view.sources {
+			p.Sources = append(p.Sources, Cited{tandem.Side(k), d.Title, eta * d.Weight})
+		}
+		for _, q := range view.quotes {
+			q.Side, q.Weight = tandem.Side(k), eta*q.Weight
+			p.Quotes = append(p.Quotes, q)
+		}
+	}
+}
+
+// likeliestAlternative returns what the sides have that says something else, the likelier of both.
+func likeliestAlternative(sides [2]*part) (best []Quote) {
+	for k, view := range sides {
+		if view == nil || len(view.alternatives) == 0 {
+			continue
+		}
+		q := view.alternatives[0]
 		if q.Side, q.Weight = tandem.Side(k), 0; best == nil || q.Relevance > best[0].Relevance {
 			best = []Quote{q}
 		}
@@ -250,8 +275,8 @@ func (p *part) support() float64 {
 // seemedToKnow reports whether the side's documents seemed to answer: as the side mixed them, or by a sentence of theirs.
 func (p *part) seemedToKnow() bool {
 	const sure = 2 // nats: such a sentence is right in three of four answers
-	said := p.odds && slices.ContainsFunc(p.quotes, func(q Quote) bool { return q.Relevance > sure })
-	return said || p.h > 0 && p.nothing < 0.5
+	quoted := p.odds && slices.ContainsFunc(p.quotes, func(q Quote) bool { return q.Relevance > sure })
+	return quoted || p.h > 0 && p.nothing < 0.5
 }
 
 func partAt(parts []part, from int) *part {

@@ -437,7 +437,7 @@ func (c *Cloud) local(device transport.ID) Local {
 		own.Resources.History = c.histories.forDevice(device)
 	}
 	if c.Batch != nil {
-		own.Passes = c.Batch.Of(device.String(), c.priority(device).share())
+		own.Passes = c.Batch.NewPasses(device.String(), c.priority(device).share())
 	}
 	return own
 }

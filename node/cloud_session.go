@@ -151,7 +151,7 @@ func (a *cloudSession) step(events ...pair.Event) {
 		switch act := action.(type) {
 		case pair.Decode:
 			if shared, ok := a.local.Passes.(*batch.Passes); ok {
-				shared.Spare(a.machine.Spare())
+				shared.SetSlack(a.machine.Slack())
 			}
 			a.worker.do(act)
 		case pair.SendDraft:

@@ -14,43 +14,44 @@ import (
 // because a distribution depends only on the tokens before it.
 type ahead struct {
 	profiler.PassPlanner
-	known map[tandem.Prefix]known   // this side's distributions
-	kinds [tandem.MaxLookahead]kind // of this side's drafts from the front on, by step
+	dists    map[tandem.Prefix]distribution // this side's distributions
+	purposes [tandem.MaxLookahead]purpose   // of this side's drafts from the front on, by step
 }
 
-type known struct {
-	step tandem.Step
-	dist tandem.Dist
-	h    tandem.Fixed
-	took time.Duration // of a pass for it
-	kind kind
+// distribution is a distribution of this side that no draft has used yet.
+type distribution struct {
+	step    tandem.Step
+	dist    tandem.Dist
+	h       tandem.Fixed
+	took    time.Duration // of a pass for it
+	purpose purpose
 }
 
-// kind says why a pass decoded a place: for the next draft or for one of package profiler's three kinds of additional places.
-type kind uint8
+// purpose says why a pass decoded a place: for the next draft or for one of package profiler's three kinds of additional places.
+type purpose uint8
 
 const (
-	wanted kind = iota // for the next draft
-	hedge              // on a branch behind a runner-up of this side's races
-	check              // after drafts of the other side
-	guess              // after tokens that the decoder guessed
+	forNext  purpose = iota // for the next draft
+	forHedge                // on a branch behind a runner-up of this side's races
+	forCheck                // after drafts of the other side
+	forGuess                // after tokens that the decoder guessed
 )
 
 // maxKnown is the largest number of distributions kept.
 const maxKnown = 1024
 
-func (a *ahead) learn(p tandem.Prefix, k known) {
-	if a.known == nil || len(a.known) >= maxKnown {
-		a.known = map[tandem.Prefix]known{}
+func (a *ahead) learn(p tandem.Prefix, k distribution) {
+	if a.dists == nil || len(a.dists) >= maxKnown {
+		a.dists = map[tandem.Prefix]distribution{}
 	}
-	a.known[p] = k
+	a.dists[p] = k
 }
 
 // forget drops the distributions for steps before the front.
 func (a *ahead) forget(front tandem.Step) {
-	for p, k := range a.known {
+	for p, k := range a.dists {
 		if k.step < front {
-			delete(a.known, p)
+			delete(a.dists, p)
 		}
 	}
 }
@@ -63,14 +64,14 @@ func (d *decode) covers(step tandem.Step, prefix tandem.Prefix) bool {
 
 // draw is how a draft was drawn: the first tokens, the draft first, and how close they came to being it.
 type draw struct {
-	tokens []tandem.Token
-	close  profiler.Closeness
+	tokens    []tandem.Token
+	closeness profiler.Closeness
 }
 
-// drawn returns this side's draw for a step from d.
-func (m *Machine) drawn(step tandem.Step, d tandem.Dist) (r draw) {
+// drawOf returns this side's draw for a step from d.
+func (m *Machine) drawOf(step tandem.Step, d tandem.Dist) (r draw) {
 	for i, x := range m.rule.Runners(m.cfg.Self, step, d, profiler.Ranks) {
-		r.tokens, r.close[i] = append(r.tokens, x.Token), x.Close
+		r.tokens, r.closeness[i] = append(r.tokens, x.Token), x.Close
 	}
 	return r
 }
@@ -99,7 +100,7 @@ func (m *Machine) chooseExtra(d *Decode, step tandem.Step, prefix tandem.Prefix)
 	}
 	d.Drafts = drafts[:checks]
 	if m.cfg.PassRows > m.cfg.PassPlaces { // the decoder chooses, by what each guess is worth
-		guesses = m.cfg.PassRows - farthest(hedged) - len(d.Branches) - checks
+		guesses = m.cfg.PassRows - furthestBack(hedged) - len(d.Branches) - checks
 		if m.cfg.MaxTokens > 0 {
 			guesses = min(guesses, m.cfg.MaxTokens-int(step)-1-checks)
 		}
@@ -116,21 +117,21 @@ func (m *Machine) chooseExtra(d *Decode, step tandem.Step, prefix tandem.Prefix)
 func (m *Machine) drafts(step tandem.Step, prefix tandem.Prefix) (tokens []tandem.Token) {
 	for i := int(step - m.front()); ; i++ {
 		d, ok := m.peer.At(i)
-		if !ok || d.Prefix != prefix || !m.known(d.Token) || slices.Contains(m.cfg.Stop, d.Token) {
+		if !ok || d.Prefix != prefix || !m.inVocab(d.Token) || slices.Contains(m.cfg.Stop, d.Token) {
 			return tokens
 		}
 		tokens, prefix = append(tokens, d.Token), prefix.Then(d.Token)
 	}
 }
 
-// keep stores the additional distributions of a pass. Hedges are sent at once, so that the other side has them when it
+// storeExtra stores the additional distributions of a pass. Hedges are sent at once, so that the other side has them when it
 // needs them.
-func (m *Machine) keep(run decode, e Decoded) {
-	store := func(step tandem.Step, p tandem.Prefix, f tandem.Continuation, k kind) bool {
+func (m *Machine) storeExtra(run decode, e Decoded) {
+	store := func(step tandem.Step, p tandem.Prefix, f tandem.Continuation, k purpose) bool {
 		if f.Dist.Check(m.cfg.Vocab) != nil {
 			return false
 		}
-		m.ahead.learn(p, known{step: step, dist: f.Dist, h: f.H, kind: k})
+		m.ahead.learn(p, distribution{step: step, dist: f.Dist, h: f.H, purpose: k})
 		return true
 	}
 	for i, f := range e.Branches[:min(len(e.Branches), len(run.branches))] {
@@ -138,7 +139,7 @@ func (m *Machine) keep(run decode, e Decoded) {
 		if f.Token != b.Token || f.After != b.After {
 			break
 		}
-		if b.known || b.step < m.front() || !store(b.step, b.prefix, f, hedge) {
+		if b.known || b.step < m.front() || !store(b.step, b.prefix, f, forHedge) {
 			continue
 		}
 		if m.state == together && m.hears(m.cfg.Self.Other()) {
@@ -146,7 +147,7 @@ func (m *Machine) keep(run decode, e Decoded) {
 				Token: m.rule.Draft(m.cfg.Self, b.step, f.Dist), Dist: f.Dist, H: f.H}})
 		}
 	}
-	guessed, right := m.keepTree(run, e, store)
+	guessed, right := m.storeTree(run, e, store)
 	if run.Guess > 0 && (guessed || len(run.Append) == 1) {
 		m.ahead.ObserveGuess(right) // a guess that was asked for but not made counts as wrong
 	}
@@ -157,9 +158,9 @@ func (m *Machine) keep(run decode, e Decoded) {
 	}
 }
 
-// keepTree stores what a pass decoded after drafts and guesses, each after the one that it continues. It reports whether
+// storeTree stores what a pass decoded after drafts and guesses, each after the one that it continues. It reports whether
 // the decoder guessed, and whether a first guess was this side's draft.
-func (m *Machine) keepTree(run decode, e Decoded, store func(tandem.Step, tandem.Prefix, tandem.Continuation, kind) bool) (guessed, right bool) {
+func (m *Machine) storeTree(run decode, e Decoded, store func(tandem.Step, tandem.Prefix, tandem.Continuation, purpose) bool) (guessed, right bool) {
 	type place struct {
 		step   tandem.Step
 		prefix tandem.Prefix
@@ -171,11 +172,11 @@ func (m *Machine) keepTree(run decode, e Decoded, store func(tandem.Step, tandem
 		if f.After < 0 || f.After > i {
 			break
 		}
-		k, before := check, at[f.After]
+		k, before := forCheck, at[f.After]
 		if i >= len(run.Drafts) {
-			k = guess
+			k = forGuess
 		}
-		if k == guess && f.After == len(run.Drafts) && before.good {
+		if k == forGuess && f.After == len(run.Drafts) && before.good {
 			guessed = true
 			right = right || f.Token == m.rule.Draft(m.cfg.Self, before.step, before.dist)
 		}
@@ -218,6 +219,6 @@ func (m *Machine) observeTarget(own tandem.Draft, t tandem.Target) {
 		return
 	}
 	m.ahead.ObserveCheck(t.By.Has(m.cfg.Self.Other()))
-	r := m.drawn(own.Step, own.Dist)
-	m.ahead.ObserveTarget(slices.Index(r.tokens, t.Token), r.close)
+	r := m.drawOf(own.Step, own.Dist)
+	m.ahead.ObserveTarget(slices.Index(r.tokens, t.Token), r.closeness)
 }

@@ -37,9 +37,9 @@ func (b branches) first(n int) []branch {
 	return b[:end]
 }
 
-// farthest returns how many of the answer's last tokens a pass must compute so that branches can continue from them: at
+// furthestBack returns how many of the answer's last tokens a pass must compute so that branches can continue from them: at
 // least the last one.
-func farthest(branches []branch) int {
+func furthestBack(branches []branch) int {
 	back := 1
 	for _, b := range branches {
 		back = max(back, b.Back)
@@ -61,12 +61,12 @@ func (m *Machine) branches(rows int) (out branches, offers []profiler.Hedge) {
 		if i == m.own.Len()-1 {
 			chance = 1 // its runners-up take one row each now; later they take more
 		}
-		if chance < least || !m.within(d.Step+1) {
+		if chance < least || !m.inReach(d.Step+1) {
 			continue
 		}
-		r := m.drawn(d.Step, d.Dist)
-		open = m.fork(open, branch{Branch: tandem.Branch{Back: m.own.Len() - i}, step: d.Step, prefix: d.Prefix, chance: chance}, r, 1, least)
-		chance *= m.ahead.RankChance(0, r.close)
+		r := m.drawOf(d.Step, d.Dist)
+		open = m.appendForks(open, branch{Branch: tandem.Branch{Back: m.own.Len() - i}, step: d.Step, prefix: d.Prefix, chance: chance}, r, 1, least)
+		chance *= m.ahead.RankChance(0, r.closeness)
 	}
 	back, waiting := 1, 0
 	for len(open) > 0 {
@@ -82,12 +82,12 @@ func (m *Machine) branches(rows int) (out branches, offers []profiler.Hedge) {
 		if b.Back > maxBack || back+len(out)+more > rows {
 			continue // one that begins later may still fit
 		}
-		k, known := m.ahead.known[b.prefix]
+		k, known := m.ahead.dists[b.prefix]
 		b.known = known && k.step == b.step
 		back, waiting, out = max(back, b.Back), waiting+more, append(out, b)
 		if b.known {
-			if m.within(b.step + 1) {
-				open = m.fork(open, branch{Branch: tandem.Branch{After: len(out)}, step: b.step, prefix: b.prefix, chance: b.chance}, m.drawn(b.step, k.dist), 0, least)
+			if m.inReach(b.step + 1) {
+				open = m.appendForks(open, branch{Branch: tandem.Branch{After: len(out)}, step: b.step, prefix: b.prefix, chance: b.chance}, m.drawOf(b.step, k.dist), 0, least)
 			}
 			continue
 		}
@@ -96,17 +96,17 @@ func (m *Machine) branches(rows int) (out branches, offers []profiler.Hedge) {
 	return out, offers
 }
 
-// within reports whether a step is within the lookahead and the answer's length.
-func (m *Machine) within(step tandem.Step) bool {
+// inReach reports whether a step is within the lookahead and the answer's length.
+func (m *Machine) inReach(step tandem.Step) bool {
 	return (m.cfg.MaxTokens <= 0 || int(step) < m.cfg.MaxTokens) && step <= m.front()+tandem.Step(m.cfg.Lookahead)
 }
 
-// fork adds to open the branches that continue from with the tokens of r, this side's draw at its step. It takes the tokens
+// appendForks adds to open the branches that continue from with the tokens of r, this side's draw at its step. It takes the tokens
 // from the given rank in the draw on, and only branches whose probability is at least minChance.
-func (m *Machine) fork(open []branch, from branch, r draw, rank int, minChance float64) []branch {
+func (m *Machine) appendForks(open []branch, from branch, r draw, rank int, minChance float64) []branch {
 	for i, t := range r.tokens {
 		b := from
-		b.Token, b.step, b.prefix, b.chance = t, from.step+1, from.prefix.Then(t), from.chance*m.ahead.RankChance(i, r.close)
+		b.Token, b.step, b.prefix, b.chance = t, from.step+1, from.prefix.Then(t), from.chance*m.ahead.RankChance(i, r.closeness)
 		if i >= rank && b.chance >= minChance && !slices.Contains(m.cfg.Stop, t) {
 			open = append(open, b)
 		}

@@ -54,8 +54,8 @@ func TestBranches(t *testing.T) {
 		for _, o := range offers {
 			used += o.Rows
 		}
-		if used >= rows || len(out) > 0 && farthest(out)+len(out) > rows {
-			t.Errorf("%d rows: %d branches from %d tokens back, %d rows offered", rows, len(out), farthest(out), used)
+		if used >= rows || len(out) > 0 && furthestBack(out)+len(out) > rows {
+			t.Errorf("%d rows: %d branches from %d tokens back, %d rows offered", rows, len(out), furthestBack(out), used)
 		}
 	}
 }

@@ -51,7 +51,7 @@ func (m *Machine) plan() {
 		branches = m.chooseExtra(&d, step, prefix)
 	}
 	if len(branches) > 0 {
-		keep = min(keep, len(want)-farthest(branches)) // what a branch continues is in the same pass
+		keep = min(keep, len(want)-furthestBack(branches)) // what a branch continues is in the same pass
 	}
 	d.Keep, d.Append = keep, want[keep:]
 	m.kv = m.kv[:keep] // the rest is uncertain until the result comes
@@ -59,10 +59,10 @@ func (m *Machine) plan() {
 	m.do(d)
 }
 
-// Spare estimates the time until the other side needs the draft of the Decode in progress, which is when its own drafts reach
+// Slack estimates the time until the other side needs the draft of the Decode in progress, which is when its own drafts reach
 // that step. The estimate subtracts a round trip: this side hears of those drafts half a round trip late, and its own draft
 // takes as long to arrive. It is 0 if nothing is known.
-func (m *Machine) Spare() time.Duration {
+func (m *Machine) Slack() time.Duration {
 	lead := m.own.Len() - m.peer.Len()
 	if m.state != together || lead <= 0 {
 		return 0
@@ -98,8 +98,8 @@ func (m *Machine) decoded(e Decoded) {
 		m.finish(ReasonDecoder)
 		return
 	}
-	m.ahead.learn(run.prefix, known{step: run.step, dist: e.Dist, h: e.H, took: e.Took})
-	m.keep(run, e)
+	m.ahead.learn(run.prefix, distribution{step: run.step, dist: e.Dist, h: e.H, took: e.Took})
+	m.storeExtra(run, e)
 }
 
 // draftKnown makes drafts from the distributions that are already known, and reports whether it made any.
@@ -109,12 +109,12 @@ func (m *Machine) draftKnown() (any bool) {
 		if !ok {
 			return any
 		}
-		k, ok := m.ahead.known[prefix]
+		k, ok := m.ahead.dists[prefix]
 		if !ok || k.step != step {
 			return any
 		}
 		any = true
-		delete(m.ahead.known, prefix)
+		delete(m.ahead.dists, prefix)
 		d := tandem.Draft{
 			Epoch:   m.epoch,
 			Step:    step,
@@ -127,8 +127,8 @@ func (m *Machine) draftKnown() (any bool) {
 		}
 		m.own.Push(d)
 		m.stats.Drafted++
-		m.ahead.kinds[step%tandem.MaxLookahead] = k.kind
-		if k.kind != wanted {
+		m.ahead.purposes[step%tandem.MaxLookahead] = k.purpose
+		if k.purpose != forNext {
 			m.stats.Ahead++
 		}
 		m.greedy.decoded(d, m.cfg.Self)
@@ -140,7 +140,7 @@ func (m *Machine) draftKnown() (any bool) {
 func (m *Machine) countPass(run decode, e Decoded) {
 	hedged, checked := len(e.Branches), min(len(run.Drafts), len(e.Guessed))
 	if hedged > 0 {
-		hedged += farthest(run.branches) - 1
+		hedged += furthestBack(run.branches) - 1
 	}
 	s, all := &m.stats, 1+hedged+len(e.Guessed)+e.Forecasts
 	s.Passes, s.Places, s.Room = s.Passes+1, s.Places+all, s.Room+max(all, m.cfg.PassPlaces, m.cfg.PassRows)
@@ -148,14 +148,14 @@ func (m *Machine) countPass(run decode, e Decoded) {
 	s.Forecasts += e.Forecasts
 }
 
-// countKind counts the front step by why the distribution of its own draft was decoded.
-func (m *Machine) countKind() {
-	switch m.ahead.kinds[m.front()%tandem.MaxLookahead] {
-	case hedge:
+// countPurpose counts the front step by why the distribution of its own draft was decoded.
+func (m *Machine) countPurpose() {
+	switch m.ahead.purposes[m.front()%tandem.MaxLookahead] {
+	case forHedge:
 		m.stats.OfHedges++
-	case check:
+	case forCheck:
 		m.stats.OfChecks++
-	case guess:
+	case forGuess:
 		m.stats.OfGuesses++
 	}
 }

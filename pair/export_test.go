@@ -15,8 +15,8 @@ func (m *Machine) CheckBounds() error {
 	if m.own.Len() > m.cfg.Lookahead || m.peer.Len() > limit || m.targets.Len() > limit {
 		return fmt.Errorf("queues of %d, %d and %d", m.own.Len(), m.peer.Len(), m.targets.Len())
 	}
-	if m.hedges.Len() > limit*tandem.MaxPassPlaces || len(m.ahead.known) > maxKnown {
-		return fmt.Errorf("%d hedges and %d distributions kept", m.hedges.Len(), len(m.ahead.known))
+	if m.hedges.Len() > limit*tandem.MaxPassPlaces || len(m.ahead.dists) > maxKnown {
+		return fmt.Errorf("%d hedges and %d distributions kept", m.hedges.Len(), len(m.ahead.dists))
 	}
 	return nil
 }

@@ -19,15 +19,15 @@ var prior = profiler.Average{Value: 0.8, Count: 6}
 // greedy is what a machine knows for the placement greedy. Only the side that aggregates sees both distributions of a
 // step, so the acceptance averages travel with the hand-over. Decoding delays ride on drafts, which go both ways.
 type greedy struct {
-	at      tandem.Side      // who aggregates
-	pending *tandem.Handover // to this side, while targets before its step are still on their way
-	rtt     time.Duration
-	decode  [2]profiler.Average // seconds
-	accept  [2]profiler.Average
+	aggregator tandem.Side      // who aggregates
+	pending    *tandem.Handover // to this side, while targets before its step are still on their way
+	rtt        time.Duration
+	decode     [2]profiler.Average // seconds
+	accept     [2]profiler.Average
 }
 
 // begin starts an epoch: the device aggregates first.
-func (g *greedy) begin() { g.at, g.pending = tandem.Device, nil }
+func (g *greedy) begin() { g.aggregator, g.pending = tandem.Device, nil }
 
 // decoded records how long a draft of side took. A draft whose distribution was already known (Stats.Ahead) took no
 // pass, so its time is ignored.
@@ -66,7 +66,7 @@ func (m *Machine) schedule(drafts [2]tandem.Draft, by tandem.By) {
 		// The acceptance of s matters while the other side aggregates, with the γ that it takes then.
 		rule := m.rule
 		rule.Gamma = m.gamma(s.Other())
-		a := rule.Acceptance(local(drafts[tandem.Device]), local(drafts[tandem.Cloud]))
+		a := rule.Acceptance(localOf(drafts[tandem.Device]), localOf(drafts[tandem.Cloud]))
 		m.greedy.accept[s].Observe(a[s], averageWindow)
 	}
 	moment := scheduler.Moment{Step: m.front(), By: by}
@@ -76,7 +76,7 @@ func (m *Machine) schedule(drafts [2]tandem.Draft, by tandem.By) {
 	if to == m.cfg.Self {
 		return
 	}
-	m.greedy.at = to
+	m.greedy.aggregator = to
 	m.stats.Handovers++
 	m.do(SendHandover{tandem.Handover{
 		Epoch: m.epoch, Step: m.front(), Prefix: m.prefix, Versions: m.versions(),
@@ -97,9 +97,9 @@ func (m *Machine) peerHandover(h tandem.Handover) {
 	case h.Epoch < m.epoch:
 	case !m.placement().moves, h.Epoch > m.epoch, !probable(h.Accept):
 		m.drop(h.Step) // an honest side hands over only after a draft of this side in the epoch
-	case m.state != together, h.Step < m.front(), m.greedy.at == m.cfg.Self && h.Step == m.front():
+	case m.state != together, h.Step < m.front(), m.greedy.aggregator == m.cfg.Self && h.Step == m.front():
 		// a copy
-	case m.greedy.at == m.cfg.Self, uint64(h.Step) > uint64(m.front())+uint64(m.own.Len()):
+	case m.greedy.aggregator == m.cfg.Self, uint64(h.Step) > uint64(m.front())+uint64(m.own.Len()):
 		m.drop(h.Step)
 	case m.greedy.pending == nil:
 		m.greedy.pending = &h
@@ -121,7 +121,7 @@ func (m *Machine) takeOver() {
 		m.diverged()
 		return
 	}
-	m.greedy.at = m.cfg.Self
+	m.greedy.aggregator = m.cfg.Self
 	m.stats.Takeovers++
 	for s := range h.Accept {
 		m.greedy.accept[s] = profiler.Average{Value: h.Accept[s], Count: averageWindow}

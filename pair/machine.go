@@ -258,15 +258,15 @@ func (m *Machine) fits(e PeerSync) bool {
 		return false
 	}
 	for _, t := range e.Tokens {
-		if !m.known(t) || slices.Contains(m.cfg.Stop, t) {
+		if !m.inVocab(t) || slices.Contains(m.cfg.Stop, t) {
 			return false
 		}
 	}
 	return true
 }
 
-// known reports whether t is in the vocabulary.
-func (m *Machine) known(t tandem.Token) bool { return t >= 0 && int(t) < m.cfg.Vocab }
+// inVocab reports whether t is in the vocabulary.
+func (m *Machine) inVocab(t tandem.Token) bool { return t >= 0 && int(t) < m.cfg.Vocab }
 
 // begin starts the epoch m.epoch after m.answer. This side's drafts that still fit are sent again.
 func (m *Machine) begin() {
@@ -344,7 +344,7 @@ func (m *Machine) peerDraft(d tandem.Draft) {
 func (m *Machine) peerTarget(t tandem.Target) {
 	switch {
 	case t.Epoch < m.epoch:
-	case t.Epoch > m.epoch, !m.known(t.Token), m.aggregates(m.cfg.Self) && t.Step >= m.front():
+	case t.Epoch > m.epoch, !m.inVocab(t.Token), m.aggregates(m.cfg.Self) && t.Step >= m.front():
 		m.drop(t.Step) // a target needs drafts of both sides in its epoch, so no honest one comes early
 	case m.state == together:
 		if m.targets.Push(t) == queue.Far {
@@ -360,7 +360,7 @@ func (m *Machine) advance() {
 		m.takeOver()
 		switch {
 		case m.state == alone:
-			ok = m.decide()
+			ok = m.decideAlone()
 		case m.state == together && m.aggregates(m.cfg.Self):
 			ok = m.aggregate()
 		case m.state == together:
@@ -372,8 +372,8 @@ func (m *Machine) advance() {
 	}
 }
 
-// decide makes the device's own draft the target.
-func (m *Machine) decide() bool {
+// decideAlone makes the device's own draft the target.
+func (m *Machine) decideAlone() bool {
 	d, ok := m.own.Front()
 	if ok {
 		m.stats.Alone++
@@ -410,7 +410,7 @@ func (m *Machine) aggregate() bool {
 		drafts = [2]tandem.Draft{peer, own}
 	}
 	m.rule.Gamma = m.gamma(m.cfg.Self)
-	token := m.rule.Target(own.Step, local(drafts[tandem.Device]), local(drafts[tandem.Cloud]))
+	token := m.rule.Target(own.Step, localOf(drafts[tandem.Device]), localOf(drafts[tandem.Cloud]))
 	by := tandem.ByNeither
 	for s, d := range drafts {
 		if d.Token == token {
@@ -428,7 +428,7 @@ func (m *Machine) aggregate() bool {
 	return true
 }
 
-func local(d tandem.Draft) aggregator.Local { return aggregator.Local{Dist: d.Dist, H: d.H} }
+func localOf(d tandem.Draft) aggregator.Local { return aggregator.Local{Dist: d.Dist, H: d.H} }
 
 // follow takes the next target of the side that aggregates.
 func (m *Machine) follow() bool {
@@ -469,7 +469,7 @@ func (m *Machine) count(by tandem.By) {
 // settle ends the front step with target t: an accepted draft leaves its queue, a rejected one clears it, and the answer
 // grows.
 func (m *Machine) settle(t tandem.Target) {
-	m.countKind()
+	m.countPurpose()
 	own, _ := m.own.Front()
 	m.rule.Lead = m.rule.LeadAfter(t.By) // alone, the device
 	if t.By.Has(m.cfg.Self) {

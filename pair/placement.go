@@ -25,7 +25,7 @@ func only(at tandem.Side) func(*Machine, tandem.Side) bool {
 }
 
 // holder is the side that was handed aggregation last.
-func holder(m *Machine, side tandem.Side) bool { return side == m.greedy.at }
+func holder(m *Machine, side tandem.Side) bool { return side == m.greedy.aggregator }
 
 // placement is the placement of this machine's pair.
 func (m *Machine) placement() placement { return placements[m.cfg.Placement] }

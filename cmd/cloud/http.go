@@ -52,7 +52,7 @@ func (f httpFlags) serveHTTP(a *cli.App, cloud *node.Cloud, m cli.ModelFlags, me
 	}
 	local := cloud.Local
 	if cloud.Batch != nil {
-		local.Passes = cloud.Batch.Of("http", batch.EqualShare)
+		local.Passes = cloud.Batch.NewPasses("http", batch.EqualShare)
 	}
 	answers := &alone{device: node.Device{Local: local, Log: a.Log}, cloud: cloud}
 	weights, err := decoder.ParseWeights("reader")

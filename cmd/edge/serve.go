@@ -161,7 +161,7 @@ func (s *serving) open() (*session, error) {
 		return nil, errors.Join(errors.New("only the pair's own method can be served"), next.Close())
 	}
 	if next.writesAlone() {
-		next.device.Local.Passes = batch.New(next.model, batch.Config{}).Of("", batch.EqualShare)
+		next.device.Local.Passes = batch.New(next.model, batch.Config{}).NewPasses("", batch.EqualShare)
 		next.device.Local.Shared = decoder.NewShared(sharedBytes)
 	}
 	return next, nil

@@ -123,7 +123,7 @@ func (w *crowd) answer(name string, asked time.Duration, questions int) {
 	var running uint64
 	cloud.Begin = func(_ pair.Decode, end func()) {
 		w.drop(running)
-		running = w.compute(batch.Job{Owner: name, Rows: w.Contexts, Spare: cloud.Spare()}, end)
+		running = w.compute(batch.Job{Owner: name, Rows: w.Contexts, Slack: cloud.Slack()}, end)
 	}
 	over := false
 	x.Send = func(from *pairtest.End, e pair.Event) {

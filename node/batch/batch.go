@@ -42,9 +42,9 @@ func New(m *model.Model, cfg Config) *Batch {
 	return b
 }
 
-// Of returns the passes of one owner. Where rows are scarce, owners get them in proportion to their
+// NewPasses returns the passes of one owner. Where rows are scarce, owners get them in proportion to their
 // shares; EqualShare is usual.
-func (b *Batch) Of(owner string, share int) *Passes {
+func (b *Batch) NewPasses(owner string, share int) *Passes {
 	return &Passes{batch: b, owner: owner, share: share}
 }
 
@@ -62,11 +62,11 @@ type Passes struct {
 	batch *Batch
 	owner string
 	share int
-	spare atomic.Int64 // nanoseconds
+	slack atomic.Int64 // nanoseconds
 }
 
-// Spare says how long it is until somebody needs the outcome of the next call. It holds for all calls after it.
-func (p *Passes) Spare(d time.Duration) { p.spare.Store(int64(d)) }
+// SetSlack says how long it is until somebody needs the outcome of the next call. It holds for all calls after it.
+func (p *Passes) SetSlack(d time.Duration) { p.slack.Store(int64(d)) }
 
 // ForwardInto is model.Model's, in a pass with others.
 func (p *Passes) ForwardInto(ctx context.Context, inputs []model.Input, into *model.Logits) ([][]float32, error) {
@@ -86,7 +86,7 @@ func (p *Passes) Costs(contexts, n int) []float64 {
 }
 
 // compute waits until passes have computed all rows of the inputs. On an error the sequences are as before.
-func (b *Batch) compute(ctx context.Context, of *Passes, inputs []model.Input, into *model.Logits, prompt bool) ([][]float32, error) {
+func (b *Batch) compute(ctx context.Context, owner *Passes, inputs []model.Input, into *model.Logits, prompt bool) ([][]float32, error) {
 	j := newJob(ctx, inputs, into, b.model.Config().Vocab)
 	if j.rows == 0 || ctx.Err() != nil {
 		return b.model.ForwardInto(ctx, inputs, into) // says what is wrong
@@ -95,7 +95,7 @@ func (b *Batch) compute(ctx context.Context, of *Passes, inputs []model.Input, i
 	b.last++
 	id := b.last
 	b.jobs[id] = j
-	b.step(Arrived{Job{ID: id, Owner: of.owner, Share: of.share, Rows: j.rows, Prompt: prompt, Whole: j.whole, Spare: time.Duration(of.spare.Load())}})
+	b.step(Arrived{Job{ID: id, Owner: owner.owner, Share: owner.share, Rows: j.rows, Prompt: prompt, Whole: j.whole, Slack: time.Duration(owner.slack.Load())}})
 	b.mu.Unlock()
 	select {
 	case <-j.done:
@@ -161,7 +161,7 @@ func (b *Batch) run(id uint64, parts []part) {
 		case err != nil:
 			b.scheduler.drop(p.id)
 			b.finish(p.id, err)
-		case p.job.given == p.job.rows:
+		case p.job.granted == p.job.rows:
 			b.finish(p.id, nil)
 		case p.job.ctx.Err() != nil:
 			b.scheduler.drop(p.id)
@@ -175,7 +175,7 @@ func (b *Batch) run(id uint64, parts []part) {
 // in a pass of its own, so that the fault of one job is not the others'.
 func (b *Batch) pass(parts []part) (errs []error, broken bool) {
 	errs = make([]error, len(parts))
-	ctx, stop := together(parts)
+	ctx, stop := jointContext(parts)
 	defer stop()
 	err := b.forward(ctx, parts)
 	if err == nil {
@@ -192,8 +192,8 @@ func (b *Batch) pass(parts []part) (errs []error, broken bool) {
 	return errs, true
 }
 
-// together returns a context that ends when those of all parts have ended.
-func together(parts []part) (ctx context.Context, stop func()) {
+// jointContext returns a context that ends when those of all parts have ended.
+func jointContext(parts []part) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var left atomic.Int64
 	left.Store(int64(len(parts)))
@@ -234,12 +234,12 @@ func (b *Batch) forward(ctx context.Context, parts []part) (err error) {
 	if err != nil {
 		return err
 	}
-	var list []kept
+	var copies []logitsCopy
 	for _, p := range parts {
-		var some []kept
-		some, out = p.keep(out)
-		list = append(list, some...)
+		var own []logitsCopy
+		own, out = p.copies(out)
+		copies = append(copies, own...)
 	}
-	copyAll(list)
+	copyAll(copies)
 	return nil
 }

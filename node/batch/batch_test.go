@@ -89,7 +89,7 @@ func TestTogetherEqualsAlone(t *testing.T) {
 		all.Go(func() {
 			limit <- struct{}{}
 			defer func() { <-limit }()
-			passes := b.Of(fmt.Sprint("device ", seed%5), EqualShare)
+			passes := b.NewPasses(fmt.Sprint("device ", seed%5), EqualShare)
 			alone, shared := newAnswer(m, seed), newAnswer(m, seed)
 			preempt := rand.New(rand.NewPCG(seed, 9))
 			var memory model.Logits
@@ -145,14 +145,14 @@ func TestFaultStaysWithItsJob(t *testing.T) {
 			if bad {
 				in.Tokens[1] = 1 << 20
 			}
-			out, err := b.Of(fmt.Sprint(i), EqualShare).ForwardInto(context.Background(), []model.Input{in}, new(model.Logits))
+			out, err := b.NewPasses(fmt.Sprint(i), EqualShare).ForwardInto(context.Background(), []model.Input{in}, new(model.Logits))
 			if bad != (err != nil) || bad != (in.Seq.Len() == 0) || !bad && len(out) != 1 {
 				t.Errorf("job %d: %d logits, %d positions, %v", i, len(out), in.Seq.Len(), err)
 			}
 		})
 	}
 	all.Wait()
-	if _, err := b.Of("", EqualShare).ForwardInto(context.Background(), []model.Input{{}}, new(model.Logits)); err == nil {
+	if _, err := b.NewPasses("", EqualShare).ForwardInto(context.Background(), []model.Input{{}}, new(model.Logits)); err == nil {
 		t.Error("no sequence: want an error")
 	}
 }
@@ -160,7 +160,7 @@ func TestFaultStaysWithItsJob(t *testing.T) {
 // A pass that is broken off or fails does not count in the times of passes, which would seem too short.
 func TestCostsOfWholePassesOnly(t *testing.T) {
 	m := open(t)
-	p := New(m, Config{}).Of("", EqualShare)
+	p := New(m, Config{}).NewPasses("", EqualShare)
 	pass := func(token tandem.Token) error {
 		_, err := p.ForwardInto(t.Context(), []model.Input{{Seq: m.NewSeq(), Tokens: []tandem.Token{token}}}, new(model.Logits))
 		return err

@@ -10,10 +10,10 @@ import (
 
 // costs measures the times of passes.
 type costs struct {
-	most  int                   // rows that matter
+	limit int                   // rows that matter
 	times map[int]time.Duration // means, in which the latest count most, by rows rounded up
 	table specdec.Costs         // of up to most rows
-	usual time.Duration         // the mean of all passes; 0 before the first
+	mean  time.Duration         // the mean of all passes; 0 before the first
 }
 
 // recent is the weight that the latest pass has in a mean: about the last ten count.
@@ -33,11 +33,11 @@ func (c *costs) observe(rows int, took time.Duration) {
 		mean = took
 	}
 	c.times[at] = mean + (took-mean)/recent
-	if c.usual == 0 {
-		c.usual = took
+	if c.mean == 0 {
+		c.mean = took
 	}
-	c.usual += (took - c.usual) / recent
-	c.table = specdec.Interpolate(c.times, c.most)
+	c.mean += (took - c.mean) / recent
+	c.table = specdec.Interpolate(c.times, c.limit)
 }
 
 // roundUp rounds to numbers of rows that have one time: four to a power of two.
@@ -46,11 +46,11 @@ func roundUp(rows int) int {
 	return (rows + step - 1) / step * step
 }
 
-// within returns how many rows a pass may have in some time, in seconds.
-func (c *costs) within(seconds float64) int {
+// maxRows returns how many rows a pass may have in some time, in seconds.
+func (c *costs) maxRows(seconds float64) int {
 	const rounding = 1 + 1e-9
 	if len(c.table) == 0 {
-		return int(min(seconds*rounding, float64(c.most))) // each row costs as much as it does for Costs.At
+		return int(min(seconds*rounding, float64(c.limit))) // each row costs as much as it does for Costs.At
 	}
 	return sort.Search(len(c.table), func(i int) bool { return c.table[i] > seconds*rounding })
 }

@@ -11,18 +11,18 @@ import (
 
 // job is the inputs of one call, on their way through passes.
 type job struct {
-	ctx    context.Context
-	inputs []model.Input
-	before []int // positions of the sequences when the job came
-	rows   int
-	whole  bool // a draft tree cannot be cut
-	given  int  // rows that passes have had so far
-	done   chan struct{}
+	ctx     context.Context
+	inputs  []model.Input
+	before  []int // positions of the sequences when the job came
+	rows    int
+	whole   bool // a draft tree cannot be cut
+	granted int  // rows that passes have had so far
+	done    chan struct{}
 
 	running bool          // a pass has rows of it
 	into    *model.Logits // the caller's memory
 	logits  [][]float32   // as requested, in it
-	known   int           // how many of them passes have given
+	filled  int           // how many of them passes have given
 	err     error
 }
 
@@ -65,8 +65,8 @@ type part struct {
 // next returns the next rows of a job.
 func (j *job) next(g Grant) part {
 	p := part{id: g.ID, job: j, rows: g.Rows}
-	from, end := j.given, j.given+g.Rows
-	j.given = end
+	from, end := j.granted, j.granted+g.Rows
+	j.granted = end
 	first := 0 // row of the input's first token
 	for _, in := range j.inputs {
 		n := len(in.Tokens)
@@ -90,15 +90,15 @@ func (j *job) next(g Grant) part {
 	return p
 }
 
-// kept is logits of a pass and where their job keeps them.
-type kept struct{ to, from []float32 }
+// logitsCopy is logits of a pass and where their job keeps them.
+type logitsCopy struct{ to, from []float32 }
 
-// keep returns which logits at the front of those of a pass the job keeps, and the rest of the pass's.
-func (p part) keep(out [][]float32) (list []kept, rest [][]float32) {
+// copies returns which logits at the front of those of a pass the job keeps, and the rest of the pass's.
+func (p part) copies(out [][]float32) (list []logitsCopy, rest [][]float32) {
 	for i, wanted := range p.wanted {
 		if wanted {
-			list = append(list, kept{p.job.logits[p.job.known], out[i]})
-			p.job.known++
+			list = append(list, logitsCopy{p.job.logits[p.job.filled], out[i]})
+			p.job.filled++
 		}
 	}
 	return list, out[len(p.wanted):]
@@ -106,7 +106,7 @@ func (p part) keep(out [][]float32) (list []kept, rest [][]float32) {
 
 // copyAll copies logits, on several threads if there are many: those of 64 rows of a large vocabulary take one thread as long as
 // they take a GPU.
-func copyAll(list []kept) {
+func copyAll(list []logitsCopy) {
 	const each, most = 1 << 18, 8 // numbers of a thread, threads
 	numbers := 0
 	for _, k := range list {

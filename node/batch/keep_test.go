@@ -9,7 +9,7 @@ import (
 func TestKeep(t *testing.T) {
 	for _, vocab := range []int{3, 100_000} {
 		var jobs []*job
-		var list []kept
+		var list []logitsCopy
 		var out [][]float32
 		for i := range 12 {
 			out = append(out, slices.Repeat([]float32{float32(i)}, vocab))
@@ -17,15 +17,15 @@ func TestKeep(t *testing.T) {
 		rest := out
 		for range 6 { // two rows each, of which the second was requested
 			j := &job{logits: [][]float32{make([]float32, vocab)}}
-			var some []kept
-			some, rest = part{job: j, wanted: []bool{false, true}}.keep(rest)
+			var some []logitsCopy
+			some, rest = part{job: j, wanted: []bool{false, true}}.copies(rest)
 			jobs, list = append(jobs, j), append(list, some...)
 		}
 		if copyAll(list); len(rest) != 0 || len(list) != len(jobs) {
 			t.Fatalf("%d of %d logits kept, %d left", len(list), len(jobs), len(rest))
 		}
 		for i, j := range jobs {
-			if !slices.Equal(j.logits[0], out[2*i+1]) || j.known != 1 {
+			if !slices.Equal(j.logits[0], out[2*i+1]) || j.filled != 1 {
 				t.Errorf("vocabulary %d: job %d has the logits of another row", vocab, i)
 			}
 		}

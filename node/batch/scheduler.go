@@ -41,8 +41,8 @@ type Job struct {
 	Rows   int    // at least 1
 	Prompt bool   // part of a prompt, which may wait for next tokens
 	Whole  bool   // in one pass or not at all
-	// Spare is how long it is until somebody needs the outcome. Next tokens that have time for it wait for a later pass.
-	Spare time.Duration
+	// Slack is how long it is until somebody needs the outcome. Next tokens that have time for it wait for a later pass.
+	Slack time.Duration
 }
 
 // A Grant is a part of a job in a pass: its next Rows rows.
@@ -97,7 +97,7 @@ type Scheduler struct {
 // NewScheduler returns a Scheduler without jobs.
 func NewScheduler(cfg Config) *Scheduler {
 	cfg = cfg.defaults()
-	return &Scheduler{cfg: cfg, running: map[uint64]Pass{}, costs: costs{most: cfg.MaxRows}}
+	return &Scheduler{cfg: cfg, running: map[uint64]Pass{}, costs: costs{limit: cfg.MaxRows}}
 }
 
 // Step returns the passes that begin with e, which happens at a time since some moment. The rows of a job come in order: it is in
@@ -161,7 +161,7 @@ func (s *Scheduler) Costs(contexts, n int) []float64 {
 
 // next returns a pass, which has no rows if none can begin.
 func (s *Scheduler) next(now time.Duration) Pass {
-	s.hurry(now)
+	s.promote(now)
 	p := filling{taken: map[uint64]bool{}}
 	for _, r := range s.running {
 		for _, g := range r.Grants {
@@ -170,8 +170,8 @@ func (s *Scheduler) next(now time.Duration) Pass {
 	}
 	s.classes[urgent].grant(&p, s.cfg.MaxRows)
 	limit := p.rows + s.room(p.rows)
-	s.classes[prompts].grant(&p, limit)
-	s.classes[later].grant(&p, limit)
+	s.classes[prompt].grant(&p, limit)
+	s.classes[deferrable].grant(&p, limit)
 	s.last++
 	return Pass{s.last, p.grants}
 }
@@ -179,8 +179,8 @@ func (s *Scheduler) next(now time.Duration) Pass {
 // Classes of jobs.
 const (
 	urgent = iota
-	prompts
-	later
+	prompt
+	deferrable
 )
 
 // add adds a job to its class.
@@ -188,16 +188,16 @@ func (s *Scheduler) add(now time.Duration, j Job) {
 	class := urgent
 	switch {
 	case j.Prompt:
-		class = prompts
-	case j.Spare > 0:
-		class = later
+		class = prompt
+	case j.Slack > 0:
+		class = deferrable
 	}
-	s.classes[class].add(queued{j, now + j.Spare})
+	s.classes[class].add(queued{j, now + j.Slack})
 }
 
-// hurry makes those urgent that would come too late if they missed two passes: the next, and the one that may begin just before.
-func (s *Scheduler) hurry(now time.Duration) {
-	for _, j := range s.classes[later].take(func(j queued) bool { return j.due <= now+2*s.costs.usual }) {
+// promote makes those urgent that would come too late if they missed two passes: the next, and the one that may begin just before.
+func (s *Scheduler) promote(now time.Duration) {
+	for _, j := range s.classes[deferrable].remove(func(j queued) bool { return j.due <= now+2*s.costs.mean }) {
 		s.classes[urgent].add(j)
 	}
 }
@@ -215,7 +215,7 @@ func (s *Scheduler) Waiting() (jobs int) {
 // drop withdraws a job, without beginning a pass.
 func (s *Scheduler) drop(id uint64) {
 	for i := range s.classes {
-		s.classes[i].take(func(j queued) bool { return j.ID == id })
+		s.classes[i].remove(func(j queued) bool { return j.ID == id })
 	}
 }
 
@@ -223,7 +223,7 @@ func (s *Scheduler) drop(id uint64) {
 func (s *Scheduler) room(rows int) int {
 	room := s.cfg.MaxRows - rows
 	if rows > 0 {
-		room = min(room, max(minPrompt, s.costs.within(s.cfg.Stretch*s.costs.table.At(rows))-rows))
+		room = min(room, max(minPrompt, s.costs.maxRows(s.cfg.Stretch*s.costs.table.At(rows))-rows))
 	}
 	return room
 }
@@ -262,15 +262,15 @@ func (r *ring) add(j queued) {
 	r.owners[i].jobs = append(r.owners[i].jobs, j)
 }
 
-// take removes jobs and returns them.
-func (r *ring) take(which func(queued) bool) (out []queued) {
+// remove removes jobs and returns them.
+func (r *ring) remove(match func(queued) bool) (out []queued) {
 	for _, o := range r.owners {
 		o.jobs = slices.DeleteFunc(o.jobs, func(j queued) bool {
-			is := which(j)
-			if is {
+			matches := match(j)
+			if matches {
 				out = append(out, j)
 			}
-			return is
+			return matches
 		})
 	}
 	r.owners = slices.DeleteFunc(r.owners, func(o *owner) bool { return len(o.jobs) == 0 })

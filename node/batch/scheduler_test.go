@@ -62,7 +62,7 @@ func TestSchedulerGivesEachRowOnce(t *testing.T) {
 				j := Job{ID: next, Owner: fmt.Sprint(rng.IntN(4)), Rows: 1 + rng.IntN(60), Prompt: rng.IntN(2) == 0}
 				if !j.Prompt {
 					j.Rows, j.Whole = 1+j.Rows%12, rng.IntN(3) == 0
-					j.Spare = time.Duration(rng.IntN(3)*rng.IntN(200)) * time.Millisecond
+					j.Slack = time.Duration(rng.IntN(3)*rng.IntN(200)) * time.Millisecond
 				}
 				left[j.ID] = j
 				play(Arrived{j})
@@ -167,7 +167,7 @@ func TestSchedulerLetsRowsWait(t *testing.T) {
 		p.pass(20 * time.Millisecond)
 	}
 	p.add(Job{Owner: "b", Rows: 16})
-	patient := p.add(Job{Owner: "a", Rows: 4, Spare: 100 * time.Millisecond})
+	patient := p.add(Job{Owner: "a", Rows: 4, Slack: 100 * time.Millisecond})
 	for i, want := range []int{0, 0, 4} { // it is due after 100 ms, so the pass that begins after 60 ms has it
 		p.add(Job{Owner: "b", Rows: 16})
 		if got := p.pass(20 * time.Millisecond)[patient]; got != want {
@@ -176,7 +176,7 @@ func TestSchedulerLetsRowsWait(t *testing.T) {
 	}
 	p = player{Scheduler: NewScheduler(Config{})}
 	p.learn()
-	if p.add(Job{Owner: "a", Rows: 4, Spare: time.Hour}); len(p.run) != 1 {
+	if p.add(Job{Owner: "a", Rows: 4, Slack: time.Hour}); len(p.run) != 1 {
 		t.Error("an idle scheduler lets a row wait")
 	}
 }
@@ -197,13 +197,13 @@ func TestSchedulerRunsPassesAtOnce(t *testing.T) {
 
 // The table of costs interpolates what was measured, and follows when it changes.
 func TestCosts(t *testing.T) {
-	c := costs{most: 64}
-	if n := c.within(c.table.At(5) * 2); n != 10 {
+	c := costs{limit: 64}
+	if n := c.maxRows(c.table.At(5) * 2); n != 10 {
 		t.Errorf("before any pass, %d rows in twice the time of 5", n)
 	}
 	c.observe(8, 10*time.Millisecond)
 	c.observe(64, 38*time.Millisecond)
-	if at, n := c.table.At(36), c.within(.024); math.Abs(at-.024) > 1e-9 || n != 36 {
+	if at, n := c.table.At(36), c.maxRows(.024); math.Abs(at-.024) > 1e-9 || n != 36 {
 		t.Errorf("36 rows take %v s, and in 24 ms there are %d", at, n)
 	}
 	for range 100 {

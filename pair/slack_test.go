@@ -9,8 +9,8 @@ import (
 	"tandem/pair/pairtest"
 )
 
-// A cloud that begins each pass as late as Spare allows delays nothing, and drafts less in vain.
-func TestSpareDelaysNothing(t *testing.T) {
+// A cloud that begins each pass as late as Slack allows delays nothing, and drafts less in vain.
+func TestSlackDelaysNothing(t *testing.T) {
 	const ms, runs = time.Millisecond, 20
 	play := func(device, rtt time.Duration, waits bool) (took time.Duration, wasted int) {
 		for seed := range uint64(runs) {
@@ -19,7 +19,7 @@ func TestSpareDelaysNothing(t *testing.T) {
 			w.Ends[0].Delay = pairtest.Every(device)
 			w.Ends[1].Delay = func(tandem.Step) time.Duration {
 				if waits {
-					return 10*ms + max(0, w.Ends[1].Machine.Spare()-10*ms)
+					return 10*ms + max(0, w.Ends[1].Machine.Slack()-10*ms)
 				}
 				return 10 * ms
 			}

@@ -22,24 +22,24 @@ import (
 type Machine struct {
 	patience Patience
 
-	state   state
-	alone   bool          // the device continues alone
-	waiting time.Duration // since when the device has been waiting for the cloud to join
-	retry   time.Duration // when to dial, or to trust a slow cloud, again
-	backoff time.Duration
-	heard   time.Duration // when anything last came from the cloud
-	advance time.Duration // when the pair last agreed on a token
-	move    time.Duration // when to try another path if it stays silent
-	again   bool          // a dead connection was replaced before the cloud had joined
-	queued  bool          // the cloud has no place yet
-	own     time.Duration // when the device last computed something itself
-	slow    int           // how often the cloud did not keep up
+	state        state
+	alone        bool          // the device continues alone
+	waitingSince time.Duration // since when the device has been waiting for the cloud to join
+	retryAt      time.Duration // when to dial, or to trust a slow cloud, again
+	backoff      time.Duration
+	lastHeard    time.Duration // when anything last came from the cloud
+	lastToken    time.Duration // when the pair last agreed on a token
+	nextMove     time.Duration // when to try another path if it stays silent
+	redialled    bool          // a dead connection was replaced before the cloud had joined
+	queued       bool          // the cloud has no place yet
+	lastOwnWork  time.Duration // when the device last computed something itself
+	timesSlow    int           // how often the cloud did not keep up
 
-	others  bool          // another replica may have a place
-	leaving bool          // the one in use is about to end
-	seeking bool          // another one is being asked
-	asked   bool          // and has the question
-	sought  time.Duration // when that began, or the earliest time to do it again
+	othersExist      bool          // another replica may have a place
+	leaving          bool          // the one in use is about to end
+	seeking          bool          // another one is being asked
+	otherHasQuestion bool          // it has the question
+	seekTime         time.Duration // when that began, or the earliest time to do it again
 }
 
 // Patience says how long the device waits for the cloud.
@@ -128,7 +128,7 @@ const (
 
 // New returns a machine that has not dialled yet.
 func New(p Patience, now time.Duration) *Machine {
-	return &Machine{patience: p, waiting: now, retry: now, backoff: firstBackoff}
+	return &Machine{patience: p, waitingSince: now, retryAt: now, backoff: firstBackoff}
 }
 
 // Step takes an event that happened at now and returns the actions to carry out, in order.
@@ -138,35 +138,35 @@ func (p *Machine) Step(now time.Duration, e Event) []Action {
 	}
 	switch e {
 	case Listening:
-		p.waiting = now
+		p.waitingSince = now
 	case Connected:
-		p.state, p.heard, p.move, p.queued, p.leaving = opening, now, now, false, false
+		p.state, p.lastHeard, p.nextMove, p.queued, p.leaving = opening, now, now, false, false
 	case Others, NoOthers:
-		p.others = e == Others
+		p.othersExist = e == Others
 	case Leaving:
-		p.leaving, p.heard = true, max(p.heard, now)
+		p.leaving, p.lastHeard = true, max(p.lastHeard, now)
 	case TurnedAway:
 		before := p.state
 		p.away(now)
-		if !p.others && !p.seeking {
+		if !p.othersExist && !p.seeking {
 			return p.part()
 		}
 		p.redial(now, before)
 	case OtherAsked:
-		p.asked = p.seeking
+		p.otherHasQuestion = p.seeking
 	case OtherReady:
-		return p.other(now)
+		return p.otherReady(now)
 	case OtherFailed:
-		p.seeking, p.sought = false, now // if there is a third, it has not failed yet
+		p.seeking, p.seekTime = false, now // if there is a third, it has not failed yet
 	case Busy:
-		p.queued, p.heard = true, max(p.heard, now)
+		p.queued, p.lastHeard = true, max(p.lastHeard, now)
 	case Full:
-		p.queued, p.heard = true, max(p.heard, now)
-		if p.state == opening && !p.others && !p.seeking {
+		p.queued, p.lastHeard = true, max(p.lastHeard, now)
+		if p.state == opening && !p.othersExist && !p.seeking {
 			return append(p.escape(now), p.part()...) // it may join later
 		}
 	case Own:
-		p.own = now
+		p.lastOwnWork = now
 	case Failed:
 		p.away(now)
 		return p.part()
@@ -177,7 +177,7 @@ func (p *Machine) Step(now time.Duration, e Event) []Action {
 		return p.broken(now)
 	case Distrusted:
 		if p.state == present { // it is alive but does not answer: leave it out for a while
-			p.state, p.retry = lost, now+p.patience.Slow
+			p.state, p.retryAt = lost, now+p.patience.Slow
 			return p.part()
 		}
 	case Ready:
@@ -185,12 +185,12 @@ func (p *Machine) Step(now time.Duration, e Event) []Action {
 			return append(p.drop(now), p.join(now)...)
 		}
 	case Heard:
-		p.heard = max(p.heard, now)
-		if p.state == lost && now >= p.retry {
+		p.lastHeard = max(p.lastHeard, now)
+		if p.state == lost && now >= p.retryAt {
 			return p.join(now)
 		}
 	case Moved:
-		p.advance = now
+		p.lastToken = now
 		if !p.alone {
 			p.backoff = firstBackoff
 		}
@@ -203,32 +203,32 @@ func (p *Machine) broken(now time.Duration) []Action {
 	before := p.state
 	p.away(now)
 	switch {
-	case p.others || p.seeking: // one of them may be ready before anybody waits for it
+	case p.othersExist || p.seeking: // one of them may be ready before anybody waits for it
 		p.redial(now, before)
-	case before != opening || p.again:
+	case before != opening || p.redialled:
 		return p.part()
 	default:
-		p.again, p.retry = true, now // the connection was kept from an earlier answer and is dead
+		p.redialled, p.retryAt = true, now // the connection was kept from an earlier answer and is dead
 	}
 	return p.wait(now)
 }
 
 // redial dials another replica at once. The device has not waited for that while the one before it took part.
 func (p *Machine) redial(now time.Duration, before state) {
-	if p.retry = now; before == present {
-		p.waiting = now
+	if p.retryAt = now; before == present {
+		p.waitingSince = now
 	}
 }
 
 // Seeking reports whether another replica is being asked.
 func (p *Machine) Seeking() bool { return p.seeking }
 
-// other takes in the replica that was sought and is ready, if it is still wanted.
-func (p *Machine) other(now time.Duration) []Action {
+// otherReady takes in the replica that was sought and is ready, if it is still wanted.
+func (p *Machine) otherReady(now time.Duration) []Action {
 	if !p.seeking {
 		return nil
 	}
-	if !p.wanting(now) {
+	if !p.wantsOther(now) {
 		return p.drop(now)
 	}
 	p.seeking, p.leaving, p.queued = false, false, false
@@ -240,13 +240,13 @@ func (p *Machine) drop(now time.Duration) []Action {
 	if !p.seeking {
 		return nil
 	}
-	p.seeking, p.sought = false, now+firstBackoff
+	p.seeking, p.seekTime = false, now+firstBackoff
 	return []Action{Drop}
 }
 
-// wanting reports whether another replica would be better than the one in use.
-func (p *Machine) wanting(now time.Duration) bool {
-	silent := now-p.heard >= p.patience.Silent/2
+// wantsOther reports whether another replica would be better than the one in use.
+func (p *Machine) wantsOther(now time.Duration) bool {
+	silent := now-p.lastHeard >= p.patience.Silent/2
 	switch p.state {
 	case away:
 		return p.seeking // otherwise the next dial goes to the best that there is
@@ -255,31 +255,31 @@ func (p *Machine) wanting(now time.Duration) bool {
 	case opening:
 		return p.queued || p.leaving || silent
 	case present:
-		return p.leaving || silent && now-p.advance >= p.patience.Silent/2
+		return p.leaving || silent && now-p.lastToken >= p.patience.Silent/2
 	}
 	return false
 }
 
 // seek asks another replica where that helps, and gives it up where it takes too long or helps no longer.
 func (p *Machine) seek(now time.Duration) []Action {
-	wanting := p.wanting(now)
+	wanting := p.wantsOther(now)
 	switch {
-	case p.seeking && (!wanting || now-p.sought >= p.patience.Slow):
+	case p.seeking && (!wanting || now-p.seekTime >= p.patience.Slow):
 		return p.drop(now)
-	case !p.seeking && wanting && p.others && now >= p.sought:
-		p.seeking, p.asked, p.sought = true, false, now
+	case !p.seeking && wanting && p.othersExist && now >= p.seekTime:
+		p.seeking, p.otherHasQuestion, p.seekTime = true, false, now
 		return []Action{Seek}
 	}
 	return nil
 }
 
-// hoping reports whether another replica is being asked that may well be ready soon, so that it is too early to continue alone.
-func (p *Machine) hoping(now time.Duration) bool {
+// otherMayComeSoon reports whether another replica is being asked that may well be ready soon, so that it is too early to continue alone.
+func (p *Machine) otherMayComeSoon(now time.Duration) bool {
 	patience := p.patience.Join
-	if p.asked {
+	if p.otherHasQuestion {
 		patience = max(patience, p.patience.Slow)
 	}
-	return p.seeking && now-p.sought < patience
+	return p.seeking && now-p.seekTime < patience
 }
 
 // wait does what is due at now.
@@ -292,7 +292,7 @@ func (p *Machine) wait(now time.Duration) []Action {
 func (p *Machine) due(now time.Duration) []Action {
 	switch p.state {
 	case away:
-		if now >= p.retry && !p.seeking {
+		if now >= p.retryAt && !p.seeking {
 			p.state = dialing
 			return append(p.overdue(now), Dial)
 		}
@@ -304,12 +304,12 @@ func (p *Machine) due(now time.Duration) []Action {
 	case lost:
 		return p.escape(now)
 	case present:
-		silent := now-p.heard >= p.patience.Silent && now-p.advance >= p.patience.Silent
-		if (silent || now-p.advance >= p.patience.Slow || p.lags(now)) && !p.hoping(now) {
-			p.state, p.retry = lost, now
+		silent := now-p.lastHeard >= p.patience.Silent && now-p.lastToken >= p.patience.Silent
+		if (silent || now-p.lastToken >= p.patience.Slow || p.lags(now)) && !p.otherMayComeSoon(now) {
+			p.state, p.retryAt = lost, now
 			if !silent { // it is alive but does not keep up: leave it out for a while, and longer each time
-				p.retry += p.patience.Slow << min(p.slow, 4)
-				p.slow++
+				p.retryAt += p.patience.Slow << min(p.timesSlow, 4)
+				p.timesSlow++
 			}
 			return append(p.escape(now), p.part()...)
 		}
@@ -320,16 +320,16 @@ func (p *Machine) due(now time.Duration) []Action {
 
 // lags reports whether the device has waited too long for the next token, with nothing to compute itself.
 func (p *Machine) lags(now time.Duration) bool {
-	return p.patience.Pace > 0 && now-max(p.advance, p.own) >= p.patience.Pace
+	return p.patience.Pace > 0 && now-max(p.lastToken, p.lastOwnWork) >= p.patience.Pace
 }
 
 // escape tries another path once the cloud has been silent for half of the time allowed, and again from time to time: the
 // network may have changed, or a router may have forgotten the device.
 func (p *Machine) escape(now time.Duration) []Action {
-	if now-p.heard < p.patience.Silent/2 || now < p.move {
+	if now-p.lastHeard < p.patience.Silent/2 || now < p.nextMove {
 		return nil
 	}
-	p.move = now + p.patience.Silent
+	p.nextMove = now + p.patience.Silent
 	return []Action{Move}
 }
 
@@ -339,22 +339,22 @@ func (p *Machine) escape(now time.Duration) []Action {
 func (p *Machine) overdue(now time.Duration) []Action {
 	patience := p.patience.Join
 	switch {
-	case p.hoping(now):
+	case p.otherMayComeSoon(now):
 		return nil
-	case p.state != opening || now-p.heard >= p.patience.Silent/2:
+	case p.state != opening || now-p.lastHeard >= p.patience.Silent/2:
 	case !p.queued:
 		patience = max(patience, p.patience.Slow)
 	default:
 		patience = p.patience.busy()
 	}
-	if now-p.waiting >= patience {
+	if now-p.waitingSince >= patience {
 		return p.part()
 	}
 	return nil
 }
 
 func (p *Machine) join(now time.Duration) []Action {
-	p.state, p.alone, p.heard, p.advance = present, false, now, now
+	p.state, p.alone, p.lastHeard, p.lastToken = present, false, now, now
 	return []Action{Join}
 }
 
@@ -372,6 +372,6 @@ func (p *Machine) away(now time.Duration) {
 }
 
 func (p *Machine) delay(now time.Duration) {
-	p.retry = now + p.backoff
+	p.retryAt = now + p.backoff
 	p.backoff = min(2*p.backoff, lastBackoff)
 }

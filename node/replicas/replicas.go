@@ -12,10 +12,10 @@ import (
 // Set is what a device knows of a cloud's replicas. A replica may have several addresses; those that share a name are one.
 type Set struct {
 	spread uint64
-	list   []place
+	addrs  []address
 }
 
-type place struct {
+type address struct {
 	addr     string
 	name     string        // of the replica; "" if unknown, or if the cloud has no replicas
 	fixed    bool          // from the pairing, so it stays whatever the cloud announces
@@ -50,7 +50,7 @@ const (
 func New(spread uint64, addrs []string) *Set {
 	s := &Set{spread: spread}
 	for _, a := range addrs {
-		s.list = append(s.list, place{addr: a, fixed: true})
+		s.addrs = append(s.addrs, address{addr: a, fixed: true})
 	}
 	return s
 }
@@ -58,12 +58,12 @@ func New(spread uint64, addrs []string) *Set {
 // Announce takes the addresses that the cloud says its replicas have now, and reports whether any is new or gone. Those of the
 // pairing stay.
 func (s *Set) Announce(addrs []string) (changed bool) {
-	before := len(s.list)
-	s.list = slices.DeleteFunc(s.list, func(p place) bool { return !p.fixed && !slices.Contains(addrs, p.addr) })
-	changed = len(s.list) != before
+	before := len(s.addrs)
+	s.addrs = slices.DeleteFunc(s.addrs, func(p address) bool { return !p.fixed && !slices.Contains(addrs, p.addr) })
+	changed = len(s.addrs) != before
 	for _, a := range addrs {
-		if s.at(a) == nil {
-			s.list, changed = append(s.list, place{addr: a}), true
+		if s.find(a) == nil {
+			s.addrs, changed = append(s.addrs, address{addr: a}), true
 		}
 	}
 	return changed
@@ -71,14 +71,14 @@ func (s *Set) Announce(addrs []string) (changed bool) {
 
 // Name says which replica answers at an address.
 func (s *Set) Name(addr, replica string) {
-	if p := s.at(addr); p != nil {
+	if p := s.find(addr); p != nil {
 		p.name = replica
 	}
 }
 
 // Addrs returns all addresses.
 func (s *Set) Addrs() (list []string) {
-	for _, p := range s.list {
+	for _, p := range s.addrs {
 		list = append(list, p.addr)
 	}
 	return list
@@ -86,7 +86,7 @@ func (s *Set) Addrs() (list []string) {
 
 // Distance returns the round-trip time to an address, 0 if it is not known.
 func (s *Set) Distance(addr string) time.Duration {
-	if p := s.at(addr); p != nil {
+	if p := s.find(addr); p != nil {
 		return p.distance
 	}
 	return 0
@@ -94,12 +94,12 @@ func (s *Set) Distance(addr string) time.Duration {
 
 // Measured reports whether any distance is known.
 func (s *Set) Measured() bool {
-	return slices.ContainsFunc(s.list, func(p place) bool { return p.distance > 0 })
+	return slices.ContainsFunc(s.addrs, func(p address) bool { return p.distance > 0 })
 }
 
 // Step takes what happened at an address at now. What a replica says of itself holds for all of its addresses.
 func (s *Set) Step(now time.Time, addr string, e Event, d time.Duration) {
-	p := s.at(addr)
+	p := s.find(addr)
 	if p == nil {
 		return
 	}
@@ -110,38 +110,38 @@ func (s *Set) Step(now time.Time, addr string, e Event, d time.Duration) {
 			p.failures, p.until = 0, now
 		}
 	case Served:
-		s.all(p, func(p *place) { p.until, p.failures = now, 0 })
+		s.eachOf(p, func(p *address) { p.until, p.failures = now, 0 })
 	case Full:
-		s.all(p, func(p *place) { p.until = now.Add(min(max(d, minFull), maxFull)) })
+		s.eachOf(p, func(p *address) { p.until = now.Add(min(max(d, minFull), maxFull)) })
 	case Leaves:
-		s.all(p, func(p *place) { p.until = now.Add(away) })
+		s.eachOf(p, func(p *address) { p.until = now.Add(away) })
 	case Lost:
 		p.until = now.Add(min(firstLoss<<min(p.failures, 10), maxLoss))
 		p.failures++
 	}
 }
 
-// all calls f with every address of p's replica.
-func (s *Set) all(p *place, f func(*place)) {
+// eachOf calls f with every address of p's replica.
+func (s *Set) eachOf(p *address, f func(*address)) {
 	f(p)
-	for i := range s.list {
-		if q := &s.list[i]; q != p && q.name != "" && q.name == p.name {
+	for i := range s.addrs {
+		if q := &s.addrs[i]; q != p && q.name != "" && q.name == p.name {
 			f(q)
 		}
 	}
 }
 
-func (s *Set) at(addr string) *place {
-	if i := slices.IndexFunc(s.list, func(p place) bool { return p.addr == addr }); i >= 0 {
-		return &s.list[i]
+func (s *Set) find(addr string) *address {
+	if i := slices.IndexFunc(s.addrs, func(p address) bool { return p.addr == addr }); i >= 0 {
+		return &s.addrs[i]
 	}
 	return nil
 }
 
 // excepted reports whether p is one of the addresses, or another address of their replicas.
-func (s *Set) excepted(p place, except []string) bool {
+func (s *Set) excepted(p address, except []string) bool {
 	return slices.ContainsFunc(except, func(addr string) bool {
-		q := s.at(addr)
+		q := s.find(addr)
 		return p.addr == addr || q != nil && q.name != "" && q.name == p.name
 	})
 }
@@ -149,18 +149,18 @@ func (s *Set) excepted(p place, except []string) bool {
 // Order returns the addresses in the order in which to try them: the nearest, then the others by distance, those of unknown
 // distance, and last those that are of no use now, the soonest first. It leaves out the replicas at the addresses of except.
 func (s *Set) Order(now time.Time, except ...string) (list []string) {
-	var places []place
-	for _, p := range s.list {
+	var places []address
+	for _, p := range s.addrs {
 		if !s.excepted(p, except) {
 			places = append(places, p)
 		}
 	}
 	nearest := nearest(places, now)
-	slices.SortStableFunc(places, func(a, b place) int {
+	slices.SortStableFunc(places, func(a, b address) int {
 		return cmp.Or(
-			a.usable(now).Compare(b.usable(now)),
+			a.usableFrom(now).Compare(b.usableFrom(now)),
 			cmp.Compare(a.class(nearest), b.class(nearest)),
-			s.among(a, b, nearest),
+			s.compareInClass(a, b, nearest),
 		)
 	})
 	for _, p := range places {
@@ -172,22 +172,22 @@ func (s *Set) Order(now time.Time, except ...string) (list []string) {
 // Others reports whether a replica other than those at the addresses may have a place now. It knows of none unless the cloud at
 // here says that it is one of several.
 func (s *Set) Others(now time.Time, here string, also ...string) bool {
-	if own := s.at(here); own == nil || own.name == "" {
+	if own := s.find(here); own == nil || own.name == "" {
 		return false
 	}
 	except := append([]string{here}, also...)
-	return slices.ContainsFunc(s.list, func(p place) bool { return !s.excepted(p, except) && !p.until.After(now) })
+	return slices.ContainsFunc(s.addrs, func(p address) bool { return !s.excepted(p, except) && !p.until.After(now) })
 }
 
 // Fits reports whether a connection to an address need not be left for a nearer replica: it may be half as far again, and
 // some milliseconds.
 func (s *Set) Fits(now time.Time, addr string) bool {
-	p, best := s.at(addr), nearest(s.list, now)
+	p, best := s.find(addr), nearest(s.addrs, now)
 	return p != nil && !p.until.After(now) && (p.distance == 0 || best == 0 || p.distance <= best+best/2+10*time.Millisecond)
 }
 
-// usable is when p is of use: the zero time if it is now.
-func (p place) usable(now time.Time) time.Time {
+// usableFrom is when p is of use: the zero time if it is now.
+func (p address) usableFrom(now time.Time) time.Time {
 	if p.until.After(now) {
 		return p.until
 	}
@@ -195,7 +195,7 @@ func (p place) usable(now time.Time) time.Time {
 }
 
 // nearest returns the shortest distance that is known among those of use; 0 for none.
-func nearest(list []place, now time.Time) (best time.Duration) {
+func nearest(list []address, now time.Time) (best time.Duration) {
 	for _, p := range list {
 		if p.distance > 0 && !p.until.After(now) && (best == 0 || p.distance < best) {
 			best = p.distance
@@ -204,23 +204,32 @@ func nearest(list []place, now time.Time) (best time.Duration) {
 	return best
 }
 
-// class is 0 for what is as near as the nearest, 1 for what is farther, 2 for an unknown distance.
-func (p place) class(nearest time.Duration) int {
+// class says how an address compares with the nearest one.
+type class int
+
+// The classes, in the order in which to try them.
+const (
+	near class = iota // as near as the nearest
+	far
+	unmeasured
+)
+
+func (p address) class(nearest time.Duration) class {
 	switch {
 	case p.distance == 0:
-		return 2
+		return unmeasured
 	case p.distance <= nearest+nearest/4+2*time.Millisecond:
-		return 0
+		return near
 	}
-	return 1
+	return far
 }
 
-// among orders two places of the same class. Replicas that are equally near share the devices.
-func (s *Set) among(a, b place, nearest time.Duration) int {
+// compareInClass orders two addresses of the same class. Replicas that are equally near share the devices.
+func (s *Set) compareInClass(a, b address, nearest time.Duration) int {
 	switch a.class(nearest) {
-	case 0:
+	case near:
 		return cmp.Compare(s.hash(a.addr), s.hash(b.addr))
-	case 1:
+	case far:
 		return cmp.Compare(a.distance, b.distance)
 	}
 	return 0

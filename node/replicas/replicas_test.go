@@ -95,7 +95,7 @@ func TestHowLongAReplicaIsOfNoUse(t *testing.T) {
 	s.Name("b", "one")
 	expect := func(what, addr string, want time.Duration) {
 		t.Helper()
-		if got := max(0, s.at(addr).until.Sub(start)); got != want {
+		if got := max(0, s.find(addr).until.Sub(start)); got != want {
 			t.Errorf("%s: %s is of no use for %v, want %v", what, addr, got, want)
 		}
 	}
@@ -171,10 +171,10 @@ func TestOrderIsComplete(t *testing.T) {
 			if sorted := slices.Sorted(slices.Values(order)); !slices.Equal(sorted, addrs) {
 				t.Fatalf("seed %d: %v of %v", seed, order, addrs)
 			}
-			if !slices.IsSortedFunc(order, func(a, b string) int { return s.at(a).usable(now).Compare(s.at(b).usable(now)) }) {
+			if !slices.IsSortedFunc(order, func(a, b string) int { return s.find(a).usableFrom(now).Compare(s.find(b).usableFrom(now)) }) {
 				t.Fatalf("seed %d: %v", seed, order)
 			}
-			if later := s.Order(now.Add(time.Minute)); s.Others(now.Add(time.Minute), later[0]) != (s.at(later[0]).name != "" && len(s.Order(now, later[0])) > 0) {
+			if later := s.Order(now.Add(time.Minute)); s.Others(now.Add(time.Minute), later[0]) != (s.find(later[0]).name != "" && len(s.Order(now, later[0])) > 0) {
 				t.Fatalf("seed %d: others after a minute", seed)
 			}
 		}

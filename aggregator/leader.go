@@ -59,26 +59,26 @@ func leaderAgreement(p, q []float64, eta float64) (lead, other float64) {
 	quotient := func(i int) float64 { return p[i] / q[i] } // infinite where q is 0
 	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(quotient(i), quotient(j)) })
 	above, below, from, integral := 1.0, 0.0, 0.0, 0.0 // M(v) = above + below·v from there on; of 1/M² up to there
-	var left, gained, of float64                       // Σ (p−q)⁺·integral, Σ q·(q−p)⁺·integral, Σ q·(q−p)⁺
+	var lost, gained, gainable float64                 // Σ (p−q)⁺·integral, Σ q·(q−p)⁺·integral, Σ q·(q−p)⁺
 	for _, i := range order {
-		v, at := quotient(i), 0.0 // M(v) of the token
+		v, value := quotient(i), 0.0 // M(v) of the token
 		if m := above + below*from; math.IsInf(v, 1) {
-			at = math.Inf(1)
+			value = math.Inf(1)
 			if !math.IsInf(from, 1) {
 				integral += 1 / (below * m)
 			}
 		} else {
-			at = above + below*v
-			integral += (v - from) / (m * at)
+			value = above + below*v
+			integral += (v - from) / (m * value)
 		}
 		from = v
 		above, below = above-p[i], below+q[i]
 		if p[i] > 0 {
-			other += p[i] / at * (1 - eta*max(0, 1-q[i]/p[i]))
+			other += p[i] / value * (1 - eta*max(0, 1-q[i]/p[i]))
 		}
-		left += max(0, p[i]-q[i]) * integral
+		lost += max(0, p[i]-q[i]) * integral
 		gained += q[i] * max(0, q[i]-p[i]) * integral
-		of += q[i] * max(0, q[i]-p[i])
+		gainable += q[i] * max(0, q[i]-p[i])
 	}
-	return 1 - eta*tv, other + eta*(of*left/tv-gained)
+	return 1 - eta*tv, other + eta*(gainable*lost/tv-gained)
 }

@@ -18,8 +18,8 @@ const (
 	purposeGamma                        // … which side's result is taken
 )
 
-// of returns p for one side.
-func (p purpose) of(s tandem.Side) purpose { return p | purpose(s) }
+// forSide returns p for one side.
+func (p purpose) forSide(s tandem.Side) purpose { return p | purpose(s) }
 
 // word returns 64 random bits that depend only on its arguments.
 func word(seed uint64, step tandem.Step, t tandem.Token, p purpose) uint64 {

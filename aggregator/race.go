@@ -77,8 +77,8 @@ func lessProduct(a, b, c, d uint64) bool {
 	return abHi < cdHi || abHi == cdHi && abLo < cdLo
 }
 
-// raced returns the first n tokens of the race that draw runs.
-func raced(seed uint64, step tandem.Step, p purpose, d tandem.Dist, n int) []Runner {
+// raceRunners returns the first n tokens of the race that draw runs.
+func raceRunners(seed uint64, step tandem.Step, p purpose, d tandem.Dist, n int) []Runner {
 	return runners(d, n, func(t tandem.Token) uint64 { return exponential(word(seed, step, t, p)) })
 }
 

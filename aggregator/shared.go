@@ -16,7 +16,7 @@ func (shared) draft(r Rule, _ tandem.Side, step tandem.Step, d tandem.Dist) tand
 }
 
 func (shared) runners(r Rule, _ tandem.Side, step tandem.Step, d tandem.Dist, n int) []Runner {
-	return raced(r.Seed, step, purposeShared, d, n)
+	return raceRunners(r.Seed, step, purposeShared, d, n)
 }
 
 func (shared) target(r Rule, step tandem.Step, device, cloud Local) tandem.Token {

@@ -10,11 +10,11 @@ import (
 type speculative struct{}
 
 func (speculative) draft(r Rule, side tandem.Side, step tandem.Step, d tandem.Dist) tandem.Token {
-	return draw(r.Seed, step, purposeDraft.of(side), d)
+	return draw(r.Seed, step, purposeDraft.forSide(side), d)
 }
 
 func (speculative) runners(r Rule, side tandem.Side, step tandem.Step, d tandem.Dist, n int) []Runner {
-	return raced(r.Seed, step, purposeDraft.of(side), d, n)
+	return raceRunners(r.Seed, step, purposeDraft.forSide(side), d, n)
 }
 
 // target is DRAGON's Algorithm 1 with the weights that its proof (Appendix A.2) needs: each draft is
@@ -39,11 +39,11 @@ func correct(r Rule, side tandem.Side, x tandem.Token, step tandem.Step, own, ot
 		return x
 	}
 	// u < eta·(ps−po)/(Mass·ps) with u = word/2^64, without a division.
-	u := word(r.Seed, step, 0, purposeReject.of(side))
+	u := word(r.Seed, step, 0, purposeReject.forSide(side))
 	if hi, _ := bits.Mul64(u, tandem.Mass*uint64(ps)); hi >= uint64(eta)*uint64(ps-po) {
 		return x
 	}
-	rest := race{seed: r.Seed, step: step, purpose: purposeResidual.of(side)}
+	rest := race{seed: r.Seed, step: step, purpose: purposeResidual.forSide(side)}
 	merge(own, other, func(t tandem.Token, w, o uint32) {
 		if o > w {
 			rest.enter(t, uint64(o-w))

@@ -262,7 +262,7 @@ func (s Stats) Rows() (valid, wasted, underutilised int) {
 	return valid, s.Places - valid, s.Room - s.Places
 }
 
-// Acceptance returns the share of side s's drafts that were accepted, 0 when there were none.
+// Acceptance returns the share of a side's drafts that were accepted, 0 when there were none.
 func (s Stats) Acceptance(side tandem.Side) float64 {
 	if s.Together == 0 {
 		return 0

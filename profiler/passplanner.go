@@ -68,7 +68,7 @@ const (
 // decide for long.
 const (
 	maxSlowdown = 4   // a pass counts for at most this many times the mean
-	disturbed   = 2   // a mean this many times above the time of a pass of as many rows or more is wrong: more rows never cost less
+	maxExcess   = 2   // a mean this many times above the time of a pass of as many rows or more is wrong: more rows never cost less
 	forgetAfter = 512 // passes after which the time of a larger one is forgotten, which may be why there was none
 )
 
@@ -83,14 +83,14 @@ func (p *PassPlanner) ObservePass(rows int, took time.Duration) {
 	for n := range p.passes {
 		a := &p.passes[n]
 		switch {
-		case !a.seen():
-		case n <= rows && a.Value > disturbed*seconds: // passes of fewer rows will soon show whether they take more than their share
+		case !a.observed():
+		case n <= rows && a.Value > maxExcess*seconds: // passes of fewer rows will soon show whether they take more than their share
 			*a = Average{Value: seconds * float64(n) / float64(rows), Count: 1}
 		case n > rows && p.count-p.last[n] > forgetAfter:
 			*a = Average{}
 		}
 	}
-	if a := &p.passes[rows]; a.seen() {
+	if a := &p.passes[rows]; a.observed() {
 		seconds = min(seconds, maxSlowdown*a.Value)
 	}
 	p.passes[rows].Observe(seconds, plannerWindow)
@@ -117,7 +117,7 @@ func (p *PassPlanner) Costs(n int) []float64 {
 	var out []float64
 	last := 0
 	for rows := 1; rows <= tandem.MaxRows; rows++ {
-		if !p.passes[rows].seen() {
+		if !p.passes[rows].observed() {
 			continue
 		}
 		now := p.passes[rows].Value
@@ -215,20 +215,20 @@ func observe(a *Average, prior float64, right bool) {
 
 // valueOr returns the average, or the prior if nothing was observed.
 func valueOr(a Average, prior float64) float64 {
-	if a.seen() {
+	if a.observed() {
 		return a.Value
 	}
 	return prior
 }
 
-// pass returns the time of a pass of n places, in seconds: the longest time known for up to n places.
-func (p *PassPlanner) pass(n int) float64 {
+// passTime returns the time of a pass of n places, in seconds: the longest time known for up to n places.
+func (p *PassPlanner) passTime(n int) float64 {
 	if len(p.costs) > 0 {
 		return p.costs[min(n, len(p.costs))-1]
 	}
 	most := 0.0
 	for i := 1; i <= n; i++ {
-		if p.passes[i].seen() {
+		if p.passes[i].observed() {
 			most = max(most, p.passes[i].Value)
 		}
 	}
@@ -254,7 +254,7 @@ type Hedge struct {
 // Checks come before guesses, and each of them is needed only if all before it are.
 func (p *PassPlanner) Choose(o Offer) (hedges, checks, guesses int) {
 	most := min(o.Places, tandem.MaxRows)
-	one, peer, guess, costs := p.pass(1), valueOr(p.peer, peerPrior), valueOr(p.guess, guessPrior), p.Costs(max(0, most))
+	one, peer, guess, costs := p.passTime(1), valueOr(p.peer, peerPrior), valueOr(p.guess, guessPrior), p.Costs(max(0, most))
 	if costs == nil {
 		return 0, 0, 0
 	}
@@ -270,8 +270,8 @@ func (p *PassPlanner) Choose(o Offer) (hedges, checks, guesses int) {
 		default:
 			next = chance * guess
 		}
-		more, rows, each := hedging(o.Hedges[hedges:], one, costs[n-1:])
-		switch pays := one*next > p.pass(n+1)-p.pass(n); {
+		more, rows, each := bestHedges(o.Hedges[hedges:], one, costs[n-1:])
+		switch pays := one*next > p.passTime(n+1)-p.passTime(n); {
 		case more > 0 && (each >= next || !pays):
 			hedges, n = hedges+more, n+rows
 			continue
@@ -287,9 +287,9 @@ func (p *PassPlanner) Choose(o Offer) (hedges, checks, guesses int) {
 	return hedges, checks, guesses
 }
 
-// hedging returns the number n of leading hedges that together save the most time, how many rows they take, and how many passes
+// bestHedges returns the number n of leading hedges that together save the most time, how many rows they take, and how many passes
 // each row saves. one is the time of a pass of one row. costs[i] is the time of a pass with i rows more than are already taken.
-func hedging(hedges []Hedge, one float64, costs []float64) (n, rows int, each float64) {
+func bestHedges(hedges []Hedge, one float64, costs []float64) (n, rows int, each float64) {
 	most, saved, all := 0.0, 0.0, 0
 	for i, h := range hedges {
 		if all += h.Rows; all >= len(costs) {

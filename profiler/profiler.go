@@ -126,5 +126,5 @@ func (a *Average) Observe(x, window float64) {
 	a.Value += (x - a.Value) / a.Count
 }
 
-// seen reports whether there was any observation.
-func (a Average) seen() bool { return a.Count > 0 }
+// observed reports whether there was any observation.
+func (a Average) observed() bool { return a.Count > 0 }

@@ -131,7 +131,7 @@ func TestObserveKeepsTheLineFromFalling(t *testing.T) {
 
 func TestAverage(t *testing.T) {
 	var a Average
-	if a.seen() {
+	if a.observed() {
 		t.Error("seen before any observation")
 	}
 	for i, x := range []float64{1, 0, 1, 0} {

@@ -751,7 +751,7 @@ func TestPromptIsCountedInTurn(t *testing.T) {
 	if err != nil || j.prompt != 0 {
 		t.Fatalf("%d tokens, %v", j.prompt, err)
 	}
-	leave, err := s.begin(t.Context(), j)
+	leave, err := s.waitAndCount(t.Context(), j)
 	if err != nil || j.prompt == 0 {
 		t.Fatalf("%d tokens, %v", j.prompt, err)
 	}

@@ -109,7 +109,7 @@ func (s *Server) addDocuments(w http.ResponseWriter, r *http.Request) {
 		err = put(r.URL.Query().Get("name"), r.Body)
 	}
 	if err == nil && len(list) == 0 {
-		err = refused("file", "the form has no file")
+		err = badRequest("file", "the form has no file")
 	}
 	if err != nil {
 		if errorOf(err).Status >= http.StatusInternalServerError {
@@ -143,7 +143,7 @@ func unread(list []added) *Error {
 func eachFile(r *http.Request, put func(name string, body io.Reader) error) error {
 	form, err := r.MultipartReader()
 	if err != nil {
-		return refused("", "the form cannot be read: %v", err)
+		return badRequest("", "the form cannot be read: %v", err)
 	}
 	for {
 		p, err := form.NextPart()
@@ -155,7 +155,7 @@ func eachFile(r *http.Request, put func(name string, body io.Reader) error) erro
 			if errors.As(err, &large) {
 				return err
 			}
-			return refused("", "the form cannot be read: %v", err)
+			return badRequest("", "the form cannot be read: %v", err)
 		}
 		if p.FileName() == "" {
 			continue
@@ -172,14 +172,14 @@ const maxName = 128
 // fileName returns the last element of a name, which must do as the name of a file on any system.
 func fileName(name string) (string, error) {
 	if name == "" {
-		return "", refused("name", "name is missing: send the file's name, with its ending, as in ?name=notes.md, or a form with the file")
+		return "", badRequest("name", "name is missing: send the file's name, with its ending, as in ?name=notes.md, or a form with the file")
 	}
 	name = path.Base(strings.ReplaceAll(name, `\`, "/"))
 	bad := strings.ContainsFunc(name, func(r rune) bool {
 		return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == unicode.ReplacementChar || strings.ContainsRune(`<>:"|?*`, r)
 	})
 	if bad || name == "" || name[0] == '.' || strings.Trim(name, ". ") != name || len(name) > maxName || name == "/" {
-		return "", refused("name", "%q is no name for a file: send the file's name, with its ending, such as notes.md", name)
+		return "", badRequest("name", "%q is no name for a file: send the file's name, with its ending, such as notes.md", name)
 	}
 	return name, nil
 }
@@ -188,7 +188,7 @@ func (s *Server) removeDocument(w http.ResponseWriter, r *http.Request) {
 	l, err := s.library()
 	file := r.URL.Query().Get("path")
 	if err == nil && file == "" {
-		err = refused("path", "path: say which document, as GET /v1/documents lists it")
+		err = badRequest("path", "path: say which document, as GET /v1/documents lists it")
 	}
 	if err == nil {
 		err = l.Remove(r.Context(), file)
@@ -212,11 +212,11 @@ func (s *Server) searchPassages(w http.ResponseWriter, r *http.Request) {
 	question, k := r.URL.Query().Get("q"), 8
 	if text := r.URL.Query().Get("k"); text != "" && err == nil {
 		if k, err = strconv.Atoi(text); err != nil || k < 1 || k > maxFound {
-			err = refused("k", "k is %q: want 1 to %d", text, maxFound)
+			err = badRequest("k", "k is %q: want 1 to %d", text, maxFound)
 		}
 	}
 	if err == nil && strings.TrimSpace(question) == "" {
-		err = refused("q", "q: say what to search for")
+		err = badRequest("q", "q: say what to search for")
 	}
 	var found []Found
 	if err == nil {

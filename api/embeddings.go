@@ -29,14 +29,14 @@ func texts(input json.RawMessage) ([]string, error) {
 	var many []*string
 	switch {
 	case len(input) == 0 || string(input) == "null":
-		return nil, refused("input", "input is missing: want a text or a list of texts")
+		return nil, badRequest("input", "input is missing: want a text or a list of texts")
 	case json.Unmarshal(input, &one) == nil:
 		many = []*string{one}
 	case json.Unmarshal(input, &many) != nil || slices.Contains(many, nil):
-		return nil, refused("input", "input: want a text or a list of texts; tokens are not supported")
+		return nil, badRequest("input", "input: want a text or a list of texts; tokens are not supported")
 	}
 	if len(many) == 0 || len(many) > maxTexts {
-		return nil, refused("input", "input: want 1 to %d texts, not %d", maxTexts, len(many))
+		return nil, badRequest("input", "input: want 1 to %d texts, not %d", maxTexts, len(many))
 	}
 	var list []string
 	for _, text := range many {
@@ -79,7 +79,7 @@ func (s *Server) embed(ctx context.Context, r embedRequest) (vectors [][]float32
 
 // embedTexts returns the embeddings of texts and the number of their tokens. dimensions is how many a vector must have, 0 for any.
 func (s *Server) embedTexts(ctx context.Context, list []string, dimensions int) (vectors [][]float32, tokens int, err error) {
-	leave, err := s.turn(ctx)
+	leave, err := s.waitTurn(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -87,13 +87,13 @@ func (s *Server) embedTexts(ctx context.Context, list []string, dimensions int) 
 	for i, text := range list {
 		v, n, err := s.cfg.Encoder.EmbedText(ctx, text)
 		if long := (*model.ContextError)(nil); errors.As(err, &long) {
-			return nil, 0, refused("input", "text %d has %d tokens, and the encoder reads %d: shorten it", i, long.Add, long.Limit)
+			return nil, 0, badRequest("input", "text %d has %d tokens, and the encoder reads %d: shorten it", i, long.Add, long.Limit)
 		}
 		if err != nil {
 			return nil, 0, err
 		}
 		if dimensions != 0 && dimensions != len(v) {
-			return nil, 0, refused("dimensions", "dimensions: the encoder's vectors have %d", len(v))
+			return nil, 0, badRequest("dimensions", "dimensions: the encoder's vectors have %d", len(v))
 		}
 		vectors, tokens = append(vectors, v), tokens+n
 	}
@@ -108,7 +108,7 @@ func (s *Server) embeddings(w http.ResponseWriter, r *http.Request) {
 	}
 	err := read(w, r, &q)
 	if err == nil && q.Format != "" && q.Format != "float" && q.Format != "base64" {
-		err = refused("encoding_format", "encoding_format %.40q is not supported: want float or base64", q.Format)
+		err = badRequest("encoding_format", "encoding_format %.40q is not supported: want float or base64", q.Format)
 	}
 	var vectors [][]float32
 	tokens := 0

@@ -50,7 +50,7 @@ func (s *Server) mcpAsk(ctx context.Context, _ *mcp.CallToolRequest, in askInput
 	if err != nil {
 		return nil, askOutput{}, err
 	}
-	leave, err := s.turn(ctx)
+	leave, err := s.waitTurn(ctx)
 	if err != nil {
 		return nil, askOutput{}, err
 	}

@@ -70,15 +70,15 @@ func (r ollamaRequest) options() (options, error) {
 	if n := r.Options.Predict; n != nil && *n > 0 {
 		o.MaxTokens = n
 	} else if n != nil && *n < -2 { // 0 and -1 are no limit, -2 as much as the context holds: the server's limit is in force
-		return o, refused("num_predict", "num_predict is %d: want 1 or more, or 0, -1 or -2 for the server's limit", *n)
+		return o, badRequest("num_predict", "num_predict is %d: want 1 or more, or 0, -1 or -2 for the server's limit", *n)
 	}
 	switch f := string(r.Format); {
 	case f != "" && f != "null" && f != `""`:
-		return o, refused("format", "the format %s is not supported: answers are text", f)
-	case given(r.Images) || slices.ContainsFunc(r.Messages, func(m message) bool { return given(m.Images) }):
-		return o, refused("images", "images are not supported")
+		return o, badRequest("format", "the format %s is not supported: answers are text", f)
+	case isGiven(r.Images) || slices.ContainsFunc(r.Messages, func(m message) bool { return isGiven(m.Images) }):
+		return o, badRequest("images", "images are not supported")
 	case r.Suffix != "":
-		return o, refused("suffix", "suffix is not supported: the prompt is a question, and no text that goes on")
+		return o, badRequest("suffix", "suffix is not supported: the prompt is a question, and no text that goes on")
 	}
 	return o, nil
 }
@@ -117,7 +117,7 @@ func (s *Server) ollamaServe(w http.ResponseWriter, r *http.Request, chat bool) 
 	}
 	o, err := q.options()
 	if err == nil {
-		err = s.knows(q.Model)
+		err = s.checkModel(q.Model)
 	}
 	if err != nil {
 		failPlainly(w, err)
@@ -146,7 +146,7 @@ func (s *Server) ollamaServe(w http.ResponseWriter, r *http.Request, chat bool) 
 	if q.thinks() {
 		j.remarks = append(j.remarks, "think was not used: answers come from documents")
 	}
-	leave, err := s.begin(r.Context(), j)
+	leave, err := s.waitAndCount(r.Context(), j)
 	if err != nil {
 		failPlainly(w, err)
 		return
@@ -157,7 +157,7 @@ func (s *Server) ollamaServe(w http.ResponseWriter, r *http.Request, chat bool) 
 
 // thinks reports whether a request asks the model to think.
 func (r ollamaRequest) thinks() bool {
-	return given(r.Think) && !slices.Contains([]string{"false", `""`}, string(r.Think))
+	return isGiven(r.Think) && !slices.Contains([]string{"false", `""`}, string(r.Think))
 }
 
 // unloads reports whether a request asks to unload the model.
@@ -193,7 +193,7 @@ func (s *Server) ollamaAnswer(w http.ResponseWriter, r *http.Request, j *job, ch
 		text = ""
 	}
 	last := s.ollamaPiece(chat, text, true)
-	own := s.ownOf(j, j.queries[0], done.answer)
+	own := s.extraOf(j, j.queries[0], done.answer)
 	t := timingsOf(j.prompt, done.answer)
 	last.Reason, last.Tandem = done.finish, &own
 	last.Total, last.Prompt, last.Count = int64(done.answer.Took), t.PromptN, t.PredictedN
@@ -273,7 +273,7 @@ func (s *Server) ollamaShow(w http.ResponseWriter, r *http.Request) {
 		q.Model = q.Name
 	}
 	if err == nil {
-		err = s.knows(q.Model)
+		err = s.checkModel(q.Model)
 	}
 	if err != nil {
 		failPlainly(w, err)

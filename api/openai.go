@@ -75,7 +75,7 @@ type job struct {
 
 // prepare checks a request and makes its queries.
 func (s *Server) prepare(model, question string, messages []message, o options) (*job, error) {
-	if err := s.knows(model); err != nil {
+	if err := s.checkModel(model); err != nil {
 		return nil, err
 	}
 	if err := o.check(); err != nil {
@@ -108,9 +108,9 @@ func (s *Server) prepare(model, question string, messages []message, o options) 
 	return j, nil
 }
 
-// begin waits for the job's turn, then counts the tokens of its prompt, which may be long.
-func (s *Server) begin(ctx context.Context, j *job) (leave func(), err error) {
-	if leave, err = s.turn(ctx); err != nil || s.cfg.Tokens == nil {
+// waitAndCount waits for the job's turn, then counts the tokens of its prompt, which may be long.
+func (s *Server) waitAndCount(ctx context.Context, j *job) (leave func(), err error) {
+	if leave, err = s.waitTurn(ctx); err != nil || s.cfg.Tokens == nil {
 		return leave, err
 	}
 	for _, m := range j.turns {
@@ -119,8 +119,8 @@ func (s *Server) begin(ctx context.Context, j *job) (leave func(), err error) {
 	return leave, nil
 }
 
-// knows refuses other models. Clients that cannot leave the model out may send "tandem".
-func (s *Server) knows(model string) error {
+// checkModel refuses other models. Clients that cannot leave the model out may send "tandem".
+func (s *Server) checkModel(model string) error {
 	if model == "" || model == "tandem" || model == s.cfg.Model.Name || model == s.cfg.Model.Name+":latest" || model == "tandem:latest" {
 		return nil
 	}
@@ -139,13 +139,13 @@ func (s *Server) chatCompletions(w http.ResponseWriter, r *http.Request) {
 	}
 	j, err := s.prepare(q.Model, "", q.Messages, q.options)
 	if err == nil && q.TopLogprobs != nil && (!q.Logprobs || *q.TopLogprobs < 0 || *q.TopLogprobs > maxTop) {
-		err = refused("top_logprobs", "top_logprobs: want 0 to %d, with logprobs", maxTop)
+		err = badRequest("top_logprobs", "top_logprobs: want 0 to %d, with logprobs", maxTop)
 	}
 	if err == nil && q.Logprobs && s.cfg.Tokens == nil {
-		err = refused("logprobs", "logprobs: this server does not know its tokens: leave it out")
+		err = badRequest("logprobs", "logprobs: this server does not know its tokens: leave it out")
 	}
 	if err == nil && q.Logprobs && s.cfg.Denoises {
-		err = refused("logprobs", "logprobs: this model fills its answers in blocks and gives no likelihood of each token: leave it out")
+		err = badRequest("logprobs", "logprobs: this model fills its answers in blocks and gives no likelihood of each token: leave it out")
 	}
 	if err != nil {
 		fail(w, err)
@@ -174,13 +174,13 @@ func (s *Server) completions(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case err != nil:
 	case len(q.Prompt) != 1:
-		err = refused("prompt", "prompt: want one string, the question")
+		err = badRequest("prompt", "prompt: want one string, the question")
 	case strings.TrimSpace(q.Prompt[0]) == "":
-		err = refused("prompt", "prompt is empty: want the question")
+		err = badRequest("prompt", "prompt is empty: want the question")
 	case q.Logprobs != nil:
-		err = refused("logprobs", "logprobs are given by /v1/chat/completions only")
+		err = badRequest("logprobs", "logprobs are given by /v1/chat/completions only")
 	case q.Echo, q.Suffix != "", q.BestOf != nil && *q.BestOf != 1:
-		err = refused("echo", "echo, suffix and best_of are not supported")
+		err = badRequest("echo", "echo, suffix and best_of are not supported")
 	}
 	var j *job
 	if err == nil {
@@ -195,7 +195,7 @@ func (s *Server) completions(w http.ResponseWriter, r *http.Request) {
 
 // serve answers a job.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, j *job) {
-	leave, err := s.begin(r.Context(), j)
+	leave, err := s.waitAndCount(r.Context(), j)
 	if err != nil {
 		fail(w, err)
 		return
@@ -224,7 +224,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, j *job) {
 			one.Logprobs = &logprobs{out.likely}
 		}
 		c.Choices = append(c.Choices, one)
-		extras = append(extras, s.ownOf(j, j.queries[i], out.answer))
+		extras = append(extras, s.extraOf(j, j.queries[i], out.answer))
 		sum.Completion += len(out.answer.Tokens)
 		t := timingsOf(j.prompt, out.answer)
 		c.Timings = &t
@@ -237,16 +237,16 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, j *job) {
 	reply(w, http.StatusOK, c)
 }
 
-// chosen is the outcome of one choice, with the likelihoods of its tokens if the request has them.
-type chosen struct {
+// choiceOutcome is the outcome of one choice, with the likelihoods of its tokens if the request has them.
+type choiceOutcome struct {
 	outcome
 	likely []logprob
 }
 
 // answerAll answers all choices of a job, in their order.
-func (s *Server) answerAll(ctx context.Context, j *job) ([]chosen, error) {
-	outs := make([]chosen, len(j.queries))
-	return outs, s.each(ctx, len(outs), func(ctx context.Context, i int) error {
+func (s *Server) answerAll(ctx context.Context, j *job) ([]choiceOutcome, error) {
+	outs := make([]choiceOutcome, len(j.queries))
+	return outs, s.eachChoice(ctx, len(outs), func(ctx context.Context, i int) error {
 		lp := s.likelihoods(j)
 		out, err := s.run(ctx, j.queries[i], j.Stop, func(string, []node.Token) {}, recorder(lp, nil))
 		if outs[i].outcome = out; err == nil && lp != nil {
@@ -256,9 +256,9 @@ func (s *Server) answerAll(ctx context.Context, j *job) ([]chosen, error) {
 	})
 }
 
-// each answers n choices: at the same time if Config.Together says so and others leave places free, else one after the other.
+// eachChoice answers n choices: at the same time if Config.Together says so and others leave places free, else one after the other.
 // Which way makes no difference to the texts. The first error ends all.
-func (s *Server) each(ctx context.Context, n int, answer func(ctx context.Context, i int) error) error {
+func (s *Server) eachChoice(ctx context.Context, n int, answer func(ctx context.Context, i int) error) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var next atomic.Int64
@@ -276,7 +276,7 @@ func (s *Server) each(ctx context.Context, n int, answer func(ctx context.Contex
 	}
 	var others sync.WaitGroup
 	for range n - 1 {
-		if !s.cfg.Together || !s.another() {
+		if !s.cfg.Together || !s.takeFreeTurn() {
 			break
 		}
 		others.Go(func() {
@@ -289,8 +289,8 @@ func (s *Server) each(ctx context.Context, n int, answer func(ctx context.Contex
 	return context.Cause(ctx)
 }
 
-// another takes one more place among the answers, if one is free.
-func (s *Server) another() bool {
+// takeFreeTurn takes one more place among the answers, if one is free.
+func (s *Server) takeFreeTurn() bool {
 	select {
 	case s.turns <- struct{}{}:
 		return true
@@ -299,8 +299,8 @@ func (s *Server) another() bool {
 	}
 }
 
-// ownOf is what Tandem says of one choice.
-func (s *Server) ownOf(j *job, q Query, a node.Answer) Extra {
+// extraOf is what Tandem says of one choice.
+func (s *Server) extraOf(j *job, q Query, a node.Answer) Extra {
 	e := s.extra(q, a)
 	e.Remarks = append(j.remarks[:len(j.remarks):len(j.remarks)], e.Remarks...)
 	return e
@@ -341,7 +341,7 @@ func (s *Server) stream(w http.ResponseWriter, ctx context.Context, j *job) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	c := &chunks{server: s, job: j, out: newStream(w, false), stop: stop}
-	if err := s.each(ctx, len(j.queries), c.answer); err != nil {
+	if err := s.eachChoice(ctx, len(j.queries), c.answer); err != nil {
 		if c.out.err == nil {
 			c.out.send("", map[string]any{"error": errorOf(err)})
 		}
@@ -370,9 +370,9 @@ type chunks struct {
 }
 
 // send sends a chunk.
-func (c *chunks) send(of choice, own any) {
+func (c *chunks) send(one choice, extra any) {
 	next := c.server.completion(c.job, ".chunk")
-	next.Choices, next.Tandem = []choice{of}, own
+	next.Choices, next.Tandem = []choice{one}, extra
 	if c.job.showsUsage() {
 		next.Usage = json.RawMessage("null")
 	}
@@ -387,7 +387,7 @@ func (c *chunks) send(of choice, own any) {
 func (c *chunks) record(l node.Line) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.out.send("record", c.server.spelled(l))
+	c.out.send("record", c.server.spellLine(l))
 }
 
 // answer answers a choice.
@@ -414,7 +414,7 @@ func (c *chunks) answer(ctx context.Context, i int) error {
 	c.mu.Lock()
 	c.tokens += len(done.answer.Tokens)
 	c.mu.Unlock()
-	c.send(last, s.ownOf(j, j.queries[i], done.answer))
+	c.send(last, s.extraOf(j, j.queries[i], done.answer))
 	return nil
 }
 
@@ -441,15 +441,15 @@ func infosOf(tokens []node.Token) map[string]any {
 	return map[string]any{"tokens": infos}
 }
 
-// spelled is a line of a recording with the text of its tokens, for people.
-type spelled struct {
+// spelledLine is a line of a recording with the text of its tokens, for people.
+type spelledLine struct {
 	node.Line
 	Text  string   `json:"text,omitempty"`
 	Texts []string `json:"texts,omitempty"` // of the distribution's tokens
 }
 
-func (s *Server) spelled(l node.Line) spelled {
-	out := spelled{Line: l}
+func (s *Server) spellLine(l node.Line) spelledLine {
+	out := spelledLine{Line: l}
 	if s.cfg.Tokens == nil {
 		return out
 	}
@@ -481,7 +481,7 @@ func (s *Server) model(w http.ResponseWriter, r *http.Request) {
 		reply(w, http.StatusOK, s.modelInfo(name))
 		return
 	}
-	if err := s.knows(name); err != nil {
+	if err := s.checkModel(name); err != nil {
 		fail(w, err)
 		return
 	}

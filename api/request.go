@@ -97,7 +97,7 @@ func (o *ownOptions) UnmarshalJSON(b []byte) error {
 		if near := spelling.Nearest(name, names); near != "" {
 			want = "did you mean " + near + "?"
 		}
-		return refused("tandem."+name, "tandem.%s is no option: %s", name, want)
+		return badRequest("tandem."+name, "tandem.%s is no option: %s", name, want)
 	}
 	type plain ownOptions
 	return json.Unmarshal(b, (*plain)(o))
@@ -153,47 +153,47 @@ const (
 	maxTurns   = 64
 )
 
-// given reports whether a field of a request has a value that asks for something.
-func given(raw json.RawMessage) bool {
+// isGiven reports whether a field of a request has a value that asks for something.
+func isGiven(raw json.RawMessage) bool {
 	text := string(bytes.TrimSpace(raw))
 	return text != "" && text != "null" && text != "[]" && text != "{}"
 }
 
 // mustCall reports whether a choice of tools demands the call of one.
 func mustCall(choice json.RawMessage) bool {
-	return given(choice) && !slices.Contains([]string{`"auto"`, `"none"`}, string(bytes.TrimSpace(choice)))
+	return isGiven(choice) && !slices.Contains([]string{`"auto"`, `"none"`}, string(bytes.TrimSpace(choice)))
 }
 
 // check refuses what cannot be done.
 func (o options) check() error {
 	stops, hottest := cmp.Or(o.bounds.stops, maxStops), cmp.Or(o.bounds.hottest, MaxTemperature)
 	switch {
-	case given(o.Tools) || given(o.Functions):
-		return refused("tools", "tools are not supported: this server answers from documents")
+	case isGiven(o.Tools) || isGiven(o.Functions):
+		return badRequest("tools", "tools are not supported: this server answers from documents")
 	case mustCall(o.ToolChoice):
-		return refused("tool_choice", "tool_choice: tools are not supported: leave it out, or give auto or none")
+		return badRequest("tool_choice", "tool_choice: tools are not supported: leave it out, or give auto or none")
 	case mustCall(o.FunctionCall):
-		return refused("function_call", "function_call: tools are not supported: leave it out, or give auto or none")
+		return badRequest("function_call", "function_call: tools are not supported: leave it out, or give auto or none")
 	case o.Format != nil && o.Format.Type != "" && o.Format.Type != "text":
-		return refused("response_format", "the response format %q is not supported: answers are text", o.Format.Type)
-	case given(o.LogitBias):
-		return refused("logit_bias", "logit_bias is not supported")
+		return badRequest("response_format", "the response format %q is not supported: answers are text", o.Format.Type)
+	case isGiven(o.LogitBias):
+		return badRequest("logit_bias", "logit_bias is not supported")
 	case o.Presence != 0:
-		return refused("presence_penalty", "presence_penalty is not supported: leave it at 0")
+		return badRequest("presence_penalty", "presence_penalty is not supported: leave it at 0")
 	case o.Frequency != 0:
-		return refused("frequency_penalty", "frequency_penalty is not supported: leave it at 0")
+		return badRequest("frequency_penalty", "frequency_penalty is not supported: leave it at 0")
 	case len(o.Stop) > stops || slices.Contains(o.Stop, ""):
-		return refused("stop", "stop: want up to %d strings that are not empty", stops)
+		return badRequest("stop", "stop: want up to %d strings that are not empty", stops)
 	case o.N != nil && (*o.N < 1 || *o.N > maxChoices):
-		return refused("n", "n is %d: want 1 to %d", *o.N, maxChoices)
+		return badRequest("n", "n is %d: want 1 to %d", *o.N, maxChoices)
 	case o.Temperature != nil && !(*o.Temperature >= 0 && *o.Temperature <= hottest):
-		return refused("temperature", "temperature is %v: want 0 to %v", *o.Temperature, hottest)
+		return badRequest("temperature", "temperature is %v: want 0 to %v", *o.Temperature, hottest)
 	case o.TopP != nil && !(*o.TopP > 0 && *o.TopP <= 1):
-		return refused("top_p", "top_p is %v: want more than 0 and at most 1", *o.TopP)
+		return badRequest("top_p", "top_p is %v: want more than 0 and at most 1", *o.TopP)
 	case !(o.Tandem.RTT >= 0 && o.Tandem.RTT <= tandem.Milliseconds(MaxRTT)):
-		return refused("tandem.rtt_ms", "tandem.rtt_ms is %v: want 0 to %v", o.Tandem.RTT, tandem.Milliseconds(MaxRTT))
+		return badRequest("tandem.rtt_ms", "tandem.rtt_ms is %v: want 0 to %v", o.Tandem.RTT, tandem.Milliseconds(MaxRTT))
 	case !(o.Tandem.Loss >= 0 && o.Tandem.Loss < 1):
-		return refused("tandem.loss", "tandem.loss is %v: want 0 or more and less than 1", o.Tandem.Loss)
+		return badRequest("tandem.loss", "tandem.loss is %v: want 0 or more and less than 1", o.Tandem.Loss)
 	}
 	return nil
 }
@@ -214,7 +214,7 @@ func (s *Server) query(o options, question string, history []chat.Message, i int
 		if most != nil && *most > 0 {
 			q.Settings.MaxTokens = int(min(*most, tandem.MaxAnswer))
 		} else if most != nil && *most != -1 {
-			return q, refused("max_tokens", "max_tokens is %d: want 1 or more, or -1 for the server's limit", *most)
+			return q, badRequest("max_tokens", "max_tokens is %d: want 1 or more, or -1 for the server's limit", *most)
 		}
 	}
 	if o.Seed != nil && *o.Seed != -1 {
@@ -226,12 +226,12 @@ func (s *Server) query(o options, question string, history []chat.Message, i int
 	}
 	q.Settings.Seed += uint64(i)
 	if s.cfg.Private && o.Tandem.Placement != "" {
-		return q, refused("tandem.placement", "this device is private with its cloud, and that sets the placement: leave tandem.placement out")
+		return q, badRequest("tandem.placement", "this device is private with its cloud, and that sets the placement: leave tandem.placement out")
 	}
 	if name := o.Tandem.Placement; name != "" && name != "auto" {
 		p, err := tandem.ParsePlacement(name)
 		if err != nil {
-			return q, refused("tandem.placement", "tandem.placement: %v", err)
+			return q, badRequest("tandem.placement", "tandem.placement: %v", err)
 		}
 		q.Settings.Placement = p
 	}
@@ -241,7 +241,7 @@ func (s *Server) query(o options, question string, history []chat.Message, i int
 	}
 	if o.Tandem.Private {
 		if o.Tandem.Placement != "" {
-			return q, refused("tandem.private", "tandem.private sets the placement itself: leave tandem.placement out")
+			return q, badRequest("tandem.private", "tandem.private sets the placement itself: leave tandem.placement out")
 		}
 		q.Settings.MakePrivate()
 	}
@@ -256,14 +256,14 @@ func (s *Server) drafters(text string) (specdec.Set, error) {
 	set, err := specdec.ParseSet(text)
 	switch {
 	case err != nil:
-		return 0, refused("tandem.draft", "tandem.draft: %v", err)
+		return 0, badRequest("tandem.draft", "tandem.draft: %v", err)
 	case s.cfg.Denoises:
-		return 0, refused("tandem.draft", "tandem.draft is %q: a diffusion model answers here, and nothing drafts for it", text)
+		return 0, badRequest("tandem.draft", "tandem.draft is %q: a diffusion model answers here, and nothing drafts for it", text)
 	case s.cfg.CanDraft == nil:
 		return set, nil
 	}
 	if err := s.cfg.CanDraft(set); err != nil {
-		return 0, refused("tandem.draft", "tandem.draft is %q: %v", text, err)
+		return 0, badRequest("tandem.draft", "tandem.draft is %q: %v", text, err)
 	}
 	return set, nil
 }
@@ -307,7 +307,7 @@ func (c *content) UnmarshalJSON(b []byte) error {
 	var all []string
 	for _, p := range parts {
 		if !slices.Contains(textParts, p.Type) {
-			return refused("messages", "a message has a part of type %q: only text is supported", p.Type)
+			return badRequest("messages", "a message has a part of type %q: only text is supported", p.Type)
 		}
 		all = append(all, p.Text)
 	}
@@ -328,19 +328,19 @@ func conversation(messages []message) (question string, history []chat.Message, 
 			history = append(history, chat.Message{Role: m.Role, Content: text})
 		case "tool", "function":
 			if i == len(messages)-1 {
-				return "", nil, false, refused("messages", "the last message is of a tool: it must be the user's question")
+				return "", nil, false, badRequest("messages", "the last message is of a tool: it must be the user's question")
 			}
 			history = append(history, chat.Message{Role: "user", Content: text})
 		default:
-			return "", nil, false, refused("messages", "message %d has the role %q: want system, user, assistant or tool", i, m.Role)
+			return "", nil, false, badRequest("messages", "message %d has the role %q: want system, user, assistant or tool", i, m.Role)
 		}
 	}
 	n := len(history) - 1
 	if n < 0 || history[n].Role != "user" || history[n].Content == "" {
-		return "", nil, false, refused("messages", "the last message must be the user's question")
+		return "", nil, false, badRequest("messages", "the last message must be the user's question")
 	}
 	if len(history[n].Content) > node.MaxQuestion {
-		return "", nil, false, refused("messages", "the question has %d bytes: want at most %d", len(history[n].Content), node.MaxQuestion)
+		return "", nil, false, badRequest("messages", "the question has %d bytes: want at most %d", len(history[n].Content), node.MaxQuestion)
 	}
 	return history[n].Content, node.Recent(history[:n], maxTurns), system, nil
 }

@@ -61,7 +61,7 @@ func (in *input) UnmarshalJSON(b []byte) error {
 			*in = append(*in, message{Role: "tool", Content: item.Output})
 		case "function_call", "reasoning": // of earlier answers of other models
 		default:
-			return refused("input", "input: item %d has the type %.40q: only messages of text are supported", i, item.Type)
+			return badRequest("input", "input: item %d has the type %.40q: only messages of text are supported", i, item.Type)
 		}
 	}
 	return nil
@@ -77,20 +77,20 @@ type inputItem struct {
 // check refuses what cannot be done, and what other requests name otherwise.
 func (r responsesRequest) check() error {
 	switch {
-	case given(r.Previous):
-		return refused("previous_response_id", "previous_response_id: this server keeps no answers: send the whole conversation in input")
-	case given(r.Conversation):
-		return refused("conversation", "conversation: this server keeps no conversations: send the whole conversation in input")
-	case given(r.Prompt):
-		return refused("prompt", "prompt: this server keeps no prompts: send the text in input")
+	case isGiven(r.Previous):
+		return badRequest("previous_response_id", "previous_response_id: this server keeps no answers: send the whole conversation in input")
+	case isGiven(r.Conversation):
+		return badRequest("conversation", "conversation: this server keeps no conversations: send the whole conversation in input")
+	case isGiven(r.Prompt):
+		return badRequest("prompt", "prompt: this server keeps no prompts: send the text in input")
 	case r.Background:
-		return refused("background", "background is not supported: leave it out")
+		return badRequest("background", "background is not supported: leave it out")
 	case r.TopLogprobs != nil && *r.TopLogprobs != 0:
-		return refused("top_logprobs", "top_logprobs are given by /v1/chat/completions only")
+		return badRequest("top_logprobs", "top_logprobs are given by /v1/chat/completions only")
 	case r.Text.Format != nil && !slices.Contains([]string{"", "text"}, r.Text.Format.Type):
-		return refused("text.format", "the text format %q is not supported: answers are text", r.Text.Format.Type)
+		return badRequest("text.format", "the text format %q is not supported: answers are text", r.Text.Format.Type)
 	case r.MaxTokens != nil && *r.MaxTokens < 1:
-		return refused("max_output_tokens", "max_output_tokens is %d: want 1 or more", *r.MaxTokens)
+		return badRequest("max_output_tokens", "max_output_tokens is %d: want 1 or more", *r.MaxTokens)
 	}
 	return nil
 }
@@ -208,7 +208,7 @@ func (s *Server) begun(j *job, r responsesRequest) response {
 
 // ended is a job's response with its answer.
 func (s *Server) ended(out response, j *job, o outcome) response {
-	now, own, n := time.Now().Unix(), s.ownOf(j, j.queries[0], o.answer), len(o.answer.Tokens)
+	now, own, n := time.Now().Unix(), s.extraOf(j, j.queries[0], o.answer), len(o.answer.Tokens)
 	if out.Status = "completed"; o.finish == "length" {
 		out.Status, out.Incomplete = "incomplete", &incomplete{"max_output_tokens"}
 	} else {
@@ -229,7 +229,7 @@ func (s *Server) responses(w http.ResponseWriter, r *http.Request) {
 	}
 	var leave func()
 	if err == nil {
-		leave, err = s.begin(r.Context(), j)
+		leave, err = s.waitAndCount(r.Context(), j)
 	}
 	if err != nil {
 		fail(w, asInput(err))
@@ -284,7 +284,7 @@ func (s *Server) streamResponse(w http.ResponseWriter, ctx context.Context, j *j
 	h.say("response.content_part.added", of(fields{"part": textOf("")}))
 	var lines func(node.Line)
 	if j.Tandem.Record {
-		lines = func(l node.Line) { h.send("record", s.spelled(l)) }
+		lines = func(l node.Line) { h.send("record", s.spellLine(l)) }
 	}
 	o, err := s.run(ctx, j.queries[0], nil, func(text string, _ []node.Token) {
 		h.say("response.output_text.delta", of(fields{"delta": text, "logprobs": []any{}}))

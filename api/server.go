@@ -169,7 +169,7 @@ func (s *Server) Handler() http.Handler {
 	if s.cfg.Page != nil {
 		mux.Handle("GET /", s.cfg.Page)
 	}
-	return s.logged(s.guard(named(mux)))
+	return s.logged(s.guard(answerUnknown(mux)))
 }
 
 // router is a mux that knows the API's paths.
@@ -187,8 +187,8 @@ func (m *router) HandleFunc(pattern string, h http.HandlerFunc) {
 	m.ServeMux.HandleFunc(pattern, h)
 }
 
-// meant returns the path of the API that an unknown one may stand for, "" if there is none.
-func (m *router) meant(path string) string {
+// suggestion returns the path of the API that an unknown one may stand for, "" if there is none.
+func (m *router) suggestion(path string) string {
 	switch full := "/v1" + path; {
 	case slices.Contains(m.paths, full): // the client was given an address without /v1
 		return full
@@ -198,14 +198,14 @@ func (m *router) meant(path string) string {
 	return spelling.Nearest(path, m.paths)
 }
 
-// named answers unknown paths and methods with JSON. The page's files are no part of the API.
-func named(mux *router) http.Handler {
+// answerUnknown answers unknown paths and methods with JSON. The page's files are no part of the API.
+func answerUnknown(mux *router) http.Handler {
 	const page = "GET /"
 	known := func(r *http.Request) bool {
 		_, pattern := mux.Handler(r)
-		return pattern != "" && !(pattern == page && forPrograms(r.URL.Path))
+		return pattern != "" && !(pattern == page && isAPIPath(r.URL.Path))
 	}
-	also := func(r *http.Request) bool {
+	serves := func(r *http.Request) bool {
 		_, pattern := mux.Handler(r)
 		return known(r) && (pattern != page || r.URL.Path == "/")
 	}
@@ -216,7 +216,7 @@ func named(mux *router) http.Handler {
 		}
 		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
 			if other := r.Clone(r.Context()); method != r.Method {
-				if other.Method = method; also(other) {
+				if other.Method = method; serves(other) {
 					w.Header().Add("Allow", method)
 				}
 			}
@@ -226,16 +226,16 @@ func named(mux *router) http.Handler {
 				Message: fmt.Sprintf("%s is for %s, not %s", r.URL.Path, strings.Join(allowed, " and "), r.Method)})
 			return
 		}
-		said := "docs/api.md lists what is"
-		if path := mux.meant(r.URL.Path); path != "" {
-			said = "did you mean " + path + "?"
+		hint := "docs/api.md lists what is"
+		if path := mux.suggestion(r.URL.Path); path != "" {
+			hint = "did you mean " + path + "?"
 		}
-		failAs(w, r, notFound("%s is not part of this API: %s", r.URL.Path, said))
+		failAs(w, r, notFound("%s is not part of this API: %s", r.URL.Path, hint))
 	})
 }
 
-// forPrograms reports whether a path belongs to the API, not to the page.
-func forPrograms(path string) bool {
+// isAPIPath reports whether a path belongs to the API, not to the page.
+func isAPIPath(path string) bool {
 	return path == "/v1" || strings.HasPrefix(path, "/v1/") || strings.HasPrefix(path, ollamaPrefix)
 }
 
@@ -260,7 +260,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 			failAs(w, r, err)
 			return
 		}
-		if s.ending() && (forPrograms(r.URL.Path) || r.URL.Path == "/health") {
+		if s.ending() && (isAPIPath(r.URL.Path) || r.URL.Path == "/health") {
 			failAs(w, r, ErrEnding)
 			return
 		}
@@ -356,13 +356,13 @@ func isToken(text string) bool {
 	})
 }
 
-// open are the paths that need no key: they say nothing about documents.
-var open = []string{"/health", "/api/version"}
+// keyless are the paths that need no key: they say nothing about documents.
+var keyless = []string{"/health", "/api/version"}
 
 // checkKey refuses requests without the server's key. The page itself is no secret; what it asks for is.
 func (s *Server) checkKey(r *http.Request) error {
-	page := (r.Method == http.MethodGet || r.Method == http.MethodHead) && !forPrograms(r.URL.Path) && r.URL.Path != "/metrics"
-	if s.cfg.Key == "" || slices.Contains(open, r.URL.Path) || page {
+	page := (r.Method == http.MethodGet || r.Method == http.MethodHead) && !isAPIPath(r.URL.Path) && r.URL.Path != "/metrics"
+	if s.cfg.Key == "" || slices.Contains(keyless, r.URL.Path) || page {
 		return nil
 	}
 	scheme, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
@@ -372,8 +372,8 @@ func (s *Server) checkKey(r *http.Request) error {
 	return nil
 }
 
-// turn waits for a place among the answers.
-func (s *Server) turn(ctx context.Context) (leave func(), err error) {
+// waitTurn waits for a place among the answers.
+func (s *Server) waitTurn(ctx context.Context) (leave func(), err error) {
 	select {
 	case s.queue <- struct{}{}:
 	default:
@@ -412,7 +412,7 @@ func (s orNull) MarshalJSON() ([]byte, error) {
 	return json.Marshal(string(s))
 }
 
-func refused(param, format string, args ...any) error {
+func badRequest(param, format string, args ...any) error {
 	return &Error{Status: http.StatusBadRequest, Type: "invalid_request_error", Param: orNull(param), Message: fmt.Sprintf(format, args...)}
 }
 
@@ -502,17 +502,17 @@ func read(w http.ResponseWriter, r *http.Request, v any) error {
 			return own
 		}
 		if errors.As(err, &wrong) {
-			field := asWritten(v, wrong.Field)
-			return refused(field, "%s: %s", cmp.Or(field, "the request"), mistaken(wrong))
+			field := fieldPath(v, wrong.Field)
+			return badRequest(field, "%s: %s", cmp.Or(field, "the request"), typeErrorText(wrong))
 		}
-		return refused("", "the request is no JSON object: %v", err)
+		return badRequest("", "the request is no JSON object: %v", err)
 	}
 	return nil
 }
 
-// asWritten returns the path of a field in a request that is read into v. encoding/json names the embedded struct on the way,
+// fieldPath returns the path of a field in a request that is read into v. encoding/json names the embedded struct on the way,
 // which the request does not have.
-func asWritten(v any, path string) string {
+func fieldPath(v any, path string) string {
 	for f := range reflect.TypeOf(v).Elem().Fields() {
 		if f.Anonymous {
 			path = strings.TrimPrefix(path, f.Name+".")
@@ -521,17 +521,17 @@ func asWritten(v any, path string) string {
 	return path
 }
 
-// mistaken says what is wrong with a value. encoding/json gives the digits only of numbers that do not fit: "number 1.5".
-func mistaken(wrong *json.UnmarshalTypeError) string {
+// typeErrorText says what is wrong with a value. encoding/json gives the digits only of numbers that do not fit: "number 1.5".
+func typeErrorText(wrong *json.UnmarshalTypeError) string {
 	digits, unfit := strings.CutPrefix(wrong.Value, "number ")
 	if unfit && (wrong.Type.Kind() == reflect.Float64 || !strings.ContainsAny(digits, ".eE")) {
 		return digits + " is out of range"
 	}
-	return fmt.Sprintf("want %s, not %s", wanted(wrong.Type), article(wrong.Value))
+	return fmt.Sprintf("want %s, not %s", wantedJSON(wrong.Type), withArticle(wrong.Value))
 }
 
-// wanted names in JSON's terms what a type is read from.
-func wanted(t reflect.Type) string {
+// wantedJSON names in JSON's terms what a type is read from.
+func wantedJSON(t reflect.Type) string {
 	if t == reflect.TypeFor[list]() {
 		return "a string or a list of strings"
 	}
@@ -550,8 +550,8 @@ func wanted(t reflect.Type) string {
 	return "a whole number"
 }
 
-// article returns what encoding/json calls a value as it is said in a sentence: "an array", "a number 1.5".
-func article(value string) string {
+// withArticle returns what encoding/json calls a value as it is said in a sentence: "an array", "a number 1.5".
+func withArticle(value string) string {
 	if strings.HasPrefix(value, "array") || strings.HasPrefix(value, "object") {
 		return "an " + value
 	}

@@ -166,7 +166,7 @@ func isID(value json.RawMessage) bool {
 // follows it.
 func plainly(err error) error {
 	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
-		return fmt.Errorf("a value has the wrong type: want %s", wanted(wrong.Type))
+		return fmt.Errorf("a value has the wrong type: want %s", wantedJSON(wrong.Type))
 	}
 	return err
 }

@@ -46,12 +46,12 @@ func (s *Server) run(ctx context.Context, q Query, stops []string, emit func(tex
 	defer stop(nil)
 	s.events.send(event{"answer": q.ID, "event": "begin", "question": q.Text})
 	cut := cutter{stops: stops}
-	var said strings.Builder
+	var shown strings.Builder
 	var held []node.Token
 	used := 0 // tokens, up to that in which a stop string ends
-	give := func(text string) {
+	show := func(text string) {
 		if text != "" {
-			said.WriteString(text)
+			shown.WriteString(text)
 			emit(text, held)
 			held = nil
 		}
@@ -62,12 +62,12 @@ func (s *Server) run(ctx context.Context, q Query, stops []string, emit func(tex
 		}
 		s.events.send(event{"answer": q.ID, "event": "token", "token": tokenInfo(t)})
 		held, used = append(held, t), used+1
-		if give(cut.add(t.Text)); cut.done {
+		if show(cut.add(t.Text)); cut.done {
 			stop(errStopString)
 		}
 	}, record)
 	if cut.done {
-		a, err = cutShort(a, said.String(), used), nil
+		a, err = cutShort(a, shown.String(), used), nil
 	}
 	if err != nil {
 		if errors.Is(context.Cause(ctx), ErrEnding) {
@@ -76,8 +76,8 @@ func (s *Server) run(ctx context.Context, q Query, stops []string, emit func(tex
 		s.events.send(event{"answer": q.ID, "event": "end", "error": errorOf(err).Message})
 		return outcome{}, err
 	}
-	give(cut.rest())
-	out := outcome{answer: a, text: said.String(), finish: "stop"}
+	show(cut.rest())
+	out := outcome{answer: a, text: shown.String(), finish: "stop"}
 	if a.Reason == pair.ReasonLength && !cut.done {
 		out.finish = "length"
 	}
@@ -106,15 +106,15 @@ func cutShort(a node.Answer, text string, tokens int) node.Answer {
 type cutter struct {
 	stops []string
 	held  string
-	began bool // text has come that is not white space
+	begun bool // text has come that is not white space
 	done  bool // a stop string has come
 }
 
 // add returns the text that can be passed on after more text.
 func (c *cutter) add(text string) string {
-	if !c.began {
+	if !c.begun {
 		text = strings.TrimLeft(text, " \n")
-		c.began = text != ""
+		c.begun = text != ""
 	}
 	c.held += text
 	if from, ok := c.stop(); ok {

@@ -134,25 +134,25 @@ func (c *cloudLink) busyText() string {
 	return fmt.Sprintf("the cloud is busy (%d questions before this one%s)", c.busy.Before, about)
 }
 
-// dial connects, asks the question and listens until the exchange ends. It runs on its own goroutine. spare is the number of
+// dial connects, asks the question and listens until the exchange ends. It runs on its own goroutine. seek is the number of
 // the seek, 0 for the replica to use.
-func (a *deviceSession) dial(spare int, except ...string) {
+func (a *deviceSession) dial(seek int, except ...string) {
 	ctx, cancel := context.WithTimeout(a.ctx, openWithin)
 	defer cancel()
 	up, err := a.cloud.open(ctx, except...)
 	if err != nil {
-		a.post(linkEnded{seek: spare, err: err})
+		a.post(linkEnded{seek: seek, err: err})
 		return
 	}
 	defer up.link.Close()
-	up.seek = spare
+	up.seek = seek
 	a.post(up)
 	queue := &busyNotice{link: up.link}
 	for {
 		m, err := a.hear(up.link)
 		switch busy, ok := m.(transport.Busy); {
 		case err != nil:
-			a.post(linkEnded{link: up.link, seek: spare, err: err})
+			a.post(linkEnded{link: up.link, seek: seek, err: err})
 			return
 		case ok && queue.latest.Swap(&busy) == nil:
 			a.postFrom(up.link, queue)

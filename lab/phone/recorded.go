@@ -274,7 +274,7 @@ func (s *scriptedDrafter) Begin(m *model.Model, prompt *model.Input) error {
 // Draft implements sample.Speculator.
 func (s *scriptedDrafter) Draft([]tandem.Token, int) ([]tandem.Token, []int) {
 	if s.answer == nil {
-		if s.answer = s.ways[draftKey(s.chooses, s.device.Verifies())]; s.answer == nil {
+		if s.answer = s.ways[draftKey(s.chooses, s.device.VerifyRows())]; s.answer == nil {
 			s.answer = s.ways["plain/1"]
 		}
 	}

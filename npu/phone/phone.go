@@ -26,15 +26,15 @@ type Options struct {
 	// Device computes: "native", or empty; "ggml:cpu", "ggml:cuda0" and the like, as ggml.Probe lists them; "auto",
 	// the first GPU or NPU of ggml that has room for Weights, or else native.
 	Device  string
-	On      npu.Device // computes instead of Device, if not nil
+	Inner   npu.Device // computes instead of Device, if not nil
 	Threads int        // of a processor; 0 for one on each core
 	Weights uint64     // bytes of the model's weights, for "auto"
 
 	// Chip is the phone's chip whose NPU is simulated, such as "sm8750" (see sim.Find); empty for none.
 	Chip string
-	// As is the model whose costs the simulated phone charges in place of those of the model that runs; nil for the
+	// StandIn is the model whose costs the simulated phone charges in place of those of the model that runs; nil for the
 	// model's own.
-	As *sim.StandIn
+	StandIn *sim.StandIn
 	// Chunk is the number of rows of the graph for prompts, if that is more than models have by themselves.
 	Chunk int
 	// Counted says that the phone's time is only counted (see Stats); otherwise runs take that time.
@@ -58,10 +58,10 @@ type Device struct {
 	strategy plan.Strategy
 	chunk    int // rows of the graph for prompts; 0 for the model's choice
 
-	layers, heads choice // of passes that denoise
+	layerChoice, headChoice programChoice // of passes whose rows attend both ways
 
-	mu       sync.Mutex
-	decoding *npu.Programs // that passes with drafts use, since the last prompt; nil for none
+	mu            sync.Mutex
+	draftPrograms *npu.Programs // that passes with drafts use, since the last prompt; nil for none
 }
 
 // Open opens a device. The model that is opened on it closes it.
@@ -70,13 +70,13 @@ func Open(opt Options) (*Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	inner := opt.On
+	inner := opt.Inner
 	if inner == nil {
-		if inner, err = open(opt.Device, opt.Threads, opt.Weights); err != nil {
+		if inner, err = openDevice(opt.Device, opt.Threads, opt.Weights); err != nil {
 			return nil, err
 		}
 	}
-	d := &Device{Device: inner, strategy: strategy, heads: choice{heads: true}, chunk: opt.Chunk}
+	d := &Device{Device: inner, strategy: strategy, headChoice: programChoice{ofHeads: true}, chunk: opt.Chunk}
 	if opt.Chip != "" {
 		costs, err := sim.Find(opt.Chip)
 		if err != nil {
@@ -86,7 +86,7 @@ func Open(opt Options) (*Device, error) {
 		if strategy == plan.Resident {
 			costs.Resident = math.MaxInt
 		}
-		d.sim = sim.Wrap(d.Device, costs, sim.Options{Paced: !opt.Counted, As: opt.As})
+		d.sim = sim.Wrap(d.Device, costs, sim.Options{Paced: !opt.Counted, StandIn: opt.StandIn})
 		d.Device = d.sim
 	}
 	if opt.Memory != 0 {
@@ -118,15 +118,15 @@ func (o Options) strategy() (plan.Strategy, error) {
 	return s, nil
 }
 
-// open opens the device that computes.
-func open(name string, threads int, weights uint64) (npu.Device, error) {
+// openDevice opens the device that computes.
+func openDevice(name string, threads int, weights uint64) (npu.Device, error) {
 	switch kind, which, _ := strings.Cut(strings.ToLower(name), ":"); {
 	case threads < 0:
 		return nil, fmt.Errorf("%d threads: use 1 or more, or 0 for one on each core", threads)
 	case kind == "" || name == "native":
 		return native.New(threads), nil
 	case name == "auto":
-		return automatic(threads, weights), nil
+		return openAutomatic(threads, weights), nil
 	case kind == "ggml" && which != "":
 		d, err := ggml.Open(which, threads)
 		if err != nil {
@@ -137,8 +137,8 @@ func open(name string, threads int, weights uint64) (npu.Device, error) {
 	return nil, fmt.Errorf("unknown device %q: use native, auto, ggml:cpu or another that doctor lists", name)
 }
 
-// automatic opens the first GPU or NPU that has room for the weights and a quarter more to work in, or else native.
-func automatic(threads int, weights uint64) npu.Device {
+// openAutomatic opens the first GPU or NPU that has room for the weights and a quarter more to work in, or else native.
+func openAutomatic(threads int, weights uint64) npu.Device {
 	report, err := ggml.Probe()
 	if err == nil {
 		for _, info := range report.Devices {
@@ -180,11 +180,11 @@ func (d *Device) Memory() (c memory.Counters, ok bool) {
 
 // Switching names the strategy by which the simulated phone changes its graphs; it is empty if nothing is planned.
 func (d *Device) Switching() string {
-	if !d.switches() {
+	if !d.plansSwitching() {
 		return ""
 	}
 	return d.strategy.String()
 }
 
-// switches reports whether the device plans its changes of graphs.
-func (d *Device) switches() bool { return d.sim != nil && d.memory == nil }
+// plansSwitching reports whether the device plans its changes of graphs.
+func (d *Device) plansSwitching() bool { return d.sim != nil && d.memory == nil }

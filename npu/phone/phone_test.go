@@ -185,7 +185,7 @@ func TestPrefillSwitchesAsPlanned(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := schedule.(*change)
+		c := schedule.(*switchSchedule)
 		before, _ := d.Stats()
 		got, err := m.Prefill(ctx, rows, new(model.Logits))
 		if err != nil {
@@ -350,8 +350,8 @@ func TestDraftsStayOnOneGraph(t *testing.T) {
 		if _, err := native.Forward(t.Context(), []model.Input{{Seq: want, Tokens: prompt}}); err != nil {
 			t.Fatal(err)
 		}
-		if d.Verifies() != c.rows {
-			t.Errorf("%s: the graph for decoding has %d rows, want %d", c.what, d.Verifies(), c.rows)
+		if d.VerifyRows() != c.rows {
+			t.Errorf("%s: the graph for decoding has %d rows, want %d", c.what, d.VerifyRows(), c.rows)
 		}
 		before, _ := d.Stats()
 		for _, g := range before.Graphs {

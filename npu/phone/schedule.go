@@ -36,36 +36,36 @@ func (d *Device) Schedule(ctx context.Context, programs []*npu.Programs, p npu.P
 	if d.sim != nil {
 		d.sim.Prompt(p.Decodes > 0)
 	}
-	if d.switches() && p.Live {
-		return &live{d, programs, d.layers.choose(d, programs, p.Tokens, max(p.Longest, p.Tokens))}, nil
+	if d.plansSwitching() && p.Live {
+		return &bidirectionalSchedule{d, programs, d.layerChoice.choose(d, programs, p.Tokens, max(p.Longest, p.Tokens))}, nil
 	}
-	if !d.switches() {
-		return &loaded{d: d, programs: programs}, nil
+	if !d.plansSwitching() {
+		return &loadedSchedule{d: d, programs: programs}, nil
 	}
 	var drafts *npu.Programs
 	if p.Decodes > 0 {
-		c := &change{d: d, all: programs, large: npu.Fitting(programs, p.Tokens), small: npu.Fitting(programs, p.Decodes)}
+		c := &switchSchedule{d: d, all: programs, large: npu.Fitting(programs, p.Tokens), small: npu.Fitting(programs, p.Decodes)}
 		if p.PerPass != nil {
-			c.small = d.verifying(programs, p)
+			c.small = d.verifyPrograms(programs, p)
 			drafts = c.small
 		}
-		d.setDecoding(drafts)
+		d.setDraftPrograms(drafts)
 		if c.large.Chunk > c.small.Chunk {
 			return c, c.begin(ctx, p)
 		}
 	} else if p.PerPass != nil {
-		drafts = d.decodingOn()
+		drafts = d.currentDraftPrograms()
 	}
-	return &loaded{d, programs, drafts}, nil
+	return &loadedSchedule{d, programs, drafts}, nil
 }
 
 // maxVerifyRows is the largest number of rows of a graph that verifies drafts: as many as fill the matrix unit (sd.npu
 // §5.1).
 const maxVerifyRows = 32
 
-// verifying returns the programs for decoding with drafts: those with the least time per expected token. All passes of the
+// verifyPrograms returns the programs for decoding with drafts: those with the least time per expected token. All passes of the
 // answer use them, whether with few rows or many, because loading others takes as long as many passes (sd.npu §3.1).
-func (d *Device) verifying(programs []*npu.Programs, p npu.Pass) (best *npu.Programs) {
+func (d *Device) verifyPrograms(programs []*npu.Programs, p npu.Pass) (best *npu.Programs) {
 	var least float64
 	for _, q := range programs {
 		if q.Chunk < p.Decodes && q != programs[len(programs)-1] || q.Chunk > maxVerifyRows && best != nil {
@@ -82,31 +82,31 @@ func (d *Device) verifying(programs []*npu.Programs, p npu.Pass) (best *npu.Prog
 	return best
 }
 
-// setDecoding remembers the programs that passes with drafts use.
-func (d *Device) setDecoding(p *npu.Programs) {
+// setDraftPrograms remembers the programs that passes with drafts use.
+func (d *Device) setDraftPrograms(p *npu.Programs) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.decoding = p
+	d.draftPrograms = p
 }
 
-// decodingOn returns the programs that passes with drafts use; nil if a prompt without drafts came last.
-func (d *Device) decodingOn() *npu.Programs {
+// currentDraftPrograms returns the programs that passes with drafts use; nil if a prompt without drafts came last.
+func (d *Device) currentDraftPrograms() *npu.Programs {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.decoding
+	return d.draftPrograms
 }
 
-// Verifies returns the number of rows of the graph that passes with drafts have used since the last prompt, 1 without
+// VerifyRows returns the number of rows of the graph that passes with drafts have used since the last prompt, 1 without
 // drafts.
-func (d *Device) Verifies() int {
-	if p := d.decodingOn(); p != nil {
+func (d *Device) VerifyRows() int {
+	if p := d.currentDraftPrograms(); p != nil {
 		return p.Chunk
 	}
 	return 1
 }
 
-// loaded schedules a pass without a change of graphs.
-type loaded struct {
+// loadedSchedule is the schedule of a pass without a change of graphs.
+type loadedSchedule struct {
 	d        *Device
 	programs []*npu.Programs
 	drafts   *npu.Programs // those that decode with drafts; nil for a pass without
@@ -115,10 +115,10 @@ type loaded struct {
 // Next implements npu.Schedule. It returns the programs that fit, or else programs for fewer rows that are loaded, if
 // running those several times takes less time than loading the ones that fit. With drafts on it stays with one graph for all
 // passes that this holds.
-func (s *loaded) Next(tokens int) *npu.Programs {
+func (s *loadedSchedule) Next(tokens int) *npu.Programs {
 	p := npu.Fitting(s.programs, tokens)
 	switch {
-	case !s.d.switches():
+	case !s.d.plansSwitching():
 		return p
 	case s.drafts != nil && tokens <= s.drafts.Chunk:
 		return s.drafts
@@ -127,10 +127,10 @@ func (s *loaded) Next(tokens int) *npu.Programs {
 		if small.Chunk >= p.Chunk {
 			break
 		}
-		c := &change{d: s.d, large: p, small: small}
+		c := &switchSchedule{d: s.d, large: p, small: small}
 		problem := c.problem(tokens, tokens)
 		c.plan = problem.Plan(plan.Resident)
-		if c.stays(problem) {
+		if c.keepsSmall(problem) {
 			return small
 		}
 	}
@@ -138,7 +138,7 @@ func (s *loaded) Next(tokens int) *npu.Programs {
 }
 
 // Head implements npu.Schedule.
-func (s *loaded) Head(rows int) npu.Program {
+func (s *loadedSchedule) Head(rows int) npu.Program {
 	if s.drafts != nil && rows <= s.drafts.Chunk {
 		return s.drafts.Head
 	}
@@ -146,31 +146,31 @@ func (s *loaded) Head(rows int) npu.Program {
 }
 
 // End implements npu.Schedule.
-func (s *loaded) End(context.Context) error { return nil }
+func (s *loadedSchedule) End(context.Context) error { return nil }
 
-// change schedules a prefill that changes from the graphs for prompts, large, to those for decoding, small.
-type change struct {
+// switchSchedule is the schedule of a prefill that changes from the graphs for prompts, large, to those for decoding, small.
+type switchSchedule struct {
 	d            *Device
 	large, small *npu.Programs
 	programs     *npu.Programs // large, with layers that follow the plan
 	all          []*npu.Programs
 	plan         plan.Plan
-	loads        []plan.Load // that have yet to begin
-	steps        int         // that are over: one for each layer and chunk
+	pendingLoads []plan.Load // in the order of the plan, that have not begun
+	stepsDone    int         // one for each layer and chunk
 }
 
 // begin plans the change and loads what the plan begins with, and the head.
-func (c *change) begin(ctx context.Context, p npu.Pass) error {
+func (c *switchSchedule) begin(ctx context.Context, p npu.Pass) error {
 	problem := c.problem(p.Tokens, p.Longest)
 	c.plan = problem.Plan(c.d.strategy)
-	if c.stays(problem) {
+	if c.keepsSmall(problem) {
 		c.plan = plan.Plan{Switch: make([]int, len(problem.Blocks))}
 	}
-	c.loads = c.plan.Loads
+	c.pendingLoads = c.plan.Loads
 	planned := *c.large
 	planned.Layers = make([]npu.Program, len(c.large.Layers))
 	for j, l := range c.large.Layers {
-		planned.Layers[j] = &step{l, c, j}
+		planned.Layers[j] = &switchingLayer{l, c, j}
 	}
 	c.programs = &planned
 
@@ -180,8 +180,8 @@ func (c *change) begin(ctx context.Context, p npu.Pass) error {
 	c.d.sim.AwaitGraph(head)
 	for j, first := range c.plan.Switch {
 		if first > 0 {
-			c.d.sim.Preload(c.name(j), c.large.Chunk)
-			c.d.sim.AwaitGraph(c.name(j))
+			c.d.sim.Preload(c.graphName(j), c.large.Chunk)
+			c.d.sim.AwaitGraph(c.graphName(j))
 		}
 		if err := ctx.Err(); err != nil {
 			return err
@@ -193,34 +193,34 @@ func (c *change) begin(ctx context.Context, p npu.Pass) error {
 
 // problem states what planning knows: each layer is a block, and takes as long as the chip's costs say for half the
 // context.
-func (c *change) problem(tokens, context int) (p plan.Problem) {
+func (c *switchSchedule) problem(tokens, context int) (p plan.Problem) {
 	costs := c.d.sim.Costs()
 	for j, l := range c.small.Layers {
 		g := l.Graph()
 		p.Blocks = append(p.Blocks, plan.Block{Load: costs.LoadTime(1, c.d.sim.Bytes(g)),
 			Large: c.d.sim.Cost(c.large.Layers[j].Graph(), context/2).Time(), Small: c.d.sim.Cost(g, context/2).Time()})
 	}
-	p.Runs = runs(tokens, c.large.Chunk, c.small.Chunk)
+	p.Runs = runsPerChunk(tokens, c.large.Chunk, c.small.Chunk)
 	return p
 }
 
-// runs returns, for each large chunk of the tokens, how many runs on small chunks compute the same.
-func runs(tokens, large, small int) (runs []int) {
+// runsPerChunk returns, for each large chunk of the tokens, how many runs on small chunks compute the same.
+func runsPerChunk(tokens, large, small int) (runs []int) {
 	for ; tokens > 0; tokens -= large {
 		runs = append(runs, (min(tokens, large)+small-1)/small)
 	}
 	return runs
 }
 
-// stays reports whether the graphs for decoding, all of which are loaded, should compute the prompt too, because it
+// keepsSmall reports whether the graphs for decoding, all of which are loaded, should compute the prompt too, because it
 // is so short that loading the others takes longer.
-func (c *change) stays(p plan.Problem) bool {
+func (c *switchSchedule) keepsSmall(p plan.Problem) bool {
 	var stay, load time.Duration
 	for j, b := range p.Blocks {
-		if !c.d.sim.Loaded(c.name(j), c.small.Chunk) {
+		if !c.d.sim.Loaded(c.graphName(j), c.small.Chunk) {
 			return false
 		}
-		if !c.d.sim.Loaded(c.name(j), c.large.Chunk) {
+		if !c.d.sim.Loaded(c.graphName(j), c.large.Chunk) {
 			load += b.Load
 		}
 		for chunk := range p.Runs {
@@ -230,32 +230,32 @@ func (c *change) stays(p plan.Problem) bool {
 	return stay <= load+p.Simulate(c.plan).Total()
 }
 
-func (c *change) name(layer int) string { return c.small.Layers[layer].Graph().Name }
+func (c *switchSchedule) graphName(layer int) string { return c.small.Layers[layer].Graph().Name }
 
 // Next implements npu.Schedule.
-func (c *change) Next(int) *npu.Programs { return c.programs }
+func (c *switchSchedule) Next(int) *npu.Programs { return c.programs }
 
 // Head implements npu.Schedule. It returns the head that is loaded for decoding, if that holds the rows.
-func (c *change) Head(rows int) npu.Program {
+func (c *switchSchedule) Head(rows int) npu.Program {
 	if rows <= c.small.Chunk {
 		return c.small.Head
 	}
 	return npu.Fitting(c.all, rows).Head
 }
 
-// step is a layer of the pass: it runs on the graph that the plan says.
-type step struct {
+// switchingLayer is a layer of the pass: it runs on the graph that the plan says.
+type switchingLayer struct {
 	npu.Program // for prompts
-	change      *change
+	schedule    *switchSchedule
 	layer       int
 }
 
 // Run implements npu.Program.
-func (s *step) Run(a npu.Args) error {
-	c := s.change
-	c.load()
-	chunk := c.steps / len(c.plan.Switch)
-	c.steps++
+func (s *switchingLayer) Run(a npu.Args) error {
+	c := s.schedule
+	c.beginLoads()
+	chunk := c.stepsDone / len(c.plan.Switch)
+	c.stepsDone++
 	if chunk < c.plan.Switch[s.layer] {
 		return s.Program.Run(a)
 	}
@@ -274,21 +274,21 @@ func (s *step) Run(a npu.Args) error {
 	return nil
 }
 
-// load begins the loads whose steps are over.
-func (c *change) load() {
-	for ; len(c.loads) > 0 && c.loads[0].After <= c.steps; c.loads = c.loads[1:] {
-		c.d.sim.Preload(c.name(c.loads[0].Block), c.small.Chunk)
+// beginLoads begins the loads whose steps are over.
+func (c *switchSchedule) beginLoads() {
+	for ; len(c.pendingLoads) > 0 && c.pendingLoads[0].After <= c.stepsDone; c.pendingLoads = c.pendingLoads[1:] {
+		c.d.sim.Preload(c.graphName(c.pendingLoads[0].Block), c.small.Chunk)
 	}
 }
 
 // End implements npu.Schedule. It waits for the last loads, so that decoding can begin.
-func (c *change) End(ctx context.Context) error {
-	c.load()
+func (c *switchSchedule) End(ctx context.Context) error {
+	c.beginLoads()
 	for j := range c.plan.Switch {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		c.d.sim.AwaitGraph(c.name(j))
+		c.d.sim.AwaitGraph(c.graphName(j))
 	}
 	return nil
 }

@@ -35,7 +35,7 @@ func NewSwitcher(d npu.Device, large, small []*npu.Graph, blocks int) (*Switcher
 		return nil, fmt.Errorf("chunks of %d tokens for prompts and %d for decoding: the second must be at most the first", s.large, s.small)
 	}
 	var err error
-	if s.blocks, err = executor.NewBlocks(d, cut(large, blocks), cut(small, blocks)); err != nil {
+	if s.blocks, err = executor.NewBlocks(d, cutBlocks(large, blocks), cutBlocks(small, blocks)); err != nil {
 		return nil, err
 	}
 	if s.embed, err = d.Compile(large[0]); err != nil {
@@ -45,9 +45,9 @@ func NewSwitcher(d npu.Device, large, small []*npu.Graph, blocks int) (*Switcher
 	return s, err
 }
 
-// cut divides the layers among a model's graphs into blocks of about the same number. The embedding and the head
+// cutBlocks divides the layers among a model's graphs into blocks of about the same number. The embedding and the head
 // belong to none.
-func cut(graphs []*npu.Graph, blocks int) [][]*npu.Graph {
+func cutBlocks(graphs []*npu.Graph, blocks int) [][]*npu.Graph {
 	layers := graphs[1 : len(graphs)-1]
 	out := make([][]*npu.Graph, blocks)
 	for j := range out {
@@ -57,7 +57,7 @@ func cut(graphs []*npu.Graph, blocks int) [][]*npu.Graph {
 }
 
 // Runs returns, for each chunk of a prompt, how many runs of the small graph compute the same.
-func (s *Switcher) Runs(tokens int) []int { return runs(tokens, s.large, s.small) }
+func (s *Switcher) Runs(tokens int) []int { return runsPerChunk(tokens, s.large, s.small) }
 
 // Problem states what planning knows of a prefill of that many tokens. The first call measures: it loads and
 // computes each block once with either graph.
@@ -76,8 +76,8 @@ func (s *Switcher) measure(ctx context.Context) error {
 	// The first round brings everything into caches.
 	for round := range 2 {
 		for _, smallGraph := range []bool{true, false} {
-			p := s.pass(s.NewCache(), tokens)
-			if err := p.begin(0); err != nil {
+			p := s.newPrefill(s.NewCache(), tokens)
+			if err := p.embedChunk(0); err != nil {
 				return err
 			}
 			for j := range profile {
@@ -149,7 +149,7 @@ func (s *Switcher) Prefill(ctx context.Context, c *Cache, tokens []tandem.Token,
 			return nil, plan.Timeline{}, err
 		}
 	}
-	p := s.pass(c, tokens)
+	p := s.newPrefill(c, tokens)
 	line, err := executor.Run(ctx, pl, s.blocks.Len(), len(chunks), p)
 	logits := make([]float32, s.head.Graph().Result().Width)
 	if err == nil {
@@ -174,8 +174,8 @@ type prefill struct {
 	rows      int       // of the chunk
 }
 
-// pass makes room in the cache for the tokens.
-func (s *Switcher) pass(c *Cache, tokens []tandem.Token) *prefill {
+// newPrefill returns a prefill of the tokens, for which it makes room in the cache.
+func (s *Switcher) newPrefill(c *Cache, tokens []tandem.Token) *prefill {
 	c.extend(len(tokens))
 	width := s.embed.Graph().Result().Width
 	p := &prefill{s: s, width: width, x: make([]float32, s.large*width)}
@@ -187,8 +187,8 @@ func (s *Switcher) pass(c *Cache, tokens []tandem.Token) *prefill {
 	return p
 }
 
-// begin looks the chunk's tokens up.
-func (p *prefill) begin(chunk int) error {
+// embedChunk looks the chunk's tokens up.
+func (p *prefill) embedChunk(chunk int) error {
 	from := chunk * p.s.large
 	p.rows = min(p.s.large, len(p.tokens)-from)
 	return p.s.embed.Run(npu.Args{Rows: p.rows, Tokens: p.tokens[from:], Positions: p.positions[from:], Out: p.x})
@@ -200,7 +200,7 @@ func (p *prefill) last() []float32 { return p.x[(p.rows-1)*p.width:] }
 // Compute implements executor.Machine.
 func (p *prefill) Compute(ctx context.Context, block, chunk int, smallGraph bool) error {
 	if block == 0 {
-		if err := p.begin(chunk); err != nil {
+		if err := p.embedChunk(chunk); err != nil {
 			return err
 		}
 	}

@@ -103,11 +103,11 @@ func TestSwitcherRefuses(t *testing.T) {
 	if _, _, err := s.Prefill(context.Background(), cache, tokens, p.Plan(plan.Asynchronous)); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.pass(s.NewCache(), tokens).Compute(context.Background(), 1, 0, false); err != nil && !errors.Is(err, executor.ErrNotLoaded) {
+	if err := s.newPrefill(s.NewCache(), tokens).Compute(context.Background(), 1, 0, false); err != nil && !errors.Is(err, executor.ErrNotLoaded) {
 		t.Errorf("error %v", err)
 	}
-	pass := s.pass(cache, tokens)
-	if err := pass.begin(0); err != nil {
+	pass := s.newPrefill(cache, tokens)
+	if err := pass.embedChunk(0); err != nil {
 		t.Fatal(err)
 	}
 	if err := pass.Compute(context.Background(), 1, 0, false); !errors.Is(err, executor.ErrNotLoaded) {

@@ -137,7 +137,7 @@ func (d *Device) reserve(a *npu.Args) error {
 	if need >= d.opt.Budget {
 		return &cachesError{c.bytes(), d.opt.Budget}
 	}
-	d.giveUp()
+	d.freeArena()
 	if err := d.stager.hold(need - c.held); err != nil {
 		return err
 	}

@@ -157,7 +157,7 @@ func (p *program) Run(a npu.Args) error {
 		return fmt.Errorf("program %s: %w", p.graph.Name, err)
 	}
 	if d.gone.Swap(false) && slices.Contains(d.read(d.live()), false) {
-		d.giveUp() // weights that nobody reads any more take part of the budget
+		d.freeArena() // weights that nobody reads any more take part of the budget
 	}
 	d.adapt()
 	err := d.layOut()
@@ -210,7 +210,7 @@ func (d *Device) layOut() error {
 	if d.laidOut {
 		return nil
 	}
-	d.giveUp()
+	d.freeArena()
 	d.forget()
 	sizes := d.weights.sizes()
 	if d.opt.Paging {
@@ -226,7 +226,7 @@ func (d *Device) layOut() error {
 		return err
 	}
 	if err := d.stager.usePlacement(p, sizes); err != nil {
-		d.giveUp()
+		d.freeArena()
 		return err
 	}
 	d.laidOut = true
@@ -275,8 +275,8 @@ func (d *Device) forget() {
 	}
 }
 
-// giveUp frees the arena. The next run lays it out again.
-func (d *Device) giveUp() {
+// freeArena frees the arena. The next run lays it out again.
+func (d *Device) freeArena() {
 	d.stager.clear()
 	d.laidOut = false
 }
@@ -341,13 +341,13 @@ func (d *Device) adapt() {
 	}
 	waits := func(p Placement) time.Duration { return stall(sizes, uses, p.temporary(sizes), d.costs()) }
 	if 10*waits(p) < 9*waits(current) {
-		d.giveUp()
+		d.freeArena()
 	}
 }
 
 // restart maps everything again after the device was lost.
 func (d *Device) restart() error {
-	d.giveUp()
+	d.freeArena()
 	d.stager.retried()
 	return d.layOut()
 }
@@ -362,7 +362,7 @@ func (d *Device) Close() error {
 	if d.closed {
 		return nil
 	}
-	d.giveUp()
+	d.freeArena()
 	d.stager.hold(-d.caches.held)
 	d.caches.held, d.closed = 0, true
 	return errors.Join(d.stager.close(), d.inner.Close())

@@ -14,7 +14,7 @@ func (d *Device) Adapt() bool {
 	if !measured || d.closed {
 		return false
 	}
-	d.giveUp()
+	d.freeArena()
 	return true
 }
 

@@ -17,7 +17,7 @@ func (d *Device) Map(bytes int64) error {
 	if bytes > d.costs.Window {
 		return &WindowError{d.costs.SoC, bytes, d.costs.Window}
 	}
-	if err := d.hold(bytes); err != nil {
+	if err := d.takeAddresses(bytes); err != nil {
 		return err
 	}
 	d.statsMu.Lock()
@@ -39,12 +39,12 @@ func (d *Device) Move(bytes int64, from time.Duration) (begins, ends time.Durati
 	defer d.statsMu.Unlock()
 	took := d.costs.StageTime(bytes)
 	d.copy(from, took)
-	return d.copies - took, d.copies
+	return d.copiesEnd - took, d.copiesEnd
 }
 
 // copy keeps the core that maps and copies busy, from the given time or when it is free.
 func (d *Device) copy(from, took time.Duration) {
-	d.copies = max(d.copies, from) + took
+	d.copiesEnd = max(d.copiesEnd, from) + took
 	d.stats.Joules += took.Seconds() * d.costs.CPUWatts
 }
 

@@ -18,9 +18,9 @@ type Options struct {
 	Sleep func(time.Duration)
 	// Sessions is the number of the NPU's sessions to spread weights over; 0 for all that the chip has.
 	Sessions int
-	// As is the model whose costs are charged instead of those of the model that runs; nil for its own. Its weights cannot
+	// StandIn is the model whose costs are charged instead of those of the model that runs; nil for its own. Its weights cannot
 	// be staged.
-	As *StandIn
+	StandIn *StandIn
 }
 
 // Stats is what the simulated NPU did.
@@ -108,11 +108,11 @@ type Device struct {
 	blocks map[string]*block
 	pace   pace
 
-	statsMu sync.Mutex    // guards what follows, which others change while the NPU is busy
-	stats   Stats         // Busy is the device's clock
-	prompt  bool          // what runs is a prompt's
-	free    time.Duration // when the last load of a graph ends
-	copies  time.Duration // when the core that maps and copies is free
+	statsMu   sync.Mutex    // guards what follows, which others change while the NPU is busy
+	stats     Stats         // Busy is the device's clock
+	prompt    bool          // what runs is a prompt's
+	loadsEnd  time.Duration // when the last load of a graph ends
+	copiesEnd time.Duration // when the core that maps and copies is free
 }
 
 // block is the graphs of one name.
@@ -204,7 +204,7 @@ func (d *Device) Traits() npu.Traits {
 	t := d.inner.Traits()
 	t.LayersAtOnce, t.RowsAtOnce, t.Clock = 1, 0, d
 	if second := t.Second; second != nil {
-		t.Second = func() npu.Device { return &lane{Device: second(), phone: d} }
+		t.Second = func() npu.Device { return &processor{Device: second(), phone: d} }
 	}
 	return t
 }
@@ -221,7 +221,7 @@ func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
 	b := d.blocks[g.Name]
 	if b == nil {
 		b = &block{bytes: d.weights(g), host: d.onHost(g)}
-		if err := d.hold(b.bytes); err != nil {
+		if err := d.takeAddresses(b.bytes); err != nil {
 			return nil, err
 		}
 		d.blocks[g.Name] = b
@@ -234,7 +234,7 @@ func (d *Device) weights(g *npu.Graph) (bytes int64) {
 	switch {
 	case g.Once:
 		return 0
-	case d.opt.As != nil:
+	case d.opt.StandIn != nil:
 		return d.Bytes(g)
 	}
 	for i := range g.Nodes {
@@ -250,8 +250,8 @@ func (d *Device) onHost(g *npu.Graph) bool {
 	return g.Once || !slices.ContainsFunc(g.Nodes, func(n npu.Node) bool { return d.costs.bytes(&n) > 0 })
 }
 
-// hold takes bytes out of the address windows.
-func (d *Device) hold(bytes int64) error {
+// takeAddresses takes bytes out of the address windows.
+func (d *Device) takeAddresses(bytes int64) error {
 	d.statsMu.Lock()
 	defer d.statsMu.Unlock()
 	if limit := d.costs.Window * int64(d.opt.Sessions); d.stats.Mapped+bytes > limit {
@@ -288,7 +288,7 @@ func (p *program) Run(a npu.Args) error {
 	if err := p.Program.Run(a); err != nil {
 		return err
 	}
-	r.upTo(len(r.graph.Nodes))
+	r.chargeUpTo(len(r.graph.Nodes))
 	d.statsMu.Lock()
 	d.stats.Runs++
 	if p.heads {
@@ -302,8 +302,8 @@ func (p *program) Run(a npu.Args) error {
 }
 
 // begin charges what a run takes before its first node. If the run has a Stage, its calls tell how far the run is.
-func (d *Device) begin(p *program, a *npu.Args) *running {
-	r := &running{Stage: a.Stage, dev: d, graph: p.Graph(), mixed: adapters(a)}
+func (d *Device) begin(p *program, a *npu.Args) *runCharger {
+	r := &runCharger{Stage: a.Stage, dev: d, graph: p.Graph(), adapters: countAdapters(a)}
 	if p.heads {
 		for _, at := range a.Positions[:a.Rows] {
 			r.context = max(r.context, int(at)+1)
@@ -314,8 +314,8 @@ func (d *Device) begin(p *program, a *npu.Args) *running {
 			d.await(p.block.loaded[0].ready)
 		}
 	}
-	if d.opt.As == nil && !r.graph.Once {
-		d.pass(Cost{NPU: d.costs.calls(r.graph)})
+	if d.opt.StandIn == nil && !r.graph.Once {
+		d.charge(Cost{NPU: d.costs.calls(r.graph)})
 	}
 	if a.Stage != nil {
 		a.Stage = r
@@ -331,8 +331,8 @@ func (d *Device) load(b *block, chunk int) {
 		return
 	}
 	took := d.costs.LoadTime(1, b.bytes)
-	d.free = max(d.free, d.stats.Busy) + took
-	b.loaded[0].ready = d.free
+	d.loadsEnd = max(d.loadsEnd, d.stats.Busy) + took
+	b.loaded[0].ready = d.loadsEnd
 	d.stats.Switches++
 	d.stats.Loading += took
 	d.stats.Joules += took.Seconds() * d.costs.CPUWatts
@@ -386,8 +386,8 @@ func (d *Device) AwaitGraph(name string) {
 	}
 }
 
-// pass lets the NPU and the CPU work.
-func (d *Device) pass(c Cost) {
+// charge adds what the NPU and the CPU take to the clock.
+func (d *Device) charge(c Cost) {
 	d.statsMu.Lock()
 	defer d.statsMu.Unlock()
 	d.stats.NPU += c.NPU
@@ -396,36 +396,36 @@ func (d *Device) pass(c Cost) {
 	d.stats.Joules += c.Joules(d.costs)
 }
 
-// running is a run in progress. Its Stage methods charge the nodes so far before they call the caller's Stage, so that
+// A runCharger charges the costs of a run in progress. Its Stage methods charge the nodes so far before they call the caller's Stage, so that
 // the clock shows when a node needs its weights.
-type running struct {
+type runCharger struct {
 	npu.Stage
-	dev     *Device
-	graph   *npu.Graph
-	context int
-	mixed   int // adapters among the rows, at least 1
-	next    int // the node to be charged next
+	dev      *Device
+	graph    *npu.Graph
+	context  int
+	adapters int // adapters among the rows, at least 1
+	next     int // the node to be charged next
 }
 
 // Enter implements npu.Stage.
-func (r *running) Enter(node int) error {
-	r.upTo(node)
+func (r *runCharger) Enter(node int) error {
+	r.chargeUpTo(node)
 	return r.Stage.Enter(node)
 }
 
 // Leave implements npu.Stage.
-func (r *running) Leave(node int) {
-	r.upTo(node + 1)
+func (r *runCharger) Leave(node int) {
+	r.chargeUpTo(node + 1)
 	r.Stage.Leave(node)
 }
 
-// upTo charges the nodes before the given one.
-func (r *running) upTo(node int) {
-	if r.dev.opt.As != nil || r.graph.Once {
+// chargeUpTo charges the nodes before the given one.
+func (r *runCharger) chargeUpTo(node int) {
+	if r.dev.opt.StandIn != nil || r.graph.Once {
 		if r.next < len(r.graph.Nodes) && node > 0 {
 			r.next = len(r.graph.Nodes)
 			c := r.dev.Cost(r.graph, r.context)
-			if r.dev.pass(c); r.graph.Once {
+			if r.dev.charge(c); r.graph.Once {
 				r.dev.statsMu.Lock()
 				r.dev.stats.Once += c.CPU
 				r.dev.statsMu.Unlock()
@@ -437,14 +437,14 @@ func (r *running) upTo(node int) {
 		n := &r.graph.Nodes[r.next]
 		c := r.dev.costs.node(r.graph, n, r.context)
 		if n.Op == npu.OpFactor { // a product for each adapter, of all rows
-			c.NPU, c.Weights = c.NPU*time.Duration(r.mixed), c.Weights*int64(r.mixed)
+			c.NPU, c.Weights = c.NPU*time.Duration(r.adapters), c.Weights*int64(r.adapters)
 		}
-		r.dev.pass(c)
+		r.dev.charge(c)
 	}
 }
 
-// adapters counts the adapters among the rows of a run. A graph computes its factors even if there are none.
-func adapters(a *npu.Args) int {
+// countAdapters counts the adapters among the rows of a run. A graph computes its factors even if there are none.
+func countAdapters(a *npu.Args) int {
 	seen := map[*npu.Adapter]bool{}
 	for row := range a.Rows {
 		if of := a.Adapter(row); of != nil {

@@ -130,7 +130,7 @@ func (s SoC) Costs(stack string) (Costs, error) {
 	if !ok {
 		return Costs{}, fmt.Errorf("%s: no stack %q: use one of %s", s.SoC, stack, strings.Join(slices.Sorted(maps.Keys(s.Stacks)), ", "))
 	}
-	r := paramReader{of: s.SoC + "/" + stack, params: maps.Clone(s.Chip)}
+	r := paramReader{where: s.SoC + "/" + stack, params: maps.Clone(s.Chip)}
 	maps.Copy(r.params, st.Params)
 	const giga, tera = 1e9, 1e12
 	c := Costs{
@@ -161,7 +161,7 @@ func (s SoC) Costs(stack string) (Costs, error) {
 	if r.err == nil {
 		for name := range r.params {
 			if !r.used[name] {
-				r.err = fmt.Errorf("%s: unknown parameter %s", r.of, name)
+				r.err = fmt.Errorf("%s: unknown parameter %s", r.where, name)
 			}
 		}
 	}
@@ -170,7 +170,7 @@ func (s SoC) Costs(stack string) (Costs, error) {
 
 // paramReader reads values and keeps the first error.
 type paramReader struct {
-	of     string
+	where  string
 	params map[string]Param
 	used   map[string]bool
 	err    error
@@ -185,14 +185,14 @@ func (r *paramReader) value(name, unit string, low, high float64) float64 {
 	switch {
 	case r.err != nil:
 	case !ok:
-		r.err = fmt.Errorf("%s: parameter %s is missing", r.of, name)
+		r.err = fmt.Errorf("%s: parameter %s is missing", r.where, name)
 	case p.Unit != unit:
-		r.err = fmt.Errorf("%s: %s is in %q, want %q", r.of, name, p.Unit, unit)
+		r.err = fmt.Errorf("%s: %s is in %q, want %q", r.where, name, p.Unit, unit)
 	case !(p.Value >= low && p.Value <= high):
-		r.err = fmt.Errorf("%s: %s is %v, want %v to %v", r.of, name, p.Value, low, high)
+		r.err = fmt.Errorf("%s: %s is %v, want %v to %v", r.where, name, p.Value, low, high)
 	default:
 		if err := p.check(); err != nil {
-			r.err = fmt.Errorf("%s: %s %w", r.of, name, err)
+			r.err = fmt.Errorf("%s: %s %w", r.where, name, err)
 		}
 	}
 	return p.Value

@@ -38,12 +38,12 @@ func (s *StandIn) graph(g *npu.Graph) (of *npu.Graph, times, parts int64) {
 	return blocks[1], 1, 1
 }
 
-// once is the cost of a graph that is made for one text: the host computes its products.
-func (d *Device) once(g *npu.Graph) (c Cost) {
+// onceCost is the cost of a graph that is made for one text: the host computes its products.
+func (d *Device) onceCost(g *npu.Graph) (c Cost) {
 	for i := range g.Nodes {
 		if cols, bytes := d.costs.matrix(&g.Nodes[i]); bytes > 0 {
-			if d.opt.As != nil {
-				cols = d.opt.As.Shape.Dim
+			if d.opt.StandIn != nil {
+				cols = d.opt.StandIn.Shape.Dim
 			}
 			weights := float64(cols) * float64(g.Nodes[i].Width)
 			c.CPU += d.costs.CPUProducts(g.Chunk, weights, weights)
@@ -58,10 +58,10 @@ func (d *Device) Bytes(g *npu.Graph) int64 {
 	switch {
 	case g.Once:
 		return 0
-	case d.opt.As == nil || bytes == 0:
+	case d.opt.StandIn == nil || bytes == 0:
 		return bytes
 	}
-	of, times, parts := d.opt.As.graph(g)
+	of, times, parts := d.opt.StandIn.graph(g)
 	return d.costs.Bytes(of) * times / parts
 }
 
@@ -69,11 +69,11 @@ func (d *Device) Bytes(g *npu.Graph) int64 {
 func (d *Device) Cost(g *npu.Graph, context int) Cost {
 	switch {
 	case g.Once:
-		return d.once(g)
-	case d.opt.As == nil || d.onHost(g):
+		return d.onceCost(g)
+	case d.opt.StandIn == nil || d.onHost(g):
 		return d.costs.Graph(g, context)
 	}
-	of, times, parts := d.opt.As.graph(g)
+	of, times, parts := d.opt.StandIn.graph(g)
 	c := d.costs.Graph(of, context)
 	return Cost{NPU: c.NPU * time.Duration(times) / time.Duration(parts), CPU: c.CPU * time.Duration(times) / time.Duration(parts), Weights: c.Weights * times / parts}
 }

@@ -22,7 +22,7 @@ func TestStandIn(t *testing.T) {
 	shape.Type, shape.HeadType = npu.Q8_0, npu.Q8_0
 	small := shape
 	small.Layers, small.Dim, small.FF, small.Heads, small.KVHeads, small.HeadDim, small.Vocab = 4, 64, 64, 2, 1, 32, 100
-	d := Wrap(native.New(1), c, Options{As: &StandIn{Shape: shape, Layers: small.Layers}})
+	d := Wrap(native.New(1), c, Options{StandIn: &StandIn{Shape: shape, Layers: small.Layers}})
 	defer d.Close()
 	own, other := small.Blocks(32, true), shape.Blocks(32, true)
 	var want, got Cost

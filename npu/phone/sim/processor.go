@@ -8,9 +8,9 @@ import (
 	"tandem/npu"
 )
 
-// A lane is the phone's processor, which computes a second path while the NPU computes the first (llada.cpp §3.3). What it
+// A processor is that of the phone. It computes a second path while the NPU computes the first (llada.cpp §3.3). What it
 // computes takes the processor's time. Its clock runs from where both met last.
-type lane struct {
+type processor struct {
 	npu.Device // of this machine
 	phone      *Device
 
@@ -20,40 +20,40 @@ type lane struct {
 }
 
 // Traits implements npu.Device.
-func (l *lane) Traits() npu.Traits {
-	t := l.Device.Traits()
-	t.Second, t.SyncClocks = nil, l.syncClocks
+func (c *processor) Traits() npu.Traits {
+	t := c.Device.Traits()
+	t.Second, t.SyncClocks = nil, c.syncClocks
 	return t
 }
 
 // syncClocks lets the NPU and the processor go on from the later of their times.
-func (l *lane) syncClocks() {
-	d := l.phone
+func (c *processor) syncClocks() {
+	d := c.phone
 	d.statsMu.Lock()
 	defer d.statsMu.Unlock()
-	d.stats.Busy = max(d.stats.Busy, l.now)
-	l.now = d.stats.Busy
+	d.stats.Busy = max(d.stats.Busy, c.now)
+	c.now = d.stats.Busy
 }
 
 // Compile implements npu.Device. The phone keeps the weights once for both paths.
-func (l *lane) Compile(g *npu.Graph) (npu.Program, error) {
+func (c *processor) Compile(g *npu.Graph) (npu.Program, error) {
 	if g.Sends() {
 		return nil, fmt.Errorf("graph %s: a phone's second path has no costs for a mixture of experts: use a dense model", g.Name)
 	}
-	p, err := l.Device.Compile(g)
-	return &laneProgram{p, l}, err
+	p, err := c.Device.Compile(g)
+	return &processorProgram{p, c}, err
 }
 
-type laneProgram struct {
+type processorProgram struct {
 	npu.Program
-	lane *lane
+	processor *processor
 }
 
 // Run computes on this machine and charges the processor's time, or takes it if paced.
-func (p *laneProgram) Run(a npu.Args) error {
-	l, d := p.lane, p.lane.phone
-	l.mu.Lock()
-	defer l.mu.Unlock()
+func (p *processorProgram) Run(a npu.Args) error {
+	c, d := p.processor, p.processor.phone
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	start := time.Now()
 	if err := p.Program.Run(a); err != nil {
 		return err
@@ -66,12 +66,12 @@ func (p *laneProgram) Run(a npu.Args) error {
 	}
 	took := d.onProcessor(p.Graph(), a.Rows, context)
 	d.statsMu.Lock()
-	l.now += took
+	c.now += took
 	d.stats.CPU += took
 	d.stats.Joules += took.Seconds() * d.costs.CPUWatts
 	d.statsMu.Unlock()
 	if d.opt.Paced {
-		l.pace.wait(d.opt.Sleep, took, time.Since(start))
+		c.pace.wait(d.opt.Sleep, took, time.Since(start))
 	}
 	return nil
 }
@@ -79,8 +79,8 @@ func (p *laneProgram) Run(a npu.Args) error {
 // onProcessor returns the processor's time for the products and the attention of rows of a graph, or of what it stands for.
 func (d *Device) onProcessor(g *npu.Graph, rows, context int) (took time.Duration) {
 	times, parts := int64(1), int64(1)
-	if d.opt.As != nil && !d.onHost(g) {
-		g, times, parts = d.opt.As.graph(g)
+	if d.opt.StandIn != nil && !d.onHost(g) {
+		g, times, parts = d.opt.StandIn.graph(g)
 	}
 	for i := range g.Nodes {
 		n := &g.Nodes[i]

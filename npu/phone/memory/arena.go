@@ -27,10 +27,10 @@ func (c clock) now() time.Duration {
 
 // arena holds mappings for weights: those of resident objects, the slots, and under paging one for each object.
 type arena struct {
-	clock    clock
-	mapped   func(bytes int) ([]byte, error)
-	unmapped func([]byte) error // may be nil
-	counters *Counters
+	clock       clock
+	mapMemory   func(bytes int) ([]byte, error)
+	unmapMemory func([]byte) error // may be nil
+	counters    *Counters
 
 	placement Placement
 	resident  [][]byte // mappings
@@ -38,8 +38,8 @@ type arena struct {
 	slots     []byte
 }
 
-// lay makes the mappings of a placement.
-func (a *arena) lay(p Placement, sizes []int64) (err error) {
+// mapPlacement makes the mappings of a placement.
+func (a *arena) mapPlacement(p Placement, sizes []int64) (err error) {
 	var largest int64
 	if a.clock.simulated() {
 		largest = a.clock.Largest()
@@ -50,14 +50,14 @@ func (a *arena) lay(p Placement, sizes []int64) (err error) {
 		if i+1 < len(a.starts) {
 			end = a.starts[i+1]
 		}
-		b, err := a.add(end - at)
+		b, err := a.addMapping(end - at)
 		if err != nil {
 			return err
 		}
 		a.resident = append(a.resident, b)
 	}
 	if len(p.Temporary) > 0 {
-		if a.slots, err = a.add(stagingSlots * p.Slot); err != nil {
+		if a.slots, err = a.addMapping(stagingSlots * p.Slot); err != nil {
 			return err
 		}
 	}
@@ -65,13 +65,13 @@ func (a *arena) lay(p Placement, sizes []int64) (err error) {
 	return nil
 }
 
-// add makes a mapping.
-func (a *arena) add(bytes int64) (b []byte, err error) {
+// addMapping makes a mapping.
+func (a *arena) addMapping(bytes int64) (b []byte, err error) {
 	if a.clock.simulated() {
 		err = a.clock.Map(bytes)
 	}
 	if err == nil {
-		if b, err = a.mapped(int(bytes)); err != nil && a.clock.simulated() {
+		if b, err = a.mapMemory(int(bytes)); err != nil && a.clock.simulated() {
 			a.clock.Unmap(bytes)
 		}
 	}
@@ -84,8 +84,8 @@ func (a *arena) add(bytes int64) (b []byte, err error) {
 	return b, nil
 }
 
-// drop frees a mapping, if there is one.
-func (a *arena) drop(b *[]byte) {
+// freeMapping frees a mapping, if there is one.
+func (a *arena) freeMapping(b *[]byte) {
 	if *b == nil {
 		return
 	}
@@ -93,8 +93,8 @@ func (a *arena) drop(b *[]byte) {
 	if a.clock.simulated() {
 		a.clock.Unmap(int64(len(*b)))
 	}
-	if a.unmapped != nil {
-		a.unmapped(*b)
+	if a.unmapMemory != nil {
+		a.unmapMemory(*b)
 	}
 	*b = nil
 }
@@ -102,18 +102,18 @@ func (a *arena) drop(b *[]byte) {
 // clear frees the mappings of the placement.
 func (a *arena) clear() {
 	for i := range a.resident {
-		a.drop(&a.resident[i])
+		a.freeMapping(&a.resident[i])
 	}
 	a.resident = nil
-	a.drop(&a.slots)
+	a.freeMapping(&a.slots)
 }
 
 // bytes returns the place of an object, which is in the slot unless it is resident.
 func (a *arena) bytes(id int, o *object, slot int) []byte {
 	n := o.size
 	switch {
-	case o.own != nil:
-		return o.own[:n:n]
+	case o.ownMapping != nil:
+		return o.ownMapping[:n:n]
 	case a.placement.Offset[id] >= 0:
 		at := a.placement.Offset[id]
 		i, begins := slices.BinarySearch(a.starts, at)

@@ -10,7 +10,7 @@ import (
 
 // Memory counts once that several caches share, layer by layer: a layer with a window may have forgotten what another keeps.
 func TestCachesShareLayers(t *testing.T) {
-	c := caches{of: map[weak.Pointer[npu.KV]][]spanBytes{}}
+	c := caches{spansByCache: map[weak.Pointer[npu.KV]][]spanBytes{}}
 	far, near := make([]uint16, 40), make([]uint16, 40)
 	whole := &npu.KV{Spans: []npu.Span{{Len: 10, K: [][]uint16{near, far}, V: [][]uint16{make([]uint16, 40), make([]uint16, 40)}}}}
 	rest := &npu.KV{Spans: []npu.Span{
@@ -18,7 +18,7 @@ func TestCachesShareLayers(t *testing.T) {
 		{Len: 3, K: [][]uint16{nil, make([]uint16, 12)}, V: [][]uint16{nil, make([]uint16, 12)}},
 		{Len: 1, K: [][]uint16{make([]uint16, 4), make([]uint16, 4)}, V: [][]uint16{make([]uint16, 4), make([]uint16, 4)}},
 	}}
-	c.use(&npu.Args{KV: []*npu.KV{whole, rest}})
+	c.addCaches(&npu.Args{KV: []*npu.KV{whole, rest}})
 	if got, want := c.bytes(), int64(2*(4*40+2*12+4*4)); got != want {
 		t.Errorf("%d bytes, want %d", got, want)
 	}
@@ -37,10 +37,10 @@ func TestCachesShareParts(t *testing.T) {
 		parts = append(parts, npu.Span{Len: cut[1] - cut[0], K: [][]uint16{k[from:to:to]}, V: [][]uint16{v[from:to:to]}})
 	}
 	divided := &npu.KV{Spans: parts}
-	c := caches{of: map[weak.Pointer[npu.KV]][]spanBytes{}}
+	c := caches{spansByCache: map[weak.Pointer[npu.KV]][]spanBytes{}}
 	for range 20 { // in any order
-		clear(c.of)
-		c.use(&npu.Args{KV: []*npu.KV{whole, divided}})
+		clear(c.spansByCache)
+		c.addCaches(&npu.Args{KV: []*npu.KV{whole, divided}})
 		if got, want := c.bytes(), int64(2*2*n*width); got != want {
 			t.Fatalf("%d bytes, want %d", got, want)
 		}

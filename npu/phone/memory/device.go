@@ -41,16 +41,16 @@ type Device struct {
 	inner npu.Device
 	opt   Options
 
-	run      sync.Mutex // held by the run that uses the device; guards what follows
-	weights  weights
-	programs []weak.Pointer[program] // in the order of compilation; weak, because the programs of an adapter may go
-	gone     *atomic.Bool            // some have gone since the last run
-	stager   *stager
-	caches   caches
-	keepX    []float32 // input of a run whose result goes to the same place
-	laidOut  bool      // the arena fits the objects
-	adapted  bool      // the placement follows the profile
-	closed   bool
+	run             sync.Mutex // held by the run that uses the device; guards what follows
+	weights         weights
+	programs        []weak.Pointer[program] // in the order of compilation; weak, because the programs of an adapter may go
+	programsFreed   *atomic.Bool            // some have been freed since the last run
+	stager          *stager
+	caches          caches
+	savedInput      []float32 // input of a run whose result goes to the same place
+	laidOut         bool      // the arena fits the objects
+	placedByProfile bool      // the placement follows the profile
+	closed          bool
 }
 
 // New wraps a device. Closing it closes the inner device.
@@ -68,8 +68,8 @@ func New(inner npu.Device, opt Options) (*Device, error) {
 		opt.Map, opt.Unmap = mapMemory, unmapMemory
 	}
 	traits := inner.Traits()
-	d := &Device{inner: inner, opt: opt, weights: weights{piece: opt.Piece, packer: traits.Packer, of: map[*npu.Tensor][]int{}},
-		gone: new(atomic.Bool), caches: caches{of: map[weak.Pointer[npu.KV]][]spanBytes{}}}
+	d := &Device{inner: inner, opt: opt, weights: weights{piece: opt.Piece, packer: traits.Packer, objectsByTensor: map[*npu.Tensor][]int{}},
+		programsFreed: new(atomic.Bool), caches: caches{spansByCache: map[weak.Pointer[npu.KV]][]spanBytes{}}}
 	d.stager = newStager(&d.weights, clock{traits.Clock, time.Now()}, opt)
 	return d, nil
 }
@@ -125,8 +125,8 @@ func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
 		return nil, err
 	}
 	d.programs = append(d.programs, weak.Make(p))
-	runtime.AddCleanup(p, func(gone *atomic.Bool) { gone.Store(true) }, d.gone)
-	d.caches.compiled(g)
+	runtime.AddCleanup(p, func(gone *atomic.Bool) { gone.Store(true) }, d.programsFreed)
+	d.caches.addGraph(g)
 	return p, nil
 }
 
@@ -156,12 +156,12 @@ func (p *program) Run(a npu.Args) error {
 	if err := d.reserve(&a); err != nil {
 		return fmt.Errorf("program %s: %w", p.graph.Name, err)
 	}
-	if d.gone.Swap(false) && slices.Contains(d.read(d.live()), false) {
+	if d.programsFreed.Swap(false) && slices.Contains(d.objectsRead(d.livePrograms()), false) {
 		d.freeArena() // weights that nobody reads any more take part of the budget
 	}
-	d.adapt()
+	d.placeByProfile()
 	err := d.layOut()
-	if err != nil && d.tighten() {
+	if err != nil && d.shrinkReserve() {
 		err = d.layOut()
 	}
 	if err != nil {
@@ -170,19 +170,19 @@ func (p *program) Run(a npu.Args) error {
 	d.stager.begin()
 	a.Stage = p
 	if len(a.X) > 0 && len(a.Out) > 0 && &a.X[0] == &a.Out[0] {
-		d.keepX = append(d.keepX[:0], a.X...) // the result may overwrite it before the device is lost
+		d.savedInput = append(d.savedInput[:0], a.X...) // the result may overwrite it before the device is lost
 	}
 	err = p.inner.Run(a)
 	if errors.Is(err, npu.ErrLost) {
 		if e := d.restart(); e != nil {
 			return fmt.Errorf("program %s: %w; then: %w", p.graph.Name, err, e)
 		}
-		if len(d.keepX) > 0 && len(a.X) > 0 {
-			copy(a.X, d.keepX)
+		if len(d.savedInput) > 0 && len(a.X) > 0 {
+			copy(a.X, d.savedInput)
 		}
 		err = p.inner.Run(a)
 	}
-	d.keepX = d.keepX[:0]
+	d.savedInput = d.savedInput[:0]
 	d.stager.end()
 	return err
 }
@@ -211,10 +211,10 @@ func (d *Device) layOut() error {
 		return nil
 	}
 	d.freeArena()
-	d.forget()
+	d.dropUnread()
 	sizes := d.weights.sizes()
 	if d.opt.Paging {
-		d.stager.use(NewLRU(func(o int) int64 { return sizes[o] }, d.opt.Budget-d.caches.held))
+		d.stager.use(NewLRU(func(o int) int64 { return sizes[o] }, d.opt.Budget-d.caches.reserved))
 		d.laidOut = true
 		return nil
 	}
@@ -222,7 +222,7 @@ func (d *Device) layOut() error {
 	if err != nil {
 		return err
 	}
-	if err := d.follow(uses); err != nil {
+	if err := d.useOrder(uses); err != nil {
 		return err
 	}
 	if err := d.stager.usePlacement(p, sizes); err != nil {
@@ -233,8 +233,8 @@ func (d *Device) layOut() error {
 	return nil
 }
 
-// live returns the programs that somebody refers to.
-func (d *Device) live() (programs []*program) {
+// livePrograms returns the programs that somebody refers to.
+func (d *Device) livePrograms() (programs []*program) {
 	d.programs = slices.DeleteFunc(d.programs, func(w weak.Pointer[program]) bool {
 		p := w.Value()
 		if p != nil {
@@ -245,8 +245,8 @@ func (d *Device) live() (programs []*program) {
 	return programs
 }
 
-// read returns for each object whether one of the programs reads it.
-func (d *Device) read(programs []*program) []bool {
+// objectsRead returns for each object whether one of the programs reads it.
+func (d *Device) objectsRead(programs []*program) []bool {
 	read := make([]bool, len(d.weights.objects))
 	for _, p := range programs {
 		for _, id := range p.objects {
@@ -258,10 +258,10 @@ func (d *Device) read(programs []*program) []bool {
 	return read
 }
 
-// forget drops programs that nothing refers to any more, and the objects that they alone read. The arena must be clear.
-func (d *Device) forget() {
-	programs := d.live() // which stay until their objects are renumbered
-	read := d.read(programs)
+// dropUnread drops programs that nothing refers to any more, and the objects that they alone read. The arena must be clear.
+func (d *Device) dropUnread() {
+	programs := d.livePrograms() // which stay until their objects are renumbered
+	read := d.objectsRead(programs)
 	if !slices.Contains(read, false) {
 		return
 	}
@@ -287,7 +287,7 @@ func (d *Device) place(sizes []int64) ([]Use, Placement, error) {
 	for i := range uses {
 		uses[i].Group = d.weights.objects[uses[i].Object].group
 	}
-	p, err := Place(sizes, uses, costs, d.opt.Budget-d.caches.held)
+	p, err := Place(sizes, uses, costs, d.opt.Budget-d.caches.reserved)
 	if err == nil && len(p.Temporary) > 0 {
 		uses, p = Reorder(sizes, uses, p, costs)
 	}
@@ -302,13 +302,13 @@ func (d *Device) costs() Costs {
 	return d.stager.costs()
 }
 
-// follow lets programs use objects in the placement's order.
-func (d *Device) follow(uses []Use) error {
+// useOrder lets programs use objects in the placement's order.
+func (d *Device) useOrder(uses []Use) error {
 	rank := make([]int, len(d.weights.objects))
 	for i, u := range uses {
 		rank[u.Object] = i
 	}
-	for _, p := range d.live() {
+	for _, p := range d.livePrograms() {
 		g, objects := reorder(p.staged, p.objects, func(id int) int { return d.weights.objects[id].group }, rank)
 		if slices.Equal(objects, p.objects) {
 			continue
@@ -320,20 +320,20 @@ func (d *Device) follow(uses []Use) error {
 	return nil
 }
 
-// watched is how many steps are measured before weights are placed by what they showed.
-const watched = 8
+// profiledSteps is how many steps are measured before weights are placed by what they showed.
+const profiledSteps = 8
 
-// adapt gives the arena up, once, if a placement by the profile promises a tenth less waiting than the first
+// placeByProfile frees the arena, once, if a placement by the profile promises a tenth less waiting than the first
 // placement, which knows bytes alone. layOut then places the weights again.
-func (d *Device) adapt() {
-	if d.opt.Paging || d.adapted || !d.laidOut {
+func (d *Device) placeByProfile() {
+	if d.opt.Paging || d.placedByProfile || !d.laidOut {
 		return
 	}
 	current := d.stager.placement()
-	if d.stager.counted().Steps < watched || len(current.Temporary) == 0 {
+	if d.stager.readCounters().Steps < profiledSteps || len(current.Temporary) == 0 {
 		return
 	}
-	d.adapted = true
+	d.placedByProfile = true
 	sizes := d.weights.sizes()
 	uses, p, err := d.place(sizes)
 	if err != nil {
@@ -348,12 +348,12 @@ func (d *Device) adapt() {
 // restart maps everything again after the device was lost.
 func (d *Device) restart() error {
 	d.freeArena()
-	d.stager.retried()
+	d.stager.countRetry()
 	return d.layOut()
 }
 
 // Counters returns what was done so far.
-func (d *Device) Counters() Counters { return d.stager.counted() }
+func (d *Device) Counters() Counters { return d.stager.readCounters() }
 
 // Close ends the stager, frees the arena and closes the inner device.
 func (d *Device) Close() error {
@@ -363,7 +363,7 @@ func (d *Device) Close() error {
 		return nil
 	}
 	d.freeArena()
-	d.stager.hold(-d.caches.held)
-	d.caches.held, d.closed = 0, true
+	d.stager.countReserve(-d.caches.reserved)
+	d.caches.reserved, d.closed = 0, true
 	return errors.Join(d.stager.close(), d.inner.Close())
 }

@@ -354,14 +354,14 @@ func TestPlacementFollowsTheProfile(t *testing.T) {
 		}
 		programs := compile(t, d, graphs)
 		var stalls []time.Duration
-		for range 3 * watched {
+		for range 3 * profiledSteps {
 			before := d.Counters().Stall
 			if got, err := step(programs, width); err != nil || !slices.Equal(got, want) {
 				t.Fatal(err)
 			}
 			stalls = append(stalls, d.Counters().Stall-before)
 		}
-		if first, last := stalls[watched-1], stalls[len(stalls)-1]; last >= first {
+		if first, last := stalls[profiledSteps-1], stalls[len(stalls)-1]; last >= first {
 			t.Errorf("stalls of %v", stalls)
 		}
 		if err := d.Close(); err != nil {
@@ -619,7 +619,7 @@ func TestProgramsThatAreGone(t *testing.T) {
 	_, before := d.Layout()
 	programs = slices.Clone(programs[2:4])
 	runtime.GC()
-	for !d.gone.Load() { // the cleanups run on their own
+	for !d.programsFreed.Load() { // the cleanups run on their own
 		runtime.Gosched()
 	}
 	if _, err := step(programs, width); err != nil {

@@ -76,13 +76,13 @@ const stagingSlots = 2
 // Staging is the Pager of a Placement. Resident objects are loaded once and stay. Temporary ones are fetched ahead into the
 // slots, in their order of use.
 type Staging struct {
-	ring    []int // temporary objects in the order of use, which repeats
-	at      map[int]int
-	next    int // index in ring of the object to fetch next
-	slots   [stagingSlots]slot
-	loading int // the object that is being loaded, −1 for none
-	want    int // the object that the device waits for or reads, −1 for none
-	held    bool
+	ring      []int // temporary objects in the order of use, which repeats
+	ringIndex map[int]int
+	next      int // index in ring of the object to fetch next
+	slots     [stagingSlots]slot
+	loading   int // the object that is being loaded, −1 for none
+	want      int // the object that the device waits for or reads, −1 for none
+	granted   bool
 
 	resident map[int]bool // whether each resident object is loaded
 }
@@ -90,14 +90,14 @@ type Staging struct {
 type slot struct {
 	object int // −1 for none
 	ready  bool
-	spent  bool // read since it was loaded: it may make room
+	used   bool // read since it was loaded: it may make room
 }
 
 // NewStaging returns the Pager of a placement.
 func NewStaging(p Placement) *Staging {
-	s := &Staging{ring: p.Temporary, at: map[int]int{}, loading: -1, want: -1, resident: map[int]bool{}}
+	s := &Staging{ring: p.Temporary, ringIndex: map[int]int{}, loading: -1, want: -1, resident: map[int]bool{}}
 	for i, o := range s.ring {
-		s.at[o] = i
+		s.ringIndex[o] = i
 	}
 	for _, o := range p.Resident {
 		s.resident[o] = false
@@ -116,12 +116,12 @@ func (s *Staging) clear() {
 func (s *Staging) Step(e Event, actions []Action) []Action {
 	switch e.Kind {
 	case Want:
-		s.want, s.held = e.Object, false
+		s.want, s.granted = e.Object, false
 	case Done:
 		if i := s.Slot(e.Object); i >= 0 {
-			s.slots[i].spent = true
+			s.slots[i].used = true
 		}
-		s.want, s.held = -1, false
+		s.want, s.granted = -1, false
 	case Loaded:
 		s.loading = -1
 		if i := s.Slot(e.Object); i >= 0 {
@@ -134,16 +134,16 @@ func (s *Staging) Step(e Event, actions []Action) []Action {
 		if i := s.Slot(e.Object); i >= 0 {
 			s.slots[i] = slot{object: -1}
 		}
-		if s.want == e.Object && !s.held {
+		if s.want == e.Object && !s.granted {
 			s.want = -1
 			return append(actions, Action{Fail, e.Object, 0})
 		}
-		if s.want < 0 || s.held {
+		if s.want < 0 || s.granted {
 			return actions // it was fetched ahead: it is loaded again when it is requested
 		}
 	}
-	if s.want >= 0 && !s.held && s.has(s.want) {
-		s.held = true
+	if s.want >= 0 && !s.granted && s.has(s.want) {
+		s.granted = true
 		actions = append(actions, Action{Go, s.want, 0})
 	}
 	return s.fetch(actions)
@@ -192,12 +192,12 @@ func (s *Staging) fetch(actions []Action) []Action {
 
 // missing returns the object to fetch, −1 for none, and moves next to it.
 func (s *Staging) missing() int {
-	if s.want >= 0 && !s.held && !s.has(s.want) {
-		if i, ok := s.at[s.want]; ok {
+	if s.want >= 0 && !s.granted && !s.has(s.want) {
+		if i, ok := s.ringIndex[s.want]; ok {
 			// The device left the order: drop what was fetched ahead, and go on from here.
 			s.next = i
 			for j := range s.slots {
-				s.slots[j].spent = s.slots[j].ready
+				s.slots[j].used = s.slots[j].ready
 			}
 		}
 		return s.want
@@ -207,10 +207,10 @@ func (s *Staging) missing() int {
 		if i < 0 {
 			return s.ring[s.next]
 		}
-		if !s.slots[i].spent {
+		if !s.slots[i].used {
 			return -1 // it has not been read yet: later ones can wait
 		}
-		s.slots[i].spent = false // it is still there from the last step: keep it
+		s.slots[i].used = false // it is still there from the last step: keep it
 		s.next = (s.next + 1) % len(s.ring)
 	}
 	return -1
@@ -219,7 +219,7 @@ func (s *Staging) missing() int {
 // room returns a slot that is empty or has been read, −1 if there is none.
 func (s *Staging) room() int {
 	for i, sl := range s.slots {
-		if sl.object < 0 || sl.spent && sl.object != s.want {
+		if sl.object < 0 || sl.used && sl.object != s.want {
 			return i
 		}
 	}

@@ -9,8 +9,8 @@ type profile struct {
 	compute []time.Duration // moving averages, by object
 }
 
-// came is called when the device comes to a use, or to the end: the computation after the last use is over.
-func (p *profile) came(now time.Duration) {
+// endUse is called when the device comes to a use, or to the end: the computation after the last use is over.
+func (p *profile) endUse(now time.Duration) {
 	if p.last < 0 {
 		return
 	}
@@ -22,8 +22,8 @@ func (p *profile) came(now time.Duration) {
 	}
 }
 
-// began is called when a use begins.
-func (p *profile) began(id int, now time.Duration) {
+// beginUse is called when a use begins.
+func (p *profile) beginUse(id int, now time.Duration) {
 	for len(p.compute) <= id {
 		p.compute = append(p.compute, 0)
 	}

@@ -107,13 +107,13 @@ func (r *replay) arrive() {
 }
 
 func (r *replay) use(u Use) {
-	came := r.now
+	requested := r.now
 	r.granted = false
 	r.step(Event{Want, u.Object})
 	for !r.granted && r.busy {
 		r.arrive()
 	}
-	r.Stall += r.now - came
+	r.Stall += r.now - requested
 	end := r.now + u.Compute
 	for r.busy && r.ends <= end {
 		r.arrive()

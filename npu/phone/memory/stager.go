@@ -11,33 +11,33 @@ import (
 
 // stager moves objects into the arena while the device computes. A Pager decides what moves; a goroutine moves it.
 type stager struct {
-	weights *weights // changed only while mu is held: the goroutine reads the objects
-	clock   clock
-	fetch   fetcher        // used by the goroutine
-	work    chan Action    // loads for the goroutine, one at a time
-	idle    sync.WaitGroup // loads on their way
+	weights      *weights // changed only while mu is held: the goroutine reads the objects
+	clock        clock
+	fetch        fetcher        // used by the goroutine
+	work         chan Action    // loads for the goroutine, one at a time
+	pendingLoads sync.WaitGroup // loads on their way
 
-	mu       sync.Mutex // guards what follows
-	arrived  *sync.Cond // a load has ended
-	arena    arena
-	pager    Pager
-	wanted   int // the object that the device waits for, −1 for none
-	granted  bool
-	failed   error                       // why the object that the device waits for cannot be loaded
-	why      error                       // of the last failed load
-	free     [stagingSlots]time.Duration // since when each slot may be filled, on the clock
-	actions  []Action                    // memory for Pager.Step
-	counters Counters
-	reading  time.Duration // of all loads
-	profile  profile
-	sums     []uint32 // of objects' bytes, when checking
+	mu        sync.Mutex // guards what follows
+	loadEnded *sync.Cond // a load has ended
+	arena     arena
+	pager     Pager
+	wanted    int // the object that the device waits for, −1 for none
+	granted   bool
+	wantedErr error                       // why the object that the device waits for cannot be loaded
+	loadErr   error                       // of the last failed load
+	slotFree  [stagingSlots]time.Duration // since when each slot may be filled, on the clock
+	actions   []Action                    // memory for Pager.Step
+	counters  Counters
+	readTime  time.Duration // of all loads
+	profile   profile
+	sums      []uint32 // of objects' bytes, when checking
 }
 
 func newStager(w *weights, c clock, opt Options) *stager {
 	s := &stager{weights: w, clock: c, fetch: fetcher{source: opt.Source, packer: w.packer}, work: make(chan Action, 1), wanted: -1}
-	s.arrived = sync.NewCond(&s.mu)
-	s.arena = arena{clock: c, mapped: opt.Map, unmapped: opt.Unmap, counters: &s.counters}
-	go s.load()
+	s.loadEnded = sync.NewCond(&s.mu)
+	s.arena = arena{clock: c, mapMemory: opt.Map, unmapMemory: opt.Unmap, counters: &s.counters}
+	go s.runLoads()
 	return s
 }
 
@@ -70,17 +70,17 @@ func (s *stager) usePlacement(p Placement, sizes []int64) error {
 	s.use(NewStaging(p))
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.arena.lay(p, sizes)
+	return s.arena.mapPlacement(p, sizes)
 }
 
 // clear waits for the loads on their way and frees the arena.
 func (s *stager) clear() {
-	s.idle.Wait()
+	s.pendingLoads.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.arena.clear()
 	for _, o := range s.weights.objects {
-		s.arena.drop(&o.own)
+		s.arena.freeMapping(&o.ownMapping)
 		o.place.Data = nil
 	}
 	s.granted = false
@@ -99,15 +99,15 @@ func (s *stager) placement() Placement {
 	return s.arena.placement
 }
 
-// counted returns what was done so far.
-func (s *stager) counted() Counters {
+// readCounters returns what was done so far.
+func (s *stager) readCounters() Counters {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.counters
 }
 
-// retried counts a run that is tried again.
-func (s *stager) retried() {
+// countRetry counts a run that is tried again.
+func (s *stager) countRetry() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.counters.Retries++
@@ -118,7 +118,7 @@ func (s *stager) costs() Costs {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.counters.TransferBytes > 0 {
-		return Costs{PerByte: float64(s.reading) / float64(s.counters.TransferBytes)}
+		return Costs{PerByte: float64(s.readTime) / float64(s.counters.TransferBytes)}
 	}
 	return Costs{PerByte: 0.5} // 2 GB/s: flash of a phone
 }
@@ -141,7 +141,7 @@ func (s *stager) begin() {
 func (s *stager) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.profile.came(s.clock.now())
+	s.profile.endUse(s.clock.now())
 }
 
 // step gives the pager an event and does what it says. s.mu is held.
@@ -152,22 +152,22 @@ func (s *stager) step(e Event) {
 		case Go:
 			s.granted = true
 		case Fail:
-			s.failed = s.why
+			s.wantedErr = s.loadErr
 		case Unmap:
-			s.arena.drop(&s.weights.objects[a.Object].own)
+			s.arena.freeMapping(&s.weights.objects[a.Object].ownMapping)
 		case Load:
-			s.idle.Add(1)
-			s.weights.objects[a.Object].begins = s.begins(a)
+			s.pendingLoads.Add(1)
+			s.weights.objects[a.Object].loadBegins = s.earliestBegin(a)
 			s.work <- a // never blocks: one load is active at a time
 		}
 	}
 }
 
-// begins returns when a load may begin, on the clock. What is fetched ahead begins when its slot was last read, however
+// earliestBegin returns when a load may begin, on the clock. What is fetched ahead begins when its slot was last read, however
 // far the goroutine has come by then, so that virtual time does not depend on real time.
-func (s *stager) begins(a Action) time.Duration {
+func (s *stager) earliestBegin(a Action) time.Duration {
 	if a.Slot >= 0 && a.Object != s.wanted {
-		return s.free[a.Slot]
+		return s.slotFree[a.Slot]
 	}
 	return s.clock.now()
 }
@@ -180,27 +180,27 @@ func (s *stager) acquire(id int) error {
 		s.counters.Steps++
 	}
 	o := s.weights.objects[id]
-	s.granted, s.failed, s.wanted = false, nil, id
-	came := s.clock.now()
-	s.profile.came(came)
+	s.granted, s.wantedErr, s.wanted = false, nil, id
+	requested := s.clock.now()
+	s.profile.endUse(requested)
 	s.step(Event{Want, id})
 	waits := !s.granted
-	for !s.granted && s.failed == nil {
-		s.arrived.Wait()
+	for !s.granted && s.wantedErr == nil {
+		s.loadEnded.Wait()
 	}
 	s.wanted = -1
-	if s.clock.simulated() && s.failed == nil {
-		s.clock.Await(o.arrives)
+	if s.clock.simulated() && s.wantedErr == nil {
+		s.clock.Await(o.loadEnds)
 		waits = true
 	}
 	if waits {
-		s.counters.Stall += s.clock.now() - came
+		s.counters.Stall += s.clock.now() - requested
 	}
-	if s.failed != nil {
-		return s.failed
+	if s.wantedErr != nil {
+		return s.wantedErr
 	}
 	o.place.Data = s.target(id)
-	s.profile.began(id, s.clock.now())
+	s.profile.beginUse(id, s.clock.now())
 	if checking {
 		s.verify(id, "before")
 	}
@@ -217,7 +217,7 @@ func (s *stager) release(id int) {
 	s.weights.objects[id].place.Data = nil // reading it now fails at once
 	s.granted = false
 	if slot := s.pager.Slot(id); slot >= 0 {
-		s.free[slot] = s.clock.now()
+		s.slotFree[slot] = s.clock.now()
 	}
 	s.step(Event{Done, id})
 }
@@ -227,21 +227,21 @@ func (s *stager) target(id int) []byte {
 	return s.arena.bytes(id, s.weights.objects[id], s.pager.Slot(id))
 }
 
-// load is the goroutine.
-func (s *stager) load() {
+// runLoads carries out the loads, on a goroutine of its own.
+func (s *stager) runLoads() {
 	for a := range s.work {
 		s.mu.Lock()
 		o := s.weights.objects[a.Object]
 		var err error
 		if a.Slot == OwnMapping {
-			o.own, err = s.arena.add(aligned(o.size))
+			o.ownMapping, err = s.arena.addMapping(aligned(o.size))
 		}
 		var dst []byte
 		from := s.clock.now()
 		if err == nil {
 			dst = s.target(a.Object)
 			if s.clock.simulated() {
-				from, o.arrives = s.clock.Move(o.bytes(), o.begins)
+				from, o.loadEnds = s.clock.Move(o.bytes(), o.loadBegins)
 			}
 		}
 		s.mu.Unlock()
@@ -254,24 +254,24 @@ func (s *stager) load() {
 		}
 		s.mu.Lock()
 		if !s.clock.simulated() {
-			o.arrives = s.clock.now()
+			o.loadEnds = s.clock.now()
 		}
 		s.counters.Retries += retries
 		if err != nil {
-			s.why = err
+			s.loadErr = err
 			s.step(Event{Failed, a.Object})
 		} else {
 			s.counters.Transfers++
 			s.counters.TransferBytes += o.bytes()
-			s.reading += o.arrives - from
+			s.readTime += o.loadEnds - from
 			if checking {
 				s.sums[a.Object] = crc32.ChecksumIEEE(dst)
 			}
 			s.step(Event{Loaded, a.Object})
 		}
-		s.arrived.Broadcast()
+		s.loadEnded.Broadcast()
 		s.mu.Unlock()
-		s.idle.Done()
+		s.pendingLoads.Done()
 	}
 }
 

@@ -13,11 +13,11 @@ const minStaged = 4 << 10
 
 // weights are the matrices of all programs, cut into objects.
 type weights struct {
-	piece   int64      // bytes of an object, at most
-	packer  npu.Packer // of the inner device; may be nil
-	objects []*object
-	of      map[*npu.Tensor][]int // objects of each tensor
-	groups  int                   // of objects whose products do not depend on each other
+	piece           int64      // bytes of an object, at most
+	packer          npu.Packer // of the inner device; may be nil
+	objects         []*object
+	objectsByTensor map[*npu.Tensor][]int // objects of each tensor
+	groups          int                   // of objects whose products do not depend on each other
 }
 
 // object is a piece of a matrix: some of its rows.
@@ -27,10 +27,10 @@ type object struct {
 	from, rows int
 	off        int64
 	place      *npu.Tensor // what programs read: its Data is set while the bytes are there
-	own        []byte      // its own mapping, under paging
+	ownMapping []byte      // its own mapping, under paging
 	size       int64       // of the place, in the device's layout
 
-	begins, arrives time.Duration // its last load, on the clock: at the earliest, and its end
+	loadBegins, loadEnds time.Duration // its last load, on the clock: at the earliest, and its end
 }
 
 // bytes returns how many bytes are read for the object.
@@ -97,7 +97,7 @@ func (w *weights) stage(g *npu.Graph) (staged *npu.Graph, objects []int, added b
 
 // objectsOf returns the objects of a tensor. It makes them if the tensor is new.
 func (w *weights) objectsOf(t *npu.Tensor) []int {
-	if ids := w.of[t]; ids != nil {
+	if ids := w.objectsByTensor[t]; ids != nil {
 		return ids
 	}
 	row := int64(t.Type.RowBytes(t.Cols))
@@ -122,7 +122,7 @@ func (w *weights) objectsOf(t *npu.Tensor) []int {
 		ids = append(ids, len(w.objects))
 		w.objects = append(w.objects, o)
 	}
-	w.of[t] = ids
+	w.objectsByTensor[t] = ids
 	return ids
 }
 
@@ -133,13 +133,13 @@ func (w *weights) keep(read []bool) (renumbered []int) {
 	for id, o := range w.objects {
 		if !read[id] {
 			renumbered = append(renumbered, -1)
-			delete(w.of, o.source)
+			delete(w.objectsByTensor, o.source)
 			continue
 		}
 		renumbered = append(renumbered, len(kept))
 		kept = append(kept, o)
 	}
-	for _, ids := range w.of {
+	for _, ids := range w.objectsByTensor {
 		for i, id := range ids {
 			ids[i] = renumbered[id]
 		}

@@ -46,14 +46,14 @@ func (a *Acceptance) learnPasses(t *Tree, emitted []tandem.Token) {
 	for i, node := range t.byChance() {
 		rank[node] = i
 	}
-	var given [len(passRows)]int
+	var accepted [len(passRows)]int
 	for at, n := -1, 0; n < len(emitted); n++ {
 		if at = t.Child(at, emitted[n]); at < 0 {
 			break
 		}
 		for i, rows := range passRows {
-			if given[i] == n && rank[at] < rows-1 {
-				given[i] = n + 1
+			if accepted[i] == n && rank[at] < rows-1 {
+				accepted[i] = n + 1
 			}
 		}
 	}
@@ -62,7 +62,7 @@ func (a *Acceptance) learnPasses(t *Tree, emitted []tandem.Token) {
 		if p.seen >= memory {
 			p.tokens, p.seen = p.tokens*(memory-1)/memory, p.seen*(memory-1)/memory
 		}
-		p.tokens, p.seen = p.tokens+float64(min(given[i]+1, len(emitted))), p.seen+1
+		p.tokens, p.seen = p.tokens+float64(min(accepted[i]+1, len(emitted))), p.seen+1
 	}
 }
 
@@ -101,8 +101,8 @@ const (
 	prior  = 3   // how many guesses the starting value counts as
 )
 
-// start is the assumed share of right guesses before any are measured, by the match's length.
-var start = [5]float64{0.25, 0.45, 0.65, 0.85, 0.9}
+// startShare is the assumed share of right guesses before any are measured, by the match's length.
+var startShare = [5]float64{0.25, 0.45, 0.65, 0.85, 0.9}
 
 func bucket(share float64) int {
 	switch {
@@ -123,7 +123,7 @@ func bucket(share float64) int {
 // Of returns the probability that a guess of a class is right, given that its parent is.
 func (a *Acceptance) Of(c Class, share float64) float64 {
 	b := bucket(share)
-	first := start[c.Match] * share
+	first := startShare[c.Match] * share
 	if c.Source == Simulated || c.Source == FromForecast { // which give probabilities
 		first = share
 	}

@@ -9,17 +9,17 @@ import (
 // An automaton is a suffix automaton that grows token by token (Blumer et al. 1985). Each state is a class of
 // substrings that end at the same places. Adding a token takes amortised constant time.
 type automaton struct {
-	text   []tandem.Token
-	states []state
-	edges  []edge
-	far    table // edge index by state and token, for states with many edges
-	last   int32 // the state of the whole text
+	text      []tandem.Token
+	states    []state
+	edges     []edge
+	edgeIndex table // by state and token, for states with many edges
+	last      int32 // the state of the whole text
 
-	// What takes back the tokens after the first firm ones.
-	logs bool
-	firm int
-	log  []change
-	at   []mark // before each of these tokens
+	// What takes back the tokens after the first fixedLen.
+	undoable bool
+	fixedLen int
+	undo     []change
+	marks    []mark // before each of these tokens
 }
 
 // change is an old value of a state or, where edge is set, of an edge.
@@ -50,38 +50,38 @@ const (
 	manyEdges = 8
 	// countUp bounds how many suffixes of the text a new token counts for: the longest ones. Only very repetitive
 	// texts have more, and the counts of their shorter suffixes are too low.
-	countUp = 16
+	maxCountedSuffixes = 16
 )
 
-// hold makes all tokens so far firm. Later ones can be taken back.
-func (a *automaton) hold() { a.logs, a.firm, a.log, a.at = true, len(a.text), nil, nil }
+// fix makes all tokens so far permanent. Later ones can be taken back.
+func (a *automaton) fix() { a.undoable, a.fixedLen, a.undo, a.marks = true, len(a.text), nil, nil }
 
-// rewind takes back all but the first n tokens, in time proportional to what they added. The firm ones stay.
+// rewind takes back all but the first n tokens, in time proportional to what they added. Those that fix made permanent stay.
 func (a *automaton) rewind(n int) {
-	if n = max(n, a.firm); !a.logs || n >= len(a.text) {
+	if n = max(n, a.fixedLen); !a.undoable || n >= len(a.text) {
 		return
 	}
-	m := a.at[n-a.firm]
-	for i := len(a.log) - 1; i >= int(m.log); i-- {
-		if c := a.log[i]; c.edge {
+	m := a.marks[n-a.fixedLen]
+	for i := len(a.undo) - 1; i >= int(m.log); i-- {
+		if c := a.undo[i]; c.edge {
 			a.edges[c.index] = c.old
 		} else {
 			a.states[c.index] = c.state
 		}
 	}
-	for e := int(m.edges); e < len(a.edges) && a.far.used > 0; e++ {
-		if k := key(a.edges[e].from, a.edges[e].token); a.far.get(k) >= 0 {
-			a.far.set(k, -1)
+	for e := int(m.edges); e < len(a.edges) && a.edgeIndex.used > 0; e++ {
+		if k := key(a.edges[e].from, a.edges[e].token); a.edgeIndex.get(k) >= 0 {
+			a.edgeIndex.set(k, -1)
 		}
 	}
 	a.text, a.states, a.edges = a.text[:n], a.states[:m.states], a.edges[:m.edges]
-	a.log, a.at, a.last = a.log[:m.log], a.at[:n-a.firm], m.last
+	a.undo, a.marks, a.last = a.undo[:m.log], a.marks[:n-a.fixedLen], m.last
 }
 
-// changing notes the value of a state that will change.
-func (a *automaton) changing(s int32) {
-	if a.logs {
-		a.log = append(a.log, change{index: s, state: a.states[s]})
+// saveState keeps the value of a state that will change.
+func (a *automaton) saveState(s int32) {
+	if a.undoable {
+		a.undo = append(a.undo, change{index: s, state: a.states[s]})
 	}
 }
 
@@ -89,7 +89,7 @@ func (a *automaton) changing(s int32) {
 func newAutomaton(n int) *automaton {
 	n += 256
 	a := &automaton{text: make([]tandem.Token, 0, n), states: make([]state, 1, 1+3*n/2), edges: make([]edge, 0, 3*n)}
-	a.far.room(n)
+	a.edgeIndex.room(n)
 	a.states[0] = state{link: -1, first: -1, latest: -1}
 	return a
 }
@@ -99,7 +99,7 @@ func key(s int32, t tandem.Token) uint64 { return uint64(s)<<32 | uint64(uint32(
 // edge returns the index of a state's edge, or -1.
 func (a *automaton) edge(s int32, t tandem.Token) int32 {
 	if a.states[s].degree > manyEdges {
-		return a.far.get(key(s, t))
+		return a.edgeIndex.get(key(s, t))
 	}
 	for e := a.states[s].edges; e > 0; e = a.edges[e-1].next {
 		if a.edges[e-1].token == t {
@@ -110,25 +110,25 @@ func (a *automaton) edge(s int32, t tandem.Token) int32 {
 }
 
 func (a *automaton) connect(s int32, t tandem.Token, to int32) {
-	a.changing(s)
+	a.saveState(s)
 	a.edges = append(a.edges, edge{t, to, a.states[s].edges, s})
 	a.states[s].edges = int32(len(a.edges))
 	a.states[s].degree++
 	switch d := a.states[s].degree; {
 	case d == manyEdges+1:
 		for e := a.states[s].edges; e > 0; e = a.edges[e-1].next {
-			a.far.set(key(s, a.edges[e-1].token), e-1)
+			a.edgeIndex.set(key(s, a.edges[e-1].token), e-1)
 		}
 	case d > manyEdges:
-		a.far.set(key(s, t), int32(len(a.edges)-1))
+		a.edgeIndex.set(key(s, t), int32(len(a.edges)-1))
 	}
 }
 
 // extend appends a token.
 func (a *automaton) extend(t tandem.Token) {
 	at := int32(len(a.text))
-	if a.logs {
-		a.at = append(a.at, mark{int32(len(a.states)), int32(len(a.edges)), int32(len(a.log)), a.last})
+	if a.undoable {
+		a.marks = append(a.marks, mark{int32(len(a.states)), int32(len(a.edges)), int32(len(a.undo)), a.last})
 	}
 	a.text = append(a.text, t)
 	cur := int32(len(a.states))
@@ -160,18 +160,18 @@ func (a *automaton) extend(t tandem.Token) {
 			if e < 0 || a.edges[e].to != q {
 				break
 			}
-			if a.logs {
-				a.log = append(a.log, change{index: e, edge: true, old: a.edges[e]})
+			if a.undoable {
+				a.undo = append(a.undo, change{index: e, edge: true, old: a.edges[e]})
 			}
 			a.edges[e].to = clone
 			p = a.states[p].link
 		}
-		a.changing(q)
+		a.saveState(q)
 		a.states[q].link, a.states[cur].link = clone, clone
 	}
 	// The text before this token is now an occurrence that has a continuation.
-	for s, n := a.last, 0; s > 0 && n < countUp; s, n = a.states[s].link, n+1 {
-		a.changing(s)
+	for s, n := a.last, 0; s > 0 && n < maxCountedSuffixes; s, n = a.states[s].link, n+1 {
+		a.saveState(s)
 		a.states[s].count++
 		a.states[s].latest = at - 1
 	}
@@ -257,52 +257,52 @@ func (a *automaton) weight(e int32) int32 { return max(1, a.states[a.edges[e-1].
 // followed it (Hu et al. 2024, SAM-Decoding). With Tree, several continuations become branches. Otherwise the draft is the
 // latest continuation of the longer match.
 type SAM struct {
-	Tree    bool
-	Length  int      // tokens of a draft without Tree; 0 means 31
-	History *History // may be nil
-	own     *automaton
-	past    *index  // the history's when the text began; it may grow meanwhile, or be replaced by another
-	old     []match // the match in past, after each token
+	Tree           bool
+	Length         int      // tokens of a draft without Tree; 0 means 31
+	History        *History // may be nil
+	ofText         *automaton
+	ofHistory      *index  // the history's when the text began; it may grow meanwhile, or be replaced by another
+	historyMatches []match // the match in ofHistory, after each token
 }
 
 // Committed implements Drafter.
 func (s *SAM) Committed(tokens []tandem.Token) {
-	if s.own == nil {
-		s.own = newAutomaton(len(tokens))
+	if s.ofText == nil {
+		s.ofText = newAutomaton(len(tokens))
 		if s.History != nil {
-			s.past = s.History.current()
+			s.ofHistory = s.History.current()
 		}
 	}
-	if s.past != nil {
-		s.past.mu.RLock()
-		defer s.past.mu.RUnlock()
+	if s.ofHistory != nil {
+		s.ofHistory.mu.RLock()
+		defer s.ofHistory.mu.RUnlock()
 	}
 	for _, t := range tokens {
-		s.own.extend(t)
-		if s.past != nil {
-			m := s.matched()
-			s.past.advance(&m, t)
-			s.old = append(s.old, m)
+		s.ofText.extend(t)
+		if s.ofHistory != nil {
+			m := s.historyMatch()
+			s.ofHistory.advance(&m, t)
+			s.historyMatches = append(s.historyMatches, m)
 		}
 	}
-	if !s.own.logs {
-		s.own.hold() // the prompt stays
+	if !s.ofText.undoable {
+		s.ofText.fix() // the prompt stays
 	}
 }
 
-// matched returns the match in past.
-func (s *SAM) matched() match {
-	if len(s.old) == 0 {
+// historyMatch returns the longest suffix of the text that occurs in ofHistory.
+func (s *SAM) historyMatch() match {
+	if len(s.historyMatches) == 0 {
 		return match{}
 	}
-	return s.old[len(s.old)-1]
+	return s.historyMatches[len(s.historyMatches)-1]
 }
 
 // Rewind implements Drafter.
 func (s *SAM) Rewind(n int) {
-	if s.own != nil {
-		s.own.rewind(n)
-		s.old = s.old[:min(n, len(s.old))]
+	if s.ofText != nil {
+		s.ofText.rewind(n)
+		s.historyMatches = s.historyMatches[:min(n, len(s.historyMatches))]
 	}
 }
 
@@ -311,28 +311,28 @@ func (s *SAM) Settle(*Verdict) {}
 
 // Propose implements Drafter.
 func (s *SAM) Propose(t *Tree) {
-	if s.own == nil {
+	if s.ofText == nil {
 		return
 	}
-	if s.past != nil {
-		s.past.mu.RLock()
-		defer s.past.mu.RUnlock()
+	if s.ofHistory != nil {
+		s.ofHistory.mu.RLock()
+		defer s.ofHistory.mu.RUnlock()
 	}
-	state, length := s.own.suffix()
-	old := s.matched()
+	state, length := s.ofText.suffix()
+	old := s.historyMatch()
 	if s.Tree {
 		if length > 0 {
-			s.own.tree(t, 64, match{state, int32(length)}, FromAutomaton)
+			s.ofText.tree(t, 64, match{state, int32(length)}, FromAutomaton)
 		}
 		if old.length > 1 {
-			s.past.tree(t, 64, old, FromHistory)
+			s.ofHistory.tree(t, 64, old, FromHistory)
 		}
 		return
 	}
 	switch {
 	case int(old.length) > length && old.length > 1:
-		t.Chain(-1, s.past.chain(old.state, cmp.Or(s.Length, 31)), FromHistory, int(old.length))
+		t.Chain(-1, s.ofHistory.chain(old.state, cmp.Or(s.Length, 31)), FromHistory, int(old.length))
 	case length > 0:
-		t.Chain(-1, s.own.chain(state, cmp.Or(s.Length, 31)), FromAutomaton, length)
+		t.Chain(-1, s.ofText.chain(state, cmp.Or(s.Length, 31)), FromAutomaton, length)
 	}
 }

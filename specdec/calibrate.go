@@ -20,15 +20,15 @@ import (
 type Calibration struct {
 	Top int // tokens kept for each place; 0 means 8
 
-	text   []tandem.Token
-	among  []tandem.Token
-	places map[tandem.Token][]int32 // where each token occurs in the prompt
-	guess  []expected               // [prompt × Top], the likeliest first
-	prompt int
-	list   []candidate // the buffer of candidates
+	text         []tandem.Token
+	scored       []tandem.Token
+	places       map[tandem.Token][]int32 // where each token occurs in the prompt
+	expectations []expectation            // [prompt × Top], the likeliest first
+	promptLen    int
+	list         []candidate // the buffer of candidates
 }
 
-type expected struct {
+type expectation struct {
 	token tandem.Token
 	p     float32
 }
@@ -36,33 +36,33 @@ type expected struct {
 // Begin starts a prompt and returns the tokens to score along it: its own and the others, each once.
 func (c *Calibration) Begin(prompt []tandem.Token, others ...tandem.Token) []tandem.Token {
 	c.Top = cmp.Or(c.Top, 8)
-	c.text, c.among, c.places = nil, nil, make(map[tandem.Token][]int32)
+	c.text, c.scored, c.places = nil, nil, make(map[tandem.Token][]int32)
 	for i, t := range prompt {
 		if t == Separator {
 			continue
 		}
 		if c.places[t] == nil {
-			c.among = append(c.among, t)
+			c.scored = append(c.scored, t)
 		}
 		c.places[t] = append(c.places[t], int32(i))
 	}
 	for _, t := range others {
 		if c.places[t] == nil {
-			c.among = append(c.among, t)
+			c.scored = append(c.scored, t)
 		}
 	}
-	c.prompt, c.guess = len(prompt), make([]expected, len(prompt)*c.Top)
-	for i := range c.guess {
-		c.guess[i].token = Separator // until Observe
+	c.promptLen, c.expectations = len(prompt), make([]expectation, len(prompt)*c.Top)
+	for i := range c.expectations {
+		c.expectations[i].token = Separator // until Observe
 	}
-	return c.among
+	return c.scored
 }
 
 // Observe takes the scores after token i of the prompt: the logits of the tokens that Begin returned.
 func (c *Calibration) Observe(i int, scores []float32) {
-	top := c.guess[i*c.Top:][:c.Top]
+	top := c.expectations[i*c.Top:][:c.Top]
 	for j := range top {
-		top[j] = expected{Separator, float32(math.Inf(-1))}
+		top[j] = expectation{Separator, float32(math.Inf(-1))}
 	}
 	least := &top[len(top)-1].p
 	for j, s := range scores {
@@ -72,7 +72,7 @@ func (c *Calibration) Observe(i int, scores []float32) {
 		for k := range top {
 			if s > top[k].p {
 				copy(top[k+1:], top[k:])
-				top[k] = expected{c.among[j], s}
+				top[k] = expectation{c.scored[j], s}
 				break
 			}
 		}
@@ -161,7 +161,7 @@ func (c *Calibration) likeEnd() (s spots) {
 // token; if there are none, places where it follows the same token; else any place that holds it.
 func (c *Calibration) after(s *spots, token tandem.Token) (next spots) {
 	for i := range s.n {
-		if at := s.at[i] + 1; int(at) < c.prompt && c.text[at] == token {
+		if at := s.at[i] + 1; int(at) < c.promptLen && c.text[at] == token {
 			next.add(at, s.weight[i])
 		}
 	}
@@ -185,7 +185,7 @@ func (c *Calibration) after(s *spots, token tandem.Token) (next spots) {
 
 // Propose implements Drafter.
 func (c *Calibration) Propose(t *Tree) {
-	if c.prompt == 0 || len(c.text) < c.prompt {
+	if c.promptLen == 0 || len(c.text) < c.promptLen {
 		return
 	}
 	from := c.likeEnd()
@@ -197,16 +197,16 @@ func (c *Calibration) Propose(t *Tree) {
 		for range min(branches, len(list)) {
 			best := 0
 			for i := range list {
-				if list[i].said+list[i].guessed > list[best].said+list[best].guessed {
+				if list[i].followWeight+list[i].expectedWeight > list[best].followWeight+list[best].expectedWeight {
 					best = i
 				}
 			}
 			e := list[best]
-			list[best] = candidate{said: -1}
-			source, share := FromCalibration, e.guessed/total
-			if e.said > 0 {
-				share = e.said / total
-				if source = FromPlaces; e.guessed > agreed*total {
+			list[best] = candidate{followWeight: -1}
+			source, share := FromCalibration, e.expectedWeight/total
+			if e.followWeight > 0 {
+				share = e.followWeight / total
+				if source = FromPlaces; e.expectedWeight > agreed*total {
 					source = FromAgreed
 				}
 			}
@@ -226,14 +226,14 @@ const (
 // A candidate is a token that may follow some spots, with two weights: that of the spots that it follows in the
 // prompt, and that of the model's expectations at all spots.
 type candidate struct {
-	token         tandem.Token
-	said, guessed float32
+	token                        tandem.Token
+	followWeight, expectedWeight float32
 }
 
 // candidates lists the tokens that may follow the spots. The list is valid until the next call; total is the
 // weight of the spots.
 func (c *Calibration) candidates(s *spots) (list []candidate, total float32) {
-	of := func(token tandem.Token) *candidate {
+	candidateOf := func(token tandem.Token) *candidate {
 		for i := range list {
 			if list[i].token == token {
 				return &list[i]
@@ -247,11 +247,11 @@ func (c *Calibration) candidates(s *spots) (list []candidate, total float32) {
 		at, weight := int(s.at[i]), s.weight[i]
 		total += weight
 		if at+1 < len(c.text) && c.text[at+1] != Separator {
-			of(c.text[at+1]).said += weight
+			candidateOf(c.text[at+1]).followWeight += weight
 		}
-		for _, e := range c.guess[at*c.Top:][:min(c.Top, 8)] {
+		for _, e := range c.expectations[at*c.Top:][:min(c.Top, 8)] {
 			if e.token != Separator {
-				of(e.token).guessed += e.p * weight
+				candidateOf(e.token).expectedWeight += e.p * weight
 			}
 		}
 	}

@@ -68,15 +68,15 @@ type Chooser struct {
 
 	// Learn derives Costs from the passes themselves (see Observe), so they need not be measured first. The first
 	// pass has one row.
-	Learn   bool
-	times   map[int]time.Duration // the fastest pass of each number of rows
-	most    int                   // rows among them
-	doubted int                   // rows of a pass whose time was not believed, 0 for none
+	Learn       bool
+	times       map[int]time.Duration // the fastest pass of each number of rows
+	mostRows    int                   // rows among them
+	doubtedRows int                   // rows of a pass whose time was not believed, 0 for none
 
-	held    bool    // the last draft seemed to pay, and the budget did not allow it
-	proven  float64 // see Proven
-	account float64 // time saved against plain decoding
-	plain   float64 // time that plain decoding would have taken
+	overBudget bool    // the last draft seemed to pay, and the budget did not allow it
+	proven     float64 // see Proven
+	account    float64 // time saved against plain decoding
+	plain      float64 // time that plain decoding would have taken
 }
 
 // unseenRow is the smallest assumed cost of each row beyond the largest pass tried, as a share of the time of a pass of
@@ -96,8 +96,8 @@ func (c *Chooser) Observe(rows int, took time.Duration) {
 		c.times = map[int]time.Duration{}
 	}
 	c.times[rows] = took
-	c.most = max(c.most, rows)
-	one, most := c.times[1], c.most
+	c.mostRows = max(c.mostRows, rows)
+	one, most := c.times[1], c.mostRows
 	if one == 0 {
 		return
 	}
@@ -120,12 +120,12 @@ func (c *Chooser) Observe(rows int, took time.Duration) {
 // not be tried again if its time counted. If the next pass of as many rows or more takes as long, they are that slow.
 func (c *Chooser) doubts(rows int, took time.Duration) bool {
 	slow := len(c.Costs) > 0 && took.Seconds() > maxSlowdown*c.Costs.At(rows)
-	again := c.doubted > 0 && rows >= c.doubted
+	again := c.doubtedRows > 0 && rows >= c.doubtedRows
 	switch {
 	case again:
-		c.doubted = 0
+		c.doubtedRows = 0
 	case slow:
-		c.doubted = rows
+		c.doubtedRows = rows
 	}
 	return slow && !again
 }
@@ -208,11 +208,11 @@ func (c *Chooser) pass(t *Tree, nodes []int, drafting float64) offer {
 func (c *Chooser) Rows(chances []float64, drafting float64) int {
 	one, budget := c.Costs.At(1), c.budget()
 	n := 0
-	for n < len(chances) && c.Costs.At(n+2)-one+drafting <= budget && (!c.Learn || n+2 <= 2*c.most) {
+	for n < len(chances) && c.Costs.At(n+2)-one+drafting <= budget && (!c.Learn || n+2 <= 2*c.mostRows) {
 		n++ // within the budget, and not too far beyond the rows measured
 	}
 	rows := c.best(chances[:n], drafting)
-	c.held = rows == 0 && c.best(chances, drafting) > 0
+	c.overBudget = rows == 0 && c.best(chances, drafting) > 0
 	return rows
 }
 
@@ -242,7 +242,7 @@ func (c *Chooser) Settle(rows, tokens int, drafting float64) {
 }
 
 // Held reports whether the last draft would have been worth rows but the budget allowed none.
-func (c *Chooser) Held() bool { return c.held }
+func (c *Chooser) Held() bool { return c.overBudget }
 
 // Missed records whether the likeliest first token of a draft that was held was right.
 func (c *Chooser) Missed(right bool) {
@@ -257,7 +257,9 @@ func (c *Chooser) Missed(right bool) {
 func (c *Chooser) prove(passes float64) { c.proven = max(minProven, min(maxProven, c.proven+passes)) }
 
 // Begin empties the account, for a new answer. proven is what Proven returned after the answer before; 0 if there was none.
-func (c *Chooser) Begin(proven float64) { c.account, c.plain, c.proven, c.held = 0, 0, proven, false }
+func (c *Chooser) Begin(proven float64) {
+	c.account, c.plain, c.proven, c.overBudget = 0, 0, proven, false
+}
 
 // Bounds of Proven.
 const (

@@ -24,11 +24,11 @@ type Forecast struct {
 	// Samsung's Table 7. Nil means to choose by measured acceptance, pass by pass.
 	Branches []int
 
-	next    [][]forecast // what the last pass forecast, by depth
-	after   int          // the text's length at which next holds
-	length  int
-	drafted []int // nodes of the tree (-1: the text) with forecasts in the pass, in order
-	rows    [][]float32
+	next          [][]forecast // what the last pass forecast, by depth
+	after         int          // the text's length at which next holds
+	length        int
+	forecastNodes []int // nodes of the tree (-1: the text) with forecasts in the pass, in order
+	rows          [][]float32
 
 	right, seen [maxForecasts][forecastTop]float64 // acceptance by depth and rank
 }
@@ -104,9 +104,9 @@ func (f *Forecast) Propose(t *Tree) {
 	if f.next == nil || f.length < f.after || f.length-f.after >= len(f.next) {
 		return
 	}
-	frontier, said := []int{-1}, f.length-f.after
-	for i, list := range f.next[said:] {
-		depth, n := said+i, len(list)
+	frontier, elapsed := []int{-1}, f.length-f.after
+	for i, list := range f.next[elapsed:] {
+		depth, n := elapsed+i, len(list)
 		if f.Branches != nil {
 			if depth == len(f.Branches) {
 				return
@@ -137,14 +137,14 @@ func (f *Forecast) chance(depth, rank int, p float64) float64 {
 
 // Gain returns the expected number of right tokens in the next draft due to the forecasts after a node.
 func (f *Forecast) Gain() (tokens float64) {
-	all := 1.0
+	pathChance := 1.0
 	for depth := range f.depth() {
 		hit := 0.0
 		for rank := range 3 {
 			hit += f.chance(depth, rank, 0.5/math.Pow(2, float64(rank+depth)))
 		}
-		all *= min(hit, 1)
-		tokens += all
+		pathChance *= min(hit, 1)
+		tokens += pathChance
 	}
 	return tokens
 }
@@ -229,7 +229,7 @@ func (f *Forecast) Paying(t *Tree, nodes []int, limit int, c *Chooser) (after []
 // Attach appends the rows of forecasts to a draft, given as tokens and parents. after lists the nodes that get
 // forecasts.
 func (f *Forecast) Attach(tokens []tandem.Token, parents []int, nodes, after []int) ([]tandem.Token, []int) {
-	f.drafted, f.rows = after, f.rows[:0]
+	f.forecastNodes, f.rows = after, f.rows[:0]
 	for _, node := range after {
 		parent := -1
 		if node >= 0 {
@@ -252,7 +252,7 @@ func (f *Forecast) Settle(v *Verdict) {
 	if len(v.Path) > 0 {
 		last = v.Path[len(v.Path)-1]
 	}
-	at := slices.Index(f.drafted, last)
+	at := slices.Index(f.forecastNodes, last)
 	if at < 0 || v.Forecasts == nil {
 		return
 	}
@@ -265,12 +265,12 @@ func (f *Forecast) Settle(v *Verdict) {
 
 // learn compares the last forecasts with the tokens that came.
 func (f *Forecast) learn(v *Verdict) {
-	said := v.After - f.after
-	if f.next == nil || said < 0 {
+	elapsed := v.After - f.after
+	if f.next == nil || elapsed < 0 {
 		return
 	}
 	for i, token := range v.Emitted {
-		depth := said + i
+		depth := elapsed + i
 		if depth >= len(f.next) {
 			return
 		}

@@ -109,7 +109,7 @@ func TestForecastOfAnOracle(t *testing.T) {
 	for _, branches := range [][]int{nil, {1, 1, 1}, {3, 2}} {
 		f := &Forecast{Embeddings: make([][]float32, m), Branches: branches}
 		s := &Speculator{Drafters: []Drafter{f}, Forecast: f}
-		s.panel.Begin(s.Drafters, s.known(), nil, WallTime)
+		s.panel.Begin(s.Drafters, s.acceptance(), nil, WallTime)
 		at, passes := 0, 0
 		emitted := truth[:1]
 		for at = 1; at < 200; passes++ {

@@ -60,14 +60,14 @@ func (l *Lookup) Propose(t *Tree) {
 // Ngrams counts what follows each run of up to MaxNgram tokens of the text. It proposes a tree of the likeliest
 // continuations and prefers those of longer runs.
 type Ngrams struct {
-	MaxNgram int // tokens of a run, at most 8; 0 means 4
-	text     []tandem.Token
-	where    table // of each run in runs, by a hash of it
-	runs     []ngram
-	rest     [][followers - 1]follower
-	firm     int       // tokens of the prompt, which stay
-	log      []counted // what later tokens changed
-	marks    []int     // the length of log before each of them
+	MaxNgram  int // tokens of a run, at most 8; 0 means 4
+	text      []tandem.Token
+	where     table // of each run in runs, by a hash of it
+	runs      []ngram
+	rest      [][followers - 1]follower
+	promptLen int        // tokens of the prompt, which stay
+	undo      []savedRun // what later tokens changed
+	marks     []int      // the length of undo before each of them
 }
 
 // ngram says what follows a run of tokens, the most frequent first. Most runs have one continuation.
@@ -82,10 +82,10 @@ type follower struct {
 	count int32
 }
 
-// counted is what followed a run before.
-type counted struct {
+// savedRun is a run before a token changed it.
+type savedRun struct {
 	at   int32
-	was  ngram
+	run  ngram
 	rest [followers - 1]follower
 }
 
@@ -102,7 +102,7 @@ func (g *Ngrams) Committed(tokens []tandem.Token) {
 	}
 	for _, token := range tokens {
 		if !first {
-			g.marks = append(g.marks, len(g.log))
+			g.marks = append(g.marks, len(g.undo))
 		}
 		h := uint64(0)
 		for n := 1; n <= min(g.maxNgram(), len(g.text)); n++ {
@@ -112,14 +112,14 @@ func (g *Ngrams) Committed(tokens []tandem.Token) {
 			}
 			at := g.runOf(h)
 			if !first {
-				g.note(at)
+				g.saveRun(at)
 			}
 			g.count(&g.runs[at], token)
 		}
 		g.text = append(g.text, token)
 	}
 	if first {
-		g.firm = len(g.text)
+		g.promptLen = len(g.text)
 	}
 }
 
@@ -134,33 +134,33 @@ func (g *Ngrams) runOf(h uint64) int32 {
 	return at
 }
 
-// note notes a run that will change.
-func (g *Ngrams) note(at int32) {
-	c := counted{at: at, was: g.runs[at]}
-	if c.was.rest > 0 {
-		c.rest = g.rest[c.was.rest-1]
+// saveRun keeps the value of a run that will change.
+func (g *Ngrams) saveRun(at int32) {
+	c := savedRun{at: at, run: g.runs[at]}
+	if c.run.rest > 0 {
+		c.rest = g.rest[c.run.rest-1]
 	}
-	g.log = append(g.log, c)
+	g.undo = append(g.undo, c)
 }
 
 // Rewind implements Drafter.
 func (g *Ngrams) Rewind(n int) {
-	n = max(n, g.firm)
+	n = max(n, g.promptLen)
 	if n >= len(g.text) {
 		return
 	}
-	mark := g.marks[n-g.firm]
-	for _, c := range slices.Backward(g.log[mark:]) {
+	mark := g.marks[n-g.promptLen]
+	for _, c := range slices.Backward(g.undo[mark:]) {
 		r := &g.runs[c.at]
 		switch {
-		case c.was.rest > 0:
-			g.rest[c.was.rest-1] = c.rest
+		case c.run.rest > 0:
+			g.rest[c.run.rest-1] = c.rest
 		case r.rest > 0: // the last that was added
 			g.rest = g.rest[:r.rest-1]
 		}
-		*r = c.was
+		*r = c.run
 	}
-	g.text, g.log, g.marks = g.text[:n], g.log[:mark], g.marks[:n-g.firm]
+	g.text, g.undo, g.marks = g.text[:n], g.undo[:mark], g.marks[:n-g.promptLen]
 }
 
 // list returns the continuations of a run, in memory of the caller's.

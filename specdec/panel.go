@@ -12,17 +12,17 @@ import (
 // than it saves gives way: it does not draft, read the text or see verdicts until it is tried again. The Panel measures what
 // drafters cost and decides from these measurements alone whether they pay (worth, Chooser).
 type Panel struct {
-	drafters []Drafter
-	known    *Acceptance // where the drafters' worth is kept
-	text     []tandem.Token
-	began    int                  // tokens of the text when it began
-	read     []int                // how much of the text each drafter has
-	drafted  []bool               // which of them were asked for the last draft
-	before   int                  // tokens of the text at the draft before it
-	settled  [maxDrafters]float64 // seconds that the last verdict took of each
-	tree     Tree
-	chances  []float64
-	now      func() time.Duration // times proposals
+	drafters     []Drafter
+	acceptance   *Acceptance // keeps the worth of the drafters
+	text         []tandem.Token
+	promptLen    int                  // tokens of the text when it began
+	read         []int                // how much of the text each drafter has
+	drafted      []bool               // which of them were asked for the last draft
+	lastDraftLen int                  // tokens of the text at the draft before it
+	settleTime   [maxDrafters]float64 // seconds that the last verdict took of each
+	tree         Tree
+	chances      []float64
+	now          func() time.Duration // times proposals
 }
 
 // WallTime is the time since the program began.
@@ -30,13 +30,13 @@ func WallTime() time.Duration { return time.Since(programStart) }
 
 var programStart = time.Now()
 
-// Begin starts a text with at most maxDrafters drafters. Those that have not given way read it. known holds what the drafters
+// Begin starts a text with at most maxDrafters drafters. Those that have not given way read it. acceptance holds what the drafters
 // cost and save, by the clock now.
-func (p *Panel) Begin(drafters []Drafter, known *Acceptance, text []tandem.Token, now func() time.Duration) {
-	*p = Panel{drafters: drafters, known: known, text: slices.Clone(text), began: len(text), read: make([]int, len(drafters)),
+func (p *Panel) Begin(drafters []Drafter, acceptance *Acceptance, text []tandem.Token, now func() time.Duration) {
+	*p = Panel{drafters: drafters, acceptance: acceptance, text: slices.Clone(text), promptLen: len(text), read: make([]int, len(drafters)),
 		drafted: make([]bool, len(drafters)), now: now}
 	for i := range drafters {
-		if i == 0 || !known.worth[i].gaveWay() {
+		if i == 0 || !acceptance.worth[i].gaveWay() {
 			p.catchUp(i)
 		}
 	}
@@ -46,9 +46,9 @@ func (p *Panel) Begin(drafters []Drafter, known *Acceptance, text []tandem.Token
 // (Drafter.Committed).
 func (p *Panel) catchUp(i int) {
 	d := p.drafters[i]
-	if p.read[i] < p.began {
-		d.Committed(p.text[:p.began])
-		p.read[i] = p.began
+	if p.read[i] < p.promptLen {
+		d.Committed(p.text[:p.promptLen])
+		p.read[i] = p.promptLen
 	}
 	if p.read[i] < len(p.text) {
 		d.Committed(p.text[p.read[i]:])
@@ -85,13 +85,13 @@ func (p *Panel) Draft(limit, rows int, rate *Acceptance, c *Chooser) (t *Tree, c
 		t.Least = c.minChance()
 	}
 	spent := 0.0
-	var have []int // the nodes that a pass would verify so far
-	step := len(p.text) - min(p.before, len(p.text))
-	p.before = len(p.text)
-	p.known.steps++
+	var verified []int // the nodes that a pass would verify so far
+	step := len(p.text) - min(p.lastDraftLen, len(p.text))
+	p.lastDraftLen = len(p.text)
+	p.acceptance.steps++
 	for i := range p.drafters {
-		w := &p.known.worth[i]
-		p.drafted[i] = w.pays(c, i == 0, p.known.steps, spent+w.expected(len(p.text)-p.read[i]-step))
+		w := &p.acceptance.worth[i]
+		p.drafted[i] = w.pays(c, i == 0, p.acceptance.steps, spent+w.expected(len(p.text)-p.read[i]-step))
 		if !p.drafted[i] {
 			continue
 		}
@@ -100,11 +100,11 @@ func (p *Panel) Draft(limit, rows int, rate *Acceptance, c *Chooser) (t *Tree, c
 		w.cost(took, len(t.Nodes) > nodes)
 		if c != nil && len(c.Costs) > 0 {
 			rows := c.best(p.likeliest(rows), spent)
-			without := c.pass(t, have, spent) // by what all know now
-			have = append(have[:0], t.byChance()[:rows]...)
-			w.learn(p.known.steps, c.pass(t, have, spent).savedOver(without))
+			without := c.pass(t, verified, spent) // with the current probabilities
+			verified = append(verified[:0], t.byChance()[:rows]...)
+			w.learn(p.acceptance.steps, c.pass(t, verified, spent).savedOver(without))
 		}
-		spent += w.took
+		spent += w.proposeTime
 	}
 	if chances := p.likeliest(rows); c != nil {
 		return t, c.Rows(chances, spent)
@@ -116,13 +116,13 @@ func (p *Panel) Draft(limit, rows int, rate *Acceptance, c *Chooser) (t *Tree, c
 // of this many new tokens: to read them, to draft, and to process the last verdict. Reading tokens that the drafter had left
 // unread in earlier steps does not count.
 func (p *Panel) propose(i, step int) float64 {
-	w, began, unread := &p.known.worth[i], p.now(), len(p.text)-p.read[i]
+	w, began, unread := &p.acceptance.worth[i], p.now(), len(p.text)-p.read[i]
 	p.catchUp(i)
 	read := p.now()
 	w.read((read - began).Seconds(), unread)
 	p.drafters[i].Propose(&p.tree)
-	took := (p.now() - read).Seconds() + p.settled[i] + float64(step)*w.reading
-	p.settled[i] = 0
+	took := (p.now() - read).Seconds() + p.settleTime[i] + float64(step)*w.readTime
+	p.settleTime[i] = 0
 	return took
 }
 
@@ -145,7 +145,7 @@ func (p *Panel) Settle(v *Verdict) time.Duration {
 		if p.drafted[i] {
 			d.Settle(v)
 			now := p.now()
-			p.settled[i], began = (now - began).Seconds(), now
+			p.settleTime[i], began = (now - began).Seconds(), now
 		}
 	}
 	return began - first
@@ -156,24 +156,24 @@ const poolSize = 160
 
 // worth is what a drafter costs and saves, in seconds.
 type worth struct {
-	took    float64 // smoothed, of a proposal
-	reading float64 // of a token of a text left unread
-	gain    float64 // smoothed, what a pass with its nodes saves over one with those of the drafters before it
-	seen    float64 // how many proposals gain is the mean of, at most worthWindow
-	tried   int     // the step of the last proposal
-	fails   int     // how often it has been tried again in vain
+	proposeTime float64 // smoothed, of a proposal
+	readTime    float64 // of a token of a text left unread
+	gain        float64 // smoothed, what a pass with its nodes saves over one with those of the drafters before it
+	seen        float64 // how many proposals gain is the mean of, at most worthWindow
+	lastTried   int     // the step of the last proposal
+	failures    int     // how often it has been tried again in vain
 }
 
 const (
-	maxDrafters = 8
-	firstDraft  = 2e-5 // assumed seconds of a proposal before one is measured
-	worthWindow = 24
-	worthFirst  = 4    // proposals before a drafter is judged
-	firstRead   = 1e-6 // assumed seconds to read a token before that is measured
+	maxDrafters  = 8
+	assumedDraft = 2e-5 // assumed seconds of a proposal before one is measured
+	worthWindow  = 24
+	minWorthSeen = 4    // proposals before a drafter is judged
+	assumedRead  = 1e-6 // assumed seconds to read a token before that is measured
 
 	// worthAgain is the number of steps after which a drafter that gave way or is too expensive is tried again. It is
 	// doubled after each failure, up to 32 times as many.
-	worthAgain = 32
+	retryAfter = 32
 )
 
 // pays reports whether a drafter should draft, given that drafting for this pass would then take spent seconds in total. It
@@ -186,34 +186,34 @@ func (w *worth) pays(c *Chooser, first bool, step int, spent float64) bool {
 		return true
 	case first:
 		return c.AffordDraft(spent) || w.due(step)
-	case w.seen >= worthFirst && !w.gaveWay():
+	case w.seen >= minWorthSeen && !w.gaveWay():
 		return c.Afford(spent)
 	}
-	return (w.seen < worthFirst || w.due(step)) && c.saved(4*spent)
+	return (w.seen < minWorthSeen || w.due(step)) && c.saved(4*spent)
 }
 
 // due reports whether a drafter has not been tried for long.
-func (w *worth) due(step int) bool { return step-w.tried >= worthAgain<<min(w.fails, 5) }
+func (w *worth) due(step int) bool { return step-w.lastTried >= retryAfter<<min(w.failures, 5) }
 
 // gaveWay reports whether the drafter costs more than it saves.
-func (w *worth) gaveWay() bool { return w.seen >= worthFirst && w.gain <= w.took }
+func (w *worth) gaveWay() bool { return w.seen >= minWorthSeen && w.gain <= w.proposeTime }
 
 // expected returns the seconds that the next proposal will take if the drafter has left unread tokens of earlier steps.
 func (w *worth) expected(unread int) float64 {
-	return cmp.Or(w.took, firstDraft) + float64(max(0, unread))*cmp.Or(w.reading, firstRead)
+	return cmp.Or(w.proposeTime, assumedDraft) + float64(max(0, unread))*cmp.Or(w.readTime, assumedRead)
 }
 
 // read records the seconds that reading n tokens took.
 func (w *worth) read(took float64, n int) {
 	if n > 0 {
-		w.reading = smoothed(w.reading, took/float64(n), 8, firstRead)
+		w.readTime = smoothed(w.readTime, took/float64(n), 8, assumedRead)
 	}
 }
 
 // cost records the seconds that a proposal took. If it found nothing, the time is only a lower bound.
 func (w *worth) cost(took float64, found bool) {
-	if w.took == 0 || found || took > w.took {
-		w.took = smoothed(w.took, took, min(w.seen+1, 8), firstDraft)
+	if w.proposeTime == 0 || found || took > w.proposeTime {
+		w.proposeTime = smoothed(w.proposeTime, took, min(w.seen+1, 8), assumedDraft)
 	}
 }
 
@@ -228,12 +228,12 @@ func smoothed(mean, took, n, first float64) float64 {
 
 // learn records the seconds that a proposal saved.
 func (w *worth) learn(step int, saved float64) {
-	w.tried = step
+	w.lastTried = step
 	w.seen = min(w.seen+1, worthWindow)
 	w.gain += (saved - w.gain) / w.seen
 	if w.gaveWay() {
-		w.fails++
+		w.failures++
 	} else {
-		w.fails = 0
+		w.failures = 0
 	}
 }

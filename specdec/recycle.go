@@ -6,19 +6,19 @@ import "tandem"
 // verified row gives the likeliest tokens after it, rows of rejected drafts included. Recycle uses the latest prediction after
 // the same two tokens, or else after the same token.
 type Recycle struct {
-	text  []tandem.Token
-	where table // of what was said after two tokens, the first of which may be Separator for any
-	said  []saying
+	text        []tandem.Token
+	where       table // index in predictions, by two tokens before, the first of which may be Separator for any
+	predictions []prediction
 }
 
-// saying is a prediction of the model: the likeliest next tokens, the likeliest first.
-type saying struct {
-	likely [recycled]Likely
+// prediction is what the model predicted: the likeliest next tokens, the likeliest first.
+type prediction struct {
+	likely [likelyKept]Likely
 	n      int
 }
 
-// recycled is how many predicted tokens are kept for each context.
-const recycled = 4
+// likelyKept is how many predicted tokens are kept for each context.
+const likelyKept = 4
 
 // Committed implements Drafter.
 func (r *Recycle) Committed(tokens []tandem.Token) { r.text = append(r.text, tokens...) }
@@ -32,33 +32,33 @@ func (r *Recycle) Settle(v *Verdict) {
 		return
 	}
 	end := [2]tandem.Token(r.text[v.After-2:])
-	r.learn(end, v.Next(-1, recycled))
+	r.learn(end, v.Next(-1, likelyKept))
 	for _, i := range v.Verified {
 		n := &v.Tree.Nodes[i]
 		before := end[1]
 		if n.Parent >= 0 {
 			before = v.Tree.Nodes[n.Parent].Token
 		}
-		r.learn([2]tandem.Token{before, n.Token}, v.Next(i, recycled))
+		r.learn([2]tandem.Token{before, n.Token}, v.Next(i, likelyKept))
 	}
 }
 
-func (r *Recycle) learn(after [2]tandem.Token, said []Likely) {
+func (r *Recycle) learn(after [2]tandem.Token, likely []Likely) {
 	for _, first := range [...]tandem.Token{after[0], Separator} {
 		k := key(int32(first), after[1])
 		at := r.where.get(k)
 		if at < 0 {
-			at = int32(len(r.said))
-			r.said = append(r.said, saying{})
+			at = int32(len(r.predictions))
+			r.predictions = append(r.predictions, prediction{})
 			r.where.set(k, at)
 		}
-		r.said[at].n = copy(r.said[at].likely[:], said)
+		r.predictions[at].n = copy(r.predictions[at].likely[:], likely)
 	}
 }
 
 // after returns the latest predictions after the two last tokens, or else after the last one, and how many tokens
 // matched (2, 1 or, without predictions, 0).
-func (r *Recycle) after(last [2]tandem.Token) (said []Likely, match int) {
+func (r *Recycle) after(last [2]tandem.Token) (likely []Likely, match int) {
 	at, match := r.where.get(key(int32(last[0]), last[1])), 2
 	if at < 0 {
 		at, match = r.where.get(key(int32(Separator), last[1])), 1
@@ -66,7 +66,7 @@ func (r *Recycle) after(last [2]tandem.Token) (said []Likely, match int) {
 	if at < 0 {
 		return nil, 0
 	}
-	return r.said[at].likely[:r.said[at].n], match
+	return r.predictions[at].likely[:r.predictions[at].n], match
 }
 
 // Propose implements Drafter.

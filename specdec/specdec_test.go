@@ -46,7 +46,7 @@ func TestAutomatonIsASearch(t *testing.T) {
 			if n != len(follow) {
 				t.Fatalf("%d tokens follow the suffix, want %d", n, len(follow))
 			}
-			if latest := ends[len(ends)-1]; a.states[s].count <= countUp && int(a.states[s].latest) != latest && len(text) < countUp {
+			if latest := ends[len(ends)-1]; a.states[s].count <= maxCountedSuffixes && int(a.states[s].latest) != latest && len(text) < maxCountedSuffixes {
 				t.Fatalf("the latest occurrence in %d ends at %d, want %d", text[:i+1], a.states[s].latest, latest)
 			}
 		}
@@ -537,9 +537,9 @@ func TestCalibrationBranchesOffTheCopy(t *testing.T) {
 // A drafter that costs more than it brings gives way, and is tried again later, once drafts have saved what that takes.
 func TestDrafterGivesWay(t *testing.T) {
 	c := &Chooser{Costs: stairs(32), account: 10, plain: 100, proven: 10}
-	dear := &worth{took: 0.5, gain: 0.2, seen: worthFirst, tried: 5}
-	cheap := &worth{took: 0.1, gain: 0.2, seen: worthFirst, tried: 5}
-	fresh := &worth{took: 0.5}
+	dear := &worth{proposeTime: 0.5, gain: 0.2, seen: minWorthSeen, lastTried: 5}
+	cheap := &worth{proposeTime: 0.1, gain: 0.2, seen: minWorthSeen, lastTried: 5}
+	fresh := &worth{proposeTime: 0.5}
 	for _, x := range []struct {
 		what  string
 		w     *worth
@@ -550,7 +550,7 @@ func TestDrafterGivesWay(t *testing.T) {
 	}{
 		{"it brings more than it costs", cheap, false, 6, 0.1, true},
 		{"it costs more than it brings", dear, false, 6, 0.5, false},
-		{"after a while", dear, false, 5 + worthAgain, 0.5, true},
+		{"after a while", dear, false, 5 + retryAfter, 0.5, true},
 		{"not tried yet", fresh, false, 6, 0.5, true},
 		{"not tried yet, and too dear for what was saved", fresh, false, 6, 5, false},
 		{"the first, whatever it brings", dear, true, 6, 0.5, true},
@@ -576,11 +576,11 @@ func (w *watched) Settle(*Verdict)                 { w.settled++ }
 func TestDrafterThatGaveWayRests(t *testing.T) {
 	text := ids("the cat sat on the mat and the cat sat")
 	a, p, w := &Acceptance{}, Panel{}, &watched{}
-	a.worth[1] = worth{took: 1, gain: .1, seen: worthFirst, tried: 1}
+	a.worth[1] = worth{proposeTime: 1, gain: .1, seen: minWorthSeen, lastTried: 1}
 	a.steps = 1
 	p.Begin([]Drafter{&Lookup{}, w}, a, text, WallTime)
 	c := &Chooser{Costs: stairs(32), proven: maxProven}
-	for range worthAgain - 1 {
+	for range retryAfter - 1 {
 		p.Draft(poolSize, 31, a, c)
 		p.Settle(&Verdict{Tree: &p.tree, Emitted: ids(".")})
 		p.Append(ids("."))

@@ -30,14 +30,14 @@ type Speculator struct {
 	// Clock times drafting; nil for WallTime.
 	Clock func() time.Duration
 
-	stats    Stats
-	panel    Panel
-	tree     *Tree // the panel's, once it has drafted
-	verified []int
-	foreseen int           // rows of forecasts in the last draft
-	took     float64       // seconds that the last draft took
-	settling time.Duration // what the drafters took of the last verdict, which counts as part of the next draft
-	learnt   Acceptance    // if Acceptance is nil
+	stats         Stats
+	panel         Panel
+	tree          *Tree // the panel's, once it has drafted
+	verified      []int
+	forecastRows  int           // rows of forecasts in the last draft
+	draftTime     float64       // seconds that the last draft took
+	settleTime    time.Duration // what the drafters took of the last verdict, which counts as part of the next draft
+	ownAcceptance Acceptance    // if Acceptance is nil
 }
 
 // Stats counts the rows of all passes by their outcome (sd.npu §3.2). The shape of a graph is fixed, so a pass computes a
@@ -85,7 +85,7 @@ func (s *Speculator) Stats() Stats {
 // Begin implements sample.Speculator. The drafters read the prompt here, so that the first draft costs no more than
 // the others.
 func (s *Speculator) Begin(m *model.Model, prompt *model.Input) error {
-	s.tree, s.settling = nil, 0
+	s.tree, s.settleTime = nil, 0
 	if s.Forecast != nil {
 		if err := s.Forecast.Check(m); err != nil {
 			return err
@@ -95,7 +95,7 @@ func (s *Speculator) Begin(m *model.Model, prompt *model.Input) error {
 		return fmt.Errorf("%d drafters: want at most %d", len(s.Drafters), maxDrafters)
 	}
 	if s.Chooser != nil {
-		s.Chooser.Begin(s.known().proven)
+		s.Chooser.Begin(s.acceptance().proven)
 	}
 	if s.Calibration != nil {
 		head, err := m.PartialHead(s.Calibration.Begin(prompt.Tokens, commonTokens(m.Config().Vocab)...))
@@ -105,13 +105,13 @@ func (s *Speculator) Begin(m *model.Model, prompt *model.Input) error {
 		prompt.Head, prompt.OnScores = head, s.Calibration.Observe
 	}
 	if prompt.PerPass = s.PerPass; s.PerPass == nil && len(s.Drafters) > 0 {
-		prompt.PerPass = s.known().PerPass
+		prompt.PerPass = s.acceptance().PerPass
 	}
 	clock := s.Clock
 	if clock == nil {
 		clock = WallTime
 	}
-	s.panel.Begin(s.Drafters, s.known(), prompt.Tokens, clock)
+	s.panel.Begin(s.Drafters, s.acceptance(), prompt.Tokens, clock)
 	return nil
 }
 
@@ -134,14 +134,14 @@ func (s *Speculator) Draft(emitted []tandem.Token, limit int) (tokens []tandem.T
 	var after []int // nodes with forecasts
 	s.verified, after = s.choose(limit)
 	tokens, parents = s.tree.Draft(s.verified)
-	if s.foreseen = 0; s.Forecast != nil {
-		s.foreseen = len(after) * s.Forecast.depth()
+	if s.forecastRows = 0; s.Forecast != nil {
+		s.forecastRows = len(after) * s.Forecast.depth()
 		tokens, parents = s.Forecast.Attach(tokens, parents, s.verified, after)
 	}
-	took := s.panel.now() - start + s.settling
+	took := s.panel.now() - start + s.settleTime
 	s.stats.Drafting += took
-	if s.took = took.Seconds(); !s.panel.Drafted() {
-		s.took = 0 // deciding not to draft takes time in any case, which must not count against drafts
+	if s.draftTime = took.Seconds(); !s.panel.Drafted() {
+		s.draftTime = 0 // deciding not to draft takes time in any case, which must not count against drafts
 	}
 	return tokens, parents
 }
@@ -159,12 +159,12 @@ func (s *Speculator) choose(limit int) (nodes, after []int) {
 	return nodes, s.Forecast.Paying(tree, nodes, limit, s.Chooser)
 }
 
-// known is where the drafters' worth is kept.
-func (s *Speculator) known() *Acceptance {
+// acceptance returns what keeps the worth of the drafters.
+func (s *Speculator) acceptance() *Acceptance {
 	if s.Acceptance != nil {
 		return s.Acceptance
 	}
-	return &s.learnt
+	return &s.ownAcceptance
 }
 
 // Embeddings implements sample.Embedder.
@@ -177,21 +177,21 @@ func (s *Speculator) Embeddings() ([][]float32, *model.Adapter) {
 
 // Settle implements sample.Speculator.
 func (s *Speculator) Settle(v sample.Verdict) {
-	rows := 1 + len(s.verified) + s.foreseen
+	rows := 1 + len(s.verified) + s.forecastRows
 	tile := cmp.Or(s.Rows, 32)
 	s.stats.Passes++
 	s.stats.Tokens += len(v.Path) + 1
 	s.stats.Valid += len(v.Path) + 1
 	s.stats.Wasted += len(s.verified) - len(v.Path)
-	s.stats.Forecasts += s.foreseen
+	s.stats.Forecasts += s.forecastRows
 	s.stats.Underutilised += (rows+tile-1)/tile*tile - rows
 	if s.Chooser != nil {
 		s.Chooser.Observe(rows, v.Took)
-		s.Chooser.Settle(rows-1, len(v.Path)+1, s.took)
+		s.Chooser.Settle(rows-1, len(v.Path)+1, s.draftTime)
 		if s.Chooser.Held() {
 			s.Chooser.Missed(s.tree.first() == v.Next)
 		}
-		s.known().proven = s.Chooser.Proven()
+		s.acceptance().proven = s.Chooser.Proven()
 	}
 	verdict := &Verdict{Tree: s.tree, Verified: s.verified, Likeliest: func(node int) tandem.Token {
 		i, _ := slices.BinarySearch(s.verified, node) // row i+1; row 0 is the token before the tree
@@ -207,7 +207,7 @@ func (s *Speculator) Settle(v sample.Verdict) {
 		}
 		return topOf(v.Logits[i+1], n)
 	}
-	if s.foreseen > 0 {
+	if s.forecastRows > 0 {
 		verdict.Forecasts = func(i int) []float32 { return v.Logits[1+len(s.verified)+i] }
 	}
 	for _, i := range v.Path {
@@ -215,7 +215,7 @@ func (s *Speculator) Settle(v sample.Verdict) {
 		verdict.Emitted = append(verdict.Emitted, s.tree.Nodes[s.verified[i]].Token)
 	}
 	verdict.Emitted = append(verdict.Emitted, v.Next)
-	s.settling = s.panel.Settle(verdict)
+	s.settleTime = s.panel.Settle(verdict)
 }
 
 // topOf returns the n likeliest tokens, with their probabilities among these.

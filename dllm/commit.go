@@ -11,13 +11,13 @@ import (
 func (m *Machine) commit() {
 	end := m.blockEnd(m.block)
 	var open []int // undecided positions of the block
-	guess := make(map[int]Guess, len(m.guesses))
+	guess := make(map[int]Guess, len(m.denseGuesses))
 	next := 0
 	for _, r := range m.dense {
-		if !r.Logits || next == len(m.guesses) {
+		if !r.Logits || next == len(m.denseGuesses) {
 			continue
 		}
-		g, p := withoutNaN(m.guesses[next]), r.Position+m.shift()
+		g, p := withoutNaN(m.denseGuesses[next]), r.Position+m.shift()
 		next++
 		switch {
 		case p >= end:
@@ -73,7 +73,7 @@ func (m *Machine) decide(p int, g Guess, must bool) {
 	c := &m.cells[p]
 	c.Draft = false
 	switch {
-	case g.Confidence >= m.cfg.Stable || must && !m.staged():
+	case g.Confidence >= m.cfg.Stable || must && !m.hasVisible():
 		c.Cell = Cell{Token: g.Token, Status: Stable, Confidence: g.Confidence}
 	case g.Confidence >= m.cfg.Visible || must:
 		c.Cell = Cell{Token: g.Token, Status: Visible, Confidence: g.Confidence}
@@ -109,8 +109,8 @@ func (m *Machine) reconsider(p int, g Guess) {
 func (m *Machine) revise() {
 	next := 0
 	for _, r := range m.sparse {
-		if r.Logits && next < len(m.revised) {
-			m.reconsider(r.Position+m.shift(), withoutNaN(m.revised[next]))
+		if r.Logits && next < len(m.sparseGuesses) {
+			m.reconsider(r.Position+m.shift(), withoutNaN(m.sparseGuesses[next]))
 			next++
 		}
 	}
@@ -155,7 +155,7 @@ func (m *Machine) wholeBlocks(to int) int {
 
 // advance makes the next block current when this one is decided. It reports whether the generation is over, and why.
 func (m *Machine) advance() (ended Ended, over bool) {
-	if i := m.stop(); i >= 0 {
+	if i := m.stopPosition(); i >= 0 {
 		return StopToken, true
 	}
 	if m.Remaining() > 0 {
@@ -168,9 +168,9 @@ func (m *Machine) advance() (ended Ended, over bool) {
 	return 0, false
 }
 
-// stop returns the position of the first stop token if it ends the text: everything before it is decided, and it is stable
+// stopPosition returns the position of the first stop token if it ends the text: everything before it is decided, and it is stable
 // or in a decided block. Otherwise it returns -1.
-func (m *Machine) stop() int {
+func (m *Machine) stopPosition() int {
 	complete := m.Remaining() == 0
 	for p := m.start; p < m.blockEnd(m.block); p++ {
 		c := &m.cells[p]
@@ -187,19 +187,19 @@ func (m *Machine) stop() int {
 	return -1
 }
 
-// final returns the tokens that have become final since the last call; if the generation is over, all that are decided.
-func (m *Machine) final(over bool) (text []tandem.Token) {
+// takeFinal returns the tokens that have become final since the last call; if the generation is over, all that are decided.
+func (m *Machine) takeFinal(over bool) (text []tandem.Token) {
 	limit := m.blockEnd(m.block)
-	if p := m.stop(); p >= 0 {
+	if p := m.stopPosition(); p >= 0 {
 		limit = p
 	}
-	for m.written < limit && (m.fixed(m.written) || over && m.cells[m.written].Status != Invisible) {
-		t := m.cells[m.written].Token
+	for m.textEnd < limit && (m.fixed(m.textEnd) || over && m.cells[m.textEnd].Status != Invisible) {
+		t := m.cells[m.textEnd].Token
 		if slices.Contains(m.cfg.Stop, t) {
 			break
 		}
 		text = append(text, t)
-		m.written++
+		m.textEnd++
 	}
 	return text
 }

@@ -57,7 +57,7 @@ func Generate(ctx context.Context, m *model.Model, prompt []tandem.Token, o Opti
 	if o.Limit == nil {
 		return Run(ctx, cfg, e, o.Observer)
 	}
-	return Run(ctx, cfg, e, e.limit(cfg, o.Limit, o.Observer))
+	return Run(ctx, cfg, e, e.limitTo(cfg, o.Limit, o.Observer))
 }
 
 // An Engine is a Denoiser on a model, for one generation. It keeps two caches: the dense path computes in the first; the
@@ -65,45 +65,45 @@ func Generate(ctx context.Context, m *model.Model, prompt []tandem.Token, o Opti
 // reads what the other writes. Where the device has a second group of threads, the sparse path computes there, with the same
 // weights (llada.cpp §3.3).
 type Engine struct {
-	m            *model.Model
-	sparse       *model.Model // computes the sparse path
-	err          error        // why there is none
-	main, second *model.Seq
-	twice        bool // the second cache is in use
-	temperature  float64
-	seed         uint64
-	banned       []tandem.Token // that no position may have
-	refreshed    []int          // positions that Refresh has computed since the last Merge
-	rows         [2][]model.Live
-	logits       [2]model.Logits
-	limited      *limited // nil without a limit
+	m                   *model.Model
+	sparse              *model.Model // computes the sparse path
+	sparseErr           error        // why there is none
+	denseSeq, sparseSeq *model.Seq
+	refreshes           bool // the second cache is in use
+	temperature         float64
+	seed                uint64
+	banned              []tandem.Token // that no position may have
+	refreshed           []int          // positions that Refresh has computed since the last Merge
+	rows                [2][]model.Live
+	logits              [2]model.Logits
+	limiter             *limiter // nil without a limit
 }
 
-// limited is what an engine needs to keep to a limit.
-type limited struct {
+// limiter is what an engine needs to keep to a limit.
+type limiter struct {
 	Config
 	limit  Limit
 	answer []tandem.Token // decided
 }
 
-// limit makes the engine keep to a limit. It learns what is decided through the observer that it returns.
-func (e *Engine) limit(cfg Config, limit Limit, see Observer) Observer {
-	l := &limited{Config: cfg, limit: limit}
-	e.limited = l
-	write := see.Write
-	see.Write = func(tokens []tandem.Token) error {
+// limitTo makes the engine keep to a limit. It learns what is decided through the observer that it returns.
+func (e *Engine) limitTo(cfg Config, limit Limit, observer Observer) Observer {
+	l := &limiter{Config: cfg, limit: limit}
+	e.limiter = l
+	write := observer.Write
+	observer.Write = func(tokens []tandem.Token) error {
 		l.answer = append(l.answer, tokens...)
 		if write == nil {
 			return nil
 		}
 		return write(tokens)
 	}
-	return see
+	return observer
 }
 
 // guesses guesses the next undecided positions one after the other, each limited by the ones before it, as long as they can
 // be decided. Its guesses for other positions are drafts or unused.
-func (l *limited) guesses(e *Engine, rows []Row, logits [][]float32) []Guess {
+func (l *limiter) guesses(e *Engine, rows []Row, logits [][]float32) []Guess {
 	out := make([]Guess, 0, len(logits))
 	text, going := slices.Clone(l.answer), true
 	for _, r := range rows {
@@ -130,47 +130,47 @@ func (l *limited) guesses(e *Engine, rows []Row, logits [][]float32) []Guess {
 
 // NewEngine returns an engine. Without refresh it has one cache.
 func NewEngine(m *model.Model, temperature float64, seed uint64, refresh bool) *Engine {
-	e := &Engine{m: m, sparse: m, main: m.NewSeq(), twice: refresh, temperature: temperature, seed: seed, banned: []tandem.Token{m.Config().Mask}}
+	e := &Engine{m: m, sparse: m, denseSeq: m.NewSeq(), refreshes: refresh, temperature: temperature, seed: seed, banned: []tandem.Token{m.Config().Mask}}
 	if t, ok := m.Tokenizer().Unsupported(); ok {
 		e.banned = append(e.banned, t)
 	}
 	if refresh {
-		if e.sparse, e.err = m.Second(); e.err != nil {
+		if e.sparse, e.sparseErr = m.Second(); e.sparseErr != nil {
 			e.sparse = m
 		}
 	}
-	e.second = e.sparse.NewSeq()
+	e.sparseSeq = e.sparse.NewSeq()
 	return e
 }
 
 // Compute implements Denoiser.
 func (e *Engine) Compute(ctx context.Context, rows []Row) ([]Guess, error) {
-	return e.pass(ctx, e.m, 0, e.main, rows)
+	return e.pass(ctx, e.m, 0, e.denseSeq, rows)
 }
 
 // Refresh implements Denoiser.
 func (e *Engine) Refresh(ctx context.Context, rows []Row) ([]Guess, error) {
-	if !e.twice {
+	if !e.refreshes {
 		return nil, fmt.Errorf("denoise: the engine was made without refresh")
 	}
-	if e.err != nil {
-		return nil, fmt.Errorf("denoise: second path: %w", e.err)
+	if e.sparseErr != nil {
+		return nil, fmt.Errorf("denoise: second path: %w", e.sparseErr)
 	}
 	for _, r := range rows {
 		e.refreshed = append(e.refreshed, r.Position)
 	}
-	return e.pass(ctx, e.sparse, 1, e.second, rows)
+	return e.pass(ctx, e.sparse, 1, e.sparseSeq, rows)
 }
 
 // Merge implements Denoiser.
 func (e *Engine) Merge(settled, end int) error {
 	for _, p := range e.refreshed {
-		e.main.CopyFrom(e.second, p, p+1)
+		e.denseSeq.CopyFrom(e.sparseSeq, p, p+1)
 	}
 	e.refreshed = e.refreshed[:0]
-	if e.twice && end > settled {
-		e.second.Grow(end)
-		e.second.CopyFrom(e.main, settled, end)
+	if e.refreshes && end > settled {
+		e.sparseSeq.Grow(end)
+		e.sparseSeq.CopyFrom(e.denseSeq, settled, end)
 	}
 	e.sparse.SyncClocks()
 	return nil
@@ -187,8 +187,8 @@ func (e *Engine) pass(ctx context.Context, m *model.Model, path int, seq *model.
 	if err != nil {
 		return nil, fmt.Errorf("denoise: %w", err)
 	}
-	if e.limited != nil {
-		return e.limited.guesses(e, rows, logits), nil
+	if e.limiter != nil {
+		return e.limiter.guesses(e, rows, logits), nil
 	}
 	guesses := make([]Guess, 0, len(logits))
 	for _, r := range rows {

@@ -117,7 +117,7 @@ func TestPathsOnAModel(t *testing.T) {
 				t.Fatalf("%s: the second path has no threads of its own", arch)
 			}
 			if i == 2 { // both on the same
-				d.sparse, d.second = m, m.NewSeq()
+				d.sparse, d.sparseSeq = m, m.NewSeq()
 			}
 			machine, err := New(cfg)
 			if err != nil {
@@ -336,12 +336,12 @@ func TestInterruptLeavesTheCacheWhole(t *testing.T) {
 				t.Fatal(err)
 			}
 			fresh.Truncate(d.end)
-			d.main.Truncate(d.end)
+			d.denseSeq.Truncate(d.end)
 			want, err := d.pass(t.Context(), m, 1, fresh, next)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, err := d.pass(t.Context(), m, 0, d.main, next); err != nil || !slices.Equal(got, want) {
+			if got, err := d.pass(t.Context(), m, 0, d.denseSeq, next); err != nil || !slices.Equal(got, want) {
 				t.Errorf("%s: after %d passes and %d blocks: %v, %v, want %v", arch, passes, done, got, err, want)
 			}
 		}

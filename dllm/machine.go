@@ -103,23 +103,23 @@ type Machine struct {
 	fresh bool   // the current block has not been computed yet
 
 	settled int
-	written int
+	textEnd int
 	version int // counts what may change a refreshed guess
 
-	step              int
-	dense, sparse     []Row
-	guesses, revised  []Guess
-	computed, settles bool // which results of the step are there
-	drafted           bool // the pass has drafts among the rows of the current block
-	running, done     bool
+	step                        int
+	dense, sparse               []Row
+	denseGuesses, sparseGuesses []Guess
+	denseDone, sparseDone       bool // which results of the step are there
+	drafted                     bool // the pass has drafts among the rows of the current block
+	running, done               bool
 }
 
 // cell is a Cell with what the machine knows about its row.
 type cell struct {
 	Cell
-	input     tandem.Token // with which the row was computed last; none before
-	refreshed int          // version of the last refresh
-	at        int          // step of the last refresh
+	input       tandem.Token // with which the row was computed last; none before
+	refreshed   int          // version of the last refresh
+	refreshStep int          // step of the last refresh
 }
 
 // none is no token.
@@ -137,7 +137,7 @@ func New(cfg Config) (*Machine, error) {
 	if cfg.Slack == 0 {
 		cfg.Slack = .1
 	}
-	m := &Machine{cfg: cfg, start: len(cfg.Prompt), block: len(cfg.Prompt), written: len(cfg.Prompt), fresh: true, version: 1}
+	m := &Machine{cfg: cfg, start: len(cfg.Prompt), block: len(cfg.Prompt), textEnd: len(cfg.Prompt), fresh: true, version: 1}
 	for _, t := range cfg.Prompt {
 		m.cells = append(m.cells, cell{Cell: Cell{Token: t, Status: Stable, Confidence: 1}, input: none})
 	}
@@ -163,17 +163,17 @@ func (m *Machine) Step(e Event) []Action {
 		m.done = true
 		return m.finish(nil, Interrupted)
 	case Computed:
-		if !m.running || m.computed {
+		if !m.running || m.denseDone {
 			return nil
 		}
-		m.guesses, m.computed = e.Guesses, true
+		m.denseGuesses, m.denseDone = e.Guesses, true
 	case Refreshed:
-		if len(m.sparse) == 0 || m.settles {
+		if len(m.sparse) == 0 || m.sparseDone {
 			return nil
 		}
-		m.revised, m.settles = e.Guesses, true
+		m.sparseGuesses, m.sparseDone = e.Guesses, true
 	}
-	if !m.computed || len(m.sparse) > 0 && !m.settles {
+	if !m.denseDone || len(m.sparse) > 0 && !m.sparseDone {
 		return nil
 	}
 	return m.endStep()
@@ -182,7 +182,7 @@ func (m *Machine) Step(e Event) []Action {
 // plan begins a step.
 func (m *Machine) plan(actions []Action) []Action {
 	m.step++
-	m.computed, m.settles = false, false
+	m.denseDone, m.sparseDone = false, false
 	m.dense = m.denseRows(m.dense[:0])
 	m.sparse = m.sparseRows(m.sparse[:0])
 	actions = append(actions, Compute{m.dense})
@@ -202,7 +202,7 @@ func (m *Machine) endStep() []Action {
 	if ended, over := m.advance(); over {
 		return m.finish(actions, ended)
 	}
-	if text := m.final(false); len(text) > 0 {
+	if text := m.takeFinal(false); len(text) > 0 {
 		actions = append(actions, Write{text})
 	}
 	return m.plan(actions)
@@ -211,7 +211,7 @@ func (m *Machine) endStep() []Action {
 // finish ends the generation with what is decided.
 func (m *Machine) finish(actions []Action, ended Ended) []Action {
 	m.done = true
-	if text := m.final(true); len(text) > 0 {
+	if text := m.takeFinal(true); len(text) > 0 {
 		actions = append(actions, Write{text})
 	}
 	return append(actions, Finish{ended})
@@ -263,8 +263,8 @@ func (m *Machine) firstOpen() int {
 	return i
 }
 
-// staged reports whether there is a state between invisible and stable.
-func (m *Machine) staged() bool { return m.cfg.Visible < m.cfg.Stable }
+// hasVisible reports whether there is a state between invisible and stable.
+func (m *Machine) hasVisible() bool { return m.cfg.Visible < m.cfg.Stable }
 
 // withoutNaN returns g with a NaN confidence replaced by -1.
 func withoutNaN(g Guess) Guess {

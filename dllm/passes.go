@@ -31,7 +31,7 @@ type Passes struct {
 type text struct {
 	prompt []tandem.Token
 	answer []tandem.Token
-	whole  int // tokens of the answer in blocks whose keys and values are final
+	prefix int // tokens of the answer in blocks whose keys and values are final
 }
 
 // NewPasses returns passes for one answer of a diffusion model.
@@ -110,7 +110,7 @@ func (p *Passes) forward(ctx context.Context, inputs []model.Input, out [][]floa
 // keep records that the sequence holds only the answer's first n tokens.
 func (t *text) keep(n int) {
 	t.answer = t.answer[:min(max(n, 0), len(t.answer))]
-	t.whole = min(t.whole, len(t.answer)/DefaultBlock*DefaultBlock)
+	t.prefix = min(t.prefix, len(t.answer)/DefaultBlock*DefaultBlock)
 }
 
 // next computes what follows an answer, and leaves the prompt and the answer in the sequence.
@@ -124,7 +124,7 @@ func (p *Passes) next(ctx context.Context, seq *model.Seq, t *text, out []float3
 	if err != nil {
 		return fmt.Errorf("denoise: %w", err)
 	}
-	t.whole = len(t.answer) / DefaultBlock * DefaultBlock
+	t.prefix = len(t.answer) / DefaultBlock * DefaultBlock
 	seq.Truncate(len(t.prompt) + len(t.answer))
 	copy(out, rows[0])
 	out[c.Mask] = float32(math.Inf(-1)) // never text
@@ -135,7 +135,7 @@ func (p *Passes) next(ctx context.Context, seq *model.Seq, t *text, out []float3
 // the masks after it up to the end of its block.
 func (p *Passes) live(t *text, room int, prompt bool) []model.Live {
 	c := p.m.Config()
-	from, end := t.whole, min(blockEnd(len(t.answer)), room)
+	from, end := t.prefix, min(blockEnd(len(t.answer)), room)
 	asked := len(t.answer) // the row that guesses
 	if c.Shifted {
 		asked-- // the row before, which sees the prefix alone if a block begins here

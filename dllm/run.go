@@ -59,12 +59,12 @@ type Observer struct {
 
 // Run carries out a generation until it is over. When ctx is cancelled or Write fails it writes what is decided
 // and returns the error. The Stats are valid in every case.
-func Run(ctx context.Context, cfg Config, d Denoiser, see Observer) (stats Stats, err error) {
+func Run(ctx context.Context, cfg Config, d Denoiser, observer Observer) (stats Stats, err error) {
 	m, err := New(cfg)
 	if err != nil {
 		return stats, err
 	}
-	r := runner{m: m, d: d, see: see, stats: &stats, began: time.Now()}
+	r := runner{m: m, d: d, observer: observer, stats: &stats, began: time.Now()}
 	defer func() { stats.All = time.Since(r.began) }()
 	actions := m.Step(Begin{})
 	for len(actions) > 0 {
@@ -86,12 +86,12 @@ func Run(ctx context.Context, cfg Config, d Denoiser, see Observer) (stats Stats
 
 // A runner is the state of Run.
 type runner struct {
-	m     *Machine
-	d     Denoiser
-	see   Observer
-	stats *Stats
-	began time.Time
-	last  *Pass // whose results the machine has not taken yet
+	m        *Machine
+	d        Denoiser
+	observer Observer
+	stats    *Stats
+	began    time.Time
+	pending  *Pass // whose results the machine has not taken yet
 }
 
 // carryOut does what the machine asks for and returns the results.
@@ -107,7 +107,7 @@ func (r *runner) carryOut(ctx context.Context, actions []Action) (events []Event
 			if err := r.d.Merge(a.Settled, a.End); err != nil {
 				return nil, err
 			}
-			r.observe()
+			r.reportStep()
 		case Write:
 			if err := r.write(a); err != nil {
 				return nil, err
@@ -122,7 +122,7 @@ func (r *runner) carryOut(ctx context.Context, actions []Action) (events []Event
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return r.step(ctx, dense, sparse)
+	return r.runPaths(ctx, dense, sparse)
 }
 
 // write passes final tokens on.
@@ -135,14 +135,14 @@ func (r *runner) write(a Action) error {
 		r.stats.First = time.Since(r.began)
 	}
 	r.stats.Tokens += len(w.Tokens)
-	if r.see.Write == nil {
+	if r.observer.Write == nil {
 		return nil
 	}
-	return r.see.Write(w.Tokens)
+	return r.observer.Write(w.Tokens)
 }
 
-// step runs both paths at once.
-func (r *runner) step(ctx context.Context, dense, sparse []Row) ([]Event, error) {
+// runPaths runs both paths at once.
+func (r *runner) runPaths(ctx context.Context, dense, sparse []Row) ([]Event, error) {
 	p := Pass{Rows: len(dense), Logits: logitRows(dense), SparseRows: len(sparse), SparseLogits: logitRows(sparse)}
 	for _, row := range dense {
 		p.Sees = max(p.Sees, row.Sees)
@@ -166,7 +166,7 @@ func (r *runner) step(ctx context.Context, dense, sparse []Row) ([]Event, error)
 		return nil, err
 	}
 	p.Step = time.Since(began)
-	r.last = &p
+	r.pending = &p
 	events := []Event{Computed{guesses}}
 	if len(sparse) > 0 {
 		events = append(events, Refreshed{revised})
@@ -174,10 +174,10 @@ func (r *runner) step(ctx context.Context, dense, sparse []Row) ([]Event, error)
 	return events, nil
 }
 
-// observe reports the step that the machine has just taken.
-func (r *runner) observe() {
+// reportStep reports the step that the machine has just taken.
+func (r *runner) reportStep() {
 	cells := r.m.Cells()
-	p := r.last
+	p := r.pending
 	for _, c := range cells {
 		switch {
 		case c.Status == Stable:
@@ -192,8 +192,8 @@ func (r *runner) observe() {
 		}
 	}
 	r.stats.Passes = append(r.stats.Passes, *p)
-	if r.see.Step != nil {
-		r.see.Step(*p, cells)
+	if r.observer.Step != nil {
+		r.observer.Step(*p, cells)
 	}
 }
 

@@ -9,7 +9,7 @@ func (m *Machine) denseRows(rows []Row) []Row {
 	from, end := m.window()
 	m.drafted = false
 	for p := from; p < end; p++ {
-		rows = append(rows, Row{Position: p, Token: m.cells[p].Token, Sees: m.sees(p, end), Logits: m.wanted(p, end)})
+		rows = append(rows, Row{Position: p, Token: m.cells[p].Token, Sees: m.sees(p, end), Logits: m.needsGuess(p, end)})
 		m.cells[p].input = m.cells[p].Token
 		m.drafted = m.drafted || m.cells[p].Draft && p < m.blockEnd(m.block)
 	}
@@ -72,9 +72,9 @@ func (m *Machine) sees(p, end int) int {
 	return min(m.blockEnd(p), end)
 }
 
-// wanted reports whether a guess is needed from the row of a position, in a pass whose rows end at end. Tokens of decided
+// needsGuess reports whether a guess is needed from the row of a position, in a pass whose rows end at end. Tokens of decided
 // blocks are guessed again only by the second path.
-func (m *Machine) wanted(p, end int) bool {
+func (m *Machine) needsGuess(p, end int) bool {
 	if p += m.shift(); p < m.block || p >= len(m.cells) || m.cfg.Shifted && p >= end {
 		return false
 	}
@@ -96,12 +96,12 @@ func (m *Machine) sparseRows(rows []Row) []Row {
 			due = append(due, p)
 		}
 	}
-	slices.SortStableFunc(due, func(a, b int) int { return m.cells[a].at - m.cells[b].at })
+	slices.SortStableFunc(due, func(a, b int) int { return m.cells[a].refreshStep - m.cells[b].refreshStep })
 	due = due[:min(len(due), m.cfg.Refresh)]
 	slices.Sort(due)
 	for _, p := range due {
 		c := &m.cells[p]
-		c.refreshed, c.at, c.input = m.version, m.step, c.Token
+		c.refreshed, c.refreshStep, c.input = m.version, m.step, c.Token
 		if m.cfg.Shifted && c.Status == Visible {
 			rows = m.sparseRow(rows, p-1, true)
 		}

@@ -63,7 +63,7 @@ type Adapter struct {
 	rank        int
 	bytes       int64
 	row         *npu.Adapter
-	set         *adapted
+	set         *graphSet
 	targets     []string
 }
 
@@ -79,11 +79,11 @@ func (a *Adapter) Rank() int { return a.rank }
 // Bytes returns the size of its factors.
 func (a *Adapter) Bytes() int64 { return a.bytes }
 
-// adapted are a model's graphs, as an approach needs them.
-type adapted struct {
+// A graphSet holds a model's graphs, as an approach needs them.
+type graphSet struct {
 	programs []*npu.Programs // in ascending order of chunk sizes
-	plain    npu.Schedule    // of passes without a scheduler
-	alone    bool            // rows without an adapter cannot join: every row gets the adapter
+	schedule npu.Schedule    // of passes without a scheduler
+	everyRow bool            // rows without an adapter cannot join: every row gets the adapter
 	inputs   *inputsOf
 }
 
@@ -117,7 +117,7 @@ func (m *Model) Mount(how Approach, deltas ...Delta) ([]*Adapter, error) {
 	case len(list) == 0:
 		return nil, nil
 	case how == Inputs:
-		var set *adapted
+		var set *graphSet
 		if set, err = m.inputsSet(list); err == nil {
 			for _, a := range list {
 				a.set = set
@@ -275,7 +275,7 @@ func (m *Model) adapts(part string) bool {
 }
 
 // inputsSet returns graphs that take the factors of all adapters as inputs. It compiles them if there are none yet.
-func (m *Model) inputsSet(list []*Adapter) (*adapted, error) {
+func (m *Model) inputsSet(list []*Adapter) (*graphSet, error) {
 	in := &inputsOf{}
 	for _, a := range list {
 		in.rank = max(in.rank, a.rank)
@@ -284,7 +284,7 @@ func (m *Model) inputsSet(list []*Adapter) (*adapted, error) {
 	return m.inputs(in)
 }
 
-func (m *Model) inputs(in *inputsOf) (*adapted, error) {
+func (m *Model) inputs(in *inputsOf) (*graphSet, error) {
 	at, _ := slices.BinarySearch(buckets, in.rank)
 	in.rank = buckets[min(at, len(buckets)-1)]
 	slices.Sort(in.targets)
@@ -317,12 +317,12 @@ func (m *Model) mountGraphs(list []*Adapter) error {
 			if low == nil {
 				return y
 			}
-			return b.Add(y, b.MatMul(b.MatMul(x, low, nil), stand(up, up.Rows, 0, nil), nil))
+			return b.Add(y, b.MatMul(b.MatMul(x, low, nil), unpackB(up, up.Rows, 0, nil), nil))
 		})
 		if err != nil {
 			return err
 		}
-		s.alone = true
+		s.everyRow = true
 		a.set, a.row = s, nil
 	}
 	return nil
@@ -366,21 +366,21 @@ func stack(list []*Adapter, weight string) (pair [2]*npu.Tensor) {
 	if rank == 0 {
 		return pair
 	}
-	all := len(list) * rank
-	low := &npu.Tensor{Name: factorA(weight), Type: npu.F16, Rows: all, Cols: in, Data: make([]byte, 2*all*in)}
+	ranks := len(list) * rank
+	low := &npu.Tensor{Name: factorA(weight), Type: npu.F16, Rows: ranks, Cols: in, Data: make([]byte, 2*ranks*in)}
 	var up *npu.Tensor
 	for i, a := range list {
 		if t := a.row.Factors[factorA(weight)]; t != nil {
 			copy(low.Data[2*i*rank*in:], t.Data)
-			up = stand(a.row.Factors[factorB(weight)], all, i*rank, up)
+			up = unpackB(a.row.Factors[factorB(weight)], ranks, i*rank, up)
 		}
 	}
 	return [2]*npu.Tensor{low, up}
 }
 
-// stand writes LoRA-B as the weights of a product [out × ranks], from column from on, into to, or into a new tensor if
+// unpackB writes LoRA-B as the weights of a product [out × ranks], from column from on, into to, or into a new tensor if
 // to is nil.
-func stand(b *npu.Tensor, ranks, from int, to *npu.Tensor) *npu.Tensor {
+func unpackB(b *npu.Tensor, ranks, from int, to *npu.Tensor) *npu.Tensor {
 	if to == nil {
 		to = &npu.Tensor{Name: b.Name, Type: b.Type, Rows: b.Cols, Cols: ranks, Data: make([]byte, 2*b.Cols*ranks)}
 	}
@@ -394,8 +394,8 @@ func stand(b *npu.Tensor, ranks, from int, to *npu.Tensor) *npu.Tensor {
 
 // compileAdapted compiles the model's blocks with adapters, for all chunk sizes. more is added to the names of the layers'
 // graphs: graphs of one name are one to a phone's NPU.
-func (m *Model) compileAdapted(more string, adapt adapt) (*adapted, error) {
-	s := &adapted{}
+func (m *Model) compileAdapted(more string, adapt adapt) (*graphSet, error) {
+	s := &graphSet{}
 	for _, chunk := range m.chunks {
 		blocks := m.config.blocksWith(m.tensors, chunk, adapt)
 		for _, g := range blocks[1 : len(blocks)-1] {
@@ -412,29 +412,29 @@ func (m *Model) compileAdapted(more string, adapt adapt) (*adapted, error) {
 }
 
 // keep drops programs that the device's scheduler does not need.
-func (m *Model) keep(s *adapted) {
+func (m *Model) keep(s *graphSet) {
 	if m.scheduler != nil {
 		s.programs = m.scheduler.Keep(s.programs)
 	}
-	s.plain = smallest(s.programs)
+	s.schedule = smallest(s.programs)
 }
 
 // A share is the inputs of a pass that run on the same graphs.
 type share struct {
-	*adapted
-	inputs []Input
-	at     []int // their indices
+	*graphSet
+	inputs  []Input
+	indices []int // of the inputs in the pass
 }
 
 // shares divides a pass by graphs. Inputs whose adapters are inputs of graphs go together with those without an adapter.
 func (m *Model) shares(inputs []Input) ([]share, error) {
 	var list []share
-	add := func(s *adapted, i int) {
-		at := slices.IndexFunc(list, func(x share) bool { return x.adapted == s })
+	add := func(s *graphSet, i int) {
+		at := slices.IndexFunc(list, func(x share) bool { return x.graphSet == s })
 		if at < 0 {
-			at, list = len(list), append(list, share{adapted: s})
+			at, list = len(list), append(list, share{graphSet: s})
 		}
-		list[at].inputs, list[at].at = append(list[at].inputs, inputs[i]), append(list[at].at, i)
+		list[at].inputs, list[at].indices = append(list[at].inputs, inputs[i]), append(list[at].indices, i)
 	}
 	var joint []*Adapter
 	for _, in := range inputs {
@@ -444,15 +444,9 @@ func (m *Model) shares(inputs []Input) ([]share, error) {
 			}
 		}
 	}
-	var host *adapted // of inputs without adapters
-	if len(joint) > 0 {
-		host = joint[0].set
-		if slices.ContainsFunc(joint, func(a *Adapter) bool { return a.set != host }) {
-			var err error
-			if host, err = m.unite(joint); err != nil {
-				return nil, err
-			}
-		}
+	host, err := m.jointGraphs(joint) // of inputs without adapters
+	if err != nil {
+		return nil, err
 	}
 	for i, in := range inputs {
 		switch a := in.Seq.adapter; {
@@ -466,8 +460,8 @@ func (m *Model) shares(inputs []Input) ([]share, error) {
 	}
 	if host == nil {
 		for _, s := range list {
-			if !s.alone {
-				host = s.adapted
+			if !s.everyRow {
+				host = s.graphSet
 				break
 			}
 		}
@@ -483,8 +477,15 @@ func (m *Model) shares(inputs []Input) ([]share, error) {
 	return list, nil
 }
 
-// unite returns graphs for adapters that were mounted apart.
-func (m *Model) unite(list []*Adapter) (*adapted, error) {
+// jointGraphs returns the graphs of the adapters, or others for all of them if they were mounted apart; nil without adapters.
+func (m *Model) jointGraphs(list []*Adapter) (*graphSet, error) {
+	if len(list) == 0 {
+		return nil, nil
+	}
+	set := list[0].set
+	if !slices.ContainsFunc(list, func(a *Adapter) bool { return a.set != set }) {
+		return set, nil
+	}
 	in := &inputsOf{}
 	for _, a := range list {
 		in.rank = max(in.rank, a.set.inputs.rank)

@@ -18,7 +18,7 @@ func init() {
 					c.scales.logits = 1 / by
 				}
 			},
-			embed: func(b *block) npu.Value { return b.scaled(b.tokens(), b.config.scales.embedding) },
+			embed: func(b *block) npu.Value { return b.scaleIf(b.tokens(), b.config.scales.embedding) },
 			layer: llamaLayer,
 			norm:  (*block).rmsNorm,
 		})

@@ -54,8 +54,8 @@ type Config struct {
 	CausalPrompt bool
 }
 
-// near returns how many of the last positions a layer attends to; 0 for all.
-func (c *Config) near(layer int) int {
+// windowOf returns how many of the last positions a layer attends to; 0 for all.
+func (c *Config) windowOf(layer int) int {
 	if c.window > 0 && c.window < c.Context && c.windowed(layer) {
 		return c.window
 	}
@@ -81,10 +81,10 @@ func (c *Config) kvElements() (n int) {
 	return n
 }
 
-// nearBytes returns the size of the keys and values of a position in the layers with windows.
-func (c *Config) nearBytes() (n int64) {
+// windowBytes returns the size of the keys and values of a position in the layers with windows.
+func (c *Config) windowBytes() (n int64) {
 	for l := range c.Layers {
-		if c.near(l) > 0 {
+		if c.windowOf(l) > 0 {
 			k, v := c.kvRows(l)
 			n += 2 * int64(k+v)
 		}

@@ -28,7 +28,7 @@ type Live struct {
 //
 // On an error the sequence has its old length, but the rows' own slots may have changed.
 func (m *Model) Denoise(ctx context.Context, seq *Seq, rows []Live, into *Logits) ([][]float32, error) {
-	end, wanted, err := m.checkLive(seq, rows)
+	end, logitRows, err := m.checkLive(seq, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -46,10 +46,10 @@ func (m *Model) Denoise(ctx context.Context, seq *Seq, rows []Live, into *Logits
 			return nil, fmt.Errorf("row %d: position %d is shared with another sequence: denoise a Clone", i, rows[i].Position)
 		}
 	}
-	out := into.Take(wanted, m.config.Vocab)
-	err = m.denoise(ctx, seq, rows, into.all)
+	out := into.Take(logitRows, m.config.Vocab)
+	err = m.denoise(ctx, seq, rows, into.numbers)
 	if err == nil {
-		err = m.checkNumbers(into.all)
+		err = m.checkNumbers(into.numbers)
 	}
 	if err != nil {
 		seq.cut(before)
@@ -60,7 +60,7 @@ func (m *Model) Denoise(ctx context.Context, seq *Seq, rows []Live, into *Logits
 }
 
 // checkLive returns the end of the rows and the number of those that want logits.
-func (m *Model) checkLive(seq *Seq, rows []Live) (end, wanted int, err error) {
+func (m *Model) checkLive(seq *Seq, rows []Live) (end, logitRows int, err error) {
 	switch {
 	case !m.config.Diffusion:
 		return 0, 0, fmt.Errorf("%s is not a diffusion model: generate with Forward", m.config.Arch)
@@ -85,10 +85,10 @@ func (m *Model) checkLive(seq *Seq, rows []Live) (end, wanted int, err error) {
 			return 0, 0, fmt.Errorf("row %d: token %d is outside the vocabulary of %d", i, r.Token, m.config.Vocab)
 		}
 		if next = r.Position + 1; r.Logits {
-			wanted++
+			logitRows++
 		}
 	}
-	return end, wanted, nil
+	return end, logitRows, nil
 }
 
 // A livePiece is a chunk of a pass.
@@ -204,7 +204,7 @@ func (m *Model) liveLogits(ctx context.Context, schedule npu.Schedule, rows []Li
 // scheduleLive returns the schedule of a pass.
 func (m *Model) scheduleLive(ctx context.Context, seq *Seq, rows int) (npu.Schedule, error) {
 	if m.scheduler == nil {
-		return m.base.plain, nil
+		return m.base.schedule, nil
 	}
 	return m.scheduler.Schedule(ctx, m.base.programs, npu.Pass{Tokens: rows, Longest: seq.n, Live: true})
 }

@@ -29,10 +29,10 @@ const (
 )
 
 func (d denseLayer) layer(b *block, x npu.Value) npu.Value {
-	y := d.attend(b, b.normed(x, d.normAttention))
-	x = b.Add(x, b.residual(b.normed(y, d.postAttention)))
-	y = d.feed(b, b.normed(x, d.normFeed))
-	return b.Add(x, b.residual(b.normed(y, d.postFeed)))
+	y := d.attend(b, b.rmsNormIf(x, d.normAttention))
+	x = b.Add(x, b.residual(b.rmsNormIf(y, d.postAttention)))
+	y = d.feed(b, b.rmsNormIf(x, d.normFeed))
+	return b.Add(x, b.residual(b.rmsNormIf(y, d.postFeed)))
 }
 
 // attend is the attention of a layer with its output matrix.
@@ -42,27 +42,27 @@ func (d denseLayer) attend(b *block, h npu.Value) npu.Value {
 	if d.rope != nil {
 		rope = d.rope(b)
 	}
-	turned := func(v npu.Value, norm string) npu.Value {
+	rotated := func(v npu.Value, norm string) npu.Value {
 		v = b.normHeads(v, norm, d.normHeads)
 		if rope == nil {
 			return v
 		}
 		return b.Rope(v, rope)
 	}
-	wide, narrow := c.Heads*c.HeadDim, c.KVHeads*c.HeadDim
-	all := wide + 2*narrow
+	qWidth, kvWidth := c.Heads*c.HeadDim, c.KVHeads*c.HeadDim
+	qkvWidth := qWidth + 2*kvWidth
 	part := func(name string, from, n int) npu.Value {
 		if d.fusedAttention {
-			return b.linearRows(h, "attn_qkv", all, from, n)
+			return b.linearRows(h, "attn_qkv", qkvWidth, from, n)
 		}
 		return b.linear(h, name, n)
 	}
-	q := turned(part("attn_q", 0, wide), "attn_q_norm")
+	q := rotated(part("attn_q", 0, qWidth), "attn_q_norm")
 	if t := c.temper; t.scale != 0 {
 		q = b.Temper(q, t.scale, t.every)
 	}
-	k := turned(part("attn_k", wide, narrow), "attn_k_norm")
-	v := part("attn_v", wide+narrow, narrow)
+	k := rotated(part("attn_k", qWidth, kvWidth), "attn_k_norm")
+	v := part("attn_v", qWidth+kvWidth, kvWidth)
 	return b.linear(b.attention(q, k, v), "attn_output", c.Dim)
 }
 
@@ -96,7 +96,7 @@ func (d denseLayer) experts(b *block, h npu.Value) npu.Value {
 	c := b.config
 	n := c.experts
 	scores := b.linear(h, "ffn_gate_inp", n.count)
-	e := &npu.Experts{Used: n.used, Chosen: !n.all}
+	e := &npu.Experts{TopK: n.used, SoftmaxTopK: !n.all}
 	for i := range n.count {
 		x := c.block(b.tensors, fmt.Sprintf("%s, expert %d", b.Name, i), b.Chunk)
 		x.prefix = b.prefix
@@ -111,8 +111,8 @@ func (d denseLayer) experts(b *block, h npu.Value) npu.Value {
 	return b.Experts(h, scores, e)
 }
 
-// normed is rmsNorm, or x if there is no such norm.
-func (b *block) normed(x npu.Value, name string) npu.Value {
+// rmsNormIf is rmsNorm, or x if there is no such norm.
+func (b *block) rmsNormIf(x npu.Value, name string) npu.Value {
 	if name == "" {
 		return x
 	}
@@ -132,10 +132,10 @@ func (b *block) normHeads(x npu.Value, name string, over norms) npu.Value {
 }
 
 // residual scales what is added to the residual stream, in architectures that do.
-func (b *block) residual(x npu.Value) npu.Value { return b.scaled(x, b.config.scales.residual) }
+func (b *block) residual(x npu.Value) npu.Value { return b.scaleIf(x, b.config.scales.residual) }
 
-// scaled is x·by, or x if by is 0.
-func (b *block) scaled(x npu.Value, by float32) npu.Value {
+// scaleIf is x·by, or x if by is 0.
+func (b *block) scaleIf(x npu.Value, by float32) npu.Value {
 	if by == 0 {
 		return x
 	}

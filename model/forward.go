@@ -56,14 +56,14 @@ func (m *Model) Forward(ctx context.Context, inputs []Input) ([][]float32, error
 
 // Logits is reusable memory for the logits of passes. The zero value is ready for use.
 type Logits struct {
-	all  []float32
-	each [][]float32 // slices of all
-	host func(n int) (mem []float32, free func())
-	held *held // the memory of all, if it is host's
+	numbers []float32
+	rows    [][]float32 // slices of numbers
+	host    func(n int) (mem []float32, free func())
+	memory  *hostMemory // the memory of numbers, if it is host's
 }
 
-// held keeps memory that the garbage collector does not know.
-type held struct{ free func() }
+// hostMemory keeps memory that the garbage collector does not know.
+type hostMemory struct{ free func() }
 
 // NewLogits returns memory that the model's device writes to without another copy, if there is such memory. Unlike slices of
 // other Logits, those of this one are valid only as long as it is reachable (see runtime.KeepAlive).
@@ -72,31 +72,31 @@ func (m *Model) NewLogits() *Logits { return &Logits{host: m.device.Traits().Hos
 // grow makes room for n numbers.
 func (l *Logits) grow(n int) {
 	if l.host != nil {
-		n := max(n, 2*cap(l.all)) // allocating takes long
-		if l.held != nil {
-			l.held.free()
+		n := max(n, 2*cap(l.numbers)) // allocating takes long
+		if l.memory != nil {
+			l.memory.free()
 		}
-		l.all, l.held = nil, nil
+		l.numbers, l.memory = nil, nil
 		if mem, free := l.host(n); mem != nil {
-			l.all, l.held = mem, &held{sync.OnceFunc(free)}
-			runtime.AddCleanup(l.held, func(free func()) { free() }, l.held.free)
+			l.numbers, l.memory = mem, &hostMemory{sync.OnceFunc(free)}
+			runtime.AddCleanup(l.memory, func(free func()) { free() }, l.memory.free)
 			return
 		}
 	}
-	l.all = make([]float32, n)
+	l.numbers = make([]float32, n)
 }
 
 // Take returns n slices of vocab numbers each, with arbitrary contents. They are those of the next call with this memory.
 func (l *Logits) Take(n, vocab int) [][]float32 {
-	if cap(l.all) < n*vocab {
+	if cap(l.numbers) < n*vocab {
 		l.grow(n * vocab)
 	}
-	l.all = l.all[:n*vocab]
-	l.each = slices.Grow(l.each[:0], n)[:n]
-	for i := range l.each {
-		l.each[i] = l.all[i*vocab : (i+1)*vocab : (i+1)*vocab]
+	l.numbers = l.numbers[:n*vocab]
+	l.rows = slices.Grow(l.rows[:0], n)[:n]
+	for i := range l.rows {
+		l.rows[i] = l.numbers[i*vocab : (i+1)*vocab : (i+1)*vocab]
 	}
-	return l.each
+	return l.rows
 }
 
 // ForwardInto is Forward with the logits in memory of the caller. They are valid until the next call with the same
@@ -120,8 +120,8 @@ func (m *Model) forward(ctx context.Context, inputs []Input, into *Logits, decod
 	}
 	out := into.Take(logits, m.config.Vocab)
 	defer runtime.KeepAlive(into)
-	if err = m.pass(ctx, inputs, into.all, decoding); err == nil {
-		err = m.checkNumbers(into.all)
+	if err = m.pass(ctx, inputs, into.numbers, decoding); err == nil {
+		err = m.checkNumbers(into.numbers)
 	}
 	for _, in := range inputs {
 		switch {
@@ -155,7 +155,7 @@ func (m *Model) pass(ctx context.Context, inputs []Input, logits []float32, deco
 		return err
 	}
 	if len(shares) == 1 {
-		return m.passOn(ctx, shares[0].adapted, inputs, logits, decoding)
+		return m.passOn(ctx, shares[0].graphSet, inputs, logits, decoding)
 	}
 	first := make([]int, len(inputs)+1) // where the logits of each input begin
 	for i := range inputs {
@@ -163,14 +163,14 @@ func (m *Model) pass(ctx context.Context, inputs []Input, logits []float32, deco
 	}
 	for _, s := range shares {
 		n := 0
-		for _, i := range s.at {
+		for _, i := range s.indices {
 			n += first[i+1] - first[i]
 		}
 		some := make([]float32, n)
-		if err := m.passOn(ctx, s.adapted, s.inputs, some, decoding); err != nil {
+		if err := m.passOn(ctx, s.graphSet, s.inputs, some, decoding); err != nil {
 			return err
 		}
-		for _, i := range s.at {
+		for _, i := range s.indices {
 			some = some[copy(logits[first[i]:first[i+1]], some):]
 		}
 	}
@@ -178,7 +178,7 @@ func (m *Model) pass(ctx context.Context, inputs []Input, logits []float32, deco
 }
 
 // passOn computes inputs on the given graphs.
-func (m *Model) passOn(ctx context.Context, s *adapted, inputs []Input, logits []float32, decoding bool) error {
+func (m *Model) passOn(ctx context.Context, s *graphSet, inputs []Input, logits []float32, decoding bool) error {
 	tokens := 0
 	for i := range inputs {
 		tokens += len(inputs[i].Tokens)
@@ -277,13 +277,13 @@ func (e *ContextError) Error() string {
 type workspace struct {
 	tokens, positions []int32
 	kv                []*npu.KV
-	wanted            []bool        // whether the row's logits are requested
-	origin            []origin      // where the row comes from
+	needsLogits       []bool        // whether the row's logits are requested
+	origin            []inputToken  // where the row comes from
 	masks             []npu.RowMask // used if a row belongs to a tree
-	trees             bool
+	hasTree           bool
 	adapters          []*npu.Adapter // used if a row has one
-	adapted           bool
-	embeds            bool      // whether a row is given as an embedding
+	hasAdapter        bool
+	hasEmbeds         bool      // whether a row is given as an embedding
 	x                 []float32 // residual stream [chunk × Dim]
 }
 
@@ -309,7 +309,7 @@ func (m *Model) compute(ctx context.Context, inputs []Input, logits []float32, t
 			in := &inputs[next]
 			token, adapter := in.Tokens[at], in.Seq.adapter
 			if in.Embeds != nil && in.Embeds[at] != nil {
-				token, ws.embeds = 0, true // any token: chunk replaces what comes of it
+				token, ws.hasEmbeds = 0, true // any token: embed replaces what comes of it
 				if in.EmbedsAdapter != nil {
 					adapter = in.EmbedsAdapter
 				}
@@ -319,8 +319,8 @@ func (m *Model) compute(ctx context.Context, inputs []Input, logits []float32, t
 			ws.kv = append(ws.kv, &in.Seq.kv)
 			ws.adapt(adapter)
 			last := at == len(in.Tokens)-1
-			ws.wanted = append(ws.wanted, in.All || last)
-			ws.origin = append(ws.origin, origin{in, at})
+			ws.needsLogits = append(ws.needsLogits, in.All || last)
+			ws.origin = append(ws.origin, inputToken{in, at})
 			if at++; last {
 				next, at = next+1, 0
 			}
@@ -336,13 +336,13 @@ func (m *Model) compute(ctx context.Context, inputs []Input, logits []float32, t
 
 // onlyLogits reports whether the logits of all rows are requested, and no scores.
 func (ws *workspace) onlyLogits() bool {
-	return !slices.Contains(ws.wanted, false) && !slices.ContainsFunc(ws.origin, func(o origin) bool { return o.in.OnScores != nil })
+	return !slices.Contains(ws.needsLogits, false) && !slices.ContainsFunc(ws.origin, func(o inputToken) bool { return o.in.OnScores != nil })
 }
 
 func (ws *workspace) reset() {
-	ws.tokens, ws.positions, ws.kv, ws.wanted = ws.tokens[:0], ws.positions[:0], ws.kv[:0], ws.wanted[:0]
-	ws.masks, ws.trees, ws.origin = ws.masks[:0], false, ws.origin[:0]
-	ws.adapters, ws.adapted, ws.embeds = ws.adapters[:0], false, false
+	ws.tokens, ws.positions, ws.kv, ws.needsLogits = ws.tokens[:0], ws.positions[:0], ws.kv[:0], ws.needsLogits[:0]
+	ws.masks, ws.hasTree, ws.origin = ws.masks[:0], false, ws.origin[:0]
+	ws.adapters, ws.hasAdapter, ws.hasEmbeds = ws.adapters[:0], false, false
 }
 
 // adapt appends the adapter of a row, which may be nil.
@@ -351,64 +351,84 @@ func (ws *workspace) adapt(a *Adapter) {
 		ws.adapters = append(ws.adapters, nil)
 		return
 	}
-	ws.adapters, ws.adapted = append(ws.adapters, a.row), true
+	ws.adapters, ws.hasAdapter = append(ws.adapters, a.row), true
 }
 
 // chunk runs one chunk through all blocks, writes the requested logits and returns their number.
 func (m *Model) chunk(ctx context.Context, p *npu.Programs, ws *workspace, logits []float32, schedule npu.Schedule) (int, error) {
-	n, dim := len(ws.tokens), m.config.Dim
-	if cap(ws.x) < n*dim {
-		ws.x = make([]float32, p.Chunk*dim)
-	}
-	x := ws.x[:n*dim]
-	if err := p.Embed.Run(npu.Args{Rows: n, Tokens: ws.tokens, Positions: ws.positions, Out: x}); err != nil {
+	dim, vocab := m.config.Dim, m.config.Vocab
+	x, err := ws.embed(p, dim)
+	if err != nil {
 		return 0, err
 	}
-	if ws.embeds {
-		for i, o := range ws.origin {
-			if o.in.Embeds != nil && o.in.Embeds[o.at] != nil {
-				copy(x[i*dim:][:dim], o.in.Embeds[o.at])
-			}
-		}
-	}
-	masks := ws.masks
-	if !ws.trees {
-		masks = nil
-	}
-	adapters := ws.adapters
-	if !ws.adapted {
-		adapters = nil
-	}
+	a := ws.args(x)
 	if p.Whole != nil && ws.onlyLogits() {
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
-		return n, p.Whole.Run(npu.Args{Rows: n, X: x, Positions: ws.positions, KV: ws.kv, Masks: masks, Adapters: adapters, Out: logits[:n*m.config.Vocab]})
+		a.Out = logits[:a.Rows*vocab]
+		return a.Rows, p.Whole.Run(a)
 	}
-	for _, l := range p.Layers {
+	for _, layer := range p.Layers {
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
-		a := npu.Args{Rows: n, X: x, Positions: ws.positions, KV: ws.kv, Masks: masks, Adapters: adapters, Out: x}
-		if err := l.Run(a); err != nil {
+		if err := layer.Run(a); err != nil {
 			return 0, err
 		}
 	}
 	if err := ws.score(x, dim); err != nil {
 		return 0, err
 	}
-	k := 0
-	for i, w := range ws.wanted {
-		if w {
-			copy(x[k*dim:][:dim], x[i*dim:][:dim])
-			k++
-		}
-	}
+	k := ws.moveToFront(x, dim)
 	if k == 0 {
 		return 0, nil
 	}
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	return k, schedule.Head(k).Run(npu.Args{Rows: k, X: x, Out: logits[:k*m.config.Vocab]})
+	return k, schedule.Head(k).Run(npu.Args{Rows: k, X: x, Out: logits[:k*vocab]})
+}
+
+// embed returns the residual stream of the chunk's rows before the first layer.
+func (ws *workspace) embed(p *npu.Programs, dim int) ([]float32, error) {
+	n := len(ws.tokens)
+	if cap(ws.x) < n*dim {
+		ws.x = make([]float32, p.Chunk*dim)
+	}
+	x := ws.x[:n*dim]
+	if err := p.Embed.Run(npu.Args{Rows: n, Tokens: ws.tokens, Positions: ws.positions, Out: x}); err != nil {
+		return nil, err
+	}
+	if ws.hasEmbeds {
+		for i, o := range ws.origin {
+			if o.in.Embeds != nil && o.in.Embeds[o.index] != nil {
+				copy(x[i*dim:][:dim], o.in.Embeds[o.index])
+			}
+		}
+	}
+	return x, nil
+}
+
+// args returns the inputs of a layer's run, whose result takes the place of its input x.
+func (ws *workspace) args(x []float32) npu.Args {
+	a := npu.Args{Rows: len(ws.tokens), X: x, Positions: ws.positions, KV: ws.kv, Out: x}
+	if ws.hasTree {
+		a.Masks = ws.masks
+	}
+	if ws.hasAdapter {
+		a.Adapters = ws.adapters
+	}
+	return a
+}
+
+// moveToFront moves the rows whose logits are requested to the front of x and returns their number.
+func (ws *workspace) moveToFront(x []float32, dim int) (k int) {
+	for i, needed := range ws.needsLogits {
+		if needed {
+			copy(x[k*dim:][:dim], x[i*dim:][:dim])
+			k++
+		}
+	}
+	return k
 }

@@ -45,12 +45,12 @@ func (s *Seq) Len() int { return s.n }
 
 // Bytes returns the size of the keys and values of all positions that the sequence has.
 func (s *Seq) Bytes() int64 {
-	return int64(s.n)*s.m.config.KVBytes() - int64(s.from)*s.m.config.nearBytes()
+	return int64(s.n)*s.m.config.KVBytes() - int64(s.from)*s.m.config.windowBytes()
 }
 
 // Forgets reports whether Forget can free memory: the model must have layers with windows, and its device must read the
 // cache in place.
-func (m *Model) Forgets() bool { return m.config.nearBytes() > 0 && m.Rounding() == "" }
+func (m *Model) Forgets() bool { return m.config.windowBytes() > 0 && m.Rounding() == "" }
 
 // Forget frees the memory of keys and values that no later position attends to: those of layers with windows, before the
 // window of the next position. Forks keep theirs. Afterwards the sequence cannot be saved, and Truncate drops the whole
@@ -78,7 +78,7 @@ func (s *Seq) Forget() {
 		}
 		span.K, span.V = slices.Clone(span.K), slices.Clone(span.V) // forks share the slices
 		for l := range span.K {
-			if s.m.config.near(l) > 0 {
+			if s.m.config.windowOf(l) > 0 {
 				span.K[l], span.V[l] = nil, nil
 			}
 		}
@@ -94,7 +94,7 @@ func (s *Seq) divide(i, n int) {
 		k, v := c.kvRows(l)
 		first.K, first.V = append(first.K, whole.K[l][:n*k:n*k]), append(first.V, whole.V[l][:n*v:n*v])
 		restK, restV := whole.K[l][n*k:], whole.V[l][n*v:]
-		if c.near(l) > 0 {
+		if c.windowOf(l) > 0 {
 			restK, restV = slices.Clone(restK), slices.Clone(restV)
 		}
 		second.K, second.V = append(second.K, restK), append(second.V, restV)
@@ -191,11 +191,11 @@ func (s *Seq) free(i int) int {
 // newSpan returns a span of n positions. Layers with windows have memory of their own, which Forget can give back.
 func newSpan(c *Config, n, capacity int) npu.Span {
 	span := npu.Span{Len: n, K: make([][]uint16, c.Layers), V: make([][]uint16, c.Layers)}
-	near := int(c.nearBytes() / 2)
+	near := int(c.windowBytes() / 2)
 	memory := [2][]uint16{make([]uint16, capacity*(c.kvElements()-near)), make([]uint16, capacity*near)}
 	for l := range c.Layers {
 		k, v := c.kvRows(l)
-		from := &memory[min(c.near(l), 1)]
+		from := &memory[min(c.windowOf(l), 1)]
 		span.K[l], *from = (*from)[:capacity*k:capacity*k], (*from)[capacity*k:]
 		span.V[l], *from = (*from)[:capacity*v:capacity*v], (*from)[capacity*v:]
 	}

@@ -22,13 +22,13 @@ type Model struct {
 	tokenizer  *tokenizer.Tokenizer
 	template   *chat.Template
 	device     npu.Device
-	base       *adapted      // programs without adapters
+	base       *graphSet     // programs without adapters
 	scheduler  npu.Scheduler // the device's; may be nil
 	workspaces sync.Pool     // of *workspace
 	chunks     []int         // that programs are compiled for
 
 	setsMu sync.Mutex
-	sets   map[string]*adapted // graphs with adapters as inputs, by rank and targets
+	sets   map[string]*graphSet // graphs with adapters as inputs, by rank and targets
 
 	fingerprint func() [32]byte
 	singly      func() (*npu.Programs, error) // for Denoise: layers one by one, for the largest chunk
@@ -100,7 +100,7 @@ func load(f *gguf.File, device npu.Device, chunks []int, opts ...Option) (m *Mod
 			device.Close()
 		}
 	}()
-	m = &Model{file: f, device: device, chunks: chunks, base: &adapted{}, sets: map[string]*adapted{}}
+	m = &Model{file: f, device: device, chunks: chunks, base: &graphSet{}, sets: map[string]*graphSet{}}
 	m.workspaces.New = func() any { return new(workspace) }
 	m.fingerprint = sync.OnceValue(m.computeFingerprint)
 	m.secondOnce = sync.OnceValues(m.makeSecond)
@@ -164,7 +164,7 @@ func (m *Model) makeSecond() (*Model, error) {
 		return m, nil
 	}
 	o := &Model{config: m.config, tensors: m.tensors, tokenizer: m.tokenizer, template: m.template, device: second(), chunks: m.chunks,
-		base: &adapted{}, sets: map[string]*adapted{}, fingerprint: m.fingerprint}
+		base: &graphSet{}, sets: map[string]*graphSet{}, fingerprint: m.fingerprint}
 	o.workspaces.New = m.workspaces.New
 	o.secondOnce = func() (*Model, error) { return o, nil }
 	if err := o.compile(); err != nil {

@@ -42,8 +42,8 @@ func TestNewLogits(t *testing.T) {
 	func() {
 		l := m.NewLogits()
 		out, err := m.ForwardInto(t.Context(), []Input{{Seq: m.NewSeq(), Tokens: []tandem.Token{1, 2}, All: true}}, l)
-		if err != nil || len(out) != 2 || &out[0][0] != &l.all[0] || cap(l.all) != 2*vocab {
-			t.Fatalf("%d logits in memory for %d, %v", len(out), cap(l.all), err)
+		if err != nil || len(out) != 2 || &out[0][0] != &l.numbers[0] || cap(l.numbers) != 2*vocab {
+			t.Fatalf("%d logits in memory for %d, %v", len(out), cap(l.numbers), err)
 		}
 		want, err := m.Forward(t.Context(), []Input{{Seq: m.NewSeq(), Tokens: []tandem.Token{1, 2}}})
 		if err != nil || want[0][5] != out[1][5] {

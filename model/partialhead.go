@@ -46,10 +46,10 @@ func (m *Model) PartialHead(tokens []tandem.Token) (*PartialHead, error) {
 	return &PartialHead{tokens: tokens, program: p, out: make([]float32, partialChunk*len(tokens))}, nil
 }
 
-// An origin is a token of an input.
-type origin struct {
-	in *Input
-	at int
+// An inputToken is a token of an input.
+type inputToken struct {
+	in    *Input
+	index int
 }
 
 // score runs the partial heads of the chunk's inputs on its residual streams.
@@ -65,7 +65,7 @@ func (ws *workspace) score(x []float32, dim int) error {
 				return err
 			}
 			for k := i; k < j; k++ {
-				in.OnScores(ws.origin[k].at, h.out[(k-i)*n:][:n])
+				in.OnScores(ws.origin[k].index, h.out[(k-i)*n:][:n])
 			}
 		}
 		i = j

@@ -29,7 +29,7 @@ func OpenVocabulary(path string) (*Model, error) {
 }
 
 func vocabulary(f *gguf.File) (m *Model, err error) {
-	m = &Model{file: f, device: nowhere{}, base: &adapted{}, sets: map[string]*adapted{}}
+	m = &Model{file: f, device: nowhere{}, base: &graphSet{}, sets: map[string]*graphSet{}}
 	m.fingerprint = sync.OnceValue(m.computeFingerprint)
 	m.secondOnce = func() (*Model, error) { return m, nil }
 	if m.tokenizer, err = tokenizer.New(f); err != nil {

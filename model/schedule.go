@@ -14,9 +14,9 @@ func (m *Model) Prefill(ctx context.Context, inputs []Input, into *Logits) ([][]
 }
 
 // schedule returns the schedule of a pass: the device's, or else the smallest programs that fit.
-func (m *Model) schedule(ctx context.Context, s *adapted, inputs []Input, tokens int, decoding bool) (npu.Schedule, error) {
+func (m *Model) schedule(ctx context.Context, s *graphSet, inputs []Input, tokens int, decoding bool) (npu.Schedule, error) {
 	if m.scheduler == nil {
-		return s.plain, nil
+		return s.schedule, nil
 	}
 	p := npu.Pass{Tokens: tokens}
 	for _, in := range inputs {

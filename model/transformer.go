@@ -45,7 +45,7 @@ func (c *Config) blocksWith(t *tensors, chunk int, adapt adapt) []*npu.Graph {
 func (c *Config) head(t *tensors, name string, chunk int, output *npu.Tensor) *npu.Graph {
 	head := c.block(t, name, chunk)
 	x := architectures[c.Arch].norm(head, head.Input(c.Dim), "output_norm")
-	logits := head.scaled(head.MatMul(x, output, nil), c.scales.logits)
+	logits := head.scaleIf(head.MatMul(x, output, nil), c.scales.logits)
 	if c.caps.logits != 0 {
 		head.Softcap(logits, c.caps.logits)
 	}
@@ -95,7 +95,7 @@ func (b *block) layerNorm(x npu.Value, name string) npu.Value {
 }
 
 // window is the number of positions that the layer attends to; 0 for all.
-func (b *block) window() int { return b.config.near(b.index) }
+func (b *block) window() int { return b.config.windowOf(b.index) }
 
 // attention is causal attention of grouped queries over the layer's KV caches.
 func (b *block) attention(q, k, v npu.Value) npu.Value {

@@ -41,7 +41,7 @@ func (ws *workspace) place(in *Input, at int, ancestors *[npu.MaxTree]uint64) {
 	if p := in.Parents[at]; p >= 0 {
 		ancestors[at] = ancestors[p] | 1<<p
 	}
-	ws.trees = true
+	ws.hasTree = true
 	ws.positions = append(ws.positions, n+int32(bits.OnesCount64(ancestors[at])))
 	ws.masks = append(ws.masks, npu.RowMask{Slot: n + int32(at), Base: n, Ancestors: ancestors[at]})
 }

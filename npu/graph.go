@@ -125,13 +125,13 @@ type Node struct {
 	Parts     int        // OpSelect
 }
 
-// Experts is a mixture of feed-forward layers (Shazeer et al. 2017). Each row goes through the Used experts with its highest
-// scores; of experts with equal scores, those with lower numbers. The weights p are the softmax of all scores or, if Chosen,
-// of the highest Used scores.
+// Experts is a mixture of feed-forward layers (Shazeer et al. 2017). Each row goes through the TopK experts with its highest
+// scores; of experts with equal scores, those with lower numbers. The weights p are the softmax of all scores or, if SoftmaxTopK,
+// of the highest TopK scores.
 type Experts struct {
-	Graphs []*Graph // one for each expert, from "x" to a result of the node's width, for as many rows as the node's graph
-	Used   int      // experts for a row
-	Chosen bool
+	Graphs      []*Graph // one for each expert, from "x" to a result of the node's width, for as many rows as the node's graph
+	TopK        int      // experts for a row
+	SoftmaxTopK bool     // the weights are the softmax of the highest TopK scores, not of all
 }
 
 // Choose returns the experts of a row with the given scores, in ascending order, in the memory of list.
@@ -142,9 +142,9 @@ func (e *Experts) Choose(list []int, scores []float32) []int {
 		for at > 0 && s > scores[list[at-1]] {
 			at--
 		}
-		if at < e.Used {
+		if at < e.TopK {
 			list = slices.Insert(list, at, i)
-			list = list[:min(len(list), e.Used)]
+			list = list[:min(len(list), e.TopK)]
 		}
 	}
 	slices.Sort(list)
@@ -223,11 +223,12 @@ type Attention struct {
 	Window  int     // a row attends to this many of the last positions at most, its own included (see RowMask.Within); 0 for all
 	Softcap float32 // scores s become Softcap·tanh(s/Softcap) before the softmax (see OpSoftcap); 0 for none
 
-	// For graphs of single heads: the node's key-value heads begin at head From of the cache's Of heads. The others
-	// belong to other nodes. If Of is 0, the node has all heads.
-	From, Of int
-	Sinks    *Tensor   // F32, a score for each query head that takes part in the softmax and has no value (Xiao et al. 2023); or nil
-	Cache    CacheType // how the cache stores keys and values
+	// For graphs of single heads: the node's key-value heads begin at head FirstKVHead of the cache's CacheKVHeads. The others
+	// belong to other nodes. If CacheKVHeads is 0, the node has all heads.
+	FirstKVHead, CacheKVHeads int
+
+	Sinks *Tensor   // F32, a score for each query head that takes part in the softmax and has no value (Xiao et al. 2023); or nil
+	Cache CacheType // how the cache stores keys and values
 
 	// Columns says that the cache holds keys by column: element i of slot j of a span is at i·room + j, where room is
 	// the span's number of slots. A product with the keys then needs no transposition.
@@ -236,8 +237,8 @@ type Attention struct {
 
 // CacheHeads returns the number of key-value heads in the cache.
 func (a *Attention) CacheHeads() int {
-	if a.Of != 0 {
-		return a.Of
+	if a.CacheKVHeads != 0 {
+		return a.CacheKVHeads
 	}
 	return a.KVHeads
 }
@@ -390,8 +391,8 @@ func (g *Graph) Concat(parts ...Value) Value {
 	return g.add(Node{Op: OpConcat, Args: parts, Width: width})
 }
 
-// Sends reports whether the graph sends rows through experts.
-func (g *Graph) Sends() bool {
+// HasExperts reports whether the graph sends rows through experts.
+func (g *Graph) HasExperts() bool {
 	return slices.ContainsFunc(g.Nodes, func(n Node) bool { return n.Op == OpExperts })
 }
 
@@ -560,8 +561,8 @@ func (a *Attention) check(q, k, v int) error {
 	if a.Cache == CacheQ8_0 && (a.HeadDim%CacheBlock != 0 || a.Columns) {
 		return fmt.Errorf("a cache in Q8_0 needs heads of whole blocks of %d, not of %d, and keys by row", CacheBlock, a.HeadDim)
 	}
-	if a.From < 0 || a.From+a.KVHeads > a.CacheHeads() {
-		return fmt.Errorf("key-value heads %d to %d of %d", a.From, a.From+a.KVHeads-1, a.CacheHeads())
+	if a.FirstKVHead < 0 || a.FirstKVHead+a.KVHeads > a.CacheHeads() {
+		return fmt.Errorf("key-value heads %d to %d of %d", a.FirstKVHead, a.FirstKVHead+a.KVHeads-1, a.CacheHeads())
 	}
 	return nil
 }
@@ -570,7 +571,7 @@ func (a *Attention) check(q, k, v int) error {
 const MaxConv = 16
 
 func (e *Experts) check(width, in, scores, chunk int) error {
-	if e == nil || len(e.Graphs) == 0 || len(e.Graphs) != scores || e.Used < 1 || e.Used > scores {
+	if e == nil || len(e.Graphs) == 0 || len(e.Graphs) != scores || e.TopK < 1 || e.TopK > scores {
 		return fmt.Errorf("experts that do not fit %d scores", scores)
 	}
 	for _, g := range e.Graphs {
@@ -691,7 +692,7 @@ func (n *Node) describe(b *strings.Builder) {
 	case OpShortConv:
 		fmt.Fprintf(b, ` over "kv" layer %d through "mask"`, n.Layer)
 	case OpExperts:
-		fmt.Fprintf(b, ", %d of %d experts, the first:\n    %s ", n.Experts.Used, len(n.Experts.Graphs),
+		fmt.Fprintf(b, ", %d of %d experts, the first:\n    %s ", n.Experts.TopK, len(n.Experts.Graphs),
 			strings.ReplaceAll(n.Experts.Graphs[0].String(), "\n", "\n    "))
 	case OpFactor:
 		what := "rows"
@@ -731,8 +732,8 @@ func (r *Rope) describe(b *strings.Builder) {
 
 func (a *Attention) describe(b *strings.Builder) {
 	fmt.Fprintf(b, ` over "kv" layer %d through "mask", %d heads, %d key-value heads of %d`, a.Layer, a.Heads, a.KVHeads, a.HeadDim)
-	if a.Of != 0 {
-		fmt.Fprintf(b, ", from %d of %d on", a.From, a.Of)
+	if a.CacheKVHeads != 0 {
+		fmt.Fprintf(b, ", from %d of %d on", a.FirstKVHead, a.CacheKVHeads)
 	}
 	if a.Window != 0 {
 		fmt.Fprintf(b, ", the last %d positions", a.Window)

@@ -342,7 +342,7 @@ func weightsPerStep(m *model.Model) (bytes int, types string) {
 					names = append(names, name)
 				}
 			case npu.OpExperts:
-				bytes += n.Experts.Used * count(n.Experts.Graphs[0])
+				bytes += n.Experts.TopK * count(n.Experts.Graphs[0])
 			}
 		}
 		return bytes

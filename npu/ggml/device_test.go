@@ -195,7 +195,7 @@ func TestCompileRefuses(t *testing.T) {
 			g.MatMul(g.Input(32), w, nil)
 		},
 		"attention with all heads": func(g *npu.Graph) {
-			g.Attention(g.Input(32), g.Input(16), g.Input(16), &npu.Attention{Heads: 2, KVHeads: 1, HeadDim: 16, Of: 2})
+			g.Attention(g.Input(32), g.Input(16), g.Input(16), &npu.Attention{Heads: 2, KVHeads: 1, HeadDim: 16, CacheKVHeads: 2})
 		},
 		"keys by row": func(g *npu.Graph) {
 			g.Attention(g.Input(32), g.Input(16), g.Input(16), &npu.Attention{Heads: 2, KVHeads: 1, HeadDim: 16, Columns: true})

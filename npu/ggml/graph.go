@@ -424,7 +424,7 @@ func (p *program) collect() (weights []*npu.Tensor, products map[*npu.Tensor]boo
 			}
 			continue
 		case npu.OpAttention:
-			if n.Attention.Of != 0 || n.Attention.Columns {
+			if n.Attention.CacheKVHeads != 0 || n.Attention.Columns {
 				return nil, nil, fmt.Errorf("%%%d: the ggml device supports only attention with all heads and keys by row; use npu/reference", i)
 			}
 			if n.Attention.Cache != npu.CacheF16 {

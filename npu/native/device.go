@@ -156,7 +156,7 @@ func (d *Device) compile(g *npu.Graph) (*program, error) {
 		case n.Op == npu.OpMatMul && n.Bias != nil && n.Bias.Type != npu.F32, n.Op == npu.OpRMSNorm && n.Weight.Type != npu.F32,
 			n.Op == npu.OpLayerNorm && (n.Weight.Type != npu.F32 || n.Bias.Type != npu.F32):
 			return nil, fmt.Errorf("graph %s: %%%d %v: norms and biases must be F32", g.Name, i, n.Op)
-		case n.Op > npu.OpConcat && n.Op < npu.OpGeGLU && n.Op != npu.OpScale && n.Op != npu.OpFactor && n.Op != npu.OpSelect, n.Op == npu.OpAttention && (n.Attention.Of != 0 || n.Attention.Columns):
+		case n.Op > npu.OpConcat && n.Op < npu.OpGeGLU && n.Op != npu.OpScale && n.Op != npu.OpFactor && n.Op != npu.OpSelect, n.Op == npu.OpAttention && (n.Attention.CacheKVHeads != 0 || n.Attention.Columns):
 			return nil, fmt.Errorf("graph %s: %%%d %v: operation not supported by the native device; use npu/reference", g.Name, i, n.Op)
 		case n.Op == npu.OpAttention && n.Attention.HeadDim > maxHeadDim:
 			return nil, fmt.Errorf("graph %s: %%%d %v: head dimension is %d, at most %d is supported", g.Name, i, n.Op, n.Attention.HeadDim, maxHeadDim)

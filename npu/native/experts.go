@@ -28,7 +28,7 @@ func (r *run) sendToExperts(i int) error {
 		s.rows, s.x = s.rows[:0], s.x[:0]
 		for at, k := range s.chosen {
 			if k == j {
-				row := at / e.Used
+				row := at / e.TopK
 				s.rows, s.x = append(s.rows, at), append(s.x, x[row*in:][:in]...)
 			}
 		}
@@ -40,7 +40,7 @@ func (r *run) sendToExperts(i int) error {
 			return err
 		}
 		for k, at := range s.rows {
-			p, to := s.weights[at], out[at/e.Used*n.Width:][:n.Width]
+			p, to := s.weights[at], out[at/e.TopK*n.Width:][:n.Width]
 			for d, v := range s.y[k*n.Width:][:n.Width] {
 				to[d] += float32(p * v)
 			}
@@ -60,7 +60,7 @@ func (s *sent) choose(e *npu.Experts, scores []float32, rows int) {
 			top = max(top, row[j])
 		}
 		sum := float32(0)
-		if e.Chosen {
+		if e.SoftmaxTopK {
 			for _, j := range s.list {
 				sum += exp(row[j] - top)
 			}

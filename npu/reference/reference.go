@@ -490,7 +490,7 @@ func (r *run) experts(out, x, scores []float32, n *npu.Node, cols int) error {
 		chosen := e.Choose(nil, row)
 		sum := 0.0
 		for j := range row {
-			if !e.Chosen || slices.Contains(chosen, j) {
+			if !e.SoftmaxTopK || slices.Contains(chosen, j) {
 				sum += math.Exp(float64(row[j]))
 			}
 		}
@@ -528,7 +528,7 @@ func (r *run) attention(out, q, keys, values []float32, a *npu.Attention) error 
 		seen := r.seen(i, a.Window)
 		scores := make([]float64, len(seen))
 		for h := range a.Heads {
-			from := (a.From + h/group) * a.HeadDim
+			from := (a.FirstKVHead + h/group) * a.HeadDim
 			var top, sum float64
 			for t := range scores {
 				s, slot := r.KV[i].At(seen[t])
@@ -582,7 +582,7 @@ func (r *run) store(i int, keys, values []float32, a *npu.Attention) error {
 	if s, _ := r.KV[i].At(m.Reach() - 1); s == nil {
 		return fmt.Errorf("its cache has no position %d to attend to", m.Reach()-1)
 	}
-	from := a.From * a.HeadDim
+	from := a.FirstKVHead * a.HeadDim
 	if a.Cache == npu.CacheQ8_0 {
 		at, n := slot*a.CacheRow()+a.Cache.Row(from), a.Cache.Row(len(keys))
 		return errors.Join(narrowQ80(s.K[a.Layer][at:][:n], keys), narrowQ80(s.V[a.Layer][at:][:n], values))

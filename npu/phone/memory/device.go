@@ -105,7 +105,7 @@ func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
 	if err := g.Check(); err != nil {
 		return nil, err
 	}
-	if g.Sends() {
+	if g.HasExperts() {
 		return nil, fmt.Errorf("graph %s: the weights of a mixture of experts cannot be staged: leave out --npu-memory, or use a dense model", g.Name)
 	}
 	d.run.Lock()

@@ -22,7 +22,7 @@ func SplitHeads(g *npu.Graph) (*npu.Graph, error) {
 		for h := range a.Heads {
 			kv := h / (a.Heads / a.KVHeads)
 			one := *a
-			one.Heads, one.KVHeads, one.From, one.Of = 1, 1, a.From+kv, a.CacheHeads()
+			one.Heads, one.KVHeads, one.FirstKVHead, one.CacheKVHeads = 1, 1, a.FirstKVHead+kv, a.CacheHeads()
 			if a.Sinks != nil {
 				sink := *a.Sinks
 				sink.Name, sink.Cols, sink.Data = fmt.Sprintf("%s[%d]", sink.Name, h), 1, sink.Data[4*h:4*h+4]

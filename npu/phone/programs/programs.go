@@ -174,7 +174,7 @@ func key(g *npu.Graph) string {
 			fmt.Fprintf(&b, " %p", n.Quantized)
 		}
 		if n.Experts != nil {
-			fmt.Fprintf(&b, " %d %v", n.Experts.Used, n.Experts.Chosen)
+			fmt.Fprintf(&b, " %d %v", n.Experts.TopK, n.Experts.SoftmaxTopK)
 			for _, e := range n.Experts.Graphs {
 				fmt.Fprintf(&b, " %q", key(e))
 			}

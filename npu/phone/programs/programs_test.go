@@ -77,7 +77,7 @@ func TestEveryParameterCounts(t *testing.T) {
 	experts := func(second *npu.Tensor, used int) *npu.Graph {
 		g := npu.NewGraph("g", 4)
 		x := g.Input(8)
-		g.Experts(x, g.MatMul(x, router, nil), &npu.Experts{Graphs: []*npu.Graph{expert(one), expert(second)}, Used: used})
+		g.Experts(x, g.MatMul(x, router, nil), &npu.Experts{Graphs: []*npu.Graph{expert(one), expert(second)}, TopK: used})
 		return g
 	}
 	of := func(build func(g *npu.Graph, x npu.Value)) *npu.Graph {

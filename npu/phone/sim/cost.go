@@ -112,7 +112,7 @@ func (c Costs) node(g *npu.Graph, n *npu.Node, context int) Cost {
 // gathered before the experts and summed after them.
 func (c Costs) experts(g *npu.Graph, n *npu.Node, context int) (cost Cost) {
 	e := n.Experts
-	sent := g.Chunk * e.Used
+	sent := g.Chunk * e.TopK
 	busy := min(sent, len(e.Graphs))
 	one := *e.Graphs[0]
 	one.Chunk = (sent + busy - 1) / busy

@@ -37,7 +37,7 @@ func (c *processor) syncClocks() {
 
 // Compile implements npu.Device. The phone keeps the weights once for both paths.
 func (c *processor) Compile(g *npu.Graph) (npu.Program, error) {
-	if g.Sends() {
+	if g.HasExperts() {
 		return nil, fmt.Errorf("graph %s: a phone's second path has no costs for a mixture of experts: use a dense model", g.Name)
 	}
 	p, err := c.Device.Compile(g)

@@ -229,7 +229,7 @@ func TestExperts(t *testing.T) {
 	}
 	mixture := func(rows int) *npu.Graph {
 		g := npu.NewGraph("mixture", rows)
-		e := &npu.Experts{Used: used}
+		e := &npu.Experts{TopK: used}
 		for range count {
 			one := npu.NewGraph("expert", rows)
 			feed(one, one.Input(dim))

@@ -193,19 +193,16 @@ func (s *Speculator) Settle(v sample.Verdict) {
 		}
 		s.acceptance().proven = s.Chooser.Proven()
 	}
-	verdict := &Verdict{Tree: s.tree, Verified: s.verified, Likeliest: func(node int) tandem.Token {
-		i, _ := slices.BinarySearch(s.verified, node) // row i+1; row 0 is the token before the tree
+	logitsAfter := func(node int) []float32 { // row 0 is that of the token before the tree
 		if node < 0 {
-			return likeliest(v.Logits[0])
+			return v.Logits[0]
 		}
-		return likeliest(v.Logits[i+1])
-	}}
-	verdict.Next = func(node, n int) []Likely {
 		i, _ := slices.BinarySearch(s.verified, node)
-		if node < 0 {
-			i = -1
-		}
-		return topOf(v.Logits[i+1], n)
+		return v.Logits[i+1]
+	}
+	verdict := &Verdict{Tree: s.tree, Verified: s.verified,
+		Likeliest: func(node int) tandem.Token { return likeliest(logitsAfter(node)) },
+		Next:      func(node, n int) []Likely { return topOf(logitsAfter(node), n) },
 	}
 	if s.forecastRows > 0 {
 		verdict.Forecasts = func(i int) []float32 { return v.Logits[1+len(s.verified)+i] }

@@ -488,10 +488,10 @@ func (r *run) experts(out, x, scores []float32, n *npu.Node, cols int) error {
 	for i := range r.Rows {
 		row := scores[i*len(e.Graphs):][:len(e.Graphs)]
 		chosen := e.Choose(nil, row)
-		sum := 0.0
+		top, sum := float64(slices.Max(row)), 0.0
 		for j := range row {
 			if !e.SoftmaxTopK || slices.Contains(chosen, j) {
-				sum += math.Exp(float64(row[j]))
+				sum += math.Exp(float64(row[j]) - top)
 			}
 		}
 		for _, j := range chosen {
@@ -501,7 +501,7 @@ func (r *run) experts(out, x, scores []float32, n *npu.Node, cols int) error {
 				return err
 			}
 			for k, v := range y {
-				out[i*width+k] += float32(math.Exp(float64(row[j]))/sum) * v
+				out[i*width+k] += float32(math.Exp(float64(row[j])-top)/sum) * v
 			}
 		}
 	}

@@ -523,48 +523,56 @@ func (r *run) attention(out, q, keys, values []float32, a *npu.Attention) error 
 			return fmt.Errorf("row %d: %w", i, err)
 		}
 	}
-	width, group := a.Heads*a.HeadDim, a.Heads/a.KVHeads
 	for i := range r.Rows {
 		seen := r.seen(i, a.Window)
-		scores := make([]float64, len(seen))
 		for h := range a.Heads {
-			from := (a.FirstKVHead + h/group) * a.HeadDim
-			var top, sum float64
-			for t := range scores {
-				s, slot := r.KV[i].At(seen[t])
-				var dot float32
-				for j := range a.HeadDim {
-					dot += q[i*width+h*a.HeadDim+j] * cachedKey(s, slot, from+j, a)
-				}
-				if !a.Columns {
-					r.d.Moved.Add(int64(a.HeadDim))
-				}
-				scores[t] = float64(softcap(dot*a.Scale, a.Softcap))
-				if t == 0 || scores[t] > top {
-					top = scores[t]
-				}
-			}
-			if a.Sinks != nil {
-				sink, err := r.d.floats(a.Sinks)
-				if err != nil {
-					return err
-				}
-				top = max(top, float64(sink[h]))
-				sum = math.Exp(float64(sink[h]) - top)
-			}
-			for t := range scores {
-				scores[t] = math.Exp(scores[t] - top)
-				sum += scores[t]
-			}
-			for j := range a.HeadDim {
-				var v float64
-				for t, p := range scores {
-					s, slot := r.KV[i].At(seen[t])
-					v += p / sum * float64(cachedValue(s, slot, from+j, a))
-				}
-				out[i*width+h*a.HeadDim+j] = float32(v)
+			at := (i*a.Heads + h) * a.HeadDim
+			if err := r.attendHead(out[at:][:a.HeadDim], q[at:][:a.HeadDim], i, h, seen, a); err != nil {
+				return err
 			}
 		}
+	}
+	return nil
+}
+
+// attendHead computes the attention of query head h of row i to the slots that the row sees.
+func (r *run) attendHead(out, q []float32, i, h int, seen []int, a *npu.Attention) error {
+	from := (a.FirstKVHead + h/(a.Heads/a.KVHeads)) * a.HeadDim
+	scores := make([]float64, len(seen))
+	var top, sum float64
+	for t := range scores {
+		s, slot := r.KV[i].At(seen[t])
+		var dot float32
+		for j := range a.HeadDim {
+			dot += q[j] * cachedKey(s, slot, from+j, a)
+		}
+		if !a.Columns {
+			r.d.Moved.Add(int64(a.HeadDim))
+		}
+		scores[t] = float64(softcap(dot*a.Scale, a.Softcap))
+		if t == 0 || scores[t] > top {
+			top = scores[t]
+		}
+	}
+	if a.Sinks != nil {
+		sink, err := r.d.floats(a.Sinks)
+		if err != nil {
+			return err
+		}
+		top = max(top, float64(sink[h]))
+		sum = math.Exp(float64(sink[h]) - top)
+	}
+	for t := range scores {
+		scores[t] = math.Exp(scores[t] - top)
+		sum += scores[t]
+	}
+	for j := range a.HeadDim {
+		var v float64
+		for t, p := range scores {
+			s, slot := r.KV[i].At(seen[t])
+			v += p / sum * float64(cachedValue(s, slot, from+j, a))
+		}
+		out[j] = float32(v)
 	}
 	return nil
 }

@@ -62,8 +62,8 @@ func (a *Args) Adapter(row int) *Adapter {
 // Factor returns the matrix of the row's adapter that a node needs, or nil if it is zero. CheckAdapters must have
 // accepted the adapters.
 func (a *Args) Factor(row int, want *Factor) *Tensor {
-	if of := a.Adapter(row); of != nil {
-		return of.Factors[want.Name]
+	if adapter := a.Adapter(row); adapter != nil {
+		return adapter.Factors[want.Name]
 	}
 	return nil
 }
@@ -76,18 +76,18 @@ func (a *Args) CheckAdapters(g *Graph) error {
 	if len(a.Adapters) < a.Rows {
 		return fmt.Errorf("%d adapters for %d rows", len(a.Adapters), a.Rows)
 	}
-	for row, of := range a.Adapters[:a.Rows] {
-		if of == nil || row > 0 && of == a.Adapters[row-1] {
+	for row, adapter := range a.Adapters[:a.Rows] {
+		if adapter == nil || row > 0 && adapter == a.Adapters[row-1] {
 			continue
 		}
 		for i := range g.Nodes {
 			switch n := &g.Nodes[i]; n.Op {
 			case OpSelect:
-				if of.Task < 0 || of.Task >= n.Parts {
-					return fmt.Errorf("row %d: task %d of %d", row, of.Task, n.Parts)
+				if adapter.Task < 0 || adapter.Task >= n.Parts {
+					return fmt.Errorf("row %d: task %d of %d", row, adapter.Task, n.Parts)
 				}
 			case OpFactor:
-				if f := of.Factors[n.Factor.Name]; f != nil {
+				if f := adapter.Factors[n.Factor.Name]; f != nil {
 					if err := n.Factor.check(f); err != nil {
 						return fmt.Errorf("row %d: %w", row, err)
 					}

@@ -447,8 +447,8 @@ func (r *runCharger) chargeUpTo(node int) {
 func countAdapters(a *npu.Args) int {
 	seen := map[*npu.Adapter]bool{}
 	for row := range a.Rows {
-		if of := a.Adapter(row); of != nil {
-			seen[of] = true
+		if adapter := a.Adapter(row); adapter != nil {
+			seen[adapter] = true
 		}
 	}
 	return max(1, len(seen))

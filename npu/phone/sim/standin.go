@@ -61,8 +61,8 @@ func (d *Device) Bytes(g *npu.Graph) int64 {
 	case d.opt.StandIn == nil || bytes == 0:
 		return bytes
 	}
-	of, times, parts := d.opt.StandIn.graph(g)
-	return d.costs.Bytes(of) * times / parts
+	graph, times, parts := d.opt.StandIn.graph(g)
+	return d.costs.Bytes(graph) * times / parts
 }
 
 // Cost returns the cost of one run of a graph, or of what it stands for, that attends to the given number of positions.

@@ -18,6 +18,8 @@ var rewrites = []struct {
 }{
 	// "The trip was planned for 13 May. It has been moved to 20 May." for "13 May"
 	{func(w wants) bool { return !asksUndone.MatchString(w.question) }, passage.withWhatUndoes},
+	// "When is the class?": "The class ended on 3 May." for "3 May"
+	{func(w wants) bool { return w.time }, passage.withItsEnd},
 	// "When did Bob join?": "2021" for "2019" in "Ann joined in 2019, Bob in 2021"
 	{nil, passage.inItsClause},
 	// "Since when has the club 40 members?": of several months in turn with 40 members, the first
@@ -53,11 +55,32 @@ func (p passage) withWhatUndoes(_ wants, t answerText) answerText {
 	from, to, end := begin+t.quote.From, begin+t.quote.To, begin+len(t.quote.Text)
 	if next, changed := p.onlyPlanned(begin, from, end); changed {
 		end = next
+	} else if next, off := p.calledOffNext(begin, end); off {
+		end = next
 	} else if p.denyingLead(begin) == "" && !negated(p.text[begin:from]) && !inNeither(p.text[begin:end], from-begin, to-begin) && !cancelledIn(p.text, begin, from, to, end) {
 		return t
 	}
 	t.text = p.told(begin, end)
 	return t
+}
+
+// withItsEnd replaces the time at which something ended by the sentence that says so: it is not the time at which it is.
+func (p passage) withItsEnd(w wants, t answerText) answerText {
+	ended := endedAt.FindString(t.quote.Text[:t.quote.From])
+	if ended != "" && !asksEnd.MatchString(w.question) && words.Shared(words.Content(ended), w.words) == 0 {
+		t.text = p.told(t.at, t.at+len(t.quote.Text))
+	}
+	return t
+}
+
+// calledOffNext reports whether the sentence after one goes on about it and says that it does not take place, and where
+// that sentence ends.
+func (p passage) calledOffNext(begin, end int) (next int, off bool) {
+	if _, next = p.sentence(min(len(p.text), end+1), min(len(p.text), end+2)); next <= end || next > p.lineEnd(begin) {
+		return end, false
+	}
+	said := strings.TrimSpace(p.text[end:next])
+	return next, goesOnAbout.MatchString(said) && isCancelled.MatchString(said) && !mayCancel.MatchString(said)
 }
 
 // onlyPlanned reports whether a value belongs to a plan that has changed, as the rest of its sentence or the next one
@@ -129,13 +152,22 @@ var (
 	// goesOnAbout matches a sentence that goes on about the one before it: "It has been moved.".
 	goesOnAbout = regexp.MustCompile(`(?i)^(?:it|this|that|she|he|they|because|due to|owing to|but|unfortunately|sadly|however|now|instead|in the end)\b`)
 
-	// isCancelled matches what says that something does not take place: "is cancelled".
-	isCancelled = regexp.MustCompile(`(?i)\b(?:is|are|was|were|been|wurde|wird|ist|est|été|fue|sido) (?:\pL+ )?(?:cancell?ed|called off|abgesagt|annulée?s?|supprimée?s?|cancelad[oa]s?|suspendid[oa]s?)|entfällt|fällt aus`)
-	// mayCancel matches what only says that it may not: "may be cancelled".
-	mayCancel = regexp.MustCompile(`(?i)\b(?:can|cannot|may|must|should|could|has to|have to)(?: not)? be (?:cancell?ed|called off)\b`)
+	// isCancelled matches what says that something does not take place: "is cancelled", "will not take place".
+	isCancelled = regexp.MustCompile(`(?i)\b(?:is|are|was|were|been|wurde|wird|ist|est|été|fue|sido) (?:\pL+ )?(?:` + isOff + `)(?:[^\pL]|$)|` + notHeld)
+	// endedAt matches what makes the time after it the end of something: "ended on ".
+	endedAt = regexp.MustCompile(`(?i)\b(?:ended|stopped|ceased|closed down|finished)(?: for good)?(?: on| in| at)?(?: the)? $`)
+	// mayCancel matches what only says that it may not, or nearly did not: "may be cancelled".
+	mayCancel = regexp.MustCompile(`(?i)\b(?:(?:can|cannot|may|must|should|could|has to|have to)(?: not)? be|nearly|almost) (?:` + isOff + `)(?:[^\pL]|$)`)
 
 	// asksUndone matches a question for what is not so, or was planned: "what was cancelled?".
-	asksUndone = regexp.MustCompile(`(?i)\b(?:not|never|no longer|cannot|cancell?ed|called off|planned|originally|at first|supposed)\b|n['’]t\b`)
+	asksUndone = regexp.MustCompile(`(?i)\b(?:not|never|no longer|cannot|` + isOff + `|g[ia]ve up|planned|originally|at first|supposed)\b|n['’]t\b`)
+)
+
+const (
+	// isOff matches what, after "is" or "was", says that something does not take place.
+	isOff = `cancell?ed|called off|given up|scrapped|vacated|abandoned|discontinued|abgesagt|annulée?s?|supprimée?s?|cancelad[oa]s?|suspendid[oa]s?`
+	// notHeld matches what says so by itself: "will not take place", "no longer runs".
+	notHeld = `(?:\b(?:not|never|no longer)|n['’]t)(?: be)? (?:take place|taking place|go ahead|going ahead|happening|happen|be held|held)\b|\bno longer (?:takes? place|held|runs?|meets?)\b|(?:^|[^\pL])(?:entfällt|fällt aus)(?:$|[^\pL])`
 )
 
 // usedTo matches what says that something was so, and is no longer: "used to cost 28 €", "was 28 € until".

@@ -1,7 +1,11 @@
 """Notes, letters, minutes, manuals and articles from scenes/*.txt: sentences with several values, and what people ask about them.
 
 A scene begins with a line "= titles". A line of text (alternatives between " / ") holds slots {name:kind}, and marks <name|…> around
-answers that are more than a slot (alternatives between "|"); below it stand lines "name? question; question", and "-? …" for what it does not answer."""
+answers that are more than a slot (alternatives between "|"); below it stand lines "name? question; question", and "-? …" for what it does not answer.
+A line "name~ question" is for what another wording may answer in another way: it is asked where the mark stands, and nowhere else.
+
+The scenes of contrast-*.txt say something of one person or thing and ask for it of two: their alternatives differ in what they say, each
+without a mark for what only another says."""
 import glob
 import os
 import random
@@ -11,6 +15,9 @@ from . import attributes as at, values as v
 from .layouts import Fact, cap
 
 choose, ri, R = random.choice, random.randint, random.random
+CONTRAST = 5  # how many times as often as another scene one of contrast-*.txt is drawn
+WOMEN = "Ingrid,Grace,Pauline,Hilda,Marta,Agnes,Edith,Sofia,Nora,Clara,Ruth,Joan,Vera,Lotte,Esther,Maud,Judith,Amina,Leila,Zsófia,Birgit,Ana,Katya,Meera,Yoko,Ragnhild,Dorothy,Ines,Rosa,Thea".split(",")
+MEN = "Samuel,Keith,Jon,Anton,Robert,Hugo,Walter,Emil,Tomas,Edgar,Ivan,Felix,Ravi,Stefan,Arthur,Gustav,Pedro,Malik,Kenji,Olav,Bernard,Cyril,Frank,Leo,Martin,Nils,Oscar,Paul,Simon,Victor".split(",")
 DISHES = "lentil stew,plum tart,onion soup,carrot cake,potato pancakes,rye bread,fish pie,apple crumble,bean salad,cheese scones,pumpkin curry,walnut biscuits,leek quiche,rice pudding".split(",")
 PLANTS = "leeks,beans,tomatoes,carrots,sweet peas,courgettes,radishes,onions,tulips,strawberries,beetroots,pumpkins,sunflowers,lettuces,cabbages,peppers".split(",")
 EVENTS = "wedding,jubilee,harvest festival,golden anniversary,office party,housewarming,graduation,christening,reunion,street party,quiz night,farewell".split(",")
@@ -28,6 +35,7 @@ def decimal(n, unit):
 
 
 KINDS = {
+    "she": lambda: choose(WOMEN), "he": lambda: choose(MEN), "woman": lambda: choose(WOMEN) + " " + v.last(), "man": lambda: choose(MEN) + " " + v.last(),
     "invented": lambda: v.invented(ri(2, 3)), "word": v.noun, "small": lambda: choose((str(ri(2, 12)), choose("two three four five six seven eight".split()))),
     "smaller": lambda: str(ri(2, 9)), "weekday": lambda: choose(v.WEEK), "month": lambda: choose(v.MONTH), "town": lambda: choose(v.TOWNS) if R() < .7 else v.invented(),
     "minutes": lambda: choose((f"{ri(2, 90)} minutes", f"{5 * ri(1, 12)} min", f"{ri(2, 50)} minutes", "half an hour", "an hour")), "seconds": lambda: f"{ri(2, 60)} " + choose(("seconds", "s", "sec")),
@@ -63,6 +71,18 @@ def drawn(kind):
     return KINDS[kind]() if kind in KINDS else getattr(v, kind)()
 
 
+NAMES = ("first", "last", "person", "she", "he", "woman", "man", "doctor", "town", "invented", "firm", "weekday", "month", "year")
+
+
+def fresh(kind, taken):
+    """A value of a kind; a name that shares no word with those taken, as long as there is one."""
+    for _ in range(20):
+        x = drawn(kind)
+        if kind not in NAMES or not set(x.split()) & taken:
+            break
+    return x
+
+
 MARK = re.compile(r"<(\w+)\|((?:[^<>{}]|\{[^}]*\})*)>")
 ALTERNATIVE = re.compile(r"((?:[^|{}]|\{[^}]*\})+)")
 SLOT = re.compile(r"\{(\w+)(?::([^}]*))?\}")
@@ -73,43 +93,59 @@ class Frame:
     """Texts that say the same, and the questions about each of their slots; none: what they do not answer."""
 
     def __init__(self, line):
-        self.texts, self.asks, self.none = line.replace("\\n", "\n").split(" / "), {}, []
+        self.texts, self.asks, self.loose, self.none = line.replace("\\n", "\n").split(" / "), {}, set(), []
 
-    def ask(self, name, questions):
+    def ask(self, name, questions, loose=False):
         if name == "-":
             self.none += questions
         else:
             self.asks[name] = questions
+            if loose:
+                self.loose.add(name)
 
+    def strict(self):
+        """The questions that only their own marks answer."""
+        return [q for name, q in self.asks.items() if name not in self.loose]
 
     def asked(self):
         """Some of the questions that the texts answer."""
-        return random.sample(list(self.asks.values()), 1)[0][:2] if self.asks and R() < .4 else []
+        return choose(self.strict())[:2] if self.strict() and R() < .4 else []
 
 
 class Scene:
-    def __init__(self, titles):
-        self.titles, self.frames = titles.split("; "), []
+    def __init__(self, titles, contrast=False):
+        self.titles, self.frames, self.contrast = titles.split("; "), [], contrast
         self.kinds = dict(x for t in self.titles for x in SLOT.findall(t) if x[1])
 
-    def values(self, frame, shared):
-        """The values of a frame's slots, a name that the titles have too being shared unless its kind is another."""
+    def shared(self):
+        """The values of the titles' slots."""
+        out = {}
+        for name, kind in self.kinds.items():
+            out[name] = fresh(kind, words_of(out))
+        return out
+
+    def values(self, frame, shared, taken=frozenset()):
+        """The values of a frame's slots, a name that the titles have too being shared unless its kind is another; taken: the words of other frames' values."""
         out = dict(shared)
         for text in frame.texts:
             for name, kind in SLOT.findall(text):
                 if kind and (name not in out or (name in shared and self.kinds[name] != kind and out[name] is shared[name])):
-                    out[name] = drawn(kind)
+                    out[name] = fresh(kind, taken | words_of(out))
         return out
+
+
+def words_of(values):
+    return {w for x in values.values() for w in x.split()}
 
 
 def load(pattern=os.path.join(os.path.dirname(__file__), "scenes", "*.txt")):
     out = []
-    for line in (x for path in sorted(glob.glob(pattern)) for x in open(path, encoding="utf-8").read().split("\n")):
-        q = re.match(r"(\w+|-)\? (.*)", line)
+    for path, line in ((path, x) for path in sorted(glob.glob(pattern)) for x in open(path, encoding="utf-8").read().split("\n")):
+        q = re.match(r"(\w+|-)([?~]) (.*)", line)
         if line.startswith("= "):
-            out.append(Scene(line[2:]))
+            out.append(Scene(line[2:], os.path.basename(path).startswith("contrast")))
         elif q and out[-1].frames:
-            out[-1].frames[-1].ask(q[1], q[2].split("; "))
+            out[-1].frames[-1].ask(q[1], q[3].split("; "), q[2] == "~")
         elif line:
             out[-1].frames.append(Frame(line))
     return out
@@ -159,13 +195,14 @@ def elsewhere(question, values, text):
 
 
 ALL = load()
+WEIGHTS = [CONTRAST if s.contrast else 1 for s in ALL]
 
 
 def scene(page):
     """Some frames of a scene, as sentences, paragraphs or lines; page.none gets what it does not answer."""
-    s = choose(ALL)
+    s = random.choices(ALL, WEIGHTS)[0]
     frames = at.split_by(s.frames, lambda f: f.texts[0])
-    shared = {k: drawn(x) for k, x in s.kinds.items()}
+    shared, taken = s.shared(), set()
     chosen = random.sample(frames, min(len(frames), ri(1, 5)))
     if R() < .6:
         chosen.sort(key=s.frames.index)
@@ -174,8 +211,9 @@ def scene(page):
     mark = choose(("- ", "- ", "* ", "", "", "• ")) if lines else ""
     between = "\n" if lines else choose((" ", " ", "\n", "\n\n"))
     for f in chosen:
-        values = s.values(f, shared)
-        text = choose(f.texts) if lines or R() < .25 else f.texts[0]
+        values = s.values(f, shared, taken)
+        taken |= words_of(values)
+        text = choose(f.texts) if lines or s.contrast or R() < .25 else f.texts[0]
         if page.text:
             page.put(between)
         page.put(mark)
@@ -188,10 +226,10 @@ def scene(page):
         for name, asks in f.asks.items():
             if name in places:
                 page.facts.append(Fact(places[name], [filled(q, values) for q in asks]))
-            elif len(f.texts) == 1 or R() < .3:
+            elif name not in f.loose and (len(f.texts) == 1 or s.contrast or R() < .3):
                 page.none += [filled(q, values) for q in asks]
         page.none += [filled(q, values) for q in f.none]
         page.none += [q for q in (elsewhere(q, values, page.text) for q in f.asked()) if q]
     for f in s.frames:
         if f not in chosen:
-            page.none += [filled(q, s.values(f, shared)) for q in choose(list(f.asks.values()) or [[]])]
+            page.none += [filled(q, s.values(f, shared)) for q in choose(f.strict() or [[]])]

@@ -23,10 +23,10 @@ class Fact:
 
 class Page:
     """A text under construction; value() marks where a value stands. title: of the document; none: what is not answered;
-    lead: a table's first line, which the program repeats above later rows."""
+    lead: a table's first line, which the program repeats above later rows; contrast: whether as much is asked that is not answered."""
 
     def __init__(self):
-        self.text, self.facts, self.title, self.none, self.lead = "", [], "", [], ""
+        self.text, self.facts, self.title, self.none, self.lead, self.contrast = "", [], "", [], "", False
 
     def put(self, s):
         self.text += s

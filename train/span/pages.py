@@ -174,7 +174,7 @@ def generated(questions=4, negatives=.3):
             none.append(choose(ok))
     none = [q for q in none if q not in counts or not any(text.count(p.text[a:b]) for x in counts[q] for a, b in x)]
     for _ in range(4):
-        if R() < negatives * 2:
+        if R() < negatives * (3 if p.contrast else 2):
             q = choose(none) if none and R() < .75 else missing(p)
             if q:
                 out.append((asked(q), None))

@@ -202,7 +202,7 @@ def scene(page):
     """Some frames of a scene, as sentences, paragraphs or lines; page.none gets what it does not answer."""
     s = random.choices(ALL, WEIGHTS)[0]
     frames = at.split_by(s.frames, lambda f: f.texts[0])
-    shared, taken = s.shared(), set()
+    shared, taken, page.contrast = s.shared(), set(), s.contrast
     chosen = random.sample(frames, min(len(frames), ri(1, 5)))
     if R() < .6:
         chosen.sort(key=s.frames.index)
@@ -224,9 +224,9 @@ def scene(page):
         if not lines and page.text[-1] not in ".!?\"":
             page.put(".")
         for name, asks in f.asks.items():
-            if name in places:
+            if name in places and (name not in f.loose or R() < .4):
                 page.facts.append(Fact(places[name], [filled(q, values) for q in asks]))
-            elif name not in f.loose and (len(f.texts) == 1 or s.contrast or R() < .3):
+            elif name not in places and name not in f.loose and (len(f.texts) == 1 or s.contrast or R() < .3):
                 page.none += [filled(q, values) for q in asks]
         page.none += [filled(q, values) for q in f.none]
         page.none += [q for q in (elsewhere(q, values, page.text) for q in f.asked()) if q]

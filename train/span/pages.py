@@ -134,7 +134,7 @@ def window(p):
     -> (text, characters that are gone before those of the page)"""
     r, begin, end, title = R(), 0, len(p.text), p.title
     if r > .7:
-        head = p.title + "\n" if p.title and R() < .7 else ""
+        head = p.title + "\n" if p.title and (p.contrast or R() < .7) else ""
     else:
         if not title:
             title, begin = headline(p.text)

@@ -202,11 +202,17 @@ def scene(page):
     """Some frames of a scene, as sentences, paragraphs or lines; page.none gets what it does not answer."""
     s = random.choices(ALL, WEIGHTS)[0]
     frames = at.split_by(s.frames, lambda f: f.texts[0])
-    shared, taken, page.contrast = s.shared(), set(), s.contrast
+    shared, taken = s.shared(), set()
+    page.contrast |= s.contrast
     chosen = random.sample(frames, min(len(frames), ri(1, 5)))
     if R() < .6:
         chosen.sort(key=s.frames.index)
-    page.title = cap(SLOT.sub(lambda m: shared[m[1]], choose(s.titles)))
+    title = cap(SLOT.sub(lambda m: shared[m[1]], choose(s.titles)))
+    if page.text:  # below another text: a heading, so that "she" stays who it is
+        page.put(title + "\n")
+    else:
+        page.title = title
+    start = len(page.text)
     lines = R() < .5
     mark = choose(("- ", "- ", "* ", "", "", "• ")) if lines else ""
     between = "\n" if lines else choose((" ", " ", "\n", "\n\n"))
@@ -214,7 +220,7 @@ def scene(page):
         values = s.values(f, shared, taken)
         taken |= words_of(values)
         text = choose(f.texts) if lines or s.contrast or R() < .25 else f.texts[0]
-        if page.text:
+        if len(page.text) > start:
             page.put(between)
         page.put(mark)
         begin = len(page.text)

@@ -8,6 +8,7 @@ except ImportError:
 
 from . import attributes, pages, scenes
 from .cloze import item
+from .layouts import Page
 
 
 class GeneratorTest(unittest.TestCase):
@@ -44,6 +45,43 @@ class GeneratorTest(unittest.TestCase):
                 for name, questions in f.asks.items():
                     self.assertTrue(any("{%s" % name in t or "<%s|" % name in t for t in f.texts), (name, f.texts))
                     self.assertTrue(all(questions))
+
+    def test_contrast_scenes_ask_for_one_and_for_another(self):
+        contrast = [s for s in scenes.ALL if s.contrast]
+        self.assertGreaterEqual(len(contrast), 90)
+        for s in contrast:
+            for f in s.frames:
+                self.assertTrue(f.asks and f.none, f.texts)
+                asked = {q for asks in f.asks.values() for q in asks}
+                self.assertFalse(asked & {q for g in s.frames for q in g.none}, f.texts)
+        weight = {s.contrast: w for s, w in zip(scenes.ALL, scenes.WEIGHTS)}
+        self.assertEqual(weight[True], scenes.CONTRAST * weight[False])
+
+    def test_contrast_scenes_name_different_people(self):
+        random.seed(4)
+        people = ("she", "he", "woman", "man", "first", "last", "person")
+        for s in scenes.ALL * 3:
+            shared = s.shared()
+            for f in s.frames if s.contrast else ():
+                kinds = {**s.kinds, **{n: k for t in f.texts for n, k in scenes.SLOT.findall(t) if k}}
+                names = [set(x.split()) for n, x in s.values(f, shared).items() if kinds.get(n) in people]
+                self.assertEqual(sum(map(len, names)), len(set().union(*names)), (f.texts, names))
+
+    def test_what_another_wording_may_answer_is_asked_only_at_its_mark(self):
+        s = scenes.Scene("A title", contrast=True)
+        s.frames.append(scenes.Frame("Anna has <a|a dog>. / Anna has <b|a cat>."))
+        s.frames[0].ask("a", ["what dog"])
+        s.frames[0].ask("b", ["what about Anna"], loose=True)
+        none, all, weights = set(), scenes.ALL, scenes.WEIGHTS
+        scenes.ALL, scenes.WEIGHTS = [s], [1]
+        try:
+            for _ in range(50):
+                p = Page()
+                scenes.scene(p)
+                none |= set(p.none)
+        finally:
+            scenes.ALL, scenes.WEIGHTS = all, weights
+        self.assertEqual(none, {"what dog"})
 
     def test_window_moves_answers_with_the_text(self):
         random.seed(2)

@@ -52,65 +52,84 @@ func (p place) packages() []string {
 // folders lists the folders to search, in order. It leaves out the working directory, because anyone who can write to it
 // could then choose which code is loaded.
 func (p place) folders() []string {
-	var dirs []string
-	add := func(dir ...string) {
-		if d := filepath.Join(dir...); filepath.IsAbs(d) && !slices.Contains(dirs, d) {
-			dirs = append(dirs, d)
-		}
-	}
-	modules := func(dir ...string) { // a node_modules folder
-		root := filepath.Join(dir...)
-		for _, at := range []string{root, filepath.Join(root, "node-llama-cpp", "node_modules")} {
-			for _, name := range p.packages() {
-				add(at, "@node-llama-cpp", name, "bins", name)
-			}
-		}
-	}
+	f := folders{packages: p.packages()}
 	if list := p.env(PathVariable); list != "" {
-		for _, dir := range filepath.SplitList(list) {
-			dir, err := filepath.Abs(dir)
-			if err != nil {
-				continue
-			}
-			add(dir)
-			add(dir, "lib")
-			for _, name := range p.packages() { // the folder of an unpacked npm package, or its parent
-				add(dir, "bins", name)
-				add(dir, "package", "bins", name)
-			}
-			modules(dir, "node_modules")
-			modules(dir)
-		}
-		return dirs
+		f.addNamed(list)
+	} else {
+		f.addInstalled(p)
 	}
+	return f.dirs
+}
+
+// folders collects folders to search, each once.
+type folders struct {
+	packages []string
+	dirs     []string
+}
+
+func (f *folders) add(dir ...string) {
+	if d := filepath.Join(dir...); filepath.IsAbs(d) && !slices.Contains(f.dirs, d) {
+		f.dirs = append(f.dirs, d)
+	}
+}
+
+// addModules adds the packages in a node_modules folder.
+func (f *folders) addModules(dir ...string) {
+	root := filepath.Join(dir...)
+	for _, at := range []string{root, filepath.Join(root, "node-llama-cpp", "node_modules")} {
+		for _, name := range f.packages {
+			f.add(at, "@node-llama-cpp", name, "bins", name)
+		}
+	}
+}
+
+// addNamed adds the folders of the user's list.
+func (f *folders) addNamed(list string) {
+	for _, dir := range filepath.SplitList(list) {
+		dir, err := filepath.Abs(dir)
+		if err != nil {
+			continue
+		}
+		f.add(dir)
+		f.add(dir, "lib")
+		for _, name := range f.packages { // the folder of an unpacked npm package, or its parent
+			f.add(dir, "bins", name)
+			f.add(dir, "package", "bins", name)
+		}
+		f.addModules(dir, "node_modules")
+		f.addModules(dir)
+	}
+}
+
+// addInstalled adds the folders to which the libraries are usually installed.
+func (f *folders) addInstalled(p place) {
 	if p.exe != "" {
-		add(filepath.Dir(p.exe))
-		add(filepath.Dir(p.exe), "..", "lib", "tandem")
+		f.add(filepath.Dir(p.exe))
+		f.add(filepath.Dir(p.exe), "..", "lib", "tandem")
 	}
 	if p.os == "darwin" {
-		add("/opt/homebrew/lib")
-		add("/usr/local/lib")
+		f.add("/opt/homebrew/lib")
+		f.add("/usr/local/lib")
 	} else {
 		triplet := map[string]string{"amd64": "x86_64-linux-gnu", "arm64": "aarch64-linux-gnu"}[p.arch]
-		add("/usr/local/lib")
-		add("/usr/lib", triplet)
-		add("/usr/lib64")
-		add("/usr/lib")
+		f.add("/usr/local/lib")
+		f.add("/usr/lib", triplet)
+		f.add("/usr/lib64")
+		f.add("/usr/lib")
 	}
 	if prefix := p.env("NPM_CONFIG_PREFIX"); prefix != "" {
-		modules(prefix, "lib", "node_modules")
+		f.addModules(prefix, "lib", "node_modules")
 	}
 	if bin := p.env("NVM_BIN"); bin != "" {
-		modules(bin, "..", "lib", "node_modules")
+		f.addModules(bin, "..", "lib", "node_modules")
 	}
-	modules("/usr/local/lib/node_modules")
-	modules("/usr/lib/node_modules")
-	modules("/opt/homebrew/lib/node_modules")
+	f.addModules("/usr/local/lib/node_modules")
+	f.addModules("/usr/lib/node_modules")
+	f.addModules("/opt/homebrew/lib/node_modules")
 	if p.home != "" {
-		modules(p.home, ".npm-global", "lib", "node_modules")
-		modules(p.home, "node_modules")
+		f.addModules(p.home, ".npm-global", "lib", "node_modules")
+		f.addModules(p.home, "node_modules")
 	}
-	return dirs
 }
 
 // libraries are the two files to open, in order. The library loads the backends in their folder itself.

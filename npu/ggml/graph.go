@@ -138,18 +138,10 @@ func (s *sketch) node(i int) {
 	}
 	switch n.Op {
 	case npu.OpInput, npu.OpEmbed, npu.OpPosition:
-		x = a.New2D(ctx, int32(npu.F32), int64(n.Width), int64(s.rows))
-		a.SetInput(x)
-		s.fed = append(s.fed, fed{i, x})
+		x = s.feed(i, n.Width)
 	case npu.OpRMSNorm:
-		if part := n.Weight.Cols; part < n.Width {
-			x = a.Reshape3D(ctx, x, int64(part), int64(n.Width/part), int64(s.rows))
-		}
-		x = a.Mul(ctx, a.RMSNorm(ctx, x, n.Eps), s.weight(n.Weight))
-		if n.Weight.Cols < n.Width {
-			s.bases[i], s.values[i] = x, a.Reshape2D(ctx, x, int64(n.Width), int64(s.rows))
-			return
-		}
+		s.rmsNorm(i, n, x)
+		return
 	case npu.OpLayerNorm:
 		x = a.Add(ctx, a.Mul(ctx, a.Norm(ctx, x, n.Eps), s.weight(n.Weight)), s.weight(n.Bias))
 	case npu.OpMatMul:
@@ -160,10 +152,7 @@ func (s *sketch) node(i int) {
 	case npu.OpFactor:
 		x = s.factor(n, x)
 	case npu.OpSelect:
-		m := a.New2D(ctx, int32(npu.F32), int64(n.Width), int64(s.rows))
-		a.SetInput(m)
-		s.fed = append(s.fed, fed{i, m})
-		x = a.Mul(ctx, x, m)
+		x = a.Mul(ctx, x, s.feed(i, n.Width))
 	case npu.OpScale:
 		x = a.Scale(ctx, x, n.Scale)
 	case npu.OpRope:
@@ -187,16 +176,35 @@ func (s *sketch) node(i int) {
 	case npu.OpTimes:
 		x = a.Mul(ctx, x, y)
 	case npu.OpTemper:
-		m := a.New2D(ctx, int32(npu.F32), 1, int64(s.rows))
-		a.SetInput(m)
-		s.fed = append(s.fed, fed{i, m})
-		x = a.Mul(ctx, x, m)
+		x = a.Mul(ctx, x, s.feed(i, 1))
 	case npu.OpConcat:
 		for _, part := range n.Args[1:] {
 			x = a.Concat(ctx, x, s.values[part], 0)
 		}
 	}
 	s.values[i], s.bases[i] = x, x
+}
+
+// feed returns a tensor for node i with rows of the given width, which the program fills before each run.
+func (s *sketch) feed(i, width int) ptr {
+	a := s.dev.api
+	x := a.New2D(s.ctx, int32(npu.F32), int64(width), int64(s.rows))
+	a.SetInput(x)
+	s.fed = append(s.fed, fed{i, x})
+	return x
+}
+
+// rmsNorm adds a norm of x, or of equal parts of it if the weight is shorter than a row.
+func (s *sketch) rmsNorm(i int, n *npu.Node, x ptr) {
+	a, part := s.dev.api, n.Weight.Cols
+	if part < n.Width {
+		x = a.Reshape3D(s.ctx, x, int64(part), int64(n.Width/part), int64(s.rows))
+	}
+	x = a.Mul(s.ctx, a.RMSNorm(s.ctx, x, n.Eps), s.weight(n.Weight))
+	s.bases[i], s.values[i] = x, x
+	if part < n.Width {
+		s.values[i] = a.Reshape2D(s.ctx, x, int64(n.Width), int64(s.rows))
+	}
 }
 
 // weight returns the tensor on the device.
@@ -355,12 +363,12 @@ func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
 		return nil, fmt.Errorf("graph %s: device %s is closed", g.Name, d.name)
 	}
 	p := &program{dev: d, graph: g, flash: !d.noFlash, lookup: true, factors: map[*npu.Rope]*npu.Tensor{}, kvOf: map[int]int{}, graphs: map[drawing]*graph{}}
-	weights, products, err := p.collect()
+	need, err := p.collect()
 	if err != nil {
 		return nil, fmt.Errorf("graph %s: %w", g.Name, err)
 	}
 	d.sweep()
-	held, err := d.load(weights, products)
+	held, err := d.load(need.weights, need.products)
 	if err != nil {
 		return nil, fmt.Errorf("graph %s: %w", g.Name, err)
 	}
@@ -383,74 +391,89 @@ func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
 	return p, nil
 }
 
-// collect lists the weights that the graph needs on the device, and which of them are in products.
-func (p *program) collect() (weights []*npu.Tensor, products map[*npu.Tensor]bool, err error) {
-	products = map[*npu.Tensor]bool{}
+// needs is what a graph needs on the device.
+type needs struct {
+	weights  []*npu.Tensor
+	products map[*npu.Tensor]bool // those of the weights that are in products
+}
+
+// collect lists what the graph needs on the device, and notes what its runs need.
+func (p *program) collect() (needs, error) {
+	all := needs{products: map[*npu.Tensor]bool{}}
 	for i := range p.graph.Nodes {
-		n := &p.graph.Nodes[i]
-		vectors := []*npu.Tensor{n.Weight, n.Bias}
-		if n.Weight != nil && n.Weight.Staged {
-			return nil, nil, fmt.Errorf("%%%d %v: the ggml device keeps all weights in memory: remove the memory limit, or use --device native", i, n.Op)
-		}
-		switch n.Op {
-		case npu.OpInput, npu.OpSwiGLU, npu.OpReLU, npu.OpAdd, npu.OpConcat, npu.OpScale, npu.OpGeGLU, npu.OpSoftcap, npu.OpGELU, npu.OpTimes:
-			continue
-		case npu.OpExperts, npu.OpShortConv, npu.OpClippedSwiGLU:
-			return nil, nil, fmt.Errorf("%%%d: the ggml device has no %v: use --device native", i, n.Op)
-		case npu.OpTemper:
-			p.places = true
-			continue
-		case npu.OpFactor:
-			if !slices.ContainsFunc(p.adapted, func(f *npu.Factor) bool { return factorKeyOf(f) == factorKeyOf(n.Factor) }) {
-				p.adapted = append(p.adapted, n.Factor)
-			}
-			continue
-		case npu.OpSelect:
-			p.selects = true
-			continue
-		case npu.OpEmbed: // looked up in Go, in the model file
-			continue
-		case npu.OpPosition:
-			p.places = true
-			continue
-		case npu.OpMatMul:
-			weights, products[n.Weight], vectors = append(weights, n.Weight), true, vectors[1:]
-		case npu.OpRMSNorm, npu.OpLayerNorm:
-		case npu.OpRope:
-			p.places = true
-			if r := n.Rope; r.Factors != nil && p.factors[r] == nil {
-				p.factors[r] = p.dev.factorsOf(r)
-				weights = append(weights, p.factors[r])
-			}
-			continue
-		case npu.OpAttention:
-			if n.Attention.CacheKVHeads != 0 || n.Attention.Columns {
-				return nil, nil, fmt.Errorf("%%%d: the ggml device supports only attention with all heads and keys by row; use npu/reference", i)
-			}
-			if n.Attention.Cache != npu.CacheF16 {
-				return nil, nil, fmt.Errorf("%%%d: the ggml device keeps keys and values in F16, not in %v: use --device native or --kv-type f16", i, n.Attention.Cache)
-			}
-			if n.Attention.Sinks != nil {
-				return nil, nil, fmt.Errorf("%%%d: the ggml device has no attention sinks: use --device native", i)
-			}
-			p.places, p.attend = true, true
-			p.attentions, p.keptAt = append(p.attentions, i), append(p.keptAt, p.keeps)
-			p.keeps += 2 * n.Attention.KVHeads * n.Attention.HeadDim
-			continue
-		default:
-			return nil, nil, fmt.Errorf("%%%d %v: operation not supported by the ggml device; use npu/reference", i, n.Op)
-		}
-		for _, v := range vectors {
-			if v == nil {
-				continue
-			}
-			if v.Type != npu.F32 {
-				return nil, nil, fmt.Errorf("%%%d %v: norms and biases must be F32, not %v", i, n.Op, v)
-			}
-			weights = append(weights, v)
+		if err := p.need(i, &all); err != nil {
+			return needs{}, err
 		}
 	}
-	return weights, products, nil
+	return all, nil
+}
+
+// need adds what node i needs to all.
+func (p *program) need(i int, all *needs) error {
+	n := &p.graph.Nodes[i]
+	if n.Weight != nil && n.Weight.Staged {
+		return fmt.Errorf("%%%d %v: the ggml device keeps all weights in memory: remove the memory limit, or use --device native", i, n.Op)
+	}
+	switch n.Op {
+	case npu.OpInput, npu.OpSwiGLU, npu.OpReLU, npu.OpAdd, npu.OpConcat, npu.OpScale, npu.OpGeGLU, npu.OpSoftcap, npu.OpGELU, npu.OpTimes:
+	case npu.OpExperts, npu.OpShortConv, npu.OpClippedSwiGLU:
+		return fmt.Errorf("%%%d: the ggml device has no %v: use --device native", i, n.Op)
+	case npu.OpFactor:
+		if !slices.ContainsFunc(p.adapted, func(f *npu.Factor) bool { return factorKeyOf(f) == factorKeyOf(n.Factor) }) {
+			p.adapted = append(p.adapted, n.Factor)
+		}
+	case npu.OpSelect:
+		p.selects = true
+	case npu.OpEmbed: // looked up in Go, in the model file
+	case npu.OpPosition, npu.OpTemper:
+		p.places = true
+	case npu.OpMatMul:
+		all.weights, all.products[n.Weight] = append(all.weights, n.Weight), true
+		return all.vectors(i, n, n.Bias)
+	case npu.OpRMSNorm, npu.OpLayerNorm:
+		return all.vectors(i, n, n.Weight, n.Bias)
+	case npu.OpRope:
+		p.places = true
+		if r := n.Rope; r.Factors != nil && p.factors[r] == nil {
+			p.factors[r] = p.dev.factorsOf(r)
+			all.weights = append(all.weights, p.factors[r])
+		}
+	case npu.OpAttention:
+		return p.needAttention(i, n.Attention)
+	default:
+		return fmt.Errorf("%%%d %v: operation not supported by the ggml device; use npu/reference", i, n.Op)
+	}
+	return nil
+}
+
+// vectors adds the norms and biases of node i; those that are nil are left out.
+func (all *needs) vectors(i int, n *npu.Node, vectors ...*npu.Tensor) error {
+	for _, v := range vectors {
+		if v == nil {
+			continue
+		}
+		if v.Type != npu.F32 {
+			return fmt.Errorf("%%%d %v: norms and biases must be F32, not %v", i, n.Op, v)
+		}
+		all.weights = append(all.weights, v)
+	}
+	return nil
+}
+
+// needAttention notes the attention of node i and the room for the keys and values that a run keeps.
+func (p *program) needAttention(i int, at *npu.Attention) error {
+	switch {
+	case at.CacheKVHeads != 0 || at.Columns:
+		return fmt.Errorf("%%%d: the ggml device supports only attention with all heads and keys by row; use npu/reference", i)
+	case at.Cache != npu.CacheF16:
+		return fmt.Errorf("%%%d: the ggml device keeps keys and values in F16, not in %v: use --device native or --kv-type f16", i, at.Cache)
+	case at.Sinks != nil:
+		return fmt.Errorf("%%%d: the ggml device has no attention sinks: use --device native", i)
+	}
+	p.places, p.attend = true, true
+	p.attentions, p.keptAt = append(p.attentions, i), append(p.keptAt, p.keeps)
+	p.keeps += 2 * at.KVHeads * at.HeadDim
+	return nil
 }
 
 var errCannot = errors.New("cannot compute")

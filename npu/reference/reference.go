@@ -122,25 +122,15 @@ func (r *run) node(i int) error {
 	}
 	switch n.Op {
 	case npu.OpInput:
-		if len(r.X) < len(out) {
-			return errInput
-		}
-		copy(out, r.X)
+		return r.input(out)
 	case npu.OpEmbed:
 		return r.lookUp(out, w, n.Width, r.Tokens)
 	case npu.OpPosition:
 		return r.lookUp(out, w, n.Width, r.Positions)
 	case npu.OpRMSNorm, npu.OpNormalize, npu.OpLayerNorm:
-		if n.Op == npu.OpRMSNorm { // perhaps of parts
-			cols = n.Weight.Cols
-		}
-		for at := 0; at < len(out); at += cols {
-			normalize(n, out[at:][:cols], x[at:][:cols], w, bias)
-		}
+		normalizeRows(n, out, x, w, bias, cols)
 	case npu.OpMul:
-		for j := range out {
-			out[j] = x[j] * w[j%cols]
-		}
+		multiply(out, x, w, cols)
 	case npu.OpMatMul:
 		product(out, x, w, bias, r.Rows, cols, n.Width)
 	case npu.OpConv:
@@ -167,6 +157,30 @@ func (r *run) node(i int) error {
 		return errors.New("not an operation of this device")
 	}
 	return nil
+}
+
+func (r *run) input(out []float32) error {
+	if len(r.X) < len(out) {
+		return errInput
+	}
+	copy(out, r.X)
+	return nil
+}
+
+// normalizeRows normalizes rows of the given width; an RMS norm perhaps parts of them.
+func normalizeRows(n *npu.Node, out, x, w, bias []float32, cols int) {
+	if n.Op == npu.OpRMSNorm {
+		cols = n.Weight.Cols
+	}
+	for at := 0; at < len(out); at += cols {
+		normalize(n, out[at:][:cols], x[at:][:cols], w, bias)
+	}
+}
+
+func multiply(out, x, w []float32, cols int) {
+	for j := range out {
+		out[j] = x[j] * w[j%cols]
+	}
 }
 
 // weights returns a node's weight and bias, nil where it has none.

@@ -241,6 +241,11 @@ func (r *reader) array(depth int) any {
 	if r.err != nil {
 		return nil
 	}
+	return r.values(t, n, depth)
+}
+
+// values reads n values of an array at the given depth.
+func (r *reader) values(t Type, n, depth int) any {
 	switch t {
 	case Uint8:
 		return append([]uint8{}, r.take(n)...)

@@ -251,6 +251,13 @@ func appendValue(b []byte, v any, depth int) ([]byte, error) {
 		return le.AppendUint64(b, uint64(x)), nil
 	case float64:
 		return le.AppendUint64(b, math.Float64bits(x)), nil
+	}
+	return appendList(b, v, depth)
+}
+
+// appendList is appendValue for arrays.
+func appendList(b []byte, v any, depth int) ([]byte, error) {
+	switch x := v.(type) {
 	case []uint8:
 		return appendArray(b, Uint8, x, depth)
 	case []int8:

@@ -324,38 +324,8 @@ func (p *program) check(a *npu.Args) error {
 		return fmt.Errorf("program %s: output too short for %d rows of %d values", g.Name, a.Rows, g.Result().Width)
 	}
 	for i := range g.Nodes {
-		n := &g.Nodes[i]
-		switch n.Op {
-		case npu.OpInput:
-			if len(a.X) < a.Rows*n.Width {
-				return fmt.Errorf("program %s: input has %d values, not %d rows of %d", g.Name, len(a.X), a.Rows, n.Width)
-			}
-		case npu.OpEmbed:
-			if len(a.Tokens) < a.Rows {
-				return fmt.Errorf("program %s: %d tokens for %d rows", g.Name, len(a.Tokens), a.Rows)
-			}
-			for _, t := range a.Tokens[:a.Rows] {
-				if t < 0 || int(t) >= n.Weight.Rows {
-					return fmt.Errorf("program %s: token %d is out of range 0 to %d", g.Name, t, n.Weight.Rows-1)
-				}
-			}
-		case npu.OpShortConv:
-			if err := checkKV(a, n.Layer); err != nil {
-				return fmt.Errorf("program %s: %w", g.Name, err)
-			}
-		case npu.OpRope, npu.OpPosition, npu.OpTemper:
-			if len(a.Positions) < a.Rows {
-				return fmt.Errorf("program %s: %d positions for %d rows", g.Name, len(a.Positions), a.Rows)
-			}
-			for _, pos := range a.Positions[:a.Rows] {
-				if pos < 0 || n.Op == npu.OpPosition && int(pos) >= n.Weight.Rows {
-					return fmt.Errorf("program %s: position %d is out of range", g.Name, pos)
-				}
-			}
-		case npu.OpAttention:
-			if err := checkKV(a, n.Attention.Layer); err != nil {
-				return fmt.Errorf("program %s: %w", g.Name, err)
-			}
+		if err := checkNode(a, &g.Nodes[i]); err != nil {
+			return fmt.Errorf("program %s: %w", g.Name, err)
 		}
 	}
 	if !p.factors {
@@ -363,6 +333,39 @@ func (p *program) check(a *npu.Args) error {
 	}
 	if err := a.CheckAdapters(g); err != nil {
 		return fmt.Errorf("program %s: %w", g.Name, err)
+	}
+	return nil
+}
+
+// checkNode checks the arguments that a node reads.
+func checkNode(a *npu.Args, n *npu.Node) error {
+	switch n.Op {
+	case npu.OpInput:
+		if len(a.X) < a.Rows*n.Width {
+			return fmt.Errorf("input has %d values, not %d rows of %d", len(a.X), a.Rows, n.Width)
+		}
+	case npu.OpEmbed:
+		if len(a.Tokens) < a.Rows {
+			return fmt.Errorf("%d tokens for %d rows", len(a.Tokens), a.Rows)
+		}
+		for _, t := range a.Tokens[:a.Rows] {
+			if t < 0 || int(t) >= n.Weight.Rows {
+				return fmt.Errorf("token %d is out of range 0 to %d", t, n.Weight.Rows-1)
+			}
+		}
+	case npu.OpShortConv:
+		return checkKV(a, n.Layer)
+	case npu.OpRope, npu.OpPosition, npu.OpTemper:
+		if len(a.Positions) < a.Rows {
+			return fmt.Errorf("%d positions for %d rows", len(a.Positions), a.Rows)
+		}
+		for _, pos := range a.Positions[:a.Rows] {
+			if pos < 0 || n.Op == npu.OpPosition && int(pos) >= n.Weight.Rows {
+				return fmt.Errorf("position %d is out of range", pos)
+			}
+		}
+	case npu.OpAttention:
+		return checkKV(a, n.Attention.Layer)
 	}
 	return nil
 }
@@ -501,28 +504,18 @@ func (r *run) step(i int) {
 		r.attention(n.Attention)
 	case npu.OpSwiGLU:
 		r.swiGLU(r.arg(1))
-	case npu.OpGeGLU:
+	case npu.OpGeGLU, npu.OpClippedSwiGLU:
 		r.y = r.arg(1)
 		r.share(loopElements, r.Rows, 16*n.Width)
 	case npu.OpTimes:
 		r.y = r.arg(1)
 		r.share(loopElements, r.Rows, 4*n.Width)
-	case npu.OpClippedSwiGLU:
-		r.y = r.arg(1)
-		r.share(loopElements, r.Rows, 16*n.Width)
 	case npu.OpShortConv:
 		r.shortConv(n, r.kernels[i])
 	case npu.OpGELU:
 		r.share(loopElements, r.Rows, 16*n.Width)
 	case npu.OpConcat:
-		at := 0
-		for j, a := range n.Args {
-			w, x := r.graph.Nodes[a].Width, r.arg(j)
-			for row := range r.Rows {
-				copy(out[row*n.Width+at:][:w], x[row*w:])
-			}
-			at += w
-		}
+		r.concat(out, n)
 	case npu.OpAdd:
 		if v := r.adds[i]; v != 0 {
 			r.adapt(v)
@@ -530,5 +523,16 @@ func (r *run) step(i int) {
 		}
 		r.y = r.arg(1)
 		r.share(loopElements, r.Rows, 4*n.Width)
+	}
+}
+
+func (r *run) concat(out []float32, n *npu.Node) {
+	at := 0
+	for j, a := range n.Args {
+		w, x := r.graph.Nodes[a].Width, r.arg(j)
+		for row := range r.Rows {
+			copy(out[row*n.Width+at:][:w], x[row*w:])
+		}
+		at += w
 	}
 }

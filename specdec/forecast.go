@@ -24,8 +24,8 @@ type Forecast struct {
 	// Samsung's Table 7. Nil means to choose by measured acceptance, pass by pass.
 	Branches []int
 
-	next          [][]forecast // what the last pass forecast, by depth
-	after         int          // the text's length at which next holds
+	next          [][]Likely // what the last pass forecast, by depth
+	after         int        // the text's length at which next holds
 	length        int
 	forecastNodes []int // nodes of the tree (-1: the text) with forecasts in the pass, in order
 	rows          [][]float32
@@ -38,11 +38,6 @@ const (
 	maxForecasts = 8
 	forecastTop  = 8 // candidates of a depth
 )
-
-type forecast struct {
-	token tandem.Token
-	p     float64
-}
 
 // Check returns an error if the embeddings do not fit the model.
 func (f *Forecast) Check(m *model.Model) error {
@@ -119,7 +114,7 @@ func (f *Forecast) Propose(t *Tree) {
 				continue
 			}
 			for rank, c := range list[:n] {
-				if i := t.Add(at, c.token, f.chance(depth, rank, c.p), Class{FromForecast, uint8(min(depth, 4))}); i >= 0 {
+				if i := t.Add(at, c.Token, f.chance(depth, rank, c.P), Class{FromForecast, uint8(min(depth, 4))}); i >= 0 {
 					below = append(below, i)
 				}
 			}
@@ -281,7 +276,7 @@ func (f *Forecast) learn(v *Verdict) {
 				f.seen[depth][rank] *= float64(memory-1) / memory
 			}
 			f.seen[depth][rank]++
-			if c.token == token {
+			if c.Token == token {
 				f.right[depth][rank]++
 				found = true
 			}
@@ -290,38 +285,4 @@ func (f *Forecast) learn(v *Verdict) {
 			return
 		}
 	}
-}
-
-// likeliestOf returns the n likeliest tokens with their probabilities, the likeliest first. It leaves out NaN.
-func likeliestOf(logits []float32, n int) []forecast {
-	var top []forecast
-	least := math.Inf(-1)
-	for t, l := range logits {
-		x := float64(l)
-		if len(top) == n && x <= least || math.IsNaN(x) {
-			continue
-		}
-		at, _ := slices.BinarySearchFunc(top, x, func(a forecast, x float64) int {
-			if a.p >= x {
-				return -1
-			}
-			return 1
-		})
-		top = slices.Insert(top, at, forecast{tandem.Token(t), x})
-		top = top[:min(len(top), n)]
-		least = top[len(top)-1].p
-	}
-	if len(top) == 0 {
-		return nil // no logit is a number
-	}
-	sum, best := 0.0, top[0].p
-	for _, l := range logits {
-		if d := float64(l) - best; d > -32 {
-			sum += math.Exp(d)
-		}
-	}
-	for i := range top {
-		top[i].p = math.Exp(top[i].p-best) / sum
-	}
-	return top
 }

@@ -160,7 +160,7 @@ func TestLikeliestOf(t *testing.T) {
 		}
 		slices.SortStableFunc(want, func(a, b int) int { return int(logits[b] - logits[a]) })
 		for i, f := range got {
-			if int(f.token) != want[i] || math.Abs(f.p-math.Exp(float64(logits[f.token]))/sum) > 1e-9 {
+			if int(f.Token) != want[i] || math.Abs(f.P-math.Exp(float64(logits[f.Token]))/sum) > 1e-9 {
 				t.Fatalf("%v of %v", got, logits)
 			}
 		}

@@ -243,12 +243,6 @@ func (t *Tree) byChance() []int {
 	return t.order
 }
 
-// Likely is a token and its probability.
-type Likely struct {
-	Token tandem.Token
-	P     float64
-}
-
 // A Verdict is the result of verifying a tree.
 type Verdict struct {
 	Tree     *Tree

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -12,7 +11,6 @@ import (
 	"tandem/model"
 	"tandem/model/sample"
 	"tandem/npu"
-	"tandem/npu/native"
 )
 
 // A Speculator implements sample.Speculator with a list of drafters. It serves one generation at a time. Acceptance
@@ -213,27 +211,6 @@ func (s *Speculator) Settle(v sample.Verdict) {
 	}
 	verdict.Emitted = append(verdict.Emitted, v.Next)
 	s.settleTime = s.panel.Settle(verdict)
-}
-
-// topOf returns the n likeliest tokens, with their probabilities among these.
-func topOf(logits []float32, n int) []Likely {
-	best := native.Top(logits, n)
-	top, sum := make([]Likely, len(best)), 0.0
-	for i, t := range best {
-		top[i] = Likely{tandem.Token(t), math.Exp(float64(logits[t]) - float64(logits[best[0]]))}
-		sum += top[i].P
-	}
-	for i := range top {
-		top[i].P /= sum
-	}
-	return top
-}
-
-func likeliest(logits []float32) tandem.Token {
-	if top := native.Top(logits, 1); len(top) > 0 {
-		return tandem.Token(top[0])
-	}
-	return 0
 }
 
 // Measure measures the Costs of a model, for about as long as budget. It times passes of several numbers of rows in

@@ -1,0 +1,66 @@
+package specdec
+
+import "tandem"
+
+// Eagle simulates a draft model such as EAGLE-2, which this project does not include. It knows the answer, and makes as
+// many errors as it takes for passes to give a chosen number of tokens. CoordGen §4.1 simulates EAGLE-2 in the same way,
+// with the 5.5 tokens per pass from its paper, at the cost of one layer and the head.
+type Eagle struct {
+	truth []tandem.Token
+	began bool
+	at    int
+	start int // tokens of the prompt
+	right float64
+	depth int
+}
+
+// NewEagle returns a drafter for the answer truth whose passes give accept tokens on average, at most 11.
+func NewEagle(truth []tandem.Token, accept float64) *Eagle {
+	e := &Eagle{truth: truth, depth: 10}
+	for low, high := 0.0, 1.0; high-low > 1e-6; { // 1 + p + p² + … + p^depth = accept
+		p := (low + high) / 2
+		sum, power := 1.0, 1.0
+		for range e.depth {
+			power *= p
+			sum += power
+		}
+		if e.right = p; sum < accept {
+			low = p
+		} else {
+			high = p
+		}
+	}
+	return e
+}
+
+// Committed implements Drafter: the first call is the prompt.
+func (e *Eagle) Committed(tokens []tandem.Token) {
+	if !e.began {
+		e.began, e.start = true, len(tokens)
+		return
+	}
+	e.at += len(tokens)
+}
+
+// Rewind implements Drafter.
+func (e *Eagle) Rewind(n int) { e.at = max(0, n-e.start) }
+
+// Settle implements Drafter.
+func (e *Eagle) Settle(*Verdict) {}
+
+// Propose implements Drafter.
+func (e *Eagle) Propose(t *Tree) {
+	parent := -1
+	for d := range e.depth {
+		if e.at+d >= len(e.truth) {
+			return
+		}
+		token := e.truth[e.at+d]
+		if h := hash(uint64(e.at+d)<<8, tandem.Token(e.at)); float64(h>>11)/(1<<53) > e.right {
+			token++ // an error
+		}
+		if parent = t.Add(parent, token, e.right, Class{Source: Simulated}); parent < 0 {
+			return
+		}
+	}
+}

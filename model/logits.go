@@ -1,0 +1,52 @@
+package model
+
+import (
+	"runtime"
+	"slices"
+	"sync"
+)
+
+// Logits is reusable memory for the logits of passes. The zero value is ready for use.
+type Logits struct {
+	numbers []float32
+	rows    [][]float32 // slices of numbers
+	host    func(n int) (mem []float32, free func())
+	memory  *hostMemory // the memory of numbers, if it is host's
+}
+
+// hostMemory keeps memory that the garbage collector does not know.
+type hostMemory struct{ free func() }
+
+// NewLogits returns memory that the model's device writes to without another copy, if there is such memory. Unlike slices of
+// other Logits, those of this one are valid only as long as it is reachable (see runtime.KeepAlive).
+func (m *Model) NewLogits() *Logits { return &Logits{host: m.device.Traits().Host} }
+
+// grow makes room for n numbers.
+func (l *Logits) grow(n int) {
+	if l.host != nil {
+		n := max(n, 2*cap(l.numbers)) // allocating takes long
+		if l.memory != nil {
+			l.memory.free()
+		}
+		l.numbers, l.memory = nil, nil
+		if mem, free := l.host(n); mem != nil {
+			l.numbers, l.memory = mem, &hostMemory{sync.OnceFunc(free)}
+			runtime.AddCleanup(l.memory, func(free func()) { free() }, l.memory.free)
+			return
+		}
+	}
+	l.numbers = make([]float32, n)
+}
+
+// Take returns n slices of vocab numbers each, with arbitrary contents. They are those of the next call with this memory.
+func (l *Logits) Take(n, vocab int) [][]float32 {
+	if cap(l.numbers) < n*vocab {
+		l.grow(n * vocab)
+	}
+	l.numbers = l.numbers[:n*vocab]
+	l.rows = slices.Grow(l.rows[:0], n)[:n]
+	for i := range l.rows {
+		l.rows[i] = l.numbers[i*vocab : (i+1)*vocab : (i+1)*vocab]
+	}
+	return l.rows
+}

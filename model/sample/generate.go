@@ -127,25 +127,7 @@ func Continue(ctx context.Context, seq *model.Seq, prompt []tandem.Token, s Para
 		if err != nil {
 			return stats, fmt.Errorf("generate: %w", err)
 		}
-		took := time.Since(g.start)
-		if stats.Prefill == 0 {
-			stats.Prefill = took
-		}
-		stats.Decode = took - stats.Prefill
-		stats.Passes++
-		path, err := g.walk(in, logits)
-		if in.Parents != nil {
-			err = errors.Join(err, in.Seq.Keep(path...))
-		}
-		if spec != nil && in.Parents != nil {
-			verdict := Verdict{Path: path[1:], Logits: logits, Took: time.Since(began)}
-			for i := range verdict.Path {
-				verdict.Path[i]-- // node 0 of the input is the token before the tree
-			}
-			verdict.Next = g.last
-			spec.Settle(verdict)
-		}
-		if err != nil || stats.Reason != "" {
+		if err := g.take(in, logits, began); err != nil || stats.Reason != "" {
 			return stats, err
 		}
 		in.Seq.Forget()
@@ -192,6 +174,29 @@ type generation struct {
 	hasUnsupported bool
 	emitted        []tandem.Token // that spec does not know yet
 	last           tandem.Token
+}
+
+// take draws the tokens that a pass decides, keeps them in the sequence and tells spec. The pass began at the given time.
+func (g *generation) take(in model.Input, logits [][]float32, began time.Time) error {
+	took := time.Since(g.start)
+	if g.Prefill == 0 {
+		g.Prefill = took
+	}
+	g.Decode = took - g.Prefill
+	g.Passes++
+	path, err := g.walk(in, logits)
+	if in.Parents == nil {
+		return err
+	}
+	err = errors.Join(err, in.Seq.Keep(path...))
+	if g.spec != nil {
+		verdict := Verdict{Path: path[1:], Next: g.last, Logits: logits, Took: time.Since(began)}
+		for i := range verdict.Path {
+			verdict.Path[i]-- // node 0 of the input is the token before the tree
+		}
+		g.spec.Settle(verdict)
+	}
+	return err
 }
 
 // walk draws the tokens that a pass decides: the one after the input or, for a tree, those along the path of nodes that

@@ -262,18 +262,10 @@ func readCSV(r io.Reader, dir Direction) (*Trace, error) {
 	if err != nil {
 		return nil, fmt.Errorf("header: %w", err)
 	}
-	column := map[string]int{}
-	for i, name := range header {
-		column[strings.TrimSpace(name)] = i
-	}
 	rate := [...]string{"upload_mbps", "download_mbps"}[dir]
-	known := false
-	for _, name := range []string{"delay_ms", "rtt_ms", "rate_mbps", rate, "loss"} {
-		_, ok := column[name]
-		known = known || ok
-	}
-	if !known {
-		return nil, fmt.Errorf("header %q names none of delay_ms, rtt_ms, rate_mbps, %s, loss", slices.Sorted(maps.Keys(column)), rate)
+	column, err := columnsOf(header, rate)
+	if err != nil {
+		return nil, err
 	}
 	t := &Trace{}
 	for {
@@ -285,15 +277,7 @@ func readCSV(r io.Reader, dir Direction) (*Trace, error) {
 			return nil, err
 		}
 		row := csvRow{record: record, column: column}
-		p := Point{
-			At:    time.Duration(len(t.Points)) * time.Second,
-			Delay: row.duration("delay_ms", time.Millisecond) + row.duration("rtt_ms", time.Millisecond/2),
-			Rate:  1e6 * (row.number("rate_mbps") + row.number(rate)),
-			Loss:  row.number("loss"),
-		}
-		if row.has("time_ms") || row.has("time_s") {
-			p.At = row.duration("time_ms", time.Millisecond) + row.duration("time_s", time.Second)
-		}
+		p := row.point(len(t.Points), rate)
 		line, _ := in.FieldPos(0)
 		switch {
 		case row.err != nil:
@@ -318,11 +302,39 @@ func readCSV(r io.Reader, dir Direction) (*Trace, error) {
 	return t, nil
 }
 
+// columnsOf returns the columns by name. There must be one with a delay, a rate or a loss.
+func columnsOf(header []string, rate string) (map[string]int, error) {
+	column := map[string]int{}
+	for i, name := range header {
+		column[strings.TrimSpace(name)] = i
+	}
+	for _, name := range []string{"delay_ms", "rtt_ms", "rate_mbps", rate, "loss"} {
+		if _, ok := column[name]; ok {
+			return column, nil
+		}
+	}
+	return nil, fmt.Errorf("header %q names none of delay_ms, rtt_ms, rate_mbps, %s, loss", slices.Sorted(maps.Keys(column)), rate)
+}
+
 // csvRow reads cells by column name and collects errors.
 type csvRow struct {
 	record []string
 	column map[string]int
 	err    error
+}
+
+// point returns row i of the table as a point. rate is the name of the direction's column.
+func (r *csvRow) point(i int, rate string) Point {
+	p := Point{
+		At:    time.Duration(i) * time.Second,
+		Delay: r.duration("delay_ms", time.Millisecond) + r.duration("rtt_ms", time.Millisecond/2),
+		Rate:  1e6 * (r.number("rate_mbps") + r.number(rate)),
+		Loss:  r.number("loss"),
+	}
+	if r.has("time_ms") || r.has("time_s") {
+		p.At = r.duration("time_ms", time.Millisecond) + r.duration("time_s", time.Second)
+	}
+	return p
 }
 
 func (r *csvRow) has(name string) bool { _, ok := r.column[name]; return ok }

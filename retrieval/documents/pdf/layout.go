@@ -127,28 +127,54 @@ func (b *blockBuilder) add(lines []line) {
 			b.endTable()
 			b.table = lines[0].table
 		}
-		return
 	case lines[0].alone:
 		b.end()
 		b.endTable()
 		b.doc.Add(blocks.Line, lines[0].text)
 		b.plain = 0
-		return
 	case b.areEntries(lines):
 		b.end()
 		b.endTable()
-		for i, l := range lines {
-			if i > 0 {
-				gap = b.last.base-l.base > 1.8*l.font.size
-				b.below = gap
-				b.end()
-			}
-			b.apart = gap
-			b.append(l)
-		}
-		return
+		b.addEntries(lines, gap)
+	default:
+		b.endTable()
+		b.addParagraphs(lines, gap)
 	}
-	b.endTable()
+}
+
+// addEntries adds lines that are a block each.
+func (b *blockBuilder) addEntries(lines []line, gap bool) {
+	for i, l := range lines {
+		if i > 0 {
+			gap = b.last.base-l.base > 1.8*l.font.size
+			b.below = gap
+			b.end()
+		}
+		b.apart = gap
+		b.append(l)
+	}
+}
+
+// addParagraphs adds lines of running text.
+func (b *blockBuilder) addParagraphs(lines []line, gap bool) {
+	column, steps := b.column(lines)
+	step := usualStep(steps, lines[0].font.size)
+	for i, l := range lines {
+		if i > 0 {
+			gap = b.last.base-l.base > step+0.3*l.font.size
+		}
+		if i == 0 && !b.carries(l) || i > 0 && (gap || b.breaks(l, column)) {
+			b.below = gap
+			b.end()
+			b.apart = gap
+		}
+		b.append(l)
+	}
+	b.full = len(lines) > 1 && b.last.box.right > column.right-0.1*(column.right-column.left)
+}
+
+// column returns the extent of the column of lines, and the distances of the lines from each other.
+func (b *blockBuilder) column(lines []line) (box, []float64) {
 	column := lines[0].box
 	var steps []float64
 	for i, l := range lines {
@@ -163,19 +189,7 @@ func (b *blockBuilder) add(lines []line) {
 			}
 		}
 	}
-	step := usualStep(steps, lines[0].font.size)
-	for i, l := range lines {
-		if i > 0 {
-			gap = b.last.base-l.base > step+0.3*l.font.size
-		}
-		if i == 0 && !b.carries(l) || i > 0 && (gap || b.breaks(l, column)) {
-			b.below = gap
-			b.end()
-			b.apart = gap
-		}
-		b.append(l)
-	}
-	b.full = len(lines) > 1 && b.last.box.right > column.right-0.1*(column.right-column.left)
+	return column, steps
 }
 
 // usualStep returns the distance of lines in a paragraph, given those of lines below each other: the middle one, or the least if

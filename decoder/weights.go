@@ -74,57 +74,56 @@ func ParseWeights(s string) (Weights, error) {
 	bad := func(err error) (Weights, error) {
 		return Weights{}, fmt.Errorf("weights %q: %w: %s", s, err, weightsUsage)
 	}
-	var w Weights
-	switch name {
-	case "", "sentence":
-		w = Sentence
-	case "static":
-		w = Static
-	case "rescore":
-		w = Rescore
-	case "likelihood":
-		w = Likelihood
-	case "sentence+likelihood":
-		w = SentenceLikelihood
-	case "reader":
-		w = Supported
-	default:
+	w, ok := named[name]
+	if !ok {
 		return bad(fmt.Errorf("unknown name %q", name))
 	}
 	if !parameters {
 		return w, nil
 	}
-	first, second, two := strings.Cut(args, ",")
-	var err error
-	switch {
-	case w.Support:
-		if w.Constants, err = parseConstants(args); err != nil {
-			return bad(err)
-		}
-	case w.Base == BaseRescore:
-		if w.Every, err = strconv.Atoi(first); err != nil {
-			return bad(fmt.Errorf("%q is not a number of tokens", first))
-		}
-		if two {
-			if w.Momentum, err = strconv.ParseFloat(second, 64); err != nil {
-				return bad(fmt.Errorf("%q is not a momentum", second))
-			}
-		}
-	case w.Likelihood:
-		if w.Lambda, err = strconv.ParseFloat(first, 64); err != nil {
-			return bad(fmt.Errorf("%q is not a λ", first))
-		}
-		if two && second != "keep" {
-			return bad(fmt.Errorf("unknown parameter %q", second))
-		}
-		w.Reset = !two
-	default:
-		return bad(fmt.Errorf("%s takes no parameters", name))
+	if err := w.set(name, args); err != nil {
+		return bad(err)
 	}
 	if err := w.check(); err != nil {
 		return bad(err)
 	}
 	return w, nil
+}
+
+// named are the weights by name.
+var named = map[string]Weights{
+	"": Sentence, "sentence": Sentence, "static": Static, "rescore": Rescore, "likelihood": Likelihood,
+	"sentence+likelihood": SentenceLikelihood, "reader": Supported,
+}
+
+// set sets the parameters of the weights with the given name.
+func (w *Weights) set(name, args string) (err error) {
+	first, second, two := strings.Cut(args, ",")
+	switch {
+	case w.Support:
+		w.Constants, err = parseConstants(args)
+		return err
+	case w.Base == BaseRescore:
+		if w.Every, err = strconv.Atoi(first); err != nil {
+			return fmt.Errorf("%q is not a number of tokens", first)
+		}
+		if two {
+			if w.Momentum, err = strconv.ParseFloat(second, 64); err != nil {
+				return fmt.Errorf("%q is not a momentum", second)
+			}
+		}
+	case w.Likelihood:
+		if w.Lambda, err = strconv.ParseFloat(first, 64); err != nil {
+			return fmt.Errorf("%q is not a λ", first)
+		}
+		if two && second != "keep" {
+			return fmt.Errorf("unknown parameter %q", second)
+		}
+		w.Reset = !two
+	default:
+		return fmt.Errorf("%s takes no parameters", name)
+	}
+	return nil
 }
 
 // String returns the name that ParseWeights reads back.

@@ -78,24 +78,30 @@ func (t tree) walk(ctx context.Context, v visitor) error {
 			v.skip(source, Special, special(d.Type())+", not a file with text")
 			return nil
 		}
-		limit, err := documents.Limit(name)
-		if err != nil {
-			v.skip(source, Unsupported, err.Error())
-			return nil
-		}
-		info, err := d.Info()
-		if err != nil {
-			v.lost(source, err)
-			return nil
-		}
-		if info.Size() > limit {
-			v.skip(source, TooLarge, fmt.Sprintf("too large: %.1f MB, and at most %.1f MB are read of this type: split it", megabytes(info.Size()), megabytes(limit)))
-			return nil
-		}
-		return v.file(file{source, info.Size(), info.ModTime(), func() ([]byte, error) {
-			return readBounded(t.fsys, name, limit)
-		}})
+		return t.visit(name, d, v)
 	})
+}
+
+// visit visits a regular file.
+func (t tree) visit(name string, d fs.DirEntry, v visitor) error {
+	source := t.source(name)
+	limit, err := documents.Limit(name)
+	if err != nil {
+		v.skip(source, Unsupported, err.Error())
+		return nil
+	}
+	info, err := d.Info()
+	if err != nil {
+		v.lost(source, err)
+		return nil
+	}
+	if info.Size() > limit {
+		v.skip(source, TooLarge, fmt.Sprintf("too large: %.1f MB, and at most %.1f MB are read of this type: split it", megabytes(info.Size()), megabytes(limit)))
+		return nil
+	}
+	return v.file(file{source, info.Size(), info.ModTime(), func() ([]byte, error) {
+		return readBounded(t.fsys, name, limit)
+	}})
 }
 
 // notUTF8 is the reason for a file whose name is no text.

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 
@@ -74,15 +76,8 @@ func (c *npuPrograms) Run(a *cli.App) error {
 		return err
 	}
 	defer m.Close()
-	// A full chunk and single tokens, twice: the first time brings everything into caches.
-	for range 2 {
-		seq := m.NewSeq()
-		for _, n := range []int{64, 1, 1} {
-			n = min(n, m.Config().Context-seq.Len())
-			if _, err := m.Forward(a, []model.Input{{Seq: seq, Tokens: slices.Repeat([]tandem.Token{1}, n)}}); err != nil {
-				return err
-			}
-		}
+	if err := runPrograms(a, m); err != nil {
+		return err
 	}
 	var rows []programRow
 	for _, i := range cache.Programs() {
@@ -97,21 +92,39 @@ func (c *npuPrograms) Run(a *cli.App) error {
 		return a.JSON(map[string]any{"programs": rows, "soc": c.SoC, "device": device.Name()})
 	}
 	fmt.Fprintln(a.Out, device.Name())
-	fmt.Fprintf(a.Out, "%-20s %6s %6s %12s %14s %10s %10s", "graph", "chunk", "nodes", "weights kB", "activations kB", "load ms", "run ms")
-	if c.SoC != "" {
-		fmt.Fprintf(a.Out, " %24s", "simulated load, run ms")
+	c.print(a.Out, rows)
+	return nil
+}
+
+// runPrograms runs a full chunk and single tokens, twice: the first time brings everything into caches.
+func runPrograms(ctx context.Context, m *model.Model) error {
+	for range 2 {
+		seq := m.NewSeq()
+		for _, n := range []int{64, 1, 1} {
+			n = min(n, m.Config().Context-seq.Len())
+			if _, err := m.Forward(ctx, []model.Input{{Seq: seq, Tokens: slices.Repeat([]tandem.Token{1}, n)}}); err != nil {
+				return err
+			}
+		}
 	}
-	fmt.Fprintln(a.Out)
+	return nil
+}
+
+func (c *npuPrograms) print(w io.Writer, rows []programRow) {
+	fmt.Fprintf(w, "%-20s %6s %6s %12s %14s %10s %10s", "graph", "chunk", "nodes", "weights kB", "activations kB", "load ms", "run ms")
+	if c.SoC != "" {
+		fmt.Fprintf(w, " %24s", "simulated load, run ms")
+	}
+	fmt.Fprintln(w)
 	for _, r := range rows {
 		run := "-"
 		if r.Runs > 0 {
 			run = fmt.Sprintf("%.3f", tandem.Milliseconds(r.Run))
 		}
-		fmt.Fprintf(a.Out, "%-20s %6d %6d %12.1f %14.1f %10.3f %10s", r.Graph, r.Chunk, r.Nodes, float64(r.Weights)/1024, float64(r.Activations)/1024, tandem.Milliseconds(r.Load), run)
+		fmt.Fprintf(w, "%-20s %6d %6d %12.1f %14.1f %10.3f %10s", r.Graph, r.Chunk, r.Nodes, float64(r.Weights)/1024, float64(r.Activations)/1024, tandem.Milliseconds(r.Load), run)
 		if c.SoC != "" {
-			fmt.Fprintf(a.Out, " %13.3f %10.3f", r.SimulatedLoad, r.SimulatedRun)
+			fmt.Fprintf(w, " %13.3f %10.3f", r.SimulatedLoad, r.SimulatedRun)
 		}
-		fmt.Fprintln(a.Out)
+		fmt.Fprintln(w)
 	}
-	return nil
 }

@@ -300,7 +300,7 @@ func (c *indexList) Run(a *App) error {
 		fmt.Fprintf(a.Out, "The index is empty: everything was removed from it.\nAdd documents with: %s index add FOLDER\n", a.Program)
 		return nil
 	}
-	t := Table{Header: []string{"PASSAGES", "SIZE", "MODIFIED", "PATH", "TITLE"}, Right: 2}
+	t := Table{Header: []string{"PASSAGES", "SIZE", "MODIFIED", "PATH", "TITLE"}, Right: 2, Long: 3}
 	passages, size := 0, int64(0)
 	for _, f := range files {
 		t.Add(strconv.Itoa(f.Passages), Bytes(f.Size), Day(f.Modified), f.Path, f.Title)

@@ -2,16 +2,21 @@ package cli
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"golang.org/x/term"
 )
 
 // Table is a list with a header. Its last columns may be of any width.
 type Table struct {
 	Header []string
 	Right  int // how many columns, from the first, stand at the right, as numbers do
+	Long   int // if not 0, the last column but one: it has paths and the last one titles, which a narrow terminal shortens
 	rows   [][]string
 }
 
@@ -41,28 +46,36 @@ func (t Table) WithoutEmpty() Table {
 	return out
 }
 
-// Table prints a table to Out, with the header faint.
+// Table prints a table to Out, with the header faint. On a terminal, the texts from column Long on are shortened to fit.
 func (s *Screen) Table(t Table) {
-	width := make([]int, len(t.Header))
-	for _, row := range append([][]string{t.Header}, t.rows...) {
-		for i, c := range row {
-			width[i] = max(width[i], utf8.RuneCountInString(c))
-		}
+	columns := 0
+	if f, ok := s.Out.(*os.File); ok {
+		columns, _, _ = term.GetSize(int(f.Fd())) // 0 if that is no terminal
 	}
+	s.printTable(t, columns)
+}
+
+// printTable prints a table to a terminal with so many columns, or to anything else if they are 0.
+func (s *Screen) printTable(t Table, columns int) {
+	t, below := t.fitting(columns)
+	width := t.widths()
 	line := func(row []string) string {
 		var out strings.Builder
 		for i, c := range row {
 			pad := strings.Repeat(" ", width[i]-utf8.RuneCountInString(c))
 			switch {
+			case i > 0 && i == below:
+				out.WriteString("\n  ")
+			case i > 0:
+				out.WriteString("  ")
+			}
+			switch {
 			case i < t.Right:
 				out.WriteString(pad + c)
-			case i < len(row)-1:
+			case i < len(row)-1 && i+1 != below:
 				out.WriteString(c + pad)
 			default:
 				out.WriteString(c)
-			}
-			if i < len(row)-1 {
-				out.WriteString("  ")
 			}
 		}
 		return strings.TrimRight(out.String(), " ")
@@ -71,6 +84,61 @@ func (s *Screen) Table(t Table) {
 	for _, row := range t.rows {
 		fmt.Fprintln(s.Out, line(row))
 	}
+}
+
+// widths returns the width of each column.
+func (t Table) widths() []int {
+	width := make([]int, len(t.Header))
+	for _, row := range append([][]string{t.Header}, t.rows...) {
+		for i, c := range row {
+			width[i] = max(width[i], utf8.RuneCountInString(c))
+		}
+	}
+	return width
+}
+
+// leastRoom is how many columns a path and a title need beside numbers.
+const leastRoom = 24
+
+// fitting returns the table with paths and titles that fit a terminal with so many columns. If they have too little room beside
+// the other columns, they stand in a line below them, from column below on; otherwise below is 0.
+func (t Table) fitting(columns int) (fits Table, below int) {
+	width := t.widths()
+	total := 2 * (len(width) - 1)
+	for _, w := range width {
+		total += w
+	}
+	if t.Long == 0 || columns == 0 || total <= columns {
+		return t, 0
+	}
+	path, title := width[t.Long], width[t.Long+1]
+	room := columns - (total - path - title)
+	if room < leastRoom {
+		room, below = columns-len("  ")-len("  "), t.Long
+	}
+	path = min(path, max(room/2, room-title))
+	title = min(title, max(0, room-path))
+	rows := make([][]string, len(t.rows))
+	for i, row := range t.rows {
+		rows[i] = slices.Clone(row)
+		rows[i][t.Long] = shortenPath(row[t.Long], path)
+		rows[i][t.Long+1] = Shorten(row[t.Long+1], title)
+	}
+	t.rows = rows
+	return t, below
+}
+
+// shortenPath shortens a path to its last n characters, or fewer if a name begins there.
+func shortenPath(path string, n int) string {
+	runes := []rune(path)
+	if len(runes) <= n {
+		return path
+	}
+	end := string(runes[len(runes)-max(0, n-1):])
+	if i := strings.IndexRune(end, filepath.Separator); i > 0 {
+		end = end[i:]
+	}
+	return "…" + end
 }
 
 // Day formats a time for lists: the day, and for today and yesterday, the hour.

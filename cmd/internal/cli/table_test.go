@@ -1,0 +1,38 @@
+package cli
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// On a narrow terminal a path loses its beginning and a title its end, numbers and days lose nothing. If no room is left for a
+// path beside them, it stands in the line below. Output that is no terminal keeps everything.
+func TestTableFits(t *testing.T) {
+	list := Table{Header: []string{"PASSAGES", "SIZE", "MODIFIED", "PATH", "TITLE"}, Right: 2, Long: 3}
+	list.Add("12345", "117.2 kB", "2026-01-02", "/home/mara/Documents/notes/house/boiler-and-radiators.md", "The boiler, the radiators and the cellar")
+	list.Add("1", "6 B", "2026-01-02", "/home/mara/a.md", "A")
+	shown := func(columns int) string {
+		out := &bytes.Buffer{}
+		(&Screen{Out: out}).printTable(list, columns)
+		return out.String()
+	}
+	for columns, want := range map[int]string{
+		0:  "   12345  117.2 kB  2026-01-02  /home/mara/Documents/notes/house/boiler-and-radiators.md  The boiler, the radiators and the cellar\n",
+		90: "   12345  117.2 kB  2026-01-02  …/boiler-and-radiators.md  The boiler, the radiators a…\n",
+		80: "   12345  117.2 kB  2026-01-02  …oiler-and-radiators.md  The boiler, the radiat…\n",
+		40: "   12345  117.2 kB  2026-01-02\n  …-and-radiators.md  The boiler, the r…\n",
+	} {
+		if got := shown(columns); !strings.Contains(got, want) {
+			t.Errorf("%d columns:\n%s", columns, got)
+		}
+	}
+	for columns := 32; columns < 140; columns++ {
+		for line := range strings.Lines(shown(columns)) {
+			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > columns {
+				t.Errorf("%d columns have a line of %d: %s", columns, n, line)
+			}
+		}
+	}
+}

@@ -402,7 +402,7 @@ func (c *indexRemove) Run(a *App) (err error) {
 		return err
 	}
 	if unknown != nil && len(unknown.Paths) == len(c.Paths) {
-		return a.notIndexed(unknown)
+		return a.notIndexed(x, unknown)
 	}
 	sum := indexReport{Skipped: []skipJSON{}}
 	if unknown != nil {
@@ -424,14 +424,41 @@ func (c *indexRemove) Run(a *App) (err error) {
 		fmt.Fprintf(a.Out, "%s deleted\n", Count(sum.Deleted, "uploaded file"))
 	}
 	if unknown != nil {
-		return a.notIndexed(unknown)
+		return a.notIndexed(x, unknown)
 	}
 	return nil
 }
 
-// notIndexed names what was to be removed and is not in the index.
-func (a *App) notIndexed(e *search.NotIndexedError) error {
-	return fmt.Errorf("%s: not in the index: %s index list shows what is", Escape(strings.Join(e.Paths, ", ")), a.Program)
+// notIndexed names what was to be removed and is not in the index, and what of that name is.
+func (a *App) notIndexed(x Library, e *search.NotIndexedError) error {
+	meant := ""
+	if files, err := x.List(); err == nil {
+		var same []string
+		for _, path := range e.Paths {
+			same = append(same, sameName(files, path)...)
+		}
+		slices.Sort(same)
+		if same = slices.Compact(same); len(same) > 0 {
+			meant = "perhaps you meant " + Escape(strings.Join(same[:min(len(same), mostMeant)], ", ")) + "; "
+		}
+	}
+	return fmt.Errorf("%s: not in the index: %s%s index list shows what is", Escape(strings.Join(e.Paths, ", ")), meant, a.Program)
+}
+
+// mostMeant is how many paths are named that a user may have meant.
+const mostMeant = 3
+
+// sameName returns the indexed files, and the folders above them, whose name is that of path.
+func sameName(files []search.SourceInfo, path string) (same []string) {
+	name := filepath.Base(path)
+	for _, f := range files {
+		for at := f.Path; at != filepath.Dir(at); at = filepath.Dir(at) {
+			if filepath.Base(at) == name {
+				same = append(same, at)
+			}
+		}
+	}
+	return same
 }
 
 // deleteUploads deletes the uploaded files at or below path, as a server does that is told to remove them: they are copies

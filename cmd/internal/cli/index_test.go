@@ -122,6 +122,48 @@ func TestIndexRemoveUnknown(t *testing.T) {
 	}
 }
 
+// What the index does not have is named together with the files and folders of that name that it has, three at most.
+func TestIndexRemoveElsewhere(t *testing.T) {
+	a, out, _ := testApp(t)
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"a/notes/x.md", "b/notes", "c/x.md", "d/x.md", "e/x.md", "f/other-notes"} {
+		if err := WriteFile(filepath.Join(dir, filepath.FromSlash(name)), []byte("A walnut.")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := (&indexAdd{Paths: []string{dir}}).Run(a); err != nil {
+		t.Fatal(err)
+	}
+	at := func(name string) string { return filepath.Join(dir, filepath.FromSlash(name)) }
+	for name, want := range map[string][]string{
+		"here/notes": {"a/notes", "b/notes"}, "here/x.md": {"a/notes/x.md", "c/x.md", "d/x.md"}, "here/none": nil, "here/es": nil,
+	} {
+		out.Reset()
+		err := (&indexRemove{Paths: []string{at(name)}}).Run(a)
+		if err == nil || !strings.HasPrefix(err.Error(), at(name)+": not in the index: ") || strings.Contains(err.Error(), "meant") != (want != nil) {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		shown := 0
+		for _, other := range []string{"a/notes", "b/notes", "a/notes/x.md", "c/x.md", "d/x.md", "e/x.md", "f/other-notes"} {
+			if strings.Contains(err.Error(), " "+at(other)+",") || strings.Contains(err.Error(), " "+at(other)+";") {
+				shown++
+			}
+		}
+		for _, path := range want {
+			if !strings.Contains(err.Error(), at(path)) {
+				t.Errorf("%s: %v, want %s", name, err, path)
+			}
+		}
+		if shown != len(want) {
+			t.Errorf("%s: %v, want %q", name, err, want)
+		}
+	}
+}
+
 // Adding what does not exist, or what is skipped entirely, is an error that says so.
 func TestIndexAddNothing(t *testing.T) {
 	a, out, _ := testApp(t)

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"tandem/api"
 	"tandem/cmd/internal/clitest"
@@ -47,9 +48,29 @@ func TestNearestFragments(t *testing.T) {
 	} {
 		from := strings.Index(text, sentence)
 		c := api.Citation{Side: "device", Title: "Minutes", Text: text, From: from, To: from + len(sentence)}
-		_, near := quotesOf(partJSON{Unknown: true, Citations: []api.Citation{c}}, func(s string) string { return s })
+		_, near := quotesOf(partJSON{Unknown: true, Citations: []api.Citation{c}}, 80, func(s string) string { return s })
 		if len(near) != 2 || near[0] != "  "+want {
 			t.Errorf("%s: %q, want %s", sentence, near, want)
+		}
+	}
+}
+
+// What is around a sentence takes three lines at most and has no marks of items. The sentence is whole.
+func TestNearestIsShort(t *testing.T) {
+	items := strings.Repeat("- a tent for four\n- boots, two pairs\n", 12)
+	const sentence = "The plumber left his ladder behind the shed, because the van was full, and nobody has asked for it since."
+	text := items + sentence + "\n" + items + "The end."
+	from := strings.Index(text, sentence)
+	c := api.Citation{Side: "device", Title: "Notes", Text: text, From: from, To: from + len(sentence)}
+	for _, columns := range []int{40, 80, 200} {
+		_, near := quotesOf(partJSON{Unknown: true, Citations: []api.Citation{c}}, columns, func(s string) string { return s })
+		if len(near) != 2 || !strings.Contains(near[0], sentence) {
+			t.Fatalf("%q", near)
+		}
+		around := near[1]
+		if n := utf8.RuneCountInString(around); n > 3*columns || n < 3*columns/2 || strings.Contains(around, "- ") ||
+			!strings.Contains(around, "boots, two pairs / … / a tent for four / boots") {
+			t.Errorf("%d columns: %d: %s", columns, n, around)
 		}
 	}
 }

@@ -247,7 +247,7 @@ func isKnown(p partJSON) bool { return !p.Unknown && !refusal.Unsupported(p.Text
 
 // quotesFor returns the sentences to show below a part: those that say it, and if that is not certain, those that come close.
 func (s *session) quotesFor(p partJSON, stress func(string) string) (say, near []string) {
-	say, near = quotesOf(p, stress)
+	say, near = quotesOf(p, s.app.Columns(), stress)
 	switch {
 	case !isKnown(p):
 		return nil, append(say, near...)
@@ -297,8 +297,8 @@ func placeOf(title, side string) string {
 }
 
 // quotesOf returns the sentences that say a part, and the texts that come close, as lines. stress marks what answers.
-// Of a passage the likeliest sentence stands alone, and what is around it in the line below.
-func quotesOf(p partJSON, stress func(string) string) (say, near []string) {
+// Of a passage the likeliest sentence stands alone, and what is around it below, in few lines of so many columns.
+func quotesOf(p partJSON, columns int, stress func(string) string) (say, near []string) {
 	before := ""
 	for _, c := range p.Citations {
 		if c.Text == before || c.Weight < decoder.MinShare && alreadyShown(p, c.Text) {
@@ -308,13 +308,13 @@ func quotesOf(p partJSON, stress func(string) string) (say, near []string) {
 		if p.Unknown && c.To > c.From {
 			c = completed(c)
 		}
-		switch before, sentence, after := oneLine(c.Text[:c.From]), oneLine(c.Text[c.From:c.To]), oneLine(c.Text[c.To:]); {
+		switch sentence := oneLine(c.Text[c.From:c.To]); {
 		case c.Weight >= decoder.MinShare:
 			say = append(say, quoteOf(c, stress))
 		case p.Unknown && sentence != "":
 			sentence = api.Citation{Text: strings.TrimSpace(sentence)}.WithoutMark().Text
 			near = append(near, "  "+quoteWithPlace(stress(cutAfter(sentence, 2*mostAside)), c))
-			if around := strings.TrimSpace(before + "…" + after); around != "…" {
+			if around := aroundOf(c, columns); around != "" {
 				near = append(near, "    "+around)
 			}
 		default:
@@ -322,6 +322,33 @@ func quotesOf(p partJSON, stress func(string) string) (say, near []string) {
 		}
 	}
 	return say, near
+}
+
+// linesAround is how many lines of a terminal the text around a sentence may take.
+const linesAround = 3
+
+// aroundOf returns what is around a passage's likeliest sentence, without the marks of items, in few lines of so many columns.
+// The text behind the sentence has twice the room of the text before it, and each has what the other leaves.
+func aroundOf(c api.Citation, columns int) string {
+	before, after := strings.TrimSpace(oneLine(withoutMarks(c.Text[:c.From], true))), strings.TrimSpace(oneLine(withoutMarks(c.Text[c.To:], false)))
+	room := linesAround * max(columns-10, 10) // lines are indented, and broken at spaces
+	first, second := utf8.RuneCountInString(before), utf8.RuneCountInString(after)
+	before, after = cutBefore(before, max(room/3, room-second)), cutAfter(after, max(room-room/3, room-first))
+	if before == "" && after == "" {
+		return ""
+	}
+	return strings.TrimSpace(before + " … " + after)
+}
+
+// withoutMarks removes the marks of items from the lines of a text. Its first line is whole if it starts one.
+func withoutMarks(text string, starts bool) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		if i > 0 || starts {
+			lines[i] = api.Citation{Text: strings.TrimSpace(line)}.WithoutMark().Text
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 // alreadyShown reports whether a text is among what says a part, or what says something else, or is a part or a longer copy
@@ -349,20 +376,20 @@ func contradictions(p partJSON, stress func(string) string) (lines []string) {
 // quoteOf returns a sentence and where it stands, on one line. stress marks what of it answers.
 func quoteOf(c api.Citation, stress func(string) string) string {
 	c = c.WithoutMark()
-	return quoteWithPlace(cutBefore(oneLine(c.Text[:c.From]))+stress(cutAfter(oneLine(c.Text[c.From:c.To]), 2*mostAside))+cutAfter(oneLine(c.Text[c.To:]), mostAside), c)
+	return quoteWithPlace(cutBefore(oneLine(c.Text[:c.From]), mostAside)+stress(cutAfter(oneLine(c.Text[c.From:c.To]), 2*mostAside))+cutAfter(oneLine(c.Text[c.To:]), mostAside), c)
 }
 
 // mostAside is how many characters of a sentence are shown on each side of what answers: a line of a log may have megabytes.
 const mostAside = 240
 
-// cutBefore returns the last characters of a text that is long, from the start of a word on.
-func cutBefore(text string) string {
+// cutBefore returns the last characters, at most most, of a text that is long, from the start of a word on.
+func cutBefore(text string, most int) string {
 	n := utf8.RuneCountInString(text)
-	if n <= mostAside {
+	if n <= most {
 		return text
 	}
 	at := 0
-	for range n - mostAside {
+	for range n - most {
 		_, size := utf8.DecodeRuneInString(text[at:])
 		at += size
 	}

@@ -101,7 +101,7 @@ func (s *Screen) Progress(format string, args ...any) {
 	}
 	line := Escape(fmt.Sprintf(format, args...))
 	if s.live {
-		line = Shorten(line, s.terminalWidth()-1) // a line that wraps cannot be redrawn
+		line = Shorten(line, s.Columns()-1) // a line that wraps cannot be redrawn
 		shown := utf8.RuneCountInString(line)
 		pad := max(0, s.drawn-shown)
 		fmt.Fprintf(s.Aside, "\r%s%s", line, strings.Repeat(" ", pad))
@@ -117,8 +117,8 @@ func (s *Screen) Progress(format string, args ...any) {
 	}
 }
 
-// terminalWidth returns how many columns the terminal behind Aside has.
-func (s *Screen) terminalWidth() int {
+// Columns returns how many columns the terminal behind Aside has.
+func (s *Screen) Columns() int {
 	if f, ok := s.Aside.(*os.File); ok {
 		if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 1 {
 			return columns
@@ -160,7 +160,7 @@ func (s *Screen) Fold(text string) string {
 	}
 	var out []string
 	for line := range strings.Lines(text) {
-		out = append(out, fold(strings.TrimSuffix(line, "\n"), s.terminalWidth()))
+		out = append(out, fold(strings.TrimSuffix(line, "\n"), s.Columns()))
 	}
 	return strings.Join(out, "\n")
 }

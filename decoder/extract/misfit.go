@@ -180,6 +180,10 @@ var misfits = []misfit{
 	{name: "who wrote", perSentence: true, valuesOnly: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, at candidate) bool {
 		return w.person && at.says(mailHead) && !asksWriter.MatchString(w.question)
 	}},
+	// "Where is the concert?": not "From: Ada Lund <ada@mill.example>"
+	{name: "who wrote, not where", perSentence: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, at candidate) bool {
+		return w.place && at.says(mailHead) && !asksWriter.MatchString(w.question)
+	}},
 	// "Who has the keys?": not "Ada Lund" in "Ada Lund did not want the keys again, so Per Holm has them."
 	{name: "denied", valuesOnly: true, cost: wrongPart, applies: func(w wants, at candidate) bool {
 		return w.person && (denies.MatchString(at.after) || iDeny.MatchString(at.value)) && !asksDenied.MatchString(w.question)

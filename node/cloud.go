@@ -24,8 +24,8 @@ type CloudConfig struct {
 	Batch  *batch.Batch // computes the passes of all answers together; nil to compute those of each alone
 	Limit  int          // most answers at once, 0 for 8; others wait for their turn
 	// Documents and Tokens bound the passages to read for a question, whatever the device asks for, and the length of an answer:
-	// longer ones are refused, since both sides must end an answer at the same token. Memory for keys and values grows with
-	// both. 0 for the protocol's own bounds.
+	// longer ones are refused, since both sides must end an answer at the same token; one without a device ends there. Memory for
+	// keys and values grows with both. 0 for the protocol's own bounds.
 	Documents, Tokens int
 	// KVMemory bounds the bytes of keys and values of all answers together, 0 for no bound. An answer waits for its share as it
 	// waits for its turn.
@@ -275,11 +275,15 @@ func (c *Cloud) Fits(q Question, s tandem.Settings) error {
 	return c.memory.neverFits(c.reserves(q, s))
 }
 
-// Alone gives an answer in which no device takes part, when there is a slot for it, as if a device had asked. answer must return
-// once its context ends.
-func (c *Cloud) Alone(ctx context.Context, q Question, s tandem.Settings, answer func(context.Context) error) error {
+// Alone gives an answer in which no device takes part, when there is a slot for it, as if a device had asked. answer gets the
+// settings within the cloud's bounds, and must return once its context ends.
+func (c *Cloud) Alone(ctx context.Context, q Question, s tandem.Settings, answer func(context.Context, tandem.Settings) error) error {
 	if err := checkSettings(s); err != nil {
 		return err
+	}
+	c.boundDocuments(&s)
+	if c.Tokens > 0 {
+		s.MaxTokens = min(s.MaxTokens, c.Tokens) // no other side must end the answer at the same token
 	}
 	need := c.reserves(q, s)
 	if err := c.memory.neverFits(need); err != nil {
@@ -296,7 +300,7 @@ func (c *Cloud) Alone(ctx context.Context, q Question, s tandem.Settings, answer
 	defer during(&c.answering)()
 	entered()
 	lease.progressed.Store(-1)
-	err = answer(lease.ctx)
+	err = answer(lease.ctx, s)
 	if why := context.Cause(lease.ctx); err != nil && errors.Is(why, ErrLater) {
 		return why // the place was given away
 	}

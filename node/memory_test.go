@@ -137,7 +137,7 @@ func TestAloneTakesASlot(t *testing.T) {
 		ends := make(chan struct{})
 		answered := make(chan error, 1)
 		go func() {
-			answered <- cloud.Alone(t.Context(), baselineQuestion, s, func(context.Context) error { <-ends; return nil })
+			answered <- cloud.Alone(t.Context(), baselineQuestion, s, func(context.Context, tandem.Settings) error { <-ends; return nil })
 		}()
 		synctest.Wait()
 		if load := cloud.Load(); load.Answers != 1 || load.Waiting != 0 || load.KVReserved == 0 {
@@ -149,7 +149,7 @@ func TestAloneTakesASlot(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err := cloud.Alone(ctx, baselineQuestion, s, func(context.Context) error { return nil }); !errors.Is(err, context.DeadlineExceeded) {
+		if err := cloud.Alone(ctx, baselineQuestion, s, func(context.Context, tandem.Settings) error { return nil }); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("a second one: %v", err)
 		}
 		close(ends)
@@ -165,6 +165,26 @@ func TestAloneTakesASlot(t *testing.T) {
 	})
 }
 
+// An answer without a device stays within the cloud's bounds, in what it reserves and in what it may use.
+func TestAloneIsBounded(t *testing.T) {
+	cloud, passage := reserving(t)
+	cloud.Documents, cloud.Tokens = 2, 8
+	s := baselineSettings(tandem.WantDrafts)
+	s.Documents, s.Contexts, s.MaxTokens = tandem.MaxDocuments, tandem.MaxContexts, tandem.MaxAnswer
+	err := cloud.Alone(t.Context(), baselineQuestion, s, func(_ context.Context, s tandem.Settings) error {
+		if s.Documents != 2 || s.Contexts != 2 || s.MaxTokens != 8 {
+			t.Errorf("%d documents in %d contexts, %d tokens", s.Documents, s.Contexts, s.MaxTokens)
+		}
+		if n := cloud.Load().KVReserved; n < 2*passage || n > 4*passage {
+			t.Errorf("%d bytes reserved, which %d passages fill", n, n/passage)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 // However many answers without a device are asked for, they wait for their turn. One that takes too long is told to ask again.
 func TestAloneWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -173,7 +193,7 @@ func TestAloneWaits(t *testing.T) {
 		answered := make(chan error, 2*maxWaiting)
 		for range cap(answered) {
 			go func() {
-				answered <- cloud.Alone(t.Context(), baselineQuestion, s, func(ctx context.Context) error {
+				answered <- cloud.Alone(t.Context(), baselineQuestion, s, func(ctx context.Context, _ tandem.Settings) error {
 					select {
 					case <-ctx.Done():
 						return ctx.Err()

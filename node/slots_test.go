@@ -187,7 +187,7 @@ func TestDrainEndsWithTheLastAnswer(t *testing.T) {
 		cloud, _ := reserving(t)
 		ends, answered, drained := make(chan struct{}), make(chan error, 1), make(chan error, 1)
 		go func() {
-			answered <- cloud.Alone(t.Context(), baselineQuestion, baselineSettings(tandem.WantDrafts), func(context.Context) error { <-ends; return nil })
+			answered <- cloud.Alone(t.Context(), baselineQuestion, baselineSettings(tandem.WantDrafts), func(context.Context, tandem.Settings) error { <-ends; return nil })
 		}()
 		synctest.Wait()
 		go func() { drained <- cloud.Drain(t.Context()) }()

@@ -110,8 +110,8 @@ func (s *alone) Answer(ctx context.Context, q api.Query, emit func(node.Token), 
 		recorded = func(l node.Line) { record(lineOfCloud(l)) }
 	}
 	var a node.Answer
-	err := s.cloud.Alone(ctx, q.Question, q.Settings, func(ctx context.Context) (err error) {
-		a, err = s.device.AskRecorded(ctx, q.Question, q.Settings, emitted, recorded)
+	err := s.cloud.Alone(ctx, q.Question, q.Settings, func(ctx context.Context, bounded tandem.Settings) (err error) {
+		a, err = s.device.AskRecorded(ctx, q.Question, bounded, emitted, recorded)
 		return err
 	})
 	if s.cloud.Observe != nil {

@@ -10,20 +10,24 @@ import (
 // longestPath bounds how much of a path is logged.
 const longestPath = 256
 
-// logged logs and counts each request, without its query and body: these have the user's words.
+// logged logs and counts each request, without its query and body: these have the user's words. Of those that are refused for who
+// asks, which anybody can send, it logs few.
 func (s *Server) logged(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		begun, path := time.Now(), r.URL.Path
 		out := &counted{ResponseWriter: w}
 		defer func() { // also if the answer is broken off
-			level := slog.LevelInfo
-			switch out.status {
-			case http.StatusUnauthorized, http.StatusForbidden, http.StatusInternalServerError:
-				level = slog.LevelWarn
-			}
 			took := time.Since(begun)
-			s.cfg.Log.Log(r.Context(), level, "request", "method", r.Method, "path", path[:min(len(path), longestPath)], "status", out.status,
-				"took", took.Round(time.Microsecond), "from", r.RemoteAddr, "bytes", out.bytes)
+			about := []any{"method", r.Method, "path", path[:min(len(path), longestPath)], "status", out.status,
+				"took", took.Round(time.Microsecond), "from", r.RemoteAddr, "bytes", out.bytes}
+			switch out.status {
+			case http.StatusUnauthorized, http.StatusForbidden:
+				s.refused.Add(s.cfg.Log, slog.LevelWarn, "request", about...)
+			case http.StatusInternalServerError:
+				s.cfg.Log.Warn("request", about...)
+			default:
+				s.cfg.Log.Info("request", about...)
+			}
 			if s.cfg.Requests != nil {
 				s.cfg.Requests(cmp.Or(r.Pattern, "none"), out.status, took) // of the mux, which bounds how many there are
 			}

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -35,6 +36,45 @@ func TestLog(t *testing.T) {
 			t.Errorf("%s %s: %s", c.method, c.path, got)
 		}
 	}
+}
+
+// Requests that are refused for who asks are logged at once, then at most once a minute, with how many were not: anybody can send
+// them. Others are all logged.
+func TestRefusedRequestsAreLoggedSparingly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		cfg := config(&echo{})
+		cfg.Key, cfg.Origins, cfg.Log = "0123456789abcdef", nil, slog.New(slog.NewTextHandler(&log, nil))
+		s := New(cfg)
+		for _, step := range []struct {
+			after time.Duration
+			times int
+			want  string // of the last warning
+			lines int
+		}{
+			{0, 1, "unlogged=0", 1},
+			{0, 20, "", 0},
+			{time.Minute, 1, "unlogged=41", 1},
+			{time.Hour, 1, "unlogged=1", 1},
+		} {
+			time.Sleep(step.after)
+			log.Reset()
+			for range step.times {
+				send(t, s, "GET", "/v1/passages", "")
+				send(t, s, "GET", "/v1/passages", "", "Origin", "http://evil.example")
+			}
+			if got := log.String(); strings.Count(got, "\n") != step.lines || !strings.Contains(got, step.want) {
+				t.Errorf("after %v, %d refusals: %q, want %d lines and %q", step.after, 2*step.times, got, step.lines, step.want)
+			}
+		}
+		log.Reset()
+		for range 3 {
+			send(t, s, "GET", "/health", "")
+		}
+		if got := strings.Count(log.String(), "\n"); got != 3 {
+			t.Errorf("%d of 3 requests were logged", got)
+		}
+	})
 }
 
 // A client that goes away before its answer is there has cancelled it: the server has not failed.

@@ -21,6 +21,7 @@ import (
 
 	"tandem"
 	"tandem/decoder"
+	"tandem/internal/sparing"
 	"tandem/internal/spelling"
 	"tandem/model/tokenizer"
 	"tandem/node"
@@ -123,6 +124,7 @@ type Server struct {
 	turns   chan struct{} // taken by answers
 	queue   chan struct{} // taken by requests that wait or answer
 	uploads chan struct{} // taken by uploads
+	refused sparing.Log   // requests
 	events  hub
 }
 

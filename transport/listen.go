@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/quic-go/quic-go"
+
+	"tandem/internal/sparing"
 )
 
 // ServerConfig configures a Listener.
@@ -37,7 +39,7 @@ type Listener struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 
-	refused, unread sparing // connections, and the list of paired keys
+	refused, unread sparing.Log // connections, and the list of paired keys
 
 	mu       sync.Mutex
 	places   map[*quic.Conn]*place
@@ -260,7 +262,7 @@ func (l *Listener) serve(qc *quic.Conn) {
 		err = l.admit(qc, id, swap)
 	}
 	if err != nil {
-		l.refused.log(l.cfg.Log, slog.LevelWarn, "connection refused", "from", qc.RemoteAddr().String(), "error", err)
+		l.refused.Add(l.cfg.Log, slog.LevelWarn, "connection refused", "from", qc.RemoteAddr().String(), "error", err)
 	}
 }
 
@@ -286,7 +288,7 @@ func (l *Listener) known(id ID) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return stranger(id)
 	}
-	l.unread.log(l.cfg.Log, slog.LevelError, "cannot read the paired keys", "error", err)
+	l.unread.Add(l.cfg.Log, slog.LevelError, "cannot read the paired keys", "error", err)
 	return &RefusedError{"it cannot read its list of paired keys"}
 }
 

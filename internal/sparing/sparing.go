@@ -1,4 +1,5 @@
-package transport
+// Package sparing logs what anybody can cause without letting them fill the log.
+package sparing
 
 import (
 	"context"
@@ -7,11 +8,12 @@ import (
 	"time"
 )
 
-// logEvery is how often what anybody can cause is logged.
+// logEvery is how often messages about one matter are logged at most.
 const logEvery = time.Minute
 
-// sparing decides which of many messages about one matter are logged: the first, then at most one each logEvery.
-type sparing struct {
+// Log decides which of many messages about one matter are logged: the first, then at most one each minute. Its zero value is
+// ready for use, also by several goroutines at once.
+type Log struct {
 	mu       sync.Mutex
 	began    bool
 	last     time.Time // when one was logged
@@ -19,7 +21,7 @@ type sparing struct {
 }
 
 // take reports whether to log a message, and how many were not since the last one.
-func (s *sparing) take(now time.Time) (logged bool, unlogged int) {
+func (s *Log) take(now time.Time) (logged bool, unlogged int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.began && now.Sub(s.last) < logEvery {
@@ -31,8 +33,8 @@ func (s *sparing) take(now time.Time) (logged bool, unlogged int) {
 	return true, unlogged
 }
 
-// log logs a message, at the level debug if it is one too many.
-func (s *sparing) log(log *slog.Logger, level slog.Level, text string, args ...any) {
+// Add logs a message, at the level debug if it is one too many.
+func (s *Log) Add(log *slog.Logger, level slog.Level, text string, args ...any) {
 	logged, unlogged := s.take(time.Now())
 	if !logged {
 		log.Debug(text, args...)

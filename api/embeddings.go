@@ -58,9 +58,9 @@ func (s *Server) encodes(name string) error {
 		return &Error{Status: http.StatusNotImplemented, Type: "invalid_request_error", Code: "no_encoder",
 			Message: "no encoder is loaded: start the server with --encoder FILE, a GGUF of architecture bert, nomic-bert or modern-bert"}
 	}
-	if name != "" && name != s.cfg.EncoderName && name != s.cfg.EncoderName+":latest" {
+	if name != "" && name != s.cfg.EncoderInfo.Name && name != s.cfg.EncoderInfo.Name+":latest" {
 		return &Error{Status: http.StatusNotFound, Type: "invalid_request_error", Param: "model", Code: "model_not_found",
-			Message: "there is no encoder " + name + " here: this server has " + s.cfg.EncoderName}
+			Message: "there is no encoder " + name + " here: this server has " + s.cfg.EncoderInfo.Name}
 	}
 	return nil
 }
@@ -131,7 +131,7 @@ func (s *Server) embeddings(w http.ResponseWriter, r *http.Request) {
 		}
 		data[i] = map[string]any{"object": "embedding", "index": i, "embedding": vector}
 	}
-	reply(w, http.StatusOK, map[string]any{"object": "list", "data": data, "model": s.cfg.EncoderName,
+	reply(w, http.StatusOK, map[string]any{"object": "list", "data": data, "model": s.cfg.EncoderInfo.Name,
 		"usage": map[string]int{"prompt_tokens": tokens, "total_tokens": tokens}})
 }
 
@@ -149,7 +149,7 @@ func (s *Server) ollamaEmbed(w http.ResponseWriter, r *http.Request) {
 		failPlainly(w, err)
 		return
 	}
-	reply(w, http.StatusOK, map[string]any{"model": s.cfg.EncoderName, "embeddings": vectors, "total_duration": time.Since(begun).Nanoseconds(),
+	reply(w, http.StatusOK, map[string]any{"model": s.cfg.EncoderInfo.Name, "embeddings": vectors, "total_duration": time.Since(begun).Nanoseconds(),
 		"load_duration": 0, "prompt_eval_count": tokens})
 }
 

@@ -24,7 +24,7 @@ func (lengths) EmbedText(_ context.Context, text string) ([]float32, int, error)
 
 func TestEmbeddings(t *testing.T) {
 	cfg := config(&echo{})
-	cfg.Encoder, cfg.EncoderName = lengths{}, "minilm"
+	cfg.Encoder, cfg.EncoderInfo = lengths{}, ModelInfo{Name: "minilm", Arch: "bert"}
 	s := New(cfg)
 	w := send(t, s, "POST", "/v1/embeddings", `{"model":"minilm","input":["ab","abc"]}`)
 	v := object(t, w)
@@ -48,6 +48,19 @@ func TestEmbeddings(t *testing.T) {
 	}
 	if n := len(at(object(t, send(t, s, "GET", "/v1/models", "")), "data").([]any)); n != 2 {
 		t.Errorf("%d models are listed, want the reader and the encoder", n)
+	}
+	for _, name := range []string{"minilm", "minilm:latest"} {
+		w := send(t, s, "POST", "/api/show", `{"model":"`+name+`"}`)
+		if v := object(t, w); w.Code != http.StatusOK || at(v, "capabilities", 0) != "embedding" || at(v, "details", "family") == "llama" {
+			t.Errorf("/api/show %s: %d %s", name, w.Code, w.Body)
+		}
+	}
+	v = object(t, send(t, s, "GET", "/api/tags", ""))
+	if n := len(at(v, "models").([]any)); n != 2 || at(v, "models", 0, "name") != "reader" || at(v, "models", 1, "model") != "minilm:latest" {
+		t.Errorf("/api/tags lists %v, want the reader and the encoder", v)
+	}
+	if n := len(at(object(t, send(t, New(config(&echo{})), "GET", "/api/tags", "")), "models").([]any)); n != 1 {
+		t.Errorf("without an encoder, /api/tags lists %d models", n)
 	}
 	for body, want := range map[string]string{
 		`{}`:                                           "input is missing",

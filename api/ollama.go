@@ -226,8 +226,8 @@ func failPlainly(w http.ResponseWriter, err error) {
 	reply(w, e.Status, map[string]string{"error": e.Message})
 }
 
-func (s *Server) ollamaModel() map[string]any {
-	m := s.cfg.Model
+// ollamaModel is a model as Ollama lists it.
+func ollamaModel(m ModelInfo) map[string]any {
 	digest := fmt.Sprintf("%x", sha256.Sum256([]byte(m.Name))) // of the name, since clients only compare it
 	tagged := m.Name                                           // as Ollama always has it: clients look a model up with its tag
 	if !strings.Contains(tagged, ":") {
@@ -254,11 +254,15 @@ func parameterSize(n uint64) string {
 }
 
 func (s *Server) ollamaTags(w http.ResponseWriter, _ *http.Request) {
-	reply(w, http.StatusOK, map[string]any{"models": []any{s.ollamaModel()}})
+	models := []any{ollamaModel(s.cfg.Model)}
+	if s.cfg.Encoder != nil {
+		models = append(models, ollamaModel(s.cfg.EncoderInfo))
+	}
+	reply(w, http.StatusOK, map[string]any{"models": models})
 }
 
 func (s *Server) ollamaRunning(w http.ResponseWriter, _ *http.Request) {
-	m := s.ollamaModel()
+	m := ollamaModel(s.cfg.Model)
 	m["expires_at"], m["size_vram"] = time.Now().Add(24*time.Hour).UTC(), 0
 	reply(w, http.StatusOK, map[string]any{"models": []any{m}})
 }
@@ -272,22 +276,27 @@ func (s *Server) ollamaShow(w http.ResponseWriter, r *http.Request) {
 	if q.Model == "" {
 		q.Model = q.Name
 	}
-	if err == nil {
+	shown, capability := s.cfg.Model, "completion"
+	switch {
+	case err != nil:
+	case q.Model != "" && s.encodes(q.Model) == nil:
+		shown, capability = s.cfg.EncoderInfo, "embedding"
+	default:
 		err = s.checkModel(q.Model)
 	}
 	if err != nil {
 		failPlainly(w, err)
 		return
 	}
-	m := s.ollamaModel()
-	info := map[string]any{"general.architecture": s.cfg.Model.Arch}
-	if n := s.cfg.Model.Context; n > 0 {
-		info[s.cfg.Model.Arch+".context_length"] = n
+	m := ollamaModel(shown)
+	info := map[string]any{"general.architecture": shown.Arch}
+	if n := shown.Context; n > 0 {
+		info[shown.Arch+".context_length"] = n
 	}
 	reply(w, http.StatusOK, map[string]any{
 		"modelfile": "", "parameters": "", "template": "", "details": m["details"], "modified_at": m["modified_at"],
 		"model_info":   info,
-		"capabilities": []string{"completion"},
+		"capabilities": []string{capability},
 	})
 }
 

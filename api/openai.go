@@ -470,14 +470,14 @@ func (s *Server) modelInfo(name string) map[string]any {
 func (s *Server) models(w http.ResponseWriter, _ *http.Request) {
 	data := []any{s.modelInfo(s.cfg.Model.Name)}
 	if s.cfg.Encoder != nil {
-		data = append(data, s.modelInfo(s.cfg.EncoderName))
+		data = append(data, s.modelInfo(s.cfg.EncoderInfo.Name))
 	}
 	reply(w, http.StatusOK, map[string]any{"object": "list", "data": data})
 }
 
 func (s *Server) model(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
-	if s.cfg.Encoder != nil && name == s.cfg.EncoderName {
+	if s.cfg.Encoder != nil && name == s.cfg.EncoderInfo.Name {
 		reply(w, http.StatusOK, s.modelInfo(name))
 		return
 	}

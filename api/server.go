@@ -74,7 +74,7 @@ type Config struct {
 	Defaults    tandem.Settings         // of questions that do not say otherwise
 	Private     bool                    // the device sends no drafts, whatever a request says
 	Encoder     Encoder                 // makes embeddings; nil for none
-	EncoderName string                  // as requests name it
+	EncoderInfo ModelInfo               // by its name requests ask for it
 	Pointing    bool                    // a span reader answers: answers claim a confidence
 	Key         string                  // that requests must carry; empty for none
 	Hosts       []string                // names that requests may address, besides those of the loopback interface
@@ -141,6 +141,9 @@ func New(cfg Config) *Server {
 	}
 	if cfg.Model.Modified.IsZero() {
 		cfg.Model.Modified = time.Now()
+	}
+	if cfg.EncoderInfo.Modified.IsZero() {
+		cfg.EncoderInfo.Modified = time.Now()
 	}
 	return &Server{
 		cfg: cfg, turns: make(chan struct{}, cfg.AtOnce), queue: make(chan struct{}, cfg.AtOnce+cfg.Waiting),

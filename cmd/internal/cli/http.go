@@ -113,7 +113,7 @@ func (f HTTPFlags) OpenEncoder(a *App, compute ModelFlags, cfg *api.Config) (don
 		err := fmt.Errorf("--encoder: %s is not an encoder but a model of architecture %s: use one of bert, nomic-bert or modern-bert", f.Encoder, m.Config().Arch)
 		return nil, errors.Join(err, m.Close())
 	}
-	cfg.Encoder, cfg.EncoderName = m, ModelInfo(m, nil, f.Encoder).Name
+	cfg.Encoder, cfg.EncoderInfo = m, ModelInfo(m, nil, f.Encoder)
 	return m.Close, nil
 }
 

@@ -98,64 +98,6 @@ func (c *Cloud) Drain(ctx context.Context) error {
 // draining reports whether draining has begun.
 func (c *Cloud) draining() bool { return c.drain.Err() != nil }
 
-// counter counts who is there, and tells when nobody is.
-type counter struct {
-	mu    sync.Mutex
-	n     int
-	empty chan struct{} // closed when nobody is there any more; nil while nobody waits for that
-}
-
-// enter counts one more until leave is called.
-func (c *counter) enter() (leave func()) {
-	c.add(1)
-	return func() { c.add(-1) }
-}
-
-func (c *counter) add(n int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.n += n; c.n == 0 && c.empty != nil {
-		close(c.empty)
-		c.empty = nil
-	}
-}
-
-// whenEmpty returns a channel that is closed when nobody is there.
-func (c *counter) whenEmpty() <-chan struct{} {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.empty == nil {
-		c.empty = make(chan struct{})
-	}
-	left := c.empty
-	if c.n == 0 {
-		close(left)
-		c.empty = nil
-	}
-	return left
-}
-
-// Load is what a cloud is doing at a moment.
-type Load struct {
-	Devices    int   // connections
-	Answers    int   // that it takes part in
-	Waiting    int   // questions that have no slot yet
-	KVReserved int64 // bytes of keys and values that the answers may need; 0 if nothing bounds them
-}
-
-// Load may be called at any time.
-func (c *Cloud) Load() Load {
-	return Load{
-		Devices: int(c.connected.Load()), Answers: int(c.answering.Load()), Waiting: int(c.waiting.Load()), KVReserved: c.memory.taken.Load(),
-	}
-}
-
-// during counts one more until the returned function is called.
-func during(n *atomic.Int64) (end func()) {
-	n.Add(1)
-	return func() { n.Add(-1) }
-}
-
 // defaultLimit is how many answers a cloud drafts for at the same time.
 const defaultLimit = 8
 
@@ -269,12 +211,6 @@ func turnAway(link exchange, why error) error {
 	return turnedAway{(&cloudSession{link: link}).refuse(why)}
 }
 
-// Fits returns why a question would be refused for its memory, however long it waits, or nil.
-func (c *Cloud) Fits(q Question, s tandem.Settings) error {
-	c.boundDocuments(&s)
-	return c.memory.neverFits(c.reserves(q, s))
-}
-
 // Alone gives an answer in which no device takes part, when there is a slot for it, as if a device had asked. answer gets the
 // settings within the cloud's bounds, and must return once its context ends.
 func (c *Cloud) Alone(ctx context.Context, q Question, s tandem.Settings, answer func(context.Context, tandem.Settings) error) error {
@@ -316,27 +252,6 @@ func (ownQuestion) Silent(time.Time) bool { return false }
 func (ownQuestion) Receive(ctx context.Context) (transport.Message, error) {
 	<-ctx.Done()
 	return nil, ctx.Err()
-}
-
-// needs returns how many bytes of keys and values an answer may need. What is to be refused needs none.
-func (c *Cloud) needs(begin transport.Begin) int64 {
-	q, s, err := questionOf(begin)
-	if err != nil || c.checkLimits(begin.Settings) != nil {
-		return 0
-	}
-	return c.reserves(q, s)
-}
-
-// reserves returns how many bytes of keys and values an answer may need, 0 if nothing bounds them.
-func (c *Cloud) reserves(q Question, s tandem.Settings) int64 {
-	switch {
-	case c.KVMemory <= 0 || s.Want == tandem.WantText:
-		return 0
-	case s.Want == tandem.WantKV: // a cache for each passage, its bytes, and all bytes together
-		s.Contexts = 0
-		return 3 * c.Local.keysAndValues(q, s)
-	}
-	return c.Local.keysAndValues(q, s)
 }
 
 // answerContained takes part in one answer. A fault of the program ends that answer only.
@@ -417,21 +332,6 @@ func (c *Cloud) draft(ctx context.Context, a *cloudSession, begin transport.Begi
 		a.log.Warn("the answer's end is not cited", "error", err)
 	}
 	return a.link.Send(sourcesMessage(own.sources(), own.parts(), c.Titles && begin.ShareTitles, c.Quotes && begin.ShareTitles))
-}
-
-// boundDocuments lowers the number of passages that a device asks for to what the cloud reads.
-func (c *Cloud) boundDocuments(s *tandem.Settings) {
-	if c.Documents > 0 {
-		s.Documents, s.Contexts = min(s.Documents, c.Documents), min(s.Contexts, c.Documents)
-	}
-}
-
-// checkLimits returns why the cloud does not do what a device asks for, or nil.
-func (c *Cloud) checkLimits(s tandem.Settings) error {
-	if c.Tokens > 0 && s.MaxTokens > c.Tokens {
-		return fmt.Errorf("max-tokens %d: this cloud takes part in answers of at most %d: ask with -n %[2]d", s.MaxTokens, c.Tokens)
-	}
-	return nil
 }
 
 // local returns what the cloud answers a device with.

@@ -462,15 +462,15 @@ func (s *Server) spellLine(l node.Line) spelledLine {
 	return out
 }
 
-// modelInfo is a model as OpenAI's API lists it.
-func (s *Server) modelInfo(name string) map[string]any {
-	return map[string]any{"id": name, "object": "model", "created": s.cfg.Model.Modified.Unix(), "owned_by": "tandem"}
+// listed is a model as OpenAI's API lists it.
+func (m ModelInfo) listed() map[string]any {
+	return map[string]any{"id": m.Name, "object": "model", "created": m.Modified.Unix(), "owned_by": "tandem"}
 }
 
 func (s *Server) models(w http.ResponseWriter, _ *http.Request) {
-	data := []any{s.modelInfo(s.cfg.Model.Name)}
+	data := []any{s.cfg.Model.listed()}
 	if s.cfg.Encoder != nil {
-		data = append(data, s.modelInfo(s.cfg.EncoderInfo.Name))
+		data = append(data, s.cfg.EncoderInfo.listed())
 	}
 	reply(w, http.StatusOK, map[string]any{"object": "list", "data": data})
 }
@@ -478,12 +478,12 @@ func (s *Server) models(w http.ResponseWriter, _ *http.Request) {
 func (s *Server) model(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
 	if s.cfg.Encoder != nil && name == s.cfg.EncoderInfo.Name {
-		reply(w, http.StatusOK, s.modelInfo(name))
+		reply(w, http.StatusOK, s.cfg.EncoderInfo.listed())
 		return
 	}
 	if err := s.checkModel(name); err != nil {
 		fail(w, err)
 		return
 	}
-	reply(w, http.StatusOK, s.modelInfo(s.cfg.Model.Name))
+	reply(w, http.StatusOK, s.cfg.Model.listed())
 }

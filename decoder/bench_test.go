@@ -106,9 +106,9 @@ func BenchmarkBegin(b *testing.B) {
 	}
 }
 
-// BenchmarkRead gives answers of 16 tokens, with guesses, about passages whose prompts have about so many tokens together. It
-// reports how much of an answer's time the drafters take to read the prompts: where the passages are computed, and where their
-// KV caches are in memory. Times are of the processor, so that other programs count for neither.
+// BenchmarkRead gives answers of 16 tokens, with guesses, about passages. A sub-benchmark's name has the number of tokens in its
+// prompts. It reports how much of an answer's time the drafters take to read the prompts: where the passages are computed, and
+// where their KV caches are in memory. Times are of the processor, so that other programs count for neither.
 func BenchmarkRead(b *testing.B) {
 	if _, ok := meter.ThreadTime(); !ok {
 		b.Skip("this system does not tell a thread's time")

@@ -29,6 +29,26 @@ import (
 	"tandem/pair"
 )
 
+// startServing starts a server and reads into said what it says of itself in JSON. end ends it.
+func startServing(t *testing.T, h clitest.Home, said any, flags ...string) (end func()) {
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	cmd := h.Command(ctx, append([]string{"serve", "--json", "--listen", "127.0.0.1:0"}, flags...)...)
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err == nil {
+		err = json.NewDecoder(bufio.NewReader(out)).Decode(said)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		cancel()
+		cmd.Wait()
+	}
+}
+
 // A server says what it serves: the samples, until something was indexed or if they are asked for, and nothing if all was
 // removed.
 func TestServeSaysWhatItServes(t *testing.T) {
@@ -37,20 +57,7 @@ func TestServeSaysWhatItServes(t *testing.T) {
 		Documents int
 		From      string
 	}) {
-		ctx, end := context.WithTimeout(t.Context(), 5*time.Minute)
-		cmd := h.Command(ctx, append([]string{"serve", "--json", "--listen", "127.0.0.1:0"}, flags...)...)
-		out, err := cmd.StdoutPipe()
-		if err == nil {
-			err = cmd.Start()
-		}
-		if err == nil {
-			err = json.NewDecoder(bufio.NewReader(out)).Decode(&said)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		end()
-		cmd.Wait()
+		startServing(t, h, &said, flags...)()
 		return said
 	}
 	if said := serves(); said.Documents == 0 || said.From != "samples" {
@@ -79,19 +86,8 @@ func TestServeSaysWhatItServes(t *testing.T) {
 // A server that chooses its ports says in JSON which ones they are.
 func TestServeSaysWhereItListens(t *testing.T) {
 	for flags, want := range map[string][]string{"": {"listening"}, "--http 127.0.0.1:0 --metrics 127.0.0.1:0": {"http", "listening", "metrics"}} {
-		ctx, end := context.WithTimeout(t.Context(), time.Minute)
-		cmd := clitest.NewHome(t).Command(ctx, append([]string{"serve", "--json", "--listen", "127.0.0.1:0"}, strings.Fields(flags)...)...)
 		var said map[string]any
-		out, err := cmd.StdoutPipe()
-		if err == nil {
-			err = cmd.Start()
-		}
-		if err == nil {
-			err = json.NewDecoder(bufio.NewReader(out)).Decode(&said)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		end := startServing(t, clitest.NewHome(t), &said, strings.Fields(flags)...)
 		var at []string
 		for _, name := range []string{"http", "listening", "metrics"} {
 			if text, ok := said[name].(string); ok && regexp.MustCompile(`^127\.0\.0\.1:[1-9]\d*$`).MatchString(text) {
@@ -108,7 +104,6 @@ func TestServeSaysWhereItListens(t *testing.T) {
 			}
 		}
 		end()
-		cmd.Wait()
 	}
 }
 

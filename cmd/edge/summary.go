@@ -297,7 +297,8 @@ func placeOf(title, side string) string {
 }
 
 // quotesOf returns the sentences that say a part, and the texts that come close, as lines. stress marks what answers.
-// Of a passage the likeliest sentence stands alone, and what is around it below, in few lines of so many columns.
+// Of a passage the likeliest sentence stands alone, and the text around it below, in a few lines. columns is the terminal's
+// width.
 func quotesOf(p partJSON, columns int, stress func(string) string) (say, near []string) {
 	before := ""
 	for _, c := range p.Citations {
@@ -327,7 +328,8 @@ func quotesOf(p partJSON, columns int, stress func(string) string) (say, near []
 // linesAround is how many lines of a terminal the text around a sentence may take.
 const linesAround = 3
 
-// aroundOf returns what is around a passage's likeliest sentence, without the marks of items, in few lines of so many columns.
+// aroundOf returns the text around a passage's likeliest sentence, without the marks of items, in a few lines of a terminal that is
+// columns wide.
 // The text behind the sentence has twice the room of the text before it, and each has what the other leaves.
 func aroundOf(c api.Citation, columns int) string {
 	before, after := strings.TrimSpace(oneLine(withoutMarks(c.Text[:c.From], true))), strings.TrimSpace(oneLine(withoutMarks(c.Text[c.To:], false)))

@@ -459,7 +459,7 @@ func TestDevices(t *testing.T) {
 
 // All devices of a crowd get the answer of peace to each of their three questions, however many they are: most wait for a place,
 // and as they wait up to a minute, none begins without the cloud. The network and the time are simulated: a busy machine would
-// be late with the signs of life of so many.
+// be late with the signs of life of all of them.
 func TestCrowd(t *testing.T) {
 	s := newSides(t)
 	synctest.Test(t, func(t *testing.T) {

@@ -15,8 +15,7 @@ const logEvery = time.Minute
 // ready for use, also by several goroutines at once.
 type Log struct {
 	mu       sync.Mutex
-	began    bool
-	last     time.Time // when one was logged
+	last     time.Time // when one was logged; zero if none was
 	unlogged int       // since then
 }
 
@@ -24,12 +23,12 @@ type Log struct {
 func (s *Log) take(now time.Time) (logged bool, unlogged int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.began && now.Sub(s.last) < logEvery {
+	if !s.last.IsZero() && now.Sub(s.last) < logEvery {
 		s.unlogged++
 		return false, 0
 	}
 	unlogged, s.unlogged = s.unlogged, 0
-	s.began, s.last = true, now
+	s.last = now
 	return true, unlogged
 }
 

@@ -55,7 +55,7 @@ func (s *Screen) Table(t Table) {
 	s.printTable(t, columns)
 }
 
-// printTable prints a table to a terminal with so many columns, or to anything else if they are 0.
+// printTable prints a table. columns is the width of the terminal, 0 if the output is none.
 func (s *Screen) printTable(t Table, columns int) {
 	t, below := t.fitting(columns)
 	width := t.widths()
@@ -100,8 +100,8 @@ func (t Table) widths() []int {
 // leastRoom is how many columns a path and a title need beside numbers.
 const leastRoom = 24
 
-// fitting returns the table with paths and titles that fit a terminal with so many columns. If they have too little room beside
-// the other columns, they stand in a line below them, from column below on; otherwise below is 0.
+// fitting returns the table with its paths and titles shortened to fit a terminal that is columns wide. If the other columns leave
+// too little room, path and title go to a line of their own, which begins at column below; otherwise below is 0.
 func (t Table) fitting(columns int) (fits Table, below int) {
 	width := t.widths()
 	total := 2 * (len(width) - 1)

@@ -24,37 +24,41 @@ func (*modelsTable) Help() string {
 
 const tableHead = `## Tables
 
-` + "`" + `lab models table` + "`" + ` makes these with models of random weights, one for each architecture and type: 4
-heads of 64, two to six layers.
+` + "`" + `lab models table` + "`" + ` makes these tables with models of random weights, one for each architecture and
+type: 4 heads of 64, two to six layers. The columns of the first are:
 
-- *8-bit keys*: the largest difference of a logit, of F32 weights, between ` + "`" + `--kv-type q8_0` + "`" + ` and f16,
-  relative to the spread of the position's logits.
+- *8-bit keys*: the largest difference of a logit between ` + "`" + `--kv-type q8_0` + "`" + ` and f16, with F32
+  weights, relative to the spread of the position's logits.
+- *ggml*: whether the devices of the ggml libraries compute the architecture.
+- *adapters*: whether an adapter may change all products of a layer.
+- *drafts in trees*: whether a token in a tree of drafts gets the logits that it has alone.
 - *tokens*: of 500 random texts in many scripts, how many become llama.cpp's ids and back. All these
-  models have one vocabulary, of bytes; tests hold the others to llama.cpp's.
+  models have one vocabulary, of bytes; tests compare the others with llama.cpp.
 - *template*: of 60 random conversations, with texts in many scripts, how many get what llama.cpp
   writes, by the usual form of such models as a Jinja template.
-- *pair*: of ten answers that a device and a cloud with the model give of one seed, live over QUIC,
-  how many are equal: the one, the other or both decide, in lock step or ahead, with no delay and
+- *pair*: of ten answers that a device and a cloud with the model give from one seed, live over
+  QUIC, how many are equal. Either side or both decide, in lock step or ahead, with no delay and
   with 20 ms.
-- *speed*: Tandem's by llama.cpp's in prefill of 128 tokens / in decoding after them / in decoding 8
-  rows, in Q8_0, then in Q4_K, with one thread, by the processor's time, the median of nine
-  alternating runs: with all that this processor has, and with both held to AVX2
-  (` + "`" + `GODEBUG=cpu.avx512vnni=off,cpu.avxvnni=off` + "`" + `). Of models this small it says what a pass costs
+- *speed*: Tandem's divided by llama.cpp's, in prefill of 128 tokens / decoding after them /
+  decoding 8 rows, first in Q8_0, then in Q4_K. One thread, by the processor's time, the median of
+  nine alternating runs, with all that this processor has; *AVX2* has both programs limited to that
+  (` + "`" + `GODEBUG=cpu.avx512vnni=off,cpu.avxvnni=off` + "`" + `). In models this small, it shows what a pass costs
   apart from its products. [engine.md](engine.md#models-of-real-shapes) has models of real shapes.
 
 `
 
 const offHead = `
-The largest difference of a logit from llama.cpp's over 64 positions, relative to the spread of the
-position's logits; of encoders, the distance of two embeddings of length 1. Of fewer than 64 rows
-llama.cpp rounds the queries to F16, and is off by more. ggml looks Gemma's GELU up in a table of
-F16, and rounds differently where it multiplies by 8-bit inputs; tests hold each cell to a bound.
-Where rounding changes which expert a row goes through, its logits change by tenths.
+The next table has the largest difference of a logit from llama.cpp's over 64 positions, relative to
+the spread of the position's logits; of encoders, the distance of two embeddings of length 1. With
+fewer than 64 rows, llama.cpp rounds the queries to F16, and differs by more. ggml looks Gemma's
+GELU up in a table of F16, and rounds differently where it multiplies by 8-bit inputs. Where
+rounding changes which expert a row goes through, its logits change by tenths. Tests limit each
+cell.
 
 `
 
 const speedHead = `
-The speed of each type in a model of the architecture ` + "`" + `llama` + "`" + `, as in the first table.
+The last table has the speed of each type in a model of the architecture ` + "`" + `llama` + "`" + `, as in the first table.
 
 `
 

@@ -64,13 +64,51 @@ func (c *answersCmd) Help() string {
 
 Documents are cut, indexed and searched as a user's would be, and dealt to the two sides at random. All answers are greedy.
 
-Sets. people/tune, people/tune/talks (conversations), people/first to people/ninth and people/judge: documents of invented people, written by a language model; judge is for reporting only. people/technical: READMEs, references, runbooks and prose. people/contrasts: many questions that no document answers, though it says something near. people/tongues: German, French and Spanish. xquad/open, reading, reading/SOURCE: public questions, see --data. xquad/gold, reading/gold, reading/SOURCE/gold: each question is asked of its own paragraph alone. generated: the worlds of lab quality, judged as the others are. And any folder of yours, such as mine above, with files in documents/ and questions in questions.jsonl.
+Sets:
+  people/tune, people/judge
+                     documents of invented people, written by a language
+                     model; judge is for reporting only
+  people/first to people/ninth
+                     the same, written later
+  people/tune/talks  conversations
+  people/technical   READMEs, references, runbooks and prose
+  people/contrasts   many questions that no document answers, though it says
+                     something near
+  people/tongues     German, French and Spanish
+  xquad/open, reading, reading/SOURCE
+                     public questions, see --data
+  xquad/gold, reading/gold, reading/SOURCE/gold
+                     each question is asked of its own paragraph alone
+  generated          the worlds of lab quality, judged as the others are
+  a folder, such as mine above
+                     your own, with files in documents/ and questions in
+                     questions.jsonl
 
 A line of questions.jsonl: {"id": "1", "question": "…", "kind": "fact", "documents": ["file.md"], "answers": ["as the document spells it", "another way"], "sentence": "the sentence or line that says it"}. Only question, kind and answers are needed. The kinds list (with "items": […], all wanted), yesno (its answer is yes or no), why and how (the sentence answers too) and unanswerable (no answers) are judged in their own ways; other names only group the figures. A follow-up names the question before it: "after": "1".
 
-Methods. pair. device, cloud: that side alone. one-side: all documents in one index. quote: BM25's best sentence, no model. span: a span reader that points at words of the 8 best windows by BM25, all documents together.
+Methods:
+  pair           both sides
+  device, cloud  that side alone
+  one-side       all documents in one index
+  quote          BM25's best sentence, no model
+  span           a span reader that points at words of the 8 best windows by
+                 BM25, all documents together
 
-Columns. right: it contains an accepted answer as whole words. exact, F1: after SQuAD's normalisation. sentence: the sentence that says it is in the answer or in a cited passage; first: it is the answer, or the first sentence that is shown with it. invented: a word that is neither in the question, nor in a closed list of function words, nor in a passage that was read. wrong: words of a document, but not the answer. unknown: it says that it does not know what a document says; refused: what none says. read: the sentence was among the passages that were read. doubted: a sentence that says something else is shown below a right answer; spared: below a wrong one, such a sentence holds the right one. In brackets, 95 % confidence intervals. invented and wrong are of all questions, refused of the unanswerable ones, doubted and spared of the right and the wrong answers, the rest of the answerable ones.
+Columns, in per cent of the answerable questions unless they say otherwise, with 95 % confidence intervals in brackets:
+  right       the answer contains an accepted answer as whole words
+  exact, F1   after SQuAD's normalisation
+  sentence    the sentence that says it is in the answer or in a cited
+              passage
+  first       it is the answer, or the first sentence that is shown with it
+  invented    of all: a word that is neither in the question, nor in a
+              closed list of function words, nor in a passage that was read
+  wrong       of all: words of a document, but not the answer
+  unknown     it says that it does not know what a document says
+  refused     of the unanswerable ones: it says that it does not know
+  read        the sentence was among the passages that were read
+  doubted     of the right answers: a sentence that says something else is
+              shown below
+  spared      of the wrong answers: such a sentence holds the right one
 
 With --fit: the curves that say how likely a passage's text is right, fitted to the passages found for the questions of one part, each set with the same weight, and what they make of each set. --constants FILE measures with what --fit printed.`
 }

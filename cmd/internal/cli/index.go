@@ -23,7 +23,7 @@ type IndexCmd struct {
 	Add    indexAdd    `cmd:"" help:"Index files and folders, or update what is indexed."`
 	List   indexList   `cmd:"" aliases:"ls" help:"List the indexed files."`
 	Show   indexShow   `cmd:"" help:"Show what was read from a file: its passages."`
-	Remove indexRemove `cmd:"" aliases:"rm" help:"Remove files or folders from the index. The files themselves stay, but not those uploaded to edge serve."`
+	Remove indexRemove `cmd:"" aliases:"rm" help:"Remove files or folders from the index. The files themselves stay, except those uploaded to edge serve, which are deleted."`
 
 	Rebuild indexRebuild `cmd:"" help:"Rebuild a damaged index from the files that were added."`
 }

@@ -14,7 +14,7 @@ import (
 
 // ModelFlags choose the model and what computes it.
 type ModelFlags struct {
-	Model   string  `short:"m" help:"GGUF file, its name in the models folder, or what models pull was given for it. Default: the built-in models (see --reader, where a command has it)." placeholder:"FILE"`
+	Model   string  `short:"m" help:"GGUF file, its name in the models folder, or what models pull was given for it. Default: the built-in models." placeholder:"FILE"`
 	Compute string  `name:"device" help:"Device to compute on: native, auto (a GPU or NPU that ggml can use, else native), or a ggml device, such as ggml:cpu or ggml:cuda0; doctor lists them." default:"native" placeholder:"NAME"`
 	Threads int     `help:"Threads to compute with; 0 for all cores." default:"0"`
 	Long    bool    `name:"long-context" help:"Read models with LongRoPE (Phi-3, Phi-4-mini) with the frequencies for contexts longer than those of their first training." hidden:""`

@@ -52,8 +52,9 @@ type answersCmd struct {
 	File string `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default, or with -: standard output."`
 }
 
-func (c *answersCmd) Help() string {
-	return `Examples:
+func (c *answersCmd) Help() string { return answersHelp }
+
+const answersHelp = `Examples:
   lab answers
   lab answers --sets people/tune --n 0 --methods pair --show wrong
   lab answers --sets people/tune --n 0 --methods pair --withhold
@@ -111,7 +112,6 @@ Columns, in per cent of the answerable questions unless they say otherwise, with
   spared      of the wrong answers: such a sentence holds the right one
 
 With --fit: the curves that say how likely a passage's text is right, fitted to the passages found for the questions of one part, each set with the same weight, and what they make of each set. --constants FILE measures with what --fit printed.`
-}
 
 func (c *answersCmd) Run(a *cli.App) error {
 	if err := c.check(a); err != nil {

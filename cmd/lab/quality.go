@@ -35,8 +35,9 @@ type qualityCmd struct {
 	File    string `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default, or with -: standard output."`
 }
 
-func (c *qualityCmd) Help() string {
-	return `Examples:
+func (c *qualityCmd) Help() string { return qualityHelp }
+
+const qualityHelp = `Examples:
   lab quality
   lab quality --n 0 --json quality.json
   lab quality --wikitext --n 50
@@ -46,18 +47,42 @@ func (c *qualityCmd) Help() string {
 
 Documents are cut, indexed and searched as a user's would be. All answers are greedy.
 
-Methods. device, cloud: that side alone. pair: both, in lock step. one-side: the passages of both sides on one side, each in a context (output aggregation). device-context, cloud-context: one side alone, its passages in one context (CRCG). one-context: the passages of both sides in one context (DRCG). sequence-thorough, sequence-fast: each side writes a whole answer alone, and one of the two is taken (DRDG/SW; RAG-Sequence has both rules). Thorough takes the answer to which both sides together give more probability. Fast lets the side that wrote an answer judge it, which costs one message; "edge ask --method drdg-sw" does this. given: the pair, with only those retrieved passages that hold the answer; it shows what better retrieval and weights could gain.
+Methods:
+  device, cloud  that side alone
+  pair           both, in lock step
+  one-side       the passages of both sides on one side, each in a context
+                 (output aggregation)
+  device-context, cloud-context
+                 one side alone, its passages in one context (CRCG)
+  one-context    the passages of both sides in one context (DRCG)
+  sequence-thorough, sequence-fast
+                 each side writes a whole answer alone, and one of the two
+                 is taken (DRDG/SW; RAG-Sequence has both rules). Thorough
+                 takes the answer to which both sides together give more
+                 probability. Fast lets the side that wrote an answer judge
+                 it, which costs one message; "edge ask --method drdg-sw"
+                 does this.
+  given          the pair, with only those retrieved passages that hold the
+                 answer; it shows what better retrieval and weights could
+                 gain
 
 The built-in decoder was trained on contexts of one passage, and some of two. The methods with one context show it longer ones.
 
-Weights. rescore:1,0 is DRAGON's own: it scores the passages again before each token. rescore alone scores them every 8 tokens, with momentum 0.5.
+Of the --weights, rescore:1,0 is DRAGON's own: it scores the passages again before each token. rescore alone scores them every 8 tokens, with momentum 0.5.
 
-Columns. exact_match: the answer is an expected one, or the question is unanswerable and the answer says so. f1: token overlap with the nearest expected answer, after SQuAD's normalisation. holds: the answer contains all expected values. refused: it says that it does not know. For xquad, exact_match also uses that normalisation; its passages go to the two sides in turn.
+Columns:
+  exact_match  the answer is an expected one, or the question is
+               unanswerable and the answer says so
+  f1           token overlap with the nearest expected answer, after SQuAD's
+               normalisation
+  holds        the answer contains all expected values
+  refused      it says that it does not know
 
-With --wikitext: one-context has all documents in one context (DRCG), device-context and cloud-context one side's half of them (CRCG). output mixes them token by token, as a pair does (DRAGON), sequence mixes the probabilities of whole texts (DRDG/SW, thorough). If the documents exceed the model's context, the least relevant are cut.
+For xquad, exact_match also uses SQuAD's normalisation; its passages go to the two sides in turn.
+
+With --wikitext, one-context has all documents in one context (DRCG), device-context and cloud-context one side's half of them (CRCG). output mixes them token by token, as a pair does (DRAGON), sequence mixes the probabilities of whole texts (DRDG/SW, thorough). If the documents exceed the model's context, the least relevant are cut.
 
 A line of --set: {"device": [{"name","text"}], "cloud": [...], "questions": [{"kind","where","question","answer","values"}]}. A question of the set follow-up also has "earlier": [{"question","answer"}].`
-}
 
 func (c *qualityCmd) Run(a *cli.App) error {
 	if err := c.check(a); err != nil {

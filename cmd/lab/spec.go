@@ -48,8 +48,9 @@ type specCmd struct {
 	File              string          `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default, or with -: standard output."`
 }
 
-func (c *specCmd) Help() string {
-	return `Examples:
+func (c *specCmd) Help() string { return specHelp }
+
+const specHelp = `Examples:
   lab spec --task rag --limit 5
   lab spec --task summary,ui --data ../shared/data --json rows.json
   lab spec --inputs prompts.jsonl --model qwen2.5-0.5b-instruct-q4_k_m.gguf --svg spec.svg
@@ -57,14 +58,28 @@ func (c *specCmd) Help() string {
 
 All methods draft the same answers, and each answer is compared with that of plain decoding, token by token.
 
-Columns. accept: tokens per pass of --rows rows. valid, wasted, underutilised: shares of those rows (sd.npu §3.2). ratio and worst: the time of plain decoding divided by the time with drafts, over all inputs and for the worst one. Costs decide the length of these drafts: a pass counts as long as a pass of as many rows took when measured before, and drafting as long as it took of the processor: draft ms a pass. With --costs these passes are another model's, and own is the ratio with the passes of the model that answers. prefill: the time of the prompt divided by that of plain decoding.
+Columns:
+  accept        tokens per pass of --rows rows
+  valid, wasted, underutilised
+                shares of those rows (sd.npu §3.2)
+  ratio, worst  the time of plain decoding divided by the time with drafts,
+                over all inputs and for the worst one. Costs decide the
+                length of these drafts: a pass counts as long as a pass of
+                as many rows took when measured before, and drafting as long
+                as it took of the processor
+  own           with --costs, where the passes are another model's: the
+                ratio with the passes of the model that answers
+  draft ms      what drafting takes, a pass
+  prefill       the time of the prompt divided by that of plain decoding
+  as published  the ratio of a peer whose drafts all have one length, as its
+                authors run it, with the rows that turned out best on the
+                task
 
-auto and all are the sets of drafters that edge run --draft names, which differ by calibration; +history adds the answers before. --forecast adds the methods forecast and auto+forecast. The methods of llama.cpp draft by its rules with its defaults; the costs choose how many rows are verified, as for all others. as published: the ratio of a peer whose drafts all have one length, as its authors run it, with the rows that turned out best on the task.
+auto and all are the sets of drafters that edge run --draft names, which differ by calibration; +history adds the answers before. --forecast adds the methods forecast and auto+forecast. The methods of llama.cpp draft by its rules with its defaults; the costs choose how many rows are verified, as for all others.
 
 With --step the ratios depend on no clock, so the same inputs always give the same ones. The drafters of pld, sam or auto draft the model's answers with each of the times, in the order of the inputs and backwards: each task by itself and all in turns (mixed). Every other input has a row of its own, so that what was chosen on one half can be tried on the other. A cell has the ratio and, in brackets, the worst answer; mean is the geometric mean of the ratios.
 
 EAGLE is simulated with the accept length that CoordGen §4.1 assumes, 5.5, and with the time of one layer and the head for each drafted token; short answers end before its drafts do. If a prompt exceeds the model's context, its text is cut, but not the request.`
-}
 
 // known returns the methods that can be measured.
 func (c *specCmd) known() []string {

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Tries the composition on a container engine: build, pair, ask, an emulated network, a cloud that is killed in mid-answer,
-# and documents of one's own. The exit status is 77 where no engine is at hand.
+# Tries the composition on a container engine: builds, pairs, asks, emulates a network, kills the cloud during an answer, and
+# answers from other documents. The exit status is 77 if there is no engine.
 #
 #   examples/containers.sh
 #   COMPOSE="podman compose" examples/containers.sh

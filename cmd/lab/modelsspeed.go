@@ -30,12 +30,12 @@ func (*modelsSpeed) Help() string {
 
 const shapesHead = `## Models of real shapes
 
-The speed of Tandem divided by llama.cpp's, in prefill of 128 tokens / decoding after them / decoding
-8 rows after them, in models of random weights with the shapes of published ones. The types of their
-matrices are those that llama.cpp's quantiser gives them. ` + "`lab models speed`" + ` prints the table: one thread, by the
-processor's time, medians of alternating runs. *layers* says how many of a model's layers were
-measured, so that both engines' copies fit in memory; the output matrix then weighs more than in the
-whole. The experts of gpt-oss are in MXFP4, as published.
+The speed of Tandem divided by llama.cpp's, in prefill of 128 tokens / decoding after them /
+decoding 8 rows after them, in models of random weights with the shapes of published ones. The types
+of their matrices are those that llama.cpp's quantiser gives them. ` + "`lab models speed`" + ` prints the
+table: one thread, by the processor's time, medians of alternating runs. *layers* says how many of a
+model's layers were measured, so that both engines' copies fit in memory; the output matrix then
+weighs more than in the whole. The experts of gpt-oss are in MXFP4, as published.
 
 `
 

@@ -142,13 +142,13 @@ func TestPublishedAsPublished(t *testing.T) {
 	}
 }
 
-// docs/phone.md states the current errors.
+// docs/phone-figures.md states the current errors.
 func TestDocumentedErrors(t *testing.T) {
 	figures, err := validate(sim.Default(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile("../../docs/phone.md")
+	text, err := os.ReadFile("../../docs/phone-figures.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +159,7 @@ func TestDocumentedErrors(t *testing.T) {
 		}
 		row := fmt.Sprintf("| %s | %d | %d | %d | %.0f %% | %.0f %% |", s.Source, s.Compared, s.Within10, s.Within25, 100*s.Median.Value, 100*s.Worst.Value)
 		if !strings.Contains(string(text), row) {
-			t.Errorf("docs/phone.md lacks %s", row)
+			t.Errorf("docs/phone-figures.md lacks %s", row)
 		}
 	}
 	chips, err := chipOrigins()
@@ -168,7 +168,7 @@ func TestDocumentedErrors(t *testing.T) {
 	}
 	o := chips[len(chips)-1]
 	if shares := fmt.Sprintf("Of the %d parameters, %d have a source or state how a stack works, %d were fitted, and %d are carried over", o.Sum(), o.Sourced, o.Fitted, o.Carried); !strings.Contains(strings.Join(strings.Fields(string(text)), " "), shares) {
-		t.Errorf("docs/phone.md lacks %q", shares)
+		t.Errorf("docs/phone-figures.md lacks %q", shares)
 	}
 }
 

@@ -74,9 +74,9 @@ func outcome(t *testing.T, files sim.Files) string {
 	return fmt.Sprintf("%.1f %% of %d | %.1f %% | %.0f and %.0f ms%s", 100*hidden, holds, 100*math.Abs(farthest), stalls["staging"], stalls["paging"], medians)
 }
 
-// docs/phone.md states how the claims depend on values that no figure constrains well.
+// docs/phone-figures.md states how the claims depend on values that no figure constrains well.
 func TestDocumentedSensitivity(t *testing.T) {
-	text, err := os.ReadFile("../../docs/phone.md")
+	text, err := os.ReadFile("../../docs/phone-figures.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestDocumentedSensitivity(t *testing.T) {
 		line := fmt.Sprintf("| %s | %s |", what, outcome(t, files))
 		t.Log(line)
 		if !strings.Contains(string(text), line) {
-			t.Errorf("docs/phone.md lacks %s", line)
+			t.Errorf("docs/phone-figures.md lacks %s", line)
 		}
 	}
 	files := sim.Default()

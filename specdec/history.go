@@ -208,7 +208,7 @@ func (h *History) Add(kind string, tokens []tandem.Token, now time.Time) error {
 		return fmt.Errorf("history: cannot remember a %q of %d tokens", kind, len(tokens))
 	}
 	record := appendEntry(nil, e)
-	if len(record) > maxEntry || int64(len(record)) > h.limit/2 {
+	if len(record) > maxEntry || int64(len(historyMagic)+len(record)) > h.limit/2 {
 		return nil // it would displace everything else
 	}
 	h.mu.Lock()

@@ -462,3 +462,24 @@ func TestHistoryGrowsWhileRead(t *testing.T) {
 		t.Errorf("%d answers of %d bytes are kept", len(h.Entries()), h.Size())
 	}
 }
+
+// A text that would displace all others, and itself, is ignored. That depends on the size of the file's header too.
+func TestHistoryKeepsItsEntriesWhenATextIsTooLong(t *testing.T) {
+	const limit = 4096
+	for n := limit/2 - 64; n <= limit/2; n++ {
+		h := NewHistory(limit)
+		for range 10 {
+			if err := h.Add("answer", make([]tandem.Token, 300), noon); err != nil {
+				t.Fatal(err)
+			}
+		}
+		before := len(h.Entries())
+		if err := h.Add("answer", make([]tandem.Token, n), noon); err != nil {
+			t.Fatal(err)
+		}
+		after := h.Entries()
+		if len(after) == 0 || len(after[len(after)-1].Tokens) != n && len(after) != before {
+			t.Fatalf("of %d entries, %d are left after a text of %d tokens", before, len(after), n)
+		}
+	}
+}

@@ -92,7 +92,7 @@ func (g *guesser) guess(text []tandem.Token, n, base, maxRows int, p tandem.Pass
 	g.tree, g.after, g.decoded, g.dists = tree, slices.Clone(text), decoded, nil
 	tokens, parents = tree.Draft(decoded)
 	if g.forecast != nil && c != nil {
-		tokens, parents = g.forecast.Attach(tokens, parents, decoded, g.forecast.Paying(tree, decoded, maxRows-base, c))
+		tokens, parents = g.forecast.Attach(tokens, parents, decoded, g.forecast.ChooseNodes(tree, decoded, maxRows-base, c))
 	}
 	return tokens, parents
 }

@@ -14,7 +14,7 @@ type Acceptance struct {
 
 	worth  [maxDrafters]worth // of a Speculator's drafters
 	steps  int                // drafts so far
-	proven float64            // see Chooser.Proven
+	proven float64            // see Chooser.proven
 
 	passes [len(passRows)]struct{ tokens, seen float64 } // what passes of that many rows would have given
 }
@@ -120,8 +120,8 @@ func bucket(share float64) int {
 	return 5
 }
 
-// Of returns the probability that a guess of a class is right, given that its parent is.
-func (a *Acceptance) Of(c Class, share float64) float64 {
+// chance returns the probability that a guess of a class is right, given that its parent is.
+func (a *Acceptance) chance(c Class, share float64) float64 {
 	b := bucket(share)
 	first := startShare[c.Match] * share
 	if c.Source == Simulated || c.Source == FromForecast { // which give probabilities

@@ -48,7 +48,7 @@ type edge struct {
 
 const (
 	manyEdges = 8
-	// countUp bounds how many suffixes of the text a new token counts for: the longest ones. Only very repetitive
+	// maxCountedSuffixes bounds how many suffixes of the text a new token counts for: the longest ones. Only very repetitive
 	// texts have more, and the counts of their shorter suffixes are too low.
 	maxCountedSuffixes = 16
 )
@@ -138,36 +138,8 @@ func (a *automaton) extend(t tandem.Token) {
 		a.connect(p, t, cur)
 		p = a.states[p].link
 	}
-	switch {
-	case p < 0:
-		a.states[cur].link = 0
-	default:
-		e := a.edge(p, t)
-		q := a.edges[e].to
-		if a.states[p].length+1 == a.states[q].length {
-			a.states[cur].link = q
-			break
-		}
-		clone := int32(len(a.states))
-		c := a.states[q]
-		c.length, c.edges, c.degree = a.states[p].length+1, 0, 0
-		a.states = append(a.states, c)
-		for e := a.states[q].edges; e > 0; e = a.edges[e-1].next {
-			a.connect(clone, a.edges[e-1].token, a.edges[e-1].to)
-		}
-		for p >= 0 {
-			e := a.edge(p, t)
-			if e < 0 || a.edges[e].to != q {
-				break
-			}
-			if a.undoable {
-				a.undo = append(a.undo, change{index: e, edge: true, old: a.edges[e]})
-			}
-			a.edges[e].to = clone
-			p = a.states[p].link
-		}
-		a.saveState(q)
-		a.states[q].link, a.states[cur].link = clone, clone
+	if p >= 0 {
+		a.states[cur].link = a.longest(p, t)
 	}
 	// The text before this token is now an occurrence that has a continuation.
 	for s, n := a.last, 0; s > 0 && n < maxCountedSuffixes; s, n = a.states[s].link, n+1 {
@@ -176,6 +148,35 @@ func (a *automaton) extend(t tandem.Token) {
 		a.states[s].latest = at - 1
 	}
 	a.last = cur
+}
+
+// longest returns the state whose longest substring is that of p and the token, which p has an edge for. It makes the state if
+// that substring shares one with longer ones, whose ends are no longer the same.
+func (a *automaton) longest(p int32, t tandem.Token) int32 {
+	q := a.edges[a.edge(p, t)].to
+	if a.states[p].length+1 == a.states[q].length {
+		return q
+	}
+	clone := int32(len(a.states))
+	c := a.states[q]
+	c.length, c.edges, c.degree = a.states[p].length+1, 0, 0
+	a.states = append(a.states, c)
+	for e := a.states[q].edges; e > 0; e = a.edges[e-1].next {
+		a.connect(clone, a.edges[e-1].token, a.edges[e-1].to)
+	}
+	for ; p >= 0; p = a.states[p].link {
+		e := a.edge(p, t)
+		if e < 0 || a.edges[e].to != q {
+			break
+		}
+		if a.undoable {
+			a.undo = append(a.undo, change{index: e, edge: true, old: a.edges[e]})
+		}
+		a.edges[e].to = clone
+	}
+	a.saveState(q)
+	a.states[q].link = clone
+	return clone
 }
 
 // suffix returns the state of the longest suffix of the text that occurred before, and its length.

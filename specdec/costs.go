@@ -56,7 +56,7 @@ func Interpolate(times map[int]time.Duration, n int) Costs {
 
 // A Chooser decides how many rows of a draft to verify. It limits the time that drafts may cost an answer by a budget with
 // three parts: the net time that drafts have saved in this answer; the share Loss of the time of plain decoding; and half of
-// the time that drafts in this and earlier answers have saved, or would have saved if they had been verified (Proven). Guesses
+// the time that drafts in this and earlier answers have saved, or would have saved if they had been verified (proven). Guesses
 // are scored whether or not they are verified. So drafts of unknown or declining quality are only observed until verifying them
 // would pay off. The third part grows with the answer, because an answer that is unlike those before it may be short: such an
 // answer loses at most a pass of one row and 15 % of its time by it (provenAtOnce, provenShare).
@@ -66,17 +66,19 @@ type Chooser struct {
 	// Chance is the probability that the text before a draft stays as it is; 0 means 1.
 	Chance float64
 
-	// Learn derives Costs from the passes themselves (see Observe), so they need not be measured first. The first
+	// Learn derives Costs from the passes themselves (see observe), so they need not be measured first. The first
 	// pass has one row.
 	Learn       bool
 	times       map[int]time.Duration // the fastest pass of each number of rows
 	mostRows    int                   // rows among them
 	doubtedRows int                   // rows of a pass whose time was not believed, 0 for none
 
-	overBudget bool    // the last draft seemed to pay, and the budget did not allow it
-	proven     float64 // see Proven
-	account    float64 // time saved against plain decoding
-	plain      float64 // time that plain decoding would have taken
+	overBudget bool // the last draft was worth rows, but the budget allowed none
+	// proven is the time that drafts have recently saved, or would have saved if verified, in passes of one row: between
+	// minProven and maxProven.
+	proven  float64
+	account float64 // time saved against plain decoding
+	plain   float64 // time that plain decoding would have taken
 }
 
 // unseenRow is the smallest assumed cost of each row beyond the largest pass tried, as a share of the time of a pass of
@@ -86,8 +88,8 @@ const unseenRow = 0.15
 // maxSlowdown is how many times longer than expected the first pass of some rows may take. A pause of the process takes longer.
 const maxSlowdown = 4
 
-// Observe records the time of a pass, if Learn is set.
-func (c *Chooser) Observe(rows int, took time.Duration) {
+// observe records the time of a pass, if Learn is set.
+func (c *Chooser) observe(rows int, took time.Duration) {
 	old, seen := c.times[rows]
 	if !c.Learn || rows < 1 || took <= 0 || seen && old <= took || !seen && c.doubts(rows, took) {
 		return
@@ -153,14 +155,14 @@ func (c *Chooser) budget() float64 {
 	return c.account + proven + loss*(c.plain+credit*one)
 }
 
-// Afford reports whether the budget covers a draft that takes this long, together with one more row in the pass.
-func (c *Chooser) Afford(drafting float64) bool {
-	return c.AffordDraft(drafting + c.Costs.At(2) - c.Costs.At(1))
+// afford reports whether the budget covers a draft that takes this long, together with one more row in the pass.
+func (c *Chooser) afford(drafting float64) bool {
+	return c.affordDraft(drafting + c.Costs.At(2) - c.Costs.At(1))
 }
 
-// AffordDraft reports whether the budget covers the time of drafting alone: a draft improves the estimates even if no
+// affordDraft reports whether the budget covers the time of drafting alone: a draft improves the estimates even if no
 // row of it is verified.
-func (c *Chooser) AffordDraft(drafting float64) bool { return drafting <= c.budget() }
+func (c *Chooser) affordDraft(drafting float64) bool { return drafting <= c.budget() }
 
 // perToken returns the mean time of a token so far, in seconds.
 func (c *Chooser) perToken() float64 {
@@ -203,9 +205,9 @@ func (c *Chooser) pass(t *Tree, nodes []int, drafting float64) offer {
 	return o
 }
 
-// Rows returns how many nodes to verify, given the nodes' probabilities in descending order and the time of a
+// choose returns how many nodes to verify, given the nodes' probabilities in descending order and the time of a
 // draft. It maximises the expected number of tokens per second within the budget.
-func (c *Chooser) Rows(chances []float64, drafting float64) int {
+func (c *Chooser) choose(chances []float64, drafting float64) int {
 	one, budget := c.Costs.At(1), c.budget()
 	n := 0
 	for n < len(chances) && c.Costs.At(n+2)-one+drafting <= budget && (!c.Learn || n+2 <= 2*c.mostRows) {
@@ -216,7 +218,7 @@ func (c *Chooser) Rows(chances []float64, drafting float64) int {
 	return rows
 }
 
-// best is Rows without a budget.
+// best is choose without a budget.
 func (c *Chooser) best(chances []float64, drafting float64) int {
 	one := c.Costs.At(1)
 	best, rate, tokens := 0, 1/one, 1.0
@@ -232,8 +234,8 @@ func (c *Chooser) best(chances []float64, drafting float64) int {
 	return best
 }
 
-// Settle adds a pass to the account: its rows beyond the first, the tokens that it generated, and the time of drafting.
-func (c *Chooser) Settle(rows, tokens int, drafting float64) {
+// settle adds a pass to the account: its rows beyond the first, the tokens that it generated, and the time of drafting.
+func (c *Chooser) settle(rows, tokens int, drafting float64) {
 	one := c.Costs.At(1)
 	saved := float64(tokens)*one - c.Costs.At(rows+1) - drafting
 	c.plain += float64(tokens) * one
@@ -241,11 +243,8 @@ func (c *Chooser) Settle(rows, tokens int, drafting float64) {
 	c.prove(saved / one)
 }
 
-// Held reports whether the last draft would have been worth rows but the budget allowed none.
-func (c *Chooser) Held() bool { return c.overBudget }
-
-// Missed records whether the likeliest first token of a draft that was held was right.
-func (c *Chooser) Missed(right bool) {
+// learnFromHeld records whether the likeliest first token of a draft that the budget held back was right.
+func (c *Chooser) learnFromHeld(right bool) {
 	saved := 1 - c.Costs.At(2)/c.Costs.At(1)
 	if right {
 		saved++
@@ -256,17 +255,13 @@ func (c *Chooser) Missed(right bool) {
 // prove adds the time that a draft saved or would have saved, in passes of one row.
 func (c *Chooser) prove(passes float64) { c.proven = max(minProven, min(maxProven, c.proven+passes)) }
 
-// Begin empties the account, for a new answer. proven is what Proven returned after the answer before; 0 if there was none.
-func (c *Chooser) Begin(proven float64) {
+// begin empties the account, for a new answer. proven is what was proven after the answer before; 0 if there was none.
+func (c *Chooser) begin(proven float64) {
 	c.account, c.plain, c.proven, c.overBudget = 0, 0, proven, false
 }
 
-// Bounds of Proven.
+// Bounds of what is proven.
 const (
 	minProven = -1
 	maxProven = 16
 )
-
-// Proven returns the time that drafts have recently saved, or would have saved if verified, in passes of one row. It is
-// between minProven and maxProven.
-func (c *Chooser) Proven() float64 { return c.proven }

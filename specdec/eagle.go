@@ -48,6 +48,14 @@ func (e *Eagle) Rewind(n int) { e.at = max(0, n-e.start) }
 // Settle implements Drafter.
 func (e *Eagle) Settle(*Verdict) {}
 
+// wrong returns another token of the same vocabulary.
+func wrong(token tandem.Token) tandem.Token {
+	if token == 0 {
+		return 1
+	}
+	return token - 1
+}
+
 // Propose implements Drafter.
 func (e *Eagle) Propose(t *Tree) {
 	parent := -1
@@ -57,7 +65,7 @@ func (e *Eagle) Propose(t *Tree) {
 		}
 		token := e.truth[e.at+d]
 		if h := hash(uint64(e.at+d)<<8, tandem.Token(e.at)); float64(h>>11)/(1<<53) > e.right {
-			token++ // an error
+			token = wrong(token)
 		}
 		if parent = t.Add(parent, token, e.right, Class{Source: Simulated}); parent < 0 {
 			return

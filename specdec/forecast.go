@@ -57,7 +57,7 @@ func (f *Forecast) Check(m *model.Model) error {
 			return fmt.Errorf("branches %d: want 1 to %d each", f.Branches, forecastTop)
 		}
 	}
-	if n := Rows(f.Branches); n > tandem.MaxRows {
+	if n := treeRows(f.Branches); n > tandem.MaxRows {
 		return fmt.Errorf("branches %d: they take %d rows of a pass, which has %d", f.Branches, n, tandem.MaxRows)
 	}
 	return nil
@@ -71,9 +71,8 @@ func (f *Forecast) depth() int {
 	return len(f.Embeddings)
 }
 
-// Nodes returns how many nodes the tree of a configuration has: 3 + 3·2 for (3, 2). Rows returns how many rows its pass takes:
-// each node, and the token before the tree, with m forecasts.
-func Nodes(branches []int) (n int) {
+// treeNodes returns how many nodes the tree of a configuration has: 3 + 3·2 for (3, 2).
+func treeNodes(branches []int) (n int) {
 	for at := 1; len(branches) > 0; branches = branches[1:] {
 		at *= branches[0]
 		n += at
@@ -81,8 +80,8 @@ func Nodes(branches []int) (n int) {
 	return n
 }
 
-// Rows returns the rows of a pass with a configuration.
-func Rows(branches []int) int { return (1 + Nodes(branches)) * (1 + len(branches)) }
+// treeRows returns how many rows the pass of a configuration takes: each node, and the token before the tree, with m forecasts.
+func treeRows(branches []int) int { return (1 + treeNodes(branches)) * (1 + len(branches)) }
 
 // Committed implements Drafter.
 func (f *Forecast) Committed(tokens []tandem.Token) { f.length += len(tokens) }
@@ -130,8 +129,8 @@ func (f *Forecast) chance(depth, rank int, p float64) float64 {
 	return (f.right[depth][rank] + prior*p) / (f.seen[depth][rank] + prior)
 }
 
-// Gain returns the expected number of right tokens in the next draft due to the forecasts after a node.
-func (f *Forecast) Gain() (tokens float64) {
+// gain returns the expected number of right tokens in the next draft due to the forecasts after a node.
+func (f *Forecast) gain() (tokens float64) {
 	pathChance := 1.0
 	for depth := range f.depth() {
 		hit := 0.0
@@ -155,7 +154,7 @@ func (f *Forecast) plan(t *Tree, rows int) (nodes []int, after []int) {
 		}
 		return nodes, append([]int{-1}, nodes...)
 	}
-	gain, best := f.Gain(), -1.0
+	gain, best := f.gain(), -1.0
 	for n := 0; n < rows; n++ {
 		list, chances := t.Best(n)
 		if len(list) < n {
@@ -205,10 +204,10 @@ func endings(t *Tree, nodes []int) []ending {
 	return list
 }
 
-// Paying returns the nodes (ascending, -1 for the text) after which forecasts are worth their rows. nodes are the nodes of the
+// ChooseNodes returns the nodes (ascending, -1 for the text) after which forecasts are worth their rows. nodes are the nodes of the
 // tree that the pass verifies. The pass has at most limit rows after its first.
-func (f *Forecast) Paying(t *Tree, nodes []int, limit int, c *Chooser) (after []int) {
-	m, gain := f.depth(), f.Gain()
+func (f *Forecast) ChooseNodes(t *Tree, nodes []int, limit int, c *Chooser) (after []int) {
+	m, gain := f.depth(), f.gain()
 	rows := 1 + len(nodes)
 	for _, e := range endings(t, nodes) {
 		dearer := c.Costs.At(rows+m) - c.Costs.At(rows)

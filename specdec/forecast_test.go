@@ -90,11 +90,11 @@ func TestForecastsGiveThePlainText(t *testing.T) {
 // The paper's configurations fit a pass of 32 rows.
 func TestBranchesFit(t *testing.T) {
 	for _, b := range [][]int{{1, 5}, {1, 8}, {2, 3}, {3, 2}, {4, 1}, {1, 1, 5}, {1, 2, 2}, {2, 1, 1}, {1, 1, 1, 2}} {
-		if n := Rows(b); n > 32 {
+		if n := treeRows(b); n > 32 {
 			t.Errorf("%d takes %d rows", b, n)
 		}
 	}
-	if n, rows := Nodes([]int{3, 2}), Rows([]int{3, 2}); n != 9 || rows != 30 {
+	if n, rows := treeNodes([]int{3, 2}), treeRows([]int{3, 2}); n != 9 || rows != 30 {
 		t.Errorf("(3, 2) has %d nodes and %d rows, want 9 and 30, as in the paper", n, rows)
 	}
 }

@@ -56,8 +56,8 @@ func (p *Panel) catchUp(i int) {
 	}
 }
 
-// Drafted reports whether any drafter was asked for the last draft.
-func (p *Panel) Drafted() bool { return slices.Contains(p.drafted, true) }
+// anyDrafted reports whether any drafter was asked for the last draft.
+func (p *Panel) anyDrafted() bool { return slices.Contains(p.drafted, true) }
 
 // Text returns the text so far, valid until the next call.
 func (p *Panel) Text() []tandem.Token { return p.text }
@@ -107,7 +107,7 @@ func (p *Panel) Draft(limit, rows int, rate *Acceptance, c *Chooser) (t *Tree, c
 		spent += w.proposeTime
 	}
 	if chances := p.likeliest(rows); c != nil {
-		return t, c.Rows(chances, spent)
+		return t, c.choose(chances, spent)
 	}
 	return t, min(rows, len(t.Nodes))
 }
@@ -171,7 +171,7 @@ const (
 	minWorthSeen = 4    // proposals before a drafter is judged
 	assumedRead  = 1e-6 // assumed seconds to read a token before that is measured
 
-	// worthAgain is the number of steps after which a drafter that gave way or is too expensive is tried again. It is
+	// retryAfter is the number of steps after which a drafter that gave way or is too expensive is tried again. It is
 	// doubled after each failure, up to 32 times as many.
 	retryAfter = 32
 )
@@ -185,9 +185,9 @@ func (w *worth) pays(c *Chooser, first bool, step int, spent float64) bool {
 	case c == nil:
 		return true
 	case first:
-		return c.AffordDraft(spent) || w.due(step)
+		return c.affordDraft(spent) || w.due(step)
 	case w.seen >= minWorthSeen && !w.gaveWay():
-		return c.Afford(spent)
+		return c.afford(spent)
 	}
 	return (w.seen < minWorthSeen || w.due(step)) && c.saved(4*spent)
 }

@@ -150,7 +150,7 @@ func (t *Tree) firstChild(parent int) int {
 func (t *Tree) Add(parent int, token tandem.Token, share float64, c Class) int {
 	step := share
 	if t.rate != nil {
-		step = t.rate.Of(c, share)
+		step = t.rate.chance(c, share)
 	}
 	if i := t.Child(parent, token); i >= 0 {
 		if n := &t.Nodes[i]; step > n.step {

@@ -290,26 +290,26 @@ func TestChooserNeverLosesMore(t *testing.T) {
 		drafting := rapid.Float64Range(0, 0.3).Draw(t, "drafting")
 		luck := rapid.Float64Range(0, 1).Draw(t, "luck")
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
-		c.Begin(rapid.Float64Range(minProven, maxProven).Draw(t, "proven"))
+		c.begin(rapid.Float64Range(minProven, maxProven).Draw(t, "proven"))
 		spent, given, proven := 0.0, 0, 0.0
 		for range rapid.IntRange(1, 200).Draw(t, "steps") {
 			rows, right, took := 0, 0, 0.0
-			proven = max(proven, c.Proven())
-			if c.AffordDraft(drafting) {
+			proven = max(proven, c.proven)
+			if c.affordDraft(drafting) {
 				chances, p := []float64{}, 1.0
 				for range r.IntN(31) {
 					p *= r.Float64()
 					chances = append(chances, p)
 				}
-				rows, took = c.Rows(chances, drafting), drafting*(.5+r.Float64())
+				rows, took = c.choose(chances, drafting), drafting*(.5+r.Float64())
 			}
 			for right < rows && r.Float64() < luck {
 				right++
 			}
-			c.Observe(rows+1, time.Duration(real.At(rows+1)*1e9))
-			c.Settle(rows, right+1, took)
-			if took > 0 && c.Held() {
-				c.Missed(r.Float64() < luck)
+			c.observe(rows+1, time.Duration(real.At(rows+1)*1e9))
+			c.settle(rows, right+1, took)
+			if took > 0 && c.overBudget {
+				c.learnFromHeld(r.Float64() < luck)
 			}
 			spent, given = spent+real.At(rows+1)+took, given+right+1
 		}
@@ -325,10 +325,10 @@ func TestChooserNeverLosesMore(t *testing.T) {
 func TestShortAnswersLoseLittle(t *testing.T) {
 	for tokens, most := range map[int]float64{16: 4, 64: maxProven/2 + 1.5} {
 		c, spent := &Chooser{Costs: Costs{1, 1.3, 1.6, 1.9, 2.2, 2.5, 2.8, 3.1}}, 0.0
-		c.Begin(maxProven)
+		c.begin(maxProven)
 		for range tokens {
-			rows := c.Rows([]float64{.95, .9, .86, .81, .77}, 0)
-			c.Settle(rows, 1, 0)
+			rows := c.choose([]float64{.95, .9, .86, .81, .77}, 0)
+			c.settle(rows, 1, 0)
 			c.proven = maxProven // as if each draft that is held were right
 			spent += c.Costs.At(rows + 1)
 		}
@@ -348,9 +348,9 @@ func TestChooserForgetsPauses(t *testing.T) {
 			if paused || slow && rows > 1 {
 				took += 5 * time.Second
 			}
-			c.Observe(rows, took)
+			c.observe(rows, took)
 		}
-		rows := func() int { return 1 + c.Rows([]float64{.95, .9, .86, .81}, 0) }
+		rows := func() int { return 1 + c.choose([]float64{.95, .9, .86, .81}, 0) }
 		pass(1, false)
 		pass(rows(), true)
 		pass(1, false)
@@ -369,11 +369,11 @@ func TestDraftingStarts(t *testing.T) {
 	c, passes, tokens := &Chooser{Learn: true}, 0, 0
 	for tokens < 100 {
 		rows, took := 0, 0.0
-		if c.Afford(.1) {
-			rows, took = c.Rows([]float64{.95, .9, .86, .81}, .1), .1
+		if c.afford(.1) {
+			rows, took = c.choose([]float64{.95, .9, .86, .81}, .1), .1
 		}
-		c.Observe(rows+1, time.Duration(1e9+1e8*float64(rows)))
-		c.Settle(rows, rows+1, took)
+		c.observe(rows+1, time.Duration(1e9+1e8*float64(rows)))
+		c.settle(rows, rows+1, took)
 		passes, tokens = passes+1, tokens+rows+1
 	}
 	if passes > 50 {
@@ -388,26 +388,26 @@ func TestDraftsProveThemselves(t *testing.T) {
 	for _, right := range []bool{true, false} {
 		c, rows := &Chooser{Costs: costs}, 0
 		for range 8 {
-			if rows = c.Rows([]float64{.9}, .01); rows > 0 {
+			if rows = c.choose([]float64{.9}, .01); rows > 0 {
 				break
 			}
-			c.Settle(0, 1, .01)
-			if !c.Held() {
+			c.settle(0, 1, .01)
+			if !c.overBudget {
 				t.Fatal("a draft that seems to pay is not held")
 			}
-			c.Missed(right)
+			c.learnFromHeld(right)
 		}
 		if rows > 0 != right {
 			t.Errorf("guesses right: %v, %d rows verified", right, rows)
 		}
-		c.Settle(0, 1, 0)
-		c.Begin(c.Proven())
-		if rows = c.Rows([]float64{.9}, .01); rows > 0 != right {
+		c.settle(0, 1, 0)
+		c.begin(c.proven)
+		if rows = c.choose([]float64{.9}, .01); rows > 0 != right {
 			t.Errorf("in the next answer, guesses right: %v, %d rows verified", right, rows)
 		}
 	}
 	c := &Chooser{Costs: costs}
-	if c.Rows([]float64{.3}, .01); c.Held() {
+	if c.choose([]float64{.3}, .01); c.overBudget {
 		t.Error("a draft that does not pay is held")
 	}
 }
@@ -415,17 +415,17 @@ func TestDraftsProveThemselves(t *testing.T) {
 // The Chooser uses all rows that cost nothing, and of the others only those whose probability pays for them.
 func TestChooserUsesWhatPays(t *testing.T) {
 	chances := []float64{.9, .8, .7, .01, .01}
-	if n := (&Chooser{Costs: stairs(32)}).Rows(chances, 0); n != 5 {
+	if n := (&Chooser{Costs: stairs(32)}).choose(chances, 0); n != 5 {
 		t.Errorf("on a staircase: %d rows, want 5", n)
 	}
 	c := &Chooser{Costs: Costs{1, 1.1, 1.2, 1.3, 1.4, 1.5}, Loss: 1}
-	if n := c.Rows(chances, 0); n != 3 {
+	if n := c.choose(chances, 0); n != 3 {
 		t.Errorf("at a tenth of a pass per row: %d rows, want 3", n)
 	}
-	if n := c.Rows([]float64{.05}, 0); n != 0 {
+	if n := c.choose([]float64{.05}, 0); n != 0 {
 		t.Errorf("for an unlikely node: %d rows, want 0", n)
 	}
-	if n := (&Chooser{Costs: Costs{1, 2, 3, 4, 5, 6}}).Rows(chances, 0); n != 0 {
+	if n := (&Chooser{Costs: Costs{1, 2, 3, 4, 5, 6}}).choose(chances, 0); n != 0 {
 		t.Errorf("without a budget: %d rows, want 0", n)
 	}
 }
@@ -449,7 +449,7 @@ func TestRowsRaiseTheRate(t *testing.T) {
 		{"a stair that many guesses pay", sure, stair, 1, 7},
 		{"a stair that one guess does not pay", sure[:1], stair, 1, 0},
 	} {
-		if got := (&Chooser{Costs: c.costs, Loss: math.Inf(1), Chance: c.before}).Rows(c.chances, 0); got != c.want {
+		if got := (&Chooser{Costs: c.costs, Loss: math.Inf(1), Chance: c.before}).choose(c.chances, 0); got != c.want {
 			t.Errorf("%s: %d rows, want %d", c.what, got, c.want)
 		}
 	}
@@ -468,7 +468,7 @@ func TestAcceptanceIsMeasured(t *testing.T) {
 		}
 		a.Learn(tree, said)
 	}
-	if p := a.Of(c, 1); math.Abs(p-.63) > .1 { // a is always right, b in a quarter of cases
+	if p := a.chance(c, 1); math.Abs(p-.63) > .1 { // a is always right, b in a quarter of cases
 		t.Errorf("measured acceptance %.2f, want about 0.63", p)
 	}
 }

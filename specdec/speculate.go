@@ -93,7 +93,7 @@ func (s *Speculator) Begin(m *model.Model, prompt *model.Input) error {
 		return fmt.Errorf("%d drafters: want at most %d", len(s.Drafters), maxDrafters)
 	}
 	if s.Chooser != nil {
-		s.Chooser.Begin(s.acceptance().proven)
+		s.Chooser.begin(s.acceptance().proven)
 	}
 	if s.Calibration != nil {
 		head, err := m.PartialHead(s.Calibration.Begin(prompt.Tokens, commonTokens(m.Config().Vocab)...))
@@ -138,7 +138,7 @@ func (s *Speculator) Draft(emitted []tandem.Token, limit int) (tokens []tandem.T
 	}
 	took := s.panel.now() - start + s.settleTime
 	s.stats.Drafting += took
-	if s.draftTime = took.Seconds(); !s.panel.Drafted() {
+	if s.draftTime = took.Seconds(); !s.panel.anyDrafted() {
 		s.draftTime = 0 // deciding not to draft takes time in any case, which must not count against drafts
 	}
 	return tokens, parents
@@ -154,7 +154,7 @@ func (s *Speculator) choose(limit int) (nodes, after []int) {
 	if nodes, _ = tree.Best(rows); s.Forecast == nil || !s.panel.drafted[0] {
 		return nodes, nil
 	}
-	return nodes, s.Forecast.Paying(tree, nodes, limit, s.Chooser)
+	return nodes, s.Forecast.ChooseNodes(tree, nodes, limit, s.Chooser)
 }
 
 // acceptance returns what keeps the worth of the drafters.
@@ -184,12 +184,12 @@ func (s *Speculator) Settle(v sample.Verdict) {
 	s.stats.Forecasts += s.forecastRows
 	s.stats.Underutilised += (rows+tile-1)/tile*tile - rows
 	if s.Chooser != nil {
-		s.Chooser.Observe(rows, v.Took)
-		s.Chooser.Settle(rows-1, len(v.Path)+1, s.draftTime)
-		if s.Chooser.Held() {
-			s.Chooser.Missed(s.tree.first() == v.Next)
+		s.Chooser.observe(rows, v.Took)
+		s.Chooser.settle(rows-1, len(v.Path)+1, s.draftTime)
+		if s.Chooser.overBudget {
+			s.Chooser.learnFromHeld(s.tree.first() == v.Next)
 		}
-		s.acceptance().proven = s.Chooser.Proven()
+		s.acceptance().proven = s.Chooser.proven
 	}
 	logitsAfter := func(node int) []float32 { // row 0 is that of the token before the tree
 		if node < 0 {

@@ -111,11 +111,11 @@ func BenchmarkDraft(b *testing.B) {
 // takes no longer.
 func TestChooserForgetsASlowStart(t *testing.T) {
 	c := &Chooser{Learn: true}
-	c.Observe(1, 5*time.Second)
-	c.Observe(2, 10*time.Millisecond)
+	c.observe(1, 5*time.Second)
+	c.observe(2, 10*time.Millisecond)
 	sure := []float64{1, 1, 1, 1, 1, 1}
-	c.Settle(1, 2, 0)
-	if n := c.Rows(sure, 0); n != 3 { // up to twice the rows that are known
+	c.settle(1, 2, 0)
+	if n := c.choose(sure, 0); n != 3 { // up to twice the rows that are known
 		t.Errorf("%d rows of certain drafts, want 3; costs %v", n, c.Costs[:4])
 	}
 }
@@ -124,17 +124,17 @@ func TestChooserForgetsASlowStart(t *testing.T) {
 // and ignores slower runs of a pass.
 func TestChooserLearnsCosts(t *testing.T) {
 	c := &Chooser{Learn: true}
-	if n := c.Rows([]float64{0.99, 0.98}, 0); n != 0 {
+	if n := c.choose([]float64{0.99, 0.98}, 0); n != 0 {
 		t.Errorf("%d rows before any time is known, want 0", n)
 	}
-	c.Observe(4, 14*time.Millisecond)
-	c.Observe(1, 10*time.Millisecond)
-	c.Observe(1, 30*time.Millisecond)
+	c.observe(4, 14*time.Millisecond)
+	c.observe(1, 10*time.Millisecond)
+	c.observe(1, 30*time.Millisecond)
 	if got := []float64{c.Costs.At(1), c.Costs.At(4), c.Costs.At(64)}; got[0] != 0.010 || got[1] != 0.014 || got[2] < 0.10 || got[2] > 0.11 {
 		t.Errorf("costs of 1, 4, 64 rows: %v", got)
 	}
 	fixed := &Chooser{Costs: stairs(32)}
-	fixed.Observe(1, time.Nanosecond)
+	fixed.observe(1, time.Nanosecond)
 	if fixed.Costs.At(1) != 1 {
 		t.Error("Observe changed the costs without Learn")
 	}
@@ -202,6 +202,26 @@ func TestSpeculationGivesThePlainTextInRandomCases(t *testing.T) {
 	}
 	if right < 300 {
 		t.Errorf("%d passes saved, want at least 300", right)
+	}
+}
+
+// The errors of Eagle are tokens of the vocabulary, which a model can verify.
+func TestEagleStaysInTheVocabulary(t *testing.T) {
+	const vocabulary = 2
+	truth := make([]tandem.Token, 100)
+	for i := range truth {
+		truth[i] = tandem.Token(i % vocabulary)
+	}
+	e := NewEagle(truth, 1.5)
+	for range truth {
+		tree := NewTree(32, nil)
+		e.Propose(tree)
+		for _, n := range tree.Nodes {
+			if n.Token < 0 || n.Token >= vocabulary {
+				t.Fatalf("it drafts token %d of a vocabulary of %d", n.Token, vocabulary)
+			}
+		}
+		e.at++
 	}
 }
 

@@ -141,7 +141,7 @@ func (d *drafting) ask(t *testing.T, m *model.Model, q evalQuestion, pace [2]tim
 	for side, list := range q.sides() {
 		local := Local{Model: m, Scorer: search.Lexical(), Draft: d.set, Rows: d.rows, Past: d.past[side], Pace: pace[side]}
 		if cfg.Settings.MaxTokens = 48; side == 0 {
-			known := Profile{RTT: 2 * d.delay, Length: 1, Decode: profiler.Decode{C: pace[0].Seconds()}}
+			known := Profile{RTT: 2 * d.delay, Length: 1, Decode: profiler.DecodeDelay{C: pace[0].Seconds()}}
 			cfg.Lookahead = max(known.lookahead(local.tokensPerPass(cfg.Settings)), 16) // the paper's best
 			own := local.pairConfig(cfg.Settings, tandem.Device)
 			cfg = own

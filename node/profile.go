@@ -17,9 +17,9 @@ import (
 
 // Profile holds what a device knows about delays before an answer. Each answer updates it (DRAGON §5.2).
 type Profile struct {
-	Decode profiler.Decode // of this side, by the tokens in all contexts together
-	Length int             // of all contexts at the end of the last answer; 0 if there was none
-	RTT    time.Duration   // to the cloud, as last seen; 0 if unknown
+	Decode profiler.DecodeDelay // of this side, by the tokens in all contexts together
+	Length int                  // of all contexts at the end of the last answer; 0 if there was none
+	RTT    time.Duration        // to the cloud, as last seen; 0 if unknown
 
 	FourRows float64 // what a pass of four rows takes, in passes of one; 0 if unknown
 }
@@ -46,7 +46,7 @@ func (p *Profile) learn(m measurements) {
 	if n := len(m.steps); n > 0 {
 		p.Length = m.steps[n-1].Length
 	}
-	if p.Decode == (profiler.Decode{}) {
+	if p.Decode == (profiler.DecodeDelay{}) {
 		p.Decode = constant(m.steps)
 	} else {
 		for _, s := range m.steps {
@@ -58,13 +58,13 @@ func (p *Profile) learn(m measurements) {
 
 // constant makes a profile out of the steps of one answer. Its contexts have nearly one length, so they determine a constant and
 // no line. It takes the median, which the first step's cold caches do not disturb.
-func constant(steps []profiler.Sample) profiler.Decode {
+func constant(steps []profiler.Sample) profiler.DecodeDelay {
 	if len(steps) == 0 {
-		return profiler.Decode{}
+		return profiler.DecodeDelay{}
 	}
 	byTime := slices.SortedFunc(slices.Values(steps), func(a, b profiler.Sample) int { return cmp.Compare(a.Took, b.Took) })
 	median := byTime[len(byTime)/2]
-	return profiler.Decode{B: float64(median.Length) * float64(median.Length), C: median.Took.Seconds()}
+	return profiler.DecodeDelay{B: float64(median.Length) * float64(median.Length), C: median.Took.Seconds()}
 }
 
 // minLookahead is how many passes let a side go on while the other is a little late.
@@ -115,7 +115,7 @@ const dummySteps = 6
 // Measure is the offline stage of the profile (DRAGON §5.2): it decodes after dummy documents of several lengths and fits
 // the line ĉ(t) by least squares. It decodes as many contexts as a question with these settings has. When ctx ends, two
 // lengths are enough; before that, Measure returns ctx's error.
-func (l Local) Measure(ctx context.Context, s tandem.Settings) (profiler.Decode, []profiler.Sample, error) {
+func (l Local) Measure(ctx context.Context, s tandem.Settings) (profiler.DecodeDelay, []profiler.Sample, error) {
 	var samples []profiler.Sample
 	s.MaxTokens = dummySteps + 2
 	for i, words := range dummyWords {
@@ -124,7 +124,7 @@ func (l Local) Measure(ctx context.Context, s tandem.Settings) (profiler.Decode,
 			break
 		}
 		if err != nil {
-			return profiler.Decode{}, samples, fmt.Errorf("profile the decoder: %w", err)
+			return profiler.DecodeDelay{}, samples, fmt.Errorf("profile the decoder: %w", err)
 		}
 		samples = append(samples, more...)
 	}

@@ -21,7 +21,7 @@ import (
 // delay is unknown.
 func TestLookahead(t *testing.T) {
 	const ms = time.Millisecond
-	per := func(d time.Duration) profiler.Decode { return profiler.Decode{C: d.Seconds()} }
+	per := func(d time.Duration) profiler.DecodeDelay { return profiler.DecodeDelay{C: d.Seconds()} }
 	for _, c := range []struct {
 		p    Profile
 		want int
@@ -33,7 +33,7 @@ func TestLookahead(t *testing.T) {
 		{Profile{Decode: per(10 * ms), RTT: 1 * ms}, minLookahead},
 		{Profile{Decode: per(1 * ms), RTT: 300 * ms}, tandem.MaxLookahead},
 		{Profile{Decode: per(1), RTT: time.Hour}, tandem.MaxLookahead},
-		{Profile{Decode: profiler.Decode{A: 0.1, B: 10}, Length: 2, RTT: 300 * ms}, 17}, // 10 ms a token of context
+		{Profile{Decode: profiler.DecodeDelay{A: 0.1, B: 10}, Length: 2, RTT: 300 * ms}, 17}, // 10 ms a token of context
 	} {
 		if got, several := c.p.lookahead(1), c.p.lookahead(4); got != c.want || several != min(4*c.want, tandem.MaxLookahead) {
 			t.Errorf("%+v: %d, want %d", c.p, got, c.want)
@@ -44,7 +44,7 @@ func TestLookahead(t *testing.T) {
 // The coupling is chosen by what rows and round trips cost, and only where it is asked for.
 func TestCouplingIsChosen(t *testing.T) {
 	const ms = time.Millisecond
-	step := profiler.Decode{C: (30 * ms).Seconds()}
+	step := profiler.DecodeDelay{C: (30 * ms).Seconds()}
 	for _, c := range []struct {
 		p    Profile
 		want tandem.Coupling
@@ -64,7 +64,7 @@ func TestCouplingIsChosen(t *testing.T) {
 
 // A profile follows the measured delays of an answer (DRAGON §5.2), and only of steps that say something.
 func TestProfileObserves(t *testing.T) {
-	p := Profile{Decode: profiler.Decode{A: 0.001 * 200 * 200, B: 200 * 200, C: 0.01}} // 1 ms a token
+	p := Profile{Decode: profiler.DecodeDelay{A: 0.001 * 200 * 200, B: 200 * 200, C: 0.01}} // 1 ms a token
 	before := p
 	var m measurements
 	for _, out := range []decoder.Output{{Took: time.Second, Fed: 0, Length: 300}, {Took: time.Second, Fed: 7, Length: 300}, {Took: time.Second, Fed: 1}} {
@@ -91,7 +91,7 @@ func TestProfileObserves(t *testing.T) {
 func TestProfileSettles(t *testing.T) {
 	var p Profile
 	p.learn(measurements{})
-	if p.lookahead(1) != pair.DefaultLookahead || p.Decode != (profiler.Decode{}) {
+	if p.lookahead(1) != pair.DefaultLookahead || p.Decode != (profiler.DecodeDelay{}) {
 		t.Errorf("nothing made %+v", p)
 	}
 	var first, second measurements
@@ -180,7 +180,7 @@ func TestAnswersLearnTogether(t *testing.T) {
 	if err := ask(t.Context()); !errors.Is(err, errLost) {
 		t.Fatal(err)
 	}
-	if d.Profile.Decode == (profiler.Decode{}) || d.Profile.Length == 0 {
+	if d.Profile.Decode == (profiler.DecodeDelay{}) || d.Profile.Length == 0 {
 		t.Errorf("what is known is %+v", d.Profile)
 	}
 }

@@ -1,7 +1,7 @@
 // Package profiler turns measurements into estimates (DRAGON §5.2). Estimators are plain values: they are given
 // measurements, read no clock and measure nothing themselves.
 //
-//   - Decode fits a side's decoding delay to the length of its context. Before an answer, it says how many drafts a
+//   - DecodeDelay fits a side's decoding delay to the length of its context. Before an answer, it says how many drafts a
 //     round trip holds, and so how far a side drafts ahead (package node).
 //   - Average follows what changes during an answer: the decoding delays that travel with drafts, and the acceptance
 //     rates. Package pair gives both to the scheduler. It uses no fit there, since a context grows by only one token a
@@ -25,28 +25,28 @@ type Sample struct {
 	Took   time.Duration // c̃(t)
 }
 
-// Decode models the delay of a decoding step after a context of t tokens as ĉ(t) = (A/B)·t + C (DRAGON §5.2). A and B
+// DecodeDelay models the delay of a decoding step after a context of t tokens as ĉ(t) = (A/B)·t + C (DRAGON §5.2). A and B
 // are kept apart because run-time updates forget both at the same rate. The zero value knows nothing and takes its
 // first observation as the constant.
-type Decode struct {
+type DecodeDelay struct {
 	A float64 `json:"a"` // mean of (c − C)·t, in seconds
 	B float64 `json:"b"` // mean of t²
 	C float64 `json:"c"` // seconds
 }
 
-// ErrFit is returned when samples do not determine a line.
-var ErrFit = errors.New("decoding delays need samples of at least two context lengths")
+// errFit is returned when samples do not determine a line.
+var errFit = errors.New("decoding delays need samples of at least two context lengths")
 
 // Fit is the offline stage: a line of least squares through the samples. The line neither falls nor begins below 0,
 // which noise may suggest but no decoder does. A and B are means over the samples, so that a later observation weighs
-// as much as one of them. Their quotient is the slope, by the normal equation Σ t·(c − C − slope·t) = 0. The error wraps
-// ErrFit if all samples have the same length.
-func Fit(samples []Sample) (Decode, error) {
+// as much as one of them. Their quotient is the slope, by the normal equation Σ t·(c − C − slope·t) = 0. It is
+// an error if all samples have the same length.
+func Fit(samples []Sample) (DecodeDelay, error) {
 	n := float64(len(samples))
 	var meanT, meanC float64
 	for _, s := range samples {
 		if s.Length < 0 || s.Took < 0 {
-			return Decode{}, fmt.Errorf("decoding delays: negative sample %+v", s)
+			return DecodeDelay{}, fmt.Errorf("decoding delays: negative sample %+v", s)
 		}
 		meanT += float64(s.Length) / n
 		meanC += s.Took.Seconds() / n
@@ -58,9 +58,9 @@ func Fit(samples []Sample) (Decode, error) {
 		variance += d * d
 	}
 	if variance == 0 {
-		return Decode{}, ErrFit
+		return DecodeDelay{}, errFit
 	}
-	d := Decode{C: max(0, meanC-max(0, cov/variance)*meanT)}
+	d := DecodeDelay{C: max(0, meanC-max(0, cov/variance)*meanT)}
 	for _, s := range samples {
 		t := float64(s.Length)
 		d.A += (s.Took.Seconds() - d.C) * t / n
@@ -73,7 +73,7 @@ func Fit(samples []Sample) (Decode, error) {
 }
 
 // At returns ĉ(length), never below 0.
-func (d Decode) At(length int) time.Duration {
+func (d DecodeDelay) At(length int) time.Duration {
 	c := d.C
 	if d.B > 0 {
 		c += d.A / d.B * float64(length)
@@ -83,7 +83,7 @@ func (d Decode) At(length int) time.Duration {
 
 // Valid reports whether d, which may come from a file, can be a profile at all: its numbers are finite, and a step takes
 // at most a minute.
-func (d Decode) Valid() bool {
+func (d DecodeDelay) Valid() bool {
 	const minute = 60
 	slope := 0.0
 	if d.B != 0 {
@@ -95,8 +95,8 @@ func (d Decode) Valid() bool {
 // Observe is the run-time stage: C stays as it is, and the slope becomes ((1−ζ)A + ζ(c̃−C)t) / ((1−ζ)B + ζt²). Where
 // that would be negative, C takes the fall instead, so that the line gives the same at t and does not promise less for
 // more.
-func (d *Decode) Observe(s Sample, zeta float64) {
-	if *d == (Decode{}) {
+func (d *DecodeDelay) Observe(s Sample, zeta float64) {
+	if *d == (DecodeDelay{}) {
 		d.C = s.Took.Seconds()
 		return
 	}

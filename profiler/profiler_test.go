@@ -64,7 +64,7 @@ func TestFitIsPhysical(t *testing.T) {
 
 func TestFitRefuses(t *testing.T) {
 	for _, samples := range [][]Sample{nil, {{5, time.Second}}, {{5, time.Second}, {5, 2 * time.Second}}} {
-		if _, err := Fit(samples); !errors.Is(err, ErrFit) {
+		if _, err := Fit(samples); !errors.Is(err, errFit) {
 			t.Errorf("Fit(%v): %v", samples, err)
 		}
 	}
@@ -108,7 +108,7 @@ func TestDRAGON_RuntimeUpdate(t *testing.T) {
 	if got, want := d.At(256).Seconds(), 0.03+3e-4*256; math.Abs(got-want) > 1e-3 {
 		t.Errorf("ĉ(256) = %v after a change, want %v", got, want)
 	}
-	var fresh Decode
+	var fresh DecodeDelay
 	fresh.Observe(Sample{10, 20 * time.Millisecond}, zeta)
 	if got := fresh.At(500); got != 20*time.Millisecond {
 		t.Errorf("without a fit, ĉ = %v after one observation of 20ms", got)
@@ -117,7 +117,7 @@ func TestDRAGON_RuntimeUpdate(t *testing.T) {
 
 // Steps that are shorter than the constant lower it: the line does not fall, and gives what was measured.
 func TestObserveKeepsTheLineFromFalling(t *testing.T) {
-	d := Decode{A: 0.01, B: 1e5, C: 2e-3}
+	d := DecodeDelay{A: 0.01, B: 1e5, C: 2e-3}
 	for range 500 {
 		d.Observe(Sample{250, time.Millisecond}, 0.05)
 		if d.A < 0 || d.At(1000) < d.At(250) {
@@ -164,12 +164,12 @@ func TestAverage(t *testing.T) {
 // A profile from a file is used only if it can be one.
 func TestValid(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
-	for _, d := range []Decode{{}, {C: 0.01}, {A: 40, B: 40000, C: 0.01}, {A: -1, B: 40000, C: 0.2}} {
+	for _, d := range []DecodeDelay{{}, {C: 0.01}, {A: 40, B: 40000, C: 0.01}, {A: -1, B: 40000, C: 0.2}} {
 		if !d.Valid() {
 			t.Errorf("%+v is refused", d)
 		}
 	}
-	for _, d := range []Decode{{C: nan}, {C: 1e9}, {A: 1e9, B: 1}, {A: nan, B: 1}, {A: nan}, {A: inf, B: inf}, {A: 1, B: inf}, {A: 1, B: -1}} {
+	for _, d := range []DecodeDelay{{C: nan}, {C: 1e9}, {A: 1e9, B: 1}, {A: nan, B: 1}, {A: nan}, {A: inf, B: inf}, {A: 1, B: inf}, {A: 1, B: -1}} {
 		if d.Valid() {
 			t.Errorf("%+v is taken", d)
 		}

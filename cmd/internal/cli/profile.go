@@ -26,9 +26,9 @@ type DecodeProfile struct {
 	Device string    `json:"device"` // what computes the model
 	Made   time.Time `json:"made"`   // when it was fitted
 	// From says what was measured: dummy documents or, if these took too long, answers.
-	From   string          `json:"from"`
-	Decode profiler.Decode `json:"decode"` // delay over the tokens in all contexts together
-	Length int             `json:"length"` // tokens in all contexts at the end of the last answer
+	From   string               `json:"from"`
+	Decode profiler.DecodeDelay `json:"decode"` // delay over the tokens in all contexts together
+	Length int                  `json:"length"` // tokens in all contexts at the end of the last answer
 	// FourRows is what a pass of four rows took, in passes of one; 0 if unknown.
 	FourRows float64 `json:"four_rows,omitempty"`
 }

@@ -18,11 +18,11 @@ import (
 
 // Keys of an adapter's file. The last two are ours.
 const (
-	keyType  = "general.type"
-	keyKind  = "adapter.type"
-	keyAlpha = "adapter.lora.alpha"
-	keyBase  = "tandem.adapter.base"
-	keyOf    = "tandem.adapter.base_name"
+	keyType     = "general.type"
+	keyKind     = "adapter.type"
+	keyAlpha    = "adapter.lora.alpha"
+	keyBase     = "tandem.adapter.base"
+	keyBaseName = "tandem.adapter.base_name"
 )
 
 // forecastTensor holds forecast embeddings [m × Dim], at most maxForecast. train/forecast.py writes it.
@@ -57,13 +57,34 @@ func ReadGGUF(name string, b []byte) (*Adapter, error) {
 	if err := a.readMeta(f); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
+	if f.Has(forecastTensor) {
+		if a.Forecast, err = embeddings(f); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	pairs, err := factorNames(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
 	alpha, _ := f.Float(keyAlpha)
+	for _, weight := range slices.Sorted(maps.Keys(pairs)) {
+		x, err := pair(f, weight, pairs[weight])
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		if x.Scale = 1; alpha != 0 { // as in llama.cpp
+			x.Scale = float32(alpha / float64(x.Rank))
+		}
+		a.Factors = append(a.Factors, x)
+	}
+	return a.finish()
+}
+
+// factorNames returns the names of the two factors of each weight.
+func factorNames(f *gguf.File) (map[string]*[2]string, error) {
 	pairs := map[string]*[2]string{}
 	for _, info := range f.Tensors {
 		if info.Name == forecastTensor {
-			if a.Forecast, err = embeddings(f); err != nil {
-				return nil, fmt.Errorf("%s: %w", name, err)
-			}
 			continue
 		}
 		weight, isA := strings.CutSuffix(info.Name, ".lora_a")
@@ -71,7 +92,7 @@ func ReadGGUF(name string, b []byte) (*Adapter, error) {
 		if !isA {
 			var isB bool
 			if weight, isB = strings.CutSuffix(info.Name, ".lora_b"); !isB {
-				return nil, fmt.Errorf("%s: tensor %.200q is not a factor (lora_a, lora_b)", name, info.Name)
+				return nil, fmt.Errorf("tensor %.200q is not a factor (lora_a, lora_b)", info.Name)
 			}
 			which = 1
 		}
@@ -80,28 +101,7 @@ func ReadGGUF(name string, b []byte) (*Adapter, error) {
 		}
 		pairs[weight][which] = info.Name
 	}
-	for _, weight := range slices.Sorted(maps.Keys(pairs)) {
-		p := pairs[weight]
-		err := adaptable(weight)
-		switch {
-		case p[0] == "":
-			err = fmt.Errorf("tensor %q has no %s.lora_a", p[1], weight)
-		case p[1] == "":
-			err = fmt.Errorf("tensor %q has no %s.lora_b", p[0], weight)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		x, err := pair(f, weight, p)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		if x.Scale = 1; alpha != 0 { // as in llama.cpp
-			x.Scale = float32(alpha / float64(x.Rank))
-		}
-		a.List = append(a.List, x)
-	}
-	return a.finish()
+	return pairs, nil
 }
 
 // readMeta reads the keys that say what the file is.
@@ -122,7 +122,7 @@ func (a *Adapter) readMeta(f *gguf.File) (err error) {
 			return fmt.Errorf("%s: %w", keyBase, err)
 		}
 	}
-	a.BaseName, _ = f.Meta.String(keyOf)
+	a.BaseName, _ = f.Meta.String(keyBaseName)
 	return nil
 }
 
@@ -147,6 +147,15 @@ func embeddings(f *gguf.File) (rows [][]float32, err error) {
 
 // pair reads the two factors of a weight.
 func pair(f *gguf.File, weight string, names *[2]string) (x Factors, err error) {
+	switch {
+	case names[0] == "":
+		return x, fmt.Errorf("tensor %q has no %s.lora_a", names[1], weight)
+	case names[1] == "":
+		return x, fmt.Errorf("tensor %q has no %s.lora_b", names[0], weight)
+	}
+	if err := adaptable(weight); err != nil {
+		return x, err
+	}
 	x = Factors{Weight: weight, from: names[0]}
 	var t [2]npu.Tensor
 	for i, name := range names {
@@ -177,7 +186,7 @@ func (a *Adapter) Write(w io.Writer, m *model.Model) error {
 	sum := m.Fingerprint()
 	// With alpha 0 nothing is scaled, so that factors of any scale can stand together: the scale is in B.
 	meta := []gguf.KV{{Key: "general.architecture", Value: m.Config().Arch}, {Key: keyType, Value: "adapter"}, {Key: keyKind, Value: "lora"},
-		{Key: "general.name", Value: a.Name}, {Key: keyAlpha, Value: float32(0)}, {Key: keyBase, Value: fmt.Sprintf("%x", sum)}, {Key: keyOf, Value: m.Config().Name}}
+		{Key: "general.name", Value: a.Name}, {Key: keyAlpha, Value: float32(0)}, {Key: keyBase, Value: fmt.Sprintf("%x", sum)}, {Key: keyBaseName, Value: m.Config().Name}}
 	var infos []gguf.TensorInfo
 	var data [][]float32
 	for _, c := range changes {

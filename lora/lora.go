@@ -31,7 +31,7 @@ type Adapter struct {
 	Arch     string   // architecture of its base; empty if the file does not say
 	Base     [32]byte // fingerprint of the model that it was added for; zero if the file does not say
 	BaseName string   // its name
-	List     []Factors
+	Factors  []Factors
 
 	// Forecast holds forecast embeddings, whose rows have the factors (DS2D: Samsung §3.5; specdec.Forecast). Nil for an
 	// adapter of a text's rows.
@@ -60,7 +60,7 @@ const (
 
 // Ranks returns the lowest and the highest rank of the adapter's factors.
 func (a *Adapter) Ranks() (low, high int) {
-	for i, f := range a.List {
+	for i, f := range a.Factors {
 		if i == 0 || f.Rank < low {
 			low = f.Rank
 		}
@@ -72,7 +72,7 @@ func (a *Adapter) Ranks() (low, high int) {
 // Parts returns the parts of a layer that it changes, such as attn_q, sorted.
 func (a *Adapter) Parts() []string {
 	var list []string
-	for _, f := range a.List {
+	for _, f := range a.Factors {
 		parts := strings.Split(f.Weight, ".")
 		list = append(list, parts[2])
 	}
@@ -82,7 +82,7 @@ func (a *Adapter) Parts() []string {
 
 // Parameters counts the numbers of all factors.
 func (a *Adapter) Parameters() (n int) {
-	for _, f := range a.List {
+	for _, f := range a.Factors {
 		n += len(f.A) + len(f.B)
 	}
 	return n
@@ -150,18 +150,18 @@ func numbers(name string, typ npu.DType, data []byte, n int) ([]float32, error) 
 
 // finish checks what both formats have in common, and sorts the list.
 func (a *Adapter) finish() (*Adapter, error) {
-	if len(a.List) == 0 {
+	if len(a.Factors) == 0 {
 		return nil, fmt.Errorf("%s: no LoRA factors of a layer's products: it changes nothing", a.Name)
 	}
-	for _, f := range a.List {
+	for _, f := range a.Factors {
 		if !(math.Abs(float64(f.Scale)) < 1e6) {
 			return nil, fmt.Errorf("%s: tensor %q: scale %v: alpha is damaged", a.Name, f.from, f.Scale)
 		}
 	}
-	slices.SortFunc(a.List, func(x, y Factors) int { return strings.Compare(x.Weight, y.Weight) })
-	for i := 1; i < len(a.List); i++ {
-		if a.List[i].Weight == a.List[i-1].Weight {
-			return nil, fmt.Errorf("%s: %q and %q change the same product", a.Name, a.List[i-1].from, a.List[i].from)
+	slices.SortFunc(a.Factors, func(x, y Factors) int { return strings.Compare(x.Weight, y.Weight) })
+	for i := 1; i < len(a.Factors); i++ {
+		if a.Factors[i].Weight == a.Factors[i-1].Weight {
+			return nil, fmt.Errorf("%s: %q and %q change the same product", a.Name, a.Factors[i-1].from, a.Factors[i].from)
 		}
 	}
 	return a, nil
@@ -190,9 +190,9 @@ func (a *Adapter) changes(m *model.Model, scale float32) ([]model.Change, error)
 		return nil, err
 	}
 	c := m.Config()
-	list := make([]model.Change, len(a.List))
-	for i, f := range a.List {
-		adjacent := a.hub && c.Rope.Dims > 0 && c.Rope.Pairing == npu.Adjacent && turns(f.Weight)
+	list := make([]model.Change, len(a.Factors))
+	for i, f := range a.Factors {
+		adjacent := a.hub && c.Rope.Dims > 0 && c.Rope.Pairing == npu.Adjacent && rotated(f.Weight)
 		if adjacent && f.Out%c.HeadDim != 0 {
 			return nil, fmt.Errorf("adapter %s: tensor %q has %d rows, which are not heads of %d: it is for another model", a.Name, f.from, f.Out, c.HeadDim)
 		}
@@ -211,8 +211,8 @@ func (a *Adapter) changes(m *model.Model, scale float32) ([]model.Change, error)
 	return list, nil
 }
 
-// turns reports whether positions rotate the product's rows.
-func turns(weight string) bool {
+// rotated reports whether positions rotate the product's rows.
+func rotated(weight string) bool {
 	return strings.HasSuffix(weight, ".attn_q.weight") || strings.HasSuffix(weight, ".attn_k.weight")
 }
 

@@ -268,10 +268,10 @@ func TestPEFT(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if low, high := a.Ranks(); low != 4 || high != 5 || len(a.List) != 7*c.Layers {
-				t.Errorf("%s: ranks %d to %d in %d products", name, low, high, len(a.List))
+			if low, high := a.Ranks(); low != 4 || high != 5 || len(a.Factors) != 7*c.Layers {
+				t.Errorf("%s: ranks %d to %d in %d products", name, low, high, len(a.Factors))
 			}
-			for _, f := range a.List {
+			for _, f := range a.Factors {
 				want := 8.0 / float64(f.Rank)
 				switch {
 				case name == "rsLoRA":
@@ -310,18 +310,18 @@ func merged(t *testing.T, arch string, a *Adapter, c model.Config) *model.Model 
 	meta, tensors := tinymodel.Parts(tinymodel.Spec{Arch: arch})
 	for i := range tensors {
 		w := &tensors[i]
-		at := slices.IndexFunc(a.List, func(f Factors) bool { return f.Weight == w.Name })
+		at := slices.IndexFunc(a.Factors, func(f Factors) bool { return f.Weight == w.Name })
 		if at < 0 {
 			continue
 		}
-		f := a.List[at]
+		f := a.Factors[at]
 		v := make([]float32, w.Rows*w.Cols)
 		if err := quant.Dequantize(w.Type, v, w.Data); err != nil {
 			t.Fatal(err)
 		}
 		for row := range w.Rows {
 			from := row
-			if arch == "llama" && turns(w.Name) { // llama.cpp's converter: reshape(heads, 2, size/2).swapaxes(1, 2)
+			if arch == "llama" && rotated(w.Name) { // llama.cpp's converter: reshape(heads, 2, size/2).swapaxes(1, 2)
 				head, i := row/c.HeadDim, row%c.HeadDim
 				from = head*c.HeadDim + i%2*(c.HeadDim/2) + i/2
 			}
@@ -507,7 +507,7 @@ func FuzzPEFT(f *testing.F) {
 
 // sound checks what callers rely on.
 func sound(t *testing.T, a *Adapter) {
-	for _, f := range a.List {
+	for _, f := range a.Factors {
 		if f.Rank < 1 || f.Rank > model.MaxRank || len(f.A) != f.Rank*f.In || len(f.B) != f.Rank*f.Out || adaptable(f.Weight) != nil {
 			t.Fatalf("%s: rank %d of %d×%d with %d and %d numbers", f.Weight, f.Rank, f.Out, f.In, len(f.A), len(f.B))
 		}

@@ -80,8 +80,8 @@ func (c *peftConfig) check() error {
 // patterns are regular expressions for the ends of modules' names, with what they stand for, in the order of the file: the
 // first that matches counts.
 type patterns[T any] struct {
-	list []*regexp.Regexp
-	of   []T
+	list   []*regexp.Regexp
+	values []T
 }
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -109,7 +109,7 @@ func (p *patterns[T]) UnmarshalJSON(b []byte) error {
 		if left -= n; left < 0 || len(p.list) == maxPatterns {
 			return errors.New("there are too many patterns, or they repeat too much")
 		}
-		p.list, p.of = append(p.list, r), append(p.of, v)
+		p.list, p.values = append(p.list, r), append(p.values, v)
 	}
 	return nil
 }
@@ -138,7 +138,7 @@ func compile(pattern string) (r *regexp.Regexp, instructions int, err error) {
 func (p patterns[T]) find(module string, otherwise T) T {
 	for i, r := range p.list {
 		if r.MatchString(module) {
-			return p.of[i]
+			return p.values[i]
 		}
 	}
 	return otherwise
@@ -192,7 +192,7 @@ func readPEFT(name string, config, tensors []byte) (*Adapter, error) {
 		if f.Scale = float32(alpha / float64(f.Rank)); c.RSLoRA {
 			f.Scale = float32(alpha / math.Sqrt(float64(f.Rank)))
 		}
-		a.List = append(a.List, f)
+		a.Factors = append(a.Factors, f)
 	}
 	return a.finish()
 }

@@ -54,7 +54,7 @@ func (c *rewriteCmd) Run(a *cli.App) (err error) {
 	kept, given := 0, text
 	if c.Short {
 		text, kept, err = c.with(a, "short", func(w *rewrite.Writer) (string, int, error) {
-			v, err := w.Short(a, text, c.MaxTokens)
+			v, err := w.Summarize(a, text, c.MaxTokens)
 			if v == "" {
 				return text, 1, err
 			}

@@ -82,7 +82,7 @@ func (c *rewriteCmd) Run(a *cli.App) (err error) {
 func (c *rewriteCmd) short(a *cli.App, w *rewrite.Writer, items []rewriteItem) error {
 	right, first := 0, 0
 	for _, it := range items {
-		got, err := w.Short(a, it.Given, c.MaxTokens)
+		got, err := w.Summarize(a, it.Given, c.MaxTokens)
 		if err != nil {
 			return err
 		}

@@ -94,7 +94,7 @@ func randomAdapter(m *model.Model, name string, seed uint64, rank int, parts []s
 			for i := range f.B {
 				f.B[i] = 0.02*r.Float32() - 0.01
 			}
-			a.List = append(a.List, f)
+			a.Factors = append(a.Factors, f)
 		}
 	}
 	return a

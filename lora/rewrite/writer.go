@@ -131,9 +131,9 @@ func (w *Writer) Tone(ctx context.Context, sentence, tone string, most int) (str
 	return likeliest(ctx, w.Seq(), keeping)
 }
 
-// Short returns the sentence that says what a message is about. The built-in adapter chooses it; other models write
+// Summarize returns the sentence that says what a message is about. The built-in adapter chooses it; other models write
 // one, of most tokens or fewer, and "" stands for none that has no other names and numbers than the message.
-func (w *Writer) Short(ctx context.Context, text string, most int) (string, error) {
+func (w *Writer) Summarize(ctx context.Context, text string, most int) (string, error) {
 	if !w.BuiltIn {
 		prompt, err := TaskPrompt(w.Model, text, "Give a short summary.", "Say in one short sentence what this message is about. Write only that sentence.")
 		if err != nil {

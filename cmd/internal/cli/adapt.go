@@ -243,7 +243,7 @@ func builtInRow(name string) adapterRow {
 // describe adds what the adapter says.
 func (row *adapterRow) describe(one *lora.Adapter) {
 	row.Base, row.Arch, row.Parts = one.BaseName, one.Arch, one.Parts()
-	row.Products, row.Parameters = len(one.List), one.Parameters()
+	row.Products, row.Parameters = len(one.Factors), one.Parameters()
 	row.RankLow, row.RankHigh = one.Ranks()
 	if one.Base != ([32]byte{}) {
 		row.BaseSum = fmt.Sprintf("%x", one.Base)

@@ -173,7 +173,7 @@ func (e *signExpr) eval(m *machine) any {
 		m.fail("%s has no sign", typeName(x))
 	}
 	if e.op == "-" {
-		i = -i
+		return m.integers("-", 0, i)
 	}
 	return i
 }
@@ -342,6 +342,8 @@ func (m *machine) integers(op string, a, b int64) any {
 		}
 		if r = q; op == "%" {
 			r = rest
+		} else {
+			fits = !(a == math.MinInt64 && b == -1)
 		}
 	}
 	if !fits {

@@ -300,13 +300,14 @@ func filterRound(m *machine, x any, a *arguments) any {
 		m.fail("%s is no number", typeName(x))
 	}
 	scale := math.Pow10(min(max(m.small(a.or(0, "precision", int64(0))), -300), 300))
-	switch method := m.textArg(a.or(1, "method", "common")); method {
+	round := math.RoundToEven
+	switch m.textArg(a.or(1, "method", "common")) {
 	case "ceil":
-		return math.Ceil(f*scale) / scale
+		round = math.Ceil
 	case "floor":
-		return math.Floor(f*scale) / scale
+		round = math.Floor
 	}
-	if r := math.RoundToEven(f*scale) / scale; !math.IsNaN(r) && !math.IsInf(r, 0) {
+	if r := round(f*scale) / scale; !math.IsNaN(r) && !math.IsInf(r, 0) {
 		return r
 	}
 	return f

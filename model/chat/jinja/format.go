@@ -123,25 +123,7 @@ func (m *machine) formatFields(s string, a *arguments) string {
 		field, spec, _ := strings.Cut(s[1:end], ":")
 		s = s[end+1:]
 		field, conversion, _ := strings.Cut(field, "!")
-		name, path := field, ""
-		if i := strings.IndexAny(field, ".["); i >= 0 {
-			name, path = field[:i], field[i:]
-		}
-		if name == "" {
-			name = strconv.Itoa(next)
-			next++
-		}
-		at, err := strconv.Atoi(name)
-		if err != nil {
-			at = -1
-		}
-		v, ok := a.get(at, name)
-		if !ok {
-			m.fail("the format has no argument %q", name)
-		}
-		if path != "" {
-			v = m.path(v, strings.NewReplacer("[", ".", "]", "").Replace(strings.TrimLeft(path, ".[")))
-		}
+		v := m.fieldValue(field, a, &next)
 		if conversion == "r" {
 			v = filterPprint(m, v, nil)
 		}
@@ -150,6 +132,30 @@ func (m *machine) formatFields(s string, a *arguments) string {
 		b.WriteString(text)
 	}
 	return b.String()
+}
+
+// fieldValue returns the value of a field such as "0", "name" or "x.y[0]". One without a name takes the next argument.
+func (m *machine) fieldValue(field string, a *arguments, next *int) any {
+	name, path := field, ""
+	if i := strings.IndexAny(field, ".["); i >= 0 {
+		name, path = field[:i], field[i:]
+	}
+	if name == "" {
+		name = strconv.Itoa(*next)
+		*next++
+	}
+	at, err := strconv.Atoi(name)
+	if err != nil {
+		at = -1
+	}
+	v, ok := a.get(at, name)
+	if !ok {
+		m.fail("the format has no argument %q", name)
+	}
+	if path != "" {
+		v = m.path(v, strings.NewReplacer("[", ".", "]", "").Replace(strings.TrimLeft(path, ".[")))
+	}
+	return v
 }
 
 // aligned formats a value by a specification such as "*>8.3f".

@@ -2,6 +2,7 @@ package jinja
 
 import (
 	"errors"
+	"strings"
 	"testing"
 )
 
@@ -24,6 +25,36 @@ func TestKeysCount(t *testing.T) {
 		}
 		if _, err := tpl.Render(nil, Limits{Steps: 400_000, Bytes: 64 << 20, Output: 1 << 20}); !errors.Is(err, ErrLimit) {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Integers have 64 bits, and a result that does not fit is an error, not another number.
+func TestIntegersAreBounded(t *testing.T) {
+	for _, x := range []string{
+		"9223372036854775807 + 1", "-9223372036854775807 - 2", "4611686018427387904 * 2", "2 ** 63",
+		"(-9223372036854775807 - 1) // -1", "-(-9223372036854775807 - 1)", "(-9223372036854775807 - 1)|abs",
+	} {
+		p, err := Parse("{{ " + x + " }}")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := p.Render(nil, Limits{Steps: 1000, Bytes: 1000, Output: 1000})
+		if err == nil || !strings.Contains(err.Error(), "out of range") {
+			t.Errorf("%s = %s, %v", x, got, err)
+		}
+	}
+}
+
+// Numbers are finite: one that is too large to round stays as it is.
+func TestRoundedNumbersAreFinite(t *testing.T) {
+	for _, method := range []string{"common", "ceil", "floor"} {
+		p, err := Parse("{{ 1e300|round(300, '" + method + "') }}")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := p.Render(nil, Limits{Steps: 1000, Bytes: 1000, Output: 1000}); got != "1e+300" || err != nil {
+			t.Errorf("%s: %s, %v", method, got, err)
 		}
 	}
 }

@@ -2,11 +2,7 @@
 
 package hub
 
-import (
-	"os"
-
-	"golang.org/x/sys/unix"
-)
+import "golang.org/x/sys/unix"
 
 // freeSpace returns how many bytes a user may still write on the disk that holds dir.
 func freeSpace(dir string) (uint64, error) {
@@ -16,6 +12,3 @@ func freeSpace(dir string) (uint64, error) {
 	}
 	return uint64(s.Bavail) * uint64(s.Bsize), nil
 }
-
-// lock keeps other programs from locking the file until it is closed.
-func lock(f *os.File) error { return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) }

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"tandem/internal/atomicfile"
+	"tandem/internal/filelock"
 )
 
 // Get returns the path in the snapshot of a file of the repository. It reads and verifies a file that is in the cache, and
@@ -138,7 +139,10 @@ func (c *Client) download(ctx context.Context, r *Repo, f File, blob string) err
 		return err
 	}
 	defer out.Close()
-	if err := lock(out); err != nil {
+	switch locked, err := filelock.Try(out); {
+	case err != nil:
+		return fmt.Errorf("lock %s: %w: set HF_HOME to a folder on a disk that supports locks", out.Name(), err)
+	case !locked:
 		return fmt.Errorf("another program is downloading it (%s is locked): wait for it", out.Name())
 	}
 	if whole, err := f.is(ctx, blob); whole || err != nil {

@@ -71,14 +71,7 @@ func FromEnv(getenv func(string) string) (*Client, error) {
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
 		return nil, fmt.Errorf("HF_ENDPOINT is %q: want a URL such as %s", endpoint, DefaultEndpoint)
 	}
-	home := first("HF_HOME")
-	if home == "" {
-		if cache := first("XDG_CACHE_HOME"); cache != "" {
-			home = filepath.Join(cache, "huggingface")
-		} else if user := first("HOME", "USERPROFILE"); user != "" {
-			home = filepath.Join(user, ".cache", "huggingface")
-		}
-	}
+	home := homeFolder(first)
 	cache := first("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE")
 	if cache == "" {
 		if home == "" {
@@ -86,6 +79,33 @@ func FromEnv(getenv func(string) string) (*Client, error) {
 		}
 		cache = filepath.Join(home, "hub")
 	}
+	c := newClient(u, cache)
+	if c.Token, err = accessToken(first, home); err != nil {
+		return nil, err
+	}
+	switch strings.ToLower(first("HF_HUB_OFFLINE")) {
+	case "1", "true", "yes", "on":
+		c.Offline = true
+	}
+	return c, nil
+}
+
+// homeFolder returns the folder of the hub's tools, "" if there is none. first returns the first of some variables that is set.
+func homeFolder(first func(names ...string) string) string {
+	if home := first("HF_HOME"); home != "" {
+		return home
+	}
+	if cache := first("XDG_CACHE_HOME"); cache != "" {
+		return filepath.Join(cache, "huggingface")
+	}
+	if user := first("HOME", "USERPROFILE"); user != "" {
+		return filepath.Join(user, ".cache", "huggingface")
+	}
+	return ""
+}
+
+// accessToken returns the token in the environment or in a file, "" if there is none.
+func accessToken(first func(names ...string) string, home string) (string, error) {
 	token := first("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
 	if token == "" {
 		path := first("HF_TOKEN_PATH")
@@ -98,15 +118,9 @@ func FromEnv(getenv func(string) string) (*Client, error) {
 	}
 	token = strings.TrimSpace(token)
 	if strings.ContainsAny(token, "\r\n\t ") {
-		return nil, fmt.Errorf("the hub's access token holds white space: set HF_TOKEN to the token alone")
+		return "", fmt.Errorf("the hub's access token holds white space: set HF_TOKEN to the token alone")
 	}
-	c := newClient(u, cache)
-	c.Token = token
-	switch strings.ToLower(first("HF_HUB_OFFLINE")) {
-	case "1", "true", "yes", "on":
-		c.Offline = true
-	}
-	return c, nil
+	return token, nil
 }
 
 // newClient makes a client without a token.

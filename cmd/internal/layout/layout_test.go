@@ -92,7 +92,7 @@ var rules = []struct{ packages, imports string }{
 	{"model/...", "tandem model/... npu npu/quant"},
 	{"model/chat/jinja", ""},
 	{"model/convert", "model/... npu npu/quant internal/atomicfile"},
-	{"model/hub", "model/gguf internal/atomicfile"},
+	{"model/hub", "model/gguf internal/atomicfile internal/filelock"},
 	{"model/span", "tandem model/... npu npu/quant npu/native internal/spelling"}, // a network that is not a graph, on native's kernels
 	{"npu", ""},
 	{"npu/...", "npu npu/quant"},

@@ -358,37 +358,11 @@ func (t *tokenizerJSON) byteLevel(v *vocabulary, merges []string) ([]gguf.KV, er
 // sentencePiece returns the metadata of a SentencePiece tokenizer, like Llama 2's. GGUF joins tokens by score, not by
 // merges. The merges were derived from the scores, so the rank of the first merge that gives a token determines its score.
 func (t *tokenizerJSON) sentencePiece(v *vocabulary, merges []string) ([]gguf.KV, error) {
-	prefix, spaces := false, false
-	for _, n := range t.Normalizer.flat() {
-		switch {
-		case n.Type == "Prepend" && n.Prepend == "▁":
-			prefix = true
-		case n.Type == "Replace" && n.Pattern.String != nil && *n.Pattern.String == " " && n.Content == "▁":
-			spaces = true
-		default:
-			return nil, fmt.Errorf("normalizer %.100q is not supported with SentencePiece BPE", n.Type)
-		}
+	prefix, err := t.spacePrefix()
+	if err != nil {
+		return nil, err
 	}
-	for _, p := range t.PreTokenizer.flat() {
-		if p.Type == "Split" && p.Pattern.String != nil && *p.Pattern.String == " " && spaces {
-			continue // there are no spaces any more
-		}
-		if p.Type != "Metaspace" || p.Split != nil && *p.Split {
-			return nil, fmt.Errorf("pre-tokenizer %.100q is not supported with SentencePiece BPE", p.Type)
-		}
-		prefix = prefix || p.Scheme != "never" && (p.Scheme != "" || p.AddPrefix)
-	}
-	scores := make([]float32, len(v.tokens))
-	for i := range scores {
-		scores[i] = -float32(len(merges) + i) // no merge gives it
-	}
-	seen := make([]bool, len(v.tokens))
-	for rank, line := range merges {
-		id, ok := v.ids[strings.Replace(line, " ", "", 1)]
-		if ok && !seen[id] {
-			scores[id], seen[id] = -float32(rank), true
-		}
-	}
+	scores := mergeScores(v, merges)
 	for id, text := range v.tokens {
 		if v.types[id] == normal && len(text) == 6 && strings.HasPrefix(text, "<0x") && text[5] == '>' {
 			v.types[id], scores[id] = byteToken, 0
@@ -409,6 +383,49 @@ func (t *tokenizerJSON) sentencePiece(v *vocabulary, merges []string) ([]gguf.KV
 		}
 	}
 	return meta, nil
+}
+
+// mergeScores returns a score for each token: the negative rank of the first merge that gives it. Tokens that no merge gives
+// come after those.
+func mergeScores(v *vocabulary, merges []string) []float32 {
+	scores := make([]float32, len(v.tokens))
+	for i := range scores {
+		scores[i] = -float32(len(merges) + i)
+	}
+	seen := make([]bool, len(v.tokens))
+	for rank, line := range merges {
+		id, ok := v.ids[strings.Replace(line, " ", "", 1)]
+		if ok && !seen[id] {
+			scores[id], seen[id] = -float32(rank), true
+		}
+	}
+	return scores
+}
+
+// spacePrefix reports whether a space is added before the text. It is an error if the tokenizer changes the text in ways that
+// GGUF's does not.
+func (t *tokenizerJSON) spacePrefix() (prefix bool, err error) {
+	spaces := false
+	for _, n := range t.Normalizer.flat() {
+		switch {
+		case n.Type == "Prepend" && n.Prepend == "▁":
+			prefix = true
+		case n.Type == "Replace" && n.Pattern.String != nil && *n.Pattern.String == " " && n.Content == "▁":
+			spaces = true
+		default:
+			return false, fmt.Errorf("normalizer %.100q is not supported with SentencePiece BPE", n.Type)
+		}
+	}
+	for _, p := range t.PreTokenizer.flat() {
+		if p.Type == "Split" && p.Pattern.String != nil && *p.Pattern.String == " " && spaces {
+			continue // there are no spaces any more
+		}
+		if p.Type != "Metaspace" || p.Split != nil && *p.Split {
+			return false, fmt.Errorf("pre-tokenizer %.100q is not supported with SentencePiece BPE", p.Type)
+		}
+		prefix = prefix || p.Scheme != "never" && (p.Scheme != "" || p.AddPrefix)
+	}
+	return prefix, nil
 }
 
 // switches returns the keys that say whether BOS and EOS are added to a text.

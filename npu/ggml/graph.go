@@ -129,12 +129,9 @@ func (s *sketch) node(i int) {
 	if s.absent(i, n) {
 		return
 	}
-	var x, y ptr
+	var x ptr
 	if len(n.Args) > 0 {
 		x = s.values[n.Args[0]]
-	}
-	if len(n.Args) > 1 {
-		y = s.values[n.Args[1]]
 	}
 	switch n.Op {
 	case npu.OpInput, npu.OpEmbed, npu.OpPosition:
@@ -161,28 +158,42 @@ func (s *sketch) node(i int) {
 	case npu.OpAttention:
 		s.attention(i, n)
 		return
-	case npu.OpSwiGLU:
-		x = a.SwiGLU(ctx, x, y)
-	case npu.OpGeGLU:
-		x = a.GeGLU(ctx, x, y)
-	case npu.OpGELU:
-		x = a.GELU(ctx, x)
-	case npu.OpSoftcap:
-		x = s.softcap(x, n.Scale)
-	case npu.OpReLU:
-		x = a.ReLU(ctx, x)
-	case npu.OpAdd:
-		x = a.Add(ctx, x, y)
-	case npu.OpTimes:
-		x = a.Mul(ctx, x, y)
 	case npu.OpTemper:
 		x = a.Mul(ctx, x, s.feed(i, 1))
 	case npu.OpConcat:
 		for _, part := range n.Args[1:] {
 			x = a.Concat(ctx, x, s.values[part], 0)
 		}
+	default:
+		x = s.elementwise(n, x)
 	}
 	s.values[i], s.bases[i] = x, x
+}
+
+// elementwise adds the tensor of an operation that takes each element of x, and of a second argument, by itself.
+func (s *sketch) elementwise(n *npu.Node, x ptr) ptr {
+	a, ctx := s.dev.api, s.ctx
+	var y ptr
+	if len(n.Args) > 1 {
+		y = s.values[n.Args[1]]
+	}
+	switch n.Op {
+	case npu.OpSwiGLU:
+		return a.SwiGLU(ctx, x, y)
+	case npu.OpGeGLU:
+		return a.GeGLU(ctx, x, y)
+	case npu.OpGELU:
+		return a.GELU(ctx, x)
+	case npu.OpSoftcap:
+		return s.softcap(x, n.Scale)
+	case npu.OpReLU:
+		return a.ReLU(ctx, x)
+	case npu.OpAdd:
+		return a.Add(ctx, x, y)
+	case npu.OpTimes:
+		return a.Mul(ctx, x, y)
+	}
+	return x
 }
 
 // feed returns a tensor for node i with rows of the given width, which the program fills before each run.

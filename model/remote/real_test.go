@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"net/http/httptrace"
 	"os"
 	"path/filepath"
 	"slices"
@@ -190,7 +191,7 @@ func swapped(t *testing.T, file []byte, a, b string) []byte {
 	return file
 }
 
-// A real llama-server that is killed while it computes gives an error, and the sequences are as before.
+// A real llama-server that is killed between the requests of a pass gives an error, and the sequences are as before.
 func TestRealLlamaServerDies(t *testing.T) {
 	path, m := open(t, models.Decoder)
 	p := remotetest.StartLlamaServer(t, path)
@@ -200,9 +201,9 @@ func TestRealLlamaServerDies(t *testing.T) {
 	}
 	defer s.Close()
 	long := m.Tokenizer().Encode(strings.Repeat("The harbour museum opens at nine. ", 100), tokenizer.Options{AddSpecial: true})[:500]
-	in := model.Input{Seq: s.Model().NewSeq(), Tokens: long, All: true} // 500 rows: it is busy for a while
-	time.AfterFunc(time.Second, p.Kill)
-	_, err = s.ForwardInto(t.Context(), []model.Input{in}, &model.Logits{})
+	in := model.Input{Seq: s.Model().NewSeq(), Tokens: long, All: true} // 500 rows take several requests
+	ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{GotFirstResponseByte: p.Kill})
+	_, err = s.ForwardInto(ctx, []model.Input{in}, &model.Logits{})
 	var failed *Error
 	if !errors.As(err, &failed) || in.Seq.Len() != 0 || s.Stats().Failures != 1 || s.Stats().Retries == 0 {
 		t.Errorf("%v, %d tokens, %+v", err, in.Seq.Len(), s.Stats())

@@ -18,9 +18,9 @@ func init() {
 		"e": filterEscape, "escape": filterEscape, "from_json": filterFromJSON, "first": filterFirst, "float": filterFloat, "format": filterFormat,
 		"groupby": filterGroupby, "indent": filterIndent, "int": filterInt, "items": filterItems, "join": filterJoin,
 		"last": filterLast, "length": filterLength, "list": filterList, "lower": textFilter("lower"), "map": filterMap,
-		"max": filterExtreme(1), "min": filterExtreme(-1), "pprint": filterPprint, "reject": filterSelect(false, false),
-		"rejectattr": filterSelect(true, false), "replace": filterReplace, "reverse": filterReverse, "round": filterRound,
-		"safe": filterString, "select": filterSelect(false, true), "selectattr": filterSelect(true, true), "slice": filterSlice,
+		"max": filterExtreme(1), "min": filterExtreme(-1), "pprint": filterPprint, "reject": filterSelect(failing),
+		"rejectattr": filterSelectAttr(failing), "replace": filterReplace, "reverse": filterReverse, "round": filterRound,
+		"safe": filterString, "select": filterSelect(passing), "selectattr": filterSelectAttr(passing), "slice": filterSlice,
 		"sort": filterSort, "string": filterString, "sum": filterSum, "title": textFilter("title"), "tojson": filterJSON,
 		"trim": filterTrim, "truncate": filterTruncate, "unique": filterUnique, "upper": textFilter("upper"),
 		"urlencode": filterURL, "wordcount": filterWordcount,
@@ -386,32 +386,46 @@ func (m *machine) named(in map[string]builtin, what string, a *arguments) (built
 	return run, &arguments{a.list[1:], a.names, a.named}
 }
 
-// filterSelect keeps the items that pass a test, or those that do not; with attr, the items with such an attribute.
-func filterSelect(attr, keep bool) builtin {
+// What filterSelect and filterSelectAttr keep: the items that pass a test, or the others.
+const (
+	passing = true
+	failing = false
+)
+
+// filterSelect keeps items by a test that the first argument names, or by their truth.
+func filterSelect(keep bool) builtin {
 	return func(m *machine, x any, a *arguments) any {
-		var name any
-		if attr {
-			name = m.need(a, 0, "attribute")
-			a = &arguments{a.list[1:], a.names, a.named}
-		}
-		run, rest := builtin(func(_ *machine, x any, _ *arguments) any { return truth(x) }), a
-		if len(a.list) > 0 {
-			run, rest = m.named(tests, "test", a)
-		}
-		out := m.list(nil, lazyKind)
-		for _, item := range m.some(x) {
-			v := item
-			if attr {
-				v = m.path(item, name)
-			}
-			m.step()
-			if run(m, v, rest) == keep {
-				m.alloc(32)
-				out.items = append(out.items, item)
-			}
-		}
-		return out
+		return m.selected(x, a, keep, func(item any) any { return item })
 	}
+}
+
+// filterSelectAttr is filterSelect by the items' attribute that the first argument names. The test is the second.
+func filterSelectAttr(keep bool) builtin {
+	return func(m *machine, x any, a *arguments) any {
+		if len(a.list) == 0 {
+			m.fail("the name of an attribute is missing")
+		}
+		name, rest := a.list[0], &arguments{a.list[1:], a.names, a.named}
+		return m.selected(x, rest, keep, func(item any) any { return m.path(item, name) })
+	}
+}
+
+// selected returns the items of x for which the test of subject has the result keep.
+func (m *machine) selected(x any, a *arguments, keep bool, subject func(item any) any) any {
+	run, rest := builtin(func(_ *machine, x any, _ *arguments) any { return truth(x) }), a
+	if len(a.list) > 0 {
+		run, rest = m.named(tests, "test", a)
+	}
+	out := m.list(nil, lazyKind)
+	for _, item := range m.some(x) {
+		v := subject(item)
+		m.step()
+		if run(m, v, rest) == keep {
+			m.alloc(32)
+			out.items = append(out.items, item)
+		}
+	}
+	return out
 }
 
 // key returns a function that gives what sort and its like compare.

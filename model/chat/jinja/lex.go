@@ -174,8 +174,8 @@ func unescape(s string) string {
 		if e, ok := escapes[c]; ok {
 			b.WriteString(e)
 			s = rest[1:]
-		} else if v, err := strconv.ParseUint(rest[min(1, len(rest)):min(1+digits, len(rest))], 16, 32); digits > 0 && err == nil {
-			b.WriteRune(rune(v))
+		} else if v, ok := hexDigits(rest[1:], digits); ok {
+			b.WriteRune(v)
 			s = rest[1+digits:]
 		} else if c >= '0' && c <= '7' {
 			n := 1
@@ -195,6 +195,15 @@ func unescape(s string) string {
 		}
 	}
 	return b.String()
+}
+
+// hexDigits reads the first n digits of s, if there are so many.
+func hexDigits(s string, n int) (rune, bool) {
+	if n == 0 || len(s) < n {
+		return 0, false
+	}
+	v, err := strconv.ParseUint(s[:n], 16, 32)
+	return rune(v), err == nil
 }
 
 // plain returns the literal text before the next tag and the tag's opening, "{{", "{%" or "" at the end of the

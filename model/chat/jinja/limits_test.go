@@ -58,3 +58,28 @@ func TestRoundedNumbersAreFinite(t *testing.T) {
 		}
 	}
 }
+
+// What a template gets wrong is an error or stays as it is. It never ends the program.
+func TestMistakesDoNotPanic(t *testing.T) {
+	for source, want := range map[string]string{
+		`{{ "\x4" }}`:                         `\x4`,
+		`{{ "\u00e" }}`:                       `\u00e`,
+		`{{ "\U0001f60" }}`:                   `\U0001f60`,
+		`{{ "\x4" ~ "\x41" }}`:                `\x4A`,
+		`{{ [1]|selectattr(attribute="a") }}`: "error",
+		`{{ [1]|rejectattr(attribute="a") }}`: "error",
+		`{{ [1]|selectattr() }}`:              "error",
+		`{{ [1]|map() }}`:                     "error",
+		`{{ [1]|select(name="odd")|list }}`:   "[1]",
+	} {
+		got := "error"
+		if p, err := Parse(source); err == nil {
+			if text, err := p.Render(nil, Limits{Steps: 1000, Bytes: 10_000, Output: 1000}); err == nil {
+				got = text
+			}
+		}
+		if got != want {
+			t.Errorf("%s gives %s, want %s", source, got, want)
+		}
+	}
+}

@@ -90,7 +90,7 @@ func (p *parser) body(ends ...string) (list []stmt, end string) {
 			p.close, p.open = "}}", 0
 			p.next()
 			line := p.line()
-			x := p.tuple(true)
+			x := p.tuple(p.expression)
 			p.end()
 			list = append(list, &outputStmt{x, line})
 		default:
@@ -133,7 +133,7 @@ func init() {
 			return p.rest("endgeneration")
 		},
 		"do": func(p *parser) stmt {
-			x := p.tuple(true)
+			x := p.tuple(p.expression)
 			p.end()
 			return &doStmt{x}
 		},
@@ -161,7 +161,7 @@ func (p *parser) ifStmt() stmt {
 	s := &ifStmt{}
 	for end := "elif"; ; {
 		if end == "elif" {
-			cond := p.tuple(true)
+			cond := p.tuple(p.expression)
 			p.end()
 			var body []stmt
 			body, end = p.body("elif", "else", "endif")
@@ -179,7 +179,7 @@ func (p *parser) ifStmt() stmt {
 func (p *parser) forStmt() stmt {
 	s := &forStmt{target: p.target()}
 	p.expect("in")
-	s.list = p.tuple(false)
+	s.list = p.tuple(p.or)
 	if p.skip("if") {
 		s.cond = p.expression()
 	}
@@ -222,7 +222,7 @@ func (p *parser) setStmt() stmt {
 		s.attr = p.name()
 	}
 	if p.skip("=") {
-		s.value = p.tuple(true)
+		s.value = p.tuple(p.expression)
 		p.end()
 		return s
 	}
@@ -334,19 +334,16 @@ func (p *parser) rawStmt() stmt {
 	}
 }
 
-// tuple reads an expression, or several with commas between them as a tuple.
-func (p *parser) tuple(conditional bool) expr {
-	one := p.expression
-	if !conditional {
-		one = p.or
-	}
-	x := one()
+// tuple reads an item, or several with commas between them as a tuple. The list of a loop has no conditional expressions, since
+// "if" begins its condition.
+func (p *parser) tuple(item func() expr) expr {
+	x := item()
 	if !p.tok.is(",") {
 		return x
 	}
 	list := &listExpr{kind: tupleKind, items: []expr{x}}
 	for p.skip(",") && p.tok.kind != tokEnd && !p.tok.is(")") && !p.tok.is("if") && !p.tok.is("recursive") {
-		list.items = append(list.items, one())
+		list.items = append(list.items, item())
 	}
 	return list
 }
@@ -473,26 +470,13 @@ func (p *parser) primary() expr {
 		}
 		return &nameExpr{t.text}
 	case t.kind == tokValue:
-		p.next()
-		text, ok := t.value.(string)
-		for ok && p.tok.kind == tokValue { // adjacent texts are one
-			more, isText := p.tok.value.(string)
-			if !isText {
-				break
-			}
-			text += more
-			p.next()
-		}
-		if ok {
-			return &constExpr{text}
-		}
-		return &constExpr{t.value}
+		return p.literal()
 	case t.is("("):
 		p.next()
 		if p.skip(")") {
 			return &listExpr{kind: tupleKind}
 		}
-		x := p.tuple(true)
+		x := p.tuple(p.expression)
 		p.expect(")")
 		return x
 	case t.is("["):
@@ -510,6 +494,25 @@ func (p *parser) primary() expr {
 	}
 	p.fail("unexpected %s", t.describe())
 	return nil
+}
+
+// literal reads a number, or a text with those that follow it.
+func (p *parser) literal() expr {
+	value := p.tok.value
+	p.next()
+	text, isText := value.(string)
+	for isText && p.tok.kind == tokValue {
+		more, ok := p.tok.value.(string)
+		if !ok {
+			break
+		}
+		text += more
+		p.next()
+	}
+	if isText {
+		return &constExpr{text}
+	}
+	return &constExpr{value}
 }
 
 func (p *parser) dict() expr {
@@ -566,7 +569,7 @@ func (p *parser) index(x expr) expr {
 		if part[n] != nil {
 			p.fail("unexpected %s", p.tok.describe())
 		}
-		part[n] = p.tuple(true)
+		part[n] = p.tuple(p.expression)
 	}
 	p.next()
 	if slice {

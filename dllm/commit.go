@@ -154,7 +154,7 @@ func (m *Machine) wholeBlocks(to int) int {
 }
 
 // advance makes the next block current when this one is decided. It reports whether the generation is over, and why.
-func (m *Machine) advance() (ended Ended, over bool) {
+func (m *Machine) advance() (ended EndReason, over bool) {
 	if i := m.stopPosition(); i >= 0 {
 		return StopToken, true
 	}

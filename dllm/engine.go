@@ -53,18 +53,18 @@ func Generate(ctx context.Context, m *model.Model, prompt []tandem.Token, o Opti
 	if o.Limit != nil {
 		cfg.Ordered, cfg.Visible, cfg.Refresh = true, cfg.Stable, 0
 	}
-	e := NewEngine(m, o.Temperature, o.Seed, cfg.Refresh > 0)
+	e := newEngine(m, o.Temperature, o.Seed, cfg.Refresh > 0)
 	if o.Limit == nil {
 		return Run(ctx, cfg, e, o.Observer)
 	}
 	return Run(ctx, cfg, e, e.limitTo(cfg, o.Limit, o.Observer))
 }
 
-// An Engine is a Denoiser on a model, for one generation. It keeps two caches: the dense path computes in the first; the
+// An engine is a Denoiser on a model, for one generation. It keeps two caches: the dense path computes in the first; the
 // second holds a copy of the prefix, in which the sparse path computes. Merge exchanges what changed. So neither path ever
 // reads what the other writes. Where the device has a second group of threads, the sparse path computes there, with the same
 // weights (llada.cpp §3.3).
-type Engine struct {
+type engine struct {
 	m                   *model.Model
 	sparse              *model.Model // computes the sparse path
 	sparseErr           error        // why there is none
@@ -74,7 +74,7 @@ type Engine struct {
 	seed                uint64
 	banned              []tandem.Token // that no position may have
 	refreshed           []int          // positions that Refresh has computed since the last Merge
-	rows                [2][]model.Live
+	rows                [2][]model.DenoiseRow
 	logits              [2]model.Logits
 	limiter             *limiter // nil without a limit
 }
@@ -87,7 +87,7 @@ type limiter struct {
 }
 
 // limitTo makes the engine keep to a limit. It learns what is decided through the observer that it returns.
-func (e *Engine) limitTo(cfg Config, limit Limit, observer Observer) Observer {
+func (e *engine) limitTo(cfg Config, limit Limit, observer Observer) Observer {
 	l := &limiter{Config: cfg, limit: limit}
 	e.limiter = l
 	write := observer.Write
@@ -103,7 +103,7 @@ func (e *Engine) limitTo(cfg Config, limit Limit, observer Observer) Observer {
 
 // guesses guesses the next undecided positions one after the other, each limited by the ones before it, as long as they can
 // be decided. Its guesses for other positions are drafts or unused.
-func (l *limiter) guesses(e *Engine, rows []Row, logits [][]float32) []Guess {
+func (l *limiter) guesses(e *engine, rows []Row, logits [][]float32) []Guess {
 	out := make([]Guess, 0, len(logits))
 	text, going := slices.Clone(l.answer), true
 	for _, r := range rows {
@@ -128,9 +128,9 @@ func (l *limiter) guesses(e *Engine, rows []Row, logits [][]float32) []Guess {
 	return out
 }
 
-// NewEngine returns an engine. Without refresh it has one cache.
-func NewEngine(m *model.Model, temperature float64, seed uint64, refresh bool) *Engine {
-	e := &Engine{m: m, sparse: m, denseSeq: m.NewSeq(), refreshes: refresh, temperature: temperature, seed: seed, banned: []tandem.Token{m.Config().Mask}}
+// newEngine returns an engine. Without refresh it has one cache.
+func newEngine(m *model.Model, temperature float64, seed uint64, refresh bool) *engine {
+	e := &engine{m: m, sparse: m, denseSeq: m.NewSeq(), refreshes: refresh, temperature: temperature, seed: seed, banned: []tandem.Token{m.Config().Mask}}
 	if t, ok := m.Tokenizer().Unsupported(); ok {
 		e.banned = append(e.banned, t)
 	}
@@ -144,12 +144,12 @@ func NewEngine(m *model.Model, temperature float64, seed uint64, refresh bool) *
 }
 
 // Compute implements Denoiser.
-func (e *Engine) Compute(ctx context.Context, rows []Row) ([]Guess, error) {
+func (e *engine) Compute(ctx context.Context, rows []Row) ([]Guess, error) {
 	return e.pass(ctx, e.m, 0, e.denseSeq, rows)
 }
 
 // Refresh implements Denoiser.
-func (e *Engine) Refresh(ctx context.Context, rows []Row) ([]Guess, error) {
+func (e *engine) Refresh(ctx context.Context, rows []Row) ([]Guess, error) {
 	if !e.refreshes {
 		return nil, fmt.Errorf("denoise: the engine was made without refresh")
 	}
@@ -163,7 +163,7 @@ func (e *Engine) Refresh(ctx context.Context, rows []Row) ([]Guess, error) {
 }
 
 // Merge implements Denoiser.
-func (e *Engine) Merge(settled, end int) error {
+func (e *engine) Merge(settled, end int) error {
 	for _, p := range e.refreshed {
 		e.denseSeq.CopyFrom(e.sparseSeq, p, p+1)
 	}
@@ -177,10 +177,10 @@ func (e *Engine) Merge(settled, end int) error {
 }
 
 // pass computes rows in a cache of a model.
-func (e *Engine) pass(ctx context.Context, m *model.Model, path int, seq *model.Seq, rows []Row) ([]Guess, error) {
+func (e *engine) pass(ctx context.Context, m *model.Model, path int, seq *model.Seq, rows []Row) ([]Guess, error) {
 	live := e.rows[path][:0]
 	for _, r := range rows {
-		live = append(live, model.Live(r))
+		live = append(live, model.DenoiseRow(r))
 	}
 	e.rows[path] = live
 	logits, err := m.Denoise(ctx, seq, live, &e.logits[path])
@@ -200,14 +200,14 @@ func (e *Engine) pass(ctx context.Context, m *model.Model, path int, seq *model.
 }
 
 // ban sets the logits of the tokens that no position may have to −Inf.
-func (e *Engine) ban(logits []float32) {
+func (e *engine) ban(logits []float32) {
 	for _, t := range e.banned {
 		logits[t] = float32(math.Inf(-1))
 	}
 }
 
 // guess makes a guess of a row's logits, which it changes.
-func (e *Engine) guess(logits []float32, position int) Guess {
+func (e *engine) guess(logits []float32, position int) Guess {
 	e.ban(logits)
 	best := 0
 	for i, l := range logits {
@@ -226,7 +226,7 @@ func (e *Engine) guess(logits []float32, position int) Guess {
 }
 
 // draw draws a token from logits whose largest is top.
-func (e *Engine) draw(logits []float32, top float64, position int) int {
+func (e *engine) draw(logits []float32, top float64, position int) int {
 	sum := 0.0
 	for _, l := range logits {
 		sum += math.Exp((float64(l) - top) / e.temperature)

@@ -44,7 +44,7 @@ func generate(t testing.TB, m *model.Model, prompt []tandem.Token, o Options) (t
 
 // A scratch computes all that a row sees from nothing in every pass, without a cache.
 type scratch struct {
-	*Engine
+	*engine
 	rows map[int]Row // as computed last
 }
 
@@ -70,7 +70,7 @@ func TestPrefixReuseIsExact(t *testing.T) {
 			want, _ := generate(t, m, prompt(19), Options{Method: method, MaxTokens: 30, IgnoreEnd: true})
 			cfg := Config{Method: method, Prompt: prompt(19), Length: 30, Mask: m.Config().Mask, Shifted: m.Config().Shifted}
 			var text []tandem.Token
-			d := &scratch{NewEngine(m, 0, 0, false), map[int]Row{}}
+			d := &scratch{newEngine(m, 0, 0, false), map[int]Row{}}
 			if _, err := Run(t.Context(), cfg, d, Observer{Write: func(tokens []tandem.Token) error { text = append(text, tokens...); return nil }}); err != nil {
 				t.Fatal(err)
 			}
@@ -112,7 +112,7 @@ func TestPathsOnAModel(t *testing.T) {
 		cfg := Config{Method: method, Prompt: prompt(9), Length: 60, Mask: m.Config().Mask, Shifted: m.Config().Shifted, Costs: costs}
 		for i, sparseFirst := range []bool{false, true, false} {
 			var text []tandem.Token
-			d := &inTurn{Engine: NewEngine(m, 0, 0, true), first: sparseFirst}
+			d := &inTurn{engine: newEngine(m, 0, 0, true), first: sparseFirst}
 			if d.sparse == m {
 				t.Fatalf("%s: the second path has no threads of its own", arch)
 			}
@@ -172,7 +172,7 @@ func TestLimit(t *testing.T) {
 			cfg := Config{Method: method.Method, Prompt: prompt(9), Length: 70, Mask: m.Config().Mask, Shifted: m.Config().Shifted, Ordered: true}
 			cfg.Visible, cfg.Refresh = cfg.Stable, 0
 			var want []tandem.Token
-			if _, err := Run(t.Context(), cfg, NewEngine(m, 0, 0, false), Observer{Write: func(tokens []tandem.Token) error { want = append(want, tokens...); return nil }}); err != nil || !slices.Equal(free, want) {
+			if _, err := Run(t.Context(), cfg, newEngine(m, 0, 0, false), Observer{Write: func(tokens []tandem.Token) error { want = append(want, tokens...); return nil }}); err != nil || !slices.Equal(free, want) {
 				t.Errorf("%s %s: %d with a limit that allows all, %d without: %v", arch, method.Name, free, want, err)
 			}
 		}
@@ -181,7 +181,7 @@ func TestLimit(t *testing.T) {
 
 // inTurn carries out the two paths one after the other.
 type inTurn struct {
-	*Engine
+	*engine
 	first bool // the second path comes first
 }
 
@@ -237,7 +237,7 @@ func TestTemperature(t *testing.T) {
 	if !slices.Equal(a, b) || slices.Equal(a, c) {
 		t.Errorf("seed 5: %d and %d, seed 6: %d", a, b, c)
 	}
-	e := NewEngine(m, .5, 1, false)
+	e := newEngine(m, .5, 1, false)
 	n := [3]int{}
 	for position := range 4000 {
 		logits := []float32{0, .5, float32(math.Inf(-1))}
@@ -282,7 +282,7 @@ func TestGenerateRefuses(t *testing.T) {
 
 // stopping is an engine whose device fails after a number of passes.
 type stopping struct {
-	*Engine
+	*engine
 	left, end int // passes; of the prefix
 }
 
@@ -291,12 +291,12 @@ func (s *stopping) Compute(ctx context.Context, rows []Row) ([]Guess, error) {
 		return nil, errBroken
 	}
 	s.left--
-	return s.Engine.Compute(ctx, rows)
+	return s.engine.Compute(ctx, rows)
 }
 
 func (s *stopping) Merge(settled, end int) error {
 	s.end = end
-	return s.Engine.Merge(settled, end)
+	return s.engine.Merge(settled, end)
 }
 
 // After an interrupt the cache of the prefix is what its tokens give when they are computed from nothing: one can go on.
@@ -307,7 +307,7 @@ func TestInterruptLeavesTheCacheWhole(t *testing.T) {
 		cfg := Config{Method: Method{Block: block, Visible: .6, Stable: .6}, Prompt: prompt(19), Length: 5 * block, Mask: m.Config().Mask, Shifted: m.Config().Shifted}
 		blocks := 0
 		for passes := 1; passes < 10; passes++ {
-			d := &stopping{Engine: NewEngine(m, 0, 0, false), left: passes}
+			d := &stopping{engine: newEngine(m, 0, 0, false), left: passes}
 			var answer []Cell
 			if _, err := Run(t.Context(), cfg, d, Observer{Step: func(_ Pass, a []Cell) { answer = a }}); !errors.Is(err, errBroken) {
 				t.Fatalf("%s: %v after %d passes", arch, err, passes)

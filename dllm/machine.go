@@ -71,7 +71,7 @@ type (
 	// Write is a run of final tokens, which follow those written before.
 	Write struct{ Tokens []tandem.Token }
 	// Finish ends the generation.
-	Finish struct{ Ended Ended }
+	Finish struct{ Reason EndReason }
 )
 
 func (Compute) action() {}
@@ -80,14 +80,14 @@ func (Merge) action()   {}
 func (Write) action()   {}
 func (Finish) action()  {}
 
-// Ended says why a generation ended.
-type Ended uint8
+// EndReason says why a generation ended.
+type EndReason uint8
 
 // The ends.
 const (
-	Complete    Ended = iota // every position is decided
-	StopToken                // a stop token and everything before it is decided
-	Interrupted              // by Interrupt
+	Complete    EndReason = iota // every position is decided
+	StopToken                    // a stop token and everything before it is decided
+	Interrupted                  // by Interrupt
 )
 
 // Machine is the state machine of one generation. It is not safe for concurrent use.
@@ -209,7 +209,7 @@ func (m *Machine) endStep() []Action {
 }
 
 // finish ends the generation with what is decided.
-func (m *Machine) finish(actions []Action, ended Ended) []Action {
+func (m *Machine) finish(actions []Action, ended EndReason) []Action {
 	m.done = true
 	if text := m.takeFinal(true); len(text) > 0 {
 		actions = append(actions, Write{text})

@@ -36,7 +36,7 @@ func Measure(ctx context.Context, m *model.Model, maxRows int, budget time.Durat
 	}
 	sizes = append(sizes, maxRows)
 	best := make([]float64, len(sizes))
-	e := NewEngine(m, 0, 0, false)
+	e := newEngine(m, 0, 0, false)
 	for round := 0; more(round); round++ {
 		for i, n := range sizes {
 			rows := make([]Row, n)

@@ -23,7 +23,7 @@ import (
 type Passes struct {
 	m      *model.Model
 	texts  map[*model.Seq]*text
-	rows   []model.Live
+	rows   []model.DenoiseRow
 	logits model.Logits
 }
 
@@ -120,7 +120,7 @@ func (p *Passes) next(ctx context.Context, seq *model.Seq, t *text, out []float3
 	if len(t.answer) >= room {
 		return fmt.Errorf("denoise: a prompt of %d tokens and an answer of %d leave no room in the model's context of %d", len(t.prompt), len(t.answer), c.Context)
 	}
-	rows, err := p.m.Denoise(ctx, seq, p.live(t, room, seq.Len() == 0), &p.logits)
+	rows, err := p.m.Denoise(ctx, seq, p.passRows(t, room, seq.Len() == 0), &p.logits)
 	if err != nil {
 		return fmt.Errorf("denoise: %w", err)
 	}
@@ -131,9 +131,9 @@ func (p *Passes) next(ctx context.Context, seq *model.Seq, t *text, out []float3
 	return nil
 }
 
-// live returns the rows of a pass: the prompt, if it is not there yet, the answer from its first block that is not final, and
+// passRows returns the rows of a pass: the prompt, if it is not there yet, the answer from its first block that is not final, and
 // the masks after it up to the end of its block.
-func (p *Passes) live(t *text, room int, prompt bool) []model.Live {
+func (p *Passes) passRows(t *text, room int, prompt bool) []model.DenoiseRow {
 	c := p.m.Config()
 	from, end := t.prefix, min(blockEnd(len(t.answer)), room)
 	asked := len(t.answer) // the row that guesses
@@ -146,14 +146,14 @@ func (p *Passes) live(t *text, room int, prompt bool) []model.Live {
 	rows := p.rows[:0]
 	if prompt {
 		for i, token := range t.prompt {
-			rows = append(rows, model.Live{Position: i, Token: token, Sees: len(t.prompt)})
+			rows = append(rows, model.DenoiseRow{Position: i, Token: token, Sees: len(t.prompt)})
 			if c.CausalPrompt {
 				rows[i].Sees = i + 1
 			}
 		}
 	} else if from = min(from, asked); from < 0 { // the prompt's last token, again
 		last := len(t.prompt) - 1
-		rows = append(rows, model.Live{Position: last, Token: t.prompt[last], Sees: last + 1})
+		rows = append(rows, model.DenoiseRow{Position: last, Token: t.prompt[last], Sees: last + 1})
 		from = 0
 	}
 	for i := from; i < end; i++ {
@@ -161,7 +161,7 @@ func (p *Passes) live(t *text, room int, prompt bool) []model.Live {
 		if i < len(t.answer) {
 			token = t.answer[i]
 		}
-		rows = append(rows, model.Live{Position: len(t.prompt) + i, Token: token, Sees: len(t.prompt) + min(blockEnd(i), room)})
+		rows = append(rows, model.DenoiseRow{Position: len(t.prompt) + i, Token: token, Sees: len(t.prompt) + min(blockEnd(i), room)})
 	}
 	for i := range rows {
 		rows[i].Logits = rows[i].Position == len(t.prompt)+asked

@@ -26,9 +26,9 @@ func following(t *testing.T, m *model.Model, prompt, answer []tandem.Token) []fl
 	if c.Shifted {
 		asked--
 	}
-	var rows []model.Live
+	var rows []model.DenoiseRow
 	for i, token := range prompt {
-		rows = append(rows, model.Live{Position: i, Token: token, Sees: len(prompt), Logits: i == asked})
+		rows = append(rows, model.DenoiseRow{Position: i, Token: token, Sees: len(prompt), Logits: i == asked})
 		if c.CausalPrompt {
 			rows[i].Sees = i + 1
 		}
@@ -39,7 +39,7 @@ func following(t *testing.T, m *model.Model, prompt, answer []tandem.Token) []fl
 			token = answer[i]
 		}
 		end := min(i/DefaultBlock*DefaultBlock+DefaultBlock, total)
-		rows = append(rows, model.Live{Position: len(prompt) + i, Token: token, Sees: len(prompt) + end, Logits: len(prompt)+i == asked})
+		rows = append(rows, model.DenoiseRow{Position: len(prompt) + i, Token: token, Sees: len(prompt) + end, Logits: len(prompt)+i == asked})
 	}
 	out, err := m.Denoise(t.Context(), m.NewSeq(), rows, new(model.Logits))
 	if err != nil {

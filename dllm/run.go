@@ -39,7 +39,7 @@ type Pass struct {
 type Stats struct {
 	Tokens     int // written
 	Passes     []Pass
-	Ended      Ended
+	Ended      EndReason
 	First, All time.Duration // until the first token was final, and until the end
 }
 
@@ -113,7 +113,7 @@ func (r *runner) carryOut(ctx context.Context, actions []Action) (events []Event
 				return nil, err
 			}
 		case Finish:
-			r.stats.Ended = a.Ended
+			r.stats.Ended = a.Reason
 		}
 	}
 	if dense == nil {

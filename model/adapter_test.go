@@ -90,7 +90,7 @@ func TestCacheOfOneAdapterIsNeverUsedForAnother(t *testing.T) {
 			switch {
 			case i == j && (err != nil || got.Adapter() != reads):
 				t.Errorf("adapter %d does not read what it wrote: %v", i, err)
-			case i != j && !errors.Is(err, ErrSaved):
+			case i != j && !errors.Is(err, errSaved):
 				t.Errorf("adapter %d reads what %d wrote: error %v", j, i, err)
 			}
 		}

@@ -29,7 +29,7 @@ func TestNotANumber(t *testing.T) {
 		case m.Config().Pooling != NoPooling:
 			_, err = m.Embed(t.Context(), []tandem.Token{1, 2})
 		case m.Config().Diffusion:
-			_, err = m.Denoise(t.Context(), seq, []Live{{Token: 1, Sees: 1, Logits: true}}, new(Logits))
+			_, err = m.Denoise(t.Context(), seq, []DenoiseRow{{Token: 1, Sees: 1, Logits: true}}, new(Logits))
 		default:
 			_, err = m.Forward(t.Context(), []Input{{Seq: seq, Tokens: []tandem.Token{1, 2}}})
 		}

@@ -10,9 +10,9 @@ import (
 	"tandem/npu"
 )
 
-// A Live is a row of a block that is being denoised (llada.cpp §2.1). Its token may change, and it attends to rows
+// A DenoiseRow is a row of a block that is being denoised (llada.cpp §2.1). Its token may change, and it attends to rows
 // before and after it.
-type Live struct {
+type DenoiseRow struct {
 	Position int // its slot, too: below Seq.Len the row is computed again in place
 	Token    tandem.Token
 	Sees     int  // the row attends to the slots below, its own included
@@ -27,8 +27,8 @@ type Live struct {
 // for bit whatever other rows are in the pass, for any number of threads, and however rows are divided into chunks.
 //
 // On an error the sequence has its old length, but the rows' own slots may have changed.
-func (m *Model) Denoise(ctx context.Context, seq *Seq, rows []Live, into *Logits) ([][]float32, error) {
-	end, logitRows, err := m.checkLive(seq, rows)
+func (m *Model) Denoise(ctx context.Context, seq *Seq, rows []DenoiseRow, into *Logits) ([][]float32, error) {
+	end, logitRows, err := m.checkDenoise(seq, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func (m *Model) Denoise(ctx context.Context, seq *Seq, rows []Live, into *Logits
 	for i := range rows {
 		if !seq.writable(rows[i].Position) {
 			seq.cut(before)
-			return nil, fmt.Errorf("row %d: position %d is shared with another sequence: denoise a Clone", i, rows[i].Position)
+			return nil, fmt.Errorf("row %d: position %d is shared with a fork: copy the positions to a new sequence (Grow, CopyFrom) and denoise that", i, rows[i].Position)
 		}
 	}
 	out := into.Take(logitRows, m.config.Vocab)
@@ -59,8 +59,8 @@ func (m *Model) Denoise(ctx context.Context, seq *Seq, rows []Live, into *Logits
 	return out, nil
 }
 
-// checkLive returns the end of the rows and the number of those that want logits.
-func (m *Model) checkLive(seq *Seq, rows []Live) (end, logitRows int, err error) {
+// checkDenoise returns the end of the rows and the number of those that want logits.
+func (m *Model) checkDenoise(seq *Seq, rows []DenoiseRow) (end, logitRows int, err error) {
 	switch {
 	case !m.config.Diffusion:
 		return 0, 0, fmt.Errorf("%s is not a diffusion model: generate with Forward", m.config.Arch)
@@ -91,34 +91,34 @@ func (m *Model) checkLive(seq *Seq, rows []Live) (end, logitRows int, err error)
 	return end, logitRows, nil
 }
 
-// A livePiece is a chunk of a pass.
-type livePiece struct {
+// A denoisePiece is a chunk of a pass.
+type denoisePiece struct {
 	programs *npu.Programs
 	args     npu.Args
 }
 
 // denoise runs the rows through all blocks and writes the logits [their number × Vocab]. If they need several chunks,
 // each block is run twice on all but the last: a first time for the keys and values alone, so that the others see them.
-func (m *Model) denoise(ctx context.Context, seq *Seq, rows []Live, logits []float32) error {
-	schedule, err := m.scheduleLive(ctx, seq, len(rows))
+func (m *Model) denoise(ctx context.Context, seq *Seq, rows []DenoiseRow, logits []float32) error {
+	schedule, err := m.scheduleBidirectional(ctx, seq, len(rows))
 	if err != nil {
 		return err
 	}
-	x, err := m.liveLayers(ctx, seq, rows, schedule)
+	x, err := m.bidirectionalLayers(ctx, seq, rows, schedule)
 	if err != nil {
 		return err
 	}
-	if err := m.liveLogits(ctx, schedule, rows, x, logits); err != nil {
+	if err := m.denoiseLogits(ctx, schedule, rows, x, logits); err != nil {
 		return err
 	}
 	return schedule.End(ctx)
 }
 
-// liveLayers runs the rows through all layers and returns the residual stream [rows × Dim].
-func (m *Model) liveLayers(ctx context.Context, seq *Seq, rows []Live, schedule npu.Schedule) ([]float32, error) {
+// bidirectionalLayers runs the rows through all layers and returns the residual stream [rows × Dim].
+func (m *Model) bidirectionalLayers(ctx context.Context, seq *Seq, rows []DenoiseRow, schedule npu.Schedule) ([]float32, error) {
 	dim := m.config.Dim
 	x, scratch := make([]float32, len(rows)*dim), []float32(nil)
-	var pieces []livePiece
+	var pieces []denoisePiece
 	next := schedule.Next
 	if p := next(len(rows)); len(rows) > p.Chunk && len(p.Layers) < m.config.Layers { // layers must go one by one
 		single, err := m.singly()
@@ -130,14 +130,14 @@ func (m *Model) liveLayers(ctx context.Context, seq *Seq, rows []Live, schedule 
 	for at := 0; at < len(rows); {
 		p := next(len(rows) - at)
 		n := min(len(rows)-at, p.Chunk)
-		a := liveArgs(seq, rows[at:at+n])
+		a := bidirectionalArgs(seq, rows[at:at+n])
 		if a.X = x[at*dim:][:n*dim]; at+n < len(rows) || at > 0 {
 			scratch = slices.Grow(scratch[:0], n*dim)
 		}
 		if err := p.Embed.Run(npu.Args{Rows: n, Tokens: a.Tokens, Positions: a.Positions, Out: a.X}); err != nil {
 			return nil, err
 		}
-		pieces = append(pieces, livePiece{p, a})
+		pieces = append(pieces, denoisePiece{p, a})
 		at += n
 	}
 	last := len(pieces) - 1
@@ -160,14 +160,14 @@ func (m *Model) liveLayers(ctx context.Context, seq *Seq, rows []Live, schedule 
 }
 
 // run runs the layers' program on a piece.
-func (p *livePiece) run(layer int, out []float32) error {
+func (p *denoisePiece) run(layer int, out []float32) error {
 	a := p.args
 	a.Out, a.Tokens = out, nil
 	return p.programs.Layers[layer].Run(a)
 }
 
-// liveArgs returns the inputs of a run of rows.
-func liveArgs(seq *Seq, rows []Live) npu.Args {
+// bidirectionalArgs returns the inputs of a run of rows.
+func bidirectionalArgs(seq *Seq, rows []DenoiseRow) npu.Args {
 	a := npu.Args{Rows: len(rows)}
 	for _, r := range rows {
 		p := int32(r.Position)
@@ -178,8 +178,8 @@ func liveArgs(seq *Seq, rows []Live) npu.Args {
 	return a
 }
 
-// liveLogits moves the rows that want logits to the front and runs the head on them.
-func (m *Model) liveLogits(ctx context.Context, schedule npu.Schedule, rows []Live, x, logits []float32) error {
+// denoiseLogits moves the rows that want logits to the front and runs the head on them.
+func (m *Model) denoiseLogits(ctx context.Context, schedule npu.Schedule, rows []DenoiseRow, x, logits []float32) error {
 	dim, k := m.config.Dim, 0
 	for i, r := range rows {
 		if r.Logits {
@@ -201,24 +201,12 @@ func (m *Model) liveLogits(ctx context.Context, schedule npu.Schedule, rows []Li
 	return nil
 }
 
-// scheduleLive returns the schedule of a pass.
-func (m *Model) scheduleLive(ctx context.Context, seq *Seq, rows int) (npu.Schedule, error) {
+// scheduleBidirectional returns the schedule of a pass whose rows attend both ways.
+func (m *Model) scheduleBidirectional(ctx context.Context, seq *Seq, rows int) (npu.Schedule, error) {
 	if m.scheduler == nil {
 		return m.base.schedule, nil
 	}
-	return m.scheduler.Schedule(ctx, m.base.programs, npu.Pass{Tokens: rows, Longest: seq.n, Live: true})
-}
-
-// clone returns a second sequence with the same positions in memory of its own.
-func (s *Seq) clone() *Seq {
-	s.dropTree()
-	c := s.m.NewSeq()
-	if s.n > 0 {
-		c.extend(s.n)
-		c.n = s.n
-		c.CopyFrom(s, 0, s.n)
-	}
-	return c
+	return m.scheduler.Schedule(ctx, m.base.programs, npu.Pass{Tokens: rows, Longest: seq.n, Bidirectional: true})
 }
 
 // CopyFrom copies the keys and values of positions from to end−1 of another sequence of the same model. Both must hold

@@ -28,15 +28,23 @@ func diffusionModel(t testing.TB, spec tinymodel.Spec, d npu.Device) *Model {
 	return m
 }
 
-// live returns n rows from a position on, with random tokens and all logits.
-func live(r *rand.Rand, from, n, sees int) (rows []Live) {
+// clone returns a second sequence with the same positions in memory of its own.
+func clone(s *Seq) *Seq {
+	c := s.m.NewSeq()
+	c.Grow(s.Len())
+	c.CopyFrom(s, 0, s.Len())
+	return c
+}
+
+// denoiseRows returns n rows from a position on, with random tokens and all logits.
+func denoiseRows(r *rand.Rand, from, n, sees int) (rows []DenoiseRow) {
 	for i := range n {
-		rows = append(rows, Live{Position: from + i, Token: tandem.Token(r.IntN(250)), Sees: sees, Logits: true})
+		rows = append(rows, DenoiseRow{Position: from + i, Token: tandem.Token(r.IntN(250)), Sees: sees, Logits: true})
 	}
 	return rows
 }
 
-func denoise(t testing.TB, m *Model, s *Seq, rows []Live) (out [][]float32) {
+func denoise(t testing.TB, m *Model, s *Seq, rows []DenoiseRow) (out [][]float32) {
 	t.Helper()
 	var into Logits
 	logits, err := m.Denoise(t.Context(), s, rows, &into)
@@ -65,7 +73,7 @@ func TestDenoiseAgreesWithReference(t *testing.T) {
 		}
 		r := rand.New(rand.NewPCG(spec.Seed, 1))
 		m, ref := diffusionModel(t, spec, native.New(2)), diffusionModel(t, spec, reference.New())
-		rows := live(r, 0, 45, 45)
+		rows := denoiseRows(r, 0, 45, 45)
 		for i := range rows {
 			rows[i].Sees = 17 + min(28, i/17*28) // two blocks
 		}
@@ -87,7 +95,7 @@ func TestDenoiseIsExact(t *testing.T) {
 		r := rand.New(rand.NewPCG(spec.Seed, 2))
 		m := diffusionModel(t, spec, native.New(2))
 		for _, n := range []int{1, 7, 32, 33, 150, 300} { // above 128 in several chunks
-			rows := live(r, 0, n, n)
+			rows := denoiseRows(r, 0, n, n)
 			s := m.NewSeq()
 			want := denoise(t, m, s, rows)
 			if s.Len() != n || len(want) != n {
@@ -113,7 +121,7 @@ func TestDenoiseIsExact(t *testing.T) {
 				t.Errorf("%+v: %d rows: choosing logits matters", spec, n)
 			}
 			// Another block behind it, in the same pass or after it.
-			more := append(slices.Clone(rows), live(r, n, 20, n+20)...)
+			more := append(slices.Clone(rows), denoiseRows(r, n, 20, n+20)...)
 			together := denoise(t, m, m.NewSeq(), more)
 			apart := append(slices.Clone(want), denoise(t, m, s, more[n:])...)
 			if !equal(together, apart) {
@@ -129,20 +137,20 @@ func TestSparseDenoiseOfAllRowsIsDense(t *testing.T) {
 	spec := diffusionSpecs[0]
 	r := rand.New(rand.NewPCG(5, 2))
 	m := diffusionModel(t, spec, native.New(1))
-	rows := live(r, 0, 60, 60)
+	rows := denoiseRows(r, 0, 60, 60)
 	s := m.NewSeq()
 	blocks := slices.Clone(rows) // block by block
 	for i := range blocks {
 		blocks[i].Sees = 20 * (i/20 + 1)
 	}
 	denoise(t, m, s, blocks)
-	refreshed := s.clone()
+	refreshed := clone(s)
 	got := denoise(t, m, refreshed, rows)
 	fresh := m.NewSeq()
 	if !equal(got, denoise(t, m, fresh, rows)) {
 		t.Error("a refresh of all rows is not a full computation")
 	}
-	next := live(r, 60, 8, 68)
+	next := denoiseRows(r, 60, 8, 68)
 	if !equal(denoise(t, m, refreshed, next), denoise(t, m, fresh, next)) {
 		t.Error("the caches differ after a refresh of all rows")
 	}
@@ -154,7 +162,7 @@ func TestSparseDenoiseOfAllRowsIsDense(t *testing.T) {
 	if !equal(denoise(t, m, s, next), denoise(t, m, fresh, next)) {
 		t.Error("copied slots differ")
 	}
-	if a := []Live{rows[3], rows[17], rows[40]}; !equal(denoise(t, m, s, a), [][]float32{got[3], got[17], got[40]}) {
+	if a := []DenoiseRow{rows[3], rows[17], rows[40]}; !equal(denoise(t, m, s, a), [][]float32{got[3], got[17], got[40]}) {
 		// Only if the others' keys and values are the same below each layer: they are, since nothing changed.
 		t.Error("some rows computed again differ")
 	}
@@ -164,24 +172,24 @@ func TestDenoiseChecksRows(t *testing.T) {
 	m := diffusionModel(t, tinymodel.Spec{Arch: "llada", Context: 64}, native.New(1))
 	r := rand.New(rand.NewPCG(1, 2))
 	s := m.NewSeq()
-	denoise(t, m, s, live(r, 0, 10, 10))
+	denoise(t, m, s, denoiseRows(r, 0, 10, 10))
 	other := diffusionModel(t, tinymodel.Spec{Arch: "llada"}, native.New(1))
 	for name, c := range map[string]struct {
 		seq  *Seq
-		rows []Live
+		rows []DenoiseRow
 		want string
 	}{
 		"none":       {s, nil, "no rows"},
-		"foreign":    {other.NewSeq(), live(r, 0, 1, 1), "another model"},
-		"gap":        {s, live(r, 11, 2, 13), "without a gap"},
-		"gap inside": {s, []Live{{Position: 3, Sees: 4}, {Position: 11, Sees: 12}}, "without a gap"},
-		"order":      {s, []Live{{Position: 3, Sees: 4}, {Position: 3, Sees: 4}}, "ascend"},
-		"negative":   {s, []Live{{Position: -1, Sees: 4}}, "ascend"},
-		"blind":      {s, []Live{{Position: 3, Sees: 3}}, "sees 3 slots"},
-		"beyond":     {s, []Live{{Position: 3, Sees: 11}}, "sees 11 slots"},
-		"token":      {s, []Live{{Position: 3, Sees: 4, Token: 9999}}, "vocabulary"},
-		"context":    {s, live(r, 10, 60, 70), "context of 64"},
-		"shared":     {s.Fork(), live(r, 3, 1, 10), "Clone"},
+		"foreign":    {other.NewSeq(), denoiseRows(r, 0, 1, 1), "another model"},
+		"gap":        {s, denoiseRows(r, 11, 2, 13), "without a gap"},
+		"gap inside": {s, []DenoiseRow{{Position: 3, Sees: 4}, {Position: 11, Sees: 12}}, "without a gap"},
+		"order":      {s, []DenoiseRow{{Position: 3, Sees: 4}, {Position: 3, Sees: 4}}, "ascend"},
+		"negative":   {s, []DenoiseRow{{Position: -1, Sees: 4}}, "ascend"},
+		"blind":      {s, []DenoiseRow{{Position: 3, Sees: 3}}, "sees 3 slots"},
+		"beyond":     {s, []DenoiseRow{{Position: 3, Sees: 11}}, "sees 11 slots"},
+		"token":      {s, []DenoiseRow{{Position: 3, Sees: 4, Token: 9999}}, "vocabulary"},
+		"context":    {s, denoiseRows(r, 10, 60, 70), "context of 64"},
+		"shared":     {s.Fork(), denoiseRows(r, 3, 1, 10), "copy the positions"},
 	} {
 		if _, err := m.Denoise(t.Context(), c.seq, c.rows, new(Logits)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
@@ -192,14 +200,14 @@ func TestDenoiseChecksRows(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := m.Denoise(ctx, s.clone(), live(r, 10, 4, 14), new(Logits)); err == nil {
+	if _, err := m.Denoise(ctx, clone(s), denoiseRows(r, 10, 4, 14), new(Logits)); err == nil {
 		t.Error("a cancelled pass succeeds")
 	}
 	if _, err := OpenBytes("tiny", withoutMask(t), native.New(1)); err == nil || !strings.Contains(err.Error(), "mask_token_id") {
 		t.Errorf("without a mask token: %v", err)
 	}
 	plain := diffusionModel(t, tinymodel.Spec{}, native.New(1))
-	if _, err := plain.Denoise(t.Context(), plain.NewSeq(), live(r, 0, 1, 1), new(Logits)); err == nil || !strings.Contains(err.Error(), "not a diffusion model") {
+	if _, err := plain.Denoise(t.Context(), plain.NewSeq(), denoiseRows(r, 0, 1, 1), new(Logits)); err == nil || !strings.Contains(err.Error(), "not a diffusion model") {
 		t.Errorf("an autoregressive model: %v", err)
 	}
 }
@@ -263,20 +271,20 @@ func withoutMask(t *testing.T) []byte {
 func liveStory(t *testing.T, m *Model) (all [][]float32) {
 	r := rand.New(rand.NewPCG(7, 7))
 	s := m.NewSeq()
-	first := live(r, 0, 70, 70)
+	first := denoiseRows(r, 0, 70, 70)
 	all = append(all, denoise(t, m, s, first)...)
-	first = append(live(r, 60, 10, 70), live(r, 70, 32, 102)...) // other tokens in ten rows, and the next block
+	first = append(denoiseRows(r, 60, 10, 70), denoiseRows(r, 70, 32, 102)...) // other tokens in ten rows, and the next block
 	all = append(all, denoise(t, m, s, first)...)
-	second := s.clone()
-	sparse := []Live{{Position: 3, Token: 9, Sees: 70, Logits: true}, {Position: 40, Token: 7, Sees: 70, Logits: true}}
+	second := clone(s)
+	sparse := []DenoiseRow{{Position: 3, Token: 9, Sees: 70, Logits: true}, {Position: 40, Token: 7, Sees: 70, Logits: true}}
 	all = append(all, denoise(t, m, second, sparse)...)
 	all = append(all, denoise(t, m, s, first[10:])...)
 	s.CopyFrom(second, 3, 4)
 	s.CopyFrom(second, 40, 41)
 	all = append(all, denoise(t, m, s, first[10:])...)
 	s.Truncate(80)
-	all = append(all, denoise(t, m, s, live(r, 80, 5, 85))...)
-	return append(all, denoise(t, m, s, live(r, 85, 150, 235))...) // more than a chunk
+	all = append(all, denoise(t, m, s, denoiseRows(r, 80, 5, 85))...)
+	return append(all, denoise(t, m, s, denoiseRows(r, 85, 150, 235))...) // more than a chunk
 }
 
 // grouped is a device that prefers several layers in a program.

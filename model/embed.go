@@ -72,20 +72,20 @@ func (m *Model) encode(ctx context.Context, tokens []tandem.Token) ([]float32, e
 	case len(tokens) > c.Context:
 		return nil, &ContextError{Add: len(tokens), Limit: c.Context}
 	}
-	rows := make([]Live, len(tokens))
+	rows := make([]DenoiseRow, len(tokens))
 	for i, t := range tokens {
 		if t < 0 || int(t) >= c.Vocab {
 			return nil, fmt.Errorf("token %d is outside the vocabulary of %d", t, c.Vocab)
 		}
-		rows[i] = Live{Position: i, Token: t, Sees: len(tokens)}
+		rows[i] = DenoiseRow{Position: i, Token: t, Sees: len(tokens)}
 	}
 	seq := m.NewSeq()
 	seq.extend(len(rows))
-	schedule, err := m.scheduleLive(ctx, seq, len(rows))
+	schedule, err := m.scheduleBidirectional(ctx, seq, len(rows))
 	if err != nil {
 		return nil, err
 	}
-	x, err := m.liveLayers(ctx, seq, rows, schedule)
+	x, err := m.bidirectionalLayers(ctx, seq, rows, schedule)
 	if err != nil {
 		return nil, err
 	}

@@ -228,9 +228,9 @@ type savedHead struct {
 	Positions     uint32
 }
 
-// ErrSaved is wrapped by errors of ReadSeqWith about data that is not a saved sequence, is damaged, or belongs to another
+// errSaved is wrapped by errors of ReadSeqWith about data that is not a saved sequence, is damaged, or belongs to another
 // model. The remedy is to compute the sequence again.
-var ErrSaved = errors.New("saved sequence cannot be used")
+var errSaved = errors.New("saved sequence cannot be used")
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
@@ -291,8 +291,8 @@ func (o *savedWriter) flush() {
 	o.b = o.b[:0]
 }
 
-// ReadSeqWith reads a sequence with an adapter that was written by WriteTo, and no byte beyond it; the adapter may be nil. Its
-// error wraps ErrSaved if the sequence belongs to another model, adapter or version, or is damaged. It allocates memory only as
+// ReadSeqWith reads a sequence with an adapter that was written by WriteTo, and no byte beyond it; the adapter may be nil. It
+// returns an error if the sequence belongs to another model, adapter or version, or is damaged. It allocates memory only as
 // data arrives.
 func (m *Model) ReadSeqWith(r io.Reader, a *Adapter) (*Seq, error) {
 	c := &m.config
@@ -304,18 +304,18 @@ func (m *Model) ReadSeqWith(r io.Reader, a *Adapter) (*Seq, error) {
 		return nil, err
 	}
 	if _, err := binary.Decode(b, binary.LittleEndian, &head); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrSaved, err)
+		return nil, fmt.Errorf("%w: %w", errSaved, err)
 	}
 	switch {
 	case string(head.Magic[:]) != savedMagic:
-		return nil, fmt.Errorf("%w: it does not start with %q", ErrSaved, savedMagic)
+		return nil, fmt.Errorf("%w: it does not start with %q", errSaved, savedMagic)
 	case head.Version != savedVersion:
-		return nil, fmt.Errorf("%w: it has version %d, want %d", ErrSaved, head.Version, savedVersion)
+		return nil, fmt.Errorf("%w: it has version %d, want %d", errSaved, head.Version, savedVersion)
 	case head.Fingerprint != m.cacheFingerprint(a):
-		return nil, fmt.Errorf("%w: it belongs to another model or adapter (fingerprint %x, want %x)", ErrSaved, head.Fingerprint[:4], first4(m.cacheFingerprint(a)))
+		return nil, fmt.Errorf("%w: it belongs to another model or adapter (fingerprint %x, want %x)", errSaved, head.Fingerprint[:4], first4(m.cacheFingerprint(a)))
 	case int64(head.Layers) != int64(c.Layers) || int64(head.Width) != int64(width) || int64(head.Positions) > int64(c.Context):
 		return nil, fmt.Errorf("%w: %d positions of %d layers × %d do not fit %d of %d × %d",
-			ErrSaved, head.Positions, head.Layers, head.Width, c.Context, c.Layers, width)
+			errSaved, head.Positions, head.Layers, head.Width, c.Context, c.Layers, width)
 	}
 	s := m.NewSeqWith(a)
 	for s.n < int(head.Positions) {
@@ -340,7 +340,7 @@ func (m *Model) ReadSeqWith(r io.Reader, a *Adapter) (*Seq, error) {
 		return nil, err
 	}
 	if got := binary.LittleEndian.Uint32(b); got != want {
-		return nil, fmt.Errorf("%w: its checksum is %08x, want %08x", ErrSaved, want, got)
+		return nil, fmt.Errorf("%w: its checksum is %08x, want %08x", errSaved, want, got)
 	}
 	return s, nil
 }
@@ -348,7 +348,7 @@ func (m *Model) ReadSeqWith(r io.Reader, a *Adapter) (*Seq, error) {
 func readSaved(r io.Reader, b []byte, sum io.Writer) error {
 	if _, err := io.ReadFull(r, b); err != nil {
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return fmt.Errorf("%w: it is truncated", ErrSaved)
+			return fmt.Errorf("%w: it is truncated", errSaved)
 		}
 		return fmt.Errorf("read saved sequence: %w", err)
 	}

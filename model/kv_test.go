@@ -99,16 +99,16 @@ func TestReadSeqRefuses(t *testing.T) {
 		{"a flipped bit", bend(size+100, 4), "checksum"},
 	} {
 		_, err := m.ReadSeq(bytes.NewReader(c.b))
-		if !errors.Is(err, ErrSaved) || !strings.Contains(err.Error(), c.want) {
+		if !errors.Is(err, errSaved) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want %q", c.name, err, c.want)
 		}
 	}
 	other := openTiny(t, tinymodel.Spec{Seed: 1})
-	if _, err := other.ReadSeq(bytes.NewReader(good)); !errors.Is(err, ErrSaved) || !strings.Contains(err.Error(), "another model") {
+	if _, err := other.ReadSeq(bytes.NewReader(good)); !errors.Is(err, errSaved) || !strings.Contains(err.Error(), "another model") {
 		t.Errorf("sequence of another model: error %v", err)
 	}
 	broken := errors.New("disk on fire")
-	if _, err := m.ReadSeq(io.MultiReader(bytes.NewReader(good[:100]), errReader{broken})); !errors.Is(err, broken) || errors.Is(err, ErrSaved) {
+	if _, err := m.ReadSeq(io.MultiReader(bytes.NewReader(good[:100]), errReader{broken})); !errors.Is(err, broken) || errors.Is(err, errSaved) {
 		t.Errorf("failing reader: error %v", err)
 	}
 }
@@ -132,7 +132,7 @@ func TestQ80Cache(t *testing.T) {
 		t.Errorf("%d bytes in Q8_0, %d in F16", b.Bytes(), a.Bytes())
 	}
 	for _, c := range []struct{ from, to *Model }{{plain, small}, {small, plain}} {
-		if _, err := c.to.ReadSeq(bytes.NewReader(saved(t, c.from, 10))); !errors.Is(err, ErrSaved) {
+		if _, err := c.to.ReadSeq(bytes.NewReader(saved(t, c.from, 10))); !errors.Is(err, errSaved) {
 			t.Errorf("a cache in %v is read as one in %v: %v", c.from.config.KV, c.to.config.KV, err)
 		}
 	}

@@ -223,9 +223,9 @@ func allLogits(m *Model, tokens []tandem.Token) ([][]float32, error) {
 	if !m.Config().Diffusion {
 		return m.Forward(context.Background(), []Input{{Seq: m.NewSeq(), Tokens: tokens, All: true}})
 	}
-	var rows []Live
+	var rows []DenoiseRow
 	for i, t := range tokens {
-		rows = append(rows, Live{Position: i, Token: t, Sees: len(tokens), Logits: true})
+		rows = append(rows, DenoiseRow{Position: i, Token: t, Sees: len(tokens), Logits: true})
 	}
 	return m.Denoise(context.Background(), m.NewSeq(), rows, new(Logits))
 }

@@ -38,7 +38,7 @@ func (m *Model) PartialHead(tokens []tandem.Token) (*PartialHead, error) {
 		some.Data = append(some.Data, w.Row(int(t))...)
 	}
 	g := m.config.head(m.tensors, "some logits", partialChunk, &some)
-	g.Once = true
+	g.Transient = true
 	p, err := m.device.Compile(g)
 	if err != nil {
 		return nil, fmt.Errorf("score some tokens: %w", err)

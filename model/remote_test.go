@@ -61,7 +61,7 @@ func TestOpenVocabulary(t *testing.T) {
 	_, forward := m.Forward(t.Context(), []Input{{Seq: s, Tokens: []tandem.Token{1}}})
 	_, mount := m.Mount(Inputs, Delta{Name: "x"})
 	_, head := m.PartialHead([]tandem.Token{1})
-	_, denoise := m.Denoise(t.Context(), s, []Live{{Token: 1, Sees: 4, Position: 3, Logits: true}}, new(Logits))
+	_, denoise := m.Denoise(t.Context(), s, []DenoiseRow{{Token: 1, Sees: 4, Position: 3, Logits: true}}, new(Logits))
 	for _, err := range []error{forward, mount, head, denoise} {
 		if err == nil {
 			t.Error("a model that is not here computes")

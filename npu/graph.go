@@ -252,10 +252,10 @@ func (a *Attention) CacheRow() int { return a.Cache.Row(a.CacheHeads() * a.HeadD
 // Inputs lists what Program.Run takes as Args. All shapes are fixed, except that the number of slots in the inputs
 // "kv" and "mask" may differ between runs: see the package comment.
 type Graph struct {
-	Name  string
-	Chunk int
-	Nodes []Node
-	Once  bool // made for one text: a device that loads compiled graphs computes it on its host
+	Name      string
+	Chunk     int
+	Nodes     []Node
+	Transient bool // made for one text and then dropped: a device that loads compiled graphs computes it on its host
 }
 
 // NewGraph returns an empty graph for chunk rows.

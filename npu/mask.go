@@ -11,13 +11,13 @@ import (
 // same keys in the same order as in plain decoding of its path. Several runs may compute one tree. A row outside a
 // tree has Slot and Base at its position, and no ancestors.
 //
-// A row of a live block (llada.cpp §2.1) attends both ways instead: to all slots below Until, whether they come before or
-// after its own. All rows of a run write their keys and values before any attends.
+// A row with Until attends both ways instead (llada.cpp §2.1): to all slots below Until, whether they come before or after its
+// own. All rows of a run write their keys and values before any attends.
 type RowMask struct {
 	Slot      int32  // where the row's own key and value go
 	Base      int32  // Slot is at most MaxTree-1 above it
 	Ancestors uint64 // bit j is the node in slot Base+j; only bits below Slot-Base
-	Until     int32  // for a row of a live block: more than Slot, and Base is Slot; else 0
+	Until     int32  // for a row that attends both ways: more than Slot, and Base is Slot; else 0
 }
 
 // MaxTree is the maximum number of nodes in a draft tree.
@@ -58,13 +58,13 @@ func (m RowMask) Count(window int) int {
 	return min(n, window)
 }
 
-// around returns the slots of a live row's window: those at most half of it before or after its own.
+// around returns the window of a row that attends both ways: the slots at most half of it before or after its own.
 func (m RowMask) around(window int) (from, to int) {
 	return max(0, int(m.Slot)-window/2), min(int(m.Until), int(m.Slot)+window/2+1)
 }
 
-// Within is Path without the first positions, so that at most the last window are left; 0 stands for all. A row of a live block
-// has half of its window on either side.
+// Within is Path without the first positions, so that at most the last window are left; 0 stands for all. A row that
+// attends both ways has half of its window on either side.
 func (m RowMask) Within(window int, f func(slot, n int)) {
 	if window > 0 && m.Until != 0 {
 		from, to := m.around(window)

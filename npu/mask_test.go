@@ -57,7 +57,7 @@ func TestRowMaskCheck(t *testing.T) {
 	}
 }
 
-// A row of a live block sees half of a window on either side of its own slot, and no slot outside its block's reach.
+// A row that attends both ways sees half of a window on either side of its own slot, and no slot outside its block's reach.
 func TestLiveRowsHaveWindowsOnBothSides(t *testing.T) {
 	for slot := range int32(12) {
 		for window := range 9 {

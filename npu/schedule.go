@@ -30,9 +30,9 @@ type Pass struct {
 	// PerPass, if not nil, says that decoding verifies drafts. It returns the expected number of tokens, at least 1, that a
 	// pass of the given number of rows yields for a sequence.
 	PerPass func(rows int) float64
-	// Live says that rows attend to rows before and after them (llada.cpp §2.1). A pass that is cut into chunks computes
+	// Bidirectional says that rows attend to rows before and after them (llada.cpp §2.1). A pass that is cut into chunks computes
 	// all chunks but the last twice in each layer, so rows that fit in one chunk must not be cut.
-	Live bool
+	Bidirectional bool
 }
 
 // Scheduler chooses the programs that compute a model's passes. Devices have one on which a program must be loaded

@@ -27,9 +27,9 @@ func logitsOf(ctx context.Context, m *model.Model, tokens []tandem.Token) ([][]f
 	if !m.Config().Diffusion {
 		return m.Forward(ctx, []model.Input{{Seq: m.NewSeq(), Tokens: tokens, All: true}})
 	}
-	var rows []model.Live
+	var rows []model.DenoiseRow
 	for i, t := range tokens {
-		rows = append(rows, model.Live{Position: i, Token: t, Sees: len(tokens), Logits: true})
+		rows = append(rows, model.DenoiseRow{Position: i, Token: t, Sees: len(tokens), Logits: true})
 	}
 	return m.Denoise(ctx, m.NewSeq(), rows, new(model.Logits))
 }

@@ -68,7 +68,7 @@ func boundary(c sim.Costs, s sim.Shape, rows int, paging bool) (Boundary, error)
 	if paging {
 		b.Runtime = "paging"
 	}
-	activations := activationBytes(s.Blocks(rows, true), paging)
+	activations := activationBytes(s.Blocks(rows, rows), paging)
 	caches := int64(boundaryPrompt+rows) * 2 * int64(s.Layers*s.KVHeads*s.HeadDim) * 2 // 16 bits
 	left := c.Window - activations - caches
 	b.Activations, b.Caches, b.Left = report.Is(float64(activations)/1e6), report.Is(float64(caches)/1e6), report.Is(float64(left)/1e6)

@@ -41,11 +41,11 @@ const q4 = 4.5 / 8
 func (x *diffusionPhone) dense(p dllm.Pass) sim.Cost {
 	one := x.shape
 	one.Layers = 1
-	layer := x.costs.Graph(one.Blocks(p.Rows, false)[0], p.Sees)
+	layer := x.costs.Graph(one.Blocks(p.Rows, 1)[0], p.Sees)
 	n := time.Duration(x.shape.Layers)
 	cost := sim.Cost{NPU: n * layer.NPU, CPU: n * layer.CPU}
 	if p.Logits > 0 {
-		cost = cost.Plus(x.costs.Graph(one.Blocks(p.Logits, true)[1], 0))
+		cost = cost.Plus(x.costs.Graph(one.Blocks(p.Logits, p.Logits)[1], 0))
 	}
 	return cost
 }

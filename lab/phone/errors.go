@@ -138,7 +138,7 @@ func chipOrigins() (out []ChipOrigins, err error) {
 func originsTable(chips []ChipOrigins) report.Table {
 	t := report.Table{Name: "npu-parameters", Title: "Where the chips' parameters come from", Columns: []string{"soc", "values", "sourced", "fitted", "carried", "carried_from_fits"}}
 	for _, c := range chips {
-		t.Rows = append(t.Rows, []string{c.SoC, strconv.Itoa(c.Sum()), strconv.Itoa(c.Sourced), strconv.Itoa(c.Fitted), strconv.Itoa(c.Carried), strconv.Itoa(c.OfFits)})
+		t.Rows = append(t.Rows, []string{c.SoC, strconv.Itoa(c.Sum()), strconv.Itoa(c.Sourced), strconv.Itoa(c.Fitted), strconv.Itoa(c.Carried), strconv.Itoa(c.FromFits)})
 	}
 	return t
 }
@@ -148,5 +148,5 @@ func parametersFinding(chips []ChipOrigins) string {
 	all := chips[len(chips)-1]
 	share := func(n int) float64 { return 100 * float64(n) / float64(all.Sum()) }
 	return fmt.Sprintf("Of the %d values of the chips' parameters %d (%.0f %%) have a source or say how a stack works, %d (%.0f %%) were fitted to published figures and %d (%.0f %%) are carried over from another chip or stack with the reason, %d of these from a fit.",
-		all.Sum(), all.Sourced, share(all.Sourced), all.Fitted, share(all.Fitted), all.Carried, share(all.Carried), all.OfFits)
+		all.Sum(), all.Sourced, share(all.Sourced), all.Fitted, share(all.Fitted), all.Carried, share(all.Carried), all.FromFits)
 }

@@ -318,8 +318,8 @@ func (a variantSums) times(variant string, input int) (t requestTimes) {
 		return a.onCPU(input)
 	}
 	r := a.runs[variant][input]
-	t.calibration = msOf(r.prefill.Once + r.calibrating)
-	t.change = msOf(r.prefill.Busy - r.prefill.Opening - r.prefill.Once - a.pure[input])
+	t.calibration = msOf(r.prefill.Transient + r.calibrating)
+	t.change = msOf(r.prefill.Busy - r.prefill.Opening - r.prefill.Transient - a.pure[input])
 	t.decoding, t.drafting = msOf(r.decoding.Busy), msOf(r.stats.Drafting)
 	t.joules = r.prefill.Joules + r.decoding.Joules + (r.stats.Drafting+r.calibrating).Seconds()*a.costs.CPUWatts
 	if variant == "EAGLE" { // ten tokens a pass by a layer and the head (CoordGen §4.1)

@@ -415,7 +415,7 @@ func TestSwitchProblem(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	one, two := s.Blocks(256, false), s.Blocks(32, true)
+	one, two := s.Blocks(256, 1), s.Blocks(32, 32)
 	layer := func(g *npu.Graph) time.Duration { return c.Graph(g, 256).Time() }
 	p := problemOf(c, s, 5, 2, 256, 32) // 24 layers in 4, 5, 5, 5 and 5
 	for j, layers := range []int{4, 5, 5, 5, 5} {

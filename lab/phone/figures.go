@@ -169,7 +169,11 @@ func msOf(d time.Duration) float64 { return d.Seconds() * 1000 }
 func pass(c sim.Costs, s sim.Shape, chunk, context int, all bool) sim.Cost {
 	layers := s.Layers
 	s.Layers = 1
-	blocks := s.Blocks(chunk, all)
+	headRows := 1
+	if all {
+		headRows = chunk
+	}
+	blocks := s.Blocks(chunk, headRows)
 	layer := c.Graph(blocks[0], context)
 	n := time.Duration(layers)
 	return sim.Cost{NPU: n * layer.NPU, CPU: n * layer.CPU, Weights: int64(layers) * layer.Weights}.Plus(c.Graph(blocks[1], context))

@@ -42,7 +42,7 @@ func (m samsungModel) first(s sim.Shape) float64 {
 // size is the size of its graphs, in MB.
 func (m samsungModel) size(s sim.Shape) float64 {
 	b := int64(0)
-	for _, g := range s.Blocks(1, true) {
+	for _, g := range s.Blocks(1, 1) {
 		b += m.c.Bytes(g)
 	}
 	return float64(b) / 1e6
@@ -187,7 +187,7 @@ func (v *validator) samsungScaled() {
 	chunk := msOf(pass(c, s, 256, 256, false).Time())
 	one, tree := msOf(pass(c, s, 1, 512, true).Time()), msOf(pass(c, s, 32, 512, true).Time())
 	weights, most := float64(0), 0.0
-	for _, g := range s.Blocks(1, true) {
+	for _, g := range s.Blocks(1, 1) {
 		weights += float64(c.Bytes(g)) / 1e6
 	}
 	small := samsungModel{v.costs("sm8650/qnn")}.loading()

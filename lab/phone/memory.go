@@ -118,7 +118,7 @@ func (m *Memory) sessions(c sim.Costs, mapped int64) {
 // from one to the next. Products of the same input may change places.
 func weightsOf(c sim.Costs, s sim.Shape, rows, context int) (sizes []int64, uses []memory.Use) {
 	group := 0
-	for _, g := range s.Blocks(rows, false) {
+	for _, g := range s.Blocks(rows, 1) {
 		input := npu.Value(-1)
 		first := len(uses)
 		var products time.Duration

@@ -253,7 +253,7 @@ func (x Experiment) gantt(_ context.Context, r *report.Report, _ *Data) error {
 func problemOf(c sim.Costs, s sim.Shape, blocks, chunks, large, small int) plan.Problem {
 	layers := s.Layers
 	s.Layers = 1 // they are alike
-	one, two := s.Blocks(large, false), s.Blocks(small, true)
+	one, two := s.Blocks(large, 1), s.Blocks(small, small)
 	return SwitchProblem(c, slices.Repeat(one[:1], layers), slices.Repeat(two[:1], layers), two[1], blocks, chunks)
 }
 

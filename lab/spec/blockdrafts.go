@@ -71,7 +71,7 @@ func (b *blockDrafts) Propose(t *specdec.Tree) {
 }
 
 // rows are those that the sequence does not hold yet, and the answer's last block with masks up to end.
-func (b *blockDrafts) rows(block, end int) (rows []model.Live) {
+func (b *blockDrafts) rows(block, end int) (rows []model.DenoiseRow) {
 	c, total := b.m.Config(), len(b.prompt)+end
 	first := len(b.prompt) + len(b.answer) // the first whose token is guessed
 	from := min(b.seq.Len(), len(b.prompt)+block)
@@ -80,7 +80,7 @@ func (b *blockDrafts) rows(block, end int) (rows []model.Live) {
 		from = min(from, first)
 	}
 	for i := from; i < total; i++ {
-		r := model.Live{Position: i, Token: c.Mask, Logits: i >= first}
+		r := model.DenoiseRow{Position: i, Token: c.Mask, Logits: i >= first}
 		switch at := i - len(b.prompt); {
 		case at < 0:
 			r.Token, r.Sees = b.prompt[i], len(b.prompt)

@@ -112,9 +112,6 @@ func (t *Tokenizer) Exchanged() int {
 	return len(t.texts)
 }
 
-// Model returns the kind of tokenizer by its name in GGUF files and, for byte-level BPE, its pre-tokenizer.
-func (t *Tokenizer) Model() (model, pre string) { return t.model, t.pre }
-
 // Encode returns the tokens of text. It accepts any bytes. What the vocabulary cannot spell becomes its unknown token,
 // or nothing if it has none.
 func (t *Tokenizer) Encode(text string, opt Options) []tandem.Token {

@@ -16,9 +16,9 @@ import (
 )
 
 // liveRows returns n rows from a position on that see each other and all before.
-func liveRows(r *rand.Rand, from, n int) (rows []model.Live) {
+func liveRows(r *rand.Rand, from, n int) (rows []model.DenoiseRow) {
 	for i := range n {
-		rows = append(rows, model.Live{Position: from + i, Token: tandem.Token(r.IntN(250)), Sees: from + n, Logits: true})
+		rows = append(rows, model.DenoiseRow{Position: from + i, Token: tandem.Token(r.IntN(250)), Sees: from + n, Logits: true})
 	}
 	return rows
 }
@@ -28,7 +28,7 @@ func denoised(t *testing.T, m *model.Model) (all [][]float32) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(3, 4))
 	s := m.NewSeq()
-	for _, rows := range [][]model.Live{
+	for _, rows := range [][]model.DenoiseRow{
 		liveRows(r, 0, 150), liveRows(r, 150, 32), liveRows(r, 150, 32), liveRows(r, 150, 32), // more than a chunk, then a block
 		{{Position: 7, Token: 9, Sees: 182, Logits: true}, {Position: 80, Token: 11, Sees: 182}, {Position: 160, Token: 3, Sees: 182, Logits: true}},
 		liveRows(r, 150, 32), liveRows(r, 150, 64), liveRows(r, 0, 214),
@@ -78,7 +78,7 @@ func TestBlocksAreNotCut(t *testing.T) {
 	const blocks = 4 // embedding, layers, head
 	r := rand.New(rand.NewPCG(3, 4))
 	s := m.NewSeq()
-	pass := func(rows []model.Live) (runs, loads int) {
+	pass := func(rows []model.DenoiseRow) (runs, loads int) {
 		before, _ := d.Stats()
 		if _, err := m.Denoise(t.Context(), s, rows, new(model.Logits)); err != nil {
 			t.Fatal(err)
@@ -93,7 +93,7 @@ func TestBlocksAreNotCut(t *testing.T) {
 		if loads += l; runs != blocks {
 			t.Fatalf("%d runs for a block of 32 rows, want %d", runs, blocks)
 		}
-		runs, l = pass([]model.Live{{Position: 0, Token: 5, Sees: 1}, {Position: 20, Token: 5, Sees: 40, Logits: true}})
+		runs, l = pass([]model.DenoiseRow{{Position: 0, Token: 5, Sees: 1}, {Position: 20, Token: 5, Sees: 40, Logits: true}})
 		if loads += l; runs != blocks {
 			t.Fatalf("%d runs for two rows, want %d", runs, blocks)
 		}
@@ -158,7 +158,7 @@ func TestSecondPathIsALane(t *testing.T) {
 		t.Fatalf("no second path: %v", err)
 	}
 	// pass computes rows of a sequence and returns what that took.
-	pass := func(m *model.Model, s *model.Seq, rows []model.Live) sim.Stats {
+	pass := func(m *model.Model, s *model.Seq, rows []model.DenoiseRow) sim.Stats {
 		t.Helper()
 		before, _ := d.Stats()
 		if _, err := m.Denoise(t.Context(), s, rows, new(model.Logits)); err != nil {

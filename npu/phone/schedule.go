@@ -34,9 +34,9 @@ func (d *Device) Keep(all []*npu.Programs) []*npu.Programs {
 // loaded, where that saves time.
 func (d *Device) Schedule(ctx context.Context, programs []*npu.Programs, p npu.Pass) (npu.Schedule, error) {
 	if d.sim != nil {
-		d.sim.Prompt(p.Decodes > 0)
+		d.sim.SetPrompt(p.Decodes > 0)
 	}
-	if d.plansSwitching() && p.Live {
+	if d.plansSwitching() && p.Bidirectional {
 		return &bidirectionalSchedule{d, programs, d.layerChoice.choose(d, programs, p.Tokens, max(p.Longest, p.Tokens))}, nil
 	}
 	if !d.plansSwitching() {

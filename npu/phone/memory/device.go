@@ -111,7 +111,7 @@ func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
 	d.run.Lock()
 	defer d.run.Unlock()
 	p := &program{dev: d, graph: g}
-	if g.Once { // the host computes it, with weights that are gone when it is
+	if g.Transient { // the host computes it, with weights that are gone when it is
 		if err := p.compile(g, nil); err != nil {
 			return nil, err
 		}

@@ -545,7 +545,7 @@ func TestGraphsForOneText(t *testing.T) {
 	before := d.Counters()
 	for range 8 {
 		once := chain(1, width)
-		once[0].Once = true
+		once[0].Transient = true
 		got, err := step(compile(t, d, once), width)
 		if err != nil || !slices.Equal(got, wanted(t, once, width)) {
 			t.Fatalf("a graph for one text gives %v, %v", got, err)

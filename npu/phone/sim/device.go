@@ -25,19 +25,19 @@ type Options struct {
 
 // Stats is what the simulated NPU did.
 type Stats struct {
-	Runs     int
-	Switches int           // loads of graphs
-	Busy     time.Duration // computing, NPU and CPU in turns, and waiting
-	NPU, CPU time.Duration // computing; CPU holds what the second path takes, at the same time as the NPU (see npu.Traits)
-	Once     time.Duration // of CPU: graphs that are made for one text
-	Loading  time.Duration // of graphs, also while something computes
-	Waiting  time.Duration // for graphs, while nothing computed
-	Opening  time.Duration // of Waiting: for the graphs that a prompt begins with, which decoding before it had replaced
-	Staging  time.Duration // waiting for weights that are mapped and moved (see npu.Clock)
-	Late     time.Duration // if paced: how far behind the phone, because the inner device is slower
-	Mapped   int64         // bytes of weights in the address space
-	Joules   float64       // estimated, above idle: power × time, including copies of weights
-	Graphs   []GraphRows   // of the layers, by rows; not to be changed
+	Runs      int
+	Switches  int           // loads of graphs
+	Busy      time.Duration // computing, NPU and CPU in turns, and waiting
+	NPU, CPU  time.Duration // computing; CPU holds what the second path takes, at the same time as the NPU (see npu.Traits)
+	Transient time.Duration // of CPU: graphs that are made for one text
+	Loading   time.Duration // of graphs, also while something computes
+	Waiting   time.Duration // for graphs, while nothing computed
+	Opening   time.Duration // of Waiting: for the graphs that a prompt begins with, which decoding before it had replaced
+	Staging   time.Duration // waiting for weights that are mapped and moved (see npu.Clock)
+	Late      time.Duration // if paced: how far behind the phone, because the inner device is slower
+	Mapped    int64         // bytes of weights in the address space
+	Joules    float64       // estimated, above idle: power × time, including copies of weights
+	Graphs    []GraphRows   // of the layers, by rows; not to be changed
 }
 
 // GraphRows says how full the graphs of one size were (sd.npu §3.2).
@@ -67,7 +67,7 @@ func (s Stats) Sub(d Stats) Stats {
 	s.Busy -= d.Busy
 	s.NPU -= d.NPU
 	s.CPU -= d.CPU
-	s.Once -= d.Once
+	s.Transient -= d.Transient
 	s.Loading -= d.Loading
 	s.Waiting -= d.Waiting
 	s.Opening -= d.Opening
@@ -159,8 +159,8 @@ func (d *Device) Stats() Stats {
 	return s
 }
 
-// Prompt says whether the rows from now on are a prompt's (GraphRows.Prompt).
-func (d *Device) Prompt(on bool) {
+// SetPrompt says whether the rows from now on are a prompt's (GraphRows.Prompt).
+func (d *Device) SetPrompt(on bool) {
 	d.statsMu.Lock()
 	defer d.statsMu.Unlock()
 	d.prompt = on
@@ -232,7 +232,7 @@ func (d *Device) Compile(g *npu.Graph) (npu.Program, error) {
 // weights returns the bytes of a graph's products that the device keeps. Code that stages the others maps them.
 func (d *Device) weights(g *npu.Graph) (bytes int64) {
 	switch {
-	case g.Once:
+	case g.Transient:
 		return 0
 	case d.opt.StandIn != nil:
 		return d.Bytes(g)
@@ -247,7 +247,7 @@ func (d *Device) weights(g *npu.Graph) (bytes int64) {
 
 // onHost reports whether a graph has no products, staged or not, or is made for one text.
 func (d *Device) onHost(g *npu.Graph) bool {
-	return g.Once || !slices.ContainsFunc(g.Nodes, func(n npu.Node) bool { return d.costs.bytes(&n) > 0 })
+	return g.Transient || !slices.ContainsFunc(g.Nodes, func(n npu.Node) bool { return d.costs.bytes(&n) > 0 })
 }
 
 // takeAddresses takes bytes out of the address windows.
@@ -314,7 +314,7 @@ func (d *Device) begin(p *program, a *npu.Args) *runCharger {
 			d.await(p.block.loaded[0].ready)
 		}
 	}
-	if d.opt.StandIn == nil && !r.graph.Once {
+	if d.opt.StandIn == nil && !r.graph.Transient {
 		d.charge(Cost{NPU: d.costs.calls(r.graph)})
 	}
 	if a.Stage != nil {
@@ -421,13 +421,13 @@ func (r *runCharger) Leave(node int) {
 
 // chargeUpTo charges the nodes before the given one.
 func (r *runCharger) chargeUpTo(node int) {
-	if r.dev.opt.StandIn != nil || r.graph.Once {
+	if r.dev.opt.StandIn != nil || r.graph.Transient {
 		if r.next < len(r.graph.Nodes) && node > 0 {
 			r.next = len(r.graph.Nodes)
 			c := r.dev.Cost(r.graph, r.context)
-			if r.dev.charge(c); r.graph.Once {
+			if r.dev.charge(c); r.graph.Transient {
 				r.dev.statsMu.Lock()
-				r.dev.stats.Once += c.CPU
+				r.dev.stats.Transient += c.CPU
 				r.dev.statsMu.Unlock()
 			}
 		}

@@ -55,9 +55,9 @@ func (s Shape) HeadParameters() float64 { return float64(s.Dim) * float64(s.Voca
 // Parameters counts the weights of layers and output matrix.
 func (s Shape) Parameters() float64 { return s.LayerParameters() + s.HeadParameters() }
 
-// Blocks returns the graphs of the layers and the head for a chunk size. Their tensors have no data: the graphs have
-// costs but cannot be compiled. The head computes all rows, or only the row of the last token.
-func (s Shape) Blocks(chunk int, all bool) []*npu.Graph {
+// Blocks returns the graphs of the layers for a chunk size, and that of the head for headRows rows: 1 if only the last token
+// needs logits. Their tensors have no data: the graphs have costs but cannot be compiled.
+func (s Shape) Blocks(chunk, headRows int) []*npu.Graph {
 	q, kv := s.Heads*s.HeadDim, s.KVHeads*s.HeadDim
 	rope := &npu.Rope{HeadDim: s.HeadDim, Dims: s.HeadDim, Base: 10000, Linear: 1}
 	matrix := func(rows, cols int) *npu.Tensor { return &npu.Tensor{Type: s.Type, Rows: rows, Cols: cols} }
@@ -84,11 +84,7 @@ func (s Shape) Blocks(chunk int, all bool) []*npu.Graph {
 		g.Add(x, g.MatMul(h, matrix(s.Dim, s.FF), nil))
 		blocks = append(blocks, g)
 	}
-	rows := 1
-	if all {
-		rows = chunk
-	}
-	head := npu.NewGraph("head", rows)
+	head := npu.NewGraph("head", headRows)
 	head.MatMul(head.RMSNorm(head.Input(s.Dim), vector(s.Dim), 1e-6), &npu.Tensor{Type: s.HeadType, Rows: s.Vocab, Cols: s.Dim}, nil)
 	return append(blocks, head)
 }

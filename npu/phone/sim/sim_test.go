@@ -82,7 +82,7 @@ func TestOrigins(t *testing.T) {
 			values += len(st.Params)
 			check(st.Params)
 		}
-		if o := s.Origins(); o.Sum() != values || o.Sourced == 0 || o.Fitted == 0 || o.Carried < o.OfFits || o.OfFits == 0 {
+		if o := s.Origins(); o.Sum() != values || o.Sourced == 0 || o.Fitted == 0 || o.Carried < o.FromFits || o.FromFits == 0 {
 			t.Errorf("%s: %+v of %d values", name, o, values)
 		}
 	}
@@ -174,7 +174,7 @@ func TestGraphCost(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		short, long := c.Graphs(s.Blocks(32, true), 100), c.Graphs(s.Blocks(32, true), 10_000)
+		short, long := c.Graphs(s.Blocks(32, 32), 100), c.Graphs(s.Blocks(32, 32), 10_000)
 		if long.Time() <= short.Time() {
 			t.Errorf("%s: a long context takes %v, a short one %v", name, long.Time(), short.Time())
 		}

@@ -54,10 +54,10 @@ func (p Param) check() error {
 
 // Origins counts where a chip's values come from.
 type Origins struct {
-	Sourced int `json:"sourced"` // published, or by a stack's design
-	Fitted  int `json:"fitted"`  // to a published figure
-	Carried int `json:"carried"` // over from another chip, stack or parameter
-	OfFits  int `json:"carried_from_fits"`
+	Sourced  int `json:"sourced"` // published, or by a stack's design
+	Fitted   int `json:"fitted"`  // to a published figure
+	Carried  int `json:"carried"` // over from another chip, stack or parameter
+	FromFits int `json:"carried_from_fits"`
 }
 
 // Sum is the number of values.
@@ -65,7 +65,7 @@ func (o Origins) Sum() int { return o.Sourced + o.Fitted + o.Carried }
 
 // Plus adds two counts.
 func (o Origins) Plus(p Origins) Origins {
-	return Origins{o.Sourced + p.Sourced, o.Fitted + p.Fitted, o.Carried + p.Carried, o.OfFits + p.OfFits}
+	return Origins{o.Sourced + p.Sourced, o.Fitted + p.Fitted, o.Carried + p.Carried, o.FromFits + p.FromFits}
 }
 
 // Origins counts the values of the chip and of all its stacks.
@@ -79,7 +79,7 @@ func (s SoC) Origins() (o Origins) {
 				o.Sourced++
 			default:
 				if o.Carried++; p.RootFitted {
-					o.OfFits++
+					o.FromFits++
 				}
 			}
 		}

@@ -26,7 +26,7 @@ func (s *StandIn) graph(g *npu.Graph) (of *npu.Graph, times, parts int64) {
 	if blocks == nil {
 		one := s.Shape
 		one.Layers = 1
-		blocks = one.Blocks(g.Chunk, true)
+		blocks = one.Blocks(g.Chunk, g.Chunk)
 		if s.blocks == nil {
 			s.blocks = map[int][]*npu.Graph{}
 		}
@@ -38,8 +38,8 @@ func (s *StandIn) graph(g *npu.Graph) (of *npu.Graph, times, parts int64) {
 	return blocks[1], 1, 1
 }
 
-// onceCost is the cost of a graph that is made for one text: the host computes its products.
-func (d *Device) onceCost(g *npu.Graph) (c Cost) {
+// transientCost is the cost of a graph that is made for one text: the host computes its products.
+func (d *Device) transientCost(g *npu.Graph) (c Cost) {
 	for i := range g.Nodes {
 		if cols, bytes := d.costs.matrix(&g.Nodes[i]); bytes > 0 {
 			if d.opt.StandIn != nil {
@@ -56,7 +56,7 @@ func (d *Device) onceCost(g *npu.Graph) (c Cost) {
 func (d *Device) Bytes(g *npu.Graph) int64 {
 	bytes := d.costs.Bytes(g)
 	switch {
-	case g.Once:
+	case g.Transient:
 		return 0
 	case d.opt.StandIn == nil || bytes == 0:
 		return bytes
@@ -68,8 +68,8 @@ func (d *Device) Bytes(g *npu.Graph) int64 {
 // Cost returns the cost of one run of a graph, or of what it stands for, that attends to the given number of positions.
 func (d *Device) Cost(g *npu.Graph, context int) Cost {
 	switch {
-	case g.Once:
-		return d.onceCost(g)
+	case g.Transient:
+		return d.transientCost(g)
 	case d.opt.StandIn == nil || d.onHost(g):
 		return d.costs.Graph(g, context)
 	}

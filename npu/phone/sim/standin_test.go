@@ -24,7 +24,7 @@ func TestStandIn(t *testing.T) {
 	small.Layers, small.Dim, small.FF, small.Heads, small.KVHeads, small.HeadDim, small.Vocab = 4, 64, 64, 2, 1, 32, 100
 	d := Wrap(native.New(1), c, Options{StandIn: &StandIn{Shape: shape, Layers: small.Layers}})
 	defer d.Close()
-	own, other := small.Blocks(32, true), shape.Blocks(32, true)
+	own, other := small.Blocks(32, 32), shape.Blocks(32, 32)
 	var want, got Cost
 	var wantBytes, gotBytes int64
 	for _, g := range other {
@@ -37,7 +37,7 @@ func TestStandIn(t *testing.T) {
 		t.Errorf("%v, %d bytes to load; want %v, %d", got, gotBytes, want, wantBytes)
 	}
 	once := own[len(own)-1]
-	once.Once = true
+	once.Transient = true
 	weights := float64(shape.Dim * small.Vocab)
 	if cost := d.Cost(once, 300); d.Bytes(once) != 0 || cost.NPU != 0 || cost.CPU != c.CPUProducts(32, weights, weights) {
 		t.Errorf("a head for one text costs %v and %d bytes", cost, d.Bytes(once))

@@ -167,7 +167,7 @@ func (x Experiment) ruleFinding(c sim.Costs) (string, error) {
 					if all++; total(plan.Greedy) > total(plan.Synchronous) {
 						slower++
 					}
-					ratio := float64(p.Compute(0, 0, true)) / float64(p.Compute(0, 0, false))
+					ratio := float64(p.Small(0, 0)) / float64(p.Blocks[0].Large)
 					least, most = min(least, ratio), max(most, ratio)
 				}
 			}

@@ -224,7 +224,7 @@ func (c *switchSchedule) keepsSmall(p plan.Problem) bool {
 			load += b.Load
 		}
 		for chunk := range p.Runs {
-			stay += p.Compute(j, chunk, true)
+			stay += p.Small(j, chunk)
 		}
 	}
 	return stay <= load+p.Simulate(c.plan).Total()

@@ -32,13 +32,13 @@ func (p Problem) beam() []int {
 		next = next[:0]
 		for _, q := range list {
 			if c >= q.at[j] {
-				q.compute = max(q.compute, q.loaded[j]) + p.Compute(j, c, true)
-				q.rest -= p.Compute(j, c, true)
+				q.compute = max(q.compute, q.loaded[j]) + p.Small(j, c)
+				q.rest -= p.Small(j, c)
 				next = append(next, q)
 				continue
 			}
 			if c >= 0 {
-				q.compute += p.Compute(j, c, false)
+				q.compute += p.Blocks[j].Large
 				q.rest -= p.least(j, c)
 			}
 			if c+1 < chunks {
@@ -60,7 +60,7 @@ func (p Problem) beam() []int {
 
 // least returns the time of a step on the faster graph.
 func (p Problem) least(block, chunk int) time.Duration {
-	return min(p.Compute(block, chunk, false), p.Compute(block, chunk, true))
+	return min(p.Blocks[block].Large, p.Small(block, chunk))
 }
 
 // switched returns q with the block's load begun. The chunk is the first that the block computes on G².
@@ -70,7 +70,7 @@ func (p Problem) switched(q partial, block, chunk int) partial {
 	q.unloaded -= p.Blocks[block].Load
 	q.at[block], q.loaded[block] = chunk, q.load
 	for c := chunk; c < len(p.Runs); c++ {
-		q.rest += p.Compute(block, c, true) - p.least(block, c)
+		q.rest += p.Small(block, c) - p.least(block, c)
 	}
 	return q
 }

@@ -81,10 +81,10 @@ func (e *exact) search(step int, switched uint64, compute, load, unloaded time.D
 	}
 	j, c := step%e.n, step/e.n
 	if switched&(1<<j) != 0 {
-		e.search(step+1, switched, max(compute, e.loaded[j])+e.p.Compute(j, c, true), load, unloaded)
+		e.search(step+1, switched, max(compute, e.loaded[j])+e.p.Small(j, c), load, unloaded)
 		return
 	}
-	compute += e.p.Compute(j, c, false)
+	compute += e.p.Blocks[j].Large
 	after := max(load, compute) + e.p.Blocks[j].Load
 	if c+1 < len(e.p.Runs) {
 		e.search(step+1, switched, compute, load, unloaded)

@@ -77,9 +77,14 @@ func (p Problem) steps() int { return len(p.Blocks) * len(p.Runs) }
 // Compute returns how long the block takes for the chunk on G¹, or on G² if small.
 func (p Problem) Compute(block, chunk int, small bool) time.Duration {
 	if small {
-		return p.Blocks[block].Small * time.Duration(p.Runs[chunk])
+		return p.Small(block, chunk)
 	}
 	return p.Blocks[block].Large
+}
+
+// Small returns how long the block takes for the chunk on G².
+func (p Problem) Small(block, chunk int) time.Duration {
+	return p.Blocks[block].Small * time.Duration(p.Runs[chunk])
 }
 
 // Loads returns the time of all loads.
@@ -104,7 +109,7 @@ func (p Problem) Bound() time.Duration {
 	var compute time.Duration
 	for j := range p.Blocks {
 		for c := range p.Runs {
-			compute += min(p.Compute(j, c, false), p.Compute(j, c, true))
+			compute += p.least(j, c)
 		}
 	}
 	return max(compute, p.Loads())

@@ -43,8 +43,8 @@ func vocabulary(f *gguf.File) (m *Model, err error) {
 	return m, r.err
 }
 
-// Limit makes the context at most n positions. It must be called before the model is used.
-func (m *Model) Limit(n int) { m.config.Context = min(m.config.Context, n) }
+// LimitContext makes the context at most n positions. It must be called before the model is used.
+func (m *Model) LimitContext(n int) { m.config.Context = min(m.config.Context, n) }
 
 // Append adds tokens to a sequence of a remote model.
 func (s *Seq) Append(tokens ...tandem.Token) {

@@ -36,10 +36,10 @@ func TestOpenVocabulary(t *testing.T) {
 		c.Context != 64 || c.Vocab != whole.Config().Vocab || !c.Remote || c.KVBytes() != 0 || !m.Processor() || m.Fingerprint() != whole.Fingerprint() {
 		t.Errorf("%+v", c)
 	}
-	if m.Limit(1000); m.Config().Context != 64 {
+	if m.LimitContext(1000); m.Config().Context != 64 {
 		t.Error("a limit makes the context longer")
 	}
-	if m.Limit(10); m.Config().Context != 10 {
+	if m.LimitContext(10); m.Config().Context != 10 {
 		t.Error("a limit is not kept")
 	}
 	s := m.NewSeq()

@@ -67,7 +67,7 @@ func (l Local) Hello(side tandem.Side, software, name string) transport.Hello {
 		Name:      name,
 		Side:      side,
 		Vocab:     tok.Fingerprint(),
-		VocabSize: tok.Exchanged(),
+		VocabSize: tok.TextSize(),
 		Template:  l.Model.Template().Fingerprint(),
 		Scorer:    l.scorerName(),
 		Model:     l.Model.Config().Name,

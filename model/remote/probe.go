@@ -33,7 +33,7 @@ func (s *Server) probe(ctx context.Context) error {
 		return fmt.Errorf("its model has a vocabulary of %d tokens, and the file of --model one of %d: give the file that the server runs", vocab, tok.Size())
 	}
 	if maxPrompt > 0 {
-		s.model.Limit(maxPrompt)
+		s.model.LimitContext(maxPrompt)
 	}
 	for _, text := range probes {
 		theirs, err := s.dialect.tokenize(ctx, s.client, text)

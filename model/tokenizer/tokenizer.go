@@ -103,9 +103,9 @@ func FromMeta(m gguf.Meta) (*Tokenizer, error) {
 // Size returns the number of tokens in the vocabulary.
 func (t *Tokenizer) Size() int { return len(t.texts) }
 
-// Exchanged returns the number of tokens that a text can have: all but the mask of a diffusion model, if that is the last one.
+// TextSize returns the number of tokens that a text can have: all but the mask of a diffusion model, if that is the last one.
 // So such a model and the one that it was made from have one vocabulary.
-func (t *Tokenizer) Exchanged() int {
+func (t *Tokenizer) TextSize() int {
 	if t.masked {
 		return len(t.texts) - 1
 	}
@@ -209,14 +209,14 @@ func (t *Tokenizer) Unsupported() (tandem.Token, bool) {
 // AddsBOS reports whether Encode with AddSpecial starts with BOS.
 func (t *Tokenizer) AddsBOS() bool { return t.special.addBOS }
 
-// Fingerprint returns a hash of everything that the meaning of the Exchanged token ids depends on. Two sides can exchange
+// Fingerprint returns a hash of everything that the meaning of the first TextSize token ids depends on. Two sides can exchange
 // tokens only if their fingerprints are equal.
 func (t *Tokenizer) Fingerprint() [32]byte { return t.fingerprint() }
 
 func (t *Tokenizer) digest() [32]byte {
 	h := sha256.New()
 	hashStrings(h, []string{"tandem tokenizer 1", t.model, t.pre})
-	n := t.Exchanged()
+	n := t.TextSize()
 	hashStrings(h, t.texts[:n])
 	for _, ty := range t.types[:n] {
 		h.Write([]byte{byte(ty)})

@@ -181,7 +181,7 @@ func (c *Cloud) answerInTurn(ctx context.Context, conn *transport.Conn, link *tr
 	waiting, stop := context.WithCancel(ctx)
 	defer stop()
 	defer context.AfterFunc(c.drain, stop)()
-	lease, leave, err := c.slots.enter(ctx, waiting, conn, c.priority(conn.Peer()), need, link)
+	lease, err := c.slots.enter(ctx, waiting, conn, c.priority(conn.Peer()), need, link)
 	switch {
 	case err != nil && c.draining() && ctx.Err() == nil:
 		return turnAway(link, errDraining)
@@ -190,7 +190,7 @@ func (c *Cloud) answerInTurn(ctx context.Context, conn *transport.Conn, link *tr
 	case err != nil:
 		return err
 	}
-	defer leave()
+	defer c.slots.release(lease)
 	if c.draining() {
 		return turnAway(link, errDraining)
 	}
@@ -227,12 +227,12 @@ func (c *Cloud) Alone(ctx context.Context, q Question, s tandem.Settings, answer
 	}
 	defer c.present.enter()()
 	entered := during(&c.waiting)
-	lease, leave, err := c.slots.enter(ctx, ctx, ownQuestion{}, Normal, need, ownQuestion{})
+	lease, err := c.slots.enter(ctx, ctx, ownQuestion{}, Normal, need, ownQuestion{})
 	if err != nil {
 		entered()
 		return err
 	}
-	defer leave()
+	defer c.slots.release(lease)
 	defer during(&c.answering)()
 	entered()
 	lease.progressed.Store(-1)

@@ -88,7 +88,7 @@ func TestFaultOfAnAnswerCounts(t *testing.T) {
 			c.Tokens, c.Observe = 1, func(s Served) { ended = append(ended, s) }
 		})
 		link := new(brittleLink)
-		cloud.answerContained(cloud.slots.lease(t.Context(), devices[0]), devices[0], link, beginOf(baselineQuestion, baselineSettings(tandem.WantDrafts)))
+		cloud.answerContained(newLease(t.Context(), devices[0], nil), devices[0], link, beginOf(baselineQuestion, baselineSettings(tandem.WantDrafts)))
 		if len(ended) != 1 || !errors.As(ended[0].Error, new(*internalFault)) || len(link.sent) != 2 {
 			t.Errorf("%+v ended; the device was told %+v", ended, link.sent)
 		}

@@ -32,7 +32,7 @@ func TestMemoryOfSlots(t *testing.T) {
 			}
 			all.Go(func() {
 				_, link := transport.Pipe(toyVocab)
-				_, leave, err := p.enter(t.Context(), t.Context(), &toyVisitor{id: transport.ID{byte(i)}}, Normal, n, link)
+				l, err := p.enter(t.Context(), t.Context(), &toyVisitor{id: transport.ID{byte(i)}}, Normal, n, link)
 				if err != nil {
 					t.Error(err)
 					return
@@ -45,7 +45,7 @@ func TestMemoryOfSlots(t *testing.T) {
 				mu.Lock()
 				held -= n
 				mu.Unlock()
-				leave()
+				p.release(l)
 			})
 			time.Sleep(time.Millisecond)
 		}
@@ -82,7 +82,7 @@ func TestGivingUpLetsOthersPass(t *testing.T) {
 		p := newSlots(8, &budget{total: 10})
 		enter := func(ctx context.Context, name byte, n int64) error {
 			_, link := transport.Pipe(toyVocab)
-			_, _, err := p.enter(t.Context(), ctx, &toyVisitor{id: transport.ID{name}}, Normal, n, link)
+			_, err := p.enter(t.Context(), ctx, &toyVisitor{id: transport.ID{name}}, Normal, n, link)
 			return err
 		}
 		if err := enter(t.Context(), 1, 6); err != nil {

@@ -65,7 +65,7 @@ func TestReasonOfGivingUp(t *testing.T) {
 func TestReasonOfTooManyQuestions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		devices, cloud, _ := square(t, 1)
-		for range maxWaiting {
+		for range 1 + maxWaiting { // the first has the slot
 			if _, err := cloud.slots.queue(devices[0].Peer(), Normal, 0); err != nil {
 				t.Fatal(err)
 			}

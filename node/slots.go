@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"tandem/node/batch"
@@ -25,14 +24,21 @@ type slots struct {
 
 	mu       sync.Mutex
 	free     int
-	byDevice map[transport.ID]chan struct{} // taken by each device; at most as many as are paired
+	claims   map[transport.ID]int // tickets of a device that compete for a slot or hold one: at most perDevice
+	waiting  map[*ticket]struct{}
+	issued   uint64 // tickets
 	leases   map[*lease]struct{}
-	tickets  map[uint64]*ticket // of those that wait
-	last     uint64             // ticket
-	meanHold time.Duration      // how long a slot is held, a mean in which the latest count most; 0 if nobody has left yet
+	meanHold time.Duration // how long a slot is held, a mean in which the latest count most; 0 if nobody has left yet
 }
 
-// A ticket is a question that waits for a slot. Those of a higher priority go first, and of the same priority those that came
+func newSlots(n int, memory *budget) *slots {
+	return &slots{
+		memory: memory, total: n, free: n, perDevice: max(1, n-1),
+		claims: map[transport.ID]int{}, waiting: map[*ticket]struct{}{}, leases: map[*lease]struct{}{},
+	}
+}
+
+// A ticket is a question's right to a slot. Those of a higher priority go first, and of the same priority those that came
 // first; but who has waited for waitPerPriority counts as one priority higher, so that nobody waits for ever.
 type ticket struct {
 	number   uint64
@@ -40,7 +46,8 @@ type ticket struct {
 	priority Priority
 	bytes    int64 // of memory
 	since    time.Time
-	turn     chan struct{} // closed when it has one of all slots; nil while it waits for one of its device's
+	competes bool          // for a slot; before that, it waits until its device claims fewer
+	turn     chan struct{} // closed when it has a slot
 }
 
 // before reports whether t gets a slot before u.
@@ -51,6 +58,16 @@ func (t *ticket) before(u *ticket, now time.Time) bool {
 
 func (t *ticket) rank(now time.Time) int {
 	return int(t.priority) + int(now.Sub(t.since)/waitPerPriority)
+}
+
+// called reports whether t has a slot.
+func (t *ticket) called() bool {
+	select {
+	case <-t.turn:
+		return true
+	default:
+		return false
+	}
 }
 
 // Priority says whose questions go first where a cloud has not enough slots for all.
@@ -66,18 +83,11 @@ const (
 // share is a device's share of a batch: four times that of the next lower priority.
 func (p Priority) share() int { return batch.EqualShare << (2 * (p + 1)) >> 2 }
 
-// waitPerPriority is the waiting that makes up for a priority.
-const waitPerPriority = 20 * time.Second
-
-// Bounds on a slot that another waits for.
 const (
-	maxStall   = time.Minute      // without an agreed token
-	maxHold    = 10 * time.Minute // in all
-	watchEvery = 250 * time.Millisecond
-	// maxWaiting bounds the questions of one device that wait for a slot.
-	maxWaiting = 32
-	// refusedAtOnce is how many more a device may ask at the same time and be told so.
-	refusedAtOnce = 8
+	waitPerPriority = 20 * time.Second       // the waiting that makes up for a priority
+	watchEvery      = 250 * time.Millisecond // how often the slots that others wait for are looked at
+	maxWaiting      = 32                     // questions of one device that wait for a slot
+	refusedAtOnce   = 8                      // more questions that a device may ask at the same time and be told so
 )
 
 // Exchanges returns how many exchanges a device needs on its connection to a cloud that drafts for limit answers at
@@ -91,121 +101,63 @@ func Exchanges(limit int) int {
 	return limit + maxWaiting + refusedAtOnce
 }
 
-var (
-	errGone    = retryError{errors.New("the device is gone, and another waits for its place")}
-	errStuck   = retryError{fmt.Errorf("no token was agreed for %v, and another waits for the place", maxStall)}
-	errTooLong = retryError{fmt.Errorf("the answer took more than %v, and another waits for the place", maxHold)}
-)
-
-// connection is what slots need of a device's connection: a *transport.Conn, or a toy in tests.
-type connection interface {
-	Peer() transport.ID
-	Silent(now time.Time) bool
-}
-
-// lease is a slot in use.
-type lease struct {
-	device     connection
-	ctx        context.Context // ends when the slot is given away
-	end        context.CancelCauseFunc
-	since      time.Time
-	progressed atomic.Int64 // when the last token was agreed, in nanoseconds after since; -1 if no tokens are expected
-}
-
-// progress notes that a token was agreed. It may be called on a nil lease.
-func (l *lease) progress() {
-	if l != nil {
-		l.progressed.Store(int64(time.Since(l.since)))
-	}
-}
-
-// endReason returns why the slot may be given to another, or nil.
-func (l *lease) endReason(now time.Time) error {
-	held, moved := now.Sub(l.since), time.Duration(l.progressed.Load())
-	switch {
-	case l.device.Silent(now):
-		return errGone
-	case moved >= 0 && held-moved >= maxStall:
-		return errStuck
-	case held >= maxHold:
-		return errTooLong
-	}
-	return nil
-}
-
-func newSlots(n int, memory *budget) *slots {
-	return &slots{
-		memory: memory, total: n, free: n, perDevice: max(1, n-1), byDevice: map[transport.ID]chan struct{}{},
-		leases: map[*lease]struct{}{}, tickets: map[uint64]*ticket{},
-	}
-}
-
-// forDevice returns the slots of one device.
-func (s *slots) forDevice(device transport.ID) chan struct{} {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.byDevice[device] == nil {
-		s.byDevice[device] = make(chan struct{}, s.perDevice)
-	}
-	return s.byDevice[device]
-}
-
-// enter waits for a slot with some bytes of memory. It fails if the device goes away or the context within ends first. Once it
-// has the slot, its lease ends with ctx. Before the cloud is ready, a device sends nothing but a sign that it is still there, or
-// the end of its answer. Meanwhile it is told how many wait before it.
-func (s *slots) enter(ctx, within context.Context, device connection, priority Priority, bytes int64, link exchange) (l *lease, leave func(), err error) {
-	ticket, err := s.queue(device.Peer(), priority, bytes)
+// enter waits for a slot with some bytes of memory, which the caller must release. It fails if the device goes away or ends its
+// answer, or if the context within ends first. The lease ends with ctx. Before the cloud is ready, a device sends nothing but a
+// sign that it is still there, or the end of its answer.
+func (s *slots) enter(ctx, within context.Context, device connection, priority Priority, bytes int64, link exchange) (*lease, error) {
+	t, err := s.queue(device.Peer(), priority, bytes)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	waiting, stop := context.WithCancel(within)
 	defer stop()
-	left := make(chan error, 1)
+	ended := make(chan error, 1)
 	go func() {
 		defer stop()
-		left <- awaitEnd(waiting, link)
+		ended <- awaitEnd(waiting, link)
 	}()
-	own := s.forDevice(device.Peer())
-	var shared atomic.Bool // it waits for one of all slots, no longer for one of its device's
-	looked := make(chan struct{})
-	go func() {
-		defer close(looked)
-		s.watch(waiting, device.Peer(), &shared, ticket, link)
-	}()
-	entered := acquire(waiting, own)
-	shared.Store(true)
-	if entered && !s.take(waiting, ticket) {
-		<-own
-		entered = false
-	}
+	s.await(waiting, t, link)
 	stop()
-	<-looked
-	s.unqueue(ticket)
-	err = <-left
-	gone := device.Silent(time.Now())
-	free := func() { s.giveBack(bytes); <-own }
+	err = <-ended // from here on, link is the caller's
 	switch {
-	case entered && !gone && errors.Is(err, context.Canceled):
-		l = s.lease(ctx, device)
-		return l, func() { s.release(l); free() }, nil
-	case entered:
-		free()
-	}
-	switch {
-	case gone:
+	case device.Silent(time.Now()):
 		err = errGone
 	case err == nil:
 		err = errors.New("the device ended its answer")
+	case t.called() && errors.Is(err, context.Canceled):
+		return s.lease(ctx, device, t), nil
 	}
-	return nil, nil, err
+	s.leave(t)
+	return nil, err
 }
 
-// queue returns a ticket, which says who waits before whom.
+// await waits until t has a slot or ctx ends. Meanwhile it tells the device how many wait before it, and gives away what holds it
+// up.
+func (s *slots) await(ctx context.Context, t *ticket, link exchange) {
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-t.turn:
+			return
+		case <-ctx.Done():
+			return
+		case now := <-tick.C:
+			if link, ok := link.(notifier); ok {
+				before := s.before(t)
+				link.SendBusy(before, s.expected(before))
+			}
+			s.giveAway(t, now)
+		}
+	}
+}
+
+// queue returns a new ticket, which may have a slot already.
 func (s *slots) queue(device transport.ID, priority Priority, bytes int64) (*ticket, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := 0
-	for _, other := range s.tickets {
+	for other := range s.waiting {
 		if other.device == device {
 			n++
 		}
@@ -213,57 +165,58 @@ func (s *slots) queue(device transport.ID, priority Priority, bytes int64) (*tic
 	if n >= maxWaiting && device != (ownQuestion{}).Peer() { // who asks the cloud alone has bounds of its own
 		return nil, retryError{fmt.Errorf("%d questions of this device are already waiting, the maximum", n)}
 	}
-	s.last++
-	t := &ticket{number: s.last, device: device, priority: priority, bytes: bytes, since: time.Now()}
-	s.tickets[t.number] = t
+	s.issued++
+	t := &ticket{number: s.issued, device: device, priority: priority, bytes: bytes, since: time.Now(), turn: make(chan struct{})}
+	s.waiting[t] = struct{}{}
+	s.compete(device)
+	s.callNext(t.since)
 	return t, nil
 }
 
-// unqueue takes a ticket back. Others may have waited only because it was before them.
-func (s *slots) unqueue(t *ticket) {
+// leave takes a ticket back, with its slot if it has one.
+func (s *slots) leave(t *ticket) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.tickets, t.number)
-	s.callNext(time.Now())
-}
-
-// take takes one of all slots when it is the ticket's turn. It reports whether that was before ctx ended.
-func (s *slots) take(ctx context.Context, t *ticket) bool {
-	s.mu.Lock()
-	t.turn = make(chan struct{})
-	s.callNext(time.Now())
-	s.mu.Unlock()
-	select {
-	case <-t.turn:
-		return true
-	case <-ctx.Done():
+	now := time.Now()
+	if t.called() {
+		s.free++
+		s.memory.taken.Add(-t.bytes)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	select {
-	case <-t.turn: // in the meantime
-		return true
-	default:
-		t.turn = nil
-		return false
+	delete(s.waiting, t)
+	s.callNext(now) // the others first: the device's next question does not compete yet
+	if t.competes {
+		s.claims[t.device]--
+		s.compete(t.device)
+		s.callNext(now)
 	}
 }
 
-// giveBack frees a slot and its memory.
-func (s *slots) giveBack(bytes int64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.free++
-	s.memory.taken.Add(-bytes)
-	s.callNext(time.Now())
+// compete lets as many of a device's tickets compete as it may claim, the first ones first. The caller holds mu.
+func (s *slots) compete(device transport.ID) {
+	for s.claims[device] < s.perDevice {
+		var next *ticket
+		for t := range s.waiting {
+			if t.device == device && !t.competes && (next == nil || t.number < next.number) {
+				next = t
+			}
+		}
+		if next == nil {
+			break
+		}
+		next.competes = true
+		s.claims[device]++
+	}
+	if s.claims[device] == 0 {
+		delete(s.claims, device)
+	}
 }
 
 // callNext gives the free slots and the free memory to those whose turn it is. The caller holds mu.
 func (s *slots) callNext(now time.Time) {
 	for s.free > 0 {
 		var next *ticket
-		for _, t := range s.tickets {
-			if t.turn != nil && (next == nil || t.before(next, now)) {
+		for t := range s.waiting {
+			if t.competes && (next == nil || t.before(next, now)) {
 				next = t
 			}
 		}
@@ -272,18 +225,18 @@ func (s *slots) callNext(now time.Time) {
 		}
 		s.free--
 		s.memory.taken.Add(next.bytes)
-		delete(s.tickets, next.number)
+		delete(s.waiting, next)
 		close(next.turn)
 	}
 }
 
-// before counts the questions that get a slot before t. Those of another device that wait for one of its own do not compete.
+// before counts the questions that get a slot before t. Those of another device that do not compete yet do not count.
 func (s *slots) before(t *ticket) (n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := time.Now()
-	for _, other := range s.tickets {
-		if other != t && (other.turn != nil || other.device == t.device) && other.before(t, now) {
+	for other := range s.waiting {
+		if other != t && (other.competes || other.device == t.device) && other.before(t, now) {
 			n++
 		}
 	}
@@ -298,63 +251,41 @@ func (s *slots) expected(before int) time.Duration {
 	return s.meanHold * time.Duration(before+1) / time.Duration(s.total)
 }
 
-// watch tells a device that waits how many wait before it, and gives away what holds it up: slots of its own, then of all.
-func (s *slots) watch(ctx context.Context, device transport.ID, shared *atomic.Bool, ticket *ticket, link exchange) {
-	tick := time.NewTicker(watchEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case now := <-tick.C:
-			if link, ok := link.(notifier); ok {
-				before := s.before(ticket)
-				link.SendBusy(before, s.expected(before))
-			}
-			s.giveAway(now, func(l *lease) bool { return shared.Load() || l.device.Peer() == device })
-		}
-	}
-}
-
-// giveAway ends the leases that are not used well, of those that may be.
-func (s *slots) giveAway(now time.Time, may func(*lease) bool) {
+// giveAway ends the leases that are not used well and that hold t up: those of its device, and of all once it competes.
+func (s *slots) giveAway(t *ticket, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for l := range s.leases {
-		if why := l.endReason(now); why != nil && may(l) {
+		if !t.competes && l.device.Peer() != t.device {
+			continue
+		}
+		if why := l.endReason(now); why != nil {
 			delete(s.leases, l)
 			l.end(why)
 		}
 	}
 }
 
-func (s *slots) lease(ctx context.Context, device connection) *lease {
-	l := &lease{device: device, since: time.Now()}
-	l.ctx, l.end = context.WithCancelCause(ctx)
+// lease returns the slot of a ticket that has one.
+func (s *slots) lease(ctx context.Context, device connection, t *ticket) *lease {
+	l := newLease(ctx, device, t)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.leases[l] = struct{}{}
 	return l
 }
 
+// release gives back the slot of a lease.
 func (s *slots) release(l *lease) {
 	l.end(nil)
+	held := time.Since(l.since)
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	delete(s.leases, l)
-	if held := time.Since(l.since); s.meanHold == 0 {
+	if s.meanHold == 0 {
 		s.meanHold = held
 	} else {
 		s.meanHold += (held - s.meanHold) / 4
 	}
-}
-
-// acquire takes one of a device's slots and reports whether it got one before ctx ended.
-func acquire(ctx context.Context, slots chan struct{}) bool {
-	select {
-	case slots <- struct{}{}:
-		return true
-	case <-ctx.Done():
-		return false
-	}
+	s.mu.Unlock()
+	s.leave(l.ticket)
 }

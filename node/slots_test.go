@@ -396,21 +396,21 @@ func TestSlotsAreGivenAway(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			p := newSlots(1, new(budget))
-			enter := func(v *toyVisitor) (*lease, func()) {
+			enter := func(v *toyVisitor) *lease {
 				_, link := transport.Pipe(toyVocab)
-				l, leave, err := p.enter(t.Context(), t.Context(), v, Normal, 0, link)
+				l, err := p.enter(t.Context(), t.Context(), v, Normal, 0, link)
 				if err != nil {
 					t.Fatalf("%s: %v", name, err)
 				}
-				return l, leave
+				return l
 			}
 			holder := &toyVisitor{id: transport.ID{1}}
-			held, leave := enter(holder)
+			held := enter(holder)
 			start := time.Now()
 			go func() { // as an answer does: it leaves when its context ends
 				tick := time.NewTicker(5 * time.Second)
 				defer tick.Stop()
-				defer leave()
+				defer p.release(held)
 				for {
 					select {
 					case <-tick.C:
@@ -426,17 +426,17 @@ func TestSlotsAreGivenAway(t *testing.T) {
 				time.Sleep(maxStall / 2)
 			}
 			holder.gone.Store(c.gone)
-			_, next := enter(&toyVisitor{id: transport.ID{2}})
+			next := enter(&toyVisitor{id: transport.ID{2}})
 			if err := context.Cause(held.ctx); err != c.want || time.Since(start) > c.within {
 				t.Errorf("%s: %v after %v", name, err, time.Since(start))
 			}
-			next()
-			lone, leave := enter(&toyVisitor{id: transport.ID{3}})
+			p.release(next)
+			lone := enter(&toyVisitor{id: transport.ID{3}})
 			time.Sleep(2 * maxHold)
 			if err := lone.ctx.Err(); err != nil {
 				t.Errorf("%s: a slot that nobody waits for was given away: %v", name, err)
 			}
-			leave()
+			p.release(lone)
 		})
 	}
 }
@@ -449,14 +449,14 @@ func TestPriority(t *testing.T) {
 		var order []string
 		holds := func(name byte, priority Priority, d time.Duration) {
 			_, link := transport.Pipe(toyVocab)
-			_, leave, err := p.enter(t.Context(), t.Context(), &toyVisitor{id: transport.ID{name}}, priority, 0, link)
+			l, err := p.enter(t.Context(), t.Context(), &toyVisitor{id: transport.ID{name}}, priority, 0, link)
 			if err != nil {
 				t.Error(err)
 				return
 			}
 			order = append(order, string(name))
 			time.Sleep(d)
-			leave()
+			p.release(l)
 		}
 		var all sync.WaitGroup
 		come := func(name byte, priority Priority, d time.Duration) {
@@ -513,7 +513,10 @@ func TestExpectedWait(t *testing.T) {
 			t.Errorf("before anybody has left: %v", about)
 		}
 		hold := func(d time.Duration) {
-			l := p.lease(t.Context(), guest{})
+			l, err := p.enter(t.Context(), t.Context(), guest{}, Normal, 0, ownQuestion{})
+			if err != nil {
+				t.Fatal(err)
+			}
 			time.Sleep(d)
 			p.release(l)
 		}
@@ -541,7 +544,7 @@ func (guest) Silent(time.Time) bool { return false }
 // The questions of one device that wait are bounded.
 func TestQueueOfADevice(t *testing.T) {
 	p := newSlots(1, new(budget))
-	for range maxWaiting {
+	for range 1 + maxWaiting { // the first has the slot
 		if _, err := p.queue(transport.ID{1}, Normal, 0); err != nil {
 			t.Fatal(err)
 		}
@@ -610,9 +613,9 @@ func TestQuestionsBefore(t *testing.T) {
 			for range questions {
 				all.Go(func() {
 					_, link := transport.Pipe(toyVocab)
-					if _, leave, err := p.enter(ctx, ctx, &toyVisitor{id: transport.ID{device}}, Normal, 0, link); err == nil {
+					if l, err := p.enter(ctx, ctx, &toyVisitor{id: transport.ID{device}}, Normal, 0, link); err == nil {
 						<-ctx.Done()
-						leave()
+						p.release(l)
 					}
 				})
 			}
@@ -622,7 +625,7 @@ func TestQuestionsBefore(t *testing.T) {
 		ask(2, 1)
 		ask(3, 2)
 		before := map[transport.ID][]int{}
-		for _, ticket := range p.tickets {
+		for ticket := range p.waiting {
 			before[ticket.device] = append(before[ticket.device], p.before(ticket))
 		}
 		slices.Sort(before[transport.ID{1}])
@@ -650,7 +653,7 @@ func TestTalkativeDevice(t *testing.T) {
 		outcomes := make(chan error, 2)
 		for range 2 { // one device has one slot
 			go func() {
-				_, _, err := p.enter(ctx, ctx, guest{}, Normal, 0, chatter{})
+				_, err := p.enter(ctx, ctx, guest{}, Normal, 0, chatter{})
 				outcomes <- err
 			}()
 		}

@@ -161,6 +161,8 @@ func TestControlCompresses(t *testing.T) {
 }
 
 func TestControlRefuses(t *testing.T) {
+	nowhere := testHello(tandem.Cloud)
+	nowhere.Addrs = []string{"10.0.0.2:4433", ""}
 	for name, m := range map[string]Message{
 		"question":          Begin{Question: strings.Repeat("x", MaxQuestion+1)},
 		"turns":             Begin{History: make([]Turn, MaxTurns+1)},
@@ -174,6 +176,7 @@ func TestControlRefuses(t *testing.T) {
 		"parts in disorder": Sources{Parts: []Part{{From: 5}, {From: 2}}},
 		"weight":            Sources{Sources: []Source{{Weight: 1.01}}},
 		"no weight":         Sources{Parts: []Part{{Sources: []Source{{Weight: math.NaN()}}}}},
+		"empty address":     nowhere,
 		"not a message":     "text",
 		"pointer":           &NeedSync{},
 	} {

@@ -87,8 +87,12 @@ func (h Hello) limits() error {
 	if b, err := hex.DecodeString(h.Adapter); err != nil || len(b) != 0 && len(b) != 32 {
 		return fmt.Errorf("hello: %.80q is not a fingerprint of an adapter", h.Adapter)
 	}
-	for _, addr := range append([]string{h.Replica}, h.Addrs...) {
-		if err := checkAddr(addr); addr != "" && err != nil {
+	addrs := h.Addrs
+	if h.Replica != "" {
+		addrs = append([]string{h.Replica}, addrs...)
+	}
+	for _, addr := range addrs {
+		if err := checkAddr(addr); err != nil {
 			return fmt.Errorf("hello: %w", err)
 		}
 	}

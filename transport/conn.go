@@ -68,7 +68,7 @@ type handshaken struct {
 	local, remote Hello // an eager Conn gets the remote one later, under its mutex
 	log           *slog.Logger
 	limits        Limits
-	known         func() error // returns an error if the peer may no longer open exchanges; nil if it always may
+	stillPaired   func() error // returns an error if the peer may no longer open exchanges; nil if it always may
 	release       func()       // frees what the connection owns
 }
 
@@ -255,8 +255,8 @@ func (c *Conn) acceptStream(stream *quic.Stream) {
 		c.log.Warn("exchange refused", "peer", c.peer.Short(), "error", err)
 		return
 	}
-	if c.known != nil {
-		if err := c.known(); err != nil {
+	if c.stillPaired != nil {
+		if err := c.stillPaired(); err != nil {
 			c.log.Warn("connection ended", "peer", c.peer.Short(), "error", err)
 			c.end(codeUnknown, err.Error(), err)
 			return
@@ -289,7 +289,7 @@ func (c *Conn) receiveLoop() {
 			return
 		}
 		if id == echoID {
-			if id, m := noticeOf(b[n:]); m != nil {
+			if id, m := readNotice(b[n:]); m != nil {
 				c.mu.Lock()
 				x := c.exchanges[id]
 				c.mu.Unlock()

@@ -143,18 +143,41 @@ func checkShape(b []byte) error {
 	return err
 }
 
+// skipValue returns what follows the value at the front of b.
 func skipValue(b []byte, depth int) ([]byte, error) {
-	if len(b) == 0 {
+	size, array, b, err := skipHeader(b)
+	if err != nil {
+		return nil, err
+	}
+	if size < 0 || size > len(b) {
 		return nil, errShort
 	}
+	b = b[size:]
+	if array > tandem.MaxAnswer || array >= 0 && depth == 0 {
+		return nil, fmt.Errorf("array of %d too long or too deep", array)
+	}
+	for range max(array, 0) {
+		if b, err = skipValue(b, depth-1); err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+// skipHeader reads the header of the value at the front of b, and returns what follows it: size bytes, or the elements of an
+// array. array is -1 for other values.
+func skipHeader(b []byte) (size, array int, rest []byte, err error) {
+	if len(b) == 0 {
+		return 0, 0, nil, errShort
+	}
 	c, b := b[0], b[1:]
-	size, array, width := 0, -1, 0 // width is of the length that follows, if any
+	width := 0 // of the length that follows, if any
 	switch {
 	case c <= 0x7f, c >= 0xe0, c == 0xc0, c == 0xc2, c == 0xc3: // small integers, nil, booleans
 	case c&0xe0 == 0xa0:
-		size = int(c & 0x1f)
+		return int(c & 0x1f), -1, b, nil
 	case c&0xf0 == 0x90:
-		array = int(c & 0x0f)
+		return 0, int(c & 0x0f), b, nil
 	case c == 0xcc, c == 0xd0:
 		size = 1
 	case c == 0xcd, c == 0xd1:
@@ -170,29 +193,16 @@ func skipValue(b []byte, depth int) ([]byte, error) {
 	case c == 0xc6, c == 0xdb, c == 0xdd:
 		width = 4
 	default:
-		return nil, fmt.Errorf("unexpected msgpack code %#x", c)
+		return 0, 0, nil, fmt.Errorf("unexpected msgpack code %#x", c)
 	}
 	if len(b) < width {
-		return nil, errShort
+		return 0, 0, nil, errShort
 	}
 	for _, x := range b[:width] {
 		size = size<<8 | int(x)
 	}
-	if b = b[width:]; c == 0xdc || c == 0xdd {
-		size, array = 0, size
+	if c == 0xdc || c == 0xdd {
+		return 0, size, b[width:], nil
 	}
-	if size < 0 || size > len(b) {
-		return nil, errShort
-	}
-	b = b[size:]
-	if array > tandem.MaxAnswer || array >= 0 && depth == 0 {
-		return nil, fmt.Errorf("array of %d too long or too deep", array)
-	}
-	for range max(array, 0) {
-		var err error
-		if b, err = skipValue(b, depth-1); err != nil {
-			return nil, err
-		}
-	}
-	return b, nil
+	return size, -1, b[width:], nil
 }

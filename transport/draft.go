@@ -77,18 +77,7 @@ func (w *frameWriter) appendDraft(buf []byte, d tandem.Draft) ([]byte, error) {
 		b.writeGolomb(zigzag(int64(d.H)-int64(w.draft.H)), hOrder)
 	}
 	b.writeGolomb(uint64(min(max(d.Decode, 0)/decodeUnit, math.MaxUint32)), decodeOrder)
-
-	n := len(d.Dist.IDs)
-	ids, sums := make([]uint64, n), make([]uint64, n)
-	sum := uint64(0)
-	for i, id := range d.Dist.IDs {
-		sum += uint64(d.Dist.Weights[i])
-		ids[i], sums[i] = uint64(id), sum
-	}
-	b.writeGamma(uint64(n - 1))
-	b.writeBelow(uint64(index), uint64(n))
-	b.writeSet(ids, 0, uint64(w.vocab))
-	b.writeSet(sums[:n-1], 1, tandem.Mass)
+	b.writeDist(d.Dist, index, w.vocab)
 	if d.Version != tandem.AnyVersion { // a draft after a hedge follows the draft before the hedge
 		w.draft = d
 	}
@@ -121,29 +110,55 @@ func (r *frameReader) readDraft(frame []byte) (tandem.Draft, error) {
 		return d, fmt.Errorf("draft of step %d: decode time out of range", d.Step)
 	}
 	d.Decode = time.Duration(took) * decodeUnit
-
-	n := b.readGamma() + 1
-	if n > tandem.MaxSupport || n > uint64(r.vocab) {
-		return d, fmt.Errorf("draft of step %d: %d tokens in its distribution", d.Step, n)
+	var err error
+	if d.Dist, d.Token, err = b.readDist(r.vocab); err == nil {
+		err = b.end()
 	}
-	index := b.readBelow(n)
-	ids, sums := make([]uint64, n), make([]uint64, n)
-	b.readSet(ids, 0, uint64(r.vocab))
-	b.readSet(sums[:n-1], 1, tandem.Mass)
-	if err := b.end(); err != nil {
+	if err != nil {
 		return d, fmt.Errorf("draft of step %d: %w", d.Step, err)
 	}
-	sums[n-1] = tandem.Mass
-	d.Dist = tandem.Dist{IDs: make([]tandem.Token, n), Weights: make([]uint32, n)}
-	last := uint64(0)
-	for i := range ids {
-		d.Dist.IDs[i], d.Dist.Weights[i], last = tandem.Token(ids[i]), uint32(sums[i]-last), sums[i]
-	}
-	d.Token = d.Dist.IDs[index]
 	if d.Version != tandem.AnyVersion {
 		r.draft = d
 	}
 	return d, nil
+}
+
+// writeDist writes a distribution over a vocabulary, and which of its tokens is the draft. Both the ids and the partial sums of
+// the weights are sets in ascending order.
+func (w *bitWriter) writeDist(d tandem.Dist, index, vocab int) {
+	n := len(d.IDs)
+	ids, sums := make([]uint64, n), make([]uint64, n)
+	sum := uint64(0)
+	for i, id := range d.IDs {
+		sum += uint64(d.Weights[i])
+		ids[i], sums[i] = uint64(id), sum
+	}
+	w.writeGamma(uint64(n - 1))
+	w.writeBelow(uint64(index), uint64(n))
+	w.writeSet(ids, 0, uint64(vocab))
+	w.writeSet(sums[:n-1], 1, tandem.Mass)
+}
+
+// readDist reads what writeDist wrote, and returns the draft's token with its distribution.
+func (r *bitReader) readDist(vocab int) (d tandem.Dist, token tandem.Token, err error) {
+	n := r.readGamma() + 1
+	if n > tandem.MaxSupport || n > uint64(vocab) {
+		return d, 0, fmt.Errorf("%d tokens in its distribution", n)
+	}
+	index := r.readBelow(n)
+	ids, sums := make([]uint64, n), make([]uint64, n)
+	r.readSet(ids, 0, uint64(vocab))
+	r.readSet(sums[:n-1], 1, tandem.Mass)
+	if r.err != nil {
+		return d, 0, r.err
+	}
+	sums[n-1] = tandem.Mass
+	d = tandem.Dist{IDs: make([]tandem.Token, n), Weights: make([]uint32, n)}
+	last := uint64(0)
+	for i := range ids {
+		d.IDs[i], d.Weights[i], last = tandem.Token(ids[i]), uint32(sums[i]-last), sums[i]
+	}
+	return d, d.IDs[index], nil
 }
 
 // appendTarget appends the frame of t: a few bytes, independent of other frames.

@@ -24,9 +24,8 @@ type link struct {
 	nonce    uint64       // of the last ping
 	pinged   [8]time.Time // when the last pings left, by nonce
 	lastPing time.Time
-	pongs    [][]byte        // answers to send
-	notices  map[uint64]Busy // by exchange; to send
-	leaving  []uint64        // exchanges whose opener is to hear that this side is about to end
+	pongs    [][]byte // answers to send
+	notices  notices  // to send
 	latest   time.Duration
 	smooth   time.Duration
 	minimum  time.Duration
@@ -75,20 +74,12 @@ func (l *link) echo(b []byte, now time.Time) bool {
 	return false
 }
 
-// due returns the echo datagrams to send now.
+// due returns the echoes and notices to send now.
 func (l *link) due(now time.Time, busy bool) [][]byte {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	out := l.pongs
+	out := l.notices.take(l.pongs)
 	l.pongs = nil
-	for id, b := range l.notices {
-		out = append(out, b.append(id))
-	}
-	clear(l.notices)
-	for _, id := range l.leaving {
-		out = append(out, append(binary.AppendUvarint([]byte{echoID, leaving}, id), 0))
-	}
-	l.leaving = nil
 	if next := l.nextPing(busy); !next.IsZero() && !now.Before(next) {
 		l.nonce++
 		l.pinged[l.nonce%uint64(len(l.pinged))] = now
@@ -100,118 +91,6 @@ func (l *link) due(now time.Time, busy bool) [][]byte {
 		out = append(out, ping)
 	}
 	return out
-}
-
-// notice is the kind of datagram that says how long an exchange has to wait. It has the form of an answer to an echo, but
-// with another number at its end, so a peer of an earlier version ignores it.
-const notice = 2
-
-// leaving is the kind of datagram that says that this side is about to end, so the exchange should move to another replica.
-// It has the same form; the number at its end is 0.
-const leaving = 3
-
-// Leaving says that the cloud is about to end, and that the exchange should move to another replica. Like Busy, it is no
-// message of the flow.
-type Leaving struct{}
-
-// Busy says that the cloud has no place for the exchange yet. It is no message of the flow: it may be lost, and comes again.
-type Busy struct {
-	Before int           // how many questions wait for a place before this one
-	About  time.Duration // when the cloud expects to have a place, from now; 0 if it cannot tell
-}
-
-// Bounds on what a peer may claim, and the unit of time.
-const (
-	maxBefore = 1 << 16
-	maxAbout  = time.Hour
-	tenth     = time.Second / 10
-)
-
-// append writes the notice of an exchange: its id, the number before it, and the time in tenths of a second.
-func (b Busy) append(exchange uint64) []byte {
-	out := binary.AppendUvarint([]byte{echoID, notice}, exchange)
-	out = binary.AppendUvarint(out, uint64(max(0, min(b.Before, maxBefore))))
-	return binary.AppendUvarint(out, uint64(max(0, min(b.About, maxAbout))/tenth))
-}
-
-// readNotice reads a notice without the id of echoes.
-func readNotice(b []byte) (exchange uint64, busy Busy, ok bool) {
-	if len(b) < 4 || b[0] != notice {
-		return 0, busy, false
-	}
-	var numbers [3]uint64
-	b = b[1:]
-	for i := range numbers {
-		n := 0
-		if numbers[i], n = binary.Uvarint(b); n <= 0 {
-			return 0, busy, false
-		}
-		b = b[n:]
-	}
-	if len(b) > 0 || numbers[1] > maxBefore || numbers[2] > uint64(maxAbout/tenth) {
-		return 0, busy, false
-	}
-	return numbers[0], Busy{int(numbers[1]), time.Duration(numbers[2]) * tenth}, true
-}
-
-// noticeOf reads a notice of either kind; the message is nil if it is none.
-func noticeOf(b []byte) (exchange uint64, m Message) {
-	if id, busy, ok := readNotice(b); ok {
-		return id, busy
-	}
-	if id, ok := readLeaving(b); ok {
-		return id, Leaving{}
-	}
-	return 0, nil
-}
-
-// readLeaving reads what SendLeaving sent, without the id of echoes.
-func readLeaving(b []byte) (exchange uint64, ok bool) {
-	if len(b) < 3 || b[0] != leaving {
-		return 0, false
-	}
-	exchange, n := binary.Uvarint(b[1:])
-	return exchange, n == len(b)-2 && b[len(b)-1] == 0
-}
-
-// SendLeaving tells the peer that opened the exchange that this side is about to end. The peer receives that as
-// Leaving. It may be lost, so it is worth repeating.
-func (x *Exchange) SendLeaving() {
-	if x.conn == nil || x.opener {
-		return
-	}
-	l := &x.conn.link
-	l.mu.Lock()
-	if len(l.leaving) < maxPongs {
-		l.leaving = append(l.leaving, x.id)
-	}
-	l.mu.Unlock()
-	signal(x.conn.wake)
-}
-
-// SendBusy tells the peer that opened the exchange how many questions wait before it, and how long that may take, 0 if nobody
-// knows. The peer receives that as Busy. Where datagrams are refused, it learns nothing.
-func (x *Exchange) SendBusy(before int, about time.Duration) {
-	if x.conn == nil || x.opener {
-		return
-	}
-	l := &x.conn.link
-	l.mu.Lock()
-	if l.notices == nil {
-		l.notices = map[uint64]Busy{}
-	}
-	l.notices[x.id] = Busy{before, about}
-	l.mu.Unlock()
-	signal(x.conn.wake)
-}
-
-// noticed takes a notice: Busy or Leaving.
-func (x *Exchange) noticed(m Message) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.opener && !x.ended && x.recvErr == nil && !x.full() {
-		x.add(m, 32)
-	}
 }
 
 // moved discards the measurements of the old path and makes a ping on the new one due at once.

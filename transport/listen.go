@@ -166,7 +166,7 @@ func (l *Listener) revoke() {
 		}
 		l.mu.Unlock()
 		for _, c := range conns {
-			if err := l.still(c.peer); err != nil {
+			if err := l.stillPaired(c.peer); err != nil {
 				l.cfg.Log.Info("connection ended: its key was removed", "peer", c.peer.Short())
 				c.end(codeUnknown, err.Error(), err)
 			}
@@ -218,21 +218,21 @@ func (l *Listener) acceptLoop() {
 	}
 }
 
-// enter takes one of limit places and reports whether one was free. leave gives it back.
-func (l *Listener) enter(places *int, limit int) bool {
+// beginEarly reports whether one more hello may be read before the handshake is complete. If so, endEarly must follow.
+func (l *Listener) beginEarly() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if *places >= limit {
+	if l.early >= maxEarly {
 		return false
 	}
-	*places++
+	l.early++
 	return true
 }
 
-func (l *Listener) leave(places *int) {
+func (l *Listener) endEarly() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	*places--
+	l.early--
 }
 
 // serve prepares a connection for Accept, or pairs with its device.
@@ -242,12 +242,12 @@ func (l *Listener) leave(places *int) {
 func (l *Listener) serve(qc *quic.Conn) {
 	state := qc.ConnectionState().TLS
 	swap := sync.OnceValues(func() (Hello, error) { return l.swap(qc) })
-	if state.DidResume && state.NegotiatedProtocol == protoTalk && l.enter(&l.early, maxEarly) {
+	if state.DidResume && state.NegotiatedProtocol == protoTalk && l.beginEarly() {
 		if id, err := peerOf(state); err == nil && l.known(id) == nil {
-			swap()
+			swap() // admit gets its outcome
 		}
 		l.handshake(qc)
-		l.leave(&l.early)
+		l.endEarly()
 	}
 	if err := l.handshake(qc); err != nil {
 		return // quic-go gave up on it
@@ -292,8 +292,8 @@ func (l *Listener) known(id ID) error {
 	return &RefusedError{"it cannot read its list of paired keys"}
 }
 
-// still returns an error if the key of a connection is paired no longer. Where the list cannot be read, a device stays connected.
-func (l *Listener) still(id ID) error {
+// stillPaired returns an error if the key of a connection is paired no longer. Where the list cannot be read, a device stays connected.
+func (l *Listener) stillPaired(id ID) error {
 	if l.cfg.Peers.removed(id) {
 		return stranger(id)
 	}
@@ -341,8 +341,11 @@ func (l *Listener) admit(qc *quic.Conn, id ID, swap func() (Hello, error)) error
 		l.drop(qc)
 		return err
 	}
-	known := func() error { return l.still(id) }
-	c := newConn(handshaken{qc: qc, peer: id, local: l.cfg.Hello, remote: hello, log: l.cfg.Log, limits: l.cfg.Limits, known: known, release: func() { l.drop(qc) }})
+	c := newConn(handshaken{
+		qc: qc, peer: id, local: l.cfg.Hello, remote: hello, log: l.cfg.Log, limits: l.cfg.Limits,
+		stillPaired: func() error { return l.stillPaired(id) },
+		release:     func() { l.drop(qc) },
+	})
 	l.mu.Lock()
 	if p := l.places[qc]; p != nil { // it has not ended yet
 		p.conn = c

@@ -1,7 +1,6 @@
 package transport
 
 import (
-	"encoding/binary"
 	"testing"
 	"time"
 )
@@ -11,13 +10,12 @@ func TestOldPeersIgnoreNotices(t *testing.T) {
 	for _, id := range []uint64{0, 1, 4, 127, 128, 1 << 40} {
 		for _, before := range []int{0, 1, 127, 128, maxBefore} {
 			want := Busy{before, time.Duration(before) * 7 * tenth}
-			_, n := binary.Uvarint(want.append(id))
-			b := want.append(id)[n:]
+			b := appendBusy(nil, id, want)[1:]
 			if want.About = min(want.About, maxAbout); want.About < 0 {
 				t.Fatal("an overflow")
 			}
-			if got, busy, ok := readNotice(b); !ok || got != id || busy != want {
-				t.Fatalf("%d, %v: %d, %v, %v", id, want, got, busy, ok)
+			if got, m := readNotice(b); got != id || m != want {
+				t.Fatalf("%d, %v: %d, %v", id, want, got, m)
 			}
 			var l link
 			now := time.Now()
@@ -35,8 +33,8 @@ func TestOldPeersIgnoreNotices(t *testing.T) {
 // The same holds for the notice of a cloud that is about to end.
 func TestOldPeersIgnoreLeaving(t *testing.T) {
 	for _, id := range []uint64{0, 1, 2, 127, 128, 1 << 40} {
-		b := append(binary.AppendUvarint([]byte{leaving}, id), 0)
-		if got, m := noticeOf(b); got != id || m != (Leaving{}) {
+		b := appendLeaving(nil, id)[1:]
+		if got, m := readNotice(b); got != id || m != (Leaving{}) {
 			t.Errorf("%d: %d, %v", id, got, m)
 		}
 		l := link{nonce: id}
@@ -50,12 +48,12 @@ func TestOldPeersIgnoreLeaving(t *testing.T) {
 }
 
 func FuzzNotice(f *testing.F) {
-	f.Add([]byte{notice, 4, 3, 200, 1})
-	f.Add([]byte{leaving, 4, 0})
-	f.Add([]byte{notice, 0xff, 0xff, 0xff, 0xff, 0x0f, 1})
+	f.Add([]byte{noticeBusy, 4, 3, 200, 1})
+	f.Add([]byte{noticeLeaving, 4, 0})
+	f.Add([]byte{noticeBusy, 0xff, 0xff, 0xff, 0xff, 0x0f, 1})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		noticeOf(b)
-		if _, busy, ok := readNotice(b); ok && (busy.Before < 0 || busy.Before > maxBefore || busy.About < 0 || busy.About > maxAbout) {
+		_, m := readNotice(b)
+		if busy, ok := m.(Busy); ok && (busy.Before < 0 || busy.Before > maxBefore || busy.About < 0 || busy.About > maxAbout) {
 			t.Errorf("%x: %v", b, busy)
 		}
 	})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"sync"
 	"syscall"
 )
@@ -47,16 +48,14 @@ func (s *socket) WriteMsgUDP(b, oob []byte, addr *net.UDPAddr) (int, int, error)
 	return n, oobn, err
 }
 
+// transientErrors are those of a network that is unreachable for now.
+var transientErrors = []error{
+	syscall.ENETUNREACH, syscall.EHOSTUNREACH, syscall.ENETDOWN, syscall.EHOSTDOWN, syscall.EADDRNOTAVAIL,
+	syscall.ENOBUFS, syscall.ECONNREFUSED, syscall.EPERM, syscall.EACCES,
+}
+
 // transient reports whether a write failed because the network is temporarily unreachable. Errors about the packet
 // itself (EMSGSIZE, and EIO from segmentation offload) are not transient: QUIC learns from them.
 func transient(err error) bool {
-	for _, e := range []error{
-		syscall.ENETUNREACH, syscall.EHOSTUNREACH, syscall.ENETDOWN, syscall.EHOSTDOWN, syscall.EADDRNOTAVAIL,
-		syscall.ENOBUFS, syscall.ECONNREFUSED, syscall.EPERM, syscall.EACCES,
-	} {
-		if errors.Is(err, e) {
-			return err != nil
-		}
-	}
-	return false
+	return err != nil && slices.ContainsFunc(transientErrors, func(e error) bool { return errors.Is(err, e) })
 }

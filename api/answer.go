@@ -87,14 +87,14 @@ func citations(quotes []node.Quote) []Citation {
 	return out
 }
 
-// Extra is what Tandem says of an answer, under "tandem".
-type Extra struct {
+// extra is what Tandem says of an answer, under "tandem".
+type extra struct {
 	ID        string      `json:"id,omitempty"` // of the answer, in /v1/events
 	Parts     []Part      `json:"parts"`
 	Unknown   bool        `json:"unknown"`    // of any part
 	LocalOnly bool        `json:"local_only"` // no token was agreed with a cloud
 	Degraded  bool        `json:"degraded"`   // a cloud was to take part, and the device decided tokens without it
-	Tokens    []TokenInfo `json:"tokens"`
+	Tokens    []tokenInfo `json:"tokens"`
 	Placement string      `json:"placement,omitempty"`
 	Seed      int64       `json:"seed"` // as a request gives it
 	RTT       float64     `json:"rtt_ms"`
@@ -104,8 +104,8 @@ type Extra struct {
 	Remarks   []string    `json:"remarks,omitempty"`
 }
 
-// TokenInfo is a token and who drafted it.
-type TokenInfo struct {
+// tokenInfo is a token and who drafted it.
+type tokenInfo struct {
 	Text  string  `json:"text"`
 	By    string  `json:"by"` // device, cloud, both, neither
 	Alone bool    `json:"alone,omitempty"`
@@ -113,9 +113,9 @@ type TokenInfo struct {
 }
 
 // extra describes an answer.
-func (s *Server) extra(q Query, a node.Answer) Extra {
-	e := Extra{
-		ID: q.ID, LocalOnly: a.Pair.Together == 0, Degraded: a.Degraded, Tokens: []TokenInfo{}, Placement: q.Settings.Placement.String(), Seed: int64(q.Settings.Seed),
+func (s *Server) extra(q Query, a node.Answer) extra {
+	e := extra{
+		ID: q.ID, LocalOnly: a.Pair.Together == 0, Degraded: a.Degraded, Tokens: []tokenInfo{}, Placement: q.Settings.Placement.String(), Seed: int64(q.Settings.Seed),
 		RTT: tandem.Milliseconds(a.Link.RTT), Sent: a.Link.BytesSent, Received: a.Link.BytesReceived, Remarks: a.Remarks,
 		Accepted: [2]float64{a.Pair.Acceptance(tandem.Device), a.Pair.Acceptance(tandem.Cloud)},
 	}
@@ -130,13 +130,13 @@ func (s *Server) extra(q Query, a node.Answer) Extra {
 		}
 	}
 	for _, t := range a.Tokens {
-		e.Tokens = append(e.Tokens, tokenInfo(t))
+		e.Tokens = append(e.Tokens, infoOf(t))
 	}
 	return e
 }
 
-func tokenInfo(t node.Token) TokenInfo {
-	return TokenInfo{t.Text, t.By.String(), t.Alone, tandem.Milliseconds(t.At)}
+func infoOf(t node.Token) tokenInfo {
+	return tokenInfo{t.Text, t.By.String(), t.Alone, tandem.Milliseconds(t.At)}
 }
 
 // timings are llama-server's.

@@ -747,7 +747,7 @@ func TestTurns(t *testing.T) {
 // The prompt of a request that waits is not read into tokens yet.
 func TestPromptIsCountedInTurn(t *testing.T) {
 	s := New(config(&echo{}))
-	j, err := s.prepare("", "", []message{{Role: "user", Content: "When does it open?"}}, options{})
+	j, err := s.prepare("", []message{{Role: "user", Content: "When does it open?"}}, options{})
 	if err != nil || j.prompt != 0 {
 		t.Fatalf("%d tokens, %v", j.prompt, err)
 	}
@@ -1033,8 +1033,8 @@ func TestChoicesTogether(t *testing.T) {
 			if w := send(t, s, "POST", chatPath, ask("one two", `,"n":4`)); w.Code < 500 {
 				t.Errorf("a failure: %d %s", w.Code, w.Body)
 			}
-			if len(s.turns) != 0 || len(s.queue) != 0 || e.running != 0 {
-				t.Errorf("%d places taken, %d waiting, %d run", len(s.turns), len(s.queue), e.running)
+			if len(s.slots) != 0 || len(s.queue) != 0 || e.running != 0 {
+				t.Errorf("%d places taken, %d waiting, %d run", len(s.slots), len(s.queue), e.running)
 			}
 		}
 	})
@@ -1187,7 +1187,7 @@ func TestBrokenOffByTheEnd(t *testing.T) {
 			return ctx.Err()
 		}}))
 		if c.waits {
-			s.turns = make(chan struct{}) // nobody's turn comes
+			s.slots = make(chan struct{}) // nobody's turn comes
 			giveUp(ErrEnding)
 		}
 		w, r := httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, "POST", c.path, strings.NewReader(c.body))

@@ -67,8 +67,8 @@ func (s *Server) listDocuments(w http.ResponseWriter, r *http.Request) {
 	reply(w, http.StatusOK, map[string]any{"object": "list", "data": append([]Document{}, list...)})
 }
 
-// added is what became of an upload.
-type added struct {
+// uploadResult is what became of an uploaded file.
+type uploadResult struct {
 	Name    string `json:"name"`
 	Skipped string `json:"skipped,omitempty"` // why it was not read
 	*Document
@@ -89,28 +89,7 @@ func (s *Server) addDocuments(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxUpload)
-	list := []added{}
-	put := func(name string, body io.Reader) error {
-		name, err := fileName(name)
-		if err != nil {
-			return err
-		}
-		d, skipped, err := l.Add(r.Context(), name, body)
-		a := added{Name: name, Skipped: skipped}
-		if skipped == "" {
-			a.Document = &d
-		}
-		list = append(list, a)
-		return err
-	}
-	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind == "multipart/form-data" {
-		err = eachFile(r, put)
-	} else {
-		err = put(r.URL.Query().Get("name"), r.Body)
-	}
-	if err == nil && len(list) == 0 {
-		err = badRequest("file", "the form has no file")
-	}
+	results, err := addFiles(l, r)
 	if err != nil {
 		if errorOf(err).Status >= http.StatusInternalServerError {
 			s.cfg.Log.Error("an upload failed", "error", err) // with what the client is not told
@@ -118,29 +97,53 @@ func (s *Server) addDocuments(w http.ResponseWriter, r *http.Request) {
 		fail(w, err)
 		return
 	}
-	body := map[string]any{"object": "list", "data": list}
-	if why := unread(list); why != nil {
-		body["error"] = why
-		reply(w, why.Status, body)
-		return
+	body, status := map[string]any{"object": "list", "data": results}, http.StatusOK
+	if why := allSkipped(results); why != nil {
+		body["error"], status = why, why.Status
 	}
-	reply(w, http.StatusOK, body)
+	reply(w, status, body)
 }
 
-// unread returns an error with the reasons if no file of an upload was read; nil if one was.
-func unread(list []added) *Error {
+// addFiles adds the files of a request to a library.
+func addFiles(l Library, r *http.Request) (results []uploadResult, err error) {
+	add := func(name string, body io.Reader) error {
+		name, err := fileName(name)
+		if err != nil {
+			return err
+		}
+		d, skipped, err := l.Add(r.Context(), name, body)
+		result := uploadResult{Name: name, Skipped: skipped}
+		if skipped == "" {
+			result.Document = &d
+		}
+		results = append(results, result)
+		return err
+	}
+	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind == "multipart/form-data" {
+		err = eachFile(r, add)
+	} else {
+		err = add(r.URL.Query().Get("name"), r.Body)
+	}
+	if err == nil && len(results) == 0 {
+		err = badRequest("file", "the form has no file")
+	}
+	return results, err
+}
+
+// allSkipped returns an error with the reasons if no file of an upload was read; nil if one was.
+func allSkipped(results []uploadResult) *Error {
 	var reasons []string
-	for _, a := range list {
-		if a.Skipped == "" {
+	for _, one := range results {
+		if one.Skipped == "" {
 			return nil
 		}
-		reasons = append(reasons, a.Name+": skipped, "+a.Skipped)
+		reasons = append(reasons, one.Name+": skipped, "+one.Skipped)
 	}
 	return &Error{Status: http.StatusUnprocessableEntity, Type: "invalid_request_error", Param: "file", Code: "unreadable", Message: strings.Join(reasons, "; ")}
 }
 
-// eachFile calls put for each file of a form.
-func eachFile(r *http.Request, put func(name string, body io.Reader) error) error {
+// eachFile calls add for each file of a form.
+func eachFile(r *http.Request, add func(name string, body io.Reader) error) error {
 	form, err := r.MultipartReader()
 	if err != nil {
 		return badRequest("", "the form cannot be read: %v", err)
@@ -160,7 +163,7 @@ func eachFile(r *http.Request, put func(name string, body io.Reader) error) erro
 		if p.FileName() == "" {
 			continue
 		}
-		if err := put(p.FileName(), p); err != nil {
+		if err := add(p.FileName(), p); err != nil {
 			return err
 		}
 	}

@@ -49,11 +49,11 @@ func texts(input json.RawMessage) ([]string, error) {
 type embedRequest struct {
 	Model      string          `json:"model"`
 	Input      json.RawMessage `json:"input"`
-	Dimensions whole           `json:"dimensions"`
+	Dimensions integer         `json:"dimensions"`
 }
 
-// encodes refuses requests for embeddings without an encoder, and those for another one.
-func (s *Server) encodes(name string) error {
+// checkEncoder refuses requests for embeddings without an encoder, and those for another one.
+func (s *Server) checkEncoder(name string) error {
 	if s.cfg.Encoder == nil {
 		return &Error{Status: http.StatusNotImplemented, Type: "invalid_request_error", Code: "no_encoder",
 			Message: "no encoder is loaded: start the server with --encoder FILE, a GGUF of architecture bert, nomic-bert or modern-bert"}
@@ -67,7 +67,7 @@ func (s *Server) encodes(name string) error {
 
 // embed returns the embeddings of a request's texts and the number of their tokens.
 func (s *Server) embed(ctx context.Context, r embedRequest) (vectors [][]float32, tokens int, err error) {
-	if err := s.encodes(r.Model); err != nil {
+	if err := s.checkEncoder(r.Model); err != nil {
 		return nil, 0, err
 	}
 	list, err := texts(r.Input)
@@ -79,7 +79,7 @@ func (s *Server) embed(ctx context.Context, r embedRequest) (vectors [][]float32
 
 // embedTexts returns the embeddings of texts and the number of their tokens. dimensions is how many a vector must have, 0 for any.
 func (s *Server) embedTexts(ctx context.Context, list []string, dimensions int) (vectors [][]float32, tokens int, err error) {
-	leave, err := s.waitTurn(ctx)
+	leave, err := s.waitForSlot(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -146,7 +146,7 @@ func (s *Server) ollamaEmbed(w http.ResponseWriter, r *http.Request) {
 		vectors, tokens, err = s.embed(r.Context(), q)
 	}
 	if err != nil {
-		failPlainly(w, err)
+		failOllama(w, err)
 		return
 	}
 	reply(w, http.StatusOK, map[string]any{"model": s.cfg.EncoderInfo.Name, "embeddings": vectors, "total_duration": time.Since(begun).Nanoseconds(),
@@ -161,7 +161,7 @@ func (s *Server) ollamaEmbeddings(w http.ResponseWriter, r *http.Request) {
 	}
 	err := read(w, r, &q)
 	if err == nil {
-		err = s.encodes(q.Model)
+		err = s.checkEncoder(q.Model)
 	}
 	vector := []float32{}
 	if err == nil && q.Prompt != "" {
@@ -171,7 +171,7 @@ func (s *Server) ollamaEmbeddings(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if err != nil {
-		failPlainly(w, err)
+		failOllama(w, err)
 		return
 	}
 	reply(w, http.StatusOK, map[string]any{"embedding": vector})

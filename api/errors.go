@@ -97,7 +97,7 @@ func (e *Error) retry(w http.ResponseWriter) {
 // failAs answers with an error in the form of the API that the request's path belongs to.
 func failAs(w http.ResponseWriter, r *http.Request, err error) {
 	if strings.HasPrefix(r.URL.Path, ollamaPrefix) {
-		failPlainly(w, err)
+		failOllama(w, err)
 		return
 	}
 	fail(w, err)

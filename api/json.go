@@ -67,7 +67,7 @@ func typeErrorText(wrong *json.UnmarshalTypeError) string {
 
 // wantedJSON names in JSON's terms what a type is read from.
 func wantedJSON(t reflect.Type) string {
-	if t == reflect.TypeFor[list]() {
+	if t == reflect.TypeFor[stringList]() {
 		return "a string or a list of strings"
 	}
 	switch t.Kind() {

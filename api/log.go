@@ -15,7 +15,7 @@ const longestPath = 256
 func (s *Server) logged(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		begun, path := time.Now(), r.URL.Path
-		out := &counted{ResponseWriter: w}
+		out := &countingWriter{ResponseWriter: w}
 		defer func() { // also if the answer is broken off
 			took := time.Since(begun)
 			about := []any{"method", r.Method, "path", path[:min(len(path), longestPath)], "status", out.status,
@@ -36,24 +36,24 @@ func (s *Server) logged(next http.Handler) http.Handler {
 	})
 }
 
-// counted is a response of which status and size are known.
-type counted struct {
+// countingWriter notes the status and the size of a response.
+type countingWriter struct {
 	http.ResponseWriter
 	status int // 0 until the response begins
 	bytes  int64
 }
 
 // Unwrap is for http.ResponseController.
-func (c *counted) Unwrap() http.ResponseWriter { return c.ResponseWriter }
+func (c *countingWriter) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
-func (c *counted) WriteHeader(status int) {
+func (c *countingWriter) WriteHeader(status int) {
 	if c.status == 0 && status >= 200 {
 		c.status = status
 	}
 	c.ResponseWriter.WriteHeader(status)
 }
 
-func (c *counted) Write(b []byte) (int, error) {
+func (c *countingWriter) Write(b []byte) (int, error) {
 	if c.status == 0 {
 		c.status = http.StatusOK
 	}
@@ -62,7 +62,7 @@ func (c *counted) Write(b []byte) (int, error) {
 	return n, err
 }
 
-func (c *counted) Flush() {
+func (c *countingWriter) Flush() {
 	if c.status == 0 {
 		c.status = http.StatusOK
 	}

@@ -50,7 +50,7 @@ func (s *Server) mcpAsk(ctx context.Context, _ *mcp.CallToolRequest, in askInput
 	if err != nil {
 		return nil, askOutput{}, err
 	}
-	leave, err := s.waitTurn(ctx)
+	leave, err := s.waitForSlot(ctx)
 	if err != nil {
 		return nil, askOutput{}, err
 	}

@@ -45,11 +45,11 @@ type ollamaRequest struct {
 }
 
 type ollamaOptions struct {
-	Seed        *whole   `json:"seed"`
-	Temperature *float64 `json:"temperature"`
-	TopP        *float64 `json:"top_p"`
-	Predict     *whole   `json:"num_predict"`
-	Stop        list     `json:"stop"`
+	Seed        *integer   `json:"seed"`
+	Temperature *float64   `json:"temperature"`
+	TopP        *float64   `json:"top_p"`
+	Predict     *integer   `json:"num_predict"`
+	Stop        stringList `json:"stop"`
 }
 
 // ollamaBounds are wider than OpenAI's, as Ollama's own.
@@ -97,7 +97,7 @@ type ollamaAnswer struct {
 	PromptNs int64          `json:"prompt_eval_duration,omitempty"`
 	Count    int            `json:"eval_count,omitempty"`
 	CountNs  int64          `json:"eval_duration,omitempty"`
-	Tandem   *Extra         `json:"tandem,omitempty"`
+	Tandem   *extra         `json:"tandem,omitempty"`
 }
 
 type ollamaMessage struct {
@@ -112,7 +112,7 @@ func (s *Server) ollamaGenerate(w http.ResponseWriter, r *http.Request) { s.olla
 func (s *Server) ollamaServe(w http.ResponseWriter, r *http.Request, chat bool) {
 	var q ollamaRequest
 	if err := read(w, r, &q); err != nil {
-		failPlainly(w, err)
+		failOllama(w, err)
 		return
 	}
 	o, err := q.options()
@@ -120,7 +120,7 @@ func (s *Server) ollamaServe(w http.ResponseWriter, r *http.Request, chat bool) 
 		err = s.checkModel(q.Model)
 	}
 	if err != nil {
-		failPlainly(w, err)
+		failOllama(w, err)
 		return
 	}
 	turns := q.Messages
@@ -138,9 +138,9 @@ func (s *Server) ollamaServe(w http.ResponseWriter, r *http.Request, chat bool) 
 		reply(w, http.StatusOK, loaded)
 		return
 	}
-	j, err := s.prepare(q.Model, "", turns, o)
+	j, err := s.prepare(q.Model, turns, o)
 	if err != nil {
-		failPlainly(w, err)
+		failOllama(w, err)
 		return
 	}
 	if q.thinks() {
@@ -148,7 +148,7 @@ func (s *Server) ollamaServe(w http.ResponseWriter, r *http.Request, chat bool) 
 	}
 	leave, err := s.waitAndCount(r.Context(), j)
 	if err != nil {
-		failPlainly(w, err)
+		failOllama(w, err)
 		return
 	}
 	defer leave()
@@ -182,7 +182,7 @@ func (s *Server) ollamaAnswer(w http.ResponseWriter, r *http.Request, j *job, ch
 	done, err := s.run(r.Context(), j.queries[0], j.Stop, emit, nil)
 	if err != nil {
 		if out == nil {
-			failPlainly(w, err)
+			failOllama(w, err)
 		} else {
 			out.send("", map[string]string{"error": errorOf(err).Message})
 		}
@@ -219,8 +219,8 @@ func (s *Server) ollamaPiece(chat bool, text string, done bool) ollamaAnswer {
 	return a
 }
 
-// failPlainly answers with an error as Ollama has it.
-func failPlainly(w http.ResponseWriter, err error) {
+// failOllama answers with an error as Ollama has it.
+func failOllama(w http.ResponseWriter, err error) {
 	e := errorOf(err)
 	e.retry(w)
 	reply(w, e.Status, map[string]string{"error": e.Message})
@@ -279,13 +279,13 @@ func (s *Server) ollamaShow(w http.ResponseWriter, r *http.Request) {
 	shown, capability := s.cfg.Model, "completion"
 	switch {
 	case err != nil:
-	case q.Model != "" && s.encodes(q.Model) == nil:
+	case q.Model != "" && s.checkEncoder(q.Model) == nil:
 		shown, capability = s.cfg.EncoderInfo, "embedding"
 	default:
 		err = s.checkModel(q.Model)
 	}
 	if err != nil {
-		failPlainly(w, err)
+		failOllama(w, err)
 		return
 	}
 	m := ollamaModel(shown)

@@ -18,7 +18,7 @@ type chatRequest struct {
 	Model       string    `json:"model"`
 	Messages    []message `json:"messages"`
 	Logprobs    bool      `json:"logprobs"`
-	TopLogprobs *whole    `json:"top_logprobs"`
+	TopLogprobs *integer  `json:"top_logprobs"`
 	options
 }
 
@@ -32,7 +32,7 @@ type completion struct {
 	Choices     []choice `json:"choices"`
 	Usage       any      `json:"usage,omitempty"` // usage, or null in chunks before the last
 	Timings     *timings `json:"timings,omitempty"`
-	Tandem      any      `json:"tandem,omitempty"` // Extra, one for each choice if there are several; in chunks the tokens
+	Tandem      any      `json:"tandem,omitempty"` // extra, one for each choice if there are several; in chunks the tokens
 }
 
 type choice struct {
@@ -63,9 +63,9 @@ type usage struct {
 type job struct {
 	options
 	queries  []Query
-	chat     bool
+	chat     bool // chat completions were asked for
 	logprobs bool
-	top      int
+	top      int // alternatives to each token
 	remarks  []string
 	turns    []message
 	prompt   int // tokens of the turns, once it has begun
@@ -73,19 +73,15 @@ type job struct {
 	created  int64 // Unix seconds
 }
 
-// prepare checks a request and makes its queries.
-func (s *Server) prepare(model, question string, messages []message, o options) (*job, error) {
+// prepare checks a request and makes its queries. The question is the last of the turns.
+func (s *Server) prepare(model string, turns []message, o options) (*job, error) {
 	if err := s.checkModel(model); err != nil {
 		return nil, err
 	}
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	j := &job{options: o, chat: messages != nil, id: "tandem-" + newID(), created: time.Now().Unix()}
-	turns := []message{{Role: "user", Content: content(question)}}
-	if messages != nil {
-		turns = messages
-	}
+	j := &job{options: o, turns: turns, id: "tandem-" + newID(), created: time.Now().Unix()}
 	question, history, system, err := conversation(turns)
 	if err != nil {
 		return nil, err
@@ -104,13 +100,12 @@ func (s *Server) prepare(model, question string, messages []message, o options) 
 		}
 		j.queries = append(j.queries, q)
 	}
-	j.turns = turns
 	return j, nil
 }
 
 // waitAndCount waits for the job's turn, then counts the tokens of its prompt, which may be long.
 func (s *Server) waitAndCount(ctx context.Context, j *job) (leave func(), err error) {
-	if leave, err = s.waitTurn(ctx); err != nil || s.cfg.Tokens == nil {
+	if leave, err = s.waitForSlot(ctx); err != nil || s.cfg.Tokens == nil {
 		return leave, err
 	}
 	for _, m := range j.turns {
@@ -134,10 +129,7 @@ func (s *Server) chatCompletions(w http.ResponseWriter, r *http.Request) {
 		fail(w, err)
 		return
 	}
-	if q.Messages == nil {
-		q.Messages = []message{}
-	}
-	j, err := s.prepare(q.Model, "", q.Messages, q.options)
+	j, err := s.prepare(q.Model, q.Messages, q.options)
 	if err == nil && q.TopLogprobs != nil && (!q.Logprobs || *q.TopLogprobs < 0 || *q.TopLogprobs > maxTop) {
 		err = badRequest("top_logprobs", "top_logprobs: want 0 to %d, with logprobs", maxTop)
 	}
@@ -151,6 +143,7 @@ func (s *Server) chatCompletions(w http.ResponseWriter, r *http.Request) {
 		fail(w, err)
 		return
 	}
+	j.chat = true
 	if j.logprobs = q.Logprobs; q.TopLogprobs != nil {
 		j.top = int(*q.TopLogprobs)
 	}
@@ -159,12 +152,12 @@ func (s *Server) chatCompletions(w http.ResponseWriter, r *http.Request) {
 
 // completionRequest is a request for a completion that is no chat: its prompt is the question.
 type completionRequest struct {
-	Model    string `json:"model"`
-	Prompt   list   `json:"prompt"`
-	Logprobs *whole `json:"logprobs"`
-	Echo     bool   `json:"echo"`
-	Suffix   string `json:"suffix"`
-	BestOf   *whole `json:"best_of"`
+	Model    string     `json:"model"`
+	Prompt   stringList `json:"prompt"`
+	Logprobs *integer   `json:"logprobs"`
+	Echo     bool       `json:"echo"`
+	Suffix   string     `json:"suffix"`
+	BestOf   *integer   `json:"best_of"`
 	options
 }
 
@@ -184,7 +177,7 @@ func (s *Server) completions(w http.ResponseWriter, r *http.Request) {
 	}
 	var j *job
 	if err == nil {
-		j, err = s.prepare(q.Model, q.Prompt[0], nil, q.options)
+		j, err = s.prepare(q.Model, []message{{Role: "user", Content: content(q.Prompt[0])}}, q.options)
 	}
 	if err != nil {
 		fail(w, err)
@@ -211,7 +204,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, j *job) {
 		fail(w, err)
 		return
 	}
-	var extras []Extra
+	var extras []extra
 	sum := usage{Prompt: j.prompt}
 	for i, out := range outs {
 		one := choice{Index: i, Finish: &out.finish}
@@ -276,11 +269,11 @@ func (s *Server) eachChoice(ctx context.Context, n int, answer func(ctx context.
 	}
 	var others sync.WaitGroup
 	for range n - 1 {
-		if !s.cfg.Together || !s.takeFreeTurn() {
+		if !s.cfg.Together || !s.takeFreeSlot() {
 			break
 		}
 		others.Go(func() {
-			defer func() { <-s.turns }()
+			defer func() { <-s.slots }()
 			work()
 		})
 	}
@@ -289,10 +282,10 @@ func (s *Server) eachChoice(ctx context.Context, n int, answer func(ctx context.
 	return context.Cause(ctx)
 }
 
-// takeFreeTurn takes one more place among the answers, if one is free.
-func (s *Server) takeFreeTurn() bool {
+// takeFreeSlot takes one more place among the answers, if one is free.
+func (s *Server) takeFreeSlot() bool {
 	select {
-	case s.turns <- struct{}{}:
+	case s.slots <- struct{}{}:
 		return true
 	default:
 		return false
@@ -300,7 +293,7 @@ func (s *Server) takeFreeTurn() bool {
 }
 
 // extraOf is what Tandem says of one choice.
-func (s *Server) extraOf(j *job, q Query, a node.Answer) Extra {
+func (s *Server) extraOf(j *job, q Query, a node.Answer) extra {
 	e := s.extra(q, a)
 	e.Remarks = append(j.remarks[:len(j.remarks):len(j.remarks)], e.Remarks...)
 	return e
@@ -434,9 +427,9 @@ func (c *chunks) piece(i int, text string, lp *likelihoods) choice {
 
 // infosOf describes the tokens of a chunk.
 func infosOf(tokens []node.Token) map[string]any {
-	infos := []TokenInfo{}
+	infos := []tokenInfo{}
 	for _, t := range tokens {
-		infos = append(infos, tokenInfo(t))
+		infos = append(infos, infoOf(t))
 	}
 	return map[string]any{"tokens": infos}
 }

@@ -33,13 +33,13 @@ const MaxRTT = 4 * time.Second
 type options struct {
 	Stream        bool            `json:"stream"`
 	StreamOptions *streamOptions  `json:"stream_options"`
-	Stop          list            `json:"stop"`
-	Seed          *whole          `json:"seed"`
+	Stop          stringList      `json:"stop"`
+	Seed          *integer        `json:"seed"`
 	Temperature   *float64        `json:"temperature"`
 	TopP          *float64        `json:"top_p"`
-	MaxTokens     *whole          `json:"max_tokens"`
-	MaxNew        *whole          `json:"max_completion_tokens"`
-	N             *whole          `json:"n"`
+	MaxTokens     *integer        `json:"max_tokens"`
+	MaxNew        *integer        `json:"max_completion_tokens"`
+	N             *integer        `json:"n"`
 	Format        *format         `json:"response_format"`
 	Tools         json.RawMessage `json:"tools"`
 	Functions     json.RawMessage `json:"functions"`
@@ -103,11 +103,11 @@ func (o *ownOptions) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*plain)(o))
 }
 
-// whole is a whole number. Programs whose numbers are all floating-point write it as 128.0 or 1.28e2.
-type whole int64
+// integer is a whole number. Programs whose numbers are all floating-point write it as 128.0 or 1.28e2.
+type integer int64
 
 // UnmarshalJSON reads a number without a fraction, or null.
-func (n *whole) UnmarshalJSON(b []byte) error {
+func (n *integer) UnmarshalJSON(b []byte) error {
 	err := json.Unmarshal(b, (*int64)(n))
 	var wrong *json.UnmarshalTypeError
 	if !errors.As(err, &wrong) || !strings.HasPrefix(wrong.Value, "number") {
@@ -124,23 +124,23 @@ func (n *whole) UnmarshalJSON(b []byte) error {
 		wrong.Type = reflect.TypeFor[float64]() // it is whole, and out of range
 		return wrong
 	}
-	*n = whole(f)
+	*n = integer(f)
 	return nil
 }
 
-// list is a string or several.
-type list []string
+// stringList is a string or several.
+type stringList []string
 
 // UnmarshalJSON reads a string, several, or null.
-func (l *list) UnmarshalJSON(b []byte) error {
+func (l *stringList) UnmarshalJSON(b []byte) error {
 	if bytes.HasPrefix(bytes.TrimSpace(b), []byte(`"`)) {
-		*l = list{""}
+		*l = stringList{""}
 		return json.Unmarshal(b, &(*l)[0])
 	}
 	err := json.Unmarshal(b, (*[]string)(l))
 	var wrong *json.UnmarshalTypeError
 	if errors.As(err, &wrong) && wrong.Type.Kind() == reflect.Slice { // and not one of its strings
-		wrong.Type = reflect.TypeFor[list]()
+		wrong.Type = reflect.TypeFor[stringList]()
 	}
 	return err
 }
@@ -199,53 +199,65 @@ func (o options) check() error {
 }
 
 // query returns the i-th choice's query.
-func (s *Server) query(o options, question string, history []chat.Message, i int) (Query, error) {
-	q := Query{
+func (s *Server) query(o options, question string, history []chat.Message, i int) (q Query, err error) {
+	q = Query{
 		Question: node.Question{ID: newID(), Text: question, History: history}, Settings: s.cfg.Defaults,
 		RTT: time.Duration(o.Tandem.RTT * float64(time.Millisecond)), Loss: o.Tandem.Loss, LocalOnly: o.Tandem.LocalOnly,
 	}
-	if o.Temperature != nil {
-		q.Settings.Sampling.Temperature = *o.Temperature
-	}
-	if o.TopP != nil {
-		q.Settings.Sampling.TopP = *o.TopP
-	}
-	for _, most := range []*whole{o.MaxTokens, o.MaxNew} {
-		if most != nil && *most > 0 {
-			q.Settings.MaxTokens = int(min(*most, tandem.MaxAnswer))
-		} else if most != nil && *most != -1 {
-			return q, badRequest("max_tokens", "max_tokens is %d: want 1 or more, or -1 for the server's limit", *most)
-		}
-	}
-	if o.Seed != nil && *o.Seed != -1 {
-		q.Settings.Seed = uint64(*o.Seed)
-	} else {
-		var b [4]byte
-		rand.Read(b[:])
-		q.Settings.Seed = uint64(binary.LittleEndian.Uint32(b[:]))
+	if err := o.setSampling(&q.Settings); err != nil {
+		return q, err
 	}
 	q.Settings.Seed += uint64(i)
-	if s.cfg.Private && o.Tandem.Placement != "" {
-		return q, badRequest("tandem.placement", "this device is private with its cloud, and that sets the placement: leave tandem.placement out")
-	}
-	if name := o.Tandem.Placement; name != "" && name != "auto" {
-		p, err := tandem.ParsePlacement(name)
-		if err != nil {
-			return q, badRequest("tandem.placement", "tandem.placement: %v", err)
-		}
-		q.Settings.Placement = p
-	}
-	var err error
 	if q.Draft, err = s.drafters(o.Tandem.Draft); err != nil {
 		return q, err
 	}
-	if o.Tandem.Private {
-		if o.Tandem.Placement != "" {
-			return q, badRequest("tandem.private", "tandem.private sets the placement itself: leave tandem.placement out")
-		}
-		q.Settings.MakePrivate()
+	return q, s.setPlacement(&q.Settings, o.Tandem)
+}
+
+// setSampling sets what a request says about the sampling and the length of its answers. The seed is random if it names none.
+func (o options) setSampling(to *tandem.Settings) error {
+	if o.Temperature != nil {
+		to.Sampling.Temperature = *o.Temperature
 	}
-	return q, nil
+	if o.TopP != nil {
+		to.Sampling.TopP = *o.TopP
+	}
+	for _, most := range []*integer{o.MaxTokens, o.MaxNew} {
+		if most != nil && *most > 0 {
+			to.MaxTokens = int(min(*most, tandem.MaxAnswer))
+		} else if most != nil && *most != -1 {
+			return badRequest("max_tokens", "max_tokens is %d: want 1 or more, or -1 for the server's limit", *most)
+		}
+	}
+	if o.Seed != nil && *o.Seed != -1 {
+		to.Seed = uint64(*o.Seed)
+	} else {
+		var b [4]byte
+		rand.Read(b[:])
+		to.Seed = uint64(binary.LittleEndian.Uint32(b[:]))
+	}
+	return nil
+}
+
+// setPlacement sets the placement that a request asks for, unless this device or the request is private: that sets it, too.
+func (s *Server) setPlacement(to *tandem.Settings, o ownOptions) error {
+	switch {
+	case o.Placement == "":
+	case s.cfg.Private:
+		return badRequest("tandem.placement", "this device is private with its cloud, and that sets the placement: leave tandem.placement out")
+	case o.Private:
+		return badRequest("tandem.private", "tandem.private sets the placement itself: leave tandem.placement out")
+	case o.Placement != "auto":
+		p, err := tandem.ParsePlacement(o.Placement)
+		if err != nil {
+			return badRequest("tandem.placement", "tandem.placement: %v", err)
+		}
+		to.Placement = p
+	}
+	if o.Private {
+		to.MakePrivate()
+	}
+	return nil
 }
 
 // drafters returns the drafters that a request names, 0 for none.

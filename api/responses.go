@@ -20,11 +20,11 @@ type responsesRequest struct {
 	Input        input             `json:"input"`
 	Instructions content           `json:"instructions"`
 	Stream       bool              `json:"stream"`
-	Seed         *whole            `json:"seed"`
+	Seed         *integer          `json:"seed"`
 	Temperature  *float64          `json:"temperature"`
 	TopP         *float64          `json:"top_p"`
-	MaxTokens    *whole            `json:"max_output_tokens"`
-	TopLogprobs  *whole            `json:"top_logprobs"`
+	MaxTokens    *integer          `json:"max_output_tokens"`
+	TopLogprobs  *integer          `json:"top_logprobs"`
 	Text         textForm          `json:"text"`
 	Tools        json.RawMessage   `json:"tools"`
 	ToolChoice   json.RawMessage   `json:"tool_choice"`
@@ -104,7 +104,7 @@ func (s *Server) responseJob(r responsesRequest) (*job, error) {
 	if r.Instructions != "" {
 		turns = append([]message{{Role: "system", Content: r.Instructions}}, turns...)
 	}
-	return s.prepare(r.Model, "", slices.Concat([]message{}, turns), options{
+	return s.prepare(r.Model, turns, options{
 		Stream: r.Stream, Seed: r.Seed, Temperature: r.Temperature, TopP: r.TopP, MaxTokens: r.MaxTokens, Tools: r.Tools, ToolChoice: r.ToolChoice, Tandem: r.Tandem,
 	})
 }
@@ -129,7 +129,7 @@ type response struct {
 	Error        *responseError    `json:"error"`
 	Incomplete   *incomplete       `json:"incomplete_details"`
 	Instructions orNull            `json:"instructions"`
-	MaxTokens    *whole            `json:"max_output_tokens"`
+	MaxTokens    *integer          `json:"max_output_tokens"`
 	Model        string            `json:"model"`
 	Output       []outputItem      `json:"output"`
 	Parallel     bool              `json:"parallel_tool_calls"`
@@ -144,7 +144,7 @@ type response struct {
 	Truncation   string            `json:"truncation"`
 	Usage        *responseUsage    `json:"usage"`
 	Metadata     map[string]string `json:"metadata"`
-	Tandem       *Extra            `json:"tandem,omitempty"`
+	Tandem       *extra            `json:"tandem,omitempty"`
 }
 
 type responseError struct {
@@ -192,8 +192,8 @@ func (j *job) item(status string, parts ...outputText) outputItem {
 	return outputItem{"msg_" + j.id, "message", status, "assistant", append([]outputText{}, parts...)}
 }
 
-// begun is a job's response before there is any text.
-func (s *Server) begun(j *job, r responsesRequest) response {
+// newResponse returns a job's response before there is any text.
+func (s *Server) newResponse(j *job, r responsesRequest) response {
 	q := j.queries[0].Settings.Sampling
 	out := response{
 		ID: "resp_" + j.id, Object: "response", Created: j.created, Status: "in_progress", Instructions: orNull(r.Instructions), MaxTokens: r.MaxTokens,
@@ -206,8 +206,8 @@ func (s *Server) begun(j *job, r responsesRequest) response {
 	return out
 }
 
-// ended is a job's response with its answer.
-func (s *Server) ended(out response, j *job, o outcome) response {
+// finishResponse returns a job's response with its answer.
+func (s *Server) finishResponse(out response, j *job, o outcome) response {
 	now, own, n := time.Now().Unix(), s.extraOf(j, j.queries[0], o.answer), len(o.answer.Tokens)
 	if out.Status = "completed"; o.finish == "length" {
 		out.Status, out.Incomplete = "incomplete", &incomplete{"max_output_tokens"}
@@ -236,7 +236,7 @@ func (s *Server) responses(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer leave()
-	out := s.begun(j, q)
+	out := s.newResponse(j, q)
 	if j.Stream {
 		s.streamResponse(w, r.Context(), j, out)
 		return
@@ -246,11 +246,11 @@ func (s *Server) responses(w http.ResponseWriter, r *http.Request) {
 		fail(w, err)
 		return
 	}
-	reply(w, http.StatusOK, s.ended(out, j, o))
+	reply(w, http.StatusOK, s.finishResponse(out, j, o))
 }
 
-// happenings are the events of a streamed response, each with its name and number.
-type happenings struct {
+// responseStream sends the events of a streamed response, each with its name and number.
+type responseStream struct {
 	*stream
 	next int
 	stop context.CancelFunc // ends the answer
@@ -259,7 +259,7 @@ type happenings struct {
 // fields are those of an event.
 type fields = map[string]any
 
-func (h *happenings) say(name string, f fields) {
+func (h *responseStream) event(name string, f fields) {
 	f["type"], f["sequence_number"] = name, h.next
 	h.next++
 	if h.send(name, f); h.err != nil {
@@ -272,31 +272,31 @@ func (h *happenings) say(name string, f fields) {
 func (s *Server) streamResponse(w http.ResponseWriter, ctx context.Context, j *job, out response) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	h := &happenings{stream: newStream(w, false), stop: stop}
-	h.say("response.created", fields{"response": out})
-	h.say("response.in_progress", fields{"response": out})
+	h := &responseStream{stream: newStream(w, false), stop: stop}
+	h.event("response.created", fields{"response": out})
+	h.event("response.in_progress", fields{"response": out})
 	item := j.item("in_progress")
-	h.say("response.output_item.added", fields{"output_index": 0, "item": item})
+	h.event("response.output_item.added", fields{"output_index": 0, "item": item})
 	of := func(f fields) fields {
 		f["item_id"], f["output_index"], f["content_index"] = item.ID, 0, 0
 		return f
 	}
-	h.say("response.content_part.added", of(fields{"part": textOf("")}))
+	h.event("response.content_part.added", of(fields{"part": textOf("")}))
 	var lines func(node.Line)
 	if j.Tandem.Record {
 		lines = func(l node.Line) { h.send("record", s.spellLine(l)) }
 	}
 	o, err := s.run(ctx, j.queries[0], nil, func(text string, _ []node.Token) {
-		h.say("response.output_text.delta", of(fields{"delta": text, "logprobs": []any{}}))
+		h.event("response.output_text.delta", of(fields{"delta": text, "logprobs": []any{}}))
 	}, lines)
 	if err != nil {
 		out.Status, out.Error = "failed", &responseError{"server_error", errorOf(err).Message}
-		h.say("response.failed", fields{"response": out})
+		h.event("response.failed", fields{"response": out})
 		return
 	}
-	out = s.ended(out, j, o)
-	h.say("response.output_text.done", of(fields{"text": o.text, "logprobs": []any{}}))
-	h.say("response.content_part.done", of(fields{"part": textOf(o.text)}))
-	h.say("response.output_item.done", fields{"output_index": 0, "item": out.Output[0]})
-	h.say(fmt.Sprintf("response.%s", out.Status), fields{"response": out})
+	out = s.finishResponse(out, j, o)
+	h.event("response.output_text.done", of(fields{"text": o.text, "logprobs": []any{}}))
+	h.event("response.content_part.done", of(fields{"part": textOf(o.text)}))
+	h.event("response.output_item.done", fields{"output_index": 0, "item": out.Output[0]})
+	h.event(fmt.Sprintf("response.%s", out.Status), fields{"response": out})
 }

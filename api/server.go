@@ -107,7 +107,7 @@ const (
 // Server answers over HTTP.
 type Server struct {
 	cfg     Config
-	turns   chan struct{} // taken by answers
+	slots   chan struct{} // taken by answers
 	queue   chan struct{} // taken by requests that wait or answer
 	uploads chan struct{} // taken by uploads
 	refused sparing.Log   // requests
@@ -132,7 +132,7 @@ func New(cfg Config) *Server {
 		cfg.EncoderInfo.Modified = time.Now()
 	}
 	return &Server{
-		cfg: cfg, turns: make(chan struct{}, cfg.AtOnce), queue: make(chan struct{}, cfg.AtOnce+cfg.Waiting),
+		cfg: cfg, slots: make(chan struct{}, cfg.AtOnce), queue: make(chan struct{}, cfg.AtOnce+cfg.Waiting),
 		uploads: make(chan struct{}, uploadsAtOnce),
 	}
 }
@@ -163,17 +163,17 @@ func (s *Server) Handler() http.Handler {
 	return s.logged(s.guard(answerUnknown(mux)))
 }
 
-// waitTurn waits for a place among the answers.
-func (s *Server) waitTurn(ctx context.Context) (leave func(), err error) {
+// waitForSlot waits until one answer more may run.
+func (s *Server) waitForSlot(ctx context.Context) (leave func(), err error) {
 	select {
 	case s.queue <- struct{}{}:
 	default:
 		return nil, &Error{Status: http.StatusServiceUnavailable, Type: "server_error", Code: "busy", Retry: 2 * time.Second,
-			Message: fmt.Sprintf("%d requests wait already: try again later", cap(s.queue)-cap(s.turns))}
+			Message: fmt.Sprintf("%d requests wait already: try again later", cap(s.queue)-cap(s.slots))}
 	}
 	select {
-	case s.turns <- struct{}{}:
-		return func() { <-s.turns; <-s.queue }, nil
+	case s.slots <- struct{}{}:
+		return func() { <-s.slots; <-s.queue }, nil
 	case <-ctx.Done():
 		<-s.queue
 		return nil, context.Cause(ctx)

@@ -40,12 +40,12 @@ func TestClientThatDoesNotRead(t *testing.T) {
 			body := ask(strings.Repeat("long ", 4000), more)
 			fmt.Fprintf(client, "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", chatPath, len(body), body)
 			synctest.Wait()
-			if len(s.turns) != 1 {
-				t.Errorf("%d answers run, want the one that nobody reads", len(s.turns))
+			if len(s.slots) != 1 {
+				t.Errorf("%d answers run, want the one that nobody reads", len(s.slots))
 			}
 			time.Sleep(stallAfter + time.Second)
 			synctest.Wait()
-			if len(s.turns) != 0 {
+			if len(s.slots) != 0 {
 				t.Errorf("request%s: after %v the answer still has its turn", more, stallAfter)
 			}
 			client.Close()

@@ -45,29 +45,18 @@ func (s *Server) run(ctx context.Context, q Query, stops []string, emit func(tex
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	s.events.send(event{"answer": q.ID, "event": "begin", "question": q.Text})
-	cut := cutter{stops: stops}
-	var shown strings.Builder
-	var held []node.Token
-	used := 0 // tokens, up to that in which a stop string ends
-	show := func(text string) {
-		if text != "" {
-			shown.WriteString(text)
-			emit(text, held)
-			held = nil
-		}
-	}
+	out := output{cut: cutter{stops: stops}, emit: emit}
 	a, err := s.cfg.Answers.Answer(ctx, q, func(t node.Token) {
-		if cut.done {
+		if out.cut.done {
 			return
 		}
-		s.events.send(event{"answer": q.ID, "event": "token", "token": tokenInfo(t)})
-		held, used = append(held, t), used+1
-		if show(cut.add(t.Text)); cut.done {
+		s.events.send(event{"answer": q.ID, "event": "token", "token": infoOf(t)})
+		if out.add(t); out.cut.done {
 			stop(errStopString)
 		}
 	}, record)
-	if cut.done {
-		a, err = cutShort(a, shown.String(), used), nil
+	if out.cut.done {
+		a, err = cutShort(a, out.shown.String(), out.used), nil
 	}
 	if err != nil {
 		if errors.Is(context.Cause(ctx), ErrEnding) {
@@ -76,13 +65,36 @@ func (s *Server) run(ctx context.Context, q Query, stops []string, emit func(tex
 		s.events.send(event{"answer": q.ID, "event": "end", "error": errorOf(err).Message})
 		return outcome{}, err
 	}
-	show(cut.rest())
-	out := outcome{answer: a, text: shown.String(), finish: "stop"}
-	if a.Reason == pair.ReasonLength && !cut.done {
-		out.finish = "length"
+	out.show(out.cut.rest())
+	finish := "stop"
+	if a.Reason == pair.ReasonLength && !out.cut.done {
+		finish = "length"
 	}
 	s.events.send(event{"answer": q.ID, "event": "end", "tandem": s.extra(q, a)})
-	return out, nil
+	return outcome{answer: a, text: out.shown.String(), finish: finish}, nil
+}
+
+// output passes the text of an answer's tokens on, up to the first stop string.
+type output struct {
+	cut   cutter
+	emit  func(text string, tokens []node.Token)
+	shown strings.Builder
+	held  []node.Token // whose text was not passed on yet
+	used  int          // tokens, up to that in which a stop string ends
+}
+
+func (o *output) add(t node.Token) {
+	o.held, o.used = append(o.held, t), o.used+1
+	o.show(o.cut.add(t.Text))
+}
+
+// show passes text on, with the tokens that were held.
+func (o *output) show(text string) {
+	if text != "" {
+		o.shown.WriteString(text)
+		o.emit(text, o.held)
+		o.held = nil
+	}
 }
 
 // cutShort returns an answer of which only its first tokens and the text up to a stop string are wanted.

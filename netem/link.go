@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 )
 
@@ -203,21 +204,35 @@ func (l *Link) lost(trace float64) bool {
 	return lost
 }
 
-// outage returns when a packet that arrives now can be sent, and whether it can be sent at all.
+// maxOutages bounds the outages that may hold a packet back one after the other. Those that leave no gap would do so for ever.
+const maxOutages = 1000
+
+// outage returns when a packet that arrives now can be sent, and whether it can be sent at all. One outage may begin before
+// another ends.
 func (l *Link) outage(now time.Duration) (time.Duration, bool) {
-	for _, o := range l.cfg.Outages {
-		since := now - o.From
-		if since >= 0 && o.Every > 0 {
-			since %= o.Every
+	for range maxOutages {
+		i := slices.IndexFunc(l.cfg.Outages, func(o Outage) bool { return o.left(now) > 0 })
+		if i < 0 {
+			return now, true
 		}
-		if since >= 0 && since < o.For {
-			if !o.Hold {
-				return 0, false
-			}
-			now += o.For - since
+		if !l.cfg.Outages[i].Hold {
+			break
 		}
+		now += l.cfg.Outages[i].left(now)
 	}
-	return now, true
+	return 0, false
+}
+
+// left returns how long the outage still lasts, 0 if it is not under way.
+func (o Outage) left(now time.Duration) time.Duration {
+	since := now - o.From
+	if since >= 0 && o.Every > 0 {
+		since %= o.Every
+	}
+	if since < 0 {
+		return 0
+	}
+	return max(0, o.For-since)
 }
 
 // transmit passes a packet through the queue and returns when its last byte has left. It reports false if the queue is full.

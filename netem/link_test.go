@@ -221,3 +221,25 @@ func TestValidate(t *testing.T) {
 		}
 	}
 }
+
+// A packet that an outage holds back until another begins waits for the end of that one, too, in whichever order they are given.
+func TestOutagesInSuccession(t *testing.T) {
+	outages := []Outage{{From: 8 * ms, For: 4 * ms, Hold: true}, {From: 10 * ms, For: 5 * ms, Hold: true}, {From: 15 * ms, For: ms, Every: 20 * ms, Hold: true}}
+	for range 2 {
+		l, err := NewLink(Config{Outages: outages})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if at := l.Step(9*ms, 100, nil); !slices.Equal(at, []time.Duration{16 * ms}) {
+			t.Errorf("%v: a packet of 9 ms arrives at %v, want 16 ms", outages, at)
+		}
+		slices.Reverse(outages)
+	}
+	l, err := NewLink(Config{Outages: []Outage{{For: 6 * ms, Every: 10 * ms, Hold: true}, {From: 5 * ms, For: 6 * ms, Every: 10 * ms, Hold: true}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if at := l.Step(9*ms, 100, nil); len(at) > 0 {
+		t.Errorf("outages without an end: a packet arrives at %v", at)
+	}
+}

@@ -55,29 +55,11 @@ func (m *Machine) branches(rows int) (out branches, offers []profiler.Hedge) {
 	if m.state != together || m.ahead.MaxRunnerUp() < least {
 		return nil, nil
 	}
-	open, chance := []branch(nil), 1.0
-	for i := range m.own.Len() {
-		d, _ := m.own.At(i)
-		if i == m.own.Len()-1 {
-			chance = 1 // its runners-up take one row each now; later they take more
-		}
-		if chance < least || !m.inReach(d.Step+1) {
-			continue
-		}
-		r := m.drawOf(d.Step, d.Dist)
-		open = m.appendForks(open, branch{Branch: tandem.Branch{Back: m.own.Len() - i}, step: d.Step, prefix: d.Prefix, chance: chance}, r, 1, least)
-		chance *= m.ahead.RankChance(0, r.closeness)
-	}
+	open := m.forks(least)
 	back, waiting := 1, 0
 	for len(open) > 0 {
-		best := 0
-		for i := range open {
-			if open[i].chance > open[best].chance {
-				best = i
-			}
-		}
-		b := open[best]
-		open = slices.Delete(open, best, best+1)
+		var b branch
+		b, open = takeLikeliest(open)
 		more := 1 + max(0, b.Back-back)
 		if b.Back > maxBack || back+len(out)+more > rows {
 			continue // one that begins later may still fit
@@ -85,15 +67,47 @@ func (m *Machine) branches(rows int) (out branches, offers []profiler.Hedge) {
 		k, known := m.ahead.dists[b.prefix]
 		b.known = known && k.step == b.step
 		back, waiting, out = max(back, b.Back), waiting+more, append(out, b)
-		if b.known {
-			if m.inReach(b.step + 1) {
-				open = m.appendForks(open, branch{Branch: tandem.Branch{After: len(out)}, step: b.step, prefix: b.prefix, chance: b.chance}, m.drawOf(b.step, k.dist), 0, least)
-			}
+		if !b.known {
+			offers, waiting = append(offers, profiler.Hedge{Chance: b.chance, Rows: waiting}), 0
 			continue
 		}
-		offers, waiting = append(offers, profiler.Hedge{Chance: b.chance, Rows: waiting}), 0
+		if m.inReach(b.step + 1) {
+			from := branch{Branch: tandem.Branch{After: len(out)}, step: b.step, prefix: b.prefix, chance: b.chance}
+			open = m.appendForks(open, from, m.drawOf(b.step, k.dist), 0, least)
+		}
 	}
 	return out, offers
+}
+
+// forks returns the branches that begin at the runners-up of this side's drafts and whose probability is at least minChance.
+func (m *Machine) forks(minChance float64) (open []branch) {
+	chance := 1.0
+	for i := range m.own.Len() {
+		d, _ := m.own.At(i)
+		if i == m.own.Len()-1 {
+			chance = 1 // its runners-up take one row each now; later they take more
+		}
+		if chance < minChance || !m.inReach(d.Step+1) {
+			continue
+		}
+		r := m.drawOf(d.Step, d.Dist)
+		from := branch{Branch: tandem.Branch{Back: m.own.Len() - i}, step: d.Step, prefix: d.Prefix, chance: chance}
+		open = m.appendForks(open, from, r, 1, minChance)
+		chance *= m.ahead.RankChance(0, r.closeness)
+	}
+	return open
+}
+
+// takeLikeliest returns the likeliest branch, the first of several, and the others.
+func takeLikeliest(open []branch) (best branch, others []branch) {
+	at := 0
+	for i := range open {
+		if open[i].chance > open[at].chance {
+			at = i
+		}
+	}
+	best = open[at]
+	return best, slices.Delete(open, at, at+1)
 }
 
 // inReach reports whether a step is within the lookahead and the answer's length.

@@ -38,7 +38,7 @@ func NewLinks(cfg pair.Config, source Source, seed uint64) *Links {
 		w.Ends[s] = NewEnd(cfg, tandem.Side(s), Every(time.Millisecond))
 	}
 	w.World.Send = w.send
-	w.World.Preempt = anyPreemption(w.Rand)
+	w.World.preemption = anyPreemption(w.Rand)
 	w.World.Guess = func(side tandem.Side, answer []tandem.Token) (tandem.Token, bool) {
 		t := tandem.Token(1)
 		if w.Rand.IntN(3) > 0 {

@@ -30,8 +30,8 @@ type World struct {
 	// it decoders do not guess.
 	Guess func(side tandem.Side, answer []tandem.Token) (tandem.Token, bool)
 
-	// Preempt says what became of a decode that was superseded; without it, nothing but the truncation.
-	Preempt func() Preemption
+	// preemption says what became of a decode that was superseded; without it, nothing but the truncation.
+	preemption func() preemption
 
 	// Observers; nil for none.
 	Emitted   func(e *End, a pair.Emit)
@@ -40,19 +40,19 @@ type World struct {
 	Preempted func(e *End, step tandem.Step)
 }
 
-// Preemption is what became of a decode that was superseded.
-type Preemption uint8
+// preemption is what became of a decode that was superseded.
+type preemption uint8
 
 const (
-	Truncated Preemption = iota // the answer was truncated, no more
-	Untouched                   // nothing was done
-	Completed                   // all was done
-	Answered                    // all was done, and the result still comes
+	truncated preemption = iota // the answer was truncated, no more
+	untouched                   // nothing was done
+	completed                   // all was done
+	answered                    // all was done, and the result still comes
 )
 
 // anyPreemption draws what becomes of superseded decodes.
-func anyPreemption(rng *rand.Rand) func() Preemption {
-	return func() Preemption { return Preemption(rng.IntN(4)) }
+func anyPreemption(rng *rand.Rand) func() preemption {
+	return func() preemption { return preemption(rng.IntN(4)) }
 }
 
 // End is a machine and the simulated decoder behind it.
@@ -167,14 +167,14 @@ func (w *World) decoded(e *End, job pair.Decode) {
 
 // preempt ends the running decode, with what effect it had.
 func (w *World) preempt(e *End) {
-	old, how := e.running, Truncated
-	if w.Preempt != nil {
-		how = w.Preempt()
+	old, how := e.running, truncated
+	if w.preemption != nil {
+		how = w.preemption()
 	}
-	if how != Untouched {
-		w.apply(e, old.Pass, how != Truncated)
+	if how != untouched {
+		w.apply(e, old.Pass, how != truncated)
 	}
-	if how == Answered {
+	if how == answered {
 		x, err := w.Source.After(e.Side, e.kv)
 		if err != nil {
 			w.Err = err

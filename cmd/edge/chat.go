@@ -201,7 +201,7 @@ type chatJSON struct {
 func (t *conversation) complain(line string, err error) error {
 	t.failed++
 	t.app.Clear()
-	fmt.Fprintf(t.app.Aside, "%s: %v\n", t.app.Program, err)
+	fmt.Fprintf(t.app.Aside, "%s: %s\n", t.app.Program, cli.EscapeLines(err.Error()))
 	if t.app.Globals.JSON {
 		return t.app.JSONLine(map[string]string{"question": line, "error": err.Error()})
 	}

@@ -70,7 +70,7 @@ func Main(program, description string, grammar any, globals *Globals, args []str
 	app.preparePDFs()
 	config, resolvers, err := defaultConfig(app.dirs)
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "%s: %v\n", program, err)
+		fmt.Fprintf(os.Stderr, "%s: %s\n", program, EscapeLines(err.Error()))
 		return exitUsage
 	}
 	app.parser, err = kong.New(grammar, append(append(filled(), worded()...),
@@ -87,7 +87,7 @@ func Main(program, description string, grammar any, globals *Globals, args []str
 		kong.Exit(func(code int) { os.Exit(cmp.Or(code, out.exit(os.Stderr, program, nil))) }), // after --help and --version
 	)...)
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "%s: %v\n", program, err)
+		fmt.Fprintf(os.Stderr, "%s: %s\n", program, EscapeLines(err.Error()))
 		return exitUsage
 	}
 	if program != "lab" { // whose flags are like those of the others, for which the variables are
@@ -167,7 +167,7 @@ func (a *App) misused(args []string, err error) {
 	if slices.Contains(args, "--json") {
 		a.failure(errors.New(said))
 	}
-	fmt.Fprintf(os.Stderr, "%s: %s\n", a.Program, said)
+	fmt.Fprintf(os.Stderr, "%s: %s\n", a.Program, EscapeLines(said))
 	if a.hasCommand("ask") && looksAsked(args) && !a.hasCommand(args[0]) {
 		fmt.Fprintf(os.Stderr, "To ask a question: %s ask %q\n", a.Program, strings.Join(args, " "))
 	}
@@ -227,7 +227,7 @@ func (k *kept) exit(to io.Writer, program string, err error) int {
 	if err == nil {
 		return 0
 	}
-	fmt.Fprintf(to, "%s: %v\n", program, err)
+	fmt.Fprintf(to, "%s: %s\n", program, EscapeLines(err.Error()))
 	return exitError
 }
 

@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -144,8 +146,14 @@ func (s *Screen) Clear() {
 	s.drawn, s.since = 0, time.Time{}
 }
 
-// Remark prints a line to Aside.
+// Remark prints a line to Aside. Errors among args are made safe to print.
 func (s *Screen) Remark(format string, args ...any) {
+	args = slices.Clone(args)
+	for i, arg := range args {
+		if err, is := arg.(error); is {
+			args[i] = EscapeLines(err.Error())
+		}
+	}
 	s.Clear()
 	if !s.hushed {
 		fmt.Fprintln(s.Aside, s.Fold(fmt.Sprintf(format, args...)))
@@ -215,7 +223,7 @@ func columns(text string) int {
 // JSON prints v as one indented object.
 func (s *Screen) JSON(v any) error {
 	s.answered = true
-	e := json.NewEncoder(s.Out)
+	e := json.NewEncoder(plainJSON{s.Out})
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	return e.Encode(v)
@@ -224,10 +232,33 @@ func (s *Screen) JSON(v any) error {
 // JSONLine prints v as an object on one line, for output of many objects.
 func (s *Screen) JSONLine(v any) error {
 	s.answered = true
-	e := json.NewEncoder(s.Out)
+	e := json.NewEncoder(plainJSON{s.Out})
 	e.SetEscapeHTML(false)
 	return e.Encode(v)
 }
+
+// plainJSON writes JSON with the characters escaped that a terminal may obey and encoding/json writes as they are: those that
+// are not ASCII. They can only be in strings.
+type plainJSON struct{ io.Writer }
+
+func (p plainJSON) Write(b []byte) (int, error) {
+	if !bytes.ContainsFunc(b, obeyed) {
+		return p.Writer.Write(b)
+	}
+	var out []byte
+	for _, r := range string(b) {
+		if obeyed(r) {
+			out = fmt.Appendf(out, `\u%04x`, r)
+		} else {
+			out = utf8.AppendRune(out, r)
+		}
+	}
+	_, err := p.Writer.Write(out)
+	return len(b), err
+}
+
+// obeyed reports whether a terminal may obey a character beyond those that encoding/json escapes.
+func obeyed(r rune) bool { return r >= '\u007f' && r <= '\u009f' || turns(r) }
 
 // Escape makes foreign text, such as a name or title, safe to print on one line of a terminal. It escapes all characters
 // that are not graphic (control characters, line breaks, marks that change the direction of text) as in a Go string.
@@ -246,16 +277,30 @@ func Escape(text string) string {
 	return out.String()
 }
 
+// EscapeLines is Escape for text of several lines, such as an error: it may quote a file, a server or the name of a file.
+func EscapeLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = Escape(line)
+	}
+	return strings.Join(lines, "\n")
+}
+
 // StripControls makes text that a model wrote safe to print: it removes control characters except line breaks and tabs, so that
-// neither a document nor a cloud can control the terminal.
+// neither a document nor a cloud can control the terminal. It also removes what turns the direction of the text around, which
+// would show other words than the text has.
 func StripControls(text string) string {
 	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' || turns(r) {
 			return -1
 		}
 		return r
 	}, text)
 }
+
+// turns reports whether a character sets the direction of the text after it. Marks that only stand for a letter of a direction are
+// common in Arabic and Hebrew, and harmless.
+func turns(r rune) bool { return r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069' }
 
 // Bytes formats a size for people.
 func Bytes(n int64) string {

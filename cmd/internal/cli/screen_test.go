@@ -1,6 +1,10 @@
 package cli
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -23,6 +27,47 @@ func TestPlain(t *testing.T) {
 func TestSaid(t *testing.T) {
 	if got := StripControls("a\x1b]52;c;x\a\r\n\tb\u009b漢 é"); got != "a]52;c;x\n\tb漢 é" {
 		t.Errorf("%q", got)
+	}
+}
+
+// The direction of text cannot be turned around; marks of a direction stay.
+func TestSaidInOneDirection(t *testing.T) {
+	if got := StripControls("pay \u202e00.01\u202c or \u2067x\u2069 \u200fא"); got != "pay 00.01 or x \u200fא" {
+		t.Errorf("%q", got)
+	}
+}
+
+// An error may quote what a file, a server or a file's name says. It cannot control the terminal, wherever it is printed, and
+// keeps its lines.
+func TestErrorsAreEscaped(t *testing.T) {
+	bad := errors.New("the template says: \x1b]0;owned\a\u009b2J\u202e\nsecond line")
+	const want = `the template says: \x1b]0;owned\a\u009b2J\u202e` + "\nsecond line\n"
+	var out bytes.Buffer
+	if code := (&kept{Writer: io.Discard}).exit(&out, "edge", bad); code != exitError || out.String() != "edge: "+want {
+		t.Errorf("at the end: %d, %q", code, out.String())
+	}
+	a, _, aside := testApp(t)
+	if a.Remark("%v", bad); aside.String() != want {
+		t.Errorf("as a remark: %q", aside.String())
+	}
+}
+
+// JSON cannot control the terminal either: it stays the same JSON, and has nothing that a terminal obeys.
+func TestJSONIsPlain(t *testing.T) {
+	a, out, _ := testApp(t)
+	const title = "a\x1b[2J\u009b31m\u007f\u202eb é漢\n"
+	for name, print := range map[string]func(any) error{"an object": a.JSON, "a line": a.JSONLine} {
+		out.Reset()
+		if err := print(map[string]string{"title": title}); err != nil {
+			t.Fatal(err)
+		}
+		if text := out.String(); strings.ContainsAny(text, "\x1b\u009b\u007f\u202e") || !strings.Contains(text, "é漢") {
+			t.Errorf("%s: %q", name, text)
+		}
+		var back map[string]string
+		if err := json.Unmarshal(out.Bytes(), &back); err != nil || back["title"] != title {
+			t.Errorf("%s: %q, %v", name, back, err)
+		}
 	}
 }
 

@@ -9,11 +9,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"maps"
 	"math"
 	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -1163,6 +1165,46 @@ func TestFailureInAStreamNamesNoFile(t *testing.T) {
 		}
 	}
 }
+
+// discreet is an error that others are told less of, such as that of the index or of the server that computes the model.
+type discreet struct{ error }
+
+func (discreet) Public() string { return "the index is damaged" }
+
+// away is the error of documents on other machines.
+type away struct{ error }
+
+func (away) Unreachable() bool { return true }
+
+// An error that names the files or the servers behind this one is told without them, and logged with them.
+func TestErrorsNameNothingBehindTheServer(t *testing.T) {
+	for err, want := range map[error]string{
+		&os.LinkError{Op: "rename", Old: "/home/ada/.new-1", New: "/home/ada/notes.md", Err: syscall.EIO}: "cannot rename one of its files",
+		discreet{errors.New("index is damaged: /home/ada/index")}:                                         "the index is damaged",
+		away{errors.New("no node answers: http://ada:8080")}:                                              "the documents cannot be reached",
+	} {
+		var logged bytes.Buffer
+		cfg := config(&echo{err: fmt.Errorf("search: %w", err)})
+		cfg.Log, cfg.Library = slog.New(slog.NewTextHandler(&logged, nil)), &broken{err: err}
+		s := New(cfg)
+		for _, w := range []*httptest.ResponseRecorder{send(t, s, "POST", chatPath, ask("one two", "")), send(t, s, "GET", "/v1/passages?q=x", "")} {
+			if w.Code < 500 || !strings.Contains(w.Body.String(), want) || strings.Contains(w.Body.String(), "ada") {
+				t.Errorf("%v: %d %s", err, w.Code, w.Body)
+			}
+		}
+		if n := strings.Count(logged.String(), "level=ERROR"); n != 2 || strings.Count(logged.String(), "ada") < n {
+			t.Errorf("%v: the log has %q", err, logged.String())
+		}
+	}
+}
+
+// broken is a library that cannot be searched.
+type broken struct {
+	papers
+	err error
+}
+
+func (b *broken) Search(context.Context, string, int) ([]Found, error) { return nil, b.err }
 
 // A request whose time is up because the server ends is told so, in whatever form it wants its answer, and also while it waits.
 func TestBrokenOffByTheEnd(t *testing.T) {

@@ -61,6 +61,7 @@ func (s *Server) listDocuments(w http.ResponseWriter, r *http.Request) {
 	}
 	list, err := l.List(r.Context())
 	if err != nil {
+		s.note("the documents cannot be listed", err)
 		fail(w, err)
 		return
 	}
@@ -91,9 +92,7 @@ func (s *Server) addDocuments(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxUpload)
 	results, err := addFiles(l, r)
 	if err != nil {
-		if errorOf(err).Status >= http.StatusInternalServerError {
-			s.cfg.Log.Error("an upload failed", "error", err) // with what the client is not told
-		}
+		s.note("an upload failed", err)
 		fail(w, err)
 		return
 	}
@@ -200,6 +199,7 @@ func (s *Server) removeDocument(w http.ResponseWriter, r *http.Request) {
 		err = notFound("there is no document %q", file)
 	}
 	if err != nil {
+		s.note("a document cannot be removed", err)
 		fail(w, err)
 		return
 	}
@@ -226,6 +226,7 @@ func (s *Server) searchPassages(w http.ResponseWriter, r *http.Request) {
 		found, err = l.Search(r.Context(), question, k)
 	}
 	if err != nil {
+		s.note("a search failed", err)
 		fail(w, err)
 		return
 	}

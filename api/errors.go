@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
+	"os"
 	"strings"
 	"syscall"
 	"time"
@@ -58,7 +59,10 @@ func errorOf(err error) *Error {
 	var e *Error
 	var large *http.MaxBytesError
 	var file *fs.PathError
+	var moved *os.LinkError
 	var full *decoder.NoRoomError
+	var away interface{ Unreachable() bool }
+	var discreet interface{ Public() string }
 	switch {
 	case errors.As(err, &e):
 		return e
@@ -74,10 +78,23 @@ func errorOf(err error) *Error {
 		return &Error{Status: http.StatusServiceUnavailable, Type: "server_error", Code: "busy", Retry: 2 * time.Second, Message: err.Error()}
 	case errors.Is(err, syscall.ENOSPC):
 		return &Error{Status: http.StatusInsufficientStorage, Type: "server_error", Code: "disk_full", Message: "the server's disk is full"}
+	case errors.As(err, &away) && away.Unreachable():
+		return &Error{Status: http.StatusServiceUnavailable, Type: "server_error", Code: "unreachable", Retry: 10 * time.Second, Message: "the documents cannot be reached: try again later"}
+	case errors.As(err, &discreet):
+		return &Error{Status: http.StatusInternalServerError, Type: "server_error", Message: discreet.Public()}
+	case errors.As(err, &moved):
+		return &Error{Status: http.StatusInternalServerError, Type: "server_error", Message: fmt.Sprintf("the server cannot %s one of its files: %v", moved.Op, moved.Err)}
 	case errors.As(err, &file): // whose path is nobody's business
 		return &Error{Status: http.StatusInternalServerError, Type: "server_error", Message: fmt.Sprintf("the server cannot %s one of its files: %v", file.Op, file.Err)}
 	}
 	return &Error{Status: http.StatusInternalServerError, Type: "server_error", Message: err.Error()}
+}
+
+// note logs an error if a client is told less than it says: the rest names the files or the servers behind this one.
+func (s *Server) note(what string, err error) {
+	if told := errorOf(err); told.Status >= http.StatusInternalServerError && told.Message != err.Error() {
+		s.cfg.Log.Error(what, "error", err)
+	}
 }
 
 // fail answers with an error as OpenAI's API has it.

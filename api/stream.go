@@ -62,6 +62,7 @@ func (s *Server) run(ctx context.Context, q Query, stops []string, emit func(tex
 		if errors.Is(context.Cause(ctx), ErrEnding) {
 			err = ErrEnding
 		}
+		s.note("an answer failed", err)
 		s.events.send(event{"answer": q.ID, "event": "end", "error": errorOf(err).Message})
 		return outcome{}, err
 	}

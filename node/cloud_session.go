@@ -64,10 +64,10 @@ func (a *cloudSession) refuse(err error) error {
 		text = "it failed at this question"
 	case errors.As(err, &away) && away.Unreachable(): // they are there, so nothing may be called unknown
 		text = "the cloud's documents cannot be reached"
-	case errors.As(err, &discreet):
-		text = discreet.Public()
 	case errors.Is(err, errSearch):
 		text = "it cannot search its documents" // why names its files, which is for its operator
+	case errors.As(err, &discreet):
+		text = discreet.Public()
 	}
 	return errors.Join(err, a.link.Send(transport.Fail{Text: text[:min(len(text), transport.MaxText)], Again: errors.As(err, new(retryError))}))
 }

@@ -19,6 +19,9 @@ func (e *DamagedError) Error() string {
 	return fmt.Sprintf("index is damaged: %s: %v (index rebuild makes it again from the files)", where, e.Err)
 }
 
+// Public describes the damage without naming the files, for others than the owner of the index.
+func (e *DamagedError) Public() string { return "the index of the documents is damaged" }
+
 func (e *DamagedError) Unwrap() error { return e.Err }
 
 // Names of what guards an index.

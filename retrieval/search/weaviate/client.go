@@ -48,6 +48,11 @@ func (e *statusError) Error() string {
 	return fmt.Sprintf("%s answers %d: %s", e.node, e.status, e.text)
 }
 
+// Public describes the failure without naming the node, for others than the operator.
+func (e *statusError) Public() string {
+	return "the cluster with the documents does not answer as it should"
+}
+
 // do sends a request to the node that answered last, or to the next one if that does not answer, and decodes the answer into
 // out, which may be nil. A node may wait long for another node that has just died, until it learns of that. So a request that
 // only reads is after a while also sent to the next node, and finally once more to all nodes. Any request may be sent twice.

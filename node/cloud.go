@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"tandem"
+	"tandem/internal/sparing"
 	"tandem/node/batch"
 	"tandem/pair"
 	"tandem/specdec"
@@ -55,11 +56,14 @@ type Cloud struct {
 	beginDrain                    context.CancelFunc
 	connected, waiting, answering atomic.Int64
 	present                       counter // of the questions that wait or are answered
+
+	mu       sync.Mutex
+	warnings map[deviceMatter]*sparing.Log // under mu; at most as many for a matter as there are paired devices
 }
 
 // NewCloud returns a cloud that nobody has asked yet.
 func NewCloud(cfg CloudConfig) *Cloud {
-	c := &Cloud{CloudConfig: cfg}
+	c := &Cloud{CloudConfig: cfg, warnings: map[deviceMatter]*sparing.Log{}}
 	c.memory.total = c.KVMemory
 	c.slots = newSlots(c.limit(), &c.memory)
 	c.drain, c.beginDrain = context.WithCancel(context.Background())
@@ -155,7 +159,7 @@ func (c *Cloud) serve(ctx context.Context, conn *transport.Conn) {
 			switch log := c.logOf(conn).With("answer", begin.ID); {
 			case err == nil:
 			case errors.As(err, new(turnedAway)) && !errors.Is(err, errDraining):
-				log.Warn("refused", "reason", err)
+				c.warn(log, conn, "refused", "reason", err)
 			case errors.As(err, new(turnedAway)):
 				log.Info("refused", "reason", err)
 			default:
@@ -295,7 +299,7 @@ func (c *Cloud) answer(lease *lease, conn *transport.Conn, link exchange, begin 
 	}
 	cancelled := a.cancelled(err)
 	if err = a.realError(err); err != nil {
-		log.Warn("answer failed", "error", err)
+		c.warn(log, conn, "answer failed", "error", err)
 	}
 	if c.Observe != nil {
 		served := Served{Peer: c.nameOf(conn), Took: time.Since(start), Error: err, Cancelled: cancelled && err == nil}
@@ -366,6 +370,24 @@ func (c *Cloud) nameOf(conn *transport.Conn) string {
 // logOf returns the log with what tells a device from others: names need not differ.
 func (c *Cloud) logOf(conn *transport.Conn) *slog.Logger {
 	return c.log().With("device", c.nameOf(conn), "key", conn.Peer().Short())
+}
+
+// warn logs what a device has caused. About one matter a device has a line each minute, however often it asks.
+func (c *Cloud) warn(log *slog.Logger, conn *transport.Conn, text string, args ...any) {
+	matter := deviceMatter{conn.Peer(), text}
+	c.mu.Lock()
+	if c.warnings[matter] == nil {
+		c.warnings[matter] = new(sparing.Log)
+	}
+	spare := c.warnings[matter]
+	c.mu.Unlock()
+	spare.Add(log, slog.LevelWarn, text, args...)
+}
+
+// deviceMatter is something that a cloud logs about a device.
+type deviceMatter struct {
+	device transport.ID
+	text   string
 }
 
 func (c *Cloud) limit() int {

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"tandem/internal/sparing"
 	"tandem/node/batch"
 	"tandem/pair"
 	"tandem/transport"
@@ -27,6 +28,7 @@ type cloudSession struct {
 	lease      *lease      // nil in tests
 	leaving    func() bool // reports whether this replica is about to end; nil if it never is
 	ticks      int
+	unexpected sparing.Log // messages
 	failure    error
 	ended      atomic.Bool // the device has ended the answer
 	endedEarly atomic.Bool // it did so before the answer's end
@@ -131,7 +133,7 @@ func (a *cloudSession) messages(all []transport.Message) (end bool) {
 			a.log.Info("answered", "reason", last.Reason, "steps", a.machine.Stats().Steps)
 			return true
 		} else {
-			a.log.Warn("unexpected message", "type", fmt.Sprintf("%T", m))
+			a.unexpected.Add(a.log, slog.LevelWarn, "unexpected message", "type", fmt.Sprintf("%T", m))
 		}
 	}
 	a.step(events...)

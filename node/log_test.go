@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"tandem"
 	"tandem/transport"
@@ -55,6 +56,61 @@ func TestLogOfACloud(t *testing.T) {
 		}
 		if !strings.Contains(log.String(), `level=WARN msg=refused`) || !strings.Contains(log.String(), "MB for all questions") {
 			t.Errorf("the log:\n%s", &log)
+		}
+	})
+}
+
+// However often a device is refused, it does not fill the log of the cloud, nor hide there what becomes of another.
+func TestNoDeviceFillsTheLog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log written
+		writes := func(c *CloudConfig) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) }
+		devices, _, _ := square(t, 2, writes, func(c *CloudConfig) { c.KVMemory = 1 })
+		for i, d := range devices {
+			for range []int{20, 1}[i] {
+				if m, err := openQuestion(t, d).Receive(t.Context()); err != nil {
+					t.Fatalf("%T, %v", m, err)
+				}
+			}
+		}
+		synctest.Wait()
+		lines := map[string]int{} // by key
+		for line := range strings.Lines(log.String()) {
+			if _, key, _ := strings.Cut(line, "key="); strings.Contains(line, "msg=refused") {
+				lines[strings.Fields(key)[0]]++
+			}
+		}
+		for key, n := range lines {
+			if n != 1 || len(lines) != 2 {
+				t.Errorf("%d lines about %s", n, key)
+			}
+		}
+	})
+}
+
+// However many messages a device sends that do not belong into an answer, the log has one line about them.
+func TestNoAnswerFillsTheLog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log written
+		devices, _, _ := square(t, 2, func(c *CloudConfig) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+		link := openQuestion(t, devices[0])
+		for {
+			m, err := link.Receive(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, ok := m.(transport.Ready); ok {
+				break
+			}
+		}
+		for i := range 100 {
+			if err := link.Send(transport.Got{Bytes: i}); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(50 * time.Millisecond) // of virtual time
+		}
+		if n := strings.Count(log.String(), "unexpected message"); n != 1 {
+			t.Errorf("%d lines about the messages of a device:\n%s", n, &log)
 		}
 	})
 }

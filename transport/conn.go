@@ -14,6 +14,7 @@ import (
 
 	"github.com/quic-go/quic-go"
 
+	"tandem/internal/sparing"
 	"tandem/transport/reliable"
 )
 
@@ -54,6 +55,8 @@ type Conn struct {
 	ready chan *Exchange // opened by the peer, not yet accepted
 	limit atomic.Int64   // bytes of a datagram; 0 when the peer refuses them
 	link  link           // measurements of the path
+
+	refused sparing.Log // exchanges
 
 	mu        sync.Mutex
 	exchanges map[uint64]*Exchange
@@ -252,7 +255,7 @@ func (c *Conn) acceptStream(stream *quic.Stream) {
 	if err != nil {
 		stream.CancelRead(streamClosed)
 		stream.CancelWrite(streamClosed)
-		c.log.Warn("exchange refused", "peer", c.peer.Short(), "error", err)
+		c.refused.Add(c.log, slog.LevelWarn, "exchange refused", "peer", c.peer.Short(), "error", err)
 		return
 	}
 	if c.stillPaired != nil {

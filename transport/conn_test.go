@@ -473,6 +473,27 @@ func connectLimits(t *testing.T, n *testNet, limits Limits) (device, cloud *Conn
 	return device, cloud
 }
 
+// However many exchanges of a peer are refused, the log has one line about them.
+func TestRefusedExchangesDoNotFillTheLog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		device, cloud := connect(t, newTestNet(t, 10*time.Millisecond))
+		var log bytes.Buffer
+		cloud.log = slog.New(slog.NewTextHandler(&log, nil))
+		for range 50 {
+			stream, err := device.qc.OpenStreamSync(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			stream.Write([]byte{1, 0})
+			time.Sleep(100 * time.Millisecond) // of virtual time
+		}
+		cloud.Close("test over")
+		if n := strings.Count(log.String(), "exchange refused"); n != 1 {
+			t.Errorf("%d lines", n)
+		}
+	})
+}
+
 // Both ends name each difference, with both values.
 func TestHelloMismatch(t *testing.T) {
 	for what, change := range map[string]func(*Hello){

@@ -106,6 +106,13 @@ func TestLabErrors(t *testing.T) {
 	}
 }
 
+// Each command line of the pages is one that the program takes.
+func TestDocumentedCommands(t *testing.T) {
+	if n := clitest.Documented(t, "lab", &grammar{}, "../.."); n < 10 {
+		t.Errorf("only %d command lines", n)
+	}
+}
+
 // A flag means the same kind of value in every command.
 func TestFlagsOfOneNameAreOfOneKind(t *testing.T) {
 	if n := clitest.FlagKinds(t, &grammar{}); n < 50 {

@@ -36,7 +36,7 @@ type Device struct {
 // kept is what devices of one process share.
 type kept struct {
 	mu      sync.Mutex
-	ropes   map[*npu.Rope]*ropeTable // shared between layers
+	ropes   map[weak.Pointer[npu.Rope]]*ropeTable // shared between layers
 	packed  map[tensorKey]weak.Pointer[packed]
 	filling weak.Pointer[slab]     // the last slab, which may have memory left
 	room    func(bytes int64) bool // see roomFor
@@ -50,7 +50,7 @@ func newDevice(threads int, k *kernels) *Device {
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)
 	}
-	d := &Device{k: k, pool: newPool(threads - 1), kept: &kept{ropes: map[*npu.Rope]*ropeTable{}, packed: map[tensorKey]weak.Pointer[packed]{}, room: roomFor}}
+	d := &Device{k: k, pool: newPool(threads - 1), kept: &kept{ropes: map[weak.Pointer[npu.Rope]]*ropeTable{}, packed: map[tensorKey]weak.Pointer[packed]{}, room: roomFor}}
 	d.runs.New = func() any {
 		r := &run{}
 		r.part = r.compute
@@ -90,15 +90,24 @@ func (d *Device) Close() error {
 	return nil
 }
 
+// rope returns the table of a rope. It is kept until the rope, and so the model that it belongs to, is garbage.
 func (d *Device) rope(r *npu.Rope) *ropeTable {
+	key := weak.Make(r)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	t := d.ropes[r]
+	t := d.ropes[key]
 	if t == nil {
 		t = newRopeTable(r)
-		d.ropes[r] = t
+		d.ropes[key] = t
+		runtime.AddCleanup(r, d.kept.forgetRope, key)
 	}
 	return t
+}
+
+func (k *kept) forgetRope(key weak.Pointer[npu.Rope]) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.ropes, key)
 }
 
 // program is a graph with an offset in a run's arena for every value. Values whose lifetimes do not overlap may share
@@ -140,12 +149,15 @@ func (d *Device) compile(g *npu.Graph) (*program, error) {
 	for i, n := range g.Nodes {
 		p.staged = p.staged || n.Weight != nil && n.Weight.Staged
 		p.factors = p.factors || n.Op == npu.OpFactor || n.Op == npu.OpSelect
-		switch {
-		case n.Op == npu.OpRope:
+		if err := supports(&n); err != nil {
+			return nil, fmt.Errorf("graph %s: %%%d %v: %w", g.Name, i, n.Op, err)
+		}
+		switch n.Op {
+		case npu.OpRope:
 			p.ropes[i] = d.rope(n.Rope)
-		case n.Op == npu.OpShortConv:
+		case npu.OpShortConv:
 			p.kernels[i] = kernelOf(n.Weight)
-		case n.Op == npu.OpExperts:
+		case npu.OpExperts:
 			for _, e := range n.Experts.Graphs {
 				compiled, err := d.compile(e)
 				if err != nil {
@@ -153,13 +165,6 @@ func (d *Device) compile(g *npu.Graph) (*program, error) {
 				}
 				p.experts[i] = append(p.experts[i], compiled)
 			}
-		case n.Op == npu.OpMatMul && n.Bias != nil && n.Bias.Type != npu.F32, n.Op == npu.OpRMSNorm && n.Weight.Type != npu.F32,
-			n.Op == npu.OpLayerNorm && (n.Weight.Type != npu.F32 || n.Bias.Type != npu.F32):
-			return nil, fmt.Errorf("graph %s: %%%d %v: norms and biases must be F32", g.Name, i, n.Op)
-		case n.Op > npu.OpConcat && n.Op < npu.OpGeGLU && n.Op != npu.OpScale && n.Op != npu.OpFactor && n.Op != npu.OpSelect, n.Op == npu.OpAttention && (n.Attention.CacheKVHeads != 0 || n.Attention.Columns):
-			return nil, fmt.Errorf("graph %s: %%%d %v: operation not supported by the native device; use npu/reference", g.Name, i, n.Op)
-		case n.Op == npu.OpAttention && n.Attention.HeadDim > maxHeadDim:
-			return nil, fmt.Errorf("graph %s: %%%d %v: head dimension is %d, at most %d is supported", g.Name, i, n.Op, n.Attention.HeadDim, maxHeadDim)
 		}
 	}
 	for i, n := range g.Nodes {
@@ -171,6 +176,39 @@ func (d *Device) compile(g *npu.Graph) (*program, error) {
 	p.adds = fuse(g)
 	p.offset, p.room = layOut(g, p.with, p.adds)
 	return p, nil
+}
+
+var (
+	errOperation = errors.New("operation not supported by the native device; use npu/reference")
+	errNotFloats = errors.New("norms and biases must be F32")
+)
+
+// supports returns an error for a node that the device cannot compute.
+func supports(n *npu.Node) error {
+	switch n.Op {
+	case npu.OpNormalize, npu.OpMul, npu.OpConv, npu.OpQuantized:
+		return errOperation
+	case npu.OpMatMul:
+		if n.Bias != nil && n.Bias.Type != npu.F32 {
+			return errNotFloats
+		}
+	case npu.OpRMSNorm:
+		if n.Weight.Type != npu.F32 {
+			return errNotFloats
+		}
+	case npu.OpLayerNorm:
+		if n.Weight.Type != npu.F32 || n.Bias.Type != npu.F32 {
+			return errNotFloats
+		}
+	case npu.OpAttention:
+		switch a := n.Attention; {
+		case a.CacheKVHeads != 0 || a.Columns:
+			return errOperation
+		case a.HeadDim > maxHeadDim:
+			return fmt.Errorf("head dimension is %d, at most %d is supported", a.HeadDim, maxHeadDim)
+		}
+	}
+	return nil
 }
 
 // layOut assigns each value of a graph an offset in one arena, in float32 values per row. The graph's result takes no

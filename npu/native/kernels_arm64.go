@@ -123,33 +123,15 @@ var neonKernels = kernels{
 	scaleMax: scaleMax,
 	exps:     exps,
 	maxima:   func(dst, x []float32) { maximaNEON(&dst[0], &x[0], len(dst)) },
-	swiGLU: func(out, gate, up []float32) {
-		whole := len(out) / 8 * 8
-		if whole > 0 {
-			swiGLUNEON(&out[0], &gate[0], &up[0], whole)
-		}
-		swiGLUPlain(out[whole:], gate[whole:], up[whole:])
-	},
-	gate: func(out, x, gate []float32) {
-		whole := len(out) / 8 * 8
-		if whole > 0 {
-			gateNEON(&out[0], &x[0], &gate[0], whole)
-		}
-		gatePlain(out[whole:], x[whole:], gate[whole:])
-	},
+	swiGLU:   inEights(swiGLUNEON, swiGLUPlain),
+	gate:     inEights(gateNEON, gatePlain),
+	add:      inEights(addNEON, addPlain),
 	scale: func(out, x, w []float32, by float32) {
 		whole := len(x) / 8 * 8
 		if whole > 0 {
 			scaleNEON(&out[0], &x[0], &w[0], whole, by)
 		}
 		scalePlain(out[whole:], x[whole:], w[whole:], by)
-	},
-	add: func(out, x, y []float32) {
-		whole := len(x) / 8 * 8
-		if whole > 0 {
-			addNEON(&out[0], &x[0], &y[0], whole)
-		}
-		addPlain(out[whole:], x[whole:], y[whole:])
 	},
 	floor: func(out, x []float32, by, least float32) {
 		whole := len(x) / 8 * 8

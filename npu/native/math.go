@@ -84,16 +84,16 @@ func sincos(x float64) (sin, cos float64) {
 type ropeTable struct {
 	pairs int
 	freq  []float32 // angle per position, for each pair
-	by    float64   // multiplies cosines and sines
+	scale float64   // multiplies cosines and sines
 
 	mu    sync.RWMutex
 	turns []float32 // [position × 2 × pairs], a position's cosines before its sines
 }
 
 func newRopeTable(r *npu.Rope) *ropeTable {
-	t := &ropeTable{pairs: r.Dims / 2, freq: make([]float32, r.Dims/2), by: r.Magnitude}
-	if t.by == 0 {
-		t.by = 1
+	t := &ropeTable{pairs: r.Dims / 2, freq: make([]float32, r.Dims/2), scale: r.Magnitude}
+	if t.scale == 0 {
+		t.scale = 1
 	}
 	for i := range t.freq {
 		// Rounding to float32 hides the last bit of Pow, on which processors disagree.
@@ -123,7 +123,7 @@ func (t *ropeTable) upTo(positions int) []float32 {
 		for p := have; p < positions; p++ {
 			for i, f := range t.freq {
 				s, c := sincos(float64(p) * float64(f))
-				turns[2*p*t.pairs+i], turns[(2*p+1)*t.pairs+i] = float32(c*t.by), float32(s*t.by)
+				turns[2*p*t.pairs+i], turns[(2*p+1)*t.pairs+i] = float32(c*t.scale), float32(s*t.scale)
 			}
 		}
 		t.turns = turns

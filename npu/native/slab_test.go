@@ -67,8 +67,8 @@ func TestSlabEnds(t *testing.T) {
 	}
 }
 
-// A device keeps neither weights of programs that are gone nor a record of them: some graphs are made for one text.
-func TestDeviceForgetsWeights(t *testing.T) {
+// A device keeps neither weights nor ropes of programs that are gone, nor a record of them: some graphs are made for one text.
+func TestDeviceForgetsPrograms(t *testing.T) {
 	d := New(1)
 	defer d.Close()
 	r := rand.New(rand.NewPCG(5, 6))
@@ -78,7 +78,7 @@ func TestDeviceForgetsWeights(t *testing.T) {
 		w := &npu.Tensor{Name: "w", Type: npu.Q8_0, Rows: 64, Cols: 64, Data: randomBlocks(r, npu.Q8_0, 64*64)}
 		runtime.AddCleanup(&w.Data[0], func(c chan bool) { c <- true }, gone)
 		g := npu.NewGraph("g", 1)
-		g.MatMul(g.Input(64), w, nil)
+		g.Rope(g.MatMul(g.Input(64), w, nil), &npu.Rope{HeadDim: 64, Dims: 64, Base: 100, Linear: 1})
 		if _, err := d.Compile(g); err != nil {
 			t.Fatal(err)
 		}
@@ -86,7 +86,7 @@ func TestDeviceForgetsWeights(t *testing.T) {
 	records := func() int {
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		return len(d.packed)
+		return len(d.packed) + len(d.ropes)
 	}
 	for end := time.Now().Add(2 * time.Minute); len(gone) < graphs || records() > 0; {
 		if time.Now().After(end) {

@@ -93,6 +93,9 @@ func maximaPlain(dst, x []float32) {
 
 // Top returns the indices of the n largest elements of x, the largest first and equal ones by index. It leaves out NaN and −Inf.
 func Top(x []float32, n int) []int {
+	if n <= 0 {
+		return nil
+	}
 	t := newTopList(n)
 	var memory [64]float32
 	from, k := 0, kernelsHere()

@@ -107,7 +107,7 @@ func TestExps(t *testing.T) {
 func TestTop(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 2000 {
-		x, n := make([]float32, r.IntN(400)), 1+r.IntN(6)
+		x, n := make([]float32, r.IntN(400)), r.IntN(7)
 		for i := range x {
 			x[i] = float32(r.IntN(1 + r.IntN(50)))
 			if r.IntN(20) == 0 {

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"unsafe"
+	"weak"
 
 	"tandem/npu"
 )
@@ -28,8 +29,8 @@ type Device struct {
 	mu      sync.Mutex // held by Compile and Run
 	closed  bool
 	weights map[weightKey]*weight
-	extraOf map[shape]ptr // which of extra, or 0, takes weights of a shape
-	factors map[*npu.Rope]*npu.Tensor
+	extraOf map[shape]ptr                          // which of extra, or 0, takes weights of a shape
+	factors map[weak.Pointer[npu.Rope]]*npu.Tensor // see factorsOf
 	groups  map[*group]struct{}
 	galloc  ptr // memory of all graphs' intermediate values: only one runs at a time
 	epoch   int // counts events that make built graphs invalid
@@ -149,7 +150,7 @@ func newDevice(a *api, dev ptr, info Info, version string, n int) (*Device, erro
 	if dev == 0 {
 		return nil, fmt.Errorf("ggml cannot open its device %s", info.Name)
 	}
-	d := &Device{api: a, dev: dev, which: info.Name, cpu: info.Kind == kinds[0], weights: map[weightKey]*weight{}, groups: map[*group]struct{}{}, extraOf: map[shape]ptr{}, factors: map[*npu.Rope]*npu.Tensor{},
+	d := &Device{api: a, dev: dev, which: info.Name, cpu: info.Kind == kinds[0], weights: map[weightKey]*weight{}, groups: map[*group]struct{}{}, extraOf: map[shape]ptr{}, factors: map[weak.Pointer[npu.Rope]]*npu.Tensor{},
 		graphs: map[*graph]struct{}{}, inputs: map[[4]int]*inputs{}, most: bounds{graphs: 512 << 20, inputs: 256 << 20}, staging: staging{api: a, buft: a.DevHost(dev)}}
 	if d.backend = a.DevInit(dev, 0); d.backend == 0 {
 		return nil, failed("ggml cannot use its device %s", info.Name)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 	"unsafe"
+	"weak"
 
 	"tandem/npu"
 	"tandem/npu/native"
@@ -451,6 +452,27 @@ func testUnreachableProgramsAreFreed(t *testing.T, d *Device) {
 	}
 	if err := kept.Run(npu.Args{Rows: 1, X: make([]float32, 32), Out: make([]float32, 8)}); err != nil {
 		t.Error(err)
+	}
+}
+
+// A device gives a rotation's factors in the same tensor each time, and forgets those of rotations that are gone.
+func TestDeviceForgetsRopes(t *testing.T) {
+	d := &Device{factors: map[weak.Pointer[npu.Rope]]*npu.Tensor{}}
+	rope, gone := &npu.Rope{Dims: 4, Factors: []float32{1, 2}}, make(chan bool, 1)
+	runtime.AddCleanup(rope, func(c chan bool) { c <- true }, gone)
+	if first := d.factorsOf(rope); d.factorsOf(rope) != first {
+		t.Error("two tensors of the same factors")
+	}
+	rope = nil
+	for end := time.Now().Add(2 * time.Minute); len(gone) == 0; {
+		if time.Now().After(end) {
+			t.Fatal("the device keeps the rotation")
+		}
+		runtime.GC()
+		runtime.Gosched()
+	}
+	if d.factorsOf(&npu.Rope{Dims: 2, Factors: []float32{3}}); len(d.factors) != 1 {
+		t.Errorf("the device has factors of %d rotations, want those of the second alone", len(d.factors))
 	}
 }
 

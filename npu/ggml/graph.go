@@ -3,10 +3,12 @@ package ggml
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/bits"
 	"runtime"
 	"slices"
+	"weak"
 
 	"tandem/npu"
 )
@@ -565,17 +567,19 @@ func (p *program) types() string {
 	return text
 }
 
-// factorsOf returns a tensor of a rotation's frequency factors, the same one each time.
+// factorsOf returns a tensor of a rotation's frequency factors, the same one each time. It forgets those of models that are gone.
 func (d *Device) factorsOf(r *npu.Rope) *npu.Tensor {
-	if t := d.factors[r]; t != nil {
+	key := weak.Make(r)
+	if t := d.factors[key]; t != nil {
 		return t
 	}
+	maps.DeleteFunc(d.factors, func(r weak.Pointer[npu.Rope], _ *npu.Tensor) bool { return r.Value() == nil })
 	t := &npu.Tensor{Name: "frequency factors", Type: npu.F32, Rows: 1, Cols: len(r.Factors)}
 	for _, f := range r.Factors {
 		b := math.Float32bits(f)
 		t.Data = append(t.Data, byte(b), byte(b>>8), byte(b>>16), byte(b>>24))
 	}
-	d.factors[r] = t
+	d.factors[key] = t
 	return t
 }
 

@@ -24,30 +24,30 @@ type sentenceSeen struct {
 	dated      bool   // the heading has a digit
 	titled     bool   // the heading is the document's title
 
-	patternCache              // shared by all sentences that the question is asked of
-	verdicts     map[int]bool // of the misfits that judge the sentence alone, by their index
-	olds         []string     // the values that it says are out of date
-	oldsKnown    bool
-	turns        [][]valueInTurn // by kind
-	turnsKnown   bool
+	patternCache                   // shared by all sentences that the question is asked of
+	verdicts          map[int]bool // of the misfits that judge the sentence alone, by their index
+	formerValues      []string     // the values that it says are out of date
+	formerKnown       bool
+	enumerations      [][]enumeratedValue // by kind
+	enumerationsKnown bool
 }
 
-// sentencesSeen holds the sentences of a passage by where they stand.
-type sentencesSeen struct {
+// sentenceCache holds the sentences of a passage by where they stand.
+type sentenceCache struct {
 	at           map[textRange]*sentenceSeen
 	patternCache // perhaps shared with other passages
 }
 
-func newSentences(c patternCache) sentencesSeen {
-	return sentencesSeen{map[textRange]*sentenceSeen{}, c}
+func newSentenceCache(c patternCache) sentenceCache {
+	return sentenceCache{map[textRange]*sentenceSeen{}, c}
 }
 
 // candidate makes a span of the passage a candidate.
-func (p passage) candidate(s span.Span, all sentencesSeen) candidate {
+func (p passage) candidate(s span.Span, all sentenceCache) candidate {
 	begin, end := p.sentence(s.Begin, s.End)
 	seen := all.at[textRange{begin, end}]
 	if seen == nil {
-		above := p.above(begin)
+		above := p.headingAbove(begin)
 		seen = &sentenceSeen{
 			begin: begin, end: end, said: p.text[begin:end], head: above, dated: strings.ContainsAny(above, "0123456789"), titled: above == p.title(),
 			patternCache: all.patternCache, verdicts: map[int]bool{},
@@ -67,14 +67,14 @@ type patternAndText struct {
 }
 
 // says reports whether a pattern matches the sentence.
-func (s *sentenceSeen) says(pattern *regexp.Regexp) bool { return s.is(pattern, s.said) }
+func (s *sentenceSeen) says(pattern *regexp.Regexp) bool { return s.matches(pattern, s.said) }
 
 // has reports whether aTime or aNumber matches a text. It looks at one word or two at a time, so that what it remembers
 // is of use for other texts.
 func (c patternCache) has(pattern *regexp.Regexp, text string) bool {
 	before := ""
 	for word := range strings.FieldsSeq(text) {
-		if c.is(pattern, word) || pairs(before) && c.is(pattern, before+" "+word) {
+		if c.matches(pattern, word) || beginsPair(before) && c.matches(pattern, before+" "+word) {
 			return true
 		}
 		before = word
@@ -82,14 +82,14 @@ func (c patternCache) has(pattern *regexp.Regexp, text string) bool {
 	return false
 }
 
-// pairs reports whether a word may be the first of two that aTime or aNumber match: "as soon", "any time", "up to".
-func pairs(word string) bool {
+// beginsPair reports whether a word may be the first of two that aTime or aNumber match: "as soon", "any time", "up to".
+func beginsPair(word string) bool {
 	n := len(word)
 	return n >= 2 && (strings.EqualFold(word[n-2:], "as") || strings.EqualFold(word[n-2:], "up") || n >= 3 && strings.EqualFold(word[n-3:], "any"))
 }
 
-// is reports whether a pattern matches a text.
-func (c patternCache) is(pattern *regexp.Regexp, text string) bool {
+// matches reports whether a pattern matches a text.
+func (c patternCache) matches(pattern *regexp.Regexp, text string) bool {
 	this := patternAndText{pattern, text}
 	ok, known := c[this]
 	if !known {

@@ -22,7 +22,7 @@ func (d *Decoder) replace(s *part, ends []tandem.Token) {
 		}
 	}
 	was := &s.contexts[best]
-	if s.form != value || best == len(s.contexts)-1 || len(was.texts) == 0 {
+	if s.form != formValue || best == len(s.contexts)-1 || len(was.texts) == 0 {
 		return
 	}
 	said := was.texts[0].quote
@@ -57,11 +57,11 @@ func (s *part) putsRight(was, q decoder.Quote) bool {
 // replaces reports whether a sentence says that a value is no longer so: it has the value where it names the former
 // one.
 func replaces(sentence, value, question string) bool {
-	return replacesAny(oldValues(sentence), sentence, value, question)
+	return replacesAny(formerValuesIn(sentence), sentence, value, question)
 }
 
-// oldValues returns the former values that a sentence names.
-func oldValues(sentence string) (all []string) {
+// formerValuesIn returns the former values that a sentence names.
+func formerValuesIn(sentence string) (all []string) {
 	for _, m := range outdated.FindAllStringSubmatch(sentence, -1) {
 		all = append(all, strings.Join(m[1:], ""))
 	}
@@ -193,7 +193,7 @@ var saysChange = regexp.MustCompile(`(?i)` + apart(`now|no more|no longer|instea
 	`|put (?:up|back|forward) (?:to|until|by)|(?:goes|go|went|gone|going) (?:up|down|back)(?: to)?`+
 	`|(?:update|updated|correction|corrected|change|changed|changes|notice|edit|ps|nb|neu|korrektur|änderung|changement|cambio)\b[^.:;\n]{0,30}[:!–—]`))
 
-// inForceFrom matches the time from which something holds, "from 14 July", but no stretch of time.
+// inForceFrom matches the time from which something holds, "from 14 July", but no range of times.
 var inForceFrom = regexp.MustCompile(`(?i)(?:^|[^\pL])(?:with effect from|effective(?: from)?|as (?:of|from)|starting|from) (?:next (?:week|month|year|season|term)|the same (?:date|day)|(?:the )?\d{1,2}(?:st|nd|rd|th)?(?: of)? ` +
 	aMonth + `|` + aMonth + `)(?:[^\pL\pN–-]|$)`)
 

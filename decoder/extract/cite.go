@@ -68,10 +68,10 @@ func (s *part) cite(text []tandem.Token, lost bool) decoder.Part {
 		}
 		p.Nothing = math.Exp(weights[last] - p.H)
 	}
-	_, refused := s.contexts[last].said(text)
+	_, refused := s.contexts[last].quoteFor(text)
 	refused = refused || p.Nothing == 1
 	for i, c := range s.contexts[:last] {
-		said, ok := c.said(text)
+		said, ok := c.quoteFor(text)
 		if refused && !ok && len(c.near) > 0 { // a reader of this answer looks for herself, and needs what stands around it
 			c.whole.Passage, c.whole.Relevance = i, c.r
 			p.Quotes = append(p.Quotes, c.whole)
@@ -94,8 +94,8 @@ func (s *part) cite(text []tandem.Token, lost bool) decoder.Part {
 	return p
 }
 
-// said returns the context's likeliest quote for a text.
-func (c *docContext) said(text []tandem.Token) (decoder.Quote, bool) {
+// quoteFor returns the context's likeliest quote for a text.
+func (c *docContext) quoteFor(text []tandem.Token) (decoder.Quote, bool) {
 	for _, t := range c.texts {
 		if goesOn(t.tokens, text) {
 			return t.quote, true

@@ -25,7 +25,7 @@ func elsewhere(question string, known []passage) []bool {
 		if m == nil {
 			continue
 		}
-		place, named := besides(words.Content(m[1]), ofAnyDocument), false
+		place, named := excluding(words.Content(m[1]), ofAnyDocument), false
 		for _, p := range known {
 			named = named || words.Shared(place, p.documentWords()) > 0
 		}
@@ -47,5 +47,5 @@ var ofAnyDocument = words.Set(`house home flat apartment building place family r
 func (p passage) documentWords() []string {
 	title, _, _ := strings.Cut(p.title(), ": ")
 	file := path.Base(strings.ReplaceAll(p.source, `\`, "/"))
-	return words.Content(title + " " + strings.Map(parting, strings.TrimSuffix(file, path.Ext(file))))
+	return words.Content(title + " " + strings.Map(spaceForSeparator, strings.TrimSuffix(file, path.Ext(file))))
 }

@@ -51,19 +51,19 @@ func (c Config) evidence(q query, ps []passages.Passage, known []passage) ([]Evi
 	for i, other := range elsewhere(q.question, known) {
 		out[i].Elsewhere = other
 	}
-	lead(out)
+	setLeads(out)
 	return out, spans, nil
 }
 
 // evidence returns what speaks for the passage by itself, and its likeliest spans that may answer. seen remembers what
 // patterns match.
 func (p passage) evidence(q query, f *span.Posterior, seen patternCache) (Evidence, []span.Span) {
-	e := Evidence{None: f.None, Whole: q.form != value, Slips: q.slips, Foreign: q.language != span.English || p.read.Language() != span.English}
-	spans := p.answers(f, q.form, maxTexts)
-	if q.stretch {
-		p.stretched(spans)
+	e := Evidence{None: f.None, Whole: q.form != formValue, Slips: q.slips, Foreign: q.language != span.English || p.read.Language() != span.English}
+	spans := p.likeliestAnswers(f, q.form, maxTexts)
+	if q.timeRange {
+		p.widenToTimeRanges(spans)
 	}
-	p.wholeQuantity(q.wants, spans)
+	p.widenQuantities(q.wants, spans)
 	if p.reweigh(q.wants, spans, seen) {
 		e.None = max(f.None, otherKind)
 	}
@@ -72,7 +72,7 @@ func (p passage) evidence(q query, f *span.Posterior, seen patternCache) (Eviden
 		e.Share = shareOf(spans[0].P, f.None)
 		around := p.quote(p.widen(spans[0].Begin, spans[0].End))
 		e.Length = len(around.Text)
-		e.Later = q.form == value && !q.past && (supersedes(around, q.text) || p.announcesAbout(q.wants, around))
+		e.Later = q.form == formValue && !q.past && (supersedes(around, q.text) || p.announcesAbout(q.wants, around))
 	}
 	return e, spans
 }
@@ -105,8 +105,8 @@ func (c Config) lexical(language span.Language, clause string, ps []passages.Pas
 	return relevance, echo
 }
 
-// lead fills in how far each passage is ahead of the best other one.
-func lead(all []Evidence) {
+// setLeads fills in how far each passage is ahead of the best other one.
+func setLeads(all []Evidence) {
 	for i := range all {
 		other := -float64(maxLogOdds)
 		for j := range all {
@@ -141,7 +141,7 @@ func (c Config) Choices(question string, ps []passages.Passage) ([]Choice, error
 		out[i].Evidence = evidence[i]
 		if len(best) > 0 {
 			out[i].Value, _ = known[i].say(best[0], q.form)
-			out[i].Sentence, _ = known[i].say(best[0], sentence)
+			out[i].Sentence, _ = known[i].say(best[0], formSentence)
 		}
 	}
 	return out, nil

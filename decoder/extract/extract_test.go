@@ -132,7 +132,7 @@ func TestSaid(t *testing.T) {
 	d := Decoder{parts: []part{{contexts: []docContext{
 		{r: 1, texts: []spelledText{{text: "9", quote: decoder.Quote{Text: times}}}}, {r: 0, texts: []spelledText{{text: Unknown}}},
 	}}}}
-	if !d.said(from(times, times)) || d.said(from("The mill is shut.", "The mill is shut.")) || d.said(nil) {
+	if !d.alreadySaid(from(times, times)) || d.alreadySaid(from("The mill is shut.", "The mill is shut.")) || d.alreadySaid(nil) {
 		t.Error("the sentence of an answer is not told from others")
 	}
 }
@@ -362,7 +362,7 @@ func TestLikeliest(t *testing.T) {
 	const question = "Who owns the marina?"
 	device, cloud := open(t, config(0), question, deviceNotes), open(t, config(0), question, notes("A\nThe boat is red.", "B\nThe bus is red."))
 	say := func(c *docContext, r float64, text string) {
-		c.r, c.texts = r, device.spell(value, []answerText{{text: text, p: 1}}, device.ends(0))
+		c.r, c.texts = r, device.spell(formValue, []answerText{{text: text, p: 1}}, device.ends(0))
 	}
 	own, other := device.parts[0].contexts, cloud.parts[0].contexts
 	for _, c := range []struct {
@@ -395,7 +395,7 @@ func TestLongReason(t *testing.T) {
 	d := open(t, cfg, "Why was the old bridge taken down?", notes(note))
 	sentence := note[len("Bridge\n"):]
 	at := strings.Index(sentence, "its piers")
-	got := d.spell(reason, []answerText{{text: sentence, p: 1, quote: decoder.Quote{Text: sentence, From: at, To: at + len("its piers")}}}, nil)[0].text
+	got := d.spell(formReason, []answerText{{text: sentence, p: 1, quote: decoder.Quote{Text: sentence, From: at, To: at + len("its piers")}}}, nil)[0].text
 	if !strings.HasPrefix(got, "… ") || !strings.Contains(got, "because its piers") {
 		t.Errorf("%q", got)
 	}
@@ -408,7 +408,7 @@ func TestAnyScript(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for i := range 10_000 {
 		text := scripts.Text(r)
-		c := d.spell(value, []answerText{{text: text, p: 1}}, []tandem.Token{d.end})[0]
+		c := d.spell(formValue, []answerText{{text: text, p: 1}}, []tandem.Token{d.end})[0]
 		if got := tok.Decode(c.tokens); got != text {
 			t.Fatalf("case %d: %q is spelled %q", i, text, got)
 		}
@@ -457,12 +457,12 @@ func TestNothingIsCutWithin(t *testing.T) {
 		{"12 000 500 euros", 9, "…"}, {"at 12 000 500 euros", 9, "at …"}, {"橋は古い", 9, "橋 …"}, {"4711-B", 6, "4711-B"},
 	} {
 		d := &Decoder{cfg: Config{Tokenizer: tok, MaxTokens: c.room}, end: tok.EOGs()[0]}
-		got := d.spell(value, []answerText{{text: c.text, p: 1, quote: decoder.Quote{Text: c.text, To: len(c.text)}}}, nil)[0].tokens
+		got := d.spell(formValue, []answerText{{text: c.text, p: 1, quote: decoder.Quote{Text: c.text, To: len(c.text)}}}, nil)[0].tokens
 		if text := tok.Decode(got); text != c.want {
 			t.Errorf("%q in %d tokens: %q, want %q", c.text, c.room, text, c.want)
 		}
 		d.cfg.MaxTokens = 6
-		if got := tok.Decode(d.spell(value, []answerText{{text: Unknown, p: 1}}, nil)[0].tokens); got != "I …" {
+		if got := tok.Decode(d.spell(formValue, []answerText{{text: Unknown, p: 1}}, nil)[0].tokens); got != "I …" {
 			t.Errorf("a refusal is cut to %q", got)
 		}
 	}
@@ -496,24 +496,24 @@ func wholeWords(text string) []string {
 // The form of an answer follows from how the question begins.
 func TestForm(t *testing.T) {
 	for question, want := range map[string]form{
-		"When does the museum open?":        value,
-		"And how much is the ferry?":        value,
-		"Why was the trip cancelled?":       reason,
-		"how do I reset the router":         steps,
-		"What does tea cost?":               value,
-		"what costs 3 euros?":               value,
-		"Which does Anna like?":             value,
-		"Is the pool open on Sundays?":      sentence,
-		"What are the ingredients?":         list,
-		"which books did Anna lend me?":     list,
-		"On which days is it closed?":       list,
-		"who were the founders?":            list,
-		"Which two books did Anna lend me?": list,
-		"Which two do you mean?":            value,
-		"On what date did it open?":         value,
-		"wifi password":                     value,
-		"What is the status of the order?":  value,
-		"":                                  value,
+		"When does the museum open?":        formValue,
+		"And how much is the ferry?":        formValue,
+		"Why was the trip cancelled?":       formReason,
+		"how do I reset the router":         formSteps,
+		"What does tea cost?":               formValue,
+		"what costs 3 euros?":               formValue,
+		"Which does Anna like?":             formValue,
+		"Is the pool open on Sundays?":      formSentence,
+		"What are the ingredients?":         formList,
+		"which books did Anna lend me?":     formList,
+		"On which days is it closed?":       formList,
+		"who were the founders?":            formList,
+		"Which two books did Anna lend me?": formList,
+		"Which two do you mean?":            formValue,
+		"On what date did it open?":         formValue,
+		"wifi password":                     formValue,
+		"What is the status of the order?":  formValue,
+		"":                                  formValue,
 	} {
 		if got := formOf(question); got != want {
 			t.Errorf("%q: form %d, want %d", question, got, want)

@@ -155,13 +155,13 @@ func (p passage) ownQuestion(question string) (from, to int, asks bool) {
 	if last := p.title(); strings.HasSuffix(strings.TrimSpace(last), "?") { // the heading asks
 		about := words.Content(last[strings.LastIndex(last, ": ")+1:])
 		if len(about) >= fewestAsked && words.Shared(about, wanted) == len(about) && words.Shared(wanted, titled) == len(wanted) {
-			from, to = p.firstSaid(p.body)
+			from, to = p.lineOrSentence(p.body)
 			return from, to, true
 		}
 	}
 	for _, end := range p.ends {
-		begin := p.begun(end - 1)
-		if begin < p.body || !p.asks(begin) {
+		begin := p.sentenceStart(end - 1)
+		if begin < p.body || !p.isQuestion(begin) {
 			continue
 		}
 		about := words.Content(lastSaid(p.text[begin+len(speaker.FindString(p.text[begin:end])) : end]))
@@ -169,7 +169,7 @@ func (p passage) ownQuestion(question string) (from, to int, asks bool) {
 		if len(about) < fewestAsked || words.Shared(about, wanted) < len(about) || words.Shared(wanted, slices.Concat(about, titled, owner)) < len(wanted) {
 			continue
 		}
-		from, to = p.below(begin)
+		from, to = p.answerBelow(begin)
 		return from, to, true
 	}
 	return 0, 0, false

@@ -16,15 +16,15 @@ var asksCommand = regexp.MustCompile(`(?i)^\W*(?:and )?(?:what(?:'s| is| are)?|w
 // is the verb, stands in the heading above the block, in the line that introduces it or in the code, and the rest of
 // the question somewhere in the passage.
 func (p passage) codeBlock(q query) (from, to int, ok bool) {
-	if q.form != steps && !asksCommand.MatchString(q.text) {
+	if q.form != formSteps && !asksCommand.MatchString(q.text) {
 		return 0, 0, false
 	}
-	wanted := besides(words.Content(q.text), commandWords)
+	wanted := excluding(words.Content(q.text), commandWords)
 	if len(wanted) == 0 {
 		return 0, 0, false
 	}
 	titled := words.Content(p.title())
-	missing := len(without(wanted, words.Content(p.text)))
+	missing := len(unmentioned(wanted, words.Content(p.text)))
 	if missing > 1 || missing == 1 && len(wanted) < fewestMissing {
 		return 0, 0, false
 	}
@@ -35,9 +35,9 @@ func (p passage) codeBlock(q query) (from, to int, ok bool) {
 			begin = p.lineEnd(begin) + 1
 			continue
 		}
-		near := words.Content(p.above(begin) + " " + p.introduces(begin) + " " + p.text[begin:end])
-		n := len(wanted) - len(without(wanted, slices.Concat(near, titled)))
-		if does := len(without(wanted[:1], near)) == 0; does && n > most && 2*n >= len(wanted) {
+		near := words.Content(p.headingAbove(begin) + " " + p.sentenceBefore(begin) + " " + p.text[begin:end])
+		n := len(wanted) - len(unmentioned(wanted, slices.Concat(near, titled)))
+		if does := len(unmentioned(wanted[:1], near)) == 0; does && n > most && 2*n >= len(wanted) {
 			most, from, to, ok = n, begin+len(passages.CodeMark), end, true
 		}
 		begin = end + 1
@@ -51,8 +51,8 @@ const fewestMissing = 4
 // commandWords say that a question is for a command, as "line" does, and not for what.
 var commandWords = words.Set("command commands line code snippet way")
 
-// introduces returns the last sentence before a block of code, if that is no code.
-func (p passage) introduces(begin int) string {
+// sentenceBefore returns the last sentence before a block of code, if that is no code.
+func (p passage) sentenceBefore(begin int) string {
 	if begin <= p.body {
 		return ""
 	}
@@ -66,8 +66,8 @@ func (p passage) introduces(begin int) string {
 // dedented returns the lines of a block of code without the mark of windows before them.
 func dedented(block string) string { return strings.ReplaceAll(block, "\n"+passages.CodeMark, "\n") }
 
-// without returns the words of a that are not in b, not even with another ending: "configuration" has "configure".
-func without(a, b []string) []string {
+// unmentioned returns the words of a that are not in b, not even with another ending: "configuration" has "configure".
+func unmentioned(a, b []string) []string {
 	return slices.DeleteFunc(words.Without(a, b), func(x string) bool {
 		return slices.ContainsFunc(append([]string{x}, alike[x]...), func(x string) bool {
 			return words.Shared([]string{x}, b) > 0 || slices.ContainsFunc(b, func(y string) bool { return sameRoot(x, y) })

@@ -21,19 +21,19 @@ type comparison struct {
 }
 
 var comparisons = map[string]comparison{
-	"cheaper": {true, amount}, "more expensive": {false, amount}, "dearer": {false, amount}, "heavier": {false, weight}, "lighter": {true, weight},
-	"longer": {false, quantity}, "shorter": {true, quantity}, "bigger": {false, quantity}, "larger": {false, quantity}, "smaller": {true, quantity},
-	"higher": {false, quantity}, "lower": {true, quantity}, "taller": {false, quantity}, "wider": {false, quantity}, "deeper": {false, quantity},
-	"more": {false, quantity}, "less": {true, quantity}, "fewer": {true, quantity},
+	"cheaper": {true, amountBehind}, "more expensive": {false, amountBehind}, "dearer": {false, amountBehind}, "heavier": {false, weightBehind}, "lighter": {true, weightBehind},
+	"longer": {false, quantityBehind}, "shorter": {true, quantityBehind}, "bigger": {false, quantityBehind}, "larger": {false, quantityBehind}, "smaller": {true, quantityBehind},
+	"higher": {false, quantityBehind}, "lower": {true, quantityBehind}, "taller": {false, quantityBehind}, "wider": {false, quantityBehind}, "deeper": {false, quantityBehind},
+	"more": {false, quantityBehind}, "less": {true, quantityBehind}, "fewer": {true, quantityBehind},
 }
 
 var (
-	// amount matches an amount of money after a name: ": £31".
-	amount = regexp.MustCompile(`(?i)^[^\d\n,;]{0,20}?([€£$] ?\d[\d.,]*\d|[€£$] ?\d|\d[\d.,]*(?: ?(?:€|eur|euros?|dollars?|pounds?|chf|francs?)))`)
-	// weight matches a weight after a name: ": 9 kg".
-	weight = regexp.MustCompile(`(?i)^[^\d\n,;]{0,20}?(\d[\d.,]* ?(?:kg|g|t|lbs?)\b)`)
-	// quantity matches any number with its unit after a name: ": 4 nights".
-	quantity = regexp.MustCompile(`^[^\d\n,;]{0,20}?(\d[\d.,]*(?: ?[\pL%²³/]+)?)`)
+	// amountBehind matches an amount of money after a name: ": £31".
+	amountBehind = regexp.MustCompile(`(?i)^[^\d\n,;]{0,20}?([€£$] ?\d[\d.,]*\d|[€£$] ?\d|\d[\d.,]*(?: ?(?:€|eur|euros?|dollars?|pounds?|chf|francs?)))`)
+	// weightBehind matches a weight after a name: ": 9 kg".
+	weightBehind = regexp.MustCompile(`(?i)^[^\d\n,;]{0,20}?(\d[\d.,]* ?(?:kg|g|t|lbs?)\b)`)
+	// quantityBehind matches any number with its unit after a name: ": 4 nights".
+	quantityBehind = regexp.MustCompile(`^[^\d\n,;]{0,20}?(\d[\d.,]*(?: ?[\pL%²³/]+)?)`)
 )
 
 // oneOfTwo returns the name of the thing that has more, or less, where a question names two and asks which: their
@@ -47,10 +47,10 @@ func (p passage) oneOfTwo(q query) (from, to int, ok bool) {
 	k := comparisons[strings.ToLower(m[2])]
 	var found [2]quantified
 	for i, name := range m[4:6] {
-		if found[i], ok = p.inTable(question, words.Content(name)); ok {
+		if found[i], ok = p.numberInTable(question, words.Content(name)); ok {
 			continue
 		}
-		if found[i], ok = p.behind(words.Content(name), words.Content(m[1]+" "+m[3]), k.value); !ok {
+		if found[i], ok = p.numberBehind(words.Content(name), words.Content(m[1]+" "+m[3]), k.value); !ok {
 			return 0, 0, false
 		}
 	}
@@ -71,8 +71,8 @@ type quantified struct {
 	unit     string
 }
 
-// inTable returns the thing in whose row a question names a column with a number.
-func (p passage) inTable(question string, name []string) (out quantified, ok bool) {
+// numberInTable returns the thing in whose row a question names a column with a number.
+func (p passage) numberInTable(question string, name []string) (out quantified, ok bool) {
 	rows := p.rows
 	if len(rows) == 0 || len(name) == 0 {
 		return out, false
@@ -95,8 +95,8 @@ func (p passage) inTable(question string, name []string) (out quantified, ok boo
 	return out, ok
 }
 
-// behind returns the thing whose name stands before a number, in the line that has most of the other words of the question.
-func (p passage) behind(name, others []string, value *regexp.Regexp) (out quantified, ok bool) {
+// numberBehind returns the thing whose name stands before a number, in the line that has most of the other words of the question.
+func (p passage) numberBehind(name, others []string, value *regexp.Regexp) (out quantified, ok bool) {
 	if len(name) == 0 || len(name) > maxWords {
 		return out, false
 	}

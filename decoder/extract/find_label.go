@@ -53,10 +53,10 @@ func (p passage) labels(begin, end int) (out []label) {
 // counts. Two of that length leave open which is meant.
 func (p passage) valueBehindLabel(q query) (from, to int, ok bool) {
 	question := q.text
-	if q.form != value || q.compares != "" {
+	if q.form != formValue || q.compares != "" {
 		return 0, 0, false
 	}
-	wanted := besides(words.Content(question), asksOnly)
+	wanted := excluding(words.Content(question), asksOnly)
 	speaks := func(end int) bool {
 		return len(words.Without(wanted, append(words.Content(p.text[p.start:end]), "number"))) == 0
 	}
@@ -66,7 +66,7 @@ func (p passage) valueBehindLabel(q query) (from, to int, ok bool) {
 	thing, most := asksFor(question), 0
 	for begin, end := range p.lines() {
 		for _, l := range p.labels(begin, end) {
-			if len(l.words) < most || !p.measured(question, wanted, l) && (words.Shared(l.words, wanted) < len(l.words) || words.Shared(l.words, thing) == 0) {
+			if len(l.words) < most || !p.isMeasure(question, wanted, l) && (words.Shared(l.words, wanted) < len(l.words) || words.Shared(l.words, thing) == 0) {
 				continue
 			}
 			if !speaks(end) || q.old && !saysFormer.MatchString(p.text[begin:end]) {
@@ -82,7 +82,7 @@ func (p passage) valueBehindLabel(q query) (from, to int, ok bool) {
 	case !ok, len(strings.Fields(said)) > maxWords, q.person && !strings.ContainsFunc(said, unicode.IsUpper), asksCost.MatchString(question) && !aPrice.MatchString(said):
 		return 0, 0, false
 	}
-	return from, to, len(q.misfits(p, span.Span{Begin: from, End: to}, newSentences(patternCache{}))) == 0
+	return from, to, len(q.misfits(p, span.Span{Begin: from, End: to}, newSentenceCache(patternCache{}))) == 0
 }
 
 // asksFor returns the words of a question up to the complement that says what it is about: "old tenant" of "who was the
@@ -99,9 +99,9 @@ func asksFor(question string) []string {
 // complements matches what begins such a complement: " of ".
 var complements = regexp.MustCompile(` (?:of|in|at|on|for|with|from) `)
 
-// measured reports whether a label is the measure that a question about the passage's subject asks for: "Noise" for
+// isMeasure reports whether a label is the measure that a question about the passage's subject asks for: "Noise" for
 // "how loud is the DryMate?"
-func (p passage) measured(question string, wanted []string, l label) bool {
+func (p passage) isMeasure(question string, wanted []string, l label) bool {
 	if len(words.Without(wanted, words.Content(p.title()))) > 0 {
 		return false
 	}

@@ -10,14 +10,14 @@ import (
 // listBelowHeading returns the list below a heading that the question names, such as the ingredients or the members.
 // The title must have the other words of the question.
 func (p passage) listBelowHeading(q query) (from, to int, ok bool) {
-	if q.form != list {
+	if q.form != formList {
 		return 0, 0, false
 	}
 	wanted := words.Content(q.text)
 	rest := words.Without(wanted, words.Content(p.title()))
 	for begin, end := range p.lines() {
 		head := words.Content(p.text[begin:end])
-		if len(head) == 0 || !p.heads(begin) || words.Shared(head, wanted) < len(head) {
+		if len(head) == 0 || !p.isLeadIn(begin) || words.Shared(head, wanted) < len(head) {
 			continue
 		}
 		if left := words.Without(rest, head); slices.ContainsFunc(left, func(w string) bool { return !listNeeds[w] }) {
@@ -30,8 +30,8 @@ func (p passage) listBelowHeading(q query) (from, to int, ok bool) {
 	return from, to, ok
 }
 
-// heads reports whether the line at an offset stands above what it is about.
-func (p passage) heads(at int) bool {
+// isLeadIn reports whether the line at an offset stands above what it is about.
+func (p passage) isLeadIn(at int) bool {
 	end := p.lineEnd(at)
 	return strings.HasSuffix(p.text[at:end], ":") || p.heading(at, end)
 }

@@ -10,10 +10,10 @@ import (
 // codeThatOpens returns the code in a note that only names what the code opens, if a question asks for it: "shed
 // padlock 7731".
 func (p passage) codeThatOpens(q query) (from, to int, ok bool) {
-	if !q.code {
+	if !q.passcode {
 		return 0, 0, false
 	}
-	wanted := besides(q.words, namesCode)
+	wanted := excluding(q.words, namesCode)
 	title := words.Content(p.title())
 	for begin := p.body; begin < len(p.text); {
 		end := len(p.text)

@@ -44,7 +44,7 @@ func (p passage) signature(q query) (from, to int, ok bool) {
 	if !asksSigner.MatchString(q.text) {
 		return 0, 0, false
 	}
-	about := besides(words.Content(q.text), signing)
+	about := excluding(words.Content(q.text), signing)
 	if len(words.Without(about, words.Content(p.text[p.start:]))) > 0 {
 		return 0, 0, false
 	}

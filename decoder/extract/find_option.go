@@ -31,7 +31,7 @@ var defaultWords = words.Set("default defaults value values option options setti
 // defaultValue returns the default value that a question asks for, from the line or the sentence that is about just this
 // option. found says that there is such a line; the range is empty if that line gives no default.
 func (p passage) defaultValue(q query) (from, to int, found bool) {
-	if !asksDefault.MatchString(q.text) || q.form != value || q.former {
+	if !asksDefault.MatchString(q.text) || q.form != formValue || q.former {
 		return 0, 0, false
 	}
 	wanted := slices.DeleteFunc(words.Content(q.text), func(w string) bool { return defaultWords[w] || asksOnly[w] })
@@ -176,10 +176,10 @@ func (p passage) explained(names []string) (from, to int, ok bool) {
 
 // headedBy returns what comes first below the heading that has all words of a question about the purpose of something.
 func (p passage) headedBy(question string) (from, to int, ok bool) {
-	wanted := p.besidesNames(words.Content(question))
+	wanted := p.withoutNames(words.Content(question))
 	titled := words.Content(p.text[p.start+max(0, strings.LastIndex(p.title(), ": ")) : p.body])
 	if asked := words.Content(question); len(titled) > 0 && len(wanted) == 0 && words.Shared(titled, asked) > 1 {
-		from, to = p.firstSaid(p.body)
+		from, to = p.lineOrSentence(p.body)
 		return from, to, from < to && !p.heading(from, to)
 	}
 	if len(wanted) < 2 {
@@ -189,7 +189,7 @@ func (p passage) headedBy(question string) (from, to int, ok bool) {
 		if !p.heading(begin, end) || end+1 >= len(p.text) || words.Shared(wanted, words.Content(p.text[begin:end])) < len(wanted) {
 			continue
 		}
-		if from, to = p.firstSaid(end + 1); from < to && !p.heading(from, to) {
+		if from, to = p.lineOrSentence(end + 1); from < to && !p.heading(from, to) {
 			return from, to, true
 		}
 	}
@@ -235,10 +235,10 @@ var (
 // directory", "how do I create a system account". The first sentence of its description has all words of the question;
 // of several such options it is the one with the fewest other words.
 func (p passage) optionThatDoes(q query) (from, to int, ok bool) {
-	if q.form != steps && !asksOption.MatchString(q.text) {
+	if q.form != formSteps && !asksOption.MatchString(q.text) {
 		return 0, 0, false
 	}
-	wanted := besides(p.besidesNames(words.Content(q.text)), optionWords)
+	wanted := excluding(p.withoutNames(words.Content(q.text)), optionWords)
 	if len(wanted) < 2 {
 		return 0, 0, false
 	}
@@ -251,7 +251,7 @@ func (p passage) optionThatDoes(q query) (from, to int, ok bool) {
 		begin += len(lineMark.FindString(p.text[begin:end]))
 		_, first := p.sentence(begin, begin+len(label)+len(": ")+1)
 		words := words.Content(p.text[begin+len(label) : min(first, end)])
-		if len(without(slices.Clone(wanted), words)) > 0 || len(words) > maxOthers*len(wanted) {
+		if len(unmentioned(slices.Clone(wanted), words)) > 0 || len(words) > maxOthers*len(wanted) {
 			continue
 		}
 		switch {

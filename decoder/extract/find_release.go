@@ -48,8 +48,8 @@ var (
 	ofProduct = regexp.MustCompile(`(?i)\b(?:which|what) (\S+) (?:versions?|releases?)\b|([\pL][^\s?!.]*) v?\d+\.\d`)
 )
 
-// changing has groups of words that changelogs use for the same; of each the beginning.
-var changing = [][]string{
+// changeWords has groups of words that changelogs use for the same; of each the beginning.
+var changeWords = [][]string{
 	{"add", "introduc", "new", "bring", "brought", "includ", "gain", "came", "come"},
 	{"drop", "remov", "delet", "end", "lost", "lose", "stop"},
 	{"fix", "repair", "correct", "resolv", "solv"},
@@ -68,7 +68,7 @@ func (p passage) releases() (out []release) {
 	titles := p.title()
 	for at := 0; at < len(titles); {
 		part, rest, _ := strings.Cut(titles[at:], ": ")
-		if r, ok := p.headed(p.start+at, p.start+at+len(strings.TrimSpace(part))); ok {
+		if r, ok := p.releaseHeading(p.start+at, p.start+at+len(strings.TrimSpace(part))); ok {
 			r.from = p.body
 			out = []release{r}
 		}
@@ -76,7 +76,7 @@ func (p passage) releases() (out []release) {
 	}
 	for begin, end := range p.lines() {
 		if apart := begin == p.body || strings.HasSuffix(p.text[:begin], "\n\n"); apart || beginsVersion.MatchString(p.text[begin:end]) || p.heading(begin, end) {
-			if r, ok := p.headed(begin, end); ok {
+			if r, ok := p.releaseHeading(begin, end); ok {
 				r.from = min(end+1, len(p.text))
 				out = append(out, r)
 			}
@@ -91,8 +91,8 @@ func (p passage) releases() (out []release) {
 	return out
 }
 
-// headed reads a heading as that of a release.
-func (p passage) headed(from, to int) (r release, ok bool) {
+// releaseHeading reads a heading as that of a release.
+func (p passage) releaseHeading(from, to int) (r release, ok bool) {
 	line := p.text[from:to]
 	at := version.FindStringIndex(line)
 	if at == nil || aDate.MatchString(line[at[0]:]) || !beforeVersion.MatchString(line[:at[0]]) || partOfText.MatchString(line) || !behindVersion.MatchString(line[at[1]:]) {
@@ -108,7 +108,7 @@ func (p passage) headed(from, to int) (r release, ok bool) {
 // fromChangelog returns what a changelog answers: the release in which something changed, what changed in a release, or
 // its date. The ranges after the first say so.
 func (p passage) fromChangelog(q query) finding {
-	if q.form != value && q.form != list {
+	if q.form != formValue && q.form != formList {
 		return finding{}
 	}
 	return finding{ranges: p.releasesThatTell(q.text)}
@@ -122,14 +122,14 @@ func (p passage) releasesThatTell(question string) (at []textRange) {
 			return p.changes(question, r)
 		}
 	}
-	verbs, things := p.changed(question)
+	verbs, things := p.verbsAndThings(question)
 	byTime := asksTime.MatchString(question)
 	if !byTime && !asksRelease.MatchString(question) || len(things) == 0 || len(verbs) == 0 || p.namesOwn(question) {
 		return nil
 	}
 	of := p.versionOf(question)
 	for _, r := range all {
-		for _, line := range p.telling(r, verbs, things) {
+		for _, line := range p.linesThatTell(r, verbs, things) {
 			if words.Shared(of, words.Content(p.text[line.from:line.to])) > 0 { // "Python version" and "Require Python 3.9"
 				return nil
 			}
@@ -154,14 +154,14 @@ func (p passage) changes(question string, r release) []textRange {
 		}
 		return nil
 	}
-	verbs, things := p.changed(question)
+	verbs, things := p.verbsAndThings(question)
 	things = slices.DeleteFunc(things, func(t string) bool { return namesVersion(p.text[r.version.from:r.version.to], t) })
 	if len(verbs)+len(things) == 0 {
 		return nil
 	}
-	lines := p.telling(r, verbs, things)
+	lines := p.linesThatTell(r, verbs, things)
 	if general := len(things) == 0 && asksAllChanges.MatchString(question); len(lines) == 0 && (general || len(things) > 1) {
-		lines = p.telling(r, nil, things)
+		lines = p.linesThatTell(r, nil, things)
 	}
 	if len(lines) == 0 || len(lines) > 1 && len(things) > 0 || lines[len(lines)-1].to-lines[0].from > longestChange {
 		return nil
@@ -171,14 +171,14 @@ func (p passage) changes(question string, r release) []textRange {
 
 // ofOtherRelease reports whether a sentence is about another release than the one that the question names, and the
 // passage is about that one, too.
-func (w wants) ofOtherRelease(at candidate) bool {
+func (w wants) ofOtherRelease(c candidate) bool {
 	if !version.MatchString(w.question) {
 		return false
 	}
 	own, other := false, false
-	for _, r := range at.releases() {
-		named := namesVersion(w.question, at.text[r.version.from:r.version.to])
-		own, other = own || named, other || !named && r.version.from <= at.begin && at.begin < r.to
+	for _, r := range c.releases() {
+		named := namesVersion(w.question, c.text[r.version.from:r.version.to])
+		own, other = own || named, other || !named && r.version.from <= c.begin && c.begin < r.to
 	}
 	return own && other
 }
@@ -195,25 +195,25 @@ func (p passage) namesOwn(question string) bool {
 func (p passage) versionOf(question string) []string {
 	for _, m := range ofProduct.FindAllStringSubmatch(question, -1) {
 		if m[1] != "" {
-			return p.besidesNames(words.Content(m[1]))
+			return p.withoutNames(words.Content(m[1]))
 		}
 	}
 	return nil
 }
 
-// changed divides the words of a question about a changelog into those for changes, "added", and those for what
+// verbsAndThings divides the words of a question about a changelog into those for changes, "added", and those for what
 // changed.
-func (p passage) changed(question string) (verbs, things []string) {
-	rest := p.besidesNames(words.Content(version.ReplaceAllString(question, " ")))
+func (p passage) verbsAndThings(question string) (verbs, things []string) {
+	rest := p.withoutNames(words.Content(version.ReplaceAllString(question, " ")))
 	for _, m := range ofProduct.FindAllStringSubmatch(question, -1) {
-		if groupOf(strings.ToLower(m[2])) < 0 {
+		if changeGroup(strings.ToLower(m[2])) < 0 {
 			rest = words.Without(rest, words.Content(m[1]+" "+m[2]))
 		}
 	}
 	for _, w := range rest {
 		switch {
 		case releaseWords[w] || asksOnly[w]:
-		case groupOf(w) >= 0:
+		case changeGroup(w) >= 0:
 			verbs = append(verbs, w)
 		default:
 			things = append(things, w)
@@ -225,16 +225,16 @@ func (p passage) changed(question string) (verbs, things []string) {
 	return verbs, things
 }
 
-// groupOf returns the group of words for changes that has a word; -1 if none has.
-func groupOf(word string) int {
-	return slices.IndexFunc(changing, func(g []string) bool {
+// changeGroup returns the group of words for changes that has a word; -1 if none has.
+func changeGroup(word string) int {
+	return slices.IndexFunc(changeWords, func(g []string) bool {
 		return slices.ContainsFunc(g, func(s string) bool { return strings.HasPrefix(word, s) && len(word) <= len(s)+4 })
 	})
 }
 
-// telling returns the lines of a release that have all things and, perhaps in the heading above, all verbs or others of
+// linesThatTell returns the lines of a release that have all things and, perhaps in the heading above, all verbs or others of
 // their group.
-func (p passage) telling(r release, verbs, things []string) (lines []textRange) {
+func (p passage) linesThatTell(r release, verbs, things []string) (lines []textRange) {
 	for begin := r.from; begin < r.to; begin = p.lineEnd(begin) + 1 {
 		end := p.lineEnd(begin)
 		line := p.text[begin:end]
@@ -245,12 +245,12 @@ func (p passage) telling(r release, verbs, things []string) (lines []textRange) 
 		if slices.ContainsFunc(things, func(t string) bool { return !tells(line, has, t) }) {
 			continue
 		}
-		said := words.Content(line + " " + p.above(begin))
+		said := words.Content(line + " " + p.headingAbove(begin))
 		if len(has) > 0 && strings.HasPrefix(has[0], "support") { // "Support Android"
 			said = append(said, "add")
 		}
 		if slices.ContainsFunc(verbs, func(v string) bool {
-			return !slices.ContainsFunc(said, func(w string) bool { return groupOf(w) == groupOf(v) })
+			return !slices.ContainsFunc(said, func(w string) bool { return changeGroup(w) == changeGroup(v) })
 		}) {
 			continue
 		}
@@ -268,7 +268,7 @@ func tells(line string, words []string, thing string) bool {
 	if strings.Contains(thing, ".") {
 		return namesVersion(line, thing)
 	}
-	return len(without([]string{thing}, words)) == 0
+	return len(unmentioned([]string{thing}, words)) == 0
 }
 
 // namesVersion reports whether a text names just this version: not 1.4.1 for 1.4, nor for 1.4.1-rc1.

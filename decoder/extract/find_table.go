@@ -13,7 +13,7 @@ import (
 // tableCell returns the cell of the passage's table in the row and the column that a question names. The reader takes a
 // row for a sentence and is seldom sure of a cell by itself. The range is empty if the cell is.
 func (p passage) tableCell(q query) (from, to int, ok bool) {
-	if len(p.rows) == 0 || q.form != value {
+	if len(p.rows) == 0 || q.form != formValue {
 		return 0, 0, false
 	}
 	wanted := words.Content(q.text)
@@ -22,8 +22,8 @@ func (p passage) tableCell(q query) (from, to int, ok bool) {
 		return 0, 0, false
 	}
 	rest := p.rowWords(wanted, asked)
-	row, missing := p.rowWith(rest, p.origins(q.text))
-	if row < 0 || missing > 0 && p.ofAnother(q.text) {
+	row, missing := p.rowWith(rest, p.originColumn(q.text))
+	if row < 0 || missing > 0 && p.asksAboutOther(q.text) {
 		return 0, 0, false
 	}
 	label := words.Content(p.cell(row, 0))
@@ -143,7 +143,7 @@ var otherForms = map[string][]string{
 // rowWords returns the words of a question that say which row is meant: those that neither ask for the column nor stand
 // in the title, and no column's name, as in "by the garage Holm".
 func (p passage) rowWords(wanted, asked []string) []string {
-	named := besides(words.Without(wanted, asked), asksOnly)
+	named := excluding(words.Without(wanted, asked), asksOnly)
 	rest := words.Without(named, words.Content(p.title()))
 	if len(rest) == 0 { // the title names the row: "Runbook: web01"
 		rest = named
@@ -163,7 +163,7 @@ func (p passage) rowWith(wanted []string, without int) (row, missing int) {
 	best, most, shared, tie := -1, 0, 0, false
 	named := -1
 	if without != 0 {
-		named = p.called(wanted)
+		named = p.rowNamed(wanted)
 	}
 	for i, r := range p.rows {
 		if !slices.Equal(r.names, p.rows[0].names) {
@@ -193,9 +193,9 @@ func (p passage) rowWith(wanted []string, without int) (row, missing int) {
 	return best, len(wanted) - shared
 }
 
-// origins returns the column of the places where journeys begin, if another has those where they end and the question
+// originColumn returns the column of the places where journeys begin, if another has those where they end and the question
 // is not about leaving: who asks for the hotel in Lund means the journey to Lund. It is -1 if there is no such column.
-func (p passage) origins(question string) int {
+func (p passage) originColumn(question string) int {
 	named := func(names map[string]bool) int {
 		return slices.IndexFunc(p.rows[0].names, func(n string) bool { return names[strings.ToLower(n)] })
 	}
@@ -215,8 +215,8 @@ var (
 	leaving = regexp.MustCompile(`(?i)\b(?:from|leav\pL*|left|depart\pL*|start\pL*|off)\b`)
 )
 
-// called returns the only row whose name is words of a question, just as they are spelt; -1 if there is none.
-func (p passage) called(wanted []string) int {
+// rowNamed returns the only row whose name is words of a question, just as they are spelt; -1 if there is none.
+func (p passage) rowNamed(wanted []string) int {
 	at := -1
 	for i := range p.rows {
 		label := words.Content(p.cell(i, 0))
@@ -231,9 +231,9 @@ func (p passage) called(wanted []string) int {
 	return at
 }
 
-// ofAnother reports whether a question names last what it is about ("… of the limiter", "… in fstab"), and the passage
+// asksAboutOther reports whether a question names last what it is about ("… of the limiter", "… in fstab"), and the passage
 // does not speak of that.
-func (p passage) ofAnother(question string) bool {
+func (p passage) asksAboutOther(question string) bool {
 	m := endsWith.FindStringSubmatch(question)
 	if m == nil {
 		return false
@@ -248,8 +248,8 @@ var endsWith = regexp.MustCompile(`(?i)^.* (?:of|in|for|by|with) ((?:the |a |an 
 var (
 	// asksWhich matches a question for one of the things that have a row: "which has a red lid?".
 	asksWhich = regexp.MustCompile(`(?i)^\W*(?:and )?(?:which|who|whose)\b`)
-	// rate matches that, or of what its values are shares: "Guests per month".
-	rate = regexp.MustCompile(`(?i)` + unit.String() + `| (?:per|a|an|each|every|pro|par) \pL+$`)
+	// perUnit matches that, or of what its values are shares: "Guests per month".
+	perUnit = regexp.MustCompile(`(?i)` + unit.String() + `| (?:per|a|an|each|every|pro|par) \pL+$`)
 	// unit matches what says in a column's name how its values are measured: "(kg)", "km" in "Mileage km".
 	unit = regexp.MustCompile(`\([^()]*\)|(?:[ /]+)(?:km|m|cm|mm|kg|g|l|ml|h|min|s|EUR|USD|GBP|CHF|[€£$%°]C?|m[²³23])$`)
 )
@@ -258,7 +258,7 @@ var (
 // the column or, if it has none of the names, asks for what such a column has ("how much does … cost" for a price). The
 // column is -1 if the question asks for none or for several.
 func columnOf(names []string, question string, wanted []string) (column int, asked []string) {
-	for _, less := range []*regexp.Regexp{unit, rate} {
+	for _, less := range []*regexp.Regexp{unit, perUnit} {
 		if column, asked, tie := columnNamed(names, less, wanted); tie {
 			return -1, nil
 		} else if column >= 0 {
@@ -343,7 +343,7 @@ var columnKinds = []columnKind{
 // sumOnReceipt returns the sum at the end of a row whose columns have no names, as on a receipt, if a question asks what
 // the thing in just that row costs.
 func (p passage) sumOnReceipt(q query) (from, to int, ok bool) {
-	if q.form != value || !asksSum.MatchString(q.text) {
+	if q.form != formValue || !asksSum.MatchString(q.text) {
 		return 0, 0, false
 	}
 	wanted := words.Without(words.Content(q.text), words.Content(p.title()))

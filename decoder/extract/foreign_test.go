@@ -47,7 +47,7 @@ func TestInEnglishLeavesOthers(t *testing.T) {
 // Each part of a question is read in English, and its form is that of the English question.
 func TestForeignQuestion(t *testing.T) {
 	d := open(t, config(0), "Warum ist der Steg gesperrt?", notes("Hafen\nDer Steg ist gesperrt, weil Bohlen fehlen."))
-	if want := []string{"why is the Steg gesperrt?"}; !slices.Equal(d.clauses, want) || d.parts[0].form != reason {
+	if want := []string{"why is the Steg gesperrt?"}; !slices.Equal(d.clauses, want) || d.parts[0].form != formReason {
 		t.Errorf("%q, form %d", d.clauses, d.parts[0].form)
 	}
 	if d.Finish(t.Context(), d.cfg.Tokenizer.EOGs()[:1]) != nil || len(question.Asked{Text: "Warum?"}.Clauses()) != 1 {

@@ -12,7 +12,7 @@ import (
 // although the thing itself is missing there.
 type misfit struct {
 	name    string
-	applies func(w wants, at candidate) bool
+	applies func(w wants, c candidate) bool
 	cost    float64 // to the candidate, in nats
 
 	valuesOnly    bool // only where a value answers, not a sentence
@@ -22,10 +22,10 @@ type misfit struct {
 
 // What misfits cost, in nats.
 const (
-	wrongKind = 3 // a thing of another kind
-	echoed    = 2 // only what the question says, or the wrong part of the right sentence
-	wrongPart = 3 // what is said of another subject or another time
-	otherDay  = 6 // the day of something else: a reader takes the day below a sentence for sure
+	wrongKind  = 3 // a thing of another kind
+	echoed     = 2 // only what the question says, or the wrong part of the right sentence
+	wrongPart  = 3 // what is said of another subject or another time
+	otherEntry = 6 // the day of something else: a reader takes the day below a sentence for sure
 )
 
 // misfits are the reasons, each below an example. The costs of all that apply to a candidate add up.
@@ -33,252 +33,252 @@ var misfits = []misfit{
 	// The kind: what is asked for is something else.
 
 	// "When was the mill built?": not "monks" in "The mill was built by monks."
-	{name: "no time", perSentence: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, at candidate) bool {
-		return w.time && !at.dated && !at.has(aTime, at.said)
+	{name: "no time", perSentence: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, c candidate) bool {
+		return w.time && !c.dated && !c.has(aTime, c.said)
 	}},
 	// "How loud is the pump?": not "wheels" in "The pump has wheels."
-	{name: "no number", perSentence: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, at candidate) bool {
-		return w.number && !(at.dated && !at.titled) && !at.has(aNumber, at.said)
+	{name: "no number", perSentence: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, c candidate) bool {
+		return w.number && !(c.dated && !c.titled) && !c.has(aNumber, c.said)
 	}},
 	// "When is the water off in Mill Lane?": not "on the square" in "On 2 May the water is off in Mill Lane and on the square."
-	{name: "no time in it", valuesOnly: true, cost: echoed, applies: func(w wants, at candidate) bool {
-		return w.time && !at.dated && at.has(aTime, at.said) && !at.has(aTime, at.value)
+	{name: "no time in it", valuesOnly: true, cost: echoed, applies: func(w wants, c candidate) bool {
+		return w.time && !c.dated && c.has(aTime, c.said) && !c.has(aTime, c.value)
 	}},
 	// "How much did the disk cost?": not "old" in "The disk in bay 2 is of 20 February 2026, the one in bay 1 is old."
-	{name: "no number in it", valuesOnly: true, cost: echoed, applies: func(w wants, at candidate) bool {
-		return w.number && !at.dated && at.has(aNumber, at.said) && !at.has(aNumber, at.value)
+	{name: "no number in it", valuesOnly: true, cost: echoed, applies: func(w wants, c candidate) bool {
+		return w.number && !c.dated && c.has(aNumber, c.said) && !c.has(aNumber, c.value)
 	}},
 	// "What is Mr Lund's number?": not "phone" in "Mr Lund, phone 555 1204."
-	{name: "no digit", valuesOnly: true, cost: wrongKind, applies: func(w wants, at candidate) bool {
-		return w.digits && (!at.has(aNumber, at.value) || aMeasure.MatchString(at.value))
+	{name: "no digit", valuesOnly: true, cost: wrongKind, applies: func(w wants, c candidate) bool {
+		return w.digits && (!c.has(aNumber, c.value) || aMeasure.MatchString(c.value))
 	}},
 	// "What is the code of the padlock?": not "Dilip" in "Dilip has the new code."
-	{name: "no code", valuesOnly: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, at candidate) bool {
-		return w.code && !aCode.MatchString(at.value)
+	{name: "no code", valuesOnly: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, c candidate) bool {
+		return w.passcode && !mayBePasscode.MatchString(c.value)
 	}},
 	// "What does a lesson cost?": not "The invoice (no. 24-31) was paid" in "The invoice (no. 24-31) was paid. Lessons:
 	// 31 an hour."
-	{name: "no price", valuesOnly: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, at candidate) bool {
-		return w.price && !aPrice.MatchString(at.cells(at.from, at.from+len(at.value))) && !aPrice.MatchString(at.head)
+	{name: "no price", valuesOnly: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, c candidate) bool {
+		return w.price && !aPrice.MatchString(c.withColumnNames(c.from, c.from+len(c.value))) && !aPrice.MatchString(c.head)
 	}},
 	// "How much is breakfast?": not "8.15" in "Breakfast is only for those who come before 8.15."
-	{name: "no amount", perSentence: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, at candidate) bool {
-		return w.money && !w.mayNameAmount(at.head+"\n"+at.cells(at.begin, at.end))
+	{name: "no amount", perSentence: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, c candidate) bool {
+		return w.money && !w.mayNameAmount(c.head+"\n"+c.withColumnNames(c.begin, c.end))
 	}},
 	// "Which room is Ngozi Lind in?": not "2 February 2026" in "For Ngozi Lind, Room 14, from 2 February 2026"
-	{name: "a date", valuesOnly: true, cost: wrongKind, applies: func(w wants, at candidate) bool {
-		return w.noDate && onlyDate.MatchString(at.value)
+	{name: "a date", valuesOnly: true, cost: wrongKind, applies: func(w wants, c candidate) bool {
+		return w.noDate && onlyDate.MatchString(c.value)
 	}},
 	// "Where is the meeting?": not "19:00" in "Meeting: 3 May, 19:00, laundry."
-	{name: "no place", valuesOnly: true, cost: wrongKind, applies: func(w wants, at candidate) bool {
-		return w.noPlace(at.value)
+	{name: "no place", valuesOnly: true, cost: wrongKind, applies: func(w wants, c candidate) bool {
+		return w.noPlace(c.value)
 	}},
 	// "Who got the prize?": not "14" in "The prize went to number 14."
-	{name: "nobody", valuesOnly: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, at candidate) bool {
-		return w.person && (!strings.ContainsFunc(at.value, unicode.IsLetter) || aDeed.MatchString(at.value+at.after))
+	{name: "nobody", valuesOnly: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, c candidate) bool {
+		return w.person && (!strings.ContainsFunc(c.value, unicode.IsLetter) || aDeed.MatchString(c.value+c.after))
 	}},
 	// "How heavy is the sack?": not "3 weeks" in "The sack weighs 9 kg and lasts 3 weeks."
-	{name: "another measure", valuesOnly: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, at candidate) bool {
-		return w.hasWrongMeasure(at.value)
+	{name: "another measure", valuesOnly: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, c candidate) bool {
+		return w.hasWrongMeasure(c.value)
 	}},
 	// "When can I call Ada?": not "0555 016 218" in "Ada: 0555 016 218, from 9 to 5"
-	{name: "no time but a number to call", valuesOnly: true, cost: wrongKind, applies: func(w wants, at candidate) bool {
-		return w.time && asksCall.MatchString(w.question) && callNumber.MatchString(at.value) &&
-			!beginsWithDate.MatchString(at.value) && !aClock.MatchString(at.value)
+	{name: "no time but a number to call", valuesOnly: true, cost: wrongKind, applies: func(w wants, c candidate) bool {
+		return w.time && asksCall.MatchString(w.question) && callNumber.MatchString(c.value) &&
+			!beginsWithDate.MatchString(c.value) && !aClock.MatchString(c.value)
 	}},
 	// "When was the roofer paid?": not "410 euros" in "Paid the roofer 410 euros."
-	{name: "no time but money", valuesOnly: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, at candidate) bool {
-		return w.time && onlyMoney.MatchString(at.value) && !at.says(upToMoney) && at.dayAbove(at.begin) == ""
+	{name: "no time but money", valuesOnly: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, c candidate) bool {
+		return w.time && onlyMoney.MatchString(c.value) && !c.says(upToMoney) && c.dayAbove(c.begin) == ""
 	}},
 	// "What colour is the barrow?": not "the shed" in "The barrow stands by the shed."
-	{name: "another shape", perSentence: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, at candidate) bool {
-		return w.lacksShape(at.head + "\n" + at.cells(at.begin, at.end))
+	{name: "another shape", perSentence: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, c candidate) bool {
+		return w.lacksShape(c.head + "\n" + c.withColumnNames(c.begin, c.end))
 	}},
 	// "Which chair is heavier?": not "oak" in "The oak chair is 9 kg, the ash chair 7 kg."
-	{name: "no comparison", perSentence: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, at candidate) bool {
-		return w.compares != "" && !strings.Contains(strings.ToLower(at.text), w.compares)
+	{name: "no comparison", perSentence: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, c candidate) bool {
+		return w.compares != "" && !strings.Contains(strings.ToLower(c.text), w.compares)
 	}},
 	// "Why is the bridge closed?": not "The bridge is closed for longer" in "The bridge is closed for longer. Divers
 	// found cracks."
-	{name: "no reason", perSentence: true, cost: echoed, sentenceFails: true, applies: func(w wants, at candidate) bool {
-		return w.form == reason && !at.says(aReason) && words.Shared(w.words, words.Content(at.said)) == len(w.words)
+	{name: "no reason", perSentence: true, cost: echoed, sentenceFails: true, applies: func(w wants, c candidate) bool {
+		return w.form == formReason && !c.says(aReason) && words.Shared(w.words, words.Content(c.said)) == len(w.words)
 	}},
 	// "How do I clean the pump?": not "Clean the pump" in "Clean the pump every week. / 1. Close the tap. / 2. Open the lid."
-	{name: "not a step", cost: wrongPart, applies: func(w wants, at candidate) bool {
-		return w.form == steps && !itemMark.MatchString(at.text[at.lineStart(at.from):]) && len(aStep.FindAllStringIndex(at.text, 2)) == 2
+	{name: "not a step", cost: wrongPart, applies: func(w wants, c candidate) bool {
+		return w.form == formSteps && !itemMark.MatchString(c.text[c.lineStart(c.from):]) && len(aStep.FindAllStringIndex(c.text, 2)) == 2
 	}},
 	// "Which pass includes lockers?": not "Lockers" in the first row of a table, "Pass | Price | Lockers"
-	{name: "names of columns", perSentence: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, at candidate) bool {
-		return at.namesColumns(at.begin)
+	{name: "names of columns", perSentence: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, c candidate) bool {
+		return c.namesColumns(c.begin)
 	}},
 	// "When was the mill sold?": not "The mill was sold" in "News. / 4 March 2025 / The mill was sold."
-	{name: "the question again", valuesOnly: true, cost: echoed, applies: func(w wants, at candidate) bool {
-		said := words.Content(at.value)
+	{name: "the question again", valuesOnly: true, cost: echoed, applies: func(w wants, c candidate) bool {
+		said := words.Content(c.value)
 		return !w.choice && len(said) > 0 && words.Shared(said, w.words) == len(said)
 	}},
 
 	// The subject: it is said of something else.
 
 	// "What is the price of a morning?": not "£30" in "A full day is £58, a morning (until 12.45) £33 and an afternoon £30."
-	{name: "another's value", valuesOnly: true, cost: wrongPart, applies: func(w wants, at candidate) bool { return at.valueOfOther(w.words) }},
+	{name: "another's value", valuesOnly: true, cost: wrongPart, applies: func(w wants, c candidate) bool { return c.isOtherEnumerated(w.words) }},
 	// "What does a van cost per kilometre?": not "4 €" in "A van costs 4 € an hour and 0.30 € per km."
-	{name: "per something else", valuesOnly: true, cost: wrongPart, applies: func(w wants, at candidate) bool {
-		return w.per != nil && perOther(at.value+at.after, w.per)
+	{name: "per something else", valuesOnly: true, cost: wrongPart, applies: func(w wants, c candidate) bool {
+		return w.per != nil && perSomethingElse(c.value+c.after, w.per)
 	}},
 	// "What does E3 mean?": not "the tap is closed" in "E1: the tap is closed."
-	{name: "another code", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, at candidate) bool {
-		return w.otherCode(at.head, at.said)
+	{name: "another code", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {
+		return w.otherLetterCode(c.head, c.said)
 	}},
 	// "Who teaches year 3?": not "Ada Holm" in "Ada Holm teaches Year 5."
-	{name: "another number", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, at candidate) bool {
-		return w.otherNumber(at.head, at.said) || w.otherNumber(at.title(), "") && !w.hasNumber(at.text)
+	{name: "another number", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {
+		return w.otherNumber(c.head, c.said) || w.otherNumber(c.title(), "") && !w.hasNumber(c.text)
 	}},
 	// "How many eggs does the cake need?": not "2" in "Cake / - 2 lemons / - 3 eggs"
-	{name: "another's amount", perSentence: true, cost: wrongPart, applies: func(w wants, at candidate) bool {
-		return len(w.counted) > 0 && at.countsSomethingElse(w.counted)
+	{name: "another's amount", perSentence: true, cost: wrongPart, applies: func(w wants, c candidate) bool {
+		return len(w.counted) > 0 && c.countsSomethingElse(w.counted)
 	}},
 	// "What wetness in summer?": not "68 %" in "The dough has 68 % rather than my summer 75 %."
-	{name: "the other of two", valuesOnly: true, cost: wrongPart, applies: func(w wants, at candidate) bool {
-		here, there := at.besideOther(w)
+	{name: "the other of two", valuesOnly: true, cost: wrongPart, applies: func(w wants, c candidate) bool {
+		here, there := c.besideOther(w)
 		return !w.past && here == 0 && there > 0
 	}},
 	// "When did the first mill close?": not "1971" in "The last mill closed in 1971."
-	{name: "another in turn", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, at candidate) bool {
-		return len(w.turns) > 0 && w.otherTurn(at.head+"\n"+at.said)
+	{name: "another in turn", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {
+		return len(w.ordinals) > 0 && w.otherOrdinal(c.head+"\n"+c.said)
 	}},
 	// "What port does Zigor use?": not "1883" in "- Moscar, port 1883 / - Zigor, on a stick"
-	{name: "another item", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, at candidate) bool {
-		return at.ofOtherItem(w)
+	{name: "another item", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {
+		return c.ofOtherItem(w)
 	}},
 	// "When does db-new go?": not "28 Feb" in "The box db-old goes on 28 Feb."
-	{name: "another identifier", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, at candidate) bool {
-		return w.otherIdentifier(at.head, at.said)
+	{name: "another identifier", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {
+		return w.otherIdentifier(c.head, c.said)
 	}},
 	// "Since which version is there --fast?": not "2.0" in "--safe was dropped in 3.0. / Twice as fast since 2.0."
-	{name: "another option", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, at candidate) bool {
-		return w.otherOption(at)
+	{name: "another option", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {
+		return w.otherOption(c)
 	}},
 	// "How much faster is 2.1.0?": not "9 %" in "2.1.0 (May) / Faster by 5 %. / 2.0.0 (April) / Faster by 9 %."
-	{name: "another release", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, at candidate) bool {
-		return w.ofOtherRelease(at)
+	{name: "another release", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {
+		return w.ofOtherRelease(c)
 	}},
 	// "What does Nadia bring?": not "the grill" in "9:00 Piet: I bring the grill. / 9:05 Nadia: Good."
-	{name: "said by another", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, at candidate) bool {
-		return w.saidByAnother(at)
+	{name: "said by another", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {
+		return w.saidByAnother(c)
 	}},
 	// "Who is deputy manager at the mill?": not "Ada Lund" in "Manager: Ada Lund"
-	{name: "another role", perSentence: true, valuesOnly: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, at candidate) bool {
-		return len(w.role) > 0 && len(words.Without(w.role, words.Content(at.text[:at.body]+" "+at.head+" "+at.said))) > 0
+	{name: "another role", perSentence: true, valuesOnly: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {
+		return len(w.role) > 0 && len(words.Without(w.role, words.Content(c.text[:c.body]+" "+c.head+" "+c.said))) > 0
 	}},
 	// "What is the number of Herr Dorn?": not "0421 337 018" in "Hausmeister ist Herr Yilmaz, Tel. 0421 337 018."
-	{name: "another's", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, at candidate) bool {
-		return w.ofAnotherOwner(at.head, at.said)
+	{name: "another's", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {
+		return w.ofAnotherOwner(c.head, c.said)
 	}},
 	// "When was Mina vaccinated?": not "2024" in "Emil was vaccinated in 2024. Mina and Emil swim."
-	{name: "another name's", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, at candidate) bool { return w.ofAnotherName(at) }},
+	{name: "another name's", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool { return w.ofAnotherName(c) }},
 	// "Who mended the stove?": not "Ada Lund" in "From: Ada Lund <ada@mill.example>"
-	{name: "who wrote", perSentence: true, valuesOnly: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, at candidate) bool {
-		return w.person && at.says(mailHead) && !asksWriter.MatchString(w.question)
+	{name: "who wrote", perSentence: true, valuesOnly: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, c candidate) bool {
+		return w.person && c.says(mailHead) && !asksWriter.MatchString(w.question)
 	}},
 	// "Where is the concert?": not "From: Ada Lund <ada@mill.example>"
-	{name: "who wrote, not where", perSentence: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, at candidate) bool {
-		return w.place && at.says(mailHead) && !asksWriter.MatchString(w.question)
+	{name: "who wrote, not where", perSentence: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, c candidate) bool {
+		return w.place && c.says(mailHead) && !asksWriter.MatchString(w.question)
 	}},
 	// "Who has the keys?": not "Ada Lund" in "Ada Lund did not want the keys again, so Per Holm has them."
-	{name: "denied", valuesOnly: true, cost: wrongPart, applies: func(w wants, at candidate) bool {
-		return w.person && (denies.MatchString(at.after) || iDeny.MatchString(at.value)) && !asksDenied.MatchString(w.question)
+	{name: "denied", valuesOnly: true, cost: wrongPart, applies: func(w wants, c candidate) bool {
+		return w.person && (denies.MatchString(c.after) || iDeny.MatchString(c.value)) && !asksDenied.MatchString(w.question)
 	}},
 	// "Who can't come?": not "Ada" in "Ada comes at 9:00."
-	{name: "not denied", perSentence: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, at candidate) bool {
-		return w.denied && w.affirms(at.said) && !saysNot.MatchString(at.head+"\n"+at.said)
+	{name: "not denied", perSentence: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, c candidate) bool {
+		return w.denied && w.affirms(c.said) && !saysNot.MatchString(c.head+"\n"+c.said)
 	}},
 	// "Can children take it?": not "children" in "Keep out of the reach of children."
-	{name: "out of reach", perSentence: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, at candidate) bool {
-		return w.child && at.says(outOfReach)
+	{name: "out of reach", perSentence: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, c candidate) bool {
+		return w.child && c.says(outOfReach)
 	}},
 	// "When does the boat to Vaasa sail?": not "9:00" in "Boat 7: Vaasa – Umeå, 9:00"
-	{name: "the way back", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, at candidate) bool {
-		return w.otherWay(at.said) || w.toElsewhere(at.head, at.said)
+	{name: "the way back", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {
+		return w.otherWay(c.said) || w.toElsewhere(c.head, c.said)
 	}},
 	// "When is the weir turned off?": not "April" in "The weir is turned on in April."
-	{name: "the opposite", perSentence: true, cost: wrongPart, applies: func(w wants, at candidate) bool {
-		return w.saysOpposite(at.head + "\n" + at.cells(at.begin, at.end))
+	{name: "the opposite", perSentence: true, cost: wrongPart, applies: func(w wants, c candidate) bool {
+		return w.saysOpposite(c.head + "\n" + c.withColumnNames(c.begin, c.end))
 	}},
 	// "Since when is Ann in Ulm?": not "May" in "Until May, Ann is in Ulm."
-	{name: "the other end", valuesOnly: true, cost: wrongPart, applies: func(w wants, at candidate) bool {
-		return w.otherEnd(at.said[:max(0, at.from-at.begin)], at.value)
+	{name: "the other end", valuesOnly: true, cost: wrongPart, applies: func(w wants, c candidate) bool {
+		return w.otherEnd(c.said[:max(0, c.from-c.begin)], c.value)
 	}},
 	// "What did the service cost in 2024?": not "212" in "2023-04-12: service, 212"
-	{name: "another year", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, at candidate) bool {
-		return len(w.years) > 0 && w.otherYear(at.head+"\n"+at.title(), at.said)
+	{name: "another year", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {
+		return len(w.years) > 0 && w.otherYear(c.head+"\n"+c.title(), c.said)
 	}},
 	// "Who came on 3 May?": not "Ada" in "5 May / Ada came."
-	{name: "another date", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, at candidate) bool {
-		return len(w.dates) > 0 && w.otherDate(at)
+	{name: "another date", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {
+		return len(w.dates) > 0 && w.otherDate(c)
 	}},
 	// "When does it open on Sunday?": not "10:00" in "Sat 10:00–14:00, closed on Mondays"
-	{name: "another day", perSentence: true, valuesOnly: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, at candidate) bool {
-		return w.days != [7]bool{} && w.otherDay(at.head+"\n"+at.cells(at.begin, at.end))
+	{name: "another day", perSentence: true, valuesOnly: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {
+		return w.days != [7]bool{} && w.otherDay(c.head+"\n"+c.withColumnNames(c.begin, c.end))
 	}},
 	// "Are dogs allowed on Tuesdays?": not "Fridays" in "Dogs? / Yes, on Fridays."
-	{name: "yes, but another day", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, at candidate) bool {
-		return w.form == sentence && saysYes.MatchString(at.said) && w.yesOfOtherDay(at.said)
+	{name: "yes, but another day", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {
+		return w.form == formSentence && saysYes.MatchString(c.said) && w.yesOfOtherDay(c.said)
 	}},
 	// "When does the mill close?": not "Mondays" in "The mill closes at 5. It is closed on Mondays."
-	{name: "closed then, not closing", valuesOnly: true, cost: wrongPart, applies: func(w wants, at candidate) bool {
-		return asksClosing.MatchString(w.question) && isClosed.MatchString(at.said[:max(0, at.from-at.begin)])
+	{name: "closed then, not closing", valuesOnly: true, cost: wrongPart, applies: func(w wants, c candidate) bool {
+		return asksClosing.MatchString(w.question) && isClosed.MatchString(c.said[:max(0, c.from-c.begin)])
 	}},
 	// "When did the mill move to the hill?": not "12 May" in "30 April / The mill has moved to the hill. / 12 May / The
 	// dog is ill."
-	{name: "the day of something else", valuesOnly: true, cost: otherDay, applies: func(w wants, at candidate) bool {
-		return w.time && onlyDate.MatchString(at.value) && at.ofOtherDay(at.from, w.words)
+	{name: "the day of something else", valuesOnly: true, cost: otherEntry, applies: func(w wants, c candidate) bool {
+		return w.time && onlyDate.MatchString(c.value) && c.isDayOfOtherEntry(c.from, w.words)
 	}},
 
 	// The time: it was so, or will not be, or the time is of the message.
 
 	// "What does a lesson cost?": not "28 €" in "A lesson was 28 €; since May it is 31 €."
-	{name: "of before", valuesOnly: true, cost: wrongPart, applies: func(w wants, at candidate) bool {
-		return !w.past && at.before()
+	{name: "of before", valuesOnly: true, cost: wrongPart, applies: func(w wants, c candidate) bool {
+		return !w.past && c.isFormer()
 	}},
 	// "What was the code before?": not "4471" in "The code is 4471. It was 9013 until May."
-	{name: "of after", valuesOnly: true, cost: wrongPart, applies: func(w wants, at candidate) bool {
+	{name: "of after", valuesOnly: true, cost: wrongPart, applies: func(w wants, c candidate) bool {
 		if !w.former {
 			return false
 		}
-		_, ok := at.sinceThen(at.begin, at.from, at.end)
+		_, ok := c.sinceThen(c.begin, c.from, c.end)
 		return ok
 	}},
 	// "When is the trip?": not "13 May" in "The trip was planned for 13 May. It has been moved to 20 May."
-	{name: "only planned", valuesOnly: true, cost: wrongPart, applies: func(w wants, at candidate) bool {
-		if w.past || !at.says(wasPlan) {
+	{name: "only planned", valuesOnly: true, cost: wrongPart, applies: func(w wants, c candidate) bool {
+		if w.past || !c.says(wasPlan) {
 			return false
 		}
-		next, changed := at.onlyPlanned(at.begin, at.from, at.end)
-		return changed && next > at.end
+		next, changed := c.onlyPlanned(c.begin, c.from, c.end)
+		return changed && next > c.end
 	}},
 	// "When is the walk?": not "3 May" in "Your walk with Ada on 3 May is cancelled."
-	{name: "cancelled", perSentence: true, valuesOnly: true, cost: wrongPart, applies: func(w wants, at candidate) bool {
-		return at.says(cancelled) && !asksCancelled.MatchString(w.question)
+	{name: "cancelled", perSentence: true, valuesOnly: true, cost: wrongPart, applies: func(w wants, c candidate) bool {
+		return c.says(cancelled) && !asksCancelled.MatchString(w.question)
 	}},
 	// "When is the walk?": not "3 May" in "The walk was moved from 3 May to 10 May."
-	{name: "out of date", valuesOnly: true, cost: wrongPart, applies: func(w wants, at candidate) bool {
-		here, there := at.besideOther(w)
-		return !w.past && at.outdates(w.question) && (here == 0 || there > 0)
+	{name: "out of date", valuesOnly: true, cost: wrongPart, applies: func(w wants, c candidate) bool {
+		here, there := c.besideOther(w)
+		return !w.past && c.outdates(w.question) && (here == 0 || there > 0)
 	}},
 	// "Who takes the photos?": not "Ada Lund" in "- Photos: ~~Ada Lund~~ Per Holm"
-	{name: "struck out", valuesOnly: true, cost: wrongPart, applies: func(w wants, at candidate) bool { return !w.past && at.struck(at.from, at.value) }},
+	{name: "struck out", valuesOnly: true, cost: wrongPart, applies: func(w wants, c candidate) bool { return !w.past && c.isStruckOut(c.from, c.value) }},
 	// "Should I buy a lamp?": not "~~Buy a lamp~~" in "- ~~Buy a lamp~~"
-	{name: "all struck out", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, at candidate) bool {
-		return !w.past && strings.Contains(at.said, strike) && !strings.ContainsFunc(struckOut.ReplaceAllString(at.said[len(lineMark.FindString(at.said)):], ""), isWordRune)
+	{name: "all struck out", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {
+		return !w.past && strings.Contains(c.said, strike) && !strings.ContainsFunc(struckOut.ReplaceAllString(c.said[len(lineMark.FindString(c.said)):], ""), isWordRune)
 	}},
 	// "When is the trip?": not "29 Apr 2025" in "From: ada@mill.example / Date: Tue, 29 Apr 2025 08:12 / The trip is soon."
-	{name: "when sent", perSentence: true, valuesOnly: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, at candidate) bool {
-		return w.time && !w.past && !asksMailHead.MatchString(w.question) && at.inMailHead(at.from) && fromAddress.MatchString(at.text)
+	{name: "when sent", perSentence: true, valuesOnly: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, c candidate) bool {
+		return w.time && !w.past && !asksMailHead.MatchString(w.question) && c.inMailHead(c.from) && fromAddress.MatchString(c.text)
 	}},
 }
 
 // misfit returns what the misfits of a span cost, and whether its sentence, with the heading above it, cannot answer.
-func (w wants) misfit(p passage, s span.Span, all sentencesSeen) (cost float64, sentenceFails bool) {
+func (w wants) misfit(p passage, s span.Span, all sentenceCache) (cost float64, sentenceFails bool) {
 	for _, m := range w.misfits(p, s, all) {
 		cost, sentenceFails = cost+m.cost, sentenceFails || m.sentenceFails
 	}
@@ -286,18 +286,18 @@ func (w wants) misfit(p passage, s span.Span, all sentencesSeen) (cost float64, 
 }
 
 // misfits returns the reasons why a span is not what the question asks for.
-func (w wants) misfits(p passage, s span.Span, all sentencesSeen) (out []misfit) {
-	at := p.candidate(s, all)
+func (w wants) misfits(p passage, s span.Span, all sentenceCache) (out []misfit) {
+	c := p.candidate(s, all)
 	for i, m := range misfits {
-		if m.valuesOnly && w.form != value {
+		if m.valuesOnly && w.form != formValue {
 			continue
 		}
-		applies, known := at.verdicts[i]
+		applies, known := c.verdicts[i]
 		if !known {
-			applies = m.applies(w, at)
+			applies = m.applies(w, c)
 		}
 		if m.perSentence {
-			at.verdicts[i] = applies
+			c.verdicts[i] = applies
 		}
 		if applies {
 			out = append(out, m)

@@ -8,8 +8,8 @@ import (
 	"tandem/internal/words"
 )
 
-// valuesInTurn are the kinds of values of which a sentence may go through several: "£33", "9:40", "3 days".
-var valuesInTurn = []*regexp.Regexp{
+// valueKinds are the kinds of values of which a sentence may go through several: "£33", "9:40", "3 days".
+var valueKinds = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)[€£$] ?\d[\d.,]*\d|[€£$] ?\d|\d[\d.,]* ?(?:€|euros?\b|eur\b|pounds?\b|dollars?\b|chf\b|francs?\b|kr\b)`),
 	regexp.MustCompile(`(?i)\b\d{1,2}[:.]\d\d\b(?: ?[ap]\.?m\b)?|\b\d{1,2} ?[ap]\.?m\b`),
 	regexp.MustCompile(`(?i)\b(?:\d+(?:[.,]\d+)?|an?|half an?|one|two|three|four|five|six) (?:minutes?|hours?|days?|weeks?|months?|years?)\b`),
@@ -18,16 +18,16 @@ var valuesInTurn = []*regexp.Regexp{
 // sameThing matches what says that a second value is of the same thing as the first: "it was", "later".
 var sameThing = regexp.MustCompile(`(?i)` + apart(`it|its|they|their|he|she|now|since|then|later|instead|currently|was|were|used to|rais\pL*|reduc\pL*|chang\pL*|es|er|sie|jetzt|seit|war|dann|statt|il|elle|maintenant|depuis|était|ahora|desde|era`))
 
-// valueInTurn is one of several values of a kind that a sentence names each after its own words: "a morning £33, an
+// enumeratedValue is one of several values of a kind that a sentence names each after its own words: "a morning £33, an
 // afternoon £30".
-type valueInTurn struct {
+type enumeratedValue struct {
 	from, to int      // offsets in the sentence
 	before   []string // the words between the value before it and this one
 	those    bool     // "those of" stands there
 }
 
 // named returns the words before a value, with those before the first if "those" stands for them.
-func (v valueInTurn) named(first valueInTurn) []string {
+func (v enumeratedValue) named(first enumeratedValue) []string {
 	if v.those {
 		return slices.Concat(v.before, first.before)
 	}
@@ -37,41 +37,41 @@ func (v valueInTurn) named(first valueInTurn) []string {
 // standsForOthers matches what stands for a thing that the sentence has named: "those of the gates".
 var standsForOthers = regexp.MustCompile(`(?i)\b(?:those|that|the ones?) (?:of|for|in|on|at|from|with)\b`)
 
-// inTurn returns the values of each kind that a sentence goes through, if each has words before it and the last has
+// enumerationsIn returns the values of each kind that a sentence goes through, if each has words before it and the last has
 // none after it. Otherwise the words may as well follow their values.
-func inTurn(said string) (kinds [][]valueInTurn) {
-	for _, kind := range valuesInTurn {
+func enumerationsIn(said string) (kinds [][]enumeratedValue) {
+	for _, kind := range valueKinds {
 		found := kind.FindAllStringIndex(said, -1)
 		if len(found) < 2 || len(words.Content(said[found[len(found)-1][1]:])) > 0 {
 			continue
 		}
-		values, begin := make([]valueInTurn, len(found)), 0
+		values, begin := make([]enumeratedValue, len(found)), 0
 		for i, v := range found {
-			values[i] = valueInTurn{v[0], v[1], words.Content(said[begin:v[0]]), i > 0 && standsForOthers.MatchString(said[begin:v[0]])}
+			values[i] = enumeratedValue{v[0], v[1], words.Content(said[begin:v[0]]), i > 0 && standsForOthers.MatchString(said[begin:v[0]])}
 			begin = v[1]
 		}
-		if !slices.ContainsFunc(values, func(v valueInTurn) bool { return len(v.before) == 0 }) && !sameThing.MatchString(said) {
+		if !slices.ContainsFunc(values, func(v enumeratedValue) bool { return len(v.before) == 0 }) && !sameThing.MatchString(said) {
 			kinds = append(kinds, values)
 		}
 	}
 	return kinds
 }
 
-// valueOfOther reports whether the value is another one of several in turn than the one that stands after all words of
+// isOtherEnumerated reports whether the value is another one of several in turn than the one that stands after all words of
 // the question, except those of the title.
-func (at candidate) valueOfOther(topic []string) bool {
-	if !strings.ContainsAny(at.value, "0123456789") {
+func (c candidate) isOtherEnumerated(topic []string) bool {
+	if !strings.ContainsAny(c.value, "0123456789") {
 		return false
 	}
-	if !at.turnsKnown {
-		at.turns, at.turnsKnown = inTurn(at.said), true
+	if !c.enumerationsKnown {
+		c.enumerations, c.enumerationsKnown = enumerationsIn(c.said), true
 	}
-	if len(at.turns) == 0 {
+	if len(c.enumerations) == 0 {
 		return false
 	}
-	topic = words.Without(besides(topic, asksOnly), words.Content(at.title()))
-	from, to := at.from-at.begin, at.from-at.begin+len(at.value)
-	for _, values := range at.turns {
+	topic = words.Without(excluding(topic, asksOnly), words.Content(c.title()))
+	from, to := c.from-c.begin, c.from-c.begin+len(c.value)
+	for _, values := range c.enumerations {
 		asked := -1
 		for i, v := range values {
 			if before := v.named(values[0]); len(topic) > 0 && words.Shared(topic, before) == len(topic) {
@@ -81,7 +81,7 @@ func (at candidate) valueOfOther(topic []string) bool {
 				asked = i
 			}
 		}
-		covers := func(v valueInTurn) bool { return v.from < to && from < v.to }
+		covers := func(v enumeratedValue) bool { return v.from < to && from < v.to }
 		if asked >= 0 && slices.ContainsFunc(values, covers) && !covers(values[asked]) {
 			return true
 		}
@@ -103,13 +103,13 @@ var asksCount = regexp.MustCompile(`(?i)` + questionStart + `how (?:much|many) (
 
 // countsSomethingElse reports whether a line gives an amount of something other than is counted, and another line of
 // the passage says how much of that there is.
-func (at candidate) countsSomethingElse(counted []string) bool {
-	if words.Shared(counted, words.Content(at.said)) > 0 || !countsItself.MatchString(at.said) && !beginsWithDate.MatchString(at.said) {
+func (c candidate) countsSomethingElse(counted []string) bool {
+	if words.Shared(counted, words.Content(c.said)) > 0 || !countsItself.MatchString(c.said) && !beginsWithDate.MatchString(c.said) {
 		return false
 	}
-	for begin, end := range at.lines() {
-		line := at.text[begin:end]
-		if (end <= at.begin || at.end <= begin) && begin >= at.body && aNumeral.MatchString(line) && words.Shared(counted, words.Content(line)) == len(counted) {
+	for begin, end := range c.lines() {
+		line := c.text[begin:end]
+		if (end <= c.begin || c.end <= begin) && begin >= c.body && aNumeral.MatchString(line) && words.Shared(counted, words.Content(line)) == len(counted) {
 			return true
 		}
 	}

@@ -66,9 +66,9 @@ func (w wants) yesOfOtherDay(said string) bool {
 	return true
 }
 
-// ofOtherDay reports whether an offset is in a heading that is a day, as in a diary, and more of the asked words stand
+// isDayOfOtherEntry reports whether an offset is in a heading that is a day, as in a diary, and more of the asked words stand
 // above it than below. The day is that of the text below, so it is not the one that is asked for.
-func (p passage) ofOtherDay(at int, asked []string) bool {
+func (p passage) isDayOfOtherEntry(at int, asked []string) bool {
 	begin, end := p.lineStart(at), p.lineEnd(at)
 	if !p.isDay(begin, end) {
 		return false

@@ -56,8 +56,8 @@ func (w wants) lacksShape(text string) bool {
 	return slices.ContainsFunc(w.shapes, func(has *regexp.Regexp) bool { return !has.MatchString(text) })
 }
 
-// aCode matches what may be a code: it has a digit, a sign, or capitals side by side: "7731", "AB", "oak-tree".
-var aCode = regexp.MustCompile(`\d|[A-Z]{2}|[#*_@!/-]`)
+// mayBePasscode matches what may be a code: it has a digit, a sign, or capitals side by side: "7731", "AB", "oak-tree".
+var mayBePasscode = regexp.MustCompile(`\d|[A-Z]{2}|[#*_@!/-]`)
 
 // hasWrongMeasure reports whether a value is of a kind that cannot be the answer: minutes for a weight.
 func (w wants) hasWrongMeasure(value string) bool {
@@ -117,8 +117,8 @@ var aCount = regexp.MustCompile(`(?i)\d+(?:[.,]\d+)* ?(?:` + otherUnits + `)(?:[
 // perThat matches an amount and for what, each, it is: "4 € an hour".
 var perThat = regexp.MustCompile(`(?i)^\W*[\d.,]+ ?(?:` + money + `)? ?(?:per|an?|/) ?(\pL+)|^\W*(?:` + money + `) ?[\d.,]+ ?(?:per|an?|/) ?(\pL+)`)
 
-// perOther reports whether an amount is for something other than asked: "4 € an hour" for what a kilometre costs.
-func perOther(amount string, per []string) bool {
+// perSomethingElse reports whether an amount is for something other than asked: "4 € an hour" for what a kilometre costs.
+func perSomethingElse(amount string, per []string) bool {
 	m := perThat.FindStringSubmatch(amount)
 	if m == nil {
 		return false

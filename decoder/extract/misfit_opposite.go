@@ -57,7 +57,7 @@ func (w wants) saysOpposite(text string) bool {
 	return false
 }
 
-// otherEnd reports whether the question asks for one end of a stretch of time and the value is the other.
+// otherEnd reports whether the question asks for one end of a range of times and the value is the other.
 func (w wants) otherEnd(before, value string) bool {
 	return asksSince.MatchString(w.question) && (untilHere.MatchString(before) || untilIn.MatchString(value)) ||
 		asksUntil.MatchString(w.question) && sinceHere.MatchString(before)
@@ -98,17 +98,17 @@ func journey(sentence, before, after string) bool {
 
 // besideOther looks at a sentence that names two things, one rather than the other. It returns how many words of the
 // question stand beside the candidate, and how many only beside the other.
-func (at candidate) besideOther(w wants) (here, there int) {
-	if !at.says(ratherThan) || ratherThan.MatchString(w.question) {
+func (c candidate) besideOther(w wants) (here, there int) {
+	if !c.says(ratherThan) || ratherThan.MatchString(w.question) {
 		return 0, 0
 	}
-	m := ratherThan.FindStringIndex(at.said)
-	behind := at.said[m[1]:]
+	m := ratherThan.FindStringIndex(c.said)
+	behind := c.said[m[1]:]
 	if end := afterOther.FindStringIndex(behind); end != nil { // "rather than Ada in the hall": both are in the hall
 		behind = behind[:end[0]]
 	}
-	one, other := words.Content(at.said[:m[0]]), words.Content(behind)
-	if at.from-at.begin >= m[1] {
+	one, other := words.Content(c.said[:m[0]]), words.Content(behind)
+	if c.from-c.begin >= m[1] {
 		one, other = other, one
 	}
 	return words.Shared(w.words, one), words.Shared(words.Without(w.words, one), other)

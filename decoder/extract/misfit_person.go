@@ -44,28 +44,28 @@ func askedAbout(question string) []string {
 // ofAnotherName reports whether a sentence is about somebody other than the one that the question names, though the
 // passage speaks of both. Where the sentence has a pronoun or a second name, it may be about that one all the same, and
 // what somebody does to "the company" may be done to the one who is asked about.
-func (w wants) ofAnotherName(at candidate) bool {
+func (w wants) ofAnotherName(c candidate) bool {
 	if len(w.about) == 0 || w.person {
 		return false
 	}
-	here := strings.ToLower(at.title() + " " + at.head + " " + at.said)
-	if slices.ContainsFunc(w.about, func(n string) bool { return strings.Contains(here, n) }) || ofOthers.MatchString(ofSame.ReplaceAllString(at.said, "")) {
+	here := strings.ToLower(c.title() + " " + c.head + " " + c.said)
+	if slices.ContainsFunc(w.about, func(n string) bool { return strings.Contains(here, n) }) || ofOthers.MatchString(ofSame.ReplaceAllString(c.said, "")) {
 		return false
 	}
-	m := saidOf.FindStringSubmatchIndex(at.said)
+	m := saidOf.FindStringSubmatchIndex(c.said)
 	if m == nil {
 		return false
 	}
-	name, verb := at.said[m[2]:m[3]], at.said[m[4]:m[5]]
+	name, verb := c.said[m[2]:m[3]], c.said[m[4]:m[5]]
 	switch {
 	case andMore.MatchString(" "+verb) || len(words.Content(name)) == 0 || noName.MatchString(name):
 		return false
-	case ofAThing.MatchString(at.said[m[1]:]): // it may be what the question asks about
+	case ofAThing.MatchString(c.said[m[1]:]): // it may be what the question asks about
 		return false
 	case isPassive.MatchString(w.question) && words.Shared(words.Content(verb), w.words) > 0: // who did it
 		return false
 	}
-	return !anyWord(name, letterWords(w.question)) && (w.people[name] || at.isName(name)) && at.tellsOf(w.about, name)
+	return !hasAnyWord(name, letterWords(w.question)) && (w.people[name] || c.isName(name)) && c.tellsOf(w.about, name)
 }
 
 // peopleIn returns the capitalized words within sentences of English passages, which are mostly names.
@@ -137,25 +137,25 @@ func capitalOf(text, word string) string {
 // saidByAnother reports whether a sentence is what somebody says of himself, where the question is about another of
 // those who speak in the passage: "I bring the grill" does not answer "what does Nadia bring?" if Piet says it. It may
 // answer what she has said just before.
-func (w wants) saidByAnother(at candidate) bool {
-	by := at.speakerOf(at.begin)
-	if by == "" || !firstPerson.MatchString(strings.TrimPrefix(at.said, speaker.FindString(at.said))) {
+func (w wants) saidByAnother(c candidate) bool {
+	by := c.speakerOf(c.begin)
+	if by == "" || !firstPerson.MatchString(strings.TrimPrefix(c.said, speaker.FindString(c.said))) {
 		return false
 	}
-	asked := at.speakersAmong(letterWords(w.question))
-	if len(asked) == 0 || anyWord(by, asked) || anyWord(at.said, asked) || ofHearer.MatchString(at.said) {
+	asked := c.speakersAmong(letterWords(w.question))
+	if len(asked) == 0 || hasAnyWord(by, asked) || hasAnyWord(c.said, asked) || ofHearer.MatchString(c.said) {
 		return false
 	}
-	before := at.lineStart(max(0, at.lineStart(at.begin)-1))
-	line := at.text[before:at.lineStart(at.begin)]
-	replies := anyWord(at.speakerOf(before), asked) && words.Shared(words.Without(w.words, asked), words.Content(line)) > 0
+	before := c.lineStart(max(0, c.lineStart(c.begin)-1))
+	line := c.text[before:c.lineStart(c.begin)]
+	replies := hasAnyWord(c.speakerOf(before), asked) && words.Shared(words.Without(w.words, asked), words.Content(line)) > 0
 	return !replies
 }
 
 // speakersAmong returns the words of the names of those speakers in the passage whom the given words name.
 func (p passage) speakersAmong(words []string) (out []string) {
 	for begin := range p.lines() {
-		if by := p.speakerOf(begin); by != "" && anyWord(by, words) {
+		if by := p.speakerOf(begin); by != "" && hasAnyWord(by, words) {
 			out = append(out, letterWords(by)...)
 		}
 	}

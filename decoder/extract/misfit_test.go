@@ -359,7 +359,7 @@ func TestMisfit(t *testing.T) {
 	} {
 		p := config(0).passage(passages.Passage{Title: "Notes", Text: c.text})
 		var why []string
-		for _, m := range wantsOf(c.question).misfits(p, find(p, c.span), newSentences(patternCache{})) {
+		for _, m := range wantsOf(c.question).misfits(p, find(p, c.span), newSentenceCache(patternCache{})) {
 			why, tried[m.name] = append(why, m.name), true
 		}
 		if got := strings.Join(why, ", "); got != c.why {
@@ -377,7 +377,7 @@ func TestMisfit(t *testing.T) {
 func TestMisfitTitle(t *testing.T) {
 	for text, want := range map[string]bool{"Loud rattling – crooked floor.": true, "Model 20\n\nLoud rattling – crooked floor.": false} {
 		p := config(0).passage(passages.Passage{Title: "DryMate 20", Text: text})
-		if _, lacks := wantsOf("How loud is the DryMate?").misfit(p, find(p, "crooked floor"), newSentences(patternCache{})); lacks != want {
+		if _, lacks := wantsOf("How loud is the DryMate?").misfit(p, find(p, "crooked floor"), newSentenceCache(patternCache{})); lacks != want {
 			t.Errorf("%q: %v", text, lacks)
 		}
 	}
@@ -387,7 +387,7 @@ func TestMisfitTitle(t *testing.T) {
 func TestPairs(t *testing.T) {
 	two := regexp.MustCompile(`(\pL+) \pL`)
 	for _, m := range two.FindAllStringSubmatch(aTime.String()+aNumber.String(), -1) {
-		if !pairs(m[1]) {
+		if !beginsPair(m[1]) {
 			t.Errorf("%q does not begin a pair", m[1])
 		}
 	}

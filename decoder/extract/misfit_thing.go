@@ -74,29 +74,29 @@ var (
 	shortNumbered = regexp.MustCompile(`\b(\pL)[. ]?(\d{1,4})\b`)
 )
 
-// aNumberedCode matches capitals with a number after them: "E3", "P12".
-var aNumberedCode = regexp.MustCompile(`\b([A-Z]{1,3})-?0*(\d{1,4})\b`)
+// aLetterCode matches capitals with a number after them: "E3", "P12".
+var aLetterCode = regexp.MustCompile(`\b([A-Z]{1,3})-?0*(\d{1,4})\b`)
 
-// toCode matches several codes at once, some without capitals or between others: "E1–5", "E1/2".
-var toCode = regexp.MustCompile(`[A-Z]-?\d{1,4} ?(?:[–—/,&-]|to|through|until|and|or|bis|und|à|et) ?(?:[A-Z]{1,3}-?)?\d`)
+// severalLetterCodes matches several codes at once, some without capitals or between others: "E1–5", "E1/2".
+var severalLetterCodes = regexp.MustCompile(`[A-Z]-?\d{1,4} ?(?:[–—/,&-]|to|through|until|and|or|bis|und|à|et) ?(?:[A-Z]{1,3}-?)?\d`)
 
-// codes returns the numbers after the capitals of a text.
-func codes(text string) map[string][]string {
+// letterCodesIn returns the numbers after the capitals of a text.
+func letterCodesIn(text string) map[string][]string {
 	all := map[string][]string{}
-	for _, m := range aNumberedCode.FindAllStringSubmatch(text, -1) {
+	for _, m := range aLetterCode.FindAllStringSubmatch(text, -1) {
 		all[m[1]] = append(all[m[1]], m[2])
 	}
 	return all
 }
 
-// otherCode reports whether a sentence has the capitals of a code of the question only with other numbers, "E1" for
+// otherLetterCode reports whether a sentence has the capitals of a code of the question only with other numbers, "E1" for
 // "E3", and the heading above it does not have the code.
-func (w wants) otherCode(head, said string) bool {
-	if len(w.codes) == 0 || toCode.MatchString(said) {
+func (w wants) otherLetterCode(head, said string) bool {
+	if len(w.letterCodes) == 0 || severalLetterCodes.MatchString(said) {
 		return false
 	}
-	here, above := codes(said), codes(head)
-	for capitals, asked := range w.codes {
+	here, above := letterCodesIn(said), letterCodesIn(head)
+	for capitals, asked := range w.letterCodes {
 		has := func(n string) bool { return slices.Contains(here[capitals], n) || slices.Contains(above[capitals], n) }
 		if len(here[capitals]) > 0 && !slices.ContainsFunc(asked, has) {
 			return true
@@ -154,7 +154,7 @@ func (w wants) otherIdentifier(head, said string) bool {
 
 // otherOption reports whether nothing near a sentence has an option, or another name in a program, of the question:
 // neither the passage nor, where that tells of several releases, the sentence's one.
-func (w wants) otherOption(at candidate) bool {
+func (w wants) otherOption(c candidate) bool {
 	missing := func(text string) bool {
 		return slices.ContainsFunc(w.identifiers, func(name string) bool {
 			exact := len(name) > 2 && (name[0] == '-' || strings.Contains(name, "_"))
@@ -162,13 +162,13 @@ func (w wants) otherOption(at candidate) bool {
 		})
 	}
 	if missing("") { // else the question has no such name, and no release matters
-		begin, end := 0, len(at.text)
-		for _, r := range at.releases() {
-			if r.version.from <= at.begin && at.begin < r.to {
-				begin, end = at.lineStart(r.version.from), r.to
+		begin, end := 0, len(c.text)
+		for _, r := range c.releases() {
+			if r.version.from <= c.begin && c.begin < r.to {
+				begin, end = c.lineStart(r.version.from), r.to
 			}
 		}
-		return missing(at.text[begin:end])
+		return missing(c.text[begin:end])
 	}
 	return false
 }
@@ -191,12 +191,12 @@ func joined(text string) string {
 	}, text)
 }
 
-// turnsOf returns the places in their order of the things of a text: "the first mill", "the second cotton mill".
-func turnsOf(text string) map[string][]string {
+// ordinalsIn returns the places in their order of the things of a text: "the first mill", "the second cotton mill".
+func ordinalsIn(text string) map[string][]string {
 	all := map[string][]string{}
-	for _, m := range ordered.FindAllStringSubmatch(strings.ToLower(text), -1) {
+	for _, m := range ordinalThing.FindAllStringSubmatch(strings.ToLower(text), -1) {
 		for _, thing := range m[2:] { // of "first cotton mill", cotton and mill
-			if thing = strings.TrimSuffix(thing, "s"); countable(thing) && !notInOrder[thing] {
+			if thing = strings.TrimSuffix(thing, "s"); countable(thing) && !notOrdered[thing] {
 				all[thing] = append(all[thing], m[1])
 			}
 		}
@@ -204,25 +204,25 @@ func turnsOf(text string) map[string][]string {
 	return all
 }
 
-// ordered matches a thing with its place in an order: "first mill", "second cotton mill".
-var ordered = regexp.MustCompile(`\b(first|second|third|fourth|fifth|sixth|last) (\pL{3,})(?: (\pL{3,}))?`)
+// ordinalThing matches a thing with its place in an order: "first mill", "second cotton mill".
+var ordinalThing = regexp.MustCompile(`\b(first|second|third|fourth|fifth|sixth|last) (\pL{3,})(?: (\pL{3,}))?`)
 
-// otherwiseInTurn matches other words for a place in an order: "final", "newest", "3rd".
-var otherwiseInTurn = regexp.MustCompile(`(?i)\b(?:final|latest|closing|newest|recent|previous|present|current|opening|initial|earliest|original|oldest|\d+(?:st|nd|rd|th)|the one|number two)\b`)
+// otherOrdinalWord matches other words for a place in an order: "final", "newest", "3rd".
+var otherOrdinalWord = regexp.MustCompile(`(?i)\b(?:final|latest|closing|newest|recent|previous|present|current|opening|initial|earliest|original|oldest|\d+(?:st|nd|rd|th)|the one|number two)\b`)
 
-// notInOrder has words that "first" and "last" do not tell from others of their kind: "the first time".
-var notInOrder = words.Set(`time times day days week weeks month months year years night name names aid class floor half part person people thing things one step
+// notOrdered has words that "first" and "last" do not tell from others of their kind: "the first time".
+var notOrdered = words.Set(`time times day days week weeks month months year years night name names aid class floor half part person people thing things one step
 	few two three four five hour hours minute minutes term lap place prize row line page and then degree hand`)
 
-// otherTurn reports whether a text has a thing of the question only in other places of the order: "the last mill" for
+// otherOrdinal reports whether a text has a thing of the question only in other places of the order: "the last mill" for
 // "the first mill". The last one may be called the third, and either may be called something else: "the final one".
-func (w wants) otherTurn(text string) bool {
-	if otherwiseInTurn.MatchString(text) {
+func (w wants) otherOrdinal(text string) bool {
+	if otherOrdinalWord.MatchString(text) {
 		return false
 	}
-	here := turnsOf(text)
+	here := ordinalsIn(text)
 	said := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !isWordRune(r) })
-	for thing, asked := range w.turns {
+	for thing, asked := range w.ordinals {
 		last := !slices.ContainsFunc(asked, func(o string) bool { return o != "last" })
 		if len(here[thing]) == 0 || last && !slices.Contains(here[thing], "first") {
 			continue
@@ -236,16 +236,16 @@ func (w wants) otherTurn(text string) bool {
 
 // ofOtherItem reports whether a sentence is in an item of a list and the question names another item of that list, but
 // nothing in this item, in the items that it is part of or above it.
-func (at candidate) ofOtherItem(w wants) bool {
-	begin := at.lineStart(at.begin)
-	own := itemName(at.text[begin:at.lineEnd(begin)])
+func (c candidate) ofOtherItem(w wants) bool {
+	begin := c.lineStart(c.begin)
+	own := itemName(c.text[begin:c.lineEnd(begin)])
 	if own == "" || noItem.MatchString(own) || words.Shared(words.Content(own), w.words) > 0 {
 		return false
 	}
-	here, question := at.itemWithin(begin)+"\n"+at.head+"\n"+at.title(), spaced(w.question)
-	for from, to := range at.lines() {
-		name := itemName(at.text[from:to])
-		if from >= at.body && name != "" && name != own && !noItem.MatchString(name) && strings.Contains(question, spaced(name)) && !strings.Contains(here, name) {
+	here, question := c.itemWithin(begin)+"\n"+c.head+"\n"+c.title(), spaced(w.question)
+	for from, to := range c.lines() {
+		name := itemName(c.text[from:to])
+		if from >= c.body && name != "" && name != own && !noItem.MatchString(name) && strings.Contains(question, spaced(name)) && !strings.Contains(here, name) {
 			return true
 		}
 	}

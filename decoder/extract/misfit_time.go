@@ -7,22 +7,22 @@ import (
 	"strings"
 )
 
-// before reports whether a value is a former one: its clause says "was", and a later one has another value with "now".
-func (at candidate) before() bool {
-	clause := at.text[at.begin:max(at.begin, at.from)]
+// isFormer reports whether a value is a former one: its clause says "was", and a later one has another value with "now".
+func (c candidate) isFormer() bool {
+	clause := c.text[c.begin:max(c.begin, c.from)]
 	if i := strings.LastIndexAny(clause, ";.:"); i >= 0 {
 		clause = clause[i:]
 	}
-	if !at.is(wasSo, clause) {
+	if !c.matches(wasSo, clause) {
 		return false
 	}
-	next := at.after + at.next()
-	return isNow.MatchString(next) && (len(numbers(at.value)) > 0) == (len(numbers(next)) > 0) && !holds(numbers(at.value), numbers(next))
+	next := c.after + c.nextSentence()
+	return isNow.MatchString(next) && (len(numbers(c.value)) > 0) == (len(numbers(next)) > 0) && !hasAll(numbers(c.value), numbers(next))
 }
 
-// next returns the sentence after the candidate's.
-func (at candidate) next() string {
-	return at.text[at.end:max(at.end, at.ended(min(len(at.text), at.end+2)))]
+// nextSentence returns the sentence after the candidate's.
+func (c candidate) nextSentence() string {
+	return c.text[c.end:max(c.end, c.sentenceEnd(min(len(c.text), c.end+2)))]
 }
 
 // wasSo matches what says of the value after it that it was so: "was 28 €".
@@ -37,8 +37,8 @@ const strike = "~~"
 // struckOut matches what is struck out, with its marks: "~~Ada Lund~~".
 var struckOut = regexp.MustCompile(`~~[^~]*~~`)
 
-// struck reports whether a value is struck out, with or without its marks: "~~Ada Lund~~ Per Holm".
-func (p passage) struck(at int, value string) bool {
+// isStruckOut reports whether a value is struck out, with or without its marks: "~~Ada Lund~~ Per Holm".
+func (p passage) isStruckOut(at int, value string) bool {
 	begin := p.lineStart(at)
 	first, last := strings.IndexFunc(value, isWordRune), strings.LastIndexFunc(value, isWordRune)
 	if first < 0 {
@@ -57,11 +57,11 @@ var cancelled = regexp.MustCompile(`(?i)` + apart(`cancell?ed|called off|vacated
 var asksCancelled = regexp.MustCompile(`(?i)cancel|called off|vacat|adjourn|abgesagt|entfäll|ausgefallen|annul|supprim|suspend|postpone|move`)
 
 // outdates reports whether the sentence says that the value is no longer so.
-func (at candidate) outdates(question string) bool {
-	if !at.oldsKnown {
-		at.olds, at.oldsKnown = oldValues(at.said), true
+func (c candidate) outdates(question string) bool {
+	if !c.formerKnown {
+		c.formerValues, c.formerKnown = formerValuesIn(c.said), true
 	}
-	return (len(at.olds) > 0 || at.says(instead)) && replacesAny(at.olds, at.said, at.value, question)
+	return (len(c.formerValues) > 0 || c.says(instead)) && replacesAny(c.formerValues, c.said, c.value, question)
 }
 
 // asksClosing matches a question about when something closes: "when does it close?".
@@ -143,19 +143,19 @@ var (
 // otherDate reports whether a sentence, or the heading above it if the sentence has no day, is of another day than the
 // question names. A sentence may say what was so over several days, or on the day before. The day in a title is often
 // that on which the text was written.
-func (w wants) otherDate(at candidate) bool {
+func (w wants) otherDate(c candidate) bool {
 	several := func(text string) bool {
 		return severalDays.MatchString(isoDate.ReplaceAllString(text, "")) || slashed.MatchString(text)
 	}
 	asked := func(text string) bool {
 		return slices.ContainsFunc(datesIn(text), func(d string) bool { return slices.Contains(w.dates, d) })
 	}
-	if several(at.said) || relativeDay.MatchString(at.said) || asked(at.said) || asked(at.head) || asked(at.title()) {
+	if several(c.said) || relativeDay.MatchString(c.said) || asked(c.said) || asked(c.head) || asked(c.title()) {
 		return false
 	}
-	here := datesIn(at.said)
-	if len(here) == 0 && !several(at.head) && (!at.titled || onlyDate.MatchString(at.head)) && !asked(at.text[at.lineStart(at.begin):at.begin]) {
-		here = datesIn(at.head)
+	here := datesIn(c.said)
+	if len(here) == 0 && !several(c.head) && (!c.titled || onlyDate.MatchString(c.head)) && !asked(c.text[c.lineStart(c.begin):c.begin]) {
+		here = datesIn(c.head)
 	}
 	return len(here) > 0
 }

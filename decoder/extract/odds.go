@@ -68,8 +68,8 @@ func (e Evidence) Numbers() [8]float64 {
 	return n
 }
 
-// LogOdds returns logit P.
-func (c Curve) LogOdds(e Evidence) (sum float64) {
+// logOdds returns logit P.
+func (c Curve) logOdds(e Evidence) (sum float64) {
 	n := e.Numbers()
 	for i, by := range [...]float64{c.Bias, c.Reader, c.Lead, c.Coverage, c.Rank, c.Share, c.Length, c.Whole} {
 		sum += by * n[i]
@@ -89,7 +89,7 @@ func (k Constants) Judge(e Evidence) (sentence bool, r float64) {
 }
 
 func (k Constants) judge(e Evidence) (sentence bool, r float64) {
-	value, whole, more := k.Value.LogOdds(e), k.Sentence.LogOdds(e), 0.0
+	value, whole, more := k.Value.logOdds(e), k.Sentence.logOdds(e), 0.0
 	if e.OfLastSource {
 		more += lastSourceOdds
 	}

@@ -37,14 +37,14 @@ func TestJudge(t *testing.T) {
 // Lead is the distance to the best other passage; a passage alone leads one with the least odds.
 func TestLead(t *testing.T) {
 	all := []Evidence{{None: 0.5}, {None: 0.2}, {None: 0.8}}
-	lead(all)
+	setLeads(all)
 	for i, want := range []float64{-math.Log(4), math.Log(4), -2 * math.Log(4)} {
 		if math.Abs(all[i].Lead-want) > 1e-9 {
 			t.Errorf("passage %d: lead %v, want %v", i, all[i].Lead, want)
 		}
 	}
 	alone := []Evidence{{None: 0.5}}
-	if lead(alone); alone[0].Lead != maxLogOdds {
+	if setLeads(alone); alone[0].Lead != maxLogOdds {
 		t.Errorf("alone: lead %v", alone[0].Lead)
 	}
 }

@@ -14,7 +14,7 @@ import (
 // says the answer seldom contradicts itself: what else it says is about something else. In a conversation, another
 // document than the one that it is about must speak of what was asked before, too.
 func (s *part) otherwise(said string, quotes []decoder.Quote, nothing float64) []decoder.Quote {
-	if s.form != value {
+	if s.form != formValue {
 		return nil
 	}
 	topic := words.Content(s.clause)

@@ -131,16 +131,16 @@ func (d *Decoder) readPart(ctx context.Context, n int) (part, error) {
 		c := docContext{r: r, answers: 1 - evidence[i].None, ofLastSource: evidence[i].OfLastSource}
 		texts := d.cfg.answerTexts(known[i], best, form)
 		if whole {
-			if sentences := d.cfg.answerTexts(known[i], best, sentence); !d.said(sentences) {
+			if sentences := d.cfg.answerTexts(known[i], best, formSentence); !d.alreadySaid(sentences) {
 				texts = sentences
 			}
 		}
-		if form == value {
+		if form == formValue {
 			texts = known[i].rewritten(q.wants, texts)
 		}
 		c.texts = d.spell(form, texts, ends)
-		if c.near = known[i].nearest(best, asksMailHead.MatchString(q.text)); len(c.near) > 0 {
-			c.whole = known[i].around(c.near[0].at, c.near[0].at+len(c.near[0].quote.Text))
+		if c.near = known[i].nearestSentences(best, asksMailHead.MatchString(q.text)); len(c.near) > 0 {
+			c.whole = known[i].quoteAround(c.near[0].at, c.near[0].at+len(c.near[0].quote.Text))
 		}
 		d.words += known[i].read.Len()
 		s.contexts = append(s.contexts, c)
@@ -151,9 +151,9 @@ func (d *Decoder) readPart(ctx context.Context, n int) (part, error) {
 	return s, nil
 }
 
-// said reports whether this side answers an earlier part of the question with the sentence of the likeliest of these
+// alreadySaid reports whether this side answers an earlier part of the question with the sentence of the likeliest of these
 // texts. If one sentence answers two parts, the second is answered by the value only.
-func (d *Decoder) said(texts []answerText) bool {
+func (d *Decoder) alreadySaid(texts []answerText) bool {
 	return slices.ContainsFunc(d.parts, func(s part) bool {
 		best := slices.MaxFunc(s.contexts, func(a, b docContext) int { return cmp.Compare(a.r, b.r) })
 		return len(texts) > 0 && len(best.texts) > 0 && best.texts[0].quote.Text == texts[0].quote.Text

@@ -40,7 +40,7 @@ func (c Config) passage(p passages.Passage) (out passage) {
 		out.text, out.start = heading+p.Title+"\n"+p.Text, len(heading)
 		out.body = len(out.text) - len(p.Text)
 	}
-	out.names = words.Content(p.Title + " " + strings.Map(parting, p.Source))
+	out.names = words.Content(p.Title + " " + strings.Map(spaceForSeparator, p.Source))
 	out.inside = ground.Inside(out.text)
 	if out.ends = sentences.Ends(out.text); len(out.ends) == 0 || out.ends[len(out.ends)-1] < len(out.text) {
 		out.ends = append(out.ends, len(out.text)) // a sentence without a mark
@@ -66,13 +66,13 @@ func (p passage) lines() iter.Seq2[int, int] {
 	}
 }
 
-// besidesNames returns words without those of the title and of the file's path, just as they are spelt.
-func (p passage) besidesNames(words []string) []string {
+// withoutNames returns words without those of the title and of the file's path, just as they are spelt.
+func (p passage) withoutNames(words []string) []string {
 	return slices.DeleteFunc(slices.Clone(words), func(w string) bool { return slices.Contains(p.names, w) })
 }
 
-// parting returns a rune of a file's name, or a space if it separates words there.
-func parting(r rune) rune {
+// spaceForSeparator returns a rune of a file's name, or a space if it separates words there.
+func spaceForSeparator(r rune) rune {
 	if strings.ContainsRune("-_.+", r) {
 		return ' '
 	}
@@ -92,12 +92,12 @@ func (p passage) widen(from, to int) (int, int) {
 	for p.inside[to] {
 		to++
 	}
-	return from, p.secret(from, to)
+	return from, p.passwordEnd(from, to)
 }
 
-// secret returns where a value ends, with the marks that belong to it in a line about a password or a code:
+// passwordEnd returns where a value ends, with the marks that belong to it in a line about a password or a code:
 // "Sommer$2026!".
-func (p passage) secret(from, to int) int {
+func (p passage) passwordEnd(from, to int) int {
 	end := to
 	for end < len(p.text) && strings.IndexByte("!#$%&*+=@^~?", p.text[end]) >= 0 {
 		end++
@@ -129,10 +129,12 @@ func (p passage) lineEnd(at int) int {
 
 // sentence returns the range of the sentences around a range, as package sentences finds them, which knows more
 // abbreviations, ordinals and units than the reader.
-func (p passage) sentence(from, to int) (int, int) { return p.widen(p.begun(from), p.ended(to)) }
+func (p passage) sentence(from, to int) (int, int) {
+	return p.widen(p.sentenceStart(from), p.sentenceEnd(to))
+}
 
-// begun returns where the sentence around an offset begins.
-func (p passage) begun(at int) int {
+// sentenceStart returns where the sentence around an offset begins.
+func (p passage) sentenceStart(at int) int {
 	begin := 0
 	if n, _ := slices.BinarySearch(p.ends, at+1); n > 0 {
 		begin = p.ends[n-1]
@@ -143,8 +145,8 @@ func (p passage) begun(at int) int {
 	return min(begin, at)
 }
 
-// ended returns where the sentence ends that ends at offset at or after it.
-func (p passage) ended(at int) int {
+// sentenceEnd returns where the sentence ends that ends at offset at or after it.
+func (p passage) sentenceEnd(at int) int {
 	end := len(p.text)
 	if n, _ := slices.BinarySearch(p.ends, at); n < len(p.ends) {
 		end = p.ends[n]
@@ -152,8 +154,8 @@ func (p passage) ended(at int) int {
 	return max(at, len(strings.TrimRightFunc(p.text[:end], unicode.IsSpace)))
 }
 
-// nth returns the index of the sentence around an offset.
-func (p passage) nth(at int) int {
+// sentenceIndex returns the index of the sentence around an offset.
+func (p passage) sentenceIndex(at int) int {
 	n, _ := slices.BinarySearch(p.ends, at+1)
 	return min(n, len(p.ends)-1)
 }
@@ -179,11 +181,11 @@ var numberedHeading = regexp.MustCompile(`^[ \t]*\d{1,2}[.)][ \t]+(?i:how|what|w
 // longestHeading is the length of the longest heading that is not marked as one, in words.
 const longestHeading = 10
 
-// above returns the heading or the question above an offset, or nothing.
-func (p passage) above(at int) string {
+// headingAbove returns the heading or the question above an offset, or nothing.
+func (p passage) headingAbove(at int) string {
 	for at = p.lineStart(at); at > p.body; {
 		begin := p.lineStart(at - 1)
-		if line := p.text[begin : at-1]; line != "" && (p.heading(begin, at-1) || p.asks(begin)) {
+		if line := p.text[begin : at-1]; line != "" && (p.heading(begin, at-1) || p.isQuestion(begin)) {
 			return line
 		}
 		at = begin
@@ -191,9 +193,9 @@ func (p passage) above(at int) string {
 	return p.title()
 }
 
-// asks reports whether the sentence at an offset is a question: it begins like one, or is marked as one ("Q:").
+// isQuestion reports whether the sentence at an offset is a question: it begins like one, or is marked as one ("Q:").
 // "Locker: 17-04?" says what somebody is not sure of.
-func (p passage) asks(at int) bool {
+func (p passage) isQuestion(at int) bool {
 	begin, end := p.sentence(at, at+1)
 	said := strings.TrimRightFunc(p.text[begin:end], func(r rune) bool { return strings.ContainsRune("\"'”’»)]*_ ", r) })
 	switch {
@@ -236,9 +238,9 @@ var listItem = regexp.MustCompile(`^[ \t]*(?:[-*•‣–+]|\[[ xX]\]|\d{1,3}[.)
 // itemMark matches the number before an item: "3. ".
 var itemMark = regexp.MustCompile(`^[ \t]*\d{1,3}[.)][ \t]`)
 
-// speaks reports whether the line around an offset is what somebody says in a chat or a transcript: "Ann: …", "[9:02]
+// isSpeech reports whether the line around an offset is what somebody says in a chat or a transcript: "Ann: …", "[9:02]
 // Ann: …".
-func (p passage) speaks(at int) bool { return speaker.MatchString(p.text[p.lineStart(at):]) }
+func (p passage) isSpeech(at int) bool { return speaker.MatchString(p.text[p.lineStart(at):]) }
 
 // speaker matches the name before what is said: "Ann: ", "[9:02] Ann Holm: ", "@ann (9:02): ".
 var speaker = regexp.MustCompile(`^(?:\[[^\]\n]{4,25}\] ?|[\d./-]{6,10},? [\d:]{4,8}(?: ?[apAP]\.?[mM]\.?)? - |\(?\d{1,2}[:.]\d{2}\)? )?(\p{Lu}[\pL'’.-]{0,20}(?: \p{Lu}[\pL'’.-]{0,20})?|@[\pL\d_.-]{2,30})(?: \(\d{1,2}[:.]\d{2}\))?: `)
@@ -279,7 +281,7 @@ func (p passage) isDay(begin, end int) bool {
 
 // dayAbove returns the heading above an offset if it is a day, as in a diary, and "" otherwise.
 func (p passage) dayAbove(at int) string {
-	above := p.above(at)
+	above := p.headingAbove(at)
 	day := strings.Trim(above[strings.LastIndex(above, ": ")+1:], " #*\n")
 	if !onlyDate.MatchString(day) {
 		return ""

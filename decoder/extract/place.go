@@ -13,9 +13,9 @@ import (
 
 const maxTried = 1024 // spans of a passage
 
-// answers returns the n likeliest spans that may answer a question of some form, the likeliest first. An item's number
+// likeliestAnswers returns the n likeliest spans that may answer a question of some form, the likeliest first. An item's number
 // is no answer, nor is a heading to "how" and "why". A question is none either: the text below it is.
-func (p passage) answers(f *span.Posterior, form form, n int) []span.Span {
+func (p passage) likeliestAnswers(f *span.Posterior, form form, n int) []span.Span {
 	var out []span.Span
 	for _, s := range f.Best(maxTried) {
 		if len(out) == n {
@@ -31,30 +31,30 @@ func (p passage) answers(f *span.Posterior, form form, n int) []span.Span {
 // place returns the range that answers where the reader points at another one. It is empty if nothing there answers.
 func (p passage) place(from, to int, form form) (int, int) {
 	from, to = p.widen(from, to)
-	to = p.beforeDay(from, to)
-	if form != list {
-		from, to = p.row(from, to)
+	to = p.cutAtDay(from, to)
+	if form != formList {
+		from, to = p.firstRow(from, to)
 	}
-	if p.asks(from) {
-		if form == value || form == list {
+	if p.isQuestion(from) {
+		if form == formValue || form == formList {
 			return from, from
 		}
-		from, to = p.below(from)
+		from, to = p.answerBelow(from)
 	}
 	switch {
-	case from >= to, form != steps && p.onlyMark(from, to):
+	case from >= to, form != formSteps && p.isOnlyMark(from, to):
 		return from, from
-	case form == reason && p.isCode(from): // code gives no reason
+	case form == formReason && p.isCode(from): // code gives no reason
 		return from, from
-	case (form == reason || form == steps) && p.heading(from, to), from < p.body: // a title finds passages and says nothing
+	case (form == formReason || form == formSteps) && p.heading(from, to), from < p.body: // a title finds passages and says nothing
 		return from, from
 	}
-	return p.unquoted(p.every(p.completed(from, to)), p.closed(from, to))
+	return p.dropOpenQuote(p.includeEvery(p.includeAbbreviation(from, to)), p.closeBracket(from, to))
 }
 
-// unquoted returns a range without a quotation mark at its end whose partner is outside the range. The mark of 19" has
+// dropOpenQuote returns a range without a quotation mark at its end whose partner is outside the range. The mark of 19" has
 // no partner.
-func (p passage) unquoted(from, to int) (int, int) {
+func (p passage) dropOpenQuote(from, to int) (int, int) {
 	switch said := p.text[from:to]; {
 	case strings.Count(said, `"`) != 1 || len(said) < 3:
 	case said[0] == '"':
@@ -65,25 +65,25 @@ func (p passage) unquoted(from, to int) (int, int) {
 	return from, to
 }
 
-// stretches returns the stretches of time that a sentence names: "19 May to 23 May".
-func (p passage) stretches(begin, end int) (all []textRange) {
+// timeRanges returns the ranges of times that a sentence names: "19 May to 23 May".
+func (p passage) timeRanges(begin, end int) (all []textRange) {
 	if outdated.MatchString(p.text[begin:end]) { // "moved from 3 May to 10 May"
 		return nil
 	}
-	for _, m := range stretch.FindAllStringIndex(p.text[begin:end], -1) {
+	for _, m := range timeRange.FindAllStringIndex(p.text[begin:end], -1) {
 		all = append(all, textRange{begin + m[0], begin + m[1]})
 	}
 	return all
 }
 
-// stretched widens spans to the stretches of time that they begin or end.
-func (p passage) stretched(spans []span.Span) {
+// widenToTimeRanges widens spans to the ranges of times that they begin or end.
+func (p passage) widenToTimeRanges(spans []span.Span) {
 	known := map[textRange][]textRange{} // by the offsets of sentences
 	for i, s := range spans {
 		begin, end := p.sentence(s.Begin, s.End)
 		at := textRange{begin, end}
 		if _, ok := known[at]; !ok {
-			known[at] = p.stretches(begin, end)
+			known[at] = p.timeRanges(begin, end)
 		}
 		for _, m := range known[at] {
 			if m.from <= s.Begin && s.End <= m.to {
@@ -94,27 +94,27 @@ func (p passage) stretched(spans []span.Span) {
 	}
 }
 
-// point is a day or a time, and stretch all from one to another.
-const point = `(?:(?:` + aWeekdayName + `,? )?\d{1,2}(?:st|nd|rd|th)?(?:[:.]\d\d)?(?: ?[ap]\.?m\b\.?| o'clock| Uhr| h\b)?\.?(?: (?:` + monthNames + `)\b)?(?:,? (?:19|20)\d\d)?)`
+// timePoint is a day or a time.
+const timePoint = `(?:(?:` + aWeekdayName + `,? )?\d{1,2}(?:st|nd|rd|th)?(?:[:.]\d\d)?(?: ?[ap]\.?m\b\.?| o'clock| Uhr| h\b)?\.?(?: (?:` + monthNames + `)\b)?(?:,? (?:19|20)\d\d)?)`
 
-// stretch matches two points with what makes them the ends of a stretch: "3–5 May", "9:00 to 10:30".
-var stretch = regexp.MustCompile(`(?i)\b` + point + ` ?(?:to|until|till|–|—|-|bis|à|au) ?` + point)
+// timeRange matches two times with what makes them the ends of a range: "3–5 May", "9:00 to 10:30".
+var timeRange = regexp.MustCompile(`(?i)\b` + timePoint + ` ?(?:to|until|till|–|—|-|bis|à|au) ?` + timePoint)
 
-// every returns where a value begins with the "every" before it: "every 12 hours" is no span of 12 hours.
-func (p passage) every(from int) int {
+// includeEvery returns where a value begins with the "every" before it: "every 12 hours" is no span of 12 hours.
+func (p passage) includeEvery(from int) int {
 	const longest = 16 // bytes that may matter
-	if m := every.FindString(p.text[max(p.lineStart(from), from-longest):from]); m != "" {
+	if m := everyBefore.FindString(p.text[max(p.lineStart(from), from-longest):from]); m != "" {
 		return from - len(m)
 	}
 	return from
 }
 
-// every matches what stands before a value that comes again, in four languages: "every ".
-var every = regexp.MustCompile(`(?i)\b(?:every|alle|toutes les|tous les|cada) $`)
+// everyBefore matches what stands before a value that comes again, in four languages: "every ".
+var everyBefore = regexp.MustCompile(`(?i)\b(?:every|alle|toutes les|tous les|cada) $`)
 
-// closed returns where a range ends that has an opening bracket without its partner: after the partner or, if that is
+// closeBracket returns where a range ends that has an opening bracket without its partner: after the partner or, if that is
 // far, before the brackets.
-func (p passage) closed(from, to int) int {
+func (p passage) closeBracket(from, to int) int {
 	open := strings.LastIndexByte(p.text[from:to], '(')
 	if open < 0 || strings.Contains(p.text[from+open:to], ")") || strings.Contains(p.text[from:to], "\n") {
 		return to
@@ -131,8 +131,8 @@ func (p passage) closed(from, to int) int {
 // maxBracketed is how many bytes a value grows by to end with a bracket.
 const maxBracketed = 40
 
-// row returns the row of a table in which a range begins if the range has several.
-func (p passage) row(from, to int) (int, int) {
+// firstRow returns the row of a table in which a range begins if the range has several.
+func (p passage) firstRow(from, to int) (int, int) {
 	begin, end := p.lineStart(from), p.lineEnd(from)
 	if to > end && strings.Contains(p.text[begin:end], "|") {
 		return p.widen(begin, end)
@@ -140,16 +140,16 @@ func (p passage) row(from, to int) (int, int) {
 	return from, to
 }
 
-// below returns the answer to the question at an offset: the line below it, or the sentence after it in the same line.
+// answerBelow returns the answer to the question at an offset: the line below it, or the sentence after it in the same line.
 // The range is empty if that is a question or a heading, or if there is none.
-func (p passage) below(at int) (from, to int) {
+func (p passage) answerBelow(at int) (from, to int) {
 	_, end := p.sentence(at, at+1)
 	rest := strings.TrimLeftFunc(p.text[end:], unicode.IsSpace)
 	begin := len(p.text) - len(rest)
 	if rest == "" {
 		return begin, begin
 	}
-	if next := p.lineEnd(begin); begin < p.lineEnd(end) && next < len(p.text) && p.speaks(begin) && p.speaks(next+1) {
+	if next := p.lineEnd(begin); begin < p.lineEnd(end) && next < len(p.text) && p.isSpeech(begin) && p.isSpeech(next+1) {
 		begin = next + 1 // who asks goes on, and another answers
 	}
 	last := p.lineEnd(begin)
@@ -161,33 +161,33 @@ func (p passage) below(at int) (from, to int) {
 	} else if p.heading(begin, last) {
 		return begin, begin
 	}
-	if p.asks(begin) || p.isItem(at) && p.isItem(begin) { // one of a list's open questions
+	if p.isQuestion(begin) || p.isItem(at) && p.isItem(begin) { // one of a list's open questions
 		return begin, begin
 	}
 	return p.widen(begin, last)
 }
 
-// firstSaid returns the line at an offset or, if it is long, its first sentence. The range is empty if it is a question.
-func (p passage) firstSaid(at int) (from, to int) {
+// lineOrSentence returns the line at an offset or, if it is long, its first sentence. The range is empty if it is a question.
+func (p passage) lineOrSentence(at int) (from, to int) {
 	from, to = at, p.lineEnd(at)
 	if to-from > decoder.MaxQuoteBytes {
 		_, to = p.sentence(from, from+1)
 	}
-	if from >= to || p.asks(from) {
+	if from >= to || p.isQuestion(from) {
 		return from, from
 	}
 	return p.widen(from, to)
 }
 
-// onlyMark reports whether a range is only the number of an item.
-func (p passage) onlyMark(from, to int) bool {
+// isOnlyMark reports whether a range is only the number of an item.
+func (p passage) isOnlyMark(from, to int) bool {
 	begin := p.lineStart(from)
 	return to <= begin+len(itemMark.FindString(p.text[begin:]))
 }
 
-// completed returns where a value begins with the abbreviations and the ordinal before it that the reader took for the
+// includeAbbreviation returns where a value begins with the abbreviations and the ordinal before it that the reader took for the
 // end of a sentence.
-func (p passage) completed(from, to int) int {
+func (p passage) includeAbbreviation(from, to int) int {
 	if begin, _ := p.read.Sentence(from, to); begin != from {
 		return from
 	}
@@ -204,16 +204,16 @@ func (p passage) completed(from, to int) int {
 	}
 }
 
-// wholeQuantity widens spans that are a part of a quantity: "2,850" in "2,850–3,200" is not the salary, nor "60" in
-// "under 60" the age. A question about a time asks for one end of a stretch more often than for both, so its spans are
+// widenQuantities widens spans that are a part of a quantity: "2,850" in "2,850–3,200" is not the salary, nor "60" in
+// "under 60" the age. A question about a time asks for one end of a range more often than for both, so its spans are
 // left alone.
-func (p passage) wholeQuantity(w wants, spans []span.Span) {
+func (p passage) widenQuantities(w wants, spans []span.Span) {
 	for i, s := range spans {
 		begin, end := p.lineStart(s.Begin), p.lineEnd(s.End)
 		if strings.Contains(p.text[s.Begin:s.End], "\n") {
 			continue
 		}
-		to := s.End + len(options.FindString(p.text[s.End:end]))
+		to := s.End + len(commandOptions.FindString(p.text[s.End:end]))
 		if w.time || !aNumeral.MatchString(p.text[s.Begin:to]) {
 			spans[i].End = to
 			continue
@@ -250,8 +250,8 @@ func ascends(a, b string) bool {
 // firstNumber matches a number: "2,850".
 var firstNumber = regexp.MustCompile(`\d+(?:[.,]\d+)*`)
 
-// options matches the options of a command after its name: " --to 4.6.3".
-var options = regexp.MustCompile(`^(?: --[a-z][\w-]*(?:[ =][\w./@:+-]*\w)?)+`)
+// commandOptions matches the options of a command after its name: " --to 4.6.3".
+var commandOptions = regexp.MustCompile(`^(?: --[a-z][\w-]*(?:[ =][\w./@:+-]*\w)?)+`)
 
 // startsNumber matches what begins with a number: "€5 a day".
 var startsNumber = regexp.MustCompile(`^[€£$~]?\d`)
@@ -273,8 +273,8 @@ var boundBefore = regexp.MustCompile(`(?i)(?:\b|^)((?:below|above|at least|at mo
 // eachBehind matches the unit that an amount of money is due for: " per person".
 var eachBehind = regexp.MustCompile(`(?i)^( (?:per|pro|par|por) (?:an? )?\pL+| each| an? (?:hour|day|night|week|month|year|head|person|piece|metre|litre|kilo)|/(?:h|hour|day|night|week|month|year|person|pers|kg|m²|kWh|km|l))(?:[.,;:)!?\n]|$| (?:and|or|but|if|when|plus|with|for|in|on|at|to|until|from|und|oder|et|ou|y|o)\b)`)
 
-// beforeDay returns the end of a range, cut before a heading that is a day.
-func (p passage) beforeDay(from, to int) int {
+// cutAtDay returns the end of a range, cut before a heading that is a day.
+func (p passage) cutAtDay(from, to int) int {
 	for at := from; at < to; {
 		gap := strings.Index(p.text[at:to], "\n\n")
 		if gap < 0 {

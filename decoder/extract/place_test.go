@@ -64,7 +64,7 @@ func TestNoAnswerFromHeadings(t *testing.T) {
 // Code gives no reason.
 func TestPlaceOfReasons(t *testing.T) {
 	p := config(0).passage(passages.Passage{Title: "Notes", Text: "It hums, as it is on:\n" + passages.CodeMark + "lamp --on"})
-	for form, want := range map[form]bool{reason: false, steps: true} {
+	for form, want := range map[form]bool{formReason: false, formSteps: true} {
 		at := strings.Index(p.text, "lamp")
 		if from, to := p.place(at, at+4, form); (from < to) != want {
 			t.Errorf("form %d: %q", form, p.text[from:to])
@@ -90,7 +90,7 @@ func TestPlace(t *testing.T) {
 	} {
 		p := config(0).passage(passages.Passage{Title: "Notes", Text: c.text})
 		at := p.body + strings.Index(c.text, c.span)
-		from, to := p.place(at, at+len(c.span), value)
+		from, to := p.place(at, at+len(c.span), formValue)
 		if got := p.text[from:to]; got != c.want {
 			t.Errorf("%q in %q: %q, want %q", c.span, c.text, got, c.want)
 		}
@@ -105,7 +105,7 @@ func TestSentenceAgrees(t *testing.T) {
 			t.Errorf("quoted %q", q.Text)
 		}
 	}
-	if from, to := p.below(p.body); p.text[from:to] != "She lives at Bd. Voltaire 7." {
+	if from, to := p.answerBelow(p.body); p.text[from:to] != "She lives at Bd. Voltaire 7." {
 		t.Errorf("below is %q", p.text[from:to])
 	}
 }
@@ -129,7 +129,7 @@ func TestAsks(t *testing.T) {
 		"- Locker combination: 17-04-33?": false, "- Dentist: Dr. Süß, Tuesday 8:20 (or 8:40?)": false, "The plumber comes at 9?": false, "It opens at 9.": false,
 	} {
 		p := read(t, "Notes\nFirst.\n"+line+"\nLast.")
-		if got := p.asks(strings.Index(p.text, line)); got != want {
+		if got := p.isQuestion(strings.Index(p.text, line)); got != want {
 			t.Errorf("%q: %v", line, got)
 		}
 	}
@@ -208,7 +208,7 @@ func TestAskedOtherwise(t *testing.T) {
 func TestNoPronounAlone(t *testing.T) {
 	p := config(0).passage(passages.Passage{Title: "Fête", Text: "Ole and Ida ring; they pay the band."})
 	at := p.body + strings.Index(p.text[p.body:], "they")
-	if got, _ := p.say(span.Span{Begin: at, End: at + 4}, value); got != "Ole and Ida ring; they pay the band." {
+	if got, _ := p.say(span.Span{Begin: at, End: at + 4}, formValue); got != "Ole and Ida ring; they pay the band." {
 		t.Errorf("%q", got)
 	}
 }
@@ -247,7 +247,7 @@ func TestStretch(t *testing.T) {
 	} {
 		p := config(0).passage(passages.Passage{Title: "Notes", Text: c.text})
 		spans := []span.Span{find(p, c.span)}
-		p.stretched(spans)
+		p.widenToTimeRanges(spans)
 		if got := p.text[spans[0].Begin:spans[0].End]; got != c.want {
 			t.Errorf("%q of %q: %q, want %q", c.span, c.text, got, c.want)
 		}
@@ -255,7 +255,7 @@ func TestStretch(t *testing.T) {
 	for question, want := range map[string]bool{
 		"When is the trip?": true, "From when to when does the heating run?": true, "What time does the mill open?": false, "When does the trip end?": false, "Until when is the mill open?": false,
 	} {
-		if got := wantsOf(question).stretch; got != want {
+		if got := wantsOf(question).timeRange; got != want {
 			t.Errorf("%s %v", question, got)
 		}
 	}
@@ -269,14 +269,14 @@ func TestUnquoted(t *testing.T) {
 	} {
 		from, to := strings.Index(marked, "["), strings.Index(marked, "]")-1
 		p := passage{text: strings.NewReplacer("[", "", "]", "").Replace(marked)}
-		if from, to = p.unquoted(from, to); p.text[from:to] != want {
+		if from, to = p.dropOpenQuote(from, to); p.text[from:to] != want {
 			t.Errorf("%s: %q, want %q", marked, p.text[from:to], want)
 		}
 	}
 }
 
 // A number is not cut out of the range whose end or bound it is, an amount keeps what it is for, and a command its
-// options. Of a stretch of time a question wants one end.
+// options. Of a range of times a question wants one end.
 func TestWholeQuantity(t *testing.T) {
 	for _, c := range []struct{ text, value, question, want string }{
 		{"Salary: EUR 2,850–3,200 gross", "EUR 2,850", "What is the salary?", "EUR 2,850–3,200"},
@@ -305,7 +305,7 @@ func TestWholeQuantity(t *testing.T) {
 	} {
 		p := config(0).passage(passages.Passage{Title: "Notes", Text: c.text})
 		spans := []span.Span{find(p, c.value)}
-		p.wholeQuantity(wantsOf(c.question), spans)
+		p.widenQuantities(wantsOf(c.question), spans)
 		if got := p.text[spans[0].Begin:spans[0].End]; got != c.want {
 			t.Errorf("%s %s: %q, want %q", c.value, c.question, got, c.want)
 		}
@@ -322,7 +322,7 @@ func TestExcepted(t *testing.T) {
 		{"Pets are not allowed.", "Pets are not allowed."},
 	} {
 		p := config(0).passage(passages.Passage{Title: "Notes", Text: c.text})
-		if got, _ := p.say(find(p, "not allowed"), sentence); got != c.want {
+		if got, _ := p.say(find(p, "not allowed"), formSentence); got != c.want {
 			t.Errorf("%s: %q, want %q", c.text, got, c.want)
 		}
 	}
@@ -343,7 +343,7 @@ func TestDenyingLead(t *testing.T) {
 		{"Policy", "What is not covered:\n- floods", "floods", "What is not covered: floods"},
 	} {
 		p := config(0).passage(passages.Passage{Title: c.title, Text: c.text})
-		if got, _ := p.say(find(p, c.span), sentence); got != c.want {
+		if got, _ := p.say(find(p, c.span), formSentence); got != c.want {
 			t.Errorf("%s: %q, want %q", c.text, got, c.want)
 		}
 	}

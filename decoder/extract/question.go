@@ -41,21 +41,21 @@ type wants struct {
 // wantedKind is the kind of value that answers. Several may hold: "how much is it per night?" asks for a number, a price
 // and an amount of money.
 type wantedKind struct {
-	time    bool     // a time: "when"
-	stretch bool     // a time from beginning to end, if the passage has both: "when is the fair"
-	number  bool     // something with a number: "how many"
-	digits  bool     // a number that somebody or something has: "what is his phone number"
-	price   bool     // what something costs; the value itself must say so
-	money   bool     // an amount of money; the sentence must have one
-	cost    bool     // the question has a word for a cost, such as "fee"
-	per     []string // for what, each, the amount is: "per kilometre"; nil if the question does not say
-	code    bool     // a code: "what is the PIN"
-	person  bool     // somebody: "who"
-	place   bool     // where something is
-	noDate  bool     // anything but a date: "which room"
-	choice  bool     // one of the answers that the question names: "tea or coffee"
-	denied  bool     // who is not or does not: "who can't come"
-	child   bool     // whether a child may: "can children take it"
+	time      bool     // a time: "when"
+	timeRange bool     // a time from beginning to end, if the passage has both: "when is the fair"
+	number    bool     // something with a number: "how many"
+	digits    bool     // a number that somebody or something has: "what is his phone number"
+	price     bool     // what something costs; the value itself must say so
+	money     bool     // an amount of money; the sentence must have one
+	cost      bool     // the question has a word for a cost, such as "fee"
+	per       []string // for what, each, the amount is: "per kilometre"; nil if the question does not say
+	passcode  bool     // a code: "what is the PIN"
+	person    bool     // somebody: "who"
+	place     bool     // where something is
+	noDate    bool     // anything but a date: "which room"
+	choice    bool     // one of the answers that the question names: "tea or coffee"
+	denied    bool     // who is not or does not: "who can't come"
+	child     bool     // whether a child may: "can children take it"
 
 	compares      string           // the word that compares several things: "heavier", "cheapest"
 	shapes        []*regexp.Regexp // what the sentence must have
@@ -79,9 +79,9 @@ type namedThings struct {
 	people      map[string]bool     // names in the passages; nil if the question asks about nobody
 	role        []string            // what somebody is: "who is the second treasurer"
 	numbered    map[string][]string // the numbers of things: "year 3"
-	codes       map[string][]string // the numbers after capitals: "E3"
+	letterCodes map[string][]string // the numbers after capitals: "E3"
 	siblings    map[string][]string // the second parts of names in two parts: "db-new"
-	turns       map[string][]string // the places of things in their order: "the first mill"
+	ordinals    map[string][]string // the places of things in their order: "the first mill"
 	counted     []string            // what is counted or measured: "eggs" in "how many eggs"
 	to, from    string              // where a journey ends and begins
 
@@ -103,14 +103,14 @@ func wantsOf(question string) wants {
 func wantedKindOf(question string) wantedKind {
 	k := wantedKind{
 		time:          asksTime.MatchString(question),
-		stretch:       asksStretch.MatchString(question) && !asksEnd.MatchString(question),
+		timeRange:     asksTimeRange.MatchString(question) && !asksEnd.MatchString(question),
 		number:        asksNumber.MatchString(question),
 		digits:        asksDigits.MatchString(question),
 		price:         asksPrice.MatchString(question),
 		money:         asksMoney.MatchString(question) && !asksOfMoney.MatchString(question),
 		cost:          saysCost.MatchString(question),
 		per:           perOf(question),
-		code:          asksCode.MatchString(question),
+		passcode:      asksPasscode.MatchString(question),
 		person:        asksPerson.MatchString(question),
 		place:         asksWhere.MatchString(question),
 		noDate:        wantsNoDate(question),
@@ -145,14 +145,14 @@ func namedThingsIn(question string) namedThings {
 		identifiers: identifiers(question),
 		about:       askedAbout(question),
 		numbered:    numberedThings(question),
-		codes:       codes(question),
+		letterCodes: letterCodesIn(question),
 		siblings:    siblings(question),
-		turns:       turnsOf(question),
+		ordinals:    ordinalsIn(question),
 		counted:     countedIn(question),
 		opposed:     opposed(question),
 	}
 	if m := asksRole.FindStringSubmatch(question); m != nil {
-		n.role = besides(words.Content(m[1]), ofNow)
+		n.role = excluding(words.Content(m[1]), ofNow)
 	} else if m := asksDeputy.FindStringSubmatch(question); m != nil {
 		n.role = words.Content(m[1])
 	}
@@ -176,8 +176,8 @@ var (
 	asksNumber = regexp.MustCompile(`(?i)` + questionStart + `(?:(?:at|by|for|to|with|up to|after|in) )?how (?:many|much|long|far|old|tall|high|big|large|deep|wide|heavy|loud|bright|thick|fast)\b`)
 	// asksPrice matches a question for a price: "what does it cost", "how expensive".
 	asksPrice = regexp.MustCompile(`(?i)` + questionStart + `what (?:do|does|did|will|would) .*\bcosts?\b|` + questionStart + `how much (?:is|are|was|were)\b|\bhow expensive\b|\bwhat(?:'s| is| was) the price\b`)
-	// asksStretch matches a question for a time from beginning to end: "when is the fair".
-	asksStretch = regexp.MustCompile(`(?i)` + questionStart + `(?:from when (?:to|until|till) when|when(?:'s| is| are| was| were| does | do | did )|what (?:dates|days|time|times|hours)|which (?:dates|days))`)
+	// asksTimeRange matches a question for a time from beginning to end: "when is the fair".
+	asksTimeRange = regexp.MustCompile(`(?i)` + questionStart + `(?:from when (?:to|until|till) when|when(?:'s| is| are| was| were| does | do | did )|what (?:dates|days|time|times|hours)|which (?:dates|days))`)
 	// asksEnd matches a question for one of the two: "when does it begin".
 	asksEnd = regexp.MustCompile(`(?i)\b(?:begins?|began|starts?|started|opens?|opened|clos(?:es?|ed|ing)|ends?|ended|finish\pL*|until|till|leaves?|left|depart\pL*|arriv\pL*|back|first|last|latest|earliest|deadline|due|expire\pL*|return\pL*|born|die[ds]?|built|founded)\b`)
 	// asksDigits matches a question for a number that somebody or something has: "what is his phone number".
@@ -197,11 +197,11 @@ var ofNow = words.Set("new current present next actual acting")
 type form uint8
 
 const (
-	value    form = iota // the span itself
-	sentence             // the sentence around it
-	reason               // that sentence, but no heading
-	steps                // all steps of the numbered list around it, or that sentence
-	list                 // the whole list around it
+	formValue    form = iota // the span itself
+	formSentence             // the sentence around it
+	formReason               // that sentence, but no heading
+	formSteps                // all steps of the numbered list around it, or that sentence
+	formList                 // the whole list around it
 )
 
 // formOf chooses the form by the question's first words: "why" and questions for yes or no are answered by a sentence, "how
@@ -212,25 +212,25 @@ func formOf(question string) form {
 		w = w[1:]
 	}
 	if len(w) < 2 {
-		return value
+		return formValue
 	}
 	switch first, second := w[0], w[1]; {
 	case first == "why", first == "explain", first == "describe":
-		return reason
+		return formReason
 	case first == "how" && !measures[second], first == "instructions":
-		return steps
+		return formSteps
 	case yesNo[first]:
-		return sentence
+		return formSentence
 	case first == "what" && (second == "happens" || second == "happened" || second == "if" || second == "should" || second == "about"):
-		return sentence
+		return formSentence
 	case first == "who" && gathered.MatchString(question):
-		return list
+		return formList
 	case len(w) > 2 && (first == "which" || first == "what") && severalThings[second] && plural(w[2]):
-		return list
+		return formList
 	case first == "list", (first == "what" || first == "who") && (second == "are" || second == "were"), first == "which" && plural(second), first == "what" && plural(second):
-		return list
+		return formList
 	}
-	return value
+	return formValue
 }
 
 // plural reports whether a word looks like several things.
@@ -277,8 +277,8 @@ var asksPast = regexp.MustCompile(`(?i)\b(?:was|were|did|had|before|previous(?:l
 // reader that points cannot weigh them.
 var comparing = regexp.MustCompile(`(?i)\b((?:cheap|heav[iy]|light|long|short|bigg|larg|small|old|young|fast|slow|high|low|tall|deep|wid|quick|loud)(?:i?er|est)|more expensive|most expensive|dearer|dearest)\b`)
 
-// asksCode matches a question for a code: "what is the code of the safe?".
-var asksCode = regexp.MustCompile(`(?i)` + questionStart + `what(?:'s| is| was) [^,?]*\b(?:code|pin|combination)\b`)
+// asksPasscode matches a question for a code: "what is the code of the safe?".
+var asksPasscode = regexp.MustCompile(`(?i)` + questionStart + `what(?:'s| is| was) [^,?]*\b(?:code|pin|combination)\b`)
 
 // asksMoney matches a question for an amount of money: "how much is it", "what is the fee".
 var asksMoney = regexp.MustCompile(`(?i)\bhow much (?:is|are|was|were)\b|\bhow much (?:will|would|do|does|did)\b.*\b(?:costs?|pay|paid|charged?|owed?)\b|` +
@@ -297,7 +297,7 @@ var saysCost = regexp.MustCompile(`(?i)\b(?:price|costs?|fees?|rent|fare|pay|pai
 // asksWhere matches a question about where something is: "and where is the key?".
 var asksWhere = regexp.MustCompile(`(?i)` + questionStart + `where\b`)
 
-// asksSince matches a question for the beginning of a stretch of time: "since when".
+// asksSince matches a question for the beginning of a range of times: "since when".
 var asksSince = regexp.MustCompile(`(?i)` + questionStart + `(?:since when|from when|starting when|seit wann|ab wann|depuis quand)\b`)
 
 // asksUntil matches a question for its end: "until when".

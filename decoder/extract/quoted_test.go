@@ -81,7 +81,7 @@ func TestNearest(t *testing.T) {
 		p := config(0).passage(passages.Passage{Title: "Mail", Text: text})
 		at := strings.Index(p.text, said)
 		pump := strings.Index(p.text, "The pump")
-		near := p.nearest([]span.Span{{Begin: at, End: at + len(said), P: 0.6}, {Begin: pump, End: pump + len("The pump"), P: 0.4}}, false)
+		near := p.nearestSentences([]span.Span{{Begin: at, End: at + len(said), P: 0.6}, {Begin: pump, End: pump + len("The pump"), P: 0.4}}, false)
 		if len(near) != 2 || near[0].quote.Text != "The pump is on order." || near[0].odds < near[1].odds {
 			t.Errorf("%q: %+v", text, near)
 		}

@@ -16,11 +16,11 @@ import (
 // of the likeliest span cannot answer.
 func (p passage) reweigh(w wants, spans []span.Span, seen patternCache) (sentenceFails bool) {
 	rarity := p.rarity(words.Without(w.words, words.Content(p.title())))
-	total, sum, all := 0.0, 0.0, newSentences(seen)
+	total, sum, all := 0.0, 0.0, newSentenceCache(seen)
 	for i := range spans {
 		total += spans[i].P
 		cost, _ := w.misfit(p, spans[i], all)
-		spans[i].P *= math.Exp(wordWorth*rarity[p.nth(spans[i].Begin)] - cost)
+		spans[i].P *= math.Exp(wordWorth*rarity[p.sentenceIndex(spans[i].Begin)] - cost)
 		sum += spans[i].P
 	}
 	for i := range spans {
@@ -81,7 +81,7 @@ func (p passage) sentencesWith(wanted []string) [][]bool {
 			all = slices.Concat(all, before)
 		}
 		before = all
-		if begin >= p.body && (p.heading(p.begun(end-1), end) || p.asks(p.begun(end-1))) {
+		if begin >= p.body && (p.heading(p.sentenceStart(end-1), end) || p.isQuestion(p.sentenceStart(end-1))) {
 			above = own
 		}
 		for i, w := range wanted {

@@ -29,7 +29,7 @@ var rewrites = []struct {
 	// "What did a ticket cost before?": "A ticket costs 9 € now. It was 8 € until May." for "9 €"
 	{func(w wants) bool { return w.former }, passage.withFormer},
 	// "When did we have lunch with Ada?": "Friday 7 Feb: Lunch with Ada." for "Lunch"
-	{func(w wants) bool { return w.time && happened.MatchString(w.question) }, passage.underDays},
+	{func(w wants) bool { return w.time && happened.MatchString(w.question) }, passage.underDay},
 }
 
 // rewritten applies the rewrites to texts that answer with a value.
@@ -60,7 +60,7 @@ func (p passage) withWhatUndoes(_ wants, t answerText) answerText {
 	} else if p.denyingLead(begin) == "" && !negated(p.text[begin:from]) && !inNeither(p.text[begin:end], from-begin, to-begin) && !cancelledIn(p.text, begin, from, to, end) {
 		return t
 	}
-	t.text = p.told(begin, end)
+	t.text = p.saySentences(begin, end)
 	return t
 }
 
@@ -68,7 +68,7 @@ func (p passage) withWhatUndoes(_ wants, t answerText) answerText {
 func (p passage) withItsEnd(w wants, t answerText) answerText {
 	ended := endedAt.FindString(t.quote.Text[:t.quote.From])
 	if ended != "" && !asksEnd.MatchString(w.question) && words.Shared(words.Content(ended), w.words) == 0 {
-		t.text = p.told(t.at, t.at+len(t.quote.Text))
+		t.text = p.saySentences(t.at, t.at+len(t.quote.Text))
 	}
 	return t
 }
@@ -199,13 +199,13 @@ func (p passage) withFormer(_ wants, t answerText) answerText {
 		return t
 	}
 	if to, ok := p.sinceThen(t.at, t.at+t.quote.From, t.at+len(t.quote.Text)); ok {
-		t.text = p.told(t.at, to)
+		t.text = p.saySentences(t.at, to)
 	}
 	return t
 }
 
 // inSentence replaces a value that cannot be what the question asks for, though the reader points at it, by its
-// sentence: a time for a question about a place, the end of a stretch of time for one about its beginning, what is
+// sentence: a time for a question about a place, the end of a range of times for one about its beginning, what is
 // struck out. If the question asks for somebody and speakers say that it is themselves, their name is put before what
 // they say.
 func (p passage) inSentence(w wants, t answerText) answerText {
@@ -215,15 +215,15 @@ func (p passage) inSentence(w wants, t answerText) answerText {
 	switch {
 	case m != nil && w.person && p.text[t.at:t.at+len(q.Text)] == q.Text && saysOfSelf.MatchString(q.Text) && !namesAnother(value):
 		t.text = p.text[p.lineStart(t.at)+m[2] : t.at+len(q.Text)]
-	case value != "" && (w.noPlace(value) || w.otherEnd(q.Text[:q.From], value) || !w.past && p.struck(t.at+q.From, value)):
-		t.text = p.told(t.at, t.at+len(q.Text))
+	case value != "" && (w.noPlace(value) || w.otherEnd(q.Text[:q.From], value) || !w.past && p.isStruckOut(t.at+q.From, value)):
+		t.text = p.saySentences(t.at, t.at+len(q.Text))
 	}
 	return t
 }
 
-// underDays puts the day in the heading before a sentence, if the question asks when something was and the sentence
+// underDay puts the day in the heading before a sentence, if the question asks when something was and the sentence
 // does not say it: below "Friday 7 Feb", "Lunch with Ada."
-func (p passage) underDays(_ wants, t answerText) answerText {
+func (p passage) underDay(_ wants, t answerText) answerText {
 	if saysWhen(t.quote.Text) || yetToCome.MatchString(t.quote.Text) {
 		return t
 	}

@@ -10,8 +10,8 @@ import (
 	"tandem/retrieval/passages"
 )
 
-// ofSubject is what a sentence says of one of several subjects in turn: "Ann joined in 2019, Bob in 2021".
-type ofSubject struct {
+// subjectClause is what a sentence says of one of several subjects in turn: "Ann joined in 2019, Bob in 2021".
+type subjectClause struct {
 	from, behind, to int  // offsets in the sentence of the subject, of what stands after it, and of the next subject
 	asked            bool // the question names it
 }
@@ -23,13 +23,13 @@ func (p passage) inItsClause(w wants, t answerText) answerText {
 	if t.quote.From == t.quote.To || strings.Contains(said, "\n") || strings.Contains(said, passages.CellMark) {
 		return t
 	}
-	own, other := w.clauses(said, t.quote)
-	if own == nil || !goesThrough(said, *own, *other, t.quote) {
+	own, other := w.twoClauses(said, t.quote)
+	if own == nil || !areParallel(said, *own, *other, t.quote) {
 		return t
 	}
 	at, ok := ownValue(w, said, *own, *other, t.quote)
 	if !ok {
-		t.text = p.told(t.at, t.at+len(said))
+		t.text = p.saySentences(t.at, t.at+len(said))
 		return t
 	}
 	t.quote.From, t.quote.To = at.from, at.to
@@ -37,10 +37,10 @@ func (p passage) inItsClause(w wants, t answerText) answerText {
 	return t
 }
 
-// clauses returns the clause of the one subject that the question names, and another's that holds the value. They are
+// twoClauses returns the clause of the one subject that the question names, and another's that holds the value. They are
 // nil if there are no such two.
-func (w wants) clauses(said string, value decoder.Quote) (own, other *ofSubject) {
-	all := w.subjects(said)
+func (w wants) twoClauses(said string, value decoder.Quote) (own, other *subjectClause) {
+	all := w.subjectClauses(said)
 	asked := 0
 	for i, s := range all {
 		if s.asked {
@@ -49,15 +49,15 @@ func (w wants) clauses(said string, value decoder.Quote) (own, other *ofSubject)
 			other = &all[i]
 		}
 	}
-	if asked != 1 || other == nil || standsFor.MatchString(said[other.behind:other.to]) || anyWord(said[other.from:other.to], namesIn(w.question)) {
+	if asked != 1 || other == nil || standsFor.MatchString(said[other.behind:other.to]) || hasAnyWord(said[other.from:other.to], namesIn(w.question)) {
 		return nil, nil // the other clause may tell of the one who is asked about, too
 	}
 	return own, other
 }
 
-// subjects returns what a sentence says of each name, or of each numbered thing of the question's kind, that begins one
+// subjectClauses returns what a sentence says of each name, or of each numbered thing of the question's kind, that begins one
 // of its clauses.
-func (w wants) subjects(said string) (all []ofSubject) {
+func (w wants) subjectClauses(said string) (all []subjectClause) {
 	begins := []int{0}
 	for _, m := range nextClause.FindAllStringIndex(said, -1) {
 		begins = append(begins, m[1])
@@ -68,7 +68,7 @@ func (w wants) subjects(said string) (all []ofSubject) {
 		if m == nil {
 			continue
 		}
-		s := ofSubject{from: b, behind: b + m[1]}
+		s := subjectClause{from: b, behind: b + m[1]}
 		if m[2] >= 0 {
 			subject := strings.Fields(strings.ToLower(said[b+m[2] : b+m[3]]))
 			if len(words.Content(subject[0])) == 0 || len(subject) == 1 && noName.MatchString(subject[0]) {
@@ -92,14 +92,14 @@ func (w wants) subjects(said string) (all []ofSubject) {
 	return all
 }
 
-// goesThrough reports whether two clauses say the same kind of thing of their subjects. "Ann and Bob joined in 2019"
+// areParallel reports whether two clauses say the same kind of thing of their subjects. "Ann and Bob joined in 2019"
 // does not: nothing follows Ann.
-func goesThrough(said string, own, other ofSubject, value decoder.Quote) bool {
+func areParallel(said string, own, other subjectClause, value decoder.Quote) bool {
 	rest := said[own.behind:own.to]
 	if len(words.Content(rest)) == 0 && !strings.ContainsAny(rest, "0123456789") {
 		return false
 	}
-	if other.from < own.from || len(kindOf(said[value.From:value.To], rest)) > 0 {
+	if other.from < own.from || len(valuesLike(said[value.From:value.To], rest)) > 0 {
 		return true
 	}
 	return saysIs.MatchString(rest) && len(words.Content(said[other.behind:max(other.behind, value.From)])) > 0
@@ -107,8 +107,8 @@ func goesThrough(said string, own, other ofSubject, value decoder.Quote) bool {
 
 // ownValue returns the one value in the subject's own clause that is of the same kind as another value. If that clause
 // has a verb, it must be the question's.
-func ownValue(w wants, said string, own, other ofSubject, value decoder.Quote) (at textRange, ok bool) {
-	found := kindOf(said[value.From:value.To], said[own.behind:own.to])
+func ownValue(w wants, said string, own, other subjectClause, value decoder.Quote) (at textRange, ok bool) {
+	found := valuesLike(said[value.From:value.To], said[own.behind:own.to])
 	if len(found) != 1 {
 		return at, false
 	}
@@ -120,10 +120,10 @@ func ownValue(w wants, said string, own, other ofSubject, value decoder.Quote) (
 	return at, words.Shared(lost, words.Content(said[other.from:other.to])) == 0
 }
 
-// kindOf returns where a text has values of a value's kind: money, times, dates, numbers with the same word after them,
+// valuesLike returns where a text has values of a value's kind: money, times, dates, numbers with the same word after them,
 // or names.
-func kindOf(value, text string) [][]int {
-	for _, kind := range slices.Concat(valuesInTurn, []*regexp.Regexp{aDayOfYear, ofYear}) {
+func valuesLike(value, text string) [][]int {
+	for _, kind := range slices.Concat(valueKinds, []*regexp.Regexp{aDayOfYear, ofYear}) {
 		if kind.MatchString(value) {
 			return kind.FindAllStringIndex(text, -1)
 		}

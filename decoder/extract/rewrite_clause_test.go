@@ -82,7 +82,7 @@ func TestWithFormer(t *testing.T) {
 	}
 }
 
-// A time is no place, the end of a stretch of time not its beginning, and what is struck out no longer so: the sentence
+// A time is no place, the end of a range of times not its beginning, and what is struck out no longer so: the sentence
 // is shown. Who says that he does something is named.
 func TestInSentence(t *testing.T) {
 	for _, c := range []struct{ text, value, question, want string }{

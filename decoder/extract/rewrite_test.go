@@ -107,7 +107,7 @@ func TestUnderDays(t *testing.T) {
 	} {
 		p := config(0).passage(passages.Passage{Title: "Diary", Text: c.text})
 		at := strings.LastIndex(p.text, c.said)
-		if got := p.underDays(wants{}, textAt(p, at, at+1)).text; got != c.want {
+		if got := p.underDay(wants{}, textAt(p, at, at+1)).text; got != c.want {
 			t.Errorf("%s: %q, want %q", c.said, got, c.want)
 		}
 	}
@@ -122,7 +122,7 @@ func TestBeforeDay(t *testing.T) {
 		"12 May\nThe dog":                             "12 May\nThe dog",
 	} {
 		at := strings.Index(p.text, said)
-		if got := p.text[at:p.beforeDay(at, at+len(said))]; got != want {
+		if got := p.text[at:p.cutAtDay(at, at+len(said))]; got != want {
 			t.Errorf("%q: %q, want %q", said, got, want)
 		}
 	}

@@ -7,9 +7,9 @@ import (
 	"tandem/retrieval/passages"
 )
 
-// cells returns a text on one line. Each cell of a table's row, or of a part of it, has the name of its column before
+// withColumnNames returns a text on one line. Each cell of a table's row, or of a part of it, has the name of its column before
 // it: "Day: Monday; Opens: 9:40". Commas separate cells without names.
-func (p passage) cells(from, to int) string {
+func (p passage) withColumnNames(from, to int) string {
 	text := p.text[from:to]
 	if from < p.body || !strings.Contains(text, passages.CellMark) || strings.Contains(text, "\n") {
 		return flat(text)

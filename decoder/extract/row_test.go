@@ -24,7 +24,7 @@ func TestCells(t *testing.T) {
 	} {
 		p := config(0).passage(passages.Passage{Title: "Notes", Text: c.text})
 		at := p.body + strings.LastIndex(c.text, c.said)
-		if got := p.cells(at, at+len(c.said)); got != c.want {
+		if got := p.withColumnNames(at, at+len(c.said)); got != c.want {
 			t.Errorf("%q in %q: %q, want %q", c.said, c.text, got, c.want)
 		}
 	}

@@ -27,14 +27,14 @@ func (p passage) say(s span.Span, form form) (string, decoder.Quote) {
 	switch {
 	case p.isBlock(from, to):
 		return dedented(p.text[from:to]), quote
-	case form == list && p.listed(from, to), form == steps && itemMark.MatchString(p.text[p.lineStart(from):]):
+	case form == formList && p.listed(from, to), form == formSteps && itemMark.MatchString(p.text[p.lineStart(from):]):
 		from, to = p.widen(p.read.Items(from, to))
-	case form != value, sentences.BreaksOff(p.text, to), len(words.Content(p.text[from:to])) == 0: // not "they"
+	case form != formValue, sentences.BreaksOff(p.text, to), len(words.Content(p.text[from:to])) == 0: // not "they"
 		begin := from - quote.From
 		end := begin + len(quote.Text)
-		return p.told(begin, end) + p.introduced(end, form) + p.excepted(end), quote
+		return p.saySentences(begin, end) + p.listOrCodeAfter(end, form) + p.exceptionAfter(end), quote
 	}
-	return p.cells(from, to), quote
+	return p.withColumnNames(from, to), quote
 }
 
 // listed reports whether a range stands in a list.
@@ -44,9 +44,9 @@ func (p passage) listed(from, to int) bool {
 	return begin != a || end != b
 }
 
-// told returns what an answer says with some sentences, on one line.
-func (p passage) told(begin, end int) string {
-	return p.denyingLead(begin) + p.antecedent(begin) + unmarked(p.cells(begin, end))
+// saySentences returns what an answer says with some sentences, on one line.
+func (p passage) saySentences(begin, end int) string {
+	return p.denyingLead(begin) + p.antecedent(begin) + unmarked(p.withColumnNames(begin, end))
 }
 
 // denyingLead returns the line above the list that an item belongs to, with a colon, if the list is of what is not so:
@@ -83,15 +83,15 @@ func (p passage) antecedent(at int) string {
 		return ""
 	}
 	end := len(strings.TrimRight(p.text[:at], " "))
-	begin := max(p.begun(end-1), line)
-	if begin+longestAntecedent < end || begin < p.body || p.asks(begin) || p.speaks(begin) || strings.Contains(p.text[begin:end], passages.CellMark) {
+	begin := max(p.sentenceStart(end-1), line)
+	if begin+longestAntecedent < end || begin < p.body || p.isQuestion(begin) || p.isSpeech(begin) || strings.Contains(p.text[begin:end], passages.CellMark) {
 		return ""
 	}
 	return unmarked(p.text[begin:end]) + " "
 }
 
-// excepted returns the sentence after another, in its line or the next one, if it begins an exception.
-func (p passage) excepted(to int) string {
+// exceptionAfter returns the sentence after another, in its line or the next one, if it begins an exception.
+func (p passage) exceptionAfter(to int) string {
 	rest := p.text[to:]
 	begin := to + len(rest) - len(strings.TrimLeft(rest, " "))
 	if strings.HasPrefix(p.text[begin:], "\n") && !strings.HasPrefix(p.text[begin:], "\n\n") {
@@ -107,9 +107,9 @@ func (p passage) excepted(to int) string {
 // exception matches the beginning of an exception: "Except on Mondays".
 var exception = regexp.MustCompile(`(?i)^(?:(?:the )?(?:only )?exceptions?|except|unless|ausnahmen?|ausgenommen|sauf|excepto|excepción)\b`)
 
-// introduced returns what a sentence with a colon at its end introduces: a few lines of code or, for a question for a
+// listOrCodeAfter returns what a sentence with a colon at its end introduces: a few lines of code or, for a question for a
 // list, its items.
-func (p passage) introduced(to int, form form) string {
+func (p passage) listOrCodeAfter(to int, form form) string {
 	if !strings.HasSuffix(p.text[:to], ":") {
 		return ""
 	}
@@ -121,7 +121,7 @@ func (p passage) introduced(to int, form form) string {
 		if end := p.codeEnd(begin); end-begin <= longestSnippet {
 			return "\n" + dedented(p.text[begin+len(passages.CodeMark):end])
 		}
-	case form == list && p.isItem(begin):
+	case form == formList && p.isItem(begin):
 		_, end := p.widen(p.read.Items(begin, begin+1))
 		return "\n" + p.text[begin:end]
 	}
@@ -134,8 +134,8 @@ func (p passage) quote(from, to int) decoder.Quote {
 	return decoder.Quote{Text: p.text[begin:end], From: from - begin, To: to - begin}
 }
 
-// around returns the text of a passage without its title, or as many of its sentences around one as fit.
-func (p passage) around(from, to int) decoder.Quote {
+// quoteAround returns the text of a passage without its title, or as many of its sentences around one as fit.
+func (p passage) quoteAround(from, to int) decoder.Quote {
 	begin, end := p.widen(p.read.Around(from, to, p.body, decoder.MaxQuoteBytes))
 	if b, e := p.sentence(begin, end); e-b <= decoder.MaxQuoteBytes {
 		begin, end = b, e
@@ -207,10 +207,10 @@ type quotable struct {
 // maxNear is how many sentences of a passage are worth quoting.
 const maxNear = 3
 
-// nearest returns the sentences around spans, the likeliest first. Unless they are asked for, the lines above a mail
+// nearestSentences returns the sentences around spans, the likeliest first. Unless they are asked for, the lines above a mail
 // come last, and are no likelier than what the mail says: every question about a time finds their date. So do greetings
 // and the names of columns, which say nothing.
-func (p passage) nearest(spans []span.Span, asksHead bool) []quotable {
+func (p passage) nearestSentences(spans []span.Span, asksHead bool) []quotable {
 	var all []quotable
 	var sums []float64
 	at := map[string]int{}

@@ -37,7 +37,7 @@ func (d *Decoder) spell(form form, texts []answerText, ends []tandem.Token) []sp
 		}
 		if q := t.quote; len(tokens) > room && q.From < q.To {
 			t.text = flat(q.Text[q.From:q.To]) // the value alone
-			if form != value {
+			if form != formValue {
 				t.text = d.withClauses(q, room)
 			}
 			tokens = d.cfg.Tokenizer.Encode(t.text, tokenizer.Options{})

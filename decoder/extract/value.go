@@ -33,7 +33,7 @@ func disagree(question, answer string, q decoder.Quote) bool {
 	case len(a) == 0 || len(b) == 0:
 		return false
 	}
-	return !holds(a, b) && !holds(b, a)
+	return !hasAll(a, b) && !hasAll(b, a)
 }
 
 // Bounds of the values that are compared, in words.
@@ -42,8 +42,8 @@ const (
 	fewWords = 4 // of values without a number: longer ones may say the same in other words
 )
 
-// holds reports whether a has all of b.
-func holds(a, b []string) bool {
+// hasAll reports whether a has all of b.
+func hasAll(a, b []string) bool {
 	return !slices.ContainsFunc(b, func(x string) bool { return !slices.Contains(a, x) })
 }
 
@@ -51,7 +51,7 @@ func holds(a, b []string) bool {
 // count: "Mr Holm" and "Piet Holm" may be one.
 func tellingWords(text, question string) []string {
 	left := words.Without(words.Content(text), words.Content(question))
-	return besides(left, titles)
+	return excluding(left, titles)
 }
 
 // titles stand before names: "Mr".
@@ -68,13 +68,13 @@ func valueWords(phrase, question string) []string {
 // sameValue reports whether two phrases name one value, though one may say less.
 func sameValue(a, b, question string) bool {
 	x, y := valueWords(a, question), valueWords(b, question)
-	return len(x) > 0 && len(y) > 0 && (holds(x, y) || holds(y, x))
+	return len(x) > 0 && len(y) > 0 && (hasAll(x, y) || hasAll(y, x))
 }
 
 // mentions reports whether a text names a value.
 func mentions(text, value, question string) bool {
 	v := valueWords(value, question)
-	return len(v) > 0 && holds(slices.Concat(numbers(text), words.Content(text)), v)
+	return len(v) > 0 && hasAll(slices.Concat(numbers(text), words.Content(text)), v)
 }
 
 // numbers returns the numbers of a text, written in one way: "1,200.00" is 1200, "09:00" and "9 a.m." are 9, "5.30
@@ -82,13 +82,13 @@ func mentions(text, value, question string) bool {
 func numbers(text string) (out []string) {
 	for _, m := range number.FindAllStringSubmatch(strings.ToLower(text), -1) {
 		n := m[1]
-		if t := thousand.FindStringSubmatch(n); t != nil {
+		if t := groupedThousands.FindStringSubmatch(n); t != nil {
 			n = strings.NewReplacer(",", "", ".", "", "\u00a0", "", "\u202f", "").Replace(t[1]) + t[2]
 		}
 		if m[2] != "" {
 			n = strings.Replace(n, ".", ":", 1) // 5.30 p.m.
 		}
-		n = strings.Replace(whole.ReplaceAllString(n, ""), ",", ".", 1)
+		n = strings.Replace(trailingZeros.ReplaceAllString(n, ""), ",", ".", 1)
 		if len(n) > 1 && n[0] == '0' && (len(n) == 2 || n[2] == ':' || n[2] == '.') {
 			n = n[1:]
 		}
@@ -112,10 +112,10 @@ func numbers(text string) (out []string) {
 var (
 	// number matches a number and what makes it a time: "1,200.50", "9:40", "5.30 p.m."
 	number = regexp.MustCompile(`(\d+(?:[.,:\x{00a0}\x{202f}]\d+)*)(\s?[ap]\.?m\b)?`)
-	// thousand matches a number with marks between its thousands: "1,200.50".
-	thousand = regexp.MustCompile(`^([1-9]\d{0,2}(?:[.,\x{00a0}\x{202f}]\d{3})+)([.,]\d+)?$`)
-	// whole matches what changes nothing at the end of a number: ".00", ":00".
-	whole = regexp.MustCompile(`[.,:]00?$`)
+	// groupedThousands matches a number with marks between its thousands: "1,200.50".
+	groupedThousands = regexp.MustCompile(`^([1-9]\d{0,2}(?:[.,\x{00a0}\x{202f}]\d{3})+)([.,]\d+)?$`)
+	// trailingZeros matches what changes nothing at the end of a number: ".00", ":00".
+	trailingZeros = regexp.MustCompile(`[.,:]00?$`)
 )
 
 // monthsIn returns the months that a text in lower case names. One of three letters must stand beside a number: "may"

@@ -15,8 +15,8 @@ func apart(alternatives string) string {
 	return `(?:^|[^\pL\pN])(?:` + alternatives + `)(?:[^\pL\pN]|$)`
 }
 
-// besides returns the words that are not in a set.
-func besides(words []string, in map[string]bool) (out []string) {
+// excluding returns the words that are not in a set.
+func excluding(words []string, in map[string]bool) (out []string) {
 	for _, w := range words {
 		if !in[w] {
 			out = append(out, w)
@@ -28,8 +28,8 @@ func besides(words []string, in map[string]bool) (out []string) {
 // countable reports whether a word may belong to the name of what is counted.
 func countable(word string) bool { return len(words.Content(word)) > 0 }
 
-// anyWord reports whether a text has one of some words in lower case.
-func anyWord(text string, words []string) bool {
+// hasAnyWord reports whether a text has one of some words in lower case.
+func hasAnyWord(text string, words []string) bool {
 	return slices.ContainsFunc(letterWords(text), func(word string) bool { return slices.Contains(words, word) })
 }
 

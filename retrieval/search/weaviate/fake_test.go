@@ -29,6 +29,7 @@ type cluster struct {
 	classes  map[string]*class
 	requests map[string]int // by method and path
 	broken   bool           // batches of objects fail
+	stuck    bool           // removals fail
 }
 
 type class struct {
@@ -136,6 +137,8 @@ func (c *cluster) serve(w http.ResponseWriter, r *http.Request) {
 		} else if read(&batch) {
 			json.NewEncoder(w).Encode(c.put(batch.Objects))
 		}
+	case r.URL.Path == "/v1/batch/objects" && r.Method == http.MethodDelete && c.stuck:
+		fail(http.StatusInternalServerError, "no quorum")
 	case r.URL.Path == "/v1/batch/objects" && r.Method == http.MethodDelete:
 		c.remove(w, read)
 	case r.URL.Path == "/v1/graphql":

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 
@@ -80,8 +81,12 @@ func (s *store) prepare(ctx context.Context, replicas int) error {
 	return nil
 }
 
-// Load implements search.Store. It reads a page at a time.
+// Load implements search.Store. It reads a page at a time. What an earlier flush could not write is written first: else the
+// records would not show it, and a later flush could remove a file that was added meanwhile.
 func (s *store) Load(ctx context.Context, f func(file []byte) error) (roots []byte, err error) {
+	if err := s.Flush(ctx); err != nil {
+		return nil, err
+	}
 	after := ""
 	for {
 		var got struct{ Objects []object }
@@ -123,6 +128,9 @@ func (s *store) Put(ctx context.Context, path string, file []byte, old []string,
 			s.gone = append(s.gone, id)
 		}
 	}
+	// Removals come last, so what was dropped before and is here again must not be among them.
+	s.gone = slices.DeleteFunc(s.gone, func(id string) bool { return kept[id] })
+	s.lost = slices.DeleteFunc(s.lost, func(lost string) bool { return lost == path })
 	s.remember(path, file)
 	return s.spill(ctx)
 }

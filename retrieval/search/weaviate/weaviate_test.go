@@ -190,6 +190,54 @@ func TestPut(t *testing.T) {
 	}
 }
 
+// A file that is added again after a removal is there, also if the removal failed at first.
+func TestAddAfterRemove(t *testing.T) {
+	c := newCluster(t, 1)
+	x := open(t, c.address())
+	path := filepath.Join(folder(t, fstest.MapFS{"a.txt": {Data: []byte("The wifi password is tumbral-5827.")}}), "a.txt")
+	add := func() {
+		t.Helper()
+		if _, err := x.Add(t.Context(), path, nil); err != nil {
+			t.Fatal(err)
+		}
+		if list, err := x.List(); err != nil || len(list) != 1 {
+			t.Errorf("files %v, %v after an add", list, err)
+		}
+		if found, err := x.Search(t.Context(), passages.Query{Text: "wifi password"}, 1); err != nil || len(found) != 1 {
+			t.Errorf("found %v, %v after an add", found, err)
+		}
+	}
+	add()
+	c.stuck = true
+	if _, err := x.Remove(t.Context(), path); !errors.Is(err, ErrUnreachable) {
+		t.Errorf("without a quorum: %v", err)
+	}
+	c.stuck = false
+	add()
+}
+
+// Passages and a record that are put after they were dropped, in one batch, stay.
+func TestPutAfterDrop(t *testing.T) {
+	x := open(t, newCluster(t, 1).address())
+	const path = "a.txt"
+	ps := []passages.Passage{{ID: "a", Source: path, Text: "The locker."}}
+	put := func() error { return x.store.Put(t.Context(), path, []byte("{}"), nil, ps) }
+	flush := func() error { return x.store.Flush(t.Context()) }
+	drop := func() error { return x.store.Drop(t.Context(), path, []string{"a"}) }
+	for _, step := range []func() error{put, flush, drop, put, flush} {
+		if err := step(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if found, err := x.Find(t.Context(), []search.Term{{Text: "locker"}}, 1); err != nil || len(found) != 1 {
+		t.Errorf("%d passages, %v", len(found), err)
+	}
+	files := 0
+	if _, err := x.store.Load(t.Context(), func([]byte) error { files++; return nil }); err != nil || files != 1 {
+		t.Errorf("%d records, %v", files, err)
+	}
+}
+
 // The node that answered last is asked first, and no node's word sends the key elsewhere.
 func TestClient(t *testing.T) {
 	var asked, elsewhere atomic.Int32

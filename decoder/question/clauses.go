@@ -43,29 +43,29 @@ func askedParts(question string) []string {
 	var out []string
 	rest := strings.TrimSpace(question)
 	for len(question) <= maxAsked && rest != "" && len(out) < maxClauses-1 {
-		at := partEnd(rest, len(out) > 0)
+		at := endOfPart(rest, len(out) > 0)
 		if at == 0 {
 			break
 		}
-		if part := strings.Trim(rest[:at], " \t\r\n,;"); !polite(part) {
+		if part := strings.Trim(rest[:at], " \t\r\n,;"); !asksNothing(part) {
 			out = append(out, part)
 		}
 		rest = strings.TrimLeft(rest[at:], " \t\r\n,;")
 	}
-	if rest = strings.Trim(rest, " \t\r\n,;"); !polite(rest) || len(out) == 0 {
+	if rest = strings.Trim(rest, " \t\r\n,;"); !asksNothing(rest) || len(out) == 0 {
 		out = append(out, rest)
 	}
 	return out
 }
 
-// polite reports whether a part asks nothing: it is empty, or "and please, thanks".
-func polite(part string) bool {
+// asksNothing reports whether a part asks nothing: it is empty, or "and please, thanks".
+func asksNothing(part string) bool {
 	return !slices.ContainsFunc(lowerWords(part), func(w string) bool { return !politeness[w] })
 }
 
-// partEnd returns the offset after the first part of s, or 0 if s is one part. further reports whether another part
+// endOfPart returns the offset after the first part of s, or 0 if s is one part. further reports whether another part
 // came before.
-func partEnd(s string, further bool) int {
+func endOfPart(s string, further bool) int {
 	for i := 1; i < len(s); i++ {
 		after := strings.TrimSpace(s[i+1:])
 		if after == "" {
@@ -80,7 +80,7 @@ func partEnd(s string, further bool) int {
 		case '?', ';', '\n':
 			return i + 1
 		case '.':
-			if s[i+1] == ' ' && !words.Abbreviated(before) && (opens(rest) || and && names(rest)) && (further || requested(before)) {
+			if s[i+1] == ' ' && !words.Abbreviated(before) && (opensQuestion(rest) || and && namesOwned(rest)) && (further || asksSomething(before)) {
 				return i + 1
 			}
 		case ',':
@@ -100,17 +100,17 @@ func partEnd(s string, further bool) int {
 // and further that another part came before.
 func endsAtComma(before, rest string, and, further bool) bool {
 	switch {
-	case further && prepositions[firstWord(rest)] && !opens(rest): // a complement of both
+	case further && prepositions[firstWord(rest)] && !opensQuestion(rest): // a complement of both
 		return true
-	case and && (opens(rest) || short(before, rest) || names(rest)) && further,
-		and && opens(rest) && named(before):
+	case and && (opensQuestion(rest) || isShortForm(before, rest) || namesOwned(rest)) && further,
+		and && opensQuestion(rest) && namesThing(before):
 		return true
-	case !requested(before):
+	case !asksSomething(before):
 		return false
 	case and:
-		return opens(rest) || short(before, rest) || names(rest) || asksAlone(rest) || isThing(rest) && subjectAndVerb.MatchString(before)
+		return opensQuestion(rest) || isShortForm(before, rest) || namesOwned(rest) || asksAlone(rest) || isThing(rest) && subjectAndVerb.MatchString(before)
 	}
-	return inverted(rest) || opens(rest) && anotherFollows(rest)
+	return isInverted(rest) || opensQuestion(rest) && anotherFollows(rest)
 }
 
 // endsBeforeAnd reports whether a part ends before the "and" between before and rest. further says that another part
@@ -119,12 +119,12 @@ func endsBeforeAnd(before, rest string, further bool) bool {
 	switch {
 	case questionWords[strings.ToLower(before)]: // "how and when"
 		return false
-	case asksAlone(rest) && requested(before):
+	case asksAlone(rest) && asksSomething(before):
 		return true
-	case opens(rest) && (further || requested(before) || named(before)):
+	case opensQuestion(rest) && (further || asksSomething(before) || namesThing(before)):
 		return true
 	}
-	return names(rest) && names(before) && (thingAsked(before) || named(before))
+	return namesOwned(rest) && namesOwned(before) && (thingAsked(before) || namesThing(before))
 }
 
 // asksAlone reports whether s is only a question word, so that the question before it gives the rest, as in "and when?"
@@ -136,7 +136,7 @@ func asksAlone(s string) bool {
 func isThing(s string) bool {
 	w := lowerWords(s)
 	return len(w) > 0 && len(w) <= maxThingWords && !slices.ContainsFunc(w, func(s string) bool {
-		return asks[s] || auxiliaries[s] || prepositions[s] || pronouns[s] || subordinate[s] || politeness[s]
+		return openers[s] || auxiliaries[s] || prepositions[s] || pronouns[s] || subordinate[s] || politeness[s]
 	})
 }
 
@@ -148,7 +148,7 @@ func anotherFollows(s string) bool {
 		if !ok {
 			return false
 		}
-		if opens(after) || asksAlone(after) {
+		if opensQuestion(after) || asksAlone(after) {
 			return true
 		}
 		s = after
@@ -165,34 +165,34 @@ func withoutAnd(s string) (rest string, and bool) {
 	return s, and
 }
 
-// requested reports whether a part asks: by a question word, for a yes or no, or as a request.
-func requested(part string) bool {
+// asksSomething reports whether a part asks: by a question word, for a yes or no, or as a request.
+func asksSomething(part string) bool {
 	w := lowerWords(part)
-	if len(w) == 0 || asks[w[0]] && asking(w, 0) || w[0] == "i" || w[0] == "please" {
+	if len(w) == 0 || openers[w[0]] && beginsQuestion(w, 0) || w[0] == "i" || w[0] == "please" {
 		return true
 	}
 	for i := 1; i < len(w); i++ {
-		if questionWords[w[i]] && asking(w, i) {
+		if questionWords[w[i]] && beginsQuestion(w, i) {
 			return true
 		}
 	}
 	return false
 }
 
-// named reports whether a part asks for a thing by naming it: "number of members of the rowing club".
-func named(part string) bool {
+// namesThing reports whether a part asks for a thing by naming it: "number of members of the rowing club".
+func namesThing(part string) bool {
 	w := lowerWords(part)
-	return len(w) > 0 && len(w) <= maxNamedWords && !questionWords[w[0]] && !prepositions[w[0]] && !subordinate[w[0]] && names(part)
+	return len(w) > 0 && len(w) <= maxNamedWords && !questionWords[w[0]] && !prepositions[w[0]] && !subordinate[w[0]] && namesOwned(part)
 }
 
-// names reports whether a text, up to its first punctuation mark, names something that belongs to something else:
+// namesOwned reports whether a text, up to its first punctuation mark, names something that belongs to something else:
 // "height of the lock", "Anna's phone number".
-func names(s string) bool {
+func namesOwned(s string) bool {
 	if end := strings.IndexAny(s, ",?;"); end >= 0 {
 		s = s[:end]
 	}
 	w := strings.Fields(s)
-	for len(w) > 0 && asks[strings.ToLower(w[0])] {
+	for len(w) > 0 && openers[strings.ToLower(w[0])] {
 		w = w[1:]
 	}
 	if len(w) < 2 || len(w) > maxNamedWords || prepositions[strings.ToLower(w[0])] {
@@ -209,9 +209,9 @@ func names(s string) bool {
 // maxNamedWords is the largest number of words that name a thing: "number of members of the rowing club of Kassel".
 const maxNamedWords = 9
 
-// asking reports whether word i, a question word, begins a question ("when does") and not a relative clause ("when many
+// beginsQuestion reports whether word i, a question word, begins a question ("when does") and not a relative clause ("when many
 // people are arrested").
-func asking(w []string, i int) bool {
+func beginsQuestion(w []string, i int) bool {
 	switch w[i] {
 	case "when", "where", "why":
 		return i+1 == len(w) || auxiliaries[w[i+1]] || w[i+1] == "and"
@@ -223,23 +223,23 @@ func asking(w []string, i int) bool {
 	return true
 }
 
-// opens reports whether s begins a separate question: "what is", "by whom", "for the mill, when does", "do you know",
+// opensQuestion reports whether s begins a separate question: "what is", "by whom", "for the mill, when does", "do you know",
 // "tell me".
-func opens(s string) bool {
+func opensQuestion(s string) bool {
 	w := lowerWords(s)
 	switch {
 	case len(w) < 2:
 		return false
-	case len(w) > 2 && compounds[w[0]+" "+w[1]]: // "up to what amount"
+	case len(w) > 2 && compoundPrepositions[w[0]+" "+w[1]]: // "up to what amount"
 		return questionWords[w[2]]
-	case leads[w[0]]: // "after how many days"
+	case longPrepositions[w[0]]: // "after how many days"
 		return questionWords[w[1]]
 	case prepositions[w[0]]:
 		if questionWords[w[1]] {
 			return true
 		}
 		topic, rest, ok := strings.Cut(s, ",")
-		return ok && len(strings.Fields(topic)) <= maxNamedWords && inverted(strings.TrimSpace(rest))
+		return ok && len(strings.Fields(topic)) <= maxNamedWords && isInverted(strings.TrimSpace(rest))
 	case requests[w[0]]:
 		return articles[w[1]] || w[1] == "me" || w[1] == "us" || w[1] == "all"
 	case w[0] == "i":
@@ -247,11 +247,11 @@ func opens(s string) bool {
 	case auxiliaries[w[0]]:
 		return subjects[w[1]] || w[1] == "the" && !strings.HasPrefix(w[0], "ha")
 	}
-	return questionWords[w[0]] && asking(w, 0)
+	return questionWords[w[0]] && beginsQuestion(w, 0)
 }
 
-// inverted reports whether s begins with a question word and the verb of a question, which no relative clause has.
-func inverted(s string) bool {
+// isInverted reports whether s begins with a question word and the verb of a question, which no relative clause has.
+func isInverted(s string) bool {
 	w := lowerWords(s)
 	if len(w) < 3 {
 		return false
@@ -265,8 +265,8 @@ func inverted(s string) bool {
 	return false
 }
 
-// short reports whether what follows an "and" is the short form of another question: "of Ben?", "the door code, …".
-func short(before, rest string) bool {
+// isShortForm reports whether what follows an "and" is the short form of another question: "of Ben?", "the door code, …".
+func isShortForm(before, rest string) bool {
 	first, end := firstWord(rest), strings.IndexAny(rest, ",?;")
 	if end < 0 {
 		end = len(rest)
@@ -285,9 +285,9 @@ func thingAsked(part string) bool {
 	case len(w) < 2:
 		return false
 	case w[0] == "what" || w[0] == "which" || w[0] == "who" || w[0] == "where" || w[0] == "when":
-		return forms[w[1]] || articles[w[1]] // "what's the"
+		return formsOfBe[w[1]] || articles[w[1]] // "what's the"
 	}
-	return requests[w[0]] || w[0] == "i" || prepositions[w[0]] && slices.ContainsFunc(w, func(s string) bool { return forms[s] })
+	return requests[w[0]] || w[0] == "i" || prepositions[w[0]] && slices.ContainsFunc(w, func(s string) bool { return formsOfBe[s] })
 }
 
 // lowerWords returns the words of a text in lower case, without the marks around them.
@@ -306,7 +306,7 @@ func lowerWords(s string) []string {
 // shareTail gives a last clause that is only a complement ("of the lake cabin?") to the clauses before it that have none.
 func shareTail(clauses []string) []string {
 	n := len(clauses) - 1
-	if n < 1 || !prepositions[firstWord(clauses[n])] || opens(clauses[n]) {
+	if n < 1 || !prepositions[firstWord(clauses[n])] || opensQuestion(clauses[n]) {
 		return clauses
 	}
 	for _, c := range clauses[:n] {
@@ -330,18 +330,18 @@ func trimQuestion(s string) string { return strings.TrimRight(strings.TrimSpace(
 var (
 	// prepositions may begin what a question adds: "of the mill".
 	prepositions = words.Set("of in at on for from by to with about since until till")
-	// compounds and leads are prepositions, too, but only a question word after them begins a question.
-	compounds = map[string]bool{"up to": true, "as of": true, "as from": true, "out of": true, "next to": true, "because of": true}
-	// leads are prepositions, too, but only a question word after them begins a question: "after how many days".
-	leads = words.Set("under within after before during over through into between against without per via")
+	// compoundPrepositions begin a question only with a question word after them: "up to what amount".
+	compoundPrepositions = map[string]bool{"up to": true, "as of": true, "as from": true, "out of": true, "next to": true, "because of": true}
+	// longPrepositions do so, too: "after how many days".
+	longPrepositions = words.Set("under within after before during over through into between against without per via")
 	// articles begin the name of a thing: "the rent", "her job".
 	articles = words.Set("the a an my your his her its our their")
 	// pronouns stand for what the question before names.
 	pronouns = words.Set("it its he him his she her they them their there this that these those one")
 	// questionWords begin a question that asks for something.
 	questionWords = words.Set("what when where who whom whose which why how")
-	// asks has the words with which a question or a request begins.
-	asks = words.Set(`what when where who whom whose which why how is are was were does did do can could will would
+	// openers has the words with which a question or a request begins.
+	openers = words.Set(`what when where who whom whose which why how is are was were does did do can could will would
 		should has have had tell give show list name`)
 	// auxiliaries stand before the subject of a question: "does it open".
 	auxiliaries = words.Set(`is are was were does do did can could will would should shall may might must has have had

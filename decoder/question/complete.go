@@ -23,34 +23,34 @@ func completed(before, clause string) string {
 	switch {
 	case before == "":
 		return clause
-	case topicFirst(c): // "the hut, what does it cost?"
+	case namesTopicFirst(c): // "the hut, what does it cost?"
 		topic, rest, _ := strings.Cut(c, ", ")
 		return resolved(rest, "what is "+topic)
 	case asksAlone(c), asksAlone(afterFirst(c)) && prepositions[first]: // "and when?", "from when?"
 		return trimQuestion(c) + " " + afterAsking(before) + "?"
 	case goesOn && asksMore(c): // "and from what age?"
 		return trimQuestion(c) + " " + afterAsking(before) + "?"
-	case opens(c) || asks[first]:
+	case opensQuestion(c) || openers[first]:
 		if refersBack(c) {
 			return resolved(c, before)
 		}
 		return c
-	case times[first] && trimQuestion(strings.ToLower(c)) == first: // "and before?"
+	case otherTimes[first] && trimQuestion(strings.ToLower(c)) == first: // "and before?"
 		return before + " " + c
 	case prepositions[first]:
 		if at := blanksBefore(before, func(w string) bool { return w == first }); len(at) > 0 {
 			return before[:at[len(at)-1]] + " " + c
 		}
 		return before + " " + c
-	case !goesOn && !articles[first] && strings.Contains(c, " ") || !goesOn && len(words.Content(c)) >= enough:
+	case !goesOn && !articles[first] && strings.Contains(c, " ") || !goesOn && len(words.Content(c)) >= enoughWords:
 		return c // "wifi password of the cabin"
 	}
-	return withThing(before, c)
+	return withOtherThing(before, c)
 }
 
-// withThing returns a question with another thing instead of what it is about.
-func withThing(before, c string) string {
-	if q, ok := withName(before, trimQuestion(c)); ok {
+// withOtherThing returns a question with another thing instead of what it is about.
+func withOtherThing(before, c string) string {
+	if q, ok := withOtherName(before, trimQuestion(c)); ok {
 		return q + "?"
 	}
 	if m := subjectAndVerb.FindStringSubmatch(before); m != nil && isThing(c) && !subjects[firstWord(m[2])] {
@@ -59,10 +59,10 @@ func withThing(before, c string) string {
 	if hasPronoun(c) {
 		c = resolved(c, before)
 	}
-	if q, ok := inPlace(before, trimQuestion(c)); ok {
+	if q, ok := withOtherObject(before, trimQuestion(c)); ok {
 		return q + "?"
 	}
-	head := head(before)
+	head := headOf(before)
 	if tail, ok := complement(before); ok && !hasComplement(c) {
 		return head + trimQuestion(c) + " " + tail + "?"
 	}
@@ -72,11 +72,11 @@ func withThing(before, c string) string {
 	return head + c
 }
 
-// withName returns a question with another name instead of the only one that it has, after a preposition: "the port of
+// withOtherName returns a question with another name instead of the only one that it has, after a preposition: "the port of
 // Nextcloud".
-func withName(question, name string) (string, bool) {
+func withOtherName(question, name string) (string, bool) {
 	for w := range strings.FieldsSeq(name) {
-		if !capital(w) || possessive(w) || len(words.Content(w)) == 0 || noName.MatchString(w) {
+		if !isCapitalized(w) || isPossessive(w) || len(words.Content(w)) == 0 || noName.MatchString(w) {
 			return "", false
 		}
 	}
@@ -84,14 +84,14 @@ func withName(question, name string) (string, bool) {
 	from, to := -1, -1
 	for i := 1; i < len(w); i++ {
 		switch {
-		case !capital(w[i]) || bare(w[i]) == "i":
+		case !isCapitalized(w[i]) || bare(w[i]) == "i":
 		case from < 0:
 			from, to = i, i+strings.Count(capitals(w, i), " ")+1
 		case i >= to:
 			return "", false // which of the two?
 		}
 	}
-	if from < 0 || to < len(w) || !ofName[bare(w[from-1])] || noName.MatchString(w[from]) || possessive(w[to-1]) {
+	if from < 0 || to < len(w) || !ofName[bare(w[from-1])] || noName.MatchString(w[from]) || isPossessive(w[to-1]) {
 		return "", false
 	}
 	return strings.Join(slices.Concat(w[:from], []string{name}), " "), true
@@ -104,10 +104,10 @@ var (
 	noName = regexp.MustCompile(`(?i)^(?:` + words.Weekdays + `|` + words.MonthsButMay + `|may|easter|christmas)$`)
 )
 
-// topicFirst reports whether a clause names what it asks about before it asks.
-func topicFirst(clause string) bool {
+// namesTopicFirst reports whether a clause names what it asks about before it asks.
+func namesTopicFirst(clause string) bool {
 	topic, rest, ok := strings.Cut(clause, ", ")
-	return ok && !prepositions[firstWord(topic)] && !opens(topic) && opens(rest) && hasPronoun(rest)
+	return ok && !prepositions[firstWord(topic)] && !opensQuestion(topic) && opensQuestion(rest) && hasPronoun(rest)
 }
 
 // asksMore reports whether a clause only says what else it asks for, without a verb: "from what age", "how much", "which room".
@@ -131,11 +131,11 @@ func afterFirst(s string) string {
 	return rest
 }
 
-// enough is how many content words make a question that asks for something by itself, whatever its pronouns stand for.
-const enough = 4
+// enoughWords is how many content words make a question that asks for something by itself, whatever its pronouns stand for.
+const enoughWords = 4
 
-// times has the words that alone ask for another time: "and before?"
-var times = words.Set("before then now later today yesterday tomorrow afterwards")
+// otherTimes has the words that alone ask for another time: "and before?"
+var otherTimes = words.Set("before then now later today yesterday tomorrow afterwards")
 
 // afterAsking returns a question without what it asks for: "does the ferry sail" of "when does the ferry sail", "does
 // tea cost" of "how much does tea cost".
@@ -152,11 +152,11 @@ func afterAsking(question string) string {
 	return question
 }
 
-// inPlace returns a question with something else in place of what it is about, and whether it knows the place.
-func inPlace(question, other string) (string, bool) {
+// withOtherObject returns a question with something else in place of what it is about, and whether it knows the place.
+func withOtherObject(question, other string) (string, bool) {
 	w := strings.Fields(question)
 	from, to := -1, -1
-	if possessive(other) || strings.HasSuffix(other, "s'") {
+	if isPossessive(other) || strings.HasSuffix(other, "s'") {
 		if from, to = owner(w); from < 0 {
 			return ofOwner(question, other)
 		}
@@ -180,10 +180,10 @@ var indefinite = words.Set("a an")
 // owner returns where a question names an owner: "Dr. Lee's" in "what is Dr. Lee's number". from is -1 if it names none.
 func owner(w []string) (from, to int) {
 	for i := len(w) - 1; i > 0; i-- {
-		if !possessive(w[i]) {
+		if !isPossessive(w[i]) {
 			continue
 		}
-		for from = i; from > 1 && (capital(w[from-1]) || articles[bare(w[from-1])]); {
+		for from = i; from > 1 && (isCapitalized(w[from-1]) || articles[bare(w[from-1])]); {
 			from--
 		}
 		return from, i + 1
@@ -193,7 +193,7 @@ func owner(w []string) (from, to int) {
 
 // ofOwner returns a question for a thing of one with another's: "what is Dad's code" for "what is the code of the shed".
 func ofOwner(question, other string) (string, bool) {
-	head := head(question)
+	head := headOf(question)
 	named := strings.Fields(question[len(head):])
 	if len(named) > 0 && articles[bare(named[0])] {
 		named = named[1:]
@@ -231,7 +231,7 @@ func object(w []string) (from, to int) {
 		return -1, -1
 	}
 	from = len(w) - 1
-	if i := slices.IndexFunc(w[verb+1:], func(s string) bool { return articles[bare(s)] || capital(s) }); i >= 0 {
+	if i := slices.IndexFunc(w[verb+1:], func(s string) bool { return articles[bare(s)] || isCapitalized(s) }); i >= 0 {
 		from = verb + 1 + i
 	}
 	to = from + 1
@@ -244,12 +244,12 @@ func object(w []string) (from, to int) {
 // subjectAndVerb matches a question with its subject between an auxiliary and its verb: "what does tea cost".
 var subjectAndVerb = regexp.MustCompile(`(?i)^((?:what|how (?:much|long|high|far|often)|when|where|what time) (?:does|do|did)) (.+) (\pL+)$`)
 
-// head returns the words of a question before the thing that it asks for: "what is ".
-func head(question string) string {
+// headOf returns the words of a question before the thing that it asks for: "what is ".
+func headOf(question string) string {
 	at, words := 0, strings.Fields(question)
 	for i, word := range words {
 		degree := i == 1 && strings.EqualFold(words[0], "how") && len(words) > 2 && auxiliaries[bare(words[2])] // "how much is"
-		if !asks[strings.ToLower(word)] && !degree {
+		if !openers[strings.ToLower(word)] && !degree {
 			return question[:at]
 		}
 		at += strings.Index(question[at:], word) + len(word)
@@ -294,11 +294,11 @@ func refersBack(clause string) bool {
 	if prepositions[firstWord(clause)] && strings.Contains(clause, ", ") { // "for the mill, when does it open"
 		return false
 	}
-	if len(words.Content(clause)) >= enough {
+	if len(words.Content(clause)) >= enoughWords {
 		return false
 	}
 	for i, w := range strings.Fields(clause) {
-		if i > 0 && capital(w) && bare(w) != "i" {
+		if i > 0 && isCapitalized(w) && bare(w) != "i" {
 			return false
 		}
 		if p := bare(w); pronouns[p] && !(p == "there" && i > 0 && auxiliaries[firstWord(strings.Fields(clause)[i-1])]) {
@@ -323,7 +323,7 @@ func resolved(clause, before string) string {
 		if possessive || strings.Contains(strings.ToLower(w), "it's") || strings.Contains(strings.ToLower(w), "he's") {
 			// "her fee", "it's late"
 			stands += "'s"
-			if strings.HasSuffix(stands, "s's") && !capital(stands) {
+			if strings.HasSuffix(stands, "s's") && !isCapitalized(stands) {
 				stands = strings.TrimSuffix(stands, "s")
 			}
 		}
@@ -370,7 +370,7 @@ func person(question string) string {
 func nameIn(question string) string {
 	words := strings.Fields(question)
 	for i := 1; i < len(words); i++ {
-		if !capital(words[i]) || bare(words[i]) == "i" || questionWords[bare(words[i])] || prepositions[bare(words[i-1])] && bare(words[i-1]) != "of" {
+		if !isCapitalized(words[i]) || bare(words[i]) == "i" || questionWords[bare(words[i])] || prepositions[bare(words[i-1])] && bare(words[i-1]) != "of" {
 			continue
 		}
 		return capitals(words, i)
@@ -381,7 +381,7 @@ func nameIn(question string) string {
 // capitals returns the name that begins with word i.
 func capitals(words []string, i int) string {
 	to := i + 1
-	for to < len(words) && !possessive(words[to-1]) && (capital(words[to]) || to+1 < len(words) && particles[words[to]] && capital(words[to+1])) {
+	for to < len(words) && !isPossessive(words[to-1]) && (isCapitalized(words[to]) || to+1 < len(words) && particles[words[to]] && isCapitalized(words[to+1])) {
 		to++
 	}
 	return withoutMarks(strings.Join(words[i:to], " "))
@@ -406,18 +406,18 @@ func thing(question string) string {
 		}
 	}
 	for i := 1; i < len(words); i++ {
-		if name := capitals(words, i); capital(words[i]) && bare(words[i]) != "i" && !questionWords[bare(words[i])] {
+		if name := capitals(words, i); isCapitalized(words[i]) && bare(words[i]) != "i" && !questionWords[bare(words[i])] {
 			switch {
-			case possessive(words[i+strings.Count(name, " ")]):
+			case isPossessive(words[i+strings.Count(name, " ")]):
 				return phrase(words, i)
-			case bare(words[0]) == "who" && forms[bare(words[1])]: // a person
+			case bare(words[0]) == "who" && formsOfBe[bare(words[1])]: // a person
 				return ""
 			}
 			return name
 		}
 	}
 	for i := 1; i+2 < len(words); i++ {
-		if last := len(words) - 1; auxiliaries[bare(words[i-1])] && !forms[bare(words[i-1])] && subjects[bare(words[i])] && !prepositions[bare(words[last])] && !participle.MatchString(words[last]) {
+		if last := len(words) - 1; auxiliaries[bare(words[i-1])] && !formsOfBe[bare(words[i-1])] && subjects[bare(words[i])] && !prepositions[bare(words[last])] && !participle.MatchString(words[last]) {
 			return withoutMarks(words[last]) // "how long can I keep books"
 		}
 	}
@@ -428,15 +428,15 @@ func thing(question string) string {
 // left out. So is a participle at its end: "the bridge (built)".
 func phrase(words []string, i int) string {
 	to := i
-	for to < len(words) && (to == i || !articles[bare(words[to])]) && !ends[bare(words[to])] && !prepositions[bare(words[to])] && !auxiliaries[bare(words[to])] {
+	for to < len(words) && (to == i || !articles[bare(words[to])]) && !endsName[bare(words[to])] && !prepositions[bare(words[to])] && !auxiliaries[bare(words[to])] {
 		to++
 		if last := words[to-1]; strings.TrimRight(last, "?!.,;:") != last {
 			break
 		}
 	}
-	atVerb := to < len(words) && (auxiliaries[bare(words[to])] || ends[bare(words[to])])
+	atVerb := to < len(words) && (auxiliaries[bare(words[to])] || endsName[bare(words[to])])
 	if before := bare(words[i-1]); auxiliaries[before] && to-i > 1 && !atVerb && (to-i > 2 || !articles[bare(words[i])]) {
-		if !forms[before] || to-i > 2 && participle.MatchString(bare(words[to-1])) {
+		if !formsOfBe[before] || to-i > 2 && participle.MatchString(bare(words[to-1])) {
 			to--
 		}
 	}
@@ -452,10 +452,10 @@ var participle = regexp.MustCompile(`(ed|wn|ld|lt|ght|orn|ung|ken|ten|ven)$`)
 var (
 	// particles stand within names: "Ludwig van Beethoven".
 	particles = words.Set("de di da du la le van von der den of the el al bin")
-	// ends has the words before which the name of a thing ends: "the bridge that".
-	ends = words.Set("be been and or that than if who whom whose which what when where how why not now today again still due")
-	// forms are those of "be" after a question word: "what is".
-	forms = words.Set("is are was were")
+	// endsName has the words before which the name of a thing ends: "the bridge that".
+	endsName = words.Set("be been and or that than if who whom whose which what when where how why not now today again still due")
+	// formsOfBe are those of "be" after a question word: "what is".
+	formsOfBe = words.Set("is are was were")
 )
 
 // bare returns a word in lower case without marks around it and without a possessive ending.
@@ -468,9 +468,9 @@ func withoutMarks(s string) string {
 	return words.WithoutPossessive(s)
 }
 
-func possessive(w string) bool { return strings.HasSuffix(w, "'s") || strings.HasSuffix(w, "’s") }
+func isPossessive(w string) bool { return strings.HasSuffix(w, "'s") || strings.HasSuffix(w, "’s") }
 
-func capital(w string) bool {
+func isCapitalized(w string) bool {
 	r, _ := utf8.DecodeRuneInString(strings.TrimLeft(w, `"'(`))
 	return unicode.IsUpper(r)
 }

@@ -48,12 +48,12 @@ func sharedSubject(clause string) []string {
 	}
 	first, second := w[k-1], w[k+1]
 	switch {
-	case first == second, capital(first), capital(second), articles[w[k-2]], prepositions[bare(w[k-2])],
+	case first == second, isCapitalized(first), isCapitalized(second), articles[w[k-2]], prepositions[bare(w[k-2])],
 		articles[second], prepositions[second], auxiliaries[second], pronouns[second], questionWords[second],
 		k+2 < len(w) && !prepositions[w[k+2]],
 		slices.ContainsFunc(w[:k], func(s string) bool { return subordinate[s] && s != "when" }),
-		forms[bare(w[verb])] && !(participle.MatchString(first) && participle.MatchString(second)),
-		!forms[bare(w[verb])] && !strings.HasPrefix(bare(w[verb]), "d"):
+		formsOfBe[bare(w[verb])] && !(participle.MatchString(first) && participle.MatchString(second)),
+		!formsOfBe[bare(w[verb])] && !strings.HasPrefix(bare(w[verb]), "d"):
 		return nil
 	}
 	tail := w[k+2:]
@@ -69,13 +69,13 @@ const maxThingWords = 3
 // sharedOwner divides "what is the phone number and address of the clinic" and "what are Anna's job, phone number and
 // address".
 func sharedOwner(clause string) []string {
-	lead := head(clause)
+	lead := headOf(clause)
 	w := strings.Fields(trimQuestion(clause[len(lead):]))
 	if !(lead == "" || thingAsked(lead+"the")) || len(w) > 2*maxNamedWords {
 		return nil
 	}
 	from, to := 0, len(w) // the words that name the things
-	owner := slices.IndexFunc(w, possessive)
+	owner := slices.IndexFunc(w, isPossessive)
 	if owner >= 0 && lead != "" {
 		from = owner + 1
 	} else if to = slices.IndexFunc(w, func(s string) bool { return prepositions[s] }); to < 1 || w[to] != "of" && (lead == "" || w[to] != "for") || lead != "" && !articles[w[0]] {
@@ -109,7 +109,7 @@ func enumerated(w []string) (out []string) {
 			continue // "a, b, and c"
 		}
 		if len(words) > maxThingWords+1 || slices.ContainsFunc(words, func(s string) bool {
-			return capital(s) || s == "and" || s == "between" || ends[s] || auxiliaries[s] || strings.ContainsAny(s, ".?!;:")
+			return isCapitalized(s) || s == "and" || s == "between" || endsName[s] || auxiliaries[s] || strings.ContainsAny(s, ".?!;:")
 		}) || articles[words[len(words)-1]] {
 			return nil
 		}
@@ -124,7 +124,7 @@ func sharedThing(clause string) []string {
 	k := slices.Index(w, "and")
 	of := slices.Index(w, "of")
 	if of < 2 || k < of+2 || k+1 >= len(w) || !strings.HasSuffix(w[of-1], "s") || len(w) > k+maxThingWords+1 ||
-		!(capital(w[of+1]) && capital(w[k+1]) || articles[w[of+1]] && articles[w[k+1]]) ||
+		!(isCapitalized(w[of+1]) && isCapitalized(w[k+1]) || articles[w[of+1]] && articles[w[k+1]]) ||
 		!slices.ContainsFunc(w[:of], func(s string) bool { return bare(s) == "are" || bare(s) == "were" }) {
 		return nil
 	}
@@ -139,7 +139,7 @@ func sharedHead(clause string) []string {
 		return nil
 	}
 	p := slices.Index(w, w[k+1])
-	if p < 1 || p > k-2 || k > p+1+maxThingWords || !requested(clause) && !named(clause) {
+	if p < 1 || p > k-2 || k > p+1+maxThingWords || !asksSomething(clause) && !namesThing(clause) {
 		return nil
 	}
 	return []string{strings.Join(w[:k], " ") + "?", strings.Join(slices.Concat(w[:p], w[k+1:]), " ") + "?"}
@@ -152,23 +152,23 @@ func sharedVerb(clause string) []string {
 		return nil
 	}
 	one, other, ok := strings.Cut(m[2], " and ")
-	if !ok || !apart(one, other) {
+	if !ok || !areTwoThings(one, other) {
 		return nil
 	}
 	return []string{m[1] + " " + one + " " + m[3] + "?", m[1] + " " + other + " " + m[3] + "?"}
 }
 
-// apart reports whether two texts around an "and" are two things and not one thing's name: the second has its article, and
+// areTwoThings reports whether two texts around an "and" are two things and not one thing's name: the second has its article, and
 // neither has a capital or a preposition.
-func apart(one, other string) bool {
-	return articles[firstWord(other)] && oneThing(one) && oneThing(other)
+func areTwoThings(one, other string) bool {
+	return articles[firstWord(other)] && isOneThing(one) && isOneThing(other)
 }
 
-// oneThing reports whether a text is a thing in few words that is no name and has no complement.
-func oneThing(text string) bool {
+// isOneThing reports whether a text is a thing in few words that is no name and has no complement.
+func isOneThing(text string) bool {
 	w := strings.Fields(text)
 	return len(w) > 0 && len(w) <= maxThingWords+1 && !slices.ContainsFunc(w, func(s string) bool {
-		return capital(s) || prepositions[s] || s == "between" || ends[s] || auxiliaries[s] || strings.ContainsAny(s, ",.?!;:")
+		return isCapitalized(s) || prepositions[s] || s == "between" || endsName[s] || auxiliaries[s] || strings.ContainsAny(s, ",.?!;:")
 	})
 }
 
@@ -176,7 +176,7 @@ func oneThing(text string) bool {
 func sharedName(clause string) []string {
 	w := strings.Fields(trimQuestion(clause))
 	k := slices.Index(w, "and")
-	if k < 1 || k+2 >= len(w) || !possessive(w[k-1]) || !possessive(w[k+1]) {
+	if k < 1 || k+2 >= len(w) || !isPossessive(w[k-1]) || !isPossessive(w[k+1]) {
 		return nil
 	}
 	from := k - 1
@@ -198,8 +198,8 @@ func sharedRequest(clause string) []string {
 	if !ok || questionWords[firstWord(one)] || requests[firstWord(one)] {
 		return nil
 	}
-	pairs := oneThing(one) && oneThing(other) && wordsOfThing(one) == 2 && wordsOfThing(other) == 2
-	if !pairs && !(articles[firstWord(one)] && apart(one, other)) {
+	pairs := isOneThing(one) && isOneThing(other) && wordsOfThing(one) == 2 && wordsOfThing(other) == 2
+	if !pairs && !(articles[firstWord(one)] && areTwoThings(one, other)) {
 		return nil
 	}
 	if articles[firstWord(one)] && !articles[firstWord(other)] {
@@ -223,11 +223,11 @@ func (a Asked) Undivided() bool {
 	return slices.ContainsFunc(a.Clauses(), func(clause string) bool {
 		w := strings.Fields(clause)
 		for k := 2; k+1 < len(w); k++ {
-			if w[k] != "and" || slices.Contains(w[:k], "between") || !requested(clause) {
+			if w[k] != "and" || slices.Contains(w[:k], "between") || !asksSomething(clause) {
 				continue
 			}
-			next, owners := strings.ToLower(w[k+1]), k+2 == len(w) && capital(w[k-1])
-			if articles[next] || prepositions[next] || possessive(trimQuestion(w[k+1])) && !owners {
+			next, owners := strings.ToLower(w[k+1]), k+2 == len(w) && isCapitalized(w[k-1])
+			if articles[next] || prepositions[next] || isPossessive(trimQuestion(w[k+1])) && !owners {
 				return true
 			}
 		}

@@ -84,7 +84,7 @@ func AnsweringPassage(question, answer string, ps []passages.Passage) int {
 	best, most := -1, 0
 	for i, p := range ps {
 		has := words.Content(p.Title + " " + p.Text)
-		if n := words.Shared(asked, has); n > most && len(words.Without(said, has)) == 0 {
+		if n := words.Shared(asked, has); n > most && words.HasAll(has, said) {
 			best, most = i, n
 		}
 	}
@@ -112,7 +112,7 @@ func personSaid(question string, answer chat.Message) string {
 		said = name
 	}
 	words := strings.Fields(trimQuestion(said))
-	if len(words) == 0 || len(words) > maxNameWords || slices.ContainsFunc(words, func(w string) bool { return !capital(w) && !particles[w] }) {
+	if len(words) == 0 || len(words) > maxNameWords || slices.ContainsFunc(words, func(w string) bool { return !isCapitalized(w) && !particles[w] }) {
 		return ""
 	}
 	return strings.Join(words, " ")

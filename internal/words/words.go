@@ -30,7 +30,7 @@ var functions = Set(`a an the and or but of in on at to for from by with as is a
 func Shared(a, b []string) int {
 	n := 0
 	for _, x := range a {
-		if has(b, x) {
+		if Has(b, x) {
 			n++
 		}
 	}
@@ -40,14 +40,20 @@ func Shared(a, b []string) int {
 // Without returns the words of a that are not in b.
 func Without(a, b []string) (left []string) {
 	for _, x := range a {
-		if !has(b, x) {
+		if !Has(b, x) {
 			left = append(left, x)
 		}
 	}
 	return left
 }
 
-func has(words []string, word string) bool {
+// HasAll reports whether words has all of wanted, each perhaps with another ending.
+func HasAll(words, wanted []string) bool {
+	return !slices.ContainsFunc(wanted, func(w string) bool { return !Has(words, w) })
+}
+
+// Has reports whether words has a word, perhaps with another ending.
+func Has(words []string, word string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return sameStem(w, word) })
 }
 

@@ -163,8 +163,8 @@ func (c *Context) Start() State { return State{[]parse{{kind: inGap, gap: open |
 // Lost reports whether the context could not have written the end of the answer.
 func (s State) Lost() bool { return len(s.parses) == 0 }
 
-// MayEnd reports whether the answer may end.
-func (s State) MayEnd() bool {
+// mayEnd reports whether the answer may end.
+func (s State) mayEnd() bool {
 	return slices.ContainsFunc(s.parses, func(p parse) bool { return p.kind == inGap })
 }
 

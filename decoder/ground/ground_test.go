@@ -119,8 +119,8 @@ func TestTexts(t *testing.T) {
 		for i := 0; i < len(text); i++ {
 			s = c.step(s, text[i])
 		}
-		if s.Lost() == want.begins || s.MayEnd() != want.may {
-			t.Errorf("%q: begins %v, may end %v", text, !s.Lost(), s.MayEnd())
+		if s.Lost() == want.begins || s.mayEnd() != want.may {
+			t.Errorf("%q: begins %v, may end %v", text, !s.Lost(), s.mayEnd())
 		}
 	}
 }
@@ -140,8 +140,8 @@ func TestLost(t *testing.T) {
 		"in Paris Anna": {lost: true},
 	} {
 		s := c.Next(c.Start(), []byte(text))
-		if s.Lost() != want.lost || s.MayEnd() != want.may || c.step(s, '9').Lost() == want.span {
-			t.Errorf("%q: lost %v, may end %v", text, s.Lost(), s.MayEnd())
+		if s.Lost() != want.lost || s.mayEnd() != want.may || c.step(s, '9').Lost() == want.span {
+			t.Errorf("%q: lost %v, may end %v", text, s.Lost(), s.mayEnd())
 		}
 	}
 }
@@ -249,7 +249,7 @@ func TestMaskAgainstState(t *testing.T) {
 					m := c.Allowed(s, many)
 					var allowed []tandem.Token
 					for id := range tandem.Token(tok.Size()) {
-						want := tok.EOG(id) && s.MayEnd() || !tok.IsControl(id) && len(tok.Piece(id)) > 0 && !all(c, s, tok.Piece(id)).Lost()
+						want := tok.EOG(id) && s.mayEnd() || !tok.IsControl(id) && len(tok.Piece(id)) > 0 && !all(c, s, tok.Piece(id)).Lost()
 						if m.has(id) != want {
 							t.Fatalf("question %q, passages %q, %v: token %q is allowed: %v", question, ps, s, tok.Piece(id), m.has(id))
 						}
@@ -336,7 +336,7 @@ func simulate(r *rand.Rand, tok *tokenizer.Tokenizer, question string, ps []stri
 		i := may[r.IntN(len(may))]
 		var tokens []tandem.Token
 		m := contexts[i].Allowed(states[i], max(0, most-n))
-		ends := states[i].MayEnd()
+		ends := states[i].mayEnd()
 		for id := range tandem.Token(tok.Size()) {
 			if m.has(id) && !tok.IsControl(id) {
 				tokens = append(tokens, id)
@@ -395,7 +395,7 @@ func TestCopies(t *testing.T) {
 			}
 			s = all(c, s, tok.Piece(id))
 		}
-		if s.Lost() || !s.MayEnd() {
+		if s.Lost() || !s.mayEnd() {
 			t.Fatalf("%q cannot be copied", text)
 		}
 	}
@@ -413,7 +413,7 @@ func TestUnspellable(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"ab", "a", "the"} {
-		if !all(c, s, []byte(text)).MayEnd() {
+		if !all(c, s, []byte(text)).mayEnd() {
 			t.Errorf("%q is not allowed", text)
 		}
 	}
@@ -458,8 +458,8 @@ func TestMustEnd(t *testing.T) {
 	c := NewQuestion(v, "?").Context("It costs 14 € today.")
 	for text, want := range map[string]bool{"It": true, "It costs 1": false, "It costs 14": false, "It costs 14 €": true} {
 		m := c.Allowed(c.Next(c.Start(), []byte(text)), 0)
-		if ends := m.Len() == len(tok.EOGs()) && m.has(tok.EOGs()[0]); ends != want || m.Len() == 0 {
-			t.Errorf("after %q: %d tokens, only ends %v", text, m.Len(), ends)
+		if ends := m.size() == len(tok.EOGs()) && m.has(tok.EOGs()[0]); ends != want || m.size() == 0 {
+			t.Errorf("after %q: %d tokens, only ends %v", text, m.size(), ends)
 		}
 	}
 }

@@ -13,8 +13,8 @@ type Mask []uint64
 
 func (m Mask) add(t tandem.Token) { m[t>>6] |= 1 << (t & 63) }
 
-// Len returns the number of tokens in the set.
-func (m Mask) Len() (n int) {
+// size returns the number of tokens in the set.
+func (m Mask) size() (n int) {
 	for _, w := range m {
 		n += bits.OnesCount64(w)
 	}
@@ -56,10 +56,10 @@ func (m Mask) Apply(dst, logits []float32) {
 // next place where it may. It also continues there if left does not suffice for a word that another context has begun.
 func (c *Context) Allowed(s State, left int) Mask {
 	out := c.fitting(s, left)
-	if left > 0 && !s.MayEnd() && out.Len() == 0 {
+	if left > 0 && !s.mayEnd() && out.size() == 0 {
 		out = c.fitting(s, 0)
 	}
-	if s.MayEnd() || !s.Lost() && out.Len() == 0 {
+	if s.mayEnd() || !s.Lost() && out.size() == 0 {
 		for _, t := range c.vocabulary.ends {
 			out.add(t)
 		}
@@ -76,7 +76,7 @@ func (c *Context) fitting(s State, left int) Mask {
 	}
 	for _, p := range s.parses {
 		switch {
-		case left <= 0 && s.MayEnd():
+		case left <= 0 && s.mayEnd():
 		case p.kind != inGap || 0 < left && left <= c.longest:
 			w.follow(0, p)
 		default:

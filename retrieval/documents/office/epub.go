@@ -1,7 +1,6 @@
 package office
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"net/url"
@@ -85,25 +84,37 @@ func hasHeading(doc blocks.Document) bool {
 	return slices.ContainsFunc(doc.Blocks, func(b blocks.Block) bool { return b.Kind == blocks.Heading })
 }
 
-// isLocked reports whether a chapter is encrypted. Fonts often are, in books without copy protection.
+// isLocked reports whether a chapter is encrypted, or whether that is not known. Fonts often are encrypted, in books without
+// copy protection.
 func (a *archive) isLocked(chapters []string) bool {
-	if !a.has("META-INF/encryption.xml") {
+	const list = "META-INF/encryption.xml"
+	if !a.has(list) {
 		return false
 	}
-	list, err := a.read("META-INF/encryption.xml")
-	if err != nil {
+	locked := lockedFiles{}
+	if err := a.scan(list, locked); err != nil {
 		return true
 	}
-	names := map[string]bool{}
-	for _, name := range chapters {
-		names[name] = true
+	return slices.ContainsFunc(chapters, func(name string) bool { return locked[name] })
+}
+
+// lockedFiles are the files that encryption.xml says to be encrypted.
+type lockedFiles map[string]bool
+
+func (l lockedFiles) start(name string, attrs attributes) {
+	if name == "CipherReference" {
+		l[path.Clean(unescaped(attrs.get("URI")))] = true
 	}
-	for quoted := range bytes.SplitSeq(list, []byte(`"`)) {
-		if names[string(quoted)] {
-			return true
-		}
+}
+func (lockedFiles) text(string) {}
+func (lockedFiles) end(string)  {}
+
+// unescaped returns the name of a file that an address names within the book.
+func unescaped(address string) string {
+	if name, err := url.PathUnescape(address); err == nil {
+		return name
 	}
-	return false
+	return address
 }
 
 // bookFile finds the book's list of contents in container.xml.
@@ -137,11 +148,7 @@ func (b *book) start(name string, attrs attributes) {
 	case "creator":
 		b.authors = append(b.authors, &excerpt{})
 	case "item":
-		href, err := url.PathUnescape(attrs.get("href"))
-		if err != nil {
-			href = attrs.get("href")
-		}
-		b.items[attrs.get("id")] = path.Join(b.dir, href)
+		b.items[attrs.get("id")] = path.Join(b.dir, unescaped(attrs.get("href")))
 	case "itemref":
 		if file := b.items[attrs.get("idref")]; file != "" {
 			b.chapters = append(b.chapters, file)

@@ -122,6 +122,25 @@ r Mon | 10:00 | b`
 	}
 }
 
+// A book with an encrypted chapter is refused, however its list of encrypted files is written. One with encrypted fonts is not.
+func TestLockedEPUB(t *testing.T) {
+	for list, locked := range map[string]bool{
+		`<encryption><EncryptedData><CipherData><CipherReference URI="chapter 1.xhtml"/></CipherData></EncryptedData></encryption>`:       true,
+		`<encryption><EncryptedData><CipherData><CipherReference URI='chapter%201.xhtml'/></CipherData></EncryptedData></encryption>`:     true,
+		`<encryption><EncryptedData><CipherData><CipherReference URI="./chapter&#32;1.xhtml"/></CipherData></EncryptedData></encryption>`: true,
+		`<encryption><EncryptedData><CipherData><CipherReference URI="font.otf"/></CipherData></EncryptedData></encryption>`:              false,
+		`<encryption>`: true, // cut off
+	} {
+		data := officetest.Zip("META-INF/container.xml", `<container><rootfile full-path="book.opf"/></container>`,
+			"book.opf", `<package><item id="1" href="chapter%201.xhtml"/><itemref idref="1"/></package>`,
+			"chapter 1.xhtml", "<p>It was dark.</p>", "META-INF/encryption.xml", list)
+		_, err := documents.Parse(t.Context(), "a.epub", data)
+		if refused := err != nil && strings.Contains(err.Error(), "copy protection"); refused != locked || err != nil && !refused {
+			t.Errorf("%s: %v", list, err)
+		}
+	}
+}
+
 func TestEPUB(t *testing.T) {
 	doc, err := documents.Parse(t.Context(), "a.epub", officetest.EPUB("<h1>One</h1><p>It was <em>dark</em>.</p>", "<p>It was light.</p>"))
 	want := "title The Mill\nl Author: Ada Byron\n# One\np It was dark.\np It was light."

@@ -262,8 +262,8 @@ func (m *markdown) frontMatter(lines []string) []string {
 	return lines
 }
 
+// line reads a line, given the one below it.
 func (m *markdown) line(line, next string) {
-	trimmed := strings.TrimSpace(line)
 	if m.fence != "" {
 		if m.fence = fenceAfter(m.fence, line); m.fence != "" {
 			m.code = append(m.code, line) // code stays: a question may ask for just that
@@ -272,7 +272,7 @@ func (m *markdown) line(line, next string) {
 		}
 		return
 	}
-	trimmed = m.uncomment(trimmed)
+	trimmed := m.uncomment(strings.TrimSpace(line))
 	for strings.HasPrefix(trimmed, ">") {
 		trimmed = strings.TrimSpace(trimmed[1:])
 	}
@@ -292,28 +292,42 @@ func (m *markdown) line(line, next string) {
 	case isUnderline(trimmed) && len(m.para) == 0, isRule(trimmed):
 		m.end()
 	case isItem:
-		m.end()
-		m.item = true
-		mark := "- "
-		if trimmed[0] >= '0' && trimmed[0] <= '9' {
-			mark = trimmed[:strings.IndexByte(trimmed, ' ')+1]
-		}
-		m.para = append(m.para, mark+item)
+		m.beginItem(trimmed, item)
 	case len(m.para) == 0 && isUnderline(under):
-		m.heading(map[bool]int{true: 1, false: 2}[under[0] == '='], trimmed)
+		level := 2
+		if under[0] == '=' {
+			level = 1
+		}
+		m.heading(level, trimmed)
 	case textline.IsLabel(plain(trimmed)) && !m.item && !m.goesOn(trimmed):
 		m.end()
 		m.doc.Add(Line, plain(trimmed))
 	default:
-		indented := line != strings.TrimLeft(line, " \t")
-		if n := len(m.para); n > 0 && !(m.item && indented) && (breaksBefore(m.para[n-1], trimmed, m.width) || boldLabel.MatchString(trimmed)) {
-			m.end()
-		}
-		broken := strings.TrimSuffix(trimmed, "\\")
-		m.para = append(m.para, broken)
-		if !m.item && (broken != trimmed || strings.HasSuffix(line, "  ")) {
-			m.end()
-		}
+		m.prose(line, trimmed)
+	}
+}
+
+// beginItem begins an item of a list, given its line and its text. Numbers stay, and bullets become "-".
+func (m *markdown) beginItem(trimmed, text string) {
+	m.end()
+	m.item = true
+	mark := "- "
+	if trimmed[0] >= '0' && trimmed[0] <= '9' {
+		mark = trimmed[:strings.IndexByte(trimmed, ' ')+1]
+	}
+	m.para = append(m.para, mark+text)
+}
+
+// prose adds a line to the paragraph or the item, or begins another paragraph where someone broke the line on purpose.
+func (m *markdown) prose(line, trimmed string) {
+	indented := line != strings.TrimLeft(line, " \t")
+	if n := len(m.para); n > 0 && !(m.item && indented) && (breaksBefore(m.para[n-1], trimmed, m.width) || boldLabel.MatchString(trimmed)) {
+		m.end()
+	}
+	broken := strings.TrimSuffix(trimmed, "\\")
+	m.para = append(m.para, broken)
+	if !m.item && (broken != trimmed || strings.HasSuffix(line, "  ")) {
+		m.end()
 	}
 }
 

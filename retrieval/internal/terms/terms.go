@@ -16,59 +16,70 @@ const maxTerm = 40
 // Each calls f with every term of text in order. Terms are runs of letters or of digits, in lower case, without accents,
 // and stemmed. The slice is valid only during the call.
 func Each(text string, f func(term []byte)) {
-	var buf [maxTerm]byte
-	n, digits := 0, false
-	flush := func() {
-		if n > 0 {
-			term := buf[:n]
-			if !digits {
-				term = stem(term)
-			}
-			f(term)
-			n = 0
-		}
-	}
-	put := func(r rune) {
-		if n+utf8.UTFMax <= maxTerm {
-			n += utf8.EncodeRune(buf[n:], r)
-		}
-	}
+	c := cutter{f: f}
 	for _, r := range text {
 		switch {
 		case r < utf8.RuneSelf:
-			c := byte(r)
-			if c >= 'A' && c <= 'Z' {
-				c += 'a' - 'A'
-			}
-			letter, digit := c >= 'a' && c <= 'z', c >= '0' && c <= '9'
-			if !letter && !digit || digit != digits {
-				flush()
-			}
-			if letter || digit {
-				digits = digit
-				if n < maxTerm {
-					buf[n] = c
-					n++
-				}
-			}
-		case unicode.Is(unicode.Mn, r):
+			c.ascii(byte(r))
+		case unicode.Is(unicode.Mn, r), r == '\u00ad': // accents, and soft hyphens
 		case unicode.IsLetter(r), unicode.IsDigit(r):
-			if digits {
-				flush()
-			}
-			digits = false
-			for _, d := range norm.NFD.String(string(unicode.ToLower(r))) {
-				if !unicode.Is(unicode.Mn, d) {
-					put(d)
-				}
-			}
-		case r == '\u2019' || r == '\u00ad': // an apostrophe ends a word, as ' does; a soft hyphen is dropped
-			if r == '\u2019' {
-				flush()
-			}
+			c.other(r)
 		default:
-			flush()
+			c.flush()
 		}
 	}
-	flush()
+	c.flush()
+}
+
+// cutter has the term that has not ended.
+type cutter struct {
+	f      func(term []byte)
+	buf    [maxTerm]byte
+	n      int
+	digits bool // it consists of digits
+}
+
+// flush ends the term.
+func (c *cutter) flush() {
+	if c.n == 0 {
+		return
+	}
+	term := c.buf[:c.n]
+	if !c.digits {
+		term = stem(term)
+	}
+	c.f(term)
+	c.n = 0
+}
+
+// ascii adds an ASCII character, or ends the term.
+func (c *cutter) ascii(b byte) {
+	if b >= 'A' && b <= 'Z' {
+		b += 'a' - 'A'
+	}
+	letter, digit := b >= 'a' && b <= 'z', b >= '0' && b <= '9'
+	if !letter && !digit || digit != c.digits {
+		c.flush()
+	}
+	if !letter && !digit {
+		return
+	}
+	c.digits = digit
+	if c.n < maxTerm {
+		c.buf[c.n] = b
+		c.n++
+	}
+}
+
+// other adds a letter or a digit that is not ASCII, without its accents.
+func (c *cutter) other(r rune) {
+	if c.digits {
+		c.flush()
+	}
+	c.digits = false
+	for _, d := range norm.NFD.String(string(unicode.ToLower(r))) {
+		if !unicode.Is(unicode.Mn, d) && c.n+utf8.UTFMax <= maxTerm {
+			c.n += utf8.EncodeRune(c.buf[c.n:], d)
+		}
+	}
 }

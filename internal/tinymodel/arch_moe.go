@@ -7,20 +7,24 @@ import (
 	"tandem/npu"
 )
 
-// Mixtures of experts. Those of gpt-oss have biases, and its attention sinks.
+// withExperts adds the metadata of a mixture of experts to that of an architecture.
+func withExperts(meta func(s Spec) []gguf.KV) func(s Spec) []gguf.KV {
+	return func(s Spec) []gguf.KV {
+		return append(meta(s), gguf.KV{Key: "expert_count", Value: uint32(s.Experts)}, gguf.KV{Key: "expert_used_count", Value: uint32(s.Used)})
+	}
+}
+
+// withExpertWidth is withExperts, for architectures whose metadata name the width of an expert.
+func withExpertWidth(meta func(s Spec) []gguf.KV) func(s Spec) []gguf.KV {
+	return func(s Spec) []gguf.KV {
+		return append(withExperts(meta)(s), gguf.KV{Key: "expert_feed_forward_length", Value: uint32(s.FF)})
+	}
+}
+
+// Mixtures of experts.
 func init() {
-	withExperts := func(meta func(s Spec) []gguf.KV) func(s Spec) []gguf.KV {
-		return func(s Spec) []gguf.KV {
-			return append(meta(s), gguf.KV{Key: "expert_count", Value: uint32(s.Experts)}, gguf.KV{Key: "expert_used_count", Value: uint32(s.Used)})
-		}
-	}
-	withWidth := func(meta func(s Spec) []gguf.KV) func(s Spec) []gguf.KV {
-		return func(s Spec) []gguf.KV {
-			return append(withExperts(meta)(s), gguf.KV{Key: "expert_feed_forward_length", Value: uint32(s.FF)})
-		}
-	}
 	architectures["qwen3moe"] = architecture{
-		meta: withWidth(llamaMeta), norm: (*list).rmsNorm,
+		meta: withExpertWidth(llamaMeta), norm: (*list).rmsNorm,
 		layer: func(l *list, prefix string) {
 			l.vector(prefix+"attn_q_norm.weight", l.HeadDim, 1, 0.1)
 			l.vector(prefix+"attn_k_norm.weight", l.HeadDim, 1, 0.1)
@@ -49,26 +53,6 @@ func init() {
 			l.attention(prefix, false)
 			l.rmsNorm(prefix + "ffn_norm")
 			l.experts(prefix, false)
-		},
-	}
-	architectures["gpt-oss"] = architecture{
-		defaults: func(s *Spec) {
-			s.Untied = true
-			if s.Window == 0 {
-				s.Window = 12
-			}
-		},
-		meta: func(s Spec) []gguf.KV {
-			return append(withWidth(llamaMeta)(s), gguf.KV{Key: "attention.sliding_window", Value: uint32(s.Window)})
-		},
-		norm: (*list).rmsNorm,
-		layer: func(l *list, prefix string) {
-			l.rmsNorm(prefix + "attn_norm")
-			l.attention(prefix, true)
-			l.vector(prefix+"attn_output.bias", l.Dim, 0, 0.5)
-			l.vector(prefix+"attn_sinks.weight", l.Heads, 0, 1)
-			l.rmsNorm(prefix + "post_attention_norm")
-			l.experts(prefix, true)
 		},
 	}
 }

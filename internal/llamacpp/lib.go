@@ -107,28 +107,48 @@ func load() (*Lib, error) {
 	if err != nil {
 		return nil, err
 	}
-	var handle, ggml, base uintptr
-	for _, name := range []string{"ggml-base", "ggml" + flavour + "." + version, "llama" + flavour + "." + version} {
-		base, ggml = ggml, handle
-		if handle, err = purego.Dlopen(filepath.Join(dir, libName(name)), purego.RTLD_NOW|purego.RTLD_GLOBAL); err != nil {
-			return nil, err
+	l := &Lib{}
+	if err := l.openLibraries(dir, flavour); err != nil {
+		return nil, err
+	}
+	if err := l.register(); err != nil {
+		return nil, err
+	}
+	l.c.logSet(purego.NewCallback(func(level uintptr, text, data uintptr) uintptr { return 0 }), 0)
+	if err := l.loadBackends(dir); err != nil {
+		return nil, err
+	}
+	l.c.backendInit()
+	if err := l.checkLayouts(); err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// openLibraries opens the three libraries in a folder, of which each needs those before it.
+func (l *Lib) openLibraries(dir, flavour string) (err error) {
+	for _, lib := range []struct {
+		name   string
+		handle *uintptr
+	}{{"ggml-base", &l.base}, {"ggml" + flavour + "." + version, &l.ggml}, {"llama" + flavour + "." + version, &l.llama}} {
+		if *lib.handle, err = purego.Dlopen(filepath.Join(dir, libName(lib.name)), purego.RTLD_NOW|purego.RTLD_GLOBAL); err != nil {
+			return err
 		}
 	}
-	var loadBackends func(string)
-	var loadOne func(string) uintptr
-	var devices func() uintptr
-	purego.RegisterLibFunc(&loadBackends, ggml, "ggml_backend_load_all_from_path")
-	purego.RegisterLibFunc(&devices, ggml, "ggml_backend_dev_count")
-	l := &Lib{dequantize: map[string]func(*byte, *float32, int64){}}
-	l.base, l.ggml, l.llama = base, ggml, handle
-	c := &l.c
-	purego.RegisterLibFunc(&l.quantize, base, "ggml_quantize_chunk")
+	return nil
+}
+
+// register finds the functions of the libraries.
+func (l *Lib) register() error {
+	purego.RegisterLibFunc(&l.quantize, l.base, "ggml_quantize_chunk")
+	l.dequantize = map[string]func(*byte, *float32, int64){}
 	for _, name := range []string{"q8_0", "q4_0", "q4_K", "q5_K", "q6_K", "q5_0", "iq4_nl",
 		"q4_1", "q5_1", "q2_K", "q3_K", "iq4_xs", "mxfp4"} {
 		var f func(*byte, *float32, int64)
-		purego.RegisterLibFunc(&f, base, "dequantize_row_"+name)
+		purego.RegisterLibFunc(&f, l.base, "dequantize_row_"+name)
 		l.dequantize[strings.ToUpper(name)] = f
 	}
+	c := &l.c
 	for name, f := range map[string]any{
 		"version": &c.version, "backend_init": &c.backendInit, "log_set": &c.logSet,
 		"model_default_params": &c.modelDefaultParams, "context_default_params": &c.contextDefaultParams,
@@ -141,32 +161,47 @@ func load() (*Lib, error) {
 		"model_quantize_default_params": &c.quantizeDefault, "model_quantize": &c.modelQuantize,
 		"tokenize": &c.tokenize, "token_to_piece": &c.tokenToPiece, "chat_apply_template": &c.chatApplyTemplate,
 	} {
-		if _, err := purego.Dlsym(handle, "llama_"+name); err != nil {
-			return nil, err
+		if _, err := purego.Dlsym(l.llama, "llama_"+name); err != nil {
+			return err
 		}
-		purego.RegisterLibFunc(f, handle, "llama_"+name)
+		purego.RegisterLibFunc(f, l.llama, "llama_"+name)
 	}
-	c.logSet(purego.NewCallback(func(level uintptr, text, data uintptr) uintptr { return 0 }), 0)
-	if devices() == 0 { // otherwise they are linked in, or package npu/ggml has loaded them
-		if v := held(os.Getenv("GODEBUG")); v != "" {
-			purego.RegisterLibFunc(&loadOne, ggml, "ggml_backend_load")
-			if path := filepath.Join(dir, libName("ggml-cpu-"+v)); loadOne(path) == 0 {
-				return nil, fmt.Errorf("llama.cpp's library for processors with AVX2 alone, %s, cannot be loaded: unset GODEBUG", path)
-			}
-		} else {
-			loadBackends(dir)
-		}
-	}
-	c.backendInit()
+	return nil
+}
 
-	mp, cp := c.modelDefaultParams(), c.contextDefaultParams()
+// loadBackends loads ggml's libraries for processors and GPUs from a folder, unless they are linked in or package npu/ggml
+// has loaded them.
+func (l *Lib) loadBackends(dir string) error {
+	var devices func() uintptr
+	purego.RegisterLibFunc(&devices, l.ggml, "ggml_backend_dev_count")
+	if devices() > 0 {
+		return nil
+	}
+	v := held(os.Getenv("GODEBUG"))
+	if v == "" {
+		var loadAll func(string)
+		purego.RegisterLibFunc(&loadAll, l.ggml, "ggml_backend_load_all_from_path")
+		loadAll(dir)
+		return nil
+	}
+	var loadOne func(string) uintptr
+	purego.RegisterLibFunc(&loadOne, l.ggml, "ggml_backend_load")
+	if path := filepath.Join(dir, libName("ggml-cpu-"+v)); loadOne(path) == 0 {
+		return fmt.Errorf("llama.cpp's library for processors with AVX2 alone, %s, cannot be loaded: unset GODEBUG", path)
+	}
+	return nil
+}
+
+// checkLayouts compares the structs with those of the library, as far as its defaults show them.
+func (l *Lib) checkLayouts() error {
+	mp, cp := l.c.modelDefaultParams(), l.c.contextDefaultParams()
 	if unsafe.Sizeof(mp) != 80 || unsafe.Sizeof(cp) != 160 || unsafe.Sizeof(batch{}) != 56 {
-		return nil, fmt.Errorf("struct layouts do not match llama.h %s", version)
+		return fmt.Errorf("struct layouts do not match llama.h %s", version)
 	}
 	if cp.nCtx != 512 || cp.typeK != 1 || cp.typeV != 1 || mp.vocabOnly {
-		return nil, fmt.Errorf("the library's defaults do not match those of llama.h %s", version)
+		return fmt.Errorf("the library's defaults do not match those of llama.h %s", version)
 	}
-	return l, nil
+	return nil
 }
 
 // Variant returns the variant of ggml's CPU library that is loaded, such as "zen4" or "haswell". It returns "" outside Linux

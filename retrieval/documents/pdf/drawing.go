@@ -108,58 +108,72 @@ func (r *ruleReader) placed(o references.FPDF_PAGEOBJECT, then structs.FPDF_FS_M
 
 // path reads the lines of a path.
 func (r *ruleReader) path(o references.FPDF_PAGEOBJECT, place structs.FPDF_FS_MATRIX) {
-	count, err := r.lib.FPDFPath_CountSegments(&requests.FPDFPath_CountSegments{PageObject: o})
-	if err != nil || count.Count > maxPathSegments {
-		return
-	}
 	mode, err := r.lib.FPDFPath_GetDrawMode(&requests.FPDFPath_GetDrawMode{PageObject: o})
 	if err != nil {
 		return
 	}
-	var edges []box
-	var start, last [2]float64
-	var bounds box
-	curved := false
-	place = r.placed(o, place)
-	for i := range count.Count {
-		if r.segments--; r.segments < 0 {
-			return
-		}
-		kind, at, ok := r.segment(o, i, place)
-		if !ok {
-			return
-		}
-		if here := (box{at[0], at[1], at[0], at[1]}); i == 0 {
-			bounds = here
-		} else {
-			bounds = bounds.union(here)
-		}
-		switch kind {
-		case enums.FPDF_SEGMENT_BEZIERTO:
-			curved = true
-		case enums.FPDF_SEGMENT_MOVETO:
-			edges = appendEdge(edges, last, start)
-			start = at
-		case enums.FPDF_SEGMENT_LINETO:
-			edges = appendEdge(edges, last, at)
-		}
-		last = at
+	p, ok := r.outline(o, place)
+	if !ok {
+		return
 	}
-	edges = appendEdge(edges, last, start)
+	wide, high := p.bounds.right-p.bounds.left, p.bounds.top-p.bounds.bottom
 	switch {
-	case isDot(bounds) && len(r.dots) < maxDots:
-		r.dots = append(r.dots, bounds)
+	case isDot(p.bounds) && len(r.dots) < maxDots:
+		r.dots = append(r.dots, p.bounds)
 	case mode.Stroke:
-		r.rules = append(r.rules, edges...)
-	case len(edges) == 4 && !curved && bounds.top-bounds.bottom > ruleWidth && bounds.right-bounds.left > ruleWidth: // the shade of a row or cell
-		for _, e := range edges {
+		r.rules = append(r.rules, p.edges...)
+	case len(p.edges) == 4 && !p.curved && high > ruleWidth && wide > ruleWidth: // the shade of a row or cell
+		for _, e := range p.edges {
 			if e.top-e.bottom < 0.5 {
 				r.rules = append(r.rules, e)
 			}
 		}
 	default:
-		r.rules = append(r.rules, thinEdges(edges)...)
+		r.rules = append(r.rules, thinEdges(p.edges)...)
 	}
+}
+
+// outline is the shape of a path.
+type outline struct {
+	edges  []box // its straight edges, also those that close it
+	bounds box
+	curved bool
+}
+
+// outline follows a path. ok is false if it cannot be read, or has too many segments.
+func (r *ruleReader) outline(o references.FPDF_PAGEOBJECT, place structs.FPDF_FS_MATRIX) (p outline, ok bool) {
+	count, err := r.lib.FPDFPath_CountSegments(&requests.FPDFPath_CountSegments{PageObject: o})
+	if err != nil || count.Count > maxPathSegments {
+		return p, false
+	}
+	var start, last [2]float64
+	place = r.placed(o, place)
+	for i := range count.Count {
+		if r.segments--; r.segments < 0 {
+			return p, false
+		}
+		kind, at, ok := r.segment(o, i, place)
+		if !ok {
+			return p, false
+		}
+		if here := (box{at[0], at[1], at[0], at[1]}); i == 0 {
+			p.bounds = here
+		} else {
+			p.bounds = p.bounds.union(here)
+		}
+		switch kind {
+		case enums.FPDF_SEGMENT_BEZIERTO:
+			p.curved = true
+		case enums.FPDF_SEGMENT_MOVETO:
+			p.edges = appendEdge(p.edges, last, start)
+			start = at
+		case enums.FPDF_SEGMENT_LINETO:
+			p.edges = appendEdge(p.edges, last, at)
+		}
+		last = at
+	}
+	p.edges = appendEdge(p.edges, last, start)
+	return p, true
 }
 
 // maxDots is the greatest number of dots of a page.

@@ -114,7 +114,7 @@ func around(all []extent, i, most int) (from, to int) {
 // without function words at its ends; none if there is no such word.
 func repeated(text, answer string, asked []string) (from, to int) {
 	a, b := wordsOf(text), wordsOf(answer)
-	fresh := func(w string) bool { return !words.Function(w) && words.Shared([]string{w}, asked) == 0 }
+	fresh := func(w string) bool { return !words.Function(w) && !words.Has(asked, w) }
 	longest := 0
 	for i := range a {
 		for j := range b {

@@ -49,7 +49,7 @@ func (p passage) candidate(s span.Span, all sentenceCache) candidate {
 	if seen == nil {
 		above := p.headingAbove(begin)
 		seen = &sentenceSeen{
-			begin: begin, end: end, said: p.text[begin:end], head: above, dated: strings.ContainsAny(above, "0123456789"), titled: above == p.title(),
+			begin: begin, end: end, said: p.text[begin:end], head: above, dated: hasDigit(above), titled: above == p.title(),
 			patternCache: all.patternCache, verdicts: map[int]bool{},
 		}
 		all.at[textRange{begin, end}] = seen

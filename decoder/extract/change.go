@@ -15,12 +15,7 @@ import (
 // May", or "is now on 10 May", after "3 May". The sentence is about the same thing, so it is right if the value was,
 // and the value is out of date.
 func (d *Decoder) replace(s *part, ends []tandem.Token) {
-	best := 0
-	for i, c := range s.contexts {
-		if c.r > s.contexts[best].r {
-			best = i
-		}
-	}
+	best := s.best()
 	was := &s.contexts[best]
 	if s.form != formValue || best == len(s.contexts)-1 || len(was.texts) == 0 {
 		return
@@ -144,8 +139,7 @@ func (s *part) newer(was, q decoder.Quote) bool {
 	}
 	said, says := words.Content(was.Text), words.Content(now.text)
 	return !slices.ContainsFunc(topic, func(w string) bool {
-		one := []string{w}
-		return words.Shared(one, said) > 0 && words.Shared(one, says) == 0
+		return words.Has(said, w) && !words.Has(says, w)
 	})
 }
 
@@ -153,7 +147,7 @@ func (s *part) newer(was, q decoder.Quote) bool {
 // The value that it replaces may stand in a document of the other side.
 func (p passage) announcesAbout(w wants, q decoder.Quote) bool {
 	has := words.Content(p.text[:p.body] + q.Text)
-	all := len(w.words) >= minTopicWords && words.Shared(w.words, has) == len(w.words)
+	all := len(w.words) >= minTopicWords && words.HasAll(has, w.words)
 	return all && p.announces(q) && !replaces(q.Text, q.Text[q.From:q.To], w.question)
 }
 
@@ -202,3 +196,9 @@ var nowBehind = regexp.MustCompile(`(?i)^ ?(?:now|instead|from now on)\b`)
 
 // addition matches the heading of what was added to a text and changes what stands above: "Addendum".
 var addition = regexp.MustCompile(`(?im)(?:^|[.!?] )\W*(?:addend\pL*|amendment|amended|errat\pL+|corrigend\pL+|correction|stop press|p\.?s\b|update|nachtrag|avenant)\b`)
+
+// wasSo matches what says of the value after it that it was so: "was 28 €".
+var wasSo = regexp.MustCompile(`(?i)` + apart(`was|were|used to|had|cost|originally|at first|first|initially|war|waren|kostete|était|coûtait|era|costaba`))
+
+// isNow matches what says of another value that it is so: "now 31 €".
+var isNow = regexp.MustCompile(`(?i)\b(?:now|since|as of|from now on|today|currently|jetzt|seit|désormais|depuis|ahora|desde)\b`)

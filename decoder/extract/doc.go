@@ -9,17 +9,27 @@
 //	reweigh  reweigh.go, misfit*.go        makes spans less likely that lack words of the question or cannot answer
 //	find     find*.go                      looks up what the question names, such as a cell, instead
 //	judge    odds.go, elsewhere.go         makes evidence for a passage the odds R_0; a value answers or its sentence
-//	say      say.go, row.go                makes spans texts
+//	say      say.go                        makes spans texts
 //	rewrite  rewrite*.go                   says a value otherwise that would be wrong if it stood alone
 //	spell    spell.go                      makes texts tokens, as many as there is room for
 //	replace  change.go                     answers with a sentence that says what became of the best value
 //	decode   part.go                       gives the distribution of the next token, by the texts of all passages
 //	quote    cite.go, otherwise.go         quotes the passages that say the answer, and one that says something else
 //
-// All stages share what is known of a passage (passage.go, row.go), of a value (value.go), of a word (words.go) and of a
-// change (change.go).
+// What all stages know has files of its own:
 //
-// Rules about words help the small reader. There are three kinds, each a table with an example above every row:
+//	passage.go    a passage: its words, sentences, headings and questions
+//	line.go       its lines: items of lists, code, speech, days of a diary
+//	mail.go       the lines above a mail
+//	table.go      its tables, and which column a question asks for
+//	words.go      words and names
+//	value.go      numbers, amounts and measures, and whether two values are the same
+//	date.go       months, days and times
+//	change.go     what says that a value is new, or no longer so
+//	candidate.go  a span with its sentence, as the misfits see it
+//
+// Rules about words help the small reader. There are three kinds, each a table with an example above every row, in misfit.go,
+// find.go and rewrite.go:
 //
 //	misfit   "When is the walk?" is not answered by "3 May" in "The walk on 3 May is cancelled."
 //	finder   "What does E11 mean?" is answered by what stands after "E11: ", whatever the reader thinks

@@ -157,45 +157,62 @@ func (d *Decoder) NextAhead(ctx context.Context, p tandem.Pass) (out decoder.Out
 	if out, err = d.Next(ctx, p.Keep, p.Append); err != nil {
 		return out, nil, nil, err
 	}
-	follow := func(answer []tandem.Token, t tandem.Token) (tandem.Continuation, bool) {
-		answer = append(slices.Clip(answer), t)
-		if d.unknown(t) || !d.reached(answer) {
-			return tandem.Continuation{}, false
-		}
-		o := d.output(answer)
-		return tandem.Continuation{Token: t, Dist: o.Dist, H: o.H}, true
-	}
+	return out, d.afterBranches(p.Branches), d.afterDrafts(p, out.Dist.Mode()), nil
+}
+
+// afterBranches returns what follows branches of the answer, up to the first that it cannot follow.
+func (d *Decoder) afterBranches(branches []tandem.Branch) (out []tandem.Continuation) {
 	var answers [][]tandem.Token
-	for i, b := range p.Branches {
-		if b.After < 0 || b.After > i || b.After == 0 && (b.Back < 1 || b.Back > len(d.answer)) {
-			break
-		}
-		before := d.answer[:len(d.answer)-b.Back]
-		if b.After > 0 {
+	for i, b := range branches {
+		var before []tandem.Token
+		switch {
+		case b.After > 0 && b.After <= i:
 			before = answers[b.After-1]
+		case b.After == 0 && b.Back > 0 && b.Back <= len(d.answer):
+			before = d.answer[:len(d.answer)-b.Back]
+		default:
+			return out
 		}
-		f, ok := follow(before, b.Token)
+		answer := append(slices.Clip(before), b.Token)
+		c, ok := d.continuation(answer)
 		if !ok {
 			break
 		}
-		f.After = b.After
-		branches, answers = append(branches, f), append(answers, append(slices.Clone(before), b.Token))
+		c.After = b.After
+		out, answers = append(out, c), append(answers, answer)
 	}
-	answer, next := d.answer, out.Dist
+	return out
+}
+
+// afterDrafts returns what follows the answer with one draft after the other, then with guesses: tokens that this side
+// thinks likeliest, of which the first would be likeliest.
+func (d *Decoder) afterDrafts(p tandem.Pass, likeliest tandem.Token) (chain []tandem.Continuation) {
+	answer := d.answer
 	for i := range len(p.Drafts) + p.Guess {
-		t := next.Mode()
+		t := likeliest
 		if i < len(p.Drafts) {
 			t = p.Drafts[i]
 		}
-		f, ok := follow(answer, t)
+		answer = append(slices.Clip(answer), t)
+		c, ok := d.continuation(answer)
 		if !ok || d.cfg.Tokenizer.EOG(t) {
 			break
 		}
-		f.After = i
-		answer, next = append(slices.Clip(answer), t), f.Dist
-		chain = append(chain, f)
+		c.After, likeliest = i, c.Dist.Mode()
+		chain = append(chain, c)
 	}
-	return out, branches, chain, nil
+	return chain
+}
+
+// continuation returns the distribution after an answer, as one that follows its last token. ok is false if that is not in
+// the vocabulary, or if the answer comes to a part of the question that was not read.
+func (d *Decoder) continuation(answer []tandem.Token) (c tandem.Continuation, ok bool) {
+	t := answer[len(answer)-1]
+	if d.unknown(t) || !d.reached(answer) {
+		return c, false
+	}
+	out := d.output(answer)
+	return tandem.Continuation{Token: t, Dist: out.Dist, H: out.H}, true
 }
 
 // unknown reports whether t is not in the vocabulary.

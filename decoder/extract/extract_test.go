@@ -124,7 +124,7 @@ func TestSentenceSaidOnce(t *testing.T) {
 }
 
 // A sentence counts as said if an earlier part of the question was answered from it, with the whole of it or with a value.
-func TestSaid(t *testing.T) {
+func TestAlreadySaid(t *testing.T) {
 	from := func(text, sentence string) []answerText {
 		return []answerText{{text: text, quote: decoder.Quote{Text: sentence}}}
 	}

@@ -154,7 +154,7 @@ func (p passage) ownQuestion(question string) (from, to int, asks bool) {
 	titled := words.Content(p.title())
 	if last := p.title(); strings.HasSuffix(strings.TrimSpace(last), "?") { // the heading asks
 		about := words.Content(last[strings.LastIndex(last, ": ")+1:])
-		if len(about) >= fewestAsked && words.Shared(about, wanted) == len(about) && words.Shared(wanted, titled) == len(wanted) {
+		if len(about) >= fewestAsked && words.HasAll(wanted, about) && words.HasAll(titled, wanted) {
 			from, to = p.lineOrSentence(p.body)
 			return from, to, true
 		}
@@ -166,7 +166,7 @@ func (p passage) ownQuestion(question string) (from, to int, asks bool) {
 		}
 		about := words.Content(lastSaid(p.text[begin+len(speaker.FindString(p.text[begin:end])) : end]))
 		owner := words.Content(speaker.FindString(p.text[p.lineStart(begin):])) // "who has my towel?" is about the speaker's
-		if len(about) < fewestAsked || words.Shared(about, wanted) < len(about) || words.Shared(wanted, slices.Concat(about, titled, owner)) < len(wanted) {
+		if len(about) < fewestAsked || !words.HasAll(wanted, about) || !words.HasAll(slices.Concat(about, titled, owner), wanted) {
 			continue
 		}
 		from, to = p.answerBelow(begin)

@@ -83,7 +83,7 @@ func (p passage) numberInTable(question string, name []string) (out quantified, 
 		if column < 1 || column >= len(r.cells) || !slices.Equal(r.names, rows[0].names) {
 			return out, false
 		}
-		if words.Shared(name, words.Content(p.text[label.from:label.to])) < len(name) {
+		if !words.HasAll(words.Content(p.slice(label)), name) {
 			continue
 		}
 		value, unit, number := numberIn(p.text[r.cells[column].from:r.cells[column].to])

@@ -17,7 +17,7 @@ func (p passage) listBelowHeading(q query) (from, to int, ok bool) {
 	rest := words.Without(wanted, words.Content(p.title()))
 	for begin, end := range p.lines() {
 		head := words.Content(p.text[begin:end])
-		if len(head) == 0 || !p.isLeadIn(begin) || words.Shared(head, wanted) < len(head) {
+		if len(head) == 0 || !p.isLeadIn(begin) || !words.HasAll(wanted, head) {
 			continue
 		}
 		if left := words.Without(rest, head); slices.ContainsFunc(left, func(w string) bool { return !listNeeds[w] }) {

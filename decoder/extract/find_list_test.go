@@ -17,7 +17,7 @@ func TestListBelowHeading(t *testing.T) {
 		p := config(0).passage(passages.Passage{Title: c.title, Text: soup})
 		got := ""
 		for _, at := range p.find(queryOf(c.question)).ranges {
-			got += p.text[at.from:at.to]
+			got += p.slice(at)
 		}
 		if got != c.want {
 			t.Errorf("%s %q, want %q", c.question, got, c.want)

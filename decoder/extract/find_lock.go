@@ -25,7 +25,7 @@ func (p passage) codeThatOpens(q query) (from, to int, ok bool) {
 		if m := endsInCode.FindStringSubmatchIndex(piece); m != nil && !ofOtherNumber.MatchString(piece) {
 			name := words.Content(piece[m[2]:m[3]])
 			if slices.ContainsFunc(name, func(w string) bool { return locked[w] }) && !aYear.MatchString(piece[m[4]:m[5]]) &&
-				len(words.Without(name, wanted)) == 0 && len(words.Without(words.Without(wanted, name), title)) == 0 {
+				words.HasAll(wanted, name) && words.HasAll(title, words.Without(wanted, name)) {
 				if ok {
 					return 0, 0, false // two of them
 				}
@@ -45,9 +45,6 @@ var endsInCode = regexp.MustCompile(`^(.*\pL)[ :=]+(\d{3,8})\W*$`)
 
 // ofOtherNumber matches a note whose number is no code: "locker no. 7731".
 var ofOtherNumber = regexp.MustCompile(`(?i)\b(?:no|nr|number|tel|phone|mobile|reading|model|serial|room|year|since|from|until)\b`)
-
-// aYear matches a year: "1984".
-var aYear = regexp.MustCompile(`^(?:19|20)\d\d$`)
 
 // locked has what a code opens, such as a safe.
 var locked = words.Set("lock padlock door gate box safe alarm locker keypad entrance garage barrier cabinet cupboard lockbox keybox bike bicycle suitcase shed")

@@ -24,11 +24,13 @@ func (p passage) birthOrDeath(q query) (from, to int, ok bool) {
 	if !q.time || birth == death {
 		return 0, 0, false
 	}
-	who := strings.ToLower(strings.Join(nameWords(q.question), " "))
+	wanted := words.Content(strings.Join(nameWords(q.question), " "))
+	if len(wanted) == 0 {
+		return 0, 0, false
+	}
 	for _, m := range lifeDates.FindAllStringSubmatchIndex(p.text[p.body:], -1) {
 		name := words.Content(p.text[p.body+m[2] : p.body+m[3]])
-		wanted := words.Content(who)
-		if len(wanted) == 0 || words.Shared(wanted, name) < len(wanted) {
+		if !words.HasAll(name, wanted) {
 			continue
 		}
 		if birth {
@@ -45,7 +47,7 @@ func (p passage) signature(q query) (from, to int, ok bool) {
 		return 0, 0, false
 	}
 	about := excluding(words.Content(q.text), signing)
-	if len(words.Without(about, words.Content(p.text[p.start:]))) > 0 {
+	if !words.HasAll(words.Content(p.text[p.start:]), about) {
 		return 0, 0, false
 	}
 	at := closing.FindAllStringIndex(p.text[p.body:], -1)
@@ -72,3 +74,14 @@ var signing = words.Set("about signed signs wrote writes sent sends letter email
 
 // maxSignerWords is how many words a name below a letter has at most, with titles.
 const maxSignerWords = 8
+
+// nameWords returns the words of a question with a capital, without its first. Unlike namesIn it keeps titles, days and
+// months: a name with one is another name.
+func nameWords(question string) (out []string) {
+	for i, w := range strings.Fields(question) {
+		if i > 0 && w != strings.ToLower(w) {
+			out = append(out, strings.TrimSuffix(strings.Trim(w, "?.,!"), "'s"))
+		}
+	}
+	return out
+}

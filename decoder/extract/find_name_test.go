@@ -35,3 +35,25 @@ func TestBirthOrDeath(t *testing.T) {
 }
 
 const soup = "Serves four\n\nIngredients\n\n- 200 g red lentils, washed\n- 40 g butter (half of it for the onion)\n- 2 large onions\n- salt\n\nMelt 20 g butter."
+
+// The name below a letter answers who wrote it.
+func TestSignature(t *testing.T) {
+	const letter = "Dear Ms Holm,\nyour policy goes on.\n\nKind regards\n\nHjalmar Prüß\nHead of Policies"
+	for _, c := range []struct{ text, question, want string }{
+		{letter, "Who signed the letter from Norrholm?", "Hjalmar Prüß"},
+		{letter, "Who wrote the letter about the policy?", "Hjalmar Prüß"},
+		{letter, "Who wrote the letter about the bridge?", ""},
+		{letter, "Who has the policy?", ""},
+		{"your policy goes on", "Who signed the letter from Norrholm?", ""},
+		{"Kind regards\nsee you", "Who signed the letter from Norrholm?", ""},
+	} {
+		p := config(0).passage(passages.Passage{Title: "Letter, from Norrholm", Text: c.text})
+		got := ""
+		if from, to, ok := p.signature(queryOf(c.question)); ok {
+			got = p.text[from:to]
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", c.question, got, c.want)
+		}
+	}
+}

@@ -41,15 +41,15 @@ func (p passage) defaultValue(q query) (from, to int, found bool) {
 	}
 	for begin, end := range p.lines() {
 		for _, s := range p.entries(begin, end) {
-			line := p.text[s.from:s.to]
-			if words.Shared(wanted, words.Content(line)) < len(wanted) {
+			line := p.slice(s)
+			if !words.HasAll(words.Content(line), wanted) {
 				continue
 			}
 			a, b, ok := defaultIn(line, wanted, q.identifiers)
 			if ok {
 				return s.from + a, s.from + b, true
 			}
-			if label := labelOf(line); label != "" && words.Shared(wanted, words.Content(label)) == len(wanted) {
+			if label := labelOf(line); label != "" && words.HasAll(words.Content(label), wanted) {
 				from, to, found = s.from, s.from, true
 			}
 		}
@@ -118,9 +118,6 @@ func defaultIn(line string, wanted, names []string) (from, to int, ok bool) {
 	return all[0].from, all[0].to, len(all) == 1
 }
 
-// wordAt matches a word or a number: "max", "8080".
-var wordAt = regexp.MustCompile(`[\pL\pN]+`)
-
 // valueLength returns how long the value is that a text begins with: up to the end of its sentence or of its clause.
 func valueLength(text string) int {
 	n := len(text)
@@ -133,18 +130,6 @@ func valueLength(text string) int {
 	}
 	return len(strings.TrimRightFunc(text[:n], unicode.IsSpace))
 }
-
-// labelOf returns what a line explains before its colon, without the marks of a list: "--min-size SIZE", "keepalive (integer)".
-func labelOf(line string) string {
-	label, rest, ok := strings.Cut(unmarked(line), ": ")
-	if !ok || rest == "" || len(strings.Fields(label)) > longestLabel || strings.ContainsAny(label, "!?;") {
-		return ""
-	}
-	return label
-}
-
-// longestLabel is the length of the longest label, in words.
-const longestLabel = 8
 
 // whatItDoes returns what stands after the name of an option, a setting or a state, if a question asks what that does.
 func (p passage) whatItDoes(q query) (from, to int, ok bool) {
@@ -186,7 +171,7 @@ func (p passage) headedBy(question string) (from, to int, ok bool) {
 		return 0, 0, false
 	}
 	for begin, end := range p.lines() {
-		if !p.heading(begin, end) || end+1 >= len(p.text) || words.Shared(wanted, words.Content(p.text[begin:end])) < len(wanted) {
+		if !p.heading(begin, end) || end+1 >= len(p.text) || !words.HasAll(words.Content(p.text[begin:end]), wanted) {
 			continue
 		}
 		if from, to = p.lineOrSentence(end + 1); from < to && !p.heading(from, to) {
@@ -200,7 +185,7 @@ func (p passage) headedBy(question string) (from, to int, ok bool) {
 func (p passage) described(names []string) (from, to int, ok bool) {
 	for _, r := range p.rows {
 		column := slices.IndexFunc(r.names, func(n string) bool { return describes.MatchString(n) })
-		if column < 1 || column >= len(r.cells) || !explains(p.text[r.cells[0].from:r.cells[0].to], names) {
+		if column < 1 || column >= len(r.cells) || !explains(p.slice(r.cells[0]), names) {
 			continue
 		}
 		if ok {

@@ -118,7 +118,7 @@ func (p passage) fromChangelog(q query) finding {
 func (p passage) releasesThatTell(question string) (at []textRange) {
 	all := p.releases()
 	for _, r := range all {
-		if namesVersion(question, p.text[r.version.from:r.version.to]) {
+		if namesVersion(question, p.slice(r.version)) {
 			return p.changes(question, r)
 		}
 	}
@@ -130,14 +130,14 @@ func (p passage) releasesThatTell(question string) (at []textRange) {
 	of := p.versionOf(question)
 	for _, r := range all {
 		for _, line := range p.linesThatTell(r, verbs, things) {
-			if words.Shared(of, words.Content(p.text[line.from:line.to])) > 0 { // "Python version" and "Require Python 3.9"
+			if words.Shared(of, words.Content(p.slice(line))) > 0 { // "Python version" and "Require Python 3.9"
 				return nil
 			}
 			said := r.version
 			if byTime {
 				said = r.date
 			}
-			if said.from == said.to || len(at) > 0 && at[0] != said || planned.MatchString(p.text[line.from:line.to]) {
+			if said.from == said.to || len(at) > 0 && at[0] != said || planned.MatchString(p.slice(line)) {
 				return nil
 			}
 			at = append(at, said, line)
@@ -155,7 +155,7 @@ func (p passage) changes(question string, r release) []textRange {
 		return nil
 	}
 	verbs, things := p.verbsAndThings(question)
-	things = slices.DeleteFunc(things, func(t string) bool { return namesVersion(p.text[r.version.from:r.version.to], t) })
+	things = slices.DeleteFunc(things, func(t string) bool { return namesVersion(p.slice(r.version), t) })
 	if len(verbs)+len(things) == 0 {
 		return nil
 	}
@@ -177,7 +177,7 @@ func (w wants) ofOtherRelease(c candidate) bool {
 	}
 	own, other := false, false
 	for _, r := range c.releases() {
-		named := namesVersion(w.question, c.text[r.version.from:r.version.to])
+		named := namesVersion(w.question, c.slice(r.version))
 		own, other = own || named, other || !named && r.version.from <= c.begin && c.begin < r.to
 	}
 	return own && other

@@ -40,7 +40,7 @@ func TestFromChangelog(t *testing.T) {
 		p := config(0).passage(passages.Passage{Title: c.title, Text: c.text, Source: "sluice.md"})
 		got := ""
 		if at := p.fromChangelog(queryOf(c.question)).ranges; len(at) > 0 {
-			got = p.text[at[0].from:at[0].to]
+			got = p.slice(at[0])
 		}
 		if got != c.want {
 			t.Errorf("%s: %q, want %q", c.question, got, c.want)

@@ -27,7 +27,7 @@ func (p passage) tableCell(q query) (from, to int, ok bool) {
 		return 0, 0, false
 	}
 	label := words.Content(p.cell(row, 0))
-	if missing > 1 || missing == 1 && (column == 0 || len(label) == 0 || words.Shared(label, wanted) < len(label)) {
+	if missing > 1 || missing == 1 && (column == 0 || len(label) == 0 || !words.HasAll(wanted, label)) {
 		return 0, 0, false
 	}
 	if len(asked) == 0 && q.time && (saysDo.MatchString(q.text) || !onlyDate.MatchString(p.cell(row, column))) && p.timeElsewhere(row, column, rest) {
@@ -87,7 +87,7 @@ var saysFormer = regexp.MustCompile(`(?i)\b(?:old|previous|former|before|was|unt
 // 9:20".
 func (p passage) timeElsewhere(row, column int, rest []string) bool {
 	for i, c := range p.rows[row].cells {
-		text := p.text[c.from:c.to]
+		text := p.slice(c)
 		if i > 0 && i != column && aClock.MatchString(text) && words.Shared(rest, words.Content(text)) > 0 {
 			return true
 		}
@@ -122,9 +122,6 @@ func (p passage) hasTimes(column int) bool {
 	}
 	return false
 }
-
-// dateOrTime matches a cell with a date or a time of day: "2024-05-03", "3.5.", "9:40", "May".
-var dateOrTime = regexp.MustCompile(`(?i)\d{4}-\d\d|\d{1,2}[./]\d{1,2}[./]|\b\d{1,2}[:.]\d\d\b(?: ?[ap]m)?$|(?:^|[^\pL])` + aMonth + `(?:$|[^\pL])`)
 
 // asksNoForm matches a question for somebody, something or some place: "who", "from where".
 var asksNoForm = regexp.MustCompile(`(?i)` + questionStart + `(?:(?:from|to) )?(?:who|whom|whose|where|which)\b`)
@@ -245,100 +242,11 @@ func (p passage) asksAboutOther(question string) bool {
 // endsWith matches what a question is about, at its end: "What is the cost of the limiter?", "What is set in fstab?".
 var endsWith = regexp.MustCompile(`(?i)^.* (?:of|in|for|by|with) ((?:the |a |an |my |our )?[\pL\pN._ -]+?)\W*$`)
 
-var (
-	// asksWhich matches a question for one of the things that have a row: "which has a red lid?".
-	asksWhich = regexp.MustCompile(`(?i)^\W*(?:and )?(?:which|who|whose)\b`)
-	// perUnit matches that, or of what its values are shares: "Guests per month".
-	perUnit = regexp.MustCompile(`(?i)` + unit.String() + `| (?:per|a|an|each|every|pro|par) \pL+$`)
-	// unit matches what says in a column's name how its values are measured: "(kg)", "km" in "Mileage km".
-	unit = regexp.MustCompile(`\([^()]*\)|(?:[ /]+)(?:km|m|cm|mm|kg|g|l|ml|h|min|s|EUR|USD|GBP|CHF|[€£$%°]C?|m[²³23])$`)
-)
-
-// columnOf returns the column that a question asks for, and the words by which it does. The question has the name of
-// the column or, if it has none of the names, asks for what such a column has ("how much does … cost" for a price). The
-// column is -1 if the question asks for none or for several.
-func columnOf(names []string, question string, wanted []string) (column int, asked []string) {
-	for _, less := range []*regexp.Regexp{unit, perUnit} {
-		if column, asked, tie := columnNamed(names, less, wanted); tie {
-			return -1, nil
-		} else if column >= 0 {
-			return column, asked
-		}
-	}
-	return columnOfKind(names, question), nil
-}
+// asksWhich matches a question for one of the things that have a row: "which has a red lid?".
+var asksWhich = regexp.MustCompile(`(?i)^\W*(?:and )?(?:which|who|whose)\b`)
 
 // asksPriceOf matches a question for what something costs that names only what: "how much is the train".
 var asksPriceOf = regexp.MustCompile(`(?i)^\W*(?:and )?(?:how much (?:is|are|does|do|did|will)\b|what (?:does|do|did|will)\b.*\bcosts?\b)`)
-
-// columnOfKind returns the column that has what such a question asks for; -1 if there is none, or a second one.
-func columnOfKind(names []string, question string) (column int) {
-	column = -1
-	for _, k := range columnKinds {
-		if !k.asks.MatchString(question) {
-			continue
-		}
-		for i, n := range names[1:] {
-			if words.Shared(words.Content(n), k.columns) == 0 {
-				continue
-			}
-			if column >= 0 {
-				return -1
-			}
-			column = i + 1
-		}
-		if column < 0 && words.Shared(words.Content(names[0]), k.columns) > 0 { // "when was the battery replaced?"
-			column = 0
-		}
-		if column >= 0 {
-			return column
-		}
-	}
-	return -1
-}
-
-// columnNamed returns the column, other than the first, with the longest name whose words are all wanted. What less
-// matches is no part of a name. tie says that several columns have such names.
-func columnNamed(names []string, less *regexp.Regexp, wanted []string) (column int, asked []string, tie bool) {
-	column, most := -1, 0
-	for i, n := range names[1:] {
-		for name := range strings.SplitSeq(less.ReplaceAllString(n, ""), "/") { // "Student/Senior" is a column of either
-			named := words.Content(name)
-			if len(named) == 0 || words.Shared(named, wanted) < len(named) {
-				continue
-			}
-			if len(named) > most {
-				column, most, asked, tie = i+1, len(named), named, false
-			} else if len(named) == most && column != i+1 {
-				tie = true
-			}
-		}
-	}
-	return column, asked, tie
-}
-
-// asksOnly has the words of a question, such as "price", that say what is asked for and not of what.
-var asksOnly = words.Set(`much many long far old often high tall big large heavy loud noisy weigh weighs cost costs price expensive pay last lasts take takes time start starts
-	begin begins mean means called name value`)
-
-// columnKind is what questions ask for without the name of the column or of the line that has it.
-type columnKind struct {
-	asks    *regexp.Regexp
-	columns []string
-}
-
-var columnKinds = []columnKind{
-	{regexp.MustCompile(`(?i)\b(?:how expensive|how much (?:is|are)|costs?|price|cheaper|more expensive|dearer)\b`), []string{"price", "cost", "fee", "fare", "charge", "rate", "amount"}},
-	{regexp.MustCompile(`(?i)\b(?:what time|when)\b`), []string{"time", "date", "when", "starts", "begins"}},
-	{regexp.MustCompile(`(?i)\bhow (?:heavy|much\b.*\bweighs?)\b`), []string{"weight"}},
-	{regexp.MustCompile(`(?i)\bhow (?:loud|noisy)\b`), []string{"noise", "loudness", "sound", "volume"}},
-	{regexp.MustCompile(`(?i)\bhow (?:big|large)\b`), []string{"size", "area"}},
-	{regexp.MustCompile(`(?i)\bhow long\b`), []string{"duration", "length"}},
-	{regexp.MustCompile(`(?i)\bhow far\b`), []string{"distance", "km", "miles"}},
-	{regexp.MustCompile(`(?i)\bhow old\b`), []string{"age"}},
-	{regexp.MustCompile(`(?i)\bhow many\b`), []string{"number", "quantity", "qty", "count"}},
-	{regexp.MustCompile(`(?i)\bwhere\b`), []string{"place", "location", "room", "where", "venue"}},
-}
 
 // sumOnReceipt returns the sum at the end of a row whose columns have no names, as on a receipt, if a question asks what
 // the thing in just that row costs.
@@ -353,7 +261,7 @@ func (p passage) sumOnReceipt(q query) (from, to int, ok bool) {
 	}
 	for begin, end := range p.lines() {
 		line := p.text[begin:end]
-		if words.Shared(wanted, words.Content(line)) < len(wanted) {
+		if !words.HasAll(words.Content(line), wanted) {
 			continue
 		}
 		cells := passages.Cells(line)

@@ -113,3 +113,25 @@ func TestLeavesOpen(t *testing.T) {
 		t.Errorf("%s: P(no answer) %v; %v, %v", joined, choices[0].None, f.leavesOpen, f.ranges)
 	}
 }
+
+// A row without names of columns ends with what its thing costs.
+func TestSumOnReceipt(t *testing.T) {
+	const bill = "Pos 3 | Labour, 9.5 h | 294.50\nPos 4 | Firebricks, 24 pcs | 141.60\nPos 5 | Old firebricks, taken away | 10.00\nPos 6 | Seal | by post"
+	for _, c := range []struct{ text, question, want string }{
+		{bill, "What did the labour cost altogether?", "294.50"},
+		{bill, "What did the labour for the seal cost?", ""},
+		{bill, "What did the firebricks cost?", ""}, // two rows
+		{bill, "What did the seal cost?", ""},
+		{bill, "Who did the labour?", ""},
+		{"Work | Hours | Paid\nLabour | 9 | 294.50\nSeal | 1 | 9.50", "What did the labour cost?", ""}, // it names its columns
+	} {
+		p := config(0).passage(passages.Passage{Title: "Invoice", Text: c.text})
+		got := ""
+		if from, to, ok := p.sumOnReceipt(queryOf(c.question)); ok {
+			got = p.text[from:to]
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", c.question, got, c.want)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package extract
 import (
 	"testing"
 
+	"tandem/model/span"
 	"tandem/retrieval/passages"
 )
 
@@ -38,9 +39,33 @@ func TestFinders(t *testing.T) {
 		for i, f := range finders[:n+1] {
 			if at := f(p, queryOf(e.question)).ranges; (len(at) > 0) != (i == n) {
 				t.Errorf("%s: finder %d finds %v", e.question, i, at)
-			} else if i == n && p.text[at[0].from:at[0].to] != e.want {
-				t.Errorf("%s: %q, want %q", e.question, p.text[at[0].from:at[0].to], e.want)
+			} else if i == n && p.slice(at[0]) != e.want {
+				t.Errorf("%s: %q, want %q", e.question, p.slice(at[0]), e.want)
 			}
 		}
+	}
+}
+
+// Where the reader points into the line that the question names, what it points at stands; else the value does.
+func TestInLineOf(t *testing.T) {
+	p := config(0).passage(passages.Passage{Title: "Brookpump", Text: "Weight: 9 kg\nTank: 4.5 l, steel"})
+	for said, want := range map[string]string{"4.5 l": "4.5 l", "9 kg": "4.5 l, steel"} {
+		var e Evidence
+		spans := p.spansFor(queryOf("How big is the tank of the Brookpump?"), 0.5, &e, []span.Span{find(p, said)})
+		if got := p.text[spans[0].Begin:spans[0].End]; got != want || e.Named != (said != want) || e.Line != (said == want) {
+			t.Errorf("%q: %q, %+v", said, got, e)
+		}
+	}
+}
+
+// "My" in a chat is the speaker's.
+func TestAskedBySpeaker(t *testing.T) {
+	const chat = "[10:10] Ada: thanks!! who has my green towel?\n[10:31] Per: me, washing it"
+	p := config(0).passage(passages.Passage{Title: "Chat", Text: chat})
+	if from, to, asks := p.ownQuestion("Who has Ada's green towel?"); !asks || p.text[from:to] != "[10:31] Per: me, washing it" {
+		t.Errorf("%q %v", p.text[from:to], asks)
+	}
+	if _, _, asks := p.ownQuestion("Who has Mina's green towel?"); asks {
+		t.Error("another's towel")
 	}
 }

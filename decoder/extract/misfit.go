@@ -101,7 +101,7 @@ var misfits = []misfit{
 	// "Why is the bridge closed?": not "The bridge is closed for longer" in "The bridge is closed for longer. Divers
 	// found cracks."
 	{name: "no reason", perSentence: true, cost: echoed, sentenceFails: true, applies: func(w wants, c candidate) bool {
-		return w.form == formReason && !c.says(aReason) && words.Shared(w.words, words.Content(c.said)) == len(w.words)
+		return w.form == formReason && !c.says(aReason) && words.HasAll(words.Content(c.said), w.words)
 	}},
 	// "How do I clean the pump?": not "Clean the pump" in "Clean the pump every week. / 1. Close the tap. / 2. Open the lid."
 	{name: "not a step", cost: wrongPart, applies: func(w wants, c candidate) bool {
@@ -114,7 +114,7 @@ var misfits = []misfit{
 	// "When was the mill sold?": not "The mill was sold" in "News. / 4 March 2025 / The mill was sold."
 	{name: "the question again", valuesOnly: true, cost: echoed, applies: func(w wants, c candidate) bool {
 		said := words.Content(c.value)
-		return !w.choice && len(said) > 0 && words.Shared(said, w.words) == len(said)
+		return !w.choice && len(said) > 0 && words.HasAll(w.words, said)
 	}},
 
 	// The subject: it is said of something else.
@@ -168,7 +168,7 @@ var misfits = []misfit{
 	}},
 	// "Who is deputy manager at the mill?": not "Ada Lund" in "Manager: Ada Lund"
 	{name: "another role", perSentence: true, valuesOnly: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {
-		return len(w.role) > 0 && len(words.Without(w.role, words.Content(c.text[:c.body]+" "+c.head+" "+c.said))) > 0
+		return len(w.role) > 0 && !words.HasAll(words.Content(c.text[:c.body]+" "+c.head+" "+c.said), w.role)
 	}},
 	// "What is the number of Herr Dorn?": not "0421 337 018" in "Hausmeister ist Herr Yilmaz, Tel. 0421 337 018."
 	{name: "another's", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {
@@ -305,6 +305,3 @@ func (w wants) misfits(p passage, s span.Span, all sentenceCache) (out []misfit)
 	}
 	return out
 }
-
-// isWordRune reports whether a rune belongs to words or numbers.
-func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }

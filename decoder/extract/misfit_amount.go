@@ -3,7 +3,6 @@ package extract
 import (
 	"regexp"
 	"slices"
-	"strings"
 
 	"tandem/internal/words"
 )
@@ -60,7 +59,7 @@ func enumerationsIn(said string) (kinds [][]enumeratedValue) {
 // isOtherEnumerated reports whether the value is another one of several in turn than the one that stands after all words of
 // the question, except those of the title.
 func (c candidate) isOtherEnumerated(topic []string) bool {
-	if !strings.ContainsAny(c.value, "0123456789") {
+	if !hasDigit(c.value) {
 		return false
 	}
 	if !c.enumerationsKnown {
@@ -74,7 +73,7 @@ func (c candidate) isOtherEnumerated(topic []string) bool {
 	for _, values := range c.enumerations {
 		asked := -1
 		for i, v := range values {
-			if before := v.named(values[0]); len(topic) > 0 && words.Shared(topic, before) == len(topic) {
+			if before := v.named(values[0]); len(topic) > 0 && words.HasAll(before, topic) {
 				if asked >= 0 {
 					return false
 				}
@@ -109,7 +108,7 @@ func (c candidate) countsSomethingElse(counted []string) bool {
 	}
 	for begin, end := range c.lines() {
 		line := c.text[begin:end]
-		if (end <= c.begin || c.end <= begin) && begin >= c.body && aNumeral.MatchString(line) && words.Shared(counted, words.Content(line)) == len(counted) {
+		if (end <= c.begin || c.end <= begin) && begin >= c.body && hasDigit(line) && words.HasAll(words.Content(line), counted) {
 			return true
 		}
 	}

@@ -2,36 +2,12 @@ package extract
 
 import (
 	"regexp"
-	"slices"
-	"strings"
 
 	"tandem/internal/words"
 )
 
-// aWeekday matches a day of the week: "Mondays", "Tue.".
-var aWeekday = regexp.MustCompile(`\b(?:(?i:(mon|tues|wednes|thurs|fri|satur|sun)days?)|(Mon|Tue|Wed|Thu|Fri|Sat|Sun)(?:s|rs?)?)\b\.?`)
-
-// daysTo matches what stands between the first and the last of several days: " to ".
-var daysTo = regexp.MustCompile(`(?i)^ ?(?:[–—-]|to|until|till|through|thru) ?(?:and including )?$`)
-
 // manyDays matches what speaks of other days without naming them: "daily", "on holidays".
 var manyDays = regexp.MustCompile(`(?i)\b(?:daily|every ?day|any day|all days|seven days|7 days|weekdays?|working days?|weekends?|bank holidays?|holidays|whole week|all week|other days|except|apart from|otherwise|since|until|till|from now)\b`)
-
-// weekdays returns the days of the week that a text names or that lie between two that it names, from 0 for Monday.
-func weekdays(text string) (days [7]bool) {
-	names := []string{"mon", "tue", "wed", "thu", "fri", "sat", "sun"}
-	last, end := -1, 0
-	for _, m := range aWeekday.FindAllStringIndex(text, -1) {
-		day := slices.Index(names, strings.ToLower(text[m[0]:m[0]+3]))
-		if last >= 0 && daysTo.MatchString(text[end:m[0]]) {
-			for d := last; d != day; d = (d + 1) % 7 {
-				days[d] = true
-			}
-		}
-		days[day], last, end = true, day, m[1]
-	}
-	return days
-}
 
 // otherDay reports whether a text gives hours for days of the week, none of which the question names. Hours before the
 // first day hold on all other days: "opens at 9:00, on Sundays at 11:00".

@@ -91,7 +91,7 @@ func (w wants) mayNameAmount(text string) bool {
 		}
 		return " "
 	})
-	return aNumeral.MatchString(text)
+	return hasDigit(text)
 }
 
 // anAmount matches what may be an amount of money, in words or with a sign for money: "€ 5", "free", "twenty".
@@ -107,9 +107,6 @@ var notMoney = regexp.MustCompile(`(?i)\b(?:1[5-9]|20)\d\d-\d\d-\d\d\b|\b\d{1,2}
 	`\b` + aDay + `(?: of)? ` + aMonth + `\b(?:,? \d{4})?|\b` + aMonth + ` ` + aDay + `\b(?:,? (?:19|20)\d\d)?|\b` + aMonth + ` (?:19|20)\d\d\b|` +
 	`\b\d{1,2}:\d\d\b|\b\d{1,2}(?:\.\d\d)?(?:am| ?(?:pm|a\.m|p\.m|uhr|o'clock))\b|\b\d+(?:st|nd|rd|th)\b|` +
 	`\b(?:before|after|until|till|since|um|bis|vor|nach|avant|après|jusqu'à) \d{1,2}[.:]\d\d\b|\b(?:in|since|until|year|seit|depuis) (?:19|20)\d\d\b|\b(?:from|en) (?:19|20)\d\d(?:$|[,.;:!?])|\b0\d[\d /-]{5,}`)
-
-// aNumeral matches any digit: "9".
-var aNumeral = regexp.MustCompile(`\d`)
 
 // aCount matches a number of things: "3 nights", "2 km".
 var aCount = regexp.MustCompile(`(?i)\d+(?:[.,]\d+)* ?(?:` + otherUnits + `)(?:[^\pL]|$)`)
@@ -157,17 +154,11 @@ var upToMoney = regexp.MustCompile(`(?i)\b(?:if|when|once|as soon as|over|under|
 // not.
 var aReason = regexp.MustCompile(`(?i)\b(?:because|since|as|due to|owing|thanks to|so that|in order|therefore|thus|hence|caus\pL*|reasons?|result\pL*|after|when|led|otherwise|else|avoid|prevent|protect|weil|da|denn|wegen|damit|parce|car|puisque|afin|porque|ya que|debido)\b|:`)
 
-// aStep matches a line that begins with a number: "1. Close the tap."
-var aStep = regexp.MustCompile(`(?m)^[ \t]*\d{1,3}[.)][ \t]`)
-
 // asksCall matches a question about calling: "when can I ring".
 var asksCall = regexp.MustCompile(`(?i)\b(?:call|ring|phone|telephone|dial|reach\pL*|contact\pL*)\b`)
 
 // callNumber matches what may be a number to call: "0555 016 218".
 var callNumber = regexp.MustCompile(`^[^\pL\d]*\+?(?:\d[ ()/.-]{0,3}){6,}(?:\D.*)?$`)
-
-// beginsWithDate matches what begins with a date, or with two years: "2024-05-03", "2019–2021".
-var beginsWithDate = regexp.MustCompile(`^[^\pL\d]*(?:\d{4}[-./]\d\d|\d{1,2}[-./]\d{1,2}[-./]\d{2,4}|(?:1[5-9]|20)\d\d ?[-–/] ?(?:1[5-9]|20)\d\d)`)
 
 var (
 	// outOfReach matches what all leaflets say: "out of reach of children". It does not answer whether a child may have

@@ -213,9 +213,6 @@ func (w wants) ofAnotherOwner(above, sentence string) bool {
 	return !w.person && len(asked) > 0 && len(titledWords(sentence)) > 0 && words.Shared(asked, said) == 0 && !aPronoun.MatchString(sentence)
 }
 
-// mailHead matches a line above a mail that names somebody: "From: Ada".
-var mailHead = regexp.MustCompile(`^(?:` + mailPersons + `): `)
-
 // asksWriter matches a question for what such a line says: "who wrote it?".
 var asksWriter = regexp.MustCompile(`(?i)\b(?:wrote|writ(?:es?|ten|ing)|sen[dt]s?|sender|from|to|e?-?mails?(?:ed)?|letters?|message|author|contact|recipient|addressed|gets?|got|receive[ds]?)\b`)
 
@@ -238,7 +235,7 @@ func (w wants) affirms(said string) bool {
 	for i := range asked {
 		asked[i] = strings.TrimSuffix(asked[i], "ing")
 	}
-	return len(asked) > 0 && words.Shared(asked, words.Content(said)) == len(asked)
+	return len(asked) > 0 && words.HasAll(words.Content(said), asked)
 }
 
 // notDoing matches the words of such a question that say not, or little: "can't", "get".

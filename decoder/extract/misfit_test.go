@@ -384,7 +384,7 @@ func TestMisfitTitle(t *testing.T) {
 }
 
 // Where a pattern for times or numbers matches two words, patternCache.has looks at both.
-func TestPairs(t *testing.T) {
+func TestBeginsPair(t *testing.T) {
 	two := regexp.MustCompile(`(\pL+) \pL`)
 	for _, m := range two.FindAllStringSubmatch(aTime.String()+aNumber.String(), -1) {
 		if !beginsPair(m[1]) {

@@ -221,7 +221,7 @@ func (w wants) otherOrdinal(text string) bool {
 		return false
 	}
 	here := ordinalsIn(text)
-	said := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !isWordRune(r) })
+	said := allWords(strings.ToLower(text))
 	for thing, asked := range w.ordinals {
 		last := !slices.ContainsFunc(asked, func(o string) bool { return o != "last" })
 		if len(here[thing]) == 0 || last && !slices.Contains(here[thing], "first") {
@@ -267,7 +267,7 @@ func (p passage) itemWithin(begin int) string {
 
 // spaced returns the words of a text with spaces around each, so that a text contains only whole words of it.
 func spaced(text string) string {
-	return " " + strings.Join(strings.FieldsFunc(text, func(r rune) bool { return !isWordRune(r) }), " ") + " "
+	return " " + strings.Join(allWords(text), " ") + " "
 }
 
 // itemName returns the name with which an item of a list begins: "Joanna Reyes" of "- Joanna Reyes (daughter)".

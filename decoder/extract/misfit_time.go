@@ -3,7 +3,6 @@ package extract
 import (
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -24,12 +23,6 @@ func (c candidate) isFormer() bool {
 func (c candidate) nextSentence() string {
 	return c.text[c.end:max(c.end, c.sentenceEnd(min(len(c.text), c.end+2)))]
 }
-
-// wasSo matches what says of the value after it that it was so: "was 28 €".
-var wasSo = regexp.MustCompile(`(?i)` + apart(`was|were|used to|had|cost|originally|at first|first|initially|war|waren|kostete|était|coûtait|era|costaba`))
-
-// isNow matches what says of another value that it is so: "now 31 €".
-var isNow = regexp.MustCompile(`(?i)\b(?:now|since|as of|from now on|today|currently|jetzt|seit|désormais|depuis|ahora|desde)\b`)
 
 // strike stands before and after what is struck out, and struckOut matches both with what is between.
 const strike = "~~"
@@ -69,10 +62,6 @@ var asksClosing = regexp.MustCompile(`(?i)` + questionStart + `(?:when|at what t
 
 // isClosed matches what says, before a time, that it is closed then: "closed on ".
 var isClosed = regexp.MustCompile(`(?i)\b(?:(?:closed|shut)(?: on| for)?|geschlossen(?: am)?|zu am|fermée?s?(?: le)?|cerrad[oa]s?(?: los?| el)?) *$`)
-
-// fromAddress matches the line of a mail with an address, "To: ada@mill.example", which lists with a subject and a date
-// do not have.
-var fromAddress = regexp.MustCompile(`(?m)^(?:` + mailPersons + `) ?: .*@`)
 
 // yearsAsked returns the years in which a question asks what was so.
 func yearsAsked(question string) (years []string) {
@@ -116,29 +105,8 @@ func datesAsked(question string) (dates []string) {
 	return dates
 }
 
-// datesIn returns the days of a text with their months, "3 may".
-func datesIn(text string) (dates []string) {
-	for _, m := range dayOfMonth.FindAllStringSubmatch(strings.ToLower(text), -1) {
-		day, month := m[1]+m[4], months[m[2]+m[3]]
-		if m[6] != "" { // 2024-11-19
-			n, _ := strconv.Atoi(m[5])
-			if day = m[6]; n < 1 || n > 12 {
-				continue
-			}
-			month = strings.Fields(monthsInOrder)[n-1]
-		}
-		dates = append(dates, strings.TrimLeft(day, "0")+" "+month)
-	}
-	return dates
-}
-
-var (
-	// onDate matches the day on which a question asks what was so: "on Friday, 3 May".
-	onDate = regexp.MustCompile(`(?i)\bon (?:the )?(?:\pL+day,? )?(?:the )?(` + aDay + `(?: of)? ` + aMonth + `|` + aMonth + ` ` + aDay + `)(?:$|[^\pL\pN])`)
-	// dayOfMonth matches a day and its month, in either order, or a date as programs write it: "3 may", "may 3",
-	// "2024-05-03".
-	dayOfMonth = regexp.MustCompile(`\b(\d{1,2})(?:st|nd|rd|th|\.)?(?: of)? (` + aMonth + `)\b|\b(` + aMonth + `)\.? (\d{1,2})(?:st|nd|rd|th)?\b|\b(?:19|20)\d\d-(\d\d)-(\d\d)\b`)
-)
+// onDate matches the day on which a question asks what was so: "on Friday, 3 May".
+var onDate = regexp.MustCompile(`(?i)\bon (?:the )?(?:\pL+day,? )?(?:the )?(` + aDay + `(?: of)? ` + aMonth + `|` + aMonth + ` ` + aDay + `)(?:$|[^\pL\pN])`)
 
 // otherDate reports whether a sentence, or the heading above it if the sentence has no day, is of another day than the
 // question names. A sentence may say what was so over several days, or on the day before. The day in a title is often
@@ -165,11 +133,6 @@ var relativeDay = regexp.MustCompile(`(?i)\b(?:yesterday|tomorrow|last night|ove
 
 // severalDays matches what holds on more than one day, "1 and 2 May".
 var severalDays = regexp.MustCompile(`(?i)\b(?:since|from|until|till|through|to|by|before|after|between|every|each|daily|always|as of|week of)\b|\d(?:st|nd|rd|th|\.)?,? ?(?:and|und|or|&|\+) ?\d{1,2}(?:\D|$)|(?:` + aMonth + `) \d{1,2}(?:st|nd|rd|th)? (?:and|or|&) \d|\d ?[–—-] ?\d{1,2}(?:[^\d-]|$)`)
-
-// isoDate matches a date as programs write it: "2024-11-19".
-var isoDate = regexp.MustCompile(dateOfPrograms)
-
-const dateOfPrograms = `\b(?:19|20)\d\d-\d\d-\d\d\b`
 
 // slashed matches a date in numbers, whose day may stand first or second: "3/5".
 var slashed = regexp.MustCompile(`\b\d{1,2}[./]\d{1,2}\b`)

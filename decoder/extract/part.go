@@ -1,13 +1,13 @@
 package extract
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"slices"
 
 	"tandem"
 	"tandem/decoder"
+	"tandem/model/span"
 )
 
 // part is one part of the question with what each context would answer to it.
@@ -123,39 +123,54 @@ func (d *Decoder) readPart(ctx context.Context, n int) (part, error) {
 	if err != nil {
 		return part{}, err
 	}
-	form := q.form
-	s := part{clause: q.text, form: form, known: known, temperature: d.cfg.Temperature, asked: d.asked}
-	for i, best := range spans {
-		evidence[i].OfLastSource = d.lastSource != "" && d.passages[i].Source == d.lastSource
-		whole, r := d.cfg.Constants.Judge(evidence[i])
-		c := docContext{r: r, answers: 1 - evidence[i].None, ofLastSource: evidence[i].OfLastSource}
-		texts := d.cfg.answerTexts(known[i], best, form)
-		if whole {
-			if sentences := d.cfg.answerTexts(known[i], best, formSentence); !d.alreadySaid(sentences) {
-				texts = sentences
-			}
-		}
-		if form == formValue {
-			texts = known[i].rewritten(q.wants, texts)
-		}
-		c.texts = d.spell(form, texts, ends)
-		if c.near = known[i].nearestSentences(best, asksMailHead.MatchString(q.text)); len(c.near) > 0 {
-			c.whole = known[i].quoteAround(c.near[0].at, c.near[0].at+len(c.near[0].quote.Text))
-		}
-		d.words += known[i].read.Len()
-		s.contexts = append(s.contexts, c)
+	s := part{clause: q.text, form: q.form, known: known, temperature: d.cfg.Temperature, asked: d.asked}
+	for i, p := range known {
+		evidence[i].OfLastSource = d.lastSource != "" && p.source == d.lastSource
+		s.contexts = append(s.contexts, d.docContext(q, p, evidence[i], spans[i], ends))
+		d.words += p.read.Len()
 	}
-	nothing := docContext{r: d.cfg.Constants.Nothing, texts: d.spell(form, []answerText{{text: d.refusal, p: 1}}, ends)}
+	nothing := docContext{r: d.cfg.Constants.Nothing, texts: d.spell(q.form, []answerText{{text: d.refusal, p: 1}}, ends)}
 	s.contexts = append(s.contexts, nothing)
 	d.replace(&s, ends)
 	return s, nil
 }
 
+// docContext returns what the context of a passage makes of a part of the question, given the evidence for the passage
+// and its likeliest spans. ends are the tokens after the part.
+func (d *Decoder) docContext(q query, p passage, e Evidence, likeliest []span.Span, ends []tandem.Token) docContext {
+	whole, r := d.cfg.Constants.Judge(e)
+	texts := d.cfg.answerTexts(p, likeliest, q.form)
+	if whole {
+		if sentences := d.cfg.answerTexts(p, likeliest, formSentence); !d.alreadySaid(sentences) {
+			texts = sentences
+		}
+	}
+	if q.form == formValue {
+		texts = p.rewritten(q.wants, texts)
+	}
+	c := docContext{r: r, answers: 1 - e.None, ofLastSource: e.OfLastSource, texts: d.spell(q.form, texts, ends)}
+	if c.near = p.nearestSentences(likeliest, asksMailHead.MatchString(q.text)); len(c.near) > 0 {
+		c.whole = p.quoteAround(c.near[0].at, c.near[0].at+len(c.near[0].quote.Text))
+	}
+	return c
+}
+
 // alreadySaid reports whether this side answers an earlier part of the question with the sentence of the likeliest of these
 // texts. If one sentence answers two parts, the second is answered by the value only.
 func (d *Decoder) alreadySaid(texts []answerText) bool {
-	return slices.ContainsFunc(d.parts, func(s part) bool {
-		best := slices.MaxFunc(s.contexts, func(a, b docContext) int { return cmp.Compare(a.r, b.r) })
-		return len(texts) > 0 && len(best.texts) > 0 && best.texts[0].quote.Text == texts[0].quote.Text
+	return len(texts) > 0 && slices.ContainsFunc(d.parts, func(s part) bool {
+		said := s.contexts[s.best()].texts
+		return len(said) > 0 && said[0].quote.Text == texts[0].quote.Text
 	})
+}
+
+// best returns the index of the most relevant context before the first token, the first of equals.
+func (s *part) best() int {
+	best := 0
+	for i, c := range s.contexts {
+		if c.r > s.contexts[best].r {
+			best = i
+		}
+	}
+	return best
 }

@@ -50,6 +50,9 @@ func (c Config) passage(p passages.Passage) (out passage) {
 	return out
 }
 
+// slice returns the text of a range.
+func (p passage) slice(r textRange) string { return p.text[r.from:r.to] }
+
 // title returns the title, without the mark that makes it a heading, up to where the text begins.
 func (p passage) title() string { return p.text[p.start:p.body] }
 
@@ -107,7 +110,7 @@ func (p passage) passwordEnd(from, to int) int {
 	}
 	word := p.text[from+strings.LastIndexAny(p.text[from:to], " \n\t")+1 : to]
 	line := p.text[p.lineStart(from):from]
-	if !strings.ContainsAny(word, "0123456789") || !strings.ContainsFunc(word, unicode.IsLetter) || !secrets.MatchString(line) {
+	if !hasDigit(word) || !strings.ContainsFunc(word, unicode.IsLetter) || !secrets.MatchString(line) {
 		return to
 	}
 	return end
@@ -228,90 +231,3 @@ var askingWords = words.Set(`who whom whose what when where why how which is isn
  wer wen wem was wann wo woher wohin wie warum wieso weshalb welche welcher welches welchen ist sind kann können darf dürfen muss müssen soll gibt hat haben wird werden
  qui que quoi quand où comment pourquoi quel quelle quels quelles combien est-ce y-a-t-il peut-on faut-il
  quién quiénes qué cuándo dónde cómo cuál cuáles cuánto cuánta cuántos`)
-
-// isItem reports whether the line around an offset is the item of a list.
-func (p passage) isItem(at int) bool { return listItem.MatchString(p.text[p.lineStart(at):]) }
-
-// listItem matches the item of a list: "- oil", "[x] oil", "3. oil".
-var listItem = regexp.MustCompile(`^[ \t]*(?:[-*•‣–+]|\[[ xX]\]|\d{1,3}[.)])[ \t]`)
-
-// itemMark matches the number before an item: "3. ".
-var itemMark = regexp.MustCompile(`^[ \t]*\d{1,3}[.)][ \t]`)
-
-// isSpeech reports whether the line around an offset is what somebody says in a chat or a transcript: "Ann: …", "[9:02]
-// Ann: …".
-func (p passage) isSpeech(at int) bool { return speaker.MatchString(p.text[p.lineStart(at):]) }
-
-// speaker matches the name before what is said: "Ann: ", "[9:02] Ann Holm: ", "@ann (9:02): ".
-var speaker = regexp.MustCompile(`^(?:\[[^\]\n]{4,25}\] ?|[\d./-]{6,10},? [\d:]{4,8}(?: ?[apAP]\.?[mM]\.?)? - |\(?\d{1,2}[:.]\d{2}\)? )?(\p{Lu}[\pL'’.-]{0,20}(?: \p{Lu}[\pL'’.-]{0,20})?|@[\pL\d_.-]{2,30})(?: \(\d{1,2}[:.]\d{2}\))?: `)
-
-// speakerOf returns the name of the speaker of the line around an offset, in lower case, or nothing.
-func (p passage) speakerOf(at int) string {
-	if m := speaker.FindStringSubmatch(p.text[p.lineStart(at):]); m != nil {
-		return strings.ToLower(m[1])
-	}
-	return ""
-}
-
-// isCode reports whether the line that holds an offset is code.
-func (p passage) isCode(at int) bool {
-	line := p.lineStart(at)
-	return line >= p.body && strings.HasPrefix(p.text[line:], passages.CodeMark)
-}
-
-// isBlock reports whether a range is a whole block of code.
-func (p passage) isBlock(from, to int) bool {
-	line := p.lineStart(from)
-	return from == line+len(passages.CodeMark) && p.isCode(from) && p.codeEnd(line) == to
-}
-
-// codeEnd returns where a block of code ends that begins with the line at an offset; that offset if there is none.
-func (p passage) codeEnd(begin int) int {
-	end := begin
-	for at := begin; at < len(p.text) && strings.HasPrefix(p.text[at:], passages.CodeMark); at = end + 1 {
-		end = p.lineEnd(at)
-	}
-	return end
-}
-
-// isDay reports whether a line is a heading that is a day.
-func (p passage) isDay(begin, end int) bool {
-	return begin < end && begin >= p.body && onlyDate.MatchString(p.text[begin:end]) && p.heading(begin, end)
-}
-
-// dayAbove returns the heading above an offset if it is a day, as in a diary, and "" otherwise.
-func (p passage) dayAbove(at int) string {
-	above := p.headingAbove(at)
-	day := strings.Trim(above[strings.LastIndex(above, ": ")+1:], " #*\n")
-	if !onlyDate.MatchString(day) {
-		return ""
-	}
-	return day
-}
-
-// inMailHead reports whether an offset is in one of the lines above a mail.
-func (p passage) inMailHead(at int) bool {
-	from, to := p.lineStart(at), p.lineEnd(at)
-	if !mailLine.MatchString(p.text[from:to]) {
-		return false
-	}
-	for from > p.body && mailLine.MatchString(p.text[p.lineStart(from-1):from]) {
-		from = p.lineStart(from - 1)
-	}
-	for to < len(p.text) && mailLine.MatchString(p.text[to+1:]) {
-		to = p.lineEnd(to + 1)
-	}
-	return strings.Contains(p.text[from:to], "\n") && ofMail.MatchString(p.text[from:to])
-}
-
-// mailLine matches a line above a mail: "Subject: Keys".
-var mailLine = regexp.MustCompile(`^(?:` + mailFields + `|Gesendet|Envoyé|Enviado) ?: `)
-
-// What the lines above a mail begin with.
-const (
-	mailFields  = mailPersons + `|Date|Sent|Subject|Datum|Betreff|Objet|Fecha|Asunto`
-	mailPersons = `From|To|Cc|Reply-To|Von|An|De|À|Para`
-)
-
-// ofMail matches what lines above a mail have, and those of a ticket or a transfer do not: "Subject: ", "@".
-var ofMail = regexp.MustCompile(`(?m)^(?:Subject|Betreff|Objet|Asunto) ?: |@`)

@@ -214,7 +214,7 @@ func (p passage) widenQuantities(w wants, spans []span.Span) {
 			continue
 		}
 		to := s.End + len(commandOptions.FindString(p.text[s.End:end]))
-		if w.time || !aNumeral.MatchString(p.text[s.Begin:to]) {
+		if w.time || !hasDigit(p.text[s.Begin:to]) {
 			spans[i].End = to
 			continue
 		}

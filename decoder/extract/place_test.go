@@ -110,19 +110,8 @@ func TestSentenceAgrees(t *testing.T) {
 	}
 }
 
-func TestUnmarked(t *testing.T) {
-	for line, want := range map[string]string{
-		"- Its phone number is 490-4484.": "Its phone number is 490-4484.", "A: The fee is 45 euros.": "The fee is 45 euros.", "- [x] Buy milk": "[x] Buy milk", "- [ ] ": "- [ ] ",
-		"A. Miller runs it.": "A. Miller runs it.", "-5 degrees": "-5 degrees", "- ": "- ", "": "", "3. Stir.": "3. Stir.",
-	} {
-		if got := unmarked(line); got != want {
-			t.Errorf("%q: %q, want %q", line, got, want)
-		}
-	}
-}
-
 // Not every line with a question mark is a question.
-func TestAsks(t *testing.T) {
+func TestIsQuestion(t *testing.T) {
 	for line, want := range map[string]bool{
 		"When does it open?": true, "And on Sundays, when does it open?": true, "Q: Dogs?": true, "May my dog come along?": true, "¿Abre el lunes?": true,
 		"Was kostet das?": true, "几点开门？": true,
@@ -151,7 +140,7 @@ func TestSentencesOfPassages(t *testing.T) {
 }
 
 // A password has the marks at its end.
-func TestSecrets(t *testing.T) {
+func TestPasswordEnd(t *testing.T) {
 	for _, c := range []struct{ line, value, want string }{
 		{"The password is plómur-1949!", "plómur-1949", "plómur-1949!"}, {"wifi code: Ab12#, new since May", "Ab12", "Ab12#"},
 		{"The code is 4417! Keep it.", "4417", "4417"}, {"We met at gate B12! Great.", "B12", "B12"}, {"The password is a1? No.", "a1", "a1?"},
@@ -236,7 +225,7 @@ func TestAskedAbove(t *testing.T) {
 }
 
 // A time that begins or ends a longer one is said with it, unless the question is for one of its ends.
-func TestStretch(t *testing.T) {
+func TestTimeRanges(t *testing.T) {
 	for _, c := range []struct{ text, span, want string }{
 		{"The trip is from Monday 19 May to Friday 23 May 2025 at Ven.", "Friday 23 May 2025", "Monday 19 May to Friday 23 May 2025"},
 		{"The heating runs from 1 October to 30 April.", "1 October", "1 October to 30 April"},
@@ -262,7 +251,7 @@ func TestStretch(t *testing.T) {
 }
 
 // A quotation mark at the end of a value stays only with its partner, or as inches.
-func TestUnquoted(t *testing.T) {
+func TestDropOpenQuote(t *testing.T) {
 	for marked, want := range map[string]string{
 		`name "[vogt-gast"], off`: `vogt-gast`, `name [“x” and "vogt-gast]", off`: `“x” and "vogt-gast`, `name ["vogt-gast]", off`: `vogt-gast`,
 		`name ["vogt-gast"], off`: `"vogt-gast"`, `a rack of [19"], steel`: `19"`, `the room "[19"]`: `19`, `it is ["]`: `"`,
@@ -277,7 +266,7 @@ func TestUnquoted(t *testing.T) {
 
 // A number is not cut out of the range whose end or bound it is, an amount keeps what it is for, and a command its
 // options. Of a range of times a question wants one end.
-func TestWholeQuantity(t *testing.T) {
+func TestWidenQuantities(t *testing.T) {
 	for _, c := range []struct{ text, value, question, want string }{
 		{"Salary: EUR 2,850–3,200 gross", "EUR 2,850", "What is the salary?", "EUR 2,850–3,200"},
 		{"Salary: EUR 2,850 – 3,200 gross", "3,200", "What is the salary?", "2,850 – 3,200"},
@@ -313,7 +302,7 @@ func TestWholeQuantity(t *testing.T) {
 }
 
 // A sentence is said with the exception that follows it.
-func TestExcepted(t *testing.T) {
+func TestExceptionAfter(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"Pets are not allowed. Exception: guide dogs. Ask Ann.", "Pets are not allowed. Exception: guide dogs."},
 		{"Pets are not allowed.\nExcept on Fridays.\nAsk Ann.", "Pets are not allowed.\nExcept on Fridays."},
@@ -345,6 +334,21 @@ func TestDenyingLead(t *testing.T) {
 		p := config(0).passage(passages.Passage{Title: c.title, Text: c.text})
 		if got, _ := p.say(find(p, c.span), formSentence); got != c.want {
 			t.Errorf("%s: %q, want %q", c.text, got, c.want)
+		}
+	}
+}
+
+// The text above a day does not go on with it.
+func TestCutAtDay(t *testing.T) {
+	p := config(0).passage(passages.Passage{Title: "Diary", Text: "30 April\nThe mill has moved.\n\nIt is new.\n\n12 May\nThe dog is ill."})
+	for said, want := range map[string]string{
+		"The mill has moved.\n\nIt is new.\n\n12 May": "The mill has moved.\n\nIt is new.",
+		"The mill has moved.\n\nIt is new.":           "The mill has moved.\n\nIt is new.",
+		"12 May\nThe dog":                             "12 May\nThe dog",
+	} {
+		at := strings.Index(p.text, said)
+		if got := p.text[at:p.cutAtDay(at, at+len(said))]; got != want {
+			t.Errorf("%q: %q, want %q", said, got, want)
 		}
 	}
 }

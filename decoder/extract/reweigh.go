@@ -51,7 +51,7 @@ func (p passage) rarity(wanted []string) []float64 {
 			continue
 		}
 		weight := math.Log(float64(len(p.ends)+1) / (float64(n) + 0.5))
-		if strings.ContainsAny(wanted[i], "0123456789") {
+		if hasDigit(wanted[i]) {
 			weight *= 2
 		}
 		for k, h := range has {
@@ -85,7 +85,7 @@ func (p passage) sentencesWith(wanted []string) [][]bool {
 			above = own
 		}
 		for i, w := range wanted {
-			has[i][n] = words.Shared([]string{w}, all) > 0
+			has[i][n] = words.Has(all, w)
 		}
 		begin = end
 	}

@@ -12,7 +12,7 @@ import (
 // A span becomes likelier in the sentence that has the question's own words: they may stand in the heading above it or,
 // where it begins with a pronoun, in the sentence before. Words of the title say nothing, and those of all sentences
 // little.
-func TestFavour(t *testing.T) {
+func TestReweigh(t *testing.T) {
 	for _, c := range []struct {
 		title, text, question, first, second string
 		p                                    float64 // of the second

@@ -76,10 +76,7 @@ func (p passage) withItsEnd(w wants, t answerText) answerText {
 // calledOffNext reports whether the sentence after one goes on about it and says that it does not take place, and where
 // that sentence ends.
 func (p passage) calledOffNext(begin, end int) (next int, off bool) {
-	if _, next = p.sentence(min(len(p.text), end+1), min(len(p.text), end+2)); next <= end || next > p.lineEnd(begin) {
-		return end, false
-	}
-	said := strings.TrimSpace(p.text[end:next])
+	said, next := p.sentenceAfter(begin, end)
 	return next, goesOnAbout.MatchString(said) && isCancelled.MatchString(said) && !mayCancel.MatchString(said)
 }
 
@@ -93,11 +90,18 @@ func (p passage) onlyPlanned(begin, from, end int) (next int, changed bool) {
 	if planChanged.MatchString(p.text[from:end]) {
 		return end, true
 	}
-	if _, next = p.sentence(min(len(p.text), end+1), min(len(p.text), end+2)); next <= end || next > p.lineEnd(begin) {
-		return end, false
-	}
-	said := strings.TrimSpace(p.text[end:next])
+	said, next := p.sentenceAfter(begin, end)
 	return next, goesOnAbout.MatchString(said) && planChanged.MatchString(said)
+}
+
+// sentenceAfter returns the sentence after the one from begin to end, if it is in the same line, and where it ends. If
+// there is none, said is empty and next is end.
+func (p passage) sentenceAfter(begin, end int) (said string, next int) {
+	_, next = p.sentence(min(len(p.text), end+1), min(len(p.text), end+2))
+	if next <= end || next > p.lineEnd(begin) {
+		return "", end
+	}
+	return strings.TrimSpace(p.text[end:next]), next
 }
 
 // negated reports whether the clause before a value denies it. Bounds such as "not before 9:00" deny nothing.

@@ -96,7 +96,7 @@ func (w wants) subjectClauses(said string) (all []subjectClause) {
 // does not: nothing follows Ann.
 func areParallel(said string, own, other subjectClause, value decoder.Quote) bool {
 	rest := said[own.behind:own.to]
-	if len(words.Content(rest)) == 0 && !strings.ContainsAny(rest, "0123456789") {
+	if len(words.Content(rest)) == 0 && !hasDigit(rest) {
 		return false
 	}
 	if other.from < own.from || len(valuesLike(said[value.From:value.To], rest)) > 0 {

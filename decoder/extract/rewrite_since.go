@@ -1,9 +1,7 @@
 package extract
 
 import (
-	"regexp"
 	"slices"
-	"strings"
 )
 
 // firstSince replaces a time in a table's row, if a question asks since when something has a number, by the time in the
@@ -43,7 +41,7 @@ func (p passage) cellAt(at int) (row, column int) {
 // firstWith returns the first of the rows above one, and with it, that have the same number of the question in the same
 // column and are in the order of time.
 func (p passage) firstWith(row, column int, asked []string) int {
-	same := slices.IndexFunc(p.rows[row].cells, func(c textRange) bool { return slices.Contains(asked, p.text[c.from:c.to]) })
+	same := slices.IndexFunc(p.rows[row].cells, func(c textRange) bool { return slices.Contains(asked, p.slice(c)) })
 	if same < 0 || same == column {
 		return row
 	}
@@ -52,18 +50,3 @@ func (p passage) firstWith(row, column int, asked []string) int {
 	}
 	return row
 }
-
-// earlier reports whether of two months, or of two dates from the year on, the first comes first.
-func earlier(a, b string) bool {
-	x, y := months[strings.ToLower(a)], months[strings.ToLower(b)]
-	if x != "" && y != "" {
-		return strings.Index(monthsInOrder, x) < strings.Index(monthsInOrder, y)
-	}
-	return a < b && fromYear.MatchString(a) && fromYear.MatchString(b)
-}
-
-// fromYear matches a date from the year on: "2025-05", "2025-05-03".
-var fromYear = regexp.MustCompile(`^(?:19|20)\d\d-\d\d(?:-\d\d)?$`)
-
-// aMonthOrDay matches a month, or a date from the year on: "May", "2025-05".
-var aMonthOrDay = regexp.MustCompile(`(?i)^(?:` + aMonth + `|(?:19|20)\d\d-\d\d(?:-\d\d)?)$`)

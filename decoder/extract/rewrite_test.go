@@ -96,7 +96,7 @@ func TestWithWhatUndoes(t *testing.T) {
 
 // A diary's sentence says when by the day above it, unless it has a time itself or speaks of what was to come. The date
 // of a letter is no such day.
-func TestUnderDays(t *testing.T) {
+func TestUnderDay(t *testing.T) {
 	const diary = "Friday 7 Feb\n\nLunch with Samira at the mill. Paid the roofer 410 euros. The shop will close.\n\nSunday 9 Feb\n\nThe choir sang at 18:00. Lunch with Samira at the mill."
 	for _, c := range []struct{ text, said, want string }{
 		{diary, "Lunch with Samira at the mill.", "Sunday 9 Feb: Lunch with Samira at the mill."},
@@ -109,43 +109,6 @@ func TestUnderDays(t *testing.T) {
 		at := strings.LastIndex(p.text, c.said)
 		if got := p.underDay(wants{}, textAt(p, at, at+1)).text; got != c.want {
 			t.Errorf("%s: %q, want %q", c.said, got, c.want)
-		}
-	}
-}
-
-// The text above a day does not go on with it.
-func TestBeforeDay(t *testing.T) {
-	p := config(0).passage(passages.Passage{Title: "Diary", Text: "30 April\nThe mill has moved.\n\nIt is new.\n\n12 May\nThe dog is ill."})
-	for said, want := range map[string]string{
-		"The mill has moved.\n\nIt is new.\n\n12 May": "The mill has moved.\n\nIt is new.",
-		"The mill has moved.\n\nIt is new.":           "The mill has moved.\n\nIt is new.",
-		"12 May\nThe dog":                             "12 May\nThe dog",
-	} {
-		at := strings.Index(p.text, said)
-		if got := p.text[at:p.cutAtDay(at, at+len(said))]; got != want {
-			t.Errorf("%q: %q, want %q", said, got, want)
-		}
-	}
-}
-
-func TestWeekdays(t *testing.T) {
-	for _, c := range []struct{ text, want string }{
-		{"open on Mondays and Thursday", "M  T   "},
-		{"Tuesday to Friday 10:00, Sun. closed", " TWTF S"},
-		{"Sat–Mon", "M    SS"},
-		{"Fri 9:00, Mon 10:00", "M   F  "},
-		{"Sunny, Friedrich, monday", "M      "},
-		{"no day", "       "},
-	} {
-		days := weekdays(c.text)
-		got := []byte("       ")
-		for d := range days {
-			if days[d] {
-				got[d] = "MTWTFSS"[d]
-			}
-		}
-		if string(got) != c.want {
-			t.Errorf("%s: %q, want %q", c.text, got, c.want)
 		}
 	}
 }

@@ -249,23 +249,6 @@ func (p passage) nearestSentences(spans []span.Span, asksHead bool) []quotable {
 // greeting matches a line that greets: "Dear Ms Lund,".
 var greeting = regexp.MustCompile(`(?i)^(?:dear|hello|hi|hey|hallo|liebe[rs]?|sehr geehrte[rs]?|bonjour|chère?s?|hola|estimad[oa]s?|querid[oa]s?)\b[^.!?:\d]{0,40},?$`)
 
-// unmarked returns a line without the marks of a list or of an answer below a question: they say nothing by themselves.
-// The box of a task stays: it says whether the task is done.
-func unmarked(line string) string {
-	mark := lineMark.FindString(line)
-	rest := line[len(mark):]
-	if rest == "" {
-		return line
-	}
-	if box := strings.IndexByte(mark, '['); box >= 0 {
-		return line[box:]
-	}
-	return rest
-}
-
-// lineMark matches the marks at the beginning of a line: "- [ ] ", "(3) ", "A: ".
-var lineMark = regexp.MustCompile(`^(?:(?:[-*•‣–+]|\[[ xX]\]|\(\d{1,3}\)|A:|Answer:|Antwort:|R ?:|Réponse ?:) +)+`)
-
 // flat returns a text on one line, with semicolons between the lines of a list.
 func flat(text string) string {
 	var b strings.Builder

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"tandem/decoder"
 	"tandem/internal/words"
@@ -80,33 +78,38 @@ func mentions(text, value, question string) bool {
 // numbers returns the numbers of a text, written in one way: "1,200.00" is 1200, "09:00" and "9 a.m." are 9, "5.30
 // p.m." is 17:30. Of a date they have the month's name, too.
 func numbers(text string) (out []string) {
-	for _, m := range number.FindAllStringSubmatch(strings.ToLower(text), -1) {
-		n := m[1]
-		if t := groupedThousands.FindStringSubmatch(n); t != nil {
-			n = strings.NewReplacer(",", "", ".", "", "\u00a0", "", "\u202f", "").Replace(t[1]) + t[2]
-		}
-		if m[2] != "" {
-			n = strings.Replace(n, ".", ":", 1) // 5.30 p.m.
-		}
-		n = strings.Replace(trailingZeros.ReplaceAllString(n, ""), ",", ".", 1)
-		if len(n) > 1 && n[0] == '0' && (len(n) == 2 || n[2] == ':' || n[2] == '.') {
-			n = n[1:]
-		}
-		if hour, rest, _ := strings.Cut(n, ":"); m[2] != "" {
-			if h, err := strconv.Atoi(hour); err == nil && h <= 12 {
-				h %= 12
-				if strings.Contains(m[2], "p") {
-					h += 12
-				}
-				n = strings.TrimSuffix(strconv.Itoa(h)+":"+rest, ":")
-			}
-		}
-		out = append(out, n)
+	text = strings.ToLower(text)
+	for _, m := range number.FindAllStringSubmatch(text, -1) {
+		out = append(out, canonical(m[1], m[2]))
 	}
 	if len(out) > 0 {
-		out = append(out, monthsIn(strings.ToLower(text))...)
+		out = append(out, monthsIn(text)...)
 	}
 	return out
+}
+
+// canonical returns a number as numbers writes it. half is what makes it a time, " p.m.", and empty for other numbers.
+func canonical(n, half string) string {
+	if t := groupedThousands.FindStringSubmatch(n); t != nil {
+		n = strings.NewReplacer(",", "", ".", "", "\u00a0", "", "\u202f", "").Replace(t[1]) + t[2]
+	}
+	if half != "" {
+		n = strings.Replace(n, ".", ":", 1) // 5.30 p.m.
+	}
+	n = strings.Replace(trailingZeros.ReplaceAllString(n, ""), ",", ".", 1)
+	if len(n) > 1 && n[0] == '0' && (len(n) == 2 || n[2] == ':' || n[2] == '.') {
+		n = n[1:]
+	}
+	hour, minutes, _ := strings.Cut(n, ":")
+	h, err := strconv.Atoi(hour)
+	if half == "" || err != nil || h > 12 {
+		return n
+	}
+	h %= 12
+	if strings.Contains(half, "p") {
+		h += 12
+	}
+	return strings.TrimSuffix(strconv.Itoa(h)+":"+minutes, ":")
 }
 
 var (
@@ -118,49 +121,6 @@ var (
 	trailingZeros = regexp.MustCompile(`[.,:]00?$`)
 )
 
-// monthsIn returns the months that a text in lower case names. One of three letters must stand beside a number: "may"
-// is mostly a verb, and Jan a name.
-func monthsIn(text string) (out []string) {
-	words := strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-	counts := func(i int) bool { return i >= 0 && i < len(words) && words[i][0] >= '0' && words[i][0] <= '9' }
-	for i, w := range words {
-		before := i - 1
-		if before > 0 && (words[before] == "of" || words[before] == "de") {
-			before--
-		}
-		if m := months[w]; m != "" && (utf8.RuneCountInString(w) > 3 || counts(before) || counts(i+1)) {
-			out = append(out, m)
-		}
-	}
-	return out
-}
-
-// months has the names of months with the first of each line, which stands for them.
-var months = func() map[string]string {
-	m := map[string]string{}
-	for line := range strings.Lines(`jan january januar jänner janvier enero
-		feb february februar fév février febrero
-		mar march mär märz mrz mars marzo
-		apr april avr avril abr abril
-		may mai mayo
-		jun june juni juin junio
-		jul july juli juil juillet julio
-		aug august août ago agosto
-		sep sept september septembre septiembre
-		oct october okt oktober octobre octubre
-		nov november novembre noviembre
-		dec december dez dezember déc décembre dic diciembre`) {
-		names := strings.Fields(line)
-		for _, name := range names {
-			m[name] = names[0]
-		}
-	}
-	return m
-}()
-
-// monthsInOrder has the months as the values of months spell them.
-const monthsInOrder = "jan feb mar apr may jun jul aug sep oct nov dec"
-
 // Parts of patterns for values.
 const (
 	money    = `[€£$]|\b(?:eur|euros?|usd|dollars?|gbp|chf|francs?|sek|nok|dkk|kroner|kronor|cents?|pence)\b`
@@ -169,40 +129,8 @@ const (
 	mass     = `\d ?(?:kg|g|mg|kilos?|grams?|tons?|tonnes?|lbs?|oz|ounces?)\b`
 	// otherUnits are units of what is no money.
 	otherUnits = `nights?|days?|hours?|hrs?|minutes?|mins?|weeks?|places?|seats?|rooms?|beds?|pieces?|copies|times|km|kg|m²|litres?|metres?|miles?|nächte|tage|stunden|nuits?|jours?|heures?`
-	// aWeekdayName is the name of a day of the week, perhaps a short one: "Tuesday", "tue".
-	aWeekdayName = `(?:mon|tues?|wednes|thurs?|fri|satur|sun)(?:day)?`
 	// numbersFromTwo are the English numbers in words but zero and one: "two", "sixty-five", "thousands".
 	numbersFromTwo = `two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\pL+teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:-\pL+)?|hundreds?|thousands?|millions?|billions?`
-	// aDay and aMonth are the parts of a date.
-	aDay   = `(?:3[01]|[12]?\d)(?:st|nd|rd|th|\.)?`
-	aMonth = `(?:` + monthNames + `|` +
-		`januar|februar|märz|mai|juni|juli|oktober|dezember|janvier|février|mars|avril|juin|juillet|août|septembre|octobre|novembre|décembre)`
-	calendar = `\b(?:` + words.MonthsButMay + `)\b`
-
-	// monthNames are the English ones.
-	monthNames = words.MonthsButMay + `|may|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec`
-)
-
-// Times and dates.
-var (
-	// aTime matches what texts without any time lack: a digit, "May", "soon", "before".
-	aTime = regexp.MustCompile(`(?i)\d|\b(?:` + monthNames + `|` +
-		aWeekdayName + `s?|(?:mid)?night|noon|midday|mornings?|afternoons?|evenings?|days?|daily|weeks?|weekdays?|weekends?|weekly|months?|monthly|years?|yearly|annual(?:ly)?|` +
-		`hours?|hourly|minutes?|moment|centur(?:y|ies)|decades?|spring|summer|autumn|winter|easter|christmas|holidays?|today|tonight|tomorrow|yesterday|now|soon|always|never|once|twice|every|before|after|until|till|since|` +
-		`while|when|whenever|during|as soon|as long|first|last|next|ago|later|earlier|early|late|immediately|anytime|any time|clock|dawn|dusk|sunrise|sunset|end|start|beginning)\b|` +
-		apart(`(?:(?:feier|werk|arbeits|wochen|geburts|markt|mon|diens|donners|frei|sams|sonn)?tage?|\pL{3,}tag)[ns]?|\pL*(?:wochen?|wochentags|monat(?:e[ns]?|lich|s)?|jahr(?:e[ns]?|s)?|uhr|stunden?|abends?|nacht|mittags?)|januar|februar|märz|mai|juni|juli|oktober|dezember|`+
-			`jours?|semaines?|mois|ann[ée]es?|heures?|midi|matins?|soirs?|(?:lun|mar|mercre|jeu|vendre|same)dis?|dimanches?|d[ií]as?|semanas?|mes(?:es)?|años?|horas?|mañanas?|tardes?|noches?|`+
-			`mittwochs?|lunes|martes|miércoles|jueves|viernes|sábados?|domingos?|janvier|février|mars|avril|juin|juillet|août|enero|febrero|marzo|abril|junio|julio|agosto|octubre`))
-	// aClock matches a time of the day in figures: "9:40", "3 pm".
-	aClock = regexp.MustCompile(`(?i)\d[:.]\d\d\b|\d ?(?:[ap]\.?m\b|uhr\b|o'clock)`)
-	// ofDay matches a time of the day in figures or in words: "9:40", "noon".
-	ofDay = regexp.MustCompile(`(?i)\d[:.]\d\d\b|\d ?(?:[ap]\.?m|uhr|h)\b|\b(?:noon|midnight|o'clock)\b`)
-	// onlyDate matches a text that is a date and nothing else: "since 3 May 2025", "2025-05-03".
-	onlyDate = regexp.MustCompile(`(?i)^\W*(?:(?:on|since|from|until|by|am|le) )?(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*[.,]? )?(?:(?:1[5-9]|20)\d\d-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4}|` + aDay + `(?: of)? ` + aMonth + `\.?(?:,? \d{4})?|` + aMonth + ` ` + aDay + `(?:,? \d{4})?)\W*$`)
-	// aDayOfYear matches a day with its month: "3rd of May".
-	aDayOfYear = regexp.MustCompile(`(?i)\b` + aDay + `(?: of)? ` + aMonth + `(?: \d{4})?\b|\b` + aMonth + ` ` + aDay + `\b`)
-	// ofYear matches a year: "1984".
-	ofYear = regexp.MustCompile(`\b(?:1[5-9]|20)\d\d\b`)
 )
 
 // Numbers, amounts of money and measures.

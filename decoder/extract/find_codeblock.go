@@ -62,35 +62,3 @@ func (p passage) sentenceBefore(begin int) string {
 	}
 	return p.text[from:to]
 }
-
-// dedented returns the lines of a block of code without the mark of windows before them.
-func dedented(block string) string { return strings.ReplaceAll(block, "\n"+passages.CodeMark, "\n") }
-
-// unmentioned returns the words of a that are not in b, not even with another ending: "configuration" has "configure".
-func unmentioned(a, b []string) []string {
-	return slices.DeleteFunc(words.Without(a, b), func(x string) bool {
-		return slices.ContainsFunc(append([]string{x}, alike[x]...), func(x string) bool {
-			return words.Shared([]string{x}, b) > 0 || slices.ContainsFunc(b, func(y string) bool { return sameRoot(x, y) })
-		})
-	})
-}
-
-// sameRoot reports whether two words begin alike and differ in their endings.
-func sameRoot(a, b string) bool {
-	n := 0
-	for n < min(len(a), len(b)) && a[n] == b[n] {
-		n++
-	}
-	return n >= minRoot && n >= min(len(a), len(b))-2 || n >= 3 && n == len(a) && strings.HasSuffix(b, "ing") && len(b) <= n+4
-}
-
-// minRoot is how many bytes two words with different endings have in common.
-const minRoot = 5
-
-// alike has words for what people do with programs, and other words for the same in headings.
-var alike = map[string][]string{
-	"use": {"usage", "using", "example", "examples"}, "run": {"usage", "start", "running", "launch"}, "start": {"run", "launch", "starting"},
-	"launch": {"run", "start"}, "execute": {"run", "usage"}, "upgrade": {"update", "upgrading", "migrate"}, "update": {"upgrade", "upgrading"},
-	"migrate": {"upgrade", "upgrading"}, "delete": {"remove", "rm"}, "remove": {"delete", "rm"}, "compile": {"build"}, "build": {"compile"},
-	"setup": {"install", "configure"},
-}

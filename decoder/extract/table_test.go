@@ -9,7 +9,7 @@ import (
 )
 
 // A row, or several of its cells, is said with the names of the columns. Where a table names none, commas part the cells.
-func TestCells(t *testing.T) {
+func TestWithColumnNames(t *testing.T) {
 	for _, c := range []struct{ text, said, want string }{
 		{"Pier | Departs | Fare\nNorth | 7:10 | 4.20 €\nSouth | 8:40 | 5.10 €", "South | 8:40 | 5.10 €", "Pier: South; Departs: 8:40; Fare: 5.10 €"},
 		{"Pier | Departs | Fare\nNorth | 7:10 | 4.20 €\nSouth | 8:40 | 5.10 €", "8:40 | 5.10 €", "Departs: 8:40; Fare: 5.10 €"},

@@ -1,0 +1,117 @@
+package extract
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"tandem/internal/words"
+)
+
+// meaningOfCode returns what stands after a code ("E11", "- 3: …") that a question asks about: in its row, or else in its
+// line. Two of either leave open which is meant.
+func (p passage) meaningOfCode(q query) (from, to int, ok bool) {
+	wanted, defined := words.Content(q.text), asksMeaning.MatchString(q.text)
+	if !defined && !(asksRemedy.MatchString(q.text) && slices.ContainsFunc(wanted, isCodeLabel)) {
+		return 0, 0, false
+	}
+	if defined {
+		if all := p.meaningsInTable(wanted, saysMeaning.MatchString(q.text)); len(all) > 0 {
+			return all[0].from, all[0].to, len(all) == 1 && all[0].from < all[0].to
+		}
+	}
+	return p.meaningInLine(wanted)
+}
+
+// saysMeaning matches a question that says that it asks what something means: "what does E11 mean".
+var saysMeaning = regexp.MustCompile(`(?i)\b(?:means?|meaning|stands? for|signif(?:y|ies))\b`)
+
+// asksMeaning matches a question about what something means: "what does E11 stand for?", "what is E11?".
+var asksMeaning = regexp.MustCompile(`(?i)^\W*(?:and )?(?:what (?:does|do|did|is|are)\b.*\b(?:mean|stand for|signify|meaning)\b|what(?:'s| is)\b|meaning of\b)`)
+
+// asksRemedy matches a question about what to do about something that is displayed: "what do I do when it shows E5".
+var asksRemedy = regexp.MustCompile(`(?i)\b(?:what|how)\b.*\b(?:do|fix|solve|clear|wrong)\b|\b(?:shows?|says|displays?|error|fault|message)\b`)
+
+// meaningsInTable returns the second cells of the rows that begin with a code or a long number of the question. meant says
+// that the question asks what something means. Any other question must ask of the row no more than that: "the IP of web01"
+// wants another cell.
+func (p passage) meaningsInTable(wanted []string, meant bool) (all []textRange) {
+	for _, r := range p.rows {
+		label := p.slice(r.cells[0])
+		if len(r.cells) < 2 || !slices.Contains(wanted, strings.ToLower(label)) {
+			continue
+		}
+		whole := len(unnamed(wanted, strings.ToLower(label), slices.Concat(words.Content(r.names[0]), p.names))) == 0
+		if isCodeLabel(label) && (meant || whole) || longNumber.MatchString(label) && whole {
+			all = append(all, r.cells[1])
+		}
+	}
+	return all
+}
+
+// meaningInLine returns what follows the colon in the only line that begins with a code of the question. A bare number
+// needs more: the title or the heading above it must have the rest of the question.
+func (p passage) meaningInLine(wanted []string) (from, to int, ok bool) {
+	above := words.Content(p.title())
+	for begin, end := range p.lines() {
+		line := p.text[begin:end]
+		mark := len(lineMark.FindString(line))
+		label, rest, colon := cutLabel(line[mark:])
+		switch bare := bareCode(label); {
+		case !colon && p.heading(begin, end) || !strings.ContainsAny(line, ".:;,!?"):
+			above = slices.Concat(words.Content(p.title()), words.Content(line))
+		case !colon || strings.Contains(bare, " ") || !slices.Contains(wanted, strings.ToLower(bare)):
+		case isCodeLabel(bare) || number.FindString(bare) == bare && len(unnamed(wanted, bare, above)) == 0:
+			if ok {
+				return 0, 0, false
+			}
+			from, to, ok = end-len(rest), end, true
+		}
+	}
+	return from, to, ok && from < to
+}
+
+// cutLabel divides a line after its label, which a colon or a dash ends.
+func cutLabel(line string) (label, rest string, ok bool) {
+	if label, rest, ok = strings.Cut(line, ": "); ok {
+		return label, rest, true
+	}
+	for _, dash := range []string{" – ", " — ", " - "} {
+		if label, rest, ok = strings.Cut(line, dash); ok && len(strings.Fields(label)) <= longestCode {
+			return label, rest, true
+		}
+	}
+	return line, "", false
+}
+
+// longestCode is how many words a label has that a dash ends: "Error E5 –".
+const longestCode = 3
+
+// bareCode returns a label without marks around it, and without words that only say that it is a code: "E5" for "Error E5".
+func bareCode(label string) string {
+	label = strings.Trim(label, "`*_ ")
+	words := strings.Fields(label)
+	left := slices.DeleteFunc(words, func(w string) bool { return codeWords[strings.ToLower(w)] })
+	if len(left) != 1 {
+		return label
+	}
+	return left[0]
+}
+
+// longNumber matches a number that counts nothing, such as a code, a port or an identifier: "8080".
+var longNumber = regexp.MustCompile(`^\d{3,}$`)
+
+// unnamed returns the words of a question about a number that are not above its line and do not say that it is a code.
+func unnamed(wanted []string, number string, above []string) []string {
+	left := words.Without(wanted, above)
+	return slices.DeleteFunc(left, func(w string) bool { return w == number || codeWords[w] })
+}
+
+// codeWords say that a number is a code, as "status" does, or ask for its meaning.
+var codeWords = words.Set("mean means meaning stand stands code error status number exit message signify display displays")
+
+// isCodeLabel reports whether a label is a code: it has letters and digits and no space.
+func isCodeLabel(label string) bool {
+	return !strings.ContainsAny(label, " \t") && strings.ContainsFunc(label, unicode.IsDigit) && strings.ContainsFunc(label, unicode.IsLetter)
+}

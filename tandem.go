@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 	"strings"
 	"time"
 )
@@ -155,16 +156,8 @@ func (d Dist) Check(vocab int) error {
 
 // Weight returns the weight of t out of Mass, 0 when t is outside the nucleus.
 func (d Dist) Weight(t Token) uint32 {
-	lo, hi := 0, len(d.IDs)
-	for lo < hi {
-		if mid := (lo + hi) / 2; d.IDs[mid] < t {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
-	}
-	if lo < len(d.IDs) && d.IDs[lo] == t {
-		return d.Weights[lo]
+	if i, ok := slices.BinarySearch(d.IDs, t); ok {
+		return d.Weights[i]
 	}
 	return 0
 }

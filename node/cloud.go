@@ -266,7 +266,7 @@ func (c *Cloud) answerContained(lease *lease, conn *transport.Conn, link exchang
 		if err == nil {
 			return
 		}
-		c.log().Error("answer ended by a fault", "answer", begin.ID, "error", err)
+		logFault(c.log().With("answer", begin.ID), err)
 		link.Send(transport.Fail{Text: "the cloud failed at this question"})
 		if c.Observe != nil {
 			c.Observe(Served{Peer: c.nameOf(conn), Took: time.Since(start), Error: err})
@@ -300,6 +300,7 @@ func (c *Cloud) answer(lease *lease, conn *transport.Conn, link exchange, begin 
 	cancelled := a.cancelled(err)
 	if err = a.realError(err); err != nil {
 		c.warn(log, conn, "answer failed", "error", err)
+		logFault(log, err)
 	}
 	if c.Observe != nil {
 		served := Served{Peer: c.nameOf(conn), Took: time.Since(start), Error: err, Cancelled: cancelled && err == nil}

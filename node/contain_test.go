@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -84,13 +85,17 @@ func (l *brittleLink) Send(m ...transport.Message) error {
 func TestFaultOfAnAnswerCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var ended []Served
+		var log strings.Builder
 		devices, cloud, _ := square(t, 4, func(c *CloudConfig) {
-			c.Tokens, c.Observe = 1, func(s Served) { ended = append(ended, s) }
+			c.Tokens, c.Observe, c.Log = 1, func(s Served) { ended = append(ended, s) }, slog.New(slog.NewTextHandler(&log, nil))
 		})
 		link := new(brittleLink)
 		cloud.answerContained(newLease(t.Context(), devices[0], nil), devices[0], link, beginOf(baselineQuestion, baselineSettings(tandem.WantDrafts)))
 		if len(ended) != 1 || !errors.As(ended[0].Error, new(*internalFault)) || len(link.sent) != 2 {
 			t.Errorf("%+v ended; the device was told %+v", ended, link.sent)
+		}
+		if !strings.Contains(log.String(), "brittleLink") {
+			t.Errorf("the log does not say where: %s", log.String())
 		}
 	})
 }
@@ -108,7 +113,7 @@ func TestFaultOfAJob(t *testing.T) {
 	defer rest()
 	w.do(pair.Decode{ID: 7})
 	var fault *internalFault
-	if d := (<-out).(decoded); d.id != 7 || !errors.As(d.err, &fault) || len(fault.Stack) == 0 {
+	if d := (<-out).(decoded); d.id != 7 || !errors.As(d.err, &fault) || len(fault.stack) == 0 {
 		t.Errorf("%+v", d)
 	}
 }

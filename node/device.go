@@ -80,7 +80,8 @@ func (d *Device) Ask(ctx context.Context, q Question, s tandem.Settings, emit fu
 }
 
 // AskRecorded is Ask, and passes what happens to record, in order, on one goroutine. record may be nil.
-func (d *Device) AskRecorded(ctx context.Context, q Question, s tandem.Settings, emit func(Token), record func(Line)) (Answer, error) {
+func (d *Device) AskRecorded(ctx context.Context, q Question, s tandem.Settings, emit func(Token), record func(Line)) (answer Answer, err error) {
+	defer func() { logFault(d.log().With("answer", q.ID), err) }()
 	q = q.composed()
 	local, s, err := d.prepare(q, s, record != nil)
 	if err != nil {
@@ -92,6 +93,11 @@ func (d *Device) AskRecorded(ctx context.Context, q Question, s tandem.Settings,
 	if s.Want != tandem.WantDrafts {
 		return d.baseline(a, q, s)
 	}
+	return d.draft(ctx, a, local, q, s)
+}
+
+// draft answers with drafts of this side and, if there is a cloud, of that.
+func (d *Device) draft(ctx context.Context, a *deviceSession, local Local, q Question, s tandem.Settings) (Answer, error) {
 	if d.Cloud != nil {
 		a.reach(d.patience(), cloudQuestion{d.Cloud, beginOf(q, s)})
 	}

@@ -67,7 +67,7 @@ func (d *Device) fetch(a *deviceSession, q Question, s tandem.Settings) (Answer,
 	a.answer.Prefill[tandem.Device] = read.took
 	a.answer.Read = [2]int{own, len(got.passages)}
 	for _, title := range read.Prefill().Truncated {
-		a.remark("%q was shortened to fit into the model's context", title)
+		a.remark("%s", shortened(title))
 	}
 	err = a.run(read)
 	a.answer.Documents = [2][]Source{read.sourcesOf(0, own), read.sourcesOf(own, len(passages))}

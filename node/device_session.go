@@ -19,8 +19,8 @@ import (
 )
 
 // deviceSession is one question being answered. It belongs to one goroutine. The others, which run dial and move, read only what
-// never changes, and post to the inbox. Before run, Device.fetchPassages and Device.receiveCloudAnswer set the connection and what is known of the
-// cloud's part on a goroutine of theirs.
+// never changes, and post to the inbox. Before run, a baseline has one more goroutine (Device.fetchPassages,
+// Device.receiveCloudAnswer), which sets the connection and what is known of the cloud's part.
 type deviceSession struct {
 	cloudLink
 	transcript

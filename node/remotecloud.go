@@ -269,19 +269,32 @@ func (r *RemoteCloud) keep(at string, conn *transport.Conn) error {
 }
 
 // survey measures the distances of all addresses, in the background, now and then. If none is known yet, it waits for the
-// nearest: a replica that has not answered when twice that time has passed is no nearer.
+// nearest.
 func (r *RemoteCloud) survey(ctx context.Context) {
+	if addrs, known := r.beginSurvey(); len(addrs) > 0 {
+		distances := r.measure(ctx, addrs)
+		if !known {
+			awaitNearest(ctx, distances)
+		}
+	}
+}
+
+// beginSurvey returns the addresses to measure, none if no survey is due, and reports whether any distance is known.
+func (r *RemoteCloud) beginSurvey() (addrs []string, known bool) {
 	r.mu.Lock()
-	addrs, known := r.set.Addrs(), r.set.Measured()
-	due := r.Probe != nil && len(addrs) > 1 && time.Since(r.surveyed) >= surveyEvery
-	if due {
-		r.surveyed = time.Now()
+	defer r.mu.Unlock()
+	addrs = r.set.Addrs()
+	if r.Probe == nil || len(addrs) < 2 || time.Since(r.surveyed) < surveyEvery {
+		return nil, false
 	}
-	r.mu.Unlock()
-	if !due {
-		return
-	}
-	answered := make(chan time.Duration, len(addrs))
+	r.surveyed = time.Now()
+	return addrs, r.set.Measured()
+}
+
+// measure notes the distances of the addresses, and passes them to the channel that it returns. It closes the channel when all have
+// answered or had the time to.
+func (r *RemoteCloud) measure(ctx context.Context, addrs []string) <-chan time.Duration {
+	distances := make(chan time.Duration, len(addrs))
 	probing, stop := context.WithTimeout(context.WithoutCancel(ctx), surveyWithin)
 	var probes sync.WaitGroup
 	for _, addr := range addrs {
@@ -291,28 +304,31 @@ func (r *RemoteCloud) survey(ctx context.Context) {
 				return
 			}
 			r.note(addr, replicas.Measured, d)
-			answered <- d
+			distances <- d
 		})
 	}
 	go func() {
 		probes.Wait()
 		stop()
-		close(answered)
+		close(distances)
 	}()
-	if known {
-		return
-	}
-	var first <-chan time.Time
+	return distances
+}
+
+// awaitNearest waits until the nearest replica has answered. One that has not answered when twice the time of the first has passed
+// is no nearer.
+func awaitNearest(ctx context.Context, distances <-chan time.Duration) {
+	var enough <-chan time.Time
 	for {
 		select {
-		case d, more := <-answered:
+		case d, more := <-distances:
 			if !more {
 				return
 			}
-			if first == nil {
-				first = time.After(d + surveyMargin)
+			if enough == nil {
+				enough = time.After(d + surveyMargin)
 			}
-		case <-first:
+		case <-enough:
 			return
 		case <-ctx.Done():
 			return

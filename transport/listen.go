@@ -292,7 +292,8 @@ func (l *Listener) known(id ID) error {
 	return &RefusedError{"it cannot read its list of paired keys"}
 }
 
-// stillPaired returns an error if the key of a connection is paired no longer. Where the list cannot be read, a device stays connected.
+// stillPaired returns an error if the key of a connection is paired no longer. Where the list cannot be read, a device stays
+// connected.
 func (l *Listener) stillPaired(id ID) error {
 	if l.cfg.Peers.removed(id) {
 		return stranger(id)

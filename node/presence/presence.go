@@ -136,37 +136,8 @@ func (p *Machine) Step(now time.Duration, e Event) []Action {
 	if p.state == refused {
 		return nil // even if the exchange breaks: a cloud that refuses hangs up
 	}
+	p.learn(now, e)
 	switch e {
-	case Listening:
-		p.waitingSince = now
-	case Connected:
-		p.state, p.lastHeard, p.nextMove, p.queued, p.leaving = opening, now, now, false, false
-	case Others, NoOthers:
-		p.othersExist = e == Others
-	case Leaving:
-		p.leaving, p.lastHeard = true, max(p.lastHeard, now)
-	case TurnedAway:
-		before := p.state
-		p.away(now)
-		if !p.othersExist && !p.seeking {
-			return p.part()
-		}
-		p.redial(now, before)
-	case OtherAsked:
-		p.otherHasQuestion = p.seeking
-	case OtherReady:
-		return p.otherReady(now)
-	case OtherFailed:
-		p.seeking, p.seekTime = false, now // if there is a third, it has not failed yet
-	case Busy:
-		p.queued, p.lastHeard = true, max(p.lastHeard, now)
-	case Full:
-		p.queued, p.lastHeard = true, max(p.lastHeard, now)
-		if p.state == opening && !p.othersExist && !p.seeking {
-			return append(p.escape(now), p.part()...) // it may join later
-		}
-	case Own:
-		p.lastOwnWork = now
 	case Failed:
 		p.away(now)
 		return p.part()
@@ -175,6 +146,14 @@ func (p *Machine) Step(now time.Duration, e Event) []Action {
 		return append(p.drop(now), p.part()...)
 	case Broken:
 		return p.broken(now)
+	case TurnedAway:
+		return p.turnedAway(now)
+	case OtherReady:
+		return p.otherReady(now)
+	case Full:
+		if p.state == opening && !p.othersExist && !p.seeking {
+			return append(p.escape(now), p.part()...) // it may join later
+		}
 	case Distrusted:
 		if p.state == present { // it is alive but does not answer: leave it out for a while
 			p.state, p.retryAt = lost, now+p.patience.Slow
@@ -185,16 +164,50 @@ func (p *Machine) Step(now time.Duration, e Event) []Action {
 			return append(p.drop(now), p.join(now)...)
 		}
 	case Heard:
-		p.lastHeard = max(p.lastHeard, now)
 		if p.state == lost && now >= p.retryAt {
 			return p.join(now)
 		}
+	}
+	return p.wait(now)
+}
+
+// learn takes in what an event says, before Step decides what follows from it.
+func (p *Machine) learn(now time.Duration, e Event) {
+	switch e {
+	case Listening:
+		p.waitingSince = now
+	case Connected:
+		p.state, p.lastHeard, p.nextMove, p.queued, p.leaving = opening, now, now, false, false
+	case Heard:
+		p.lastHeard = max(p.lastHeard, now)
+	case Busy, Full:
+		p.queued, p.lastHeard = true, max(p.lastHeard, now)
+	case Leaving:
+		p.leaving, p.lastHeard = true, max(p.lastHeard, now)
+	case Others, NoOthers:
+		p.othersExist = e == Others
+	case OtherAsked:
+		p.otherHasQuestion = p.seeking
+	case OtherFailed:
+		p.seeking, p.seekTime = false, now // if there is a third, it has not failed yet
+	case Own:
+		p.lastOwnWork = now
 	case Moved:
 		p.lastToken = now
 		if !p.alone {
 			p.backoff = firstBackoff
 		}
 	}
+}
+
+// turnedAway handles a replica that does not take the question.
+func (p *Machine) turnedAway(now time.Duration) []Action {
+	before := p.state
+	p.away(now)
+	if !p.othersExist && !p.seeking {
+		return p.part()
+	}
+	p.redial(now, before)
 	return p.wait(now)
 }
 
@@ -273,7 +286,8 @@ func (p *Machine) seek(now time.Duration) []Action {
 	return nil
 }
 
-// otherMayComeSoon reports whether another replica is being asked that may well be ready soon, so that it is too early to continue alone.
+// otherMayComeSoon reports whether another replica is being asked that may well be ready soon, so that it is too early to
+// continue alone.
 func (p *Machine) otherMayComeSoon(now time.Duration) bool {
 	patience := p.patience.Join
 	if p.otherHasQuestion {

@@ -1042,6 +1042,23 @@ func TestChoicesTogether(t *testing.T) {
 	})
 }
 
+// A panic during an answer ends that answer and no other. The client is told so, and the log says where it happened.
+func TestFaultOfAnAnswer(t *testing.T) {
+	var log strings.Builder
+	c := config(&echo{pause: func(context.Context) error { panic("slice bounds out of range") }})
+	c.Together, c.Log = true, slog.New(slog.NewTextHandler(&log, nil))
+	s := New(c)
+	for _, more := range []string{"", `,"n":4`} {
+		w := send(t, s, "POST", chatPath, ask("one two", more))
+		if w.Code != http.StatusInternalServerError || !strings.Contains(w.Body.String(), "failed") || strings.Contains(w.Body.String(), "slice") {
+			t.Errorf("%q: %d %s", more, w.Code, w.Body)
+		}
+	}
+	if !strings.Contains(log.String(), "TestFaultOfAnAnswer") || len(s.slots) != 0 || len(s.queue) != 0 {
+		t.Errorf("%d places taken, %d waiting; the log: %s", len(s.slots), len(s.queue), log.String())
+	}
+}
+
 // streamed returns the texts of a streamed answer's choices, how many have ended, and how many had begun when the first ended.
 func streamed(t *testing.T, w *httptest.ResponseRecorder) (texts map[int]string, ended, first int) {
 	t.Helper()

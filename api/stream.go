@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -46,7 +47,7 @@ func (s *Server) run(ctx context.Context, q Query, stops []string, emit func(tex
 	defer stop(nil)
 	s.events.send(event{"answer": q.ID, "event": "begin", "question": q.Text})
 	out := output{cut: cutter{stops: stops}, emit: emit}
-	a, err := s.cfg.Answers.Answer(ctx, q, func(t node.Token) {
+	a, err := s.answer(ctx, q, func(t node.Token) {
 		if out.cut.done {
 			return
 		}
@@ -73,6 +74,17 @@ func (s *Server) run(ctx context.Context, q Query, stops []string, emit func(tex
 	}
 	s.events.send(event{"answer": q.ID, "event": "end", "tandem": s.extra(q, a)})
 	return outcome{answer: a, text: out.shown.String(), finish: finish}, nil
+}
+
+// answer has the Answerer answer q. A panic, in any package, ends this answer and no other.
+func (s *Server) answer(ctx context.Context, q Query, emit func(node.Token), record func(node.Line)) (a node.Answer, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.cfg.Log.Error("internal fault", "answer", q.ID, "error", p, "stack", string(debug.Stack()))
+			a, err = node.Answer{}, &Error{Status: http.StatusInternalServerError, Type: "server_error", Message: "the server failed at this question"}
+		}
+	}()
+	return s.cfg.Answers.Answer(ctx, q, emit, record)
 }
 
 // output passes the text of an answer's tokens on, up to the first stop string.

@@ -327,7 +327,7 @@ func (l *Listener) admit(qc *quic.Conn, id ID, swap func() (Hello, error)) error
 		closeWith(qc, code, err.Error())
 		return err
 	}
-	if err := l.room(qc, id, time.Now()); err != nil {
+	if err := l.takePlace(qc, id, time.Now()); err != nil {
 		closeWith(qc, codeBusy, err.Error())
 		return err
 	}
@@ -339,13 +339,13 @@ func (l *Listener) admit(qc *quic.Conn, id ID, swap func() (Hello, error)) error
 		case <-time.After(time.Second):
 			hangUp(qc, err)
 		}
-		l.drop(qc)
+		l.leavePlace(qc)
 		return err
 	}
 	c := newConn(handshaken{
 		qc: qc, peer: id, local: l.cfg.Hello, remote: hello, log: l.cfg.Log, limits: l.cfg.Limits,
 		stillPaired: func() error { return l.stillPaired(id) },
-		release:     func() { l.drop(qc) },
+		release:     func() { l.leavePlace(qc) },
 	})
 	l.mu.Lock()
 	if p := l.places[qc]; p != nil { // it has not ended yet
@@ -361,12 +361,23 @@ func (l *Listener) admit(qc *quic.Conn, id ID, swap func() (Hello, error)) error
 	}
 }
 
-// room takes a place for a connection of a key. Where there is none, it ends one that has been silent: first of the key itself,
-// which may have lost it, and otherwise the most silent of all. An idle connection is made again with its next question. One
-// whose hello has not come counts as well, or a key could take all places with such.
-func (l *Listener) room(qc *quic.Conn, id ID, now time.Time) error {
+// takePlace takes a place for a connection of a key. Where there is none, it ends one that has been silent: first of the key itself,
+// which may have lost it, and otherwise the most silent of all. An idle connection is made again with its next question.
+func (l *Listener) takePlace(qc *quic.Conn, id ID, now time.Time) error {
+	silent, err := l.claimPlace(qc, id, now)
+	if silent != nil {
+		silent.end(codeBusy, "it was silent, and another connection needed its place", ErrLost)
+	}
+	return err
+}
+
+// claimPlace is takePlace up to the end of the silent connection, which it returns if there is one. Connections whose hello has not
+// come count as well, or a key could take all places with such.
+func (l *Listener) claimPlace(qc *quic.Conn, id ID, now time.Time) (silent *Conn, err error) {
 	l.mu.Lock()
-	own, all, ofKey := []*Conn(nil), []*Conn(nil), 0
+	defer l.mu.Unlock()
+	var own, all []*Conn
+	ofKey := 0
 	for _, p := range l.places {
 		if p.key == id {
 			ofKey++
@@ -378,31 +389,24 @@ func (l *Listener) room(qc *quic.Conn, id ID, now time.Time) error {
 			own = append(own, p.conn)
 		}
 	}
-	from, what := []*Conn(nil), ""
 	switch {
 	case ofKey >= l.cfg.Limits.PerKey:
-		from, what = own, fmt.Sprintf("this key has %d connections, the most that one may have", ofKey)
+		silent, err = mostSilent(own, now), fmt.Errorf("this key has %d connections, the most that one may have", ofKey)
 	case len(l.places) >= l.cfg.Limits.Conns:
-		from, what = all, fmt.Sprintf("too many connections (%d): try again later", len(l.places))
-	default:
-		l.places[qc] = &place{key: id}
-		l.mu.Unlock()
-		return nil
+		silent, err = mostSilent(all, now), fmt.Errorf("too many connections (%d): try again later", len(l.places))
 	}
-	silent := mostSilent(from, now)
-	if silent == nil {
-		l.mu.Unlock()
-		return errors.New(what)
+	if err != nil && silent == nil {
+		return nil, err
 	}
-	delete(l.places, silent.qc)
+	if silent != nil {
+		delete(l.places, silent.qc)
+	}
 	l.places[qc] = &place{key: id}
-	l.mu.Unlock()
-	silent.end(codeBusy, "it was silent, and another connection needed its place", ErrLost)
-	return nil
+	return silent, nil
 }
 
-// drop gives back the place of a connection that has ended, unless another has it already.
-func (l *Listener) drop(qc *quic.Conn) {
+// leavePlace gives back the place of a connection that has ended, unless another has it already.
+func (l *Listener) leavePlace(qc *quic.Conn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.places, qc)

@@ -50,7 +50,10 @@ func (c *answersCmd) openSets(a *cli.App) ([]answers.Set, error) {
 // openSet reads one set, or all of a family.
 func (c *answersCmd) openSet(name string) ([]answers.Set, error) {
 	parts := strings.Split(name, "/")
-	gold := len(parts) > 1 && parts[len(parts)-1] == "gold"
+	scope := answers.AllParagraphs
+	if len(parts) > 1 && parts[len(parts)-1] == "gold" {
+		scope = answers.OwnParagraph
+	}
 	switch {
 	case name == "generated":
 		s, err := c.generated()
@@ -59,12 +62,12 @@ func (c *answersCmd) openSet(name string) ([]answers.Set, error) {
 		s, err := answers.People(name, c.Seed)
 		return []answers.Set{s}, err
 	case name == "xquad/open", name == "xquad/gold":
-		return c.readSet(name, "data/qa/xquad.en.half.json", func(in io.Reader) (answers.Set, error) { return answers.SQuAD(name, in, gold, c.Seed) })
+		return c.readSet(name, "data/qa/xquad.en.half.json", func(in io.Reader) (answers.Set, error) { return answers.SQuAD(name, in, scope, c.Seed) })
 	case name == "reading", name == "reading/gold":
-		return c.openReading(gold)
-	case parts[0] == "reading" && (len(parts) == 2 || len(parts) == 3 && gold) && fs.ValidPath(parts[1]):
+		return c.openReading(scope)
+	case parts[0] == "reading" && (len(parts) == 2 || len(parts) == 3 && scope == answers.OwnParagraph) && fs.ValidPath(parts[1]):
 		path := "reading/qa/judge/" + parts[1] + ".jsonl.gz"
-		return c.readSet(name, path, func(in io.Reader) (answers.Set, error) { return answers.Reading(name, in, gold, c.Seed) })
+		return c.readSet(name, path, func(in io.Reader) (answers.Set, error) { return answers.Reading(name, in, scope, c.Seed) })
 	}
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
 		return c.openFolder(name)
@@ -82,7 +85,7 @@ func (c *answersCmd) openFolder(dir string) ([]answers.Set, error) {
 }
 
 // openReading reads the sets of all sources.
-func (c *answersCmd) openReading(gold bool) ([]answers.Set, error) {
+func (c *answersCmd) openReading(scope answers.Scope) ([]answers.Set, error) {
 	dir, err := c.dataFile("reading/qa/judge")
 	if err != nil {
 		return nil, err
@@ -97,7 +100,7 @@ func (c *answersCmd) openReading(gold bool) ([]answers.Set, error) {
 	var out []answers.Set
 	for _, f := range files {
 		name := "reading/" + strings.TrimSuffix(filepath.Base(f), ".jsonl.gz")
-		if gold {
+		if scope == answers.OwnParagraph {
 			name += "/gold"
 		}
 		s, err := c.openSet(name)

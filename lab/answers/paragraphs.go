@@ -5,6 +5,14 @@ import (
 	"strings"
 )
 
+// Scope says in which paragraphs of a set a question is asked.
+type Scope uint8
+
+const (
+	AllParagraphs Scope = iota // retrieval must find the one that answers
+	OwnParagraph               // the gold paragraph alone, which retrieval cannot miss
+)
+
 // paragraphs gathers questions about paragraphs: each paragraph becomes a document.
 type paragraphs struct {
 	documents  []Document
@@ -33,12 +41,23 @@ func (p *paragraphs) add(title, text string, q Question) {
 	p.questions, p.documentOf = append(p.questions, q), append(p.documentOf, at)
 }
 
+// set returns the gathered questions, each asked in the scope. The seed deals the paragraphs to the two sides.
+func (p *paragraphs) set(name string, scope Scope, seed uint64) (Set, error) {
+	if len(p.questions) == 0 {
+		return Set{}, fmt.Errorf("%s holds no questions", name)
+	}
+	if scope == OwnParagraph {
+		return p.eachInOwnWorld(name, seed), nil
+	}
+	return p.inOneWorld(name, seed), nil
+}
+
 // inOneWorld makes one world of all paragraphs, dealt to the two sides.
 func (p *paragraphs) inOneWorld(name string, seed uint64) Set {
 	return Set{name, []World{{deal(name, seed, p.documents), p.questions}}}
 }
 
-// eachInOwnWorld makes a world of each paragraph, on one of the sides: retrieval looks in the right paragraph only.
+// eachInOwnWorld makes a world of each paragraph, on one of the sides.
 func (p *paragraphs) eachInOwnWorld(name string, seed uint64) Set {
 	out := Set{Name: name}
 	worlds := map[int]int{}
@@ -56,14 +75,4 @@ func (p *paragraphs) eachInOwnWorld(name string, seed uint64) Set {
 		out.Worlds[at].Questions = append(out.Worlds[at].Questions, q)
 	}
 	return out
-}
-
-func (p *paragraphs) set(name string, gold bool, seed uint64) (Set, error) {
-	if len(p.questions) == 0 {
-		return Set{}, fmt.Errorf("%s holds no questions", name)
-	}
-	if gold {
-		return p.eachInOwnWorld(name, seed), nil
-	}
-	return p.inOneWorld(name, seed), nil
 }

@@ -51,11 +51,11 @@ func TestReadBroken(t *testing.T) {
 		return err
 	}
 	reading := func(line string) error {
-		_, err := Reading("reading", strings.NewReader(line), false, 1)
+		_, err := Reading("reading", strings.NewReader(line), AllParagraphs, 1)
 		return err
 	}
 	squad := func(s string) error {
-		_, err := SQuAD("squad", strings.NewReader(s), false, 1)
+		_, err := SQuAD("squad", strings.NewReader(s), AllParagraphs, 1)
 		return err
 	}
 	for _, c := range []struct {
@@ -134,19 +134,19 @@ const twoParagraphs = `{"data": [{"title": "Lake_cabin", "paragraphs": [
  {"context": "The key is under the mat.", "qas": [{"question": "Key?", "answers": [{"text": "under the mat", "answer_start": 11}]}, {"question": "Owner?", "answers": []}]}]}]}`
 
 func TestSQuAD(t *testing.T) {
-	open, err := SQuAD("squad", strings.NewReader(twoParagraphs), false, 1)
-	if err != nil || len(open.Worlds) != 1 || len(open.Worlds[0].Sides[0]) != 1 || len(open.Worlds[0].Sides[1]) != 1 {
-		t.Fatalf("%v: %+v", err, open)
+	one, err := SQuAD("squad", strings.NewReader(twoParagraphs), AllParagraphs, 1)
+	if err != nil || len(one.Worlds) != 1 || len(one.Worlds[0].Sides[0]) != 1 || len(one.Worlds[0].Sides[1]) != 1 {
+		t.Fatalf("%v: %+v", err, one)
 	}
-	q := open.Worlds[0].Questions
+	q := one.Worlds[0].Questions
 	if len(q) != 3 || q[0].Parts[0].Sentence != "The door code is 4471." || !slices.Equal(q[0].Parts[0].Others, []string{"Not 44710."}) || q[2].Answerable() {
 		t.Errorf("%+v", q)
 	}
-	gold, err := SQuAD("squad", strings.NewReader(twoParagraphs), true, 1)
-	if err != nil || len(gold.Worlds) != 2 || len(gold.Worlds[1].Questions) != 2 {
-		t.Fatalf("%v: %+v", err, gold)
+	each, err := SQuAD("squad", strings.NewReader(twoParagraphs), OwnParagraph, 1)
+	if err != nil || len(each.Worlds) != 2 || len(each.Worlds[1].Questions) != 2 {
+		t.Fatalf("%v: %+v", err, each)
 	}
-	for _, w := range gold.Worlds {
+	for _, w := range each.Worlds {
 		docs := slices.Concat(w.Sides[0], w.Sides[1])
 		if len(docs) != 1 || docs[0].Name != w.Questions[0].Names[0] || !strings.HasPrefix(string(docs[0].Data), "# Lake cabin\n\n") {
 			t.Errorf("%+v", w)
@@ -161,7 +161,7 @@ func TestReading(t *testing.T) {
 {"title": "T", "passage": "Äh be. It is ce. Do it.", "question": "4?", "answers": ["It is ce.", "Do it."], "answer_is_sentence": true}
 {"title": "U", "passage": "Other.", "question": "5?", "answers": [], "unanswerable": true}
 `
-	s, err := Reading("reading", strings.NewReader(lines), false, 1)
+	s, err := Reading("reading", strings.NewReader(lines), AllParagraphs, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,9 +9,8 @@ import (
 )
 
 // Reading reads questions about passages: one JSON object per line with title, passage, question,
-// answers, and support or unanswerable. With gold, the context of each question is its own passage,
-// otherwise all passages.
-func Reading(name string, in io.Reader, gold bool, seed uint64) (Set, error) {
+// answers, and support or unanswerable.
+func Reading(name string, in io.Reader, scope Scope, seed uint64) (Set, error) {
 	var all paragraphs
 	err := Lines(name, in, func(n int, line []byte) error {
 		var in struct {
@@ -50,7 +49,7 @@ func Reading(name string, in io.Reader, gold bool, seed uint64) (Set, error) {
 	if err != nil {
 		return Set{}, err
 	}
-	return all.set(name, gold, seed)
+	return all.set(name, scope, seed)
 }
 
 // support returns the sentence of a passage that holds the answer: what lies between two offsets in characters, or else the

@@ -6,9 +6,27 @@ import (
 	"io"
 )
 
-// SQuAD reads a set in SQuAD's format. With gold, the context of each question is its own paragraph,
-// otherwise all paragraphs.
-func SQuAD(name string, in io.Reader, gold bool, seed uint64) (Set, error) {
+// squad is a file in SQuAD's format.
+type squad struct {
+	Data []struct {
+		Title      string
+		Paragraphs []struct {
+			Context string
+			QAs     []squadQuestion
+		}
+	}
+}
+
+type squadQuestion struct {
+	ID, Question string
+	Answers      []struct {
+		Text  string
+		Start int `json:"answer_start"` // in characters
+	}
+}
+
+// SQuAD reads a set in SQuAD's format.
+func SQuAD(name string, in io.Reader, scope Scope, seed uint64) (Set, error) {
 	raw, err := io.ReadAll(io.LimitReader(in, maxBytes+1))
 	if err != nil {
 		return Set{}, fmt.Errorf("read %s: %w", name, err)
@@ -16,49 +34,42 @@ func SQuAD(name string, in io.Reader, gold bool, seed uint64) (Set, error) {
 	if len(raw) > maxBytes {
 		return Set{}, fmt.Errorf("%s holds more than %d MB", name, maxBytes>>20)
 	}
-	var set struct {
-		Data []struct {
-			Title      string
-			Paragraphs []struct {
-				Context string
-				QAs     []struct {
-					ID, Question string
-					Answers      []struct {
-						Text  string
-						Start int `json:"answer_start"` // in characters
-					}
-				}
-			}
-		}
-	}
-	if err := json.Unmarshal(raw, &set); err != nil {
+	var file squad
+	if err := json.Unmarshal(raw, &file); err != nil {
 		return Set{}, fmt.Errorf("%s: %w", name, err)
 	}
 	var all paragraphs
-	for _, a := range set.Data {
-		for _, p := range a.Paragraphs {
+	for _, article := range file.Data {
+		for _, p := range article.Paragraphs {
 			for _, qa := range p.QAs {
-				q := Question{ID: qa.ID, Text: qa.Question}
-				var part Part
-				for i, gold := range qa.Answers {
-					part.Answers = append(part.Answers, gold.Text)
-					if s := sentenceAt(p.Context, byteOffset(p.Context, gold.Start)); i == 0 {
-						part.Sentence = s
-					} else {
-						part.Others = append(part.Others, s)
-					}
-				}
-				if len(part.Answers) > 0 {
-					q.Answers, q.Parts = part.Answers, []Part{part}
-				}
+				q := qa.about(p.Context)
 				if err := q.check(); err != nil {
 					return Set{}, fmt.Errorf("%s, question %q: %w", name, qa.ID, err)
 				}
-				all.add(a.Title, p.Context, q)
+				all.add(article.Title, p.Context, q)
 			}
 		}
 	}
-	return all.set(name, gold, seed)
+	return all.set(name, scope, seed)
+}
+
+// about returns the question about a paragraph, with the sentences of it that answer.
+func (qa squadQuestion) about(paragraph string) Question {
+	q := Question{ID: qa.ID, Text: qa.Question}
+	if len(qa.Answers) == 0 {
+		return q
+	}
+	var part Part
+	for i, a := range qa.Answers {
+		part.Answers = append(part.Answers, a.Text)
+		if s := sentenceAt(paragraph, byteOffset(paragraph, a.Start)); i == 0 {
+			part.Sentence = s
+		} else {
+			part.Others = append(part.Others, s)
+		}
+	}
+	q.Answers, q.Parts = part.Answers, []Part{part}
+	return q
 }
 
 // byteOffset returns where the n-th character of s begins.

@@ -28,7 +28,7 @@ type cloud struct {
 }
 
 func (w *world) newCloud(documents string) (*cloud, error) {
-	c := &cloud{home: home{w.Cloud, filepath.Join(w.Dir, "cloud")}, world: w}
+	c := &cloud{home: home{program: w.Cloud, dir: filepath.Join(w.Dir, "cloud")}, world: w}
 	var err error
 	if c.address, err = freeUDP(); err != nil {
 		return nil, err
@@ -42,14 +42,15 @@ func (w *world) newCloud(documents string) (*cloud, error) {
 	if err := c.add(w.whole, documents); err != nil {
 		return nil, err
 	}
-	return c, c.serve(false)
+	return c, c.serve(c.home)
 }
 
-// serve starts the process and waits until it listens. The error is that of a process that ended instead.
-func (c *cloud) serve(full bool) error {
+// serve starts the process in its home, or on a full disk, and waits until it listens. The error is that of a process that
+// ended instead.
+func (c *cloud) serve(in home) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	cmd := c.command(context.WithoutCancel(c.world.whole), full, "serve", "--listen", c.address, "--metrics", c.metrics, "--json")
+	cmd := in.command(context.WithoutCancel(c.world.whole), "serve", "--listen", c.address, "--metrics", c.metrics, "--json")
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return err
@@ -114,7 +115,7 @@ func (c *cloud) dies(r *rand.Rand) {
 
 // back starts the process, which has no reason to fail.
 func (c *cloud) back(when string) {
-	if err := c.serve(false); err != nil {
+	if err := c.serve(c.home); err != nil {
 		c.world.lose("the cloud does not start %s: %v", when, err)
 	}
 }
@@ -144,7 +145,7 @@ func (c *cloud) isDamaged(r *rand.Rand) {
 		return
 	}
 	c.world.fault("bit flipped on the cloud's disk", "%s", f.path)
-	if err := c.serve(false); err == nil {
+	if err := c.serve(c.home); err == nil {
 		c.world.pause(r, 6*time.Second)
 		c.kill()
 	} else if text := err.Error(); !strings.Contains(text, f.path) && !strings.Contains(text, filepath.Dir(f.path)) {
@@ -170,7 +171,7 @@ func (h home) repair(f flip) error {
 func (c *cloud) runsOutOfDisk(r *rand.Rand) {
 	c.world.fault("cloud's disk full", "")
 	c.kill()
-	if err := c.serve(true); err == nil {
+	if err := c.serve(c.onFullDisk()); err == nil {
 		c.world.pause(r, 6*time.Second)
 		c.kill()
 	} else if !strings.Contains(err.Error(), "file too large") {
@@ -182,7 +183,7 @@ func (c *cloud) runsOutOfDisk(r *rand.Rand) {
 // heal makes sure that the cloud serves.
 func (c *cloud) heal() error {
 	c.kill()
-	return c.serve(false)
+	return c.serve(c.home)
 }
 
 // weigh notes how much memory the process takes, by its own metrics.

@@ -89,7 +89,7 @@ type device struct {
 
 // newDevice makes a home with documents and pairs it with the cloud, through a path of its own.
 func (w *world) newDevice(name, documents string) (*device, error) {
-	d := &device{home: home{w.Edge, filepath.Join(w.Dir, name)}, world: w, name: name}
+	d := &device{home: home{program: w.Edge, dir: filepath.Join(w.Dir, name)}, world: w, name: name}
 	if err := makeDir(d.dir); err != nil {
 		return nil, err
 	}
@@ -138,7 +138,7 @@ func (d *device) life(r *rand.Rand) {
 			d.isDamaged(r, q)
 		case n < 10:
 			d.world.fault("device's disk full", "%s", d.name)
-			d.judge(q, d.run(d.world.whole, true, nil, q.args()...), "its disk was full", "file too large")
+			d.judge(q, d.onFullDisk().run(d.world.whole, nil, q.args()...), "its disk was full", "file too large")
 		case n < 13:
 			d.ask(q, nil, "--require-cloud")
 		default:
@@ -181,7 +181,7 @@ var calm = netem.Config{Delay: 10 * time.Millisecond}
 // diesOf kills the program while it answers. The next answer must be as if nothing had happened.
 func (d *device) diesOf(r *rand.Rand, q ask) {
 	d.world.fault("device killed", "%s", d.name)
-	d.run(d.world.whole, false, func(p *os.Process) {
+	d.run(d.world.whole, func(p *os.Process) {
 		time.Sleep(between(r, time.Second))
 		p.Kill()
 	}, q.args()...)
@@ -209,11 +209,11 @@ func (d *device) isDamaged(r *rand.Rand, q ask) {
 		return
 	}
 	d.world.fault("bit flipped on a device's disk", "%s", f.path)
-	d.judge(q, d.run(d.world.whole, false, nil, q.args()...), "a bit flipped in "+f.path, f.names()...)
+	d.judge(q, d.run(d.world.whole, nil, q.args()...), "a bit flipped in "+f.path, f.names()...)
 	if err := d.repair(f); err != nil {
 		d.world.lose("%s is not mended: %v", d.name, err)
 	}
-	d.judge(q, d.run(d.world.whole, false, nil, q.args()...), "it was mended")
+	d.judge(q, d.run(d.world.whole, nil, q.args()...), "it was mended")
 	d.world.count(func(r *Result) { r.Healed++ })
 }
 
@@ -223,7 +223,7 @@ func (d *device) ask(q ask, meanwhile func(*os.Process), flags ...string) {
 	if slices.Contains(flags, "--require-cloud") {
 		causes = []string{"the cloud"}
 	}
-	d.judge(q, d.run(d.world.whole, false, meanwhile, q.args(flags...)...), "the cloud and the path were disturbed", causes...)
+	d.judge(q, d.run(d.world.whole, meanwhile, q.args(flags...)...), "the cloud and the path were disturbed", causes...)
 }
 
 // tries is how often a device asks at the end before it counts as cut off: a machine with other work may take long for a
@@ -302,7 +302,7 @@ func (q ask) wrong(a answer) string {
 // adds runs a separate device that indexes documents while it is killed and runs out of disk space. A document that was
 // added once must be found from then on.
 func (w *world) adds(r *rand.Rand) {
-	d := &device{home: home{w.Edge, filepath.Join(w.Dir, "writer")}, world: w, name: "writer"}
+	d := &device{home: home{program: w.Edge, dir: filepath.Join(w.Dir, "writer")}, world: w, name: "writer"}
 	folder := filepath.Join(w.Dir, "documents", "lockers")
 	if err := makeDir(d.dir); err != nil {
 		w.lose("writer: %v", err)
@@ -316,14 +316,14 @@ func (w *world) adds(r *rand.Rand) {
 		switch r.IntN(4) {
 		case 0:
 			w.fault("writer killed", "")
-			d.run(w.whole, false, func(p *os.Process) {
+			d.run(w.whole, func(p *os.Process) {
 				time.Sleep(between(r, 300*time.Millisecond))
 				p.Kill()
 			}, "index", "add", folder)
 			w.count(func(r *Result) { r.Killed++ })
 		case 1:
 			w.fault("writer's disk full", "")
-			if s := d.run(w.whole, true, nil, "index", "add", folder); s.err == nil || !s.mentions("file too large") {
+			if s := d.onFullDisk().run(w.whole, nil, "index", "add", folder); s.err == nil || !s.mentions("file too large") {
 				w.lose("writer, its disk full: %s", s.about())
 			}
 			w.count(func(r *Result) { r.Refused++ })

@@ -18,7 +18,16 @@ import (
 const patience = 2 * time.Minute
 
 // home is a home folder in which a program runs.
-type home struct{ program, dir string }
+type home struct {
+	program, dir string
+	full         bool // its disk takes no byte more
+}
+
+// onFullDisk returns the home as it is while its disk is full.
+func (h home) onFullDisk() home {
+	h.full = true
+	return h
+}
 
 // said is what a command printed, and how it ended.
 type said struct {
@@ -40,10 +49,10 @@ func (s said) mentions(names ...string) bool {
 	return slices.ContainsFunc(names, func(n string) bool { return n != "" && strings.Contains(string(s.errs), n) })
 }
 
-// command prepares to run the program in its home, on a disk that takes no bytes if it is full.
-func (h home) command(ctx context.Context, full bool, args ...string) *exec.Cmd {
+// command prepares to run the program in its home.
+func (h home) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, h.program, args...)
-	if full { // the limit of a process on the files that it writes stands in for a full disk
+	if h.full { // the limit of a process on the files that it writes stands in for a full disk
 		cmd = exec.CommandContext(ctx, "sh", append([]string{"-c", `ulimit -f 0; exec "$0" "$@"`, h.program}, args...)...)
 	}
 	cmd.Dir, cmd.WaitDelay = h.dir, time.Second
@@ -57,11 +66,11 @@ func (h home) command(ctx context.Context, full bool, args ...string) *exec.Cmd 
 }
 
 // run runs a command. meanwhile is called when it has begun; it may be nil.
-func (h home) run(ctx context.Context, full bool, meanwhile func(*os.Process), args ...string) said {
+func (h home) run(ctx context.Context, meanwhile func(*os.Process), args ...string) said {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, errHung)
 	defer cancel()
 	var out, errs bytes.Buffer
-	cmd := h.command(ctx, full, args...)
+	cmd := h.command(ctx, args...)
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	err := cmd.Start()
 	if err == nil {
@@ -80,7 +89,7 @@ var errHung = fmt.Errorf("it did not end within %v", patience)
 
 // must runs a command that has no reason to fail, and reads its JSON into v unless that is nil.
 func (h home) must(ctx context.Context, v any, args ...string) error {
-	s := h.run(ctx, false, nil, args...)
+	s := h.run(ctx, nil, args...)
 	if s.err != nil {
 		return fmt.Errorf("%s %s: %s", filepath.Base(h.program), strings.Join(args, " "), s.about())
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"tandem/cmd/internal/clitest"
+	"tandem/lab/phone"
 	"tandem/models"
 )
 
@@ -52,7 +53,7 @@ func TestDecoderOnDisk(t *testing.T) {
 	if b, err := os.ReadFile(path); err != nil || string(b) != string(models.Decoder) {
 		t.Errorf("%s: %d bytes, %v", path, len(b), err)
 	}
-	run, err := c.native(t.Context(), path, 0.5, false)
+	run, err := c.native(t.Context(), path, 0.5, phone.Staging)
 	if err != nil || len(run.Tokens) == 0 || run.Counters.TransferBytes == 0 {
 		t.Errorf("%+v, %v", run, err)
 	}

@@ -73,8 +73,8 @@ func (c *npuFigures) Run(a *cli.App) error {
 			return err
 		}
 		defer remove()
-		x.Native = func(ctx context.Context, share float64, paging bool) (phone.NativeRun, error) {
-			return c.native(ctx, path, share, paging)
+		x.Native = func(ctx context.Context, share float64, by phone.Runtime) (phone.NativeRun, error) {
+			return c.native(ctx, path, share, by)
 		}
 	}
 	if c.Spec != "" || c.Summaries > 0 {
@@ -118,10 +118,10 @@ func (c *npuFigures) onDisk(a *cli.App) (path string, remove func(), err error) 
 }
 
 // native generates a text with the given share of the weights in memory, 0 for all.
-func (c *npuFigures) native(ctx context.Context, path string, share float64, paging bool) (run phone.NativeRun, err error) {
+func (c *npuFigures) native(ctx context.Context, path string, share float64, by phone.Runtime) (run phone.NativeRun, err error) {
 	const prompt, tokens = "The harbour museum opens at", 24
 	open := func(memory int64) (*model.Model, *npuphone.Device, error) {
-		d, err := npuphone.Open(npuphone.Options{Threads: c.Threads, Memory: memory, Paging: paging})
+		d, err := npuphone.Open(npuphone.Options{Threads: c.Threads, Memory: memory, Paging: by == phone.Paging})
 		if err != nil {
 			return nil, nil, err
 		}

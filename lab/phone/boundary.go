@@ -42,74 +42,60 @@ func (x Experiment) boundaries(_ context.Context, r *report.Report, data *Data) 
 		return err
 	}
 	for _, rows := range []int{64, 128, 256, 512} {
-		for _, runtime := range []string{"staging", "paging"} {
-			b, err := boundary(c, s, rows, runtime == "paging")
-			if err != nil {
-				return err
-			}
-			data.Boundaries = append(data.Boundaries, b)
+		for _, by := range runtimes {
+			data.Boundaries = append(data.Boundaries, boundary(c, s, rows, by))
 		}
 	}
 	r.Tables = append(r.Tables, boundaryTable(data.Boundaries))
-	fails := func(runtime string) (list []int) {
+	fails := func(by Runtime) (list []int) {
 		for _, b := range data.Boundaries {
-			if b.Runtime == runtime && !b.Completes {
+			if b.Runtime == string(by) && !b.Completes {
 				list = append(list, b.Rows)
 			}
 		}
 		return list
 	}
-	r.Findings = append(r.Findings, fmt.Sprintf("In one session's window, LLaDA-8B cannot run steps of %v rows with paging only, and of %v rows with staging (simulated); published are 256 and 512, and none.", fails("paging"), fails("staging")))
+	r.Findings = append(r.Findings, fmt.Sprintf("In one session's window, LLaDA-8B cannot run steps of %v rows with paging only, and of %v rows with staging (simulated); published are 256 and 512, and none.", fails(Paging), fails(Staging)))
 	return nil
 }
 
-func boundary(c sim.Costs, s sim.Shape, rows int, paging bool) (Boundary, error) {
-	b := Boundary{Model: s.Name, Rows: rows, Runtime: "staging"}
-	if paging {
-		b.Runtime = "paging"
+// boundary plays steps of as many rows, if the window has room for the weights.
+func boundary(c sim.Costs, s sim.Shape, rows int, by Runtime) Boundary {
+	activations := packedBytes(s.Blocks(rows, rows))
+	if by == Paging {
+		activations = separateBytes(s.Blocks(rows, rows))
 	}
-	activations := activationBytes(s.Blocks(rows, rows), paging)
 	caches := int64(boundaryPrompt+rows) * 2 * int64(s.Layers*s.KVHeads*s.HeadDim) * 2 // 16 bits
 	left := c.Window - activations - caches
-	b.Activations, b.Caches, b.Left = report.Is(float64(activations)/1e6), report.Is(float64(caches)/1e6), report.Is(float64(left)/1e6)
-	sizes, uses := weightsOf(c, s, rows, boundaryPrompt+rows)
-	costs := memory.Costs{PerByte: 1e9 / c.Stage, PerMapping: c.Map, MapPerByte: 1e9 / c.MapRate}
-	play := func(steps int) memory.Counters { return memory.Counters{} }
-	if paging {
-		if b.Completes = left >= slices.Max(sizes); b.Completes {
-			play = func(steps int) memory.Counters {
-				return memory.Replay(memory.NewLRU(func(o int) int64 { return sizes[o] }, left), sizes, uses, costs, steps, memory.Counters{})
-			}
-		}
-	} else if p, err := memory.Place(sizes, uses, costs, max(0, left)); err == nil && left > 0 {
-		b.Completes = true
-		order, p := memory.Reorder(sizes, uses, p, costs)
-		fixed := p.Fixed(sizes, c.Window)
-		play = func(steps int) memory.Counters {
-			return memory.Replay(memory.NewStaging(p), sizes, order, costs, steps, fixed)
-		}
+	b := Boundary{Model: s.Name, Rows: rows, Runtime: string(by),
+		Activations: report.Is(float64(activations) / 1e6), Caches: report.Is(float64(caches) / 1e6), Left: report.Is(float64(left) / 1e6)}
+	w := weightsOf(c, s, rows, boundaryPrompt+rows)
+	p, err := w.player(by, max(0, left))
+	if err != nil || left <= 0 || by == Paging && left < slices.Max(w.sizes) {
+		return b
 	}
-	if b.Completes {
-		const warm, steps = 2, 4
-		d := play(warm + steps).Sub(play(warm))
-		b.Stall, b.Step = report.Is(msOf(d.Stall)/steps), report.Is(msOf(d.Time)/steps)
-	}
-	return b, nil
+	const steps = 4
+	d, _ := p.steady(steps)
+	b.Completes, b.Stall, b.Step = true, report.Is(msOf(d.Stall)/steps), report.Is(msOf(d.Time)/steps)
+	return b
 }
 
-// activationBytes returns the memory for the values of graphs that run one after the other. If alone, each value has memory of
-// its own; otherwise values of a graph share memory by their lifetimes, and all graphs share the same memory.
-func activationBytes(graphs []*npu.Graph, alone bool) (total int64) {
+// packedBytes returns the memory for the values of graphs that run one after the other, where values of a graph share memory by
+// their lifetimes, and all graphs share the same memory.
+func packedBytes(graphs []*npu.Graph) (most int64) {
 	for _, g := range graphs {
-		lives := memory.Lifetimes(g)
-		if alone {
-			for _, l := range lives {
-				total += l.Bytes
-			}
-			continue
+		_, packed := memory.Pack(memory.Lifetimes(g))
+		most = max(most, packed)
+	}
+	return most
+}
+
+// separateBytes returns the memory for the values of graphs where each value has its own.
+func separateBytes(graphs []*npu.Graph) (total int64) {
+	for _, g := range graphs {
+		for _, l := range memory.Lifetimes(g) {
+			total += l.Bytes
 		}
-		_, packed := memory.Pack(lives)
-		total = max(total, packed)
 	}
 	return total
 }

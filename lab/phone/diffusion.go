@@ -50,21 +50,24 @@ type Diffusion struct {
 
 // DiffusionMethod is a line of the results.
 type DiffusionMethod struct {
-	Name   string
-	Method dllm.Method
-	Paged  bool // weights that the phone cannot map are paged, not staged
-	Copy   bool // the passes are those of the line before; only the phone's memory differs
+	Name    string
+	Method  dllm.Method
+	Runtime Runtime // of the phone, for weights that it cannot map
+	Copy    bool    // the passes are those of the line before; only the phone's memory differs
 }
 
 // DiffusionMethods returns the lines of llada.cpp's Table 6, with Fast-dLLM's methods among them: each line from +somr on adds
 // a technique to the one before.
 func DiffusionMethods() (all []DiffusionMethod) {
 	for _, m := range dllm.Methods {
-		early := !strings.HasPrefix(m.Name, "+")
 		if m.Name == "+mbsd" {
-			all = append(all, DiffusionMethod{"+somr", all[len(all)-1].Method, false, true})
+			all = append(all, DiffusionMethod{"+somr", all[len(all)-1].Method, Staging, true})
 		}
-		all = append(all, DiffusionMethod{m.Name, m.Method, early, false})
+		by := Staging
+		if !strings.HasPrefix(m.Name, "+") { // before +somr
+			by = Paging
+		}
+		all = append(all, DiffusionMethod{m.Name, m.Method, by, false})
 	}
 	return all
 }
@@ -74,7 +77,7 @@ func DiffusionVariants() (all []DiffusionMethod) {
 	add := func(name string, change func(m *dllm.Method)) {
 		m := dllm.Full()
 		change(&m)
-		all = append(all, DiffusionMethod{Name: "full, " + name, Method: m})
+		all = append(all, DiffusionMethod{Name: "full, " + name, Method: m, Runtime: Staging})
 	}
 	for _, v := range []float32{.5, .6, .8, .9} {
 		add(fmt.Sprintf("visible %v", v), func(m *dllm.Method) { m.Visible = v })
@@ -124,7 +127,7 @@ func (d Diffusion) Run(ctx context.Context, methods []DiffusionMethod, tokens in
 			if exact && in.Answer != "" {
 				right[i]++
 			}
-			rows[i].add(&last, phones, method.Paged)
+			rows[i].add(&last, phones, method.Runtime)
 		}
 	}
 	n := float64(len(d.Inputs))
@@ -158,7 +161,7 @@ func (d Diffusion) answer(ctx context.Context, method dllm.Method, prompt []tand
 }
 
 // add adds an answer to the sums.
-func (r *DiffusionResult) add(s *dllm.Stats, phones []*diffusionPhone, paged bool) {
+func (r *DiffusionResult) add(s *dllm.Stats, phones []*diffusionPhone, by Runtime) {
 	rows, logits := s.Rows()
 	r.Forwards, r.Rows, r.LogitRows = r.Forwards+float64(len(s.Passes)), r.Rows+float64(rows), r.LogitRows+float64(logits)
 	if r.SimMs == nil {
@@ -167,7 +170,7 @@ func (r *DiffusionResult) add(s *dllm.Stats, phones []*diffusionPhone, paged boo
 	for _, p := range s.Passes {
 		r.Sparse += float64(p.SparseRows)
 		for _, x := range phones {
-			r.SimMs[x.costs.SoC] += msOf(x.step(p, paged))
+			r.SimMs[x.costs.SoC] += msOf(x.step(p, by))
 			r.SimMs[x.costs.SoC+"-cpu"] += msOf(x.onProcessor(p))
 		}
 	}
@@ -237,12 +240,12 @@ func (d Diffusion) Trace(ctx context.Context, method dllm.Method, tokens int) ([
 		for j, n := range []int{p.Invisible, p.Visible, p.Stable, p.Drafts} {
 			states.Lines[j].Points = append(states.Lines[j].Points, chart.Point{X: float64(i + 1), Y: float64(n)})
 		}
-		dense, sparse := x.dense(p).Time()+x.stall(p.Rows, false), x.sparse(p)
+		dense, sparse := x.dense(p).Time()+x.stall(p.Rows, Staging), x.sparse(p)
 		gantt.Lanes[0].Spans = append(gantt.Lanes[0].Spans, chart.Span{From: msOf(at), To: msOf(at + dense), Color: 0})
 		if sparse > 0 {
 			gantt.Lanes[1].Spans = append(gantt.Lanes[1].Spans, chart.Span{From: msOf(at), To: msOf(at + sparse), Color: 1})
 		}
-		at += x.step(p, false)
+		at += x.step(p, Staging)
 	}
 	gantt.X, gantt.To = "ms", msOf(at)
 	return []report.Figure{{Name: "diffusion-states", SVG: states.SVG()}, {Name: "diffusion-paths", SVG: gantt.SVG()}}, nil

@@ -145,18 +145,18 @@ func TestDiffusionPhone(t *testing.T) {
 	}
 	x := newDiffusionPhone(c, s)
 	p := dllm.Pass{Rows: 32, Logits: 16, Sees: 160}
-	alone := x.step(p, false)
+	alone := x.step(p, Staging)
 	p.SparseRows, p.SparseLogits = 1, 1
-	one, oneRow := x.step(p, false), x.sparse(p)
+	one, oneRow := x.step(p, Staging), x.sparse(p)
 	p.SparseRows, p.SparseLogits = 64, 64
-	if many := x.step(p, false); one > alone*6/5 || one != max(alone, x.dense(p).CPU+oneRow) || many != x.dense(p).CPU+x.sparse(p) || many <= alone {
+	if many := x.step(p, Staging); one > alone*6/5 || one != max(alone, x.dense(p).CPU+oneRow) || many != x.dense(p).CPU+x.sparse(p) || many <= alone {
 		t.Errorf("alone %v, with one row %v, with 64 %v", alone, one, many)
 	}
 	p.SparseRows, p.Logits = 0, 0
-	if without := x.step(p, false); without >= alone {
+	if without := x.step(p, Staging); without >= alone {
 		t.Errorf("without logits %v, with 16 %v", without, alone)
 	}
-	if a, b := x.step(p, true), x.step(p, false); a <= b {
+	if a, b := x.step(p, Paging), x.step(p, Staging); a <= b {
 		t.Errorf("paged %v, staged %v", a, b)
 	}
 	far := p

@@ -5,7 +5,6 @@ import (
 
 	"tandem/dllm"
 	"tandem/npu"
-	"tandem/npu/phone/memory"
 	"tandem/npu/phone/sim"
 )
 
@@ -20,7 +19,7 @@ type diffusionPhone struct {
 
 type stallKey struct {
 	tiles int
-	paged bool
+	by    Runtime
 }
 
 // shapeIn returns a model's shape with all matrices of one type.
@@ -71,9 +70,9 @@ func (x *diffusionPhone) processor(rows, logits, sees int) time.Duration {
 }
 
 // step returns the time of both paths. What the processor does for the dense path comes on top of its own.
-func (x *diffusionPhone) step(p dllm.Pass, paged bool) time.Duration {
+func (x *diffusionPhone) step(p dllm.Pass, by Runtime) time.Duration {
 	dense := x.dense(p)
-	return max(dense.Time()+x.stall(p.Rows, paged), dense.CPU+x.sparse(p))
+	return max(dense.Time()+x.stall(p.Rows, by), dense.CPU+x.sparse(p))
 }
 
 // onProcessor returns the time of both paths without an NPU.
@@ -82,33 +81,25 @@ func (x *diffusionPhone) onProcessor(p dllm.Pass) time.Duration {
 }
 
 // stall returns how long a pass waits for weights that one session's window does not hold.
-func (x *diffusionPhone) stall(rows int, paged bool) time.Duration {
-	key := stallKey{(rows + x.costs.Tile - 1) / x.costs.Tile, paged}
+func (x *diffusionPhone) stall(rows int, by Runtime) time.Duration {
+	key := stallKey{(rows + x.costs.Tile - 1) / x.costs.Tile, by}
 	if t, ok := x.stalls[key]; ok {
 		return t
 	}
-	t := x.replay(key.tiles*x.costs.Tile, paged)
+	t := x.replay(key.tiles*x.costs.Tile, by)
 	x.stalls[key] = t
 	return t
 }
 
 // replay plays passes in virtual time and returns the stall of one.
-func (x *diffusionPhone) replay(rows int, paged bool) time.Duration {
-	sizes, uses := weightsOf(x.costs, x.shape, rows, 256)
-	costs := memory.Costs{PerByte: 1e9 / x.costs.Stage, PerMapping: x.costs.Map, MapPerByte: 1e9 / x.costs.MapRate}
-	placement, err := memory.Place(sizes, uses, costs, x.costs.Window)
+func (x *diffusionPhone) replay(rows int, by Runtime) time.Duration {
+	p, err := weightsOf(x.costs, x.shape, rows, 256).player(by, x.costs.Window)
 	if err != nil {
 		return 0 // a window that holds not even two slots: no chip's
 	}
-	order, placement := memory.Reorder(sizes, uses, placement, costs)
-	play := func(steps int) memory.Counters {
-		if paged {
-			return memory.Replay(memory.NewLRU(func(o int) int64 { return sizes[o] }, x.costs.Window), sizes, uses, costs, steps, memory.Counters{})
-		}
-		return memory.Replay(memory.NewStaging(placement), sizes, order, costs, steps, placement.Fixed(sizes, x.costs.Window))
-	}
-	const warm, steps = 2, 2
-	return play(warm+steps).Sub(play(warm)).Stall / steps
+	const steps = 2
+	d, _ := p.steady(steps)
+	return d.Stall / steps
 }
 
 // AutoregressiveMs returns the simulated time of as many tokens of Llama-3.1-8B on a chip, one a pass, after a prompt: the
@@ -123,9 +114,9 @@ func AutoregressiveMs(soc string, prompt, tokens int) (float64, error) {
 		return 0, err
 	}
 	x := newDiffusionPhone(c, s)
-	total := pass(c, x.shape, prompt, prompt, false).Time() + x.stall(prompt, false)
+	total := prefillPass(c, x.shape, prompt, prompt).Time() + x.stall(prompt, Staging)
 	for i := range tokens - 1 {
-		total += pass(c, x.shape, 1, prompt+i+1, true).Time() + x.stall(1, false)
+		total += decodePass(c, x.shape, 1, prompt+i+1).Time() + x.stall(1, Staging)
 	}
 	return msOf(total), nil
 }
@@ -144,7 +135,7 @@ func DiffusionCosts(soc string, maxRows int) ([]float64, error) {
 	x := newDiffusionPhone(c, s)
 	var costs []float64
 	for rows := 1; rows <= maxRows; rows++ {
-		costs = append(costs, x.step(dllm.Pass{Rows: rows, Logits: rows, Sees: 256}, false).Seconds())
+		costs = append(costs, x.step(dllm.Pass{Rows: rows, Logits: rows, Sees: 256}, Staging).Seconds())
 	}
 	return costs, nil
 }

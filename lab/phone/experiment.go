@@ -18,9 +18,9 @@ type Experiment struct {
 	Blocks       []int
 	Chunks       int // 1 to this many
 	Nodes        int // bound of the exact search
-	// Native runs a prompt on this machine with a share of the weights in memory, 0 for no bound, staged or paged. If it is
-	// nil, Run leaves that out.
-	Native func(ctx context.Context, share float64, paging bool) (NativeRun, error)
+	// Native runs a prompt on this machine with a share of the weights in memory, 0 for no bound. If it is nil, Run leaves that
+	// out.
+	Native func(ctx context.Context, share float64, by Runtime) (NativeRun, error)
 	// Accept measures accept lengths, to compare them with sd.npu's Table 4. If it is nil, Run leaves that out.
 	Accept func(ctx context.Context) (AcceptLengths, error)
 

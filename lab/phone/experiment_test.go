@@ -212,7 +212,7 @@ func TestMeasuredDrafting(t *testing.T) {
 // paging. Native runs are compared. All of it reaches the files, the page and the data for programs.
 func TestExperiment(t *testing.T) {
 	x := Experiment{SoCs: []string{"sm8650/mllm", "sm8550/mllm"}, MemorySoC: "sm8750/llada", Chunk: 256, Small: 32, Blocks: []int{2, 6}, Chunks: 4, Nodes: 200_000,
-		Native: func(_ context.Context, share float64, _ bool) (NativeRun, error) {
+		Native: func(_ context.Context, share float64, _ Runtime) (NativeRun, error) {
 			return NativeRun{Tokens: []int{1, 2}, Weights: 100, Counters: memory.Counters{Steps: 2, Peak: int64(100 * share)}}, nil
 		},
 		Accept: func(context.Context) (AcceptLengths, error) {

@@ -165,15 +165,24 @@ func (v *validator) notAtHand(figures string) {
 // msOf returns a duration in milliseconds.
 func msOf(d time.Duration) float64 { return d.Seconds() * 1000 }
 
-// pass is the cost of one run of the whole model on chunk rows. All layers cost the same.
-func pass(c sim.Costs, s sim.Shape, chunk, context int, all bool) sim.Cost {
-	layers := s.Layers
+// prefillPass is the cost of one run of the whole model on rows of a prompt, with the logits of the last.
+func prefillPass(c sim.Costs, s sim.Shape, rows, context int) sim.Cost {
+	return passOf(c, oneLayer(s).Blocks(rows, 1), s.Layers, context)
+}
+
+// decodePass is the cost of one run of the whole model on rows, with the logits of each.
+func decodePass(c sim.Costs, s sim.Shape, rows, context int) sim.Cost {
+	return passOf(c, oneLayer(s).Blocks(rows, rows), s.Layers, context)
+}
+
+func oneLayer(s sim.Shape) sim.Shape {
 	s.Layers = 1
-	headRows := 1
-	if all {
-		headRows = chunk
-	}
-	blocks := s.Blocks(chunk, headRows)
+	return s
+}
+
+// passOf is the cost of a pass through the first block as many times as there are layers, which all cost the same, and through
+// the second.
+func passOf(c sim.Costs, blocks []*npu.Graph, layers, context int) sim.Cost {
 	layer := c.Graph(blocks[0], context)
 	n := time.Duration(layers)
 	return sim.Cost{NPU: n * layer.NPU, CPU: n * layer.CPU, Weights: int64(layers) * layer.Weights}.Plus(c.Graph(blocks[1], context))
@@ -182,7 +191,7 @@ func pass(c sim.Costs, s sim.Shape, chunk, context int, all bool) sim.Cost {
 // prefill is the cost of reading a prompt in chunks.
 func prefill(c sim.Costs, s sim.Shape, prompt, chunk int) (sum sim.Cost) {
 	for at := 0; at < prompt; at += chunk {
-		sum = sum.Plus(pass(c, s, chunk, min(at+chunk, prompt), false))
+		sum = sum.Plus(prefillPass(c, s, chunk, min(at+chunk, prompt)))
 	}
 	return sum
 }

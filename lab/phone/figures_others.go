@@ -31,12 +31,12 @@ type samsungModel struct{ c sim.Costs }
 
 // token is the time of a step, in ms.
 func (m samsungModel) token(s sim.Shape, rows int) float64 {
-	return msOf(pass(m.c, s, rows, 512, true).Time())
+	return msOf(decodePass(m.c, s, rows, 512).Time())
 }
 
 // first is the time of the pass over the first chunk, in ms.
 func (m samsungModel) first(s sim.Shape) float64 {
-	return msOf(pass(m.c, s, samsungChunk, samsungChunk, false).Time())
+	return msOf(prefillPass(m.c, s, samsungChunk, samsungChunk).Time())
 }
 
 // size is the size of its graphs, in MB.
@@ -184,8 +184,8 @@ func (v *validator) samsungScaled() {
 		return
 	}
 	const stand = "shape taken from Llama-3.2-3B, chunks of 256: neither is published"
-	chunk := msOf(pass(c, s, 256, 256, false).Time())
-	one, tree := msOf(pass(c, s, 1, 512, true).Time()), msOf(pass(c, s, 32, 512, true).Time())
+	chunk := msOf(prefillPass(c, s, 256, 256).Time())
+	one, tree := msOf(decodePass(c, s, 1, 512).Time()), msOf(decodePass(c, s, 32, 512).Time())
 	weights, most := float64(0), 0.0
 	for _, g := range s.Blocks(1, 1) {
 		weights += float64(c.Bytes(g)) / 1e6
@@ -236,11 +236,11 @@ func (v *validator) diffusion(soc string) diffusion {
 
 // token is the time of a token of LLaDA, in ms.
 func (x diffusion) token() float64 {
-	return msOf(pass(x.c, x.d, diffusionWindow, 256, false).Time()) / diffusionCommits
+	return msOf(prefillPass(x.c, x.d, diffusionWindow, 256).Time()) / diffusionCommits
 }
 
 // llama is the time of a token of Llama, in ms.
-func (x diffusion) llama() float64 { return msOf(pass(x.c, x.l, 1, 256, true).Time()) }
+func (x diffusion) llama() float64 { return msOf(decodePass(x.c, x.l, 1, 256).Time()) }
 
 // cpu is the time of a token of LLaDA on the CPU, which commits one token a step, in ms.
 func (x diffusion) cpu() float64 {
@@ -273,7 +273,7 @@ func (v *validator) llada() {
 	const newer = "published in words: newer chips are generally faster"
 	v.bound("llada.cpp §5.2: time of LLaDA-8B, SM8650 over SM8750", "×", "above", 1, gen3.token()/elite.token(), newer)
 	v.bound("llada.cpp §5.2: time of LLaDA-8B, SM8750 over SM8850", "×", "above", 1, elite.token()/gen5.token(), newer+"; sm8850 has sm8750's matrix unit, and its own stream rate")
-	power := pass(elite.c, elite.l, 1, 256, true)
+	power := decodePass(elite.c, elite.l, 1, 256)
 	v.bound("llada.cpp §5.7: average power of Llama-3-8B, NPU over CPU", "×", "above", 1, power.Joules(elite.c)/power.Time().Seconds()/elite.c.CPUWatts,
 		"the NPU's power is fitted to sd.npu's energy of a request, the CPU's is another measurement")
 	v.lladaRules(elite.c, elite.d)
@@ -299,7 +299,7 @@ func (v *validator) engines() {
 		return
 	}
 	rate := func(c sim.Costs, s sim.Shape, context int) float64 {
-		return 1000 / msOf(pass(c, s, 1, context, true).Time())
+		return 1000 / msOf(decodePass(c, s, 1, context).Time())
 	}
 	reading := func(c sim.Costs, s sim.Shape, prompt, chunk int) float64 {
 		return float64(prompt) / prefill(c, s, prompt, chunk).Time().Seconds()
@@ -308,7 +308,7 @@ func (v *validator) engines() {
 	v.fitted("llama.cpp Hexagon v79: Llama-3.2-1B Q4_0, prompt 128", "tokens/s", 169.42, reading(hex, one, 128, 128), "")
 	v.fitted("llama.cpp Hexagon v79: Llama-3.2-1B Q4_0, generation 64", "tokens/s", 51.54, rate(hex, one, 64), "")
 	v.fitted("llama.cpp Hexagon v79: Llama-3.2-1B Q4_0, load", "ms", 617.94, msOf(hex.LoadTime(1, int64(one.Parameters()*4.5/8))), "")
-	v.predicted("llama.cpp Hexagon v79: Llama-3.2-1B Q4_0, prompt 11", "tokens/s", 136.21, 11/pass(hex, one, 11, 11, false).Time().Seconds(), "rows are taken singly, as for the prompt of 128")
+	v.predicted("llama.cpp Hexagon v79: Llama-3.2-1B Q4_0, prompt 11", "tokens/s", 136.21, 11/prefillPass(hex, one, 11, 11).Time().Seconds(), "rows are taken singly, as for the prompt of 128")
 
 	v.hexagons(hex)
 	sessions := func(parameters float64) float64 { return float64(int(parameters*4.5/8)/int(hex.Window) + 1) }
@@ -341,8 +341,8 @@ func (v *validator) hexagons(elite sim.Costs) {
 	if v.err != nil {
 		return
 	}
-	rate := func(s sim.Shape, context int) float64 { return 1000 / msOf(pass(gen5, s, 1, context, true).Time()) }
-	reading := func(s sim.Shape) float64 { return 256 / pass(gen5, s, 256, 256, false).Time().Seconds() }
+	rate := func(s sim.Shape, context int) float64 { return 1000 / msOf(decodePass(gen5, s, 1, context).Time()) }
+	reading := func(s sim.Shape) float64 { return 256 / prefillPass(gen5, s, 256, 256).Time().Seconds() }
 	one, eight := v.shape("Llama-3.2-1B", npu.Q4_0, npu.Q4_0), v.shape("Llama-3.1-8B", npu.Q4_0, npu.Q4_0)
 	const pr = "llama.cpp pull request 22334, Hexagon v81: "
 	v.fitted(pr+"Llama-3.2-1B Q4_0, prompt 256", "tokens/s", 889.54, reading(one), "")

@@ -39,7 +39,7 @@ func (v *validator) request(soc, model string) request {
 
 // step is the time of a pass, in ms.
 func (q request) step(rows, context int) float64 {
-	return msOf(pass(q.c, q.s, rows, context, true).Time())
+	return msOf(decodePass(q.c, q.s, rows, context).Time())
 }
 
 // reading is the time of the prefill, in ms.
@@ -104,7 +104,7 @@ func (q request) joules(variant string, accept float64) float64 {
 		drafting = draftingMs * time.Millisecond
 		sum.CPU += summaryPrompt * calibrationMs * time.Millisecond
 	}
-	one := pass(q.c, q.s, rows, summaryPrompt, true)
+	one := decodePass(q.c, q.s, rows, summaryPrompt)
 	steps := summaryTokens / accept
 	sum.NPU += time.Duration(steps * float64(one.NPU))
 	sum.CPU += time.Duration(steps * float64(one.CPU+drafting))
@@ -137,7 +137,7 @@ func (v *validator) draftLengths() {
 		return
 	}
 	v.fitted("CoordGen §2.1: prefill on the OnePlus 13, more than", "tokens/s", 1000,
-		prefillChunk/pass(elite.c, elite.s, prefillChunk, prefillChunk, false).Time().Seconds(), "")
+		prefillChunk/prefillPass(elite.c, elite.s, prefillChunk, prefillChunk).Time().Seconds(), "")
 	const context = 256
 	const unnamed = "Figure 5's text names the phone, Figure 6's does not"
 	v.fitted("CoordGen §2.3, Figure 6: draft of 1, Redmi K70 Pro", "ms/token", 51.1, q.step(1, context), unnamed)

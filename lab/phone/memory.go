@@ -52,53 +52,51 @@ func (x Experiment) memory(_ context.Context, r *report.Report, data *Data) erro
 	if err != nil {
 		return err
 	}
-	sizes, uses := weightsOf(c, s, 64, 256)
-	var total int64
-	for _, b := range sizes {
-		total += b
-	}
-	costs := memory.Costs{PerByte: 1e9 / c.Stage, PerMapping: c.Map, MapPerByte: 1e9 / c.MapRate}
+	w := weightsOf(c, s, 64, 256)
 	plot := chart.Plot{Title: "LLaDA-8B, 64 rows a step on " + x.MemorySoC + " (simulated)", X: "budget (% of the weights)", Y: "stall of a step (ms)"}
 	plot.Lines = []chart.Line{{Name: "staging, placed by the profile", Color: 0}, {Name: "paging only (LRU)", Color: 1}}
 	at50 := [2]float64{}
 	for _, share := range budgets {
-		budget := int64(math.Ceil(share * float64(total)))
-		if share == 1 {
-			budget = math.MaxInt64 / 2 // alignment included
-		}
-		placement, err := memory.Place(sizes, uses, costs, budget)
-		if err != nil {
-			return err
-		}
-		order, placement := memory.Reorder(sizes, uses, placement, costs)
-		fixed := placement.Fixed(sizes, c.Window)
-		for i, runtime := range []string{"staging", "paging"} {
-			play := func(steps int) memory.Counters {
-				if runtime == "staging" {
-					return memory.Replay(memory.NewStaging(placement), sizes, order, costs, steps, fixed)
-				}
-				return memory.Replay(memory.NewLRU(func(o int) int64 { return sizes[o] }, budget), sizes, uses, costs, steps, memory.Counters{})
+		for i, by := range runtimes {
+			m, peak, err := w.bounded(share, by)
+			if err != nil {
+				return err
 			}
-			const warm, steps = 2, 4
-			all := play(warm + steps)
-			d := all.Sub(play(warm))
-			stall := msOf(d.Stall) / steps
-			m := Memory{Model: s.Name, Budget: report.Is(share), BudgetMB: report.Is(math.Round(share * float64(total) / 1e6)), Runtime: runtime,
-				Mapped: report.Is(float64(all.Peak) / 1e6), Mappings: report.Is(float64(d.Mappings) / steps), Stall: report.Is(stall), Step: report.Is(msOf(d.Time) / steps)}
-			if m.Once = report.Is(0); runtime == "staging" {
-				m.Once = report.Is(float64(fixed.Mappings))
-			}
-			m.sessions(c, all.Peak)
+			m.Model = s.Name
+			m.sessions(c, peak)
 			data.Memory = append(data.Memory, m)
-			plot.Lines[i].Points = append(plot.Lines[i].Points, chart.Point{X: 100 * share, Y: stall})
+			plot.Lines[i].Points = append(plot.Lines[i].Points, chart.Point{X: 100 * share, Y: m.Stall.Value})
 			if share == .5 {
-				at50[i] = stall
+				at50[i] = m.Stall.Value
 			}
 		}
 	}
 	r.Figures = append(r.Figures, report.Figure{Name: "npu-memory", SVG: plot.SVG()})
 	r.Findings = append(r.Findings, fmt.Sprintf("With half of the weights in memory a step stalls for %.0f ms with staging and for %.0f ms with paging alone (simulated).", at50[0], at50[1]))
 	return nil
+}
+
+// bounded plays steps with a share of the weights mapped. It returns the line of the table, and the most bytes that were mapped.
+func (w weights) bounded(share float64, by Runtime) (m Memory, peak int64, err error) {
+	var total int64
+	for _, b := range w.sizes {
+		total += b
+	}
+	budget := int64(math.Ceil(share * float64(total)))
+	if share == 1 {
+		budget = math.MaxInt64 / 2 // alignment included
+	}
+	p, err := w.player(by, budget)
+	if err != nil {
+		return m, 0, err
+	}
+	const steps = 4
+	d, all := p.steady(steps)
+	return Memory{
+		Budget: report.Is(share), BudgetMB: report.Is(math.Round(share * float64(total) / 1e6)), Runtime: string(by),
+		Mapped: report.Is(float64(all.Peak) / 1e6), Once: report.Is(float64(p.once.Mappings)), Mappings: report.Is(float64(d.Mappings) / steps),
+		Stall: report.Is(msOf(d.Stall) / steps), Step: report.Is(msOf(d.Time) / steps),
+	}, all.Peak, nil
 }
 
 // sessions sets how many sessions of the NPU hold what is mapped. The papers' runtime has one, and stages what its window
@@ -114,37 +112,6 @@ func (m *Memory) sessions(c sim.Costs, mapped int64) {
 	}
 }
 
-// weightsOf returns the sizes of the matrices that a model's products read, in order, and their uses: how long the NPU computes
-// from one to the next. Products of the same input may change places.
-func weightsOf(c sim.Costs, s sim.Shape, rows, context int) (sizes []int64, uses []memory.Use) {
-	group := 0
-	for _, g := range s.Blocks(rows, 1) {
-		input := npu.Value(-1)
-		first := len(uses)
-		var products time.Duration
-		for i := range g.Nodes {
-			n := &g.Nodes[i]
-			if n.Op != npu.OpMatMul {
-				continue
-			}
-			if n.Args[0] != input {
-				input, group = n.Args[0], group+1
-			}
-			b := c.WeightBytes(n.Weight)
-			t := c.Product(g.Chunk, n.Weight.Cols, n.Weight.Rows, b)
-			uses = append(uses, memory.Use{Object: len(sizes), Compute: t, Group: group})
-			sizes = append(sizes, b)
-			products += t
-		}
-		// Whatever else the block does comes between the products.
-		rest := (c.Graph(g, context).Time() - products) / time.Duration(max(1, len(uses)-first))
-		for i := range uses[first:] {
-			uses[first+i].Compute += max(0, rest)
-		}
-	}
-	return sizes, uses
-}
-
 // nativeBudgets are the shares of the weights in memory for runs on this machine.
 var nativeBudgets = []float64{.1, .25, .5, .75, 1}
 
@@ -154,18 +121,18 @@ func (x Experiment) native(ctx context.Context, r *report.Report, data *Data) er
 	if x.Native == nil {
 		return nil
 	}
-	free, err := x.Native(ctx, 0, false)
+	free, err := x.Native(ctx, 0, Staging)
 	if err != nil {
 		return err
 	}
 	all, half := true, [2]Memory{}
 	for _, share := range nativeBudgets {
-		for i, runtime := range []string{"native", "native paging"} {
-			run, err := x.Native(ctx, share, i == 1)
+		for i, by := range runtimes {
+			run, err := x.Native(ctx, share, by)
 			if err != nil {
 				return fmt.Errorf("with %.0f %% of the weights in memory: %w", 100*share, err)
 			}
-			m := run.memory(share, runtime, slices.Equal(free.Tokens, run.Tokens))
+			m := run.memory(share, map[Runtime]string{Staging: "native", Paging: "native paging"}[by], slices.Equal(free.Tokens, run.Tokens))
 			if all = all && *m.Same; share == .5 {
 				half[i] = m
 			}

@@ -47,6 +47,7 @@ func TestQuestionFromStandardInput(t *testing.T) {
 // An answer that --max-tokens cut says so, also with -q. It ends with an ellipsis, never within a word or a number, and
 // claims no confidence.
 func TestCutAnswer(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	notes := t.TempDir()
 	long := "The bridge failed because " + strings.Repeat("its piers stood in soft ground, and ", 12) + "nobody looked."

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -14,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"tandem/cmd/internal/clitest"
 	"tandem/internal/tinymodel"
 )
 
@@ -24,26 +26,25 @@ type cloud struct {
 	process         *exec.Cmd
 }
 
-// newCloud builds the program and picks a free port.
+// newCloud picks a free port.
 func newCloud(t *testing.T) *cloud {
 	t.Helper()
-	dir := t.TempDir()
-	binary := filepath.Join(dir, "cloud.exe")
-	if out, err := exec.Command("go", "build", "-o", binary, "tandem/cmd/cloud").CombinedOutput(); err != nil {
-		t.Fatalf("build cloud: %v\n%s", err, out)
-	}
-	return cloudOf(t, binary)
+	return &cloud{home: newHome(t), binary: clitest.Build(t, "tandem/cmd/cloud"), address: freeAddress(t)}
 }
 
-// cloudOf picks a free port for the program.
-func cloudOf(t *testing.T, binary string) *cloud {
+// freeAddress returns an address whose port is below those that systems give to clients, so that none takes it while a cloud is
+// away.
+func freeAddress(t *testing.T) string {
 	t.Helper()
-	port, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 100 {
+		port, err := net.ListenPacket("udp", fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(20_000)))
+		if err == nil {
+			defer port.Close()
+			return port.LocalAddr().String()
+		}
 	}
-	defer port.Close()
-	return &cloud{home: newHome(t), binary: binary, address: port.LocalAddr().String()}
+	t.Fatal("no free port")
+	return ""
 }
 
 func (c *cloud) Command(args ...string) *exec.Cmd {
@@ -98,6 +99,7 @@ func (c *cloud) code() string {
 // Two processes pair by a code, which works once, and answer together. If the cloud is killed during an answer, no token is
 // lost: the device says that it goes on alone, and uses the cloud again when it is back, in the same answer or the next.
 func TestCloudProcessDiesAndReturns(t *testing.T) {
+	t.Parallel()
 	c, h := newCloud(t), newHome(t)
 	c.serve()
 	code := c.code()
@@ -114,10 +116,10 @@ func TestCloudProcessDiesAndReturns(t *testing.T) {
 		t.Fatalf("answer %+v", whole)
 	}
 
-	// A second per token leaves time to kill the cloud.
+	// Half a second per token leaves time to kill the cloud.
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
-	ask := h.Command(ctx, "ask", "--seed", "1", "--placement", "sync", "--rtt", "1s", "--wait", "60s", question)
+	ask := h.Command(ctx, "ask", "--seed", "1", "--placement", "sync", "--rtt", "500ms", "--wait", "60s", question)
 	var errs bytes.Buffer
 	ask.Stderr = &errs
 	out, err := ask.StdoutPipe()
@@ -160,6 +162,7 @@ func TestCloudProcessDiesAndReturns(t *testing.T) {
 
 // The device names a cloud that has another vocabulary, and answers alone.
 func TestForeignCloudIsNamed(t *testing.T) {
+	t.Parallel()
 	c, h := newCloud(t), newHome(t)
 	c.serve()
 	if _, stderr, err := h.Run("pair", c.code()); err != nil {
@@ -177,6 +180,7 @@ func TestForeignCloudIsNamed(t *testing.T) {
 
 // An answer waits for a missing cloud once. Within a minute no other does, but each uses the cloud as soon as it is back.
 func TestMissingCloudIsRemembered(t *testing.T) {
+	t.Parallel()
 	c, h := newCloud(t), newHome(t)
 	c.serve()
 	if _, stderr, err := h.Run("pair", c.code()); err != nil {
@@ -229,6 +233,7 @@ func TestMissingCloudIsRemembered(t *testing.T) {
 
 // An answer names its cloud, and a server tells where the cloud was reached until it is lost.
 func TestReachedCloudIsNamed(t *testing.T) {
+	t.Parallel()
 	c, h := newCloud(t), newHome(t)
 	c.serve()
 	if _, stderr, err := h.Run("pair", "--name", "garden", c.code()); err != nil {
@@ -240,26 +245,29 @@ func TestReachedCloudIsNamed(t *testing.T) {
 	if a := h.ask("--local-only", "--max-tokens", "8", question); a.Cloud != nil {
 		t.Errorf("alone, but with cloud %+v", a.Cloud)
 	}
-	s := serve(h, "--wait", "20s")
-	reached := func() bool {
-		s.ask(question, "")
+	s := serve(h, "--wait", "2s")
+	together := func() bool {
+		t.Helper()
+		together := strings.Contains(s.ask(question, ""), `"degraded":false`)
 		_, body := s.do("GET", "/v1/pair", "")
-		at, timed := strings.Contains(body, `"reached":"`+c.address), strings.Contains(body, `"rtt_ms":`)
-		if at != timed {
-			t.Errorf("%s", body)
+		if at, timed := strings.Contains(body, `"reached":"`+c.address), strings.Contains(body, `"rtt_ms":`); at != together || timed != together {
+			t.Errorf("after an answer together (%v): %s", together, body)
 		}
-		return at
+		return together
 	}
-	if !reached() {
-		t.Error("the server does not say where it reached the cloud")
+	for tries := 1; !together(); tries++ { // a busy machine may take longer than the server waits
+		if tries == 30 {
+			t.Fatal("no answer has the cloud")
+		}
 	}
-	if c.kill(); reached() {
-		t.Error("the server says that it reaches a cloud that was killed")
+	if c.kill(); together() {
+		t.Error("an answer with a cloud that was killed")
 	}
 }
 
 // A device that pairs where nobody listens is told what that may come from.
 func TestPairWithNobody(t *testing.T) {
+	t.Parallel()
 	c, h := newCloud(t), newHome(t)
 	if _, stderr, err := h.Run("pair", c.code()); err == nil || !strings.Contains(stderr, "let UDP through?") {
 		t.Errorf("%v, %s", err, stderr)
@@ -268,6 +276,7 @@ func TestPairWithNobody(t *testing.T) {
 
 // A cloud that has forgotten the device says so, and the device answers alone.
 func TestForgottenDeviceIsTold(t *testing.T) {
+	t.Parallel()
 	c, h := newCloud(t), newHome(t)
 	c.serve()
 	if _, stderr, err := h.Run("pair", c.code()); err != nil {
@@ -293,6 +302,7 @@ func TestForgottenDeviceIsTold(t *testing.T) {
 
 // A cloud that was set up again has another key. Every command that needs the cloud says so.
 func TestChangedKeyIsTold(t *testing.T) {
+	t.Parallel()
 	c, h := newCloud(t), newHome(t)
 	c.serve()
 	if _, stderr, err := h.Run("pair", c.code()); err != nil {
@@ -333,6 +343,7 @@ func (h home) wantsPairing(c *cloud, reason string) {
 
 // Dead addresses do not hide a live one, which is tried first the next time.
 func TestDeadAddressesLead(t *testing.T) {
+	t.Parallel()
 	c, h := newCloud(t), newHome(t)
 	c.serve()
 	if _, stderr, err := h.Run("pair", c.code()); err != nil {

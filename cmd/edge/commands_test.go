@@ -169,6 +169,7 @@ func TestCompletion(t *testing.T) {
 
 // A peer has the name that the user gives it.
 func TestPeerNames(t *testing.T) {
+	t.Parallel()
 	c, h := newCloud(t), newHome(t)
 	c.serve()
 	if out, stderr, err := h.Run("pair", "--name", "home", c.code()); err != nil || !strings.Contains(out, "Paired with home") {

@@ -27,6 +27,7 @@ func diffusionFile(t *testing.T, arch string) string {
 
 // A diffusion model denoises without a flag, also on a simulated phone, and its steps can be shown.
 func TestRunDenoises(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	for _, arch := range []string{"llada", "dream"} {
 		file := diffusionFile(t, arch)
@@ -142,6 +143,7 @@ func TestSettling(t *testing.T) {
 // A question and a chat are answered from the documents by a diffusion model: denoised on the device alone, and token by token in
 // a pair, where the placement does not change the text.
 func TestAskDenoises(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	path := filepath.Join(t.TempDir(), "llada.gguf")
 	if err := os.WriteFile(path, tinymodel.GGUF(tinymodel.Spec{Arch: "llada", Seed: 3, Gain: 3, Context: 2048}), 0o644); err != nil {

@@ -7,6 +7,7 @@ import (
 
 // A cloud joins over any emulated distance that is allowed, without a longer --wait.
 func TestDistantCloudJoins(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	stdout, stderr, err := h.Run("ask", "--json", "--seed", "1", "--rtt", "2500ms", question)
 	if err != nil || !strings.Contains(stdout, `"local_only": false`) {

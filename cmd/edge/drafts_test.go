@@ -10,6 +10,7 @@ import (
 
 // Whatever both sides draft with, ask and chat say the same; answers are kept only for the drafter that reads them.
 func TestAnswerDrafts(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	kept := func() (n int) {
 		t.Helper()

@@ -59,6 +59,7 @@ const (
 // Both sides together answer the README's question, and neither side alone does. The text does not depend on the placement
 // or on the distance of the cloud.
 func TestPairAnswersWhatNeitherSideCan(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	var text string
 	for _, placement := range []string{"mirror", "device", "cloud", "sync"} {
@@ -94,6 +95,7 @@ func TestPairAnswersWhatNeitherSideCan(t *testing.T) {
 
 // The sample says both times of the harbour museum in one sentence, and its closing day in the next.
 func TestSampleTimes(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	for q, want := range map[string]string{
 		"When does the harbour museum open?":            "9:30",
@@ -122,6 +124,7 @@ func TestUndividedQuestion(t *testing.T) {
 
 // The same seed gives the same sampled text in every placement; another seed gives another text at some point.
 func TestSeedFixesSampledText(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	texts := map[string]bool{}
 	for _, seed := range []string{"1", "2", "3"} {
@@ -174,6 +177,7 @@ func TestFoldersForOneQuestion(t *testing.T) {
 
 // Where the user's own documents answer, the sample cloud does not, unless that is asked for.
 func TestOwnDocumentsHaveNoSampleCloud(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	notes := filepath.Join(h.Dir, "notes")
 	clitest.Write(t, notes, "garden.txt", "The code of the shed lock is 4031.\n")
@@ -316,6 +320,7 @@ func TestConfigurationOrder(t *testing.T) {
 
 // Values in the configuration file are read like those on the command line. An error names the file and the key, once.
 func TestConfigurationValues(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	dir := filepath.Join(h.Dir, ".config", "tandem", "edge")
 	file := filepath.Join(dir, "config.json")
@@ -340,6 +345,7 @@ func TestConfigurationValues(t *testing.T) {
 
 // A missing home folder is reported once. The samples do not answer in the place of documents that cannot be found.
 func TestNoHome(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	if _, stderr, err := h.RunWith([]string{"HOME="}, "index", "add", "x"); err == nil || strings.Count(stderr, "no home folder") != 1 {
 		t.Errorf("%v: %s", err, stderr)
@@ -389,6 +395,7 @@ func TestActionsAreNoSettings(t *testing.T) {
 
 // Errors name their cause and what to do, on standard error, and set the exit code of their kind.
 func TestErrorsHelp(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	clitest.Write(t, h.Dir, "broken.gguf", "GGUF but no more")
 	for _, c := range []struct {
@@ -526,6 +533,7 @@ func TestIndexLife(t *testing.T) {
 // An index from which everything was removed is empty: no sample document answers unless it is asked for, and then it is
 // named as one.
 func TestSamplesAreNeverSilent(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	marked := func(a askJSON) bool { return strings.Contains(fmt.Sprint(a.Documents), "(sample document)") }
 	if a := h.ask(question); !marked(a) {
@@ -553,6 +561,7 @@ func TestSamplesAreNeverSilent(t *testing.T) {
 
 // An answer comes with the sentence that says it and who was asked; --stats adds what it cost, --quiet leaves only the answer.
 func TestQuietByDefault(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	for _, c := range []struct {
 		flags      []string

@@ -14,6 +14,7 @@ import (
 // A cloud whose model a real llama-server computes answers what it answers with the model itself, refuses a file of
 // another model, and leaves an answer when the server is killed in the midst of it.
 func TestCloudWithLlamaServer(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	file, other := filepath.Join(dir, "reader.gguf"), filepath.Join(dir, "other.gguf")
 	for path, data := range map[string][]byte{file: models.Decoder, other: tinymodel.GGUF(tinymodel.Spec{Words: []string{"cabin"}, Seed: 3})} {

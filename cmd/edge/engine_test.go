@@ -16,6 +16,7 @@ import (
 // A cloud whose model a server computes answers as with the model itself. Without the server's file or its key it does not start,
 // and says why.
 func TestCloudWithAnEngine(t *testing.T) {
+	t.Parallel()
 	c, h := newCloud(t), newHome(t)
 	file := filepath.Join(c.Dir, "reader.gguf")
 	if err := os.WriteFile(file, models.Decoder, 0o600); err != nil {

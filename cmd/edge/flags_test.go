@@ -9,6 +9,7 @@ import (
 
 // Flags out of range or that contradict each other are errors that name them.
 func TestFlagsThatAreRefused(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	clitest.Write(t, h.Dir, "long.txt", strings.Repeat("the boat house ", 2000))
 	for args, want := range map[string]string{

@@ -45,6 +45,7 @@ func TestPlacementAndGammaFlags(t *testing.T) {
 
 // auto reports its choice, greedy gives the same text as mirror, and a recording holds the printed answer.
 func TestGreedyLive(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	record := filepath.Join(h.Dir, "answer.jsonl")
 	mirror := h.ask("--seed", "5", "--temperature", "1", question)

@@ -64,6 +64,7 @@ func TestGreetingAsJSON(t *testing.T) {
 
 // The reply to a greeting names what can be asked: of the samples, or of the user's own documents.
 func TestGreetingNamesOwnDocuments(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	if a := h.ask("Guten Morgen"); !strings.Contains(a.Answer, "harbour museum") || len(a.Parts) > 0 {
 		t.Errorf("with the samples: %q", a.Answer)

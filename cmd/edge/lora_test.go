@@ -58,6 +58,7 @@ func writeAdapter(t *testing.T, path string, size float32) {
 
 // An adapter is added by name, changes what run, ask and chat say, adds up to nothing with its negative, and goes again.
 func TestLora(t *testing.T) {
+	t.Parallel()
 	home := clitest.NewHome(t)
 	file := filepath.Join(home.Dir, "loud.gguf")
 	writeAdapter(t, file, 0.2)
@@ -163,6 +164,7 @@ func TestForecast(t *testing.T) {
 // An adapter for answers changes how the pair's answer sounds, on one side or on both, and not what it says: the values
 // stay, and the documents that the sentences come from.
 func TestAdaptersChangeHowThePairSounds(t *testing.T) {
+	t.Parallel()
 	asked := []struct {
 		question string
 		values   []string

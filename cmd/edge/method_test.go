@@ -11,6 +11,7 @@ import (
 // Each method answers, reports its name, and gives the same text for the same seed. Methods of both sides know the
 // documents of both.
 func TestMethods(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	for method, c := range map[string]struct {
 		flags     []string
@@ -42,6 +43,7 @@ func TestMethods(t *testing.T) {
 
 // A document is sent only if it is a sample, the device asks for it, and the cloud's operator allows it.
 func TestDocumentsStay(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	clitest.Write(t, filepath.Join(h.Dir, "notes"), "key.txt", "The key is under the mat.")
 	for _, c := range []struct{ args, want string }{

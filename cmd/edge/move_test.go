@@ -15,6 +15,7 @@ import (
 // A phone whose address changes during an answer, and that then receives nothing for a second, gives the same text without
 // a remark. A chat goes on with a cloud that was killed and restarted. Session tickets are kept for the next process.
 func TestPhoneMovesBetweenProcesses(t *testing.T) {
+	t.Parallel()
 	c, h := newCloud(t), newHome(t)
 	c.serve()
 	relay, err := netem.Listen(c.address, netem.Config{Delay: 40 * time.Millisecond})

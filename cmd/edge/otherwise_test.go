@@ -11,6 +11,7 @@ import (
 
 // When the sides' documents contradict each other, the answer says so, whichever side has which.
 func TestSidesThatDisagree(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	for _, side := range []string{"mine", "theirs"} {
 		if err := os.Mkdir(filepath.Join(h.Dir, side), 0o755); err != nil {

@@ -47,6 +47,7 @@ func TestConfirm(t *testing.T) {
 
 // A script may use the file with a code again. What its flags ask for is then done to the cloud that is paired already.
 func TestPairAgainFromAFile(t *testing.T) {
+	t.Parallel()
 	id, err := transport.Ephemeral()
 	if err != nil {
 		t.Fatal(err)

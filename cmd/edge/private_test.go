@@ -12,6 +12,7 @@ import (
 // A cloud can be kept private: then every answer with it is, until that is lifted, and pairing again does not lift it. Codes
 // and questions come from standard input, too, where no list of processes shows them.
 func TestPrivateCloud(t *testing.T) {
+	t.Parallel()
 	c, h := newCloud(t), newHome(t)
 	c.serve()
 	typed := func(text string, args ...string) (string, error) {

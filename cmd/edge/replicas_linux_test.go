@@ -25,8 +25,8 @@ func newReplicas(t *testing.T) (replicas []*cloud, folder string) {
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	first := newCloud(t)
-	for _, c := range []*cloud{first, cloudOf(t, first.binary), cloudOf(t, first.binary)} {
+	for range 3 {
+		c := newCloud(t)
 		c.serve("--service", folder, "--advertise", c.address)
 		replicas = append(replicas, c)
 	}
@@ -36,6 +36,7 @@ func newReplicas(t *testing.T) (replicas []*cloud, folder string) {
 // Three processes share one identity and their pairings. Whichever of them is killed, stopped or asked to end in mid-answer, the
 // answer is that of a cloud that stays. A key that one of them removes is refused by all.
 func TestReplicaProcessesEnd(t *testing.T) {
+	t.Parallel()
 	replicas, folder := newReplicas(t)
 	h := newHome(t)
 	out, err := replicas[1].Command("pair", "--service", folder, "--json").Output()

@@ -42,6 +42,7 @@ func TestInventsName(t *testing.T) {
 // Replies come from standard input, from arguments and from a long conversation; none is like another one, and the same command
 // says the same.
 func TestReply(t *testing.T) {
+	t.Parallel()
 	h := clitest.NewHome(t)
 	type replies struct {
 		Replies []replyJSON

@@ -28,6 +28,7 @@ func rewriteJSON(t *testing.T, h clitest.Home, args ...string) (got rewritten) {
 
 // The built-in adapters correct, change the tone and shorten. White space stays.
 func TestRewriteBuiltIn(t *testing.T) {
+	t.Parallel()
 	h := clitest.NewHome(t)
 	for _, c := range []struct{ args, text, want string }{
 		{"--tone polite", "Send me the report by Friday!\n\n  I can't come to the meeting.\n", "Could you please send me the report by Friday?\n\n  I am sorry, but I cannot come to the meeting."},

@@ -15,6 +15,7 @@ import (
 // the documents read are those without a scorer, though it has random weights. The reader trusts the first passages
 // more, so in such an order it may not know, but it says nothing else.
 func TestScorer(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	for name, spec := range map[string]tinymodel.Spec{
 		"encoder": {Arch: "bert", Layers: 1, Dim: 32}, "cross": {Arch: "modern-bert", Layers: 1, Dim: 32, Labels: []string{"relevant"}},

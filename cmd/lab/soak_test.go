@@ -4,8 +4,6 @@ package main
 
 import (
 	"encoding/json"
-	"os/exec"
-	"path/filepath"
 	"testing"
 
 	"tandem/cmd/internal/clitest"
@@ -17,12 +15,9 @@ func TestSoak(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds the programs and runs them for some seconds")
 	}
-	bin := t.TempDir()
-	if out, err := exec.Command("go", "build", "-o", bin, "tandem/cmd/edge", "tandem/cmd/cloud").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
 	h := clitest.NewHome(t)
-	stdout, stderr, err := h.Run("soak", "--json", "--minutes", "0.08", "--devices", "1", "--edge", filepath.Join(bin, "edge"), "--cloud", filepath.Join(bin, "cloud"))
+	stdout, stderr, err := h.Run("soak", "--json", "--minutes", "0.08", "--devices", "1",
+		"--edge", clitest.Build(t, "tandem/cmd/edge"), "--cloud", clitest.Build(t, "tandem/cmd/cloud"))
 	var r soak.Result
 	if err == nil {
 		err = json.Unmarshal([]byte(stdout), &r)

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -23,8 +24,44 @@ func Main(m *testing.M, main func()) {
 	if os.Getenv(runAsProgram) != "" {
 		main()
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	built.remove()
+	os.Exit(code)
 }
+
+// built are the programs that Build has built.
+var built programs
+
+type programs struct {
+	mu    sync.Mutex
+	dir   string
+	paths map[string]string // by package
+}
+
+// Build returns the path of another program, which is built once for all tests of a process. It lasts until Main ends.
+func Build(t *testing.T, pkg string) string {
+	t.Helper()
+	built.mu.Lock()
+	defer built.mu.Unlock()
+	if path := built.paths[pkg]; path != "" {
+		return path
+	}
+	if built.dir == "" {
+		dir, err := os.MkdirTemp("", "tandem-test-*")
+		if err != nil {
+			t.Fatal(err)
+		}
+		built.dir, built.paths = dir, map[string]string{}
+	}
+	path := filepath.Join(built.dir, filepath.Base(pkg)+".exe")
+	if out, err := exec.Command("go", "build", "-o", path, pkg).CombinedOutput(); err != nil {
+		t.Fatalf("build %s: %v\n%s", pkg, err, out)
+	}
+	built.paths[pkg] = path
+	return path
+}
+
+func (p *programs) remove() { os.RemoveAll(p.dir) }
 
 // Home is a home folder for the programs of one test, empty at first.
 type Home struct {

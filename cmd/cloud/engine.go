@@ -18,9 +18,9 @@ type engineFlags struct {
 	EngineKeyFile string `help:"File with the key for --engine. The variable ENGINE_API_KEY may hold it instead." type:"existingfile" placeholder:"FILE"`
 }
 
-// open opens the model: that of the flags, or the vocabulary of one that a server computes. server is nil for a model that is
+// open opens the model: that of the flags, or the vocabulary of one that a server computes. engine is nil for a model that is
 // computed here.
-func (c *serveCmd) open(a *cli.App) (m *model.Model, server *remote.Server, done func() error, err error) {
+func (c *serveCmd) open(a *cli.App) (m *model.Model, engine *remote.Server, done func() error, err error) {
 	if c.Engine == "" {
 		c.Verify = true
 		if m, err = c.Open(a); err != nil {
@@ -41,14 +41,14 @@ func (c *serveCmd) open(a *cli.App) (m *model.Model, server *remote.Server, done
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	if server, err = remote.Open(a, c.Engine, path, remote.Options{Key: key, Log: a.Log}); err != nil {
+	if engine, err = remote.Open(a, c.Engine, path, remote.Options{Key: key, Log: a.Log}); err != nil {
 		return nil, nil, nil, fmt.Errorf("--engine: %w", err)
 	}
-	a.Remark("%s computes the model and returns the likeliest %d tokens of each row", server, server.Top())
-	if host, ok := strings.CutPrefix(server.Base(), "http://"); ok && !api.OnLoopback(strings.Split(host, "/")[0]) {
+	a.Remark("%s computes the model and returns the likeliest %d tokens of each row", engine, engine.Top())
+	if host, ok := strings.CutPrefix(engine.Base(), "http://"); ok && !api.OnLoopback(strings.Split(host, "/")[0]) {
 		a.Remark("passages, questions and the key cross the network to %s unencrypted: use TLS, or a network of your own", host)
 	}
-	return server.Model(), server, server.Close, nil
+	return engine.Model(), engine, engine.Close, nil
 }
 
 // key returns the key for the server, empty for none.

@@ -11,6 +11,7 @@ import (
 	"tandem/api"
 	"tandem/api/page"
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/server"
 	"tandem/decoder"
 	"tandem/node"
 	"tandem/node/batch"
@@ -19,7 +20,7 @@ import (
 // httpFlags let a cloud answer without a device.
 type httpFlags struct {
 	HTTP string `name:"http" help:"Also answer over HTTP on this address, from the cloud's documents alone, with the sentences that support the answers. Default: off." placeholder:"HOST:PORT"`
-	cli.HTTPFlags
+	server.Flags
 }
 
 // web is a cloud's server over HTTP. Its zero value is none.
@@ -46,7 +47,7 @@ func (w web) close() error {
 
 // serveHTTP starts to answer over HTTP, if the flags ask for it, until it is told to end. Answers may
 // continue for as long as drain after the program is told to end; new requests are then refused.
-func (f httpFlags) serveHTTP(a *cli.App, cloud *node.Cloud, m cli.ModelFlags, metrics *cli.Metrics, drain time.Duration) (w web, err error) {
+func (f httpFlags) serveHTTP(a *cli.App, cloud *node.Cloud, m cli.ModelFlags, metrics *server.Metrics, drain time.Duration) (w web, err error) {
 	if f.HTTP == "" {
 		return w, nil
 	}
@@ -64,7 +65,7 @@ func (f httpFlags) serveHTTP(a *cli.App, cloud *node.Cloud, m cli.ModelFlags, me
 		documents = cli.SpanDocuments
 	}
 	cfg := api.Config{
-		Answers: answers, Model: cli.ModelInfo(local.Model, local.Reader, m.Model), Tokens: local.Model.Tokenizer(), Pointing: local.Reader != nil,
+		Answers: answers, Model: server.ModelInfo(local.Model, local.Reader, m.Model), Tokens: local.Model.Tokenizer(), Pointing: local.Reader != nil,
 		Defaults: tandem.Settings{
 			Sampling: tandem.Sampling{TopP: 1, RepeatPenalty: 1}, Nucleus: decoder.DefaultTopP, Support: decoder.DefaultMaxSupport,
 			Gamma: tandem.HalfGamma, MaxTokens: decoder.DefaultMaxTokens, Documents: documents, Weights: weights.String(), Grounded: true,
@@ -78,17 +79,17 @@ func (f httpFlags) serveHTTP(a *cli.App, cloud *node.Cloud, m cli.ModelFlags, me
 	if err != nil {
 		return w, err
 	}
-	l, err := cli.ListenHTTP("--http", f.HTTP)
+	l, err := server.Listen("--http", f.HTTP)
 	if err != nil {
 		return w, errors.Join(err, done())
 	}
-	a.Remark("answering on %s", cli.URL(l.Addr()))
+	a.Remark("answering on %s", server.URL(l.Addr()))
 	ctx, stop := context.WithCancel(context.WithoutCancel(a))
 	ended := make(chan error, 1)
 	last := sync.OnceValue(func() time.Time { return time.Now().Add(drain) })
 	context.AfterFunc(a, func() { last() })
 	left := func() time.Duration { return max(time.Second, time.Until(last())) }
-	go func() { ended <- errors.Join(cli.RunHTTP(ctx, l, api.New(cfg).Handler(), left), done()) }()
+	go func() { ended <- errors.Join(server.Run(ctx, l, api.New(cfg).Handler(), left), done()) }()
 	w.at, w.ended, w.stop = l.Addr(), ended, stop
 	return w, nil
 }

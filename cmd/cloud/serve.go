@@ -13,6 +13,7 @@ import (
 	"tandem"
 	"tandem/api"
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/server"
 	"tandem/decoder"
 	"tandem/examples"
 	"tandem/model"
@@ -101,12 +102,12 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 	if err != nil {
 		return err
 	}
-	m, server, done, err := c.open(a)
+	m, engine, done, err := c.open(a)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	s, err := c.side(a, m, server)
+	s, err := c.side(a, m, engine)
 	defer func() { err = errors.Join(err, s.close()) }()
 	if err != nil {
 		return err
@@ -155,7 +156,7 @@ func (c *serveCmd) listen(a *cli.App, id transport.Identity, peers *transport.Pe
 		Log:      a.Log,
 	})
 	if err != nil {
-		return nil, cli.ListenError("--listen", c.Listen, err)
+		return nil, server.ListenError("--listen", c.Listen, err)
 	}
 	return listener, nil
 }
@@ -206,7 +207,7 @@ func (s side) close() error {
 }
 
 // side opens what the cloud answers with. The side is to be closed, whatever the error.
-func (c *serveCmd) side(a *cli.App, m *model.Model, server *remote.Server) (s side, err error) {
+func (c *serveCmd) side(a *cli.App, m *model.Model, engine *remote.Server) (s side, err error) {
 	if err := warm(a, m); err != nil {
 		return s, err
 	}
@@ -243,8 +244,8 @@ func (c *serveCmd) side(a *cli.App, m *model.Model, server *remote.Server) (s si
 	}
 	s.Local, s.model = cli.NewLocal(m, pointing, s.docs, kv), cli.AnswererName(m, pointing)
 	s.Adapter = adapter
-	if server != nil {
-		s.Passes = server
+	if engine != nil {
+		s.Passes = engine
 	}
 	if s.from == fromSamples {
 		s.Mark = cli.SampleMark
@@ -480,41 +481,41 @@ func (c *serveCmd) announce(a *cli.App, s side, at addresses, cloud *node.Cloud)
 
 // counts are what is counted of a cloud's answers.
 type counts struct {
-	*cli.Metrics
+	*server.Metrics
 	at   net.Addr // where --metrics serves them, nil for nowhere
 	stop func()   // ends that
 }
 
 // observe counts the cloud's answers. It serves the counts if --metrics asks for that.
 func (c *serveCmd) observe(a *cli.App, cloud *node.Cloud) (counts, error) {
-	more := cli.LoadMetrics(cloud.Load)
+	more := server.LoadMetrics(cloud.Load)
 	if cloud.Batch != nil {
-		more = append(more, cli.BatchMetrics(cloud.Batch)...)
+		more = append(more, server.BatchMetrics(cloud.Batch)...)
 	}
-	if server, ok := cloud.Local.Passes.(*remote.Server); ok {
-		more = append(more, cli.EngineMetrics(server.Stats)...)
+	if engine, ok := cloud.Local.Passes.(*remote.Server); ok {
+		more = append(more, server.EngineMetrics(engine.Stats)...)
 	}
 	if c.Bucket != "" {
-		more = append(more, cli.BucketMetrics(cloud.Local.KV.Shares)...)
+		more = append(more, server.BucketMetrics(cloud.Local.KV.Shares)...)
 	}
-	metrics := cli.NewMetrics(more...)
+	metrics := server.NewMetrics(more...)
 	cloud.Observe = metrics.Observe
 	if c.Metrics == "" {
 		return counts{metrics, nil, func() {}}, nil
 	}
 	handler := http.NewServeMux()
 	handler.Handle("/metrics", metrics)
-	l, err := cli.ListenHTTP("--metrics", c.Metrics)
+	l, err := server.Listen("--metrics", c.Metrics)
 	if err != nil {
 		return counts{}, err
 	}
-	server := metricsServer(c.Metrics, handler)
-	go server.Serve(l)
-	a.Remark("metrics on %s/metrics", cli.URL(l.Addr()))
+	pages := metricsServer(c.Metrics, handler)
+	go pages.Serve(l)
+	a.Remark("metrics on %s/metrics", server.URL(l.Addr()))
 	return counts{metrics, l.Addr(), func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(a), time.Second)
 		defer cancel()
-		server.Shutdown(ctx)
+		pages.Shutdown(ctx)
 	}}, nil
 }
 

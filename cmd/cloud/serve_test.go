@@ -20,8 +20,8 @@ import (
 	"testing"
 	"time"
 
-	"tandem/cmd/internal/cli"
 	"tandem/cmd/internal/clitest"
+	"tandem/cmd/internal/server"
 	"tandem/decoder/kvstore"
 	"tandem/model/remote"
 	"tandem/node"
@@ -192,8 +192,8 @@ func TestServeEndsWithItsTerminal(t *testing.T) {
 func TestMetrics(t *testing.T) {
 	engine := remote.Stats{Requests: 5, Retries: 1, Failures: 2, Rows: 8, Kept: 9, Covered: 7.5, Took: time.Second}
 	load := node.Load{Devices: 3, Answers: 2, Waiting: 1, KVReserved: 1 << 20}
-	m := cli.NewMetrics(append(cli.LoadMetrics(func() node.Load { return load }), slices.Concat(cli.BatchMetrics(batch.New(nil, batch.Config{})), cli.EngineMetrics(func() remote.Stats { return engine }),
-		cli.BucketMetrics(func() kvstore.Shares { return kvstore.Shares{Fetched: 1, Missed: 2, Sent: 3, Failed: 4, Left: 5} }))...)...)
+	m := server.NewMetrics(append(server.LoadMetrics(func() node.Load { return load }), slices.Concat(server.BatchMetrics(batch.New(nil, batch.Config{})), server.EngineMetrics(func() remote.Stats { return engine }),
+		server.BucketMetrics(func() kvstore.Shares { return kvstore.Shares{Fetched: 1, Missed: 2, Sent: 3, Failed: 4, Left: 5} }))...)...)
 	server := httptest.NewServer(m)
 	defer server.Close()
 	stats := pair.Stats{

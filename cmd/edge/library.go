@@ -12,6 +12,7 @@ import (
 
 	"tandem/api"
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/server"
 	"tandem/retrieval/passages"
 	"tandem/retrieval/search"
 )
@@ -25,7 +26,7 @@ func (s *session) documents() ([]api.Document, error) {
 	if !ok {
 		return nil, nil // the cloud's alone
 	}
-	return cli.Documents(x, s.own.sample)
+	return server.Documents(x, s.own.sample)
 }
 
 // List implements api.Library.
@@ -108,7 +109,7 @@ func (s *library) Add(ctx context.Context, name string, r io.Reader) (d api.Docu
 
 // documentAt returns what an index says of a file.
 func documentAt(x *search.Index, file string) (api.Document, error) {
-	list, err := cli.Documents(x, false)
+	list, err := server.Documents(x, false)
 	if i := slices.IndexFunc(list, func(d api.Document) bool { return d.Path == file }); i >= 0 {
 		return list[i], err
 	}

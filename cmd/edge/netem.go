@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/server"
 	"tandem/netem"
 )
 
@@ -100,7 +101,7 @@ func (c *netemCmd) check() error {
 func (c *netemCmd) relay(a *cli.App, up, down netem.Config) error {
 	relay, err := netem.ListenOn(c.Listen, c.Target, up, down)
 	if op := (*net.OpError)(nil); errors.As(err, &op) && op.Op == "listen" {
-		return cli.ListenError("--listen", c.Listen, err)
+		return server.ListenError("--listen", c.Listen, err)
 	}
 	if err != nil {
 		return err

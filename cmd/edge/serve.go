@@ -16,6 +16,7 @@ import (
 	"tandem/api"
 	"tandem/api/page"
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/server"
 	"tandem/decoder"
 	"tandem/node"
 	"tandem/node/batch"
@@ -26,7 +27,7 @@ import (
 type serveCmd struct {
 	HTTP  string        `name:"http" help:"Address to listen on." default:"127.0.0.1:7470" placeholder:"HOST:PORT"`
 	Drain time.Duration `help:"How long answers may continue after Ctrl-C, SIGTERM or SIGHUP, while new questions are refused." default:"1s"`
-	cli.HTTPFlags
+	server.Flags
 	answerFlags
 }
 
@@ -59,13 +60,13 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 	if err := c.Configure(a, c.HTTP, &cfg); err != nil {
 		return err
 	}
-	l, err := cli.ListenHTTP("--http", c.HTTP)
+	l, err := server.Listen("--http", c.HTTP)
 	if err != nil {
 		return err
 	}
 	s.announce(a, l.Addr())
 	defer a.Register(cli.Process{Command: "serve", Model: s.model().Name, Documents: s.now.answersFrom(), Address: l.Addr().String()})()
-	return cli.RunHTTP(a, l, api.New(cfg).Handler(), func() time.Duration {
+	return server.Run(a, l, api.New(cfg).Handler(), func() time.Duration {
 		a.MarkDraining()
 		return c.Drain
 	})
@@ -88,14 +89,14 @@ func (s *serving) announce(a *cli.App, at net.Addr) {
 			with = "with " + cli.Escape(c.Name)
 		}
 	}
-	fmt.Fprintf(a.Out, "Answering from %s, %s, on %s\nOpen that address in a browser, or give it to a program that uses OpenAI's or Ollama's API.\n", from, with, cli.URL(at))
+	fmt.Fprintf(a.Out, "Answering from %s, %s, on %s\nOpen that address in a browser, or give it to a program that uses OpenAI's or Ollama's API.\n", from, with, server.URL(at))
 }
 
 // serving answers the questions of an API. When the first documents arrive, it leaves the samples.
 type serving struct {
 	app     *cli.App
 	flags   answerFlags
-	metrics *cli.Metrics
+	metrics *server.Metrics
 
 	denoising chan struct{} // holds one place
 
@@ -140,7 +141,7 @@ const maxPaths = 8
 
 func newServing(a *cli.App, f answerFlags) (*serving, error) {
 	s := &serving{app: a, flags: f, denoising: make(chan struct{}, 1)}
-	s.metrics = cli.NewMetrics()
+	s.metrics = server.NewMetrics()
 	s.flags.Verify = true
 	next, err := s.open()
 	if err != nil {
@@ -248,7 +249,7 @@ func (s *serving) greeting(question string) (reply string, ok bool) {
 func (s *serving) model() api.ModelInfo {
 	ss, leave := s.current()
 	defer leave()
-	return cli.ModelInfo(ss.model, ss.reader, s.flags.Model)
+	return server.ModelInfo(ss.model, ss.reader, s.flags.Model)
 }
 
 // Answer implements api.Answerer.

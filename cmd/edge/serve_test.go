@@ -24,14 +24,14 @@ import (
 	"tandem/node"
 )
 
-// server is an "edge serve" process.
-type server struct {
+// serveProcess is an "edge serve" process.
+type serveProcess struct {
 	home
 	url string
 }
 
 // serve starts the process and waits until it listens.
-func serve(h home, flags ...string) server {
+func serve(h home, flags ...string) serveProcess {
 	h.T.Helper()
 	cmd := h.Command(h.T.Context(), append([]string{"serve", "--json", "--http", "127.0.0.1:0"}, flags...)...)
 	out, err := cmd.StdoutPipe()
@@ -51,11 +51,11 @@ func serve(h home, flags ...string) server {
 		h.T.Fatalf("%v: %+v", err, v)
 	}
 	go io.Copy(io.Discard, out)
-	return server{h, "http://" + v.Listening}
+	return serveProcess{h, "http://" + v.Listening}
 }
 
 // do sends a request and returns the response's body.
-func (s server) do(method, path, body string) (int, string) {
+func (s serveProcess) do(method, path, body string) (int, string) {
 	s.T.Helper()
 	r, err := http.NewRequestWithContext(s.T.Context(), method, s.url+path, strings.NewReader(body))
 	if err != nil {
@@ -73,7 +73,7 @@ func (s server) do(method, path, body string) (int, string) {
 	return response.StatusCode, string(b)
 }
 
-func (s server) ask(question, more string) string {
+func (s serveProcess) ask(question, more string) string {
 	s.T.Helper()
 	code, body := s.do("POST", "/v1/chat/completions", fmt.Sprintf(`{"seed":1,"messages":[{"role":"user","content":%q}]%s}`, question, more))
 	if code != http.StatusOK {
@@ -338,7 +338,7 @@ func TestServeDrains(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := server{h, "http://" + said.Listening}
+	s := serveProcess{h, "http://" + said.Listening}
 	// Over so slow a path it takes several seconds: by default, it is broken off.
 	r, err := http.Post(s.url+"/v1/chat/completions", "application/json",
 		strings.NewReader(`{"stream":true,"messages":[{"role":"user","content":"When does the harbour museum open?"}],"tandem":{"rtt_ms":800,"placement":"sync"}}`))
@@ -396,7 +396,7 @@ func TestServeNeedsAKey(t *testing.T) {
 }
 
 // stream asks over a stream. It returns the text, when its first word came, and when the server had its first token.
-func (s server) stream(question string) (text string, first, token time.Duration, err error) {
+func (s serveProcess) stream(question string) (text string, first, token time.Duration, err error) {
 	began := time.Now()
 	response, err := http.Post(s.url+"/v1/chat/completions", "application/json",
 		strings.NewReader(fmt.Sprintf(`{"stream":true,"seed":1,"messages":[{"role":"user","content":%q}]}`, question)))
@@ -431,7 +431,7 @@ func (s server) stream(question string) (text string, first, token time.Duration
 }
 
 // heap returns the bytes of the server's heap, as /metrics has them.
-func (s server) heap() float64 {
+func (s serveProcess) heap() float64 {
 	_, body := s.do("GET", "/metrics", "")
 	m := regexp.MustCompile(`(?m)^go_memstats_heap_inuse_bytes (\S+)`).FindStringSubmatch(body)
 	if m == nil {

@@ -1,4 +1,6 @@
-package cli
+// Package server is what "edge serve" and "cloud serve" share: the flags of a server over HTTP, its life from the first request
+// to the last, and what it counts. What is answered is for package api.
+package server
 
 import (
 	"context"
@@ -19,14 +21,16 @@ import (
 	"time"
 
 	"tandem/api"
+	"tandem/cmd/internal/cli"
 	"tandem/model"
+	"tandem/model/gguf"
 	"tandem/model/span"
 	"tandem/models"
 	"tandem/retrieval/search"
 )
 
-// HTTPFlags say who may ask over HTTP.
-type HTTPFlags struct {
+// Flags say who may ask over HTTP.
+type Flags struct {
 	APIKey  string   `name:"api-key" help:"File with the key that requests must carry (Authorization: Bearer KEY). It is created, with a random key, if it does not exist. Required to listen beyond this machine." type:"path" placeholder:"FILE"`
 	Host    []string `help:"Other names under which requests may address the server, such as edge.home." placeholder:"NAME"`
 	CORS    []string `name:"cors" help:"Origins of pages that may call the server, such as http://localhost:3000. Default: its own page only." placeholder:"ORIGIN"`
@@ -35,7 +39,7 @@ type HTTPFlags struct {
 }
 
 // Configure completes a server's configuration with the flags, for a server that listens at address.
-func (f HTTPFlags) Configure(a *App, address string, cfg *api.Config) (err error) {
+func (f Flags) Configure(a *cli.App, address string, cfg *api.Config) (err error) {
 	if f.AtOnce < 1 {
 		return fmt.Errorf("--at-once %d: want 1 or more", f.AtOnce)
 	}
@@ -51,7 +55,7 @@ func (f HTTPFlags) Configure(a *App, address string, cfg *api.Config) (err error
 	if cfg.Origins, err = origins(f.CORS); err != nil {
 		return err
 	}
-	cfg.AtOnce, cfg.Version, cfg.Log, cfg.Ending = f.AtOnce, Version(), a.Log, a.Done()
+	cfg.AtOnce, cfg.Version, cfg.Log, cfg.Ending = f.AtOnce, cli.Version(), a.Log, a.Done()
 	if f.APIKey != "" {
 		cfg.Key, err = apiKey(f.APIKey)
 	} else if !api.OnLoopback(address) {
@@ -61,7 +65,7 @@ func (f HTTPFlags) Configure(a *App, address string, cfg *api.Config) (err error
 }
 
 // CheckUnused refuses flags that say nothing without a server over HTTP.
-func (f HTTPFlags) CheckUnused() error {
+func (f Flags) CheckUnused() error {
 	for _, flag := range []struct {
 		name  string
 		given bool
@@ -98,11 +102,11 @@ func origins(given []string) (list []string, err error) {
 
 // OpenEncoder opens the model that --encoder names, if it does, for a server's configuration. compute says what computes it.
 // The returned function closes it.
-func (f HTTPFlags) OpenEncoder(a *App, compute ModelFlags, cfg *api.Config) (done func() error, err error) {
+func (f Flags) OpenEncoder(a *cli.App, compute cli.ModelFlags, cfg *api.Config) (done func() error, err error) {
 	if f.Encoder == "" {
 		return func() error { return nil }, nil
 	}
-	m, err := ModelFlags{Model: f.Encoder, Compute: compute.Compute, Threads: compute.Threads, Verify: true}.Open(a)
+	m, err := cli.ModelFlags{Model: f.Encoder, Compute: compute.Compute, Threads: compute.Threads, Verify: true}.Open(a)
 	if err != nil {
 		return nil, fmt.Errorf("--encoder: %w", err)
 	}
@@ -127,7 +131,7 @@ func apiKey(path string) (string, error) {
 		var random [24]byte
 		rand.Read(random[:])
 		key := base64.RawURLEncoding.EncodeToString(random[:])
-		if err := MakePrivateDir(filepath.Dir(path)); err != nil {
+		if err := cli.MakePrivateDir(filepath.Dir(path)); err != nil {
 			return "", fmt.Errorf("--api-key: %w", err)
 		}
 		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -160,10 +164,10 @@ func apiKey(path string) (string, error) {
 // lastWords is how long requests have to tell their clients that the server ends.
 const lastWords = time.Second
 
-// RunHTTP serves until ctx ends, and then lets requests continue for as long as drain says then. While there are some, it takes
-// new ones, so that h can say why they are refused. When it returns, no request is left, so what answers them may be closed. It drops clients that are slow to ask; api drops those that are
-// slow to read.
-func RunHTTP(ctx context.Context, l net.Listener, h http.Handler, drain func() time.Duration) error {
+// Run serves until ctx ends, and then lets requests continue for as long as drain says then. While there are some, it takes new
+// ones, so that h can say why they are refused. When it returns, no request is left, so what answers them may be closed. It drops
+// clients that are slow to ask; package api drops those that are slow to read.
+func Run(ctx context.Context, l net.Listener, h http.Handler, drain func() time.Duration) error {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
 	requests, giveUp := context.WithCancelCause(context.WithoutCancel(ctx))
@@ -264,8 +268,11 @@ func (d *door) close() {
 // for the built-in one.
 func ModelInfo(m *model.Model, reader *span.Reader, path string) api.ModelInfo {
 	if reader != nil {
-		row := builtIn(SpanReader, models.Span)
-		return api.ModelInfo{Name: row.Name, Arch: row.Architecture, Size: row.Size, Parameters: row.Parameters, Modified: time.Now()}
+		info := api.ModelInfo{Name: cli.SpanReader, Arch: span.Architecture, Size: int64(len(models.Span)), Modified: time.Now()}
+		if f, err := gguf.Parse(cli.SpanReader, models.Span); err == nil {
+			info.Parameters = span.Parameters(f)
+		}
+		return info
 	}
 	c := m.Config()
 	info := api.ModelInfo{Name: c.Name, Arch: c.Arch, Context: c.Context, Parameters: m.Parameters(), Modified: time.Now()}

@@ -1,4 +1,4 @@
-package cli
+package server
 
 import (
 	"bufio"
@@ -63,7 +63,7 @@ func (p *pipes) get(t *testing.T) <-chan error {
 
 // A server that ends lets requests continue for some time, then ends them, and returns when none is left: what they use is
 // closed then. That also holds for a server that fails.
-func TestRunHTTPWaitsForRequests(t *testing.T) {
+func TestRunWaitsForRequests(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		takes time.Duration // a request that nobody ends
@@ -91,7 +91,7 @@ func TestRunHTTPWaitsForRequests(t *testing.T) {
 				ctx, end := context.WithCancel(t.Context())
 				defer end()
 				ended := make(chan error, 1)
-				go func() { ended <- RunHTTP(ctx, l, h, func() time.Duration { return 10 * time.Second }) }()
+				go func() { ended <- Run(ctx, l, h, func() time.Duration { return 10 * time.Second }) }()
 				response := l.get(t)
 				synctest.Wait()
 				began, broken := time.Now(), errors.New("broken")
@@ -117,7 +117,7 @@ func TestRunHTTPWaitsForRequests(t *testing.T) {
 }
 
 // A request whose time is up learns why, and its client gets what it then writes.
-func TestRunHTTPSaysWhyItEnds(t *testing.T) {
+func TestRunSaysWhyItEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			<-r.Context().Done()
@@ -129,7 +129,7 @@ func TestRunHTTPSaysWhyItEnds(t *testing.T) {
 		l := newPipes()
 		ctx, end := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
-		go func() { ended <- RunHTTP(ctx, l, h, func() time.Duration { return time.Second }) }()
+		go func() { ended <- Run(ctx, l, h, func() time.Duration { return time.Second }) }()
 		response := l.get(t)
 		synctest.Wait()
 		end()
@@ -141,7 +141,7 @@ func TestRunHTTPSaysWhyItEnds(t *testing.T) {
 
 // While a request is given to its end, others reach the handler, which says that the server ends. Once the last has left, or its
 // time is up, nobody gets in.
-func TestRunHTTPRefusesWhileItDrains(t *testing.T) {
+func TestRunRefusesWhileItDrains(t *testing.T) {
 	for takes, want := range map[time.Duration]time.Duration{7 * time.Second: 7 * time.Second, time.Hour: 10 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
 			var came atomic.Int64
@@ -157,7 +157,7 @@ func TestRunHTTPRefusesWhileItDrains(t *testing.T) {
 			l := newPipes()
 			ctx, end := context.WithCancel(t.Context())
 			ended := make(chan error, 1)
-			go func() { ended <- RunHTTP(ctx, l, h, func() time.Duration { return 10 * time.Second }) }()
+			go func() { ended <- Run(ctx, l, h, func() time.Duration { return 10 * time.Second }) }()
 			first := l.get(t)
 			synctest.Wait()
 			began := time.Now()

@@ -1,4 +1,4 @@
-package cli
+package server
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"tandem"
+	"tandem/decoder/kvstore"
 	"tandem/model/remote"
 	"tandem/node"
 	"tandem/node/batch"
@@ -45,6 +46,20 @@ func BatchMetrics(b *batch.Batch) []prometheus.Collector {
 		counter("tandem_batch_jobs_total", "Answers in these passes: divided by the passes, how many share one.", func(s batch.Stats) float64 { return float64(s.Jobs) }),
 		counter("tandem_batch_seconds_total", "Time of these passes.", func(s batch.Stats) float64 { return s.Took.Seconds() }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "tandem_batch_waiting", Help: "Jobs that wait for a pass."}, func() float64 { return float64(b.Stats().Waiting) }),
+	}
+}
+
+// BucketMetrics returns metrics that read what a store has exchanged with its bucket when they are asked for.
+func BucketMetrics(shares func() kvstore.Shares) []prometheus.Collector {
+	counter := func(name, help string, value func(kvstore.Shares) int) prometheus.Collector {
+		return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, func() float64 { return float64(value(shares())) })
+	}
+	return []prometheus.Collector{
+		counter("tandem_bucket_fetched_total", "Computed passages that came from the bucket.", func(s kvstore.Shares) int { return s.Fetched }),
+		counter("tandem_bucket_missed_total", "Passages that the bucket does not have.", func(s kvstore.Shares) int { return s.Missed }),
+		counter("tandem_bucket_sent_total", "Computed passages that were sent to the bucket.", func(s kvstore.Shares) int { return s.Sent }),
+		counter("tandem_bucket_failed_total", "Requests to the bucket that failed.", func(s kvstore.Shares) int { return s.Failed }),
+		counter("tandem_bucket_left_total", "Passages that were not asked for, kept or sent, because requests or the disk failed or many wait.", func(s kvstore.Shares) int { return s.Left }),
 	}
 }
 

@@ -1,4 +1,4 @@
-package cli
+package server
 
 import (
 	"errors"
@@ -7,10 +7,12 @@ import (
 	"net/netip"
 	"strings"
 	"syscall"
+
+	"tandem/cmd/internal/cli"
 )
 
-// ListenHTTP listens at the address that a flag gave. At 0.0.0.0, package net would also listen over IPv6.
-func ListenHTTP(flag, address string) (net.Listener, error) {
+// Listen listens at the address that a flag gave. At 0.0.0.0, package net would also listen over IPv6.
+func Listen(flag, address string) (net.Listener, error) {
 	network := "tcp"
 	if host, _, err := net.SplitHostPort(address); err == nil {
 		if ip, err := netip.ParseAddr(host); err == nil && ip.Is4() {
@@ -48,13 +50,13 @@ func ListenError(flag, address string, err error) error {
 	}
 	switch {
 	case errors.As(err, &wrong) && strings.HasSuffix(address, wrong.Addr): // not of another address
-		return fmt.Errorf("%s %s: %s: give HOST:PORT, such as %s", flag, Escape(address), wrong.Err, example)
+		return fmt.Errorf("%s %s: %s: give HOST:PORT, such as %s", flag, cli.Escape(address), wrong.Err, example)
 	case errors.As(err, &name) && strings.HasSuffix(name.Err, "unknown port"): // the net package looks up ports, too
-		return fmt.Errorf("%s %s: unknown port: give HOST:PORT, such as %s", flag, Escape(address), example)
+		return fmt.Errorf("%s %s: unknown port: give HOST:PORT, such as %s", flag, cli.Escape(address), example)
 	case errors.As(err, &name):
-		return fmt.Errorf("%s %s: %w: give an address of this machine", flag, Escape(address), name)
+		return fmt.Errorf("%s %s: %w: give an address of this machine", flag, cli.Escape(address), name)
 	case errors.As(err, &cause):
-		return fmt.Errorf("%s %s: %w%s", flag, Escape(address), cause, wayToListen(cause))
+		return fmt.Errorf("%s %s: %w%s", flag, cli.Escape(address), cause, wayToListen(cause))
 	}
 	return err
 }

@@ -1,21 +1,23 @@
-package cli
+package server
 
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"strings"
 	"syscall"
 	"testing"
 
 	"tandem/api"
+	"tandem/cmd/internal/cli"
 	"tandem/transport"
 )
 
 // An IPv4 address is listened at over IPv4 alone, and what is printed can be opened in a browser.
-func TestListenHTTP(t *testing.T) {
+func TestListen(t *testing.T) {
 	for address, want := range map[string]string{"0.0.0.0:0": "http://127.0.0.1:", ":0": "http://127.0.0.1:", "127.0.0.2:0": "http://127.0.0.2:"} {
-		l, err := ListenHTTP("--http", address)
+		l, err := Listen("--http", address)
 		if err != nil {
 			t.Skip(err)
 		}
@@ -32,22 +34,22 @@ func TestListenHTTP(t *testing.T) {
 			t.Error("0.0.0.0 is served over IPv6")
 		}
 	}
-	if l, err := ListenHTTP("--http", "[::1]:0"); err == nil {
+	if l, err := Listen("--http", "[::1]:0"); err == nil {
 		defer l.Close()
 		if got := URL(l.Addr()); !strings.HasPrefix(got, "http://[::1]:") {
 			t.Errorf("%s", got)
 		}
 	}
-	if _, err := ListenHTTP("--http", "0.0.0.0"); err == nil || !strings.HasPrefix(err.Error(), "--http 0.0.0.0: missing port") {
+	if _, err := Listen("--http", "0.0.0.0"); err == nil || !strings.HasPrefix(err.Error(), "--http 0.0.0.0: missing port") {
 		t.Errorf("%v", err)
 	}
 }
 
 // A name of the server is one that a request's Host can hold.
 func TestHostNames(t *testing.T) {
-	a, _, _ := testApp(t)
+	a := &cli.App{Context: t.Context(), Log: slog.New(slog.DiscardHandler)}
 	for name, fine := range map[string]bool{"edge.home": true, "Edge-1": true, "fe80::1": true, "a b": false, "edge.home:80": false, "http://edge.home": false, "": false} {
-		err := HTTPFlags{AtOnce: 1, Host: []string{name}}.Configure(a, "127.0.0.1:0", &api.Config{})
+		err := Flags{AtOnce: 1, Host: []string{name}}.Configure(a, "127.0.0.1:0", &api.Config{})
 		if (err == nil) != fine || !fine && !strings.Contains(err.Error(), "--host") {
 			t.Errorf("%q: %v", name, err)
 		}

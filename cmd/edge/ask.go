@@ -13,6 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/prompt"
 	"tandem/node"
 )
 
@@ -99,7 +100,7 @@ func (c *askCmd) Run(a *cli.App) (err error) {
 }
 
 // maxText is how many bytes of a question or prompt are read.
-const maxText = 1 << 20
+const maxText = prompt.MaxBytes
 
 // text returns the text that the flags give, which errors call what it is for, the arguments as one text or, without
 // any of these, standard input.

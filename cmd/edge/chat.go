@@ -11,6 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/prompt"
 	"tandem/model/chat"
 	"tandem/node"
 )
@@ -78,18 +79,38 @@ func (s *session) answersFrom() string {
 
 // reader returns what reads questions: an editor for a person, else lines.
 func (c *chatCmd) reader(a *cli.App, person bool) (func() (string, error), error) {
-	if person && !a.Globals.JSON && term.IsTerminal(int(os.Stdout.Fd())) && !cli.DumbTerminal() {
-		return openEditor(a, !c.NoHistory)
+	in := prompt.Input{Person: person && !a.Globals.JSON, Complete: complete}
+	for _, c := range chatCommands() {
+		in.Commands = append(in.Commands, prompt.Command{Name: "/" + c.names[0], Help: c.help})
 	}
-	prompt := ""
-	if person && !a.Globals.JSON {
-		prompt = "> "
+	if in.Person && term.IsTerminal(int(os.Stdout.Fd())) && !cli.DumbTerminal() {
+		if !c.NoHistory {
+			in.History = openQuestions(a)
+		}
+		return prompt.Editor(a, in)
 	}
-	return readLines(a, prompt), nil
+	return prompt.Lines(a, in), nil
 }
 
-// errCleared is returned for a line that the user gave up with Ctrl-C.
-var errCleared = errors.New("interrupted")
+// openQuestions opens the questions of earlier chats. It returns nil if they cannot be read.
+func openQuestions(a *cli.App) *prompt.History {
+	path, err := questionsPath(a)
+	var asked *prompt.History
+	if err == nil {
+		asked, err = prompt.OpenHistory(path, isQuestion)
+	}
+	if err != nil {
+		a.Remark("the questions of this chat are not kept: %v", err)
+		return nil
+	}
+	return asked
+}
+
+// isQuestion reports whether an input is no command.
+func isQuestion(text string) bool {
+	_, _, is := command(text)
+	return !is
+}
 
 // conversation is a chat in progress.
 type conversation struct {
@@ -115,14 +136,14 @@ func (t *conversation) run(read func() (string, error)) error {
 	for {
 		line, err := read()
 		switch {
-		case errors.Is(err, errCleared):
+		case errors.Is(err, prompt.ErrCleared):
 			if line == "" {
 				t.app.Remark("Ctrl-D or /exit ends the chat.")
 			}
 			continue
 		case errors.Is(err, io.EOF):
 			return t.end()
-		case errors.Is(err, errLong):
+		case errors.Is(err, prompt.ErrLong):
 			if err := t.complain("", err); err != nil {
 				return err
 			}

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -182,52 +181,5 @@ func TestThreeQuotes(t *testing.T) {
 		if complete(text) != want.complete || unquote(text) != want.inside {
 			t.Errorf("%q: complete %v, inside %q", text, complete(text), unquote(text))
 		}
-	}
-}
-
-// The questions of chats are kept for their owner alone, each once in a row, and not without end.
-func TestQuestionsAreKept(t *testing.T) {
-	home := t.TempDir()
-	t.Setenv("HOME", home)
-	t.Setenv("XDG_STATE_HOME", "")
-	path := filepath.Join(home, "questions.jsonl")
-	h := &inputHistory{path: path}
-	for _, text := range []string{"one", "one", " ", "two\nlines", "one"} {
-		if _, err := h.Write(text); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.Chmod(path, 0o644); err != nil { // as an older version may have left it
-		t.Fatal(err)
-	}
-	again := &inputHistory{path: path}
-	if err := again.load(); err != nil || !slices.Equal(again.list, []string{"one", "two\nlines", "one"}) {
-		t.Errorf("%q, %v", again.list, err)
-	}
-	if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
-		t.Errorf("%v, %v", info.Mode(), err)
-	}
-	if text, err := again.GetLine(1); text != "two\nlines" || err != nil {
-		t.Errorf("%q, %v", text, err)
-	}
-	for _, i := range []int{-1, 3} {
-		if _, err := again.GetLine(i); err == nil {
-			t.Errorf("question %d of 3", i)
-		}
-	}
-	var many strings.Builder
-	for i := range 2*maxQuestions + 5 {
-		fmt.Fprintf(&many, "\"q%d\"\n", i)
-	}
-	many.WriteString("broken\n")
-	if err := os.WriteFile(path, []byte(many.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	last := &inputHistory{path: path}
-	if err := last.load(); err != nil || len(last.list) != maxQuestions || last.list[0] != fmt.Sprintf("q%d", maxQuestions+5) {
-		t.Errorf("%d questions, %v", len(last.list), err)
-	}
-	if text, err := os.ReadFile(path); err != nil || strings.Count(string(text), "\n") != maxQuestions {
-		t.Errorf("%d lines are left, %v", strings.Count(string(text), "\n"), err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/prompt"
 	"tandem/model"
 	"tandem/specdec"
 )
@@ -22,6 +23,12 @@ type historyCmd struct {
 func historyDir(a *cli.App) (string, error) {
 	dirs, err := a.Dirs()
 	return filepath.Join(dirs.Data, "history"), err
+}
+
+// questionsPath returns the file of the questions of this user's chats.
+func questionsPath(a *cli.App) (string, error) {
+	dirs, err := a.Dirs()
+	return filepath.Join(dirs.State, "questions.jsonl"), err
 }
 
 // openHistory opens the history of a model's vocabulary.
@@ -53,10 +60,9 @@ func (c *historyList) Run(a *cli.App) error {
 	if err != nil {
 		return err
 	}
-	asked := &inputHistory{}
-	if path, err := questionsPath(a); err == nil {
-		asked.path = path
-		if err := asked.load(); err != nil {
+	asked, path := &prompt.History{}, ""
+	if path, err = questionsPath(a); err == nil {
+		if asked, err = prompt.OpenHistory(path, isQuestion); err != nil {
 			return err
 		}
 	}
@@ -67,7 +73,7 @@ func (c *historyList) Run(a *cli.App) error {
 		return a.JSON(map[string]any{"folder": dir, "histories": files, "questions": asked.Len()})
 	}
 	if asked.Len() > 0 {
-		fmt.Fprintf(a.Out, "%s of chats in %s\n", cli.Count(asked.Len(), "question"), asked.path)
+		fmt.Fprintf(a.Out, "%s of chats in %s\n", cli.Count(asked.Len(), "question"), path)
 	}
 	if len(files) == 0 {
 		if asked.Len() == 0 {
@@ -103,8 +109,7 @@ func (c *historyClear) Run(a *cli.App) error {
 	if err != nil {
 		return err
 	}
-	asked := &inputHistory{path: path}
-	asked.load() // a file that cannot be read is removed all the same
+	asked, _ := prompt.OpenHistory(path, isQuestion) // a file that cannot be read is removed all the same
 	gone := os.Remove(path)
 	if gone != nil && !errors.Is(gone, fs.ErrNotExist) {
 		return gone

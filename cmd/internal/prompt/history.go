@@ -1,4 +1,4 @@
-package main
+package prompt
 
 import (
 	"bufio"
@@ -14,35 +14,28 @@ import (
 	"tandem/cmd/internal/cli"
 )
 
-// inputHistory is what was typed in chats, in a file that only its owner can read: a JSON string on each line, the oldest
-// first. It is a history of the line editor, which calls it on one goroutine.
-type inputHistory struct {
+// History is what was typed, in a file that only its owner can read: a JSON string on each line, the oldest first. It is a
+// history of the line editor, which calls it on one goroutine.
+type History struct {
 	path string
+	keep func(text string) bool
 	list []string
 }
 
 const (
-	maxQuestions     = 1000    // kept
-	maxQuestionsFile = 4 << 20 // bytes read, the last of the file
+	maxInputs = 1000    // kept
+	maxFile   = 4 << 20 // bytes read, the last of the file
 )
 
-// openQuestions reads the questions of earlier chats.
-func openQuestions(a *cli.App) (*inputHistory, error) {
-	path, err := questionsPath(a)
-	if err != nil {
-		return nil, err
-	}
-	h := &inputHistory{path: path}
+// OpenHistory reads the history in a file, which need not exist. Of what is typed from now on, the file gets what keep accepts.
+// After an error, the history has what could be read.
+func OpenHistory(path string, keep func(text string) bool) (*History, error) {
+	h := &History{path: path, keep: keep}
 	return h, h.load()
 }
 
-func questionsPath(a *cli.App) (string, error) {
-	dirs, err := a.Dirs()
-	return filepath.Join(dirs.State, "questions.jsonl"), err
-}
-
-// load reads the file, corrects its permissions and, if it has grown long, leaves the newest questions in it.
-func (h *inputHistory) load() error {
+// load reads the file, corrects its permissions and, if it has grown long, leaves the newest inputs in it.
+func (h *History) load() error {
 	f, err := os.Open(h.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -56,10 +49,10 @@ func (h *inputHistory) load() error {
 		return err
 	}
 	in := bufio.NewScanner(f)
-	in.Buffer(nil, maxQuestionsFile+1)
-	long := info.Size() > maxQuestionsFile
+	in.Buffer(nil, maxFile+1)
+	long := info.Size() > maxFile
 	if long {
-		if _, err := f.Seek(-maxQuestionsFile, io.SeekEnd); err != nil {
+		if _, err := f.Seek(-maxFile, io.SeekEnd); err != nil {
 			return err
 		}
 		in.Scan() // the rest of a line
@@ -73,19 +66,19 @@ func (h *inputHistory) load() error {
 	if err := errors.Join(in.Err(), os.Chmod(h.path, 0o600)); err != nil {
 		return err
 	}
-	long = long || len(h.list) > maxQuestions+maxQuestions/4
-	h.list = h.list[max(0, len(h.list)-maxQuestions):]
+	long = long || len(h.list) > maxInputs+maxInputs/4
+	h.list = h.list[max(0, len(h.list)-maxInputs):]
 	if long {
-		return h.store() // rarely, because another chat may add to the file
+		return h.store() // rarely, because another process may add to the file
 	}
 	return nil
 }
 
 // store writes the whole file.
-func (h *inputHistory) store() error {
+func (h *History) store() error {
 	var text strings.Builder
-	for _, q := range h.list {
-		line, err := json.Marshal(q)
+	for _, input := range h.list {
+		line, err := json.Marshal(input)
 		if err != nil {
 			return err
 		}
@@ -94,15 +87,15 @@ func (h *inputHistory) store() error {
 	return cli.WriteFile(h.path, []byte(text.String()))
 }
 
-// Write adds what was typed, unless it is what was typed before. The file gets questions only.
-func (h *inputHistory) Write(text string) (int, error) {
+// Write adds what was typed, unless it is what was typed before.
+func (h *History) Write(text string) (int, error) {
 	text = strings.TrimSpace(text)
 	if text == "" || len(h.list) > 0 && h.list[len(h.list)-1] == text {
 		return len(h.list), nil
 	}
 	h.list = append(h.list, text)
-	if _, _, is := command(text); is {
-		return len(h.list), nil // for this chat alone
+	if !h.keep(text) {
+		return len(h.list), nil // for this process alone
 	}
 	line, err := json.Marshal(text)
 	if err == nil {
@@ -111,7 +104,7 @@ func (h *inputHistory) Write(text string) (int, error) {
 	return len(h.list), err
 }
 
-// appendLine adds a line to a file, which it makes for the user alone. Chats that run at the same time all add theirs. A line
+// appendLine adds a line to a file, which it makes for the user alone. Processes that run at the same time all add theirs. A line
 // that was written in part, because the disk was full, stays on its own.
 func appendLine(path string, line []byte) error {
 	if err := cli.MakePrivateDir(filepath.Dir(path)); err != nil {
@@ -133,15 +126,15 @@ func appendLine(path string, line []byte) error {
 }
 
 // GetLine returns an earlier text; 0 is the oldest.
-func (h *inputHistory) GetLine(i int) (string, error) {
+func (h *History) GetLine(i int) (string, error) {
 	if i < 0 || i >= len(h.list) {
-		return "", fmt.Errorf("question %d of %d", i, len(h.list))
+		return "", fmt.Errorf("input %d of %d", i, len(h.list))
 	}
 	return h.list[i], nil
 }
 
 // Len returns how many texts are kept.
-func (h *inputHistory) Len() int { return len(h.list) }
+func (h *History) Len() int { return len(h.list) }
 
 // Dump returns all texts. The editor does not use it.
-func (h *inputHistory) Dump() any { return h.list }
+func (h *History) Dump() any { return h.list }

@@ -1,7 +1,6 @@
-package main
+package prompt
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -16,8 +15,8 @@ import (
 	"tandem/cmd/internal/cli"
 )
 
-// openEditor returns a function that reads a question with a line editor. With keep, it remembers the questions on disk.
-func openEditor(a *cli.App, keep bool) (func() (string, error), error) {
+// Editor returns a function that reads an input with a line editor. Standard input and output must be a terminal.
+func Editor(a *cli.App, in Input) (func() (string, error), error) {
 	shell, err := newShell()
 	if err != nil {
 		a.Remark("the settings of the line editor cannot be read (INPUTRC or .inputrc): %v", err)
@@ -26,16 +25,11 @@ func openEditor(a *cli.App, keep bool) (func() (string, error), error) {
 			return nil, err
 		}
 	}
-	if err := settle(shell); err != nil {
+	if err := in.settle(shell); err != nil {
 		return nil, fmt.Errorf("line editor: %w", err)
 	}
-	if keep {
-		asked, err := openQuestions(a)
-		if err != nil {
-			a.Remark("the questions of this chat are not kept: %v", err)
-		} else {
-			shell.History.Add("questions", asked)
-		}
+	if in.History != nil {
+		shell.History.Add("history", in.History)
 	}
 	screen := int(os.Stdin.Fd())
 	before, err := term.GetState(screen)
@@ -56,7 +50,7 @@ func openEditor(a *cli.App, keep bool) (func() (string, error), error) {
 		case r := <-read:
 			term.Restore(screen, before) // also after a panic
 			if errors.Is(r.err, readline.ErrInterrupt) {
-				return r.line, errCleared
+				return r.line, ErrCleared
 			}
 			return r.line, r.err
 		case <-a.Done(): // the editor still reads: give the terminal back
@@ -66,8 +60,8 @@ func openEditor(a *cli.App, keep bool) (func() (string, error), error) {
 	}, nil
 }
 
-// settle gives a line editor the prompts and habits of a chat.
-func settle(shell *readline.Shell) error {
+// settle gives a line editor its prompts and habits.
+func (in Input) settle(shell *readline.Shell) error {
 	for option, on := range map[string]bool{
 		"enable-bracketed-paste":       true,
 		"convert-meta":                 false, // text is UTF-8, whatever an inputrc says
@@ -88,11 +82,11 @@ func settle(shell *readline.Shell) error {
 		// Asked for the cursor's place, the library loses keys that arrive with the reply, and waits forever for a terminal that
 		// gives none. Only its menus need to know.
 		shell.Config.Set("cursor-position-probe", shell.Keymap.Local() != "" && tells())
-		return room(*shell.Line()) + prompt
+		return room(*shell.Line()) + sign
 	})
 	shell.Prompt.Secondary(func() string { return "  " })
-	shell.AcceptMultiline = func(line []rune) bool { return complete(string(line)) }
-	shell.Completer = completeCommand
+	shell.AcceptMultiline = func(line []rune) bool { return in.Complete(string(line)) }
+	shell.Completer = in.completions
 	for _, keys := range shell.Config.Binds { // the library's "complete" chooses without a list
 		if keys["\t"].Action == "complete" {
 			keys["\t"] = inputrc.Bind{Action: "menu-complete"}
@@ -128,9 +122,6 @@ func deleteChar(shell *readline.Shell) {
 	}
 }
 
-// prompt stands before a question.
-const prompt = "> "
-
 // room returns what makes a terminal scroll until the line and one row below it fit under the cursor, which stays where it
 // is. The library clears the row below.
 func room(line []rune) string {
@@ -148,11 +139,11 @@ func room(line []rune) string {
 // rows returns how many rows of a terminal a line may take behind the prompt. It counts two columns for a character that may
 // be wide.
 func rows(line []rune, columns int) int {
-	n, used := 1, len(prompt)
+	n, used := 1, len(sign)
 	for _, r := range line {
 		switch {
 		case r == '\n':
-			n, used = n+1+used/columns, len(prompt)
+			n, used = n+1+used/columns, len(sign)
 		case r == '\t':
 			used += 5
 		case r >= 0x1100:
@@ -183,93 +174,14 @@ func recovered(err *error) {
 	}
 }
 
-// completeCommand offers the commands of a chat where a line begins with a slash.
-func completeCommand(line []rune, _ int) readline.Completions {
+// completions offers the commands where a line begins with a slash.
+func (in Input) completions(line []rune, _ int) readline.Completions {
 	if len(line) == 0 || line[0] != '/' || strings.ContainsAny(string(line), " \t\n") {
 		return readline.Completions{}
 	}
 	var words []string
-	for _, c := range chatCommands() {
-		words = append(words, "/"+c.names[0], c.help)
+	for _, c := range in.Commands {
+		words = append(words, c.Name, c.Help)
 	}
 	return readline.CompleteValuesDescribed(words...)
-}
-
-// typed is a line from standard input, or why there is none.
-type typed struct {
-	line string
-	err  error
-}
-
-// errLong is returned for a line that is too long to be a question.
-var errLong = fmt.Errorf("a line of more than %s is no question: it was left out", cli.Bytes(maxText))
-
-// readLines returns a function that reads a question from standard input, after a prompt. It reads on a goroutine, so that
-// an interrupt need not wait for a read to end.
-func readLines(a *cli.App, prompt string) func() (string, error) {
-	lines := make(chan typed)
-	go func() {
-		defer close(lines)
-		in := bufio.NewReader(os.Stdin)
-		for {
-			line, err := nextLine(in)
-			lines <- typed{line, err}
-			if err != nil && err != errLong {
-				return
-			}
-		}
-	}()
-	next := func() (string, error) {
-		interrupted := make(chan struct{})
-		if prompt != "" { // a person has typed a line that is not wanted
-			defer a.CatchInterrupt(func() { close(interrupted) })()
-		}
-		fmt.Fprint(a.Aside, prompt)
-		select {
-		case t, open := <-lines:
-			if !open {
-				return "", io.EOF
-			}
-			return t.line, t.err
-		case <-interrupted:
-			fmt.Fprintln(a.Aside)
-			return "", errCleared
-		case <-a.Done():
-			return "", a.Err()
-		}
-	}
-	return func() (string, error) {
-		text, err := next()
-		for err == nil && !complete(text) && len(text) < maxText {
-			var line string
-			if line, err = next(); err == nil {
-				text += "\n" + line
-			}
-		}
-		if errors.Is(err, io.EOF) && text != "" {
-			return text, nil // an unfinished question of several lines
-		}
-		return text, err
-	}
-}
-
-// nextLine reads a line without its end. A line of more than maxText is read to its end and is errLong.
-func nextLine(in *bufio.Reader) (string, error) {
-	var line []byte
-	long := false
-	for {
-		part, err := in.ReadSlice('\n')
-		if long = long || len(line)+len(part) > maxText; !long {
-			line = append(line, part...)
-		}
-		switch {
-		case errors.Is(err, bufio.ErrBufferFull):
-		case long:
-			return "", errLong
-		case err != nil && (err != io.EOF || len(line) == 0):
-			return "", err
-		default:
-			return strings.TrimSuffix(strings.TrimSuffix(string(line), "\n"), "\r"), nil
-		}
-	}
 }

@@ -5,19 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
-	"net/http"
-	"slices"
 	"time"
 
 	"tandem"
-	"tandem/api"
 	"tandem/cmd/internal/cli"
 	"tandem/cmd/internal/server"
 	"tandem/decoder"
-	"tandem/examples"
-	"tandem/model"
-	"tandem/model/remote"
 	"tandem/node"
 	"tandem/node/batch"
 	"tandem/transport"
@@ -94,11 +87,7 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 	if err := c.check(); err != nil {
 		return err
 	}
-	dirs, err := a.Dirs()
-	if err != nil {
-		return err
-	}
-	id, err := transport.LoadOrCreateIdentity(c.Service.Identity(dirs))
+	keys, err := c.openKeys(a)
 	if err != nil {
 		return err
 	}
@@ -116,8 +105,7 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 	if hello.Replica, err = c.name(c.Listen); err != nil {
 		return err
 	}
-	peers := transport.OpenPeers(c.Service.Peers(dirs))
-	listener, err := c.listen(a, id, peers, transport.OpenInvites(c.Service.Invites(dirs)), hello)
+	listener, err := c.listen(a, keys, hello)
 	if err != nil {
 		return err
 	}
@@ -127,7 +115,7 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, leave()) }()
-	cloud := c.cloud(a, s, peers)
+	cloud := c.cloud(a, s, keys.peers)
 	counts, err := c.observe(a, cloud)
 	if err != nil {
 		return err
@@ -139,16 +127,34 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 	}
 	defer a.Register(cli.Process{Command: "serve", Model: s.model, Documents: string(s.from), Address: listener.Addr().String()})()
 	c.announce(a, s, addresses{listener.Addr(), web.at, counts.at}, cloud)
-	c.warn(a, cloud, peers)
+	c.warn(a, cloud, keys.peers)
 	return c.serve(a, cloud, listener, web, leave)
 }
 
+// keys are the cloud's own key, and whose it accepts.
+type keys struct {
+	id      transport.Identity
+	peers   *transport.Peers
+	invites *transport.Invites
+}
+
+// openKeys opens the program's keys, or those that the replicas share.
+func (c *serveCmd) openKeys(a *cli.App) (k keys, err error) {
+	dirs, err := a.Dirs()
+	if err != nil {
+		return k, err
+	}
+	k.peers, k.invites = transport.OpenPeers(c.Service.Peers(dirs)), transport.OpenInvites(c.Service.Invites(dirs))
+	k.id, err = transport.LoadOrCreateIdentity(c.Service.Identity(dirs))
+	return k, err
+}
+
 // listen waits for devices.
-func (c *serveCmd) listen(a *cli.App, id transport.Identity, peers *transport.Peers, invites *transport.Invites, hello transport.Hello) (*transport.Listener, error) {
+func (c *serveCmd) listen(a *cli.App, k keys, hello transport.Hello) (*transport.Listener, error) {
 	listener, err := transport.Listen(c.Listen, transport.ServerConfig{
-		Identity: id,
-		Peers:    peers,
-		Invites:  invites,
+		Identity: k.id,
+		Peers:    k.peers,
+		Invites:  k.invites,
 		Hello:    hello,
 		Addrs:    c.addrs(a),
 		Limits:   transport.Limits{Conns: c.Connections, PerKey: c.KeyConnections, Exchanges: node.Exchanges(c.Answers)},
@@ -186,103 +192,6 @@ func (c *serveCmd) check() error {
 		}
 	}
 	return c.Service.Check()
-}
-
-// side is what the cloud answers with.
-type side struct {
-	node.Local
-	docs    library
-	from    origin
-	model   string // its name
-	closers []func() error
-}
-
-// close closes everything that the side has opened, last first.
-func (s side) close() error {
-	var errs []error
-	for _, c := range slices.Backward(s.closers) {
-		errs = append(errs, c())
-	}
-	return errors.Join(errs...)
-}
-
-// side opens what the cloud answers with. The side is to be closed, whatever the error.
-func (c *serveCmd) side(a *cli.App, m *model.Model, engine *remote.Server) (s side, err error) {
-	if err := warm(a, m); err != nil {
-		return s, err
-	}
-	adapter, err := c.MountAdapter(a, m)
-	if err != nil {
-		return s, err
-	}
-	if adapter != nil {
-		c.By = "decoder" // a span reader has no adapters
-	}
-	pointing, err := c.OpenSpan(c.ModelFlags)
-	if err != nil {
-		return s, err
-	}
-	if pointing != nil {
-		c.Related = pointing.Related
-	} else if c.Model == "" {
-		c.PassageFlags = c.PassageFlags.BySentence()
-	}
-	rerank, done, err := c.OpenScorer(a, c.ModelFlags)
-	if err != nil {
-		return s, err
-	}
-	c.Rerank, s.closers = rerank, append(s.closers, done)
-	if err := c.openDocuments(a, &s); err != nil {
-		return s, err
-	}
-	kv := c.OpenKV(a, pointing)
-	if kv != nil {
-		s.closers = append(s.closers, kv.Close)
-	}
-	if err := c.UseBucket(a, kv); err != nil {
-		return s, err
-	}
-	s.Local, s.model = cli.NewLocal(m, pointing, s.docs, kv), cli.AnswererName(m, pointing)
-	s.Adapter = adapter
-	if engine != nil {
-		s.Passes = engine
-	}
-	if s.from == fromSamples {
-		s.Mark = cli.SampleMark
-	}
-	err = c.guess(a, &s)
-	return s, err
-}
-
-// warm prepares a device other than the processor, so that the first question need not wait for it.
-func warm(a *cli.App, m *model.Model) error {
-	if m.Processor() {
-		return nil
-	}
-	a.Progress("warming up %s", m.Device())
-	defer a.Clear()
-	return m.Warm(a)
-}
-
-// openDocuments opens the side's documents, and refuses to give away others than the samples.
-func (c *serveCmd) openDocuments(a *cli.App, s *side) (err error) {
-	if s.docs, s.from, err = c.documents(a); err != nil {
-		return err
-	}
-	s.closers = append(s.closers, s.docs.Close)
-	if c.AllowDocuments && s.from != fromSamples {
-		return errors.New("--allow-documents: only the sample documents may be fetched, and this cloud serves others: serve the samples with --sample")
-	}
-	return nil
-}
-
-// guess makes the side guess the next tokens as the flags say.
-func (c *serveCmd) guess(a *cli.App, s *side) (err error) {
-	if s.Draft, err = c.DraftersFor(s.Reader); err != nil {
-		return err
-	}
-	s.Resources, err = c.DraftFlags.Resources(a, s.Model)
-	return err
 }
 
 // cloud makes the node.
@@ -383,158 +292,4 @@ func (c *serveCmd) join(cloud *node.CloudConfig) {
 	if c.Shared > 0 {
 		cloud.Local.Shared = decoder.NewShared(int64(c.Shared) << 20)
 	}
-}
-
-// origin is where the documents of a cloud come from.
-type origin string
-
-const (
-	fromFolder  origin = "folder"
-	fromIndex   origin = "index"
-	fromSamples origin = "samples"
-	fromCluster origin = "cluster"
-)
-
-// library is what a cloud answers from.
-type library interface {
-	node.Searcher
-	Close() error
-}
-
-// documents opens the documents that the cloud answers from. The samples are served if that is asked for, or until something
-// was indexed once: they are invented, so they never stand in for documents that were removed.
-func (c *serveCmd) documents(a *cli.App) (x library, from origin, err error) {
-	switch {
-	case c.Sample && c.Public != "", c.Index != "" && (c.Sample || c.Public != ""):
-		return nil, from, errors.New("--sample, --public and --index: give only one of them")
-	case c.Index != "":
-		x, err = c.OpenCluster(a, c.PassageFlags)
-		return x, fromCluster, err
-	case c.Public != "":
-		if from = fromFolder; cli.SameFiles(c.Public, examples.Public, "public") {
-			from = fromSamples
-		}
-		x, err = a.IndexFolder(c.Public, c.PassageFlags)
-		return x, from, err
-	case !c.Sample:
-		if own, err := a.OpenOwnIndex(c.PassageFlags); own != nil || err != nil {
-			return own, fromIndex, err
-		}
-	}
-	x, err = cli.IndexSample(a, examples.Public, c.PassageFlags)
-	return x, fromSamples, err
-}
-
-// addresses are where a cloud listens for devices, and for requests over HTTP and of its metrics, nil if it does not.
-type addresses struct{ devices, http, metrics net.Addr }
-
-// announceJSON says in JSON where the server listens and what it answers from.
-func announceJSON(a *cli.App, s side, files int, at addresses, cloud *node.Cloud) {
-	said := map[string]any{"listening": at.devices.String(), "model": s.model, "documents": files, "from": s.from, "titles": cloud.Titles, "quotes": cloud.Quotes}
-	for name, also := range map[string]net.Addr{"http": at.http, "metrics": at.metrics} {
-		if also != nil {
-			said[name] = also.String()
-		}
-	}
-	a.JSON(said)
-}
-
-// announce says where the server listens and what it answers from.
-func (c *serveCmd) announce(a *cli.App, s side, at addresses, cloud *node.Cloud) {
-	files, from := cli.CountFiles(a, s.docs), s.from
-	if a.Globals.JSON {
-		announceJSON(a, s, files, at, cloud)
-		return
-	}
-	what := cli.Count(files, "document")
-	switch {
-	case from == fromSamples:
-		what = cli.Count(files, "sample document")
-	case from == fromCluster:
-		what += " of a cluster"
-	case files == 0:
-		what = "no documents (the index is empty)"
-	}
-	shown := "neither titles nor sentences are"
-	switch {
-	case cloud.Titles && cloud.Quotes:
-		shown = "titles and sentences are"
-	case cloud.Titles:
-		shown = "titles, but no sentences, are"
-	case cloud.Quotes:
-		shown = "sentences, but no titles, are"
-	}
-	fmt.Fprintf(a.Out, "Serving %s with %s on %s; %s shown to devices.\n", what, s.model, at.devices, shown)
-	switch {
-	case from == fromSamples && !c.Sample:
-		fmt.Fprintln(a.Out, "Serve your own: cloud index add FOLDER, then start cloud serve again.")
-	case files == 0 && from == fromCluster:
-		fmt.Fprintf(a.Out, "Add some, also while this runs: cloud index add --index %s FOLDER\n", c.Index)
-	case files == 0:
-		fmt.Fprintln(a.Out, "Add some, also while this runs: cloud index add FOLDER")
-	}
-	if c.MaxTokens < defaultTokens {
-		fmt.Fprintf(a.Out, "It takes no part in answers of more than %d tokens (--max-tokens): devices must ask with -n %[1]d or less.\n", c.MaxTokens)
-	}
-	fmt.Fprintln(a.Out, "Pair a device with: cloud pair")
-}
-
-// counts are what is counted of a cloud's answers.
-type counts struct {
-	*server.Metrics
-	at   net.Addr // where --metrics serves them, nil for nowhere
-	stop func()   // ends that
-}
-
-// observe counts the cloud's answers. It serves the counts if --metrics asks for that.
-func (c *serveCmd) observe(a *cli.App, cloud *node.Cloud) (counts, error) {
-	more := server.LoadMetrics(cloud.Load)
-	if cloud.Batch != nil {
-		more = append(more, server.BatchMetrics(cloud.Batch)...)
-	}
-	if engine, ok := cloud.Local.Passes.(*remote.Server); ok {
-		more = append(more, server.EngineMetrics(engine.Stats)...)
-	}
-	if c.Bucket != "" {
-		more = append(more, server.BucketMetrics(cloud.Local.KV.Shares)...)
-	}
-	metrics := server.NewMetrics(more...)
-	cloud.Observe = metrics.Observe
-	if c.Metrics == "" {
-		return counts{metrics, nil, func() {}}, nil
-	}
-	handler := http.NewServeMux()
-	handler.Handle("/metrics", metrics)
-	l, err := server.Listen("--metrics", c.Metrics)
-	if err != nil {
-		return counts{}, err
-	}
-	pages := metricsServer(c.Metrics, handler)
-	go pages.Serve(l)
-	a.Remark("metrics on %s/metrics", server.URL(l.Addr()))
-	return counts{metrics, l.Addr(), func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(a), time.Second)
-		defer cancel()
-		pages.Shutdown(ctx)
-	}}, nil
-}
-
-// metricsServer is a server that drops clients that are slow or idle.
-func metricsServer(address string, h http.Handler) *http.Server {
-	return &http.Server{
-		Handler: ownHost(address, h), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: time.Minute,
-	}
-}
-
-// ownHost refuses requests for another host, if the server listens on this machine alone: a page in a browser can give a
-// name of its own this machine's address, and then read what that name serves.
-func ownHost(address string, next http.Handler) http.Handler {
-	local := api.OnLoopback(address)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if local && !api.OnLoopback(r.Host) {
-			http.Error(w, "this server answers to its own address only", http.StatusMisdirectedRequest)
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
 }

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"fmt"
+	"net"
+
+	"tandem/cmd/internal/cli"
+	"tandem/node"
+)
+
+// addresses are where a cloud listens for devices, and for requests over HTTP and of its metrics, nil if it does not.
+type addresses struct{ devices, http, metrics net.Addr }
+
+// announceJSON says in JSON where the server listens and what it answers from.
+func announceJSON(a *cli.App, s side, files int, at addresses, cloud *node.Cloud) {
+	said := map[string]any{"listening": at.devices.String(), "model": s.model, "documents": files, "from": s.from, "titles": cloud.Titles, "quotes": cloud.Quotes}
+	for name, also := range map[string]net.Addr{"http": at.http, "metrics": at.metrics} {
+		if also != nil {
+			said[name] = also.String()
+		}
+	}
+	a.JSON(said)
+}
+
+// announce says where the server listens and what it answers from.
+func (c *serveCmd) announce(a *cli.App, s side, at addresses, cloud *node.Cloud) {
+	files, from := cli.CountFiles(a, s.docs), s.from
+	if a.Globals.JSON {
+		announceJSON(a, s, files, at, cloud)
+		return
+	}
+	what := cli.Count(files, "document")
+	switch {
+	case from == fromSamples:
+		what = cli.Count(files, "sample document")
+	case from == fromCluster:
+		what += " of a cluster"
+	case files == 0:
+		what = "no documents (the index is empty)"
+	}
+	shown := "neither titles nor sentences are"
+	switch {
+	case cloud.Titles && cloud.Quotes:
+		shown = "titles and sentences are"
+	case cloud.Titles:
+		shown = "titles, but no sentences, are"
+	case cloud.Quotes:
+		shown = "sentences, but no titles, are"
+	}
+	fmt.Fprintf(a.Out, "Serving %s with %s on %s; %s shown to devices.\n", what, s.model, at.devices, shown)
+	switch {
+	case from == fromSamples && !c.Sample:
+		fmt.Fprintln(a.Out, "Serve your own: cloud index add FOLDER, then start cloud serve again.")
+	case files == 0 && from == fromCluster:
+		fmt.Fprintf(a.Out, "Add some, also while this runs: cloud index add --index %s FOLDER\n", c.Index)
+	case files == 0:
+		fmt.Fprintln(a.Out, "Add some, also while this runs: cloud index add FOLDER")
+	}
+	if c.MaxTokens < defaultTokens {
+		fmt.Fprintf(a.Out, "It takes no part in answers of more than %d tokens (--max-tokens): devices must ask with -n %[1]d or less.\n", c.MaxTokens)
+	}
+	fmt.Fprintln(a.Out, "Pair a device with: cloud pair")
+}

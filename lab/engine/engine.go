@@ -123,22 +123,30 @@ func Measure(ctx context.Context, m *model.Model, o Options) (Report, error) {
 		}
 		defer stop()
 	}
-	bytes, types := weightsPerStep(m)
-	report.Bytes = bytes
+	var types string
+	report.Bytes, types = weightsPerStep(m)
+	if err := o.runTests(ctx, engines, limit, types, &report); err != nil {
+		return report, err
+	}
+	if len(limit.seen) > 0 {
+		report.Rate, report.RateLeast, report.RateMost = median(limit.seen)
+	}
+	return report, nil
+}
+
+// runTests adds the result of each test, with weights of the given types.
+func (o Options) runTests(ctx context.Context, engines []engine, limit *memory, types string, report *Report) error {
 	tests := o.tests()
 	for i, t := range tests {
 		r, err := o.run(ctx, t, engines, limit, func(run int) {
 			o.Progress("test %d of %d, %s: run %d of %d", i+1, len(tests), t.name, max(run, 0)+1, o.Runs)
 		})
 		if err != nil {
-			return report, err
+			return err
 		}
-		report.Results = append(report.Results, t.result(types, r, bytes))
+		report.Results = append(report.Results, t.result(types, r, report.Bytes))
 	}
-	if len(limit.seen) > 0 {
-		report.Rate, report.RateLeast, report.RateMost = median(limit.seen)
-	}
-	return report, nil
+	return nil
 }
 
 // An engine is ours, llama.cpp or ik_llama.cpp.

@@ -63,20 +63,10 @@ func MeasureStreams(ctx context.Context, m *model.Model, o StreamOptions) (r Str
 	var together, alone, ratios, peers, peerRatios []float64
 	for run := -1; run < o.Runs; run++ {
 		o.Progress("streams: run %d of %d", max(run, 0)+1, o.Runs)
-		var list []streams.Stream
-		var stats streams.Stats
-		whole, err := b.time(func() (err error) {
-			list, stats, err = streams.Generate(ctx, m.NewSeq(), b.prompt, o.Streams, b.options())
-			return err
-		})
+		whole, one, tokens, err := b.run(ctx)
 		if err != nil {
 			return r, err
 		}
-		one, err := b.time(func() error { return b.alone(ctx, list) })
-		if err != nil {
-			return r, err
-		}
-		a, z := ms(whole), ms(one)
 		took, err := peer()
 		if err != nil {
 			return r, err
@@ -84,9 +74,9 @@ func MeasureStreams(ctx context.Context, m *model.Model, o StreamOptions) (r Str
 		if run < 0 {
 			continue // warms up
 		}
-		r.Tokens = stats.Tokens
-		together, alone, ratios = append(together, a), append(alone, z), append(ratios, z/a)
-		peers, peerRatios = append(peers, ms(took)), append(peerRatios, ms(took)/a)
+		r.Tokens = tokens
+		together, alone, ratios = append(together, ms(whole)), append(alone, ms(one)), append(ratios, ms(one)/ms(whole))
+		peers, peerRatios = append(peers, ms(took)), append(peerRatios, ms(took)/ms(whole))
 	}
 	r.Together, _, _ = median(together)
 	r.Alone, _, _ = median(alone)
@@ -106,6 +96,21 @@ type streamBench struct {
 }
 
 func (b *streamBench) options() streams.Options { return streams.Options{Tokens: b.o.Steps} }
+
+// run measures the streams together, then one after the other. tokens are those of all streams.
+func (b *streamBench) run(ctx context.Context) (together, alone time.Duration, tokens int, err error) {
+	var list []streams.Stream
+	var stats streams.Stats
+	together, err = b.time(func() (err error) {
+		list, stats, err = streams.Generate(ctx, b.m.NewSeq(), b.prompt, b.o.Streams, b.options())
+		return err
+	})
+	if err != nil {
+		return 0, 0, 0, err
+	}
+	alone, err = b.time(func() error { return b.alone(ctx, list) })
+	return together, alone, stats.Tokens, err
+}
 
 // alone generates each of the streams by itself.
 func (b *streamBench) alone(ctx context.Context, list []streams.Stream) error {

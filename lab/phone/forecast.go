@@ -72,21 +72,9 @@ func (f Forecasts) Run(ctx context.Context, prompts [][]tandem.Token, progress r
 		if branches != nil {
 			name = strings.ReplaceAll(strings.Trim(fmt.Sprint(branches), "[]"), " ", ",")
 		}
-		sum := specdec.Stats{}
-		// Acceptance carries over from text to text.
-		forecast := &specdec.Forecast{Embeddings: f.Embeddings, Adapter: f.Adapter, Branches: branches}
-		for j, p := range prompts {
-			forecast.Rewind(0)
-			s := &specdec.Speculator{Drafters: []specdec.Drafter{forecast}, Forecast: forecast, Rows: 32}
-			text, _, err := f.generate(ctx, p, s)
-			if err != nil {
-				return nil, err
-			}
-			if !slices.Equal(text, want[j]) {
-				return nil, errors.New("a text differs from plain decoding's")
-			}
-			sum = sum.Plus(s.Stats())
-			progress(i*len(prompts)+j+1, len(configs)*len(prompts))
+		sum, err := f.draft(ctx, branches, prompts, want, func(done int) { progress(i*len(prompts)+done, len(configs)*len(prompts)) })
+		if err != nil {
+			return nil, err
 		}
 		r := ForecastResult{Branches: name, Tokens: sum.Tokens, Passes: sum.Passes, Accept: sum.AcceptLength(), Pass: all, Simulated: true}
 		r.Rate = 1000 / all * r.Accept
@@ -94,6 +82,27 @@ func (f Forecasts) Run(ctx context.Context, prompts [][]tandem.Token, progress r
 		list = append(list, r)
 	}
 	return list, nil
+}
+
+// draft continues prompts with drafts in a configuration, nil for what measured acceptance chooses. The texts must be those
+// wanted.
+func (f Forecasts) draft(ctx context.Context, branches []int, prompts, want [][]tandem.Token, done func(texts int)) (sum specdec.Stats, err error) {
+	// Acceptance carries over from text to text.
+	forecast := &specdec.Forecast{Embeddings: f.Embeddings, Adapter: f.Adapter, Branches: branches}
+	for i, p := range prompts {
+		forecast.Rewind(0)
+		s := &specdec.Speculator{Drafters: []specdec.Drafter{forecast}, Forecast: forecast, Rows: 32}
+		text, _, err := f.generate(ctx, p, s)
+		if err != nil {
+			return sum, err
+		}
+		if !slices.Equal(text, want[i]) {
+			return sum, errors.New("a text differs from plain decoding's")
+		}
+		sum = sum.Plus(s.Stats())
+		done(i + 1)
+	}
+	return sum, nil
 }
 
 func (f Forecasts) generate(ctx context.Context, prompt []tandem.Token, s *specdec.Speculator) (text []tandem.Token, passes int, err error) {

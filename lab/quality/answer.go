@@ -77,9 +77,9 @@ func (a Answerer) Answer(ctx context.Context, t Trial, method string) (string, e
 	case "cloud-context":
 		return a.write(ctx, t.Question, t.Sides[1:], 1)
 	case "sequence-thorough":
-		return a.sequence(ctx, t, true)
+		return a.sequence(ctx, t, thorough)
 	case "sequence-fast":
-		return a.sequence(ctx, t, false)
+		return a.sequence(ctx, t, fast)
 	case "given":
 		t = t.given()
 	}
@@ -124,10 +124,16 @@ func lockStep(ctx context.Context, cfg decoder.Config, decoders [2]decoder.Produ
 // unseen is the probability of a token outside a side's nucleus.
 const unseen = 1e-4
 
-// sequence lets each side write an answer alone and returns one of the two: DRDG/SW (DRAGON §7.1), by one of the rules of
-// RAG-Sequence. Thorough decoding takes the answer y with the larger Σ_s η^s p^s(y), with η as it is before the answer. Fast
-// decoding takes p^s(y) as 0 if side s did not write y, so that no side has to score the other's answer.
-func (a Answerer) sequence(ctx context.Context, t Trial, thorough bool) (string, error) {
+// sequenceRule says which of two answers is taken, as in RAG-Sequence.
+type sequenceRule uint8
+
+const (
+	thorough sequenceRule = iota // the answer y with the larger Σ_s η^s p^s(y), with η as it is before the answer
+	fast                         // the same with p^s(y) = 0 if side s did not write y, so that no side scores the other's answer
+)
+
+// sequence lets each side write an answer alone and returns one of the two: DRDG/SW (DRAGON §7.1).
+func (a Answerer) sequence(ctx context.Context, t Trial, rule sequenceRule) (string, error) {
 	var texts [2]string
 	for i := range t.Sides {
 		text, err := a.write(ctx, t.Question, t.Sides[i:i+1], 0)
@@ -141,7 +147,7 @@ func (a Answerer) sequence(ctx context.Context, t Trial, thorough bool) (string,
 	for i, text := range texts {
 		score := math.Inf(-1)
 		for j := range t.Sides {
-			if !thorough && texts[j] != text {
+			if rule == fast && texts[j] != text {
 				continue
 			}
 			p, h, err := a.judge(ctx, t.Question, t.Sides[j], text)

@@ -3,6 +3,7 @@ package quality
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -51,60 +52,86 @@ type Wikitext struct {
 
 // Measure measures the bits per byte. It also returns the number of windows.
 func (w Wikitext) Measure(ctx context.Context, m *model.Model, progress func(done, total int)) ([]WikitextResult, int, error) {
-	test, err := readWhole(filepath.Join(w.Dir, "wiki.test.raw"))
+	windows, err := w.windows()
 	if err != nil {
 		return nil, 0, err
 	}
-	valid, err := readWhole(filepath.Join(w.Dir, "wiki.valid.raw"))
-	if err != nil {
-		return nil, 0, err
-	}
-	x, err := search.Memory(search.Options{Words: cmp.Or(w.Words, passages.SentenceWords)})
+	x, err := w.index(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
 	defer x.Close()
-	if _, err := x.AddFS(ctx, fstest.MapFS{"valid.txt": {Data: valid}}, "."); err != nil {
-		return nil, 0, err
+	type point struct {
+		method    string
+		documents int
 	}
-	sums := map[string]map[int]float64{}
-	for _, method := range WikitextMethods {
-		sums[method] = map[int]float64{}
-	}
-	bytes, windows := 0, 0
-	for p := range strings.SplitSeq(string(test), "\n") {
-		words := strings.Fields(p)
-		if len(words) < givenWords+predictedWords || w.Windows > 0 && windows == w.Windows {
-			continue
-		}
-		given, predicted := strings.Join(words[:givenWords], " "), " "+strings.Join(words[givenWords:givenWords+predictedWords], " ")
-		found, err := x.Search(ctx, passages.Query{Text: given}, wikitextDocuments[len(wikitextDocuments)-1])
+	sums, bytes := map[point]float64{}, 0
+	for i, window := range windows {
+		found, err := x.Search(ctx, passages.Query{Text: window.given}, wikitextDocuments[len(wikitextDocuments)-1])
 		if err != nil {
 			return nil, 0, err
 		}
 		for _, k := range wikitextDocuments {
-			bits, err := predict(ctx, m, found[:min(k, len(found))], given, predicted)
+			bits, err := predict(ctx, m, found[:min(k, len(found))], window.given, window.predicted)
 			if err != nil {
 				return nil, 0, err
 			}
 			for method, b := range bits {
-				sums[method][k] += b
+				sums[point{method, k}] += b
 			}
 		}
-		bytes += len(predicted)
-		windows++
-		progress(windows, max(w.Windows, windows))
-	}
-	if windows == 0 {
-		return nil, 0, fmt.Errorf("%s has no paragraph of %d words", filepath.Join(w.Dir, "wiki.test.raw"), givenWords+predictedWords)
+		bytes += len(window.predicted)
+		progress(i+1, len(windows))
 	}
 	var out []WikitextResult
 	for _, method := range w.Methods {
 		for _, k := range wikitextDocuments {
-			out = append(out, WikitextResult{"wikitext-2", method, "static", windows, k, sums[method][k] / float64(bytes)})
+			out = append(out, WikitextResult{"wikitext-2", method, "static", len(windows), k, sums[point{method, k}] / float64(bytes)})
 		}
 	}
-	return out, windows, nil
+	return out, len(windows), nil
+}
+
+// window is the beginning of a paragraph.
+type window struct{ given, predicted string }
+
+// windows returns the windows of the test part, at most as many as are wanted.
+func (w Wikitext) windows() (list []window, err error) {
+	path := filepath.Join(w.Dir, "wiki.test.raw")
+	test, err := readWhole(path)
+	if err != nil {
+		return nil, err
+	}
+	for paragraph := range strings.SplitSeq(string(test), "\n") {
+		words := strings.Fields(paragraph)
+		if len(words) < givenWords+predictedWords {
+			continue
+		}
+		list = append(list, window{strings.Join(words[:givenWords], " "), " " + strings.Join(words[givenWords:givenWords+predictedWords], " ")})
+		if len(list) == w.Windows {
+			break
+		}
+	}
+	if len(list) == 0 {
+		return nil, fmt.Errorf("%s has no paragraph of %d words", path, givenWords+predictedWords)
+	}
+	return list, nil
+}
+
+// index returns an index of the validation part.
+func (w Wikitext) index(ctx context.Context) (*search.Index, error) {
+	valid, err := readWhole(filepath.Join(w.Dir, "wiki.valid.raw"))
+	if err != nil {
+		return nil, err
+	}
+	x, err := search.Memory(search.Options{Words: cmp.Or(w.Words, passages.SentenceWords)})
+	if err != nil {
+		return nil, err
+	}
+	if _, err := x.AddFS(ctx, fstest.MapFS{"valid.txt": {Data: valid}}, "."); err != nil {
+		return nil, errors.Join(err, x.Close())
+	}
+	return x, nil
 }
 
 // predict returns, by method, the bits of the text predicted after the text given.
@@ -135,31 +162,36 @@ func predict(ctx context.Context, m *model.Model, hits []passages.Passage, given
 			rows, hits = [][]float64{logs}, make([]passages.Passage, 1)
 		}
 	}
-	r := search.Lexical().Prepare(hits)(nil, given)
+	output, sequence := mix(search.Lexical().Prepare(hits)(nil, given), rows)
+	bits["output"], bits["sequence"] = -output/math.Ln2, -sequence/math.Ln2
+	return bits, nil
+}
+
+// mix returns log p of a text, mixed of its documents' by their relevance: token by token, and as whole texts of the two sides,
+// to which the documents go in turn. rows are the log p of each token, by document.
+func mix(relevance []float64, rows [][]float64) (output, sequence float64) {
 	all := math.Inf(-1)
 	sides := [2]float64{math.Inf(-1), math.Inf(-1)} // h
-	for d, x := range r {
-		all, sides[d%2] = logSum(all, x), logSum(sides[d%2], x)
+	for d, r := range relevance {
+		all, sides[d%2] = logSum(all, r), logSum(sides[d%2], r)
 	}
-	var output float64
 	var sequences [2]float64
 	for t := range rows[0] {
 		mixed := math.Inf(-1)
 		own := [2]float64{math.Inf(-1), math.Inf(-1)}
-		for d, x := range r {
-			mixed, own[d%2] = logSum(mixed, x-all+rows[d][t]), logSum(own[d%2], x-sides[d%2]+rows[d][t])
+		for d, r := range relevance {
+			mixed, own[d%2] = logSum(mixed, r-all+rows[d][t]), logSum(own[d%2], r-sides[d%2]+rows[d][t])
 		}
 		output += mixed
 		for s := range own {
 			sequences[s] += own[s]
 		}
 	}
-	sequence := sides[0] - all + sequences[0]
-	if len(r) > 1 {
+	sequence = sides[0] - all + sequences[0]
+	if len(relevance) > 1 {
 		sequence = logSum(sequence, sides[1]-all+sequences[1])
 	}
-	bits["output"], bits["sequence"] = -output/math.Ln2, -sequence/math.Ln2
-	return bits, nil
+	return output, sequence
 }
 
 // tokenLogs returns log p of each token of predicted after document and given. If these do not fit into the model's context,

@@ -208,23 +208,25 @@ complete -F _%[1]s %[1]s
 `, program, steps(list, "      %s) path=%s ;;\n"), values.String(), words.String())
 }
 
-func zshScript(program string, list []completing) string {
-	described := func(name, help string) string {
-		name = strings.ReplaceAll(name, ":", `\:`)
-		if help == "" {
-			return name
-		}
-		return name + ":" + help
+// zshDescribed returns a name with its help, as zsh's _describe takes them.
+func zshDescribed(name, help string) string {
+	name = strings.ReplaceAll(name, ":", `\:`)
+	if help == "" {
+		return name
 	}
+	return name + ":" + help
+}
+
+func zshScript(program string, list []completing) string {
 	var values, words strings.Builder
 	for _, c := range list {
 		var commands, flags []string
 		for _, w := range c.commands {
-			commands = append(commands, described(w.names[0], w.help))
+			commands = append(commands, zshDescribed(w.names[0], w.help))
 		}
 		for _, f := range c.flags {
 			for _, name := range f.names {
-				flags = append(flags, described(name, f.help))
+				flags = append(flags, zshDescribed(name, f.help))
 				switch at := single(c.path + ":" + name); {
 				case len(f.values) > 0:
 					fmt.Fprintf(&values, "    %s) compadd -- %s; return ;;\n", at, singles(f.values))

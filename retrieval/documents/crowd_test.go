@@ -1,11 +1,35 @@
 package documents
 
 import (
+	"runtime"
 	"strings"
 	"testing"
 
 	"tandem/retrieval/internal/blocks"
 )
+
+// A file of nothing but ends of lines would take fifty times its size. It is refused before that.
+func TestTooManyLines(t *testing.T) {
+	const mail = "From: a@b.example\nSubject: x\n\n"
+	for name, data := range map[string]string{
+		"a.txt": "a\n" + strings.Repeat("\n", 4<<20), "a.md": "a\n" + strings.Repeat("\f", 4<<20), "a.csv": "a,b\n" + strings.Repeat("\r", 4<<20), "a.eml": mail + "a" + strings.Repeat("\n", 4<<20),
+		"a.html": "<pre>" + strings.Repeat("\n", 4<<20), "b.txt": "a\u2029" + strings.Repeat("\u2029", 1<<20),
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := Parse(t.Context(), name, []byte(data))
+		runtime.ReadMemStats(&after)
+		if err == nil || !strings.Contains(err.Error(), "divide it into several files") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if took := after.TotalAlloc - before.TotalAlloc; took > 16*uint64(len(data)) {
+			t.Errorf("%s: %d MB for %d", name, took>>20, len(data)>>20)
+		}
+	}
+	if doc, err := Parse(t.Context(), "a.txt", []byte("One.\r\n"+strings.Repeat("\r\n", maxLines-10)+"Two.")); err != nil || len(doc.Blocks) != 2 {
+		t.Errorf("%d blocks, %v", len(doc.Blocks), err)
+	}
+}
 
 // A file of many tiny blocks would take a hundred times its size. It is refused, and told what to do.
 func TestTooManyBlocks(t *testing.T) {

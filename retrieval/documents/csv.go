@@ -22,6 +22,9 @@ const (
 // columns unless it has figures itself.
 func parseCSV(ctx context.Context, data []byte) (Document, error) {
 	text, err := decodeText(data)
+	if err == nil {
+		err = countLines(text)
+	}
 	if err != nil {
 		return Document{}, err
 	}

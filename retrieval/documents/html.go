@@ -39,6 +39,9 @@ func parseHTML(ctx context.Context, data []byte) (Document, error) {
 
 // htmlDocument reads a page in UTF-8.
 func htmlDocument(ctx context.Context, utf []byte) (Document, error) {
+	if err := countLines(string(utf)); err != nil { // of code, which keeps its lines
+		return Document{}, err
+	}
 	if bytes.Contains(utf[:min(len(utf), 1024)], []byte("http://www.w3.org/1999/xhtml")) {
 		utf = emptyElement.ReplaceAll(utf, []byte("<$1$2></$1>"))
 	}

@@ -204,6 +204,9 @@ func (m *mailReader) part(h textproto.MIMEHeader, body io.Reader, depth int) (ma
 // body reads the text of a part.
 func (m *mailReader) body(kind string, params map[string]string, data []byte) (out mailText, err error) {
 	text := decodeAs(data, params["charset"])
+	if err := countLines(text); err != nil {
+		return out, err
+	}
 	switch {
 	case kind == "text/html" && len(text) > 2*textLimit:
 		return out, blocks.ErrMuchText

@@ -18,6 +18,9 @@ import (
 // heading, if no text comes before it.
 func parseMarkdown(ctx context.Context, data []byte) (Document, error) {
 	text, err := decodeText(data)
+	if err == nil {
+		err = countLines(text)
+	}
 	if err != nil {
 		return Document{}, err
 	}
@@ -491,7 +494,7 @@ func plain(s string) string {
 // unmark is plain. It also returns how many bytes it searched for closing marks.
 func unmark(s string) (text string, searched int) {
 	var b strings.Builder
-	m := marks{s: s}
+	m := marks{s: s, ticks: lastTicks(s)}
 	lone := strings.Count(s, "*") == 1
 	for i := 0; i < len(s); {
 		switch c := s[i]; {
@@ -504,7 +507,7 @@ func unmark(s string) (text string, searched int) {
 				n++
 			}
 			i += n
-			if end := m.next(s[i-n:i], i); end < len(s) { // code: nothing inside is markup
+			if end := m.code(n, i); end < len(s) { // code: nothing inside is markup
 				b.WriteString(s[i:end])
 				i = end + n
 			}
@@ -546,6 +549,7 @@ func isWordByte(c byte) bool {
 // Otherwise it would read a text full of opening marks to the end for each of them.
 type marks struct {
 	s        string
+	ticks    []int // see lastTicks
 	found    map[string]span
 	searched int // bytes, in all searches
 }
@@ -572,6 +576,28 @@ func (m *marks) nextAs(use, mark string, from int) int {
 	m.found[use] = span{from, to}
 	m.searched += to - from
 	return to
+}
+
+// lastTicks returns, for each n up to the longest run of backticks, where the last run of at least n begins. Without it, a text with
+// runs of many lengths would be searched to its end for each length.
+func lastTicks(s string) (last []int) {
+	last = append(last, len(s))
+	for end := strings.LastIndexByte(s, '`') + 1; end > 0; {
+		begin := len(strings.TrimRight(s[:end], "`"))
+		for len(last) <= end-begin {
+			last = append(last, begin)
+		}
+		end = strings.LastIndexByte(s[:begin], '`') + 1
+	}
+	return last
+}
+
+// code returns the offset of the run of n backticks that ends the code that begins at an offset, or len(s) if there is none.
+func (m *marks) code(n, from int) int {
+	if n >= len(m.ticks) || m.ticks[n] < from {
+		return len(m.s)
+	}
+	return m.next(m.s[from-n:from], from)
 }
 
 // link reads "[text](target)", "[text][ref]" or "[[page|text]]" at an offset. It returns the text and the offset after

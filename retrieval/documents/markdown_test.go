@@ -18,6 +18,23 @@ func TestMarksAreSearchedForOnce(t *testing.T) {
 	}
 }
 
+// Runs of backticks of different lengths, none of which closes, do not each cause a search of the whole text.
+func TestTicksAreSearchedForOnce(t *testing.T) {
+	var b strings.Builder
+	for n := 300; n > 0; n-- {
+		b.WriteString(strings.Repeat("`", n) + "a")
+	}
+	text := b.String()
+	if _, searched := unmark(text); searched > 8*len(text) {
+		t.Errorf("%d bytes searched in a text of %d", searched, len(text))
+	}
+	for text, want := range map[string]string{"``a`b`": "ab", "`a``b``": "ab", "``a``` b": "a b", "```a `b` c": "a b c", "`": "", "a`": "a", "`*a*` *b*": "*a* b"} {
+		if got := plain(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
 // An asterisk without another one is no emphasis.
 func TestLoneAsterisk(t *testing.T) {
 	for text, want := range map[string]string{"The PIN is *4711#.": "The PIN is *4711#.", "an *old* key": "an old key", "3 * 4 and *5*": "3 * 4 and 5"} {

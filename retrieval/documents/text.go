@@ -2,6 +2,7 @@ package documents
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"tandem/retrieval/internal/english"
@@ -18,6 +19,9 @@ func parseText(ctx context.Context, data []byte) (Document, error) {
 		return parseMailbox(ctx, data)
 	}
 	text, err := decodeText(data)
+	if err == nil {
+		err = countLines(text)
+	}
 	if err != nil {
 		return Document{}, err
 	}
@@ -207,6 +211,19 @@ func isEntry(line string) bool {
 // than the line below it, and no heading.
 func continuesEntry(lines []string, i int) bool {
 	return strings.Contains(lines[i], ",") && indentation(lines[i]) > indentation(lines[i+1])
+}
+
+// maxLines bounds the lines of a file, also empty ones: each takes dozens of bytes while the file is read.
+const maxLines = 1 << 20
+
+// countLines returns an error if a text has more than maxLines lines, before they are made.
+func countLines(text string) error {
+	n := strings.Count(text, "\n") + strings.Count(text, "\r") - strings.Count(text, "\r\n") + 2*strings.Count(text, "\f") +
+		strings.Count(text, "\u2028") + 2*strings.Count(text, "\u2029")
+	if n > maxLines {
+		return fmt.Errorf("it has more than %d lines: divide it into several files", maxLines)
+	}
+	return nil
 }
 
 // splitLines splits s at line ends of any kind.

@@ -21,11 +21,13 @@ const (
 	totalLimit     = 96 << 20 // bytes of all entries that are read
 	maxPage        = 8 << 20  // bytes of a book's chapter
 	xmlDepth       = 256      // elements within each other
+	xmlAttributes  = 1 << 16  // of an element, each of which takes a hundred bytes of memory, however short it is
 )
 
 var (
 	errLarge = fmt.Errorf("it unpacks to more than %d MB (split it into parts, or save it as PDF)", totalLimit>>20)
 	errDeep  = fmt.Errorf("damaged: its XML nests more than %d levels deep", xmlDepth)
+	errMany  = fmt.Errorf("damaged: its XML has an element with more than %d attributes", xmlAttributes)
 )
 
 // archive is a zip file whose entries are read within bounds.
@@ -152,6 +154,29 @@ func (a attributes) get(name string) string {
 	return ""
 }
 
+// attributeCounter reads XML of which no element has more than xmlAttributes attributes. The decoder keeps all of an element in
+// memory before anybody else sees one. Each attribute has an equals sign, and none has a "<". So these signs are counted up to the
+// next "<", also in text, which never has so many.
+type attributeCounter struct {
+	r    io.Reader
+	seen int // equals signs since the last "<"
+}
+
+func (c *attributeCounter) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	for b, found := p[:n], true; found; {
+		var before []byte
+		before, b, found = bytes.Cut(b, []byte("<"))
+		if c.seen += bytes.Count(before, []byte("=")); c.seen > xmlAttributes {
+			return 0, errMany
+		}
+		if found {
+			c.seen = 0
+		}
+	}
+	return n, err
+}
+
 // scan reads an entry that is an XML file.
 func (a *archive) scan(name string, h xmlHandler) error {
 	r, err := a.open(name)
@@ -159,8 +184,11 @@ func (a *archive) scan(name string, h xmlHandler) error {
 		return err
 	}
 	defer r.Close()
-	d := xml.NewDecoder(r)
-	d.CharsetReader = charset.NewReaderLabel
+	d := xml.NewDecoder(&attributeCounter{r: r})
+	d.CharsetReader = func(label string, in io.Reader) (io.Reader, error) {
+		decoded, err := charset.NewReaderLabel(label, in)
+		return &attributeCounter{r: decoded}, err
+	}
 	for depth := 0; ; {
 		t, err := d.Token()
 		var syntax *xml.SyntaxError

@@ -185,6 +185,9 @@ func TestArchiveErrors(t *testing.T) {
 		{"a.docx", huge("word/document.xml", "<a>", "<p>", 3*office.XMLDepth+9), "nests"},
 		{"a.docx", huge("word/document.xml", "<a>", "<p/>", office.EntryLimit+100), "unpacks"},
 		{"a.docx", huge("word/document.xml", "", "a", office.EntryLimit+100), "unpacks"},
+		{"a.docx", huge("word/document.xml", "<a ", `b="" `, 5*office.XMLAttributes+9), "attributes"},
+		{"a.docx", officetest.Zip("word/document.xml", `<?xml version="1.0" encoding="utf-16le"?>`+string(office.UTF16Of("<a "))+
+			strings.Repeat(string(office.UTF16Of(`b="`))+"\x41\x3c"+string(office.UTF16Of(`" `)), office.XMLAttributes+1)), "attributes"}, // U+3C41 has the byte of "<"
 		{"a.docx", officetest.DOCX(officetest.Para("", strings.Repeat("text ", blocks.MaxText/5))+officetest.Para("", "more"), nil), "16 MB of text"},
 		{"a.odt", officetest.Zip("x", "y"), "no content.xml"},
 		{"a.odt", officetest.ODT("", map[string]string{"META-INF/manifest.xml": "<m><encryption-data/></m>"}), "encrypted"},

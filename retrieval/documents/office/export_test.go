@@ -5,6 +5,7 @@ const (
 	ArchiveEntries = archiveEntries
 	EntryLimit     = entryLimit
 	XMLDepth       = xmlDepth
+	MaxPlaces      = maxPlaces
 	XMLAttributes  = xmlAttributes
 )
 

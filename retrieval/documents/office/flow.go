@@ -3,6 +3,7 @@ package office
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path"
 	"regexp"
 	"strings"
@@ -23,6 +24,19 @@ type flow struct {
 	tabbed [][]string     // the last paragraphs, if tabs divide them into columns
 	tables []*flowTable
 	size   int // bytes of text
+	places int // rows and cells of tables
+}
+
+// maxPlaces bounds the rows and cells of all tables: each takes dozens of bytes, also an empty one, and a few packed kilobytes may
+// hold millions.
+const maxPlaces = 1 << 19
+
+var errPlaces = fmt.Errorf("its tables have more than %d rows and cells: divide it into several files", maxPlaces)
+
+// takePlace counts a row or a cell, and reports whether there may be one more.
+func (f *flow) takePlace() bool {
+	f.places++
+	return f.places <= maxPlaces
 }
 
 // paragraph is a paragraph of a word processor's file. Its text may hold tabs and line breaks.
@@ -118,14 +132,14 @@ func (f *flow) flush() {
 func (f *flow) beginTable() { f.tables = append(f.tables, &flowTable{}) }
 
 func (f *flow) beginRow() {
-	if len(f.tables) == 1 {
+	if len(f.tables) == 1 && f.takePlace() {
 		t := f.tables[0]
 		t.cells = append(t.cells, nil)
 	}
 }
 
 func (f *flow) beginCell(columns int, continues bool) {
-	if len(f.tables) == 1 && len(f.tables[0].cells) > 0 {
+	if len(f.tables) == 1 && len(f.tables[0].cells) > 0 && f.takePlace() {
 		row := &f.tables[0].cells[len(f.tables[0].cells)-1]
 		*row = append(*row, flowCell{nil, columns, continues})
 	}
@@ -227,6 +241,9 @@ func (t *flowTable) texts() {
 // document returns the document at the end of the file. Its title is the paragraph with the style of one, or the heading at
 // the start if it has no equal, or the title among the file's properties unless a program made it up.
 func (f *flow) document() (blocks.Document, error) {
+	if f.places > maxPlaces {
+		return blocks.Document{}, errPlaces
+	}
 	f.flush()
 	doc := f.doc
 	first := 0

@@ -189,6 +189,8 @@ func TestArchiveErrors(t *testing.T) {
 		{"a.docx", officetest.Zip("word/document.xml", `<?xml version="1.0" encoding="utf-16le"?>`+string(office.UTF16Of("<a "))+
 			strings.Repeat(string(office.UTF16Of(`b="`))+"\x41\x3c"+string(office.UTF16Of(`" `)), office.XMLAttributes+1)), "attributes"}, // U+3C41 has the byte of "<"
 		{"a.docx", officetest.DOCX(officetest.Para("", strings.Repeat("text ", blocks.MaxText/5))+officetest.Para("", "more"), nil), "16 MB of text"},
+		{"a.docx", officetest.DOCX("<w:tbl><w:tr>"+strings.Repeat("<w:tc/>", office.MaxPlaces)+"</w:tr></w:tbl>", nil), "rows and cells"},
+		{"a.odt", officetest.ODT("<table:table>"+strings.Repeat("<table:table-row/>", office.MaxPlaces+1)+"</table:table>", nil), "rows and cells"},
 		{"a.odt", officetest.Zip("x", "y"), "no content.xml"},
 		{"a.odt", officetest.ODT("", map[string]string{"META-INF/manifest.xml": "<m><encryption-data/></m>"}), "encrypted"},
 		{"a.epub", officetest.Zip("x", "y"), "no META-INF/container.xml"},

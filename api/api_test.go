@@ -1183,6 +1183,37 @@ func TestFailureInAStreamNamesNoFile(t *testing.T) {
 	}
 }
 
+// A page of another site cannot have the server search, or take the places of who watches it, by loading addresses as pictures or
+// in frames, for which browsers send no origin. Links to the server work.
+func TestOtherSitesLoadNothing(t *testing.T) {
+	cfg := config(&echo{})
+	cfg.Page = http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
+	for _, c := range []struct {
+		path, site, dest string
+		want             int
+	}{
+		{"/v1/passages?q=x", "cross-site", "image", 403},
+		{"/v1/passages?q=x", "same-site", "script", 403},
+		{"/v1/passages?q=x", "cross-site", "iframe", 403},
+		{"/v1/passages?q=x", "cross-site", "document", 200},
+		{"/v1/passages?q=x", "same-origin", "empty", 200},
+		{"/v1/passages?q=x", "none", "document", 200},
+		{"/v1/passages?q=x", "", "", 200},
+		{"/api/tags", "cross-site", "image", 403},
+		{"/", "cross-site", "document", 200},
+	} {
+		r := httptest.NewRequest("GET", "http://localhost"+c.path, nil)
+		if c.site != "" {
+			r.Header.Set("Sec-Fetch-Site", c.site)
+			r.Header.Set("Sec-Fetch-Dest", c.dest)
+		}
+		w := httptest.NewRecorder()
+		if New(cfg).Handler().ServeHTTP(w, r); w.Code != c.want {
+			t.Errorf("%s from %q as %q: %d %s", c.path, c.site, c.dest, w.Code, w.Body)
+		}
+	}
+}
+
 // discreet is an error that others are told less of, such as that of the index or of the server that computes the model.
 type discreet struct{ error }
 

@@ -84,7 +84,7 @@ func hostName(address string) string {
 func (s *Server) checkOrigin(w http.ResponseWriter, r *http.Request) error {
 	origin := r.Header.Get("Origin")
 	if origin == "" {
-		return nil
+		return s.checkSite(r)
 	}
 	if u, err := url.Parse(origin); err == nil && u.Host == r.Host && u.Host != "" {
 		return nil
@@ -99,6 +99,18 @@ func (s *Server) checkOrigin(w http.ResponseWriter, r *http.Request) error {
 	h.Set("Access-Control-Allow-Headers", allowedHeaders(r.Header.Values("Access-Control-Request-Headers")))
 	h.Add("Vary", "Access-Control-Request-Headers")
 	return nil
+}
+
+// checkSite refuses what a page of another site loads without saying its origin, such as a picture or a frame. The page could not
+// read it, but the server would have done the work. Browsers say where it comes from and what it is for (Fetch Metadata); other
+// programs do not. Whoever follows a link gets what it leads to.
+func (s *Server) checkSite(r *http.Request) error {
+	site, dest := r.Header.Get("Sec-Fetch-Site"), r.Header.Get("Sec-Fetch-Dest")
+	own := site == "" || site == "same-origin" || site == "none"
+	if own || dest == "document" || !isAPIPath(r.URL.Path) && r.URL.Path != "/metrics" || slices.Contains(s.cfg.Origins, "*") {
+		return nil
+	}
+	return forbidden("pages of other sites may not load %s: call it with fetch, from a page that --cors allows", r.URL.Path)
 }
 
 // Bounds of the headers that a page may ask to send.

@@ -47,7 +47,7 @@ type talk struct {
 // talk returns the state of the conversation before the question.
 func (a Asked) talk() (t talk) {
 	named := ""
-	for _, m := range a.History {
+	for _, m := range a.recent() {
 		switch m.Role {
 		case "user":
 			for _, part := range askedParts(m.Content) {
@@ -74,6 +74,17 @@ func (a Asked) talk() (t talk) {
 		}
 	}
 	return t
+}
+
+// recent returns the last turns of the conversation, of at most maxTalk bytes.
+func (a Asked) recent() []chat.Message {
+	from, size := len(a.History), 0
+	for ; from > 0; from-- {
+		if size += len(a.History[from-1].Content); size > maxTalk {
+			break
+		}
+	}
+	return a.History[from:]
 }
 
 // AnsweringPassage returns the index of the passage that an answer probably came from: of the passages that contain all

@@ -13,5 +13,6 @@ type Asked struct {
 // Limits of a question, which may come from the other side.
 const (
 	maxClauses = 8
-	maxAsked   = 4096 // bytes of a question that is cut into parts
+	maxAsked   = 4096     // bytes of a question that is cut into parts
+	maxTalk    = 32 << 10 // bytes of the turns that a follow-up is completed from: each is read several times
 )

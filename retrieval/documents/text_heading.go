@@ -47,32 +47,42 @@ func headsNext(lines []string, i int) bool {
 	return level > 0 || bold || underlined || alone || isRule(line) || isLead(line) || isMarkedHeading(lines, i) || isPlainHeading(lines, i)
 }
 
-// numbered is how a numbered heading begins.
-var numbered = regexp.MustCompile(`^(\d{1,2})[.)] +\p{Lu}`)
+// numbered matches a heading with a number: "3. Rent", or with a word before it, as in "Article 3 - Boats" and "Week 3".
+var numbered = regexp.MustCompile(`^(?:\d{1,2}[.)] +\p{Lu}.*|(\p{Lu}\pL+) (?:\d{1,3}|[IVXLC]{1,6})(?::|(?:[.:]| *[-–—]) *\p{Lu}.*)?)$`)
 
-// numberedHeadings returns the lines that are headings with a number, if there are several: each stands after an empty
-// line and ends as no sentence does, and text that is no item begins in the line below, or below an empty line.
+// numberedHeadings returns the lines that are headings with a number, if there are several with the same word or with
+// none: each stands after an empty line and ends as no sentence does, and text begins in the line below, or below an
+// empty line. That text is not the next of a list: no item below a mere number, and no other such line below a word.
 func numberedHeadings(lines []string) map[int]bool {
 	out := map[int]bool{}
-	for i := range lines {
-		if headsText(lines, i) {
-			out[i] = true
+	byWord := map[string][]int{}
+	for i, line := range lines {
+		if m := numbered.FindStringSubmatch(line); m != nil && headsText(lines, i, m[1]) {
+			byWord[m[1]] = append(byWord[m[1]], i)
 		}
 	}
-	if len(out) < 2 {
-		return nil
+	for _, at := range byWord {
+		for _, i := range at {
+			if len(at) > 1 {
+				out[i] = true
+			}
+		}
 	}
 	return out
 }
 
-func headsText(lines []string, i int) bool {
-	line := lines[i]
-	if !numbered.MatchString(line) || i+1 == len(lines) || i > 0 && strings.TrimSpace(lines[i-1]) != "" || !textline.LooksLikeTitle(strings.TrimSpace(line)) {
+// headsText reports whether line i, which has a number and perhaps a word before it, stands as a heading does.
+func headsText(lines []string, i int, word string) bool {
+	if i+1 == len(lines) || i > 0 && strings.TrimSpace(lines[i-1]) != "" || !textline.LooksLikeTitle(strings.TrimSpace(lines[i])) {
 		return false
 	}
 	below := lines[i+1]
 	if strings.TrimSpace(below) == "" && i+2 < len(lines) {
 		below = lines[i+2]
+	}
+	if word != "" {
+		m := numbered.FindStringSubmatch(below)
+		return strings.TrimSpace(below) != "" && (m == nil || m[1] != word)
 	}
 	r, _ := utf8.DecodeRuneInString(below)
 	return unicode.IsUpper(r) || unicode.IsDigit(r) && !textline.IsItem(below)

@@ -91,6 +91,9 @@ func TestHeadingsOfText(t *testing.T) {
 		{"lists below headings", "Outing\n\nMeet at the mill.\n\nClothes:\n\n- boots\n\nFood:\n\n- bread\n", "title Outing\np Meet at the mill.\n# Clothes\nl - boots\n# Food\nl - bread"},
 		{"leaflet", "Saw S20\n\n1. Before the first use\nRead this leaflet.\n\n2) Safety\nWear gloves.\n- never saw alone\n\n3. Storing the saw\n9 months at most, in a dry place.\n",
 			"title Saw S20\n# 1. Before the first use\np Read this leaflet.\n# 2) Safety\np Wear gloves.\nl - never saw alone\n# 3. Storing the saw\np 9 months at most, in a dry place."},
+		{"articles", "Rowing club\n\nArticle 1 - Fees\nMembers pay 90 pounds.\n\nArticle 2 - Boats\n- single: after the test\n\nArticle 3\nGuests wear a vest.\n",
+			"title Rowing club\n# Article 1 - Fees\np Members pay 90 pounds.\n# Article 2 - Boats\nl - single: after the test\n# Article 3\np Guests wear a vest."},
+		{"one room and a list of rooms", "Room 12\nBroken window.\n\nThe hall is clean.\n\nBed 1: Ada\nBed 2: Ole\n", ""},
 		{"steps", "To do\n\n1. Ring Ole\n\n2. Paint the fence\n\n3. Buy oil\nand a brush\n", "title To do\nl 1. Ring Ole\nl 2. Paint the fence\nl 3. Buy oil\np and a brush"},
 		{"entry", "Mon  Train 14   Ulm 7:05 - Wels 11:20\n          Pension Traun, 2 nights\nWed  Train 9    Wels 8:30 - Graz 11:40\nThu  Train 2    Graz 9:15 - Ulm 16:00\n", ""},
 		{"sentences", "Fair\n\nMany thanks. Here is the plan:\n\nFri  9:00  Stalls open\nSat  8:00  Market\nSun  7:30  Race\n", ""},
@@ -118,6 +121,19 @@ func TestLinesOfValues(t *testing.T) {
 		if got := show(textDocument(t.Context(), splitLines(text), true)); got != want {
 			t.Errorf("%s\nwant\n%s", got, want)
 		}
+	}
+}
+
+// What is to be done stands in a line of its own, with or without a bullet before the box.
+func TestBoxesToTick(t *testing.T) {
+	const text = "[ ] call the chimney sweep\n[x] renew Theo's passport\nand the visa\n- [ ] pay the dentist\n☐ book the train\n[sic] is no box\n"
+	want := "title A\nl [ ] call the chimney sweep\nl [x] renew Theo's passport\np and the visa\nl - [ ] pay the dentist\nl ☐ book the train\np [sic] is no box"
+	if doc, err := Parse(t.Context(), "a.txt", []byte(text)); err != nil || show(doc) != want {
+		t.Errorf("%s (%v)\nwant\n%s", show(doc), err, want)
+	}
+	want = "title A\np [ ] call the chimney sweep\np [x] renew it"
+	if doc, err := Parse(t.Context(), "a.md", []byte("[ ] call the chimney sweep\n[x] renew it\n")); err != nil || show(doc) != want {
+		t.Errorf("%s (%v)\nwant\n%s", show(doc), err, want)
 	}
 }
 

@@ -16,11 +16,17 @@ import (
 // ListMark matches what stands before an item of a list, apart from its text.
 var ListMark = regexp.MustCompile(`^([-*•–·‣◦]|\(?([0-9.]{1,8}|[a-zA-Z]|[ivx]{1,5})[.)]|[0-9.]{2,8})$`)
 
-// IsItem reports whether a line begins with a list marker.
+// IsItem reports whether a line begins with a list marker or with a box to tick.
 func IsItem(line string) bool {
 	_, ok := english.CutMarker(line)
-	return ok
+	return ok || IsBoxed(line)
 }
+
+// box is a box to tick, with or without its tick.
+var box = regexp.MustCompile(`^(\[[ xX]?\]|[☐☑☒]) `)
+
+// IsBoxed reports whether a line begins with a box to tick: "[ ] buy milk".
+func IsBoxed(line string) bool { return box.MatchString(line) }
 
 // The greatest lengths of a label and its value, in words.
 const (

@@ -38,7 +38,11 @@ func parseCSV(ctx context.Context, data []byte) (Document, error) {
 	if err != nil {
 		return Document{}, err
 	}
-	var doc Document
+	return sheetDocument(rows), nil
+}
+
+// sheetDocument returns the document in the rows of a sheet, which may hold several tables and lines around them.
+func sheetDocument(rows [][]string) (doc Document) {
 	width := mostFrequentWidth(rows)
 	for len(rows) > 0 && width > 1 && 2*len(rows[0]) <= width { // lines above the table
 		doc.Add(Line, strings.Join(rows[0], " "))
@@ -54,7 +58,7 @@ func parseCSV(ctx context.Context, data []byte) (Document, error) {
 			doc.Add(Line, blocks.JoinCells(filledCells(row)))
 		}
 	}
-	return doc, nil
+	return doc
 }
 
 // tablesOf divides the rows of a spreadsheet into tables, at empty rows below which the number of cells changes.

@@ -102,6 +102,7 @@ func TestParsersStop(t *testing.T) {
 	packed := map[string][]byte{
 		".docx": officetest.DOCX(officetest.Para("", "One\nTwo"), nil), ".odt": officetest.ODT("<text:p>One<text:line-break/>Two</text:p>", nil), ".epub": officetest.EPUB("<p>One.</p>"),
 		".eml": []byte("Subject: x\n\nOne.\n\nTwo.\n"), ".mbox": []byte("From a@x Mon May  6 10:00:00 2024\nSubject: x\n\nOne.\n"), ".csv": []byte("a,b\nc,d\n"), ".pdf": []byte(smallPDF),
+		".xlsx": officetest.XLSX("<row><c><v>1</v></c></row>"), ".rtf": []byte(richText), ".ics": []byte(calendarText), ".vcf": []byte(contactsText),
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()

@@ -33,17 +33,22 @@ const (
 var packed = office.Reader{
 	Lines: func(ctx context.Context, lines []string) Document { return textDocument(ctx, lines, false) },
 	Page:  parseHTML,
+	Rows:  sheetDocument,
 }
 
 var parsers = []*parser{
-	{[]string{".txt", ".text", ".rst", ".org", ".adoc", ""}, textLimit, parseText},
+	{[]string{".txt", ".text", ".log", ".rst", ".org", ".adoc", ""}, textLimit, parseText},
 	{[]string{".md", ".markdown", ".mdown", ".mkd"}, textLimit, parseMarkdown},
 	{[]string{".html", ".htm", ".xhtml"}, textLimit, parseHTML},
 	{[]string{".csv", ".tsv", ".tab"}, textLimit, parseCSV},
 	{[]string{".eml"}, mailLimit, parseMail},
 	{[]string{".mbox"}, mailboxLimit, parseMailbox},
+	{[]string{".ics"}, textLimit, parseCalendar},
+	{[]string{".vcf"}, textLimit, parseContacts},
 	{[]string{".docx", ".docm", ".dotx"}, office.Limit, packed.DOCX},
 	{[]string{".odt", ".ott"}, office.Limit, packed.ODT},
+	{[]string{".xlsx", ".xlsm"}, office.Limit, packed.XLSX},
+	{[]string{".rtf"}, office.Limit, parseRTF},
 	{[]string{".epub"}, office.Limit, packed.EPUB},
 	{[]string{".pdf"}, pdfLimit, pdf.Parse},
 }
@@ -63,12 +68,12 @@ func parserOf(name string) (*parser, error) {
 }
 
 // formats names the formats that are read, for people.
-const formats = "text, Markdown, HTML, PDF, DOCX, ODT, EPUB, CSV and mail (.eml, .mbox)"
+const formats = "text, Markdown, HTML, PDF, DOCX, ODT, RTF, EPUB, XLSX, CSV, mail (.eml, .mbox), calendars (.ics) and contacts (.vcf)"
 
 // ways says what to do with files of some types that are not read.
 var ways = map[string]string{
-	".doc": asDocument, ".dot": asDocument, ".rtf": asDocument, ".pages": asDocument, ".wpd": asDocument, ".wps": asDocument,
-	".xls": asTable, ".xlsx": asTable, ".xlsm": asTable, ".ods": asTable, ".numbers": asTable,
+	".doc": asDocument, ".dot": asDocument, ".pages": asDocument, ".wpd": asDocument, ".wps": asDocument,
+	".xls": asTable, ".xlsb": asTable, ".ods": asTable, ".numbers": asTable,
 	".ppt": asPDF, ".pptx": asPDF, ".odp": asPDF, ".key": asPDF, ".ps": asPDF, ".djvu": asPDF, ".xps": asPDF,
 	".msg": asMail, ".pst": asMail, ".ost": asMail,
 	".mobi": asBook, ".azw": asBook, ".azw3": asBook, ".fb2": asBook,
@@ -76,7 +81,7 @@ var ways = map[string]string{
 
 const (
 	asDocument = "save it as .docx or PDF"
-	asTable    = "save it as CSV, a file for each sheet"
+	asTable    = "save it as .xlsx, or as CSV, a file for each sheet"
 	asPDF      = "save it as PDF"
 	asMail     = "save its messages as .eml"
 	asBook     = "convert it to EPUB"

@@ -141,6 +141,25 @@ func TestLockedEPUB(t *testing.T) {
 	}
 }
 
+func TestXLSX(t *testing.T) {
+	cell := func(style, value string) string { return `<c s="` + style + `"><v>` + value + `</v></c>` }
+	data := officetest.XLSX(`<row><c t="s"><v>0</v></c><c t="s"><v>1</v></c><c t="inlineStr"><is><r><t>Pri</t></r><r><t>ce</t></r><rPh><t>x</t></rPh></is></c><c t="str"><v>Day</v></c><c t="s"><v>2</v></c></row>`+
+		`<row><c r="A2" t="s"><v>2</v></c><c r="C2"><v>129.5</v></c>`+cell("1", "46268")+`<c t="b"><v>1</v></c></row>`+
+		`<row>`+cell("2", "0.190000000000000002")+`<c t="e"><v>#REF!</v></c>`+cell("0", "0.30000000000000004")+cell("3", "46268.5208333333")+cell("4", "0.75")+`</row>`,
+		`<row><c t="s"><v>2</v></c></row>`, ``)
+	want := `title A
+# Tools
+h Tool | Shelf | Price | Day | Drill
+r Drill | | 129.5 | 2026-09-03 | yes
+r 19 % | | 0.3 | 2026-09-03 12:30 | 18:00
+# Sheet 2
+l Drill`
+	doc, err := documents.Parse(t.Context(), "a.xlsx", data)
+	if got := blockstest.Show(doc); got != want || err != nil {
+		t.Errorf("%s (%v)\nwant\n%s", got, err, want)
+	}
+}
+
 func TestEPUB(t *testing.T) {
 	doc, err := documents.Parse(t.Context(), "a.epub", officetest.EPUB("<h1>One</h1><p>It was <em>dark</em>.</p>", "<p>It was light.</p>"))
 	want := "title The Mill\nl Author: Ada Byron\n# One\np It was dark.\np It was light."
@@ -197,7 +216,13 @@ func TestArchiveErrors(t *testing.T) {
 		{"a.epub", officetest.EPUB("<p/>"), "no text in it"},
 		{"a.epub", officetest.Zip("META-INF/container.xml", `<rootfile full-path="b"/>`), `"b" is missing`},
 		{"a.doc", nil, "save it as .docx or PDF"},
-		{"a.xlsx", nil, "save it as CSV"},
+		{"a.xls", nil, "save it as .xlsx, or as CSV"},
+		{"a.xlsx", nil, "empty file"},
+		{"a.xlsx", officetest.Zip("x", "y"), "no xl/workbook.xml"},
+		{"a.xlsx", officetest.XLSX(""), "no text in it"},
+		{"a.xlsx", officetest.XLSX(`<row><c r="ZZZ1"><v>1</v></c></row>`), "columns"},
+		{"a.xlsx", officetest.XLSX(strings.Repeat(`<row><c t="s"><v>3</v></c></row>`, blocks.MaxText/1000+1)), "16 MB of text"},
+		{"a.xlsx", officetest.XLSX(strings.Repeat(`<row><c r="AAA1"><v>1</v></c></row>`, 6000)), "cells"},
 		{"a.zip", nil, "unsupported type .zip (text, Markdown"},
 	} {
 		doc, err := documents.Parse(t.Context(), c.name, c.data)
@@ -214,6 +239,7 @@ func TestDamagedArchives(t *testing.T) {
 		"a.docx": officetest.DOCX(officetest.DOCXTable([][]string{{"a", "b", "c"}, {"1", "2", "3"}}, true)+officetest.InList(1, 1, "x"), nil),
 		"a.odt":  officetest.ODT(officetest.ODTTable([][]string{{"a", "b", "c"}, {"1", "2", "3"}}), nil),
 		"a.epub": officetest.EPUB("<p>one</p>", "<p>two</p>"),
+		"a.xlsx": officetest.XLSX(`<row><c t="s"><v>0</v></c><c s="1"><v>46268.5</v></c></row>`),
 	}
 	for name, data := range sound {
 		for range 400 {
@@ -336,6 +362,12 @@ func FuzzODT(f *testing.F) {
 			"table:table", "table:table-row", "table:table-header-rows", "table:table-cell", `table:table-cell table:number-rows-spanned="3"`, `table:table-cell table:number-columns-repeated="9999"`, "table:covered-table-cell",
 			"text:note", "text:note-citation", "text:tracked-changes", "text:page-number", `text:p text:style-name="P1"`, `text:list-style style:name="L9"`, `text:list-level-style-number text:level="1" style:num-format="i"`},
 		"<text:p>a<text:s/>b</text:p>", officetest.ODTTable([][]string{{"a", "b"}, {"1", "2"}}), `<text:list text:style-name="L1"><text:list-item><text:p>x</text:p></text:list-item></text:list>`, `<text:h>x</text:h>`)
+}
+
+func FuzzXLSX(f *testing.F) {
+	fuzzArchive(f, "a.xlsx", func(inner string) []byte { return officetest.XLSX(inner) },
+		[]string{"row", "c", `c t="s"`, `c t="inlineStr"`, `c t="b"`, `c s="1"`, `c s="3"`, `c r="ZZ9"`, "v", "is", "t", "rPh"},
+		`<row><c t="s"><v>0</v></c><c><v>1</v></c></row>`, `<row><c s="1"><v>46268.5</v></c></row>`, `<c><v>1</v></c>`)
 }
 
 func FuzzEPUB(f *testing.F) {

@@ -1,4 +1,4 @@
-// Package officetest makes small DOCX, ODT and EPUB files for tests.
+// Package officetest makes small DOCX, ODT, XLSX and EPUB files for tests.
 package officetest
 
 import (
@@ -87,6 +87,23 @@ func DOCXTable(rows [][]string, head bool) string {
 		b.WriteString("</w:tr>")
 	}
 	return b.String() + "</w:tbl>"
+}
+
+// XLSX writes a workbook with the rows of each sheet. The shared texts are Tool, Shelf, Drill and a long one. The styles show
+// numbers as they are, as a day, a share, a day with its time, and a time.
+func XLSX(sheets ...string) []byte {
+	book, parts := "", ""
+	var entries []string
+	for i, rows := range sheets {
+		name := []string{"Tools", fmt.Sprintf("Sheet %d", i+1)}[min(i, 1)]
+		book += fmt.Sprintf(`<sheet name="%s" sheetId="%d" r:id="r%d"/>`, name, i+1, i)
+		parts += fmt.Sprintf(`<Relationship Id="r%d" Type="http://x/worksheet" Target="worksheets/sheet%d.xml"/>`, i, i+1)
+		entries = append(entries, fmt.Sprintf("xl/worksheets/sheet%d.xml", i+1), `<worksheet><sheetData>`+rows+`</sheetData></worksheet>`)
+	}
+	return Zip(append(entries, "xl/workbook.xml", `<workbook xmlns:r="r"><sheets>`+book+`</sheets></workbook>`,
+		"xl/_rels/workbook.xml.rels", `<Relationships>`+parts+`</Relationships>`,
+		"xl/sharedStrings.xml", `<sst><si><t>Tool</t></si><si><t>Shelf</t></si><si><t>Drill</t></si><si><t>`+strings.Repeat("long ", 200)+`</t></si></sst>`,
+		"xl/styles.xml", `<styleSheet><numFmts><numFmt numFmtId="164" formatCode="[$-809]d\ mmm\ yyyy\ hh:mm"/></numFmts><cellStyleXfs><xf numFmtId="9"/></cellStyleXfs><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="9"/><xf numFmtId="164"/><xf numFmtId="20"/></cellXfs></styleSheet>`)...)
 }
 
 // ODT writes an OpenDocument text with a body and further parts.

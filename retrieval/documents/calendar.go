@@ -1,0 +1,266 @@
+package documents
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"tandem/retrieval/internal/english"
+)
+
+// parseCalendar reads the events and tasks of a calendar (.ics), in the order of the file. Each is a heading with lines
+// below it. Times stay in their own time zone; those in UTC are in the calendar's, if it names one.
+func parseCalendar(ctx context.Context, data []byte) (Document, error) {
+	text, err := decodeText(data)
+	if err != nil {
+		return Document{}, err
+	}
+	c := calendar{zone: time.UTC}
+	for _, p := range properties(text) {
+		if ctx.Err() != nil {
+			return Document{}, ctx.Err()
+		}
+		c.property(p)
+	}
+	if !c.begun {
+		return Document{}, errors.New("not a calendar, despite its name (it has no BEGIN:VCALENDAR)")
+	}
+	if len(c.doc.Blocks) == 0 {
+		return Document{}, errors.New("no events in it")
+	}
+	return c.doc, nil
+}
+
+// calendar makes a document of a calendar's lines.
+type calendar struct {
+	doc   Document
+	zone  *time.Location
+	begun bool
+	open  []string // the components that have not ended
+	event event
+}
+
+// event is an event or a task.
+type event struct {
+	summary, place, description, status, repeats string
+	start, end, due                              moment
+	duration                                     time.Duration
+	people                                       []string
+}
+
+// maxPeople is how many of those who take part in an event are named.
+const maxPeople = 32
+
+func (c *calendar) property(p property) {
+	at := ""
+	if n := len(c.open); n > 0 {
+		at = c.open[n-1]
+	}
+	switch {
+	case p.name == "BEGIN":
+		name := strings.ToUpper(strings.TrimSpace(p.value))
+		c.begun = c.begun || name == "VCALENDAR"
+		if c.open = append(c.open, name); isEvent(name) {
+			c.event = event{}
+		}
+	case p.name == "END":
+		if isEvent(at) {
+			c.add(c.event)
+		}
+		c.open = c.open[:max(0, len(c.open)-1)]
+	case at == "VCALENDAR" && p.name == "X-WR-CALNAME":
+		c.doc.Title = p.text()
+	case at == "VCALENDAR" && p.name == "X-WR-TIMEZONE":
+		if zone, err := time.LoadLocation(strings.TrimSpace(p.value)); err == nil {
+			c.zone = zone
+		}
+	case isEvent(at):
+		c.eventProperty(p)
+	}
+}
+
+func isEvent(component string) bool {
+	return component == "VEVENT" || component == "VTODO" || component == "VJOURNAL"
+}
+
+func (c *calendar) eventProperty(p property) {
+	e := &c.event
+	switch p.name {
+	case "SUMMARY":
+		e.summary = p.text()
+	case "LOCATION":
+		e.place = p.text()
+	case "DESCRIPTION":
+		e.description = p.text()
+	case "STATUS":
+		e.status = strings.ToLower(strings.TrimSpace(p.value))
+	case "DTSTART":
+		e.start = c.moment(p)
+	case "DTEND":
+		e.end = c.moment(p)
+	case "DUE":
+		e.due = c.moment(p)
+	case "DURATION":
+		e.duration = duration(strings.TrimSpace(p.value))
+	case "RRULE":
+		e.repeats = c.repetition(p)
+	case "ATTENDEE", "ORGANIZER":
+		who := p.params["CN"]
+		if address, ok := cutFold(p.value, "mailto:"); ok && who == "" {
+			who = address
+		}
+		if who != "" && len(e.people) < maxPeople {
+			e.people = append(e.people, who)
+		}
+	}
+}
+
+// add appends an event to the document.
+func (c *calendar) add(e event) {
+	label := func(name, value string) {
+		if value = english.Collapse(value); value != "" {
+			c.doc.Add(Line, name+": "+value)
+		}
+	}
+	summary := english.Collapse(e.summary)
+	if english.CountWords(summary) <= MaxHeading {
+		c.doc.AddHeading(2, summary)
+	} else {
+		c.doc.Add(Paragraph, summary)
+	}
+	label("Date", e.when())
+	label("Due", e.due.String())
+	label("Repeats", e.repeats)
+	label("Place", e.place)
+	label("With", strings.Join(e.people, ", "))
+	if e.status != "confirmed" {
+		label("Status", strings.ReplaceAll(e.status, "-", " "))
+	}
+	for line := range strings.SplitSeq(e.description, "\n") {
+		c.doc.Add(Paragraph, line)
+	}
+}
+
+// moment is a day, or a time of a day.
+type moment struct {
+	time  time.Time
+	timed bool
+	zone  string // to be shown: UTC, if no other is known
+}
+
+// moment returns the time that a property says, or none if it says it in another form.
+func (c *calendar) moment(p property) moment {
+	value := strings.TrimSpace(p.value)
+	if t, err := time.Parse("20060102", value); err == nil {
+		return moment{time: t}
+	}
+	if t, err := time.Parse("20060102T150405", value); err == nil {
+		return moment{time: t, timed: true}
+	}
+	t, err := time.Parse("20060102T150405Z", value)
+	if err != nil {
+		return moment{}
+	}
+	m := moment{time: t.In(c.zone), timed: true}
+	if c.zone == time.UTC {
+		m.zone = " UTC"
+	}
+	return m
+}
+
+// Forms of days and times, for people.
+const (
+	longDay   = "Monday, 2 January 2006"
+	clockTime = "15:04"
+)
+
+func (m moment) String() string {
+	switch {
+	case m.time.IsZero():
+		return ""
+	case m.timed:
+		return m.time.Format(longDay+", "+clockTime) + m.zone
+	}
+	return m.time.Format(longDay)
+}
+
+// when says when an event is: "Thursday, 3 December 2026, 16:00 to 17:00".
+func (e event) when() string {
+	from, to := e.start, e.end
+	if to.time.IsZero() && e.duration > 0 {
+		to = moment{from.time.Add(e.duration), from.timed, from.zone}
+	}
+	if !to.timed && !to.time.IsZero() {
+		to.time = to.time.AddDate(0, 0, -1) // an end without a time is the day after
+	}
+	switch {
+	case from.time.IsZero(), !to.time.After(from.time):
+		return from.String()
+	case from.timed && to.timed && from.time.Format(longDay) == to.time.Format(longDay):
+		return from.time.Format(longDay+", "+clockTime) + " to " + to.time.Format(clockTime) + to.zone
+	}
+	return from.String() + " to " + to.String()
+}
+
+// duration returns the duration that stands as "P1DT2H30M", 0 if it has another form or is no common one.
+func duration(value string) (d time.Duration) {
+	value, ok := strings.CutPrefix(value, "P")
+	if !ok {
+		return 0
+	}
+	days, clock, _ := strings.Cut(value, "T")
+	for _, part := range []struct {
+		text  string
+		units map[byte]time.Duration
+	}{{days, map[byte]time.Duration{'W': 7 * 24 * time.Hour, 'D': 24 * time.Hour}}, {clock, map[byte]time.Duration{'H': time.Hour, 'M': time.Minute, 'S': time.Second}}} {
+		for from, i := 0, 0; i < len(part.text); i++ {
+			if c := part.text[i]; c < '0' || c > '9' {
+				n, err := strconv.ParseUint(part.text[from:i], 10, 16)
+				if err != nil {
+					return 0
+				}
+				d += time.Duration(n) * part.units[c]
+				from = i + 1
+			}
+		}
+	}
+	return d
+}
+
+// repetition says how often an event is repeated: "every 2 weeks on Monday, Wednesday until 22 December 2026".
+func (c *calendar) repetition(p property) string {
+	rule := map[string]string{}
+	for part := range strings.SplitSeq(strings.ToUpper(p.value), ";") {
+		name, value, _ := strings.Cut(part, "=")
+		rule[name] = strings.TrimSpace(value)
+	}
+	unit := map[string]string{"HOURLY": "hour", "DAILY": "day", "WEEKLY": "week", "MONTHLY": "month", "YEARLY": "year"}[rule["FREQ"]]
+	if unit == "" {
+		return ""
+	}
+	said := "every " + unit
+	if n, err := strconv.ParseUint(rule["INTERVAL"], 10, 16); err == nil && n > 1 {
+		said = fmt.Sprintf("every %d %ss", n, unit)
+	}
+	var days []string
+	for day := range strings.SplitSeq(rule["BYDAY"], ",") {
+		if name := dayNames[day]; name != "" && len(days) < len(dayNames) {
+			days = append(days, name)
+		}
+	}
+	if len(days) > 0 {
+		said += " on " + strings.Join(days, ", ")
+	}
+	if until := c.moment(property{value: rule["UNTIL"]}); !until.time.IsZero() {
+		said += " until " + until.time.Format("2 January 2006")
+	}
+	if n, err := strconv.ParseUint(rule["COUNT"], 10, 16); err == nil {
+		said += fmt.Sprintf(", %d times", n)
+	}
+	return said
+}
+
+var dayNames = map[string]string{"MO": "Monday", "TU": "Tuesday", "WE": "Wednesday", "TH": "Thursday", "FR": "Friday", "SA": "Saturday", "SU": "Sunday"}

@@ -1,0 +1,132 @@
+package documents
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"tandem/retrieval/internal/english"
+)
+
+// parseContacts reads the persons of an address book (.vcf), in the order of the file. Each is a heading with lines below
+// it.
+func parseContacts(ctx context.Context, data []byte) (Document, error) {
+	text, err := decodeText(data)
+	if err != nil {
+		return Document{}, err
+	}
+	var doc Document
+	var card []property
+	begun := false
+	for _, p := range properties(text) {
+		if ctx.Err() != nil {
+			return Document{}, ctx.Err()
+		}
+		switch {
+		case p.name == "BEGIN":
+			begun, card = begun || strings.EqualFold(strings.TrimSpace(p.value), "VCARD"), nil
+		case p.name == "END":
+			addContact(&doc, card)
+			card = nil
+		default:
+			card = append(card, p)
+		}
+	}
+	if !begun {
+		return Document{}, errors.New("not an address book, despite its name (it has no BEGIN:VCARD)")
+	}
+	if len(doc.Blocks) == 0 {
+		return Document{}, errors.New("no names in it")
+	}
+	return doc, nil
+}
+
+// contactLabels are the lines of a contact that say what they are by their property alone.
+var contactLabels = map[string]string{"NICKNAME": "Nickname", "TITLE": "Job", "ROLE": "Role", "URL": "Web"}
+
+// addContact appends a person to the document.
+func addContact(doc *Document, card []property) {
+	first := len(doc.Blocks)
+	doc.AddHeading(2, english.Shorten(contactName(card), MaxHeading))
+	for _, p := range card {
+		value := english.Collapse(p.text())
+		label := contactLabels[p.name]
+		switch p.name {
+		case "ORG":
+			label, value = "Organisation", joinFilled(p.fields())
+		case "TEL":
+			label = "Phone" + kindOf(p)
+			if number, ok := cutFold(value, "tel:"); ok {
+				value = number
+			}
+		case "EMAIL":
+			label = "E-mail" + kindOf(p)
+		case "ADR":
+			label, value = "Address"+kindOf(p), joinFilled(p.fields())
+		case "BDAY":
+			label, value = "Birthday", birthday(value)
+		case "NOTE":
+			for line := range strings.SplitSeq(p.text(), "\n") {
+				doc.Add(Paragraph, line)
+			}
+		}
+		if label != "" && value != "" && len(value) <= maxValue {
+			doc.Add(Line, label+": "+value)
+		}
+	}
+	if len(doc.Blocks) > first {
+		doc.Blocks[first].Apart = first > 0
+	}
+}
+
+// maxValue bounds a value of a contact, in bytes. A longer one is data.
+const maxValue = 1 << 10
+
+// contactName returns a person's name, or what stands for it.
+func contactName(card []property) string {
+	for _, name := range []string{"FN", "N", "ORG", "EMAIL"} {
+		for _, p := range card {
+			if p.name != name {
+				continue
+			}
+			value := english.Collapse(p.text())
+			if fields := p.fields(); name == "N" && len(fields) > 1 {
+				value = fields[1] + " " + fields[0] // the family name comes first
+			} else if name != "FN" {
+				value = joinFilled(fields)
+			}
+			if value = english.Collapse(value); value != "" && len(value) <= maxValue {
+				return value
+			}
+		}
+	}
+	return ""
+}
+
+// kindOf returns what kind of number or address a property is, in parentheses: " (mobile)".
+func kindOf(p property) string {
+	for kind := range strings.SplitSeq(strings.ToLower(p.params["TYPE"]), ",") {
+		switch kind {
+		case "cell":
+			return " (mobile)"
+		case "home", "work", "fax":
+			return " (" + kind + ")"
+		}
+	}
+	return ""
+}
+
+// birthday returns a date as people write it, if it has one of the forms of address books; those without a year too.
+func birthday(value string) string {
+	value, _, _ = strings.Cut(value, "T")
+	for _, form := range [][2]string{{"2006-01-02", "2 January 2006"}, {"20060102", "2 January 2006"}, {"--0102", "2 January"}, {"--01-02", "2 January"}} {
+		if t, err := time.Parse(form[0], value); err == nil {
+			return t.Format(form[1])
+		}
+	}
+	return value
+}
+
+// joinFilled joins the fields that have text.
+func joinFilled(fields []string) string { return strings.Join(filledCells(fields), ", ") }

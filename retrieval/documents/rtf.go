@@ -1,0 +1,230 @@
+package documents
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"golang.org/x/net/html/charset"
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+
+	"tandem/retrieval/internal/blocks"
+)
+
+// parseRTF reads Rich Text: its paragraphs, with the cells of tables divided by tabs, as plain text. It leaves out what is
+// hidden or deleted, pictures, notes, and the names of fonts and styles.
+func parseRTF(ctx context.Context, data []byte) (Document, error) {
+	data = bytes.TrimLeft(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")), " \t\r\n")
+	if !bytes.HasPrefix(data, []byte(`{\rtf`)) {
+		return Document{}, errors.New("not Rich Text, despite its name")
+	}
+	r := rtf{data: data, page: charmap.Windows1252}
+	for r.next() {
+		if ctx.Err() != nil {
+			return Document{}, ctx.Err()
+		}
+	}
+	r.flush()
+	if r.out.Len() > blocks.MaxText {
+		return Document{}, blocks.ErrMuchText
+	}
+	return textDocument(ctx, splitLines(r.out.String()), true), nil
+}
+
+// rtf reads Rich Text: groups in braces, control words that begin with a backslash, and text.
+type rtf struct {
+	data []byte
+	page encoding.Encoding // of the characters that are bytes
+	out  strings.Builder
+
+	group  rtfGroup
+	groups []rtfGroup // those around it
+
+	bytes []byte   // characters that are bytes, not yet decoded
+	units []uint16 // characters in UTF-16, likewise
+	skip  int      // what follows stands for a character in UTF-16
+	fresh bool     // a group has just begun
+}
+
+// rtfGroup is what holds until a group ends.
+type rtfGroup struct {
+	hidden  bool
+	instead int // how many bytes follow a character in UTF-16, for programs that do not know it
+}
+
+// maxRTFGroups bounds how deep groups nest.
+const maxRTFGroups = 1 << 10
+
+// next reads the next piece. It returns false at the end.
+func (r *rtf) next() bool {
+	if len(r.data) == 0 {
+		return false
+	}
+	c := r.data[0]
+	r.data = r.data[1:]
+	fresh := r.fresh
+	r.fresh = false
+	switch c {
+	case '{':
+		if len(r.groups) == maxRTFGroups {
+			return false
+		}
+		r.groups = append(r.groups, r.group)
+		r.skip, r.fresh = 0, true
+	case '}':
+		n := len(r.groups)
+		if n < 2 {
+			return false
+		}
+		r.group, r.groups, r.skip = r.groups[n-1], r.groups[:n-1], 0
+	case '\\':
+		r.control(fresh)
+	case '\r', '\n':
+	default:
+		r.char(c)
+	}
+	return true
+}
+
+// char adds a character that is a byte.
+func (r *rtf) char(c byte) {
+	switch {
+	case r.skip > 0:
+		r.skip--
+	case !r.group.hidden:
+		r.flushUnits()
+		r.bytes = append(r.bytes, c)
+	}
+}
+
+// control reads what follows a backslash. fresh says that it is the first in its group.
+func (r *rtf) control(fresh bool) {
+	n := 0
+	for n < len(r.data) && (r.data[n]|0x20 >= 'a' && r.data[n]|0x20 <= 'z') {
+		n++
+	}
+	if n == 0 {
+		r.sign()
+		return
+	}
+	word := string(r.data[:n])
+	r.data = r.data[n:]
+	n = 0
+	for n < len(r.data) && n < 10 && (r.data[n] >= '0' && r.data[n] <= '9' || n == 0 && r.data[n] == '-') {
+		n++
+	}
+	number, err := strconv.Atoi(string(r.data[:n]))
+	if r.data = r.data[n:]; len(r.data) > 0 && r.data[0] == ' ' {
+		r.data = r.data[1:]
+	}
+	r.word(word, number, err == nil, fresh)
+}
+
+// sign reads a control that is one sign.
+func (r *rtf) sign() {
+	if len(r.data) == 0 {
+		return
+	}
+	c := r.data[0]
+	r.data = r.data[1:]
+	switch c {
+	case '\'':
+		if len(r.data) < 2 {
+			return
+		}
+		code, err := strconv.ParseUint(string(r.data[:2]), 16, 8)
+		if r.data = r.data[2:]; err == nil {
+			r.char(byte(code))
+		}
+	case '*': // a group for programs that know it
+		r.group.hidden = true
+	case '~':
+		r.char(' ')
+	case '_':
+		r.char('-')
+	case '\r', '\n':
+		r.text("\n")
+	case '\\', '{', '}':
+		r.char(c)
+	}
+}
+
+// rtfLeftOut are the groups whose text is not part of the document.
+var rtfLeftOut = map[string]bool{"fonttbl": true, "colortbl": true, "stylesheet": true, "info": true, "pict": true, "object": true, "listtable": true,
+	"listoverridetable": true, "rsidtbl": true, "fldinst": true, "footnote": true, "annotation": true, "generator": true, "themedata": true, "xmlnstbl": true, "filetbl": true, "revtbl": true, "bkmkstart": true, "bkmkend": true}
+
+// rtfTexts are the control words that stand for text.
+var rtfTexts = map[string]string{"par": "\n", "line": "\n", "sect": "\n\n", "page": "\n\n", "tab": "\t", "cell": "\t", "row": "\n", "emdash": "—", "endash": "–",
+	"bullet": "•", "lquote": "‘", "rquote": "’", "ldblquote": "“", "rdblquote": "”", "emspace": " ", "enspace": " "}
+
+// word carries out a control word.
+func (r *rtf) word(word string, number int, numbered, fresh bool) {
+	switch on := !numbered || number != 0; {
+	case fresh && rtfLeftOut[word], (word == "v" || word == "deleted") && on:
+		r.group.hidden = true
+	case word == "uc" && numbered:
+		r.group.instead = max(0, min(number, 64)) + 1 // 0 stands for one
+	case word == "u" && numbered:
+		r.unit(uint16(number))
+	case word == "ansicpg" && numbered:
+		if page, _ := charset.Lookup("windows-" + strconv.Itoa(number)); page != nil {
+			r.page = page
+		}
+	case word == "mac":
+		r.page = charmap.Macintosh
+	case word == "bin":
+		r.data = r.data[max(0, min(number, len(r.data))):]
+	default:
+		r.text(rtfTexts[word])
+	}
+}
+
+// unit adds a character in UTF-16.
+func (r *rtf) unit(c uint16) {
+	if r.skip = 1; r.group.instead > 0 {
+		r.skip = r.group.instead - 1
+	}
+	if !r.group.hidden {
+		r.flushBytes()
+		r.units = append(r.units, c)
+	}
+}
+
+// text adds text.
+func (r *rtf) text(s string) {
+	if s != "" && !r.group.hidden {
+		r.flush()
+		r.out.WriteString(s)
+	}
+}
+
+func (r *rtf) flush() {
+	r.flushBytes()
+	r.flushUnits()
+}
+
+// flushBytes decodes the characters that are bytes.
+func (r *rtf) flushBytes() {
+	if len(r.bytes) == 0 {
+		return
+	}
+	out, err := r.page.NewDecoder().Bytes(r.bytes)
+	if err != nil {
+		out = bytes.ToValidUTF8(r.bytes, []byte(string(utf8.RuneError)))
+	}
+	r.out.Write(out)
+	r.bytes = r.bytes[:0]
+}
+
+// flushUnits decodes the characters in UTF-16.
+func (r *rtf) flushUnits() {
+	if len(r.units) > 0 {
+		r.out.WriteString(string(utf16.Decode(r.units)))
+		r.units = r.units[:0]
+	}
+}

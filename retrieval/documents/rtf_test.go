@@ -1,0 +1,37 @@
+package documents
+
+import (
+	"strings"
+	"testing"
+)
+
+const richText = `{\rtf1\ansi\ansicpg1252\deff0{\fonttbl{\f0\fnil Times;}}{\*\generator Writer;}{\info{\title Draft}}
+\f0\fs24 The piano\par\par Dear Lena,\par the tuner, Andr\'e9 Lef\u232?vre, comes on {\b 16 January} at 3 p.m. \endash  he takes 95\~\'80.{\v secret}{\footnote note}\par
+\par Ada \uc2\u-10179??\u-8701??\{x\}\par
+{\field{\*\fldinst HYPERLINK "x"}{\fldrslt link}}\par\par
+\trowd Day\cell Time\cell Room\cell\row
+Mon\cell 9:00\cell 2\cell\row}`
+
+func TestRTF(t *testing.T) {
+	want := "title The piano\np Dear Lena, the tuner, André Lefèvre, comes on 16 January at 3 p.m. – he takes 95 €.\np Ada 😃{x}\np link\nh Day | Time | Room\nr Mon | 9:00 | 2"
+	doc, err := Parse(t.Context(), "a.rtf", []byte(richText))
+	if got := show(doc); got != want || err != nil {
+		t.Errorf("%s (%v)\nwant\n%s", got, err, want)
+	}
+	doc, err = Parse(t.Context(), "a.rtf", []byte(`{\rtf1\ansi\ansicpg1251 \'cf\'f0\'e8\'e2\'e5\'f2.}`))
+	if got, want := show(doc), "title A\np Привет."; got != want || err != nil {
+		t.Errorf("%s (%v)\nwant\n%s", got, err, want)
+	}
+	for _, text := range []string{"hello", ""} {
+		if _, err := Parse(t.Context(), "a.rtf", []byte(text)); err == nil || !strings.Contains(err.Error(), "not Rich Text") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+func FuzzRTF(f *testing.F) {
+	for _, s := range []string{richText, `{\rtf1 \u`, `{\rtf1 \bin99999999 x`, `{\rtf\ansicpg932 \'82\'a0\u-1\'`, strings.Repeat(`{\rtf`, 2000)} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) { check(t, "a.rtf", data) })
+}

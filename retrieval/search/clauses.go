@@ -55,17 +55,11 @@ func clauses(question string) []string {
 	return parts
 }
 
-var conjunctions = map[string]bool{"and": true, "also": true, "&": true}
+var conjunctions = english.Set("and also &")
 
-var questionWords = map[string]bool{
-	"what": true, "what's": true, "when": true, "where": true, "where's": true, "which": true, "who": true,
-	"who's": true, "whom": true, "whose": true, "why": true, "how": true, "is": true, "are": true,
-	"does": true, "do": true, "did": true, "was": true, "were": true, "can": true, "tell": true, "give": true, "i": true,
-}
+var questionWords = english.Set("what what's when where where's which who who's whom whose why how is are does do did was were can tell give i")
 
-var prepositions = map[string]bool{
-	"at": true, "on": true, "in": true, "from": true, "for": true, "to": true, "by": true, "since": true, "until": true,
-}
+var prepositions = english.Set("at on in from for to by since until")
 
 // opensQuestion reports whether fields begin a question: with a question word, or with one after a preposition ("at which
 // pier") or after the topic ("for the old mill, what").
@@ -100,10 +94,7 @@ func isElliptical(fields []string, before string) bool {
 	return of && unicode.IsUpper(r)
 }
 
-var pronouns = map[string]bool{
-	"it": true, "its": true, "they": true, "them": true, "their": true, "he": true, "his": true, "him": true,
-	"she": true, "her": true, "there": true, "that": true, "this": true, "these": true, "those": true,
-}
+var pronouns = english.Set("it its they them their he his him she her there that this these those")
 
 // hasPronoun reports whether a clause refers to another by a pronoun.
 func hasPronoun(clause string) bool {

@@ -55,13 +55,10 @@ func beforeFigures(s string) iter.Seq[string] {
 }
 
 // counted are abbreviations of four or more letters that come before a number.
-var counted = map[string]bool{"approx": true, "sept": true, "chap": true, "figs": true}
+var counted = Set("approx sept chap figs")
 
-var abbreviations = map[string]bool{
-	"mr": true, "mrs": true, "ms": true, "dr": true, "prof": true, "st": true, "no": true, "nr": true,
-	"vs": true, "e.g": true, "i.e": true, "approx": true, "ca": true, "jr": true, "sr": true, "rev": true,
-	"gen": true, "col": true, "capt": true, "lt": true, "sgt": true, "fig": true, "vol": true, "pp": true,
-}
+// abbreviations end with a full stop within a sentence.
+var abbreviations = Set("mr mrs ms dr prof st no nr vs e.g i.e approx ca jr sr rev gen col capt lt sgt fig vol pp")
 
 // abbreviated reports whether the full stop at the end of s more likely marks an abbreviation than the end of a sentence.
 func abbreviated(s string) bool {

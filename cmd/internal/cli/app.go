@@ -132,8 +132,8 @@ func (a *App) openLog() (errs io.Writer) {
 	options := &slog.HandlerOptions{Level: level(a.Globals.LogLevel)}
 	a.Log, errs = slog.New(slog.NewTextHandler(os.Stderr, options)), os.Stderr
 	if a.Globals.LogFormat == "json" {
-		a.Log = slog.New(slog.NewJSONHandler(os.Stderr, options))
-		all := slog.New(slog.NewJSONHandler(os.Stderr, nil)) // what is said without a log has no level
+		a.Log = slog.New(slog.NewJSONHandler(plainJSON{os.Stderr}, options))
+		all := slog.New(slog.NewJSONHandler(plainJSON{os.Stderr}, nil)) // what is said without a log has no level
 		a.Aside, a.live = records{all, slog.LevelInfo}, false
 		errs = records{all, slog.LevelError}
 	}

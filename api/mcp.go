@@ -126,6 +126,9 @@ func (s *Server) mcpSearch(ctx context.Context, _ *mcp.CallToolRequest, in searc
 	if in.Limit < 1 || in.Limit > maxFound || strings.TrimSpace(in.Query) == "" {
 		return nil, searchOutput{}, fmt.Errorf("want a query, and a limit of 1 to %d", maxFound)
 	}
+	if len(in.Query) > node.MaxQuestion {
+		return nil, searchOutput{}, fmt.Errorf("the query has %d bytes: want at most %d", len(in.Query), node.MaxQuestion)
+	}
 	found, err := s.cfg.Library.Search(ctx, in.Query, in.Limit)
 	out := searchOutput{Passages: []foundPassage{}}
 	for _, p := range found {

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tandem/node"
 )
 
 // A client of the protocol finds the tools and calls them; wrong arguments are errors of the call.
@@ -64,5 +66,13 @@ func TestCitedTellsDoubt(t *testing.T) {
 		if got := cited("C17.", []Part{p}); got != "C17."+want {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+}
+
+// A query is no longer than a question may be.
+func TestMCPLongQuery(t *testing.T) {
+	_, _, err := New(config(&echo{})).mcpSearch(t.Context(), nil, searchInput{Query: strings.Repeat("a ", node.MaxQuestion)})
+	if err == nil || !strings.Contains(err.Error(), "bytes") {
+		t.Error(err)
 	}
 }

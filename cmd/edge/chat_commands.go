@@ -112,11 +112,20 @@ func (t *conversation) documents(string) error {
 		width = max(width, utf8.RuneCountInString(cli.Escape(d.Title)))
 	}
 	for _, d := range list {
-		if err := t.tell("  %-*s %s", min(width, longestTitle), cli.Shorten(cli.Escape(d.Title), longestTitle), t.app.Faint(cli.Escape(d.Path))); err != nil {
+		if err := t.tell("%s", documentLine(cli.Escape(d.Title), t.app.Faint(cli.Escape(d.Path)), width, t.app.Columns())); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// documentLine returns the line of a document. Its title has a width. The path stands below it where a line of so many columns
+// has no room for both.
+func documentLine(title, path string, width, columns int) string {
+	if columns < 2*longestTitle {
+		return fmt.Sprintf("  %s\n    %s", cli.Shorten(title, min(longestTitle, columns-2)), path)
+	}
+	return fmt.Sprintf("  %-*s %s", min(width, longestTitle), cli.Shorten(title, longestTitle), path)
 }
 
 func (t *conversation) lastSources(string) error {

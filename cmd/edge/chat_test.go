@@ -73,6 +73,16 @@ func TestChatDocuments(t *testing.T) {
 	}
 }
 
+// Where a line has no room for both, the path stands below the title.
+func TestChatDocumentsNarrow(t *testing.T) {
+	title := strings.TrimSpace(strings.Repeat("A long title ", 5))
+	for columns, want := range map[int]string{80: "  A long title A long title A long title … notes/two.md", 40: "  A long title A long title A long titl…\n    notes/two.md"} {
+		if got := documentLine(title, "notes/two.md", 64, columns); got != want {
+			t.Errorf("%d columns: %q, want %q", columns, got, want)
+		}
+	}
+}
+
 // A question of several lines is one question, a command is none, an unknown command is an error, and a path is a question.
 func TestChatCommands(t *testing.T) {
 	h := newHome(t)

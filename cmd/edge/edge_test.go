@@ -530,6 +530,33 @@ func TestIndexLife(t *testing.T) {
 	}
 }
 
+// An answer says that a file has changed or gone since it was indexed.
+func TestStaleDocuments(t *testing.T) {
+	h := newHome(t)
+	file := filepath.Join(h.Dir, "docs", "boat.md")
+	clitest.Write(t, filepath.Dir(file), "boat.md", "The berth of the Marigold is C17.\n")
+	if out, stderr, err := h.Run("index", "add", "docs"); err != nil {
+		t.Fatalf("%v, %s%s", err, out, stderr)
+	}
+	const berth = "What is the berth of the Marigold?"
+	if _, stderr, err := h.Run("ask", berth); err != nil || strings.Contains(stderr, "since it was indexed") {
+		t.Errorf("unchanged: %v, %s", err, stderr)
+	}
+	later := time.Now().Add(time.Minute)
+	if err := os.Chtimes(file, later, later); err != nil {
+		t.Fatal(err)
+	}
+	if stdout, stderr, err := h.Run("ask", berth); err != nil || !strings.Contains(stdout, "C17") || !strings.Contains(stderr, "boat.md has changed since it was indexed: edge index add") {
+		t.Errorf("changed: %v, %s", err, stderr)
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if a := h.ask(berth); len(a.Remarks) != 1 || !strings.Contains(a.Remarks[0], "boat.md is no longer there: edge index add") {
+		t.Errorf("gone: %q", a.Remarks)
+	}
+}
+
 // An index from which everything was removed is empty: no sample document answers unless it is asked for, and then it is
 // named as one.
 func TestSamplesAreNeverSilent(t *testing.T) {

@@ -35,6 +35,8 @@ type askJSON struct {
 	} `json:"documents"`
 	Stats statsJSON `json:"stats"`
 	costJSON
+
+	Stale []string `json:"-"` // those of the remarks that come after the answer
 }
 
 // cloudJSON names a cloud.
@@ -91,6 +93,8 @@ func (s *session) report(answer node.Answer) askJSON {
 		r.Tokens = append(r.Tokens, tokenJSON{t.ID, t.Text, t.By.String(), t.Alone, tandem.Milliseconds(t.At)})
 	}
 	r.Parts, r.Unknown = api.Parts(answer, s.reader != nil)
+	r.Stale = s.stale(r.Parts)
+	r.Remarks = slices.Concat(r.Remarks, r.Stale)
 	r.Unsure = slices.ContainsFunc(r.Parts, func(p partJSON) bool { return p.Unsure })
 	r.Documents.Device = append([]node.Source{}, answer.Documents[tandem.Device]...)
 	r.Documents.Cloud = append([]node.Source{}, answer.Documents[tandem.Cloud]...)

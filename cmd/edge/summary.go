@@ -80,6 +80,9 @@ func (s *session) printProvenance(r askJSON) {
 		s.printDocuments("device", r.Documents.Device)
 		s.printDocuments("cloud", r.Documents.Cloud)
 	}
+	for _, remark := range r.Stale {
+		fmt.Fprintln(a.Aside, a.Fold(remark))
+	}
 	fmt.Fprintln(a.Aside, a.Fold(a.Faint("asked: ")+s.sidesAsked(r)))
 	if costs := r.parts(); len(costs) > 0 { // the flags asked for them
 		fmt.Fprintln(a.Aside, a.Faint(a.Fold(strings.Join(costs, " · "))))

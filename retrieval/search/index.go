@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/blevesearch/bleve/v2"
 	"github.com/blevesearch/bleve/v2/index/scorch"
@@ -39,7 +40,8 @@ type Index struct {
 	words             int // length of passages
 	related           Related
 	rerank            Rerank
-	batch, checkpoint int // bytes of text; tests make them small
+	waiting           func() // see Options
+	batch, checkpoint int    // bytes of text; tests make them small
 	// failpoint, if a test sets it, is called between the steps of a write. Its error stops the write at once, as if
 	// the process were killed.
 	failpoint func(step string) error
@@ -75,6 +77,8 @@ type Options struct {
 	Related Related
 	// Rerank, if not nil, orders what was found.
 	Rerank Rerank
+	// Waiting, if not nil, is called when a write has to wait for another one.
+	Waiting func()
 }
 
 // length returns the length of passages.
@@ -97,7 +101,7 @@ func Open(dir string, opt Options) (*Index, error) {
 			return nil, fmt.Errorf("open index: %w", err)
 		}
 	}
-	x := &Index{dir: dir, readOnly: opt.ReadOnly, words: words, related: opt.Related, rerank: opt.Rerank, batch: defaultBatch, checkpoint: defaultCheckpoint}
+	x := &Index{dir: dir, readOnly: opt.ReadOnly, words: words, related: opt.Related, rerank: opt.Rerank, waiting: opt.Waiting, batch: defaultBatch, checkpoint: defaultCheckpoint}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if err := x.openCurrentLocked(); err != nil {
@@ -110,6 +114,21 @@ func Open(dir string, opt Options) (*Index, error) {
 func Exists(dir string) bool {
 	_, err := os.Lstat(filepath.Join(dir, currentName))
 	return !errors.Is(err, os.ErrNotExist) // a directory that may not be read does not count as empty
+}
+
+// Written returns when the index last changed. It is zero if the index is in memory, or if nothing was ever indexed.
+func (x *Index) Written() (time.Time, error) {
+	if x.dir == "" {
+		return time.Time{}, nil
+	}
+	info, err := os.Stat(filepath.Join(x.dir, currentName))
+	if errors.Is(err, os.ErrNotExist) {
+		return time.Time{}, nil
+	}
+	if err != nil {
+		return time.Time{}, fmt.Errorf("look at index: %w", err)
+	}
+	return info.ModTime(), nil
 }
 
 // Memory returns an empty index in memory, for corpora that ship with the program.

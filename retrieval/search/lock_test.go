@@ -16,7 +16,8 @@ import (
 func TestWritersWait(t *testing.T) {
 	for _, takes := range []time.Duration{2 * time.Second, time.Hour} {
 		synctest.Test(t, func(t *testing.T) {
-			x := &Index{dir: t.TempDir()}
+			told := 0
+			x := &Index{dir: t.TempDir(), waiting: func() { told++ }}
 			f, err := os.Create(filepath.Join(x.dir, lockName)) // its holder has not written its number yet
 			if err != nil {
 				t.Fatal(err)
@@ -32,6 +33,9 @@ func TestWritersWait(t *testing.T) {
 				t.Errorf("%v after %v", err, took)
 			case takes > lockPatience && (!errors.Is(err, ErrLocked) || took > 2*lockPatience || strings.Contains(err.Error(), "process ;")):
 				t.Errorf("%v after %v", err, took)
+			}
+			if told != 1 {
+				t.Errorf("told %d times that it waits", told)
 			}
 			if err == nil {
 				unlock()

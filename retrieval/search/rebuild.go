@@ -19,7 +19,7 @@ func Rebuild(ctx context.Context, dir string, opt Options, progress func(Progres
 	if !Exists(dir) {
 		return report, fmt.Errorf("rebuild index: nothing has been indexed in %s", dir)
 	}
-	x := &Index{dir: dir, batch: defaultBatch, checkpoint: math.MaxInt}
+	x := &Index{dir: dir, waiting: opt.Waiting, batch: defaultBatch, checkpoint: math.MaxInt}
 	defer x.Close()
 	unlock, err := x.lock(ctx)
 	if err != nil {

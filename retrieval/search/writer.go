@@ -93,6 +93,9 @@ func (x *Index) waitFor(ctx context.Context, f *os.File) error {
 		} else if ok {
 			return nil
 		}
+		if left == lockPatience && x.waiting != nil {
+			x.waiting()
+		}
 		if left <= 0 || ctx.Err() != nil {
 			break
 		}

@@ -145,6 +145,9 @@ func (a *App) indexProgress(what string) func(search.Progress) {
 	}
 }
 
+// waitsForIndex says that another program writes the index.
+func (a *App) waitsForIndex() { a.Progress("waiting for another program that writes the index") }
+
 // indexLine returns the line that indexProgress draws after the time spent.
 func indexLine(what string, p search.Progress, spent time.Duration) string {
 	line := fmt.Sprintf("%s: %d of %s, %s of %s", what, p.Done, Count(p.Files, "file"), Bytes(p.Bytes), Bytes(p.TotalBytes))
@@ -513,6 +516,7 @@ func (c *indexRebuild) Run(a *App) (err error) {
 	if err != nil {
 		return err
 	}
+	c.waiting = a.waitsForIndex
 	report, err := search.Rebuild(a, dir, c.options(), a.indexProgress("indexing"))
 	if err != nil {
 		return err

@@ -37,6 +37,7 @@ func (f IndexFlag) edit(a *App, cut PassageFlags) (Library, error) {
 	if f.Index != "" {
 		return f.OpenCluster(a, cut)
 	}
+	cut.waiting = a.waitsForIndex
 	return a.EditIndex(cut)
 }
 

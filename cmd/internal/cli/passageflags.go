@@ -14,6 +14,7 @@ type PassageFlags struct {
 
 	Related search.Related `kong:"-"` // of search.Options
 	Rerank  search.Rerank  `kong:"-"` // likewise
+	waiting func()
 }
 
 // Validate is called by kong.
@@ -31,5 +32,5 @@ func (f PassageFlags) BySentence() PassageFlags {
 }
 
 func (f PassageFlags) options() search.Options {
-	return search.Options{Words: f.PassageWords, Related: f.Related, Rerank: f.Rerank}
+	return search.Options{Words: f.PassageWords, Related: f.Related, Rerank: f.Rerank, Waiting: f.waiting}
 }

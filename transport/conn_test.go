@@ -692,6 +692,13 @@ func TestDialGivesUp(t *testing.T) {
 			t.Errorf("no listener: %v", err)
 		}
 	})
+	synctest.Test(t, func(t *testing.T) {
+		n := newTestNet(t, 20*time.Millisecond)
+		_, err := Dial(t.Context(), cloudAddr.String(), ClientConfig{Identity: ephemeral(t), Hello: testHello(tandem.Device), PacketConn: n.device, Log: quiet()})
+		if want := "transport: dial " + cloudAddr.String() + ": no answer"; err == nil || err.Error() != want {
+			t.Errorf("no listener and no deadline: %v, want %s", err, want)
+		}
+	})
 	if _, err := Dial(t.Context(), "nowhere", ClientConfig{Identity: ephemeral(t), Hello: testHello(tandem.Device)}); err == nil || !strings.Contains(err.Error(), "host:port") {
 		t.Errorf("address without a port: %v", err)
 	}

@@ -281,10 +281,18 @@ func dialFrom(ctx context.Context, tr *quic.Transport, remote *net.UDPAddr, conf
 		if cause := context.Cause(ctx); cause != nil {
 			return nil, fmt.Errorf("no answer: %w", cause)
 		}
+		var idle *quic.IdleTimeoutError
+		var handshake *quic.HandshakeTimeoutError
+		if errors.As(err, &idle) || errors.As(err, &handshake) { // there was no link that could be lost
+			return nil, errNoAnswer
+		}
 		return nil, explain(err)
 	}
 	return qc, nil
 }
+
+// errNoAnswer says that nothing came back from an address.
+var errNoAnswer = errors.New("no answer")
 
 // lookupIP looks a host up. Tests replace it.
 var lookupIP = net.DefaultResolver.LookupIPAddr

@@ -81,8 +81,9 @@ func (retryError) Is(target error) bool { return target == ErrLater }
 
 var errDraining = retryError{errors.New("it is shutting down: ask again in a moment")}
 
-// Drain refuses new questions and those that wait from now on, tells the devices of the others to move to another replica, and
-// returns when no answer is left or ctx has ended, with its error. Serve continues until its own context ends.
+// Drain refuses the devices' new questions and those that wait from now on, tells the devices of the others to move to another
+// replica, and returns when no answer is left or ctx has ended, with its error. Questions in Alone are answered. Serve continues
+// until its own context ends.
 func (c *Cloud) Drain(ctx context.Context) error {
 	c.beginDrain()
 	none := c.present.whenEmpty()

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net"
 	"os/signal"
+	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -221,9 +223,8 @@ func (c *netemCmd) path(dir netem.Direction) (netem.Config, error) {
 		Loss: c.Loss, Duplicate: c.Duplicate, Reorder: c.Reorder, Corrupt: c.Corrupt, Seed: c.Seed + uint64(dir),
 	}
 	if c.Burst != "" {
-		cfg.Burst.LossBad = 1
-		if _, err := fmt.Sscanf(c.Burst, "%g,%g", &cfg.Burst.Enter, &cfg.Burst.Leave); err != nil {
-			return cfg, fmt.Errorf("--burst %q: want two probabilities, such as 0.01,0.3", c.Burst)
+		if cfg.Burst, err = parseBurst(c.Burst); err != nil {
+			return cfg, err
 		}
 	}
 	for _, text := range c.Outage {
@@ -239,6 +240,16 @@ func (c *netemCmd) path(dir netem.Direction) (netem.Config, error) {
 		}
 	}
 	return cfg, cfg.Validate()
+}
+
+func parseBurst(text string) (netem.Burst, error) {
+	enter, leave, _ := strings.Cut(text, ",")
+	in, err1 := strconv.ParseFloat(strings.TrimSpace(enter), 64)
+	out, err2 := strconv.ParseFloat(strings.TrimSpace(leave), 64)
+	if err1 != nil || err2 != nil {
+		return netem.Burst{}, fmt.Errorf("--burst %q: want two probabilities, such as 0.01,0.3", text)
+	}
+	return netem.Burst{Enter: in, Leave: out, LossBad: 1}, nil
 }
 
 func parseOutage(text string) (netem.Outage, error) {

@@ -5,6 +5,8 @@ import (
 	"net"
 	"os"
 	"testing"
+
+	"tandem/netem"
 )
 
 // With --json, a relay says where it listens before it says what passed.
@@ -33,5 +35,16 @@ func TestNetemSaysWhereItListens(t *testing.T) {
 	}
 	if _, ok := end["up"]["dropped"]; !ok {
 		t.Errorf("names are not in small letters: %v", end)
+	}
+}
+
+// What follows the two probabilities of --burst is no part of them.
+func TestNetemBurst(t *testing.T) {
+	for text, want := range map[string]bool{"0.01,0.3": true, "1,1": true, "0.01": false, "0.01,0.3x": false, "0.01,0.3,0.5": false, "0.01 0.3": false, "0.01,2": false} {
+		cmd := netemCmd{Distribution: "normal", Queue: 150_000, Burst: text}
+		cfg, err := cmd.path(netem.Up)
+		if (err == nil) != want || want && (cfg.Burst.Enter <= 0 || cfg.Burst.Leave <= 0) {
+			t.Errorf("--burst %s: %+v, %v", text, cfg.Burst, err)
+		}
 	}
 }

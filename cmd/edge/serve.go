@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -331,17 +330,18 @@ func (s *serving) Sides() api.Sides {
 	}
 	for _, p := range s.peers() {
 		c := api.SideInfo{Name: p.Name, ID: p.ID.Short(), Addresses: p.Addresses(), InUse: p.ID == ss.cloud.peer && ss.device.Cloud != nil}
-		if c.InUse {
-			if c.RTT = s.lastRTT(); c.RTT > 0 {
-				c.Reached = ss.lastReached()
-			}
+		if !c.InUse {
+			out.Clouds = append(out.Clouds, c)
+			continue
 		}
-		out.Clouds = append(out.Clouds, c)
+		if c.RTT = s.lastRTT(); c.RTT > 0 {
+			c.Reached = ss.lastReached()
+		}
+		out.Clouds = slices.Insert(out.Clouds, 0, c) // it leads
 	}
 	if ss.device.Cloud != nil && !ss.cloud.paired() {
-		out.Clouds = append(out.Clouds, api.SideInfo{Name: ss.cloud.name, Sample: ss.cloud.invented, InUse: true, RTT: s.lastRTT()})
+		out.Clouds = slices.Insert(out.Clouds, 0, api.SideInfo{Name: ss.cloud.name, Sample: ss.cloud.invented, InUse: true, RTT: s.lastRTT()})
 	}
-	slices.SortStableFunc(out.Clouds, func(a, b api.SideInfo) int { return strings.Compare(fmt.Sprint(b.InUse), fmt.Sprint(a.InUse)) })
 	return out
 }
 

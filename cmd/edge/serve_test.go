@@ -86,7 +86,7 @@ func (s serveProcess) ask(question, more string) string {
 // samples, and stay.
 func TestServe(t *testing.T) {
 	h := newHome(t)
-	s := serve(h)
+	s := serve(h, "--wait", "60s") // a busy machine may take longer than usual
 	var all sync.WaitGroup
 	for i := range 8 {
 		all.Go(func() {
@@ -502,7 +502,7 @@ func TestServeEncoder(t *testing.T) {
 // not stay on the disk, and does not take the place of an earlier one.
 func TestServeKeepsNoRefusedDocument(t *testing.T) {
 	h := newHome(t)
-	s := serve(h)
+	s := serve(h, "--wait", "60s") // a busy machine may take longer than usual
 	var all sync.WaitGroup
 	for i := range 12 {
 		all.Go(func() {

@@ -44,7 +44,7 @@ func (c *askCmd) Help() string {
 On a terminal, colours show which side drafted each token: device, cloud, both or neither.`
 }
 
-// helpAll describes the flags for experiments.
+// HelpAll describes the flags for experiments.
 func (c *askCmd) HelpAll() string {
 	return `More examples:
   edge ask --sample --placement device --rtt 300ms "When does the harbour museum open?"

@@ -14,6 +14,7 @@ import (
 
 	"tandem"
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/quote"
 )
 
 // chatCommand is what can be typed instead of a question.
@@ -219,9 +220,9 @@ func (t *conversation) markdown(text *strings.Builder, e exchange) {
 	}
 	fmt.Fprintf(text, "## %s\n\n%s\n", strings.Join(strings.Fields(e.question), " "), answer)
 	for _, p := range e.answer.Parts {
-		say, near := t.quotesFor(p, oneLine)
+		say, near := t.quotesFor(p, quote.OneLine)
 		if isKnown(p) {
-			say = append(say, contradictions(p, oneLine)...)
+			say = append(say, quote.Otherwise(p, quote.OneLine)...)
 		}
 		for _, line := range say {
 			fmt.Fprintf(text, "\n> %s\n", line)

@@ -3,14 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"tandem"
-	"tandem/api"
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/quote"
 	"tandem/decoder"
 	"tandem/internal/refusal"
 	"tandem/node"
@@ -61,7 +59,7 @@ func (s *session) printWarnings(r askJSON) {
 	}
 	for _, p := range r.Parts {
 		if p.Unsure {
-			fmt.Fprintln(a.Aside, a.Fold(fmt.Sprintf("%s: %s", unsureNote(p), cutAfter(oneLine(p.Text), mostAside))))
+			fmt.Fprintln(a.Aside, a.Fold(fmt.Sprintf("%s: %s", unsureNote(p), quote.Cut(p.Text))))
 		}
 	}
 }
@@ -225,7 +223,7 @@ func (s *session) citationLines(r askJSON, p partJSON) (lines []string) {
 	}
 	lines = append(lines, quotes...)
 	if isKnown(p) {
-		lines = append(lines, contradictions(p, s.app.Stress)...)
+		lines = append(lines, quote.Otherwise(p, s.app.Stress)...)
 	}
 	if len(near) > 0 {
 		lines = append(append(lines, nearHeading(p)), near...)
@@ -250,7 +248,7 @@ func isKnown(p partJSON) bool { return !p.Unknown && !refusal.Unsupported(p.Text
 
 // quotesFor returns the sentences to show below a part: those that say it, and if that is not certain, those that come close.
 func (s *session) quotesFor(p partJSON, stress func(string) string) (say, near []string) {
-	say, near = quotesOf(p, s.app.Columns(), stress)
+	say, near = quote.Of(p, s.app.Columns(), stress)
 	switch {
 	case !isKnown(p):
 		return nil, append(say, near...)
@@ -282,160 +280,13 @@ func (s *session) sourceShares(p partJSON) string {
 		if d.Weight < decoder.MinShare || len(from) == 3 {
 			break
 		}
-		line := placeOf(d.Title, d.Side)
+		line := quote.Place(d.Title, d.Side)
 		if s.flags.show.Stats {
 			line += fmt.Sprintf(" %.0f %%", 100*d.Weight)
 		}
 		from = append(from, line)
 	}
 	return cli.Escape(strings.Join(from, " · "))
-}
-
-// placeOf names a document and its side.
-func placeOf(title, side string) string {
-	if title == "" {
-		return "the " + side
-	}
-	return title + ", " + side
-}
-
-// quotesOf returns the sentences that say a part, and the texts that come close, as lines. stress marks what answers.
-// Of a passage the likeliest sentence stands alone, and the text around it below, in a few lines. columns is the terminal's
-// width.
-func quotesOf(p partJSON, columns int, stress func(string) string) (say, near []string) {
-	before := ""
-	for _, c := range p.Citations {
-		if c.Text == before || c.Weight < decoder.MinShare && alreadyShown(p, c.Text) {
-			continue
-		}
-		before = c.Text
-		if p.Unknown && c.To > c.From {
-			c = completed(c)
-		}
-		switch sentence := oneLine(c.Text[c.From:c.To]); {
-		case c.Weight >= decoder.MinShare:
-			say = append(say, quoteOf(c, stress))
-		case p.Unknown && sentence != "":
-			sentence = api.Citation{Text: strings.TrimSpace(sentence)}.WithoutMark().Text
-			near = append(near, "  "+quoteWithPlace(stress(cutAfter(sentence, 2*mostAside)), c))
-			if around := aroundOf(c, columns); around != "" {
-				near = append(near, "    "+around)
-			}
-		default:
-			near = append(near, "  "+quoteOf(c, stress))
-		}
-	}
-	return say, near
-}
-
-// linesAround is how many lines of a terminal the text around a sentence may take.
-const linesAround = 3
-
-// aroundOf returns the text around a passage's likeliest sentence, without the marks of items, in a few lines of a terminal that is
-// columns wide.
-// The text behind the sentence has twice the room of the text before it, and each has what the other leaves.
-func aroundOf(c api.Citation, columns int) string {
-	before, after := strings.TrimSpace(oneLine(withoutMarks(c.Text[:c.From], true))), strings.TrimSpace(oneLine(withoutMarks(c.Text[c.To:], false)))
-	room := linesAround * max(columns-10, 10) // lines are indented, and broken at spaces
-	first, second := utf8.RuneCountInString(before), utf8.RuneCountInString(after)
-	before, after = cutBefore(before, max(room/3, room-second)), cutAfter(after, max(room-room/3, room-first))
-	if before == "" && after == "" {
-		return ""
-	}
-	return strings.TrimSpace(before + " … " + after)
-}
-
-// withoutMarks removes the marks of items from the lines of a text. Its first line is whole if it starts one.
-func withoutMarks(text string, starts bool) string {
-	lines := strings.Split(text, "\n")
-	for i, line := range lines {
-		if i > 0 || starts {
-			lines[i] = api.Citation{Text: strings.TrimSpace(line)}.WithoutMark().Text
-		}
-	}
-	return strings.Join(lines, "\n")
-}
-
-// alreadyShown reports whether a text is among what says a part, or what says something else, or is a part or a longer copy
-// of it.
-func alreadyShown(p partJSON, text string) bool {
-	same := func(c api.Citation) bool {
-		return c.Text != "" && (strings.Contains(c.Text, text) || strings.Contains(text, c.Text))
-	}
-	said := func(c api.Citation) bool { return c.Weight >= decoder.MinShare && same(c) }
-	return slices.ContainsFunc(p.Citations, said) || slices.ContainsFunc(p.Otherwise, same)
-}
-
-// contradictions says which document says something else than the answer, if one might as well be right.
-func contradictions(p partJSON, stress func(string) string) (lines []string) {
-	for _, c := range p.Otherwise {
-		if c.Text == "" {
-			lines = append(lines, "says otherwise: a document of the "+c.Side)
-		} else {
-			lines = append(lines, "says otherwise: "+quoteOf(c, stress))
-		}
-	}
-	return lines
-}
-
-// quoteOf returns a sentence and where it stands, on one line. stress marks what of it answers.
-func quoteOf(c api.Citation, stress func(string) string) string {
-	c = c.WithoutMark()
-	return quoteWithPlace(cutBefore(oneLine(c.Text[:c.From]), mostAside)+stress(cutAfter(oneLine(c.Text[c.From:c.To]), 2*mostAside))+cutAfter(oneLine(c.Text[c.To:]), mostAside), c)
-}
-
-// mostAside is how many characters of a sentence are shown on each side of what answers: a line of a log may have megabytes.
-const mostAside = 240
-
-// cutBefore returns the last characters, at most most, of a text that is long, from the start of a word on.
-func cutBefore(text string, most int) string {
-	n := utf8.RuneCountInString(text)
-	if n <= most {
-		return text
-	}
-	at := 0
-	for range n - most {
-		_, size := utf8.DecodeRuneInString(text[at:])
-		at += size
-	}
-	if space := strings.IndexByte(text[at:], ' '); space >= 0 {
-		at += space
-	}
-	return "…" + text[at:]
-}
-
-// cutAfter returns the first characters, at most most, of a text that is long, up to the end of a word.
-func cutAfter(text string, most int) string {
-	at := 0
-	for range most {
-		if at == len(text) {
-			return text
-		}
-		_, size := utf8.DecodeRuneInString(text[at:])
-		at += size
-	}
-	if at == len(text) {
-		return text
-	}
-	if space := strings.LastIndexByte(text[:at+1], ' '); space >= 0 {
-		at = space + 1
-	}
-	return text[:at] + "…"
-}
-
-// quoteWithPlace returns a text in quotation marks, and where it stands.
-func quoteWithPlace(text string, c api.Citation) string {
-	return fmt.Sprintf("“%s” – %s", text, cli.Escape(placeOf(c.Title, c.Side)))
-}
-
-var (
-	lineEnds = regexp.MustCompile(`\s*\n\s*`)
-	spaces   = regexp.MustCompile(`\s+`)
-)
-
-// oneLine returns a document's text on one line. Slashes stand between its lines, as between those of a poem.
-func oneLine(text string) string {
-	return cli.Escape(spaces.ReplaceAllString(lineEnds.ReplaceAllString(text, " / "), " "))
 }
 
 // printDocuments prints the documents of a side on one line, heaviest first.

@@ -25,10 +25,11 @@ const (
 // live node, what the node is made of, models, devices.
 var rules = []struct{ packages, imports string }{
 	// Programs.
-	{"cmd/edge", "tandem api/... cmd/internal/cli cmd/internal/prompt cmd/internal/server lora/rewrite lora/streams node node/batch decoder/... retrieval/... transport model/... npu/... specdec dllm pair profiler netem examples internal/filelock internal/meter internal/refusal internal/sentences"},
+	{"cmd/edge", "tandem api/... cmd/internal/cli cmd/internal/prompt cmd/internal/quote cmd/internal/server lora/rewrite lora/streams node node/batch decoder/... retrieval/... transport model/... npu/... specdec dllm pair profiler netem examples internal/filelock internal/meter internal/refusal"},
 	{"cmd/cloud", "tandem api/... cmd/internal/cli cmd/internal/server node node/batch decoder retrieval/... transport model/... specdec pair examples"},
 	{"cmd/lab", "tandem cmd/internal/cli lab/... node lora/rewrite decoder/... retrieval/... transport model/... npu/... specdec dllm pair aggregator scheduler examples models internal/..."},
 	{"cmd/internal/prompt", "cmd/internal/cli"},
+	{"cmd/internal/quote", "api cmd/internal/cli decoder internal/sentences"},
 	{"cmd/internal/server", "tandem api cmd/internal/cli pair node node/batch decoder/kvstore model/... models retrieval/search"},
 	{"cmd/internal/cli", "cmd/internal/licenses tandem specdec node decoder/kvstore retrieval/... transport lora lora/rewrite model/... npu/... profiler models internal/atomicfile internal/filelock internal/spelling"},
 	{"cmd/internal/clitest", ""},

@@ -1,0 +1,67 @@
+package quote
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"tandem/api"
+)
+
+// A heading or a fragment is shown with what follows it, and an item without its mark.
+func TestNearestFragments(t *testing.T) {
+	const text = "2. Rents. A plot costs £48.\n3. Water. The mains are off in winter. Hosepipes are forbidden.\nOpening hours\nMon to Fri, 9 to 17\n- tent\n- boots"
+	for sentence, want := range map[string]string{
+		"3. Water.":                "“Water. The mains are off in winter.” – Minutes, device",
+		"Opening hours":            "“Opening hours / Mon to Fri, 9 to 17” – Minutes, device",
+		"- tent":                   "“tent” – Minutes, device",
+		"2. Rents.":                "“Rents. A plot costs £48.” – Minutes, device",
+		"- boots":                  "“boots” – Minutes, device",
+		"Hosepipes are forbidden.": "“Hosepipes are forbidden.” – Minutes, device",
+	} {
+		from := strings.Index(text, sentence)
+		c := api.Citation{Side: "device", Title: "Minutes", Text: text, From: from, To: from + len(sentence)}
+		_, near := Of(api.Part{Unknown: true, Citations: []api.Citation{c}}, 80, func(s string) string { return s })
+		if len(near) != 2 || near[0] != "  "+want {
+			t.Errorf("%s: %q, want %s", sentence, near, want)
+		}
+	}
+}
+
+// What is around a sentence takes three lines at most and has no marks of items. The sentence is whole.
+func TestNearestIsShort(t *testing.T) {
+	items := strings.Repeat("- a tent for four\n- boots, two pairs\n", 12)
+	const sentence = "The plumber left his ladder behind the shed, because the van was full, and nobody has asked for it since."
+	text := items + sentence + "\n" + items + "The end."
+	from := strings.Index(text, sentence)
+	c := api.Citation{Side: "device", Title: "Notes", Text: text, From: from, To: from + len(sentence)}
+	for _, columns := range []int{40, 80, 200} {
+		_, near := Of(api.Part{Unknown: true, Citations: []api.Citation{c}}, columns, func(s string) string { return s })
+		if len(near) != 2 || !strings.Contains(near[0], sentence) {
+			t.Fatalf("%q", near)
+		}
+		around := near[1]
+		if n := utf8.RuneCountInString(around); n > 3*columns || n < 3*columns/2 || strings.Contains(around, "- ") ||
+			!strings.Contains(around, "boots, two pairs / … / a tent for four / boots") {
+			t.Errorf("%d columns: %d: %s", columns, n, around)
+		}
+	}
+}
+
+// A sentence that is long is cut around what answers, at the ends of words.
+func TestQuotedIsCut(t *testing.T) {
+	plain := func(s string) string { return s }
+	long := strings.Repeat("über words ", 100)
+	for _, c := range []struct{ before, says, after, want string }{
+		{"The fee is ", "8 euros", " a day.", "“The fee is 8 euros a day.” – Fees, device"},
+		{long, "8 euros", " a day.", "“… words " + strings.Repeat("über words ", 21) + "8 euros a day.” – Fees, device"},
+		{"The fee is ", "8 euros", " " + strings.TrimSpace(long), "“The fee is 8 euros " + strings.Repeat("über words ", 21) + "über …” – Fees, device"},
+		{strings.Repeat("x", 4<<20), "8", strings.Repeat("é", 1<<20), "“…" + strings.Repeat("x", mostAside) + "8" + strings.Repeat("é", mostAside) + "…” – Fees, device"},
+	} {
+		text := c.before + c.says + c.after
+		got := quoteOf(api.Citation{Title: "Fees", Side: "device", Text: text, From: len(c.before), To: len(c.before) + len(c.says)}, plain)
+		if got != c.want {
+			t.Errorf("%.400q\nwant\n%.400q", got, c.want)
+		}
+	}
+}

@@ -29,6 +29,8 @@ func TestHelpfulErrors(t *testing.T) {
 		{[]string{"ask", "--porty", "x"}, "unknown flag --porty\n"},
 		{[]string{"ask", "--foo", "x"}, "unknown flag --foo\n"},
 		{[]string{"ask", "-z", "x"}, "unknown flag -z\n"},
+		{[]string{"ask", "-local-only", "x"}, "unknown flag -l, did you mean \"--local-only\"?\n"},
+		{[]string{"ask", "-zeal=5", "x"}, "unknown flag -z\n"},
 		{[]string{"ask", "--local", "x"}, "unknown flag --local, did you mean \"--local-only\"?\n"},
 		{[]string{"ask", "--wiat", "3s", "x"}, "unknown flag --wiat, did you mean \"--wait\"?\n"},
 		{[]string{"ask", "--max-tolens=5", "x"}, "unknown flag --max-tolens, did you mean \"--max-tokens\"?\n"},

@@ -42,6 +42,9 @@ func helpful(err error) string {
 	if node == nil {
 		node = parse.Context.Model.Node
 	}
+	if long := withOneDash(parse.Context, text); long != "" {
+		return fmt.Sprintf("%s, did you mean \"--%s\"?", text, long)
+	}
 	switch m := unknownFlag.FindStringSubmatch(text); {
 	case m != nil:
 		for _, name := range habits[m[1]] {
@@ -58,6 +61,22 @@ func helpful(err error) string {
 		text += fmt.Sprintf(": usage: %s %s; put quotes around a text with spaces", parse.Context.Model.Name, strings.TrimSpace(node.Summary()))
 	}
 	return text
+}
+
+// withOneDash returns the flag that was meant by one typed with a single dash, as in "-local-only", if an error is about its
+// first letter. It returns "" if there is none.
+func withOneDash(ctx *kong.Context, text string) string {
+	letter, ok := strings.CutPrefix(text, "unknown flag -")
+	if !ok || len(letter) != 1 {
+		return ""
+	}
+	for _, arg := range ctx.Args {
+		name, _, _ := strings.Cut(strings.TrimPrefix(arg, "-"), "=")
+		if strings.HasPrefix(arg, "-"+letter) && slices.ContainsFunc(ctx.Flags(), func(f *kong.Flag) bool { return f.Name == name }) {
+			return name
+		}
+	}
+	return ""
 }
 
 // guess matches an error in which kong names flags or commands that may be meant.

@@ -92,12 +92,14 @@ func (c *indexAdd) Run(a *App) (err error) {
 		a.Remark("the finished files stay in the index; run the command again to continue from there")
 		return errors.Join(a.report(sum, c.Skipped), err)
 	}
-	err = a.report(sum, c.Skipped)
+	err = a.report(sum, c.Skipped || len(sum.Skipped) <= len(c.Paths))
 	unread, empty := c.without(reports)
 	if len(empty) > 0 {
 		a.Remark("There are no files in %s.", strings.Join(empty, ", "))
 	}
-	if err == nil && len(unread) > 0 {
+	if err == nil && len(unread) > fewSkipped {
+		err = fmt.Errorf("nothing was indexed of %d files and folders: all of it was skipped", len(unread))
+	} else if err == nil && len(unread) > 0 {
 		err = fmt.Errorf("nothing was indexed of %s: all of it was skipped", strings.Join(unread, ", "))
 	}
 	return err

@@ -164,6 +164,29 @@ func TestIndexRemoveElsewhere(t *testing.T) {
 	}
 }
 
+// Files that were named are listed one by one if they are skipped, however many they are.
+func TestIndexAddNamesEach(t *testing.T) {
+	a, out, _ := testApp(t)
+	dir := t.TempDir()
+	var paths []string
+	for i := range 2 * fewSkipped {
+		path := filepath.Join(dir, fmt.Sprintf("%d.jpg", i))
+		if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, path)
+	}
+	err := (&indexAdd{Paths: paths}).Run(a)
+	for _, path := range paths {
+		if !strings.Contains(out.String(), "skipped "+path+": unsupported type") {
+			t.Errorf("%s is not listed in\n%s", path, out)
+		}
+	}
+	if err == nil || err.Error() != "nothing was indexed of 10 files and folders: all of it was skipped" {
+		t.Errorf("%v", err)
+	}
+}
+
 // Adding what does not exist, or what is skipped entirely, is an error that says so.
 func TestIndexAddNothing(t *testing.T) {
 	a, out, _ := testApp(t)

@@ -66,26 +66,20 @@ func (c *cacheCmd) Run(a *cli.App) error {
 	if c.Steps < 1 || c.Runs < 1 || c.Tokens < 2 || c.Window < 2 || len(c.Contexts) == 0 {
 		return errors.New("--steps and --runs must be at least 1, --tokens and --window 2, and --contexts must have a number")
 	}
-	begun := time.Now()
-	now := func() int64 { return int64(time.Since(begun)) }
 	if c.OfThread {
-		if _, ok := meter.ThreadTime(); c.Threads != 1 || !ok {
-			return errors.New("--processor-time needs --threads 1, and a system that tells a thread's processor time")
-		}
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
-		now = func() int64 { t, _ := meter.ThreadTime(); return int64(t) }
+	}
+	now, err := c.clock()
+	if err != nil {
+		return err
 	}
 	path, err := a.FindModel(c.Model)
 	if err != nil {
 		return err
 	}
-	types := []npu.CacheType{npu.CacheF16, npu.CacheQ8_0}
-	if c.KVType != "" {
-		types = slices.DeleteFunc(types, func(t npu.CacheType) bool { return t.String() != c.KVType })
-	}
 	var opened []*model.Model
-	for _, t := range types {
+	for _, t := range c.types() {
 		m, err := openOn(native.New(c.Threads), path, model.KVCache(t))
 		if err != nil {
 			return err
@@ -119,9 +113,26 @@ func (c *cacheCmd) Run(a *cli.App) error {
 	return nil
 }
 
-// measure reads n positions with each model, then in turns reads the last ones again and decodes after them. now
-// returns the time in nanoseconds.
-func (c *cacheCmd) measure(ctx context.Context, opened []*model.Model, n int, now func() int64) ([]cacheRow, error) {
+// types returns the types to measure.
+func (c *cacheCmd) types() []npu.CacheType {
+	all := []npu.CacheType{npu.CacheF16, npu.CacheQ8_0}
+	return slices.DeleteFunc(all, func(t npu.CacheType) bool { return c.KVType != "" && t.String() != c.KVType })
+}
+
+// clock returns the clock that the flags choose, the machine's or that of this thread's work.
+func (c *cacheCmd) clock() (now func() time.Duration, err error) {
+	if !c.OfThread {
+		begun := time.Now()
+		return func() time.Duration { return time.Since(begun) }, nil
+	}
+	if _, ok := meter.ThreadTime(); c.Threads != 1 || !ok {
+		return nil, errors.New("--processor-time needs --threads 1, and a system that tells a thread's processor time")
+	}
+	return func() time.Duration { t, _ := meter.ThreadTime(); return t }, nil
+}
+
+// measure reads n positions with each model, then in turns reads the last ones again and decodes after them.
+func (c *cacheCmd) measure(ctx context.Context, opened []*model.Model, n int, now func() time.Duration) ([]cacheRow, error) {
 	tokens := make([]tandem.Token, n)
 	for i := range tokens {
 		tokens[i] = tandem.Token((i*89 + 17) % 256)
@@ -145,14 +156,14 @@ func (c *cacheCmd) measure(ctx context.Context, opened []*model.Model, n int, no
 			if _, err := m.ForwardInto(ctx, []model.Input{{Seq: s, Tokens: tokens[n-lastRead:]}}, &into); err != nil {
 				return nil, err
 			}
-			prefills[i] = append(prefills[i], lastRead/(float64(now()-begun)/1e9))
+			prefills[i] = append(prefills[i], lastRead/(now()-begun).Seconds())
 			begun = now()
 			for j := range c.Steps {
 				if _, err := m.ForwardInto(ctx, []model.Input{{Seq: s, Tokens: tokens[j : j+1]}}, &into); err != nil {
 					return nil, err
 				}
 			}
-			decodes[i] = append(decodes[i], float64(c.Steps)/(float64(now()-begun)/1e9))
+			decodes[i] = append(decodes[i], float64(c.Steps)/(now()-begun).Seconds())
 		}
 	}
 	for i := range rows {

@@ -99,12 +99,7 @@ func (c *diffusionCmd) Run(a *cli.App) (err error) {
 	if d.Inputs, err = c.inputs(d.Model); err != nil {
 		return err
 	}
-	if c.CostsOf != "" {
-		d.Costs, err = phone.DiffusionCosts(c.CostsOf, 128)
-	} else {
-		d.Costs, err = dllm.Measure(a, d.Model, 128, 2*time.Second, nil)
-	}
-	if err != nil {
+	if d.Costs, err = c.costs(a, d.Model); err != nil {
 		return err
 	}
 	var rows []phone.DiffusionResult
@@ -135,6 +130,15 @@ func (c *diffusionCmd) Run(a *cli.App) (err error) {
 	}
 	printDiffusion(a.Out, rows, llama)
 	return nil
+}
+
+// costs returns the costs of passes by which windows look ahead: those of a simulated chip, or of this machine.
+func (c *diffusionCmd) costs(a *cli.App, m *model.Model) ([]float64, error) {
+	const maxRows = 128
+	if c.CostsOf != "" {
+		return phone.DiffusionCosts(c.CostsOf, maxRows)
+	}
+	return dllm.Measure(a, m, maxRows, 2*time.Second, nil)
 }
 
 // addComparison adds what the built-in decoder says to the same inputs, if it reads the same tokens.

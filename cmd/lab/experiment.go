@@ -79,19 +79,26 @@ func (f experimentFlags) open(a *cli.App) (s lab.Setup, closeAll func() error, e
 		}
 		closers = append(closers, x.Close)
 		s.Documents[side] = x
-		dir, err := os.MkdirTemp("", "tandem-lab-*")
+		kv, remove, err := temporaryKV()
 		if err != nil {
 			return s, closeAll, err
 		}
-		closers = append(closers, func() error { return os.RemoveAll(dir) })
-		kv, err := kvstore.Open(dir, 256<<20)
-		if err != nil {
-			return s, closeAll, err
-		}
-		closers = append(closers, kv.Close)
+		closers = append(closers, remove)
 		s.KV[side] = kv
 	}
 	return s, closeAll, nil
+}
+
+// temporaryKV opens a store of KV caches in a folder of its own. The returned function closes and removes it.
+func temporaryKV() (kv *kvstore.Store, remove func() error, err error) {
+	dir, err := os.MkdirTemp("", "tandem-lab-*")
+	if err != nil {
+		return nil, nil, err
+	}
+	if kv, err = kvstore.Open(dir, 256<<20); err != nil {
+		return nil, nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	return kv, func() error { return errors.Join(kv.Close(), os.RemoveAll(dir)) }, nil
 }
 
 // sampleQuestions returns n of the sample questions. Those that need documents of both sides come first.

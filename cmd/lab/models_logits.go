@@ -52,10 +52,7 @@ func largestDifference(got, want [][]float32) float64 {
 // keysIn8Bits says how far logits move if keys and values are kept in Q8_0.
 func keysIn8Bits(ctx context.Context, arch string) (string, error) {
 	b := tinymodel.GGUF(tinymodel.Spec{Arch: arch, Dim: 256, FF: 512, Seed: 1})
-	tokens := make([]tandem.Token, 64)
-	for i := range tokens {
-		tokens[i] = tandem.Token((i*89 + 17) % 256)
-	}
+	_, tokens := tableTokens()
 	var all [2][][]float32
 	for i, t := range []npu.CacheType{npu.CacheF16, npu.CacheQ8_0} {
 		m, err := model.OpenBytes("tiny", b, native.New(0), model.KVCache(t))

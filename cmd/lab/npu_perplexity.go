@@ -32,6 +32,12 @@ func (c *npuPerplexity) Help() string {
 It measures what rounding to a phone NPU's integers costs: the perplexity with the weights as stored, on the native device and on the reference, and with 4-bit weights (scaled per channel) and 8-bit activations (scaled per tensor). The reference is plain Go and slow, so use small models.`
 }
 
+// perplexityRow is the perplexity with the weights in one form.
+type perplexityRow struct {
+	Form       string  `json:"form"`
+	Perplexity float64 `json:"perplexity"`
+}
+
 func (c *npuPerplexity) Run(a *cli.App) error {
 	path, err := a.FindModel(c.Model)
 	if err != nil {
@@ -58,11 +64,7 @@ func (c *npuPerplexity) Run(a *cli.App) error {
 	}
 	graphs := m.Graphs(1)
 	head := graphs[len(graphs)-1]
-	type row struct {
-		Form       string  `json:"form"`
-		Perplexity float64 `json:"perplexity"`
-	}
-	var rows []row
+	var rows []perplexityRow
 	for _, f := range []struct {
 		name   string
 		device npu.Device
@@ -72,7 +74,7 @@ func (c *npuPerplexity) Run(a *cli.App) error {
 		if err != nil {
 			return err
 		}
-		rows = append(rows, row{f.name, p})
+		rows = append(rows, perplexityRow{f.name, p})
 	}
 	a.Clear()
 	if a.Globals.JSON {

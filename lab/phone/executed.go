@@ -143,7 +143,7 @@ func (x Executed) cell(ctx context.Context, soc, name string, task ExecutedTask,
 		return nil, err
 	}
 	for _, strategy := range []string{"resident", "synchronous", "progressive"} {
-		opt := phone.Options{Inner: nullDevice{}, Chip: soc, Switching: strategy, Counted: true, Chunk: prefillChunk, StandIn: &sim.StandIn{Shape: shape, Layers: w.layers}}
+		opt := phone.Options{Inner: nullDevice{}, Chip: soc, Switching: strategy, Unpaced: true, Chunk: prefillChunk, StandIn: &sim.StandIn{Shape: shape, Layers: w.layers}}
 		if err := x.repeat(ctx, opt, w, &sum); err != nil {
 			return nil, err
 		}

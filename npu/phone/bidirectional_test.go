@@ -144,7 +144,7 @@ func TestCachesShareTheBudget(t *testing.T) {
 // computes until both meet.
 func TestSecondPathIsALane(t *testing.T) {
 	data := tinymodel.GGUF(tinymodel.Spec{Arch: "llada", Type: npu.Q8_0, Dim: 256, FF: 512, Layers: 2})
-	d, err := Open(Options{Threads: 1, Chip: "sm8750", Counted: true})
+	d, err := Open(Options{Threads: 1, Chip: "sm8750", Unpaced: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,8 +37,8 @@ type Options struct {
 	StandIn *sim.StandIn
 	// Chunk is the number of rows of the graph for prompts, if that is more than models have by themselves.
 	Chunk int
-	// Counted says that the phone's time is only counted (see Stats); otherwise runs take that time.
-	Counted bool
+	// Unpaced says that the phone's time is only counted (see Stats); otherwise runs take that time (see sim.Options.Paced).
+	Unpaced bool
 	// Switching is the strategy by which the simulated NPU changes from graphs for prompts to those for decoding
 	// (see plan.Strategies); empty for progressive.
 	Switching string
@@ -86,7 +86,7 @@ func Open(opt Options) (*Device, error) {
 		if strategy == plan.Resident {
 			costs.Resident = math.MaxInt
 		}
-		d.sim = sim.Wrap(d.Device, costs, sim.Options{Paced: !opt.Counted, StandIn: opt.StandIn})
+		d.sim = sim.Wrap(d.Device, costs, sim.Options{Paced: !opt.Unpaced, StandIn: opt.StandIn})
 		d.Device = d.sim
 	}
 	if opt.Memory != 0 {

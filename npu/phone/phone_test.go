@@ -332,7 +332,7 @@ func TestAdaptersOnAPhone(t *testing.T) {
 // With drafts on, the prompt's change of graphs ends at the graph that verifies them, and all passes of the answer stay on it:
 // those of one row, too. It has as many rows as the expected tokens pay for. The logits are those of native.
 func TestDraftsStayOnOneGraph(t *testing.T) {
-	m, d := openDecoder(t, Options{Chip: "sm8650/mllm", Counted: true})
+	m, d := openDecoder(t, Options{Chip: "sm8650/mllm", Unpaced: true})
 	native, _ := openDecoder(t, Options{})
 	for _, c := range []struct {
 		what    string

@@ -83,7 +83,7 @@ func TestAdapters(t *testing.T) {
 func TestDecoderPrompts(t *testing.T) {
 	m := openDecoder(t)
 	for _, g := range readGolden(t) {
-		text, err := m.Template().Render([]chat.Message{{Role: "system", Content: g.System}, {Role: "user", Content: g.Question}}, true)
+		text, err := m.Template().Render([]chat.Message{{Role: "system", Content: g.System}, {Role: "user", Content: g.Question}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,7 +99,7 @@ func TestDecoderPrompts(t *testing.T) {
 // TestDecoderConversation checks the template without a system message and with an earlier turn.
 func TestDecoderConversation(t *testing.T) {
 	m := openDecoder(t)
-	text, err := m.Template().Render([]chat.Message{{Role: "user", Content: "A?"}, {Role: "assistant", Content: "B."}, {Role: "user", Content: "C?"}}, true)
+	text, err := m.Template().Render([]chat.Message{{Role: "user", Content: "A?"}, {Role: "assistant", Content: "B."}, {Role: "user", Content: "C?"}})
 	if want := "Question: A?\nAnswer: B.\nQuestion: C?\nAnswer:"; err != nil || text != want {
 		t.Errorf("template gives %q, %v; want %q", text, err, want)
 	}

@@ -62,7 +62,7 @@ func sameTemplates(lib *llamacpp.Lib, arch string) (string, error) {
 		if err != nil {
 			return name + ", not in llama.cpp", nil
 		}
-		if got, err := t.Render(ours, true); err == nil && got == want {
+		if got, err := t.Render(ours); err == nil && got == want {
 			same++
 		}
 	}

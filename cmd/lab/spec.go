@@ -328,7 +328,7 @@ func (c *specCmd) inputs(task string, m *model.Model) ([]spec.Input, error) {
 	for i, p := range prompts {
 		in := spec.Input{}
 		fits := func(p spec.Prompt) (bool, error) {
-			text, err := m.Template().Render(p.Messages(labelled), true)
+			text, err := m.Template().Render(p.Messages(labelled))
 			if err != nil {
 				return false, err
 			}

@@ -44,7 +44,7 @@ func TaskPrompt(m *model.Model, text, short, long string) ([]tandem.Token, error
 	if template.Labelled() {
 		messages = []chat.Message{{Role: "system", Content: text}, {Role: "user", Content: template.Escape(tok, short)}}
 	}
-	prompt, err := template.Render(messages, true)
+	prompt, err := template.Render(messages)
 	if err != nil {
 		return nil, err
 	}

@@ -141,7 +141,7 @@ func refused(t *testing.T, source string) {
 	runtime.ReadMemStats(&before)
 	tpl, err := NewTemplate(source, "", "")
 	if err == nil {
-		_, err = tpl.Render(conversation, true)
+		_, err = tpl.Render(conversation)
 	}
 	runtime.ReadMemStats(&after)
 	if err == nil {
@@ -176,13 +176,13 @@ func TestTemplatesMayNestALittle(t *testing.T) {
 		`{% filter upper %}a{{ 'b' }}{% endfilter %}`:                                   "AB",
 		`{% macro f() %}<{{ caller() }}>{% endmacro %}{% call f() %}a{% endcall %}`:     "<a>",
 	} {
-		got, err := template(t, source).Render(conversation, true)
+		got, err := template(t, source).Render(conversation)
 		if err != nil || got != want {
 			t.Errorf("%.60s: %v\n got %.60q\nwant %.60q", source, err, got, want)
 		}
 	}
 	// Errors name the line and what is missing.
-	_, err := template(t, `{{ nothing(1) + (2 * nobody(3)) }}`).Render(conversation, true)
+	_, err := template(t, `{{ nothing(1) + (2 * nobody(3)) }}`).Render(conversation)
 	if err == nil || !strings.Contains(err.Error(), "line 1: nothing is not callable") {
 		t.Errorf("error is %q", err)
 	}
@@ -200,7 +200,7 @@ func BenchmarkRuinousTemplates(b *testing.B) {
 			runtime.ReadMemStats(&before)
 			start := time.Now()
 			if tpl, err := NewTemplate(source, "", ""); err == nil {
-				tpl.Render(conversation, true)
+				tpl.Render(conversation)
 			}
 			took := time.Since(start)
 			runtime.ReadMemStats(&after)

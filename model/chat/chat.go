@@ -103,9 +103,9 @@ func TemplateOf(f *gguf.File, tok *tokenizer.Tokenizer) *Template {
 // Source returns the source of the template.
 func (t *Template) Source() string { return t.source }
 
-// Render returns the prompt of a conversation. With addGeneration it ends where the model's answer begins. If the
-// template refuses the conversation, the error is a *TemplateError.
-func (t *Template) Render(msgs []Message, addGeneration bool) (string, error) {
+// Render returns the prompt of a conversation, which ends where the model's answer begins. If the template refuses the
+// conversation, the error is a *TemplateError.
+func (t *Template) Render(msgs []Message) (string, error) {
 	if t.broken != nil {
 		return "", t.broken
 	}
@@ -113,11 +113,11 @@ func (t *Template) Render(msgs []Message, addGeneration bool) (string, error) {
 	for _, m := range msgs {
 		size += len(m.Role) + len(m.Content)
 	}
-	return t.render(msgs, addGeneration, t.reads().parts, limits(len(msgs), size))
+	return t.render(msgs, t.reads().parts, limits(len(msgs), size))
 }
 
 // render is Render with the texts of messages as they are, or in parts.
-func (t *Template) render(msgs []Message, addGeneration, parts bool, within jinja.Limits) (string, error) {
+func (t *Template) render(msgs []Message, parts bool, within jinja.Limits) (string, error) {
 	list := make([]any, len(msgs))
 	for i, m := range msgs {
 		var content any = m.Content
@@ -127,7 +127,7 @@ func (t *Template) render(msgs []Message, addGeneration, parts bool, within jinj
 		list[i] = jinja.NewDict("role", m.Role, "content", content)
 	}
 	text, err := t.program.Render(map[string]any{
-		"messages": list, "add_generation_prompt": addGeneration,
+		"messages": list, "add_generation_prompt": true,
 		"bos_token": t.bos, "eos_token": t.eos,
 		"raise_exception": jinja.Func(func(args []any) (any, error) {
 			return nil, &TemplateError{fmt.Sprint(append(args, "no reason")[0])}
@@ -160,7 +160,7 @@ func (t *Template) reading() reading {
 	const mark = "PLACEHOLDER"
 	within := jinja.Limits{Steps: 50_000, Bytes: 1 << 20, Output: 1 << 18}
 	shows := func(parts bool, msgs ...Message) (shown bool, err error) {
-		text, err := t.render(msgs, true, parts, within)
+		text, err := t.render(msgs, parts, within)
 		return strings.Contains(text, mark) && !strings.Contains(text, "'type'") && !strings.Contains(text, `"type"`), err // no list is printed
 	}
 	user, r := Message{"user", mark}, reading{system: true}
@@ -195,7 +195,7 @@ func (t *Template) Split(system string, msgs []Message) (prefix, suffix string, 
 	if system != "" {
 		all = append([]Message{{"system", system}}, msgs...)
 	}
-	full, err := t.Render(all, true)
+	full, err := t.Render(all)
 	if err == nil && system != "" && !t.reads().system {
 		err = &TemplateError{"it leaves system messages out"}
 	}
@@ -210,7 +210,7 @@ func (t *Template) Split(system string, msgs []Message) (prefix, suffix string, 
 	if system != "" {
 		probe = append([]Message{{"system", system}}, probe...)
 	}
-	head, err := t.Render(probe, true)
+	head, err := t.Render(probe)
 	if err != nil {
 		return "", full, nil // the whole conversation renders, but its beginning does not
 	}
@@ -227,12 +227,12 @@ func (t *Template) splitMerged(system string, msgs []Message, refusal error) (pr
 	}
 	merged := slices.Clone(msgs)
 	merged[first].Content = system + "\n\n" + msgs[first].Content
-	full, err := t.Render(merged, true)
+	full, err := t.Render(merged)
 	if err != nil {
 		return "", "", refusal
 	}
 	mark := placeholder(system)
-	head, err := t.Render(append(slices.Clone(msgs[:first]), Message{"user", system + "\n\n" + mark}), true)
+	head, err := t.Render(append(slices.Clone(msgs[:first]), Message{"user", system + "\n\n" + mark}))
 	if err != nil {
 		return "", full, nil
 	}

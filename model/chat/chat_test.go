@@ -141,27 +141,27 @@ func TestRender(t *testing.T) {
 		"phi3":     "<|system|>\nYou answer from the notes.<|end|>\n<|user|>\nWhere is the key?<|end|>\n<|assistant|>\nUnder the mat.<|end|>\n<|user|>\nAnd the code?<|end|>\n<|assistant|>\n",
 		"zephyr":   "<|system|>\nYou answer from the notes.</s>\n<|user|>\nWhere is the key?</s>\n<|assistant|>\nUnder the mat.</s>\n<|user|>\nAnd the code?</s>\n<|assistant|>\n",
 	} {
-		got, err := template(t, templates[name]).Render(conversation, true)
+		got, err := template(t, templates[name]).Render(conversation)
 		if err != nil || got != want {
 			t.Errorf("%s: %v\n got %q\nwant %q", name, err, got, want)
 		}
 	}
-	got, err := template(t, templates["mistral"]).Render(conversation[1:], true)
+	got, err := template(t, templates["mistral"]).Render(conversation[1:])
 	if want := "<s>[INST] Where is the key? [/INST]Under the mat.</s>[INST] And the code? [/INST]"; err != nil || got != want {
 		t.Errorf("mistral: %v, %q", err, got)
 	}
-	got, err = template(t, templates["qwen3"]).Render([]Message{{"user", "a"}, {"assistant", "<think>\nhm\n</think>\n\nb"}, {"user", "c"}}, false)
-	if want := "<|im_start|>user\na<|im_end|>\n<|im_start|>assistant\nb<|im_end|>\n<|im_start|>user\nc<|im_end|>\n"; err != nil || got != want {
+	got, err = template(t, templates["qwen3"]).Render([]Message{{"user", "a"}, {"assistant", "<think>\nhm\n</think>\n\nb"}, {"user", "c"}})
+	if want := "<|im_start|>user\na<|im_end|>\n<|im_start|>assistant\nb<|im_end|>\n<|im_start|>user\nc<|im_end|>\n<|im_start|>assistant\n"; err != nil || got != want {
 		t.Errorf("qwen3 drops old thoughts: %v, %q", err, got)
 	}
-	got, err = template(t, "").Render([]Message{{"user", "{{ 1 }} <b> & 'x'"}}, false)
-	if want := "<|im_start|>user\n{{ 1 }} <b> & 'x'<|im_end|>\n"; err != nil || got != want {
+	got, err = template(t, "").Render([]Message{{"user", "{{ 1 }} <b> & 'x'"}})
+	if want := "<|im_start|>user\n{{ 1 }} <b> & 'x'<|im_end|>\n<|im_start|>assistant\n"; err != nil || got != want {
 		t.Errorf("content is text, not template: %v, %q", err, got)
 	}
 }
 
 func TestTemplateRefuses(t *testing.T) {
-	_, err := template(t, templates["mistral"]).Render(conversation, true)
+	_, err := template(t, templates["mistral"]).Render(conversation)
 	var refused *TemplateError
 	if !errors.As(err, &refused) || refused.Message != "Conversation roles must alternate user/assistant/user/assistant/..." {
 		t.Fatalf("error is %v", err)
@@ -182,9 +182,9 @@ func TestSplit(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
-			full, err := tpl.Render(append([]Message{{"system", "Notes: the key is under the mat. PLACEHOLDER"}}, msgs...), true)
+			full, err := tpl.Render(append([]Message{{"system", "Notes: the key is under the mat. PLACEHOLDER"}}, msgs...))
 			if name == "mistral" {
-				full, err = tpl.Render(append([]Message{{"user", "Notes: the key is under the mat. PLACEHOLDER\n\n" + msgs[0].Content}}, msgs[1:]...), true)
+				full, err = tpl.Render(append([]Message{{"user", "Notes: the key is under the mat. PLACEHOLDER\n\n" + msgs[0].Content}}, msgs[1:]...))
 			}
 			if err != nil || prefix+suffix != full {
 				t.Fatalf("%s: %v, %q + %q is not %q", name, err, prefix, suffix, full)
@@ -250,7 +250,7 @@ func TestRunawayTemplatesAreStopped(t *testing.T) {
 		tpl, err := NewTemplate(source, "", "")
 		var out string
 		if err == nil {
-			out, err = tpl.Render(conversation, true)
+			out, err = tpl.Render(conversation)
 		}
 		if name == "doubling" && err == nil {
 			continue // in Jinja, each iteration has its own variables
@@ -285,7 +285,7 @@ func TestTemplateFunctions(t *testing.T) {
 		`{{ messages[0].get('role') }} {{ messages[0].get('name', 'none') }}`:                                                          "system none",
 		`{% for m in messages %}{% if loop.last %}{{ loop.index }}{% endif %}{% if loop.first %}{% continue %}{% endif %}{% endfor %}`: "4",
 	} {
-		if got, err := template(t, source).Render(conversation, false); err != nil || got != want {
+		if got, err := template(t, source).Render(conversation); err != nil || got != want {
 			t.Errorf("%s: %v, %q, want %q", source, err, got, want)
 		}
 	}

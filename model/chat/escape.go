@@ -13,7 +13,7 @@ import (
 // "Context: …" does.
 func (t *Template) Labelled() bool {
 	const mark = "PASSAGE"
-	text, err := t.Render([]Message{{Role: "system", Content: mark}, {Role: "user", Content: "?"}}, true)
+	text, err := t.Render([]Message{{Role: "system", Content: mark}, {Role: "user", Content: "?"}})
 	return err == nil && strings.Contains(text, "Context: "+mark)
 }
 

@@ -39,10 +39,10 @@ x`: "<s>\nx",
 		`{{ 'x' * 3 }}{{ 'a' ~ 1 ~ true }}`:           "xxxa1True",
 		`{{ messages[0]['nothing'] }}|{{ nothing }}|`: "||",
 		`{%- set d = {'a': {'b': [1, 2]}} -%}{{ d.a.b[1] }}{{ d['a']['b'] | length }}{{ d.get('z', {}).get('y', 'q') }}`: "22q",
-		`{% if add_generation_prompt is defined and add_generation_prompt %}g{% else %}n{% endif %}`:                     "n",
+		`{% if add_generation_prompt is defined and add_generation_prompt %}g{% else %}n{% endif %}`:                     "g",
 		`{{ "it's" }}{{ 'a"b' }}{{ 'tab\there' }}{{ "\u00e9" }}`:                                                         "it'sa\"btab\thereé",
 	} {
-		got, err := template(t, source).Render(conversation, false)
+		got, err := template(t, source).Render(conversation)
 		if err != nil || got != want {
 			t.Errorf("%s\n   %v\n   got %q want %q", source, err, got, want)
 		}
@@ -51,7 +51,7 @@ x`: "<s>\nx",
 
 func TestTemplateIsSafeForConcurrentUse(t *testing.T) {
 	tpl := template(t, templates["qwen3"])
-	want, err := tpl.Render(conversation, true)
+	want, err := tpl.Render(conversation)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestTemplateIsSafeForConcurrentUse(t *testing.T) {
 		go func() {
 			got := ""
 			for range 20 {
-				got, _ = tpl.Render(conversation, true)
+				got, _ = tpl.Render(conversation)
 			}
 			results <- got
 		}()

@@ -50,7 +50,7 @@ func TestTemplatesMatchLlamaCpp(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, err := tpl.Render(msgs, true); err != nil || got != want {
+			if got, err := tpl.Render(msgs); err != nil || got != want {
 				t.Errorf("%s: %v\n     we render %q\n llama.cpp has %q", name, err, got, want)
 			}
 			compared++

@@ -24,14 +24,14 @@ func TestTemplateOf(t *testing.T) {
 		}
 		return TemplateOf(f, tok)
 	}
-	if got, err := of(tinymodel.Spec{Template: "{{ messages[0].content }}!"}).Render([]Message{{"user", "hi"}}, true); err != nil || got != "hi!" {
+	if got, err := of(tinymodel.Spec{Template: "{{ messages[0].content }}!"}).Render([]Message{{"user", "hi"}}); err != nil || got != "hi!" {
 		t.Errorf("%q, %v", got, err)
 	}
 	prefix, suffix, err := of(tinymodel.Spec{}).Split("The key is under the mat.", []Message{{"user", "Where is the key?"}})
 	if err != nil || prefix != "The key is under the mat.\n\nQuestion: " || suffix != "Where is the key?\nAnswer:" {
 		t.Errorf("plain: %q + %q, %v", prefix, suffix, err)
 	}
-	if _, err := of(tinymodel.Spec{Template: "{% nonsense %}"}).Render(conversation, true); err == nil || !strings.Contains(err.Error(), "tiny: chat template") || !strings.Contains(err.Error(), "nonsense") {
+	if _, err := of(tinymodel.Spec{Template: "{% nonsense %}"}).Render(conversation); err == nil || !strings.Contains(err.Error(), "tiny: chat template") || !strings.Contains(err.Error(), "nonsense") {
 		t.Errorf("broken: %v", err)
 	}
 }
@@ -96,7 +96,7 @@ func TestContentInParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := tpl.Render([]Message{{"system", "Be brief."}, {"user", "Where is it?"}}, true)
+	got, err := tpl.Render([]Message{{"system", "Be brief."}, {"user", "Where is it?"}})
 	if want := "<|im_start|>System: Be brief.<end_of_utterance>\nUser: Where is it?<end_of_utterance>\nAssistant:"; err != nil || got != want {
 		t.Errorf("%q, %v, want %q", got, err, want)
 	}
@@ -113,7 +113,7 @@ func TestContentInParts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := tpl.Render([]Message{{"user", "a"}}, true); err != nil || got != "Sa" {
+		if got, err := tpl.Render([]Message{{"user", "a"}}); err != nil || got != "Sa" {
 			t.Errorf("%s gives %q, %v", source, got, err)
 		}
 	}

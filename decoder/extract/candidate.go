@@ -1,9 +1,9 @@
 package extract
 
 import (
-	"regexp"
 	"strings"
 
+	"tandem/internal/lazyregexp"
 	"tandem/model/span"
 )
 
@@ -62,16 +62,16 @@ func (p passage) candidate(s span.Span, all sentenceCache) candidate {
 type patternCache map[patternAndText]bool
 
 type patternAndText struct {
-	pattern *regexp.Regexp
+	pattern *lazyregexp.Regexp
 	text    string
 }
 
 // says reports whether a pattern matches the sentence.
-func (s *sentenceSeen) says(pattern *regexp.Regexp) bool { return s.matches(pattern, s.said) }
+func (s *sentenceSeen) says(pattern *lazyregexp.Regexp) bool { return s.matches(pattern, s.said) }
 
 // has reports whether aTime or aNumber matches a text. It looks at one word or two at a time, so that what it remembers
 // is of use for other texts.
-func (c patternCache) has(pattern *regexp.Regexp, text string) bool {
+func (c patternCache) has(pattern *lazyregexp.Regexp, text string) bool {
 	before := ""
 	for word := range strings.FieldsSeq(text) {
 		if c.matches(pattern, word) || beginsPair(before) && c.matches(pattern, before+" "+word) {
@@ -89,7 +89,7 @@ func beginsPair(word string) bool {
 }
 
 // matches reports whether a pattern matches a text.
-func (c patternCache) matches(pattern *regexp.Regexp, text string) bool {
+func (c patternCache) matches(pattern *lazyregexp.Regexp, text string) bool {
 	this := patternAndText{pattern, text}
 	ok, known := c[this]
 	if !known {

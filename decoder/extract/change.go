@@ -2,12 +2,12 @@ package extract
 
 import (
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 
 	"tandem"
 	"tandem/decoder"
+	"tandem/internal/lazyregexp"
 	"tandem/internal/words"
 )
 
@@ -97,20 +97,20 @@ func supersedes(q decoder.Quote, question string) bool {
 
 var (
 	// isNew matches a sentence that says what has changed or is put right: "costs now", "went up to", "correction".
-	isNew = regexp.MustCompile(`(?i)\b(?:(?:costs?|lives?|works?|opens?|closes?|starts?|meets?) now|now (?:costs?|lives?|works?|opens?|closes?|starts?|meets?)|(?:goes|go|went|rises?|increases?|increased|raised|dropped|drops?|reduced|lowered) (?:up |down )?to|correction|corrected|korrektur|ab sofort)\b`)
+	isNew = lazyregexp.New(`(?i)\b(?:(?:costs?|lives?|works?|opens?|closes?|starts?|meets?) now|now (?:costs?|lives?|works?|opens?|closes?|starts?|meets?)|(?:goes|go|went|rises?|increases?|increased|raised|dropped|drops?|reduced|lowered) (?:up |down )?to|correction|corrected|korrektur|ab sofort)\b`)
 
 	// newThing matches a new thing: "the new price".
-	newThing = regexp.MustCompile(`(?i)\b(?:new|neue[rnms]?|nouve(?:au|lle)|nuev[oa]) ([\pL-]+)`)
+	newThing = lazyregexp.New(`(?i)\b(?:new|neue[rnms]?|nouve(?:au|lle)|nuev[oa]) ([\pL-]+)`)
 )
 
 // outdated matches what names a former value: "instead of 9:40", "moved from 3 to 10 May", "no longer on Fridays".
-var outdated = regexp.MustCompile(`(?i)(?:, (?:and )?(?:not|nicht)|\b(?:instead of|rather than|no longer|not any more|formerly|previously|until now|up to now|used to be|an?statt|bisher|nicht mehr|au lieu d[eu']|jusqu'ici|en lugar del?|en vez del?|antes)) +([^,;()]{1,40})` +
+var outdated = lazyregexp.New(`(?i)(?:, (?:and )?(?:not|nicht)|\b(?:instead of|rather than|no longer|not any more|formerly|previously|until now|up to now|used to be|an?statt|bisher|nicht mehr|au lieu d[eu']|jusqu'ici|en lugar del?|en vez del?|antes)) +([^,;()]{1,40})` +
 	`|(?:\((?:was|before:?|formerly:?|previously:?|until now:?|up from|down from|bisher|statt) +|\buntil [^,;.()]{1,30} it was +)([^,;()]{1,40})` +
 	`|, (?:and |but )?(?:not|nicht|pas) (?:the |at |on |in )?([£€$]?\d[^,;()]{0,40}|(?-i:\p{Lu})[^,;.()]{0,40})` +
 	`|\b(?:moved|changed|postponed|shifted|rescheduled|brought forward|verlegt|verschoben|geändert|reportée?|déplacée?|aplazad[oa]|cambiad[oa])[^,;:.]{0,40}? (?:from|von|vom|de|du|del) +((?:[^,;()]|, ){1,40}?) (?:to|until|auf|au|à|al?)(?:[^\pL\pN]|$)`)
 
 // instead matches the word for what comes in the place of something, at the end of a clause: "Come on 10 May instead."
-var instead = regexp.MustCompile(`(?i)(?:^|[^\pL\pN])(instead|stattdessen|à la place|en su lugar)(?: *[.,;!)]| *$)`)
+var instead = lazyregexp.New(`(?i)(?:^|[^\pL\pN])(instead|stattdessen|à la place|en su lugar)(?: *[.,;!)]| *$)`)
 
 // cutInstead divides a sentence that ends with "instead" into what was so and what is so.
 func cutInstead(sentence string) (before, after string, ok bool) {
@@ -182,23 +182,23 @@ const (
 )
 
 // saysChange matches what stands before a new value: "now", "moved to", "correction: ".
-var saysChange = regexp.MustCompile(`(?i)` + apart(`now|no more|no longer|instead|from here on`+
+var saysChange = lazyregexp.New(`(?i)` + apart(`now|no more|no longer|instead|from here on`+
 	`|(?:mov|chang|rais|ris|increas|reduc|lower|postpon|reschedul|extend|shift|switch|swapp|dropp|shov)(?:es?|s|ed|en|ing)?(?: \pL+){0,5}? (?:to|until|till)`+
 	`|put (?:up|back|forward) (?:to|until|by)|(?:goes|go|went|gone|going) (?:up|down|back)(?: to)?`+
 	`|(?:update|updated|correction|corrected|change|changed|changes|notice|edit|ps|nb|neu|korrektur|änderung|changement|cambio)\b[^.:;\n]{0,30}[:!–—]`))
 
 // inForceFrom matches the time from which something holds, "from 14 July", but no range of times.
-var inForceFrom = regexp.MustCompile(`(?i)(?:^|[^\pL])(?:with effect from|effective(?: from)?|as (?:of|from)|starting|from) (?:next (?:week|month|year|season|term)|the same (?:date|day)|(?:the )?\d{1,2}(?:st|nd|rd|th)?(?: of)? ` +
+var inForceFrom = lazyregexp.New(`(?i)(?:^|[^\pL])(?:with effect from|effective(?: from)?|as (?:of|from)|starting|from) (?:next (?:week|month|year|season|term)|the same (?:date|day)|(?:the )?\d{1,2}(?:st|nd|rd|th)?(?: of)? ` +
 	aMonth + `|` + aMonth + `)(?:[^\pL\pN–-]|$)`)
 
 // nowBehind matches what makes the value before it a new one: " now".
-var nowBehind = regexp.MustCompile(`(?i)^ ?(?:now|instead|from now on)\b`)
+var nowBehind = lazyregexp.New(`(?i)^ ?(?:now|instead|from now on)\b`)
 
 // addition matches the heading of what was added to a text and changes what stands above: "Addendum".
-var addition = regexp.MustCompile(`(?im)(?:^|[.!?] )\W*(?:addend\pL*|amendment|amended|errat\pL+|corrigend\pL+|correction|stop press|p\.?s\b|update|nachtrag|avenant)\b`)
+var addition = lazyregexp.New(`(?im)(?:^|[.!?] )\W*(?:addend\pL*|amendment|amended|errat\pL+|corrigend\pL+|correction|stop press|p\.?s\b|update|nachtrag|avenant)\b`)
 
 // wasSo matches what says of the value after it that it was so: "was 28 €".
-var wasSo = regexp.MustCompile(`(?i)` + apart(`was|were|used to|had|cost|originally|at first|first|initially|war|waren|kostete|était|coûtait|era|costaba`))
+var wasSo = lazyregexp.New(`(?i)` + apart(`was|were|used to|had|cost|originally|at first|first|initially|war|waren|kostete|était|coûtait|era|costaba`))
 
 // isNow matches what says of another value that it is so: "now 31 €".
-var isNow = regexp.MustCompile(`(?i)\b(?:now|since|as of|from now on|today|currently|jetzt|seit|désormais|depuis|ahora|desde)\b`)
+var isNow = lazyregexp.New(`(?i)\b(?:now|since|as of|from now on|today|currently|jetzt|seit|désormais|depuis|ahora|desde)\b`)

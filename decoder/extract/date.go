@@ -1,13 +1,13 @@
 package extract
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"tandem/internal/lazyregexp"
 	"tandem/internal/words"
 )
 
@@ -30,7 +30,7 @@ const (
 // Times and dates.
 var (
 	// aTime matches what texts without any time lack: a digit, "May", "soon", "before".
-	aTime = regexp.MustCompile(`(?i)\d|\b(?:` + monthNames + `|` +
+	aTime = lazyregexp.New(`(?i)\d|\b(?:` + monthNames + `|` +
 		aWeekdayName + `s?|(?:mid)?night|noon|midday|mornings?|afternoons?|evenings?|days?|daily|weeks?|weekdays?|weekends?|weekly|months?|monthly|years?|yearly|annual(?:ly)?|` +
 		`hours?|hourly|minutes?|moment|centur(?:y|ies)|decades?|spring|summer|autumn|winter|easter|christmas|holidays?|today|tonight|tomorrow|yesterday|now|soon|always|never|once|twice|every|before|after|until|till|since|` +
 		`while|when|whenever|during|as soon|as long|first|last|next|ago|later|earlier|early|late|immediately|anytime|any time|clock|dawn|dusk|sunrise|sunset|end|start|beginning)\b|` +
@@ -38,15 +38,15 @@ var (
 			`jours?|semaines?|mois|ann[ée]es?|heures?|midi|matins?|soirs?|(?:lun|mar|mercre|jeu|vendre|same)dis?|dimanches?|d[ií]as?|semanas?|mes(?:es)?|años?|horas?|mañanas?|tardes?|noches?|`+
 			`mittwochs?|lunes|martes|miércoles|jueves|viernes|sábados?|domingos?|janvier|février|mars|avril|juin|juillet|août|enero|febrero|marzo|abril|junio|julio|agosto|octubre`))
 	// aClock matches a time of the day in figures: "9:40", "3 pm".
-	aClock = regexp.MustCompile(`(?i)\d[:.]\d\d\b|\d ?(?:[ap]\.?m\b|uhr\b|o'clock)`)
+	aClock = lazyregexp.New(`(?i)\d[:.]\d\d\b|\d ?(?:[ap]\.?m\b|uhr\b|o'clock)`)
 	// ofDay matches a time of the day in figures or in words: "9:40", "noon".
-	ofDay = regexp.MustCompile(`(?i)\d[:.]\d\d\b|\d ?(?:[ap]\.?m|uhr|h)\b|\b(?:noon|midnight|o'clock)\b`)
+	ofDay = lazyregexp.New(`(?i)\d[:.]\d\d\b|\d ?(?:[ap]\.?m|uhr|h)\b|\b(?:noon|midnight|o'clock)\b`)
 	// onlyDate matches a text that is a date and nothing else: "since 3 May 2025", "2025-05-03".
-	onlyDate = regexp.MustCompile(`(?i)^\W*(?:(?:on|since|from|until|by|am|le) )?(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*[.,]? )?(?:(?:1[5-9]|20)\d\d-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4}|` + aDay + `(?: of)? ` + aMonth + `\.?(?:,? \d{4})?|` + aMonth + ` ` + aDay + `(?:,? \d{4})?)\W*$`)
+	onlyDate = lazyregexp.New(`(?i)^\W*(?:(?:on|since|from|until|by|am|le) )?(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*[.,]? )?(?:(?:1[5-9]|20)\d\d-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4}|` + aDay + `(?: of)? ` + aMonth + `\.?(?:,? \d{4})?|` + aMonth + ` ` + aDay + `(?:,? \d{4})?)\W*$`)
 	// aDayOfYear matches a day with its month: "3rd of May".
-	aDayOfYear = regexp.MustCompile(`(?i)\b` + aDay + `(?: of)? ` + aMonth + `(?: \d{4})?\b|\b` + aMonth + ` ` + aDay + `\b`)
+	aDayOfYear = lazyregexp.New(`(?i)\b` + aDay + `(?: of)? ` + aMonth + `(?: \d{4})?\b|\b` + aMonth + ` ` + aDay + `\b`)
 	// ofYear matches a year: "1984".
-	ofYear = regexp.MustCompile(`\b(?:1[5-9]|20)\d\d\b`)
+	ofYear = lazyregexp.New(`\b(?:1[5-9]|20)\d\d\b`)
 )
 
 // months has the names of months with the first of each line, which stands for them.
@@ -110,18 +110,18 @@ func datesIn(text string) (dates []string) {
 
 // dayOfMonth matches a day and its month, in either order, or a date as programs write it: "3 may", "may 3",
 // "2024-05-03".
-var dayOfMonth = regexp.MustCompile(`\b(\d{1,2})(?:st|nd|rd|th|\.)?(?: of)? (` + aMonth + `)\b|\b(` + aMonth + `)\.? (\d{1,2})(?:st|nd|rd|th)?\b|\b(?:19|20)\d\d-(\d\d)-(\d\d)\b`)
+var dayOfMonth = lazyregexp.New(`\b(\d{1,2})(?:st|nd|rd|th|\.)?(?: of)? (` + aMonth + `)\b|\b(` + aMonth + `)\.? (\d{1,2})(?:st|nd|rd|th)?\b|\b(?:19|20)\d\d-(\d\d)-(\d\d)\b`)
 
 // isoDate matches a date as programs write it: "2024-11-19".
-var isoDate = regexp.MustCompile(dateOfPrograms)
+var isoDate = lazyregexp.New(dateOfPrograms)
 
 const dateOfPrograms = `\b(?:19|20)\d\d-\d\d-\d\d\b`
 
 // aWeekday matches a day of the week: "Mondays", "Tue.".
-var aWeekday = regexp.MustCompile(`\b(?:(?i:(mon|tues|wednes|thurs|fri|satur|sun)days?)|(Mon|Tue|Wed|Thu|Fri|Sat|Sun)(?:s|rs?)?)\b\.?`)
+var aWeekday = lazyregexp.New(`\b(?:(?i:(mon|tues|wednes|thurs|fri|satur|sun)days?)|(Mon|Tue|Wed|Thu|Fri|Sat|Sun)(?:s|rs?)?)\b\.?`)
 
 // daysTo matches what stands between the first and the last of several days: " to ".
-var daysTo = regexp.MustCompile(`(?i)^ ?(?:[–—-]|to|until|till|through|thru) ?(?:and including )?$`)
+var daysTo = lazyregexp.New(`(?i)^ ?(?:[–—-]|to|until|till|through|thru) ?(?:and including )?$`)
 
 // weekdays returns the days of the week that a text names or that lie between two that it names, from 0 for Monday.
 func weekdays(text string) (days [7]bool) {
@@ -150,19 +150,19 @@ func earlier(a, b string) bool {
 
 var (
 	// onlyYearFirst matches a text that is a date with the year first: "2025-05", "2025-05-03".
-	onlyYearFirst = regexp.MustCompile(`^` + yearFirst + `$`)
+	onlyYearFirst = lazyregexp.New(`^` + yearFirst + `$`)
 	// aMonthOrDay matches a month, or such a date: "May", "2025-05".
-	aMonthOrDay = regexp.MustCompile(`(?i)^(?:` + aMonth + `|` + yearFirst + `)$`)
+	aMonthOrDay = lazyregexp.New(`(?i)^(?:` + aMonth + `|` + yearFirst + `)$`)
 )
 
 // yearFirst matches a date with the year first, perhaps without a day.
 const yearFirst = `(?:19|20)\d\d-\d\d(?:-\d\d)?`
 
 // beginsWithDate matches what begins with a date, or with two years: "2024-05-03", "2019–2021".
-var beginsWithDate = regexp.MustCompile(`^[^\pL\d]*(?:\d{4}[-./]\d\d|\d{1,2}[-./]\d{1,2}[-./]\d{2,4}|(?:1[5-9]|20)\d\d ?[-–/] ?(?:1[5-9]|20)\d\d)`)
+var beginsWithDate = lazyregexp.New(`^[^\pL\d]*(?:\d{4}[-./]\d\d|\d{1,2}[-./]\d{1,2}[-./]\d{2,4}|(?:1[5-9]|20)\d\d ?[-–/] ?(?:1[5-9]|20)\d\d)`)
 
 // dateOrTime matches a cell with a date or a time of day: "2024-05-03", "3.5.", "9:40", "May".
-var dateOrTime = regexp.MustCompile(`(?i)\d{4}-\d\d|\d{1,2}[./]\d{1,2}[./]|\b\d{1,2}[:.]\d\d\b(?: ?[ap]m)?$|(?:^|[^\pL])` + aMonth + `(?:$|[^\pL])`)
+var dateOrTime = lazyregexp.New(`(?i)\d{4}-\d\d|\d{1,2}[./]\d{1,2}[./]|\b\d{1,2}[:.]\d\d\b(?: ?[ap]m)?$|(?:^|[^\pL])` + aMonth + `(?:$|[^\pL])`)
 
 // aYear matches a year: "1984".
-var aYear = regexp.MustCompile(`^(?:19|20)\d\d$`)
+var aYear = lazyregexp.New(`^(?:19|20)\d\d$`)

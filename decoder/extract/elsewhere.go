@@ -2,17 +2,17 @@ package extract
 
 import (
 	"path"
-	"regexp"
 	"strings"
 
+	"tandem/internal/lazyregexp"
 	"tandem/internal/words"
 )
 
 var (
 	// atTheEnd matches the place or the thing that a question names last: " in the theatre?".
-	atTheEnd = regexp.MustCompile(`(?i) (?:at|in|of) (?:the|our|my|your) ((?:[\pL-]+ ){0,2}[\pL-]+)\W*$`)
+	atTheEnd = lazyregexp.New(`(?i) (?:at|in|of) (?:the|our|my|your) ((?:[\pL-]+ ){0,2}[\pL-]+)\W*$`)
 	// ofOwner matches the owner that a question names: "the theatre's rules".
-	ofOwner = regexp.MustCompile(`(?i)\b(?:the|our|my|your) ((?:[\pL-]+ )?[\pL-]+)['’]s `)
+	ofOwner = lazyregexp.New(`(?i)\b(?:the|our|my|your) ((?:[\pL-]+ )?[\pL-]+)['’]s `)
 )
 
 // elsewhere reports for each passage whether the question names another document as the place or the thing that it asks
@@ -20,7 +20,7 @@ var (
 // the passage nor its names may have a word of that.
 func elsewhere(question string, known []passage) []bool {
 	out := make([]bool, len(known))
-	for _, at := range []*regexp.Regexp{atTheEnd, ofOwner} {
+	for _, at := range []*lazyregexp.Regexp{atTheEnd, ofOwner} {
 		m := at.FindStringSubmatch(question)
 		if m == nil {
 			continue

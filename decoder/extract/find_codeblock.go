@@ -1,16 +1,16 @@
 package extract
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
+	"tandem/internal/lazyregexp"
 	"tandem/internal/words"
 	"tandem/retrieval/passages"
 )
 
 // asksCommand matches a question for a command that does not begin with "how".
-var asksCommand = regexp.MustCompile(`(?i)^\W*(?:and )?(?:what(?:'s| is| are)?|which|with (?:what|which))\b.*\b(?:command|commands|code|snippet)\b`)
+var asksCommand = lazyregexp.New(`(?i)^\W*(?:and )?(?:what(?:'s| is| are)?|which|with (?:what|which))\b.*\b(?:command|commands|code|snippet)\b`)
 
 // codeBlock returns the block of code that shows how to do what a question asks. The first word of the question, which
 // is the verb, stands in the heading above the block, in the line that introduces it or in the code, and the rest of

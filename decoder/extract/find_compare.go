@@ -1,23 +1,23 @@
 package extract
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"tandem/internal/lazyregexp"
 	"tandem/internal/words"
 	"tandem/retrieval/passages"
 )
 
 // asksCompared matches a question about which of two things has more of something, and names both: "Which is cheaper
 // for a child, the ferry or the bus?"
-var asksCompared = regexp.MustCompile(`(?i)^\W*(?:and )?(?:which|what|who)\b(.*?)\b(cheaper|more expensive|dearer|heavier|lighter|longer|shorter|bigger|larger|smaller|higher|lower|taller|wider|deeper|more|less|fewer)\b(.*?)[,:] (.+?),? or ([^,?]+)\?*$`)
+var asksCompared = lazyregexp.New(`(?i)^\W*(?:and )?(?:which|what|who)\b(.*?)\b(cheaper|more expensive|dearer|heavier|lighter|longer|shorter|bigger|larger|smaller|higher|lower|taller|wider|deeper|more|less|fewer)\b(.*?)[,:] (.+?),? or ([^,?]+)\?*$`)
 
 // comparison is what the word means by which a question compares.
 type comparison struct {
-	less  bool           // the thing with less of it answers
-	value *regexp.Regexp // what stands after a thing's name
+	less  bool               // the thing with less of it answers
+	value *lazyregexp.Regexp // what stands after a thing's name
 }
 
 var comparisons = map[string]comparison{
@@ -29,11 +29,11 @@ var comparisons = map[string]comparison{
 
 var (
 	// amountBehind matches an amount of money after a name: ": £31".
-	amountBehind = regexp.MustCompile(`(?i)^[^\d\n,;]{0,20}?([€£$] ?\d[\d.,]*\d|[€£$] ?\d|\d[\d.,]*(?: ?(?:€|eur|euros?|dollars?|pounds?|chf|francs?)))`)
+	amountBehind = lazyregexp.New(`(?i)^[^\d\n,;]{0,20}?([€£$] ?\d[\d.,]*\d|[€£$] ?\d|\d[\d.,]*(?: ?(?:€|eur|euros?|dollars?|pounds?|chf|francs?)))`)
 	// weightBehind matches a weight after a name: ": 9 kg".
-	weightBehind = regexp.MustCompile(`(?i)^[^\d\n,;]{0,20}?(\d[\d.,]* ?(?:kg|g|t|lbs?)\b)`)
+	weightBehind = lazyregexp.New(`(?i)^[^\d\n,;]{0,20}?(\d[\d.,]* ?(?:kg|g|t|lbs?)\b)`)
 	// quantityBehind matches any number with its unit after a name: ": 4 nights".
-	quantityBehind = regexp.MustCompile(`^[^\d\n,;]{0,20}?(\d[\d.,]*(?: ?[\pL%²³/]+)?)`)
+	quantityBehind = lazyregexp.New(`^[^\d\n,;]{0,20}?(\d[\d.,]*(?: ?[\pL%²³/]+)?)`)
 )
 
 // oneOfTwo returns the name of the thing that has more, or less, where a question names two and asks which: their
@@ -96,7 +96,7 @@ func (p passage) numberInTable(question string, name []string) (out quantified, 
 }
 
 // numberBehind returns the thing whose name stands before a number, in the line that has most of the other words of the question.
-func (p passage) numberBehind(name, others []string, value *regexp.Regexp) (out quantified, ok bool) {
+func (p passage) numberBehind(name, others []string, value *lazyregexp.Regexp) (out quantified, ok bool) {
 	if len(name) == 0 || len(name) > maxWords {
 		return out, false
 	}

@@ -1,11 +1,11 @@
 package extract
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
+	"tandem/internal/lazyregexp"
 	"tandem/internal/words"
 	"tandem/model/span"
 )
@@ -17,7 +17,7 @@ type label struct {
 }
 
 // numberedName matches a name with the number after it: "Policy no. HH-77 204", "Serial no.: VK-00".
-var numberedName = regexp.MustCompile(`(?i)((?:[\pL'’-]+ ){0,2}[\pL'’-]+) (?:no|nr|num)(?:\.:?|:) *([\pL\d./-]*\d[\pL\d/-]*(?:[ .][\pL\d./-]*\d[\pL\d/-]*)*)`)
+var numberedName = lazyregexp.New(`(?i)((?:[\pL'’-]+ ){0,2}[\pL'’-]+) (?:no|nr|num)(?:\.:?|:) *([\pL\d./-]*\d[\pL\d/-]*(?:[ .][\pL\d./-]*\d[\pL\d/-]*)*)`)
 
 // labels returns the names with values in a line: what stands before its colon, or before "no."
 func (p passage) labels(begin, end int) (out []label) {
@@ -96,7 +96,7 @@ func asksFor(question string) []string {
 }
 
 // complements matches what begins such a complement: " of ".
-var complements = regexp.MustCompile(` (?:of|in|at|on|for|with|from) `)
+var complements = lazyregexp.New(` (?:of|in|at|on|for|with|from) `)
 
 // isMeasure reports whether a label is the measure that a question about the passage's subject asks for: "Noise" for
 // "how loud is the DryMate?"
@@ -111,4 +111,4 @@ func (p passage) isMeasure(question string, wanted []string, l label) bool {
 
 // asksCost matches a question for a price that may not say "price": "how much is the tap". Questions in other languages
 // are read so, too.
-var asksCost = regexp.MustCompile(`(?i)\bhow much (?:is|are)\b|\bcosts?\b|\bprice\b`)
+var asksCost = lazyregexp.New(`(?i)\bhow much (?:is|are)\b|\bcosts?\b|\bprice\b`)

@@ -1,9 +1,9 @@
 package extract
 
 import (
-	"regexp"
 	"slices"
 
+	"tandem/internal/lazyregexp"
 	"tandem/internal/words"
 )
 
@@ -41,13 +41,13 @@ func (p passage) codeThatOpens(q query) (from, to int, ok bool) {
 var namesCode = words.Set("code pin combination number")
 
 // endsInCode matches a note that ends with a code of digits: "shed padlock 7731".
-var endsInCode = regexp.MustCompile(`^(.*\pL)[ :=]+(\d{3,8})\W*$`)
+var endsInCode = lazyregexp.New(`^(.*\pL)[ :=]+(\d{3,8})\W*$`)
 
 // ofOtherNumber matches a note whose number is no code: "locker no. 7731".
-var ofOtherNumber = regexp.MustCompile(`(?i)\b(?:no|nr|number|tel|phone|mobile|reading|model|serial|room|year|since|from|until)\b`)
+var ofOtherNumber = lazyregexp.New(`(?i)\b(?:no|nr|number|tel|phone|mobile|reading|model|serial|room|year|since|from|until)\b`)
 
 // locked has what a code opens, such as a safe.
 var locked = words.Set("lock padlock door gate box safe alarm locker keypad entrance garage barrier cabinet cupboard lockbox keybox bike bicycle suitcase shed")
 
 // apartFrom matches what stands between two notes: "; ".
-var apartFrom = regexp.MustCompile(`[;|,\n]|\. `)
+var apartFrom = lazyregexp.New(`[;|,\n]|\. `)

@@ -1,11 +1,11 @@
 package extract
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
+	"tandem/internal/lazyregexp"
 	"tandem/internal/words"
 )
 
@@ -25,13 +25,13 @@ func (p passage) meaningOfCode(q query) (from, to int, ok bool) {
 }
 
 // saysMeaning matches a question that says that it asks what something means: "what does E11 mean".
-var saysMeaning = regexp.MustCompile(`(?i)\b(?:means?|meaning|stands? for|signif(?:y|ies))\b`)
+var saysMeaning = lazyregexp.New(`(?i)\b(?:means?|meaning|stands? for|signif(?:y|ies))\b`)
 
 // asksMeaning matches a question about what something means: "what does E11 stand for?", "what is E11?".
-var asksMeaning = regexp.MustCompile(`(?i)^\W*(?:and )?(?:what (?:does|do|did|is|are)\b.*\b(?:mean|stand for|signify|meaning)\b|what(?:'s| is)\b|meaning of\b)`)
+var asksMeaning = lazyregexp.New(`(?i)^\W*(?:and )?(?:what (?:does|do|did|is|are)\b.*\b(?:mean|stand for|signify|meaning)\b|what(?:'s| is)\b|meaning of\b)`)
 
 // asksRemedy matches a question about what to do about something that is displayed: "what do I do when it shows E5".
-var asksRemedy = regexp.MustCompile(`(?i)\b(?:what|how)\b.*\b(?:do|fix|solve|clear|wrong)\b|\b(?:shows?|says|displays?|error|fault|message)\b`)
+var asksRemedy = lazyregexp.New(`(?i)\b(?:what|how)\b.*\b(?:do|fix|solve|clear|wrong)\b|\b(?:shows?|says|displays?|error|fault|message)\b`)
 
 // meaningsInTable returns the second cells of the rows that begin with a code or a long number of the question. meant says
 // that the question asks what something means. Any other question must ask of the row no more than that: "the IP of web01"
@@ -100,7 +100,7 @@ func bareCode(label string) string {
 }
 
 // longNumber matches a number that counts nothing, such as a code, a port or an identifier: "8080".
-var longNumber = regexp.MustCompile(`^\d{3,}$`)
+var longNumber = lazyregexp.New(`^\d{3,}$`)
 
 // unnamed returns the words of a question about a number that are not above its line and do not say that it is a code.
 func unnamed(wanted []string, number string, above []string) []string {

@@ -1,20 +1,20 @@
 package extract
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 
+	"tandem/internal/lazyregexp"
 	"tandem/internal/words"
 )
 
 var (
 	// asksBirth matches a question for a birth: "when was she born?".
-	asksBirth = regexp.MustCompile(`(?i)\b(?:born|birth(?:day|date)?)\b`)
+	asksBirth = lazyregexp.New(`(?i)\b(?:born|birth(?:day|date)?)\b`)
 	// asksDeath matches a question for a death: "when did she die?".
-	asksDeath = regexp.MustCompile(`(?i)\b(?:dies?|died|death|dead)\b`)
+	asksDeath = lazyregexp.New(`(?i)\b(?:dies?|died|death|dead)\b`)
 	// lifeDates matches a name and the two dates after it: "Ada Lovelace (10 December 1815 – 27 November 1852)".
-	lifeDates = regexp.MustCompile(`(\p{Lu}[^()\n.;:]*?) ?\([^()]*?((?:\d{1,2}\.? \pL+,? |\pL+ \d{1,2}, )?\d{3,4}) ?[–—-] ?((?:\d{1,2}\.? \pL+,? |\pL+ \d{1,2}, )?\d{3,4})\)`)
+	lifeDates = lazyregexp.New(`(\p{Lu}[^()\n.;:]*?) ?\([^()]*?((?:\d{1,2}\.? \pL+,? |\pL+ \d{1,2}, )?\d{3,4}) ?[–—-] ?((?:\d{1,2}\.? \pL+,? |\pL+ \d{1,2}, )?\d{3,4})\)`)
 )
 
 // birthOrDeath returns the date of a person's birth or death from the brackets after the name, where a question asks
@@ -64,10 +64,10 @@ func (p passage) signature(q query) (from, to int, ok bool) {
 }
 
 // asksSigner matches a question about who wrote a letter: "who signed the letter about the roof?".
-var asksSigner = regexp.MustCompile(`(?i)^\W*(?:and )?who (?:has )?(?:signed|signs|wrote|writes|sent|sends)\b.*\b(?:letter|e-?mail|mail|message|note|notice)\b`)
+var asksSigner = lazyregexp.New(`(?i)^\W*(?:and )?who (?:has )?(?:signed|signs|wrote|writes|sent|sends)\b.*\b(?:letter|e-?mail|mail|message|note|notice)\b`)
 
 // closing matches the line above the name of who wrote a letter: "Kind regards,".
-var closing = regexp.MustCompile(`(?mi)^(?:with )?(?:(?:kind|best|warm|many)(?:est)? (?:regards|wishes|greetings)|regards|yours (?:sincerely|faithfully|truly)|sincerely(?: yours)?|mit freundlichen grüßen|(?:viele|beste|herzliche|liebe) grüße|cordialement|bien à vous|un (?:cordial )?saludo|atentamente)\b[^\n]{0,40}\n+`)
+var closing = lazyregexp.New(`(?mi)^(?:with )?(?:(?:kind|best|warm|many)(?:est)? (?:regards|wishes|greetings)|regards|yours (?:sincerely|faithfully|truly)|sincerely(?: yours)?|mit freundlichen grüßen|(?:viele|beste|herzliche|liebe) grüße|cordialement|bien à vous|un (?:cordial )?saludo|atentamente)\b[^\n]{0,40}\n+`)
 
 // signing has the words of a question about who wrote a letter that do not say which letter: "note".
 var signing = words.Set("about signed signs wrote writes sent sends letter email mail e message note notice")

@@ -1,28 +1,28 @@
 package extract
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
+	"tandem/internal/lazyregexp"
 	"tandem/internal/words"
 	"tandem/retrieval/passages"
 )
 
 var (
 	// asksDefault matches a question for a default: "default page_size".
-	asksDefault = regexp.MustCompile(`(?i)\bdefaults?\b`)
+	asksDefault = lazyregexp.New(`(?i)\bdefaults?\b`)
 	// asksPurpose matches a question about what something does: "what does --all do?".
-	asksPurpose = regexp.MustCompile(`(?i)^\W*(?:and )?(?:what|which \pL+) (?:does|do|is|are|did)\b.*\b(?:do|mean|set|sets|control|configure|change|for|specify|stand for)\W*$`)
+	asksPurpose = lazyregexp.New(`(?i)^\W*(?:and )?(?:what|which \pL+) (?:does|do|is|are|did)\b.*\b(?:do|mean|set|sets|control|configure|change|for|specify|stand for)\W*$`)
 
 	// behindDefault matches a default value after its name, with what ends it: "(default 30)", "defaults to 8080",
 	// "Default: 50M.".
-	behindDefault = regexp.MustCompile(`(?i)\bdefaults?(?: values?)?(?: ?[:=] ?| (?:is|are|to|of|being)\b:? ?| )([^\s,;()][^;()\n]*)`)
+	behindDefault = lazyregexp.New(`(?i)\bdefaults?(?: values?)?(?: ?[:=] ?| (?:is|are|to|of|being)\b:? ?| )([^\s,;()][^;()\n]*)`)
 	// beforeDefault matches one before it: "Unlimited by default", "Number of pallets, 1 by default".
-	beforeDefault = regexp.MustCompile(`(?i)(?:^|[.,;:(|]) *([^.,;:(|\n]+?) by default\b`)
+	beforeDefault = lazyregexp.New(`(?i)(?:^|[.,;:(|]) *([^.,;:(|\n]+?) by default\b`)
 	// noDefault matches what says that there is none: "no default value".
-	noDefault = regexp.MustCompile(`(?i)\bno default(?: values?)?\b`)
+	noDefault = lazyregexp.New(`(?i)\bno default(?: values?)?\b`)
 )
 
 // defaultWords say that a question is for a default, as "setting" does, and not of what.
@@ -77,7 +77,7 @@ func (p passage) entries(begin, end int) (out []textRange) {
 }
 
 // namedItem matches an item of a list that begins with the name of a setting: "- MAX_QUEUE - how many wait".
-var namedItem = regexp.MustCompile("^[ \t]*[-*•+] `?(?:-|[\\pL\\pN]+[_.=]|\\p{Ll}+\\p{Lu})[^ ]* ")
+var namedItem = lazyregexp.New("^[ \t]*[-*•+] `?(?:-|[\\pL\\pN]+[_.=]|\\p{Ll}+\\p{Lu})[^ ]* ")
 
 // defaultIn returns the default value in a line: the first after one of the names or, where the line has none, after
 // the last of the wanted words; or the only one.
@@ -197,7 +197,7 @@ func (p passage) described(names []string) (from, to int, ok bool) {
 }
 
 // describes matches the name of the column that says what something does: "Description".
-var describes = regexp.MustCompile(`(?i)^(?:description|meaning|purpose|effect|explanation|what it does|function)s?$`)
+var describes = lazyregexp.New(`(?i)^(?:description|meaning|purpose|effect|explanation|what it does|function)s?$`)
 
 // explains reports whether a label has one of some names.
 func explains(label string, names []string) bool {
@@ -211,9 +211,9 @@ func explains(label string, names []string) bool {
 
 var (
 	// asksOption matches a question for an option: "which option prints all?".
-	asksOption = regexp.MustCompile(`(?i)^\W*(?:and )?(?:which|what) (?:[\pL\pN._-]+ )?(?:options?|flags?|switch|settings?|parameters?|directives?)\b`)
+	asksOption = lazyregexp.New(`(?i)^\W*(?:and )?(?:which|what) (?:[\pL\pN._-]+ )?(?:options?|flags?|switch|settings?|parameters?|directives?)\b`)
 	// optionName matches an option: "--all", "-a".
-	optionName = regexp.MustCompile(`^--?[\pL\pN#?@]`)
+	optionName = lazyregexp.New(`^--?[\pL\pN#?@]`)
 )
 
 // optionThatDoes returns the entry of the option that does what a question asks for: "which option creates the home

@@ -1,10 +1,10 @@
 package extract
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
+	"tandem/internal/lazyregexp"
 	"tandem/internal/words"
 	"tandem/retrieval/passages"
 )
@@ -19,33 +19,33 @@ type release struct {
 
 var (
 	// version matches a version: "2.1", "v2.1.0-rc1".
-	version = regexp.MustCompile(`(?i)\bv?\d+(?:\.\d+){1,3}(?:[-.]?(?:alpha|beta|rc|dev|pre|post|a|b)[-.]?\d*)?`)
+	version = lazyregexp.New(`(?i)\bv?\d+(?:\.\d+){1,3}(?:[-.]?(?:alpha|beta|rc|dev|pre|post|a|b)[-.]?\d*)?`)
 	// aDate matches what looks like a version: "12.05.2026".
-	aDate = regexp.MustCompile(`^\d{1,2}\.\d{1,2}\.(?:19|20)\d\d`)
+	aDate = lazyregexp.New(`^\d{1,2}\.\d{1,2}\.(?:19|20)\d\d`)
 	// beforeVersion matches what stands before the version in a release's heading: "Release ", "[".
-	beforeVersion = regexp.MustCompile(`^(?:[\pL'’.+-]+ ){0,4}[\[(]?$`)
+	beforeVersion = lazyregexp.New(`^(?:[\pL'’.+-]+ ){0,4}[\[(]?$`)
 	// behindVersion matches what stands after it: "] - 2026-03-01", " (1 March 2026)".
-	behindVersion = regexp.MustCompile(`(?i)^\]?:?(?:|[ ,:–—-]*\(.*\)|[ ,:–—(-]+(?:\pL+,? )?(\d.*|\pL+\.? (?:\d{1,2},? )?\d{4})|[ –—-]+unreleased)$`)
+	behindVersion = lazyregexp.New(`(?i)^\]?:?(?:|[ ,:–—-]*\(.*\)|[ ,:–—(-]+(?:\pL+,? )?(\d.*|\pL+\.? (?:\d{1,2},? )?\d{4})|[ –—-]+unreleased)$`)
 	// beginsVersion matches a line that begins with a version, "v2.1.0": windows of a text leave out the empty line
 	// above some of them.
-	beginsVersion = regexp.MustCompile(`(?i)^\[?(?:version |release )?v?\d+\.\d`)
+	beginsVersion = lazyregexp.New(`(?i)^\[?(?:version |release )?v?\d+\.\d`)
 	// partOfText matches a number that is none of a release: "Section 2.1".
-	partOfText = regexp.MustCompile(`(?i)^(?:section|chapter|part|step|figure|table|clause|article|appendix|question|page)\b`)
+	partOfText = lazyregexp.New(`(?i)^(?:section|chapter|part|step|figure|table|clause|article|appendix|question|page)\b`)
 	// releaseDate matches a date after a version: "1 March 2026", "2026-03-01".
-	releaseDate = regexp.MustCompile(`(?:\p{Lu}\pL{2,8}\.? )?\d[\pL\d ,./-]*\d`)
+	releaseDate = lazyregexp.New(`(?:\p{Lu}\pL{2,8}\.? )?\d[\pL\d ,./-]*\d`)
 
 	// asksRelease matches a question for a release: "which version added it?".
-	asksRelease = regexp.MustCompile(`(?i)\b(?:which|what)(?: \S+){0,3}? (?:versions?|releases?)\b`)
+	asksRelease = lazyregexp.New(`(?i)\b(?:which|what)(?: \S+){0,3}? (?:versions?|releases?)\b`)
 	// asksReleased matches a question for the date of a release: "when did 2.1 come out?".
-	asksReleased = regexp.MustCompile(`(?i)\b(?:releas|publish|appear)\w*\b|\b(?:come|came) out\b`)
+	asksReleased = lazyregexp.New(`(?i)\b(?:releas|publish|appear)\w*\b|\b(?:come|came) out\b`)
 	// asksAllChanges matches a question for all that is new in a release: "what's new in 2.1?".
-	asksAllChanges = regexp.MustCompile(`(?i)^\W*what(?:['’]s| is| has| was)? (?:new|changed)\b`)
+	asksAllChanges = lazyregexp.New(`(?i)^\W*what(?:['’]s| is| has| was)? (?:new|changed)\b`)
 	// planned matches what a release says of a later one: "will be removed".
-	planned = regexp.MustCompile(`(?i)\bwill be\b`)
+	planned = lazyregexp.New(`(?i)\bwill be\b`)
 
 	// ofProduct matches the name of a program before its version or before the word for it: "parcelq 2.1", "which
 	// parcelq version".
-	ofProduct = regexp.MustCompile(`(?i)\b(?:which|what) (\S+) (?:versions?|releases?)\b|([\pL][^\s?!.]*) v?\d+\.\d`)
+	ofProduct = lazyregexp.New(`(?i)\b(?:which|what) (\S+) (?:versions?|releases?)\b|([\pL][^\s?!.]*) v?\d+\.\d`)
 )
 
 // changeWords has groups of words that changelogs use for the same; of each the beginning.

@@ -1,11 +1,11 @@
 package extract
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
+	"tandem/internal/lazyregexp"
 	"tandem/internal/words"
 	"tandem/retrieval/passages"
 )
@@ -74,14 +74,14 @@ func (q query) mayBeCell(text, column string, forRow bool) bool {
 }
 
 // ofPlaces matches the name of a column of places, which may have numbers: "Room".
-var ofPlaces = regexp.MustCompile(`(?i)\b(?:rooms?|gates?|platforms?|bays?|shel(?:f|ves)|desks?|lockers?|flats?|floors?|box|boxes|pages?|slots?|zones?|pitch|court|lanes?|stalls?|stands?|berths?|tables?|seats?|tracks?|piers?|aisles?|decks?|cabins?|studios?|halls?|blocks?|houses?|plots?|beds?|wards?|stations?|stops?|rows?|levels?|storeys?|units?|suites?|buildings?|drawers?|racks?|bins?|hooks?|` +
+var ofPlaces = lazyregexp.New(`(?i)\b(?:rooms?|gates?|platforms?|bays?|shel(?:f|ves)|desks?|lockers?|flats?|floors?|box|boxes|pages?|slots?|zones?|pitch|court|lanes?|stalls?|stands?|berths?|tables?|seats?|tracks?|piers?|aisles?|decks?|cabins?|studios?|halls?|blocks?|houses?|plots?|beds?|wards?|stations?|stops?|rows?|levels?|storeys?|units?|suites?|buildings?|drawers?|racks?|bins?|hooks?|` +
 	`addresses|address|gleis|raum|zimmer|where|place|location)\b`)
 
 // asksHowMany matches a question for a number: "how many boats".
-var asksHowMany = regexp.MustCompile(`(?i)\bhow many\b`)
+var asksHowMany = lazyregexp.New(`(?i)\bhow many\b`)
 
 // saysFormer matches the name of a column of what was so before: "Old price".
-var saysFormer = regexp.MustCompile(`(?i)\b(?:old|previous|former|before|was|until|last|original(?:ly)?|from|earlier|prior|previously|formerly|ex|past|initial(?:ly)?|replaced|sold|maiden|predecessor|to (?:19|20)\d\d)\b`)
+var saysFormer = lazyregexp.New(`(?i)\b(?:old|previous|former|before|was|until|last|original(?:ly)?|from|earlier|prior|previously|formerly|ex|past|initial(?:ly)?|replaced|sold|maiden|predecessor|to (?:19|20)\d\d)\b`)
 
 // timeElsewhere reports whether another cell of a row has a time of day beside some words of the question: "arrives
 // 9:20".
@@ -96,7 +96,7 @@ func (p passage) timeElsewhere(row, column int, rest []string) bool {
 }
 
 // saysDo matches a question with a verb of its own, "when does it arrive?".
-var saysDo = regexp.MustCompile(`(?i)\b(?:do|does|did)\b`)
+var saysDo = lazyregexp.New(`(?i)\b(?:do|does|did)\b`)
 
 // inOtherForms returns words of a question about how much or when, with the forms of them that name columns: "arrival"
 // for "arrive".
@@ -124,7 +124,7 @@ func (p passage) hasTimes(column int) bool {
 }
 
 // asksNoForm matches a question for somebody, something or some place: "who", "from where".
-var asksNoForm = regexp.MustCompile(`(?i)` + questionStart + `(?:(?:from|to) )?(?:who|whom|whose|where|which)\b`)
+var asksNoForm = lazyregexp.New(`(?i)` + questionStart + `(?:(?:from|to) )?(?:who|whom|whose|where|which)\b`)
 
 // ofAmounts has the verbs whose other forms name columns of amounts: "weigh" and "Weight".
 var ofAmounts = words.Set("buy sell weigh weighs")
@@ -209,7 +209,7 @@ var (
 	// toWords name the column of the places where they end.
 	toWords = words.Set("to destination arrival nach ankunft à arrivée destino llegada")
 	// leaving matches a question about the beginning of a journey: "from Lund", "when does it leave".
-	leaving = regexp.MustCompile(`(?i)\b(?:from|leav\pL*|left|depart\pL*|start\pL*|off)\b`)
+	leaving = lazyregexp.New(`(?i)\b(?:from|leav\pL*|left|depart\pL*|start\pL*|off)\b`)
 )
 
 // rowNamed returns the only row whose name is words of a question, just as they are spelt; -1 if there is none.
@@ -240,13 +240,13 @@ func (p passage) asksAboutOther(question string) bool {
 }
 
 // endsWith matches what a question is about, at its end: "What is the cost of the limiter?", "What is set in fstab?".
-var endsWith = regexp.MustCompile(`(?i)^.* (?:of|in|for|by|with) ((?:the |a |an |my |our )?[\pL\pN._ -]+?)\W*$`)
+var endsWith = lazyregexp.New(`(?i)^.* (?:of|in|for|by|with) ((?:the |a |an |my |our )?[\pL\pN._ -]+?)\W*$`)
 
 // asksWhich matches a question for one of the things that have a row: "which has a red lid?".
-var asksWhich = regexp.MustCompile(`(?i)^\W*(?:and )?(?:which|who|whose)\b`)
+var asksWhich = lazyregexp.New(`(?i)^\W*(?:and )?(?:which|who|whose)\b`)
 
 // asksPriceOf matches a question for what something costs that names only what: "how much is the train".
-var asksPriceOf = regexp.MustCompile(`(?i)^\W*(?:and )?(?:how much (?:is|are|does|do|did|will)\b|what (?:does|do|did|will)\b.*\bcosts?\b)`)
+var asksPriceOf = lazyregexp.New(`(?i)^\W*(?:and )?(?:how much (?:is|are|does|do|did|will)\b|what (?:does|do|did|will)\b.*\bcosts?\b)`)
 
 // sumOnReceipt returns the sum at the end of a row whose columns have no names, as on a receipt, if a question asks what
 // the thing in just that row costs.
@@ -275,10 +275,10 @@ func (p passage) sumOnReceipt(q query) (from, to int, ok bool) {
 }
 
 // asksSum matches a question about what something costs: "how much was the tap?".
-var asksSum = regexp.MustCompile(`(?i)\bcosts?\b|\bpric(?:e|ed)\b|\bhow much\b|\bpa(?:y|id)\b`)
+var asksSum = lazyregexp.New(`(?i)\bcosts?\b|\bpric(?:e|ed)\b|\bhow much\b|\bpa(?:y|id)\b`)
 
 // aSum matches a sum of money: "EUR 12.50", "12,-".
-var aSum = regexp.MustCompile(`(?i)^(?:` + money + `)? ?\d[\d.,]*[.,](?:\d\d|[-–—])(?: ?(?:` + money + `))?$`)
+var aSum = lazyregexp.New(`(?i)^(?:` + money + `)? ?\d[\d.,]*[.,](?:\d\d|[-–—])(?: ?(?:` + money + `))?$`)
 
 // summed has the words of a question about a cost that do not say what cost it: "bill".
 var summed = words.Set("altogether total sum all overall invoice bill receipt charged charge did was were")

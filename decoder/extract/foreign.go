@@ -1,12 +1,12 @@
 package extract
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
 
+	"tandem/internal/lazyregexp"
 	"tandem/internal/words"
 	"tandem/model/span"
 )
@@ -80,9 +80,9 @@ func wordsOf(question string) (out []word) {
 
 var (
 	// aWord matches a word: "l'", "Kurtaxe", "9:40".
-	aWord = regexp.MustCompile(`[\pL\pM]+'|[^\s,;?!¿¡"“”«»()]+`)
+	aWord = lazyregexp.New(`[\pL\pM]+'|[^\s,;?!¿¡"“”«»()]+`)
 	// inversion matches a French verb and its pronoun: "sera-t-elle".
-	inversion = regexp.MustCompile(`(?i)([\pL\pM]+)-(?:t-)?(ils?|elles?|on|je|nous|vous)\b`)
+	inversion = lazyregexp.New(`(?i)([\pL\pM]+)-(?:t-)?(ils?|elles?|on|je|nous|vous)\b`)
 )
 
 // longest returns the translation of the longest phrase at the beginning of words, and how many words it is long.

@@ -1,9 +1,9 @@
 package extract
 
 import (
-	"regexp"
 	"strings"
 
+	"tandem/internal/lazyregexp"
 	"tandem/retrieval/passages"
 )
 
@@ -11,13 +11,13 @@ import (
 func (p passage) isItem(at int) bool { return listItem.MatchString(p.text[p.lineStart(at):]) }
 
 // listItem matches the item of a list: "- oil", "[x] oil", "3. oil".
-var listItem = regexp.MustCompile(`^[ \t]*(?:[-*•‣–+]|\[[ xX]\]|\d{1,3}[.)])[ \t]`)
+var listItem = lazyregexp.New(`^[ \t]*(?:[-*•‣–+]|\[[ xX]\]|\d{1,3}[.)])[ \t]`)
 
 var (
 	// itemMark matches the number before an item: "3. ".
-	itemMark = regexp.MustCompile(itemNumber)
+	itemMark = lazyregexp.New(itemNumber)
 	// aStep matches a line that begins with a number: "1. Close the tap."
-	aStep = regexp.MustCompile(`(?m)` + itemNumber)
+	aStep = lazyregexp.New(`(?m)` + itemNumber)
 )
 
 // itemNumber matches the number before an item.
@@ -38,7 +38,7 @@ func unmarked(line string) string {
 }
 
 // lineMark matches the marks at the beginning of a line: "- [ ] ", "(3) ", "A: ".
-var lineMark = regexp.MustCompile(`^(?:(?:[-*•‣–+]|\[[ xX]\]|\(\d{1,3}\)|A:|Answer:|Antwort:|R ?:|Réponse ?:) +)+`)
+var lineMark = lazyregexp.New(`^(?:(?:[-*•‣–+]|\[[ xX]\]|\(\d{1,3}\)|A:|Answer:|Antwort:|R ?:|Réponse ?:) +)+`)
 
 // labelOf returns what a line explains before its colon, without the marks of a list: "--min-size SIZE", "keepalive (integer)".
 func labelOf(line string) string {
@@ -57,7 +57,7 @@ const longestLabel = 8
 func (p passage) isSpeech(at int) bool { return speaker.MatchString(p.text[p.lineStart(at):]) }
 
 // speaker matches the name before what is said: "Ann: ", "[9:02] Ann Holm: ", "@ann (9:02): ".
-var speaker = regexp.MustCompile(`^(?:\[[^\]\n]{4,25}\] ?|[\d./-]{6,10},? [\d:]{4,8}(?: ?[apAP]\.?[mM]\.?)? - |\(?\d{1,2}[:.]\d{2}\)? )?(\p{Lu}[\pL'’.-]{0,20}(?: \p{Lu}[\pL'’.-]{0,20})?|@[\pL\d_.-]{2,30})(?: \(\d{1,2}[:.]\d{2}\))?: `)
+var speaker = lazyregexp.New(`^(?:\[[^\]\n]{4,25}\] ?|[\d./-]{6,10},? [\d:]{4,8}(?: ?[apAP]\.?[mM]\.?)? - |\(?\d{1,2}[:.]\d{2}\)? )?(\p{Lu}[\pL'’.-]{0,20}(?: \p{Lu}[\pL'’.-]{0,20})?|@[\pL\d_.-]{2,30})(?: \(\d{1,2}[:.]\d{2}\))?: `)
 
 // speakerOf returns the name of the speaker of the line around an offset, in lower case, or nothing.
 func (p passage) speakerOf(at int) string {

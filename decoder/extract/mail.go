@@ -1,8 +1,9 @@
 package extract
 
 import (
-	"regexp"
 	"strings"
+
+	"tandem/internal/lazyregexp"
 )
 
 // inMailHead reports whether an offset is in one of the lines above a mail.
@@ -21,7 +22,7 @@ func (p passage) inMailHead(at int) bool {
 }
 
 // mailLine matches a line above a mail: "Subject: Keys".
-var mailLine = regexp.MustCompile(`^(?:` + mailFields + `|Gesendet|Envoyé|Enviado) ?: `)
+var mailLine = lazyregexp.New(`^(?:` + mailFields + `|Gesendet|Envoyé|Enviado) ?: `)
 
 // What the lines above a mail begin with.
 const (
@@ -31,18 +32,18 @@ const (
 )
 
 // ofMail matches what lines above a mail have, and those of a ticket or a transfer do not: "Subject: ", "@".
-var ofMail = regexp.MustCompile(`(?m)^(?:Subject|Betreff|Objet|Asunto) ?: |@`)
+var ofMail = lazyregexp.New(`(?m)^(?:Subject|Betreff|Objet|Asunto) ?: |@`)
 
 var (
 	// fromLine matches the line above a mail that other documents lack: "From: Ada".
-	fromLine = regexp.MustCompile(`(?m)^(?:From|Von|De): `)
+	fromLine = lazyregexp.New(`(?m)^(?:From|Von|De): `)
 	// mailField matches a line above a mail without a space before its colon: "Date: 3 May".
-	mailField = regexp.MustCompile(`^(?:` + mailFields + `): `)
+	mailField = lazyregexp.New(`^(?:` + mailFields + `): `)
 )
 
 // fromAddress matches the line of a mail with an address, "To: ada@mill.example", which lists with a subject and a date
 // do not have.
-var fromAddress = regexp.MustCompile(`(?m)^(?:` + mailPersons + `) ?: .*@`)
+var fromAddress = lazyregexp.New(`(?m)^(?:` + mailPersons + `) ?: .*@`)
 
 // mailHead matches a line above a mail that names somebody: "From: Ada".
-var mailHead = regexp.MustCompile(`^(?:` + mailPersons + `): `)
+var mailHead = lazyregexp.New(`^(?:` + mailPersons + `): `)

@@ -1,21 +1,21 @@
 package extract
 
 import (
-	"regexp"
 	"slices"
 
+	"tandem/internal/lazyregexp"
 	"tandem/internal/words"
 )
 
 // valueKinds are the kinds of values of which a sentence may go through several: "£33", "9:40", "3 days".
-var valueKinds = []*regexp.Regexp{
-	regexp.MustCompile(`(?i)[€£$] ?\d[\d.,]*\d|[€£$] ?\d|\d[\d.,]* ?(?:€|euros?\b|eur\b|pounds?\b|dollars?\b|chf\b|francs?\b|kr\b)`),
-	regexp.MustCompile(`(?i)\b\d{1,2}[:.]\d\d\b(?: ?[ap]\.?m\b)?|\b\d{1,2} ?[ap]\.?m\b`),
-	regexp.MustCompile(`(?i)\b(?:\d+(?:[.,]\d+)?|an?|half an?|one|two|three|four|five|six) (?:minutes?|hours?|days?|weeks?|months?|years?)\b`),
+var valueKinds = []*lazyregexp.Regexp{
+	lazyregexp.New(`(?i)[€£$] ?\d[\d.,]*\d|[€£$] ?\d|\d[\d.,]* ?(?:€|euros?\b|eur\b|pounds?\b|dollars?\b|chf\b|francs?\b|kr\b)`),
+	lazyregexp.New(`(?i)\b\d{1,2}[:.]\d\d\b(?: ?[ap]\.?m\b)?|\b\d{1,2} ?[ap]\.?m\b`),
+	lazyregexp.New(`(?i)\b(?:\d+(?:[.,]\d+)?|an?|half an?|one|two|three|four|five|six) (?:minutes?|hours?|days?|weeks?|months?|years?)\b`),
 }
 
 // sameThing matches what says that a second value is of the same thing as the first: "it was", "later".
-var sameThing = regexp.MustCompile(`(?i)` + apart(`it|its|they|their|he|she|now|since|then|later|instead|currently|was|were|used to|rais\pL*|reduc\pL*|chang\pL*|es|er|sie|jetzt|seit|war|dann|statt|il|elle|maintenant|depuis|était|ahora|desde|era`))
+var sameThing = lazyregexp.New(`(?i)` + apart(`it|its|they|their|he|she|now|since|then|later|instead|currently|was|were|used to|rais\pL*|reduc\pL*|chang\pL*|es|er|sie|jetzt|seit|war|dann|statt|il|elle|maintenant|depuis|était|ahora|desde|era`))
 
 // enumeratedValue is one of several values of a kind that a sentence names each after its own words: "a morning £33, an
 // afternoon £30".
@@ -34,7 +34,7 @@ func (v enumeratedValue) named(first enumeratedValue) []string {
 }
 
 // standsForOthers matches what stands for a thing that the sentence has named: "those of the gates".
-var standsForOthers = regexp.MustCompile(`(?i)\b(?:those|that|the ones?) (?:of|for|in|on|at|from|with)\b`)
+var standsForOthers = lazyregexp.New(`(?i)\b(?:those|that|the ones?) (?:of|for|in|on|at|from|with)\b`)
 
 // enumerationsIn returns the values of each kind that a sentence goes through, if each has words before it and the last has
 // none after it. Otherwise the words may as well follow their values.
@@ -98,7 +98,7 @@ func countedIn(question string) []string {
 }
 
 // asksCount matches a question about how much or how many of something: "how many eggs does it need".
-var asksCount = regexp.MustCompile(`(?i)` + questionStart + `how (?:much|many) ((?:\pL+ ){0,2}?\pL+)(?:$|\W*$| (?:do|does|did|is|are|was|were|can|could|should|will|must|have|has|had|go(?:es)?|in|for|per|to)\b)`)
+var asksCount = lazyregexp.New(`(?i)` + questionStart + `how (?:much|many) ((?:\pL+ ){0,2}?\pL+)(?:$|\W*$| (?:do|does|did|is|are|was|were|can|could|should|will|must|have|has|had|go(?:es)?|in|for|per|to)\b)`)
 
 // countsSomethingElse reports whether a line gives an amount of something other than is counted, and another line of
 // the passage says how much of that there is.
@@ -116,4 +116,4 @@ func (c candidate) countsSomethingElse(counted []string) bool {
 }
 
 // countsItself matches a line that is only an amount of something: "2 carrots", "500 g of flour".
-var countsItself = regexp.MustCompile(`(?i)^[^\pL\d]*\d[\d.,/]* ?(?:(?:g|kg|mg|ml|cl|l|litres?|tsp|tbsp|cups?|pinch(?:es)?|spoons?) )?(?:of )?\pL+(?: \pL+){0,2}\W*$`)
+var countsItself = lazyregexp.New(`(?i)^[^\pL\d]*\d[\d.,/]* ?(?:(?:g|kg|mg|ml|cl|l|litres?|tsp|tbsp|cups?|pinch(?:es)?|spoons?) )?(?:of )?\pL+(?: \pL+){0,2}\W*$`)

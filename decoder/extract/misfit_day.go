@@ -1,13 +1,12 @@
 package extract
 
 import (
-	"regexp"
-
+	"tandem/internal/lazyregexp"
 	"tandem/internal/words"
 )
 
 // manyDays matches what speaks of other days without naming them: "daily", "on holidays".
-var manyDays = regexp.MustCompile(`(?i)\b(?:daily|every ?day|any day|all days|seven days|7 days|weekdays?|working days?|weekends?|bank holidays?|holidays|whole week|all week|other days|except|apart from|otherwise|since|until|till|from now)\b`)
+var manyDays = lazyregexp.New(`(?i)\b(?:daily|every ?day|any day|all days|seven days|7 days|weekdays?|working days?|weekends?|bank holidays?|holidays|whole week|all week|other days|except|apart from|otherwise|since|until|till|from now)\b`)
 
 // otherDay reports whether a text gives hours for days of the week, none of which the question names. Hours before the
 // first day hold on all other days: "opens at 9:00, on Sundays at 11:00".
@@ -25,7 +24,7 @@ func (w wants) otherDay(text string) bool {
 }
 
 // saysYes matches a sentence that answers yes to a question above it: "Yes, on Fridays."
-var saysYes = regexp.MustCompile(`(?i)^\W*(?:yes|ja|oui|sí)\b`)
+var saysYes = lazyregexp.New(`(?i)^\W*(?:yes|ja|oui|sí)\b`)
 
 // yesOfOtherDay reports whether a sentence and the question name different days of the week: "yes, on Fridays" for a
 // question about Tuesday.

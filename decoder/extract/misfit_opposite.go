@@ -1,17 +1,17 @@
 package extract
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
+	"tandem/internal/lazyregexp"
 	"tandem/internal/words"
 )
 
 // opposites are pairs of words. A sentence with one says nothing of the other: what is turned on in April may be turned
 // off in October. A reader that looks for the question's words takes one for the other. Timetables are read in four
 // languages.
-var opposites = [][2]*regexp.Regexp{
+var opposites = [][2]*lazyregexp.Regexp{
 	opposing(`(?:turn|switch)(?:s|es|ed|ing)? (?:it |them )?on|put on`, `(?:turn|switch)(?:s|es|ed|ing)? (?:it |them )?off|shut off|cut off`),
 	opposing(`open(?:s|ed|ing)?`, `clos(?:e|es|ed|ing)|shuts?`),
 	opposing(`beg[aiu]n(?:s|ning)?|start(?:s|ed|ing)?`, `end(?:s|ed|ing)?|finish(?:es|ed|ing)?`),
@@ -26,21 +26,21 @@ var opposites = [][2]*regexp.Regexp{
 }
 
 // opposing compiles two patterns of whole words.
-func opposing(a, b string) [2]*regexp.Regexp {
-	return [2]*regexp.Regexp{regexp.MustCompile(`(?i)` + apart(a)), regexp.MustCompile(`(?i)` + apart(b))}
+func opposing(a, b string) [2]*lazyregexp.Regexp {
+	return [2]*lazyregexp.Regexp{lazyregexp.New(`(?i)` + apart(a)), lazyregexp.New(`(?i)` + apart(b))}
 }
 
 // aRange matches what has a beginning and an end, whatever the words for them: "9–17", "from".
-var aRange = regexp.MustCompile(`(?i)\d ?[–—-] ?\d|` + apart(`from|between|von|vom|zwischen|de|du|entre|desde`))
+var aRange = lazyregexp.New(`(?i)\d ?[–—-] ?\d|` + apart(`from|between|von|vom|zwischen|de|du|entre|desde`))
 
 // opposed returns the opposites of which a question has only one word, with that word first.
-func opposed(question string) (out [][2]*regexp.Regexp) {
+func opposed(question string) (out [][2]*lazyregexp.Regexp) {
 	for _, o := range opposites {
 		switch a, b := o[0].MatchString(question), o[1].MatchString(question); {
 		case a && !b:
 			out = append(out, o)
 		case b && !a:
-			out = append(out, [2]*regexp.Regexp{o[1], o[0]})
+			out = append(out, [2]*lazyregexp.Regexp{o[1], o[0]})
 		}
 	}
 	return out
@@ -64,13 +64,13 @@ func (w wants) otherEnd(before, value string) bool {
 }
 
 // untilHere matches before a value what makes it an end: "until the ".
-var untilHere = regexp.MustCompile(`(?i)(?:^|[^\pL])(?:until|till|up to|bis(?: zum)?|jusqu'(?:à|en|au)) (?:the |end of |the end of )?$`)
+var untilHere = lazyregexp.New(`(?i)(?:^|[^\pL])(?:until|till|up to|bis(?: zum)?|jusqu'(?:à|en|au)) (?:the |end of |the end of )?$`)
 
 // untilIn matches a value that says itself that it is an end: "until May".
-var untilIn = regexp.MustCompile(`(?i)^(?:until|till|up to|bis|jusqu'(?:à|en|au)) [^,;]*$`)
+var untilIn = lazyregexp.New(`(?i)^(?:until|till|up to|bis|jusqu'(?:à|en|au)) [^,;]*$`)
 
 // sinceHere matches before a value what makes it a beginning: "since ".
-var sinceHere = regexp.MustCompile(`(?i)(?:^|[^\pL])(?:since|as of|seit|ab|depuis) (?:the )?$`)
+var sinceHere = lazyregexp.New(`(?i)(?:^|[^\pL])(?:since|as of|seit|ab|depuis) (?:the )?$`)
 
 // otherWay reports whether a sentence has the journey the other way round: "Lund – Kiel" for one to Lund.
 func (w wants) otherWay(sentence string) bool {
@@ -115,7 +115,7 @@ func (c candidate) besideOther(w wants) (here, there int) {
 }
 
 // afterOther matches what may go with both things again: " in the hall".
-var afterOther = regexp.MustCompile(`(?i) (?:in|on|at|to|for|of|from|with|by|because|this|next|last|as)\b|[,;:]`)
+var afterOther = lazyregexp.New(`(?i) (?:in|on|at|to|for|of|from|with|by|because|this|next|last|as)\b|[,;:]`)
 
 // ratherThan matches what stands between two things of which one is meant: "instead of".
-var ratherThan = regexp.MustCompile(`(?i)\b(?:rather than|instead of|as opposed to|compared (?:to|with))\b`)
+var ratherThan = lazyregexp.New(`(?i)\b(?:rather than|instead of|as opposed to|compared (?:to|with))\b`)

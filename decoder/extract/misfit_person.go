@@ -5,28 +5,29 @@ import (
 	"slices"
 	"strings"
 
+	"tandem/internal/lazyregexp"
 	"tandem/internal/words"
 	"tandem/model/span"
 )
 
 var (
 	// asksAbout matches whom or what a question asks about by name, after its verb: "when did Emil", "is Annika".
-	asksAbout = regexp.MustCompile(`^\W*(?:(?i:when|where|what|which|how|why|since|until|and|but|so|from|for|at|in|on)\b[^,;?]*? )?(?i:did|does|do|has|have|had|is|was|will|can|could|should|may|must) (\p{Lu}[\pL-]+(?: \p{Lu}[\pL-]+)*)(?:\?| \p{Ll}|$)`)
+	asksAbout = lazyregexp.New(`^\W*(?:(?i:when|where|what|which|how|why|since|until|and|but|so|from|for|at|in|on)\b[^,;?]*? )?(?i:did|does|do|has|have|had|is|was|will|can|could|should|may|must) (\p{Lu}[\pL-]+(?: \p{Lu}[\pL-]+)*)(?:\?| \p{Ll}|$)`)
 	// andMore matches a second name: " and Ann".
-	andMore = regexp.MustCompile(`^ (?:and|or|und|oder|et|ou)\b`)
+	andMore = lazyregexp.New(`^ (?:and|or|und|oder|et|ou)\b`)
 	// isPassive matches a verb in the passive voice: "was founded".
-	isPassive = regexp.MustCompile(`(?i)\b(?:was|were|is|are|been)\b`)
+	isPassive = lazyregexp.New(`(?i)\b(?:was|were|is|are|been)\b`)
 	// ofAThing matches what stands after a verb that is done to something that the text has named: " the company" after
 	// "founded".
-	ofAThing = regexp.MustCompile(`^ (?:the|this|that|der|die|das|den)\b`)
+	ofAThing = lazyregexp.New(`^ (?:the|this|that|der|die|das|den)\b`)
 	// saidOf matches the name with which a sentence begins, before its verb: "Emil swims".
-	saidOf = regexp.MustCompile(`^\W*(\p{Lu}[\pL-]+(?: \p{Lu}[\pL-]+)*) (\p{Ll}\pL*)`)
+	saidOf = lazyregexp.New(`^\W*(\p{Lu}[\pL-]+(?: \p{Lu}[\pL-]+)*) (\p{Ll}\pL*)`)
 	// ofOthers matches what may stand for somebody other than the subject of a sentence: "them", "both".
-	ofOthers = regexp.MustCompile(`(?i)` + apart(`he|him|she|her|it|they|them|their|we|us|our|both|each other|everybody|everyone|all|too|also|neither|other|others`))
+	ofOthers = lazyregexp.New(`(?i)` + apart(`he|him|she|her|it|they|them|their|we|us|our|both|each other|everybody|everyone|all|too|also|neither|other|others`))
 )
 
 // ofSame matches a pronoun that stands for the subject of the clause before: "Jonas has none, he is …".
-var ofSame = regexp.MustCompile(`, (?:and |so |but )?(?:he|she)\b`)
+var ofSame = lazyregexp.New(`, (?:and |so |but )?(?:he|she)\b`)
 
 // askedAbout returns the words of the name that a question asks about, in lower case.
 func askedAbout(question string) []string {
@@ -83,12 +84,12 @@ func peopleIn(known []passage) map[string]bool {
 }
 
 // withinSentence matches a word with a capital within a sentence: "by Emil".
-var withinSentence = regexp.MustCompile(`[\p{Ll}\d,] (\p{Lu}\p{Ll}[\pL-]*)`)
+var withinSentence = lazyregexp.New(`[\p{Ll}\d,] (\p{Lu}\p{Ll}[\pL-]*)`)
 
 // isName reports whether a word at the beginning of a sentence is a name: the passage has it within a sentence, too, or
 // with a thing that belongs to it.
 func (p passage) isName(name string) bool {
-	pattern := regexp.MustCompile(`(?:[\p{Ll}\d,] |\()` + regexp.QuoteMeta(name) + `\b|\b` + regexp.QuoteMeta(name) + `['’]s\b|\b` + regexp.QuoteMeta(name) + ` \pL+[^.!?\n]* (?:his|her)\b`)
+	pattern := lazyregexp.New(`(?:[\p{Ll}\d,] |\()` + regexp.QuoteMeta(name) + `\b|\b` + regexp.QuoteMeta(name) + `['’]s\b|\b` + regexp.QuoteMeta(name) + ` \pL+[^.!?\n]* (?:his|her)\b`)
 	return pattern.MatchString(p.text[p.body:])
 }
 
@@ -98,10 +99,10 @@ func (p passage) tellsOf(name []string, other string) bool {
 	if regexp.MustCompile(`(?i)\b(?:` + own + ` ` + regexp.QuoteMeta(other) + `|` + regexp.QuoteMeta(other) + ` ` + own + `)\b`).MatchString(body) {
 		return false
 	}
-	if calledSo := regexp.MustCompile(`(?i)(?:\b(?:called|call|calls|named|nicknamed|known as|alias|nee|née|genannt)\b[^.!?\n]{0,20}? |[("“„])` + regexp.QuoteMeta(other) + `\b`); calledSo.MatchString(body) {
+	if calledSo := lazyregexp.New(`(?i)(?:\b(?:called|call|calls|named|nicknamed|known as|alias|nee|née|genannt)\b[^.!?\n]{0,20}? |[("“„])` + regexp.QuoteMeta(other) + `\b`); calledSo.MatchString(body) {
 		return false
 	}
-	if calledSo := regexp.MustCompile(`(?i)\b` + regexp.QuoteMeta(other) + `\b[^.!?\n]{0,40} (?:called|call|calls|named|nicknamed) ` + own + `\b`); calledSo.MatchString(body) {
+	if calledSo := lazyregexp.New(`(?i)\b` + regexp.QuoteMeta(other) + `\b[^.!?\n]{0,40} (?:called|call|calls|named|nicknamed) ` + own + `\b`); calledSo.MatchString(body) {
 		return false // "Granny, as they called Ann"
 	}
 	if begins := 3; len(other) >= begins && len(name[0]) >= begins && strings.EqualFold(other[:begins], name[0][:begins]) {
@@ -118,7 +119,7 @@ func isSurname(text, name string) bool {
 	if name == "" {
 		return false
 	}
-	behind := regexp.MustCompile(`(\p{Lu}\p{Ll}+) ` + regexp.QuoteMeta(name) + `(?:$|[^\pL])`)
+	behind := lazyregexp.New(`(\p{Lu}\p{Ll}+) ` + regexp.QuoteMeta(name) + `(?:$|[^\pL])`)
 	return slices.ContainsFunc(behind.FindAllStringSubmatch(text, -1), func(m []string) bool { return len(words.Content(m[1])) > 0 })
 }
 
@@ -163,13 +164,13 @@ func (p passage) speakersAmong(words []string) (out []string) {
 }
 
 // firstPerson matches what people say of themselves: "my", "I'll".
-var firstPerson = regexp.MustCompile(`(?i)` + apart(`I|I['’](?:m|ll|ve|d)|me|my|mine|myself|ich|mir|mich|mein\pL*|je|j['’]ai|moi|mon|yo|mi`))
+var firstPerson = lazyregexp.New(`(?i)` + apart(`I|I['’](?:m|ll|ve|d)|me|my|mine|myself|ich|mir|mich|mein\pL*|je|j['’]ai|moi|mon|yo|mi`))
 
 // ofHearer matches what may stand for the one who listens, or for what she has named: "you", "it".
-var ofHearer = regexp.MustCompile(`(?i)` + apart(`it|them|you|your|yours|that one|dich|dir|dein\pL*|es|te|tu|lo|la|le`))
+var ofHearer = lazyregexp.New(`(?i)` + apart(`it|them|you|your|yours|that one|dich|dir|dein\pL*|es|te|tu|lo|la|le`))
 
 // owner matches whose something is: "Rosa's", "Mum's".
-var owner = regexp.MustCompile(`(?:^|[^\pL])(\p{Lu}[\pL-]+|mum|mom|dad|mother|father|grandma|grandpa|granny)['’]s\b`)
+var owner = lazyregexp.New(`(?:^|[^\pL])(\p{Lu}[\pL-]+|mum|mom|dad|mother|father|grandma|grandpa|granny)['’]s\b`)
 
 // owners returns whose things a text speaks of, in lower case.
 func owners(text string) (out []string) {
@@ -185,10 +186,10 @@ func owners(text string) (out []string) {
 var noOwners = words.Set("it that this what who where when how there here he she let today tomorrow yesterday")
 
 // titledName matches a name after a title: "Herr Dorn", "Frau Dr. med. Anna Roth".
-var titledName = regexp.MustCompile(`(?:^|[^\pL])(?:Mr|Mrs|Ms|Miss|Dr|Prof|Herrn?|Frau|Mme|Monsieur|Madame|Señora?|Sra?)\.? (?:(?:Dr|Prof|med)\.? )*(\p{Lu}[\pL-]+(?: \p{Lu}[\pL-]+)*)`)
+var titledName = lazyregexp.New(`(?:^|[^\pL])(?:Mr|Mrs|Ms|Miss|Dr|Prof|Herrn?|Frau|Mme|Monsieur|Madame|Señora?|Sra?)\.? (?:(?:Dr|Prof|med)\.? )*(\p{Lu}[\pL-]+(?: \p{Lu}[\pL-]+)*)`)
 
 // aPronoun matches what may stand for somebody whom an earlier sentence names: "he", "her".
-var aPronoun = regexp.MustCompile(`(?i)` + apart(`he|him|his|she|her|hers|er|ihm|ihn|sein\pL*|sie|ihr\pL*|il|elle|lui|son|sa|él|ella|su`))
+var aPronoun = lazyregexp.New(`(?i)` + apart(`he|him|his|she|her|hers|er|ihm|ihn|sein\pL*|sie|ihr\pL*|il|elle|lui|son|sa|él|ella|su`))
 
 // titledWords returns the words of the names after titles in a text.
 func titledWords(text string) (out []string) {
@@ -214,20 +215,20 @@ func (w wants) ofAnotherOwner(above, sentence string) bool {
 }
 
 // asksWriter matches a question for what such a line says: "who wrote it?".
-var asksWriter = regexp.MustCompile(`(?i)\b(?:wrote|writ(?:es?|ten|ing)|sen[dt]s?|sender|from|to|e?-?mails?(?:ed)?|letters?|message|author|contact|recipient|addressed|gets?|got|receive[ds]?)\b`)
+var asksWriter = lazyregexp.New(`(?i)\b(?:wrote|writ(?:es?|ten|ing)|sen[dt]s?|sender|from|to|e?-?mails?(?:ed)?|letters?|message|author|contact|recipient|addressed|gets?|got|receive[ds]?)\b`)
 
 // denies matches what says, after a name, that somebody is not or no longer the one: " did not want to", " stepped
 // down".
-var denies = regexp.MustCompile(`(?i)^,? (?:(?:did|does|do|has|have|had|is|was|are|were|will|would|could|can) not\b|(?:did|does|do|has|have|had|is|was|are|were|would|could|ca)n['’]t\b|won['’]t\b|no longer\b|never\b|(?:is |has |was )?(?:step(?:s|ped|ping) down|resign(?:s|ed|ing)|retir(?:es|ed|ing)|withdr(?:aws|ew)))`)
+var denies = lazyregexp.New(`(?i)^,? (?:(?:did|does|do|has|have|had|is|was|are|were|will|would|could|can) not\b|(?:did|does|do|has|have|had|is|was|are|were|would|could|ca)n['’]t\b|won['’]t\b|no longer\b|never\b|(?:is |has |was )?(?:step(?:s|ped|ping) down|resign(?:s|ed|ing)|retir(?:es|ed|ing)|withdr(?:aws|ew)))`)
 
 // iDeny matches what speakers say who are not the one that is asked for: "I cannot find it".
-var iDeny = regexp.MustCompile(`(?i)^I (?:cannot|(?:do|did|have|had|could|would|will|can|am|was) not|(?:do|did|have|had|could|would|ca|was)n['’]t|won['’]t|never)\b`)
+var iDeny = lazyregexp.New(`(?i)^I (?:cannot|(?:do|did|have|had|could|would|will|can|am|was) not|(?:do|did|have|had|could|would|ca|was)n['’]t|won['’]t|never)\b`)
 
 // asksWhoNot matches a question about who is not or does not: "who can't come?".
-var asksWhoNot = regexp.MustCompile(`(?i)` + questionStart + `who (?:(?:is|are|was|were|has|have|had|do|does|did|will|would|could|can) not\b|(?:is|are|was|were|has|have|had|do|does|did|would|could|ca)n['’]?t\b|won['’]?t\b|cannot\b|can['’]?t\b)`)
+var asksWhoNot = lazyregexp.New(`(?i)` + questionStart + `who (?:(?:is|are|was|were|has|have|had|do|does|did|will|would|could|can) not\b|(?:is|are|was|were|has|have|had|do|does|did|would|could|ca)n['’]?t\b|won['’]?t\b|cannot\b|can['’]?t\b)`)
 
 // saysNot matches what may say so of somebody: "not", "absent", "still owes".
-var saysNot = regexp.MustCompile(`(?i)\b(?:not|no|cannot|never|nobody|none|nor|neither|without|except|but|only|apolog\pL+|absen\pL+|excuse\pL*|sorry|miss\pL*|unable|away|off|out|sick|ill|declin\pL+|refus\pL+|fail\pL*|owes?|owing|unpaid|outstanding|still|yet|late|overdue|exempt|free|besides|apart|bar|non|lack\pL*|skip\pL*|gave up|drop\pL*|pending|regret\pL*|leave|holiday|abst\pL+|allerg\pL+|quit|stop\pL*|cancel\pL*|withdr\pL+|forg\pL+)\b|n['’]t\b`)
+var saysNot = lazyregexp.New(`(?i)\b(?:not|no|cannot|never|nobody|none|nor|neither|without|except|but|only|apolog\pL+|absen\pL+|excuse\pL*|sorry|miss\pL*|unable|away|off|out|sick|ill|declin\pL+|refus\pL+|fail\pL*|owes?|owing|unpaid|outstanding|still|yet|late|overdue|exempt|free|besides|apart|bar|non|lack\pL*|skip\pL*|gave up|drop\pL*|pending|regret\pL*|leave|holiday|abst\pL+|allerg\pL+|quit|stop\pL*|cancel\pL*|withdr\pL+|forg\pL+)\b|n['’]t\b`)
 
 // affirms reports whether a sentence has all words of a question about who does not, except those that say not.
 func (w wants) affirms(said string) bool {
@@ -239,7 +240,7 @@ func (w wants) affirms(said string) bool {
 }
 
 // notDoing matches the words of such a question that say not, or little: "can't", "get".
-var notDoing = regexp.MustCompile(`(?i)\b(?:\pL+n['’]t|can(?:not|['’]?t)?|get|got|any ?more|yet)\b`)
+var notDoing = lazyregexp.New(`(?i)\b(?:\pL+n['’]t|can(?:not|['’]?t)?|get|got|any ?more|yet)\b`)
 
 // asksDenied matches a question for such a one: "who no longer comes?".
-var asksDenied = regexp.MustCompile(`(?i)\bnot\b|n['’]t\b|\bno longer\b|\bnever\b|step|resign|retir|withdr`)
+var asksDenied = lazyregexp.New(`(?i)\bnot\b|n['’]t\b|\bno longer\b|\bnever\b|step|resign|retir|withdr`)

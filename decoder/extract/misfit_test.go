@@ -2,10 +2,10 @@ package extract
 
 import (
 	"math/rand/v2"
-	"regexp"
 	"strings"
 	"testing"
 
+	"tandem/internal/lazyregexp"
 	"tandem/retrieval/passages"
 )
 
@@ -385,7 +385,7 @@ func TestMisfitTitle(t *testing.T) {
 
 // Where a pattern for times or numbers matches two words, patternCache.has looks at both.
 func TestBeginsPair(t *testing.T) {
-	two := regexp.MustCompile(`(\pL+) \pL`)
+	two := lazyregexp.New(`(\pL+) \pL`)
 	for _, m := range two.FindAllStringSubmatch(aTime.String()+aNumber.String(), -1) {
 		if !beginsPair(m[1]) {
 			t.Errorf("%q does not begin a pair", m[1])
@@ -403,7 +403,7 @@ func TestMatchesByWords(t *testing.T) {
 			text = append(text, words[random.IntN(len(words))])
 		}
 		s := strings.Join(text, " ")
-		for _, pattern := range []*regexp.Regexp{aTime, aNumber} {
+		for _, pattern := range []*lazyregexp.Regexp{aTime, aNumber} {
 			if got, want := seen.has(pattern, s), pattern.MatchString(s); got != want {
 				t.Fatalf("%q: %v, want %v by %.40s", s, got, want, pattern)
 			}

@@ -1,16 +1,16 @@
 package extract
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
+	"tandem/internal/lazyregexp"
 	"tandem/internal/words"
 )
 
 // numbered matches a thing that is told from others by its number: "Year 3", "room 12b", "payment-service 5.12".
-var numbered = regexp.MustCompile(`(\pL{3,})s? (?:no\.? ?|nr\.? ?|number |#)?(\d{1,4}(?:\.\d+)*\pL?)\b`)
+var numbered = lazyregexp.New(`(\pL{3,})s? (?:no\.? ?|nr\.? ?|number |#)?(\d{1,4}(?:\.\d+)*\pL?)\b`)
 
 // numberedThings returns the numbers of the numbered things in a text.
 func numberedThings(text string) map[string][]string {
@@ -69,16 +69,16 @@ func (w wants) hasNumber(text string) bool {
 
 var (
 	// numberedList matches several things with numbers: "flats 4 and 5".
-	numberedList = regexp.MustCompile(`\b(\pL{3,}) \d+(?:(?:, | and | or | to | & | ?[-–/] ?)\d+)+`)
+	numberedList = lazyregexp.New(`\b(\pL{3,}) \d+(?:(?:, | and | or | to | & | ?[-–/] ?)\d+)+`)
 	// shortNumbered matches a thing that is named by its first letter: "f5".
-	shortNumbered = regexp.MustCompile(`\b(\pL)[. ]?(\d{1,4})\b`)
+	shortNumbered = lazyregexp.New(`\b(\pL)[. ]?(\d{1,4})\b`)
 )
 
 // aLetterCode matches capitals with a number after them: "E3", "P12".
-var aLetterCode = regexp.MustCompile(`\b([A-Z]{1,3})-?0*(\d{1,4})\b`)
+var aLetterCode = lazyregexp.New(`\b([A-Z]{1,3})-?0*(\d{1,4})\b`)
 
 // severalLetterCodes matches several codes at once, some without capitals or between others: "E1–5", "E1/2".
-var severalLetterCodes = regexp.MustCompile(`[A-Z]-?\d{1,4} ?(?:[–—/,&-]|to|through|until|and|or|bis|und|à|et) ?(?:[A-Z]{1,3}-?)?\d`)
+var severalLetterCodes = lazyregexp.New(`[A-Z]-?\d{1,4} ?(?:[–—/,&-]|to|through|until|and|or|bis|und|à|et) ?(?:[A-Z]{1,3}-?)?\d`)
 
 // letterCodesIn returns the numbers after the capitals of a text.
 func letterCodesIn(text string) map[string][]string {
@@ -106,7 +106,7 @@ func (w wants) otherLetterCode(head, said string) bool {
 }
 
 // sibling matches a name in two parts: "db-old", "node_2".
-var sibling = regexp.MustCompile(`(?:^|[^\pL\pN_-])(\pL[\pL\pN]+)[-_]([\pL\pN]+)(?:$|[^\pL\pN_-])`)
+var sibling = lazyregexp.New(`(?:^|[^\pL\pN_-])(\pL[\pL\pN]+)[-_]([\pL\pN]+)(?:$|[^\pL\pN_-])`)
 
 // siblings returns the second parts of the names in two parts in a text, by their first parts, in lower case.
 func siblings(text string) map[string][]string {
@@ -205,10 +205,10 @@ func ordinalsIn(text string) map[string][]string {
 }
 
 // ordinalThing matches a thing with its place in an order: "first mill", "second cotton mill".
-var ordinalThing = regexp.MustCompile(`\b(first|second|third|fourth|fifth|sixth|last) (\pL{3,})(?: (\pL{3,}))?`)
+var ordinalThing = lazyregexp.New(`\b(first|second|third|fourth|fifth|sixth|last) (\pL{3,})(?: (\pL{3,}))?`)
 
 // otherOrdinalWord matches other words for a place in an order: "final", "newest", "3rd".
-var otherOrdinalWord = regexp.MustCompile(`(?i)\b(?:final|latest|closing|newest|recent|previous|present|current|opening|initial|earliest|original|oldest|\d+(?:st|nd|rd|th)|the one|number two)\b`)
+var otherOrdinalWord = lazyregexp.New(`(?i)\b(?:final|latest|closing|newest|recent|previous|present|current|opening|initial|earliest|original|oldest|\d+(?:st|nd|rd|th)|the one|number two)\b`)
 
 // notOrdered has words that "first" and "last" do not tell from others of their kind: "the first time".
 var notOrdered = words.Set(`time times day days week weeks month months year years night name names aid class floor half part person people thing things one step
@@ -280,7 +280,7 @@ func itemName(line string) string {
 }
 
 // itemStart matches the name with which an item of a list begins: "- Joanna Reyes (daughter)".
-var itemStart = regexp.MustCompile(`^\s*[-*•–] +\**(\p{Lu}[\pL\pN]*(?:[ -]\p{Lu}[\pL\pN]*){0,3})\**(?:[:,(]| [(–—-]|$)`)
+var itemStart = lazyregexp.New(`^\s*[-*•–] +\**(\p{Lu}[\pL\pN]*(?:[ -]\p{Lu}[\pL\pN]*){0,3})\**(?:[:,(]| [(–—-]|$)`)
 
 // noItem matches what an item begins with that is no name: "Everyone".
-var noItem = regexp.MustCompile(`(?i)^(?:all|each|every|everyone|everybody|both|others?|anyone|note|who|whom|whose|what|when|where|which|why|how|is|are|can|do|does|may|must)\b`)
+var noItem = lazyregexp.New(`(?i)^(?:all|each|every|everyone|everybody|both|others?|anyone|note|who|whom|whose|what|when|where|which|why|how|is|are|can|do|does|may|must)\b`)

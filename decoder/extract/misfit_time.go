@@ -1,9 +1,10 @@
 package extract
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"tandem/internal/lazyregexp"
 )
 
 // isFormer reports whether a value is a former one: its clause says "was", and a later one has another value with "now".
@@ -28,7 +29,7 @@ func (c candidate) nextSentence() string {
 const strike = "~~"
 
 // struckOut matches what is struck out, with its marks: "~~Ada Lund~~".
-var struckOut = regexp.MustCompile(`~~[^~]*~~`)
+var struckOut = lazyregexp.New(`~~[^~]*~~`)
 
 // isStruckOut reports whether a value is struck out, with or without its marks: "~~Ada Lund~~ Per Holm".
 func (p passage) isStruckOut(at int, value string) bool {
@@ -44,10 +45,10 @@ func (p passage) isStruckOut(at int, value string) bool {
 }
 
 // cancelled matches what says that something does not take place: "called off".
-var cancelled = regexp.MustCompile(`(?i)` + apart(`cancell?ed|called off|vacated|adjourned|abgesagt|entfällt|fällt aus|annulée?s?|supprimée?s?|cancelad[oa]s?|suspendid[oa]s?`))
+var cancelled = lazyregexp.New(`(?i)` + apart(`cancell?ed|called off|vacated|adjourned|abgesagt|entfällt|fällt aus|annulée?s?|supprimée?s?|cancelad[oa]s?|suspendid[oa]s?`))
 
 // asksCancelled matches a question about that: "was it cancelled?".
-var asksCancelled = regexp.MustCompile(`(?i)cancel|called off|vacat|adjourn|abgesagt|entfäll|ausgefallen|annul|supprim|suspend|postpone|move`)
+var asksCancelled = lazyregexp.New(`(?i)cancel|called off|vacat|adjourn|abgesagt|entfäll|ausgefallen|annul|supprim|suspend|postpone|move`)
 
 // outdates reports whether the sentence says that the value is no longer so.
 func (c candidate) outdates(question string) bool {
@@ -58,10 +59,10 @@ func (c candidate) outdates(question string) bool {
 }
 
 // asksClosing matches a question about when something closes: "when does it close?".
-var asksClosing = regexp.MustCompile(`(?i)` + questionStart + `(?:when|at what time|what time) (?:do|does|did|will) .*\b(?:close|shut)\b`)
+var asksClosing = lazyregexp.New(`(?i)` + questionStart + `(?:when|at what time|what time) (?:do|does|did|will) .*\b(?:close|shut)\b`)
 
 // isClosed matches what says, before a time, that it is closed then: "closed on ".
-var isClosed = regexp.MustCompile(`(?i)\b(?:(?:closed|shut)(?: on| for)?|geschlossen(?: am)?|zu am|fermée?s?(?: le)?|cerrad[oa]s?(?: los?| el)?) *$`)
+var isClosed = lazyregexp.New(`(?i)\b(?:(?:closed|shut)(?: on| for)?|geschlossen(?: am)?|zu am|fermée?s?(?: le)?|cerrad[oa]s?(?: los?| el)?) *$`)
 
 // yearsAsked returns the years in which a question asks what was so.
 func yearsAsked(question string) (years []string) {
@@ -72,7 +73,7 @@ func yearsAsked(question string) (years []string) {
 }
 
 // inYear matches the year in which a question asks what was so: "in 2024".
-var inYear = regexp.MustCompile(`(?i)\b(?:in|for|of|during) ((?:19|20)\d\d)\b`)
+var inYear = lazyregexp.New(`(?i)\b(?:in|for|of|during) ((?:19|20)\d\d)\b`)
 
 // otherYear reports whether a sentence begins with a date, as an entry of a log does, and neither the sentence nor
 // anything above it has a year of the question. What was decided in one year may hold in others.
@@ -86,16 +87,16 @@ func (w wants) otherYear(above, said string) bool {
 
 var (
 	// entryStart matches what stands before the date with which an entry begins: "- ", "On ".
-	entryStart = regexp.MustCompile(`(?i)^[\W\d]*(?:on |in )?$`)
+	entryStart = lazyregexp.New(`(?i)^[\W\d]*(?:on |in )?$`)
 	// season matches two years in one: "2023/24".
-	season = regexp.MustCompile(`\b(19|20)(\d\d)[-–/](\d\d)\b`)
+	season = lazyregexp.New(`\b(19|20)(\d\d)[-–/](\d\d)\b`)
 )
 
 // dateYear matches a date with its year: "2024-05-03", "3.5.2024", "May 2024".
-var dateYear = regexp.MustCompile(`(?i)` + dateOfPrograms + `|\b\d{1,2}[./]\d{1,2}[./](?:19|20)\d\d\b|\b` + aMonth + `,? (?:\d{1,2},? )?(?:19|20)\d\d\b|\bin (?:19|20)\d\d\b`)
+var dateYear = lazyregexp.New(`(?i)` + dateOfPrograms + `|\b\d{1,2}[./]\d{1,2}[./](?:19|20)\d\d\b|\b` + aMonth + `,? (?:\d{1,2},? )?(?:19|20)\d\d\b|\bin (?:19|20)\d\d\b`)
 
 // severalYears matches what is so in more than one year: "since", "every", "2019–2021".
-var severalYears = regexp.MustCompile(`(?i)\b(?:since|from|until|till|through|to|by|before|after|between|every|each|years?|annual(?:ly)?|yearly|next|coming|following|season|still|ab|seit|bis|depuis|desde)\b|\d ?[–—/] ?(?:19|20)?\d\d\b|now\b`)
+var severalYears = lazyregexp.New(`(?i)\b(?:since|from|until|till|through|to|by|before|after|between|every|each|years?|annual(?:ly)?|yearly|next|coming|following|season|still|ab|seit|bis|depuis|desde)\b|\d ?[–—/] ?(?:19|20)?\d\d\b|now\b`)
 
 // datesAsked returns the days on which a question asks what was so, "3 may".
 func datesAsked(question string) (dates []string) {
@@ -106,7 +107,7 @@ func datesAsked(question string) (dates []string) {
 }
 
 // onDate matches the day on which a question asks what was so: "on Friday, 3 May".
-var onDate = regexp.MustCompile(`(?i)\bon (?:the )?(?:\pL+day,? )?(?:the )?(` + aDay + `(?: of)? ` + aMonth + `|` + aMonth + ` ` + aDay + `)(?:$|[^\pL\pN])`)
+var onDate = lazyregexp.New(`(?i)\bon (?:the )?(?:\pL+day,? )?(?:the )?(` + aDay + `(?: of)? ` + aMonth + `|` + aMonth + ` ` + aDay + `)(?:$|[^\pL\pN])`)
 
 // otherDate reports whether a sentence, or the heading above it if the sentence has no day, is of another day than the
 // question names. A sentence may say what was so over several days, or on the day before. The day in a title is often
@@ -129,10 +130,10 @@ func (w wants) otherDate(c candidate) bool {
 }
 
 // relativeDay matches a day that is told by another one: "yesterday", "the day before".
-var relativeDay = regexp.MustCompile(`(?i)\b(?:yesterday|tomorrow|last night|overnight|ago|earlier|later|next|following|previous|the day|eve of)\b`)
+var relativeDay = lazyregexp.New(`(?i)\b(?:yesterday|tomorrow|last night|overnight|ago|earlier|later|next|following|previous|the day|eve of)\b`)
 
 // severalDays matches what holds on more than one day, "1 and 2 May".
-var severalDays = regexp.MustCompile(`(?i)\b(?:since|from|until|till|through|to|by|before|after|between|every|each|daily|always|as of|week of)\b|\d(?:st|nd|rd|th|\.)?,? ?(?:and|und|or|&|\+) ?\d{1,2}(?:\D|$)|(?:` + aMonth + `) \d{1,2}(?:st|nd|rd|th)? (?:and|or|&) \d|\d ?[–—-] ?\d{1,2}(?:[^\d-]|$)`)
+var severalDays = lazyregexp.New(`(?i)\b(?:since|from|until|till|through|to|by|before|after|between|every|each|daily|always|as of|week of)\b|\d(?:st|nd|rd|th|\.)?,? ?(?:and|und|or|&|\+) ?\d{1,2}(?:\D|$)|(?:` + aMonth + `) \d{1,2}(?:st|nd|rd|th)? (?:and|or|&) \d|\d ?[–—-] ?\d{1,2}(?:[^\d-]|$)`)
 
 // slashed matches a date in numbers, whose day may stand first or second: "3/5".
-var slashed = regexp.MustCompile(`\b\d{1,2}[./]\d{1,2}\b`)
+var slashed = lazyregexp.New(`\b\d{1,2}[./]\d{1,2}\b`)

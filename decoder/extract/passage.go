@@ -2,12 +2,12 @@ package extract
 
 import (
 	"iter"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
 	"tandem/decoder/ground"
+	"tandem/internal/lazyregexp"
 	"tandem/internal/sentences"
 	"tandem/internal/words"
 	"tandem/model/span"
@@ -117,7 +117,7 @@ func (p passage) passwordEnd(from, to int) int {
 }
 
 // secrets matches the beginning of a line about a password or a code: "wifi password: ".
-var secrets = regexp.MustCompile(`(?i)passw|passphrase|passcode|\b(?:pin|code|key|kennwort|schlüssel|mot de passe|contraseña|clave)\b`)
+var secrets = lazyregexp.New(`(?i)passw|passphrase|passcode|\b(?:pin|code|key|kennwort|schlüssel|mot de passe|contraseña|clave)\b`)
 
 // lineStart returns where the line around an offset begins.
 func (p passage) lineStart(at int) int { return strings.LastIndexByte(p.text[:at], '\n') + 1 }
@@ -179,7 +179,7 @@ func (p passage) heading(from, to int) bool {
 
 // numberedHeading matches a line that says what a numbered part is about: "5. How to store the tablets". No step of a
 // list begins so.
-var numberedHeading = regexp.MustCompile(`^[ \t]*\d{1,2}[.)][ \t]+(?i:how|what|when|where|why|who|which)\b.*[^.!?;,]$`)
+var numberedHeading = lazyregexp.New(`^[ \t]*\d{1,2}[.)][ \t]+(?i:how|what|when|where|why|who|which)\b.*[^.!?;,]$`)
 
 // longestHeading is the length of the longest heading that is not marked as one, in words.
 const longestHeading = 10
@@ -223,7 +223,7 @@ func (p passage) isQuestion(at int) bool {
 const maxBefore = 5
 
 // questionMark matches what marks a question: "Q: ", "Question 3. ".
-var questionMark = regexp.MustCompile(`^[ \t#*_-]*(?:Q|F|Frage|Question|P)[ \t]?\d{0,3}[.:)]`)
+var questionMark = lazyregexp.New(`^[ \t#*_-]*(?:Q|F|Frage|Question|P)[ \t]?\d{0,3}[.:)]`)
 
 // askingWords has the words, in four languages, that a question has among its first ones.
 var askingWords = words.Set(`who whom whose what when where why how which is isn't are aren't was were do does don't doesn't did didn't can can't could couldn't

@@ -1,12 +1,12 @@
 package extract
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
 
 	"tandem/decoder"
+	"tandem/internal/lazyregexp"
 	"tandem/internal/sentences"
 	"tandem/model/span"
 )
@@ -98,7 +98,7 @@ func (p passage) widenToTimeRanges(spans []span.Span) {
 const timePoint = `(?:(?:` + aWeekdayName + `,? )?\d{1,2}(?:st|nd|rd|th)?(?:[:.]\d\d)?(?: ?[ap]\.?m\b\.?| o'clock| Uhr| h\b)?\.?(?: (?:` + monthNames + `)\b)?(?:,? (?:19|20)\d\d)?)`
 
 // timeRange matches two times with what makes them the ends of a range: "3–5 May", "9:00 to 10:30".
-var timeRange = regexp.MustCompile(`(?i)\b` + timePoint + ` ?(?:to|until|till|–|—|-|bis|à|au) ?` + timePoint)
+var timeRange = lazyregexp.New(`(?i)\b` + timePoint + ` ?(?:to|until|till|–|—|-|bis|à|au) ?` + timePoint)
 
 // includeEvery returns where a value begins with the "every" before it: "every 12 hours" is no span of 12 hours.
 func (p passage) includeEvery(from int) int {
@@ -110,7 +110,7 @@ func (p passage) includeEvery(from int) int {
 }
 
 // everyBefore matches what stands before a value that comes again, in four languages: "every ".
-var everyBefore = regexp.MustCompile(`(?i)\b(?:every|alle|toutes les|tous les|cada) $`)
+var everyBefore = lazyregexp.New(`(?i)\b(?:every|alle|toutes les|tous les|cada) $`)
 
 // closeBracket returns where a range ends that has an opening bracket without its partner: after the partner or, if that is
 // far, before the brackets.
@@ -248,30 +248,30 @@ func ascends(a, b string) bool {
 }
 
 // firstNumber matches a number: "2,850".
-var firstNumber = regexp.MustCompile(`\d+(?:[.,]\d+)*`)
+var firstNumber = lazyregexp.New(`\d+(?:[.,]\d+)*`)
 
 // commandOptions matches the options of a command after its name: " --to 4.6.3".
-var commandOptions = regexp.MustCompile(`^(?: --[a-z][\w-]*(?:[ =][\w./@:+-]*\w)?)+`)
+var commandOptions = lazyregexp.New(`^(?: --[a-z][\w-]*(?:[ =][\w./@:+-]*\w)?)+`)
 
 // startsNumber matches what begins with a number: "€5 a day".
-var startsNumber = regexp.MustCompile(`^[€£$~]?\d`)
+var startsNumber = lazyregexp.New(`^[€£$~]?\d`)
 
 // endsNumber matches what ends with a number: "from 5".
-var endsNumber = regexp.MustCompile(`\d$`)
+var endsNumber = lazyregexp.New(`\d$`)
 
 // rangeBehind matches the end of a range after its beginning: "–3,200". A date or a telephone number has more than two
 // parts, and a time a colon.
-var rangeBehind = regexp.MustCompile(`^((?:-| ?[–—] ?)[€£$]?\d+(?:[.,]\d+)*)(?:[^\pL\d:.,–—/-]|[.,](?:[^\d]|$)|$)`)
+var rangeBehind = lazyregexp.New(`^((?:-| ?[–—] ?)[€£$]?\d+(?:[.,]\d+)*)(?:[^\pL\d:.,–—/-]|[.,](?:[^\d]|$)|$)`)
 
 // rangeBefore matches the beginning of a range before its end: "2,850–".
-var rangeBefore = regexp.MustCompile(`(?:^|[^\pL\pN:./–—-])(\d+(?:[.,]\d+)*(?:-| ?[–—] ?))$`)
+var rangeBefore = lazyregexp.New(`(?:^|[^\pL\pN:./–—-])(\d+(?:[.,]\d+)*(?:-| ?[–—] ?))$`)
 
 // boundBefore matches what makes the number after it the bound of a range: "at least ", "under ".
-var boundBefore = regexp.MustCompile(`(?i)(?:\b|^)((?:below|above|at least|at most|(?:no |not )?(?:more|less|fewer) than|mindestens|höchstens|bis zu|au moins|au plus|al menos|como máximo) )$|` +
+var boundBefore = lazyregexp.New(`(?i)(?:\b|^)((?:below|above|at least|at most|(?:no |not )?(?:more|less|fewer) than|mindestens|höchstens|bis zu|au moins|au plus|al menos|como máximo) )$|` +
 	`(?:^|[,;:(|]|\b(?:is|are|was|were|be|been|of|for|at|by|just|well|with|has|have|had|costs?|needs?|weighs?|holds?|if|aged|and|or)) ?((?:under|over|up to|unter|über) )$`)
 
 // eachBehind matches the unit that an amount of money is due for: " per person".
-var eachBehind = regexp.MustCompile(`(?i)^( (?:per|pro|par|por) (?:an? )?\pL+| each| an? (?:hour|day|night|week|month|year|head|person|piece|metre|litre|kilo)|/(?:h|hour|day|night|week|month|year|person|pers|kg|m²|kWh|km|l))(?:[.,;:)!?\n]|$| (?:and|or|but|if|when|plus|with|for|in|on|at|to|until|from|und|oder|et|ou|y|o)\b)`)
+var eachBehind = lazyregexp.New(`(?i)^( (?:per|pro|par|por) (?:an? )?\pL+| each| an? (?:hour|day|night|week|month|year|head|person|piece|metre|litre|kilo)|/(?:h|hour|day|night|week|month|year|person|pers|kg|m²|kWh|km|l))(?:[.,;:)!?\n]|$| (?:and|or|but|if|when|plus|with|for|in|on|at|to|until|from|und|oder|et|ou|y|o)\b)`)
 
 // cutAtDay returns the end of a range, cut before a heading that is a day.
 func (p passage) cutAtDay(from, to int) int {

@@ -1,10 +1,10 @@
 package extract
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 
+	"tandem/internal/lazyregexp"
 	"tandem/internal/words"
 	"tandem/model/span"
 )
@@ -57,9 +57,9 @@ type wantedKind struct {
 	denied    bool     // who is not or does not: "who can't come"
 	child     bool     // whether a child may: "can children take it"
 
-	compares      string           // the word that compares several things: "heavier", "cheapest"
-	shapes        []*regexp.Regexp // what the sentence must have
-	wrongMeasures []wrongMeasure   // what the value must not be
+	compares      string               // the word that compares several things: "heavier", "cheapest"
+	shapes        []*lazyregexp.Regexp // what the sentence must have
+	wrongMeasures []wrongMeasure       // what the value must not be
 }
 
 // wantedTime is the time of which the question asks what is so.
@@ -85,7 +85,7 @@ type namedThings struct {
 	counted     []string            // what is counted or measured: "eggs" in "how many eggs"
 	to, from    string              // where a journey ends and begins
 
-	opposed [][2]*regexp.Regexp // words of the question, each before its opposite
+	opposed [][2]*lazyregexp.Regexp // words of the question, each before its opposite
 }
 
 // wantsOf reads a question in English.
@@ -171,23 +171,23 @@ const questionStart = `^\W*(?:and |but |so )*`
 // What a question begins with, mostly.
 var (
 	// asksTime matches a question for a time: "when", "until what time".
-	asksTime = regexp.MustCompile(`(?i)` + questionStart + `(?:(?:at|on|by|from|until|till|since|in|for) )?(?:when\b|what (?:time|date|day|year|month)\b|which (?:date|day|year|month|weekday)\b|(?:until|since|by) when\b)`)
+	asksTime = lazyregexp.New(`(?i)` + questionStart + `(?:(?:at|on|by|from|until|till|since|in|for) )?(?:when\b|what (?:time|date|day|year|month)\b|which (?:date|day|year|month|weekday)\b|(?:until|since|by) when\b)`)
 	// asksNumber matches a question for a number: "how many".
-	asksNumber = regexp.MustCompile(`(?i)` + questionStart + `(?:(?:at|by|for|to|with|up to|after|in) )?how (?:many|much|long|far|old|tall|high|big|large|deep|wide|heavy|loud|bright|thick|fast)\b`)
+	asksNumber = lazyregexp.New(`(?i)` + questionStart + `(?:(?:at|by|for|to|with|up to|after|in) )?how (?:many|much|long|far|old|tall|high|big|large|deep|wide|heavy|loud|bright|thick|fast)\b`)
 	// asksPrice matches a question for a price: "what does it cost", "how expensive".
-	asksPrice = regexp.MustCompile(`(?i)` + questionStart + `what (?:do|does|did|will|would) .*\bcosts?\b|` + questionStart + `how much (?:is|are|was|were)\b|\bhow expensive\b|\bwhat(?:'s| is| was) the price\b`)
+	asksPrice = lazyregexp.New(`(?i)` + questionStart + `what (?:do|does|did|will|would) .*\bcosts?\b|` + questionStart + `how much (?:is|are|was|were)\b|\bhow expensive\b|\bwhat(?:'s| is| was) the price\b`)
 	// asksTimeRange matches a question for a time from beginning to end: "when is the fair".
-	asksTimeRange = regexp.MustCompile(`(?i)` + questionStart + `(?:from when (?:to|until|till) when|when(?:'s| is| are| was| were| does | do | did )|what (?:dates|days|time|times|hours)|which (?:dates|days))`)
+	asksTimeRange = lazyregexp.New(`(?i)` + questionStart + `(?:from when (?:to|until|till) when|when(?:'s| is| are| was| were| does | do | did )|what (?:dates|days|time|times|hours)|which (?:dates|days))`)
 	// asksEnd matches a question for one of the two: "when does it begin".
-	asksEnd = regexp.MustCompile(`(?i)\b(?:begins?|began|starts?|started|opens?|opened|clos(?:es?|ed|ing)|ends?|ended|finish\pL*|until|till|leaves?|left|depart\pL*|arriv\pL*|back|first|last|latest|earliest|deadline|due|expire\pL*|return\pL*|born|die[ds]?|built|founded)\b`)
+	asksEnd = lazyregexp.New(`(?i)\b(?:begins?|began|starts?|started|opens?|opened|clos(?:es?|ed|ing)|ends?|ended|finish\pL*|until|till|leaves?|left|depart\pL*|arriv\pL*|back|first|last|latest|earliest|deadline|due|expire\pL*|return\pL*|born|die[ds]?|built|founded)\b`)
 	// asksDigits matches a question for a number that somebody or something has: "what is his phone number".
-	asksDigits = regexp.MustCompile(`(?i)` + questionStart + `what(?:'s| is| are) [^,?]*\b(?:number|num[ée]ro|\pL*nummer)\b`)
+	asksDigits = lazyregexp.New(`(?i)` + questionStart + `what(?:'s| is| are) [^,?]*\b(?:number|num[ée]ro|\pL*nummer)\b`)
 	// asksPerson matches a question for somebody: "who", "by whom".
-	asksPerson = regexp.MustCompile(`(?i)` + questionStart + `(?:(?:to|by|from|with|for) )?(?:who|whom|whose)\b`)
+	asksPerson = lazyregexp.New(`(?i)` + questionStart + `(?:(?:to|by|from|with|for) )?(?:who|whom|whose)\b`)
 	// goesTo matches where a journey ends: "to Lund".
-	goesTo = regexp.MustCompile(`\bto (\p{Lu}[\pL'’-]+)`)
+	goesTo = lazyregexp.New(`\bto (\p{Lu}[\pL'’-]+)`)
 	// comesFrom matches where a journey begins: "from Kiel".
-	comesFrom = regexp.MustCompile(`\bfrom (\p{Lu}[\pL'’-]+)`)
+	comesFrom = lazyregexp.New(`\bfrom (\p{Lu}[\pL'’-]+)`)
 )
 
 // ofNow has words that say when somebody has a role, as "new" does, and not which.
@@ -239,7 +239,7 @@ func plural(word string) bool {
 }
 
 // gathered matches a question for all who were somewhere: "who was present", "who took part".
-var gathered = regexp.MustCompile(`(?i)\b(?:was|were) (?:there|present|absent)\b|\b(?:attend(?:ed|s)?|took part|participated|apologi[sz]ed|sent (?:their )?apologies)\b`)
+var gathered = lazyregexp.New(`(?i)\b(?:was|were) (?:there|present|absent)\b|\b(?:attend(?:ed|s)?|took part|participated|apologi[sz]ed|sent (?:their )?apologies)\b`)
 
 var (
 	// beforeWhich has prepositions that may stand before "which" and "what".
@@ -261,60 +261,60 @@ var (
 func ownerless(question string) string { return possessive.ReplaceAllString(question, "${1}the") }
 
 // possessive matches what says that a thing is one's own: "my".
-var possessive = regexp.MustCompile(`(?i)(^|[^\pL\pN'’])(?:my|our)\b`)
+var possessive = lazyregexp.New(`(?i)(^|[^\pL\pN'’])(?:my|our)\b`)
 
 // asksRole matches a question about who has a role: "who is the second treasurer?" The role is in the sentence that
 // answers.
-var asksRole = regexp.MustCompile(`(?i)` + questionStart + `who(?:'s| is| was) (?:the|our|my|your|its|their) ((?:[\pL-]+ ?){2,3}?)(?: ?\?| of\b| at\b| in\b| for\b| here\b| there\b| now\b|$)`)
+var asksRole = lazyregexp.New(`(?i)` + questionStart + `who(?:'s| is| was) (?:the|our|my|your|its|their) ((?:[\pL-]+ ?){2,3}?)(?: ?\?| of\b| at\b| in\b| for\b| here\b| there\b| now\b|$)`)
 
 // asksDeputy matches a question about who has a role below another's: "who is the deputy manager?".
-var asksDeputy = regexp.MustCompile(`(?i)` + questionStart + `who(?:'s| is| was) (?:the |our |my |your |its |their )?((?:deputy|vice|assistant|senior|junior|honorary) [\pL-]{3,})`)
+var asksDeputy = lazyregexp.New(`(?i)` + questionStart + `who(?:'s| is| was) (?:the |our |my |your |its |their )?((?:deputy|vice|assistant|senior|junior|honorary) [\pL-]{3,})`)
 
 // asksPast matches a question for what was before: "what did it cost?"
-var asksPast = regexp.MustCompile(`(?i)\b(?:was|were|did|had|before|previous(?:ly)?|former(?:ly)?|old|used to|earlier|original(?:ly)?|instead|until|last|from|change[ds]?|move[ds]?|bisher|früher|war|avant|ancien(?:ne)?|antes)\b`)
+var asksPast = lazyregexp.New(`(?i)\b(?:was|were|did|had|before|previous(?:ly)?|former(?:ly)?|old|used to|earlier|original(?:ly)?|instead|until|last|from|change[ds]?|move[ds]?|bisher|früher|war|avant|ancien(?:ne)?|antes)\b`)
 
 // comparing matches words by which a question compares things, "cheapest": one passage seldom has them all, and a
 // reader that points cannot weigh them.
-var comparing = regexp.MustCompile(`(?i)\b((?:cheap|heav[iy]|light|long|short|bigg|larg|small|old|young|fast|slow|high|low|tall|deep|wid|quick|loud)(?:i?er|est)|more expensive|most expensive|dearer|dearest)\b`)
+var comparing = lazyregexp.New(`(?i)\b((?:cheap|heav[iy]|light|long|short|bigg|larg|small|old|young|fast|slow|high|low|tall|deep|wid|quick|loud)(?:i?er|est)|more expensive|most expensive|dearer|dearest)\b`)
 
 // asksPasscode matches a question for a code: "what is the code of the safe?".
-var asksPasscode = regexp.MustCompile(`(?i)` + questionStart + `what(?:'s| is| was) [^,?]*\b(?:code|pin|combination)\b`)
+var asksPasscode = lazyregexp.New(`(?i)` + questionStart + `what(?:'s| is| was) [^,?]*\b(?:code|pin|combination)\b`)
 
 // asksMoney matches a question for an amount of money: "how much is it", "what is the fee".
-var asksMoney = regexp.MustCompile(`(?i)\bhow much (?:is|are|was|were)\b|\bhow much (?:will|would|do|does|did)\b.*\b(?:costs?|pay|paid|charged?|owed?)\b|` +
+var asksMoney = lazyregexp.New(`(?i)\bhow much (?:is|are|was|were)\b|\bhow much (?:will|would|do|does|did)\b.*\b(?:costs?|pay|paid|charged?|owed?)\b|` +
 	questionStart + `what (?:do|does|did|will|would) .*\bcosts?\b(?:\W*$| (?:to|for|per|an?|in|at|from|now|each|if|when|with)\b)|` +
 	questionStart + `what(?:'s| is| are| was| were| will be) (?:the |our |my |your |his |her |their |\pL+['’]s )?(?:\pL+ ){0,2}?(?:price|costs?|fees?|rent|fare)(?:\W*$| (?:of|for|in|per|to|at|on|from|now|next|this|an?|each)\b)|` +
 	`^\W*what .*\bin (?:pounds|euros|dollars|francs)\W*$`)
 
 // asksOfMoney matches a question that speaks of money and asks for something else: "what is the fee for?", "how did we
 // cut costs?".
-var asksOfMoney = regexp.MustCompile(`(?i)\b(?:price|costs?|fees?|rent|fare)(?: \pL+)? (?:for|used for|due|dates?|days?|deadline|include[ds]?|covers?|paid|payable)\W*$|` +
+var asksOfMoney = lazyregexp.New(`(?i)\b(?:price|costs?|fees?|rent|fare)(?: \pL+)? (?:for|used for|due|dates?|days?|deadline|include[ds]?|covers?|paid|payable)\W*$|` +
 	`\b(?:cut|reduce|cover|save|lower|share|split|meet)\b(?: \pL+){0,2} (?:costs?|fees?|rent)\b`)
 
 // saysCost matches a word for a cost: "fee", "pay".
-var saysCost = regexp.MustCompile(`(?i)\b(?:price|costs?|fees?|rent|fare|pay|paid|charged?|owed?)\b`)
+var saysCost = lazyregexp.New(`(?i)\b(?:price|costs?|fees?|rent|fare|pay|paid|charged?|owed?)\b`)
 
 // asksWhere matches a question about where something is: "and where is the key?".
-var asksWhere = regexp.MustCompile(`(?i)` + questionStart + `where\b`)
+var asksWhere = lazyregexp.New(`(?i)` + questionStart + `where\b`)
 
 // asksSince matches a question for the beginning of a range of times: "since when".
-var asksSince = regexp.MustCompile(`(?i)` + questionStart + `(?:since when|from when|starting when|seit wann|ab wann|depuis quand)\b`)
+var asksSince = lazyregexp.New(`(?i)` + questionStart + `(?:since when|from when|starting when|seit wann|ab wann|depuis quand)\b`)
 
 // asksUntil matches a question for its end: "until when".
-var asksUntil = regexp.MustCompile(`(?i)` + questionStart + `(?:until when|till when|up to when|bis wann|jusqu'à quand)\b`)
+var asksUntil = lazyregexp.New(`(?i)` + questionStart + `(?:until when|till when|up to when|bis wann|jusqu'à quand)\b`)
 
 // asksHours matches a question about when something opens or closes: "closed", "opening".
-var asksHours = regexp.MustCompile(`(?i)\b(?:open(?:s|ed|ing)?|clos(?:es?|ed|ing)|shuts?)\b`)
+var asksHours = lazyregexp.New(`(?i)\b(?:open(?:s|ed|ing)?|clos(?:es?|ed|ing)|shuts?)\b`)
 
 // asksFormer matches a question for what was so before something else was: "what was it called before?"
-var asksFormer = regexp.MustCompile(`(?i)\b(?:was|were|did|had)\b.*\b(?:before|at first|originally|initially|previously|formerly|used to|use to)\b|\b(?:what|who|where|which)\b.*\bused to\b|\b(?:was|were) (?:the|our|my|his|her|their) (?:old|former|previous|original)\b`)
+var asksFormer = lazyregexp.New(`(?i)\b(?:was|were|did|had)\b.*\b(?:before|at first|originally|initially|previously|formerly|used to|use to)\b|\b(?:what|who|where|which)\b.*\bused to\b|\b(?:was|were) (?:the|our|my|his|her|their) (?:old|former|previous|original)\b`)
 
 // asksOld matches a question for what was so before, but not before something that it names: "the old gate", "what was
 // it before?".
-var asksOld = regexp.MustCompile(`(?i)\b(?:old|former|previous|original) \pL|\bused? to\b|\b(?:before|previously|formerly|originally)\W*$`)
+var asksOld = lazyregexp.New(`(?i)\b(?:old|former|previous|original) \pL|\bused? to\b|\b(?:before|previously|formerly|originally)\W*$`)
 
 // asksMailHead matches a question for what a line above a mail says: "who wrote", "when was it sent".
-var asksMailHead = regexp.MustCompile(`(?i)\b(?:wrote|writ(?:es?|ten|ing)|sen[dt]s?|sender|e?-?mail(?:s|ed)?|letters?|messages?|author|recipient|addresse?[ds]?|subject|schr(?:ieb|eib)\pL*|geschrieben|geschickt|gesendet|écrit|envoyé|escri\pL+|envi(?:ó|ad\pL+))`)
+var asksMailHead = lazyregexp.New(`(?i)\b(?:wrote|writ(?:es?|ten|ing)|sen[dt]s?|sender|e?-?mail(?:s|ed)?|letters?|messages?|author|recipient|addresse?[ds]?|subject|schr(?:ieb|eib)\pL*|geschrieben|geschickt|gesendet|écrit|envoyé|escri\pL+|envi(?:ó|ad\pL+))`)
 
 // wantsNoDate reports whether a question wants something other than a date.
 func wantsNoDate(question string) bool {
@@ -322,10 +322,10 @@ func wantsNoDate(question string) bool {
 }
 
 // asksNoDate matches a question that wants another kind of thing by its first words: "which room".
-var asksNoDate = regexp.MustCompile(`(?i)` + questionStart + `(?:(?:in|at|on|to|from|with|by) )?(?:where|who|whom|whose|which (?:room|house|flat|unit|floor|place|town|city|country|street|address|firm|company|person|colou?r|number|size|model|brand|platform)|what (?:room|colou?r|size|model|brand|kind|type|sort)|how (?:much|many|tall|high|deep|wide|heavy|big))\b`)
+var asksNoDate = lazyregexp.New(`(?i)` + questionStart + `(?:(?:in|at|on|to|from|with|by) )?(?:where|who|whom|whose|which (?:room|house|flat|unit|floor|place|town|city|country|street|address|firm|company|person|colou?r|number|size|model|brand|platform)|what (?:room|colou?r|size|model|brand|kind|type|sort)|how (?:much|many|tall|high|deep|wide|heavy|big))\b`)
 
 // mentionsDate matches a question that may want a date all the same: "which room is free until May?".
-var mentionsDate = regexp.MustCompile(`(?i)\b(?:dates?|days?|when|months?|years?|until|till|since|deadline|due|expir\pL*|valid\pL*|time|birthday|born|notice|ahead|advance|back|up to|stop\pL*|start\pL*|beg[aiu]n\pL*|ends?|ended)\b`)
+var mentionsDate = lazyregexp.New(`(?i)\b(?:dates?|days?|when|months?|years?|until|till|since|deadline|due|expir\pL*|valid\pL*|time|birthday|born|notice|ahead|advance|back|up to|stop\pL*|start\pL*|beg[aiu]n\pL*|ends?|ended)\b`)
 
 // perOf returns the words for what, each, a question asks for an amount of.
 func perOf(question string) []string {
@@ -336,7 +336,7 @@ func perOf(question string) []string {
 }
 
 // perWhat matches for what, each, an amount is asked: " per kilometre".
-var perWhat = regexp.MustCompile(`(?i) per (\pL+)`)
+var perWhat = lazyregexp.New(`(?i) per (\pL+)`)
 
 // identifiers returns the words of a question that name something in a program: "-x", "--dry-run", "max_size",
 // "rowHeight", or what is quoted.
@@ -358,7 +358,7 @@ func identifiers(question string) (out []string) {
 }
 
 // calledOption matches a name before the word for what it is: "the nofail option".
-var calledOption = regexp.MustCompile(`\bthe ([\pL\pN._-]+) (?:option|flag|setting|parameter|key|property|field|variable|argument|directive)\b`)
+var calledOption = lazyregexp.New(`\bthe ([\pL\pN._-]+) (?:option|flag|setting|parameter|key|property|field|variable|argument|directive)\b`)
 
 // quotedName matches what stands in quotation marks: "'nofail'".
-var quotedName = regexp.MustCompile("[\"`“']([^\\s\"`”']{2,40})[\"`”']")
+var quotedName = lazyregexp.New("[\"`“']([^\\s\"`”']{2,40})[\"`”']")

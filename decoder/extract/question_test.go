@@ -1,15 +1,16 @@
 package extract
 
 import (
-	"regexp"
 	"strings"
 	"testing"
+
+	"tandem/internal/lazyregexp"
 )
 
 // Words of several languages are found between blanks, whatever letters they begin and end with, and not within other words.
 func TestWholeWords(t *testing.T) {
 	for name, c := range map[string]struct {
-		pattern   *regexp.Regexp
+		pattern   *lazyregexp.Regexp
 		has, lack string
 	}{
 		"was so":    {wasSo, "was used_to war était coûtait costaba", "wash étaits"},

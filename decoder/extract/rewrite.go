@@ -1,10 +1,10 @@
 package extract
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
+	"tandem/internal/lazyregexp"
 	"tandem/internal/words"
 )
 
@@ -136,35 +136,35 @@ func cancelledIn(text string, begin, from, to, end int) bool {
 
 var (
 	// neither matches what denies two things, up to where the second begins: "neither Ann nor ".
-	neither = regexp.MustCompile(`(?i)\b(?:neither\b[^.;:!?]*? nor|weder\b[^.;:!?]*? noch)(?: (?:the|a|an|in|on|at|to|with|for|my|our|his|her|der|die|das|ein|eine))*(?: |$)`)
+	neither = lazyregexp.New(`(?i)\b(?:neither\b[^.;:!?]*? nor|weder\b[^.;:!?]*? noch)(?: (?:the|a|an|in|on|at|to|with|for|my|our|his|her|der|die|das|ein|eine))*(?: |$)`)
 	// negation matches a word that denies: "never", "won't ".
-	negation = regexp.MustCompile(`(?i)(?:` + apart(`not|never|cannot|no longer|nicht|niemals|jamais|nunca`) + `|n['’]t )`)
+	negation = lazyregexp.New(`(?i)(?:` + apart(`not|never|cannot|no longer|nicht|niemals|jamais|nunca`) + `|n['’]t )`)
 	// clauseEnd matches where a clause ends: ", ", " but ".
-	clauseEnd = regexp.MustCompile(`(?i)[,;:.()–—]|\b(?:but|and|or|so|sondern|aber|und|mais|et|pero|y)\b`)
+	clauseEnd = lazyregexp.New(`(?i)[,;:.()–—]|\b(?:but|and|or|so|sondern|aber|und|mais|et|pero|y)\b`)
 	// conditional matches what makes a clause a condition: "if it rains".
-	conditional = regexp.MustCompile(`(?i)\b(?:if|unless|when|whoever|wenn|falls|si)\b`)
+	conditional = lazyregexp.New(`(?i)\b(?:if|unless|when|whoever|wenn|falls|si)\b`)
 
 	// bound matches after a negation what makes it deny something other than the value: " before 9:00", " only".
-	bound = regexp.MustCompile(`(?i)^ ?(?:only|just|before|after|until|till|later|earlier|more|less|fewer|over|above|below|exceed|vor|nach|mehr|später|nur|yet|far|long|all|always|every|forget|wait|hesitate|miss)\b`)
+	bound = lazyregexp.New(`(?i)^ ?(?:only|just|before|after|until|till|later|earlier|more|less|fewer|over|above|below|exceed|vor|nach|mehr|später|nur|yet|far|long|all|always|every|forget|wait|hesitate|miss)\b`)
 	// boundOf matches before a value what makes it a bound, which a negation does not deny: "not smaller than ".
-	boundOf = regexp.MustCompile(`(?i)\b(?:before|after|until|till|since|than|below|over|above|under|beyond|without|except|exceeds?|vor|nach|bis|seit|als|avant|après|depuis|que|antes de|hasta|desde)(?: \pL+){0,2} *$`)
+	boundOf = lazyregexp.New(`(?i)\b(?:before|after|until|till|since|than|below|over|above|under|beyond|without|except|exceeds?|vor|nach|bis|seit|als|avant|après|depuis|que|antes de|hasta|desde)(?: \pL+){0,2} *$`)
 
 	// wasPlan matches what makes the value after it one of a plan: "was planned".
-	wasPlan = regexp.MustCompile(`(?i)\b(?:was|were|had been) (?:originally |first |at first |initially )?(?:to (?:be|have|go|come|take|start|open)|planned|scheduled|supposed|due|meant|intended|booked|expected|going to)\b`)
+	wasPlan = lazyregexp.New(`(?i)\b(?:was|were|had been) (?:originally |first |at first |initially )?(?:to (?:be|have|go|come|take|start|open)|planned|scheduled|supposed|due|meant|intended|booked|expected|going to)\b`)
 	// planChanged matches what says that it came otherwise: "postponed", "fell through".
-	planChanged = regexp.MustCompile(`(?i)` + apart(`moved|postponed|brought forward|put (?:back|off)|rescheduled|shifted|delayed|held up|cancell?ed|called off|declined|withdrawn?|withdrew|stepped down|fell through|fallen through|instead|in the end|(?:is|are) now|(?:can|will)(?: now)? only|turned down`))
+	planChanged = lazyregexp.New(`(?i)` + apart(`moved|postponed|brought forward|put (?:back|off)|rescheduled|shifted|delayed|held up|cancell?ed|called off|declined|withdrawn?|withdrew|stepped down|fell through|fallen through|instead|in the end|(?:is|are) now|(?:can|will)(?: now)? only|turned down`))
 	// goesOnAbout matches a sentence that goes on about the one before it: "It has been moved.".
-	goesOnAbout = regexp.MustCompile(`(?i)^(?:it|this|that|she|he|they|because|due to|owing to|but|unfortunately|sadly|however|now|instead|in the end)\b`)
+	goesOnAbout = lazyregexp.New(`(?i)^(?:it|this|that|she|he|they|because|due to|owing to|but|unfortunately|sadly|however|now|instead|in the end)\b`)
 
 	// isCancelled matches what says that something does not take place: "is cancelled", "will not take place".
-	isCancelled = regexp.MustCompile(`(?i)\b(?:is|are|was|were|been|wurde|wird|ist|est|été|fue|sido) (?:\pL+ )?(?:` + isOff + `)(?:[^\pL]|$)|` + notHeld)
+	isCancelled = lazyregexp.New(`(?i)\b(?:is|are|was|were|been|wurde|wird|ist|est|été|fue|sido) (?:\pL+ )?(?:` + isOff + `)(?:[^\pL]|$)|` + notHeld)
 	// endedAt matches what makes the time after it the end of something: "ended on ".
-	endedAt = regexp.MustCompile(`(?i)\b(?:ended|stopped|ceased|closed down|finished)(?: for good)?(?: on| in| at)?(?: the)? $`)
+	endedAt = lazyregexp.New(`(?i)\b(?:ended|stopped|ceased|closed down|finished)(?: for good)?(?: on| in| at)?(?: the)? $`)
 	// mayCancel matches what only says that it may not, or nearly did not: "may be cancelled".
-	mayCancel = regexp.MustCompile(`(?i)\b(?:(?:can|cannot|may|must|should|could|has to|have to)(?: not)? be|nearly|almost) (?:` + isOff + `)(?:[^\pL]|$)`)
+	mayCancel = lazyregexp.New(`(?i)\b(?:(?:can|cannot|may|must|should|could|has to|have to)(?: not)? be|nearly|almost) (?:` + isOff + `)(?:[^\pL]|$)`)
 
 	// asksUndone matches a question for what is not so, or was planned: "what was cancelled?".
-	asksUndone = regexp.MustCompile(`(?i)\b(?:not|never|no longer|cannot|` + isOff + `|g[ia]ve up|planned|originally|at first|supposed)\b|n['’]t\b`)
+	asksUndone = lazyregexp.New(`(?i)\b(?:not|never|no longer|cannot|` + isOff + `|g[ia]ve up|planned|originally|at first|supposed)\b|n['’]t\b`)
 )
 
 const (
@@ -175,10 +175,10 @@ const (
 )
 
 // usedTo matches what says that something was so, and is no longer: "used to cost 28 €", "was 28 € until".
-var usedTo = regexp.MustCompile(`(?i)\b(?:used to (?:be|have|cost|live|open|close|start|meet|run|work|pay|hang|stand)|formerly|previously|originally|at first|(?:was|were|cost) [^,;.]{1,40}? until)\b`)
+var usedTo = lazyregexp.New(`(?i)\b(?:used to (?:be|have|cost|live|open|close|start|meet|run|work|pay|hang|stand)|formerly|previously|originally|at first|(?:was|were|cost) [^,;.]{1,40}? until)\b`)
 
 // wasOfOld matches a sentence that says what the thing of the sentence before it was: "It was 9013 until last summer."
-var wasOfOld = regexp.MustCompile(`(?i)^(?:(?:it|they) used to (?:be|cost|hang|stand|lie|live)\b|(?:it|they|that|this|he|she) (?:was|were|had been|cost)\b.*\b(?:until|before|previously|formerly|at first|originally|used to)\b|(?:before(?: that)?|until (?:then|[^,;.]{1,30})|previously|formerly|at first|originally),? (?:it|they|he|she) (?:was|were|had|cost|used to)\b)`)
+var wasOfOld = lazyregexp.New(`(?i)^(?:(?:it|they) used to (?:be|cost|hang|stand|lie|live)\b|(?:it|they|that|this|he|she) (?:was|were|had been|cost)\b.*\b(?:until|before|previously|formerly|at first|originally|used to)\b|(?:before(?: that)?|until (?:then|[^,;.]{1,30})|previously|formerly|at first|originally),? (?:it|they|he|she) (?:was|were|had|cost|used to)\b)`)
 
 // sinceThen returns where the text ends that shows that a value is new: its sentence says first what used to be so, or
 // the next one says what was. ok is false if nothing shows that.
@@ -243,19 +243,19 @@ func saysWhen(text string) bool {
 }
 
 // yetToCome matches what was only announced, or told, on the day: "will open", "said".
-var yetToCome = regexp.MustCompile(`(?i)\b(?:will (?:not |now |only |soon |also )?(?:be|open|close|come|go|start|begin|have|take|get|move|arrive|leave|cost|bring|send|build|do|make|pay|stay|meet|end|become|give|see|let|need)|won['’]t|going to|(?:is|are) to|planned?|said|says|told)\b`)
+var yetToCome = lazyregexp.New(`(?i)\b(?:will (?:not |now |only |soon |also )?(?:be|open|close|come|go|start|begin|have|take|get|move|arrive|leave|cost|bring|send|build|do|make|pay|stay|meet|end|become|give|see|let|need)|won['’]t|going to|(?:is|are) to|planned?|said|says|told)\b`)
 
 // happened matches a question about what did happen: "when was the roof mended?".
-var happened = regexp.MustCompile(`(?i)\b(?:did|was|were|have|has|had)\b`) // asks about what did
+var happened = lazyregexp.New(`(?i)\b(?:did|was|were|have|has|had)\b`) // asks about what did
 
 // anyDigits matches a number: "410".
-var anyDigits = regexp.MustCompile(`\d+`)
+var anyDigits = lazyregexp.New(`\d+`)
 
 // aDigitOfTime matches figures that are a time: "1984", "9:40", "9 am", "at 9".
-var aDigitOfTime = regexp.MustCompile(`(?i)\b(?:1[5-9]|20)\d\d\b|\d[:.]\d\d\b|\d ?(?:[ap]\.?m|uhr|h)\b|\d{1,2}[./]\d|\b(?:at|by|until|till|um) \d`)
+var aDigitOfTime = lazyregexp.New(`(?i)\b(?:1[5-9]|20)\d\d\b|\d[:.]\d\d\b|\d ?(?:[ap]\.?m|uhr|h)\b|\d{1,2}[./]\d|\b(?:at|by|until|till|um) \d`)
 
 // saysOfSelf matches what speakers say of themselves: "I bring the grill".
-var saysOfSelf = regexp.MustCompile(`(?i)(?:^|: |[.!?,] )(?:I|I['’](?:m|ll|ve|d)|me|ich|je|yo)(?:[ .!,]|$)`)
+var saysOfSelf = lazyregexp.New(`(?i)(?:^|: |[.!?,] )(?:I|I['’](?:m|ll|ve|d)|me|ich|je|yo)(?:[ .!,]|$)`)
 
 // namesAnother reports whether a value has a name.
 func namesAnother(value string) bool {

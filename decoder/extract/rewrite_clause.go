@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"tandem/decoder"
+	"tandem/internal/lazyregexp"
 	"tandem/internal/words"
 	"tandem/retrieval/passages"
 )
@@ -123,7 +124,7 @@ func ownValue(w wants, said string, own, other subjectClause, value decoder.Quot
 // valuesLike returns where a text has values of a value's kind: money, times, dates, numbers with the same word after them,
 // or names.
 func valuesLike(value, text string) [][]int {
-	for _, kind := range slices.Concat(valueKinds, []*regexp.Regexp{aDayOfYear, ofYear}) {
+	for _, kind := range slices.Concat(valueKinds, []*lazyregexp.Regexp{aDayOfYear, ofYear}) {
 		if kind.MatchString(value) {
 			return kind.FindAllStringIndex(text, -1)
 		}
@@ -139,13 +140,13 @@ func valuesLike(value, text string) [][]int {
 
 var (
 	// nextClause matches what stands between two clauses: ", and ".
-	nextClause = regexp.MustCompile(`(?:, |; | )(?:and|but|while|whereas|und|et|y) |, |; `)
+	nextClause = lazyregexp.New(`(?:, |; | )(?:and|but|while|whereas|und|et|y) |, |; `)
 	// clauseSubject matches the subject with which a clause begins: "For Ann ", "year 3: ".
-	clauseSubject = regexp.MustCompile(`^(?:(?:[Ff]or|[Oo]f|[Ww]ith|[Tt]he) )?(?:(\p{Lu}[\pL-]+(?: \p{Lu}[\pL-]+)*)|(\pL{3,}) (\d{1,4}\pL?))(?:['’]s)?(?: |: )`)
+	clauseSubject = lazyregexp.New(`^(?:(?:[Ff]or|[Oo]f|[Ww]ith|[Tt]he) )?(?:(\p{Lu}[\pL-]+(?: \p{Lu}[\pL-]+)*)|(\pL{3,}) (\d{1,4}\pL?))(?:['’]s)?(?: |: )`)
 	// standsFor matches what may stand for the subject of an earlier clause: "it", "their".
-	standsFor = regexp.MustCompile(`(?i)` + apart(`he|him|his|she|her|hers|it|its|they|them|their|both|each|all|er|sie|ihr\pL*|sein\pL*|il|elle|ils|elles|who|which|that`))
+	standsFor = lazyregexp.New(`(?i)` + apart(`he|him|his|she|her|hers|it|its|they|them|their|both|each|all|er|sie|ihr\pL*|sein\pL*|il|elle|ils|elles|who|which|that`))
 	// saysIs matches a verb that says no more than that something is so: "has".
-	saysIs = regexp.MustCompile(`(?i)\b(?:is|are|was|were|has|have|had|ist|sind|hat|est|a|es)\b`)
+	saysIs = lazyregexp.New(`(?i)\b(?:is|are|was|were|has|have|had|ist|sind|hat|est|a|es)\b`)
 	// numberAndUnit matches a number with the word after it: "3 nights".
-	numberAndUnit = regexp.MustCompile(`^\d[\d.,]*((?: ?[^\d\s]+)?)$`)
+	numberAndUnit = lazyregexp.New(`^\d[\d.,]*((?: ?[^\d\s]+)?)$`)
 )

@@ -3,11 +3,11 @@ package extract
 import (
 	"cmp"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 
 	"tandem/decoder"
+	"tandem/internal/lazyregexp"
 	"tandem/internal/sentences"
 	"tandem/internal/words"
 	"tandem/model/span"
@@ -72,7 +72,7 @@ func (p passage) denyingLead(at int) string {
 }
 
 // deniesAll matches the line above a list of what is not so: "Please do not take it", "What is not covered".
-var deniesAll = regexp.MustCompile(`(?i)^(?:(?:please |you |we |what |who |it |this |the following |things (?:that )?(?:you )?)*(?:(?:do|does|is|are|will|can) not|(?:do|does|is|are|wo|ca)n['’]t|never|not (?:for|in)|ne (?:\pL+ )?pas|nicht)|` +
+var deniesAll = lazyregexp.New(`(?i)^(?:(?:please |you |we |what |who |it |this |the following |things (?:that )?(?:you )?)*(?:(?:do|does|is|are|will|can) not|(?:do|does|is|are|wo|ca)n['’]t|never|not (?:for|in)|ne (?:\pL+ )?pas|nicht)|` +
 	`(?:\pL+ ){0,3}(?:(?:must|may|should) not|cannot|not (?:allowed|permitted|included|covered|suitable)|forbidden|prohibited|excluded|verboten|interdite?s?|prohibid[oa]s?))(?:[^\pL]|$)`)
 
 // antecedent returns the sentence before the one at an offset, in the same line and with a space, if that one begins
@@ -105,7 +105,7 @@ func (p passage) exceptionAfter(to int) string {
 }
 
 // exception matches the beginning of an exception: "Except on Mondays".
-var exception = regexp.MustCompile(`(?i)^(?:(?:the )?(?:only )?exceptions?|except|unless|ausnahmen?|ausgenommen|sauf|excepto|excepción)\b`)
+var exception = lazyregexp.New(`(?i)^(?:(?:the )?(?:only )?exceptions?|except|unless|ausnahmen?|ausgenommen|sauf|excepto|excepción)\b`)
 
 // listOrCodeAfter returns what a sentence with a colon at its end introduces: a few lines of code or, for a question for a
 // list, its items.
@@ -247,7 +247,7 @@ func (p passage) nearestSentences(spans []span.Span, asksHead bool) []quotable {
 }
 
 // greeting matches a line that greets: "Dear Ms Lund,".
-var greeting = regexp.MustCompile(`(?i)^(?:dear|hello|hi|hey|hallo|liebe[rs]?|sehr geehrte[rs]?|bonjour|chère?s?|hola|estimad[oa]s?|querid[oa]s?)\b[^.!?:\d]{0,40},?$`)
+var greeting = lazyregexp.New(`(?i)^(?:dear|hello|hi|hey|hallo|liebe[rs]?|sehr geehrte[rs]?|bonjour|chère?s?|hola|estimad[oa]s?|querid[oa]s?)\b[^.!?:\d]{0,40},?$`)
 
 // flat returns a text on one line, with semicolons between the lines of a list.
 func flat(text string) string {
@@ -269,4 +269,4 @@ func flat(text string) string {
 }
 
 // refers matches a sentence that begins with a pronoun for what the one before is about: "It is kept cold."
-var refers = regexp.MustCompile(`(?i)^(?:he|she|it|they|his|her|its|their|this|these|er|sie|es|il|elle|ils|elles|él|ella)\b`)
+var refers = lazyregexp.New(`(?i)^(?:he|she|it|they|his|her|its|their|this|these|er|sie|es|il|elle|ils|elles|él|ella)\b`)

@@ -1,9 +1,9 @@
 package extract
 
 import (
-	"regexp"
 	"strings"
 
+	"tandem/internal/lazyregexp"
 	"tandem/internal/words"
 	"tandem/retrieval/passages"
 )
@@ -73,16 +73,16 @@ func (p passage) cell(row, column int) string {
 
 var (
 	// perUnit matches that, or of what its values are shares: "Guests per month".
-	perUnit = regexp.MustCompile(`(?i)` + unit.String() + `| (?:per|a|an|each|every|pro|par) \pL+$`)
+	perUnit = lazyregexp.New(`(?i)` + unit.String() + `| (?:per|a|an|each|every|pro|par) \pL+$`)
 	// unit matches what says in a column's name how its values are measured: "(kg)", "km" in "Mileage km".
-	unit = regexp.MustCompile(`\([^()]*\)|(?:[ /]+)(?:km|m|cm|mm|kg|g|l|ml|h|min|s|EUR|USD|GBP|CHF|[€£$%°]C?|m[²³23])$`)
+	unit = lazyregexp.New(`\([^()]*\)|(?:[ /]+)(?:km|m|cm|mm|kg|g|l|ml|h|min|s|EUR|USD|GBP|CHF|[€£$%°]C?|m[²³23])$`)
 )
 
 // columnOf returns the column that a question asks for, and the words by which it does. The question has the name of
 // the column or, if it has none of the names, asks for what such a column has ("how much does … cost" for a price). The
 // column is -1 if the question asks for none or for several.
 func columnOf(names []string, question string, wanted []string) (column int, asked []string) {
-	for _, less := range []*regexp.Regexp{unit, perUnit} {
+	for _, less := range []*lazyregexp.Regexp{unit, perUnit} {
 		if column, asked, tie := columnNamed(names, less, wanted); tie {
 			return -1, nil
 		} else if column >= 0 {
@@ -120,7 +120,7 @@ func columnOfKind(names []string, question string) (column int) {
 
 // columnNamed returns the column, other than the first, with the longest name whose words are all wanted. What less
 // matches is no part of a name. tie says that several columns have such names.
-func columnNamed(names []string, less *regexp.Regexp, wanted []string) (column int, asked []string, tie bool) {
+func columnNamed(names []string, less *lazyregexp.Regexp, wanted []string) (column int, asked []string, tie bool) {
 	column, most := -1, 0
 	for i, n := range names[1:] {
 		for name := range strings.SplitSeq(less.ReplaceAllString(n, ""), "/") { // "Student/Senior" is a column of either
@@ -140,19 +140,19 @@ func columnNamed(names []string, less *regexp.Regexp, wanted []string) (column i
 
 // columnKind is what questions ask for without the name of the column or of the line that has it.
 type columnKind struct {
-	asks    *regexp.Regexp
+	asks    *lazyregexp.Regexp
 	columns []string
 }
 
 var columnKinds = []columnKind{
-	{regexp.MustCompile(`(?i)\b(?:how expensive|how much (?:is|are)|costs?|price|cheaper|more expensive|dearer)\b`), []string{"price", "cost", "fee", "fare", "charge", "rate", "amount"}},
-	{regexp.MustCompile(`(?i)\b(?:what time|when)\b`), []string{"time", "date", "when", "starts", "begins"}},
-	{regexp.MustCompile(`(?i)\bhow (?:heavy|much\b.*\bweighs?)\b`), []string{"weight"}},
-	{regexp.MustCompile(`(?i)\bhow (?:loud|noisy)\b`), []string{"noise", "loudness", "sound", "volume"}},
-	{regexp.MustCompile(`(?i)\bhow (?:big|large)\b`), []string{"size", "area"}},
-	{regexp.MustCompile(`(?i)\bhow long\b`), []string{"duration", "length"}},
-	{regexp.MustCompile(`(?i)\bhow far\b`), []string{"distance", "km", "miles"}},
-	{regexp.MustCompile(`(?i)\bhow old\b`), []string{"age"}},
-	{regexp.MustCompile(`(?i)\bhow many\b`), []string{"number", "quantity", "qty", "count"}},
-	{regexp.MustCompile(`(?i)\bwhere\b`), []string{"place", "location", "room", "where", "venue"}},
+	{lazyregexp.New(`(?i)\b(?:how expensive|how much (?:is|are)|costs?|price|cheaper|more expensive|dearer)\b`), []string{"price", "cost", "fee", "fare", "charge", "rate", "amount"}},
+	{lazyregexp.New(`(?i)\b(?:what time|when)\b`), []string{"time", "date", "when", "starts", "begins"}},
+	{lazyregexp.New(`(?i)\bhow (?:heavy|much\b.*\bweighs?)\b`), []string{"weight"}},
+	{lazyregexp.New(`(?i)\bhow (?:loud|noisy)\b`), []string{"noise", "loudness", "sound", "volume"}},
+	{lazyregexp.New(`(?i)\bhow (?:big|large)\b`), []string{"size", "area"}},
+	{lazyregexp.New(`(?i)\bhow long\b`), []string{"duration", "length"}},
+	{lazyregexp.New(`(?i)\bhow far\b`), []string{"distance", "km", "miles"}},
+	{lazyregexp.New(`(?i)\bhow old\b`), []string{"age"}},
+	{lazyregexp.New(`(?i)\bhow many\b`), []string{"number", "quantity", "qty", "count"}},
+	{lazyregexp.New(`(?i)\bwhere\b`), []string{"place", "location", "room", "where", "venue"}},
 }

@@ -1,12 +1,12 @@
 package extract
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"tandem/decoder"
+	"tandem/internal/lazyregexp"
 	"tandem/internal/words"
 )
 
@@ -114,11 +114,11 @@ func canonical(n, half string) string {
 
 var (
 	// number matches a number and what makes it a time: "1,200.50", "9:40", "5.30 p.m."
-	number = regexp.MustCompile(`(\d+(?:[.,:\x{00a0}\x{202f}]\d+)*)(\s?[ap]\.?m\b)?`)
+	number = lazyregexp.New(`(\d+(?:[.,:\x{00a0}\x{202f}]\d+)*)(\s?[ap]\.?m\b)?`)
 	// groupedThousands matches a number with marks between its thousands: "1,200.50".
-	groupedThousands = regexp.MustCompile(`^([1-9]\d{0,2}(?:[.,\x{00a0}\x{202f}]\d{3})+)([.,]\d+)?$`)
+	groupedThousands = lazyregexp.New(`^([1-9]\d{0,2}(?:[.,\x{00a0}\x{202f}]\d{3})+)([.,]\d+)?$`)
 	// trailingZeros matches what changes nothing at the end of a number: ".00", ":00".
-	trailingZeros = regexp.MustCompile(`[.,:]00?$`)
+	trailingZeros = lazyregexp.New(`[.,:]00?$`)
 )
 
 // Parts of patterns for values.
@@ -136,18 +136,18 @@ const (
 // Numbers, amounts of money and measures.
 var (
 	// aNumber matches what texts without any number lack: a digit, "seven", "several", "free".
-	aNumber = regexp.MustCompile(`(?i)\d|\b(?:no|none|nothing|free|zero|one|` + numbersFromTwo + `|` +
+	aNumber = lazyregexp.New(`(?i)\d|\b(?:no|none|nothing|free|zero|one|` + numbersFromTwo + `|` +
 		`dozens?|half|quarters?|thirds?|both|pair|couple|several|few|many|much|all|most|unlimited|once|twice|single|double|triple|an?|every|each|until|till|up to|as long|always|forever|indefinite(?:ly)?|` +
 		`years?|months?|weeks?|days?|hours?|minutes?|nights?)\b|` +
 		apart(`k?ein(?:e[mnrs]?|s)?|(?:zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf)(?:mal)?|\pL*(?:zehn|[zß]ig|hundert|tausend)|kostenlos|bis|lang(?:e[nr]?)?|`+
 			`une?|deux|trois|quatre|cinq|sept|huit|neuf|dix|gratuite?s?|jusqu|un[oa]s?|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|gratis|hasta`))
 	// ofMoney matches a text with an amount of money: "about € 5".
-	ofMoney = regexp.MustCompile(`(?i)` + money)
+	ofMoney = lazyregexp.New(`(?i)` + money)
 	// onlyMoney matches a text that is an amount of money and no more: "€ 5".
-	onlyMoney = regexp.MustCompile(`(?i)^\W*[\d.,]* ?(?:` + money + `)[\d., ]*$`)
+	onlyMoney = lazyregexp.New(`(?i)^\W*[\d.,]* ?(?:` + money + `)[\d., ]*$`)
 	// aPrice matches what may be a price: an amount of money, a number at the beginning, or what says that it costs
 	// nothing or something: "12 a day", "free".
-	aPrice = regexp.MustCompile(`(?i)` + money + `|^[^\pL\d]*(?:(?:from|about|around|ca\.|approx\.|up to|at least|at most|under|over|only|just|between|an? (?:extra|additional)|[A-Z]{3}) )*\d|\b(?:free|nothing|no charge|no extra|included|inclusive|gratis|kostenlos|umsonst|gratuite?|offert|cost|price|hundred|thousand|million|billion)|: ?\d[\d.,]*$`)
+	aPrice = lazyregexp.New(`(?i)` + money + `|^[^\pL\d]*(?:(?:from|about|around|ca\.|approx\.|up to|at least|at most|under|over|only|just|between|an? (?:extra|additional)|[A-Z]{3}) )*\d|\b(?:free|nothing|no charge|no extra|included|inclusive|gratis|kostenlos|umsonst|gratuite?|offert|cost|price|hundred|thousand|million|billion)|: ?\d[\d.,]*$`)
 	// aMeasure matches an amount of money or of something else: "9 kg", "20 minutes".
-	aMeasure = regexp.MustCompile(`(?i)` + money + `|` + duration + `|` + length + `|` + mass)
+	aMeasure = lazyregexp.New(`(?i)` + money + `|` + duration + `|` + length + `|` + mass)
 )

@@ -1,11 +1,11 @@
 package extract
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
+	"tandem/internal/lazyregexp"
 	"tandem/internal/words"
 )
 
@@ -51,14 +51,14 @@ func namesIn(question string) (out []string) {
 }
 
 // capitalized matches a word with a capital: "Emil".
-var capitalized = regexp.MustCompile(`^\p{Lu}[\pL-]+$`)
+var capitalized = lazyregexp.New(`^\p{Lu}[\pL-]+$`)
 
 // noName matches what is written like a name and is none: a day of the week, a month, or a title before a name:
 // "Monday", "Mr".
-var noName = regexp.MustCompile(`(?i)^(?:` + aMonth + `|` + words.Weekdays + `|mon|tue|wed|thu|fri|sat|sun|mr|mrs|ms|miss|dr|prof|easter|christmas)$`)
+var noName = lazyregexp.New(`(?i)^(?:` + aMonth + `|` + words.Weekdays + `|mon|tue|wed|thu|fri|sat|sun|mr|mrs|ms|miss|dr|prof|easter|christmas)$`)
 
 // aName matches a name of one or more words: "Anna Roth".
-var aName = regexp.MustCompile(`\p{Lu}[\pL'’-]+(?: \p{Lu}[\pL'’-]+)*`)
+var aName = lazyregexp.New(`\p{Lu}[\pL'’-]+(?: \p{Lu}[\pL'’-]+)*`)
 
 // asksOnly has the words of a question, such as "price", that say what is asked for and not of what.
 var asksOnly = words.Set(`much many long far old often high tall big large heavy loud noisy weigh weighs cost costs price expensive pay last lasts take takes time start starts
@@ -76,7 +76,7 @@ func allWords(text string) []string {
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
 
 // wordAt matches a word or a number: "max", "8080".
-var wordAt = regexp.MustCompile(`[\pL\pN]+`)
+var wordAt = lazyregexp.New(`[\pL\pN]+`)
 
 // unmentioned returns the words of a that are not in b, not even with a longer ending or in other words: "configuration"
 // has "configure", and "usage" has "run".

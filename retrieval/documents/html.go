@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -16,6 +15,7 @@ import (
 	"golang.org/x/net/html/charset"
 	"golang.org/x/text/encoding"
 
+	"tandem/internal/lazyregexp"
 	"tandem/retrieval/internal/english"
 	"tandem/retrieval/internal/textline"
 )
@@ -149,7 +149,7 @@ var (
 )
 
 // emptyElement is an element that XHTML writes as one tag. In HTML it would not end there, and hide what follows.
-var emptyElement = regexp.MustCompile(`<(title|script|style|textarea|iframe|a|p|div|span|i|b|em|strong|td|th|li|h[1-6])(\s[^<>]*)?/>`)
+var emptyElement = lazyregexp.New(`<(title|script|style|textarea|iframe|a|p|div|span|i|b|em|strong|td|th|li|h[1-6])(\s[^<>]*)?/>`)
 
 // mainPart returns the <main> of a page, or its only <article>, or all of it.
 func mainPart(root *html.Node) *html.Node {

@@ -3,11 +3,11 @@ package documents
 import (
 	"context"
 	"html"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"tandem/internal/lazyregexp"
 	"tandem/retrieval/internal/blocks"
 	"tandem/retrieval/internal/english"
 )
@@ -84,7 +84,7 @@ func (p mailPart) addTo(ctx context.Context, doc *Document, headed bool) {
 }
 
 // dashed matches a line such as "-----Original Message-----".
-var dashed = regexp.MustCompile(`^-{3,}\s*([^-\s].*?[^-\s])\s*-{3,}$`)
+var dashed = lazyregexp.New(`^-{3,}\s*([^-\s].*?[^-\s])\s*-{3,}$`)
 
 // divideMail divides the lines of a mail at changes of quotation, before the signature and before the line that a mail
 // program puts above a mail that is answered or forwarded. It drops cryptographic signatures.
@@ -167,9 +167,9 @@ func isIntroduction(text string) bool {
 }
 
 // wrote is what a mail program says of the writer of a mail that it quotes.
-var wrote = regexp.MustCompile(`(?i)(^|\PL)(wrote|schrieb|écrit|escribió|scrisse|schreef)(\PL|$)`)
+var wrote = lazyregexp.New(`(?i)(^|\PL)(wrote|schrieb|écrit|escribió|scrisse|schreef)(\PL|$)`)
 
-var tag = regexp.MustCompile(`<[^>]*>`)
+var tag = lazyregexp.New(`<[^>]*>`)
 
 // endsQuoted reports whether a mail in HTML ends with a quotation, apart from a signature.
 func endsQuoted(text string) bool {

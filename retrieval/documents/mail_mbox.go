@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"regexp"
 
+	"tandem/internal/lazyregexp"
 	"tandem/retrieval/internal/blocks"
 )
 
@@ -68,7 +68,7 @@ func mailboxDocument(all []mailText) (doc Document) {
 }
 
 // mailboxStart matches the start of a mailbox: "From ", a sender, a date with the year at its end, and a header.
-var mailboxStart = regexp.MustCompile(`^From \S+ [^\n]* (19|20)\d\d( [+-]\d{4})?\r?\n>?[!-9;-~]+:? `)
+var mailboxStart = lazyregexp.New(`^From \S+ [^\n]* (19|20)\d\d( [+-]\d{4})?\r?\n>?[!-9;-~]+:? `)
 
 // endOfMessage returns the offset of the next line that begins a message: "From …" after a blank line and before a header.
 func endOfMessage(data []byte) int {

@@ -2,9 +2,9 @@ package documents
 
 import (
 	"net/mail"
-	"regexp"
 	"strings"
 
+	"tandem/internal/lazyregexp"
 	"tandem/retrieval/internal/english"
 )
 
@@ -87,7 +87,7 @@ func (t *thread) says(text string, n int, keys []string) bool {
 const quoteMark = "> "
 
 // headLine matches a line of what mail programs put above a mail that is answered.
-var headLine = regexp.MustCompile(`^(?:Subject|From|To|Cc|Date|Sent|Betreff|Von|An|Datum|Gesendet|Objet|De|À|Envoyé|Asunto|Para|Fecha|Enviado) ?: `)
+var headLine = lazyregexp.New(`^(?:Subject|From|To|Cc|Date|Sent|Betreff|Von|An|Datum|Gesendet|Objet|De|À|Envoyé|Asunto|Para|Fecha|Enviado) ?: `)
 
 // introducesQuotation reports whether a block says whose words follow.
 func introducesQuotation(b Block) bool {
@@ -108,4 +108,4 @@ func threadKeys(h mail.Header) (keys []string) {
 }
 
 // answered is what mail programs put before the subject of an answer.
-var answered = regexp.MustCompile(`^(?:(?:re|aw|antw|sv|rv|tr|fwd?|wg)(?:\[\d+\])?: *)+`)
+var answered = lazyregexp.New(`^(?:(?:re|aw|antw|sv|rv|tr|fwd?|wg)(?:\[\d+\])?: *)+`)

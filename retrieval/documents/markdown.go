@@ -3,11 +3,11 @@ package documents
 import (
 	"context"
 	"html"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"tandem/internal/lazyregexp"
 	"tandem/retrieval/internal/blocks"
 	"tandem/retrieval/internal/english"
 	"tandem/retrieval/internal/textline"
@@ -100,7 +100,7 @@ func (m *markdown) apart(i int) int {
 }
 
 // meaning matches a line that defines the term above it: ": A fruit".
-var meaning = regexp.MustCompile(`^ {0,3}: +(\S.*)$`)
+var meaning = lazyregexp.New(`^ {0,3}: +(\S.*)$`)
 
 // defined returns the term at the start of lines with its definition, and the number of lines that both take, 0 if
 // there is none.
@@ -129,10 +129,10 @@ func defined(lines []string) (text string, n int) {
 }
 
 // definition is a line that says where links lead to: "[label]: https://…".
-var definition = regexp.MustCompile(`^ {0,3}\[([^\]^][^\]]*)\]:\s+<?(?:[a-z]+://|mailto:|[/#.])\S*(?:\s+["'(].*)?$`)
+var definition = lazyregexp.New(`^ {0,3}\[([^\]^][^\]]*)\]:\s+<?(?:[a-z]+://|mailto:|[/#.])\S*(?:\s+["'(].*)?$`)
 
 // shortcut is a link with nothing but a label.
-var shortcut = regexp.MustCompile(`\[([^\[\]]+)\](?:$|[^\[(:])`)
+var shortcut = lazyregexp.New(`\[([^\[\]]+)\](?:$|[^\[(:])`)
 
 // withoutDefinitions removes the lines that say where links lead to, and marks the links that are nothing but such a
 // label as links.
@@ -335,7 +335,7 @@ func (m *markdown) prose(line, trimmed string) {
 }
 
 // boldLabel matches a line that begins with what it is about: "**Error E5** – Fan blocked."
-var boldLabel = regexp.MustCompile(`^(?:\*\*|__)[^*_]{1,60}(?::(?:\*\*|__)|(?:\*\*|__) ?[:–—-]) `)
+var boldLabel = lazyregexp.New(`^(?:\*\*|__)[^*_]{1,60}(?::(?:\*\*|__)|(?:\*\*|__) ?[:–—-]) `)
 
 // goesOn reports whether a line in lower case goes on with the sentence of a full line before it, or of one with an
 // open parenthesis.
@@ -370,7 +370,7 @@ func (m *markdown) uncomment(s string) string {
 }
 
 // headingMarks are what some programs read after a heading: "{#name .class}".
-var headingMarks = regexp.MustCompile(`\s*\{[#.:][^{}]*\}\s*$`)
+var headingMarks = lazyregexp.New(`\s*\{[#.:][^{}]*\}\s*$`)
 
 func (m *markdown) heading(level int, text string) {
 	m.end()

@@ -1,13 +1,14 @@
 package documents
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
+
+	"tandem/internal/lazyregexp"
 )
 
 // An option at the start of a line as in manuals and in the help of programs: "-x pattern", "--dry-run, -n".
-var optionTerm = regexp.MustCompile(`^(?:--?[\pL#?@][^ ]*|-\d,?)(?:,? [^ ]+){0,5}$`)
+var optionTerm = lazyregexp.New(`^(?:--?[\pL#?@][^ ]*|-\d,?)(?:,? [^ ]+){0,5}$`)
 
 // hanging returns the entry with a hanging indent at line i, as in manuals, and its number of lines, or 0 if there is none.
 // The description begins after the term or on the next line, and is indented more than the term.
@@ -37,7 +38,7 @@ func hanging(all []string, i int) (text string, n int) {
 }
 
 // wordTerm matches a term that is one word, perhaps with its kind behind it: "nofail", "max-depth (number)".
-var wordTerm = regexp.MustCompile(`^(?:\p{Ll}[\pL\pN._/-]*|[\pL][\pL\pN._/-]* \([^()]{1,30}\))$`)
+var wordTerm = lazyregexp.New(`^(?:\p{Ll}[\pL\pN._/-]*|[\pL][\pL\pN._/-]* \([^()]{1,30}\))$`)
 
 // listed reports whether the nearest line with text before or after line i is an entry like it: a name or a number, a gap, and
 // a description.

@@ -1,12 +1,12 @@
 package documents
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"tandem/internal/lazyregexp"
 	"tandem/retrieval/internal/english"
 	"tandem/retrieval/internal/textline"
 )
@@ -48,7 +48,7 @@ func headsNext(lines []string, i int) bool {
 }
 
 // numbered matches a heading with a number: "3. Rent", or with a word before it, as in "Article 3 - Boats" and "Week 3".
-var numbered = regexp.MustCompile(`^(?:\d{1,2}[.)] +\p{Lu}.*|(\p{Lu}\pL+) (?:\d{1,3}|[IVXLC]{1,6})(?::|(?:[.:]| *[-–—]) *\p{Lu}.*)?)$`)
+var numbered = lazyregexp.New(`^(?:\d{1,2}[.)] +\p{Lu}.*|(\p{Lu}\pL+) (?:\d{1,3}|[IVXLC]{1,6})(?::|(?:[.:]| *[-–—]) *\p{Lu}.*)?)$`)
 
 // numberedHeadings returns the lines that are headings with a number, if there are several with the same word or with
 // none: each stands after an empty line and ends as no sentence does, and text begins in the line below, or below an

@@ -2,10 +2,10 @@ package documents
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
+	"tandem/internal/lazyregexp"
 	"tandem/retrieval/internal/english"
 	"tandem/retrieval/internal/textline"
 )
@@ -84,4 +84,4 @@ func indentedCode(lines []string, i int) (n int) {
 
 // codeLike matches a line that may be code: it begins with a lower-case letter or a symbol, or contains symbols that do
 // not occur in prose.
-var codeLike = regexp.MustCompile(`^[a-z./~$#-]|[_=$<>|{}\\]|(?:^| )--?\pL|\p{Ll}\p{Lu}`)
+var codeLike = lazyregexp.New(`^[a-z./~$#-]|[_=$<>|{}\\]|(?:^| )--?\pL|\p{Ll}\p{Lu}`)

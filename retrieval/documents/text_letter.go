@@ -1,20 +1,20 @@
 package documents
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"tandem/internal/lazyregexp"
 	"tandem/retrieval/internal/english"
 )
 
 // salutation matches the salutation of a letter.
-var salutation = regexp.MustCompile(`^(Dear|Sehr geehrte[rs]?|Liebe[rs]?|Guten Tag|Chère?s?|Madame|Monsieur|Estimad[oa]s?|Geachte|Beste) ?.{0,60},$`)
+var salutation = lazyregexp.New(`^(Dear|Sehr geehrte[rs]?|Liebe[rs]?|Guten Tag|Chère?s?|Madame|Monsieur|Estimad[oa]s?|Geachte|Beste) ?.{0,60},$`)
 
 // addressee matches the beginning of the line that names a letter's addressee.
-var addressee = regexp.MustCompile(`^(Mr|Mrs|Ms|Miss|Dr|Prof|Herrn?|Frau|Familie|Family|Mme|M|Sra?|To|An|An die|An den)\b`)
+var addressee = lazyregexp.New(`^(Mr|Mrs|Ms|Miss|Dr|Prof|Herrn?|Frau|Familie|Family|Mme|M|Sra?|To|An|An die|An den)\b`)
 
 // Where a letter's salutation and the name of its sender stand.
 const (

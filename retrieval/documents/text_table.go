@@ -1,11 +1,11 @@
 package documents
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"tandem/internal/lazyregexp"
 	"tandem/retrieval/internal/blocks"
 	"tandem/retrieval/internal/english"
 	"tandem/retrieval/internal/textline"
@@ -14,7 +14,7 @@ import (
 // This file finds tables in plain text.
 
 // gap is what stands between columns in plain text: a tab or several spaces.
-var gap = regexp.MustCompile(` *\t[ \t]*| {2,}`)
+var gap = lazyregexp.New(` *\t[ \t]*| {2,}`)
 
 // textTable returns the table at the start of lines of plain text, and how many lines it takes: at least two, divided by bars
 // or semicolons in the same number, or into columns by tabs or spaces. It returns 0 if there is none.
@@ -69,7 +69,7 @@ func separated(lines []string, sep string) (n int, rows [][]string, head blocks.
 const maxTableRules = 3
 
 // boxEdge is the line above, below or between the rows of a boxed table.
-var boxEdge = regexp.MustCompile(`^\+([-=:]+\+)+$`)
+var boxEdge = lazyregexp.New(`^\+([-=:]+\+)+$`)
 
 // boxedTable returns the table at the start of lines whose rows stand between lines such as "+----+----+". Cells may have several
 // lines. If only the names of the columns and all the rest are divided, as in the output of a database, each line of the rest

@@ -1,12 +1,12 @@
 package documents
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"tandem/internal/lazyregexp"
 	"tandem/retrieval/internal/english"
 	"tandem/retrieval/internal/textline"
 )
@@ -124,7 +124,7 @@ const (
 	maxBlanks    = 3
 )
 
-var blanks = regexp.MustCompile(` {2,}`)
+var blanks = lazyregexp.New(` {2,}`)
 
 // justified returns the lines of text that a program has padded to equal length with blanks between words, as in manual pages.
 // Without this check they look like rows of a table.
@@ -167,4 +167,4 @@ func stretched(line string) (wide, single int, ok bool) {
 // joined joins the lines of a paragraph, and the words that a hyphen (U+2010) divides at their ends.
 func joined(lines []string) string { return divided.ReplaceAllString(strings.Join(lines, " "), "$1$2") }
 
-var divided = regexp.MustCompile(`(\pL)‐ +(\p{Ll})`)
+var divided = lazyregexp.New(`(\pL)‐ +(\p{Ll})`)

@@ -69,8 +69,8 @@ var rules = []struct{ packages, imports string }{
 
 	// Documents and messages.
 	{"retrieval/...", "retrieval/... internal/atomicfile internal/filelock internal/sentences internal/spelling internal/words"},
-	{"retrieval/documents", "retrieval/documents/office retrieval/documents/pdf retrieval/internal/... internal/words"}, // parsers know no passages
-	{"retrieval/documents/office", "retrieval/internal/..."},                                                            // it knows no other format
+	{"retrieval/documents", "internal/lazyregexp internal/words retrieval/documents/office retrieval/documents/pdf retrieval/internal/..."}, // parsers know no passages
+	{"retrieval/documents/office", "retrieval/internal/..."},                                                                                // it knows no other format
 	{"retrieval/documents/office/officetest", ""},
 	{"retrieval/documents/pdf", "retrieval/internal/..."},
 	{"retrieval/internal/...", "retrieval/internal/... internal/sentences"},
@@ -80,7 +80,7 @@ var rules = []struct{ packages, imports string }{
 
 	// A side's distributions.
 	{"decoder", "tandem aggregator profiler retrieval/passages decoder/ground decoder/kvstore specdec dllm model/... npu npu/native internal/refusal internal/words"}, // native for exponentials
-	{"decoder/extract", "tandem aggregator decoder decoder/ground decoder/question internal/refusal internal/sentences internal/words model/span model/tokenizer retrieval/passages"},
+	{"decoder/extract", "tandem aggregator decoder decoder/ground decoder/question internal/lazyregexp internal/refusal internal/sentences internal/words model/span model/tokenizer retrieval/passages"},
 	{"decoder/ground", "tandem model/tokenizer"},
 	{"decoder/question", "internal/refusal internal/words model/chat retrieval/passages"},
 	{"decoder/kvstore", "internal/filelock"},
@@ -111,6 +111,7 @@ var rules = []struct{ packages, imports string }{
 	{"train/...", "retrieval/..."},
 	{"internal/atomicfile", ""},
 	{"internal/filelock", ""},
+	{"internal/lazyregexp", ""},
 	{"internal/meter", ""},
 	{"internal/sentences", ""},
 	{"internal/words", ""},

@@ -69,11 +69,12 @@ Sets:
   people/tune, people/judge
                      documents of invented people, written by a language
                      model; judge is for reporting only
-  people/first to people/ninth
+  people/first to people/tenth
                      the same, written later
   people/tune/talks  conversations
   people/technical   READMEs, references, runbooks and prose
-  people/contrasts   many questions that no document answers, though it says
+  people/contrasts, people/contrasts2
+                     many questions that no document answers, though it says
                      something near
   people/tongues     German, French and Spanish
   xquad/open, reading, reading/SOURCE

@@ -120,8 +120,8 @@ func (t *conversation) documents(string) error {
 	return nil
 }
 
-// documentLine returns the line of a document. Its title has a width. The path stands below it where a line of so many columns
-// has no room for both.
+// documentLine returns the line of a document, with the title padded to width. On a terminal with few columns, the path stands
+// below the title.
 func documentLine(title, path string, width, columns int) string {
 	if columns < 2*longestTitle {
 		return fmt.Sprintf("  %s\n    %s", cli.Shorten(title, min(longestTitle, columns-2)), path)

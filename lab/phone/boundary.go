@@ -59,7 +59,7 @@ func (x Experiment) boundaries(_ context.Context, r *report.Report, data *Data) 
 	return nil
 }
 
-// boundary plays steps of as many rows, if the window has room for the weights.
+// boundary plays steps of the given number of rows, if the window has room for the weights.
 func boundary(c sim.Costs, s sim.Shape, rows int, by Runtime) Boundary {
 	activations := packedBytes(s.Blocks(rows, rows))
 	if by == Paging {

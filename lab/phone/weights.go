@@ -27,7 +27,7 @@ type weights struct {
 	window int64 // bytes that a session of the NPU can map
 }
 
-// weightsOf returns the weights of a step of as many rows behind a context.
+// weightsOf returns the weights that a step reads, with its number of rows and the positions before them.
 func weightsOf(c sim.Costs, s sim.Shape, rows, context int) weights {
 	w := weights{costs: memory.Costs{PerByte: 1e9 / c.Stage, PerMapping: c.Map, MapPerByte: 1e9 / c.MapRate}, window: c.Window}
 	group := 0

@@ -95,7 +95,7 @@ func (w Wikitext) Measure(ctx context.Context, m *model.Model, progress func(don
 // window is the beginning of a paragraph.
 type window struct{ given, predicted string }
 
-// windows returns the windows of the test part, at most as many as are wanted.
+// windows returns windows of the test part, at most w.Windows.
 func (w Wikitext) windows() (list []window, err error) {
 	path := filepath.Join(w.Dir, "wiki.test.raw")
 	test, err := readWhole(path)

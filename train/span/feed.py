@@ -28,7 +28,7 @@ def unpacked(b):
 
 
 def fill(batches, folder, me, most, end):
-    """Write batches until the folder has so many bytes for this process, or until a time."""
+    """Write batches until those of this process have `most` bytes, or until the time `end`."""
     n = size = 0
     for b in batches:
         path = f"{folder}/{n:06d}-{me}"

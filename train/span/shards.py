@@ -1,6 +1,6 @@
 """python3 -m train.span.shards WORK TEXT ...: texts as numbers, for pretrain.py.
 
-A TEXT is a file of documents divided by lines <|endoftext|>, plain or .xz; TEXT@MILLIONS takes so many million words of it. Documents that
+A TEXT is a file of documents divided by lines <|endoftext|>, plain or .xz; TEXT@MILLIONS takes that many million words of it. Documents that
 share 13 words in a row with a passage to judge by, of --data DIR or --without FILE (SQuAD's form), are left out. Written are WORK/types.npz
 (what the lower-case words are made of: their rows and parts) and WORK/shard-0.xz, …, each of --words million words: their types in 16 bits,
 most frequent first, then their flags."""

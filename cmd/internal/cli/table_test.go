@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// On a narrow terminal a path loses its beginning and a title its end, numbers and days lose nothing. If no room is left for a
-// path beside them, it stands in the line below. Output that is no terminal keeps everything.
+// On a narrow terminal a path loses its beginning and a title its end; numbers and days lose nothing. A path that has no room in
+// the row stands in the line below. Output that is no terminal keeps everything.
 func TestTableFits(t *testing.T) {
 	list := Table{Header: []string{"PASSAGES", "SIZE", "MODIFIED", "PATH", "TITLE"}, Right: 2, Long: 3}
 	list.Add("12345", "117.2 kB", "2026-01-02", "/home/mara/Documents/notes/house/boiler-and-radiators.md", "The boiler, the radiators and the cellar")

@@ -11,7 +11,7 @@ import (
 
 // No filter, test, method or function panics, whatever it is given: templates come from untrusted files.
 func TestBuiltinsDoNotPanic(t *testing.T) {
-	values := func() []any { // made anew, because some builtins change lists and dictionaries
+	values := func() []any { // made for each call, because some builtins change lists and dictionaries
 		self := &List{}
 		self.items = []any{self}
 		return []any{

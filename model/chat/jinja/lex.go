@@ -197,7 +197,7 @@ func unescape(s string) string {
 	return b.String()
 }
 
-// hexDigits reads the first n digits of s, if there are so many.
+// hexDigits reads the first n digits of s. It fails if s has fewer.
 func hexDigits(s string, n int) (rune, bool) {
 	if n == 0 || len(s) < n {
 		return 0, false

@@ -156,7 +156,7 @@ func (a attributes) get(name string) string {
 
 // attributeCounter reads XML of which no element has more than xmlAttributes attributes. The decoder keeps all of an element in
 // memory before anybody else sees one. Each attribute has an equals sign, and none has a "<". So these signs are counted up to the
-// next "<", also in text, which never has so many.
+// next "<". Those in text are counted, too; a text with as many between two tags is refused.
 type attributeCounter struct {
 	r    io.Reader
 	seen int // equals signs since the last "<"

@@ -77,12 +77,48 @@ func TestEmbeddingsAsRows(t *testing.T) {
 	}
 }
 
+// Embeddings behind the tokens of a prompt have the logits that they have in a tree, and the sequence is as without them.
+func TestEmbeddingsBehindAPrompt(t *testing.T) {
+	for _, chunks := range [][]int{{1}, {4}, {1, 32}} {
+		m := variant(t, tinymodel.Spec{Type: npu.Q8_0, Dim: 96, FF: 160}, 1, chunks...)
+		list := mount(t, m, Inputs, someDelta(m, "own", 1, 4, allParts...), someDelta(m, "rows", 2, 9, allParts...))
+		for _, own := range []*Adapter{nil, list[0]} {
+			forward := func(seq *Seq, in Input) [][]float32 {
+				t.Helper()
+				in.Seq = seq
+				out, err := m.Forward(context.Background(), []Input{in})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return out
+			}
+			rows := [][]float32{embeddingOf(t, m, 9), embeddingOf(t, m, 77)}
+			tree, with := m.NewSeqWith(own), m.NewSeqWith(own)
+			want := forward(tree, Input{Tokens: []tandem.Token{1, 2, 3}})
+			want = append(want, forward(tree, Input{Tokens: []tandem.Token{NoToken, NoToken}, Parents: []int{-1, 0}, All: true, Embeds: rows, EmbedsAdapter: list[1]})...)
+			got := forward(with, Input{Tokens: []tandem.Token{1, 2, 3, NoToken, NoToken}, Embeds: [][]float32{nil, nil, nil, rows[0], rows[1]}, EmbedsAdapter: list[1]})
+			if len(got) != 3 || with.Len() != 3 {
+				t.Fatalf("%d logits and %d tokens, want 3 of each", len(got), with.Len())
+			}
+			for i := range want {
+				if !bitEqual(got[i], want[i]) {
+					t.Errorf("chunks %d: logits %d differ", chunks, i)
+				}
+			}
+			if !bitEqual(forward(with, Input{Tokens: []tandem.Token{5}})[0], forward(tree, Input{Tokens: []tandem.Token{5}})[0]) {
+				t.Errorf("chunks %d: the next token's logits differ", chunks)
+			}
+		}
+	}
+}
+
 func TestBadEmbeddings(t *testing.T) {
 	m := variant(t, tinymodel.Spec{}, 1, 4)
 	graph := mount(t, m, Graphs, someDelta(m, "graph", 1, 4, allParts...))[0]
 	row := make([]float32, m.config.Dim)
 	for name, in := range map[string]Input{
 		"there must be a tree":  {Tokens: []tandem.Token{NoToken}, Embeds: [][]float32{row}},
+		"only tokens before":    {Tokens: []tandem.Token{1, NoToken, 2}, Embeds: [][]float32{nil, row, nil}},
 		"2 embeddings for 1":    {Tokens: []tandem.Token{NoToken}, Parents: []int{-1}, Embeds: [][]float32{row, row}},
 		"want NoToken":          {Tokens: []tandem.Token{1}, Parents: []int{-1}, Embeds: [][]float32{row}},
 		"embedding of 1 number": {Tokens: []tandem.Token{NoToken}, Parents: []int{-1}, Embeds: [][]float32{{1}}},

@@ -11,7 +11,8 @@ import (
 )
 
 // An Input is a sequence and the tokens that a forward pass appends to it. The pass gives the logits after the last of
-// them or, with All, after each. With Parents, the tokens are a draft tree, of which Seq.Keep appends a path.
+// them and after each embedding behind it or, with All, after each token. With Parents, the tokens are a draft tree, of which
+// Seq.Keep appends a path.
 type Input struct {
 	Seq    *Seq
 	Tokens []tandem.Token
@@ -22,8 +23,8 @@ type Input struct {
 	// on the sequence drops the tree.
 	Parents []int
 	// Embeds, if not nil, holds a row for each of Tokens: the Dim numbers that take the place of its embedding (and of a learnt
-	// position, if the architecture has these), or nil. A token with a row must be NoToken, and in a tree: such nodes, and
-	// what comes below them, cannot be kept.
+	// position, if the architecture has these), or nil. A token with a row must be NoToken. In a tree such nodes, and what comes
+	// below them, cannot be kept. Without a tree they come after all tokens, and the sequence does not get them.
 	Embeds [][]float32
 	// EmbedsAdapter, if not nil, is the adapter of the rows of Embeds, instead of the sequence's. It is mounted as Inputs.
 	EmbedsAdapter *Adapter
@@ -89,7 +90,10 @@ func (m *Model) forward(ctx context.Context, inputs []Input, into *Logits, decod
 				}
 			}
 		default:
-			in.Seq.n += len(in.Tokens)
+			in.Seq.n += len(in.Tokens) - in.behind()
+			if in.behind() > 0 {
+				in.Seq.cut(in.Seq.n)
+			}
 		}
 	}
 	if err != nil {
@@ -149,7 +153,19 @@ func (in *Input) logits() int {
 	if in.All {
 		return len(in.Tokens)
 	}
-	return 1
+	return 1 + in.behind()
+}
+
+// behind returns how many embeddings come after the tokens of an input without a tree.
+func (in *Input) behind() int {
+	if in.Embeds == nil || in.Parents != nil {
+		return 0
+	}
+	tokens := slices.IndexFunc(in.Embeds, func(row []float32) bool { return row != nil })
+	if tokens < 0 {
+		return 0
+	}
+	return len(in.Embeds) - tokens
 }
 
 // checkInputs returns the number of requested logits and of tokens.
@@ -202,8 +218,10 @@ func (m *Model) checkEmbeds(in *Input) error {
 	switch {
 	case in.Embeds == nil && a == nil:
 		return nil
-	case len(in.Embeds) != len(in.Tokens) || in.Parents == nil:
-		return fmt.Errorf("%d embeddings for %d tokens: there must be a tree, and one or nil for each token", len(in.Embeds), len(in.Tokens))
+	case len(in.Embeds) != len(in.Tokens):
+		return fmt.Errorf("%d embeddings for %d tokens: there must be one or nil for each token", len(in.Embeds), len(in.Tokens))
+	case in.Parents == nil && (in.behind() == len(in.Tokens) || in.All || slices.ContainsFunc(in.Embeds[len(in.Embeds)-in.behind():], isNil)):
+		return fmt.Errorf("%d embeddings among tokens: there must be a tree, or only tokens before them", len(in.Embeds))
 	case a != nil && (a.model != m || a.set.inputs == nil):
 		return fmt.Errorf("adapter %s of embeddings is not mounted as inputs on this model", a.name)
 	case a != nil && in.Seq.adapter != nil && in.Seq.adapter.set.inputs == nil:
@@ -216,6 +234,8 @@ func (m *Model) checkEmbeds(in *Input) error {
 	}
 	return nil
 }
+
+func isNil(row []float32) bool { return row == nil }
 
 // A ContextError reports that a sequence would exceed the model's context.
 type ContextError struct{ Have, Add, Limit int }
@@ -273,7 +293,7 @@ func (m *Model) compute(ctx context.Context, inputs []Input, logits []float32, t
 			ws.kv = append(ws.kv, &in.Seq.kv)
 			ws.adapt(adapter)
 			last := at == len(in.Tokens)-1
-			ws.needsLogits = append(ws.needsLogits, in.All || last)
+			ws.needsLogits = append(ws.needsLogits, in.All || at >= len(in.Tokens)-in.logits())
 			ws.origin = append(ws.origin, inputToken{in, at})
 			if at++; last {
 				next, at = next+1, 0

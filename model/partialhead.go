@@ -65,6 +65,9 @@ func (ws *workspace) score(x []float32, dim int) error {
 				return err
 			}
 			for k := i; k < j; k++ {
+				if in.Embeds != nil && in.Embeds[ws.origin[k].index] != nil {
+					continue // it is no token
+				}
 				in.OnScores(ws.origin[k].index, h.out[(k-i)*n:][:n])
 			}
 		}

@@ -36,7 +36,8 @@ type Forecast struct {
 // Bounds of forecasts.
 const (
 	maxForecasts = 8
-	forecastTop  = 8 // candidates of a depth
+	forecastTop  = 15 // candidates of a depth, the most of Samsung's Table 7
+	liveTop      = 8  // of them, those that a tree may have that measured acceptance chooses
 )
 
 // Check returns an error if the embeddings do not fit the model.
@@ -252,9 +253,26 @@ func (f *Forecast) Settle(v *Verdict) {
 	}
 	m := f.depth()
 	for k := range m {
-		f.next = append(f.next, likeliestOf(v.Forecasts(at*m+k), forecastTop))
+		f.next = append(f.next, likeliestOf(v.Forecasts(at*m+k), f.candidates()))
 	}
 	f.after = v.After + len(v.Emitted)
+}
+
+// begin takes the logits of the forecasts after the prompt, which is the text so far. The next token comes of the same pass.
+func (f *Forecast) begin(logits [][]float32) {
+	f.next = nil
+	for _, row := range logits {
+		f.next = append(f.next, likeliestOf(row, f.candidates()))
+	}
+	f.after = f.length + 1
+}
+
+// candidates returns how many tokens of each forecast are kept.
+func (f *Forecast) candidates() int {
+	if f.Branches == nil {
+		return liveTop
+	}
+	return max(liveTop, slices.Max(f.Branches))
 }
 
 // learn compares the last forecasts with the tokens that came.

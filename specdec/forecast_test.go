@@ -61,7 +61,7 @@ func TestForecastsGiveThePlainText(t *testing.T) {
 		}
 		for _, own := range []*model.Adapter{nil, adapters[0]} {
 			want := run(own, nil)
-			for i, branches := range [][]int{nil, {3, 2}, {1, 1, 5}, {4}, nil} {
+			for i, branches := range [][]int{nil, {3, 2}, {1, 1, 5}, {4}, nil, {15}} {
 				f := someForecast(m, 3, seed, branches)
 				if i%2 == 0 {
 					f.Adapter = adapters[0]
@@ -87,11 +87,63 @@ func TestForecastsGiveThePlainText(t *testing.T) {
 	}
 }
 
+// firstDraft notes how many tokens the first draft has.
+type firstDraft struct {
+	*Speculator
+	asked  bool
+	tokens int
+}
+
+func (f *firstDraft) Draft(emitted []tandem.Token, limit int) ([]tandem.Token, []int) {
+	tokens, parents := f.Speculator.Draft(emitted, limit)
+	if !f.asked {
+		f.asked = true
+		for _, t := range tokens {
+			if t != model.NoToken {
+				f.tokens++
+			}
+		}
+	}
+	return tokens, parents
+}
+
+// The prompt's own pass forecasts, so the first pass after it verifies a draft, with calibration beside it or without.
+func TestForecastsAfterThePrompt(t *testing.T) {
+	m, err := model.OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{Seed: 3, Gain: 2, Context: 200}), native.New(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	prompt := ids("the cat sat on the mat.")
+	for _, c := range []*Calibration{nil, {}} {
+		f := someForecast(m, 2, 1, []int{3, 2})
+		first := &firstDraft{Speculator: &Speculator{Drafters: []Drafter{f}, Forecast: f}}
+		if c != nil {
+			first.Drafters, first.Calibration = append(first.Drafters, c), c
+		}
+		if _, err := sample.GenerateWith(t.Context(), m, prompt, sample.Params{}, 40, first, func(tandem.Token) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+		if first.tokens < 9 {
+			t.Errorf("the first draft has %d tokens, want 9 of forecasts", first.tokens)
+		}
+	}
+}
+
 // The paper's configurations fit a pass of 32 rows.
 func TestBranchesFit(t *testing.T) {
-	for _, b := range [][]int{{1, 5}, {1, 8}, {2, 3}, {3, 2}, {4, 1}, {1, 1, 5}, {1, 2, 2}, {2, 1, 1}, {1, 1, 1, 2}} {
+	m, err := model.OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{}), native.New(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	for _, b := range [][]int{{15}, {1, 5}, {1, 8}, {2, 3}, {3, 2}, {4, 1}, {1, 1, 5}, {1, 2, 2}, {2, 1, 1}, {1, 1, 1, 2}} {
 		if n := treeRows(b); n > 32 {
 			t.Errorf("%d takes %d rows", b, n)
+		}
+		f := someForecast(m, len(b), 1, b)
+		if err := f.Check(m); err != nil {
+			t.Errorf("%d: %v", b, err)
 		}
 	}
 	if n, rows := treeNodes([]int{3, 2}), treeRows([]int{3, 2}); n != 9 || rows != 30 {
@@ -174,7 +226,7 @@ func TestBadForecasts(t *testing.T) {
 	}
 	defer m.Close()
 	for _, f := range []*Forecast{{}, {Embeddings: make([][]float32, 9)}, {Embeddings: [][]float32{{1}}},
-		someForecast(m, 1, 1, []int{1, 1}), someForecast(m, 2, 1, []int{0}), someForecast(m, 2, 1, []int{9})} {
+		someForecast(m, 1, 1, []int{1, 1}), someForecast(m, 2, 1, []int{0}), someForecast(m, 2, 1, []int{16})} {
 		if err := f.Check(m); err == nil {
 			t.Errorf("%+v is accepted", f)
 		}

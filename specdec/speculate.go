@@ -173,6 +173,17 @@ func (s *Speculator) Embeddings() ([][]float32, *model.Adapter) {
 	return s.Forecast.Embeds(), s.Forecast.Adapter
 }
 
+// Behind implements sample.Embedder: forecasts after the prompt, so that the first pass has a draft to verify.
+func (s *Speculator) Behind() ([][]float32, *model.Adapter) {
+	if s.Forecast == nil || s.acceptance().worth[0].gaveWay() {
+		return nil, nil
+	}
+	return s.Forecast.Embeddings[:s.Forecast.depth()], s.Forecast.Adapter
+}
+
+// SettleBehind implements sample.Embedder.
+func (s *Speculator) SettleBehind(logits [][]float32) { s.Forecast.begin(logits) }
+
 // Settle implements sample.Speculator.
 func (s *Speculator) Settle(v sample.Verdict) {
 	rows := 1 + len(s.verified) + s.forecastRows

@@ -67,6 +67,10 @@ type Speculator interface {
 // An Embedder is a Speculator whose drafts may have nodes that are embeddings instead of tokens (model.Input.Embeds), such as
 // forecasts. These are model.NoToken in the draft and have no children that are tokens. The text never has them.
 type Embedder interface {
+	// Behind returns embeddings that follow the prompt in its own pass, and their adapter. There may be none.
+	Behind() ([][]float32, *model.Adapter)
+	// SettleBehind receives the logits of these. They are valid only during the call.
+	SettleBehind(logits [][]float32)
 	// Embeddings returns the embeddings of the last draft, in its order, and the adapter of their rows, which may be nil.
 	Embeddings() ([][]float32, *model.Adapter)
 }
@@ -116,6 +120,7 @@ func Continue(ctx context.Context, seq *model.Seq, prompt []tandem.Token, s Para
 	if in, err = readAhead(ctx, in, &memory); err != nil {
 		return stats, fmt.Errorf("generate: %w", err)
 	}
+	in = behind(in, spec)
 	for pass := m.Prefill; ; pass = m.ForwardInto {
 		began := time.Now()
 		logits, err := pass(ctx, []model.Input{in}, &memory)
@@ -161,6 +166,21 @@ func readAhead(ctx context.Context, in model.Input, memory *model.Logits) (model
 	return in, nil
 }
 
+// behind adds the embeddings that follow the prompt, if the context has room for them.
+func behind(in model.Input, spec Speculator) model.Input {
+	e, ok := spec.(Embedder)
+	if !ok {
+		return in
+	}
+	rows, adapter := e.Behind()
+	if len(rows) == 0 || in.Seq.Len()+len(in.Tokens)+len(rows) > in.Seq.Model().Config().Context {
+		return in
+	}
+	in.Embeds, in.EmbedsAdapter = append(make([][]float32, len(in.Tokens)), rows...), adapter
+	in.Tokens = slices.Concat(in.Tokens, slices.Repeat([]tandem.Token{model.NoToken}, len(rows)))
+	return in
+}
+
 // A generation is the state of GenerateWith.
 type generation struct {
 	*Stats
@@ -186,6 +206,9 @@ func (g *generation) take(in model.Input, logits [][]float32, began time.Time) e
 	g.Passes++
 	path, err := g.walk(in, logits)
 	if in.Parents == nil {
+		if in.Embeds != nil {
+			g.spec.(Embedder).SettleBehind(logits[1:])
+		}
 		return err
 	}
 	err = errors.Join(err, in.Seq.Keep(path...))

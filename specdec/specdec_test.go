@@ -212,6 +212,11 @@ func TestReuseKeepsTheLongestAgreement(t *testing.T) {
 	if len(r.segments) != 1 || !slices.Equal(r.segments[0].tokens, ids("efg")) {
 		t.Fatalf("kept %+v", r.segments)
 	}
+	first := &Reuse{}
+	settle(first, "abcdefgh", "xbcdxfgx")
+	if len(first.segments) != 1 || !slices.Equal(first.segments[0].tokens, ids("bcd")) {
+		t.Fatalf("kept %+v, want the longest, which comes first", first.segments)
+	}
 	r.Committed(ids("e"))
 	tree := NewTree(100, nil)
 	r.Propose(tree)

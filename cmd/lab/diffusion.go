@@ -45,7 +45,7 @@ func (c *diffusionCmd) Help() string {
 
 Without --model it measures a tiny model of random weights, whose confidences mean nothing. That only shows that everything runs.
 
-Each answer has exactly the given number of tokens; it is judged up to its end token. forwards: dense passes. rows, logits: of both paths. wall: on this machine. The other columns are simulated: the same passes with LLaDA-8B's shape in Q4_0 on a phone's NPU, and on its processor alone (-cpu). Weights beyond the NPU's address window are paged in the methods before +somr, and staged from that method on.`
+Each answer has exactly the given number of tokens; it is judged up to its end token. forwards: dense passes. rows, logits: of both paths. wall: on this machine. The other columns are simulated: the same passes with LLaDA-8B's shape in Q4_0 on a phone's NPU, on the NPU with the logits on its processor, as llada.cpp has it (-logits), and on the processor alone (-cpu). Weights beyond the NPU's address window are paged in the methods before +somr, and staged from that method on.`
 }
 
 func (c *diffusionCmd) check(a *cli.App) error {
@@ -278,7 +278,7 @@ func printDiffusion(w io.Writer, rows []phone.DiffusionResult, llama map[int]map
 	slices.Sort(chips)
 	fmt.Fprintf(w, "%s\n%-20s %6s %8s %8s %8s %9s %6s", rows[0].Model, "method", "tokens", "forwards", "rows", "logits", "wall ms", "exact")
 	for _, name := range chips {
-		fmt.Fprintf(w, " %11s", name)
+		fmt.Fprintf(w, " %13s", name)
 	}
 	fmt.Fprintln(w, "  (ms, simulated)")
 	number := func(n report.Number, digits int) string {
@@ -291,9 +291,9 @@ func printDiffusion(w io.Writer, rows []phone.DiffusionResult, llama map[int]map
 		fmt.Fprintf(w, "%-20s %6d %8.1f %8.0f %8.0f %9s %6s", r.Method, r.Tokens, r.Forwards, r.Rows, r.LogitRows, number(r.WallMs, 1), number(r.Exact, 2))
 		for _, name := range chips {
 			if ms, ok := r.SimMs[name]; ok {
-				fmt.Fprintf(w, " %11.0f", ms)
+				fmt.Fprintf(w, " %13.0f", ms)
 			} else {
-				fmt.Fprintf(w, " %11s", "-")
+				fmt.Fprintf(w, " %13s", "-")
 			}
 		}
 		fmt.Fprintln(w)

@@ -20,17 +20,19 @@ import (
 
 // DiffusionResult is what one way of denoising took on all inputs, on average over them. What SimMs holds is simulated.
 type DiffusionResult struct {
-	Model     string             `json:"model"`
-	Method    string             `json:"method"`
-	Tokens    int                `json:"tokens"`     // of each answer
-	Forwards  float64            `json:"forwards"`   // dense passes, the prompt's included
-	Rows      float64            `json:"rows"`       // of both paths
-	LogitRows float64            `json:"logit_rows"` // of Rows, those with logits
-	Sparse    float64            `json:"sparse_rows"`
-	WallMs    report.Number      `json:"wall_ms,omitzero"` // on this machine; none for +somr, which changes only what a phone's memory does
-	SimMs     map[string]float64 `json:"sim_ms"`           // simulated, with LLaDA-8B's shape, by chip; SOC-cpu is the chip's processor alone
-	Exact     report.Number      `json:"exact_match,omitzero"`
-	Unstable  float64            `json:"unstable"` // tokens that were visible but not stable when the text ended
+	Model     string        `json:"model"`
+	Method    string        `json:"method"`
+	Tokens    int           `json:"tokens"`     // of each answer
+	Forwards  float64       `json:"forwards"`   // dense passes, the prompt's included
+	Rows      float64       `json:"rows"`       // of both paths
+	LogitRows float64       `json:"logit_rows"` // of Rows, those with logits
+	Sparse    float64       `json:"sparse_rows"`
+	WallMs    report.Number `json:"wall_ms,omitzero"` // on this machine; none for +somr, which changes only what a phone's memory does
+	// SimMs are simulated times with LLaDA-8B's shape, by chip. The NPU computes the logits too. In SOC-logits the processor does, as
+	// in the paper, and in SOC-cpu it does everything.
+	SimMs    map[string]float64 `json:"sim_ms"`
+	Exact    report.Number      `json:"exact_match,omitzero"`
+	Unstable float64            `json:"unstable"` // tokens that were visible but not stable when the text ended
 }
 
 // DiffusionInput is a prompt and, if it is known, the answer.
@@ -171,6 +173,7 @@ func (r *DiffusionResult) add(s *dllm.Stats, phones []*diffusionPhone, by Runtim
 		r.Sparse += float64(p.SparseRows)
 		for _, x := range phones {
 			r.SimMs[x.costs.SoC] += msOf(x.step(p, by))
+			r.SimMs[x.costs.SoC+"-logits"] += msOf(x.stepWithLogits(p, by))
 			r.SimMs[x.costs.SoC+"-cpu"] += msOf(x.onProcessor(p))
 		}
 	}
@@ -240,7 +243,7 @@ func (d Diffusion) Trace(ctx context.Context, method dllm.Method, tokens int) ([
 		for j, n := range []int{p.Invisible, p.Visible, p.Stable, p.Drafts} {
 			states.Lines[j].Points = append(states.Lines[j].Points, chart.Point{X: float64(i + 1), Y: float64(n)})
 		}
-		dense, sparse := x.dense(p).Time()+x.stall(p.Rows, Staging), x.sparse(p)
+		dense, sparse := x.dense(p).Time()+x.stall(p.Rows, Staging, false), x.sparse(p)
 		gantt.Lanes[0].Spans = append(gantt.Lanes[0].Spans, chart.Span{From: msOf(at), To: msOf(at + dense), Color: 0})
 		if sparse > 0 {
 			gantt.Lanes[1].Spans = append(gantt.Lanes[1].Spans, chart.Span{From: msOf(at), To: msOf(at + sparse), Color: 1})

@@ -18,8 +18,9 @@ type diffusionPhone struct {
 }
 
 type stallKey struct {
-	tiles int
-	by    Runtime
+	tiles  int
+	by     Runtime
+	layers bool // only the layers' weights, without the head's
 }
 
 // shapeIn returns a model's shape with all matrices of one type.
@@ -38,15 +39,22 @@ const q4 = 4.5 / 8
 
 // dense returns the cost of a dense pass.
 func (x *diffusionPhone) dense(p dllm.Pass) sim.Cost {
+	cost := x.layers(p)
+	if p.Logits > 0 {
+		one := x.shape
+		one.Layers = 1
+		cost = cost.Plus(x.costs.Graph(one.Blocks(p.Logits, p.Logits)[1], 0))
+	}
+	return cost
+}
+
+// layers returns the cost of a dense pass without its logits.
+func (x *diffusionPhone) layers(p dllm.Pass) sim.Cost {
 	one := x.shape
 	one.Layers = 1
 	layer := x.costs.Graph(one.Blocks(p.Rows, 1)[0], p.Sees)
 	n := time.Duration(x.shape.Layers)
-	cost := sim.Cost{NPU: n * layer.NPU, CPU: n * layer.CPU}
-	if p.Logits > 0 {
-		cost = cost.Plus(x.costs.Graph(one.Blocks(p.Logits, p.Logits)[1], 0))
-	}
-	return cost
+	return sim.Cost{NPU: n * layer.NPU, CPU: n * layer.CPU}
 }
 
 // sparse returns the time of the second path.
@@ -60,19 +68,32 @@ func (x *diffusionPhone) sparse(p dllm.Pass) time.Duration {
 // processor returns the processor's time for the products and the attention of rows of all layers, and the logits of some.
 func (x *diffusionPhone) processor(rows, logits, sees int) time.Duration {
 	s := x.shape
-	layers, head := s.LayerParameters(), s.HeadParameters()
+	layers := s.LayerParameters()
 	t := x.costs.CPUProducts(rows, layers, layers*q4)
 	t += time.Duration(s.Layers) * x.costs.CPUAttention(rows, sees, s.Heads*s.HeadDim, s.KVHeads*s.HeadDim)
-	if logits > 0 {
-		t += x.costs.CPUProducts(logits, head, head*q4)
+	return t + x.logits(logits)
+}
+
+// logits returns the processor's time for the logits of rows.
+func (x *diffusionPhone) logits(rows int) time.Duration {
+	if rows == 0 {
+		return 0
 	}
-	return t
+	head := x.shape.HeadParameters()
+	return x.costs.CPUProducts(rows, head, head*q4)
 }
 
 // step returns the time of both paths. What the processor does for the dense path comes on top of its own.
 func (x *diffusionPhone) step(p dllm.Pass, by Runtime) time.Duration {
 	dense := x.dense(p)
-	return max(dense.Time()+x.stall(p.Rows, by), dense.CPU+x.sparse(p))
+	return max(dense.Time()+x.stall(p.Rows, by, false), dense.CPU+x.sparse(p))
+}
+
+// stepWithLogits returns the time of a step if the processor computes the logits of the dense path, too, as in llada.cpp §3.3. Then
+// the head's weights take no addresses of the NPU, but the logits wait for the layers and for the second path.
+func (x *diffusionPhone) stepWithLogits(p dllm.Pass, by Runtime) time.Duration {
+	layers := x.layers(p)
+	return max(layers.Time()+x.stall(p.Rows, by, true), layers.CPU+x.sparse(p)) + x.logits(p.Logits)
 }
 
 // onProcessor returns the time of both paths without an NPU.
@@ -80,20 +101,25 @@ func (x *diffusionPhone) onProcessor(p dllm.Pass) time.Duration {
 	return x.processor(p.Rows+p.SparseRows, p.Logits+p.SparseLogits, p.Sees)
 }
 
-// stall returns how long a pass waits for weights that one session's window does not hold.
-func (x *diffusionPhone) stall(rows int, by Runtime) time.Duration {
-	key := stallKey{(rows + x.costs.Tile - 1) / x.costs.Tile, by}
+// stall returns how long a pass waits for weights that one session's window does not hold: those of all graphs, or of the layers
+// only.
+func (x *diffusionPhone) stall(rows int, by Runtime, layers bool) time.Duration {
+	key := stallKey{(rows + x.costs.Tile - 1) / x.costs.Tile, by, layers}
 	if t, ok := x.stalls[key]; ok {
 		return t
 	}
-	t := x.replay(key.tiles*x.costs.Tile, by)
+	t := x.replay(key)
 	x.stalls[key] = t
 	return t
 }
 
 // replay plays passes in virtual time and returns the stall of one.
-func (x *diffusionPhone) replay(rows int, by Runtime) time.Duration {
-	p, err := weightsOf(x.costs, x.shape, rows, 256).player(by, x.costs.Window)
+func (x *diffusionPhone) replay(key stallKey) time.Duration {
+	graphs := x.shape.Blocks(key.tiles*x.costs.Tile, 1)
+	if key.layers {
+		graphs = graphs[:x.shape.Layers]
+	}
+	p, err := weightsIn(x.costs, graphs, 256).player(key.by, x.costs.Window)
 	if err != nil {
 		return 0 // a window that holds not even two slots: no chip's
 	}
@@ -114,9 +140,9 @@ func AutoregressiveMs(soc string, prompt, tokens int) (float64, error) {
 		return 0, err
 	}
 	x := newDiffusionPhone(c, s)
-	total := prefillPass(c, x.shape, prompt, prompt).Time() + x.stall(prompt, Staging)
+	total := prefillPass(c, x.shape, prompt, prompt).Time() + x.stall(prompt, Staging, false)
 	for i := range tokens - 1 {
-		total += decodePass(c, x.shape, 1, prompt+i+1).Time() + x.stall(1, Staging)
+		total += decodePass(c, x.shape, 1, prompt+i+1).Time() + x.stall(1, Staging, false)
 	}
 	return msOf(total), nil
 }

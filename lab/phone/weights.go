@@ -29,9 +29,14 @@ type weights struct {
 
 // weightsOf returns the weights that a step reads, with its number of rows and the positions before them.
 func weightsOf(c sim.Costs, s sim.Shape, rows, context int) weights {
+	return weightsIn(c, s.Blocks(rows, 1), context)
+}
+
+// weightsIn returns the weights that graphs read, which run one after the other.
+func weightsIn(c sim.Costs, graphs []*npu.Graph, context int) weights {
 	w := weights{costs: memory.Costs{PerByte: 1e9 / c.Stage, PerMapping: c.Map, MapPerByte: 1e9 / c.MapRate}, window: c.Window}
 	group := 0
-	for _, g := range s.Blocks(rows, 1) {
+	for _, g := range graphs {
 		input := npu.Value(-1)
 		first := len(w.uses)
 		var products time.Duration

@@ -47,7 +47,7 @@ type Sampling struct {
 // Greedy reports whether the likeliest token is always chosen.
 func (s Sampling) Greedy() bool { return s.Temperature == 0 }
 
-// Want is what a device asks of the cloud. All but the first are baselines (DRAGON §7.1).
+// Want is what a device asks of the cloud. All but the first are baselines (DRAGON §7.2).
 type Want uint8
 
 const (

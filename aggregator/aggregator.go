@@ -106,7 +106,7 @@ func mix(device, cloud Local, f func(tandem.Token, uint64)) {
 	})
 }
 
-// Mixture returns the pair's distribution η^l·p^l + η^r·p^r, tokens ascending: what targets follow (DRAGON §4.3).
+// Mixture returns the pair's distribution η^l·p^l + η^r·p^r, tokens ascending: what targets follow (DRAGON §4.1, Eq. 4).
 func Mixture(device, cloud Local) (tokens []tandem.Token, p []float64) {
 	mix(device, cloud, func(t tandem.Token, w uint64) {
 		tokens, p = append(tokens, t), append(p, float64(w)/tandem.Mass/tandem.Mass)

@@ -6,7 +6,7 @@ import (
 	"tandem"
 )
 
-// speculative is DRAGON's coupling (§4.3): each side's draft is a sample of its own distribution, kept or replaced.
+// speculative is DRAGON's coupling (§4.2): each side's draft is a sample of its own distribution, kept or replaced.
 type speculative struct{}
 
 func (speculative) draft(r Rule, side tandem.Side, step tandem.Step, d tandem.Dist) tandem.Token {

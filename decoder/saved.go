@@ -10,7 +10,7 @@ import (
 )
 
 // Prefixes returns the KV cache of each passage of a request, one context for each, as New would store them. Another side
-// can continue from them (Request.Saved; DRCG/KV in DRAGON §7.1). Prefixes takes from the store what it can.
+// can continue from them (Request.Saved; DRCG/KV in DRAGON §7.2). Prefixes takes from the store what it can.
 func Prefixes(ctx context.Context, cfg Config, req Request) ([][]byte, error) {
 	cfg.Contexts = 0
 	cfg, err := cfg.defaults()

@@ -16,7 +16,7 @@ import (
 	"tandem/transport"
 )
 
-// This file has the baselines of DRAGON §7.1 that are not placements. They exist to be measured: they do not go on
+// This file has the baselines of DRAGON §7.2 that are not placements. They exist to be measured: they do not go on
 // without the cloud, and two of them fetch its documents.
 
 // baseline answers by the method that s.Want stands for.

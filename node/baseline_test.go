@@ -135,7 +135,7 @@ func alone(t *testing.T, r Local, s tandem.Settings, rows int, from ...Local) []
 	return out
 }
 
-// DRCG (DRAGON §7.1): with the cloud's passages the device says alone what a device says that has them, whether
+// DRCG (DRAGON §7.2): with the cloud's passages the device says alone what a device says that has them, whether
 // they come as text or with their caches; and no cloud gives them away unless it was told to.
 func TestDRCG(t *testing.T) {
 	apart, _ := neighbours(t)

@@ -1,4 +1,4 @@
-// Package queue holds the drafts and targets that a side cannot use yet (DRAGON §4.1, §4.2): the Draft Queues with their
+// Package queue holds the drafts and targets that a side cannot use yet (DRAGON §3, §4.2): the Draft Queues with their
 // versions and rollback, a queue that puts targets in order, and drafts that arrive before their epoch begins. Every queue is
 // bounded, so that no peer can make one grow without limit.
 //

@@ -21,7 +21,7 @@ import (
 )
 
 // A History keeps earlier answers and contexts of one user as tokens of one vocabulary, in a file of bounded size,
-// so that SAM can draft repeated text (CoordGen §3.3 keeps answers "as historical context for future requests").
+// so that SAM can draft repeated text. CoordGen (§3.1) and sd.npu (§4.1) keep finished answers for later requests, too.
 //
 // The file is a header and records with checksums, appended one by one. A record cut short by a crash or a full disk
 // is ignored, and the next one overwrites it. When the file would outgrow its limit, a new file with the newer half

@@ -132,7 +132,7 @@ const (
 	fast                         // the same with p^s(y) = 0 if side s did not write y, so that no side scores the other's answer
 )
 
-// sequence lets each side write an answer alone and returns one of the two: DRDG/SW (DRAGON §7.1).
+// sequence lets each side write an answer alone and returns one of the two: DRDG/SW (DRAGON §7.2).
 func (a Answerer) sequence(ctx context.Context, t Trial, rule sequenceRule) (string, error) {
 	var texts [2]string
 	for i := range t.Sides {

@@ -3,8 +3,9 @@ package specdec
 import "tandem"
 
 // Eagle simulates a draft model such as EAGLE-2, which this project does not include. It knows the answer, and makes as
-// many errors as it takes for passes to give a chosen number of tokens. CoordGen §4.1 simulates EAGLE-2 in the same way,
-// with the 5.5 tokens per pass from its paper, at the cost of one layer and the head.
+// many errors as it takes for passes to give a chosen number of tokens. CoordGen §4.1 estimates EAGLE-2 in a similar way,
+// with the 5.5 tokens per pass from its paper, at the cost of one layer and the head. A chain of tokens favours it: EAGLE-2 needs
+// a tree of dozens for as many right ones.
 type Eagle struct {
 	truth []tandem.Token
 	began bool
@@ -14,9 +15,10 @@ type Eagle struct {
 	depth int
 }
 
-// NewEagle returns a drafter for the answer truth whose passes give accept tokens on average, at most 11.
-func NewEagle(truth []tandem.Token, accept float64) *Eagle {
-	e := &Eagle{truth: truth, depth: 10}
+// NewEagle returns a drafter for the answer truth that drafts depth tokens, each by a pass of the draft model, so that the
+// model's passes give accept tokens on average, at most depth+1.
+func NewEagle(truth []tandem.Token, accept float64, depth int) *Eagle {
+	e := &Eagle{truth: truth, depth: depth}
 	for low, high := 0.0, 1.0; high-low > 1e-6; { // 1 + p + p² + … + p^depth = accept
 		p := (low + high) / 2
 		sum, power := 1.0, 1.0

@@ -212,7 +212,7 @@ func TestEagleStaysInTheVocabulary(t *testing.T) {
 	for i := range truth {
 		truth[i] = tandem.Token(i % vocabulary)
 	}
-	e := NewEagle(truth, 1.5)
+	e := NewEagle(truth, 1.5, 10)
 	for range truth {
 		tree := NewTree(32, nil)
 		e.Propose(tree)
@@ -244,8 +244,8 @@ func TestEagleAcceptLength(t *testing.T) {
 	if len(truth) < 1500 {
 		t.Fatalf("the model ends after %d tokens", len(truth))
 	}
-	for _, want := range []float64{1.5, 3, 5.5, 8} {
-		spec := &Speculator{Drafters: []Drafter{NewEagle(truth, want)}}
+	for want, depth := range map[float64]int{1.5: 10, 3: 10, 5.5: 6, 8: 10} {
+		spec := &Speculator{Drafters: []Drafter{NewEagle(truth, want, depth)}}
 		if got := run(spec); !slices.Equal(got, truth) {
 			t.Errorf("accept length %v: the text differs from plain decoding", want)
 		}

@@ -79,7 +79,7 @@ auto and all are the sets of drafters that edge run --draft names, which differ 
 
 With --step the ratios depend on no clock, so the same inputs always give the same ones. The drafters of pld, sam or auto draft the model's answers with each of the times, in the order of the inputs and backwards: each task by itself and all in turns (mixed). Every other input has a row of its own, so that what was chosen on one half can be tried on the other. A cell has the ratio and, in brackets, the worst answer; mean is the geometric mean of the ratios.
 
-EAGLE is simulated with the accept length that CoordGen §4.1 assumes, 5.5, and with the time of one layer and the head for each drafted token; short answers end before its drafts do. If a prompt exceeds the model's context, its text is cut, but not the request.`
+EAGLE is simulated with the accept length that CoordGen §4.1 assumes, 5.5, and with six passes of one layer and the head for each draft, as deep as EAGLE-2's trees; short answers end before its drafts do. If a prompt exceeds the model's context, its text is cut, but not the request.`
 
 // known returns the methods that can be measured.
 func (c *specCmd) known() []string {

@@ -322,10 +322,10 @@ func (a variantSums) times(variant string, input int) (t requestTimes) {
 	t.change = msOf(r.prefill.Busy - r.prefill.Opening - r.prefill.Transient - a.pure[input])
 	t.decoding, t.drafting = msOf(r.decoding.Busy), msOf(r.stats.Drafting)
 	t.joules = r.prefill.Joules + r.decoding.Joules + (r.stats.Drafting+r.calibrating).Seconds()*a.costs.CPUWatts
-	if variant == "EAGLE" { // ten tokens a pass by a layer and the head (CoordGen §4.1)
+	if variant == "EAGLE" { // its drafter is a layer and the head (CoordGen §4.1)
 		share := (a.shape.LayerParameters()/float64(a.shape.Layers) + a.shape.HeadParameters()) / a.shape.Parameters()
 		one := a.runs["+G"][input].decoding
-		passes := time.Duration(10 * float64(r.stats.Passes) * share * float64(one.Busy) / float64(max(1, a.runs["+G"][input].stats.Passes)))
+		passes := time.Duration(spec.EagleDepth * float64(r.stats.Passes) * share * float64(one.Busy) / float64(max(1, a.runs["+G"][input].stats.Passes)))
 		t.drafting = msOf(passes)
 		t.joules += passes.Seconds() * a.costs.NPUWatts
 	}

@@ -118,7 +118,7 @@ func drafter(name string, rows int, h *specdec.History, plain *recordedAnswer, r
 	case "pld":
 		s.Drafters = []specdec.Drafter{&specdec.Lookup{}}
 	case "eagle":
-		s.Drafters = []specdec.Drafter{specdec.NewEagle(plain.said, spec.EagleLength)}
+		s.Drafters = []specdec.Drafter{specdec.NewEagle(plain.said, spec.EagleLength, spec.EagleDepth)}
 	default:
 		set := specdec.All
 		if strings.HasPrefix(name, "auto") {

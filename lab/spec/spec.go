@@ -61,8 +61,12 @@ var Methods = []string{"plain", "pld", "pld+calibration", "pld+reuse", "pld+both
 // Blocks is the method that drafts with Experiment.Denoiser.
 const Blocks = "blocks"
 
-// EagleLength is the accept length that CoordGen §4.1 assumes for EAGLE.
-const EagleLength = 5.5
+// EagleLength is the accept length that CoordGen §4.1 assumes for EAGLE. EagleDepth is how many passes its drafter takes for a draft,
+// one after the other: the depth of EAGLE-2's trees (Li et al. 2024). CoordGen does not say what it counted.
+const (
+	EagleLength = 5.5
+	EagleDepth  = 6
+)
 
 // Input is a prompt.
 type Input struct {
@@ -78,7 +82,7 @@ type Experiment struct {
 	Costs           specdec.Costs  // of a pass, in seconds
 	CostsOf         string         // the model that they were measured with
 	Own             specdec.Costs  // of the model's own passes, where Costs are another's; nil for none
-	Eagle           float64        // what a token of the simulated EAGLE takes, as a share of a pass of one row (EagleShare)
+	Eagle           float64        // what a pass of the simulated EAGLE's drafter takes, as a share of a pass of one row (EagleShare)
 	Forecast        [][]float32    // embeddings, for ForecastMethods
 	ForecastAdapter *model.Adapter // of their rows
 	Denoiser        *model.Model   // a diffusion model of the same vocabulary, for Blocks; nil for none
@@ -349,7 +353,7 @@ func (r *methodRun) drafters(s Experiment, history *specdec.History, truth []tan
 	case "ngram-cache (llama.cpp)":
 		d = append(d, &ngramCache{})
 	case "eagle (simulated)":
-		d = append(d, specdec.NewEagle(truth, EagleLength))
+		d = append(d, specdec.NewEagle(truth, EagleLength, EagleDepth))
 	}
 	if extra == "calibration" || extra == "both" {
 		c = &specdec.Calibration{}
@@ -403,8 +407,8 @@ func (r *costedRun) add(st specdec.Stats, spent float64, method string, eagle fl
 	}
 	switch {
 	case method == "plain": // drafts nothing
-	case strings.Contains(method, "simulated"): // ten tokens a pass
-		spent += float64(10*st.Passes) * r.costs.At(1) * eagle
+	case strings.Contains(method, "simulated"):
+		spent += float64(EagleDepth*st.Passes) * r.costs.At(1) * eagle
 	default:
 		spent += st.Drafting.Seconds()
 	}

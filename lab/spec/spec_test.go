@@ -187,6 +187,15 @@ func TestOwnCosts(t *testing.T) {
 	if r := results[1]; r.Ratio < 1.5 || r.OwnRatio.Value > 1.01 {
 		t.Errorf("passes whose cost depends on the rows, and others: %+v", r)
 	}
+
+	// EAGLE's drafter takes six passes for a draft.
+	s.Own, s.Eagle = nil, .25
+	if results, err = s.Run(t.Context(), "own", []Input{in}, []string{"eagle (simulated)"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if r := results[0]; math.Abs(r.Ratio-r.Chosen/(1+6*s.Eagle)) > 1e-9 {
+		t.Errorf("with drafting: %+v", r)
+	}
 }
 
 func TestAnswerPrompts(t *testing.T) {

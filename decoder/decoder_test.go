@@ -425,28 +425,38 @@ func TestNoPassages(t *testing.T) {
 	}
 }
 
-// DRAGON §4.1, "Dynamic weights": every k tokens the relevance moves towards that of question and answer.
+// DRAGON §4.1, "Dynamic weights": every k tokens the relevance moves towards that of question and answer. The paper's own are
+// those of every token, without momentum.
 func TestDRAGON_DynamicWeights_Rescore(t *testing.T) {
 	m := openToy(t, 6, 512)
-	req := Request{Question: bothQuestion, Passages: samplePassages[:3]}
-	d := newDecoder(t, toyConfig(m, "rescore:4,0.25"), req)
-	answer := m.Tokenizer().Encode(" The bakery of Ines", tokenizer.Options{})
-	var want []float64
-	for _, p := range req.Passages {
-		want = append(want, overlap{}.score(req.Question, p))
-	}
-	for i, x := range answer {
-		next(t, d, i, x)
-		if (i+1)%4 == 0 {
-			for j, p := range req.Passages {
-				text := m.Tokenizer().Decode(answer[:i+1])
-				want[j] = 0.25*want[j] + 0.75*overlap{}.score(req.Question+" "+text, p)
+	req := Request{Question: bothQuestion, Passages: samplePassages[:4]}
+	for weights, w := range map[string]struct {
+		every    int
+		momentum float64
+	}{"rescore:4,0.25": {4, .25}, "rescore:1,0": {1, 0}} {
+		d := newDecoder(t, toyConfig(m, weights), req)
+		answer := m.Tokenizer().Encode(" The bakery of Ines", tokenizer.Options{})
+		var first, want []float64
+		for _, p := range req.Passages {
+			want = append(want, overlap{}.score(req.Question, p))
+		}
+		first = slices.Clone(want)
+		for i, x := range answer {
+			next(t, d, i, x)
+			if (i+1)%w.every == 0 {
+				for j, p := range req.Passages {
+					text := m.Tokenizer().Decode(answer[:i+1])
+					want[j] = w.momentum*want[j] + (1-w.momentum)*overlap{}.score(req.Question+" "+text, p)
+				}
+			}
+			for j, w := range softmax(want) {
+				if got := d.documentWeights()[j]; math.Abs(got-w) > 1e-12 {
+					t.Fatalf("%s, after %d tokens: ω̃(%d) = %v, want %v", weights, i+1, j, got, w)
+				}
 			}
 		}
-		for j, w := range softmax(want) {
-			if got := d.documentWeights()[j]; math.Abs(got-w) > 1e-12 {
-				t.Fatalf("after %d tokens: ω̃(%d) = %v, want %v", i+1, j, got, w)
-			}
+		if slices.Equal(want, first) {
+			t.Errorf("%s: the answer changes no relevance, so this shows nothing", weights)
 		}
 	}
 }

@@ -70,6 +70,66 @@ func TestBlocksAreDecidedInOrder(t *testing.T) {
 	})
 }
 
+// llada.cpp §3.3: a guess is visible from the first threshold on and stable from the second on. If none reaches the first, the most
+// confident one becomes visible, so that every step decides something. A visible token may change until it is stable.
+func TestLLaDA_States(t *testing.T) {
+	type step struct {
+		confidences [4]float32
+		want        [4]Status
+	}
+	for i, steps := range [][]step{
+		{{[4]float32{.95, .9, .89, .3}, [4]Status{Stable, Stable, Visible, Invisible}}},
+		{
+			{[4]float32{.2, .69, .5, .1}, [4]Status{Invisible, Visible, Invisible, Invisible}},
+			{[4]float32{.7, .95, .5, .1}, [4]Status{Visible, Stable, Invisible, Invisible}},
+			{[4]float32{.3, .1, .5, .95}, [4]Status{Visible, Stable, Invisible, Stable}},
+		},
+	} {
+		m, err := New(Config{Method: Method{Block: 4, Visible: DefaultVisible, Stable: DefaultStable}, Prompt: []tandem.Token{1}, Length: 4, Mask: 99})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Step(Begin{})
+		before := m.Cells()
+		for n, s := range steps {
+			guesses := make([]Guess, 4)
+			for p := range guesses {
+				guesses[p] = Guess{tandem.Token(10*n + p), s.confidences[p]}
+			}
+			m.Step(Computed{guesses})
+			for p, c := range m.Cells() {
+				token := guesses[p].Token
+				if s.want[p] == Invisible {
+					token = 99
+				} else if before[p].Status == Stable || before[p].Status == Visible && s.confidences[p] < DefaultVisible {
+					token = before[p].Token
+				}
+				if c.Status != s.want[p] || c.Token != token {
+					t.Errorf("case %d, step %d, position %d: %v %d, want %v %d", i, n, p, c.Status, c.Token, s.want[p], token)
+				}
+			}
+			before = m.Cells()
+		}
+	}
+}
+
+// llada.cpp §3.2: the window looks ahead once no more positions than the trigger are open in the block.
+func TestLLaDA_Lookahead(t *testing.T) {
+	for open, end := range map[int]int{DefaultTrigger + 1: 1 + 8, DefaultTrigger: 1 + 24} {
+		m, err := New(Config{Method: Method{Block: 8, Visible: .9, Stable: .9, Trigger: DefaultTrigger}, Prompt: []tandem.Token{1}, Length: 24, Mask: 99,
+			Costs: slices.Repeat([]float64{1}, 64)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Step(Begin{})
+		guesses := slices.Repeat([]Guess{{Token: 5, Confidence: .1}}, open)
+		m.Step(Computed{append(guesses, slices.Repeat([]Guess{{Token: 6, Confidence: .95}}, 8-open)...)})
+		if got := m.dense[len(m.dense)-1].Position + 1; got != end {
+			t.Errorf("with %d open positions the window ends at %d, want %d", open, got, end)
+		}
+	}
+}
+
 // blockwise is block-wise decoding as simply as it can be written: in every step, all of prompt, decided blocks and the
 // current block are computed from nothing.
 func blockwise(t *testing.T, seed uint64, cfg Config) (text []tandem.Token) {

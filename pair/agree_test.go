@@ -2,12 +2,14 @@ package pair_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
 
 	"tandem"
+	"tandem/aggregator"
 	"tandem/pair"
 	"tandem/pair/pairtest"
 	"tandem/scheduler"
@@ -153,6 +155,41 @@ func TestSameTextEverywhere(t *testing.T) {
 	}
 	if handovers < 300 {
 		t.Errorf("only %d hand-overs", handovers)
+	}
+}
+
+// lastAccept is a switch that stays, and keeps the acceptance that it was told.
+type lastAccept struct{ accept [2]float64 }
+
+func (l *lastAccept) Aggregator(now tandem.Side, e scheduler.Estimate, _ scheduler.Moment) tandem.Side {
+	l.accept = e.Accept
+	return now
+}
+
+// DRAGON §5.1: a side's acceptance matters while the other one aggregates. So with γ chosen it is that of the γ which the other
+// would choose: all weight on this side's drafts, where a round trip is long.
+func TestDRAGON_AcceptanceWithTheOthersGamma(t *testing.T) {
+	device := aggregator.Local{Dist: tandem.Dist{IDs: []tandem.Token{1, 2}, Weights: []uint32{tandem.Mass / 4, 3 * tandem.Mass / 4}}}
+	cloud := aggregator.Local{Dist: tandem.Dist{IDs: []tandem.Token{1, 2}, Weights: []uint32{tandem.Mass / 2, tandem.Mass / 2}}, H: tandem.FixedOf(1)}
+	var told lastAccept
+	cfg := pair.Config{Settings: tandem.Settings{Placement: tandem.PlaceGreedy, Coupling: tandem.CouplingSpeculative, Gamma: tandem.AutoGamma,
+		Sampling: tandem.Sampling{Temperature: 1}, Lookahead: 16, MaxTokens: 150}, Switch: &told}
+	w := pairtest.NewLinks(cfg, pairtest.SourceFunc(func(side tandem.Side, _ []tandem.Token) aggregator.Local {
+		return [2]aggregator.Local{device, cloud}[side]
+	}), 1)
+	for s := range w.Ends {
+		w.Ends[s].Delay = pairtest.Every(30 * time.Millisecond)
+		w.Links[s].Delay = 150 * time.Millisecond
+		w.Step(w.Ends[s], pair.Measured{RTT: 300 * time.Millisecond})
+	}
+	w.Open(false, 0)
+	run(t, w, false)
+	rule := cfg.Rule()
+	for side, gamma := range [2]uint32{tandem.Device: tandem.Mass, tandem.Cloud: 0} {
+		rule.Gamma = gamma
+		if want := rule.Acceptance(device, cloud)[side]; math.Abs(told.accept[side]-want) > .01 {
+			t.Errorf("the acceptance of the %v's drafts is %.3f, want %.3f", tandem.Side(side), told.accept[side], want)
+		}
 	}
 }
 

@@ -52,7 +52,7 @@ func (c *askCmd) HelpAll() string {
   edge ask --sample --method drdg-tw --rtt 300ms "When does the harbour museum open?"
   edge ask --sample --method drcg-kv --send-documents "When does the harbour museum open?"
 
-The methods other than tandem are baselines. dragon: the paper's coupling, aggregated on the faster side. crcg: one side alone, with all its passages in one context. drcg-text, drcg-kv: the device fetches the cloud's passages, or also their KV caches, and answers alone. drdg-tw: one round trip per token. drdg-sw: each side writes a whole answer, and the likelier one is taken.
+The methods other than tandem are baselines. dragon: the paper's coupling, aggregated on the side where that should take less time (greedy). crcg: one side alone, with all its passages in one context. drcg-text, drcg-kv: the device fetches the cloud's passages, or also their KV caches, and answers alone. drdg-tw: one round trip per token. drdg-sw: each side writes a whole answer, and the likelier one is taken.
 
 A recording holds distributions, which can reveal something about your documents. Its fields are those of the type Line in the package node.`
 }

@@ -30,6 +30,8 @@ type denoiseFlags struct {
 	Block         int     `help:"Tokens that a diffusion model decides together." default:"32" hidden:""`
 	Visible       float32 `help:"Confidence from which a token is context for others." default:"0.7" hidden:""`
 	Stable        float32 `help:"Confidence from which a token is final." default:"0.9" hidden:""`
+	Trigger       int     `help:"A pass looks ahead into the next block once no more tokens than this are undecided; 0 for never." default:"4" hidden:""`
+	Refresh       int     `help:"Tokens that may still change and that a second path computes again during each pass; 0 for none." default:"2" hidden:""`
 }
 
 // given returns the flags that were given.
@@ -40,6 +42,7 @@ func (f denoiseFlags) given() (given []string) {
 	}{
 		{"--show-denoising", f.ShowDenoising}, {"--denoise", f.Denoise != "full"}, {"--block", f.Block != dllm.DefaultBlock},
 		{"--visible", f.Visible != dllm.DefaultVisible}, {"--stable", f.Stable != dllm.DefaultStable},
+		{"--trigger", f.Trigger != dllm.DefaultTrigger}, {"--refresh", f.Refresh != dllm.DefaultRefresh},
 	} {
 		if x.set {
 			given = append(given, x.name)
@@ -69,11 +72,19 @@ func (f denoiseFlags) technique() (dllm.Method, error) {
 	if m.Visible < m.Stable {
 		m.Visible, m.Stable = f.Visible, f.Stable
 	}
+	if m.Trigger > 0 {
+		m.Trigger = f.Trigger
+	}
+	if m.Refresh > 0 {
+		m.Refresh = f.Refresh
+	}
 	switch {
 	case f.Block < 1 || f.Block > 512:
 		return m, fmt.Errorf("--block %d: want 1 to 512", f.Block)
 	case !(f.Visible > 0 && f.Stable >= f.Visible && f.Stable <= 1):
 		return m, fmt.Errorf("--visible %v and --stable %v: want 0 < visible ≤ stable ≤ 1", f.Visible, f.Stable)
+	case f.Trigger < 0 || f.Trigger > 512 || f.Refresh < 0 || f.Refresh > 512:
+		return m, fmt.Errorf("--trigger %d and --refresh %d: want 0 to 512", f.Trigger, f.Refresh)
 	}
 	return m, nil
 }

@@ -102,6 +102,7 @@ func TestRunRefusesFlagsOfOtherModels(t *testing.T) {
 		{[]string{"--model", file, "--denoise", "slow"}, []string{"--denoise", "fast-dllm"}},
 		{[]string{"--model", file, "--visible", ".95"}, []string{"--visible"}},
 		{[]string{"--model", file, "--block", "0"}, []string{"--block 0"}},
+		{[]string{"--model", file, "--refresh=-1"}, []string{"--refresh -1"}},
 		{[]string{"--show-denoising", "--block", "8"}, []string{"--show-denoising, --block", "diffusion models"}},
 	} {
 		_, stderr, err := h.Run(append(append([]string{"run"}, c.flags...), "Hello")...)
@@ -117,6 +118,23 @@ func TestRunRefusesFlagsOfOtherModels(t *testing.T) {
 	// A prompt that leaves no room for a block.
 	if _, stderr, err := h.Run("run", "--raw", "--model", file, strings.Repeat("ab", 60)); err == nil || !strings.Contains(stderr, "less than a block") {
 		t.Errorf("too long a prompt: %v: %s", err, stderr)
+	}
+}
+
+// Each parameter of llada.cpp can be given, where the method has it.
+func TestTechnique(t *testing.T) {
+	f := denoiseFlags{Denoise: "full", Block: 16, Visible: .6, Stable: .8, Trigger: 2, Refresh: 5}
+	want := dllm.Full()
+	want.Block, want.Visible, want.Stable, want.Trigger, want.Refresh = 16, .6, .8, 2, 5
+	if m, err := f.technique(); err != nil || m != want {
+		t.Errorf("%+v, %v, want %+v", m, err, want)
+	}
+	f.Denoise = "prefix-kv"
+	if m, err := f.technique(); err != nil || m.Trigger != 0 || m.Refresh != 0 || m.Visible <= 1 {
+		t.Errorf("prefix-kv: %+v, %v", m, err)
+	}
+	if given := f.given(); len(given) != 6 {
+		t.Errorf("given %v", given)
 	}
 }
 

@@ -232,6 +232,17 @@ func TestReuseKeepsTheLongestAgreement(t *testing.T) {
 	if e := tree.Child(2, 'e'); e < 0 || tree.Child(e, 'f') < 0 || tree.Child(tree.Child(e, 'f'), 'g') >= 0 {
 		t.Errorf("after 123: %+v", tree.Nodes)
 	}
+	// A draft that reaches the limit stays as it is (sd.npu §5.1: 32).
+	r = &Reuse{Limit: 3}
+	settle(r, "abcdefgh", "xbcxefgx")
+	for _, draft := range []string{"123", "1234"} {
+		tree = NewTree(100, nil)
+		last := tree.Chain(-1, ids(draft), FromPrompt, 9)
+		r.Propose(tree)
+		if tree.Child(last, 'e') >= 0 {
+			t.Errorf("limit 3: %s is extended", draft)
+		}
+	}
 	// Reuse proposes a segment for Life steps, even if none of it occurs in the text.
 	for _, life := range []int{0, 1, 3} {
 		r := &Reuse{Life: life}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // Sizes of a picture, in SVG units.
@@ -251,8 +252,16 @@ func (c *canvas) line(x, y axis, l Line, dash string) {
 	}
 }
 
-// legendWidth is about the width of an entry with its mark.
-func legendWidth(name string) float64 { return 38 + 6.9*float64(len([]rune(name))) }
+// legendWidth is about the width of an entry with its mark. Capitals are wider.
+func legendWidth(name string) float64 {
+	w := 38 + 6.9*float64(len([]rune(name)))
+	for _, r := range name {
+		if unicode.IsUpper(r) {
+			w += 2.4
+		}
+	}
+	return w
+}
 
 func legendRows(lines []Line) int {
 	rows, at := 1, float64(left)

@@ -59,6 +59,13 @@ func TestPlot(t *testing.T) {
 	elements(t, Plot{Log: true, Lines: []Line{{Points: []Point{{X: 1, Y: 0}, {X: 1, Y: 5}, {X: 2, Y: 500}}}}}.SVG())
 }
 
+// A name in capitals, which are wider, has more room in the legend, so that the next mark does not touch it.
+func TestLegendHasRoomForCapitals(t *testing.T) {
+	if small, large := legendWidth("drdg/tw"), legendWidth("DRDG/TW"); large-small < 12 {
+		t.Errorf("%v for small letters, %v for capitals", small, large)
+	}
+}
+
 // No two lines look alike, even where they have the same colour, and the legend shows each as it is drawn.
 func TestLinesDiffer(t *testing.T) {
 	p := Plot{}

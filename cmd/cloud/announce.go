@@ -59,5 +59,9 @@ func (c *serveCmd) announce(a *cli.App, s side, at addresses, cloud *node.Cloud)
 	if c.MaxTokens < defaultTokens {
 		fmt.Fprintf(a.Out, "It takes no part in answers of more than %d tokens (--max-tokens): devices must ask with -n %[1]d or less.\n", c.MaxTokens)
 	}
-	fmt.Fprintln(a.Out, "Pair a device with: cloud pair")
+	how := "cloud pair"
+	if c.Service != "" {
+		how += " --service " + cli.Escape(string(c.Service))
+	}
+	fmt.Fprintln(a.Out, "Pair a device with: "+how)
 }

@@ -137,6 +137,34 @@ func TestServeSaysItsLimits(t *testing.T) {
 	}
 }
 
+// A replica names the folder with which devices pair: "cloud pair" alone would pair them with another key.
+func TestReplicaSaysHowToPair(t *testing.T) {
+	h := clitest.NewHome(t)
+	shared := filepath.Join(h.Dir, "shared")
+	if err := os.Mkdir(shared, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	ctx, end := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer end()
+	cmd := h.Command(ctx, "serve", "--sample", "--listen", "127.0.0.1:0", "--service", shared, "--advertise", "127.0.0.1:4433")
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := ""
+	for in := bufio.NewScanner(out); !strings.HasPrefix(said, "Pair a device") && in.Scan(); {
+		said = in.Text()
+	}
+	end()
+	cmd.Wait()
+	if want := `Pair a device with: cloud pair --service ` + shared; said != want {
+		t.Errorf("%q, want %q", said, want)
+	}
+}
+
 // A cloud that will refuse every question says so at its start.
 func TestServeWarnsOfTooLittleMemory(t *testing.T) {
 	for flags, want := range map[string]bool{"--kv-memory 1": true, "": false} {

@@ -229,6 +229,14 @@ func TestMissingCloudIsRemembered(t *testing.T) {
 	if a := ask("--wait", "60s"); a.LocalOnly || !missed().IsZero() {
 		t.Errorf("it is back: local only %v, missed %v", a.LocalOnly, missed())
 	}
+	c.kill()
+	if ask("--wait", "50ms"); missed().IsZero() {
+		t.Fatal("gone again, and not missed")
+	}
+	c.serve()
+	if _, stderr, err := h.Run("pair", c.code()); err != nil || !missed().IsZero() {
+		t.Errorf("paired again: %v %s, missed %v", err, stderr, missed())
+	}
 }
 
 // An answer names its cloud, and a server tells where the cloud was reached until it is lost.

@@ -156,6 +156,7 @@ func (c *pairCmd) keep(a *cli.App, peers *transport.Peers, peer transport.Peer) 
 	if err := peers.Add(peer); err != nil {
 		return err
 	}
+	reached(a, peer.ID)
 	if a.Globals.JSON {
 		return a.JSON(a.PeerJSON(peer))
 	}
@@ -163,8 +164,19 @@ func (c *pairCmd) keep(a *cli.App, peers *transport.Peers, peer transport.Peer) 
 	return nil
 }
 
+// reached makes the next question wait for a cloud that was missing until now.
+func reached(a *cli.App, id transport.ID) {
+	if a.LoadLink(id).Missed.IsZero() {
+		return
+	}
+	if err := a.SaveMissed(id, time.Time{}); err != nil {
+		a.Log.Info("cannot save that the cloud is back", "error", err)
+	}
+}
+
 // apply gives a cloud that was paired before what the flags ask for, as keep does for a new one.
 func (c *pairCmd) apply(a *cli.App, peers *transport.Peers, known transport.Peer) (err error) {
+	reached(a, known.ID)
 	named := known
 	if c.Name != "" {
 		if named, err = cli.NamePeer(peers, known, c.Name); err != nil {

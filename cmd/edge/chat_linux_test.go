@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tandem/cmd/internal/clitest"
+	"tandem/internal/tinymodel"
 )
 
 // terminal runs a program on a pseudo-terminal.
@@ -157,6 +158,20 @@ func TestAskOnATerminal(t *testing.T) {
 		c = newTerminal(t, h, args)
 		c.wait(":")
 		c.send("\x03", "\nedge: interrupted")
+	}
+}
+
+// A terminal shows what a model from a file is doing until the first token, which may take long.
+func TestModelShowsWhatItDoes(t *testing.T) {
+	h := newHome(t)
+	clitest.Write(t, h.Dir, "own.gguf", string(tinymodel.GGUF(tinymodel.Spec{Arch: "qwen2"})))
+	for _, args := range [][]string{
+		{"ask", "--local-only", "--max-tokens", "4", "--model", "own.gguf", question},
+		{"run", "--raw", "--max-tokens", "4", "--model", "own.gguf", question},
+	} {
+		c := newTerminal(t, h, args...)
+		c.wait("\ropening own.gguf")
+		c.wait("\rreading")
 	}
 }
 

@@ -135,7 +135,14 @@ func finished(r sample.Reason) string {
 // stream continues the prompt. It prints the text as it comes, unless JSON is asked for, and returns it with its tokens.
 func (c *runCmd) stream(a *cli.App, seq *model.Seq, prompt []tandem.Token, sampling sample.Params, spec *specdec.Speculator) (text string, answer []tandem.Token, stats sample.Stats, err error) {
 	pieces, filter := seq.Model().Tokenizer().Stream(), sample.NewStopFilter(c.Stop)
+	if c.Model != "" { // which may take long
+		a.Progress("reading")
+		defer a.Clear()
+	}
 	show := func(piece string) {
+		if piece != "" && text == "" {
+			a.Clear()
+		}
 		text += piece
 		if !a.Globals.JSON {
 			fmt.Fprint(a.Out, cli.StripControls(piece))

@@ -213,9 +213,15 @@ func (s *session) ask(ctx context.Context, q node.Question, show bool) (node.Ans
 		text := cli.StripControls(t.Text)
 		if !begun {
 			text = strings.TrimLeft(text, " \n")
-			begun = text != ""
+			if begun = text != ""; begun {
+				a.Clear()
+			}
 		}
 		fmt.Fprint(a.Out, a.Tint(t.By, text))
+	}
+	if s.flags.Model != "" { // which may take long
+		a.Progress("reading")
+		defer a.Clear()
 	}
 	var answer node.Answer
 	if s.denoises() {

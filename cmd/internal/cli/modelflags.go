@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"path/filepath"
 
 	"tandem/model"
 	"tandem/model/gguf"
@@ -50,6 +51,8 @@ func (f ModelFlags) OpenWithDevice(a *App) (*model.Model, *phone.Device, error) 
 		if err := a.intact(path, most); err != nil {
 			return nil, nil, err
 		}
+		a.Progress("opening %s", filepath.Base(path))
+		defer a.Clear()
 	}
 	m, d, err := f.open(path)
 	if format := (*gguf.FormatError)(nil); errors.As(err, &format) && format.Offset == 0 {

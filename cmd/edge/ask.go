@@ -39,7 +39,7 @@ func (c *askCmd) Help() string {
   edge ask --local-only "Where do I keep the spare key?"
   edge ask --json "What did we decide?" | jq .answer
   edge ask -q --fail-unknown "Who owns the marina?" || echo "Nobody knows."
-  edge ask --model qwen2.5-0.5b-instruct-q4_k_m "What did we decide?"        after: edge models pull qwen2.5:0.5b
+  edge ask --model qwen2.5:0.5b "What did we decide?"   after: edge models pull qwen2.5:0.5b
 
 On a terminal, colours show which side drafted each token: device, cloud, both or neither.`
 }

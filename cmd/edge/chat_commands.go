@@ -31,7 +31,7 @@ func chatCommands() []chatCommand {
 		{[]string{"help", "?"}, "", "list these commands", (*conversation).help},
 		{[]string{"clear", "new"}, "", "start a new conversation", (*conversation).clear},
 		{[]string{"docs"}, "", "list the documents of this device", (*conversation).documents},
-		{[]string{"sources"}, "", "show the sources of the last answer with their shares, and what it cost", (*conversation).lastSources},
+		{[]string{"sources"}, "", "show the sources of the last answer, and what it cost", (*conversation).lastSources},
 		{[]string{"seed"}, "[N]", "show the seed, or set it; -1 draws a new one", (*conversation).seed},
 		{[]string{"placement"}, "[NAME]", "show where drafts become tokens, or set it", (*conversation).placement},
 		{[]string{"save"}, "FILE", "write the conversation to a new file, as Markdown", (*conversation).save},

@@ -53,6 +53,29 @@ func TestProgramCommands(t *testing.T) {
 	}
 }
 
+// The help of a command has the defaults that a placeholder hides, and other names of commands only where these are listed.
+func TestHelpOfCommands(t *testing.T) {
+	h := newHome(t)
+	for args, want := range map[string]string{
+		"ask":               "doctor lists them. Default: native.",
+		"run":               "Measured costs of passes limit the guesses. Default: auto.",
+		"netem":             "Default: 127.0.0.1:4434. --delay",
+		"models":            "models rm (remove, delete) Remove",
+		"models rm":         "Usage: edge models rm <name> ... [flags]",
+		"models adapt list": "Examples: edge models adapt list",
+		"config":            "Commands: config view",
+	} {
+		stdout, stderr, err := h.Run(append(strings.Fields(args), "--help")...)
+		if err != nil || !strings.Contains(strings.Join(strings.Fields(stdout), " "), want) {
+			t.Errorf("edge %s --help: %v, no %q in %s%s", args, err, want, stdout, stderr)
+		}
+		_, last, _ := strings.Cut(stdout, "Every command also takes ")
+		if line, _, _ := strings.Cut(last, "\n"); len("Every command also takes ")+len(line) > 80 {
+			t.Errorf("edge %s --help: a line of more than 80 columns: %s", args, line)
+		}
+	}
+}
+
 // With --json every command prints an object, with keys in small letters.
 func TestObjects(t *testing.T) {
 	h := newHome(t)

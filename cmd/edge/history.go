@@ -46,7 +46,7 @@ type historyList struct{}
 func (c *historyList) Help() string {
 	return `Examples:
   edge history list
-  edge --json history list
+  edge history list --json
 
 With the drafter history (--draft auto,history), "edge ask", "edge chat" and "edge serve" keep answers and draft from them; "edge run" also keeps prompts. Both are kept as tokens, in at most 1 MB per vocabulary. Without that drafter nothing is kept. "edge chat" keeps questions, for its arrow keys and Ctrl-R, except with --no-history.`
 }

@@ -325,6 +325,12 @@ func (c *adaptAdd) Run(a *App) error {
 
 type adaptList struct{}
 
+func (c *adaptList) Help() string {
+	return `Examples:
+  ${program} models adapt list
+  ${program} models adapt list --json | jq -r '.adapters[].name'`
+}
+
 func (c *adaptList) Run(a *App) error {
 	dir, err := a.adaptersDir()
 	if err != nil {
@@ -416,6 +422,11 @@ func (c *adaptShow) Run(a *App) error {
 
 type adaptRm struct {
 	Names []string `arg:"" name:"name" help:"Names, as models adapt list shows them." placeholder:"NAME"`
+}
+
+func (c *adaptRm) Help() string {
+	return `Example:
+  ${program} models adapt rm polite`
 }
 
 func (c *adaptRm) Run(a *App) error {

@@ -11,7 +11,20 @@ import (
 // helpOptions lay out the help. The names of environment variables follow from those of the flags and are left out.
 var helpOptions = kong.HelpOptions{
 	Compact: true, NoExpandSubcommands: true, WrapUpperBound: 100,
-	ValueFormatter: spaced,
+	ValueFormatter: described,
+}
+
+// described returns the help of a value, with the default where kong shows another text in its place.
+func described(v *kong.Value) string {
+	help := spaced(v)
+	if v.Flag == nil || v.Flag.PlaceHolder == "" || strings.Contains(help, "Default:") {
+		return help
+	}
+	switch v.Default {
+	case "", "0", "0s":
+		return help
+	}
+	return help + " Default: " + v.Default + "."
 }
 
 // spaced returns the help of a value, with spaces between the words that it can be.
@@ -37,6 +50,7 @@ func (helpAll) BeforeReset(ctx *kong.Context) error {
 			command.Detail += "\n\n" + c.HelpAll()
 		}
 		nameProgram(ctx, command)
+		plainly(command)
 	}
 	if err := kong.DefaultHelpPrinter(helpOptions, ctx); err != nil {
 		return err
@@ -48,6 +62,21 @@ func (helpAll) BeforeReset(ctx *kong.Context) error {
 // nameProgram puts the program's name into the help of a command that several programs have, instead of ${program}.
 func nameProgram(ctx *kong.Context, command *kong.Node) {
 	command.Detail = strings.ReplaceAll(command.Detail, "${program}", ctx.Model.Name)
+}
+
+// plainly leaves the other names of a command out of its usage line, where they look like arguments, and the heading of the
+// program's commands off its own.
+func plainly(command *kong.Node) {
+	command.Aliases = nil
+	for n := command; n != nil; n = n.Parent { // a command without a heading takes that of the one above it
+		n.Group = nil
+	}
+	for _, child := range command.Children {
+		child.Group = nil
+		if len(child.Aliases) > 0 {
+			child.Aliases = []string{strings.Join(child.Aliases, ", ")}
+		}
+	}
 }
 
 // leftOut returns the flags that a command's method HelpLeavesOut() []string names, if it has one.
@@ -75,12 +104,13 @@ func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
 	}
 	if command != nil {
 		nameProgram(ctx, command)
+		plainly(command)
 	}
 	options.ValueFormatter = helpOptions.ValueFormatter
 	if err := kong.DefaultHelpPrinter(options, ctx); err != nil || options.Summary || command == nil {
 		return err
 	}
-	text := fmt.Sprintf("\nEvery command also takes %s: see %s --help.\n", strings.Join(program, ", "), ctx.Model.Name)
+	text := fmt.Sprintf("\nEvery command also takes %s:\nsee %s --help.\n", strings.Join(program, ", "), ctx.Model.Name)
 	if hidden > 0 {
 		text += fmt.Sprintf("%d more flags, for experiments: %s --help-all\n", hidden, command.FullPath())
 	}

@@ -144,7 +144,7 @@ func (p *page) options(node *kong.Node) {
 		if f.Short != 0 && !strings.HasPrefix(name, "-"+string(f.Short)) {
 			name = "-" + string(f.Short) + ", " + name
 		}
-		p.item(name, spaced(f.Value))
+		p.item(name, described(f.Value))
 	}
 }
 

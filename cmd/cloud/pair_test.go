@@ -127,7 +127,7 @@ func TestPairPrefers(t *testing.T) {
 	shared := []string{"serve", "--service", home.Dir, "--listen", "127.0.0.1:0"}
 	for want, command := range map[string][]string{
 		"nobody called":       {"pair", "--prefer", "nokia", "--priority", "high"},
-		"must be one of":      {"pair", "--prefer", "pixel", "--priority", "urgent"},
+		"want one of low":     {"pair", "--prefer", "pixel", "--priority", "urgent"},
 		"--prefer":            {"pair", "--priority", "high"},
 		"no replica of":       {"pair", "--service", home.Dir},
 		"there is no folder":  {"pair", "--service", filepath.Join(home.Dir, "none")},

@@ -30,10 +30,24 @@ var elsewhere = map[string]string{
 
 var unknownFlag = regexp.MustCompile(`^unknown flag --([^\s,]+)`)
 
+var notOneOf = regexp.MustCompile(`(?s)^(--\S+) must be one of (".*") but got (.*)$`)
+
+// plainWants words what is wrong with a value as a mapper does.
+func plainWants(text string) string {
+	if m := notOneOf.FindStringSubmatch(text); m != nil {
+		names := strings.Trim(strings.ReplaceAll(m[2], `","`, ", "), `", `)
+		return fmt.Sprintf("%s: want one of %s, but got %s", m[1], names, m[3])
+	}
+	if flag, ok := strings.CutSuffix(text, `: missing value, expecting "<arg>,..."`); ok {
+		return flag + ": want a value, but got nothing"
+	}
+	return text
+}
+
 // helpful returns what an error about a command line says, in the program's words and with what kong leaves out.
 func helpful(err error) string {
 	text := strings.Replace(err.Error(), "(from envar ", "(from the environment variable ", 1)
-	text = nearOnly(strings.Replace(text, `must be one of "",`, "must be one of ", 1))
+	text = nearOnly(plainWants(text))
 	var parse *kong.ParseError
 	if !errors.As(err, &parse) || parse.Context == nil {
 		return text

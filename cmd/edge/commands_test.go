@@ -61,6 +61,8 @@ func TestHelpOfCommands(t *testing.T) {
 		"run":               "Measured costs of passes limit the guesses. Default: auto.",
 		"netem":             "Default: 127.0.0.1:4434. --delay",
 		"models":            "models rm (remove, delete) Remove",
+		"index":             "Examples: edge index add",
+		"history":           "Examples: edge history list",
 		"models rm":         "Usage: edge models rm <name> ... [flags]",
 		"models adapt list": "Examples: edge models adapt list",
 		"config":            "Commands: config view",

@@ -19,6 +19,12 @@ type historyCmd struct {
 	Clear historyClear `cmd:"" help:"Delete all of it."`
 }
 
+func (*historyCmd) Help() string {
+	return `Examples:
+  edge history list
+  edge history clear`
+}
+
 // historyDir returns the folder of this user's histories.
 func historyDir(a *cli.App) (string, error) {
 	dirs, err := a.Dirs()

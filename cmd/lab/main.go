@@ -44,7 +44,12 @@ type grammar struct {
 	Report reportCmd `cmd:"" group:"Results:" help:"Put the results of a folder on one page."`
 }
 
-const description = `Experiments with Tandem. Most need nothing but this program: they use the built-in model, sample documents and simulated networks.`
+const description = `Experiments with Tandem. Most need nothing but this program: they use the built-in model, sample documents and simulated networks.
+
+Examples:
+  lab samples
+  lab latency --simulate
+  lab engine`
 
 func main() {
 	var g grammar

@@ -19,9 +19,10 @@ import (
 type modelsDepth struct{}
 
 func (*modelsDepth) Help() string {
-	return `Makes a model of random weights with 2 layers and one with 24 for each architecture that writes text, in F32, and compares its logits with those of llama.cpp (TANDEM_LLAMA_PATH). It also prints how far llama.cpp is from itself without flash attention. The table stands in docs/engine.md.
+	return `Example:
+  lab models depth
 
-  lab models depth`
+Makes a model of random weights with 2 layers and one with 24 for each architecture that writes text, in F32, and compares its logits with those of llama.cpp (TANDEM_LLAMA_PATH). It also prints how far llama.cpp is from itself without flash attention. The table stands in docs/engine.md.`
 }
 
 func (c *modelsDepth) Run(a *cli.App) error {

@@ -22,10 +22,11 @@ type modelsSpeed struct {
 }
 
 func (*modelsSpeed) Help() string {
-	return `Makes a model of random weights in the shape of a published one for each architecture, as Q4_K_M and as Q8_0, and measures its speed and that of llama.cpp (TANDEM_LLAMA_PATH) with one thread, by the processor's time. A model is deleted before the next is made. The table stands in docs/engine.md.
-
+	return `Examples:
   lab models speed
-  lab models speed qwen3-0.6b --runs 5`
+  lab models speed qwen3-0.6b --runs 5
+
+Makes a model of random weights in the shape of a published one for each architecture, as Q4_K_M and as Q8_0, and measures its speed and that of llama.cpp (TANDEM_LLAMA_PATH) with one thread, by the processor's time. A model is deleted before the next is made. The table stands in docs/engine.md.`
 }
 
 const shapesHead = `## Models of real shapes

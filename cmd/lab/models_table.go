@@ -19,7 +19,10 @@ import (
 type modelsTable struct{}
 
 func (*modelsTable) Help() string {
-	return `Makes a small model of random weights for each architecture and type, opens it on the devices here and compares its logits with llama.cpp's, if those libraries are here (TANDEM_LLAMA_PATH). It prints what stands in docs/models.md from the heading "Tables" on.`
+	return `Example:
+  lab models table
+
+Makes a small model of random weights for each architecture and type, opens it on the devices here and compares its logits with llama.cpp's, if those libraries are here (TANDEM_LLAMA_PATH). It prints what stands in docs/models.md from the heading "Tables" on.`
 }
 
 const tableHead = `## Tables

@@ -8,3 +8,9 @@ type npuCmd struct {
 	Answers    npuAnswers    `cmd:"" help:"Answers by a simulated phone's whole path: sd.npu's Table 3, CoordGen's Figures 2, 6 and 10 to 13."`
 	Figures    npuFigures    `cmd:"" help:"A phone's NPU, simulated: switching graphs, little memory, published figures."`
 }
+
+func (*npuCmd) Help() string {
+	return `Examples:
+  lab npu plan
+  lab npu figures`
+}

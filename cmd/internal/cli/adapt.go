@@ -192,6 +192,13 @@ type adaptCmd struct {
 	Rm   adaptRm   `cmd:"" aliases:"remove,delete" help:"Remove adapters."`
 }
 
+func (*adaptCmd) Help() string {
+	return `Examples:
+  ${program} models adapt add polite.gguf --model qwen2.5-0.5b-instruct-q4_k_m
+  ${program} models adapt list
+  ${program} models adapt rm polite`
+}
+
 // adapterRow describes an adapter.
 type adapterRow struct {
 	Name       string   `json:"name"`

@@ -17,6 +17,12 @@ type configCmd struct {
 	View configView `cmd:"" default:"1" help:"List the settings that are set, and where each is set."`
 }
 
+func (*configCmd) Help() string {
+	return `Examples:
+  ${program} config
+  ${program} config view --all`
+}
+
 type configView struct {
 	All bool `help:"Also list the settings that have their default value." env:"-"`
 }

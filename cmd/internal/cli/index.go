@@ -28,6 +28,13 @@ type IndexCmd struct {
 	Rebuild indexRebuild `cmd:"" help:"Rebuild a damaged index from the files that were added."`
 }
 
+func (*IndexCmd) Help() string {
+	return `Examples:
+  ${program} index add ~/Documents/notes
+  ${program} index list
+  ${program} index remove ~/Documents/notes/old.md`
+}
+
 type indexAdd struct {
 	Paths []string `arg:"" optional:"" help:"Files or folders (text, Markdown, HTML, PDF, DOCX, ODT, RTF, EPUB, XLSX, CSV, mail, calendars, contacts). Default: update what is indexed." type:"path"`
 	PassageFlags

@@ -29,6 +29,13 @@ type ModelsCmd struct {
 	Adapt    adaptCmd       `cmd:"" help:"Add, list, describe and remove adapters (LoRA) of models."`
 }
 
+func (*ModelsCmd) Help() string {
+	return `Examples:
+  ${program} models pull qwen2.5:0.5b
+  ${program} models list
+  ${program} models rm qwen2.5:0.5b`
+}
+
 // ModelAliases are short names of the most used commands of ModelsCmd.
 type ModelAliases struct {
 	List modelsList `cmd:"" group:"Shortcuts for models:" help:"Short for \"models list\"."`

@@ -17,6 +17,7 @@ import (
 
 	"tandem/cmd/internal/clitest"
 	"tandem/internal/tinymodel"
+	"tandem/transport"
 )
 
 // terminal runs a program on a pseudo-terminal.
@@ -173,6 +174,22 @@ func TestModelShowsWhatItDoes(t *testing.T) {
 		c.wait("\ropening own.gguf")
 		c.wait("\rreading")
 	}
+}
+
+// A terminal shows which cloud is asked, since one that is away is given ten seconds.
+func TestDoctorShowsWhomItAsks(t *testing.T) {
+	h := newHome(t)
+	id, err := transport.Ephemeral()
+	if err != nil {
+		t.Fatal(err)
+	}
+	peers := transport.OpenPeers(filepath.Join(h.Dir, ".config", "tandem", "edge", "peers"))
+	if err := peers.Add(transport.Peer{ID: id.ID, Name: "cellar", Addrs: []string{freeAddress(t)}}); err != nil {
+		t.Fatal(err)
+	}
+	c := newTerminal(t, h, "doctor")
+	c.wait("\rasking cellar")
+	c.wait("broken  cloud")
 }
 
 // What is typed before the prompt, such as during an answer, is not lost.

@@ -49,6 +49,8 @@ func (c *doctorCmd) profile(a *cli.App) []cli.Check {
 	p, known := a.LoadProfile(m, c.Threads)
 	limit := profileDocuments * m.Config().Context
 	if c.Profile {
+		a.Progress("measuring the decoding delays")
+		defer a.Clear()
 		settings := tandem.Settings{
 			Nucleus: decoder.DefaultTopP, Support: decoder.DefaultMaxSupport, Documents: profileDocuments,
 		}
@@ -151,6 +153,8 @@ func tryCloud(a *cli.App, p transport.Peer, cfg transport.ClientConfig) cli.Chec
 	if len(addresses) == 0 {
 		return cli.Check{Name: "cloud", State: cli.Broken, Detail: cli.Escape(p.Name) + " has no address", Hint: pairAgain}
 	}
+	a.Progress("asking %s", p.Name)
+	defer a.Clear()
 	ctx, cancel := context.WithTimeout(a, tryWithin)
 	defer cancel()
 	conn, address, err := transport.DialAny(ctx, addresses, func(ctx context.Context, address string) (*transport.Conn, error) {

@@ -230,6 +230,8 @@ func (f answerFlags) check() error {
 		return fmt.Errorf("--switching %s: not known, use one of %s", f.phoneFlags.Switching, strings.Join(strategies(), ", "))
 	case f.phoneFlags.Switching != "" && f.SoC == "":
 		return fmt.Errorf("--switching %s: it is for a simulated phone: add --soc CHIP, or leave it out", f.phoneFlags.Switching)
+	case f.phoneFlags.Switching != "" && f.Memory > 0:
+		return errors.New("--switching and --npu-memory: staged weights are no part of a graph that is switched, so leave one out")
 	case f.RequireCloud && (f.LocalOnly || f.Side == "device"):
 		return errors.New("--require-cloud and --local-only or --side device: leave one out")
 	case f.Side == "cloud" && f.LocalOnly:

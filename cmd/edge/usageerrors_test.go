@@ -40,6 +40,7 @@ func TestHelpfulErrors(t *testing.T) {
 		{[]string{"ind"}, "unexpected argument ind, did you mean \"index\"?\n"},
 		{[]string{"ask", "--placement", "moon", "x"}, `--placement: want one of auto, mirror, device, cloud, greedy, sync, but got "moon"`},
 		{[]string{"rewrite", "--tone", "rude", "x"}, `--tone: want one of neutral, polite, formal, jovial, but got "rude"`},
+		{[]string{"ask", "--soc", "sm8750", "--switching", "greedy", "--npu-memory", "4", "x"}, "--switching and --npu-memory: staged weights"},
 		{[]string{"serve", "--cors"}, "--cors: want a value, but got nothing"},
 		{[]string{"models"}, `"rm", "quantize", "convert", "adapt"`},
 		{[]string{"index", "show", "A", "B"}, "unexpected argument B: usage: edge index show <path>"},

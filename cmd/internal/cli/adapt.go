@@ -355,7 +355,7 @@ func (c *adaptList) Run(a *App) error {
 	if a.Globals.JSON {
 		return a.JSON(map[string]any{"adapters": rows, "folder": dir})
 	}
-	t := Table{Header: []string{"NAME", "ARCHITECTURE", "RANKS", "SIZE", "MODEL"}}
+	t := Table{Header: []string{"NAME", "ARCHITECTURE", "FACTORS", "SIZE", "MODEL"}}
 	for _, r := range rows {
 		if r.Error != "" {
 			t.Add(r.Name, "", "", Bytes(r.Size), r.Error)

@@ -86,7 +86,7 @@ func (m *Machine) chooseExtra(d *Decode, step tandem.Step, prefix tandem.Prefix)
 	if m.cfg.MaxTokens > 0 {
 		room = min(room, m.cfg.MaxTokens-int(step)-1)
 	}
-	drafts := m.drafts(step, prefix)
+	drafts := m.peerDrafts(step, prefix)
 	most := max(m.cfg.PassPlaces, m.cfg.PassRows)
 	left := most
 	if m.cfg.PassRows > m.cfg.PassPlaces { // guesses may need up to half of the rows, the more the more often they are right
@@ -113,8 +113,8 @@ func (m *Machine) chooseExtra(d *Decode, step tandem.Step, prefix tandem.Prefix)
 	return hedged
 }
 
-// drafts returns the tokens that the other side has drafted from a step on, after prefix, up to the end of the answer.
-func (m *Machine) drafts(step tandem.Step, prefix tandem.Prefix) (tokens []tandem.Token) {
+// peerDrafts returns the tokens that the other side has drafted from a step on, after prefix, up to the end of the answer.
+func (m *Machine) peerDrafts(step tandem.Step, prefix tandem.Prefix) (tokens []tandem.Token) {
 	for i := int(step - m.front()); ; i++ {
 		d, ok := m.peer.At(i)
 		if !ok || d.Prefix != prefix || !m.inVocab(d.Token) || slices.Contains(m.cfg.Stop, d.Token) {

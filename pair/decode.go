@@ -67,8 +67,8 @@ func (m *Machine) Slack() time.Duration {
 	if m.state != together || lead <= 0 {
 		return 0
 	}
-	each := m.greedy.decode[m.cfg.Self.Other()].Value * float64(time.Second)
-	return max(0, time.Duration(float64(lead)*each)-m.greedy.rtt)
+	each := m.estimates.decode[m.cfg.Self.Other()].Value * float64(time.Second)
+	return max(0, time.Duration(float64(lead)*each)-m.estimates.rtt)
 }
 
 func commonPrefix(a, b []tandem.Token) int {
@@ -103,17 +103,17 @@ func (m *Machine) decoded(e Decoded) {
 }
 
 // draftKnown makes drafts from the distributions that are already known, and reports whether it made any.
-func (m *Machine) draftKnown() (any bool) {
+func (m *Machine) draftKnown() (made bool) {
 	for {
 		step, prefix, ok := m.next()
 		if !ok {
-			return any
+			return made
 		}
 		k, ok := m.ahead.dists[prefix]
 		if !ok || k.step != step {
-			return any
+			return made
 		}
-		any = true
+		made = true
 		delete(m.ahead.dists, prefix)
 		d := tandem.Draft{
 			Epoch:   m.epoch,
@@ -131,7 +131,7 @@ func (m *Machine) draftKnown() (any bool) {
 		if k.purpose != forNext {
 			m.stats.Ahead++
 		}
-		m.greedy.decoded(d, m.cfg.Self)
+		m.estimates.decoded(d, m.cfg.Self)
 		m.send(d)
 	}
 }

@@ -2,57 +2,27 @@ package pair
 
 import (
 	"math"
-	"time"
 
 	"tandem"
 	"tandem/profiler"
 	"tandem/scheduler"
 )
 
-// averageWindow is how many steps the estimates for greedy scheduling remember.
-const averageWindow = 16
-
-// prior is the acceptance rate to begin with. It weighs as much as 6 steps, so that the first rejection does not count
-// for too much.
-var prior = profiler.Average{Value: 0.8, Count: 6}
-
-// greedy is what a machine knows for the placement greedy. Only the side that aggregates sees both distributions of a
-// step, so the acceptance averages travel with the hand-over. Decoding delays ride on drafts, which go both ways.
+// greedy is what only the placement greedy needs to know.
 type greedy struct {
 	aggregator tandem.Side      // who aggregates
 	pending    *tandem.Handover // to this side, while targets before its step are still on their way
-	rtt        time.Duration
-	decode     [2]profiler.Average // seconds
-	accept     [2]profiler.Average
 }
 
 // begin starts an epoch: the device aggregates first.
-func (g *greedy) begin() { g.aggregator, g.pending = tandem.Device, nil }
-
-// decoded records how long a draft of side took. A draft whose distribution was already known (Stats.Ahead) took no
-// pass, so its time is ignored.
-func (g *greedy) decoded(d tandem.Draft, side tandem.Side) {
-	if d.Decode > 0 {
-		g.decode[side].Observe(min(d.Decode, time.Minute).Seconds(), averageWindow)
-	}
-}
-
-// estimate is what the scheduler decides by.
-func (g *greedy) estimate() scheduler.Estimate {
-	e := scheduler.Estimate{RTT: g.rtt}
-	for s := range e.Decode {
-		e.Decode[s] = time.Duration(g.decode[s].Value * float64(time.Second))
-		e.Accept[s] = g.accept[s].Value
-	}
-	return e
-}
+func (g *greedy) begin() { *g = greedy{aggregator: tandem.Device} }
 
 // gamma is the γ with which side aggregates.
 func (m *Machine) gamma(side tandem.Side) uint32 {
 	if m.cfg.Gamma != tandem.AutoGamma {
 		return m.cfg.Gamma
 	}
-	best := scheduler.Gamma(side, m.greedy.estimate())
+	best := scheduler.Gamma(side, m.estimates.now())
 	return m.rule.ChooseGamma(best, m.aggregates(tandem.Device) && m.aggregates(tandem.Cloud))
 }
 
@@ -67,12 +37,12 @@ func (m *Machine) schedule(drafts [2]tandem.Draft, by tandem.By) {
 		rule := m.rule
 		rule.Gamma = m.gamma(s.Other())
 		a := rule.Acceptance(localOf(drafts[tandem.Device]), localOf(drafts[tandem.Cloud]))
-		m.greedy.accept[s].Observe(a[s], averageWindow)
+		m.estimates.accept[s].Observe(a[s], averageWindow)
 	}
 	moment := scheduler.Moment{Step: m.front(), By: by}
 	_, moment.Ready[m.cfg.Self] = m.own.Front()
 	_, moment.Ready[m.cfg.Self.Other()] = m.peer.Front()
-	to := m.cfg.Switch.Aggregator(m.cfg.Self, m.greedy.estimate(), moment)
+	to := m.cfg.Switch.Aggregator(m.cfg.Self, m.estimates.now(), moment)
 	if to == m.cfg.Self {
 		return
 	}
@@ -80,7 +50,7 @@ func (m *Machine) schedule(drafts [2]tandem.Draft, by tandem.By) {
 	m.stats.Handovers++
 	m.do(SendHandover{tandem.Handover{
 		Epoch: m.epoch, Step: m.front(), Prefix: m.prefix, Versions: m.versions(),
-		Accept: [2]float64{m.greedy.accept[0].Value, m.greedy.accept[1].Value},
+		Accept: [2]float64{m.estimates.accept[0].Value, m.estimates.accept[1].Value},
 	}})
 	m.note(NoteHandover, to, m.front())
 }
@@ -124,7 +94,7 @@ func (m *Machine) takeOver() {
 	m.greedy.aggregator = m.cfg.Self
 	m.stats.Takeovers++
 	for s := range h.Accept {
-		m.greedy.accept[s] = profiler.Average{Value: h.Accept[s], Count: averageWindow}
+		m.estimates.accept[s] = profiler.Average{Value: h.Accept[s], Count: averageWindow}
 	}
 	m.note(NoteHandover, m.cfg.Self, m.front())
 }

@@ -50,7 +50,8 @@ type Machine struct {
 	running decode         // the Decode in progress, if its ID is not 0
 	lastID  uint64
 
-	greedy greedy
+	estimates estimates
+	greedy    greedy
 
 	ahead  ahead
 	hedges *queue.Hedges // of the other side
@@ -92,16 +93,16 @@ func New(cfg Config) *Machine {
 	// The other side's targets reach at most as far as our drafts, and its drafts reach one lookahead further.
 	window := 2 * cfg.Lookahead
 	return &Machine{
-		cfg:     cfg,
-		rule:    cfg.Rule(),
-		prefix:  tandem.NoPrefix,
-		own:     queue.NewDrafts(window),
-		peer:    queue.NewDrafts(window),
-		targets: queue.NewTargets(window),
-		early:   queue.NewEarly(window),
-		hedges:  queue.NewHedges(window * tandem.MaxPassPlaces),
-		ahead:   ahead{PassPlanner: cfg.Past},
-		greedy:  greedy{accept: [2]profiler.Average{prior, prior}},
+		cfg:       cfg,
+		rule:      cfg.Rule(),
+		prefix:    tandem.NoPrefix,
+		own:       queue.NewDrafts(window),
+		peer:      queue.NewDrafts(window),
+		targets:   queue.NewTargets(window),
+		early:     queue.NewEarly(window),
+		hedges:    queue.NewHedges(window * tandem.MaxPassPlaces),
+		ahead:     ahead{PassPlanner: cfg.Past},
+		estimates: estimates{accept: [2]profiler.Average{prior, prior}},
 	}
 }
 
@@ -124,8 +125,8 @@ func (m *Machine) Step(events ...Event) []Action {
 	m.out = nil
 	for _, e := range events {
 		if m.state != done || m.revives(e) {
-			m.take(e)
-			for m.advance(); m.draftKnown(); m.advance() {
+			m.handle(e)
+			for m.advance(); m.draftKnown(); m.advance() { // a draft may bring a target, and a target room for a draft
 			}
 		}
 	}
@@ -133,8 +134,8 @@ func (m *Machine) Step(events ...Event) []Action {
 	return m.out
 }
 
-// take handles an event.
-func (m *Machine) take(e Event) {
+// handle handles an event.
+func (m *Machine) handle(e Event) {
 	switch e := e.(type) {
 	case Start:
 		m.start(e)
@@ -153,7 +154,7 @@ func (m *Machine) take(e Event) {
 	case PeerHandover:
 		m.peerHandover(e.Handover)
 	case Measured:
-		m.greedy.rtt = max(e.RTT, 0)
+		m.estimates.rtt = max(e.RTT, 0)
 	case PeerReady:
 		m.peerReady()
 	case PeerLost:
@@ -334,7 +335,7 @@ func (m *Machine) peerDraft(d tandem.Draft) {
 	case m.state == together:
 		switch m.peer.Push(d) {
 		case queue.Queued:
-			m.greedy.decoded(d, m.cfg.Self.Other())
+			m.estimates.decoded(d, m.cfg.Self.Other())
 		case queue.Far:
 			m.drop(d.Step)
 		}
@@ -421,7 +422,7 @@ func (m *Machine) aggregate() bool {
 	if !m.aggregates(m.cfg.Self.Other()) {
 		m.do(SendTarget{t})
 	}
-	m.count(by)
+	m.countTarget(by)
 	m.observeTarget(own, t)
 	m.settle(t)
 	m.schedule(drafts, by)
@@ -448,13 +449,14 @@ func (m *Machine) follow() bool {
 		m.diverged()
 		return true
 	}
-	m.count(t.By)
+	m.countTarget(t.By)
 	m.observeTarget(own, t)
 	m.settle(t)
 	return true
 }
 
-func (m *Machine) count(by tandem.By) {
+// countTarget counts the target of the front step by whose draft it is.
+func (m *Machine) countTarget(by tandem.By) {
 	m.stats.Together++
 	for s := tandem.Device; s <= tandem.Cloud; s++ {
 		if by.Has(s) {

@@ -9,15 +9,15 @@ import (
 
 // The scheduler sees how long a pass takes, whatever drafts come without one.
 func TestDraftsWithoutAPass(t *testing.T) {
-	var g greedy
+	var e estimates
 	for i := range 40 {
 		d := tandem.Draft{Decode: 30 * time.Millisecond}
 		if i%4 > 0 {
 			d.Decode = 0
 		}
-		g.decoded(d, tandem.Cloud)
+		e.decoded(d, tandem.Cloud)
 	}
-	if got := g.estimate().Decode[tandem.Cloud]; (got - 30*time.Millisecond).Abs() > time.Microsecond {
+	if got := e.now().Decode[tandem.Cloud]; (got - 30*time.Millisecond).Abs() > time.Microsecond {
 		t.Errorf("a pass takes %v, want 30ms", got)
 	}
 }

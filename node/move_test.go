@@ -55,12 +55,12 @@ func newStreet(t *testing.T) *street {
 		t.Fatal(err)
 	}
 	s.router = newRouter(t, s.relay.Addr())
-	sessions := transport.OpenSessions(t.TempDir())
+	tickets := transport.OpenTickets(t.TempDir())
 	s.device = &Device{Local: s.reader, Patience: Patience{Join: time.Minute, Silent: 3 * time.Second, Slow: time.Minute}, Log: slog.New(slog.DiscardHandler)}
 	s.device.Cloud = NewRemoteCloud(func(ctx context.Context, _ string) (*transport.Conn, error) {
 		s.dials++
 		return transport.Dial(ctx, s.router.front.LocalAddr().String(), transport.ClientConfig{
-			Identity: deviceID, Peer: s.identity.ID, Sessions: sessions, Eager: true,
+			Identity: deviceID, Peer: s.identity.ID, Tickets: tickets, Eager: true,
 			Hello: s.reader.Hello(tandem.Device, "test", "phone"), Log: s.device.Log,
 		})
 	}, 0, "the cloud")

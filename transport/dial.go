@@ -33,7 +33,7 @@ type ClientConfig struct {
 	Peer     ID    // the only key that is accepted at the other end
 	Hello    Hello // Version is filled in
 	Limits   Limits
-	Sessions *Sessions // tickets that save a round trip; nil for none
+	Tickets *Tickets // that save a round trip; nil for none
 	// Eager saves the round trip of the hellos: Dial returns when the peer has proved its key, and questions can follow
 	// at once. If the peer refuses, or its hello does not match, the connection and all exchanges end with the error that
 	// Dial would otherwise have returned.
@@ -66,8 +66,8 @@ func Dial(ctx context.Context, addr string, cfg ClientConfig) (*Conn, error) {
 		return err
 	}
 	conf := clientTLS(cfg.Identity, protoTalk, pin)
-	if cfg.Sessions != nil {
-		conf.ClientSessionCache = cfg.Sessions.of(cfg.Peer)
+	if cfg.Tickets != nil {
+		conf.ClientSessionCache = cfg.Tickets.of(cfg.Peer)
 	}
 	remotes, err := resolve(ctx, addr)
 	if err != nil {

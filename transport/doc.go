@@ -12,7 +12,7 @@
 //
 // Where to look:
 //
-//	who is at the other end   identity.go, peers.go, code.go, invites.go, pairing.go, sessions.go
+//	who is at the other end   identity.go, peers.go, code.go, invites.go, pairing.go, tickets.go
 //	connections               dial.go, listen.go, hello.go, conn.go, link.go, notice.go, migrate.go, socket.go
 //	which server to dial      probe.go, replicas.go
 //	answers on a connection   exchange.go, bulkflow.go, package reliable

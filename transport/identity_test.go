@@ -74,7 +74,7 @@ func TestStaleTickets(t *testing.T) {
 	if err := os.Chtimes(old, before, before); err != nil {
 		t.Fatal(err)
 	}
-	OpenSessions(dir)
+	OpenTickets(dir)
 	if left, _ := os.ReadDir(dir); len(left) != 1 || left[0].Name() != ".new-2" {
 		t.Errorf("%v are left", left)
 	}

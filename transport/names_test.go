@@ -48,9 +48,9 @@ func TestNameWithDeadAddress(t *testing.T) {
 	if len(peer.Addrs) != 1 || peer.Addrs[0] != addr {
 		t.Errorf("paired with %q, want the name", peer.Addrs)
 	}
-	sessions := OpenSessions(t.TempDir())
+	tickets := OpenTickets(t.TempDir())
 	for i, eager := range []bool{false, false, true} {
-		conn, err := Dial(t.Context(), addr, ClientConfig{Identity: device, Peer: cloud.ID, Hello: testHello(tandem.Device), Sessions: sessions, Eager: eager, Log: quiet()})
+		conn, err := Dial(t.Context(), addr, ClientConfig{Identity: device, Peer: cloud.ID, Hello: testHello(tandem.Device), Tickets: tickets, Eager: eager, Log: quiet()})
 		if err != nil {
 			t.Fatalf("dial %d: %v", i, err)
 		}

@@ -30,7 +30,7 @@ func TestResumption(t *testing.T) {
 		const rtt = 100 * time.Millisecond
 		n := newTestNet(t, rtt/2)
 		d, c := ephemeral(t), ephemeral(t)
-		sessions := OpenSessions(filepath.Join(t.TempDir(), "sessions"))
+		tickets := OpenTickets(filepath.Join(t.TempDir(), "sessions"))
 		listen := func(limits Limits) *Listener {
 			l, err := ListenOn(n.cloud, ServerConfig{Identity: c, Peers: NewPeers(d.ID), Hello: testHello(tandem.Cloud), Log: quiet(), Limits: limits})
 			if err != nil {
@@ -42,7 +42,7 @@ func TestResumption(t *testing.T) {
 		talk := func(what string, trips int) {
 			t.Helper()
 			start := time.Now()
-			device, err := Dial(t.Context(), cloudAddr.String(), ClientConfig{Identity: d, Peer: c.ID, Hello: testHello(tandem.Device), PacketConn: n.device, Log: quiet(), Sessions: sessions})
+			device, err := Dial(t.Context(), cloudAddr.String(), ClientConfig{Identity: d, Peer: c.ID, Hello: testHello(tandem.Device), PacketConn: n.device, Log: quiet(), Tickets: tickets})
 			if err != nil {
 				t.Fatalf("%s: %v", what, err)
 			}
@@ -70,7 +70,7 @@ func TestResumption(t *testing.T) {
 		talk("cloud restarted with lower limits", 2)
 		talk("again", 1)
 
-		files, err := filepath.Glob(filepath.Join(sessions.dir, "*.session"))
+		files, err := filepath.Glob(filepath.Join(tickets.dir, "*.session"))
 		if err != nil || len(files) != 1 {
 			t.Fatalf("tickets: %v, %v", files, err)
 		}
@@ -82,7 +82,7 @@ func TestResumption(t *testing.T) {
 		talk("no ticket", 2)
 		// A key that is no longer trusted is refused, even with a ticket.
 		l.cfg.Peers.Remove(d.ID)
-		if _, err := Dial(t.Context(), cloudAddr.String(), ClientConfig{Identity: d, Peer: c.ID, Hello: testHello(tandem.Device), PacketConn: n.device, Log: quiet(), Sessions: sessions}); err == nil {
+		if _, err := Dial(t.Context(), cloudAddr.String(), ClientConfig{Identity: d, Peer: c.ID, Hello: testHello(tandem.Device), PacketConn: n.device, Log: quiet(), Tickets: tickets}); err == nil {
 			t.Error("a removed key was accepted with its ticket")
 		}
 		l.Close()
@@ -103,14 +103,14 @@ func TestRefusalWithTicket(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					n := newTestNet(t, 20*time.Millisecond)
 					d, cloud := ephemeral(t), ephemeral(t)
-					sessions := OpenSessions(t.TempDir())
+					tickets := OpenTickets(t.TempDir())
 					l, err := ListenOn(n.cloud, ServerConfig{Identity: cloud, Peers: NewPeers(d.ID), Hello: testHello(tandem.Cloud), Log: quiet()})
 					if err != nil {
 						t.Fatal(err)
 					}
 					defer l.Close()
 					dial := func() error {
-						device, err := Dial(t.Context(), cloudAddr.String(), ClientConfig{Identity: d, Peer: cloud.ID, Hello: testHello(tandem.Device), PacketConn: n.device, Log: quiet(), Sessions: sessions, Eager: eager})
+						device, err := Dial(t.Context(), cloudAddr.String(), ClientConfig{Identity: d, Peer: cloud.ID, Hello: testHello(tandem.Device), PacketConn: n.device, Log: quiet(), Tickets: tickets, Eager: eager})
 						if err == nil {
 							time.Sleep(time.Second) // for the ticket, or the refusal, to come
 							err = device.Err()
@@ -138,7 +138,7 @@ func TestReplay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newTestNet(t, 20*time.Millisecond)
 		d, c := ephemeral(t), ephemeral(t)
-		sessions := OpenSessions(t.TempDir())
+		tickets := OpenTickets(t.TempDir())
 		l, err := ListenOn(n.cloud, ServerConfig{Identity: c, Peers: NewPeers(d.ID), Hello: testHello(tandem.Cloud), Log: quiet(), Limits: Limits{Conns: 2}})
 		if err != nil {
 			t.Fatal(err)
@@ -146,7 +146,7 @@ func TestReplay(t *testing.T) {
 		defer l.Close()
 		talk := func() {
 			t.Helper()
-			device, err := Dial(t.Context(), cloudAddr.String(), ClientConfig{Identity: d, Peer: c.ID, Hello: testHello(tandem.Device), PacketConn: n.device, Log: quiet(), Sessions: sessions})
+			device, err := Dial(t.Context(), cloudAddr.String(), ClientConfig{Identity: d, Peer: c.ID, Hello: testHello(tandem.Device), PacketConn: n.device, Log: quiet(), Tickets: tickets})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -201,7 +201,7 @@ func TestReplay(t *testing.T) {
 			t.Errorf("%d early hellos still wait", l.early)
 		}
 		l.mu.Unlock()
-		store := sessions.of(c.ID)
+		store := tickets.of(c.ID)
 		if _, ok := store.Get(""); !ok {
 			t.Error("no ticket is left for the next time")
 		}

@@ -24,7 +24,7 @@ type cloudLink struct {
 	invented bool         // it is in this process and answers from the sample documents
 	peer     transport.ID // of a paired cloud; zero for the one in this process
 
-	tickets *transport.Sessions                          // kept on disk; nil for the cloud in this process
+	tickets *transport.Tickets                           // kept on disk; nil for the cloud in this process
 	through func(answerFlags, *relays) *node.RemoteCloud // the cloud over the path of the flags; nil without a cloud
 }
 
@@ -117,7 +117,7 @@ func (f answerFlags) remote(a *cli.App, s *session, peer transport.Peer) error {
 		s.settings.MakePrivate()
 	}
 	s.cloud.name, s.cloud.peer = peer.Name, peer.ID
-	s.cloud.tickets = transport.OpenSessions(dirs.Sessions())
+	s.cloud.tickets = transport.OpenTickets(dirs.Sessions())
 	s.cloud.through = func(f answerFlags, p *relays) *node.RemoteCloud { return f.service(s, p, id, peer) }
 	s.device.Cloud = s.cloud.through(f, &s.relays)
 	return nil
@@ -244,7 +244,7 @@ func (f answerFlags) dial(ctx context.Context, s *session, p *relays, id transpo
 		Identity: id,
 		Peer:     peer,
 		Eager:    true,
-		Sessions: s.cloud.tickets,
+		Tickets:  s.cloud.tickets,
 		Hello:    s.device.Local.Hello(tandem.Device, cli.Version(), cli.HostName("edge")),
 		Log:      s.app.Log,
 	})

@@ -112,7 +112,7 @@ func (d disk) ask(t *testing.T) (ids []tandem.Token, err error) {
 	device := own.device(d.honest[0], d.id, d.address)
 	device.Cloud = node.NewRemoteCloud(func(ctx context.Context, _ string) (*transport.Conn, error) {
 		return transport.Dial(ctx, d.address, transport.ClientConfig{
-			Identity: d.honest[0], Peer: d.id, Hello: d.hello(tandem.Device), Log: quiet(), Sessions: transport.OpenSessions(filepath.Join(d.dir, "sessions")),
+			Identity: d.honest[0], Peer: d.id, Hello: d.hello(tandem.Device), Log: quiet(), Tickets: transport.OpenTickets(filepath.Join(d.dir, "sessions")),
 		})
 	}, 0, "the cloud")
 	device.Require = true

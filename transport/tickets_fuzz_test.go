@@ -24,7 +24,7 @@ func ticketOf(t *testing.T) (file []byte) {
 		defer l.Close()
 		dir := t.TempDir()
 		conn, err := Dial(t.Context(), cloudAddr.String(), ClientConfig{
-			Identity: d, Peer: c.ID, Hello: testHello(tandem.Device), PacketConn: n.device, Log: quiet(), Sessions: OpenSessions(dir),
+			Identity: d, Peer: c.ID, Hello: testHello(tandem.Device), PacketConn: n.device, Log: quiet(), Tickets: OpenTickets(dir),
 		})
 		if err != nil {
 			t.Fatal(err)

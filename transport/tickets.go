@@ -13,22 +13,22 @@ import (
 	"tandem/internal/atomicfile"
 )
 
-// Sessions keeps TLS session tickets, one file per peer. With a ticket, a returning device sends its hello in its first
+// Tickets keeps TLS session tickets, one file per peer. With a ticket, a returning device sends its hello in its first
 // packet (0-RTT; a device that dials eagerly waits for the handshake), even after either process has restarted. Only the
 // hello is sent that early, because an attacker can replay such data and a hello changes nothing. A listener reads a few
 // early hellos at a time, and gives a connection a place only after the handshake.
-type Sessions struct{ dir string }
+type Tickets struct{ dir string }
 
-// OpenSessions uses the directory dir, which need not exist yet.
-func OpenSessions(dir string) *Sessions {
+// OpenTickets uses the directory dir, which need not exist yet.
+func OpenTickets(dir string) *Tickets {
 	atomicfile.Sweep(dir)
-	return &Sessions{dir}
+	return &Tickets{dir}
 }
 
-// cache is the part of a Sessions that TLS uses to dial one peer.
+// cache is the part of a Tickets that TLS uses to dial one peer.
 type cache struct{ path string }
 
-func (s *Sessions) of(peer ID) tls.ClientSessionCache {
+func (s *Tickets) of(peer ID) tls.ClientSessionCache {
 	return cache{filepath.Join(s.dir, peer.String()+".session")}
 }
 
